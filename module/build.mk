@@ -1,0 +1,124 @@
+# The companions, libcore.a and the unit tests.  ./build.sh drives it; the
+# NGINX module itself is built by NGINX's own makefile from `config`.
+#
+#   make -f module/build.mk B=build [SAN=1] all|unit
+#
+# A room is a folder below module/; all its *.c belong to it.  A program whose
+# main file is not there (yet) is left out.
+
+B ?= build
+SAN ?=
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+WARN := -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow -Wvla -Wundef \
+	-Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes \
+	-Wformat=2 -Wformat-nonliteral
+
+ifeq ($(SAN),1)
+OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all
+LDOPT := -fsanitize=address,undefined
+else
+OPT := -O2 -g -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
+	-ffunction-sections -fdata-sections
+LDOPT := -Wl,--gc-sections
+endif
+
+TG_CFLAGS := $(OPT) $(WARN) -fPIE -fvisibility=hidden -Imodule \
+	-MMD -MP $(CPPFLAGS) $(CFLAGS)
+TG_LDFLAGS := -pie -Wl,-z,relro -Wl,-z,now -Wl,-O1 -Wl,--as-needed \
+	$(LDOPT) $(LDFLAGS)
+
+# Core is plain C11; the companions are Linux programs.
+STD_core := -std=c11
+STD := -std=gnu11 -D_GNU_SOURCE
+
+# Static where the distribution has the archive: no search for and relocation
+# of shared libraries is what lets the bridge start in a millisecond.
+archive = $(or $(filter /%,$(shell $(CC) -print-file-name=$(1))),$(2))
+UV_LIBS := $(call archive,libuv_a.a,-luv) -lpthread -ldl -lrt
+JSON_LIBS := $(call archive,libjson-c.a,-ljson-c)
+PCRE_LIBS := $(call archive,libpcre2-8.a,-lpcre2-8)
+CUNIT_LIBS := -lcunit
+LIBS := $(UV_LIBS) $(JSON_LIBS) $(PCRE_LIBS)
+
+src = $(sort $(wildcard module/$(1)/*.c))
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+# The objects of a room without its main: what unit tests link.
+room = $(call obj,$(filter-out %_main.c,$(call src,$(1))))
+
+CORE := $(B)/libcore.a
+UV := $(call room,uv)
+
+RUNNER_MAIN := $(wildcard module/runner/tg_runner_main.c)
+BRIDGE_MAIN := $(wildcard module/bridge/tg_bridge_main.c)
+CLIENT_MAIN := $(wildcard module/client/tg_cli_main.c)
+
+PROGS := $(if $(RUNNER_MAIN),$(B)/toolgate-runner) \
+	$(if $(BRIDGE_MAIN),$(B)/toolgate-bridge) \
+	$(if $(CLIENT_MAIN),$(B)/toolgate)
+
+TESTS := $(patsubst t/unit/%.c,$(B)/unit/%,$(sort $(wildcard t/unit/test_*.c)))
+TEST_HELP := $(call obj,$(sort $(filter-out t/unit/test_%.c, \
+	$(wildcard t/unit/*.c))))
+
+.PHONY: all unit
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(if $(call src,core),$(CORE)) $(PROGS)
+unit: $(TESTS)
+
+# Two stamps, written only when their text changes: objects depend on the
+# flags, links on the list of sources (so that a deleted file leaves too).
+define stamp
+$(shell mkdir -p $(B) && printf '%s\n' '$(2)' | cmp -s - $(B)/$(1) || \
+	printf '%s\n' '$(2)' > $(B)/$(1))
+endef
+FLAGS_TEXT := $(CC) $(TG_CFLAGS) $(STD_core) $(STD) $(TG_LDFLAGS) $(LIBS)
+$(call stamp,flags.stamp,$(subst ','\'',$(FLAGS_TEXT)))
+$(call stamp,sources.stamp,$(sort $(wildcard module/*/*.c t/unit/*.c)))
+
+$(B)/obj/module/core/%.o: module/core/%.c $(B)/flags.stamp
+	@mkdir -p $(@D)
+	$(CC) $(STD_core) $(TG_CFLAGS) -c -o $@ $<
+
+$(B)/obj/%.o: %.c $(B)/flags.stamp
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(TG_CFLAGS) -c -o $@ $<
+
+$(CORE): $(call obj,$(call src,core)) $(B)/sources.stamp
+	@rm -f $@
+	ar rcs $@ $(filter %.o,$^)
+
+link = $(CC) $(TG_LDFLAGS) -o $@ $(filter %.o,$^) \
+	$(filter %.a,$^) $(1)
+
+$(B)/toolgate-runner: $(call obj,$(RUNNER_MAIN)) $(call room,runner) $(UV) \
+		$(CORE) $(B)/sources.stamp
+	$(call link,$(LIBS))
+
+$(B)/toolgate-bridge: $(call obj,$(BRIDGE_MAIN)) $(call room,bridge) $(UV) \
+		$(CORE) $(B)/sources.stamp
+	$(call link,$(LIBS))
+
+$(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call room,client) $(UV) \
+		$(CORE) $(B)/sources.stamp
+	$(call link,$(LIBS))
+
+# test_ROOM_topic.c: the room's objects, uv where the room uses it, and core.
+test_room = $(word 2,$(subst _, ,$(1)))
+define test_rule
+$(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
+		$(if $(filter-out core,$(call test_room,$(1))), \
+		$(sort $(call room,$(call test_room,$(1))) $(UV))) \
+		$(CORE) $(B)/sources.stamp
+	@mkdir -p $$(@D)
+	$$(call link,$(CUNIT_LIBS) \
+		$(if $(filter-out core,$(call test_room,$(1))),$(LIBS)))
+endef
+$(foreach t,$(notdir $(TESTS)),$(eval $(call test_rule,$(t))))
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
