@@ -332,10 +332,8 @@ build() {
 # --- tests ----------------------------------------------------------------
 
 test_san_env() {
-    local supp=$TOP/t/san
-    export ASAN_OPTIONS="abort_on_error=0:halt_on_error=1:exitcode=99"
+    export ASAN_OPTIONS="halt_on_error=1:exitcode=99"
     export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
-    export LSAN_OPTIONS="suppressions=$supp/lsan.supp:print_suppressions=0"
 }
 
 # CUnit's summary is the verdict; an exit status says more only by crashing.

@@ -1,0 +1,306 @@
+package Toolgate::Client;
+
+# One end of a conversation: a connected socket, or the pipes of a program
+# (Toolgate::Process).  Knows bytes, lines and ipc frames; every wait has a
+# deadline, and dies with what was being waited for and what came instead.
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use Errno qw(EAGAIN EINTR EPIPE ECONNRESET);
+use IO::Select;
+use IO::Socket::UNIX;
+use JSON::PP ();
+use Socket qw(SOCK_STREAM);
+use Time::HiRes qw(time);
+
+our $TIMEOUT = 10;
+my $json = JSON::PP->new->utf8->canonical->allow_nonref->allow_bignum;
+
+sub connect {
+    my ($class, $path) = @_;
+    my $socket = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $path)
+        or croak "connect to $path: $!";
+    return $class->over($socket, $socket, $path);
+}
+
+sub over {
+    my ($class, $in, $out, $name) = @_;
+    $_->blocking(0) for $in, $out;
+    binmode $_ for $in, $out;
+    return bless {
+        in    => $in,
+        out   => $out,
+        name  => $name,
+        buf   => '',
+        eof   => 0,
+        id    => 0,
+        aside => [],
+    }, $class;
+}
+
+sub name { return $_[0]{name} }
+sub encode { return $json->encode($_[1]) }
+sub decode { return $json->decode($_[1]) }
+
+# The process at the other end of a socket, from its credentials.
+sub peer_pid {
+    my ($self) = @_;
+    my $cred = getsockopt $self->{in}, Socket::SOL_SOCKET(), 17;
+    return (unpack 'iII', $cred)[0];
+}
+
+sub send_raw {
+    my ($self, $bytes, $timeout) = @_;
+    croak "$self->{name}: closed here already" if !$self->{out};
+    my $deadline = time + ($timeout // $TIMEOUT);
+    my $select = IO::Select->new($self->{out});
+    local $SIG{PIPE} = 'IGNORE';
+    my $sent = 0;
+    while ($sent < length $bytes) {
+        my $n = syswrite $self->{out}, $bytes, 65536, $sent;
+        if (defined $n) {
+            $sent += $n;
+            next;
+        }
+        next if $! == EINTR;
+        croak "$self->{name}: write: $!" if $! != EAGAIN;
+        my $left = $deadline - time;
+        croak "$self->{name}: took $sent of " . length($bytes) . ' bytes'
+            if $left <= 0;
+        $select->can_write($left);
+    }
+    return $sent;
+}
+
+# Writes what the peer takes without waiting; the number of bytes it took.
+sub send_some {
+    my ($self, $bytes) = @_;
+    local $SIG{PIPE} = 'IGNORE';
+    my $sent = 0;
+    while ($sent < length $bytes) {
+        my $n = syswrite $self->{out}, $bytes, 65536, $sent;
+        last if !defined $n && $! != EINTR;
+        $sent += $n // 0;
+    }
+    return $sent;
+}
+
+# Takes a string (as it is) or a reference (as JSON).
+sub send_line {
+    my ($self, $message) = @_;
+    $message = $self->encode($message) if ref $message;
+    return $self->send_raw("$message\n");
+}
+
+sub send_ipc {
+    my ($self, $message) = @_;
+    $message = $self->encode($message) if ref $message;
+    return $self->send_raw(pack('N', length $message) . $message);
+}
+
+# Reads once; false when nothing came before the deadline.
+sub fill {
+    my ($self, $deadline) = @_;
+    return 0 if $self->{eof};
+    my $select = IO::Select->new($self->{in});
+    while (1) {
+        my $n = sysread $self->{in}, $self->{buf}, 262144,
+            length $self->{buf};
+        return 1 if $n;
+        if (defined $n || $! == ECONNRESET || $! == EPIPE) {
+            $self->{eof} = 1;
+            return 0;
+        }
+        next if $! == EINTR;
+        croak "$self->{name}: read: $!" if $! != EAGAIN;
+        my $left = $deadline - time;
+        return 0 if $left <= 0;
+        $select->can_read($left);
+    }
+}
+
+# Calls $take until it finds something in the buffer.
+sub await {
+    my ($self, $what, $timeout, $take) = @_;
+    my $deadline = time + ($timeout // $TIMEOUT);
+    while (1) {
+        my $found = $take->();
+        return $found if defined $found;
+        next if $self->fill($deadline);
+        my $rest = substr $self->{buf}, 0, 200;
+        my $why = $self->{eof} ? 'end of file' : 'nothing more';
+        croak "$self->{name}: $why while waiting for $what"
+            . ($rest eq '' ? '' : ", had '$rest'");
+    }
+}
+
+sub recv_line {
+    my ($self, $timeout) = @_;
+    # Where the search for the newline goes on: large lines come in pieces.
+    my $from = 0;
+    return $self->await(
+        'a line', $timeout,
+        sub {
+            my $end = index $self->{buf}, "\n", $from;
+            if ($end < 0) {
+                $from = length $self->{buf};
+                return;
+            }
+            my $line = substr $self->{buf}, 0, $end + 1, '';
+            chop $line;
+            return $line;
+        });
+}
+
+sub recv_json {
+    my ($self, $timeout) = @_;
+    return shift @{ $self->{aside} } if @{ $self->{aside} };
+    return $self->decode($self->recv_line($timeout));
+}
+
+sub recv_bytes {
+    my ($self, $count, $timeout) = @_;
+    return $self->await(
+        "$count bytes",
+        $timeout,
+        sub {
+            return if length $self->{buf} < $count;
+            return substr $self->{buf}, 0, $count, '';
+        });
+}
+
+sub recv_ipc {
+    my ($self, $timeout) = @_;
+    my $size = unpack 'N', $self->recv_bytes(4, $timeout);
+    return $self->decode($self->recv_bytes($size, $timeout));
+}
+
+# The next message that $wanted takes; the others stay, in order, for
+# recv_json.
+sub recv_where {
+    my ($self, $wanted, $timeout, $what) = @_;
+    my $deadline = time + ($timeout // $TIMEOUT);
+    my $aside = $self->{aside};
+    for my $i (0 .. $#$aside) {
+        return splice @$aside, $i, 1 if $wanted->($aside->[$i]);
+    }
+    while (1) {
+        my $left = $deadline - time;
+        croak "$self->{name}: no " . ($what // 'such message') if $left <= 0;
+        my $message = $self->decode($self->recv_line($left));
+        return $message if $wanted->($message);
+        push @$aside, $message;
+    }
+}
+
+# A JSON-RPC request and its reply, whatever else comes in between.
+sub rpc {
+    my ($self, $method, $params, $timeout) = @_;
+    my $id = $self->request($method, $params);
+    return $self->reply($id, $timeout);
+}
+
+sub request {
+    my ($self, $method, $params) = @_;
+    my $id = ++$self->{id};
+    $self->send_line({
+        jsonrpc => '2.0',
+        id      => $id,
+        method  => $method,
+        defined $params ? (params => $params) : (),
+    });
+    return $id;
+}
+
+sub notify {
+    my ($self, $method, $params) = @_;
+    return $self->send_line({
+        jsonrpc => '2.0',
+        method  => $method,
+        defined $params ? (params => $params) : (),
+    });
+}
+
+sub reply {
+    my ($self, $id, $timeout) = @_;
+    return $self->recv_where(
+        sub {
+            my ($m) = @_;
+            return ref $m eq 'HASH' && !exists $m->{method}
+                && defined $m->{id} && $m->{id} eq $id;
+        },
+        $timeout,
+        "reply to request $id");
+}
+
+sub notification {
+    my ($self, $method, $timeout) = @_;
+    return $self->recv_where(
+        sub {
+            my ($m) = @_;
+            return ref $m eq 'HASH' && !exists $m->{id}
+                && ($m->{method} // '') eq $method;
+        },
+        $timeout,
+        "notification $method");
+}
+
+# MCP's call of a tool: the reply, with `result` or `error`.
+sub call_tool {
+    my ($self, $name, $arguments, $timeout) = @_;
+    return $self->rpc('tools/call',
+        { name => $name, arguments => $arguments // {} }, $timeout);
+}
+
+# Likewise in the ipc dialect, which has no ids: one call at a time.
+sub ipc_call {
+    my ($self, $name, $arguments, $timeout) = @_;
+    $self->send_ipc({
+        method => 'call_tool',
+        params => { name => $name, arguments => $arguments // {} },
+    });
+    return $self->recv_ipc($timeout);
+}
+
+# True when the peer has closed and nothing unread is left; waits for it.
+sub at_eof {
+    my ($self, $timeout) = @_;
+    my $deadline = time + ($timeout // $TIMEOUT);
+    while (!$self->{eof} && $self->{buf} eq '') {
+        last if !$self->fill($deadline);
+    }
+    return $self->{eof} && $self->{buf} eq '' && !@{ $self->{aside} };
+}
+
+# True when nothing arrives for so many seconds: for "is never answered",
+# after something later on the same connection was.
+sub is_silent {
+    my ($self, $seconds) = @_;
+    return 0 if $self->{buf} ne '' || @{ $self->{aside} };
+    my $deadline = time + $seconds;
+    return !$self->fill($deadline) && !$self->{eof};
+}
+
+sub buffered { return $_[0]{buf} }
+
+sub shutdown_write {
+    my ($self) = @_;
+    if ($self->{in} == $self->{out}) {
+        shutdown $self->{out}, 1;
+    } else {
+        close $self->{out};
+    }
+    $self->{out} = undef;
+}
+
+sub close {
+    my ($self) = @_;
+    close $_ for grep { defined && defined fileno $_ } $self->{in},
+        $self->{out};
+    $self->{in} = $self->{out} = undef;
+    $self->{eof} = 1;
+}
+
+1;

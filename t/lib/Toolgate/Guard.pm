@@ -1,0 +1,161 @@
+package Toolgate::Guard;
+
+# A test file runs as two processes.  The one that prove started becomes the
+# guard: it makes the test's temporary folder, is the "child subreaper" of
+# everything below it, and runs the test itself in a child.  However the test
+# ends (done, died, killed, out of time), the guard ends every process that
+# it left, removes the folder and passes the exit status on.
+
+use strict;
+use warnings;
+
+use File::Path qw(remove_tree);
+use File::Temp ();
+use POSIX ();
+use Time::HiRes qw(sleep time);
+
+use constant {
+    PR_SET_PDEATHSIG       => 1,
+    PR_SET_CHILD_SUBREAPER => 36,
+};
+
+my ($guard, $root);
+
+sub prctl {
+    my ($option, $value) = @_;
+    my $machine = (POSIX::uname())[4];
+    my %number = (
+        x86_64  => 157,
+        aarch64 => 167,
+        riscv64 => 167,
+        i686    => 172,
+        armv7l  => 172,
+        ppc64le => 171,
+        s390x   => 172,
+    );
+    my $number = $number{$machine} or return;
+    syscall($number, $option + 0, $value + 0, 0, 0, 0);
+}
+
+# The kernel sends the caller this signal when its parent dies.
+sub die_with_parent {
+    prctl(PR_SET_PDEATHSIG, POSIX::SIGTERM());
+}
+
+sub root { return $root }
+
+# Every live process below the guard but the test itself, as pid => command
+# line.  Orphans are here too: the guard is who adopts them.
+sub processes {
+    my (%parent, %found);
+    opendir my $dir, '/proc' or die "/proc: $!";
+    for my $pid (grep {/^\d+$/} readdir $dir) {
+        my $stat = slurp("/proc/$pid/stat") // next;
+        my ($state, $ppid) = $stat =~ /.*\) (\S) (\d+)/s or next;
+        $parent{$pid} = $ppid if $state !~ /[ZX]/;
+    }
+    for my $pid (keys %parent) {
+        next if $pid == $$ || $pid == $guard;
+        my $up = $pid;
+        $up = $parent{$up} while $up && $up != $guard && exists $parent{$up};
+        next if !$up || $up != $guard;
+        my $command = slurp("/proc/$pid/cmdline") // next;
+        $command =~ tr/\0/ /;
+        $command =~ s/\s+$//;
+        $found{$pid} = $command;
+    }
+    return \%found;
+}
+
+sub slurp {
+    my ($path) = @_;
+    open my $fh, '<', $path or return;
+    local $/;
+    return scalar <$fh>;
+}
+
+# Splits the process in two; only the test returns from here.
+sub start {
+    my ($timeout) = @_;
+    return if $guard || $^C;
+
+    $root = File::Temp::mkdtemp('/tmp/tg.XXXXXX');
+    chmod 0755, $root;
+    $guard = $$;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        die_with_parent();
+        # So that END blocks run and say what they know.
+        $SIG{TERM} = sub { die "terminated\n" };
+        return;
+    }
+    watch($pid, $timeout);
+}
+
+sub watch {
+    my ($test, $timeout) = @_;
+    my ($status, $deadline) = (undef, time + $timeout);
+    my $stop = sub { $deadline = 0 };
+    local @SIG{qw(INT TERM HUP)} = ($stop) x 3;
+    local $SIG{ALRM} = sub { };
+
+    while (!defined $status) {
+        my $left = $deadline - time;
+        if ($left <= 0) {
+            print STDERR "# $0: out of time or interrupted\n";
+            kill TERM => $test;
+            $status = reap($test, 10);
+            last if defined $status;
+            kill KILL => $test;
+            $status = reap($test, 10) // 9;
+            last;
+        }
+        # Wakes up to look at the clock; a child's end does so at once.
+        Time::HiRes::alarm($left < 5 ? $left + 0.01 : 5);
+        my $pid = waitpid -1, 0;
+        Time::HiRes::alarm(0);
+        $status = $? if $pid == $test;
+    }
+
+    my $code = $status & 127 ? 128 + ($status & 127) : $status >> 8;
+    my $left = processes();
+    for my $pid (sort { $a <=> $b } keys %$left) {
+        print STDERR "# $0: left behind: $pid $left->{$pid}\n";
+        $code ||= 3;
+    }
+    sweep();
+    if ($ENV{TOOLGATE_TEST_KEEP}) {
+        print STDERR "# $0: kept $root\n";
+    } else {
+        remove_tree($root);
+    }
+    POSIX::_exit($code);
+}
+
+sub reap {
+    my ($test, $seconds) = @_;
+    my $deadline = time + $seconds;
+    while (time < $deadline) {
+        my $pid = waitpid -1, POSIX::WNOHANG();
+        return $? if $pid == $test;
+        sleep 0.02 if $pid <= 0;
+    }
+    return;
+}
+
+sub sweep {
+    for my $signal (qw(TERM KILL)) {
+        my $deadline = time + 3;
+        my %left = %{ processes() } or return;
+        kill $signal => keys %left;
+        while (time < $deadline && %left) {
+            1 while waitpid(-1, POSIX::WNOHANG()) > 0;
+            %left = %{ processes() };
+            sleep 0.02 if %left;
+        }
+    }
+}
+
+1;

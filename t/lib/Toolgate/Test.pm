@@ -1,0 +1,615 @@
+package Toolgate::Test;
+
+# The harness of the integration tests: a private NGINX with the module,
+# clients of it, and at the end the proof that nothing was left behind.
+#
+#   use Toolgate::Test;            # Test::More's functions come along
+#   my $tg = Toolgate::Test->new;
+#   $tg->conf('tool hi { description "Says hi."; return hi; }');
+#   $tg->start;
+#   my $c = $tg->connect;
+#   is $c->call_tool('hi')->{result}{content}[0]{text}, 'hi';
+#   done_testing;
+#
+# `use Toolgate::Test timeout => 300` gives a file more than two minutes.
+# TOOLGATE_BUILD names the build folder, TOOLGATE_TEST_KEEP keeps the
+# temporary folder, TOOLGATE_TEST_DEBUG sets NGINX's log to debug.
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use Cwd ();
+use File::Basename qw(dirname);
+use POSIX ();
+use Test2::API ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use Toolgate::Client;
+use Toolgate::Guard;
+use Toolgate::Process;
+
+our $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
+our $BUILD = $ENV{TOOLGATE_BUILD} // 'build';
+$BUILD = "$TOP/$BUILD" if $BUILD !~ m{^/};
+our (%BUILD_ENV, @started, $finished);
+
+# What is never right in NGINX's log unless the test says so.
+my $alarming = qr/ \[(?:alert|emerg)\] | exited on signal (?!15)\d/;
+my $sanitizer = qr/(?:Address|Leak|UndefinedBehavior)Sanitizer|runtime error:/;
+
+sub import {
+    my ($class, %option) = @_;
+    my $caller = caller;
+    load_build_env();
+    my $timeout = $option{timeout} // 120;
+    if ($BUILD_ENV{san}) {
+        $timeout *= 3;
+        $Toolgate::Client::TIMEOUT = 30;
+    }
+    Toolgate::Guard::start($timeout);
+
+    no strict 'refs';
+    no warnings 'redefine';
+    for my $name (@Test::More::EXPORT) {
+        next if $name !~ /^\w+$/ || $name eq 'done_testing';
+        *{"${caller}::$name"} = \&{"Test::More::$name"};
+    }
+    *{"${caller}::done_testing"} = \&finish;
+    *{"${caller}::wait_for"} = \&wait_for;
+    *{"${caller}::run_command"} = \&run_command;
+}
+
+sub load_build_env {
+    my $text = Toolgate::Guard::slurp("$BUILD/build.env")
+        // die "no $BUILD/build.env: ./build.sh build first\n";
+    %BUILD_ENV = map { split /=/, $_, 2 } split /\n/, $text;
+}
+
+sub build_dir { return $BUILD }
+sub top { return $TOP }
+sub is_san { return !!$BUILD_ENV{san} }
+
+# --- the server -----------------------------------------------------------
+
+# Options: user (of the workers; default the one who runs the test),
+# workers (2).
+sub new {
+    my ($class, %option) = @_;
+    my $dir = Toolgate::Guard::root() . '/' . (@started + 1);
+    my $user = $option{user} // getpwuid $>;
+    mkdir $_ or croak "$_: $!" for $dir, "$dir/state", "$dir/san";
+    chmod 0755, $dir;
+    chmod 0777, "$dir/san";
+    chmod 0700, "$dir/state";
+    my ($uid, $gid) = (getpwnam $user)[2, 3];
+    croak "no user $user" if !defined $uid;
+    if ($> == 0) {
+        chown $uid, $gid, "$dir/state" or croak "chown: $!";
+    }
+    my $self = bless {
+        dir     => $dir,
+        socket  => "$dir/t.sock",
+        user    => $user,
+        group   => scalar getgrgid $gid,
+        workers => $option{workers} // 2,
+        allowed => [],
+        spawned => [],
+        serial  => 0,
+    }, $class;
+    push @started, $self;
+    return $self;
+}
+
+sub dir { return $_[0]{dir} }
+sub socket_path { return $_[0]{socket} }
+sub state_dir { return "$_[0]{dir}/state" }
+sub runner_path { return "$BUILD/toolgate-runner" }
+sub bridge_path { return "$BUILD/toolgate-bridge" }
+sub master_pid { return $_[0]{master} }
+
+# Writes a file into the prefix; its path.
+sub file {
+    my ($self, $name, $text, $mode) = @_;
+    my $path = "$self->{dir}/$name";
+    open my $fh, '>:raw', $path or croak "$path: $!";
+    print $fh $text;
+    close $fh or croak "$path: $!";
+    chmod $mode // 0644, $path;
+    return $path;
+}
+
+# Writes nginx.conf around the body of one stream server.  What the body has
+# itself (listen, tool_runner, tool_state_dir) is not added.  Options: main,
+# events, stream (text for these levels), workers, server => 0 (the body is
+# that of `stream`).  %%DIR%%, %%SOCKET%% and %%STATE%% are replaced.
+sub conf {
+    my ($self, $body, %option) = @_;
+    $self->{conf} = $self->file('nginx.conf', $self->conf_text($body, %option));
+    return $self;
+}
+
+sub conf_text {
+    my ($self, $body, %option) = @_;
+    my $dir = $self->{dir};
+    my $workers = $option{workers} // $self->{workers};
+    my $level = $ENV{TOOLGATE_TEST_DEBUG} ? 'debug' : 'info';
+    my ($main, $events, $stream) =
+        map { $_ // '' } @option{qw(main events stream)};
+
+    if ($option{server} // 1) {
+        my $head = '';
+        $head .= "listen unix:$self->{socket};\n"
+            if $body !~ /^\s*listen\s/m;
+        $head .= "tool_runner $BUILD/toolgate-runner;\n"
+            if $body !~ /^\s*tool_runner\s/m;
+        $head .= "tool_state_dir $dir/state;\n"
+            if $body !~ /^\s*tool_state_dir\s/m;
+        $body = "server {\n$head$body\n}";
+    }
+    my $load = join '', map {"load_module $_;\n"}
+        grep { defined && length } @BUILD_ENV{qw(stream_module module)};
+    my $user = $> == 0 ? "user $self->{user} $self->{group};" : '';
+    # NGINX empties its environment; the runner needs these to report.
+    my $san = $self->san_env;
+    my $env = join "\n", map {qq(env "$_=$san->{$_}";)} sort keys %$san;
+
+    my $text = <<"END";
+$load
+$user
+$env
+daemon off;
+master_process on;
+worker_processes $workers;
+pid nginx.pid;
+lock_file nginx.lock;
+error_log error.log $level;
+$main
+events { $events }
+stream {
+$stream
+$body
+}
+END
+    $text =~ s/%%DIR%%/$dir/g;
+    $text =~ s/%%SOCKET%%/$self->{socket}/g;
+    $text =~ s/%%STATE%%/$dir\/state/g;
+    return $text;
+}
+
+sub nginx_command {
+    my ($self, @more) = @_;
+    return ($BUILD_ENV{nginx_bin}, '-p', "$self->{dir}/", '-e', 'error.log',
+        '-c', 'nginx.conf', @more);
+}
+
+# The environment for NGINX itself; Debian's binary knows no sanitizer, so
+# that the runtime has to be loaded before it.
+sub nginx_env {
+    my ($self) = @_;
+    return {} if !$BUILD_ENV{san};
+    my @preload = map { chomp(my $so = `gcc -print-file-name=$_`); $so }
+        qw(libasan.so libubsan.so);
+    # NGINX leaves it to the kernel to free what it still has at exit.
+    return { %{ $self->san_env('detect_leaks=0') },
+        LD_PRELOAD => join ':', @preload };
+}
+
+# Everybody's reports go to files that finish() looks for.
+sub san_env {
+    my ($self, @more) = @_;
+    return {} if !$BUILD_ENV{san};
+    my $log = "log_path=$self->{dir}/san/report";
+    return {
+        ASAN_OPTIONS => join(':', $ENV{ASAN_OPTIONS} // (), @more, $log),
+        UBSAN_OPTIONS => join(':', $ENV{UBSAN_OPTIONS} // (), $log),
+    };
+}
+
+# Starts NGINX and waits for the socket to answer (and for all workers).
+# Options: socket => another one to wait for, or 0 for none.
+sub start {
+    my ($self, %option) = @_;
+    croak 'started already' if $self->{master};
+    my $from = $self->log_size;
+    $self->{master} = $self->launch;
+    my $socket = $option{socket} // $self->{socket};
+    my $ok = eval {
+        wait_for(
+            sub {
+                die "NGINX ended at once\n" if !$self->is_running;
+                return 1 if !$socket;
+                return IO::Socket::UNIX->new(Peer => $socket);
+            },
+            15,
+            "NGINX to listen on $socket");
+        1;
+    };
+    if (!$ok) {
+        my $why = $@;
+        my $output = Toolgate::Guard::slurp("$self->{dir}/output") // '';
+        $self->kill_master;
+        croak $why . $output . substr $self->log, $from;
+    }
+    return $self;
+}
+
+sub launch {
+    my ($self) = @_;
+    my $pid = fork // croak "fork: $!";
+    return $pid if $pid;
+    my $output = "$self->{dir}/output";
+    Toolgate::Process::exec_command({
+            env    => $self->nginx_env,
+            cwd    => $self->{dir},
+            stdout => $output,
+            stderr => $output,
+        },
+        $self->nginx_command);
+}
+
+# For a start that must fail: the exit status and what NGINX said.
+sub start_fails {
+    my ($self) = @_;
+    my ($status, $out, $err) = $self->run($self->nginx_env, 10,
+        $self->nginx_command);
+    return ($status, $out . $err);
+}
+
+# nginx -t with the given body (as in conf): exit status and output.  The
+# running server's files are not touched.
+sub test_conf {
+    my ($self, $body, %option) = @_;
+    my $name = 'nginx.conf';
+    if (defined $body) {
+        $name = 'test.conf';
+        my $text = $self->conf_text($body, %option);
+        $text =~ s/error_log error\.log/error_log test.log/;
+        $self->file($name, $text);
+    }
+    my ($status, $out, $err) = $self->run(
+        $self->nginx_env, 10, $BUILD_ENV{nginx_bin}, '-t',
+        '-p', "$self->{dir}/", '-e', 'test.log', '-c', $name);
+    return ($status, $out . $err);
+}
+
+# Writes a new config when one is given and reloads with `nginx -s reload`
+# (or signal => 'HUP').  Returns when every new worker runs and every old
+# one has stopped listening: who connects then sees the new config.
+sub reload {
+    my ($self, $body, %option) = @_;
+    my $signal = delete $option{signal};
+    $self->conf($body, %option) if defined $body;
+    my %old = map { $_ => 1 } $self->worker_pids;
+    my $from = $self->log_size;
+    $self->signal_reload($signal);
+    wait_for(
+        sub {
+            my $log = $self->log($from);
+            die "the reload failed: $1\n" if $log =~ /(\[emerg\].*)/;
+            my %quit = map { $_ => 1 }
+                $log =~ /(\d+)#\d+: (?:gracefully shutting down|exiting)/g;
+            return !grep { !$quit{$_} && is_alive($_) } keys %old;
+        },
+        20,
+        'the old workers to stop listening');
+    wait_for(sub { grep { !$old{$_} } $self->worker_pids },
+        10, 'new workers');
+    return $self;
+}
+
+# Like reload, for a config that must be refused: returns the log of it.
+sub reload_fails {
+    my ($self, $body, %option) = @_;
+    $self->conf($body, %option);
+    my $from = $self->log_size;
+    $self->allow_log(qr/\[emerg\]/);
+    $self->signal_reload('HUP');
+    wait_for(sub { $self->log($from) =~ /\[emerg\]/ },
+        10, 'the reload to be refused');
+    return $self->log($from);
+}
+
+sub signal_reload {
+    my ($self, $signal) = @_;
+    if ($signal) {
+        kill $signal => $self->{master} or croak "kill: $!";
+        return;
+    }
+    my ($status, $out, $err) = $self->run($self->nginx_env, 20,
+        $self->nginx_command('-s', 'reload'));
+    croak "nginx -s reload: $out$err" if $status;
+}
+
+# Stops it and checks that it did so cleanly.  Options: signal (TERM).
+sub stop {
+    my ($self, %option) = @_;
+    my $pid = $self->{master} or return;
+    kill $option{signal} // 'TERM', $pid;
+    my $ok = eval {
+        wait_for(sub { !$self->is_running }, 20, 'NGINX to stop');
+        1;
+    };
+    $self->kill_master if !$ok;
+    $self->{master} = undef;
+    croak 'NGINX did not stop' if !$ok;
+    return $self->{status};
+}
+
+# The master dies at once and is reaped; its workers are on their own.
+sub kill_master {
+    my ($self) = @_;
+    my $pid = delete $self->{master} or return;
+    return if ($self->{reaped} // 0) == $pid;
+    kill KILL => $pid;
+    waitpid $pid, 0;
+    $self->{reaped} = $pid;
+}
+
+sub is_running {
+    my ($self) = @_;
+    my $pid = $self->{master} or return 0;
+    return 0 if ($self->{reaped} // 0) == $pid;
+    my $done = waitpid $pid, POSIX::WNOHANG();
+    return 1 if $done == 0;
+    $self->{status} = $?;
+    $self->{reaped} = $pid;
+    return 0;
+}
+
+# --- what goes on ---------------------------------------------------------
+
+# The workers that serve; with all => 1 also those that shut down.
+sub worker_pids {
+    my ($self, %option) = @_;
+    my $master = $self->{master} or return;
+    my $processes = Toolgate::Guard::processes();
+    my @pids = sort { $a <=> $b } grep {
+        my $command = $processes->{$_};
+        $command =~ /^nginx: worker process/
+            && ($option{all} || $command !~ /shutting down/)
+            && parent_of($_) == $master;
+    } keys %$processes;
+    return @pids;
+}
+
+# Runners below this test; $tg's own is the one whose command line, socket
+# or folder says so, but most tests have one server only.
+sub runner_pids {
+    my ($self) = @_;
+    my $processes = Toolgate::Guard::processes();
+    my @pids = sort { $a <=> $b } grep {
+        my $exe = readlink("/proc/$_/exe") // '';
+        $exe =~ m{/toolgate-runner(?: \(deleted\))?$};
+    } keys %$processes;
+    return @pids;
+}
+
+# Everything alive below the test, as { pid => command line }.
+sub processes { return Toolgate::Guard::processes() }
+
+sub parent_of {
+    my ($pid) = @_;
+    my $stat = Toolgate::Guard::slurp("/proc/$pid/stat") // return 0;
+    return $stat =~ /.*\) \S (\d+)/s ? $1 : 0;
+}
+
+# Runs and is no zombie.
+sub is_alive {
+    my ($pid) = @_;
+    my $stat = Toolgate::Guard::slurp("/proc/$pid/stat") // return 0;
+    return $stat !~ /.*\) [ZX]/s;
+}
+
+sub log_size {
+    my ($self) = @_;
+    return -s "$self->{dir}/error.log" // 0;
+}
+
+sub log {
+    my ($self, $from) = @_;
+    open my $fh, '<:raw', "$self->{dir}/error.log" or return '';
+    seek $fh, $from, 0 if $from;
+    local $/;
+    return scalar(<$fh>) // '';
+}
+
+sub wait_log {
+    my ($self, $pattern, $timeout, $from) = @_;
+    wait_for(sub { $self->log($from) =~ $pattern },
+        $timeout, "$pattern in the log");
+    return 1;
+}
+
+# Lines of the log that match are no failure of the test.
+sub allow_log {
+    my ($self, @patterns) = @_;
+    push @{ $self->{allowed} }, @patterns;
+}
+
+# Polls until the condition holds and returns what it returned; dies when it
+# does not in time.  Also a method.
+sub wait_for {
+    shift if ref $_[0] && ref $_[0] ne 'CODE';
+    my ($condition, $timeout, $name) = @_;
+    $timeout //= 10;
+    $timeout *= 3 if $BUILD_ENV{san};
+    my $deadline = time + $timeout;
+    my $pause = 0.002;
+    while (1) {
+        my $result = $condition->();
+        return $result if $result;
+        croak 'waited ' . $timeout . ' s for ' . ($name // 'a condition')
+            if time > $deadline;
+        sleep $pause;
+        $pause *= 1.5 if $pause < 0.05;
+    }
+}
+
+# --- clients --------------------------------------------------------------
+
+sub connect {
+    my ($self, $path) = @_;
+    return Toolgate::Client->connect($path // $self->{socket});
+}
+
+# A program with pipes; it is stopped at the end of the test.
+sub spawn {
+    my ($self, $option, @command) = @_;
+    $option = {
+        stderr => "$self->{dir}/stderr." . ++$self->{serial},
+        %$option,
+        env => { %{ $self->san_env }, %{ $option->{env} // {} } },
+    };
+    my $process = Toolgate::Process->spawn($option, @command);
+    push @{ $self->{spawned} }, $process;
+    return $process;
+}
+
+# toolgate-bridge; without arguments on this server's socket.
+sub bridge {
+    my ($self, $args, $env) = @_;
+    return $self->spawn({ env => $env }, "$BUILD/toolgate-bridge",
+        @{ $args // [ $self->{socket} ] });
+}
+
+# toolgate with this server's socket: exit status, stdout, stderr.
+sub cli {
+    my ($self, @args) = @_;
+    my $option = ref $args[0] ? shift @args : {};
+    return $self->run({
+            TOOLGATE_SOCKET => $self->{socket},
+            %{ $self->san_env },
+            %{ $option->{env} // {} },
+        },
+        $option->{timeout} // 30,
+        $option,
+        "$BUILD/toolgate",
+        @args);
+}
+
+# Runs a program to its end: exit status (128 + n for a signal), stdout,
+# stderr.  An option hash may come before the command: stdin, cwd.
+sub run {
+    my ($self, $env, $timeout, @command) = @_;
+    my $option = ref $command[0] ? shift @command : {};
+    my $base = "$self->{dir}/run." . ++$self->{serial};
+    my $stdin;
+    if (defined $option->{stdin}) {
+        $self->file("run.$self->{serial}.in", $option->{stdin});
+        $stdin = "$base.in";
+    }
+    my $pid = fork // croak "fork: $!";
+    if ($pid == 0) {
+        Toolgate::Process::exec_command({
+                env    => $env,
+                cwd    => $option->{cwd},
+                stdin  => $stdin,
+                stdout => "$base.out",
+                stderr => "$base.err",
+            },
+            @command);
+    }
+    my $status;
+    my $ok = eval {
+        wait_for(
+            sub {
+                return 0 if waitpid($pid, POSIX::WNOHANG()) != $pid;
+                $status = $?;
+                return 1;
+            },
+            $timeout,
+            "$command[0] to end");
+        1;
+    };
+    if (!$ok) {
+        my $why = $@;
+        kill KILL => $pid;
+        waitpid $pid, 0;
+        croak $why;
+    }
+    my @text = map { Toolgate::Guard::slurp("$base.$_") // '' } qw(out err);
+    unlink map {"$base.$_"} qw(in out err);
+    return ($status & 127 ? 128 + ($status & 127) : $status >> 8, @text);
+}
+
+# --- the end --------------------------------------------------------------
+
+# done_testing of the test files: stops everything first; what is left or
+# was reported then is one more test.
+sub finish {
+    return Test::More::done_testing(@_)
+        if Test2::API::test2_stack()->top->isa('Test2::Hub::Subtest');
+    my @wrong = wind_up();
+    ok(!@wrong, 'nothing left, nothing reported');
+    diag($_) for @wrong;
+    Test::More::done_testing();
+}
+
+sub wind_up {
+    $finished = 1;
+    my @wrong;
+    for my $tg (@started) {
+        $_->stop for @{ $tg->{spawned} };
+        eval { $tg->stop; 1 } or push @wrong, $@;
+    }
+    push @wrong, end_processes();
+    push @wrong, $_->complaints for @started;
+    return @wrong;
+}
+
+# A runner stays for a while after its last worker, by design: it is asked
+# to leave.  Nothing else may be there.
+sub end_processes {
+    my @wrong;
+    my @runners = Toolgate::Test->runner_pids;
+    kill TERM => @runners if @runners;
+    my $gone = eval {
+        wait_for(sub { !%{ Toolgate::Guard::processes() } }, 5, 'the end');
+        1;
+    };
+    return if $gone;
+    my $left = Toolgate::Guard::processes();
+    push @wrong, "left behind: $_ $left->{$_}"
+        for sort { $a <=> $b } keys %$left;
+    Toolgate::Guard::sweep();
+    return @wrong;
+}
+
+# What the log and the sanitizers have to say.
+sub complaints {
+    my ($self) = @_;
+    my @wrong;
+    LINE: for my $line (split /\n/, $self->log) {
+        next if $line !~ $alarming && $line !~ $sanitizer;
+        for my $allowed (@{ $self->{allowed} }) {
+            next LINE if $line =~ $allowed && $line !~ $sanitizer;
+        }
+        push @wrong, "error.log: $line";
+    }
+    for my $file (glob "$self->{dir}/san/* $self->{dir}/stderr.* "
+        . "$self->{dir}/output")
+    {
+        my $text = Toolgate::Guard::slurp($file) // next;
+        push @wrong, "$file:\n$text"
+            if $file =~ m{/san/} || $text =~ $sanitizer;
+    }
+    return @wrong;
+}
+
+END {
+    # A test that skips itself has nothing to wind up.
+    if (!$^C && !$finished && Toolgate::Guard::root() && ($? || @started)) {
+        my $status = $?;
+        diag($_) for wind_up();
+        for my $tg (@started) {
+            my @lines = split /\n/, $tg->log;
+            splice @lines, 0, -20 if @lines > 20;
+            diag(join "\n", "the end of $tg->{dir}/error.log:", @lines);
+        }
+        $? = $status || 1;
+    }
+}
+
+1;
