@@ -1,0 +1,164 @@
+/*
+ * One libuv transport for core's connections: moves bytes between a stream
+ * (Unix socket or the two ends of stdio) and a peer or a caller.
+ *
+ * A connection owns its handles and its buffers.  Its owner embeds it, and
+ * may free it in, or any time after, ops->closed.  The program ignores
+ * SIGPIPE.
+ *
+ * Both directions are bounded: while ops->input says TG_LIMIT nothing more
+ * is read, and one batch of output is under way at a time, so that what the
+ * other side does not take gathers in out, where the protocol counts it.
+ */
+#ifndef TG_UV_H
+#define TG_UV_H
+
+#include "core/tg_buf.h"
+
+#include <uv.h>
+
+/* Bytes read at once, and what an idle connection may keep for it. */
+#define TG_UV_READ 65536
+
+typedef struct tg_uv_conn_s tg_uv_conn_t;
+
+typedef struct {
+    /*
+     * A connect ended: 0, or a negative libuv error (the conn closes).  Not
+     * called when the host closed the conn before.
+     */
+    void (*connected)(void *host, int err);
+
+    /*
+     * Bytes came (all that were not consumed before, then the new ones).
+     * TG_OK: wait for more.  TG_LIMIT: stop reading until a write ended or
+     * tg_uv_conn_resume(); meanwhile the end of the other side goes
+     * unnoticed.  TG_CLOSED: write what is in out, then close.  Anything
+     * else: close at once.  out is flushed after the return.
+     */
+    int (*input)(void *host, const char *data, size_t len, size_t *consumed);
+
+    /*
+     * The other side will send nothing more; the conn stays writable until
+     * it is closed.  NULL: close at once.
+     */
+    void (*eof)(void *host);
+
+    /*
+     * The first len bytes of out were written, or may be by now: drop them,
+     * as tg_caller_written() does.  NULL: the conn drops them itself.
+     */
+    void (*written)(void *host, size_t len);
+
+    /*
+     * Last call of a conn: 0, or the libuv error that ended it.  Called
+     * exactly once, from the loop, never from within a function below.
+     */
+    void (*closed)(void *host, int err);
+} tg_uv_conn_ops_t;
+
+typedef enum {
+    TG_UV_CONNECTING,
+    TG_UV_OPEN,
+    TG_UV_FLUSHING, /* closes as soon as out is written */
+    TG_UV_CLOSING,
+    TG_UV_CLOSED
+} tg_uv_conn_state_t;
+
+typedef enum {
+    TG_UV_END_NONE,
+    TG_UV_END_STREAM,
+    TG_UV_END_FILE /* epoll refuses files: read and written by requests */
+} tg_uv_end_kind_t;
+
+typedef struct {
+    tg_uv_end_kind_t kind;
+    uv_file fd;
+    int flags;   /* of fd before libuv made it non-blocking, or -1 */
+    int is_busy; /* fs is under way */
+    union {
+        uv_handle_t handle;
+        uv_stream_t stream;
+        uv_pipe_t pipe;
+        uv_tcp_t tcp;
+        uv_tty_t tty;
+    } as;
+    uv_fs_t fs;
+} tg_uv_end_t;
+
+struct tg_uv_conn_s {
+    uv_loop_t *loop;
+    const tg_uv_conn_ops_t *ops;
+    void *host;
+    tg_uv_conn_state_t state;
+    tg_uv_end_t ends[2];
+    tg_uv_end_t *in; /* the same as out_end for a socket */
+    tg_uv_end_t *out_end;
+    uv_idle_t token; /* so that there always is a close callback */
+    uv_connect_t connect;
+    uv_write_t write;
+    tg_buf_t in_buf;  /* bytes not consumed */
+    tg_buf_t writing; /* bytes under way */
+    size_t written;   /* of writing */
+    tg_buf_t *out;    /* the peer's or caller's, drained by flush */
+    int is_writing;
+    int is_paused;
+    int is_feeding; /* ops->input is on the stack */
+    int is_eof;
+    int is_broken; /* writing failed; what is there is still read */
+    int err;
+    int nopen; /* handles and requests that must end before closed */
+};
+
+/* out is where the protocol puts bytes; ops and out outlive the conn. */
+void tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
+                     const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out);
+
+/*
+ * Starts to connect; ops->connected tells.  0 or a libuv error, after which
+ * only ops->closed follows.
+ */
+int tg_uv_conn_connect(tg_uv_conn_t *conn, const char *path);
+
+/*
+ * Takes a connection from a listening pipe and starts to read.  0 or a libuv
+ * error, after which only ops->closed follows.
+ */
+int tg_uv_conn_accept(tg_uv_conn_t *conn, uv_stream_t *server);
+
+/*
+ * Reads from one descriptor and writes to another, or the same (stdio:
+ * pipes, sockets, files and terminals all work); the descriptors are the
+ * conn's from now on, though those up to 2 are not closed.  0 or a libuv
+ * error, after which only ops->closed follows.
+ */
+int tg_uv_conn_open(tg_uv_conn_t *conn, int in_fd, int out_fd);
+
+/*
+ * Starts to write what is in *out.  Cheap when there is nothing.  Call it
+ * after putting something there outside ops->input.
+ */
+void tg_uv_conn_flush(tg_uv_conn_t *conn);
+
+/*
+ * Offers the bytes that are left to ops->input again and reads on; for after
+ * a TG_LIMIT.  Safe to call at any time outside ops->input.
+ */
+void tg_uv_conn_resume(tg_uv_conn_t *conn);
+
+/* Bytes that were handed to the stream or wait in out. */
+size_t tg_uv_conn_backlog(const tg_uv_conn_t *conn);
+
+/*
+ * Writes what is in out, then closes; for how long the other side may take
+ * to read it is the host's business.  Idempotent.
+ */
+void tg_uv_conn_finish(tg_uv_conn_t *conn);
+
+/* Closes at once.  Idempotent. */
+void tg_uv_conn_close(tg_uv_conn_t *conn);
+
+/* The process at the other end of a socket: 0 and *pid, *uid, or an error. */
+int tg_uv_conn_peer(const tg_uv_conn_t *conn, pid_t *pid, uid_t *uid);
+
+#endif

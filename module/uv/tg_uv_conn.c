@@ -1,0 +1,489 @@
+#include "uv/tg_uv_end.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+void
+tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
+                const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out)
+{
+    memset(conn, 0, sizeof(*conn));
+    conn->loop = loop;
+    conn->ops = ops;
+    conn->host = host;
+    conn->out = out;
+    conn->in = &conn->ends[0];
+    conn->out_end = &conn->ends[0];
+    conn->ends[0].flags = -1;
+    conn->ends[1].flags = -1;
+    conn->state = TG_UV_CONNECTING;
+
+    tg_buf_init(&conn->in_buf, tg_alloc_libc());
+    tg_buf_init(&conn->writing, tg_alloc_libc());
+    (void) uv_idle_init(loop, &conn->token);
+    conn->token.data = conn;
+}
+
+static void
+tg_uv_on_token(uv_handle_t *handle)
+{
+    tg_uv_conn_gone(handle->data);
+}
+
+static void
+tg_uv_conn_end(tg_uv_conn_t *conn, int err)
+{
+    if (conn->state >= TG_UV_CLOSING) {
+        return;
+    }
+
+    conn->state = TG_UV_CLOSING;
+
+    if (conn->err == 0) {
+        conn->err = err;
+    }
+
+    tg_uv_end_close(conn, &conn->ends[0]);
+    tg_uv_end_close(conn, &conn->ends[1]);
+    conn->nopen++;
+    uv_close((uv_handle_t *) &conn->token, tg_uv_on_token);
+}
+
+void
+tg_uv_conn_gone(tg_uv_conn_t *conn)
+{
+    if (--conn->nopen != 0) {
+        return;
+    }
+
+    conn->state = TG_UV_CLOSED;
+    tg_buf_deinit(&conn->in_buf);
+    tg_buf_deinit(&conn->writing);
+    conn->ops->closed(conn->host, conn->err);
+}
+
+void
+tg_uv_conn_close(tg_uv_conn_t *conn)
+{
+    tg_uv_conn_end(conn, 0);
+}
+
+void
+tg_uv_conn_finish(tg_uv_conn_t *conn)
+{
+    if (conn->state == TG_UV_CONNECTING) {
+        tg_uv_conn_end(conn, 0);
+        return;
+    }
+
+    if (conn->state != TG_UV_OPEN) {
+        return;
+    }
+
+    conn->state = TG_UV_FLUSHING;
+    tg_uv_end_stop(conn);
+    tg_uv_conn_flush(conn);
+
+    if (conn->state == TG_UV_FLUSHING && !conn->is_writing) {
+        tg_uv_conn_end(conn, 0);
+    }
+}
+
+/* A function that opens failed: closed follows, and only it. */
+static int
+tg_uv_conn_failed(tg_uv_conn_t *conn, int err)
+{
+    tg_uv_conn_end(conn, err);
+
+    return err;
+}
+
+static int
+tg_uv_conn_start(tg_uv_conn_t *conn)
+{
+    int rc;
+
+    conn->state = TG_UV_OPEN;
+    rc = tg_uv_end_read(conn);
+
+    return rc == 0 ? 0 : tg_uv_conn_failed(conn, rc);
+}
+
+static void
+tg_uv_on_connect(uv_connect_t *req, int status)
+{
+    tg_uv_conn_t *conn;
+
+    conn = req->data;
+
+    if (conn->state != TG_UV_CONNECTING) {
+        return;
+    }
+
+    if (status != 0) {
+        conn->err = status;
+        conn->ops->connected(conn->host, status);
+        tg_uv_conn_end(conn, status);
+        return;
+    }
+
+    conn->state = TG_UV_OPEN;
+    conn->ops->connected(conn->host, 0);
+
+    if (conn->state == TG_UV_OPEN && tg_uv_conn_start(conn) == 0) {
+        tg_uv_conn_flush(conn);
+    }
+}
+
+int
+tg_uv_conn_connect(tg_uv_conn_t *conn, const char *path)
+{
+    struct sockaddr_un addr;
+    int rc;
+
+    rc = tg_uv_end_pipe(conn, &conn->ends[0]);
+
+    if (rc != 0) {
+        return tg_uv_conn_failed(conn, rc);
+    }
+
+    /* libuv would connect to the truncated name. */
+    if (strlen(path) >= sizeof(addr.sun_path)) {
+        return tg_uv_conn_failed(conn, UV_ENAMETOOLONG);
+    }
+
+    conn->connect.data = conn;
+    uv_pipe_connect(&conn->connect, &conn->ends[0].as.pipe, path,
+                    tg_uv_on_connect);
+
+    return 0;
+}
+
+int
+tg_uv_conn_accept(tg_uv_conn_t *conn, uv_stream_t *server)
+{
+    int rc;
+
+    rc = tg_uv_end_pipe(conn, &conn->ends[0]);
+
+    if (rc == 0) {
+        rc = uv_accept(server, &conn->ends[0].as.stream);
+    }
+
+    return rc == 0 ? tg_uv_conn_start(conn) : tg_uv_conn_failed(conn, rc);
+}
+
+int
+tg_uv_conn_open(tg_uv_conn_t *conn, int in_fd, int out_fd)
+{
+    int rc;
+
+    rc = tg_uv_end_open(conn, &conn->ends[0], in_fd, 1);
+
+    if (rc == 0 && out_fd == in_fd && conn->in->kind == TG_UV_END_FILE) {
+        rc = UV_EINVAL;
+    }
+
+    if (rc == 0 && out_fd != in_fd) {
+        conn->out_end = &conn->ends[1];
+        rc = tg_uv_end_open(conn, &conn->ends[1], out_fd, 0);
+    }
+
+    return rc == 0 ? tg_uv_conn_start(conn) : tg_uv_conn_failed(conn, rc);
+}
+
+char *
+tg_uv_conn_room(tg_uv_conn_t *conn, size_t *size)
+{
+    tg_buf_t *buf;
+
+    buf = &conn->in_buf;
+
+    if (tg_buf_reserve(buf, TG_UV_READ) != TG_OK) {
+        *size = 0;
+        return NULL;
+    }
+
+    *size = buf->cap - buf->len;
+
+    return buf->data + buf->len;
+}
+
+/*
+ * Hands what is in in_buf to the protocol.  It may pause because of output
+ * that the kernel then takes at once; no callback would follow, so it is
+ * asked again.
+ */
+static void
+tg_uv_conn_feed(tg_uv_conn_t *conn)
+{
+    size_t consumed, had;
+    int rc;
+
+    do {
+        consumed = 0;
+        conn->is_feeding = 1;
+        rc = conn->ops->input(conn->host, conn->in_buf.data, conn->in_buf.len,
+                              &consumed);
+        conn->is_feeding = 0;
+
+        if (conn->state != TG_UV_OPEN) {
+            return;
+        }
+
+        tg_buf_drop(&conn->in_buf, consumed);
+
+        if (conn->in_buf.len == 0) {
+            tg_buf_reset(&conn->in_buf, TG_UV_READ);
+        }
+
+        conn->is_paused = rc == TG_LIMIT;
+
+        if (rc != TG_OK && rc != TG_LIMIT && rc != TG_CLOSED) {
+            tg_uv_conn_end(conn, rc == TG_NOMEM ? UV_ENOMEM : UV_EPROTO);
+            return;
+        }
+
+        if (rc == TG_CLOSED) {
+            tg_uv_conn_finish(conn);
+            return;
+        }
+
+        had = conn->out->len;
+        tg_uv_conn_flush(conn);
+
+        /* No write will end that could lift the pause. */
+        if (conn->is_paused && conn->is_broken) {
+            tg_uv_conn_end(conn, 0);
+            return;
+        }
+    } while (conn->is_paused && had != 0 && !conn->is_writing
+             && conn->in_buf.len != 0 && conn->state == TG_UV_OPEN);
+}
+
+static void
+tg_uv_conn_eof(tg_uv_conn_t *conn)
+{
+    conn->is_eof = 1;
+    tg_uv_end_stop(conn);
+
+    if (conn->ops->eof == NULL || conn->is_broken) {
+        tg_uv_conn_end(conn, 0);
+        return;
+    }
+
+    conn->ops->eof(conn->host);
+}
+
+void
+tg_uv_conn_read(tg_uv_conn_t *conn, ssize_t nread)
+{
+    if (conn->state != TG_UV_OPEN) {
+        return;
+    }
+
+    if (nread == UV_EOF) {
+        tg_uv_conn_eof(conn);
+        return;
+    }
+
+    if (nread < 0) {
+        tg_uv_conn_end(conn, (int) nread);
+        return;
+    }
+
+    conn->in_buf.len += (size_t) nread;
+    tg_uv_conn_feed(conn);
+
+    if (conn->is_paused && conn->state == TG_UV_OPEN) {
+        tg_uv_end_stop(conn);
+    }
+}
+
+void
+tg_uv_conn_resume(tg_uv_conn_t *conn)
+{
+    int rc;
+
+    if (conn->state != TG_UV_OPEN || conn->is_feeding || !conn->is_paused) {
+        return;
+    }
+
+    conn->is_paused = 0;
+
+    if (conn->in_buf.len != 0) {
+        tg_uv_conn_feed(conn);
+    }
+
+    if (conn->state != TG_UV_OPEN || conn->is_paused || conn->is_eof) {
+        return;
+    }
+
+    rc = tg_uv_end_read(conn);
+
+    if (rc != 0) {
+        tg_uv_conn_end(conn, rc);
+    }
+}
+
+/*
+ * The other side no longer reads, but what it sent before it went may still
+ * be in the socket: a last answer, a farewell.  Shutting down our receiving
+ * half makes that readable, then the end, also when the other side has
+ * closed only half of the connection.
+ */
+static void
+tg_uv_conn_broke(tg_uv_conn_t *conn, int err)
+{
+    uv_os_fd_t fd;
+
+    conn->err = err;
+    conn->is_broken = 1;
+
+    if (conn->state == TG_UV_OPEN && !conn->is_paused && !conn->is_eof
+        && conn->in == conn->out_end
+        && uv_fileno(&conn->in->as.handle, &fd) == 0
+        && shutdown(fd, SHUT_RD) == 0)
+    {
+        return;
+    }
+
+    tg_uv_conn_end(conn, err);
+}
+
+/*
+ * Moves what is in out, but for the first n bytes, to writing.  A protocol
+ * that keeps account of its output drops it itself, so that is copied.
+ */
+static int
+tg_uv_conn_take(tg_uv_conn_t *conn, size_t n)
+{
+    tg_buf_t buf;
+
+    if (conn->ops->written != NULL) {
+        tg_buf_put(&conn->writing, conn->out->data + n, conn->out->len - n);
+
+        if (tg_buf_failed(&conn->writing)) {
+            return UV_ENOMEM;
+        }
+
+        conn->ops->written(conn->host, conn->out->len);
+        return 0;
+    }
+
+    if (n == conn->out->len) {
+        tg_buf_reset(conn->out, TG_UV_READ);
+        return 0;
+    }
+
+    buf = conn->writing;
+    conn->writing = *conn->out;
+    *conn->out = buf;
+    conn->written = n;
+
+    return 0;
+}
+
+void
+tg_uv_conn_flush(tg_uv_conn_t *conn)
+{
+    ssize_t n;
+    int rc;
+
+    if ((conn->state != TG_UV_OPEN && conn->state != TG_UV_FLUSHING)
+        || conn->is_writing || conn->is_broken)
+    {
+        return;
+    }
+
+    /* Something is missing in what the protocol wrote. */
+    if (tg_buf_failed(conn->out)) {
+        tg_uv_conn_end(conn, UV_ENOMEM);
+        return;
+    }
+
+    if (conn->out->len == 0) {
+        return;
+    }
+
+    n = tg_uv_end_try(conn, conn->out->data, conn->out->len);
+
+    if (n < 0) {
+        tg_uv_conn_broke(conn, (int) n);
+        return;
+    }
+
+    rc = tg_uv_conn_take(conn, (size_t) n);
+
+    if (rc == 0 && conn->writing.len != 0) {
+        rc = tg_uv_end_write(conn);
+        conn->is_writing = rc == 0;
+    }
+
+    if (rc != 0) {
+        tg_uv_conn_end(conn, rc);
+    }
+}
+
+void
+tg_uv_conn_wrote(tg_uv_conn_t *conn, int err)
+{
+    conn->is_writing = 0;
+
+    if (conn->state >= TG_UV_CLOSING) {
+        return;
+    }
+
+    tg_buf_reset(&conn->writing, TG_UV_READ);
+    conn->written = 0;
+
+    if (err != 0) {
+        tg_uv_conn_broke(conn, err);
+        return;
+    }
+
+    tg_uv_conn_flush(conn);
+
+    if (conn->state == TG_UV_FLUSHING && !conn->is_writing) {
+        tg_uv_conn_end(conn, 0);
+        return;
+    }
+
+    tg_uv_conn_resume(conn);
+}
+
+size_t
+tg_uv_conn_backlog(const tg_uv_conn_t *conn)
+{
+    return conn->out->len + conn->writing.len - conn->written;
+}
+
+int
+tg_uv_conn_peer(const tg_uv_conn_t *conn, pid_t *pid, uid_t *uid)
+{
+    struct ucred cred;
+    socklen_t len;
+    uv_os_fd_t fd;
+    int rc;
+
+    if (conn->in->kind != TG_UV_END_STREAM) {
+        return UV_ENOTSOCK;
+    }
+
+    rc = uv_fileno(&conn->in->as.handle, &fd);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    len = sizeof(cred);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0) {
+        return uv_translate_sys_error(errno);
+    }
+
+    *pid = cred.pid;
+    *uid = cred.uid;
+
+    return 0;
+}

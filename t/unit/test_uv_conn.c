@@ -1,0 +1,664 @@
+/*
+ * The transport, between two of its own connections or against a bare
+ * descriptor.  Every wait has a deadline; nothing sleeps.
+ */
+#include "uv/tg_uv.h"
+
+#include <CUnit/Basic.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEST_DEADLINE_MS 10000
+#define TEST_LIMIT       65536
+
+typedef struct {
+    tg_uv_conn_t conn;
+    tg_buf_t out;
+    tg_buf_t got;
+    size_t written;
+    int err; /* of closed */
+    int connect_err;
+    int is_connected;
+    int is_eof;
+    int is_closed;
+    int is_echo;      /* send back what comes, but pause beyond TEST_LIMIT */
+    int is_greeting;  /* send "hello" when connected */
+    int stays_on_eof; /* finish only after a last word */
+    int result;       /* of input, when it is no echo */
+} test_end_t;
+
+static uv_loop_t test_loop;
+static char test_dir[64];
+static char test_path[96];
+
+static void
+test_on_connected(void *host, int err)
+{
+    test_end_t *end;
+
+    end = host;
+    end->is_connected = 1;
+    end->connect_err = err;
+
+    if (end->is_greeting) {
+        tg_buf_text(&end->out, "hello");
+    }
+}
+
+static int
+test_on_input(void *host, const char *data, size_t len, size_t *consumed)
+{
+    test_end_t *end;
+    size_t n;
+
+    end = host;
+
+    if (!end->is_echo) {
+        tg_buf_put(&end->got, data, len);
+        *consumed = len;
+        return end->result;
+    }
+
+    /* Odd portions, so that bytes stay behind. */
+    while (*consumed < len) {
+        if (end->out.len > TEST_LIMIT) {
+            return TG_LIMIT;
+        }
+
+        n = len - *consumed < 4093 ? len - *consumed : 4093;
+        tg_buf_put(&end->out, data + *consumed, n);
+        *consumed += n;
+    }
+
+    return TG_OK;
+}
+
+static void
+test_on_eof(void *host)
+{
+    test_end_t *end;
+
+    end = host;
+    end->is_eof = 1;
+
+    if (end->stays_on_eof) {
+        tg_buf_text(&end->out, "last word");
+    }
+
+    tg_uv_conn_finish(&end->conn);
+}
+
+static void
+test_on_written(void *host, size_t len)
+{
+    test_end_t *end;
+
+    end = host;
+    end->written += len;
+    tg_buf_drop(&end->out, len);
+}
+
+static void
+test_on_closed(void *host, int err)
+{
+    test_end_t *end;
+
+    end = host;
+    end->err = err;
+    end->is_closed = 1;
+}
+
+static const tg_uv_conn_ops_t test_ops = { test_on_connected, test_on_input,
+                                           NULL, NULL, test_on_closed };
+static const tg_uv_conn_ops_t test_eof_ops = { test_on_connected, test_on_input,
+                                               test_on_eof, NULL,
+                                               test_on_closed };
+static const tg_uv_conn_ops_t test_count_ops = {
+    test_on_connected, test_on_input, NULL, test_on_written, test_on_closed
+};
+
+static void
+test_end_init(test_end_t *end, const tg_uv_conn_ops_t *ops)
+{
+    memset(end, 0, sizeof(*end));
+    tg_buf_init(&end->out, tg_alloc_libc());
+    tg_buf_init(&end->got, tg_alloc_libc());
+    tg_uv_conn_init(&end->conn, &test_loop, ops, end, &end->out);
+}
+
+static void
+test_end_deinit(test_end_t *end)
+{
+    tg_buf_deinit(&end->out);
+    tg_buf_deinit(&end->got);
+}
+
+static void
+test_on_deadline(uv_timer_t *timer)
+{
+    *(int *) timer->data = 1;
+}
+
+/* Runs the loop until *flag or the deadline; tells whether flag came. */
+static int
+test_until(const int *flag)
+{
+    uv_timer_t timer;
+    int is_late;
+
+    is_late = 0;
+    uv_timer_init(&test_loop, &timer);
+    timer.data = &is_late;
+    uv_timer_start(&timer, test_on_deadline, TEST_DEADLINE_MS, 0);
+
+    while (!*flag && !is_late) {
+        uv_run(&test_loop, UV_RUN_ONCE);
+    }
+
+    uv_close((uv_handle_t *) &timer, NULL);
+    uv_run(&test_loop, UV_RUN_NOWAIT);
+
+    return *flag;
+}
+
+static void
+test_text(tg_buf_t *buf, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < len; i++) {
+        tg_buf_char(buf, (char) ('a' + i % 23));
+    }
+}
+
+static int
+test_is_text(const tg_buf_t *buf, size_t len)
+{
+    size_t i;
+
+    if (buf->len != len) {
+        return 0;
+    }
+
+    for (i = 0; i < len; i++) {
+        if (buf->data[i] != (char) ('a' + i % 23)) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* A conn on one half of a pair; the other half is returned. */
+static int
+test_pair(test_end_t *end, const tg_uv_conn_ops_t *ops)
+{
+    int fds[2];
+
+    CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds)
+                    == 0);
+    test_end_init(end, ops);
+    CU_ASSERT_FATAL(tg_uv_conn_open(&end->conn, fds[0], fds[0]) == 0);
+
+    return fds[1];
+}
+
+static uv_pipe_t test_server;
+static test_end_t *test_accepting;
+
+static void
+test_on_connection(uv_stream_t *server, int status)
+{
+    CU_ASSERT(status == 0);
+    CU_ASSERT(tg_uv_conn_accept(&test_accepting->conn, server) == 0);
+}
+
+static void
+test_listen(test_end_t *end)
+{
+    test_accepting = end;
+    (void) unlink(test_path);
+    uv_pipe_init(&test_loop, &test_server, 0);
+    CU_ASSERT_FATAL(uv_pipe_bind(&test_server, test_path) == 0);
+    CU_ASSERT_FATAL(
+        uv_listen((uv_stream_t *) &test_server, 8, test_on_connection) == 0);
+}
+
+static void
+test_unlisten(void)
+{
+    uv_close((uv_handle_t *) &test_server, NULL);
+    uv_run(&test_loop, UV_RUN_NOWAIT);
+}
+
+static void
+test_connect_missing(void)
+{
+    test_end_t end;
+
+    (void) unlink(test_path);
+    test_end_init(&end, &test_ops);
+    CU_ASSERT(tg_uv_conn_connect(&end.conn, test_path) == 0);
+    CU_ASSERT(!end.is_connected);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(end.is_connected);
+    CU_ASSERT(end.connect_err == UV_ENOENT);
+    CU_ASSERT(end.err == UV_ENOENT);
+    test_end_deinit(&end);
+}
+
+static void
+test_connect_long_path(void)
+{
+    test_end_t end;
+    char path[200];
+
+    memset(path, 'x', sizeof(path));
+    path[sizeof(path) - 1] = '\0';
+    test_end_init(&end, &test_ops);
+    CU_ASSERT(tg_uv_conn_connect(&end.conn, path) == UV_ENAMETOOLONG);
+    CU_ASSERT(!end.is_closed);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(!end.is_connected);
+    test_end_deinit(&end);
+}
+
+static void
+test_close_while_connecting(void)
+{
+    test_end_t server, client;
+
+    test_end_init(&server, &test_ops);
+    test_listen(&server);
+    test_end_init(&client, &test_ops);
+    CU_ASSERT(tg_uv_conn_connect(&client.conn, test_path) == 0);
+    tg_uv_conn_close(&client.conn);
+    tg_uv_conn_close(&client.conn);
+    CU_ASSERT(test_until(&client.is_closed));
+    CU_ASSERT(!client.is_connected);
+    CU_ASSERT(test_until(&server.is_closed));
+    test_unlisten();
+    test_end_deinit(&server);
+    test_end_deinit(&client);
+}
+
+/* Much more than both sockets hold. */
+static void
+test_echo(void)
+{
+    test_end_t server, client;
+    size_t size;
+    pid_t pid;
+    uid_t uid;
+
+    size = 8 << 20;
+    test_end_init(&server, &test_ops);
+    server.is_echo = 1;
+    test_listen(&server);
+    test_end_init(&client, &test_ops);
+    test_text(&client.out, size);
+    CU_ASSERT(tg_uv_conn_connect(&client.conn, test_path) == 0);
+
+    while (client.got.len < size && !client.is_closed) {
+        uv_run(&test_loop, UV_RUN_ONCE);
+    }
+
+    CU_ASSERT(test_is_text(&client.got, size));
+    CU_ASSERT(tg_uv_conn_peer(&server.conn, &pid, &uid) == 0);
+    CU_ASSERT(pid == getpid());
+    CU_ASSERT(uid == getuid());
+    CU_ASSERT(tg_uv_conn_backlog(&client.conn) == 0);
+
+    tg_uv_conn_close(&client.conn);
+    CU_ASSERT(test_until(&server.is_closed));
+    CU_ASSERT(test_until(&client.is_closed));
+    CU_ASSERT(server.err == 0);
+    test_unlisten();
+    test_end_deinit(&server);
+    test_end_deinit(&client);
+}
+
+/* A reader that does not read: what waits stays bounded. */
+static void
+test_backpressure(void)
+{
+    test_end_t end;
+    char chunk[4096];
+    size_t sent;
+    ssize_t n;
+    int fd, tries;
+
+    fd = test_pair(&end, &test_ops);
+    end.is_echo = 1;
+    memset(chunk, 'x', sizeof(chunk));
+    CU_ASSERT_FATAL(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
+    sent = 0;
+
+    /* Until it takes nothing more although the loop had every chance. */
+    for (tries = 0; tries < 100 && sent < (64u << 20); /* void */) {
+        n = write(fd, chunk, sizeof(chunk));
+        sent += n > 0 ? (size_t) n : 0;
+        tries = n > 0 ? 0 : tries + 1;
+        uv_run(&test_loop, UV_RUN_NOWAIT);
+    }
+
+    CU_ASSERT(tries == 100);
+    CU_ASSERT(end.conn.is_paused);
+    CU_ASSERT(tg_uv_conn_backlog(&end.conn) < 4 * TEST_LIMIT);
+
+    while (sent > 0 && !end.is_closed) {
+        uv_run(&test_loop, UV_RUN_NOWAIT);
+        n = read(fd, chunk, sizeof(chunk));
+        sent -= n > 0 ? (size_t) n : 0;
+    }
+
+    CU_ASSERT(sent == 0);
+    CU_ASSERT(!end.conn.is_paused);
+    close(fd);
+    CU_ASSERT(test_until(&end.is_closed));
+    test_end_deinit(&end);
+}
+
+static void
+test_finish_flushes(void)
+{
+    test_end_t server, client;
+    size_t size;
+
+    size = 4 << 20;
+    test_end_init(&server, &test_ops);
+    test_listen(&server);
+    test_end_init(&client, &test_ops);
+    client.is_greeting = 1;
+    CU_ASSERT(tg_uv_conn_connect(&client.conn, test_path) == 0);
+
+    while (server.got.len < 5 && !server.is_closed) {
+        uv_run(&test_loop, UV_RUN_ONCE);
+    }
+
+    test_text(&server.out, size);
+    tg_uv_conn_finish(&server.conn);
+    tg_uv_conn_finish(&server.conn);
+    CU_ASSERT(!server.is_closed);
+    CU_ASSERT(test_until(&client.is_closed));
+    CU_ASSERT(test_is_text(&client.got, size));
+    CU_ASSERT(test_until(&server.is_closed));
+    CU_ASSERT(server.err == 0);
+    test_unlisten();
+    test_end_deinit(&server);
+    test_end_deinit(&client);
+}
+
+static void
+test_half_close(void)
+{
+    test_end_t end;
+    char text[32];
+    ssize_t n;
+    int fd;
+
+    fd = test_pair(&end, &test_eof_ops);
+    end.stays_on_eof = 1;
+    CU_ASSERT(write(fd, "x", 1) == 1);
+    CU_ASSERT(shutdown(fd, SHUT_WR) == 0);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(end.is_eof);
+    CU_ASSERT(end.got.len == 1);
+    n = read(fd, text, sizeof(text));
+    CU_ASSERT(n == 9 && memcmp(text, "last word", 9) == 0);
+    CU_ASSERT(read(fd, text, sizeof(text)) == 0);
+    close(fd);
+    test_end_deinit(&end);
+}
+
+static void
+test_results_of_input(void)
+{
+    test_end_t end;
+    char text[8];
+    int fd;
+
+    fd = test_pair(&end, &test_ops);
+    end.result = TG_CLOSED;
+    tg_buf_text(&end.out, "bye");
+    CU_ASSERT(write(fd, "x", 1) == 1);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(end.err == 0);
+    CU_ASSERT(read(fd, text, sizeof(text)) == 3);
+    close(fd);
+    test_end_deinit(&end);
+
+    fd = test_pair(&end, &test_ops);
+    end.result = TG_NOMEM;
+    CU_ASSERT(write(fd, "x", 1) == 1);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(end.err == UV_ENOMEM);
+    close(fd);
+    test_end_deinit(&end);
+}
+
+/* An incomplete output must never reach the wire. */
+static void
+test_failed_out(void)
+{
+    test_end_t end;
+    char text[8];
+    int fd;
+
+    fd = test_pair(&end, &test_ops);
+    tg_buf_text(&end.out, "half of");
+    end.out.failed = 1;
+    tg_uv_conn_flush(&end.conn);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(end.err == UV_ENOMEM);
+    CU_ASSERT(read(fd, text, sizeof(text)) == 0);
+    close(fd);
+    test_end_deinit(&end);
+}
+
+/* The host that keeps account drops each byte once, small and large. */
+static void
+test_written(void)
+{
+    test_end_t end;
+    tg_buf_t got;
+    size_t size;
+    ssize_t n;
+    int fd;
+
+    size = 3 << 20;
+    fd = test_pair(&end, &test_count_ops);
+    CU_ASSERT_FATAL(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
+    tg_buf_init(&got, tg_alloc_libc());
+    test_text(&end.out, size);
+    tg_uv_conn_flush(&end.conn);
+    CU_ASSERT(end.out.len == 0);
+    CU_ASSERT(end.written == size);
+    CU_ASSERT(tg_uv_conn_backlog(&end.conn) > 0);
+
+    while (got.len < size && !end.is_closed) {
+        uv_run(&test_loop, UV_RUN_NOWAIT);
+        CU_ASSERT_FATAL(tg_buf_reserve(&got, 65536) == TG_OK);
+        n = read(fd, got.data + got.len, 65536);
+        got.len += n > 0 ? (size_t) n : 0;
+    }
+
+    CU_ASSERT(test_is_text(&got, size));
+    tg_buf_deinit(&got);
+    close(fd);
+    CU_ASSERT(test_until(&end.is_closed));
+    test_end_deinit(&end);
+}
+
+/* Words that the other side said before it closed are still heard. */
+static void
+test_broken(void)
+{
+    test_end_t end;
+    int fd;
+
+    fd = test_pair(&end, &test_count_ops);
+    CU_ASSERT(write(fd, "farewell", 8) == 8);
+    close(fd);
+    tg_buf_text(&end.out, "too late");
+    tg_uv_conn_flush(&end.conn);
+    CU_ASSERT(end.written == 0);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(end.err == UV_EPIPE);
+    CU_ASSERT(end.got.len == 8);
+    test_end_deinit(&end);
+
+    /* One that only stopped to read must not keep us. */
+    fd = test_pair(&end, &test_count_ops);
+    CU_ASSERT(shutdown(fd, SHUT_RD) == 0);
+    tg_buf_text(&end.out, "unheard");
+    tg_uv_conn_flush(&end.conn);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(end.err == UV_EPIPE);
+    close(fd);
+    test_end_deinit(&end);
+}
+
+static void
+test_files(void)
+{
+    test_end_t end;
+    struct stat st;
+    char name[96];
+    tg_buf_t text;
+    int in, out;
+
+    snprintf(name, sizeof(name), "%s/in", test_dir);
+    in = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    CU_ASSERT_FATAL(in != -1);
+    unlink(name);
+    tg_buf_init(&text, tg_alloc_libc());
+    test_text(&text, 700001);
+    CU_ASSERT(write(in, text.data, text.len) == (ssize_t) text.len);
+    CU_ASSERT(lseek(in, 0, SEEK_SET) == 0);
+    tg_buf_deinit(&text);
+
+    snprintf(name, sizeof(name), "%s/out", test_dir);
+    out = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CU_ASSERT_FATAL(out != -1);
+
+    test_end_init(&end, &test_eof_ops);
+    end.is_echo = 1;
+    CU_ASSERT(tg_uv_conn_open(&end.conn, in, out) == 0);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(end.is_eof);
+    CU_ASSERT(end.err == 0);
+    CU_ASSERT(stat(name, &st) == 0 && st.st_size == 700001);
+    CU_ASSERT(fcntl(in, F_GETFD) == -1);
+    CU_ASSERT(fcntl(out, F_GETFD) == -1);
+    unlink(name);
+    test_end_deinit(&end);
+}
+
+static void
+test_null_device(void)
+{
+    test_end_t end;
+    int in, out;
+
+    in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    test_end_init(&end, &test_eof_ops);
+    end.stays_on_eof = 1;
+    CU_ASSERT(tg_uv_conn_open(&end.conn, in, out) == 0);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(end.is_eof && end.err == 0);
+    test_end_deinit(&end);
+
+    test_end_init(&end, &test_ops);
+    CU_ASSERT(tg_uv_conn_open(&end.conn, 999, 998) == UV_EBADF);
+    CU_ASSERT(test_until(&end.is_closed));
+    test_end_deinit(&end);
+}
+
+/* Others may share the pipes with us and expect them to block. */
+static void
+test_pipes_keep_flags(void)
+{
+    test_end_t end;
+    int in[2], out[2], copy;
+
+    CU_ASSERT_FATAL(pipe2(in, O_CLOEXEC) == 0);
+    CU_ASSERT_FATAL(pipe2(out, O_CLOEXEC) == 0);
+    copy = fcntl(out[1], F_DUPFD_CLOEXEC, 3);
+    test_end_init(&end, &test_eof_ops);
+    end.is_echo = 1;
+    CU_ASSERT(tg_uv_conn_open(&end.conn, in[0], out[1]) == 0);
+    CU_ASSERT((fcntl(copy, F_GETFL) & O_NONBLOCK) != 0);
+    CU_ASSERT(write(in[1], "abc", 3) == 3);
+    close(in[1]);
+    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT((fcntl(copy, F_GETFL) & O_NONBLOCK) == 0);
+    close(copy);
+    close(out[0]);
+    test_end_deinit(&end);
+}
+
+static CU_TestInfo test_conn[] = {
+    { "connect: missing", test_connect_missing },
+    { "connect: long path", test_connect_long_path },
+    { "connect: closed meanwhile", test_close_while_connecting },
+    { "echo of 8 MiB", test_echo },
+    { "backpressure", test_backpressure },
+    { "finish flushes", test_finish_flushes },
+    { "half-close", test_half_close },
+    { "results of input", test_results_of_input },
+    { "failed output", test_failed_out },
+    { "account of output", test_written },
+    { "broken: the rest is read", test_broken },
+    { "files", test_files },
+    { "null device and bad descriptors", test_null_device },
+    { "pipes keep their flags", test_pipes_keep_flags },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_SuiteInfo test_suites[] = {
+    { "uv conn", NULL, NULL, NULL, NULL, test_conn },
+    CU_SUITE_INFO_NULL,
+};
+
+int
+main(void)
+{
+    unsigned failures;
+
+    signal(SIGPIPE, SIG_IGN);
+    snprintf(test_dir, sizeof(test_dir), "/tmp/test_uv_XXXXXX");
+
+    if (mkdtemp(test_dir) == NULL || uv_loop_init(&test_loop) != 0
+        || CU_initialize_registry() != CUE_SUCCESS)
+    {
+        return 2;
+    }
+
+    snprintf(test_path, sizeof(test_path), "%s/s", test_dir);
+    CU_register_suites(test_suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+
+    unlink(test_path);
+
+    if (uv_loop_close(&test_loop) != 0) {
+        fprintf(stderr, "handles are left in the loop\n");
+        failures++;
+    }
+
+    if (rmdir(test_dir) != 0) {
+        fprintf(stderr, "files are left in %s\n", test_dir);
+        failures++;
+    }
+
+    return failures == 0 ? 0 : 1;
+}
