@@ -1,0 +1,79 @@
+/*
+ * Slices, result codes and the allocator: what every room builds on.
+ *
+ * The error contract of core, stated once:
+ *   negative   fatal for the object (no memory); only its destructor may be
+ *              called afterwards;
+ *   TG_OK      done;
+ *   positive   a documented condition of the called function, after which
+ *              the object may be used as that function says.
+ */
+#ifndef TG_BASE_H
+#define TG_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    TG_NOMEM = -1,  /* the allocator said no */
+    TG_OK = 0,      /* done */
+    TG_AGAIN = 1,   /* more input is needed */
+    TG_BAD = 2,     /* the input breaks its grammar or contract */
+    TG_LIMIT = 3,   /* a named limit was reached */
+    TG_END = 4,     /* no further element */
+    TG_MISSING = 5, /* not there */
+    TG_EXISTS = 6,  /* there already */
+    TG_CLOSED = 7   /* the conversation is over */
+};
+
+/*
+ * A borrowed run of bytes, not terminated.  Whoever hands one out says until
+ * which call it lives.  data is NULL when what it stands for is absent; an
+ * empty value has data and len 0.
+ */
+typedef struct {
+    const char *data;
+    size_t len;
+} tg_str_t;
+
+#define TG_STR(literal) ((tg_str_t){ literal, sizeof(literal) - 1 })
+#define TG_STR_NONE     ((tg_str_t){ NULL, 0 })
+
+static inline tg_str_t
+tg_str(const char *data, size_t len)
+{
+    return (tg_str_t){ data, len };
+}
+
+static inline tg_str_t
+tg_str_c(const char *text)
+{
+    return (tg_str_t){ text, strlen(text) };
+}
+
+static inline int
+tg_str_eq(tg_str_t a, tg_str_t b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/*
+ * The allocator that an object was given; it must outlive the object.
+ * resize(ctx, NULL, n) allocates, resize(ctx, p, n) moves, and
+ * resize(ctx, p, 0) frees and returns NULL.  NULL for n > 0 means no memory,
+ * and p is untouched.
+ */
+typedef struct {
+    void *(*resize)(void *ctx, void *ptr, size_t size);
+    void *ctx;
+} tg_alloc_t;
+
+/* malloc, realloc and free behind that interface. */
+const tg_alloc_t *tg_alloc_libc(void);
+
+void *tg_alloc(const tg_alloc_t *alloc, size_t size);
+void *tg_calloc(const tg_alloc_t *alloc, size_t size);
+void tg_free(const tg_alloc_t *alloc, void *ptr);
+
+#endif

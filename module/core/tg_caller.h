@@ -1,0 +1,138 @@
+/*
+ * The client's side of one connection, in any of the three dialects: sends
+ * calls, matches answers.  Twin of tg_peer.h, with the same division: the
+ * host feeds what it read and writes what gathers in caller->out.
+ */
+#ifndef TG_CALLER_H
+#define TG_CALLER_H
+
+#include "core/tg_frame.h"
+#include "core/tg_message.h"
+#include "core/tg_peer.h"
+
+typedef struct tg_caller_s tg_caller_t;
+typedef struct tg_pending_s tg_pending_t;
+
+typedef enum {
+    TG_ANSWER_RESULT,
+    TG_ANSWER_ERROR,
+    TG_ANSWER_LOST,       /* the connection ended; it may have been executed */
+    TG_ANSWER_NOT_STARTED /* the connection ended before it was taken up */
+} tg_answer_kind_t;
+
+/* All slices live until ops->answer returns. */
+typedef struct {
+    tg_answer_kind_t kind;
+    tg_str_t result;  /* raw JSON (tools: a CallToolResult) */
+    int64_t code;     /* JSON-RPC; 0 in ipc */
+    tg_str_t message; /* escaped body of the error's message */
+    tg_str_t type;    /* ipc: escaped body of the exception's class */
+    tg_str_t data;    /* raw JSON or absent */
+} tg_answer_t;
+
+typedef struct {
+    /* Once for every request; tag is what it was sent with. */
+    void (*answer)(void *host, void *tag, const tg_answer_t *answer);
+
+    /* method is an escaped body, params raw or absent.  May be NULL. */
+    void (*notification)(void *host, tg_str_t method,
+                         const tg_message_t *message);
+
+    /*
+     * The other side is about to close: reason is an escaped body or
+     * absent.  is_drained: all that is unanswered was not started.  The
+     * host then calls tg_caller_lose().  May be NULL.
+     */
+    void (*farewell)(void *host, tg_str_t reason, int is_drained);
+
+    void (*log)(void *host, const char *text); /* may be NULL */
+} tg_caller_ops_t;
+
+struct tg_caller_s {
+    const tg_alloc_t *alloc;
+    const tg_caller_ops_t *ops;
+    void *host;
+
+    tg_frame_t frame;
+    tg_dialect_t dialect; /* never AUTO */
+    size_t max_frame;
+    tg_buf_t out;
+
+    uint64_t next_id;
+    tg_pending_t **slots; /* hash by id */
+    size_t nslots;
+    size_t npending;
+    tg_pending_t *first; /* in the order of sending */
+    tg_pending_t *last;
+    uint64_t sent;           /* bytes that ever went into out */
+    uint64_t written;        /* bytes that the host wrote of them */
+    unsigned is_drained : 1; /* the other side said that it takes no more */
+    unsigned is_closed : 1;  /* it said goodbye, or broke the framing */
+};
+
+/* max_frame: largest answer and largest request in bytes. */
+void tg_caller_init(tg_caller_t *caller, const tg_alloc_t *alloc,
+                    const tg_caller_ops_t *ops, void *host,
+                    tg_dialect_t dialect, size_t max_frame);
+
+/* Frees everything; requests in flight are forgotten without an answer. */
+void tg_caller_deinit(tg_caller_t *caller);
+
+/*
+ * Sends a request (jsonrpc, relay).  params is raw JSON or absent.  *id names
+ * it for tg_caller_cancel(); id may be NULL.  TG_OK, TG_NOMEM; TG_LIMIT when
+ * it is larger than the dialect allows (nothing was sent); TG_CLOSED after
+ * the other side's farewell; TG_MISSING when the dialect has no requests.
+ */
+int tg_caller_request(tg_caller_t *caller, tg_str_t method, tg_str_t params,
+                      void *tag, uint64_t *id);
+
+/*
+ * Calls a tool (every dialect): name is an escaped body, arguments a raw
+ * object.  In ipc, calls wait for the answer of the one before.  meta: raw
+ * _meta object or absent (jsonrpc and relay only).
+ */
+int tg_caller_call_tool(tg_caller_t *caller, tg_str_t name, tg_str_t arguments,
+                        tg_str_t meta, void *tag, uint64_t *id);
+
+/* jsonrpc only; others ignore it. */
+int tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params);
+
+/*
+ * First words on a connection to a jsonrpc server that may be Toolgate: a
+ * notification, which others ignore.  From then on farewells are drained.
+ */
+int tg_caller_hello(tg_caller_t *caller);
+
+/*
+ * Forgets a request; tag's answer is never called.  With method_is_mcp the
+ * other side is told by notifications/cancelled, else by $/cancelRequest.
+ * TG_OK or TG_MISSING.
+ */
+int tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp);
+
+/* relay: the shutdown frame. */
+int tg_caller_shutdown(tg_caller_t *caller, tg_str_t reason);
+
+/*
+ * Handles the frames in data.  TG_OK; TG_CLOSED when the other side said
+ * goodbye or broke the framing: close and call tg_caller_lose(); TG_NOMEM.
+ */
+int tg_caller_input(tg_caller_t *caller, const char *data, size_t len,
+                    size_t *consumed);
+
+/*
+ * The connection is gone: answers every request in flight, oldest first,
+ * with LOST or NOT_STARTED, and starts afresh (empty out, new framing).
+ * NOT_STARTED are requests still queued (ipc), those of which no byte was
+ * written (see tg_caller_written()) and, after a drained farewell, all.
+ */
+void tg_caller_lose(tg_caller_t *caller);
+
+/*
+ * The host wrote len more bytes of what it took out of out.  Only counts:
+ * what was never written is NOT_STARTED when the connection is lost.
+ */
+void tg_caller_written(tg_caller_t *caller, size_t len);
+
+#endif

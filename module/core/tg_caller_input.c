@@ -1,0 +1,238 @@
+/*
+ * The caller's ear: answers, notifications, farewells.
+ */
+#include "core/tg_peer_impl.h"
+#include "core/tg_pending.h"
+
+static void
+tg_caller_log(tg_caller_t *caller, const char *text)
+{
+    if (caller->ops->log != NULL) {
+        caller->ops->log(caller->host, text);
+    }
+}
+
+static tg_str_t
+tg_raw_body(tg_str_t raw)
+{
+    return tg_json_type(raw) == TG_JSON_STRING ? tg_json_body(raw)
+                                               : TG_STR_NONE;
+}
+
+static void
+tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
+                 const tg_message_t *message)
+{
+    tg_answer_t answer;
+    void *tag;
+
+    memset(&answer, 0, sizeof(answer));
+    answer.kind = TG_ANSWER_RESULT;
+    answer.result = message->result;
+
+    if (message->error.data != NULL) {
+        answer.kind = TG_ANSWER_ERROR;
+        answer.message = tg_raw_body(message->e.message);
+        answer.type = tg_raw_body(message->e.type);
+        answer.data = message->e.data;
+
+        if (tg_json_int64(message->e.code, &answer.code) != TG_OK) {
+            answer.code = 0;
+        }
+    }
+
+    tag = pending->tag;
+    tg_pending_remove(caller, pending);
+
+    /* Of a call in ipc that was cancelled, nobody wants the answer. */
+    if (tag != NULL || caller->dialect != TG_DIALECT_IPC) {
+        caller->ops->answer(caller->host, tag, &answer);
+    }
+}
+
+static tg_pending_t *
+tg_caller_match(tg_caller_t *caller, const tg_message_t *message)
+{
+    int64_t id;
+
+    if (caller->dialect == TG_DIALECT_IPC) {
+        return caller->first;
+    }
+
+    if (tg_json_int64(message->id, &id) != TG_OK || id < 0) {
+        return NULL;
+    }
+
+    return tg_pending_find(caller, (uint64_t) id);
+}
+
+/* ipc: the next call's turn. */
+static void
+tg_caller_next(tg_caller_t *caller)
+{
+    tg_pending_t *pending;
+
+    pending = caller->first;
+
+    if (pending == NULL || pending->queued.data == NULL) {
+        return;
+    }
+
+    pending->start = caller->sent;
+    caller->sent += pending->queued.len;
+    tg_buf_str(&caller->out, pending->queued);
+    tg_free(caller->alloc, (void *) (uintptr_t) pending->queued.data);
+    pending->queued = TG_STR_NONE;
+}
+
+static int
+tg_caller_farewell(tg_caller_t *caller, tg_str_t reason)
+{
+    caller->is_closed = 1;
+
+    if (caller->ops->farewell != NULL) {
+        caller->ops->farewell(caller->host, tg_raw_body(reason),
+                              caller->is_drained);
+    }
+
+    return TG_CLOSED;
+}
+
+static int
+tg_caller_notification(tg_caller_t *caller, const tg_message_t *message)
+{
+    tg_str_t reason;
+
+    if (tg_json_is_text(message->method, TG_STR(TG_CLOSING))) {
+        caller->is_drained = 1;
+
+        if (tg_json_get(message->params, TG_STR("reason"), &reason) != TG_OK) {
+            reason = TG_STR_NONE;
+        }
+
+        return tg_caller_farewell(caller, reason);
+    }
+
+    if (caller->ops->notification != NULL) {
+        caller->ops->notification(caller->host, tg_json_body(message->method),
+                                  message);
+    }
+
+    return TG_OK;
+}
+
+/* A frame that is no answer: TG_OK, or TG_CLOSED after a goodbye. */
+static int
+tg_caller_other(tg_caller_t *caller, const tg_message_t *message)
+{
+    if (caller->dialect == TG_DIALECT_RELAY) {
+        if (tg_json_is_text(message->kind, TG_STR("shutdown"))) {
+            return tg_caller_farewell(caller, message->reason);
+        }
+
+        if (tg_json_is_text(message->kind, TG_STR("error"))) {
+            return tg_caller_farewell(caller, message->message);
+        }
+
+        if (!tg_json_is_text(message->kind, TG_STR("mcp_notification"))) {
+            tg_caller_log(caller, "frame of another kind dropped");
+            return TG_OK;
+        }
+    }
+
+    if (tg_json_type(message->method) == TG_JSON_STRING) {
+        if (message->id.data == NULL) {
+            return tg_caller_notification(caller, message);
+        }
+
+        tg_caller_log(caller, "request from the server dropped");
+        return TG_OK;
+    }
+
+    tg_caller_log(caller, "frame that is no message dropped");
+
+    return TG_OK;
+}
+
+static int
+tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
+{
+    tg_message_t message;
+    tg_pending_t *pending;
+
+    if (tg_message_parse(&message, frame) != TG_OK
+        || message.type != TG_JSON_OBJECT)
+    {
+        if (caller->dialect == TG_DIALECT_IPC) {
+            caller->is_closed = 1;
+            return TG_CLOSED;
+        }
+
+        tg_caller_log(caller, "malformed frame dropped");
+        return TG_OK;
+    }
+
+    /* An answer, and no error frame of relay, which has a text there. */
+    if (message.method.data == NULL
+        && (message.result.data != NULL
+            || tg_json_type(message.error) == TG_JSON_OBJECT))
+    {
+        pending = tg_caller_match(caller, &message);
+
+        if (pending == NULL) {
+            tg_caller_log(caller, "answer to no request dropped");
+            return TG_OK;
+        }
+
+        tg_caller_answer(caller, pending, &message);
+
+        if (caller->dialect == TG_DIALECT_IPC) {
+            tg_caller_next(caller);
+        }
+
+        return TG_OK;
+    }
+
+    return tg_caller_other(caller, &message);
+}
+
+int
+tg_caller_input(tg_caller_t *caller, const char *data, size_t len,
+                size_t *consumed)
+{
+    tg_str_t frame;
+    size_t at, part;
+    int rc;
+
+    for (at = 0;;) {
+        if (caller->is_closed) {
+            *consumed = len;
+            return TG_CLOSED;
+        }
+
+        rc = tg_frame_next(&caller->frame, data + at, len - at, &part, &frame);
+        at += part;
+
+        if (rc == TG_AGAIN) {
+            *consumed = at;
+            return TG_OK;
+        }
+
+        if (rc == TG_LIMIT) {
+            if (caller->dialect == TG_DIALECT_IPC) {
+                caller->is_closed = 1;
+                continue;
+            }
+
+            tg_caller_log(caller, "frame beyond the limit dropped");
+            continue;
+        }
+
+        (void) tg_caller_frame(caller, frame);
+
+        if (tg_buf_failed(&caller->out)) {
+            *consumed = at;
+            return TG_NOMEM;
+        }
+    }
+}

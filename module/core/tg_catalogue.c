@@ -1,0 +1,361 @@
+#include "core/tg_catalogue.h"
+
+/* Entries in a table of this size are found with few probes. */
+#define TG_SLOTS_FIRST 16
+
+struct tg_catalogue_s {
+    const tg_alloc_t *alloc;
+    tg_entry_t **entries; /* in the order of addition */
+    size_t n;
+    size_t cap;
+    tg_entry_t **slots; /* open addressing; a power of two, half full */
+    size_t nslots;
+    tg_buf_t listings;
+    uint64_t digest;
+};
+
+/* FNV-1a: names are short and come from the config, not from clients. */
+static uint64_t
+tg_hash(uint64_t hash, const char *data, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < len; i++) {
+        hash ^= (unsigned char) data[i];
+        hash *= UINT64_C(0x100000001b3);
+    }
+
+    return hash;
+}
+
+static uint64_t
+tg_hash_name(tg_entry_kind_t kind, tg_str_t name)
+{
+    return tg_hash(UINT64_C(0xcbf29ce484222325) + (uint64_t) kind, name.data,
+                   name.len);
+}
+
+tg_catalogue_t *
+tg_catalogue_new(const tg_alloc_t *alloc)
+{
+    tg_catalogue_t *catalogue;
+
+    catalogue = tg_calloc(alloc, sizeof(*catalogue));
+
+    if (catalogue != NULL) {
+        catalogue->alloc = alloc;
+        tg_buf_init(&catalogue->listings, alloc);
+    }
+
+    return catalogue;
+}
+
+void
+tg_catalogue_free(tg_catalogue_t *catalogue)
+{
+    if (catalogue == NULL) {
+        return;
+    }
+
+    tg_buf_deinit(&catalogue->listings);
+    tg_free(catalogue->alloc, catalogue->entries);
+    tg_free(catalogue->alloc, catalogue->slots);
+    tg_free(catalogue->alloc, catalogue);
+}
+
+/* The slot of a name: of the entry that has it, or the free one for it. */
+static size_t
+tg_catalogue_slot(const tg_catalogue_t *catalogue, tg_entry_kind_t kind,
+                  tg_str_t name)
+{
+    const tg_entry_t *entry;
+    size_t mask, i;
+
+    mask = catalogue->nslots - 1;
+    i = tg_hash_name(kind, name) & mask;
+
+    for (/* void */;; i = (i + 1) & mask) {
+        entry = catalogue->slots[i];
+
+        if (entry == NULL
+            || (entry->kind == kind && tg_str_eq(entry->name, name))) {
+            return i;
+        }
+    }
+}
+
+static int
+tg_catalogue_grow(tg_catalogue_t *catalogue)
+{
+    tg_entry_t **entries, **slots;
+    size_t cap, i;
+
+    if (catalogue->n < catalogue->cap) {
+        return TG_OK;
+    }
+
+    cap = catalogue->cap ? catalogue->cap * 2 : TG_SLOTS_FIRST / 2;
+    entries = catalogue->alloc->resize(
+        catalogue->alloc->ctx, catalogue->entries, cap * sizeof(entries[0]));
+
+    if (entries == NULL) {
+        return TG_NOMEM;
+    }
+
+    catalogue->entries = entries;
+    slots = tg_calloc(catalogue->alloc, cap * 2 * sizeof(slots[0]));
+
+    if (slots == NULL) {
+        return TG_NOMEM;
+    }
+
+    tg_free(catalogue->alloc, catalogue->slots);
+    catalogue->slots = slots;
+    catalogue->nslots = cap * 2;
+    catalogue->cap = cap;
+
+    for (i = 0; i < catalogue->n; i++) {
+        slots[tg_catalogue_slot(catalogue, entries[i]->kind,
+                                entries[i]->name)] = entries[i];
+    }
+
+    return TG_OK;
+}
+
+int
+tg_catalogue_add(tg_catalogue_t *catalogue, tg_entry_t *entry)
+{
+    size_t slot;
+
+    if (tg_catalogue_grow(catalogue) != TG_OK) {
+        return TG_NOMEM;
+    }
+
+    slot = tg_catalogue_slot(catalogue, entry->kind, entry->name);
+
+    if (catalogue->slots[slot] != NULL) {
+        return TG_EXISTS;
+    }
+
+    entry->index = catalogue->n;
+    catalogue->slots[slot] = entry;
+    catalogue->entries[catalogue->n++] = entry;
+
+    return TG_OK;
+}
+
+static void
+tg_listing_text(tg_buf_t *buf, const char *key, tg_str_t text)
+{
+    if (text.data != NULL) {
+        tg_buf_text(buf, key);
+        tg_json_put_string(buf, text);
+    }
+}
+
+static void
+tg_listing_json(tg_buf_t *buf, const char *key, tg_str_t raw)
+{
+    if (raw.data != NULL) {
+        tg_buf_text(buf, key);
+        tg_json_put_compact(buf, raw);
+    }
+}
+
+/* MCP "Tool": schemas are passed on token by token. */
+static void
+tg_listing_put(tg_buf_t *buf, const tg_entry_t *entry)
+{
+    if (entry->listing.data != NULL) {
+        tg_json_put_compact(buf, entry->listing);
+        return;
+    }
+
+    tg_listing_text(buf, "{\"name\":", entry->name);
+    tg_listing_text(buf, ",\"title\":", entry->title);
+    tg_listing_text(buf, ",\"description\":", entry->description);
+    tg_listing_json(buf, ",\"inputSchema\":",
+                    entry->input_schema.data != NULL
+                        ? entry->input_schema
+                        : TG_STR("{\"type\":\"object\"}"));
+    tg_listing_json(buf, ",\"outputSchema\":", entry->output_schema);
+    tg_listing_json(buf, ",\"annotations\":", entry->annotations);
+    tg_buf_char(buf, '}');
+}
+
+int
+tg_catalogue_seal(tg_catalogue_t *catalogue)
+{
+    tg_entry_t *entry;
+    tg_buf_t *buf;
+    size_t i, from, at;
+
+    buf = &catalogue->listings;
+
+    for (i = 0; i < catalogue->n; i++) {
+        entry = catalogue->entries[i];
+
+        if (entry->kind == TG_ENTRY_TOOL) {
+            from = buf->len;
+            tg_listing_put(buf, entry);
+            entry->listing.len = buf->len - from;
+        }
+    }
+
+    if (tg_buf_failed(buf)) {
+        return TG_NOMEM;
+    }
+
+    /* Only now that the buffer does not move any more. */
+    for (i = 0, at = 0; i < catalogue->n; i++) {
+        entry = catalogue->entries[i];
+
+        if (entry->kind == TG_ENTRY_TOOL) {
+            entry->listing.data = buf->data + at;
+            at += entry->listing.len;
+        }
+    }
+
+    catalogue->digest = tg_hash(UINT64_C(0xcbf29ce484222325),
+                                tg_buf_view(buf).data, buf->len);
+
+    return TG_OK;
+}
+
+size_t
+tg_catalogue_size(const tg_catalogue_t *catalogue)
+{
+    return catalogue->n;
+}
+
+const tg_entry_t *
+tg_catalogue_at(const tg_catalogue_t *catalogue, size_t i)
+{
+    return catalogue->entries[i];
+}
+
+const tg_entry_t *
+tg_catalogue_find(const tg_catalogue_t *catalogue, tg_entry_kind_t kind,
+                  tg_str_t name)
+{
+    char text[TG_NAME_MAX * 6];
+
+    if (catalogue->n == 0 || name.len > sizeof(text)) {
+        return NULL;
+    }
+
+    if (name.len != 0 && memchr(name.data, '\\', name.len) != NULL) {
+        name = tg_str(text, tg_json_decode(text, name));
+    }
+
+    return catalogue->slots[tg_catalogue_slot(catalogue, kind, name)];
+}
+
+uint64_t
+tg_catalogue_digest(const tg_catalogue_t *catalogue)
+{
+    return catalogue->digest;
+}
+
+/* A cursor is the next entry's index and the digest, in hexadecimal. */
+static void
+tg_cursor_put(const tg_catalogue_t *catalogue, tg_buf_t *out, size_t index)
+{
+    static const char hex[] = "0123456789abcdef";
+    int shift;
+
+    tg_buf_uint(out, index);
+    tg_buf_char(out, '.');
+
+    for (shift = 60; shift >= 0; shift -= 4) {
+        tg_buf_char(out, hex[catalogue->digest >> shift & 15]);
+    }
+}
+
+static int
+tg_cursor_read(const tg_catalogue_t *catalogue, tg_str_t cursor, size_t *index)
+{
+    char text[48], digest[48];
+    tg_alloc_t none;
+    tg_buf_t expected;
+    tg_str_t body;
+    size_t i, n;
+
+    *index = 0;
+
+    if (cursor.data == NULL) {
+        return TG_OK;
+    }
+
+    if (tg_json_type(cursor) != TG_JSON_STRING) {
+        return TG_BAD;
+    }
+
+    body = tg_json_body(cursor);
+
+    if (body.len == 0 || body.len > sizeof(text)) {
+        return TG_BAD;
+    }
+
+    n = tg_json_decode(text, body);
+
+    for (i = 0; i < n && text[i] >= '0' && text[i] <= '9' && i < 12; i++) {
+        *index = *index * 10 + (size_t) (text[i] - '0');
+    }
+
+    /* Written anew, it must be the same: no second spelling of a cursor. */
+    memset(&none, 0, sizeof(none));
+    tg_buf_init(&expected, &none);
+    expected.data = digest;
+    expected.cap = sizeof(digest);
+    tg_cursor_put(catalogue, &expected, *index);
+
+    return *index != 0 && *index < catalogue->n && n == expected.len
+                   && memcmp(text, digest, n) == 0
+               ? TG_OK
+               : TG_BAD;
+}
+
+int
+tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
+                  tg_catalogue_visible_pt visible, void *ctx, tg_buf_t *out)
+{
+    const tg_entry_t *entry;
+    size_t i, from, start;
+
+    if (tg_cursor_read(catalogue, cursor, &i) != TG_OK) {
+        return TG_BAD;
+    }
+
+    tg_buf_text(out, "\"tools\":[");
+    from = i;
+    start = out->len;
+
+    for (/* void */; i < catalogue->n; i++) {
+        entry = catalogue->entries[i];
+
+        if (entry->kind != TG_ENTRY_TOOL
+            || (visible != NULL && !visible(ctx, entry))) {
+            continue;
+        }
+
+        if (i != from && out->len != start
+            && out->len - start + entry->listing.len > TG_LIST_PAGE)
+        {
+            tg_buf_text(out, "],\"nextCursor\":\"");
+            tg_cursor_put(catalogue, out, i);
+            tg_buf_char(out, '"');
+            return TG_OK;
+        }
+
+        if (out->len != start) {
+            tg_buf_char(out, ',');
+        }
+
+        tg_buf_str(out, entry->listing);
+    }
+
+    tg_buf_char(out, ']');
+
+    return TG_OK;
+}

@@ -1,0 +1,104 @@
+/*
+ * The tools and methods that a server offers.
+ *
+ * Built once, at config load, then sealed and read only: the listing of
+ * each tool is rendered ahead, names are found in a hash, and a digest of
+ * all that clients can see tells two catalogues apart.
+ */
+#ifndef TG_CATALOGUE_H
+#define TG_CATALOGUE_H
+
+#include "core/tg_json.h"
+
+/* MCP 2025-11-25 "Tool Names": 1 to 128 characters. */
+#define TG_NAME_MAX 128
+/* What the common agents accept: ^[a-zA-Z0-9_-]{1,64}$. */
+#define TG_NAME_AGENT_MAX 64
+/*
+ * Bytes of tools on one page of tools/list: a page fits a relay frame of
+ * 1 MiB with room for its envelope.
+ */
+#define TG_LIST_PAGE 524288
+
+typedef enum {
+    TG_OUTPUT_TEXT,  /* the handler's bytes are a text */
+    TG_OUTPUT_JSON,  /* they are a JSON value */
+    TG_OUTPUT_RESULT /* they are a whole MCP CallToolResult */
+} tg_output_t;
+
+typedef enum { TG_ENTRY_TOOL, TG_ENTRY_METHOD } tg_entry_kind_t;
+
+/*
+ * One tool or method.  The slices are borrowed from whoever adds it and
+ * must outlive the catalogue.  The JSON values must be validated before.
+ */
+typedef struct {
+    tg_entry_kind_t kind;
+    tg_output_t output;
+    tg_str_t name;        /* plain text */
+    tg_str_t title;       /* plain text or absent */
+    tg_str_t description; /* plain text or absent */
+    tg_str_t annotations; /* raw JSON object or absent */
+    tg_str_t input_schema;
+    tg_str_t output_schema;
+    void *host; /* the room above keeps its handler here */
+
+    size_t index;     /* set by the catalogue: order of addition */
+    tg_str_t listing; /* set by tg_catalogue_seal(): an element of tools */
+} tg_entry_t;
+
+typedef struct tg_catalogue_s tg_catalogue_t;
+
+/* NULL when there is no memory. */
+tg_catalogue_t *tg_catalogue_new(const tg_alloc_t *alloc);
+void tg_catalogue_free(tg_catalogue_t *catalogue);
+
+/*
+ * Adds an entry, borrowed like its slices.  TG_OK, TG_EXISTS when one of its
+ * kind has that name, TG_NOMEM.
+ */
+int tg_catalogue_add(tg_catalogue_t *catalogue, tg_entry_t *entry);
+
+/* Renders listings and the digest; nothing is added later.  Or TG_NOMEM. */
+int tg_catalogue_seal(tg_catalogue_t *catalogue);
+
+size_t tg_catalogue_size(const tg_catalogue_t *catalogue);
+const tg_entry_t *tg_catalogue_at(const tg_catalogue_t *catalogue, size_t i);
+
+/*
+ * name is the escaped body of a JSON string.  NULL when there is none.
+ * The cost does not depend on the number of entries.
+ */
+const tg_entry_t *tg_catalogue_find(const tg_catalogue_t *catalogue,
+                                    tg_entry_kind_t kind, tg_str_t name);
+
+/* A 64-bit hash of what clients can see of the tools, in their order. */
+uint64_t tg_catalogue_digest(const tg_catalogue_t *catalogue);
+
+/* Decides whether a viewer sees an entry; the same rule as for calling it. */
+typedef int (*tg_catalogue_visible_pt)(void *ctx, const tg_entry_t *entry);
+
+/*
+ * Appends `"tools":[…]` and, where more follow, `,"nextCursor":"…"`.
+ * cursor is the raw JSON value of the request or absent.  TG_OK, or TG_BAD
+ * when the cursor is not one of this catalogue.  visible may be NULL.
+ */
+int tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
+                      tg_catalogue_visible_pt visible, void *ctx,
+                      tg_buf_t *out);
+
+/*
+ * May a tool or method have this name?  NULL when it may; else what to
+ * write instead, static text.  A tool's name that MCP allows but many
+ * agents refuse gives *is_warning 1.
+ */
+const char *tg_name_check(tg_entry_kind_t kind, tg_str_t name, int *is_warning);
+
+/*
+ * Is a compact JSON text usable as inputSchema or outputSchema of a tool:
+ * an object whose "type" is "object" and whose "$schema", if any, is one
+ * that we know?  NULL, or what is wrong, static text.
+ */
+const char *tg_tool_schema_check(tg_str_t schema);
+
+#endif

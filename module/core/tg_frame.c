@@ -1,0 +1,131 @@
+#include "core/tg_frame.h"
+
+void
+tg_frame_init(tg_frame_t *frame, tg_frame_kind_t kind, size_t limit)
+{
+    frame->kind = kind;
+    frame->limit = limit;
+    frame->scanned = 0;
+    frame->is_discarding = 0;
+}
+
+static int
+tg_frame_line(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
+              tg_str_t *payload)
+{
+    const char *newline;
+    size_t size;
+
+    newline = NULL;
+
+    if (len > frame->scanned) {
+        newline = memchr(data + frame->scanned, '\n', len - frame->scanned);
+    }
+
+    size = newline != NULL ? (size_t) (newline - data) : len;
+
+    if (frame->is_discarding) {
+        *consumed = newline != NULL ? size + 1 : size;
+        frame->scanned = 0;
+        frame->is_discarding = newline == NULL;
+        return TG_AGAIN;
+    }
+
+    if (size > frame->limit) {
+        *consumed = newline != NULL ? size + 1 : size;
+        frame->scanned = 0;
+        frame->is_discarding = newline == NULL;
+        return TG_LIMIT;
+    }
+
+    if (newline == NULL) {
+        *consumed = 0;
+        frame->scanned = len;
+        return TG_AGAIN;
+    }
+
+    *consumed = size + 1;
+    *payload = tg_str(data, size);
+    frame->scanned = 0;
+
+    return TG_OK;
+}
+
+static int
+tg_frame_prefix(tg_frame_t *frame, const char *data, size_t len,
+                size_t *consumed, tg_str_t *payload)
+{
+    const unsigned char *u;
+    size_t size;
+
+    *consumed = 0;
+
+    if (len < TG_FRAME_PREFIX_SIZE) {
+        return TG_AGAIN;
+    }
+
+    u = (const unsigned char *) data;
+    size = (size_t) u[0] << 24 | (size_t) u[1] << 16 | (size_t) u[2] << 8
+           | (size_t) u[3];
+
+    if (size > frame->limit) {
+        return TG_LIMIT;
+    }
+
+    if (len - TG_FRAME_PREFIX_SIZE < size) {
+        return TG_AGAIN;
+    }
+
+    *consumed = TG_FRAME_PREFIX_SIZE + size;
+    *payload = tg_str(data + TG_FRAME_PREFIX_SIZE, size);
+
+    return TG_OK;
+}
+
+int
+tg_frame_next(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
+              tg_str_t *payload)
+{
+    size_t part;
+    int rc;
+
+    *consumed = 0;
+
+    if (len == 0) {
+        return TG_AGAIN;
+    }
+
+    if (frame->kind == TG_FRAME_AUTO) {
+        frame->kind = data[0] == '\0' ? TG_FRAME_PREFIX : TG_FRAME_LINE;
+    }
+
+    if (frame->kind == TG_FRAME_PREFIX) {
+        return tg_frame_prefix(frame, data, len, consumed, payload);
+    }
+
+    rc = tg_frame_line(frame, data, len, consumed, payload);
+
+    /* The end of a discarded line: what is behind it may be a frame. */
+    if (rc == TG_AGAIN && *consumed != 0 && *consumed < len) {
+        part = *consumed;
+        rc = tg_frame_line(frame, data + part, len - part, consumed, payload);
+        *consumed += part;
+    }
+
+    return rc;
+}
+
+int
+tg_frame_is_partial(const tg_frame_t *frame, size_t left)
+{
+    return left != 0 || frame->is_discarding;
+}
+
+void
+tg_frame_put_prefix(char dst[TG_FRAME_PREFIX_SIZE], size_t len)
+{
+    dst[0] = (char) (len >> 24);
+    dst[1] = (char) (len >> 16);
+    dst[2] = (char) (len >> 8);
+    dst[3] = (char) len;
+}

@@ -1,0 +1,58 @@
+/*
+ * Byte boundaries: where a frame ends, in a stream of bytes.
+ *
+ *   TG_FRAME_LINE    one JSON text a line, ended by \n
+ *                    (seeds 001 "Framing", 003 "Wire format"; MCP "Stdio")
+ *   TG_FRAME_PREFIX  4 bytes of big-endian length, then that many bytes
+ *                    (seed 000 "Transport")
+ *   TG_FRAME_AUTO    the first byte decides: a length below 16 MiB starts
+ *                    with 0x00, and no line does
+ *
+ * The caller owns the bytes and keeps those that were not consumed; the
+ * frame remembers how far it has looked, so that each byte is looked at
+ * once.
+ */
+#ifndef TG_FRAME_H
+#define TG_FRAME_H
+
+#include "core/tg_buf.h"
+
+/* Seed 000: "Max message size: 10,485,760 bytes". */
+#define TG_FRAME_IPC_MAX 10485760u
+/* Seed 003: MAX_FRAME_BYTES, with the newline. */
+#define TG_FRAME_RELAY_MAX   1048576u
+#define TG_FRAME_PREFIX_SIZE 4
+
+typedef enum { TG_FRAME_AUTO, TG_FRAME_LINE, TG_FRAME_PREFIX } tg_frame_kind_t;
+
+typedef struct {
+    tg_frame_kind_t kind;
+    size_t limit;   /* the largest payload, without newline or prefix */
+    size_t scanned; /* bytes of the pending frame that hold no end */
+    int is_discarding;
+} tg_frame_t;
+
+void tg_frame_init(tg_frame_t *frame, tg_frame_kind_t kind, size_t limit);
+
+/*
+ * Looks for the next frame in data, which starts where the bytes not yet
+ * consumed start.
+ *
+ *   TG_OK     payload is the frame's body (for a line without \n), within
+ *             data; consumed covers the whole frame
+ *   TG_AGAIN  no whole frame: call again with more behind the bytes that
+ *             are left after consumed
+ *   TG_LIMIT  the frame is larger than the limit, told once a frame.  A
+ *             line is then discarded up to its newline by further calls; a
+ *             prefixed frame cannot be passed: close.
+ */
+int tg_frame_next(tg_frame_t *frame, const char *data, size_t len,
+                  size_t *consumed, tg_str_t *payload);
+
+/* Is the stream in the middle of a frame, with left bytes not consumed? */
+int tg_frame_is_partial(const tg_frame_t *frame, size_t left);
+
+/* The 4 bytes in front of a payload of len bytes. */
+void tg_frame_put_prefix(char dst[TG_FRAME_PREFIX_SIZE], size_t len);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * One parsed message of any dialect: the envelope's members, and those of
+ * params, _meta and error that the protocols name, as slices of the frame.
+ *
+ * All three dialects are JSON objects with overlapping keys, so one pass
+ * serves all; which members must be there is the dialect's business.
+ */
+#ifndef TG_MESSAGE_H
+#define TG_MESSAGE_H
+
+#include "core/tg_json.h"
+
+/*
+ * Every slice is a raw JSON value within the frame and lives as long as it;
+ * an absent member has data NULL.
+ */
+typedef struct {
+    tg_json_type_t type; /* of the whole text */
+    tg_str_t text;       /* the whole text without white space around it */
+    const char *why;     /* of TG_BAD and TG_LIMIT, static */
+    int has_duplicate;   /* a key below came twice in its object */
+
+    tg_str_t jsonrpc;
+    tg_str_t id;
+    tg_str_t method;
+    tg_str_t params;
+    tg_str_t result;
+    tg_str_t error;
+    tg_str_t kind;    /* relay */
+    tg_str_t reason;  /* relay shutdown */
+    tg_str_t message; /* relay error */
+
+    struct {
+        tg_str_t name;
+        tg_str_t arguments;
+        tg_str_t cursor;
+        tg_str_t protocol_version;
+        tg_str_t request_id; /* notifications/cancelled */
+        tg_str_t id;         /* $/cancelRequest */
+        tg_str_t notifications;
+        tg_str_t tools_list_changed; /* in notifications */
+        tg_str_t meta;
+        tg_str_t progress_token;
+        tg_str_t progress;
+        tg_str_t total;
+        tg_str_t message;
+    } p; /* params */
+
+    struct {
+        tg_str_t protocol_version; /* io.modelcontextprotocol/… */
+        tg_str_t client_capabilities;
+        tg_str_t progress_token;
+        tg_str_t subscription_id;
+    } meta; /* params._meta */
+
+    struct {
+        tg_str_t code;
+        tg_str_t message;
+        tg_str_t data;
+        tg_str_t type; /* ipc */
+    } e;               /* error */
+} tg_message_t;
+
+/*
+ * TG_OK: text is one JSON value (an array is a batch: only type and text are
+ * set then; so for every other type but an object).  TG_BAD: it is no JSON.
+ * TG_LIMIT: it nests deeper than TG_JSON_DEPTH.
+ */
+int tg_message_parse(tg_message_t *message, tg_str_t text);
+
+#endif

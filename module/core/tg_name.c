@@ -1,0 +1,129 @@
+/*
+ * What config files may say of tools: names and schemas' roots.
+ */
+#include "core/tg_catalogue.h"
+
+static int
+tg_name_is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+           || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+static const char *
+tg_tool_name_check(tg_str_t name, int *is_warning)
+{
+    size_t i;
+    int has_dot;
+
+    if (name.len == 0 || name.len > TG_NAME_MAX) {
+        return "a tool's name has 1 to 128 characters";
+    }
+
+    has_dot = 0;
+
+    for (i = 0; i < name.len; i++) {
+        if (name.data[i] == '.') {
+            has_dot = 1;
+        } else if (!tg_name_is_plain(name.data[i])) {
+            return "a tool's name is made of letters, digits, \"_\", \"-\" "
+                   "and \".\"; use \"_\" instead of other characters";
+        }
+    }
+
+    if (has_dot || name.len > TG_NAME_AGENT_MAX) {
+        *is_warning = 1;
+        return "many agents accept only 1 to 64 letters, digits, \"_\" and "
+               "\"-\" in a tool's name";
+    }
+
+    return NULL;
+}
+
+static int
+tg_name_starts(tg_str_t name, const char *prefix)
+{
+    size_t len;
+
+    len = strlen(prefix);
+
+    return name.len >= len && memcmp(name.data, prefix, len) == 0;
+}
+
+static const char *
+tg_method_name_check(tg_str_t name)
+{
+    static const char *const own[] = {
+        "ping",       "initialize",      "tools/list",
+        "tools/call", "server/discover", "subscriptions/listen"
+    };
+    size_t i;
+
+    if (name.len == 0 || name.len > TG_NAME_MAX) {
+        return "a method's name has 1 to 128 characters";
+    }
+
+    for (i = 0; i < name.len; i++) {
+        if ((signed char) name.data[i] <= ' ' || name.data[i] == 0x7f
+            || name.data[i] == '"' || name.data[i] == '\\')
+        {
+            return "a method's name has no blanks, quotes, backslashes, "
+                   "control characters or bytes beyond ASCII";
+        }
+    }
+
+    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (tg_str_eq(name, tg_str_c(own[i]))) {
+            return "Toolgate answers this method itself; choose another name";
+        }
+    }
+
+    if (tg_name_starts(name, "rpc.") || tg_name_starts(name, "$/")
+        || tg_name_starts(name, "notifications/"))
+    {
+        return "names that start with \"rpc.\", \"$/\" or \"notifications/\" "
+               "are reserved by the protocols; choose another name";
+    }
+
+    return NULL;
+}
+
+const char *
+tg_name_check(tg_entry_kind_t kind, tg_str_t name, int *is_warning)
+{
+    *is_warning = 0;
+
+    return kind == TG_ENTRY_TOOL ? tg_tool_name_check(name, is_warning)
+                                 : tg_method_name_check(name);
+}
+
+const char *
+tg_tool_schema_check(tg_str_t schema)
+{
+    tg_str_t value;
+
+    if (tg_json_type(schema) != TG_JSON_OBJECT) {
+        return "a tool's schema is a JSON object, "
+               "such as {\"type\":\"object\",\"properties\":{}}";
+    }
+
+    if (tg_json_get(schema, TG_STR("type"), &value) != TG_OK
+        || !tg_json_is_text(value, TG_STR("object")))
+    {
+        return "the root of a tool's schema must say \"type\":\"object\", "
+               "as MCP demands";
+    }
+
+    if (tg_json_get(schema, TG_STR("$schema"), &value) == TG_OK
+        && !tg_json_is_text(
+            value, TG_STR("https://json-schema.org/draft/2020-12/schema"))
+        && !tg_json_is_text(
+            value, TG_STR("https://json-schema.org/draft/2020-12/schema#")))
+    {
+        return "\"$schema\" names a dialect that Toolgate does not know; write "
+               "\"https://json-schema.org/draft/2020-12/schema\" or leave it "
+               "out";
+    }
+
+    return NULL;
+}

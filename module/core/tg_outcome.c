@@ -1,0 +1,188 @@
+#include "core/tg_outcome.h"
+
+#include "core/tg_utf8.h"
+
+tg_outcome_t
+tg_outcome_text(tg_str_t text)
+{
+    return (tg_outcome_t){ TG_OUTCOME_TEXT, TG_FAILURE_NONE, text };
+}
+
+tg_outcome_t
+tg_outcome_failure(tg_failure_t failure, const char *text)
+{
+    return (tg_outcome_t){ TG_OUTCOME_FAILURE, failure, tg_str_c(text) };
+}
+
+static int
+tg_result_has_text(tg_str_t block, const char *key)
+{
+    tg_str_t value;
+
+    return tg_json_get(block, tg_str_c(key), &value) == TG_OK
+           && tg_json_type(value) == TG_JSON_STRING;
+}
+
+/* One content block, MCP "ContentBlock". */
+static const char *
+tg_result_block_check(tg_str_t block)
+{
+    tg_str_t type, value;
+
+    if (tg_json_type(block) != TG_JSON_OBJECT
+        || tg_json_get(block, TG_STR("type"), &type) != TG_OK)
+    {
+        return "an element of \"content\" is no object with a \"type\"";
+    }
+
+    if (tg_json_is_text(type, TG_STR("text"))) {
+        return tg_result_has_text(block, "text")
+                   ? NULL
+                   : "a text block needs a string \"text\"";
+    }
+
+    if (tg_json_is_text(type, TG_STR("image"))
+        || tg_json_is_text(type, TG_STR("audio")))
+    {
+        return tg_result_has_text(block, "data")
+                       && tg_result_has_text(block, "mimeType")
+                   ? NULL
+                   : "an image or audio block needs the strings \"data\" "
+                     "(base64) and \"mimeType\"";
+    }
+
+    if (tg_json_is_text(type, TG_STR("resource_link"))) {
+        return tg_result_has_text(block, "uri")
+                       && tg_result_has_text(block, "name")
+                   ? NULL
+                   : "a resource_link block needs the strings \"uri\" and "
+                     "\"name\"";
+    }
+
+    if (tg_json_is_text(type, TG_STR("resource"))) {
+        return tg_json_get(block, TG_STR("resource"), &value) == TG_OK
+                       && tg_json_type(value) == TG_JSON_OBJECT
+                       && tg_result_has_text(value, "uri")
+                   ? NULL
+                   : "a resource block needs an object \"resource\" with a "
+                     "string \"uri\"";
+    }
+
+    return "the \"type\" of an element of \"content\" is none of text, image, "
+           "audio, resource_link and resource";
+}
+
+const char *
+tg_result_check(tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t content, value;
+    const char *why;
+
+    if (tg_json_type(raw) != TG_JSON_OBJECT
+        || tg_json_get(raw, TG_STR("content"), &content) != TG_OK
+        || tg_json_type(content) != TG_JSON_ARRAY)
+    {
+        return "it is no object with an array \"content\"";
+    }
+
+    tg_json_init(&json, content);
+    (void) tg_json_array(&json);
+
+    while (tg_json_element(&json) == TG_OK) {
+        (void) tg_json_value(&json, &value);
+        why = tg_result_block_check(value);
+
+        if (why != NULL) {
+            return why;
+        }
+    }
+
+    if (tg_json_get(raw, TG_STR("isError"), &value) == TG_OK
+        && tg_json_type(value) != TG_JSON_TRUE
+        && tg_json_type(value) != TG_JSON_FALSE)
+    {
+        return "\"isError\" is neither true nor false";
+    }
+
+    if (tg_json_get(raw, TG_STR("structuredContent"), &value) == TG_OK
+        && tg_json_type(value) != TG_JSON_OBJECT)
+    {
+        return "\"structuredContent\" is no object";
+    }
+
+    return NULL;
+}
+
+static tg_outcome_t
+tg_outcome_json(const tg_entry_t *entry, tg_str_t bytes)
+{
+    if (tg_json_check(bytes, NULL) != TG_OK) {
+        return tg_outcome_failure(
+            TG_FAILURE_OUTPUT,
+            "The handler's output is not one valid JSON value; let it print "
+            "JSON, or set \"output text\".");
+    }
+
+    if (entry->output == TG_OUTPUT_JSON) {
+        return (tg_outcome_t){ TG_OUTCOME_JSON, TG_FAILURE_NONE, bytes };
+    }
+
+    if (entry->kind == TG_ENTRY_TOOL && tg_result_check(bytes) != NULL) {
+        return tg_outcome_failure(TG_FAILURE_OUTPUT, tg_result_check(bytes));
+    }
+
+    return (tg_outcome_t){ TG_OUTCOME_RESULT, TG_FAILURE_NONE, bytes };
+}
+
+/* JSON may stand between blanks and newlines; a value does not. */
+static tg_str_t
+tg_outcome_trim(tg_str_t bytes)
+{
+    while (bytes.len != 0 && memchr(" \t\r\n", bytes.data[0], 4) != NULL) {
+        bytes.data++;
+        bytes.len--;
+    }
+
+    while (bytes.len != 0
+           && memchr(" \t\r\n", bytes.data[bytes.len - 1], 4) != NULL)
+    {
+        bytes.len--;
+    }
+
+    return bytes;
+}
+
+tg_outcome_t
+tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes)
+{
+    if (entry->output != TG_OUTPUT_TEXT) {
+        return tg_outcome_json(entry, tg_outcome_trim(bytes));
+    }
+
+    if (!tg_utf8_is_valid(bytes)) {
+        return tg_outcome_failure(
+            TG_FAILURE_OUTPUT,
+            "The handler's output is not valid UTF-8 text; let it print text, "
+            "or encode it, for instance as base64.");
+    }
+
+    return tg_outcome_text(bytes);
+}
+
+tg_outcome_t
+tg_outcome_body(const tg_entry_t *entry, tg_str_t body, tg_buf_t *scratch)
+{
+    if (entry->output == TG_OUTPUT_TEXT) {
+        return (tg_outcome_t){ TG_OUTCOME_BODY, TG_FAILURE_NONE, body };
+    }
+
+    tg_json_put_decoded(scratch, body);
+
+    if (tg_buf_failed(scratch)) {
+        return tg_outcome_failure(TG_FAILURE_INTERNAL,
+                                  "Toolgate has no memory left; try again.");
+    }
+
+    return tg_outcome_json(entry, tg_outcome_trim(tg_buf_view(scratch)));
+}

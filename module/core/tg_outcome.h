@@ -1,0 +1,56 @@
+/*
+ * How a call ended: what a handler hands to the peer that waits for it.
+ */
+#ifndef TG_OUTCOME_H
+#define TG_OUTCOME_H
+
+#include "core/tg_catalogue.h"
+
+/* Why a call has no result; each dialect has its own word for each. */
+typedef enum {
+    TG_FAILURE_NONE,
+    TG_FAILURE_UNKNOWN,   /* no such tool, or not for this caller */
+    TG_FAILURE_ARGUMENTS, /* arguments do not fit the schema */
+    TG_FAILURE_PROGRAM,   /* the handler ran and said no */
+    TG_FAILURE_TIMEOUT,   /* the deadline passed */
+    TG_FAILURE_LOST,      /* the backend or the runner went away */
+    TG_FAILURE_BUSY,      /* a limit on calls was reached */
+    TG_FAILURE_OUTPUT,    /* the handler's output cannot be delivered */
+    TG_FAILURE_INTERNAL   /* our own fault: memory, a wrong config */
+} tg_failure_t;
+
+typedef enum {
+    TG_OUTCOME_TEXT,   /* value is plain text, valid UTF-8 */
+    TG_OUTCOME_BODY,   /* value is an escaped JSON string body */
+    TG_OUTCOME_JSON,   /* value is a validated JSON value */
+    TG_OUTCOME_RESULT, /* value is a validated MCP CallToolResult */
+    TG_OUTCOME_FAILURE /* value is plain text: what happened, what to do */
+} tg_outcome_kind_t;
+
+typedef struct {
+    tg_outcome_kind_t kind;
+    tg_failure_t failure;
+    tg_str_t value; /* borrowed until the answer was written */
+} tg_outcome_t;
+
+tg_outcome_t tg_outcome_text(tg_str_t text);
+tg_outcome_t tg_outcome_failure(tg_failure_t failure, const char *text);
+
+/*
+ * Turns what a handler put out into an outcome, as the entry's output mode
+ * says; a wrong output becomes TG_FAILURE_OUTPUT with a text that says so.
+ */
+tg_outcome_t tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes);
+
+/*
+ * The same for output that arrives as the escaped body of a JSON string
+ * (valid UTF-8 by that): text is passed on without decoding it.  scratch
+ * takes what must be decoded, and the outcome lives as long as both.
+ */
+tg_outcome_t tg_outcome_body(const tg_entry_t *entry, tg_str_t body,
+                             tg_buf_t *scratch);
+
+/* Does a raw JSON value have the shape of a CallToolResult?  NULL or why. */
+const char *tg_result_check(tg_str_t raw);
+
+#endif

@@ -1,0 +1,508 @@
+/*
+ * The peer's life: frames in, calls out, answers back.
+ */
+#include "core/tg_peer_impl.h"
+
+const char *
+tg_dialect_name(tg_dialect_t dialect)
+{
+    static const char *const names[] = { "auto", "ipc", "jsonrpc", "relay" };
+
+    return names[dialect];
+}
+
+/* Framing follows the dialect; undecided, the first byte tells. */
+static void
+tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect)
+{
+    peer->dialect = dialect;
+
+    switch (dialect) {
+    case TG_DIALECT_IPC:
+        peer->frame.kind = TG_FRAME_PREFIX;
+        peer->frame.limit = TG_FRAME_IPC_MAX;
+        break;
+    case TG_DIALECT_RELAY:
+        peer->frame.kind = TG_FRAME_LINE;
+        peer->frame.limit = TG_FRAME_RELAY_MAX - 1;
+        break;
+    case TG_DIALECT_JSONRPC:
+        peer->frame.kind = TG_FRAME_LINE;
+        peer->frame.limit = peer->max_frame;
+        break;
+    default:
+        break;
+    }
+}
+
+void
+tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc, const tg_peer_ops_t *ops,
+             void *host, tg_dialect_t dialect, const tg_catalogue_t *catalogue,
+             const tg_info_t *info, size_t max_frame, unsigned max_calls)
+{
+    memset(peer, 0, sizeof(*peer));
+    peer->alloc = alloc;
+    peer->catalogue = catalogue;
+    peer->info = info;
+    peer->ops = ops;
+    peer->host = host;
+    peer->max_frame = max_frame;
+    peer->max_calls = max_calls;
+    tg_frame_init(&peer->frame, TG_FRAME_AUTO, max_frame);
+    tg_peer_frame_as(peer, dialect);
+    tg_buf_init(&peer->out, alloc);
+}
+
+void
+tg_peer_log(tg_peer_t *peer, const char *text)
+{
+    if (peer->ops->log != NULL) {
+        peer->ops->log(peer->host, text);
+    }
+}
+
+/* --- calls in flight --- */
+
+static void
+tg_call_unlink(tg_call_t *call)
+{
+    tg_peer_t *peer;
+
+    peer = call->peer;
+
+    if (call->prev != NULL) {
+        call->prev->next = call->next;
+    } else {
+        peer->calls = call->next;
+    }
+
+    if (call->next != NULL) {
+        call->next->prev = call->prev;
+    }
+
+    peer->ncalls--;
+}
+
+/* The call's end, answered or not. */
+static void
+tg_call_free(tg_call_t *call)
+{
+    tg_peer_t *peer;
+    tg_batch_t *batch;
+
+    peer = call->peer;
+    batch = call->reply.batch;
+    tg_free(peer->alloc, call);
+
+    if (batch != NULL) {
+        tg_batch_release(peer, batch);
+    }
+}
+
+static void
+tg_call_cancel(tg_call_t *call)
+{
+    tg_call_unlink(call);
+    call->peer->ops->cancel(call->peer->host, call);
+    tg_call_free(call);
+}
+
+void
+tg_batch_release(tg_peer_t *peer, tg_batch_t *batch)
+{
+    if (--batch->refs != 0) {
+        return;
+    }
+
+    if (batch->replies.len != 0) {
+        tg_buf_char(&peer->out, '[');
+        tg_buf_str(&peer->out, tg_buf_view(&batch->replies));
+        tg_buf_put(&peer->out, "]\n", 2);
+    }
+
+    tg_buf_deinit(&batch->replies);
+    tg_free(peer->alloc, batch);
+}
+
+tg_call_t *
+tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
+{
+    tg_outcome_t outcome;
+    tg_call_t *call;
+    char *copy;
+
+    if (peer->ncalls >= peer->max_calls) {
+        outcome = tg_outcome_failure(
+            TG_FAILURE_BUSY,
+            "This connection has as many calls running as it may "
+            "(tool_max_inflight); call again when one of them has ended.");
+        tg_reply_outcome(peer, &request->reply, &outcome);
+        return NULL;
+    }
+
+    call = tg_alloc(peer->alloc, sizeof(*call) + request->reply.id.len
+                                     + request->progress_token.len);
+
+    if (call == NULL) {
+        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
+                                     "Toolgate has no memory left; try again.");
+        tg_reply_outcome(peer, &request->reply, &outcome);
+        return NULL;
+    }
+
+    memset(call, 0, sizeof(*call));
+    call->peer = peer;
+    call->entry = request->entry;
+    call->reply = request->reply;
+    copy = (char *) (call + 1);
+
+    if (request->reply.id.data != NULL) {
+        memcpy(copy, request->reply.id.data, request->reply.id.len);
+        call->reply.id.data = copy;
+        copy += request->reply.id.len;
+    }
+
+    if (request->progress_token.data != NULL) {
+        memcpy(copy, request->progress_token.data, request->progress_token.len);
+        call->progress_token = tg_str(copy, request->progress_token.len);
+    }
+
+    if (call->reply.batch != NULL) {
+        call->reply.batch->refs++;
+    }
+
+    call->next = peer->calls;
+
+    if (call->next != NULL) {
+        call->next->prev = call;
+    }
+
+    peer->calls = call;
+    peer->ncalls++;
+
+    return call;
+}
+
+void
+tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
+               const tg_outcome_t *outcome)
+{
+    tg_reply_outcome(peer, reply, outcome);
+}
+
+void
+tg_call_answer(tg_call_t *call, const tg_outcome_t *outcome)
+{
+    tg_call_unlink(call);
+    tg_reply_outcome(call->peer, &call->reply, outcome);
+    tg_call_free(call);
+}
+
+void
+tg_call_error(tg_call_t *call, int64_t code, tg_str_t message, tg_str_t data)
+{
+    tg_buf_t text;
+
+    tg_call_unlink(call);
+    tg_buf_init(&text, call->peer->alloc);
+    tg_json_put_decoded(&text, message);
+
+    if (tg_buf_failed(&text)) {
+        call->peer->out.failed = 1;
+    } else {
+        tg_reply_error(call->peer, &call->reply, code, tg_buf_view(&text),
+                       data);
+    }
+
+    tg_buf_deinit(&text);
+    tg_call_free(call);
+}
+
+void
+tg_call_list(tg_call_t *call, tg_str_t cursor)
+{
+    tg_call_unlink(call);
+    tg_peer_list(call->peer, &call->reply, cursor);
+    tg_call_free(call);
+}
+
+/* The same id: to the letter, or the same string in other escapes. */
+static int
+tg_id_eq(tg_str_t a, tg_str_t b)
+{
+    if (tg_str_eq(a, b)) {
+        return 1;
+    }
+
+    return tg_json_type(a) == TG_JSON_STRING
+           && tg_json_type(b) == TG_JSON_STRING
+           && tg_json_body_eq(tg_json_body(a), tg_json_body(b));
+}
+
+int
+tg_peer_has_id(const tg_peer_t *peer, tg_str_t id)
+{
+    const tg_call_t *call;
+    const tg_subscription_t *sub;
+
+    for (call = peer->calls; call != NULL; call = call->next) {
+        if (tg_id_eq(call->reply.id, id)) {
+            return 1;
+        }
+    }
+
+    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
+        if (tg_id_eq(sub->id, id)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+void
+tg_peer_cancel(tg_peer_t *peer, tg_str_t id)
+{
+    tg_subscription_t **at, *sub;
+    tg_call_t *call;
+
+    if (id.data == NULL) {
+        return;
+    }
+
+    for (call = peer->calls; call != NULL; call = call->next) {
+        if (call->reply.id.data != NULL && tg_id_eq(call->reply.id, id)) {
+            tg_call_cancel(call);
+            return;
+        }
+    }
+
+    for (at = &peer->subscriptions; *at != NULL; at = &(*at)->next) {
+        sub = *at;
+
+        if (tg_id_eq(sub->id, id)) {
+            *at = sub->next;
+            tg_free(peer->alloc, sub);
+            peer->nsubscriptions--;
+            return;
+        }
+    }
+}
+
+void
+tg_peer_deinit(tg_peer_t *peer)
+{
+    tg_subscription_t *sub;
+
+    peer->is_closing = 1;
+
+    while (peer->calls != NULL) {
+        tg_call_cancel(peer->calls);
+    }
+
+    while ((sub = peer->subscriptions) != NULL) {
+        peer->subscriptions = sub->next;
+        tg_free(peer->alloc, sub);
+    }
+
+    peer->nsubscriptions = 0;
+    tg_buf_deinit(&peer->out);
+}
+
+/* --- requests --- */
+
+void
+tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
+{
+    tg_outcome_t outcome;
+    tg_buf_t text;
+
+    if (request->entry != NULL && peer->ops->is_visible != NULL
+        && !peer->ops->is_visible(peer->host, request->entry))
+    {
+        request->entry = NULL;
+    }
+
+    if (request->entry != NULL
+        || (peer->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))
+    {
+        peer->ops->call(peer->host, peer, request);
+        return;
+    }
+
+    /* Decoded: a message is a text of its own. */
+    tg_buf_init(&text, peer->alloc);
+    tg_buf_text(&text, request->reply.kind == TG_ENTRY_TOOL
+                           ? "Unknown tool: "
+                           : "Method not found: ");
+    tg_json_put_decoded(
+        &text, tg_str(request->name.data,
+                      request->name.len > TG_NAME_MAX ? 0 : request->name.len));
+
+    if (request->reply.kind == TG_ENTRY_TOOL) {
+        tg_buf_text(&text, ". Ask for the list of tools to see what there is.");
+    }
+
+    if (tg_buf_failed(&text)) {
+        peer->out.failed = 1;
+    } else {
+        outcome = tg_outcome_text(tg_buf_view(&text));
+        outcome.kind = TG_OUTCOME_FAILURE;
+        outcome.failure = TG_FAILURE_UNKNOWN;
+        tg_reply_outcome(peer, &request->reply, &outcome);
+    }
+
+    tg_buf_deinit(&text);
+}
+
+/* The first line of an undecided connection decides, once it is valid. */
+static int
+tg_peer_line(tg_peer_t *peer, tg_str_t line)
+{
+    tg_message_t message;
+    int rc;
+
+    rc = tg_message_parse(&message, line);
+
+    if (peer->dialect == TG_DIALECT_AUTO) {
+        if (rc == TG_OK && message.type == TG_JSON_OBJECT
+            && message.kind.data != NULL) {
+            tg_peer_frame_as(peer, TG_DIALECT_RELAY);
+
+            if (line.len > peer->frame.limit) {
+                tg_peer_log(peer, "relay frame beyond 1 MiB dropped");
+                return TG_OK;
+            }
+
+        } else if (rc == TG_OK) {
+            tg_peer_frame_as(peer, TG_DIALECT_JSONRPC);
+        }
+    }
+
+    if (peer->dialect == TG_DIALECT_RELAY) {
+        return tg_peer_relay(peer, &message, rc);
+    }
+
+    return tg_peer_jsonrpc(peer, &message, rc);
+}
+
+static int
+tg_is_blank(tg_str_t line)
+{
+    size_t i;
+
+    for (i = 0; i < line.len; i++) {
+        if (line.data[i] != ' ' && line.data[i] != '\t' && line.data[i] != '\r')
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+static int
+tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
+{
+    if (peer->dialect == TG_DIALECT_IPC) {
+        return tg_peer_ipc(peer, frame);
+    }
+
+    /* Seed 001 passes blank lines over; a keepalive may be one. */
+    return tg_is_blank(frame) ? TG_OK : tg_peer_line(peer, frame);
+}
+
+static int
+tg_peer_is_paused(const tg_peer_t *peer)
+{
+    return peer->out.len > TG_PEER_BACKLOG
+           || (peer->dialect == TG_DIALECT_IPC && peer->ncalls != 0);
+}
+
+int
+tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
+{
+    tg_str_t frame;
+    size_t at, part;
+    int rc;
+
+    at = 0;
+    rc = TG_AGAIN;
+
+    if (peer->frame.kind == TG_FRAME_AUTO && len != 0) {
+        if (data[0] == '\0') {
+            tg_peer_frame_as(peer, TG_DIALECT_IPC);
+        } else {
+            peer->frame.kind = TG_FRAME_LINE;
+        }
+    }
+
+    for (;;) {
+        if (peer->is_closing) {
+            *consumed = len;
+            return TG_CLOSED;
+        }
+
+        if (tg_peer_is_paused(peer)) {
+            *consumed = at;
+            return TG_LIMIT;
+        }
+
+        rc = tg_frame_next(&peer->frame, data + at, len - at, &part, &frame);
+        at += part;
+
+        if (rc == TG_AGAIN) {
+            *consumed = at;
+            return TG_OK;
+        }
+
+        rc = rc == TG_LIMIT ? tg_peer_too_large(peer)
+                            : tg_peer_frame(peer, frame);
+
+        if (tg_buf_failed(&peer->out)) {
+            *consumed = at;
+            return TG_NOMEM;
+        }
+
+        if (rc == TG_CLOSED) {
+            peer->is_closing = 1;
+        }
+    }
+}
+
+int
+tg_peer_too_large(tg_peer_t *peer)
+{
+    tg_reply_t reply;
+
+    memset(&reply, 0, sizeof(reply));
+
+    switch (peer->dialect) {
+    case TG_DIALECT_IPC:
+        tg_reply_exception(peer, &reply, "IPCMessageSizeError",
+                           TG_STR("The message is larger than 10485760 bytes; "
+                                  "send less."));
+        return TG_CLOSED;
+
+    case TG_DIALECT_RELAY:
+        tg_peer_log(peer, "relay frame beyond 1 MiB dropped");
+        return TG_OK;
+
+    default:
+        if (!peer->is_mcp) {
+            reply.id = TG_STR("null");
+        }
+
+        tg_reply_error(peer, &reply, TG_RPC_REQUEST,
+                       TG_STR("The message is larger than this server takes "
+                              "(tool_max_frame); it was discarded."),
+                       TG_STR_NONE);
+        return TG_OK;
+    }
+}
+
+int
+tg_peer_is_idle(const tg_peer_t *peer)
+{
+    return peer->ncalls == 0 && peer->out.len == 0;
+}

@@ -1,0 +1,219 @@
+/*
+ * The server's side of one connection, in any of the three dialects.
+ *
+ * The transport owns bytes, the peer owns states: the host feeds what it
+ * read with tg_peer_input() and writes what gathers in peer->out.  Requests
+ * that need a handler come out through ops->call; the host answers at once
+ * (tg_peer_answer) or later (tg_peer_defer, then tg_call_answer).
+ *
+ * Every request that expects a reply gets exactly one, unless it was
+ * cancelled.  Contracts: DESIGN.md "Dialects on one listener"; seeds 000
+ * (ipc), 001 (jsonrpc), 003 (relay); MCP 2024-11-05 to 2026-07-28.
+ */
+#ifndef TG_PEER_H
+#define TG_PEER_H
+
+#include "core/tg_catalogue.h"
+#include "core/tg_frame.h"
+#include "core/tg_message.h"
+#include "core/tg_outcome.h"
+
+/* JSON-RPC batches: enough for any real one, a bound for the others. */
+#define TG_BATCH_MAX 1000
+/* Lists of listeners that one modern connection may hold open. */
+#define TG_SUBSCRIPTIONS_MAX 64
+/* An id is echoed as it came; beyond this it is no id but an attack. */
+#define TG_ID_MAX 1024
+/* Unwritten output at which a peer takes no further request. */
+#define TG_PEER_BACKLOG 262144
+
+typedef enum {
+    TG_DIALECT_AUTO,
+    TG_DIALECT_IPC,
+    TG_DIALECT_JSONRPC,
+    TG_DIALECT_RELAY
+} tg_dialect_t;
+
+const char *tg_dialect_name(tg_dialect_t dialect);
+
+/* What the server says of itself; shared by its peers, must outlive them. */
+typedef struct {
+    tg_str_t name;    /* plain text */
+    tg_str_t version; /* plain text */
+    tg_str_t instructions;
+    tg_str_t experimental; /* raw JSON object for capabilities, or absent */
+    int has_list_changed;  /* the host will call tg_peer_list_changed() */
+} tg_info_t;
+
+typedef struct tg_peer_s tg_peer_t;
+typedef struct tg_call_s tg_call_t;
+typedef struct tg_batch_s tg_batch_t;
+
+/* Where and how the answer to one request goes. */
+typedef struct {
+    tg_str_t id; /* raw, as it came */
+    tg_batch_t *batch;
+    tg_entry_kind_t kind;
+    unsigned is_modern : 1;
+    unsigned is_mcp : 1;
+    unsigned is_silent : 1; /* a notification: nothing is sent */
+} tg_reply_t;
+
+/* A request that a handler must answer; all slices live until ops->call
+ * returns. */
+typedef struct {
+    const tg_entry_t *entry; /* NULL only with ops->is_proxy */
+    tg_str_t name;           /* escaped body of the tool's or method's name */
+    tg_str_t arguments;      /* raw JSON, `{}` where there were none */
+    tg_str_t cursor;         /* of ops->list, raw or absent */
+    tg_str_t progress_token; /* raw or absent */
+    tg_reply_t reply;
+} tg_request_t;
+
+typedef struct {
+    /*
+     * Answer with tg_peer_answer() or take it with tg_peer_defer() before
+     * returning.  Must not free the peer.
+     */
+    void (*call)(void *host, tg_peer_t *peer, tg_request_t *request);
+
+    /*
+     * The caller wants no answer any more; call is freed after the return,
+     * so drop it.  Not called from within tg_call_answer().
+     */
+    void (*cancel)(void *host, tg_call_t *call);
+
+    /* What an operator may want to know; text is static.  May be NULL. */
+    void (*log)(void *host, const char *text);
+
+    /* May this peer see and call an entry?  NULL: it may. */
+    int (*is_visible)(void *host, const tg_entry_t *entry);
+
+    /*
+     * Asked on tools/list, so that a proxy may fetch the catalogue first.
+     * NULL or TG_END: the catalogue answers now.  TG_OK: the request was
+     * taken with tg_peer_defer() and will be answered by tg_call_list() or
+     * tg_call_error().
+     */
+    int (*list)(void *host, tg_peer_t *peer, tg_request_t *request);
+
+    /*
+     * A proxy gets tools/call of every name through call; entry is NULL for
+     * those that the catalogue does not have (yet).
+     */
+    int is_proxy;
+} tg_peer_ops_t;
+
+/* A call that waits for its handler. */
+struct tg_call_s {
+    tg_peer_t *peer;
+    tg_call_t *next;
+    tg_call_t *prev;
+    const tg_entry_t *entry;
+    tg_str_t progress_token; /* owned with the call */
+    tg_reply_t reply;        /* its id too */
+    void *host;              /* free for the host */
+};
+
+typedef struct tg_subscription_s tg_subscription_t;
+
+struct tg_peer_s {
+    const tg_alloc_t *alloc;
+    const tg_catalogue_t *catalogue; /* the host may put another here */
+    const tg_info_t *info;
+    const tg_peer_ops_t *ops;
+    void *host;
+
+    tg_frame_t frame;
+    tg_dialect_t dialect;
+    size_t max_frame; /* of jsonrpc, both ways; the others have their own */
+    unsigned max_calls;
+    uint64_t now_ms; /* Unix time; the host sets it before tg_peer_input */
+
+    tg_buf_t out; /* written by the peer, drained by the host */
+
+    tg_call_t *calls; /* in flight, newest first */
+    unsigned ncalls;
+    tg_subscription_t *subscriptions;
+    unsigned nsubscriptions;
+
+    char version[12];         /* the negotiated legacy version, or "" */
+    unsigned is_mcp : 1;      /* it has shown itself to be an MCP client */
+    unsigned is_legacy : 1;   /* initialize was answered */
+    unsigned is_toolgate : 1; /* a bridge or CLI of ours: said hello */
+    unsigned is_closing : 1;  /* no further request is taken */
+};
+
+/*
+ * dialect AUTO detects.  max_frame is the limit of jsonrpc in bytes;
+ * max_calls bounds the calls in flight (at least 1).
+ */
+void tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc,
+                  const tg_peer_ops_t *ops, void *host, tg_dialect_t dialect,
+                  const tg_catalogue_t *catalogue, const tg_info_t *info,
+                  size_t max_frame, unsigned max_calls);
+
+/* Cancels every call in flight and frees everything but the peer itself. */
+void tg_peer_deinit(tg_peer_t *peer);
+
+/*
+ * Serves the frames in data, which starts where the bytes not yet consumed
+ * start; consumed is how far it came.
+ *
+ *   TG_OK      more bytes are needed
+ *   TG_LIMIT   paused: `ipc` waits for its answer, or out has more than
+ *              TG_PEER_BACKLOG bytes; call again when that changed, with
+ *              what is left
+ *   TG_CLOSED  write out, then close; nothing is read any more
+ *   TG_NOMEM   close at once
+ */
+int tg_peer_input(tg_peer_t *peer, const char *data, size_t len,
+                  size_t *consumed);
+
+/* Answers a request from within ops->call. */
+void tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
+                    const tg_outcome_t *outcome);
+
+/*
+ * Takes a request from within ops->call, to answer it later.  NULL when
+ * there is no memory: the request was answered with an error then.
+ */
+tg_call_t *tg_peer_defer(tg_peer_t *peer, const tg_request_t *request);
+
+/* Answers a deferred call and frees it. */
+void tg_call_answer(tg_call_t *call, const tg_outcome_t *outcome);
+
+/*
+ * Answers a deferred call with a JSON-RPC error of a backend: code, message
+ * (escaped body), data (raw or absent); frees it.
+ */
+void tg_call_error(tg_call_t *call, int64_t code, tg_str_t message,
+                   tg_str_t data);
+
+/* Answers a deferred tools/list (see ops->list) from the catalogue. */
+void tg_call_list(tg_call_t *call, tg_str_t cursor);
+
+/*
+ * Tells a deferred call's caller how far it is, when it gave a token:
+ * progress, total and message are raw values or absent.
+ */
+void tg_call_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
+                      tg_str_t message);
+
+/* Sends a notification, where the dialect has such a thing. */
+void tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params);
+
+/* Tells a client that may be told that the list of tools changed. */
+void tg_peer_list_changed(tg_peer_t *peer);
+
+/*
+ * Says goodbye in the dialect and takes no further request: final results
+ * of subscriptions, relay's shutdown, and to a bridge of ours the promise
+ * that what is unanswered was not started.  For when ncalls is 0.
+ */
+void tg_peer_farewell(tg_peer_t *peer, tg_str_t reason);
+
+/* Is there nothing in flight and nothing to write? */
+int tg_peer_is_idle(const tg_peer_t *peer);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * What the files of the peer share; nobody else includes it.
+ */
+#ifndef TG_PEER_IMPL_H
+#define TG_PEER_IMPL_H
+
+#include "core/tg_peer.h"
+
+/* MCP's newest revision, and the newest with a handshake. */
+#define TG_MCP_MODERN "2026-07-28"
+#define TG_MCP_LEGACY "2025-11-25"
+/* The one revision that has JSON-RPC batches. */
+#define TG_MCP_BATCHES "2025-03-26"
+
+#define TG_HELLO       "notifications/toolgate/hello"
+#define TG_CLOSING     "notifications/toolgate/closing"
+
+enum {
+    TG_RPC_PARSE = -32700,
+    TG_RPC_REQUEST = -32600,
+    TG_RPC_METHOD = -32601,
+    TG_RPC_PARAMS = -32602,
+    TG_RPC_INTERNAL = -32603,
+    TG_RPC_VERSION = -32022 /* MCP 2026-07-28: unsupported version */
+};
+
+struct tg_subscription_s {
+    tg_subscription_t *next;
+    tg_str_t id; /* raw, owned */
+    int has_tools;
+};
+
+struct tg_batch_s {
+    tg_buf_t replies;
+    unsigned refs; /* replies to come, and one while it is read */
+};
+
+/* --- tg_reply.c: rendering --- */
+
+/* Where a reply is written, and the largest it may be. */
+tg_buf_t *tg_reply_sink(tg_peer_t *peer, const tg_reply_t *reply);
+
+/*
+ * Opens a message up to and without the value of `result` (or `error`),
+ * returns where it started; and closes it, framing and size check included.
+ */
+size_t tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply,
+                     const char *member);
+void tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
+
+/* What every modern result says, with a comma behind it. */
+void tg_reply_modern(tg_peer_t *peer, tg_buf_t *out);
+void tg_reply_server_info(tg_peer_t *peer, tg_buf_t *out);
+
+/* A JSON-RPC error (jsonrpc, relay); data is raw or absent. */
+void tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
+                    tg_str_t text, tg_str_t data);
+
+/* An ipc error: `{"error":{"message":…,"type":…}}`. */
+void tg_reply_exception(tg_peer_t *peer, const tg_reply_t *reply,
+                        const char *type, tg_str_t text);
+
+/* What a handler's outcome is in the dialect. */
+void tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
+                      const tg_outcome_t *outcome);
+
+/* --- tg_peer.c --- */
+
+/* Hands a request to its handler, or answers that there is none. */
+void tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request);
+
+/* Cancels the call or ends the subscription of a raw id, if there is one. */
+void tg_peer_cancel(tg_peer_t *peer, tg_str_t id);
+int tg_peer_has_id(const tg_peer_t *peer, tg_str_t id);
+
+void tg_peer_log(tg_peer_t *peer, const char *text);
+
+void tg_batch_release(tg_peer_t *peer, tg_batch_t *batch);
+
+/* --- the dialects: one frame each; TG_OK or TG_CLOSED --- */
+
+int tg_peer_jsonrpc(tg_peer_t *peer, tg_message_t *message, int rc);
+int tg_peer_ipc(tg_peer_t *peer, tg_str_t frame);
+int tg_peer_relay(tg_peer_t *peer, tg_message_t *message, int rc);
+
+/* A frame beyond the limit. */
+int tg_peer_too_large(tg_peer_t *peer);
+
+/* --- tg_peer_mcp.c --- */
+
+typedef enum {
+    TG_METHOD_OTHER,
+    TG_METHOD_PING,
+    TG_METHOD_INITIALIZE,
+    TG_METHOD_DISCOVER,
+    TG_METHOD_LIST,
+    TG_METHOD_CALL,
+    TG_METHOD_LISTEN
+} tg_method_t;
+
+tg_method_t tg_method_of(tg_str_t method);
+
+/*
+ * A request whose envelope is sound: of one of MCP's methods, or one that
+ * claims a version.  TG_OK: it was answered; TG_MISSING: its claim holds, and
+ * the method is none of MCP's.
+ */
+int tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
+                tg_reply_t *reply);
+
+/* tools/list and tools/call, for relay as well. */
+void tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
+                        const tg_reply_t *reply);
+void tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
+                        const tg_reply_t *reply);
+
+/* Renders the list into the reply. */
+void tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor);
+
+#endif

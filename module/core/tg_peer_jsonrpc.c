@@ -1,0 +1,342 @@
+/*
+ * The `jsonrpc` dialect: envelopes, notifications, batches
+ * (JSON-RPC 2.0; seed 001; MCP.md "Errors").
+ */
+#include "core/tg_peer_impl.h"
+
+typedef struct {
+    tg_method_t method;
+    int has_claim; /* params._meta names a protocol version */
+    int is_mcp;
+} tg_claims_t;
+
+static int
+tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
+                  const char *text)
+{
+    /* JSON-RPC 2.0 "id": null where it is not known; MCP's parsers refuse. */
+    if (reply->id.data == NULL && !peer->is_mcp) {
+        reply->id = TG_STR("null");
+    }
+
+    reply->is_silent = 0;
+    tg_reply_error(peer, reply, code, tg_str_c(text), TG_STR_NONE);
+
+    return TG_OK;
+}
+
+static int
+tg_is_whole_number(tg_str_t raw)
+{
+    return memchr(raw.data, '.', raw.len) == NULL
+           && memchr(raw.data, 'e', raw.len) == NULL
+           && memchr(raw.data, 'E', raw.len) == NULL;
+}
+
+/* Why the id will not do, or NULL; MCP is stricter than JSON-RPC. */
+static const char *
+tg_id_check(tg_str_t id, int is_mcp)
+{
+    switch (tg_json_type(id)) {
+    case TG_JSON_STRING:
+        break;
+
+    case TG_JSON_NUMBER:
+        if (is_mcp && !tg_is_whole_number(id)) {
+            return "\"id\" must be a string or a whole number.";
+        }
+
+        break;
+
+    case TG_JSON_NULL:
+        if (is_mcp) {
+            return "\"id\" must not be null.";
+        }
+
+        break;
+
+    default:
+        return "\"id\" must be a string or a number.";
+    }
+
+    return id.len > TG_ID_MAX ? "\"id\" is longer than 1024 bytes." : NULL;
+}
+
+static void
+tg_jsonrpc_claims(tg_peer_t *peer, const tg_message_t *message,
+                  tg_claims_t *claims)
+{
+    claims->method = TG_METHOD_OTHER;
+
+    if (tg_json_type(message->method) == TG_JSON_STRING) {
+        claims->method = tg_method_of(tg_json_body(message->method));
+    }
+
+    claims->has_claim = message->meta.protocol_version.data != NULL;
+    claims->is_mcp = peer->is_mcp || claims->has_claim
+                     || (claims->method != TG_METHOD_OTHER
+                         && claims->method != TG_METHOD_PING);
+}
+
+static void
+tg_jsonrpc_notification(tg_peer_t *peer, tg_message_t *message,
+                        tg_reply_t *reply)
+{
+    tg_request_t request;
+    tg_str_t method;
+
+    method = tg_json_body(message->method);
+
+    if (tg_json_body_is(method, TG_STR("notifications/cancelled"))) {
+        tg_peer_cancel(peer, message->p.request_id);
+        return;
+    }
+
+    if (tg_json_body_is(method, TG_STR("$/cancelRequest"))) {
+        tg_peer_cancel(peer, message->p.id);
+        return;
+    }
+
+    if (tg_json_body_is(method, TG_STR("notifications/initialized"))) {
+        peer->is_mcp = 1;
+        return;
+    }
+
+    if (tg_json_body_is(method, TG_STR(TG_HELLO))) {
+        peer->is_toolgate = 1;
+        return;
+    }
+
+    memset(&request, 0, sizeof(request));
+    request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_METHOD, method);
+
+    if (request.entry != NULL) {
+        request.name = method;
+        request.arguments = message->params.data != NULL ? message->params
+                                                         : TG_STR("{}");
+        request.reply = *reply;
+        request.reply.kind = TG_ENTRY_METHOD;
+        request.reply.is_silent = 1;
+        tg_peer_dispatch(peer, &request);
+    }
+}
+
+/* Is the envelope sound?  NULL, or what is wrong. */
+static const char *
+tg_jsonrpc_check(const tg_message_t *message, int is_mcp)
+{
+    tg_json_type_t params;
+
+    if (message->has_duplicate) {
+        return "A key comes twice.";
+    }
+
+    if (!tg_json_is_text(message->jsonrpc, TG_STR("2.0"))) {
+        return "\"jsonrpc\" must be \"2.0\".";
+    }
+
+    if (tg_json_type(message->method) != TG_JSON_STRING) {
+        return "\"method\" must be a string.";
+    }
+
+    params = tg_json_type(message->params);
+
+    if (message->params.data != NULL && params != TG_JSON_OBJECT
+        && (is_mcp || params != TG_JSON_ARRAY))
+    {
+        return is_mcp ? "\"params\" must be an object."
+                      : "\"params\" must be an object or an array.";
+    }
+
+    return NULL;
+}
+
+static void
+tg_jsonrpc_request(tg_peer_t *peer, tg_claims_t *claims, tg_message_t *message,
+                   tg_reply_t *reply)
+{
+    tg_request_t request;
+
+    if ((claims->method != TG_METHOD_OTHER || claims->has_claim)
+        && tg_peer_mcp(peer, claims->method, message, reply) == TG_OK)
+    {
+        return;
+    }
+
+    memset(&request, 0, sizeof(request));
+    request.name = tg_json_body(message->method);
+    request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_METHOD,
+                                      request.name);
+    request.arguments = message->params.data != NULL ? message->params
+                                                     : TG_STR("{}");
+    request.progress_token = message->meta.progress_token;
+    request.reply = *reply;
+    request.reply.kind = TG_ENTRY_METHOD;
+    tg_peer_dispatch(peer, &request);
+}
+
+static int
+tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
+{
+    tg_claims_t claims;
+    tg_reply_t reply;
+    const char *why;
+
+    memset(&reply, 0, sizeof(reply));
+    reply.batch = batch;
+
+    if (message->type != TG_JSON_OBJECT) {
+        return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
+                                 "A request must be a JSON object.");
+    }
+
+    /* A response: we asked nothing, so nobody waits for it. */
+    if (message->method.data == NULL
+        && (message->result.data != NULL || message->error.data != NULL))
+    {
+        return TG_OK;
+    }
+
+    tg_jsonrpc_claims(peer, message, &claims);
+    reply.is_mcp = claims.is_mcp != 0;
+    peer->is_mcp = peer->is_mcp || claims.is_mcp;
+
+    if (message->id.data != NULL && !message->has_duplicate) {
+        why = tg_id_check(message->id, claims.is_mcp);
+
+        if (why != NULL) {
+            return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST, why);
+        }
+
+        reply.id = message->id;
+    }
+
+    why = tg_jsonrpc_check(message, claims.is_mcp);
+
+    if (why != NULL) {
+        return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST, why);
+    }
+
+    if (reply.id.data == NULL) {
+        tg_jsonrpc_notification(peer, message, &reply);
+        return TG_OK;
+    }
+
+    if (claims.is_mcp && tg_peer_has_id(peer, reply.id)) {
+        return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
+                                 "A request with this \"id\" is running; give "
+                                 "each its own.");
+    }
+
+    if (batch != NULL && claims.method == TG_METHOD_INITIALIZE) {
+        return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
+                                 "initialize must not be part of a batch.");
+    }
+
+    tg_jsonrpc_request(peer, &claims, message, &reply);
+
+    return TG_OK;
+}
+
+static size_t
+tg_batch_count(tg_str_t text)
+{
+    tg_json_t json;
+    size_t n;
+
+    tg_json_init(&json, text);
+    (void) tg_json_array(&json);
+
+    for (n = 0; tg_json_element(&json) == TG_OK; n++) {
+        (void) tg_json_value(&json, NULL);
+    }
+
+    return n;
+}
+
+static tg_batch_t *
+tg_batch_new(tg_peer_t *peer)
+{
+    tg_batch_t *batch;
+
+    batch = tg_calloc(peer->alloc, sizeof(*batch));
+
+    if (batch == NULL) {
+        peer->out.failed = 1;
+        return NULL;
+    }
+
+    tg_buf_init(&batch->replies, peer->alloc);
+    batch->refs = 1;
+
+    return batch;
+}
+
+/* JSON-RPC 2.0 "Batch"; the text was validated as a whole. */
+static int
+tg_jsonrpc_batch(tg_peer_t *peer, tg_str_t text)
+{
+    tg_message_t message;
+    tg_batch_t *batch;
+    tg_reply_t reply;
+    tg_json_t json;
+    tg_str_t element;
+    size_t n;
+
+    memset(&reply, 0, sizeof(reply));
+
+    if (peer->is_mcp && strcmp(peer->version, TG_MCP_BATCHES) != 0) {
+        return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
+                                 "This protocol version has no batches; send "
+                                 "one message a line.");
+    }
+
+    n = tg_batch_count(text);
+
+    if (n == 0 || n > TG_BATCH_MAX) {
+        return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
+                                 "A batch holds 1 to 1000 requests.");
+    }
+
+    batch = tg_batch_new(peer);
+
+    if (batch == NULL) {
+        return TG_OK;
+    }
+
+    tg_json_init(&json, text);
+    (void) tg_json_array(&json);
+
+    while (tg_json_element(&json) == TG_OK) {
+        (void) tg_json_value(&json, &element);
+        (void) tg_message_parse(&message, element);
+        (void) tg_jsonrpc_message(peer, &message, batch);
+    }
+
+    tg_batch_release(peer, batch);
+
+    return TG_OK;
+}
+
+int
+tg_peer_jsonrpc(tg_peer_t *peer, tg_message_t *message, int rc)
+{
+    tg_reply_t reply;
+
+    memset(&reply, 0, sizeof(reply));
+
+    if (rc == TG_LIMIT) {
+        return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
+                                 "The message nests deeper than 128 levels.");
+    }
+
+    if (rc != TG_OK) {
+        return tg_jsonrpc_reject(peer, &reply, TG_RPC_PARSE, message->why);
+    }
+
+    if (message->type == TG_JSON_ARRAY) {
+        return tg_jsonrpc_batch(peer, message->text);
+    }
+
+    return tg_jsonrpc_message(peer, message, NULL);
+}

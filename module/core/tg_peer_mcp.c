@@ -1,0 +1,410 @@
+/*
+ * MCP in both eras (MCP.md): which era a request is of, and the methods.
+ */
+#include "core/tg_peer_impl.h"
+
+tg_method_t
+tg_method_of(tg_str_t method)
+{
+    static const struct {
+        tg_method_t method;
+        const char *name;
+    } names[] = {
+        { TG_METHOD_CALL, "tools/call" },
+        { TG_METHOD_LIST, "tools/list" },
+        { TG_METHOD_PING, "ping" },
+        { TG_METHOD_INITIALIZE, "initialize" },
+        { TG_METHOD_DISCOVER, "server/discover" },
+        { TG_METHOD_LISTEN, "subscriptions/listen" },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (tg_json_body_is(method, tg_str_c(names[i].name))) {
+            return names[i].method;
+        }
+    }
+
+    return TG_METHOD_OTHER;
+}
+
+static void
+tg_mcp_error(tg_peer_t *peer, const tg_reply_t *reply, int code,
+             const char *text)
+{
+    tg_reply_error(peer, reply, code, tg_str_c(text), TG_STR_NONE);
+}
+
+static void
+tg_mcp_unknown(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t method)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, peer->alloc);
+    tg_buf_text(&text, "Method not found: ");
+    tg_json_put_decoded(&text, method);
+
+    if (tg_buf_failed(&text)) {
+        peer->out.failed = 1;
+    } else {
+        tg_reply_error(peer, reply, TG_RPC_METHOD, tg_buf_view(&text),
+                       TG_STR_NONE);
+    }
+
+    tg_buf_deinit(&text);
+}
+
+static void
+tg_mcp_capabilities(tg_peer_t *peer, tg_buf_t *out)
+{
+    tg_buf_text(out, peer->info->has_list_changed
+                         ? "\"capabilities\":{\"tools\":{\"listChanged\":true}"
+                         : "\"capabilities\":{\"tools\":{}");
+
+    if (peer->info->experimental.data != NULL) {
+        tg_buf_text(out, ",\"experimental\":");
+        tg_json_put_compact(out, peer->info->experimental);
+    }
+
+    tg_buf_char(out, '}');
+}
+
+static void
+tg_mcp_instructions(tg_peer_t *peer, tg_buf_t *out)
+{
+    if (peer->info->instructions.len != 0) {
+        tg_buf_text(out, ",\"instructions\":");
+        tg_json_put_string(out, peer->info->instructions);
+    }
+}
+
+/* The version that was asked for where we speak it, else our newest. */
+static const char *
+tg_mcp_negotiate(tg_str_t asked)
+{
+    static const char *const legacy[] = { TG_MCP_LEGACY, "2025-06-18",
+                                          TG_MCP_BATCHES, "2024-11-05" };
+    size_t i;
+
+    for (i = 0; i < sizeof(legacy) / sizeof(legacy[0]); i++) {
+        if (tg_json_is_text(asked, tg_str_c(legacy[i]))) {
+            return legacy[i];
+        }
+    }
+
+    return TG_MCP_LEGACY;
+}
+
+static void
+tg_mcp_initialize(tg_peer_t *peer, const tg_message_t *message,
+                  const tg_reply_t *reply)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    strcpy(peer->version, tg_mcp_negotiate(message->p.protocol_version));
+    peer->is_legacy = 1;
+
+    out = tg_reply_sink(peer, reply);
+    start = tg_reply_open(peer, reply, "result");
+    tg_buf_text(out, "{\"protocolVersion\":\"");
+    tg_buf_text(out, peer->version);
+    tg_buf_text(out, "\",");
+    tg_mcp_capabilities(peer, out);
+    tg_buf_text(out, ",\"serverInfo\":");
+    tg_reply_server_info(peer, out);
+    tg_mcp_instructions(peer, out);
+    tg_buf_char(out, '}');
+    tg_reply_close(peer, reply, start);
+}
+
+static void
+tg_mcp_discover(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    out = tg_reply_sink(peer, reply);
+    start = tg_reply_open(peer, reply, "result");
+    tg_buf_char(out, '{');
+    tg_reply_modern(peer, out);
+    tg_buf_text(out, "\"supportedVersions\":[\"" TG_MCP_MODERN "\"],");
+    tg_mcp_capabilities(peer, out);
+    tg_mcp_instructions(peer, out);
+    tg_buf_text(out, ",\"ttlMs\":0,\"cacheScope\":\"private\"}");
+    tg_reply_close(peer, reply, start);
+}
+
+static void
+tg_mcp_ping(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    out = tg_reply_sink(peer, reply);
+    start = tg_reply_open(peer, reply, "result");
+
+    if (peer->is_mcp) {
+        tg_buf_text(out, "{}");
+    } else {
+        tg_buf_text(out, "{\"pong\":true,\"timestamp\":");
+        tg_buf_uint(out, peer->now_ms);
+        tg_buf_char(out, '}');
+    }
+
+    tg_reply_close(peer, reply, start);
+}
+
+void
+tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    out = tg_reply_sink(peer, reply);
+    start = tg_reply_open(peer, reply, "result");
+    tg_buf_char(out, '{');
+
+    if (reply->is_modern) {
+        tg_reply_modern(peer, out);
+        tg_buf_text(out, "\"ttlMs\":0,\"cacheScope\":\"private\",");
+    }
+
+    if (tg_catalogue_list(peer->catalogue, cursor, peer->ops->is_visible,
+                          peer->host, out)
+        != TG_OK)
+    {
+        tg_buf_truncate(out, start);
+
+        if (reply->batch != NULL && start != 0) {
+            tg_buf_truncate(out, start - 1); /* the comma */
+        }
+
+        tg_mcp_error(peer, reply, TG_RPC_PARAMS,
+                     "This cursor is not of this list (it may have changed); "
+                     "ask for the list without one.");
+        return;
+    }
+
+    tg_buf_char(out, '}');
+    tg_reply_close(peer, reply, start);
+}
+
+void
+tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
+                   const tg_reply_t *reply)
+{
+    tg_request_t request;
+
+    if (peer->ops->list != NULL) {
+        memset(&request, 0, sizeof(request));
+        request.reply = *reply;
+        request.reply.kind = TG_ENTRY_TOOL;
+        request.cursor = message->p.cursor;
+
+        if (peer->ops->list(peer->host, peer, &request) != TG_END) {
+            return;
+        }
+    }
+
+    tg_peer_list(peer, reply, message->p.cursor);
+}
+
+void
+tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
+                   const tg_reply_t *reply)
+{
+    tg_request_t request;
+    tg_outcome_t outcome;
+    const char *why;
+
+    memset(&request, 0, sizeof(request));
+    request.reply = *reply;
+    request.reply.kind = TG_ENTRY_TOOL;
+    why = NULL;
+
+    if (tg_json_type(message->p.name) != TG_JSON_STRING) {
+        why = "params.name must be the name of a tool.";
+
+    } else if (message->p.arguments.data != NULL
+               && tg_json_type(message->p.arguments) != TG_JSON_OBJECT)
+    {
+        why = "params.arguments must be an object.";
+    }
+
+    if (why != NULL) {
+        if (peer->dialect == TG_DIALECT_RELAY) {
+            outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, why);
+            tg_reply_outcome(peer, &request.reply, &outcome);
+        } else {
+            tg_mcp_error(peer, reply, TG_RPC_PARAMS, why);
+        }
+
+        return;
+    }
+
+    request.name = tg_json_body(message->p.name);
+    request.arguments = message->p.arguments.data != NULL ? message->p.arguments
+                                                          : TG_STR("{}");
+    request.progress_token = message->meta.progress_token;
+    request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_TOOL,
+                                      request.name);
+    tg_peer_dispatch(peer, &request);
+}
+
+static void
+tg_mcp_acknowledge(tg_peer_t *peer, const tg_subscription_t *sub)
+{
+    tg_buf_t *out;
+
+    out = &peer->out;
+    tg_buf_text(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                     "subscriptions/acknowledged\",\"params\":{\"_meta\":{"
+                     "\"io.modelcontextprotocol/subscriptionId\":");
+    tg_buf_str(out, sub->id);
+    tg_buf_text(out, sub->has_tools
+                         ? "},\"notifications\":{\"toolsListChanged\":true}}}\n"
+                         : "},\"notifications\":{}}}\n");
+}
+
+/* MCP 2026-07-28 "subscriptions/listen": acknowledged first, ended last. */
+static void
+tg_mcp_listen(tg_peer_t *peer, const tg_message_t *message,
+              const tg_reply_t *reply)
+{
+    tg_subscription_t *sub;
+
+    if (reply->batch != NULL
+        || tg_json_type(message->p.notifications) != TG_JSON_OBJECT)
+    {
+        tg_mcp_error(peer, reply, TG_RPC_PARAMS,
+                     "params.notifications must be an object, such as "
+                     "{\"toolsListChanged\":true}.");
+        return;
+    }
+
+    if (peer->nsubscriptions == TG_SUBSCRIPTIONS_MAX) {
+        tg_mcp_error(peer, reply, TG_RPC_INTERNAL,
+                     "This connection has 64 subscriptions; cancel one first.");
+        return;
+    }
+
+    sub = tg_alloc(peer->alloc, sizeof(*sub) + reply->id.len);
+
+    if (sub == NULL) {
+        peer->out.failed = 1;
+        return;
+    }
+
+    memcpy(sub + 1, reply->id.data, reply->id.len);
+    sub->id = tg_str((const char *) (sub + 1), reply->id.len);
+    sub->has_tools = peer->info->has_list_changed
+                     && tg_json_type(message->p.tools_list_changed)
+                            == TG_JSON_TRUE;
+    sub->next = peer->subscriptions;
+    peer->subscriptions = sub;
+    peer->nsubscriptions++;
+    tg_mcp_acknowledge(peer, sub);
+}
+
+/* The claim of a modern request; answers and returns 0 when it is wrong. */
+static int
+tg_mcp_claim(tg_peer_t *peer, const tg_message_t *message,
+             const tg_reply_t *reply)
+{
+    tg_str_t version;
+    tg_buf_t data;
+
+    version = message->meta.protocol_version;
+
+    if (tg_json_type(version) != TG_JSON_STRING) {
+        tg_mcp_error(peer, reply, TG_RPC_PARAMS,
+                     "_meta[\"io.modelcontextprotocol/protocolVersion\"] must "
+                     "be a string.");
+        return 0;
+    }
+
+    if (!tg_json_is_text(version, TG_STR(TG_MCP_MODERN))) {
+        tg_buf_init(&data, peer->alloc);
+        tg_buf_text(&data,
+                    "{\"supported\":[\"" TG_MCP_MODERN "\"],\"requested\":");
+        tg_buf_str(&data, version);
+        tg_buf_char(&data, '}');
+
+        if (tg_buf_failed(&data)) {
+            peer->out.failed = 1;
+        } else {
+            tg_reply_error(peer, reply, TG_RPC_VERSION,
+                           TG_STR("Unsupported protocol version"),
+                           tg_buf_view(&data));
+        }
+
+        tg_buf_deinit(&data);
+        return 0;
+    }
+
+    if (tg_json_type(message->meta.client_capabilities) != TG_JSON_OBJECT) {
+        tg_mcp_error(peer, reply, TG_RPC_PARAMS,
+                     "_meta[\"io.modelcontextprotocol/clientCapabilities\"] "
+                     "must be an object.");
+        return 0;
+    }
+
+    return 1;
+}
+
+static int
+tg_mcp_is_of_era(tg_method_t method, int is_modern)
+{
+    switch (method) {
+    case TG_METHOD_PING:
+    case TG_METHOD_INITIALIZE:
+        return !is_modern;
+    case TG_METHOD_DISCOVER:
+    case TG_METHOD_LISTEN:
+        return is_modern;
+    default:
+        return 1;
+    }
+}
+
+int
+tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
+            tg_reply_t *reply)
+{
+    reply->is_modern = message->meta.protocol_version.data != NULL;
+
+    if (reply->is_modern && !tg_mcp_claim(peer, message, reply)) {
+        return TG_OK;
+    }
+
+    if (!tg_mcp_is_of_era(method, reply->is_modern)) {
+        tg_mcp_unknown(peer, reply, tg_json_body(message->method));
+        return TG_OK;
+    }
+
+    switch (method) {
+    case TG_METHOD_PING:
+        tg_mcp_ping(peer, reply);
+        break;
+    case TG_METHOD_INITIALIZE:
+        tg_mcp_initialize(peer, message, reply);
+        break;
+    case TG_METHOD_DISCOVER:
+        tg_mcp_discover(peer, reply);
+        break;
+    case TG_METHOD_LIST:
+        tg_peer_tools_list(peer, message, reply);
+        break;
+    case TG_METHOD_CALL:
+        tg_peer_tools_call(peer, message, reply);
+        break;
+    case TG_METHOD_LISTEN:
+        tg_mcp_listen(peer, message, reply);
+        break;
+    default:
+        return TG_MISSING;
+    }
+
+    return TG_OK;
+}

@@ -1,0 +1,27 @@
+/*
+ * The requests of a caller that wait for their answer: found by id, kept in
+ * the order of sending.  Only tg_caller*.c include it.
+ */
+#ifndef TG_PENDING_H
+#define TG_PENDING_H
+
+#include "core/tg_caller.h"
+
+struct tg_pending_s {
+    tg_pending_t *next_in_slot;
+    tg_pending_t *next;
+    tg_pending_t *prev;
+    uint64_t id;
+    uint64_t start;  /* where its first byte stands in all that was sent */
+    tg_str_t queued; /* ipc: the frame while it waits for its turn, owned */
+    void *tag;
+};
+
+/* Adds one with the caller's next id.  NULL: no memory. */
+tg_pending_t *tg_pending_add(tg_caller_t *caller, void *tag);
+tg_pending_t *tg_pending_find(const tg_caller_t *caller, uint64_t id);
+
+/* Takes it out and frees it. */
+void tg_pending_remove(tg_caller_t *caller, tg_pending_t *pending);
+
+#endif

@@ -1,0 +1,476 @@
+/*
+ * Answers, as each dialect spells them.
+ */
+#include "core/tg_peer_impl.h"
+
+tg_buf_t *
+tg_reply_sink(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    return reply->batch != NULL ? &reply->batch->replies : &peer->out;
+}
+
+size_t
+tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    out = tg_reply_sink(peer, reply);
+    start = out->len;
+
+    if (peer->dialect == TG_DIALECT_IPC) {
+        tg_buf_put(out, "\0\0\0\0{", TG_FRAME_PREFIX_SIZE + 1);
+
+    } else {
+        if (peer->dialect == TG_DIALECT_RELAY) {
+            tg_buf_text(out, "{\"kind\":\"mcp_response\"");
+        } else {
+            if (reply->batch != NULL && out->len != 0) {
+                tg_buf_char(out, ',');
+                start = out->len;
+            }
+
+            tg_buf_text(out, "{\"jsonrpc\":\"2.0\"");
+        }
+
+        if (reply->id.data != NULL) {
+            tg_buf_text(out, ",\"id\":");
+            tg_buf_str(out, reply->id);
+        }
+
+        tg_buf_char(out, ',');
+    }
+
+    tg_buf_char(out, '"');
+    tg_buf_text(out, member);
+    tg_buf_text(out, "\":");
+
+    return start;
+}
+
+/* The largest message of the dialect, without its newline or prefix. */
+static size_t
+tg_reply_limit(const tg_peer_t *peer)
+{
+    switch (peer->dialect) {
+    case TG_DIALECT_IPC:
+        return TG_FRAME_IPC_MAX;
+    case TG_DIALECT_RELAY:
+        return TG_FRAME_RELAY_MAX - 1;
+    default:
+        return peer->max_frame;
+    }
+}
+
+static void
+tg_reply_too_large(tg_peer_t *peer, const tg_reply_t *reply, size_t size)
+{
+    char room[256];
+    tg_buf_t text;
+    tg_alloc_t none;
+
+    /* Fits the room by far: two numbers and what is spelled out here. */
+    memset(&none, 0, sizeof(none));
+    tg_buf_init(&text, &none);
+    text.data = room;
+    text.cap = sizeof(room);
+
+    tg_buf_text(&text, "The answer has ");
+    tg_buf_uint(&text, size);
+    tg_buf_text(&text, " bytes, more than the ");
+    tg_buf_uint(&text, tg_reply_limit(peer));
+    tg_buf_text(&text, " that this connection carries; ask for less, or let "
+                       "the tool return less.");
+
+    if (peer->dialect == TG_DIALECT_IPC) {
+        tg_reply_exception(peer, reply, "IPCMessageSizeError",
+                           tg_buf_view(&text));
+    } else {
+        tg_reply_error(peer, reply, TG_RPC_INTERNAL, tg_buf_view(&text),
+                       TG_STR_NONE);
+    }
+}
+
+void
+tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
+{
+    tg_buf_t *out;
+    size_t size;
+
+    out = tg_reply_sink(peer, reply);
+    tg_buf_char(out, '}');
+
+    if (tg_buf_failed(out)) {
+        /* Sticky: the host sees it and closes. */
+        peer->out.failed = 1;
+        return;
+    }
+
+    /* Of a batch, all replies together must fit, with its two brackets. */
+    size = reply->batch != NULL ? out->len + 2 : out->len - start;
+
+    if (peer->dialect == TG_DIALECT_IPC) {
+        size -= TG_FRAME_PREFIX_SIZE;
+    }
+
+    if (size > tg_reply_limit(peer) && out->len - start > 1024) {
+        tg_buf_truncate(out, start);
+
+        if (reply->batch != NULL && start != 0) {
+            tg_buf_truncate(out, start - 1); /* the comma */
+        }
+
+        tg_reply_too_large(peer, reply, size);
+        return;
+    }
+
+    if (peer->dialect == TG_DIALECT_IPC) {
+        tg_frame_put_prefix(out->data + start, size);
+    } else if (reply->batch == NULL) {
+        tg_buf_char(out, '\n');
+    }
+}
+
+void
+tg_reply_server_info(tg_peer_t *peer, tg_buf_t *out)
+{
+    tg_buf_text(out, "{\"name\":");
+    tg_json_put_string(out, peer->info->name);
+    tg_buf_text(out, ",\"version\":");
+    tg_json_put_string(out, peer->info->version);
+    tg_buf_char(out, '}');
+}
+
+void
+tg_reply_modern(tg_peer_t *peer, tg_buf_t *out)
+{
+    tg_buf_text(out, "\"resultType\":\"complete\",\"_meta\":{"
+                     "\"io.modelcontextprotocol/serverInfo\":");
+    tg_reply_server_info(peer, out);
+    tg_buf_text(out, "},");
+}
+
+void
+tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
+               tg_str_t text, tg_str_t data)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    if (reply->is_silent) {
+        return;
+    }
+
+    out = tg_reply_sink(peer, reply);
+    start = tg_reply_open(peer, reply, "error");
+    tg_buf_text(out, "{\"code\":");
+    tg_buf_int(out, code);
+    tg_buf_text(out, ",\"message\":");
+    tg_json_put_string(out, text);
+
+    if (data.data != NULL) {
+        tg_buf_text(out, ",\"data\":");
+        tg_json_put_compact(out, data);
+    }
+
+    tg_buf_char(out, '}');
+    tg_reply_close(peer, reply, start);
+}
+
+void
+tg_reply_exception(tg_peer_t *peer, const tg_reply_t *reply, const char *type,
+                   tg_str_t text)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    out = tg_reply_sink(peer, reply);
+    start = tg_reply_open(peer, reply, "error");
+    tg_buf_text(out, "{\"message\":");
+    tg_json_put_string(out, text);
+    tg_buf_text(out, ",\"type\":");
+    tg_json_put_string(out, tg_str_c(type));
+    tg_buf_char(out, '}');
+    tg_reply_close(peer, reply, start);
+}
+
+/* The exception's class in ipc (seed 000: "the Python exception class"). */
+static const char *
+tg_failure_exception(tg_failure_t failure)
+{
+    switch (failure) {
+    case TG_FAILURE_UNKNOWN:
+        return "ToolNotFoundError";
+    case TG_FAILURE_ARGUMENTS:
+        return "ValidationError";
+    case TG_FAILURE_PROGRAM:
+        return "CalledProcessError";
+    case TG_FAILURE_TIMEOUT:
+        return "TimeoutError";
+    case TG_FAILURE_LOST:
+        return "ConnectionError";
+    case TG_FAILURE_BUSY:
+        return "BlockingIOError";
+    case TG_FAILURE_OUTPUT:
+        return "ValueError";
+    default:
+        return "RuntimeError";
+    }
+}
+
+/* The code of a failure that is a JSON-RPC error; 0: it is a tool's result. */
+static int
+tg_failure_code(const tg_peer_t *peer, const tg_reply_t *reply,
+                tg_failure_t failure)
+{
+    if (failure == TG_FAILURE_INTERNAL) {
+        return TG_RPC_INTERNAL;
+    }
+
+    if (peer->dialect == TG_DIALECT_RELAY) {
+        return failure == TG_FAILURE_LOST ? TG_RPC_INTERNAL : 0;
+    }
+
+    if (reply->kind == TG_ENTRY_TOOL) {
+        return failure == TG_FAILURE_UNKNOWN ? TG_RPC_PARAMS : 0;
+    }
+
+    switch (failure) {
+    case TG_FAILURE_UNKNOWN:
+        return TG_RPC_METHOD;
+    case TG_FAILURE_ARGUMENTS:
+        return TG_RPC_PARAMS;
+    default:
+        return TG_RPC_INTERNAL;
+    }
+}
+
+/* The texts of a result's text blocks, one a line, for ipc. */
+static void
+tg_reply_texts(tg_buf_t *out, tg_str_t result)
+{
+    tg_json_t json;
+    tg_str_t content, block, text;
+    int n;
+
+    if (tg_json_get(result, TG_STR("content"), &content) != TG_OK) {
+        return;
+    }
+
+    tg_json_init(&json, content);
+    (void) tg_json_array(&json);
+    n = 0;
+
+    while (tg_json_element(&json) == TG_OK) {
+        (void) tg_json_value(&json, &block);
+
+        if (tg_json_get(block, TG_STR("text"), &text) == TG_OK
+            && tg_json_type(text) == TG_JSON_STRING)
+        {
+            tg_buf_text(out, n++ != 0 ? "\\n" : "");
+            tg_buf_str(out, tg_json_body(text));
+        }
+    }
+}
+
+/* Compact JSON within a JSON string: the text form of structured content. */
+static void
+tg_reply_quoted_json(tg_buf_t *out, tg_str_t raw)
+{
+    tg_buf_t compact;
+
+    tg_buf_init(&compact, out->alloc);
+    tg_json_put_compact(&compact, raw);
+    tg_json_put_escaped(out, tg_buf_view(&compact));
+
+    if (tg_buf_failed(&compact)) {
+        out->failed = 1;
+    }
+
+    tg_buf_deinit(&compact);
+}
+
+static void
+tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome)
+{
+    switch (outcome->kind) {
+    case TG_OUTCOME_BODY:
+        tg_buf_str(out, outcome->value);
+        break;
+    case TG_OUTCOME_JSON:
+        tg_reply_quoted_json(out, outcome->value);
+        break;
+    case TG_OUTCOME_RESULT:
+        tg_reply_texts(out, outcome->value);
+        break;
+    default:
+        tg_json_put_escaped(out, outcome->value);
+    }
+}
+
+static int
+tg_reply_is_error(const tg_outcome_t *outcome)
+{
+    tg_str_t flag;
+
+    if (outcome->kind == TG_OUTCOME_RESULT) {
+        return tg_json_get(outcome->value, TG_STR("isError"), &flag) == TG_OK
+               && tg_json_type(flag) == TG_JSON_TRUE;
+    }
+
+    return outcome->kind == TG_OUTCOME_FAILURE;
+}
+
+/* A whole result of the handler's own; modern members are added to it. */
+static void
+tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
+                tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t key, value, meta;
+    int n;
+
+    if (!reply->is_modern) {
+        tg_json_put_compact(out, raw);
+        return;
+    }
+
+    meta = TG_STR_NONE;
+    n = 0;
+    tg_buf_text(out, "{\"resultType\":\"complete\"");
+    tg_json_init(&json, raw);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK) {
+        (void) tg_json_value(&json, &value);
+
+        if (tg_json_body_is(key, TG_STR("resultType"))) {
+            continue;
+        }
+
+        if (tg_json_body_is(key, TG_STR("_meta"))
+            && tg_json_type(value) == TG_JSON_OBJECT)
+        {
+            meta = value;
+            continue;
+        }
+
+        tg_buf_text(out, ",\"");
+        tg_buf_str(out, key);
+        tg_buf_text(out, "\":");
+        tg_json_put_compact(out, value);
+    }
+
+    tg_buf_text(out, ",\"_meta\":{");
+
+    if (meta.data == NULL
+        || tg_json_get(meta, TG_STR("io.modelcontextprotocol/serverInfo"),
+                       &value)
+               != TG_OK)
+    {
+        tg_buf_text(out, "\"io.modelcontextprotocol/serverInfo\":");
+        tg_reply_server_info(peer, out);
+        n = 1;
+    }
+
+    if (meta.data != NULL) {
+        tg_json_init(&json, meta);
+        (void) tg_json_object(&json);
+
+        while (tg_json_member(&json, &key) == TG_OK) {
+            (void) tg_json_value(&json, &value);
+            tg_buf_text(out, n++ != 0 ? ",\"" : "\"");
+            tg_buf_str(out, key);
+            tg_buf_text(out, "\":");
+            tg_json_put_compact(out, value);
+        }
+    }
+
+    tg_buf_text(out, "}}");
+}
+
+/* An MCP CallToolResult; ipc's ToolResult is its text. */
+static void
+tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
+              const tg_outcome_t *outcome)
+{
+    if (outcome->kind == TG_OUTCOME_RESULT && peer->dialect != TG_DIALECT_IPC) {
+        tg_reply_result(peer, reply, out, outcome->value);
+        return;
+    }
+
+    tg_buf_char(out, '{');
+
+    if (reply->is_modern) {
+        tg_reply_modern(peer, out);
+    }
+
+    tg_buf_text(out, "\"content\":[{\"type\":\"text\",\"text\":\"");
+    tg_reply_text(out, outcome);
+    tg_buf_text(out, "\"}]");
+
+    if (outcome->kind == TG_OUTCOME_JSON && peer->dialect != TG_DIALECT_IPC
+        && (reply->is_modern || tg_json_type(outcome->value) == TG_JSON_OBJECT))
+    {
+        tg_buf_text(out, ",\"structuredContent\":");
+        tg_json_put_compact(out, outcome->value);
+    }
+
+    tg_buf_text(out, tg_reply_is_error(outcome) ? ",\"isError\":true}"
+                                                : ",\"isError\":false}");
+}
+
+/* The result of a plain JSON-RPC method. */
+static void
+tg_reply_method(tg_buf_t *out, const tg_outcome_t *outcome)
+{
+    if (outcome->kind == TG_OUTCOME_JSON || outcome->kind == TG_OUTCOME_RESULT)
+    {
+        tg_json_put_compact(out, outcome->value);
+        return;
+    }
+
+    tg_buf_char(out, '"');
+    tg_reply_text(out, outcome);
+    tg_buf_char(out, '"');
+}
+
+void
+tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
+                 const tg_outcome_t *outcome)
+{
+    tg_buf_t *out;
+    size_t start;
+    int code;
+
+    if (reply->is_silent) {
+        return;
+    }
+
+    if (outcome->kind == TG_OUTCOME_FAILURE) {
+        if (peer->dialect == TG_DIALECT_IPC) {
+            tg_reply_exception(peer, reply,
+                               tg_failure_exception(outcome->failure),
+                               outcome->value);
+            return;
+        }
+
+        code = tg_failure_code(peer, reply, outcome->failure);
+
+        if (code != 0) {
+            tg_reply_error(peer, reply, code, outcome->value, TG_STR_NONE);
+            return;
+        }
+    }
+
+    out = tg_reply_sink(peer, reply);
+    start = tg_reply_open(peer, reply, "result");
+
+    if (reply->kind == TG_ENTRY_TOOL) {
+        tg_reply_tool(peer, reply, out, outcome);
+    } else {
+        tg_reply_method(out, outcome);
+    }
+
+    tg_reply_close(peer, reply, start);
+}
