@@ -19,30 +19,27 @@ use strict;
 use warnings;
 
 use Carp qw(croak);
-use Cwd ();
-use File::Basename qw(dirname);
 use POSIX ();
 use Test2::API ();
 use Test::More;
-use Time::HiRes qw(sleep time);
 
 use Toolgate::Client;
 use Toolgate::Guard;
 use Toolgate::Process;
+use Toolgate::Util;
 
-our $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
-our $BUILD = $ENV{TOOLGATE_BUILD} // 'build';
-$BUILD = "$TOP/$BUILD" if $BUILD !~ m{^/};
-our (%BUILD_ENV, @started, $finished);
+our (@started, $finished);
 
 # What is never right in NGINX's log unless the test says so.
-my $alarming = qr/ \[(?:alert|emerg)\] | exited on signal (?!15)\d/;
+my $alarming = qr/\s\[(?:alert|emerg)\]\s
+    |\sexited\son\ssignal\s(?!15)\d
+    |\sexited\swith\s(?:fatal\s)?code\s(?!0)/x;
 my $sanitizer = qr/(?:Address|Leak|UndefinedBehavior)Sanitizer|runtime error:/;
 
 sub import {
     my ($class, %option) = @_;
     my $caller = caller;
-    load_build_env();
+    Toolgate::Util::load_build_env();
     my $timeout = $option{timeout} // 120;
     if ($BUILD_ENV{san}) {
         $timeout *= 3;
@@ -57,14 +54,8 @@ sub import {
         *{"${caller}::$name"} = \&{"Test::More::$name"};
     }
     *{"${caller}::done_testing"} = \&finish;
-    *{"${caller}::wait_for"} = \&wait_for;
-    *{"${caller}::run_command"} = \&run_command;
-}
-
-sub load_build_env {
-    my $text = Toolgate::Guard::slurp("$BUILD/build.env")
-        // die "no $BUILD/build.env: ./build.sh build first\n";
-    %BUILD_ENV = map { split /=/, $_, 2 } split /\n/, $text;
+    *{"${caller}::$_"} = \&{"Toolgate::Util::$_"}
+        for qw(is_alive parent_of run_command slurp wait_for);
 }
 
 sub build_dir { return $BUILD }
@@ -95,6 +86,7 @@ sub new {
         group   => scalar getgrgid $gid,
         workers => $option{workers} // 2,
         allowed => [],
+        wrong   => [],
         spawned => [],
         serial  => 0,
     }, $class;
@@ -126,7 +118,8 @@ sub file {
 # that of `stream`).  %%DIR%%, %%SOCKET%% and %%STATE%% are replaced.
 sub conf {
     my ($self, $body, %option) = @_;
-    $self->{conf} = $self->file('nginx.conf', $self->conf_text($body, %option));
+    $self->{expected} = $option{workers} // $self->{workers};
+    $self->file('nginx.conf', $self->conf_text($body, %option));
     return $self;
 }
 
@@ -219,8 +212,8 @@ sub start {
         wait_for(
             sub {
                 die "NGINX ended at once\n" if !$self->is_running;
-                return 1 if !$socket;
-                return IO::Socket::UNIX->new(Peer => $socket);
+                return 0 if $self->worker_pids < $self->{expected};
+                return !$socket || IO::Socket::UNIX->new(Peer => $socket);
             },
             15,
             "NGINX to listen on $socket");
@@ -228,7 +221,7 @@ sub start {
     };
     if (!$ok) {
         my $why = $@;
-        my $output = Toolgate::Guard::slurp("$self->{dir}/output") // '';
+        my $output = slurp("$self->{dir}/output") // '';
         $self->kill_master;
         croak $why . $output . substr $self->log, $from;
     }
@@ -252,7 +245,7 @@ sub launch {
 # For a start that must fail: the exit status and what NGINX said.
 sub start_fails {
     my ($self) = @_;
-    my ($status, $out, $err) = $self->run($self->nginx_env, 10,
+    my ($status, $out, $err) = run_command({ env => $self->nginx_env },
         $self->nginx_command);
     return ($status, $out . $err);
 }
@@ -268,8 +261,8 @@ sub test_conf {
         $text =~ s/error_log error\.log/error_log test.log/;
         $self->file($name, $text);
     }
-    my ($status, $out, $err) = $self->run(
-        $self->nginx_env, 10, $BUILD_ENV{nginx_bin}, '-t',
+    my ($status, $out, $err) = run_command(
+        { env => $self->nginx_env }, $BUILD_ENV{nginx_bin}, '-t',
         '-p', "$self->{dir}/", '-e', 'test.log', '-c', $name);
     return ($status, $out . $err);
 }
@@ -294,8 +287,13 @@ sub reload {
         },
         20,
         'the old workers to stop listening');
-    wait_for(sub { grep { !$old{$_} } $self->worker_pids },
-        10, 'new workers');
+    wait_for(
+        sub {
+            my $new = grep { !$old{$_} } $self->worker_pids;
+            return $new >= $self->{expected};
+        },
+        10,
+        'the new workers');
     return $self;
 }
 
@@ -317,7 +315,7 @@ sub signal_reload {
         kill $signal => $self->{master} or croak "kill: $!";
         return;
     }
-    my ($status, $out, $err) = $self->run($self->nginx_env, 20,
+    my ($status, $out, $err) = run_command({ env => $self->nginx_env },
         $self->nginx_command('-s', 'reload'));
     croak "nginx -s reload: $out$err" if $status;
 }
@@ -334,6 +332,8 @@ sub stop {
     $self->kill_master if !$ok;
     $self->{master} = undef;
     croak 'NGINX did not stop' if !$ok;
+    push @{ $self->{wrong} }, "NGINX ended with status $self->{status}"
+        if $self->{status};
     return $self->{status};
 }
 
@@ -389,19 +389,6 @@ sub runner_pids {
 # Everything alive below the test, as { pid => command line }.
 sub processes { return Toolgate::Guard::processes() }
 
-sub parent_of {
-    my ($pid) = @_;
-    my $stat = Toolgate::Guard::slurp("/proc/$pid/stat") // return 0;
-    return $stat =~ /.*\) \S (\d+)/s ? $1 : 0;
-}
-
-# Runs and is no zombie.
-sub is_alive {
-    my ($pid) = @_;
-    my $stat = Toolgate::Guard::slurp("/proc/$pid/stat") // return 0;
-    return $stat !~ /.*\) [ZX]/s;
-}
-
 sub log_size {
     my ($self) = @_;
     return -s "$self->{dir}/error.log" // 0;
@@ -426,25 +413,6 @@ sub wait_log {
 sub allow_log {
     my ($self, @patterns) = @_;
     push @{ $self->{allowed} }, @patterns;
-}
-
-# Polls until the condition holds and returns what it returned; dies when it
-# does not in time.  Also a method.
-sub wait_for {
-    shift if ref $_[0] && ref $_[0] ne 'CODE';
-    my ($condition, $timeout, $name) = @_;
-    $timeout //= 10;
-    $timeout *= 3 if $BUILD_ENV{san};
-    my $deadline = time + $timeout;
-    my $pause = 0.002;
-    while (1) {
-        my $result = $condition->();
-        return $result if $result;
-        croak 'waited ' . $timeout . ' s for ' . ($name // 'a condition')
-            if time > $deadline;
-        sleep $pause;
-        $pause *= 1.5 if $pause < 0.05;
-    }
 }
 
 # --- clients --------------------------------------------------------------
@@ -474,64 +442,17 @@ sub bridge {
         @{ $args // [ $self->{socket} ] });
 }
 
-# toolgate with this server's socket: exit status, stdout, stderr.
+# toolgate with this server's socket: exit status, stdout, stderr.  An option
+# hash may come first: env, stdin, timeout, cwd.
 sub cli {
     my ($self, @args) = @_;
     my $option = ref $args[0] ? shift @args : {};
-    return $self->run({
-            TOOLGATE_SOCKET => $self->{socket},
-            %{ $self->san_env },
-            %{ $option->{env} // {} },
-        },
-        $option->{timeout} // 30,
-        $option,
-        "$BUILD/toolgate",
-        @args);
-}
-
-# Runs a program to its end: exit status (128 + n for a signal), stdout,
-# stderr.  An option hash may come before the command: stdin, cwd.
-sub run {
-    my ($self, $env, $timeout, @command) = @_;
-    my $option = ref $command[0] ? shift @command : {};
-    my $base = "$self->{dir}/run." . ++$self->{serial};
-    my $stdin;
-    if (defined $option->{stdin}) {
-        $self->file("run.$self->{serial}.in", $option->{stdin});
-        $stdin = "$base.in";
-    }
-    my $pid = fork // croak "fork: $!";
-    if ($pid == 0) {
-        Toolgate::Process::exec_command({
-                env    => $env,
-                cwd    => $option->{cwd},
-                stdin  => $stdin,
-                stdout => "$base.out",
-                stderr => "$base.err",
-            },
-            @command);
-    }
-    my $status;
-    my $ok = eval {
-        wait_for(
-            sub {
-                return 0 if waitpid($pid, POSIX::WNOHANG()) != $pid;
-                $status = $?;
-                return 1;
-            },
-            $timeout,
-            "$command[0] to end");
-        1;
+    my $env = {
+        TOOLGATE_SOCKET => $self->{socket},
+        %{ $self->san_env },
+        %{ $option->{env} // {} },
     };
-    if (!$ok) {
-        my $why = $@;
-        kill KILL => $pid;
-        waitpid $pid, 0;
-        croak $why;
-    }
-    my @text = map { Toolgate::Guard::slurp("$base.$_") // '' } qw(out err);
-    unlink map {"$base.$_"} qw(in out err);
-    return ($status & 127 ? 128 + ($status & 127) : $status >> 8, @text);
+    return run_command({ %$option, env => $env }, "$BUILD/toolgate", @args);
 }
 
 # --- the end --------------------------------------------------------------
@@ -580,7 +501,7 @@ sub end_processes {
 # What the log and the sanitizers have to say.
 sub complaints {
     my ($self) = @_;
-    my @wrong;
+    my @wrong = @{ $self->{wrong} };
     LINE: for my $line (split /\n/, $self->log) {
         next if $line !~ $alarming && $line !~ $sanitizer;
         for my $allowed (@{ $self->{allowed} }) {
@@ -591,7 +512,7 @@ sub complaints {
     for my $file (glob "$self->{dir}/san/* $self->{dir}/stderr.* "
         . "$self->{dir}/output")
     {
-        my $text = Toolgate::Guard::slurp($file) // next;
+        my $text = slurp($file) // next;
         push @wrong, "$file:\n$text"
             if $file =~ m{/san/} || $text =~ $sanitizer;
     }

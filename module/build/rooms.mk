@@ -1,7 +1,7 @@
 # The companions, libcore.a and the unit tests.  ./build.sh drives it; the
 # NGINX module itself is built by NGINX's own makefile from `config`.
 #
-#   make -f module/build.mk B=build [SAN=1] all|unit
+#   make -f module/build/rooms.mk B=build [SAN=1] all|unit
 #
 # A room is a folder below module/; all its *.c belong to it.  A program whose
 # main file is not there (yet) is left out.

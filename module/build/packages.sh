@@ -1,0 +1,102 @@
+# Finding and installing packages; sourced by build.sh.
+
+has_header() {
+    echo "#include <$1>" | "$CC" -E -x c - >/dev/null 2>&1
+}
+
+nginx_has_dynamic_stream() {
+    nginx -V 2>&1 | grep -q -- '--with-stream=dynamic'
+}
+
+# Prints the packages that are missing for: build, test or lint.
+missing_for() {
+    local header package
+    command -v "$CC" >/dev/null || { [ "$CC" = gcc ] && say gcc; }
+    command -v make >/dev/null || say make
+    command -v perl >/dev/null || say perl
+    if command -v "$CC" >/dev/null; then
+        while read -r header package; do
+            has_header "$header" || say "$package"
+        done <<'END'
+stdlib.h libc6-dev
+uv.h libuv1-dev
+json-c/json.h libjson-c-dev
+END
+        printf '#define PCRE2_CODE_UNIT_WIDTH 8\n#include <pcre2.h>\n' \
+            | "$CC" -E -x c - >/dev/null 2>&1 || say libpcre2-dev
+    else
+        say "libuv1-dev libjson-c-dev libpcre2-dev"
+    fi
+    if [ -z "${NGINX_SRC:-}" ]; then
+        [ -e /usr/share/nginx/src/configure ] || say nginx-dev
+    fi
+    if [ -z "${NGINX_SRC:-}${NGINX_BIN:-}" ]; then
+        if ! command -v nginx >/dev/null; then
+            say "nginx libnginx-mod-stream"
+        elif nginx_has_dynamic_stream \
+            && ! [ -e /usr/lib/nginx/modules/ngx_stream_module.so ]
+        then
+            say libnginx-mod-stream
+        fi
+    fi
+    case $1 in
+    test)
+        has_header CUnit/Basic.h || say libcunit1-dev
+        command -v prove >/dev/null || say perl
+        command -v node >/dev/null || say nodejs
+        command -v npm >/dev/null || say npm
+        ;;
+    lint)
+        command -v clang-format >/dev/null || say clang-format
+        command -v cppcheck >/dev/null || say cppcheck
+        ;;
+    esac
+}
+
+# Installing Debian's nginx starts it and enables it at boot.  Neither is
+# wanted here: a policy for the time of the installation prevents the first,
+# disabling the second.  A policy-rc.d that is there already is left alone.
+apt_install() {
+    local sudo=() policy=/usr/sbin/policy-rc.d had_nginx=yes status=0
+    [ "$(id -u)" = 0 ] || sudo=(sudo -n)
+
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq \
+        || warn "apt-get update failed, trying with the lists at hand"
+    command -v nginx >/dev/null || had_nginx=
+    if [ -z "$had_nginx" ] && ! [ -e $policy ]; then
+        printf '#!/bin/sh\ncase "$1" in nginx) exit 101 ;; esac\nexit 0\n' \
+            | "${sudo[@]}" install -m 755 /dev/stdin $policy
+        trap '"${sudo[@]}" rm -f $policy' EXIT
+    fi
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends "$@" || status=$?
+    if [ -z "$had_nginx" ]; then
+        if [ "$(trap -p EXIT)" ]; then
+            "${sudo[@]}" rm -f $policy
+            trap - EXIT
+        fi
+        if command -v systemctl >/dev/null && [ -d /run/systemd/system ]; then
+            "${sudo[@]}" systemctl disable --quiet nginx 2>/dev/null || true
+        fi
+    fi
+    return $status
+}
+
+# Makes sure of the packages for what is to be done.
+require() {
+    local packages
+    packages=$(for what in "$@"; do missing_for "$what"; done \
+        | tr ' ' '\n' | sort -u | tr '\n' ' ')
+    packages=${packages% }
+    [ -n "$packages" ] || return 0
+
+    command -v apt-get >/dev/null \
+        || die "these are missing (Debian package names): $packages"
+    if [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then
+        warn "these packages are missing; install them with"
+        die "    sudo apt-get install --no-install-recommends $packages"
+    fi
+    say "installing: $packages"
+    # shellcheck disable=SC2086
+    apt_install $packages || die "apt-get could not install: $packages"
+}

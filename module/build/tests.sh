@@ -1,0 +1,85 @@
+# Running the tests; sourced by build.sh.
+
+test_san_env() {
+    export ASAN_OPTIONS="halt_on_error=1:exitcode=99"
+    export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
+}
+
+# CUnit's summary is the verdict; an exit status says more only by crashing.
+test_unit() {
+    local test log failed=0 status
+    with_lock make_rooms all unit
+    for test in t/unit/test_*.c; do
+        [ -e "$test" ] || { say "no unit tests"; return 0; }
+        test=$(basename "$test" .c)
+        log=$BUILD/unit/$test.log
+        say "--- $test"
+        status=0
+        timeout 300 "$BUILD/unit/$test" >"$log" 2>&1 || status=$?
+        cat "$log"
+        if [ $status != 0 ] || ! awk '
+            /^ *(suites|tests|asserts) / {
+                seen++
+                if ($(NF - 1) + 0 > 0 && $1 != "suites") bad = 1
+                if ($1 == "tests" && $3 == 0) bad = 1
+            }
+            END { exit !(seen == 3 && !bad) }' "$log"
+        then
+            warn "$test failed (exit status $status)"
+            failed=1
+        fi
+    done
+    [ $failed = 0 ]
+}
+
+run_prove() {
+    compgen -G "$1/*.t" >/dev/null || { say "no tests in $1"; return 0; }
+    TOOLGATE_BUILD=$BUILD prove -j"${TEST_JOBS:-4}" -It/lib "$1"
+}
+
+test_integration() { run_prove t/integration; }
+
+test_clients() {
+    local dir=t/clients lock
+    [ -e $dir/package-lock.json ] || { say "no tests in $dir"; return 0; }
+    lock=$dir/node_modules/.package-lock.json
+    if ! [ -e $lock ] || [ $dir/package-lock.json -nt $lock ]; then
+        (cd $dir && npm ci --no-audit --no-fund --loglevel=error) \
+            || die "npm ci failed in $dir"
+    fi
+    run_prove $dir
+}
+
+test_san() {
+    BUILD=$BUILD/san
+    SAN=1
+    test_san_env
+    with_lock build_all
+    test_unit
+    test_integration
+    test_clients
+}
+
+run_tests() {
+    local what status
+    [ $# != 0 ] || set -- unit integration clients san
+    for what in "$@"; do
+        case $what in
+        unit | integration | clients | san) ;;
+        *) die "no such tests: $what (unit, integration, clients, san)" ;;
+        esac
+    done
+    require build test
+    find_nginx
+    with_lock build_all
+    for what in "$@"; do
+        say "=== $what"
+        # A subshell: san changes where things are.  No `||` after it: that
+        # would switch -e off in all that it runs.
+        set +e
+        (set -e; test_"$what")
+        status=$?
+        set -e
+        [ $status = 0 ] || die "$what tests failed"
+    done
+}

@@ -1,0 +1,111 @@
+package Toolgate::Util;
+
+# What the harness and the tests both use: the build that is tested, waiting
+# for conditions, running programs to their end.
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use Cwd ();
+use Exporter qw(import);
+use File::Basename qw(dirname);
+use POSIX ();
+use Time::HiRes qw(sleep time);
+
+use Toolgate::Guard;
+use Toolgate::Process;
+
+our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive parent_of run_command slurp
+    wait_for);
+
+our $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
+our $BUILD = $ENV{TOOLGATE_BUILD} // 'build';
+$BUILD = "$TOP/$BUILD" if $BUILD !~ m{^/};
+our %BUILD_ENV;
+
+*slurp = \&Toolgate::Guard::slurp;
+
+sub load_build_env {
+    return if $^C;
+    my $text = slurp("$BUILD/build.env")
+        // die "no $BUILD/build.env: ./build.sh build first\n";
+    %BUILD_ENV = map { split /=/, $_, 2 } split /\n/, $text;
+}
+
+sub parent_of {
+    my ($pid) = @_;
+    my $stat = slurp("/proc/$pid/stat") // return 0;
+    return $stat =~ /.*\) \S (\d+)/s ? $1 : 0;
+}
+
+# Runs and is no zombie.
+sub is_alive {
+    my ($pid) = @_;
+    my $stat = slurp("/proc/$pid/stat") // return 0;
+    return $stat !~ /.*\) [ZX]/s;
+}
+
+# Polls until the condition holds and returns what it returned; dies when it
+# does not in time.  Also a method of Toolgate::Test.
+sub wait_for {
+    shift if ref $_[0] ne 'CODE';
+    my ($condition, $timeout, $name) = @_;
+    $timeout //= 10;
+    $timeout *= 3 if $BUILD_ENV{san};
+    my $deadline = time + $timeout;
+    my $pause = 0.002;
+    while (1) {
+        my $result = $condition->();
+        return $result if $result;
+        croak "waited $timeout s for " . ($name // 'a condition')
+            if time > $deadline;
+        sleep $pause;
+        $pause *= 1.5 if $pause < 0.05;
+    }
+}
+
+# Runs a program to its end: exit status (128 + n for a signal), stdout,
+# stderr.  Options: env (added), cwd, stdin (text), timeout.
+sub run_command {
+    my ($option, @command) = @_;
+    my $base = File::Temp::mktemp(Toolgate::Guard::root() . '/run.XXXXXX');
+    if (defined $option->{stdin}) {
+        open my $fh, '>:raw', "$base.in" or croak "$base.in: $!";
+        print $fh $option->{stdin};
+        close $fh or croak "$base.in: $!";
+    }
+    my $pid = fork // croak "fork: $!";
+    if ($pid == 0) {
+        Toolgate::Process::exec_command({
+                env    => $option->{env},
+                cwd    => $option->{cwd},
+                stdin  => defined $option->{stdin} ? "$base.in" : undef,
+                stdout => "$base.out",
+                stderr => "$base.err",
+            },
+            @command);
+    }
+    my $status;
+    my $ended = eval {
+        wait_for(
+            sub {
+                return 0 if waitpid($pid, POSIX::WNOHANG()) != $pid;
+                $status = $?;
+                return 1;
+            },
+            $option->{timeout} // 30,
+            "$command[0] to end");
+    };
+    if (!$ended) {
+        my $why = $@;
+        kill KILL => $pid;
+        waitpid $pid, 0;
+        croak $why;
+    }
+    my @text = map { slurp("$base.$_") // '' } qw(out err);
+    unlink map {"$base.$_"} qw(in out err);
+    return ($status & 127 ? 128 + ($status & 127) : $status >> 8, @text);
+}
+
+1;

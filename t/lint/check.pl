@@ -1,0 +1,101 @@
+#!/usr/bin/perl
+# The rules about sources that neither a compiler nor clang-format knows:
+# which room may include what, and the shape of the files.
+
+use strict;
+use warnings;
+
+# Of C11, what core may use: no clock, no signals, no threads, no locale.
+my @c11 = map {"$_.h"} qw(
+    assert ctype errno float inttypes limits math stdalign stdarg stdbool
+    stddef stdint stdio stdlib stdnoreturn string
+);
+my %c11 = map { $_ => 1 } @c11;
+# The compiler's own, behind an #ifdef: vector instructions.
+$c11{$_} = 1 for qw(emmintrin.h arm_neon.h);
+
+# Room => the rooms whose headers it may include besides its own, and whether
+# a header in angle brackets is allowed.  A POSIX header is one that belongs
+# to none of the libraries below.
+my $library = qr/^(?:ngx_|uv\.h|uv\/|json-c\/|curl\/|sqlite3|pcre2|CUnit)/;
+my %room = (
+    core => { rooms => [], system => sub { $c11{ $_[0] } } },
+    api  => { rooms => [], system => sub { $c11{ $_[0] } } },
+    uv   => { rooms => ['core'], system => libraries(qr/^uv\.h$/) },
+    nginx => { rooms => [qw(core api)], system => libraries(qr/^ngx_/) },
+    map {
+        $_ => {
+            rooms  => [qw(core uv)],
+            system => libraries(qr/^(?:uv\.h|json-c\/|curl\/|sqlite3|pcre2)/),
+        }
+    } qw(bridge runner client),
+);
+
+# NGINX itself decides what of the system it wants; see ngx_config.h.
+sub libraries {
+    my ($allowed) = @_;
+    return sub { $_[0] !~ $library || $_[0] =~ $allowed };
+}
+
+# I/O, clocks and state that would make core more than a function of its
+# arguments, without a header telling.
+my $impure = qr/\b(?:f?printf|puts|fopen|fwrite|fread|getenv|system|rand|
+    srand|exit|abort|strtok|strerror|setlocale)\s*\(/x;
+
+my $wrong = 0;
+
+sub complain {
+    my ($file, $line, $what) = @_;
+    print "$file:$line: $what\n";
+    $wrong = 1;
+}
+
+sub check_include {
+    my ($file, $line, $bracket, $name) = @_;
+    my ($room) = $file =~ m{^module/(\w+)/} or return;
+    my $rule = $room{$room}
+        or return complain($file, $line, "room $room has no rule");
+    if ($bracket eq '<') {
+        complain($file, $line, "$room must not include <$name>")
+            if !$rule->{system}->($name);
+        return;
+    }
+    my ($other) = $name =~ m{^(\w+)/};
+    if (!defined $other) {
+        complain($file, $line, qq(write "ROOM/$name"));
+    } elsif ($other ne $room && !grep { $_ eq $other } @{ $rule->{rooms} }) {
+        complain($file, $line, "$room must not include $name");
+    }
+}
+
+sub check_file {
+    my ($file) = @_;
+    my $is_c = $file =~ /\.[ch]$/;
+    my $tabs = $file =~ /\.mk$/;
+    open my $fh, '<', $file or die "$file: $!\n";
+    my $comment = 0;
+    while (my $text = <$fh>) {
+        chomp $text;
+        complain($file, $., 'a tab') if !$tabs && $text =~ /\t/;
+        complain($file, $., 'blanks at the end') if $text =~ /\s$/;
+        complain($file, $., length($text) . ' columns')
+            if length $text > 80 && $text !~ /"https?:/;
+        next if !$is_c;
+        check_include($file, $., $1, $2)
+            if $text =~ /^\s*#\s*include\s*([<"])([^>"]+)/;
+        $comment = 1 if $text =~ m{/\*};
+        complain($file, $., "core must not call $&")
+            if $file =~ m{^module/core/} && !$comment && $text =~ $impure;
+        $comment = 0 if $text =~ m{\*/};
+    }
+    complain($file, $., "$. lines, 600 are too many") if $. >= 600;
+    close $fh;
+}
+
+my $list = 'git ls-files -co --exclude-standard -- module t config build.sh';
+for my $file (sort split /\n/, `$list`) {
+    next if !-f $file;
+    check_file($file)
+        if $file =~ /\.(?:[ch]|sh|mk|pl|pm|t)$/ || $file eq 'config';
+}
+exit $wrong;
