@@ -13,7 +13,8 @@ find_nginx() {
         NGINX_SRC=/usr/share/nginx/src
     fi
     NGINX_BIN=$(command -v "${NGINX_BIN:-nginx}") \
-        || die "no nginx: run ./build.sh deps, or set NGINX_BIN=FILE"
+        || die "no nginx to load the module: run ./build.sh deps," \
+            "or set NGINX_BIN to the file of one"
     case $NGINX_BIN in /*) ;; *) NGINX_BIN=$TOP/$NGINX_BIN ;; esac
     [ -e "$NGINX_SRC/src/core/nginx.h" ] \
         || die "$NGINX_SRC is no NGINX source tree: it has no src/core/nginx.h"

@@ -5,13 +5,14 @@ has_header() {
 }
 
 nginx_has_dynamic_stream() {
-    nginx -V 2>&1 | grep -q -- '--with-stream=dynamic'
+    case $(nginx -V 2>&1) in *--with-stream=dynamic*) return 0 ;; esac
+    return 1
 }
 
 # Prints the packages that are missing for: build, test or lint.
 missing_for() {
     local header package
-    command -v "$CC" >/dev/null || { [ "$CC" = gcc ] && say gcc; }
+    command -v "$CC" >/dev/null || say gcc
     command -v make >/dev/null || say make
     command -v perl >/dev/null || say perl
     if command -v "$CC" >/dev/null; then
@@ -56,28 +57,33 @@ END
 # Installing Debian's nginx starts it and enables it at boot.  Neither is
 # wanted here: a policy for the time of the installation prevents the first,
 # disabling the second.  A policy-rc.d that is there already is left alone.
-apt_install() {
-    local sudo=() policy=/usr/sbin/policy-rc.d had_nginx=yes status=0
-    [ "$(id -u)" = 0 ] || sudo=(sudo -n)
+POLICY=/usr/sbin/policy-rc.d
+SUDO=()
 
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq \
-        || warn "apt-get update failed, trying with the lists at hand"
+remove_policy() {
+    "${SUDO[@]}" rm -f "$POLICY"
+    trap - EXIT
+}
+
+apt_install() {
+    local had_nginx=yes has_policy= status=0
+    [ "$(id -u)" = 0 ] || SUDO=(sudo -n)
     command -v nginx >/dev/null || had_nginx=
-    if [ -z "$had_nginx" ] && ! [ -e $policy ]; then
-        printf '#!/bin/sh\ncase "$1" in nginx) exit 101 ;; esac\nexit 0\n' \
-            | "${sudo[@]}" install -m 755 /dev/stdin $policy
-        trap '"${sudo[@]}" rm -f $policy' EXIT
+
+    "${SUDO[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq \
+        || warn "apt-get update failed, trying with the lists at hand"
+    if [ -z "$had_nginx" ] && ! [ -e "$POLICY" ]; then
+        has_policy=yes
+        trap remove_policy EXIT
+        printf '#!/bin/sh\n%s\n%s\n' \
+            'case " $* " in *" nginx "* | *" nginx.service "*) exit 101; esac' \
+            'exit 0' | "${SUDO[@]}" install -m 755 /dev/stdin "$POLICY"
     fi
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    "${SUDO[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y --no-install-recommends "$@" || status=$?
-    if [ -z "$had_nginx" ]; then
-        if [ "$(trap -p EXIT)" ]; then
-            "${sudo[@]}" rm -f $policy
-            trap - EXIT
-        fi
-        if command -v systemctl >/dev/null && [ -d /run/systemd/system ]; then
-            "${sudo[@]}" systemctl disable --quiet nginx 2>/dev/null || true
-        fi
+    [ -z "$has_policy" ] || remove_policy
+    if [ -z "$had_nginx" ] && [ -d /run/systemd/system ]; then
+        "${SUDO[@]}" systemctl disable --quiet nginx 2>/dev/null || true
     fi
     return $status
 }

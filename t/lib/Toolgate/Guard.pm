@@ -96,27 +96,21 @@ sub start {
 
 sub watch {
     my ($test, $timeout) = @_;
-    my ($status, $deadline) = (undef, time + $timeout);
-    my $stop = sub { $deadline = 0 };
-    local @SIG{qw(INT TERM HUP)} = ($stop) x 3;
-    local $SIG{ALRM} = sub { };
+    my $deadline = time + $timeout;
+    # A signal ends the pause in reap(); one that comes just before it costs
+    # no more than that pause.
+    local @SIG{qw(INT TERM HUP)} = (sub { $deadline = 0 }) x 3;
+    local $SIG{CHLD} = sub { };
 
-    while (!defined $status) {
-        my $left = $deadline - time;
-        if ($left <= 0) {
-            print STDERR "# $0: out of time or interrupted\n";
-            kill TERM => $test;
-            $status = reap($test, 10);
+    my $status = reap($test, \$deadline);
+    if (!defined $status) {
+        print STDERR "# $0: out of time or interrupted\n";
+        for my $signal (qw(TERM KILL)) {
+            kill $signal => $test;
+            $status = reap($test, \(time + 10));
             last if defined $status;
-            kill KILL => $test;
-            $status = reap($test, 10) // 9;
-            last;
         }
-        # Wakes up to look at the clock; a child's end does so at once.
-        Time::HiRes::alarm($left < 5 ? $left + 0.01 : 5);
-        my $pid = waitpid -1, 0;
-        Time::HiRes::alarm(0);
-        $status = $? if $pid == $test;
+        $status ||= 1 << 8;
     }
 
     my $code = $status & 127 ? 128 + ($status & 127) : $status >> 8;
@@ -134,15 +128,16 @@ sub watch {
     POSIX::_exit($code);
 }
 
+# Reaps whoever ends until the test does; its status, or undef at $$deadline.
 sub reap {
-    my ($test, $seconds) = @_;
-    my $deadline = time + $seconds;
-    while (time < $deadline) {
+    my ($test, $deadline) = @_;
+    while (1) {
         my $pid = waitpid -1, POSIX::WNOHANG();
         return $? if $pid == $test;
-        sleep 0.02 if $pid <= 0;
+        next if $pid > 0;
+        return if time > $$deadline;
+        select undef, undef, undef, 0.1;
     }
-    return;
 }
 
 sub sweep {

@@ -20,8 +20,6 @@ use warnings;
 
 use Carp qw(croak);
 use POSIX ();
-use Test2::API ();
-use Test::More;
 
 use Toolgate::Client;
 use Toolgate::Guard;
@@ -45,7 +43,10 @@ sub import {
         $timeout *= 3;
         $Toolgate::Client::TIMEOUT = 30;
     }
+    # Test::More takes the process that loads it for the test.
+    croak 'use Toolgate::Test before Test::More' if $INC{'Test/More.pm'};
     Toolgate::Guard::start($timeout);
+    require Test::More;
 
     no strict 'refs';
     no warnings 'redefine';
@@ -463,8 +464,8 @@ sub finish {
     return Test::More::done_testing(@_)
         if Test2::API::test2_stack()->top->isa('Test2::Hub::Subtest');
     my @wrong = wind_up();
-    ok(!@wrong, 'nothing left, nothing reported');
-    diag($_) for @wrong;
+    Test::More::ok(!@wrong, 'nothing left, nothing reported');
+    Test::More::diag($_) for @wrong;
     Test::More::done_testing();
 }
 
@@ -523,11 +524,12 @@ END {
     # A test that skips itself has nothing to wind up.
     if (!$^C && !$finished && Toolgate::Guard::root() && ($? || @started)) {
         my $status = $?;
-        diag($_) for wind_up();
+        Test::More::diag($_) for wind_up();
         for my $tg (@started) {
             my @lines = split /\n/, $tg->log;
             splice @lines, 0, -20 if @lines > 20;
-            diag(join "\n", "the end of $tg->{dir}/error.log:", @lines);
+            Test::More::diag(join "\n",
+                "the end of $tg->{dir}/error.log:", @lines);
         }
         $? = $status || 1;
     }

@@ -1,0 +1,97 @@
+#!/usr/bin/perl
+# The harness watches over every other test: what one leaves behind, or what
+# NGINX and the sanitizers report in it, must make that test fail.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+
+my $plain = q{server { listen unix:%%SOCKET%%; return "hi\n"; }};
+my $head = <<'END';
+use strict;
+use warnings;
+use Toolgate::Test;
+my $tg = Toolgate::Test->new;
+$tg->conf('server { listen unix:%%SOCKET%%; return "hi\n"; }', server => 0);
+$tg->start;
+ok 1, 'started';
+print '# pids ', join(' ', $tg->master_pid, $tg->worker_pids), "\n";
+print '# dir ', $tg->dir, "\n";
+END
+
+# Runs a test file of its own: its exit status, output, and what is left of
+# its processes and folder.
+sub outcome {
+    my ($tg, $name, $body) = @_;
+    my $file = $tg->file("$name.t", $head . $body);
+    my ($status, $out, $err) = run_command({ timeout => 60 },
+        $^X, '-I' . Toolgate::Test::top() . '/t/lib', $file);
+    my @pids = map {split} $out =~ /^# pids (.*)/mg;
+    my ($dir) = $out =~ /^# dir (.*)/m;
+    return {
+        status => $status,
+        text   => $out . $err,
+        pids   => scalar(@pids),
+        alive  => scalar(grep { is_alive($_) } @pids),
+        dir    => defined $dir && -e $dir,
+    };
+}
+
+sub is_caught {
+    my ($outcome, $pattern, $name) = @_;
+    isnt $outcome->{status}, 0, "$name fails the test";
+    like $outcome->{text}, $pattern, "$name is named";
+    cmp_ok $outcome->{pids}, '>', 2, "$name: processes were started";
+    is $outcome->{alive}, 0, "$name: none is left";
+    ok !$outcome->{dir}, "$name: the folder is removed";
+}
+
+my $tg = Toolgate::Test->new;
+$tg->conf($plain, server => 0)->start;
+is $tg->connect->recv_line, 'hi', 'a private NGINX answers';
+is $tg->connect->peer_pid, $tg->master_pid, 'it is the one that was started';
+
+my $clean = outcome($tg, 'clean', 'done_testing;');
+is $clean->{status}, 0, 'a clean test passes' or diag $clean->{text};
+is $clean->{alive}, 0, 'and leaves no process';
+
+is_caught(outcome($tg, 'orphan', <<'END'), qr/left behind/, 'an orphan');
+print '# pids ', `setsid sleep 60 >/dev/null & echo \$!`;
+done_testing;
+END
+is_caught(outcome($tg, 'dead', 'die "oops\n";'), qr/oops/, 'a dead test');
+is_caught(outcome($tg, 'killed', 'kill KILL => $$; sleep 9;'),
+    qr/started/, 'a killed test');
+is_caught(outcome($tg, 'late', 'kill TERM => getppid; sleep 60;'),
+    qr/out of time or interrupted/, 'an interrupted test');
+is_caught(
+    outcome($tg, 'log', <<'END'), qr/something \[alert\] odd/, 'an alert');
+open my $log, '>>', $tg->dir . '/error.log' or die $!;
+print $log "something [alert] odd\n";
+close $log;
+done_testing;
+END
+is_caught(
+    outcome($tg, 'report', <<'END'), qr/heap-use/, 'a sanitizer report');
+$tg->file('san/report.1', "ERROR: AddressSanitizer: heap-use-after-free\n");
+done_testing;
+END
+is_caught(outcome($tg, 'worker', <<'END'), qr/signal 9/, 'a killed worker');
+my ($worker) = $tg->worker_pids;
+kill KILL => $worker;
+$tg->wait_log(qr/exited on signal 9/);
+done_testing;
+END
+
+$tg->reload('server { listen unix:%%SOCKET%%; return "ho\n"; }',
+    server => 0);
+is $tg->connect->recv_line, 'ho', 'after a reload the new config serves';
+my ($status, $text) = $tg->test_conf('nonsense;', server => 0);
+isnt $status, 0, 'nginx -t finds a mistake';
+like $text, qr/unknown directive "nonsense"/, 'and says it';
+like $tg->reload_fails('nonsense;', server => 0), qr/nonsense/,
+    'a reload of it is refused';
+is $tg->connect->recv_line, 'ho', 'and the running config is untouched';
+
+done_testing;
