@@ -72,7 +72,7 @@ sub check_file {
     my ($file) = @_;
     my $is_c = $file =~ /\.[ch]$/;
     my $tabs = $file =~ /\.mk$/;
-    open my $fh, '<', $file or die "$file: $!\n";
+    open my $fh, '<:encoding(UTF-8)', $file or die "$file: $!\n";
     my $comment = 0;
     while (my $text = <$fh>) {
         chomp $text;
