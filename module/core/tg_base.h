@@ -52,6 +52,13 @@ tg_str_c(const char *text)
     return (tg_str_t){ text, strlen(text) };
 }
 
+/* Behind the last byte.  An absent slice has NULL, to which C adds nothing. */
+static inline const char *
+tg_str_end(tg_str_t str)
+{
+    return str.len != 0 ? str.data + str.len : str.data;
+}
+
 static inline int
 tg_str_eq(tg_str_t a, tg_str_t b)
 {

@@ -26,7 +26,7 @@ tg_json_init(tg_json_t *json, tg_str_t text)
 {
     json->start = text.data;
     json->pos = text.data;
-    json->end = text.data + text.len;
+    json->end = tg_str_end(text);
     json->depth = 0;
     json->is_fresh = 0;
     json->failed = 0;

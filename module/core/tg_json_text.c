@@ -112,7 +112,7 @@ tg_json_decode(char *dst, tg_str_t body)
     tg_str_t piece;
 
     at = dst;
-    end = body.data + body.len;
+    end = tg_str_end(body);
 
     for (p = body.data; p < end; /* void */) {
         p = tg_json_step(p, end, &piece, scratch);
@@ -144,7 +144,7 @@ tg_json_body_is(tg_str_t body, tg_str_t text)
     }
 
     at = 0;
-    end = body.data + body.len;
+    end = tg_str_end(body);
 
     for (p = body.data; p < end; /* void */) {
         p = tg_json_step(p, end, &piece, scratch);
@@ -198,8 +198,8 @@ tg_json_body_eq(tg_str_t a, tg_str_t b)
         return tg_json_body_is(a, b);
     }
 
-    left = (tg_json_walk_t){ a.data, a.data + a.len, { 0 }, TG_STR_NONE };
-    right = (tg_json_walk_t){ b.data, b.data + b.len, { 0 }, TG_STR_NONE };
+    left = (tg_json_walk_t){ a.data, tg_str_end(a), { 0 }, TG_STR_NONE };
+    right = (tg_json_walk_t){ b.data, tg_str_end(b), { 0 }, TG_STR_NONE };
 
     do {
         c = tg_json_walk(&left);
@@ -249,10 +249,12 @@ tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value)
 
 /*
  * The digits of a number as one run with a decimal exponent: 12.50e1 is
- * 1250 with exponent -1.
+ * 125 with exponent 0.  Zeros at its end only count in the exponent, so that
+ * no number of them makes the run too wide.
  */
 typedef struct {
     uint64_t digits;
+    int64_t zeros; /* seen behind digits, not yet multiplied in */
     int64_t exponent;
     int is_negative;
     int is_wide; /* more digits than fit */
@@ -264,6 +266,23 @@ tg_json_decimal_digit(tg_json_decimal_t *d, char c, int is_fraction)
     uint64_t digit;
 
     digit = (uint64_t) (c - '0');
+    d->exponent -= is_fraction;
+
+    if (digit == 0) {
+        d->zeros++;
+        return;
+    }
+
+    for (/* void */; d->zeros > 0 && d->digits != 0; d->zeros--) {
+        if (d->digits > UINT64_MAX / 10) {
+            d->is_wide = 1;
+            return;
+        }
+
+        d->digits *= 10;
+    }
+
+    d->zeros = 0;
 
     if (d->digits > (UINT64_MAX - digit) / 10) {
         d->is_wide = 1;
@@ -271,7 +290,6 @@ tg_json_decimal_digit(tg_json_decimal_t *d, char c, int is_fraction)
     }
 
     d->digits = d->digits * 10 + digit;
-    d->exponent -= is_fraction;
 }
 
 static const char *
@@ -326,16 +344,11 @@ tg_json_int64(tg_str_t raw, int64_t *value)
         (void) tg_json_decimal_exponent(&d, p + 1, end);
     }
 
-    if (d.is_wide) {
+    d.exponent += d.zeros;
+
+    /* The last of digits is no zero. */
+    if (d.is_wide || (d.exponent < 0 && d.digits != 0)) {
         return TG_BAD;
-    }
-
-    for (/* void */; d.exponent < 0 && d.digits != 0; d.exponent++) {
-        if (d.digits % 10 != 0) {
-            return TG_BAD;
-        }
-
-        d.digits /= 10;
     }
 
     for (/* void */; d.exponent > 0 && d.digits != 0; d.exponent--) {
@@ -391,7 +404,7 @@ tg_json_put_escaped(tg_buf_t *buf, tg_str_t text)
     unsigned char c;
 
     run = text.data;
-    end = text.data + text.len;
+    end = tg_str_end(text);
 
     for (p = text.data; p < end; p++) {
         c = (unsigned char) *p;
@@ -422,7 +435,7 @@ tg_json_put_compact(tg_buf_t *buf, tg_str_t raw)
     const char *p, *end, *run;
 
     run = raw.data;
-    end = raw.data + raw.len;
+    end = tg_str_end(raw);
 
     for (p = raw.data; p < end; p++) {
 

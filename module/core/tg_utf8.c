@@ -57,7 +57,7 @@ tg_utf8_check(const char *data, size_t len)
     size_t n;
 
     p = data;
-    end = data + len;
+    end = tg_str_end(tg_str(data, len));
 
     while (p < end) {
 

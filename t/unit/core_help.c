@@ -1,0 +1,354 @@
+#include "core_help.h"
+
+#include "core/tg_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- the allocator --- */
+
+static void *
+help_resize(void *ctx, void *ptr, size_t size)
+{
+    help_alloc_t *help;
+    size_t *block, old;
+
+    help = ctx;
+    block = ptr != NULL ? (size_t *) ptr - 2 : NULL;
+
+    if (size == 0) {
+        help->live -= block != NULL;
+        free(block);
+        return NULL;
+    }
+
+    help->count++;
+
+    if (help->fail_at != 0
+        && (help->count == help->fail_at
+            || (help->is_lasting && help->count > help->fail_at)))
+    {
+        help->has_failed = 1;
+        return NULL;
+    }
+
+    block = malloc(size + 2 * sizeof(size_t));
+
+    if (block == NULL) {
+        abort();
+    }
+
+    block[0] = size;
+
+    /* Fresh memory is no zeros. */
+    memset(block + 2, 0xa5, size);
+
+    if (ptr == NULL) {
+        help->live++;
+        return block + 2;
+    }
+
+    old = ((size_t *) ptr)[-2];
+    memcpy(block + 2, ptr, old < size ? old : size);
+    free((size_t *) ptr - 2);
+
+    return block + 2;
+}
+
+void
+help_alloc_init(help_alloc_t *help)
+{
+    memset(help, 0, sizeof(*help));
+    help->alloc.resize = help_resize;
+    help->alloc.ctx = help;
+}
+
+void
+help_each_failure(void (*run)(const tg_alloc_t *alloc, int may_fail))
+{
+    help_alloc_t help;
+    size_t n, total;
+
+    help_alloc_init(&help);
+    run(&help.alloc, 0);
+    CU_ASSERT(help.live == 0);
+    total = help.count;
+    CU_ASSERT(total > 0);
+
+    for (n = 1; n <= 2 * total; n++) {
+        help_alloc_init(&help);
+        help.fail_at = (n + 1) / 2;
+        help.is_lasting = n % 2 == 0;
+        run(&help.alloc, 1);
+        CU_ASSERT(help.live == 0);
+        CU_ASSERT(help.has_failed);
+    }
+}
+
+/* --- slices --- */
+
+char *
+help_copy(tg_str_t text)
+{
+    char *copy;
+
+    /* malloc(0) may be a shared block. */
+    copy = malloc(text.len != 0 ? text.len : 1);
+
+    if (copy == NULL) {
+        abort();
+    }
+
+    if (text.len != 0) {
+        memcpy(copy, text.data, text.len);
+    }
+
+    return copy;
+}
+
+const char *
+help_text(tg_str_t text)
+{
+    static char rooms[4][2048];
+    static int next;
+    char *room;
+    size_t len;
+
+    room = rooms[next++ % 4];
+    len = text.len < sizeof(rooms[0]) ? text.len : sizeof(rooms[0]) - 1;
+
+    if (len != 0) {
+        memcpy(room, text.data, len);
+    }
+
+    room[len] = '\0';
+
+    return room;
+}
+
+void
+help_eq(tg_str_t got, const char *expected, const char *file, int line)
+{
+    int is_same;
+
+    is_same = tg_str_eq(got, tg_str_c(expected));
+
+    if (!is_same) {
+        fprintf(stderr, "\n%s:%d: got      %s\n%s:%d: expected %s\n", file,
+                line, help_text(got), file, line, expected);
+    }
+
+    CU_ASSERT(is_same);
+}
+
+/* --- JSON --- */
+
+static int
+help_contains(tg_str_t pattern, tg_str_t got)
+{
+    char *text, *part;
+    tg_str_t all, wanted;
+    size_t i;
+    int is_there;
+
+    text = help_copy(got);
+    part = help_copy(pattern);
+    all = tg_str(text, tg_json_decode(text, got));
+    wanted = tg_str(part, tg_json_decode(part, pattern));
+    is_there = 0;
+
+    for (i = 0; i + wanted.len <= all.len && !is_there; i++) {
+        is_there = memcmp(all.data + i, wanted.data, wanted.len) == 0;
+    }
+
+    free(text);
+    free(part);
+
+    return is_there;
+}
+
+static int
+help_match_string(tg_str_t pattern, tg_str_t raw)
+{
+    static const struct {
+        const char *name;
+        tg_json_type_t type;
+    } types[] = {
+        { "$string", TG_JSON_STRING },
+        { "$number", TG_JSON_NUMBER },
+        { "$object", TG_JSON_OBJECT },
+        { "$array", TG_JSON_ARRAY },
+    };
+    size_t i, n;
+
+    if (tg_str_eq(pattern, TG_STR("$any"))) {
+        return 1;
+    }
+
+    for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (tg_str_eq(pattern, tg_str_c(types[i].name))) {
+            return tg_json_type(raw) == types[i].type;
+        }
+    }
+
+    if (tg_json_type(raw) != TG_JSON_STRING) {
+        return 0;
+    }
+
+    n = strlen("$contains:");
+
+    if (pattern.len >= n && memcmp(pattern.data, "$contains:", n) == 0) {
+        return help_contains(tg_str(pattern.data + n, pattern.len - n),
+                             tg_json_body(raw));
+    }
+
+    return tg_json_body_eq(pattern, tg_json_body(raw));
+}
+
+static int
+help_member(tg_str_t object, tg_str_t key, tg_str_t *value)
+{
+    tg_json_t json;
+    tg_str_t name;
+
+    tg_json_init(&json, object);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &name) == TG_OK) {
+        if (tg_json_value(&json, value) == TG_OK && tg_json_body_eq(name, key))
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static size_t
+help_count(tg_str_t object)
+{
+    tg_json_t json;
+    tg_str_t name;
+    size_t n;
+
+    tg_json_init(&json, object);
+    (void) tg_json_object(&json);
+
+    for (n = 0; tg_json_member(&json, &name) == TG_OK; n++) {
+        (void) tg_json_value(&json, NULL);
+    }
+
+    return n;
+}
+
+static int
+help_match_object(tg_str_t pattern, tg_str_t got)
+{
+    tg_json_t json;
+    tg_str_t key, value, other;
+
+    if (help_count(pattern) != help_count(got)) {
+        return 0;
+    }
+
+    tg_json_init(&json, pattern);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK) {
+        if (tg_json_value(&json, &value) != TG_OK
+            || !help_member(got, key, &other) || !help_json_match(value, other))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+static int
+help_match_array(tg_str_t pattern, tg_str_t got)
+{
+    tg_json_t left, right;
+    tg_str_t value, other;
+    int rc;
+
+    tg_json_init(&left, pattern);
+    tg_json_init(&right, got);
+    (void) tg_json_array(&left);
+    (void) tg_json_array(&right);
+
+    while ((rc = tg_json_element(&left)) == TG_OK) {
+        if (tg_json_element(&right) != TG_OK
+            || tg_json_value(&left, &value) != TG_OK
+            || tg_json_value(&right, &other) != TG_OK
+            || !help_json_match(value, other))
+        {
+            return 0;
+        }
+    }
+
+    return rc == TG_END && tg_json_element(&right) == TG_END;
+}
+
+int
+help_json_match(tg_str_t pattern, tg_str_t got)
+{
+    if (tg_json_type(pattern) == TG_JSON_STRING) {
+        return help_match_string(tg_json_body(pattern), got);
+    }
+
+    if (tg_json_type(pattern) != tg_json_type(got)) {
+        return 0;
+    }
+
+    switch (tg_json_type(pattern)) {
+    case TG_JSON_OBJECT:
+        return help_match_object(pattern, got);
+    case TG_JSON_ARRAY:
+        return help_match_array(pattern, got);
+    default:
+        return tg_str_eq(pattern, got);
+    }
+}
+
+void
+help_json(tg_str_t got, const char *pattern, const char *file, int line)
+{
+    int is_same;
+
+    is_same = tg_json_check(got, NULL) == TG_OK
+              && tg_json_check(tg_str_c(pattern), NULL) == TG_OK
+              && help_json_match(tg_str_c(pattern), got);
+
+    if (!is_same) {
+        fprintf(stderr, "\n%s:%d: got      %s\n%s:%d: expected %s\n", file,
+                line, help_text(got), file, line, pattern);
+    }
+
+    CU_ASSERT(is_same);
+}
+
+/* --- the suite --- */
+
+int
+help_main(const char *name, CU_TestInfo *tests)
+{
+    CU_SuiteInfo suites[] = {
+        { name, NULL, NULL, NULL, NULL, tests },
+        CU_SUITE_INFO_NULL,
+    };
+    unsigned failures;
+
+    if (CU_initialize_registry() != CUE_SUCCESS
+        || CU_register_suites(suites) != CUE_SUCCESS)
+    {
+        return 2;
+    }
+
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,61 @@
+/*
+ * What the suites of core share: an allocator that keeps account and fails
+ * on demand, slices of literals, and one way to run a suite.
+ */
+#ifndef CORE_HELP_H
+#define CORE_HELP_H
+
+#include "core/tg_buf.h"
+
+#include <CUnit/Basic.h>
+
+/*
+ * Every resize moves the block, so that a stale pointer is found by the
+ * sanitizer.  The allocation number fail_at (from 1) fails, and with
+ * is_lasting all after it too.
+ */
+typedef struct {
+    tg_alloc_t alloc;
+    size_t live;    /* blocks that were not freed */
+    size_t count;   /* allocations asked for so far */
+    size_t fail_at; /* 0: never */
+    int is_lasting;
+    int has_failed;
+} help_alloc_t;
+
+void help_alloc_init(help_alloc_t *help);
+
+/*
+ * Runs a conversation again and again, the first, second, … allocation
+ * failing each time, until it gets by without a failure.  Each run must free
+ * everything itself.
+ */
+void help_each_failure(void (*run)(const tg_alloc_t *alloc, int may_fail));
+
+/* A copy of exactly its size: a read beyond it is found. */
+char *help_copy(tg_str_t text);
+
+/* The copied text of a slice, valid until the next but three calls. */
+const char *help_text(tg_str_t text);
+
+#define HELP_STR(text) tg_str_c(text)
+
+#define HELP_EQ(got, expected) help_eq(got, expected, __FILE__, __LINE__)
+void help_eq(tg_str_t got, const char *expected, const char *file, int line);
+
+/* Is JSON text a, as pattern, the same as b?  See help_json_match(). */
+#define HELP_JSON(got, pattern) help_json(got, pattern, __FILE__, __LINE__)
+void help_json(tg_str_t got, const char *pattern, const char *file, int line);
+
+/*
+ * Compares JSON by meaning; members of objects in any order, numbers and ids
+ * to the letter.  In the pattern some strings stand for more:
+ *   $any $string $number $object $array   any value, or any of that type
+ *   $contains:TEXT                        a string with TEXT in it
+ */
+int help_json_match(tg_str_t pattern, tg_str_t got);
+
+/* Runs the tests; what main returns. */
+int help_main(const char *name, CU_TestInfo *tests);
+
+#endif

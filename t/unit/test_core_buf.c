@@ -1,0 +1,174 @@
+/*
+ * Slices, the allocator and the growing buffer.
+ */
+#include "core_help.h"
+
+static void
+test_slices(void)
+{
+    CU_ASSERT(tg_str_eq(TG_STR_NONE, TG_STR("")));
+    CU_ASSERT(tg_str_eq(TG_STR("ab"), tg_str_c("ab")));
+    CU_ASSERT(!tg_str_eq(TG_STR("ab"), TG_STR("ac")));
+    CU_ASSERT(!tg_str_eq(TG_STR("ab"), TG_STR("abc")));
+    CU_ASSERT(tg_str_eq(tg_str("a\0b", 3), TG_STR("a\0b")));
+    CU_ASSERT(TG_STR("").data != NULL);
+}
+
+static void
+test_libc(void)
+{
+    const tg_alloc_t *alloc;
+    char *p;
+
+    alloc = tg_alloc_libc();
+    p = tg_calloc(alloc, 100);
+    CU_ASSERT_FATAL(p != NULL);
+    CU_ASSERT(p[0] == 0 && p[99] == 0);
+    p[99] = 'x';
+    p = alloc->resize(alloc->ctx, p, 100000);
+    CU_ASSERT_FATAL(p != NULL);
+    CU_ASSERT(p[99] == 'x');
+    tg_free(alloc, p);
+    tg_free(alloc, NULL);
+}
+
+static void
+test_put(void)
+{
+    help_alloc_t help;
+    tg_buf_t buf;
+    size_t i;
+
+    help_alloc_init(&help);
+    tg_buf_init(&buf, &help.alloc);
+    CU_ASSERT(tg_buf_view(&buf).data != NULL && tg_buf_view(&buf).len == 0);
+    tg_buf_put(&buf, NULL, 0);
+    tg_buf_str(&buf, TG_STR_NONE);
+    CU_ASSERT(help.count == 0);
+
+    for (i = 0; i < 5000; i++) {
+        tg_buf_char(&buf, (char) ('a' + i % 26));
+    }
+
+    tg_buf_text(&buf, "text");
+    tg_buf_str(&buf, TG_STR("\0str"));
+    CU_ASSERT(buf.len == 5008);
+    CU_ASSERT(buf.data[4999] == 'a' + 4999 % 26);
+    CU_ASSERT(memcmp(buf.data + 5000, "text\0str", 8) == 0);
+    CU_ASSERT(help.count < 8);
+    tg_buf_deinit(&buf);
+    CU_ASSERT(help.live == 0);
+}
+
+static void
+test_numbers(void)
+{
+    static const struct {
+        int64_t value;
+        const char *text;
+    } ints[] = {
+        { 0, "0" },
+        { -1, "-1" },
+        { 10, "10" },
+        { INT64_MAX, "9223372036854775807" },
+        { INT64_MIN, "-9223372036854775808" },
+    };
+    tg_buf_t buf;
+    size_t i;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+
+    for (i = 0; i < sizeof(ints) / sizeof(ints[0]); i++) {
+        tg_buf_truncate(&buf, 0);
+        tg_buf_int(&buf, ints[i].value);
+        HELP_EQ(tg_buf_view(&buf), ints[i].text);
+    }
+
+    tg_buf_truncate(&buf, 0);
+    tg_buf_uint(&buf, UINT64_MAX);
+    HELP_EQ(tg_buf_view(&buf), "18446744073709551615");
+    tg_buf_deinit(&buf);
+}
+
+static void
+test_failure_is_sticky(void)
+{
+    help_alloc_t help;
+    tg_buf_t buf;
+
+    help_alloc_init(&help);
+    tg_buf_init(&buf, &help.alloc);
+    tg_buf_text(&buf, "before");
+    help.fail_at = help.count + 1;
+    CU_ASSERT(tg_buf_reserve(&buf, 100000) == TG_NOMEM);
+    CU_ASSERT(tg_buf_failed(&buf));
+
+    /* The allocator would say yes again: the buffer still does not. */
+    tg_buf_text(&buf, "more");
+    CU_ASSERT(tg_buf_reserve(&buf, 1) == TG_NOMEM);
+    HELP_EQ(tg_buf_view(&buf), "before");
+
+    tg_buf_truncate(&buf, 2);
+    CU_ASSERT(!tg_buf_failed(&buf));
+    tg_buf_text(&buf, "st");
+    HELP_EQ(tg_buf_view(&buf), "best");
+    tg_buf_deinit(&buf);
+    CU_ASSERT(help.live == 0);
+}
+
+static void
+test_huge(void)
+{
+    tg_buf_t buf;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_buf_text(&buf, "x");
+    CU_ASSERT(tg_buf_reserve(&buf, SIZE_MAX) == TG_NOMEM);
+    CU_ASSERT(tg_buf_failed(&buf));
+    HELP_EQ(tg_buf_view(&buf), "x");
+    tg_buf_deinit(&buf);
+}
+
+static void
+test_drop_and_reset(void)
+{
+    help_alloc_t help;
+    tg_buf_t buf;
+
+    help_alloc_init(&help);
+    tg_buf_init(&buf, &help.alloc);
+    tg_buf_drop(&buf, 0);
+    tg_buf_text(&buf, "abcdef");
+    tg_buf_drop(&buf, 2);
+    HELP_EQ(tg_buf_view(&buf), "cdef");
+    tg_buf_drop(&buf, 4);
+    HELP_EQ(tg_buf_view(&buf), "");
+
+    tg_buf_text(&buf, "xy");
+    tg_buf_reset(&buf, 1 << 20);
+    CU_ASSERT(buf.len == 0 && buf.cap != 0 && help.live == 1);
+    tg_buf_text(&buf, "xy");
+    tg_buf_reset(&buf, 16);
+    CU_ASSERT(buf.len == 0 && buf.cap == 0 && help.live == 0);
+    tg_buf_text(&buf, "again");
+    HELP_EQ(tg_buf_view(&buf), "again");
+    tg_buf_deinit(&buf);
+    CU_ASSERT(help.live == 0);
+}
+
+static CU_TestInfo test_buf[] = {
+    { "slices", test_slices },
+    { "libc allocator", test_libc },
+    { "put", test_put },
+    { "numbers", test_numbers },
+    { "failure is sticky", test_failure_is_sticky },
+    { "huge sizes", test_huge },
+    { "drop and reset", test_drop_and_reset },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    return help_main("core buf", test_buf);
+}

@@ -1,0 +1,270 @@
+/*
+ * One pass over envelopes of all dialects.
+ */
+#include "core_help.h"
+
+#include "core/tg_message.h"
+
+static int
+test_parse(tg_message_t *message, const char *text)
+{
+    return tg_message_parse(message, tg_str_c(text));
+}
+
+static void
+test_jsonrpc(void)
+{
+    tg_message_t m;
+
+    CU_ASSERT(test_parse(&m, " {\"jsonrpc\":\"2.0\", \"id\" : 7 ,"
+                             "\"method\":\"tools/call\",\"params\":{"
+                             "\"name\":\"echo\",\"arguments\":{ \"a\":[1] },"
+                             "\"_meta\":{\"progressToken\":\"t\","
+                             "\"io.modelcontextprotocol/protocolVersion\":"
+                             "\"2026-07-28\","
+                             "\"io.modelcontextprotocol/clientCapabilities\":"
+                             "{},\"other\":{}}}} ")
+              == TG_OK);
+    CU_ASSERT(m.type == TG_JSON_OBJECT);
+    CU_ASSERT(m.text.data[0] == '{' && m.text.data[m.text.len - 1] == '}');
+    HELP_EQ(m.jsonrpc, "\"2.0\"");
+    HELP_EQ(m.id, "7");
+    HELP_EQ(m.method, "\"tools/call\"");
+    HELP_EQ(m.p.name, "\"echo\"");
+    HELP_EQ(m.p.arguments, "{ \"a\":[1] }");
+    HELP_EQ(m.meta.progress_token, "\"t\"");
+    HELP_EQ(m.meta.protocol_version, "\"2026-07-28\"");
+    HELP_EQ(m.meta.client_capabilities, "{}");
+    CU_ASSERT(m.p.meta.data[0] == '{' && m.params.data[0] == '{');
+    CU_ASSERT(m.params.data[m.params.len - 1] == '}');
+    CU_ASSERT(m.result.data == NULL && m.error.data == NULL);
+    CU_ASSERT(m.p.cursor.data == NULL && m.p.progress_token.data == NULL);
+    CU_ASSERT(!m.has_duplicate && m.why == NULL);
+}
+
+static void
+test_others(void)
+{
+    tg_message_t m;
+
+    CU_ASSERT(test_parse(&m, "{\"id\":null,\"error\":{\"code\":-32600,"
+                             "\"message\":\"no\",\"data\":[1],\"type\":\"E\"}}")
+              == TG_OK);
+    HELP_EQ(m.id, "null");
+    HELP_EQ(m.e.code, "-32600");
+    HELP_EQ(m.e.message, "\"no\"");
+    HELP_EQ(m.e.data, "[1]");
+    HELP_EQ(m.e.type, "\"E\"");
+
+    CU_ASSERT(test_parse(&m, "{\"kind\":\"shutdown\",\"reason\":\"bye\"}")
+              == TG_OK);
+    HELP_EQ(m.kind, "\"shutdown\"");
+    HELP_EQ(m.reason, "\"bye\"");
+
+    CU_ASSERT(test_parse(&m, "{\"kind\":\"error\",\"message\":\"m\"}")
+              == TG_OK);
+    HELP_EQ(m.message, "\"m\"");
+
+    CU_ASSERT(test_parse(&m, "{\"result\":null}") == TG_OK);
+    HELP_EQ(m.result, "null");
+
+    CU_ASSERT(test_parse(&m, "{\"method\":\"x\",\"params\":{\"requestId\":1,"
+                             "\"id\":2,\"cursor\":\"c\",\"progress\":3,"
+                             "\"total\":4,\"message\":\"5\","
+                             "\"progressToken\":6,\"notifications\":{"
+                             "\"toolsListChanged\":true},"
+                             "\"protocolVersion\":\"v\"}}")
+              == TG_OK);
+    HELP_EQ(m.p.request_id, "1");
+    HELP_EQ(m.p.id, "2");
+    HELP_EQ(m.p.cursor, "\"c\"");
+    HELP_EQ(m.p.progress, "3");
+    HELP_EQ(m.p.total, "4");
+    HELP_EQ(m.p.message, "\"5\"");
+    HELP_EQ(m.p.progress_token, "6");
+    HELP_EQ(m.p.tools_list_changed, "true");
+    HELP_EQ(m.p.protocol_version, "\"v\"");
+    CU_ASSERT(m.id.data == NULL && m.message.data == NULL);
+}
+
+/* Members that are walked when they are objects may be anything. */
+static void
+test_odd_types(void)
+{
+    tg_message_t m;
+
+    CU_ASSERT(test_parse(&m, "{\"params\":[{\"name\":1}],\"error\":\"e\","
+                             "\"id\":{},\"method\":3}")
+              == TG_OK);
+    HELP_EQ(m.params, "[{\"name\":1}]");
+    HELP_EQ(m.error, "\"e\"");
+    HELP_EQ(m.id, "{}");
+    HELP_EQ(m.method, "3");
+    CU_ASSERT(m.p.name.data == NULL && m.e.code.data == NULL);
+
+    CU_ASSERT(test_parse(&m, "{\"params\":{\"_meta\":7,\"notifications\":[]}}")
+              == TG_OK);
+    HELP_EQ(m.p.meta, "7");
+    HELP_EQ(m.p.notifications, "[]");
+
+    CU_ASSERT(test_parse(&m, "{}") == TG_OK);
+    CU_ASSERT(m.type == TG_JSON_OBJECT && m.method.data == NULL);
+}
+
+static void
+test_not_objects(void)
+{
+    static const struct {
+        const char *text;
+        tg_json_type_t type;
+    } rows[] = {
+        { "[{\"id\":1}]", TG_JSON_ARRAY }, { "[]", TG_JSON_ARRAY },
+        { "\"method\"", TG_JSON_STRING },  { "-1", TG_JSON_NUMBER },
+        { "null", TG_JSON_NULL },
+    };
+    tg_message_t m;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CU_ASSERT(test_parse(&m, rows[i].text) == TG_OK);
+        CU_ASSERT(m.type == rows[i].type);
+        HELP_EQ(m.text, rows[i].text);
+        CU_ASSERT(m.id.data == NULL);
+    }
+}
+
+static void
+test_duplicates(void)
+{
+    static const char *const twice[] = {
+        "{\"id\":1,\"id\":1}",
+        "{\"id\":1,\"method\":\"a\",\"\\u0069d\":2}",
+        "{\"method\":\"a\",\"method\":\"a\"}",
+        "{\"params\":{},\"params\":{}}",
+        "{\"params\":{\"name\":1,\"name\":2}}",
+        "{\"params\":{\"_meta\":{\"progressToken\":1,\"progressToken\":1}}}",
+        "{\"error\":{\"code\":1,\"code\":1}}",
+        "{\"jsonrpc\":\"2.0\",\"jsonrpc\":\"2.0\"}",
+        "{\"kind\":\"a\",\"kind\":\"b\"}",
+    };
+    static const char *const once[] = {
+        /* Keys of one name in different objects, and in what is opaque. */
+        "{\"id\":1,\"params\":{\"id\":1,\"message\":2},\"message\":3}",
+        "{\"params\":{\"arguments\":{\"a\":1,\"a\":2}}}",
+        "{\"result\":{\"a\":1,\"a\":2}}",
+        "{\"params\":{\"progressToken\":1,\"_meta\":{\"progressToken\":1}}}",
+        "{\"ID\":1,\"id\":2}",
+    };
+    tg_message_t m;
+    size_t i;
+
+    for (i = 0; i < sizeof(twice) / sizeof(twice[0]); i++) {
+        CU_ASSERT(test_parse(&m, twice[i]) == TG_OK);
+        CU_ASSERT(m.has_duplicate);
+    }
+
+    for (i = 0; i < sizeof(once) / sizeof(once[0]); i++) {
+        CU_ASSERT(test_parse(&m, once[i]) == TG_OK);
+        CU_ASSERT(!m.has_duplicate);
+    }
+}
+
+/* Keys count as what they stand for, and only exactly so. */
+static void
+test_keys(void)
+{
+    tg_message_t m;
+
+    CU_ASSERT(test_parse(&m, "{\"\\u006dethod\":\"a\",\"ids\":1,\"i\":2,"
+                             "\"\":3,\"params\":{\"_m\\u0065ta\":{"
+                             "\"io.modelcontextprotocol\\/protocolVersion\":"
+                             "\"v\"}}}")
+              == TG_OK);
+    HELP_EQ(m.method, "\"a\"");
+    HELP_EQ(m.meta.protocol_version, "\"v\"");
+    CU_ASSERT(m.id.data == NULL);
+}
+
+static void
+test_bad(void)
+{
+    static const char *const bad[] = {
+        "",
+        "{",
+        "{\"id\":}",
+        "{\"id\":1}x",
+        "{\"params\":{\"_meta\":{}",
+        "{\"params\":{\"_meta\":{]}}",
+        "{\"error\":{\"code\"}}",
+        "{\"params\":{\"notifications\":{\"toolsListChanged\":tru}}}",
+        "{\"x\":\"\xff\"}",
+        "{\"id\":1,}",
+        "[1,]",
+    };
+    tg_message_t m;
+    size_t i;
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        CU_ASSERT(test_parse(&m, bad[i]) == TG_BAD);
+        CU_ASSERT(m.why != NULL);
+    }
+}
+
+static int
+test_nested(const char *head, int n, const char *tail)
+{
+    tg_message_t m;
+    tg_buf_t buf;
+    int i, rc;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_buf_text(&buf, head);
+
+    for (i = 0; i < n; i++) {
+        tg_buf_char(&buf, '[');
+    }
+
+    for (i = 0; i < n; i++) {
+        tg_buf_char(&buf, ']');
+    }
+
+    tg_buf_text(&buf, tail);
+    rc = tg_message_parse(&m, tg_buf_view(&buf));
+    tg_buf_deinit(&buf);
+
+    return rc;
+}
+
+/* The levels of the envelope count. */
+static void
+test_depth(void)
+{
+    CU_ASSERT(test_nested("{\"x\":", 127, "}") == TG_OK);
+    CU_ASSERT(test_nested("{\"x\":", 128, "}") == TG_LIMIT);
+    CU_ASSERT(test_nested("{\"params\":{\"name\":", 126, "}}") == TG_OK);
+    CU_ASSERT(test_nested("{\"params\":{\"name\":", 127, "}}") == TG_LIMIT);
+    CU_ASSERT(test_nested("{\"params\":{\"_meta\":{\"a\":", 125, "}}}")
+              == TG_OK);
+    CU_ASSERT(test_nested("{\"params\":{\"_meta\":{\"a\":", 126, "}}}")
+              == TG_LIMIT);
+    CU_ASSERT(test_nested("", 128, "") == TG_OK);
+    CU_ASSERT(test_nested("", 129, "") == TG_LIMIT);
+}
+
+static CU_TestInfo test_message[] = {
+    { "jsonrpc", test_jsonrpc },
+    { "others", test_others },
+    { "odd types", test_odd_types },
+    { "not objects", test_not_objects },
+    { "duplicates", test_duplicates },
+    { "keys", test_keys },
+    { "bad", test_bad },
+    { "depth", test_depth },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    return help_main("core message", test_message);
+}
