@@ -240,125 +240,35 @@ test_both(tg_str_t text)
 
 /* --- tables --- */
 
+/* clang-format off */
 static const char *const test_good[] = {
-    "0",
-    "-0",
-    "10",
-    "-1.5",
-    "0.0",
-    "1e5",
-    "1E+5",
-    "1e-05",
-    "0e0",
-    "-0.10e+00",
-    "123456789012345678901234567890",
-    "1e999999999",
-    "true",
-    "false",
-    "null",
-    " \t\r\n1 \t\r\n",
-    "\"\"",
-    "\"a\"",
-    "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
-    "\"\\u0000\\uD83D\\ude00\\ud800\\uDFFF\"",
-    "\"\x7f\"",
-    "\"h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
-    "[]",
-    "[ ]",
-    "[1]",
-    "[1,2 , 3\n]",
-    "[[],{},[[]],\"]\",\"}\"]",
-    "{}",
-    "{ }",
-    "{\"a\":1}",
+    "0", "-0", "10", "-1.5", "0.0", "1e5", "1E+5", "1e-05", "0e0", "-0.10e+00",
+    "123456789012345678901234567890", "1e999999999", "true", "false", "null",
+    " \t\r\n1 \t\r\n", "\"\"", "\"a\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+    "\"\\u0000\\uD83D\\ude00\\ud800\\uDFFF\"", "\"\x7f\"",
+    "\"h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"", "[]", "[ ]", "[1]",
+    "[1,2 , 3\n]", "[[],{},[[]],\"]\",\"}\"]", "{}", "{ }", "{\"a\":1}",
     "{ \"a\" : [ ] , \"a\" : {} , \"\" : null }",
     "{\"\\u0061\":{\"b\":[{\"c\":\"d\"}]}}",
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const test_bad[] = {
-    "",
-    " ",
-    "-",
-    "+1",
-    "01",
-    "-01",
-    "1.",
-    ".5",
-    "1.e5",
-    "1e",
-    "1e+",
-    "1E-",
-    "0x10",
-    "1 2",
-    "1_000",
-    "Infinity",
-    "-Infinity",
-    "NaN",
-    "tru",
-    "True",
-    "truee",
-    "nul",
-    "nulll",
-    "undefined",
-    "\"",
-    "\"a",
-    "\"\\",
-    "\"\\\"",
-    "\"\\x41\"",
-    "\"\\a\"",
-    "\"\\u\"",
-    "\"\\u12\"",
-    "\"\\u12g4\"",
-    "\"\\u123",
-    "\"\\U0041\"",
-    "\"a\nb\"",
-    "\"a\tb\"",
-    "\"\x01\"",
-    "\"\x80\"",
-    "\"\xc0\xaf\"",
-    "\"\xed\xa0\x80\"",
-    "\"\xf4\x90\x80\x80\"",
-    "\"\xe2\x82\"",
-    "\"\xff\"",
-    "'a'",
-    "[",
-    "]",
-    "[1",
-    "[1,",
-    "[1,]",
-    "[,1]",
-    "[,]",
-    "[1 2]",
-    "[1,,2]",
-    "[1}",
-    "[]]",
-    "[\"a]",
-    "{",
-    "}",
-    "{]",
-    "{\"a\"}",
-    "{\"a\":}",
-    "{\"a\" 1}",
-    "{\"a\":1",
-    "{\"a\":1,}",
-    "{,}",
-    "{\"a\":1 \"b\":2}",
-    "{\"a\":1;\"b\":2}",
-    "{a:1}",
-    "{1:1}",
-    "{\"a\":1]",
-    "{\"a\"::1}",
-    "{}{}",
-    "{} x",
-    "/* c */ 1",
-    "1 // c",
-    "\xef\xbb\xbf{}",
-    "\xc2\xa0"
-    "1",
-    "1\x0c",
-    "\x0b"
-    "1",
+    "", " ", "-", "+1", "01", "-01", "1.", ".5", "1.e5", "1e", "1e+", "1E-",
+    "0x10", "1 2", "1_000", "Infinity", "-Infinity", "NaN", "tru", "True",
+    "truee", "nul", "nulll", "undefined", "\"", "\"a", "\"\\", "\"\\\"",
+    "\"\\x41\"", "\"\\a\"", "\"\\u\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\u123",
+    "\"\\U0041\"", "\"a\nb\"", "\"a\tb\"", "\"\x01\"", "\"\x80\"",
+    "\"\xc0\xaf\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xe2\x82\"",
+    "\"\xff\"", "'a'", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[,]", "[1 2]",
+    "[1,,2]", "[1}", "[]]", "[\"a]", "{", "}", "{]", "{\"a\"}", "{\"a\":}",
+    "{\"a\" 1}", "{\"a\":1", "{\"a\":1,}", "{,}", "{\"a\":1 \"b\":2}",
+    "{\"a\":1;\"b\":2}", "{a:1}", "{1:1}", "{\"a\":1]", "{\"a\"::1}", "{}{}",
+    "{} x", "/* c */ 1", "1 // c", "\xef\xbb\xbf{}", "\xc2\xa0" "1", "1\x0c",
+    "\x0b" "1",
 };
+/* clang-format on */
 
 #define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
 
@@ -641,35 +551,6 @@ test_failure_stays(void)
     CU_ASSERT(tg_json_value(&json, &value) == TG_BAD);
 }
 
-static void
-test_types(void)
-{
-    static const struct {
-        const char *text;
-        tg_json_type_t type;
-        const char *name;
-    } rows[] = {
-        { "{}", TG_JSON_OBJECT, "object" },
-        { "[]", TG_JSON_ARRAY, "array" },
-        { "\"\"", TG_JSON_STRING, "string" },
-        { "-1", TG_JSON_NUMBER, "number" },
-        { "9", TG_JSON_NUMBER, "number" },
-        { "true", TG_JSON_TRUE, "true" },
-        { "false", TG_JSON_FALSE, "false" },
-        { "null", TG_JSON_NULL, "null" },
-        { "", TG_JSON_NONE, "nothing" },
-        { "+", TG_JSON_NONE, "nothing" },
-    };
-    size_t i;
-
-    for (i = 0; i < TEST_COUNT(rows); i++) {
-        CU_ASSERT(tg_json_type(tg_str_c(rows[i].text)) == rows[i].type);
-        CU_ASSERT_STRING_EQUAL(tg_json_type_name(rows[i].type), rows[i].name);
-    }
-
-    CU_ASSERT(tg_json_type(TG_STR_NONE) == TG_JSON_NONE);
-}
-
 static CU_TestInfo test_json[] = {
     { "grammar", test_grammar },
     { "mutations", test_mutations },
@@ -679,7 +560,6 @@ static CU_TestInfo test_json[] = {
     { "depth of siblings", test_depth_of_siblings },
     { "walking", test_walk },
     { "a failure stays", test_failure_stays },
-    { "types", test_types },
     CU_TEST_INFO_NULL,
 };
 

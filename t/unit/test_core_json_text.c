@@ -118,6 +118,35 @@ test_body_eq(void)
 }
 
 static void
+test_types(void)
+{
+    static const struct {
+        const char *text;
+        tg_json_type_t type;
+        const char *name;
+    } rows[] = {
+        { "{}", TG_JSON_OBJECT, "object" },
+        { "[]", TG_JSON_ARRAY, "array" },
+        { "\"\"", TG_JSON_STRING, "string" },
+        { "-1", TG_JSON_NUMBER, "number" },
+        { "9", TG_JSON_NUMBER, "number" },
+        { "true", TG_JSON_TRUE, "true" },
+        { "false", TG_JSON_FALSE, "false" },
+        { "null", TG_JSON_NULL, "null" },
+        { "", TG_JSON_NONE, "nothing" },
+        { "+", TG_JSON_NONE, "nothing" },
+    };
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(rows); i++) {
+        CU_ASSERT(tg_json_type(tg_str_c(rows[i].text)) == rows[i].type);
+        CU_ASSERT_STRING_EQUAL(tg_json_type_name(rows[i].type), rows[i].name);
+    }
+
+    CU_ASSERT(tg_json_type(TG_STR_NONE) == TG_JSON_NONE);
+}
+
+static void
 test_is_text(void)
 {
     CU_ASSERT(tg_json_is_text(TG_STR("\"a\\u0062\""), TG_STR("ab")));
@@ -311,6 +340,7 @@ static CU_TestInfo test_json[] = {
     { "decode: NUL", test_decode_nul },
     { "body is text", test_body_is },
     { "bodies are equal", test_body_eq },
+    { "types", test_types },
     { "value is text", test_is_text },
     { "get", test_get },
     { "int64", test_int64 },
