@@ -2,6 +2,16 @@
 
 #include "core/tg_utf8.h"
 
+/*
+ * Levels around an output in the deepest reply: batch, envelope, result.
+ * Deeper than TG_JSON_DEPTH in all, the receiver would drop the reply.
+ */
+#define TG_REPLY_LEVELS 3
+
+#define TG_RESULT_WHY(text)                                                        \
+    "The handler's output is no tool result, as \"output result\" wants it: " text \
+    "."
+
 tg_outcome_t
 tg_outcome_text(tg_str_t text)
 {
@@ -32,13 +42,14 @@ tg_result_block_check(tg_str_t block)
     if (tg_json_type(block) != TG_JSON_OBJECT
         || tg_json_get(block, TG_STR("type"), &type) != TG_OK)
     {
-        return "an element of \"content\" is no object with a \"type\"";
+        return TG_RESULT_WHY("an element of \"content\" is no object with a "
+                             "\"type\"");
     }
 
     if (tg_json_is_text(type, TG_STR("text"))) {
         return tg_result_has_text(block, "text")
                    ? NULL
-                   : "a text block needs a string \"text\"";
+                   : TG_RESULT_WHY("a text block needs a string \"text\"");
     }
 
     if (tg_json_is_text(type, TG_STR("image"))
@@ -47,16 +58,16 @@ tg_result_block_check(tg_str_t block)
         return tg_result_has_text(block, "data")
                        && tg_result_has_text(block, "mimeType")
                    ? NULL
-                   : "an image or audio block needs the strings \"data\" "
-                     "(base64) and \"mimeType\"";
+                   : TG_RESULT_WHY("an image or audio block needs the strings "
+                                   "\"data\" (base64) and \"mimeType\"");
     }
 
     if (tg_json_is_text(type, TG_STR("resource_link"))) {
         return tg_result_has_text(block, "uri")
                        && tg_result_has_text(block, "name")
                    ? NULL
-                   : "a resource_link block needs the strings \"uri\" and "
-                     "\"name\"";
+                   : TG_RESULT_WHY("a resource_link block needs the strings "
+                                   "\"uri\" and \"name\"");
     }
 
     if (tg_json_is_text(type, TG_STR("resource"))) {
@@ -64,12 +75,12 @@ tg_result_block_check(tg_str_t block)
                        && tg_json_type(value) == TG_JSON_OBJECT
                        && tg_result_has_text(value, "uri")
                    ? NULL
-                   : "a resource block needs an object \"resource\" with a "
-                     "string \"uri\"";
+                   : TG_RESULT_WHY("a resource block needs an object "
+                                   "\"resource\" with a string \"uri\"");
     }
 
-    return "the \"type\" of an element of \"content\" is none of text, image, "
-           "audio, resource_link and resource";
+    return TG_RESULT_WHY("the \"type\" of an element of \"content\" is none "
+                         "of text, image, audio, resource_link and resource");
 }
 
 const char *
@@ -83,7 +94,7 @@ tg_result_check(tg_str_t raw)
         || tg_json_get(raw, TG_STR("content"), &content) != TG_OK
         || tg_json_type(content) != TG_JSON_ARRAY)
     {
-        return "it is no object with an array \"content\"";
+        return TG_RESULT_WHY("it is no object with an array \"content\"");
     }
 
     tg_json_init(&json, content);
@@ -102,13 +113,13 @@ tg_result_check(tg_str_t raw)
         && tg_json_type(value) != TG_JSON_TRUE
         && tg_json_type(value) != TG_JSON_FALSE)
     {
-        return "\"isError\" is neither true nor false";
+        return TG_RESULT_WHY("\"isError\" is neither true nor false");
     }
 
     if (tg_json_get(raw, TG_STR("structuredContent"), &value) == TG_OK
         && tg_json_type(value) != TG_JSON_OBJECT)
     {
-        return "\"structuredContent\" is no object";
+        return TG_RESULT_WHY("\"structuredContent\" is no object");
     }
 
     return NULL;
@@ -117,7 +128,21 @@ tg_result_check(tg_str_t raw)
 static tg_outcome_t
 tg_outcome_json(const tg_entry_t *entry, tg_str_t bytes)
 {
-    if (tg_json_check(bytes, NULL) != TG_OK) {
+    tg_json_t json;
+    int rc;
+
+    tg_json_init(&json, bytes);
+    json.depth = TG_REPLY_LEVELS;
+    rc = tg_json_value(&json, NULL);
+
+    if (rc == TG_LIMIT) {
+        return tg_outcome_failure(
+            TG_FAILURE_OUTPUT,
+            "The handler's output nests deeper than the 125 levels that a "
+            "reply can carry; let it print a flatter value.");
+    }
+
+    if (rc != TG_OK || tg_json_end(&json) != TG_OK) {
         return tg_outcome_failure(
             TG_FAILURE_OUTPUT,
             "The handler's output is not one valid JSON value; let it print "
