@@ -1,0 +1,504 @@
+/*
+ * The catalogue: names, listings, pages, digests.
+ */
+#include "core_help.h"
+
+#include "core/tg_catalogue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEST_MANY 5000
+
+typedef struct {
+    tg_catalogue_t *catalogue;
+    tg_entry_t *entries;
+    char (*names)[32];
+    size_t n;
+} test_many_t;
+
+/* Tools tool0 … with methods of the same names between them. */
+static void
+test_many_init(test_many_t *many, size_t n)
+{
+    tg_entry_t *entry;
+    size_t i;
+
+    many->n = n;
+    many->catalogue = tg_catalogue_new(tg_alloc_libc());
+    many->entries = calloc(n, sizeof(many->entries[0]));
+    many->names = calloc(n, sizeof(many->names[0]));
+    CU_ASSERT_FATAL(many->catalogue != NULL && many->entries != NULL
+                    && many->names != NULL);
+
+    for (i = 0; i < n; i++) {
+        entry = &many->entries[i];
+        snprintf(many->names[i], sizeof(many->names[i]), "tool%zu", i / 2);
+        entry->kind = i % 2 ? TG_ENTRY_METHOD : TG_ENTRY_TOOL;
+        entry->name = tg_str_c(many->names[i]);
+        entry->description = TG_STR("One of many tools that do \"nothing\".");
+        CU_ASSERT_FATAL(tg_catalogue_add(many->catalogue, entry) == TG_OK);
+    }
+
+    CU_ASSERT_FATAL(tg_catalogue_seal(many->catalogue) == TG_OK);
+}
+
+static void
+test_many_deinit(test_many_t *many)
+{
+    tg_catalogue_free(many->catalogue);
+    free(many->entries);
+    free(many->names);
+}
+
+static void
+test_empty(void)
+{
+    tg_catalogue_t *catalogue;
+    help_alloc_t help;
+    tg_buf_t out;
+
+    help_alloc_init(&help);
+    catalogue = tg_catalogue_new(&help.alloc);
+    CU_ASSERT_FATAL(catalogue != NULL);
+    CU_ASSERT(tg_catalogue_seal(catalogue) == TG_OK);
+    CU_ASSERT(tg_catalogue_size(catalogue) == 0);
+    CU_ASSERT(tg_catalogue_find(catalogue, TG_ENTRY_TOOL, TG_STR("a")) == NULL);
+    tg_buf_init(&out, &help.alloc);
+    CU_ASSERT(tg_catalogue_list(catalogue, TG_STR_NONE, NULL, NULL, &out)
+              == TG_OK);
+    HELP_EQ(tg_buf_view(&out), "\"tools\":[]");
+    CU_ASSERT(tg_catalogue_list(catalogue, TG_STR("\"0\""), NULL, NULL, &out)
+              == TG_BAD);
+    tg_buf_deinit(&out);
+    tg_catalogue_free(catalogue);
+    tg_catalogue_free(NULL);
+    CU_ASSERT(help.live == 0);
+}
+
+static void
+test_listing(void)
+{
+    tg_entry_t entries[] = {
+        { .kind = TG_ENTRY_TOOL,
+          .name = TG_STR("full"),
+          .title = TG_STR("A \"title\""),
+          .description = TG_STR("Line\nline"),
+          .annotations = TG_STR("{ \"readOnlyHint\" : true }"),
+          .input_schema = TG_STR("{ \"type\": \"object\",\n \"x\": 1.50 }"),
+          .output_schema = TG_STR("{\"type\":\"object\"}") },
+        { .kind = TG_ENTRY_METHOD, .name = TG_STR("hidden") },
+        { .kind = TG_ENTRY_TOOL, .name = TG_STR("bare") },
+        { .kind = TG_ENTRY_TOOL,
+          .name = TG_STR("given"),
+          .listing = TG_STR("{ \"name\": \"given\", \"extra\": [ ] }") },
+    };
+    tg_catalogue_t *catalogue;
+    tg_buf_t out;
+    size_t i;
+
+    catalogue = tg_catalogue_new(tg_alloc_libc());
+
+    for (i = 0; i < 4; i++) {
+        CU_ASSERT(tg_catalogue_add(catalogue, &entries[i]) == TG_OK);
+        CU_ASSERT(entries[i].index == i);
+    }
+
+    CU_ASSERT(tg_catalogue_seal(catalogue) == TG_OK);
+    CU_ASSERT(tg_catalogue_size(catalogue) == 4);
+    CU_ASSERT(tg_catalogue_at(catalogue, 2) == &entries[2]);
+    tg_buf_init(&out, tg_alloc_libc());
+    CU_ASSERT(tg_catalogue_list(catalogue, TG_STR_NONE, NULL, NULL, &out)
+              == TG_OK);
+
+    /* To the letter: schemas are passed on token by token. */
+    HELP_EQ(tg_buf_view(&out),
+            "\"tools\":[{\"name\":\"full\",\"title\":\"A \\\"title\\\"\","
+            "\"description\":\"Line\\nline\",\"inputSchema\":"
+            "{\"type\":\"object\",\"x\":1.50},\"outputSchema\":"
+            "{\"type\":\"object\"},\"annotations\":{\"readOnlyHint\":true}},"
+            "{\"name\":\"bare\",\"inputSchema\":{\"type\":\"object\"}},"
+            "{\"name\":\"given\",\"extra\":[]}]");
+    tg_buf_deinit(&out);
+    tg_catalogue_free(catalogue);
+}
+
+static void
+test_find(void)
+{
+    test_many_t many;
+    char name[32], escaped[TG_NAME_MAX * 7];
+    const tg_entry_t *entry;
+    size_t i;
+
+    test_many_init(&many, TEST_MANY);
+
+    for (i = 0; i < TEST_MANY; i++) {
+        entry = tg_catalogue_find(many.catalogue,
+                                  i % 2 ? TG_ENTRY_METHOD : TG_ENTRY_TOOL,
+                                  tg_str_c(many.names[i]));
+        CU_ASSERT(entry == &many.entries[i]);
+    }
+
+    for (i = TEST_MANY / 2; i < TEST_MANY; i++) {
+        snprintf(name, sizeof(name), "tool%zu", i);
+        CU_ASSERT(
+            tg_catalogue_find(many.catalogue, TG_ENTRY_TOOL, tg_str_c(name))
+            == NULL);
+    }
+
+    CU_ASSERT(tg_catalogue_find(many.catalogue, TG_ENTRY_TOOL,
+                                TG_STR("\\u0074ool\\u0030"))
+              == &many.entries[0]);
+    CU_ASSERT(
+        tg_catalogue_find(many.catalogue, TG_ENTRY_TOOL, TG_STR("tool0\\u0000"))
+        == NULL);
+    CU_ASSERT(tg_catalogue_find(many.catalogue, TG_ENTRY_TOOL, TG_STR(""))
+              == NULL);
+
+    /* As long as an escaped name may be, and longer. */
+    memset(escaped, '\\', sizeof(escaped));
+    CU_ASSERT(tg_catalogue_find(many.catalogue, TG_ENTRY_TOOL,
+                                tg_str(escaped, TG_NAME_MAX * 6))
+              == NULL);
+    CU_ASSERT(tg_catalogue_find(many.catalogue, TG_ENTRY_TOOL,
+                                tg_str(escaped, sizeof(escaped) - 2))
+              == NULL);
+    test_many_deinit(&many);
+}
+
+static void
+test_duplicates(void)
+{
+    tg_entry_t tool = { .kind = TG_ENTRY_TOOL, .name = TG_STR("x") };
+    tg_entry_t again = { .kind = TG_ENTRY_TOOL, .name = TG_STR("x") };
+    tg_entry_t method = { .kind = TG_ENTRY_METHOD, .name = TG_STR("x") };
+    tg_catalogue_t *catalogue;
+
+    catalogue = tg_catalogue_new(tg_alloc_libc());
+    CU_ASSERT(tg_catalogue_add(catalogue, &tool) == TG_OK);
+    CU_ASSERT(tg_catalogue_add(catalogue, &again) == TG_EXISTS);
+    CU_ASSERT(tg_catalogue_add(catalogue, &method) == TG_OK);
+    CU_ASSERT(tg_catalogue_size(catalogue) == 2);
+    CU_ASSERT(tg_catalogue_seal(catalogue) == TG_OK);
+    CU_ASSERT(tg_catalogue_find(catalogue, TG_ENTRY_TOOL, TG_STR("x"))
+              == &tool);
+    CU_ASSERT(tg_catalogue_find(catalogue, TG_ENTRY_METHOD, TG_STR("x"))
+              == &method);
+    tg_catalogue_free(catalogue);
+}
+
+/* --- pages --- */
+
+static int
+test_is_visible(void *ctx, const tg_entry_t *entry)
+{
+    const size_t *each;
+
+    each = ctx;
+
+    return entry->index % *each == 0;
+}
+
+/*
+ * Walks all pages; the number of tools seen.  Each page is within the limit
+ * unless it holds one tool, and none is empty.
+ */
+static size_t
+test_pages(test_many_t *many, size_t each, size_t *npages)
+{
+    tg_str_t tools, raw, name;
+    tg_buf_t out, cursor;
+    tg_json_t json;
+    size_t n, on_page;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_init(&cursor, tg_alloc_libc());
+    n = 0;
+    *npages = 0;
+
+    for (;;) {
+        tg_buf_truncate(&out, 0);
+        tg_buf_char(&out, '{');
+        raw = cursor.len != 0 ? tg_buf_view(&cursor) : TG_STR_NONE;
+        CU_ASSERT_FATAL(tg_catalogue_list(many->catalogue, raw, test_is_visible,
+                                          &each, &out)
+                        == TG_OK);
+        tg_buf_char(&out, '}');
+        CU_ASSERT_FATAL(tg_json_check(tg_buf_view(&out), NULL) == TG_OK);
+        CU_ASSERT_FATAL(tg_json_get(tg_buf_view(&out), TG_STR("tools"), &tools)
+                        == TG_OK);
+        tg_json_init(&json, tools);
+        (void) tg_json_array(&json);
+        ++*npages;
+
+        for (on_page = 0; tg_json_element(&json) == TG_OK; on_page++) {
+            (void) tg_json_value(&json, &raw);
+            CU_ASSERT(tg_json_get(raw, TG_STR("name"), &name) == TG_OK);
+            CU_ASSERT(tg_json_is_text(name, many->entries[n * each].name));
+            n++;
+        }
+
+        CU_ASSERT(on_page == 1 || tools.len <= TG_LIST_PAGE + 2);
+
+        if (tg_json_get(tg_buf_view(&out), TG_STR("nextCursor"), &raw) != TG_OK)
+        {
+            break;
+        }
+
+        CU_ASSERT(on_page > 0);
+        tg_buf_truncate(&cursor, 0);
+        tg_buf_str(&cursor, raw);
+    }
+
+    tg_buf_deinit(&out);
+    tg_buf_deinit(&cursor);
+
+    return n;
+}
+
+static void
+test_paging(void)
+{
+    test_many_t many;
+    size_t npages;
+
+    test_many_init(&many, TEST_MANY * 4);
+    CU_ASSERT(test_pages(&many, 2, &npages) == TEST_MANY * 2);
+    CU_ASSERT(npages > 1);
+    CU_ASSERT(test_pages(&many, 20, &npages) == TEST_MANY / 5);
+    CU_ASSERT(npages == 1);
+    test_many_deinit(&many);
+}
+
+/* Tools around the size of a page: one larger than it goes alone. */
+static void
+test_page_sizes(void)
+{
+    static const size_t sizes[] = { TG_LIST_PAGE * 2, 10, TG_LIST_PAGE - 200,
+                                    TG_LIST_PAGE, 10 };
+    test_many_t many;
+    tg_buf_t text;
+    size_t i, npages;
+
+    memset(&many, 0, sizeof(many));
+    many.catalogue = tg_catalogue_new(tg_alloc_libc());
+    many.entries = calloc(5, sizeof(many.entries[0]));
+    many.names = calloc(5, sizeof(many.names[0]));
+    CU_ASSERT_FATAL(many.entries != NULL && many.names != NULL);
+    tg_buf_init(&text, tg_alloc_libc());
+    CU_ASSERT_FATAL(tg_buf_reserve(&text, TG_LIST_PAGE * 2) == TG_OK);
+    memset(text.data, 'x', TG_LIST_PAGE * 2);
+
+    for (i = 0; i < 5; i++) {
+        snprintf(many.names[i], sizeof(many.names[i]), "t%zu", i);
+        many.entries[i].name = tg_str_c(many.names[i]);
+        many.entries[i].description = tg_str(text.data, sizes[i]);
+        CU_ASSERT(tg_catalogue_add(many.catalogue, &many.entries[i]) == TG_OK);
+    }
+
+    CU_ASSERT(tg_catalogue_seal(many.catalogue) == TG_OK);
+    CU_ASSERT(test_pages(&many, 1, &npages) == 5);
+    CU_ASSERT(npages == 4);
+    tg_buf_deinit(&text);
+    test_many_deinit(&many);
+}
+
+static void
+test_cursors(void)
+{
+    static const char *const bad[] = {
+        "null",
+        "1",
+        "true",
+        "{}",
+        "[]",
+        "\"\"",
+        "\"0\"",
+        "\"1\"",
+        "\"1.\"",
+        "\"-1.0123456789abcdef\"",
+        "\"99999999999999999999999999999999.0123456789abcdef\"",
+        "\"\\u0031\"",
+        "\"0000000000000000000000000000000000000000000000000000000000\"",
+    };
+    test_many_t many;
+    tg_buf_t out, cursor;
+    tg_str_t raw;
+    size_t i, keep;
+
+    test_many_init(&many, TEST_MANY * 4);
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_text(&out, "before");
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        CU_ASSERT(tg_catalogue_list(many.catalogue, tg_str_c(bad[i]), NULL,
+                                    NULL, &out)
+                  == TG_BAD);
+        HELP_EQ(tg_buf_view(&out), "before");
+    }
+
+    tg_buf_truncate(&out, 0);
+    tg_buf_char(&out, '{');
+    CU_ASSERT(tg_catalogue_list(many.catalogue, TG_STR_NONE, NULL, NULL, &out)
+              == TG_OK);
+    tg_buf_char(&out, '}');
+    CU_ASSERT_FATAL(tg_json_get(tg_buf_view(&out), TG_STR("nextCursor"), &raw)
+                    == TG_OK);
+    tg_buf_init(&cursor, tg_alloc_libc());
+    tg_buf_str(&cursor, raw);
+
+    /* A good one with another digest is bad, and so is a longer one. */
+    keep = out.len;
+    i = (size_t) ((char *) memchr(cursor.data, '.', cursor.len) - cursor.data);
+
+    for (/* void */; i + 1 < cursor.len; i++) {
+        cursor.data[i] ^= 1;
+        CU_ASSERT(tg_catalogue_list(many.catalogue, tg_buf_view(&cursor), NULL,
+                                    NULL, &out)
+                  == TG_BAD);
+        cursor.data[i] ^= 1;
+    }
+
+    CU_ASSERT(out.len == keep);
+    CU_ASSERT(tg_catalogue_list(many.catalogue, tg_buf_view(&cursor), NULL,
+                                NULL, &out)
+              == TG_OK);
+    tg_buf_truncate(&cursor, cursor.len - 1);
+    tg_buf_text(&cursor, "0\"");
+    CU_ASSERT(tg_catalogue_list(many.catalogue, tg_buf_view(&cursor), NULL,
+                                NULL, &out)
+              == TG_BAD);
+    tg_buf_deinit(&out);
+    tg_buf_deinit(&cursor);
+    test_many_deinit(&many);
+}
+
+/* A cursor is of one catalogue: in another it is bad, not a wrong page. */
+static void
+test_digest(void)
+{
+    static const struct {
+        const char *first;
+        const char *description;
+    } rows[] = { { "a", "x" }, { "b", "x" }, { "a", "y" } };
+    tg_catalogue_t *catalogue;
+    uint64_t digests[4];
+    size_t i;
+
+    for (i = 0; i < 4; i++) {
+        tg_entry_t method = { .kind = TG_ENTRY_METHOD, .name = TG_STR("m") };
+        tg_entry_t tools[] = { { .name = tg_str_c(rows[i % 3].first) },
+                               { .name = TG_STR("c") } };
+
+        tools[1].description = tg_str_c(rows[i % 3].description);
+        catalogue = tg_catalogue_new(tg_alloc_libc());
+
+        if (i == 3) {
+            /* What clients cannot see does not count. */
+            CU_ASSERT(tg_catalogue_add(catalogue, &method) == TG_OK);
+        }
+
+        CU_ASSERT(tg_catalogue_add(catalogue, &tools[0]) == TG_OK);
+        CU_ASSERT(tg_catalogue_add(catalogue, &tools[1]) == TG_OK);
+        CU_ASSERT(tg_catalogue_seal(catalogue) == TG_OK);
+        digests[i] = tg_catalogue_digest(catalogue);
+        tg_catalogue_free(catalogue);
+    }
+
+    CU_ASSERT(digests[0] != digests[1] && digests[0] != digests[2]
+              && digests[1] != digests[2]);
+    CU_ASSERT(digests[0] == digests[3]);
+}
+
+/* --- no memory --- */
+
+static void
+test_run(const tg_alloc_t *alloc, int may_fail)
+{
+    tg_entry_t entries[40];
+    tg_catalogue_t *catalogue;
+    char names[40][16];
+    int rc, i;
+
+    memset(entries, 0, sizeof(entries));
+    catalogue = tg_catalogue_new(alloc);
+
+    if (catalogue == NULL) {
+        CU_ASSERT(may_fail);
+        return;
+    }
+
+    for (i = 0, rc = TG_OK; i < 40 && rc == TG_OK; i++) {
+        snprintf(names[i], sizeof(names[i]), "n%d", i);
+        entries[i].name = tg_str_c(names[i]);
+        rc = tg_catalogue_add(catalogue, &entries[i]);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_catalogue_seal(catalogue);
+    }
+
+    CU_ASSERT(rc == (may_fail ? TG_NOMEM : TG_OK));
+    tg_catalogue_free(catalogue);
+}
+
+/* A failed addition leaves what was there before as it was. */
+static void
+test_add_again(void)
+{
+    tg_entry_t entries[9];
+    tg_catalogue_t *catalogue;
+    help_alloc_t help;
+    char names[9][16];
+    int i, k;
+
+    for (k = 1; k <= 2; k++) {
+        memset(entries, 0, sizeof(entries));
+        help_alloc_init(&help);
+        catalogue = tg_catalogue_new(&help.alloc);
+
+        for (i = 0; i < 9; i++) {
+            snprintf(names[i], sizeof(names[i]), "n%d", i);
+            entries[i].name = tg_str_c(names[i]);
+            help.fail_at = i == 8 ? help.count + (size_t) k : 0;
+            CU_ASSERT(tg_catalogue_add(catalogue, &entries[i])
+                      == (i == 8 ? TG_NOMEM : TG_OK));
+        }
+
+        CU_ASSERT(tg_catalogue_size(catalogue) == 8);
+        CU_ASSERT(tg_catalogue_find(catalogue, TG_ENTRY_TOOL, TG_STR("n7"))
+                  == &entries[7]);
+        CU_ASSERT(tg_catalogue_add(catalogue, &entries[8]) == TG_OK);
+        CU_ASSERT(tg_catalogue_find(catalogue, TG_ENTRY_TOOL, TG_STR("n8"))
+                  == &entries[8]);
+        tg_catalogue_free(catalogue);
+        CU_ASSERT(help.live == 0);
+    }
+}
+
+static void
+test_no_memory(void)
+{
+    help_each_failure(test_run);
+}
+
+static CU_TestInfo test_catalogue[] = {
+    { "empty", test_empty },
+    { "listing", test_listing },
+    { "find among 5000", test_find },
+    { "duplicates", test_duplicates },
+    { "paging", test_paging },
+    { "page sizes", test_page_sizes },
+    { "cursors", test_cursors },
+    { "digest", test_digest },
+    { "no memory", test_no_memory },
+    { "add again", test_add_again },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    return help_main("core catalogue", test_catalogue);
+}
