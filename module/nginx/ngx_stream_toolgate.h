@@ -1,0 +1,237 @@
+/*
+ * What the files of the NGINX module share.
+ *
+ *   directives  ngx_stream_toolgate_module.c, …_tool.c, …_values.c
+ *   listener    ngx_toolgate_listener.c       a core module: the socket file
+ *   session     ngx_stream_toolgate_session.c events of a client's socket
+ *   dispatch    ngx_stream_toolgate_dispatch.c  which handler, and its end
+ *   handlers    ngx_stream_toolgate_return.c, …_exec.c
+ *   runner      ngx_stream_toolgate_runner.c  the worker's line to the runner
+ *   variables   ngx_stream_toolgate_variables.c
+ */
+#ifndef _NGX_STREAM_TOOLGATE_H_INCLUDED_
+#define _NGX_STREAM_TOOLGATE_H_INCLUDED_
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_event.h>
+#include <ngx_stream.h>
+
+#include "core/tg_caller.h"
+#include "core/tg_peer.h"
+
+#define NGX_STREAM_TOOLGATE_VERSION "0.1.0"
+
+/* The context of directives within a tool or method block. */
+#define NGX_STREAM_TOOL_CONF 0x10000000
+
+typedef struct ngx_stream_toolgate_tool_s ngx_stream_toolgate_tool_t;
+typedef struct ngx_stream_toolgate_call_s ngx_stream_toolgate_call_t;
+typedef struct ngx_stream_toolgate_session_s ngx_stream_toolgate_session_t;
+typedef struct ngx_stream_toolgate_runner_s ngx_stream_toolgate_runner_t;
+
+/*
+ * Starts a call: answers it (ngx_stream_toolgate_answer()) or keeps it
+ * (ngx_stream_toolgate_defer()).  The slices of request live until it
+ * returns; what it allocates from call->pool, until the call ends.
+ */
+typedef void (*ngx_stream_toolgate_handler_pt)(ngx_stream_toolgate_call_t *call,
+                                               tg_request_t *request);
+
+/* `env NAME VALUE` */
+typedef struct {
+    ngx_str_t name;
+    ngx_stream_complex_value_t value;
+} ngx_stream_toolgate_env_t;
+
+/* A `tool` or `method` block. */
+struct ngx_stream_toolgate_tool_s {
+    tg_entry_t entry;
+    ngx_stream_toolgate_handler_pt handler;
+    ngx_stream_complex_value_t *value; /* return */
+    ngx_array_t *argv;                 /* exec: ngx_stream_complex_value_t */
+    ngx_str_t program;                 /* exec: absolute, terminated */
+    ngx_array_t *env;                  /* ngx_stream_toolgate_env_t */
+    ngx_stream_complex_value_t *stdin_value;
+    ngx_stream_complex_value_t *cwd;
+    ngx_array_t *properties; /* ngx_str_t: names that the schema declares */
+    ngx_uint_t output;
+    ngx_msec_t timeout;
+    size_t max_output;
+};
+
+typedef struct {
+    ngx_array_t runners; /* ngx_stream_toolgate_runner_t *, one a state dir */
+    ngx_uint_t has_tools;
+} ngx_stream_toolgate_main_conf_t;
+
+typedef struct {
+    tg_catalogue_t *catalogue; /* NULL: no server of ours */
+    tg_info_t info;
+    ngx_str_t server_name;
+    ngx_str_t instructions;
+    ngx_uint_t protocol; /* tg_dialect_t */
+    size_t max_frame;
+    ngx_int_t max_inflight;
+    ngx_msec_t idle_timeout;  /* between frames; 0: none */
+    ngx_msec_t frame_timeout; /* before and within a frame */
+    ngx_msec_t send_timeout;
+    ngx_uint_t socket_mode;
+    uid_t socket_uid;
+    gid_t socket_gid;
+    ngx_uint_t has_owner;
+    ngx_str_t runner_path;
+    ngx_str_t state_dir;
+    ngx_uint_t has_exec;
+    ngx_stream_toolgate_runner_t *runner;
+} ngx_stream_toolgate_srv_conf_t;
+
+/* One client's connection. */
+struct ngx_stream_toolgate_session_s {
+    ngx_stream_session_t *stream;
+    ngx_connection_t *connection;
+    ngx_stream_toolgate_srv_conf_t *conf;
+    tg_peer_t peer;
+    tg_buf_t in; /* bytes that the peer did not consume */
+    size_t sent; /* bytes of peer.out that were sent */
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+
+    ngx_stream_toolgate_call_t *current; /* while its values are evaluated */
+    const tg_entry_t *last_entry;        /* of the call that ended last */
+    const char *last_status;
+    ngx_msec_t last_time;
+
+    struct {
+        pid_t pid;
+        uid_t uid;
+        gid_t gid;
+    } client;
+
+    unsigned has_client:1; /* client was asked for, and is known */
+    unsigned is_running:1; /* within ngx_stream_toolgate_session_run() */
+    unsigned has_spoken:1; /* a whole frame came */
+    unsigned is_eof:1;     /* it will send no more */
+    unsigned is_drained:1; /* the last look before goodbye was taken */
+    unsigned is_ending:1;  /* what is in peer.out, then close */
+    unsigned is_broken:1;  /* close at once */
+};
+
+/* One call of a tool or method. */
+struct ngx_stream_toolgate_call_s {
+    ngx_stream_toolgate_session_t *session;
+    ngx_stream_toolgate_tool_t *tool;
+    ngx_pool_t *pool;
+    ngx_stream_variable_value_t *variables; /* of this call, when it has any */
+    tg_request_t *request;                  /* NULL once deferred */
+    tg_call_t *deferred;                    /* NULL until then */
+    ngx_msec_t start;
+    ngx_event_t timer;                    /* deferred: the last resort */
+    ngx_stream_toolgate_runner_t *runner; /* exec */
+    uint64_t runner_id;
+};
+
+extern ngx_module_t ngx_stream_toolgate_module;
+extern ngx_module_t ngx_toolgate_listener_module;
+
+/* --- directives --- */
+
+char *ngx_stream_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_stream_toolgate_text(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_stream_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd,
+                                      void *conf);
+char *ngx_stream_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+char *ngx_stream_toolgate_return(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+char *ngx_stream_toolgate_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_stream_toolgate_stdin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_stream_toolgate_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_stream_toolgate_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_stream_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
+                                  void *conf);
+char *ngx_stream_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
+ngx_int_t ngx_stream_toolgate_add_variables(ngx_conf_t *cf);
+
+/* --- session --- */
+
+void ngx_stream_toolgate_handler(ngx_stream_session_t *s);
+
+/*
+ * Reads, serves and writes as far as it goes now, then sets timers or closes
+ * the session.  For every event, and after every late answer.
+ */
+void ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session);
+
+/* --- dispatch --- */
+
+extern const tg_peer_ops_t ngx_stream_toolgate_peer_ops;
+
+/* Evaluates a value of the tool for this call: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_stream_toolgate_value(ngx_stream_toolgate_call_t *call,
+                                    ngx_stream_complex_value_t *value,
+                                    ngx_str_t *text);
+
+/* The end of a call: answers, counts, frees it. */
+void ngx_stream_toolgate_answer(ngx_stream_toolgate_call_t *call,
+                                const tg_outcome_t *outcome);
+void ngx_stream_toolgate_fail(ngx_stream_toolgate_call_t *call,
+                              tg_failure_t failure, const char *text);
+
+/*
+ * Keeps the call beyond its handler and arms its last resort, after
+ * timeout.  NGX_ERROR: it was answered and freed.
+ */
+ngx_int_t ngx_stream_toolgate_defer(ngx_stream_toolgate_call_t *call,
+                                    ngx_msec_t timeout);
+
+const char *ngx_stream_toolgate_failure_name(tg_failure_t failure);
+
+/* --- handlers --- */
+
+void ngx_stream_toolgate_return_handler(ngx_stream_toolgate_call_t *call,
+                                        tg_request_t *request);
+void ngx_stream_toolgate_exec_handler(ngx_stream_toolgate_call_t *call,
+                                      tg_request_t *request);
+
+/* --- runner --- */
+
+/*
+ * The runner of a state directory, made known at config load: one a
+ * directory, whatever servers share it.  NULL: no memory.
+ */
+ngx_stream_toolgate_runner_t *ngx_stream_toolgate_runner_add(
+    ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *state_dir);
+
+/*
+ * Directives of all servers are known: settles the default directory, checks
+ * lengths.  NGX_OK or NGX_ERROR, logged.
+ */
+ngx_int_t ngx_stream_toolgate_runner_init_conf(
+    ngx_cycle_t *cycle, ngx_stream_toolgate_runner_t *runner);
+
+/* Makes the state directory for the workers' user.  In the master. */
+ngx_int_t ngx_stream_toolgate_runner_prepare(
+    ngx_cycle_t *cycle, ngx_stream_toolgate_runner_t *runner);
+
+/* Both are settled where they are empty; NGX_OK or NGX_ERROR, logged. */
+ngx_int_t ngx_stream_toolgate_runner_paths(ngx_cycle_t *cycle, ngx_str_t *path,
+                                           ngx_str_t *state_dir);
+ngx_int_t ngx_stream_toolgate_make_dir(ngx_cycle_t *cycle, ngx_str_t *dir);
+
+/*
+ * Sends method `exec` with params, raw JSON; the answer comes through
+ * ngx_stream_toolgate_exec_answer().  TG_OK or, when nothing was sent,
+ * TG_NOMEM, TG_LIMIT (too large, or too much is waiting).
+ */
+int ngx_stream_toolgate_runner_exec(ngx_stream_toolgate_runner_t *runner,
+                                    tg_str_t params,
+                                    ngx_stream_toolgate_call_t *call);
+void ngx_stream_toolgate_runner_cancel(ngx_stream_toolgate_runner_t *runner,
+                                       uint64_t id);
+
+void ngx_stream_toolgate_exec_answer(ngx_stream_toolgate_call_t *call,
+                                     const tg_answer_t *answer);
+
+#endif

@@ -1,0 +1,419 @@
+/*
+ * `exec PROGRAM …`: evaluated here, run by toolgate-runner.
+ */
+#include "nginx/ngx_stream_toolgate.h"
+
+#include "core/tg_utf8.h"
+
+#include <signal.h>
+
+/* The runner keeps the deadline; this much later it is taken for hung. */
+#define NGX_STREAM_TOOLGATE_GRACE 5000
+
+/* Appends `"key":"text"`; 0 when text is not valid UTF-8. */
+static ngx_uint_t
+ngx_stream_toolgate_put(tg_buf_t *buf, const char *key, const u_char *text,
+                        size_t len)
+{
+    tg_str_t str;
+
+    str = tg_str((const char *) text, len);
+    tg_buf_text(buf, key);
+    tg_json_put_string(buf, str);
+
+    return tg_utf8_is_valid(str);
+}
+
+static const char *
+ngx_stream_toolgate_put_argv(ngx_stream_toolgate_call_t *call, tg_buf_t *buf)
+{
+    ngx_stream_complex_value_t *arg;
+    ngx_str_t text;
+    ngx_uint_t i;
+
+    arg = call->tool->argv->elts;
+
+    for (i = 0; i < call->tool->argv->nelts; i++) {
+        if (ngx_stream_toolgate_value(call, &arg[i], &text) != NGX_OK) {
+            return "Toolgate has no memory left; try again.";
+        }
+
+        if (!ngx_stream_toolgate_put(buf, i == 0 ? ",\"argv\":[" : ",",
+                                     text.data, text.len))
+        {
+            return "An argument of the program is not valid UTF-8.";
+        }
+    }
+
+    tg_buf_char(buf, ']');
+
+    return NULL;
+}
+
+static const char *
+ngx_stream_toolgate_put_env(ngx_stream_toolgate_call_t *call, tg_buf_t *buf)
+{
+    ngx_stream_toolgate_env_t *env;
+    ngx_str_t text;
+    ngx_uint_t i;
+
+    if (call->tool->env == NULL) {
+        return NULL;
+    }
+
+    env = call->tool->env->elts;
+
+    for (i = 0; i < call->tool->env->nelts; i++) {
+        if (ngx_stream_toolgate_value(call, &env[i].value, &text) != NGX_OK) {
+            return "Toolgate has no memory left; try again.";
+        }
+
+        tg_buf_text(buf, i == 0 ? ",\"env\":[\"" : ",\"");
+        tg_json_put_escaped(buf, tg_str((const char *) env[i].name.data,
+                                        env[i].name.len));
+        tg_buf_char(buf, '=');
+        tg_json_put_escaped(buf, tg_str((const char *) text.data, text.len));
+        tg_buf_char(buf, '"');
+
+        if (!tg_utf8_is_valid(tg_str((const char *) text.data, text.len))) {
+            return "A value of the program's environment is not valid UTF-8.";
+        }
+    }
+
+    tg_buf_char(buf, ']');
+
+    return NULL;
+}
+
+static const char *
+ngx_stream_toolgate_put_input(ngx_stream_toolgate_call_t *call,
+                              tg_request_t *request, tg_buf_t *buf)
+{
+    ngx_str_t text;
+
+    if (call->tool->cwd != NULL) {
+        if (ngx_stream_toolgate_value(call, call->tool->cwd, &text) != NGX_OK) {
+            return "Toolgate has no memory left; try again.";
+        }
+
+        if (!ngx_stream_toolgate_put(buf, ",\"cwd\":", text.data, text.len)) {
+            return "The program's directory is not valid UTF-8.";
+        }
+    }
+
+    text.data = (u_char *) request->arguments.data;
+    text.len = request->arguments.len;
+
+    if (call->tool->stdin_value != NULL
+        && ngx_stream_toolgate_value(call, call->tool->stdin_value, &text)
+               != NGX_OK)
+    {
+        return "Toolgate has no memory left; try again.";
+    }
+
+    if (!ngx_stream_toolgate_put(buf, ",\"stdin\":", text.data, text.len)) {
+        return "The program's input is not valid UTF-8.";
+    }
+
+    return NULL;
+}
+
+/* The params of the runner's method `exec`; NULL, or what is wrong. */
+static const char *
+ngx_stream_toolgate_exec_params(ngx_stream_toolgate_call_t *call,
+                                tg_request_t *request, tg_buf_t *buf)
+{
+    ngx_stream_toolgate_tool_t *tool;
+    const char *mistake;
+
+    tool = call->tool;
+    tg_buf_text(buf, "{\"tool\":");
+    tg_json_put_string(buf, tool->entry.name);
+    tg_buf_text(buf, ",\"timeout_ms\":");
+    tg_buf_uint(buf, tool->timeout);
+    tg_buf_text(buf, ",\"max_output\":");
+    tg_buf_uint(buf, tool->max_output);
+
+    mistake = ngx_stream_toolgate_put_argv(call, buf);
+
+    if (mistake == NULL) {
+        mistake = ngx_stream_toolgate_put_env(call, buf);
+    }
+
+    if (mistake == NULL) {
+        mistake = ngx_stream_toolgate_put_input(call, request, buf);
+    }
+
+    tg_buf_char(buf, '}');
+
+    if (mistake == NULL && tg_buf_failed(buf)) {
+        mistake = "Toolgate has no memory left; try again.";
+    }
+
+    return mistake;
+}
+
+void
+ngx_stream_toolgate_exec_handler(ngx_stream_toolgate_call_t *call,
+                                 tg_request_t *request)
+{
+    const char *mistake;
+    tg_buf_t params;
+    int rc;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    mistake = ngx_stream_toolgate_exec_params(call, request, &params);
+
+    if (mistake != NULL) {
+        ngx_stream_toolgate_fail(call, TG_FAILURE_ARGUMENTS, mistake);
+        goto done;
+    }
+
+    if (ngx_stream_toolgate_defer(call, call->tool->timeout
+                                            + NGX_STREAM_TOOLGATE_GRACE)
+        != NGX_OK)
+    {
+        goto done;
+    }
+
+    rc = ngx_stream_toolgate_runner_exec(call->session->conf->runner,
+                                         tg_buf_view(&params), call);
+
+    if (rc == TG_LIMIT) {
+        ngx_stream_toolgate_fail(call, TG_FAILURE_BUSY,
+                                 "Too much is waiting for toolgate-runner, or "
+                                 "this call is too large for it; call again "
+                                 "later, or with less.");
+    } else if (rc != TG_OK) {
+        ngx_stream_toolgate_fail(call, TG_FAILURE_INTERNAL,
+                                 "Toolgate has no memory left; try again.");
+    }
+
+done:
+
+    tg_buf_deinit(&params);
+}
+
+/* --- the runner's answer --- */
+
+typedef struct {
+    tg_str_t status;
+    tg_str_t code;
+    tg_str_t signal;
+    tg_str_t stdout_text;
+    tg_str_t stderr_text;
+    tg_str_t failure;
+    tg_str_t message;
+} ngx_stream_toolgate_exit_t;
+
+static void
+ngx_stream_toolgate_exit_parse(ngx_stream_toolgate_exit_t *ex, tg_str_t raw)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+    ngx_uint_t i;
+
+    const struct {
+        const char *key;
+        tg_str_t *field;
+    } fields[] = {
+        { "status", &ex->status },      { "code", &ex->code },
+        { "signal", &ex->signal },      { "stdout", &ex->stdout_text },
+        { "stderr", &ex->stderr_text }, { "failure", &ex->failure },
+        { "message", &ex->message },
+    };
+
+    ngx_memzero(ex, sizeof(ngx_stream_toolgate_exit_t));
+    tg_json_init(&json, raw);
+
+    if (tg_json_object(&json) != TG_OK) {
+        return;
+    }
+
+    while (tg_json_member(&json, &key) == TG_OK
+           && tg_json_value(&json, &value) == TG_OK)
+    {
+        for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+            if (tg_json_body_is(key, tg_str_c(fields[i].key))) {
+                *fields[i].field = value;
+            }
+        }
+    }
+}
+
+static tg_str_t
+ngx_stream_toolgate_body(tg_str_t raw)
+{
+    return tg_json_type(raw) == TG_JSON_STRING ? tg_json_body(raw) : TG_STR("");
+}
+
+static const char *
+ngx_stream_toolgate_signal_name(int64_t number)
+{
+    switch (number) {
+    case SIGHUP:
+        return " (SIGHUP)";
+    case SIGINT:
+        return " (SIGINT)";
+    case SIGQUIT:
+        return " (SIGQUIT)";
+    case SIGILL:
+        return " (SIGILL)";
+    case SIGABRT:
+        return " (SIGABRT)";
+    case SIGBUS:
+        return " (SIGBUS)";
+    case SIGFPE:
+        return " (SIGFPE)";
+    case SIGKILL:
+        return " (SIGKILL)";
+    case SIGSEGV:
+        return " (SIGSEGV)";
+    case SIGPIPE:
+        return " (SIGPIPE)";
+    case SIGALRM:
+        return " (SIGALRM)";
+    case SIGTERM:
+        return " (SIGTERM)";
+    default:
+        return "";
+    }
+}
+
+/* "git_log exited with status 128: fatal: …" */
+static void
+ngx_stream_toolgate_program_failed(ngx_stream_toolgate_call_t *call,
+                                   const ngx_stream_toolgate_exit_t *ex,
+                                   tg_buf_t *text)
+{
+    tg_str_t tail;
+    int64_t number;
+
+    tg_buf_str(text, call->tool->entry.name);
+    number = 0;
+
+    if (tg_json_is_text(ex->status, TG_STR("signalled"))) {
+        (void) tg_json_int64(ex->signal, &number);
+        tg_buf_text(text, " was ended by signal ");
+        tg_buf_int(text, number);
+        tg_buf_text(text, ngx_stream_toolgate_signal_name(number));
+
+    } else {
+        (void) tg_json_int64(ex->code, &number);
+        tg_buf_text(text, " exited with status ");
+        tg_buf_int(text, number);
+    }
+
+    tail = ngx_stream_toolgate_body(ex->stderr_text);
+
+    if (tail.len == 0) {
+        tg_buf_text(text, " and wrote nothing to stderr");
+        return;
+    }
+
+    tg_buf_text(text, ": ");
+    tg_json_put_decoded(text, tail);
+
+    while (text->len != 0 && text->data[text->len - 1] == '\n') {
+        text->len--;
+    }
+}
+
+static tg_failure_t
+ngx_stream_toolgate_failure_of(tg_str_t name)
+{
+    static const tg_failure_t known[] = { TG_FAILURE_PROGRAM,
+                                          TG_FAILURE_TIMEOUT, TG_FAILURE_BUSY,
+                                          TG_FAILURE_OUTPUT,
+                                          TG_FAILURE_ARGUMENTS };
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (tg_json_is_text(name, tg_str_c(ngx_stream_toolgate_failure_name(
+                                      known[i])))) {
+            return known[i];
+        }
+    }
+
+    return TG_FAILURE_INTERNAL;
+}
+
+/* How the program ended, as an outcome; text holds what had to be written. */
+static tg_outcome_t
+ngx_stream_toolgate_exec_outcome(ngx_stream_toolgate_call_t *call,
+                                 const ngx_stream_toolgate_exit_t *ex,
+                                 tg_buf_t *text)
+{
+    tg_outcome_t outcome;
+    int64_t code;
+
+    outcome.kind = TG_OUTCOME_FAILURE;
+    outcome.failure = TG_FAILURE_PROGRAM;
+
+    if (tg_json_is_text(ex->status, TG_STR("exited"))
+        && tg_json_int64(ex->code, &code) == TG_OK && code == 0)
+    {
+        return tg_outcome_body(&call->tool->entry,
+                               ngx_stream_toolgate_body(ex->stdout_text), text);
+    }
+
+    if (tg_json_is_text(ex->status, TG_STR("failed"))) {
+        outcome.failure = ngx_stream_toolgate_failure_of(ex->failure);
+        tg_json_put_decoded(text, ngx_stream_toolgate_body(ex->message));
+    } else {
+        ngx_stream_toolgate_program_failed(call, ex, text);
+    }
+
+    if (tg_buf_failed(text)) {
+        return tg_outcome_failure(TG_FAILURE_INTERNAL,
+                                  "Toolgate has no memory left; try again.");
+    }
+
+    outcome.value = tg_buf_view(text);
+
+    return outcome;
+}
+
+void
+ngx_stream_toolgate_exec_answer(ngx_stream_toolgate_call_t *call,
+                                const tg_answer_t *answer)
+{
+    ngx_stream_toolgate_exit_t ex;
+    tg_outcome_t outcome;
+    tg_buf_t text;
+
+    /* The runner is done with it: nothing to cancel there. */
+    call->runner = NULL;
+
+    if (answer->kind == TG_ANSWER_LOST || answer->kind == TG_ANSWER_NOT_STARTED)
+    {
+        ngx_stream_toolgate_fail(
+            call, TG_FAILURE_LOST,
+            answer->kind == TG_ANSWER_LOST
+                ? "toolgate-runner ended while the program ran, and the "
+                  "program with it; it may have done part of its work. Try "
+                  "again: the next call starts the runner anew."
+                : "toolgate-runner could not be reached, so the program was "
+                  "not started; try again, and look into NGINX's error log.");
+        return;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (answer->kind == TG_ANSWER_ERROR) {
+        tg_json_put_decoded(&text, answer->message);
+        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
+                                     "toolgate-runner refused the call.");
+
+        if (!tg_buf_failed(&text) && text.len != 0) {
+            outcome.value = tg_buf_view(&text);
+        }
+
+    } else {
+        ngx_stream_toolgate_exit_parse(&ex, answer->result);
+        outcome = ngx_stream_toolgate_exec_outcome(call, &ex, &text);
+    }
+
+    ngx_stream_toolgate_answer(call, &outcome);
+    tg_buf_deinit(&text);
+}

@@ -1,0 +1,449 @@
+/*
+ * Directives of a server, and the module's tables.
+ */
+#include "nginx/ngx_stream_toolgate.h"
+
+#include <grp.h>
+#include <pwd.h>
+
+/* Long agents' sessions are silent for hours: only half a frame is odd. */
+#define NGX_STREAM_TOOLGATE_FRAME_TIMEOUT 60000
+#define NGX_STREAM_TOOLGATE_SEND_TIMEOUT 60000
+/* DESIGN.md: jsonrpc, 10 MiB. */
+#define NGX_STREAM_TOOLGATE_MAX_FRAME 10485760
+#define NGX_STREAM_TOOLGATE_MAX_INFLIGHT 256
+
+static void *ngx_stream_toolgate_create_main_conf(ngx_conf_t *cf);
+static void *ngx_stream_toolgate_create_srv_conf(ngx_conf_t *cf);
+static char *ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent,
+                                                void *child);
+static char *ngx_stream_toolgate_idle_timeout(ngx_conf_t *cf,
+                                              ngx_command_t *cmd, void *conf);
+static char *ngx_stream_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd,
+                                             void *conf);
+static char *ngx_stream_toolgate_socket_owner(ngx_conf_t *cf,
+                                              ngx_command_t *cmd, void *conf);
+static char *ngx_stream_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd,
+                                      void *conf);
+
+static ngx_conf_enum_t ngx_stream_toolgate_protocols[] = {
+    { ngx_string("auto"), TG_DIALECT_AUTO },
+    { ngx_string("ipc"), TG_DIALECT_IPC },
+    { ngx_string("jsonrpc"), TG_DIALECT_JSONRPC },
+    { ngx_string("relay"), TG_DIALECT_RELAY },
+    { ngx_null_string, 0 }
+};
+
+static ngx_conf_enum_t ngx_stream_toolgate_outputs[] = {
+    { ngx_string("text"), TG_OUTPUT_TEXT },
+    { ngx_string("json"), TG_OUTPUT_JSON },
+    { ngx_string("result"), TG_OUTPUT_RESULT },
+    { ngx_null_string, 0 }
+};
+
+static ngx_conf_num_bounds_t ngx_stream_toolgate_inflight_bounds = {
+    ngx_conf_check_num_bounds, 1, 65536
+};
+
+#define NGX_STREAM_TOOLGATE_SRV (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
+
+static ngx_command_t ngx_stream_toolgate_commands[] = {
+
+    { ngx_string("tool"), NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_tool, NGX_STREAM_SRV_CONF_OFFSET, TG_ENTRY_TOOL,
+      NULL },
+
+    { ngx_string("method"),
+      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_tool, NGX_STREAM_SRV_CONF_OFFSET, TG_ENTRY_METHOD,
+      NULL },
+
+    /* in a server */
+
+    { ngx_string("tool_protocol"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_conf_set_enum_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, protocol),
+      &ngx_stream_toolgate_protocols },
+
+    { ngx_string("tool_socket_mode"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_socket_mode, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_socket_owner"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_socket_owner, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_max_frame"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_conf_set_size_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, max_frame), NULL },
+
+    { ngx_string("tool_max_inflight"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_conf_set_num_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, max_inflight),
+      &ngx_stream_toolgate_inflight_bounds },
+
+    { ngx_string("tool_idle_timeout"),
+      NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE12,
+      ngx_stream_toolgate_idle_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_send_timeout"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, send_timeout), NULL },
+
+    { ngx_string("tool_runner"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, runner_path), NULL },
+
+    { ngx_string("tool_state_dir"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, state_dir), NULL },
+
+    { ngx_string("tool_server_name"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, info.name), NULL },
+
+    { ngx_string("tool_instructions"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, info.instructions), NULL },
+
+    /* in a tool or method */
+
+    { ngx_string("description"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, entry.description), NULL },
+
+    { ngx_string("title"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, entry.title), NULL },
+
+    { ngx_string("annotations"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_annotations, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("input_schema"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("input_schema_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET, 1, NULL },
+
+    { ngx_string("return"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_return, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("exec"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_stream_toolgate_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_stdin, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+      ngx_stream_toolgate_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_conf_set_enum_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, output),
+      &ngx_stream_toolgate_outputs },
+
+    { ngx_string("timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("max_output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_stream_toolgate_module_ctx = {
+    ngx_stream_toolgate_add_variables,    /* preconfiguration */
+    NULL,                                 /* postconfiguration */
+    ngx_stream_toolgate_create_main_conf, /* create main configuration */
+    NULL,                                 /* init main configuration */
+    ngx_stream_toolgate_create_srv_conf,  /* create server configuration */
+    ngx_stream_toolgate_merge_srv_conf    /* merge server configuration */
+};
+
+ngx_module_t ngx_stream_toolgate_module = {
+    NGX_MODULE_V1,
+    &ngx_stream_toolgate_module_ctx, /* module context */
+    ngx_stream_toolgate_commands,    /* module directives */
+    NGX_STREAM_MODULE,               /* module type */
+    NULL,                            /* init master */
+    NULL,                            /* init module */
+    NULL,                            /* init process */
+    NULL,                            /* init thread */
+    NULL,                            /* exit thread */
+    NULL,                            /* exit process */
+    NULL,                            /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+static void *
+ngx_stream_toolgate_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_stream_toolgate_main_conf_t *mcf;
+
+    mcf = ngx_pcalloc(cf->pool, sizeof(ngx_stream_toolgate_main_conf_t));
+    if (mcf == NULL) {
+        return NULL;
+    }
+
+    if (ngx_array_init(&mcf->runners, cf->pool, 1,
+                       sizeof(ngx_stream_toolgate_runner_t *))
+        != NGX_OK)
+    {
+        return NULL;
+    }
+
+    return mcf;
+}
+
+static void *
+ngx_stream_toolgate_create_srv_conf(ngx_conf_t *cf)
+{
+    ngx_stream_toolgate_srv_conf_t *scf;
+
+    scf = ngx_pcalloc(cf->pool, sizeof(ngx_stream_toolgate_srv_conf_t));
+    if (scf == NULL) {
+        return NULL;
+    }
+
+    scf->protocol = NGX_CONF_UNSET_UINT;
+    scf->max_frame = NGX_CONF_UNSET_SIZE;
+    scf->max_inflight = NGX_CONF_UNSET;
+    scf->idle_timeout = NGX_CONF_UNSET_MSEC;
+    scf->frame_timeout = NGX_CONF_UNSET_MSEC;
+    scf->send_timeout = NGX_CONF_UNSET_MSEC;
+    scf->socket_mode = NGX_CONF_UNSET_UINT;
+    scf->has_owner = NGX_CONF_UNSET_UINT;
+
+    return scf;
+}
+
+static void
+ngx_stream_toolgate_merge_limits(ngx_stream_toolgate_srv_conf_t *prev,
+                                 ngx_stream_toolgate_srv_conf_t *conf)
+{
+    ngx_conf_merge_uint_value(conf->protocol, prev->protocol, TG_DIALECT_AUTO);
+    ngx_conf_merge_size_value(conf->max_frame, prev->max_frame,
+                              NGX_STREAM_TOOLGATE_MAX_FRAME);
+    ngx_conf_merge_value(conf->max_inflight, prev->max_inflight,
+                         NGX_STREAM_TOOLGATE_MAX_INFLIGHT);
+    ngx_conf_merge_msec_value(conf->idle_timeout, prev->idle_timeout, 0);
+    ngx_conf_merge_msec_value(conf->frame_timeout, prev->frame_timeout,
+                              NGX_STREAM_TOOLGATE_FRAME_TIMEOUT);
+    ngx_conf_merge_msec_value(conf->send_timeout, prev->send_timeout,
+                              NGX_STREAM_TOOLGATE_SEND_TIMEOUT);
+    ngx_conf_merge_uint_value(conf->socket_mode, prev->socket_mode, 0600);
+
+    if (conf->has_owner == NGX_CONF_UNSET_UINT) {
+        conf->has_owner = prev->has_owner;
+        conf->socket_uid = prev->socket_uid;
+        conf->socket_gid = prev->socket_gid;
+    }
+
+    if (conf->has_owner == NGX_CONF_UNSET_UINT) {
+        conf->has_owner = 0;
+    }
+
+    ngx_conf_merge_str_value(conf->runner_path, prev->runner_path, "");
+    ngx_conf_merge_str_value(conf->state_dir, prev->state_dir, "");
+}
+
+static char *
+ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_stream_toolgate_srv_conf_t *prev = parent;
+    ngx_stream_toolgate_srv_conf_t *conf = child;
+
+    ngx_stream_toolgate_merge_limits(prev, conf);
+
+    if (conf->catalogue == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    if (conf->max_frame < 1024 || conf->max_frame > 1073741824) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"tool_max_frame\" must be between 1k and 1024m");
+        return NGX_CONF_ERROR;
+    }
+
+    if (conf->info.name.data == NULL) {
+        conf->info.name = prev->info.name.data != NULL ? prev->info.name
+                                                       : TG_STR("toolgate");
+    }
+
+    if (conf->info.instructions.data == NULL) {
+        conf->info.instructions = prev->info.instructions;
+    }
+
+    conf->info.version = TG_STR(NGX_STREAM_TOOLGATE_VERSION);
+
+    if (tg_catalogue_seal(conf->catalogue) != TG_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (conf->has_exec) {
+        conf->runner = ngx_stream_toolgate_runner_add(cf, &conf->runner_path,
+                                                      &conf->state_dir);
+        if (conf->runner == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* tool_idle_timeout TIME|off [frame=TIME] */
+static char *
+ngx_stream_toolgate_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_stream_toolgate_srv_conf_t *scf = conf;
+
+    ngx_str_t *value, time;
+    ngx_msec_t msec;
+    ngx_uint_t i;
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        time = value[i];
+
+        if (ngx_strcmp(time.data, "off") == 0) {
+            scf->idle_timeout = 0;
+            continue;
+        }
+
+        if (ngx_strncmp(time.data, "frame=", 6) == 0) {
+            time.data += 6;
+            time.len -= 6;
+        }
+
+        msec = ngx_parse_time(&time, 0);
+
+        if (msec == (ngx_msec_t) NGX_ERROR || msec == 0) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "invalid time \"%V\" in \"%V\"; write for "
+                               "instance \"10m\", \"off\" or \"frame=30s\"",
+                               &value[i], &cmd->name);
+            return NGX_CONF_ERROR;
+        }
+
+        if (time.data == value[i].data) {
+            scf->idle_timeout = msec;
+        } else {
+            scf->frame_timeout = msec;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+static char *
+ngx_stream_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_stream_toolgate_srv_conf_t *scf = conf;
+
+    ngx_str_t *value;
+    ngx_uint_t mode, i;
+
+    if (scf->socket_mode != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    mode = 0;
+
+    for (i = 0; i < value[1].len; i++) {
+        if (value[1].data[i] < '0' || value[1].data[i] > '7' || i > 3) {
+            mode = 01000;
+            break;
+        }
+
+        mode = mode * 8 + (value[1].data[i] - '0');
+    }
+
+    if (mode > 0777 || value[1].len < 3) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid mode \"%V\" in \"%V\"; write an octal "
+                           "number such as 0600 or 0660",
+                           &value[1], &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    scf->socket_mode = mode;
+
+    return NGX_CONF_OK;
+}
+
+/* tool_socket_owner USER[:GROUP] */
+static char *
+ngx_stream_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_stream_toolgate_srv_conf_t *scf = conf;
+
+    struct passwd *pwd;
+    struct group *grp;
+    ngx_str_t *value;
+    u_char *group;
+
+    if (scf->has_owner != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    group = ngx_strlchr(value[1].data, value[1].data + value[1].len, ':');
+
+    if (group != NULL) {
+        *group++ = '\0';
+    }
+
+    pwd = getpwnam((const char *) value[1].data);
+    if (pwd == NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "there is no user \"%s\" for \"%V\"; write "
+                           "USER or USER:GROUP",
+                           value[1].data, &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    scf->socket_uid = pwd->pw_uid;
+    scf->socket_gid = pwd->pw_gid;
+    scf->has_owner = 1;
+
+    if (group == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    grp = getgrnam((const char *) group);
+    if (grp == NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "there is no group \"%s\" for \"%V\"; write "
+                           "USER or USER:GROUP",
+                           group, &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    scf->socket_gid = grp->gr_gid;
+
+    return NGX_CONF_OK;
+}
+
+static char *
+ngx_stream_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_str_t *field, *value;
+
+    field = (ngx_str_t *) ((char *) conf + cmd->offset);
+
+    if (field->data != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    *field = value[1];
+
+    if (field->len == 0 || ngx_conf_full_name(cf->cycle, field, 0) != NGX_OK) {
+        return "needs a path";
+    }
+
+    return NGX_CONF_OK;
+}

@@ -1,0 +1,562 @@
+/*
+ * A worker's line to toolgate-runner: one connection, made when the first
+ * call needs it, and made anew when it broke.  Nobody answers there: the
+ * runner is started, as a process that outlives this worker.
+ */
+#include "nginx/ngx_stream_toolgate.h"
+
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* The protocol's version is in the name: another one is another runner. */
+#define NGX_STREAM_TOOLGATE_SOCKET "runner-1.sock"
+/* max_output of 32 MiB, escaped byte by byte at worst, is rare: a bound. */
+#define NGX_STREAM_TOOLGATE_RUNNER_FRAME 268435456
+/* Calls and bytes that may wait for a runner that does not take them. */
+#define NGX_STREAM_TOOLGATE_RUNNER_CALLS 4096
+#define NGX_STREAM_TOOLGATE_RUNNER_BYTES 67108864
+/* A runner is up in some milliseconds; a machine under load takes longer. */
+#define NGX_STREAM_TOOLGATE_RETRY_MIN 2
+#define NGX_STREAM_TOOLGATE_RETRY_MAX 200
+#define NGX_STREAM_TOOLGATE_START_TIME 10000
+/* One that lost the race against a runner on its way out is started again. */
+#define NGX_STREAM_TOOLGATE_RESTART 100
+#define NGX_STREAM_TOOLGATE_RUNNER_READ 65536
+
+struct ngx_stream_toolgate_runner_s {
+    ngx_str_t path;      /* of the program; empty: to be found */
+    ngx_str_t state_dir; /* empty: beside the pid file */
+    struct sockaddr_un sockaddr;
+
+    /* of the worker */
+    ngx_connection_t *connection;
+    tg_caller_t caller;
+    tg_buf_t in;
+    size_t sent;
+    ngx_event_t retry;
+    ngx_msec_t delay;    /* until the next try */
+    ngx_msec_t since;    /* when this row of tries began */
+    ngx_msec_t started;  /* when the runner was started last */
+    unsigned is_ready:1; /* caller and in are there */
+    unsigned is_trying:1;
+    unsigned has_started:1;
+};
+
+extern char **environ;
+
+static void ngx_stream_toolgate_runner_connect(
+    ngx_stream_toolgate_runner_t *runner);
+static void ngx_stream_toolgate_runner_read(ngx_event_t *rev);
+static void ngx_stream_toolgate_runner_write(ngx_event_t *wev);
+
+static u_char
+    ngx_stream_toolgate_runner_buffer[NGX_STREAM_TOOLGATE_RUNNER_READ];
+
+/* --- the caller's side --- */
+
+static void
+ngx_stream_toolgate_runner_answer(void *host, void *tag,
+                                  const tg_answer_t *answer)
+{
+    (void) host;
+    ngx_stream_toolgate_exec_answer(tag, answer);
+}
+
+static const tg_caller_ops_t ngx_stream_toolgate_runner_ops = {
+    ngx_stream_toolgate_runner_answer, NULL, NULL, NULL
+};
+
+static void
+ngx_stream_toolgate_runner_close(ngx_stream_toolgate_runner_t *runner)
+{
+    if (runner->connection != NULL) {
+        ngx_close_connection(runner->connection);
+        runner->connection = NULL;
+    }
+
+    tg_buf_reset(&runner->in, 0);
+    runner->sent = 0;
+}
+
+/* The connection broke, or there will be none: every call learns it. */
+static void
+ngx_stream_toolgate_runner_lose(ngx_stream_toolgate_runner_t *runner)
+{
+    ngx_stream_toolgate_runner_close(runner);
+    runner->is_trying = 0;
+
+    if (runner->retry.timer_set) {
+        ngx_del_timer(&runner->retry);
+    }
+
+    tg_caller_lose(&runner->caller);
+}
+
+/* What an exiting worker no longer needs must not stay open in it. */
+static void
+ngx_stream_toolgate_runner_rest(ngx_stream_toolgate_runner_t *runner)
+{
+    ngx_connection_t *c;
+
+    c = runner->connection;
+
+    if (c == NULL) {
+        return;
+    }
+
+    c->idle = runner->caller.npending == 0 && runner->caller.out.len == 0;
+
+    if (c->idle && (ngx_exiting || c->close)) {
+        ngx_stream_toolgate_runner_close(runner);
+    }
+}
+
+int
+ngx_stream_toolgate_runner_exec(ngx_stream_toolgate_runner_t *runner,
+                                tg_str_t params,
+                                ngx_stream_toolgate_call_t *call)
+{
+    int rc;
+
+    if (!runner->is_ready) {
+        tg_caller_init(&runner->caller, tg_alloc_libc(),
+                       &ngx_stream_toolgate_runner_ops, runner,
+                       TG_DIALECT_JSONRPC, NGX_STREAM_TOOLGATE_RUNNER_FRAME);
+        tg_buf_init(&runner->in, tg_alloc_libc());
+        runner->is_ready = 1;
+    }
+
+    if (runner->caller.npending >= NGX_STREAM_TOOLGATE_RUNNER_CALLS
+        || runner->caller.out.len + params.len
+               > NGX_STREAM_TOOLGATE_RUNNER_BYTES)
+    {
+        return TG_LIMIT;
+    }
+
+    rc = tg_caller_request(&runner->caller, TG_STR("exec"), params, call,
+                           &call->runner_id);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    call->runner = runner;
+
+    if (runner->connection == NULL && !runner->is_trying) {
+        runner->is_trying = 1;
+        runner->has_started = 0;
+        runner->delay = NGX_STREAM_TOOLGATE_RETRY_MIN;
+        runner->since = ngx_current_msec;
+
+        /* Not from here: a failure would answer within this very call. */
+        runner->retry.cancelable = 1;
+        ngx_post_event(&runner->retry, &ngx_posted_events);
+
+    } else if (runner->connection != NULL) {
+        runner->connection->idle = 0;
+        ngx_post_event(runner->connection->write, &ngx_posted_events);
+    }
+
+    return TG_OK;
+}
+
+void
+ngx_stream_toolgate_runner_cancel(ngx_stream_toolgate_runner_t *runner,
+                                  uint64_t id)
+{
+    if (tg_caller_cancel(&runner->caller, id, 0) == TG_OK
+        && runner->connection != NULL)
+    {
+        ngx_post_event(runner->connection->write, &ngx_posted_events);
+    }
+}
+
+/* --- events --- */
+
+static ngx_int_t
+ngx_stream_toolgate_runner_flush(ngx_stream_toolgate_runner_t *runner)
+{
+    ngx_connection_t *c;
+    tg_buf_t *out;
+    ssize_t n;
+
+    c = runner->connection;
+    out = &runner->caller.out;
+
+    while (runner->sent < out->len && c->write->ready) {
+        n = c->send(c, (u_char *) out->data + runner->sent,
+                    out->len - runner->sent);
+
+        if (n == NGX_ERROR) {
+            return NGX_ERROR;
+        }
+
+        if (n == NGX_AGAIN) {
+            break;
+        }
+
+        runner->sent += (size_t) n;
+        tg_caller_written(&runner->caller, (size_t) n);
+    }
+
+    if (runner->sent == out->len) {
+        tg_buf_reset(out, NGX_STREAM_TOOLGATE_RUNNER_READ);
+        runner->sent = 0;
+
+    } else if (runner->sent > out->len / 2) {
+        tg_buf_drop(out, runner->sent);
+        runner->sent = 0;
+    }
+
+    return ngx_handle_write_event(c->write, 0);
+}
+
+static void
+ngx_stream_toolgate_runner_write(ngx_event_t *wev)
+{
+    ngx_stream_toolgate_runner_t *runner;
+    ngx_connection_t *c;
+
+    c = wev->data;
+    runner = c->data;
+
+    if (ngx_stream_toolgate_runner_flush(runner) != NGX_OK) {
+        ngx_stream_toolgate_runner_lose(runner);
+        return;
+    }
+
+    ngx_stream_toolgate_runner_rest(runner);
+}
+
+/* Bytes behind those that are kept, if any; NGX_ERROR: give up on it. */
+static ngx_int_t
+ngx_stream_toolgate_runner_input(ngx_stream_toolgate_runner_t *runner,
+                                 const char *data, size_t len)
+{
+    size_t consumed;
+    int rc;
+
+    if (runner->in.len != 0) {
+        tg_buf_put(&runner->in, data, len);
+        rc = tg_caller_input(&runner->caller, runner->in.data, runner->in.len,
+                             &consumed);
+        tg_buf_drop(&runner->in, consumed);
+
+        if (runner->in.len == 0) {
+            tg_buf_reset(&runner->in, NGX_STREAM_TOOLGATE_RUNNER_READ);
+        }
+
+    } else {
+        rc = tg_caller_input(&runner->caller, data, len, &consumed);
+        tg_buf_put(&runner->in, data + consumed, len - consumed);
+    }
+
+    return rc == TG_OK && !tg_buf_failed(&runner->in) ? NGX_OK : NGX_ERROR;
+}
+
+static void
+ngx_stream_toolgate_runner_read(ngx_event_t *rev)
+{
+    ngx_stream_toolgate_runner_t *runner;
+    ngx_connection_t *c;
+    ssize_t n;
+
+    c = rev->data;
+    runner = c->data;
+
+    while (rev->ready) {
+        n = c->recv(c, ngx_stream_toolgate_runner_buffer,
+                    NGX_STREAM_TOOLGATE_RUNNER_READ);
+
+        if (n == NGX_AGAIN) {
+            break;
+        }
+
+        if (n == 0 || n == NGX_ERROR
+            || ngx_stream_toolgate_runner_input(
+                   runner, (char *) ngx_stream_toolgate_runner_buffer,
+                   (size_t) n)
+                   != NGX_OK)
+        {
+            if (runner->caller.npending != 0) {
+                ngx_log_error(NGX_LOG_ERR, c->log, 0,
+                              "toolgate-runner ended with %uz calls in flight; "
+                              "the next call starts it anew",
+                              runner->caller.npending);
+            }
+
+            ngx_stream_toolgate_runner_lose(runner);
+            return;
+        }
+    }
+
+    if (ngx_handle_read_event(rev, 0) != NGX_OK) {
+        ngx_stream_toolgate_runner_lose(runner);
+        return;
+    }
+
+    ngx_stream_toolgate_runner_rest(runner);
+}
+
+/* --- connecting and starting --- */
+
+static ngx_int_t
+ngx_stream_toolgate_runner_spawn(ngx_stream_toolgate_runner_t *runner)
+{
+    posix_spawnattr_t attr;
+    sigset_t set;
+    pid_t pid;
+    char *argv[4];
+    int err;
+
+    argv[0] = (char *) runner->path.data;
+    argv[1] = "--state-dir";
+    argv[2] = (char *) runner->state_dir.data;
+    argv[3] = NULL;
+
+    err = posix_spawnattr_init(&attr);
+
+    if (err != 0) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
+                      "posix_spawnattr_init() failed");
+        return NGX_ERROR;
+    }
+
+    sigemptyset(&set);
+    (void) posix_spawnattr_setsigmask(&attr, &set);
+    sigfillset(&set);
+    (void) posix_spawnattr_setsigdefault(&attr, &set);
+    (void) posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK
+                                               | POSIX_SPAWN_SETSIGDEF);
+
+    /* It leaves this process at once, so NGINX's waitpid(-1) is no harm. */
+    err = posix_spawn(&pid, argv[0], NULL, &attr, argv, environ);
+    (void) posix_spawnattr_destroy(&attr);
+
+    if (err != 0) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
+                      "\"%V\" could not be started (tool_runner)",
+                      &runner->path);
+        return NGX_ERROR;
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                  "starting toolgate-runner in \"%V\"", &runner->state_dir);
+    runner->has_started = 1;
+    runner->started = ngx_current_msec;
+
+    return NGX_OK;
+}
+
+/* Wraps a connected socket; it is closed when that fails. */
+static ngx_int_t
+ngx_stream_toolgate_runner_attach(ngx_stream_toolgate_runner_t *runner,
+                                  ngx_socket_t fd)
+{
+    ngx_connection_t *c;
+
+    c = ngx_get_connection(fd, ngx_cycle->log);
+
+    if (c == NULL) {
+        (void) ngx_close_socket(fd);
+        return NGX_ERROR;
+    }
+
+    c->data = runner;
+    c->type = SOCK_STREAM;
+    c->recv = ngx_recv;
+    c->send = ngx_send;
+    c->log = ngx_cycle->log;
+    c->log_error = NGX_ERROR_ERR;
+    c->read->log = c->log;
+    c->write->log = c->log;
+    c->read->handler = ngx_stream_toolgate_runner_read;
+    c->write->handler = ngx_stream_toolgate_runner_write;
+    c->write->ready = 1;
+    c->number = ngx_atomic_fetch_add(ngx_connection_counter, 1);
+
+    if ((ngx_add_conn != NULL
+             ? ngx_add_conn(c)
+             : ngx_add_event(c->read, NGX_READ_EVENT, NGX_LEVEL_EVENT))
+        != NGX_OK)
+    {
+        ngx_close_connection(c);
+        return NGX_ERROR;
+    }
+
+    runner->connection = c;
+
+    return NGX_OK;
+}
+
+/* One try: 0, or why there is no connection. */
+static ngx_err_t
+ngx_stream_toolgate_runner_try(ngx_stream_toolgate_runner_t *runner)
+{
+    ngx_socket_t fd;
+    ngx_err_t err;
+
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd == (ngx_socket_t) -1) {
+        return ngx_socket_errno;
+    }
+
+    if (connect(fd, (struct sockaddr *) &runner->sockaddr,
+                sizeof(runner->sockaddr))
+        == -1)
+    {
+        err = ngx_socket_errno;
+        (void) ngx_close_socket(fd);
+        return err;
+    }
+
+    return ngx_stream_toolgate_runner_attach(runner, fd) == NGX_OK ? 0
+                                                                   : NGX_ENOMEM;
+}
+
+static void
+ngx_stream_toolgate_runner_connect(ngx_stream_toolgate_runner_t *runner)
+{
+    ngx_err_t err;
+
+    err = ngx_stream_toolgate_runner_try(runner);
+
+    if (err == 0) {
+        runner->is_trying = 0;
+        ngx_post_event(runner->connection->write, &ngx_posted_events);
+        return;
+    }
+
+    if (ngx_current_msec - runner->since > NGX_STREAM_TOOLGATE_START_TIME) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
+                      "toolgate-runner does not answer at \"%s\"; run \"%V "
+                      "--state-dir %V --foreground\" to see why",
+                      runner->sockaddr.sun_path, &runner->path,
+                      &runner->state_dir);
+        ngx_stream_toolgate_runner_lose(runner);
+        return;
+    }
+
+    if ((err == NGX_ENOENT || err == NGX_ECONNREFUSED)
+        && (!runner->has_started
+            || ngx_current_msec - runner->started > NGX_STREAM_TOOLGATE_RESTART)
+        && ngx_stream_toolgate_runner_spawn(runner) != NGX_OK)
+    {
+        ngx_stream_toolgate_runner_lose(runner);
+        return;
+    }
+
+    ngx_add_timer(&runner->retry, runner->delay);
+    runner->delay = ngx_min(runner->delay * 2, NGX_STREAM_TOOLGATE_RETRY_MAX);
+}
+
+static void
+ngx_stream_toolgate_runner_retry(ngx_event_t *ev)
+{
+    ngx_stream_toolgate_runner_t *runner;
+
+    runner = ev->data;
+
+    if (runner->is_trying) {
+        ngx_stream_toolgate_runner_connect(runner);
+    }
+}
+
+/* --- config --- */
+
+ngx_stream_toolgate_runner_t *
+ngx_stream_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path,
+                               ngx_str_t *state_dir)
+{
+    ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_stream_toolgate_runner_t **runners, *runner;
+    ngx_uint_t i;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        runner = runners[i];
+
+        if (runner->state_dir.len != state_dir->len
+            || ngx_memcmp(runner->state_dir.data, state_dir->data,
+                          state_dir->len)
+                   != 0)
+        {
+            continue;
+        }
+
+        if (runner->path.len != path->len
+            || ngx_memcmp(runner->path.data, path->data, path->len) != 0)
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "servers with the same \"tool_state_dir\" need "
+                               "the same \"tool_runner\"");
+            return NULL;
+        }
+
+        return runner;
+    }
+
+    runner = ngx_pcalloc(cf->pool, sizeof(ngx_stream_toolgate_runner_t));
+    if (runner == NULL) {
+        return NULL;
+    }
+
+    runner->path = *path;
+    runner->state_dir = *state_dir;
+    runner->retry.handler = ngx_stream_toolgate_runner_retry;
+    runner->retry.data = runner;
+    runner->retry.log = &cf->cycle->new_log;
+
+    runners = ngx_array_push(&mcf->runners);
+    if (runners == NULL) {
+        return NULL;
+    }
+
+    *runners = runner;
+
+    return runner;
+}
+
+ngx_int_t
+ngx_stream_toolgate_runner_init_conf(ngx_cycle_t *cycle,
+                                     ngx_stream_toolgate_runner_t *runner)
+{
+    size_t len;
+
+    if (ngx_stream_toolgate_runner_paths(cycle, &runner->path,
+                                         &runner->state_dir)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    len = runner->state_dir.len + sizeof("/" NGX_STREAM_TOOLGATE_SOCKET);
+
+    /* The runner binds under a name that is one longer, and renames. */
+    if (len + 1 > sizeof(runner->sockaddr.sun_path)) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"tool_state_dir\" \"%V\" is too long for a socket in "
+                      "it; choose a path of at most %uz bytes",
+                      &runner->state_dir,
+                      sizeof(runner->sockaddr.sun_path)
+                          - sizeof("/" NGX_STREAM_TOOLGATE_SOCKET) - 1);
+        return NGX_ERROR;
+    }
+
+    runner->sockaddr.sun_family = AF_UNIX;
+    (void) ngx_sprintf((u_char *) runner->sockaddr.sun_path, "%V/%s%Z",
+                       &runner->state_dir, NGX_STREAM_TOOLGATE_SOCKET);
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_stream_toolgate_runner_prepare(ngx_cycle_t *cycle,
+                                   ngx_stream_toolgate_runner_t *runner)
+{
+    return ngx_stream_toolgate_make_dir(cycle, &runner->state_dir);
+}

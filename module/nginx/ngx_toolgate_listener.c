@@ -1,0 +1,713 @@
+/*
+ * The socket file of our servers: a core module, because NGINX's own code
+ * binds Unix sockets with mode 0666 and never replaces a file that is left
+ * from a crash.
+ *
+ * init_conf binds and listens under a temporary name and hands NGINX the
+ * descriptor, so that it skips its own bind; init_module, when nothing can
+ * fail any more, renames the file into place.  A config that fails leaves
+ * nothing behind: the cycle's pool runs the cleanup.  An address that the
+ * old cycle has is inherited: only mode and owner may change.  Nothing is
+ * touched under `nginx -t`, nor in the process that only signals.
+ */
+#include "nginx/ngx_stream_toolgate.h"
+
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* Appended while the socket is not in place yet. */
+#define NGX_TOOLGATE_SUFFIX "~"
+/* Somebody else's start in the same directory takes far less. */
+#define NGX_TOOLGATE_LOCK_TRIES 500
+#define NGX_TOOLGATE_LOCK_PAUSE 10
+
+typedef struct {
+    ngx_listening_t *ls;
+    ngx_stream_toolgate_srv_conf_t *scf;
+    u_char *path;
+    u_char *temp;
+    uid_t uid;
+    gid_t gid;
+    unsigned is_inherited:1;
+    unsigned is_bound:1;  /* temp exists */
+    unsigned is_placed:1; /* path is ours */
+} ngx_toolgate_socket_t;
+
+typedef struct {
+    ngx_array_t sockets; /* ngx_toolgate_socket_t */
+    ngx_uint_t is_initial;
+} ngx_toolgate_listener_conf_t;
+
+static void *ngx_toolgate_listener_create_conf(ngx_cycle_t *cycle);
+static char *ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf);
+static ngx_int_t ngx_toolgate_listener_init_module(ngx_cycle_t *cycle);
+static ngx_int_t ngx_toolgate_listener_init_process(ngx_cycle_t *cycle);
+
+static ngx_core_module_t ngx_toolgate_listener_module_ctx = {
+    ngx_string("toolgate_listener"), ngx_toolgate_listener_create_conf,
+    ngx_toolgate_listener_init_conf
+};
+
+ngx_module_t ngx_toolgate_listener_module = {
+    NGX_MODULE_V1,
+    &ngx_toolgate_listener_module_ctx,  /* module context */
+    NULL,                               /* module directives */
+    NGX_CORE_MODULE,                    /* module type */
+    NULL,                               /* init master */
+    ngx_toolgate_listener_init_module,  /* init module */
+    ngx_toolgate_listener_init_process, /* init process */
+    NULL,                               /* init thread */
+    NULL,                               /* exit thread */
+    NULL,                               /* exit process */
+    NULL,                               /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+static void *
+ngx_toolgate_listener_create_conf(ngx_cycle_t *cycle)
+{
+    ngx_toolgate_listener_conf_t *lcf;
+
+    lcf = ngx_pcalloc(cycle->pool, sizeof(ngx_toolgate_listener_conf_t));
+    if (lcf == NULL) {
+        return NULL;
+    }
+
+    if (ngx_array_init(&lcf->sockets, cycle->pool, 4,
+                       sizeof(ngx_toolgate_socket_t))
+        != NGX_OK)
+    {
+        return NULL;
+    }
+
+    return lcf;
+}
+
+static ngx_stream_toolgate_main_conf_t *
+ngx_toolgate_main_conf(ngx_cycle_t *cycle)
+{
+    if (cycle->conf_ctx[ngx_stream_module.index] == NULL) {
+        return NULL;
+    }
+
+    return ngx_stream_cycle_get_module_main_conf(cycle,
+                                                 ngx_stream_toolgate_module);
+}
+
+/* The server behind a listener, if it is one of ours on a socket file. */
+static ngx_stream_toolgate_srv_conf_t *
+ngx_toolgate_listener_server(ngx_listening_t *ls)
+{
+    ngx_stream_toolgate_srv_conf_t *scf;
+    ngx_stream_in_addr_t *addr;
+    ngx_stream_conf_ctx_t *ctx;
+    struct sockaddr_un *saun;
+    ngx_stream_port_t *port;
+
+    saun = (struct sockaddr_un *) ls->sockaddr;
+
+    if (ls->handler != ngx_stream_init_connection
+        || ls->sockaddr->sa_family != AF_UNIX || saun->sun_path[0] == '\0')
+    {
+        return NULL;
+    }
+
+    port = ls->servers;
+    addr = port->addrs;
+
+#if (nginx_version >= 1025005)
+    ctx = addr[0].conf.default_server->ctx;
+#else
+    ctx = addr[0].conf.ctx;
+#endif
+
+    scf = ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
+
+    return scf->catalogue != NULL ? scf : NULL;
+}
+
+/* --- the directory's lock: one start at a time --- */
+
+static ngx_fd_t
+ngx_toolgate_lock(ngx_cycle_t *cycle, u_char *path)
+{
+    u_char dir[sizeof(((struct sockaddr_un *) 0)->sun_path)];
+    ngx_uint_t i;
+    u_char *slash;
+    ngx_fd_t fd;
+
+    (void) ngx_cpystrn(dir, path, sizeof(dir));
+    slash = (u_char *) strrchr((char *) dir, '/');
+
+    if (slash == NULL) {
+        (void) ngx_cpystrn(dir, (u_char *) ".", sizeof(dir));
+    } else {
+        slash[slash == dir ? 1 : 0] = '\0';
+    }
+
+    fd = open((char *) dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd == -1) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "the directory of unix:%s cannot be opened; make it, "
+                      "or choose another path",
+                      path);
+        return -1;
+    }
+
+    for (i = 0; i < NGX_TOOLGATE_LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            return fd;
+        }
+
+        ngx_msleep(NGX_TOOLGATE_LOCK_PAUSE);
+    }
+
+    ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                  "the directory of unix:%s is locked by another process "
+                  "that starts there; try again",
+                  path);
+    (void) close(fd);
+
+    return -1;
+}
+
+/* --- what is at a path already --- */
+
+static void
+ngx_toolgate_report_owner(ngx_cycle_t *cycle, u_char *path, int fd)
+{
+    u_char file[sizeof("/proc//comm") + NGX_INT64_LEN], name[64], *end;
+    struct ucred cred;
+    socklen_t len;
+    ssize_t n;
+    int comm;
+
+    len = sizeof(cred);
+    n = 0;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1) {
+        cred.pid = 0;
+    }
+
+    (void) ngx_sprintf(file, "/proc/%P/comm%Z", (ngx_pid_t) cred.pid);
+    comm = open((char *) file, O_RDONLY | O_CLOEXEC);
+
+    if (comm != -1) {
+        n = read(comm, name, sizeof(name));
+        (void) close(comm);
+    }
+
+    end = n > 0 ? ngx_strlchr(name, name + n, '\n') : NULL;
+    n = end != NULL ? end - name : ngx_max(n, 0);
+
+    ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                  "unix:%s is served by process %P (%*s) already; stop that "
+                  "one, or choose another path",
+                  path, (ngx_pid_t) cred.pid, (size_t) n, name);
+}
+
+/*
+ * NGX_OK: nothing is there, or a socket that nobody serves; NGX_BUSY: one
+ * that is served; NGX_ERROR: not ours to touch.  All but the first logged.
+ */
+static ngx_int_t
+ngx_toolgate_probe(ngx_cycle_t *cycle, u_char *path)
+{
+    struct sockaddr_un saun;
+    ngx_file_info_t fi;
+    ngx_err_t err;
+    int fd;
+
+    if (ngx_link_info(path, &fi) == NGX_FILE_ERROR) {
+        if (ngx_errno == NGX_ENOENT) {
+            return NGX_OK;
+        }
+
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      ngx_link_info_n " \"%s\" failed", path);
+        return NGX_ERROR;
+    }
+
+    if (!S_ISSOCK(fi.st_mode)) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"%s\" exists and is no socket, so it is not replaced; "
+                      "move it away, or choose another path",
+                      path);
+        return NGX_ERROR;
+    }
+
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd == -1) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno, "socket() failed");
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(&saun, sizeof(saun));
+    saun.sun_family = AF_UNIX;
+    (void) ngx_cpystrn((u_char *) saun.sun_path, path, sizeof(saun.sun_path));
+    err = connect(fd, (struct sockaddr *) &saun, sizeof(saun)) == -1 ? ngx_errno
+                                                                     : 0;
+
+    if (err == 0) {
+        ngx_toolgate_report_owner(cycle, path, fd);
+    } else if (err == NGX_EAGAIN) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "unix:%s is served by a process with a full backlog; "
+                      "stop that one, or choose another path",
+                      path);
+    } else if (err != NGX_ECONNREFUSED && err != NGX_ENOENT) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, err,
+                      "connect() to unix:%s failed, so it is not known whether "
+                      "somebody serves it",
+                      path);
+    }
+
+    (void) close(fd);
+
+    return err == NGX_ECONNREFUSED || err == NGX_ENOENT ? NGX_OK
+           : err == 0 || err == NGX_EAGAIN              ? NGX_BUSY
+                                                        : NGX_ERROR;
+}
+
+/* --- binding --- */
+
+static ngx_int_t
+ngx_toolgate_set_owner(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
+                       u_char *path)
+{
+    ngx_file_info_t fi;
+
+    if (ngx_link_info(path, &fi) == NGX_FILE_ERROR || !S_ISSOCK(fi.st_mode)) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "socket \"%s\" vanished", path);
+        return NGX_ERROR;
+    }
+
+    /* On the way, never more open than before or after. */
+    if (chmod((char *) path, fi.st_mode & sock->scf->socket_mode) == -1
+        || ((fi.st_uid != sock->uid || fi.st_gid != sock->gid)
+            && lchown((char *) path, sock->uid, sock->gid) == -1)
+        || chmod((char *) path, sock->scf->socket_mode) == -1)
+    {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "the mode or owner of \"%s\" cannot be set to %04uo, "
+                      "%d:%d (tool_socket_mode, tool_socket_owner)",
+                      path, sock->scf->socket_mode, (int) sock->uid,
+                      (int) sock->gid);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+static ngx_int_t
+ngx_toolgate_bind(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    struct sockaddr_un saun;
+    ngx_listening_t *ls;
+    mode_t mask;
+    int fd, rc;
+
+    ls = sock->ls;
+    fd = socket(AF_UNIX, ls->type, 0);
+
+    if (fd == -1 || ngx_nonblocking(fd) == -1) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno, "socket() failed");
+        goto failed;
+    }
+
+    ngx_memzero(&saun, sizeof(saun));
+    saun.sun_family = AF_UNIX;
+    (void) ngx_cpystrn((u_char *) saun.sun_path, sock->temp,
+                       sizeof(saun.sun_path));
+
+    /* Left by a start that was killed; the lock says that none is under way. */
+    (void) unlink((char *) sock->temp);
+
+    mask = umask(0177);
+    rc = bind(fd, (struct sockaddr *) &saun, sizeof(saun));
+    (void) umask(mask);
+
+    if (rc == -1) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "bind() to unix:%s failed", sock->temp);
+        goto failed;
+    }
+
+    sock->is_bound = 1;
+
+    if (ngx_toolgate_set_owner(cycle, sock, sock->temp) != NGX_OK) {
+        goto failed;
+    }
+
+    if (listen(fd, ls->backlog) == -1) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "listen() on unix:%s failed", sock->temp);
+        goto failed;
+    }
+
+    ls->fd = fd;
+
+    return NGX_OK;
+
+failed:
+
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    return NGX_ERROR;
+}
+
+/* The config failed, or never came to its end: as if nothing had been. */
+static void
+ngx_toolgate_listener_cleanup(void *data)
+{
+    ngx_toolgate_socket_t *sock = data;
+
+    if (!sock->is_bound || sock->is_placed) {
+        return;
+    }
+
+    (void) unlink((char *) sock->temp);
+
+    /* NGINX closes those that it opened itself, and those it marked so. */
+    if (!sock->ls->open && sock->ls->fd != (ngx_socket_t) -1) {
+        (void) close(sock->ls->fd);
+        sock->ls->fd = (ngx_socket_t) -1;
+    }
+}
+
+static ngx_int_t
+ngx_toolgate_listener_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    ngx_pool_cleanup_t *cln;
+    ngx_int_t rc;
+    ngx_fd_t lock;
+
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    cln->handler = ngx_toolgate_listener_cleanup;
+    cln->data = sock;
+
+    lock = ngx_toolgate_lock(cycle, sock->path);
+
+    if (lock == -1) {
+        return NGX_ERROR;
+    }
+
+    rc = ngx_toolgate_probe(cycle, sock->path);
+
+    if (rc == NGX_OK) {
+        rc = ngx_toolgate_bind(cycle, sock);
+    }
+
+    (void) close(lock);
+
+    return rc;
+}
+
+/* Under `nginx -t`: a socket of no name, or NGINX would bind for a trial. */
+static ngx_int_t
+ngx_toolgate_listener_test(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    ngx_file_info_t fi;
+
+    if (ngx_link_info(sock->path, &fi) != NGX_FILE_ERROR
+        && !S_ISSOCK(fi.st_mode)) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"%s\" exists and is no socket; move it away, or "
+                      "choose another path",
+                      sock->path);
+        return NGX_ERROR;
+    }
+
+    sock->ls->fd = socket(AF_UNIX, sock->ls->type, 0);
+
+    return sock->ls->fd != (ngx_socket_t) -1 ? NGX_OK : NGX_ERROR;
+}
+
+/* --- init_conf --- */
+
+/*
+ * Does the old cycle have this address?  A new binary finds the sockets that
+ * it inherits by the name they were bound under, the temporary one: they are
+ * given their real name here, before NGINX compares.
+ */
+static ngx_uint_t
+ngx_toolgate_is_inherited(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    struct sockaddr_un *saun;
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    ls = cycle->old_cycle->listening.elts;
+
+    for (i = 0; i < cycle->old_cycle->listening.nelts; i++) {
+        if (ls[i].ignore || ls[i].sockaddr->sa_family != AF_UNIX) {
+            continue;
+        }
+
+        saun = (struct sockaddr_un *) ls[i].sockaddr;
+
+        if (ngx_strcmp(saun->sun_path, sock->temp) == 0) {
+            ls[i].sockaddr = sock->ls->sockaddr;
+            ls[i].socklen = sock->ls->socklen;
+            ls[i].addr_text = sock->ls->addr_text;
+            return 1;
+        }
+
+        if (ngx_strcmp(saun->sun_path, sock->path) == 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static ngx_int_t
+ngx_toolgate_socket_init(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    struct sockaddr_un *saun;
+    ngx_file_info_t fi;
+    size_t len;
+
+    saun = (struct sockaddr_un *) sock->ls->sockaddr;
+    sock->path = (u_char *) saun->sun_path;
+    len = ngx_strlen(saun->sun_path);
+
+    if (len + sizeof(NGX_TOOLGATE_SUFFIX) > sizeof(saun->sun_path)) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "the path of unix:%s is too long; use at most %uz bytes",
+                      sock->path,
+                      sizeof(saun->sun_path) - sizeof(NGX_TOOLGATE_SUFFIX));
+        return NGX_ERROR;
+    }
+
+    sock->temp = ngx_pnalloc(cycle->pool, len + sizeof(NGX_TOOLGATE_SUFFIX));
+    if (sock->temp == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_sprintf(sock->temp, "%s" NGX_TOOLGATE_SUFFIX "%Z", sock->path);
+
+    sock->uid = geteuid();
+    sock->gid = getegid();
+
+    if (sock->scf->has_owner) {
+        sock->uid = sock->scf->socket_uid;
+        sock->gid = sock->scf->socket_gid;
+
+    } else if (geteuid() == 0
+               && ngx_file_info(cycle->conf_file.data, &fi) != NGX_FILE_ERROR)
+    {
+        /* Whoever wrote the config is whom its tools are for. */
+        sock->uid = fi.st_uid;
+        sock->gid = fi.st_gid;
+    }
+
+    return NGX_OK;
+}
+
+static ngx_int_t
+ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
+                          ngx_listening_t *ls,
+                          ngx_stream_toolgate_srv_conf_t *scf)
+{
+    ngx_toolgate_socket_t *sock;
+
+    sock = ngx_array_push(&lcf->sockets);
+    if (sock == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(sock, sizeof(ngx_toolgate_socket_t));
+    sock->ls = ls;
+    sock->scf = scf;
+
+    if (ngx_toolgate_socket_init(cycle, sock) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (ngx_test_config) {
+        return ngx_toolgate_listener_test(cycle, sock);
+    }
+
+    if (ngx_toolgate_is_inherited(cycle, sock)) {
+        sock->is_inherited = 1;
+        return NGX_OK;
+    }
+
+    return ngx_toolgate_listener_open(cycle, sock);
+}
+
+static char *
+ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
+{
+    ngx_toolgate_listener_conf_t *lcf = conf;
+
+    ngx_stream_toolgate_runner_t **runners;
+    ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_stream_toolgate_srv_conf_t *scf;
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    mcf = ngx_toolgate_main_conf(cycle);
+
+    if (mcf == NULL || !mcf->has_tools || ngx_process == NGX_PROCESS_SIGNALLER)
+    {
+        return NGX_CONF_OK;
+    }
+
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        if (ngx_stream_toolgate_runner_init_conf(cycle, runners[i]) != NGX_OK) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    lcf->is_initial = ngx_is_init_cycle(cycle->old_cycle);
+    ls = cycle->listening.elts;
+
+    /* Cleanups point into it, so it must not move. */
+    if (ngx_array_init(&lcf->sockets, cycle->pool, cycle->listening.nelts + 1,
+                       sizeof(ngx_toolgate_socket_t))
+        != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    for (i = 0; i < cycle->listening.nelts; i++) {
+        scf = ngx_toolgate_listener_server(&ls[i]);
+
+        if (scf != NULL
+            && ngx_toolgate_listener_add(cycle, lcf, &ls[i], scf) != NGX_OK) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* --- init_module --- */
+
+static ngx_int_t
+ngx_toolgate_listener_place(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    ngx_int_t rc;
+    ngx_fd_t lock;
+
+    if (sock->is_inherited) {
+        return ngx_toolgate_set_owner(cycle, sock, sock->path);
+    }
+
+    lock = ngx_toolgate_lock(cycle, sock->path);
+
+    if (lock == -1) {
+        return NGX_ERROR;
+    }
+
+    /* Somebody may have come between. */
+    rc = ngx_toolgate_probe(cycle, sock->path);
+
+    if (rc == NGX_OK
+        && ngx_rename_file(sock->temp, sock->path) == NGX_FILE_ERROR) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      ngx_rename_file_n " \"%s\" to \"%s\" failed", sock->temp,
+                      sock->path);
+        rc = NGX_ERROR;
+    }
+
+    sock->is_placed = rc == NGX_OK;
+    (void) close(lock);
+
+    return rc;
+}
+
+static ngx_int_t
+ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
+{
+    ngx_stream_toolgate_runner_t **runners;
+    ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_toolgate_listener_conf_t *lcf;
+    ngx_toolgate_socket_t *sock;
+    ngx_uint_t i;
+    ngx_int_t rc;
+
+    mcf = ngx_toolgate_main_conf(cycle);
+
+    if (mcf == NULL || !mcf->has_tools || ngx_test_config) {
+        return NGX_OK;
+    }
+
+    lcf = (ngx_toolgate_listener_conf_t *) ngx_get_conf(
+        cycle->conf_ctx, ngx_toolgate_listener_module);
+    rc = NGX_OK;
+
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts && rc == NGX_OK; i++) {
+        rc = ngx_stream_toolgate_runner_prepare(cycle, runners[i]);
+    }
+
+    sock = lcf->sockets.elts;
+
+    for (i = 0; i < lcf->sockets.nelts && rc == NGX_OK; i++) {
+        rc = ngx_toolgate_listener_place(cycle, &sock[i]);
+    }
+
+    /*
+     * Too late to refuse: NGINX would exit.  At a start that is right, but
+     * then nobody cleans up; at a reload what works must go on working.
+     */
+    if (rc != NGX_OK && lcf->is_initial) {
+        for (i = 0; i < lcf->sockets.nelts; i++) {
+            if (sock[i].is_placed) {
+                (void) unlink((char *) sock[i].path);
+            } else if (sock[i].is_bound) {
+                (void) unlink((char *) sock[i].temp);
+            }
+        }
+
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+/*
+ * A master that is killed leaves its workers behind with the socket, where
+ * they would take calls for ever: they finish what they have, and exit.
+ */
+static ngx_int_t
+ngx_toolgate_listener_init_process(ngx_cycle_t *cycle)
+{
+    ngx_stream_toolgate_main_conf_t *mcf;
+
+    mcf = ngx_toolgate_main_conf(cycle);
+
+    if (mcf == NULL || !mcf->has_tools || ngx_process != NGX_PROCESS_WORKER) {
+        return NGX_OK;
+    }
+
+    if (prctl(PR_SET_PDEATHSIG, ngx_signal_value(NGX_SHUTDOWN_SIGNAL)) == -1) {
+        ngx_log_error(NGX_LOG_ALERT, cycle->log, ngx_errno,
+                      "prctl(PR_SET_PDEATHSIG) failed");
+        return NGX_OK;
+    }
+
+    /* It may have died before the signal was ordered. */
+    if (getppid() != ngx_parent) {
+        (void) raise(ngx_signal_value(NGX_SHUTDOWN_SIGNAL));
+    }
+
+    return NGX_OK;
+}
