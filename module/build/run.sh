@@ -48,7 +48,8 @@ write_run_conf() {
     cat <<END
 stream {
     server {
-        listen unix:$RUN_SOCKET;
+        listen unix:$RUN_SOCKET;${user:+
+        tool_socket_owner $user;}
         tool_runner $BUILD/toolgate-runner;
         tool_state_dir $RUN_DIR/state;
         include $conf;
