@@ -1,0 +1,336 @@
+/*
+ * The start of a program, and what goes through its three pipes.
+ */
+#include "runner/tg_exec.h"
+#include "runner/tg_spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum {
+    TG_EXEC_IN,
+    TG_EXEC_OUT,
+    TG_EXEC_ERR
+};
+
+/* The descriptors of a start: the program's ends and ours, -1 for none. */
+typedef struct {
+    int theirs[3];
+    int ours[3];
+} tg_exec_fds_t;
+
+static void
+tg_exec_fds_close(tg_exec_fds_t *fds, int null_fd)
+{
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        if (fds->theirs[i] != -1 && fds->theirs[i] != null_fd) {
+            (void) close(fds->theirs[i]);
+        }
+
+        if (fds->ours[i] != -1) {
+            (void) close(fds->ours[i]);
+        }
+    }
+}
+
+/*
+ * What the pipe takes is in it before the program starts; the usual input
+ * is then done with.
+ */
+static int
+tg_exec_fds_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
+{
+    int pair[2];
+    ssize_t n;
+
+    if (input->len == 0) {
+        fds->theirs[TG_EXEC_IN] = null_fd;
+        return 0;
+    }
+
+    if (pipe2(pair, O_CLOEXEC) == -1) {
+        return errno;
+    }
+
+    fds->theirs[TG_EXEC_IN] = pair[0];
+    fds->ours[TG_EXEC_IN] = pair[1];
+
+    /* Of our end only: the program's is a file of its own. */
+    if (fcntl(pair[1], F_SETFL, O_NONBLOCK) == -1) {
+        return errno;
+    }
+
+    n = write(pair[1], input->data, input->len);
+
+    if (n > 0) {
+        input->data += n;
+        input->len -= (size_t) n;
+    }
+
+    if (input->len == 0) {
+        (void) close(pair[1]);
+        fds->ours[TG_EXEC_IN] = -1;
+    }
+
+    return 0;
+}
+
+static int
+tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
+{
+    int pair[2], i, err;
+
+    for (i = 0; i < 3; i++) {
+        fds->theirs[i] = -1;
+        fds->ours[i] = -1;
+    }
+
+    err = tg_exec_fds_input(fds, input, null_fd);
+
+    for (i = TG_EXEC_OUT; err == 0 && i <= TG_EXEC_ERR; i++) {
+        if (pipe2(pair, O_CLOEXEC) == -1) {
+            err = errno;
+            break;
+        }
+
+        fds->ours[i] = pair[0];
+        fds->theirs[i] = pair[1];
+    }
+
+    return err;
+}
+
+static void
+tg_exec_close_pipe(tg_exec_t *exec, int i)
+{
+    exec->open_pipes &= ~(1u << i);
+    uv_close((uv_handle_t *) &exec->pipes[i], tg_exec_on_closed);
+}
+
+static void
+tg_exec_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    tg_execs_t *execs;
+
+    execs = ((tg_exec_t *) handle->data)->execs;
+    buf->base = execs->chunk;
+    buf->len = sizeof(execs->chunk);
+}
+
+static void
+tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
+{
+    tg_exec_t *exec;
+    int i, rc;
+
+    exec = stream->data;
+    i = stream == (uv_stream_t *) &exec->pipes[TG_EXEC_OUT] ? TG_EXEC_OUT
+                                                            : TG_EXEC_ERR;
+
+    if (nread < 0) {
+        tg_exec_close_pipe(exec, i);
+        exec->nreading--;
+        tg_exec_on_eof(exec);
+        return;
+    }
+
+    /* Read on, or what is being ended would wait for its reader. */
+    if (nread == 0
+        || (exec->state != TG_EXEC_RUNNING && exec->state != TG_EXEC_DRAINING))
+    {
+        return;
+    }
+
+    if (i == TG_EXEC_ERR) {
+        tg_exec_output_err(&exec->output, buf->base, (size_t) nread);
+        return;
+    }
+
+    rc = tg_exec_output_out(&exec->output, buf->base, (size_t) nread);
+
+    if (rc != TG_OK) {
+        tg_exec_on_overflow(exec, rc);
+    }
+}
+
+/* Written, or the program does not want it: then it does without. */
+static void
+tg_exec_on_write(uv_write_t *req, int status)
+{
+    tg_exec_t *exec;
+
+    exec = req->data;
+
+    if (exec->open_pipes & 1u << TG_EXEC_IN) {
+        tg_exec_close_pipe(exec, TG_EXEC_IN);
+    }
+}
+
+/* Hands our ends to the loop. */
+static int
+tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
+{
+    int i, rc;
+
+    for (i = 0; i < 3; i++) {
+        if (fds->ours[i] == -1) {
+            continue;
+        }
+
+        rc = uv_pipe_init(exec->execs->loop, &exec->pipes[i], 0);
+
+        if (rc != 0) {
+            return -rc;
+        }
+
+        exec->pipes[i].data = exec;
+        exec->open_pipes |= 1u << i;
+        exec->nhandles++;
+        rc = uv_pipe_open(&exec->pipes[i], fds->ours[i]);
+
+        if (rc != 0) {
+            return -rc;
+        }
+
+        fds->ours[i] = -1;
+    }
+
+    return 0;
+}
+
+static void
+tg_exec_pipes_start(tg_exec_t *exec, tg_str_t input)
+{
+    uv_buf_t buf;
+    int i;
+
+    for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
+        if (uv_read_start((uv_stream_t *) &exec->pipes[i], tg_exec_on_alloc,
+                          tg_exec_on_read)
+            == 0)
+        {
+            exec->nreading++;
+        } else {
+            tg_exec_close_pipe(exec, i);
+        }
+    }
+
+    if (input.len != 0) {
+        buf.base = (char *) (uintptr_t) input.data;
+        buf.len = input.len;
+        exec->write.data = exec;
+
+        if (uv_write(&exec->write, (uv_stream_t *) &exec->pipes[TG_EXEC_IN],
+                     &buf, 1, tg_exec_on_write)
+            != 0)
+        {
+            tg_exec_close_pipe(exec, TG_EXEC_IN);
+        }
+    }
+}
+
+static void
+tg_exec_put_start(tg_buf_t *text, const tg_exec_t *exec)
+{
+    tg_buf_text(text, exec->params.tool);
+    tg_buf_text(text, " could not be started: ");
+}
+
+/* Says what hindered the start, and of which kind that is. */
+static const char *
+tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
+{
+    tg_exec_put_start(text, exec);
+
+    switch (step) {
+    case TG_SPAWN_FORK:
+        tg_buf_text(text, "the system gives toolgate-runner no process or "
+                          "descriptor for it (");
+        tg_buf_text(text, strerror(err));
+        tg_buf_text(text, "); try again when less is running, or raise the "
+                          "limits of the user that NGINX's workers run as.");
+        return "busy";
+
+    case TG_SPAWN_SETUP:
+        tg_buf_text(text, "its process could not be prepared (");
+        tg_buf_text(text, strerror(err));
+        tg_buf_text(text, "); see the limits of the user that NGINX's workers "
+                          "run as.");
+        return "internal";
+
+    case TG_SPAWN_CWD:
+        tg_buf_text(text, "its working directory ");
+        tg_buf_text(text, exec->params.cwd);
+        tg_buf_text(text, ": ");
+        tg_buf_text(text, strerror(err));
+        tg_buf_text(text, ". Correct its cwd, or make the directory "
+                          "accessible to the user that NGINX's workers run "
+                          "as.");
+        return "program";
+
+    default:
+        break;
+    }
+
+    if (err == E2BIG) {
+        tg_buf_text(text, "its arguments and environment are larger than the "
+                          "system allows; pass large values on its standard "
+                          "input.");
+        return "arguments";
+    }
+
+    tg_buf_text(text, exec->params.argv[0]);
+    tg_buf_text(text, ": ");
+    tg_buf_text(text, strerror(err));
+    tg_buf_text(text, err == ENOENT ? ". Check that the file is there, and the "
+                                      "interpreter that its first line names."
+                      : err == ENOEXEC
+                          ? ". It is no program for this machine, nor does "
+                            "its first line start with #! and an "
+                            "interpreter."
+                          : ". Check that the user that NGINX's workers run "
+                            "as may execute it.");
+
+    return "program";
+}
+
+int
+tg_exec_run(tg_exec_t *exec, const char **failure, tg_buf_t *text)
+{
+    tg_spawn_step_t step;
+    tg_exec_fds_t fds;
+    tg_spawn_t spawn;
+    tg_str_t input;
+    int err, null_fd;
+
+    input = exec->params.input;
+    null_fd = exec->execs->null_fd;
+    step = TG_SPAWN_FORK;
+    err = tg_exec_fds_open(&fds, &input, null_fd);
+
+    if (err == 0) {
+        err = tg_exec_pipes_open(exec, &fds);
+    }
+
+    if (err == 0) {
+        spawn.argv = exec->params.argv;
+        spawn.envp = exec->params.envp;
+        spawn.cwd = exec->params.cwd;
+        memcpy(spawn.fds, fds.theirs, sizeof(spawn.fds));
+        err = tg_spawn(&spawn, &exec->pid, &step);
+    }
+
+    tg_exec_fds_close(&fds, null_fd);
+
+    if (err != 0) {
+        *failure = tg_exec_explain(exec, step, err, text);
+        return err;
+    }
+
+    tg_exec_pipes_start(exec, input);
+
+    return 0;
+}

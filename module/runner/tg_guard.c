@@ -1,0 +1,88 @@
+#include "runner/tg_guard.h"
+
+#include "runner/tg_tree.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int
+tg_guard_child(pid_t guardian, const sigset_t *old, int (*body)(void *ctx),
+               void *ctx)
+{
+    /*
+     * A SIGTERM that comes before the runner has its handler kills it, which
+     * is as well: there is nothing to end yet.
+     */
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 || getppid() != guardian) {
+        return 1;
+    }
+
+    (void) sigprocmask(SIG_SETMASK, old, NULL);
+
+    return body(ctx);
+}
+
+/* Waits for the runner's end: its wait status. */
+static int
+tg_guard_wait(pid_t runner, const sigset_t *set)
+{
+    int sig, status;
+    pid_t pid;
+
+    for (;;) {
+        pid = waitpid(runner, &status, WNOHANG);
+
+        if (pid == runner) {
+            return status;
+        }
+
+        sig = sigwaitinfo(set, NULL);
+
+        if (sig == SIGTERM || sig == SIGINT) {
+            (void) kill(runner, SIGTERM);
+        }
+    }
+}
+
+int
+tg_guard(int *fd, int (*body)(void *ctx), void *ctx)
+{
+    sigset_t set, old;
+    pid_t guardian, runner;
+    int status;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    (void) sigprocmask(SIG_BLOCK, &set, &old);
+
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) == -1) {
+        return -1;
+    }
+
+    guardian = getpid();
+    runner = fork();
+
+    if (runner == -1) {
+        return -1;
+    }
+
+    if (runner == 0) {
+        return tg_guard_child(guardian, &old, body, ctx);
+    }
+
+    if (*fd != -1) {
+        (void) close(*fd);
+        *fd = -1;
+    }
+
+    status = tg_guard_wait(runner, &set);
+    tg_tree_sweep();
+
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}

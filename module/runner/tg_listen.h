@@ -1,0 +1,54 @@
+/*
+ * The runner's place: one lock and one socket in the state directory.
+ *
+ *   runner-1.lock   flock()ed for as long as the runner lives; its pid
+ *   runner-1.sock   0600, there whenever somebody listens
+ *
+ * 1 is the version of the protocol: another one has its own files, so that
+ * two can serve side by side while NGINX is being upgraded.  The lock file
+ * stays behind; to remove it would let two hold it.
+ */
+#ifndef TG_LISTEN_H
+#define TG_LISTEN_H
+
+#include <sys/types.h>
+
+#define TG_RUNNER_VERSION 1
+#define TG_RUNNER_LOCK "runner-1.lock"
+#define TG_RUNNER_SOCKET "runner-1.sock"
+/* Workers that connect at the same moment, after a reload. */
+#define TG_LISTEN_BACKLOG 128
+
+typedef struct {
+    char path[108]; /* of the socket: what fits into its address */
+    char temp[108];
+    int dir; /* descriptors, -1 when closed */
+    int lock;
+    dev_t dev; /* which file the socket is */
+    ino_t ino;
+} tg_listen_t;
+
+/*
+ * Opens the directory and takes the lock.  TG_OK; TG_EXISTS when another
+ * runner has it; TG_BAD, and *why (static) and errno say what is wrong.
+ * Anything but TG_OK leaves nothing open.
+ */
+int tg_listen_lock(tg_listen_t *place, const char *state_dir, const char **why);
+
+/* Listens, under the lock: a descriptor, or -1 as above. */
+int tg_listen_open(tg_listen_t *place, const char **why);
+
+/*
+ * Takes the socket out of sight, so that nobody new comes, and puts it back.
+ * 0 or -1.
+ */
+int tg_listen_hide(tg_listen_t *place);
+int tg_listen_show(tg_listen_t *place);
+
+/* Is the socket that was opened still what its name leads to? */
+int tg_listen_is_there(const tg_listen_t *place);
+
+/* Removes the socket, if it is there, and gives the lock back. */
+void tg_listen_close(tg_listen_t *place);
+
+#endif

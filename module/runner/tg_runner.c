@@ -1,0 +1,407 @@
+#include "runner/tg_runner_impl.h"
+#include "runner/tg_tree.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define TG_LOG_MAX 512
+
+void
+tg_runner_log(const char *format, ...)
+{
+    char text[TG_LOG_MAX];
+    va_list args;
+    size_t len;
+    int n;
+
+    len = (size_t) snprintf(text, sizeof(text), "toolgate-runner: ");
+    va_start(args, format);
+    n = vsnprintf(text + len, sizeof(text) - len - 1, format, args);
+    va_end(args);
+
+    if (n < 0) {
+        return;
+    }
+
+    len += (size_t) n;
+
+    if (len > sizeof(text) - 2) {
+        len = sizeof(text) - 2;
+    }
+
+    text[len++] = '\n';
+
+    /* One write a line: workers write to the same log. */
+    if (write(STDERR_FILENO, text, len) == -1) {
+        return;
+    }
+}
+
+/* --- the end --- */
+
+static void tg_runner_on_linger(uv_timer_t *timer);
+
+static void
+tg_runner_close(tg_runner_t *runner)
+{
+    sigset_t set;
+
+    if (runner->is_closed) {
+        return;
+    }
+
+    /* From here on a signal would only hinder the end. */
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    (void) sigprocmask(SIG_BLOCK, &set, NULL);
+
+    runner->is_closed = 1;
+    uv_close((uv_handle_t *) &runner->sigterm, NULL);
+    uv_close((uv_handle_t *) &runner->sigint, NULL);
+    uv_close((uv_handle_t *) &runner->linger, NULL);
+    uv_close((uv_handle_t *) &runner->watch, NULL);
+    tg_execs_close(&runner->execs);
+}
+
+/* After a client or a program has gone: is there anything left to do? */
+void
+tg_runner_check(tg_runner_t *runner)
+{
+    uint64_t wait;
+
+    if (runner->nclients != 0 || runner->execs.nexecs != 0) {
+        return;
+    }
+
+    if (runner->is_stopping) {
+        tg_runner_close(runner);
+        return;
+    }
+
+    wait = runner->conf->linger_ms;
+
+    if (!runner->has_served && wait < TG_RUNNER_FIRST_MS) {
+        wait = TG_RUNNER_FIRST_MS;
+    }
+
+    uv_timer_start(&runner->linger, tg_runner_on_linger, wait, 0);
+}
+
+void
+tg_runner_stop(tg_runner_t *runner)
+{
+    tg_client_t *client;
+
+    if (runner->is_stopping) {
+        return;
+    }
+
+    runner->is_stopping = 1;
+    tg_listen_close(&runner->place);
+
+    if (!uv_is_closing((uv_handle_t *) &runner->listener)) {
+        uv_close((uv_handle_t *) &runner->listener, NULL);
+    }
+
+    /* Ends their programs. */
+    for (client = runner->clients; client != NULL; client = client->next) {
+        tg_uv_conn_close(&client->conn);
+    }
+
+    tg_runner_check(runner);
+}
+
+/*
+ * A worker may be connecting at this very moment.  Once the socket is out of
+ * sight nobody new can come, and whoever came before is seen.
+ */
+static void
+tg_runner_on_linger(uv_timer_t *timer)
+{
+    tg_runner_t *runner;
+    struct pollfd waiting;
+    uv_os_fd_t fd;
+
+    runner = timer->data;
+    (void) tg_listen_hide(&runner->place);
+
+    if (uv_fileno((uv_handle_t *) &runner->listener, &fd) == 0) {
+        waiting.fd = fd;
+        waiting.events = POLLIN;
+
+        if (poll(&waiting, 1, 0) == 1) {
+            (void) tg_listen_show(&runner->place);
+            return;
+        }
+    }
+
+    tg_runner_log("nobody needs it any more, leaving");
+    tg_runner_stop(runner);
+}
+
+static void
+tg_runner_on_signal(uv_signal_t *handle, int signum)
+{
+    tg_runner_t *runner;
+
+    runner = handle->data;
+
+    if (!runner->is_stopping) {
+        tg_runner_log("stopping on signal %d", signum);
+        tg_runner_stop(runner);
+    }
+}
+
+/* --- the beginning --- */
+
+static void
+tg_runner_idle(void *host)
+{
+    tg_runner_check(host);
+}
+
+static const tg_execs_ops_t tg_runner_execs_ops = {
+    .may_start = tg_client_may_start,
+    .answered = tg_client_answered,
+    .idle = tg_runner_idle,
+};
+
+static int
+tg_runner_listen(tg_runner_t *runner)
+{
+    const char *why;
+    int fd, rc;
+
+    uv_pipe_init(&runner->loop, &runner->listener, 0);
+    runner->listener.data = runner;
+    fd = tg_listen_open(&runner->place, &why);
+
+    if (fd == -1) {
+        tg_runner_log("%s: %s: %s", runner->conf->state_dir, why,
+                      strerror(errno));
+        return -1;
+    }
+
+    rc = uv_pipe_open(&runner->listener, fd);
+
+    if (rc != 0) {
+        (void) close(fd);
+    } else {
+        rc = uv_listen((uv_stream_t *) &runner->listener, TG_LISTEN_BACKLOG,
+                       tg_client_on_connection);
+    }
+
+    if (rc != 0) {
+        tg_runner_log("cannot listen: %s", uv_strerror(rc));
+        return -1;
+    }
+
+    return 0;
+}
+
+static void
+tg_runner_on_unlistened(uv_handle_t *handle)
+{
+    tg_runner_t *runner;
+
+    runner = handle->data;
+
+    if (runner->is_stopping) {
+        return;
+    }
+
+    /*
+     * Those who are connected are served to their end.  Without a directory
+     * there is no lock either, so that new workers start their own runner.
+     */
+    if (tg_runner_listen(runner) != 0) {
+        uv_timer_stop(&runner->watch);
+    }
+}
+
+static void
+tg_runner_on_watch(uv_timer_t *timer)
+{
+    tg_runner_t *runner;
+
+    runner = timer->data;
+
+    if (runner->is_stopping || tg_listen_is_there(&runner->place)
+        || uv_is_closing((uv_handle_t *) &runner->listener))
+    {
+        return;
+    }
+
+    tg_runner_log("somebody removed the socket, listening anew");
+    uv_close((uv_handle_t *) &runner->listener, tg_runner_on_unlistened);
+}
+
+static int
+tg_runner_catalogue(tg_runner_t *runner)
+{
+    static const char *const names[TG_RUNNER_METHODS] = {
+        [TG_RUNNER_EXEC] = "exec",
+        [TG_RUNNER_STATUS] = "status",
+    };
+    int i;
+
+    runner->info.name = TG_STR("toolgate-runner");
+    runner->info.version = TG_STR("1");
+    runner->catalogue = tg_catalogue_new(tg_alloc_libc());
+
+    if (runner->catalogue == NULL) {
+        return TG_NOMEM;
+    }
+
+    for (i = 0; i < TG_RUNNER_METHODS; i++) {
+        runner->entries[i].kind = TG_ENTRY_METHOD;
+        runner->entries[i].output = TG_OUTPUT_JSON;
+        runner->entries[i].name = tg_str_c(names[i]);
+
+        if (tg_catalogue_add(runner->catalogue, &runner->entries[i]) != TG_OK) {
+            return TG_NOMEM;
+        }
+    }
+
+    return tg_catalogue_seal(runner->catalogue);
+}
+
+static void
+tg_runner_handles(tg_runner_t *runner)
+{
+    uv_signal_init(&runner->loop, &runner->sigterm);
+    uv_signal_init(&runner->loop, &runner->sigint);
+    uv_timer_init(&runner->loop, &runner->linger);
+    uv_timer_init(&runner->loop, &runner->watch);
+    runner->sigterm.data = runner;
+    runner->sigint.data = runner;
+    runner->linger.data = runner;
+    runner->watch.data = runner;
+    uv_signal_start(&runner->sigterm, tg_runner_on_signal, SIGTERM);
+    uv_signal_start(&runner->sigint, tg_runner_on_signal, SIGINT);
+    uv_timer_start(&runner->watch, tg_runner_on_watch, TG_RUNNER_WATCH_MS,
+                   TG_RUNNER_WATCH_MS);
+}
+
+static void
+tg_runner_ready(int fd)
+{
+    if (fd != -1) {
+        if (write(fd, "", 1) == -1) {
+            tg_runner_log("whoever started it has gone");
+        }
+
+        (void) close(fd);
+    }
+}
+
+static int
+tg_runner_serve(tg_runner_t *runner)
+{
+    int rc;
+
+    tg_runner_handles(runner);
+    rc = tg_runner_listen(runner);
+
+    if (rc == 0) {
+        tg_runner_log("pid %d serves %s", getpid(), runner->place.path);
+        tg_runner_ready(runner->conf->ready_fd);
+        tg_runner_check(runner);
+    } else {
+        tg_runner_stop(runner);
+    }
+
+    uv_run(&runner->loop, UV_RUN_DEFAULT);
+
+    return rc;
+}
+
+static int
+tg_runner_failed(tg_runner_t *runner, int err)
+{
+    tg_runner_log("cannot start: %s", strerror(err));
+    tg_listen_close(&runner->place);
+
+    return -1;
+}
+
+/* Under the lock, which is given back. */
+static int
+tg_runner_start(tg_runner_t *runner)
+{
+    int rc;
+
+    if (tg_runner_catalogue(runner) != TG_OK) {
+        return tg_runner_failed(runner, ENOMEM);
+    }
+
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) == -1) {
+        return tg_runner_failed(runner, errno);
+    }
+
+    rc = uv_loop_init(&runner->loop);
+
+    if (rc != 0) {
+        return tg_runner_failed(runner, -rc);
+    }
+
+    rc = tg_execs_init(&runner->execs, &runner->loop, &tg_runner_execs_ops,
+                       runner);
+
+    if (rc == 0) {
+        rc = tg_runner_serve(runner);
+        tg_execs_deinit(&runner->execs);
+    } else {
+        rc = tg_runner_failed(runner, -rc);
+    }
+
+    (void) uv_loop_close(&runner->loop);
+
+    return rc;
+}
+
+int
+tg_runner_run(const tg_runner_conf_t *conf)
+{
+    tg_runner_t *runner;
+    const char *why;
+    int rc;
+
+    (void) signal(SIGPIPE, SIG_IGN);
+    (void) signal(SIGHUP, SIG_IGN);
+    runner = calloc(1, sizeof(*runner));
+
+    if (runner == NULL) {
+        tg_runner_log("no memory left");
+        return 1;
+    }
+
+    runner->conf = conf;
+    rc = tg_listen_lock(&runner->place, conf->state_dir, &why);
+
+    if (rc == TG_EXISTS) {
+        /* Somebody was faster, and serves. */
+        tg_runner_ready(conf->ready_fd);
+        rc = 0;
+
+    } else if (rc != TG_OK) {
+        tg_runner_log("%s: %s: %s", conf->state_dir, why, strerror(errno));
+        rc = 1;
+
+    } else {
+        rc = tg_runner_start(runner) == 0 ? 0 : 1;
+    }
+
+    tg_catalogue_free(runner->catalogue);
+    free(runner);
+    tg_tree_sweep();
+
+    return rc;
+}

@@ -1,0 +1,48 @@
+/*
+ * The runner proper: serves NGINX's workers on one socket.
+ *
+ * It speaks the `jsonrpc` dialect.  Methods: `exec` (tg_exec_params.h,
+ * tg_exec_output.h) and `status`; `$/cancelRequest` ends a program, and so
+ * does the end of the connection.
+ */
+#ifndef TG_RUNNER_H
+#define TG_RUNNER_H
+
+#include <stdint.h>
+
+/* Connections; one a worker, and those of old workers after reloads. */
+#define TG_RUNNER_CLIENTS_MAX 1024
+/* Unread answers at which none of a client's waiting calls is started. */
+#define TG_RUNNER_BACKLOG 67108864
+/*
+ * Calls in flight of one client: all that can run and wait, so that beyond
+ * it is the queue that says "busy".
+ */
+#define TG_RUNNER_CALLS_MAX 2048
+/* How long the first client has time to come, at least. */
+#define TG_RUNNER_FIRST_MS 10000
+/*
+ * How often the socket's file is looked for: one that a cleaner of temporary
+ * files took away would leave new workers without a runner, as the lock is
+ * still held.
+ */
+#define TG_RUNNER_WATCH_MS 2000
+
+typedef struct {
+    const char *state_dir; /* absolute */
+    uint64_t linger_ms;
+    int ready_fd; /* gets a byte when somebody listens; or -1 */
+} tg_runner_conf_t;
+
+/*
+ * Runs until nobody has needed it for linger_ms, or SIGTERM or SIGINT.  When
+ * it returns, no descendant is left.  Returns the exit status: 0, also when
+ * another runner serves already; 1 when it could not start (said on stderr).
+ */
+int tg_runner_run(const tg_runner_conf_t *conf);
+
+/* One line on stderr. */
+void tg_runner_log(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+#endif

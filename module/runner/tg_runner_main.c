@@ -1,0 +1,307 @@
+/*
+ * toolgate-runner --state-dir DIR [--linger SECONDS] [--foreground]
+ *
+ * Started by an NGINX worker, it leaves nothing of that behind: descriptors,
+ * signal state, session, and its parent, as a worker waits for any child.
+ */
+#include "runner/tg_guard.h"
+#include "runner/tg_runner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TG_LINGER_DEFAULT 5
+#define TG_LINGER_MAX 86400
+
+typedef struct {
+    tg_runner_conf_t conf;
+    char *state_dir;
+    int is_foreground;
+} tg_main_t;
+
+static const char tg_usage[] =
+    "usage: toolgate-runner --state-dir DIR [--linger SECONDS] [--foreground]\n"
+    "\n"
+    "Runs the programs of Toolgate's tools.  NGINX's workers start it when\n"
+    "they need it, and it leaves when none has for a while.\n"
+    "\n"
+    "  --state-dir DIR   where its socket and its lock are; not writable by\n"
+    "                    others\n"
+    "  --linger SECONDS  how long it stays after the last worker has gone\n"
+    "                    (5)\n"
+    "  --foreground      stay a child of who started it\n";
+
+/* A descriptor that is closed would be taken by the next file opened. */
+static int
+tg_main_stdio(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd < 3);
+
+    if (fd == -1 || dup2(fd, STDIN_FILENO) == -1
+        || dup2(fd, STDOUT_FILENO) == -1) {
+        return -1;
+    }
+
+    return close(fd);
+}
+
+/* For kernels before 5.9, and sandboxes that do not know close_range(). */
+static void
+tg_main_close_each(void)
+{
+    struct dirent *entry;
+    DIR *dir;
+    int fd;
+
+    dir = opendir("/proc/self/fd");
+
+    if (dir == NULL) {
+        return;
+    }
+
+    while ((entry = readdir(dir)) != NULL) {
+        fd = atoi(entry->d_name);
+
+        if (fd > STDERR_FILENO && fd != dirfd(dir)) {
+            (void) close(fd);
+        }
+    }
+
+    (void) closedir(dir);
+}
+
+static int
+tg_main_isolate(void)
+{
+    struct sigaction action;
+    sigset_t none;
+    int sig;
+
+    sigemptyset(&none);
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = SIG_DFL;
+
+    for (sig = 1; sig < NSIG; sig++) {
+        (void) sigaction(sig, &action, NULL); /* KILL, STOP: refused */
+    }
+
+    if (sigprocmask(SIG_SETMASK, &none, NULL) == -1 || tg_main_stdio() == -1) {
+        return -1;
+    }
+
+    if (close_range(3, ~0u, 0) == -1) {
+        tg_main_close_each();
+    }
+
+    (void) umask(077);
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static int
+tg_main_runner(void *ctx)
+{
+    tg_main_t *program;
+
+    program = ctx;
+
+    return tg_runner_run(&program->conf);
+}
+
+static int
+tg_main_guard(tg_main_t *program)
+{
+    int rc;
+
+    rc = tg_guard(&program->conf.ready_fd, tg_main_runner, program);
+
+    if (rc == -1) {
+        tg_runner_log("cannot fork: %s", strerror(errno));
+        return 1;
+    }
+
+    return rc;
+}
+
+/* Waits until the runner serves, or has failed to. */
+static int
+tg_main_wait(int ready, pid_t child)
+{
+    ssize_t n;
+    char byte;
+
+    while (waitpid(child, NULL, 0) == -1 && errno == EINTR) {
+        /* void */
+    }
+
+    do {
+        n = read(ready, &byte, 1);
+    } while (n == -1 && errno == EINTR);
+
+    (void) close(ready);
+
+    return n == 1 ? 0 : 1;
+}
+
+/* Forks twice: the second child is nobody's but init's. */
+static int
+tg_main_daemon(tg_main_t *program)
+{
+    int ready[2];
+    pid_t child;
+
+    if (pipe2(ready, O_CLOEXEC) == -1) {
+        tg_runner_log("cannot make a pipe: %s", strerror(errno));
+        return 1;
+    }
+
+    child = fork();
+
+    if (child == -1) {
+        tg_runner_log("cannot fork: %s", strerror(errno));
+        return 1;
+    }
+
+    if (child != 0) {
+        (void) close(ready[1]);
+        return tg_main_wait(ready[0], child);
+    }
+
+    (void) close(ready[0]);
+    program->conf.ready_fd = ready[1];
+
+    if (setsid() == -1) {
+        return 1;
+    }
+
+    child = fork();
+
+    if (child != 0) {
+        return child == -1;
+    }
+
+    return tg_main_guard(program);
+}
+
+static int
+tg_main_linger(const char *text, uint64_t *ms)
+{
+    unsigned long seconds;
+    char *end;
+
+    errno = 0;
+    seconds = strtoul(text, &end, 10);
+
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0
+        || seconds > TG_LINGER_MAX)
+    {
+        fprintf(stderr,
+                "toolgate-runner: --linger %s: it takes 0 to %d seconds\n",
+                text, TG_LINGER_MAX);
+        return -1;
+    }
+
+    *ms = seconds * 1000;
+
+    return 0;
+}
+
+/* 0 to go on; else an exit status less one. */
+static int
+tg_main_options(tg_main_t *program, int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "state-dir", required_argument, NULL, 's' },
+        { "linger", required_argument, NULL, 'l' },
+        { "foreground", no_argument, NULL, 'f' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+    const char *dir;
+    int option;
+
+    dir = NULL;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 's':
+            dir = optarg;
+            break;
+        case 'l':
+            if (tg_main_linger(optarg, &program->conf.linger_ms) != 0) {
+                return -1;
+            }
+
+            break;
+        case 'f':
+            program->is_foreground = 1;
+            break;
+        case 'h':
+            fputs(tg_usage, stdout);
+            return 1;
+        default:
+            fputs(tg_usage, stderr);
+            return -1;
+        }
+    }
+
+    if (dir == NULL || optind != argc) {
+        fputs(tg_usage, stderr);
+        return -1;
+    }
+
+    /* Before it leaves the current directory. */
+    program->state_dir = realpath(dir, NULL);
+
+    if (program->state_dir == NULL) {
+        fprintf(stderr, "toolgate-runner: --state-dir %s: %s\n", dir,
+                strerror(errno));
+        return -1;
+    }
+
+    program->conf.state_dir = program->state_dir;
+
+    return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+    tg_main_t program;
+    int rc;
+
+    memset(&program, 0, sizeof(program));
+    program.conf.linger_ms = TG_LINGER_DEFAULT * 1000;
+    program.conf.ready_fd = -1;
+    rc = tg_main_options(&program, argc, argv);
+
+    if (rc != 0) {
+        return rc > 0 ? 0 : 2;
+    }
+
+    if (tg_main_isolate() == -1 || chdir("/") == -1) {
+        tg_runner_log("cannot isolate itself: %s", strerror(errno));
+        rc = 1;
+    } else {
+        rc = program.is_foreground ? tg_main_guard(&program)
+                                   : tg_main_daemon(&program);
+    }
+
+    free(program.state_dir);
+
+    return rc;
+}

@@ -1,0 +1,149 @@
+#include "runner/tg_spawn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The usual one of services, for the files that programs write. */
+#define TG_SPAWN_UMASK 022
+
+/* Shared by parent and child, which run in the same memory. */
+typedef struct {
+    const tg_spawn_t *spawn;
+    pid_t parent;
+    volatile tg_spawn_step_t step;
+    volatile int err;
+} tg_spawn_ctx_t;
+
+/*
+ * All signals are blocked here.  Handlers must be gone before they are let
+ * in: a handler that runs in the child would write into the parent's loop.
+ */
+static int
+tg_spawn_signals(void)
+{
+    struct sigaction action;
+    sigset_t none;
+    int sig;
+
+    sigemptyset(&none);
+    action.sa_handler = SIG_DFL;
+    action.sa_mask = none;
+    action.sa_flags = 0;
+
+    for (sig = 1; sig < NSIG; sig++) {
+        (void) sigaction(sig, &action, NULL); /* KILL, STOP: refused */
+    }
+
+    return sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int
+tg_spawn_setup(const tg_spawn_ctx_t *ctx)
+{
+    int i;
+
+    if (setsid() == -1) {
+        return -1;
+    }
+
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1) {
+        return -1;
+    }
+
+    /* The parent may have died before it would have been noticed. */
+    if (getppid() != ctx->parent) {
+        _exit(127);
+    }
+
+    /* Daemons that it starts stay below it for as long as it lives. */
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) == -1) {
+        return -1;
+    }
+
+    for (i = 0; i < 3; i++) {
+        if (dup2(ctx->spawn->fds[i], i) == -1) {
+            return -1;
+        }
+    }
+
+    /*
+     * All of ours are close-on-exec; this is for what a library may have
+     * opened without.  Kernels before 5.9 and some sandboxes refuse it.
+     */
+    (void) close_range(3, ~0u, 0);
+
+    (void) umask(TG_SPAWN_UMASK);
+
+    return tg_spawn_signals();
+}
+
+/*
+ * Runs on the parent's stack and memory while the parent stands still:
+ * system calls only, and nothing written but ctx.
+ */
+static void __attribute__((noinline, noreturn))
+tg_spawn_child(tg_spawn_ctx_t *ctx)
+{
+    ctx->step = TG_SPAWN_SETUP;
+
+    if (tg_spawn_setup(ctx) == 0) {
+        ctx->step = TG_SPAWN_CWD;
+
+        if (chdir(ctx->spawn->cwd) == 0) {
+            ctx->step = TG_SPAWN_EXEC;
+            (void) execve(ctx->spawn->argv[0], ctx->spawn->argv,
+                          ctx->spawn->envp);
+        }
+    }
+
+    ctx->err = errno;
+    _exit(127);
+}
+
+int
+tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
+{
+    tg_spawn_ctx_t ctx;
+    sigset_t all, old;
+    pid_t child;
+
+    ctx.spawn = spawn;
+    ctx.parent = getpid();
+    ctx.step = TG_SPAWN_FORK;
+    ctx.err = 0;
+
+    sigfillset(&all);
+    (void) sigprocmask(SIG_SETMASK, &all, &old);
+
+    /* Copies no page tables, and returns when the program runs. */
+    child = vfork();
+
+    if (child == 0) {
+        tg_spawn_child(&ctx);
+    }
+
+    if (child == -1) {
+        ctx.err = errno;
+    }
+
+    (void) sigprocmask(SIG_SETMASK, &old, NULL);
+
+    if (ctx.err == 0) {
+        *pid = child;
+        return 0;
+    }
+
+    if (child != -1) {
+        while (waitpid(child, NULL, 0) == -1 && errno == EINTR) {
+            /* void */
+        }
+    }
+
+    *step = ctx.step;
+
+    return ctx.err;
+}

@@ -1,0 +1,32 @@
+/*
+ * Starts one program, isolated from the runner: its own session and process
+ * group, default signals, three descriptors and no more, and bound to the
+ * runner's life.
+ */
+#ifndef TG_SPAWN_H
+#define TG_SPAWN_H
+
+#include <sys/types.h>
+
+typedef struct {
+    char *const *argv; /* argv[0] is the path of the program */
+    char *const *envp;
+    const char *cwd;
+    int fds[3]; /* become 0, 1 and 2; all above 2 */
+} tg_spawn_t;
+
+typedef enum {
+    TG_SPAWN_FORK, /* there was no process for it */
+    TG_SPAWN_SETUP,
+    TG_SPAWN_CWD,
+    TG_SPAWN_EXEC
+} tg_spawn_step_t;
+
+/*
+ * 0 and *pid when the program runs; else the errno of *step, and nothing is
+ * left to wait for.  Must be called by the thread that lives as long as the
+ * runner: the program is killed when it ends.
+ */
+int tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step);
+
+#endif
