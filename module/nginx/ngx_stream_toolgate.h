@@ -25,6 +25,12 @@
 /* The context of directives within a tool or method block. */
 #define NGX_STREAM_TOOL_CONF 0x10000000
 
+/*
+ * The longest state directory: a Unix socket's path has 108 bytes with its
+ * end, and the runner binds "/runner-1.sock" under a name one longer.
+ */
+#define NGX_STREAM_TOOLGATE_STATE_DIR_MAX 92
+
 typedef struct ngx_stream_toolgate_tool_s ngx_stream_toolgate_tool_t;
 typedef struct ngx_stream_toolgate_call_s ngx_stream_toolgate_call_t;
 typedef struct ngx_stream_toolgate_session_s ngx_stream_toolgate_session_t;
@@ -60,7 +66,15 @@ struct ngx_stream_toolgate_tool_s {
     size_t max_output;
 };
 
+/* Where a value with variables stands, until it is known what there is. */
 typedef struct {
+    ngx_str_t text;
+    ngx_str_t file;
+    ngx_uint_t line;
+} ngx_stream_toolgate_use_t;
+
+typedef struct {
+    ngx_array_t uses;    /* ngx_stream_toolgate_use_t */
     ngx_array_t runners; /* ngx_stream_toolgate_runner_t *, one a state dir */
     ngx_uint_t has_tools;
 } ngx_stream_toolgate_main_conf_t;
@@ -153,6 +167,15 @@ char *ngx_stream_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_stream_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd,
                                      void *conf);
 ngx_int_t ngx_stream_toolgate_add_variables(ngx_conf_t *cf);
+
+/* Finds variables that nobody defines, and says in which line they stand. */
+ngx_int_t ngx_stream_toolgate_check_variables(ngx_conf_t *cf);
+
+/* What is wrong with an absolute path: NULL, or what to write. */
+typedef const char *(*ngx_stream_toolgate_mistake_pt)(ngx_str_t *path);
+
+const char *ngx_stream_toolgate_runner_mistake(ngx_str_t *path);
+const char *ngx_stream_toolgate_state_dir_mistake(ngx_str_t *path);
 
 /* --- session --- */
 

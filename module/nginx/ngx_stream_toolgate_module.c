@@ -19,6 +19,8 @@ static char *ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent,
                                                 void *child);
 static char *ngx_stream_toolgate_idle_timeout(ngx_conf_t *cf,
                                               ngx_command_t *cmd, void *conf);
+static char *ngx_stream_toolgate_choice(ngx_conf_t *cf, ngx_command_t *cmd,
+                                        void *conf);
 static char *ngx_stream_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd,
                                              void *conf);
 static char *ngx_stream_toolgate_socket_owner(ngx_conf_t *cf,
@@ -26,20 +28,12 @@ static char *ngx_stream_toolgate_socket_owner(ngx_conf_t *cf,
 static char *ngx_stream_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd,
                                       void *conf);
 
-static ngx_conf_enum_t ngx_stream_toolgate_protocols[] = {
-    { ngx_string("auto"), TG_DIALECT_AUTO },
-    { ngx_string("ipc"), TG_DIALECT_IPC },
-    { ngx_string("jsonrpc"), TG_DIALECT_JSONRPC },
-    { ngx_string("relay"), TG_DIALECT_RELAY },
-    { ngx_null_string, 0 }
-};
+static const char *const ngx_stream_toolgate_protocols[] = { "auto", "ipc",
+                                                             "jsonrpc", "relay",
+                                                             NULL };
 
-static ngx_conf_enum_t ngx_stream_toolgate_outputs[] = {
-    { ngx_string("text"), TG_OUTPUT_TEXT },
-    { ngx_string("json"), TG_OUTPUT_JSON },
-    { ngx_string("result"), TG_OUTPUT_RESULT },
-    { ngx_null_string, 0 }
-};
+static const char *const ngx_stream_toolgate_outputs[] = { "text", "json",
+                                                           "result", NULL };
 
 static ngx_conf_num_bounds_t ngx_stream_toolgate_inflight_bounds = {
     ngx_conf_check_num_bounds, 1, 65536
@@ -61,9 +55,9 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
     /* in a server */
 
     { ngx_string("tool_protocol"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      ngx_stream_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_stream_toolgate_srv_conf_t, protocol),
-      &ngx_stream_toolgate_protocols },
+      (void *) ngx_stream_toolgate_protocols },
 
     { ngx_string("tool_socket_mode"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_stream_toolgate_socket_mode, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -90,11 +84,13 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
 
     { ngx_string("tool_runner"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_stream_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_stream_toolgate_srv_conf_t, runner_path), NULL },
+      offsetof(ngx_stream_toolgate_srv_conf_t, runner_path),
+      ngx_stream_toolgate_runner_mistake },
 
     { ngx_string("tool_state_dir"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_stream_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_stream_toolgate_srv_conf_t, state_dir), NULL },
+      offsetof(ngx_stream_toolgate_srv_conf_t, state_dir),
+      ngx_stream_toolgate_state_dir_mistake },
 
     { ngx_string("tool_server_name"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_stream_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
@@ -139,9 +135,9 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
       ngx_stream_toolgate_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_conf_set_enum_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      ngx_stream_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_stream_toolgate_tool_t, output),
-      &ngx_stream_toolgate_outputs },
+      (void *) ngx_stream_toolgate_outputs },
 
     { ngx_string("timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_stream_toolgate_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -154,7 +150,7 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
 
 static ngx_stream_module_t ngx_stream_toolgate_module_ctx = {
     ngx_stream_toolgate_add_variables,    /* preconfiguration */
-    NULL,                                 /* postconfiguration */
+    ngx_stream_toolgate_check_variables,  /* postconfiguration */
     ngx_stream_toolgate_create_main_conf, /* create main configuration */
     NULL,                                 /* init main configuration */
     ngx_stream_toolgate_create_srv_conf,  /* create server configuration */
@@ -188,7 +184,10 @@ ngx_stream_toolgate_create_main_conf(ngx_conf_t *cf)
 
     if (ngx_array_init(&mcf->runners, cf->pool, 1,
                        sizeof(ngx_stream_toolgate_runner_t *))
-        != NGX_OK)
+            != NGX_OK
+        || ngx_array_init(&mcf->uses, cf->pool, 8,
+                          sizeof(ngx_stream_toolgate_use_t))
+               != NGX_OK)
     {
         return NULL;
     }
@@ -290,6 +289,42 @@ ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     }
 
     return NGX_CONF_OK;
+}
+
+/* One of the words in cmd->post, as their number: dialects and outputs. */
+static char *
+ngx_stream_toolgate_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    const char *const *words = cmd->post;
+
+    u_char list[64], *p;
+    ngx_uint_t *field, i;
+    ngx_str_t *value;
+
+    field = (ngx_uint_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (*field != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    p = list;
+
+    for (i = 0; words[i] != NULL; i++) {
+        if (ngx_strcmp(value[1].data, words[i]) == 0) {
+            *field = i;
+            return NGX_CONF_OK;
+        }
+
+        p = ngx_slprintf(p, list + sizeof(list), "%s%s", i == 0 ? "" : ", ",
+                         words[i]);
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "invalid value \"%V\" in \"%V\"; write one of %*s",
+                       &value[1], &cmd->name, (size_t) (p - list), list);
+
+    return NGX_CONF_ERROR;
 }
 
 /* tool_idle_timeout TIME|off [frame=TIME] */
@@ -427,12 +462,15 @@ ngx_stream_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
+/* A path, made absolute; cmd->post says what may be wrong with it. */
 static char *
 ngx_stream_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
+    ngx_stream_toolgate_mistake_pt mistake_of;
     ngx_str_t *field, *value;
+    const char *mistake;
 
-    field = (ngx_str_t *) ((char *) conf + cmd->offset);
+    field = (ngx_str_t *) (void *) ((char *) conf + cmd->offset);
 
     if (field->data != NULL) {
         return "is duplicate";
@@ -441,8 +479,21 @@ ngx_stream_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     value = cf->args->elts;
     *field = value[1];
 
-    if (field->len == 0 || ngx_conf_full_name(cf->cycle, field, 0) != NGX_OK) {
+    if (field->len == 0) {
         return "needs a path";
+    }
+
+    if (ngx_conf_full_name(cf->cycle, field, 0) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    mistake_of = (ngx_stream_toolgate_mistake_pt) cmd->post;
+    mistake = mistake_of(field);
+
+    if (mistake != NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" of \"%V\" %s", field,
+                           &cmd->name, mistake);
+        return NGX_CONF_ERROR;
     }
 
     return NGX_CONF_OK;

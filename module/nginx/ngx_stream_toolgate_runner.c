@@ -525,8 +525,6 @@ ngx_int_t
 ngx_stream_toolgate_runner_init_conf(ngx_cycle_t *cycle,
                                      ngx_stream_toolgate_runner_t *runner)
 {
-    size_t len;
-
     if (ngx_stream_toolgate_runner_paths(cycle, &runner->path,
                                          &runner->state_dir)
         != NGX_OK)
@@ -534,16 +532,12 @@ ngx_stream_toolgate_runner_init_conf(ngx_cycle_t *cycle,
         return NGX_ERROR;
     }
 
-    len = runner->state_dir.len + sizeof("/" NGX_STREAM_TOOLGATE_SOCKET);
-
-    /* The runner binds under a name that is one longer, and renames. */
-    if (len + 1 > sizeof(runner->sockaddr.sun_path)) {
+    /* A default path: what the directive names was checked there. */
+    if (runner->state_dir.len > NGX_STREAM_TOOLGATE_STATE_DIR_MAX) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "\"tool_state_dir\" \"%V\" is too long for a socket in "
-                      "it; choose a path of at most %uz bytes",
-                      &runner->state_dir,
-                      sizeof(runner->sockaddr.sun_path)
-                          - sizeof("/" NGX_STREAM_TOOLGATE_SOCKET) - 1);
+                      "\"%V\" is too long for a socket in it; choose a shorter "
+                      "one with \"tool_state_dir\"",
+                      &runner->state_dir);
         return NGX_ERROR;
     }
 

@@ -11,6 +11,35 @@ ngx_stream_toolgate_is_executable(const u_char *path)
     return access((const char *) path, X_OK) == 0;
 }
 
+const char *
+ngx_stream_toolgate_runner_mistake(ngx_str_t *path)
+{
+    ngx_file_info_t fi;
+
+    return ngx_file_info(path->data, &fi) != NGX_FILE_ERROR && ngx_is_file(&fi)
+                   && ngx_stream_toolgate_is_executable(path->data)
+               ? NULL
+               : "cannot be run; name the file toolgate-runner that was "
+                 "installed with this module";
+}
+
+const char *
+ngx_stream_toolgate_state_dir_mistake(ngx_str_t *path)
+{
+    ngx_file_info_t fi;
+
+    if (path->len > NGX_STREAM_TOOLGATE_STATE_DIR_MAX) {
+        return "is too long for a socket in it; choose a path of at most 92 "
+               "bytes";
+    }
+
+    if (ngx_link_info(path->data, &fi) != NGX_FILE_ERROR && !ngx_is_dir(&fi)) {
+        return "exists and is no directory; choose one that Toolgate may make";
+    }
+
+    return NULL;
+}
+
 /* Beside this module, where `./build.sh` leaves both. */
 static ngx_int_t
 ngx_stream_toolgate_beside(ngx_cycle_t *cycle, ngx_str_t *path)
@@ -54,15 +83,7 @@ ngx_stream_toolgate_find_runner(ngx_cycle_t *cycle, ngx_str_t *path)
     ngx_uint_t i;
 
     if (path->len != 0) {
-        if (ngx_stream_toolgate_is_executable(path->data)) {
-            return NGX_OK;
-        }
-
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "\"tool_runner\" \"%V\" cannot be run; name the file "
-                      "toolgate-runner that was installed with this module",
-                      path);
-        return NGX_ERROR;
+        return NGX_OK; /* checked with its directive */
     }
 
     if (ngx_stream_toolgate_beside(cycle, path) == NGX_OK) {

@@ -16,6 +16,18 @@ ngx_stream_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
                             ngx_stream_complex_value_t *value)
 {
     ngx_stream_compile_complex_value_t ccv;
+    ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_stream_toolgate_use_t *use;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    use = ngx_array_push(&mcf->uses);
+    if (use == NULL) {
+        return NGX_ERROR;
+    }
+
+    use->text = *text;
+    use->file = cf->conf_file->file.name;
+    use->line = cf->conf_file->line;
 
     ngx_memzero(&ccv, sizeof(ngx_stream_compile_complex_value_t));
     ccv.cf = cf;
@@ -357,4 +369,119 @@ ngx_stream_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     tool->max_output = (size_t) size;
 
     return NGX_CONF_OK;
+}
+
+/* --- what only is known when all is read --- */
+
+static ngx_uint_t
+ngx_stream_toolgate_is_variable(ngx_stream_core_main_conf_t *cmcf,
+                                ngx_str_t *name)
+{
+    ngx_stream_variable_t *v;
+    ngx_hash_key_t *key;
+    ngx_uint_t i;
+
+    key = cmcf->variables_keys->keys.elts;
+
+    for (i = 0; i < cmcf->variables_keys->keys.nelts; i++) {
+        if (key[i].key.len == name->len
+            && ngx_strncasecmp(key[i].key.data, name->data, name->len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    v = cmcf->prefix_variables.elts;
+
+    for (i = 0; i < cmcf->prefix_variables.nelts; i++) {
+        if (name->len > v[i].name.len
+            && ngx_strncasecmp(name->data, v[i].name.data, v[i].name.len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    /* Those that their module gave a handler without a name in the hash. */
+    v = cmcf->variables.elts;
+
+    for (i = 0; i < cmcf->variables.nelts; i++) {
+        if (v[i].get_handler != NULL && v[i].name.len == name->len
+            && ngx_strncasecmp(v[i].name.data, name->data, name->len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static ngx_uint_t
+ngx_stream_toolgate_is_name(u_char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+           || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The first unknown variable of a text, or one of length 0. */
+static ngx_str_t
+ngx_stream_toolgate_unknown(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *text)
+{
+    u_char *p, *last;
+    ngx_str_t name;
+
+    last = text->data + text->len;
+
+    for (p = text->data; p < last; /* void */) {
+        if (*p++ != '$') {
+            continue;
+        }
+
+        p += p < last && *p == '{';
+        name.data = p;
+
+        while (p < last && ngx_stream_toolgate_is_name(*p)) {
+            p++;
+        }
+
+        name.len = p - name.data;
+
+        /* $1 to $9 are what a regular expression captured. */
+        if (name.len != 0 && !(name.len == 1 && *name.data <= '9')
+            && !ngx_stream_toolgate_is_variable(cmcf, &name))
+        {
+            return name;
+        }
+    }
+
+    ngx_str_null(&name);
+
+    return name;
+}
+
+ngx_int_t
+ngx_stream_toolgate_check_variables(ngx_conf_t *cf)
+{
+    ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_stream_core_main_conf_t *cmcf;
+    ngx_stream_toolgate_use_t *use;
+    ngx_str_t name;
+    ngx_uint_t i;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    cmcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_core_module);
+    use = mcf->uses.elts;
+
+    for (i = 0; i < mcf->uses.nelts; i++) {
+        name = ngx_stream_toolgate_unknown(cmcf, &use[i].text);
+
+        if (name.len != 0) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "unknown variable \"$%V\"; write $tool_arg_%V for an "
+                          "argument of the call in %V:%ui",
+                          &name, &name, &use[i].file, use[i].line);
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
 }

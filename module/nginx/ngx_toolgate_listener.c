@@ -10,30 +10,10 @@
  * old cycle has is inherited: only mode and owner may change.  Nothing is
  * touched under `nginx -t`, nor in the process that only signals.
  */
-#include "nginx/ngx_stream_toolgate.h"
+#include "nginx/ngx_toolgate_socket.h"
 
-#include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/un.h>
-
-/* Appended while the socket is not in place yet. */
-#define NGX_TOOLGATE_SUFFIX "~"
-/* Somebody else's start in the same directory takes far less. */
-#define NGX_TOOLGATE_LOCK_TRIES 500
-#define NGX_TOOLGATE_LOCK_PAUSE 10
-
-typedef struct {
-    ngx_listening_t *ls;
-    ngx_stream_toolgate_srv_conf_t *scf;
-    u_char *path;
-    u_char *temp;
-    uid_t uid;
-    gid_t gid;
-    unsigned is_inherited:1;
-    unsigned is_bound:1;  /* temp exists */
-    unsigned is_placed:1; /* path is ours */
-} ngx_toolgate_socket_t;
 
 typedef struct {
     ngx_array_t sockets; /* ngx_toolgate_socket_t */
@@ -126,292 +106,6 @@ ngx_toolgate_listener_server(ngx_listening_t *ls)
     scf = ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
 
     return scf->catalogue != NULL ? scf : NULL;
-}
-
-/* --- the directory's lock: one start at a time --- */
-
-static ngx_fd_t
-ngx_toolgate_lock(ngx_cycle_t *cycle, u_char *path)
-{
-    u_char dir[sizeof(((struct sockaddr_un *) 0)->sun_path)];
-    ngx_uint_t i;
-    u_char *slash;
-    ngx_fd_t fd;
-
-    (void) ngx_cpystrn(dir, path, sizeof(dir));
-    slash = (u_char *) strrchr((char *) dir, '/');
-
-    if (slash == NULL) {
-        (void) ngx_cpystrn(dir, (u_char *) ".", sizeof(dir));
-    } else {
-        slash[slash == dir ? 1 : 0] = '\0';
-    }
-
-    fd = open((char *) dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd == -1) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "the directory of unix:%s cannot be opened; make it, "
-                      "or choose another path",
-                      path);
-        return -1;
-    }
-
-    for (i = 0; i < NGX_TOOLGATE_LOCK_TRIES; i++) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            return fd;
-        }
-
-        ngx_msleep(NGX_TOOLGATE_LOCK_PAUSE);
-    }
-
-    ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                  "the directory of unix:%s is locked by another process "
-                  "that starts there; try again",
-                  path);
-    (void) close(fd);
-
-    return -1;
-}
-
-/* --- what is at a path already --- */
-
-static void
-ngx_toolgate_report_owner(ngx_cycle_t *cycle, u_char *path, int fd)
-{
-    u_char file[sizeof("/proc//comm") + NGX_INT64_LEN], name[64], *end;
-    struct ucred cred;
-    socklen_t len;
-    ssize_t n;
-    int comm;
-
-    len = sizeof(cred);
-    n = 0;
-
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1) {
-        cred.pid = 0;
-    }
-
-    (void) ngx_sprintf(file, "/proc/%P/comm%Z", (ngx_pid_t) cred.pid);
-    comm = open((char *) file, O_RDONLY | O_CLOEXEC);
-
-    if (comm != -1) {
-        n = read(comm, name, sizeof(name));
-        (void) close(comm);
-    }
-
-    end = n > 0 ? ngx_strlchr(name, name + n, '\n') : NULL;
-    n = end != NULL ? end - name : ngx_max(n, 0);
-
-    ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                  "unix:%s is served by process %P (%*s) already; stop that "
-                  "one, or choose another path",
-                  path, (ngx_pid_t) cred.pid, (size_t) n, name);
-}
-
-/*
- * NGX_OK: nothing is there, or a socket that nobody serves; NGX_BUSY: one
- * that is served; NGX_ERROR: not ours to touch.  All but the first logged.
- */
-static ngx_int_t
-ngx_toolgate_probe(ngx_cycle_t *cycle, u_char *path)
-{
-    struct sockaddr_un saun;
-    ngx_file_info_t fi;
-    ngx_err_t err;
-    int fd;
-
-    if (ngx_link_info(path, &fi) == NGX_FILE_ERROR) {
-        if (ngx_errno == NGX_ENOENT) {
-            return NGX_OK;
-        }
-
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      ngx_link_info_n " \"%s\" failed", path);
-        return NGX_ERROR;
-    }
-
-    if (!S_ISSOCK(fi.st_mode)) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "\"%s\" exists and is no socket, so it is not replaced; "
-                      "move it away, or choose another path",
-                      path);
-        return NGX_ERROR;
-    }
-
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-    if (fd == -1) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno, "socket() failed");
-        return NGX_ERROR;
-    }
-
-    ngx_memzero(&saun, sizeof(saun));
-    saun.sun_family = AF_UNIX;
-    (void) ngx_cpystrn((u_char *) saun.sun_path, path, sizeof(saun.sun_path));
-    err = connect(fd, (struct sockaddr *) &saun, sizeof(saun)) == -1 ? ngx_errno
-                                                                     : 0;
-
-    if (err == 0) {
-        ngx_toolgate_report_owner(cycle, path, fd);
-    } else if (err == NGX_EAGAIN) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "unix:%s is served by a process with a full backlog; "
-                      "stop that one, or choose another path",
-                      path);
-    } else if (err != NGX_ECONNREFUSED && err != NGX_ENOENT) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, err,
-                      "connect() to unix:%s failed, so it is not known whether "
-                      "somebody serves it",
-                      path);
-    }
-
-    (void) close(fd);
-
-    return err == NGX_ECONNREFUSED || err == NGX_ENOENT ? NGX_OK
-           : err == 0 || err == NGX_EAGAIN              ? NGX_BUSY
-                                                        : NGX_ERROR;
-}
-
-/* --- binding --- */
-
-static ngx_int_t
-ngx_toolgate_set_owner(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
-                       u_char *path)
-{
-    ngx_file_info_t fi;
-
-    if (ngx_link_info(path, &fi) == NGX_FILE_ERROR || !S_ISSOCK(fi.st_mode)) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "socket \"%s\" vanished", path);
-        return NGX_ERROR;
-    }
-
-    /* On the way, never more open than before or after. */
-    if (chmod((char *) path, fi.st_mode & sock->scf->socket_mode) == -1
-        || ((fi.st_uid != sock->uid || fi.st_gid != sock->gid)
-            && lchown((char *) path, sock->uid, sock->gid) == -1)
-        || chmod((char *) path, sock->scf->socket_mode) == -1)
-    {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "the mode or owner of \"%s\" cannot be set to %04uo, "
-                      "%d:%d (tool_socket_mode, tool_socket_owner)",
-                      path, sock->scf->socket_mode, (int) sock->uid,
-                      (int) sock->gid);
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
-}
-
-static ngx_int_t
-ngx_toolgate_bind(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
-{
-    struct sockaddr_un saun;
-    ngx_listening_t *ls;
-    mode_t mask;
-    int fd, rc;
-
-    ls = sock->ls;
-    fd = socket(AF_UNIX, ls->type, 0);
-
-    if (fd == -1 || ngx_nonblocking(fd) == -1) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno, "socket() failed");
-        goto failed;
-    }
-
-    ngx_memzero(&saun, sizeof(saun));
-    saun.sun_family = AF_UNIX;
-    (void) ngx_cpystrn((u_char *) saun.sun_path, sock->temp,
-                       sizeof(saun.sun_path));
-
-    /* Left by a start that was killed; the lock says that none is under way. */
-    (void) unlink((char *) sock->temp);
-
-    mask = umask(0177);
-    rc = bind(fd, (struct sockaddr *) &saun, sizeof(saun));
-    (void) umask(mask);
-
-    if (rc == -1) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "bind() to unix:%s failed", sock->temp);
-        goto failed;
-    }
-
-    sock->is_bound = 1;
-
-    if (ngx_toolgate_set_owner(cycle, sock, sock->temp) != NGX_OK) {
-        goto failed;
-    }
-
-    if (listen(fd, ls->backlog) == -1) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "listen() on unix:%s failed", sock->temp);
-        goto failed;
-    }
-
-    ls->fd = fd;
-
-    return NGX_OK;
-
-failed:
-
-    if (fd != -1) {
-        (void) close(fd);
-    }
-
-    return NGX_ERROR;
-}
-
-/* The config failed, or never came to its end: as if nothing had been. */
-static void
-ngx_toolgate_listener_cleanup(void *data)
-{
-    ngx_toolgate_socket_t *sock = data;
-
-    if (!sock->is_bound || sock->is_placed) {
-        return;
-    }
-
-    (void) unlink((char *) sock->temp);
-
-    /* NGINX closes those that it opened itself, and those it marked so. */
-    if (!sock->ls->open && sock->ls->fd != (ngx_socket_t) -1) {
-        (void) close(sock->ls->fd);
-        sock->ls->fd = (ngx_socket_t) -1;
-    }
-}
-
-static ngx_int_t
-ngx_toolgate_listener_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
-{
-    ngx_pool_cleanup_t *cln;
-    ngx_int_t rc;
-    ngx_fd_t lock;
-
-    cln = ngx_pool_cleanup_add(cycle->pool, 0);
-    if (cln == NULL) {
-        return NGX_ERROR;
-    }
-
-    cln->handler = ngx_toolgate_listener_cleanup;
-    cln->data = sock;
-
-    lock = ngx_toolgate_lock(cycle, sock->path);
-
-    if (lock == -1) {
-        return NGX_ERROR;
-    }
-
-    rc = ngx_toolgate_probe(cycle, sock->path);
-
-    if (rc == NGX_OK) {
-        rc = ngx_toolgate_bind(cycle, sock);
-    }
-
-    (void) close(lock);
-
-    return rc;
 }
 
 /* Under `nginx -t`: a socket of no name, or NGINX would bind for a trial. */
@@ -545,7 +239,7 @@ ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
         return NGX_OK;
     }
 
-    return ngx_toolgate_listener_open(cycle, sock);
+    return ngx_toolgate_socket_open(cycle, sock);
 }
 
 static char *
@@ -600,39 +294,6 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
 /* --- init_module --- */
 
 static ngx_int_t
-ngx_toolgate_listener_place(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
-{
-    ngx_int_t rc;
-    ngx_fd_t lock;
-
-    if (sock->is_inherited) {
-        return ngx_toolgate_set_owner(cycle, sock, sock->path);
-    }
-
-    lock = ngx_toolgate_lock(cycle, sock->path);
-
-    if (lock == -1) {
-        return NGX_ERROR;
-    }
-
-    /* Somebody may have come between. */
-    rc = ngx_toolgate_probe(cycle, sock->path);
-
-    if (rc == NGX_OK
-        && ngx_rename_file(sock->temp, sock->path) == NGX_FILE_ERROR) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      ngx_rename_file_n " \"%s\" to \"%s\" failed", sock->temp,
-                      sock->path);
-        rc = NGX_ERROR;
-    }
-
-    sock->is_placed = rc == NGX_OK;
-    (void) close(lock);
-
-    return rc;
-}
-
-static ngx_int_t
 ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 {
     ngx_stream_toolgate_runner_t **runners;
@@ -661,7 +322,7 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
     sock = lcf->sockets.elts;
 
     for (i = 0; i < lcf->sockets.nelts && rc == NGX_OK; i++) {
-        rc = ngx_toolgate_listener_place(cycle, &sock[i]);
+        rc = ngx_toolgate_socket_place(cycle, &sock[i]);
     }
 
     /*

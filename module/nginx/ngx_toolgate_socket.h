@@ -1,0 +1,41 @@
+/*
+ * A socket file on its way into place.  Used by the listener alone.
+ */
+#ifndef _NGX_TOOLGATE_SOCKET_H_INCLUDED_
+#define _NGX_TOOLGATE_SOCKET_H_INCLUDED_
+
+#include "nginx/ngx_stream_toolgate.h"
+
+/* Appended while the socket is not in place yet. */
+#define NGX_TOOLGATE_SUFFIX "~"
+
+typedef struct {
+    ngx_listening_t *ls;
+    ngx_stream_toolgate_srv_conf_t *scf;
+    u_char *path;
+    u_char *temp;
+    uid_t uid;
+    gid_t gid;
+    unsigned is_inherited:1;
+    unsigned is_bound:1;  /* temp exists */
+    unsigned is_placed:1; /* path is ours */
+} ngx_toolgate_socket_t;
+
+/*
+ * Binds and listens under sock->temp, with the final mode and owner, and sets
+ * sock->ls->fd.  The cycle's pool takes it back unless it was placed.  NGX_OK,
+ * or NGX_ERROR or NGX_BUSY, logged.
+ */
+ngx_int_t ngx_toolgate_socket_open(ngx_cycle_t *cycle,
+                                   ngx_toolgate_socket_t *sock);
+
+/* Renames it into place, when nobody came between.  As above. */
+ngx_int_t ngx_toolgate_socket_place(ngx_cycle_t *cycle,
+                                    ngx_toolgate_socket_t *sock);
+
+/* Gives path the final mode and owner: NGX_OK or NGX_ERROR, logged. */
+ngx_int_t ngx_toolgate_socket_set_owner(ngx_cycle_t *cycle,
+                                        ngx_toolgate_socket_t *sock,
+                                        u_char *path);
+
+#endif
