@@ -385,34 +385,29 @@ tg_caller_written(tg_caller_t *caller, size_t len)
 void
 tg_caller_lose(tg_caller_t *caller)
 {
-    tg_pending_t *pending, *last;
+    tg_pending_t *pending;
     tg_answer_t answer;
-    uint64_t written;
-    int is_drained, is_last;
+    uint64_t written, end;
+    int is_drained;
     void *tag;
 
     written = caller->written;
     is_drained = caller->is_drained;
-    last = caller->last;
+    end = caller->next_id;
     tg_caller_reset(caller);
 
-    /* Answers may send anew: stop at what was the last when this began. */
-    while ((pending = caller->first) != NULL) {
+    /* Answers may send anew or cancel: only what was there before is lost. */
+    while ((pending = caller->first) != NULL && pending->id < end) {
         memset(&answer, 0, sizeof(answer));
         answer.kind = is_drained || pending->queued.data != NULL
                               || pending->start >= written
                           ? TG_ANSWER_NOT_STARTED
                           : TG_ANSWER_LOST;
         tag = pending->tag;
-        is_last = pending == last;
         tg_pending_remove(caller, pending);
 
         if (tag != NULL || caller->dialect != TG_DIALECT_IPC) {
             caller->ops->answer(caller->host, tag, &answer);
-        }
-
-        if (is_last) {
-            break;
         }
     }
 }
