@@ -209,6 +209,11 @@ tg_call_error(tg_call_t *call, int64_t code, tg_str_t message, tg_str_t data)
 
     if (tg_buf_failed(&text)) {
         call->peer->out.failed = 1;
+    } else if (call->peer->dialect == TG_DIALECT_IPC) {
+        tg_reply_exception(call->peer, &call->reply,
+                           code == TG_RPC_PARAMS ? "ValueError"
+                                                 : "RuntimeError",
+                           tg_buf_view(&text));
     } else {
         tg_reply_error(call->peer, &call->reply, code, tg_buf_view(&text),
                        data);

@@ -211,7 +211,8 @@ tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
         reply.id = message->id;
     }
 
-    why = tg_jsonrpc_check(message, claims.is_mcp);
+    /* A notification that only MCP finds wrong is never answered. */
+    why = tg_jsonrpc_check(message, claims.is_mcp && reply.id.data != NULL);
 
     if (why != NULL) {
         return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST, why);

@@ -199,7 +199,9 @@ tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
     if (peer->ops->list != NULL) {
         memset(&request, 0, sizeof(request));
         request.reply = *reply;
-        request.reply.kind = TG_ENTRY_TOOL;
+
+        /* Its failures are errors: a tool's result would be no list. */
+        request.reply.kind = TG_ENTRY_METHOD;
         request.cursor = message->p.cursor;
 
         if (peer->ops->list(peer->host, peer, &request) != TG_END) {

@@ -3,6 +3,12 @@
  */
 #include "core/tg_peer_impl.h"
 
+/*
+ * A reply that says that another was too large is smaller than this, so that
+ * it is never found too large itself.
+ */
+#define TG_REPLY_SMALL (TG_ID_MAX + 512)
+
 tg_buf_t *
 tg_reply_sink(tg_peer_t *peer, const tg_reply_t *reply)
 {
@@ -113,7 +119,7 @@ tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
         size -= TG_FRAME_PREFIX_SIZE;
     }
 
-    if (size > tg_reply_limit(peer) && out->len - start > 1024) {
+    if (size > tg_reply_limit(peer) && out->len - start > TG_REPLY_SMALL) {
         tg_buf_truncate(out, start);
 
         if (reply->batch != NULL && start != 0) {
@@ -227,11 +233,11 @@ tg_failure_code(const tg_peer_t *peer, const tg_reply_t *reply,
         return TG_RPC_INTERNAL;
     }
 
-    if (peer->dialect == TG_DIALECT_RELAY) {
-        return failure == TG_FAILURE_LOST ? TG_RPC_INTERNAL : 0;
-    }
-
     if (reply->kind == TG_ENTRY_TOOL) {
+        if (peer->dialect == TG_DIALECT_RELAY) {
+            return failure == TG_FAILURE_LOST ? TG_RPC_INTERNAL : 0;
+        }
+
         return failure == TG_FAILURE_UNKNOWN ? TG_RPC_PARAMS : 0;
     }
 
@@ -348,10 +354,8 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
             continue;
         }
 
-        if (tg_json_body_is(key, TG_STR("_meta"))
-            && tg_json_type(value) == TG_JSON_OBJECT)
-        {
-            meta = value;
+        if (tg_json_body_is(key, TG_STR("_meta"))) {
+            meta = tg_json_type(value) == TG_JSON_OBJECT ? value : TG_STR_NONE;
             continue;
         }
 

@@ -1,0 +1,66 @@
+/*
+ * A peer with a host that implements the common tool set of the transcripts
+ * (t/transcripts/README.md), in memory.  Time does not pass by itself: calls
+ * that end later end when host_fire() says so.
+ */
+#ifndef CORE_HOST_H
+#define CORE_HOST_H
+
+#include "core_help.h"
+
+#include "core/tg_peer.h"
+
+#define HOST_CALLS 128
+
+typedef struct {
+    tg_peer_t peer;
+    tg_info_t info;
+    tg_catalogue_t *catalogue;
+    tg_buf_t in; /* not consumed yet */
+    tg_buf_t log;
+    int rc;          /* of the last tg_peer_input() */
+    int is_hiding;   /* is_visible says no to the tool `fail` */
+    int is_copying;  /* input comes in blocks of exactly its size */
+    unsigned ncalls; /* calls that reached the host */
+    unsigned ncancelled;
+    tg_call_t *deferred[HOST_CALLS]; /* oldest first */
+    size_t ndeferred;
+} host_t;
+
+/* The output of tool `big`: more than any dialect carries. */
+#define HOST_BIG 11000000
+
+/* What hosts read and keep is libc's; alloc is the peer's. */
+void host_init(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
+               size_t max_frame, unsigned max_calls);
+void host_deinit(host_t *host);
+
+/* Hands bytes to the peer, after those that it did not consume. */
+void host_feed(host_t *host, tg_str_t bytes);
+
+/* Ends the oldest call that ends by itself; 0 when there is none. */
+int host_fire(host_t *host);
+
+/* The deferred call of a raw id, or NULL. */
+tg_call_t *host_call(const host_t *host, const char *id);
+
+/* Forgets a deferred call, which the test answers itself. */
+void host_forget(host_t *host, tg_call_t *call);
+
+/* Takes what the peer wrote: valid until the next call of host_take(). */
+tg_str_t host_take(host_t *host);
+
+/* Feeds a line or an ipc frame and compares what comes back, as JSON. */
+#define HOST_LINE(host, line, reply)                                           \
+    host_line(host, line, reply, __FILE__, __LINE__)
+void host_line(host_t *host, const char *line, const char *reply,
+               const char *file, int number);
+#define HOST_IPC(host, frame, reply)                                           \
+    host_ipc(host, frame, reply, __FILE__, __LINE__)
+void host_ipc(host_t *host, const char *frame, const char *reply,
+              const char *file, int number);
+
+/* Appends a frame with its prefix. */
+void host_put_ipc(tg_buf_t *buf, tg_str_t payload);
+
+#endif

@@ -1,0 +1,472 @@
+/*
+ * The peer's life: what the transcripts, which know only the wire, cannot
+ * show.
+ */
+#include "core_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEST_MAX 65536
+
+#define TEST_CALL(id, name)                                                    \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\","            \
+    "\"params\":{\"name\":\"" name "\",\"arguments\":{\"text\":\"hi\"}}}"
+#define TEST_ASK(id, method)                                                   \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
+#define TEST_TELL(method, params)                                              \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"" method "\",\"params\":" params "}"
+#define TEST_IPC(name)                                                         \
+    "{\"method\":\"call_tool\",\"params\":{\"name\":\"" name "\","             \
+    "\"arguments\":{\"text\":\"hi\"}}}"
+#define TEST_SAYS(id, text)                                                    \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"content\":["             \
+    "{\"type\":\"text\",\"text\":\"" text "\"}],\"isError\":false}}"
+#define TEST_ERROR(id, code)                                                   \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code ","         \
+    "\"message\":\"$string\"}}"
+
+static void
+test_init(host_t *host, tg_dialect_t dialect)
+{
+    host_init(host, tg_alloc_libc(), dialect, TEST_MAX, 4);
+}
+
+static void
+test_names(void)
+{
+    CU_ASSERT_STRING_EQUAL(tg_dialect_name(TG_DIALECT_AUTO), "auto");
+    CU_ASSERT_STRING_EQUAL(tg_dialect_name(TG_DIALECT_IPC), "ipc");
+    CU_ASSERT_STRING_EQUAL(tg_dialect_name(TG_DIALECT_JSONRPC), "jsonrpc");
+    CU_ASSERT_STRING_EQUAL(tg_dialect_name(TG_DIALECT_RELAY), "relay");
+}
+
+/* Which dialect a connection is, and that it stays. */
+static void
+test_detection(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_AUTO);
+    HOST_LINE(&host, "", NULL);
+    HOST_LINE(&host, " \t\r", NULL);
+    CU_ASSERT(host.peer.dialect == TG_DIALECT_AUTO);
+    HOST_LINE(&host, "{oops", TEST_ERROR("null", "-32700"));
+    CU_ASSERT(host.peer.dialect == TG_DIALECT_AUTO);
+    HOST_LINE(&host,
+              "{\"kind\":\"mcp_request\",\"id\":1,"
+              "\"method\":\"tools/list\"}",
+              "{\"kind\":\"mcp_response\",\"id\":1,\"result\":\"$object\"}");
+    CU_ASSERT(host.peer.dialect == TG_DIALECT_RELAY);
+    HOST_LINE(&host, TEST_ASK("1", "ping"), NULL);
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_AUTO);
+    HOST_LINE(&host, TEST_ASK("1", "hello"),
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"hello\"}");
+    CU_ASSERT(host.peer.dialect == TG_DIALECT_JSONRPC);
+    HOST_LINE(&host, "{\"kind\":\"shutdown\"}", TEST_ERROR("null", "-32600"));
+    CU_ASSERT(host.peer.dialect == TG_DIALECT_JSONRPC);
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_AUTO);
+    host_feed(&host, tg_str("\0", 1));
+    CU_ASSERT(host.peer.dialect == TG_DIALECT_IPC && host.rc == TG_OK);
+    host_deinit(&host);
+}
+
+/* --- deferred calls --- */
+
+static void
+test_defer(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    CU_ASSERT(tg_peer_is_idle(&host.peer));
+    HOST_LINE(&host, TEST_CALL("1", "slow"), NULL);
+    HOST_LINE(&host, TEST_CALL("\"a\"", "slow"), NULL);
+    HOST_LINE(&host, TEST_CALL("3", "echo"), TEST_SAYS("3", "hi"));
+    CU_ASSERT(host.peer.ncalls == 2 && !tg_peer_is_idle(&host.peer));
+    CU_ASSERT(host_fire(&host));
+    CU_ASSERT(!tg_peer_is_idle(&host.peer));
+    HELP_JSON(host_take(&host),
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":"
+              "[{\"type\":\"text\",\"text\":\"$contains:in time\"}],"
+              "\"isError\":true}}");
+    CU_ASSERT(host_fire(&host));
+    CU_ASSERT(host_take(&host).len != 0);
+    CU_ASSERT(!host_fire(&host));
+    CU_ASSERT(tg_peer_is_idle(&host.peer));
+    host_deinit(&host);
+}
+
+/* All four places taken: the fifth is told so, and a free one serves again. */
+static void
+test_busy(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    HOST_LINE(&host, TEST_CALL("1", "slow"), NULL);
+    HOST_LINE(&host, TEST_CALL("2", "hang"), NULL);
+    HOST_LINE(&host, TEST_CALL("3", "hang"), NULL);
+    HOST_LINE(&host, TEST_CALL("4", "hang"), NULL);
+    HOST_LINE(&host, TEST_CALL("5", "hang"),
+              "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"content\":"
+              "[{\"type\":\"text\",\"text\":\"$contains:tool_max_inflight\"}],"
+              "\"isError\":true}}");
+    HOST_LINE(&host, TEST_ASK("6", "hang.status"), TEST_ERROR("6", "-32603"));
+    HOST_LINE(&host, TEST_CALL("7", "echo"), TEST_SAYS("7", "hi"));
+    CU_ASSERT(host_fire(&host));
+    (void) host_take(&host);
+    HOST_LINE(&host, TEST_CALL("5", "hang"), NULL);
+    CU_ASSERT(host.peer.ncalls == 4);
+    host_deinit(&host);
+    CU_ASSERT(host.ncancelled == 4);
+}
+
+static void
+test_cancel(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    HOST_LINE(&host, TEST_CALL("1", "hang"), NULL);
+    HOST_LINE(&host, TEST_CALL("\"1\"", "hang"), NULL);
+    HOST_LINE(&host, TEST_TELL("notifications/cancelled", "{\"requestId\":2}"),
+              NULL);
+    HOST_LINE(&host, TEST_TELL("notifications/cancelled", "{}"), NULL);
+    HOST_LINE(&host, TEST_TELL("notifications/cancelled", "[]"), NULL);
+    CU_ASSERT(host.ncancelled == 0);
+
+    /* The number is another id than the string. */
+    HOST_LINE(&host,
+              TEST_TELL("notifications/cancelled",
+                        "{\"requestId\":\"\\u0031\"}"),
+              NULL);
+    CU_ASSERT(host.ncancelled == 1 && host_call(&host, "1") != NULL);
+    HOST_LINE(&host, TEST_TELL("$/cancelRequest", "{\"id\":1}"), NULL);
+    CU_ASSERT(host.ncancelled == 2 && host.peer.ncalls == 0);
+    HOST_LINE(&host, TEST_TELL("notifications/cancelled", "{\"requestId\":1}"),
+              NULL);
+    CU_ASSERT(host.ncancelled == 2);
+
+    /* An id that is free again may be used again. */
+    HOST_LINE(&host, TEST_CALL("1", "hang"), NULL);
+    HOST_LINE(&host, TEST_CALL("1", "hang"), TEST_ERROR("1", "-32600"));
+    CU_ASSERT(host.peer.ncalls == 1);
+    host_deinit(&host);
+}
+
+/* A notification that runs long has no id and is not found by one. */
+static void
+test_notification_runs(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    HOST_LINE(&host, TEST_TELL("slow.status", "{}"), NULL);
+    CU_ASSERT(host.peer.ncalls == 1);
+    HOST_LINE(&host, TEST_TELL("$/cancelRequest", "{\"id\":null}"), NULL);
+    HOST_LINE(&host, TEST_TELL("$/cancelRequest", "{}"), NULL);
+    CU_ASSERT(host.ncancelled == 0);
+    CU_ASSERT(host_fire(&host));
+    HELP_EQ(host_take(&host), "");
+
+    /* Busy, or failing: still not a word. */
+    host.peer.max_calls = 0;
+    HOST_LINE(&host, TEST_TELL("slow.status", "{}"), NULL);
+    HOST_LINE(&host, TEST_TELL("fail.status", "{}"), NULL);
+    HOST_LINE(&host, TEST_TELL("big.status", "{}"), NULL);
+    host_deinit(&host);
+}
+
+static void
+test_call_error(void)
+{
+    host_t host;
+    tg_call_t *call;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    HOST_LINE(&host, TEST_CALL("1", "hang"), NULL);
+    call = host_call(&host, "1");
+    host_forget(&host, call);
+    tg_call_error(call, -5, TG_STR("a \\\"b\\\"\\u0041"),
+                  TG_STR("{ \"x\":1 }"));
+    HELP_JSON(host_take(&host),
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-5,"
+              "\"message\":\"a \\\"b\\\"A\",\"data\":{\"x\":1}}}");
+    HOST_LINE(&host, TEST_CALL("1", "hang"), NULL);
+    call = host_call(&host, "1");
+    host_forget(&host, call);
+    tg_call_error(call, -32603, TG_STR_NONE, TG_STR_NONE);
+    HELP_JSON(host_take(&host),
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,"
+              "\"message\":\"\"}}");
+    host_deinit(&host);
+
+    /* ipc knows no codes: a class of exceptions instead. */
+    test_init(&host, TG_DIALECT_IPC);
+    HOST_IPC(&host, TEST_IPC("hang"), NULL);
+    call = host.deferred[0];
+    host_forget(&host, call);
+    tg_call_error(call, -32602, TG_STR("no"), TG_STR_NONE);
+    CU_ASSERT(host.peer.out.len > 4);
+    HELP_JSON(tg_str(host.peer.out.data + 4, host.peer.out.len - 4),
+              "{\"error\":{\"message\":\"no\",\"type\":\"ValueError\"}}");
+    host_deinit(&host);
+}
+
+/* --- ipc is sequential --- */
+
+static void
+test_ipc_waits(void)
+{
+    host_t host;
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    host_put_ipc(&text, TG_STR(TEST_IPC("slow")));
+    host_put_ipc(&text, TG_STR(TEST_IPC("lost")));
+    host_put_ipc(&text, TG_STR(TEST_IPC("echo")));
+    test_init(&host, TG_DIALECT_IPC);
+    host_feed(&host, tg_buf_view(&text));
+    CU_ASSERT(host.rc == TG_LIMIT && host.ncalls == 1);
+    host_feed(&host, TG_STR(""));
+    CU_ASSERT(host.rc == TG_LIMIT && host.ncalls == 1);
+    HELP_EQ(host_take(&host), "");
+    CU_ASSERT(host_fire(&host));
+    CU_ASSERT(host.rc == TG_LIMIT && host.ncalls == 2);
+    CU_ASSERT(host_fire(&host));
+    CU_ASSERT(host.rc == TG_OK && host.ncalls == 3);
+    CU_ASSERT(host.in.len == 0);
+    tg_buf_deinit(&text);
+    host_deinit(&host);
+}
+
+/* --- a client that does not read --- */
+
+static void
+test_backlog(void)
+{
+    host_t host;
+    tg_buf_t text;
+    unsigned i, calls;
+
+    host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, 1 << 20, 4);
+    tg_buf_init(&text, tg_alloc_libc());
+
+    for (i = 0; i < 10000; i++) {
+        tg_buf_text(&text, TEST_CALL("1", "echo") "\n");
+    }
+
+    host_feed(&host, tg_buf_view(&text));
+    CU_ASSERT(host.rc == TG_LIMIT);
+    CU_ASSERT(host.peer.out.len > TG_PEER_BACKLOG);
+    CU_ASSERT(host.peer.out.len < TG_PEER_BACKLOG + 1000);
+    calls = host.ncalls;
+    CU_ASSERT(calls < 10000);
+    host_feed(&host, TG_STR(""));
+    CU_ASSERT(host.rc == TG_LIMIT && host.ncalls == calls);
+
+    /* Taking one byte below the mark lets it go on. */
+    while (host.rc == TG_LIMIT) {
+        (void) host_take(&host);
+        host_feed(&host, TG_STR(""));
+    }
+
+    CU_ASSERT(host.ncalls == 10000 && host.in.len == 0);
+    tg_buf_deinit(&text);
+    host_deinit(&host);
+}
+
+/* --- sizes --- */
+
+/* A request of exactly the limit, and one byte more, of the dialect. */
+static void
+test_sized(tg_dialect_t dialect, const char *head, const char *tail,
+           size_t limit, int is_taken, int rc)
+{
+    host_t host;
+    tg_buf_t text;
+    size_t len;
+
+    host_init(&host, tg_alloc_libc(), dialect, TEST_MAX, 4);
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (dialect == TG_DIALECT_IPC) {
+        tg_frame_put_prefix(host.peer.version, limit);
+        tg_buf_put(&text, host.peer.version, TG_FRAME_PREFIX_SIZE);
+        memset(host.peer.version, 0, sizeof(host.peer.version));
+    }
+
+    tg_buf_text(&text, head);
+    len = limit - strlen(head) - strlen(tail);
+    CU_ASSERT_FATAL(tg_buf_reserve(&text, len) == TG_OK);
+    memset(text.data + text.len, 'x', len);
+    text.len += len;
+    tg_buf_text(&text, tail);
+
+    if (dialect != TG_DIALECT_IPC) {
+        tg_buf_text(&text, "\n");
+    }
+
+    host_feed(&host, tg_buf_view(&text));
+    CU_ASSERT(host.ncalls == (unsigned) is_taken);
+    CU_ASSERT(host.rc == rc);
+    tg_buf_deinit(&text);
+    host_deinit(&host);
+}
+
+static void
+test_limits(void)
+{
+    static const char line[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+                               "\"tools/call\",\"params\":{\"name\":\"json\","
+                               "\"arguments\":{\"x\":\"";
+    static const char relay[] = "{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
+                                "\"tools/call\",\"params\":{\"name\":\"json\","
+                                "\"arguments\":{\"x\":\"";
+    static const char ipc[] = "{\"method\":\"call_tool\",\"params\":{"
+                              "\"name\":\"json\",\"arguments\":{\"x\":\"";
+    static const char tail[] = "\"}}}";
+
+    test_sized(TG_DIALECT_JSONRPC, line, tail, TEST_MAX, 1, TG_OK);
+    test_sized(TG_DIALECT_JSONRPC, line, tail, TEST_MAX + 1, 0, TG_OK);
+    test_sized(TG_DIALECT_AUTO, line, tail, TEST_MAX, 1, TG_OK);
+    test_sized(TG_DIALECT_AUTO, line, tail, TEST_MAX + 1, 0, TG_OK);
+
+    /* Seed 003: 1 MiB with the newline; seed 000: 10 MiB of payload. */
+    test_sized(TG_DIALECT_RELAY, relay, tail, TG_FRAME_RELAY_MAX - 1, 1, TG_OK);
+    test_sized(TG_DIALECT_RELAY, relay, tail, TG_FRAME_RELAY_MAX, 0, TG_OK);
+    test_sized(TG_DIALECT_IPC, ipc, tail, TG_FRAME_IPC_MAX, 1, TG_OK);
+    test_sized(TG_DIALECT_IPC, ipc, tail, TG_FRAME_IPC_MAX + 1, 0, TG_CLOSED);
+}
+
+/* With a larger limit of its own, a first line of relay is still too large. */
+static void
+test_relay_first_line(void)
+{
+    host_t host;
+    tg_buf_t text;
+
+    host_init(&host, tg_alloc_libc(), TG_DIALECT_AUTO, 4 << 20, 4);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
+                       "\"tools/list\",\"params\":{\"x\":\"");
+
+    while (text.len < TG_FRAME_RELAY_MAX) {
+        tg_buf_text(&text, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+    }
+
+    tg_buf_text(&text, "\"}}\n");
+    host_feed(&host, tg_buf_view(&text));
+    CU_ASSERT(host.rc == TG_OK);
+    HELP_EQ(host_take(&host), "");
+    HELP_EQ(tg_buf_view(&host.log), "relay frame beyond 1 MiB dropped\n");
+    HOST_LINE(&host, "{\"kind\":\"mcp_request\",\"id\":2,\"method\":\"x\"}",
+              "{\"kind\":\"mcp_response\",\"id\":2,\"error\":{\"code\":-32601,"
+              "\"message\":\"$string\"}}");
+    tg_buf_deinit(&text);
+    host_deinit(&host);
+}
+
+/*
+ * A batch whose replies together are beyond the limit, each to an id as long
+ * as ids may be: every one is answered, however many are too large.
+ */
+static void
+test_batch_too_large(void)
+{
+    char id[TG_ID_MAX + 1];
+    host_t host;
+    tg_buf_t text;
+    tg_json_t json;
+    tg_str_t got, reply, value;
+    size_t i, errors;
+
+    host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, TEST_MAX, 4);
+    tg_buf_init(&text, tg_alloc_libc());
+    memset(id, '1', TG_ID_MAX);
+    id[TG_ID_MAX] = '\0';
+
+    for (i = 0; i < 59; i++) {
+        tg_buf_text(&text, i == 0 ? "[" : ",");
+        tg_buf_text(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
+        tg_buf_text(&text, id);
+        tg_buf_text(&text, ",\"method\":\"tools/list\"}");
+    }
+
+    tg_buf_text(&text, "]\n");
+    CU_ASSERT_FATAL(text.len < TEST_MAX);
+    host_feed(&host, tg_buf_view(&text));
+    CU_ASSERT(host.rc == TG_OK);
+    got = host_take(&host);
+    tg_json_init(&json, got);
+    CU_ASSERT(tg_json_array(&json) == TG_OK);
+    errors = 0;
+
+    for (i = 0; tg_json_element(&json) == TG_OK; i++) {
+        CU_ASSERT_FATAL(tg_json_value(&json, &reply) == TG_OK);
+        CU_ASSERT(tg_json_get(reply, TG_STR("id"), &value) == TG_OK);
+        CU_ASSERT(value.len == TG_ID_MAX);
+        errors += tg_json_get(reply, TG_STR("error"), &value) == TG_OK;
+    }
+
+    CU_ASSERT(tg_json_end(&json) == TG_OK);
+    CU_ASSERT(i == 59 && errors > 10 && errors < 59);
+    tg_buf_deinit(&text);
+    host_deinit(&host);
+}
+
+static void
+test_ids(void)
+{
+    char line[TG_ID_MAX + 200], id[TG_ID_MAX + 2];
+    host_t host;
+    int more;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+
+    for (more = 0; more < 2; more++) {
+        memset(id, 'i', sizeof(id));
+        id[0] = '"';
+        id[TG_ID_MAX - 1 + more] = '"';
+        id[TG_ID_MAX + more] = '\0';
+        snprintf(line, sizeof(line),
+                 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"nothing\"}\n",
+                 id);
+        host_feed(&host, tg_str_c(line));
+        snprintf(line, sizeof(line),
+                 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%s,"
+                 "\"message\":\"$string\"}}",
+                 more ? "null" : id, more ? "-32600" : "-32601");
+        HELP_JSON(host_take(&host), line);
+    }
+
+    host_deinit(&host);
+}
+
+static CU_TestInfo test_peer[] = {
+    { "names", test_names },
+    { "detection", test_detection },
+    { "deferred calls", test_defer },
+    { "busy", test_busy },
+    { "cancel", test_cancel },
+    { "a notification runs", test_notification_runs },
+    { "errors of a backend", test_call_error },
+    { "ipc waits", test_ipc_waits },
+    { "backlog", test_backlog },
+    { "limits", test_limits },
+    { "relay: first line", test_relay_first_line },
+    { "batch: replies too large", test_batch_too_large },
+    { "ids", test_ids },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    return help_main("core peer", test_peer);
+}
