@@ -10,11 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TEST_DEADLINE_MS 10000
-#define TEST_LIMIT       65536
+#define TEST_LIMIT 65536
 
 typedef struct {
     tg_uv_conn_t conn;
@@ -524,86 +523,6 @@ test_broken(void)
     test_end_deinit(&end);
 }
 
-static void
-test_files(void)
-{
-    test_end_t end;
-    struct stat st;
-    char name[96];
-    tg_buf_t text;
-    int in, out;
-
-    snprintf(name, sizeof(name), "%s/in", test_dir);
-    in = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    CU_ASSERT_FATAL(in != -1);
-    unlink(name);
-    tg_buf_init(&text, tg_alloc_libc());
-    test_text(&text, 700001);
-    CU_ASSERT(write(in, text.data, text.len) == (ssize_t) text.len);
-    CU_ASSERT(lseek(in, 0, SEEK_SET) == 0);
-    tg_buf_deinit(&text);
-
-    snprintf(name, sizeof(name), "%s/out", test_dir);
-    out = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    CU_ASSERT_FATAL(out != -1);
-
-    test_end_init(&end, &test_eof_ops);
-    end.is_echo = 1;
-    CU_ASSERT(tg_uv_conn_open(&end.conn, in, out) == 0);
-    CU_ASSERT(test_until(&end.is_closed));
-    CU_ASSERT(end.is_eof);
-    CU_ASSERT(end.err == 0);
-    CU_ASSERT(stat(name, &st) == 0 && st.st_size == 700001);
-    CU_ASSERT(fcntl(in, F_GETFD) == -1);
-    CU_ASSERT(fcntl(out, F_GETFD) == -1);
-    unlink(name);
-    test_end_deinit(&end);
-}
-
-static void
-test_null_device(void)
-{
-    test_end_t end;
-    int in, out;
-
-    in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    out = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    test_end_init(&end, &test_eof_ops);
-    end.stays_on_eof = 1;
-    CU_ASSERT(tg_uv_conn_open(&end.conn, in, out) == 0);
-    CU_ASSERT(test_until(&end.is_closed));
-    CU_ASSERT(end.is_eof && end.err == 0);
-    test_end_deinit(&end);
-
-    test_end_init(&end, &test_ops);
-    CU_ASSERT(tg_uv_conn_open(&end.conn, 999, 998) == UV_EBADF);
-    CU_ASSERT(test_until(&end.is_closed));
-    test_end_deinit(&end);
-}
-
-/* Others may share the pipes with us and expect them to block. */
-static void
-test_pipes_keep_flags(void)
-{
-    test_end_t end;
-    int in[2], out[2], copy;
-
-    CU_ASSERT_FATAL(pipe2(in, O_CLOEXEC) == 0);
-    CU_ASSERT_FATAL(pipe2(out, O_CLOEXEC) == 0);
-    copy = fcntl(out[1], F_DUPFD_CLOEXEC, 3);
-    test_end_init(&end, &test_eof_ops);
-    end.is_echo = 1;
-    CU_ASSERT(tg_uv_conn_open(&end.conn, in[0], out[1]) == 0);
-    CU_ASSERT((fcntl(copy, F_GETFL) & O_NONBLOCK) != 0);
-    CU_ASSERT(write(in[1], "abc", 3) == 3);
-    close(in[1]);
-    CU_ASSERT(test_until(&end.is_closed));
-    CU_ASSERT((fcntl(copy, F_GETFL) & O_NONBLOCK) == 0);
-    close(copy);
-    close(out[0]);
-    test_end_deinit(&end);
-}
-
 static CU_TestInfo test_conn[] = {
     { "connect: missing", test_connect_missing },
     { "connect: long path", test_connect_long_path },
@@ -616,9 +535,6 @@ static CU_TestInfo test_conn[] = {
     { "failed output", test_failed_out },
     { "account of output", test_written },
     { "broken: the rest is read", test_broken },
-    { "files", test_files },
-    { "null device and bad descriptors", test_null_device },
-    { "pipes keep their flags", test_pipes_keep_flags },
     CU_TEST_INFO_NULL,
 };
 

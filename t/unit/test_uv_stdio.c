@@ -1,0 +1,293 @@
+/*
+ * The transport over what standard input and output may be: files, devices,
+ * pipes that others share.
+ */
+#include "uv/tg_uv.h"
+
+#include <CUnit/Basic.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEST_DEADLINE_MS 20000
+
+/* Sends back what comes; says a last word and ends when nothing more does. */
+typedef struct {
+    tg_uv_conn_t conn;
+    tg_buf_t out;
+    size_t got;
+    int err;
+    int is_eof;
+    int is_closed;
+} test_end_t;
+
+static uv_loop_t test_loop;
+static char test_dir[64];
+
+static int
+test_on_input(void *host, const char *data, size_t len, size_t *consumed)
+{
+    test_end_t *end;
+
+    end = host;
+    end->got += len;
+    *consumed = len;
+    tg_buf_put(&end->out, data, len);
+
+    return TG_OK;
+}
+
+static void
+test_on_eof(void *host)
+{
+    test_end_t *end;
+
+    end = host;
+    end->is_eof = 1;
+    tg_buf_char(&end->out, '.');
+    tg_uv_conn_finish(&end->conn);
+}
+
+static void
+test_on_closed(void *host, int err)
+{
+    test_end_t *end;
+
+    end = host;
+    end->err = err;
+    end->is_closed = 1;
+}
+
+static const tg_uv_conn_ops_t test_ops = {
+    .input = test_on_input,
+    .eof = test_on_eof,
+    .closed = test_on_closed,
+};
+
+static void
+test_end_init(test_end_t *end)
+{
+    memset(end, 0, sizeof(*end));
+    tg_buf_init(&end->out, tg_alloc_libc());
+    tg_uv_conn_init(&end->conn, &test_loop, &test_ops, end, &end->out);
+}
+
+static void
+test_on_deadline(uv_timer_t *timer)
+{
+    *(int *) timer->data = 1;
+}
+
+/* Runs the loop until the conn is closed; tells whether that came. */
+static int
+test_end_wait(test_end_t *end)
+{
+    uv_timer_t timer;
+    int is_late;
+
+    is_late = 0;
+    uv_timer_init(&test_loop, &timer);
+    timer.data = &is_late;
+    uv_timer_start(&timer, test_on_deadline, TEST_DEADLINE_MS, 0);
+
+    while (!end->is_closed && !is_late) {
+        uv_run(&test_loop, UV_RUN_ONCE);
+    }
+
+    uv_close((uv_handle_t *) &timer, NULL);
+    uv_run(&test_loop, UV_RUN_NOWAIT);
+    tg_buf_deinit(&end->out);
+
+    return end->is_closed;
+}
+
+static int
+test_file(const char *name, int flags, size_t size)
+{
+    char path[96], *text;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%s", test_dir, name);
+    fd = open(path, flags | O_CREAT | O_CLOEXEC, 0600);
+    CU_ASSERT_FATAL(fd != -1);
+
+    if (size != 0) {
+        text = calloc(1, size);
+        CU_ASSERT_FATAL(text != NULL);
+        CU_ASSERT(write(fd, text, size) == (ssize_t) size);
+        CU_ASSERT(lseek(fd, 0, SEEK_SET) == 0);
+        free(text);
+    }
+
+    return fd;
+}
+
+static void
+test_files(void)
+{
+    test_end_t end;
+    struct stat st;
+    char path[96];
+    int in, out;
+
+    in = test_file("in", O_RDWR, 700001);
+    out = test_file("out", O_WRONLY, 0);
+    test_end_init(&end);
+    CU_ASSERT(tg_uv_conn_open(&end.conn, in, out) == 0);
+    CU_ASSERT(test_end_wait(&end));
+    CU_ASSERT(end.is_eof && end.err == 0);
+    CU_ASSERT(end.got == 700001);
+    CU_ASSERT(fcntl(in, F_GETFD) == -1);
+    CU_ASSERT(fcntl(out, F_GETFD) == -1);
+
+    snprintf(path, sizeof(path), "%s/out", test_dir);
+    CU_ASSERT(stat(path, &st) == 0 && st.st_size == 700002);
+    unlink(path);
+    snprintf(path, sizeof(path), "%s/in", test_dir);
+    unlink(path);
+}
+
+/* Closed while a read is under way in the thread pool. */
+static void
+test_file_closed_early(void)
+{
+    test_end_t end;
+    char path[96];
+    int in, out;
+
+    in = test_file("in", O_RDWR, 700001);
+    out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    test_end_init(&end);
+    CU_ASSERT(tg_uv_conn_open(&end.conn, in, out) == 0);
+    tg_uv_conn_close(&end.conn);
+    CU_ASSERT(!end.is_closed);
+    CU_ASSERT(test_end_wait(&end));
+    CU_ASSERT(end.got == 0 && end.err == 0);
+    CU_ASSERT(fcntl(in, F_GETFD) == -1);
+    snprintf(path, sizeof(path), "%s/in", test_dir);
+    unlink(path);
+}
+
+static void
+test_full_device(void)
+{
+    test_end_t end;
+    char path[96];
+    int in, out;
+
+    out = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    CU_ASSERT_FATAL(out != -1);
+    in = test_file("in", O_RDWR, 10);
+    test_end_init(&end);
+    CU_ASSERT(tg_uv_conn_open(&end.conn, in, out) == 0);
+    CU_ASSERT(test_end_wait(&end));
+    CU_ASSERT(end.err == UV_ENOSPC);
+    snprintf(path, sizeof(path), "%s/in", test_dir);
+    unlink(path);
+}
+
+static void
+test_null_device(void)
+{
+    test_end_t end;
+    int in, out;
+
+    in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    test_end_init(&end);
+    CU_ASSERT(tg_uv_conn_open(&end.conn, in, out) == 0);
+    CU_ASSERT(test_end_wait(&end));
+    CU_ASSERT(end.is_eof && end.err == 0);
+}
+
+static void
+test_bad_descriptors(void)
+{
+    test_end_t end;
+    int in;
+
+    test_end_init(&end);
+    CU_ASSERT(tg_uv_conn_open(&end.conn, 999, 998) == UV_EBADF);
+    CU_ASSERT(!end.is_closed);
+    CU_ASSERT(test_end_wait(&end));
+
+    in = open(test_dir, O_RDONLY | O_CLOEXEC);
+    test_end_init(&end);
+    CU_ASSERT(tg_uv_conn_open(&end.conn, in, 2) != 0);
+    CU_ASSERT(test_end_wait(&end));
+    close(in);
+}
+
+/* Others may share the pipes with us and expect them to block. */
+static void
+test_pipes_keep_flags(void)
+{
+    int in[2], out[2], copy;
+    test_end_t end;
+    char text[8];
+
+    CU_ASSERT_FATAL(pipe2(in, O_CLOEXEC) == 0);
+    CU_ASSERT_FATAL(pipe2(out, O_CLOEXEC) == 0);
+    copy = fcntl(out[1], F_DUPFD_CLOEXEC, 3);
+    test_end_init(&end);
+    CU_ASSERT(tg_uv_conn_open(&end.conn, in[0], out[1]) == 0);
+    CU_ASSERT((fcntl(copy, F_GETFL) & O_NONBLOCK) != 0);
+    CU_ASSERT(write(in[1], "abc", 3) == 3);
+    close(in[1]);
+    CU_ASSERT(test_end_wait(&end));
+    CU_ASSERT((fcntl(copy, F_GETFL) & O_NONBLOCK) == 0);
+    CU_ASSERT(read(out[0], text, sizeof(text)) == 4);
+    close(copy);
+    close(out[0]);
+}
+
+static CU_TestInfo test_stdio[] = {
+    { "files", test_files },
+    { "a file closed early", test_file_closed_early },
+    { "a full device", test_full_device },
+    { "the null device", test_null_device },
+    { "bad descriptors", test_bad_descriptors },
+    { "pipes keep their flags", test_pipes_keep_flags },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_SuiteInfo test_suites[] = {
+    { "uv stdio", NULL, NULL, NULL, NULL, test_stdio },
+    CU_SUITE_INFO_NULL,
+};
+
+int
+main(void)
+{
+    unsigned failures;
+
+    signal(SIGPIPE, SIG_IGN);
+    snprintf(test_dir, sizeof(test_dir), "/tmp/test_uv_XXXXXX");
+
+    if (mkdtemp(test_dir) == NULL || uv_loop_init(&test_loop) != 0
+        || CU_initialize_registry() != CUE_SUCCESS)
+    {
+        return 2;
+    }
+
+    CU_register_suites(test_suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+
+    if (uv_loop_close(&test_loop) != 0) {
+        fprintf(stderr, "handles are left in the loop\n");
+        failures++;
+    }
+
+    if (rmdir(test_dir) != 0) {
+        fprintf(stderr, "files are left in %s\n", test_dir);
+        failures++;
+    }
+
+    return failures == 0 ? 0 : 1;
+}
