@@ -40,7 +40,7 @@ lint() {
 # NGINX's configured headers to say anything true about it.
 lint_cppcheck() {
     local room rooms=()
-    for room in core uv bridge runner client; do
+    for room in core regex uv bridge runner client; do
         compgen -G "module/$room/*.c" >/dev/null && rooms+=("module/$room")
     done
     [ ${#rooms[@]} != 0 ] || return 0

@@ -19,6 +19,7 @@
 
 #include "core/tg_caller.h"
 #include "core/tg_peer.h"
+#include "core/tg_schema.h"
 
 #define NGX_STREAM_TOOLGATE_VERSION "0.1.0"
 
@@ -54,6 +55,7 @@ typedef struct {
 struct ngx_stream_toolgate_tool_s {
     tg_entry_t entry;
     ngx_stream_toolgate_handler_pt handler;
+    tg_schema_t *input;                /* NULL: any arguments */
     ngx_stream_complex_value_t *value; /* return */
     ngx_array_t *argv;                 /* exec: ngx_stream_complex_value_t */
     ngx_str_t program;                 /* exec: absolute, terminated */
@@ -177,6 +179,18 @@ typedef const char *(*ngx_stream_toolgate_mistake_pt)(ngx_str_t *path);
 const char *ngx_stream_toolgate_runner_mistake(ngx_str_t *path);
 const char *ngx_stream_toolgate_state_dir_mistake(ngx_str_t *path);
 
+/* --- schemas --- */
+
+/* NULL, logged, when text is no schema; the cycle's pool frees it. */
+tg_schema_t *ngx_stream_toolgate_schema_compile(ngx_conf_t *cf,
+                                                ngx_command_t *cmd,
+                                                tg_str_t text);
+
+/* As tg_schema_check(), with the worker's checker. */
+int ngx_stream_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
+                                     tg_buf_t *error);
+void ngx_stream_toolgate_schema_exit(void);
+
 /* --- session --- */
 
 void ngx_stream_toolgate_handler(ngx_stream_session_t *s);
@@ -186,6 +200,9 @@ void ngx_stream_toolgate_handler(ngx_stream_session_t *s);
  * the session.  For every event, and after every late answer.
  */
 void ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session);
+
+/* Frees what the worker keeps for the next session. */
+void ngx_stream_toolgate_session_exit(void);
 
 /* --- dispatch --- */
 
@@ -210,6 +227,9 @@ ngx_int_t ngx_stream_toolgate_defer(ngx_stream_toolgate_call_t *call,
                                     ngx_msec_t timeout);
 
 const char *ngx_stream_toolgate_failure_name(tg_failure_t failure);
+
+/* Frees what the worker keeps for the next call. */
+void ngx_stream_toolgate_dispatch_exit(void);
 
 /* --- handlers --- */
 

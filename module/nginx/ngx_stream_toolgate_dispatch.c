@@ -65,6 +65,37 @@ ngx_stream_toolgate_log(void *host, const char *text)
     ngx_log_error(NGX_LOG_INFO, session->connection->log, 0, "%s", text);
 }
 
+/* Do the arguments fit the tool's schema?  If not, the call was answered. */
+static ngx_uint_t
+ngx_stream_toolgate_is_fit(ngx_stream_toolgate_call_t *call,
+                           tg_request_t *request)
+{
+    tg_outcome_t outcome;
+    tg_buf_t error;
+    int rc;
+
+    if (call->tool->input == NULL) {
+        return 1;
+    }
+
+    tg_buf_init(&error, tg_alloc_libc());
+    rc = ngx_stream_toolgate_schema_check(call->tool->input, request->arguments,
+                                          &error);
+
+    if (rc == TG_NOMEM || tg_buf_failed(&error)) {
+        ngx_stream_toolgate_fail(call, TG_FAILURE_INTERNAL,
+                                 "Toolgate has no memory left; try again.");
+    } else if (rc != TG_OK) {
+        outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, "");
+        outcome.value = tg_buf_view(&error);
+        ngx_stream_toolgate_answer(call, &outcome);
+    }
+
+    tg_buf_deinit(&error);
+
+    return rc == TG_OK;
+}
+
 static void
 ngx_stream_toolgate_call(void *host, tg_peer_t *peer, tg_request_t *request)
 {
@@ -95,7 +126,9 @@ ngx_stream_toolgate_call(void *host, tg_peer_t *peer, tg_request_t *request)
     call->request = request;
     call->start = ngx_current_msec;
 
-    call->tool->handler(call, request);
+    if (ngx_stream_toolgate_is_fit(call, request)) {
+        call->tool->handler(call, request);
+    }
 }
 
 /*
@@ -254,4 +287,13 @@ ngx_stream_toolgate_last_resort(ngx_event_t *ev)
     ngx_stream_toolgate_fail(call, TG_FAILURE_TIMEOUT,
                              "The deadline passed and toolgate-runner does not "
                              "answer; tell the operator to look at it.");
+}
+
+void
+ngx_stream_toolgate_dispatch_exit(void)
+{
+    if (ngx_stream_toolgate_spare_pool != NULL) {
+        ngx_destroy_pool(ngx_stream_toolgate_spare_pool);
+        ngx_stream_toolgate_spare_pool = NULL;
+    }
 }

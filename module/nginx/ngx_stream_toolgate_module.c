@@ -13,6 +13,7 @@
 #define NGX_STREAM_TOOLGATE_MAX_FRAME 10485760
 #define NGX_STREAM_TOOLGATE_MAX_INFLIGHT 256
 
+static void ngx_stream_toolgate_exit_process(ngx_cycle_t *cycle);
 static void *ngx_stream_toolgate_create_main_conf(ngx_conf_t *cf);
 static void *ngx_stream_toolgate_create_srv_conf(ngx_conf_t *cf);
 static char *ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent,
@@ -159,18 +160,29 @@ static ngx_stream_module_t ngx_stream_toolgate_module_ctx = {
 
 ngx_module_t ngx_stream_toolgate_module = {
     NGX_MODULE_V1,
-    &ngx_stream_toolgate_module_ctx, /* module context */
-    ngx_stream_toolgate_commands,    /* module directives */
-    NGX_STREAM_MODULE,               /* module type */
-    NULL,                            /* init master */
-    NULL,                            /* init module */
-    NULL,                            /* init process */
-    NULL,                            /* init thread */
-    NULL,                            /* exit thread */
-    NULL,                            /* exit process */
-    NULL,                            /* exit master */
+    &ngx_stream_toolgate_module_ctx,  /* module context */
+    ngx_stream_toolgate_commands,     /* module directives */
+    NGX_STREAM_MODULE,                /* module type */
+    NULL,                             /* init master */
+    NULL,                             /* init module */
+    NULL,                             /* init process */
+    NULL,                             /* init thread */
+    NULL,                             /* exit thread */
+    ngx_stream_toolgate_exit_process, /* exit process */
+    NULL,                             /* exit master */
     NGX_MODULE_V1_PADDING
 };
+
+/* What the worker keeps for its calls. */
+static void
+ngx_stream_toolgate_exit_process(ngx_cycle_t *cycle)
+{
+    (void) cycle;
+
+    ngx_stream_toolgate_schema_exit();
+    ngx_stream_toolgate_dispatch_exit();
+    ngx_stream_toolgate_session_exit();
+}
 
 static void *
 ngx_stream_toolgate_create_main_conf(ngx_conf_t *cf)

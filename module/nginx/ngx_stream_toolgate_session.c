@@ -511,3 +511,11 @@ ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session)
                                     NGX_STREAM_INTERNAL_SERVER_ERROR);
     }
 }
+
+void
+ngx_stream_toolgate_session_exit(void)
+{
+    tg_free(tg_alloc_libc(), ngx_stream_toolgate_spare);
+    ngx_stream_toolgate_spare = NULL;
+    ngx_stream_toolgate_spare_cap = 0;
+}

@@ -494,7 +494,11 @@ ngx_stream_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    if (ngx_stream_toolgate_properties(cf, tool) != NGX_OK) {
+    tool->input = ngx_stream_toolgate_schema_compile(cf, cmd,
+                                                     tool->entry.input_schema);
+
+    if (tool->input == NULL
+        || ngx_stream_toolgate_properties(cf, tool) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 

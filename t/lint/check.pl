@@ -22,10 +22,11 @@ my %room = (
     core => { rooms => [], system => sub { $c11{ $_[0] } } },
     api  => { rooms => [], system => sub { $c11{ $_[0] } } },
     uv   => { rooms => ['core'], system => libraries(qr/^uv\.h$/) },
-    nginx => { rooms => [qw(core api)], system => libraries(qr/^ngx_/) },
+    regex => { rooms => ['core'], system => libraries(qr/^pcre2/) },
+    nginx => { rooms => [qw(core api regex)], system => libraries(qr/^ngx_/) },
     map {
         $_ => {
-            rooms  => [qw(core uv)],
+            rooms  => [qw(core uv regex)],
             system => libraries(qr/^(?:uv\.h|json-c\/|curl\/|sqlite3|pcre2)/),
         }
     } qw(bridge runner client),

@@ -25,8 +25,8 @@ sub list {
 }
 
 my %want = (
-    TOOLGATE_DEPS => list('TOOLGATE_DEPS', 'h', qw(core api nginx)),
-    TOOLGATE_SRCS => list('TOOLGATE_SRCS', 'c', qw(core nginx)),
+    TOOLGATE_DEPS => list('TOOLGATE_DEPS', 'h', qw(core api nginx regex)),
+    TOOLGATE_SRCS => list('TOOLGATE_SRCS', 'c', qw(core nginx regex)),
 );
 
 my $old = slurp('config');

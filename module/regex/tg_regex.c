@@ -1,0 +1,106 @@
+#include "regex/tg_regex.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <stdlib.h>
+
+/* Memory of one match, in KiB: a bound beside that of its steps. */
+#define TG_REGEX_HEAP 4096
+
+typedef struct {
+    pcre2_code *code;
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+} tg_regex_t;
+
+static void
+tg_regex_free(void *ctx, void *ptr)
+{
+    tg_regex_t *regex;
+
+    (void) ctx;
+    regex = ptr;
+
+    if (regex != NULL) {
+        pcre2_match_context_free(regex->context);
+        pcre2_match_data_free(regex->data);
+        pcre2_code_free(regex->code);
+        free(regex);
+    }
+}
+
+static int
+tg_regex_compile(void *ctx, tg_str_t pattern, void **out, tg_buf_t *error)
+{
+    PCRE2_UCHAR message[128];
+    tg_regex_t *regex;
+    PCRE2_SIZE offset;
+    int code;
+
+    regex = calloc(1, sizeof(*regex));
+
+    if (regex == NULL) {
+        return TG_NOMEM;
+    }
+
+    regex->code = pcre2_compile((PCRE2_SPTR) pattern.data, pattern.len,
+                                PCRE2_UTF | PCRE2_ANCHORED
+                                    | PCRE2_NEVER_BACKSLASH_C
+                                    | PCRE2_MATCH_UNSET_BACKREF
+                                    | PCRE2_DOLLAR_ENDONLY,
+                                &code, &offset, NULL);
+
+    if (regex->code == NULL) {
+        (void) pcre2_get_error_message(code, message, sizeof(message));
+        tg_buf_text(error, (const char *) message);
+        tg_regex_free(ctx, regex);
+        return code == PCRE2_ERROR_NOMEMORY ? TG_NOMEM : TG_BAD;
+    }
+
+    regex->data = pcre2_match_data_create_from_pattern(regex->code, NULL);
+    regex->context = pcre2_match_context_create(NULL);
+
+    if (regex->data == NULL || regex->context == NULL) {
+        tg_regex_free(ctx, regex);
+        return TG_NOMEM;
+    }
+
+    (void) pcre2_set_heap_limit(regex->context, TG_REGEX_HEAP);
+    *out = regex;
+
+    return TG_OK;
+}
+
+static int
+tg_regex_match(void *ctx, void *ptr, tg_str_t text, uint32_t limit)
+{
+    tg_regex_t *regex;
+    int rc;
+
+    (void) ctx;
+    regex = ptr;
+    (void) pcre2_set_match_limit(regex->context, limit);
+
+    /* The text was validated with the frame. */
+    rc = pcre2_match(regex->code, (PCRE2_SPTR) text.data, text.len, 0,
+                     PCRE2_NO_UTF_CHECK, regex->data, regex->context);
+
+    switch (rc) {
+    case PCRE2_ERROR_NOMATCH:
+        return TG_MISSING;
+    case PCRE2_ERROR_NOMEMORY:
+        return TG_NOMEM;
+    default:
+        return rc >= 0 ? TG_OK : TG_LIMIT;
+    }
+}
+
+const tg_schema_regex_t *
+tg_regex_pcre2(void)
+{
+    static const tg_schema_regex_t pcre2 = { NULL, tg_regex_compile,
+                                             tg_regex_match, tg_regex_free };
+
+    return &pcre2;
+}
