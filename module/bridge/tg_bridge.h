@@ -1,0 +1,314 @@
+/*
+ * The bridge: MCP on stdio towards an agent, any dialect on a Unix socket
+ * towards the parent (Toolgate, or a parent of one of the seeds).
+ *
+ * MCP ends here on both sides.  The agent's session lives in the bridge
+ * alone, so after the parent was lost and found again nothing but its
+ * catalogue must be fetched and compared.
+ *
+ *   tg_bridge_main.c    arguments, environment
+ *   tg_bridge.c         the loop, its end, what connects the two sides
+ *   tg_bridge_agent.c   stdio and core's peer
+ *   tg_bridge_parent.c  the socket: connect, lose, retry
+ *   tg_bridge_greet.c   core's caller: MCP's handshake, what the parent says
+ *   tg_bridge_errand.c  requests on their way from one to the other
+ *   tg_bridge_list.c    the parent's list of tools: fetch, compare, tell
+ *   tg_bridge_tools.c   such a list as a catalogue
+ *   tg_bridge_log.c     stderr
+ *
+ * Nothing here blocks, on stderr neither.  TG_NOMEM anywhere ends the
+ * bridge: an agent starts a new one.
+ */
+#ifndef TG_BRIDGE_H
+#define TG_BRIDGE_H
+
+#include "core/tg_caller.h"
+#include "core/tg_peer.h"
+#include "uv/tg_uv.h"
+
+#ifndef TG_VERSION
+#define TG_VERSION "0.1.0"
+#endif
+
+/*
+ * The common SDK closes when its read buffer would pass 10 MiB; what it had
+ * read of a next message, one chunk at most, counts too.
+ */
+#define TG_BRIDGE_FRAME_MAX (10485760u - 65536u - 1u)
+/*
+ * What a jsonrpc parent may send.  Far above the agent's limit, so that a
+ * result that is too large for the agent is answered as that.
+ */
+#define TG_BRIDGE_PARENT_FRAME_MAX 67108864u
+/* Unwritten bytes towards one side at which the other is not read. */
+#define TG_BRIDGE_BACKLOG 1048576u
+/* More calls than any agent makes at once; beyond it they are refused. */
+#define TG_BRIDGE_CALLS_MAX 1024
+/* Arguments kept for calls that wait or may have to be sent again. */
+#define TG_BRIDGE_KEPT_MAX 67108864u
+
+/* The agent's first words wait as long for the parent's, in ms. */
+#define TG_BRIDGE_HOLD 1000
+/* How long requests wait for the parent to come back. */
+#define TG_BRIDGE_GRACE 3000
+/* A parent that accepts must have said hello by then. */
+#define TG_BRIDGE_HANDSHAKE 10000
+/* Waits between attempts to connect double from the one to the other. */
+#define TG_BRIDGE_RETRY_MIN 10
+#define TG_BRIDGE_RETRY_MAX 1000
+/* A connection that lived shorter is not reopened without a wait. */
+#define TG_BRIDGE_LIVED 100
+/* Between two fetches of the list that the parent asked for. */
+#define TG_BRIDGE_RELIST 100
+/* An agent that is not read from is looked after as often. */
+#define TG_BRIDGE_WATCH 500
+/* The last bytes may take so long to leave. */
+#define TG_BRIDGE_QUIT 500
+
+typedef struct tg_bridge_s tg_bridge_t;
+typedef struct tg_tools_s tg_tools_t;
+
+typedef struct {
+    tg_dialect_t dialect;    /* of the parent, never AUTO */
+    const char *socket;      /* fits a sockaddr_un */
+    const char *schema_file; /* with ipc, else NULL */
+    int is_debug;
+} tg_bridge_options_t;
+
+typedef enum {
+    TG_PARENT_IDLE,    /* no connection, and none is wanted (ipc) */
+    TG_PARENT_WAITING, /* the retry timer runs */
+    TG_PARENT_CONNECTING,
+    TG_PARENT_GREETING, /* jsonrpc: initialize is under way */
+    TG_PARENT_LISTING,  /* jsonrpc: calls pass, its list is not here yet */
+    TG_PARENT_READY,
+    TG_PARENT_CLOSING /* until the connection's last callback */
+} tg_parent_state_t;
+
+/* What core's caller gets as a tag: who wants the answer. */
+typedef struct {
+    void (*answer)(tg_bridge_t *bridge, void *tag, const tg_answer_t *answer);
+} tg_bridge_tag_t;
+
+typedef struct tg_errand_s tg_errand_t;
+
+/* A tools/call or a tools/list of the agent that cannot be answered yet. */
+struct tg_errand_s {
+    tg_bridge_tag_t tag; /* first: an errand is its own tag */
+    tg_bridge_t *bridge;
+    tg_errand_t *next;
+    tg_errand_t *prev;
+    tg_call_t *call; /* the peer's */
+    uint64_t seq;    /* in the order of the agent's requests */
+    uint64_t id;     /* the caller's, once it is sent */
+    uint64_t round;  /* of a list: the fetch that may answer it */
+    size_t size;
+    unsigned ntries;
+    unsigned is_list:1;
+    unsigned is_sent:1;
+    unsigned has_progress:1;
+    tg_str_t name;      /* escaped body, in data */
+    tg_str_t arguments; /* raw, in data; of a list its cursor or absent */
+    char data[];
+};
+
+typedef struct {
+    tg_errand_t *first;
+    tg_errand_t *last;
+} tg_errand_queue_t;
+
+typedef struct {
+    tg_bridge_tag_t tag;
+    tg_tools_t *tools; /* what came so far; NULL when none is under way */
+    uint64_t round;    /* number of the fetch */
+    uint64_t started;  /* loop time */
+    unsigned npages;
+    int is_dirty; /* the list changed while it was fetched */
+} tg_list_fetch_t;
+
+typedef enum {
+    TG_TIMER_HOLD,
+    TG_TIMER_RETRY,
+    TG_TIMER_HANDSHAKE,
+    TG_TIMER_GRACE,
+    TG_TIMER_RELIST,
+    TG_TIMER_WATCH,
+    TG_TIMER_QUIT,
+    TG_TIMERS
+} tg_bridge_timer_t;
+
+struct tg_bridge_s {
+    const tg_bridge_options_t *options;
+    uv_loop_t loop;
+    uv_prepare_t turn;
+    uv_signal_t signals[2];
+    uv_timer_t timers[TG_TIMERS];
+    int code; /* the exit status */
+    unsigned is_quitting:1;
+    unsigned is_over:1;   /* everything is closed or being closed */
+    unsigned is_held:1;   /* the agent's first words wait */
+    unsigned has_agent:1; /* its connection is not closed yet */
+    unsigned has_parent:1;
+    unsigned has_listed:1;  /* the agent asked for the list */
+    unsigned was_greeted:1; /* this connection came to be of use */
+    unsigned is_drained:1;  /* the parent said a proper goodbye */
+    unsigned is_ended:1;    /* the runner sent shutdown (relay) */
+
+    tg_uv_conn_t agent;
+    tg_peer_t peer;
+    tg_info_t info;
+    tg_buf_t info_text; /* what info points to */
+
+    tg_uv_conn_t parent;
+    tg_caller_t caller;
+    tg_parent_state_t state;
+    tg_bridge_tag_t greeting;
+    unsigned retry_ms;
+    uint64_t jitter;
+    uint64_t opened;      /* loop time of the last connect */
+    uint64_t grace_until; /* loop time; after it a failed attempt is told */
+    char label[160];      /* the socket's path as UTF-8 */
+    char why[512];        /* what is not running, how to start it; or "" */
+
+    tg_tools_t *tools; /* what the agent sees */
+    uint64_t told;     /* digest of what it was given last, 0: none */
+    tg_list_fetch_t fetch;
+
+    tg_errand_queue_t waiting;
+    tg_errand_queue_t sent;
+    size_t kept; /* bytes of both queues */
+    uint64_t seq;
+};
+
+/* Runs until the end; returns the exit status. */
+int tg_bridge_run(const tg_bridge_options_t *options);
+
+/* Begins the end: what is to be written is, for TG_BRIDGE_QUIT at most. */
+void tg_bridge_quit(tg_bridge_t *bridge, int code);
+void tg_bridge_no_memory(tg_bridge_t *bridge);
+
+/* One of the two connections has closed. */
+void tg_bridge_closed(tg_bridge_t *bridge);
+
+/* Starts a timer, anew when it runs; its callback is its number's. */
+void tg_bridge_timer_start(tg_bridge_t *bridge, tg_bridge_timer_t timer,
+                           uint64_t ms);
+void tg_bridge_timer_stop(tg_bridge_t *bridge, tg_bridge_timer_t timer);
+int tg_bridge_timer_runs(const tg_bridge_t *bridge, tg_bridge_timer_t timer);
+
+/* The first len bytes of out were written. */
+void tg_bridge_drop(tg_buf_t *out, size_t len);
+
+/* --- tg_bridge_agent.c --- */
+
+void tg_agent_init(tg_bridge_t *bridge);
+void tg_agent_start(tg_bridge_t *bridge);
+/* May what the agent wrote be served now? */
+int tg_agent_is_welcome(const tg_bridge_t *bridge);
+/* Lets the agent's first words in. */
+void tg_agent_release(tg_bridge_t *bridge);
+/* While the agent is not read from, its end must be looked for. */
+void tg_agent_watch(tg_bridge_t *bridge);
+
+/* --- tg_bridge_parent.c --- */
+
+void tg_parent_init(tg_bridge_t *bridge);
+void tg_parent_start(tg_bridge_t *bridge);
+void tg_parent_connect(tg_bridge_t *bridge);
+/* For messages: "Toolgate", "the parent process", "the runner". */
+const char *tg_parent_name(const tg_bridge_t *bridge);
+/* Do calls pass? */
+int tg_parent_is_open(const tg_bridge_t *bridge);
+/* May what it sent be read now? */
+int tg_parent_is_welcome(const tg_bridge_t *bridge);
+/* Somebody waits for it: connect at once if nothing is under way. */
+void tg_parent_need(tg_bridge_t *bridge);
+/* Its first list on this connection is here. */
+void tg_parent_listed(tg_bridge_t *bridge);
+/* It is no use; text says why. */
+void tg_parent_give_up(tg_bridge_t *bridge, const char *text);
+/* It did not come in time: whoever waits is told. */
+void tg_parent_missing(tg_bridge_t *bridge);
+/* It did not answer the handshake in time. */
+void tg_parent_silent(tg_bridge_t *bridge);
+/* Closes the connection, as if it had been lost. */
+void tg_parent_drop(tg_bridge_t *bridge);
+/* The bridge goes. */
+void tg_parent_leave(tg_bridge_t *bridge);
+
+/* --- tg_bridge_greet.c --- */
+
+/* MCP's handshake, first thing on a jsonrpc connection. */
+void tg_parent_greet(tg_bridge_t *bridge);
+extern const tg_caller_ops_t tg_parent_caller_ops;
+
+/* --- tg_bridge_errand.c --- */
+
+/*
+ * Takes a request of the agent; round: see tg_list_asked().  When it cannot
+ * be taken it is answered.
+ */
+void tg_errand_take(tg_bridge_t *bridge, const tg_request_t *request,
+                    int is_list, uint64_t round);
+/* The agent cancelled it, or goes. */
+void tg_errand_cancel(tg_errand_t *errand);
+/* Sends the calls that wait. */
+void tg_errands_send(tg_bridge_t *bridge);
+/* Answers all that wait with an MCP error. */
+void tg_errands_fail(tg_bridge_t *bridge, const char *text);
+/* Answers the lists that wait with the parent's own error. */
+void tg_errands_refuse_lists(tg_bridge_t *bridge, const tg_answer_t *answer);
+/* Answers those of rounds up to this from the catalogue. */
+void tg_errands_list(tg_bridge_t *bridge, uint64_t round);
+int tg_errands_want_list(const tg_bridge_t *bridge);
+void tg_errands_progress(tg_bridge_t *bridge, const tg_message_t *message);
+
+/* --- tg_bridge_list.c --- */
+
+/* ops->list of the agent's peer. */
+int tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request);
+void tg_list_fetch(tg_bridge_t *bridge);
+/* The parent says that its list changed. */
+void tg_list_changed(tg_bridge_t *bridge);
+void tg_list_forget(tg_bridge_t *bridge);
+
+/* --- tg_bridge_tools.c --- */
+
+/* NULL when there is no memory. */
+tg_tools_t *tg_tools_new(void);
+void tg_tools_free(tg_tools_t *tools);
+
+/*
+ * Adds a raw `tools` array of tools/list.  TG_OK, TG_BAD when it is none,
+ * TG_LIMIT when all is more than anybody can want, TG_NOMEM.  Elements that
+ * are no tool, or one that is there already, are skipped with a log line.
+ */
+int tg_tools_add(tg_tools_t *tools, tg_str_t array);
+
+/* Finishes the catalogue: TG_OK or TG_NOMEM. */
+int tg_tools_seal(tg_tools_t *tools);
+const tg_catalogue_t *tg_tools_catalogue(const tg_tools_t *tools);
+uint64_t tg_tools_digest(const tg_tools_t *tools);
+
+/*
+ * Reads a schema file (seed 000 "Schema File Format") and seals.  NULL, with
+ * what is wrong in why[size].
+ */
+tg_tools_t *tg_tools_load(const char *path, char *why, size_t size);
+
+/* --- tg_bridge_log.c --- */
+
+__attribute__((format(printf, 1, 2))) void tg_bridge_log(const char *format,
+                                                         ...);
+
+/* One message a line, cut to a sane length; is_prefixed: ipc framing. */
+void tg_bridge_trace(const char *where, const char *data, size_t len,
+                     int is_prefixed);
+
+/* Decodes an escaped body as far as it fits. */
+void tg_bridge_decode(char *dst, size_t size, tg_str_t body);
+
+/* Copies text as far as it fits; what is not UTF-8 becomes `?`. */
+void tg_bridge_printable(char *dst, size_t size, const char *text);
+
+#endif

@@ -1,0 +1,190 @@
+#include "bridge/tg_bridge.h"
+
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- core's peer --- */
+
+static void
+tg_agent_call(void *host, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_errand_take(host, request, 0, 0);
+}
+
+static void
+tg_agent_cancel(void *host, tg_call_t *call)
+{
+    tg_errand_cancel(call->host);
+}
+
+static void
+tg_agent_log(void *host, const char *text)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+
+    if (bridge->options->is_debug) {
+        tg_bridge_log("agent: %s", text);
+    }
+}
+
+static int
+tg_agent_list(void *host, tg_peer_t *peer, tg_request_t *request)
+{
+    return tg_list_asked(host, request);
+}
+
+static const tg_peer_ops_t tg_agent_peer_ops = { tg_agent_call, tg_agent_cancel,
+                                                 tg_agent_log,  NULL,
+                                                 tg_agent_list, 1 };
+
+/* --- stdio --- */
+
+static uint64_t
+tg_agent_clock(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+
+    return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+}
+
+int
+tg_agent_is_welcome(const tg_bridge_t *bridge)
+{
+    return !bridge->is_held
+           && (!bridge->has_parent
+               || tg_uv_conn_backlog(&bridge->parent) <= TG_BRIDGE_BACKLOG);
+}
+
+void
+tg_agent_watch(tg_bridge_t *bridge)
+{
+    struct pollfd in;
+
+    if (!bridge->agent.is_paused || bridge->agent.state != TG_UV_OPEN) {
+        return;
+    }
+
+    in.fd = STDIN_FILENO;
+    in.events = POLLRDHUP;
+    in.revents = 0;
+
+    if (poll(&in, 1, 0) == 1) {
+        tg_bridge_quit(bridge, 0);
+        return;
+    }
+
+    tg_bridge_timer_start(bridge, TG_TIMER_WATCH, TG_BRIDGE_WATCH);
+}
+
+void
+tg_agent_release(tg_bridge_t *bridge)
+{
+    bridge->is_held = 0;
+    tg_bridge_timer_stop(bridge, TG_TIMER_HOLD);
+}
+
+static int
+tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
+{
+    tg_bridge_t *bridge;
+    int rc;
+
+    bridge = host;
+    rc = TG_LIMIT;
+    *consumed = 0;
+
+    if (tg_agent_is_welcome(bridge)) {
+        bridge->peer.now_ms = tg_agent_clock();
+        rc = tg_peer_input(&bridge->peer, data, len, consumed);
+
+        if (bridge->options->is_debug) {
+            tg_bridge_trace("agent  ->", data, *consumed, 0);
+        }
+    }
+
+    if (rc == TG_LIMIT && !tg_bridge_timer_runs(bridge, TG_TIMER_WATCH)) {
+        tg_bridge_timer_start(bridge, TG_TIMER_WATCH, TG_BRIDGE_WATCH);
+    }
+
+    return rc;
+}
+
+static void
+tg_agent_eof(void *host)
+{
+    tg_bridge_quit(host, 0);
+}
+
+static void
+tg_agent_written(void *host, size_t len)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+
+    if (bridge->options->is_debug) {
+        tg_bridge_trace("agent  <-", bridge->peer.out.data, len, 0);
+    }
+
+    tg_bridge_drop(&bridge->peer.out, len);
+}
+
+static void
+tg_agent_closed(void *host, int err)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+    bridge->has_agent = 0;
+
+    /* Without quitting; an agent that went away is no news. */
+    if (err != 0 && err != UV_EPIPE && err != UV_ECONNRESET) {
+        tg_bridge_log("stdin or stdout cannot be used: %s", uv_strerror(err));
+        tg_bridge_quit(bridge, 1);
+    }
+
+    tg_bridge_quit(bridge, 0);
+    tg_bridge_closed(bridge);
+}
+
+static const tg_uv_conn_ops_t tg_agent_conn_ops = {
+    NULL, tg_agent_input, tg_agent_eof, tg_agent_written, tg_agent_closed
+};
+
+void
+tg_agent_init(tg_bridge_t *bridge)
+{
+    tg_buf_init(&bridge->info_text, tg_alloc_libc());
+    bridge->info.name = TG_STR("toolgate-bridge");
+    bridge->info.version = TG_STR(TG_VERSION);
+    bridge->info.has_list_changed = 1;
+
+    /* Seed 003: its runner pushes these through the bridge. */
+    if (bridge->options->dialect == TG_DIALECT_RELAY) {
+        bridge->info.experimental = TG_STR("{\"claude/channel\":{}}");
+    }
+
+    tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_agent_peer_ops, bridge,
+                 TG_DIALECT_JSONRPC, tg_tools_catalogue(bridge->tools),
+                 &bridge->info, TG_BRIDGE_FRAME_MAX, TG_BRIDGE_CALLS_MAX);
+    tg_uv_conn_init(&bridge->agent, &bridge->loop, &tg_agent_conn_ops, bridge,
+                    &bridge->peer.out);
+}
+
+void
+tg_agent_start(tg_bridge_t *bridge)
+{
+    bridge->has_agent = 1;
+
+    if (bridge->is_held) {
+        tg_bridge_timer_start(bridge, TG_TIMER_HOLD, TG_BRIDGE_HOLD);
+    }
+
+    /* When it fails, its last callback says so. */
+    (void) tg_uv_conn_open(&bridge->agent, STDIN_FILENO, STDOUT_FILENO);
+}

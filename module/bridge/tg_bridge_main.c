@@ -1,0 +1,233 @@
+#include "bridge/tg_bridge.h"
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* The exit status for a command line or an environment that cannot work. */
+#define TG_EXIT_USAGE 2
+
+static const char tg_bridge_usage[] =
+    "usage: toolgate-bridge [--dialect auto|ipc|jsonrpc|relay] "
+    "[SOCKET [SCHEMA_FILE]]\n";
+
+static const char tg_bridge_help[] =
+    "\n"
+    "An MCP server on stdin and stdout that offers the tools behind a Unix\n"
+    "socket: those of NGINX with the Toolgate module, or of another parent.\n"
+    "An agent starts it; see `toolgate config` for how to register it.\n"
+    "\n"
+    "  SOCKET        path of the socket; without it, TOOLGATE_SOCKET or\n"
+    "                AC7_RUNNER_SOCKET from the environment\n"
+    "  SCHEMA_FILE   JSON array of tools, for a parent that speaks ipc\n"
+    "  --dialect D   what the parent speaks; auto (the default) is ipc with\n"
+    "                a SCHEMA_FILE, relay with AC7_RUNNER_SOCKET, else\n"
+    "                jsonrpc\n"
+    "  --version     print the version\n"
+    "  --help        print this text\n"
+    "\n"
+    "environment:\n"
+    "  TOOLGATE_SOCKET     path of the socket\n"
+    "  AC7_RUNNER_SOCKET   path of the socket of an ac7 runner (relay)\n"
+    "  TOOLGATE_DEBUG=1    log every message to stderr\n";
+
+/* --- arguments --- */
+
+static int
+tg_usage_error(const char *text, const char *what)
+{
+    fprintf(stderr, "toolgate-bridge: %s%s\n%s", text, what, tg_bridge_usage);
+
+    return TG_EXIT_USAGE;
+}
+
+static const char *
+tg_env(const char *name)
+{
+    const char *value;
+
+    value = getenv(name);
+
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static int
+tg_dialect_read(const char *name, tg_dialect_t *dialect)
+{
+    int i;
+
+    for (i = TG_DIALECT_AUTO; i <= TG_DIALECT_RELAY; i++) {
+        if (strcmp(name, tg_dialect_name((tg_dialect_t) i)) == 0) {
+            *dialect = (tg_dialect_t) i;
+            return 0;
+        }
+    }
+
+    return tg_usage_error("no such dialect: ", name);
+}
+
+/* The socket's path, and the dialect that goes with where it was found. */
+static int
+tg_socket_find(tg_bridge_options_t *options)
+{
+    struct sockaddr_un addr;
+    tg_dialect_t dialect;
+
+    dialect = options->schema_file != NULL ? TG_DIALECT_IPC
+                                           : TG_DIALECT_JSONRPC;
+
+    if (options->socket == NULL) {
+        options->socket = tg_env("TOOLGATE_SOCKET");
+    }
+
+    if (options->socket == NULL) {
+        options->socket = tg_env("AC7_RUNNER_SOCKET");
+        dialect = TG_DIALECT_RELAY;
+    }
+
+    if (options->socket == NULL) {
+        return tg_usage_error(
+            "no socket: set TOOLGATE_SOCKET to the path in Toolgate's "
+            "`listen unix:PATH;`\n"
+            "(or AC7_RUNNER_SOCKET to that of an ac7 runner), or give the "
+            "path as an argument",
+            "");
+    }
+
+    /* As it stands in nginx.conf. */
+    if (strncmp(options->socket, "unix:", 5) == 0) {
+        options->socket += 5;
+    }
+
+    if (strlen(options->socket) >= sizeof(addr.sun_path)) {
+        return tg_usage_error("the path of a Unix socket has at most 107 "
+                              "bytes: ",
+                              options->socket);
+    }
+
+    if (options->dialect == TG_DIALECT_AUTO) {
+        options->dialect = dialect;
+    }
+
+    return 0;
+}
+
+static int
+tg_schema_check(const tg_bridge_options_t *options)
+{
+    if (options->dialect == TG_DIALECT_IPC && options->schema_file == NULL) {
+        return tg_usage_error("the ipc dialect has no list of tools: give a "
+                              "SCHEMA_FILE behind the SOCKET",
+                              "");
+    }
+
+    if (options->dialect != TG_DIALECT_IPC && options->schema_file != NULL) {
+        return tg_usage_error("a SCHEMA_FILE is for the ipc dialect; the "
+                              "other dialects ask for the list: ",
+                              options->schema_file);
+    }
+
+    return 0;
+}
+
+/* 0: go on; 1: done, *status is the exit status. */
+static int
+tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
+                int *status)
+{
+    static const struct option known[] = {
+        { "dialect", required_argument, NULL, 'd' },
+        { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'v' },
+        { NULL, 0, NULL, 0 }
+    };
+    int c;
+
+    *status = 0;
+
+    while ((c = getopt_long(argc, argv, "d:hv", known, NULL)) != -1) {
+        switch (c) {
+        case 'd':
+            *status = tg_dialect_read(optarg, &options->dialect);
+
+            if (*status != 0) {
+                return 1;
+            }
+
+            break;
+        case 'h':
+            printf("%s%s", tg_bridge_usage, tg_bridge_help);
+            return 1;
+        case 'v':
+            printf("toolgate-bridge %s\n", TG_VERSION);
+            return 1;
+        default:
+            *status = TG_EXIT_USAGE;
+            fputs(tg_bridge_usage, stderr);
+            return 1;
+        }
+    }
+
+    if (argc - optind > 2) {
+        *status = tg_usage_error("too many arguments: ", argv[optind + 2]);
+        return 1;
+    }
+
+    if (optind < argc && argv[optind][0] != '\0') {
+        options->socket = argv[optind];
+    }
+
+    if (optind + 1 < argc) {
+        options->schema_file = argv[optind + 1];
+    }
+
+    *status = tg_socket_find(options);
+
+    if (*status == 0) {
+        *status = tg_schema_check(options);
+    }
+
+    return *status != 0;
+}
+
+/*
+ * A closed standard descriptor would be the number of the next one that is
+ * opened, the event loop's own for instance.
+ */
+static int
+tg_descriptors_fill(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR | O_NOCTTY);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+
+    return fd < 0 ? fd : close(fd);
+}
+
+int
+main(int argc, char **argv)
+{
+    tg_bridge_options_t options;
+    const char *debug;
+    int status;
+
+    if (tg_descriptors_fill() != 0) {
+        return 1;
+    }
+
+    memset(&options, 0, sizeof(options));
+    options.dialect = TG_DIALECT_AUTO;
+    debug = tg_env("TOOLGATE_DEBUG");
+    options.is_debug = debug != NULL && strcmp(debug, "0") != 0;
+
+    if (tg_options_read(argc, argv, &options, &status)) {
+        return status;
+    }
+
+    return tg_bridge_run(&options);
+}

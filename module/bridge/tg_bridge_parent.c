@@ -1,0 +1,446 @@
+#include "bridge/tg_bridge.h"
+
+#include <stdio.h>
+
+const char *
+tg_parent_name(const tg_bridge_t *bridge)
+{
+    switch (bridge->options->dialect) {
+    case TG_DIALECT_IPC:
+        return "the parent process";
+    case TG_DIALECT_RELAY:
+        return "the runner";
+    default:
+        return "Toolgate";
+    }
+}
+
+int
+tg_parent_is_open(const tg_bridge_t *bridge)
+{
+    return bridge->state == TG_PARENT_LISTING
+           || bridge->state == TG_PARENT_READY;
+}
+
+int
+tg_parent_is_welcome(const tg_bridge_t *bridge)
+{
+    return tg_uv_conn_backlog(&bridge->agent) <= TG_BRIDGE_BACKLOG;
+}
+
+static uint64_t
+tg_parent_now(const tg_bridge_t *bridge)
+{
+    return uv_now(&bridge->loop);
+}
+
+/* --- why there is no parent: for the agent's model, and for the log --- */
+
+/* Which it is may be told once until it is another. */
+static void
+tg_parent_why(tg_bridge_t *bridge, const char *text)
+{
+    if (strcmp(bridge->why, text) != 0) {
+        (void) snprintf(bridge->why, sizeof(bridge->why), "%s", text);
+        tg_bridge_log("%s", text);
+    }
+}
+
+static void
+tg_parent_unreachable(tg_bridge_t *bridge, int err)
+{
+    char text[sizeof(bridge->why)], who[40];
+    const char *label, *what;
+
+    label = bridge->label;
+    what = err == UV_ENOENT ? "there is no socket"
+                            : "nobody listens on the socket";
+    (void) snprintf(who, sizeof(who), "%s", tg_parent_name(bridge));
+    who[0] = who[0] == 't' ? 'T' : who[0];
+
+    if (err == UV_EACCES || err == UV_EPERM) {
+        (void) snprintf(text, sizeof(text),
+                        "%s cannot be reached: no permission for the socket "
+                        "%s. Run the agent as the socket's owner, or change "
+                        "its mode (tool_socket_mode, tool_socket_owner).",
+                        who, label);
+
+    } else if (err != UV_ENOENT && err != UV_ECONNREFUSED) {
+        (void) snprintf(text, sizeof(text),
+                        "%s cannot be reached at the socket %s: %s.", who,
+                        label, uv_strerror(err));
+
+    } else if (bridge->options->dialect == TG_DIALECT_JSONRPC) {
+        (void) snprintf(text, sizeof(text),
+                        "%s is not running: %s %s. Start NGINX "
+                        "with the configuration that has `listen unix:%s;`, "
+                        "then try again.",
+                        who, what, label, label);
+
+    } else {
+        (void) snprintf(text, sizeof(text),
+                        "%s is not running: %s %s. Start it "
+                        "again, and the agent with it.",
+                        who, what, label);
+    }
+
+    tg_parent_why(bridge, text);
+}
+
+/* It takes connections; the rest is not known. */
+static int
+tg_parent_is_mute(const tg_bridge_t *bridge)
+{
+    return bridge->state == TG_PARENT_GREETING
+           || bridge->state == TG_PARENT_LISTING;
+}
+
+void
+tg_parent_missing(tg_bridge_t *bridge)
+{
+    char text[sizeof(bridge->why)];
+
+    if (bridge->waiting.first == NULL) {
+        return;
+    }
+
+    if (tg_parent_is_mute(bridge) || bridge->why[0] == '\0') {
+        (void) snprintf(text, sizeof(text),
+                        "%s takes connections at the socket %s but does not "
+                        "answer. Look into its log, restart it, then try "
+                        "again.",
+                        tg_parent_name(bridge), bridge->label);
+        tg_parent_why(bridge, text);
+    }
+
+    tg_errands_fail(bridge, bridge->why);
+}
+
+/* --- attempts --- */
+
+static void
+tg_parent_retry(tg_bridge_t *bridge, unsigned ms)
+{
+    bridge->state = TG_PARENT_WAITING;
+    tg_bridge_timer_start(bridge, TG_TIMER_RETRY, ms);
+}
+
+/* Many bridges lose one parent at once: they come back spread. */
+static void
+tg_parent_back_off(tg_bridge_t *bridge)
+{
+    unsigned half;
+
+    half = bridge->retry_ms / 2;
+    bridge->jitter = bridge->jitter * UINT64_C(6364136223846793005) + 1;
+    tg_parent_retry(bridge, half + (unsigned) (bridge->jitter >> 33) % half);
+    bridge->retry_ms = bridge->retry_ms * 2 < TG_BRIDGE_RETRY_MAX
+                           ? bridge->retry_ms * 2
+                           : TG_BRIDGE_RETRY_MAX;
+}
+
+static void
+tg_parent_back_off_anew(tg_bridge_t *bridge)
+{
+    bridge->retry_ms = TG_BRIDGE_RETRY_MIN;
+    tg_parent_back_off(bridge);
+}
+
+void
+tg_parent_give_up(tg_bridge_t *bridge, const char *text)
+{
+    char why[sizeof(bridge->why)];
+
+    (void) snprintf(why, sizeof(why),
+                    "What listens on the socket %s is no usable MCP server: "
+                    "%s",
+                    bridge->label, text);
+    tg_parent_why(bridge, why);
+    bridge->was_greeted = 0;
+    tg_parent_drop(bridge);
+}
+
+void
+tg_parent_drop(tg_bridge_t *bridge)
+{
+    if (bridge->has_parent && bridge->state != TG_PARENT_CLOSING) {
+        bridge->state = TG_PARENT_CLOSING;
+        tg_uv_conn_close(&bridge->parent);
+    }
+}
+
+void
+tg_parent_silent(tg_bridge_t *bridge)
+{
+    if (bridge->state == TG_PARENT_GREETING) {
+        tg_parent_missing(bridge);
+        tg_parent_drop(bridge);
+    }
+}
+
+void
+tg_parent_need(tg_bridge_t *bridge)
+{
+    if (bridge->state == TG_PARENT_IDLE || bridge->state == TG_PARENT_WAITING) {
+        tg_parent_connect(bridge);
+    }
+}
+
+/* --- of use --- */
+
+/* Everything passes now, and nothing is known against the parent. */
+static void
+tg_parent_ready(tg_bridge_t *bridge)
+{
+    bridge->state = TG_PARENT_READY;
+    bridge->was_greeted = 1;
+    tg_bridge_timer_stop(bridge, TG_TIMER_GRACE);
+    tg_errands_send(bridge);
+    tg_agent_release(bridge);
+}
+
+void
+tg_parent_listed(tg_bridge_t *bridge)
+{
+    if (bridge->why[0] != '\0') {
+        tg_bridge_log("connected to %s", bridge->label);
+        bridge->why[0] = '\0';
+    }
+
+    tg_parent_ready(bridge);
+}
+
+/* --- the connection --- */
+
+static void
+tg_parent_on_connect(void *host, int err)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+
+    if (err != 0) {
+        return; /* its last callback follows */
+    }
+
+    if (bridge->options->dialect == TG_DIALECT_JSONRPC) {
+        tg_parent_greet(bridge);
+    } else {
+        bridge->why[0] = '\0';
+        tg_parent_ready(bridge);
+    }
+}
+
+static int
+tg_parent_input(void *host, const char *data, size_t len, size_t *consumed)
+{
+    tg_bridge_t *bridge;
+    int rc;
+
+    bridge = host;
+    *consumed = 0;
+
+    if (!tg_parent_is_welcome(bridge)) {
+        return TG_LIMIT;
+    }
+
+    rc = tg_caller_input(&bridge->caller, data, len, consumed);
+
+    if (bridge->options->is_debug) {
+        tg_bridge_trace("parent ->", data, *consumed,
+                        bridge->options->dialect == TG_DIALECT_IPC);
+    }
+
+    return rc;
+}
+
+static void
+tg_parent_written(void *host, size_t len)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+
+    if (bridge->options->is_debug) {
+        tg_bridge_trace("parent <-", bridge->caller.out.data, len,
+                        bridge->options->dialect == TG_DIALECT_IPC);
+    }
+
+    tg_caller_written(&bridge->caller, len);
+    tg_bridge_drop(&bridge->caller.out, len);
+}
+
+/* Lazy, as seed 000 has it: back to sleep, unless calls still wait. */
+static void
+tg_parent_closed_ipc(tg_bridge_t *bridge, int err)
+{
+    bridge->state = TG_PARENT_IDLE;
+
+    if (!bridge->was_greeted && err != 0) {
+        tg_parent_unreachable(bridge, err);
+        tg_errands_fail(bridge, bridge->why);
+
+    } else if (bridge->waiting.first != NULL) {
+        tg_parent_back_off_anew(bridge);
+    }
+}
+
+/* Seed 003: "If the runner dies, the bridge dies with it". */
+static void
+tg_parent_closed_relay(tg_bridge_t *bridge, int err)
+{
+    bridge->state = TG_PARENT_IDLE;
+
+    if (!bridge->was_greeted) {
+        tg_parent_unreachable(bridge, err);
+
+    } else if (!bridge->is_ended) {
+        tg_bridge_log("the runner closed the connection%s%s",
+                      err != 0 ? ": " : "", err != 0 ? uv_strerror(err) : "");
+    }
+
+    tg_errands_fail(bridge, "The runner has gone; the call was not executed.");
+    tg_bridge_quit(bridge, bridge->is_ended ? 0 : 1);
+}
+
+static void
+tg_parent_closed_jsonrpc(tg_bridge_t *bridge, int err)
+{
+    uint64_t now, lived;
+    char text[sizeof(bridge->why)];
+
+    now = tg_parent_now(bridge);
+
+    if (bridge->was_greeted) {
+        lived = now - bridge->opened;
+        bridge->grace_until = now + TG_BRIDGE_GRACE;
+        (void) snprintf(text, sizeof(text),
+                        "the connection to %s (%s) was lost and is opened "
+                        "again",
+                        tg_parent_name(bridge), bridge->label);
+
+        if (!bridge->is_drained || bridge->options->is_debug) {
+            tg_parent_why(bridge, text);
+        }
+
+        if (bridge->is_drained && lived > TG_BRIDGE_LIVED) {
+            bridge->retry_ms = TG_BRIDGE_RETRY_MIN;
+            tg_parent_retry(bridge, 0);
+        } else {
+            tg_parent_back_off_anew(bridge);
+        }
+
+        return;
+    }
+
+    /* EAGAIN: it runs, but its queue of connections is full. */
+    if (err != 0 && err != UV_EAGAIN) {
+        tg_parent_unreachable(bridge, err);
+    }
+
+    tg_agent_release(bridge);
+
+    if (now >= bridge->grace_until && err != UV_EAGAIN) {
+        tg_errands_fail(bridge, bridge->why);
+    }
+
+    tg_parent_back_off(bridge);
+}
+
+static void
+tg_parent_closed(void *host, int err)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+    bridge->has_parent = 0;
+    tg_bridge_timer_stop(bridge, TG_TIMER_HANDSHAKE);
+    tg_list_forget(bridge);
+
+    if (bridge->is_quitting) {
+        tg_bridge_closed(bridge);
+        return;
+    }
+
+    bridge->state = TG_PARENT_CLOSING;
+    tg_caller_lose(&bridge->caller);
+
+    if (bridge->waiting.first != NULL
+        && !tg_bridge_timer_runs(bridge, TG_TIMER_GRACE))
+    {
+        tg_bridge_timer_start(bridge, TG_TIMER_GRACE, TG_BRIDGE_GRACE);
+    }
+
+    switch (bridge->options->dialect) {
+    case TG_DIALECT_IPC:
+        tg_parent_closed_ipc(bridge, err);
+        break;
+    case TG_DIALECT_RELAY:
+        tg_parent_closed_relay(bridge, err);
+        break;
+    default:
+        tg_parent_closed_jsonrpc(bridge, err);
+    }
+}
+
+static const tg_uv_conn_ops_t tg_parent_conn_ops = { tg_parent_on_connect,
+                                                     tg_parent_input, NULL,
+                                                     tg_parent_written,
+                                                     tg_parent_closed };
+
+void
+tg_parent_connect(tg_bridge_t *bridge)
+{
+    tg_bridge_timer_stop(bridge, TG_TIMER_RETRY);
+    bridge->state = TG_PARENT_CONNECTING;
+    bridge->has_parent = 1;
+    bridge->was_greeted = 0;
+    bridge->is_drained = 0;
+    bridge->opened = tg_parent_now(bridge);
+    tg_uv_conn_init(&bridge->parent, &bridge->loop, &tg_parent_conn_ops, bridge,
+                    &bridge->caller.out);
+
+    /* When it fails, its last callback says so. */
+    (void) tg_uv_conn_connect(&bridge->parent, bridge->options->socket);
+}
+
+void
+tg_parent_leave(tg_bridge_t *bridge)
+{
+    if (!bridge->has_parent) {
+        return;
+    }
+
+    if (bridge->state == TG_PARENT_READY && !bridge->is_ended
+        && bridge->options->dialect == TG_DIALECT_RELAY)
+    {
+        (void) tg_caller_shutdown(&bridge->caller,
+                                  TG_STR("the agent has gone"));
+        tg_uv_conn_finish(&bridge->parent);
+        return;
+    }
+
+    tg_uv_conn_close(&bridge->parent);
+}
+
+void
+tg_parent_init(tg_bridge_t *bridge)
+{
+    tg_bridge_printable(bridge->label, sizeof(bridge->label),
+                        bridge->options->socket);
+    bridge->state = TG_PARENT_IDLE;
+    bridge->retry_ms = TG_BRIDGE_RETRY_MIN;
+    bridge->jitter = uv_hrtime();
+    tg_caller_init(&bridge->caller, tg_alloc_libc(), &tg_parent_caller_ops,
+                   bridge, bridge->options->dialect,
+                   TG_BRIDGE_PARENT_FRAME_MAX);
+}
+
+void
+tg_parent_start(tg_bridge_t *bridge)
+{
+    if (bridge->options->dialect != TG_DIALECT_IPC) {
+        bridge->is_held = 1;
+        tg_parent_connect(bridge);
+    }
+}

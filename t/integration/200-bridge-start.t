@@ -1,0 +1,164 @@
+#!/usr/bin/perl
+# How the bridge begins: what it wants to know, what it says when that is
+# wrong, and that MCP's first words are answered whatever is behind it.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Parent;
+use Time::HiRes qw(time);
+
+my $tg = Toolgate::Test->new;
+my $sock = $tg->socket_path;
+my %bare = (TOOLGATE_SOCKET => undef, AC7_RUNNER_SOCKET => undef);
+my $meta = {
+    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities' => {},
+};
+my $hello = {
+    protocolVersion => '2025-06-18',
+    capabilities    => {},
+    clientInfo      => { name => 'test', version => '1' },
+};
+
+sub run_bridge {
+    my ($env, @args) = @_;
+    return run_command({ env => { %bare, %{ $tg->san_env }, %$env } },
+        $tg->bridge_path, @args);
+}
+
+sub fails_with {
+    my ($name, $pattern, $env, @args) = @_;
+    my ($status, $out, $err) = run_bridge($env, @args);
+    is $status, 2, "$name: exit status";
+    is $out, '', "$name: nothing on stdout";
+    like $err, $pattern, "$name: says what to do";
+}
+
+my ($status, $out) = run_bridge({}, '--version');
+is $status, 0, '--version';
+like $out, qr/^toolgate-bridge \d/, '--version says it';
+($status, $out) = run_bridge({}, '--help');
+like $out, qr/TOOLGATE_SOCKET.*AC7_RUNNER_SOCKET/s, '--help';
+
+fails_with('no socket', qr/set TOOLGATE_SOCKET/, {});
+fails_with('empty variable', qr/set TOOLGATE_SOCKET/,
+    { TOOLGATE_SOCKET => '' });
+fails_with('unknown option', qr/usage:/, {}, '--what');
+fails_with('unknown dialect', qr/no such dialect: x/, {},
+    '--dialect', 'x', $sock);
+fails_with('ipc without schemas', qr/SCHEMA_FILE/, {},
+    '--dialect=ipc', $sock);
+fails_with('schemas without ipc', qr/for the ipc dialect/, {},
+    '--dialect', 'jsonrpc', $sock, '/dev/null');
+fails_with('too many arguments', qr/too many.*: c$/m, {}, qw(a b c));
+fails_with('long path', qr/at most 107 bytes/, {}, '/' x 108);
+
+for my $case (
+    [ 'missing', undef, qr/No such file/ ],
+    [ 'empty', '', qr/no JSON array/ ],
+    [ 'cut off', '[{"name":"a"', qr/no JSON array.*at byte 12/ ],
+    [ 'an object', '{}', qr/no JSON array/ ],
+    [ 'nameless', '[{"description":"d"}]', qr/element 0 .*"name"/ ],
+    [
+        'silent',
+        '[{"name":"a","input_schema":{"type":"object"}}]',
+        qr/element 0 .*"description"/
+    ],
+    [
+        'no object',
+        '[{"name":"a","description":"d","input_schema":{"type":"string"}}]',
+        qr/element 0 .*"input_schema"/
+    ])
+{
+    my ($name, $text, $pattern) = @$case;
+    my $file = $tg->dir . '/schema.json';
+    unlink $file;
+    $tg->file('schema.json', $text) if defined $text;
+    fails_with("schema file $name", $pattern, {}, $sock, $file);
+}
+
+# Nobody listens: MCP begins all the same, the rest says what is missing.
+for my $stale (0, 1) {
+    my $parent = Toolgate::Parent->new($sock);
+    $parent->close(stale => $stale);
+    my $what = $stale ? 'nobody listens on' : 'there is no socket';
+    my $bridge = $tg->bridge([], { %bare, TOOLGATE_SOCKET => $sock });
+    my $found = $bridge->rpc('server/discover', { _meta => $meta })->{result};
+    is_deeply $found->{supportedVersions}, ['2026-07-28'], 'discovered';
+    is $bridge->rpc('initialize', $hello)->{result}{protocolVersion},
+        '2025-06-18', 'initialized';
+    $bridge->notify('notifications/initialized');
+    is_deeply $bridge->rpc('ping')->{result}, {}, 'pinged';
+    for my $method ('tools/list', 'tools/call') {
+        my $error = $bridge->rpc($method, { name => 'x' })->{error};
+        is $error->{code}, -32603, "$method: code";
+        like $error->{message}, qr/Toolgate is not running: $what/,
+            "$method: what is wrong";
+        like $error->{message}, qr/Start NGINX .*unix:\Q$sock\E;/,
+            "$method: what to do";
+    }
+    is $bridge->rpc('resources/list')->{error}{code}, -32601, 'no resources';
+    $bridge->close;
+    is $bridge->wait_exit, 0, 'ends with its input';
+    unlink $sock;
+}
+
+# The path may stand as in nginx.conf, and comes from the environment too.
+for my $case (
+    [ {}, "unix:$sock" ],
+    [ { TOOLGATE_SOCKET => $sock } ],
+    [ { TOOLGATE_SOCKET => "unix:$sock", AC7_RUNNER_SOCKET => '/none' } ])
+{
+    my ($env, @args) = @$case;
+    my $parent = Toolgate::Parent->new($sock);
+    my $bridge = $tg->bridge(\@args, { %bare, %$env });
+    my $id = $bridge->request('initialize', $hello);
+    my $conn = $parent->serve(Toolgate::Parent::tool('one'));
+    my $result = $bridge->reply($id)->{result};
+    is $result->{serverInfo}{name}, 'parent', "the parent's name";
+    is $result->{serverInfo}{version}, '7', "the parent's version";
+    is $result->{instructions}, "Say \x{201c}please\x{201d}.",
+        "the parent's instructions";
+    is $bridge->rpc('tools/list')->{result}{tools}[0]{name}, 'one',
+        "the parent's tools";
+    $bridge->stop;
+    $parent->close;
+}
+
+# A parent that takes connections and says nothing delays the first words by
+# a second at most, and whoever waits for it is told.
+{
+    my $parent = Toolgate::Parent->new($sock);
+    my $bridge = $tg->bridge;
+    my $start = time;
+    my $id = $bridge->request('initialize', $hello);
+    my $conn = $parent->accept;
+    is $bridge->reply($id)->{result}{serverInfo}{name}, 'toolgate-bridge',
+        'a silent parent: answered without it';
+    cmp_ok time - $start, '>', 0.9, 'after waiting for it';
+    like $bridge->rpc('tools/list')->{error}{message}, qr/does not answer/,
+        'its list is missed';
+    $bridge->stop;
+    $parent->close;
+}
+
+# Not an MCP server at all.
+{
+    my $parent = Toolgate::Parent->new($sock);
+    my $bridge = $tg->bridge;
+    my $conn = $parent->accept;
+    Toolgate::Parent::refuse($conn,
+        Toolgate::Parent::request($conn, 'initialize'),
+        -32601, 'What is "that"?');
+    ok Toolgate::Parent::is_left($conn), 'who refuses initialize is left';
+    $parent->close;
+    is $bridge->rpc('initialize', $hello)->{result}{protocolVersion},
+        '2025-06-18', 'initialized';
+    $bridge->stop;
+    like $bridge->stderr, qr/no usable MCP server: What is "that"\?/,
+        'the log says why';
+}
+
+done_testing;

@@ -1,0 +1,193 @@
+#!/usr/bin/perl
+# The bridge in front of an ac7 runner (seed 003).
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Parent;
+
+my $tg = Toolgate::Test->new;
+my $sock = $tg->socket_path;
+my %env = (TOOLGATE_SOCKET => undef, AC7_RUNNER_SOCKET => $sock);
+my $parent = Toolgate::Parent->new($sock);
+my $text = \&Toolgate::Parent::text_result;
+my ($bridge, $conn);
+
+sub begin {
+    $bridge = $tg->bridge([], \%env);
+    $conn = $parent->accept;
+    return $bridge->rpc('initialize', { protocolVersion => '2025-06-18' })
+        ->{result};
+}
+
+sub request {
+    my ($method) = @_;
+    return $conn->recv_where(
+        sub { $_[0]{kind} eq 'mcp_request' && $_[0]{method} eq $method },
+        undef, $method);
+}
+
+sub answer {
+    my ($request, %more) = @_;
+    $conn->send_line({ kind => 'mcp_response', id => $request->{id}, %more });
+}
+
+# Connects at once, and shows the agent what the runner's push needs.
+my $about = begin();
+is_deeply $about->{capabilities}{experimental}, { 'claude/channel' => {} },
+    'the channel is declared';
+is_deeply $about->{capabilities}{tools}, { listChanged => JSON::PP::true },
+    'and that the list may change';
+ok $conn->is_silent(0.05), 'nothing is sent unasked';
+
+# Each tools/list asks the runner; it composes the list anew.
+for my $name (qw(first second)) {
+    my $id = $bridge->request('tools/list');
+    my $request = request('tools/list');
+    is_deeply [ sort keys %$request ], [qw(id kind method params)],
+        'a frame of the seed';
+    like $request->{id}, qr/^\d+$/, 'with an id of its own';
+    my $tool = Toolgate::Parent::tool($name, _meta => { x => [1] });
+    answer($request, result => { tools => [$tool] });
+    is_deeply $bridge->reply($id)->{result}{tools}, [$tool],
+        'the tools as they came';
+}
+
+# Asked twice before the answer: one question is enough; but a change in
+# between makes the second one too old.
+my @ids = map { $bridge->request('tools/list') } 1 .. 2;
+my $request = request('tools/list');
+ok $conn->is_silent(0.05), 'asked once';
+$conn->send_line({
+    kind   => 'mcp_notification',
+    method => 'notifications/tools/list_changed',
+});
+is_deeply $bridge->notification('notifications/tools/list_changed'),
+    { jsonrpc => '2.0', method => 'notifications/tools/list_changed' },
+    'a change is passed on';
+push @ids, $bridge->request('tools/list');
+is_deeply $bridge->rpc('ping')->{result}, {}, 'the third is read';
+answer($request,
+    result => { tools => [ Toolgate::Parent::tool('old') ] });
+answer(request('tools/list'),
+    result => { tools => [ Toolgate::Parent::tool('new') ] });
+is $bridge->reply($ids[$_])->{result}{tools}[0]{name}, 'old', "list $_"
+    for 0, 1;
+is $bridge->reply($ids[2])->{result}{tools}[0]{name}, 'new', 'list 2';
+
+# Pages, and a refusal.
+my $id = $bridge->request('tools/list');
+answer(request('tools/list'), result => {
+    tools => [ Toolgate::Parent::tool('p1') ], nextCursor => 'n"1' });
+$request = request('tools/list');
+is_deeply $request->{params}, { cursor => 'n"1' }, 'the next page';
+answer($request, result => { tools => [ Toolgate::Parent::tool('p2') ] });
+is_deeply [ map { $_->{name} } @{ $bridge->reply($id)->{result}{tools} } ],
+    [qw(p1 p2)], 'both pages';
+$id = $bridge->request('tools/list');
+my $error = { code => -32603, message => 'not "now"', data => { a => 1 } };
+answer(request('tools/list'), error => $error);
+is_deeply $bridge->reply($id)->{error}, $error, 'a refused list';
+
+# Calls, as many at once as the agent likes, answered as they end.
+@ids = map {
+    $bridge->request('tools/call', { name => 'say', arguments => { n => $_ } })
+} 1 .. 3;
+my @requests = map { request('tools/call') } 1 .. 3;
+is_deeply $requests[1]{params}, { name => 'say', arguments => { n => 2 } },
+    'a call';
+answer($requests[$_], result => $text->("r$_")) for 2, 0;
+answer($requests[1], error => $error);
+is $bridge->reply($ids[2])->{result}{content}[0]{text}, 'r2', 'the third';
+is $bridge->reply($ids[0])->{result}{content}[0]{text}, 'r0', 'the first';
+is_deeply $bridge->reply($ids[1])->{error}, $error, 'the second';
+
+# A tool's own failure is a result.
+$id = $bridge->request('tools/call', { name => 'say' });
+answer(request('tools/call'),
+    result => { %{ $text->('bad') }, isError => \1 });
+ok $bridge->reply($id)->{result}{isError}, 'a tool that says no';
+
+# Progress comes back under the agent's own token.
+$id = $bridge->request('tools/call',
+    { name => 'say', _meta => { progressToken => 'mine' } });
+$request = request('tools/call');
+my $token = $request->{params}{_meta}{progressToken};
+$conn->send_line({
+    kind   => 'mcp_notification',
+    method => 'notifications/progress',
+    params => { progressToken => $token, progress => 1.50, total => 3 },
+});
+is_deeply $bridge->notification('notifications/progress')->{params},
+    { progressToken => 'mine', progress => 1.5, total => 3 }, 'progress';
+answer($request, result => $text->('done'));
+ok $bridge->reply($id)->{result}, 'then the result';
+
+# What the runner pushes is passed on to the letter.
+my $push = '{"content":"hi \u00e9","meta":{"level":1.0,"data.x":[null]}}';
+$conn->send_line('{"kind":"mcp_notification",'
+    . '"method":"notifications/claude/channel","params":' . "$push}");
+is $bridge->recv_line, '{"jsonrpc":"2.0",'
+    . '"method":"notifications/claude/channel","params":' . "$push}",
+    'a push';
+
+# What breaks the contract is dropped, and nothing else suffers.
+$conn->send_line($_) for '', '{', '[]', '7', '{"kind":"what"}',
+    '{"kind":"mcp_response","id":99,"result":{}}', '{"kind":"mcp_response"}',
+    '{"kind":"mcp_notification"}';
+$id = $bridge->request('tools/call', { name => 'say' });
+answer(request('tools/call'), result => $text->('fine'));
+ok $bridge->reply($id)->{result}, 'malformed frames are dropped';
+like $bridge->rpc('prompts/list')->{error}{message}, qr/not found/i,
+    'no other methods';
+
+# Arguments beyond the frame limit never leave.
+like $bridge->call_tool('say', { x => 'y' x 1_048_576 })->{error}{message},
+    qr/arguments are larger/, 'too large to send';
+
+# The agent goes: a courtesy frame, then the end.
+$bridge->close;
+is $conn->recv_json->{kind}, 'shutdown', 'the runner is told';
+ok $conn->at_eof, 'and left';
+is $bridge->wait_exit, 0, 'exit status';
+
+# The runner says shutdown: what runs is answered, and the agent sees its
+# server go.
+begin();
+$id = $bridge->request('tools/call', { name => 'say' });
+request('tools/call');
+$conn->send_line({ kind => 'shutdown', reason => 'displaced' });
+is $bridge->reply($id)->{error}{code}, -32603, 'a call that ran is answered';
+ok $bridge->at_eof, 'nothing after it';
+is $bridge->wait_exit, 0, 'exit status';
+like $bridge->stderr, qr/says goodbye: displaced/, 'the log says why';
+ok Toolgate::Parent::is_left($conn), 'the connection is closed';
+
+# It refuses this bridge.
+begin();
+$conn->send_line({ kind => 'error', message => 'one is enough' });
+ok $bridge->at_eof, 'refused: the server goes';
+like $bridge->stderr, qr/one is enough/, 'the log says why';
+$bridge->wait_exit;
+
+# It dies.
+begin();
+$id = $bridge->request('tools/call', { name => 'say' });
+request('tools/call');
+$conn->close;
+my $lost = $bridge->reply($id)->{error};
+is $lost->{code}, -32603, 'a lost call is answered';
+like $lost->{message}, qr/lost while say was running/, 'and says so';
+ok $bridge->at_eof, 'the server goes';
+isnt $bridge->wait_exit, 0, 'and that is a failure';
+
+# It is not there.
+$parent->close;
+my $orphan = $tg->bridge([], \%env);
+ok $orphan->at_eof, 'no runner, no server';
+isnt $orphan->wait_exit, 0, 'exit status';
+like $orphan->stderr, qr/The runner is not running.*\Q$sock\E/,
+    'the log says what is missing';
+
+done_testing;

@@ -1,0 +1,227 @@
+#!/usr/bin/perl
+# The bridge in front of an MCP server on a Unix socket, Toolgate or another:
+# the list, calls, progress, cancellation, what else passes, and the limits.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Parent;
+
+my $tg = Toolgate::Test->new;
+my $parent = Toolgate::Parent->new($tg->socket_path);
+my $bridge = $tg->bridge;
+my $conn = $parent->accept;
+my $tool = \&Toolgate::Parent::tool;
+my $text = \&Toolgate::Parent::text_result;
+my $changed = 'notifications/tools/list_changed';
+
+sub request { return Toolgate::Parent::request($conn, @_) }
+sub answer { return Toolgate::Parent::answer($conn, @_) }
+sub refuse { return Toolgate::Parent::refuse($conn, @_) }
+sub names {
+    return join ' ', map { $_->{name} }
+        @{ $bridge->rpc('tools/list')->{result}{tools} };
+}
+
+# --- the beginning ---
+
+is $conn->recv_json->{method}, 'notifications/toolgate/hello', 'says hello';
+my $greeting = $conn->recv_json;
+is $greeting->{method}, 'initialize', 'initialize';
+is $greeting->{params}{protocolVersion}, '2025-11-25', 'as a legacy client';
+is $greeting->{params}{clientInfo}{name}, 'toolgate-bridge', 'by its name';
+my $id = $bridge->request('initialize', { protocolVersion => '2025-11-25' });
+ok $bridge->is_silent(0.05), 'the agent waits for the parent';
+answer($greeting, {
+    protocolVersion => '2025-11-25',
+    serverInfo      => { name => 'p', version => '1' },
+    capabilities    => { experimental => { x => { y => 1 } }, tools => {} },
+});
+my $about = $bridge->reply($id)->{result};
+is_deeply $about->{serverInfo}, { name => 'p', version => '1' }, 'its name';
+is_deeply $about->{capabilities}{experimental}, { x => { y => 1 } },
+    'its experiments';
+ok !exists $about->{instructions}, 'it has no instructions';
+is $conn->recv_json->{method}, 'notifications/initialized', 'initialized';
+
+# A list of two pages.  Asked for before it is here, it is waited for; calls
+# pass already.
+$id = $bridge->request('tools/list');
+my $call = $bridge->request('tools/call', { name => 'one' });
+my $page = request('tools/list');
+answer(request('tools/call'), $text->('early'));
+ok $bridge->reply($call)->{result}, 'a call before the list is here';
+my %whole = (
+    title        => 'One',
+    annotations  => { readOnlyHint => JSON::PP::true },
+    outputSchema => { type => 'object' },
+    icons        => [ { src => 'data:' } ],
+    execution    => { taskSupport => 'optional' },
+    _meta        => { 'a/b' => "\x{1f600}" },
+);
+answer($page, { tools => [ $tool->('one', %whole) ], nextCursor => '2' });
+$page = request('tools/list');
+is_deeply $page->{params}, { cursor => '2' }, 'the next page is asked for';
+answer($page,
+    { tools => [ $tool->('two'), $tool->('one'), 7, {}, $tool->('three') ] });
+is_deeply $bridge->reply($id)->{result}{tools},
+    [ $tool->('one', %whole), $tool->('two'), $tool->('three') ],
+    'all tools, each as it came, none twice';
+is names(), 'one two three', 'asked again, the bridge knows';
+ok $conn->is_silent(0.05), 'and does not ask';
+
+# --- calls ---
+
+$bridge->send_line('{"jsonrpc":"2.0","id":"a\u0062","method":"tools/call",'
+    . '"params":{"name":"o\u006ee","arguments":{"n":1.0}}}');
+like $conn->recv_line, qr/"params":\{"name":"o\\u006ee",
+    "arguments":\{"n":1\.0\}\}/x, 'name and arguments byte for byte';
+$conn->send_line('{"jsonrpc":"2.0","id":'
+    . ($page->{id} + 1) . ',"result":{"content":[],"x":1.0}}');
+is $bridge->recv_line,
+    '{"jsonrpc":"2.0","id":"a\u0062","result":{"content":[],"x":1.0}}',
+    'the id and the result byte for byte';
+
+my @ids = map { $bridge->request('tools/call', { name => "t$_" }) } 0 .. 2;
+my @calls = map { request('tools/call') } 0 .. 2;
+answer($calls[2], $text->('2'));
+refuse($calls[0], -32602, 'Unknown tool: "t0"', [1]);
+is $bridge->reply($ids[2])->{result}{content}[0]{text}, '2',
+    'answers as they come';
+is_deeply $bridge->reply($ids[0])->{error},
+    { code => -32602, message => 'Unknown tool: "t0"', data => [1] },
+    'an error as it came';
+answer($calls[1], 'text');
+like $bridge->reply($ids[1])->{error}{message}, qr/no result/,
+    'a result that is none';
+
+$id = $bridge->request('tools/call', {
+    name  => 'one',
+    _meta => {
+        'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities' => {},
+    },
+});
+answer(request('tools/call'), { %{ $text->('x') }, _meta => { k => 1 } });
+my $modern = $bridge->reply($id)->{result};
+is $modern->{resultType}, 'complete', 'a modern agent gets a modern result';
+is $modern->{_meta}{k}, 1, 'with what the server put there';
+is $modern->{_meta}{'io.modelcontextprotocol/serverInfo'}{name}, 'p',
+    "in the server's name";
+
+# --- progress, cancellation ---
+
+$id = $bridge->request('tools/call',
+    { name => 'one', _meta => { progressToken => 'a', other => 1 } });
+$call = request('tools/call');
+my $token = $call->{params}{_meta}{progressToken};
+ok defined $token, 'a token of its own';
+for my $n (1, 2) {
+    $conn->notify('notifications/progress',
+        { progressToken => $_, progress => $n, message => "m$n" })
+        for $token, $token + 1, 'a';
+    is_deeply $bridge->notification('notifications/progress')->{params},
+        { progressToken => 'a', progress => $n, message => "m$n" },
+        "progress $n";
+}
+answer($call, $text->('x'));
+ok $bridge->reply($id)->{result}, 'and the result';
+$conn->notify('notifications/progress',
+    { progressToken => $token, progress => 3 });
+is_deeply $bridge->rpc('ping')->{result}, {}, 'no progress after it';
+
+@ids = map { $bridge->request('tools/call', { name => "t$_" }) } 0, 1;
+@calls = map { request('tools/call') } 0, 1;
+$bridge->notify('notifications/cancelled',
+    { requestId => $ids[0], reason => 'enough' });
+is $conn->notification('notifications/cancelled')->{params}{requestId},
+    $calls[0]{id}, 'cancelled, by the id that the parent knows';
+answer($_, $text->('x')) for @calls;
+ok $bridge->reply($ids[1])->{result}, 'the other call is answered';
+is_deeply $bridge->rpc('ping')->{result}, {}, 'the cancelled one is not';
+is $bridge->buffered, '', 'nothing else came';
+
+# --- the list changes ---
+
+sub relist {
+    my (@tools) = @_;
+    answer(request('tools/list'), { tools => \@tools });
+}
+$conn->notify($changed);
+relist($tool->('one'), $tool->('four'));
+$bridge->notification($changed);
+is names(), 'one four', 'a new list is told';
+$conn->notify($changed);
+relist($tool->('one'), $tool->('four'));
+$conn->notify('notifications/mark');
+is $bridge->recv_json->{method}, 'notifications/mark',
+    'the same list again is not, other notifications pass';
+
+# A parent that says so all the time is not asked all the time.
+$conn->notify($changed) for 1 .. 1000;
+relist($tool->('one'));
+$bridge->notification($changed);
+my $again = eval { request('tools/list', 0.3) };
+answer($again, { tools => [ $tool->('one') ] }) if $again;
+ok !eval { request('tools/list', 0.3) },
+    'a thousand changes, two questions at most';
+
+# A list that cannot be had: the one at hand stays.
+$conn->notify($changed);
+refuse(request('tools/list'), -32603, 'not now');
+is names(), 'one', 'the old list stays';
+$conn->notify($changed);
+answer(request('tools/list'), { tools => 1 });
+is names(), 'one', 'nor does nonsense replace it';
+
+# A modern agent hears of it on its subscription.
+my $meta = {
+    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities' => {},
+};
+my $sub = $bridge->request('subscriptions/listen',
+    { _meta => $meta, notifications => { toolsListChanged => \1 } });
+$bridge->notification('notifications/subscriptions/acknowledged');
+$conn->notify($changed);
+relist($tool->('five'));
+$bridge->notification($changed);
+my $note = $bridge->notification($changed);
+is $note->{params}{_meta}{'io.modelcontextprotocol/subscriptionId'}, $sub,
+    'a subscription is told';
+
+# --- limits ---
+
+my $large = '{"content":[{"type":"text","text":"' . 'x' x 10_400_000 . '"}]}';
+for my $result ($large, $large =~ s{x}{xxxxxxx}r) {
+    $id = $bridge->request('tools/call', { name => 'one' });
+    $call = request('tools/call');
+    $conn->send_line(
+        qq({"jsonrpc":"2.0","id":$call->{id},"result":$result}));
+    is length $bridge->recv_line,
+        length(qq({"jsonrpc":"2.0","id":$id,"result":$result})),
+        'a large result passes';
+}
+$large = '{"content":[{"type":"text","text":"' . 'x' x 11_000_000 . '"}]}';
+$id = $bridge->request('tools/call', { name => 'one' });
+$call = request('tools/call');
+$conn->send_line(qq({"jsonrpc":"2.0","id":$call->{id},"result":$large}));
+like $bridge->reply($id)->{error}{message}, qr/answer has 110\d+ bytes/,
+    'too large a result is an error';
+$bridge->send_line('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":"'
+    . 'x' x 10_500_000 . '"}');
+is $bridge->recv_json->{error}{code}, -32600, 'too large a request too';
+is_deeply $bridge->rpc('ping')->{result}, {}, 'and the session goes on';
+
+# What is no message is dropped; nobody hangs for it.
+$conn->send_line($_) for '{', '[]', '7', '{"jsonrpc":"2.0"}',
+    '{"jsonrpc":"2.0","id":99,"result":{}}', "\xff";
+$id = $bridge->request('tools/call', { name => 'one' });
+answer(request('tools/call'), $text->('fine'));
+ok $bridge->reply($id)->{result}, 'malformed lines are dropped';
+
+$bridge->close;
+ok Toolgate::Parent::is_left($conn), 'the connection ends with the bridge';
+is $bridge->wait_exit, 0, 'which ends with its input';
+
+done_testing;

@@ -1,0 +1,183 @@
+#!/usr/bin/perl
+# The parent comes and goes; the agent's session stays.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Parent;
+use Time::HiRes qw(time);
+
+my $tg = Toolgate::Test->new;
+my $sock = $tg->socket_path;
+my $parent = Toolgate::Parent->new($sock);
+my $tool = \&Toolgate::Parent::tool;
+my $text = \&Toolgate::Parent::text_result;
+my $changed = 'notifications/tools/list_changed';
+my ($bridge, $conn);
+
+sub begin {
+    $bridge = $tg->bridge;
+    my $id = $bridge->request('initialize',
+        { protocolVersion => '2025-11-25' });
+    $conn = $parent->serve(@_);
+    return $bridge->reply($id);
+}
+
+sub request { return Toolgate::Parent::request($conn, @_) }
+sub answer { return Toolgate::Parent::answer($conn, @_) }
+sub call { return $bridge->request('tools/call', { name => $_[0] }) }
+sub names {
+    return join ' ', map { $_->{name} }
+        @{ $bridge->rpc('tools/list')->{result}{tools} };
+}
+
+# --- lost, and back ---
+
+begin($tool->('one'));
+is names(), 'one', 'the first list';
+my $running = call('one');
+request('tools/call');
+$conn->close;
+my $lost = $bridge->reply($running)->{result};
+ok $lost->{isError}, 'a call that ran is a failed one';
+like $lost->{content}[0]{text},
+    qr/connection to Toolgate \(\Q$sock\E\) was lost while one was running/,
+    'it says why';
+like $lost->{content}[0]{text}, qr/may or may not .* may be retried/,
+    'and what may be done';
+is_deeply $bridge->rpc('ping')->{result}, {}, 'the agent is still served';
+my $waiting = call('one');
+my $list = $bridge->request('tools/list');
+$conn = $parent->serve($tool->('one'));
+answer(request('tools/call'), $text->('again'));
+is $bridge->reply($waiting)->{result}{content}[0]{text}, 'again',
+    'a call of the time between waits for the new connection';
+is $bridge->reply($list)->{result}{tools}[0]{name}, 'one',
+    'so does the list';
+$conn->notify('notifications/mark');
+is $bridge->recv_json->{method}, 'notifications/mark',
+    'the same list again is no news';
+
+$conn->close;
+$conn = $parent->serve($tool->('one'), $tool->('two'));
+$bridge->notification($changed);
+is names(), 'one two', 'a new list is told';
+
+# --- a proper goodbye: nothing was started, so it is done again ---
+
+my @ids = map { call($_) } qw(a b c);
+request('tools/call') for 1 .. 3;
+$conn->notify('notifications/toolgate/closing', { reason => 'reload' });
+ok Toolgate::Parent::is_left($conn), 'the bridge leaves';
+$conn = $parent->serve($tool->('one'), $tool->('two'));
+my @calls = map { request('tools/call') } 1 .. 3;
+is_deeply [ map { $_->{params}{name} } @calls ], [qw(a b c)],
+    'calls come again, in their order';
+answer($_, $text->($_->{params}{name})) for @calls;
+is $bridge->reply($ids[$_])->{result}{content}[0]{text}, ('a' .. 'c')[$_],
+    'answered once' for 0 .. 2;
+
+# One that is cancelled in between is not.
+@ids = map { call($_) } qw(d e);
+request('tools/call') for 1 .. 2;
+$conn->notify('notifications/toolgate/closing');
+ok Toolgate::Parent::is_left($conn), 'the bridge leaves';
+$bridge->notify('notifications/cancelled', { requestId => $ids[0] });
+is_deeply $bridge->rpc('ping')->{result}, {}, 'the cancellation is read';
+$conn = $parent->serve($tool->('one'), $tool->('two'));
+answer(request('tools/call'), $text->('e'));
+ok $bridge->reply($ids[1])->{result}, 'the other call';
+is_deeply $bridge->rpc('ping')->{result}, {}, 'and nothing else';
+
+# A parent that never takes a call up cannot make it go round for ever.
+my $id = call('f');
+my $rounds = 0;
+while ($rounds < 30 && eval { request('tools/call', 2) }) {
+    $rounds++;
+    $conn->notify('notifications/toolgate/closing');
+    $conn->close;
+    last if $rounds >= 20;
+    $conn = $parent->serve($tool->('one'), $tool->('two'));
+}
+is $rounds, 20, 'delivered twenty times';
+like $bridge->reply($id)->{error}{message}, qr/could not be delivered/,
+    'then given up';
+$conn = $parent->serve($tool->('one'), $tool->('two'));
+
+# --- gone for longer ---
+
+$running = call('g');
+request('tools/call');
+my $start = time;
+$conn->close;
+$parent->close;
+ok $bridge->reply($running)->{result}{isError}, 'a call that ran';
+$id = call('h');
+$list = $bridge->request('tools/list');
+my $error = $bridge->reply($id, 8)->{error};
+my $took = time - $start;
+cmp_ok $took, '>', 2.5, 'a call waits for it';
+cmp_ok $took, '<', 5, 'for a few seconds';
+is $error->{code}, -32603, 'then it is an MCP error';
+like $error->{message}, qr/not running: .*\Q$sock\E.*Start NGINX/,
+    'that says what to start';
+like $bridge->reply($list)->{error}{message}, qr/not running/,
+    'for the list as well';
+$start = time;
+like $bridge->reply(call('i'))->{error}{message}, qr/not running/,
+    'the next one knows';
+cmp_ok time - $start, '<', 1, 'at once';
+is $bridge->rpc('initialize', { protocolVersion => '2025-11-25' })
+    ->{result}{serverInfo}{name}, 'parent', 'the agent may begin anew';
+
+# It comes back by itself, and the agent learns it: it was shown no list.
+$parent->listen;
+$conn = $parent->serve($tool->('one'), $tool->('two'));
+$bridge->notification($changed);
+is names(), 'one two', 'the list is back';
+$bridge->stop;
+like $bridge->stderr, qr/not running.*connected to/s, 'both are in the log';
+my @lines = split /\n/, $bridge->stderr;
+cmp_ok scalar(@lines), '<', 40, 'not again and again';
+
+# --- killed while it was to be written to ---
+
+begin($tool->('one'));
+$id = call('one');
+request('tools/call');
+$conn->close;
+my @more = map { call('one') } 1 .. 50;
+ok $bridge->reply($id)->{result}{isError}, 'the one that ran is lost';
+$conn = $parent->serve($tool->('one'));
+my $n = 0;
+my %got;
+while ($n < 50) {
+    my $reply = eval { request('tools/call', 0.5) };
+    last if !$reply;
+    answer($reply, $text->('ok'));
+    $n++;
+}
+for my $one (@more) {
+    my $result = $bridge->reply($one)->{result};
+    $got{ $result->{isError} ? 'lost' : 'done' }++;
+}
+is(($got{done} // 0) + ($got{lost} // 0), 50, 'all others are answered');
+is $got{done} // 0, $n, 'those that reached the parent by it';
+is $bridge->buffered, '', 'exactly once';
+$bridge->stop;
+
+# --- it was never there, then it is ---
+
+$parent->close;
+$bridge = $tg->bridge;
+$bridge->rpc('initialize', { protocolVersion => '2025-11-25' });
+like $bridge->rpc('tools/list')->{error}{message}, qr/not running/,
+    'no list';
+$parent->listen;
+$conn = $parent->serve($tool->('late'));
+$bridge->notification($changed);
+is names(), 'late', 'it is told when there is one';
+$bridge->stop;
+
+done_testing;

@@ -1,0 +1,207 @@
+#!/usr/bin/perl
+# How the bridge ends, and what it does not do before: read without bound,
+# block on its log, start threads, stay behind.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Parent;
+use Time::HiRes qw(time sleep);
+
+my $tg = Toolgate::Test->new;
+my $sock = $tg->socket_path;
+my $parent = Toolgate::Parent->new($sock);
+my $tool = \&Toolgate::Parent::tool;
+my $text = \&Toolgate::Parent::text_result;
+my ($bridge, $conn);
+
+sub begin {
+    my ($env) = @_;
+    $bridge = $tg->bridge(undef, $env);
+    $conn = $parent->serve($tool->('one'));
+    $bridge->rpc('initialize', { protocolVersion => '2025-11-25' });
+}
+
+sub memory {
+    my ($kb) = slurp('/proc/' . $bridge->pid . '/status')
+        =~ /^VmRSS:\s*(\d+)/m;
+    return $kb / 1024;
+}
+
+sub ends {
+    my ($name, $how) = @_;
+    my $start = time;
+    $how->();
+    is $bridge->wait_exit(5), 0, "$name: exit status";
+    cmp_ok time - $start, '<', 2, "$name: at once";
+    ok Toolgate::Parent::is_left($conn), "$name: the parent is left";
+}
+
+# --- what ends it, with a call under way ---
+
+for my $case (
+    [ 'the end of stdin', sub { $bridge->shutdown_write } ],
+    [ 'SIGTERM', sub { $bridge->signal('TERM') } ],
+    [ 'SIGINT', sub { $bridge->signal('INT') } ],
+    [
+        'a broken stdout',
+        sub { close $bridge->{in}; $conn->notify('notifications/x') }
+    ])
+{
+    my ($name, $how) = @$case;
+    begin();
+    my $id = $bridge->request('tools/call', { name => 'one' });
+    Toolgate::Parent::request($conn, 'tools/call');
+    ends($name, $how);
+}
+
+# A probe that is dropped at once: a client that only wants to know the era
+# closes and kills, in any order.
+my $probe = {
+    jsonrpc => '2.0',
+    id      => 1,
+    method  => 'server/discover',
+    params  => {
+        _meta => {
+            'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities' => {},
+        },
+    },
+};
+for my $n (1 .. 40) {
+    $bridge = $tg->bridge;
+    wait_for(sub {
+        (readlink '/proc/' . $bridge->pid . '/exe') =~ /toolgate-bridge/;
+    });
+    # From hardly being loaded to having the probe before it.
+    sleep 0.0003 * ($n - 1);
+    $bridge->send_line($probe);
+    if ($n % 2) {
+        $bridge->shutdown_write;
+        $bridge->signal('TERM');
+    } else {
+        $bridge->signal('TERM');
+        $bridge->shutdown_write;
+    }
+    my $status = $bridge->wait_exit(5);
+    1 while $bridge->fill(time + 5);
+    ok $status == 0 || $status == 15, "probe $n: it ends";
+    like $bridge->buffered, qr/\A(?:\{.*\}\n)?\z/,
+        "probe $n: a whole answer or none";
+}
+$parent->close;
+$parent->listen;
+
+# --- an agent that does not read ---
+
+begin();
+my $line = $conn->encode({
+    jsonrpc => '2.0',
+    method  => 'notifications/x',
+    params  => { x => 'y' x 65_000 },
+}) . "\n";
+my $sent = 0;
+while ($sent < 1_000) {
+    my $n = eval { $conn->send_raw($line, 0.5) };
+    last if !$n;
+    $sent++;
+}
+cmp_ok $sent, '<', 200, 'an agent that does not read: the parent is stopped';
+cmp_ok memory(), '<', 40, 'the memory is bounded';
+my $got = 0;
+$got++ while $got < $sent && $bridge->recv_line;
+is $got, $sent, 'all arrives when it reads';
+$bridge->stop;
+
+# It stops reading and goes.
+begin();
+eval { $conn->send_raw($line, 0.5) for 1 .. 1_000 };
+ends('the end of an agent that does not read',
+    sub { $bridge->shutdown_write });
+begin();
+eval { $conn->send_raw($line, 0.5) for 1 .. 1_000 };
+ends('SIGTERM with an agent that does not read',
+    sub { $bridge->signal('TERM') });
+
+# --- a parent that does not read ---
+
+begin();
+my $call = $bridge->encode({
+    jsonrpc => '2.0',
+    id      => 'ID',
+    method  => 'tools/call',
+    params  => { name => 'one', arguments => { x => 'y' x 65_000 } },
+});
+$sent = 0;
+while ($sent < 900) {
+    (my $next = $call) =~ s/ID/c$sent/;
+    last if !eval { $bridge->send_raw("$next\n", 0.5) };
+    $sent++;
+}
+cmp_ok $sent, '<', 200, 'a parent that does not read: the agent is stopped';
+cmp_ok memory(), '<', 60, 'the memory is bounded';
+my %seen;
+for (1 .. $sent) {
+    my $request = Toolgate::Parent::request($conn, 'tools/call');
+    Toolgate::Parent::answer($conn, $request, $text->('ok'));
+}
+$seen{ $bridge->recv_json->{id} }++ for 1 .. $sent;
+is scalar(keys %seen), $sent, 'all calls are answered when it reads';
+$bridge->stop;
+
+begin();
+eval { $bridge->send_raw("$call\n", 0.5) for 1 .. 900 };
+my $start = time;
+$bridge->shutdown_write;
+is $bridge->wait_exit(5), 0, 'its input ends meanwhile: exit status';
+cmp_ok time - $start, '<', 3, 'soon';
+$conn->close;
+
+# --- a log that nobody reads ---
+
+pipe my $unread, my $log or die "pipe: $!";
+$bridge = $tg->spawn({ stderr => $log, env => { TOOLGATE_DEBUG => 1 } },
+    $tg->bridge_path, $sock);
+close $log;
+$conn = $parent->serve($tool->('one'));
+$bridge->rpc('initialize', { protocolVersion => '2025-11-25' });
+for my $n (1 .. 200) {
+    my $id = $bridge->request('tools/call',
+        { name => 'one', arguments => { x => 'y' x 2_000 } });
+    Toolgate::Parent::answer($conn,
+        Toolgate::Parent::request($conn, 'tools/call'), $text->('ok'));
+    $bridge->reply($id)->{result} or last;
+}
+is_deeply $bridge->rpc('ping')->{result}, {}, 'a full log blocks nothing';
+$bridge->{stderr} = undef;
+$bridge->stop;
+close $unread;
+
+# --- small ---
+
+begin();
+my $about = slurp('/proc/' . $bridge->pid . '/status');
+like $about, qr/^Threads:\s*1$/m, 'no threads';
+cmp_ok memory(), '<', Toolgate::Test::is_san() ? 200 : 4, 'little memory';
+$bridge->stop;
+
+# --- strange descriptors ---
+
+my ($status, $out);
+my $script = $tg->file('in', $bridge->encode($probe) . "\n");
+$parent->close;
+($status, $out) = run_command({ env => $tg->san_env }, 'sh', '-c',
+    'exec "$0" "$1" <"$2"', $tg->bridge_path, $sock, $script);
+is $status, 0, 'files for stdin and stdout: exit status';
+like $out, qr/^\{.*"supportedVersions".*\}\n\z/, 'and the answer';
+for my $closed ('<&-', '>&-', '<&- >&- 2>&-') {
+    ($status) = run_command({ env => $tg->san_env }, 'sh', '-c',
+        'exec "$0" "$1" </dev/null ' . $closed, $tg->bridge_path, $sock);
+    is $status, 0, "closed descriptors ($closed): an agent that is not there";
+}
+($status) = run_command({ env => $tg->san_env }, 'sh', '-c',
+    'exec "$0" "$1" <"$2" >/dev/full', $tg->bridge_path, $sock, $script);
+isnt $status, 0, 'a full disk is a failure';
+
+done_testing;
