@@ -125,6 +125,12 @@ tg_caller_notification(tg_caller_t *caller, const tg_message_t *message)
 static int
 tg_caller_other(tg_caller_t *caller, const tg_message_t *message)
 {
+    /* It came in the place of an answer, for which somebody would wait. */
+    if (caller->dialect == TG_DIALECT_IPC) {
+        caller->is_closed = 1;
+        return TG_CLOSED;
+    }
+
     if (caller->dialect == TG_DIALECT_RELAY) {
         if (tg_json_is_text(message->kind, TG_STR("shutdown"))) {
             return tg_caller_farewell(caller, message->reason);
