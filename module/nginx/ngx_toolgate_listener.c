@@ -348,26 +348,52 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
  * A master that is killed leaves its workers behind with the socket, where
  * they would take calls for ever: they finish what they have, and exit.
  */
-static ngx_int_t
-ngx_toolgate_listener_init_process(ngx_cycle_t *cycle)
+static void
+ngx_toolgate_follow_master(ngx_cycle_t *cycle)
 {
-    ngx_stream_toolgate_main_conf_t *mcf;
-
-    mcf = ngx_toolgate_main_conf(cycle);
-
-    if (mcf == NULL || !mcf->has_tools || ngx_process != NGX_PROCESS_WORKER) {
-        return NGX_OK;
-    }
-
     if (prctl(PR_SET_PDEATHSIG, ngx_signal_value(NGX_SHUTDOWN_SIGNAL)) == -1) {
         ngx_log_error(NGX_LOG_ALERT, cycle->log, ngx_errno,
                       "prctl(PR_SET_PDEATHSIG) failed");
-        return NGX_OK;
+        return;
     }
 
     /* It may have died before the signal was ordered. */
     if (getppid() != ngx_parent) {
         (void) raise(ngx_signal_value(NGX_SHUTDOWN_SIGNAL));
+    }
+}
+
+static ngx_int_t
+ngx_toolgate_listener_init_process(ngx_cycle_t *cycle)
+{
+    ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_toolgate_listener_conf_t *lcf;
+    ngx_toolgate_socket_t *sock;
+    ngx_uint_t i;
+
+    mcf = ngx_toolgate_main_conf(cycle);
+
+    if (mcf == NULL || !mcf->has_tools
+        || (ngx_process != NGX_PROCESS_WORKER
+            && ngx_process != NGX_PROCESS_SINGLE))
+    {
+        return NGX_OK;
+    }
+
+    lcf = (ngx_toolgate_listener_conf_t *) ngx_get_conf(
+        cycle->conf_ctx, ngx_toolgate_listener_module);
+    sock = lcf->sockets.elts;
+
+    /*
+     * Who asks for the owner is told who called listen(): that was a process
+     * that is gone since NGINX became a daemon.  Again, it changes only that.
+     */
+    for (i = 0; i < lcf->sockets.nelts; i++) {
+        (void) listen(sock[i].ls->fd, sock[i].ls->backlog);
+    }
+
+    if (ngx_process == NGX_PROCESS_WORKER) {
+        ngx_toolgate_follow_master(cycle);
     }
 
     return NGX_OK;

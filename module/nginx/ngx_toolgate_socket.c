@@ -60,37 +60,82 @@ ngx_toolgate_lock(ngx_cycle_t *cycle, u_char *path)
 
 /* --- what is at a path already --- */
 
+/* A process's name and parent, from /proc; 0 when there is none such. */
+static ngx_uint_t
+ngx_toolgate_process(ngx_pid_t pid, u_char *name, size_t size,
+                     ngx_pid_t *parent)
+{
+    u_char file[sizeof("/proc//stat") + NGX_INT64_LEN], stat[512], *open_p;
+    u_char *close_p;
+    ssize_t n;
+    int fd;
+
+    (void) ngx_sprintf(file, "/proc/%P/stat%Z", pid);
+    fd = open((char *) file, O_RDONLY | O_CLOEXEC);
+
+    if (fd == -1) {
+        return 0;
+    }
+
+    n = read(fd, stat, sizeof(stat) - 1);
+    (void) close(fd);
+
+    if (n <= 0) {
+        return 0;
+    }
+
+    /* "8291 (nginx) S 1 …"; a name may hold anything but ends last. */
+    stat[n] = '\0';
+    open_p = (u_char *) strchr((char *) stat, '(');
+    close_p = (u_char *) strrchr((char *) stat, ')');
+
+    if (open_p == NULL || close_p == NULL || close_p < open_p
+        || ngx_strlen(close_p) < sizeof(") S 1") - 1)
+    {
+        return 0;
+    }
+
+    (void) ngx_cpystrn(name, open_p + 1,
+                       ngx_min(size, (size_t) (close_p - open_p)));
+    *parent = (ngx_pid_t) strtol((char *) close_p + 4, NULL, 10);
+
+    return 1;
+}
+
+/*
+ * Who listens, as the kernel knows it: the process that called listen() last.
+ * In an NGINX that is a worker; the one to stop is its master.
+ */
 static void
 ngx_toolgate_report_owner(ngx_cycle_t *cycle, u_char *path, int fd)
 {
-    u_char file[sizeof("/proc//comm") + NGX_INT64_LEN], name[64], *end;
+    u_char name[64], above[64];
+    ngx_pid_t parent, ignored;
     struct ucred cred;
     socklen_t len;
-    ssize_t n;
-    int comm;
 
     len = sizeof(cred);
-    n = 0;
 
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1) {
-        cred.pid = 0;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1
+        || !ngx_toolgate_process(cred.pid, name, sizeof(name), &parent))
+    {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "unix:%s is served by another process already; stop that "
+                      "one, or choose another path",
+                      path);
+        return;
     }
 
-    (void) ngx_sprintf(file, "/proc/%P/comm%Z", (ngx_pid_t) cred.pid);
-    comm = open((char *) file, O_RDONLY | O_CLOEXEC);
-
-    if (comm != -1) {
-        n = read(comm, name, sizeof(name));
-        (void) close(comm);
+    if (ngx_toolgate_process(parent, above, sizeof(above), &ignored)
+        && ngx_strcmp(name, above) == 0)
+    {
+        cred.pid = parent;
     }
-
-    end = n > 0 ? ngx_strlchr(name, name + n, '\n') : NULL;
-    n = end != NULL ? end - name : ngx_max(n, 0);
 
     ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                  "unix:%s is served by process %P (%*s) already; stop that "
+                  "unix:%s is served by process %P (%s) already; stop that "
                   "one, or choose another path",
-                  path, (ngx_pid_t) cred.pid, (size_t) n, name);
+                  path, (ngx_pid_t) cred.pid, name);
 }
 
 /*
