@@ -134,8 +134,8 @@ help_eq(tg_str_t got, const char *expected, const char *file, int line)
     is_same = tg_str_eq(got, tg_str_c(expected));
 
     if (!is_same) {
-        fprintf(stderr, "\n%s:%d: got      %s\n%s:%d: expected %s\n", file,
-                line, help_text(got), file, line, expected);
+        fprintf(stderr, "\n%s:%d: got      %.400s\n%s:%d: expected %.400s\n",
+                file, line, help_text(got), file, line, expected);
     }
 
     CU_ASSERT(is_same);
@@ -321,8 +321,8 @@ help_json(tg_str_t got, const char *pattern, const char *file, int line)
               && help_json_match(tg_str_c(pattern), got);
 
     if (!is_same) {
-        fprintf(stderr, "\n%s:%d: got      %s\n%s:%d: expected %s\n", file,
-                line, help_text(got), file, line, pattern);
+        fprintf(stderr, "\n%s:%d: got      %.400s\n%s:%d: expected %.400s\n",
+                file, line, help_text(got), file, line, pattern);
     }
 
     CU_ASSERT(is_same);

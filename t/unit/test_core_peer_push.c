@@ -1,0 +1,571 @@
+/*
+ * What a peer says unasked, what a proxy may do, and a peer without memory.
+ */
+#include "core_host.h"
+
+#include <stdio.h>
+
+#define TEST_MODERN                                                            \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","   \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}"
+#define TEST_LISTEN(id, filter)                                                \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"subscriptions/listen\","  \
+    "\"params\":{\"notifications\":" filter "," TEST_MODERN "}}"
+#define TEST_INITIALIZE                                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"     \
+    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"                  \
+    "\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}"
+#define TEST_HANG(id, token)                                                   \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\","            \
+    "\"params\":{\"name\":\"hang\",\"_meta\":{\"progressToken\":" token "}}}"
+#define TEST_CHANGED                                                           \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"
+#define TEST_CHANGED_FOR(id)                                                   \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\","    \
+    "\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":" id    \
+    "}}}"
+
+static void
+test_init(host_t *host, tg_dialect_t dialect)
+{
+    host_init(host, tg_alloc_libc(), dialect, 65536, 8);
+}
+
+/* What gathered since, line by line; patterns end with NULL. */
+static void
+test_lines(host_t *host, const char *const *patterns)
+{
+    tg_str_t got;
+    const char *newline;
+    size_t len;
+
+    got = host_take(host);
+
+    for (/* void */; *patterns != NULL; patterns++) {
+        newline = got.len != 0 ? memchr(got.data, '\n', got.len) : NULL;
+        CU_ASSERT_FATAL(newline != NULL);
+        len = (size_t) (newline - got.data);
+        HELP_JSON(tg_str(got.data, len), *patterns);
+        got = tg_str(newline + 1, got.len - len - 1);
+    }
+
+    HELP_EQ(got, "");
+}
+
+#define TEST_LINES(host, ...)                                                  \
+    test_lines(host, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* --- progress --- */
+
+static void
+test_progress(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    HOST_LINE(&host, TEST_HANG("1", "\"t\\u0031\""), NULL);
+    HOST_LINE(&host, TEST_HANG("2", "7"), NULL);
+    HOST_LINE(&host,
+              "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\","
+              "\"params\":{\"name\":\"hang\"}}",
+              NULL);
+    tg_call_progress(host_call(&host, "1"), TG_STR("0.5"), TG_STR("1"),
+                     TG_STR("\"half\""));
+    tg_call_progress(host_call(&host, "2"), TG_STR("10"), TG_STR_NONE,
+                     TG_STR_NONE);
+    tg_call_progress(host_call(&host, "3"), TG_STR("10"), TG_STR_NONE,
+                     TG_STR_NONE);
+    TEST_LINES(&host,
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
+               "\"params\":{\"progressToken\":\"t1\",\"progress\":0.5,"
+               "\"total\":1,\"message\":\"half\"}}",
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
+               "\"params\":{\"progressToken\":7,\"progress\":10}}");
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_RELAY);
+    HOST_LINE(&host,
+              "{\"kind\":\"mcp_request\",\"id\":1,\"method\":\"tools/call\","
+              "\"params\":{\"name\":\"hang\",\"_meta\":{\"progressToken\":1}}}",
+              NULL);
+    tg_call_progress(host_call(&host, "1"), TG_STR("1"), TG_STR_NONE,
+                     TG_STR_NONE);
+    TEST_LINES(&host, "{\"kind\":\"mcp_notification\","
+                      "\"method\":\"notifications/progress\","
+                      "\"params\":{\"progressToken\":1,\"progress\":1}}");
+    host_deinit(&host);
+}
+
+/* ipc has no notifications. */
+static void
+test_ipc_is_quiet(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_IPC);
+    HOST_IPC(&host,
+             "{\"method\":\"call_tool\",\"params\":{\"name\":\"hang\","
+             "\"arguments\":{},\"_meta\":{\"progressToken\":1}}}",
+             NULL);
+    tg_call_progress(host.deferred[0], TG_STR("1"), TG_STR_NONE, TG_STR_NONE);
+    tg_peer_notify(&host.peer, TG_STR("x"), TG_STR_NONE);
+    tg_peer_list_changed(&host.peer);
+    HELP_EQ(host_take(&host), "");
+    tg_peer_farewell(&host.peer, TG_STR("bye"));
+    HELP_EQ(host_take(&host), "");
+    host_feed(&host, TG_STR(""));
+    CU_ASSERT(host.rc == TG_CLOSED);
+    host_deinit(&host);
+}
+
+/* --- list_changed --- */
+
+static void
+test_list_changed(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    tg_peer_list_changed(&host.peer);
+    HELP_EQ(host_take(&host), "");
+    HOST_LINE(&host, TEST_INITIALIZE,
+              "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
+              "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{"
+              "\"tools\":{\"listChanged\":true}},\"serverInfo\":{"
+              "\"name\":\"transcripts\",\"version\":\"1.2.3\"},"
+              "\"instructions\":\"Call echo.\"}}");
+    tg_peer_list_changed(&host.peer);
+    TEST_LINES(&host, TEST_CHANGED);
+    host_deinit(&host);
+
+    /* Not declared, not sent; what else a server may not say. */
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host.info.has_list_changed = 0;
+    host.info.instructions = TG_STR_NONE;
+    host.info.experimental = TG_STR("{ \"toolgate\" : {} }");
+    HOST_LINE(&host, TEST_INITIALIZE,
+              "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
+              "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{"
+              "\"tools\":{},\"experimental\":{\"toolgate\":{}}},"
+              "\"serverInfo\":\"$object\"}}");
+    tg_peer_list_changed(&host.peer);
+    HELP_EQ(host_take(&host), "");
+    HOST_LINE(&host, TEST_LISTEN("1", "{\"toolsListChanged\":true}"),
+              "{\"jsonrpc\":\"2.0\",\"method\":"
+              "\"notifications/subscriptions/acknowledged\",\"params\":{"
+              "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":1},"
+              "\"notifications\":{}}}");
+    tg_peer_list_changed(&host.peer);
+    HELP_EQ(host_take(&host), "");
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_RELAY);
+    tg_peer_list_changed(&host.peer);
+    TEST_LINES(&host, "{\"kind\":\"mcp_notification\",\"method\":"
+                      "\"notifications/tools/list_changed\"}");
+    host_deinit(&host);
+}
+
+/* --- subscriptions --- */
+
+static void
+test_subscriptions(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    HOST_LINE(&host, TEST_LISTEN("\"s\"", "{\"toolsListChanged\":true}"),
+              "{\"jsonrpc\":\"2.0\",\"method\":"
+              "\"notifications/subscriptions/acknowledged\",\"params\":{"
+              "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":\"s\"},"
+              "\"notifications\":{\"toolsListChanged\":true}}}");
+    HOST_LINE(&host, TEST_LISTEN("2", "{\"toolsListChanged\":false}"),
+              "{\"jsonrpc\":\"2.0\",\"method\":"
+              "\"notifications/subscriptions/acknowledged\",\"params\":{"
+              "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":2},"
+              "\"notifications\":{}}}");
+    HOST_LINE(&host, TEST_LISTEN("2", "{}"),
+              "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32600,"
+              "\"message\":\"$string\"}}");
+    HOST_LINE(&host, TEST_LISTEN("3", "[]"),
+              "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32602,"
+              "\"message\":\"$string\"}}");
+    tg_peer_list_changed(&host.peer);
+    TEST_LINES(&host, TEST_CHANGED_FOR("\"s\""));
+
+    /* An open subscription is no call: the connection may be idle. */
+    CU_ASSERT(tg_peer_is_idle(&host.peer));
+
+    HOST_LINE(&host,
+              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+              "\"params\":{\"requestId\":\"s\"}}",
+              NULL);
+    tg_peer_list_changed(&host.peer);
+    HELP_EQ(host_take(&host), "");
+    CU_ASSERT(host.peer.nsubscriptions == 1);
+    HOST_LINE(&host, TEST_LISTEN("\"s\"", "{}"), "\"$object\"");
+    tg_peer_farewell(&host.peer, TG_STR("bye"));
+    TEST_LINES(&host,
+               "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"result\":{"
+               "\"resultType\":\"complete\",\"_meta\":{"
+               "\"io.modelcontextprotocol/subscriptionId\":\"s\","
+               "\"io.modelcontextprotocol/serverInfo\":\"$object\"}}}",
+               "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{"
+               "\"resultType\":\"complete\",\"_meta\":{"
+               "\"io.modelcontextprotocol/subscriptionId\":2,"
+               "\"io.modelcontextprotocol/serverInfo\":\"$object\"}}}");
+    host_deinit(&host);
+}
+
+static void
+test_subscriptions_limit(void)
+{
+    char line[512];
+    host_t host;
+    int i;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+
+    for (i = 0; i <= TG_SUBSCRIPTIONS_MAX; i++) {
+        snprintf(line, sizeof(line), TEST_LISTEN("%d", "{}") "\n", i);
+        host_feed(&host, tg_str_c(line));
+
+        if (i < TG_SUBSCRIPTIONS_MAX) {
+            CU_ASSERT(host_take(&host).len != 0);
+        }
+    }
+
+    TEST_LINES(&host, "{\"jsonrpc\":\"2.0\",\"id\":64,\"error\":{"
+                      "\"code\":-32603,\"message\":\"$contains:64\"}}");
+    host_deinit(&host);
+}
+
+/* --- goodbye --- */
+
+static void
+test_farewell(void)
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    tg_peer_farewell(&host.peer, TG_STR("reload"));
+    HELP_EQ(host_take(&host), "");
+    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"id\":1,"
+                            "\"method\":\"hello\"}\n"));
+    CU_ASSERT(host.rc == TG_CLOSED && host.in.len == 0);
+    HELP_EQ(host_take(&host), "");
+    tg_peer_notify(&host.peer, TG_STR("x"), TG_STR_NONE);
+    HELP_EQ(host_take(&host), "");
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    HOST_LINE(&host,
+              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/toolgate/"
+              "hello\"}",
+              NULL);
+    tg_peer_farewell(&host.peer, TG_STR("re\"load"));
+    tg_peer_farewell(&host.peer, TG_STR("again"));
+    TEST_LINES(&host, "{\"jsonrpc\":\"2.0\",\"method\":"
+                      "\"notifications/toolgate/closing\","
+                      "\"params\":{\"reason\":\"re\\\"load\"}}");
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_RELAY);
+    tg_peer_farewell(&host.peer, TG_STR("reload"));
+    TEST_LINES(&host, "{\"kind\":\"shutdown\",\"reason\":\"reload\"}");
+    host_deinit(&host);
+}
+
+#define TEST_NOTE "{\"kind\":\"mcp_notification\",\"method\":\"x\",\"params\":"
+
+static void
+test_notify(void)
+{
+    host_t host;
+    tg_buf_t text;
+    size_t len;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    tg_peer_notify(&host.peer, TG_STR("event.\"x\""), TG_STR("{ \"a\": 1 }"));
+    TEST_LINES(&host, "{\"jsonrpc\":\"2.0\",\"method\":\"event.\\\"x\\\"\","
+                      "\"params\":{\"a\":1}}");
+    host_deinit(&host);
+
+    /* relay: beyond a frame it is dropped, and nothing half is left. */
+    test_init(&host, TG_DIALECT_RELAY);
+    tg_buf_init(&text, tg_alloc_libc());
+    len = TG_FRAME_RELAY_MAX - strlen(TEST_NOTE "}\n");
+    CU_ASSERT_FATAL(tg_buf_reserve(&text, len + 1) == TG_OK);
+    memset(text.data, '1', len + 1);
+    tg_peer_notify(&host.peer, TG_STR("x"), tg_str(text.data, len + 1));
+    HELP_EQ(host_take(&host), "");
+    CU_ASSERT(host.log.len != 0);
+    tg_peer_notify(&host.peer, TG_STR("x"), tg_str(text.data, len));
+    CU_ASSERT(host_take(&host).len == TG_FRAME_RELAY_MAX);
+    tg_buf_deinit(&text);
+    host_deinit(&host);
+}
+
+/* --- who sees what --- */
+
+static void
+test_visibility(void)
+{
+    host_t host;
+    tg_str_t list;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host.is_hiding = 1;
+    HOST_LINE(&host,
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+              "\"params\":{\"name\":\"fail\"}}",
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"
+              "\"message\":\"$contains:Unknown tool: fail\"}}");
+    CU_ASSERT(host.ncalls == 0);
+    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"id\":2,"
+                            "\"method\":\"tools/list\"}\n"));
+    list = host_take(&host);
+    CU_ASSERT(strstr(help_text(list), "\"echo\"") != NULL);
+    CU_ASSERT(strstr(help_text(list), "\"fail\"") == NULL);
+    host_deinit(&host);
+}
+
+/* --- a proxy --- */
+
+typedef struct {
+    tg_peer_t peer;
+    tg_call_t *list;
+    tg_call_t *call;
+    char cursor[64];
+    int rc; /* of ops->list */
+} test_proxy_t;
+
+static void
+test_proxy_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
+{
+    test_proxy_t *proxy;
+
+    proxy = ctx;
+    CU_ASSERT(request->entry == NULL);
+    HELP_EQ(request->name, "any");
+    proxy->call = tg_peer_defer(peer, request);
+}
+
+static void
+test_proxy_cancel(void *ctx, tg_call_t *call)
+{
+    test_proxy_t *proxy;
+
+    proxy = ctx;
+    CU_ASSERT(call == proxy->list || call == proxy->call);
+}
+
+static int
+test_proxy_list(void *ctx, tg_peer_t *peer, tg_request_t *request)
+{
+    test_proxy_t *proxy;
+
+    proxy = ctx;
+
+    if (proxy->rc == TG_OK) {
+        memcpy(proxy->cursor, request->cursor.data, request->cursor.len);
+        proxy->list = tg_peer_defer(peer, request);
+    }
+
+    return proxy->rc;
+}
+
+/* One line in; what came out is compared and taken. */
+static void
+test_proxy_line(test_proxy_t *proxy, const char *line, const char *reply)
+{
+    size_t consumed;
+
+    CU_ASSERT(tg_peer_input(&proxy->peer, line, strlen(line), &consumed)
+              == TG_OK);
+    CU_ASSERT(consumed == strlen(line));
+
+    if (reply == NULL) {
+        CU_ASSERT(proxy->peer.out.len == 0);
+        return;
+    }
+
+    HELP_JSON(tg_buf_view(&proxy->peer.out), reply);
+    tg_buf_truncate(&proxy->peer.out, 0);
+}
+
+#define TEST_LIST(id)                                                          \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/list\","            \
+    "\"params\":{\"cursor\":\"1.x\"}}\n"
+#define TEST_BAD_CURSOR                                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"                \
+    "\"message\":\"$contains:cursor\"}}"
+
+static void
+test_proxy(void)
+{
+    static const tg_peer_ops_t ops = { .call = test_proxy_call,
+                                       .cancel = test_proxy_cancel,
+                                       .list = test_proxy_list,
+                                       .is_proxy = 1 };
+    test_proxy_t proxy;
+    tg_info_t info;
+    tg_catalogue_t *catalogue;
+    tg_call_t *list;
+
+    memset(&proxy, 0, sizeof(proxy));
+    memset(&info, 0, sizeof(info));
+    catalogue = tg_catalogue_new(tg_alloc_libc());
+    CU_ASSERT(tg_catalogue_seal(catalogue) == TG_OK);
+    tg_peer_init(&proxy.peer, tg_alloc_libc(), &ops, &proxy, TG_DIALECT_JSONRPC,
+                 catalogue, &info, 65536, 1);
+
+    /* Taken, to be answered from the catalogue that the host has by then. */
+    test_proxy_line(&proxy, TEST_LIST("1"), NULL);
+    CU_ASSERT_FATAL(proxy.list != NULL);
+    CU_ASSERT_STRING_EQUAL(proxy.cursor, "\"1.x\"");
+    list = proxy.list;
+
+    /* A second one is one too many: an error, not a tool's result. */
+    test_proxy_line(&proxy, TEST_LIST("2"),
+                    "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
+                    "\"code\":-32603,"
+                    "\"message\":\"$contains:tool_max_inflight\"}}");
+    tg_call_list(list, TG_STR_NONE);
+    HELP_JSON(tg_buf_view(&proxy.peer.out),
+              "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}");
+    tg_buf_truncate(&proxy.peer.out, 0);
+
+    test_proxy_line(&proxy, TEST_LIST("1"), NULL);
+    tg_call_list(proxy.list, TG_STR("\"1.x\""));
+    HELP_JSON(tg_buf_view(&proxy.peer.out), TEST_BAD_CURSOR);
+    tg_buf_truncate(&proxy.peer.out, 0);
+    proxy.rc = TG_END;
+    test_proxy_line(&proxy, TEST_LIST("1"), TEST_BAD_CURSOR);
+
+    /* Tools that the catalogue does not have are the host's to judge. */
+    test_proxy_line(&proxy,
+                    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\","
+                    "\"params\":{\"name\":\"any\"}}\n",
+                    NULL);
+    CU_ASSERT(proxy.call != NULL);
+    tg_peer_deinit(&proxy.peer);
+    tg_catalogue_free(catalogue);
+}
+
+/* --- no memory --- */
+
+static const char *const test_talk[] = {
+    TEST_INITIALIZE "\n",
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n",
+    TEST_HANG("2", "\"t\"") "\n",
+    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":"
+    "{\"name\":\"result\"}}\n",
+    "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":"
+    "{\"name\":\"json\"," TEST_MODERN "}}\n",
+    "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"nothing\"}\n",
+    "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"server/discover\","
+    "\"params\":{" TEST_MODERN "}}\n",
+    TEST_LISTEN("7", "{\"toolsListChanged\":true}") "\n",
+    "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/call\",\"params\":"
+    "{\"name\":\"big\"}}\n",
+    "oops\n",
+};
+
+static void
+test_run_mcp(const tg_alloc_t *alloc, int may_fail)
+{
+    host_t host;
+    size_t i;
+
+    host_init(&host, alloc, TG_DIALECT_AUTO, 65536, 8);
+
+    for (i = 0; i < sizeof(test_talk) / sizeof(test_talk[0]); i++) {
+        host_feed(&host, tg_str_c(test_talk[i]));
+        CU_ASSERT(host.rc == TG_OK || (may_fail && host.rc == TG_NOMEM));
+    }
+
+    if (host.rc == TG_OK) {
+        tg_peer_list_changed(&host.peer);
+        tg_peer_farewell(&host.peer, TG_STR("bye"));
+    }
+
+    host_deinit(&host);
+}
+
+static void
+test_run_batch(const tg_alloc_t *alloc, int may_fail)
+{
+    host_t host;
+
+    host_init(&host, alloc, TG_DIALECT_AUTO, 65536, 8);
+    host_feed(&host,
+              TG_STR("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\"},"
+                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"slow.status\"}"
+                     ",{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"x\"},7,"
+                     "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"lost.status\"}"
+                     ",{\"jsonrpc\":\"2.0\",\"method\":\"slow.status\"},"
+                     "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"hang.status\"}"
+                     "]\n"));
+    CU_ASSERT(host.rc == TG_OK || (may_fail && host.rc == TG_NOMEM));
+
+    while (!tg_buf_failed(&host.peer.out) && host_fire(&host)) {
+        /* void */
+    }
+
+    host_deinit(&host);
+}
+
+static void
+test_run_ipc(const tg_alloc_t *alloc, int may_fail)
+{
+    host_t host;
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    host_put_ipc(&text, TG_STR("{\"method\":\"call_tool\",\"params\":{"
+                               "\"name\":\"slow\",\"arguments\":{}}}"));
+    host_put_ipc(&text, TG_STR("{\"method\":\"call_tool\",\"params\":{"
+                               "\"name\":\"result\",\"arguments\":{}}}"));
+    host_put_ipc(&text, TG_STR("{\"method\":\"call_tool\",\"params\":{"
+                               "\"name\":\"none\",\"arguments\":{}}}"));
+    host_put_ipc(&text, TG_STR("{"));
+    host_init(&host, alloc, TG_DIALECT_AUTO, 65536, 8);
+    host_feed(&host, tg_buf_view(&text));
+
+    if (host.rc != TG_NOMEM) {
+        (void) host_fire(&host);
+    }
+
+    CU_ASSERT(host.rc == TG_CLOSED || may_fail);
+    tg_buf_deinit(&text);
+    host_deinit(&host);
+}
+
+static void
+test_no_memory(void)
+{
+    help_each_failure(test_run_mcp);
+    help_each_failure(test_run_batch);
+    help_each_failure(test_run_ipc);
+}
+
+static CU_TestInfo test_push[] = {
+    { "progress", test_progress },
+    { "ipc is quiet", test_ipc_is_quiet },
+    { "list_changed", test_list_changed },
+    { "subscriptions", test_subscriptions },
+    { "subscriptions: limit", test_subscriptions_limit },
+    { "farewell", test_farewell },
+    { "notify", test_notify },
+    { "visibility", test_visibility },
+    { "proxy", test_proxy },
+    { "no memory", test_no_memory },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    return help_main("core peer push", test_push);
+}
