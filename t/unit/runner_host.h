@@ -1,0 +1,383 @@
+/*
+ * A host for tg_execs in a test process: a peer that is fed with requests
+ * and whose answers are read back, and a loop that runs until something is
+ * so or the deadline has come.
+ */
+#ifndef RUNNER_HOST_H
+#define RUNNER_HOST_H
+
+#include "core/tg_peer.h"
+#include "runner/tg_exec.h"
+
+#include <CUnit/Basic.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HOST_DEADLINE_MS 30000
+#define HOST_CALLS 4096
+
+typedef struct {
+    uv_loop_t loop;
+    tg_execs_t execs;
+    tg_catalogue_t *catalogue;
+    tg_entry_t entry;
+    tg_info_t info;
+    tg_peer_t peer;
+    tg_buf_t line; /* the last answer */
+    tg_buf_t text;
+    uv_timer_t deadline;
+    char dir[64];
+    unsigned next_id;
+    int is_late;
+    int is_blocked; /* what may_start says no to */
+    int nidle;
+} host_t;
+
+static host_t host;
+
+static inline void
+host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_execs_call(&host.execs, peer, request);
+}
+
+static inline void
+host_on_cancel(void *ctx, tg_call_t *call)
+{
+    tg_execs_cancel(call);
+}
+
+static inline int
+host_may_start(void *ctx, tg_peer_t *peer)
+{
+    return !host.is_blocked;
+}
+
+static inline void
+host_answered(void *ctx, tg_peer_t *peer)
+{
+}
+
+static inline void
+host_idle(void *ctx)
+{
+    host.nidle++;
+}
+
+static const tg_peer_ops_t host_peer_ops = {
+    .call = host_on_call,
+    .cancel = host_on_cancel,
+};
+
+static const tg_execs_ops_t host_execs_ops = {
+    .may_start = host_may_start,
+    .answered = host_answered,
+    .idle = host_idle,
+};
+
+static inline void
+host_peer_init(void)
+{
+    tg_peer_init(&host.peer, tg_alloc_libc(), &host_peer_ops, &host,
+                 TG_DIALECT_JSONRPC, host.catalogue, &host.info, 1 << 26,
+                 HOST_CALLS);
+}
+
+static inline int
+host_init(void)
+{
+    memset(&host, 0, sizeof(host));
+    (void) signal(SIGPIPE, SIG_IGN);
+    snprintf(host.dir, sizeof(host.dir), "/tmp/test_runner_XXXXXX");
+
+    if (mkdtemp(host.dir) == NULL || uv_loop_init(&host.loop) != 0
+        || prctl(PR_SET_CHILD_SUBREAPER, 1) == -1
+        || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1
+        || tg_execs_init(&host.execs, &host.loop, &host_execs_ops, &host) != 0)
+    {
+        return -1;
+    }
+
+    host.catalogue = tg_catalogue_new(tg_alloc_libc());
+    host.entry.kind = TG_ENTRY_METHOD;
+    host.entry.output = TG_OUTPUT_JSON;
+    host.entry.name = TG_STR("exec");
+
+    if (host.catalogue == NULL
+        || tg_catalogue_add(host.catalogue, &host.entry) != TG_OK
+        || tg_catalogue_seal(host.catalogue) != TG_OK)
+    {
+        return -1;
+    }
+
+    tg_buf_init(&host.line, tg_alloc_libc());
+    tg_buf_init(&host.text, tg_alloc_libc());
+    uv_timer_init(&host.loop, &host.deadline);
+    host_peer_init();
+
+    return 0;
+}
+
+/* What is left behind counts as failures. */
+static inline unsigned
+host_deinit(void)
+{
+    unsigned left;
+
+    left = 0;
+    tg_peer_deinit(&host.peer);
+
+    while (host.execs.nexecs != 0) {
+        uv_run(&host.loop, UV_RUN_ONCE);
+    }
+
+    tg_execs_close(&host.execs);
+    uv_close((uv_handle_t *) &host.deadline, NULL);
+    uv_run(&host.loop, UV_RUN_DEFAULT);
+    tg_execs_deinit(&host.execs);
+    tg_catalogue_free(host.catalogue);
+    tg_buf_deinit(&host.line);
+    tg_buf_deinit(&host.text);
+
+    if (uv_loop_close(&host.loop) != 0) {
+        fprintf(stderr, "handles are left in the loop\n");
+        left++;
+    }
+
+    if (rmdir(host.dir) != 0) {
+        fprintf(stderr, "files are left in %s\n", host.dir);
+        left++;
+    }
+
+    tg_tree_sweep();
+
+    return left;
+}
+
+static inline void
+host_on_deadline(uv_timer_t *timer)
+{
+    host.is_late = 1;
+}
+
+static inline void
+host_on_tick(uv_timer_t *timer)
+{
+}
+
+/* Runs the loop until is_so(ctx), looking at least every 10 ms. */
+static inline int
+host_until(int (*is_so)(void *ctx), void *ctx)
+{
+    uv_timer_t tick;
+
+    host.is_late = 0;
+    uv_timer_init(&host.loop, &tick);
+    uv_timer_start(&tick, host_on_tick, 10, 10);
+    uv_timer_start(&host.deadline, host_on_deadline, HOST_DEADLINE_MS, 0);
+
+    while (!is_so(ctx) && !host.is_late) {
+        uv_run(&host.loop, UV_RUN_ONCE);
+    }
+
+    uv_timer_stop(&host.deadline);
+    uv_close((uv_handle_t *) &tick, NULL);
+    uv_run(&host.loop, UV_RUN_NOWAIT);
+
+    return !host.is_late;
+}
+
+static inline void
+host_feed(const char *text, size_t len)
+{
+    size_t consumed;
+
+    CU_ASSERT(tg_peer_input(&host.peer, text, len, &consumed) == TG_OK);
+    CU_ASSERT(consumed == len);
+}
+
+/* Sends a request; params is the JSON object.  Returns its id. */
+static inline unsigned
+host_send(const char *params)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
+    tg_buf_uint(&text, ++host.next_id);
+    tg_buf_text(&text, ",\"method\":\"exec\",\"params\":");
+    tg_buf_text(&text, params);
+    tg_buf_text(&text, "}\n");
+    host_feed(text.data, text.len);
+    tg_buf_deinit(&text);
+
+    return host.next_id;
+}
+
+static inline void
+host_cancel(unsigned id)
+{
+    char text[128];
+    int n;
+
+    n = snprintf(text, sizeof(text),
+                 "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\","
+                 "\"params\":{\"id\":%u}}\n",
+                 id);
+    host_feed(text, (size_t) n);
+}
+
+static inline int
+host_has_line(void *ctx)
+{
+    return host.peer.out.len != 0
+           && memchr(host.peer.out.data, '\n', host.peer.out.len) != NULL;
+}
+
+/* Waits for the next answer and keeps it as host.line. */
+static inline int
+host_recv(void)
+{
+    char *end;
+
+    tg_buf_reset(&host.line, 0);
+
+    if (!host_until(host_has_line, NULL)) {
+        CU_FAIL("no answer came");
+        return 0;
+    }
+
+    end = memchr(host.peer.out.data, '\n', host.peer.out.len);
+    tg_buf_put(&host.line, host.peer.out.data,
+               (size_t) (end - host.peer.out.data));
+    tg_buf_drop(&host.peer.out, host.line.len + 1);
+
+    return 1;
+}
+
+static inline int
+host_exec(const char *params)
+{
+    (void) host_send(params);
+
+    return host_recv();
+}
+
+/* A shell script as params; more follows it, as in ,"timeout_ms":1. */
+static inline const char *
+host_sh(const char *script, const char *more)
+{
+    static char text[8192];
+    tg_buf_t buf;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_buf_text(&buf, "{\"tool\":\"tool\",\"argv\":[\"/bin/sh\",\"-c\",");
+    tg_json_put_string(&buf, tg_str_c(script));
+    tg_buf_text(&buf, "]");
+    tg_buf_text(&buf, more);
+    tg_buf_text(&buf, "}");
+    snprintf(text, sizeof(text), "%.*s", (int) buf.len, buf.data);
+    tg_buf_deinit(&buf);
+
+    return text;
+}
+
+/* A member of the last answer's result, raw; or absent. */
+static inline tg_str_t
+host_result(const char *key)
+{
+    tg_str_t result, value;
+
+    if (tg_json_get(tg_buf_view(&host.line), TG_STR("result"), &result) != TG_OK
+        || tg_json_get(result, tg_str_c(key), &value) != TG_OK)
+    {
+        return TG_STR_NONE;
+    }
+
+    return value;
+}
+
+static inline int
+host_is(const char *key, const char *raw)
+{
+    return tg_str_eq(host_result(key), tg_str_c(raw));
+}
+
+/* The same for a string, decoded. */
+static inline int
+host_is_text(const char *key, const char *text)
+{
+    tg_str_t value;
+
+    value = host_result(key);
+
+    return tg_json_type(value) == TG_JSON_STRING
+           && tg_json_body_is(tg_json_body(value), tg_str_c(text));
+}
+
+/* A string decoded, as C text; valid until the next call. */
+static inline const char *
+host_text(const char *key)
+{
+    tg_str_t value;
+
+    tg_buf_truncate(&host.text, 0);
+    value = host_result(key);
+
+    if (tg_json_type(value) == TG_JSON_STRING) {
+        tg_json_put_decoded(&host.text, tg_json_body(value));
+    }
+
+    tg_buf_char(&host.text, '\0');
+
+    return host.text.data;
+}
+
+static inline int
+host_no_slot(void *ctx)
+{
+    return host.execs.nrunning == 0;
+}
+
+static inline int
+host_no_exec(void *ctx)
+{
+    return host.execs.nexecs == 0;
+}
+
+/* Gone, or dead and only waiting to be reaped by somebody. */
+static inline int
+host_is_gone(pid_t pid)
+{
+    char path[64], text[512], *p;
+    FILE *file;
+    size_t n;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    file = fopen(path, "r");
+
+    if (file == NULL) {
+        return 1;
+    }
+
+    n = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    p = strrchr(text, ')');
+
+    return p == NULL || p[2] == 'Z' || p[2] == 'X';
+}
+
+static inline int
+host_pid_is_gone(void *ctx)
+{
+    return host_is_gone(*(pid_t *) ctx);
+}
+
+#endif

@@ -1,0 +1,388 @@
+/*
+ * How programs end when nobody waits any more, and how many may run.
+ */
+#include "runner_host.h"
+
+#include <sys/wait.h>
+
+/*
+ * A tree that resists: the shell, a child of its group and one that left its
+ * session; all ignore SIGTERM.  Each writes its pid to a file, and the last
+ * line of the script is the main process's own wait.
+ */
+#define TREE                                                                   \
+    "trap '' TERM; D=%s; "                                                     \
+    "sh -c 'echo $$ >'$D'/1.new; mv '$D'/1.new '$D'/1; "                       \
+    "while :; do sleep 1; done' & "                                            \
+    "setsid sh -c 'echo $$ >'$D'/2.new; mv '$D'/2.new '$D'/2; "                \
+    "while :; do sleep 1; done' & "                                            \
+    "setsid setsid sh -c 'sh -c \"echo \\$\\$ >'$D'/3.new; "                   \
+    "mv '$D'/3.new '$D'/3; while :; do sleep 1; done\" & exit' & "             \
+    "while :; do sleep 1; done"
+#define TREE_PIDS 3
+
+static const char *
+test_tree(void)
+{
+    static char script[2048];
+
+    snprintf(script, sizeof(script), TREE, host.dir);
+
+    return script;
+}
+
+static void
+test_file(char *path, size_t size, int i)
+{
+    snprintf(path, size, "%s/%d", host.dir, i);
+}
+
+static int
+test_tree_is_up(void *ctx)
+{
+    char path[96];
+    int i;
+
+    for (i = 1; i <= TREE_PIDS; i++) {
+        test_file(path, sizeof(path), i);
+
+        if (access(path, F_OK) == -1) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+static void
+test_tree_pids(pid_t pids[TREE_PIDS])
+{
+    char path[96];
+    FILE *file;
+    int i, pid;
+
+    for (i = 0; i < TREE_PIDS; i++) {
+        test_file(path, sizeof(path), i + 1);
+        file = fopen(path, "r");
+        CU_ASSERT_FATAL(file != NULL);
+        CU_ASSERT(fscanf(file, "%d", &pid) == 1);
+        fclose(file);
+        unlink(path);
+        pids[i] = pid;
+        CU_ASSERT(!host_is_gone(pid));
+    }
+}
+
+static int
+test_tree_is_gone(void *ctx)
+{
+    pid_t *pids;
+    int i;
+
+    pids = ctx;
+
+    for (i = 0; i < TREE_PIDS; i++) {
+        if (!host_is_gone(pids[i])) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* Everything has to be gone by the time that the slot is free. */
+static void
+test_tree_ends(pid_t pids[TREE_PIDS])
+{
+    uint64_t from;
+
+    from = uv_now(&host.loop);
+    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host_until(host_no_slot, NULL));
+    CU_ASSERT(test_tree_is_gone(pids));
+    CU_ASSERT(uv_now(&host.loop) - from >= TG_EXEC_GRACE_MS / 2);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+}
+
+static void
+test_timeout(void)
+{
+    pid_t pids[TREE_PIDS];
+    uint64_t from;
+
+    from = uv_now(&host.loop);
+    (void) host_send(host_sh(test_tree(), ",\"timeout_ms\":3500"));
+    CU_ASSERT_FATAL(host_until(test_tree_is_up, NULL));
+    test_tree_pids(pids);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(uv_now(&host.loop) - from >= 3500);
+    CU_ASSERT(host_is("status", "\"failed\""));
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(strstr(host_text("message"), "did not finish within 3.5 s")
+              != NULL);
+
+    /* At once, not when all is cleared up. */
+    CU_ASSERT(!test_tree_is_gone(pids));
+    test_tree_ends(pids);
+}
+
+static void
+test_cancel(void)
+{
+    pid_t pids[TREE_PIDS];
+    unsigned id;
+
+    id = host_send(host_sh(test_tree(), ""));
+    CU_ASSERT_FATAL(host_until(test_tree_is_up, NULL));
+    test_tree_pids(pids);
+    host_cancel(id);
+    CU_ASSERT(host.execs.nrunning == 1);
+    test_tree_ends(pids);
+    CU_ASSERT(host.peer.out.len == 0);
+
+    /* Of one that has ended, and of none: ignored. */
+    host_cancel(id);
+    host_cancel(999999);
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"]}"));
+}
+
+static void
+test_disconnect(void)
+{
+    pid_t pids[TREE_PIDS];
+
+    (void) host_send(host_sh(test_tree(), ""));
+    CU_ASSERT_FATAL(host_until(test_tree_is_up, NULL));
+    test_tree_pids(pids);
+    tg_peer_deinit(&host.peer);
+    test_tree_ends(pids);
+    host_peer_init();
+}
+
+static void
+test_obedient(void)
+{
+    uint64_t from;
+    unsigned id;
+
+    /* Stopped, which must not keep SIGTERM from it. */
+    id = host_send(host_sh("kill -STOP $$; sleep 1000", ""));
+    CU_ASSERT(host.execs.nrunning == 1);
+    from = uv_now(&host.loop);
+    host_cancel(id);
+    CU_ASSERT(host_until(host_no_slot, NULL));
+    CU_ASSERT(uv_now(&host.loop) - from < TG_EXEC_GRACE_MS);
+}
+
+/* The main process ends; what it left in its group does not matter to the
+ * answer, and is ended. */
+static void
+test_leftover(void)
+{
+    uint64_t from;
+    pid_t pid;
+
+    from = uv_now(&host.loop);
+    CU_ASSERT(host_exec(host_sh("sleep 1000 & echo $!", "")));
+    CU_ASSERT(host_is("code", "0"));
+    CU_ASSERT(uv_now(&host.loop) - from >= TG_EXEC_DRAIN_MS - 20);
+    pid = atoi(host_text("stdout"));
+    CU_ASSERT(pid > 1);
+    CU_ASSERT(host_until(host_no_slot, NULL));
+    CU_ASSERT(host_is_gone(pid));
+
+    /* One that closed the outputs delays nothing, but is ended as well. */
+    CU_ASSERT(host_exec(host_sh("sleep 1000 >/dev/null 2>&1 & echo $!", "")));
+    pid = atoi(host_text("stdout"));
+    CU_ASSERT(host_until(host_no_slot, NULL));
+    CU_ASSERT(host_is_gone(pid));
+
+    CU_ASSERT(host_until(host_no_exec, NULL));
+}
+
+/* What left the session of a program that ended well was wanted. */
+static void
+test_daemon(void)
+{
+    pid_t pid;
+
+    CU_ASSERT(
+        host_exec(host_sh("setsid sleep 1000 >/dev/null 2>&1 & echo $!", "")));
+    pid = atoi(host_text("stdout"));
+    CU_ASSERT(pid > 1);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(!host_is_gone(pid));
+    CU_ASSERT(kill(pid, SIGKILL) == 0);
+    CU_ASSERT(host_until(host_pid_is_gone, &pid));
+}
+
+static int
+test_all_started(void *ctx)
+{
+    return host.execs.nrunning == TG_EXEC_RUNNING_MAX;
+}
+
+static void
+test_limits(void)
+{
+    unsigned first, waiting;
+    int i;
+
+    first = host.next_id + 1;
+
+    for (i = 0; i < TG_EXEC_RUNNING_MAX + TG_EXEC_QUEUE_MAX; i++) {
+        (void) host_send("{\"tool\":\"t\",\"argv\":[\"/bin/sleep\",\"1000\"]}");
+    }
+
+    CU_ASSERT(host_until(test_all_started, NULL));
+    CU_ASSERT(host.execs.nqueued == TG_EXEC_QUEUE_MAX);
+    CU_ASSERT(host.peer.out.len == 0);
+
+    /* One too many: an answer at once. */
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"]}"));
+    CU_ASSERT(host_is("failure", "\"busy\""));
+    CU_ASSERT(
+        strstr(host_text("message"), "64 programs are running and 1024 wait")
+        != NULL);
+
+    /* A waiting one is dropped without ado; its place is free again. */
+    waiting = first + TG_EXEC_RUNNING_MAX + 10;
+    host_cancel(waiting);
+    CU_ASSERT(host.execs.nqueued == TG_EXEC_QUEUE_MAX - 1);
+    CU_ASSERT(host.execs.nrunning == TG_EXEC_RUNNING_MAX);
+
+    /* Waiting counts: the deadline passes in the queue. */
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"],"
+                        "\"timeout_ms\":50}"));
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(strstr(host_text("message"), "could not start within 50 ms")
+              != NULL);
+
+    /* A slot that becomes free goes to who waits longest. */
+    host_cancel(first);
+    CU_ASSERT(host.execs.nstarted != 0);
+
+    while (host.execs.nqueued == TG_EXEC_QUEUE_MAX - 1) {
+        uv_run(&host.loop, UV_RUN_ONCE);
+    }
+
+    CU_ASSERT(host.execs.nrunning == TG_EXEC_RUNNING_MAX);
+
+    tg_peer_deinit(&host.peer);
+    CU_ASSERT(host.execs.nqueued == 0);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.execs.nrunning == 0);
+    CU_ASSERT(host.execs.bytes == 0);
+    host_peer_init();
+}
+
+static void
+test_order(void)
+{
+    char path[96], script[256];
+    int i;
+
+    host.is_blocked = 1;
+
+    for (i = 0; i < 5; i++) {
+        (void) host_send(host_sh("sleep 0.02; true", ""));
+    }
+
+    CU_ASSERT(host.execs.nqueued == 5);
+    CU_ASSERT(host.execs.nrunning == 0);
+
+    /* A peer that reads again is served without anybody's help. */
+    host.is_blocked = 0;
+
+    for (i = 0; i < 5; i++) {
+        CU_ASSERT(host_recv());
+        CU_ASSERT(host_is("code", "0"));
+    }
+
+    CU_ASSERT(host_until(host_no_exec, NULL));
+
+    /* Each in a slot of its own: they answer as they finish. */
+    snprintf(path, sizeof(path), "%s/go", host.dir);
+    snprintf(script, sizeof(script),
+             "while ! [ -e %s ]; do sleep 0.01; done; echo slow", path);
+    (void) host_send(host_sh(script, ""));
+    CU_ASSERT(host_exec(host_sh("echo fast", "")));
+    CU_ASSERT(host_is_text("stdout", "fast\n"));
+    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "slow\n"));
+    unlink(path);
+}
+
+/* No descriptor, no child and no memory stays behind. */
+static int
+test_open_fds(void)
+{
+    int fd, n;
+
+    for (fd = 0, n = 0; fd < 1024; fd++) {
+        n += fcntl(fd, F_GETFD) != -1;
+    }
+
+    return n;
+}
+
+static void
+test_no_leaks(void)
+{
+    int i, before;
+
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    before = test_open_fds();
+
+    for (i = 0; i < 100; i++) {
+        CU_ASSERT(host_exec(i % 3 == 0 ? "{\"tool\":\"t\",\"argv\":[\"/no\"]}"
+                            : i % 3 == 1
+                                ? "{\"tool\":\"t\",\"argv\":[\"/bin/cat\"],"
+                                  "\"stdin\":\"x\"}"
+                                : "{\"tool\":\"t\",\"argv\":[\"/usr/bin/yes\"],"
+                                  "\"max_output\":10}"));
+    }
+
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(test_open_fds() == before);
+    CU_ASSERT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+    CU_ASSERT(host.nidle > 0);
+}
+
+static CU_TestInfo test_end[] = {
+    { "timeout", test_timeout },
+    { "cancel", test_cancel },
+    { "disconnect", test_disconnect },
+    { "obedient, but stopped", test_obedient },
+    { "leftovers", test_leftover },
+    { "daemons", test_daemon },
+    { "limits", test_limits },
+    { "order", test_order },
+    { "no leaks", test_no_leaks },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_SuiteInfo test_suites[] = {
+    { "runner end", NULL, NULL, NULL, NULL, test_end },
+    CU_SUITE_INFO_NULL,
+};
+
+int
+main(void)
+{
+    unsigned failures;
+
+    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
+        return 2;
+    }
+
+    CU_register_suites(test_suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    failures += host_deinit();
+
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,322 @@
+/*
+ * One program at a time: what it gets, what comes back.
+ */
+#include "runner_host.h"
+
+static void
+test_success(void)
+{
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"]}"));
+    CU_ASSERT(host_is("status", "\"exited\""));
+    CU_ASSERT(host_is("code", "0"));
+    CU_ASSERT(host_is("stdout", "\"\""));
+    CU_ASSERT(host_result("stderr").data == NULL);
+
+    CU_ASSERT(
+        host_exec(host_sh("printf 'a\\n\"\\\\\\303\\251'; echo x >&2", "")));
+    CU_ASSERT(host_is_text("stdout", "a\n\"\\\xc3\xa9"));
+    CU_ASSERT(host_result("stderr").data == NULL);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+}
+
+static void
+test_failure(void)
+{
+    CU_ASSERT(host_exec(host_sh("echo out; echo why >&2; exit 3", "")));
+    CU_ASSERT(host_is("status", "\"exited\""));
+    CU_ASSERT(host_is("code", "3"));
+    CU_ASSERT(host_is_text("stdout", "out\n"));
+    CU_ASSERT(host_is_text("stderr", "why\n"));
+
+    CU_ASSERT(host_exec(host_sh("exit 255", "")));
+    CU_ASSERT(host_is("code", "255"));
+    CU_ASSERT(host_is("stderr", "\"\""));
+
+    /* Of a program that failed, output that cannot be sent is left out. */
+    CU_ASSERT(host_exec(host_sh("printf '\\377'; exit 1", "")));
+    CU_ASSERT(host_is("code", "1"));
+    CU_ASSERT(host_is("stdout", "\"\""));
+}
+
+static void
+test_signalled(void)
+{
+    CU_ASSERT(host_exec(host_sh("echo bye >&2; kill -9 $$", "")));
+    CU_ASSERT(host_is("status", "\"signalled\""));
+    CU_ASSERT(host_is("signal", "9"));
+    CU_ASSERT(host_is("stdout", "\"\""));
+    CU_ASSERT(host_is_text("stderr", "bye\n"));
+}
+
+static void
+test_stderr_tail(void)
+{
+    const char *tail;
+
+    /* Far more than any pipe holds: both outputs are drained. */
+    CU_ASSERT(host_exec(host_sh("i=0; while [ $i -lt 3000 ]; do "
+                                "printf '%0100d\\n' $i >&2; i=$((i+1)); "
+                                "done; exit 1",
+                                "")));
+    tail = host_text("stderr");
+    CU_ASSERT(strncmp(tail, "\xe2\x80\xa6 ", 4) == 0);
+    CU_ASSERT(strlen(tail) <= 4096 + 4 && strlen(tail) > 4000);
+    CU_ASSERT(strcmp(tail + strlen(tail) - 6, "02999\n") == 0);
+
+    CU_ASSERT(host_exec(host_sh("printf 'a\\377b' >&2; exit 1", "")));
+    CU_ASSERT(host_is_text("stderr", "a\xef\xbf\xbd"
+                                     "b"));
+}
+
+static void
+test_not_started(void)
+{
+    char text[256];
+    FILE *file;
+
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/no/such\"]}"));
+    CU_ASSERT(host_is("status", "\"failed\""));
+    CU_ASSERT(host_is("failure", "\"program\""));
+    CU_ASSERT(strstr(host_text("message"),
+                     "t could not be started: /no/such: No such file")
+              != NULL);
+
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/tmp\"]}"));
+    CU_ASSERT(host_is("failure", "\"program\""));
+    CU_ASSERT(strstr(host_text("message"), "Permission denied") != NULL);
+
+    snprintf(text, sizeof(text), "%s/script", host.dir);
+    file = fopen(text, "w");
+    CU_ASSERT_FATAL(file != NULL);
+    fputs("echo no first line\n", file);
+    fchmod(fileno(file), 0700);
+    fclose(file);
+    snprintf(text, sizeof(text), "{\"tool\":\"t\",\"argv\":[\"%s/script\"]}",
+             host.dir);
+    CU_ASSERT(host_exec(text));
+    CU_ASSERT(host_is("failure", "\"program\""));
+    CU_ASSERT(strstr(host_text("message"), "#!") != NULL);
+    snprintf(text, sizeof(text), "%s/script", host.dir);
+    unlink(text);
+
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"],"
+                        "\"cwd\":\"/no/such\"}"));
+    CU_ASSERT(host_is("failure", "\"program\""));
+    CU_ASSERT(strstr(host_text("message"), "working directory /no/such")
+              != NULL);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+}
+
+static void
+test_too_many_arguments(void)
+{
+    tg_buf_t text;
+    size_t i;
+
+    /* Linux takes at most 128 KiB for one argument. */
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "{\"tool\":\"t\",\"argv\":[\"/bin/true\",\"");
+
+    for (i = 0; i < 200000; i++) {
+        tg_buf_char(&text, 'x');
+    }
+
+    tg_buf_put(&text, "\"]}", 4);
+    CU_ASSERT(host_exec(text.data));
+    tg_buf_deinit(&text);
+    CU_ASSERT(host_is("failure", "\"arguments\""));
+    CU_ASSERT(strstr(host_text("message"), "standard input") != NULL);
+}
+
+static void
+test_refused(void)
+{
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"true\"]}"));
+    CU_ASSERT(host_is("failure", "\"arguments\""));
+
+    CU_ASSERT(
+        host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\",\"a\\u0000\"]}"));
+    CU_ASSERT(host_is("failure", "\"arguments\""));
+
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[]}"));
+    CU_ASSERT(memmem(host.line.data, host.line.len, "\"code\":-32602", 13)
+              != NULL);
+    CU_ASSERT(host.execs.nexecs == 0);
+}
+
+static void
+test_environment(void)
+{
+    char expected[512];
+
+    CU_ASSERT(host_exec("{\"tool\":\"my tool\",\"argv\":[\"/usr/bin/env\"]}"));
+    snprintf(expected, sizeof(expected),
+             "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:"
+             "/bin\n%s\nLANG=C.UTF-8\nTOOL_NAME=my tool\n",
+             host.execs.env.home);
+    CU_ASSERT(host_is_text("stdout", expected));
+
+    CU_ASSERT(
+        host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/env\"],"
+                  "\"env\":[\"A=1\",\"HOME=/h\",\"A=2=3\",\"PATH=/p\"]}"));
+    CU_ASSERT(host_is_text("stdout", "PATH=/p\nHOME=/h\nLANG=C.UTF-8\n"
+                                     "TOOL_NAME=t\nA=2=3\n"));
+}
+
+static void
+test_isolation(void)
+{
+    const char *text;
+    int pid, pgrp, sid;
+
+    /* Three, and the one that ls reads the directory with. */
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/ls\","
+                        "\"/proc/self/fd\"]}"));
+    CU_ASSERT(host_is_text("stdout", "0\n1\n2\n3\n"));
+
+    CU_ASSERT(host_exec(host_sh("read -r pid name state ppid pgrp sid rest "
+                                "</proc/self/stat; echo $pid $pgrp $sid; pwd; "
+                                "umask",
+                                "")));
+    text = host_text("stdout");
+    CU_ASSERT(sscanf(text, "%d %d %d", &pid, &pgrp, &sid) == 3);
+    CU_ASSERT(pid == pgrp && pid == sid && pid != getsid(0));
+    CU_ASSERT(strstr(text, "\n/\n0022\n") != NULL);
+
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/grep\",\"-E\","
+                        "\"^(NoNewPrivs|SigIgn|SigBlk)\","
+                        "\"/proc/self/status\"]}"));
+    CU_ASSERT(host_is_text("stdout", "SigBlk:\t0000000000000000\n"
+                                     "SigIgn:\t0000000000000000\n"
+                                     "NoNewPrivs:\t1\n"));
+
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/pwd\"],"
+                        "\"cwd\":\"/usr\"}"));
+    CU_ASSERT(host_is_text("stdout", "/usr\n"));
+}
+
+static void
+test_input_of(const char *program, const char *arg, size_t len,
+              const char *expected)
+{
+    tg_buf_t text;
+    size_t i;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "{\"tool\":\"t\",\"argv\":[\"");
+    tg_buf_text(&text, program);
+    tg_buf_text(&text, "\",\"");
+    tg_buf_text(&text, arg);
+    tg_buf_text(&text, "\"],\"stdin\":\"");
+
+    for (i = 0; i < len; i++) {
+        tg_buf_char(&text, (char) ('a' + i % 26));
+    }
+
+    tg_buf_put(&text, "\"}", 3);
+    CU_ASSERT(host_exec(text.data));
+    tg_buf_deinit(&text);
+    CU_ASSERT(host_is("code", "0"));
+    CU_ASSERT(host_is_text("stdout", expected));
+}
+
+static void
+test_input(void)
+{
+    test_input_of("/usr/bin/wc", "-c", 0, "0\n");
+    test_input_of("/usr/bin/wc", "-c", 1, "1\n");
+    test_input_of("/usr/bin/wc", "-c", 65536, "65536\n");
+    test_input_of("/usr/bin/wc", "-c", 5000000, "5000000\n");
+
+    /* Programs that do not read it, or not all. */
+    test_input_of("/bin/true", "", 5000000, "");
+    test_input_of("/usr/bin/head", "-c3", 5000000, "abc");
+
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/od\",\"-An\","
+                        "\"-c\"],\"stdin\":\"a\\u0000b\"}"));
+    CU_ASSERT(host_is_text("stdout", "   a  \\0   b\n"));
+}
+
+static void
+test_output(void)
+{
+    tg_str_t out;
+
+    CU_ASSERT(host_exec(host_sh("printf 1234", ",\"max_output\":4")));
+    CU_ASSERT(host_is_text("stdout", "1234"));
+
+    CU_ASSERT(host_exec(host_sh("printf 12345", ",\"max_output\":4")));
+    CU_ASSERT(host_is("status", "\"failed\""));
+    CU_ASSERT(host_is("failure", "\"output\""));
+    CU_ASSERT(strstr(host_text("message"), "more than 4 bytes (max_output)")
+              != NULL);
+
+    CU_ASSERT(host_exec(host_sh("printf x", ",\"max_output\":0")));
+    CU_ASSERT(host_is("failure", "\"output\""));
+
+    /* One that never ends is ended. */
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/yes\"]}"));
+    CU_ASSERT(host_is("failure", "\"output\""));
+    CU_ASSERT(host_until(host_no_slot, NULL));
+
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/head\",\"-c\","
+                        "\"4000000\",\"/dev/zero\"],\"max_output\":4000000}"));
+    out = host_result("stdout");
+    CU_ASSERT(out.len == 4000000 * 6 + 2);
+
+    CU_ASSERT(host_exec(host_sh("printf 'ab\\303'", "")));
+    CU_ASSERT(host_is("failure", "\"output\""));
+    CU_ASSERT(strstr(host_text("message"), "first bad byte at offset 2")
+              != NULL);
+}
+
+/* Too large only as JSON: said, not cut. */
+static void
+test_output_as_json(void)
+{
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/head\",\"-c\","
+                        "\"12000000\",\"/dev/zero\"],"
+                        "\"max_output\":12000000}"));
+    CU_ASSERT(host_is("failure", "\"output\""));
+    CU_ASSERT(strstr(host_text("message"), "64 MiB") != NULL);
+}
+
+static CU_TestInfo test_exec[] = {
+    { "success", test_success },
+    { "failure", test_failure },
+    { "signalled", test_signalled },
+    { "tail of stderr", test_stderr_tail },
+    { "not started", test_not_started },
+    { "too many arguments", test_too_many_arguments },
+    { "refused", test_refused },
+    { "environment", test_environment },
+    { "isolation", test_isolation },
+    { "input", test_input },
+    { "output", test_output },
+    { "output as JSON", test_output_as_json },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_SuiteInfo test_suites[] = {
+    { "runner exec", NULL, NULL, NULL, NULL, test_exec },
+    CU_SUITE_INFO_NULL,
+};
+
+int
+main(void)
+{
+    unsigned failures;
+
+    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
+        return 2;
+    }
+
+    CU_register_suites(test_suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    failures += host_deinit();
+
+    return failures == 0 ? 0 : 1;
+}

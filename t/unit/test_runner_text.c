@@ -1,0 +1,351 @@
+/*
+ * The words of `exec`: what it is asked and what it answers, without any
+ * program.
+ */
+#include "core/tg_json.h"
+#include "core/tg_utf8.h"
+#include "runner/tg_exec_output.h"
+#include "runner/tg_exec_params.h"
+
+#include <CUnit/Basic.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+static const tg_exec_env_t test_env = { "PATH=/bin", "HOME=/h", "LANG=C" };
+
+static int
+test_read(tg_exec_params_t *params, const char *text, const char **why)
+{
+    CU_ASSERT(tg_json_check(tg_str_c(text), NULL) == TG_OK);
+
+    return tg_exec_params_read(params, tg_str_c(text), &test_env, why);
+}
+
+static void
+test_params_full(void)
+{
+    tg_exec_params_t params;
+    const char *why;
+
+    CU_ASSERT(test_read(&params,
+                        "{\"tool\":\"w\\u00e9\",\"argv\":[\"/bin/a\",\"\","
+                        "\"x y\"],\"other\":[1,{}],\"env\":[\"A=1\",\"B=\","
+                        "\"A=2\",\"TOOL_NAME=x\"],\"cwd\":\"/tmp\","
+                        "\"stdin\":\"a\\u0000b\",\"timeout_ms\":5e3,"
+                        "\"max_output\":7}",
+                        &why)
+              == TG_OK);
+    CU_ASSERT_STRING_EQUAL(params.tool, "w\xc3\xa9");
+    CU_ASSERT_STRING_EQUAL(params.argv[0], "/bin/a");
+    CU_ASSERT_STRING_EQUAL(params.argv[1], "");
+    CU_ASSERT_STRING_EQUAL(params.argv[2], "x y");
+    CU_ASSERT_PTR_NULL(params.argv[3]);
+    CU_ASSERT_STRING_EQUAL(params.envp[0], "PATH=/bin");
+    CU_ASSERT_STRING_EQUAL(params.envp[1], "HOME=/h");
+    CU_ASSERT_STRING_EQUAL(params.envp[2], "LANG=C");
+    CU_ASSERT_STRING_EQUAL(params.envp[3], "TOOL_NAME=x");
+    CU_ASSERT_STRING_EQUAL(params.envp[4], "A=2");
+    CU_ASSERT_STRING_EQUAL(params.envp[5], "B=");
+    CU_ASSERT_PTR_NULL(params.envp[6]);
+    CU_ASSERT_STRING_EQUAL(params.cwd, "/tmp");
+    CU_ASSERT(tg_str_eq(params.input, tg_str("a\0b", 3)));
+    CU_ASSERT_EQUAL(params.timeout_ms, 5000);
+    CU_ASSERT_EQUAL(params.max_output, 7);
+    tg_exec_params_free(&params);
+}
+
+static void
+test_params_least(void)
+{
+    tg_exec_params_t params;
+    const char *why;
+
+    CU_ASSERT(test_read(&params, "{\"argv\":[\"/a\"],\"tool\":\"\"}", &why)
+              == TG_OK);
+    CU_ASSERT_STRING_EQUAL(params.cwd, "/");
+    CU_ASSERT_STRING_EQUAL(params.envp[3], "TOOL_NAME=");
+    CU_ASSERT_EQUAL(params.input.len, 0);
+    CU_ASSERT_EQUAL(params.timeout_ms, TG_EXEC_TIMEOUT);
+    CU_ASSERT_EQUAL(params.max_output, TG_EXEC_OUTPUT);
+    tg_exec_params_free(&params);
+}
+
+static void
+test_params_wrong(void)
+{
+    static const struct {
+        int rc;
+        const char *text;
+    } cases[] = {
+        { TG_BAD, "[]" },
+        { TG_BAD, "{}" },
+        { TG_BAD, "{\"tool\":\"t\"}" },
+        { TG_BAD, "{\"argv\":[\"/a\"]}" },
+        { TG_BAD, "{\"tool\":1,\"argv\":[\"/a\"]}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":\"/a\"}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[]}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\",1]}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"env\":{}}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"cwd\":null}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"stdin\":1}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":0}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":1.5}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":3e9}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_output\":-1}" },
+        { TG_BAD,
+          "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_output\":33554433}" },
+        { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"a\"]}" },
+        { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"\"]}" },
+        { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"/a\\u0000\"]}" },
+        { TG_LIMIT, "{\"tool\":\"\\u0000\",\"argv\":[\"/a\"]}" },
+        { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"cwd\":\"a\"}" },
+        { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"cwd\":\"/\\u0000\"}" },
+        { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"env\":[\"A\"]}" },
+        { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"env\":[\"=1\"]}" },
+        { TG_LIMIT,
+          "{\"tool\":\"t\",\"argv\":[\"/a\"],\"env\":[\"A=\\u0000\"]}" },
+    };
+    tg_exec_params_t params;
+    const char *why;
+    size_t i;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        why = NULL;
+
+        if (test_read(&params, cases[i].text, &why) != cases[i].rc) {
+            fprintf(stderr, "%s\n", cases[i].text);
+            CU_FAIL("another result");
+        }
+
+        CU_ASSERT_PTR_NOT_NULL(why);
+    }
+}
+
+static void
+test_params_many(void)
+{
+    tg_exec_params_t params;
+    const char *why;
+    tg_buf_t text;
+    int i, more;
+
+    for (more = 0; more < 2; more++) {
+        tg_buf_init(&text, tg_alloc_libc());
+        tg_buf_text(&text, "{\"tool\":\"t\",\"argv\":[\"/a\"");
+
+        for (i = 1; i < TG_EXEC_STRINGS_MAX + more; i++) {
+            tg_buf_text(&text, ",\"\"");
+        }
+
+        tg_buf_put(&text, "]}", 3);
+        CU_ASSERT(test_read(&params, text.data, &why)
+                  == (more ? TG_LIMIT : TG_OK));
+        tg_exec_params_free(&params);
+        tg_buf_deinit(&text);
+    }
+}
+
+static void
+test_answer_is(const tg_exec_output_t *output, int status, const char *json)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_exec_answer_status(&text, output, "t", status);
+    CU_ASSERT(tg_json_check(tg_buf_view(&text), NULL) == TG_OK);
+
+    if (!tg_str_eq(tg_buf_view(&text), tg_str_c(json))) {
+        fprintf(stderr, "%.*s\n", (int) text.len, text.data);
+        CU_FAIL("another answer");
+    }
+
+    tg_buf_deinit(&text);
+}
+
+static void
+test_answers(void)
+{
+    tg_exec_output_t output;
+
+    tg_exec_output_init(&output, 5);
+    test_answer_is(&output, 0,
+                   "{\"status\":\"exited\",\"code\":0,\"stdout\":\"\"}");
+    CU_ASSERT(tg_exec_output_out(&output, "a\n", 2) == TG_OK);
+    CU_ASSERT(tg_exec_output_out(&output, "\xc3\xa9", 2) == TG_OK);
+    CU_ASSERT(tg_exec_output_out(&output, "bc", 2) == TG_LIMIT);
+    CU_ASSERT(tg_exec_output_out(&output, "\"", 1) == TG_OK);
+    CU_ASSERT(tg_exec_output_out(&output, "", 0) == TG_OK);
+    CU_ASSERT(tg_exec_output_out(&output, "x", 1) == TG_LIMIT);
+    test_answer_is(&output, W_EXITCODE(0, 0),
+                   "{\"status\":\"exited\",\"code\":0,\"stdout\":"
+                   "\"a\\n\xc3\xa9\\\"\"}");
+    tg_exec_output_err(&output, "e\t\xff", 3);
+    test_answer_is(&output, W_EXITCODE(7, 0),
+                   "{\"status\":\"exited\",\"code\":7,\"stdout\":"
+                   "\"a\\n\xc3\xa9\\\"\",\"stderr\":\"e\\t\xef\xbf\xbd\"}");
+    test_answer_is(&output, W_EXITCODE(0, SIGSEGV),
+                   "{\"status\":\"signalled\",\"signal\":11,\"stdout\":"
+                   "\"a\\n\xc3\xa9\\\"\",\"stderr\":\"e\\t\xef\xbf\xbd\"}");
+    tg_exec_output_deinit(&output);
+}
+
+static void
+test_answer_large_failure(void)
+{
+    tg_exec_output_t output;
+    char chunk[1024];
+    int i;
+
+    memset(chunk, 'x', sizeof(chunk));
+    tg_exec_output_init(&output, 1 << 20);
+
+    for (i = 0; i < 65; i++) {
+        CU_ASSERT(tg_exec_output_out(&output, chunk, sizeof(chunk)) == TG_OK);
+    }
+
+    test_answer_is(&output, W_EXITCODE(1, 0),
+                   "{\"status\":\"exited\",\"code\":1,\"stdout\":\"\","
+                   "\"stderr\":\"\"}");
+    tg_exec_output_deinit(&output);
+}
+
+/*
+ * The tail of every length, written in every portion, is what the whole
+ * text ends with; a character that the cut goes through leaves as a whole.
+ */
+static void
+test_tail(void)
+{
+    static const size_t portions[] = { 1, 7, 4095, 4096, 4097, 8192, 20000 };
+    tg_exec_output_t output;
+    size_t i, at, n, len;
+    tg_str_t tail;
+    tg_buf_t json;
+    char *text;
+
+    len = 20000;
+    text = malloc(len);
+    CU_ASSERT_FATAL(text != NULL);
+
+    /* é is two bytes long; an odd length puts the cut into one. */
+    for (i = 0; i < len; i++) {
+        text[i] = i % 2 == 0 ? '\xc3' : '\xa9';
+    }
+
+    text[len - 1] = '.';
+    text[len - 2] = 'z';
+
+    for (i = 0; i < sizeof(portions) / sizeof(portions[0]); i++) {
+        tg_exec_output_init(&output, 0);
+
+        for (at = 1; at < len; at += n) {
+            n = portions[i] < len - at ? portions[i] : len - at;
+            tg_exec_output_err(&output, text + at, n);
+        }
+
+        tg_exec_output_err(&output, "!", 1);
+        tg_buf_init(&json, tg_alloc_libc());
+        tg_exec_answer_status(&json, &output, "t", W_EXITCODE(1, 0));
+        CU_ASSERT(tg_json_get(tg_buf_view(&json), TG_STR("stderr"), &tail)
+                  == TG_OK);
+        tail = tg_json_body(tail);
+        CU_ASSERT(tail.len == 4 + TG_EXEC_STDERR_MAX - 1);
+        CU_ASSERT(memcmp(tail.data, "\xe2\x80\xa6 \xc3\xa9", 6) == 0);
+        CU_ASSERT(memcmp(tail.data + tail.len - 3, "z.!", 3) == 0);
+        tg_buf_deinit(&json);
+        tg_exec_output_deinit(&output);
+    }
+
+    free(text);
+}
+
+static void
+test_tail_uncut(void)
+{
+    tg_exec_output_t output;
+    char text[TG_EXEC_STDERR_MAX + 1];
+    tg_buf_t json;
+    tg_str_t tail;
+    size_t len;
+
+    memset(text, 'x', sizeof(text));
+
+    for (len = TG_EXEC_STDERR_MAX; len <= sizeof(text); len++) {
+        tg_exec_output_init(&output, 0);
+        tg_exec_output_err(&output, text, len);
+        tg_buf_init(&json, tg_alloc_libc());
+        tg_exec_answer_status(&json, &output, "t", W_EXITCODE(1, 0));
+        CU_ASSERT(tg_json_get(tg_buf_view(&json), TG_STR("stderr"), &tail)
+                  == TG_OK);
+        CU_ASSERT(tail.len
+                  == TG_EXEC_STDERR_MAX + 2
+                         + (len > TG_EXEC_STDERR_MAX ? 4 : 0));
+        tg_buf_deinit(&json);
+        tg_exec_output_deinit(&output);
+    }
+}
+
+static void
+test_times(void)
+{
+    static const struct {
+        uint64_t ms;
+        const char *text;
+    } cases[] = {
+        { 1, "1 ms" },     { 999, "999 ms" },    { 1000, "1 s" },
+        { 1500, "1.5 s" }, { 1050, "1.05 s" },   { 1005, "1.005 s" },
+        { 60000, "60 s" }, { 12340, "12.34 s" },
+    };
+    tg_buf_t text;
+    size_t i;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tg_buf_init(&text, tg_alloc_libc());
+        tg_exec_text_time(&text, cases[i].ms);
+        CU_ASSERT(tg_str_eq(tg_buf_view(&text), tg_str_c(cases[i].text)));
+        tg_buf_deinit(&text);
+    }
+}
+
+static CU_TestInfo test_params[] = {
+    { "all members", test_params_full },
+    { "the least", test_params_least },
+    { "wrong ones", test_params_wrong },
+    { "many strings", test_params_many },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_TestInfo test_output[] = {
+    { "answers", test_answers },
+    { "failure with much output", test_answer_large_failure },
+    { "tail", test_tail },
+    { "tail that is whole", test_tail_uncut },
+    { "times", test_times },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_SuiteInfo test_suites[] = {
+    { "runner params", NULL, NULL, NULL, NULL, test_params },
+    { "runner output", NULL, NULL, NULL, NULL, test_output },
+    CU_SUITE_INFO_NULL,
+};
+
+int
+main(void)
+{
+    unsigned failures;
+
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return 2;
+    }
+
+    CU_register_suites(test_suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+
+    return failures == 0 ? 0 : 1;
+}

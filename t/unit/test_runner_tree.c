@@ -1,0 +1,226 @@
+/*
+ * The processes below this one: found, told apart, signalled, swept; and the
+ * start of one.
+ */
+#include "runner/tg_spawn.h"
+#include "runner/tg_tree.h"
+
+#include <CUnit/Basic.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void __attribute__((noreturn)) test_wait_for_ever(void)
+{
+    for (;;) {
+        (void) pause();
+    }
+}
+
+/*
+ * A child with a child in another session.  Both are there, under their
+ * names, when this returns.
+ */
+static pid_t
+test_family(pid_t *grandchild)
+{
+    pid_t child;
+    int pair[2];
+
+    CU_ASSERT_FATAL(pipe(pair) == 0);
+    child = fork();
+    CU_ASSERT_FATAL(child != -1);
+
+    if (child == 0) {
+        (void) prctl(PR_SET_NAME, "a) Z 1 (b");
+        *grandchild = fork();
+
+        if (*grandchild == 0) {
+            (void) setsid();
+            *grandchild = getpid();
+            (void) !write(pair[1], grandchild, sizeof(*grandchild));
+        }
+
+        test_wait_for_ever();
+    }
+
+    CU_ASSERT(read(pair[0], grandchild, sizeof(*grandchild))
+              == (ssize_t) sizeof(*grandchild));
+    close(pair[0]);
+    close(pair[1]);
+
+    return child;
+}
+
+static void
+test_scan(void)
+{
+    pid_t child, grandchild;
+    tg_proc_t *proc, other;
+    tg_tree_t tree;
+
+    tg_tree_init(&tree);
+    CU_ASSERT(tg_tree_find(&tree, 1) == NULL);
+    CU_ASSERT(tg_tree_scan(&tree, getpid()) == TG_OK);
+    CU_ASSERT(tree.n == 0);
+
+    child = test_family(&grandchild);
+    CU_ASSERT(tg_tree_scan(&tree, getpid()) == TG_OK);
+    CU_ASSERT(tree.n == 2);
+    CU_ASSERT(tg_tree_find(&tree, getpid()) == NULL);
+    CU_ASSERT(tg_tree_find(&tree, getppid()) == NULL);
+
+    /* The name is no part of the numbers. */
+    proc = tg_tree_find(&tree, child);
+    CU_ASSERT_FATAL(proc != NULL);
+    CU_ASSERT(proc->ppid == getpid());
+    CU_ASSERT(proc->pgrp == getpgrp() && proc->sid == getsid(0));
+    CU_ASSERT(proc->start != 0 && !proc->is_zombie && proc->mark == 0);
+
+    proc = tg_tree_find(&tree, grandchild);
+    CU_ASSERT_FATAL(proc != NULL);
+    CU_ASSERT(proc->ppid == child);
+    CU_ASSERT(proc->pgrp == grandchild && proc->sid == grandchild);
+
+    CU_ASSERT(tg_tree_scan(&tree, child) == TG_OK);
+    CU_ASSERT(tree.n == 1 && tree.procs[0].pid == grandchild);
+    CU_ASSERT(tg_tree_scan(&tree, grandchild) == TG_OK);
+    CU_ASSERT(tree.n == 0);
+
+    /* The same number, but another process. */
+    CU_ASSERT(tg_tree_scan(&tree, getpid()) == TG_OK);
+    proc = tg_tree_find(&tree, grandchild);
+    CU_ASSERT_FATAL(proc != NULL);
+    other = *proc;
+    other.start--;
+    CU_ASSERT(tg_proc_signal(&other, SIGKILL) == -1);
+    CU_ASSERT(kill(grandchild, 0) == 0);
+
+    CU_ASSERT(tg_proc_signal(tg_tree_find(&tree, child), SIGKILL) == 0);
+    CU_ASSERT(waitid(P_PID, (id_t) child, NULL, WEXITED | WNOWAIT) == 0);
+    CU_ASSERT(tg_tree_scan(&tree, getpid()) == TG_OK);
+    CU_ASSERT(tree.n == 2);
+    proc = tg_tree_find(&tree, child);
+    CU_ASSERT(proc != NULL && proc->is_zombie);
+    proc = tg_tree_find(&tree, grandchild);
+    CU_ASSERT(proc != NULL && proc->ppid == getpid());
+
+    CU_ASSERT(waitpid(child, NULL, 0) == child);
+    CU_ASSERT(kill(grandchild, SIGKILL) == 0);
+    CU_ASSERT(waitpid(grandchild, NULL, 0) == grandchild);
+    CU_ASSERT(tg_proc_signal(proc, SIGKILL) == -1);
+    tg_tree_deinit(&tree);
+}
+
+static void
+test_sweep(void)
+{
+    pid_t pids[8];
+    size_t i;
+
+    for (i = 0; i < 8; i += 2) {
+        pids[i] = test_family(&pids[i + 1]);
+    }
+
+    tg_tree_sweep();
+    CU_ASSERT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+
+    for (i = 0; i < 8; i++) {
+        CU_ASSERT(kill(pids[i], 0) == -1 && errno == ESRCH);
+    }
+
+    tg_tree_sweep();
+}
+
+static int
+test_spawn_is(tg_spawn_t *spawn, tg_spawn_step_t expected)
+{
+    tg_spawn_step_t step;
+    pid_t pid;
+    int err;
+
+    step = TG_SPAWN_SETUP;
+    err = tg_spawn(spawn, &pid, &step);
+    CU_ASSERT(step == expected);
+    CU_ASSERT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+
+    return err;
+}
+
+static void
+test_spawn(void)
+{
+    char *argv[] = { NULL, NULL };
+    char *envp[] = { NULL };
+    sigset_t before, after;
+    tg_spawn_step_t step;
+    tg_spawn_t spawn;
+    char text[4];
+    int pair[2], status;
+    pid_t pid;
+
+    CU_ASSERT_FATAL(pipe(pair) == 0);
+    spawn.argv = argv;
+    spawn.envp = envp;
+    spawn.cwd = "/";
+    spawn.fds[0] = pair[0];
+    spawn.fds[1] = pair[1];
+    spawn.fds[2] = pair[1];
+    memset(&before, 0, sizeof(before));
+    memset(&after, 0, sizeof(after));
+    sigprocmask(SIG_SETMASK, NULL, &before);
+
+    argv[0] = (char *) (uintptr_t) "/bin/pwd";
+    CU_ASSERT(tg_spawn(&spawn, &pid, &step) == 0);
+    CU_ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
+    CU_ASSERT(read(pair[0], text, sizeof(text)) == 2);
+    CU_ASSERT(memcmp(text, "/\n", 2) == 0);
+
+    spawn.cwd = "/no/such";
+    CU_ASSERT(test_spawn_is(&spawn, TG_SPAWN_CWD) == ENOENT);
+    spawn.cwd = "/";
+    argv[0] = (char *) (uintptr_t) "/no/such";
+    CU_ASSERT(test_spawn_is(&spawn, TG_SPAWN_EXEC) == ENOENT);
+    spawn.fds[0] = 9999;
+    CU_ASSERT(test_spawn_is(&spawn, TG_SPAWN_SETUP) == EBADF);
+
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    CU_ASSERT(memcmp(&before, &after, sizeof(before)) == 0);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static CU_TestInfo test_tree[] = {
+    { "spawn", test_spawn },
+    { "scan", test_scan },
+    { "sweep", test_sweep },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_SuiteInfo test_suites[] = {
+    { "runner tree", NULL, NULL, NULL, NULL, test_tree },
+    CU_SUITE_INFO_NULL,
+};
+
+int
+main(void)
+{
+    unsigned failures;
+
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) == -1
+        || CU_initialize_registry() != CUE_SUCCESS)
+    {
+        return 2;
+    }
+
+    CU_register_suites(test_suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+
+    return failures == 0 ? 0 : 1;
+}
