@@ -29,6 +29,9 @@ static char *ngx_stream_toolgate_socket_owner(ngx_conf_t *cf,
 static char *ngx_stream_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd,
                                       void *conf);
 
+static char *ngx_stream_toolgate_check_max_frame(ngx_conf_t *cf, void *post,
+                                                 void *data);
+
 static const char *const ngx_stream_toolgate_protocols[] = { "auto", "ipc",
                                                              "jsonrpc", "relay",
                                                              NULL };
@@ -38,6 +41,10 @@ static const char *const ngx_stream_toolgate_outputs[] = { "text", "json",
 
 static ngx_conf_num_bounds_t ngx_stream_toolgate_inflight_bounds = {
     ngx_conf_check_num_bounds, 1, 65536
+};
+
+static ngx_conf_post_t ngx_stream_toolgate_max_frame_post = {
+    ngx_stream_toolgate_check_max_frame
 };
 
 #define NGX_STREAM_TOOLGATE_SRV (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
@@ -68,7 +75,8 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
 
     { ngx_string("tool_max_frame"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_conf_set_size_slot, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_stream_toolgate_srv_conf_t, max_frame), NULL },
+      offsetof(ngx_stream_toolgate_srv_conf_t, max_frame),
+      &ngx_stream_toolgate_max_frame_post },
 
     { ngx_string("tool_max_inflight"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_conf_set_num_slot, NGX_STREAM_SRV_CONF_OFFSET,
@@ -271,12 +279,6 @@ ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_OK;
     }
 
-    if (conf->max_frame < 1024 || conf->max_frame > 1073741824) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"tool_max_frame\" must be between 1k and 1024m");
-        return NGX_CONF_ERROR;
-    }
-
     if (conf->info.name.data == NULL) {
         conf->info.name = prev->info.name.data != NULL ? prev->info.name
                                                        : TG_STR("toolgate");
@@ -301,6 +303,18 @@ ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     }
 
     return NGX_CONF_OK;
+}
+
+static char *
+ngx_stream_toolgate_check_max_frame(ngx_conf_t *cf, void *post, void *data)
+{
+    size_t *size = data;
+
+    (void) cf;
+    (void) post;
+
+    return *size < 1024 || *size > 1073741824 ? "must be between 1k and 1024m"
+                                              : NGX_CONF_OK;
 }
 
 /* One of the words in cmd->post, as their number: dialects and outputs. */

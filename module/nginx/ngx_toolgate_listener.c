@@ -113,6 +113,15 @@ static ngx_int_t
 ngx_toolgate_listener_test(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     ngx_file_info_t fi;
+    ngx_fd_t dir;
+
+    dir = ngx_toolgate_socket_dir(cycle, sock->path);
+
+    if (dir == -1) {
+        return NGX_ERROR;
+    }
+
+    (void) close(dir);
 
     if (ngx_link_info(sock->path, &fi) != NGX_FILE_ERROR
         && !S_ISSOCK(fi.st_mode)) {

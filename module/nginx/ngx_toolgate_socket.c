@@ -14,11 +14,10 @@
 
 /* --- the directory's lock: one start at a time --- */
 
-static ngx_fd_t
-ngx_toolgate_lock(ngx_cycle_t *cycle, u_char *path)
+ngx_fd_t
+ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path)
 {
     u_char dir[sizeof(((struct sockaddr_un *) 0)->sun_path)];
-    ngx_uint_t i;
     u_char *slash;
     ngx_fd_t fd;
 
@@ -38,6 +37,20 @@ ngx_toolgate_lock(ngx_cycle_t *cycle, u_char *path)
                       "the directory of unix:%s cannot be opened; make it, "
                       "or choose another path",
                       path);
+    }
+
+    return fd;
+}
+
+static ngx_fd_t
+ngx_toolgate_lock(ngx_cycle_t *cycle, u_char *path)
+{
+    ngx_uint_t i;
+    ngx_fd_t fd;
+
+    fd = ngx_toolgate_socket_dir(cycle, path);
+
+    if (fd == -1) {
         return -1;
     }
 

@@ -21,6 +21,9 @@ typedef struct {
     unsigned is_placed:1; /* path is ours */
 } ngx_toolgate_socket_t;
 
+/* The directory that path is in, opened; -1, logged. */
+ngx_fd_t ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path);
+
 /*
  * Binds and listens under sock->temp, with the final mode and owner, and sets
  * sock->ls->fd.  The cycle's pool takes it back unless it was placed.  NGX_OK,
