@@ -1,0 +1,347 @@
+#!/usr/bin/perl
+# Mistakes in a config: nginx -t finds each, says in which line it stands and
+# what to write instead, and touches nothing.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+my $tg = Toolgate::Test->new;
+my $handler = 'return hi;';
+
+# A name, what must be said, and the body of a server (or a whole block, see
+# Toolgate::Test).  The line that is wrong ends in "#!".
+my @mistakes = (
+    # names
+    [
+        'a colon in a name', qr/invalid name "a:b" of a tool: .*use "_"/,
+        "tool a:b { #!\n $handler }"
+    ],
+    [
+        'an empty name', qr/invalid name "" of a tool: .*1 to 128/,
+        "tool '' { #!\n $handler }"
+    ],
+    [
+        'a long name', qr/invalid name "x{129}" of a tool: .*1 to 128/,
+        'tool ' . 'x' x 129 . " { #!\n $handler }"
+    ],
+    [
+        'a method of MCP',
+        qr/invalid name "tools\/call" of a method: .*another name/,
+        "method tools/call { #!\n $handler }"
+    ],
+    [
+        'a reserved method',
+        qr/invalid name "rpc\.x" of a method: .*reserved/,
+        "method rpc.x { #!\n $handler }"
+    ],
+    [
+        'a blank in a method',
+        qr/invalid name "a b" of a method: .*no blanks/,
+        "method 'a b' { #!\n $handler }"
+    ],
+    [
+        'the same tool twice', qr/duplicate tool "a"; give it another name/,
+        "tool a { $handler }\ntool a { #!\n $handler }"
+    ],
+    [
+        'the same method twice',
+        qr/duplicate method "a\.b"; give it another name/,
+        "method a.b { return 1; }\nmethod a.b { #!\n return 2; }"
+    ],
+
+    # handlers
+    [
+        'no handler', qr/tool "a" has no handler; .*"return" or an "exec"/,
+        "tool a {\n description d;\n} #!"
+    ],
+    [
+        'two handlers', qr/"exec" directive is a second handler/,
+        "tool a {\n $handler\n exec true; #!\n}"
+    ],
+    [
+        'one handler twice', qr/"return" directive is a second handler/,
+        "tool a {\n $handler\n return ho; #!\n}"
+    ],
+    [
+        'return and stdin', qr/tool "a" has no "exec", so "stdin".*remove/,
+        "tool a {\n $handler\n stdin x;\n} #!"
+    ],
+    [
+        'return and timeout', qr/tool "a" has no "exec", so .*remove them/,
+        "tool a {\n $handler\n timeout 5s;\n} #!"
+    ],
+    [
+        'a title of a method', qr/method "a" is not listed.*remove them/,
+        "method a {\n title T;\n return 1;\n} #!"
+    ],
+    [
+        'a method that returns no JSON',
+        qr/method "a" returns what its "output" does not allow.*output text/,
+        "method a {\n return hi;\n} #!"
+    ],
+    [
+        'a result that is none',
+        qr/tool "a" returns what its "output" does not allow.*MCP result/,
+        "tool a {\n output result;\n return '{}';\n} #!"
+    ],
+    [
+        'an unknown output',
+        qr/invalid value "xml" in "output"; write one of text, json, result/,
+        "tool a {\n output xml; #!\n $handler\n}"
+    ],
+    [
+        'an unknown variable',
+        qr/unknown variable "\$nme"; write \$tool_arg_nme/,
+        "tool a {\n return 'hello \$nme'; #!\n}"
+    ],
+    [
+        'an unknown variable of exec',
+        qr/unknown variable "\$path"; write \$tool_arg_path/,
+        "tool a {\n exec ls \$path; #!\n}"
+    ],
+
+    # texts and schemas
+    [
+        'a description twice', qr/"description" directive is duplicate/,
+        "tool a {\n description d;\n description d; #!\n $handler\n}"
+    ],
+    [
+        'a description in Latin-1', qr/"description" .*not valid UTF-8/,
+        "tool a {\n description \"caf\xe9\"; #!\n $handler\n}"
+    ],
+    [
+        'annotations that are no JSON',
+        qr/"annotations" is not valid JSON: .*single quotes/,
+        "tool a {\n annotations '{x}'; #!\n $handler\n}"
+    ],
+    [
+        'a hint that is no boolean',
+        qr/"annotations" must have true or false for readOnlyHint/,
+        "tool a {\n annotations '{\"readOnlyHint\":1}'; #!\n $handler\n}"
+    ],
+    [
+        'a schema that is no JSON',
+        qr/"input_schema" is not valid JSON: .*single quotes/,
+        "tool a {\n input_schema '{\"type\":}'; #!\n $handler\n}"
+    ],
+    [
+        'a schema that is no object',
+        qr/invalid "input_schema": .*JSON object, such as/,
+        "tool a {\n input_schema '[]'; #!\n $handler\n}"
+    ],
+    [
+        'a schema of a string',
+        qr/invalid "input_schema": the root .*"type":"object"/,
+        "tool a {\n input_schema '{\"type\":\"string\"}'; #!\n $handler\n}"
+    ],
+    [
+        'a schema of an old draft',
+        qr/invalid "input_schema": "\$schema" names .*2020-12/,
+        "tool a {\n input_schema '{\"type\":\"object\",\"\$schema\":"
+            . "\"http://json-schema.org/draft-04/schema#\"}'; #!\n"
+            . " $handler\n}"
+    ],
+    [
+        'two schemas', qr/"input_schema" directive is duplicate/,
+        "tool a {\n input_schema '{\"type\":\"object\"}';\n"
+            . " input_schema '{\"type\":\"object\"}'; #!\n $handler\n}"
+    ],
+    [
+        'a schema file that is not there',
+        qr/no\.json" failed \(2: No such file/,
+        "tool a {\n input_schema_file no.json; #!\n $handler\n}"
+    ],
+    [
+        'a schema file that is a folder',
+        qr/state" is no regular file/,
+        "tool a {\n input_schema_file state; #!\n $handler\n}"
+    ],
+    [
+        'a schema file with half a schema',
+        qr/"input_schema_file" is not valid JSON/,
+        "tool a {\n input_schema_file half.json; #!\n $handler\n}"
+    ],
+
+    # exec
+    [
+        'a program that is nowhere',
+        qr/program "no-such-program" of "exec" cannot be run;.*full path.*2: /,
+        "tool a {\n exec no-such-program; #!\n}"
+    ],
+    [
+        'a path that is not there',
+        qr/program "\/no\/prog" of "exec" cannot be run; .*2: No such file/,
+        "tool a {\n exec /no/prog; #!\n}"
+    ],
+    [
+        'a file that is no program',
+        qr/program "%%DIR%%\/half\.json" of "exec" cannot be run.*13: /,
+        "tool a {\n exec %%DIR%%/half.json; #!\n}"
+    ],
+    [
+        'a folder as a program',
+        qr/program "\/usr\/bin\/" of "exec" cannot be run.*13: /,
+        "tool a {\n exec /usr/bin/; #!\n}"
+    ],
+    [
+        'a program by variable',
+        qr/"exec" .*known at load; variables are for its arguments/,
+        "tool a {\n exec \$tool_arg_program; #!\n}"
+    ],
+    [
+        'stdin twice', qr/"stdin" directive is duplicate/,
+        "tool a {\n exec cat;\n stdin a;\n stdin b; #!\n}"
+    ],
+    [
+        'a name with "=" in env', qr/invalid name "A=B" in "env"; write "env/,
+        "tool a {\n exec env;\n env A=B c; #!\n}"
+    ],
+    [
+        'the same name twice in env', qr/"env" .*same name twice/,
+        "tool a {\n exec env;\n env A b;\n env A c; #!\n}"
+    ],
+    [
+        'a cwd that is no folder', qr/"\/etc\/passwd" of "cwd" is no directory/,
+        "tool a {\n exec pwd;\n cwd /etc/passwd; #!\n}"
+    ],
+    [
+        'a timeout of 0', qr/invalid time "0" in "timeout"; write between/,
+        "tool a {\n exec true;\n timeout 0; #!\n}"
+    ],
+    [
+        'a timeout that is none',
+        qr/invalid time "soon" in "timeout"; write between/,
+        "tool a {\n exec true;\n timeout soon; #!\n}"
+    ],
+    [
+        'a timeout of a week', qr/invalid time "7d" in "timeout"; .* 24h/,
+        "tool a {\n exec true;\n timeout 7d; #!\n}"
+    ],
+    [
+        'a large max_output', qr/invalid size "1g" in "max_output"; .*32m/,
+        "tool a {\n exec true;\n max_output 1g; #!\n}"
+    ],
+
+    # of a server
+    [
+        'an unknown directive in a tool', qr/unknown directive "foo"/,
+        "tool a {\n foo bar; #!\n $handler\n}"
+    ],
+    [
+        'a server\'s directive in a tool',
+        qr/"tool_protocol" directive is not allowed here/,
+        "tool a {\n tool_protocol ipc; #!\n $handler\n}"
+    ],
+    [
+        'a tool\'s directive in a server',
+        qr/"description" directive is not allowed here/,
+        "description d; #!\ntool a { $handler }"
+    ],
+    [
+        'an unknown protocol',
+        qr/invalid value "http" in "tool_protocol"; .*auto, ipc, jsonrpc/,
+        "tool_protocol http; #!\ntool a { $handler }"
+    ],
+    [
+        'a mode that is no number',
+        qr/invalid mode "rw" in "tool_socket_mode"; .*0600 or 0660/,
+        "tool_socket_mode rw; #!\ntool a { $handler }"
+    ],
+    [
+        'a mode beyond 0777',
+        qr/invalid mode "1777" in "tool_socket_mode"; .*0600 or 0660/,
+        "tool_socket_mode 1777; #!\ntool a { $handler }"
+    ],
+    [
+        'a user that is none',
+        qr/no user "tg-nobody" for "tool_socket_owner"; write USER/,
+        "tool_socket_owner tg-nobody; #!\ntool a { $handler }"
+    ],
+    [
+        'a group that is none',
+        qr/no group "tg-nobody" for "tool_socket_owner"; write USER/,
+        "tool_socket_owner root:tg-nobody; #!\ntool a { $handler }"
+    ],
+    [
+        'a small tool_max_frame', qr/"tool_max_frame" directive must be between 1k/,
+        "tool_max_frame 1000; #!\ntool a { $handler }"
+    ],
+    [
+        'no call in flight', qr/value must be between 1 and 65536/,
+        "tool_max_inflight 0; #!\ntool a { $handler }"
+    ],
+    [
+        'a time that is none',
+        qr/invalid time "frame=x" in "tool_idle_timeout"; .*frame=30s/,
+        "tool_idle_timeout off frame=x; #!\ntool a { $handler }"
+    ],
+    [
+        'a runner that is not there',
+        qr/no-runner" of "tool_runner" cannot be run; .*toolgate-runner/,
+        "tool_runner /no-runner; #!\ntool a { $handler }"
+    ],
+    [
+        'a state directory that is a file',
+        qr/half\.json" of "tool_state_dir" exists and is no directory/,
+        "tool_state_dir %%DIR%%/half.json; #!\ntool a { $handler }"
+    ],
+    [
+        'a long state directory',
+        qr/of "tool_state_dir" is too long .*at most 92/,
+        'tool_state_dir /tmp/' . 'x' x 90 . "; #!\ntool a { $handler }"
+    ],
+    [
+        'tools in a server that passes connections on',
+        qr/either has tools and methods or passes.*own/,
+        "proxy_pass unix:/x;\ntool a { #!\n $handler }"
+    ],
+);
+
+$tg->file('half.json', '{"type":"object"');
+
+sub check {
+    my ($name, $pattern, $body, %option) = @_;
+    my $text = $tg->conf_text($body, %option);
+    my $file = $tg->dir . '/test.conf';
+    my $line = grep {1} (split /^/, substr $text, 0,
+        1 + index $text, '#!');
+    my ($status, $out) = $tg->test_conf($body, %option);
+    my $dir = $tg->dir;
+    $pattern =~ s/%%DIR%%/$dir/;
+    isnt $status, 0, "$name is found";
+    my ($said) = grep { $_ =~ $pattern } split /\n/, $out;
+    ok defined $said, "$name is explained" or diag $out;
+    like $said // $out, qr/ in \Q$file\E:$line$/, "$name has a place";
+}
+
+# What nginx -t itself writes.
+my $own = qr{/(?:test\.conf|test\.log|nginx\.pid)$};
+my $before = files_below($tg->dir, $own);
+check(@$_) for @mistakes;
+
+# In a file that is included the place is that file's.
+$tg->file('tools.conf', "tool ok { $handler }\n\ntool a {\n exec nowhere;\n}");
+my ($status, $out) = $tg->test_conf('include tools.conf;');
+isnt $status, 0, 'a mistake in an included file is found';
+like $out, qr{"nowhere" of "exec".* in \Q@{[$tg->dir]}\E/tools\.conf:4$}m,
+    'and has its place there';
+unlink $tg->dir . '/tools.conf';
+
+# Names that only some agents accept are no mistake.
+for my $name ('a.b', 'x' x 65) {
+    ($status, $out) = $tg->test_conf("tool $name { #!\n $handler }");
+    is $status, 0, "$name is allowed";
+    like $out, qr/\[warn\] name "\Q$name\E" of a tool: .*1 to 64/,
+        'with a warning';
+    unlike $out, qr/\[(?:error|crit|alert|emerg)\]/, 'and no more';
+}
+($status, $out) = $tg->test_conf("tool a { $handler }\nmethod a { return 1; }");
+is $status, 0, 'a tool and a method may share a name';
+unlike $out, qr/\[warn\]/, 'without a warning';
+
+is_deeply files_below($tg->dir, $own), $before, 'and nothing was touched';
+
+done_testing;

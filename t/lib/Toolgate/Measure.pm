@@ -1,0 +1,58 @@
+package Toolgate::Measure;
+
+# What tests count and compare: files, memory, descriptors, processes.
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+
+use Toolgate::Util;
+
+our @EXPORT = qw(fd_count files_below mode_of rss_kb text_of);
+
+# Everything below a folder, as { path => what must not change of it }; paths
+# that match $without are left out.
+sub files_below {
+    my ($dir, $without) = @_;
+    my (%found, @queue);
+    @queue = glob "$dir/*";
+    while (defined(my $path = shift @queue)) {
+        my @st = lstat $path or next;
+        push @queue, glob "$path/*" if -d _ && !-l _;
+        next if defined $without && $path =~ $without;
+        # Device, inode, mode, links, owner, group, size, mtime.
+        $found{$path} = join ' ', @st[ 0 .. 5, 7, 9 ];
+    }
+    return \%found;
+}
+
+# "0600 UID GID" of what is there, or "".
+sub mode_of {
+    my ($path) = @_;
+    my @st = lstat $path or return '';
+    return sprintf '%04o %d %d', $st[2] & 07777, @st[ 4, 5 ];
+}
+
+# Memory of a process that is in RAM, in KiB.
+sub rss_kb {
+    my ($pid) = @_;
+    my $text = slurp("/proc/$pid/status") // return 0;
+    return $text =~ /^VmRSS:\s+(\d+) kB/m ? $1 : 0;
+}
+
+sub fd_count {
+    my ($pid) = @_;
+    opendir my $dir, "/proc/$pid/fd" or return 0;
+    return scalar grep {/^\d+$/} readdir $dir;
+}
+
+# The text of a tool's result in a reply of any dialect, or what there was
+# instead, for the message of a failing test.
+sub text_of {
+    my ($reply) = @_;
+    my $text = $reply->{result}{content}[0]{text};
+    return $text // Toolgate::Client->encode($reply);
+}
+
+1;
