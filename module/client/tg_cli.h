@@ -1,0 +1,79 @@
+/*
+ * toolgate, the command line: its commands, options and exit statuses.
+ *
+ * One file a group of commands; tg_cli_main.c has the table of them.
+ * Results go to standard output, everything else to standard error.
+ */
+#ifndef TG_CLI_H
+#define TG_CLI_H
+
+#include "core/tg_base.h"
+
+#ifndef TG_VERSION
+#define TG_VERSION "0.1.0"
+#endif
+
+/* Exit statuses; 128 + N after signal N, as the shell has it. */
+enum {
+    TG_CLI_DONE = 0,
+    TG_CLI_REFUSED = 1, /* the tool, or the server, said no */
+    TG_CLI_FAILED = 2   /* it could not be asked, or asked for nothing sane */
+};
+
+/* What a command may be given. */
+enum {
+    TG_CLI_SOCKET = 1,
+    TG_CLI_JSON = 2,
+    TG_CLI_TIMEOUT = 4,
+    TG_CLI_METHOD = 8,
+    TG_CLI_WRITE = 16,
+    TG_CLI_NAME = 32,
+    TG_CLI_FILE = 64,
+    TG_CLI_HELP = 128,
+    TG_CLI_VERSION = 256
+};
+
+typedef struct {
+    unsigned given; /* TG_CLI_… */
+    const char *socket;
+    const char *method;
+    const char *name;
+    const char *file;
+    uint64_t timeout_ms; /* 0: none was given */
+    char **args;         /* what is no option; the command is the first */
+    int nargs;
+} tg_cli_options_t;
+
+typedef struct {
+    const char *name;
+    const char *synopsis;
+    const char *summary;
+    const char *help;
+    unsigned options; /* TG_CLI_… */
+
+    /* args are those behind the command's name; returns the exit status. */
+    int (*run)(const tg_cli_options_t *options);
+} tg_cli_command_t;
+
+extern const tg_cli_command_t tg_cli_list;
+extern const tg_cli_command_t tg_cli_call;
+extern const tg_cli_command_t tg_cli_ping;
+extern const tg_cli_command_t tg_cli_config;
+
+/*
+ * Sorts argv; args gets the rest, which is argv's own memory.  TG_CLI_DONE,
+ * or TG_CLI_FAILED when it has said what is wrong.
+ */
+int tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv);
+
+/* TG_CLI_DONE when the command takes all options that were given. */
+int tg_cli_options_check(const tg_cli_options_t *options,
+                         const tg_cli_command_t *command);
+
+/*
+ * The socket by option or environment, NULL when it has said that there is
+ * none.
+ */
+const char *tg_cli_options_socket(const tg_cli_options_t *options);
+
+#endif

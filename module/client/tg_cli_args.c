@@ -1,0 +1,281 @@
+#include "client/tg_cli_args.h"
+
+#include "client/tg_cli.h"
+#include "client/tg_cli_text.h"
+#include "core/tg_utf8.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static int
+tg_cli_arg_is_json(const char *arg)
+{
+    return arg[0] == '{' || arg[0] == '[' || strcmp(arg, "-") == 0;
+}
+
+int
+tg_cli_args_need_schema(char **args, int nargs)
+{
+    return nargs != 0 && !tg_cli_arg_is_json(args[0]);
+}
+
+/* --- one JSON text --- */
+
+static int
+tg_cli_args_read(tg_buf_t *text)
+{
+    ssize_t n;
+
+    for (;;) {
+        if (tg_buf_reserve(text, 65536) != TG_OK) {
+            return tg_cli_nomem();
+        }
+
+        n = read(STDIN_FILENO, text->data + text->len, text->cap - text->len);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+
+        if (n < 0) {
+            tg_cli_error("cannot read standard input: %s", strerror(errno));
+            return TG_CLI_FAILED;
+        }
+
+        if (n == 0) {
+            return TG_CLI_DONE;
+        }
+
+        text->len += (size_t) n;
+
+        if (text->len > TG_CLI_STDIN_MAX) {
+            tg_cli_error("standard input is larger than %u bytes",
+                         TG_CLI_STDIN_MAX);
+            return TG_CLI_FAILED;
+        }
+    }
+}
+
+static int
+tg_cli_args_whole(tg_str_t text, const char *where, int allow_array,
+                  tg_buf_t *json)
+{
+    tg_json_t cursor;
+    tg_json_type_t type;
+    const char *why;
+
+    if (tg_json_check(text, &why) != TG_OK) {
+        tg_cli_error("%s is no JSON: %s", where, why);
+        return TG_CLI_FAILED;
+    }
+
+    tg_json_init(&cursor, text);
+    type = tg_json_peek(&cursor);
+
+    if (type != TG_JSON_OBJECT && !(allow_array && type == TG_JSON_ARRAY)) {
+        tg_cli_error("%s must be a JSON object%s, such as {\"key\":\"value\"}",
+                     where, allow_array ? " or array" : "");
+        return TG_CLI_FAILED;
+    }
+
+    tg_buf_str(json, text);
+
+    return tg_buf_failed(json) ? tg_cli_nomem() : TG_CLI_DONE;
+}
+
+static int
+tg_cli_args_stdin(int allow_array, tg_buf_t *json)
+{
+    tg_buf_t text;
+    int rc;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    rc = tg_cli_args_read(&text);
+
+    if (rc == TG_CLI_DONE) {
+        rc = tg_cli_args_whole(tg_buf_view(&text), "standard input",
+                               allow_array, json);
+    }
+
+    tg_buf_deinit(&text);
+
+    return rc;
+}
+
+/* --- key=value --- */
+
+typedef struct {
+    tg_str_t key;
+    tg_str_t value;
+    int is_json; /* key:=value */
+} tg_cli_pair_t;
+
+static int
+tg_cli_pair_parse(const char *arg, tg_cli_pair_t *pair)
+{
+    const char *equals;
+    size_t len;
+
+    equals = strchr(arg, '=');
+    len = equals != NULL ? (size_t) (equals - arg) : 0;
+
+    if (len != 0 && arg[len - 1] == ':') {
+        pair->is_json = 1;
+        len--;
+    } else {
+        pair->is_json = 0;
+    }
+
+    if (len == 0) {
+        tg_cli_error("\"%s\" is no argument: write key=value, key:=JSON, one "
+                     "JSON object, or - to read it from standard input",
+                     arg);
+        return TG_CLI_FAILED;
+    }
+
+    if (!tg_utf8_is_valid(tg_str_c(arg))) {
+        tg_cli_error("\"%s\" is not valid UTF-8", arg);
+        return TG_CLI_FAILED;
+    }
+
+    pair->key = tg_str(arg, len);
+    pair->value = tg_str_c(equals + 1);
+
+    return TG_CLI_DONE;
+}
+
+/* Is a type, or one of several types, of a schema this one? */
+static int
+tg_cli_type_has(tg_str_t type, tg_str_t name)
+{
+    tg_json_t json;
+    tg_str_t one;
+    int has;
+
+    if (tg_json_type(type) != TG_JSON_ARRAY) {
+        return tg_json_is_text(type, name);
+    }
+
+    has = 0;
+    tg_json_init(&json, type);
+    (void) tg_json_array(&json);
+
+    while (tg_json_element(&json) == TG_OK) {
+        (void) tg_json_value(&json, &one);
+        has |= tg_json_is_text(one, name);
+    }
+
+    return has;
+}
+
+/* The type that a schema gives a property, raw, when it is no string. */
+static tg_str_t
+tg_cli_pair_type(const tg_cli_pair_t *pair, tg_str_t schema)
+{
+    tg_str_t properties, property, type;
+
+    if (schema.data == NULL
+        || tg_json_get(schema, TG_STR("properties"), &properties) != TG_OK
+        || tg_json_type(properties) != TG_JSON_OBJECT
+        || tg_json_get(properties, pair->key, &property) != TG_OK
+        || tg_json_type(property) != TG_JSON_OBJECT
+        || tg_json_get(property, TG_STR("type"), &type) != TG_OK
+        || tg_cli_type_has(type, TG_STR("string")))
+    {
+        return TG_STR_NONE;
+    }
+
+    return type;
+}
+
+static int
+tg_cli_pair_put(const tg_cli_pair_t *pair, tg_str_t schema, tg_buf_t *json)
+{
+    const char *why;
+    tg_str_t type;
+
+    type = tg_cli_pair_type(pair, schema);
+
+    if (!pair->is_json && type.data == NULL) {
+        tg_json_put_string(json, pair->value);
+        return TG_CLI_DONE;
+    }
+
+    if (tg_json_check(pair->value, &why) == TG_OK) {
+        tg_buf_str(json, pair->value);
+        return TG_CLI_DONE;
+    }
+
+    if (pair->is_json) {
+        tg_cli_error("the value of %.*s is no JSON: %s", (int) pair->key.len,
+                     pair->key.data, why);
+    } else {
+        tg_cli_error("%.*s is to be of type %.*s, which \"%.*s\" is not",
+                     (int) pair->key.len, pair->key.data, (int) type.len,
+                     type.data, (int) pair->value.len, pair->value.data);
+    }
+
+    return TG_CLI_FAILED;
+}
+
+static int
+tg_cli_args_pairs(char **args, int nargs, tg_str_t schema, tg_buf_t *json)
+{
+    tg_cli_pair_t pair, other;
+    int i, j, rc;
+
+    tg_buf_char(json, '{');
+
+    for (i = 0; i < nargs; i++) {
+        rc = tg_cli_pair_parse(args[i], &pair);
+
+        if (rc != TG_CLI_DONE) {
+            return rc;
+        }
+
+        for (j = 0; j < i; j++) {
+            (void) tg_cli_pair_parse(args[j], &other);
+
+            if (tg_str_eq(pair.key, other.key)) {
+                tg_cli_error("%.*s is given twice", (int) pair.key.len,
+                             pair.key.data);
+                return TG_CLI_FAILED;
+            }
+        }
+
+        tg_buf_text(json, i != 0 ? "," : "");
+        tg_json_put_string(json, pair.key);
+        tg_buf_char(json, ':');
+        rc = tg_cli_pair_put(&pair, schema, json);
+
+        if (rc != TG_CLI_DONE) {
+            return rc;
+        }
+    }
+
+    tg_buf_char(json, '}');
+
+    return tg_buf_failed(json) ? tg_cli_nomem() : TG_CLI_DONE;
+}
+
+int
+tg_cli_args_json(char **args, int nargs, tg_str_t schema, int allow_array,
+                 tg_buf_t *json)
+{
+    if (nargs == 0 || !tg_cli_arg_is_json(args[0])) {
+        return tg_cli_args_pairs(args, nargs, schema, json);
+    }
+
+    if (nargs > 1) {
+        tg_cli_error("\"%s\" is more than the one JSON text that a call takes",
+                     args[1]);
+        return TG_CLI_FAILED;
+    }
+
+    if (strcmp(args[0], "-") == 0) {
+        return tg_cli_args_stdin(allow_array, json);
+    }
+
+    return tg_cli_args_whole(tg_str_c(args[0]), "the argument", allow_array,
+                             json);
+}

@@ -1,0 +1,232 @@
+/*
+ * toolgate list
+ */
+#include "client/tg_cli_session.h"
+#include "client/tg_cli_text.h"
+#include "client/tg_cli_tools.h"
+
+#define TG_CLI_INDENT 4
+
+/* A word for what a property takes: its first type, in capitals. */
+static void
+tg_cli_list_type(tg_buf_t *out, tg_str_t property)
+{
+    tg_json_t json;
+    tg_str_t type;
+    size_t i;
+    char c;
+
+    if (tg_json_type(property) != TG_JSON_OBJECT
+        || tg_json_get(property, TG_STR("type"), &type) != TG_OK)
+    {
+        tg_buf_text(out, "VALUE");
+        return;
+    }
+
+    if (tg_json_type(type) == TG_JSON_ARRAY) {
+        tg_json_init(&json, type);
+        (void) tg_json_array(&json);
+
+        if (tg_json_element(&json) != TG_OK
+            || tg_json_value(&json, &type) != TG_OK) {
+            type = TG_STR_NONE;
+        }
+    }
+
+    if (tg_json_type(type) != TG_JSON_STRING) {
+        tg_buf_text(out, "VALUE");
+        return;
+    }
+
+    type = tg_json_body(type);
+
+    for (i = 0; i < type.len; i++) {
+        c = type.data[i];
+        tg_buf_char(out, c >= 'a' && c <= 'z' ? (char) (c - 'a' + 'A') : c);
+    }
+}
+
+static int
+tg_cli_list_is_required(tg_str_t schema, tg_str_t key)
+{
+    tg_json_t json;
+    tg_str_t required, one;
+    int is_there;
+
+    if (tg_json_get(schema, TG_STR("required"), &required) != TG_OK
+        || tg_json_type(required) != TG_JSON_ARRAY)
+    {
+        return 0;
+    }
+
+    is_there = 0;
+    tg_json_init(&json, required);
+    (void) tg_json_array(&json);
+
+    while (tg_json_element(&json) == TG_OK) {
+        (void) tg_json_value(&json, &one);
+        is_there |= tg_json_type(one) == TG_JSON_STRING
+                    && tg_json_body_eq(tg_json_body(one), key);
+    }
+
+    return is_there;
+}
+
+/* ` text=STRING [lang=STRING]`, as `toolgate call` takes it. */
+static void
+tg_cli_list_arguments(tg_buf_t *out, tg_str_t tool)
+{
+    tg_json_t json;
+    tg_str_t schema, properties, key, property;
+    int is_required;
+
+    if (tg_json_get(tool, TG_STR("inputSchema"), &schema) != TG_OK
+        || tg_json_type(schema) != TG_JSON_OBJECT
+        || tg_json_get(schema, TG_STR("properties"), &properties) != TG_OK
+        || tg_json_type(properties) != TG_JSON_OBJECT)
+    {
+        return;
+    }
+
+    tg_json_init(&json, properties);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK) {
+        (void) tg_json_value(&json, &property);
+        is_required = tg_cli_list_is_required(schema, key);
+        tg_buf_text(out, is_required ? " " : " [");
+        tg_json_put_decoded(out, key);
+        tg_buf_char(out, '=');
+        tg_cli_list_type(out, property);
+        tg_buf_text(out, is_required ? "" : "]");
+    }
+}
+
+static void
+tg_cli_list_tool(tg_buf_t *out, tg_str_t tool, unsigned columns)
+{
+    tg_str_t body;
+    tg_buf_t text;
+
+    tg_buf_init(&text, out->alloc);
+
+    if (tg_cli_tool_text(tool, TG_STR("name"), &body) == TG_OK) {
+        tg_json_put_decoded(&text, body);
+    }
+
+    tg_cli_list_arguments(&text, tool);
+    tg_cli_put_visible(out, tg_buf_view(&text), 1);
+    tg_buf_char(out, '\n');
+    tg_buf_truncate(&text, 0);
+
+    if (tg_cli_tool_text(tool, TG_STR("description"), &body) == TG_OK
+        || tg_cli_tool_text(tool, TG_STR("title"), &body) == TG_OK)
+    {
+        tg_json_put_decoded(&text, body);
+    }
+
+    tg_cli_put_wrapped(out, tg_buf_view(&text), TG_CLI_INDENT, columns);
+    tg_buf_deinit(&text);
+}
+
+static void
+tg_cli_list_put(tg_buf_t *out, tg_str_t list)
+{
+    tg_json_t json;
+    tg_buf_t text;
+    tg_str_t tool;
+    unsigned columns;
+
+    columns = tg_cli_columns();
+    tg_buf_init(&text, out->alloc);
+    tg_cli_tools_init(&json, list);
+
+    while (tg_cli_tools_next(&json, &tool) == TG_OK) {
+        tg_cli_list_tool(&text, tool, columns);
+    }
+
+    /* Written for people, wherever it goes. */
+    tg_cli_put_visible(out, tg_buf_view(&text), 0);
+    out->failed |= text.failed;
+    tg_buf_deinit(&text);
+}
+
+static int
+tg_cli_list_print(const tg_cli_session_t *session,
+                  const tg_cli_options_t *options)
+{
+    tg_buf_t out;
+    tg_str_t list;
+
+    list = tg_buf_view(&session->answer.result);
+    tg_buf_init(&out, tg_alloc_libc());
+
+    if (options->given & TG_CLI_JSON) {
+        tg_json_put_compact(&out, list);
+        tg_buf_char(&out, '\n');
+    } else {
+        tg_cli_list_put(&out, list);
+    }
+
+    if (tg_buf_failed(&out)) {
+        tg_buf_deinit(&out);
+        return tg_cli_nomem();
+    }
+
+    if (out.len == 0) {
+        tg_cli_error("%s offers no tools to you", session->path);
+    }
+
+    tg_cli_print(stdout, tg_buf_view(&out));
+    tg_buf_deinit(&out);
+
+    return tg_cli_finish(TG_CLI_DONE);
+}
+
+static int
+tg_cli_list_run(const tg_cli_options_t *options)
+{
+    tg_cli_session_t session;
+    int rc;
+
+    if (options->nargs != 0) {
+        tg_cli_error("list takes no arguments, and \"%s\" is one",
+                     options->args[0]);
+        return TG_CLI_FAILED;
+    }
+
+    rc = tg_cli_session_open(&session, options);
+
+    if (rc != TG_CLI_DONE) {
+        return rc;
+    }
+
+    rc = tg_cli_session_list(&session);
+
+    if (rc == TG_CLI_DONE) {
+        if (session.answer.kind == TG_ANSWER_RESULT) {
+            rc = tg_cli_list_print(&session, options);
+        } else if (options->given & TG_CLI_JSON) {
+            rc = tg_cli_session_refused_json(&session);
+        } else {
+            rc = tg_cli_session_refused(&session);
+        }
+    }
+
+    tg_cli_session_close(&session);
+
+    return rc;
+}
+
+const tg_cli_command_t tg_cli_list = {
+    .name = "list",
+    .synopsis = "list [--json] [--socket PATH] [--timeout SECONDS]",
+    .summary = "show the tools, and how to call them",
+    .help = "Shows every tool with its arguments, as `toolgate call` takes "
+            "them ([ ] are\noptional), and its description.\n\n"
+            "  --json             {\"tools\":[...]} as the server sent it\n"
+            "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
+            "  --timeout SECONDS  how long to wait; default 5\n",
+    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT,
+    .run = tg_cli_list_run,
+};

@@ -1,0 +1,145 @@
+/*
+ * toolgate: finds the command and runs it.
+ */
+#include "client/tg_cli.h"
+
+#include "client/tg_cli_text.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+static const tg_cli_command_t *const tg_cli_commands[] = {
+    &tg_cli_list,
+    &tg_cli_call,
+    &tg_cli_ping,
+    &tg_cli_config,
+};
+
+#define TG_CLI_NCOMMANDS (sizeof(tg_cli_commands) / sizeof(tg_cli_commands[0]))
+
+static const tg_cli_command_t *
+tg_cli_command_find(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < TG_CLI_NCOMMANDS; i++) {
+        if (strcmp(tg_cli_commands[i]->name, name) == 0) {
+            return tg_cli_commands[i];
+        }
+    }
+
+    tg_cli_error("there is no command \"%s\" (see toolgate help)", name);
+
+    return NULL;
+}
+
+static void
+tg_cli_usage(FILE *file)
+{
+    size_t i;
+
+    (void) fputs("usage: toolgate COMMAND [ARGUMENTS] [OPTIONS]\n\n", file);
+
+    for (i = 0; i < TG_CLI_NCOMMANDS; i++) {
+        (void) fprintf(file, "  %-8s %s\n", tg_cli_commands[i]->name,
+                       tg_cli_commands[i]->summary);
+    }
+
+    (void) fputs(
+        "  help     explain a command: toolgate help call\n\n"
+        "The socket of the server comes from --socket PATH or from\n"
+        "TOOLGATE_SOCKET.  Exit status: 0 done, 1 the tool or the server\n"
+        "said no, 2 it could not be asked.\n",
+        file);
+}
+
+static int
+tg_cli_help(const char *name)
+{
+    const tg_cli_command_t *command;
+
+    if (name == NULL) {
+        tg_cli_usage(stdout);
+        return tg_cli_finish(TG_CLI_DONE);
+    }
+
+    command = tg_cli_command_find(name);
+
+    if (command == NULL) {
+        return TG_CLI_FAILED;
+    }
+
+    (void) printf("usage: toolgate %s\n\n%s", command->synopsis, command->help);
+
+    return tg_cli_finish(TG_CLI_DONE);
+}
+
+static int
+tg_cli_run(tg_cli_options_t *options)
+{
+    const tg_cli_command_t *command;
+    const char *name;
+    int rc;
+
+    if (options->given & TG_CLI_VERSION) {
+        (void) puts("toolgate " TG_VERSION);
+        return tg_cli_finish(TG_CLI_DONE);
+    }
+
+    name = options->nargs != 0 ? options->args[0] : NULL;
+
+    if (name != NULL && strcmp(name, "help") == 0) {
+        return tg_cli_help(options->nargs > 1 ? options->args[1] : NULL);
+    }
+
+    if (options->given & TG_CLI_HELP) {
+        return tg_cli_help(name);
+    }
+
+    if (name == NULL) {
+        tg_cli_usage(stderr);
+        return TG_CLI_FAILED;
+    }
+
+    command = tg_cli_command_find(name);
+
+    if (command == NULL) {
+        return TG_CLI_FAILED;
+    }
+
+    rc = tg_cli_options_check(options, command);
+
+    if (rc != TG_CLI_DONE) {
+        return rc;
+    }
+
+    options->args++;
+    options->nargs--;
+
+    return command->run(options);
+}
+
+int
+main(int argc, char **argv)
+{
+    tg_cli_options_t options;
+    int fd;
+
+    /* A socket in the place of a closed descriptor would get our output. */
+    do {
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+
+    if (fd >= 0) {
+        (void) close(fd);
+    }
+
+    (void) signal(SIGPIPE, SIG_IGN);
+
+    if (tg_cli_options_parse(&options, argc, argv) != TG_CLI_DONE) {
+        return TG_CLI_FAILED;
+    }
+
+    return tg_cli_run(&options);
+}

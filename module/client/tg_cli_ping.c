@@ -1,0 +1,172 @@
+/*
+ * toolgate ping
+ */
+#include "client/tg_cli_session.h"
+#include "client/tg_cli_text.h"
+
+#define TG_RPC_METHOD_NOT_FOUND (-32601)
+
+/*
+ * Who answers: name and version as raw strings, absent for a server that
+ * does not speak MCP.
+ */
+static int
+tg_cli_ping_server(tg_cli_session_t *session, tg_buf_t *info)
+{
+    tg_str_t raw;
+    int rc;
+
+    rc = tg_cli_session_request(
+        session, TG_STR("initialize"),
+        TG_STR("{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+               "\"clientInfo\":{\"name\":\"toolgate\",\"version\":"
+               "\"" TG_VERSION "\"}}"),
+        1);
+
+    if (rc != TG_CLI_DONE || session->answer.kind != TG_ANSWER_RESULT) {
+        return rc;
+    }
+
+    raw = tg_buf_view(&session->answer.result);
+
+    if (tg_json_type(raw) == TG_JSON_OBJECT
+        && tg_json_get(raw, TG_STR("serverInfo"), &raw) == TG_OK
+        && tg_json_type(raw) == TG_JSON_OBJECT)
+    {
+        tg_buf_str(info, raw);
+    }
+
+    return TG_CLI_DONE;
+}
+
+static void
+tg_cli_ping_text(tg_buf_t *out, tg_str_t info, const char *key)
+{
+    tg_str_t raw;
+
+    if (info.len != 0 && tg_json_get(info, tg_str_c(key), &raw) == TG_OK
+        && tg_json_type(raw) == TG_JSON_STRING)
+    {
+        tg_json_put_decoded(out, tg_json_body(raw));
+        tg_buf_char(out, ' ');
+    }
+}
+
+static int
+tg_cli_ping_print(const tg_cli_session_t *session,
+                  const tg_cli_options_t *options, tg_str_t info)
+{
+    char ms[32];
+    tg_buf_t text, out;
+
+    (void) snprintf(ms, sizeof(ms), "%.3f",
+                    (double) session->answer.took_ns / 1e6);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&out, tg_alloc_libc());
+
+    if (options->given & TG_CLI_JSON) {
+        tg_buf_text(&out, "{\"socket\":");
+        tg_json_put_string(&out, tg_str_c(session->path));
+        tg_buf_text(&out, ",\"ms\":");
+        tg_buf_text(&out, ms);
+        tg_buf_text(&out, ",\"server\":");
+        tg_json_put_compact(&out, info.len != 0 ? info : TG_STR("null"));
+        tg_buf_text(&out, "}");
+    } else {
+        tg_cli_ping_text(&text, info, "name");
+        tg_cli_ping_text(&text, info, "version");
+        tg_buf_text(&text, "answered on ");
+        tg_buf_text(&text, session->path);
+        tg_buf_text(&text, " in ");
+        tg_buf_text(&text, ms);
+        tg_buf_text(&text, " ms");
+        tg_cli_put_visible(&out, tg_buf_view(&text), 1);
+    }
+
+    tg_buf_char(&out, '\n');
+    out.failed |= text.failed;
+    tg_cli_print(stdout, tg_buf_view(&out));
+    tg_buf_deinit(&text);
+
+    if (tg_buf_failed(&out)) {
+        tg_buf_deinit(&out);
+        return tg_cli_nomem();
+    }
+
+    tg_buf_deinit(&out);
+
+    return tg_cli_finish(TG_CLI_DONE);
+}
+
+static int
+tg_cli_ping_ask(tg_cli_session_t *session, const tg_cli_options_t *options,
+                tg_buf_t *info)
+{
+    int rc;
+
+    rc = tg_cli_ping_server(session, info);
+
+    if (rc != TG_CLI_DONE) {
+        return rc;
+    }
+
+    if (tg_buf_failed(info)) {
+        return tg_cli_nomem();
+    }
+
+    rc = tg_cli_session_request(session, TG_STR("ping"), TG_STR_NONE, 1);
+
+    if (rc != TG_CLI_DONE) {
+        return rc;
+    }
+
+    /* Who says that there is no such method is there, too. */
+    if (session->answer.kind == TG_ANSWER_ERROR
+        && session->answer.code != TG_RPC_METHOD_NOT_FOUND)
+    {
+        return options->given & TG_CLI_JSON
+                   ? tg_cli_session_refused_json(session)
+                   : tg_cli_session_refused(session);
+    }
+
+    return tg_cli_ping_print(session, options, tg_buf_view(info));
+}
+
+static int
+tg_cli_ping_run(const tg_cli_options_t *options)
+{
+    tg_cli_session_t session;
+    tg_buf_t info;
+    int rc;
+
+    if (options->nargs != 0) {
+        tg_cli_error("ping takes no arguments, and \"%s\" is one",
+                     options->args[0]);
+        return TG_CLI_FAILED;
+    }
+
+    rc = tg_cli_session_open(&session, options);
+
+    if (rc != TG_CLI_DONE) {
+        return rc;
+    }
+
+    tg_buf_init(&info, tg_alloc_libc());
+    rc = tg_cli_ping_ask(&session, options, &info);
+    tg_buf_deinit(&info);
+    tg_cli_session_close(&session);
+
+    return rc;
+}
+
+const tg_cli_command_t tg_cli_ping = {
+    .name = "ping",
+    .synopsis = "ping [--json] [--socket PATH] [--timeout SECONDS]",
+    .summary = "is the server there, and how fast?",
+    .help = "Says which server answers, and how long one question took.\n\n"
+            "  --json             {\"socket\":...,\"ms\":...,\"server\":...}\n"
+            "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
+            "  --timeout SECONDS  how long to wait; default 5\n",
+    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT,
+    .run = tg_cli_ping_run,
+};

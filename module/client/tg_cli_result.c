@@ -1,0 +1,198 @@
+#include "client/tg_cli_result.h"
+
+#include "client/tg_cli.h"
+#include "client/tg_cli_text.h"
+
+#include <unistd.h>
+
+int
+tg_cli_result_is_error(tg_str_t result)
+{
+    tg_str_t flag;
+
+    return tg_json_type(result) == TG_JSON_OBJECT
+           && tg_json_get(result, TG_STR("isError"), &flag) == TG_OK
+           && tg_json_type(flag) == TG_JSON_TRUE;
+}
+
+static void
+tg_cli_result_member(tg_buf_t *out, tg_str_t block, const char *key)
+{
+    tg_str_t raw;
+
+    if (tg_json_get(block, tg_str_c(key), &raw) == TG_OK
+        && tg_json_type(raw) == TG_JSON_STRING)
+    {
+        tg_buf_char(out, ' ');
+        tg_json_put_decoded(out, tg_json_body(raw));
+    }
+}
+
+/* What is no text: `[image image/png, 1234 bytes of base64]`. */
+static void
+tg_cli_result_describe(tg_buf_t *out, tg_str_t block)
+{
+    tg_str_t raw;
+    tg_buf_t text;
+
+    tg_buf_init(&text, out->alloc);
+    tg_buf_text(&text, "[content of type");
+    tg_cli_result_member(&text, block, "type");
+
+    if (tg_json_get(block, TG_STR("resource"), &raw) == TG_OK
+        && tg_json_type(raw) == TG_JSON_OBJECT)
+    {
+        tg_cli_result_member(&text, raw, "uri");
+        tg_cli_result_member(&text, raw, "mimeType");
+    }
+
+    tg_cli_result_member(&text, block, "name");
+    tg_cli_result_member(&text, block, "uri");
+    tg_cli_result_member(&text, block, "mimeType");
+
+    if (tg_json_get(block, TG_STR("data"), &raw) == TG_OK
+        && tg_json_type(raw) == TG_JSON_STRING)
+    {
+        tg_buf_text(&text, ", ");
+        tg_buf_uint(&text, tg_json_body(raw).len);
+        tg_buf_text(&text, " bytes of base64");
+    }
+
+    tg_buf_text(&text, "; --json shows it]");
+    tg_cli_put_visible(out, tg_buf_view(&text), 1);
+    tg_buf_char(out, '\n');
+    out->failed |= text.failed;
+    tg_buf_deinit(&text);
+}
+
+static void
+tg_cli_result_end_line(tg_buf_t *out)
+{
+    if (out->len != 0 && out->data[out->len - 1] != '\n') {
+        tg_buf_char(out, '\n');
+    }
+}
+
+static void
+tg_cli_result_block(tg_buf_t *out, tg_str_t block)
+{
+    tg_str_t type, text;
+
+    tg_cli_result_end_line(out);
+
+    if (tg_json_type(block) == TG_JSON_OBJECT
+        && tg_json_get(block, TG_STR("type"), &type) == TG_OK
+        && tg_json_is_text(type, TG_STR("text"))
+        && tg_json_get(block, TG_STR("text"), &text) == TG_OK
+        && tg_json_type(text) == TG_JSON_STRING)
+    {
+        tg_json_put_decoded(out, tg_json_body(text));
+        return;
+    }
+
+    if (tg_json_type(block) == TG_JSON_OBJECT) {
+        tg_cli_result_describe(out, block);
+    }
+}
+
+/* The blocks; where there is none, the structured content. */
+static void
+tg_cli_result_put(tg_buf_t *out, tg_str_t result)
+{
+    tg_json_t json;
+    tg_str_t content, block;
+    int n;
+
+    n = 0;
+
+    if (tg_json_get(result, TG_STR("content"), &content) == TG_OK
+        && tg_json_type(content) == TG_JSON_ARRAY)
+    {
+        tg_json_init(&json, content);
+        (void) tg_json_array(&json);
+
+        while (tg_json_element(&json) == TG_OK) {
+            (void) tg_json_value(&json, &block);
+            tg_cli_result_block(out, block);
+            n++;
+        }
+    }
+
+    if (n == 0
+        && tg_json_get(result, TG_STR("structuredContent"), &content) == TG_OK)
+    {
+        tg_cli_put_pretty(out, content);
+        tg_buf_char(out, '\n');
+    }
+}
+
+/* Writes out and frees it. */
+static int
+tg_cli_result_write(tg_buf_t *out, FILE *file, int status)
+{
+    if (isatty(fileno(file)) || file == stderr) {
+        tg_cli_result_end_line(out);
+    }
+
+    if (tg_buf_failed(out)) {
+        tg_buf_deinit(out);
+        return tg_cli_nomem();
+    }
+
+    tg_cli_print(file, tg_buf_view(out));
+    tg_buf_deinit(out);
+
+    return file == stdout ? tg_cli_finish(status) : status;
+}
+
+int
+tg_cli_result_tool(tg_str_t result)
+{
+    tg_buf_t out;
+
+    if (tg_json_type(result) != TG_JSON_OBJECT) {
+        return tg_cli_result_value(result);
+    }
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_cli_result_put(&out, result);
+
+    if (!tg_cli_result_is_error(result)) {
+        return tg_cli_result_write(&out, stdout, TG_CLI_DONE);
+    }
+
+    if (out.len == 0) {
+        tg_buf_text(&out, "toolgate: the tool failed and did not say why");
+    }
+
+    return tg_cli_result_write(&out, stderr, TG_CLI_REFUSED);
+}
+
+int
+tg_cli_result_value(tg_str_t value)
+{
+    tg_buf_t out;
+
+    tg_buf_init(&out, tg_alloc_libc());
+
+    if (tg_json_type(value) == TG_JSON_STRING) {
+        tg_json_put_decoded(&out, tg_json_body(value));
+    } else {
+        tg_cli_put_pretty(&out, value);
+        tg_buf_char(&out, '\n');
+    }
+
+    return tg_cli_result_write(&out, stdout, TG_CLI_DONE);
+}
+
+int
+tg_cli_result_json(tg_str_t value, int status)
+{
+    tg_buf_t out;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_json_put_compact(&out, value);
+    tg_buf_char(&out, '\n');
+
+    return tg_cli_result_write(&out, stdout, status);
+}

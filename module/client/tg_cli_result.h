@@ -1,0 +1,25 @@
+/*
+ * What a call gave back, written for people or, as it came, for programs.
+ */
+#ifndef TG_CLI_RESULT_H
+#define TG_CLI_RESULT_H
+
+#include "core/tg_json.h"
+
+/*
+ * Writes a tool's result (a raw CallToolResult): its text to standard
+ * output, or where it says isError to standard error.  Returns the exit
+ * status.
+ */
+int tg_cli_result_tool(tg_str_t result);
+
+/* Writes any JSON value: a string as its text, others a member a line. */
+int tg_cli_result_value(tg_str_t value);
+
+/* Writes a value as it came, on one line; status is the exit status. */
+int tg_cli_result_json(tg_str_t value, int status);
+
+/* Does a tool's result say isError? */
+int tg_cli_result_is_error(tg_str_t result);
+
+#endif

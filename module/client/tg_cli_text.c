@@ -1,0 +1,305 @@
+#include "client/tg_cli_text.h"
+
+#include "client/tg_cli.h"
+#include "core/tg_utf8.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Longer lines are hard to read, however wide the window. */
+#define TG_CLI_COLUMNS_MAX 100
+#define TG_CLI_COLUMNS_MIN 40
+
+static uint32_t
+tg_cli_code(const unsigned char *p, size_t len)
+{
+    switch (len) {
+    case 2:
+        return (uint32_t) (p[0] & 0x1f) << 6 | (p[1] & 0x3f);
+    case 3:
+        return (uint32_t) (p[0] & 0x0f) << 12 | (uint32_t) (p[1] & 0x3f) << 6
+               | (p[2] & 0x3f);
+    default:
+        return p[0];
+    }
+}
+
+/*
+ * Control characters of both sets, DEL, and the marks that turn the direction
+ * of what follows, so that it reads as something else.
+ */
+static int
+tg_cli_is_unsafe(uint32_t code, int is_one_line)
+{
+    if (code < 0x20) {
+        return is_one_line || (code != '\n' && code != '\t');
+    }
+
+    return (code >= 0x7f && code <= 0x9f) || code == 0x200e || code == 0x200f
+           || (code >= 0x2028 && code <= 0x202e)
+           || (code >= 0x2066 && code <= 0x2069);
+}
+
+void
+tg_cli_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
+{
+    const char *p, *end, *run;
+    char escape[8];
+    uint32_t code;
+    size_t len;
+
+    run = text.data;
+    end = text.data + text.len;
+
+    for (p = text.data; p < end; p += len) {
+        len = tg_utf8_length(p, end);
+
+        /* Arguments of the command line may be anything. */
+        code = len != 0 ? tg_cli_code((const unsigned char *) p, len) : 0xfffd;
+
+        if (len != 0 && !(len < 4 && tg_cli_is_unsafe(code, is_one_line))) {
+            continue;
+        }
+
+        len = len != 0 ? len : 1;
+        tg_buf_put(buf, run, (size_t) (p - run));
+        (void) snprintf(escape, sizeof(escape), "\\u%04x", code & 0xffff);
+        tg_buf_text(buf, escape);
+        run = p + len;
+    }
+
+    tg_buf_put(buf, run, (size_t) (end - run));
+}
+
+void
+tg_cli_print(FILE *file, tg_str_t text)
+{
+    tg_buf_t buf;
+
+    if (!isatty(fileno(file))) {
+        (void) fwrite(text.data, 1, text.len, file);
+        return;
+    }
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_cli_put_visible(&buf, text, 0);
+    (void) fwrite(buf.data, 1, buf.len, file);
+    tg_buf_deinit(&buf);
+}
+
+void
+tg_cli_error(const char *format, ...)
+{
+    va_list args;
+    char *text;
+    int len;
+
+    va_start(args, format);
+    len = vasprintf(&text, format, args);
+    va_end(args);
+
+    if (len < 0) {
+        (void) tg_cli_nomem();
+        return;
+    }
+
+    (void) fputs("toolgate: ", stderr);
+    tg_cli_print(stderr, tg_str(text, (size_t) len));
+    (void) fputc('\n', stderr);
+    free(text);
+}
+
+int
+tg_cli_nomem(void)
+{
+    (void) fputs("toolgate: no memory\n", stderr);
+
+    return TG_CLI_FAILED;
+}
+
+static void
+tg_cli_put_indent(tg_buf_t *buf, int depth)
+{
+    tg_buf_char(buf, '\n');
+
+    while (depth-- != 0) {
+        tg_buf_text(buf, "  ");
+    }
+}
+
+/* Not deeper than TG_JSON_DEPTH: the text was validated. */
+static void
+tg_cli_put_value(tg_buf_t *buf, tg_json_t *json)
+{
+    tg_json_type_t type;
+    tg_str_t text;
+    int n;
+
+    type = tg_json_peek(json);
+
+    if (type != TG_JSON_OBJECT && type != TG_JSON_ARRAY) {
+        if (tg_json_value(json, &text) == TG_OK) {
+            tg_buf_str(buf, text);
+        }
+
+        return;
+    }
+
+    n = 0;
+    tg_buf_char(buf, type == TG_JSON_OBJECT ? '{' : '[');
+    (void) (type == TG_JSON_OBJECT ? tg_json_object(json)
+                                   : tg_json_array(json));
+
+    while ((type == TG_JSON_OBJECT ? tg_json_member(json, &text)
+                                   : tg_json_element(json))
+           == TG_OK)
+    {
+        tg_buf_text(buf, n++ != 0 ? "," : "");
+        tg_cli_put_indent(buf, json->depth);
+
+        if (type == TG_JSON_OBJECT) {
+            tg_buf_char(buf, '"');
+            tg_buf_str(buf, text);
+            tg_buf_text(buf, "\": ");
+        }
+
+        tg_cli_put_value(buf, json);
+    }
+
+    if (n != 0) {
+        tg_cli_put_indent(buf, json->depth);
+    }
+
+    tg_buf_char(buf, type == TG_JSON_OBJECT ? '}' : ']');
+}
+
+void
+tg_cli_put_pretty(tg_buf_t *buf, tg_str_t raw)
+{
+    tg_json_t json;
+
+    tg_json_init(&json, raw);
+    tg_cli_put_value(buf, &json);
+}
+
+/* Characters, which is near enough to columns for a line's end. */
+static size_t
+tg_cli_width(const char *p, const char *end)
+{
+    size_t n;
+
+    for (n = 0; p < end; p++) {
+        n += ((unsigned char) *p & 0xc0) != 0x80;
+    }
+
+    return n;
+}
+
+static void
+tg_cli_put_blanks(tg_buf_t *buf, unsigned n)
+{
+    while (n-- != 0) {
+        tg_buf_char(buf, ' ');
+    }
+}
+
+static void
+tg_cli_wrap_line(tg_buf_t *buf, const char *p, const char *end, unsigned indent,
+                 unsigned width)
+{
+    const char *word;
+    size_t at, n;
+
+    for (at = 0; p < end; at += n) {
+        word = p;
+
+        while (p < end && *p != ' ') {
+            p++;
+        }
+
+        n = tg_cli_width(word, p);
+
+        if (at == 0) {
+            tg_cli_put_blanks(buf, indent);
+        } else if (indent + at + 1 + n > width) {
+            tg_buf_char(buf, '\n');
+            tg_cli_put_blanks(buf, indent);
+            at = 0;
+        } else {
+            tg_buf_char(buf, ' ');
+            at++;
+        }
+
+        tg_buf_put(buf, word, (size_t) (p - word));
+
+        while (p < end && *p == ' ') {
+            p++;
+        }
+    }
+}
+
+void
+tg_cli_put_wrapped(tg_buf_t *buf, tg_str_t text, unsigned indent,
+                   unsigned width)
+{
+    const char *p, *end, *newline;
+
+    end = text.data + text.len;
+
+    while (end > text.data && (end[-1] == '\n' || end[-1] == ' ')) {
+        end--;
+    }
+
+    for (p = text.data; p < end; p = newline + 1) {
+        newline = memchr(p, '\n', (size_t) (end - p));
+        newline = newline != NULL ? newline : end;
+
+        /* A line that starts with a blank was laid out by hand. */
+        if (width != 0 && *p != ' ') {
+            tg_cli_wrap_line(buf, p, newline, indent, width);
+        } else if (newline != p) {
+            tg_cli_put_blanks(buf, indent);
+            tg_buf_put(buf, p, (size_t) (newline - p));
+        }
+
+        tg_buf_char(buf, '\n');
+    }
+}
+
+unsigned
+tg_cli_columns(void)
+{
+    struct winsize size;
+
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+    {
+        return 0;
+    }
+
+    if (size.ws_col > TG_CLI_COLUMNS_MAX) {
+        return TG_CLI_COLUMNS_MAX;
+    }
+
+    return size.ws_col < TG_CLI_COLUMNS_MIN ? TG_CLI_COLUMNS_MIN : size.ws_col;
+}
+
+int
+tg_cli_finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return status;
+    }
+
+    /* `toolgate list | head`: the reader has had enough. */
+    if (errno == EPIPE) {
+        return 128 + SIGPIPE;
+    }
+
+    tg_cli_error("cannot write to standard output: %s", strerror(errno));
+
+    return TG_CLI_FAILED;
+}

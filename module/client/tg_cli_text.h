@@ -1,0 +1,47 @@
+/*
+ * What the command line writes.  Text from a server reaches a terminal only
+ * with its control characters made visible.
+ */
+#ifndef TG_CLI_TEXT_H
+#define TG_CLI_TEXT_H
+
+#include "core/tg_json.h"
+
+#include <stdio.h>
+
+/* "toolgate: …" and a newline on standard error. */
+void tg_cli_error(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/*
+ * Writes text as it is; on a terminal, what could move the cursor, change
+ * colours or turn the direction of writing becomes \u001b and the like.
+ */
+void tg_cli_print(FILE *file, tg_str_t text);
+
+/* Appends text with such characters made visible, newlines included. */
+void tg_cli_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line);
+
+/* Appends a validated JSON value, a member a line. */
+void tg_cli_put_pretty(tg_buf_t *buf, tg_str_t raw);
+
+/*
+ * Appends text in lines of at most width characters, each behind indent
+ * blanks; width 0 keeps the lines as they are.
+ */
+void tg_cli_put_wrapped(tg_buf_t *buf, tg_str_t text, unsigned indent,
+                        unsigned width);
+
+/* Columns of the terminal on standard output, 0 when it is none. */
+unsigned tg_cli_columns(void);
+
+/*
+ * Flushes standard output and turns status into one that says when that
+ * failed: what was not written was not done.
+ */
+int tg_cli_finish(int status);
+
+/* Reports that there is no memory; returns TG_CLI_FAILED. */
+int tg_cli_nomem(void);
+
+#endif

@@ -1,0 +1,288 @@
+#!/usr/bin/perl
+# toolgate call against a server that the test plays.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Command;
+
+my $tg = Toolgate::Test->new;
+my $parent = Toolgate::Parent->new($tg->socket_path);
+my ($request, $answer, $refuse, $text) =
+    map { \&{"Toolgate::Parent::$_"} } qw(request answer refuse text_result);
+my $finish = \&Toolgate::Command::finish;
+
+sub start {
+    my $cli = Toolgate::Command::start($tg, @_);
+    return ($cli, Toolgate::Command::greet($parent));
+}
+
+# A command line that fails before it connects.
+sub fails {
+    my ($pattern, @args) = @_;
+    my ($status, $out, $err) = $tg->cli(@args);
+    is $status, 2, "@args: status";
+    like $err, $pattern, "@args: why";
+    is $out, '', "@args: nothing on stdout";
+    ok !$parent->is_called(0), "@args: nobody was asked";
+}
+
+my %type = (
+    s  => 'string',
+    n  => 'integer',
+    b  => 'boolean',
+    a  => 'array',
+    o  => 'object',
+    sn => [ 'string', 'null' ],
+    nn => [ 'number', 'null' ],
+);
+my @tools = (
+    Toolgate::Parent::tool('word_count'),
+    Toolgate::Parent::tool('word_list'),
+    Toolgate::Parent::tool(
+        'typed',
+        inputSchema => {
+            type       => 'object',
+            properties => {
+                (map { $_ => { type => $type{$_} } } keys %type),
+                x => { enum => [ 1, 2 ] },
+            },
+        }));
+
+# --- arguments ------------------------------------------------------------
+
+# The arguments that key=value become, as they are on the wire.
+sub typed {
+    my ($cli, $conn) = start('call', 'typed', @_);
+    $answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
+    my $line = $conn->recv_line;
+    $answer->($conn, $conn->decode($line), $text->('ok'));
+    my ($status) = $finish->($cli);
+    is $status, 0, "call @_: status";
+    my ($arguments) = $line =~ /"arguments":(.*)\}\}$/;
+    return $arguments;
+}
+
+is typed('s=1', 'n=2', 'b=true', 'a=[1, "x"]', 'o={"k":null}'),
+    '{"s":"1","n":2,"b":true,"a":[1,"x"],"o":{"k":null}}',
+    'key=value: as the schema says';
+is typed('sn=null', 'nn=1e400', 'x=1', 'other=a=b', 'empty='),
+    '{"sn":"null","nn":1e400,"x":"1","other":"a=b","empty":""}',
+    'key=value: a string where it may be one';
+is typed('s:=[1]', "q=\"\\\t\xc3\xbc"),
+    "{\"s\":[1],\"q\":\"\\\"\\\\\\t\xc3\xbc\"}",
+    'key:=JSON, and what JSON must escape';
+
+for my $wrong (
+    [ qr/n is to be of type "integer", which "x" is not/, 'n=x' ],
+    [ qr/the value of o is no JSON/, 'o:={' ],
+    [ qr/"s" is no argument/, 's' ],
+    [ qr/"=1" is no argument/, '=1' ],
+    [ qr/s is given twice/, 's=1', 's=2' ],
+    [ qr/not valid UTF-8/, "s=\xff" ])
+{
+    my ($pattern, @args) = @$wrong;
+    my ($cli, $conn) = start('call', 'typed', @args);
+    $answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
+    my ($status, $out, $err) = $finish->($cli);
+    is $status, 2, "@args: status";
+    like $err, $pattern, "@args: why";
+}
+
+# One JSON text goes as it is, and needs no list.
+my $big = '{"n":12345678901234567890,"f":1.0}';
+for my $case (
+    [ $big, undef, $big ],
+    [ '-', " $big \n", $big ],
+    [ undef, undef, '{}' ])
+{
+    my ($arg, $stdin, $want) = @$case;
+    my ($cli, $conn) =
+        start({ stdin => $stdin }, 'call', 'any', $arg // ());
+    my $line = $conn->recv_line;
+    like $line, qr/"name":"any","arguments":\Q$want\E\}\}$/,
+        'arguments ' . ($arg // 'none');
+    $answer->($conn, $conn->decode($line), $text->('ok'));
+    is +($finish->($cli))[0], 0, 'status';
+}
+
+fails(qr/call which tool/, 'call');
+fails(qr/is no name/, 'call', '');
+fails(qr/the argument is no JSON/, 'call', 'a', '{"a":1 2}');
+fails(qr/more than the one JSON text/, 'call', 'a', '{}', 'b=1');
+fails(qr/must be a JSON object, such as/, 'call', 'a', '[1]');
+{
+    my ($status, undef, $err) = $tg->cli({ stdin => '' }, 'call', 'a', '-');
+    is $status, 2, 'nothing on standard input: status';
+    like $err, qr/standard input is no JSON/, 'nothing on standard input: why';
+}
+
+# --- results --------------------------------------------------------------
+
+# What a result becomes: status, stdout, stderr.
+sub result {
+    my ($result, @args) = @_;
+    my ($cli, $conn) = start('call', 'any', @args);
+    $answer->($conn, $request->($conn, 'tools/call'), $result);
+    return $finish->($cli);
+}
+
+sub texts {
+    return { content => [ map { { type => 'text', text => $_ } } @_ ] };
+}
+
+my ($status, $out, $err) = result(texts("a\e[0m\0b"));
+is $status, 0, 'a text: status';
+is $out, "a\e[0m\0b", 'a text: as it is, when no terminal reads it';
+(undef, $out) = result(texts("a", "b\n", "c"));
+is $out, "a\nb\nc", 'texts: each on its own line';
+(undef, $out) = result({
+    content => [
+        { type => 'image', mimeType => 'image/png', data => 'AAAA' },
+        { type => 'text', text => 'x' },
+        {
+            type => 'resource_link', uri => "file:///\n1", name => 'one',
+        },
+        {
+            type     => 'resource',
+            resource => { uri => 'file:///2', text => 'two' },
+        },
+    ],
+});
+is $out, <<'END', 'what is no text: one line each';
+[content of type image image/png, 4 bytes of base64; --json shows it]
+x
+[content of type resource_link one file:///\u000a1; --json shows it]
+[content of type resource file:///2; --json shows it]
+END
+(undef, $out) = result({
+    content => [], structuredContent => { a => [ 1, {} ] },
+});
+is $out, <<'END', 'structured content, where there is nothing else';
+{
+  "a": [
+    1,
+    {}
+  ]
+}
+END
+
+($status, $out, $err) = result({ %{ texts('bad luck') }, isError => \1 });
+is $status, 1, 'isError: status';
+is $out, '', 'isError: nothing on stdout';
+is $err, "bad luck\n", 'isError: the text on stderr';
+(undef, undef, $err) = result({ content => [], isError => \1 });
+like $err, qr/did not say why/, 'isError without a text';
+
+my $result = { %{ texts('x') }, isError => \1, _meta => { a => 1 } };
+($status, $out) = result($result, '--json');
+is $status, 1, '--json: status';
+my $codec = 'Toolgate::Client';
+is $codec->encode($codec->decode($out)), $codec->encode($result),
+    '--json: the whole result';
+is $out =~ tr/\n//, 1, '--json: one line';
+
+# --- the server says no ---------------------------------------------------
+
+# An unknown tool, with and without arguments that need the list.
+for my $case ([ 'word_cuont', 's=1' ], ['word_cuont'], ['Word-Count']) {
+    my ($cli, $conn) = start('call', @$case);
+    if (@$case == 1) {
+        $refuse->($conn, $request->($conn, 'tools/call'), -32602, 'unknown');
+    }
+    $answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
+    ($status, $out, $err) = $finish->($cli);
+    is $status, 1, "@$case: status";
+    like $err, qr/^toolgate: there is no tool "$case->[0]"; did you mean word_c/,
+        "@$case: what was meant";
+}
+my ($cli, $conn) = start('call', 'xyz');
+$refuse->($conn, $request->($conn, 'tools/call'), -32602, 'unknown');
+$answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
+(undef, undef, $err) = $finish->($cli);
+like $err, qr/no tool "xyz" \(toolgate list shows them all\)$/,
+    'nothing is near';
+
+# -32602 for another reason.
+($cli, $conn) = start('call', 'typed');
+$refuse->($conn, $request->($conn, 'tools/call'), -32602, 'n is wrong');
+$answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
+($status, $out, $err) = $finish->($cli);
+is $status, 1, 'another reason: status';
+is $err, "toolgate: the server answered with error -32602: n is wrong\n",
+    'another reason: the server\'s';
+
+($cli, $conn) = start('call', 'any', '--json');
+$refuse->($conn, $request->($conn, 'tools/call'), -32602, 'unknown');
+($status, $out, $err) = $finish->($cli);
+is $status, 1, 'an error with --json: status';
+is $out, qq({"error":{"code":-32602,"message":"unknown"}}\n),
+    'an error with --json: on stdout';
+
+# --- methods --------------------------------------------------------------
+
+# Params on the wire and what is printed of a result.
+sub method {
+    my ($result, @args) = @_;
+    my ($command, $server) = start('call', '--method', 'task.list', @args);
+    my $line = $server->recv_line;
+    $answer->($server, $server->decode($line), $result);
+    my ($state, $stdout) = $finish->($command);
+    is $state, 0, "--method @args: status";
+    my ($params) = $line =~ /"method":"task\.list"(.*)\}$/;
+    return ($params, $stdout);
+}
+
+is_deeply [ method([]) ], [ '', "[]\n" ], 'a method without params';
+is_deeply [ method('x', 'a=1', 'b:=1') ], [ ',"params":{"a":"1","b":1}', 'x' ],
+    'a method with named params, and a string as its text';
+is_deeply [ method({ a => 1 }, '[1, 2]') ],
+    [ ',"params":[1,2]', "{\n  \"a\": 1\n}\n" ], 'a method with a list';
+is_deeply [ method("a\n", '--json', '{}') ], [ ',"params":{}', "\"a\\n\"\n" ],
+    'a method with --json';
+($cli, $conn) = start('call', '--method=x.y');
+$refuse->($conn, $request->($conn, 'x.y'), -32601, 'Method not found: x.y');
+($status, $out, $err) = $finish->($cli);
+is $status, 1, 'an unknown method: status';
+like $err, qr/error -32601: Method not found: x\.y$/, 'and what was said';
+
+# --- the end of patience --------------------------------------------------
+
+($cli, $conn) = start('call', 'slow', '--timeout', '0.2');
+my $call = $request->($conn, 'tools/call');
+($status, $out, $err) = $finish->($cli);
+is $status, 2, '--timeout: status';
+like $err, qr/within 0\.2 s; what was asked is cancelled/, '--timeout: said so';
+is $conn->notification('notifications/cancelled')->{params}{requestId},
+    $call->{id}, '--timeout: cancelled';
+ok Toolgate::Parent::is_left($conn), '--timeout: gone';
+
+for my $case ([ INT => 130 ], [ TERM => 143 ], [ HUP => 129 ]) {
+    my ($signal, $want) = @$case;
+    ($cli, $conn) = start('call', 'slow');
+    $call = $request->($conn, 'tools/call');
+    $cli->signal($signal);
+    ($status, $out, $err) = $finish->($cli);
+    is $status, $want, "$signal: status";
+    is $out . $err, '', "$signal: nothing to say";
+    is $conn->notification('notifications/cancelled')->{params}{requestId},
+        $call->{id}, "$signal: cancelled";
+    ok Toolgate::Parent::is_left($conn), "$signal: gone";
+}
+($cli, $conn) = start('call', '--method', 'm');
+$call = $request->($conn, 'm');
+$cli->signal('INT');
+is +($finish->($cli))[0], 130, 'INT in a method: status';
+is $conn->notification('$/cancelRequest')->{params}{id}, $call->{id},
+    'INT in a method: cancelled';
+
+# --- the reader has gone --------------------------------------------------
+
+($cli, $conn) = start('call', 'any');
+close delete $cli->{in};
+$answer->($conn, $request->($conn, 'tools/call'), $text->('x' x 200_000));
+is $cli->wait_exit >> 8, 141, 'nobody reads: as if SIGPIPE had come';
+is $cli->stderr, '', 'nobody reads: nothing to say';
+
+done_testing;

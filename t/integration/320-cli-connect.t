@@ -1,0 +1,224 @@
+#!/usr/bin/perl
+# How toolgate finds the server, what it says when there is none, and that
+# it comes back to one that reloads.
+
+use strict;
+use warnings;
+
+use IO::Socket::UNIX;
+use Socket qw(SOCK_DGRAM SOCK_STREAM);
+use Toolgate::Test;
+use Toolgate::Command;
+
+my $tg = Toolgate::Test->new;
+my $path = $tg->socket_path;
+my ($request, $answer) = map { \&{"Toolgate::Parent::$_"} } qw(request answer);
+my $finish = \&Toolgate::Command::finish;
+
+# --- the command line -----------------------------------------------------
+
+my ($status, $out, $err) = $tg->cli('--version');
+is $status, 0, '--version: status';
+like $out, qr/^toolgate \d+\.\d+\.\d+\n\z/, '--version';
+for my $args ([ '--help' ], ['help']) {
+    ($status, $out) = $tg->cli(@$args);
+    is $status, 0, "@$args: status";
+    like $out, qr/^usage: toolgate COMMAND.*^  call /ms, "@$args";
+}
+for my $command (qw(list call ping config)) {
+    ($status, $out) = $tg->cli('help', $command);
+    like $out, qr/^usage: toolgate $command /, "help $command";
+    is +($tg->cli($command, '-h'))[1], $out, "$command -h: the same";
+}
+
+for my $case (
+    [ qr/^usage: toolgate COMMAND/ ],
+    [ qr/no command "lsit" \(see toolgate help\)/, 'lsit' ],
+    [ qr/no command "lsit"/, 'help', 'lsit' ],
+    [ qr/unknown option --jsn/, 'list', '--jsn' ],
+    [ qr/unknown option -x/, 'list', '-x' ],
+    [ qr/--json takes no value/, 'list', '--json=1' ],
+    [ qr/--socket wants a value$/, 'list', '--socket' ],
+    [ qr/--socket wants a value that is not empty/, 'list', '--socket=' ],
+    [ qr/list does not take --write \(see toolgate help list\)/,
+        'list', '--write' ],
+    [ qr/list takes no arguments/, 'list', 'x' ],
+    [ qr/ping takes no arguments/, 'ping', 'x' ],
+    (map { [ qr/--timeout wants seconds/, 'ping', '--timeout', $_ ] }
+        qw(0 -1 nan inf 1x x)),
+    [ qr/which socket\?.*TOOLGATE_SOCKET/,
+        { env => { TOOLGATE_SOCKET => undef } }, 'ping' ],
+    [ qr/which socket\?/, { env => { TOOLGATE_SOCKET => '' } }, 'ping' ])
+{
+    my ($pattern, @args) = @$case;
+    ($status, $out, $err) = $tg->cli(@args);
+    my $name = join ' ', map { ref ? 'no socket' : $_ } @args;
+    is $status, 2, "'$name': status";
+    like $err, $pattern, "'$name': why";
+    is $out, '', "'$name': nothing on stdout";
+}
+
+# --- nobody there ---------------------------------------------------------
+
+sub unreachable {
+    my ($pattern, $name, @args) = @_;
+    ($status, $out, $err) = $tg->cli(@args ? @args : 'ping');
+    is $status, 2, "$name: status";
+    like $err, $pattern, "$name: why";
+}
+
+my $nobody = qr/nothing listens on \Q$path\E: is Toolgate running\?/;
+unreachable($nobody, 'no file');
+my $parent = Toolgate::Parent->new($path);
+$parent->close(stale => 1);
+ok -S $path, 'a socket is left behind';
+unreachable($nobody, 'a stale socket');
+unlink $path;
+
+my $file = $tg->file('plain', '');
+unreachable(qr/\Q$file\E is not a socket/, 'a file', 'ping', '--socket', $file);
+unreachable(qr/is not a socket/, 'a folder', 'ping', '--socket', $tg->dir);
+unreachable(qr/at most 107 bytes/, 'a long path',
+    'ping', '--socket', '/' . 'x' x 108);
+my $datagram = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $path);
+unreachable(qr/a socket of another kind/, 'a datagram socket');
+close $datagram;
+unlink $path;
+
+SKIP: {
+    skip 'root may connect to everything', 2 if $> == 0;
+    $parent->listen;
+    chmod 0, $path;
+    unreachable(qr/you may not connect to .*tool_socket_mode/s, 'mode 0');
+    $parent->close;
+}
+
+# A queue of connections that nobody takes from.
+{
+    my $full = IO::Socket::UNIX->new(
+        Type => SOCK_STREAM, Local => $path, Listen => 1)
+        or die $!;
+    my @waiting;
+    while (1) {
+        my $one = IO::Socket::UNIX->new(Type => SOCK_STREAM) or die $!;
+        $one->blocking(0);
+        last if !connect $one, Socket::pack_sockaddr_un($path);
+        push @waiting, $one;
+    }
+    my $cli = Toolgate::Command::start($tg, 'ping');
+    # Its turn comes when the others are gone.
+    for (@waiting) {
+        my $one = $full->accept;
+        close $one;
+    }
+    my $socket = $full->accept;
+    my $conn = Toolgate::Client->over($socket, $socket, 'server');
+    $answer->($conn, $request->($conn, 'ping'), {});
+    $answer->($conn, $request->($conn, 'initialize'), {});
+    $answer->($conn, $request->($conn, 'ping'), {});
+    is +($finish->($cli))[0], 0, 'a full queue: waited for';
+    close $full;
+    unlink $path;
+}
+
+# --- another kind of server -----------------------------------------------
+
+$parent->listen;
+my $cli = Toolgate::Command::start($tg, 'ping');
+$parent->accept->close for 1 .. 5;
+($status, $out, $err) = $finish->($cli);
+is $status, 2, 'every connection ended: status';
+like $err, qr/ends every connection: is it a Toolgate socket\?/,
+    'every connection ended: said so';
+ok !$parent->is_called(0), 'and not tried for ever';
+
+# --- other ways to name the socket ----------------------------------------
+
+for my $socket ("unix:$path", './t.sock') {
+    $cli = Toolgate::Command::start(
+        $tg, { cwd => $tg->dir, env => { TOOLGATE_SOCKET => '/nowhere' } },
+        "--socket=$socket", 'call', '--method', 'm');
+    my $conn = Toolgate::Command::greet($parent);
+    $answer->($conn, $request->($conn, 'm'), 1);
+    is +($finish->($cli))[1], "1\n", "--socket=$socket before the command";
+}
+
+# --- reloads --------------------------------------------------------------
+
+# An old worker's way out: who has said hello is told that what it asked was
+# not taken up.
+sub leave {
+    my ($conn) = @_;
+    $conn->notify('notifications/toolgate/closing', { reason => 'reload' });
+    $conn->close;
+}
+
+$cli = Toolgate::Command::start($tg, 'call', 'any');
+for (1 .. 3) {
+    my $conn = Toolgate::Command::greet($parent);
+    $request->($conn, 'tools/call');
+    leave($conn);
+}
+my $conn = Toolgate::Command::greet($parent);
+$answer->($conn, $request->($conn, 'tools/call'),
+    Toolgate::Parent::text_result('at last'));
+($status, $out, $err) = $finish->($cli);
+is $status, 0, 'a reload: status';
+is $out . $err, 'at last', 'a reload: sent again, and answered once';
+
+# A worker that goes before it has read the hello.
+$cli = Toolgate::Command::start($tg, 'call', 'any');
+$parent->accept->close;
+$conn = Toolgate::Command::greet($parent);
+$answer->($conn, $request->($conn, 'tools/call'),
+    Toolgate::Parent::text_result('x'));
+is +($finish->($cli))[1], 'x', 'a connection that ends at once is made again';
+
+# The server is down for a moment in between.
+$cli = Toolgate::Command::start($tg, 'call', 'any');
+$conn = Toolgate::Command::greet($parent);
+$request->($conn, 'tools/call');
+$parent->close;
+leave($conn);
+$parent->listen;
+$conn = Toolgate::Command::greet($parent);
+$answer->($conn, $request->($conn, 'tools/call'),
+    Toolgate::Parent::text_result('back'));
+is +($finish->($cli))[1], 'back', 'a restart is waited for';
+
+# A crash: it may have been done, so it is not asked again.
+$cli = Toolgate::Command::start($tg, 'call', 'any');
+$conn = Toolgate::Command::greet($parent);
+$request->($conn, 'tools/call');
+$conn->close;
+($status, $out, $err) = $finish->($cli);
+is $status, 2, 'a crash: status';
+like $err, qr/broke before the answer came; what was asked may have been done/,
+    'a crash: said so';
+ok !$parent->is_called(0), 'a crash: not asked again';
+
+# --- large messages -------------------------------------------------------
+
+my $large = 'x' x 9_000_000;
+$cli = Toolgate::Command::start($tg, { stdin => qq({"t":"$large"}) },
+    'call', 'any', '-');
+$conn = Toolgate::Command::greet($parent);
+my $call = $request->($conn, 'tools/call', 30);
+is length $call->{params}{arguments}{t}, 9_000_000, 'large arguments';
+$answer->($conn, $call, Toolgate::Parent::text_result($large));
+($status, $out) = $finish->($cli, 30);
+is $status, 0, 'a large answer: status';
+ok $out eq $large, 'a large answer';
+
+# What is no answer is passed over.
+$cli = Toolgate::Command::start($tg, 'call', '--method', 'm');
+$conn = Toolgate::Command::greet($parent);
+$call = $request->($conn, 'm');
+$conn->send_line('no JSON');
+$conn->send_line({ jsonrpc => '2.0', id => 999, result => 1 });
+$conn->notify('some/thing', {});
+$conn->send_line({ jsonrpc => '2.0', id => 'x', method => 'roots/list' });
+$answer->($conn, $call, 'mine');
+is +($finish->($cli))[1], 'mine', 'what is no answer is passed over';
+
+done_testing;

@@ -1,0 +1,136 @@
+#!/usr/bin/perl
+# On a terminal, what a server sends cannot take control of it.
+
+use strict;
+use warnings;
+
+use Fcntl qw(O_NOCTTY O_RDWR);
+use Toolgate::Test;
+use Toolgate::Command;
+
+use constant {
+    TIOCGPTN   => 0x80045430,
+    TIOCSPTLCK => 0x40045431,
+    TIOCSWINSZ => 0x5414,
+};
+
+my $tg = Toolgate::Test->new;
+my $parent = Toolgate::Parent->new($tg->socket_path);
+my ($request, $answer) = map { \&{"Toolgate::Parent::$_"} } qw(request answer);
+
+# A terminal of our own: the end that we read, and the path of the other.
+sub terminal {
+    my ($columns) = @_;
+    sysopen my $fh, '/dev/ptmx', O_RDWR | O_NOCTTY or return;
+    my ($lock, $number) = (pack('i', 0), pack 'i', 0);
+    ioctl $fh, TIOCSPTLCK, $lock or return;
+    ioctl $fh, TIOCGPTN, $number or return;
+    my $path = '/dev/pts/' . unpack 'i', $number;
+    sysopen my $other, $path, O_RDWR | O_NOCTTY or return;
+    my $size = pack 'SSSS', 24, $columns, 0, 0;
+    ioctl $other, TIOCSWINSZ, $size or return;
+    return ($fh, $other);
+}
+
+# What toolgate writes to a terminal of so many columns; $serve answers it.
+sub show {
+    my ($columns, $serve, @args) = @_;
+    my ($fh, $other) = terminal($columns);
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        Toolgate::Process::exec_command({
+                env => {
+                    TOOLGATE_SOCKET => $tg->socket_path,
+                    %{ $tg->san_env },
+                },
+                stdout => $other,
+                stderr => $other,
+            },
+            Toolgate::Test::build_dir() . '/toolgate',
+            @args);
+    }
+    close $other;
+    my $screen = Toolgate::Client->over($fh, $fh, 'screen');
+    $serve->(Toolgate::Command::greet($parent));
+    waitpid $pid, 0;
+    my $status = $? >> 8;
+    # A terminal that was closed reads as EIO.
+    my $deadline = time + 10;
+    1 while eval { $screen->fill($deadline) };
+    my $text = $screen->buffered;
+    $text =~ s/\r\n/\n/g;
+    return ($status, $text);
+}
+
+plan(skip_all => 'no terminals here') if !terminal(80);
+
+my $evil = "a\e]0;x\a\e[2J\r\x{9b}31m\x{202e}b\tc\x7f";
+my $tame = 'a\u001b]0;x\u0007\u001b[2J\u000d\u009b31m\u202eb' . "\tc" . '\u007f';
+
+sub call {
+    my ($result) = @_;
+    return sub {
+        my ($conn) = @_;
+        $answer->($conn, $request->($conn, 'tools/call'), $result);
+    };
+}
+
+sub screen {
+    my ($text) = @_;
+    # Tabs are the terminal's to expand, or not.
+    $text =~ s/[ \t]+/ /g;
+    return $text;
+}
+
+my ($status, $text) =
+    show(80, call(Toolgate::Parent::text_result("$evil\x{fc}")), 'call', 'x');
+is $status, 0, 'call: status';
+is screen($text), screen("$tame\xc3\xbc\n"),
+    'call: visible, with a newline at the end';
+($status, $text) = show(
+    80,
+    call({ %{ Toolgate::Parent::text_result($evil) }, isError => \1 }),
+    'call', 'x');
+is $status, 1, 'isError: status';
+is screen($text), screen("$tame\n"), 'isError: visible';
+
+($status, $text) =
+    show(80, call(Toolgate::Parent::text_result($evil)), 'call', 'x', '--json');
+like $text, qr/u009b31m\\u202eb/, '--json: visible, and still JSON';
+is +Toolgate::Client->decode($text)->{content}[0]{text}, $evil,
+    '--json: the same text';
+
+($status, $text) = show(
+    80,
+    sub {
+        my ($conn) = @_;
+        Toolgate::Parent::refuse($conn, $request->($conn, 'm'), -1, $evil);
+    },
+    'call', '--method', 'm');
+is screen($text),
+    screen("toolgate: the server answered with error -1: $tame\n"),
+    'an error: visible';
+
+($status, $text) = show(
+    44,
+    sub {
+        my ($conn) = @_;
+        my $description = join(' ', ('word') x 20) . "\n  kept   as it is\n";
+        $answer->(
+            $conn,
+            $request->($conn, 'tools/list'),
+            {
+                tools => [
+                    Toolgate::Parent::tool("a\e[1m", description => $evil),
+                    Toolgate::Parent::tool('b', description => $description),
+                ],
+            });
+    },
+    'list');
+my $line = '    ' . join(' ', ('word') x 8) . "\n";
+is screen($text),
+    screen("a\\u001b[1m\n    $tame\nb\n" . $line x 2
+        . "    word word word word\n      kept   as it is\n"),
+    'list: visible, and no wider than the terminal';
+
+done_testing;

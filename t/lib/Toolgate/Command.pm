@@ -1,0 +1,55 @@
+package Toolgate::Command;
+
+# The command line under test, started and answered by the test itself,
+# which is its server (Toolgate::Parent).
+
+use strict;
+use warnings;
+
+use Toolgate::Client;
+use Toolgate::Parent;
+use Toolgate::Util;
+
+# toolgate with the test's socket, running.  Options before the arguments:
+# stdin, env, cwd.
+sub start {
+    my ($tg, @args) = @_;
+    my $option = ref $args[0] ? shift @args : {};
+    my $cli = $tg->spawn({
+            cwd => $option->{cwd},
+            env => {
+                TOOLGATE_SOCKET => $tg->socket_path,
+                %{ $option->{env} // {} },
+            },
+        },
+        "$BUILD/toolgate",
+        @args);
+    $cli->send_raw($option->{stdin}) if defined $option->{stdin};
+    close $cli->{out};
+    return $cli;
+}
+
+# The connection that it opens: says hello, and is answered to its ping.
+sub greet {
+    my ($parent) = @_;
+    my $conn = $parent->accept;
+    my $hello = $conn->recv_json;
+    die 'no hello but ' . $conn->encode($hello)
+        if ($hello->{method} // '') ne 'notifications/toolgate/hello'
+        || exists $hello->{id};
+    Toolgate::Parent::answer($conn, Toolgate::Parent::request($conn, 'ping'),
+        { pong => \1 });
+    return $conn;
+}
+
+# To its end: exit status (128 + n for a signal), stdout, stderr.
+sub finish {
+    my ($cli, $timeout) = @_;
+    my $deadline = Time::HiRes::time() + ($timeout // $Toolgate::Client::TIMEOUT);
+    1 while $cli->fill($deadline);
+    my $status = $cli->wait_exit;
+    return ($status & 127 ? 128 + ($status & 127) : $status >> 8,
+        $cli->buffered, $cli->stderr);
+}
+
+1;

@@ -1,0 +1,302 @@
+/*
+ * Registrations merged into files that people wrote: what comes out, byte
+ * for byte, that a second run changes nothing, and what is refused.
+ */
+#include "client/tg_cli_merge.h"
+
+#include <CUnit/Basic.h>
+#include <stdio.h>
+
+typedef int (*test_merge_pt)(tg_str_t old, const tg_cli_entry_t *entry,
+                             tg_buf_t *out, tg_buf_t *why);
+
+/* out NULL: refused, and why holds this. */
+typedef struct {
+    const char *old;
+    const char *out;
+    const char *why;
+} test_case_t;
+
+static const tg_cli_entry_t test_entry = {
+    { "toolgate", 8 },
+    { "/b/toolgate-bridge", 18 },
+    { "/run/t \"1\".sock", 15 },
+};
+
+#define E "/b/toolgate-bridge"
+#define S "/run/t \\\"1\\\".sock"
+
+static const test_case_t test_json[] = {
+    /* nothing yet */
+    { "",
+      "{\n  \"mcpServers\": {\n    \"toolgate\": {\n"
+      "      \"command\": \"" E "\",\n      \"args\": [\"" S "\"]\n    }\n  }"
+      "\n}\n",
+      NULL },
+    { " \r\n",
+      "{\n  \"mcpServers\": {\n    \"toolgate\": {\n"
+      "      \"command\": \"" E "\",\n      \"args\": [\"" S "\"]\n    }\n  }"
+      "\n}\n",
+      NULL },
+    /* other members, numbers and escapes stay as they are */
+    { "{\n\t\"a\": 1.0,\n\t\"b\": 12345678901234567890,\n\t\"\\u0063\": "
+      "\"\\/\"\n}",
+      "{\n\t\"a\": 1.0,\n\t\"b\": 12345678901234567890,\n\t\"\\u0063\": "
+      "\"\\/\",\n\t\"mcpServers\": {\n\t\t\"toolgate\": {\n"
+      "\t\t\t\"command\": \"" E "\",\n\t\t\t\"args\": [\"" S "\"]\n\t\t}"
+      "\n\t}\n}",
+      NULL },
+    /* an empty object of servers, with its own indent */
+    { "{\n    \"mcpServers\": {}\n}\n",
+      "{\n    \"mcpServers\": {\n        \"toolgate\": {\n"
+      "            \"command\": \"" E "\",\n"
+      "            \"args\": [\"" S "\"]\n        }\n    }\n}\n",
+      NULL },
+    /* beside another server; a line end of Windows */
+    { "{\r\n  \"mcpServers\": {\r\n    \"x\": {\"command\":\"y\"}\r\n  }\r\n}",
+      "{\r\n  \"mcpServers\": {\r\n    \"x\": {\"command\":\"y\"},\r\n"
+      "    \"toolgate\": {\r\n      \"command\": \"" E "\",\r\n"
+      "      \"args\": [\"" S "\"]\r\n    }\r\n  }\r\n}",
+      NULL },
+    /* all on one line */
+    { "{\"mcpServers\":{}}",
+      "{\"mcpServers\":{\"toolgate\": {\"command\": \"" E "\", \"args\": [\"" S
+      "\"]}}}",
+      NULL },
+    { "{\"z\":[1, 2]}",
+      "{\"z\":[1, 2], \"mcpServers\": {\"toolgate\": {\"command\": \"" E
+      "\", \"args\": [\"" S "\"]}}}",
+      NULL },
+    /* an older registration: what else it says is kept */
+    { "{\"mcpServers\": {\"toolgate\": {\"env\": {\"A\": \"1\"}, \"args\": "
+      "[\"/old\", \"x\"], \"command\": \"/old\" , \"x\":1 } } }",
+      "{\"mcpServers\": {\"toolgate\": {\"env\": {\"A\": \"1\"}, \"args\": "
+      "[\"" S "\"], \"command\": \"" E "\" , \"x\":1 } } }",
+      NULL },
+    { "{\n  \"mcpServers\": {\n    \"toolgate\": {\n      \"type\": \"stdio\""
+      "\n    }\n  }\n}\n",
+      "{\n  \"mcpServers\": {\n    \"toolgate\": {\n      \"type\": \"stdio\","
+      "\n      \"command\": \"" E "\",\n      \"args\": [\"" S "\"]\n    }"
+      "\n  }\n}\n",
+      NULL },
+    /* a byte order mark */
+    { "\xef\xbb\xbf{\"mcpServers\":{\"toolgate\":{\"command\":\"" E
+      "\",\"args\":[]}}}",
+      "\xef\xbb\xbf{\"mcpServers\":{\"toolgate\":{\"command\":\"" E
+      "\",\"args\":[\"" S "\"]}}}",
+      NULL },
+    /* refused */
+    { "{\"mcpServers\": {},}", NULL, "no valid JSON" },
+    { "{} // mine", NULL, "no valid JSON" },
+    { "[]", NULL, "no JSON object" },
+    { "{\"mcpServers\": null}", NULL, "no object" },
+    { "{\"mcpServers\": {}, \"mcpServers\": {}}", NULL, "twice" },
+    { "{\"mcpServers\": {\"toolgate\": {}, \"toolgate\": {}}}", NULL, "twice" },
+    { "{\"mcpServers\": {\"toolgate\": 1}}", NULL, "--name" },
+    { "{\"mcpServers\": {\"toolgate\": {\"url\": \"http://x\"}}}", NULL,
+      "--name" },
+};
+
+#define T "command = \"" E "\"\nargs = [\"" S "\"]\n"
+
+static const test_case_t test_toml[] = {
+    { "", "[mcp_servers.toolgate]\n" T, NULL },
+    { "a = 1", "a = 1\n\n[mcp_servers.toolgate]\n" T, NULL },
+    { "a = 1\r\n",
+      "a = 1\r\n\r\n[mcp_servers.toolgate]\r\ncommand = \"" E
+      "\"\r\nargs = [\"" S "\"]\r\n",
+      NULL },
+    /* the table's own two lines, with comments and other keys */
+    { "# top\n[mcp_servers.toolgate] # mine\n# why\ncommand = '/old' # c\n"
+      "startup_timeout_sec = 20\nargs = [ # a\n  'x', \"]\",\n] # b\n"
+      "[mcp_servers.toolgate.env]\nA = \"1\"\n[other]\ncommand = 'no'\n",
+      "# top\n[mcp_servers.toolgate] # mine\n# why\ncommand = \"" E "\" # c\n"
+      "startup_timeout_sec = 20\nargs = [\"" S "\"] # b\n"
+      "[mcp_servers.toolgate.env]\nA = \"1\"\n[other]\ncommand = 'no'\n",
+      NULL },
+    /* other spellings of the header, the values in the other order */
+    { "[ mcp_servers . \"toolgate\" ]\nargs=[]\ncommand=''",
+      "[ mcp_servers . \"toolgate\" ]\nargs=[\"" S "\"]\ncommand=\"" E "\"",
+      NULL },
+    { "['mcp_servers'.\"\\u0074oolgate\"]",
+      "['mcp_servers'.\"\\u0074oolgate\"]\n" T, NULL },
+    { "[mcp_servers.toolgate]\nenv = {A = \"1\", B = ['}', \"]\"]}\nargs = []",
+      "[mcp_servers.toolgate]\ncommand = \"" E
+      "\"\nenv = {A = \"1\", B = ['}', \"]\"]}\nargs = [\"" S "\"]",
+      NULL },
+    /* what looks like a header but is none */
+    { "a = \"\"\"\n[mcp_servers.toolgate]\n\\\"\"\"\"\"\nb = '''\n[x\n'''\n"
+      "c = [\n  '[mcp_servers]', # [y\n]\n",
+      "a = \"\"\"\n[mcp_servers.toolgate]\n\\\"\"\"\"\"\nb = '''\n[x\n'''\n"
+      "c = [\n  '[mcp_servers]', # [y\n]\n\n[mcp_servers.toolgate]\n" T,
+      NULL },
+    /* other servers, in any form that can be added to */
+    { "mcp_servers.x.command = 'y'\nd = 1979-05-27 07:32:00Z\ne = -1_0.5e+3\n"
+      "f = [true, inf, +nan, 0xff]\n[[list]]\n[[list]]\n",
+      "mcp_servers.x.command = 'y'\nd = 1979-05-27 07:32:00Z\ne = -1_0.5e+3\n"
+      "f = [true, inf, +nan, 0xff]\n[[list]]\n[[list]]\n\n"
+      "[mcp_servers.toolgate]\n" T,
+      NULL },
+    { "[mcp_servers]\nx = {command = 'y'}\n",
+      "[mcp_servers]\nx = {command = 'y'}\n\n[mcp_servers.toolgate]\n" T,
+      NULL },
+    { "[mcp_servers.toolgate.env]\nA = '1'\n",
+      "[mcp_servers.toolgate.env]\nA = '1'\n\n[mcp_servers.toolgate]\n" T,
+      NULL },
+    /* refused */
+    { "mcp_servers = {}\n", NULL, "inline table" },
+    { "[mcp_servers]\ntoolgate = {command = 'x'}\n", NULL, "dotted keys" },
+    { "[mcp_servers]\ntoolgate.command = 'x'\n", NULL, "dotted keys" },
+    { "mcp_servers.toolgate.command = 'x'\n", NULL, "dotted keys" },
+    { "mcp_servers.\"toolgate\" = {}\n", NULL, "dotted keys" },
+    { "[[mcp_servers]]\n", NULL, "[[mcp_servers]]" },
+    { "[[mcp_servers.toolgate]]\n", NULL, "[[mcp_servers]]" },
+    { "[mcp_servers.toolgate]\n[mcp_servers.toolgate]\n", NULL, "twice" },
+    { "[mcp_servers.toolgate]\nargs = []\nargs = []\n", NULL, "twice" },
+    { "[mcp_servers.toolgate]\ncommand.x = 1\n", NULL, "is a table" },
+    { "[mcp_servers.toolgate.args]\n", NULL, "is a table" },
+    { "[mcp_servers.toolgate]\nurl = 'http://x'\n", NULL, "--name" },
+    { "a = 1\nb = c\n", NULL, "line 2 is no valid TOML" },
+    { "a = 1 b = 2\n", NULL, "something follows" },
+    { "a\n", NULL, "equals sign" },
+    { "= 1\n", NULL, "a key is missing" },
+    { "a = \"x\n\"\n", NULL, "not closed" },
+    { "a = \"\\q\"\n", NULL, "escape" },
+    { "a = \"\"\"x", NULL, "not closed" },
+    { "a = [1 2]\n", NULL, "array" },
+    { "a = {b = 1\n", NULL, "inline table is not closed" },
+    { "[a\n", NULL, "header" },
+    { "[a] x\n", NULL, "something follows" },
+    { "a = \"\xff\"\n", NULL, "UTF-8" },
+};
+
+static int
+test_holds(const tg_buf_t *buf, const char *text)
+{
+    size_t i, len;
+
+    len = strlen(text);
+
+    for (i = 0; i + len <= buf->len; i++) {
+        if (memcmp(buf->data + i, text, len) == 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static void
+test_one(test_merge_pt merge, const test_case_t *test)
+{
+    tg_buf_t out, again, why;
+    int rc, ok;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_init(&again, tg_alloc_libc());
+    tg_buf_init(&why, tg_alloc_libc());
+    rc = merge(tg_str_c(test->old), &test_entry, &out, &why);
+
+    if (test->out == NULL) {
+        ok = rc == TG_BAD && test_holds(&why, test->why);
+    } else {
+        ok = rc == TG_OK && tg_str_eq(tg_buf_view(&out), tg_str_c(test->out))
+             && merge(tg_buf_view(&out), &test_entry, &again, &why)
+                    == TG_EXISTS;
+    }
+
+    if (!ok) {
+        printf("\nfrom %s\nrc %d why %.*s\ngot %.*s\n", test->old, rc,
+               (int) why.len, why.len != 0 ? why.data : "", (int) out.len,
+               out.len != 0 ? out.data : "");
+    }
+
+    CU_ASSERT(ok);
+    tg_buf_deinit(&out);
+    tg_buf_deinit(&again);
+    tg_buf_deinit(&why);
+}
+
+static void
+test_merge_json(void)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(test_json) / sizeof(test_json[0]); i++) {
+        test_one(tg_cli_merge_json, &test_json[i]);
+    }
+}
+
+static void
+test_merge_toml(void)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(test_toml) / sizeof(test_toml[0]); i++) {
+        test_one(tg_cli_merge_toml, &test_toml[i]);
+    }
+}
+
+/* Cut off anywhere, a file is merged or refused, but never misread. */
+static void
+test_merge_cut(test_merge_pt merge, const test_case_t *tests, size_t n)
+{
+    tg_buf_t out, why;
+    size_t i, len;
+    int rc;
+
+    for (i = 0; i < n; i++) {
+        for (len = 0; len < strlen(tests[i].old); len++) {
+            tg_buf_init(&out, tg_alloc_libc());
+            tg_buf_init(&why, tg_alloc_libc());
+            rc = merge(tg_str(tests[i].old, len), &test_entry, &out, &why);
+            CU_ASSERT(rc == TG_OK || (rc == TG_BAD && why.len != 0));
+            tg_buf_deinit(&out);
+            tg_buf_deinit(&why);
+        }
+    }
+}
+
+static void
+test_merge_cut_json(void)
+{
+    test_merge_cut(tg_cli_merge_json, test_json,
+                   sizeof(test_json) / sizeof(test_json[0]));
+}
+
+static void
+test_merge_cut_toml(void)
+{
+    test_merge_cut(tg_cli_merge_toml, test_toml,
+                   sizeof(test_toml) / sizeof(test_toml[0]));
+}
+
+int
+main(void)
+{
+    CU_pSuite suite;
+    unsigned failed;
+
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return 1;
+    }
+
+    suite = CU_add_suite("client merge", NULL, NULL);
+
+    if (suite == NULL
+        || CU_add_test(suite, ".mcp.json", test_merge_json) == NULL
+        || CU_add_test(suite, "config.toml", test_merge_toml) == NULL
+        || CU_add_test(suite, ".mcp.json cut off", test_merge_cut_json) == NULL
+        || CU_add_test(suite, "config.toml cut off", test_merge_cut_toml)
+               == NULL)
+    {
+        CU_cleanup_registry();
+        return 1;
+    }
+
+    CU_basic_run_tests();
+    failed = CU_get_number_of_failures();
+    CU_cleanup_registry();
+
+    return failed != 0;
+}
