@@ -189,18 +189,19 @@ tg_list_put(tg_bridge_t *bridge, tg_tools_t *tools)
     bridge->tools = tools;
 }
 
-/* An agent that holds another list, or watches over it, must be told. */
+/* The first list is no news for an agent that never asked for one. */
 static void
 tg_list_tell(tg_bridge_t *bridge)
 {
     uint64_t digest;
+    int is_news;
 
     digest = tg_tools_digest(bridge->tools);
+    is_news = bridge->told != digest
+              && (bridge->told != 0 || bridge->has_listed);
+    bridge->told = digest;
 
-    if (bridge->told != digest
-        && (bridge->has_listed || bridge->peer.nsubscriptions != 0))
-    {
-        bridge->told = digest;
+    if (is_news) {
         tg_peer_list_changed(&bridge->peer);
     }
 }

@@ -1,0 +1,62 @@
+package Toolgate::Node;
+
+# One of the programs in t/clients: a client of the MCP SDK, told what to do
+# and asked what it saw in lines of JSON.
+
+use strict;
+use warnings;
+use parent -norequire, 'Toolgate::Process';
+
+use Carp qw(croak);
+use Toolgate::Process;
+use Toolgate::Util;
+
+# Installed by ./build.sh test; here for those who run prove by hand.
+sub install {
+    my $dir = "$TOP/t/clients";
+    my $lock = "$dir/node_modules/.package-lock.json";
+    return
+        if -e $lock
+        && (stat _)[9] >= (stat "$dir/package-lock.json")[9];
+    my ($status, $out, $err) = run_command({ cwd => $dir, timeout => 300 },
+        qw(npm ci --no-audit --no-fund --loglevel=error));
+    croak "npm ci: $out$err" if $status;
+}
+
+# Starts the client of an era with the server's command.
+sub new {
+    my ($class, $tg, $era, @command) = @_;
+    install();
+    my $self = $tg->spawn({}, 'node', "$TOP/t/clients/$era.mjs", @command);
+    return bless $self, $class;
+}
+
+sub tell {
+    my ($self, %command) = @_;
+    $self->send_line(\%command);
+}
+
+# The next event of that name; the others stay for later.
+sub event {
+    my ($self, $name, $timeout) = @_;
+    return $self->recv_where(sub { $_[0]{event} eq $name },
+        $timeout // 20, "event $name");
+}
+
+# What the SDK complained of, up to now.
+sub oops {
+    my ($self) = @_;
+    return join "\n", map { $_->{message} }
+        grep { $_->{event} eq 'oops' } @{ $self->{aside} };
+}
+
+# The client says goodbye in its own way: how the bridge ends is its choice.
+sub leave {
+    my ($self) = @_;
+    $self->shutdown_write;
+    $self->event('closed');
+    my $status = $self->wait_exit(10);
+    croak "$self->{name}: exit status $status" if $status;
+}
+
+1;
