@@ -204,10 +204,16 @@ test_leftover(void)
 static void
 test_daemon(void)
 {
+    char path[96], script[512];
     pid_t pid;
 
-    CU_ASSERT(
-        host_exec(host_sh("setsid sleep 1000 >/dev/null 2>&1 & echo $!", "")));
+    snprintf(path, sizeof(path), "%s/up", host.dir);
+    snprintf(script, sizeof(script),
+             "setsid sh -c 'echo >%s; exec sleep 1000' >/dev/null 2>&1 & "
+             "while ! [ -e %s ]; do sleep 0.01; done; echo $!",
+             path, path);
+    CU_ASSERT(host_exec(host_sh(script, "")));
+    unlink(path);
     pid = atoi(host_text("stdout"));
     CU_ASSERT(pid > 1);
     CU_ASSERT(host_until(host_no_exec, NULL));
