@@ -116,7 +116,7 @@ $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
 		$(sort $(call room,$(call test_room,$(1))) $(UV))) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $$(@D)
-	$$(call link,$(CUNIT_LIBS) \
+	$$(call link,$(CUNIT_LIBS) $(PCRE_LIBS) \
 		$(if $(filter-out core,$(call test_room,$(1))),$(LIBS)))
 endef
 $(foreach t,$(notdir $(TESTS)),$(eval $(call test_rule,$(t))))

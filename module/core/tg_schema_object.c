@@ -344,6 +344,33 @@ tg_schema_check_size(tg_schema_run_t *run,
     return rules->min > 1 ? tg_schema_check_distinct(run, at) : TG_OK;
 }
 
+/*
+ * A member does not fit, but `not` or `if` may turn that around; then a
+ * second occurrence of the key, further on, must not go unseen.
+ */
+static int
+tg_schema_find_second(tg_schema_run_t *run,
+                      const tg_schema_object_rules_t *rules, const char *at,
+                      tg_schema_members_t *members)
+{
+    const tg_schema_name_t *name;
+    int rc;
+
+    if (run->error != NULL || rules->names.n == 0) {
+        return TG_BAD;
+    }
+
+    do {
+        rc = tg_schema_walk_member(run, &members->walk);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_member_name(run, rules, at, members, &name);
+        }
+    } while (rc == TG_OK);
+
+    return rc == TG_END ? TG_BAD : rc;
+}
+
 int
 tg_schema_check_object(tg_schema_run_t *run, const tg_schema_node_t *node,
                        const char *at, const tg_schema_marks_t *marks)
@@ -366,6 +393,10 @@ tg_schema_check_object(tg_schema_run_t *run, const tg_schema_node_t *node,
             members.n++;
             rc = tg_schema_check_member(run, rules, at, &members, marks);
         }
+    }
+
+    if (rc == TG_BAD) {
+        rc = tg_schema_find_second(run, rules, at, &members);
     }
 
     rc = rc == TG_END ? TG_OK : rc;

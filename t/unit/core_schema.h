@@ -1,0 +1,256 @@
+/*
+ * What the suites of the schema checker share: PCRE2 behind the hooks of
+ * tg_schema_regex_t, and tables of schemas with instances.
+ *
+ * All of it is static and inline: only these suites need PCRE2, so it must
+ * not be in an object that every suite links.
+ */
+#ifndef CORE_SCHEMA_H
+#define CORE_SCHEMA_H
+
+#include "core_help.h"
+
+#include "core/tg_schema.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline int
+test_regex_compile(void *ctx, tg_str_t pattern, void **regex, tg_buf_t *error)
+{
+    PCRE2_SIZE offset;
+    PCRE2_UCHAR text[256];
+    int code;
+
+    (void) ctx;
+    *regex = pcre2_compile((PCRE2_SPTR) pattern.data, pattern.len,
+                           PCRE2_UTF | PCRE2_ANCHORED | PCRE2_NEVER_BACKSLASH_C
+                               | PCRE2_MATCH_UNSET_BACKREF,
+                           &code, &offset, NULL);
+
+    if (*regex != NULL) {
+        return TG_OK;
+    }
+
+    pcre2_get_error_message(code, text, sizeof(text));
+    tg_buf_text(error, (const char *) text);
+
+    return TG_BAD;
+}
+
+static inline int
+test_regex_match(void *ctx, void *regex, tg_str_t text, uint32_t limit)
+{
+    pcre2_match_context *match;
+    pcre2_match_data *data;
+    int rc;
+
+    (void) ctx;
+    match = pcre2_match_context_create(NULL);
+    data = pcre2_match_data_create(1, NULL);
+    pcre2_set_match_limit(match, limit);
+    rc = pcre2_match(regex, (PCRE2_SPTR) (text.len != 0 ? text.data : ""),
+                     text.len, 0, PCRE2_NO_UTF_CHECK, data, match);
+    pcre2_match_data_free(data);
+    pcre2_match_context_free(match);
+
+    switch (rc) {
+    case PCRE2_ERROR_NOMATCH:
+        return TG_MISSING;
+    case PCRE2_ERROR_MATCHLIMIT:
+    case PCRE2_ERROR_HEAPLIMIT:
+        return TG_LIMIT;
+    default:
+        return rc >= 0 ? TG_OK : TG_NOMEM;
+    }
+}
+
+static inline void
+test_regex_free(void *ctx, void *regex)
+{
+    (void) ctx;
+    pcre2_code_free(regex);
+}
+
+static inline const tg_schema_regex_t *
+test_regex(void)
+{
+    static const tg_schema_regex_t regex = { NULL, test_regex_compile,
+                                             test_regex_match,
+                                             test_regex_free };
+
+    return &regex;
+}
+
+/*
+ * A row of a table.  schema NULL is the one of the row before.  error NULL:
+ * the instance fits; "*": it does not, whatever the text; else the text.
+ */
+typedef struct {
+    const char *schema;
+    const char *instance;
+    const char *error;
+} test_row_t;
+
+static inline void
+test_report(const char *schema, const char *instance, const char *expected,
+            tg_str_t got)
+{
+    printf("\n    %s\n    with %s:\n    expected %s\n    got %s\n", schema,
+           instance, expected != NULL ? expected : "that it fits",
+           help_text(got));
+    CU_FAIL("see above");
+}
+
+/* The schema keeps nothing of its text, so that is gone at once. */
+static inline tg_schema_t *
+test_compile(const tg_alloc_t *alloc, const char *text,
+             const tg_schema_options_t *options, tg_buf_t *error)
+{
+    tg_schema_t *schema;
+    char *copy;
+
+    copy = help_copy(tg_str_c(text));
+    schema = tg_schema_compile(alloc, tg_str(copy, strlen(text)), options,
+                               error);
+    free(copy);
+
+    return schema;
+}
+
+/*
+ * Checks one instance twice: once the scratch is there, a check that finds
+ * nothing wrong takes no memory.
+ */
+static inline void
+test_instance(const char *text, const tg_schema_t *schema,
+              tg_schema_checker_t *checker, const help_alloc_t *help,
+              const test_row_t *row)
+{
+    tg_buf_t error;
+    size_t count;
+    char *copy;
+    int rc;
+
+    tg_buf_init(&error, tg_alloc_libc());
+    copy = help_copy(tg_str_c(row->instance));
+    rc = tg_schema_check(schema, checker, tg_str(copy, strlen(row->instance)),
+                         &error);
+
+    if (rc != (row->error != NULL ? TG_BAD : TG_OK)
+        || (row->error != NULL && strcmp(row->error, "*") != 0
+            && !tg_str_eq(tg_buf_view(&error), tg_str_c(row->error))))
+    {
+        test_report(text, row->instance, row->error, tg_buf_view(&error));
+    }
+
+    count = help->count;
+    CU_ASSERT_EQUAL(tg_schema_check(schema, checker,
+                                    tg_str(copy, strlen(row->instance)), NULL),
+                    rc);
+    CU_ASSERT_EQUAL(help->count, count);
+    free(copy);
+    tg_buf_deinit(&error);
+}
+
+static inline void
+test_rows_with(const test_row_t *rows, size_t n,
+               const tg_schema_options_t *options)
+{
+    tg_schema_checker_t *checker;
+    tg_schema_t *schema;
+    help_alloc_t help;
+    const char *text;
+    tg_buf_t error;
+    size_t i;
+
+    help_alloc_init(&help);
+    checker = tg_schema_checker_new(&help.alloc, 7);
+    schema = NULL;
+    text = NULL;
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].schema != NULL) {
+            tg_schema_free(schema);
+            text = rows[i].schema;
+            tg_buf_init(&error, tg_alloc_libc());
+            schema = test_compile(&help.alloc, text, options, &error);
+
+            if (schema == NULL) {
+                test_report(text, "no instance", NULL, tg_buf_view(&error));
+            }
+
+            tg_buf_deinit(&error);
+        }
+
+        if (schema != NULL) {
+            test_instance(text, schema, checker, &help, &rows[i]);
+        }
+    }
+
+    tg_schema_free(schema);
+    tg_schema_checker_free(checker);
+    CU_ASSERT_EQUAL(help.live, 0);
+}
+
+static inline tg_schema_options_t
+test_options(void)
+{
+    tg_schema_options_t options;
+
+    memset(&options, 0, sizeof(options));
+    options.regex = test_regex();
+
+    return options;
+}
+
+#define TEST_ROWS(rows)                                                        \
+    do {                                                                       \
+        tg_schema_options_t options_ = test_options();                         \
+        test_rows_with(rows, sizeof(rows) / sizeof((rows)[0]), &options_);     \
+    } while (0)
+
+/* A schema with a mistake, and what is said about it. */
+typedef struct {
+    const char *schema;
+    const char *error;
+} test_mistake_t;
+
+static inline void
+test_mistakes_with(const test_mistake_t *rows, size_t n,
+                   const tg_schema_options_t *options)
+{
+    tg_schema_t *schema;
+    help_alloc_t help;
+    tg_buf_t error;
+    size_t i;
+
+    help_alloc_init(&help);
+
+    for (i = 0; i < n; i++) {
+        tg_buf_init(&error, tg_alloc_libc());
+        schema = test_compile(&help.alloc, rows[i].schema, options, &error);
+
+        if (schema != NULL
+            || !tg_str_eq(tg_buf_view(&error), tg_str_c(rows[i].error))) {
+            test_report(rows[i].schema, "no instance", rows[i].error,
+                        tg_buf_view(&error));
+        }
+
+        tg_schema_free(schema);
+        tg_buf_deinit(&error);
+    }
+
+    CU_ASSERT_EQUAL(help.live, 0);
+}
+
+#define TEST_MISTAKES(rows)                                                    \
+    do {                                                                       \
+        tg_schema_options_t options_ = test_options();                         \
+        test_mistakes_with(rows, sizeof(rows) / sizeof((rows)[0]), &options_); \
+    } while (0)
+
+#endif
