@@ -332,6 +332,12 @@ tg_cli_config_print(const tg_cli_agent_t *agent, const tg_cli_entry_t *entry)
     if (agent->merge(TG_STR(""), entry, &text, &why) == TG_OK) {
         tg_cli_print(stdout, tg_buf_view(&text));
         rc = tg_cli_finish(TG_CLI_DONE);
+
+        if (isatty(STDOUT_FILENO)) {
+            tg_cli_error("nothing was changed; --write puts this where %s "
+                         "reads it",
+                         agent->title);
+        }
     } else {
         rc = tg_cli_nomem();
     }

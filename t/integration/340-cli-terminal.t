@@ -65,7 +65,8 @@ sub show {
 plan(skip_all => 'no terminals here') if !terminal(80);
 
 my $evil = "a\e]0;x\a\e[2J\r\x{9b}31m\x{202e}b\tc\x7f";
-my $tame = 'a\u001b]0;x\u0007\u001b[2J\u000d\u009b31m\u202eb' . "\tc" . '\u007f';
+my $tame = 'a\u001b]0;x\u0007\u001b[2J\u000d\u009b31m\u202eb'
+    . "\tc" . '\u007f';
 
 sub call {
     my ($result) = @_;

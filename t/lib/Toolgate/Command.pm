@@ -6,6 +6,8 @@ package Toolgate::Command;
 use strict;
 use warnings;
 
+use Time::HiRes qw(time);
+
 use Toolgate::Client;
 use Toolgate::Parent;
 use Toolgate::Util;
@@ -45,7 +47,7 @@ sub greet {
 # To its end: exit status (128 + n for a signal), stdout, stderr.
 sub finish {
     my ($cli, $timeout) = @_;
-    my $deadline = Time::HiRes::time() + ($timeout // $Toolgate::Client::TIMEOUT);
+    my $deadline = time + ($timeout // $Toolgate::Client::TIMEOUT);
     1 while $cli->fill($deadline);
     my $status = $cli->wait_exit;
     return ($status & 127 ? 128 + ($status & 127) : $status >> 8,
