@@ -55,7 +55,10 @@ typedef struct {
 struct ngx_stream_toolgate_tool_s {
     tg_entry_t entry;
     ngx_stream_toolgate_handler_pt handler;
-    tg_schema_t *input;                /* NULL: any arguments */
+    tg_schema_t *input;         /* NULL: any arguments */
+    tg_schema_t *output_schema; /* NULL: any result */
+    ngx_uint_t validate;        /* on, off, formats */
+    ngx_array_t *rules;         /* allow, deny; NULL: the server's alone */
     ngx_stream_complex_value_t *value; /* return */
     ngx_array_t *argv;                 /* exec: ngx_stream_complex_value_t */
     ngx_str_t program;                 /* exec: absolute, terminated */
@@ -86,6 +89,8 @@ typedef struct {
     tg_info_t info;
     ngx_str_t server_name;
     ngx_str_t instructions;
+    ngx_array_t *rules;  /* tool_allow and tool_deny */
+    ngx_uint_t validate; /* of tools that do not say */
     ngx_uint_t protocol; /* tg_dialect_t */
     size_t max_frame;
     ngx_int_t max_inflight;
@@ -101,6 +106,15 @@ typedef struct {
     ngx_uint_t has_exec;
     ngx_stream_toolgate_runner_t *runner;
 } ngx_stream_toolgate_srv_conf_t;
+
+/* The process at the other end of a Unix socket, as the kernel knows it. */
+typedef struct {
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+    gid_t *groups;
+    ngx_uint_t ngroups;
+} ngx_stream_toolgate_client_t;
 
 /* One client's connection. */
 struct ngx_stream_toolgate_session_s {
@@ -118,11 +132,7 @@ struct ngx_stream_toolgate_session_s {
     const char *last_status;
     ngx_msec_t last_time;
 
-    struct {
-        pid_t pid;
-        uid_t uid;
-        gid_t gid;
-    } client;
+    ngx_stream_toolgate_client_t client;
 
     unsigned has_client:1; /* client was asked for, and is known */
     unsigned is_running:1; /* within ngx_stream_toolgate_session_run() */
@@ -152,6 +162,15 @@ extern ngx_module_t ngx_toolgate_listener_module;
 
 /* --- directives --- */
 
+char *ngx_stream_toolgate_choice(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+char *ngx_stream_toolgate_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
+                                       void *conf);
+char *ngx_stream_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd,
+                                      void *conf);
+char *ngx_stream_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd,
+                                       void *conf);
+char *ngx_stream_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_stream_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_stream_toolgate_text(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_stream_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -179,16 +198,44 @@ typedef const char *(*ngx_stream_toolgate_mistake_pt)(ngx_str_t *path);
 const char *ngx_stream_toolgate_runner_mistake(ngx_str_t *path);
 const char *ngx_stream_toolgate_state_dir_mistake(ngx_str_t *path);
 
+/* Of cmd->post, where one function serves two directives. */
+#define NGX_STREAM_TOOLGATE_DENY 1
+#define NGX_STREAM_TOOLGATE_FILE 1
+
+/* Of `validate` and `tool_validate`. */
+#define NGX_STREAM_TOOLGATE_ON 0
+#define NGX_STREAM_TOOLGATE_OFF 1
+#define NGX_STREAM_TOOLGATE_FORMATS 2
+
 /* --- schemas --- */
 
-/* NULL, logged, when text is no schema; the cycle's pool frees it. */
+/*
+ * NULL, logged, when text is no schema; the cycle's pool frees it.  Whether
+ * formats are asserted is settled by ngx_stream_toolgate_compile_schemas().
+ */
 tg_schema_t *ngx_stream_toolgate_schema_compile(ngx_conf_t *cf,
-                                                ngx_command_t *cmd,
-                                                tg_str_t text);
+                                                ngx_str_t *directive,
+                                                tg_str_t text,
+                                                ngx_uint_t has_formats);
+
+/*
+ * For all tools of a server, once `validate` of each is known: drops what is
+ * not to be checked, compiles anew what asserts formats.
+ */
+ngx_int_t ngx_stream_toolgate_compile_schemas(
+    ngx_conf_t *cf, ngx_stream_toolgate_srv_conf_t *scf);
 
 /* As tg_schema_check(), with the worker's checker. */
 int ngx_stream_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
                                      tg_buf_t *error);
+
+/*
+ * Does an outcome fit the tool's output schema?  If not, it becomes a
+ * failure whose text is in scratch.
+ */
+void ngx_stream_toolgate_check_outcome(ngx_stream_toolgate_tool_t *tool,
+                                       tg_outcome_t *outcome,
+                                       tg_buf_t *scratch);
 void ngx_stream_toolgate_schema_exit(void);
 
 /* --- session --- */
@@ -203,6 +250,26 @@ void ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session);
 
 /* Frees what the worker keeps for the next session. */
 void ngx_stream_toolgate_session_exit(void);
+
+/* --- access --- */
+
+char *ngx_stream_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+
+/* The session's client; NULL when it came over TCP. */
+const ngx_stream_toolgate_client_t *ngx_stream_toolgate_client(
+    ngx_stream_toolgate_session_t *session);
+
+/*
+ * May client (NULL: unknown) see and call this entry?  The first rule that
+ * matches decides, the tool's before the server's; without one it may.
+ */
+ngx_uint_t ngx_stream_toolgate_may(const ngx_stream_toolgate_srv_conf_t *scf,
+                                   const tg_entry_t *entry,
+                                   const ngx_stream_toolgate_client_t *client);
+
+/* The same for a session, as tg_peer_ops_t has it. */
+int ngx_stream_toolgate_is_visible(void *host, const tg_entry_t *entry);
 
 /* --- dispatch --- */
 

@@ -13,12 +13,12 @@ static void ngx_stream_toolgate_log(void *host, const char *text);
 static void ngx_stream_toolgate_last_resort(ngx_event_t *ev);
 
 const tg_peer_ops_t ngx_stream_toolgate_peer_ops = {
-    ngx_stream_toolgate_call,   /* call */
-    ngx_stream_toolgate_cancel, /* cancel */
-    ngx_stream_toolgate_log,    /* log */
-    NULL,                       /* is_visible */
-    NULL,                       /* list */
-    0                           /* is_proxy */
+    ngx_stream_toolgate_call,       /* call */
+    ngx_stream_toolgate_cancel,     /* cancel */
+    ngx_stream_toolgate_log,        /* log */
+    ngx_stream_toolgate_is_visible, /* is_visible */
+    NULL,                           /* list */
+    0                               /* is_proxy */
 };
 
 /* The pool of the last call, for the next: no allocation in the usual case. */
@@ -212,9 +212,9 @@ ngx_stream_toolgate_call_free(ngx_stream_toolgate_call_t *call)
     ngx_stream_toolgate_pool_put(call->pool);
 }
 
-void
-ngx_stream_toolgate_answer(ngx_stream_toolgate_call_t *call,
-                           const tg_outcome_t *outcome)
+static void
+ngx_stream_toolgate_deliver(ngx_stream_toolgate_call_t *call,
+                            const tg_outcome_t *outcome)
 {
     ngx_stream_toolgate_session_t *session;
 
@@ -232,6 +232,25 @@ ngx_stream_toolgate_answer(ngx_stream_toolgate_call_t *call,
     tg_call_answer(call->deferred, outcome);
     ngx_stream_toolgate_call_free(call);
     ngx_stream_toolgate_session_run(session);
+}
+
+void
+ngx_stream_toolgate_answer(ngx_stream_toolgate_call_t *call,
+                           const tg_outcome_t *outcome)
+{
+    tg_outcome_t checked;
+    tg_buf_t scratch;
+
+    if (call->tool->output_schema == NULL) {
+        ngx_stream_toolgate_deliver(call, outcome);
+        return;
+    }
+
+    checked = *outcome;
+    tg_buf_init(&scratch, tg_alloc_libc());
+    ngx_stream_toolgate_check_outcome(call->tool, &checked, &scratch);
+    ngx_stream_toolgate_deliver(call, &checked);
+    tg_buf_deinit(&scratch);
 }
 
 void

@@ -3,9 +3,6 @@
  */
 #include "nginx/ngx_stream_toolgate.h"
 
-#include <grp.h>
-#include <pwd.h>
-
 /* Long agents' sessions are silent for hours: only half a frame is odd. */
 #define NGX_STREAM_TOOLGATE_FRAME_TIMEOUT 60000
 #define NGX_STREAM_TOOLGATE_SEND_TIMEOUT 60000
@@ -18,16 +15,6 @@ static void *ngx_stream_toolgate_create_main_conf(ngx_conf_t *cf);
 static void *ngx_stream_toolgate_create_srv_conf(ngx_conf_t *cf);
 static char *ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent,
                                                 void *child);
-static char *ngx_stream_toolgate_idle_timeout(ngx_conf_t *cf,
-                                              ngx_command_t *cmd, void *conf);
-static char *ngx_stream_toolgate_choice(ngx_conf_t *cf, ngx_command_t *cmd,
-                                        void *conf);
-static char *ngx_stream_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd,
-                                             void *conf);
-static char *ngx_stream_toolgate_socket_owner(ngx_conf_t *cf,
-                                              ngx_command_t *cmd, void *conf);
-static char *ngx_stream_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd,
-                                      void *conf);
 
 static char *ngx_stream_toolgate_check_max_frame(ngx_conf_t *cf, void *post,
                                                  void *data);
@@ -35,6 +22,9 @@ static char *ngx_stream_toolgate_check_max_frame(ngx_conf_t *cf, void *post,
 static const char *const ngx_stream_toolgate_protocols[] = { "auto", "ipc",
                                                              "jsonrpc", "relay",
                                                              NULL };
+
+static const char *const ngx_stream_toolgate_validates[] = { "on", "off",
+                                                             "formats", NULL };
 
 static const char *const ngx_stream_toolgate_outputs[] = { "text", "json",
                                                            "result", NULL };
@@ -109,7 +99,35 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
       ngx_stream_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_stream_toolgate_srv_conf_t, info.instructions), NULL },
 
+    { ngx_string("tool_allow"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_1MORE,
+      ngx_stream_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, rules), NULL },
+
+    { ngx_string("tool_deny"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_1MORE,
+      ngx_stream_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, rules),
+      (void *) NGX_STREAM_TOOLGATE_DENY },
+
+    { ngx_string("tool_validate"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, validate),
+      (void *) ngx_stream_toolgate_validates },
+
     /* in a tool or method */
+
+    { ngx_string("allow"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_stream_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, rules), NULL },
+
+    { ngx_string("deny"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_stream_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, rules),
+      (void *) NGX_STREAM_TOOLGATE_DENY },
+
+    { ngx_string("validate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, validate),
+      (void *) ngx_stream_toolgate_validates },
 
     { ngx_string("description"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_stream_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
@@ -123,10 +141,22 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
       ngx_stream_toolgate_annotations, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("input_schema"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_stream_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+      ngx_stream_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, entry.input_schema), NULL },
 
     { ngx_string("input_schema_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_stream_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET, 1, NULL },
+      ngx_stream_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, entry.input_schema),
+      (void *) NGX_STREAM_TOOLGATE_FILE },
+
+    { ngx_string("output_schema"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, entry.output_schema), NULL },
+
+    { ngx_string("output_schema_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, entry.output_schema),
+      (void *) NGX_STREAM_TOOLGATE_FILE },
 
     { ngx_string("return"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_stream_toolgate_return, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -225,6 +255,7 @@ ngx_stream_toolgate_create_srv_conf(ngx_conf_t *cf)
         return NULL;
     }
 
+    scf->validate = NGX_CONF_UNSET_UINT;
     scf->protocol = NGX_CONF_UNSET_UINT;
     scf->max_frame = NGX_CONF_UNSET_SIZE;
     scf->max_inflight = NGX_CONF_UNSET;
@@ -241,6 +272,8 @@ static void
 ngx_stream_toolgate_merge_limits(ngx_stream_toolgate_srv_conf_t *prev,
                                  ngx_stream_toolgate_srv_conf_t *conf)
 {
+    ngx_conf_merge_uint_value(conf->validate, prev->validate,
+                              NGX_STREAM_TOOLGATE_ON);
     ngx_conf_merge_uint_value(conf->protocol, prev->protocol, TG_DIALECT_AUTO);
     ngx_conf_merge_size_value(conf->max_frame, prev->max_frame,
                               NGX_STREAM_TOOLGATE_MAX_FRAME);
@@ -288,6 +321,14 @@ ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->info.instructions = prev->info.instructions;
     }
 
+    if (conf->rules == NULL) {
+        conf->rules = prev->rules;
+    }
+
+    if (ngx_stream_toolgate_compile_schemas(cf, conf) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
     conf->info.version = TG_STR(NGX_STREAM_TOOLGATE_VERSION);
 
     if (tg_catalogue_seal(conf->catalogue) != TG_OK) {
@@ -315,212 +356,4 @@ ngx_stream_toolgate_check_max_frame(ngx_conf_t *cf, void *post, void *data)
 
     return *size < 1024 || *size > 1073741824 ? "must be between 1k and 1024m"
                                               : NGX_CONF_OK;
-}
-
-/* One of the words in cmd->post, as their number: dialects and outputs. */
-static char *
-ngx_stream_toolgate_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    const char *const *words = cmd->post;
-
-    u_char list[64], *p;
-    ngx_uint_t *field, i;
-    ngx_str_t *value;
-
-    field = (ngx_uint_t *) (void *) ((char *) conf + cmd->offset);
-
-    if (*field != NGX_CONF_UNSET_UINT) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    p = list;
-
-    for (i = 0; words[i] != NULL; i++) {
-        if (ngx_strcmp(value[1].data, words[i]) == 0) {
-            *field = i;
-            return NGX_CONF_OK;
-        }
-
-        p = ngx_slprintf(p, list + sizeof(list), "%s%s", i == 0 ? "" : ", ",
-                         words[i]);
-    }
-
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "invalid value \"%V\" in \"%V\"; write one of %*s",
-                       &value[1], &cmd->name, (size_t) (p - list), list);
-
-    return NGX_CONF_ERROR;
-}
-
-/* tool_idle_timeout TIME|off [frame=TIME] */
-static char *
-ngx_stream_toolgate_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_stream_toolgate_srv_conf_t *scf = conf;
-
-    ngx_str_t *value, time;
-    ngx_msec_t msec;
-    ngx_uint_t i;
-
-    value = cf->args->elts;
-
-    for (i = 1; i < cf->args->nelts; i++) {
-        time = value[i];
-
-        if (ngx_strcmp(time.data, "off") == 0) {
-            scf->idle_timeout = 0;
-            continue;
-        }
-
-        if (ngx_strncmp(time.data, "frame=", 6) == 0) {
-            time.data += 6;
-            time.len -= 6;
-        }
-
-        msec = ngx_parse_time(&time, 0);
-
-        if (msec == (ngx_msec_t) NGX_ERROR || msec == 0) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "invalid time \"%V\" in \"%V\"; write for "
-                               "instance \"10m\", \"off\" or \"frame=30s\"",
-                               &value[i], &cmd->name);
-            return NGX_CONF_ERROR;
-        }
-
-        if (time.data == value[i].data) {
-            scf->idle_timeout = msec;
-        } else {
-            scf->frame_timeout = msec;
-        }
-    }
-
-    return NGX_CONF_OK;
-}
-
-static char *
-ngx_stream_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_stream_toolgate_srv_conf_t *scf = conf;
-
-    ngx_str_t *value;
-    ngx_uint_t mode, i;
-
-    if (scf->socket_mode != NGX_CONF_UNSET_UINT) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    mode = 0;
-
-    for (i = 0; i < value[1].len; i++) {
-        if (value[1].data[i] < '0' || value[1].data[i] > '7' || i > 3) {
-            mode = 01000;
-            break;
-        }
-
-        mode = mode * 8 + (value[1].data[i] - '0');
-    }
-
-    if (mode > 0777 || value[1].len < 3) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid mode \"%V\" in \"%V\"; write an octal "
-                           "number such as 0600 or 0660",
-                           &value[1], &cmd->name);
-        return NGX_CONF_ERROR;
-    }
-
-    scf->socket_mode = mode;
-
-    return NGX_CONF_OK;
-}
-
-/* tool_socket_owner USER[:GROUP] */
-static char *
-ngx_stream_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_stream_toolgate_srv_conf_t *scf = conf;
-
-    struct passwd *pwd;
-    struct group *grp;
-    ngx_str_t *value;
-    u_char *group;
-
-    if (scf->has_owner != NGX_CONF_UNSET_UINT) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    group = ngx_strlchr(value[1].data, value[1].data + value[1].len, ':');
-
-    if (group != NULL) {
-        *group++ = '\0';
-    }
-
-    pwd = getpwnam((const char *) value[1].data);
-    if (pwd == NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "there is no user \"%s\" for \"%V\"; write "
-                           "USER or USER:GROUP",
-                           value[1].data, &cmd->name);
-        return NGX_CONF_ERROR;
-    }
-
-    scf->socket_uid = pwd->pw_uid;
-    scf->socket_gid = pwd->pw_gid;
-    scf->has_owner = 1;
-
-    if (group == NULL) {
-        return NGX_CONF_OK;
-    }
-
-    grp = getgrnam((const char *) group);
-    if (grp == NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "there is no group \"%s\" for \"%V\"; write "
-                           "USER or USER:GROUP",
-                           group, &cmd->name);
-        return NGX_CONF_ERROR;
-    }
-
-    scf->socket_gid = grp->gr_gid;
-
-    return NGX_CONF_OK;
-}
-
-/* A path, made absolute; cmd->post says what may be wrong with it. */
-static char *
-ngx_stream_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_stream_toolgate_mistake_pt mistake_of;
-    ngx_str_t *field, *value;
-    const char *mistake;
-
-    field = (ngx_str_t *) (void *) ((char *) conf + cmd->offset);
-
-    if (field->data != NULL) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    *field = value[1];
-
-    if (field->len == 0) {
-        return "needs a path";
-    }
-
-    if (ngx_conf_full_name(cf->cycle, field, 0) != NGX_OK) {
-        return NGX_CONF_ERROR;
-    }
-
-    mistake_of = (ngx_stream_toolgate_mistake_pt) cmd->post;
-    mistake = mistake_of(field);
-
-    if (mistake != NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" of \"%V\" %s", field,
-                           &cmd->name, mistake);
-        return NGX_CONF_ERROR;
-    }
-
-    return NGX_CONF_OK;
 }

@@ -15,8 +15,8 @@ ngx_stream_toolgate_schema_free(void *data)
 }
 
 tg_schema_t *
-ngx_stream_toolgate_schema_compile(ngx_conf_t *cf, ngx_command_t *cmd,
-                                   tg_str_t text)
+ngx_stream_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive,
+                                   tg_str_t text, ngx_uint_t has_formats)
 {
     tg_schema_options_t options;
     ngx_pool_cleanup_t *cln;
@@ -30,13 +30,14 @@ ngx_stream_toolgate_schema_compile(ngx_conf_t *cf, ngx_command_t *cmd,
 
     ngx_memzero(&options, sizeof(tg_schema_options_t));
     options.regex = tg_regex_pcre2();
+    options.is_format_asserted = has_formats;
 
     tg_buf_init(&error, tg_alloc_libc());
     schema = tg_schema_compile(tg_alloc_libc(), text, &options, &error);
 
     if (schema == NULL) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid \"%V\": %*s",
-                           &cmd->name, tg_buf_view(&error).len,
+                           directive, tg_buf_view(&error).len,
                            tg_buf_view(&error).data);
     } else {
         cln->handler = ngx_stream_toolgate_schema_free;
@@ -46,6 +47,107 @@ ngx_stream_toolgate_schema_compile(ngx_conf_t *cf, ngx_command_t *cmd,
     tg_buf_deinit(&error);
 
     return schema;
+}
+
+ngx_int_t
+ngx_stream_toolgate_compile_schemas(ngx_conf_t *cf,
+                                    ngx_stream_toolgate_srv_conf_t *scf)
+{
+    static ngx_str_t input = ngx_string("input_schema");
+    static ngx_str_t output = ngx_string("output_schema");
+
+    ngx_stream_toolgate_tool_t *tool;
+    size_t i;
+
+    for (i = 0; i < tg_catalogue_size(scf->catalogue); i++) {
+        tool = tg_catalogue_at(scf->catalogue, i)->host;
+        ngx_conf_init_uint_value(tool->validate, scf->validate);
+
+        if (tool->validate == NGX_STREAM_TOOLGATE_OFF) {
+            tool->input = NULL;
+            tool->output_schema = NULL;
+            continue;
+        }
+
+        if (tool->validate != NGX_STREAM_TOOLGATE_FORMATS) {
+            continue;
+        }
+
+        if (tool->input != NULL) {
+            tool->input = ngx_stream_toolgate_schema_compile(
+                cf, &input, tool->entry.input_schema, 1);
+            if (tool->input == NULL) {
+                return NGX_ERROR;
+            }
+        }
+
+        if (tool->output_schema != NULL) {
+            tool->output_schema = ngx_stream_toolgate_schema_compile(
+                cf, &output, tool->entry.output_schema, 1);
+            if (tool->output_schema == NULL) {
+                return NGX_ERROR;
+            }
+        }
+    }
+
+    return NGX_OK;
+}
+
+/* What the schema is about: NULL data when there is nothing to check. */
+static tg_str_t
+ngx_stream_toolgate_structured(const tg_outcome_t *outcome)
+{
+    tg_str_t value;
+
+    if (outcome->kind == TG_OUTCOME_JSON) {
+        return outcome->value;
+    }
+
+    if (outcome->kind != TG_OUTCOME_RESULT) {
+        return TG_STR_NONE;
+    }
+
+    /* A tool that says no need not say it in the schema's shape. */
+    if (tg_json_get(outcome->value, TG_STR("isError"), &value) == TG_OK
+        && tg_json_type(value) == TG_JSON_TRUE)
+    {
+        return TG_STR_NONE;
+    }
+
+    return tg_json_get(outcome->value, TG_STR("structuredContent"), &value)
+                   == TG_OK
+               ? value
+               : TG_STR("null");
+}
+
+void
+ngx_stream_toolgate_check_outcome(ngx_stream_toolgate_tool_t *tool,
+                                  tg_outcome_t *outcome, tg_buf_t *scratch)
+{
+    tg_str_t value;
+    int rc;
+
+    if (tool->output_schema == NULL) {
+        return;
+    }
+
+    value = ngx_stream_toolgate_structured(outcome);
+
+    if (value.data == NULL) {
+        return;
+    }
+
+    tg_buf_text(scratch, "The tool's result does not fit its output schema; "
+                         "this is the tool's mistake. ");
+    rc = ngx_stream_toolgate_schema_check(tool->output_schema, value, scratch);
+
+    if (rc == TG_NOMEM || tg_buf_failed(scratch)) {
+        *outcome = tg_outcome_failure(
+            TG_FAILURE_INTERNAL, "Toolgate has no memory left; try again.");
+    } else if (rc != TG_OK) {
+        *outcome = tg_outcome_failure(TG_FAILURE_OUTPUT, "");
+        outcome->value = tg_buf_view(scratch);
+    }
 }
 
 int

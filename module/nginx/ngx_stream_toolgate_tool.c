@@ -72,6 +72,7 @@ ngx_stream_toolgate_create_tool(ngx_conf_t *cf, tg_entry_kind_t kind,
     tool->entry.name = tg_str((const char *) name->data, name->len);
     tool->entry.host = tool;
     tool->output = NGX_CONF_UNSET_UINT;
+    tool->validate = NGX_CONF_UNSET_UINT;
     tool->timeout = NGX_CONF_UNSET_MSEC;
     tool->max_output = NGX_CONF_UNSET_SIZE;
 
@@ -136,6 +137,13 @@ ngx_stream_toolgate_tool_mistake(ngx_stream_toolgate_tool_t *tool)
     {
         return "is not listed to clients, so \"title\" and \"annotations\" "
                "mean nothing in it; remove them";
+    }
+
+    if (tool->entry.output_schema.data != NULL
+        && tool->entry.output == TG_OUTPUT_TEXT)
+    {
+        return "has an \"output_schema\" but puts out text; add \"output "
+               "json\" or \"output result\"";
     }
 
     if (tool->value != NULL && tool->value->lengths == NULL) {
@@ -458,35 +466,42 @@ ngx_stream_toolgate_properties(ngx_conf_t *cf, ngx_stream_toolgate_tool_t *tool)
     return NGX_OK;
 }
 
-/* input_schema JSON, input_schema_file PATH (cmd->offset is 1). */
+/*
+ * input_schema JSON, output_schema JSON, and the same from a file; the slice
+ * is at cmd->offset, and cmd->post tells a file.
+ */
 char *
 ngx_stream_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_stream_toolgate_tool_t *tool = conf;
 
-    const char *mistake;
     ngx_str_t *value, text;
+    tg_schema_t *schema;
+    const char *mistake;
+    tg_str_t *field;
 
-    if (tool->entry.input_schema.data != NULL) {
-        return "is duplicate; a tool has one input schema";
+    field = (tg_str_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (field->data != NULL) {
+        return "is duplicate; a tool has one schema of each kind";
     }
 
     value = cf->args->elts;
     text = value[1];
 
-    if (cmd->offset == 1
+    if (cmd->post != NULL
         && ngx_stream_toolgate_read_file(cf, &value[1], &text) != NGX_OK)
     {
         return NGX_CONF_ERROR;
     }
 
-    if (ngx_stream_toolgate_json(cf, cmd, &text, &tool->entry.input_schema)
-        != NGX_OK)
-    {
+    if (ngx_stream_toolgate_json(cf, cmd, &text, field) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 
-    mistake = tg_tool_schema_check(tool->entry.input_schema);
+    /* A method's schemas are between its author and its callers. */
+    mistake = tool->entry.kind == TG_ENTRY_TOOL ? tg_tool_schema_check(*field)
+                                                : NULL;
 
     if (mistake != NULL) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid \"%V\": %s",
@@ -494,13 +509,19 @@ ngx_stream_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    tool->input = ngx_stream_toolgate_schema_compile(cf, cmd,
-                                                     tool->entry.input_schema);
+    schema = ngx_stream_toolgate_schema_compile(cf, &cmd->name, *field, 0);
 
-    if (tool->input == NULL
-        || ngx_stream_toolgate_properties(cf, tool) != NGX_OK) {
+    if (schema == NULL) {
         return NGX_CONF_ERROR;
     }
 
-    return NGX_CONF_OK;
+    if (field == &tool->entry.output_schema) {
+        tool->output_schema = schema;
+        return NGX_CONF_OK;
+    }
+
+    tool->input = schema;
+
+    return ngx_stream_toolgate_properties(cf, tool) == NGX_OK ? NGX_CONF_OK
+                                                              : NGX_CONF_ERROR;
 }

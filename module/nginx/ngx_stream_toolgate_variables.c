@@ -3,8 +3,6 @@
  */
 #include "nginx/ngx_stream_toolgate.h"
 
-#include <sys/socket.h>
-
 typedef ngx_stream_variable_value_t ngx_stream_toolgate_value_t;
 
 static ngx_stream_toolgate_session_t *
@@ -258,55 +256,28 @@ ngx_stream_toolgate_protocol_variable(ngx_stream_session_t *s,
                                               session->peer.dialect)));
 }
 
-/* The process that connected, as the kernel knows it; Unix sockets only. */
-static ngx_uint_t
-ngx_stream_toolgate_client(ngx_stream_toolgate_session_t *session)
-{
-    struct ucred cred;
-    socklen_t len;
-
-    if (session->has_client) {
-        return 1;
-    }
-
-    len = sizeof(cred);
-
-    if (session->connection->sockaddr->sa_family != AF_UNIX
-        || getsockopt(session->connection->fd, SOL_SOCKET, SO_PEERCRED, &cred,
-                      &len)
-               == -1)
-    {
-        return 0;
-    }
-
-    session->client.pid = cred.pid;
-    session->client.uid = cred.uid;
-    session->client.gid = cred.gid;
-    session->has_client = 1;
-
-    return 1;
-}
-
 static ngx_int_t
 ngx_stream_toolgate_client_variable(ngx_stream_session_t *s,
                                     ngx_stream_toolgate_value_t *v,
                                     uintptr_t data)
 {
+    const ngx_stream_toolgate_client_t *client;
     ngx_stream_toolgate_session_t *session;
 
     session = ngx_stream_toolgate_of(s);
+    client = session != NULL ? ngx_stream_toolgate_client(session) : NULL;
 
-    if (session == NULL || !ngx_stream_toolgate_client(session)) {
+    if (client == NULL) {
         return ngx_stream_toolgate_set(v, NULL, 0);
     }
 
     switch (data) {
     case 'p':
-        return ngx_stream_toolgate_set_number(s, v, session->client.pid);
+        return ngx_stream_toolgate_set_number(s, v, client->pid);
     case 'u':
-        return ngx_stream_toolgate_set_number(s, v, session->client.uid);
+        return ngx_stream_toolgate_set_number(s, v, client->uid);
     default:
-        return ngx_stream_toolgate_set_number(s, v, session->client.gid);
+        return ngx_stream_toolgate_set_number(s, v, client->gid);
     }
 }
 
