@@ -213,11 +213,29 @@ test_options(void)
         test_rows_with(rows, sizeof(rows) / sizeof((rows)[0]), &options_);     \
     } while (0)
 
-/* A schema with a mistake, and what is said about it. */
+/*
+ * A schema with a mistake, and what is said about it; a * at its end stands
+ * for words of PCRE2, which change with its version.
+ */
 typedef struct {
     const char *schema;
     const char *error;
 } test_mistake_t;
+
+static inline int
+test_is_text(tg_str_t got, const char *expected)
+{
+    size_t len;
+
+    len = strlen(expected);
+
+    if (len != 0 && expected[len - 1] == '*') {
+        got.len = got.len < len - 1 ? got.len : len - 1;
+        len--;
+    }
+
+    return tg_str_eq(got, tg_str(expected, len));
+}
 
 static inline void
 test_mistakes_with(const test_mistake_t *rows, size_t n,
@@ -234,8 +252,8 @@ test_mistakes_with(const test_mistake_t *rows, size_t n,
         tg_buf_init(&error, tg_alloc_libc());
         schema = test_compile(&help.alloc, rows[i].schema, options, &error);
 
-        if (schema != NULL
-            || !tg_str_eq(tg_buf_view(&error), tg_str_c(rows[i].error))) {
+        if (schema != NULL || !test_is_text(tg_buf_view(&error), rows[i].error))
+        {
             test_report(rows[i].schema, "no instance", rows[i].error,
                         tg_buf_view(&error));
         }
