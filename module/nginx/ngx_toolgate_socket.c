@@ -122,7 +122,7 @@ ngx_toolgate_process(ngx_pid_t pid, u_char *name, size_t size,
 static void
 ngx_toolgate_report_owner(ngx_cycle_t *cycle, u_char *path, int fd)
 {
-    u_char name[64], above[64];
+    u_char name[64], own[64], above[64];
     ngx_pid_t parent, ignored;
     struct ucred cred;
     socklen_t len;
@@ -139,8 +139,9 @@ ngx_toolgate_report_owner(ngx_cycle_t *cycle, u_char *path, int fd)
         return;
     }
 
-    if (ngx_toolgate_process(parent, above, sizeof(above), &ignored)
-        && ngx_strcmp(name, above) == 0)
+    if (ngx_toolgate_process(ngx_getpid(), own, sizeof(own), &ignored)
+        && ngx_toolgate_process(parent, above, sizeof(above), &ignored)
+        && ngx_strcmp(name, own) == 0 && ngx_strcmp(name, above) == 0)
     {
         cred.pid = parent;
     }
