@@ -1,0 +1,92 @@
+#!/usr/bin/perl
+# The socket is never seen with another mode or owner than its final one, and
+# who sees it can connect: somebody watches all through many starts.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+my $rounds = Toolgate::Test::is_san() ? 8 : 25;
+my $tg = Toolgate::Test->new(workers => 1);
+my $socket = $tg->socket_path;
+my $tool = 'tool hi { return hi; }';
+
+# Looks at the socket without a pause until its input ends; says each time
+# that it came into sight what a connect to it said, and at last what states
+# were seen.
+sub watch {
+    pipe my $in, my $stop or die "pipe: $!";
+    pipe my $out, my $said or die "pipe: $!";
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        close $_ for $stop, $out;
+        $in->blocking(0);
+        my (%seen, $was_there);
+        $was_there = 0;
+        until (defined sysread $in, my $byte, 1) {
+            for (1 .. 200) {
+                my @st = lstat $socket;
+                my $is_there = @st ? 1 : 0;
+                $seen{ sprintf '%04o %d %d', $st[2] & 07777, @st[ 4, 5 ] }++
+                    if $is_there;
+                next if $is_there == $was_there;
+                $was_there = $is_there;
+                next if !$is_there;
+                my $is_open = IO::Socket::UNIX->new(Peer => $socket);
+                syswrite $said, ($is_open ? 'connected' : "$!") . "\n";
+            }
+        }
+        syswrite $said, join '', map {"$_\n"} sort keys %seen;
+        POSIX::_exit(0);
+    }
+    close $_ for $in, $said;
+    my $watch = Toolgate::Client->over($out, $out, 'watcher');
+    return ($watch, sub { close $stop; waitpid $pid, 0 });
+}
+
+sub rounds {
+    my ($name, $umask, $body, $expected) = @_;
+    $tg->conf($body);
+    my ($watch, $end) = watch();
+    my $old = umask $umask;
+    my $connected = 0;
+    for (1 .. $rounds) {
+        $tg->start(socket => 0);
+        $connected++ if $watch->recv_line eq 'connected';
+        $tg->stop(signal => $_ % 2 ? 'TERM' : 'QUIT');
+    }
+    umask $old;
+    $end->();
+    is $connected, $rounds, "$name: who sees it can connect";
+    is $watch->recv_line, $expected, "$name: was seen";
+    ok $watch->at_eof, "$name: no other was seen"
+        or diag $watch->buffered;
+    is_deeply [ glob "$socket*" ], [], "$name: nothing is left";
+}
+
+my $gid = $) + 0;
+rounds('the default', 0, $tool, "0600 $> $gid");
+rounds('wider', 077, "tool_socket_mode 0666;\n$tool", "0666 $> $gid");
+
+SKIP: {
+    skip 'owners are for root', 7 if $> != 0;
+    my ($uid, $group) = (getpwnam 'nobody')[2, 3];
+    rounds('another owner', 0,
+        "tool_socket_mode 0660;\ntool_socket_owner nobody;\n$tool",
+        "0660 $uid $group");
+
+    # Whoever wrote the config is whom its tools are for.
+    $tg->conf($tool);
+    chown $uid, $group, $tg->dir . '/nginx.conf' or die "chown: $!";
+    $tg->start;
+    is mode_of($socket), "0600 $uid $group", 'the owner of the config';
+    $tg->stop;
+    $tg->conf("tool_socket_owner nobody:root;\n$tool")->start;
+    is mode_of($socket), "0600 $uid 0", 'a user and a group';
+    $tg->stop;
+    ok !-e $socket, 'and it is gone';
+}
+
+done_testing;
