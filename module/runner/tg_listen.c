@@ -151,6 +151,21 @@ tg_listen_is_there(const tg_listen_t *place)
            && st.st_dev == place->dev && st.st_ino == place->ino;
 }
 
+/* What a dead runner left is replaced; what is no socket is not ours. */
+static int
+tg_listen_may_replace(const tg_listen_t *place)
+{
+    struct stat st;
+
+    if (fstatat(place->dir, TG_RUNNER_SOCKET, &st, AT_SYMLINK_NOFOLLOW) == -1) {
+        return errno == ENOENT;
+    }
+
+    errno = EEXIST;
+
+    return S_ISSOCK(st.st_mode);
+}
+
 /*
  * The directory may have been replaced by another of its name; what bind()
  * made is then not in ours.
@@ -159,6 +174,10 @@ static int
 tg_listen_name(tg_listen_t *place)
 {
     struct stat st;
+
+    if (!tg_listen_may_replace(place)) {
+        return -1;
+    }
 
     if (fstatat(place->dir, TG_RUNNER_TEMP, &st, AT_SYMLINK_NOFOLLOW) == -1) {
         return -1;
@@ -226,7 +245,10 @@ tg_listen_open(tg_listen_t *place, const char **why)
 void
 tg_listen_close(tg_listen_t *place)
 {
-    (void) unlinkat(place->dir, TG_RUNNER_SOCKET, 0);
+    if (tg_listen_is_there(place)) {
+        (void) unlinkat(place->dir, TG_RUNNER_SOCKET, 0);
+    }
+
     (void) unlinkat(place->dir, TG_RUNNER_TEMP, 0);
 
     /* Its pid is nobody's any more; should that fail, it only misleads. */

@@ -48,7 +48,7 @@ int tg_listen_show(tg_listen_t *place);
 /* Is the socket that was opened still what its name leads to? */
 int tg_listen_is_there(const tg_listen_t *place);
 
-/* Removes the socket, if it is there, and gives the lock back. */
+/* Removes the socket, if it is ours, and gives the lock back. */
 void tg_listen_close(tg_listen_t *place);
 
 #endif

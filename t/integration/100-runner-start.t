@@ -1,0 +1,158 @@
+#!/usr/bin/perl
+# How the runner begins: its arguments, what it takes along from the process
+# that starts it (nothing), and that there is only one.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Runner;
+use IO::Socket::UNIX;
+
+my $tg = Toolgate::Test->new;
+my $state = $tg->state_dir;
+
+sub runner {
+    my (@args) = @_;
+    return run_command({ env => $tg->san_env, timeout => 20 },
+        $tg->runner_path, @args);
+}
+
+sub fails {
+    my ($name, $expected, $pattern, @args) = @_;
+    my ($status, $out, $err) = runner(@args);
+    is $status, $expected, "$name: exit status";
+    like $err, $pattern, "$name: says why";
+}
+
+my ($status, $out, $err) = runner('--help');
+is $status, 0, '--help';
+like $out, qr/--state-dir DIR/, 'says how to use it';
+
+fails('no state directory', 2, qr/usage:/);
+fails('unknown option', 2, qr/usage:/, '--state-dir', $state, '--what');
+fails('more arguments', 2, qr/usage:/, '--state-dir', $state, 'x');
+fails("linger $_", 2, qr/it takes 0 to 86400/, '--state-dir', $state,
+    '--linger', $_)
+    for '', 'x', '-1', '1x', '86401', '99999999999999999999';
+fails('missing directory', 2, qr/No such file/, '--state-dir', "$state/no");
+fails('no directory', 1, qr/cannot open the state directory.*Not a dir/,
+    '--state-dir', $tg->file('plain', ''));
+
+my $long = "$state/" . 'x' x 90;
+mkdir $long;
+fails('long path', 1, qr/longer than a socket's address/,
+    '--state-dir', $long);
+rmdir $long;
+
+chmod 0707, $state;
+fails('writable by others', 1, qr/chmod 0700/, '--state-dir', $state);
+chmod 0700, $state;
+
+my $file = $tg->file('state/runner-1.sock', 'precious');
+fails('no socket in its place', 1, qr/cannot listen.*File exists/,
+    '--state-dir', $state);
+is slurp($file), 'precious', 'a file that is no socket is left alone';
+unlink $file;
+is join(' ', glob "$state/*.sock*"), '', 'nothing else is left there';
+
+# A socket that nobody listens on, and a temporary one of a crash.
+for my $name ('runner-1.sock', 'runner-1.sock.new') {
+    IO::Socket::UNIX->new(Local => "$state/$name", Listen => 1)->close;
+    ok -S "$state/$name", "$name is stale";
+}
+
+# Descriptors, signals, umask, folder and environment that it must not keep.
+my $runner = Toolgate::Runner->start($tg, setup => <<"END");
+exec 7</dev/null 8>$state.kept 9<>$state.kept
+trap '' TERM INT HUP CHLD PIPE USR1
+umask 000
+cd $state
+SECRET=1; export SECRET
+END
+my $c = $runner->connect;
+my $result = $c->rpc('status')->{result};
+is_deeply $result,
+    {
+        pid         => $runner->pid,
+        version     => 1,
+        running     => 0,
+        queued      => 0,
+        connections => 1,
+        started     => 0,
+    },
+    'it serves';
+is $c->peer_pid, $runner->pid, 'and owns the socket';
+is sprintf('%o', (stat $runner->socket_path)[2] & 07777), '600', 'mode 0600';
+is sprintf('%o', (stat "$state/runner-1.lock")[2] & 07777), '600',
+    'so has the lock';
+ok !-e "$state/runner-1.sock.new", 'the temporary socket is gone';
+
+for my $who ([ runner => $runner->pid ], [ guardian => $runner->guardian ]) {
+    my ($name, $pid) = @$who;
+    my %fd = map { (m{(\d+)$})[0] => readlink } glob "/proc/$pid/fd/*";
+    is $fd{$_}, '/dev/null', "$name: descriptor $_" for 0, 1;
+    is $fd{2}, "$state.log", "$name: the log is kept";
+    ok !grep({/kept/} values %fd), "$name: no inherited descriptor";
+    is join(' ', sort keys %fd), '0 1 2', "$name: nor any other"
+        if $name eq 'guardian';
+    is readlink("/proc/$pid/cwd"), '/', "$name: folder";
+    my $text = slurp("/proc/$pid/status");
+    like $text, qr/^NoNewPrivs:\s+1$/m, "$name: no new privileges";
+    like $text, qr/^Umask:\s+0077$/m, "$name: umask";
+    my ($session) = slurp("/proc/$pid/stat") =~ /.*\) \S \d+ \d+ (\d+)/s;
+    isnt $session, (slurp("/proc/$$/stat") =~ /.*\) \S \d+ \d+ (\d+)/s)[0],
+        "$name: session";
+}
+isnt parent_of($runner->guardian), $$, 'it is not the child of its starter';
+
+my ($ignored) = slurp('/proc/' . $runner->pid . '/status')
+    =~ /^SigIgn:\s+(\w+)$/m;
+is hex($ignored) & ~(1 << 12 | 1 << 0), 0, 'but SIGPIPE and SIGHUP, none is '
+    . 'ignored';
+like Toolgate::Runner::exec($c, ['/usr/bin/env'])->{result}{stdout},
+    qr/\APATH=.*\nHOME=.*\nLANG=C.UTF-8\nTOOL_NAME=tool\n\z/,
+    'a program gets a clean environment';
+
+# Another one sees that somebody serves, and says nothing.
+for my $mode ([], ['--foreground']) {
+    ($status, $out, $err) = runner('--state-dir', $state, @$mode);
+    is $status, 0, "a second runner (@$mode) is content";
+    is $err, '', 'without a word';
+}
+is $runner->connect->rpc('status')->{result}{pid}, $runner->pid,
+    'the first one serves on';
+
+# Whoever removes the socket locks nobody out.
+unlink $runner->socket_path;
+wait_for(sub { -S $runner->socket_path }, 15, 'the socket to come back');
+is $runner->connect->rpc('status')->{result}{pid}, $runner->pid,
+    'it is there again';
+is $c->rpc('status')->{result}{pid}, $runner->pid,
+    'who was connected noticed nothing';
+
+SKIP: {
+    skip 'needs root', 1 if $> != 0;
+    chmod 0755, $state;
+    chmod 0666, $runner->socket_path;
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        ($(, $)) = (65534, '65534 65534');
+        ($<, $>) = (65534, 65534);
+        my $other = eval { Toolgate::Client->connect($runner->socket_path) };
+        POSIX::_exit(2) if !$other;
+        eval { $other->request('status') };
+        POSIX::_exit($other->at_eof ? 0 : 1);
+    }
+    waitpid $pid, 0;
+    is $?, 0, 'another user is not served';
+    like $runner->log, qr/connection of another user was refused/, 'and said';
+}
+
+$c->close;
+kill TERM => $runner->guardian;
+$runner->wait_gone;
+ok !-e $runner->socket_path, 'on SIGTERM it takes its socket along';
+is slurp("$state/runner-1.lock"), '', 'and its pid';
+
+done_testing;

@@ -1,0 +1,107 @@
+#!/usr/bin/perl
+# The runner as a server: many calls and clients at once, and clients that
+# send nonsense, do not read, or go away.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Runner;
+
+my $tg = Toolgate::Test->new;
+my $runner = Toolgate::Runner->start($tg, foreground => 1);
+my $c = $runner->connect;
+
+# Answers go out as programs finish, each to its own request.
+my $go = $tg->dir . '/go';
+my $slow = $c->request('exec',
+    Toolgate::Runner::sh("while ! [ -e $go ]; do sleep 0.01; done; echo slow"));
+my %want;
+for my $i (1 .. 200) {
+    my $id = $c->request('exec', { tool => 't', argv => [ '/bin/echo', "$i" ] });
+    $want{$id} = "$i\n";
+}
+my $wrong = 0;
+for (1 .. 200) {
+    my $reply = $c->recv_json;
+    my $want = delete $want{ $reply->{id} };
+    $wrong++ if !defined $want || $reply->{result}{stdout} ne $want;
+}
+is $wrong, 0, '200 calls at once, each answered once with its own output';
+$tg->file('go', '');
+is $c->reply($slow)->{result}{stdout}, "slow\n", 'the slow one when it is done';
+
+# A megabyte and more, both ways.
+my $text = join '', map {"line $_ \x{e9}\n"} 1 .. 200000;
+my $reply = Toolgate::Runner::exec($c, ['/bin/cat'],
+    stdin => $text, max_output => 33554432);
+ok $reply->{result}{stdout} eq $text, 'several megabytes through cat';
+
+# Nonsense.
+$c->send_line('{"jsonrpc":"2.0","id":1');
+is $c->recv_json->{error}{code}, -32700, 'invalid JSON';
+is $c->rpc('nope')->{error}{code}, -32601, 'unknown method';
+is $c->rpc('exec', { argv => 1 })->{error}{code}, -32602, 'wrong params';
+is $c->rpc('exec')->{error}{code}, -32602, 'no params';
+$c->notify('exec', { tool => 't', argv => ['/bin/true'] });
+is $c->rpc('status')->{result}{connections}, 1, 'a notification has no answer';
+
+# One client's calls are no other's business.
+my $d = $runner->connect;
+my ($params, $pids) = Toolgate::Runner::stubborn($tg->dir);
+my $id = $c->request('exec', $params);
+my @pids = $pids->();
+$d->notify('$/cancelRequest', { id => $id });
+$d->rpc('status');
+is scalar(grep { is_alive($_) } @pids), 3,
+    'another client cannot cancel by the same id';
+my $mine = $d->request('exec', Toolgate::Runner::sh('sleep 1000'));
+$d->close;
+wait_for(sub { $c->rpc('status')->{result}{running} == 1 },
+    10, "the other client's program to end");
+is scalar(grep { is_alive($_) } @pids), 3, 'its end is not that of ours';
+$c->notify('$/cancelRequest', { id => $id });
+wait_for(sub { !grep { is_alive($_) } @pids }, 10, 'the tree to end');
+wait_for(sub { $c->rpc('status')->{result}{running} == 0 },
+    10, 'the slot to be free');
+pass 'cancelled by who asked';
+
+# A client that does not read: its answers wait, others are served.
+my $deaf = $runner->connect;
+my $big = Toolgate::Runner::sh('yes 0123456789 | head -c 8000000',
+    max_output => 8000000);
+my %open = map { $deaf->request('exec', $big) => 1 } 1 .. 20;
+is Toolgate::Runner::exec($c, [ '/bin/echo', 'hi' ])->{result}{stdout}, "hi\n",
+    'the others are served';
+for (1 .. 20) {
+    # Not decoded: that would take longer than all the rest.
+    my $line = $deaf->recv_line(60);
+    my ($answered) = $line =~ /"id":(\d+)/;
+    delete $open{$answered} if $line =~ /\A\{.*0123456789\\n.*"\}\}\z/s;
+    cmp_ok length $line, '>', 8000000, 'an answer is whole';
+}
+is join(' ', keys %open), '', 'each request has one';
+$deaf->request('exec', $big) for 1 .. 20;
+$deaf->close;
+wait_for(
+    sub {
+        my $status = $c->rpc('status')->{result};
+        return $status->{running} + $status->{queued} == 0
+            && $status->{connections} == 1;
+    },
+    20,
+    'what it left to end');
+pass 'and gone, it leaves nothing';
+
+# Beyond what a frame may hold.
+SKIP: {
+    skip 'slow under sanitizers', 2 if $tg->is_san;
+    my $huge = $runner->connect;
+    $huge->send_raw('{"jsonrpc":"2.0","id":1,"method":"exec","params":{"x":"');
+    $huge->send_raw('x' x 67108864, 60);
+    $huge->send_raw("\"}}\n");
+    is $huge->recv_json(60)->{error}{code}, -32600, 'a frame beyond 64 MiB';
+    is $huge->rpc('status')->{result}{version}, 1, 'the next one is served';
+}
+
+done_testing;
