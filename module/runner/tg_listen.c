@@ -137,18 +137,22 @@ tg_listen_show(tg_listen_t *place)
 }
 
 int
-tg_listen_hide(tg_listen_t *place)
-{
-    return renameat(place->dir, TG_RUNNER_SOCKET, place->dir, TG_RUNNER_TEMP);
-}
-
-int
 tg_listen_is_there(const tg_listen_t *place)
 {
     struct stat st;
 
     return fstatat(place->dir, TG_RUNNER_SOCKET, &st, AT_SYMLINK_NOFOLLOW) == 0
            && st.st_dev == place->dev && st.st_ino == place->ino;
+}
+
+int
+tg_listen_hide(tg_listen_t *place)
+{
+    if (!tg_listen_is_there(place)) {
+        return -1;
+    }
+
+    return renameat(place->dir, TG_RUNNER_SOCKET, place->dir, TG_RUNNER_TEMP);
 }
 
 /* What a dead runner left is replaced; what is no socket is not ours. */

@@ -36,7 +36,7 @@ sub all_gone {
     $runner->wait_gone;
     cmp_ok time - $from, '>', 0.9, 'it stays for as long as it was told to';
     ok !-e $runner->socket_path, 'and takes its socket along';
-    is $runner->{process}->wait_exit, 0, 'its exit status says that all is well';
+    is $runner->{process}->wait_exit, 0, 'its exit status says that it is well';
     like $runner->log, qr/nobody needs it any more/, 'and the log why';
 }
 
