@@ -15,7 +15,7 @@ my $c = $runner->connect;
 # Answers go out as programs finish, each to its own request.
 my $go = $tg->dir . '/go';
 my $slow = $c->request('exec',
-    Toolgate::Runner::sh("while ! [ -e $go ]; do sleep 0.01; done; echo ok"));
+    Toolgate::Runner::sh("until [ -e $go ]; do sleep 0.01; done; echo ok"));
 my %want;
 for my $i (1 .. 200) {
     my $id = $c->request('exec', { tool => 't', argv => [ '/bin/echo', "$i" ] });
