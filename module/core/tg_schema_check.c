@@ -220,8 +220,9 @@ tg_schema_check_node(tg_schema_run_t *run, const tg_schema_node_t *node,
 
     if (run->depth == run->schema->max_depth) {
         return tg_schema_refuse_limit(run,
-                                      "the schema refers to itself without "
-                                      "end; this is the schema's mistake");
+                                      "schemas nest too deep here: one refers "
+                                      "to itself without end, or the value "
+                                      "nests too deep");
     }
 
     outer = run->scope;

@@ -158,7 +158,8 @@ struct tg_schema_node_s {
     uint8_t types;
     uint8_t is_true; /* everything fits */
     uint8_t is_false;
-    uint8_t mark; /* of the search for loops */
+    uint8_t mark;    /* of the search for loops */
+    unsigned height; /* schemas behind each other on the same value */
     const tg_schema_node_t *ref;
     const tg_schema_node_t *dynamic_ref; /* where the search starts */
     tg_str_t dynamic_name;               /* absent: it is the end, too */

@@ -271,18 +271,40 @@ enum {
     TG_SCHEMA_DONE
 };
 
-static int tg_schema_visit(tg_schema_compile_t *compile,
-                           const tg_schema_node_t *node, unsigned depth);
+static int tg_schema_visit(tg_schema_compile_t *compile, tg_schema_node_t *from,
+                           const tg_schema_node_t *target, unsigned depth);
 
 static int
-tg_schema_visit_list(tg_schema_compile_t *compile,
+tg_schema_visit_list(tg_schema_compile_t *compile, tg_schema_node_t *from,
                      const tg_schema_nodes_t *nodes, unsigned depth)
 {
     size_t i;
     int rc;
 
     for (i = 0, rc = TG_OK; rc == TG_OK && i < nodes->n; i++) {
-        rc = tg_schema_visit(compile, nodes->list[i], depth);
+        rc = tg_schema_visit(compile, from, nodes->list[i], depth);
+    }
+
+    return rc;
+}
+
+static int
+tg_schema_visit_logic(tg_schema_compile_t *compile, tg_schema_node_t *from,
+                      const tg_schema_logic_t *logic, unsigned depth)
+{
+    const tg_schema_nodes_t *lists[] = { &logic->all, &logic->any,
+                                         &logic->one };
+    const tg_schema_node_t *ones[] = { logic->none, logic->when, logic->then,
+                                       logic->otherwise };
+    size_t i;
+    int rc;
+
+    for (i = 0, rc = TG_OK; rc == TG_OK && i < 3; i++) {
+        rc = tg_schema_visit_list(compile, from, lists[i], depth);
+    }
+
+    for (i = 0; rc == TG_OK && i < 4; i++) {
+        rc = tg_schema_visit(compile, from, ones[i], depth);
     }
 
     return rc;
@@ -290,53 +312,44 @@ tg_schema_visit_list(tg_schema_compile_t *compile,
 
 /* Visits what a node applies to the same value. */
 static int
-tg_schema_visit_edges(tg_schema_compile_t *compile,
-                      const tg_schema_node_t *node, unsigned depth)
+tg_schema_visit_edges(tg_schema_compile_t *compile, tg_schema_node_t *node,
+                      unsigned depth)
 {
-    const tg_schema_logic_t *logic;
+    const tg_schema_names_t *names;
     size_t i;
     int rc;
 
-    logic = node->logic;
-    rc = tg_schema_visit(compile, node->ref, depth);
+    rc = tg_schema_visit(compile, node, node->ref, depth);
 
     if (rc == TG_OK) {
-        rc = tg_schema_visit(compile, node->dynamic_ref, depth);
+        rc = tg_schema_visit(compile, node, node->dynamic_ref, depth);
     }
 
-    if (rc == TG_OK && logic != NULL
-        && ((rc = tg_schema_visit_list(compile, &logic->all, depth)) != TG_OK
-            || (rc = tg_schema_visit_list(compile, &logic->any, depth)) != TG_OK
-            || (rc = tg_schema_visit_list(compile, &logic->one, depth)) != TG_OK
-            || (rc = tg_schema_visit(compile, logic->none, depth)) != TG_OK
-            || (rc = tg_schema_visit(compile, logic->when, depth)) != TG_OK
-            || (rc = tg_schema_visit(compile, logic->then, depth)) != TG_OK))
-    {
-        return rc;
+    if (rc == TG_OK && node->logic != NULL) {
+        rc = tg_schema_visit_logic(compile, node, node->logic, depth);
     }
 
-    if (rc == TG_OK && logic != NULL) {
-        rc = tg_schema_visit(compile, logic->otherwise, depth);
-    }
+    names = node->object != NULL ? &node->object->names : NULL;
 
-    for (i = 0;
-         rc == TG_OK && node->object != NULL && i < node->object->names.n; i++)
-    {
-        rc = tg_schema_visit(compile, node->object->names.list[i].dependent,
-                             depth);
+    for (i = 0; rc == TG_OK && names != NULL && i < names->n; i++) {
+        rc = tg_schema_visit(compile, node, names->list[i].dependent, depth);
     }
 
     return rc;
 }
 
+/*
+ * A chain that is too long is found on the way down, so that the recursion
+ * ends; or, when its end was seen before, by the height of that.
+ */
 static int
-tg_schema_visit(tg_schema_compile_t *compile, const tg_schema_node_t *target,
-                unsigned depth)
+tg_schema_visit(tg_schema_compile_t *compile, tg_schema_node_t *from,
+                const tg_schema_node_t *target, unsigned depth)
 {
     tg_schema_node_t *node;
     int rc;
 
-    if (target == NULL || target->mark == TG_SCHEMA_DONE) {
+    if (target == NULL) {
         return TG_OK;
     }
 
@@ -346,17 +359,31 @@ tg_schema_visit(tg_schema_compile_t *compile, const tg_schema_node_t *target,
                                  "into the value, which never ends");
     }
 
-    if (depth == compile->options.max_depth) {
+    rc = TG_OK;
+
+    if (target->mark == TG_SCHEMA_NEW && depth < compile->options.max_depth) {
+        node = tg_schema_map_find(compile, target->at);
+        node->mark = TG_SCHEMA_OPEN;
+        rc = tg_schema_visit_edges(compile, node, depth + 1);
+        node->mark = TG_SCHEMA_DONE;
+    }
+
+    if (rc != TG_OK || from == NULL) {
+        return rc;
+    }
+
+    if (from->height <= target->height) {
+        from->height = target->height + 1;
+    }
+
+    if (from->height >= compile->options.max_depth
+        || depth >= compile->options.max_depth)
+    {
         return tg_schema_mistake(compile, target->at,
                                  "too many references behind each other");
     }
 
-    node = tg_schema_map_find(compile, target->at);
-    node->mark = TG_SCHEMA_OPEN;
-    rc = tg_schema_visit_edges(compile, node, depth + 1);
-    node->mark = TG_SCHEMA_DONE;
-
-    return rc;
+    return TG_OK;
 }
 
 int
@@ -366,7 +393,7 @@ tg_schema_find_loops(tg_schema_compile_t *compile)
     int rc;
 
     for (i = 0, rc = TG_OK; rc == TG_OK && i < compile->cap_map; i++) {
-        rc = tg_schema_visit(compile, compile->map[i], 0);
+        rc = tg_schema_visit(compile, NULL, compile->map[i], 0);
     }
 
     return rc;
