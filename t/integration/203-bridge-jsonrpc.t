@@ -189,6 +189,33 @@ $bridge->notification($changed);
 my $note = $bridge->notification($changed);
 is $note->{params}{_meta}{'io.modelcontextprotocol/subscriptionId'}, $sub,
     'a subscription is told';
+$bridge->notify('notifications/cancelled', { requestId => $sub });
+
+# --- pages ---
+
+# A long list comes to the agent in pages; one that changes in between must
+# be asked for anew.
+my @many = map { $tool->("m$_", description => 'x' x 200_000) } 1 .. 7;
+$conn->notify($changed);
+relist(@many);
+$bridge->notification($changed);
+my ($cursor, @pages, @seen);
+do {
+    my $result = $bridge->rpc('tools/list',
+        defined $cursor ? { cursor => $cursor } : {})->{result};
+    push @pages, scalar @{ $result->{tools} };
+    push @seen, map { $_->{name} } @{ $result->{tools} };
+    $cursor = $result->{nextCursor} // $cursor;
+    undef $cursor if !defined $result->{nextCursor};
+} while (defined $cursor);
+cmp_ok scalar(@pages), '>', 2, 'pages';
+is "@seen", join(' ', map {"m$_"} 1 .. 7), 'with every tool once';
+$cursor = $bridge->rpc('tools/list')->{result}{nextCursor};
+$conn->notify($changed);
+relist(reverse @many);
+$bridge->notification($changed);
+is $bridge->rpc('tools/list', { cursor => $cursor })->{error}{code}, -32602,
+    'a cursor of the old list';
 
 # --- limits ---
 
@@ -219,6 +246,27 @@ $conn->send_line($_) for '{', '[]', '7', '{"jsonrpc":"2.0"}',
 $id = $bridge->request('tools/call', { name => 'one' });
 answer(request('tools/call'), $text->('fine'));
 ok $bridge->reply($id)->{result}, 'malformed lines are dropped';
+
+# --- batches, of the one revision that has them ---
+
+$bridge->rpc('initialize', { protocolVersion => '2025-03-26' });
+$bridge->send_line([
+    map { {
+        jsonrpc => '2.0',
+        id      => "b$_",
+        method  => 'tools/call',
+        params  => { name => "b$_" },
+    } } 1 .. 3
+]);
+@calls = map { request('tools/call') } 1 .. 3;
+answer($calls[2], $text->('3'));
+refuse($calls[1], -32602, 'no');
+answer($calls[0], $text->('1'));
+my $batch = $bridge->recv_json;
+is ref $batch, 'ARRAY', 'a batch is answered as one';
+my %reply = map { $_->{id} => $_ } @$batch;
+is join(' ', sort keys %reply), 'b1 b2 b3', 'every call in it';
+is $reply{b2}{error}{message}, 'no', 'each with its own answer';
 
 $bridge->close;
 ok Toolgate::Parent::is_left($conn), 'the connection ends with the bridge';

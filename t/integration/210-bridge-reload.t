@@ -74,6 +74,21 @@ is names(), 'hi slow', 'then the session goes over';
 unlink $file;
 $new->stop;
 
+# --- a bridge that is killed takes its calls with it ---
+
+my $is_waiting = sub {
+    grep {m{/wait }} values %{ $tg->processes };
+};
+my $killed = $tg->bridge;
+$killed->request('tools/call',
+    { name => 'slow', arguments => { file => $file } });
+wait_for($is_waiting, 10, 'its program');
+$killed->signal('KILL');
+ok wait_for(sub { !$is_waiting->() }, 10, 'its end'),
+    'a killed bridge leaves no program';
+is text($bridge->call_tool('hi', { who => 'you' })), 'hi you',
+    'nobody else notices';
+
 # --- stop and start ---
 
 $tg->stop;
@@ -105,8 +120,7 @@ $bridge->notification($changed);
 $id = $bridge->request('tools/call',
     { name => 'slow', arguments => { file => $file } });
 is_deeply $bridge->rpc('ping')->{result}, {}, 'a call is on its way';
-wait_for(sub { grep {m{/wait }} values %{ $tg->processes } },
-    10, 'its program');
+wait_for($is_waiting, 10, 'its program');
 kill KILL => $tg->worker_pids;
 my $lost = $bridge->reply($id)->{result};
 ok $lost->{isError}, 'workers killed: the call fails';
