@@ -11,7 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define TG_RUNNER_TEMP TG_RUNNER_SOCKET ".new"
+/* Shorter than the socket's: what has room for that has room for this. */
+#define TG_RUNNER_TEMP "runner-1.new"
 
 _Static_assert(sizeof(((tg_listen_t *) 0)->path)
                    == sizeof(((struct sockaddr_un *) 0)->sun_path),
@@ -106,17 +107,17 @@ tg_listen_lock(tg_listen_t *place, const char *state_dir, const char **why)
 
     place->dir = -1;
     place->lock = -1;
-    n = snprintf(place->temp, sizeof(place->temp), "%s/%s", state_dir,
-                 TG_RUNNER_TEMP);
+    n = snprintf(place->path, sizeof(place->path), "%s/%s", state_dir,
+                 TG_RUNNER_SOCKET);
 
-    if (n < 0 || (size_t) n >= sizeof(place->temp)) {
+    if (n < 0 || (size_t) n >= sizeof(place->path)) {
         errno = ENAMETOOLONG;
         return tg_listen_bad(why, "the path of the state directory is longer "
                                   "than a socket's address; choose another");
     }
 
-    snprintf(place->path, sizeof(place->path), "%s/%s", state_dir,
-             TG_RUNNER_SOCKET);
+    snprintf(place->temp, sizeof(place->temp), "%s/%s", state_dir,
+             TG_RUNNER_TEMP);
     rc = tg_listen_dir(place, state_dir, why);
 
     if (rc == TG_OK) {

@@ -39,11 +39,20 @@ fails('missing directory', 2, qr/No such file/, '--state-dir', "$state/no");
 fails('no directory', 1, qr/cannot open the state directory.*Not a dir/,
     '--state-dir', $tg->file('plain', ''));
 
-my $long = "$state/" . 'x' x 90;
+# 107 bytes are what a socket's path may have: 93 for the folder.
+my $long = "$state/" . 'x' x (94 - 1 - length $state);
 mkdir $long;
 fails('long path', 1, qr/longer than a socket's address/,
     '--state-dir', $long);
 rmdir $long;
+chop $long;
+mkdir $long;
+my $longest = Toolgate::Runner->start($tg, state => $long, linger => 0);
+is $longest->connect->rpc('status')->{result}{version}, 1, 'the longest path';
+$longest->wait_gone;
+unlink glob "$long/*";
+rmdir $long;
+unlink "$long.log";
 
 chmod 0707, $state;
 fails('writable by others', 1, qr/chmod 0700/, '--state-dir', $state);
@@ -54,10 +63,11 @@ fails('no socket in its place', 1, qr/cannot listen.*File exists/,
     '--state-dir', $state);
 is slurp($file), 'precious', 'a file that is no socket is left alone';
 unlink $file;
-is join(' ', glob "$state/*.sock*"), '', 'nothing else is left there';
+is join(' ', glob "$state/*"), "$state/runner-1.lock",
+    'nothing else is left there';
 
 # A socket that nobody listens on, and a temporary one of a crash.
-for my $name ('runner-1.sock', 'runner-1.sock.new') {
+for my $name ('runner-1.sock', 'runner-1.new') {
     IO::Socket::UNIX->new(Local => "$state/$name", Listen => 1)->close;
     ok -S "$state/$name", "$name is stale";
 }
@@ -86,7 +96,7 @@ is $c->peer_pid, $runner->pid, 'and owns the socket';
 is sprintf('%o', (stat $runner->socket_path)[2] & 07777), '600', 'mode 0600';
 is sprintf('%o', (stat "$state/runner-1.lock")[2] & 07777), '600',
     'so has the lock';
-ok !-e "$state/runner-1.sock.new", 'the temporary socket is gone';
+ok !-e "$state/runner-1.new", 'the temporary socket is gone';
 
 for my $who ([ runner => $runner->pid ], [ guardian => $runner->guardian ]) {
     my ($name, $pid) = @$who;

@@ -18,7 +18,8 @@ my $slow = $c->request('exec',
     Toolgate::Runner::sh("until [ -e $go ]; do sleep 0.01; done; echo ok"));
 my %want;
 for my $i (1 .. 200) {
-    my $id = $c->request('exec', { tool => 't', argv => [ '/bin/echo', "$i" ] });
+    my $argv = [ '/bin/echo', "$i" ];
+    my $id = $c->request('exec', { tool => 't', argv => $argv });
     $want{$id} = "$i\n";
 }
 my $wrong = 0;
