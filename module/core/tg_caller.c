@@ -359,6 +359,16 @@ tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp)
     return rc;
 }
 
+void *
+tg_caller_tag(const tg_caller_t *caller, uint64_t id)
+{
+    const tg_pending_t *pending;
+
+    pending = tg_pending_find(caller, id);
+
+    return pending != NULL ? pending->tag : NULL;
+}
+
 int
 tg_caller_shutdown(tg_caller_t *caller, tg_str_t reason)
 {

@@ -64,10 +64,10 @@ struct tg_caller_s {
     size_t npending;
     tg_pending_t *first; /* in the order of sending */
     tg_pending_t *last;
-    uint64_t sent;           /* bytes that ever went into out */
-    uint64_t written;        /* bytes that the host wrote of them */
-    unsigned is_drained : 1; /* the other side said that it takes no more */
-    unsigned is_closed : 1;  /* it said goodbye, or broke the framing */
+    uint64_t sent;         /* bytes that ever went into out */
+    uint64_t written;      /* bytes that the host wrote of them */
+    unsigned is_drained:1; /* the other side said that it takes no more */
+    unsigned is_closed:1;  /* it said goodbye, or broke the framing */
 };
 
 /* max_frame: largest answer and largest request in bytes. */
@@ -110,6 +110,9 @@ int tg_caller_hello(tg_caller_t *caller);
  * TG_OK or TG_MISSING.
  */
 int tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp);
+
+/* The tag of a request in flight, or NULL. */
+void *tg_caller_tag(const tg_caller_t *caller, uint64_t id);
 
 /* relay: the shutdown frame. */
 int tg_caller_shutdown(tg_caller_t *caller, tg_str_t reason);

@@ -24,6 +24,8 @@
 #define TG_SUBSCRIPTIONS_MAX 64
 /* An id is echoed as it came; beyond this it is no id but an attack. */
 #define TG_ID_MAX 1024
+/* Digits of a progress value: longer ones are not passed on. */
+#define TG_PROGRESS_MAX 32
 /* Unwritten output at which a peer takes no further request. */
 #define TG_PEER_BACKLOG 262144
 
@@ -54,9 +56,9 @@ typedef struct {
     tg_str_t id; /* raw, as it came */
     tg_batch_t *batch;
     tg_entry_kind_t kind;
-    unsigned is_modern : 1;
-    unsigned is_mcp : 1;
-    unsigned is_silent : 1; /* a notification: nothing is sent */
+    unsigned is_modern:1;
+    unsigned is_mcp:1;
+    unsigned is_silent:1; /* a notification: nothing is sent */
 } tg_reply_t;
 
 /* A request that a handler must answer; all slices live until ops->call
@@ -110,9 +112,11 @@ struct tg_call_s {
     tg_call_t *next;
     tg_call_t *prev;
     const tg_entry_t *entry;
-    tg_str_t progress_token; /* owned with the call */
-    tg_reply_t reply;        /* its id too */
-    void *host;              /* free for the host */
+    tg_str_t progress_token;        /* owned with the call */
+    tg_reply_t reply;               /* its id too */
+    void *host;                     /* free for the host */
+    char progress[TG_PROGRESS_MAX]; /* the last one told, raw */
+    size_t progress_len;
 };
 
 typedef struct tg_subscription_s tg_subscription_t;
@@ -137,11 +141,11 @@ struct tg_peer_s {
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
 
-    char version[12];         /* the negotiated legacy version, or "" */
-    unsigned is_mcp : 1;      /* it has shown itself to be an MCP client */
-    unsigned is_legacy : 1;   /* initialize was answered */
-    unsigned is_toolgate : 1; /* a bridge or CLI of ours: said hello */
-    unsigned is_closing : 1;  /* no further request is taken */
+    char version[12];       /* the negotiated legacy version, or "" */
+    unsigned is_mcp:1;      /* it has shown itself to be an MCP client */
+    unsigned is_legacy:1;   /* initialize was answered */
+    unsigned is_toolgate:1; /* a bridge or CLI of ours: said hello */
+    unsigned is_closing:1;  /* no further request is taken */
 };
 
 /*
@@ -195,7 +199,9 @@ void tg_call_list(tg_call_t *call, tg_str_t cursor);
 
 /*
  * Tells a deferred call's caller how far it is, when it gave a token:
- * progress, total and message are raw values or absent.
+ * progress (a number), total and message are raw values or absent.  What
+ * does not rise above what was told before is dropped (MCP "Progress": it
+ * must increase).
  */
 void tg_call_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
                       tg_str_t message);

@@ -1,6 +1,7 @@
 /*
  * What a peer sends unasked.
  */
+#include "core/tg_number.h"
 #include "core/tg_peer_impl.h"
 
 /* Opens a notification up to its params' value; FALSE where there is none. */
@@ -54,13 +55,41 @@ tg_notify_member(tg_buf_t *out, const char *key, tg_str_t raw)
     }
 }
 
+/* Is it more than what was told before?  Then it is remembered. */
+static int
+tg_progress_rises(tg_call_t *call, tg_str_t progress)
+{
+    tg_number_t now, before;
+
+    if (tg_json_type(progress) != TG_JSON_NUMBER
+        || progress.len > sizeof(call->progress)
+        || tg_number_parse(progress, &now) != TG_OK)
+    {
+        return 0;
+    }
+
+    if (call->progress_len != 0
+        && tg_number_parse(tg_str(call->progress, call->progress_len), &before)
+               == TG_OK
+        && tg_number_compare(&now, &before) <= 0)
+    {
+        return 0;
+    }
+
+    memcpy(call->progress, progress.data, progress.len);
+    call->progress_len = progress.len;
+
+    return 1;
+}
+
 void
 tg_call_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
                  tg_str_t message)
 {
     tg_buf_t *out;
 
-    if (call->progress_token.data == NULL
+    if (call->progress_token.data == NULL || call->peer->is_closing
+        || !tg_progress_rises(call, progress)
         || !tg_notify_open(call->peer, TG_STR("notifications/progress")))
     {
         return;

@@ -21,7 +21,7 @@
 #include "core/tg_peer.h"
 #include "core/tg_schema.h"
 
-#define NGX_STREAM_TOOLGATE_VERSION "0.1.0"
+#define NGX_STREAM_TOOLGATE_VERSION TG_VERSION
 
 /* The context of directives within a tool or method block. */
 #define NGX_STREAM_TOOL_CONF 0x10000000
@@ -31,6 +31,9 @@
  * end, and the runner binds "/runner-1.sock" under a name one longer.
  */
 #define NGX_STREAM_TOOLGATE_STATE_DIR_MAX 92
+
+/* A call that makes progress is not hung, but it is no task either. */
+#define NGX_STREAM_TOOLGATE_MAX_TIMEOUT 3600000
 
 typedef struct ngx_stream_toolgate_tool_s ngx_stream_toolgate_tool_t;
 typedef struct ngx_stream_toolgate_call_s ngx_stream_toolgate_call_t;
@@ -51,6 +54,17 @@ typedef struct {
     ngx_stream_complex_value_t value;
 } ngx_stream_toolgate_env_t;
 
+/* `concurrency` and `rate`, of a tool or of all tools of a server. */
+typedef struct {
+    ngx_uint_t concurrency; /* 0: no limit */
+    ngx_uint_t queue;
+    ngx_uint_t rate; /* thousandths of calls a second; 0: no limit */
+    ngx_uint_t burst;
+    ngx_str_t rate_text;
+    ngx_str_t key; /* the same after a reload */
+    void *node;    /* of rate, in shared memory */
+} ngx_stream_toolgate_limit_t;
+
 /* A `tool` or `method` block. */
 struct ngx_stream_toolgate_tool_s {
     tg_entry_t entry;
@@ -67,8 +81,10 @@ struct ngx_stream_toolgate_tool_s {
     ngx_stream_complex_value_t *cwd;
     ngx_array_t *properties; /* ngx_str_t: names that the schema declares */
     ngx_uint_t output;
-    ngx_msec_t timeout;
+    ngx_msec_t timeout;     /* without progress */
+    ngx_msec_t max_timeout; /* with it */
     size_t max_output;
+    ngx_stream_toolgate_limit_t limit;
 };
 
 /* Where a value with variables stands, until it is known what there is. */
@@ -81,6 +97,9 @@ typedef struct {
 typedef struct {
     ngx_array_t uses;    /* ngx_stream_toolgate_use_t */
     ngx_array_t runners; /* ngx_stream_toolgate_runner_t *, one a state dir */
+    ngx_array_t limits;  /* ngx_stream_toolgate_limit_t *, those with a rate */
+    ngx_shm_zone_t *zone;
+    ngx_uint_t nservers;
     ngx_uint_t has_tools;
 } ngx_stream_toolgate_main_conf_t;
 
@@ -104,6 +123,8 @@ typedef struct {
     ngx_str_t runner_path;
     ngx_str_t state_dir;
     ngx_uint_t has_exec;
+    ngx_uint_t number; /* among the servers with tools */
+    ngx_stream_toolgate_limit_t limit;
     ngx_stream_toolgate_runner_t *runner;
 } ngx_stream_toolgate_srv_conf_t;
 
@@ -271,6 +292,19 @@ ngx_uint_t ngx_stream_toolgate_may(const ngx_stream_toolgate_srv_conf_t *scf,
 /* The same for a session, as tg_peer_ops_t has it. */
 int ngx_stream_toolgate_is_visible(void *host, const tg_entry_t *entry);
 
+/* --- limits --- */
+
+char *ngx_stream_toolgate_concurrency(ngx_conf_t *cf, ngx_command_t *cmd,
+                                      void *conf);
+char *ngx_stream_toolgate_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* Names the limits of a server that is read whole, and orders their memory. */
+ngx_int_t ngx_stream_toolgate_limits(ngx_conf_t *cf,
+                                     ngx_stream_toolgate_srv_conf_t *scf);
+
+/* Counts a call; 0: it was one too many, and was answered. */
+ngx_uint_t ngx_stream_toolgate_is_within_rate(ngx_stream_toolgate_call_t *call);
+
 /* --- dispatch --- */
 
 extern const tg_peer_ops_t ngx_stream_toolgate_peer_ops;
@@ -343,5 +377,9 @@ void ngx_stream_toolgate_runner_cancel(ngx_stream_toolgate_runner_t *runner,
 
 void ngx_stream_toolgate_exec_answer(ngx_stream_toolgate_call_t *call,
                                      const tg_answer_t *answer);
+
+/* The runner's notification `progress`; the call goes on. */
+void ngx_stream_toolgate_exec_progress(ngx_stream_toolgate_call_t *call,
+                                       const tg_message_t *message);
 
 #endif

@@ -126,7 +126,9 @@ ngx_stream_toolgate_call(void *host, tg_peer_t *peer, tg_request_t *request)
     call->request = request;
     call->start = ngx_current_msec;
 
-    if (ngx_stream_toolgate_is_fit(call, request)) {
+    if (ngx_stream_toolgate_is_fit(call, request)
+        && ngx_stream_toolgate_is_within_rate(call))
+    {
         call->tool->handler(call, request);
     }
 }

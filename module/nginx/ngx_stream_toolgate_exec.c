@@ -118,6 +118,44 @@ ngx_stream_toolgate_put_input(ngx_stream_toolgate_call_t *call,
     return NULL;
 }
 
+/* One element of `limits`: how many of its key may run and wait. */
+static void
+ngx_stream_toolgate_put_limit(tg_buf_t *buf, const char *directive,
+                              const ngx_stream_toolgate_limit_t *limit,
+                              ngx_uint_t *n)
+{
+    if (limit->concurrency == 0) {
+        return;
+    }
+
+    tg_buf_text(buf,
+                (*n)++ == 0 ? ",\"limits\":[{\"name\":\"" : ",{\"name\":\"");
+    tg_buf_text(buf, directive);
+    tg_buf_text(buf, "\",\"key\":");
+    tg_json_put_string(buf,
+                       tg_str((const char *) limit->key.data, limit->key.len));
+    tg_buf_text(buf, ",\"concurrency\":");
+    tg_buf_uint(buf, limit->concurrency);
+    tg_buf_text(buf, ",\"queue\":");
+    tg_buf_uint(buf, limit->queue);
+    tg_buf_char(buf, '}');
+}
+
+static void
+ngx_stream_toolgate_put_limits(ngx_stream_toolgate_call_t *call, tg_buf_t *buf)
+{
+    ngx_uint_t n;
+
+    n = 0;
+    ngx_stream_toolgate_put_limit(buf, "concurrency", &call->tool->limit, &n);
+    ngx_stream_toolgate_put_limit(buf, "tool_concurrency",
+                                  &call->session->conf->limit, &n);
+
+    if (n != 0) {
+        tg_buf_char(buf, ']');
+    }
+}
+
 /* The params of the runner's method `exec`; NULL, or what is wrong. */
 static const char *
 ngx_stream_toolgate_exec_params(ngx_stream_toolgate_call_t *call,
@@ -131,8 +169,12 @@ ngx_stream_toolgate_exec_params(ngx_stream_toolgate_call_t *call,
     tg_json_put_string(buf, tool->entry.name);
     tg_buf_text(buf, ",\"timeout_ms\":");
     tg_buf_uint(buf, tool->timeout);
+    tg_buf_text(buf, ",\"max_timeout_ms\":");
+    tg_buf_uint(buf, tool->max_timeout);
     tg_buf_text(buf, ",\"max_output\":");
     tg_buf_uint(buf, tool->max_output);
+
+    ngx_stream_toolgate_put_limits(call, buf);
 
     mistake = ngx_stream_toolgate_put_argv(call, buf);
 
@@ -192,6 +234,19 @@ ngx_stream_toolgate_exec_handler(ngx_stream_toolgate_call_t *call,
 done:
 
     tg_buf_deinit(&params);
+}
+
+void
+ngx_stream_toolgate_exec_progress(ngx_stream_toolgate_call_t *call,
+                                  const tg_message_t *message)
+{
+    /* It is alive, and so is the runner. */
+    ngx_add_timer(&call->timer,
+                  call->tool->timeout + NGX_STREAM_TOOLGATE_GRACE);
+
+    tg_call_progress(call->deferred, message->p.progress, message->p.total,
+                     message->p.message);
+    ngx_stream_toolgate_session_run(call->session);
 }
 
 /* --- the runner's answer --- */

@@ -108,6 +108,14 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
       offsetof(ngx_stream_toolgate_srv_conf_t, rules),
       (void *) NGX_STREAM_TOOLGATE_DENY },
 
+    { ngx_string("tool_concurrency"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE12,
+      ngx_stream_toolgate_concurrency, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, limit), NULL },
+
+    { ngx_string("tool_rate"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE12,
+      ngx_stream_toolgate_rate, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, limit), NULL },
+
     { ngx_string("tool_validate"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_stream_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_stream_toolgate_srv_conf_t, validate),
@@ -123,6 +131,14 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
       ngx_stream_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_stream_toolgate_tool_t, rules),
       (void *) NGX_STREAM_TOOLGATE_DENY },
+
+    { ngx_string("concurrency"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_stream_toolgate_concurrency, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, limit), NULL },
+
+    { ngx_string("rate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_stream_toolgate_rate, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_tool_t, limit), NULL },
 
     { ngx_string("validate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_stream_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
@@ -178,7 +194,7 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
       offsetof(ngx_stream_toolgate_tool_t, output),
       (void *) ngx_stream_toolgate_outputs },
 
-    { ngx_string("timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+    { ngx_string("timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_stream_toolgate_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("max_output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
@@ -237,6 +253,9 @@ ngx_stream_toolgate_create_main_conf(ngx_conf_t *cf)
             != NGX_OK
         || ngx_array_init(&mcf->uses, cf->pool, 8,
                           sizeof(ngx_stream_toolgate_use_t))
+               != NGX_OK
+        || ngx_array_init(&mcf->limits, cf->pool, 4,
+                          sizeof(ngx_stream_toolgate_limit_t *))
                != NGX_OK)
     {
         return NULL;
@@ -325,7 +344,20 @@ ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->rules = prev->rules;
     }
 
-    if (ngx_stream_toolgate_compile_schemas(cf, conf) != NGX_OK) {
+    if (conf->limit.concurrency == 0) {
+        conf->limit.concurrency = prev->limit.concurrency;
+        conf->limit.queue = prev->limit.queue;
+    }
+
+    if (conf->limit.rate == 0) {
+        conf->limit.rate = prev->limit.rate;
+        conf->limit.burst = prev->limit.burst;
+        conf->limit.rate_text = prev->limit.rate_text;
+    }
+
+    if (ngx_stream_toolgate_compile_schemas(cf, conf) != NGX_OK
+        || ngx_stream_toolgate_limits(cf, conf) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 

@@ -63,8 +63,32 @@ ngx_stream_toolgate_runner_answer(void *host, void *tag,
     ngx_stream_toolgate_exec_answer(tag, answer);
 }
 
+/* `progress`: a program reports, or one that waited was started. */
+static void
+ngx_stream_toolgate_runner_notification(void *host, tg_str_t method,
+                                        const tg_message_t *message)
+{
+    ngx_stream_toolgate_runner_t *runner = host;
+
+    ngx_stream_toolgate_call_t *call;
+    int64_t id;
+
+    if (!tg_json_body_is(method, TG_STR("progress"))
+        || tg_json_int64(message->p.id, &id) != TG_OK || id < 0)
+    {
+        return;
+    }
+
+    call = tg_caller_tag(&runner->caller, (uint64_t) id);
+
+    if (call != NULL) {
+        ngx_stream_toolgate_exec_progress(call, message);
+    }
+}
+
 static const tg_caller_ops_t ngx_stream_toolgate_runner_ops = {
-    ngx_stream_toolgate_runner_answer, NULL, NULL, NULL
+    ngx_stream_toolgate_runner_answer, ngx_stream_toolgate_runner_notification,
+    NULL, NULL
 };
 
 static void

@@ -125,10 +125,12 @@ ngx_stream_toolgate_tool_mistake(ngx_stream_toolgate_tool_t *tool)
     if (tool->handler != ngx_stream_toolgate_exec_handler
         && (tool->stdin_value != NULL || tool->env != NULL || tool->cwd != NULL
             || tool->max_output != NGX_CONF_UNSET_SIZE
-            || tool->timeout != NGX_CONF_UNSET_MSEC))
+            || tool->timeout != NGX_CONF_UNSET_MSEC
+            || tool->limit.concurrency != 0))
     {
-        return "has no \"exec\", so \"stdin\", \"env\", \"cwd\", \"timeout\" "
-               "and \"max_output\" mean nothing in it; remove them";
+        return "has no \"exec\", so \"stdin\", \"env\", \"cwd\", "
+               "\"timeout\", \"max_output\" and \"concurrency\" mean nothing "
+               "in it; remove them";
     }
 
     if (tool->entry.kind == TG_ENTRY_METHOD
@@ -181,7 +183,11 @@ ngx_stream_toolgate_finish(ngx_conf_t *cf, ngx_stream_toolgate_srv_conf_t *scf,
         return NGX_CONF_ERROR;
     }
 
-    ngx_conf_init_msec_value(tool->timeout, NGX_STREAM_TOOLGATE_TIMEOUT);
+    if (tool->timeout == NGX_CONF_UNSET_MSEC) {
+        tool->timeout = NGX_STREAM_TOOLGATE_TIMEOUT;
+        tool->max_timeout = NGX_STREAM_TOOLGATE_MAX_TIMEOUT;
+    }
+
     ngx_conf_init_size_value(tool->max_output, NGX_STREAM_TOOLGATE_MAX_OUTPUT);
 
     if (tool->handler == ngx_stream_toolgate_exec_handler) {

@@ -315,6 +315,30 @@ ngx_stream_toolgate_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return tool->cwd != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
+static ngx_msec_t
+ngx_stream_toolgate_parse_timeout(ngx_str_t *value, const char *prefix)
+{
+    ngx_str_t time;
+    ngx_msec_t msec;
+    size_t len;
+
+    len = ngx_strlen(prefix);
+
+    if (value->len < len || ngx_strncmp(value->data, prefix, len) != 0) {
+        return 0;
+    }
+
+    time.data = value->data + len;
+    time.len = value->len - len;
+    msec = ngx_parse_time(&time, 0);
+
+    return msec == (ngx_msec_t) NGX_ERROR
+                   || msec > NGX_STREAM_TOOLGATE_TIMEOUT_MAX
+               ? 0
+               : msec;
+}
+
+/* timeout TIME [max=TIME] */
 char *
 ngx_stream_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -327,15 +351,20 @@ ngx_stream_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     value = cf->args->elts;
-    tool->timeout = ngx_parse_time(&value[1], 0);
+    tool->timeout = ngx_stream_toolgate_parse_timeout(&value[1], "");
+    tool->max_timeout = ngx_max(tool->timeout, NGX_STREAM_TOOLGATE_MAX_TIMEOUT);
 
-    if (tool->timeout == (ngx_msec_t) NGX_ERROR || tool->timeout == 0
-        || tool->timeout > NGX_STREAM_TOOLGATE_TIMEOUT_MAX)
-    {
+    if (cf->args->nelts == 3) {
+        tool->max_timeout = ngx_stream_toolgate_parse_timeout(&value[2],
+                                                              "max=");
+    }
+
+    if (tool->timeout == 0 || tool->max_timeout < tool->timeout) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid time \"%V\" in \"%V\"; write between 1ms "
-                           "and 24h, such as \"30s\" or \"5m\"",
-                           &value[1], &cmd->name);
+                           "invalid \"%V\"; write a time between 1ms and 24h, "
+                           "and one that is not shorter for a call that makes "
+                           "progress, such as \"%V 30s\" or \"%V 30s max=1h\"",
+                           &cmd->name, &cmd->name, &cmd->name);
         return NGX_CONF_ERROR;
     }
 

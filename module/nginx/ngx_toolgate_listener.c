@@ -234,6 +234,7 @@ ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
     ngx_memzero(sock, sizeof(ngx_toolgate_socket_t));
     sock->ls = ls;
     sock->scf = scf;
+    sock->lock = -1;
 
     if (ngx_toolgate_socket_init(cycle, sock) != NGX_OK) {
         return NGX_ERROR;
@@ -248,7 +249,7 @@ ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
         return NGX_OK;
     }
 
-    return ngx_toolgate_socket_open(cycle, sock);
+    return ngx_toolgate_socket_open(cycle, sock, lcf->sockets.elts);
 }
 
 static char *
@@ -302,13 +303,49 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
 
 /* --- init_module --- */
 
+/*
+ * Renames what was bound into place.  It is too late to refuse, NGINX would
+ * exit: right at a start, where nobody else cleans up, but at a reload what
+ * works must go on working.
+ */
+static ngx_int_t
+ngx_toolgate_listener_place(ngx_cycle_t *cycle,
+                            ngx_toolgate_listener_conf_t *lcf, ngx_int_t rc)
+{
+    ngx_toolgate_socket_t *sock;
+    ngx_uint_t i;
+
+    sock = lcf->sockets.elts;
+
+    for (i = 0; i < lcf->sockets.nelts; i++) {
+        if ((rc == NGX_OK || !lcf->is_initial)
+            && ngx_toolgate_socket_place(cycle, &sock[i]) != NGX_OK)
+        {
+            rc = NGX_ERROR;
+        }
+    }
+
+    for (i = 0; i < lcf->sockets.nelts; i++) {
+        if (sock[i].is_bound && !sock[i].is_placed) {
+            (void) unlink((char *) sock[i].temp);
+        } else if (rc != NGX_OK && lcf->is_initial && sock[i].is_placed) {
+            (void) unlink((char *) sock[i].path);
+        }
+    }
+
+    for (i = 0; i < lcf->sockets.nelts; i++) {
+        ngx_toolgate_socket_unlock(&sock[i]);
+    }
+
+    return lcf->is_initial ? rc : NGX_OK;
+}
+
 static ngx_int_t
 ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 {
     ngx_stream_toolgate_runner_t **runners;
     ngx_stream_toolgate_main_conf_t *mcf;
     ngx_toolgate_listener_conf_t *lcf;
-    ngx_toolgate_socket_t *sock;
     ngx_uint_t i;
     ngx_int_t rc;
 
@@ -324,33 +361,13 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 
     runners = mcf->runners.elts;
 
-    for (i = 0; i < mcf->runners.nelts && rc == NGX_OK; i++) {
-        rc = ngx_stream_toolgate_runner_prepare(cycle, runners[i]);
-    }
-
-    sock = lcf->sockets.elts;
-
-    for (i = 0; i < lcf->sockets.nelts && rc == NGX_OK; i++) {
-        rc = ngx_toolgate_socket_place(cycle, &sock[i]);
-    }
-
-    /*
-     * Too late to refuse: NGINX would exit.  At a start that is right, but
-     * then nobody cleans up; at a reload what works must go on working.
-     */
-    if (rc != NGX_OK && lcf->is_initial) {
-        for (i = 0; i < lcf->sockets.nelts; i++) {
-            if (sock[i].is_placed) {
-                (void) unlink((char *) sock[i].path);
-            } else if (sock[i].is_bound) {
-                (void) unlink((char *) sock[i].temp);
-            }
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        if (ngx_stream_toolgate_runner_prepare(cycle, runners[i]) != NGX_OK) {
+            rc = NGX_ERROR;
         }
-
-        return NGX_ERROR;
     }
 
-    return NGX_OK;
+    return ngx_toolgate_listener_place(cycle, lcf, rc);
 }
 
 /*

@@ -42,21 +42,50 @@ ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path)
     return fd;
 }
 
-static ngx_fd_t
-ngx_toolgate_lock(ngx_cycle_t *cycle, u_char *path)
+/* Does one of the cycle's sockets before this one hold the same lock? */
+static ngx_uint_t
+ngx_toolgate_is_locked(const ngx_toolgate_socket_t *sock,
+                       const ngx_toolgate_socket_t *first, ngx_fd_t dir)
+{
+    struct stat st, other;
+
+    if (fstat(dir, &st) == -1) {
+        return 0;
+    }
+
+    for (/* void */; first < sock; first++) {
+        if (first->lock != -1 && fstat(first->lock, &other) == 0
+            && other.st_dev == st.st_dev && other.st_ino == st.st_ino)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static ngx_int_t
+ngx_toolgate_lock(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
+                  ngx_toolgate_socket_t *first)
 {
     ngx_uint_t i;
     ngx_fd_t fd;
 
-    fd = ngx_toolgate_socket_dir(cycle, path);
+    fd = ngx_toolgate_socket_dir(cycle, sock->path);
 
     if (fd == -1) {
-        return -1;
+        return NGX_ERROR;
+    }
+
+    if (ngx_toolgate_is_locked(sock, first, fd)) {
+        (void) close(fd);
+        return NGX_OK;
     }
 
     for (i = 0; i < NGX_TOOLGATE_LOCK_TRIES; i++) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            return fd;
+            sock->lock = fd;
+            return NGX_OK;
         }
 
         ngx_msleep(NGX_TOOLGATE_LOCK_PAUSE);
@@ -65,10 +94,19 @@ ngx_toolgate_lock(ngx_cycle_t *cycle, u_char *path)
     ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                   "the directory of unix:%s is locked by another process "
                   "that starts there; try again",
-                  path);
+                  sock->path);
     (void) close(fd);
 
-    return -1;
+    return NGX_ERROR;
+}
+
+void
+ngx_toolgate_socket_unlock(ngx_toolgate_socket_t *sock)
+{
+    if (sock->lock != -1) {
+        (void) close(sock->lock);
+        sock->lock = -1;
+    }
 }
 
 /* --- what is at a path already --- */
@@ -268,7 +306,7 @@ ngx_toolgate_bind(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     (void) ngx_cpystrn((u_char *) saun.sun_path, sock->temp,
                        sizeof(saun.sun_path));
 
-    /* Left by a start that was killed; the lock says that none is under way. */
+    /* Left by a start that was killed: we hold the lock, so none is under way. */
     (void) unlink((char *) sock->temp);
 
     mask = umask(0177);
@@ -312,25 +350,25 @@ ngx_toolgate_socket_cleanup(void *data)
 {
     ngx_toolgate_socket_t *sock = data;
 
-    if (!sock->is_bound || sock->is_placed) {
-        return;
+    if (sock->is_bound && !sock->is_placed) {
+        (void) unlink((char *) sock->temp);
+
+        /* NGINX closes those that it opened itself, and those it marked so. */
+        if (!sock->ls->open && sock->ls->fd != (ngx_socket_t) -1) {
+            (void) close(sock->ls->fd);
+            sock->ls->fd = (ngx_socket_t) -1;
+        }
     }
 
-    (void) unlink((char *) sock->temp);
-
-    /* NGINX closes those that it opened itself, and those it marked so. */
-    if (!sock->ls->open && sock->ls->fd != (ngx_socket_t) -1) {
-        (void) close(sock->ls->fd);
-        sock->ls->fd = (ngx_socket_t) -1;
-    }
+    ngx_toolgate_socket_unlock(sock);
 }
 
 ngx_int_t
-ngx_toolgate_socket_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+ngx_toolgate_socket_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
+                         ngx_toolgate_socket_t *first)
 {
     ngx_pool_cleanup_t *cln;
     ngx_int_t rc;
-    ngx_fd_t lock;
 
     cln = ngx_pool_cleanup_add(cycle->pool, 0);
     if (cln == NULL) {
@@ -340,40 +378,25 @@ ngx_toolgate_socket_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     cln->handler = ngx_toolgate_socket_cleanup;
     cln->data = sock;
 
-    lock = ngx_toolgate_lock(cycle, sock->path);
-
-    if (lock == -1) {
+    if (ngx_toolgate_lock(cycle, sock, first) != NGX_OK) {
         return NGX_ERROR;
     }
 
     rc = ngx_toolgate_probe(cycle, sock->path);
 
-    if (rc == NGX_OK) {
-        rc = ngx_toolgate_bind(cycle, sock);
-    }
-
-    (void) close(lock);
-
-    return rc;
+    return rc == NGX_OK ? ngx_toolgate_bind(cycle, sock) : rc;
 }
 
 ngx_int_t
 ngx_toolgate_socket_place(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     ngx_int_t rc;
-    ngx_fd_t lock;
 
     if (sock->is_inherited) {
         return ngx_toolgate_socket_set_owner(cycle, sock, sock->path);
     }
 
-    lock = ngx_toolgate_lock(cycle, sock->path);
-
-    if (lock == -1) {
-        return NGX_ERROR;
-    }
-
-    /* Somebody may have come between. */
+    /* Somebody who knows no lock may have come between. */
     rc = ngx_toolgate_probe(cycle, sock->path);
 
     if (rc == NGX_OK
@@ -385,7 +408,6 @@ ngx_toolgate_socket_place(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     }
 
     sock->is_placed = rc == NGX_OK;
-    (void) close(lock);
 
     return rc;
 }

@@ -16,6 +16,7 @@ typedef struct {
     u_char *temp;
     uid_t uid;
     gid_t gid;
+    ngx_fd_t lock; /* of its directory; -1: not held, or by one before */
     unsigned is_inherited:1;
     unsigned is_bound:1;  /* temp exists */
     unsigned is_placed:1; /* path is ours */
@@ -28,9 +29,15 @@ ngx_fd_t ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path);
  * Binds and listens under sock->temp, with the final mode and owner, and sets
  * sock->ls->fd.  The cycle's pool takes it back unless it was placed.  NGX_OK,
  * or NGX_ERROR or NGX_BUSY, logged.
+ *
+ * The directory is locked until ngx_toolgate_socket_unlock(), so that nobody
+ * else binds under that name; first is the cycle's first socket, sock its
+ * last so far: those between may hold the lock already.
  */
 ngx_int_t ngx_toolgate_socket_open(ngx_cycle_t *cycle,
-                                   ngx_toolgate_socket_t *sock);
+                                   ngx_toolgate_socket_t *sock,
+                                   ngx_toolgate_socket_t *first);
+void ngx_toolgate_socket_unlock(ngx_toolgate_socket_t *sock);
 
 /* Renames it into place, when nobody came between.  As above. */
 ngx_int_t ngx_toolgate_socket_place(ngx_cycle_t *cycle,
