@@ -48,4 +48,12 @@ ngx_int_t ngx_toolgate_socket_set_owner(ngx_cycle_t *cycle,
                                         ngx_toolgate_socket_t *sock,
                                         u_char *path);
 
+/*
+ * Writes the server's `tool_schema_file` for the socket's owner, atomically.
+ * NGX_OK or NGX_ERROR, logged.
+ */
+ngx_int_t ngx_toolgate_schema_file_write(ngx_cycle_t *cycle,
+                                         ngx_toolgate_socket_t *sock);
+void ngx_toolgate_schema_file_remove(ngx_str_t *file);
+
 #endif
