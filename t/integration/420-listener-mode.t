@@ -8,14 +8,16 @@ use warnings;
 use Toolgate::Test;
 use Toolgate::Measure;
 
+use Time::HiRes qw(lstat);
+
 my $rounds = Toolgate::Test::is_san() ? 8 : 25;
 my $tg = Toolgate::Test->new(workers => 1);
 my $socket = $tg->socket_path;
 my $tool = 'tool hi { return hi; }';
 
-# Looks at the socket without a pause until its input ends; says each time
-# that it came into sight what a connect to it said, and at last what states
-# were seen.
+# Looks at the socket without a pause until its input ends; says of each that
+# came into sight what a connect to it said, and at last what states were
+# seen.
 sub watch {
     pipe my $in, my $stop or die "pipe: $!";
     pipe my $out, my $said or die "pipe: $!";
@@ -23,17 +25,15 @@ sub watch {
     if ($pid == 0) {
         close $_ for $stop, $out;
         $in->blocking(0);
-        my (%seen, $was_there);
-        $was_there = 0;
+        my %seen;
+        my $known = '';
         until (defined sysread $in, my $byte, 1) {
             for (1 .. 200) {
-                my @st = lstat $socket;
-                my $is_there = @st ? 1 : 0;
-                $seen{ sprintf '%04o %d %d', $st[2] & 07777, @st[ 4, 5 ] }++
-                    if $is_there;
-                next if $is_there == $was_there;
-                $was_there = $is_there;
-                next if !$is_there;
+                my @st = lstat $socket or next;
+                $seen{ sprintf '%04o %d %d', $st[2] & 07777, @st[ 4, 5 ] }++;
+                # Inodes are used again at once.
+                next if "$st[1] $st[9]" eq $known;
+                $known = "$st[1] $st[9]";
                 my $is_open = IO::Socket::UNIX->new(Peer => $socket);
                 syswrite $said, ($is_open ? 'connected' : "$!") . "\n";
             }
