@@ -1,0 +1,48 @@
+#!/usr/bin/perl
+# Every transcript, against NGINX: each on a server as its headers ask for,
+# whole and in small pieces.
+
+use strict;
+use warnings;
+
+use Toolgate::Test timeout => 300;
+use Toolgate::Transcript;
+
+my $tg = Toolgate::Test->new;
+my $dir = Toolgate::Transcript->dir;
+my @transcripts = grep { !$_->header('only') } Toolgate::Transcript->all;
+
+(my $tools = slurp("$dir/tools.conf")) =~ s/%%TRANSCRIPTS%%/$dir/g;
+$tg->file('tools.conf', $tools);
+
+# One server for each set of headers.
+my (%socket, @servers);
+for my $transcript (@transcripts) {
+    my $directives = $transcript->directives;
+    next if $socket{$directives};
+    my $socket = $tg->dir . '/t' . @servers . '.sock';
+    $socket{$directives} = $socket;
+    push @servers, <<"END";
+server {
+    listen unix:$socket;
+    tool_runner @{[ $tg->runner_path ]};
+    tool_state_dir @{[ $tg->state_dir ]};
+    $directives
+    include tools.conf;
+}
+END
+}
+$tg->conf(join('', @servers), server => 0);
+$tg->start(socket => (sort values %socket)[0]);
+
+for my $transcript (@transcripts) {
+    my $socket = $socket{ $transcript->directives };
+    # Of what is large, pieces would only take long.
+    for my $piece (undef, $transcript->header('heavy') ? () : 5) {
+        my $why = $transcript->play($tg->connect($socket), $piece);
+        ok !$why, $transcript->title . ($piece ? ' (in pieces)' : '')
+            or diag($transcript->name . ": $why");
+    }
+}
+
+done_testing;

@@ -1,0 +1,209 @@
+package Toolgate::Transcript;
+
+# A file of t/transcripts (README.md there says what is in it), and how to
+# play it over a Toolgate::Client.
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use JSON::PP ();
+use Toolgate::Test ();
+
+my $json = JSON::PP->new->utf8->canonical->allow_nonref->allow_bignum;
+my %header = (
+    protocol     => qr/auto|ipc|jsonrpc|relay/,
+    max_frame    => qr/\d+/,
+    max_inflight => qr/\d+/,
+    only         => qr/unit/,
+    heavy        => qr/yes/,
+);
+
+sub dir { return Toolgate::Test::top() . '/t/transcripts' }
+
+# All of them, in order.
+sub all {
+    my ($class) = @_;
+    return map { $class->read($_) } sort glob dir() . '/*.txt';
+}
+
+sub read {
+    my ($class, $path) = @_;
+    my ($name) = $path =~ m{([^/]+)\.txt$};
+    my $self = bless {
+        name   => $name,
+        header => {
+            protocol     => 'auto',
+            max_frame    => 10485760,
+            max_inflight => 64,
+        },
+        steps => [],
+    }, $class;
+    open my $fh, '<:raw', $path or croak "$path: $!";
+    while (my $line = <$fh>) {
+        chomp $line;
+        $self->{title} = $1 if $. == 1 && $line =~ /^# (.*)/;
+        next if $line eq '' || $line =~ /^#/;
+        eval { $self->parse($line); 1 } or croak "$path:$.: $@";
+    }
+    close $fh;
+    return $self;
+}
+
+sub name { return $_[0]{name} }
+sub title { return $_[0]{title} }
+sub header { return $_[0]{header}{ $_[1] } }
+
+# The directives of a server for it.
+sub directives {
+    my ($self) = @_;
+    return join '', map {"tool_$_ $self->{header}{$_};\n"}
+        qw(protocol max_frame max_inflight);
+}
+
+sub parse {
+    my ($self, $line) = @_;
+    my $steps = $self->{steps};
+    if ($line =~ /^>/) {
+        my $bytes = bytes($line);
+        if (@$steps && $steps->[-1]{do} eq 'send') {
+            $steps->[-1]{bytes} .= $bytes;
+        } else {
+            push @$steps, { do => 'send', bytes => $bytes, line => $. };
+        }
+    } elsif ($line =~ /^<close$/) {
+        push @$steps, { do => 'close', line => $. };
+    } elsif ($line =~ /^<(\?|ipc)? (.*)/) {
+        push @$steps, {
+            do      => ($1 // '') eq '?' ? 'unordered' : 'expect',
+            ipc     => ($1 // '') eq 'ipc',
+            pattern => $json->decode($2),
+            line    => $.,
+        };
+    } elsif ($line eq '-') {
+        push @$steps, { do => 'quiet', line => $. };
+    } elsif ($line =~ /^!/) {
+        push @$steps, { do => 'host', line => $. };
+    } elsif (!@$steps && $line =~ /^(\w+): (.*)/ && $header{$1}) {
+        my ($name, $value) = ($1, $2);
+        die "no such value\n" if $value !~ /^$header{$name}$/;
+        $self->{header}{$name} = $value;
+    } else {
+        die "neither a header nor a step\n";
+    }
+}
+
+sub bytes {
+    my ($line) = @_;
+    return "$1\n" if $line =~ /^>(?: (.*))?$/ && defined $1;
+    return "\n" if $line eq '>';
+    return $1 if $line =~ /^>raw (.*)/;
+    return pack 'N/a*', $1 if $line =~ /^>ipc (.*)/;
+    return $2 x $1 if $line =~ /^>repeat (\d+) (.+)/;
+    return pack 'H*', $1 =~ tr/ //dr if $line =~ /^>hex ([0-9a-f ]+)$/;
+    die "an unknown step\n";
+}
+
+# Plays it, with at most so many bytes in a write; undef, or what went wrong.
+sub play {
+    my ($self, $client, $piece) = @_;
+    local $self->{piece} = $piece // 1 << 30;
+    local $self->{is_closed};
+    my @steps = @{ $self->{steps} };
+    my $closes = grep { $_->{do} eq 'close' } @steps;
+    while (my $step = shift @steps) {
+        my @group = $step;
+        if ($step->{do} eq 'unordered') {
+            push @group, shift @steps
+                while @steps && $steps[0]{do} eq 'unordered';
+        }
+        my $why = eval { $self->step($client, @group) } // $@;
+
+        # What was sent behind the reason for it may find it closed already.
+        next
+            if $closes
+            && $step->{do} eq 'send'
+            && $why =~ /: write: (?:Broken|Connection reset)/;
+        return "line $step->{line}: $why" if $why;
+    }
+
+    # Our end of file: what runs is cancelled, and nothing more may come.
+    $client->shutdown_write if !$self->{is_closed};
+    return $client->at_eof ? undef : 'at the end: ' . $client->buffered;
+}
+
+# An empty string, or what went wrong.
+sub step {
+    my ($self, $client, $step, @more) = @_;
+    my $do = $step->{do};
+    if ($do eq 'send') {
+        my $bytes = $step->{bytes};
+        $client->send_raw(substr $bytes, 0, $self->{piece}, '')
+            while $bytes ne '';
+    } elsif ($do eq 'quiet') {
+        return 'nobody expected ' . $client->buffered
+            if $client->buffered ne '';
+    } elsif ($do eq 'close') {
+        return 'it does not close' if !$client->at_eof;
+        $self->{is_closed} = 1;
+    } elsif ($do eq 'host') {
+        return 'a command for the unit test';
+    } else {
+        return expect($client, $step, @more);
+    }
+    return '';
+}
+
+sub expect {
+    my ($client, @wanted) = @_;
+    for (1 .. @wanted) {
+        my $text = $wanted[0]{ipc}
+            ? $client->recv_bytes(unpack 'N', $client->recv_bytes(4))
+            : $client->recv_line;
+        my $got = $json->decode($text);
+        my ($found) =
+            grep { matches($wanted[$_]{pattern}, $got) } 0 .. $#wanted;
+        my @patterns = map { $json->encode($_->{pattern}) } @wanted;
+        return join "\n  or ", 'got ' . substr($text, 0, 400) . "\nexpected",
+            @patterns
+            if !defined $found;
+        splice @wanted, $found, 1;
+    }
+    return '';
+}
+
+sub type {
+    my ($value) = @_;
+    return 'null' if !defined $value;
+    return 'bool' if JSON::PP::is_bool($value);
+    return lc ref $value if ref $value eq 'HASH' || ref $value eq 'ARRAY';
+    return $json->encode($value) =~ /^"/ ? 'string' : 'number';
+}
+
+sub matches {
+    my ($pattern, $got) = @_;
+    my $type = type($got);
+    if (type($pattern) eq 'string' && $pattern =~ /^\$/) {
+        return 1 if $pattern eq '$any';
+        return $type eq 'hash' if $pattern eq '$object';
+        return $type eq $1 if $pattern =~ /^\$(array|string|number)$/;
+        return $type eq 'string' && index($got, $1) >= 0
+            if $pattern =~ /^\$contains:(.*)/s;
+    }
+    return 0 if type($pattern) ne $type;
+    if ($type eq 'hash') {
+        return 0 if keys %$pattern != keys %$got;
+        for my $key (keys %$pattern) {
+            return 0 if !exists $got->{$key};
+            return 0 if !matches($pattern->{$key}, $got->{$key});
+        }
+        return 1;
+    }
+    if ($type eq 'array') {
+        return 0 if @$pattern != @$got;
+        return !grep { !matches($pattern->[$_], $got->[$_]) } 0 .. $#$got;
+    }
+    return $json->encode($pattern) eq $json->encode($got);
+}
+
+1;

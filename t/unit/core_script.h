@@ -1,0 +1,43 @@
+/*
+ * A transcript (t/transcripts/README.md), read into memory.
+ */
+#ifndef CORE_SCRIPT_H
+#define CORE_SCRIPT_H
+
+#include "core_help.h"
+
+#include "core/tg_peer.h"
+
+typedef enum {
+    SCRIPT_SEND,      /* text: the bytes of all neighbouring sends */
+    SCRIPT_EXPECT,    /* text: the pattern */
+    SCRIPT_UNORDERED, /* likewise, one of neighbours in any order */
+    SCRIPT_QUIET,
+    SCRIPT_CLOSE,
+    SCRIPT_HOST /* text: a command to the host */
+} script_kind_t;
+
+typedef struct {
+    script_kind_t kind;
+    int is_ipc;
+    unsigned line;
+    tg_buf_t text;
+} script_step_t;
+
+typedef struct {
+    char *path;
+    char *title;
+    tg_dialect_t dialect;
+    size_t max_frame;
+    unsigned max_inflight;
+    int is_heavy;
+    script_step_t *steps;
+    size_t nsteps;
+    size_t size; /* bytes that are sent in all */
+} script_t;
+
+/* Exits with a message when the file is no transcript. */
+void script_read(script_t *script, const char *path);
+void script_free(script_t *script);
+
+#endif
