@@ -1,0 +1,68 @@
+#!/usr/bin/perl
+# However NGINX is told to stop, its sockets go with it; and a listener on
+# TCP serves the same, without a file.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $socket = $tg->socket_path;
+
+for my $signal (qw(TERM INT QUIT)) {
+    my $time = $signal eq 'QUIT' ? 0.5 : 600;
+    $tg->conf(<<"END")->start;
+listen unix:%%SOCKET%%;
+listen unix:%%DIR%%/two.sock;
+tool hi { return hi; }
+tool nap { exec sleep $time; timeout 1h; }
+END
+    my $idle = $tg->connect;
+    is text_of($idle->call_tool('hi')), 'hi', "$signal: it serves";
+    my $busy = $tg->connect("$dir/two.sock");
+    my $id = $busy->request('tools/call', { name => 'nap' });
+    my $command = qr/^\S*sleep \Q$time\E$/;
+    wait_for(sub { grep { $_ =~ $command } values %{ $tg->processes } },
+        10, 'the program');
+    $tg->stop(signal => $signal);
+    is_deeply [ glob "$dir/*.sock*" ], [], "$signal: both sockets are gone";
+    ok $idle->at_eof, "$signal: idle clients are closed";
+    if ($signal eq 'QUIT') {
+        is text_of($busy->reply($id)), '', "$signal: calls come to their end";
+    }
+    ok $busy->at_eof, "$signal: busy clients are closed at last";
+    wait_for(sub { !grep { $_ =~ $command } values %{ $tg->processes } },
+        10, 'the program to end');
+}
+
+# A port of the loopback interface that is free right now; another process
+# may take it before NGINX does.
+my $port;
+for my $try (1 .. 20) {
+    my $free = IO::Socket::INET->new(
+        LocalAddr => '127.0.0.1', Listen => 1, ReuseAddr => 1)
+        or die "127.0.0.1: $!";
+    $port = $free->sockport;
+    close $free;
+    $tg->conf(<<"END");
+listen 127.0.0.1:$port;
+listen unix:%%SOCKET%%;
+tool hi { return 'hi \$tool_client_pid'; }
+END
+    last if eval { $tg->start; 1 };
+    die $@ if $@ !~ /Address already in use/;
+    $tg->allow_log(qr/bind\(\) to 127\.0\.0\.1/);
+}
+my $tcp = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port)
+    or die "127.0.0.1:$port: $!";
+my $client = Toolgate::Client->over($tcp, $tcp, 'tcp');
+is text_of($client->call_tool('hi')), 'hi ', 'TCP: it serves, whom is unknown';
+is text_of($tg->connect->call_tool('hi')), "hi $$", 'and beside it the file';
+$client->shutdown_write;
+ok $client->at_eof, 'TCP: it closes';
+is_deeply [ glob "$socket*" ], [$socket], 'there is no other file';
+
+done_testing;
