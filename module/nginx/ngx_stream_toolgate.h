@@ -99,7 +99,7 @@ typedef struct {
     ngx_array_t runners; /* ngx_stream_toolgate_runner_t *, one a state dir */
     ngx_array_t limits;  /* ngx_stream_toolgate_limit_t *, those with a rate */
     ngx_shm_zone_t *zone;
-    ngx_uint_t nservers;
+    ngx_array_t servers; /* ngx_stream_toolgate_srv_conf_t *, with tools */
     ngx_uint_t has_tools;
 } ngx_stream_toolgate_main_conf_t;
 
@@ -120,6 +120,7 @@ typedef struct {
     uid_t socket_uid;
     gid_t socket_gid;
     ngx_uint_t has_owner;
+    ngx_str_t schema_file;
     ngx_str_t runner_path;
     ngx_str_t state_dir;
     ngx_uint_t has_exec;
@@ -218,6 +219,7 @@ typedef const char *(*ngx_stream_toolgate_mistake_pt)(ngx_str_t *path);
 
 const char *ngx_stream_toolgate_runner_mistake(ngx_str_t *path);
 const char *ngx_stream_toolgate_state_dir_mistake(ngx_str_t *path);
+const char *ngx_stream_toolgate_schema_file_mistake(ngx_str_t *path);
 
 /* Of cmd->post, where one function serves two directives. */
 #define NGX_STREAM_TOOLGATE_DENY 1

@@ -282,16 +282,22 @@ ngx_stream_toolgate_limits(ngx_conf_t *cf, ngx_stream_toolgate_srv_conf_t *scf)
     static ngx_str_t name = ngx_string("toolgate");
 
     ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_stream_toolgate_srv_conf_t **server;
     ngx_stream_toolgate_tool_t *tool;
     ngx_shm_zone_t *zone;
     size_t i;
 
     mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
-    scf->number = mcf->nservers++;
+    scf->number = mcf->servers.nelts;
+    server = ngx_array_push(&mcf->servers);
 
-    if (ngx_stream_toolgate_limit_add(cf, &scf->limit, scf, NULL) != NGX_OK) {
+    if (server == NULL
+        || ngx_stream_toolgate_limit_add(cf, &scf->limit, scf, NULL) != NGX_OK)
+    {
         return NGX_ERROR;
     }
+
+    *server = scf;
 
     for (i = 0; i < tg_catalogue_size(scf->catalogue); i++) {
         tool = tg_catalogue_at(scf->catalogue, i)->host;

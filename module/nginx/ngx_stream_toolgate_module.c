@@ -86,6 +86,11 @@ static ngx_command_t ngx_stream_toolgate_commands[] = {
       offsetof(ngx_stream_toolgate_srv_conf_t, runner_path),
       ngx_stream_toolgate_runner_mistake },
 
+    { ngx_string("tool_schema_file"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_stream_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_stream_toolgate_srv_conf_t, schema_file),
+      ngx_stream_toolgate_schema_file_mistake },
+
     { ngx_string("tool_state_dir"), NGX_STREAM_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_stream_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_stream_toolgate_srv_conf_t, state_dir),
@@ -253,6 +258,9 @@ ngx_stream_toolgate_create_main_conf(ngx_conf_t *cf)
             != NGX_OK
         || ngx_array_init(&mcf->uses, cf->pool, 8,
                           sizeof(ngx_stream_toolgate_use_t))
+               != NGX_OK
+        || ngx_array_init(&mcf->servers, cf->pool, 4,
+                          sizeof(ngx_stream_toolgate_srv_conf_t *))
                != NGX_OK
         || ngx_array_init(&mcf->limits, cf->pool, 4,
                           sizeof(ngx_stream_toolgate_limit_t *))

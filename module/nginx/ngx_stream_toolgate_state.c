@@ -40,6 +40,16 @@ ngx_stream_toolgate_state_dir_mistake(ngx_str_t *path)
     return NULL;
 }
 
+const char *
+ngx_stream_toolgate_schema_file_mistake(ngx_str_t *path)
+{
+    ngx_file_info_t fi;
+
+    return ngx_link_info(path->data, &fi) != NGX_FILE_ERROR && !ngx_is_file(&fi)
+               ? "exists and is no regular file; choose another path"
+               : NULL;
+}
+
 /* Beside this module, where `./build.sh` leaves both. */
 static ngx_int_t
 ngx_stream_toolgate_beside(ngx_cycle_t *cycle, ngx_str_t *path)

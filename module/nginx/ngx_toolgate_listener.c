@@ -24,6 +24,7 @@ static void *ngx_toolgate_listener_create_conf(ngx_cycle_t *cycle);
 static char *ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf);
 static ngx_int_t ngx_toolgate_listener_init_module(ngx_cycle_t *cycle);
 static ngx_int_t ngx_toolgate_listener_init_process(ngx_cycle_t *cycle);
+static void ngx_toolgate_listener_exit(ngx_cycle_t *cycle);
 
 static ngx_core_module_t ngx_toolgate_listener_module_ctx = {
     ngx_string("toolgate_listener"), ngx_toolgate_listener_create_conf,
@@ -40,8 +41,8 @@ ngx_module_t ngx_toolgate_listener_module = {
     ngx_toolgate_listener_init_process, /* init process */
     NULL,                               /* init thread */
     NULL,                               /* exit thread */
-    NULL,                               /* exit process */
-    NULL,                               /* exit master */
+    ngx_toolgate_listener_exit,         /* exit process */
+    ngx_toolgate_listener_exit,         /* exit master */
     NGX_MODULE_V1_PADDING
 };
 
@@ -252,6 +253,44 @@ ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
     return ngx_toolgate_socket_open(cycle, sock, lcf->sockets.elts);
 }
 
+/* A schema file has one owner: that of its server's socket. */
+static ngx_int_t
+ngx_toolgate_schema_files_check(ngx_cycle_t *cycle,
+                                ngx_stream_toolgate_main_conf_t *mcf,
+                                ngx_toolgate_listener_conf_t *lcf)
+{
+    ngx_stream_toolgate_srv_conf_t **servers;
+    ngx_toolgate_socket_t *sock;
+    ngx_uint_t i, k, n;
+
+    servers = mcf->servers.elts;
+    sock = lcf->sockets.elts;
+
+    for (i = 0; i < mcf->servers.nelts; i++) {
+        if (servers[i]->schema_file.len == 0) {
+            continue;
+        }
+
+        for (k = 0, n = 0; k < lcf->sockets.nelts; k++) {
+            n += sock[k].scf->schema_file.len == servers[i]->schema_file.len
+                 && ngx_memcmp(sock[k].scf->schema_file.data,
+                               servers[i]->schema_file.data,
+                               servers[i]->schema_file.len)
+                        == 0;
+        }
+
+        if (n != 1) {
+            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                          "\"tool_schema_file %V\" needs exactly one \"listen "
+                          "unix:\", whose owner it is for; this one has %ui",
+                          &servers[i]->schema_file, n);
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
 static char *
 ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
 {
@@ -298,6 +337,10 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
         }
     }
 
+    if (ngx_toolgate_schema_files_check(cycle, mcf, lcf) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
     return NGX_CONF_OK;
 }
 
@@ -340,6 +383,96 @@ ngx_toolgate_listener_place(ngx_cycle_t *cycle,
     return lcf->is_initial ? rc : NGX_OK;
 }
 
+static ngx_toolgate_listener_conf_t *
+ngx_toolgate_listener_conf(ngx_cycle_t *cycle)
+{
+    if (cycle->conf_ctx == NULL) {
+        return NULL; /* the cycle before the first */
+    }
+
+    return (ngx_toolgate_listener_conf_t *) ngx_get_conf(
+        cycle->conf_ctx, ngx_toolgate_listener_module);
+}
+
+static ngx_uint_t
+ngx_toolgate_has_schema_file(ngx_toolgate_listener_conf_t *lcf, ngx_str_t *file)
+{
+    ngx_toolgate_socket_t *sock;
+    ngx_uint_t i;
+
+    sock = lcf->sockets.elts;
+
+    for (i = 0; i < lcf->sockets.nelts; i++) {
+        if (sock[i].scf->schema_file.len == file->len
+            && ngx_memcmp(sock[i].scf->schema_file.data, file->data, file->len)
+                   == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* Writes this cycle's files, and removes those that it dropped. */
+static void
+ngx_toolgate_schema_files(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf)
+{
+    ngx_toolgate_listener_conf_t *old;
+    ngx_toolgate_socket_t *sock;
+    ngx_uint_t i;
+
+    sock = lcf->sockets.elts;
+
+    for (i = 0; i < lcf->sockets.nelts; i++) {
+        if (sock[i].scf->schema_file.len != 0) {
+            (void) ngx_toolgate_schema_file_write(cycle, &sock[i]);
+        }
+    }
+
+    old = ngx_is_init_cycle(cycle->old_cycle)
+              ? NULL
+              : ngx_toolgate_listener_conf(cycle->old_cycle);
+
+    if (old == NULL) {
+        return;
+    }
+
+    sock = old->sockets.elts;
+
+    for (i = 0; i < old->sockets.nelts; i++) {
+        if (sock[i].scf->schema_file.len != 0
+            && !ngx_toolgate_has_schema_file(lcf, &sock[i].scf->schema_file))
+        {
+            ngx_toolgate_schema_file_remove(&sock[i].scf->schema_file);
+        }
+    }
+}
+
+/* The last of an NGINX: what it wrote goes with it, as its sockets do. */
+static void
+ngx_toolgate_listener_exit(ngx_cycle_t *cycle)
+{
+    ngx_toolgate_listener_conf_t *lcf;
+    ngx_toolgate_socket_t *sock;
+    ngx_uint_t i;
+
+    lcf = ngx_toolgate_listener_conf(cycle);
+
+    if (lcf == NULL || ngx_new_binary != 0 || ngx_process > NGX_PROCESS_MASTER)
+    {
+        return;
+    }
+
+    sock = lcf->sockets.elts;
+
+    for (i = 0; i < lcf->sockets.nelts; i++) {
+        if (sock[i].scf->schema_file.len != 0) {
+            ngx_toolgate_schema_file_remove(&sock[i].scf->schema_file);
+        }
+    }
+}
+
 static ngx_int_t
 ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 {
@@ -349,25 +482,33 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
     ngx_uint_t i;
     ngx_int_t rc;
 
-    mcf = ngx_toolgate_main_conf(cycle);
-
-    if (mcf == NULL || !mcf->has_tools || ngx_test_config) {
+    if (ngx_test_config) {
         return NGX_OK;
     }
 
-    lcf = (ngx_toolgate_listener_conf_t *) ngx_get_conf(
-        cycle->conf_ctx, ngx_toolgate_listener_module);
+    mcf = ngx_toolgate_main_conf(cycle);
+    lcf = ngx_toolgate_listener_conf(cycle);
     rc = NGX_OK;
 
-    runners = mcf->runners.elts;
+    if (mcf != NULL && mcf->has_tools) {
+        runners = mcf->runners.elts;
 
-    for (i = 0; i < mcf->runners.nelts; i++) {
-        if (ngx_stream_toolgate_runner_prepare(cycle, runners[i]) != NGX_OK) {
-            rc = NGX_ERROR;
+        for (i = 0; i < mcf->runners.nelts; i++) {
+            if (ngx_stream_toolgate_runner_prepare(cycle, runners[i]) != NGX_OK)
+            {
+                rc = NGX_ERROR;
+            }
         }
+
+        rc = ngx_toolgate_listener_place(cycle, lcf, rc);
     }
 
-    return ngx_toolgate_listener_place(cycle, lcf, rc);
+    /* Also when no tool is left: the files of the last cycle go. */
+    if (rc == NGX_OK) {
+        ngx_toolgate_schema_files(cycle, lcf);
+    }
+
+    return rc;
 }
 
 /*

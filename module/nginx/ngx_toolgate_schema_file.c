@@ -1,0 +1,160 @@
+/*
+ * `tool_schema_file`: the tools of a server as the seeds' bridges read them
+ * (seed 000 "Schema File Format"): a JSON array of name, description and
+ * input_schema, for the owner of the socket alone.
+ */
+#include "nginx/ngx_toolgate_socket.h"
+
+#include <grp.h>
+#include <pwd.h>
+
+/* Appended while the file is not whole yet. */
+#define NGX_TOOLGATE_TEMP "~"
+#define NGX_TOOLGATE_GROUPS 256
+
+static void
+ngx_toolgate_schema_put(tg_buf_t *buf, const tg_entry_t *entry)
+{
+    tg_buf_text(buf, "{\"name\":");
+    tg_json_put_string(buf, entry->name);
+    tg_buf_text(buf, ",\"description\":");
+    tg_json_put_string(buf, entry->description);
+    tg_buf_text(buf, ",\"input_schema\":");
+    tg_json_put_compact(buf, entry->input_schema.data != NULL
+                                 ? entry->input_schema
+                                 : TG_STR("{\"type\":\"object\"}"));
+    tg_buf_char(buf, '}');
+}
+
+static void
+ngx_toolgate_schema_list(ngx_stream_toolgate_srv_conf_t *scf,
+                         const ngx_stream_toolgate_client_t *owner,
+                         tg_buf_t *buf)
+{
+    const tg_entry_t *entry;
+    ngx_uint_t n;
+    size_t i;
+
+    tg_buf_char(buf, '[');
+    n = 0;
+
+    for (i = 0; i < tg_catalogue_size(scf->catalogue); i++) {
+        entry = tg_catalogue_at(scf->catalogue, i);
+
+        if (entry->kind != TG_ENTRY_TOOL
+            || !ngx_stream_toolgate_may(scf, entry, owner)) {
+            continue;
+        }
+
+        tg_buf_text(buf, n++ == 0 ? "\n" : ",\n");
+        ngx_toolgate_schema_put(buf, entry);
+    }
+
+    tg_buf_text(buf, "\n]\n");
+}
+
+/* The owner as a client would be seen, with its groups. */
+static void
+ngx_toolgate_schema_owner(ngx_toolgate_socket_t *sock,
+                          ngx_stream_toolgate_client_t *owner, gid_t *groups)
+{
+    struct passwd *pwd;
+    int n;
+
+    ngx_memzero(owner, sizeof(ngx_stream_toolgate_client_t));
+    owner->uid = sock->uid;
+    owner->gid = sock->gid;
+
+    pwd = getpwuid(sock->uid);
+    n = NGX_TOOLGATE_GROUPS;
+
+    if (pwd != NULL
+        && getgrouplist(pwd->pw_name, pwd->pw_gid, groups, &n) != -1) {
+        owner->groups = groups;
+        owner->ngroups = (ngx_uint_t) n;
+    }
+}
+
+static ngx_int_t
+ngx_toolgate_schema_store(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
+                          u_char *temp, tg_str_t text)
+{
+    ssize_t n;
+    ngx_fd_t fd;
+
+    (void) unlink((char *) temp);
+    fd = open((char *) temp,
+              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd == -1) {
+        return NGX_ERROR;
+    }
+
+    n = write(fd, text.data, text.len);
+
+    if (n != (ssize_t) text.len
+        || (geteuid() == 0 && fchown(fd, sock->uid, sock->gid) == -1))
+    {
+        (void) close(fd);
+        return NGX_ERROR;
+    }
+
+    if (close(fd) == -1) {
+        return NGX_ERROR;
+    }
+
+    (void) cycle;
+
+    return ngx_rename_file(temp, sock->scf->schema_file.data) == NGX_FILE_ERROR
+               ? NGX_ERROR
+               : NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_schema_file_write(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    ngx_stream_toolgate_client_t owner;
+    gid_t groups[NGX_TOOLGATE_GROUPS];
+    ngx_int_t rc;
+    tg_buf_t buf;
+    u_char *temp;
+
+    temp = ngx_pnalloc(cycle->pool,
+                       sock->scf->schema_file.len + sizeof(NGX_TOOLGATE_TEMP));
+    if (temp == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_sprintf(temp, "%V" NGX_TOOLGATE_TEMP "%Z",
+                       &sock->scf->schema_file);
+
+    ngx_toolgate_schema_owner(sock, &owner, groups);
+    tg_buf_init(&buf, tg_alloc_libc());
+    ngx_toolgate_schema_list(sock->scf, &owner, &buf);
+
+    rc = tg_buf_failed(&buf)
+             ? NGX_ERROR
+             : ngx_toolgate_schema_store(cycle, sock, temp, tg_buf_view(&buf));
+
+    tg_buf_deinit(&buf);
+
+    if (rc != NGX_OK) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "\"%V\" cannot be written (tool_schema_file)",
+                      &sock->scf->schema_file);
+        (void) unlink((char *) temp);
+    }
+
+    return rc;
+}
+
+void
+ngx_toolgate_schema_file_remove(ngx_str_t *file)
+{
+    ngx_file_info_t fi;
+
+    /* Only what we made: somebody may have put something else there. */
+    if (ngx_link_info(file->data, &fi) != NGX_FILE_ERROR && ngx_is_file(&fi)) {
+        (void) unlink((char *) file->data);
+    }
+}
