@@ -93,29 +93,56 @@ prepare_run() {
     write_run_conf "$RUN_CONF" >"$RUN_DIR/nginx.conf"
 }
 
+# Processes of the runner that belong to RUN_DIR, by their command line.
+run_runners() {
+    local file args arg
+    for file in /proc/[0-9]*/cmdline; do
+        args=()
+        mapfile -d '' -t args 2>/dev/null <"$file" || continue
+        case ${args[0]:-} in */toolgate-runner | toolgate-runner) ;;
+        *) continue ;;
+        esac
+        for arg in "${args[@]}"; do
+            case $arg in "$RUN_DIR"/*)
+                file=${file%/cmdline}
+                say "${file##*/}"
+                break
+                ;;
+            esac
+        done
+    done
+}
+
 # The runner outlives NGINX for a while by design, but not this demo.
 stop_run() {
-    local pid
+    local pids tries=0
     kill -TERM "$NGINX_PID" 2>/dev/null || true
     wait "$NGINX_PID" 2>/dev/null || true
-    for pid in $(pgrep -f -- "toolgate-runner.*$RUN_DIR/state"); do
-        kill -TERM "$pid" 2>/dev/null || true
+    pids=$(run_runners)
+    # shellcheck disable=SC2086
+    [ -z "$pids" ] || kill -TERM $pids 2>/dev/null || true
+    while [ -n "$(run_runners)" ] && [ $tries -lt 50 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
     done
     [ -z "${RUN_DIR_IS_TEMP:-}" ] || rm -rf "$RUN_DIR"
 }
 
 print_run() {
-    local cli=$BUILD/toolgate
+    local cli=$BUILD/toolgate call="NAME key=value"
     cat <<END
 
 Toolgate answers on $RUN_SOCKET
 
 END
     "$cli" list --socket "$RUN_SOCKET"
+    if has_directive "tool word_count" "$RUN_CONF"; then
+        call="word_count text='one two three'"
+    fi
     cat <<END
 
 Call a tool from another terminal:
-    $cli call --socket $RUN_SOCKET NAME key=value
+    $cli call --socket $RUN_SOCKET $call
 
 Give the tools to an agent:
     claude mcp add toolgate -- $BUILD/toolgate-bridge $RUN_SOCKET
