@@ -26,10 +26,6 @@
 #include "core/tg_peer.h"
 #include "uv/tg_uv.h"
 
-#ifndef TG_VERSION
-#define TG_VERSION "0.1.0"
-#endif
-
 /*
  * The common SDK closes when its read buffer would pass 10 MiB; what it had
  * read of a next message, one chunk at most, counts too.

@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Of the whole product, as every program and the module call it. */
+#define TG_VERSION "0.1.0"
+
 enum {
     TG_NOMEM = -1,  /* the allocator said no */
     TG_OK = 0,      /* done */
@@ -38,7 +41,7 @@ typedef struct {
 } tg_str_t;
 
 #define TG_STR(literal) ((tg_str_t){ literal, sizeof(literal) - 1 })
-#define TG_STR_NONE     ((tg_str_t){ NULL, 0 })
+#define TG_STR_NONE ((tg_str_t){ NULL, 0 })
 
 static inline tg_str_t
 tg_str(const char *data, size_t len)
