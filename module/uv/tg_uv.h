@@ -45,8 +45,9 @@ typedef struct {
     void (*eof)(void *host);
 
     /*
-     * The first len bytes of out were written, or may be by now: drop them,
-     * as tg_caller_written() does.  NULL: the conn drops them itself.
+     * The first len bytes of out were written, or may be by now: the host
+     * drops them from out (tg_caller_written() only counts them).  NULL: the
+     * conn drops them itself.
      */
     void (*written)(void *host, size_t len);
 
