@@ -467,7 +467,10 @@ ngx_toolgate_listener_exit(ngx_cycle_t *cycle)
     sock = lcf->sockets.elts;
 
     for (i = 0; i < lcf->sockets.nelts; i++) {
-        if (sock[i].scf->schema_file.len != 0) {
+        /* A new binary that is sent away leaves it to the old one. */
+        if (sock[i].scf->schema_file.len != 0
+            && (!sock[i].ls->inherited || getppid() != ngx_parent))
+        {
             ngx_toolgate_schema_file_remove(&sock[i].scf->schema_file);
         }
     }
