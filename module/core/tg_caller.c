@@ -373,6 +373,7 @@ int
 tg_caller_shutdown(tg_caller_t *caller, tg_str_t reason)
 {
     size_t start;
+    int rc;
 
     if (caller->dialect != TG_DIALECT_RELAY) {
         return TG_OK;
@@ -382,8 +383,13 @@ tg_caller_shutdown(tg_caller_t *caller, tg_str_t reason)
     tg_buf_text(&caller->out, "{\"kind\":\"shutdown\",\"reason\":");
     tg_json_put_string(&caller->out, reason);
     tg_buf_char(&caller->out, '}');
+    rc = tg_caller_close(caller, start);
 
-    return tg_caller_close(caller, start);
+    if (rc == TG_OK) {
+        caller->sent += caller->out.len - start;
+    }
+
+    return rc;
 }
 
 void
@@ -420,4 +426,7 @@ tg_caller_lose(tg_caller_t *caller)
             caller->ops->answer(caller->host, tag, &answer);
         }
     }
+
+    /* What an answer sent anew waited for those before it. */
+    tg_caller_next(caller);
 }

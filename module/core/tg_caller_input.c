@@ -30,7 +30,9 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
     answer.kind = TG_ANSWER_RESULT;
     answer.result = message->result;
 
-    if (message->error.data != NULL) {
+    /* Some servers send "error":null beside a result. */
+    if (message->error.data != NULL
+        && tg_json_type(message->error) != TG_JSON_NULL) {
         answer.kind = TG_ANSWER_ERROR;
         answer.message = tg_raw_body(message->e.message);
         answer.type = tg_raw_body(message->e.type);
@@ -59,6 +61,18 @@ tg_caller_match(tg_caller_t *caller, const tg_message_t *message)
         return caller->first;
     }
 
+    /*
+     * A server that could not read a request does not know its id (too
+     * large, for instance).  When one waits alone, it was that one; it would
+     * wait for ever.
+     */
+    if (tg_json_type(message->error) == TG_JSON_OBJECT
+        && (message->id.data == NULL
+            || tg_json_type(message->id) == TG_JSON_NULL))
+    {
+        return caller->npending == 1 ? caller->first : NULL;
+    }
+
     if (tg_json_int64(message->id, &id) != TG_OK || id < 0) {
         return NULL;
     }
@@ -66,15 +80,16 @@ tg_caller_match(tg_caller_t *caller, const tg_message_t *message)
     return tg_pending_find(caller, (uint64_t) id);
 }
 
-/* ipc: the next call's turn. */
-static void
+void
 tg_caller_next(tg_caller_t *caller)
 {
     tg_pending_t *pending;
 
     pending = caller->first;
 
-    if (pending == NULL || pending->queued.data == NULL) {
+    if (pending == NULL || pending->queued.data == NULL
+        || tg_buf_reserve(&caller->out, pending->queued.len) != TG_OK)
+    {
         return;
     }
 

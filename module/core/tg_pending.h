@@ -24,4 +24,7 @@ tg_pending_t *tg_pending_find(const tg_caller_t *caller, uint64_t id);
 /* Takes it out and frees it. */
 void tg_pending_remove(tg_caller_t *caller, tg_pending_t *pending);
 
+/* ipc: puts the oldest into out, when it is still queued. */
+void tg_caller_next(tg_caller_t *caller);
+
 #endif

@@ -81,6 +81,23 @@ test_progress(void)
                "\"total\":1,\"message\":\"half\"}}",
                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
                "\"params\":{\"progressToken\":7,\"progress\":10}}");
+
+    /* What does not rise is dropped, however it is written. */
+    tg_call_progress(host_call(&host, "2"), TG_STR("1e1"), TG_STR_NONE,
+                     TG_STR_NONE);
+    tg_call_progress(host_call(&host, "2"), TG_STR("-11"), TG_STR_NONE,
+                     TG_STR_NONE);
+    tg_call_progress(host_call(&host, "2"), TG_STR("\"11\""), TG_STR_NONE,
+                     TG_STR_NONE);
+    tg_call_progress(host_call(&host, "2"),
+                     TG_STR("100000000000000000000000000000000"), TG_STR_NONE,
+                     TG_STR_NONE);
+    HELP_EQ(host_take(&host), "");
+    tg_call_progress(host_call(&host, "2"), TG_STR("10.5"), TG_STR_NONE,
+                     TG_STR_NONE);
+    TEST_LINES(&host,
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
+               "\"params\":{\"progressToken\":7,\"progress\":10.5}}");
     host_deinit(&host);
 
     test_init(&host, TG_DIALECT_RELAY);

@@ -1,0 +1,156 @@
+/*
+ * The requests that wait for their answer: by id, in order, at any number.
+ */
+#include "core_help.h"
+
+#include "core/tg_pending.h"
+
+#define TEST_MANY 10000
+
+static void
+test_answer(void *host, void *tag, const tg_answer_t *answer)
+{
+    size_t *n;
+
+    CU_ASSERT(answer->kind == TG_ANSWER_NOT_STARTED);
+    n = host;
+    CU_ASSERT(tag == n + *n);
+    ++*n;
+}
+
+static const tg_caller_ops_t test_ops = { .answer = test_answer };
+
+static void
+test_init(tg_caller_t *caller, const tg_alloc_t *alloc, void *host)
+{
+    tg_caller_init(caller, alloc, &test_ops, host, TG_DIALECT_JSONRPC, 65536);
+}
+
+static void
+test_many(void)
+{
+    tg_caller_t caller;
+    tg_pending_t *pending;
+    help_alloc_t help;
+    uint64_t id;
+
+    help_alloc_init(&help);
+    test_init(&caller, &help.alloc, NULL);
+    CU_ASSERT(tg_pending_find(&caller, 1) == NULL);
+
+    for (id = 1; id <= TEST_MANY; id++) {
+        pending = tg_pending_add(&caller, &help);
+        CU_ASSERT_FATAL(pending != NULL && pending->id == id);
+    }
+
+    /* Every third goes, whatever the order. */
+    for (id = TEST_MANY - TEST_MANY % 3; id >= 3; id -= 3) {
+        tg_pending_remove(&caller, tg_pending_find(&caller, id));
+    }
+
+    for (id = 0; id <= TEST_MANY + 1; id++) {
+        pending = tg_pending_find(&caller, id);
+
+        if (id % 3 == 0 || id > TEST_MANY) {
+            CU_ASSERT(pending == NULL);
+        } else {
+            CU_ASSERT(pending != NULL && pending->id == id);
+        }
+    }
+
+    CU_ASSERT(tg_pending_find(&caller, UINT64_MAX) == NULL);
+
+    /* Those that are left are in the order of addition. */
+    for (pending = caller.first, id = 1; pending != NULL;
+         pending = pending->next) {
+        CU_ASSERT(pending->id == id);
+        id += id % 3 == 1 ? 1 : 2;
+    }
+
+    CU_ASSERT(caller.npending == TEST_MANY - TEST_MANY / 3);
+    tg_caller_deinit(&caller);
+    CU_ASSERT(help.live == 0);
+}
+
+/* The first, the last, the only one. */
+static void
+test_ends(void)
+{
+    tg_caller_t caller;
+    tg_pending_t *a, *b, *c;
+
+    test_init(&caller, tg_alloc_libc(), NULL);
+    a = tg_pending_add(&caller, NULL);
+    b = tg_pending_add(&caller, NULL);
+    c = tg_pending_add(&caller, NULL);
+    CU_ASSERT_FATAL(a != NULL && b != NULL && c != NULL);
+    tg_pending_remove(&caller, a);
+    CU_ASSERT(caller.first == b && b->prev == NULL);
+    tg_pending_remove(&caller, c);
+    CU_ASSERT(caller.last == b && b->next == NULL);
+    tg_pending_remove(&caller, b);
+    CU_ASSERT(caller.first == NULL && caller.last == NULL);
+    CU_ASSERT(caller.npending == 0);
+    a = tg_pending_add(&caller, NULL);
+    CU_ASSERT_FATAL(a != NULL);
+    CU_ASSERT(a->id == 4 && caller.first == a && caller.last == a);
+    tg_caller_deinit(&caller);
+}
+
+static void
+test_lost_in_order(void)
+{
+    tg_caller_t caller;
+    size_t n[101], i;
+
+    n[0] = 0;
+    test_init(&caller, tg_alloc_libc(), n);
+
+    for (i = 0; i < 100; i++) {
+        CU_ASSERT(
+            tg_caller_request(&caller, TG_STR("m"), TG_STR_NONE, n + i, NULL)
+            == TG_OK);
+    }
+
+    tg_caller_lose(&caller);
+    CU_ASSERT(n[0] == 100 && caller.npending == 0 && caller.out.len == 0);
+    tg_caller_deinit(&caller);
+}
+
+static void
+test_run(const tg_alloc_t *alloc, int may_fail)
+{
+    tg_caller_t caller;
+    size_t i;
+
+    test_init(&caller, alloc, NULL);
+
+    for (i = 0; i < 40; i++) {
+        if (tg_pending_add(&caller, NULL) == NULL) {
+            CU_ASSERT(may_fail);
+        }
+    }
+
+    CU_ASSERT(may_fail || caller.npending == 40);
+    tg_caller_deinit(&caller);
+}
+
+static void
+test_no_memory(void)
+{
+    help_each_failure(test_run);
+}
+
+static CU_TestInfo test_pending[] = {
+    { "many", test_many },
+    { "ends", test_ends },
+    { "lost in order", test_lost_in_order },
+    { "no memory", test_no_memory },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    return help_main("core pending", test_pending);
+}
