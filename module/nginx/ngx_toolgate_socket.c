@@ -11,6 +11,8 @@
 /* Somebody else's start in the same directory takes far less. */
 #define NGX_TOOLGATE_LOCK_TRIES 500
 #define NGX_TOOLGATE_LOCK_PAUSE 10
+/* What is on its way out has let go of its sockets after far less. */
+#define NGX_TOOLGATE_LEAVE_TRIES 200
 
 /* --- the directory's lock: one start at a time --- */
 
@@ -153,23 +155,57 @@ ngx_toolgate_process(ngx_pid_t pid, u_char *name, size_t size,
     return 1;
 }
 
+/* Who listens, as the kernel knows it: the process that called listen() last. */
+typedef struct {
+    ngx_pid_t pid; /* 0: not known, or gone */
+    u_char name[64];
+    unsigned is_leaving:1;
+} ngx_toolgate_owner_t;
+
 /*
- * Who listens, as the kernel knows it: the process that called listen() last.
- * In an NGINX that is a worker; the one to stop is its master.
+ * In an NGINX a worker has called listen(); the one to stop is its master.  A
+ * worker without a master, and any process that is gone, were killed or left
+ * by one that was: what they held will be free in a moment.
  */
 static void
-ngx_toolgate_report_owner(ngx_cycle_t *cycle, u_char *path, int fd)
+ngx_toolgate_find_owner(int fd, ngx_toolgate_owner_t *owner)
 {
-    u_char name[64], own[64], above[64];
+    u_char own[sizeof(owner->name)], above[sizeof(owner->name)];
     ngx_pid_t parent, ignored;
     struct ucred cred;
     socklen_t len;
 
+    ngx_memzero(owner, sizeof(ngx_toolgate_owner_t));
+    owner->is_leaving = 1;
     len = sizeof(cred);
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1
-        || !ngx_toolgate_process(cred.pid, name, sizeof(name), &parent))
+        || !ngx_toolgate_process(cred.pid, owner->name, sizeof(owner->name),
+                                 &parent))
     {
+        return;
+    }
+
+    owner->pid = cred.pid;
+
+    if (!ngx_toolgate_process(ngx_getpid(), own, sizeof(own), &ignored)
+        || ngx_strcmp(owner->name, own) != 0)
+    {
+        owner->is_leaving = 0;
+
+    } else if (ngx_toolgate_process(parent, above, sizeof(above), &ignored)
+               && ngx_strcmp(above, own) == 0)
+    {
+        owner->is_leaving = 0;
+        owner->pid = parent;
+    }
+}
+
+static void
+ngx_toolgate_report_owner(ngx_cycle_t *cycle, u_char *path,
+                          const ngx_toolgate_owner_t *owner)
+{
+    if (owner->pid == 0) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "unix:%s is served by another process already; stop that "
                       "one, or choose another path",
@@ -177,17 +213,81 @@ ngx_toolgate_report_owner(ngx_cycle_t *cycle, u_char *path, int fd)
         return;
     }
 
-    if (ngx_toolgate_process(ngx_getpid(), own, sizeof(own), &ignored)
-        && ngx_toolgate_process(parent, above, sizeof(above), &ignored)
-        && ngx_strcmp(name, own) == 0 && ngx_strcmp(name, above) == 0)
-    {
-        cred.pid = parent;
-    }
-
     ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                   "unix:%s is served by process %P (%s) already; stop that "
                   "one, or choose another path",
-                  path, (ngx_pid_t) cred.pid, name);
+                  path, owner->pid, owner->name);
+}
+
+/* 0 and the owner of who answers there, or why nobody does. */
+static ngx_err_t
+ngx_toolgate_connect(u_char *path, ngx_toolgate_owner_t *owner)
+{
+    struct sockaddr_un saun;
+    ngx_err_t err;
+    int fd;
+
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd == -1) {
+        return ngx_errno;
+    }
+
+    ngx_memzero(&saun, sizeof(saun));
+    saun.sun_family = AF_UNIX;
+    (void) ngx_cpystrn((u_char *) saun.sun_path, path, sizeof(saun.sun_path));
+    err = connect(fd, (struct sockaddr *) &saun, sizeof(saun)) == -1 ? ngx_errno
+                                                                     : 0;
+
+    if (err == 0) {
+        ngx_toolgate_find_owner(fd, owner);
+    }
+
+    (void) close(fd);
+
+    return err;
+}
+
+/* NGX_OK: nobody serves it; NGX_BUSY: somebody does; NGX_ERROR: unknown. */
+static ngx_int_t
+ngx_toolgate_probe_socket(ngx_cycle_t *cycle, u_char *path)
+{
+    ngx_toolgate_owner_t owner;
+    ngx_uint_t i;
+    ngx_err_t err;
+
+    err = ngx_toolgate_connect(path, &owner);
+
+    for (i = 0; err == 0 && owner.is_leaving && i < NGX_TOOLGATE_LEAVE_TRIES;
+         i++) {
+        ngx_msleep(NGX_TOOLGATE_LOCK_PAUSE);
+        err = ngx_toolgate_connect(path, &owner);
+    }
+
+    switch (err) {
+
+    case NGX_ECONNREFUSED:
+    case NGX_ENOENT:
+        return NGX_OK;
+
+    case 0:
+        ngx_toolgate_report_owner(cycle, path, &owner);
+        return NGX_BUSY;
+
+    case NGX_EAGAIN:
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "unix:%s is served by a process with a full backlog; "
+                      "stop that one, or choose another path",
+                      path);
+        return NGX_BUSY;
+
+    default:
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, err,
+                      "connect() to unix:%s failed, so it is not known whether "
+                      "somebody serves it",
+                      path);
+        return NGX_ERROR;
+    }
 }
 
 /*
@@ -197,10 +297,7 @@ ngx_toolgate_report_owner(ngx_cycle_t *cycle, u_char *path, int fd)
 static ngx_int_t
 ngx_toolgate_probe(ngx_cycle_t *cycle, u_char *path)
 {
-    struct sockaddr_un saun;
     ngx_file_info_t fi;
-    ngx_err_t err;
-    int fd;
 
     if (ngx_link_info(path, &fi) == NGX_FILE_ERROR) {
         if (ngx_errno == NGX_ENOENT) {
@@ -220,38 +317,7 @@ ngx_toolgate_probe(ngx_cycle_t *cycle, u_char *path)
         return NGX_ERROR;
     }
 
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-    if (fd == -1) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno, "socket() failed");
-        return NGX_ERROR;
-    }
-
-    ngx_memzero(&saun, sizeof(saun));
-    saun.sun_family = AF_UNIX;
-    (void) ngx_cpystrn((u_char *) saun.sun_path, path, sizeof(saun.sun_path));
-    err = connect(fd, (struct sockaddr *) &saun, sizeof(saun)) == -1 ? ngx_errno
-                                                                     : 0;
-
-    if (err == 0) {
-        ngx_toolgate_report_owner(cycle, path, fd);
-    } else if (err == NGX_EAGAIN) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "unix:%s is served by a process with a full backlog; "
-                      "stop that one, or choose another path",
-                      path);
-    } else if (err != NGX_ECONNREFUSED && err != NGX_ENOENT) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, err,
-                      "connect() to unix:%s failed, so it is not known whether "
-                      "somebody serves it",
-                      path);
-    }
-
-    (void) close(fd);
-
-    return err == NGX_ECONNREFUSED || err == NGX_ENOENT ? NGX_OK
-           : err == 0 || err == NGX_EAGAIN              ? NGX_BUSY
-                                                        : NGX_ERROR;
+    return ngx_toolgate_probe_socket(cycle, path);
 }
 
 /* --- binding --- */
