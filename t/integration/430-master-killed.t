@@ -1,0 +1,97 @@
+#!/usr/bin/perl
+# kill -9 of the master: its workers finish the calls they have and leave, and
+# at the same moment a new NGINX can take the same path.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+my $tg = Toolgate::Test->new;
+my $socket = $tg->socket_path;
+my $conf = <<'END';
+tool who { return $pid; }
+tool nap { exec sleep 1; }
+END
+$tg->conf($conf);
+
+my %seen;
+for my $round (1 .. 4) {
+    $tg->start;
+    my @workers = $tg->worker_pids;
+    my $idle = $tg->connect;
+    ok grep({ $_ == text_of($idle->call_tool('who')) } @workers),
+        "round $round: a worker serves";
+    my $half = $tg->connect;
+    $half->send_raw('{"jsonrpc":"2.0",');
+    my $busy = $tg->connect;
+    my $id = $busy->request('tools/call', { name => 'nap' });
+    wait_for(
+        sub { grep {/^\S*sleep 1$/} values %{ $tg->processes } },
+        10, 'the program');
+    my ($runner) = $tg->runner_pids;
+
+    $tg->kill_master;
+    $tg->start;
+    my $new = $tg->connect;
+    my $pid = text_of($new->call_tool('who'));
+    ok !grep({ $_ eq $pid } @workers), "round $round: the new one serves";
+    $seen{$pid}++;
+
+    is text_of($busy->reply($id)), '', "round $round: the call ends well";
+    ok $busy->at_eof, "round $round: then the client is closed";
+    ok $idle->at_eof, "round $round: so is an idle one";
+    ok $half->at_eof, "round $round: and one that said half a word";
+    wait_for(sub { !grep { is_alive($_) } @workers }, 10,
+        'the old workers to leave');
+    is text_of($new->call_tool('who')), $pid, "round $round: the new one stays";
+    is +($tg->runner_pids)[0], $runner, "round $round: the runner too";
+
+    # Every second time the path is left behind.
+    if ($round % 2) {
+        $tg->stop;
+    } else {
+        my @orphans = $tg->worker_pids;
+        $tg->kill_master;
+        wait_for(sub { !grep { is_alive($_) } @orphans }, 10,
+            'orphans to leave');
+        ok -S $socket, "round $round: the socket is left behind";
+    }
+}
+is keys %seen, 4, 'each time it was another worker';
+
+# Workers that have not noticed yet are waited for.
+unlink $socket;
+$tg->start;
+my $master = $tg->master_pid;
+my @workers = $tg->worker_pids;
+kill STOP => @workers;
+$tg->kill_master;
+my $pid = $tg->{master} = $tg->launch;
+wait_for(
+    sub {
+        grep { (readlink // '') eq $tg->dir } glob "/proc/$pid/fd/*";
+    },
+    10,
+    'the new one to look at the folder');
+kill CONT => @workers;
+wait_for(sub { !grep { is_alive($_) } @workers }, 10, 'the workers to leave');
+wait_for(
+    sub {
+        die "the new one gave up\n" if !$tg->is_running;
+        $tg->worker_pids == 2;
+    },
+    10,
+    'the new workers');
+isnt $tg->master_pid, $master, 'another master';
+ok $tg->connect->call_tool('who')->{result}, 'the new one serves';
+$tg->stop;
+ok !-e $socket, 'and takes its socket along';
+
+# Nobody is left but the runner, which waits for the next worker.
+my $left = $tg->processes;
+delete @$left{ $tg->runner_pids };
+is_deeply $left, {}, 'nobody else is left';
+
+done_testing;
