@@ -65,11 +65,16 @@ sub wait_for {
     }
 }
 
+my $runs = 0;
+
 # Runs a program to its end: exit status (128 + n for a signal), stdout,
 # stderr.  Options: env (added), cwd, stdin (text), timeout.
 sub run_command {
     my ($option, @command) = @_;
-    my $base = File::Temp::mktemp(Toolgate::Guard::root() . '/run.XXXXXX');
+    # No random name: forked children that run commands at the same time have
+    # inherited the same seed.
+    my $base = join '.', Toolgate::Guard::root() . '/run', $$, ++$runs;
+    my @files = map {"$base.$_"} qw(in out err);
     if (defined $option->{stdin}) {
         open my $fh, '>:raw', "$base.in" or croak "$base.in: $!";
         print $fh $option->{stdin};
@@ -101,10 +106,11 @@ sub run_command {
         my $why = $@;
         kill KILL => $pid;
         waitpid $pid, 0;
+        unlink @files;
         croak $why;
     }
     my @text = map { slurp("$base.$_") // '' } qw(out err);
-    unlink map {"$base.$_"} qw(in out err);
+    unlink @files;
     return ($status & 127 ? 128 + ($status & 127) : $status >> 8, @text);
 }
 
