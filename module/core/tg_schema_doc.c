@@ -199,6 +199,11 @@ tg_schema_load(tg_schema_compile_t *compile, const char *at, tg_str_t uri,
                                           "");
     }
 
+    if (rc == TG_BAD) {
+        return tg_schema_mistake_document(compile, at, uri, "cannot be had",
+                                          "");
+    }
+
     doc = rc == TG_OK ? tg_schema_get(compile, sizeof(*doc)) : NULL;
     copy = doc != NULL ? tg_schema_get(compile, uri.len) : NULL;
 

@@ -85,7 +85,7 @@ tg_schema_dialect(tg_schema_compile_t *compile, tg_str_t at,
 
     rc = tg_schema_fetch(compile, uri, &raw);
 
-    if (rc == TG_MISSING
+    if (rc == TG_MISSING || rc == TG_BAD
         || (rc == TG_OK
             && (tg_json_check(raw, NULL) != TG_OK
                 || *tg_schema_space(raw.data) != '{')))

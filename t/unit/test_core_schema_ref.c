@@ -415,7 +415,8 @@ test_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
         }
     }
 
-    return TG_MISSING;
+    return tg_str_eq(uri, TG_STR("http://h.example/locked")) ? TG_BAD
+                                                             : TG_MISSING;
 }
 
 static tg_schema_options_t
@@ -528,6 +529,11 @@ test_host_mistakes(void)
         { "{\"$schema\":\"http://h.example/broken\"}",
           "/$schema: unknown dialect: write \"https://json-schema.org/dra"
           "ft/2020-12/schema\", got \"http://h.example/broken\"" },
+        { "{\"$ref\":\"locked\"}",
+          "/$ref: the document \"http://h.example/locked\" cannot be had" },
+        { "{\"$schema\":\"http://h.example/locked\"}",
+          "/$schema: unknown dialect: write \"https://json-schema.org/dra"
+          "ft/2020-12/schema\", got \"http://h.example/locked\"" },
     };
 
     tg_schema_options_t options;
