@@ -51,6 +51,7 @@ room = $(call obj,$(filter-out %_main.c,$(call src,$(1))))
 
 CORE := $(B)/libcore.a
 UV := $(call room,uv)
+REGEX := $(call room,regex)
 
 RUNNER_MAIN := $(wildcard module/runner/tg_runner_main.c)
 BRIDGE_MAIN := $(wildcard module/bridge/tg_bridge_main.c)
@@ -105,19 +106,21 @@ $(B)/toolgate-bridge: $(call obj,$(BRIDGE_MAIN)) $(call room,bridge) $(UV) \
 	$(call link,$(LIBS))
 
 $(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call room,client) $(UV) \
-		$(CORE) $(B)/sources.stamp
+		$(REGEX) $(CORE) $(B)/sources.stamp
 	$(call link,$(LIBS))
 
-# test_ROOM_topic.c: the room's objects, uv where the room uses it, and core.
+# test_ROOM_topic.c: the room's objects, uv where the room uses it, core, and
+# the patterns that core leaves to its host.
 test_room = $(word 2,$(subst _, ,$(1)))
+test_host = $(filter-out core regex,$(call test_room,$(1)))
 define test_rule
 $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
-		$(if $(filter-out core,$(call test_room,$(1))), \
-		$(sort $(call room,$(call test_room,$(1))) $(UV))) \
+		$(sort $(REGEX) $(if $(call test_host,$(1)), \
+		$(call room,$(call test_host,$(1))) $(UV))) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $$(@D)
-	$$(call link,$(CUNIT_LIBS) $(PCRE_LIBS) \
-		$(if $(filter-out core,$(call test_room,$(1))),$(LIBS)))
+	$$(call link,$(CUNIT_LIBS) $(if $(call test_host,$(1)),$(LIBS), \
+		$(PCRE_LIBS)))
 endef
 $(foreach t,$(notdir $(TESTS)),$(eval $(call test_rule,$(t))))
 

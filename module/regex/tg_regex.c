@@ -55,7 +55,7 @@ tg_regex_compile(void *ctx, tg_str_t pattern, void **out, tg_buf_t *error)
         (void) pcre2_get_error_message(code, message, sizeof(message));
         tg_buf_text(error, (const char *) message);
         tg_regex_free(ctx, regex);
-        return code == PCRE2_ERROR_NOMEMORY ? TG_NOMEM : TG_BAD;
+        return code == PCRE2_ERROR_HEAP_FAILED ? TG_NOMEM : TG_BAD;
     }
 
     regex->data = pcre2_match_data_create_from_pattern(regex->code, NULL);

@@ -1,9 +1,6 @@
 /*
- * What the suites of the schema checker share: PCRE2 behind the hooks of
- * tg_schema_regex_t, and tables of schemas with instances.
- *
- * All of it is static and inline: only these suites need PCRE2, so it must
- * not be in an object that every suite links.
+ * What the suites of the schema checker share: tables of schemas with
+ * instances, and the patterns of the one host there is.
  */
 #ifndef CORE_SCHEMA_H
 #define CORE_SCHEMA_H
@@ -11,79 +8,10 @@
 #include "core_help.h"
 
 #include "core/tg_schema.h"
-
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+#include "regex/tg_regex.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static inline int
-test_regex_compile(void *ctx, tg_str_t pattern, void **regex, tg_buf_t *error)
-{
-    PCRE2_SIZE offset;
-    PCRE2_UCHAR text[256];
-    int code;
-
-    (void) ctx;
-    *regex = pcre2_compile((PCRE2_SPTR) pattern.data, pattern.len,
-                           PCRE2_UTF | PCRE2_ANCHORED | PCRE2_NEVER_BACKSLASH_C
-                               | PCRE2_MATCH_UNSET_BACKREF,
-                           &code, &offset, NULL);
-
-    if (*regex != NULL) {
-        return TG_OK;
-    }
-
-    pcre2_get_error_message(code, text, sizeof(text));
-    tg_buf_text(error, (const char *) text);
-
-    return TG_BAD;
-}
-
-static inline int
-test_regex_match(void *ctx, void *regex, tg_str_t text, uint32_t limit)
-{
-    pcre2_match_context *match;
-    pcre2_match_data *data;
-    int rc;
-
-    (void) ctx;
-    match = pcre2_match_context_create(NULL);
-    data = pcre2_match_data_create(1, NULL);
-    pcre2_set_match_limit(match, limit);
-    rc = pcre2_match(regex, (PCRE2_SPTR) (text.len != 0 ? text.data : ""),
-                     text.len, 0, PCRE2_NO_UTF_CHECK, data, match);
-    pcre2_match_data_free(data);
-    pcre2_match_context_free(match);
-
-    switch (rc) {
-    case PCRE2_ERROR_NOMATCH:
-        return TG_MISSING;
-    case PCRE2_ERROR_MATCHLIMIT:
-    case PCRE2_ERROR_HEAPLIMIT:
-        return TG_LIMIT;
-    default:
-        return rc >= 0 ? TG_OK : TG_NOMEM;
-    }
-}
-
-static inline void
-test_regex_free(void *ctx, void *regex)
-{
-    (void) ctx;
-    pcre2_code_free(regex);
-}
-
-static inline const tg_schema_regex_t *
-test_regex(void)
-{
-    static const tg_schema_regex_t regex = { NULL, test_regex_compile,
-                                             test_regex_match,
-                                             test_regex_free };
-
-    return &regex;
-}
 
 /*
  * A row of a table.  schema NULL is the one of the row before.  error NULL:
@@ -202,7 +130,7 @@ test_options(void)
     tg_schema_options_t options;
 
     memset(&options, 0, sizeof(options));
-    options.regex = test_regex();
+    options.regex = tg_regex_pcre2();
 
     return options;
 }

@@ -15,7 +15,8 @@ typedef struct {
 static int
 test_find(void *regex, const char *text)
 {
-    return test_regex_match(NULL, regex, tg_str_c(text), 100000) == TG_OK;
+    return tg_regex_pcre2()->match(NULL, regex, tg_str_c(text), 100000)
+           == TG_OK;
 }
 
 static void
@@ -34,7 +35,8 @@ test_patterns(const test_pattern_t *rows, size_t n)
 
         if (tg_pattern_translate(tg_str_c(rows[i].pattern), &text, &why)
                 != TG_OK
-            || test_regex_compile(NULL, tg_buf_view(&text), &regex, &error)
+            || tg_regex_pcre2()->compile(NULL, tg_buf_view(&text), &regex,
+                                         &error)
                    != TG_OK)
         {
             test_report(rows[i].pattern, why, "a translation",
@@ -49,7 +51,7 @@ test_patterns(const test_pattern_t *rows, size_t n)
                         tg_buf_view(&text));
         }
 
-        test_regex_free(NULL, regex);
+        tg_regex_pcre2()->free(NULL, regex);
         tg_buf_deinit(&text);
         tg_buf_deinit(&error);
     }
