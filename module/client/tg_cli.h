@@ -9,11 +9,10 @@
 
 #include "core/tg_base.h"
 
-#ifndef TG_VERSION
-#define TG_VERSION "0.1.0"
-#endif
-
-/* Exit statuses; 128 + N after signal N, as the shell has it. */
+/*
+ * Exit statuses; 128 + N after signal N, as the shell has it.  `validate` has
+ * its own.
+ */
 enum {
     TG_CLI_DONE = 0,
     TG_CLI_REFUSED = 1, /* the tool, or the server, said no */
@@ -30,7 +29,8 @@ enum {
     TG_CLI_NAME = 32,
     TG_CLI_FILE = 64,
     TG_CLI_HELP = 128,
-    TG_CLI_VERSION = 256
+    TG_CLI_VERSION = 256,
+    TG_CLI_FORMATS = 512
 };
 
 typedef struct {
@@ -59,6 +59,7 @@ extern const tg_cli_command_t tg_cli_list;
 extern const tg_cli_command_t tg_cli_call;
 extern const tg_cli_command_t tg_cli_ping;
 extern const tg_cli_command_t tg_cli_config;
+extern const tg_cli_command_t tg_cli_validate;
 
 /*
  * Sorts argv; args gets the rest, which is argv's own memory.  TG_CLI_DONE,

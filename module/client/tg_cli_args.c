@@ -1,11 +1,9 @@
 #include "client/tg_cli_args.h"
 
 #include "client/tg_cli.h"
+#include "client/tg_cli_input.h"
 #include "client/tg_cli_text.h"
 #include "core/tg_utf8.h"
-
-#include <errno.h>
-#include <unistd.h>
 
 static int
 tg_cli_arg_is_json(const char *arg)
@@ -20,41 +18,6 @@ tg_cli_args_need_schema(char **args, int nargs)
 }
 
 /* --- one JSON text --- */
-
-static int
-tg_cli_args_read(tg_buf_t *text)
-{
-    ssize_t n;
-
-    for (;;) {
-        if (tg_buf_reserve(text, 65536) != TG_OK) {
-            return tg_cli_nomem();
-        }
-
-        n = read(STDIN_FILENO, text->data + text->len, text->cap - text->len);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-
-        if (n < 0) {
-            tg_cli_error("cannot read standard input: %s", strerror(errno));
-            return TG_CLI_FAILED;
-        }
-
-        if (n == 0) {
-            return TG_CLI_DONE;
-        }
-
-        text->len += (size_t) n;
-
-        if (text->len > TG_CLI_STDIN_MAX) {
-            tg_cli_error("standard input is larger than %u bytes",
-                         TG_CLI_STDIN_MAX);
-            return TG_CLI_FAILED;
-        }
-    }
-}
 
 static int
 tg_cli_args_whole(tg_str_t text, const char *where, int allow_array,
@@ -90,7 +53,7 @@ tg_cli_args_stdin(int allow_array, tg_buf_t *json)
     int rc;
 
     tg_buf_init(&text, tg_alloc_libc());
-    rc = tg_cli_args_read(&text);
+    rc = tg_cli_input_read("-", &text);
 
     if (rc == TG_CLI_DONE) {
         rc = tg_cli_args_whole(tg_buf_view(&text), "standard input",

@@ -7,9 +7,6 @@
 
 #include "core/tg_json.h"
 
-/* What is read from standard input: as much as can be sent. */
-#define TG_CLI_STDIN_MAX 67108864u
-
 /* Do the arguments need the tool's schema to be understood? */
 int tg_cli_args_need_schema(char **args, int nargs);
 

@@ -10,10 +10,7 @@
 #include <unistd.h>
 
 static const tg_cli_command_t *const tg_cli_commands[] = {
-    &tg_cli_list,
-    &tg_cli_call,
-    &tg_cli_ping,
-    &tg_cli_config,
+    &tg_cli_list, &tg_cli_call, &tg_cli_ping, &tg_cli_config, &tg_cli_validate,
 };
 
 #define TG_CLI_NCOMMANDS (sizeof(tg_cli_commands) / sizeof(tg_cli_commands[0]))
@@ -50,7 +47,8 @@ tg_cli_usage(FILE *file)
         "  help     explain a command: toolgate help call\n\n"
         "The socket of the server comes from --socket PATH or from\n"
         "TOOLGATE_SOCKET.  Exit status: 0 done, 1 the tool or the server\n"
-        "said no, 2 it could not be asked.\n",
+        "said no, 2 it could not be asked; `toolgate help validate` has its\n"
+        "own.\n",
         file);
 }
 

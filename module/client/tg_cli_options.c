@@ -19,6 +19,7 @@ static const tg_cli_option_t tg_cli_options[] = {
     { "--write", TG_CLI_WRITE, 0 },     { "--name", TG_CLI_NAME, 1 },
     { "--file", TG_CLI_FILE, 1 },       { "--help", TG_CLI_HELP, 0 },
     { "-h", TG_CLI_HELP, 0 },           { "--version", TG_CLI_VERSION, 0 },
+    { "--formats", TG_CLI_FORMATS, 0 },
 };
 
 #define TG_CLI_NOPTIONS (sizeof(tg_cli_options) / sizeof(tg_cli_options[0]))

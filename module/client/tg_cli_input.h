@@ -1,0 +1,29 @@
+/*
+ * What the user names to be read: files, or - for standard input.
+ */
+#ifndef TG_CLI_INPUT_H
+#define TG_CLI_INPUT_H
+
+#include "core/tg_buf.h"
+
+/* As much as can be sent to a tool, or more. */
+#define TG_CLI_INPUT_MAX 67108864u
+
+/* What messages call it. */
+const char *tg_cli_input_name(const char *path);
+
+/*
+ * Appends all that fd has, up to max bytes: TG_OK, TG_LIMIT when that is
+ * more, TG_BAD with errno, TG_NOMEM.
+ */
+int tg_cli_input_drain(int fd, size_t max, tg_buf_t *text);
+
+/*
+ * Appends the whole of a file, up to TG_CLI_INPUT_MAX; the second one wants
+ * it to be one JSON text.  TG_CLI_DONE, or TG_CLI_FAILED when they have said
+ * what is wrong.
+ */
+int tg_cli_input_read(const char *path, tg_buf_t *text);
+int tg_cli_input_json(const char *path, tg_buf_t *text);
+
+#endif

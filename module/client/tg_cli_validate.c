@@ -1,0 +1,160 @@
+/*
+ * toolgate validate: what Toolgate does with a tool's schema and a call's
+ * arguments, for those who write them.
+ */
+#include "client/tg_cli.h"
+
+#include "client/tg_cli_input.h"
+#include "client/tg_cli_schema.h"
+#include "client/tg_cli_text.h"
+
+#include <sys/random.h>
+
+/* Exit statuses, the larger one being the worse. */
+enum {
+    TG_CLI_VALID = 0,
+    TG_CLI_INVALID = 1,  /* an instance does not fit */
+    TG_CLI_NO_JSON = 2,  /* an instance is none, or cannot be read */
+    TG_CLI_NO_SCHEMA = 3 /* nothing could be checked */
+};
+
+static int
+tg_cli_validate_text(const tg_schema_t *schema, tg_schema_checker_t *checker,
+                     const char *path, tg_str_t text)
+{
+    tg_buf_t error;
+    int rc;
+
+    tg_buf_init(&error, tg_alloc_libc());
+    rc = tg_schema_check(schema, checker, text, &error);
+
+    if (rc == TG_OK) {
+        rc = TG_CLI_VALID;
+
+    } else if (rc == TG_NOMEM || tg_buf_failed(&error)) {
+        (void) tg_cli_nomem();
+        rc = TG_CLI_NO_JSON;
+
+    } else {
+        tg_cli_error("%s: %.*s", tg_cli_input_name(path), (int) error.len,
+                     error.data);
+        rc = TG_CLI_INVALID;
+    }
+
+    tg_buf_deinit(&error);
+
+    return rc;
+}
+
+static int
+tg_cli_validate_one(const tg_schema_t *schema, tg_schema_checker_t *checker,
+                    const char *path)
+{
+    tg_buf_t text;
+    int rc;
+
+    tg_buf_init(&text, tg_alloc_libc());
+
+    rc = tg_cli_input_json(path, &text) == TG_CLI_DONE
+             ? tg_cli_validate_text(schema, checker, path, tg_buf_view(&text))
+             : TG_CLI_NO_JSON;
+
+    tg_buf_deinit(&text);
+
+    return rc;
+}
+
+/* All of them, whatever becomes of one: the worst decides. */
+static int
+tg_cli_validate_all(const tg_schema_t *schema, char **paths, int npaths)
+{
+    tg_schema_checker_t *checker;
+    int i, rc, worst;
+    uint64_t seed;
+
+    /* Without it hashes are no secret, which harms nobody here. */
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
+        seed = 0;
+    }
+
+    checker = tg_schema_checker_new(tg_alloc_libc(), seed);
+
+    if (checker == NULL) {
+        (void) tg_cli_nomem();
+        return TG_CLI_NO_JSON;
+    }
+
+    worst = TG_CLI_VALID;
+
+    for (i = 0; i < npaths; i++) {
+        rc = tg_cli_validate_one(schema, checker, paths[i]);
+        worst = rc > worst ? rc : worst;
+    }
+
+    tg_schema_checker_free(checker);
+
+    return worst;
+}
+
+/* Standard input can be read once. */
+static int
+tg_cli_validate_is_twice(const tg_cli_options_t *options)
+{
+    int i, n;
+
+    for (i = n = 0; i < options->nargs; i++) {
+        n += strcmp(options->args[i], "-") == 0;
+    }
+
+    return n > 1;
+}
+
+static int
+tg_cli_validate_run(const tg_cli_options_t *options)
+{
+    tg_schema_t *schema;
+    int rc;
+
+    if (options->nargs == 0) {
+        tg_cli_error("validate wants a schema: a file, or - for standard "
+                     "input (see toolgate help validate)");
+        return TG_CLI_NO_SCHEMA;
+    }
+
+    if (tg_cli_validate_is_twice(options)) {
+        tg_cli_error("standard input can be read only once: write - once, "
+                     "and give the others as files");
+        return TG_CLI_NO_JSON;
+    }
+
+    schema = tg_cli_schema_load(options->args[0],
+                                (options->given & TG_CLI_FORMATS) != 0);
+
+    if (schema == NULL) {
+        return TG_CLI_NO_SCHEMA;
+    }
+
+    rc = tg_cli_validate_all(schema, options->args + 1, options->nargs - 1);
+    tg_schema_free(schema);
+
+    return rc;
+}
+
+const tg_cli_command_t tg_cli_validate = {
+    .name = "validate",
+    .synopsis = "validate [--formats] SCHEMA [INSTANCE ...]",
+    .summary = "check a JSON Schema, and JSON against it",
+    .help = "Checks a schema (JSON Schema 2020-12), and every INSTANCE "
+            "against it, just as\nToolgate checks the arguments of a call. "
+            "Both are files; - is standard input.\nWhat is wrong is said on "
+            "standard error: which one, where in it, and the rule.\n\n"
+            "  --formats          `format` decides too; else it is a remark\n\n"
+            "A $ref may lead to another file, relative to the one that it is "
+            "in. Nothing is\never fetched from a network. A schema in "
+            "nginx.conf must not need other files:\nput what it refers to "
+            "under \"$defs\".\n\n"
+            "Exit status: 0 all is valid, 1 an instance is not, 2 an instance "
+            "is no JSON or\ncannot be read, 3 there is no valid schema.\n",
+    .options = TG_CLI_FORMATS,
+    .run = tg_cli_validate_run,
+};

@@ -1,0 +1,191 @@
+#!/usr/bin/perl
+# toolgate validate: what it says about schemas and instances, and which of
+# its exit statuses it ends with.
+
+use strict;
+use warnings;
+
+use POSIX ();
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir . '/w';
+mkdir $dir or die $!;
+mkdir "$dir/sub" or die $!;
+
+sub put {
+    my ($name, $text) = @_;
+    open my $fh, '>:raw', "$dir/$name" or die "$name: $!";
+    print $fh $text;
+    close $fh or die "$name: $!";
+    return $name;
+}
+
+sub validate {
+    my $option = ref $_[0] ? shift : {};
+    return run_command(
+        {
+            cwd     => $dir,
+            env     => { %{ $tg->san_env }, TOOLGATE_SOCKET => undef },
+            timeout => 20,
+            %$option,
+        },
+        Toolgate::Test::build_dir() . '/toolgate',
+        'validate',
+        @_);
+}
+
+# The status and the lines on stderr; stdout has nothing ever.
+sub gives {
+    my ($name, $args, $want, @lines) = @_;
+    my ($status, $out, $err) = validate(@$args);
+    my $number = () = $err =~ /\n/g;
+    is $status, $want, "$name: status";
+    is $out, '', "$name: nothing on stdout";
+    is $number, scalar @lines, "$name: a line for each thing" or diag $err;
+    my @got = split /\n/, $err;
+    for my $line (@lines) {
+        my $text = shift @got // '';
+        if (ref $line) {
+            like $text, $line, "$name: what is said";
+        } else {
+            is $text, "toolgate: $line", "$name: what is said";
+        }
+    }
+}
+
+my $schema = put('s.json', <<'END');
+{
+    "type": "object",
+    "properties": {
+        "text": {"type": "string", "pattern": "^\\d+$"},
+        "at": {"format": "date-time"}
+    },
+    "required": ["text"]
+}
+END
+put('good.json', qq( {"text":"1"}\n));
+put('bad.json', '{"text":1}');
+put('pattern.json', q({"text":"1\\n"}));
+put('syntax.json', qq({"text":\n  "\xc3\xa9",]}));
+put('bytes.json', qq({"text":"\xff"}));
+put('empty.json', '');
+put('two.json', '{} {}');
+put('date.json', '{"text":"1","at":"now"}');
+
+# One status each.
+gives 'a schema alone', [$schema], 0;
+gives 'all valid', [ $schema, 'good.json', 'good.json' ], 0;
+gives 'a type', [ $schema, 'bad.json' ], 1,
+    'bad.json: /text: expected string, got number';
+gives 'no newline before $', [ $schema, 'pattern.json' ], 1,
+    'pattern.json: /text: must match the pattern "^\\\\d+$", got "1\\n"';
+gives 'no JSON', [ $schema, 'syntax.json' ], 2,
+    'syntax.json is no JSON: a key is missing (line 2, column 7)';
+gives 'no UTF-8', [ $schema, 'bytes.json' ], 2, qr/is not valid UTF-8/;
+gives 'nothing', [ $schema, 'empty.json' ], 2, qr/^toolgate: empty\.json is no/;
+gives 'two texts', [ $schema, 'two.json' ], 2, qr/something follows the value/;
+gives 'no such file', [ $schema, 'none.json' ], 2,
+    'cannot read none.json: No such file or directory';
+gives 'a folder', [ $schema, 'sub' ], 2, 'cannot read sub: Is a directory';
+
+# A format is a remark, unless it is asked for.
+gives 'a format', [ $schema, 'date.json' ], 0;
+gives 'a format that counts', [ '--formats', $schema, 'date.json' ], 1,
+    'date.json: /at: must have the format date-time, got "now"';
+
+# All instances are looked at, and the worst decides.
+gives 'several', [ $schema, qw(bad.json good.json none.json bad.json) ], 2,
+    qr/^toolgate: bad\.json: /, qr/none\.json/, qr/^toolgate: bad\.json: /;
+gives 'no schema and no instance', [ 'none.json', 'bad.json' ], 3,
+    qr/cannot read none\.json/;
+
+# Schemas that are none.
+gives 'no schema', [], 3, qr/validate wants a schema/;
+for my $case (
+    [ '{"type":"strin"}', qr{^toolgate: x\.json: /type: must be one of} ],
+    [ '{"properties":{"a":{"minimum":"1"}}}', qr{ /properties/a/minimum: } ],
+    [ '{"pattern":"(a"}', qr{ /pattern: .*a group is not closed} ],
+    [ '{"$ref":"#/$defs/a"}', qr{ /\$ref: .* leads to nothing} ],
+    [ '{"$ref":"#"}', qr{refers to itself} ],
+    [ '{"a":1,"a":2}', qr{ /a: this key is given twice} ],
+    [ '{"$schema":"http://json-schema.org/draft-07/schema#"}',
+        qr{ /\$schema: unknown dialect: write } ],
+    [ '1', qr{\(root\): a schema must be an object, true or false, got 1$} ],
+    [ '{"type":}', qr{^toolgate: x\.json is no JSON: .*line 1, column 9} ],
+    )
+{
+    gives $case->[0], [ put('x.json', $case->[0]), 'good.json' ], 3, $case->[1];
+}
+gives 'true', [ put('x.json', 'true'), 'bad.json' ], 0;
+gives 'false', [ put('x.json', 'false'), 'good.json', 'bad.json' ], 1,
+    qr/^toolgate: good\.json: \(root\): /, qr/^toolgate: bad\.json: \(root\): /;
+
+# Standard input, once.
+gives 'an instance from stdin',
+    [ { stdin => '{"text":"2"}' }, $schema, '-', 'good.json' ], 0;
+gives 'a bad one', [ { stdin => '{}' }, $schema, '-' ], 1,
+    'standard input: /text: missing; this property is required';
+gives 'a schema from stdin', [ { stdin => 'true' }, '-', 'good.json' ], 0;
+gives 'stdin twice', [ { stdin => 'true' }, '-', '-' ], 2,
+    qr/can be read only once/;
+gives 'a file that is called -', [ $schema, './-' ], 2, qr{cannot read \./-};
+
+# References to files: from where the schema is, also through another one.
+put('main.json', '{"$ref":"sub/a%20b.json#/$defs/n"}');
+put('sub/a b.json', '{"$defs":{"n":{"allOf":[{"$ref":"../max.json"},'
+        . '{"$ref":"a%20b.json#/$defs/t"}]},"t":{"type":"integer"}}}');
+put('max.json', '{"maximum":5}');
+put('5.json', '5');
+put('6.json', '6');
+gives 'files', [ 'main.json', '5.json' ], 0;
+gives 'files that say no', [ 'main.json', '6.json' ], 1,
+    '6.json: (root): must be at most 5, got 6';
+gives 'from another folder',
+    [ { cwd => "$dir/sub" }, '../main.json', '../6.json' ], 1, qr/at most 5/;
+put('max.json', '{"maximum":"5"}');
+gives 'a mistake in another file', [ 'main.json', '5.json' ], 3,
+    qr{^toolgate: main\.json: file://\S*/w/max\.json#/maximum: };
+unlink "$dir/max.json" or die $!;
+gives 'another file that is not there', [ 'main.json', '5.json' ], 3,
+    qr{/w/max\.json" cannot be had \(\S*/w/max\.json: No such file};
+put('max.json', '{');
+gives 'another file that is no JSON', [ 'main.json', '5.json' ], 3,
+    qr{/w/max\.json" is not valid JSON: };
+gives 'a schema from nowhere',
+    [ { stdin => '{"$ref":"max.json"}' }, '-', '5.json' ], 3,
+    qr/cannot be had \(this schema is in no folder .* give it as a file\)$/;
+
+# Nothing that might never end is read for a reference, and no network.
+POSIX::mkfifo("$dir/fifo", 0600) or die $!;
+for my $case (
+    [ 'fifo',                   qr{fifo: not a regular file} ],
+    [ 'sub',                    qr{sub: not a regular file} ],
+    [ 'file:///dev/zero',       qr{/dev/zero: not a regular file} ],
+    [ 'file://example.com/a',   qr{no file here is called that} ],
+    [ 'x.json?a',               qr{no file here is called that} ],
+    [ 'x.json%00',              qr{no file's name has %00 in it} ],
+    [ 'http://127.0.0.1/a',     qr{is not known; nothing is ever fetched} ],
+    )
+{
+    put('x.json', qq({"\$ref":"$case->[0]"}));
+    gives "a reference to $case->[0]", ['x.json'], 3, $case->[1];
+}
+put('large.json', ' ' x (16 * 1024 * 1024) . '{}');
+put('x.json', '{"$ref":"large.json"}');
+gives 'a reference to a large file', ['x.json'], 3, qr/too large for a schema/;
+
+# A pattern that takes ages elsewhere.
+put('x.json', '{"items":{"pattern":"^(a|a)*$"}}');
+put('long.json', '["' . 'a' x 60 . '!"]');
+gives 'a pattern that explodes', [ 'x.json', 'long.json' ], 1,
+    'long.json: a pattern takes too many steps on this text; shorten the text';
+
+# Options.
+gives 'an option of others', [ '--json', $schema ], 2, qr/does not take --json/;
+my ($status, $out) = validate('--help');
+is $status, 0, 'help: status';
+like $out, qr/^usage: toolgate validate \[--formats\] SCHEMA/, 'help: usage';
+like $out, qr/3 there is no valid schema/, 'help: the statuses';
+
+done_testing;
