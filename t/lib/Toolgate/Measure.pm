@@ -9,7 +9,8 @@ use Exporter qw(import);
 
 use Toolgate::Util;
 
-our @EXPORT = qw(fd_count files_below mode_of rss_kb text_of);
+our @EXPORT =
+    qw(client_of fd_count files_below mode_of rss_kb stopped text_of);
 
 # Everything below a folder, as { path => what must not change of it }; paths
 # that match $without are left out.
@@ -45,6 +46,35 @@ sub fd_count {
     my ($pid) = @_;
     opendir my $dir, "/proc/$pid/fd" or return 0;
     return scalar grep {/^\d+$/} readdir $dir;
+}
+
+# Stops processes, runs the code, and lets them go on.
+sub stopped {
+    my ($code, @pids) = @_;
+    kill STOP => @pids;
+    my @result = eval {
+        for my $pid (@pids) {
+            wait_for(sub { (slurp("/proc/$pid/stat") // '') =~ /.*\) [TtZX]/s },
+                5, "$pid to stop");
+        }
+        $code->();
+    };
+    my $why = $@;
+    kill CONT => @pids;
+    die $why if $why;
+    return wantarray ? @result : $result[0];
+}
+
+# A client that this worker serves: the others sleep when it connects.
+sub client_of {
+    my ($tg, $pid) = @_;
+    return stopped(
+        sub {
+            my $client = $tg->connect;
+            $client->rpc('ping');
+            return $client;
+        },
+        grep { $_ != $pid } $tg->worker_pids);
 }
 
 # The text of a tool's result in a reply of any dialect, or what there was
