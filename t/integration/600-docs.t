@@ -1,0 +1,254 @@
+#!/usr/bin/perl
+# What the documentation says is true: its configs load, it has an entry for
+# each directive and variable and no others, its limits are those of the
+# sources, and its links lead somewhere.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+
+my $top = Toolgate::Test::top();
+my @files = ('README.md', map {"docs/$_"} qw(architecture.md development.md
+    directives.md operations.md protocols.md));
+my %text = map { $_ => slurp("$top/$_") // die "$_: $!\n" } @files;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+mkdir "$dir/$_" or die "$dir/$_: $!\n" for qw(notes schemas);
+$tg->file('tools.conf', 'tool now { description "The time."; exec date; }');
+
+# --- configs ---------------------------------------------------------------
+
+# The fenced blocks of a text: [info string, line, content].
+sub blocks {
+    my ($text) = @_;
+    my (@blocks, $block);
+    my $line = 0;
+    for (split /^/, $text) {
+        $line++;
+        if (/^```(.*)$/) {
+            push @blocks, $block if $block;
+            $block = $block ? undef : [ $1, $line, '' ];
+        } elsif ($block) {
+            $block->[2] .= $_;
+        }
+    }
+    return @blocks;
+}
+
+# The documentation names what readers have; here is what the test has.
+sub localize {
+    my ($config) = @_;
+    my $runner = $tg->runner_path;
+    $config =~ s{^\s*load_module\s.*\n}{}mg;
+    $config =~ s{/(?:run|var/log|etc|home/ann)/toolgate\b}{$dir}g;
+    $config =~ s{\buser\s+toolgate;}{user $tg->{user} $tg->{group};};
+    $config =~ s{/srv/notes\b}{$dir/notes}g;
+    $config =~ s{/usr/local/bin/toolgate-runner\b}{$runner}g;
+    $config =~ s{\bann\b}{$tg->{user}}g;
+    $config =~ s{\bdev\b}{$tg->{group}}g;
+    return $config;
+}
+
+# A whole nginx.conf, or a stream block; what it lacks is added.
+sub test_whole {
+    my ($config) = @_;
+    my $head = join '', map {"load_module $_;\n"} grep { defined && length }
+        @Toolgate::Util::BUILD_ENV{qw(stream_module module)};
+    my %lack = (
+        user      => $> == 0 ? "user $tg->{user} $tg->{group};\n" : '',
+        pid       => "pid nginx.pid;\n",
+        error_log => "error_log test.log;\n",
+        events    => "events { }\n",
+    );
+    for my $name (sort keys %lack) {
+        $head .= $lack{$name} if $config !~ /^\s*$name\b/m;
+    }
+    $tg->file('nginx.conf', $head . $config);
+    return $tg->test_conf;
+}
+
+sub test_block {
+    my ($config) = @_;
+    return test_whole($config) if $config =~ /^stream\s*\{/m;
+    my $is_server = $config =~ /^server\s*\{/m;
+    return $tg->test_conf($config, server => !$is_server);
+}
+
+for my $file (@files) {
+    for my $block (blocks($text{$file})) {
+        my ($info, $line, $content) = @$block;
+        $tg->file($1, $content) if $info =~ /^json (schemas\/\S+)$/;
+        next if $info ne 'nginx';
+        my ($status, $out) = test_block(localize($content));
+        is $status, 0, "$file:$line loads" or diag $out;
+        unlike $out, qr/\[(?:error|crit|alert)\]/, 'without complaints';
+    }
+}
+
+# --- dialogues -------------------------------------------------------------
+
+# Values that differ each time, or with each release.
+sub ignore {
+    my ($value) = @_;
+    if (ref $value eq 'HASH') {
+        delete @$value{qw(timestamp version)};
+        ignore($_) for values %$value;
+    } elsif (ref $value eq 'ARRAY') {
+        ignore($_) for @$value;
+    }
+    return $value;
+}
+
+# "> MESSAGE" and "< MESSAGE"; an indented line continues the one before.
+sub play {
+    my ($name, $text, $is_ipc) = @_;
+    my ($send, $receive) =
+        $is_ipc ? qw(send_ipc recv_ipc) : qw(send_line recv_json);
+    my $client = $tg->connect;
+    $text =~ s/\n +/ /g;
+    for (split /\n/, $text) {
+        my ($way, $message) = /^([<>]) (.*)$/ or die "$name: $_\n";
+        if ($way eq '>') {
+            $client->$send($message);
+            next;
+        }
+        my $got = $client->encode(ignore($client->$receive));
+        is $got, $client->encode(ignore($client->decode($message))),
+            "$name: $message";
+    }
+    ok $client->is_silent(0.05), "$name: and nothing more";
+}
+
+my $protocols = 'docs/protocols.md';
+my @blocks = blocks($text{$protocols});
+my ($config) = grep { $_->[0] eq 'nginx' } @blocks;
+$tg->conf($config->[2])->start;
+my $played = 0;
+for my $block (@blocks) {
+    my ($info, $line, $content) = @$block;
+    next if $info !~ /^dialogue( ipc)?$/;
+    play("$protocols:$line", $content, $1);
+    $played++;
+}
+cmp_ok $played, '>', 5, 'dialogues were played';
+$tg->stop;
+
+# --- directives and variables ----------------------------------------------
+
+sub is_same {
+    my ($got, $expected, $name) = @_;
+    is join("\n", sort @$got), join("\n", sort @$expected), $name;
+}
+
+my $source = join '', map { slurp($_) } glob "$top/module/nginx/*.c";
+my $reference = $text{'docs/directives.md'};
+
+my @commands = map { /\{\s*ngx_string\("(\w+)"\)/g }
+    $source =~ /^static ngx_command_t \w+\[\] = \{(.*?)^\};/msg;
+my %entry = $reference =~ /^### (\w+)\n(.*?)(?=^##|\z)/msg;
+cmp_ok @commands, '>', 10, 'directives are found in the sources';
+is_same [ keys %entry ], \@commands, 'each directive has its entry';
+
+for my $name (sort keys %entry) {
+    my ($head, @rest) = blocks($entry{$name});
+    like $head->[2], qr/^Syntax:   \Q$name\E\b/, "$name: its syntax";
+    like $head->[2], qr/^Default:  \S/m, "$name: its default";
+    like $head->[2], qr/^Context:  \S/m, "$name: its context";
+    ok scalar(grep { $_->[0] eq 'nginx' && $_->[2] =~ /\b$name\s/ } @rest),
+        "$name: its example";
+}
+
+my @variables = map { /_$/ ? "${_}NAME" : $_ }
+    $source =~ /NGX_STREAM_TOOLGATE_VARIABLE\("(\w+)"/g;
+cmp_ok @variables, '>', 10, 'variables are found in the sources';
+is_same [ $reference =~ /^\| `\$(tool_\w+)` \|/mg ], \@variables,
+    'each variable has its row';
+
+# --- limits ----------------------------------------------------------------
+
+my %unit = (
+    ''  => 1,
+    B   => 1,
+    KiB => 1024,
+    MiB => 1024 * 1024,
+    GiB => 1024 * 1024 * 1024,
+    ms  => 1,
+    s   => 1000,
+    h   => 3_600_000,
+);
+
+# "10 MiB" as bytes, "60 s" as milliseconds.
+sub number {
+    my ($value) = @_;
+    my ($n, $unit) = $value =~ /^([\d,]+)(?: (\w+))?$/ or return $value;
+    $n =~ tr/,//d;
+    return $n * ($unit{ $unit // '' } // die "no such unit: $value\n");
+}
+
+my %defined;
+for my $path (glob "$top/module/*/*.[ch]") {
+    my $sources = slurp($path);
+    $defined{$1} = $2
+        while $sources =~ /^#define\s+(N?[TG]\w+)\s+(.*?)\s*$/mg;
+}
+
+# A number, or an expression of numbers and other limits.
+sub evaluate {
+    my ($expression) = @_;
+    1 while $expression =~ s/\b([TN]G\w+)\b/$defined{$1} \/\/ 'x'/e;
+    $expression =~ s/\b(\d+)u\b/$1/g;
+    return $expression =~ m{^[\d\s()*+-]+$} ? eval $expression : $expression;
+}
+
+my @limits = $text{'docs/architecture.md'}
+    =~ /^\| `([A-Z]\w+)` \| ([^|]+?) \|/mg;
+cmp_ok @limits, '>', 60, 'limits are documented';
+while (my ($name, $value) = splice @limits, 0, 2) {
+    if (!defined $defined{$name}) {
+        fail "$name is in the sources";
+        next;
+    }
+    my $actual = evaluate($defined{$name});
+    # Seconds and milliseconds: the sources count in either.
+    $actual *= 1000 if $value =~ / s$/ && $actual * 1000 == number($value);
+    is $actual, number($value), "$name is $value";
+}
+
+# --- links and commands ----------------------------------------------------
+
+# As the usual renderers make them of headings.
+sub anchors {
+    my ($markdown) = @_;
+    return map { s/[^\w\- ]//gr =~ tr/ A-Z/\-a-z/r }
+        $markdown =~ /^#+ (.*)$/mg;
+}
+
+for my $file (@files) {
+    (my $folder = $file) =~ s{[^/]*$}{};
+    (my $prose = $text{$file}) =~ s/^```.*?^```//msg;
+    while ($prose =~ /\]\(([^)]*)\)/g) {
+        my ($path, $anchor) = split /#/, $1, 2;
+        next if $path =~ /^https?:/;
+        my $target = length $path ? "$folder$path" : $file;
+        ok -e "$top/$target", "$file: $target is there";
+        next if !defined $anchor;
+        my $markdown = $text{$target} // slurp("$top/$target") // '';
+        ok scalar(grep { $_ eq $anchor } anchors($markdown)),
+            "$file: $target has #$anchor";
+    }
+}
+
+my ($status, $help) = run_command({}, "$top/build.sh", 'help');
+my %command = map { $_ => 1 } $help =~ /^  ([a-z]+)\b/mg;
+my %named;
+for my $file (@files) {
+    $named{$_}{$file} = 1 for $text{$file} =~ m{\./build\.sh ([a-z]+)\b}g;
+}
+for my $name (sort keys %named) {
+    ok $command{$name}, "./build.sh $name is a command"
+        or diag join ' ', keys %{ $named{$name} };
+}
+
+done_testing;
