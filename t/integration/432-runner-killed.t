@@ -1,0 +1,102 @@
+#!/usr/bin/perl
+# kill -9 of the runner: every call in flight gets its dialect's error at
+# once, what the programs started is ended with them, the next call works.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+use Time::HiRes qw(time);
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+# A program with a grandchild in a session of its own, which ignores SIGTERM.
+$tg->file('stubborn', <<'END', 0755);
+#!/bin/sh
+trap '' TERM
+setsid sh -c 'trap "" TERM; while :; do sleep 3603; done' &
+while :; do sleep 3602; done
+END
+$tg->conf(<<'END')->start;
+tool hi { exec echo hi; }
+tool nap { exec %%DIR%%/stubborn; timeout 2h; }
+method nap { exec sleep 3601; timeout 2h; }
+END
+
+sub runs {
+    my ($wanted, $what) = @_;
+    wait_for(
+        sub {
+            my $all = join "\n", sort values %{ $tg->processes };
+            return $wanted == (() = $all =~ /^\S*sleep 360\d$/mg);
+        },
+        10,
+        $what);
+}
+
+sub relay {
+    my ($client, $id, $name) = @_;
+    $client->send_line({
+        kind   => 'mcp_request',
+        id     => $id,
+        method => 'tools/call',
+        params => { name => $name, arguments => {} },
+    });
+}
+
+sub runner { return slurp($tg->state_dir . '/runner-1.lock') + 0 }
+
+my ($mcp, $rpc, $ipc, $relay) = map { $tg->connect } 1 .. 4;
+is text_of($mcp->call_tool('hi')), "hi\n", 'a program runs';
+my $first = runner();
+
+for my $who ('the runner', 'its guardian') {
+    my $tool = $mcp->request('tools/call', { name => 'nap' });
+    my $method = $rpc->request('nap');
+    $ipc->send_ipc({ method => 'call_tool', params => { name => 'nap' } });
+    relay($relay, 5, 'nap');
+    # Two sleeps for each of three tools, one of the method.
+    runs(7, 'all programs to run');
+    my $runner = runner();
+    my $guardian = parent_of($runner);
+    ok grep({ $_ == $runner } $tg->runner_pids), "$who: it is there";
+    ok grep({ $_ == $guardian } $tg->runner_pids), "$who: its guardian too";
+
+    my $start = time;
+    kill KILL => $who eq 'the runner' ? $runner : $guardian;
+
+    my $reply = $mcp->reply($tool);
+    like text_of($reply), qr/toolgate-runner ended while.*Try again/,
+        "$who, MCP: it says what happened";
+    ok $reply->{result}{isError}, "$who, MCP: as the tool's error";
+    $reply = $rpc->reply($method);
+    is $reply->{error}{code}, -32603, "$who, a method: an internal error";
+    like $reply->{error}{message}, qr/toolgate-runner ended while/,
+        "$who, a method: it says what happened";
+    $reply = $ipc->recv_ipc;
+    is $reply->{error}{type}, 'ConnectionError', "$who, ipc: its type";
+    like $reply->{error}{message}, qr/toolgate-runner ended while/,
+        "$who, ipc: it says what happened";
+    $reply = $relay->recv_json;
+    is $reply->{id}, 5, "$who, relay: the request";
+    is $reply->{error}{code}, -32603, "$who, relay: an internal error";
+    cmp_ok time - $start, '<', 4, "$who: at once";
+
+    # At once again: whoever comes first starts another one.
+    relay($relay, 6, 'hi');
+    is text_of($mcp->call_tool('hi')), "hi\n", "$who, MCP: the next works";
+    is $rpc->rpc('ping')->{result}{pong}, JSON::PP::true, "$who: a ping too";
+    is text_of($ipc->ipc_call('hi')), "hi\n", "$who, ipc: the next works";
+    is text_of($relay->recv_json), "hi\n", "$who, relay: the next works";
+    isnt runner(), $runner, "$who: by another runner";
+    runs(0, 'all old programs to end');
+    wait_for(sub { !grep { $_ == $runner || $_ == $guardian }
+        $tg->runner_pids }, 10, 'the old runner to be gone');
+}
+isnt runner(), $first, 'it was never the first one again';
+like $tg->log, qr/toolgate-runner ended with \d+ calls in flight/,
+    'the log says it';
+
+done_testing;
