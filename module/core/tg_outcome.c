@@ -8,9 +8,8 @@
  */
 #define TG_REPLY_LEVELS 3
 
-#define TG_RESULT_WHY(text)                                                        \
-    "The handler's output is no tool result, as \"output result\" wants it: " text \
-    "."
+#define TG_RESULT_WHY(text)                                                    \
+    "The output is no tool result, as \"output result\" wants it: " text "."
 
 tg_outcome_t
 tg_outcome_text(tg_str_t text)

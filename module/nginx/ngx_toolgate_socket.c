@@ -155,7 +155,7 @@ ngx_toolgate_process(ngx_pid_t pid, u_char *name, size_t size,
     return 1;
 }
 
-/* Who listens, as the kernel knows it: the process that called listen() last. */
+/* Who listens, as the kernel knows it: who called listen() last. */
 typedef struct {
     ngx_pid_t pid; /* 0: not known, or gone */
     u_char name[64];
@@ -372,7 +372,7 @@ ngx_toolgate_bind(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     (void) ngx_cpystrn((u_char *) saun.sun_path, sock->temp,
                        sizeof(saun.sun_path));
 
-    /* Left by a start that was killed: we hold the lock, so none is under way. */
+    /* Left by a start that was killed: the lock says that none goes on. */
     (void) unlink((char *) sock->temp);
 
     mask = umask(0177);

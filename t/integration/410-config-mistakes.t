@@ -266,7 +266,8 @@ my @mistakes = (
         "tool_socket_owner root:tg-nobody; #!\ntool a { $handler }"
     ],
     [
-        'a small tool_max_frame', qr/"tool_max_frame" directive must be between 1k/,
+        'a small tool_max_frame',
+        qr/"tool_max_frame" directive must be between 1k/,
         "tool_max_frame 1000; #!\ntool a { $handler }"
     ],
     [

@@ -25,7 +25,8 @@ sub is_refused {
     my $before = mode_of($socket) . ' ' . (lstat $socket)[1];
     my ($status, $out) = $two->start_fails;
     is $status, 1, "$name: the second one does not start";
-    like $out, qr/\Q$socket\E is served by process $pid \(nginx\) already; stop/,
+    like $out,
+        qr/\Q$socket\E is served by process $pid \(nginx\) already; stop/,
         "$name: whom to stop";
     is mode_of($socket) . ' ' . (lstat $socket)[1], $before,
         "$name: the socket is the same";

@@ -151,7 +151,7 @@ test_results(void)
         test_fails(tg_outcome_output(&test_result, tg_str_c(bad[i].raw)),
                    bad[i].word);
         test_fails(tg_outcome_output(&test_result, tg_str_c(bad[i].raw)),
-                   "The handler's output is no tool result");
+                   "The output is no tool result");
     }
 
     /* A method's result is its own business. */
