@@ -1,0 +1,64 @@
+#!/usr/bin/perl
+# A runner that hangs: the worker goes on serving, its own deadline answers
+# what the runner does not, and nothing is answered twice when it wakes up.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+use Time::HiRes qw(time);
+
+my $tg = Toolgate::Test->new(workers => 1);
+$tg->conf(<<'END')->start;
+tool hi { return hi; }
+tool run { exec echo $tool_arg_n; timeout 1s; }
+method run { exec echo 1; timeout 1s; }
+END
+my ($mcp, $rpc, $ipc) = map { $tg->connect } 1 .. 3;
+is text_of($mcp->call_tool(run => { n => 0 })), "0\n", 'it runs';
+my $runner = slurp($tg->state_dir . '/runner-1.lock') + 0;
+
+stopped(
+    sub {
+        my $start = time;
+        my $tool = $mcp->request('tools/call',
+            { name => 'run', arguments => { n => 1 } });
+        my $method = $rpc->request('run');
+        $ipc->send_ipc({ method => 'call_tool', params => { name => 'run' } });
+        is text_of($mcp->call_tool('hi')), 'hi', 'others are served';
+
+        # One is cancelled, one goes away.
+        my $cancelled = $mcp->request('tools/call', { name => 'run' });
+        $mcp->notify('notifications/cancelled', { requestId => $cancelled });
+        my $gone = $tg->connect;
+        $gone->request('tools/call', { name => 'run' });
+        is text_of($gone->call_tool('hi')), 'hi', 'its call is under way';
+        $gone->close;
+
+        my $reply = $mcp->reply($tool);
+        ok $reply->{result}{isError}, 'MCP: a deadline';
+        like text_of($reply), qr/deadline passed.*tell the operator/,
+            'MCP: what to do';
+        $reply = $rpc->reply($method);
+        is $reply->{error}{code}, -32603, 'a method: a deadline';
+        is $ipc->recv_ipc->{error}{type}, 'TimeoutError', 'ipc: a deadline';
+        my $time = time - $start;
+        cmp_ok $time, '>', 5, 'not before the runner might have answered';
+        cmp_ok $time, '<', 15, 'but soon after it';
+        like $tg->log, qr/toolgate-runner did not answer in time/,
+            'the log says it';
+    },
+    $runner);
+
+is text_of($mcp->call_tool(run => { n => 2 })), "2\n", 'MCP: it wakes up';
+is $rpc->rpc('run')->{result}, 1, 'a method: it wakes up';
+is text_of($ipc->ipc_call(run => { n => 3 })), "3\n", 'ipc: it wakes up';
+for my $client ($mcp, $rpc, $ipc) {
+    $client->shutdown_write;
+    ok $client->at_eof, 'nothing was answered twice';
+}
+is slurp($tg->state_dir . '/runner-1.lock') + 0, $runner, 'the same runner';
+
+done_testing;

@@ -1,0 +1,91 @@
+#!/usr/bin/perl
+# The life of a runner: started by the first call that needs it, one for all
+# workers and for the ones after a reload; it leaves after the last of them.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $state = "$dir/made/";
+my $ids = "$> " . ($) + 0);
+my $number = 0;
+$tg->file('parent', "#!/bin/sh\necho \$PPID\n", 0755);
+
+# Each config names its tool anew.
+sub body {
+    $number++;
+    return <<"END";
+tool_state_dir $state;
+tool pid { return \$pid; }
+tool run$number { exec $dir/parent; }
+END
+}
+
+# Which runner runs a program for this client?
+sub runner_of { return text_of($_[0]->call_tool("run$number")) + 0 }
+
+$tg->conf(body())->start;
+is mode_of("$dir/made"), "0700 $ids", 'the state directory is made';
+is_deeply [ glob "$dir/made/*" ], [], 'nothing is in it';
+is text_of($tg->connect->call_tool('pid')) > 0, 1, 'a call without exec';
+is_deeply [ $tg->runner_pids ], [], 'no runner is there before it is needed';
+
+# Both workers at the same moment.
+my @clients = map { client_of($tg, $_) } $tg->worker_pids;
+my @ids = map { $_->request('tools/call', { name => "run$number" }) } @clients;
+my @runners = map { text_of($clients[$_]->reply($ids[$_])) + 0 } 0 .. 1;
+is $runners[0], $runners[1], 'two workers share a runner';
+my $runner = $runners[0];
+is mode_of("$dir/made/runner-1.sock"), "0600 $ids", 'its socket';
+is mode_of("$dir/made/runner-1.lock"), "0600 $ids", 'its lock';
+is slurp("$dir/made/runner-1.lock") + 0, $runner, 'its pid is in the lock';
+wait_for(sub { $tg->runner_pids == 2 }, 10, 'a second runner to leave');
+my $guardian = parent_of($runner);
+is_deeply [ $tg->runner_pids ], [ sort { $a <=> $b } $runner, $guardian ],
+    'there are a runner and its guardian, no more';
+isnt parent_of($guardian), $_, 'it is no child of a worker'
+    for $tg->worker_pids;
+is slurp("/proc/$runner/cmdline") =~ tr/\0/ /r,
+    $tg->runner_path . " --state-dir $dir/made ", 'how it was started';
+is readlink "/proc/$runner/cwd", '/', 'it stands nowhere';
+my %open = map { s{.*/}{}r => readlink } glob "/proc/$runner/fd/*";
+is delete $open{2}, "$dir/error.log", 'it logs where NGINX does';
+my $own = qr{^(?:/dev/null|anon_inode:|pipe:|socket:|\Q$dir\E/made(?:/|$))};
+is_deeply [ grep { $_ !~ $own } values %open ], [], 'it has no other file';
+my %theirs = map { (readlink // '') => 1 }
+    map { glob "/proc/$_/fd/*" } $tg->master_pid, $tg->worker_pids;
+is_deeply [ grep { /^(?:socket|pipe):/ && $theirs{$_} } values %open ], [],
+    'and no socket of theirs';
+
+# --- reloads --------------------------------------------------------------
+
+for my $round (1 .. 5) {
+    $tg->reload(body());
+    is runner_of($tg->connect), $runner, "reload $round: the same runner";
+}
+$tg->reload("tool_state_dir $state;\ntool none { return 1; }");
+is text_of($tg->connect->call_tool('none')), 1, 'a config without programs';
+$tg->reload(body());
+is runner_of($tg->connect), $runner, 'and one with them: the same runner';
+
+# --- the end --------------------------------------------------------------
+
+# A worker that is still there keeps it, whoever else goes.
+my ($one, $two) = $tg->worker_pids;
+is runner_of(client_of($tg, $_)), $runner, 'both workers know it' for $one,
+    $two;
+$tg->stop(signal => 'QUIT');
+ok is_alive($runner), 'it stays when NGINX stops';
+$tg->conf(body())->start;
+is runner_of($tg->connect), $runner, 'and serves the next NGINX';
+$tg->stop;
+wait_for(sub { !$tg->runner_pids }, 15, 'it to leave');
+is_deeply [ map { s{.*/}{}r } glob "$dir/made/*" ], ['runner-1.lock'],
+    'after a while it leaves';
+like $tg->log, qr/nobody needs it any more, leaving/, 'and says so';
+
+done_testing;
