@@ -361,10 +361,11 @@ ngx_stream_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (tool->timeout == 0 || tool->max_timeout < tool->timeout) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid \"%V\"; write a time between 1ms and 24h, "
-                           "and one that is not shorter for a call that makes "
-                           "progress, such as \"%V 30s\" or \"%V 30s max=1h\"",
-                           &cmd->name, &cmd->name, &cmd->name);
+                           "invalid time \"%V\" in \"%V\"; write between 1ms "
+                           "and 24h, such as \"30s\", or \"30s max=2h\" for a "
+                           "call that tells its progress",
+                           &value[tool->timeout == 0 ? 1 : cf->args->nelts - 1],
+                           &cmd->name);
         return NGX_CONF_ERROR;
     }
 
