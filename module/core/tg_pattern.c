@@ -5,8 +5,19 @@ typedef struct {
     unsigned n_groups;
     unsigned index;   /* of the group with the name that is looked for */
     unsigned n_named; /* groups that have it */
-    int has_choice;   /* | outside of all groups */
 } tg_pattern_scan_t;
+
+/* Where the host counts; see tg_pattern.h. */
+static void
+tg_pattern_callout(tg_pattern_t *pattern)
+{
+    if (pattern->plain > pattern->weight) {
+        pattern->weight = pattern->plain;
+    }
+
+    pattern->plain = 0;
+    tg_buf_text(pattern->out, "(?C)");
+}
 
 static tg_str_t
 tg_pattern_name(const char *p, const char *end)
@@ -32,11 +43,9 @@ static void
 tg_pattern_scan(tg_str_t text, tg_str_t name, tg_pattern_scan_t *scan)
 {
     const char *p, *end;
-    int depth;
 
     memset(scan, 0, sizeof(*scan));
     end = text.data + text.len;
-    depth = 0;
 
     for (p = text.data; p < end; p++) {
         switch (*p) {
@@ -48,17 +57,7 @@ tg_pattern_scan(tg_str_t text, tg_str_t name, tg_pattern_scan_t *scan)
             p = tg_pattern_scan_class(p + 1, end);
             break;
 
-        case '|':
-            scan->has_choice |= depth == 0;
-            break;
-
-        case ')':
-            depth--;
-            break;
-
         case '(':
-            depth++;
-
             if (end - p < 2 || p[1] != '?') {
                 scan->n_groups++;
 
@@ -84,6 +83,7 @@ tg_pattern_scan(tg_str_t text, tg_str_t name, tg_pattern_scan_t *scan)
 static void
 tg_pattern_put_group(tg_pattern_t *pattern, unsigned index)
 {
+    pattern->weight = TG_PATTERN_HEAVY;
     tg_buf_text(pattern->out, "\\g{");
     tg_buf_uint(pattern->out, index);
     tg_buf_char(pattern->out, '}');
@@ -242,7 +242,7 @@ tg_pattern_group_name(tg_pattern_t *pattern)
 
 /* p is behind the (. */
 static int
-tg_pattern_open(tg_pattern_t *pattern)
+tg_pattern_open_kind(tg_pattern_t *pattern)
 {
     static const char *const looks[] = { "?=", "?!", "?<=", "?<!" };
     size_t i;
@@ -284,6 +284,20 @@ tg_pattern_open(tg_pattern_t *pattern)
     tg_buf_char(pattern->out, '(');
 
     return TG_OK;
+}
+
+static int
+tg_pattern_open(tg_pattern_t *pattern)
+{
+    int rc;
+
+    rc = tg_pattern_open_kind(pattern);
+
+    if (rc == TG_OK) {
+        tg_pattern_callout(pattern);
+    }
+
+    return rc;
 }
 
 static int
@@ -338,6 +352,11 @@ tg_pattern_braces(tg_pattern_t *pattern)
     tg_buf_char(pattern->out, '{');
     rc = tg_pattern_count(pattern, &low);
 
+    /* What comes beyond the least count ends at a callout. */
+    if (rc == TG_OK) {
+        pattern->plain += low;
+    }
+
     if (rc == TG_OK && tg_pattern_at(pattern, ",")) {
         pattern->p++;
         tg_buf_char(pattern->out, ',');
@@ -390,6 +409,7 @@ tg_pattern_quantifier(tg_pattern_t *pattern, char c)
     }
 
     pattern->last = TG_PATTERN_NOTHING;
+    tg_pattern_callout(pattern);
 
     return rc;
 }
@@ -400,6 +420,7 @@ tg_pattern_step(tg_pattern_t *pattern)
     char c;
 
     c = *pattern->p;
+    pattern->plain++;
 
     if (strchr("^$|.()[*+?{}]\\", c) == NULL || c == '\0') {
         pattern->last = TG_PATTERN_ATOM;
@@ -419,6 +440,7 @@ tg_pattern_step(tg_pattern_t *pattern)
     case '|':
         pattern->last = TG_PATTERN_NOTHING;
         tg_buf_char(pattern->out, '|');
+        tg_pattern_callout(pattern);
         return TG_OK;
 
     case '.':
@@ -450,7 +472,8 @@ tg_pattern_step(tg_pattern_t *pattern)
 }
 
 int
-tg_pattern_translate(tg_str_t text, tg_buf_t *out, const char **why)
+tg_pattern_translate(tg_str_t text, tg_buf_t *out, unsigned *weight,
+                     const char **why)
 {
     tg_pattern_scan_t scan;
     tg_pattern_t pattern;
@@ -461,14 +484,10 @@ tg_pattern_translate(tg_str_t text, tg_buf_t *out, const char **why)
     pattern.start = pattern.p = text.data;
     pattern.end = text.data + text.len;
     pattern.out = out;
+    pattern.weight = 1;
     tg_pattern_scan(text, TG_STR_NONE, &scan);
     pattern.n_groups = scan.n_groups;
-
-    if (text.len == 0 || *text.data != '^' || scan.has_choice) {
-        tg_buf_text(out, "(?s:.*?)");
-    }
-
-    tg_buf_text(out, "(?:");
+    tg_pattern_callout(&pattern);
 
     for (rc = TG_OK; rc == TG_OK && pattern.p < pattern.end; /* void */) {
         rc = tg_pattern_step(&pattern);
@@ -478,12 +497,16 @@ tg_pattern_translate(tg_str_t text, tg_buf_t *out, const char **why)
         rc = tg_pattern_bad(&pattern, "a group is not closed with )");
     }
 
-    tg_buf_char(out, ')');
-
     if (rc != TG_OK) {
         *why = pattern.why;
         return rc;
     }
 
-    return tg_buf_failed(out) ? TG_NOMEM : TG_OK;
+    if (tg_buf_failed(out)) {
+        return TG_NOMEM;
+    }
+
+    *weight = pattern.plain > pattern.weight ? pattern.plain : pattern.weight;
+
+    return TG_OK;
 }

@@ -33,6 +33,8 @@ typedef struct {
     const char *why;
     unsigned depth;    /* open groups */
     unsigned n_groups; /* capturing ones in the whole pattern */
+    unsigned weight;
+    unsigned plain; /* characters since the last callout */
     tg_pattern_last_t last;
     uint8_t is_look[TG_PATTERN_DEPTH]; /* the open group is an assertion */
 } tg_pattern_t;

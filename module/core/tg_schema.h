@@ -25,10 +25,12 @@
 /* Schemas inside of each other while checking; some 300 KB of stack. */
 #define TG_SCHEMA_DEPTH 1024
 /*
- * Steps of a check, besides one for each byte of the instance.  A step is
- * some ten nanoseconds: an instance cannot hold a worker for long.
+ * Steps of a check, besides some for each byte of the instance, so that its
+ * size alone is never the reason.  A step is about ten nanoseconds: nothing
+ * holds a worker for long.
  */
 #define TG_SCHEMA_STEPS 1000000
+#define TG_SCHEMA_BYTE_STEPS 4
 /* Bytes of all documents of a schema. */
 #define TG_SCHEMA_BYTES (16 * 1024 * 1024)
 
@@ -48,11 +50,13 @@ typedef struct {
      */
     int (*compile)(void *ctx, tg_str_t pattern, void **regex, tg_buf_t *error);
     /*
-     * TG_OK when text has a match that starts at its first byte,
-     * TG_MISSING when it has none, TG_LIMIT when that took more than limit
-     * steps of backtracking, TG_NOMEM.
+     * TG_OK when text has a match, TG_MISSING when it has none, TG_LIMIT
+     * when that takes more than limit steps or too much memory, TG_NOMEM.
+     * A step is a callout that is passed, or 16 characters between two of
+     * them.  *spent is what it took.
      */
-    int (*match)(void *ctx, void *regex, tg_str_t text, uint32_t limit);
+    int (*match)(void *ctx, void *regex, tg_str_t text, uint64_t limit,
+                 uint64_t *spent);
     void (*free)(void *ctx, void *regex);
 } tg_schema_regex_t;
 

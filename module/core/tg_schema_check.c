@@ -5,10 +5,21 @@ static int
 tg_schema_is_integer(tg_schema_run_t *run, const char *at)
 {
     tg_number_t number;
+    tg_str_t raw;
+    size_t i;
+
+    raw = tg_schema_raw(run, at);
+
+    for (i = 0; i < raw.len; i++) {
+        if (raw.data[i] == '.' || (raw.data[i] | 0x20) == 'e') {
+            break;
+        }
+    }
 
     /* An exponent that is out of range is no reason to say integer. */
-    return tg_number_parse(tg_schema_raw(run, at), &number) == TG_OK
-           && tg_number_is_integer(&number);
+    return i == raw.len
+           || (tg_number_parse(raw, &number) == TG_OK
+               && tg_number_is_integer(&number));
 }
 
 static int
@@ -271,7 +282,7 @@ tg_schema_check(const tg_schema_t *schema, tg_schema_checker_t *checker,
     run.report = error;
     run.error = error;
     run.report_start = error != NULL ? error->len : 0;
-    run.steps = schema->max_steps + raw.len;
+    run.steps = schema->max_steps + TG_SCHEMA_BYTE_STEPS * (uint64_t) raw.len;
     checker->n_words = 0;
     checker->n_items = 0;
     rc = tg_schema_check_node(&run, schema->root, tg_schema_space(raw.data),

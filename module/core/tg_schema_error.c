@@ -349,3 +349,10 @@ tg_schema_refuse_limit(tg_schema_run_t *run, const char *why)
 
     return TG_LIMIT;
 }
+
+int
+tg_schema_refuse_steps(tg_schema_run_t *run)
+{
+    return tg_schema_refuse_limit(run, "checking this takes too many steps; "
+                                       "send less at once");
+}

@@ -491,12 +491,13 @@ static int
 tg_format_regex(tg_str_t text)
 {
     tg_alloc_t none = { tg_format_no_memory, NULL };
+    unsigned weight;
     const char *why;
     tg_buf_t out;
 
     tg_buf_init(&out, &none);
 
-    return tg_pattern_translate(text, &out, &why) != TG_BAD;
+    return tg_pattern_translate(text, &out, &weight, &why) != TG_BAD;
 }
 
 tg_schema_format_pt

@@ -333,7 +333,7 @@ tg_schema_build_pattern(tg_schema_compile_t *compile, const char *at,
 
     pattern->text = text;
     tg_buf_init(&translated, compile->alloc);
-    rc = tg_pattern_translate(text, &translated, &why);
+    rc = tg_pattern_translate(text, &translated, &pattern->weight, &why);
     (void) tg_schema_mistake_begin(compile, at);
 
     if (rc == TG_BAD) {

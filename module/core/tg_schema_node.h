@@ -86,7 +86,8 @@ const tg_schema_name_t *tg_schema_names_find(const tg_schema_names_t *names,
 
 typedef struct {
     void *regex;
-    tg_str_t text; /* as the author wrote it, decoded */
+    tg_str_t text;   /* as the author wrote it, decoded */
+    unsigned weight; /* see tg_pattern.h */
     const tg_schema_node_t *schema;
 } tg_schema_pattern_t;
 

@@ -118,8 +118,21 @@ size_t tg_schema_count(tg_schema_run_t *run, const char *at);
 /* The text of a body, decoded where it must be; until the next call. */
 int tg_schema_text(tg_schema_run_t *run, tg_str_t body, tg_str_t *text);
 
+/* Says that the budget is spent: TG_LIMIT. */
+int tg_schema_refuse_steps(tg_schema_run_t *run);
+
 /* Takes steps from the budget: TG_OK or TG_LIMIT. */
-int tg_schema_spend(tg_schema_run_t *run, uint64_t steps);
+static inline int
+tg_schema_spend(tg_schema_run_t *run, uint64_t steps)
+{
+    if (run->steps < steps) {
+        return tg_schema_refuse_steps(run);
+    }
+
+    run->steps -= steps;
+
+    return TG_OK;
+}
 
 /* Scratch. */
 

@@ -1,11 +1,11 @@
 /* Rules about values without parts: const, enum, numbers, strings. */
 #include "core/tg_schema_run.h"
 
-/* Backtracking steps of the first try of a match; each next try gets more. */
-#define TG_SCHEMA_MATCH_FIRST 1000
-#define TG_SCHEMA_MATCH_FACTOR 8
-/* Backtracking steps in the time of one step of ours, about. */
-#define TG_SCHEMA_MATCH_STEP 4
+/* Steps of ours that calling the matcher takes, and that one of its takes. */
+#define TG_SCHEMA_MATCH_CALL 20
+#define TG_SCHEMA_MATCH_STEP 3
+/* Characters that are compared in the time of one step of the matcher. */
+#define TG_SCHEMA_MATCH_RUN 16
 
 static int
 tg_schema_is_value(tg_schema_run_t *run, const tg_schema_values_t *values,
@@ -174,39 +174,35 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
     return rc;
 }
 
-/*
- * The host's matcher only knows a limit, not what it took.  So it is tried
- * with a small one first, and what is charged is never far from the truth.
- */
+/* What the matcher takes is taken from the budget of the whole check. */
 int
 tg_schema_match(tg_schema_run_t *run, const tg_schema_pattern_t *pattern,
                 tg_str_t text)
 {
     const tg_schema_regex_t *regex;
-    uint32_t limit;
+    uint64_t price, spent;
+    size_t weight;
     int rc;
 
     regex = run->schema->regex;
-    limit = TG_SCHEMA_MATCH_FIRST;
-    rc = tg_schema_spend(run, 10 + text.len / 16);
+    weight = pattern->weight < text.len ? pattern->weight : text.len;
+    price = TG_SCHEMA_MATCH_STEP * (1 + weight / TG_SCHEMA_MATCH_RUN);
+    rc = tg_schema_spend(run, TG_SCHEMA_MATCH_CALL + text.len / 64);
 
-    while (rc == TG_OK) {
-        rc = regex->match(regex->ctx, pattern->regex, text, limit);
+    if (rc != TG_OK) {
+        return rc;
+    }
 
-        if (rc != TG_LIMIT) {
-            return rc;
-        }
+    spent = 0;
+    rc = regex->match(regex->ctx, pattern->regex, text, run->steps / price,
+                      &spent);
+    spent *= price;
+    run->steps -= spent < run->steps ? spent : run->steps;
 
-        if (limit > UINT32_MAX / TG_SCHEMA_MATCH_FACTOR
-            || limit / TG_SCHEMA_MATCH_STEP > run->steps)
-        {
-            return tg_schema_refuse_limit(run,
-                                          "a pattern takes too many steps on "
-                                          "this text; shorten the text");
-        }
-
-        rc = tg_schema_spend(run, limit / TG_SCHEMA_MATCH_STEP);
-        limit *= TG_SCHEMA_MATCH_FACTOR;
+    if (rc == TG_LIMIT) {
+        return tg_schema_refuse_limit(run,
+                                      "a pattern takes too many steps on this "
+                                      "text; shorten the text");
     }
 
     return rc;

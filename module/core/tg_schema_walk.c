@@ -10,20 +10,6 @@
 /* Scratch of a kind that stays with a checker, in bytes. */
 #define TG_SCHEMA_KEEP 65536
 
-int
-tg_schema_spend(tg_schema_run_t *run, uint64_t steps)
-{
-    if (run->steps < steps) {
-        return tg_schema_refuse_limit(run,
-                                      "checking this takes too many steps; "
-                                      "send less at once");
-    }
-
-    run->steps -= steps;
-
-    return TG_OK;
-}
-
 const char *
 tg_schema_pass_string(const char *p)
 {

@@ -8,11 +8,35 @@
 /* Memory of one match, in KiB: a bound beside that of its steps. */
 #define TG_REGEX_HEAP 4096
 
+/* Characters that a repetition runs over for one step. */
+#define TG_REGEX_RUN 16
+
 typedef struct {
     pcre2_code *code;
     pcre2_match_data *data;
     pcre2_match_context *context;
+    uint64_t limit; /* of the match that runs */
+    uint64_t spent;
+    size_t at; /* of the last callout */
 } tg_regex_t;
+
+/* At each callout of a translation; a match that goes on for long ends. */
+static int
+tg_regex_step(pcre2_callout_block *block, void *ptr)
+{
+    tg_regex_t *regex;
+
+    regex = ptr;
+
+    if (block->current_position > regex->at) {
+        regex->spent += (block->current_position - regex->at) / TG_REGEX_RUN;
+    }
+
+    regex->at = block->current_position;
+    regex->spent++;
+
+    return regex->spent > regex->limit ? PCRE2_ERROR_CALLOUT : 0;
+}
 
 static void
 tg_regex_free(void *ctx, void *ptr)
@@ -45,8 +69,7 @@ tg_regex_compile(void *ctx, tg_str_t pattern, void **out, tg_buf_t *error)
     }
 
     regex->code = pcre2_compile((PCRE2_SPTR) pattern.data, pattern.len,
-                                PCRE2_UTF | PCRE2_ANCHORED
-                                    | PCRE2_NEVER_BACKSLASH_C
+                                PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C
                                     | PCRE2_MATCH_UNSET_BACKREF
                                     | PCRE2_DOLLAR_ENDONLY,
                                 &code, &offset, NULL);
@@ -67,24 +90,29 @@ tg_regex_compile(void *ctx, tg_str_t pattern, void **out, tg_buf_t *error)
     }
 
     (void) pcre2_set_heap_limit(regex->context, TG_REGEX_HEAP);
+    (void) pcre2_set_callout(regex->context, tg_regex_step, regex);
     *out = regex;
 
     return TG_OK;
 }
 
 static int
-tg_regex_match(void *ctx, void *ptr, tg_str_t text, uint32_t limit)
+tg_regex_match(void *ctx, void *ptr, tg_str_t text, uint64_t limit,
+               uint64_t *spent)
 {
     tg_regex_t *regex;
     int rc;
 
     (void) ctx;
     regex = ptr;
-    (void) pcre2_set_match_limit(regex->context, limit);
+    regex->limit = limit;
+    regex->spent = 0;
+    regex->at = 0;
 
     /* The text was validated with the frame. */
     rc = pcre2_match(regex->code, (PCRE2_SPTR) text.data, text.len, 0,
                      PCRE2_NO_UTF_CHECK, regex->data, regex->context);
+    *spent = regex->spent;
 
     switch (rc) {
     case PCRE2_ERROR_NOMATCH:

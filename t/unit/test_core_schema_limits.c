@@ -129,6 +129,42 @@ test_search_limit(void)
     test_deinit(&test);
 }
 
+/*
+ * Searches that look at everything from each start, without backtracking:
+ * in a repetition, in plain characters, in a count, in a backreference.
+ */
+static void
+test_quadratic(void)
+{
+    static const char *const schemas[] = {
+        "{\"pattern\":\"x*[yz]\"}",         "{\"pattern\":\"x+?[yz]\"}",
+        "{\"pattern\":\"[x]{30000}[yz]\"}", "{\"pattern\":\"(x*)\\\\1[yz]\"}",
+        "{\"pattern\":\"(?=x*[yz])x\"}",
+    };
+    tg_schema_options_t options;
+    test_t test;
+    size_t i;
+
+    options = test_options();
+
+    for (i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+        test_init(&test, schemas[i], &options);
+        tg_buf_char(&test.instance, '"');
+        test_repeat(&test.instance, "xxxxxxxxxx", 30000);
+        tg_buf_char(&test.instance, '"');
+        test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
+        test_deinit(&test);
+    }
+
+    /* A long text is no reason by itself. */
+    test_init(&test, "{\"pattern\":\"x*!$\"}", &options);
+    tg_buf_char(&test.instance, '"');
+    test_repeat(&test.instance, "abcdefghij", 100000);
+    tg_buf_text(&test.instance, "xx!\"");
+    test_expect(&test, TG_OK, "");
+    test_deinit(&test);
+}
+
 /* What a pattern takes is taken from the one budget of the whole check. */
 static void
 test_many_matches(void)
@@ -137,7 +173,7 @@ test_many_matches(void)
     test_t test;
 
     options = test_options();
-    options.max_steps = 20000;
+    options.max_steps = 300000;
     test_init(&test, "{\"items\":{\"pattern\":\"^(?:a|a){14}$\"}}", &options);
     tg_buf_char(&test.instance, '[');
     test_repeat(&test.instance, "\"aaaaaaaaaaaaaaa\",", 1000);
@@ -465,6 +501,7 @@ main(void)
     CU_TestInfo tests[] = {
         { "patterns that explode", test_explosion },
         { "the limit of a search", test_search_limit },
+        { "quadratic searches", test_quadratic },
         { "many matches", test_many_matches },
         { "branches of branches", test_branches },
         { "long texts", test_long_text },

@@ -15,7 +15,9 @@ typedef struct {
 static int
 test_find(void *regex, const char *text)
 {
-    return tg_regex_pcre2()->match(NULL, regex, tg_str_c(text), 100000)
+    uint64_t spent;
+
+    return tg_regex_pcre2()->match(NULL, regex, tg_str_c(text), 100000, &spent)
            == TG_OK;
 }
 
@@ -24,6 +26,7 @@ test_patterns(const test_pattern_t *rows, size_t n)
 {
     tg_buf_t text, error;
     const char *why;
+    unsigned weight;
     void *regex;
     size_t i;
 
@@ -33,7 +36,8 @@ test_patterns(const test_pattern_t *rows, size_t n)
         why = "";
         regex = NULL;
 
-        if (tg_pattern_translate(tg_str_c(rows[i].pattern), &text, &why)
+        if (tg_pattern_translate(tg_str_c(rows[i].pattern), &text, &weight,
+                                 &why)
                 != TG_OK
             || tg_regex_pcre2()->compile(NULL, tg_buf_view(&text), &regex,
                                          &error)
@@ -332,6 +336,7 @@ test_refused(void)
           "d Script_Extensions" },
     };
     const char *why, *expected;
+    unsigned weight;
     tg_buf_t out;
     char *copy;
     size_t i;
@@ -345,7 +350,7 @@ test_refused(void)
         copy = help_copy(tg_str_c(rows[i].pattern));
 
         if (tg_pattern_translate(tg_str(copy, strlen(rows[i].pattern)), &out,
-                                 &why)
+                                 &weight, &why)
                 != TG_BAD
             || strcmp(why, expected) != 0)
         {
@@ -365,6 +370,7 @@ test_cut(void)
         "^(?<n>[\\d\\u{1F600}-\\p{L}\\ud83d\\ude00]{2,3}?"
         "|(?<=\\k<n>)\\cA\\x41)$\\p{Script=Greek}";
     const char *why;
+    unsigned weight;
     tg_buf_t out;
     char *copy;
     size_t i;
@@ -372,8 +378,46 @@ test_cut(void)
     for (i = 0; i < sizeof(text); i++) {
         tg_buf_init(&out, tg_alloc_libc());
         copy = help_copy(tg_str(text, i));
-        (void) tg_pattern_translate(tg_str(copy, i), &out, &why);
+        (void) tg_pattern_translate(tg_str(copy, i), &out, &weight, &why);
         free(copy);
+        tg_buf_deinit(&out);
+    }
+}
+
+/* The characters between two callouts. */
+static void
+test_weights(void)
+{
+    static const struct {
+        const char *pattern;
+        unsigned weight;
+    } rows[] = {
+        { "", 1 },
+        { "abcdef", 6 },
+        { "ab*cde|fg", 4 },
+        { "a{500,}", 502 },
+        { "(?:a{70}b)+", 72 },
+        { "[a-z]\\d.", 3 },
+        { "(a)\\1", TG_PATTERN_HEAVY },
+        { "(?<n>a)\\k<n>", TG_PATTERN_HEAVY },
+    };
+    unsigned weight;
+    const char *why;
+    tg_buf_t out;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        tg_buf_init(&out, tg_alloc_libc());
+        weight = 0;
+        CU_ASSERT_EQUAL(tg_pattern_translate(tg_str_c(rows[i].pattern), &out,
+                                             &weight, &why),
+                        TG_OK);
+
+        if (weight != rows[i].weight) {
+            printf("\n    %s: %u", rows[i].pattern, weight);
+            CU_FAIL("another weight");
+        }
+
         tg_buf_deinit(&out);
     }
 }
@@ -382,6 +426,7 @@ static void
 test_nesting(void)
 {
     const char *why;
+    unsigned weight;
     tg_buf_t text, out;
     size_t i, n;
 
@@ -397,7 +442,8 @@ test_nesting(void)
             tg_buf_char(&text, ')');
         }
 
-        CU_ASSERT_EQUAL(tg_pattern_translate(tg_buf_view(&text), &out, &why),
+        CU_ASSERT_EQUAL(tg_pattern_translate(tg_buf_view(&text), &out, &weight,
+                                             &why),
                         n == 200 ? TG_OK : TG_BAD);
         tg_buf_deinit(&text);
         tg_buf_deinit(&out);
@@ -407,14 +453,19 @@ test_nesting(void)
 int
 main(void)
 {
-    CU_TestInfo tests[] = {
-        { "search", test_search },   { "dot", test_dot },
-        { "sets", test_sets },       { "escapes", test_escapes },
-        { "classes", test_classes }, { "properties", test_properties },
-        { "groups", test_groups },   { "quantifiers", test_quantifiers },
-        { "refused", test_refused }, { "cut off", test_cut },
-        { "nesting", test_nesting }, CU_TEST_INFO_NULL
-    };
+    CU_TestInfo tests[] = { { "search", test_search },
+                            { "dot", test_dot },
+                            { "sets", test_sets },
+                            { "escapes", test_escapes },
+                            { "classes", test_classes },
+                            { "properties", test_properties },
+                            { "groups", test_groups },
+                            { "quantifiers", test_quantifiers },
+                            { "refused", test_refused },
+                            { "cut off", test_cut },
+                            { "nesting", test_nesting },
+                            { "weights", test_weights },
+                            CU_TEST_INFO_NULL };
 
     return help_main("core schema pattern", tests);
 }

@@ -32,13 +32,14 @@ test_compile(const char *pattern)
 {
     tg_buf_t text, error;
     const char *why;
+    unsigned weight;
     void *regex;
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&error, tg_alloc_libc());
     regex = NULL;
 
-    if (tg_pattern_translate(tg_str_c(pattern), &text, &why) != TG_OK
+    if (tg_pattern_translate(tg_str_c(pattern), &text, &weight, &why) != TG_OK
         || tg_regex_pcre2()->compile(NULL, tg_buf_view(&text), &regex, &error)
                != TG_OK)
     {
@@ -53,13 +54,16 @@ test_compile(const char *pattern)
 }
 
 static int
-test_match(void *regex, tg_str_t text, uint32_t limit)
+test_match(void *regex, tg_str_t text, uint64_t limit)
 {
+    uint64_t spent;
     char *copy;
     int rc;
 
     copy = help_copy(text);
-    rc = tg_regex_pcre2()->match(NULL, regex, tg_str(copy, text.len), limit);
+    rc = tg_regex_pcre2()->match(NULL, regex, tg_str(copy, text.len), limit,
+                                 &spent);
+    CU_ASSERT(spent <= limit + 1 + text.len / 16);
     free(copy);
 
     return rc;
@@ -180,6 +184,7 @@ test_groups(void)
 static void
 test_bounds(void)
 {
+    uint64_t spent;
     void *regex;
 
     regex = test_compile("^a\\u0000b$");
@@ -189,10 +194,11 @@ test_bounds(void)
 
     regex = test_compile("^a?$");
     CU_ASSERT_EQUAL(test_match(regex, TG_STR(""), TEST_LIMIT), TG_OK);
-    CU_ASSERT_EQUAL(
-        tg_regex_pcre2()->match(NULL, regex, TG_STR_NONE, TEST_LIMIT), TG_OK);
+    CU_ASSERT_EQUAL(tg_regex_pcre2()->match(NULL, regex, TG_STR_NONE,
+                                            TEST_LIMIT, &spent),
+                    TG_OK);
     CU_ASSERT_EQUAL(tg_regex_pcre2()->match(NULL, regex, tg_str("ab", 1),
-                                            TEST_LIMIT),
+                                            TEST_LIMIT, &spent),
                     TG_OK);
     tg_regex_pcre2()->free(NULL, regex);
 }
@@ -257,6 +263,7 @@ test_limits(void)
 static void
 test_heap(void)
 {
+    uint64_t spent;
     size_t size;
     void *regex;
     char *text;
@@ -267,14 +274,14 @@ test_heap(void)
     memset(text, 'a', size);
     regex = test_compile("^(?:(a)|b)*$");
     CU_ASSERT_EQUAL(tg_regex_pcre2()->match(NULL, regex, tg_str(text, size),
-                                            UINT32_MAX),
+                                            UINT64_MAX, &spent),
                     TG_LIMIT);
     tg_regex_pcre2()->free(NULL, regex);
 
     /* What needs none is as long as it likes. */
     regex = test_compile("^[ab]*$");
     CU_ASSERT_EQUAL(tg_regex_pcre2()->match(NULL, regex, tg_str(text, size),
-                                            TEST_LIMIT),
+                                            size, &spent),
                     TG_OK);
     tg_regex_pcre2()->free(NULL, regex);
     free(text);
