@@ -136,6 +136,37 @@ tg_caller_notification(tg_caller_t *caller, const tg_message_t *message)
     return TG_OK;
 }
 
+/*
+ * MCP lets a server ask its client, too: we are there (ping), and offer
+ * nothing else.
+ */
+static int
+tg_caller_request_of_server(tg_caller_t *caller, const tg_message_t *message)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    if (caller->dialect != TG_DIALECT_JSONRPC || message->id.len > TG_ID_MAX) {
+        tg_caller_log(caller, "request from the server dropped");
+        return TG_OK;
+    }
+
+    out = &caller->out;
+    start = out->len;
+    tg_buf_text(out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    tg_buf_str(out, message->id);
+    tg_buf_text(out, tg_json_is_text(message->method, TG_STR("ping"))
+                         ? ",\"result\":{}}\n"
+                         : ",\"error\":{\"code\":-32601,\"message\":\"Method "
+                           "not found\"}}\n");
+
+    if (!tg_buf_failed(out)) {
+        caller->sent += out->len - start;
+    }
+
+    return TG_OK;
+}
+
 /* A frame that is no answer: TG_OK, or TG_CLOSED after a goodbye. */
 static int
 tg_caller_other(tg_caller_t *caller, const tg_message_t *message)
@@ -166,8 +197,7 @@ tg_caller_other(tg_caller_t *caller, const tg_message_t *message)
             return tg_caller_notification(caller, message);
         }
 
-        tg_caller_log(caller, "request from the server dropped");
-        return TG_OK;
+        return tg_caller_request_of_server(caller, message);
     }
 
     tg_caller_log(caller, "frame that is no message dropped");
@@ -217,6 +247,58 @@ tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
     return tg_caller_other(caller, &message);
 }
 
+/* The request that the head of an answer names, when its id comes early. */
+static tg_pending_t *
+tg_caller_match_head(const tg_caller_t *caller, tg_str_t head)
+{
+    tg_json_t json;
+    tg_str_t key, value;
+    int64_t id;
+
+    tg_json_init(&json, head);
+
+    if (tg_json_object(&json) != TG_OK) {
+        return NULL;
+    }
+
+    while (tg_json_member(&json, &key) == TG_OK
+           && tg_json_value(&json, &value) == TG_OK)
+    {
+        if (tg_json_body_is(key, TG_STR("id"))) {
+            return tg_json_int64(value, &id) == TG_OK && id >= 0
+                       ? tg_pending_find(caller, (uint64_t) id)
+                       : NULL;
+        }
+    }
+
+    return NULL;
+}
+
+/* Whoever waits for this answer must not wait for ever. */
+static void
+tg_caller_too_large(tg_caller_t *caller, tg_str_t head)
+{
+    tg_pending_t *pending;
+    tg_answer_t answer;
+    void *tag;
+
+    pending = tg_caller_match_head(caller, head);
+
+    if (pending == NULL) {
+        tg_caller_log(caller, "frame beyond the limit dropped");
+        return;
+    }
+
+    memset(&answer, 0, sizeof(answer));
+    answer.kind = TG_ANSWER_ERROR;
+    answer.code = TG_RPC_INTERNAL;
+    answer.message = TG_STR("The answer is larger than this connection "
+                            "carries; ask for less.");
+    tag = pending->tag;
+    tg_pending_remove(caller, pending);
+    caller->ops->answer(caller->host, tag, &answer);
+}
+
 int
 tg_caller_input(tg_caller_t *caller, const char *data, size_t len,
                 size_t *consumed)
@@ -245,7 +327,7 @@ tg_caller_input(tg_caller_t *caller, const char *data, size_t len,
                 continue;
             }
 
-            tg_caller_log(caller, "frame beyond the limit dropped");
+            tg_caller_too_large(caller, frame);
             continue;
         }
 

@@ -32,6 +32,7 @@ tg_frame_line(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
     }
 
     if (size > frame->limit) {
+        *payload = tg_str(data, size);
         *consumed = newline != NULL ? size + 1 : size;
         frame->scanned = 0;
         frame->is_discarding = newline == NULL;

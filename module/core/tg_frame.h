@@ -43,8 +43,9 @@ void tg_frame_init(tg_frame_t *frame, tg_frame_kind_t kind, size_t limit);
  *   TG_AGAIN  no whole frame: call again with more behind the bytes that
  *             are left after consumed
  *   TG_LIMIT  the frame is larger than the limit, told once a frame.  A
- *             line is then discarded up to its newline by further calls; a
- *             prefixed frame cannot be passed: close.
+ *             line is then discarded up to its newline by further calls,
+ *             and payload is what came of it; a prefixed frame cannot be
+ *             passed: close.
  */
 int tg_frame_next(tg_frame_t *frame, const char *data, size_t len,
                   size_t *consumed, tg_str_t *payload);

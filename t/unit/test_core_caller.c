@@ -161,7 +161,6 @@ test_answers(void)
                    "log: answer to no request dropped\n"
                    "log: answer to no request dropped\n"
                    "log: frame that is no message dropped\n"
-                   "log: request from the server dropped\n"
                    "log: malformed frame dropped\n"
                    "log: malformed frame dropped\n"
                    "notification n {\"x\":1}\n");
@@ -196,6 +195,31 @@ test_error_without_id(void)
     END_SAYS(&end, "b: error -32600 message=too large\n");
     CU_ASSERT(end_feed(&end, TG_STR("{\"id\":null,\"error\":{}}\n")) == TG_OK);
     END_SAYS(&end, "log: answer to no request dropped\n");
+    end_deinit(&end);
+}
+
+/* A server may ask, too: we are there, and offer nothing. */
+static void
+test_server_requests(void)
+{
+    end_t end;
+
+    end_init(&end, TG_DIALECT_JSONRPC);
+    CU_ASSERT(end_feed(&end, TG_STR("{\"id\":\"p\",\"method\":\"ping\"}\n"
+                                    "{\"id\":7,\"method\":\"roots/list\"}\n"))
+              == TG_OK);
+    END_SAYS(&end, "");
+    END_SENDS(&end, "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}\n"
+                    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{"
+                    "\"code\":-32601,\"message\":\"Method not found\"}}\n");
+    end_deinit(&end);
+
+    end_init(&end, TG_DIALECT_RELAY);
+    CU_ASSERT(end_feed(&end, TG_STR("{\"kind\":\"mcp_notification\",\"id\":1,"
+                                    "\"method\":\"ping\"}\n"))
+              == TG_OK);
+    END_SAYS(&end, "log: request from the server dropped\n");
+    END_SENDS(&end, "");
     end_deinit(&end);
 }
 
@@ -238,6 +262,18 @@ test_too_large(void)
     CU_ASSERT(end_feed(&end, tg_buf_view(&text)) == TG_OK);
     END_SAYS(&end, "log: frame beyond the limit dropped\na: result 1\n");
     end_deinit(&end);
+
+    /* Where the head says whose answer it is, that one learns of it. */
+    memcpy(text.data, "{\"id\":1,\"result\":[", 19);
+    end_init(&end, TG_DIALECT_JSONRPC);
+    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
+    CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
+    CU_ASSERT(end_feed(&end, tg_buf_view(&text)) == TG_OK);
+    END_SAYS(&end, "a: error -32603 message=The answer is larger than this "
+                   "connection carries; ask for less.\n"
+                   "log: answer to no request dropped\n");
+    CU_ASSERT(end.caller.npending == 1);
+    end_deinit(&end);
     tg_buf_deinit(&text);
 
     end_init(&end, TG_DIALECT_IPC);
@@ -249,6 +285,7 @@ test_too_large(void)
 }
 
 static CU_TestInfo test_caller[] = {
+    { "requests of the server", test_server_requests },
     { "requests", test_requests },
     { "limits", test_limits },
     { "answers", test_answers },
