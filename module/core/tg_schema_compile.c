@@ -173,6 +173,8 @@ tg_schema_map_add(tg_schema_compile_t *compile, tg_schema_node_t *node)
     }
 
     compile->map[tg_schema_map_slot(compile, node->at)] = node;
+    *compile->nodes_tail = node;
+    compile->nodes_tail = &node->next;
     compile->n_nodes++;
 
     return TG_OK;
@@ -456,6 +458,7 @@ tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
     compile.error = error;
     compile.error_start = error->len;
     compile.pending_tail = &compile.pending;
+    compile.nodes_tail = &compile.nodes;
     schema->arena.alloc = alloc;
     schema->regex = compile.options.regex;
     schema->max_depth = compile.options.max_depth;

@@ -110,6 +110,8 @@ typedef struct {
     tg_schema_pending_t *pending;
     tg_schema_pending_t **pending_tail;
     tg_schema_judged_t *judged;
+    tg_schema_node_t *nodes;
+    tg_schema_node_t **nodes_tail;
     tg_schema_node_t **map; /* by place */
     size_t cap_map;
     size_t n_nodes;

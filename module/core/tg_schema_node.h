@@ -173,6 +173,7 @@ struct tg_schema_node_s {
     const tg_schema_logic_t *logic;
     const tg_schema_node_t *unevaluated_items;
     const tg_schema_node_t *unevaluated_properties;
+    tg_schema_node_t *next; /* in the order of the documents */
 };
 
 typedef struct tg_schema_anchor_s tg_schema_anchor_t;

@@ -389,11 +389,14 @@ tg_schema_visit(tg_schema_compile_t *compile, tg_schema_node_t *from,
 int
 tg_schema_find_loops(tg_schema_compile_t *compile)
 {
-    size_t i;
+    const tg_schema_node_t *node;
     int rc;
 
-    for (i = 0, rc = TG_OK; rc == TG_OK && i < compile->cap_map; i++) {
-        rc = tg_schema_visit(compile, NULL, compile->map[i], 0);
+    rc = TG_OK;
+
+    for (node = compile->nodes; rc == TG_OK && node != NULL; node = node->next)
+    {
+        rc = tg_schema_visit(compile, NULL, node, 0);
     }
 
     return rc;
