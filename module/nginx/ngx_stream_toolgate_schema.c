@@ -93,31 +93,36 @@ ngx_stream_toolgate_compile_schemas(ngx_conf_t *cf,
     return NGX_OK;
 }
 
-/* What the schema is about: NULL data when there is nothing to check. */
-static tg_str_t
-ngx_stream_toolgate_structured(const tg_outcome_t *outcome)
+/* Is there something that the schema is about?  Its data is NULL if not. */
+static ngx_uint_t
+ngx_stream_toolgate_is_structured(const ngx_stream_toolgate_tool_t *tool,
+                                  const tg_outcome_t *outcome, tg_str_t *value)
 {
-    tg_str_t value;
+    tg_str_t flag;
 
-    if (outcome->kind == TG_OUTCOME_JSON) {
-        return outcome->value;
-    }
+    *value = outcome->value;
 
-    if (outcome->kind != TG_OUTCOME_RESULT) {
-        return TG_STR_NONE;
+    if (outcome->kind == TG_OUTCOME_JSON
+        || (outcome->kind == TG_OUTCOME_RESULT
+            && tool->entry.kind == TG_ENTRY_METHOD))
+    {
+        return 1;
     }
 
     /* A tool that says no need not say it in the schema's shape. */
-    if (tg_json_get(outcome->value, TG_STR("isError"), &value) == TG_OK
-        && tg_json_type(value) == TG_JSON_TRUE)
+    if (outcome->kind != TG_OUTCOME_RESULT
+        || (tg_json_get(outcome->value, TG_STR("isError"), &flag) == TG_OK
+            && tg_json_type(flag) == TG_JSON_TRUE))
     {
-        return TG_STR_NONE;
+        return 0;
     }
 
-    return tg_json_get(outcome->value, TG_STR("structuredContent"), &value)
-                   == TG_OK
-               ? value
-               : TG_STR("null");
+    if (tg_json_get(outcome->value, TG_STR("structuredContent"), value)
+        != TG_OK) {
+        *value = TG_STR_NONE;
+    }
+
+    return 1;
 }
 
 void
@@ -131,9 +136,15 @@ ngx_stream_toolgate_check_outcome(ngx_stream_toolgate_tool_t *tool,
         return;
     }
 
-    value = ngx_stream_toolgate_structured(outcome);
+    if (!ngx_stream_toolgate_is_structured(tool, outcome, &value)) {
+        return;
+    }
 
     if (value.data == NULL) {
+        *outcome = tg_outcome_failure(
+            TG_FAILURE_OUTPUT,
+            "The tool's result has no \"structuredContent\", though the tool "
+            "has an output schema; this is the tool's mistake.");
         return;
     }
 
