@@ -175,6 +175,9 @@ ngx_stream_toolgate_node(ngx_shm_zone_t *zone, ngx_str_t *key)
     node->sn.node.key = hash;
     node->sn.str.len = key->len;
     node->sn.str.data = (u_char *) (node + 1);
+    /* From 0 on it would be years, and half of what the bits hold. */
+    node->account = (ngx_current_msec & NGX_STREAM_TOOLGATE_TIME_MASK)
+                    << NGX_STREAM_TOOLGATE_EXCESS_BITS;
     ngx_memcpy(node->sn.str.data, key->data, key->len);
     ngx_rbtree_insert(&tree->rbtree, &node->sn.node);
 
@@ -386,6 +389,24 @@ ngx_stream_toolgate_account(const ngx_stream_toolgate_limit_t *limit)
     return 0;
 }
 
+/* A call that was counted and does not take place after all. */
+static void
+ngx_stream_toolgate_refund(const ngx_stream_toolgate_limit_t *limit)
+{
+    ngx_stream_toolgate_node_t *node;
+    uint64_t before, excess;
+
+    node = limit->node;
+    before = __atomic_load_n(&node->account, __ATOMIC_RELAXED);
+
+    do {
+        excess = before & NGX_STREAM_TOOLGATE_EXCESS_MASK;
+        excess = ngx_min(excess, NGX_STREAM_TOOLGATE_CALL);
+    } while (!__atomic_compare_exchange_n(&node->account, &before,
+                                          before - excess, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+}
+
 ngx_uint_t
 ngx_stream_toolgate_is_within_rate(ngx_stream_toolgate_call_t *call)
 {
@@ -399,6 +420,10 @@ ngx_stream_toolgate_is_within_rate(ngx_stream_toolgate_call_t *call)
     if (wait == 0) {
         limit = &call->session->conf->limit;
         wait = limit->rate != 0 ? ngx_stream_toolgate_account(limit) : 0;
+
+        if (wait != 0 && call->tool->limit.rate != 0) {
+            ngx_stream_toolgate_refund(&call->tool->limit);
+        }
     }
 
     if (wait == 0) {
