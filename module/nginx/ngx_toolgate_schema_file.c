@@ -53,7 +53,10 @@ ngx_toolgate_schema_list(ngx_stream_toolgate_srv_conf_t *scf,
     tg_buf_text(buf, "\n]\n");
 }
 
-/* The owner as a client would be seen, with its groups. */
+/*
+ * The owner as a client would be seen, with its groups: the socket's group
+ * is none of them by itself.
+ */
 static void
 ngx_toolgate_schema_owner(ngx_toolgate_socket_t *sock,
                           ngx_stream_toolgate_client_t *owner, gid_t *groups)
@@ -66,10 +69,15 @@ ngx_toolgate_schema_owner(ngx_toolgate_socket_t *sock,
     owner->gid = sock->gid;
 
     pwd = getpwuid(sock->uid);
+
+    if (pwd == NULL) {
+        return;
+    }
+
+    owner->gid = pwd->pw_gid;
     n = NGX_TOOLGATE_GROUPS;
 
-    if (pwd != NULL
-        && getgrouplist(pwd->pw_name, pwd->pw_gid, groups, &n) != -1) {
+    if (getgrouplist(pwd->pw_name, pwd->pw_gid, groups, &n) != -1) {
         owner->groups = groups;
         owner->ngroups = (ngx_uint_t) n;
     }
