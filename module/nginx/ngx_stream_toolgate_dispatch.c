@@ -82,7 +82,7 @@ ngx_stream_toolgate_is_fit(ngx_stream_toolgate_call_t *call,
     rc = ngx_stream_toolgate_schema_check(call->tool->input, request->arguments,
                                           &error);
 
-    if (rc == TG_NOMEM || tg_buf_failed(&error)) {
+    if (rc == TG_NOMEM || (rc != TG_OK && tg_buf_failed(&error))) {
         ngx_stream_toolgate_fail(call, TG_FAILURE_INTERNAL,
                                  "Toolgate has no memory left; try again.");
     } else if (rc != TG_OK) {
