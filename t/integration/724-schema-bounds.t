@@ -1,0 +1,163 @@
+#!/usr/bin/perl
+# No schema and no argument can hang a worker: a regular expression made to
+# explode, a schema that refers to itself, large and odd arguments.  Others,
+# on the same worker, are served meanwhile.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+use Toolgate::Way;
+
+use Time::HiRes qw(time);
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $ok = 'return ok;';
+
+# A list of trees, with no end but that of the value.
+$tg->file('tree.json', <<'END');
+{
+  "type": "object",
+  "properties": { "tree": { "$ref": "#/$defs/tree" } },
+  "$defs": {
+    "tree": {
+      "type": "object",
+      "properties": {
+        "value": { "type": "number" },
+        "children": { "type": "array", "items": { "$ref": "#/$defs/tree" } }
+      },
+      "required": ["value"],
+      "unevaluatedProperties": false
+    }
+  }
+}
+END
+# Each level asks two ways, each of which asks two ways about the next.
+$tg->file('fork.json', <<'END');
+{
+  "type": "object",
+  "properties": { "x": { "$ref": "#/$defs/fork" } },
+  "$defs": {
+    "fork": {
+      "oneOf": [
+        { "type": "array", "items": { "$ref": "#/$defs/fork" } },
+        { "type": "array", "items": { "$ref": "#/$defs/fork" },
+          "minItems": 3 },
+        { "const": 1 }
+      ]
+    }
+  }
+}
+END
+# Like that, but without going into the value: as many as doubling makes.
+my %double = (l40 => { type => 'object' });
+$double{"l$_"} = {
+    allOf => [ map { { '$ref' => '#/$defs/l' . ($_ + 1) } } ($_) x 2 ]
+} for 0 .. 39;
+$tg->file('double.json', Toolgate::Client->encode(
+    { type => 'object', '$ref' => '#/$defs/l0', '$defs' => \%double }));
+
+my @patterns = ('^(a+)+$', '^(a|aa)+$', '(x+x+)+y', '^(([a-z])+.)+[A-Z]$',
+    '^(?=(a+)+b)', '([^"]*"?)*;');
+my $n = 0;
+my $body = join '', map {
+    my $quoted = Toolgate::Client->encode($_) =~ s/\\/\\\\/gr;
+    'tool p' . $n++ . " { input_schema '{\"type\":\"object\",\"properties\":"
+        . "{\"a\":{\"pattern\":$quoted}}}'; $ok }\n";
+} @patterns;
+$body .= <<"END";
+tool tree   { input_schema_file tree.json; $ok }
+tool fork   { input_schema_file fork.json; $ok }
+tool double { input_schema_file double.json; $ok }
+tool unique { input_schema '{"type":"object","properties":
+                  {"a":{"uniqueItems":true}}}'; $ok }
+tool closed { input_schema '{"type":"object","properties":{"a":{}},
+                  "additionalProperties":{"type":"integer"}}'; $ok }
+method fork { input_schema_file fork.json; output text; $ok }
+END
+$tg->conf($body)->start;
+my ($worker) = $tg->worker_pids;
+my $other = $tg->connect;
+
+# What a loaded machine adds is more than what is measured here.
+my $patience = Toolgate::Test::is_san() ? 30 : 5;
+
+sub is_bounded {
+    my ($way, $tool, $arguments, $name) = @_;
+    my $start = time;
+    my $id = $way->start($tool, $arguments);
+    $other->rpc('ping');
+    my $waited = time - $start;
+    my $answer = $way->finish($id, 60);
+    cmp_ok $waited, '<', $patience, "$name: another client is served";
+    return $answer;
+}
+
+# Regular expressions.
+for my $i (0 .. $#patterns) {
+    for my $way (Toolgate::Way->all($tg)) {
+        my $name = "$patterns[$i], " . $way->name;
+        my $answer = is_bounded($way, "p$i",
+            { a => ($patterns[$i] =~ /x/ ? 'x' : 'a') x 5000 . '!' }, $name);
+        ok $answer->{is_error}, "$name: refused";
+        like $answer->{text}, qr{too |steps|/a: }, "$name: and why"
+            or diag $answer->{text};
+    }
+}
+
+# What fits is still found to fit.
+my $way = Toolgate::Way->new(legacy => $tg->connect);
+is $way->call('p0', { a => 'a' x 20 })->{text}, 'ok', 'a text that fits';
+
+# A schema that refers to itself, over a value as deep as JSON may be.
+my $tree = { value => 0 };
+$tree = { value => 1, children => [$tree] } for 1 .. 55;
+is $way->call('tree', { tree => $tree })->{text}, 'ok', 'a deep tree fits';
+my $leaf = $tree;
+$leaf = $leaf->{children}[0] while $leaf->{children};
+$leaf->{value} = 'x';
+my $answer = $way->call('tree', { tree => $tree });
+like $answer->{text}, qr{^/tree(?:/children/0)+.*: expected number, got},
+    'and the mistake in its last leaf is found';
+$leaf->{value} = 1;
+$leaf->{more} = 1;
+ok $way->call('tree', { tree => $tree })->{is_error},
+    'also one that takes the whole way to see';
+
+# Two ways at each level of 100.
+my $deep = 1;
+$deep = [ $deep, $deep ] for 1 .. 3;
+is $way->call('fork', { x => $deep })->{text}, 'ok', 'few levels fit';
+$deep = 1;
+$deep = [$deep] for 1 .. 100;
+for my $dialect (Toolgate::Way->all($tg)) {
+    $answer = is_bounded($dialect, 'fork', { x => $deep },
+        'two ways, 100 levels, ' . $dialect->name);
+    ok $answer->{is_error}, 'is refused, ' . $dialect->name;
+    like $answer->{text}, qr/steps|too much|too long|smaller/,
+        'and why, ' . $dialect->name;
+}
+is $tg->connect->rpc('fork', { x => $deep })->{error}{code}, -32602,
+    'of a method, too';
+$answer = is_bounded($way, 'double', {}, 'two to the 40th');
+ok $answer->{is_error}, 'two to the 40th: refused';
+
+# Large arguments: right, and wrong at their very end.
+my @list = map {"item $_"} 1 .. 20_000;
+is is_bounded($way, 'unique', { a => \@list }, '20,000 items')->{text}, 'ok',
+    'all different';
+like $way->call('unique', { a => [ @list, 'item 7' ] })->{text}, qr{^/a},
+    'one twice';
+my %wide = map { ("key$_" => $_) } 1 .. 20_000;
+is is_bounded($way, 'closed', \%wide, '20,000 keys')->{text}, 'ok', 'all fit';
+is is_bounded($way, 'closed', { %wide, zzz => 'x' }, 'one more')->{text},
+    '/zzz: expected integer, got string', 'one does not';
+
+# After all of that the worker is the same, and not much larger.
+is_deeply [ $tg->worker_pids ], [$worker], 'no worker was lost';
+is $way->call('p0', { a => 'aa' })->{text}, 'ok', 'and it serves';
+cmp_ok rss_kb($worker), '<', 200_000, 'with little memory'
+    if !Toolgate::Test::is_san();
+
+done_testing;
