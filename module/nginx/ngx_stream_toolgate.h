@@ -138,6 +138,14 @@ typedef struct {
     ngx_uint_t ngroups;
 } ngx_stream_toolgate_client_t;
 
+/* What a client is expected to do next; each has its timer. */
+typedef enum {
+    NGX_STREAM_TOOLGATE_WAIT_NOTHING = 0, /* its calls run */
+    NGX_STREAM_TOOLGATE_WAIT_FRAME,       /* to end a frame, or say a first */
+    NGX_STREAM_TOOLGATE_WAIT_IDLE,        /* to begin another frame */
+    NGX_STREAM_TOOLGATE_WAIT_SENT         /* to read its answers */
+} ngx_stream_toolgate_wait_t;
+
 /* One client's connection. */
 struct ngx_stream_toolgate_session_s {
     ngx_stream_session_t *stream;
@@ -148,6 +156,7 @@ struct ngx_stream_toolgate_session_s {
     size_t sent; /* bytes of peer.out that were sent */
     uint64_t bytes_in;
     uint64_t bytes_out;
+    ngx_stream_toolgate_wait_t wait; /* what its timers are set for */
 
     ngx_stream_toolgate_call_t *current; /* while its values are evaluated */
     const tg_entry_t *last_entry;        /* of the call that ended last */
@@ -159,6 +168,8 @@ struct ngx_stream_toolgate_session_s {
     unsigned has_client:1; /* client was asked for, and is known */
     unsigned is_running:1; /* within ngx_stream_toolgate_session_run() */
     unsigned has_spoken:1; /* a whole frame came */
+    unsigned has_read:1;   /* so did one since the timers were set */
+    unsigned has_sent:1;   /* it took bytes since then */
     unsigned is_eof:1;     /* it will send no more */
     unsigned is_drained:1; /* the last look before goodbye was taken */
     unsigned is_ending:1;  /* what is in peer.out, then close */

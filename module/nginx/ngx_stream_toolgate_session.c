@@ -94,7 +94,7 @@ ngx_stream_toolgate_read_handler(ngx_event_t *rev)
 
     if (rev->timedout) {
         ngx_log_error(NGX_LOG_INFO, c->log, NGX_ETIMEDOUT,
-                      session->has_spoken && session->in.len == 0
+                      session->wait == NGX_STREAM_TOOLGATE_WAIT_IDLE
                           ? "client was silent (tool_idle_timeout)"
                           : "client sent no whole frame in time "
                             "(tool_idle_timeout frame=)");
@@ -194,6 +194,7 @@ ngx_stream_toolgate_flush(ngx_stream_toolgate_session_t *session)
 
         session->sent += (size_t) n;
         session->bytes_out += (uint64_t) n;
+        session->has_sent = 1;
     }
 
     session->sent = 0;
@@ -219,6 +220,7 @@ ngx_stream_toolgate_feed(ngx_stream_toolgate_session_t *session,
 
     if (*consumed != 0) {
         session->has_spoken = 1;
+        session->has_read = 1;
     }
 
     if (rc == TG_CLOSED) {
@@ -400,39 +402,73 @@ ngx_stream_toolgate_leave(ngx_stream_toolgate_session_t *session)
     session->is_ending = 1;
 }
 
+/* What the client is expected to do next. */
+static ngx_stream_toolgate_wait_t
+ngx_stream_toolgate_waits_for(const ngx_stream_toolgate_session_t *session)
+{
+    if (session->sent < session->peer.out.len) {
+        return NGX_STREAM_TOOLGATE_WAIT_SENT;
+    }
+
+    if (!session->has_spoken) {
+        return NGX_STREAM_TOOLGATE_WAIT_FRAME;
+    }
+
+    if (session->peer.ncalls != 0) {
+        return NGX_STREAM_TOOLGATE_WAIT_NOTHING;
+    }
+
+    return tg_frame_is_partial(&session->peer.frame, session->in.len)
+               ? NGX_STREAM_TOOLGATE_WAIT_FRAME
+               : NGX_STREAM_TOOLGATE_WAIT_IDLE;
+}
+
+static void
+ngx_stream_toolgate_set_timer(ngx_event_t *ev, ngx_msec_t timeout)
+{
+    if (timeout != 0) {
+        ngx_add_timer(ev, timeout);
+    } else if (ev->timer_set) {
+        ngx_del_timer(ev);
+    }
+}
+
+/*
+ * A timer runs on until the client does what is expected: single bytes of a
+ * frame, or of requests while it reads no answers, put nothing off.
+ */
 static void
 ngx_stream_toolgate_set_timers(ngx_stream_toolgate_session_t *session)
 {
+    ngx_stream_toolgate_wait_t wait;
+    ngx_msec_t to_read, to_send;
     ngx_connection_t *c;
-    ngx_msec_t timeout;
 
     c = session->connection;
-    timeout = 0;
+    wait = ngx_stream_toolgate_waits_for(session);
+    to_read = 0;
+    to_send = 0;
 
-    if (!session->has_spoken
-        || (session->peer.ncalls == 0
-            && tg_frame_is_partial(&session->peer.frame, session->in.len)))
+    if (wait == NGX_STREAM_TOOLGATE_WAIT_FRAME) {
+        to_read = session->conf->frame_timeout;
+    } else if (wait == NGX_STREAM_TOOLGATE_WAIT_IDLE) {
+        to_read = session->conf->idle_timeout;
+    } else if (wait == NGX_STREAM_TOOLGATE_WAIT_SENT) {
+        to_send = session->conf->send_timeout;
+    }
+
+    if (wait != session->wait || (to_read != 0 && session->has_read)
+        || (to_send != 0 && session->has_sent))
     {
-        timeout = session->conf->frame_timeout;
-
-    } else if (session->peer.ncalls == 0) {
-        timeout = session->conf->idle_timeout;
+        /* An idle session must not hold an exiting worker, nor be held. */
+        c->read->cancelable = 1;
+        ngx_stream_toolgate_set_timer(c->read, to_read);
+        ngx_stream_toolgate_set_timer(c->write, to_send);
     }
 
-    /* An idle session must not hold an exiting worker, nor be held. */
-    c->read->cancelable = 1;
-
-    if (timeout != 0) {
-        ngx_add_timer(c->read, timeout);
-    } else if (c->read->timer_set) {
-        ngx_del_timer(c->read);
-    }
-
-    if (session->sent < session->peer.out.len) {
-        ngx_add_timer(c->write, session->conf->send_timeout);
-    } else if (c->write->timer_set) {
-        ngx_del_timer(c->write);
-    }
+    session->wait = wait;
+    session->has_sent = 0;
+    session->has_read = 0;
 }
 
 /* Has it come to its end?  Then the session is gone. */
