@@ -30,6 +30,8 @@ for my $round (1 .. 4) {
     wait_for(
         sub { grep {/^\S*sleep 1$/} values %{ $tg->processes } },
         10, 'the program');
+    # The one that started it is there for a moment, too.
+    wait_for(sub { $tg->runner_pids == 2 }, 10, 'its starter to leave');
     my ($runner) = $tg->runner_pids;
 
     $tg->kill_master;
