@@ -16,8 +16,10 @@ sub as {
     my ($uid, $gids, $code) = @_;
     my ($old_uid, $old_gids) = ($>, $));
     my @gids = @$gids;
-    # Perl sets the supplementary groups to what follows the first one.
-    $) = join ' ', $gids[0], @gids > 1 ? @gids : ($gids[0]) x 2;
+    # What follows the first one are the supplementary groups; Perl leaves
+    # them alone when there are none.
+    $old_gids .= " $old_gids" if $old_gids !~ / /;
+    $) = "$gids[0] @gids";
     my $is_group = $) == $gids[0];
     $> = $uid;
     my $is_user = $> == $uid;

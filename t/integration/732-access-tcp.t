@@ -1,0 +1,76 @@
+#!/usr/bin/perl
+# Clients that come over TCP have no user: a rule about one keeps them out,
+# `all` is about them, too.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Way;
+
+use IO::Socket::INET;
+
+my $tg = Toolgate::Test->new;
+my $user = getpwuid $>;
+
+# A port that is free now; another test may take it before NGINX does.
+sub free_port {
+    my $socket = IO::Socket::INET->new(
+        LocalAddr => '127.0.0.1',
+        Listen    => 1
+    ) or die "listen: $!\n";
+    return $socket->sockport;
+}
+
+my %tool = (
+    open   => '',
+    users  => "allow uid=$user; deny all;",
+    others => 'deny uid=4294967294;',
+    groups => 'deny gid=4294967294; allow all;',
+    nobody => 'deny all;',
+    every  => 'allow all;',
+    first  => "allow all; allow uid=$user; deny all;",
+);
+my $tools = join "\n", map {"tool $_ { $tool{$_} return hi; }"} sort keys %tool;
+
+my $port;
+for my $try (1 .. 10) {
+    $port = free_port();
+    $tg->conf("listen 127.0.0.1:$port;\nlisten unix:%%SOCKET%%;\n$tools");
+    last if eval { $tg->start; 1 };
+    die $@ if $try == 10 || $@ !~ /Address already in use/;
+    $tg->allow_log(qr/bind\(\) .*in use|still could not bind/);
+}
+
+sub over_tcp {
+    my $socket = IO::Socket::INET->new("127.0.0.1:$port") or die "$port: $!\n";
+    return Toolgate::Client->over($socket, $socket, 'tcp');
+}
+
+my @seen = qw(every first open);
+for my $name (@Toolgate::Way::ALL) {
+    my $way = Toolgate::Way->new($name, over_tcp());
+    is $way->list, "@seen", "what they see, $name" if $name ne 'ipc';
+    for my $tool (sort keys %tool) {
+        is $way->call($tool)->{is_error} ? 0 : 1,
+            (grep { $_ eq $tool } @seen) ? 1 : 0, "$tool, $name";
+    }
+}
+is(Toolgate::Way->new(legacy => $tg->connect)->list,
+    'every first groups open others users', 'over the socket the same have one');
+
+# The server's rules.
+for my $case (
+    [ "tool_allow uid=$user; tool_deny all;", 'every first' ],
+    [ 'tool_deny uid=nobody;',                'every first' ],
+    [ 'tool_allow all;',                      'every first open' ],
+    )
+{
+    my ($rules, $expected) = @$case;
+    $tg->reload(
+        "listen 127.0.0.1:$port;\nlisten unix:%%SOCKET%%;\n$rules\n$tools");
+    is(Toolgate::Way->new(relay => over_tcp())->list, $expected,
+        "$rules over TCP");
+}
+
+done_testing;
