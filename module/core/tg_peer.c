@@ -124,6 +124,30 @@ tg_batch_release(tg_peer_t *peer, tg_batch_t *batch)
     tg_free(peer->alloc, batch);
 }
 
+static void
+tg_peer_refuse(tg_peer_t *peer, const tg_request_t *request)
+{
+    char room[160];
+    tg_outcome_t outcome;
+    tg_alloc_t none;
+    tg_buf_t text;
+
+    /* One number and what is spelled out here. */
+    memset(&none, 0, sizeof(none));
+    tg_buf_init(&text, &none);
+    text.data = room;
+    text.cap = sizeof(room);
+
+    tg_buf_text(&text, "This connection may have ");
+    tg_buf_uint(&text, peer->max_calls);
+    tg_buf_text(&text, " calls running (tool_max_inflight), and has; call "
+                       "again when one of them has ended.");
+
+    outcome = tg_outcome_failure(TG_FAILURE_BUSY, "");
+    outcome.value = tg_buf_view(&text);
+    tg_reply_outcome(peer, &request->reply, &outcome);
+}
+
 tg_call_t *
 tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
 {
@@ -132,11 +156,7 @@ tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
     char *copy;
 
     if (peer->ncalls >= peer->max_calls) {
-        outcome = tg_outcome_failure(
-            TG_FAILURE_BUSY,
-            "This connection has as many calls running as it may "
-            "(tool_max_inflight); call again when one of them has ended.");
-        tg_reply_outcome(peer, &request->reply, &outcome);
+        tg_peer_refuse(peer, request);
         return NULL;
     }
 
