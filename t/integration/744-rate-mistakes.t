@@ -1,0 +1,47 @@
+#!/usr/bin/perl
+# Mistakes in rate and tool_rate: nginx -t finds each, in which line, and says
+# what to write instead.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my @wrong = ('0r/s', '-1r/s', '1.5r/s', '10', 'r/s', '10r/h', '10/s', '10 r/s',
+    '65537r/s', '99999999999999999999r/s', '10R/S', '10r/s burst',
+    '10r/s burst=', '10r/s burst=-1', '10r/s burst=65537', '10r/s 5',
+    '10r/s nodelay', 'burst=5 10r/s');
+
+for my $directive (qw(rate tool_rate)) {
+    for my $value (@wrong) {
+        my $body = $directive =~ /^tool/
+            ? "$directive $value; #!\ntool a { return hi; }"
+            : "tool a {\n $directive $value; #!\n return hi;\n}";
+        my ($head) = $tg->conf_text($body) =~ /\A(.*?)#!/s;
+        my $line = 1 + ($head =~ tr/\n//);
+        my ($status, $out) = $tg->test_conf($body);
+        isnt $status, 0, "$directive $value is found";
+        like $out, qr/invalid "$directive"; write calls a second or a minute,/,
+            "$directive $value: what is wrong";
+        like $out, qr{"$directive 10r/s burst=5" or "$directive 30r/m"},
+            "$directive $value: what to write instead";
+        like $out, qr{ in \S+/test\.conf:$line$}m, "$directive $value: where";
+    }
+    my $twice = "$directive 1r/s;\n$directive 2r/s; #!\n";
+    my ($status, $out) = $tg->test_conf(
+        $directive =~ /^tool/
+        ? "$twice tool a { return hi; }"
+        : "tool a { $twice return hi; }");
+    isnt $status, 0, "two of $directive are found";
+    like $out, qr/"$directive" directive is duplicate/, 'and said';
+}
+
+my ($status, $out) = $tg->test_conf(<<'END', stream => 'tool_rate 1r/m;');
+tool_rate 65536r/s burst=65536;
+tool a { rate 1r/m burst=0; return hi; }
+method a { rate 1000r/m burst=1; return 1; }
+END
+is $status, 0, 'what is right loads' or diag $out;
+
+done_testing;

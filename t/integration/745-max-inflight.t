@@ -1,0 +1,68 @@
+#!/usr/bin/perl
+# tool_max_inflight: so many calls of a connection run, the next one is
+# refused and told why; each connection has its own.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Way;
+
+my $tg = Toolgate::Test->new;
+my $wait = 'exec sh -c "until [ -e %%DIR%%/go ]; do sleep 0.02; done; '
+    . 'echo done"; timeout 60s;';
+my $tools = "tool wait { $wait } tool now { return ok; } "
+    . "method wait { $wait output text; }";
+my $conf = join '',
+    map {"server { listen unix:%%DIR%%/$_.sock; tool_max_inflight $_;\n"
+        . "tool_runner @{[ $tg->runner_path ]}; tool_state_dir %%STATE%%;\n"
+        . "$tools }\n"} 1, 3;
+$tg->conf($conf, server => 0)->start(socket => $tg->dir . '/1.sock');
+
+for my $name (qw(legacy modern relay)) {
+    for my $n (1, 3) {
+        unlink $tg->dir . '/go';
+        my @ways =
+            map { Toolgate::Way->new($name, $tg->connect($tg->dir . "/$n.sock")) }
+            1 .. 2;
+        my @open = map { my $way = $_; map { [ $way, $way->start('wait') ] } 1 .. $n }
+            @ways;
+        for my $way (@ways) {
+            my $answer = $way->call('wait');
+            is Toolgate::Way::kind($answer), 'result',
+                'call ' . ($n + 1) . " of $n, $name";
+            like $answer->{text}, qr/\b$n\b.*tool_max_inflight|
+                tool_max_inflight.*\b$n\b/x, "and why, $name";
+        }
+        $tg->file('go', '');
+        is $_->[0]->finish($_->[1])->{text}, "done\n", "the others go on, $name"
+            for @open;
+        is $ways[0]->call('wait')->{text}, "done\n", "there is room again, $name";
+    }
+}
+
+# What ends at once needs no place; a method that is refused has a code.
+unlink $tg->dir . '/go';
+my $c = $tg->connect($tg->dir . '/1.sock');
+my $id = $c->request('wait');
+is $c->call_tool('now')->{result}{content}[0]{text}, 'ok',
+    'what ends at once is served'
+    for 1 .. 3;
+my $error = $c->rpc('wait')->{error};
+is $error->{code}, -32603, 'a method too many';
+like $error->{message}, qr/tool_max_inflight/, 'and why';
+
+# Who gives up a call has its place again.
+$c->notify('$/cancelRequest', { id => $id });
+$id = $c->request('wait');
+$c->rpc('ping');
+is $c->rpc('wait')->{error}{code}, -32603, 'the new one runs';
+$tg->file('go', '');
+is $c->reply($id)->{result}, "done\n", 'to its end';
+
+# ipc has one at a time anyway; what was sent ahead waits its turn.
+my $ipc = Toolgate::Way->new(ipc => $tg->connect($tg->dir . '/1.sock'));
+$ipc->start('wait') for 1 .. 5;
+is $ipc->finish->{text}, "done\n", 'ipc, one after the other' for 1 .. 5;
+
+done_testing;
