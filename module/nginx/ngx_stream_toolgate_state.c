@@ -187,10 +187,11 @@ ngx_stream_toolgate_check_dir(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid)
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "\"%V\" (tool_state_dir) must belong to uid %d, as "
                       "which the workers run, with no write access for "
-                      "others; it belongs to uid %d with mode %04uo: choose a "
-                      "directory that does not exist, and it will be made",
+                      "others; it belongs to uid %d with mode %d%d%d%d: "
+                      "choose a directory that does not exist, and it will "
+                      "be made",
                       dir, (int) uid, (int) fi.st_uid,
-                      (ngx_uint_t) (fi.st_mode & 07777));
+                      NGX_STREAM_TOOLGATE_DIGITS(fi.st_mode));
         return NGX_ERROR;
     }
 

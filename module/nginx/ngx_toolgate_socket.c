@@ -341,10 +341,10 @@ ngx_toolgate_socket_set_owner(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
         || chmod((char *) path, sock->scf->socket_mode) == -1)
     {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "the mode or owner of \"%s\" cannot be set to %04uo, "
-                      "%d:%d (tool_socket_mode, tool_socket_owner)",
-                      path, sock->scf->socket_mode, (int) sock->uid,
-                      (int) sock->gid);
+                      "the mode or owner of \"%s\" cannot be set to "
+                      "%d%d%d%d, %d:%d (tool_socket_mode, tool_socket_owner)",
+                      path, NGX_STREAM_TOOLGATE_DIGITS(sock->scf->socket_mode),
+                      (int) sock->uid, (int) sock->gid);
         return NGX_ERROR;
     }
 
