@@ -35,7 +35,7 @@
 /* A file's mode for "%d%d%d%d": NGINX's formats know no octal numbers. */
 #define NGX_STREAM_TOOLGATE_DIGITS(mode)                                       \
     (int) ((mode) >> 9 & 7), (int) ((mode) >> 6 & 7), (int) ((mode) >> 3 & 7), \
-        (int) ((mode) &7)
+        (int) ((mode) % 8)
 
 /* A call that makes progress is not hung, but it is no task either. */
 #define NGX_STREAM_TOOLGATE_MAX_TIMEOUT 3600000
