@@ -1,9 +1,11 @@
 /*
  * toolgate-runner --state-dir DIR [--linger SECONDS] [--foreground]
+ * toolgate-runner --version | --help
  *
  * Started by an NGINX worker, it leaves nothing of that behind: descriptors,
  * signal state, session, and its parent, as a worker waits for any child.
  */
+#include "core/tg_base.h"
 #include "runner/tg_guard.h"
 #include "runner/tg_runner.h"
 
@@ -31,6 +33,7 @@ typedef struct {
 
 static const char tg_usage[] =
     "usage: toolgate-runner --state-dir DIR [--linger SECONDS] [--foreground]\n"
+    "       toolgate-runner --version | --help\n"
     "\n"
     "Runs the programs of Toolgate's tools.  NGINX's workers start it when\n"
     "they need it, and it leaves when none has for a while.\n"
@@ -229,6 +232,7 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
         { "linger", required_argument, NULL, 'l' },
         { "foreground", no_argument, NULL, 'f' },
         { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'v' },
         { NULL, 0, NULL, 0 },
     };
     const char *dir;
@@ -252,6 +256,9 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
             break;
         case 'h':
             fputs(tg_usage, stdout);
+            return 1;
+        case 'v':
+            printf("toolgate-runner %s\n", TG_VERSION);
             return 1;
         default:
             fputs(tg_usage, stderr);
