@@ -196,8 +196,18 @@ tg_client_may_start(void *host, tg_peer_t *peer)
     return tg_uv_conn_backlog(&client->conn) < TG_RUNNER_BACKLOG;
 }
 
+int
+tg_client_may_tell(void *host, tg_peer_t *peer)
+{
+    tg_client_t *client;
+
+    client = peer->host;
+
+    return tg_uv_conn_backlog(&client->conn) < TG_RUNNER_TELL_BACKLOG;
+}
+
 void
-tg_client_answered(void *host, tg_peer_t *peer)
+tg_client_told(void *host, tg_peer_t *peer)
 {
     tg_client_t *client;
 

@@ -4,74 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* --- answers --- */
-
-static void
-tg_exec_answer(tg_exec_t *exec, const tg_buf_t *json)
-{
-    tg_outcome_t outcome;
-    tg_call_t *call;
-    tg_peer_t *peer;
-
-    call = exec->call;
-    exec->call = NULL;
-
-    if (call == NULL) {
-        return;
-    }
-
-    if (tg_buf_failed(json)) {
-        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
-                                     "toolgate-runner has no memory left for "
-                                     "this answer; try again.");
-    } else {
-        outcome.kind = TG_OUTCOME_JSON;
-        outcome.failure = TG_FAILURE_NONE;
-        outcome.value = tg_buf_view(json);
-    }
-
-    peer = call->peer;
-    tg_call_answer(call, &outcome);
-    exec->execs->ops->answered(exec->execs->host, peer);
-}
-
-static void
-tg_exec_fail(tg_exec_t *exec, const char *failure, const tg_buf_t *text)
-{
-    tg_buf_t json;
-
-    tg_buf_init(&json, tg_alloc_libc());
-    tg_exec_answer_failed(&json, failure, tg_buf_view(text));
-    json.failed |= tg_buf_failed(text);
-    tg_exec_answer(exec, &json);
-    tg_buf_deinit(&json);
-}
-
-static void
-tg_exec_fail_timeout(tg_exec_t *exec)
-{
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, exec->params.tool);
-
-    if (exec->state == TG_EXEC_QUEUED) {
-        tg_buf_text(&text, " could not start within ");
-        tg_exec_text_time(&text, exec->params.timeout_ms);
-        tg_buf_text(&text, " (timeout): ");
-        tg_execs_put_load(&text, exec->execs);
-        tg_buf_text(&text, "; try again later or raise timeout.");
-    } else {
-        tg_buf_text(&text, " did not finish within ");
-        tg_exec_text_time(&text, exec->params.timeout_ms);
-        tg_buf_text(&text, " and was ended (timeout); ask for less or raise "
-                           "timeout.");
-    }
-
-    tg_exec_fail(exec, "timeout", &text);
-    tg_buf_deinit(&text);
-}
-
 /* --- states --- */
 
 static void
@@ -97,6 +29,7 @@ static void
 tg_exec_enqueue(tg_exec_t *exec)
 {
     tg_execs_t *execs;
+    unsigned i;
 
     execs = exec->execs;
     exec->prev = execs->queue_last;
@@ -109,12 +42,17 @@ tg_exec_enqueue(tg_exec_t *exec)
 
     execs->queue_last = exec;
     execs->nqueued++;
+
+    for (i = 0; i < exec->nlimits; i++) {
+        exec->limits[i]->nwaiting++;
+    }
 }
 
 static void
 tg_exec_take_slot(tg_exec_t *exec)
 {
     tg_execs_t *execs;
+    unsigned i;
 
     execs = exec->execs;
     exec->next = execs->slots;
@@ -127,6 +65,40 @@ tg_exec_take_slot(tg_exec_t *exec)
     execs->nrunning++;
     execs->nstarted++;
     exec->has_slot = 1;
+
+    for (i = 0; i < exec->nlimits; i++) {
+        exec->limits[i]->nrunning++;
+    }
+}
+
+static void
+tg_exec_leave_queue(tg_exec_t *exec)
+{
+    unsigned i;
+
+    tg_exec_unlink(exec, &exec->execs->queue, &exec->execs->queue_last);
+    exec->execs->nqueued--;
+
+    for (i = 0; i < exec->nlimits; i++) {
+        exec->limits[i]->nwaiting--;
+    }
+}
+
+/* Gives the places of its kinds back. */
+static void
+tg_exec_release(tg_exec_t *exec)
+{
+    unsigned i;
+
+    for (i = 0; i < exec->nlimits; i++) {
+        exec->limits[i]->nrunning -= exec->has_slot;
+        tg_limit_unref(&exec->execs->limits, exec->limits[i]);
+    }
+
+    if (exec->nlimits != 0) {
+        exec->nlimits = 0;
+        tg_execs_wake(exec->execs);
+    }
 }
 
 static void
@@ -134,7 +106,7 @@ tg_exec_close(tg_exec_t *exec)
 {
     int i;
 
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < TG_SPAWN_FDS; i++) {
         if (exec->open_pipes & 1u << i) {
             uv_close((uv_handle_t *) &exec->pipes[i], tg_exec_on_closed);
         }
@@ -142,6 +114,7 @@ tg_exec_close(tg_exec_t *exec)
 
     exec->open_pipes = 0;
     uv_close((uv_handle_t *) &exec->timer, tg_exec_on_closed);
+    uv_close((uv_handle_t *) &exec->pace, tg_exec_on_closed);
 }
 
 /* The only way from one state to another. */
@@ -153,14 +126,17 @@ tg_exec_to(tg_exec_t *exec, tg_exec_state_t state)
     execs = exec->execs;
 
     if (exec->state == TG_EXEC_QUEUED) {
-        tg_exec_unlink(exec, &execs->queue, &execs->queue_last);
-        execs->nqueued--;
+        tg_exec_leave_queue(exec);
     }
 
     exec->state = state;
 
     if (state == TG_EXEC_RUNNING) {
         tg_exec_take_slot(exec);
+    }
+
+    if (state == TG_EXEC_DONE || (state == TG_EXEC_ENDING && exec->is_reaped)) {
+        tg_exec_release(exec);
     }
 
     if (state == TG_EXEC_DONE) {
@@ -183,6 +159,7 @@ tg_exec_free(tg_exec_t *exec)
     bytes = exec->params.size;
     tg_exec_params_free(&exec->params);
     tg_exec_output_deinit(&exec->output);
+    tg_progress_deinit(&exec->progress);
     free(exec->members);
     free(exec);
     tg_execs_gone(execs, bytes);
@@ -227,15 +204,7 @@ tg_exec_finish(tg_exec_t *exec, int is_forced)
 static void
 tg_exec_complete(tg_exec_t *exec)
 {
-    tg_buf_t json;
-
-    if (exec->call != NULL) {
-        tg_buf_init(&json, tg_alloc_libc());
-        tg_exec_answer_status(&json, &exec->output, exec->params.tool,
-                              exec->status);
-        tg_exec_answer(exec, &json);
-        tg_buf_deinit(&json);
-    }
+    tg_exec_tell_end(exec);
 
     /* Its number is free, but none of ours can have become its group. */
     if (kill(-exec->pid, 0) == -1 && errno == ESRCH) {
@@ -246,23 +215,62 @@ tg_exec_complete(tg_exec_t *exec)
     tg_exec_finish(exec, 0);
 }
 
+void
+tg_exec_set_deadline(tg_exec_t *exec)
+{
+    uint64_t wait, age;
+
+    age = uv_now(exec->execs->loop) - exec->arrived_at;
+    wait = exec->params.max_timeout_ms;
+    wait = wait > age ? wait - age : 0;
+
+    if (wait > exec->params.timeout_ms) {
+        wait = exec->params.timeout_ms;
+    }
+
+    uv_timer_start(&exec->timer, tg_exec_on_timer, wait, 0);
+}
+
+/* The deadline, unless progress that nobody has read yet moves it. */
+static void
+tg_exec_on_deadline(tg_exec_t *exec)
+{
+    if (uv_now(exec->execs->loop) - exec->arrived_at
+            < exec->params.max_timeout_ms
+        && tg_exec_progress_at_deadline(exec))
+    {
+        return;
+    }
+
+    tg_exec_tell_timeout(exec);
+    tg_exec_finish(exec, 1);
+}
+
 static void
 tg_exec_on_timer(uv_timer_t *timer)
 {
     tg_exec_t *exec;
+    int rc;
 
     exec = timer->data;
 
     switch (exec->state) {
     case TG_EXEC_QUEUED:
-        tg_exec_fail_timeout(exec);
+        tg_exec_tell_timeout(exec);
         tg_exec_to(exec, TG_EXEC_DONE);
         break;
     case TG_EXEC_RUNNING:
-        tg_exec_fail_timeout(exec);
-        tg_exec_finish(exec, 1);
+        tg_exec_on_deadline(exec);
         break;
     case TG_EXEC_DRAINING:
+        /* Timers come before pipes: a late loop has not looked there yet. */
+        rc = tg_exec_read_rest(exec);
+
+        if (rc != TG_OK) {
+            tg_exec_on_overflow(exec, rc);
+            break;
+        }
+
         tg_exec_complete(exec);
         break;
     case TG_EXEC_ENDING:
@@ -299,11 +307,11 @@ tg_exec_on_overflow(tg_exec_t *exec, int rc)
     if (rc == TG_LIMIT) {
         tg_exec_text_overflow(&text, exec->params.tool,
                               exec->params.max_output);
-        tg_exec_fail(exec, "output", &text);
+        tg_exec_tell_failure(exec, "output", &text);
     } else {
         tg_buf_text(&text, "toolgate-runner has no memory left for the "
                            "output; try again.");
-        tg_exec_fail(exec, "internal", &text);
+        tg_exec_tell_failure(exec, "internal", &text);
     }
 
     tg_buf_deinit(&text);
@@ -314,9 +322,11 @@ void
 tg_exec_exited(tg_exec_t *exec, int status)
 {
     exec->is_reaped = 1;
+    exec->reaped_at = uv_now(exec->execs->loop);
     exec->status = status;
 
     if (exec->state != TG_EXEC_RUNNING) {
+        tg_exec_release(exec);
         return;
     }
 
@@ -330,6 +340,41 @@ tg_exec_exited(tg_exec_t *exec, int status)
 }
 
 /* --- what the pool asks for --- */
+
+const tg_limit_t *
+tg_exec_blocker(const tg_exec_t *exec, const char **name)
+{
+    unsigned i;
+
+    for (i = 0; i < exec->nlimits; i++) {
+        if (tg_limit_is_busy(exec->limits[i])) {
+            *name = exec->params.limits[i].name;
+            return exec->limits[i];
+        }
+    }
+
+    return NULL;
+}
+
+static int
+tg_exec_take_limits(tg_exec_t *exec)
+{
+    tg_limit_t *limit;
+    unsigned i;
+
+    for (i = 0; i < exec->params.nlimits; i++) {
+        limit = tg_limit_get(&exec->execs->limits, &exec->params.limits[i]);
+
+        if (limit == NULL) {
+            tg_exec_release(exec);
+            return TG_NOMEM;
+        }
+
+        exec->limits[exec->nlimits++] = limit;
+    }
+
+    return TG_OK;
+}
 
 tg_exec_t *
 tg_exec_new(tg_execs_t *execs, tg_exec_params_t *params)
@@ -346,6 +391,14 @@ tg_exec_new(tg_execs_t *execs, tg_exec_params_t *params)
     exec->execs = execs;
     exec->params = *params;
     exec->state = TG_EXEC_QUEUED;
+
+    if (tg_exec_take_limits(exec) != TG_OK) {
+        tg_exec_params_free(params);
+        free(exec);
+        return NULL;
+    }
+
+    tg_progress_init(&exec->progress);
     tg_exec_output_init(&exec->output, params->max_output);
     execs->nexecs++;
     execs->bytes += params->size;
@@ -353,9 +406,12 @@ tg_exec_new(tg_execs_t *execs, tg_exec_params_t *params)
     /* The loop's time is that of its last wait; the deadline is from now. */
     uv_update_time(execs->loop);
     uv_timer_init(execs->loop, &exec->timer);
+    uv_timer_init(execs->loop, &exec->pace);
     exec->timer.data = exec;
-    exec->nhandles = 1;
-    uv_timer_start(&exec->timer, tg_exec_on_timer, params->timeout_ms, 0);
+    exec->pace.data = exec;
+    exec->nhandles = 2;
+    exec->arrived_at = uv_now(execs->loop);
+    tg_exec_set_deadline(exec);
     tg_exec_enqueue(exec);
 
     return exec;
@@ -370,9 +426,10 @@ tg_exec_start(tg_exec_t *exec)
     tg_buf_init(&text, tg_alloc_libc());
 
     if (tg_exec_run(exec, &failure, &text) == 0) {
+        exec->started_at = uv_now(exec->execs->loop);
         tg_exec_to(exec, TG_EXEC_RUNNING);
     } else {
-        tg_exec_fail(exec, failure, &text);
+        tg_exec_tell_failure(exec, failure, &text);
         tg_exec_to(exec, TG_EXEC_DONE);
     }
 

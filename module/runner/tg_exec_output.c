@@ -130,15 +130,22 @@ tg_exec_output_check(const tg_exec_output_t *output, const char *tool,
 }
 
 static void
-tg_exec_put_number(tg_buf_t *json, const char *text, int number)
+tg_exec_put_number(tg_buf_t *json, const char *text, uint64_t number)
 {
     tg_buf_text(json, text);
-    tg_buf_uint(json, (uint64_t) number);
+    tg_buf_uint(json, number);
+}
+
+static void
+tg_exec_put_times(tg_buf_t *json, const tg_exec_times_t *times)
+{
+    tg_exec_put_number(json, ",\"queued_ms\":", times->queued_ms);
+    tg_exec_put_number(json, ",\"ran_ms\":", times->ran_ms);
 }
 
 static void
 tg_exec_answer_success(tg_buf_t *json, const tg_exec_output_t *output,
-                       const char *tool)
+                       const char *tool, const tg_exec_times_t *times)
 {
     tg_buf_t text;
     size_t start;
@@ -147,8 +154,10 @@ tg_exec_answer_success(tg_buf_t *json, const tg_exec_output_t *output,
     tg_buf_init(&text, tg_alloc_libc());
 
     if (tg_exec_output_check(output, tool, &text) == TG_OK) {
-        (void) tg_buf_reserve(json, output->out.len + 64);
-        tg_buf_text(json, "{\"status\":\"exited\",\"code\":0,\"stdout\":");
+        (void) tg_buf_reserve(json, output->out.len + 128);
+        tg_buf_text(json, "{\"status\":\"exited\",\"code\":0");
+        tg_exec_put_times(json, times);
+        tg_buf_text(json, ",\"stdout\":");
         tg_json_put_string(json, tg_buf_view(&output->out));
         tg_buf_char(json, '}');
 
@@ -163,7 +172,7 @@ tg_exec_answer_success(tg_buf_t *json, const tg_exec_output_t *output,
     }
 
     if (text.len != 0) {
-        tg_exec_answer_failed(json, "output", tg_buf_view(&text));
+        tg_exec_answer_failed(json, "output", tg_buf_view(&text), times);
     }
 
     if (tg_buf_failed(&text)) {
@@ -175,21 +184,22 @@ tg_exec_answer_success(tg_buf_t *json, const tg_exec_output_t *output,
 
 void
 tg_exec_answer_status(tg_buf_t *json, const tg_exec_output_t *output,
-                      const char *tool, int status)
+                      const char *tool, int status,
+                      const tg_exec_times_t *times)
 {
     tg_str_t out;
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        tg_exec_answer_success(json, output, tool);
+        tg_exec_answer_success(json, output, tool, times);
         return;
     }
 
     if (WIFEXITED(status)) {
         tg_exec_put_number(json, "{\"status\":\"exited\",\"code\":",
-                           WEXITSTATUS(status));
+                           (uint64_t) WEXITSTATUS(status));
     } else {
         tg_exec_put_number(json, "{\"status\":\"signalled\",\"signal\":",
-                           WTERMSIG(status));
+                           (uint64_t) WTERMSIG(status));
     }
 
     /* Of a program that failed, stderr is what matters. */
@@ -199,6 +209,7 @@ tg_exec_answer_status(tg_buf_t *json, const tg_exec_output_t *output,
         out.len = 0;
     }
 
+    tg_exec_put_times(json, times);
     tg_buf_text(json, ",\"stdout\":");
     tg_json_put_string(json, out);
     tg_exec_put_stderr(json, output);
@@ -206,11 +217,14 @@ tg_exec_answer_status(tg_buf_t *json, const tg_exec_output_t *output,
 }
 
 void
-tg_exec_answer_failed(tg_buf_t *json, const char *failure, tg_str_t message)
+tg_exec_answer_failed(tg_buf_t *json, const char *failure, tg_str_t message,
+                      const tg_exec_times_t *times)
 {
     tg_buf_text(json, "{\"status\":\"failed\",\"failure\":\"");
     tg_buf_text(json, failure);
-    tg_buf_text(json, "\",\"message\":");
+    tg_buf_char(json, '"');
+    tg_exec_put_times(json, times);
+    tg_buf_text(json, ",\"message\":");
     tg_json_put_string(json, message);
     tg_buf_char(json, '}');
 }

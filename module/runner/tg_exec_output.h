@@ -1,10 +1,13 @@
 /*
  * What a program puts out, and the answers of the method `exec`:
  *
- *   {"status":"exited","code":0,"stdout":"…"}
- *   {"status":"exited","code":3,"stdout":"…","stderr":"…"}
- *   {"status":"signalled","signal":9,"stdout":"","stderr":"…"}
- *   {"status":"failed","failure":"timeout","message":"…"}
+ *   {"status":"exited","code":0,T,"stdout":"…"}
+ *   {"status":"exited","code":3,T,"stdout":"…","stderr":"…"}
+ *   {"status":"signalled","signal":9,T,"stdout":"","stderr":"…"}
+ *   {"status":"failed","failure":"timeout",T,"message":"…"}
+ *
+ * where T is "queued_ms":0,"ran_ms":12: how long the call waited for its
+ * start, and how long its program ran.
  */
 #ifndef TG_EXEC_OUTPUT_H
 #define TG_EXEC_OUTPUT_H
@@ -27,6 +30,11 @@ typedef struct {
     int err_cut; /* something came before it */
 } tg_exec_output_t;
 
+typedef struct {
+    uint64_t queued_ms;
+    uint64_t ran_ms;
+} tg_exec_times_t;
+
 void tg_exec_output_init(tg_exec_output_t *output, size_t max_output);
 void tg_exec_output_deinit(tg_exec_output_t *output);
 
@@ -36,11 +44,12 @@ void tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len);
 
 /* Appends the answer for a program that ended with this wait status. */
 void tg_exec_answer_status(tg_buf_t *json, const tg_exec_output_t *output,
-                           const char *tool, int status);
+                           const char *tool, int status,
+                           const tg_exec_times_t *times);
 
 /* Appends a failure's answer. */
 void tg_exec_answer_failed(tg_buf_t *json, const char *failure,
-                           tg_str_t message);
+                           tg_str_t message, const tg_exec_times_t *times);
 
 /* Appends "more than N bytes (max_output); …" as plain text. */
 void tg_exec_text_overflow(tg_buf_t *text, const char *tool, size_t max_output);

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* PATH, HOME, LANG, TOOL_NAME. */
-#define TG_EXEC_BASE 4
+/* PATH, HOME, LANG, TOOL_NAME, TOOL_PROGRESS_FD. */
+#define TG_EXEC_BASE 5
 
 /* The members as they came; absent ones have data NULL. */
 typedef struct {
@@ -15,7 +15,9 @@ typedef struct {
     tg_str_t cwd;
     tg_str_t input;
     tg_str_t timeout;
+    tg_str_t max_timeout;
     tg_str_t max_output;
+    tg_str_t limits;
 } tg_exec_raw_t;
 
 /* Where the next decoded string goes. */
@@ -37,7 +39,9 @@ tg_exec_members(tg_exec_raw_t *raw, tg_str_t text)
         { TG_STR("cwd"), &raw->cwd },
         { TG_STR("stdin"), &raw->input },
         { TG_STR("timeout_ms"), &raw->timeout },
+        { TG_STR("max_timeout_ms"), &raw->max_timeout },
         { TG_STR("max_output"), &raw->max_output },
+        { TG_STR("limits"), &raw->limits },
     };
     tg_str_t key, value;
     tg_json_t json;
@@ -193,6 +197,7 @@ tg_exec_envp(tg_exec_params_t *params, tg_exec_arena_t *arena, tg_str_t raw,
     params->envp[1] = (char *) (uintptr_t) env->home;
     params->envp[2] = (char *) (uintptr_t) env->lang;
     params->envp[3] = arena->at;
+    params->envp[4] = (char *) (uintptr_t) env->progress;
     n = TG_EXEC_BASE;
     memcpy(arena->at, "TOOL_NAME=", 10);
     strcpy(arena->at + 10, params->tool);
@@ -225,6 +230,72 @@ tg_exec_envp(tg_exec_params_t *params, tg_exec_arena_t *arena, tg_str_t raw,
     return TG_OK;
 }
 
+static int
+tg_exec_limit(tg_exec_params_t *params, tg_exec_arena_t *arena, tg_str_t raw)
+{
+    tg_str_t name, key, number;
+    int64_t concurrency, queue;
+    tg_exec_limit_t *limit;
+
+    concurrency = 1;
+    queue = 0;
+
+    if (tg_json_type(raw) != TG_JSON_OBJECT
+        || params->nlimits == TG_EXEC_LIMITS_MAX
+        || tg_json_get(raw, TG_STR("name"), &name) != TG_OK
+        || tg_json_type(name) != TG_JSON_STRING
+        || tg_json_get(raw, TG_STR("key"), &key) != TG_OK
+        || tg_json_type(key) != TG_JSON_STRING
+        || tg_json_get(raw, TG_STR("concurrency"), &number) != TG_OK
+        || tg_exec_number(number, 1, INT32_MAX, &concurrency) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    if (tg_json_get(raw, TG_STR("queue"), &number) == TG_OK
+        && tg_exec_number(number, 0, INT32_MAX, &queue) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    limit = &params->limits[params->nlimits++];
+    limit->concurrency = (unsigned) concurrency;
+    limit->queue = (unsigned) queue;
+
+    if (tg_exec_string(arena, name, &limit->name) != TG_OK
+        || tg_exec_string(arena, key, &limit->key) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_exec_limits(tg_exec_params_t *params, tg_exec_arena_t *arena, tg_str_t raw,
+               const char **why)
+{
+    tg_json_t json;
+    tg_str_t value;
+    int rc;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    *why = "limits must be an array of at most 4 objects with name and key, "
+           "which are strings without NUL, concurrency from 1 and queue from 0";
+    tg_json_init(&json, raw);
+    rc = tg_json_array(&json);
+
+    while (rc == TG_OK && (rc = tg_json_element(&json)) == TG_OK) {
+        (void) tg_json_value(&json, &value);
+        rc = tg_exec_limit(params, arena, value);
+    }
+
+    return rc == TG_END ? TG_OK : TG_BAD;
+}
+
 /* The pointers first, for their alignment, then the text. */
 static int
 tg_exec_alloc(tg_exec_params_t *params, tg_exec_arena_t *arena,
@@ -236,7 +307,7 @@ tg_exec_alloc(tg_exec_params_t *params, tg_exec_arena_t *arena,
     slots = strings + TG_EXEC_BASE + 2;
     params->size = slots * sizeof(char *) + 2 * raw->tool.len + 16
                    + raw->argv.len + raw->env.len + raw->cwd.len
-                   + raw->input.len;
+                   + raw->input.len + raw->limits.len;
     params->memory = malloc(params->size);
 
     if (params->memory == NULL) {
@@ -289,6 +360,35 @@ tg_exec_fill(tg_exec_params_t *params, tg_exec_arena_t *arena,
         params->input.data = text;
     }
 
+    return tg_exec_limits(params, arena, raw->limits, why);
+}
+
+static int
+tg_exec_numbers(tg_exec_params_t *params, const tg_exec_raw_t *raw,
+                const char **why)
+{
+    int64_t timeout, max_timeout, max_output;
+
+    timeout = TG_EXEC_TIMEOUT;
+    max_timeout = TG_EXEC_TIMEOUT_MAX;
+    max_output = TG_EXEC_OUTPUT;
+
+    if (tg_exec_number(raw->timeout, 1, TG_EXEC_TIMEOUT_MAX, &timeout) != TG_OK
+        || tg_exec_number(raw->max_timeout, 1, TG_EXEC_TIMEOUT_MAX,
+                          &max_timeout)
+               != TG_OK
+        || tg_exec_number(raw->max_output, 0, TG_EXEC_OUTPUT_MAX, &max_output)
+               != TG_OK)
+    {
+        *why = "timeout_ms and max_timeout_ms must be 1 to 2147483647, "
+               "max_output 0 to 33554432";
+        return TG_BAD;
+    }
+
+    params->timeout_ms = (uint64_t) timeout;
+    params->max_timeout_ms = (uint64_t) max_timeout;
+    params->max_output = (size_t) max_output;
+
     return TG_OK;
 }
 
@@ -303,14 +403,13 @@ int
 tg_exec_params_read(tg_exec_params_t *params, tg_str_t raw_text,
                     const tg_exec_env_t *env, const char **why)
 {
-    int64_t timeout, max_output;
     tg_exec_arena_t arena;
     tg_exec_raw_t raw;
     int argc, envc, rc;
 
     memset(params, 0, sizeof(*params));
     *why = "exec takes an object with tool, argv and, as needed, env, cwd, "
-           "stdin, timeout_ms, max_output";
+           "stdin, timeout_ms, max_timeout_ms, max_output, limits";
 
     if (tg_exec_members(&raw, raw_text) != TG_OK
         || !tg_exec_is_string(raw.tool, 1) || !tg_exec_is_string(raw.cwd, 0)
@@ -328,14 +427,7 @@ tg_exec_params_read(tg_exec_params_t *params, tg_str_t raw_text,
         return TG_BAD;
     }
 
-    timeout = TG_EXEC_TIMEOUT;
-    max_output = TG_EXEC_OUTPUT;
-
-    if (tg_exec_number(raw.timeout, 1, TG_EXEC_TIMEOUT_MAX, &timeout) != TG_OK
-        || tg_exec_number(raw.max_output, 0, TG_EXEC_OUTPUT_MAX, &max_output)
-               != TG_OK)
-    {
-        *why = "timeout_ms must be 1 to 2147483647, max_output 0 to 33554432";
+    if (tg_exec_numbers(params, &raw, why) != TG_OK) {
         return TG_BAD;
     }
 
@@ -348,8 +440,6 @@ tg_exec_params_read(tg_exec_params_t *params, tg_str_t raw_text,
         return TG_NOMEM;
     }
 
-    params->timeout_ms = (uint64_t) timeout;
-    params->max_output = (size_t) max_output;
     rc = tg_exec_fill(params, &arena, &raw, env, why);
 
     if (rc != TG_OK) {

@@ -1,23 +1,16 @@
 /*
- * The start of a program, and what goes through its three pipes.
+ * The start of a program, and what goes through its standard pipes.
  */
 #include "runner/tg_exec.h"
-#include "runner/tg_spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-enum {
-    TG_EXEC_IN,
-    TG_EXEC_OUT,
-    TG_EXEC_ERR
-};
-
 /* The descriptors of a start: the program's ends and ours, -1 for none. */
 typedef struct {
-    int theirs[3];
-    int ours[3];
+    int theirs[TG_SPAWN_FDS];
+    int ours[TG_SPAWN_FDS];
 } tg_exec_fds_t;
 
 static void
@@ -25,7 +18,7 @@ tg_exec_fds_close(tg_exec_fds_t *fds, int null_fd)
 {
     int i;
 
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < TG_SPAWN_FDS; i++) {
         if (fds->theirs[i] != -1 && fds->theirs[i] != null_fd) {
             (void) close(fds->theirs[i]);
         }
@@ -83,14 +76,14 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
 {
     int pair[2], i, err;
 
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < TG_SPAWN_FDS; i++) {
         fds->theirs[i] = -1;
         fds->ours[i] = -1;
     }
 
     err = tg_exec_fds_input(fds, input, null_fd);
 
-    for (i = TG_EXEC_OUT; err == 0 && i <= TG_EXEC_ERR; i++) {
+    for (i = TG_EXEC_OUT; err == 0 && i <= TG_EXEC_PROGRESS; i++) {
         if (pipe2(pair, O_CLOEXEC) == -1) {
             err = errno;
             break;
@@ -103,7 +96,7 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     return err;
 }
 
-static void
+void
 tg_exec_close_pipe(tg_exec_t *exec, int i)
 {
     exec->open_pipes &= ~(1u << i);
@@ -156,6 +149,61 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     }
 }
 
+/*
+ * One output, to where it would wait; no more than a pipe holds, or somebody
+ * that was left behind and writes all the time would keep us here.
+ */
+static int
+tg_exec_read_pipe(tg_exec_t *exec, int i)
+{
+    tg_execs_t *execs;
+    uv_os_fd_t fd;
+    size_t taken;
+    ssize_t n;
+    int rc;
+
+    execs = exec->execs;
+
+    if (!(exec->open_pipes & 1u << i)
+        || uv_fileno((uv_handle_t *) &exec->pipes[i], &fd) != 0)
+    {
+        return TG_OK;
+    }
+
+    for (taken = 0; taken < TG_EXEC_PIPE_MAX; taken += (size_t) n) {
+        do {
+            n = read(fd, execs->chunk, sizeof(execs->chunk));
+        } while (n == -1 && errno == EINTR);
+
+        if (n <= 0) {
+            break;
+        }
+
+        if (i == TG_EXEC_ERR) {
+            tg_exec_output_err(&exec->output, execs->chunk, (size_t) n);
+            continue;
+        }
+
+        rc = tg_exec_output_out(&exec->output, execs->chunk, (size_t) n);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+    }
+
+    return TG_OK;
+}
+
+int
+tg_exec_read_rest(tg_exec_t *exec)
+{
+    int rc;
+
+    rc = tg_exec_read_pipe(exec, TG_EXEC_OUT);
+
+    return rc == TG_OK ? tg_exec_read_pipe(exec, TG_EXEC_ERR) : rc;
+}
+
 /* Written, or the program does not want it: then it does without. */
 static void
 tg_exec_on_write(uv_write_t *req, int status)
@@ -175,7 +223,7 @@ tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
 {
     int i, rc;
 
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < TG_SPAWN_FDS; i++) {
         if (fds->ours[i] == -1) {
             continue;
         }
@@ -206,6 +254,8 @@ tg_exec_pipes_start(tg_exec_t *exec, tg_str_t input)
 {
     uv_buf_t buf;
     int i;
+
+    tg_exec_progress_start(exec);
 
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
         if (uv_read_start((uv_stream_t *) &exec->pipes[i], tg_exec_on_alloc,

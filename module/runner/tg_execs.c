@@ -30,10 +30,22 @@ tg_execs_on_retry(uv_timer_t *timer)
     tg_execs_schedule(timer->data);
 }
 
+void
+tg_execs_wake(tg_execs_t *execs)
+{
+    if (execs->queue != NULL) {
+        uv_timer_start(&execs->retry, tg_execs_on_retry, 0, 0);
+    }
+}
+/*
+ * First come, first served, but whoever waits for a place of its kind keeps
+ * nobody else waiting.
+ */
 static void
 tg_execs_schedule(tg_execs_t *execs)
 {
     tg_exec_t *exec, *next;
+    const char *name;
     int is_waiting;
 
     is_waiting = 0;
@@ -43,6 +55,10 @@ tg_execs_schedule(tg_execs_t *execs)
 
         if (execs->nrunning >= TG_EXEC_RUNNING_MAX) {
             return;
+        }
+
+        if (tg_exec_blocker(exec, &name) != NULL) {
+            continue;
         }
 
         if (execs->ops->may_start(execs->host, exec->call->peer)) {
@@ -119,11 +135,12 @@ static void
 tg_execs_reject(tg_peer_t *peer, const tg_request_t *request,
                 const char *failure, const tg_buf_t *text)
 {
+    static const tg_exec_times_t none;
     tg_outcome_t outcome;
     tg_buf_t json;
 
     tg_buf_init(&json, tg_alloc_libc());
-    tg_exec_answer_failed(&json, failure, tg_buf_view(text));
+    tg_exec_answer_failed(&json, failure, tg_buf_view(text), &none);
     outcome.kind = TG_OUTCOME_JSON;
     outcome.failure = TG_FAILURE_NONE;
     outcome.value = tg_buf_view(&json);
@@ -159,6 +176,40 @@ tg_execs_is_busy(tg_execs_t *execs, tg_peer_t *peer,
                                : ", with as much input as toolgate-runner "
                                  "holds");
     tg_buf_text(&text, ". Try again when some of them have ended.");
+    tg_execs_reject(peer, request, "busy", &text);
+    tg_buf_deinit(&text);
+
+    return 1;
+}
+
+/* Answers when no more of its kind may wait. */
+static int
+tg_execs_is_full(tg_execs_t *execs, tg_peer_t *peer,
+                 const tg_request_t *request, const tg_exec_params_t *params)
+{
+    const tg_limit_t *limit;
+    tg_buf_t text;
+    unsigned i;
+
+    limit = NULL;
+
+    for (i = 0; i < params->nlimits; i++) {
+        limit = tg_limit_find(execs->limits, &params->limits[i]);
+
+        if (limit != NULL && tg_limit_is_full(limit)) {
+            break;
+        }
+    }
+
+    if (i == params->nlimits) {
+        return 0;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, params->tool);
+    tg_buf_text(&text, ": ");
+    tg_limit_put(&text, limit, params->limits[i].name);
+    tg_buf_text(&text, "; call again when one has ended");
     tg_execs_reject(peer, request, "busy", &text);
     tg_buf_deinit(&text);
 
@@ -209,6 +260,11 @@ tg_execs_call(tg_execs_t *execs, tg_peer_t *peer, tg_request_t *request)
 
     if (rc != TG_OK) {
         tg_execs_refuse(peer, request, rc, why);
+        return;
+    }
+
+    if (tg_execs_is_full(execs, peer, request, &params)) {
+        tg_exec_params_free(&params);
         return;
     }
 
@@ -273,6 +329,7 @@ tg_execs_init(tg_execs_t *execs, uv_loop_t *loop, const tg_execs_ops_t *ops,
     execs->env.path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"
                       "/sbin:/bin";
     execs->env.lang = "LANG=C.UTF-8";
+    execs->env.progress = "TOOL_PROGRESS_FD=3";
     execs->env.home = tg_execs_home();
 
     if (execs->env.home == NULL) {

@@ -6,6 +6,7 @@
 
 #include "core/tg_peer.h"
 #include "runner/tg_exec_params.h"
+#include "runner/tg_limit.h"
 #include "runner/tg_tree.h"
 
 #include <uv.h>
@@ -29,8 +30,11 @@ typedef struct {
      */
     int (*may_start)(void *host, tg_peer_t *peer);
 
-    /* An answer was written to the peer outside its own input. */
-    void (*answered)(void *host, tg_peer_t *peer);
+    /* May it be told of progress now?  If not, it is asked again soon. */
+    int (*may_tell)(void *host, tg_peer_t *peer);
+
+    /* An answer or progress was written to the peer outside its own input. */
+    void (*told)(void *host, tg_peer_t *peer);
 
     /* The last exec is done. */
     void (*idle)(void *host);
@@ -43,7 +47,8 @@ struct tg_execs_s {
     tg_exec_env_t env;
     int null_fd; /* the standard input of programs that get none */
     uv_signal_t sigchld;
-    uv_timer_t retry; /* of calls whose peer may not be served yet */
+    uv_timer_t retry; /* of calls that wait */
+    tg_limit_t *limits;
 
     tg_exec_t *queue; /* first come */
     tg_exec_t *queue_last;
@@ -83,6 +88,9 @@ void tg_execs_cancel(tg_call_t *call);
 
 /* An exec with so many bytes of parameters is gone. */
 void tg_execs_gone(tg_execs_t *execs, size_t bytes);
+
+/* A place is free: the calls that wait are looked at soon, not from here. */
+void tg_execs_wake(tg_execs_t *execs);
 
 /* Appends "64 programs are running and 3 wait". */
 void tg_execs_put_load(tg_buf_t *text, const tg_execs_t *execs);

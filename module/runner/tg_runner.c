@@ -169,7 +169,8 @@ tg_runner_idle(void *host)
 
 static const tg_execs_ops_t tg_runner_execs_ops = {
     .may_start = tg_client_may_start,
-    .answered = tg_client_answered,
+    .may_tell = tg_client_may_tell,
+    .told = tg_client_told,
     .idle = tg_runner_idle,
 };
 
@@ -253,7 +254,7 @@ tg_runner_catalogue(tg_runner_t *runner)
     int i;
 
     runner->info.name = TG_STR("toolgate-runner");
-    runner->info.version = TG_STR("1");
+    runner->info.version = TG_STR(TG_VERSION);
     runner->catalogue = tg_catalogue_new(tg_alloc_libc());
 
     if (runner->catalogue == NULL) {

@@ -15,6 +15,11 @@
 /* Unread answers at which none of a client's waiting calls is started. */
 #define TG_RUNNER_BACKLOG 67108864
 /*
+ * And at which it hears of no more progress: less than the backlog at which
+ * its peer takes no more requests, of which one may be a cancellation.
+ */
+#define TG_RUNNER_TELL_BACKLOG 65536
+/*
  * Calls in flight of one client: all that can run and wait, so that beyond
  * it is the queue that says "busy".
  */

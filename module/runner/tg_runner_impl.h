@@ -57,6 +57,7 @@ void tg_runner_stop(tg_runner_t *runner);
 /* tg_client.c: for uv_listen(), and what exec asks for. */
 void tg_client_on_connection(uv_stream_t *listener, int status);
 int tg_client_may_start(void *host, tg_peer_t *peer);
-void tg_client_answered(void *host, tg_peer_t *peer);
+int tg_client_may_tell(void *host, tg_peer_t *peer);
+void tg_client_told(void *host, tg_peer_t *peer);
 
 #endif

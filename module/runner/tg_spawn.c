@@ -1,6 +1,7 @@
 #include "runner/tg_spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -42,10 +43,31 @@ tg_spawn_signals(void)
 }
 
 static int
+tg_spawn_fds(const tg_spawn_t *spawn)
+{
+    int i, rc;
+
+    for (i = 0; i < TG_SPAWN_FDS; i++) {
+        /* Already there, it only would stay close-on-exec. */
+        rc = spawn->fds[i] == i ? fcntl(i, F_SETFD, 0) : dup2(spawn->fds[i], i);
+
+        if (rc == -1) {
+            return -1;
+        }
+    }
+
+    /*
+     * All of ours are close-on-exec; this is for what a library may have
+     * opened without.  Kernels before 5.9 and some sandboxes refuse it.
+     */
+    (void) close_range(TG_SPAWN_FDS, ~0u, 0);
+
+    return 0;
+}
+
+static int
 tg_spawn_setup(const tg_spawn_ctx_t *ctx)
 {
-    int i;
-
     if (setsid() == -1) {
         return -1;
     }
@@ -64,17 +86,9 @@ tg_spawn_setup(const tg_spawn_ctx_t *ctx)
         return -1;
     }
 
-    for (i = 0; i < 3; i++) {
-        if (dup2(ctx->spawn->fds[i], i) == -1) {
-            return -1;
-        }
+    if (tg_spawn_fds(ctx->spawn) == -1) {
+        return -1;
     }
-
-    /*
-     * All of ours are close-on-exec; this is for what a library may have
-     * opened without.  Kernels before 5.9 and some sandboxes refuse it.
-     */
-    (void) close_range(3, ~0u, 0);
 
     (void) umask(TG_SPAWN_UMASK);
 

@@ -1,6 +1,6 @@
 /*
  * Starts one program, isolated from the runner: its own session and process
- * group, default signals, three descriptors and no more, and bound to the
+ * group, default signals, four descriptors and no more, and bound to the
  * runner's life.
  */
 #ifndef TG_SPAWN_H
@@ -8,11 +8,14 @@
 
 #include <sys/types.h>
 
+/* Standard input and outputs, and where it reports its progress. */
+#define TG_SPAWN_FDS 4
+
 typedef struct {
     char *const *argv; /* argv[0] is the path of the program */
     char *const *envp;
     const char *cwd;
-    int fds[3]; /* become 0, 1 and 2; all above 2 */
+    int fds[TG_SPAWN_FDS]; /* become 0, 1, 2 and 3; all above 2 */
 } tg_spawn_t;
 
 typedef enum {

@@ -28,6 +28,9 @@ sub fails {
 my ($status, $out, $err) = runner('--help');
 is $status, 0, '--help';
 like $out, qr/--state-dir DIR/, 'says how to use it';
+($status, $out, $err) = runner('--version');
+is $status, 0, '--version';
+like $out, qr/^toolgate-runner \d+\.\d+\.\d+$/, 'says it';
 
 fails('no state directory', 2, qr/usage:/);
 fails('unknown option', 2, qr/usage:/, '--state-dir', $state, '--what');
@@ -121,7 +124,8 @@ my ($ignored) = slurp('/proc/' . $runner->pid . '/status')
 is hex($ignored) & ~(1 << 12 | 1 << 0), 0, 'but SIGPIPE and SIGHUP, none is '
     . 'ignored';
 like Toolgate::Runner::exec($c, ['/usr/bin/env'])->{result}{stdout},
-    qr/\APATH=.*\nHOME=.*\nLANG=C.UTF-8\nTOOL_NAME=tool\n\z/,
+    qr/\APATH=.*\nHOME=.*\nLANG=C.UTF-8\nTOOL_NAME=tool
+        \nTOOL_PROGRESS_FD=3\n\z/x,
     'a program gets a clean environment';
 
 # Another one sees that somebody serves, and says nothing.

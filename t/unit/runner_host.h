@@ -36,6 +36,7 @@ typedef struct {
     unsigned next_id;
     int is_late;
     int is_blocked; /* what may_start says no to */
+    int is_deaf;    /* what may_tell says no to */
     int nidle;
 } host_t;
 
@@ -59,8 +60,14 @@ host_may_start(void *ctx, tg_peer_t *peer)
     return !host.is_blocked;
 }
 
+static inline int
+host_may_tell(void *ctx, tg_peer_t *peer)
+{
+    return !host.is_deaf;
+}
+
 static inline void
-host_answered(void *ctx, tg_peer_t *peer)
+host_told(void *ctx, tg_peer_t *peer)
 {
 }
 
@@ -77,7 +84,8 @@ static const tg_peer_ops_t host_peer_ops = {
 
 static const tg_execs_ops_t host_execs_ops = {
     .may_start = host_may_start,
-    .answered = host_answered,
+    .may_tell = host_may_tell,
+    .told = host_told,
     .idle = host_idle,
 };
 

@@ -152,7 +152,8 @@ test_environment(void)
     CU_ASSERT(host_exec("{\"tool\":\"my tool\",\"argv\":[\"/usr/bin/env\"]}"));
     snprintf(expected, sizeof(expected),
              "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:"
-             "/bin\n%s\nLANG=C.UTF-8\nTOOL_NAME=my tool\n",
+             "/bin\n%s\nLANG=C.UTF-8\nTOOL_NAME=my tool\n"
+             "TOOL_PROGRESS_FD=3\n",
              host.execs.env.home);
     CU_ASSERT(host_is_text("stdout", expected));
 
@@ -160,7 +161,8 @@ test_environment(void)
         host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/env\"],"
                   "\"env\":[\"A=1\",\"HOME=/h\",\"A=2=3\",\"PATH=/p\"]}"));
     CU_ASSERT(host_is_text("stdout", "PATH=/p\nHOME=/h\nLANG=C.UTF-8\n"
-                                     "TOOL_NAME=t\nA=2=3\n"));
+                                     "TOOL_NAME=t\nTOOL_PROGRESS_FD=3\n"
+                                     "A=2=3\n"));
 }
 
 static void
@@ -169,10 +171,10 @@ test_isolation(void)
     const char *text;
     int pid, pgrp, sid;
 
-    /* Three, and the one that ls reads the directory with. */
+    /* Four, and the one that ls reads the directory with. */
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/ls\","
                         "\"/proc/self/fd\"]}"));
-    CU_ASSERT(host_is_text("stdout", "0\n1\n2\n3\n"));
+    CU_ASSERT(host_is_text("stdout", "0\n1\n2\n3\n4\n"));
 
     CU_ASSERT(host_exec(host_sh("read -r pid name state ppid pgrp sid rest "
                                 "</proc/self/stat; echo $pid $pgrp $sid; pwd; "

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static const tg_exec_env_t test_env = { "PATH=/bin", "HOME=/h", "LANG=C" };
+static const tg_exec_env_t test_env = { "PATH=/bin", "HOME=/h", "LANG=C",
+                                        "P=3" };
 
 static int
 test_read(tg_exec_params_t *params, const char *text, const char **why)
@@ -34,7 +35,12 @@ test_params_full(void)
                         "\"x y\"],\"other\":[1,{}],\"env\":[\"A=1\",\"B=\","
                         "\"A=2\",\"TOOL_NAME=x\"],\"cwd\":\"/tmp\","
                         "\"stdin\":\"a\\u0000b\",\"timeout_ms\":5e3,"
-                        "\"max_output\":7}",
+                        "\"max_timeout_ms\":6000,\"max_output\":7,"
+                        "\"limits\":[{\"name\":\"n\",\"key\":\"k\\u00e9\","
+                        "\"concurrency\":2,\"queue\":10,\"x\":1},"
+                        "{\"queue\":0,\"concurrency\":65536,\"key\":\"\","
+                        "\"name\":\"m\"},{\"name\":\"n\",\"key\":\"k\","
+                        "\"concurrency\":1}]}",
                         &why)
               == TG_OK);
     CU_ASSERT_STRING_EQUAL(params.tool, "w\xc3\xa9");
@@ -46,13 +52,23 @@ test_params_full(void)
     CU_ASSERT_STRING_EQUAL(params.envp[1], "HOME=/h");
     CU_ASSERT_STRING_EQUAL(params.envp[2], "LANG=C");
     CU_ASSERT_STRING_EQUAL(params.envp[3], "TOOL_NAME=x");
-    CU_ASSERT_STRING_EQUAL(params.envp[4], "A=2");
-    CU_ASSERT_STRING_EQUAL(params.envp[5], "B=");
-    CU_ASSERT_PTR_NULL(params.envp[6]);
+    CU_ASSERT_STRING_EQUAL(params.envp[4], "P=3");
+    CU_ASSERT_STRING_EQUAL(params.envp[5], "A=2");
+    CU_ASSERT_STRING_EQUAL(params.envp[6], "B=");
+    CU_ASSERT_PTR_NULL(params.envp[7]);
     CU_ASSERT_STRING_EQUAL(params.cwd, "/tmp");
     CU_ASSERT(tg_str_eq(params.input, tg_str("a\0b", 3)));
     CU_ASSERT_EQUAL(params.timeout_ms, 5000);
+    CU_ASSERT_EQUAL(params.max_timeout_ms, 6000);
     CU_ASSERT_EQUAL(params.max_output, 7);
+    CU_ASSERT_EQUAL(params.nlimits, 3);
+    CU_ASSERT_STRING_EQUAL(params.limits[0].name, "n");
+    CU_ASSERT_STRING_EQUAL(params.limits[0].key, "k\xc3\xa9");
+    CU_ASSERT_EQUAL(params.limits[0].concurrency, 2);
+    CU_ASSERT_EQUAL(params.limits[0].queue, 10);
+    CU_ASSERT_STRING_EQUAL(params.limits[1].key, "");
+    CU_ASSERT_EQUAL(params.limits[1].concurrency, 65536);
+    CU_ASSERT_EQUAL(params.limits[2].queue, 0);
     tg_exec_params_free(&params);
 }
 
@@ -68,6 +84,8 @@ test_params_least(void)
     CU_ASSERT_STRING_EQUAL(params.envp[3], "TOOL_NAME=");
     CU_ASSERT_EQUAL(params.input.len, 0);
     CU_ASSERT_EQUAL(params.timeout_ms, TG_EXEC_TIMEOUT);
+    CU_ASSERT_EQUAL(params.max_timeout_ms, TG_EXEC_TIMEOUT_MAX);
+    CU_ASSERT_EQUAL(params.nlimits, 0);
     CU_ASSERT_EQUAL(params.max_output, TG_EXEC_OUTPUT);
     tg_exec_params_free(&params);
 }
@@ -93,6 +111,7 @@ test_params_wrong(void)
         { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":0}" },
         { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":1.5}" },
         { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"timeout_ms\":3e9}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_timeout_ms\":0}" },
         { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_output\":-1}" },
         { TG_BAD,
           "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_output\":33554433}" },
@@ -124,6 +143,56 @@ test_params_wrong(void)
 }
 
 static void
+test_params_limits(void)
+{
+    static const struct {
+        int rc;
+        const char *limits;
+    } cases[] = {
+        { TG_OK, "[]" },
+        { TG_OK, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1}]" },
+        { TG_BAD, "{}" },
+        { TG_BAD, "null" },
+        { TG_BAD, "[1]" },
+        { TG_BAD, "[{}]" },
+        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\"}]" },
+        { TG_BAD, "[{\"name\":\"n\",\"concurrency\":1}]" },
+        { TG_BAD, "[{\"key\":\"k\",\"concurrency\":1}]" },
+        { TG_BAD, "[{\"name\":\"n\",\"key\":1,\"concurrency\":1}]" },
+        { TG_BAD, "[{\"name\":1,\"key\":\"k\",\"concurrency\":1}]" },
+        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":0}]" },
+        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1.5}]" },
+        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1,"
+                  "\"queue\":-1}]" },
+        { TG_BAD, "[{\"name\":\"n\",\"key\":\"k\",\"concurrency\":1,"
+                  "\"queue\":3e9}]" },
+        { TG_BAD, "[{\"name\":\"n\",\"key\":\"\\u0000\",\"concurrency\":1}]" },
+        { TG_BAD, "[{\"name\":\"n\",\"key\":\"1\",\"concurrency\":1},"
+                  "{\"name\":\"n\",\"key\":\"2\",\"concurrency\":1},"
+                  "{\"name\":\"n\",\"key\":\"3\",\"concurrency\":1},"
+                  "{\"name\":\"n\",\"key\":\"4\",\"concurrency\":1},"
+                  "{\"name\":\"n\",\"key\":\"5\",\"concurrency\":1}]" },
+    };
+    tg_exec_params_t params;
+    const char *why;
+    char text[1024];
+    size_t i;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(text, sizeof(text),
+                 "{\"tool\":\"t\",\"argv\":[\"/a\"],\"limits\":%s}",
+                 cases[i].limits);
+
+        if (test_read(&params, text, &why) != cases[i].rc) {
+            fprintf(stderr, "%s\n", text);
+            CU_FAIL("another result");
+        }
+
+        tg_exec_params_free(&params);
+    }
+}
+
+static void
 test_params_many(void)
 {
     tg_exec_params_t params;
@@ -147,13 +216,15 @@ test_params_many(void)
     }
 }
 
+static const tg_exec_times_t test_spent = { 3, 4 };
+
 static void
 test_answer_is(const tg_exec_output_t *output, int status, const char *json)
 {
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_exec_answer_status(&text, output, "t", status);
+    tg_exec_answer_status(&text, output, "t", status, &test_spent);
     CU_ASSERT(tg_json_check(tg_buf_view(&text), NULL) == TG_OK);
 
     if (!tg_str_eq(tg_buf_view(&text), tg_str_c(json))) {
@@ -171,7 +242,8 @@ test_answers(void)
 
     tg_exec_output_init(&output, 5);
     test_answer_is(&output, 0,
-                   "{\"status\":\"exited\",\"code\":0,\"stdout\":\"\"}");
+                   "{\"status\":\"exited\",\"code\":0,\"queued_ms\":3,"
+                   "\"ran_ms\":4,\"stdout\":\"\"}");
     CU_ASSERT(tg_exec_output_out(&output, "a\n", 2) == TG_OK);
     CU_ASSERT(tg_exec_output_out(&output, "\xc3\xa9", 2) == TG_OK);
     CU_ASSERT(tg_exec_output_out(&output, "bc", 2) == TG_LIMIT);
@@ -179,14 +251,17 @@ test_answers(void)
     CU_ASSERT(tg_exec_output_out(&output, "", 0) == TG_OK);
     CU_ASSERT(tg_exec_output_out(&output, "x", 1) == TG_LIMIT);
     test_answer_is(&output, W_EXITCODE(0, 0),
-                   "{\"status\":\"exited\",\"code\":0,\"stdout\":"
+                   "{\"status\":\"exited\",\"code\":0,\"queued_ms\":3,"
+                   "\"ran_ms\":4,\"stdout\":"
                    "\"a\\n\xc3\xa9\\\"\"}");
     tg_exec_output_err(&output, "e\t\xff", 3);
     test_answer_is(&output, W_EXITCODE(7, 0),
-                   "{\"status\":\"exited\",\"code\":7,\"stdout\":"
+                   "{\"status\":\"exited\",\"code\":7,\"queued_ms\":3,"
+                   "\"ran_ms\":4,\"stdout\":"
                    "\"a\\n\xc3\xa9\\\"\",\"stderr\":\"e\\t\xef\xbf\xbd\"}");
     test_answer_is(&output, W_EXITCODE(0, SIGSEGV),
-                   "{\"status\":\"signalled\",\"signal\":11,\"stdout\":"
+                   "{\"status\":\"signalled\",\"signal\":11,\"queued_ms\":3,"
+                   "\"ran_ms\":4,\"stdout\":"
                    "\"a\\n\xc3\xa9\\\"\",\"stderr\":\"e\\t\xef\xbf\xbd\"}");
     tg_exec_output_deinit(&output);
 }
@@ -206,7 +281,8 @@ test_answer_large_failure(void)
     }
 
     test_answer_is(&output, W_EXITCODE(1, 0),
-                   "{\"status\":\"exited\",\"code\":1,\"stdout\":\"\","
+                   "{\"status\":\"exited\",\"code\":1,\"queued_ms\":3,"
+                   "\"ran_ms\":4,\"stdout\":\"\","
                    "\"stderr\":\"\"}");
     tg_exec_output_deinit(&output);
 }
@@ -247,7 +323,8 @@ test_tail(void)
 
         tg_exec_output_err(&output, "!", 1);
         tg_buf_init(&json, tg_alloc_libc());
-        tg_exec_answer_status(&json, &output, "t", W_EXITCODE(1, 0));
+        tg_exec_answer_status(&json, &output, "t", W_EXITCODE(1, 0),
+                              &test_spent);
         CU_ASSERT(tg_json_get(tg_buf_view(&json), TG_STR("stderr"), &tail)
                   == TG_OK);
         tail = tg_json_body(tail);
@@ -276,7 +353,8 @@ test_tail_uncut(void)
         tg_exec_output_init(&output, 0);
         tg_exec_output_err(&output, text, len);
         tg_buf_init(&json, tg_alloc_libc());
-        tg_exec_answer_status(&json, &output, "t", W_EXITCODE(1, 0));
+        tg_exec_answer_status(&json, &output, "t", W_EXITCODE(1, 0),
+                              &test_spent);
         CU_ASSERT(tg_json_get(tg_buf_view(&json), TG_STR("stderr"), &tail)
                   == TG_OK);
         CU_ASSERT(tail.len
@@ -310,11 +388,9 @@ test_times(void)
 }
 
 static CU_TestInfo test_params[] = {
-    { "all members", test_params_full },
-    { "the least", test_params_least },
-    { "wrong ones", test_params_wrong },
-    { "many strings", test_params_many },
-    CU_TEST_INFO_NULL,
+    { "all members", test_params_full },  { "the least", test_params_least },
+    { "wrong ones", test_params_wrong },  { "limits", test_params_limits },
+    { "many strings", test_params_many }, CU_TEST_INFO_NULL,
 };
 
 static CU_TestInfo test_output[] = {

@@ -1,0 +1,117 @@
+#include "runner/tg_limit.h"
+
+#include <stdlib.h>
+
+/* Few: a limit is there only while calls of it are. */
+tg_limit_t *
+tg_limit_find(tg_limit_t *list, const tg_exec_limit_t *wanted)
+{
+    tg_limit_t *limit;
+
+    for (limit = list; limit != NULL; limit = limit->next) {
+        if (strcmp(limit->key, wanted->key) == 0) {
+            limit->concurrency = wanted->concurrency;
+            limit->queue = wanted->queue;
+            return limit;
+        }
+    }
+
+    return NULL;
+}
+
+tg_limit_t *
+tg_limit_get(tg_limit_t **list, const tg_exec_limit_t *wanted)
+{
+    tg_limit_t *limit;
+    size_t size;
+
+    limit = tg_limit_find(*list, wanted);
+
+    if (limit != NULL) {
+        limit->refs++;
+        return limit;
+    }
+
+    size = strlen(wanted->key) + 1;
+    limit = calloc(1, sizeof(*limit) + size);
+
+    if (limit == NULL) {
+        return NULL;
+    }
+
+    memcpy(limit->key, wanted->key, size);
+    limit->concurrency = wanted->concurrency;
+    limit->queue = wanted->queue;
+    limit->refs = 1;
+    limit->next = *list;
+
+    if (limit->next != NULL) {
+        limit->next->prev = limit;
+    }
+
+    *list = limit;
+
+    return limit;
+}
+
+void
+tg_limit_unref(tg_limit_t **list, tg_limit_t *limit)
+{
+    if (--limit->refs != 0) {
+        return;
+    }
+
+    if (limit->prev != NULL) {
+        limit->prev->next = limit->next;
+    } else {
+        *list = limit->next;
+    }
+
+    if (limit->next != NULL) {
+        limit->next->prev = limit->prev;
+    }
+
+    free(limit);
+}
+
+int
+tg_limit_is_busy(const tg_limit_t *limit)
+{
+    return limit->nrunning >= limit->concurrency;
+}
+
+/*
+ * Calls may wait for something else, with places of their own kind free:
+ * as many as there are such places count as if they ran.
+ */
+int
+tg_limit_is_full(const tg_limit_t *limit)
+{
+    unsigned places;
+
+    places = tg_limit_is_busy(limit) ? 0 : limit->concurrency - limit->nrunning;
+
+    return limit->nwaiting >= places + limit->queue;
+}
+
+void
+tg_limit_put(tg_buf_t *text, const tg_limit_t *limit, const char *name)
+{
+    tg_buf_uint(text, limit->nrunning);
+    tg_buf_text(text, limit->nrunning == 1 ? " call runs (" : " calls run (");
+    tg_buf_text(text, name);
+    tg_buf_char(text, ' ');
+    tg_buf_uint(text, limit->concurrency);
+    tg_buf_text(text, ") and ");
+
+    if (limit->queue == 0 && limit->nwaiting == 0) {
+        tg_buf_text(text, "none may wait (queue=0)");
+        return;
+    }
+
+    tg_buf_uint(text, limit->nwaiting);
+    tg_buf_text(text,
+                limit->nwaiting == 1 ? " waits (queue=" : " wait (queue=");
+    tg_buf_uint(text, limit->queue);
+    tg_buf_char(text, ')');
+}

@@ -1,0 +1,41 @@
+/*
+ * How many calls of one kind may run and wait at once.
+ *
+ * A kind is what the caller says: calls with the same key.  It lives as long
+ * as calls of it do.  The numbers are those of the newest call, so that a
+ * reload that changes them counts for the calls that wait already.
+ */
+#ifndef TG_LIMIT_H
+#define TG_LIMIT_H
+
+#include "core/tg_buf.h"
+#include "runner/tg_exec_params.h"
+
+typedef struct tg_limit_s tg_limit_t;
+
+struct tg_limit_s {
+    tg_limit_t *next;
+    tg_limit_t *prev;
+    unsigned concurrency;
+    unsigned queue;
+    unsigned nrunning;
+    unsigned nwaiting; /* whatever they wait for */
+    unsigned refs;
+    char key[];
+};
+
+/* The limit of this key, with these numbers from now on; NULL: no calls. */
+tg_limit_t *tg_limit_find(tg_limit_t *list, const tg_exec_limit_t *wanted);
+
+/* The same for a call, which then counts; NULL: no memory. */
+tg_limit_t *tg_limit_get(tg_limit_t **list, const tg_exec_limit_t *wanted);
+void tg_limit_unref(tg_limit_t **list, tg_limit_t *limit);
+
+/* Must those that come wait?  Must they not even wait? */
+int tg_limit_is_busy(const tg_limit_t *limit);
+int tg_limit_is_full(const tg_limit_t *limit);
+
+/* Appends "2 calls run (concurrency 2) and 10 wait (queue=10)". */
+void tg_limit_put(tg_buf_t *text, const tg_limit_t *limit, const char *name);
+
+#endif

@@ -1,0 +1,208 @@
+#include "runner/tg_progress.h"
+
+#include "core/tg_json.h"
+#include "core/tg_number.h"
+
+/* Raw values; absent ones have data NULL. */
+typedef struct {
+    tg_str_t progress;
+    tg_str_t total;
+    tg_str_t message;
+} tg_progress_line_t;
+
+void
+tg_progress_init(tg_progress_t *progress)
+{
+    memset(progress, 0, sizeof(*progress));
+    tg_buf_init(&progress->line, tg_alloc_libc());
+    tg_buf_init(&progress->newest, tg_alloc_libc());
+}
+
+void
+tg_progress_deinit(tg_progress_t *progress)
+{
+    tg_buf_deinit(&progress->line);
+    tg_buf_deinit(&progress->newest);
+}
+
+static int
+tg_progress_members(tg_progress_line_t *line, tg_str_t text)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+    int rc;
+
+    memset(line, 0, sizeof(*line));
+    tg_json_init(&json, text);
+    rc = tg_json_object(&json);
+
+    while (rc == TG_OK && (rc = tg_json_member(&json, &key)) == TG_OK) {
+        rc = tg_json_value(&json, &value);
+
+        if (tg_json_body_is(key, TG_STR("progress"))) {
+            line->progress = value;
+        } else if (tg_json_body_is(key, TG_STR("total"))) {
+            line->total = value;
+        } else if (tg_json_body_is(key, TG_STR("message"))) {
+            line->message = value;
+        }
+    }
+
+    return rc == TG_END ? tg_json_end(&json) : TG_BAD;
+}
+
+/* Makes null absent; says whether the value is there as it should be. */
+static int
+tg_progress_is(tg_str_t *value, tg_json_type_t type)
+{
+    if (value->data != NULL && tg_json_type(*value) == TG_JSON_NULL) {
+        *value = TG_STR_NONE;
+    }
+
+    return value->data == NULL
+           || (tg_json_type(*value) == type
+               && (type != TG_JSON_NUMBER || value->len <= TG_PROGRESS_MAX));
+}
+
+static int
+tg_progress_rises(const tg_progress_t *progress, tg_str_t raw)
+{
+    tg_number_t now, before;
+
+    if (tg_number_parse(raw, &now) != TG_OK) {
+        return 0;
+    }
+
+    if (progress->last_len == 0) {
+        return 1;
+    }
+
+    (void) tg_number_parse(tg_str(progress->last, progress->last_len), &before);
+
+    return tg_number_compare(&now, &before) > 0;
+}
+
+static void
+tg_progress_member(tg_buf_t *json, const char *key, tg_str_t raw)
+{
+    if (raw.data != NULL) {
+        tg_buf_text(json, key);
+        tg_buf_str(json, raw);
+    }
+}
+
+static int
+tg_progress_line(tg_progress_t *progress, tg_str_t text)
+{
+    tg_progress_line_t line;
+    tg_buf_t *newest;
+
+    if (tg_progress_members(&line, text) != TG_OK
+        || !tg_progress_is(&line.progress, TG_JSON_NUMBER)
+        || !tg_progress_is(&line.total, TG_JSON_NUMBER)
+        || !tg_progress_is(&line.message, TG_JSON_STRING)
+        || line.progress.data == NULL
+        || !tg_progress_rises(progress, line.progress))
+    {
+        return 0;
+    }
+
+    memcpy(progress->last, line.progress.data, line.progress.len);
+    progress->last_len = line.progress.len;
+    newest = &progress->newest;
+    tg_buf_truncate(newest, 0);
+    tg_progress_member(newest, "\"progress\":", line.progress);
+    tg_progress_member(newest, ",\"total\":", line.total);
+    tg_progress_member(newest, ",\"message\":", line.message);
+
+    /* The call goes on; nobody hears of this one. */
+    if (tg_buf_failed(newest)) {
+        tg_buf_truncate(newest, 0);
+    }
+
+    return 1;
+}
+
+/* The next part of a line, from the newline before it or somewhere in it. */
+static void
+tg_progress_keep(tg_progress_t *progress, tg_str_t part)
+{
+    if (progress->is_skipping) {
+        return;
+    }
+
+    if (progress->line.len + part.len <= TG_PROGRESS_LINE_MAX) {
+        tg_buf_str(&progress->line, part);
+
+        if (!tg_buf_failed(&progress->line)) {
+            return;
+        }
+    }
+
+    progress->is_skipping = 1;
+}
+
+/* That was all of the line. */
+static int
+tg_progress_end_line(tg_progress_t *progress)
+{
+    int rc;
+
+    rc = 0;
+
+    if (!progress->is_skipping && progress->line.len != 0) {
+        rc = tg_progress_line(progress, tg_buf_view(&progress->line));
+    }
+
+    tg_buf_truncate(&progress->line, 0);
+    progress->is_skipping = 0;
+
+    return rc;
+}
+
+int
+tg_progress_feed(tg_progress_t *progress, const char *data, size_t len)
+{
+    const char *end, *newline;
+    int has_risen;
+    size_t n;
+
+    has_risen = 0;
+
+    for (end = data + len; data < end; data = newline + 1) {
+        newline = memchr(data, '\n', (size_t) (end - data));
+
+        if (newline == NULL) {
+            tg_progress_keep(progress, tg_str(data, (size_t) (end - data)));
+            break;
+        }
+
+        n = (size_t) (newline - data);
+
+        /* Whole, as nearly always: without a copy. */
+        if (progress->line.len == 0 && !progress->is_skipping
+            && n <= TG_PROGRESS_LINE_MAX)
+        {
+            has_risen |= tg_progress_line(progress, tg_str(data, n));
+            continue;
+        }
+
+        tg_progress_keep(progress, tg_str(data, n));
+        has_risen |= tg_progress_end_line(progress);
+    }
+
+    return has_risen;
+}
+
+int
+tg_progress_end(tg_progress_t *progress)
+{
+    return tg_progress_end_line(progress);
+}
+
+void
+tg_progress_take(tg_progress_t *progress, tg_buf_t *json)
+{
+    tg_buf_str(json, tg_buf_view(&progress->newest));
+    tg_buf_truncate(&progress->newest, 0);
+}
