@@ -1,0 +1,297 @@
+/*
+ * Cancellation under load: it reaches exactly the call that it names, in
+ * whatever state that is, and ends its whole process group and no other.
+ *
+ * Slots and queues are full all the time.  Every program is a shell that
+ * waits for a child, so that one that lost either would answer; and in these
+ * tests nobody may.
+ *
+ * TOOLGATE_TEST_CANCELS: how many running programs to cancel, 1000.
+ */
+#include "runner_host.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define CANCELS 250
+#else
+#define CANCELS 1000
+#endif
+
+/* Calls at any time: the slots, as many that wait for one, and some more. */
+#define CALLS (TG_EXEC_RUNNING_MAX + 32)
+/* How many are cancelled at the same moment. */
+#define BURST 12
+
+typedef struct {
+    pid_t pid; /* 0: it had not been started */
+    unsigned id;
+} victim_t;
+
+typedef struct {
+    victim_t victims[BURST];
+    int n;
+} burst_t;
+
+static unsigned test_seed = 1;
+static int test_sent;
+static int test_dropped; /* before their start */
+
+/* Repeatable: no other numbers tomorrow. */
+static unsigned
+test_random(unsigned below)
+{
+    test_seed = test_seed * 1103515245u + 12345u;
+
+    return (test_seed >> 16) % below;
+}
+
+/* Every fourth is of a kind of which three may run and the others wait. */
+static void
+test_fill(void)
+{
+    static const char *const limit =
+        ",\"timeout_ms\":600000,\"limits\":[{\"name\":\"concurrency\","
+        "\"key\":\"k\",\"concurrency\":3,\"queue\":1000}]";
+
+    while (host.peer.ncalls < CALLS) {
+        (void) host_send(
+            host_sh("sleep 1000 & wait",
+                    test_sent % 4 == 0 ? limit : ",\"timeout_ms\":600000"));
+        test_sent++;
+    }
+}
+
+static unsigned
+test_id(const tg_call_t *call)
+{
+    int64_t id;
+
+    CU_ASSERT_FATAL(tg_json_int64(call->reply.id, &id) == TG_OK);
+
+    return (unsigned) id;
+}
+
+static int
+test_is_gone(void *ctx)
+{
+    const burst_t *burst;
+    int i;
+
+    burst = ctx;
+
+    for (i = 0; i < burst->n; i++) {
+        if (burst->victims[i].pid != 0
+            && !(kill(-burst->victims[i].pid, 0) == -1 && errno == ESRCH))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* Chooses some of all calls, and says how many of them run. */
+static int
+test_choose(burst_t *burst)
+{
+    const tg_exec_t *exec;
+    const tg_call_t *call;
+    unsigned skip, i;
+    int running;
+
+    running = 0;
+    burst->n = 0;
+
+    /* From each stretch of the list one, so that none comes twice. */
+    for (call = host.peer.calls; burst->n < BURST; burst->n++) {
+        skip = test_random(CALLS / BURST);
+
+        for (i = 0; i < CALLS / BURST; i++, call = call->next) {
+            if (i != skip) {
+                continue;
+            }
+
+            exec = call->host;
+            burst->victims[burst->n].id = test_id(call);
+            burst->victims[burst->n].pid = exec->pid;
+            running += exec->pid != 0;
+        }
+    }
+
+    return running;
+}
+
+/* Those that were not meant are all there, with both of their processes. */
+static int
+test_others_are_well(void)
+{
+    const tg_exec_t *exec;
+    const tg_call_t *call;
+    int n;
+
+    for (n = 0, call = host.peer.calls; call != NULL; call = call->next, n++) {
+        exec = call->host;
+
+        if (exec->call != call
+            || (exec->state != TG_EXEC_QUEUED && exec->state != TG_EXEC_RUNNING)
+            || exec->is_reaped
+            || (exec->state == TG_EXEC_RUNNING && host_is_gone(exec->pid)))
+        {
+            return 0;
+        }
+    }
+
+    return n == CALLS - BURST && host.peer.out.len == 0;
+}
+
+static int
+test_wanted(void)
+{
+    const char *text;
+
+    text = getenv("TOOLGATE_TEST_CANCELS");
+
+    return text != NULL && atoi(text) > 0 ? atoi(text) : CANCELS;
+}
+
+static void
+test_cancel(void)
+{
+    int done, wanted, i;
+    uint64_t started;
+    burst_t burst;
+
+    wanted = test_wanted();
+    started = host.execs.nstarted;
+
+    for (done = 0; done < wanted;) {
+        test_fill();
+        i = test_choose(&burst);
+        done += i;
+        test_dropped += BURST - i;
+
+        for (i = 0; i < burst.n; i++) {
+            host_cancel(burst.victims[i].id);
+        }
+
+        CU_ASSERT_FATAL(host_until(test_is_gone, &burst));
+        CU_ASSERT_FATAL(test_others_are_well());
+
+        /* Their numbers stand for nobody now. */
+        for (i = 0; i < burst.n; i++) {
+            host_cancel(burst.victims[i].id);
+        }
+    }
+
+    /* None of those that were dropped from the queue was ever started. */
+    CU_ASSERT(host.execs.nstarted - started + (unsigned) test_dropped
+                  + host.execs.nqueued
+              == (unsigned) test_sent);
+    printf("%d running programs cancelled, %d waiting ...", done, test_dropped);
+}
+
+/* The end of the connection is the cancellation of all its calls. */
+static void
+test_disconnect(void)
+{
+    const tg_call_t *call;
+    pid_t pids[CALLS];
+    int i, n;
+
+    test_fill();
+
+    for (n = 0, call = host.peer.calls; call != NULL; call = call->next) {
+        pids[n] = ((tg_exec_t *) call->host)->pid;
+        n += pids[n] != 0;
+    }
+
+    CU_ASSERT(n == TG_EXEC_RUNNING_MAX);
+    tg_peer_deinit(&host.peer);
+    host_peer_init();
+    CU_ASSERT(host_until(host_no_exec, NULL));
+
+    for (i = 0; i < n; i++) {
+        CU_ASSERT(kill(-pids[i], 0) == -1 && errno == ESRCH);
+    }
+
+    CU_ASSERT_PTR_NULL(host.execs.limits);
+}
+
+static int
+test_is_draining(void *ctx)
+{
+    return host.execs.slots != NULL
+           && host.execs.slots->state == TG_EXEC_DRAINING;
+}
+
+/* The program has ended, but its outputs are still held open. */
+static void
+test_draining(void)
+{
+    unsigned id;
+    pid_t pid;
+    int i;
+
+    for (i = 0; i < 20; i++) {
+        id = host_send(host_sh("sleep 1000 & exit", ""));
+        CU_ASSERT_FATAL(host_until(test_is_draining, NULL));
+        pid = host.execs.slots->pid;
+        host_cancel(id);
+        CU_ASSERT_FATAL(host_until(host_no_exec, NULL));
+        CU_ASSERT(kill(-pid, 0) == -1 && errno == ESRCH);
+        CU_ASSERT(host.peer.out.len == 0);
+    }
+}
+
+/* One that was answered, but whose program is still being ended. */
+static void
+test_ending(void)
+{
+    unsigned id, other;
+    pid_t pid;
+
+    id = host_send(host_sh("trap '' TERM; while :; do sleep 0.05; done",
+                           ",\"timeout_ms\":200"));
+    other = host_send(host_sh("sleep 1000 & wait", ""));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(host.execs.nrunning == 2);
+    host_cancel(id);
+    CU_ASSERT(host.peer.ncalls == 1);
+    pid = ((tg_exec_t *) host.peer.calls->host)->pid;
+    CU_ASSERT(!host_is_gone(pid));
+    host_cancel(other);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.peer.out.len == 0);
+}
+
+static CU_TestInfo test_of_cancel[] = {
+    { "running and waiting", test_cancel },
+    { "disconnect", test_disconnect },
+    { "draining", test_draining },
+    { "ending", test_ending },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_SuiteInfo test_suites[] = {
+    { "runner cancel", NULL, NULL, NULL, NULL, test_of_cancel },
+    CU_SUITE_INFO_NULL,
+};
+
+int
+main(void)
+{
+    unsigned failures;
+
+    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
+        return 2;
+    }
+
+    CU_register_suites(test_suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    failures += host_deinit();
+
+    return failures == 0 ? 0 : 1;
+}

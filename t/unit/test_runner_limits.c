@@ -1,0 +1,524 @@
+/*
+ * How many calls of one kind run and wait, and for how long they did.
+ */
+#include "runner_host.h"
+
+/* --- one limit --- */
+
+static int
+test_put_is(const tg_limit_t *limit, const char *expected)
+{
+    tg_buf_t text;
+    int rc;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_limit_put(&text, limit, "concurrency");
+    rc = tg_str_eq(tg_buf_view(&text), tg_str_c(expected));
+
+    if (!rc) {
+        fprintf(stderr, "%.*s\n", (int) text.len, text.data);
+    }
+
+    tg_buf_deinit(&text);
+
+    return rc;
+}
+
+static void
+test_text(void)
+{
+    tg_exec_limit_t wanted = { NULL, (char *) (uintptr_t) "k", 2, 10 };
+    tg_limit_t *list, *limit;
+
+    list = NULL;
+    limit = tg_limit_get(&list, &wanted);
+    CU_ASSERT_FATAL(limit != NULL);
+    limit->nrunning = 2;
+    limit->nwaiting = 10;
+    CU_ASSERT(test_put_is(limit, "2 calls run (concurrency 2) and 10 wait "
+                                 "(queue=10)"));
+    limit->nrunning = 1;
+    limit->nwaiting = 1;
+    CU_ASSERT(test_put_is(limit, "1 call runs (concurrency 2) and 1 waits "
+                                 "(queue=10)"));
+    limit->queue = 0;
+    limit->nwaiting = 0;
+    CU_ASSERT(test_put_is(limit, "1 call runs (concurrency 2) and none may "
+                                 "wait (queue=0)"));
+    tg_limit_unref(&list, limit);
+    CU_ASSERT_PTR_NULL(list);
+}
+
+static void
+test_places(void)
+{
+    tg_exec_limit_t wanted = { NULL, (char *) (uintptr_t) "k", 2, 1 };
+    static const struct {
+        unsigned concurrency, queue, running, waiting;
+        int is_busy, is_full;
+    } cases[] = {
+        { 1, 0, 0, 0, 0, 0 }, { 1, 0, 1, 0, 1, 1 }, { 1, 1, 1, 0, 1, 0 },
+        { 1, 1, 1, 1, 1, 1 }, { 3, 2, 2, 1, 0, 0 }, { 3, 2, 2, 2, 0, 0 },
+        { 3, 2, 2, 3, 0, 1 }, { 1, 2, 5, 1, 1, 0 }, { 1, 2, 5, 2, 1, 1 },
+        { 1, 2, 5, 9, 1, 1 }, { 2, 0, 0, 2, 0, 1 },
+    };
+    tg_limit_t *list, *limit;
+    size_t i;
+
+    list = NULL;
+    limit = tg_limit_get(&list, &wanted);
+    CU_ASSERT_FATAL(limit != NULL);
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        limit->concurrency = cases[i].concurrency;
+        limit->queue = cases[i].queue;
+        limit->nrunning = cases[i].running;
+        limit->nwaiting = cases[i].waiting;
+        CU_ASSERT(tg_limit_is_busy(limit) == cases[i].is_busy);
+        CU_ASSERT(tg_limit_is_full(limit) == cases[i].is_full);
+    }
+
+    tg_limit_unref(&list, limit);
+}
+
+static void
+test_keys(void)
+{
+    char keys[3][2] = { "a", "b", "c" };
+    tg_exec_limit_t wanted[3];
+    tg_limit_t *list, *limits[3];
+    int i;
+
+    list = NULL;
+
+    for (i = 0; i < 3; i++) {
+        wanted[i].name = NULL;
+        wanted[i].key = keys[i];
+        wanted[i].concurrency = 1;
+        wanted[i].queue = 1;
+        CU_ASSERT_PTR_NULL(tg_limit_find(list, &wanted[i]));
+        limits[i] = tg_limit_get(&list, &wanted[i]);
+        CU_ASSERT_FATAL(limits[i] != NULL);
+    }
+
+    /* The newest call's numbers count. */
+    wanted[1].concurrency = 7;
+    wanted[1].queue = 9;
+    CU_ASSERT(tg_limit_get(&list, &wanted[1]) == limits[1]);
+    CU_ASSERT(limits[1]->concurrency == 7 && limits[1]->queue == 9);
+    CU_ASSERT(limits[0]->concurrency == 1);
+
+    tg_limit_unref(&list, limits[1]);
+    CU_ASSERT(tg_limit_find(list, &wanted[1]) == limits[1]);
+    tg_limit_unref(&list, limits[1]);
+    CU_ASSERT_PTR_NULL(tg_limit_find(list, &wanted[1]));
+    CU_ASSERT(tg_limit_find(list, &wanted[0]) == limits[0]);
+    CU_ASSERT(tg_limit_find(list, &wanted[2]) == limits[2]);
+    tg_limit_unref(&list, limits[2]);
+    tg_limit_unref(&list, limits[0]);
+    CU_ASSERT_PTR_NULL(list);
+}
+
+/* --- calls --- */
+
+static const char *
+test_limit(const char *key, unsigned concurrency, unsigned queue)
+{
+    static char text[256];
+
+    snprintf(text, sizeof(text),
+             ",\"limits\":[{\"name\":\"concurrency\",\"key\":\"%s\","
+             "\"concurrency\":%u,\"queue\":%u}]",
+             key, concurrency, queue);
+
+    return text;
+}
+
+/* Waits for the file go-NAME, then says its name. */
+static unsigned
+test_send(const char *name, const char *more)
+{
+    char script[256];
+
+    snprintf(script, sizeof(script),
+             "until [ -e %s/go-%s ]; do sleep 0.01; done; echo %s", host.dir,
+             name, name);
+
+    return host_send(host_sh(script, more));
+}
+
+static void
+test_let(const char *name, int may_go)
+{
+    char path[96];
+
+    snprintf(path, sizeof(path), "%s/go-%s", host.dir, name);
+
+    if (may_go) {
+        close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    } else {
+        unlink(path);
+    }
+}
+
+/* The next answer is that of the call of this name. */
+static int
+test_answers(const char *name)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "%s\n", name);
+
+    return host_recv() && host_is_text("stdout", text);
+}
+
+static int64_t
+test_number(const char *key)
+{
+    int64_t value;
+
+    if (tg_json_int64(host_result(key), &value) != TG_OK) {
+        CU_FAIL("no such number");
+        return -1;
+    }
+
+    return value;
+}
+
+static void
+test_idle(void)
+{
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT_PTR_NULL(host.execs.limits);
+    CU_ASSERT(host.peer.out.len == 0);
+    CU_ASSERT(host.execs.bytes == 0);
+}
+
+static void
+test_one_kind(void)
+{
+    (void) test_send("a", test_limit("k", 2, 1));
+    (void) test_send("b", test_limit("k", 2, 1));
+    CU_ASSERT(host.execs.nrunning == 2);
+    (void) test_send("c", test_limit("k", 2, 1));
+    CU_ASSERT(host.execs.nrunning == 2 && host.execs.nqueued == 1);
+
+    CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 2, 1))));
+    CU_ASSERT(host_is("failure", "\"busy\""));
+    CU_ASSERT(host_is_text("message",
+                           "tool: 2 calls run (concurrency 2) and 1 waits "
+                           "(queue=1); call again when one has ended"));
+    CU_ASSERT(test_number("queued_ms") == 0 && test_number("ran_ms") == 0);
+    CU_ASSERT(host.execs.nqueued == 1);
+
+    /* Another kind, and those of none, are served meanwhile. */
+    CU_ASSERT(host_exec(host_sh("echo x", test_limit("other", 1, 0))));
+    CU_ASSERT(host_is_text("stdout", "x\n"));
+    CU_ASSERT(host_exec(host_sh("echo y", "")));
+    CU_ASSERT(host_is_text("stdout", "y\n"));
+
+    test_let("b", 1);
+    CU_ASSERT(test_answers("b"));
+    CU_ASSERT(test_number("queued_ms") < test_number("ran_ms"));
+
+    /* Its place is free with the answer, and whoever waits gets it. */
+    (void) test_send("d", test_limit("k", 2, 1));
+    CU_ASSERT(host.execs.nqueued == 1);
+    test_let("c", 1);
+    CU_ASSERT(test_answers("c"));
+    test_let("d", 1);
+    CU_ASSERT(test_answers("d"));
+    CU_ASSERT(host.execs.nrunning >= 1);
+    test_let("a", 1);
+    CU_ASSERT(test_answers("a"));
+    test_idle();
+    test_let("a", 0);
+    test_let("b", 0);
+    test_let("c", 0);
+    test_let("d", 0);
+}
+
+/* In the order of coming, also when one comes just as a place gets free. */
+static void
+test_order(void)
+{
+    static const char *const names[] = { "b", "c", "d" };
+    int i;
+
+    (void) test_send("a", test_limit("k", 1, 5));
+
+    for (i = 0; i < 3; i++) {
+        test_let(names[i], 1);
+        (void) test_send(names[i], test_limit("k", 1, 5));
+    }
+
+    CU_ASSERT(host.execs.nqueued == 3);
+    test_let("a", 1);
+    CU_ASSERT(test_answers("a"));
+    test_let("e", 1);
+    (void) test_send("e", test_limit("k", 1, 5));
+
+    for (i = 0; i < 3; i++) {
+        CU_ASSERT(test_answers(names[i]));
+        test_let(names[i], 0);
+    }
+
+    CU_ASSERT(test_answers("e"));
+    CU_ASSERT(test_number("queued_ms") > 0);
+    test_idle();
+    test_let("a", 0);
+    test_let("e", 0);
+}
+
+#define BOTH                                                                   \
+    ",\"limits\":[{\"name\":\"concurrency\",\"key\":\"%s\","                   \
+    "\"concurrency\":%u,\"queue\":%u},{\"name\":\"tool_concurrency\","         \
+    "\"key\":\"all\",\"concurrency\":2,\"queue\":2}]"
+
+/* A tool's limit and its server's: both have to have a place. */
+static void
+test_two_kinds(void)
+{
+    char one[256], two[256];
+
+    snprintf(one, sizeof(one), BOTH, "one", 1, 5);
+    snprintf(two, sizeof(two), BOTH, "two", 5, 5);
+    (void) test_send("a", one);
+    (void) test_send("b", one);
+    CU_ASSERT(host.execs.nrunning == 1 && host.execs.nqueued == 1);
+    (void) test_send("c", two);
+    CU_ASSERT(host.execs.nrunning == 2 && host.execs.nqueued == 1);
+    (void) test_send("d", two);
+    CU_ASSERT(host.execs.nrunning == 2 && host.execs.nqueued == 2);
+
+    CU_ASSERT(host_exec(host_sh("echo no", two)));
+    CU_ASSERT(host_is_text("message",
+                           "tool: 2 calls run (tool_concurrency 2) and 2 wait "
+                           "(queue=2); call again when one has ended"));
+
+    /* The place of c is for d, as b has none of its own kind. */
+    test_let("c", 1);
+    CU_ASSERT(test_answers("c"));
+    test_let("d", 1);
+    CU_ASSERT(test_answers("d"));
+    test_let("a", 1);
+    CU_ASSERT(test_answers("a"));
+    test_let("b", 1);
+    CU_ASSERT(test_answers("b"));
+    test_idle();
+    test_let("a", 0);
+    test_let("b", 0);
+    test_let("c", 0);
+    test_let("d", 0);
+}
+
+/* A reload changes the numbers: those of the newest call count. */
+static void
+test_changes(void)
+{
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        (void) test_send("a", test_limit("k", 1, 5));
+    }
+
+    CU_ASSERT(host.execs.nrunning == 1 && host.execs.nqueued == 2);
+    (void) test_send("a", test_limit("k", 3, 5));
+    CU_ASSERT(host.execs.nrunning == 3 && host.execs.nqueued == 1);
+
+    CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 1, 1))));
+    CU_ASSERT(host_is_text("message",
+                           "tool: 3 calls run (concurrency 1) and 1 waits "
+                           "(queue=1); call again when one has ended"));
+
+    test_let("a", 1);
+
+    for (i = 0; i < 4; i++) {
+        CU_ASSERT(test_answers("a"));
+    }
+
+    test_idle();
+    test_let("a", 0);
+}
+
+/*
+ * A place is held for as long as the main process lives, whoever has been
+ * answered; not for what it left in the background.
+ */
+static void
+test_held(void)
+{
+    unsigned id;
+
+    CU_ASSERT(host_exec(host_sh("trap '' TERM; while :; do sleep 0.05; done",
+                                ",\"timeout_ms\":200,\"limits\":[{\"name\":"
+                                "\"concurrency\",\"key\":\"k\","
+                                "\"concurrency\":1}]")));
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 1, 0))));
+    CU_ASSERT(host_is_text("message",
+                           "tool: 1 call runs (concurrency 1) and none may "
+                           "wait (queue=0); call again when one has ended"));
+    id = host_send(host_sh("echo yes", test_limit("k", 1, 1)));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "yes\n"));
+    CU_ASSERT(test_number("queued_ms") >= TG_EXEC_GRACE_MS / 2);
+
+    /* The same for one that was dropped. */
+    id = host_send(host_sh("exec sleep 1000", test_limit("k", 1, 0)));
+    host_cancel(id);
+    CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 1, 0))));
+    CU_ASSERT(host_is("failure", "\"busy\""));
+    CU_ASSERT(host_exec(host_sh("echo yes", test_limit("k", 1, 1))));
+    CU_ASSERT(host_is_text("stdout", "yes\n"));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+
+    CU_ASSERT(host_exec(host_sh("(trap '' TERM; while :; do sleep 0.05; done) "
+                                ">/dev/null 2>&1 3>&- &",
+                                test_limit("k", 1, 0))));
+    CU_ASSERT(host_is("code", "0"));
+    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host_exec(host_sh("echo yes", test_limit("k", 1, 0))));
+    CU_ASSERT(host_is_text("stdout", "yes\n"));
+    test_idle();
+}
+
+/* Waiting counts towards the deadline, and ends when nobody waits. */
+static void
+test_waiting(void)
+{
+    char more[512];
+    unsigned id;
+
+    (void) test_send("a", test_limit("k", 1, 2));
+    snprintf(more, sizeof(more), ",\"timeout_ms\":300%s",
+             test_limit("k", 1, 2));
+    CU_ASSERT(host_exec(host_sh("echo no", more)));
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(strstr(host_text("message"),
+                     "tool could not start within 300 ms (it waited ")
+              == host_text("message"));
+    CU_ASSERT(strstr(host_text("message"),
+                     " ms in the queue and did not run) and was dropped "
+                     "(timeout): 1 call runs (concurrency 1) and 1 waits "
+                     "(queue=2); try again later or raise timeout.")
+              != NULL);
+    CU_ASSERT(test_number("queued_ms") >= 300);
+    CU_ASSERT(test_number("ran_ms") == 0);
+    CU_ASSERT(host.execs.nqueued == 0);
+
+    /* A place in the queue is free again. */
+    id = host_send(host_sh("echo no", test_limit("k", 1, 1)));
+    CU_ASSERT(host.execs.nqueued == 1);
+    host_cancel(id);
+    CU_ASSERT(host.execs.nqueued == 0);
+
+    /* One that waited for a second and then runs has that much less. */
+    snprintf(more, sizeof(more), ",\"timeout_ms\":1000%s",
+             test_limit("k", 1, 1));
+    (void) host_send(host_sh("exec sleep 1000", more));
+    id = host_send(host_sh("sleep 0.5", ""));
+    CU_ASSERT(host_recv());
+    test_let("a", 1);
+    CU_ASSERT(test_answers("a"));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(strstr(host_text("message"),
+                     "tool did not finish within 1 s (it waited ")
+              == host_text("message"));
+    CU_ASSERT(test_number("queued_ms") >= 500);
+    CU_ASSERT(test_number("ran_ms") < 1000);
+    CU_ASSERT(test_number("queued_ms") + test_number("ran_ms") >= 1000);
+    test_idle();
+    test_let("a", 0);
+}
+
+/* Whoever only waits for a slot is not refused by its own kind. */
+static void
+test_slots(void)
+{
+    int i;
+
+    for (i = 0; i < TG_EXEC_RUNNING_MAX; i++) {
+        (void) host_send("{\"tool\":\"t\",\"argv\":[\"/bin/sleep\",\"1000\"]}");
+    }
+
+    (void) host_send(host_sh("echo one", test_limit("k", 2, 0)));
+    (void) host_send(host_sh("echo two", test_limit("k", 2, 0)));
+    CU_ASSERT(host.execs.nqueued == 2);
+    CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 2, 0))));
+    CU_ASSERT(host_is_text("message",
+                           "tool: 0 calls run (concurrency 2) and 2 wait "
+                           "(queue=0); call again when one has ended"));
+    host_cancel(1 + host.next_id - TG_EXEC_RUNNING_MAX - 3);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "one\n"));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "two\n"));
+    tg_peer_deinit(&host.peer);
+    host_peer_init();
+    test_idle();
+}
+
+/* What cannot be started gives its place back. */
+static void
+test_not_started(void)
+{
+    char params[512];
+    int i;
+
+    snprintf(params, sizeof(params), "{\"tool\":\"t\",\"argv\":[\"/no\"]%s}",
+             test_limit("k", 1, 0));
+
+    for (i = 0; i < 3; i++) {
+        CU_ASSERT(host_exec(params));
+        CU_ASSERT(host_is("failure", "\"program\""));
+    }
+
+    test_idle();
+}
+
+static CU_TestInfo test_of_limits[] = {
+    { "text", test_text },
+    { "places", test_places },
+    { "keys", test_keys },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_TestInfo test_of_calls[] = {
+    { "one kind", test_one_kind },
+    { "order", test_order },
+    { "two kinds", test_two_kinds },
+    { "changes", test_changes },
+    { "held", test_held },
+    { "waiting", test_waiting },
+    { "slots", test_slots },
+    { "not started", test_not_started },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_SuiteInfo test_suites[] = {
+    { "runner limits", NULL, NULL, NULL, NULL, test_of_limits },
+    { "runner limits, calls", NULL, NULL, NULL, NULL, test_of_calls },
+    CU_SUITE_INFO_NULL,
+};
+
+int
+main(void)
+{
+    unsigned failures;
+
+    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
+        return 2;
+    }
+
+    CU_register_suites(test_suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    failures += host_deinit();
+
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,469 @@
+/*
+ * Progress: the lines of a program, and what its caller hears of them.
+ */
+#include "runner_host.h"
+
+/* --- lines --- */
+
+/* What is told after this input, or "" when nothing is. */
+static void
+test_lines_are(const char *input, size_t portion, const char *expected)
+{
+    tg_progress_t progress;
+    size_t at, n, len;
+    tg_buf_t json;
+    int has_risen;
+
+    tg_progress_init(&progress);
+    tg_buf_init(&json, tg_alloc_libc());
+    len = strlen(input);
+    has_risen = 0;
+
+    for (at = 0; at < len; at += n) {
+        n = portion < len - at ? portion : len - at;
+        has_risen |= tg_progress_feed(&progress, input + at, n);
+    }
+
+    CU_ASSERT(has_risen == (expected[0] != '\0'));
+    CU_ASSERT(tg_progress_is_new(&progress) == has_risen);
+    tg_progress_take(&progress, &json);
+    CU_ASSERT(!tg_progress_is_new(&progress));
+
+    if (!tg_str_eq(tg_buf_view(&json), tg_str_c(expected))) {
+        fprintf(stderr, "%s by %zu: %.*s\n", input, portion, (int) json.len,
+                json.data);
+        CU_FAIL("another line");
+    }
+
+    tg_buf_deinit(&json);
+    tg_progress_deinit(&progress);
+}
+
+static const struct {
+    const char *input;
+    const char *expected;
+} test_cases[] = {
+    { "{\"progress\":1}\n", "\"progress\":1" },
+    { "{\"progress\":0}\n", "\"progress\":0" },
+    { "{\"progress\":-2.5e0}\r\n", "\"progress\":-2.5e0" },
+    { " { \"message\" : \"a\\u0041\" , \"x\":[{}], \"total\" : 10 , "
+      "\"progress\" : 3 } \n",
+      "\"progress\":3,\"total\":10,\"message\":\"a\\u0041\"" },
+    { "{\"\\u0070rogress\":1,\"total\":null,\"message\":null}\n",
+      "\"progress\":1" },
+
+    /* Only what rises, compared exactly. */
+    { "{\"progress\":1}\n{\"progress\":2}\n", "\"progress\":2" },
+    { "{\"progress\":2}\n{\"progress\":1}\n", "\"progress\":2" },
+    { "{\"progress\":2,\"total\":3}\n{\"progress\":2.0}\n",
+      "\"progress\":2,\"total\":3" },
+    { "{\"progress\":9007199254740992}\n{\"progress\":9007199254740993}\n",
+      "\"progress\":9007199254740993" },
+    { "{\"progress\":0.1}\n{\"progress\":0.10000000000000000001}\n",
+      "\"progress\":0.10000000000000000001" },
+    { "{\"progress\":-1}\n{\"progress\":-0.5}\n", "\"progress\":-0.5" },
+
+    /* What is wrong is passed over, and what follows it is not. */
+    { "", "" },
+    { "\n\n", "" },
+    { "{\"progress\":1}", "" },
+    { "progress 1\n", "" },
+    { "1\n", "" },
+    { "[{\"progress\":1}]\n", "" },
+    { "{}\n", "" },
+    { "{\"progress\":null}\n", "" },
+    { "{\"progress\":\"1\"}\n", "" },
+    { "{\"progress\":01}\n", "" },
+    { "{\"progress\":NaN}\n", "" },
+    { "{\"progress\":1e9999999999999999999}\n", "" },
+    { "{\"progress\":123456789012345678901234567890123}\n", "" },
+    { "{\"progress\":1,\"total\":\"2\"}\n", "" },
+    { "{\"progress\":1,\"message\":2}\n", "" },
+    { "{\"progress\":1,\"message\":\"\xff\"}\n", "" },
+    { "{\"progress\":1} {\"progress\":2}\n", "" },
+    { "{\"progress\":1}{\n{\"progress\":2}\n", "\"progress\":2" },
+    { "what?\n{\"progress\":1}\n{\"progress\":\n", "\"progress\":1" },
+};
+
+static void
+test_lines(void)
+{
+    size_t i, portion;
+
+    for (i = 0; i < sizeof(test_cases) / sizeof(test_cases[0]); i++) {
+        for (portion = 1; portion <= strlen(test_cases[i].input) + 1; portion++)
+        {
+            test_lines_are(test_cases[i].input, portion,
+                           test_cases[i].expected);
+        }
+    }
+}
+
+/* A line of this length, and one behind it. */
+static void
+test_line_of(size_t len, size_t portion, const char *expected)
+{
+    static const char head[] = "{\"progress\":1,\"message\":\"";
+    static const char tail[] = "\"}";
+    tg_progress_t progress;
+    size_t at, n;
+    tg_buf_t text;
+
+    tg_progress_init(&progress);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, head);
+
+    while (text.len < len - strlen(tail)) {
+        tg_buf_char(&text, 'x');
+    }
+
+    tg_buf_text(&text, "\"}\n");
+
+    for (at = 0; at < text.len; at += n) {
+        n = portion < text.len - at ? portion : text.len - at;
+        (void) tg_progress_feed(&progress, text.data + at, n);
+    }
+
+    CU_ASSERT(progress.last_len == strlen(expected));
+    CU_ASSERT(memcmp(progress.last, expected, strlen(expected)) == 0);
+    CU_ASSERT(progress.line.cap <= 2 * TG_PROGRESS_LINE_MAX);
+    CU_ASSERT(tg_progress_feed(&progress, "{\"progress\":2}\n", 15));
+    tg_buf_deinit(&text);
+    tg_progress_deinit(&progress);
+}
+
+static void
+test_long_lines(void)
+{
+    static const size_t portions[] = { 1000, 65535, 65536, 65537, 1 << 20 };
+    size_t i;
+
+    for (i = 0; i < sizeof(portions) / sizeof(portions[0]); i++) {
+        test_line_of(TG_PROGRESS_LINE_MAX, portions[i], "1");
+        test_line_of(TG_PROGRESS_LINE_MAX + 1, portions[i], "");
+        test_line_of(10 * TG_PROGRESS_LINE_MAX, portions[i], "");
+    }
+}
+
+static void
+test_last_line(void)
+{
+    tg_progress_t progress;
+
+    tg_progress_init(&progress);
+    CU_ASSERT(!tg_progress_end(&progress));
+    CU_ASSERT(!tg_progress_feed(&progress, "{\"progress\":1}", 14));
+    CU_ASSERT(tg_progress_end(&progress));
+    CU_ASSERT(!tg_progress_feed(&progress, "{\"progress\":2", 13));
+    CU_ASSERT(!tg_progress_end(&progress));
+    CU_ASSERT(!tg_progress_end(&progress));
+    tg_progress_deinit(&progress);
+}
+
+/* --- programs --- */
+
+static tg_str_t
+test_param(const char *key)
+{
+    tg_str_t params, value;
+
+    if (tg_json_get(tg_buf_view(&host.line), TG_STR("params"), &params) != TG_OK
+        || tg_json_get(params, tg_str_c(key), &value) != TG_OK)
+    {
+        return TG_STR_NONE;
+    }
+
+    return value;
+}
+
+/* The progress in the last line, or -1 when that is an answer. */
+static int64_t
+test_progress(unsigned id)
+{
+    int64_t value;
+
+    if (test_param("progress").data == NULL) {
+        return -1;
+    }
+
+    CU_ASSERT(tg_json_int64(test_param("id"), &value) == TG_OK);
+    CU_ASSERT(value == id);
+    CU_ASSERT(tg_json_int64(test_param("progress"), &value) == TG_OK);
+
+    return value;
+}
+
+/* Counts the notifications up to the answer; they rise. */
+static int
+test_until_answer(unsigned id, int64_t *last)
+{
+    int64_t progress;
+    int n;
+
+    *last = -1;
+
+    for (n = 0; host_recv() && (progress = test_progress(id)) != -1; n++) {
+        CU_ASSERT(progress > *last);
+        *last = progress;
+    }
+
+    CU_ASSERT(host_result("status").data != NULL);
+
+    return n;
+}
+
+static void
+test_told(void)
+{
+    char path[96], script[512], expected[256];
+    unsigned id;
+
+    snprintf(path, sizeof(path), "%s/go", host.dir);
+    snprintf(script, sizeof(script),
+             "echo '{\"progress\":1, \"total\":2,\"message\":\"\\u00e9\"}' "
+             ">&$TOOL_PROGRESS_FD; until [ -e %s ]; do sleep 0.01; done; "
+             "echo '{\"progress\":2}' >&3; echo done",
+             path);
+    id = host_send(host_sh(script, ""));
+    CU_ASSERT(host_recv());
+    snprintf(expected, sizeof(expected),
+             "{\"jsonrpc\":\"2.0\",\"method\":\"progress\",\"params\":{"
+             "\"id\":%u,\"progress\":1,\"total\":2,\"message\":\"\\u00e9\"}}",
+             id);
+    CU_ASSERT(tg_str_eq(tg_buf_view(&host.line), tg_str_c(expected)));
+
+    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_progress(id) == 2);
+    CU_ASSERT(test_param("total").data == NULL);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "done\n"));
+    unlink(path);
+}
+
+/* The last words are told before the answer, with a newline or without. */
+static void
+test_last(void)
+{
+    static const char silent[] =
+        "{\"jsonrpc\":\"2.0\",\"method\":\"exec\",\"params\":{\"tool\":\"t\","
+        "\"argv\":[\"/bin/sh\",\"-c\",\"echo '{\\\"progress\\\":1}' >&3\"]}}\n";
+    int64_t last;
+    unsigned id;
+
+    id = host_send(host_sh("seq -f '{\"progress\":%.0f}' 1 2000 >&3", ""));
+    CU_ASSERT(test_until_answer(id, &last) < 20);
+    CU_ASSERT(last == 2000);
+
+    id = host_send(host_sh("echo '{\"progress\":1}' >&3; sleep 0.02; "
+                           "printf '{\"progress\":2}' >&3",
+                           ""));
+    (void) test_until_answer(id, &last);
+    CU_ASSERT(last == 2);
+
+    id = host_send(host_sh("echo nonsense >&3; echo '{\"progress\":0}' >&3; "
+                           "echo '{\"progress\":-1}' >&3; exit 3",
+                           ""));
+    CU_ASSERT(test_until_answer(id, &last) == 1);
+    CU_ASSERT(last == 0);
+    CU_ASSERT(host_is("code", "3"));
+
+    /* Nobody asked, as it was a notification. */
+    host_feed(silent, strlen(silent));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.peer.out.len == 0);
+}
+
+/* One that says more than anybody can hear is held back, and cut short. */
+static void
+test_spam(void)
+{
+    int64_t last;
+    unsigned id;
+    int n;
+
+    id = host_send(host_sh("exec seq -f '{\"progress\":%.0f}' 1 1000000000 "
+                           ">&3",
+                           ",\"timeout_ms\":1000,\"max_timeout_ms\":1500"));
+    n = test_until_answer(id, &last);
+    CU_ASSERT(n > 2 && n <= 1500 / TG_EXEC_PACE_MS + 2);
+    CU_ASSERT(last < 1000000);
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(strstr(host_text("message"), "did not finish within 1.5 s (it "
+                                           "waited 0 ms in the queue and ran ")
+              != NULL);
+    CU_ASSERT(strstr(host_text("message"), "raise the max of timeout") != NULL);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.peer.out.len == 0);
+
+    /* Nonsense does not count, and does not hinder. */
+    id = host_send("{\"tool\":\"t\",\"argv\":[\"/bin/sh\",\"-c\","
+                   "\"exec yes >&3\"],\"timeout_ms\":300}");
+    CU_ASSERT(test_until_answer(id, &last) == 0);
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+}
+
+static void
+test_deadline(void)
+{
+    int64_t last;
+    unsigned id;
+
+    id = host_send(host_sh("i=0; while [ $i -lt 8 ]; do sleep 0.25; "
+                           "i=$((i + 1)); echo '{\"progress\":'$i'}' >&3; "
+                           "done; echo ok",
+                           ",\"timeout_ms\":1000"));
+    (void) test_until_answer(id, &last);
+    CU_ASSERT(last == 8);
+    CU_ASSERT(host_is_text("stdout", "ok\n"));
+
+    /* What does not rise is no progress. */
+    id = host_send(host_sh("while :; do sleep 0.02; "
+                           "echo '{\"progress\":1}' >&3; done",
+                           ",\"timeout_ms\":1000"));
+    CU_ASSERT(test_until_answer(id, &last) == 1);
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(strstr(host_text("message"),
+                     "tool reported no progress for 1 s (it waited 0 ms in "
+                     "the queue and ran ")
+              != NULL);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+}
+
+static int
+test_deaf_is_over(void *ctx)
+{
+    return uv_now(&host.loop) >= *(uint64_t *) ctx;
+}
+
+/* Whoever does not read is told nothing, which is not held against the call. */
+static void
+test_deaf(void)
+{
+    uint64_t until;
+    int64_t last;
+    unsigned id;
+
+    host.is_deaf = 1;
+    id = host_send(host_sh("i=0; while [ $i -lt 24 ]; do sleep 0.1; "
+                           "i=$((i + 1)); echo '{\"progress\":'$i'}' >&3; "
+                           "done",
+                           ",\"timeout_ms\":1000"));
+    until = uv_now(&host.loop) + 1800;
+    CU_ASSERT(host_until(test_deaf_is_over, &until));
+    CU_ASSERT(host.peer.out.len == 0);
+    host.is_deaf = 0;
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_progress(id) > 1);
+    (void) test_until_answer(id, &last);
+    CU_ASSERT(last == 24);
+    CU_ASSERT(host_is("code", "0"));
+
+    /* But the answer comes with the last word, deaf or not. */
+    host.is_deaf = 1;
+    id = host_send(host_sh("echo '{\"progress\":7}' >&3", ""));
+    CU_ASSERT(test_until_answer(id, &last) == 1);
+    CU_ASSERT(last == 7);
+    host.is_deaf = 0;
+}
+
+/* What holds the descriptor in the background holds up nothing. */
+static void
+test_held_open(void)
+{
+    uint64_t from;
+    unsigned id;
+    int64_t last;
+    pid_t pid;
+
+    from = uv_now(&host.loop);
+    CU_ASSERT(host_exec(host_sh("sleep 1000 >/dev/null 2>&1 & echo $!", "")));
+    CU_ASSERT(uv_now(&host.loop) - from < 10000);
+    pid = atoi(host_text("stdout"));
+    CU_ASSERT(pid > 1);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host_is_gone(pid));
+
+    /* Nor does one that never stops to write. */
+    id = host_send(host_sh("seq -f '{\"progress\":%.0f}' 1 1000000000 >&3 "
+                           "2>/dev/null & exec >/dev/null 2>&1",
+                           ""));
+    (void) test_until_answer(id, &last);
+    CU_ASSERT(host_is("code", "0"));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.peer.out.len == 0);
+
+    /* A program may close it, or use its number for something else. */
+    CU_ASSERT(host_exec(host_sh("exec 3>&-; echo ok", "")));
+    CU_ASSERT(host_is_text("stdout", "ok\n"));
+}
+
+/* After the answer a program may say what it wants. */
+static void
+test_none_after(void)
+{
+    int64_t last;
+    unsigned id;
+
+    id = host_send(host_sh("trap 'echo \"{\\\"progress\\\":2}\" >&3; exit' "
+                           "TERM; echo '{\"progress\":1}' >&3; "
+                           "while :; do sleep 0.05; done",
+                           ",\"timeout_ms\":1500"));
+    CU_ASSERT(test_until_answer(id, &last) == 1);
+    CU_ASSERT(last == 1);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.peer.out.len == 0);
+
+    id = host_send(host_sh("while :; do echo '{\"progress\":1}' >&3; "
+                           "sleep 0.01; done",
+                           ""));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_progress(id) == 1);
+    host_cancel(id);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.peer.out.len == 0);
+}
+
+static CU_TestInfo test_of_lines[] = {
+    { "right and wrong", test_lines },
+    { "long", test_long_lines },
+    { "the last", test_last_line },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_TestInfo test_of_programs[] = {
+    { "told", test_told },
+    { "the last before the answer", test_last },
+    { "spam", test_spam },
+    { "deadline", test_deadline },
+    { "a caller that does not read", test_deaf },
+    { "held open", test_held_open },
+    { "none after the answer", test_none_after },
+    CU_TEST_INFO_NULL,
+};
+
+static CU_SuiteInfo test_suites[] = {
+    { "runner progress, lines", NULL, NULL, NULL, NULL, test_of_lines },
+    { "runner progress, programs", NULL, NULL, NULL, NULL, test_of_programs },
+    CU_SUITE_INFO_NULL,
+};
+
+int
+main(void)
+{
+    unsigned failures;
+
+    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
+        return 2;
+    }
+
+    CU_register_suites(test_suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    failures += host_deinit();
+
+    return failures == 0 ? 0 : 1;
+}
