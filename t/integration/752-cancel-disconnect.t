@@ -1,0 +1,94 @@
+#!/usr/bin/perl
+# Who goes away ends the calls of that connection and no others, in every
+# dialect, however it goes; who only stops sending gets the answers.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Hang;
+use Toolgate::Way;
+
+my $tg = Toolgate::Test->new;
+my $hang = Toolgate::Hang->new($tg);
+my $handler = $hang->handler;
+$tg->conf("tool hang { $handler }\ntool now { return ok; }")->start;
+
+my $n = 0;
+my $stays = Toolgate::Way->new(legacy => $tg->connect);
+my $stays_id = $stays->start('hang', { key => 'stays' });
+$hang->started('stays');
+
+for my $name (@Toolgate::Way::ALL) {
+    my $way = Toolgate::Way->new($name, $tg->connect);
+    my @keys = map { 'k' . ++$n } 1 .. ($name eq 'ipc' ? 1 : 3);
+    $way->start('hang', { key => $_ }) for @keys;
+    $hang->started($_) for @keys;
+    $way->client->close;
+    $hang->wait_gone($_) for @keys;
+    ok $hang->is_whole('stays'), "$name: another's goes on";
+
+    # What ipc had not begun yet does not begin any more.
+    next if $name ne 'ipc';
+    $way = Toolgate::Way->new($name, $tg->connect);
+    $way->start('hang', { key => $_ }) for 'first', 'second';
+    $hang->started('first');
+    $way->client->close;
+    $hang->wait_gone('first');
+    is $stays->call('now')->{text}, 'ok', 'served';
+    ok !$hang->has_started('second'), 'ipc: the one behind it never starts';
+}
+
+# The end of a relay session, and of a bridge that is killed.
+my $way = Toolgate::Way->new(relay => $tg->connect);
+$way->start('hang', { key => 'shutdown' });
+$hang->started('shutdown');
+$way->client->send_line({ kind => 'shutdown' });
+ok $way->client->at_eof, 'relay: closed at its shutdown';
+$hang->wait_gone('shutdown');
+
+for my $how (qw(KILL TERM stdin)) {
+    my $bridge = $tg->bridge;
+    $bridge->rpc('initialize', { protocolVersion => '2025-06-18' });
+    $bridge->request('tools/call',
+        { name => 'hang', arguments => { key => "bridge$how" } });
+    $hang->started("bridge$how");
+    $how eq 'stdin' ? $bridge->shutdown_write : $bridge->signal($how);
+    $hang->wait_gone("bridge$how");
+    $bridge->wait_exit;
+    ok $hang->is_whole('stays'), "a bridge ends ($how)";
+}
+
+# A bridge passes cancellation on.
+my $bridge = $tg->bridge;
+$bridge->rpc('initialize', { protocolVersion => '2025-06-18' });
+my @ids = map {
+    $bridge->request('tools/call',
+        { name => 'hang', arguments => { key => "agent$_" } })
+} 1 .. 2;
+$hang->started("agent$_") for 1 .. 2;
+$bridge->notify('notifications/cancelled', { requestId => $ids[0] });
+$hang->wait_gone('agent1');
+ok $hang->is_whole('agent2'), 'an agent cancels one';
+$hang->finish('agent2');
+is $bridge->reply($ids[1])->{result}{content}[0]{text}, "done agent2\n",
+    'and has the answer of the other';
+ok $bridge->is_silent(0.05), 'and no other';
+
+# Half of a connection: what was asked for is answered, then it ends.
+for my $name (@Toolgate::Way::ALL) {
+    my $half = Toolgate::Way->new($name, $tg->connect);
+    my $id = $half->start('hang', { key => "half$name" });
+    $hang->started("half$name");
+    $half->client->shutdown_write;
+    is $stays->call('now')->{text}, 'ok', 'served';
+    ok $hang->is_whole("half$name"), "$name: half closed, it goes on";
+    $hang->finish("half$name");
+    is $half->finish($id)->{text}, "done half$name\n", "$name: is answered";
+    ok $half->client->at_eof, "$name: then closed";
+}
+
+$hang->finish('stays');
+is $stays->finish($stays_id)->{text}, "done stays\n", 'through all of that';
+
+done_testing;
