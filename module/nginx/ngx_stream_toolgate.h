@@ -167,6 +167,7 @@ struct ngx_stream_toolgate_session_s {
     const tg_entry_t *last_entry;        /* of the call that ended last */
     const char *last_status;
     ngx_msec_t last_time;
+    ngx_msec_t last_queued;
 
     ngx_stream_toolgate_client_t client;
 
@@ -190,6 +191,7 @@ struct ngx_stream_toolgate_call_s {
     tg_request_t *request;                  /* NULL once deferred */
     tg_call_t *deferred;                    /* NULL until then */
     ngx_msec_t start;
+    ngx_msec_t queued;                    /* of it, waiting in the runner */
     ngx_event_t timer;                    /* deferred: the last resort */
     ngx_stream_toolgate_runner_t *runner; /* exec */
     uint64_t runner_id;

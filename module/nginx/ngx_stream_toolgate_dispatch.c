@@ -224,6 +224,7 @@ ngx_stream_toolgate_deliver(ngx_stream_toolgate_call_t *call,
     session->last_entry = &call->tool->entry;
     session->last_status = ngx_stream_toolgate_failure_name(outcome->failure);
     session->last_time = ngx_current_msec - call->start;
+    session->last_queued = call->queued;
 
     if (call->deferred == NULL) {
         tg_peer_answer(&session->peer, &call->request->reply, outcome);

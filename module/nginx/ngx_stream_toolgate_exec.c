@@ -259,6 +259,7 @@ typedef struct {
     tg_str_t stderr_text;
     tg_str_t failure;
     tg_str_t message;
+    tg_str_t queued;
 } ngx_stream_toolgate_exit_t;
 
 static void
@@ -275,7 +276,7 @@ ngx_stream_toolgate_exit_parse(ngx_stream_toolgate_exit_t *ex, tg_str_t raw)
         { "status", &ex->status },      { "code", &ex->code },
         { "signal", &ex->signal },      { "stdout", &ex->stdout_text },
         { "stderr", &ex->stderr_text }, { "failure", &ex->failure },
-        { "message", &ex->message },
+        { "message", &ex->message },    { "queued_ms", &ex->queued },
     };
 
     ngx_memzero(ex, sizeof(ngx_stream_toolgate_exit_t));
@@ -435,6 +436,7 @@ ngx_stream_toolgate_exec_answer(ngx_stream_toolgate_call_t *call,
 {
     ngx_stream_toolgate_exit_t ex;
     tg_outcome_t outcome;
+    int64_t queued;
     tg_buf_t text;
 
     /* The runner is done with it: nothing to cancel there. */
@@ -466,6 +468,11 @@ ngx_stream_toolgate_exec_answer(ngx_stream_toolgate_call_t *call,
 
     } else {
         ngx_stream_toolgate_exit_parse(&ex, answer->result);
+
+        if (tg_json_int64(ex.queued, &queued) == TG_OK) {
+            call->queued = (ngx_msec_t) queued;
+        }
+
         outcome = ngx_stream_toolgate_exec_outcome(call, &ex, &text);
     }
 

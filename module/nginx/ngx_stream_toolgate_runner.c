@@ -63,7 +63,7 @@ ngx_stream_toolgate_runner_answer(void *host, void *tag,
     ngx_stream_toolgate_exec_answer(tag, answer);
 }
 
-/* `progress`: a program reports, or one that waited was started. */
+/* `progress`: a program reports how far it is. */
 static void
 ngx_stream_toolgate_runner_notification(void *host, tg_str_t method,
                                         const tg_message_t *message)

@@ -300,25 +300,10 @@ ngx_stream_toolgate_status_variable(ngx_stream_session_t *s,
 
 /* Seconds with milliseconds, as $session_time. */
 static ngx_int_t
-ngx_stream_toolgate_time_variable(ngx_stream_session_t *s,
-                                  ngx_stream_toolgate_value_t *v,
-                                  uintptr_t data)
+ngx_stream_toolgate_set_msec(ngx_stream_session_t *s,
+                             ngx_stream_toolgate_value_t *v, ngx_msec_t msec)
 {
-    ngx_stream_toolgate_session_t *session;
-    ngx_msec_t msec;
     u_char *p;
-
-    (void) data;
-    session = ngx_stream_toolgate_of(s);
-
-    if (session == NULL
-        || (session->current == NULL && session->last_status == NULL))
-    {
-        return ngx_stream_toolgate_set(v, NULL, 0);
-    }
-
-    msec = session->current != NULL ? ngx_current_msec - session->current->start
-                                    : session->last_time;
 
     p = ngx_pnalloc(s->connection->pool, NGX_TIME_T_LEN + 4);
     if (p == NULL) {
@@ -328,6 +313,32 @@ ngx_stream_toolgate_time_variable(ngx_stream_session_t *s,
     return ngx_stream_toolgate_set(
         v, (char *) p,
         ngx_sprintf(p, "%T.%03M", (time_t) msec / 1000, msec % 1000) - p);
+}
+
+/* Of the call that is served, or the last one; 'q': only its waiting. */
+static ngx_int_t
+ngx_stream_toolgate_time_variable(ngx_stream_session_t *s,
+                                  ngx_stream_toolgate_value_t *v,
+                                  uintptr_t data)
+{
+    ngx_stream_toolgate_session_t *session;
+
+    session = ngx_stream_toolgate_of(s);
+
+    if (session == NULL
+        || (session->current == NULL && session->last_status == NULL))
+    {
+        return ngx_stream_toolgate_set(v, NULL, 0);
+    }
+
+    if (session->current != NULL) {
+        return ngx_stream_toolgate_set_msec(
+            s, v, data == 'q' ? 0 : ngx_current_msec - session->current->start);
+    }
+
+    return ngx_stream_toolgate_set_msec(s, v,
+                                        data == 'q' ? session->last_queued
+                                                    : session->last_time);
 }
 
 static ngx_int_t
@@ -376,6 +387,8 @@ static ngx_stream_variable_t ngx_stream_toolgate_vars[] = {
     NGX_STREAM_TOOLGATE_VARIABLE("tool_client_gid", client, 'g',
                                  NGX_STREAM_VAR_NOCACHEABLE),
     NGX_STREAM_TOOLGATE_VARIABLE("tool_status", status, 0,
+                                 NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_STREAM_TOOLGATE_VARIABLE("tool_queue_time", time, 'q',
                                  NGX_STREAM_VAR_NOCACHEABLE),
     NGX_STREAM_TOOLGATE_VARIABLE("tool_call_time", time, 0,
                                  NGX_STREAM_VAR_NOCACHEABLE),
