@@ -44,10 +44,31 @@ const char *
 ngx_stream_toolgate_schema_file_mistake(ngx_str_t *path)
 {
     ngx_file_info_t fi;
+    ngx_int_t rc;
+    u_char *name, c;
 
-    return ngx_link_info(path->data, &fi) != NGX_FILE_ERROR && !ngx_is_file(&fi)
-               ? "exists and is no regular file; choose another path"
-               : NULL;
+    if (ngx_link_info(path->data, &fi) != NGX_FILE_ERROR) {
+        return ngx_is_file(&fi)
+                   ? NULL
+                   : "exists and is no regular file; choose another path";
+    }
+
+    /* The path is absolute, and its folder keeps the slash: it may be "/". */
+    name = path->data + path->len;
+
+    while (name[-1] != '/') {
+        name--;
+    }
+
+    c = *name;
+    *name = '\0';
+    rc = ngx_file_info(path->data, &fi);
+    *name = c;
+
+    return rc != NGX_FILE_ERROR && ngx_is_dir(&fi)
+               ? NULL
+               : "is in a folder that does not exist; make it, or choose "
+                 "another path";
 }
 
 /* Beside this module, where `./build.sh` leaves both. */
