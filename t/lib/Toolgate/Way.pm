@@ -94,13 +94,14 @@ sub answer {
     my ($result, $error) = @$raw{qw(result error)};
     croak 'neither result nor error: ' . Toolgate::Client->encode($raw)
         if !$result == !$error;
+    my ($block) = $result ? @{ $result->{content} } : ();
     return {
         raw      => $raw,
         result   => $result,
         code     => $error && $error->{code},
         type     => $error && $error->{type},
         is_error => $error || $result->{isError} ? 1 : 0,
-        text     => $error ? $error->{message} : $result->{content}[0]{text},
+        text     => $error ? $error->{message} : $block->{text},
     };
 }
 

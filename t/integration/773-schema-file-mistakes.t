@@ -1,0 +1,73 @@
+#!/usr/bin/perl
+# tool_schema_file with nobody or several to own it, where something else is,
+# or where nothing can be written.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $tool = 'tool a { return hi; }';
+mkdir "$dir/folder" or die "mkdir: $!";
+symlink "$dir/nginx.conf", "$dir/link" or die "symlink: $!";
+
+my $two = 'server { listen unix:%%DIR%%/1.sock; tool_schema_file a.json; '
+    . "$tool } server { listen unix:%%DIR%%/2.sock; "
+    . "tool_schema_file a.json; $tool }";
+for my $case (
+    [ "tool_schema_file folder;\n$tool",
+        qr/folder" of .* exists and is no regular file; choose another path/ ],
+    [ "tool_schema_file link;\n$tool", qr/link" of .* no regular file/ ],
+    [ "tool_schema_file nowhere/a.json;\n$tool",
+        qr/nowhere\/a\.json" of .* is in a folder that does not exist; make/ ],
+    [ "tool_schema_file link/a.json;\n$tool",
+        qr/is in a folder that does not exist/ ],
+    [ "tool_schema_file a.json;\ntool_schema_file b.json;\n$tool",
+        qr/"tool_schema_file" directive is duplicate/ ],
+    [ "tool_schema_file '';\n$tool", qr/"tool_schema_file" .*needs a path/ ],
+    [ "listen 127.0.0.1:1;\ntool_schema_file a.json;\n$tool",
+        qr/needs exactly one "listen unix:", whose owner.*; this one has 0/ ],
+    [ "listen unix:%%DIR%%/1.sock;\nlisten unix:%%DIR%%/2.sock;\n"
+            . "tool_schema_file a.json;\n$tool",
+        qr/needs exactly one "listen unix:", whose owner.*; this one has 2/ ],
+    [ $two, qr/needs exactly one "listen unix:"/, server => 0 ],
+    [ "$tool tool b { tool_schema_file a.json; return hi; }",
+        qr/"tool_schema_file" directive is not allowed here/ ],
+    [ "server { listen unix:%%SOCKET%%; $tool }",
+        qr/"tool_schema_file" directive is not allowed here/,
+        server => 0, stream => 'tool_schema_file a.json;' ],
+    )
+{
+    my ($body, $pattern, %option) = @$case;
+    my ($status, $out) = $tg->test_conf($body, %option);
+    isnt $status, 0, "$body is found";
+    like $out, $pattern, "$body is explained";
+}
+is_deeply [ glob "$dir/*.json*" ], [], 'and nothing was written';
+
+# Where it cannot be written, that is said.  What runs goes on.
+$tg->conf($tool)->start;
+$tg->allow_log(qr/cannot be written \(tool_schema_file\)/);
+mkdir "$dir/a.json~" or die "mkdir: $!";
+$tg->conf("tool_schema_file a.json;\ntool b { return new; }");
+my $from = $tg->log_size;
+$tg->signal_reload;
+$tg->wait_log(
+    qr/a\.json" cannot be written \(tool_schema_file\) \(17: File exists/,
+    10, $from);
+pass 'a folder in the way is said';
+wait_for(
+    sub {
+        my $reply = $tg->connect->call_tool('b');
+        return ($reply->{result}{content}[0]{text} // '') eq 'new';
+    },
+    10,
+    'the new tools');
+pass 'the tools are served all the same';
+$tg->stop;
+ok -l "$dir/link" && -d "$dir/folder", 'what else was there still is';
+
+done_testing;
