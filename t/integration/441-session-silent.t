@@ -64,7 +64,8 @@ like $tg->log, qr/sent no whole frame in time \(tool_idle_timeout frame=\)/,
 shift @begun;
 @clients = map { $tg->connect } @begun;
 $clients[$_]->send_raw($begun[$_]) for 0 .. $#begun;
-is_about($_, 0.5, 'half a frame that trickles in') for open_times('x', @clients);
+is_about($_, 0.5, 'half a frame that trickles in')
+    for open_times('x', @clients);
 
 # After a whole one too; but silence between frames is no mistake here.
 my $quiet = $tg->connect;

@@ -103,8 +103,9 @@ is $reply->{error}{code}, -32603, 'jsonrpc: 20 MB back are too much';
 like $reply->{error}{message}, qr/\d{8}.*\d{8}/, 'jsonrpc: it says how much';
 check(text_of($client->call_tool('hi')) eq 'hi', 'jsonrpc: the client stays');
 
-for my $text ("\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82")
-{
+my @no_text =
+    ("\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82");
+for my $text (@no_text) {
     $client->send_line(qq({"jsonrpc":"2.0","id":9,"method":"$text"}));
     is $client->recv_json->{error}{code}, -32700, 'jsonrpc: no UTF-8';
 }

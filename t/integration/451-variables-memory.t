@@ -1,0 +1,73 @@
+#!/usr/bin/perl
+# What a call needed is free when it has ended: a worker does not grow with
+# the number of calls on a connection, nor with that of connections.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+plan(skip_all => 'memory is not comparable') if Toolgate::Test::is_san();
+
+my $tg = Toolgate::Test->new(workers => 1);
+$tg->conf(<<'END', stream => <<'STREAM')->start;
+tool echo { return '$tool_arg_text$tool_arguments$part$tool_json_n'; }
+tool run { exec true $tool_arg_text $part; env TEXT $tool_arg_text; }
+END
+map $tool_arg_text $part {
+    default          none;
+    ~^(?<some>x+)(.+)$  "$some$2";
+}
+STREAM
+my ($worker) = $tg->worker_pids;
+
+# Backslashes, so that every value has to be decoded, and no two alike.
+sub line {
+    my ($id, $tool, $length) = @_;
+    my $text = substr 'x\\n' x $length, 0, $length - $length % 3;
+    return qq({"jsonrpc":"2.0","id":$id,"method":"tools/call","params":)
+        . qq({"name":"$tool","arguments":{"n":$id,"text":"$text"}}}\n);
+}
+
+my $id = 0;
+sub calls {
+    my ($client, $tool, $count, $length) = @_;
+    # No more ahead than is read while answers are not.
+    my $ahead = $length < 10_000 ? 50 : 1;
+    while ($count > 0) {
+        my $now = $count < $ahead ? $count : $ahead;
+        $client->send_raw(join '',
+            map { line(++$id, $tool, $length) } 1 .. $now);
+        for (1 .. $now) {
+            my $line = $client->recv_line(30);
+            die "$tool: $line\n" if index($line, '"isError":false') < 0;
+        }
+        $count -= $now;
+    }
+}
+
+sub grows {
+    my ($name, $code, $limit) = @_;
+    my $before = rss_kb($worker);
+    $code->();
+    my $grown = rss_kb($worker) - $before;
+    diag "$name: $grown KiB" if $ENV{TEST_VERBOSE};
+    cmp_ok $grown, '<', $limit, "$name: the worker does not grow";
+}
+
+my $client = $tg->connect;
+calls($client, 'echo', 1000, 1000);
+grows('20000 calls of 1 KB', sub { calls($client, 'echo', 20_000, 1000) },
+    128);
+calls($client, 'run', 100, 1000);
+grows('1000 programs with 1 KB', sub { calls($client, 'run', 1000, 1000) },
+    256);
+calls($client, 'echo', 5, 200_000);
+grows('200 calls of 200 KB', sub { calls($client, 'echo', 200, 200_000) },
+    2048);
+grows('5000 connections', sub {
+    calls($tg->connect, 'echo', 1, 1000) for 1 .. 5000;
+}, 256);
+
+done_testing;
