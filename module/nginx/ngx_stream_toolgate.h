@@ -63,7 +63,7 @@ typedef struct {
 typedef struct {
     ngx_uint_t concurrency; /* 0: no limit */
     ngx_uint_t queue;
-    ngx_uint_t rate; /* thousandths of calls a second; 0: no limit */
+    ngx_uint_t rate; /* thousandths of calls a minute; 0: no limit */
     ngx_uint_t burst;
     ngx_str_t rate_text;
     ngx_str_t key; /* the same after a reload */

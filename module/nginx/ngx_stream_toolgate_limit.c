@@ -14,6 +14,8 @@
 
 /* Calls are counted in thousandths, as NGINX's own limit_req does. */
 #define NGX_STREAM_TOOLGATE_CALL 1000
+/* Rates are per minute: of 1r/m a second has no whole thousandths. */
+#define NGX_STREAM_TOOLGATE_MINUTE 60000
 
 /*
  * One word holds the whole account, so that workers change it without a
@@ -118,9 +120,9 @@ ngx_stream_toolgate_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         number.len -= 3;
 
         if (ngx_strcmp(number.data + number.len, "r/s") == 0) {
-            scale = 1;
-        } else if (ngx_strcmp(number.data + number.len, "r/m") == 0) {
             scale = 60;
+        } else if (ngx_strcmp(number.data + number.len, "r/m") == 0) {
+            scale = 1;
         }
     }
 
@@ -138,7 +140,7 @@ ngx_stream_toolgate_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    limit->rate = rate * NGX_STREAM_TOOLGATE_CALL / scale;
+    limit->rate = rate * NGX_STREAM_TOOLGATE_CALL * scale;
     limit->rate_text = value[1];
 
     return NGX_CONF_OK;
@@ -352,11 +354,15 @@ ngx_stream_toolgate_charge(const ngx_stream_toolgate_limit_t *limit,
         passed = 0;
     }
 
-    drained = passed > 86400000 ? excess : limit->rate * passed / 1000;
+    drained = passed > 86400000
+                  ? excess
+                  : limit->rate * passed / NGX_STREAM_TOOLGATE_MINUTE;
     excess = excess > drained ? excess - drained : 0;
 
     if (excess > room) {
-        *wait = (ngx_msec_t) ((excess - room) * 1000 / limit->rate + 1);
+        *wait = (ngx_msec_t) ((excess - room) * NGX_STREAM_TOOLGATE_MINUTE
+                                  / limit->rate
+                              + 1);
         return 0;
     }
 
