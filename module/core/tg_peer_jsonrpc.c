@@ -319,6 +319,17 @@ tg_jsonrpc_batch(tg_peer_t *peer, tg_str_t text)
     return TG_OK;
 }
 
+/* why is one of the cursor's texts, all of which are short. */
+static int
+tg_jsonrpc_unreadable(tg_peer_t *peer, tg_reply_t *reply, const char *why)
+{
+    char text[128] = "Parse error: the line is not valid JSON: ";
+
+    strncat(text, why, sizeof(text) - strlen(text) - 1);
+
+    return tg_jsonrpc_reject(peer, reply, TG_RPC_PARSE, text);
+}
+
 int
 tg_peer_jsonrpc(tg_peer_t *peer, tg_message_t *message, int rc)
 {
@@ -332,7 +343,7 @@ tg_peer_jsonrpc(tg_peer_t *peer, tg_message_t *message, int rc)
     }
 
     if (rc != TG_OK) {
-        return tg_jsonrpc_reject(peer, &reply, TG_RPC_PARSE, message->why);
+        return tg_jsonrpc_unreadable(peer, &reply, message->why);
     }
 
     if (message->type == TG_JSON_ARRAY) {

@@ -166,6 +166,7 @@ struct ngx_stream_toolgate_session_s {
     ngx_stream_toolgate_call_t *current; /* while its values are evaluated */
     const tg_entry_t *last_entry;        /* of the call that ended last */
     const char *last_status;
+    ngx_msec_t leaving_since;
     ngx_msec_t last_time;
     ngx_msec_t last_queued;
 
@@ -177,6 +178,7 @@ struct ngx_stream_toolgate_session_s {
     unsigned has_read:1;   /* so did one since the timers were set */
     unsigned has_sent:1;   /* it took bytes since then */
     unsigned is_eof:1;     /* it will send no more */
+    unsigned is_leaving:1; /* its worker exits */
     unsigned is_drained:1; /* the last look before goodbye was taken */
     unsigned is_ending:1;  /* what is in peer.out, then close */
     unsigned is_broken:1;  /* close at once */
@@ -383,6 +385,9 @@ ngx_int_t ngx_stream_toolgate_runner_prepare(
 ngx_int_t ngx_stream_toolgate_runner_paths(ngx_cycle_t *cycle, ngx_str_t *path,
                                            ngx_str_t *state_dir);
 ngx_int_t ngx_stream_toolgate_make_dir(ngx_cycle_t *cycle, ngx_str_t *dir);
+
+/* Would that succeed?  Touches nothing. */
+ngx_int_t ngx_stream_toolgate_test_dir(ngx_cycle_t *cycle, ngx_str_t *dir);
 
 /*
  * Sends method `exec` with params, raw JSON; the answer comes through

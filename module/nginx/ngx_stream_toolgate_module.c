@@ -333,10 +333,25 @@ ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_stream_toolgate_srv_conf_t *prev = parent;
     ngx_stream_toolgate_srv_conf_t *conf = child;
 
+    ngx_stream_core_srv_conf_t *cscf;
+
     ngx_stream_toolgate_merge_limits(prev, conf);
 
     if (conf->catalogue == NULL) {
         return NGX_CONF_OK;
+    }
+
+    cscf = ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_core_module);
+
+    /* Of two that serve a connection, NGINX takes the one that came last. */
+    if (cscf->handler != ngx_stream_toolgate_handler) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "a server either has tools and methods or passes "
+                      "connections on; move the other directive "
+                      "(\"proxy_pass\", \"return\") to a server of its own "
+                      "in %s:%ui",
+                      cscf->file_name, cscf->line);
+        return NGX_CONF_ERROR;
     }
 
     if (conf->info.name.data == NULL) {

@@ -16,6 +16,8 @@
 /* Calls and bytes that may wait for a runner that does not take them. */
 #define NGX_STREAM_TOOLGATE_RUNNER_CALLS 4096
 #define NGX_STREAM_TOOLGATE_RUNNER_BYTES 67108864
+/* Of a request, around its params: the runner's frames are as large. */
+#define NGX_STREAM_TOOLGATE_RUNNER_ENVELOPE 1024
 /* A runner is up in some milliseconds; a machine under load takes longer. */
 #define NGX_STREAM_TOOLGATE_RETRY_MIN 2
 #define NGX_STREAM_TOOLGATE_RETRY_MAX 200
@@ -153,7 +155,8 @@ ngx_stream_toolgate_runner_exec(ngx_stream_toolgate_runner_t *runner,
 
     if (runner->caller.npending >= NGX_STREAM_TOOLGATE_RUNNER_CALLS
         || runner->caller.out.len + params.len
-               > NGX_STREAM_TOOLGATE_RUNNER_BYTES)
+               > NGX_STREAM_TOOLGATE_RUNNER_BYTES
+                     - NGX_STREAM_TOOLGATE_RUNNER_ENVELOPE)
     {
         return TG_LIMIT;
     }
@@ -562,6 +565,10 @@ ngx_stream_toolgate_runner_init_conf(ngx_cycle_t *cycle,
                       "\"%V\" is too long for a socket in it; choose a shorter "
                       "one with \"tool_state_dir\"",
                       &runner->state_dir);
+        return NGX_ERROR;
+    }
+
+    if (ngx_stream_toolgate_test_dir(cycle, &runner->state_dir) != NGX_OK) {
         return NGX_ERROR;
     }
 

@@ -11,6 +11,8 @@
 
 /* One read; large enough that a usual burst of frames is one. */
 #define NGX_STREAM_TOOLGATE_READ 65536
+/* How long an exiting worker serves a client that is never idle. */
+#define NGX_STREAM_TOOLGATE_LEAVE 5000
 /* Unsent output that a session keeps while nothing waits in it. */
 #define NGX_STREAM_TOOLGATE_KEEP 0
 
@@ -322,6 +324,24 @@ ngx_stream_toolgate_read(ngx_stream_toolgate_session_t *session)
 }
 
 /*
+ * An exiting worker takes no more of a bridge of ours, which sends it anew
+ * elsewhere.  Other clients would lose what is not read: they are served on
+ * while calls of theirs run, but not for ever, or one that is never idle
+ * would keep the old worker, and the old tools.
+ */
+static ngx_uint_t
+ngx_stream_toolgate_may_read(const ngx_stream_toolgate_session_t *session)
+{
+    if (!session->is_leaving) {
+        return 1;
+    }
+
+    return !session->is_drained && !session->peer.is_toolgate
+           && ngx_current_msec - session->leaving_since
+                  < NGX_STREAM_TOOLGATE_LEAVE;
+}
+
+/*
  * Serves what there is, until the socket is empty or the peer pauses.  While
  * its output does not drain, nothing more is read of a client.
  */
@@ -348,7 +368,7 @@ ngx_stream_toolgate_pump(ngx_stream_toolgate_session_t *session)
             continue;
         }
 
-        if (ngx_exiting && session->is_drained) {
+        if (!ngx_stream_toolgate_may_read(session)) {
             return;
         }
 
@@ -375,10 +395,7 @@ ngx_stream_toolgate_is_gone(ngx_stream_toolgate_session_t *session)
     return poll(&pfd, 1, 0) == 1 && (pfd.revents & (POLLHUP | POLLERR));
 }
 
-/*
- * An exiting worker: what came is served, once; then goodbye.  A bridge of
- * ours takes what is unanswered elsewhere, so it needs no last look.
- */
+/* An exiting worker: what came is served, once; then goodbye. */
 static void
 ngx_stream_toolgate_leave(ngx_stream_toolgate_session_t *session)
 {
@@ -387,10 +404,7 @@ ngx_stream_toolgate_leave(ngx_stream_toolgate_session_t *session)
     }
 
     if (!session->is_drained) {
-        if (!session->peer.is_toolgate) {
-            ngx_stream_toolgate_pump(session);
-        }
-
+        ngx_stream_toolgate_pump(session);
         session->is_drained = 1;
 
         if (session->peer.ncalls != 0 || session->is_ending) {
@@ -518,10 +532,16 @@ ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session)
     c = session->connection;
     session->is_running = 1;
     c->idle = 0;
+
+    if ((ngx_exiting || c->close) && !session->is_leaving) {
+        session->is_leaving = 1;
+        session->leaving_since = ngx_current_msec;
+    }
+
     ngx_stream_toolgate_borrow(&session->peer.out);
     ngx_stream_toolgate_pump(session);
 
-    if (ngx_exiting || c->close) {
+    if (session->is_leaving) {
         ngx_stream_toolgate_leave(session);
     }
 

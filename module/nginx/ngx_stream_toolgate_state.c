@@ -44,31 +44,24 @@ const char *
 ngx_stream_toolgate_schema_file_mistake(ngx_str_t *path)
 {
     ngx_file_info_t fi;
+    u_char *slash, *dir;
     ngx_int_t rc;
-    u_char *name, c;
 
-    if (ngx_link_info(path->data, &fi) != NGX_FILE_ERROR) {
-        return ngx_is_file(&fi)
-                   ? NULL
-                   : "exists and is no regular file; choose another path";
+    if (ngx_link_info(path->data, &fi) != NGX_FILE_ERROR && !ngx_is_file(&fi)) {
+        return "exists and is no regular file; choose another path";
     }
 
-    /* The path is absolute, and its folder keeps the slash: it may be "/". */
-    name = path->data + path->len;
+    /* An absolute path: there is one. */
+    slash = (u_char *) strrchr((char *) path->data, '/');
+    *slash = '\0';
+    dir = slash == path->data ? (u_char *) "/" : path->data;
+    rc = ngx_file_info(dir, &fi);
+    *slash = '/';
 
-    while (name[-1] != '/') {
-        name--;
-    }
-
-    c = *name;
-    *name = '\0';
-    rc = ngx_file_info(path->data, &fi);
-    *name = c;
-
-    return rc != NGX_FILE_ERROR && ngx_is_dir(&fi)
-               ? NULL
-               : "is in a folder that does not exist; make it, or choose "
-                 "another path";
+    return rc == NGX_FILE_ERROR || !ngx_is_dir(&fi)
+               ? "is in a directory that does not exist; make it, or choose "
+                 "another path"
+               : NULL;
 }
 
 /* Beside this module, where `./build.sh` leaves both. */
@@ -240,6 +233,35 @@ ngx_stream_toolgate_make_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
         && lchown((const char *) dir->data, uid, (gid_t) -1) == -1) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                       "lchown(\"%V\") failed (tool_state_dir)", dir);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_stream_toolgate_test_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
+{
+    ngx_file_info_t fi;
+    u_char *slash, *parent;
+    ngx_int_t rc;
+
+    if (ngx_link_info(dir->data, &fi) != NGX_FILE_ERROR) {
+        return ngx_stream_toolgate_check_dir(
+            cycle, dir, ngx_stream_toolgate_worker_uid(cycle));
+    }
+
+    slash = (u_char *) strrchr((char *) dir->data, '/');
+    *slash = '\0';
+    parent = slash == dir->data ? (u_char *) "/" : dir->data;
+    rc = ngx_file_info(parent, &fi);
+    *slash = '/';
+
+    if (rc == NGX_FILE_ERROR || !ngx_is_dir(&fi)) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"%V\" (tool_state_dir) is in a directory that does not "
+                      "exist; make that one, and it will be made in it",
+                      dir);
         return NGX_ERROR;
     }
 

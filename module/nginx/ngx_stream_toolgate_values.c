@@ -34,7 +34,16 @@ ngx_stream_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
     ccv.value = text;
     ccv.complex_value = value;
 
-    return ngx_stream_compile_complex_value(&ccv);
+    if (ngx_stream_compile_complex_value(&ccv) != NGX_OK) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"$\" starts a variable's name in \"%V\"; for the "
+                           "character itself write ${dollar}, and \"geo "
+                           "$dollar { default \"$\"; }\" beside the server",
+                           text);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
 }
 
 static ngx_stream_complex_value_t *
@@ -475,10 +484,7 @@ ngx_stream_toolgate_unknown(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *text)
 
         name.len = p - name.data;
 
-        /* $1 to $9 are what a regular expression captured. */
-        if (name.len != 0 && !(name.len == 1 && *name.data <= '9')
-            && !ngx_stream_toolgate_is_variable(cmcf, &name))
-        {
+        if (name.len != 0 && !ngx_stream_toolgate_is_variable(cmcf, &name)) {
             return name;
         }
     }
@@ -488,12 +494,32 @@ ngx_stream_toolgate_unknown(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *text)
     return name;
 }
 
+/* What may have been meant by an unknown variable. */
+static const char *
+ngx_stream_toolgate_hint(ngx_str_t *name)
+{
+    if (*name->data >= '0' && *name->data <= '9') {
+        return "nothing is captured here; for the character \"$\" itself write "
+               "${dollar}, and \"geo $dollar { default \"$\"; }\" beside the "
+               "server";
+    }
+
+    if (name->len > 5
+        && ngx_strncasecmp(name->data, (u_char *) "tool_", 5) == 0) {
+        return "an argument of the call is $tool_arg_ or $tool_json_ and its "
+               "name";
+    }
+
+    return NULL;
+}
+
 ngx_int_t
 ngx_stream_toolgate_check_variables(ngx_conf_t *cf)
 {
     ngx_stream_toolgate_main_conf_t *mcf;
     ngx_stream_core_main_conf_t *cmcf;
     ngx_stream_toolgate_use_t *use;
+    const char *hint;
     ngx_str_t name;
     ngx_uint_t i;
 
@@ -504,13 +530,24 @@ ngx_stream_toolgate_check_variables(ngx_conf_t *cf)
     for (i = 0; i < mcf->uses.nelts; i++) {
         name = ngx_stream_toolgate_unknown(cmcf, &use[i].text);
 
-        if (name.len != 0) {
+        if (name.len == 0) {
+            continue;
+        }
+
+        hint = ngx_stream_toolgate_hint(&name);
+
+        if (hint != NULL) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "unknown variable \"$%V\"; %s in %V:%ui", &name, hint,
+                          &use[i].file, use[i].line);
+        } else {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           "unknown variable \"$%V\"; write $tool_arg_%V for an "
                           "argument of the call in %V:%ui",
                           &name, &name, &use[i].file, use[i].line);
-            return NGX_ERROR;
         }
+
+        return NGX_ERROR;
     }
 
     return NGX_OK;

@@ -187,6 +187,13 @@ ngx_toolgate_socket_init(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     sock->path = (u_char *) saun->sun_path;
     len = ngx_strlen(saun->sun_path);
 
+    /* It would be relative to wherever NGINX was started from. */
+    if (sock->path[0] != '/') {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"listen unix:%s\" needs an absolute path", sock->path);
+        return NGX_ERROR;
+    }
+
     if (len + sizeof(NGX_TOOLGATE_SUFFIX) > sizeof(saun->sun_path)) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "the path of unix:%s is too long; use at most %uz bytes",

@@ -103,6 +103,21 @@ my @mistakes = (
         "tool a {\n exec ls \$path; #!\n}"
     ],
 
+    [
+        'a capture of nothing',
+        qr/unknown variable "\$1"; nothing is captured here; .*\$\{dollar\}/,
+        "tool a {\n exec awk '{print \$1}'; #!\n}"
+    ],
+    [
+        'an unknown variable of ours',
+        qr/unknown variable "\$tool_nme"; .*\$tool_arg_ or \$tool_json_/,
+        "tool a {\n return '\$tool_nme'; #!\n}"
+    ],
+    [
+        'a lonely dollar', qr/"\$" starts a variable's name in "foo\$"; .*geo/,
+        "tool a {\n exec grep 'foo\$'; #!\n}"
+    ],
+
     # texts and schemas
     [
         'a description twice', qr/"description" directive is duplicate/,
@@ -295,6 +310,11 @@ my @mistakes = (
         'tool_state_dir /tmp/' . 'x' x 90 . "; #!\ntool a { $handler }"
     ],
     [
+        'a schema file in a directory that is not there',
+        qr{/nowhere/s\.json" of "tool_schema_file" is in a directory that},
+        "tool_schema_file %%DIR%%/nowhere/s.json; #!\ntool a { $handler }"
+    ],
+    [
         'tools in a server that passes connections on',
         qr/either has tools and methods or passes.*own/,
         "proxy_pass unix:/x;\ntool a { #!\n $handler }"
@@ -322,6 +342,35 @@ sub check {
 my $own = qr{/(?:test\.conf|test\.log|nginx\.pid)$};
 my $before = files_below($tg->dir, $own);
 check(@$_) for @mistakes;
+
+# Those that only show when all is read; a server's place is its first line.
+for my $late (
+    [
+        'a proxy_pass behind a tool',
+        qr/either has tools and methods or passes/,
+        "tool a { $handler }\nproxy_pass unix:/x;"
+    ],
+    [
+        'a state directory in no directory',
+        qr{"/nowhere/state" \(tool_state_dir\) is in a directory that does not},
+        'tool_state_dir /nowhere/state; tool a { exec true; }'
+    ],
+    [
+        'a state directory that is not for us alone',
+        qr{"/tmp" \(tool_state_dir\) must belong to uid \d+},
+        'tool_state_dir /tmp; tool a { exec true; }'
+    ],
+    [
+        'a relative socket',
+        qr/"listen unix:tools\.sock" needs an absolute path/,
+        "listen unix:tools.sock;\ntool a { $handler }"
+    ],
+) {
+    my ($name, $pattern, $body) = @$late;
+    my ($status, $out) = $tg->test_conf($body);
+    isnt $status, 0, "$name is found";
+    like $out, $pattern, "$name is explained";
+}
 
 # In a file that is included the place is that file's.
 $tg->file('tools.conf', "tool ok { $handler }\n\ntool a {\n exec nowhere;\n}");
