@@ -1,0 +1,79 @@
+#!/usr/bin/perl
+# More programs than may run at once: some wait, and beyond that a call is
+# refused, at once and with a reason; who goes away makes room.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+my $tg = Toolgate::Test->new(workers => 1);
+$tg->conf(<<'END')->start;
+tool nap { exec sleep 3605; timeout 2h; }
+tool soon { exec true; timeout 400ms; }
+tool hi { exec echo $tool_arg_n; }
+END
+
+sub napping { return scalar grep {/^\S*sleep 3605$/} values %{ $tg->processes } }
+
+# 64 run, 1024 wait; one connection may have 256 calls.
+my ($running, $waiting, $each) = (64, 1024, 256);
+my @clients = map { $tg->connect } 1 .. 5;
+my $line = join '', map {
+    Toolgate::Client->encode({
+        jsonrpc => '2.0', id => $_, method => 'tools/call',
+        params => { name => 'nap' },
+    }) . "\n"
+} 1 .. $each;
+$_->send_raw($line) for @clients;
+my $refused = $each * @clients - $running - $waiting;
+my %seen;
+# Whose calls come last is not said.
+for my $round (1 .. $refused) {
+    my $reply = wait_for(
+        sub {
+            for my $i (0 .. $#clients) {
+                $clients[$i]->fill(0);
+                return { %{ $clients[$i]->recv_json }, client => $i }
+                    if $clients[$i]->buffered =~ /\n/;
+            }
+            return;
+        },
+        30,
+        "refusal $round of $refused");
+    $seen{"$reply->{client} $reply->{id}"}++;
+    die text_of($reply) if text_of($reply) !~
+        /64 programs are running and 1024 wait.*[Tt]ry again/;
+    die 'no error' if !$reply->{result}{isError};
+}
+is keys %seen, $refused, "$refused calls are refused, each once";
+is napping(), $running, "$running programs run";
+ok $_->is_silent(0), 'the others wait' for @clients;
+
+my $other = $tg->connect;
+my $reply = $other->call_tool(hi => { n => 1 });
+like text_of($reply), qr/64 programs are running and 1024 wait/,
+    'so is one more call';
+my $ipc = $tg->connect;
+is $ipc->ipc_call('hi')->{error}{type}, 'BlockingIOError', 'in ipc too';
+
+# Those that wait are dropped with their client, those that run are ended.
+$_->close for splice @clients, 1;
+wait_for(sub { napping() == $running }, 20, 'the programs of the last client');
+$reply = $other->call_tool('soon');
+ok $reply->{result}{isError}, 'waiting counts towards the deadline';
+like text_of($reply), qr/could not start within 400 ms .*64 programs/,
+    'and that is said';
+my $id = $other->request('tools/call',
+    { name => 'hi', arguments => { n => 2 } });
+$other->notify('notifications/cancelled', { requestId => $id });
+$id = $other->request('tools/call', { name => 'hi', arguments => { n => 3 } });
+
+$clients[0]->close;
+is text_of($other->reply($id, 20)), "3\n", 'then there is room';
+ok $other->is_silent(0), 'what was cancelled does not run';
+wait_for(sub { !napping() }, 20, 'all programs to end');
+pass 'all programs end with their clients';
+
+done_testing;
