@@ -1,0 +1,116 @@
+#!/usr/bin/perl
+# docs/authoring.md, played: each of its configs is loaded in turn, each
+# command and dialogue under it answers what is printed there.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+
+use File::Path qw(make_path);
+use File::Basename qw(dirname);
+
+my $page = 'docs/authoring.md';
+my $text = slurp(Toolgate::Test::top() . "/$page") // die "$page: $!\n";
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+
+# The page names what its readers have; here is what the test has.
+my ($user, $group) = @$tg{qw(user group)};
+
+sub localize {
+    my ($config) = @_;
+    $config =~ s{/srv/notes\b}{$dir/notes}g;
+    $config =~ s{/run/toolgate\b}{$dir}g;
+    $config =~ s{\btools\.sock\b}{t.sock}g;
+    $config =~ s{\bann\b}{$user}g;
+    $config =~ s{\bdev\b}{$group}g;
+    return $config;
+}
+
+sub write_file {
+    my ($name, $content) = @_;
+    make_path(dirname("$dir/$name"));
+    $tg->file($name, localize($content), $name =~ m{/bin/} ? 0755 : 0644);
+}
+
+sub load {
+    my ($name, $config) = @_;
+    $config = localize($config);
+    # A whole config, of which the harness has its own beginning.
+    my ($stream) = $config =~ /^stream \{\n(.*)^\}/ms;
+    my @conf = $stream ? ($stream, server => 0) : $config;
+    my ($status, $out) = $tg->test_conf(@conf);
+    is $status, 0, "$name loads" or diag $out;
+    unlike $out, qr/\[(?:warn|error)\]/, 'without complaints';
+    $tg->master_pid ? $tg->reload(@conf) : $tg->conf(@conf)->start;
+}
+
+# "$ COMMAND", and what it prints; "…" stands for what is never the same.
+sub play_console {
+    my ($name, $console) = @_;
+    for (split /^(?=\$ )/m, $console) {
+        my ($command, $expected) = /^\$ toolgate ([^\n]*)\n(.*)\z/s
+            or die "$name: $_\n";
+        my ($status, $out, $err) = $tg->cli(split / /, $command);
+        my $said = $out . $err;
+        my $pattern = join '.*', map {quotemeta} split /\xe2\x80\xa6/,
+            localize($expected);
+        s/\n+\z// for $said;
+        $pattern =~ s/\\\n\z//;
+        like $said, qr/\A$pattern\z/, "$name: $command";
+        is $status, $out eq '' ? 1 : 0, 'with the exit status for it';
+    }
+}
+
+sub play_dialogue {
+    my ($name, $dialogue) = @_;
+    my $client = $tg->connect;
+    for (split /\n/, $dialogue) {
+        my ($way, $message) = /^([<>]) (.*)$/ or die "$name: $_\n";
+        $client->send_line($message), next if $way eq '>';
+        is_deeply $client->recv_json, $client->decode($message),
+            "$name: $message";
+    }
+    ok $client->is_silent(0.05), "$name: and nothing more";
+}
+
+my %played;
+write_file('secret', "not for you\n");
+while ($text =~ /^```(\S*)(?: (\S+))?\n(.*?)^```$/msg) {
+    my ($kind, $file, $content) = ($1, $2, $3);
+    my $name = "$page:" . (1 + (substr($text, 0, $-[0]) =~ tr/\n//));
+    $played{$kind}++;
+    if (defined $file) {
+        write_file($file, $content);
+    } elsif ($kind eq 'nginx') {
+        load($name, $content);
+    } elsif ($kind eq 'console') {
+        play_console($name, $content);
+    } elsif ($kind eq 'dialogue') {
+        play_dialogue($name, $content);
+    } else {
+        fail "$name: nobody knows what to do with it";
+    }
+}
+cmp_ok $played{nginx}, '>=', 8, 'each step was loaded';
+cmp_ok $played{console}, '>=', 8, 'and tried';
+
+# Its links lead somewhere.
+my %markdown = ($page => $text);
+(my $prose = $text) =~ s/^```.*?^```//msg;
+my $links = 0;
+while ($prose =~ /\]\(([^)]*)\)/g) {
+    my ($path, $anchor) = split /#/, $1, 2;
+    my $target = length $path ? "docs/$path" : $page;
+    my $there = $markdown{$target}
+        //= slurp(Toolgate::Test::top() . "/$target") // '';
+    my %anchor = map { (s/[^\w\- ]//gr =~ tr/ A-Z/\-a-z/r) => 1 }
+        $there =~ /^#+ (.*)$/mg;
+    $links++;
+    next if $there ne '' && (!defined $anchor || $anchor{$anchor});
+    fail "$page: $1 leads somewhere";
+}
+cmp_ok $links, '>', 10, 'it has links';
+
+done_testing;
