@@ -40,7 +40,8 @@ my $n = 0;
 my $conf = '';
 for my $server (@servers) {
     my $own = $server->[0] eq '' ? '' : "tool_validate $server->[0];";
-    $conf .= 'server { listen unix:%%DIR%%/' . $n++ . ".sock;\n$own\n$tools }\n";
+    $conf .= 'server { listen unix:%%DIR%%/' . $n++
+        . ".sock;\n$own\n$tools }\n";
 }
 
 # For each: a good call, a date that is none, a number.

@@ -125,7 +125,8 @@ is $tg->connect->call_tool('t01')->{result}{content}[0]{text}, 0,
 # What a reload changes is true of a connection that is made after it.
 $tg->reload('tool_socket_mode 0666; tool a { deny uid=root; return a; }'
         . 'tool b { deny uid=nobody; return b; }');
-is(Toolgate::Way->new(legacy => $tg->connect)->list, 'b', 'root after a reload');
+is(Toolgate::Way->new(legacy => $tg->connect)->list, 'b',
+    'root after a reload');
 is(Toolgate::User::as($nobody, [$nogroup],
         sub { Toolgate::Way->new(legacy => $tg->connect)->list }),
     'a', 'nobody after a reload');

@@ -101,8 +101,9 @@ END
         )
     {
         my ($gids, $expected) = @$case;
-        my @ways = Toolgate::User::as($uid, $gids,
-            sub { map { Toolgate::Way->new($_, $tg->connect) } qw(legacy relay) });
+        my @ways = Toolgate::User::as($uid, $gids, sub {
+            map { Toolgate::Way->new($_, $tg->connect) } qw(legacy relay);
+        });
         my $name = @$gids > 9 ? @$gids . ' groups' : "groups @$gids";
         is $_->list, $expected, "$name, " . $_->name for @ways;
         for my $tool (qw(adm daemon both own)) {

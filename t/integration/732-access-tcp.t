@@ -57,7 +57,8 @@ for my $name (@Toolgate::Way::ALL) {
     }
 }
 is(Toolgate::Way->new(legacy => $tg->connect)->list,
-    'every first groups open others users', 'over the socket the same have one');
+    'every first groups open others users',
+    'over the socket the same have one');
 
 # The server's rules.
 for my $case (

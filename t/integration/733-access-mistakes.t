@@ -37,7 +37,8 @@ for my $case (
     [ 'tool a { allow; return hi; }', qr/number of arguments in "allow"/ ],
     [ 'tool_deny; tool a { return hi; }', qr/arguments in "tool_deny"/ ],
     [ 'tool a { tool_allow all; return hi; }', qr/"tool_allow" .*not allowed/ ],
-    [ 'deny uid=root; tool a { return hi; }', qr/invalid parameter "uid=root"/ ],
+    [ 'deny uid=root; tool a { return hi; }',
+        qr/invalid parameter "uid=root"/ ],
     )
 {
     my ($body, $pattern) = @$case;

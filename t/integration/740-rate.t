@@ -51,7 +51,8 @@ is text($_, 'free'), 'ok', 'others are not concerned' for $one, $two;
 
 # Programs: what is refused is not started.
 is text($one, 'run'), "ok\n", 'a program' for 1 .. 2;
-like text($two, 'run'), qr/^This tool may be called no more often/, 'and no more';
+like text($two, 'run'), qr/^This tool may be called no more often/,
+    'and no more';
 
 # All at once, from many connections to both workers.
 my @clients = map { $tg->connect } 1 .. 8;
@@ -71,7 +72,8 @@ is $count{refused}, 160, 'and 160 are told';
 # What does not reach the handler does not count.
 for my $client ($one, $two, $one) {
     like text($client, 'picky'), qr{^/a: }, 'arguments that do not fit';
-    is $client->call_tool('closed')->{error}{code}, -32602, 'a tool that is not';
+    is $client->call_tool('closed')->{error}{code}, -32602,
+        'a tool that is not there';
 }
 is $one->call_tool('picky', { a => 1 })->{result}{content}[0]{text}, 'ok',
     'fit arguments' for 1 .. 2;

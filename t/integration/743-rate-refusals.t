@@ -49,7 +49,8 @@ like $error->{message}, qr{^This .* \(rate 1r/m, burst=0\); call again in \d},
 
 # A batch: each of its calls counts.
 $c->send_line('[{"jsonrpc":"2.0","id":1,"method":"m"},'
-        . '{"jsonrpc":"2.0","method":"m"},{"jsonrpc":"2.0","id":2,"method":"m"}]');
+        . '{"jsonrpc":"2.0","method":"m"},'
+        . '{"jsonrpc":"2.0","id":2,"method":"m"}]');
 is_deeply [ map { "$_->{id} $_->{error}{code}" } @{ $c->recv_json } ],
     [ '1 -32603', '2 -32603' ], 'in a batch';
 

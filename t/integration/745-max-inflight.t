@@ -22,11 +22,10 @@ $tg->conf($conf, server => 0)->start(socket => $tg->dir . '/1.sock');
 for my $name (qw(legacy modern relay)) {
     for my $n (1, 3) {
         unlink $tg->dir . '/go';
+        my $socket = $tg->dir . "/$n.sock";
         my @ways =
-            map { Toolgate::Way->new($name, $tg->connect($tg->dir . "/$n.sock")) }
-            1 .. 2;
-        my @open = map { my $way = $_; map { [ $way, $way->start('wait') ] } 1 .. $n }
-            @ways;
+            map { Toolgate::Way->new($name, $tg->connect($socket)) } 1 .. 2;
+        my @open = map { [ $_, $_->start('wait') ] } (@ways) x $n;
         for my $way (@ways) {
             my $answer = $way->call('wait');
             is Toolgate::Way::kind($answer), 'result',
@@ -37,7 +36,8 @@ for my $name (qw(legacy modern relay)) {
         $tg->file('go', '');
         is $_->[0]->finish($_->[1])->{text}, "done\n", "the others go on, $name"
             for @open;
-        is $ways[0]->call('wait')->{text}, "done\n", "there is room again, $name";
+        is $ways[0]->call('wait')->{text}, "done\n",
+            "there is room again, $name";
     }
 }
 

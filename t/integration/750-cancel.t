@@ -90,8 +90,8 @@ for my $client ($plain, $other) {
         $client->notify($method, [$id]);
         $client->notify($method, { wrong => $id });
     }
-    $client->send_line(
-        qq({"jsonrpc":"2.0","method":"\$/cancelRequest","params":{"id":"$id"}}));
+    $client->send_line('{"jsonrpc":"2.0","method":"$/cancelRequest",'
+            . qq("params":{"id":"$id"}}));
     $client->send_line('{"jsonrpc":"2.0","method":"notifications/cancelled",'
             . qq("params":{"requestId":"$id","reason":7}}));
     is $client->rpc('now')->{result}, 1, 'still served';

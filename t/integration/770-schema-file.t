@@ -61,8 +61,8 @@ is_deeply files_below($tg->dir, qr/\.(?:log|conf|pid)$/), $before,
     'neither -t nor a failed reload touches it';
 
 # Whoever reads while it is replaced reads one or the other, all of it.
-my $big = join '', map {"tool t$_ { description \"" . 'x' x 400 . '"; return hi; }'}
-    1 .. 200;
+my $long = 'x' x 400;
+my $big = join '', map {"tool t$_ { description $long; return hi; }"} 1 .. 200;
 $tg->conf($file . $tools);
 pipe my $in, my $stop or die "pipe: $!";
 my $reader = fork // die "fork: $!";
