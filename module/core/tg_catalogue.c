@@ -95,8 +95,9 @@ tg_catalogue_grow(tg_catalogue_t *catalogue)
     }
 
     cap = catalogue->cap ? catalogue->cap * 2 : TG_SLOTS_FIRST / 2;
-    entries = catalogue->alloc->resize(
-        catalogue->alloc->ctx, catalogue->entries, cap * sizeof(entries[0]));
+    entries = catalogue->alloc->resize(catalogue->alloc->ctx,
+                                       catalogue->entries,
+                                       cap * sizeof(entries[0]));
 
     if (entries == NULL) {
         return TG_NOMEM;

@@ -26,7 +26,10 @@ typedef enum {
     TG_OUTPUT_RESULT /* they are a whole MCP CallToolResult */
 } tg_output_t;
 
-typedef enum { TG_ENTRY_TOOL, TG_ENTRY_METHOD } tg_entry_kind_t;
+typedef enum {
+    TG_ENTRY_TOOL,
+    TG_ENTRY_METHOD
+} tg_entry_kind_t;
 
 /*
  * One tool or method.  The slices are borrowed from whoever adds it and

@@ -20,10 +20,14 @@
 /* Seed 000: "Max message size: 10,485,760 bytes". */
 #define TG_FRAME_IPC_MAX 10485760u
 /* Seed 003: MAX_FRAME_BYTES, with the newline. */
-#define TG_FRAME_RELAY_MAX   1048576u
+#define TG_FRAME_RELAY_MAX 1048576u
 #define TG_FRAME_PREFIX_SIZE 4
 
-typedef enum { TG_FRAME_AUTO, TG_FRAME_LINE, TG_FRAME_PREFIX } tg_frame_kind_t;
+typedef enum {
+    TG_FRAME_AUTO,
+    TG_FRAME_LINE,
+    TG_FRAME_PREFIX
+} tg_frame_kind_t;
 
 typedef struct {
     tg_frame_kind_t kind;

@@ -451,7 +451,7 @@ tg_json_string(tg_json_t *json, tg_str_t *body)
 static int
 tg_json_pass(tg_json_t *json)
 {
-    uint64_t arrays[TG_JSON_DEPTH / 64];
+    uint64_t arrays[TG_JSON_DEPTH / 64] = { 0 };
     tg_json_type_t type;
     tg_str_t key;
     int base, bit, rc;

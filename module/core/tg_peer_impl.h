@@ -12,8 +12,8 @@
 /* The one revision that has JSON-RPC batches. */
 #define TG_MCP_BATCHES "2025-03-26"
 
-#define TG_HELLO       "notifications/toolgate/hello"
-#define TG_CLOSING     "notifications/toolgate/closing"
+#define TG_HELLO "notifications/toolgate/hello"
+#define TG_CLOSING "notifications/toolgate/closing"
 
 enum {
     TG_RPC_PARSE = -32700,
