@@ -100,7 +100,7 @@ for my $dialect ('jsonrpc', 'relay') {
     is join(' ', sort keys %answer), '5 6 7 8', "$dialect: four may run";
     for my $id (5 .. 7) {
         ok $answer{$id}{result}{isError}, "$dialect: one more is refused";
-        like text_of($answer{$id}), qr/as many calls .*tool_max_inflight/,
+        like text_of($answer{$id}), qr/4 calls running \(tool_max_inflight\)/,
             "$dialect: it says why";
     }
     is text_of($answer{8}), 'x', "$dialect: what needs no waiting is served";

@@ -86,12 +86,14 @@ is value('deaf', { x => $large }), '', '5 MB for who reads nothing';
 # --- environment ----------------------------------------------------------
 
 my $home = (getpwuid $>)[7];
-my @path = ('PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-    "HOME=$home");
+my @base = (
+    'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    "HOME=$home", 'TOOL_PROGRESS_FD=3',
+);
 is_deeply [ sort split /\n/, value('env') ],
-    [ sort @path, 'LANG=C.UTF-8', 'TOOL_NAME=env' ], 'no other variable';
+    [ sort @base, 'LANG=C.UTF-8', 'TOOL_NAME=env' ], 'no other variable';
 is_deeply [ sort split /\n/, value(more => { x => '1 2' }) ],
-    [ sort @path, 'LANG=de_DE.UTF-8', 'TOOL_NAME=more', 'X=1 2',
+    [ sort @base, 'LANG=de_DE.UTF-8', 'TOOL_NAME=more', 'X=1 2',
     '_A_1==b="c"' ], 'those of the config';
 my $said = "\n'\"\$x\n";
 is value(said => { x => $said }), $said, 'a value as it is';
@@ -107,7 +109,8 @@ like text_of($reply), qr{/no/folder.*No such file}s, 'says so';
 
 # --- what it holds --------------------------------------------------------
 
-is value('fds'), "0\n1\n2\n3\n", 'no descriptor but its own';
+# Its progress goes to 3; ls itself opens 4.
+is value('fds'), "0\n1\n2\n3\n4\n", 'no descriptor but its own';
 like value('stdin'), qr{^/dev/null$|^pipe:}, 'no input is the end of file';
 my %status = map { split /:\s+/ } split /\n/, value('status');
 # glibc's posix_spawn() ignores 32 and 33, which are its own.
