@@ -1,0 +1,95 @@
+#!/usr/bin/perl
+# A new binary takes the sockets over while the old one still serves; whoever
+# of them ends first, nobody is refused and no socket is lost or left.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+# A daemon's first process leaves without freeing: a leak to LeakSanitizer.
+plan(skip_all => 'a daemon is not for the sanitizers')
+    if Toolgate::Test::is_san();
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $socket = $tg->socket_path;
+my $pid_file = "$dir/nginx.pid";
+
+# NGINX ignores USR2 unless it is a daemon.
+sub conf {
+    my ($name, $mode) = @_;
+    $tg->conf("tool_socket_mode $mode;\ntool who { return '$name \$pid'; }");
+    $tg->file('nginx.conf', slurp("$dir/nginx.conf") =~ s/daemon off/daemon on/r);
+}
+
+sub who {
+    my ($name, $pid) = split / /, text_of($tg->connect->call_tool('who'));
+    return ($name, $pid ? parent_of($pid) : 0);
+}
+
+sub upgrade {
+    my ($old) = @_;
+    kill USR2 => $old;
+    wait_for(
+        sub {
+            my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
+            return $pid != $old && -e "$pid_file.oldbin" && $pid;
+        },
+        10,
+        'the new binary');
+}
+
+sub ends {
+    my ($pid, $signal) = @_;
+    kill $signal => $pid;
+    wait_for(sub { !is_alive($pid) }, 10, "$pid to end");
+}
+
+conf(first => '0600');
+my ($status) = run_command({}, $tg->nginx_command);
+is $status, 0, 'a daemon starts';
+my $first = slurp($pid_file) + 0;
+my $inode = (lstat $socket)[1];
+is_deeply [ who() ], [ 'first', $first ], 'it serves';
+my $client = $tg->connect;
+ok $client->call_tool('who')->{result}, 'a client of it';
+
+# --- forwards -------------------------------------------------------------
+
+conf(second => '0660');
+my $second = upgrade($first);
+is mode_of($socket), "0660 $> " . ($) + 0), 'the new one sets the mode';
+is +(lstat $socket)[1], $inode, 'of the same socket';
+is_deeply [ glob "$socket*" ], [$socket], 'there is no other';
+kill WINCH => $first;
+ok $client->at_eof, 'clients of the old one are closed';
+wait_for(sub { (who())[1] == $second }, 10, 'the new one to serve');
+is +(who())[0], 'second', 'with its own config';
+ends($first, 'QUIT');
+is_deeply [ who() ], [ 'second', $second ], 'the old one ends, the new stays';
+is +(lstat $socket)[1], $inode, 'the socket too';
+
+# --- and back -------------------------------------------------------------
+
+conf(third => '0600');
+my $third = upgrade($second);
+$client = $tg->connect;
+ok $client->call_tool('who')->{result}, 'one of them serves';
+ends($third, 'QUIT');
+wait_for(sub { !-e "$pid_file.oldbin" }, 10, 'the old one to notice');
+is_deeply [ who() ], [ 'second', $second ], 'the new one ends, the old stays';
+is +(lstat $socket)[1], $inode, 'the socket too';
+
+# The old one still reloads, and a third time forwards.
+conf(third => '0600');
+kill HUP => $second;
+wait_for(sub { (who())[0] eq 'third' }, 10, 'a reload');
+my $fourth = upgrade($second);
+ends($second, 'QUIT');
+is_deeply [ who() ], [ 'third', $fourth ], 'the next one serves';
+ends($fourth, 'TERM');
+is_deeply [ glob "$socket*" ], [], 'the last one takes the socket along';
+
+done_testing;
