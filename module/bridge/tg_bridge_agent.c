@@ -172,6 +172,8 @@ tg_agent_init(tg_bridge_t *bridge)
     tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_agent_peer_ops, bridge,
                  TG_DIALECT_JSONRPC, tg_tools_catalogue(bridge->tools),
                  &bridge->info, TG_BRIDGE_FRAME_MAX, TG_BRIDGE_CALLS_MAX);
+    /* Nothing but MCP comes on stdio: not even its first error has a null. */
+    bridge->peer.is_mcp = 1;
     tg_uv_conn_init(&bridge->agent, &bridge->loop, &tg_agent_conn_ops, bridge,
                     &bridge->peer.out);
 }
