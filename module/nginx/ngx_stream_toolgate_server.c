@@ -49,38 +49,38 @@ ngx_stream_toolgate_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_stream_toolgate_srv_conf_t *scf = conf;
 
     ngx_str_t *value, time;
-    ngx_msec_t msec;
+    ngx_msec_t *field;
     ngx_uint_t i;
 
     value = cf->args->elts;
 
     for (i = 1; i < cf->args->nelts; i++) {
         time = value[i];
-
-        if (ngx_strcmp(time.data, "off") == 0) {
-            scf->idle_timeout = 0;
-            continue;
-        }
+        field = &scf->idle_timeout;
 
         if (ngx_strncmp(time.data, "frame=", 6) == 0) {
             time.data += 6;
             time.len -= 6;
+            field = &scf->frame_timeout;
         }
 
-        msec = ngx_parse_time(&time, 0);
+        if (*field != NGX_CONF_UNSET_MSEC) {
+            return "is duplicate";
+        }
 
-        if (msec == (ngx_msec_t) NGX_ERROR || msec == 0) {
+        if (ngx_strcmp(value[i].data, "off") == 0) {
+            *field = 0;
+            continue;
+        }
+
+        *field = ngx_parse_time(&time, 0);
+
+        if (*field == (ngx_msec_t) NGX_ERROR || *field == 0) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "invalid time \"%V\" in \"%V\"; write for "
                                "instance \"10m\", \"off\" or \"frame=30s\"",
                                &value[i], &cmd->name);
             return NGX_CONF_ERROR;
-        }
-
-        if (time.data == value[i].data) {
-            scf->idle_timeout = msec;
-        } else {
-            scf->frame_timeout = msec;
         }
     }
 

@@ -295,6 +295,11 @@ my @mistakes = (
         "tool_idle_timeout off frame=x; #!\ntool a { $handler }"
     ],
     [
+        'a time twice',
+        qr/"tool_idle_timeout" directive is duplicate/,
+        "tool_idle_timeout 1m 2m; #!\ntool a { $handler }"
+    ],
+    [
         'a runner that is not there',
         qr/no-runner" of "tool_runner" cannot be run; .*toolgate-runner/,
         "tool_runner /no-runner; #!\ntool a { $handler }"
