@@ -42,17 +42,17 @@ write_run_conf() {
         || say "error_log error.log info; error_log stderr warn;"
     has_directive events "$conf" || say "events { }"
     if has_directive stream "$conf"; then
-        say "include $conf;"
+        say "include \"$conf\";"
         return
     fi
     cat <<END
 stream {
     server {
-        listen unix:$RUN_SOCKET;${user:+
+        listen "unix:$RUN_SOCKET";${user:+
         tool_socket_owner $user;}
-        tool_runner $BUILD/toolgate-runner;
-        tool_state_dir $RUN_DIR/state;
-        include $conf;
+        tool_runner "$BUILD/toolgate-runner";
+        tool_state_dir "$RUN_DIR/state";
+        include "$conf";
     }
 }
 END
@@ -129,7 +129,11 @@ stop_run() {
 }
 
 print_run() {
-    local cli=$BUILD/toolgate call="NAME key=value"
+    local cli=$BUILD/toolgate call="NAME key=value" sock conf dir
+    # What is to be pasted must survive a space in a path.
+    sock=$(printf %q "$RUN_SOCKET")
+    conf=$(printf %q "$RUN_CONF")
+    dir=$(printf %q "$RUN_DIR/")
     cat <<END
 
 Toolgate answers on $RUN_SOCKET
@@ -142,14 +146,14 @@ END
     cat <<END
 
 Call a tool from another terminal:
-    $cli call --socket $RUN_SOCKET $call
+    $cli call --socket $sock $call
 
 Give the tools to an agent:
-    claude mcp add toolgate -- $BUILD/toolgate-bridge $RUN_SOCKET
-    codex mcp add toolgate -- $BUILD/toolgate-bridge $RUN_SOCKET
+    claude mcp add toolgate -- $BUILD/toolgate-bridge $sock
+    codex mcp add toolgate -- $BUILD/toolgate-bridge $sock
 
-Change them: edit $RUN_CONF, then
-    $NGINX_BIN -p $RUN_DIR/ -c nginx.conf -e error.log -s reload
+Change them: edit $conf, then
+    $NGINX_BIN -p $dir -c nginx.conf -e error.log -s reload
 
 The log is $RUN_DIR/error.log.  Ctrl-C stops everything.
 END
