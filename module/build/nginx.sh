@@ -4,14 +4,16 @@
 find_nginx() {
     local info dir version=
     if [ -n "${NGINX_SRC:-}" ]; then
-        NGINX_SRC=$(cd "$NGINX_SRC" 2>/dev/null && pwd) \
-            || die "NGINX_SRC is not a folder: $NGINX_SRC"
+        [ -d "$NGINX_SRC" ] || die "NGINX_SRC is not a folder: $NGINX_SRC"
+        NGINX_SRC=$(cd "$NGINX_SRC" && pwd)
         if [ -z "${NGINX_BIN:-}" ] && [ -x "$NGINX_SRC/objs/nginx" ]; then
             NGINX_BIN=$NGINX_SRC/objs/nginx
         fi
     else
         NGINX_SRC=/usr/share/nginx/src
     fi
+    [ -z "${NGINX_BIN:-}" ] || command -v "$NGINX_BIN" >/dev/null \
+        || die "NGINX_BIN is no program: $NGINX_BIN"
     NGINX_BIN=$(command -v "${NGINX_BIN:-nginx}") \
         || die "no nginx to load the module: run ./build.sh deps," \
             "or set NGINX_BIN to the file of one"
