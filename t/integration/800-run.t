@@ -1,0 +1,127 @@
+#!/usr/bin/perl
+# `./build.sh run` from its start to Ctrl-C, and what it says to mistakes;
+# `install`.  Only the compiling is left out: other tests use what it makes.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Util;
+
+if (Toolgate::Test::is_san()) {
+    # NGINX would need the sanitizers' runtime loaded before it.
+    plan(skip_all => 'the script starts an NGINX of its own');
+}
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir . '/a run';
+my $sock = "$dir/tools.sock";
+my $top = Toolgate::Test::top();
+my %env = (
+    TOOLGATE_BUILD   => Toolgate::Test::build_dir(),
+    TOOLGATE_RUN_DIR => $dir,
+    NGINX_BIN        => $BUILD_ENV{nginx_bin},
+    STREAM_MODULE    => $BUILD_ENV{stream_module},
+);
+
+# build.sh with a find_nginx that takes the NGINX of these tests, and no make.
+sub script {
+    my ($command) = @_;
+    return ('/bin/bash', '-c', <<END, 'build.sh');
+. '$top/build.sh' help >/dev/null
+find_nginx() { :; }
+build() { :; }
+$command
+END
+}
+
+sub refused {
+    my ($command, $pattern, $name) = @_;
+    my ($status, $out, $err) = run_command({ env => \%env }, script($command));
+    isnt $status, 0, "$name: refused";
+    like $err, $pattern, "$name: says what is wrong";
+}
+
+# Reads what `run` prints up to its last line.
+sub start {
+    my ($conf) = @_;
+    my $run = $tg->spawn({ env => \%env }, script("run $conf"));
+    my $text = '';
+    $text .= $run->recv_line . "\n" until $text =~ /Ctrl-C/;
+    return ($run, $text);
+}
+
+sub stop {
+    my ($run, $signal) = @_;
+    kill $signal => $run->pid;
+    1 while $run->fill(time + 20);
+    like $run->buffered, qr/^stopped$/m, "SIG$signal: it says so";
+    is $run->wait_exit, 0, "SIG$signal: exit status";
+    ok !-e $sock, "SIG$signal: the socket is gone";
+    is_deeply $tg->processes, {}, "SIG$signal: so is every process";
+}
+
+# --- the demo ---
+
+my ($run, $text) = start('');
+like $text, qr/answers on \Q$sock\E$/m, 'names the socket';
+like $text, qr/^word_count text=STRING$/m, 'lists the tools';
+for my $agent (qw(claude codex)) {
+    like $text, qr{^\s+$agent mcp add toolgate -- \S+/toolgate-bridge .*tools}m,
+        "how to register it with $agent";
+}
+is((stat $sock)[2] & 07777, 0600, 'mode of the socket');
+
+# The commands as they are printed.
+my ($call) = $text =~ /another terminal:\n\s+(.+)/;
+my ($status, $out) = run_command({}, '/bin/sh', '-c', $call);
+is $status, 0, 'the printed call works';
+is $out, "3\n", 'and answers';
+
+my $tools = slurp("$dir/tools.conf");
+open my $fh, '>>', "$dir/tools.conf" or die $!;
+print $fh qq{tool another { description "New."; return "here"; }\n};
+close $fh;
+my ($reload) = $text =~ /, then\n\s+(.+)/;
+($status) = run_command({}, '/bin/sh', '-c', $reload);
+is $status, 0, 'the printed reload works';
+wait_for(
+    sub {
+        (run_command({}, "$env{TOOLGATE_BUILD}/toolgate", 'call', '--socket',
+            $sock, 'another'))[1] =~ /^here/;
+    },
+    10,
+    'the new tool');
+
+refused('run', qr/it runs already, as process \d+.*TOOLGATE_RUN_DIR/,
+    'a second one');
+stop($run, 'INT');
+isnt slurp("$dir/tools.conf"), $tools, 'the copy is left as it was edited';
+
+# --- a file of one's own ---
+
+my $own = $tg->file('my tools.conf', 'tool mine { return "own"; }');
+($run, $text) = start("'$own'");
+like $text, qr/^mine$/m, 'the tools of a file with a space in its name';
+stop($run, 'TERM');
+
+refused('run /no/such.conf', qr{cannot read /no/such\.conf}, 'no such file');
+my $wrong = $tg->file('wrong.conf', 'tool wrong { retrun "x"; }');
+refused("run $wrong", qr/unknown directive "retrun" in \Q$wrong\E:1/,
+    'a mistake in the file');
+
+# --- install ---
+
+my $root = $tg->dir . '/root';
+my @install = (DESTDIR => $root, PREFIX => '/opt/tg');
+($status, $out) = run_command({ env => { %env, @install } },
+    script('install_all'));
+is $status, 0, 'install';
+for my $file (qw(toolgate toolgate-bridge toolgate-runner)) {
+    ok -x "$root/opt/tg/bin/$file", "installs $file";
+}
+my $so = '/opt/tg/lib/nginx/modules/ngx_stream_toolgate_module.so';
+ok -s "$root$so", 'installs the module';
+like $out, qr/^\s+load_module \Q$so\E;$/m, 'and says how to load it';
+
+done_testing;
