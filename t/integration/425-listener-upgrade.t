@@ -21,7 +21,8 @@ my $pid_file = "$dir/nginx.pid";
 sub conf {
     my ($name, $mode) = @_;
     $tg->conf("tool_socket_mode $mode;\ntool who { return '$name \$pid'; }");
-    $tg->file('nginx.conf', slurp("$dir/nginx.conf") =~ s/daemon off/daemon on/r);
+    $tg->file('nginx.conf',
+        slurp("$dir/nginx.conf") =~ s/daemon off/daemon on/r);
 }
 
 sub who {

@@ -15,7 +15,9 @@ tool soon { exec true; timeout 400ms; }
 tool hi { exec echo $tool_arg_n; }
 END
 
-sub napping { return scalar grep {/^\S*sleep 3605$/} values %{ $tg->processes } }
+sub napping {
+    return scalar grep {/^\S*sleep 3605$/} values %{ $tg->processes };
+}
 
 # 64 run, 1024 wait; one connection may have 256 calls.
 my ($running, $waiting, $each) = (64, 1024, 256);

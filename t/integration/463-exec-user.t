@@ -37,7 +37,7 @@ tool client { return '\$tool_client_uid \$tool_client_gid \$tool_client_pid'; }
 END
 $tg->conf($conf)->start;
 is mode_of("$dir/made"), "0700 $uid 0", 'the state directory';
-is mode_of($tg->socket_path), '0666 0 0', 'the socket is the config\'s owner\'s';
+is mode_of($tg->socket_path), '0666 0 0', 'the socket is root\'s';
 
 my $client = $tg->connect;
 is_deeply [ split /\n/, text_of($client->call_tool('whoami')) ],

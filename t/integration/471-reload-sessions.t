@@ -126,8 +126,8 @@ my @workers = $tg->worker_pids;
 my $relay = $tg->connect;
 $relay->send_line({ kind => 'mcp_request', id => 1, method => 'tools/list' });
 is $relay->recv_json->{id}, 1, 'a relay client';
-like $tg->reload_fails("tool broken { return x; }\ntool { }"), qr/number of arg/,
-    'a config that does not load';
+like $tg->reload_fails("tool broken { return x; }\ntool { }"),
+    qr/number of arg/, 'a config that does not load';
 ok !eval { $tg->signal_reload; 1 }, 'nginx -s reload refuses it too';
 is text_of($new->call_tool('who')), 'new', 'changes nothing';
 is text_of($tg->connect->call_tool('who')), 'new', 'for new clients';
