@@ -22,7 +22,7 @@ for my $case (
         qr/folder" of .* exists and is no regular file; choose another path/ ],
     [ "tool_schema_file link;\n$tool", qr/link" of .* no regular file/ ],
     [ "tool_schema_file nowhere/a.json;\n$tool",
-        qr/nowhere\/a\.json" of .* is in a directory that does not exist; make/ ],
+        qr{nowhere/a\.json" of .* is in a directory that does not exist} ],
     [ "tool_schema_file link/a.json;\n$tool",
         qr/is in a directory that does not exist/ ],
     [ "tool_schema_file a.json;\ntool_schema_file b.json;\n$tool",
