@@ -169,13 +169,14 @@ test_spawn(void)
     spawn.fds[0] = pair[0];
     spawn.fds[1] = pair[1];
     spawn.fds[2] = pair[1];
+    spawn.fds[3] = pair[1];
     memset(&before, 0, sizeof(before));
     memset(&after, 0, sizeof(after));
     sigprocmask(SIG_SETMASK, NULL, &before);
 
     argv[0] = (char *) (uintptr_t) "/bin/pwd";
-    CU_ASSERT(tg_spawn(&spawn, &pid, &step) == 0);
-    CU_ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
+    CU_ASSERT_FATAL(tg_spawn(&spawn, &pid, &step) == 0);
+    CU_ASSERT_FATAL(waitpid(pid, &status, 0) == pid && status == 0);
     CU_ASSERT(read(pair[0], text, sizeof(text)) == 2);
     CU_ASSERT(memcmp(text, "/\n", 2) == 0);
 
