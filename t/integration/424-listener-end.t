@@ -12,30 +12,39 @@ my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $socket = $tg->socket_path;
 
+# Runs until the test lets it go.
+$tg->file('wait', <<'END', 0755);
+#!/bin/sh
+touch "$1/runs"
+while ! [ -e "$1/go" ]; do sleep 0.02; done
+echo done
+END
+
 for my $signal (qw(TERM INT QUIT)) {
-    my $time = $signal eq 'QUIT' ? 0.5 : 600;
-    $tg->conf(<<"END")->start;
+    $tg->conf(<<'END')->start;
 listen unix:%%SOCKET%%;
 listen unix:%%DIR%%/two.sock;
 tool hi { return hi; }
-tool nap { exec sleep $time; timeout 1h; }
+tool wait { exec %%DIR%%/wait %%DIR%%; timeout 1h; }
 END
     my $idle = $tg->connect;
     is text_of($idle->call_tool('hi')), 'hi', "$signal: it serves";
     my $busy = $tg->connect("$dir/two.sock");
-    my $id = $busy->request('tools/call', { name => 'nap' });
-    my $command = qr/^\S*sleep \Q$time\E$/;
-    wait_for(sub { grep { $_ =~ $command } values %{ $tg->processes } },
-        10, 'the program');
-    $tg->stop(signal => $signal);
-    is_deeply [ glob "$dir/*.sock*" ], [], "$signal: both sockets are gone";
+    my $id = $busy->request('tools/call', { name => 'wait' });
+    wait_for(sub { -e "$dir/runs" }, 10, 'the program');
+    kill $signal => $tg->master_pid;
     ok $idle->at_eof, "$signal: idle clients are closed";
     if ($signal eq 'QUIT') {
-        is text_of($busy->reply($id)), '', "$signal: calls come to their end";
+        $tg->file('go', '');
+        is text_of($busy->reply($id)), "done\n",
+            "$signal: calls come to their end";
     }
     ok $busy->at_eof, "$signal: busy clients are closed at last";
-    wait_for(sub { !grep { $_ =~ $command } values %{ $tg->processes } },
+    $tg->stop(signal => $signal);
+    is_deeply [ glob "$dir/*.sock*" ], [], "$signal: both sockets are gone";
+    wait_for(sub { !grep {m{/wait }} values %{ $tg->processes } },
         10, 'the program to end');
+    unlink "$dir/runs";
 }
 
 # A port of the loopback interface that is free right now; another process

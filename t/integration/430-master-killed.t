@@ -10,11 +10,17 @@ use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $socket = $tg->socket_path;
-my $conf = <<'END';
-tool who { return $pid; }
-tool nap { exec sleep 1; }
+my $dir = $tg->dir;
+# Runs until the test lets it go.
+$tg->file('wait', <<'END', 0755);
+#!/bin/sh
+touch "$1/runs$2"
+while ! [ -e "$1/go$2" ]; do sleep 0.02; done
 END
-$tg->conf($conf);
+$tg->conf(<<'END');
+tool who { return $pid; }
+tool wait { exec %%DIR%%/wait %%DIR%% $tool_arg_n; }
+END
 
 my %seen;
 for my $round (1 .. 4) {
@@ -26,10 +32,9 @@ for my $round (1 .. 4) {
     my $half = $tg->connect;
     $half->send_raw('{"jsonrpc":"2.0",');
     my $busy = $tg->connect;
-    my $id = $busy->request('tools/call', { name => 'nap' });
-    wait_for(
-        sub { grep {/^\S*sleep 1$/} values %{ $tg->processes } },
-        10, 'the program');
+    my $id = $busy->request('tools/call',
+        { name => 'wait', arguments => { n => $round } });
+    wait_for(sub { -e "$dir/runs$round" }, 10, 'the program');
     # The one that started it is there for a moment, too.
     wait_for(sub { $tg->runner_pids == 2 }, 10, 'its starter to leave');
     my ($runner) = $tg->runner_pids;
@@ -41,6 +46,7 @@ for my $round (1 .. 4) {
     ok !grep({ $_ eq $pid } @workers), "round $round: the new one serves";
     $seen{$pid}++;
 
+    $tg->file("go$round", '');
     is text_of($busy->reply($id)), '', "round $round: the call ends well";
     ok $busy->at_eof, "round $round: then the client is closed";
     ok $idle->at_eof, "round $round: so is an idle one";
