@@ -38,6 +38,7 @@ typedef struct {
     int is_blocked; /* what may_start says no to */
     int is_deaf;    /* what may_tell says no to */
     int nidle;
+    void (*on_told)(void); /* once, when something was sent */
 } host_t;
 
 static host_t host;
@@ -69,6 +70,14 @@ host_may_tell(void *ctx, tg_peer_t *peer)
 static inline void
 host_told(void *ctx, tg_peer_t *peer)
 {
+    void (*on_told)(void);
+
+    on_told = host.on_told;
+    host.on_told = NULL;
+
+    if (on_told != NULL) {
+        on_told();
+    }
 }
 
 static inline void

@@ -3,6 +3,8 @@
  */
 #include "runner_host.h"
 
+#include <sys/wait.h>
+
 static void
 test_success(void)
 {
@@ -283,6 +285,54 @@ test_output_as_json(void)
     CU_ASSERT(strstr(host_text("message"), "64 MiB") != NULL);
 }
 
+static char test_go[96];
+
+/* Within the loop: the other program ends meanwhile, and time passes. */
+static void
+test_stall(void)
+{
+    siginfo_t info;
+    uint64_t end;
+    int fd;
+
+    fd = open(test_go, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CU_ASSERT(fd != -1);
+    (void) close(fd);
+
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == -1 && errno == EINTR) {
+        /* void */
+    }
+
+    end = uv_hrtime() + (TG_EXEC_DRAIN_MS + 50) * UINT64_C(1000000);
+
+    while (uv_hrtime() < end) {
+        (void) usleep(10000);
+    }
+}
+
+/*
+ * Two programs are reaped at once, and the loop is late: the time to drain
+ * the second one's output is over before anything of it was read.
+ */
+static void
+test_late_loop(void)
+{
+    char script[256];
+
+    snprintf(test_go, sizeof(test_go), "%s/go", host.dir);
+    snprintf(script, sizeof(script),
+             "while ! [ -e %s ]; do sleep 0.01; done; echo late", test_go);
+    (void) host_send(host_sh("exec >&- 2>&-", ""));
+    (void) host_send(host_sh(script, ""));
+    host.on_told = test_stall;
+
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "late\n"));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(unlink(test_go) == 0);
+}
+
 static CU_TestInfo test_exec[] = {
     { "success", test_success },
     { "failure", test_failure },
@@ -296,6 +346,7 @@ static CU_TestInfo test_exec[] = {
     { "input", test_input },
     { "output", test_output },
     { "output as JSON", test_output_as_json },
+    { "late loop", test_late_loop },
     CU_TEST_INFO_NULL,
 };
 
