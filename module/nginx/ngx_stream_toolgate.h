@@ -3,7 +3,8 @@
  *
  *   directives  ngx_stream_toolgate_module.c, …_tool.c, …_values.c
  *   listener    ngx_toolgate_listener.c       a core module: the socket file
- *   session     ngx_stream_toolgate_session.c events of a client's socket
+ *   session     ngx_stream_toolgate_session.c events of a client's socket;
+ *               …_input.c, …_output.c, …_timers.c, …_leave.c
  *   dispatch    ngx_stream_toolgate_dispatch.c  which handler, and its end
  *   handlers    ngx_stream_toolgate_return.c, …_exec.c
  *   runner      ngx_stream_toolgate_runner.c  the worker's line to the runner

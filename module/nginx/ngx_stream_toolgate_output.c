@@ -1,0 +1,92 @@
+/*
+ * What a client is told, on its way to the socket.
+ */
+#include "nginx/ngx_stream_toolgate_session.h"
+
+/* Unsent output that a session keeps while nothing waits in it. */
+#define NGX_STREAM_TOOLGATE_KEEP 0
+
+/* An output buffer that whoever has something to say borrows. */
+static char *ngx_stream_toolgate_spare;
+static size_t ngx_stream_toolgate_spare_cap;
+
+void
+ngx_stream_toolgate_borrow(tg_buf_t *out)
+{
+    if (out->data == NULL) {
+        out->data = ngx_stream_toolgate_spare;
+        out->cap = ngx_stream_toolgate_spare_cap;
+        ngx_stream_toolgate_spare = NULL;
+        ngx_stream_toolgate_spare_cap = 0;
+    }
+}
+
+void
+ngx_stream_toolgate_give_back(tg_buf_t *out)
+{
+    if (ngx_stream_toolgate_spare == NULL
+        && out->cap <= NGX_STREAM_TOOLGATE_READ * 4)
+    {
+        ngx_stream_toolgate_spare = out->data;
+        ngx_stream_toolgate_spare_cap = out->cap;
+        out->data = NULL;
+        out->cap = 0;
+        out->len = 0;
+        return;
+    }
+
+    tg_buf_reset(out, NGX_STREAM_TOOLGATE_KEEP);
+}
+
+ngx_int_t
+ngx_stream_toolgate_flush(ngx_stream_toolgate_session_t *session)
+{
+    ngx_connection_t *c;
+    tg_buf_t *out;
+    ssize_t n;
+
+    c = session->connection;
+    out = &session->peer.out;
+
+    while (session->sent < out->len) {
+
+        if (!c->write->ready) {
+            return NGX_AGAIN;
+        }
+
+        n = c->send(c, (u_char *) out->data + session->sent,
+                    out->len - session->sent);
+
+        if (n == NGX_ERROR) {
+            return NGX_ERROR;
+        }
+
+        if (n == NGX_AGAIN || n == 0) {
+
+            /* The peer measures what is unsent: half gone is worth a move. */
+            if (session->sent > out->len / 2) {
+                tg_buf_drop(out, session->sent);
+                session->sent = 0;
+            }
+
+            return NGX_AGAIN;
+        }
+
+        session->sent += (size_t) n;
+        session->bytes_out += (uint64_t) n;
+        session->has_sent = 1;
+    }
+
+    session->sent = 0;
+    out->len = 0;
+
+    return NGX_OK;
+}
+
+void
+ngx_stream_toolgate_session_exit(void)
+{
+    tg_free(tg_alloc_libc(), ngx_stream_toolgate_spare);
+    ngx_stream_toolgate_spare = NULL;
+    ngx_stream_toolgate_spare_cap = 0;
+}

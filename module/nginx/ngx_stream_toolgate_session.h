@@ -1,0 +1,46 @@
+/*
+ * What the files of a session share: reading, writing, waiting, leaving.
+ */
+#ifndef _NGX_STREAM_TOOLGATE_SESSION_H_INCLUDED_
+#define _NGX_STREAM_TOOLGATE_SESSION_H_INCLUDED_
+
+#include "nginx/ngx_stream_toolgate.h"
+
+/* One read; large enough that a usual burst of frames is one. */
+#define NGX_STREAM_TOOLGATE_READ 65536
+
+/* --- output --- */
+
+/* Lends peer.out the worker's buffer, and takes it back once it is empty. */
+void ngx_stream_toolgate_borrow(tg_buf_t *out);
+void ngx_stream_toolgate_give_back(tg_buf_t *out);
+
+/* Sends what there is: NGX_OK when all went, NGX_AGAIN, NGX_ERROR. */
+ngx_int_t ngx_stream_toolgate_flush(ngx_stream_toolgate_session_t *session);
+
+/* --- input --- */
+
+/*
+ * Serves what there is, until the socket is empty or the peer pauses.  While
+ * its output does not drain, nothing more is read of a client.
+ */
+void ngx_stream_toolgate_pump(ngx_stream_toolgate_session_t *session);
+
+/* --- timers --- */
+
+/*
+ * A timer runs on until the client does what is expected: single bytes of a
+ * frame, or of requests while it reads no answers, put nothing off.
+ */
+void ngx_stream_toolgate_set_timers(ngx_stream_toolgate_session_t *session);
+
+/* --- leaving --- */
+
+/* Is the client still read from?  Always, but in an exiting worker. */
+ngx_uint_t ngx_stream_toolgate_may_read(
+    const ngx_stream_toolgate_session_t *session);
+
+/* An exiting worker: what came is served, once; then goodbye. */
+void ngx_stream_toolgate_leave(ngx_stream_toolgate_session_t *session);
+
+#endif
