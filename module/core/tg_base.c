@@ -50,3 +50,16 @@ tg_free(const tg_alloc_t *alloc, void *ptr)
         (void) alloc->resize(alloc->ctx, ptr, 0);
     }
 }
+
+uint64_t
+tg_hash64(uint64_t hash, tg_str_t bytes)
+{
+    size_t i;
+
+    for (i = 0; i < bytes.len; i++) {
+        hash ^= (unsigned char) bytes.data[i];
+        hash *= UINT64_C(0x100000001b3);
+    }
+
+    return hash;
+}

@@ -79,6 +79,13 @@ typedef struct {
     void *ctx;
 } tg_alloc_t;
 
+/*
+ * FNV-1a, on from hash: for tables and to tell versions of the same apart,
+ * both of what comes from the config and not from clients.
+ */
+#define TG_HASH64 UINT64_C(0xcbf29ce484222325)
+uint64_t tg_hash64(uint64_t hash, tg_str_t bytes);
+
 /* malloc, realloc and free behind that interface. */
 const tg_alloc_t *tg_alloc_libc(void);
 

@@ -14,25 +14,10 @@ struct tg_catalogue_s {
     uint64_t digest;
 };
 
-/* FNV-1a: names are short and come from the config, not from clients. */
-static uint64_t
-tg_hash(uint64_t hash, const char *data, size_t len)
-{
-    size_t i;
-
-    for (i = 0; i < len; i++) {
-        hash ^= (unsigned char) data[i];
-        hash *= UINT64_C(0x100000001b3);
-    }
-
-    return hash;
-}
-
 static uint64_t
 tg_hash_name(tg_entry_kind_t kind, tg_str_t name)
 {
-    return tg_hash(UINT64_C(0xcbf29ce484222325) + (uint64_t) kind, name.data,
-                   name.len);
+    return tg_hash64(TG_HASH64 + (uint64_t) kind, name);
 }
 
 tg_catalogue_t *
@@ -214,11 +199,15 @@ tg_catalogue_seal(tg_catalogue_t *catalogue)
         if (entry->kind == TG_ENTRY_TOOL) {
             entry->listing.data = buf->data + at;
             at += entry->listing.len;
+            entry->digest = tg_hash64(TG_HASH64, entry->listing);
+        }
+
+        if (entry->output_schema.data != NULL) {
+            entry->output_digest = tg_hash64(TG_HASH64, entry->output_schema);
         }
     }
 
-    catalogue->digest = tg_hash(UINT64_C(0xcbf29ce484222325),
-                                tg_buf_view(buf).data, buf->len);
+    catalogue->digest = tg_hash64(TG_HASH64, tg_buf_view(buf));
 
     return TG_OK;
 }
@@ -236,12 +225,23 @@ tg_catalogue_at(const tg_catalogue_t *catalogue, size_t i)
 }
 
 const tg_entry_t *
+tg_catalogue_get(const tg_catalogue_t *catalogue, tg_entry_kind_t kind,
+                 tg_str_t name)
+{
+    if (catalogue->n == 0) {
+        return NULL;
+    }
+
+    return catalogue->slots[tg_catalogue_slot(catalogue, kind, name)];
+}
+
+const tg_entry_t *
 tg_catalogue_find(const tg_catalogue_t *catalogue, tg_entry_kind_t kind,
                   tg_str_t name)
 {
     char text[TG_NAME_MAX * 6];
 
-    if (catalogue->n == 0 || name.len > sizeof(text)) {
+    if (name.len > sizeof(text)) {
         return NULL;
     }
 
@@ -249,13 +249,35 @@ tg_catalogue_find(const tg_catalogue_t *catalogue, tg_entry_kind_t kind,
         name = tg_str(text, tg_json_decode(text, name));
     }
 
-    return catalogue->slots[tg_catalogue_slot(catalogue, kind, name)];
+    return tg_catalogue_get(catalogue, kind, name);
 }
 
 uint64_t
 tg_catalogue_digest(const tg_catalogue_t *catalogue)
 {
     return catalogue->digest;
+}
+
+uint64_t
+tg_catalogue_view(const tg_catalogue_t *catalogue,
+                  tg_catalogue_visible_pt visible, void *ctx)
+{
+    const tg_entry_t *entry;
+    uint64_t hash;
+    size_t i;
+
+    hash = TG_HASH64;
+
+    for (i = 0; i < catalogue->n; i++) {
+        entry = catalogue->entries[i];
+
+        if (entry->kind == TG_ENTRY_TOOL
+            && (visible == NULL || visible(ctx, entry))) {
+            hash = (hash ^ entry->digest) * UINT64_C(0x100000001b3);
+        }
+    }
+
+    return hash;
 }
 
 /* A cursor is the next entry's index and the digest, in hexadecimal. */

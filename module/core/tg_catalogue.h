@@ -47,7 +47,11 @@ typedef struct {
     void *host; /* the room above keeps its handler here */
 
     size_t index;     /* set by the catalogue: order of addition */
-    tg_str_t listing; /* set by tg_catalogue_seal(): an element of tools */
+
+    /* set by tg_catalogue_seal() */
+    tg_str_t listing;       /* of a tool: an element of tools */
+    uint64_t digest;        /* of the listing */
+    uint64_t output_digest; /* of output_schema; 0: there is none */
 } tg_entry_t;
 
 typedef struct tg_catalogue_s tg_catalogue_t;
@@ -75,11 +79,22 @@ const tg_entry_t *tg_catalogue_at(const tg_catalogue_t *catalogue, size_t i);
 const tg_entry_t *tg_catalogue_find(const tg_catalogue_t *catalogue,
                                     tg_entry_kind_t kind, tg_str_t name);
 
+/* The same for a name in plain text. */
+const tg_entry_t *tg_catalogue_get(const tg_catalogue_t *catalogue,
+                                   tg_entry_kind_t kind, tg_str_t name);
+
 /* A 64-bit hash of what clients can see of the tools, in their order. */
 uint64_t tg_catalogue_digest(const tg_catalogue_t *catalogue);
 
 /* Decides whether a viewer sees an entry; the same rule as for calling it. */
 typedef int (*tg_catalogue_visible_pt)(void *ctx, const tg_entry_t *entry);
+
+/*
+ * A hash of what one viewer sees of the tools, in their order: it tells
+ * whether another catalogue is another one for this viewer.
+ */
+uint64_t tg_catalogue_view(const tg_catalogue_t *catalogue,
+                           tg_catalogue_visible_pt visible, void *ctx);
 
 /*
  * Appends `"tools":[…]` and, where more follow, `,"nextCursor":"…"`.

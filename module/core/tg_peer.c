@@ -2,6 +2,7 @@
  * The peer's life: frames in, calls out, answers back.
  */
 #include "core/tg_peer_impl.h"
+#include "core/tg_peer_state.h"
 
 const char *
 tg_dialect_name(tg_dialect_t dialect)
@@ -11,8 +12,7 @@ tg_dialect_name(tg_dialect_t dialect)
     return names[dialect];
 }
 
-/* Framing follows the dialect; undecided, the first byte tells. */
-static void
+void
 tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect)
 {
     peer->dialect = dialect;
@@ -62,6 +62,23 @@ tg_peer_log(tg_peer_t *peer, const char *text)
 }
 
 /* --- calls in flight --- */
+
+void
+tg_call_link(tg_call_t *call)
+{
+    tg_peer_t *peer;
+
+    peer = call->peer;
+    call->prev = NULL;
+    call->next = peer->calls;
+
+    if (call->next != NULL) {
+        call->next->prev = call;
+    }
+
+    peer->calls = call;
+    peer->ncalls++;
+}
 
 static void
 tg_call_unlink(tg_call_t *call)
@@ -191,14 +208,7 @@ tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
         call->reply.batch->refs++;
     }
 
-    call->next = peer->calls;
-
-    if (call->next != NULL) {
-        call->next->prev = call;
-    }
-
-    peer->calls = call;
-    peer->ncalls++;
+    tg_call_link(call);
 
     return call;
 }
@@ -311,6 +321,21 @@ tg_peer_cancel(tg_peer_t *peer, tg_str_t id)
             peer->nsubscriptions--;
             return;
         }
+    }
+}
+
+void
+tg_peer_forget(tg_peer_t *peer)
+{
+    tg_call_t *call;
+
+    while ((call = peer->calls) != NULL) {
+        if (call->reply.batch != NULL) {
+            tg_buf_reset(&call->reply.batch->replies, 0);
+        }
+
+        tg_call_unlink(call);
+        tg_call_free(call);
     }
 }
 

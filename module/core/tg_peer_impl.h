@@ -32,7 +32,8 @@ struct tg_subscription_s {
 
 struct tg_batch_s {
     tg_buf_t replies;
-    unsigned refs; /* replies to come, and one while it is read */
+    unsigned refs;   /* replies to come, and one while it is read */
+    unsigned number; /* within tg_peer_save() */
 };
 
 /* --- tg_reply.c: rendering --- */
@@ -65,6 +66,15 @@ void tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
                       const tg_outcome_t *outcome);
 
 /* --- tg_peer.c --- */
+
+/* Framing follows the dialect; undecided, the first byte tells. */
+void tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect);
+
+/* Puts a call of the peer among those in flight. */
+void tg_call_link(tg_call_t *call);
+
+/* A subscription of a raw id, in no list yet; NULL: no memory. */
+tg_subscription_t *tg_peer_subscription(const tg_peer_t *peer, tg_str_t id);
 
 /* Hands a request to its handler, or answers that there is none. */
 void tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request);

@@ -269,6 +269,21 @@ tg_mcp_acknowledge(tg_peer_t *peer, const tg_subscription_t *sub)
                          : "},\"notifications\":{}}}\n");
 }
 
+tg_subscription_t *
+tg_peer_subscription(const tg_peer_t *peer, tg_str_t id)
+{
+    tg_subscription_t *sub;
+
+    sub = tg_alloc(peer->alloc, sizeof(*sub) + id.len);
+
+    if (sub != NULL) {
+        memcpy(sub + 1, id.data, id.len);
+        sub->id = tg_str((const char *) (sub + 1), id.len);
+    }
+
+    return sub;
+}
+
 /* MCP 2026-07-28 "subscriptions/listen": acknowledged first, ended last. */
 static void
 tg_mcp_listen(tg_peer_t *peer, const tg_message_t *message,
@@ -291,15 +306,13 @@ tg_mcp_listen(tg_peer_t *peer, const tg_message_t *message,
         return;
     }
 
-    sub = tg_alloc(peer->alloc, sizeof(*sub) + reply->id.len);
+    sub = tg_peer_subscription(peer, reply->id);
 
     if (sub == NULL) {
         peer->out.failed = 1;
         return;
     }
 
-    memcpy(sub + 1, reply->id.data, reply->id.len);
-    sub->id = tg_str((const char *) (sub + 1), reply->id.len);
     sub->has_tools = peer->info->has_list_changed
                      && tg_json_type(message->p.tools_list_changed)
                             == TG_JSON_TRUE;

@@ -1,0 +1,537 @@
+#include "core/tg_peer_state_impl.h"
+
+/* What is left of the bytes; sticky, like tg_buf_t. */
+typedef struct {
+    tg_str_t left;
+    int is_bad;
+} tg_state_t;
+
+/* A call that came over, with what it can no longer borrow. */
+typedef struct {
+    tg_call_t call;
+    tg_entry_t entry;
+    const tg_entry_t *now;
+    tg_str_t token; /* within the state */
+} tg_moved_t;
+
+/* --- reading --- */
+
+static uint64_t
+tg_state_number(tg_state_t *state, unsigned size)
+{
+    uint64_t value;
+    unsigned i;
+
+    if (state->left.len < size) {
+        state->is_bad = 1;
+        state->left.len = 0;
+        return 0;
+    }
+
+    value = 0;
+
+    for (i = 0; i < size; i++) {
+        value = value << 8 | (unsigned char) state->left.data[i];
+    }
+
+    state->left = tg_str(state->left.data + size, state->left.len - size);
+
+    return value;
+}
+
+static tg_str_t
+tg_state_str(tg_state_t *state)
+{
+    uint64_t len;
+    tg_str_t str;
+
+    len = tg_state_number(state, 4);
+
+    if (len == TG_STATE_ABSENT) {
+        return TG_STR_NONE;
+    }
+
+    if (len > state->left.len) {
+        state->is_bad = 1;
+        state->left.len = 0;
+        return TG_STR("");
+    }
+
+    str = tg_str(state->left.data, (size_t) len);
+    state->left = tg_str(str.data + str.len, state->left.len - str.len);
+
+    return str;
+}
+
+/* One of 0 … last. */
+static unsigned
+tg_state_choice(tg_state_t *state, unsigned last)
+{
+    uint64_t value;
+
+    value = tg_state_number(state, 1);
+
+    if (value > last) {
+        state->is_bad = 1;
+        return 0;
+    }
+
+    return (unsigned) value;
+}
+
+/*
+ * How many elements follow, of which each has at least so many bytes: what
+ * is allocated for them is in proportion to the state.
+ */
+static unsigned
+tg_state_count(tg_state_t *state, size_t least)
+{
+    uint64_t n;
+
+    n = tg_state_number(state, 4);
+
+    if (n > state->left.len / least) {
+        state->is_bad = 1;
+        return 0;
+    }
+
+    return (unsigned) n;
+}
+
+/* A raw JSON value as it came from a client, or absent. */
+static tg_str_t
+tg_state_raw(tg_state_t *state, int is_scalar)
+{
+    tg_json_type_t type;
+    tg_str_t raw;
+
+    raw = tg_state_str(state);
+
+    if (raw.data == NULL) {
+        return raw;
+    }
+
+    type = tg_json_type(raw);
+
+    /* A raw value has no white space around it, so its first byte tells. */
+    if (type == TG_JSON_NONE || tg_json_check(raw, NULL) != TG_OK
+        || (is_scalar && type != TG_JSON_STRING && type != TG_JSON_NUMBER
+            && type != TG_JSON_NULL))
+    {
+        state->is_bad = 1;
+    }
+
+    return raw;
+}
+
+static tg_str_t
+tg_state_id(tg_state_t *state)
+{
+    tg_str_t id;
+
+    id = tg_state_raw(state, 1);
+
+    if (id.len > TG_ID_MAX) {
+        state->is_bad = 1;
+    }
+
+    return id;
+}
+
+/* --- the peer --- */
+
+static void
+tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
+{
+    tg_frame_kind_t kind;
+    tg_dialect_t dialect;
+    tg_str_t version;
+    unsigned flags;
+
+    dialect = (tg_dialect_t) tg_state_choice(state, TG_DIALECT_RELAY);
+    kind = (tg_frame_kind_t) tg_state_choice(state, TG_FRAME_PREFIX);
+    flags = (unsigned) tg_state_number(state, 1);
+    version = tg_state_str(state);
+    *view = tg_state_number(state, 8);
+
+    if (version.len >= sizeof(peer->version)
+        || (dialect == TG_DIALECT_IPC) != (kind == TG_FRAME_PREFIX)
+        || (dialect > TG_DIALECT_IPC && kind != TG_FRAME_LINE))
+    {
+        state->is_bad = 1;
+        return;
+    }
+
+    /* It is what it has been; one that said nothing is what the peer says. */
+    if (kind != TG_FRAME_AUTO) {
+        peer->frame.limit = peer->max_frame;
+        tg_peer_frame_as(peer, dialect);
+        peer->frame.kind = kind;
+    }
+
+    if (version.len != 0) {
+        memcpy(peer->version, version.data, version.len);
+    }
+
+    peer->frame.is_discarding = (flags & TG_STATE_IS_DISCARDING) != 0;
+    peer->is_mcp = (flags & TG_STATE_IS_MCP) != 0;
+    peer->is_legacy = (flags & TG_STATE_IS_LEGACY) != 0;
+    peer->is_toolgate = (flags & TG_STATE_IS_TOOLGATE) != 0;
+    peer->is_closing = (flags & TG_STATE_IS_CLOSING) != 0;
+}
+
+static int
+tg_load_subscriptions(tg_peer_t *peer, tg_state_t *state)
+{
+    tg_subscription_t *sub, **last;
+    unsigned n, has_tools;
+    tg_str_t id;
+
+    n = tg_state_count(state, 5);
+    last = &peer->subscriptions;
+
+    if (n > TG_SUBSCRIPTIONS_MAX) {
+        return TG_BAD;
+    }
+
+    for (/* void */; n != 0; n--) {
+        id = tg_state_id(state);
+        has_tools = tg_state_choice(state, 1);
+
+        if (state->is_bad || id.data == NULL) {
+            return TG_BAD;
+        }
+
+        sub = tg_peer_subscription(peer, id);
+
+        if (sub == NULL) {
+            return TG_NOMEM;
+        }
+
+        sub->has_tools = (int) has_tools;
+        sub->next = NULL;
+        *last = sub;
+        last = &sub->next;
+        peer->nsubscriptions++;
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_load_batches(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
+                unsigned n)
+{
+    tg_str_t replies;
+    unsigned i;
+
+    for (i = 0; i < n; i++) {
+        replies = tg_state_str(state);
+
+        if (state->is_bad) {
+            return TG_BAD;
+        }
+
+        batches[i] = tg_calloc(peer->alloc, sizeof(*batches[i]));
+
+        if (batches[i] == NULL) {
+            return TG_NOMEM;
+        }
+
+        /* One while it is loaded, so that none is gone too early. */
+        batches[i]->refs = 1;
+        tg_buf_init(&batches[i]->replies, peer->alloc);
+        tg_buf_str(&batches[i]->replies, replies);
+
+        if (tg_buf_failed(&batches[i]->replies)) {
+            return TG_NOMEM;
+        }
+    }
+
+    return TG_OK;
+}
+
+/* --- the calls --- */
+
+/* The bytes that a call owns, copied behind it. */
+static tg_str_t
+tg_moved_own(char **at, tg_str_t str)
+{
+    char *copy;
+
+    if (str.data == NULL) {
+        return str;
+    }
+
+    copy = *at;
+
+    if (str.len != 0) {
+        memcpy(copy, str.data, str.len);
+    }
+
+    *at += str.len;
+
+    return tg_str(copy, str.len);
+}
+
+static tg_moved_t *
+tg_moved_new(tg_peer_t *peer, const tg_moved_t *read)
+{
+    tg_moved_t *moved;
+    char *at;
+
+    moved = tg_alloc(peer->alloc, sizeof(*moved) + read->call.reply.id.len
+                                      + read->call.progress_token.len
+                                      + read->entry.name.len);
+
+    if (moved == NULL) {
+        return NULL;
+    }
+
+    *moved = *read;
+    at = (char *) (moved + 1);
+    moved->call.reply.id = tg_moved_own(&at, read->call.reply.id);
+    moved->call.progress_token = tg_moved_own(&at, read->call.progress_token);
+    moved->entry.name = tg_moved_own(&at, read->entry.name);
+    moved->call.peer = peer;
+
+    if (read->entry.name.data != NULL) {
+        moved->call.entry = &moved->entry;
+    }
+
+    return moved;
+}
+
+/* What the catalogue has now under the name of a call. */
+static void
+tg_moved_find(const tg_peer_t *peer, tg_moved_t *moved, uint64_t digest)
+{
+    const tg_entry_t *now;
+
+    now = tg_catalogue_get(peer->catalogue, moved->entry.kind,
+                           moved->entry.name);
+
+    if (now == NULL
+        || (peer->ops->is_visible != NULL
+            && !peer->ops->is_visible(peer->host, now)))
+    {
+        return;
+    }
+
+    moved->now = now;
+
+    if (digest == now->output_digest) {
+        moved->entry.output_schema = now->output_schema;
+    }
+}
+
+static void
+tg_moved_read(tg_peer_t *peer, tg_state_t *state, tg_moved_t *moved,
+              unsigned *batch)
+{
+    tg_str_t progress;
+    tg_reply_t *reply;
+    unsigned flags;
+    uint64_t digest;
+
+    memset(moved, 0, sizeof(*moved));
+    reply = &moved->call.reply;
+    reply->kind = (tg_entry_kind_t) tg_state_choice(state, TG_ENTRY_METHOD);
+    flags = (unsigned) tg_state_number(state, 1);
+    *batch = (unsigned) tg_state_number(state, 4);
+    reply->id = tg_state_id(state);
+    moved->call.progress_token = tg_state_raw(state, 0);
+    progress = tg_state_str(state);
+    moved->entry.name = tg_state_str(state);
+    moved->entry.output = (tg_output_t) tg_state_choice(state,
+                                                        TG_OUTPUT_RESULT);
+    digest = tg_state_number(state, 8);
+    moved->token = tg_state_str(state);
+    reply->is_modern = (flags & TG_STATE_IS_MODERN) != 0;
+    reply->is_mcp = (flags & TG_STATE_IS_MCP) != 0;
+    reply->is_silent = (flags & TG_STATE_IS_SILENT) != 0;
+    moved->entry.kind = reply->kind;
+
+    if (moved->token.len > TG_PEER_TOKEN_MAX
+        || progress.len > sizeof(moved->call.progress)
+        || (progress.len != 0 && tg_json_type(progress) != TG_JSON_NUMBER))
+    {
+        state->is_bad = 1;
+    }
+
+    if (state->is_bad) {
+        return;
+    }
+
+    if (progress.len != 0) {
+        memcpy(moved->call.progress, progress.data, progress.len);
+        moved->call.progress_len = progress.len;
+    }
+
+    if (moved->entry.name.data != NULL) {
+        tg_moved_find(peer, moved, digest);
+    }
+}
+
+static int
+tg_load_calls(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
+              unsigned nbatches)
+{
+    tg_moved_t read, *moved;
+    unsigned n, batch;
+
+    for (n = tg_state_count(state, 35); n != 0; n--) {
+        tg_moved_read(peer, state, &read, &batch);
+
+        if (state->is_bad || batch > nbatches) {
+            return TG_BAD;
+        }
+
+        moved = tg_moved_new(peer, &read);
+
+        if (moved == NULL) {
+            return TG_NOMEM;
+        }
+
+        if (batch != 0) {
+            moved->call.reply.batch = batches[batch - 1];
+            batches[batch - 1]->refs++;
+        }
+
+        tg_call_link(&moved->call);
+    }
+
+    return state->is_bad || state->left.len != 0 ? TG_BAD : TG_OK;
+}
+
+/* Each may be answered, and so be gone, within resume. */
+static void
+tg_load_resume(tg_peer_t *peer, tg_peer_resume_pt resume)
+{
+    tg_moved_t *moved;
+    tg_call_t *call, *next;
+
+    call = peer->calls;
+
+    while (call != NULL && call->next != NULL) {
+        call = call->next;
+    }
+
+    for (/* void */; call != NULL; call = next) {
+        next = call->prev;
+        moved = (tg_moved_t *) (void *) call;
+        resume(peer->host, call, moved->now, moved->token);
+    }
+}
+
+/* --- the whole --- */
+
+/* A batch for which nothing is to come would never be sent. */
+static int
+tg_load_is_stale(tg_batch_t **batches, unsigned n)
+{
+    unsigned i;
+
+    for (i = 0; i < n; i++) {
+        if (batches[i]->refs == 1) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static void
+tg_load_release(tg_peer_t *peer, tg_batch_t **batches, unsigned n, int rc)
+{
+    unsigned i;
+
+    for (i = 0; i < n && batches[i] != NULL; i++) {
+        if (rc != TG_OK) {
+            tg_buf_reset(&batches[i]->replies, 0);
+        }
+
+        tg_batch_release(peer, batches[i]);
+    }
+
+    tg_free(peer->alloc, batches);
+}
+
+/* Behind the subscriptions. */
+static int
+tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
+{
+    tg_batch_t **batches;
+    unsigned n;
+    int rc;
+
+    n = tg_state_count(state, 4);
+    batches = NULL;
+
+    if (n != 0) {
+        batches = tg_calloc(peer->alloc, n * sizeof(batches[0]));
+
+        if (batches == NULL) {
+            return TG_NOMEM;
+        }
+    }
+
+    rc = tg_load_batches(peer, state, batches, n);
+
+    if (rc == TG_OK) {
+        rc = tg_load_calls(peer, state, batches, n);
+    }
+
+    if (rc == TG_OK && tg_load_is_stale(batches, n)) {
+        rc = TG_BAD;
+    }
+
+    if (rc == TG_OK) {
+        tg_load_resume(peer, resume);
+    } else {
+        tg_peer_forget(peer);
+    }
+
+    tg_load_release(peer, batches, n, rc);
+
+    return rc;
+}
+
+int
+tg_peer_load(tg_peer_t *peer, tg_str_t bytes, tg_peer_resume_pt resume,
+             int *has_changed)
+{
+    tg_state_t state;
+    uint64_t view;
+    int rc;
+
+    *has_changed = 0;
+
+    if (bytes.len < sizeof(TG_STATE_MAGIC) - 1
+        || memcmp(bytes.data, TG_STATE_MAGIC, sizeof(TG_STATE_MAGIC) - 1) != 0)
+    {
+        return TG_BAD;
+    }
+
+    state.left = tg_str(bytes.data + sizeof(TG_STATE_MAGIC) - 1,
+                        bytes.len - (sizeof(TG_STATE_MAGIC) - 1));
+    state.is_bad = 0;
+    tg_load_head(peer, &state, &view);
+    rc = state.is_bad ? TG_BAD : tg_load_subscriptions(peer, &state);
+
+    if (rc == TG_OK) {
+        rc = tg_load_rest(peer, &state, resume);
+    }
+
+    if (rc == TG_OK && tg_buf_failed(&peer->out)) {
+        return TG_NOMEM;
+    }
+
+    *has_changed = rc == TG_OK
+                   && view
+                          != tg_catalogue_view(peer->catalogue,
+                                               peer->ops->is_visible,
+                                               peer->host);
+
+    return rc;
+}

@@ -1,0 +1,45 @@
+/*
+ * The bytes of a saved peer; for tg_peer_save.c and tg_peer_load.c alone.
+ *
+ * Numbers are big-endian.  A str is its length in 4 bytes, TG_STATE_ABSENT
+ * where there is none, and its bytes.
+ *
+ *     magic and version   "TGP1"
+ *     dialect, frame's kind, flags of the peer            1 byte each
+ *     version             str, of MCP's legacy, or empty
+ *     view                8: tg_catalogue_view() for this client
+ *     subscriptions       4: how many; newest first
+ *         id              str
+ *         has_tools       1
+ *     batches             4: how many; numbered from 1 on
+ *         replies         str, those gathered so far
+ *     calls               4: how many; oldest first
+ *         kind, flags     1 byte each
+ *         batch           4: its number, or 0
+ *         id, progress token, last progress, name         str each
+ *         output          1: the entry's mode
+ *         schema          8: the entry's output_digest
+ *         token           str, the host's
+ *
+ * A change in any of that is another number in the magic.
+ */
+#ifndef TG_PEER_STATE_IMPL_H
+#define TG_PEER_STATE_IMPL_H
+
+#include "core/tg_peer_impl.h"
+#include "core/tg_peer_state.h"
+
+#define TG_STATE_MAGIC "TGP1"
+#define TG_STATE_ABSENT UINT32_MAX
+
+enum {
+    TG_STATE_IS_MODERN = 1, /* of a call */
+    TG_STATE_IS_MCP = 2,    /* of a call and of the peer */
+    TG_STATE_IS_SILENT = 4, /* of a call */
+    TG_STATE_IS_LEGACY = 4, /* of the peer, as those below */
+    TG_STATE_IS_TOOLGATE = 8,
+    TG_STATE_IS_CLOSING = 16,
+    TG_STATE_IS_DISCARDING = 32
+};
+
+#endif
