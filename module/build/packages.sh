@@ -65,12 +65,23 @@ remove_policy() {
     trap - EXIT
 }
 
+# A mirror may be busy for a moment, or somebody else installing something.
+apt_try() {
+    local try
+    for try in 1 2 3; do
+        [ "$try" = 1 ] || sleep 5
+        "${SUDO[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get -o DPkg::Lock::Timeout=120 "$@" && return
+    done
+    return 1
+}
+
 apt_install() {
     local had_nginx=yes has_policy= status=0
     [ "$(id -u)" = 0 ] || SUDO=(sudo -n)
     command -v nginx >/dev/null || had_nginx=
 
-    "${SUDO[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq \
+    apt_try update -qq \
         || warn "apt-get update failed, trying with the lists at hand"
     if [ -z "$had_nginx" ] && ! [ -e "$POLICY" ]; then
         has_policy=yes
@@ -79,8 +90,7 @@ apt_install() {
             'case " $* " in *" nginx "* | *" nginx.service "*) exit 101; esac' \
             'exit 0' | "${SUDO[@]}" install -m 755 /dev/stdin "$POLICY"
     fi
-    "${SUDO[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y --no-install-recommends "$@" || status=$?
+    apt_try install -y --no-install-recommends "$@" || status=$?
     [ -z "$has_policy" ] || remove_policy
     if [ -z "$had_nginx" ] && [ -d /run/systemd/system ]; then
         "${SUDO[@]}" systemctl disable --quiet nginx 2>/dev/null || true

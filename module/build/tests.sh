@@ -37,7 +37,29 @@ run_prove() {
     compgen -G "$1/*.t" >/dev/null || { say "no tests in $1"; return 0; }
     # Thousands of connections at once are one of the tests.
     ulimit -S -n 8192 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
-    TOOLGATE_BUILD=$BUILD prove -j"${TEST_JOBS:-4}" -It/lib "$1"
+    # Each failed test leaves here what it knows, see Toolgate::Test.
+    rm -rf "$BUILD/failed"
+    mkdir -p "$BUILD/failed"
+    local status=0 file
+    TOOLGATE_BUILD=$BUILD prove -j"${TEST_JOBS:-4}" -It/lib "$1" || status=$?
+    [ $status != 0 ] || return 0
+    for file in "$BUILD"/failed/*.txt; do
+        [ -e "$file" ] || continue
+        warn "what $(basename "$file" .txt) said:"
+        sed 's/^/    /' "$file" >&2
+    done
+    return $status
+}
+
+# The registry may be busy for a moment.
+npm_install() {
+    local try
+    for try in 1 2 3; do
+        npm ci --no-audit --no-fund --loglevel=error && return
+        warn "npm ci failed ($try)"
+        sleep $((try * 3))
+    done
+    return 1
 }
 
 test_integration() { run_prove t/integration; }
@@ -47,7 +69,7 @@ test_clients() {
     [ -e $dir/package-lock.json ] || { say "no tests in $dir"; return 0; }
     lock=$dir/node_modules/.package-lock.json
     if ! [ -e $lock ] || [ $dir/package-lock.json -nt $lock ]; then
-        (cd $dir && npm ci --no-audit --no-fund --loglevel=error) \
+        (cd $dir && npm_install) \
             || die "npm ci failed in $dir"
     fi
     run_prove $dir

@@ -25,7 +25,7 @@ END
 sub outcome {
     my ($tg, $name, $body) = @_;
     my $file = $tg->file("$name.t", $head . $body);
-    my ($status, $out, $err) = run_command({ timeout => 60 },
+    my ($status, $out, $err) = run_command({ timeout => 120 },
         $^X, '-I' . Toolgate::Test::top() . '/t/lib', $file);
     my @pids = map {split} $out =~ /^# pids (.*)/mg;
     my ($dir) = $out =~ /^# dir (.*)/m;
@@ -57,13 +57,14 @@ is $clean->{status}, 0, 'a clean test passes' or diag $clean->{text};
 is $clean->{alive}, 0, 'and leaves no process';
 
 is_caught(outcome($tg, 'orphan', <<'END'), qr/left behind/, 'an orphan');
-print '# pids ', `setsid sleep 60 >/dev/null & echo \$!`;
+$Toolgate::Test::END_TIME = 2;
+print '# pids ', `setsid sleep 1000 >/dev/null & echo \$!`;
 done_testing;
 END
 is_caught(outcome($tg, 'dead', 'die "oops\n";'), qr/oops/, 'a dead test');
-is_caught(outcome($tg, 'killed', 'kill KILL => $$; sleep 9;'),
+is_caught(outcome($tg, 'killed', 'kill KILL => $$; sleep 1000;'),
     qr/started/, 'a killed test');
-is_caught(outcome($tg, 'late', 'kill TERM => getppid; sleep 60;'),
+is_caught(outcome($tg, 'late', 'kill TERM => getppid; sleep 1000;'),
     qr/out of time or interrupted/, 'an interrupted test');
 is_caught(
     outcome($tg, 'log', <<'END'), qr/something \[alert\] odd/, 'an alert');

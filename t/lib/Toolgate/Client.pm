@@ -15,7 +15,9 @@ use JSON::PP ();
 use Socket qw(SOCK_STREAM);
 use Time::HiRes qw(time);
 
-our $TIMEOUT = 10;
+# Only what hangs is waited for so long, on however busy a machine.
+our $TIMEOUT = 60;
+my @known;
 my $json = JSON::PP->new->utf8->canonical->allow_nonref->allow_bignum;
 
 sub connect {
@@ -29,7 +31,7 @@ sub over {
     my ($class, $in, $out, $name) = @_;
     $_->blocking(0) for $in, $out;
     binmode $_ for $in, $out;
-    return bless {
+    my $self = bless {
         in    => $in,
         out   => $out,
         name  => $name,
@@ -37,7 +39,34 @@ sub over {
         eof   => 0,
         id    => 0,
         aside => [],
+        said  => [],
     }, $class;
+    push @known, { name => $name, said => $self->{said} };
+    shift @known if @known > 200;
+    return $self;
+}
+
+# Remembers the beginnings of what went over it lately.
+sub note {
+    my ($self, $how, $from) = @_;
+    my $said = $self->{said};
+    my $size = length($_[3]) - $from;
+    push @$said, [ $how, time, $size, substr $_[3], $from, 200 ];
+    shift @$said if @$said > 6;
+}
+
+# For the diagnosis of a failure: the clients that were busy last.
+sub conversations {
+    my @busy = sort { $b->{said}[-1][1] <=> $a->{said}[-1][1] }
+        grep { @{ $_->{said} } } @known;
+    splice @busy, 8 if @busy > 8;
+    return map {
+        join "\n", $_->{name}, map {
+            my ($how, $when, $size, $text) = @$_;
+            $text =~ s/[^ -~]/./g;
+            sprintf '  %.3f %s %d bytes: %s', $when, $how, $size, $text;
+        } @{ $_->{said} };
+    } @busy;
 }
 
 sub name { return $_[0]{name} }
@@ -58,6 +87,7 @@ sub send_raw {
     my $select = IO::Select->new($self->{out});
     local $SIG{PIPE} = 'IGNORE';
     my $sent = 0;
+    $self->note('sent', 0, $bytes);
     while ($sent < length $bytes) {
         my $n = syswrite $self->{out}, $bytes, 65536, $sent;
         if (defined $n) {
@@ -106,10 +136,14 @@ sub fill {
     return 0 if $self->{eof};
     my $select = IO::Select->new($self->{in});
     while (1) {
-        my $n = sysread $self->{in}, $self->{buf}, 262144,
-            length $self->{buf};
-        return 1 if $n;
+        my $had = length $self->{buf};
+        my $n = sysread $self->{in}, $self->{buf}, 262144, $had;
+        if ($n) {
+            $self->note('got', $had, $self->{buf});
+            return 1;
+        }
         if (defined $n || $! == ECONNRESET || $! == EPIPE) {
+            $self->note('end of file', 0, '');
             $self->{eof} = 1;
             return 0;
         }

@@ -9,6 +9,7 @@ package Toolgate::Guard;
 use strict;
 use warnings;
 
+use Carp ();
 use File::Path qw(remove_tree);
 use File::Temp ();
 use POSIX ();
@@ -88,7 +89,7 @@ sub start {
     if ($pid == 0) {
         die_with_parent();
         # So that END blocks run and say what they know.
-        $SIG{TERM} = sub { die "terminated\n" };
+        $SIG{TERM} = sub { die Carp::longmess('terminated') };
         return;
     }
     watch($pid, $timeout);
@@ -107,7 +108,7 @@ sub watch {
         print STDERR "# $0: out of time or interrupted\n";
         for my $signal (qw(TERM KILL)) {
             kill $signal => $test;
-            $status = reap($test, \(time + 10));
+            $status = reap($test, \(time + 60));
             last if defined $status;
         }
         $status ||= 1 << 8;

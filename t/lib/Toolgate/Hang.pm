@@ -43,7 +43,7 @@ sub handler {
 sub started {
     my ($self, $key) = @_;
     until ($self->{known}{$key}) {
-        my ($name, @pids) = split / /, $self->{client}->recv_line(20);
+        my ($name, @pids) = split / /, $self->{client}->recv_line;
         $self->{known}{$name} = \@pids;
     }
     return @{ $self->{known}{$key} };

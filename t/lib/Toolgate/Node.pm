@@ -40,7 +40,7 @@ sub tell {
 sub event {
     my ($self, $name, $timeout) = @_;
     return $self->recv_where(sub { $_[0]{event} eq $name },
-        $timeout // 20, "event $name");
+        $timeout, "event $name");
 }
 
 # What the SDK complained of, up to now.
@@ -55,7 +55,7 @@ sub leave {
     my ($self) = @_;
     $self->shutdown_write;
     $self->event('closed');
-    my $status = $self->wait_exit(10);
+    my $status = $self->wait_exit;
     croak "$self->{name}: exit status $status" if $status;
 }
 

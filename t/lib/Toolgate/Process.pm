@@ -105,10 +105,10 @@ sub signal {
 sub stop {
     my ($self) = @_;
     $self->close;
-    return $self->{status} if eval { $self->wait_exit(2); 1 };
+    return $self->{status} if eval { $self->wait_exit(5); 1 };
     for my $signal (qw(TERM KILL)) {
         $self->signal($signal);
-        last if eval { $self->wait_exit(3); 1 };
+        last if eval { $self->wait_exit(10); 1 };
     }
     return $self->{status};
 }

@@ -66,7 +66,7 @@ sub wait_gone {
             $reap->is_running if $reap;
             return !is_alive($self->{pid}) && !is_alive($self->{guardian});
         },
-        $timeout // 15,
+        $timeout,
         'the runner to go');
 }
 

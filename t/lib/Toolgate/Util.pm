@@ -46,12 +46,17 @@ sub is_alive {
     return $stat !~ /.*\) [ZX]/s;
 }
 
+# How long to wait at least before something is said to hang: a machine may be
+# busy with anything else, and nobody waits that long when all is well.
+our $PATIENCE = 60;
+
 # Polls until the condition holds and returns what it returned; dies when it
-# does not in time.  Also a method of Toolgate::Test.
+# does not in time, which is never less than $PATIENCE.  Also a method of
+# Toolgate::Test.
 sub wait_for {
     shift if ref $_[0] ne 'CODE';
     my ($condition, $timeout, $name) = @_;
-    $timeout //= 10;
+    $timeout = $PATIENCE if ($timeout // 0) < $PATIENCE;
     $timeout *= 3 if $BUILD_ENV{san};
     my $deadline = time + $timeout;
     my $pause = 0.002;
@@ -99,7 +104,7 @@ sub run_command {
                 $status = $?;
                 return 1;
             },
-            $option->{timeout} // 30,
+            $option->{timeout},
             "$command[0] to end");
     };
     if (!$ended) {
