@@ -31,6 +31,9 @@ usage: ./build.sh COMMAND
   test [unit|integration|clients|san]...
                run these tests; without a name all of them; san is the other
                three under AddressSanitizer and UBSan
+  bench [speed|...]...
+               measure Toolgate against a raw echo and print the table of
+               docs/performance.md; names choose rows of it
   lint         check layering, formatting, source lists and scripts
   install      copy what was built to DESTDIR and PREFIX (/usr/local), the
                module to MODULES_DIR (PREFIX/lib/nginx/modules)
@@ -131,6 +134,10 @@ deps)
 build) build ;;
 run) run "$@" ;;
 test) run_tests "$@" ;;
+bench)
+    build
+    TOOLGATE_BUILD=$BUILD perl -It/lib t/bench/bench.pl "$@"
+    ;;
 lint) lint ;;
 format) format ;;
 sources) perl t/lint/sources.pl --write ;;

@@ -65,11 +65,17 @@ TESTS := $(patsubst t/unit/%.c,$(B)/unit/%,$(sort $(wildcard t/unit/test_*.c)))
 TEST_HELP := $(call obj,$(sort $(filter-out t/unit/test_%.c, \
 	$(wildcard t/unit/*.c))))
 
+# Of the bench: t/bench/NAME_main.c and the files that all of them share.
+BENCH_OBJS := $(call obj,$(sort $(filter-out %_main.c, \
+	$(wildcard t/bench/*.c))))
+BENCH := $(patsubst t/bench/%_main.c,$(B)/bench/%, \
+	$(sort $(wildcard t/bench/*_main.c)))
+
 .PHONY: all unit
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(if $(call src,core),$(CORE)) $(PROGS)
+all: $(if $(call src,core),$(CORE)) $(PROGS) $(BENCH)
 unit: $(TESTS)
 
 # Two stamps, written only when their text changes: objects depend on the
@@ -80,7 +86,8 @@ $(shell mkdir -p $(B) && printf '%s\n' '$(2)' | cmp -s - $(B)/$(1) || \
 endef
 FLAGS_TEXT := $(CC) $(TG_CFLAGS) $(STD_core) $(STD) $(TG_LDFLAGS) $(LIBS)
 $(call stamp,flags.stamp,$(subst ','\'',$(FLAGS_TEXT)))
-$(call stamp,sources.stamp,$(sort $(wildcard module/*/*.c t/unit/*.c)))
+$(call stamp,sources.stamp,$(sort $(wildcard module/*/*.c t/unit/*.c \
+	t/bench/*.c)))
 
 $(B)/obj/module/core/%.o: module/core/%.c $(B)/flags.stamp
 	@mkdir -p $(@D)
@@ -108,6 +115,11 @@ $(B)/toolgate-bridge: $(call obj,$(BRIDGE_MAIN)) $(call room,bridge) $(UV) \
 $(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call room,client) $(UV) \
 		$(REGEX) $(CORE) $(B)/sources.stamp
 	$(call link,$(LIBS))
+
+$(BENCH): $(B)/bench/%: $(B)/obj/t/bench/%_main.o $(BENCH_OBJS) \
+		$(B)/sources.stamp
+	@mkdir -p $(@D)
+	$(call link)
 
 # test_ROOM_topic.c: the room's objects, uv where the room uses it, core, and
 # the patterns that core leaves to its host.

@@ -1,0 +1,44 @@
+#!/usr/bin/perl
+# ./build.sh bench [ROW]...: measures Toolgate, prints the tables of
+# docs/performance.md.  Each row is a file in t/bench/rows.
+
+use strict;
+use warnings;
+
+use Toolgate::Guard;
+use Toolgate::Util;
+
+BEGIN {
+    Toolgate::Util::load_build_env();
+    Toolgate::Guard::start(7200);
+}
+use Toolgate::Bench;
+require Test::More;
+require Toolgate::Test;
+
+$| = 1;
+my @all = qw(speed bridge idle exec tools workers reload hostile);
+my @rows = @ARGV ? @ARGV : grep { -e row($_) } @all;
+
+sub row { return "$TOP/t/bench/rows/$_[0].pl" }
+
+for my $name (@rows) {
+    next if $name =~ /^[a-z]+$/ && -e row($name);
+    my @there = grep { -e row($_) } @all;
+    die "bench: no row \"$name\"; there are: @there\n";
+}
+
+my $bench = Toolgate::Bench->new;
+for my $name (@rows) {
+    my $run = do(row($name)) // die $@ || "$name: $!";
+    my $ok = eval { $run->($bench); 1 };
+    die "bench: $name: $@" if !$ok;
+}
+
+my $missed = $bench->{missed} // 0;
+print "\n",
+    $missed ? "$missed targets missed\n" : "every target met\n";
+$bench->stop;
+my @wrong = Toolgate::Test::wind_up();
+$Toolgate::Test::finished = 1;
+die map {"bench: $_\n"} @wrong if @wrong;

@@ -1,0 +1,574 @@
+/*
+ * The load generator: connections x depth x size in any dialect, each reply
+ * compared byte for byte, what it cost the server and how long it took.
+ *
+ *   bench_load --socket PATH [--dialect NAME] [--connections N] [--depth N]
+ *       [--size BYTES] [--tool NAME] [--reply TEXT] [--ms N | --calls N]
+ *       [--warm-ms N] [--stall-ms N] [--idle N] [--cpu PROCESSOR] [--pid PID]...
+ *
+ * Each connection keeps `depth` calls in flight: it sends as many as replies
+ * came, in one write.  After the warm-up the time, the CPU time of all
+ * --pid and the latencies are measured.  --idle connections make one call
+ * each before that and stay open.  --reply is what the tool answers where
+ * that is not its argument.
+ *
+ * One line of NAME=VALUE on stdout, times in ns; any wrong reply, and any
+ * reply that does not come, ends it with 1 and a message.
+ */
+#include "bench_util.h"
+#include "bench_wire.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LOAD_EVENTS 512
+#define LOAD_PIDS 16
+#define LOAD_DEPTH_MAX 4096
+/* Digits of the connection's number at the start of its argument. */
+#define LOAD_MARK 8
+
+typedef struct {
+    int fd;
+    uint32_t number;
+
+    char *out; /* depth requests, ready but for their ids */
+    size_t sent;
+    size_t to_send;
+    int is_stale; /* they are not there */
+
+    char *in;
+    size_t len;
+
+    uint32_t next_id;  /* of the next request */
+    uint32_t wanted;   /* the id of the next reply */
+    uint64_t *started; /* of the calls in flight, by id modulo depth */
+    unsigned inflight;
+} load_conn_t;
+
+static struct {
+    const char *socket;
+    const bench_wire_t *wire;
+    const char *tool;
+    const char *reply;
+    unsigned connections;
+    unsigned depth;
+    size_t size;
+    uint64_t ms;
+    uint64_t calls;
+    uint64_t warm_ms;
+    uint64_t stall_ms; /* longer than any call: the server hangs */
+    unsigned idle;
+    int cpu;
+    unsigned npids;
+    pid_t pids[LOAD_PIDS];
+} option = { .tool = "echo",
+             .connections = 1,
+             .depth = 1,
+             .size = 64,
+             .ms = 500,
+             .warm_ms = 100,
+             .stall_ms = 60000,
+             .cpu = -1 };
+
+static size_t request_size, reply_size, in_cap;
+static char *expected; /* one reply, with room for mark and id */
+static int epoll_fd;
+static bench_histogram_t histogram;
+static int is_measuring;
+static uint64_t done, now;
+static load_conn_t *conns;
+
+/* --- one connection --- */
+
+static void
+load_mark(char *arg, uint32_t number)
+{
+    if (option.size >= LOAD_MARK) {
+        bench_put_id(arg, number);
+    }
+}
+
+static void
+load_request(load_conn_t *conn, char *dst)
+{
+    char *arg;
+
+    arg = dst + bench_request_head(option.wire);
+    bench_put_request(option.wire, dst, option.size, option.tool);
+    memset(arg, 'a', option.size);
+    load_mark(arg, conn->number);
+}
+
+static void
+load_open(load_conn_t *conn, uint32_t number)
+{
+    conn->number = number;
+    conn->fd = bench_connect(option.socket);
+    bench_unblock(conn->fd);
+    conn->out = bench_alloc(request_size * option.depth);
+    conn->in = bench_alloc(in_cap);
+    conn->started = bench_alloc(sizeof(*conn->started) * option.depth);
+    conn->is_stale = 1;
+}
+
+static void
+load_close(load_conn_t *conn)
+{
+    close(conn->fd);
+    free(conn->out);
+    free(conn->in);
+    free(conn->started);
+}
+
+static void
+load_write(load_conn_t *conn)
+{
+    ssize_t n;
+
+    while (conn->sent < conn->to_send) {
+        n = send(conn->fd, conn->out + conn->sent, conn->to_send - conn->sent,
+                 MSG_NOSIGNAL);
+
+        if (n == -1 && errno == EAGAIN) {
+            return;
+        }
+
+        if (n == -1) {
+            bench_die("the server closed connection %u", conn->number);
+        }
+
+        conn->sent += (size_t) n;
+    }
+}
+
+/* The requests, written anew; what is left of others stays in front. */
+static void
+load_prepare(load_conn_t *conn, size_t left)
+{
+    unsigned i;
+
+    if (left != 0) {
+        memmove(conn->out, conn->out + conn->sent, left);
+    }
+
+    for (i = 0; left + request_size * (i + 1) <= request_size * option.depth;
+         i++) {
+        load_request(conn, conn->out + left + request_size * i);
+    }
+
+    conn->is_stale = left != 0;
+}
+
+/* Sends n more calls: so many are not in flight. */
+static void
+load_send(load_conn_t *conn, unsigned n)
+{
+    size_t left;
+    unsigned i;
+
+    left = conn->to_send - conn->sent;
+
+    if (left != 0 || conn->is_stale) {
+        load_prepare(conn, left);
+    }
+
+    conn->sent = 0;
+    conn->to_send = left;
+
+    for (i = 0; i < n; i++) {
+        if (option.wire->has_id) {
+            bench_put_id(conn->out + conn->to_send
+                             + bench_request_id(option.wire),
+                         conn->next_id);
+        }
+
+        conn->started[conn->next_id % option.depth] = now;
+        conn->next_id++;
+        conn->inflight++;
+        conn->to_send += request_size;
+    }
+
+    load_write(conn);
+}
+
+/* Is this the next reply, or its first len bytes? */
+static void
+load_check(load_conn_t *conn, const char *reply, size_t len)
+{
+    const bench_wire_t *wire;
+    size_t at;
+
+    wire = option.wire;
+
+    if (wire->has_id) {
+        bench_put_id(expected + bench_reply_id(wire), conn->wanted);
+    }
+
+    if (option.reply == NULL) {
+        load_mark(expected + bench_reply_head(wire), conn->number);
+    }
+
+    if (memcmp(reply, expected, reply_size) == 0) {
+        return;
+    }
+
+    for (at = 0; reply[at] == expected[at]; at++) {
+    }
+
+    at = at > 40 ? at - 40 : 0;
+    errno = 0;
+    bench_die(
+        "a wrong reply; from byte %zu\n  got      %.80s\n  expected %.80s", at,
+        reply + at, expected + at);
+}
+
+/* Checks what whole replies came; how many. */
+static unsigned
+load_replies(load_conn_t *conn)
+{
+    size_t at;
+    unsigned n;
+
+    n = 0;
+
+    for (at = 0; conn->len - at >= reply_size; at += reply_size) {
+        if (conn->inflight == 0) {
+            errno = 0;
+            bench_die("a reply that nobody asked for");
+        }
+
+        load_check(conn, conn->in + at, reply_size);
+
+        if (is_measuring) {
+            bench_count(&histogram,
+                        now - conn->started[conn->wanted % option.depth]);
+        }
+
+        conn->wanted++;
+        conn->inflight--;
+        n++;
+    }
+
+    conn->len -= at;
+
+    if (at != 0 && conn->len != 0) {
+        memmove(conn->in, conn->in + at, conn->len);
+    }
+
+    return n;
+}
+
+/* Reads once; how many replies came. */
+static unsigned
+load_read(load_conn_t *conn)
+{
+    ssize_t n;
+
+    n = recv(conn->fd, conn->in + conn->len, in_cap - conn->len, 0);
+
+    if (n == -1 && errno == EAGAIN) {
+        return 0;
+    }
+
+    if (n <= 0) {
+        errno = n == 0 ? 0 : errno;
+        bench_die("the server closed connection %u", conn->number);
+    }
+
+    conn->len += (size_t) n;
+    now = bench_now();
+
+    return load_replies(conn);
+}
+
+/* --- all of them --- */
+
+static void
+load_event(load_conn_t *conn, uint32_t events)
+{
+    unsigned n;
+
+    if (events & EPOLLOUT) {
+        load_write(conn);
+    }
+
+    n = load_read(conn);
+    done += n;
+
+    if (n != 0) {
+        load_send(conn, n);
+    }
+}
+
+/* A reply that is too short stays for ever the beginning of another. */
+static void
+load_stalled(void)
+{
+    unsigned i;
+
+    for (i = 0; i < option.connections; i++) {
+        load_check(&conns[i], conns[i].in, conns[i].len);
+    }
+
+    errno = 0;
+    bench_die("no reply for %" PRIu64 " ms", option.stall_ms);
+}
+
+/* Until so many calls or, when that is 0, that time have passed. */
+static void
+load_run(uint64_t calls, uint64_t until)
+{
+    struct epoll_event events[LOAD_EVENTS];
+    int i, n;
+
+    done = 0;
+
+    while (calls != 0 ? done < calls : now < until) {
+        n = epoll_wait(epoll_fd, events, LOAD_EVENTS, (int) option.stall_ms);
+
+        if (n == 0) {
+            load_stalled();
+        }
+
+        for (i = 0; i < n; i++) {
+            load_event(events[i].data.ptr, events[i].events);
+        }
+
+        now = bench_now();
+    }
+}
+
+/* One call each, then silence. */
+static void
+load_idle(void)
+{
+    struct epoll_event none[1];
+    load_conn_t conn;
+    unsigned i;
+
+    for (i = 0; i < option.idle; i++) {
+        memset(&conn, 0, sizeof(conn));
+        load_open(&conn, i);
+        now = bench_now();
+        load_send(&conn, 1);
+
+        while (load_read(&conn) == 0) {
+            /* Its turn to run. */
+            (void) epoll_wait(epoll_fd, none, 1, 0);
+            load_write(&conn);
+        }
+
+        /* The descriptor stays open to the end. */
+        free(conn.out);
+        free(conn.in);
+        free(conn.started);
+    }
+}
+
+static uint64_t
+load_cpu(void)
+{
+    uint64_t ns;
+    unsigned i;
+
+    ns = 0;
+
+    for (i = 0; i < option.npids; i++) {
+        ns += bench_cpu_of(option.pids[i]);
+    }
+
+    return ns;
+}
+
+static void
+load_report(uint64_t took, uint64_t cpu)
+{
+    double calls;
+
+    calls = done != 0 ? (double) done : 1;
+    printf("calls=%" PRIu64 " ns=%" PRIu64 " per_second=%.0f cpu=%.1f"
+           " p50=%" PRIu64 " p90=%" PRIu64 " p99=%" PRIu64 " p999=%" PRIu64
+           " max=%" PRIu64 "\n",
+           done, took, calls * 1e9 / (double) took, (double) cpu / calls,
+           bench_percentile(&histogram, 0.5), bench_percentile(&histogram, 0.9),
+           bench_percentile(&histogram, 0.99),
+           bench_percentile(&histogram, 0.999), histogram.largest);
+}
+
+static void
+load_all(void)
+{
+    struct epoll_event event;
+    uint64_t start, cpu;
+    unsigned i;
+
+    load_idle();
+    conns = bench_alloc(sizeof(*conns) * option.connections);
+
+    for (i = 0; i < option.connections; i++) {
+        load_open(&conns[i], i);
+        event.events = EPOLLIN | EPOLLOUT | EPOLLET;
+        event.data.ptr = &conns[i];
+
+        if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, conns[i].fd, &event) == -1) {
+            bench_die("epoll_ctl");
+        }
+    }
+
+    now = bench_now();
+
+    for (i = 0; i < option.connections; i++) {
+        load_send(&conns[i], option.depth);
+    }
+
+    load_run(0, now + option.warm_ms * 1000000);
+
+    is_measuring = 1;
+    cpu = load_cpu();
+    start = now = bench_now();
+    load_run(option.calls, start + option.ms * 1000000);
+    load_report(bench_now() - start, load_cpu() - cpu);
+
+    for (i = 0; i < option.connections; i++) {
+        load_close(&conns[i]);
+    }
+
+    free(conns);
+}
+
+/* --- the command line --- */
+
+static void
+load_option(int c, const char *text)
+{
+    switch (c) {
+    case 's':
+        option.socket = text;
+        break;
+    case 'd':
+        option.wire = bench_wire(text);
+        break;
+    case 'c':
+        option.connections = (unsigned) bench_number(text);
+        break;
+    case 'D':
+        option.depth = (unsigned) bench_number(text);
+        break;
+    case 'S':
+        option.size = (size_t) bench_number(text);
+        break;
+    case 't':
+        option.tool = text;
+        break;
+    case 'r':
+        option.reply = text;
+        break;
+    case 'm':
+        option.ms = (uint64_t) bench_number(text);
+        break;
+    case 'n':
+        option.calls = (uint64_t) bench_number(text);
+        break;
+    case 'w':
+        option.warm_ms = (uint64_t) bench_number(text);
+        break;
+    case 'x':
+        option.stall_ms = (uint64_t) bench_number(text);
+        break;
+    case 'i':
+        option.idle = (unsigned) bench_number(text);
+        break;
+    case 'C':
+        option.cpu = (int) bench_number(text);
+        break;
+    case 'p':
+        if (option.npids == LOAD_PIDS) {
+            bench_die("at most %d --pid", LOAD_PIDS);
+        }
+
+        option.pids[option.npids++] = (pid_t) bench_number(text);
+        break;
+    default:
+        exit(1);
+    }
+}
+
+static void
+load_options(int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "socket", required_argument, NULL, 's' },
+        { "dialect", required_argument, NULL, 'd' },
+        { "connections", required_argument, NULL, 'c' },
+        { "depth", required_argument, NULL, 'D' },
+        { "size", required_argument, NULL, 'S' },
+        { "tool", required_argument, NULL, 't' },
+        { "reply", required_argument, NULL, 'r' },
+        { "ms", required_argument, NULL, 'm' },
+        { "calls", required_argument, NULL, 'n' },
+        { "warm-ms", required_argument, NULL, 'w' },
+        { "stall-ms", required_argument, NULL, 'x' },
+        { "idle", required_argument, NULL, 'i' },
+        { "cpu", required_argument, NULL, 'C' },
+        { "pid", required_argument, NULL, 'p' },
+        { NULL, 0, NULL, 0 },
+    };
+    int c;
+
+    option.wire = bench_wire("jsonrpc");
+
+    while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        load_option(c, optarg);
+    }
+
+    if (optind != argc || option.socket == NULL || option.wire == NULL
+        || option.connections == 0 || option.depth == 0
+        || option.depth > LOAD_DEPTH_MAX || strlen(option.tool) != 4)
+    {
+        bench_die("wrong arguments; see the top of %s", __FILE__);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    size_t answer;
+
+    load_options(argc, argv);
+    bench_end_with_parent();
+    bench_raise_files();
+    bench_pin(option.cpu);
+
+    answer = option.reply != NULL ? strlen(option.reply) : option.size;
+    request_size = bench_request_head(option.wire) + option.size
+                   + bench_request_tail(option.wire);
+    reply_size = bench_reply_head(option.wire) + answer
+                 + bench_reply_tail(option.wire);
+    in_cap = reply_size * option.depth + 4096;
+
+    expected = bench_alloc(reply_size + 1);
+    bench_put_reply(option.wire, expected, answer);
+
+    if (option.reply != NULL) {
+        memcpy(expected + bench_reply_head(option.wire), option.reply, answer);
+    } else {
+        memset(expected + bench_reply_head(option.wire), 'a', answer);
+    }
+
+    epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+
+    if (epoll_fd == -1) {
+        bench_die("epoll_create1");
+    }
+
+    load_all();
+
+    return 0;
+}

@@ -1,0 +1,203 @@
+package Toolgate::Bench;
+
+# What the rows of the bench share: the limit and Toolgate side by side, each
+# on the same processor, and a load generator on another.
+#
+# A row is a file in t/bench/rows; see t/bench/README.md.
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use IO::Socket::UNIX ();
+
+use Toolgate::Guard;
+use Toolgate::Process;
+use Toolgate::Util;
+
+our $SCHEMA = '{"type":"object","properties":{"text":{"type":"string"}},'
+    . '"required":["text"]}';
+our $ECHO = <<"END";
+tool echo {
+    description  "Answers with its text.";
+    input_schema '$SCHEMA';
+    return       \$tool_arg_text;
+}
+END
+
+# Environment: BENCH_PAIRS, how often limit and Toolgate take turns (5);
+# BENCH_MS, how long each is measured (500).
+sub new {
+    my ($class) = @_;
+    my @cpus = processors();
+    return bless {
+        pairs  => $ENV{BENCH_PAIRS} // 5,
+        ms     => $ENV{BENCH_MS}    // 500,
+        server => $cpus[0],
+        client => $cpus[1] // $cpus[0],
+        rows   => [],
+        serial => 0,
+    }, $class;
+}
+
+# The processors that this process may use.
+sub processors {
+    my ($list) =
+        (slurp('/proc/self/status') // '') =~ /^Cpus_allowed_list:\s*(\S+)/m;
+    return map { /(\d+)-(\d+)/ ? $1 .. $2 : $_ } split /,/, $list // '0';
+}
+
+# --- servers --------------------------------------------------------------
+
+# The raw echo in a dialect: { socket, pids }.
+sub echo {
+    my ($self, $dialect) = @_;
+    return $self->{echo}{$dialect} //= do {
+        my $socket = Toolgate::Guard::root() . "/echo.$dialect";
+        my $pid = $self->spawn("$BUILD/bench/bench_echo", $socket, $dialect,
+            $self->{server});
+        wait_for(sub { IO::Socket::UNIX->new(Peer => $socket) },
+            10, 'the raw echo to listen');
+        { socket => $socket, pids => [$pid] };
+    };
+}
+
+# NGINX with this body of a server, one worker on the server's processor
+# unless `workers` says more: { socket, pids, tg }.
+sub toolgate {
+    my ($self, $body, %option) = @_;
+    my $workers = $option{workers} // 1;
+    my $tg = Toolgate::Test->new(workers => $workers);
+    my $cpus = $option{cpus} // [ $self->{server} ];
+    my $main = join '', 'worker_cpu_affinity',
+        map({ ' ' . mask($cpus->[ $_ % @$cpus ]) } 0 .. $workers - 1),
+        ";\nworker_rlimit_nofile 65536;\n", $option{main} // '';
+    $tg->conf(
+        $body,
+        main   => $main,
+        events => 'worker_connections 16384;')->start;
+    return {
+        socket => $tg->socket_path,
+        pids   => [ $tg->worker_pids ],
+        tg     => $tg,
+    };
+}
+
+sub mask {
+    my ($cpu) = @_;
+    return '1' . '0' x $cpu;
+}
+
+sub spawn {
+    my ($self, @command) = @_;
+    my $pid = fork // croak "fork: $!";
+    if ($pid == 0) {
+        Toolgate::Process::exec_command({ stderr => '/dev/stderr' },
+            @command);
+    }
+    push @{ $self->{spawned} }, $pid;
+    return $pid;
+}
+
+# Ends a server of toolgate().
+sub end {
+    my ($self, $server) = @_;
+    $server->{tg}->stop;
+}
+
+# Ends what spawn() started.
+sub stop {
+    my ($self) = @_;
+    for my $pid (@{ $self->{spawned} // [] }) {
+        kill TERM => $pid;
+        waitpid $pid, 0;
+    }
+}
+
+# --- load -----------------------------------------------------------------
+
+# Runs the load generator against a server; its figures.
+sub load {
+    my ($self, $server, %option) = @_;
+    my %all = (
+        ms  => $self->{ms},
+        cpu => $self->{client},
+        %option,
+    );
+    my @command = (
+        "$BUILD/bench/bench_load",
+        '--socket' => $server->{socket},
+        map({ ('--pid' => $_) } @{ $server->{pids} }),
+        map({ my $name = $_; $name =~ tr/_/-/; ("--$name" => $all{$_}) }
+            grep { defined $all{$_} } sort keys %all));
+    return figures($self->run(@command));
+}
+
+# Runs a program of the bench to its end; what it printed.
+sub run {
+    my ($self, @command) = @_;
+    my ($status, $out, $err) = run_command({ timeout => 300 }, @command);
+    croak "@command: $err" if $status;
+    return $out;
+}
+
+sub figures {
+    my ($line) = @_;
+    my %figure = $line =~ /(\w+)=([\d.]+)/g;
+    return \%figure;
+}
+
+sub median {
+    my @sorted = sort { $a <=> $b } @_;
+    return if !@sorted;
+    my $half = int(@sorted / 2);
+    return @sorted % 2
+        ? $sorted[$half]
+        : ($sorted[ $half - 1 ] + $sorted[$half]) / 2;
+}
+
+# Measures two things in turn, as often as BENCH_PAIRS says: the medians of
+# both, and that of the ratios second to first.
+sub pairs {
+    my ($self, $first, $second) = @_;
+    my (@first, @second, @ratios);
+    for (1 .. $self->{pairs}) {
+        push @first,  $first->();
+        push @second, $second->();
+        push @ratios, $second[-1] / ($first[-1] || 1);
+    }
+    return (median(@first), median(@second), median(@ratios));
+}
+
+# --- the table ------------------------------------------------------------
+
+# A heading; what follows belongs to it.
+sub table {
+    my ($self, $title, @columns) = @_;
+    print "\n$title\n\n";
+    print '| ', join(' | ', @columns), " |\n";
+    print '|', '---|' x @columns, "\n";
+}
+
+# A line of it; `at_most` or `at_least` decide the last column.
+sub line {
+    my ($self, $cells, %target) = @_;
+    my $value = $target{value};
+    my @last;
+    if (defined $target{at_most}) {
+        my $is_met = $value <= $target{at_most};
+        @last = ("$target{at_most}", $is_met ? 'yes' : '**no**');
+        $self->{missed}++ if !$is_met;
+    } elsif (defined $target{at_least}) {
+        my $is_met = $value >= $target{at_least};
+        @last = ("$target{at_least}", $is_met ? 'yes' : '**no**');
+        $self->{missed}++ if !$is_met;
+    } else {
+        @last = ('', '');
+    }
+    print '| ', join(' | ', @$cells, @last), " |\n";
+}
+
+sub us { return sprintf '%.2f µs', $_[0] / 1000 }
+
+1;
