@@ -38,14 +38,21 @@ typedef enum {
     TG_JSON_NULL
 } tg_json_type_t;
 
+/* What is escaped in a string. */
+enum {
+    TG_JSON_ESCAPED = 1, /* something */
+    TG_JSON_HALVES = 2   /* surrogates: pairs of them, or one alone */
+};
+
 typedef struct {
     const char *start;
     const char *pos;
     const char *end;
-    int depth;       /* containers that are open at pos */
-    int is_fresh;    /* pos is right behind an opening bracket */
-    int failed;      /* TG_BAD or TG_LIMIT, sticky */
-    const char *why; /* static text, set with failed */
+    int depth;        /* containers that are open at pos */
+    int is_fresh;     /* pos is right behind an opening bracket */
+    unsigned escapes; /* in the string that was passed last */
+    int failed;       /* TG_BAD or TG_LIMIT, sticky */
+    const char *why;  /* static text, set with failed */
 } tg_json_t;
 
 /* The text must outlive the cursor and all slices that it hands out. */

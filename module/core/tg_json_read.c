@@ -4,11 +4,7 @@
  */
 #include "core/tg_json.h"
 
-#include "core/tg_utf8.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "core/tg_scan.h"
 
 static int
 tg_json_fail(tg_json_t *json, int code, const char *why)
@@ -29,6 +25,7 @@ tg_json_init(tg_json_t *json, tg_str_t text)
     json->end = tg_str_end(text);
     json->depth = 0;
     json->is_fresh = 0;
+    json->escapes = 0;
     json->failed = 0;
     json->why = NULL;
 }
@@ -89,54 +86,20 @@ tg_json_type_name(tg_json_type_t type)
     return names[type];
 }
 
-/*
- * The first byte that a string's body cannot just pass: a quote, a
- * backslash, a control character, or the start of a multi-byte sequence.
- */
-static inline const char *
-tg_json_plain(const char *p, const char *end)
-{
-    unsigned char c;
-#if defined(__SSE2__)
-    __m128i chunk, hit;
-    int mask;
-
-    while (end - p >= 16) {
-        chunk = _mm_loadu_si128((const __m128i *) (const void *) p);
-
-        /* A signed comparison: bytes from 0x80 on are below 0x20 too. */
-        hit = _mm_or_si128(
-            _mm_cmplt_epi8(chunk, _mm_set1_epi8(0x20)),
-            _mm_or_si128(_mm_cmpeq_epi8(chunk, _mm_set1_epi8('"')),
-                         _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\'))));
-        mask = _mm_movemask_epi8(hit);
-
-        if (mask != 0) {
-            return p + __builtin_ctz((unsigned) mask);
-        }
-
-        p += 16;
-    }
-#endif
-
-    while (p < end) {
-        c = (unsigned char) *p;
-
-        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x80) {
-            break;
-        }
-
-        p++;
-    }
-
-    return p;
-}
-
 static int
 tg_json_is_hex(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')
            || (c >= 'A' && c <= 'F');
+}
+
+/* p is at the backslash of an escape that is not known to be a right one. */
+static unsigned
+tg_json_escape_kind(const char *p, const char *end)
+{
+    return end - p >= 4 && p[1] == 'u' && (p[2] | 0x20) == 'd' && p[3] >= '8'
+               ? TG_JSON_ESCAPED | TG_JSON_HALVES
+               : TG_JSON_ESCAPED;
 }
 
 /* p is behind the backslash; returns what follows the escape, or NULL. */
@@ -178,50 +141,47 @@ tg_json_escape(const char *p, const char *end)
     }
 }
 
-/* pos is behind the opening quote; moves it behind the closing one. */
+/* Why the scan stopped at p, which is neither a quote nor a backslash. */
 static int
+tg_json_fail_text(tg_json_t *json, const char *p)
+{
+    if (p == json->end) {
+        return tg_json_fail(json, TG_BAD, "a string is not closed");
+    }
+
+    return tg_json_fail(json, TG_BAD,
+                        (unsigned char) *p < 0x20
+                            ? "a control character in a string"
+                            : "a string is not valid UTF-8");
+}
+
+/* pos is behind the opening quote; moves it behind the closing one. */
+static inline int
 tg_json_pass_string(tg_json_t *json)
 {
     const char *p;
-    size_t n;
 
-    p = json->pos;
+    json->escapes = 0;
+    p = tg_scan_text(json->pos, json->end);
 
-    for (;;) {
-        p = tg_json_plain(p, json->end);
+    while (p < json->end && *p == '\\') {
+        json->escapes |= tg_json_escape_kind(p, json->end);
+        p = tg_json_escape(p + 1, json->end);
 
-        if (p == json->end) {
-            return tg_json_fail(json, TG_BAD, "a string is not closed");
+        if (p == NULL) {
+            return tg_json_fail(json, TG_BAD, "unknown escape in a string");
         }
 
-        if (*p == '"') {
-            json->pos = p + 1;
-            return TG_OK;
-        }
-
-        if (*p == '\\') {
-            p = tg_json_escape(p + 1, json->end);
-
-            if (p == NULL) {
-                return tg_json_fail(json, TG_BAD, "unknown escape in a string");
-            }
-
-            continue;
-        }
-
-        if ((unsigned char) *p < 0x20) {
-            return tg_json_fail(json, TG_BAD,
-                                "a control character in a string");
-        }
-
-        n = tg_utf8_length(p, json->end);
-
-        if (n == 0) {
-            return tg_json_fail(json, TG_BAD, "a string is not valid UTF-8");
-        }
-
-        p += n;
+        p = tg_scan_text(p, json->end);
     }
+
+    if (p == json->end || *p != '"') {
+        return tg_json_fail_text(json, p);
+    }
+
+    json->pos = p + 1;
+
+    return TG_OK;
 }
 
 static const char *

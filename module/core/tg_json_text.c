@@ -4,6 +4,7 @@
  */
 #include "core/tg_json.h"
 
+#include "core/tg_scan.h"
 #include "core/tg_utf8.h"
 
 static uint32_t
@@ -400,25 +401,20 @@ tg_json_put_control(tg_buf_t *buf, unsigned char c)
 void
 tg_json_put_escaped(tg_buf_t *buf, tg_str_t text)
 {
-    const char *p, *end, *run;
-    unsigned char c;
+    const char *p, *end, *stop;
 
-    run = text.data;
     end = tg_str_end(text);
 
-    for (p = text.data; p < end; p++) {
-        c = (unsigned char) *p;
+    for (p = text.data; p < end; p = stop + 1) {
+        stop = tg_scan_plain(p, end);
+        tg_buf_put(buf, p, (size_t) (stop - p));
 
-        if (c >= 0x20 && c != '"' && c != '\\') {
-            continue;
+        if (stop == end) {
+            return;
         }
 
-        tg_buf_put(buf, run, (size_t) (p - run));
-        tg_json_put_control(buf, c);
-        run = p + 1;
+        tg_json_put_control(buf, (unsigned char) *stop);
     }
-
-    tg_buf_put(buf, run, (size_t) (end - run));
 }
 
 void
@@ -440,8 +436,10 @@ tg_json_put_compact(tg_buf_t *buf, tg_str_t raw)
     for (p = raw.data; p < end; p++) {
 
         if (*p == '"') {
-            for (p++; *p != '"'; p++) {
-                p += *p == '\\';
+            p = tg_scan_plain(p + 1, end);
+
+            while (*p == '\\') {
+                p = tg_scan_plain(p + 2, end);
             }
 
             continue;

@@ -1,5 +1,7 @@
 #include "core/tg_utf8.h"
 
+#include "core/tg_scan.h"
+
 static int
 tg_utf8_tail(unsigned char c)
 {
@@ -52,34 +54,7 @@ tg_utf8_length(const char *p, const char *end)
 size_t
 tg_utf8_check(const char *data, size_t len)
 {
-    const char *p, *end;
-    uint64_t word;
-    size_t n;
-
-    p = data;
-    end = tg_str_end(tg_str(data, len));
-
-    while (p < end) {
-
-        if (end - p >= 8) {
-            memcpy(&word, p, 8);
-
-            if ((word & UINT64_C(0x8080808080808080)) == 0) {
-                p += 8;
-                continue;
-            }
-        }
-
-        n = tg_utf8_length(p, end);
-
-        if (n == 0) {
-            break;
-        }
-
-        p += n;
-    }
-
-    return (size_t) (p - data);
+    return len != 0 ? (size_t) (tg_scan_utf8(data, data + len) - data) : 0;
 }
 
 size_t

@@ -12,7 +12,7 @@ my @c11 = map {"$_.h"} qw(
 );
 my %c11 = map { $_ => 1 } @c11;
 # The compiler's own, behind an #ifdef: vector instructions.
-$c11{$_} = 1 for qw(emmintrin.h arm_neon.h);
+$c11{$_} = 1 for qw(emmintrin.h immintrin.h arm_neon.h);
 
 # Room => the rooms whose headers it may include besides its own, and whether
 # a header in angle brackets is allowed.  A POSIX header is one that belongs
