@@ -24,6 +24,8 @@
 #define TG_SUBSCRIPTIONS_MAX 64
 /* An id is echoed as it came; beyond this it is no id but an attack. */
 #define TG_ID_MAX 1024
+/* So is a progress token, with each message about the call. */
+#define TG_TOKEN_MAX 1024
 /* Digits of a progress value: longer ones are not passed on. */
 #define TG_PROGRESS_MAX 32
 /* Unwritten output at which a peer takes no further request. */

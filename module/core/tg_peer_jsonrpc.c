@@ -163,6 +163,13 @@ tg_jsonrpc_request(tg_peer_t *peer, tg_claims_t *claims, tg_message_t *message,
         return;
     }
 
+    if (message->meta.progress_token.len > TG_TOKEN_MAX) {
+        (void) tg_jsonrpc_reject(peer, reply, TG_RPC_PARAMS,
+                                 "params._meta.progressToken is longer than "
+                                 "1024 bytes.");
+        return;
+    }
+
     memset(&request, 0, sizeof(request));
     request.name = tg_json_body(message->method);
     request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_METHOD,
@@ -194,6 +201,14 @@ tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
     if (message->method.data == NULL
         && (message->result.data != NULL || message->error.data != NULL))
     {
+        return TG_OK;
+    }
+
+    /* A notification that cannot be understood: nobody waits for a word. */
+    if (message->has_duplicate && message->id.data == NULL
+        && tg_json_type(message->method) == TG_JSON_STRING)
+    {
+        tg_peer_log(peer, "notification with a key twice dropped");
         return TG_OK;
     }
 

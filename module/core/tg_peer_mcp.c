@@ -232,6 +232,9 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
                && tg_json_type(message->p.arguments) != TG_JSON_OBJECT)
     {
         why = "params.arguments must be an object.";
+
+    } else if (message->meta.progress_token.len > TG_TOKEN_MAX) {
+        why = "params._meta.progressToken is longer than 1024 bytes.";
     }
 
     if (why != NULL) {
