@@ -173,11 +173,17 @@ struct ngx_stream_toolgate_session_s {
 
     ngx_stream_toolgate_client_t client;
 
+    ngx_queue_t turn;      /* in the row of those who wait for theirs */
+    ngx_queue_t hoard;     /* among those who keep much */
+    size_t held;           /* bytes that it keeps, when they are many */
+    ngx_msec_t held_since; /* when it began to */
+
     unsigned has_client:1; /* client was asked for, and is known */
     unsigned is_running:1; /* within ngx_stream_toolgate_session_run() */
     unsigned has_spoken:1; /* a whole frame came */
     unsigned has_read:1;   /* so did one since the timers were set */
     unsigned has_sent:1;   /* it took bytes since then */
+    unsigned is_waiting:1; /* for its turn */
     unsigned is_eof:1;     /* it will send no more */
     unsigned is_leaving:1; /* its worker exits */
     unsigned is_drained:1; /* the last look before goodbye was taken */

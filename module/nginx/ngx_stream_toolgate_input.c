@@ -21,7 +21,7 @@ ngx_stream_toolgate_feed(ngx_stream_toolgate_session_t *session,
     tp = ngx_timeofday();
     session->peer.now_ms = (uint64_t) tp->sec * 1000 + tp->msec;
 
-    rc = tg_peer_input(&session->peer, data, len, consumed);
+    rc = ngx_stream_toolgate_turn_input(session, data, len, consumed);
 
     if (*consumed != 0) {
         session->has_spoken = 1;
@@ -131,16 +131,24 @@ ngx_stream_toolgate_pump(ngx_stream_toolgate_session_t *session)
 {
     int rc;
 
+    if (session->is_waiting) {
+        return;
+    }
+
+    ngx_stream_toolgate_turn_begin();
     rc = ngx_stream_toolgate_serve(session);
 
     for (;;) {
-        if (session->is_broken || session->is_ending || session->is_eof) {
+        if (session->is_broken || session->is_ending || session->is_eof
+            || session->is_waiting)
+        {
             return;
         }
 
         if (rc == TG_LIMIT) {
             if (session->peer.out.len - session->sent <= TG_PEER_BACKLOG
-                || ngx_stream_toolgate_flush(session) != NGX_OK)
+                || ngx_stream_toolgate_flush(session) != NGX_OK
+                || ngx_stream_toolgate_turn_is_over(session))
             {
                 return;
             }
@@ -155,7 +163,11 @@ ngx_stream_toolgate_pump(ngx_stream_toolgate_session_t *session)
 
         rc = ngx_stream_toolgate_read(session);
 
-        if (rc == TG_AGAIN) {
+        /* With nothing left to read, there is no need for a clock. */
+        if (rc == TG_AGAIN
+            || (rc == TG_OK && session->connection->read->ready
+                && ngx_stream_toolgate_turn_is_over(session)))
+        {
             return;
         }
     }

@@ -19,6 +19,12 @@ ngx_stream_toolgate_handler(ngx_stream_session_t *s)
 
     c = s->connection;
     c->log->action = "serving tools";
+
+    if (!ngx_stream_toolgate_has_room(c)) {
+        ngx_stream_finalize_session(s, NGX_STREAM_OK);
+        return;
+    }
+
     scf = ngx_stream_get_module_srv_conf(s, ngx_stream_toolgate_module);
 
     session = ngx_pcalloc(c->pool, sizeof(ngx_stream_toolgate_session_t));
@@ -61,6 +67,8 @@ ngx_stream_toolgate_cleanup(void *data)
 {
     ngx_stream_toolgate_session_t *session = data;
 
+    ngx_stream_toolgate_turn_leave(session);
+    ngx_stream_toolgate_memory_drop(session);
     tg_peer_deinit(&session->peer);
     tg_buf_deinit(&session->in);
 }
@@ -141,6 +149,10 @@ ngx_stream_toolgate_ended(ngx_stream_toolgate_session_t *session,
     } else if (session->is_ending) {
         is_over = flushed == NGX_OK;
 
+    } else if (session->is_waiting) {
+        /* What it has sent is served, even when it is gone by now. */
+        is_over = 0;
+
     } else if (session->is_eof) {
         /* Half closed: it may still wait for its answers. */
         is_over = (session->peer.ncalls == 0 && flushed == NGX_OK)
@@ -177,6 +189,7 @@ ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session)
     if ((ngx_exiting || c->close) && !session->is_leaving) {
         session->is_leaving = 1;
         session->leaving_since = ngx_current_msec;
+        ngx_stream_toolgate_turn_leave(session);
     }
 
     ngx_stream_toolgate_borrow(&session->peer.out);
@@ -198,6 +211,7 @@ ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session)
         return;
     }
 
+    ngx_stream_toolgate_memory_count(session);
     ngx_stream_toolgate_set_timers(session);
     c->idle = tg_peer_is_idle(&session->peer) ? 1 : 0;
 

@@ -26,6 +26,39 @@ ngx_int_t ngx_stream_toolgate_flush(ngx_stream_toolgate_session_t *session);
  */
 void ngx_stream_toolgate_pump(ngx_stream_toolgate_session_t *session);
 
+/* --- turns --- */
+
+void ngx_stream_toolgate_turn_begin(void);
+
+/*
+ * Is the turn over that began last?  Then the session is put into the row,
+ * and ngx_stream_toolgate_session_run() is called when its next turn comes.
+ */
+ngx_uint_t ngx_stream_toolgate_turn_is_over(
+    ngx_stream_toolgate_session_t *session);
+
+/* Out of the row, wherever it is. */
+void ngx_stream_toolgate_turn_leave(ngx_stream_toolgate_session_t *session);
+
+/* As tg_peer_input(), but ends with TG_OK when the turn is over. */
+int ngx_stream_toolgate_turn_input(ngx_stream_toolgate_session_t *session,
+                                   const char *data, size_t len,
+                                   size_t *consumed);
+
+/* --- memory --- */
+
+/*
+ * Counts what the session keeps now, after it was served; when a worker's
+ * clients keep too much, the worst is closed, though not from in here.
+ */
+void ngx_stream_toolgate_memory_count(ngx_stream_toolgate_session_t *session);
+void ngx_stream_toolgate_memory_drop(ngx_stream_toolgate_session_t *session);
+
+/* --- room --- */
+
+/* May a new client have this connection?  0: close it; it was logged. */
+ngx_uint_t ngx_stream_toolgate_has_room(ngx_connection_t *c);
+
 /* --- timers --- */
 
 /*
