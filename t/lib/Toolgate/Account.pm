@@ -1,0 +1,200 @@
+package Toolgate::Account;
+
+# The account of a storm of reloads: each request is answered exactly once, by
+# the catalogue that was current when it was read or by a newer one, and no
+# connection is lost.  Answers are "gen-GENERATION KEY", or "gen-GENERATION
+# KEY TEXT" where there was one to give back.
+#
+#   top      the newest generation that may answer: its reload was asked for
+#   floor    the oldest: no worker of an older one reads any more
+#
+# A request whose last byte goes out when the floor is 7 cannot be read by a
+# worker of 6.  It may be answered by 7 up to the top at that moment.
+
+use strict;
+use warnings;
+
+use constant FAULTS_KEPT => 10;
+
+sub new {
+    my ($class) = @_;
+    return bless {
+        top    => 0,
+        floor  => 0,
+        open   => {},
+        done   => {},
+        faults => [],
+        count  => { answered => 0, cancelled => 0, unknown => 0, lost => 0 },
+    }, $class;
+}
+
+sub top { return $_[0]{top} }
+sub floor { return $_[0]{floor} }
+sub count { return $_[0]{count}{ $_[1] } }
+
+sub raise_top {
+    my ($self, $generation) = @_;
+    $self->{top} = $generation;
+}
+
+sub raise_floor {
+    my ($self, $generation) = @_;
+    $self->{floor} = $generation;
+}
+
+# What is given back besides the generation and the key: text.  A tool that
+# only one generation has: only.  A call that never ends: endless.
+sub asked {
+    my ($self, $key, %what) = @_;
+    $self->{open}{$key} = \%what;
+}
+
+# From now on it may be answered or not, and not at all if it is endless.
+sub cancelled {
+    my ($self, $key) = @_;
+    my $call = $self->{open}{$key} or return;
+    $call->{cancelled} = 1;
+    $self->{count}{cancelled}++;
+}
+
+sub is_open { return exists $_[0]{open}{ $_[1] } }
+
+# The keys that must still be answered.
+sub open {
+    my ($self) = @_;
+    return grep { !$self->{open}{$_}{cancelled} } keys %{ $self->{open} };
+}
+
+# The client has gone, and that is all right: it waits for nothing more.
+sub forget {
+    my ($self, $name) = @_;
+    for my $key (grep {/^\Q$name\E\./} keys %{ $self->{open} }) {
+        delete $self->{open}{$key};
+        $self->{count}{lost}++;
+    }
+}
+
+sub fault {
+    my ($self, $text) = @_;
+    $text = substr($text, 0, 300) . ' …' if length $text > 300;
+    push @{ $self->{faults} }, $text;
+}
+
+# What is wrong, at the end: also what is still open then.
+sub faults {
+    my ($self) = @_;
+    my @all = (@{ $self->{faults} },
+        map {"$_ was not answered"} sort $self->open);
+    my $more = @all - FAULTS_KEPT;
+    splice @all, FAULTS_KEPT, $more, "and $more more" if $more > 0;
+    return @all;
+}
+
+my %take = (
+    sent     => \&take_sent,
+    answer   => \&take_answer,
+    unknown  => \&take_unknown,
+    progress => \&take_progress,
+    list     => \&take_list,
+    failed   => sub {
+        my ($self, $name, $key, $why) = @_;
+        $self->closes($key);
+        $self->fault("$key failed: $why");
+    },
+    strange => sub { $_[0]->fault("$_[1] was told: $_[2]") },
+    end     => sub { $_[0]->fault("$_[1] lost its connection: $_[2]") },
+    changed => sub { },
+    ready   => sub { },
+);
+
+# An event of the client of this name, as Toolgate::Tongue tells it.
+sub take {
+    my ($self, $name, $event) = @_;
+    my ($what, @more) = @$event;
+    $take{$what}->($self, $name, @more);
+}
+
+sub take_sent {
+    my ($self, $name, $key) = @_;
+    my $call = $self->{open}{$key} or return;
+    $call->{floor} = $self->{floor};
+}
+
+# The call, if it is to be answered now.
+sub closes {
+    my ($self, $key) = @_;
+    my $call = delete $self->{open}{$key};
+    if (!$call) {
+        $self->fault($self->{done}{$key}
+            ? "$key was answered twice" : "$key was never asked");
+        return;
+    }
+    $self->{done}{$key} = 1;
+    if (!defined $call->{floor}) {
+        $self->fault("$key was answered before it was sent");
+        return;
+    }
+    if ($call->{endless}) {
+        $self->fault("$key was answered, and never ends");
+        return;
+    }
+    $self->{count}{answered}++ if !$call->{cancelled};
+    return $call;
+}
+
+# The generation that answered, if all is well.
+sub take_answer {
+    my ($self, $name, $key, $text) = @_;
+    my $call = $self->closes($key) or return;
+    my $head = "$key = " . substr $text, 0, 60;
+    my ($generation, $rest) = $text =~ /\Agen-(\d+) (.*)\z/s;
+    if (!defined $generation
+        || $rest ne $key . (defined $call->{text} ? " $call->{text}" : ''))
+    {
+        $self->fault("another answer than to the request: $head");
+    } elsif ($generation < $call->{floor}) {
+        $self->fault("by an old catalogue, not $call->{floor}: $head");
+    } elsif ($generation > $self->{top}
+        || defined $call->{only} && $generation != $call->{only})
+    {
+        $self->fault("by a catalogue that cannot be: $head");
+    } else {
+        return $call->{answered_by} = $generation;
+    }
+    return;
+}
+
+# Right for what only one generation has, unless that was the only one that
+# could read the request.
+sub take_unknown {
+    my ($self, $name, $key) = @_;
+    my $call = $self->closes($key) or return;
+    if (!defined $call->{only}) {
+        $self->fault("$key: its tool is not known");
+    } elsif ($call->{only} == $self->{top} && $call->{floor} == $self->{top}) {
+        $self->fault("$key: the newest tool is not known");
+    } else {
+        $self->{count}{unknown}++;
+    }
+}
+
+sub take_list {
+    my ($self, $name, $key, $names) = @_;
+    $self->closes($key) or return;
+    my @only = map {/^only(\d+)$/} @$names;
+    $self->fault("$key lists " . @only . ' generations') if @only != 1;
+}
+
+sub take_progress {
+    my ($self, $name, $key, $number) = @_;
+    my $call = $self->{open}{ $key // '' };
+    if (!$call || !$call->{progress}) {
+        $self->fault("$name was told of progress: " . ($key // 'of nothing'));
+    } elsif ($number <= $call->{said}) {
+        $self->fault("$key: progress $number after $call->{said}");
+    } else {
+        $call->{said} = $number;
+    }
+}
+
+1;

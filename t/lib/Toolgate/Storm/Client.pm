@@ -1,0 +1,225 @@
+package Toolgate::Storm::Client;
+
+# One client in a storm, and the manner in which it calls.
+
+use strict;
+use warnings;
+
+use Time::HiRes qw(time);
+use Toolgate::Tongue;
+
+# How many bytes go out at once, at most, and are read at once; seconds
+# between two looks; calls at once.
+my %role = (
+    busy    => { send => 65536, read => 65536, pace => 0.02, depth => 6 },
+    large   => { send => 65536, read => 65536, pace => 0.004, depth => 1 },
+    deaf    => { send => 65536, read => 16384, pace => 0.004, depth => 1 },
+    slow    => { send => 65536, read => 65536, pace => 0.05, depth => 3 },
+    fickle  => { send => 65536, read => 65536, pace => 0.03, depth => 4 },
+    trickle => { send => 7, read => 65536, pace => 0.01, depth => 2 },
+    idle    => { send => 65536, read => 65536, pace => 0.2, depth => 1 },
+    asks    => { send => 65536, read => 65536, pace => 0.1, depth => 2 },
+);
+our @ROLES = qw(busy large deaf slow fickle trickle idle asks);
+
+sub new {
+    my ($class, $storm, $serial) = @_;
+    my $kinds = @Toolgate::Tongue::KINDS;
+    my $role = $ROLES[ int($serial / $kinds) % @ROLES ];
+    my $tongue = Toolgate::Tongue->new(
+        $Toolgate::Tongue::KINDS[ $serial % $kinds ],
+        "c$serial", $storm->tg->socket_path);
+    # Neither the ipc nor the relay dialect can cancel.
+    $role = 'slow' if $role eq 'fickle' && !$tongue->can_cancel;
+    return bless {
+        storm  => $storm,
+        tongue => $tongue,
+        role   => $role,
+        %{ $role{$role} },
+        open   => {},     # key => time of its request
+        hangs  => {},     # key => time to cancel it
+        lists  => {},
+        due    => 0,
+        calls  => 0,
+    }, $class;
+}
+
+sub name { return $_[0]{tongue}->name }
+sub tongue { return $_[0]{tongue} }
+sub role { return $_[0]{role} }
+sub fd { return fileno $_[0]{tongue}->socket }
+sub due { return $_[0]{due} }
+sub is_lost { return $_[0]{lost} }
+sub may_read { return $_[0]{role} ne 'deaf' || $_[0]{ears} }
+# The generation of the list that it was shown last, if it ever asked.
+sub knows { return $_[0]{knows} }
+
+# Whoever sends in pieces sends one with each look.
+sub may_send {
+    my ($self) = @_;
+    return $self->{tongue}->wants_to_send && ($self->{mouth} // 1);
+}
+
+sub read {
+    my ($self) = @_;
+    $self->take($self->{tongue}->receive($self->{read}));
+    $self->{ears} = 0;
+}
+
+sub send {
+    my ($self) = @_;
+    $self->take($self->{tongue}->send(1 + int rand $self->{send}));
+    $self->{mouth} = 0 if $self->{role} =~ /^(?:large|trickle)$/;
+}
+
+sub take {
+    my ($self, @events) = @_;
+    for my $event (@events) {
+        my ($what, $key) = @$event;
+        $self->{storm}->event($self, $event);
+        if ($what eq 'end') {
+            $self->{lost} = 1;
+            return;
+        }
+        if ($what eq 'changed') {
+            $self->list;
+        } elsif ($what eq 'list') {
+            ($self->{knows}) =
+                map { /^only(\d+)$/ ? $1 : () } @{ $event->[2] };
+        }
+        delete $self->{open}{$key} if $what =~ /^(?:answer|unknown|list)$/;
+    }
+}
+
+# --- what it does ---------------------------------------------------------
+
+sub ask {
+    my ($self, $tool, %what) = @_;
+    my $args = delete $what{args};
+    my $key = $self->{tongue}->call($tool, args => $args,
+        progress => $what{progress});
+    $what{said} = 0 if $what{progress};
+    $self->{storm}->account->asked($key, %what);
+    $self->{open}{$key} = time;
+    return $key;
+}
+
+sub list {
+    my ($self) = @_;
+    my $key = $self->{tongue}->list;
+    $self->{storm}->account->asked($key);
+    $self->{open}{$key} = time;
+}
+
+sub act {
+    my ($self, $now) = @_;
+    $self->{due} = $now + $self->{pace} * (0.5 + rand);
+    $self->{ears} = $self->{mouth} = 1;
+    return if !$self->{tongue}->is_ready;
+    if ($self->{hangs}) {
+        for my $key (keys %{ $self->{hangs} }) {
+            $self->cancel($key)
+                if $self->{calm} || $self->{hangs}{$key} <= $now;
+        }
+    }
+    return if $self->{calm};
+    # The first list is asked for; later ones when it is told.
+    $self->list if !$self->{listed}++ && $self->{tongue}->can_list;
+    return if $self->{role} eq 'idle';
+    return if keys %{ $self->{open} } >= $self->{depth};
+    my $do = "act_$self->{role}";
+    $self->$do;
+}
+
+sub act_busy {
+    my ($self) = @_;
+    my $tongue = $self->{tongue};
+    if ($tongue->can_batch && rand() < 0.1) {
+        my @methods = map { rand() < 0.5 ? 'run' : 'gen' } 1 .. 4;
+        for my $key ($tongue->batch(@methods)) {
+            $self->{storm}->account->asked($key);
+            $self->{open}{$key} = time;
+        }
+        return;
+    }
+    $self->ask(rand() < 0.1 ? 'run' : 'gen');
+}
+
+# Requests as large as the dialect has them, now and then.
+sub act_large {
+    my ($self) = @_;
+    my $size = int((rand)**4 * $self->{tongue}->room);
+    $size = $self->{tongue}->room if $self->{calls}++ % 8 == 0;
+    $self->ask('gen', args => { pad => 'x' x $size });
+}
+
+# Answers as large as the dialect has them, read in small pieces.
+sub act_deaf {
+    my ($self) = @_;
+    my $size = 1 + int((rand)**4 * ($self->{tongue}->room / 2));
+    $size = $self->{tongue}->room - 1024 if $self->{calls}++ % 8 == 0;
+    my $text = 'y' x $size;
+    $self->ask('echo', args => { text => $text }, text => $text);
+}
+
+sub act_slow {
+    my ($self) = @_;
+    my $progress = $self->{tongue}->can_progress && rand() < 0.5;
+    $self->ask('nap', args => { s => sprintf '%.2f', 0.05 + (rand)**3 * 1.5 },
+        progress => $progress);
+}
+
+sub act_fickle {
+    my ($self) = @_;
+    my $dice = rand;
+    if ($dice < 0.3) {
+        $self->ask('gen');
+        return;
+    }
+    my $is_endless = $dice < 0.7;
+    my $key = $is_endless
+        ? $self->ask('hang', endless => 1)
+        : $self->ask('nap', args => { s => '0.1' });
+    $self->{hangs}{$key} = time + rand 0.3;
+}
+
+sub cancel {
+    my ($self, $key) = @_;
+    delete $self->{hangs}{$key};
+    delete $self->{open}{$key};
+    $self->{storm}->account->cancelled($key);
+    $self->{tongue}->cancel($key);
+}
+
+sub act_trickle { $_[0]->ask('gen') }
+
+# For tools that only one generation has.
+sub act_asks {
+    my ($self) = @_;
+    my $generation = $self->{storm}->generation - int rand 3;
+    $generation = 0 if $generation < 0;
+    $self->ask("only$generation", only => $generation);
+}
+
+# A new generation serves: who is idle asks for it.
+sub has_news {
+    my ($self) = @_;
+    $self->{stale} = 1;
+    $self->ask('gen') if $self->{role} eq 'idle' && !$self->{calm};
+}
+
+# Answered by the newest for the first time, who asks often enough to tell.
+sub is_fresh {
+    my ($self, $generation) = @_;
+    return if !$self->{stale} || $self->{role} !~ /^(?:busy|idle|asks)$/;
+    my ($newest, $since) = $self->{storm}->floor_time;
+    return if $generation < $newest;
+    $self->{stale} = 0;
+    $self->{storm}->note_fresh(time - $since);
+}
+
+sub calm { $_[0]{calm} = 1 }
+
+sub ask_last { $_[0]->ask('gen') }
+
+1;
