@@ -124,6 +124,34 @@ int tg_json_is_text(tg_str_t raw, tg_str_t text);
  */
 int tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value);
 
+/* Members that are noted of an object; more than a usual call has. */
+#define TG_JSON_NOTES 16
+
+/*
+ * What was seen of an object's members while it was passed, so that nobody
+ * has to pass it again to find one.
+ */
+typedef struct {
+    tg_str_t key;   /* its escaped body */
+    tg_str_t value; /* raw */
+    uint8_t key_escapes;
+    uint8_t escapes; /* of a value that is a string */
+} tg_json_note_t;
+
+typedef struct {
+    size_t n; /* members of the object; the first TG_JSON_NOTES are noted */
+    tg_json_note_t list[TG_JSON_NOTES];
+} tg_json_notes_t;
+
+/* As tg_json_value(), of an object, whose members are noted. */
+int tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value);
+
+/*
+ * As tg_json_get(), for the object that notes (or NULL) are of. 
+ */
+int tg_json_notes_get(const tg_json_notes_t *notes, tg_str_t object,
+                      tg_str_t key, tg_json_note_t *note);
+
 /*
  * A raw number as a whole number within int64_t: TG_OK, or TG_BAD when it
  * is none (1.0 and 1e2 are whole numbers).

@@ -12,6 +12,7 @@ typedef struct {
     size_t len;
     size_t offset;           /* of the slice in tg_message_t */
     const tg_shape_t *shape; /* of an object that is walked, or NULL */
+    int is_noted;            /* an object whose members are noted */
 } tg_member_t;
 
 struct tg_shape_s {
@@ -21,7 +22,11 @@ struct tg_shape_s {
 
 #define TG_MEMBER(key, field, shape)                                           \
     {                                                                          \
-        key, sizeof(key) - 1, offsetof(tg_message_t, field), shape             \
+        key, sizeof(key) - 1, offsetof(tg_message_t, field), shape, 0          \
+    }
+#define TG_MEMBER_NOTED(key, field)                                            \
+    {                                                                          \
+        key, sizeof(key) - 1, offsetof(tg_message_t, field), NULL, 1           \
     }
 #define TG_SHAPE(members)                                                      \
     {                                                                          \
@@ -48,7 +53,7 @@ static const tg_shape_t tg_filter_shape = TG_SHAPE(tg_filter_members);
 
 static const tg_member_t tg_params_members[] = {
     TG_MEMBER("name", p.name, NULL),
-    TG_MEMBER("arguments", p.arguments, NULL),
+    TG_MEMBER_NOTED("arguments", p.arguments),
     TG_MEMBER("_meta", p.meta, &tg_meta_shape),
     TG_MEMBER("cursor", p.cursor, NULL),
     TG_MEMBER("protocolVersion", p.protocol_version, NULL),
@@ -87,20 +92,18 @@ static const tg_member_t tg_envelope_members[] = {
 static const tg_shape_t tg_envelope_shape = TG_SHAPE(tg_envelope_members);
 
 static const tg_member_t *
-tg_shape_find(const tg_shape_t *shape, tg_str_t key)
+tg_shape_find(const tg_shape_t *shape, tg_str_t key, unsigned escapes)
 {
     const tg_member_t *member;
-    int is_escaped;
     size_t i;
-
-    is_escaped = key.len != 0 && memchr(key.data, '\\', key.len) != NULL;
 
     for (i = 0; i < shape->n; i++) {
         member = &shape->members[i];
 
-        if (is_escaped ? tg_json_body_is(key, tg_str(member->key, member->len))
-                       : key.len == member->len
-                             && memcmp(key.data, member->key, key.len) == 0)
+        if (escapes != 0
+                ? tg_json_body_is(key, tg_str(member->key, member->len))
+                : key.len == member->len
+                      && memcmp(key.data, member->key, key.len) == 0)
         {
             return member;
         }
@@ -128,7 +131,7 @@ tg_message_object(tg_message_t *message, tg_json_t *json,
             break;
         }
 
-        member = tg_shape_find(shape, key);
+        member = tg_shape_find(shape, key, json->escapes);
 
         if (member == NULL) {
             rc = tg_json_value(json, NULL);
@@ -144,6 +147,8 @@ tg_message_object(tg_message_t *message, tg_json_t *json,
         /* At most params, _meta: the tables do not nest deeper. */
         if (member->shape != NULL && tg_json_peek(json) == TG_JSON_OBJECT) {
             rc = tg_message_object(message, json, member->shape, field);
+        } else if (member->is_noted && tg_json_peek(json) == TG_JSON_OBJECT) {
+            rc = tg_json_note(json, &message->notes, field);
         } else {
             rc = tg_json_value(json, field);
         }
@@ -164,7 +169,9 @@ tg_message_parse(tg_message_t *message, tg_str_t text)
     tg_json_t json;
     int rc;
 
-    memset(message, 0, sizeof(*message));
+    /* Notes are found by their number. */
+    memset(message, 0, offsetof(tg_message_t, notes));
+    message->notes.n = 0;
     tg_json_init(&json, text);
     message->type = tg_json_peek(&json);
 

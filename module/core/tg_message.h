@@ -59,6 +59,9 @@ typedef struct {
         tg_str_t data;
         tg_str_t type; /* ipc */
     } e;               /* error */
+
+    /* Of params.arguments, where it is an object.  The last member. */
+    tg_json_notes_t notes;
 } tg_message_t;
 
 /*

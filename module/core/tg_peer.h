@@ -69,8 +69,9 @@ typedef struct {
     const tg_entry_t *entry; /* NULL only with ops->is_proxy */
     tg_str_t name;           /* escaped body of the tool's or method's name */
     tg_str_t arguments;      /* raw JSON, `{}` where there were none */
-    tg_str_t cursor;         /* of ops->list, raw or absent */
-    tg_str_t progress_token; /* raw or absent */
+    const tg_json_notes_t *notes; /* of arguments, or NULL */
+    tg_str_t cursor;              /* of ops->list, raw or absent */
+    tg_str_t progress_token;      /* raw or absent */
     tg_reply_t reply;
 } tg_request_t;
 

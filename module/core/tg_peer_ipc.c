@@ -59,6 +59,7 @@ tg_peer_ipc(tg_peer_t *peer, tg_str_t frame)
     request.name = tg_json_body(message.p.name);
     request.arguments = message.p.arguments.data != NULL ? message.p.arguments
                                                          : TG_STR("{}");
+    request.notes = &message.notes;
     request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_TOOL,
                                       request.name);
     tg_peer_dispatch(peer, &request);

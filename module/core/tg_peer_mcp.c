@@ -251,6 +251,7 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     request.name = tg_json_body(message->p.name);
     request.arguments = message->p.arguments.data != NULL ? message->p.arguments
                                                           : TG_STR("{}");
+    request.notes = &message->notes;
     request.progress_token = message->meta.progress_token;
     request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_TOOL,
                                       request.name);

@@ -468,6 +468,7 @@ tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
     tg_free(alloc, compile.map);
 
     if (rc == TG_OK) {
+        tg_schema_flatten(schema, compile.nodes);
         return schema;
     }
 

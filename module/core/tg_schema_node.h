@@ -159,8 +159,9 @@ struct tg_schema_node_s {
     uint8_t types;
     uint8_t is_true; /* everything fits */
     uint8_t is_false;
-    uint8_t mark;    /* of the search for loops */
-    unsigned height; /* schemas behind each other on the same value */
+    uint8_t mark;     /* of the search for loops */
+    uint8_t is_plain; /* a note tells whether a value fits */
+    unsigned height;  /* schemas behind each other on the same value */
     const tg_schema_node_t *ref;
     const tg_schema_node_t *dynamic_ref; /* where the search starts */
     tg_str_t dynamic_name;               /* absent: it is the end, too */
@@ -208,6 +209,7 @@ struct tg_schema_doc_s {
 struct tg_schema_s {
     tg_schema_arena_t arena;
     const tg_schema_node_t *root;
+    const tg_schema_object_rules_t *flat; /* of root, see tg_schema_flat.c */
     const tg_schema_regex_t *regex;
     struct tg_schema_regexes_s *regexes; /* to be freed by the host */
     unsigned max_depth;
@@ -230,6 +232,9 @@ tg_str_t tg_schema_meta_find(tg_str_t uri);
 
 /* The bit of a vocabulary, or 0. */
 unsigned tg_schema_meta_vocabulary(tg_str_t uri);
+
+/* Finds out which nodes, and whether the root, notes are enough for. */
+void tg_schema_flatten(tg_schema_t *schema, tg_schema_node_t *nodes);
 
 uint64_t tg_schema_hash(tg_str_t text, uint64_t seed);
 

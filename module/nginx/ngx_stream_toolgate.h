@@ -275,8 +275,9 @@ tg_schema_t *ngx_stream_toolgate_schema_compile(ngx_conf_t *cf,
 ngx_int_t ngx_stream_toolgate_compile_schemas(
     ngx_conf_t *cf, ngx_stream_toolgate_srv_conf_t *scf);
 
-/* As tg_schema_check(), with the worker's checker. */
+/* As tg_schema_check_notes(), with the worker's checker. */
 int ngx_stream_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
+                                     const tg_json_notes_t *notes,
                                      tg_buf_t *error);
 
 /*

@@ -80,7 +80,7 @@ ngx_stream_toolgate_is_fit(ngx_stream_toolgate_call_t *call,
 
     tg_buf_init(&error, tg_alloc_libc());
     rc = ngx_stream_toolgate_schema_check(call->tool->input, request->arguments,
-                                          &error);
+                                          request->notes, &error);
 
     if (rc == TG_NOMEM || (rc != TG_OK && tg_buf_failed(&error))) {
         ngx_stream_toolgate_fail(call, TG_FAILURE_INTERNAL,

@@ -150,7 +150,8 @@ ngx_stream_toolgate_check_outcome(ngx_stream_toolgate_tool_t *tool,
 
     tg_buf_text(scratch, "The tool's result does not fit its output schema; "
                          "this is the tool's mistake. ");
-    rc = ngx_stream_toolgate_schema_check(tool->output_schema, value, scratch);
+    rc = ngx_stream_toolgate_schema_check(tool->output_schema, value, NULL,
+                                          scratch);
 
     if (rc == TG_NOMEM || tg_buf_failed(scratch)) {
         *outcome = tg_outcome_failure(
@@ -163,7 +164,7 @@ ngx_stream_toolgate_check_outcome(ngx_stream_toolgate_tool_t *tool,
 
 int
 ngx_stream_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
-                                 tg_buf_t *error)
+                                 const tg_json_notes_t *notes, tg_buf_t *error)
 {
     if (ngx_stream_toolgate_checker == NULL) {
         ngx_stream_toolgate_checker = tg_schema_checker_new(
@@ -174,7 +175,8 @@ ngx_stream_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
         }
     }
 
-    return tg_schema_check(schema, ngx_stream_toolgate_checker, raw, error);
+    return tg_schema_check_notes(schema, ngx_stream_toolgate_checker, raw,
+                                 notes, error);
 }
 
 void

@@ -184,44 +184,45 @@ ngx_stream_toolgate_property(ngx_stream_toolgate_tool_t *tool, ngx_str_t *name)
     return tg_str((const char *) name->data, name->len);
 }
 
-/* The raw value of the argument that a prefix variable names. */
-static tg_str_t
+/* The argument that a prefix variable names; its value is absent if not. */
+static void
 ngx_stream_toolgate_argument(ngx_stream_session_t *s, uintptr_t data,
-                             size_t prefix)
+                             size_t prefix, tg_json_note_t *note)
 {
     ngx_stream_toolgate_session_t *session;
     tg_request_t *request;
     ngx_str_t name;
-    tg_str_t value;
 
     session = ngx_stream_toolgate_of(s);
     request = ngx_stream_toolgate_request(s);
+    note->value = TG_STR_NONE;
 
     if (request == NULL) {
-        return TG_STR_NONE;
+        return;
     }
 
     name = *(ngx_str_t *) data;
     name.data += prefix;
     name.len -= prefix;
 
-    if (tg_json_get(request->arguments,
-                    ngx_stream_toolgate_property(session->current->tool, &name),
-                    &value)
-        != TG_OK)
-    {
-        return TG_STR_NONE;
-    }
-
-    return value;
+    (void) tg_json_notes_get(
+        request->notes, request->arguments,
+        ngx_stream_toolgate_property(session->current->tool, &name), note);
 }
 
 static ngx_int_t
 ngx_stream_toolgate_arg_variable(ngx_stream_session_t *s,
                                  ngx_stream_toolgate_value_t *v, uintptr_t data)
 {
-    return ngx_stream_toolgate_set_decoded(
-        s, v, ngx_stream_toolgate_argument(s, data, sizeof("tool_arg_") - 1));
+    tg_json_note_t note;
+
+    ngx_stream_toolgate_argument(s, data, sizeof("tool_arg_") - 1, &note);
+
+    if (tg_json_type(note.value) == TG_JSON_STRING && note.escapes == 0) {
+        return ngx_stream_toolgate_set_str(v, tg_json_body(note.value));
+    }
+
+    return ngx_stream_toolgate_set_decoded(s, v, note.value);
 }
 
 /* As JSON: null where there is no such argument, so that it always fits. */
@@ -230,12 +231,13 @@ ngx_stream_toolgate_json_variable(ngx_stream_session_t *s,
                                   ngx_stream_toolgate_value_t *v,
                                   uintptr_t data)
 {
-    tg_str_t raw;
+    tg_json_note_t note;
 
-    raw = ngx_stream_toolgate_argument(s, data, sizeof("tool_json_") - 1);
+    ngx_stream_toolgate_argument(s, data, sizeof("tool_json_") - 1, &note);
 
-    return ngx_stream_toolgate_set_str(v,
-                                       raw.data != NULL ? raw : TG_STR("null"));
+    return ngx_stream_toolgate_set_str(v, note.value.data != NULL
+                                              ? note.value
+                                              : TG_STR("null"));
 }
 
 static ngx_int_t
