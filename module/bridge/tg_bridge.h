@@ -45,8 +45,10 @@
 
 /* The agent's first words wait as long for the parent's, in ms. */
 #define TG_BRIDGE_HOLD 1000
-/* How long requests wait for the parent to come back. */
+/* How long requests wait for the parent to come back, without --grace. */
 #define TG_BRIDGE_GRACE 3000
+/* Of --grace, in s: who waits for longer is not waiting for a restart. */
+#define TG_BRIDGE_GRACE_MAX 3600
 /* A parent that accepts must have said hello by then. */
 #define TG_BRIDGE_HANDSHAKE 10000
 /* Waits between attempts to connect double from the one to the other. */
@@ -68,6 +70,7 @@ typedef struct {
     tg_dialect_t dialect;    /* of the parent, never AUTO */
     const char *socket;      /* fits a sockaddr_un */
     const char *schema_file; /* with ipc, else NULL */
+    uint64_t grace;          /* in ms */
     int is_debug;
 } tg_bridge_options_t;
 

@@ -269,7 +269,7 @@ tg_errand_wait(tg_bridge_t *bridge)
     }
 
     if (!tg_bridge_timer_runs(bridge, TG_TIMER_GRACE)) {
-        tg_bridge_timer_start(bridge, TG_TIMER_GRACE, TG_BRIDGE_GRACE);
+        tg_bridge_timer_start(bridge, TG_TIMER_GRACE, bridge->options->grace);
     }
 
     tg_parent_need(bridge);

@@ -12,7 +12,8 @@
 
 static const char tg_bridge_usage[] =
     "usage: toolgate-bridge [--dialect auto|ipc|jsonrpc|relay] "
-    "[SOCKET [SCHEMA_FILE]]\n";
+    "[--grace SECONDS]\n"
+    "                       [SOCKET [SCHEMA_FILE]]\n";
 
 static const char tg_bridge_help[] =
     "\n"
@@ -26,6 +27,8 @@ static const char tg_bridge_help[] =
     "  --dialect D   what the parent speaks; auto (the default) is ipc with\n"
     "                a SCHEMA_FILE, relay with AC7_RUNNER_SOCKET, else\n"
     "                jsonrpc\n"
+    "  --grace SECONDS  how long requests wait for a parent that is away: 1\n"
+    "                to 3600, 3 without it\n"
     "  --version     print the version\n"
     "  --help        print this text\n"
     "\n"
@@ -52,6 +55,23 @@ tg_env(const char *name)
     value = getenv(name);
 
     return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static int
+tg_grace_read(const char *text, uint64_t *grace)
+{
+    char *end;
+    unsigned long seconds;
+
+    seconds = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
+
+    if (seconds < 1 || seconds > TG_BRIDGE_GRACE_MAX || *end != '\0') {
+        return tg_usage_error("--grace takes 1 to 3600 seconds, not ", text);
+    }
+
+    *grace = seconds * 1000;
+
+    return 0;
 }
 
 static int
@@ -133,6 +153,29 @@ tg_schema_check(const tg_bridge_options_t *options)
     return 0;
 }
 
+/* What stands behind the options. */
+static int
+tg_operands_read(int argc, char **argv, tg_bridge_options_t *options)
+{
+    int status;
+
+    if (argc > 2) {
+        return tg_usage_error("too many arguments: ", argv[2]);
+    }
+
+    if (argc > 0 && argv[0][0] != '\0') {
+        options->socket = argv[0];
+    }
+
+    if (argc > 1) {
+        options->schema_file = argv[1];
+    }
+
+    status = tg_socket_find(options);
+
+    return status != 0 ? status : tg_schema_check(options);
+}
+
 /* 0: go on; 1: done, *status is the exit status. */
 static int
 tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
@@ -140,6 +183,7 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
 {
     static const struct option known[] = {
         { "dialect", required_argument, NULL, 'd' },
+        { "grace", required_argument, NULL, 'g' },
         { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' },
         { NULL, 0, NULL, 0 }
@@ -148,10 +192,18 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
 
     *status = 0;
 
-    while ((c = getopt_long(argc, argv, "d:hv", known, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "d:g:hv", known, NULL)) != -1) {
         switch (c) {
         case 'd':
             *status = tg_dialect_read(optarg, &options->dialect);
+
+            if (*status != 0) {
+                return 1;
+            }
+
+            break;
+        case 'g':
+            *status = tg_grace_read(optarg, &options->grace);
 
             if (*status != 0) {
                 return 1;
@@ -171,24 +223,7 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
         }
     }
 
-    if (argc - optind > 2) {
-        *status = tg_usage_error("too many arguments: ", argv[optind + 2]);
-        return 1;
-    }
-
-    if (optind < argc && argv[optind][0] != '\0') {
-        options->socket = argv[optind];
-    }
-
-    if (optind + 1 < argc) {
-        options->schema_file = argv[optind + 1];
-    }
-
-    *status = tg_socket_find(options);
-
-    if (*status == 0) {
-        *status = tg_schema_check(options);
-    }
+    *status = tg_operands_read(argc - optind, argv + optind, options);
 
     return *status != 0;
 }
@@ -222,6 +257,7 @@ main(int argc, char **argv)
 
     memset(&options, 0, sizeof(options));
     options.dialect = TG_DIALECT_AUTO;
+    options.grace = TG_BRIDGE_GRACE;
     debug = tg_env("TOOLGATE_DEBUG");
     options.is_debug = debug != NULL && strcmp(debug, "0") != 0;
 

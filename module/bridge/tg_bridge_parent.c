@@ -313,7 +313,7 @@ tg_parent_closed_jsonrpc(tg_bridge_t *bridge, int err)
 
     if (bridge->was_greeted) {
         lived = now - bridge->opened;
-        bridge->grace_until = now + TG_BRIDGE_GRACE;
+        bridge->grace_until = now + bridge->options->grace;
         (void) snprintf(text, sizeof(text),
                         "the connection to %s (%s) was lost and is opened "
                         "again",
@@ -368,7 +368,7 @@ tg_parent_closed(void *host, int err)
     if (bridge->waiting.first != NULL
         && !tg_bridge_timer_runs(bridge, TG_TIMER_GRACE))
     {
-        tg_bridge_timer_start(bridge, TG_TIMER_GRACE, TG_BRIDGE_GRACE);
+        tg_bridge_timer_start(bridge, TG_TIMER_GRACE, bridge->options->grace);
     }
 
     switch (bridge->options->dialect) {

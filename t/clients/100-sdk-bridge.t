@@ -16,7 +16,7 @@ my $text = \&Toolgate::Parent::text_result;
 
 for my $era (qw(legacy modern)) {
     my $node = Toolgate::Node->new($tg, $era, $tg->bridge_path,
-        $tg->socket_path);
+        '--grace', 600, $tg->socket_path);
     my $conn = $parent->serve($tool->('one', title => 'One'));
     # The modern client starts one bridge to probe and another to use.
     $conn = $parent->serve($tool->('one', title => 'One'))

@@ -31,8 +31,9 @@ $tg->conf($body)->start;
 sub text { return $_[0]{result}{content}[0]{text} }
 
 for my $era (qw(legacy modern)) {
+    # A restart may take a while on a busy machine.
     my $node = Toolgate::Node->new($tg, $era, $tg->bridge_path,
-        $tg->socket_path);
+        '--grace', 600, $tg->socket_path);
     my $ready = $node->event('ready');
     is $ready->{era}, $era, "$era: its era";
     is $ready->{server}{name}, 'demo', "$era: the server's name";

@@ -48,6 +48,9 @@ fails_with('empty variable', qr/set TOOLGATE_SOCKET/,
 fails_with('unknown option', qr/usage:/, {}, '--what');
 fails_with('unknown dialect', qr/no such dialect: x/, {},
     '--dialect', 'x', $sock);
+fails_with("grace '$_'", qr/1 to 3600 seconds, not \Q$_\E$/m, {}, "--grace=$_",
+    $sock)
+    for '', 0, 'x', '1x', -1, 3601;
 fails_with('ipc without schemas', qr/SCHEMA_FILE/, {},
     '--dialect=ipc', $sock);
 fails_with('schemas without ipc', qr/for the ipc dialect/, {},
@@ -114,9 +117,9 @@ for my $case (
     my ($env, @args) = @$case;
     my $parent = Toolgate::Parent->new($sock);
     my $bridge = $tg->bridge(\@args, { %bare, %$env });
-    my $id = $bridge->request('initialize', $hello);
+    # Before the agent says a word, which waits for a second at most.
     my $conn = $parent->serve(Toolgate::Parent::tool('one'));
-    my $result = $bridge->reply($id)->{result};
+    my $result = $bridge->rpc('initialize', $hello)->{result};
     is $result->{serverInfo}{name}, 'parent', "the parent's name";
     is $result->{serverInfo}{version}, '7', "the parent's version";
     is $result->{instructions}, "Say \x{201c}please\x{201d}.",

@@ -159,13 +159,16 @@ is $bridge->recv_json->{method}, 'notifications/mark',
     'the same list again is not, other notifications pass';
 
 # A parent that says so all the time is not asked all the time.
-$conn->notify($changed) for 1 .. 1000;
+my $news = $conn->encode({ jsonrpc => '2.0', method => $changed });
+$conn->send_raw("$news\n" x 900);
 relist($tool->('one'));
 $bridge->notification($changed);
-my $again = eval { request('tools/list', 0.3) };
-answer($again, { tools => [ $tool->('one') ] }) if $again;
-ok !eval { request('tools/list', 0.3) },
-    'a thousand changes, two questions at most';
+my $asked = 1;
+while (my $again = eval { request('tools/list', 0.5) }) {
+    answer($again, { tools => [ $tool->('one') ] });
+    last if ++$asked > 2;
+}
+cmp_ok $asked, '<=', 2, 'nine hundred changes, two questions at most';
 
 # A list that cannot be had: the one at hand stays.
 $conn->notify($changed);

@@ -6,7 +6,6 @@ use strict;
 use warnings;
 
 use Toolgate::Test;
-use Time::HiRes qw(time);
 
 my $changed = 'notifications/tools/list_changed';
 my $hi = 'tool hi { description "Says hi."; return "hi $tool_arg_who"; }';
@@ -24,7 +23,8 @@ tool slow {
 }
 END
 $tg->conf("tool_server_name mine; $hi $slow")->start;
-my $bridge = $tg->bridge;
+# A restart may take a while on a busy machine.
+my $bridge = $tg->bridge([ '--grace', 600, $tg->socket_path ]);
 
 sub names {
     my ($result) = $bridge->rpc('tools/list', @_);
@@ -92,21 +92,22 @@ is text($bridge->call_tool('hi', { who => 'you' })), 'hi you',
 # --- stop and start ---
 
 $tg->stop;
-my $start = time;
 my $waiting = $bridge->request('tools/call',
     { name => 'hi', arguments => { who => 'Eve' } });
 $tg->conf("$hi $ho")->start;
 is text($bridge->reply($waiting)), 'hi Eve',
     'a call waits for a restart';
-cmp_ok time - $start, '<', 3, 'within the grace';
 $bridge->notification($changed);
 is names(), 'hi ho', 'with the new list';
 
+my $hasty = $tg->bridge([ '--grace', 1, $tg->socket_path ]);
+is text($hasty->call_tool('hi', { who => 'me' })), 'hi me', 'another bridge';
 $tg->stop;
-my $error = $bridge->call_tool('hi')->{error};
+my $error = $hasty->call_tool('hi')->{error};
 is $error->{code}, -32603, 'without a restart it is an error';
 like $error->{message}, qr/not running: there is no socket .*Start NGINX/,
     'that says what to do';
+$hasty->stop;
 $tg->start;
 is text($bridge->call_tool('hi', { who => 'you' })), 'hi you',
     'and it is back';

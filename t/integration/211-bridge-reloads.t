@@ -26,8 +26,12 @@ sub body {
 }
 
 $tg->conf(body(0))->start;
-my @agents = map { { bridge => $tg->bridge, told => 0, sent => 0 } }
-    1 .. BRIDGES;
+my @grace = ('--grace', 600);
+my @agents = map { {
+    bridge => $tg->bridge([ @grace, $tg->socket_path ]),
+    told   => 0,
+    sent   => 0,
+} } 1 .. BRIDGES;
 $_->{bridge}->rpc('initialize', { protocolVersion => '2025-11-25' })
     for @agents;
 my ($done, $wrong) = (0, 0);
@@ -94,7 +98,7 @@ for my $n (1 .. RELOADS) {
     $tg->signal_reload('HUP');
     # The next one may come before the old workers are gone, but not before
     # NGINX has seen this one.
-    my $deadline = time + 20;
+    my $deadline = time + 60;
     while ($tg->log($from) !~ /start worker process \d/) {
         die 'no reload' if time > $deadline;
         serve(0.02, 1);
@@ -104,7 +108,7 @@ for my $n (1 .. RELOADS) {
 }
 is $reloads, RELOADS, 'all reloads happened';
 
-my $deadline = time + 30;
+my $deadline = time + 60;
 serve(0.05, 0)
     while time < $deadline && grep { %{ $_->{open} } } @agents;
 is scalar(map { keys %{ $_->{open} } } @agents), 0, 'every call is answered';

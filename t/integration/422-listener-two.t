@@ -83,7 +83,8 @@ SKIP: {
     my ($status) = run_command({}, $one->nginx_command);
     is $status, 0, 'a daemon starts';
     serves('it serves', 'daemon');
-    my $pid = slurp($one->dir . '/nginx.pid') + 0;
+    # Which is written after the first process has ended.
+    my $pid = wait_for(sub { slurp($one->dir . '/nginx.pid') }) + 0;
     $two->conf("$listen\ntool who { return two; }");
     is_refused('a daemon', $pid);
     kill TERM => $pid;
@@ -148,6 +149,7 @@ SKIP: {
     wait_for(sub { !$two->is_running }, 10, 'the second one to give up');
     $two->{master} = undef;
     is $two->{status} >> 8, 1, 'the second one waits, and gives up';
+    wait_for(sub { -S $socket }, 10, 'the socket');
     serves('the first one serves', 'one');
     is_deeply [ glob "$socket*" ], [$socket], 'and there is no other socket';
     $one->stop;

@@ -51,7 +51,8 @@ sub ends {
 conf(first => '0600');
 my ($status) = run_command({}, $tg->nginx_command);
 is $status, 0, 'a daemon starts';
-my $first = slurp($pid_file) + 0;
+# Which is written after the first process has ended.
+my $first = wait_for(sub { slurp($pid_file) }) + 0;
 my $inode = (lstat $socket)[1];
 is_deeply [ who() ], [ 'first', $first ], 'it serves';
 my $client = $tg->connect;

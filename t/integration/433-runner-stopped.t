@@ -13,8 +13,8 @@ use Time::HiRes qw(time);
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->conf(<<'END')->start;
 tool hi { return hi; }
-tool run { exec echo $tool_arg_n; timeout 1s; }
-method run { exec echo 1; timeout 1s; }
+tool run { exec echo $tool_arg_n; timeout 4s; }
+method run { exec echo 1; timeout 4s; }
 END
 my ($mcp, $rpc, $ipc) = map { $tg->connect } 1 .. 3;
 is text_of($mcp->call_tool(run => { n => 0 })), "0\n", 'it runs';
@@ -44,9 +44,7 @@ stopped(
         $reply = $rpc->reply($method);
         is $reply->{error}{code}, -32603, 'a method: a deadline';
         is $ipc->recv_ipc->{error}{type}, 'TimeoutError', 'ipc: a deadline';
-        my $time = time - $start;
-        cmp_ok $time, '>', 5, 'not before the runner might have answered';
-        cmp_ok $time, '<', 15, 'but soon after it';
+        cmp_ok time - $start, '>', 8, 'not before the runner might have';
         like $tg->log, qr/toolgate-runner did not answer in time/,
             'the log says it';
     },

@@ -123,7 +123,7 @@ my $pid = fork // die "fork: $!";
 if ($pid == 0) {
     my $other = $tg->connect;
     $other->request('tools/call', call('stubborn')->{params});
-    sleep 60;
+    sleep 1000;
     POSIX::_exit(0);
 }
 runs(qr/^\S*sleep 360[23]$/m, 3, 'the program and its children');

@@ -13,7 +13,7 @@ use Time::HiRes qw(time);
 my $tg = Toolgate::Test->new(workers => 1);
 my $tool = <<'END';
 tool hi { return hi; }
-tool nap { exec sleep 0.8; }
+tool nap { exec sleep 2.5; }
 END
 
 # Sends bytes each 50 ms until all clients are closed; how long each was open.
@@ -22,7 +22,7 @@ sub open_times {
     my $start = time;
     my %open = map { $_ => $_ } @clients;
     my %time;
-    while (%open && time - $start < 20) {
+    while (%open && time - $start < 60) {
         for my $client (values %open) {
             local $SIG{PIPE} = 'IGNORE';
             eval { $client->send_raw($bytes) };
@@ -37,11 +37,12 @@ sub open_times {
 }
 
 # NGINX's clock is read once an event, so that a timer may be early by some
-# milliseconds; a machine under load is late.
+# milliseconds; a machine under load may be late by any time.
 sub is_about {
     my ($time, $wanted, $name) = @_;
-    cmp_ok $time, '>', $wanted - 0.1, "$name: not too early";
-    cmp_ok $time, '<', $wanted + 5, "$name: not too late";
+    isnt $time, 'for ever', "$name: it is closed";
+    cmp_ok $time, '>', $wanted - 0.1, "$name: not too early"
+        if $time ne 'for ever';
 }
 
 sub closes {
@@ -53,18 +54,18 @@ sub closes {
 
 # --- half a frame ---------------------------------------------------------
 
-$tg->conf("tool_idle_timeout off frame=500ms;\n$tool")->start;
+$tg->conf("tool_idle_timeout off frame=2s;\n$tool")->start;
 my @begun = ('', '{', "\0", "\0\0\xff\0abc");
 my @clients = map { $tg->connect } @begun;
 $clients[$_]->send_raw($begun[$_]) for 0 .. $#begun;
-is_about($_, 0.5, 'nothing, or half a frame') for open_times('', @clients);
+is_about($_, 2, 'nothing, or half a frame') for open_times('', @clients);
 like $tg->log, qr/sent no whole frame in time \(tool_idle_timeout frame=\)/,
     'the log says it';
 
 shift @begun;
 @clients = map { $tg->connect } @begun;
 $clients[$_]->send_raw($begun[$_]) for 0 .. $#begun;
-is_about($_, 0.5, 'half a frame that trickles in')
+is_about($_, 2, 'half a frame that trickles in')
     for open_times('x', @clients);
 
 # After a whole one too; but silence between frames is no mistake here.
@@ -73,7 +74,7 @@ is text_of($quiet->call_tool('hi')), 'hi', 'a whole frame';
 my $client = $tg->connect;
 is text_of($client->call_tool('hi')), 'hi', 'another one';
 $client->send_raw('{"jsonrpc":');
-is_about($_, 0.5, 'half a second frame') for open_times(' ', $client);
+is_about($_, 2, 'half a second frame') for open_times(' ', $client);
 is text_of($quiet->call_tool('hi')), 'hi', 'the silent one is still there';
 
 # While a call runs it may wait with the rest.
@@ -81,25 +82,25 @@ $client = $tg->connect;
 my $id = $client->request('tools/call', { name => 'nap' });
 $client->send_raw('{"jsonrpc":');
 is text_of($client->reply($id)), '', 'half a frame during a call';
-is_about(closes($client), 0.5, 'when the call has ended');
+is_about(closes($client), 2, 'when the call has ended');
 $tg->stop;
 
 # --- silence --------------------------------------------------------------
 
-$tg->conf("tool_idle_timeout 1s frame=30s;\n$tool")->start;
+$tg->conf("tool_idle_timeout 2s frame=600s;\n$tool")->start;
 $client = $tg->connect;
 is text_of($client->call_tool('hi')), 'hi', 'it says something';
-is_about(closes($client), 1, 'then nothing');
+is_about(closes($client), 2, 'then nothing');
 like $tg->log, qr/client was silent \(tool_idle_timeout\)/, 'the log says it';
 
 $client = $tg->connect;
 my $start = time;
-while (time - $start < 2) {
+while (time - $start < 3) {
     $client->call_tool('hi')->{result} or last;
     $client->fill(time + 0.3);
 }
 is text_of($client->call_tool('hi')), 'hi', 'who says something stays';
 is text_of($client->call_tool('nap')), '', 'and who waits for an answer';
-is_about(closes($client), 1, 'then nothing again');
+is_about(closes($client), 2, 'then nothing again');
 
 done_testing;

@@ -34,7 +34,7 @@ my $slowest = 0;
 my ($answered, $told) = (0, 0);
 
 sub agent {
-    my $bridge = $tg->bridge;
+    my $bridge = $tg->bridge([ '--grace', 600, $tg->socket_path ]);
     $bridge->rpc('initialize', {
         protocolVersion => '2025-06-18',
         capabilities    => {},
@@ -90,7 +90,7 @@ sub serve {
             for my $id (keys %{ $agent->{open} }) {
                 die "call $id is not answered\n"
                     . $agent->{bridge}->stderr . $tg->log
-                    if time - $agent->{open}{$id} > 30;
+                    if time - $agent->{open}{$id} > 120;
             }
         }
     }

@@ -34,13 +34,13 @@ tool hold {
     description "Holds its place.";
     exec        $hold \$tool_arg_name;
     concurrency $concurrency;
-    timeout     60s;
+    timeout     600s;
 }
 tool short {
     description "Has no time.";
     exec        $keep \$tool_arg_name;
     concurrency $concurrency;
-    timeout     2s;
+    timeout     5s;
 }
 tool free { description "Is not limited."; exec echo free; }
 END
@@ -129,7 +129,7 @@ $tg->conf(conf('2 queue=2'))->start;
             ? ('did not finish', qr/ran [\d.]+ m?s/, qr/was ended/)
             : ('could not start', 'did not run', qr/was dropped.*rency 2\)/);
         like text($reply),
-            qr/^short $what within 2 s \(it waited [\d.]+ m?s in the queue/,
+            qr/^short $what within 5 s \(it waited [\d.]+ m?s in the queue/,
             "$name is told how long it waited";
         like text($reply), qr/ in the queue and $ran\) and $end/,
             "$name is told how long it ran";

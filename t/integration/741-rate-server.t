@@ -11,7 +11,7 @@ use Toolgate::Way;
 my $tg = Toolgate::Test->new;
 my $tools = 'tool a { return ok; } tool b { return ok; } method m { return 1; }'
     . 'tool own { rate 1r/m burst=1; return ok; }';
-my @rates = ('tool_rate 1r/m burst=3;', '', 'tool_rate 5r/s;');
+my @rates = ('tool_rate 1r/m burst=3;', '', 'tool_rate 1r/s;');
 my $n = 0;
 my $conf = join '',
     map {"server { listen unix:%%DIR%%/" . $n++ . ".sock; $_\n$tools }\n"}

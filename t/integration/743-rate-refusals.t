@@ -10,7 +10,7 @@ use Toolgate::Way;
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $tools = join '',
-    map {"tool $_ { rate 30r/m burst=1; return ok; }"} @Toolgate::Way::ALL;
+    map {"tool $_ { rate 1r/m burst=1; return ok; }"} @Toolgate::Way::ALL;
 $tg->conf("method m { rate 1r/m; return 1; }\n$tools")->start;
 
 my %kind = (
@@ -25,8 +25,8 @@ for my $way (Toolgate::Way->all($tg)) {
     my $answer = $way->call($name);
     is Toolgate::Way::kind($answer), $kind{$name}, "one too many, $name";
     like $answer->{text}, qr{^This\ tool\ may\ be\ called\ no\ more\ often\ than
-        \ 30r/m\ \(rate\ 30r/m,\ burst=1\);
-        \ call\ again\ in\ [0-2]\.\d{3}\ s\.$}x, "and why, $name";
+        \ 1r/m\ \(rate\ 1r/m,\ burst=1\);
+        \ call\ again\ in\ \d+\.\d{3}\ s\.$}x, "and why, $name";
     if ($answer->{result}) {
         is_deeply $answer->{result}{content},
             [ { type => 'text', text => $answer->{text} } ],

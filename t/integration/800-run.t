@@ -54,11 +54,12 @@ sub start {
 sub stop {
     my ($run, $signal) = @_;
     kill $signal => $run->pid;
-    1 while $run->fill(time + 20);
+    1 while $run->fill(time + 60);
     like $run->buffered, qr/^stopped$/m, "SIG$signal: it says so";
     is $run->wait_exit, 0, "SIG$signal: exit status";
     ok !-e $sock, "SIG$signal: the socket is gone";
-    is_deeply $tg->processes, {}, "SIG$signal: so is every process";
+    ok wait_for(sub { !%{ $tg->processes } }, 10, 'the end'),
+        "SIG$signal: so is every process";
 }
 
 # --- the demo ---
