@@ -1,5 +1,7 @@
 #include "core_host.h"
 
+#include "core/tg_peer_state.h"
+
 #include <stdlib.h>
 
 /* Inputs up to this size are copied each time, to find reads beyond them. */
@@ -197,6 +199,14 @@ host_checked(tg_peer_t *peer, const tg_request_t *request)
 }
 
 static void
+host_keep(host_t *host, tg_call_t *call, const host_tool_t *tool)
+{
+    CU_ASSERT_FATAL(host->ndeferred < HOST_CALLS);
+    host->deferred[host->ndeferred++] = call;
+    call->host = (void *) (uintptr_t) tool;
+}
+
+static void
 host_defer(host_t *host, tg_peer_t *peer, const tg_request_t *request)
 {
     tg_call_t *call;
@@ -204,8 +214,7 @@ host_defer(host_t *host, tg_peer_t *peer, const tg_request_t *request)
     call = tg_peer_defer(peer, request);
 
     if (call != NULL) {
-        CU_ASSERT_FATAL(host->ndeferred < HOST_CALLS);
-        host->deferred[host->ndeferred++] = call;
+        host_keep(host, call, host_tool(request->entry));
     }
 }
 
@@ -298,12 +307,18 @@ host_offer(host_t *host)
 
     host->catalogue = tg_catalogue_new(tg_alloc_libc());
     entries = calloc(HOST_TOOLS, sizeof(entries[0]));
+    host->entries = entries;
 
     if (host->catalogue == NULL || entries == NULL) {
         abort();
     }
 
     for (i = 0; i < HOST_TOOLS; i++) {
+        if (host->dropped != NULL
+            && strcmp(host->dropped, host_tools[i].name) == 0) {
+            continue;
+        }
+
         entries[i].kind = host_tools[i].entry;
         entries[i].output = host_tools[i].output;
         entries[i].name = tg_str_c(host_tools[i].name);
@@ -317,6 +332,10 @@ host_offer(host_t *host)
             entries[i].input_schema = TG_STR(HOST_SCHEMA);
         }
 
+        if (host->is_reworded && host_tools[i].kind == HOST_FAIL) {
+            entries[i].description = TG_STR("Fails, and always did.");
+        }
+
         (void) tg_catalogue_add(host->catalogue, &entries[i]);
     }
 
@@ -328,6 +347,7 @@ host_init(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
           size_t max_frame, unsigned max_calls)
 {
     memset(host, 0, sizeof(*host));
+    host->dialect = dialect;
     host->info.name = TG_STR("transcripts");
     host->info.version = TG_STR("1.2.3");
     host->info.instructions = TG_STR("Call echo.");
@@ -344,16 +364,72 @@ host_init(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
 void
 host_deinit(host_t *host)
 {
-    /* The catalogue borrows its entries, which are one block. */
-    const tg_entry_t *entries;
-
     tg_peer_deinit(&host->peer);
     CU_ASSERT(host->ndeferred == 0);
-    entries = tg_catalogue_at(host->catalogue, 0);
     tg_catalogue_free(host->catalogue);
-    free((void *) (uintptr_t) entries);
+    free(host->entries);
     tg_buf_deinit(&host->in);
     tg_buf_deinit(&host->log);
+}
+
+/* A call's token is its tool in the table, which does not move. */
+static void
+host_put_token(void *ctx, const tg_call_t *call, tg_buf_t *out)
+{
+    tg_buf_put(out, (const char *) &call->host, sizeof(call->host));
+}
+
+static void
+host_on_resume(void *ctx, tg_call_t *call, const tg_entry_t *now,
+               tg_str_t token)
+{
+    const host_tool_t *tool;
+
+    CU_ASSERT_FATAL(token.len == sizeof(tool));
+    memcpy(&tool, token.data, sizeof(tool));
+    CU_ASSERT(tg_str_eq(call->entry->name, tg_str_c(tool->name)));
+    CU_ASSERT(call->entry->output == tool->output);
+    CU_ASSERT(now == NULL || now->host == tool);
+    host_keep(ctx, call, tool);
+}
+
+int
+host_move(host_t *host)
+{
+    tg_buf_t state, out;
+    tg_entry_t *entries;
+    tg_catalogue_t *old;
+    tg_peer_t was;
+    size_t n;
+    int rc;
+
+    was = host->peer;
+    old = host->catalogue;
+    entries = host->entries;
+    tg_buf_init(&state, tg_alloc_libc());
+    CU_ASSERT(tg_peer_save(&host->peer, host_put_token, &state) == TG_OK);
+
+    /* What was not written, into memory of its own. */
+    tg_buf_init(&out, was.alloc);
+    tg_buf_str(&out, tg_buf_view(&was.out));
+    n = host->ndeferred;
+    host->ndeferred = 0;
+    tg_peer_forget(&host->peer);
+    tg_peer_deinit(&host->peer);
+
+    host_offer(host);
+    tg_peer_init(&host->peer, was.alloc, was.ops, host, host->dialect,
+                 host->catalogue, &host->info, was.max_frame, was.max_calls);
+    host->peer.now_ms = was.now_ms;
+    tg_catalogue_free(old);
+    free(entries);
+    host->peer.out = out;
+    rc = tg_peer_load(&host->peer, tg_buf_view(&state), host_on_resume,
+                      &host->has_changed);
+    tg_buf_deinit(&state);
+    CU_ASSERT(rc != TG_OK || host->ndeferred == n);
+
+    return rc;
 }
 
 static void
@@ -397,7 +473,7 @@ host_fire(host_t *host)
 
     for (i = 0; i < host->ndeferred; i++) {
         call = host->deferred[i];
-        tool = host_tool(call->entry);
+        tool = call->host;
 
         if (tool->kind == HOST_HANG) {
             continue;

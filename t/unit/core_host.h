@@ -14,12 +14,17 @@
 
 typedef struct {
     tg_peer_t peer;
+    tg_dialect_t dialect; /* of the listener */
     tg_info_t info;
     tg_catalogue_t *catalogue;
+    tg_entry_t *entries; /* the catalogue borrows them; one block */
     tg_buf_t in; /* not consumed yet */
     tg_buf_t log;
     int rc;          /* of the last tg_peer_input() */
     int is_hiding;   /* is_visible says no to the tool `fail` */
+    int is_reworded; /* from the next move on: `fail` has another description */
+    const char *dropped; /* likewise: this tool or method is gone */
+    int has_changed;     /* of the last move: for this client */
     int is_copying;  /* input comes in blocks of exactly its size */
     unsigned ncalls; /* calls that reached the host */
     unsigned ncancelled;
@@ -46,6 +51,13 @@ tg_call_t *host_call(const host_t *host, const char *id);
 
 /* Forgets a deferred call, which the test answers itself. */
 void host_forget(host_t *host, tg_call_t *call);
+
+/*
+ * Saves the peer, forgets it, and loads it into a new one in its place, with
+ * a catalogue built anew; what was not consumed and not written stays.  What
+ * tg_peer_load() said.
+ */
+int host_move(host_t *host);
 
 /* Takes what the peer wrote: valid until the next call of host_take(). */
 tg_str_t host_take(host_t *host);

@@ -1,0 +1,400 @@
+#include "core_play.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of a heavy transcript so many splits are tried. */
+#define PLAY_HEAVY_SPLITS 8
+#define PLAY_HEAVY_CHUNK 65521
+
+typedef struct {
+    const script_t *script;
+    const play_how_t *how;
+    host_t host;
+    size_t sent;
+    tg_buf_t got;
+    size_t at; /* bytes of got that were looked at */
+    int is_wrong;
+} play_t;
+
+static void
+play_wrong(play_t *play, const script_step_t *step, const char *what,
+           tg_str_t got)
+{
+    play->is_wrong = 1;
+    fprintf(stderr, "\n%s:%u: %s (cut %zu, chunk %zu%s)\n  got      %s\n",
+            play->script->path, step != NULL ? step->line : 0, what,
+            play->how->cut, play->how->chunk,
+            play->how->is_moving ? ", moving" : "", help_text(got));
+
+    if (step != NULL && step->text.len != 0) {
+        fprintf(stderr, "  expected %s\n", help_text(tg_buf_view(&step->text)));
+    }
+}
+
+/* --- bytes --- */
+
+static void
+play_drain(play_t *play)
+{
+    tg_buf_t *out;
+
+    out = &play->host.peer.out;
+
+    if (play->how->is_moving && play->host.rc != TG_NOMEM) {
+        CU_ASSERT_FATAL(host_move(&play->host) == TG_OK);
+        CU_ASSERT(!play->host.has_changed);
+    }
+
+    do {
+        tg_buf_str(&play->got, tg_buf_view(out));
+        tg_buf_drop(out, out->len);
+
+        /* It paused for what was just taken. */
+        if (play->host.rc == TG_LIMIT) {
+            host_feed(&play->host, TG_STR(""));
+        }
+    } while (out->len != 0);
+}
+
+static void
+play_send(play_t *play, tg_str_t bytes)
+{
+    size_t n;
+
+    while (bytes.len != 0) {
+        n = bytes.len;
+
+        if (play->how->chunk != 0 && n > play->how->chunk) {
+            n = play->how->chunk;
+        }
+
+        if (play->how->cut > play->sent && play->how->cut - play->sent < n) {
+            n = play->how->cut - play->sent;
+        }
+
+        host_feed(&play->host, tg_str(bytes.data, n));
+        play_drain(play);
+        play->sent += n;
+        bytes = tg_str(bytes.data + n, bytes.len - n);
+    }
+}
+
+static tg_str_t
+play_left(const play_t *play)
+{
+    tg_str_t all;
+
+    all = tg_buf_view(&play->got);
+
+    return tg_str(all.data + play->at, all.len - play->at);
+}
+
+/* The next message that is there already. */
+static int
+play_next(play_t *play, int is_ipc, tg_str_t *message)
+{
+    const unsigned char *u;
+    const char *newline;
+    tg_str_t left;
+    size_t len;
+
+    left = play_left(play);
+
+    if (is_ipc) {
+        if (left.len < TG_FRAME_PREFIX_SIZE) {
+            return 0;
+        }
+
+        u = (const unsigned char *) left.data;
+        len = (size_t) u[0] << 24 | (size_t) u[1] << 16 | (size_t) u[2] << 8
+              | u[3];
+
+        if (left.len - TG_FRAME_PREFIX_SIZE < len) {
+            return 0;
+        }
+
+        *message = tg_str(left.data + TG_FRAME_PREFIX_SIZE, len);
+        play->at += TG_FRAME_PREFIX_SIZE + len;
+        return 1;
+    }
+
+    newline = left.len != 0 ? memchr(left.data, '\n', left.len) : NULL;
+
+    if (newline == NULL) {
+        return 0;
+    }
+
+    len = (size_t) (newline - left.data);
+    *message = tg_str(left.data, len);
+    play->at += len + 1;
+
+    return 1;
+}
+
+/* … or that comes when calls end, one after the other. */
+static int
+play_await(play_t *play, const script_step_t *step, tg_str_t *message)
+{
+    while (!play_next(play, step->is_ipc, message)) {
+        if (!host_fire(&play->host)) {
+            play_wrong(play, step, "nothing came", play_left(play));
+            return 0;
+        }
+
+        play_drain(play);
+    }
+
+    if (tg_json_check(*message, NULL) != TG_OK) {
+        play_wrong(play, step, "no JSON came", *message);
+        return 0;
+    }
+
+    return 1;
+}
+
+/* --- steps --- */
+
+static void
+play_expect(play_t *play, const script_step_t *step)
+{
+    tg_str_t message;
+
+    if (play_await(play, step, &message)
+        && !help_json_match(tg_buf_view(&step->text), message))
+    {
+        play_wrong(play, step, "something else came", message);
+    }
+}
+
+/* As many messages as there are neighbours; the number of them. */
+static size_t
+play_unordered(play_t *play, const script_step_t *steps, size_t n)
+{
+    tg_str_t message;
+    size_t count, i, k;
+    uint64_t seen;
+
+    for (count = 0; count < n && steps[count].kind == SCRIPT_UNORDERED; count++)
+    {
+        /* void */
+    }
+
+    seen = 0;
+
+    for (i = 0; i < count && !play->is_wrong; i++) {
+        if (!play_await(play, &steps[i], &message)) {
+            break;
+        }
+
+        for (k = 0; k < count; k++) {
+            if ((seen >> k & 1) == 0
+                && help_json_match(tg_buf_view(&steps[k].text), message))
+            {
+                seen |= UINT64_C(1) << k;
+                break;
+            }
+        }
+
+        if (k == count) {
+            play_wrong(play, &steps[0], "none of these came", message);
+        }
+    }
+
+    return count;
+}
+
+static void
+play_quiet(play_t *play, const script_step_t *step)
+{
+    if (play_left(play).len != 0) {
+        play_wrong(play, step, "nobody expected this", play_left(play));
+    }
+}
+
+static void
+play_command(play_t *play, const script_step_t *step)
+{
+    char text[256], id[64], number[64];
+    tg_call_t *call;
+
+    snprintf(text, sizeof(text), "%s", help_text(tg_buf_view(&step->text)));
+
+    if (strcmp(text, "list_changed") == 0) {
+        tg_peer_list_changed(&play->host.peer);
+
+    } else if (strncmp(text, "farewell ", 9) == 0) {
+        tg_peer_farewell(&play->host.peer, tg_str_c(text + 9));
+        host_feed(&play->host, TG_STR(""));
+
+    } else if (sscanf(text, "progress %63s %63s", id, number) == 2) {
+        call = host_call(&play->host, id);
+
+        if (call == NULL) {
+            play_wrong(play, step, "no such call", TG_STR(""));
+            return;
+        }
+
+        tg_call_progress(call, tg_str_c(number), TG_STR_NONE, TG_STR_NONE);
+
+    } else {
+        play_wrong(play, step, "an unknown command", TG_STR(""));
+    }
+
+    play_drain(play);
+}
+
+static size_t
+play_step(play_t *play, const script_step_t *step, size_t left)
+{
+    switch (step->kind) {
+    case SCRIPT_SEND:
+        play_send(play, tg_buf_view(&step->text));
+        break;
+    case SCRIPT_EXPECT:
+        play_expect(play, step);
+        break;
+    case SCRIPT_UNORDERED:
+        return play_unordered(play, step, left);
+    case SCRIPT_QUIET:
+        play_quiet(play, step);
+        break;
+    case SCRIPT_CLOSE:
+        play_quiet(play, step);
+
+        if (play->host.rc != TG_CLOSED) {
+            play_wrong(play, step, "it does not close", TG_STR(""));
+        }
+
+        break;
+    default:
+        play_command(play, step);
+    }
+
+    return 1;
+}
+
+/* --- plays --- */
+
+int
+play_script(const script_t *script, const play_how_t *how)
+{
+    play_t play;
+    size_t i;
+
+    memset(&play, 0, sizeof(play));
+    play.script = script;
+    play.how = how;
+    tg_buf_init(&play.got, tg_alloc_libc());
+    host_init(&play.host, tg_alloc_libc(), script->dialect, script->max_frame,
+              script->max_inflight);
+
+    for (i = 0; i < script->nsteps && !play.is_wrong; /* void */) {
+        i += play_step(&play, &script->steps[i], script->nsteps - i);
+    }
+
+    while (!play.is_wrong && host_fire(&play.host)) {
+        play_drain(&play);
+    }
+
+    if (!play.is_wrong) {
+        play_quiet(&play, NULL);
+    }
+
+    host_deinit(&play.host);
+    tg_buf_deinit(&play.got);
+
+    return !play.is_wrong;
+}
+
+static void
+play_heavy(const script_t *script, int is_moving)
+{
+    play_how_t how = { 0, PLAY_HEAVY_CHUNK, is_moving };
+    size_t i;
+
+    CU_ASSERT(play_script(script, &how));
+    how.chunk = 0;
+
+    for (i = 1; i <= PLAY_HEAVY_SPLITS; i++) {
+        how.cut = script->size * i / (PLAY_HEAVY_SPLITS + 1);
+
+        if (!play_script(script, &how)) {
+            CU_FAIL("split");
+            return;
+        }
+    }
+}
+
+void
+play_all_ways(const script_t *script, int is_moving)
+{
+    play_how_t how = { 0, 0, is_moving };
+
+    CU_ASSERT(play_script(script, &how));
+
+    if (script->is_heavy) {
+        play_heavy(script, is_moving);
+        return;
+    }
+
+    how.chunk = 1;
+    CU_ASSERT(play_script(script, &how));
+    how.chunk = 0;
+
+    for (how.cut = 1; how.cut < script->size; how.cut++) {
+        if (!play_script(script, &how)) {
+            CU_FAIL("split");
+            return;
+        }
+    }
+}
+
+script_t *
+play_scripts(size_t *n)
+{
+    script_t *scripts;
+    char pattern[4096];
+    const char *dir;
+    glob_t found;
+    size_t i;
+
+    dir = getenv("TG_TRANSCRIPTS");
+    snprintf(pattern, sizeof(pattern), "%s/*.txt",
+             dir != NULL ? dir : "t/transcripts");
+
+    if (glob(pattern, 0, NULL, &found) != 0) {
+        fprintf(stderr,
+                "no %s: start it in the repository, or set TG_TRANSCRIPTS\n",
+                pattern);
+        exit(2);
+    }
+
+    scripts = calloc(found.gl_pathc, sizeof(scripts[0]));
+
+    if (scripts == NULL) {
+        abort();
+    }
+
+    for (i = 0; i < found.gl_pathc; i++) {
+        script_read(&scripts[i], found.gl_pathv[i]);
+    }
+
+    *n = found.gl_pathc;
+    globfree(&found);
+
+    return scripts;
+}
+
+void
+play_scripts_free(script_t *scripts, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        script_free(&scripts[i]);
+    }
+
+    free(scripts);
+}

@@ -1,0 +1,29 @@
+/*
+ * Plays a transcript against core's peer (core_host.h).
+ */
+#ifndef CORE_PLAY_H
+#define CORE_PLAY_H
+
+#include "core_host.h"
+#include "core_script.h"
+
+typedef struct {
+    size_t cut;    /* split behind so many bytes; 0: nowhere */
+    size_t chunk;  /* bytes at once; 0: all */
+    int is_moving; /* the peer moves whenever something has happened */
+} play_how_t;
+
+/* 1, or 0 when something else came than is in it, which was said on stderr. */
+int play_script(const script_t *script, const play_how_t *how);
+
+/* The transcripts of the repository; exits with a message without them. */
+script_t *play_scripts(size_t *n);
+void play_scripts_free(script_t *scripts, size_t n);
+
+/*
+ * Plays it whole, byte by byte and split at each offset; a heavy one by
+ * pieces and split at some.
+ */
+void play_all_ways(const script_t *script, int is_moving);
+
+#endif
