@@ -18,15 +18,15 @@ typedef struct {
     tg_info_t info;
     tg_catalogue_t *catalogue;
     tg_entry_t *entries; /* the catalogue borrows them; one block */
-    tg_buf_t in; /* not consumed yet */
+    tg_buf_t in;         /* not consumed yet */
     tg_buf_t log;
     int rc;          /* of the last tg_peer_input() */
     int is_hiding;   /* is_visible says no to the tool `fail` */
     int is_reworded; /* from the next move on: `fail` has another description */
     const char *dropped; /* likewise: this tool or method is gone */
     int has_changed;     /* of the last move: for this client */
-    int is_copying;  /* input comes in blocks of exactly its size */
-    unsigned ncalls; /* calls that reached the host */
+    int is_copying;      /* input comes in blocks of exactly its size */
+    unsigned ncalls;     /* calls that reached the host */
     unsigned ncancelled;
     tg_call_t *deferred[HOST_CALLS]; /* oldest first */
     size_t ndeferred;
