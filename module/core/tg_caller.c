@@ -359,6 +359,22 @@ tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp)
     return rc;
 }
 
+int
+tg_caller_forget(tg_caller_t *caller, uint64_t id)
+{
+    tg_pending_t *pending;
+
+    pending = tg_pending_find(caller, id);
+
+    if (pending == NULL) {
+        return TG_MISSING;
+    }
+
+    tg_pending_remove(caller, pending);
+
+    return TG_OK;
+}
+
 void *
 tg_caller_tag(const tg_caller_t *caller, uint64_t id)
 {

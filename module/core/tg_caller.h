@@ -111,6 +111,12 @@ int tg_caller_hello(tg_caller_t *caller);
  */
 int tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp);
 
+/*
+ * Forgets a request (jsonrpc, relay) of which the other side has said that
+ * it will not be answered here.  TG_OK or TG_MISSING.
+ */
+int tg_caller_forget(tg_caller_t *caller, uint64_t id);
+
 /* The tag of a request in flight, or NULL. */
 void *tg_caller_tag(const tg_caller_t *caller, uint64_t id);
 

@@ -46,7 +46,7 @@ typedef struct {
     tg_str_t output_schema;
     void *host; /* the room above keeps its handler here */
 
-    size_t index;     /* set by the catalogue: order of addition */
+    size_t index; /* set by the catalogue: order of addition */
 
     /* set by tg_catalogue_seal() */
     tg_str_t listing;       /* of a tool: an element of tools */

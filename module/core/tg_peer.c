@@ -221,6 +221,13 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
 }
 
 void
+tg_call_forget(tg_call_t *call)
+{
+    tg_call_unlink(call);
+    tg_call_free(call);
+}
+
+void
 tg_call_answer(tg_call_t *call, const tg_outcome_t *outcome)
 {
     tg_call_unlink(call);

@@ -197,6 +197,12 @@ void tg_call_answer(tg_call_t *call, const tg_outcome_t *outcome);
 void tg_call_error(tg_call_t *call, int64_t code, tg_str_t message,
                    tg_str_t data);
 
+/*
+ * Frees a deferred call without an answer: its caller agreed that somebody
+ * else gives it.  ops->cancel is not called.
+ */
+void tg_call_forget(tg_call_t *call);
+
 /* Answers a deferred tools/list (see ops->list) from the catalogue. */
 void tg_call_list(tg_call_t *call, tg_str_t cursor);
 

@@ -20,6 +20,7 @@ tg_client_status(tg_runner_t *runner, tg_peer_t *peer, tg_request_t *request)
         { ",\"queued\":", runner->execs.nqueued },
         { ",\"connections\":", runner->nclients },
         { ",\"started\":", runner->execs.nstarted },
+        { ",\"held\":", runner->execs.nheld },
     };
     tg_outcome_t outcome;
     tg_buf_t json;
@@ -50,13 +51,23 @@ static void
 tg_client_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
 {
     tg_client_t *client;
+    tg_runner_t *runner;
 
     client = host;
+    runner = client->runner;
 
-    if (request->entry == &client->runner->entries[TG_RUNNER_EXEC]) {
-        tg_execs_call(&client->runner->execs, peer, request);
-    } else {
-        tg_client_status(client->runner, peer, request);
+    switch (request->entry - runner->entries) {
+    case TG_RUNNER_EXEC:
+        tg_execs_call(&runner->execs, peer, request);
+        break;
+    case TG_RUNNER_RELEASE:
+        tg_held_release(&runner->execs, peer, request);
+        break;
+    case TG_RUNNER_ADOPT:
+        tg_held_adopt(&runner->execs, peer, request);
+        break;
+    default:
+        tg_client_status(runner, peer, request);
     }
 }
 

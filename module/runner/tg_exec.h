@@ -63,7 +63,8 @@ struct tg_exec_s {
     tg_execs_t *execs;
     tg_exec_t *next; /* in the queue or among those that have a slot */
     tg_exec_t *prev;
-    tg_call_t *call; /* NULL once answered or dropped */
+    tg_call_t *call; /* NULL once answered or dropped, and while held */
+    tg_held_t *held; /* between two calls, or NULL */
     tg_exec_state_t state;
     tg_exec_params_t params;
     tg_limit_t *limits[TG_EXEC_LIMITS_MAX];
@@ -108,7 +109,7 @@ const tg_limit_t *tg_exec_blocker(const tg_exec_t *exec, const char **name);
 /* Starts a queued one, or answers its call with what hindered it. */
 void tg_exec_start(tg_exec_t *exec);
 
-/* Nobody waits for the answer any more. */
+/* Nobody waits for the answer any more; it is not held. */
 void tg_exec_cancel(tg_exec_t *exec);
 
 /* The main process was reaped. */
@@ -134,6 +135,10 @@ void tg_exec_tell_failure(tg_exec_t *exec, const char *failure,
                           const tg_buf_t *text);
 void tg_exec_tell_timeout(tg_exec_t *exec);
 
+/* What the caller hears when there is no memory for the answer. */
+#define TG_EXEC_NO_MEMORY                                                      \
+    "toolgate-runner has no memory left for this answer; try again."
+
 /*
  * tg_exec_progress.c: begins to look for progress.  Also: is there any that
  * moves a deadline which is now?  Last: tells what there still is, before
@@ -142,6 +147,13 @@ void tg_exec_tell_timeout(tg_exec_t *exec);
 void tg_exec_progress_start(tg_exec_t *exec);
 int tg_exec_progress_at_deadline(tg_exec_t *exec);
 void tg_exec_progress_last(tg_exec_t *exec);
+
+/*
+ * Tells whoever adopted it, soon, what nobody was told of.  And: writes the
+ * notification for the call of a raw id; progress are its members.
+ */
+void tg_exec_progress_adopted(tg_exec_t *exec);
+void tg_exec_put_progress(tg_peer_t *peer, tg_str_t id, tg_str_t progress);
 
 /* tg_exec_run.c: closes one of the pipes. */
 void tg_exec_close_pipe(tg_exec_t *exec, int i);

@@ -12,10 +12,29 @@
 
 static void tg_exec_on_pace(uv_timer_t *timer);
 
+void
+tg_exec_put_progress(tg_peer_t *peer, tg_str_t id, tg_str_t progress)
+{
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_text(&json, "{\"id\":");
+    tg_buf_str(&json, id);
+    tg_buf_char(&json, ',');
+    tg_buf_str(&json, progress);
+    tg_buf_char(&json, '}');
+
+    if (!tg_buf_failed(&json)) {
+        tg_peer_notify(peer, TG_STR("progress"), tg_buf_view(&json));
+    }
+
+    tg_buf_deinit(&json);
+}
+
 static void
 tg_exec_progress_send(tg_exec_t *exec)
 {
-    tg_buf_t json;
+    tg_buf_t newest;
 
     /* A notification has no id by which its progress could be known. */
     if (exec->call == NULL || exec->call->reply.id.data == NULL
@@ -24,19 +43,15 @@ tg_exec_progress_send(tg_exec_t *exec)
         return;
     }
 
-    tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_text(&json, "{\"id\":");
-    tg_buf_str(&json, exec->call->reply.id);
-    tg_buf_char(&json, ',');
-    tg_progress_take(&exec->progress, &json);
-    tg_buf_char(&json, '}');
+    tg_buf_init(&newest, tg_alloc_libc());
+    tg_progress_take(&exec->progress, &newest);
 
-    if (!tg_buf_failed(&json)) {
-        tg_peer_notify(exec->call->peer, TG_STR("progress"),
-                       tg_buf_view(&json));
+    if (!tg_buf_failed(&newest)) {
+        tg_exec_put_progress(exec->call->peer, exec->call->reply.id,
+                             tg_buf_view(&newest));
     }
 
-    tg_buf_deinit(&json);
+    tg_buf_deinit(&newest);
 }
 
 /* Sends what is new, when the peer takes it: then nothing new is left. */
@@ -175,6 +190,21 @@ tg_exec_progress_drain(tg_exec_t *exec)
     return has_risen;
 }
 
+/* As if it had been read in its turn; that comes by itself otherwise. */
+static void
+tg_exec_progress_soon(tg_exec_t *exec)
+{
+    if (uv_is_active((uv_handle_t *) &exec->pace)) {
+        return;
+    }
+
+    if (exec->open_pipes & 1u << TG_EXEC_PROGRESS) {
+        (void) uv_read_stop((uv_stream_t *) &exec->pipes[TG_EXEC_PROGRESS]);
+    }
+
+    uv_timer_start(&exec->pace, tg_exec_on_pace, 0, 0);
+}
+
 int
 tg_exec_progress_at_deadline(tg_exec_t *exec)
 {
@@ -183,14 +213,17 @@ tg_exec_progress_at_deadline(tg_exec_t *exec)
     }
 
     tg_exec_set_deadline(exec);
-
-    /* As if it had been read in its turn; that comes by itself otherwise. */
-    if (!uv_is_active((uv_handle_t *) &exec->pace)) {
-        (void) uv_read_stop((uv_stream_t *) &exec->pipes[TG_EXEC_PROGRESS]);
-        uv_timer_start(&exec->pace, tg_exec_on_pace, 0, 0);
-    }
+    tg_exec_progress_soon(exec);
 
     return 1;
+}
+
+void
+tg_exec_progress_adopted(tg_exec_t *exec)
+{
+    if (tg_progress_is_new(&exec->progress)) {
+        tg_exec_progress_soon(exec);
+    }
 }
 
 void

@@ -2,6 +2,7 @@
  * What the caller of `exec` is told in the end.
  */
 #include "runner/tg_exec.h"
+#include "runner/tg_held.h"
 
 static tg_exec_times_t
 tg_exec_times(const tg_exec_t *exec)
@@ -24,19 +25,22 @@ tg_exec_times(const tg_exec_t *exec)
 }
 
 static void
-tg_exec_tell(tg_exec_t *exec, const tg_buf_t *json)
+tg_exec_tell(tg_exec_t *exec, tg_buf_t *json)
 {
     tg_outcome_t outcome;
     tg_call_t *call;
     tg_peer_t *peer;
 
+    if (exec->held != NULL) {
+        tg_held_end(exec, json);
+        return;
+    }
+
     call = exec->call;
     exec->call = NULL;
 
     if (tg_buf_failed(json)) {
-        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
-                                     "toolgate-runner has no memory left for "
-                                     "this answer; try again.");
+        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL, TG_EXEC_NO_MEMORY);
     } else {
         outcome.kind = TG_OUTCOME_JSON;
         outcome.failure = TG_FAILURE_NONE;
@@ -54,7 +58,7 @@ tg_exec_tell_end(tg_exec_t *exec)
     tg_exec_times_t times;
     tg_buf_t json;
 
-    if (exec->call == NULL) {
+    if (exec->call == NULL && exec->held == NULL) {
         return;
     }
 
@@ -73,7 +77,7 @@ tg_exec_tell_failure(tg_exec_t *exec, const char *failure, const tg_buf_t *text)
     tg_exec_times_t times;
     tg_buf_t json;
 
-    if (exec->call == NULL) {
+    if (exec->call == NULL && exec->held == NULL) {
         return;
     }
 

@@ -1,6 +1,7 @@
 #include "runner/tg_execs.h"
 
 #include "runner/tg_exec.h"
+#include "runner/tg_held.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +62,10 @@ tg_execs_schedule(tg_execs_t *execs)
             continue;
         }
 
-        if (execs->ops->may_start(execs->host, exec->call->peer)) {
+        if (exec->held != NULL
+                ? tg_held_may_start(execs)
+                : execs->ops->may_start(execs->host, exec->call->peer))
+        {
             tg_exec_start(exec);
         } else {
             is_waiting = 1;
@@ -80,7 +84,7 @@ tg_execs_gone(tg_execs_t *execs, size_t bytes)
     execs->bytes -= bytes;
     tg_execs_schedule(execs);
 
-    if (execs->nexecs == 0) {
+    if (execs->nexecs == 0 && execs->nheld == 0) {
         execs->ops->idle(execs->host);
     }
 }
@@ -324,6 +328,7 @@ tg_execs_init(tg_execs_t *execs, uv_loop_t *loop, const tg_execs_ops_t *ops,
     execs->loop = loop;
     execs->ops = ops;
     execs->host = host;
+    execs->held_ms = TG_HELD_MS;
     tg_tree_init(&execs->tree);
 
     execs->env.path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"
@@ -345,6 +350,8 @@ tg_execs_init(tg_execs_t *execs, uv_loop_t *loop, const tg_execs_ops_t *ops,
 
     uv_timer_init(loop, &execs->retry);
     execs->retry.data = execs;
+    uv_timer_init(loop, &execs->expiry);
+    execs->expiry.data = execs;
     uv_signal_init(loop, &execs->sigchld);
     execs->sigchld.data = execs;
     uv_signal_start(&execs->sigchld, tg_execs_on_sigchld, SIGCHLD);
@@ -356,6 +363,7 @@ void
 tg_execs_close(tg_execs_t *execs)
 {
     uv_close((uv_handle_t *) &execs->retry, NULL);
+    uv_close((uv_handle_t *) &execs->expiry, NULL);
     uv_close((uv_handle_t *) &execs->sigchld, NULL);
 }
 

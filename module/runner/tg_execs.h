@@ -22,6 +22,7 @@
 
 typedef struct tg_execs_s tg_execs_t;
 typedef struct tg_exec_s tg_exec_t;
+typedef struct tg_held_s tg_held_t;
 
 typedef struct {
     /*
@@ -36,7 +37,7 @@ typedef struct {
     /* An answer or progress was written to the peer outside its own input. */
     void (*told)(void *host, tg_peer_t *peer);
 
-    /* The last exec is done. */
+    /* The last exec is done, and nothing is held (tg_held.h). */
     void (*idle)(void *host);
 } tg_execs_ops_t;
 
@@ -59,6 +60,13 @@ struct tg_execs_s {
     size_t bytes;
     uint64_t nstarted;
 
+    tg_held_t *held; /* tg_held.c's; the oldest first */
+    tg_held_t *held_last;
+    unsigned nheld;
+    size_t held_bytes; /* of answers */
+    uint64_t held_ms;  /* how long; TG_HELD_MS */
+    uv_timer_t expiry; /* of the oldest */
+
     tg_tree_t tree; /* below this process, as of tree_at */
     uint64_t tree_at;
     int has_tree;
@@ -72,7 +80,7 @@ struct tg_execs_s {
 int tg_execs_init(tg_execs_t *execs, uv_loop_t *loop, const tg_execs_ops_t *ops,
                   void *host);
 
-/* Closes the handles; only when there is no exec any more. */
+/* Closes the handles; only when there is no exec and nothing held any more. */
 void tg_execs_close(tg_execs_t *execs);
 
 /* Behind the loop's end. */

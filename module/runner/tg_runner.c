@@ -76,7 +76,9 @@ tg_runner_check(tg_runner_t *runner)
 {
     uint64_t wait;
 
-    if (runner->nclients != 0 || runner->execs.nexecs != 0) {
+    if (runner->nclients != 0 || runner->execs.nexecs != 0
+        || runner->execs.nheld != 0)
+    {
         return;
     }
 
@@ -115,6 +117,7 @@ tg_runner_stop(tg_runner_t *runner)
         tg_uv_conn_close(&client->conn);
     }
 
+    tg_held_drop(&runner->execs);
     tg_runner_check(runner);
 }
 
@@ -249,6 +252,8 @@ tg_runner_catalogue(tg_runner_t *runner)
 {
     static const char *const names[TG_RUNNER_METHODS] = {
         [TG_RUNNER_EXEC] = "exec",
+        [TG_RUNNER_RELEASE] = "release",
+        [TG_RUNNER_ADOPT] = "adopt",
         [TG_RUNNER_STATUS] = "status",
     };
     int i;

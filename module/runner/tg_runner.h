@@ -2,8 +2,8 @@
  * The runner proper: serves NGINX's workers on one socket.
  *
  * It speaks the `jsonrpc` dialect.  Methods: `exec` (tg_exec_params.h,
- * tg_exec_output.h) and `status`; `$/cancelRequest` ends a program, and so
- * does the end of the connection.
+ * tg_exec_output.h), `release` and `adopt` (tg_held.h), and `status`;
+ * `$/cancelRequest` ends a program, and so does the end of the connection.
  */
 #ifndef TG_RUNNER_H
 #define TG_RUNNER_H

@@ -5,6 +5,7 @@
 #define TG_RUNNER_IMPL_H
 
 #include "runner/tg_execs.h"
+#include "runner/tg_held.h"
 #include "runner/tg_listen.h"
 #include "runner/tg_runner.h"
 #include "uv/tg_uv.h"
@@ -15,6 +16,8 @@ typedef struct tg_client_s tg_client_t;
 /* The methods, by their place in entries. */
 enum {
     TG_RUNNER_EXEC,
+    TG_RUNNER_RELEASE,
+    TG_RUNNER_ADOPT,
     TG_RUNNER_STATUS,
     TG_RUNNER_METHODS
 };

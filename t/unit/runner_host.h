@@ -8,6 +8,7 @@
 
 #include "core/tg_peer.h"
 #include "runner/tg_exec.h"
+#include "runner/tg_held.h"
 
 #include <CUnit/Basic.h>
 #include <errno.h>
@@ -26,9 +27,10 @@ typedef struct {
     uv_loop_t loop;
     tg_execs_t execs;
     tg_catalogue_t *catalogue;
-    tg_entry_t entry;
+    tg_entry_t entries[3];
     tg_info_t info;
     tg_peer_t peer;
+    tg_peer_t *at; /* who is talked to; peer */
     tg_buf_t line; /* the last answer */
     tg_buf_t text;
     uv_timer_t deadline;
@@ -46,7 +48,16 @@ static host_t host;
 static inline void
 host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_execs_call(&host.execs, peer, request);
+    switch (request->entry - host.entries) {
+    case 1:
+        tg_held_release(&host.execs, peer, request);
+        break;
+    case 2:
+        tg_held_adopt(&host.execs, peer, request);
+        break;
+    default:
+        tg_execs_call(&host.execs, peer, request);
+    }
 }
 
 static inline void
@@ -99,11 +110,33 @@ static const tg_execs_ops_t host_execs_ops = {
 };
 
 static inline void
-host_peer_init(void)
+host_peer_init(tg_peer_t *peer)
 {
-    tg_peer_init(&host.peer, tg_alloc_libc(), &host_peer_ops, &host,
+    tg_peer_init(peer, tg_alloc_libc(), &host_peer_ops, &host,
                  TG_DIALECT_JSONRPC, host.catalogue, &host.info, 1 << 26,
                  HOST_CALLS);
+}
+
+static inline int
+host_catalogue(void)
+{
+    static const char *const names[] = { "exec", "release", "adopt" };
+    int i;
+
+    host.catalogue = tg_catalogue_new(tg_alloc_libc());
+
+    for (i = 0; host.catalogue != NULL && i < 3; i++) {
+        host.entries[i].kind = TG_ENTRY_METHOD;
+        host.entries[i].output = TG_OUTPUT_JSON;
+        host.entries[i].name = tg_str_c(names[i]);
+
+        if (tg_catalogue_add(host.catalogue, &host.entries[i]) != TG_OK) {
+            return TG_NOMEM;
+        }
+    }
+
+    return host.catalogue != NULL ? tg_catalogue_seal(host.catalogue)
+                                  : TG_NOMEM;
 }
 
 static inline int
@@ -121,22 +154,15 @@ host_init(void)
         return -1;
     }
 
-    host.catalogue = tg_catalogue_new(tg_alloc_libc());
-    host.entry.kind = TG_ENTRY_METHOD;
-    host.entry.output = TG_OUTPUT_JSON;
-    host.entry.name = TG_STR("exec");
-
-    if (host.catalogue == NULL
-        || tg_catalogue_add(host.catalogue, &host.entry) != TG_OK
-        || tg_catalogue_seal(host.catalogue) != TG_OK)
-    {
+    if (host_catalogue() != TG_OK) {
         return -1;
     }
 
     tg_buf_init(&host.line, tg_alloc_libc());
     tg_buf_init(&host.text, tg_alloc_libc());
     uv_timer_init(&host.loop, &host.deadline);
-    host_peer_init();
+    host_peer_init(&host.peer);
+    host.at = &host.peer;
 
     return 0;
 }
@@ -215,26 +241,34 @@ host_feed(const char *text, size_t len)
 {
     size_t consumed;
 
-    CU_ASSERT(tg_peer_input(&host.peer, text, len, &consumed) == TG_OK);
+    CU_ASSERT(tg_peer_input(host.at, text, len, &consumed) == TG_OK);
     CU_ASSERT(consumed == len);
 }
 
 /* Sends a request; params is the JSON object.  Returns its id. */
 static inline unsigned
-host_send(const char *params)
+host_request(const char *method, const char *params)
 {
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_text(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
     tg_buf_uint(&text, ++host.next_id);
-    tg_buf_text(&text, ",\"method\":\"exec\",\"params\":");
+    tg_buf_text(&text, ",\"method\":\"");
+    tg_buf_text(&text, method);
+    tg_buf_text(&text, "\",\"params\":");
     tg_buf_text(&text, params);
     tg_buf_text(&text, "}\n");
     host_feed(text.data, text.len);
     tg_buf_deinit(&text);
 
     return host.next_id;
+}
+
+static inline unsigned
+host_send(const char *params)
+{
+    return host_request("exec", params);
 }
 
 static inline void
@@ -253,8 +287,8 @@ host_cancel(unsigned id)
 static inline int
 host_has_line(void *ctx)
 {
-    return host.peer.out.len != 0
-           && memchr(host.peer.out.data, '\n', host.peer.out.len) != NULL;
+    return host.at->out.len != 0
+           && memchr(host.at->out.data, '\n', host.at->out.len) != NULL;
 }
 
 /* Waits for the next answer and keeps it as host.line. */
@@ -270,10 +304,10 @@ host_recv(void)
         return 0;
     }
 
-    end = memchr(host.peer.out.data, '\n', host.peer.out.len);
-    tg_buf_put(&host.line, host.peer.out.data,
-               (size_t) (end - host.peer.out.data));
-    tg_buf_drop(&host.peer.out, host.line.len + 1);
+    end = memchr(host.at->out.data, '\n', host.at->out.len);
+    tg_buf_put(&host.line, host.at->out.data,
+               (size_t) (end - host.at->out.data));
+    tg_buf_drop(&host.at->out, host.line.len + 1);
 
     return 1;
 }

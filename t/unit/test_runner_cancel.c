@@ -206,7 +206,7 @@ test_disconnect(void)
 
     CU_ASSERT(n == TG_EXEC_RUNNING_MAX);
     tg_peer_deinit(&host.peer);
-    host_peer_init();
+    host_peer_init(&host.peer);
     CU_ASSERT(host_until(host_no_exec, NULL));
 
     for (i = 0; i < n; i++) {

@@ -156,7 +156,7 @@ test_disconnect(void)
     test_tree_pids(pids);
     tg_peer_deinit(&host.peer);
     test_tree_ends(pids);
-    host_peer_init();
+    host_peer_init(&host.peer);
 }
 
 static void
@@ -279,7 +279,7 @@ test_limits(void)
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.execs.nrunning == 0);
     CU_ASSERT(host.execs.bytes == 0);
-    host_peer_init();
+    host_peer_init(&host.peer);
 }
 
 static void

@@ -457,7 +457,7 @@ test_slots(void)
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("stdout", "two\n"));
     tg_peer_deinit(&host.peer);
-    host_peer_init();
+    host_peer_init(&host.peer);
     test_idle();
 }
 

@@ -1,0 +1,621 @@
+/*
+ * Programs that one connection releases and another adopts.
+ */
+#include "runner_host.h"
+
+#include "core_help.h"
+
+#define KEY "abcdefghijklmnop"
+
+static tg_peer_t test_new; /* the other worker's */
+static char test_go[96];   /* what programs wait for */
+
+/* --- help --- */
+
+static void
+test_let_go(void)
+{
+    close(open(test_go, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+/* Two workers, of which the old one is talked to. */
+static void
+test_begin(void)
+{
+    snprintf(test_go, sizeof(test_go), "%s/go", host.dir);
+    host_peer_init(&test_new);
+    host.at = &host.peer;
+}
+
+static void
+test_end(void)
+{
+    (void) unlink(test_go);
+    tg_peer_deinit(&test_new);
+    host.at = &host.peer;
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.execs.nheld == 0);
+    CU_ASSERT(host.execs.held_bytes == 0);
+    CU_ASSERT(host.peer.ncalls == 0);
+    CU_ASSERT(host.peer.out.len == 0);
+}
+
+/* The script once there is a go. */
+static const char *
+test_sh(const char *before, const char *after, const char *more)
+{
+    char script[1024];
+
+    snprintf(script, sizeof(script),
+             "%s until [ -e %s ]; do sleep 0.01; done; %s", before, test_go,
+             after);
+
+    return host_sh(script, more);
+}
+
+static const char *
+test_key(unsigned id, unsigned key)
+{
+    static char text[128];
+
+    snprintf(text, sizeof(text), "{\"id\":%u,\"key\":\"" KEY "%u\"}", id, key);
+
+    return text;
+}
+
+static int
+test_is_error(const char *why)
+{
+    tg_str_t error, value;
+
+    return tg_json_get(tg_buf_view(&host.line), TG_STR("error"), &error)
+               == TG_OK
+           && tg_json_get(error, TG_STR("code"), &value) == TG_OK
+           && tg_str_eq(value, TG_STR("-32602"))
+           && tg_json_get(error, TG_STR("message"), &value) == TG_OK
+           && strstr(help_text(value), why) != NULL;
+}
+
+static void
+test_release(unsigned id, unsigned key)
+{
+    tg_str_t result;
+
+    (void) host_request("release", test_key(id, key));
+    CU_ASSERT_FATAL(host_recv());
+    CU_ASSERT(tg_json_get(tg_buf_view(&host.line), TG_STR("result"), &result)
+                  == TG_OK
+              && tg_str_eq(result, TG_STR("true")));
+}
+
+/* From now on the new worker is talked to. */
+static unsigned
+test_adopt(unsigned key)
+{
+    host.at = &test_new;
+
+    return host_request("adopt", test_key(0, key));
+}
+
+static int
+test_is_line(unsigned id, const char *member, const char *raw)
+{
+    tg_str_t params, value, got;
+    char text[32];
+
+    snprintf(text, sizeof(text), "%u", id);
+
+    return tg_json_get(tg_buf_view(&host.line), TG_STR("params"), &params)
+               == TG_OK
+           && tg_json_get(params, TG_STR("id"), &got) == TG_OK
+           && tg_str_eq(got, tg_str_c(text))
+           && tg_json_get(params, tg_str_c(member), &value) == TG_OK
+           && tg_str_eq(value, tg_str_c(raw));
+}
+
+/* --- in each state --- */
+
+static void
+test_running(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(test_sh("", "echo done; exit 3", ""));
+    test_release(id, 1);
+    CU_ASSERT(host.execs.nheld == 1);
+    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host.peer.ncalls == 0);
+
+    id = test_adopt(1);
+    CU_ASSERT(host.execs.nheld == 0);
+    CU_ASSERT(test_new.ncalls == 1);
+    test_let_go();
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("code", "3"));
+    CU_ASSERT(host_is_text("stdout", "done\n"));
+    test_end();
+}
+
+static int
+test_all_ended(void *ctx)
+{
+    return host.execs.nexecs == 0;
+}
+
+/* Nobody is asked before, and what ended is answered at once. */
+static void
+test_ended(void)
+{
+    int nidle;
+    unsigned id;
+
+    test_begin();
+    id = host_send(test_sh("", "echo done", ""));
+    test_release(id, 1);
+    nidle = host.nidle;
+    test_let_go();
+    CU_ASSERT(host_until(test_all_ended, NULL));
+    CU_ASSERT(host.peer.out.len == 0);
+    CU_ASSERT(host.execs.nheld == 1);
+    CU_ASSERT(host.execs.held_bytes > 0);
+
+    /* There still is something to do. */
+    CU_ASSERT(host.nidle == nidle);
+    (void) test_adopt(1);
+    CU_ASSERT(host.nidle == nidle + 1);
+    CU_ASSERT(memchr(test_new.out.data, '\n', test_new.out.len) != NULL);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "done\n"));
+    test_end();
+}
+
+/* Waits for the place that another one has; keeps its turn. */
+static void
+test_queued(void)
+{
+    static const char one[] = ",\"limits\":[{\"name\":\"concurrency\","
+                              "\"key\":\"k\",\"concurrency\":1,\"queue\":9}]";
+    unsigned first, second;
+
+    test_begin();
+    first = host_send(test_sh("", "echo first", one));
+    second = host_send(host_sh("echo second", one));
+    CU_ASSERT(host.execs.nqueued == 1);
+    test_release(second, 2);
+    test_release(first, 1);
+    CU_ASSERT(host.execs.nqueued == 1);
+    CU_ASSERT(host.execs.nrunning == 1);
+
+    first = test_adopt(1);
+    second = test_adopt(2);
+    test_let_go();
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "first\n"));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "second\n"));
+    test_end();
+}
+
+/* Its turn comes while it is held. */
+static void
+test_started(void)
+{
+    static const char one[] = ",\"limits\":[{\"name\":\"concurrency\","
+                              "\"key\":\"k\",\"concurrency\":1,\"queue\":9}]";
+    unsigned id;
+
+    test_begin();
+    (void) host_send(test_sh("", "echo first", one));
+    id = host_send(host_sh("echo second", one));
+    test_release(id, 2);
+    test_let_go();
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "first\n"));
+    CU_ASSERT(host_until(test_all_ended, NULL));
+    (void) test_adopt(2);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "second\n"));
+    test_end();
+}
+
+static int
+test_is_draining(void *ctx)
+{
+    return host.execs.slots != NULL
+           && host.execs.slots->state == TG_EXEC_DRAINING;
+}
+
+/* A loop that is late sees the drain's beginning and end at once. */
+static int
+test_has_drained(void *ctx)
+{
+    return test_is_draining(NULL) || host.peer.out.len != 0;
+}
+
+/* The program has ended, and what it left behind holds its output open. */
+static void
+test_draining(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(host_sh("echo done; sleep 100 & exit 0", ""));
+    CU_ASSERT(host_until(test_has_drained, NULL));
+
+    if (test_is_draining(NULL)) {
+        test_release(id, 1);
+        (void) test_adopt(1);
+    }
+
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "done\n"));
+    test_end();
+}
+
+static void
+test_answered(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(host_sh("echo done", ""));
+    CU_ASSERT(host_until(test_all_ended, NULL));
+    (void) host_request("release", test_key(id, 1));
+
+    /* In this order. */
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "done\n"));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_error("No call with this"));
+    test_end();
+}
+
+static void
+test_again(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(test_sh("", "echo done", ""));
+    test_release(id, 1);
+    id = test_adopt(1);
+    test_release(id, 1);
+    CU_ASSERT(test_new.ncalls == 0);
+    test_let_go();
+    (void) test_adopt(1);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "done\n"));
+    test_end();
+}
+
+/* --- what it says meanwhile --- */
+
+static int
+test_is_two(void *ctx)
+{
+    const tg_exec_t *exec;
+
+    exec = host.execs.slots;
+
+    return exec->progress.last_len == 1 && exec->progress.last[0] == '2';
+}
+
+static void
+test_progress(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(test_sh("echo '{\"progress\":1}' >&3; sleep 0.1; "
+                           "echo '{\"progress\":2}' >&3;",
+                           "echo '{\"progress\":3}' >&3;", ""));
+    test_release(id, 1);
+    CU_ASSERT(host_until(test_is_two, NULL));
+    CU_ASSERT(host.peer.out.len == 0);
+    id = test_adopt(1);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_line(id, "progress", "2"));
+    test_let_go();
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_line(id, "progress", "3"));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("code", "0"));
+    test_end();
+}
+
+static void
+test_last_progress(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(
+        test_sh("", "echo '{\"progress\":7,\"message\":\"x\"}' >&3", ""));
+    test_release(id, 1);
+    test_let_go();
+    CU_ASSERT(host_until(test_all_ended, NULL));
+    id = test_adopt(1);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_line(id, "progress", "7"));
+    CU_ASSERT(test_is_line(id, "message", "\"x\""));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("code", "0"));
+    test_end();
+}
+
+/* Its limits hold all the same. */
+static void
+test_limits(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(test_sh("", "echo much", ",\"max_output\":2"));
+    test_release(id, 1);
+    test_let_go();
+    CU_ASSERT(host_until(test_all_ended, NULL));
+    (void) test_adopt(1);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("failure", "\"output\""));
+    test_end();
+}
+
+static void
+test_timeout(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(test_sh("", "", ",\"timeout_ms\":200"));
+    test_release(id, 1);
+    CU_ASSERT(host_until(test_all_ended, NULL));
+    (void) test_adopt(1);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    test_end();
+}
+
+/* --- what goes wrong --- */
+
+static void
+test_wrong(void)
+{
+    static const char *const params[] = {
+        "{}",
+        "[]",
+        "{\"id\":1,\"key\":1}",
+        "{\"id\":1,\"key\":\"short\"}",
+        "{\"id\":1,\"key\":\"abcdefghijklmno\\u0070\"}",
+        "{\"id\":1,\"key\":\"abcdefghijklmnop "
+        "\"}",
+        "{\"id\":1,\"key\":\"0123456789012345678901234567890123456789"
+        "0123456789012345678901234\"}",
+    };
+    size_t i;
+
+    test_begin();
+
+    for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+        (void) host_request("release", params[i]);
+        CU_ASSERT(host_recv());
+        CU_ASSERT(test_is_error("must be 16 to 64"));
+        (void) host_request("adopt", params[i]);
+        CU_ASSERT(host_recv());
+        CU_ASSERT(test_is_error("must be 16 to 64"));
+    }
+
+    (void) host_request("release", "{\"key\":\"" KEY "\"}");
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_error("No call"));
+    (void) test_adopt(1);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_error("Nothing is held"));
+    test_end();
+}
+
+/* A call is its worker's to release, once, and nobody takes it twice. */
+static void
+test_twice(void)
+{
+    unsigned first, second;
+
+    test_begin();
+    first = host_send(test_sh("", "echo first", ""));
+    second = host_send(test_sh("", "echo second", ""));
+    test_release(first, 1);
+    (void) host_request("release", test_key(first, 2));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_error("No call"));
+    (void) host_request("release", test_key(second, 1));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_error("in use"));
+
+    host.at = &test_new;
+    (void) host_request("release", test_key(second, 2));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_error("No call"));
+
+    (void) test_adopt(1);
+    (void) test_adopt(1);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_error("Nothing is held"));
+    test_let_go();
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "first\n"));
+    host.at = &host.peer;
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "second\n"));
+    test_end();
+}
+
+/* The old worker is gone: what it released stays; the new one, too. */
+static void
+test_lost(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(test_sh("", "echo kept", ""));
+    test_release(id, 1);
+    tg_peer_deinit(&host.peer);
+    host_peer_init(&host.peer);
+    CU_ASSERT(host.execs.nrunning == 1);
+    (void) test_adopt(1);
+    CU_ASSERT(test_new.ncalls == 1);
+    tg_peer_deinit(&test_new);
+    host_peer_init(&test_new);
+    test_end();
+}
+
+static void
+test_cancelled(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(test_sh("", "", ""));
+    test_release(id, 1);
+
+    /* It has no such call any more. */
+    host_cancel(id);
+    CU_ASSERT(host.execs.nrunning == 1);
+    id = test_adopt(1);
+    host_cancel(id);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(test_new.out.len == 0);
+    test_end();
+}
+
+static int
+test_none_held(void *ctx)
+{
+    return host.execs.nheld == 0;
+}
+
+/* Nobody comes for them: what runs is ended, what ended is dropped. */
+static void
+test_expired(void)
+{
+    unsigned id;
+    int nidle;
+
+    test_begin();
+    host.execs.held_ms = 300;
+    id = host_send(host_sh("echo ended", ""));
+    test_release(id, 1);
+    id = host_send(test_sh("", "", ""));
+    test_release(id, 2);
+    nidle = host.nidle;
+    CU_ASSERT(host_until(test_none_held, NULL));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.nidle > nidle);
+    (void) test_adopt(2);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_error("Nothing is held"));
+    host.execs.held_ms = TG_HELD_MS;
+    test_end();
+}
+
+static void
+test_dropped(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = host_send(test_sh("", "", ""));
+    test_release(id, 1);
+    tg_held_drop(&host.execs);
+    CU_ASSERT(host.execs.nheld == 0);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    test_end();
+}
+
+/* As many as may be: the next one stays with its worker. */
+static void
+test_full(void)
+{
+    unsigned id;
+
+    test_begin();
+    test_let_go();
+    host.execs.nheld += TG_HELD_MAX;
+    id = host_send(host_sh("exit 4", ""));
+    (void) host_request("release", test_key(id, 1));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(test_is_error("as may be"));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("code", "4"));
+    host.execs.nheld -= TG_HELD_MAX;
+    test_end();
+}
+
+/* Much is kept already: what is held and waits is not started. */
+static void
+test_backlog(void)
+{
+    static const char one[] = ",\"limits\":[{\"name\":\"concurrency\","
+                              "\"key\":\"k\",\"concurrency\":1,\"queue\":9}]";
+    unsigned id;
+
+    test_begin();
+    (void) host_send(test_sh("", "echo first", one));
+    id = host_send(host_sh("echo second", one));
+    test_release(id, 2);
+    host.execs.held_bytes += TG_HELD_BACKLOG;
+    test_let_go();
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_until(host_no_slot, NULL));
+    CU_ASSERT(host.execs.nqueued == 1);
+    host.execs.held_bytes -= TG_HELD_BACKLOG;
+    (void) test_adopt(2);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("stdout", "second\n"));
+    test_end();
+}
+
+static CU_TestInfo tests[] = {
+    { "running", test_running },
+    { "ended meanwhile", test_ended },
+    { "queued", test_queued },
+    { "started meanwhile", test_started },
+    { "draining", test_draining },
+    { "answered before", test_answered },
+    { "released again", test_again },
+    { "progress", test_progress },
+    { "the last progress", test_last_progress },
+    { "too much output", test_limits },
+    { "too late", test_timeout },
+    { "wrong requests", test_wrong },
+    { "twice", test_twice },
+    { "lost connections", test_lost },
+    { "cancelled", test_cancelled },
+    { "nobody comes", test_expired },
+    { "the runner ends", test_dropped },
+    { "as many as may be", test_full },
+    { "much is kept", test_backlog },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    CU_SuiteInfo suites[] = {
+        { "runner held", NULL, NULL, NULL, NULL, tests },
+        CU_SUITE_INFO_NULL,
+    };
+    unsigned failures;
+
+    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
+        return 2;
+    }
+
+    CU_register_suites(suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    failures += host_deinit();
+
+    return failures == 0 ? 0 : 1;
+}
