@@ -10,6 +10,11 @@
 static tg_peer_t test_new; /* the other worker's */
 static char test_go[96];   /* what programs wait for */
 
+/* One at a time, the others wait. */
+static const char test_one[] = ",\"limits\":[{\"name\":\"concurrency\","
+                               "\"key\":\"k\",\"concurrency\":1,"
+                               "\"queue\":9}]";
+
 /* --- help --- */
 
 static void
@@ -174,13 +179,11 @@ test_ended(void)
 static void
 test_queued(void)
 {
-    static const char one[] = ",\"limits\":[{\"name\":\"concurrency\","
-                              "\"key\":\"k\",\"concurrency\":1,\"queue\":9}]";
     unsigned first, second;
 
     test_begin();
-    first = host_send(test_sh("", "echo first", one));
-    second = host_send(host_sh("echo second", one));
+    first = host_send(test_sh("", "echo first", test_one));
+    second = host_send(host_sh("echo second", test_one));
     CU_ASSERT(host.execs.nqueued == 1);
     test_release(second, 2);
     test_release(first, 1);
@@ -201,13 +204,11 @@ test_queued(void)
 static void
 test_started(void)
 {
-    static const char one[] = ",\"limits\":[{\"name\":\"concurrency\","
-                              "\"key\":\"k\",\"concurrency\":1,\"queue\":9}]";
     unsigned id;
 
     test_begin();
-    (void) host_send(test_sh("", "echo first", one));
-    id = host_send(host_sh("echo second", one));
+    (void) host_send(test_sh("", "echo first", test_one));
+    id = host_send(host_sh("echo second", test_one));
     test_release(id, 2);
     test_let_go();
     CU_ASSERT(host_recv());
@@ -346,34 +347,27 @@ test_last_progress(void)
 
 /* Its limits hold all the same. */
 static void
-test_limits(void)
+test_failure(const char *after, const char *more, const char *failure)
 {
-    unsigned id;
-
     test_begin();
-    id = host_send(test_sh("", "echo much", ",\"max_output\":2"));
-    test_release(id, 1);
-    test_let_go();
+    test_release(host_send(test_sh("", after, more)), 1);
+
+    if (after[0] != '\0') {
+        test_let_go();
+    }
+
     CU_ASSERT(host_until(test_all_ended, NULL));
     (void) test_adopt(1);
     CU_ASSERT(host_recv());
-    CU_ASSERT(host_is("failure", "\"output\""));
+    CU_ASSERT(host_is("failure", failure));
     test_end();
 }
 
 static void
-test_timeout(void)
+test_limits(void)
 {
-    unsigned id;
-
-    test_begin();
-    id = host_send(test_sh("", "", ",\"timeout_ms\":200"));
-    test_release(id, 1);
-    CU_ASSERT(host_until(test_all_ended, NULL));
-    (void) test_adopt(1);
-    CU_ASSERT(host_recv());
-    CU_ASSERT(host_is("failure", "\"timeout\""));
-    test_end();
+    test_failure("echo much", ",\"max_output\":2", "\"output\"");
+    test_failure("", ",\"timeout_ms\":200", "\"timeout\"");
 }
 
 /* --- what goes wrong --- */
@@ -520,11 +514,8 @@ test_expired(void)
 static void
 test_dropped(void)
 {
-    unsigned id;
-
     test_begin();
-    id = host_send(test_sh("", "", ""));
-    test_release(id, 1);
+    test_release(host_send(test_sh("", "", "")), 1);
     tg_held_drop(&host.execs);
     CU_ASSERT(host.execs.nheld == 0);
     CU_ASSERT(host_until(host_no_exec, NULL));
@@ -554,13 +545,11 @@ test_full(void)
 static void
 test_backlog(void)
 {
-    static const char one[] = ",\"limits\":[{\"name\":\"concurrency\","
-                              "\"key\":\"k\",\"concurrency\":1,\"queue\":9}]";
     unsigned id;
 
     test_begin();
-    (void) host_send(test_sh("", "echo first", one));
-    id = host_send(host_sh("echo second", one));
+    (void) host_send(test_sh("", "echo first", test_one));
+    id = host_send(host_sh("echo second", test_one));
     test_release(id, 2);
     host.execs.held_bytes += TG_HELD_BACKLOG;
     test_let_go();
@@ -584,8 +573,7 @@ static CU_TestInfo tests[] = {
     { "released again", test_again },
     { "progress", test_progress },
     { "the last progress", test_last_progress },
-    { "too much output", test_limits },
-    { "too late", test_timeout },
+    { "too much and too late", test_limits },
     { "wrong requests", test_wrong },
     { "twice", test_twice },
     { "lost connections", test_lost },
