@@ -381,10 +381,6 @@ test_wrong(void)
         "{\"id\":1,\"key\":1}",
         "{\"id\":1,\"key\":\"short\"}",
         "{\"id\":1,\"key\":\"abcdefghijklmno\\u0070\"}",
-        "{\"id\":1,\"key\":\"abcdefghijklmnop "
-        "\"}",
-        "{\"id\":1,\"key\":\"0123456789012345678901234567890123456789"
-        "0123456789012345678901234\"}",
     };
     size_t i;
 
@@ -482,9 +478,9 @@ test_cancelled(void)
 }
 
 static int
-test_none_held(void *ctx)
+test_none_left(void *ctx)
 {
-    return host.execs.nheld == 0;
+    return host.execs.nheld == 0 && host.execs.nexecs == 0;
 }
 
 /* Nobody comes for them: what runs is ended, what ended is dropped. */
@@ -501,8 +497,7 @@ test_expired(void)
     id = host_send(test_sh("", "", ""));
     test_release(id, 2);
     nidle = host.nidle;
-    CU_ASSERT(host_until(test_none_held, NULL));
-    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host_until(test_none_left, NULL));
     CU_ASSERT(host.nidle > nidle);
     (void) test_adopt(2);
     CU_ASSERT(host_recv());
