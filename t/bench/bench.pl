@@ -40,5 +40,4 @@ print "\n",
     $missed ? "$missed targets missed\n" : "every target met\n";
 $bench->stop;
 my @wrong = Toolgate::Test::wind_up();
-$Toolgate::Test::finished = 1;
 die map {"bench: $_\n"} @wrong if @wrong;

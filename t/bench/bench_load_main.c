@@ -4,7 +4,8 @@
  *
  *   bench_load --socket PATH [--dialect NAME] [--connections N] [--depth N]
  *       [--size BYTES] [--tool NAME] [--reply TEXT] [--ms N | --calls N]
- *       [--warm-ms N] [--stall-ms N] [--idle N] [--cpu PROCESSOR] [--pid PID]...
+ *       [--warm-ms N] [--stall-ms N] [--idle N] [--cpu PROCESSOR]
+ *       [--pid PID]...
  *
  * Each connection keeps `depth` calls in flight: it sends as many as replies
  * came, in one write.  After the warm-up the time, the CPU time of all

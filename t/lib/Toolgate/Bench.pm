@@ -71,7 +71,7 @@ sub toolgate {
     my $cpus = $option{cpus} // [ $self->{server} ];
     my $main = join '', 'worker_cpu_affinity',
         map({ ' ' . mask($cpus->[ $_ % @$cpus ]) } 0 .. $workers - 1),
-        ";\nworker_rlimit_nofile 65536;\n", $option{main} // '';
+        ";\n", $option{main} // '';
     $tg->conf(
         $body,
         main   => $main,
