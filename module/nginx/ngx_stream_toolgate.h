@@ -80,6 +80,7 @@ struct ngx_stream_toolgate_tool_s {
     ngx_uint_t validate;        /* on, off, formats */
     ngx_array_t *rules;         /* allow, deny; NULL: the server's alone */
     ngx_stream_complex_value_t *value; /* return */
+    ngx_str_t argument;                /* return: all of it is this one */
     ngx_array_t *argv;                 /* exec: ngx_stream_complex_value_t */
     ngx_str_t program;                 /* exec: absolute, terminated */
     ngx_array_t *env;                  /* ngx_stream_toolgate_env_t */
@@ -237,6 +238,17 @@ char *ngx_stream_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_stream_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd,
                                      void *conf);
 ngx_int_t ngx_stream_toolgate_add_variables(ngx_conf_t *cf);
+
+/*
+ * An argument, by the name that a variable has of it; its value is absent
+ * when the call has none.
+ */
+void ngx_stream_toolgate_argument(ngx_stream_toolgate_tool_t *tool,
+                                  const tg_request_t *request, ngx_str_t *name,
+                                  tg_json_note_t *note);
+
+/* Is a value `$tool_arg_NAME` and nothing else?  The name, or empty. */
+ngx_str_t ngx_stream_toolgate_plain_argument(const ngx_str_t *text);
 
 /* Finds variables that nobody defines, and says in which line they stand. */
 ngx_int_t ngx_stream_toolgate_check_variables(ngx_conf_t *cf);

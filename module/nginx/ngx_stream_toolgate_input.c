@@ -3,9 +3,13 @@
  *
  * An idle connection holds no buffers: reads go through one buffer of the
  * worker, and a session keeps only what its peer did not consume or the
- * client did not take.
+ * client did not take.  The rest of a large message is read right behind its
+ * beginning, so that each byte is copied once at most.
  */
 #include "nginx/ngx_stream_toolgate_session.h"
+
+/* What is left of a message from this size on is no usual burst's last one. */
+#define NGX_STREAM_TOOLGATE_DIRECT 32768
 
 /* A worker has one thread: what is read lives until the handler returns. */
 static u_char ngx_stream_toolgate_buffer[NGX_STREAM_TOOLGATE_READ];
@@ -41,26 +45,96 @@ ngx_stream_toolgate_feed(ngx_stream_toolgate_session_t *session,
     return rc;
 }
 
+/*
+ * A large message is in: its reply may be as large, and would grow from
+ * little, through fresh memory each time.
+ */
+static void
+ngx_stream_toolgate_expect(ngx_stream_toolgate_session_t *session)
+{
+    tg_buf_t *out;
+
+    out = &session->peer.out;
+
+    if (out->len == 0 && out->cap < session->in.len
+        && session->in.len >= NGX_STREAM_TOOLGATE_LARGE)
+    {
+        if (out->cap != 0) {
+            ngx_stream_toolgate_give_back(out);
+        }
+
+        ngx_stream_toolgate_block_get(out, session->in.len * 2);
+    }
+}
+
+/* The beginning of a next message must not hold what a large one needed. */
+static void
+ngx_stream_toolgate_shrink(ngx_stream_toolgate_session_t *session)
+{
+    tg_buf_t small;
+
+    if (session->in.len >= NGX_STREAM_TOOLGATE_DIRECT) {
+        return;
+    }
+
+    tg_buf_init(&small, session->in.alloc);
+    tg_buf_str(&small, tg_buf_view(&session->in));
+
+    if (!tg_buf_failed(&small)) {
+        ngx_stream_toolgate_block_put(&session->in);
+        session->in = small;
+    }
+}
+
 /* What is left of earlier reads. */
 static int
 ngx_stream_toolgate_serve(ngx_stream_toolgate_session_t *session)
 {
     size_t consumed;
+    tg_buf_t *in;
     int rc;
 
-    if (session->in.len == 0) {
+    in = &session->in;
+
+    if (in->len == 0) {
         return TG_OK;
     }
 
-    rc = ngx_stream_toolgate_feed(session, session->in.data, session->in.len,
-                                  &consumed);
-    tg_buf_drop(&session->in, consumed);
+    ngx_stream_toolgate_expect(session);
+    rc = ngx_stream_toolgate_feed(session, in->data, in->len, &consumed);
+    tg_buf_drop(in, consumed);
 
-    if (session->in.len == 0) {
-        tg_buf_reset(&session->in, 0);
+    if (in->len == 0) {
+        ngx_stream_toolgate_block_put(in);
+    } else if (consumed != 0 && in->cap >= NGX_STREAM_TOOLGATE_LARGE) {
+        ngx_stream_toolgate_shrink(session);
     }
 
     return rc;
+}
+
+/*
+ * Room behind what came of a large message.  What is sent to us is what we
+ * hold memory for: a prefix alone promises nothing.
+ */
+static void
+ngx_stream_toolgate_make_room(ngx_stream_toolgate_session_t *session)
+{
+    size_t want;
+    tg_buf_t *in;
+
+    in = &session->in;
+
+    if (in->cap - in->len >= NGX_STREAM_TOOLGATE_DIRECT) {
+        return;
+    }
+
+    want = ngx_max(in->len * 2, NGX_STREAM_TOOLGATE_LARGE);
+    ngx_stream_toolgate_block_get(in, SIZE_MAX);
+
+    if (in->cap < want && tg_buf_reserve(in, want - in->len) != TG_OK) {
+        session->is_broken = 1;
+    }
 }
 
 static void
@@ -74,6 +148,63 @@ ngx_stream_toolgate_append(ngx_stream_toolgate_session_t *session,
     }
 }
 
+/* Reads once: the bytes that came, or 0 with what that means noted. */
+static size_t
+ngx_stream_toolgate_recv(ngx_stream_toolgate_session_t *session, u_char *buf,
+                         size_t size)
+{
+    ngx_connection_t *c;
+    ssize_t n;
+
+    c = session->connection;
+    n = c->recv(c, buf, size);
+
+    if (n == NGX_AGAIN) {
+        return 0;
+    }
+
+    if (n == NGX_ERROR) {
+        session->is_broken = 1;
+        return 0;
+    }
+
+    if (n == 0) {
+        session->is_eof = 1;
+        return 0;
+    }
+
+    session->bytes_in += (uint64_t) n;
+    session->stream->received += n;
+
+    return (size_t) n;
+}
+
+/* The rest of a large message. */
+static int
+ngx_stream_toolgate_read_on(ngx_stream_toolgate_session_t *session)
+{
+    tg_buf_t *in;
+    size_t n;
+
+    in = &session->in;
+    ngx_stream_toolgate_make_room(session);
+
+    if (session->is_broken) {
+        return TG_NOMEM;
+    }
+
+    n = ngx_stream_toolgate_recv(session, (u_char *) in->data + in->len,
+                                 in->cap - in->len);
+
+    if (n == 0) {
+        return TG_AGAIN;
+    }
+
+    in->len += n;
+
+    return ngx_stream_toolgate_serve(session);
+}
+
 /*
  * Reads once and serves it.  TG_OK: there may be more; TG_AGAIN: not now;
  * else as tg_peer_input().
@@ -81,47 +212,34 @@ ngx_stream_toolgate_append(ngx_stream_toolgate_session_t *session,
 static int
 ngx_stream_toolgate_read(ngx_stream_toolgate_session_t *session)
 {
-    ngx_connection_t *c;
-    size_t consumed;
-    ssize_t n;
+    size_t n, consumed;
     int rc;
 
-    c = session->connection;
-
-    if (!c->read->ready) {
+    if (!session->connection->read->ready) {
         return TG_AGAIN;
     }
 
-    n = c->recv(c, ngx_stream_toolgate_buffer, NGX_STREAM_TOOLGATE_READ);
-
-    if (n == NGX_AGAIN) {
-        return TG_AGAIN;
+    if (session->in.len >= NGX_STREAM_TOOLGATE_DIRECT) {
+        return ngx_stream_toolgate_read_on(session);
     }
 
-    if (n == NGX_ERROR) {
-        session->is_broken = 1;
-        return TG_AGAIN;
-    }
+    n = ngx_stream_toolgate_recv(session, ngx_stream_toolgate_buffer,
+                                 NGX_STREAM_TOOLGATE_READ);
 
     if (n == 0) {
-        session->is_eof = 1;
         return TG_AGAIN;
     }
 
-    session->bytes_in += (uint64_t) n;
-    session->stream->received += n;
-
     if (session->in.len != 0) {
-        ngx_stream_toolgate_append(session, ngx_stream_toolgate_buffer,
-                                   (size_t) n);
+        ngx_stream_toolgate_append(session, ngx_stream_toolgate_buffer, n);
         return session->is_broken ? TG_NOMEM
                                   : ngx_stream_toolgate_serve(session);
     }
 
     rc = ngx_stream_toolgate_feed(session, (char *) ngx_stream_toolgate_buffer,
-                                  (size_t) n, &consumed);
+                                  n, &consumed);
     ngx_stream_toolgate_append(session, ngx_stream_toolgate_buffer + consumed,
-                               (size_t) n - consumed);
+                               n - consumed);
 
     return rc;
 }

@@ -3,9 +3,6 @@
  */
 #include "nginx/ngx_stream_toolgate_session.h"
 
-/* Unsent output that a session keeps while nothing waits in it. */
-#define NGX_STREAM_TOOLGATE_KEEP 0
-
 /* An output buffer that whoever has something to say borrows. */
 static char *ngx_stream_toolgate_spare;
 static size_t ngx_stream_toolgate_spare_cap;
@@ -25,8 +22,7 @@ void
 ngx_stream_toolgate_give_back(tg_buf_t *out)
 {
     if (ngx_stream_toolgate_spare == NULL
-        && out->cap <= NGX_STREAM_TOOLGATE_READ * 4)
-    {
+        && out->cap < NGX_STREAM_TOOLGATE_LARGE) {
         ngx_stream_toolgate_spare = out->data;
         ngx_stream_toolgate_spare_cap = out->cap;
         out->data = NULL;
@@ -35,7 +31,7 @@ ngx_stream_toolgate_give_back(tg_buf_t *out)
         return;
     }
 
-    tg_buf_reset(out, NGX_STREAM_TOOLGATE_KEEP);
+    ngx_stream_toolgate_block_put(out);
 }
 
 ngx_int_t
@@ -63,8 +59,12 @@ ngx_stream_toolgate_flush(ngx_stream_toolgate_session_t *session)
 
         if (n == NGX_AGAIN || n == 0) {
 
-            /* The peer measures what is unsent: half gone is worth a move. */
-            if (session->sent > out->len / 2) {
+            /*
+             * The peer measures what is unsent: it goes on when that is
+             * little, and then, with half gone, it is worth a move.
+             */
+            if (session->sent > out->len / 2
+                && out->len - session->sent <= TG_PEER_BACKLOG) {
                 tg_buf_drop(out, session->sent);
                 session->sent = 0;
             }
@@ -83,10 +83,37 @@ ngx_stream_toolgate_flush(ngx_stream_toolgate_session_t *session)
     return NGX_OK;
 }
 
+/*
+ * The kernel would tell of room with each reply that a client takes: an
+ * event that nobody waits for, as often as calls.
+ */
+ngx_int_t
+ngx_stream_toolgate_watch(ngx_stream_toolgate_session_t *session)
+{
+    ngx_event_t *wev;
+
+    wev = session->connection->write;
+
+#if (NGX_STREAM_SSL)
+    if (session->connection->ssl != NULL) {
+        return ngx_handle_write_event(wev, 0);
+    }
+#endif
+
+    if (session->sent < session->peer.out.len) {
+        return ngx_handle_write_event(wev, 0);
+    }
+
+    return wev->active && (ngx_event_flags & NGX_USE_CLEAR_EVENT)
+               ? ngx_del_event(wev, NGX_WRITE_EVENT, 0)
+               : NGX_OK;
+}
+
 void
 ngx_stream_toolgate_session_exit(void)
 {
     tg_free(tg_alloc_libc(), ngx_stream_toolgate_spare);
     ngx_stream_toolgate_spare = NULL;
     ngx_stream_toolgate_spare_cap = 0;
+    ngx_stream_toolgate_blocks_exit();
 }

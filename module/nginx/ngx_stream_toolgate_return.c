@@ -3,6 +3,110 @@
  */
 #include "nginx/ngx_stream_toolgate.h"
 
+#include <ctype.h>
+
+ngx_str_t
+ngx_stream_toolgate_plain_argument(const ngx_str_t *text)
+{
+    ngx_str_t name;
+    ngx_uint_t i;
+
+    name = *text;
+
+    if (name.len > 2 && name.data[0] == '$' && name.data[1] == '{'
+        && name.data[name.len - 1] == '}')
+    {
+        name.data += 2;
+        name.len -= 3;
+
+    } else if (name.len > 1 && name.data[0] == '$') {
+        name.data++;
+        name.len--;
+
+    } else {
+        name.len = 0;
+    }
+
+    if (name.len <= sizeof("tool_arg_") - 1
+        || ngx_strncmp(name.data, "tool_arg_", sizeof("tool_arg_") - 1) != 0)
+    {
+        return (ngx_str_t) ngx_null_string;
+    }
+
+    name.data += sizeof("tool_arg_") - 1;
+    name.len -= sizeof("tool_arg_") - 1;
+
+    for (i = 0; i < name.len; i++) {
+        /* Others NGINX lowers, or ends the name at. */
+        if (!islower(name.data[i]) && !isdigit(name.data[i])
+            && name.data[i] != '_') {
+            return (ngx_str_t) ngx_null_string;
+        }
+    }
+
+    return name;
+}
+
+/*
+ * May a string go out with the escapes that it came with?  Not with those by
+ * number: half a pair of surrogates is nothing that other parsers take.
+ */
+static ngx_uint_t
+ngx_stream_toolgate_is_clean(tg_str_t body)
+{
+    const char *at, *end;
+
+    end = tg_str_end(body);
+
+    for (at = body.data; at < end; at += 2) {
+        at = memchr(at, '\\', (size_t) (end - at));
+
+        if (at == NULL) {
+            break;
+        }
+
+        if (at[1] == 'u') {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* The value is one argument, a string: it is passed on as it came. */
+static ngx_uint_t
+ngx_stream_toolgate_return_argument(ngx_stream_toolgate_call_t *call,
+                                    tg_request_t *request)
+{
+    tg_outcome_t outcome;
+    tg_json_note_t note;
+    tg_str_t body;
+
+    if (call->tool->argument.len == 0
+        || call->tool->entry.output != TG_OUTPUT_TEXT) {
+        return 0;
+    }
+
+    ngx_stream_toolgate_argument(call->tool, request, &call->tool->argument,
+                                 &note);
+
+    if (note.value.data == NULL || tg_json_type(note.value) != TG_JSON_STRING) {
+        return 0;
+    }
+
+    body = tg_json_body(note.value);
+
+    if (note.escapes != 0 && !ngx_stream_toolgate_is_clean(body)) {
+        return 0;
+    }
+
+    outcome = tg_outcome_text(body);
+    outcome.kind = TG_OUTCOME_BODY;
+    ngx_stream_toolgate_answer(call, &outcome);
+
+    return 1;
+}
+
 void
 ngx_stream_toolgate_return_handler(ngx_stream_toolgate_call_t *call,
                                    tg_request_t *request)
@@ -10,7 +114,9 @@ ngx_stream_toolgate_return_handler(ngx_stream_toolgate_call_t *call,
     tg_outcome_t outcome;
     ngx_str_t text;
 
-    (void) request;
+    if (ngx_stream_toolgate_return_argument(call, request)) {
+        return;
+    }
 
     if (ngx_stream_toolgate_value(call, call->tool->value, &text) != NGX_OK) {
         ngx_stream_toolgate_fail(call, TG_FAILURE_INTERNAL,

@@ -216,7 +216,7 @@ ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session)
     c->idle = tg_peer_is_idle(&session->peer) ? 1 : 0;
 
     if (ngx_handle_read_event(c->read, 0) != NGX_OK
-        || ngx_handle_write_event(c->write, 0) != NGX_OK)
+        || ngx_stream_toolgate_watch(session) != NGX_OK)
     {
         ngx_stream_finalize_session(session->stream,
                                     NGX_STREAM_INTERNAL_SERVER_ERROR);

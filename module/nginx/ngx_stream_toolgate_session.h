@@ -7,7 +7,24 @@
 #include "nginx/ngx_stream_toolgate.h"
 
 /* One read; large enough that a usual burst of frames is one. */
-#define NGX_STREAM_TOOLGATE_READ 65536
+#define NGX_STREAM_TOOLGATE_READ 131072
+/* Buffers from this size on are kept for the next call. */
+#define NGX_STREAM_TOOLGATE_LARGE 262144
+
+/* --- blocks --- */
+
+/*
+ * Exchanges a buffer's memory for a kept block of the size that is wanted,
+ * or the largest that is kept; what is in it comes along.  Where there is
+ * none that is larger, the buffer stays as it is.
+ */
+void ngx_stream_toolgate_block_get(tg_buf_t *buf, size_t want);
+
+/* Empties a buffer; its memory is kept when it is large, else freed. */
+void ngx_stream_toolgate_block_put(tg_buf_t *buf);
+
+/* Frees what is kept. */
+void ngx_stream_toolgate_blocks_exit(void);
 
 /* --- output --- */
 
@@ -17,6 +34,9 @@ void ngx_stream_toolgate_give_back(tg_buf_t *out);
 
 /* Sends what there is: NGX_OK when all went, NGX_AGAIN, NGX_ERROR. */
 ngx_int_t ngx_stream_toolgate_flush(ngx_stream_toolgate_session_t *session);
+
+/* Waits for the socket to take more, while there is something to send. */
+ngx_int_t ngx_stream_toolgate_watch(ngx_stream_toolgate_session_t *session);
 
 /* --- input --- */
 

@@ -84,6 +84,7 @@ ngx_stream_toolgate_return(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
     tool->value = ngx_stream_toolgate_compile_new(cf, &value[1]);
+    tool->argument = ngx_stream_toolgate_plain_argument(&value[1]);
     tool->handler = ngx_stream_toolgate_return_handler;
 
     return tool->value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;

@@ -184,16 +184,25 @@ ngx_stream_toolgate_property(ngx_stream_toolgate_tool_t *tool, ngx_str_t *name)
     return tg_str((const char *) name->data, name->len);
 }
 
+void
+ngx_stream_toolgate_argument(ngx_stream_toolgate_tool_t *tool,
+                             const tg_request_t *request, ngx_str_t *name,
+                             tg_json_note_t *note)
+{
+    note->value = TG_STR_NONE;
+
+    (void) tg_json_notes_get(request->notes, request->arguments,
+                             ngx_stream_toolgate_property(tool, name), note);
+}
+
 /* The argument that a prefix variable names; its value is absent if not. */
 static void
-ngx_stream_toolgate_argument(ngx_stream_session_t *s, uintptr_t data,
+ngx_stream_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data,
                              size_t prefix, tg_json_note_t *note)
 {
-    ngx_stream_toolgate_session_t *session;
     tg_request_t *request;
     ngx_str_t name;
 
-    session = ngx_stream_toolgate_of(s);
     request = ngx_stream_toolgate_request(s);
     note->value = TG_STR_NONE;
 
@@ -205,9 +214,8 @@ ngx_stream_toolgate_argument(ngx_stream_session_t *s, uintptr_t data,
     name.data += prefix;
     name.len -= prefix;
 
-    (void) tg_json_notes_get(
-        request->notes, request->arguments,
-        ngx_stream_toolgate_property(session->current->tool, &name), note);
+    ngx_stream_toolgate_argument(ngx_stream_toolgate_of(s)->current->tool,
+                                 request, &name, note);
 }
 
 static ngx_int_t
@@ -216,7 +224,7 @@ ngx_stream_toolgate_arg_variable(ngx_stream_session_t *s,
 {
     tg_json_note_t note;
 
-    ngx_stream_toolgate_argument(s, data, sizeof("tool_arg_") - 1, &note);
+    ngx_stream_toolgate_prefixed(s, data, sizeof("tool_arg_") - 1, &note);
 
     if (tg_json_type(note.value) == TG_JSON_STRING && note.escapes == 0) {
         return ngx_stream_toolgate_set_str(v, tg_json_body(note.value));
@@ -233,7 +241,7 @@ ngx_stream_toolgate_json_variable(ngx_stream_session_t *s,
 {
     tg_json_note_t note;
 
-    ngx_stream_toolgate_argument(s, data, sizeof("tool_json_") - 1, &note);
+    ngx_stream_toolgate_prefixed(s, data, sizeof("tool_json_") - 1, &note);
 
     return ngx_stream_toolgate_set_str(v, note.value.data != NULL
                                               ? note.value
