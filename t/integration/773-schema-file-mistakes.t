@@ -61,7 +61,8 @@ $tg->wait_log(
 pass 'a folder in the way is said';
 wait_for(
     sub {
-        my $reply = $tg->connect->call_tool('b');
+        # An old worker may take a connection on its way out.
+        my $reply = eval { $tg->connect->call_tool('b') } or return 0;
         return ($reply->{result}{content}[0]{text} // '') eq 'new';
     },
     10,
