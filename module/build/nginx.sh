@@ -80,7 +80,8 @@ module_cc_opt() {
     if [ -n "$SAN" ]; then
         say "-g $san -fno-sanitize-recover=all"
     else
-        say "-g -O2 -fstack-protector-strong -D_FORTIFY_SOURCE=2"
+        # What hardens it comes from `config`, for all who use that.
+        say "-g -O2"
     fi
 }
 
@@ -89,7 +90,7 @@ module_cc_opt() {
 # source tree, which may be read-only or somebody's, as it was.
 configure_module() {
     local dir=$BUILD/nginx configure=configure stamp want
-    local ld="-Wl,-z,relro -Wl,-z,now -Wl,--version-script=$BUILD/module.map"
+    local ld="-Wl,--version-script=$BUILD/module.map"
     [ -e "$NGINX_SRC/configure" ] || configure=auto/configure
     [ -z "$SAN" ] || ld="$ld -fsanitize=address,undefined"
 
@@ -99,7 +100,7 @@ configure_module() {
     want=$(
         say "$NGINX_SRC $NGINX_BIN $NGINX_VERSION $NGINX_ARGS"
         say "$CC ${CFLAGS:-} ${LDFLAGS:-} $(module_cc_opt) $ld"
-        cat config
+        cat config module/build/hardening.sh
     )
     if [ -e "$stamp" ] && [ "$want" = "$(cat "$stamp")" ]; then
         return

@@ -21,14 +21,15 @@ OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 LDOPT := -fsanitize=address,undefined
 else
-OPT := -O2 -g -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
-	-ffunction-sections -fdata-sections
+HARDEN := $(shell sh module/build/hardening.sh '$(CC)' cc)
+OPT := -O2 -g $(HARDEN) -ffunction-sections -fdata-sections
 LDOPT := -Wl,--gc-sections
 endif
 
 TG_CFLAGS := $(OPT) $(WARN) -fPIE -fvisibility=hidden -Imodule \
 	-MMD -MP $(CPPFLAGS) $(CFLAGS)
-TG_LDFLAGS := -pie -Wl,-z,relro -Wl,-z,now -Wl,-O1 -Wl,--as-needed \
+HARDEN_LD := $(shell sh module/build/hardening.sh '$(CC)' ld)
+TG_LDFLAGS := -pie $(HARDEN_LD) -Wl,-O1 -Wl,--as-needed \
 	$(LDOPT) $(LDFLAGS)
 
 # Core is plain C11; the companions are Linux programs.
