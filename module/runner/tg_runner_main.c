@@ -7,6 +7,7 @@
  */
 #include "core/tg_base.h"
 #include "runner/tg_guard.h"
+#include "runner/tg_rights.h"
 #include "runner/tg_runner.h"
 
 #include <dirent.h>
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -112,7 +112,7 @@ tg_main_isolate(void)
 
     (void) umask(077);
 
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return tg_rights_drop();
 }
 
 static int

@@ -396,8 +396,8 @@ sub runner_pids {
     my ($self) = @_;
     my $processes = Toolgate::Guard::processes();
     my @pids = sort { $a <=> $b } grep {
-        my $exe = readlink("/proc/$_/exe") // '';
-        $exe =~ m{/toolgate-runner(?: \(deleted\))?$};
+        # Not by its `exe`, which only root may ask a runner for.
+        $processes->{$_} =~ m{^\S*/toolgate-runner --state-dir };
     } keys %$processes;
     return @pids;
 }

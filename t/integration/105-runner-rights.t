@@ -1,0 +1,103 @@
+#!/usr/bin/perl
+# What the runner gives up, and with it every program: rights that its user
+# does not have, and to be looked into by programs of the same user.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Runner;
+
+use File::Copy qw(copy);
+
+my $tg = Toolgate::Test->new;
+my $state = $tg->state_dir;
+
+# The lines of a /proc/PID/status as a hash.
+sub status {
+    my ($text) = @_;
+    return map { split /:\s+/, $_, 2 } split /\n/, $text;
+}
+
+my $runner = Toolgate::Runner->start($tg);
+for my $pid ($runner->pid, $runner->guardian) {
+    my %is = status(slurp("/proc/$pid/status"));
+    is $is{NoNewPrivs}, 1, 'no program gives it new rights';
+    is $is{Umask}, '0077', 'its files are its own';
+}
+my $c = $runner->connect;
+
+# With the same user, but not as root, who may look at everybody.
+my $look = <<'END';
+for what in mem environ maps fd/2 exe; do
+    test -r /proc/$1/$what && head -c 1 /proc/$1/$what >/dev/null \
+        && echo "$1 $what"
+done 2>/dev/null
+echo looked
+END
+SKIP: {
+    skip 'LeakSanitizer has to look at it', 2 if $tg->is_san;
+    skip 'root may look at everybody', 2 if $> == 0;
+    my $found = Toolgate::Runner::exec($c,
+        [ '/bin/sh', '-c', $look, 'sh', '' . $runner->pid ])->{result}{stdout};
+    is $found, "looked\n", 'a program cannot look into the runner';
+    $found = Toolgate::Runner::exec($c,
+        [ '/bin/sh', '-c', $look, 'sh', '' . $runner->guardian ])->{result}{stdout};
+    is $found, "looked\n", 'nor into its guardian';
+}
+
+# It can look at itself: exec() has made a new process of it.
+my $own = Toolgate::Runner::exec($c,
+    [ '/bin/sh', '-c', 'cat /proc/self/environ >/dev/null && echo ok' ]);
+is $own->{result}{stdout}, "ok\n", 'but into itself';
+$c->close;
+kill TERM => $runner->guardian;
+$runner->wait_gone;
+
+SKIP: {
+    skip 'only root has rights to give', 11 if $> != 0;
+
+    # Where that user can reach it, wherever the build is.
+    my $dir = $tg->dir;
+    copy($tg->runner_path, "$dir/toolgate-runner") or die "copy: $!";
+    chmod 0755, "$dir/toolgate-runner";
+    my ($uid, $gid) = (getpwnam 'nobody')[2, 3];
+    mkdir "$dir/nobody", 0700 or die "mkdir: $!";
+    chown $uid, $gid, "$dir/nobody";
+
+    # As a service manager starts NGINX with AmbientCapabilities=.
+    my ($status, $out, $err) = run_command({ env => $tg->san_env },
+        'setpriv', "--reuid=$uid", "--regid=$gid", '--clear-groups',
+        '--inh-caps=+net_bind_service', '--ambient-caps=+net_bind_service',
+        "$dir/toolgate-runner", '--state-dir', "$dir/nobody", '--linger',
+        1000);
+    is $status, 0, 'started with a right that is not its user\'s' or diag $err;
+    my $pid = slurp("$dir/nobody/runner-1.lock") + 0;
+    my $client = Toolgate::Client->connect("$dir/nobody/runner-1.sock");
+    my $text = Toolgate::Runner::exec($client,
+        [ '/bin/cat', '/proc/self/status' ])->{result}{stdout};
+    for my $case ([ 'the runner', slurp("/proc/$pid/status") ],
+        [ 'a program', $text ])
+    {
+        my ($who, $about) = @$case;
+        my %is = status($about);
+        is $is{$_}, '0' x 16, "$who: none in $_"
+            for qw(CapInh CapPrm CapEff CapAmb);
+    }
+
+    # The same user's programs cannot look into it.
+    SKIP: {
+        skip 'LeakSanitizer has to look at it', 2 if $tg->is_san;
+        for my $other ($pid, parent_of($pid)) {
+            my $found = Toolgate::Runner::exec($client,
+                [ '/bin/sh', '-c', $look, 'sh', "$other" ]);
+            is $found->{result}{stdout}, "looked\n",
+                'a program cannot look into the runner, nor its guardian';
+        }
+    }
+    $client->close;
+    kill TERM => $pid;
+    wait_for(sub { !is_alive($pid) }, 10, 'its end');
+}
+
+done_testing;
