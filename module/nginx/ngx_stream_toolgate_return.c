@@ -48,39 +48,15 @@ ngx_stream_toolgate_plain_argument(const ngx_str_t *text)
 }
 
 /*
- * May a string go out with the escapes that it came with?  Not with those by
- * number: half a pair of surrogates is nothing that other parsers take.
+ * The value is one argument, a string: it is passed on as it came.  Not so
+ * with escaped surrogates: half a pair is nothing that other parsers take.
  */
-static ngx_uint_t
-ngx_stream_toolgate_is_clean(tg_str_t body)
-{
-    const char *at, *end;
-
-    end = tg_str_end(body);
-
-    for (at = body.data; at < end; at += 2) {
-        at = memchr(at, '\\', (size_t) (end - at));
-
-        if (at == NULL) {
-            break;
-        }
-
-        if (at[1] == 'u') {
-            return 0;
-        }
-    }
-
-    return 1;
-}
-
-/* The value is one argument, a string: it is passed on as it came. */
 static ngx_uint_t
 ngx_stream_toolgate_return_argument(ngx_stream_toolgate_call_t *call,
                                     tg_request_t *request)
 {
     tg_outcome_t outcome;
     tg_json_note_t note;
-    tg_str_t body;
 
     if (call->tool->argument.len == 0
         || call->tool->entry.output != TG_OUTPUT_TEXT) {
@@ -90,17 +66,13 @@ ngx_stream_toolgate_return_argument(ngx_stream_toolgate_call_t *call,
     ngx_stream_toolgate_argument(call->tool, request, &call->tool->argument,
                                  &note);
 
-    if (note.value.data == NULL || tg_json_type(note.value) != TG_JSON_STRING) {
+    if (note.value.data == NULL || tg_json_type(note.value) != TG_JSON_STRING
+        || (note.escapes & TG_JSON_HALVES))
+    {
         return 0;
     }
 
-    body = tg_json_body(note.value);
-
-    if (note.escapes != 0 && !ngx_stream_toolgate_is_clean(body)) {
-        return 0;
-    }
-
-    outcome = tg_outcome_text(body);
+    outcome = tg_outcome_text(tg_json_body(note.value));
     outcome.kind = TG_OUTCOME_BODY;
     ngx_stream_toolgate_answer(call, &outcome);
 

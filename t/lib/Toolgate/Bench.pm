@@ -179,23 +179,22 @@ sub table {
     print '|', '---|' x @columns, "\n";
 }
 
-# A line of it; `at_most` or `at_least` decide the last column.
+# A line of it; the bound in `at_most` or `at_least` (of `unit`) and whether
+# `value` keeps it are the last two columns.
 sub line {
     my ($self, $cells, %target) = @_;
-    my $value = $target{value};
-    my @last;
+    my ($value, $bound) = ($target{value}, '');
+    my $met = '';
     if (defined $target{at_most}) {
-        my $is_met = $value <= $target{at_most};
-        @last = ("$target{at_most}", $is_met ? 'yes' : '**no**');
-        $self->{missed}++ if !$is_met;
+        $bound = $target{at_most};
+        $met = $value <= $bound ? 'yes' : '**no**';
     } elsif (defined $target{at_least}) {
-        my $is_met = $value >= $target{at_least};
-        @last = ("$target{at_least}", $is_met ? 'yes' : '**no**');
-        $self->{missed}++ if !$is_met;
-    } else {
-        @last = ('', '');
+        $bound = $target{at_least};
+        $met = $value >= $bound ? 'yes' : '**no**';
     }
-    print '| ', join(' | ', @$cells, @last), " |\n";
+    $self->{missed}++ if $met eq '**no**';
+    $bound .= " $target{unit}" if defined $target{unit};
+    print '| ', join(' | ', @$cells, $bound, $met), " |\n";
 }
 
 sub us { return sprintf '%.2f µs', $_[0] / 1000 }
