@@ -85,6 +85,7 @@ static bench_histogram_t histogram;
 static int is_measuring;
 static uint64_t done, now;
 static load_conn_t *conns;
+static uint64_t idle_kb;
 
 /* --- one connection --- */
 
@@ -374,6 +375,21 @@ load_idle(void)
 }
 
 static uint64_t
+load_rss(void)
+{
+    uint64_t kb;
+    unsigned i;
+
+    kb = 0;
+
+    for (i = 0; i < option.npids; i++) {
+        kb += bench_rss_of(option.pids[i]);
+    }
+
+    return kb;
+}
+
+static uint64_t
 load_cpu(void)
 {
     uint64_t ns;
@@ -394,6 +410,9 @@ load_report(uint64_t took, uint64_t cpu)
     double calls;
 
     calls = done != 0 ? (double) done : 1;
+    printf("idle_bytes=%.0f ",
+           option.idle != 0 ? (double) (idle_kb * 1024) / (double) option.idle
+                            : 0.0);
     printf("calls=%" PRIu64 " ns=%" PRIu64 " per_second=%.0f cpu=%.1f"
            " p50=%" PRIu64 " p90=%" PRIu64 " p99=%" PRIu64 " p999=%" PRIu64
            " max=%" PRIu64 "\n",
@@ -410,7 +429,9 @@ load_all(void)
     uint64_t start, cpu;
     unsigned i;
 
+    idle_kb = load_rss();
     load_idle();
+    idle_kb = load_rss() - idle_kb;
     conns = bench_alloc(sizeof(*conns) * option.connections);
 
     for (i = 0; i < option.connections; i++) {
