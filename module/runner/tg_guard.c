@@ -1,5 +1,6 @@
 #include "runner/tg_guard.h"
 
+#include "runner/tg_log.h"
 #include "runner/tg_tree.h"
 
 #include <errno.h>
@@ -43,6 +44,10 @@ tg_guard_wait(pid_t runner, const sigset_t *set)
 
         if (sig == SIGTERM || sig == SIGINT) {
             (void) kill(runner, SIGTERM);
+        }
+
+        if (sig == SIGHUP) {
+            (void) tg_log_follow();
         }
     }
 }

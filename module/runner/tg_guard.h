@@ -14,7 +14,8 @@
  * *fd, unless -1, is the child's alone: the parent closes it, so that the
  * other end of the pipe sees the child's end.
  *
- * When the parent is killed the child gets SIGTERM.
+ * When the parent is killed the child gets SIGTERM.  When it gets SIGHUP, it
+ * follows a log that was rotated (tg_log.h).
  */
 int tg_guard(int *fd, int (*body)(void *ctx), void *ctx);
 

@@ -4,44 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-#define TG_LOG_MAX 512
-
-void
-tg_runner_log(const char *format, ...)
-{
-    char text[TG_LOG_MAX];
-    va_list args;
-    size_t len;
-    int n;
-
-    len = (size_t) snprintf(text, sizeof(text), "toolgate-runner: ");
-    va_start(args, format);
-    n = vsnprintf(text + len, sizeof(text) - len - 1, format, args);
-    va_end(args);
-
-    if (n < 0) {
-        return;
-    }
-
-    len += (size_t) n;
-
-    if (len > sizeof(text) - 2) {
-        len = sizeof(text) - 2;
-    }
-
-    text[len++] = '\n';
-
-    /* One write a line: workers write to the same log. */
-    if (write(STDERR_FILENO, text, len) == -1) {
-        return;
-    }
-}
 
 /* --- the end --- */
 
@@ -236,6 +201,11 @@ tg_runner_on_watch(uv_timer_t *timer)
     tg_runner_t *runner;
 
     runner = timer->data;
+
+    /* The guardian's as well, or the old file would never be gone. */
+    if (tg_log_follow() && getppid() == runner->conf->guardian) {
+        (void) kill(runner->conf->guardian, SIGHUP);
+    }
 
     if (runner->is_stopping || tg_listen_is_there(&runner->place)
         || uv_is_closing((uv_handle_t *) &runner->listener))

@@ -8,7 +8,10 @@
 #ifndef TG_RUNNER_H
 #define TG_RUNNER_H
 
+#include "runner/tg_log.h"
+
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Connections; one a worker, and those of old workers after reloads. */
 #define TG_RUNNER_CLIENTS_MAX 1024
@@ -27,16 +30,17 @@
 /* How long the first client has time to come, at least. */
 #define TG_RUNNER_FIRST_MS 10000
 /*
- * How often the socket's file is looked for: one that a cleaner of temporary
- * files took away would leave new workers without a runner, as the lock is
- * still held.
+ * How often is looked whether the log was rotated, and for the socket's file:
+ * one that a cleaner of temporary files took away would leave new workers
+ * without a runner, as the lock is still held.
  */
 #define TG_RUNNER_WATCH_MS 2000
 
 typedef struct {
     const char *state_dir; /* absolute */
     uint64_t linger_ms;
-    int ready_fd; /* gets a byte when somebody listens; or -1 */
+    int ready_fd;   /* gets a byte when somebody listens; or -1 */
+    pid_t guardian; /* the parent, which follows the log at SIGHUP */
 } tg_runner_conf_t;
 
 /*
@@ -45,9 +49,5 @@ typedef struct {
  * another runner serves already; 1 when it could not start (said on stderr).
  */
 int tg_runner_run(const tg_runner_conf_t *conf);
-
-/* One line on stderr. */
-void tg_runner_log(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
 
 #endif

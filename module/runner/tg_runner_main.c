@@ -121,6 +121,7 @@ tg_main_runner(void *ctx)
     tg_main_t *program;
 
     program = ctx;
+    program->conf.guardian = getppid();
 
     return tg_runner_run(&program->conf);
 }
@@ -304,6 +305,7 @@ main(int argc, char **argv)
         tg_runner_log("cannot isolate itself: %s", strerror(errno));
         rc = 1;
     } else {
+        tg_log_init();
         rc = program.is_foreground ? tg_main_guard(&program)
                                    : tg_main_daemon(&program);
     }

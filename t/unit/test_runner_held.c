@@ -275,13 +275,9 @@ test_answered(void)
 static void
 test_again(void)
 {
-    unsigned id;
-
     test_begin();
-    id = host_send(test_sh("", "echo done", ""));
-    test_release(id, 1);
-    id = test_adopt(1);
-    test_release(id, 1);
+    test_release(host_send(test_sh("", "echo done", "")), 1);
+    test_release(test_adopt(1), 1);
     CU_ASSERT(test_new.ncalls == 0);
     test_let_go();
     (void) test_adopt(1);

@@ -1,0 +1,92 @@
+#include "runner/tg_log.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TG_LOG_MAX 512
+
+/* Of the process: there is one stderr. */
+static char tg_log_path[4096]; /* empty: it is no file */
+
+void
+tg_runner_log(const char *format, ...)
+{
+    char text[TG_LOG_MAX];
+    va_list args;
+    size_t len;
+    int n;
+
+    len = (size_t) snprintf(text, sizeof(text), "toolgate-runner: ");
+    va_start(args, format);
+    n = vsnprintf(text + len, sizeof(text) - len - 1, format, args);
+    va_end(args);
+
+    if (n < 0) {
+        return;
+    }
+
+    len += (size_t) n;
+
+    if (len > sizeof(text) - 2) {
+        len = sizeof(text) - 2;
+    }
+
+    text[len++] = '\n';
+
+    /* One write a line: workers write to the same log. */
+    if (write(STDERR_FILENO, text, len) == -1) {
+        return;
+    }
+}
+
+void
+tg_log_init(void)
+{
+    struct stat file;
+    ssize_t len;
+
+    tg_log_path[0] = '\0';
+
+    if (fstat(STDERR_FILENO, &file) == -1 || !S_ISREG(file.st_mode)) {
+        return;
+    }
+
+    len = readlink("/proc/self/fd/2", tg_log_path, sizeof(tg_log_path) - 1);
+
+    /* One that does not fit would be another one. */
+    if (len <= 0 || len == sizeof(tg_log_path) - 1) {
+        len = 0;
+    }
+
+    tg_log_path[len] = '\0';
+}
+
+int
+tg_log_follow(void)
+{
+    struct stat was, is;
+    int fd;
+
+    /* No file is one that is about to come. */
+    if (tg_log_path[0] == '\0' || stat(tg_log_path, &is) == -1
+        || fstat(STDERR_FILENO, &was) == -1
+        || (was.st_ino == is.st_ino && was.st_dev == is.st_dev)
+        || !S_ISREG(is.st_mode))
+    {
+        return 0;
+    }
+
+    fd = open(tg_log_path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd == -1) {
+        return 0;
+    }
+
+    (void) dup2(fd, STDERR_FILENO);
+    (void) close(fd);
+
+    return 1;
+}

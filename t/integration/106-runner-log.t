@@ -1,0 +1,62 @@
+#!/usr/bin/perl
+# The error log is rotated while the runner runs: it writes into the new one,
+# and neither of its processes keeps the old one open.
+
+use strict;
+use warnings;
+
+use Cwd ();
+use Toolgate::Test;
+use Toolgate::Util;
+
+my $tg = Toolgate::Test->new(workers => 1);
+$tg->conf('tool run { exec echo $tool_arg_n; }')->start;
+my $client = $tg->connect;
+is $client->call_tool(run => { n => 1 })->{result}{content}[0]{text}, "1\n",
+    'the runner runs';
+
+my $runner = slurp($tg->state_dir . '/runner-1.lock') + 0;
+my @pids = ($runner, parent_of($runner));
+my $log = Cwd::realpath($tg->dir) . '/error.log';
+my $old = "$log.1";
+like slurp($log), qr/toolgate-runner: pid $runner serves/, 'it logs there';
+
+# As logrotate does: away with the old one, then NGINX is told.
+sub rotate {
+    rename $log, $old or die "$log: $!";
+    kill USR1 => $tg->master_pid;
+    wait_for(sub { -e $log }, 10, 'NGINX to open its log anew');
+    for my $pid (@pids) {
+        wait_for(sub { (readlink "/proc/$pid/fd/2" // '') eq $log },
+            10, "process $pid to follow the log");
+    }
+}
+
+for my $turn (1, 2) {
+    rotate();
+    pass "rotation $turn: both processes have the new log";
+
+    # Something that it logs.
+    unlink $tg->state_dir . '/runner-1.sock';
+    $tg->wait_log(qr/toolgate-runner: somebody removed the socket/, 10);
+    pass "rotation $turn: it writes there";
+    unlike slurp($old), qr/somebody removed the socket/,
+        "rotation $turn: and not into the old one"
+        if $turn == 1;
+    wait_for(sub { -S $tg->state_dir . '/runner-1.sock' },
+        10, 'the socket to be there again');
+}
+
+# The log is away for a while: the old one serves.
+rename $log, $old or die "$log: $!";
+unlink $tg->state_dir . '/runner-1.sock';
+wait_for(
+    sub { my $n = () = slurp($old) =~ /somebody removed/g; $n == 2 },
+    10, 'a line in the old log');
+pass 'without a new log it writes into the old one';
+rename $old, $log or die "$log: $!";
+
+is $client->call_tool(run => { n => 2 })->{result}{content}[0]{text}, "2\n",
+    'the same runner runs on';
+is slurp($tg->state_dir . '/runner-1.lock') + 0, $runner, 'it is the same';
+done_testing;
