@@ -439,11 +439,8 @@ test_twice(void)
 static void
 test_lost(void)
 {
-    unsigned id;
-
     test_begin();
-    id = host_send(test_sh("", "echo kept", ""));
-    test_release(id, 1);
+    test_release(host_send(test_sh("", "echo kept", "")), 1);
     tg_peer_deinit(&host.peer);
     host_peer_init(&host.peer);
     CU_ASSERT(host.execs.nrunning == 1);
