@@ -142,6 +142,7 @@ tg_cli_library_read(tg_cli_library_t *library, tg_str_t uri, tg_buf_t *text)
     tg_buf_t path;
     int fd, rc;
 
+    fd = -1;
     tg_buf_init(&path, tg_alloc_libc());
     rc = tg_cli_library_path(library, uri, &path);
 

@@ -58,7 +58,7 @@ tg_buf_reserve(tg_buf_t *buf, size_t more)
 }
 
 void
-tg_buf_put(tg_buf_t *buf, const char *data, size_t len)
+tg_buf_put_slowly(tg_buf_t *buf, const char *data, size_t len)
 {
     if (len == 0 || tg_buf_reserve(buf, len) != TG_OK) {
         return;
@@ -66,24 +66,6 @@ tg_buf_put(tg_buf_t *buf, const char *data, size_t len)
 
     memcpy(buf->data + buf->len, data, len);
     buf->len += len;
-}
-
-void
-tg_buf_str(tg_buf_t *buf, tg_str_t str)
-{
-    tg_buf_put(buf, str.data, str.len);
-}
-
-void
-tg_buf_text(tg_buf_t *buf, const char *text)
-{
-    tg_buf_put(buf, text, strlen(text));
-}
-
-void
-tg_buf_char(tg_buf_t *buf, char c)
-{
-    tg_buf_put(buf, &c, 1);
 }
 
 void

@@ -24,10 +24,39 @@ void tg_buf_deinit(tg_buf_t *buf);
 /* Room for more bytes behind len: TG_OK or TG_NOMEM. */
 int tg_buf_reserve(tg_buf_t *buf, size_t more);
 
-void tg_buf_put(tg_buf_t *buf, const char *data, size_t len);
-void tg_buf_str(tg_buf_t *buf, tg_str_t str);
-void tg_buf_text(tg_buf_t *buf, const char *text);
-void tg_buf_char(tg_buf_t *buf, char c);
+/* Puts where it must grow, or has failed. */
+void tg_buf_put_slowly(tg_buf_t *buf, const char *data, size_t len);
+
+static inline void
+tg_buf_put(tg_buf_t *buf, const char *data, size_t len)
+{
+    if (len == 0 || len > buf->cap - buf->len || buf->failed) {
+        tg_buf_put_slowly(buf, data, len);
+        return;
+    }
+
+    memcpy(buf->data + buf->len, data, len);
+    buf->len += len;
+}
+
+static inline void
+tg_buf_str(tg_buf_t *buf, tg_str_t str)
+{
+    tg_buf_put(buf, str.data, str.len);
+}
+
+static inline void
+tg_buf_text(tg_buf_t *buf, const char *text)
+{
+    tg_buf_put(buf, text, strlen(text));
+}
+
+static inline void
+tg_buf_char(tg_buf_t *buf, char c)
+{
+    tg_buf_put(buf, &c, 1);
+}
+
 void tg_buf_uint(tg_buf_t *buf, uint64_t value);
 void tg_buf_int(tg_buf_t *buf, int64_t value);
 

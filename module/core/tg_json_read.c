@@ -33,34 +33,28 @@ tg_json_init(tg_json_t *json, tg_str_t text)
 static inline const char *
 tg_json_space(const char *p, const char *end)
 {
-    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) {
+    while (p < end && (unsigned char) *p <= ' '
+           && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+    {
         p++;
     }
 
     return p;
 }
 
-static tg_json_type_t
+static inline tg_json_type_t
 tg_json_type_at(char c)
 {
-    switch (c) {
-    case '{':
-        return TG_JSON_OBJECT;
-    case '[':
-        return TG_JSON_ARRAY;
-    case '"':
-        return TG_JSON_STRING;
-    case 't':
-        return TG_JSON_TRUE;
-    case 'f':
-        return TG_JSON_FALSE;
-    case 'n':
-        return TG_JSON_NULL;
-    case '-':
-        return TG_JSON_NUMBER;
-    default:
-        return c >= '0' && c <= '9' ? TG_JSON_NUMBER : TG_JSON_NONE;
-    }
+    static const uint8_t types[256] = {
+        ['{'] = TG_JSON_OBJECT, ['['] = TG_JSON_ARRAY,  ['"'] = TG_JSON_STRING,
+        ['t'] = TG_JSON_TRUE,   ['f'] = TG_JSON_FALSE,  ['n'] = TG_JSON_NULL,
+        ['-'] = TG_JSON_NUMBER, ['0'] = TG_JSON_NUMBER, ['1'] = TG_JSON_NUMBER,
+        ['2'] = TG_JSON_NUMBER, ['3'] = TG_JSON_NUMBER, ['4'] = TG_JSON_NUMBER,
+        ['5'] = TG_JSON_NUMBER, ['6'] = TG_JSON_NUMBER, ['7'] = TG_JSON_NUMBER,
+        ['8'] = TG_JSON_NUMBER, ['9'] = TG_JSON_NUMBER,
+    };
+
+    return (tg_json_type_t) types[(unsigned char) c];
 }
 
 tg_json_type_t
@@ -311,32 +305,35 @@ tg_json_array(tg_json_t *json)
 }
 
 /* To the next entry of the open container, or out of it. */
-static int
+static inline int
 tg_json_next(tg_json_t *json, char closing)
 {
+    const char *p;
+
     if (json->failed) {
         return json->failed;
     }
 
-    json->pos = tg_json_space(json->pos, json->end);
+    p = tg_json_space(json->pos, json->end);
+    json->pos = p;
 
-    if (json->pos == json->end) {
+    if (p == json->end) {
         return tg_json_fail(json, TG_BAD, "the text ends too early");
     }
 
-    if (*json->pos == closing) {
-        json->pos++;
+    if (*p == closing) {
+        json->pos = p + 1;
         json->depth--;
         json->is_fresh = 0;
         return TG_END;
     }
 
     if (!json->is_fresh) {
-        if (*json->pos != ',') {
+        if (*p != ',') {
             return tg_json_fail(json, TG_BAD, "a comma is missing");
         }
 
-        json->pos = tg_json_space(json->pos + 1, json->end);
+        json->pos = tg_json_space(p + 1, json->end);
     }
 
     json->is_fresh = 0;
@@ -347,7 +344,7 @@ tg_json_next(tg_json_t *json, char closing)
 int
 tg_json_member(tg_json_t *json, tg_str_t *key)
 {
-    const char *start;
+    const char *p, *start;
     int rc;
 
     rc = tg_json_next(json, '}');
@@ -356,7 +353,9 @@ tg_json_member(tg_json_t *json, tg_str_t *key)
         return rc;
     }
 
-    if (json->pos == json->end || *json->pos != '"') {
+    p = json->pos;
+
+    if (p == json->end || *p != '"') {
         return tg_json_fail(json, TG_BAD, "a key is missing");
     }
 
@@ -368,13 +367,14 @@ tg_json_member(tg_json_t *json, tg_str_t *key)
     }
 
     *key = tg_str(start, (size_t) (json->pos - 1 - start));
-    json->pos = tg_json_space(json->pos, json->end);
+    p = tg_json_space(json->pos, json->end);
 
-    if (json->pos == json->end || *json->pos != ':') {
+    if (p == json->end || *p != ':') {
+        json->pos = p;
         return tg_json_fail(json, TG_BAD, "a colon is missing");
     }
 
-    json->pos++;
+    json->pos = p + 1;
 
     return TG_OK;
 }
@@ -470,6 +470,7 @@ tg_json_pass(tg_json_t *json)
 int
 tg_json_value(tg_json_t *json, tg_str_t *value)
 {
+    tg_json_type_t type;
     const char *start;
     int rc;
 
@@ -477,9 +478,16 @@ tg_json_value(tg_json_t *json, tg_str_t *value)
         return json->failed;
     }
 
-    json->pos = tg_json_space(json->pos, json->end);
-    start = json->pos;
-    rc = tg_json_pass(json);
+    start = tg_json_space(json->pos, json->end);
+    json->pos = start;
+
+    type = start < json->end ? tg_json_type_at(*start) : TG_JSON_NONE;
+
+    if (type == TG_JSON_OBJECT || type == TG_JSON_ARRAY) {
+        rc = tg_json_pass(json);
+    } else {
+        rc = tg_json_pass_scalar(json, type);
+    }
 
     if (rc != TG_OK) {
         return rc;

@@ -140,8 +140,14 @@ tg_json_body_is(tg_str_t body, tg_str_t text)
     tg_str_t piece;
     size_t at;
 
-    if (body.len == 0 || memchr(body.data, '\\', body.len) == NULL) {
-        return tg_str_eq(body, text);
+    /* An escape is longer than what it stands for. */
+    if (body.len <= text.len) {
+        return body.len == text.len && tg_str_eq(body, text)
+               && (body.len == 0 || memchr(body.data, '\\', body.len) == NULL);
+    }
+
+    if (memchr(body.data, '\\', body.len) == NULL) {
+        return 0;
     }
 
     at = 0;

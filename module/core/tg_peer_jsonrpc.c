@@ -28,9 +28,15 @@ tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
 static int
 tg_is_whole_number(tg_str_t raw)
 {
-    return memchr(raw.data, '.', raw.len) == NULL
-           && memchr(raw.data, 'e', raw.len) == NULL
-           && memchr(raw.data, 'E', raw.len) == NULL;
+    size_t i;
+
+    for (i = 0; i < raw.len; i++) {
+        if (raw.data[i] == '.' || (raw.data[i] | 0x20) == 'e') {
+            return 0;
+        }
+    }
+
+    return 1;
 }
 
 /* Why the id will not do, or NULL; MCP is stricter than JSON-RPC. */
