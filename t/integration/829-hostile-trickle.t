@@ -1,0 +1,19 @@
+#!/usr/bin/perl
+# A thousand clients that send a byte at a time: each is answered in the end,
+# and those who behave all the while.
+
+use strict;
+use warnings;
+
+use POSIX ();
+
+use Toolgate::Test timeout => 600;
+use Toolgate::Hostile;
+
+my $count = Toolgate::Test::is_san() ? 200 : 1000;
+my $files = POSIX::sysconf(POSIX::_SC_OPEN_MAX());
+$count = $files - 100 if $count > $files - 100;
+my $hostile = Toolgate::Hostile->new(events => 'worker_connections 2048;');
+$hostile->run([ [ trickle => connections => $count ] ]);
+
+done_testing;

@@ -1,0 +1,15 @@
+#!/usr/bin/perl
+# Clients that close their sending half right behind their requests: each
+# request is answered, and then the connection ends.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Hostile;
+
+my $hostile = Toolgate::Hostile->new;
+my $rounds = Toolgate::Test::is_san() ? 40 : 150;
+$hostile->run([ map { [ half => rounds => $rounds ] } 1 .. 2 ]);
+
+done_testing;

@@ -1,0 +1,13 @@
+#!/usr/bin/perl
+# Ten megabytes of opening brackets, in each dialect: refused at the 129th.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Hostile;
+
+my $hostile = Toolgate::Hostile->new;
+$hostile->run([ [ deep => rounds => 3 ] ]);
+
+done_testing;

@@ -1,0 +1,13 @@
+#!/usr/bin/perl
+# Ids, progress tokens and names of a megabyte: none of them comes back.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Hostile;
+
+my $hostile = Toolgate::Hostile->new;
+$hostile->run([ [ ids => rounds => 3 ] ]);
+
+done_testing;

@@ -1,0 +1,30 @@
+#!/usr/bin/perl
+# Clients that each have sent nine megabytes of a message, and do not go on:
+# what the worker keeps for all of them has a bound.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Hostile;
+use Toolgate::Measure;
+
+my $hostile = Toolgate::Hostile->new;
+my $attacker = $hostile->attack(hoard => connections => 48);
+is $attacker->line, 'sent', 'all have sent';
+$hostile->call for 1 .. 30;
+pass 'who behaves is served';
+$hostile->{peak} = rss_kb($hostile->worker);
+like $hostile->tg->log, qr/client closed: the worker keeps more than 256 MiB/,
+    'the log says it';
+$attacker->go;
+my ($closed, $open) =
+    $attacker->line =~ /^closed (\d+) open (\d+)$/;
+cmp_ok $closed, '>', 10, 'some of them were closed';
+cmp_ok $open, '>', 5, 'the others are served';
+$hostile->serve;
+is $attacker->ended, 'done', 'and get their answers';
+# Half of a buffer that has doubled was never touched.
+$hostile->look(memory => 300 * 1024);
+
+done_testing;

@@ -1,0 +1,56 @@
+#!/usr/bin/perl
+# Who floods a worker waits for those who do not: what a light client sends
+# is served before the flood is over, though the flood came first.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Hostile;
+use Toolgate::Measure;
+
+my $hostile = Toolgate::Hostile->new;
+my $tg = $hostile->tg;
+my @all = map { $tg->connect } 1 .. 4;
+# They are relay clients, of whom each frame of no known kind leaves a line.
+Toolgate::Attacks::check($_, 'relay', 'before') for @all;
+my $light = pop @all;
+my $from = $tg->log_size;
+
+# All that comes while a worker is stopped it finds in one round: the flood
+# first, as it came first.
+my $frame = '{"kind":"x"}' . "\n";
+my @sent = stopped(
+    sub {
+        my @sent = map { int($_->send_some($frame x 20_000)) } @all;
+        $light->send_raw($frame);
+        return @sent;
+    },
+    $hostile->worker);
+for my $i (0 .. $#all) {
+    my $part = $sent[$i] % length $frame;
+    $all[$i]->send_raw(substr $frame, $part) if $part;
+    Toolgate::Attacks::check($all[$i], 'relay', 'after the flood');
+}
+Toolgate::Attacks::check($light, 'relay', 'who is light');
+diag "a flood of @sent bytes";
+
+my @order = $tg->log($from) =~ /\*(\d+) relay frame of another kind/g;
+my %count;
+$count{$_}++ for @order;
+my ($alone) = grep { $count{$_} == 1 } keys %count;
+ok defined $alone, 'each frame was served';
+my ($at) = grep { $order[$_] == $alone } 0 .. $#order;
+cmp_ok $at, '<', @order / 2, 'the light one in the middle of the flood';
+is scalar(grep { $count{$_} > 1 } keys %count), 3, 'three flooded';
+my $first = $order[0];
+my ($last) = grep { $order[$_] == $first } reverse 0 .. $#order;
+cmp_ok $last, '>', $count{$first} + 1, 'who floods takes turns with others';
+
+$_->close for @all, $light;
+
+# And a flood that goes on: each of its calls is answered once.
+my $calls = Toolgate::Test::is_san() ? 4000 : 40_000;
+$hostile->run([ map { [ flood => calls => $calls ] } 1 .. 3 ]);
+
+done_testing;

@@ -1,0 +1,92 @@
+package Toolgate::Attacker;
+
+# A hostile client in a process of its own: one of Toolgate::Attacks against
+# a socket.  It says line by line what it has found, and at its end "done" or
+# what was wrong.
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use IO::Handle ();
+use POSIX ();
+use Time::HiRes qw(time);
+
+use Toolgate::Attacks;
+use Toolgate::Client;
+use Toolgate::Guard;
+
+sub start {
+    my ($class, $name, $path, %option) = @_;
+    my $attack = Toolgate::Attacks->can($name) // croak "no attack $name";
+    pipe my $in,     my $out or croak "pipe: $!";
+    pipe my $orders, my $go  or croak "pipe: $!";
+    my $pid = fork // croak "fork: $!";
+    if ($pid == 0) {
+        close $_ for $in, $go;
+        perform($attack, $path, $out, $orders, \%option);
+    }
+    close $_ for $out, $orders;
+    return bless {
+        pid  => $pid,
+        name => $name,
+        said => Toolgate::Client->over($in, $in, "attack $name"),
+        go   => $go,
+    }, $class;
+}
+
+# In the child: never returns, and runs no END block of the test.
+sub perform {
+    my ($attack, $path, $out, $orders, $option) = @_;
+    $SIG{$_} = 'DEFAULT' for qw(TERM INT);
+    $SIG{PIPE} = 'IGNORE';
+    Toolgate::Guard::die_with_parent();
+    POSIX::nice($option->{nice}) if $option->{nice};
+    $out->autoflush(1);
+    my $ok = eval {
+        $attack->(
+            $path, %$option,
+            say  => sub { print $out "$_[0]\n" },
+            wait => sub { scalar readline $orders });
+        1;
+    };
+    my $why = $@ || 'died without a word';
+    $why =~ s/\s+/ /g;
+    print $out $ok ? "done\n" : "wrong: $why\n";
+    POSIX::_exit(0);
+}
+
+# The next line that it says.
+sub line { return $_[0]{said}->recv_line($_[1]) }
+
+# Lets one go on that waits.
+sub go {
+    my ($self) = @_;
+    syswrite $self->{go}, "go\n" or croak "$self->{name}: $!";
+}
+
+# What it has ended with, or undef as long as it goes on.
+sub ended {
+    my ($self) = @_;
+    return $self->{ended} if defined $self->{ended};
+    $self->{said}->fill(0);
+    if ($self->{said}->buffered =~ /^(done|wrong: .*)\n/m) {
+        $self->{ended} = $1;
+    } elsif ($self->{said}{eof}) {
+        $self->{ended} = 'ended without a word';
+    } else {
+        return;
+    }
+    waitpid $self->{pid}, 0;
+    return $self->{ended};
+}
+
+sub stop {
+    my ($self) = @_;
+    return if defined $self->{ended};
+    kill KILL => $self->{pid};
+    waitpid $self->{pid}, 0;
+    $self->{ended} = 'stopped';
+}
+
+1;
