@@ -72,11 +72,15 @@ BENCH_OBJS := $(call obj,$(sort $(filter-out %_main.c, \
 BENCH := $(patsubst t/bench/%_main.c,$(B)/bench/%, \
 	$(sort $(wildcard t/bench/*_main.c)))
 
+# What tests preload into NGINX; never built with a sanitizer of its own.
+FAULTS := $(patsubst t/faults/%.c,$(B)/faults/%.so, \
+	$(sort $(wildcard t/faults/*.c)))
+
 .PHONY: all unit
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(if $(call src,core),$(CORE)) $(PROGS) $(BENCH)
+all: $(if $(call src,core),$(CORE)) $(PROGS) $(BENCH) $(FAULTS)
 unit: $(TESTS)
 
 # Two stamps, written only when their text changes: objects depend on the
@@ -121,6 +125,10 @@ $(BENCH): $(B)/bench/%: $(B)/obj/t/bench/%_main.o $(BENCH_OBJS) \
 		$(B)/sources.stamp
 	@mkdir -p $(@D)
 	$(call link)
+
+$(FAULTS): $(B)/faults/%.so: t/faults/%.c $(B)/flags.stamp
+	@mkdir -p $(@D)
+	$(CC) $(STD) -O2 -g $(WARN) -fPIC -shared -o $@ $< -ldl
 
 # test_ROOM_topic.c: the room's objects, uv where the room uses it, core, and
 # the patterns that core leaves to its host.

@@ -193,11 +193,18 @@ sub nginx_command {
 # that the runtime has to be loaded before it.
 sub nginx_env {
     my ($self) = @_;
-    return {} if !$BUILD_ENV{san};
+    my $faults = $self->{faults} ? $self->{faults}->env : {};
+    return $faults if !$BUILD_ENV{san};
     my @preload = map { chomp(my $so = `gcc -print-file-name=$_`); $so }
         qw(libasan.so libubsan.so);
     # NGINX leaves it to the kernel to free what it still has at exit.
-    return { %{ $self->san_env('detect_leaks=0') },
+    my @options = 'detect_leaks=0';
+    if ($self->{faults}) {
+        # In front of the sanitizer's own allocator, which minds.
+        unshift @preload, $faults->{LD_PRELOAD};
+        push @options, 'verify_asan_link_order=0';
+    }
+    return { %$faults, %{ $self->san_env(@options) },
         LD_PRELOAD => join ':', @preload };
 }
 

@@ -1,0 +1,55 @@
+#!/usr/bin/perl
+# Clients that cannot be accepted: no descriptor, no memory, one that left
+# before its turn.  Those who are there are served meanwhile, and those who
+# wait once there is room again.
+
+use strict;
+use warnings;
+
+use Errno qw(ECONNABORTED EMFILE ENFILE ENOMEM ENOSPC);
+
+use Toolgate::Test;
+use Toolgate::Faults;
+use Toolgate::Talks;
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $faults = Toolgate::Faults->new($tg);
+$tg->allow_log(qr/(?:accept4?|epoll_ctl)\(.*failed/);
+$tg->conf($Toolgate::Talks::TOOLS)->start;
+my $talks = Toolgate::Talks->new($tg, $faults);
+my $worker = $talks->worker;
+$talks->rest;
+
+my $talk = Toolgate::Talks::named('arguments');
+for my $way (
+    [ EMFILE       => EMFILE,       3 ],
+    [ ENFILE       => ENFILE,       3 ],
+    [ ECONNABORTED => ECONNABORTED, 1 ],
+    )
+{
+    my ($name, $error, $times) = @$way;
+    $faults->arm($worker, accept => [ $error, 1, $times - 1 ]);
+    # It waits in the queue of the socket: NGINX tries again after a while.
+    my $client = $tg->connect;
+    $client->send_raw($talk->[2][0]);
+    wait_for(sub { $faults->failed > 0 }, 60, 'the fault');
+    $talks->is_fine for 1 .. 20;
+    like $client->recv_line, qr/abc/, "$name: it is served in the end";
+    is $faults->failed, $times, "$name: after $times times";
+    $faults->calm;
+    $client->close;
+    is $talks->hold($talk), 'answered', "$name: and so is the next one";
+}
+
+# It was accepted, but the worker could not listen to it.
+for my $error (ENOMEM, ENOSPC) {
+    $faults->arm($worker, epoll => [ $error, 1 ]);
+    isnt $talks->hold($talk), 'failed', 'no event: served, or closed';
+    is $faults->failed, 1, 'once';
+    $faults->calm;
+    is $talks->hold($talk), 'answered', 'the next one is served';
+}
+$talks->is_fine;
+is_deeply [ $tg->worker_pids ], [$worker], 'the worker is the same';
+
+done_testing;

@@ -1,0 +1,90 @@
+package Toolgate::Faults;
+
+# Lets allocations and system calls of one process of NGINX fail, from the
+# moment on that a test says so (t/faults/tg_faults.c).
+#
+#   my $faults = Toolgate::Faults->new($tg);     # before $tg->start
+#   $faults->arm($pid, alloc => 3);              # the third from now on
+#   … $faults->failed …                          # did it happen?
+#   $faults->calm;
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+
+use Toolgate::Util;
+
+my @kinds = qw(recv send accept socket connect spawn epoll);
+my @fields = (
+    qw(pid alloc allocs failed live recv_max send_max again again_at),
+    (map {"$_.call"} @kinds),
+    (map {"$_.count"} @kinds),
+    (map {"$_.error"} @kinds),
+);
+my %at = map { $fields[$_] => $_ * 4 } 0 .. $#fields;
+
+sub new {
+    my ($class, $tg) = @_;
+    my $path = $tg->file('faults', "\0" x 4096, 0666);
+    open my $fh, '+<:raw', $path or croak "$path: $!";
+    my $self = bless { path => $path, fh => $fh }, $class;
+    $tg->{faults} = $self;
+    return $self;
+}
+
+sub env {
+    my ($self) = @_;
+    return {
+        LD_PRELOAD => "$BUILD/faults/tg_faults.so",
+        TG_FAULTS  => $self->{path},
+    };
+}
+
+sub set {
+    my ($self, $field, $value) = @_;
+    my $at = $at{$field} // croak "no field $field";
+    sysseek $self->{fh}, $at, 0 or croak "seek: $!";
+    syswrite $self->{fh}, pack 'l', $value or croak "write: $!";
+}
+
+sub get {
+    my ($self, $field) = @_;
+    sysseek $self->{fh}, $at{$field}, 0 or croak "seek: $!";
+    sysread $self->{fh}, my $bytes, 4 or croak "read: $!";
+    return unpack 'l', $bytes;
+}
+
+# What shall fail in a process, each with its value: alloc and allocs, the
+# n-th and so many behind it; recv_max and send_max, bytes; again, each n-th
+# recv and send; KIND => [ errno, n, more ] for a system call.
+sub arm {
+    my ($self, $pid, %fault) = @_;
+    $self->calm;
+    $self->set(failed => 0);
+    for my $name (keys %fault) {
+        my $value = $fault{$name};
+        if (ref $value) {
+            $self->set("$name.error", $value->[0]);
+            $self->set("$name.count", $value->[2] // 0);
+            $self->set("$name.call",  $value->[1] // 1);
+        } else {
+            $self->set($name => $value);
+        }
+    }
+    $self->set(pid => $pid);
+}
+
+# Nothing fails any more; the allocations of $pid are still counted.
+sub calm {
+    my ($self, $pid) = @_;
+    $self->set(pid => 0);
+    $self->set($_ => 0)
+        for grep { !/^(?:pid|failed|live)$/ } @fields;
+    $self->set(pid => $pid) if $pid;
+}
+
+sub failed { return $_[0]->get('failed') }
+sub live { return $_[0]->get('live') }
+
+1;
