@@ -10,7 +10,7 @@ use Toolgate::Test;
 
 my $top = Toolgate::Test::top();
 my @files = ('README.md', map {"docs/$_"} qw(architecture.md development.md
-    directives.md operations.md protocols.md));
+    directives.md operations.md protocols.md security.md));
 my %text = map { $_ => slurp("$top/$_") // die "$_: $!\n" } @files;
 
 my $tg = Toolgate::Test->new;
@@ -239,6 +239,13 @@ for my $file (@files) {
             "$file: $target has #$anchor";
     }
 }
+
+# Each claim of security.md names tests by their numbers.
+my %test = map { m{/(\d{3})-} ? ($1 => 1) : () } glob "$top/t/integration/*.t";
+my @claims = map { /\d{3}/g }
+    $text{'docs/security.md'} =~ /\((\d{3}(?:,\s+\d{3})*)[,)]/g;
+cmp_ok @claims, '>', 40, 'claims name tests';
+is join(' ', grep { !$test{$_} } @claims), '', 'which are there';
 
 my ($status, $help) = run_command({}, "$top/build.sh", 'help');
 my %command = map { $_ => 1 } $help =~ /^  ([a-z]+)\b/mg;
