@@ -5,6 +5,8 @@
  *   listener    ngx_toolgate_listener.c       a core module: the socket file
  *   session     ngx_stream_toolgate_session.c events of a client's socket;
  *               …_input.c, …_output.c, …_timers.c, …_leave.c
+ *   moving      ngx_stream_toolgate_move.h    to another worker
+ *               ngx_toolgate_handover.h, …_book.h, …_parcel.h
  *   dispatch    ngx_stream_toolgate_dispatch.c  which handler, and its end
  *   handlers    ngx_stream_toolgate_return.c, …_exec.c
  *   runner      ngx_stream_toolgate_runner.c  the worker's line to the runner
@@ -169,6 +171,7 @@ struct ngx_stream_toolgate_session_s {
     const tg_entry_t *last_entry;        /* of the call that ended last */
     const char *last_status;
     ngx_msec_t leaving_since;
+    ngx_msec_t packed_since; /* when nothing kept it here any more */
     ngx_msec_t last_time;
     ngx_msec_t last_queued;
 
@@ -176,6 +179,7 @@ struct ngx_stream_toolgate_session_s {
 
     ngx_queue_t turn;      /* in the row of those who wait for theirs */
     ngx_queue_t hoard;     /* among those who keep much */
+    ngx_event_t leaving;   /* looks again whether it can go */
     size_t held;           /* bytes that it keeps, when they are many */
     ngx_msec_t held_since; /* when it began to */
 
@@ -187,6 +191,7 @@ struct ngx_stream_toolgate_session_s {
     unsigned is_waiting:1; /* for its turn */
     unsigned is_eof:1;     /* it will send no more */
     unsigned is_leaving:1; /* its worker exits */
+    unsigned is_packed:1;  /* only a taker is missing */
     unsigned is_drained:1; /* the last look before goodbye was taken */
     unsigned is_ending:1;  /* what is in peer.out, then close */
     unsigned is_broken:1;  /* close at once */

@@ -1,10 +1,37 @@
 /*
- * What becomes of a session when its worker exits.
+ * What becomes of a session when its worker exits: it goes to another one,
+ * or, where that cannot be, ends with its last call.
  */
-#include "nginx/ngx_stream_toolgate_session.h"
+#include "nginx/ngx_stream_toolgate_move.h"
 
 /* How long an exiting worker serves a client that is never idle. */
 #define NGX_STREAM_TOOLGATE_LEAVE 5000
+
+static void
+ngx_stream_toolgate_leave_again(ngx_event_t *ev)
+{
+    ngx_stream_toolgate_session_run(ev->data);
+}
+
+void
+ngx_stream_toolgate_leave_begin(ngx_stream_toolgate_session_t *session)
+{
+    session->is_leaving = 1;
+    session->leaving_since = ngx_current_msec;
+    session->leaving.handler = ngx_stream_toolgate_leave_again;
+    session->leaving.data = session;
+    session->leaving.log = session->connection->log;
+    ngx_stream_toolgate_turn_leave(session);
+    ngx_stream_toolgate_arrive_stop();
+}
+
+void
+ngx_stream_toolgate_leave_end(ngx_stream_toolgate_session_t *session)
+{
+    if (session->leaving.timer_set) {
+        ngx_del_timer(&session->leaving);
+    }
+}
 
 /*
  * An exiting worker takes no more of a bridge of ours, which sends it anew
@@ -22,6 +49,51 @@ ngx_stream_toolgate_may_read(const ngx_stream_toolgate_session_t *session)
     return !session->is_drained && !session->peer.is_toolgate
            && ngx_current_msec - session->leaving_since
                   < NGX_STREAM_TOOLGATE_LEAVE;
+}
+
+/* Not cancelable: an exiting worker stays for it. */
+static void
+ngx_stream_toolgate_leave_wait(ngx_stream_toolgate_session_t *session,
+                               ngx_msec_t time)
+{
+    if (!session->leaving.timer_set) {
+        ngx_add_timer(&session->leaving, time);
+    }
+}
+
+ngx_int_t
+ngx_stream_toolgate_go(ngx_stream_toolgate_session_t *session)
+{
+    if (!ngx_stream_toolgate_is_movable(session)
+        || ngx_stream_toolgate_session_taker(session)
+               == NGX_TOOLGATE_TAKER_NONE)
+    {
+        return NGX_DECLINED;
+    }
+
+    if (session->peer.ncalls != 0) {
+        return NGX_AGAIN;
+    }
+
+    if (!session->is_packed) {
+        session->is_packed = 1;
+        session->packed_since = ngx_current_msec;
+    }
+
+    if (ngx_current_msec - session->packed_since
+        >= NGX_STREAM_TOOLGATE_MOVE_TIME) {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_stream_toolgate_session_taker(session) == NGX_TOOLGATE_TAKER_READY
+        && ngx_stream_toolgate_move(session) == NGX_DONE)
+    {
+        return NGX_DONE;
+    }
+
+    ngx_stream_toolgate_leave_wait(session, NGX_STREAM_TOOLGATE_MOVE_PAUSE);
+
+    return NGX_AGAIN;
 }
 
 void

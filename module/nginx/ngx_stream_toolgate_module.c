@@ -1,7 +1,7 @@
 /*
  * Directives of a server, and the module's tables.
  */
-#include "nginx/ngx_stream_toolgate.h"
+#include "nginx/ngx_stream_toolgate_move.h"
 
 /* Long agents' sessions are silent for hours: only half a frame is odd. */
 #define NGX_STREAM_TOOLGATE_FRAME_TIMEOUT 60000
@@ -236,8 +236,8 @@ ngx_module_t ngx_stream_toolgate_module = {
 static void
 ngx_stream_toolgate_exit_process(ngx_cycle_t *cycle)
 {
-    (void) cycle;
-
+    ngx_stream_toolgate_arrive_stop();
+    ngx_stream_toolgate_move_exit(cycle);
     ngx_stream_toolgate_schema_exit();
     ngx_stream_toolgate_dispatch_exit();
     ngx_stream_toolgate_session_exit();
@@ -385,6 +385,7 @@ ngx_stream_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     }
 
     conf->info.version = TG_STR(NGX_STREAM_TOOLGATE_VERSION);
+    conf->info.has_list_changed = 1;
 
     if (tg_catalogue_seal(conf->catalogue) != TG_OK) {
         return NGX_CONF_ERROR;

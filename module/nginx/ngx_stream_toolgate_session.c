@@ -1,7 +1,7 @@
 /*
  * Events of a client's socket, and the end of a session.
  */
-#include "nginx/ngx_stream_toolgate_session.h"
+#include "nginx/ngx_stream_toolgate_move.h"
 
 #include <poll.h>
 
@@ -14,13 +14,15 @@ ngx_stream_toolgate_handler(ngx_stream_session_t *s)
 {
     ngx_stream_toolgate_session_t *session;
     ngx_stream_toolgate_srv_conf_t *scf;
+    ngx_toolgate_parcel_t *parcel;
     ngx_pool_cleanup_t *cln;
     ngx_connection_t *c;
 
     c = s->connection;
     c->log->action = "serving tools";
+    parcel = ngx_stream_toolgate_arrival(c);
 
-    if (!ngx_stream_toolgate_has_room(c)) {
+    if (parcel == NULL && !ngx_stream_toolgate_has_room(c)) {
         ngx_stream_finalize_session(s, NGX_STREAM_OK);
         return;
     }
@@ -51,6 +53,12 @@ ngx_stream_toolgate_handler(ngx_stream_session_t *s)
     c->read->handler = ngx_stream_toolgate_read_handler;
     c->write->handler = ngx_stream_toolgate_write_handler;
 
+    if (parcel != NULL && ngx_stream_toolgate_resume(session, parcel) != NGX_OK)
+    {
+        ngx_stream_finalize_session(s, NGX_STREAM_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
     /* What a preread phase may have taken from the socket already. */
     if (c->buffer != NULL && c->buffer->last != c->buffer->pos) {
         tg_buf_put(&session->in, (char *) c->buffer->pos,
@@ -67,6 +75,7 @@ ngx_stream_toolgate_cleanup(void *data)
 {
     ngx_stream_toolgate_session_t *session = data;
 
+    ngx_stream_toolgate_leave_end(session);
     ngx_stream_toolgate_turn_leave(session);
     ngx_stream_toolgate_memory_drop(session);
     tg_peer_deinit(&session->peer);
@@ -171,6 +180,30 @@ ngx_stream_toolgate_ended(ngx_stream_toolgate_session_t *session,
     return is_over;
 }
 
+/* Reads and serves, or says goodbye; NGX_DONE: the session is gone. */
+static ngx_int_t
+ngx_stream_toolgate_work(ngx_stream_toolgate_session_t *session)
+{
+    ngx_int_t rc;
+
+    if (session->is_leaving) {
+        rc = ngx_stream_toolgate_go(session);
+
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
+    }
+
+    ngx_stream_toolgate_borrow(&session->peer.out);
+    ngx_stream_toolgate_pump(session);
+
+    if (session->is_leaving) {
+        ngx_stream_toolgate_leave(session);
+    }
+
+    return NGX_OK;
+}
+
 void
 ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session)
 {
@@ -184,19 +217,13 @@ ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session)
 
     c = session->connection;
     session->is_running = 1;
-    c->idle = 0;
 
     if ((ngx_exiting || c->close) && !session->is_leaving) {
-        session->is_leaving = 1;
-        session->leaving_since = ngx_current_msec;
-        ngx_stream_toolgate_turn_leave(session);
+        ngx_stream_toolgate_leave_begin(session);
     }
 
-    ngx_stream_toolgate_borrow(&session->peer.out);
-    ngx_stream_toolgate_pump(session);
-
-    if (session->is_leaving) {
-        ngx_stream_toolgate_leave(session);
+    if (ngx_stream_toolgate_work(session) == NGX_DONE) {
+        return;
     }
 
     flushed = session->is_broken ? NGX_ERROR
@@ -213,7 +240,8 @@ ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session)
 
     ngx_stream_toolgate_memory_count(session);
     ngx_stream_toolgate_set_timers(session);
-    c->idle = tg_peer_is_idle(&session->peer) ? 1 : 0;
+    /* Busy or not, it is told when the worker shall exit. */
+    c->idle = 1;
 
     if (ngx_handle_read_event(c->read, 0) != NGX_OK
         || ngx_stream_toolgate_watch(session) != NGX_OK)

@@ -93,7 +93,17 @@ void ngx_stream_toolgate_set_timers(ngx_stream_toolgate_session_t *session);
 ngx_uint_t ngx_stream_toolgate_may_read(
     const ngx_stream_toolgate_session_t *session);
 
-/* An exiting worker: what came is served, once; then goodbye. */
+/* The worker exits; and the session is gone from it. */
+void ngx_stream_toolgate_leave_begin(ngx_stream_toolgate_session_t *session);
+void ngx_stream_toolgate_leave_end(ngx_stream_toolgate_session_t *session);
+
+/*
+ * To another worker: NGX_DONE, and the session is gone; NGX_AGAIN: soon, and
+ * nothing is read meanwhile; NGX_DECLINED: nobody takes it.
+ */
+ngx_int_t ngx_stream_toolgate_go(ngx_stream_toolgate_session_t *session);
+
+/* Of one that stays: what came is served, once; then goodbye. */
 void ngx_stream_toolgate_leave(ngx_stream_toolgate_session_t *session);
 
 #endif

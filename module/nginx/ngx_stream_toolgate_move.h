@@ -1,0 +1,56 @@
+/*
+ * Sessions that change their worker.
+ *
+ *   …_move.c     the old worker: packs one and sends it
+ *   …_arrive.c   the new worker: takes one and gives it to NGINX
+ *   …_resume.c   and goes on where the old one was
+ */
+#ifndef _NGX_STREAM_TOOLGATE_MOVE_H_INCLUDED_
+#define _NGX_STREAM_TOOLGATE_MOVE_H_INCLUDED_
+
+#include "nginx/ngx_stream_toolgate_session.h"
+#include "nginx/ngx_toolgate_parcel.h"
+
+/* How long a session waits for a worker that takes it. */
+#define NGX_STREAM_TOOLGATE_MOVE_TIME 10000
+/* Between two looks whether one does. */
+#define NGX_STREAM_TOOLGATE_MOVE_PAUSE 5
+
+/* Could another worker, of any config, serve it? */
+ngx_uint_t ngx_stream_toolgate_is_movable(
+    const ngx_stream_toolgate_session_t *session);
+
+/* Who would take it? */
+ngx_toolgate_taker_t ngx_stream_toolgate_session_taker(
+    const ngx_stream_toolgate_session_t *session);
+
+/*
+ * Sends it, with the calls that were released: NGX_DONE, and the session is
+ * gone, or NGX_AGAIN.
+ */
+ngx_int_t ngx_stream_toolgate_move(ngx_stream_toolgate_session_t *session);
+
+/* Says how many were moved, and lets the last ones go. */
+void ngx_stream_toolgate_move_exit(ngx_cycle_t *cycle);
+
+/* May sessions arrive at this listener?  Of plain sockets, with tools. */
+ngx_uint_t ngx_stream_toolgate_may_arrive(const ngx_listening_t *ls);
+
+/* This worker takes what others put; it was told to exit and takes no more. */
+void ngx_stream_toolgate_arrive_start(ngx_cycle_t *cycle);
+void ngx_stream_toolgate_arrive_stop(void);
+
+/* Nobody is left who would take what was put: goodbye to all of it. */
+void ngx_stream_toolgate_arrive_drain(void);
+
+/* What came with a connection, if it came from another worker. */
+ngx_toolgate_parcel_t *ngx_stream_toolgate_arrival(ngx_connection_t *c);
+
+/*
+ * A session in which nothing happened yet goes on as the one that came:
+ * NGX_OK or NGX_ERROR, logged.
+ */
+ngx_int_t ngx_stream_toolgate_resume(ngx_stream_toolgate_session_t *session,
+                                     ngx_toolgate_parcel_t *parcel);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * Which workers take sessions: a page that all masters and workers of one
+ * NGINX share, over reloads and binary upgrades.
+ *
+ * A master writes down what its newest config listens on, before its workers
+ * start; each worker, of which config it is and whether it still serves.  A
+ * worker that was killed is known by its lock, which the kernel took back; a
+ * master, by its process.  The page outlives module objects: what it looks
+ * like is part of NGX_TOOLGATE_BOOK_MAGIC.
+ */
+#ifndef _NGX_TOOLGATE_BOOK_H_INCLUDED_
+#define _NGX_TOOLGATE_BOOK_H_INCLUDED_
+
+#include "nginx/ngx_stream_toolgate.h"
+
+/* Masters at the same time are two; more are those that were killed. */
+#define NGX_TOOLGATE_BOOK_MASTERS 16
+/* NGINX's own bound for a master is 1024, old workers included. */
+#define NGX_TOOLGATE_BOOK_WORKERS 2048
+/* Addresses of a config; beyond it any is taken for listened on. */
+#define NGX_TOOLGATE_BOOK_LISTENERS 120
+
+typedef struct ngx_toolgate_book_s ngx_toolgate_book_t;
+
+/* Who takes a session? */
+typedef enum {
+    NGX_TOOLGATE_TAKER_NONE = 0,
+    NGX_TOOLGATE_TAKER_SOON, /* workers that have not started yet */
+    NGX_TOOLGATE_TAKER_READY
+} ngx_toolgate_taker_t;
+
+/* A new page; -1, logged. */
+ngx_fd_t ngx_toolgate_book_create(ngx_log_t *log);
+
+/* Maps it; NULL when fd is none, which is logged where errors matter. */
+ngx_toolgate_book_t *ngx_toolgate_book_map(ngx_fd_t fd, ngx_log_t *log);
+void ngx_toolgate_book_unmap(ngx_toolgate_book_t *book);
+
+/* --- in a master --- */
+
+/* A record for this master: its index, or -1 when all are in use. */
+ngx_int_t ngx_toolgate_book_enrol(ngx_toolgate_book_t *book);
+
+/* The config that its next workers have; returns its generation. */
+uint64_t ngx_toolgate_book_offer(ngx_toolgate_book_t *book, ngx_int_t master,
+                                 const uint64_t *listeners, ngx_uint_t n);
+
+uint64_t ngx_toolgate_book_hash(struct sockaddr *sockaddr, socklen_t socklen);
+
+/* --- in a worker --- */
+
+/* This worker serves from now on; NGX_OK or, when it cannot be said, not. */
+ngx_int_t ngx_toolgate_book_serve(ngx_toolgate_book_t *book, ngx_fd_t fd,
+                                  ngx_int_t master, uint64_t generation);
+
+/* Is this worker's config still its master's newest? */
+ngx_uint_t ngx_toolgate_book_is_newest(ngx_toolgate_book_t *book);
+
+/* This worker takes nothing any more; it was told to exit. */
+void ngx_toolgate_book_leave(ngx_toolgate_book_t *book);
+
+/* Who else takes sessions of a listener; 0: of any. */
+ngx_toolgate_taker_t ngx_toolgate_book_taker(ngx_toolgate_book_t *book,
+                                             uint64_t listener);
+
+#endif
