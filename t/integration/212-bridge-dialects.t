@@ -56,7 +56,7 @@ is text($bridge{$_}->call_tool('echo', { text => 'x' })), "$_ x", "$_: after"
     for sort keys %bridge;
 
 # The end of NGINX: relay's bridge goes with its parent.
-$tg->stop('QUIT');
+$tg->stop(signal => 'QUIT');
 ok $bridge{relay}->at_eof, 'relay: shutdown is obeyed';
 is $bridge{relay}->wait_exit, 0, 'relay: exit status';
 

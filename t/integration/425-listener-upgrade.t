@@ -26,8 +26,10 @@ sub conf {
 }
 
 sub who {
-    my ($name, $pid) = split / /, text_of($tg->connect->call_tool('who'));
-    return ($name, $pid ? parent_of($pid) : 0);
+    my ($of) = @_;
+    $of //= $tg->connect;
+    my ($name, $pid) = split / /, text_of($of->call_tool('who'));
+    return ($name, $pid ? parent_of($pid) // 0 : 0);
 }
 
 sub upgrade {
@@ -66,7 +68,8 @@ is mode_of($socket), "0660 $> " . ($) + 0), 'the new one sets the mode';
 is +(lstat $socket)[1], $inode, 'of the same socket';
 is_deeply [ glob "$socket*" ], [$socket], 'there is no other';
 kill WINCH => $first;
-ok $client->at_eof, 'clients of the old one are closed';
+wait_for(sub { (who($client))[1] == $second }, 10, 'its client to move');
+pass 'clients of the old one go on with the new one';
 # An old worker may take a connection on its way out.
 wait_for(sub { ((eval { who() })[1] // 0) == $second }, 10, 'the new one');
 is +(who())[0], 'second', 'with its own config';
@@ -78,11 +81,13 @@ is +(lstat $socket)[1], $inode, 'the socket too';
 
 conf(third => '0600');
 my $third = upgrade($second);
-$client = $tg->connect;
-ok $client->call_tool('who')->{result}, 'one of them serves';
+my $other = $tg->connect;
+ok $_->call_tool('who')->{result}, 'both of them serve' for $client, $other;
 ends($third, 'QUIT');
 wait_for(sub { !-e "$pid_file.oldbin" }, 10, 'the old one to notice');
 is_deeply [ who() ], [ 'second', $second ], 'the new one ends, the old stays';
+is_deeply [ who($_) ], [ 'second', $second ], 'with all clients'
+    for $client, $other;
 is +(lstat $socket)[1], $inode, 'the socket too';
 
 # The old one still reloads, and a third time forwards.
@@ -92,6 +97,7 @@ wait_for(sub { ((eval { who() })[0] // '') eq 'third' }, 10, 'a reload');
 my $fourth = upgrade($second);
 ends($second, 'QUIT');
 is_deeply [ who() ], [ 'third', $fourth ], 'the next one serves';
+is_deeply [ who($client) ], [ 'third', $fourth ], 'the first client as well';
 ends($fourth, 'TERM');
 is_deeply [ glob "$socket*" ], [], 'the last one takes the socket along';
 

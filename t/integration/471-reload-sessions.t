@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# What one reload is to the clients that are there: calls end with the old
-# config, idle clients get their dialect's farewell, new ones see the new
-# config at once, and old workers are gone with their last call.
+# What one reload is to the clients that are there: they stay connected, are
+# told of other tools where they can be, and call the new ones from then on;
+# calls that run end as they would have, and old workers are gone.
 
 use strict;
 use warnings;
@@ -47,6 +47,8 @@ my @old = $tg->worker_pids;
 
 my %client = map { $_ => $tg->connect } qw(
     mcp rpc ipc relay busy busy_ipc busy_relay busy_rpc half none modern hello);
+$client{mcp}->rpc('initialize', { protocolVersion => '2025-06-18',
+    capabilities => {}, clientInfo => { name => 't', version => 1 } });
 is text_of($client{mcp}->call_tool('who')), 'old', 'mcp';
 is $client{rpc}->rpc('ping')->{result}{pong}, JSON::PP::true, 'rpc';
 is text_of($client{ipc}->ipc_call('who')), 'old', 'ipc';
@@ -81,44 +83,48 @@ is text_of($new->call_tool('who')), 'new', 'a new client sees the new config';
 is text_of($new->call_tool('new')), 'yes', 'and its tools';
 is $new->call_tool('old')->{error}{code}, -32602, 'and none of the old ones';
 
-ok $client{$_}->at_eof, "$_: idle, closed" for qw(mcp rpc ipc half none);
-is $client{relay}->recv_json->{kind}, 'shutdown',
-    'relay: the shutdown frame';
-ok $client{relay}->at_eof, 'relay: then closed';
-my $last = $client{modern}->recv_json;
-is $last->{id}, $listen, 'modern: the subscription ends with its result';
-is $last->{result}{resultType}, 'complete', 'modern: which is one';
-ok $client{modern}->at_eof, 'modern: then closed';
-is $client{hello}->recv_json->{method}, 'notifications/toolgate/closing',
-    'hello: told';
-ok $client{hello}->at_eof, 'hello: then closed';
+my $changed = 'notifications/tools/list_changed';
+is $client{mcp}->recv_json->{method}, $changed, 'mcp: told of other tools';
+my $told = $client{modern}->recv_json;
+is $told->{method}, $changed, 'modern: told';
+is $told->{params}{_meta}{'io.modelcontextprotocol/subscriptionId'}, $listen,
+    'modern: on its subscription';
+$told = $client{relay}->recv_json;
+is "$told->{kind} $told->{method}", "mcp_notification $changed", 'relay: told';
+
+is text_of($client{$_}->call_tool('who')), 'new', "$_: goes on with the new"
+    for qw(mcp none hello);
+is text_of($client{ipc}->ipc_call('who')), 'new', 'ipc: goes on';
+is $client{rpc}->rpc('ping')->{result}{pong}, JSON::PP::true, 'rpc: goes on';
+$client{half}->send_raw(qq(ng"}\n));
+is $client{half}->recv_json->{id}, 1, 'half: the other half is read';
+$client{relay}->send_line({ kind => 'mcp_request', id => 2,
+    method => 'tools/call', params => { name => 'who', arguments => {} } });
+is text_of($client{relay}->recv_json), 'new', 'relay: goes on';
 
 # --- calls in flight ------------------------------------------------------
 
-ok $client{$_}->is_silent(0), "$_: stays" for grep {/busy/} keys %client;
-is grep({ is_alive($_) } @old) > 0, 1, 'an old worker is there for them';
 let_go(1);
 is text_of($client{busy}->reply($id)), "old\n", 'a call ends with the old one';
-# It still has a call, and is told of no farewell: it may go on.
-is text_of($client{busy}->call_tool('who')), 'old',
-    'and so do others of that client';
 let_go(2);
 is text_of($client{busy}->reply($second)), "old\n", 'its last one';
-ok $client{busy}->at_eof, 'then it is closed';
+is text_of($client{busy}->call_tool('who')), 'new', 'then it goes on';
 let_go(3);
 is text_of($client{busy_ipc}->recv_ipc), "old\n", 'in ipc';
-ok $client{busy_ipc}->at_eof, 'then it is closed';
+is text_of($client{busy_ipc}->ipc_call('who')), 'new', 'then it goes on';
 let_go(4);
-is text_of($client{busy_relay}->recv_json), "old\n", 'in relay';
-is $client{busy_relay}->recv_json->{kind}, 'shutdown', 'a shutdown frame';
-ok $client{busy_relay}->at_eof, 'then it is closed';
-is grep({ is_alive($_) } @old) > 0, 1, 'one call is left';
+my %last = map { $_->{id} // 'told' => $_ }
+    map { $client{busy_relay}->recv_json } 1, 2;
+is text_of($last{4}), "old\n", 'in relay';
+is $last{told}{method}, $changed, 'which is told of other tools';
 let_go('');
 is $client{busy_rpc}->reply($method)->{result}, "old\n", 'of a method';
-ok $client{busy_rpc}->at_eof, 'then it is closed';
+is text_of($client{busy_rpc}->call_tool('who')), 'new', 'then it goes on';
 wait_for(sub { !grep { is_alive($_) } @old }, 10, 'the old workers to go');
-pass 'the old workers are gone with the last call';
+pass 'the old workers are gone';
 is text_of($new->call_tool('who')), 'new', 'the new client stays';
+ok $client{$_}->is_silent(0), "$_: nothing else is said"
+    for sort keys %client;
 
 # --- one that does not load -----------------------------------------------
 
