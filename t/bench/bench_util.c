@@ -175,7 +175,8 @@ bench_unblock(int fd)
     }
 }
 
-static void
+/* 0: there is no such file. */
+static int
 bench_proc(pid_t pid, const char *name, char *text, size_t size)
 {
     char path[64];
@@ -186,12 +187,34 @@ bench_proc(pid_t pid, const char *name, char *text, size_t size)
     file = fopen(path, "r");
 
     if (file == NULL) {
-        bench_die("cannot read %s", path);
+        return 0;
     }
 
     n = fread(text, 1, size - 1, file);
     text[n] = '\0';
     fclose(file);
+
+    return 1;
+}
+
+/* Where the kernel does not count nanoseconds, it counts ticks. */
+static uint64_t
+bench_ticks_of(pid_t pid)
+{
+    unsigned long long user, kernel;
+    char text[1024];
+    const char *at;
+
+    if (!bench_proc(pid, "stat", text, sizeof(text))
+        || (at = strrchr(text, ')')) == NULL
+        || sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
+                  &user, &kernel)
+               != 2)
+    {
+        bench_die("no CPU time of %d", (int) pid);
+    }
+
+    return (user + kernel) * (1000000000 / (uint64_t) sysconf(_SC_CLK_TCK));
 }
 
 uint64_t
@@ -200,13 +223,13 @@ bench_cpu_of(pid_t pid)
     unsigned long long ns;
     char text[128];
 
-    bench_proc(pid, "schedstat", text, sizeof(text));
-
-    if (sscanf(text, "%llu", &ns) != 1) {
-        bench_die("the kernel does not count CPU time of %d", (int) pid);
+    if (bench_proc(pid, "schedstat", text, sizeof(text))
+        && sscanf(text, "%llu", &ns) == 1)
+    {
+        return ns;
     }
 
-    return ns;
+    return bench_ticks_of(pid);
 }
 
 uint64_t
@@ -216,8 +239,8 @@ bench_rss_of(pid_t pid)
     char text[4096];
     const char *at;
 
-    bench_proc(pid, "status", text, sizeof(text));
-    at = strstr(text, "VmRSS:");
+    at = bench_proc(pid, "status", text, sizeof(text)) ? strstr(text, "VmRSS:")
+                                                       : NULL;
 
     if (at == NULL || sscanf(at, "VmRSS: %llu", &kb) != 1) {
         bench_die("no VmRSS of %d", (int) pid);

@@ -1,0 +1,65 @@
+# The bench: both servers answer its load generator in every dialect, and a
+# wrong answer does not go unnoticed.
+
+use strict;
+use warnings;
+use Toolgate::Test;
+use Toolgate::Bench;
+use Toolgate::Util;
+
+my $bench = Toolgate::Bench->new;
+my $tool  = $bench->toolgate($Toolgate::Bench::ECHO
+        . 'tool fine { description "Says another."; return "none"; }');
+
+sub load_fails {
+    my ($server, %option) = @_;
+    return 'it found nothing' if eval { $bench->load($server, %option); 1 };
+    return $@;
+}
+
+for my $dialect (qw(jsonrpc relay ipc)) {
+    my %few = (dialect => $dialect, calls => 300, warm_ms => 0);
+    for my $server ($bench->echo($dialect), $tool) {
+        my $name = $server == $tool ? 'Toolgate' : 'the raw echo';
+        my $depth = $dialect eq 'ipc' ? 1 : 3;
+        my $figure = $bench->load(
+            $server, %few,
+            connections => 4,
+            depth       => $depth);
+        cmp_ok $figure->{calls}, '>=', 300, "$dialect: $name answers";
+        cmp_ok $figure->{max}, '>=', $figure->{p50}, '... in some time';
+        $figure = $bench->load(
+            $server, %few,
+            calls       => 4,
+            connections => 2,
+            depth       => $depth,
+            size        => 300_000);
+        cmp_ok $figure->{calls}, '>=', 4, '... large calls as well';
+    }
+
+    like load_fails($tool, %few, tool => 'fine', size => 4),
+        qr/a wrong reply/, "$dialect: another answer is found";
+    like load_fails($tool, %few, tool => 'fine', size => 300,
+        stall_ms => 1000),
+        qr/a wrong reply|no reply/, '... and one that is too short';
+    is eval {
+        $bench->load($tool, %few, tool => 'fine', reply => 'none');
+        'fine';
+    }, 'fine', '... but it may be expected';
+}
+
+my ($status, undef, $err) = run_command({ env => { TOOLGATE_BUILD => $BUILD } },
+    $^X, "-I$TOP/t/lib", "$TOP/t/bench/bench.pl", 'nothing');
+isnt $status, 0, 'a row that is not there';
+like $err, qr/no row "nothing".*speed/, '... is refused, with those that are';
+
+my $figure = Toolgate::Bench::figures(
+    $bench->run("$BUILD/bench/bench_agent", '--calls' => 50,
+        "$BUILD/toolgate-bridge", $tool->{socket}));
+cmp_ok $figure->{call_p50}, '>', 0, 'the agent makes calls through the bridge';
+$figure = Toolgate::Bench::figures(
+    $bench->run("$BUILD/bench/bench_spawn", '--count' => 5, '/bin/true'));
+is $figure->{count}, 5, 'programs are counted';
+
+$bench->stop;
+done_testing;
