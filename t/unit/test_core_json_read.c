@@ -1,217 +1,10 @@
 /*
- * The cursor against the grammar of RFC 8259, written down again below as
- * plainly as it can be.
+ * The cursor against the grammar of RFC 8259, as core_json_ref.c has it.
  */
-#include "core_help.h"
-
-#include "core/tg_json.h"
-#include "core/tg_utf8.h"
+#include "core_json_ref.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* --- the reference: each function returns what follows, or NULL --- */
-
-typedef struct {
-    const char *end;
-    int is_deep;
-} test_ref_t;
-
-static const char *test_ref_value(test_ref_t *ref, const char *p, int depth);
-
-static const char *
-test_ref_space(test_ref_t *ref, const char *p)
-{
-    while (p < ref->end && *p != '\0' && strchr(" \t\r\n", *p) != NULL) {
-        p++;
-    }
-
-    return p;
-}
-
-static const char *
-test_ref_string(test_ref_t *ref, const char *p)
-{
-    size_t n;
-
-    if (p == ref->end || *p != '"') {
-        return NULL;
-    }
-
-    for (p++; p < ref->end; p += n) {
-        n = tg_utf8_length(p, ref->end);
-
-        if (*p == '"') {
-            return p + 1;
-        }
-
-        if (n == 0 || (unsigned char) *p < 0x20) {
-            return NULL;
-        }
-
-        if (*p != '\\') {
-            continue;
-        }
-
-        if (++p == ref->end || *p == '\0' || strchr("\"\\/bfnrtu", *p) == NULL)
-        {
-            return NULL;
-        }
-
-        if (*p == 'u') {
-            for (n = 1; n <= 4; n++) {
-                if (p + n >= ref->end || p[n] == '\0'
-                    || strchr("0123456789abcdefABCDEF", p[n]) == NULL)
-                {
-                    return NULL;
-                }
-            }
-
-            p += 4;
-        }
-
-        n = 1;
-    }
-
-    return NULL;
-}
-
-static const char *
-test_ref_digits(test_ref_t *ref, const char *p)
-{
-    const char *start;
-
-    for (start = p; p < ref->end && *p >= '0' && *p <= '9'; p++) {
-        /* void */
-    }
-
-    return p != start ? p : NULL;
-}
-
-static const char *
-test_ref_number(test_ref_t *ref, const char *p)
-{
-    if (p < ref->end && *p == '-') {
-        p++;
-    }
-
-    if (p < ref->end && *p == '0') {
-        p++;
-    } else if ((p = test_ref_digits(ref, p)) == NULL) {
-        return NULL;
-    }
-
-    if (p < ref->end && *p == '.' && (p = test_ref_digits(ref, p + 1)) == NULL)
-    {
-        return NULL;
-    }
-
-    if (p < ref->end && (*p == 'e' || *p == 'E')) {
-        p++;
-
-        if (p < ref->end && (*p == '+' || *p == '-')) {
-            p++;
-        }
-
-        p = test_ref_digits(ref, p);
-    }
-
-    return p;
-}
-
-static const char *
-test_ref_entries(test_ref_t *ref, const char *p, int depth, int is_object)
-{
-    char closing;
-
-    closing = is_object ? '}' : ']';
-
-    if (depth == TG_JSON_DEPTH) {
-        ref->is_deep = 1;
-        return NULL;
-    }
-
-    p = test_ref_space(ref, p);
-
-    if (p < ref->end && *p == closing) {
-        return p + 1;
-    }
-
-    for (;;) {
-        if (is_object) {
-            p = test_ref_string(ref, test_ref_space(ref, p));
-            p = p != NULL ? test_ref_space(ref, p) : NULL;
-
-            if (p == NULL || p == ref->end || *p != ':') {
-                return NULL;
-            }
-
-            p++;
-        }
-
-        p = test_ref_value(ref, p, depth + 1);
-
-        if (p == NULL || (p = test_ref_space(ref, p)) == ref->end) {
-            return NULL;
-        }
-
-        if (*p == closing) {
-            return p + 1;
-        }
-
-        if (*p++ != ',') {
-            return NULL;
-        }
-    }
-}
-
-static const char *
-test_ref_value(test_ref_t *ref, const char *p, int depth)
-{
-    static const char *const words[] = { "true", "false", "null" };
-    size_t i, n;
-
-    p = test_ref_space(ref, p);
-
-    if (p == ref->end) {
-        return NULL;
-    }
-
-    if (*p == '{' || *p == '[') {
-        return test_ref_entries(ref, p + 1, depth, *p == '{');
-    }
-
-    if (*p == '"') {
-        return test_ref_string(ref, p);
-    }
-
-    for (i = 0; i < 3; i++) {
-        n = strlen(words[i]);
-
-        if ((size_t) (ref->end - p) >= n && memcmp(p, words[i], n) == 0) {
-            return p + n;
-        }
-    }
-
-    return test_ref_number(ref, p);
-}
-
-static int
-test_reference(tg_str_t text)
-{
-    const char *p;
-    test_ref_t ref;
-
-    ref.end = text.data + text.len;
-    ref.is_deep = 0;
-    p = test_ref_value(&ref, text.data, 0);
-
-    if (p == NULL) {
-        return ref.is_deep ? TG_LIMIT : TG_BAD;
-    }
-
-    return test_ref_space(&ref, p) == ref.end ? TG_OK : TG_BAD;
-}
 
 /* Both, on a block of exactly that size. */
 static int
@@ -224,7 +17,7 @@ test_both(tg_str_t text)
     copy = help_copy(text);
     why = NULL;
     rc = tg_json_check(tg_str(copy, text.len), &why);
-    expected = test_reference(tg_str(copy, text.len));
+    expected = ref_check(tg_str(copy, text.len));
 
     if (rc != expected) {
         fprintf(stderr, "\n%s: %d, expected %d\n", help_text(text), rc,
@@ -346,7 +139,7 @@ test_string_at(size_t align, size_t len, size_t at, tg_str_t piece)
     tg_json_init(&json, tg_str(text, size));
     rc = tg_json_string(&json, &body);
     CU_ASSERT((rc == TG_OK ? tg_json_end(&json) : rc)
-              == test_reference(tg_str(text, size)));
+              == ref_check(tg_str(text, size)));
 
     if (rc == TG_OK && piece.data[0] != '"') {
         CU_ASSERT(body.data == text + 1 && body.len == size - 2);
@@ -354,7 +147,7 @@ test_string_at(size_t align, size_t len, size_t at, tg_str_t piece)
 
     /* Not closed. */
     CU_ASSERT(tg_json_check(tg_str(text, size - 1), NULL)
-              == test_reference(tg_str(text, size - 1)));
+              == ref_check(tg_str(text, size - 1)));
 }
 
 static void

@@ -1,0 +1,395 @@
+/*
+ * JSON as it arrives: what RFC 8259 allows is served in every dialect, what
+ * it does not allow gets the answer of the dialect's contract, whether it
+ * comes at once or byte by byte.
+ */
+#include "core_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
+#define TEST_MAX 65536
+
+/* Around a value that is sent as another argument of `echo`. */
+#define TEST_PARAMS(value)                                                      \
+    "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"hi\",\"x\":" value \
+    "}}}"
+#define TEST_HI                                                                \
+    "{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}],\"isError\":false}"
+
+typedef struct {
+    tg_dialect_t dialect;
+    const char *before; /* of params in a request */
+    const char *served;
+    const char *invalid; /* the answer to what is no JSON, or NULL */
+    const char *deep;
+    const char *twice; /* to a key that comes twice */
+    int is_over;       /* what is no JSON ends the connection */
+} test_dialect_t;
+
+static const test_dialect_t test_dialects[] = {
+    { TG_DIALECT_JSONRPC,
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+      "\"tools/call\",",
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":" TEST_HI "}",
+      "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,"
+      "\"message\":\"$contains:not valid JSON\"}}",
+      "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,"
+      "\"message\":\"$contains:128 levels\"}}",
+      "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,"
+      "\"message\":\"$contains:twice\"}}",
+      0 },
+    { TG_DIALECT_RELAY,
+      "{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
+      "\"tools/call\",",
+      "{\"kind\":\"mcp_response\",\"id\":1,\"result\":" TEST_HI "}", NULL, NULL,
+      NULL, 0 },
+    { TG_DIALECT_IPC, "{\"method\":\"call_tool\",", "{\"result\":" TEST_HI "}",
+      "{\"error\":{\"type\":\"IPCError\",\"message\":\"$contains:no valid "
+      "JSON\"}}",
+      "{\"error\":{\"type\":\"IPCError\",\"message\":\"$contains:128 "
+      "levels\"}}",
+      "{\"error\":{\"type\":\"ValueError\",\"message\":\"$contains:once\"}}",
+      1 },
+};
+
+/* One after the other, so that each byte is a read of its own. */
+static void
+test_feed(host_t *host, tg_str_t bytes, int is_slow)
+{
+    size_t i;
+
+    if (!is_slow) {
+        host_feed(host, bytes);
+        return;
+    }
+
+    for (i = 0; i < bytes.len; i++) {
+        host_feed(host, tg_str(bytes.data + i, 1));
+    }
+}
+
+/* One message as a frame of the dialect. */
+static void
+test_send(host_t *host, tg_str_t message, int is_slow)
+{
+    tg_buf_t bytes;
+
+    tg_buf_init(&bytes, tg_alloc_libc());
+
+    if (host->dialect == TG_DIALECT_IPC) {
+        host_put_ipc(&bytes, message);
+    } else {
+        tg_buf_str(&bytes, message);
+        tg_buf_char(&bytes, '\n');
+    }
+
+    test_feed(host, tg_buf_view(&bytes), is_slow);
+    tg_buf_deinit(&bytes);
+}
+
+/* The one message that came back, without its frame. */
+static void
+test_answer(host_t *host, const char *expected)
+{
+    tg_str_t got;
+
+    got = host_take(host);
+
+    if (expected == NULL || got.len == 0) {
+        CU_ASSERT_TRUE(expected == NULL && got.len == 0);
+        return;
+    }
+
+    if (host->dialect == TG_DIALECT_IPC) {
+        got = tg_str(got.data + 4, got.len - 4);
+    } else {
+        CU_ASSERT_EQUAL(got.data[got.len - 1], '\n');
+        got.len--;
+    }
+
+    HELP_JSON(got, expected);
+}
+
+static void
+test_init(host_t *host, const test_dialect_t *dialect)
+{
+    host_init(host, tg_alloc_libc(), dialect->dialect, TEST_MAX, 4);
+
+    /* MCP's client from the start: errors without an id have none. */
+    host->peer.is_mcp = 1;
+}
+
+/* Sends a message on a connection of its own, then a call that must work. */
+static void
+test_message(const test_dialect_t *dialect, tg_str_t message,
+             const char *expected, int is_slow)
+{
+    tg_buf_t call;
+    host_t host;
+
+    test_init(&host, dialect);
+    test_send(&host, message, is_slow);
+    test_answer(&host, expected);
+
+    if (expected != NULL && expected == dialect->invalid && dialect->is_over) {
+        CU_ASSERT_EQUAL(host.rc, TG_CLOSED);
+        host_deinit(&host);
+        return;
+    }
+
+    if (expected != NULL && expected == dialect->deep && dialect->is_over) {
+        CU_ASSERT_EQUAL(host.rc, TG_CLOSED);
+        host_deinit(&host);
+        return;
+    }
+
+    tg_buf_init(&call, tg_alloc_libc());
+    tg_buf_text(&call, dialect->before);
+    tg_buf_text(&call, TEST_PARAMS("0"));
+    test_send(&host, tg_buf_view(&call), is_slow);
+    test_answer(&host, dialect->served);
+    CU_ASSERT_EQUAL(host.rc, TG_OK);
+    tg_buf_deinit(&call);
+    host_deinit(&host);
+}
+
+/* A call with a value in it, in all dialects. */
+static void
+test_value(const char *value, const char *behind, size_t which)
+{
+    const test_dialect_t *dialect;
+    tg_buf_t call;
+    size_t i;
+    int is_slow;
+
+    for (i = 0; i < TEST_COUNT(test_dialects); i++) {
+        dialect = &test_dialects[i];
+        tg_buf_init(&call, tg_alloc_libc());
+        tg_buf_text(&call, dialect->before);
+        tg_buf_text(&call, "\"params\":{\"name\":\"echo\",\"arguments\":{"
+                           "\"text\":\"hi\",\"x\":");
+        tg_buf_text(&call, value);
+        tg_buf_text(&call, "}}}");
+        tg_buf_text(&call, behind);
+
+        for (is_slow = 0; is_slow < 2; is_slow++) {
+            test_message(dialect, tg_buf_view(&call),
+                         which == 0   ? dialect->served
+                         : which == 1 ? dialect->invalid
+                                      : dialect->deep,
+                         is_slow);
+        }
+
+        tg_buf_deinit(&call);
+    }
+}
+
+static void
+test_served(void)
+{
+    static const char *const values[] = {
+        "0",
+        "-0",
+        "1.5e-3",
+        "1E400",
+        "123456789012345678901234567890",
+        "true",
+        "false",
+        "null",
+        "\"\"",
+        "\"\\u0000\\/\\b\\f\\n\\r\\t\"",
+        "\"\\ud800\"",
+        "\"\\uDC00\\uD800\"",
+        "\"\\ud83d\\ude00\"",
+        "\"h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
+        "\"\x7f\"",
+        "\"\xef\xbf\xbf\"",
+        "[]",
+        "{}",
+        "[[],{},[1,[2]]]",
+        "{\"\":{\"\":0}}",
+        "{\"\":1,\"\":2}",
+        "{\"a\":1,\"a\":2,\"\\u0061\":3}",
+        " \t\r1 \t\r",
+        "[ 1 , 2 ]",
+        "{ \"a\" : 1 }",
+    };
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(values); i++) {
+        test_value(values[i], "", 0);
+    }
+
+    test_value("1", " \t\r ", 0);
+}
+
+static void
+test_refused(void)
+{
+    static const char *const values[] = {
+        "",
+        "01",
+        "-",
+        "+1",
+        ".5",
+        "1.",
+        "1e",
+        "1e+",
+        "0x1",
+        "NaN",
+        "Infinity",
+        "True",
+        "nul",
+        "tru",
+        "nulll",
+        "'a'",
+        "\"",
+        "\"\\\"",
+        "\"\\x41\"",
+        "\"\\u12\"",
+        "\"\\u12g4\"",
+        "\"\t\"",
+        "\"\x01\"",
+        "\"\x1f\"",
+        "\"\x80\"",
+        "\"\xc0\xaf\"",
+        "\"\xc1\xbf\"",
+        "\"\xe0\x9f\xbf\"",
+        "\"\xed\xa0\x80\"",
+        "\"\xed\xbf\xbf\"",
+        "\"\xf0\x8f\xbf\xbf\"",
+        "\"\xf4\x90\x80\x80\"",
+        "\"\xf5\x80\x80\x80\"",
+        "\"\xff\"",
+        "\"\xe2\x82\"",
+        "\xc3\xa9",
+        "[1,]",
+        "[,1]",
+        "[1 2]",
+        "[1",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{a:1}",
+        "{1:1}",
+        "[}",
+        "{]",
+        "1 2",
+        "1//",
+        "/**/1",
+        "\v1",
+        "\f1",
+        "1\xc2\xa0",
+    };
+    static const char *const behind[] = {
+        "x", "{}",   "[]", "0",    ",",    "}",
+        "]", "\"\"", "\v", "\x1f", "null", "\xef\xbb\xbf"
+    };
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(values); i++) {
+        test_value(values[i], "", 1);
+    }
+
+    for (i = 0; i < TEST_COUNT(behind); i++) {
+        test_value("1", behind[i], 1);
+    }
+}
+
+/* Three levels are the envelope's own. */
+static void
+test_deep(void)
+{
+    char value[2 * TG_JSON_DEPTH];
+    size_t n;
+
+    for (n = TG_JSON_DEPTH - 4; n <= TG_JSON_DEPTH - 2; n++) {
+        memset(value, '[', n);
+        memset(value + n, ']', n);
+        value[2 * n] = '\0';
+        test_value(value, "", n <= TG_JSON_DEPTH - 3 ? 0 : 2);
+    }
+}
+
+/* A key that decides something, twice: whatever its escapes. */
+static void
+test_twice(void)
+{
+    static const struct {
+        const char *text; /* behind the opening brace of the envelope */
+        const char *params;
+    } rows[] = {
+        { "\"method\":\"x\",", TEST_PARAMS("1") },
+        { "\"m\\u0065thod\":\"x\",", TEST_PARAMS("1") },
+        { "\"params\":{},", TEST_PARAMS("1") },
+        { "", "\"params\":{\"name\":\"a\",\"name\":\"echo\",\"arguments\":{"
+              "\"text\":\"hi\"}}}" },
+        { "", "\"params\":{\"name\":\"echo\",\"\\u006eame\":\"echo\","
+              "\"arguments\":{\"text\":\"hi\"}}}" },
+        { "", "\"params\":{\"name\":\"echo\",\"arguments\":{},\"arguments\":{"
+              "\"text\":\"hi\"}}}" },
+        { "", "\"params\":{\"name\":\"echo\",\"arguments\":0,\"arguments\":{"
+              "\"text\":\"hi\"}}}" },
+    };
+    const test_dialect_t *dialect;
+    tg_buf_t call;
+    size_t i, k;
+
+    for (i = 0; i < TEST_COUNT(test_dialects); i++) {
+        dialect = &test_dialects[i];
+
+        for (k = 0; k < TEST_COUNT(rows); k++) {
+            tg_buf_init(&call, tg_alloc_libc());
+            tg_buf_char(&call, '{');
+            tg_buf_text(&call, rows[k].text);
+            tg_buf_text(&call, dialect->before + 1);
+            tg_buf_text(&call, rows[k].params);
+            test_message(dialect, tg_buf_view(&call), dialect->twice, 0);
+            test_message(dialect, tg_buf_view(&call), dialect->twice, 1);
+            tg_buf_deinit(&call);
+        }
+    }
+}
+
+/* Keys that decide nothing: empty, unknown, twice. */
+static void
+test_others(void)
+{
+    static const char *const texts[] = {
+        "\"\":0,",
+        "\"\":0,\"\":1,",
+        "\"x\":{\"x\":[]},\"x\":null,",
+        "\"metho\":1,\"methods\":2,\"Method\":3,",
+    };
+    const test_dialect_t *dialect;
+    tg_buf_t call;
+    size_t i, k;
+
+    for (i = 0; i < TEST_COUNT(test_dialects); i++) {
+        dialect = &test_dialects[i];
+
+        for (k = 0; k < TEST_COUNT(texts); k++) {
+            tg_buf_init(&call, tg_alloc_libc());
+            tg_buf_char(&call, '{');
+            tg_buf_text(&call, texts[k]);
+            tg_buf_text(&call, dialect->before + 1);
+            tg_buf_text(&call, TEST_PARAMS("1"));
+            test_message(dialect, tg_buf_view(&call), dialect->served, 0);
+            tg_buf_deinit(&call);
+        }
+    }
+}
+
+int
+main(void)
+{
+    CU_TestInfo tests[] = {
+        { "served", test_served }, { "refused", test_refused },
+        { "deep", test_deep },     { "twice", test_twice },
+        { "others", test_others }, CU_TEST_INFO_NULL
+    };
+
+    return help_main("core json wire", tests);
+}
