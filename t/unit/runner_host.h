@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HOST_DEADLINE_MS 30000
+#define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
 
 typedef struct {

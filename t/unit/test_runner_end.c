@@ -111,14 +111,14 @@ test_timeout(void)
     uint64_t from;
 
     from = uv_now(&host.loop);
-    (void) host_send(host_sh(test_tree(), ",\"timeout_ms\":3500"));
+    (void) host_send(host_sh(test_tree(), ",\"timeout_ms\":6000"));
     CU_ASSERT_FATAL(host_until(test_tree_is_up, NULL));
     test_tree_pids(pids);
     CU_ASSERT(host_recv());
-    CU_ASSERT(uv_now(&host.loop) - from >= 3500);
+    CU_ASSERT(uv_now(&host.loop) - from >= 6000);
     CU_ASSERT(host_is("status", "\"failed\""));
     CU_ASSERT(host_is("failure", "\"timeout\""));
-    CU_ASSERT(strstr(host_text("message"), "did not finish within 3.5 s")
+    CU_ASSERT(strstr(host_text("message"), "did not finish within 6 s")
               != NULL);
 
     /* At once, not when all is cleared up. */
@@ -164,14 +164,25 @@ test_obedient(void)
 {
     uint64_t from;
     unsigned id;
+    int i;
 
-    /* Stopped, which must not keep SIGTERM from it. */
-    id = host_send(host_sh("kill -STOP $$; sleep 1000", ""));
-    CU_ASSERT(host.execs.nrunning == 1);
-    from = uv_now(&host.loop);
-    host_cancel(id);
-    CU_ASSERT(host_until(host_no_slot, NULL));
-    CU_ASSERT(uv_now(&host.loop) - from < TG_EXEC_GRACE_MS);
+    /*
+     * Stopped, which must not keep SIGTERM from it.  A machine that is busy
+     * may take so long once, but not each time.
+     */
+    for (i = 0; i < 10; i++) {
+        id = host_send(host_sh("kill -STOP $$; sleep 1000", ""));
+        CU_ASSERT(host.execs.nrunning == 1);
+        from = uv_now(&host.loop);
+        host_cancel(id);
+        CU_ASSERT(host_until(host_no_slot, NULL));
+
+        if (uv_now(&host.loop) - from < TG_EXEC_GRACE_MS) {
+            return;
+        }
+    }
+
+    CU_FAIL("it had to be killed");
 }
 
 /* The main process ends; what it left in its group does not matter to the

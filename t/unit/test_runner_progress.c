@@ -284,12 +284,12 @@ test_spam(void)
 
     id = host_send(host_sh("exec seq -f '{\"progress\":%.0f}' 1 1000000000 "
                            ">&3",
-                           ",\"timeout_ms\":1000,\"max_timeout_ms\":1500"));
+                           ",\"timeout_ms\":3000,\"max_timeout_ms\":4000"));
     n = test_until_answer(id, &last);
-    CU_ASSERT(n > 2 && n <= 1500 / TG_EXEC_PACE_MS + 2);
+    CU_ASSERT(n > 2 && n <= 4000 / TG_EXEC_PACE_MS + 2);
     CU_ASSERT(last < 1000000);
     CU_ASSERT(host_is("failure", "\"timeout\""));
-    CU_ASSERT(strstr(host_text("message"), "did not finish within 1.5 s (it "
+    CU_ASSERT(strstr(host_text("message"), "did not finish within 4 s (it "
                                            "waited 0 ms in the queue and ran ")
               != NULL);
     CU_ASSERT(strstr(host_text("message"), "raise the max of timeout") != NULL);
@@ -310,10 +310,10 @@ test_deadline(void)
     int64_t last;
     unsigned id;
 
-    id = host_send(host_sh("i=0; while [ $i -lt 8 ]; do sleep 0.25; "
+    id = host_send(host_sh("i=0; while [ $i -lt 8 ]; do sleep 0.5; "
                            "i=$((i + 1)); echo '{\"progress\":'$i'}' >&3; "
                            "done; echo ok",
-                           ",\"timeout_ms\":1000"));
+                           ",\"timeout_ms\":3000"));
     (void) test_until_answer(id, &last);
     CU_ASSERT(last == 8);
     CU_ASSERT(host_is_text("stdout", "ok\n"));
@@ -321,11 +321,11 @@ test_deadline(void)
     /* What does not rise is no progress. */
     id = host_send(host_sh("while :; do sleep 0.02; "
                            "echo '{\"progress\":1}' >&3; done",
-                           ",\"timeout_ms\":1000"));
+                           ",\"timeout_ms\":3000"));
     CU_ASSERT(test_until_answer(id, &last) == 1);
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(strstr(host_text("message"),
-                     "tool reported no progress for 1 s (it waited 0 ms in "
+                     "tool reported no progress for 3 s (it waited 0 ms in "
                      "the queue and ran ")
               != NULL);
     CU_ASSERT(host_until(host_no_exec, NULL));
@@ -346,11 +346,11 @@ test_deaf(void)
     unsigned id;
 
     host.is_deaf = 1;
-    id = host_send(host_sh("i=0; while [ $i -lt 24 ]; do sleep 0.1; "
+    id = host_send(host_sh("i=0; while [ $i -lt 24 ]; do sleep 0.2; "
                            "i=$((i + 1)); echo '{\"progress\":'$i'}' >&3; "
                            "done",
-                           ",\"timeout_ms\":1000"));
-    until = uv_now(&host.loop) + 1800;
+                           ",\"timeout_ms\":3000"));
+    until = uv_now(&host.loop) + 4000;
     CU_ASSERT(host_until(test_deaf_is_over, &until));
     CU_ASSERT(host.peer.out.len == 0);
     host.is_deaf = 0;
@@ -372,14 +372,11 @@ test_deaf(void)
 static void
 test_held_open(void)
 {
-    uint64_t from;
     unsigned id;
     int64_t last;
     pid_t pid;
 
-    from = uv_now(&host.loop);
     CU_ASSERT(host_exec(host_sh("sleep 1000 >/dev/null 2>&1 & echo $!", "")));
-    CU_ASSERT(uv_now(&host.loop) - from < 10000);
     pid = atoi(host_text("stdout"));
     CU_ASSERT(pid > 1);
     CU_ASSERT(host_until(host_no_exec, NULL));
@@ -409,7 +406,7 @@ test_none_after(void)
     id = host_send(host_sh("trap 'echo \"{\\\"progress\\\":2}\" >&3; exit' "
                            "TERM; echo '{\"progress\":1}' >&3; "
                            "while :; do sleep 0.05; done",
-                           ",\"timeout_ms\":1500"));
+                           ",\"timeout_ms\":3000"));
     CU_ASSERT(test_until_answer(id, &last) == 1);
     CU_ASSERT(last == 1);
     CU_ASSERT(host_until(host_no_exec, NULL));
