@@ -47,6 +47,7 @@ typedef struct ngx_stream_toolgate_tool_s ngx_stream_toolgate_tool_t;
 typedef struct ngx_stream_toolgate_call_s ngx_stream_toolgate_call_t;
 typedef struct ngx_stream_toolgate_session_s ngx_stream_toolgate_session_t;
 typedef struct ngx_stream_toolgate_runner_s ngx_stream_toolgate_runner_t;
+typedef struct ngx_stream_toolgate_ask_s ngx_stream_toolgate_ask_t;
 
 /*
  * Starts a call: answers it (ngx_stream_toolgate_answer()) or keeps it
@@ -197,6 +198,19 @@ struct ngx_stream_toolgate_session_s {
     unsigned is_broken:1;  /* close at once */
 };
 
+/* A request to the runner.  Memory of whoever asks, for as long. */
+struct ngx_stream_toolgate_ask_s {
+    ngx_stream_toolgate_runner_t *runner; /* NULL: nothing is under way */
+    uint64_t id;
+    void *data; /* of whoever asks */
+
+    /* Nothing is under way any more. */
+    void (*answer)(void *data, const tg_answer_t *answer);
+
+    /* The runner's notification `progress` for it; or NULL. */
+    void (*progress)(void *data, const tg_message_t *message);
+};
+
 /* One call of a tool or method. */
 struct ngx_stream_toolgate_call_s {
     ngx_stream_toolgate_session_t *session;
@@ -206,10 +220,9 @@ struct ngx_stream_toolgate_call_s {
     tg_request_t *request;                  /* NULL once deferred */
     tg_call_t *deferred;                    /* NULL until then */
     ngx_msec_t start;
-    ngx_msec_t queued;                    /* of it, waiting in the runner */
-    ngx_event_t timer;                    /* deferred: the last resort */
-    ngx_stream_toolgate_runner_t *runner; /* exec */
-    uint64_t runner_id;
+    ngx_msec_t queued;                 /* of it, waiting in the runner */
+    ngx_event_t timer;                 /* deferred: the last resort */
+    ngx_stream_toolgate_ask_t program; /* exec */
 };
 
 extern ngx_module_t ngx_stream_toolgate_module;
@@ -386,6 +399,9 @@ void ngx_stream_toolgate_return_handler(ngx_stream_toolgate_call_t *call,
 void ngx_stream_toolgate_exec_handler(ngx_stream_toolgate_call_t *call,
                                       tg_request_t *request);
 
+/* Makes the call's program known as that which will be asked for. */
+void ngx_stream_toolgate_exec_ask(ngx_stream_toolgate_call_t *call);
+
 /* --- runner --- */
 
 /*
@@ -415,21 +431,16 @@ ngx_int_t ngx_stream_toolgate_make_dir(ngx_cycle_t *cycle, ngx_str_t *dir);
 ngx_int_t ngx_stream_toolgate_test_dir(ngx_cycle_t *cycle, ngx_str_t *dir);
 
 /*
- * Sends method `exec` with params, raw JSON; the answer comes through
- * ngx_stream_toolgate_exec_answer().  TG_OK or, when nothing was sent,
- * TG_NOMEM, TG_LIMIT (too large, or too much is waiting).
+ * Sends a request with params, raw JSON.  TG_OK, and the ask's answer comes
+ * later, or, when nothing was sent, TG_NOMEM, TG_LIMIT (too large, or too
+ * much is waiting).
  */
-int ngx_stream_toolgate_runner_exec(ngx_stream_toolgate_runner_t *runner,
-                                    tg_str_t params,
-                                    ngx_stream_toolgate_call_t *call);
-void ngx_stream_toolgate_runner_cancel(ngx_stream_toolgate_runner_t *runner,
-                                       uint64_t id);
+int ngx_stream_toolgate_runner_ask(ngx_stream_toolgate_runner_t *runner,
+                                   tg_str_t method, tg_str_t params,
+                                   ngx_stream_toolgate_ask_t *ask);
 
-void ngx_stream_toolgate_exec_answer(ngx_stream_toolgate_call_t *call,
-                                     const tg_answer_t *answer);
-
-/* The runner's notification `progress`; the call goes on. */
-void ngx_stream_toolgate_exec_progress(ngx_stream_toolgate_call_t *call,
-                                       const tg_message_t *message);
+/* Ends what is under way: its answer is not wanted, or comes elsewhere. */
+void ngx_stream_toolgate_runner_cancel(ngx_stream_toolgate_ask_t *ask);
+void ngx_stream_toolgate_runner_forget(ngx_stream_toolgate_ask_t *ask);
 
 #endif

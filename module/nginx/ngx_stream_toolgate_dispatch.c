@@ -207,10 +207,7 @@ ngx_stream_toolgate_call_free(ngx_stream_toolgate_call_t *call)
         ngx_del_timer(&call->timer);
     }
 
-    if (call->runner != NULL) {
-        ngx_stream_toolgate_runner_cancel(call->runner, call->runner_id);
-    }
-
+    ngx_stream_toolgate_runner_cancel(&call->program);
     ngx_stream_toolgate_pool_put(call->pool);
 }
 

@@ -218,8 +218,10 @@ ngx_stream_toolgate_exec_handler(ngx_stream_toolgate_call_t *call,
         goto done;
     }
 
-    rc = ngx_stream_toolgate_runner_exec(call->session->conf->runner,
-                                         tg_buf_view(&params), call);
+    ngx_stream_toolgate_exec_ask(call);
+    rc = ngx_stream_toolgate_runner_ask(call->session->conf->runner,
+                                        TG_STR("exec"), tg_buf_view(&params),
+                                        &call->program);
 
     if (rc == TG_LIMIT) {
         ngx_stream_toolgate_fail(call, TG_FAILURE_BUSY,
@@ -236,10 +238,11 @@ done:
     tg_buf_deinit(&params);
 }
 
-void
-ngx_stream_toolgate_exec_progress(ngx_stream_toolgate_call_t *call,
-                                  const tg_message_t *message)
+static void
+ngx_stream_toolgate_exec_progress(void *data, const tg_message_t *message)
 {
+    ngx_stream_toolgate_call_t *call = data;
+
     /* It is alive, and so is the runner. */
     ngx_add_timer(&call->timer,
                   call->tool->timeout + NGX_STREAM_TOOLGATE_GRACE);
@@ -430,17 +433,15 @@ ngx_stream_toolgate_exec_outcome(ngx_stream_toolgate_call_t *call,
     return outcome;
 }
 
-void
-ngx_stream_toolgate_exec_answer(ngx_stream_toolgate_call_t *call,
-                                const tg_answer_t *answer)
+static void
+ngx_stream_toolgate_exec_answer(void *data, const tg_answer_t *answer)
 {
+    ngx_stream_toolgate_call_t *call = data;
+
     ngx_stream_toolgate_exit_t ex;
     tg_outcome_t outcome;
     int64_t queued;
     tg_buf_t text;
-
-    /* The runner is done with it: nothing to cancel there. */
-    call->runner = NULL;
 
     if (answer->kind == TG_ANSWER_LOST || answer->kind == TG_ANSWER_NOT_STARTED)
     {
@@ -478,4 +479,12 @@ ngx_stream_toolgate_exec_answer(ngx_stream_toolgate_call_t *call,
 
     ngx_stream_toolgate_answer(call, &outcome);
     tg_buf_deinit(&text);
+}
+
+void
+ngx_stream_toolgate_exec_ask(ngx_stream_toolgate_call_t *call)
+{
+    call->program.data = call;
+    call->program.answer = ngx_stream_toolgate_exec_answer;
+    call->program.progress = ngx_stream_toolgate_exec_progress;
 }

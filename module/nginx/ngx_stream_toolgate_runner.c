@@ -3,14 +3,11 @@
  * call needs it, and made anew when it broke.  Nobody answers there: the
  * runner is started, as a process that outlives this worker.
  */
-#include "nginx/ngx_stream_toolgate.h"
+#include "nginx/ngx_stream_toolgate_runner.h"
 
 #include <spawn.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-/* The protocol's version is in the name: another one is another runner. */
-#define NGX_STREAM_TOOLGATE_SOCKET "runner-1.sock"
 /* max_output of 32 MiB, escaped byte by byte at worst, is rare: a bound. */
 #define NGX_STREAM_TOOLGATE_RUNNER_FRAME 268435456
 /* Calls and bytes that may wait for a runner that does not take them. */
@@ -25,25 +22,6 @@
 /* One that lost the race against a runner on its way out is started again. */
 #define NGX_STREAM_TOOLGATE_RESTART 100
 #define NGX_STREAM_TOOLGATE_RUNNER_READ 65536
-
-struct ngx_stream_toolgate_runner_s {
-    ngx_str_t path;      /* of the program; empty: to be found */
-    ngx_str_t state_dir; /* empty: beside the pid file */
-    struct sockaddr_un sockaddr;
-
-    /* of the worker */
-    ngx_connection_t *connection;
-    tg_caller_t caller;
-    tg_buf_t in;
-    size_t sent;
-    ngx_event_t retry;
-    ngx_msec_t delay;    /* until the next try */
-    ngx_msec_t since;    /* when this row of tries began */
-    ngx_msec_t started;  /* when the runner was started last */
-    unsigned is_ready:1; /* caller and in are there */
-    unsigned is_trying:1;
-    unsigned has_started:1;
-};
 
 extern char **environ;
 
@@ -61,8 +39,11 @@ static void
 ngx_stream_toolgate_runner_answer(void *host, void *tag,
                                   const tg_answer_t *answer)
 {
+    ngx_stream_toolgate_ask_t *ask = tag;
+
     (void) host;
-    ngx_stream_toolgate_exec_answer(tag, answer);
+    ask->runner = NULL;
+    ask->answer(ask->data, answer);
 }
 
 /* `progress`: a program reports how far it is. */
@@ -72,7 +53,7 @@ ngx_stream_toolgate_runner_notification(void *host, tg_str_t method,
 {
     ngx_stream_toolgate_runner_t *runner = host;
 
-    ngx_stream_toolgate_call_t *call;
+    ngx_stream_toolgate_ask_t *ask;
     int64_t id;
 
     if (!tg_json_body_is(method, TG_STR("progress"))
@@ -81,10 +62,10 @@ ngx_stream_toolgate_runner_notification(void *host, tg_str_t method,
         return;
     }
 
-    call = tg_caller_tag(&runner->caller, (uint64_t) id);
+    ask = tg_caller_tag(&runner->caller, (uint64_t) id);
 
-    if (call != NULL) {
-        ngx_stream_toolgate_exec_progress(call, message);
+    if (ask != NULL && ask->progress != NULL) {
+        ask->progress(ask->data, message);
     }
 }
 
@@ -139,9 +120,9 @@ ngx_stream_toolgate_runner_rest(ngx_stream_toolgate_runner_t *runner)
 }
 
 int
-ngx_stream_toolgate_runner_exec(ngx_stream_toolgate_runner_t *runner,
-                                tg_str_t params,
-                                ngx_stream_toolgate_call_t *call)
+ngx_stream_toolgate_runner_ask(ngx_stream_toolgate_runner_t *runner,
+                               tg_str_t method, tg_str_t params,
+                               ngx_stream_toolgate_ask_t *ask)
 {
     int rc;
 
@@ -161,14 +142,13 @@ ngx_stream_toolgate_runner_exec(ngx_stream_toolgate_runner_t *runner,
         return TG_LIMIT;
     }
 
-    rc = tg_caller_request(&runner->caller, TG_STR("exec"), params, call,
-                           &call->runner_id);
+    rc = tg_caller_request(&runner->caller, method, params, ask, &ask->id);
 
     if (rc != TG_OK) {
         return rc;
     }
 
-    call->runner = runner;
+    ask->runner = runner;
 
     if (runner->connection == NULL && !runner->is_trying) {
         runner->is_trying = 1;
@@ -189,13 +169,26 @@ ngx_stream_toolgate_runner_exec(ngx_stream_toolgate_runner_t *runner,
 }
 
 void
-ngx_stream_toolgate_runner_cancel(ngx_stream_toolgate_runner_t *runner,
-                                  uint64_t id)
+ngx_stream_toolgate_runner_cancel(ngx_stream_toolgate_ask_t *ask)
 {
-    if (tg_caller_cancel(&runner->caller, id, 0) == TG_OK
+    ngx_stream_toolgate_runner_t *runner;
+
+    runner = ask->runner;
+    ask->runner = NULL;
+
+    if (runner != NULL && tg_caller_cancel(&runner->caller, ask->id, 0) == TG_OK
         && runner->connection != NULL)
     {
         ngx_post_event(runner->connection->write, &ngx_posted_events);
+    }
+}
+
+void
+ngx_stream_toolgate_runner_forget(ngx_stream_toolgate_ask_t *ask)
+{
+    if (ask->runner != NULL) {
+        (void) tg_caller_forget(&ask->runner->caller, ask->id);
+        ask->runner = NULL;
     }
 }
 
@@ -479,7 +472,7 @@ ngx_stream_toolgate_runner_connect(ngx_stream_toolgate_runner_t *runner)
     runner->delay = ngx_min(runner->delay * 2, NGX_STREAM_TOOLGATE_RETRY_MAX);
 }
 
-static void
+void
 ngx_stream_toolgate_runner_retry(ngx_event_t *ev)
 {
     ngx_stream_toolgate_runner_t *runner;
@@ -489,99 +482,4 @@ ngx_stream_toolgate_runner_retry(ngx_event_t *ev)
     if (runner->is_trying) {
         ngx_stream_toolgate_runner_connect(runner);
     }
-}
-
-/* --- config --- */
-
-ngx_stream_toolgate_runner_t *
-ngx_stream_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path,
-                               ngx_str_t *state_dir)
-{
-    ngx_stream_toolgate_main_conf_t *mcf;
-    ngx_stream_toolgate_runner_t **runners, *runner;
-    ngx_uint_t i;
-
-    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
-    runners = mcf->runners.elts;
-
-    for (i = 0; i < mcf->runners.nelts; i++) {
-        runner = runners[i];
-
-        if (runner->state_dir.len != state_dir->len
-            || ngx_memcmp(runner->state_dir.data, state_dir->data,
-                          state_dir->len)
-                   != 0)
-        {
-            continue;
-        }
-
-        if (runner->path.len != path->len
-            || ngx_memcmp(runner->path.data, path->data, path->len) != 0)
-        {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "servers with the same \"tool_state_dir\" need "
-                               "the same \"tool_runner\"");
-            return NULL;
-        }
-
-        return runner;
-    }
-
-    runner = ngx_pcalloc(cf->pool, sizeof(ngx_stream_toolgate_runner_t));
-    if (runner == NULL) {
-        return NULL;
-    }
-
-    runner->path = *path;
-    runner->state_dir = *state_dir;
-    runner->retry.handler = ngx_stream_toolgate_runner_retry;
-    runner->retry.data = runner;
-    runner->retry.log = &cf->cycle->new_log;
-
-    runners = ngx_array_push(&mcf->runners);
-    if (runners == NULL) {
-        return NULL;
-    }
-
-    *runners = runner;
-
-    return runner;
-}
-
-ngx_int_t
-ngx_stream_toolgate_runner_init_conf(ngx_cycle_t *cycle,
-                                     ngx_stream_toolgate_runner_t *runner)
-{
-    if (ngx_stream_toolgate_runner_paths(cycle, &runner->path,
-                                         &runner->state_dir)
-        != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    /* A default path: what the directive names was checked there. */
-    if (runner->state_dir.len > NGX_STREAM_TOOLGATE_STATE_DIR_MAX) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "\"%V\" is too long for a socket in it; choose a shorter "
-                      "one with \"tool_state_dir\"",
-                      &runner->state_dir);
-        return NGX_ERROR;
-    }
-
-    if (ngx_stream_toolgate_test_dir(cycle, &runner->state_dir) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    runner->sockaddr.sun_family = AF_UNIX;
-    (void) ngx_sprintf((u_char *) runner->sockaddr.sun_path, "%V/%s%Z",
-                       &runner->state_dir, NGX_STREAM_TOOLGATE_SOCKET);
-
-    return NGX_OK;
-}
-
-ngx_int_t
-ngx_stream_toolgate_runner_prepare(ngx_cycle_t *cycle,
-                                   ngx_stream_toolgate_runner_t *runner)
-{
-    return ngx_stream_toolgate_make_dir(cycle, &runner->state_dir);
 }

@@ -1,0 +1,97 @@
+/*
+ * Which runners there are: one a state directory.
+ */
+#include "nginx/ngx_stream_toolgate_runner.h"
+
+ngx_stream_toolgate_runner_t *
+ngx_stream_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path,
+                               ngx_str_t *state_dir)
+{
+    ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_stream_toolgate_runner_t **runners, *runner;
+    ngx_uint_t i;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        runner = runners[i];
+
+        if (runner->state_dir.len != state_dir->len
+            || ngx_memcmp(runner->state_dir.data, state_dir->data,
+                          state_dir->len)
+                   != 0)
+        {
+            continue;
+        }
+
+        if (runner->path.len != path->len
+            || ngx_memcmp(runner->path.data, path->data, path->len) != 0)
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "servers with the same \"tool_state_dir\" need "
+                               "the same \"tool_runner\"");
+            return NULL;
+        }
+
+        return runner;
+    }
+
+    runner = ngx_pcalloc(cf->pool, sizeof(ngx_stream_toolgate_runner_t));
+    if (runner == NULL) {
+        return NULL;
+    }
+
+    runner->path = *path;
+    runner->state_dir = *state_dir;
+    runner->retry.handler = ngx_stream_toolgate_runner_retry;
+    runner->retry.data = runner;
+    runner->retry.log = &cf->cycle->new_log;
+
+    runners = ngx_array_push(&mcf->runners);
+    if (runners == NULL) {
+        return NULL;
+    }
+
+    *runners = runner;
+
+    return runner;
+}
+
+ngx_int_t
+ngx_stream_toolgate_runner_init_conf(ngx_cycle_t *cycle,
+                                     ngx_stream_toolgate_runner_t *runner)
+{
+    if (ngx_stream_toolgate_runner_paths(cycle, &runner->path,
+                                         &runner->state_dir)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    /* A default path: what the directive names was checked there. */
+    if (runner->state_dir.len > NGX_STREAM_TOOLGATE_STATE_DIR_MAX) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"%V\" is too long for a socket in it; choose a shorter "
+                      "one with \"tool_state_dir\"",
+                      &runner->state_dir);
+        return NGX_ERROR;
+    }
+
+    if (ngx_stream_toolgate_test_dir(cycle, &runner->state_dir) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    runner->sockaddr.sun_family = AF_UNIX;
+    (void) ngx_sprintf((u_char *) runner->sockaddr.sun_path, "%V/%s%Z",
+                       &runner->state_dir, NGX_STREAM_TOOLGATE_SOCKET);
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_stream_toolgate_runner_prepare(ngx_cycle_t *cycle,
+                                   ngx_stream_toolgate_runner_t *runner)
+{
+    return ngx_stream_toolgate_make_dir(cycle, &runner->state_dir);
+}
