@@ -30,26 +30,73 @@ lint() {
         perl -c -It/lib "$file" 2>&1 | grep -v ' syntax OK$' && failed=1
     done
 
+    find_nginx
+    with_lock configure_module
     lint_cppcheck || failed=1
+    lint_tidy || failed=1
     lint_globals || failed=1
     [ $failed = 0 ] || die "lint found something"
     say "lint found nothing"
 }
 
-# The NGINX room is left to the compiler: cppcheck would have to see all of
-# NGINX's configured headers to say anything true about it.
-lint_cppcheck() {
-    local room rooms=()
-    for room in core regex uv bridge runner client; do
-        compgen -G "module/$room/*.c" >/dev/null && rooms+=("module/$room")
+# What the NGINX room includes, as NGINX's configure has found it.
+nginx_includes() {
+    local dir
+    for dir in src/core src/event src/event/modules src/os/unix objs \
+        src/stream
+    do
+        say "-I$BUILD/nginx/$dir"
     done
-    [ ${#rooms[@]} != 0 ] || return 0
-    mkdir -p "$BUILD/cppcheck"
+}
+
+cppcheck_rooms() {
+    local name=$1
+    shift
+    mkdir -p "$BUILD/cppcheck/$name"
     cppcheck --quiet --error-exitcode=1 --std=c11 -j "$JOBS" -Imodule \
-        --cppcheck-build-dir="$BUILD/cppcheck" \
+        --cppcheck-build-dir="$BUILD/cppcheck/$name" \
         --enable=warning,portability --inline-suppr \
-        --suppress=missingInclude --suppress=unmatchedSuppression \
-        "${rooms[@]}"
+        --suppress=missingInclude --suppress=unmatchedSuppression "$@"
+}
+
+lint_cppcheck() {
+    local status=0
+    cppcheck_rooms rooms module/{core,regex,uv,bridge,runner,client} \
+        || status=1
+    # One configuration, that of this NGINX: not all that it might have been.
+    # shellcheck disable=SC2046
+    cppcheck_rooms nginx --max-configs=1 --suppress="*:$BUILD/nginx/*" \
+        --suppress="*:$NGINX_SRC/*" $(nginx_includes) module/nginx \
+        || status=1
+    return $status
+}
+
+# What is checked and what not stands in .clang-tidy.  A file that was found
+# clean is looked at again when it, a header or the list has changed.
+tidy_file() {
+    local file=$1 stamp=$BUILD/tidy/$1.ok args=(-std=gnu11 -D_GNU_SOURCE)
+    case $file in
+    module/core/*) args=(-std=c11) ;;
+    # shellcheck disable=SC2207
+    module/nginx/*) args+=($(nginx_includes)) ;;
+    esac
+    if [ "$stamp" -nt "$file" ] && [ "$stamp" -nt .clang-tidy ] \
+        && [ -z "$(find module -name '*.h' -newer "$stamp")" ]
+    then
+        return 0
+    fi
+    mkdir -p "${stamp%/*}"
+    # It counts on stderr what it does not show.
+    clang-tidy --quiet "$file" -- -Imodule "${args[@]}" 2>/dev/null \
+        || return 1
+    touch "$stamp"
+}
+
+lint_tidy() {
+    export BUILD
+    export -f tidy_file nginx_includes say
+    find module -name '*.c' | sort \
+        | xargs -r -P "$JOBS" -n 1 bash -c 'tidy_file "$1"' tidy
 }
 
 # "No globals" is a promise of core that only the object files can show.

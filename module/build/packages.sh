@@ -49,6 +49,7 @@ END
         ;;
     lint)
         command -v clang-format >/dev/null || say clang-format
+        command -v clang-tidy >/dev/null || say clang-tidy
         command -v cppcheck >/dev/null || say cppcheck
         ;;
     esac

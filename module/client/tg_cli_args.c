@@ -197,9 +197,9 @@ tg_cli_args_pairs(char **args, int nargs, tg_str_t schema, tg_buf_t *json)
         }
 
         for (j = 0; j < i; j++) {
-            (void) tg_cli_pair_parse(args[j], &other);
-
-            if (tg_str_eq(pair.key, other.key)) {
+            if (tg_cli_pair_parse(args[j], &other) == TG_CLI_DONE
+                && tg_str_eq(pair.key, other.key))
+            {
                 tg_cli_error("%.*s is given twice", (int) pair.key.len,
                              pair.key.data);
                 return TG_CLI_FAILED;

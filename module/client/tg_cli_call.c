@@ -49,6 +49,8 @@ tg_cli_call_typed(tg_cli_call_t *call)
     tg_str_t list, tool, schema;
     int rc;
 
+    list = TG_STR_NONE;
+    tool = TG_STR_NONE;
     rc = tg_cli_call_list(call, &list);
 
     if (rc != TG_CLI_DONE) {

@@ -33,7 +33,7 @@ tg_cli_list_type(tg_buf_t *out, tg_str_t property)
         }
     }
 
-    if (tg_json_type(type) != TG_JSON_STRING) {
+    if (type.data == NULL || tg_json_type(type) != TG_JSON_STRING) {
         tg_buf_text(out, "VALUE");
         return;
     }

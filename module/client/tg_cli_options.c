@@ -87,7 +87,9 @@ tg_cli_option_set(tg_cli_options_t *options, unsigned flag, const char *value)
         options->file = value;
         break;
     case TG_CLI_TIMEOUT:
-        return tg_cli_option_timeout(options, value);
+        /* Every option that has_value gets one. */
+        return value != NULL ? tg_cli_option_timeout(options, value)
+                             : TG_CLI_FAILED;
     default:
         break;
     }

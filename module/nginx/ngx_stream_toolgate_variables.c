@@ -77,7 +77,9 @@ ngx_stream_toolgate_set_decoded(ngx_stream_session_t *s,
 
     body = tg_json_body(raw);
 
-    if (body.len == 0 || memchr(body.data, '\\', body.len) == NULL) {
+    if (body.data == NULL || body.len == 0
+        || memchr(body.data, '\\', body.len) == NULL)
+    {
         return ngx_stream_toolgate_set_str(v, body);
     }
 
@@ -205,6 +207,7 @@ ngx_stream_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data,
 
     request = ngx_stream_toolgate_request(s);
     note->value = TG_STR_NONE;
+    note->escapes = 0;
 
     if (request == NULL) {
         return;

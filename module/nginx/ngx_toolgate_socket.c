@@ -256,6 +256,7 @@ ngx_toolgate_probe_socket(ngx_cycle_t *cycle, u_char *path)
     ngx_uint_t i;
     ngx_err_t err;
 
+    ngx_memzero(&owner, sizeof(owner));
     err = ngx_toolgate_connect(path, &owner);
 
     for (i = 0; err == 0 && owner.is_leaving && i < NGX_TOOLGATE_LEAVE_TRIES;
