@@ -484,7 +484,6 @@ tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
     int rc;
 
     at = 0;
-    rc = TG_AGAIN;
 
     if (peer->frame.kind == TG_FRAME_AUTO && len != 0) {
         if (data[0] == '\0') {

@@ -165,6 +165,7 @@ tg_schema_build_values(tg_schema_compile_t *compile,
     int rc;
 
     rc = TG_OK;
+    types = 0;
     raw = object->k[TG_SCHEMA_K_TYPE];
 
     if (raw.data != NULL) {
