@@ -211,6 +211,9 @@ struct ngx_stream_toolgate_ask_s {
     void (*progress)(void *data, const tg_message_t *message);
 };
 
+/* Of a program that changes its worker: hexadecimal, hard to guess. */
+#define NGX_STREAM_TOOLGATE_KEY 32
+
 /* One call of a tool or method. */
 struct ngx_stream_toolgate_call_s {
     ngx_stream_toolgate_session_t *session;
@@ -220,9 +223,15 @@ struct ngx_stream_toolgate_call_s {
     tg_request_t *request;                  /* NULL once deferred */
     tg_call_t *deferred;                    /* NULL until then */
     ngx_msec_t start;
-    ngx_msec_t queued;                 /* of it, waiting in the runner */
-    ngx_event_t timer;                 /* deferred: the last resort */
-    ngx_stream_toolgate_ask_t program; /* exec */
+    ngx_msec_t queued;                    /* of it, waiting in the runner */
+    ngx_event_t timer;                    /* deferred: the last resort */
+    ngx_stream_toolgate_ask_t program;    /* exec, or adopt */
+    ngx_stream_toolgate_ask_t release;    /* of the program */
+    ngx_stream_toolgate_runner_t *holder; /* holds it; NULL: it is not held */
+    char key[NGX_STREAM_TOOLGATE_KEY + 1];
+    const tg_entry_t *now; /* carried: what the catalogue has, or NULL */
+    unsigned is_carried:1; /* it began in another worker */
+    unsigned is_kept:1;    /* its program cannot be held: it ends here */
 };
 
 extern ngx_module_t ngx_stream_toolgate_module;
@@ -389,6 +398,14 @@ ngx_int_t ngx_stream_toolgate_defer(ngx_stream_toolgate_call_t *call,
 
 const char *ngx_stream_toolgate_failure_name(tg_failure_t failure);
 
+/* A call that began elsewhere: its pool and what is the same for all. */
+ngx_stream_toolgate_call_t *ngx_stream_toolgate_call_carried(
+    ngx_stream_toolgate_session_t *session, tg_call_t *deferred,
+    ngx_msec_t timeout);
+
+/* A call goes on elsewhere: it is freed, and cancelled nowhere. */
+void ngx_stream_toolgate_call_drop(ngx_stream_toolgate_call_t *call);
+
 /* Frees what the worker keeps for the next call. */
 void ngx_stream_toolgate_dispatch_exit(void);
 
@@ -401,6 +418,12 @@ void ngx_stream_toolgate_exec_handler(ngx_stream_toolgate_call_t *call,
 
 /* Makes the call's program known as that which will be asked for. */
 void ngx_stream_toolgate_exec_ask(ngx_stream_toolgate_call_t *call);
+
+/* --- calls that change their worker --- */
+
+/* Asks for a program that is held under call->key; as runner_ask(). */
+int ngx_stream_toolgate_adopt(ngx_stream_toolgate_runner_t *runner,
+                              ngx_stream_toolgate_call_t *call);
 
 /* --- runner --- */
 
@@ -438,6 +461,12 @@ ngx_int_t ngx_stream_toolgate_test_dir(ngx_cycle_t *cycle, ngx_str_t *dir);
 int ngx_stream_toolgate_runner_ask(ngx_stream_toolgate_runner_t *runner,
                                    tg_str_t method, tg_str_t params,
                                    ngx_stream_toolgate_ask_t *ask);
+
+/* The runner of a directory, of this config or another one; NULL: no memory. */
+ngx_stream_toolgate_runner_t *ngx_stream_toolgate_runner_of(
+    ngx_stream_toolgate_main_conf_t *mcf, tg_str_t dir);
+const ngx_str_t *ngx_stream_toolgate_runner_dir(
+    const ngx_stream_toolgate_runner_t *runner);
 
 /* Ends what is under way: its answer is not wanted, or comes elsewhere. */
 void ngx_stream_toolgate_runner_cancel(ngx_stream_toolgate_ask_t *ask);

@@ -207,8 +207,22 @@ ngx_stream_toolgate_call_free(ngx_stream_toolgate_call_t *call)
         ngx_del_timer(&call->timer);
     }
 
+    ngx_stream_toolgate_runner_forget(&call->release);
+
+    /* What is held must be had to be cancelled. */
+    if (call->holder != NULL) {
+        (void) ngx_stream_toolgate_adopt(call->holder, call);
+    }
+
     ngx_stream_toolgate_runner_cancel(&call->program);
     ngx_stream_toolgate_pool_put(call->pool);
+}
+
+void
+ngx_stream_toolgate_call_drop(ngx_stream_toolgate_call_t *call)
+{
+    call->holder = NULL;
+    ngx_stream_toolgate_call_free(call);
 }
 
 static void
@@ -218,7 +232,7 @@ ngx_stream_toolgate_deliver(ngx_stream_toolgate_call_t *call,
     ngx_stream_toolgate_session_t *session;
 
     session = call->session;
-    session->last_entry = &call->tool->entry;
+    session->last_entry = call->is_carried ? call->now : &call->tool->entry;
     session->last_status = ngx_stream_toolgate_failure_name(outcome->failure);
     session->last_time = ngx_current_msec - call->start;
     session->last_queued = call->queued;
@@ -263,6 +277,17 @@ ngx_stream_toolgate_fail(ngx_stream_toolgate_call_t *call, tg_failure_t failure,
     ngx_stream_toolgate_answer(call, &outcome);
 }
 
+/* Beyond its handler, and not for ever. */
+static void
+ngx_stream_toolgate_keep(ngx_stream_toolgate_call_t *call, ngx_msec_t timeout)
+{
+    call->deferred->host = call;
+    call->timer.handler = ngx_stream_toolgate_last_resort;
+    call->timer.data = call;
+    call->timer.log = call->session->connection->log;
+    ngx_add_timer(&call->timer, timeout);
+}
+
 ngx_int_t
 ngx_stream_toolgate_defer(ngx_stream_toolgate_call_t *call, ngx_msec_t timeout)
 {
@@ -273,15 +298,43 @@ ngx_stream_toolgate_defer(ngx_stream_toolgate_call_t *call, ngx_msec_t timeout)
         return NGX_ERROR;
     }
 
-    call->deferred->host = call;
     call->request = NULL;
-
-    call->timer.handler = ngx_stream_toolgate_last_resort;
-    call->timer.data = call;
-    call->timer.log = call->session->connection->log;
-    ngx_add_timer(&call->timer, timeout);
+    ngx_stream_toolgate_keep(call, timeout);
 
     return NGX_OK;
+}
+
+ngx_stream_toolgate_call_t *
+ngx_stream_toolgate_call_carried(ngx_stream_toolgate_session_t *session,
+                                 tg_call_t *deferred, ngx_msec_t timeout)
+{
+    ngx_stream_toolgate_call_t *call;
+    ngx_pool_t *pool;
+
+    pool = ngx_stream_toolgate_pool_get(session->connection->log);
+
+    if (pool == NULL) {
+        return NULL;
+    }
+
+    call = ngx_pcalloc(pool, sizeof(ngx_stream_toolgate_call_t));
+
+    if (call != NULL) {
+        call->tool = ngx_pcalloc(pool, sizeof(ngx_stream_toolgate_tool_t));
+    }
+
+    if (call == NULL || call->tool == NULL) {
+        ngx_destroy_pool(pool);
+        return NULL;
+    }
+
+    call->session = session;
+    call->pool = pool;
+    call->deferred = deferred;
+    call->is_carried = 1;
+    ngx_stream_toolgate_keep(call, timeout);
+
+    return call;
 }
 
 /* The caller went away or cancelled; the peer frees the rest. */

@@ -61,17 +61,42 @@ ngx_stream_toolgate_leave_wait(ngx_stream_toolgate_session_t *session,
     }
 }
 
+/* Nothing that runs keeps it here: NGX_OK, or NGX_AGAIN. */
+static ngx_int_t
+ngx_stream_toolgate_leave_calls(ngx_stream_toolgate_session_t *session)
+{
+    ngx_msec_t passed;
+
+    passed = ngx_current_msec - session->leaving_since;
+
+    if (session->peer.ncalls != 0 && passed < NGX_STREAM_TOOLGATE_MOVE_GRACE) {
+        ngx_stream_toolgate_leave_wait(session,
+                                       NGX_STREAM_TOOLGATE_MOVE_GRACE - passed);
+        return NGX_AGAIN;
+    }
+
+    return ngx_stream_toolgate_release(session);
+}
+
 ngx_int_t
 ngx_stream_toolgate_go(ngx_stream_toolgate_session_t *session)
 {
-    if (!ngx_stream_toolgate_is_movable(session)
-        || ngx_stream_toolgate_session_taker(session)
-               == NGX_TOOLGATE_TAKER_NONE)
+    ngx_toolgate_taker_t taker;
+
+    taker = ngx_stream_toolgate_is_movable(session)
+                ? ngx_stream_toolgate_session_taker(session)
+                : NGX_TOOLGATE_TAKER_NONE;
+
+    if (taker == NGX_TOOLGATE_TAKER_NONE
+        || (session->is_packed
+            && ngx_current_msec - session->packed_since
+                   >= NGX_STREAM_TOOLGATE_MOVE_TIME))
     {
+        ngx_stream_toolgate_reclaim(session);
         return NGX_DECLINED;
     }
 
-    if (session->peer.ncalls != 0) {
+    if (ngx_stream_toolgate_leave_calls(session) != NGX_OK) {
         return NGX_AGAIN;
     }
 
@@ -80,12 +105,7 @@ ngx_stream_toolgate_go(ngx_stream_toolgate_session_t *session)
         session->packed_since = ngx_current_msec;
     }
 
-    if (ngx_current_msec - session->packed_since
-        >= NGX_STREAM_TOOLGATE_MOVE_TIME) {
-        return NGX_DECLINED;
-    }
-
-    if (ngx_stream_toolgate_session_taker(session) == NGX_TOOLGATE_TAKER_READY
+    if (taker == NGX_TOOLGATE_TAKER_READY
         && ngx_stream_toolgate_move(session) == NGX_DONE)
     {
         return NGX_DONE;

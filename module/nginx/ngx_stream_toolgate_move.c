@@ -7,8 +7,6 @@
  */
 #include "nginx/ngx_stream_toolgate_move.h"
 
-#include "core/tg_peer_state.h"
-
 typedef struct {
     ngx_queue_t queue;
     ngx_toolgate_parcel_t parcel;
@@ -63,7 +61,7 @@ ngx_stream_toolgate_session_taker(const ngx_stream_toolgate_session_t *session)
 
 /* --- packing --- */
 
-static uint64_t
+uint64_t
 ngx_stream_toolgate_time_left(const ngx_event_t *ev)
 {
     ngx_msec_int_t left;
@@ -125,7 +123,8 @@ ngx_stream_toolgate_pack(ngx_stream_toolgate_session_t *session,
 
     buf = parcel->buf;
     peer = &session->peer;
-    rc = tg_peer_save(peer, NULL, &buf[NGX_TOOLGATE_PARCEL_STATE]);
+    rc = tg_peer_save(peer, ngx_stream_toolgate_put_token,
+                      &buf[NGX_TOOLGATE_PARCEL_STATE]);
 
     if (rc != TG_OK) {
         ngx_log_error(NGX_LOG_ERR, session->connection->log, 0,
@@ -215,6 +214,7 @@ ngx_stream_toolgate_drop(ngx_stream_toolgate_session_t *session)
     ngx_pool_t *pool;
 
     c = session->connection;
+    ngx_stream_toolgate_forget_calls(session);
 
 #if (NGX_STAT_STUB)
     (void) ngx_atomic_fetch_add(ngx_stat_active, -1);

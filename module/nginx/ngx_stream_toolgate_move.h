@@ -4,6 +4,7 @@
  *   …_move.c     the old worker: packs one and sends it
  *   …_arrive.c   the new worker: takes one and gives it to NGINX
  *   …_resume.c   and goes on where the old one was
+ *   …_carry.c    both: calls that go along
  */
 #ifndef _NGX_STREAM_TOOLGATE_MOVE_H_INCLUDED_
 #define _NGX_STREAM_TOOLGATE_MOVE_H_INCLUDED_
@@ -11,6 +12,10 @@
 #include "nginx/ngx_stream_toolgate_session.h"
 #include "nginx/ngx_toolgate_parcel.h"
 
+#include "core/tg_peer_state.h"
+
+/* What ends in this time need not be carried. */
+#define NGX_STREAM_TOOLGATE_MOVE_GRACE 20
 /* How long a session waits for a worker that takes it. */
 #define NGX_STREAM_TOOLGATE_MOVE_TIME 10000
 /* Between two looks whether one does. */
@@ -29,6 +34,25 @@ ngx_toolgate_taker_t ngx_stream_toolgate_session_taker(
  * gone, or NGX_AGAIN.
  */
 ngx_int_t ngx_stream_toolgate_move(ngx_stream_toolgate_session_t *session);
+
+/*
+ * Has the runner hold the programs of all calls: NGX_OK: it does; NGX_AGAIN:
+ * the session runs again when that has changed.
+ */
+ngx_int_t ngx_stream_toolgate_release(ngx_stream_toolgate_session_t *session);
+
+/* Nobody takes the session after all: its programs come back. */
+void ngx_stream_toolgate_reclaim(ngx_stream_toolgate_session_t *session);
+
+/* As tg_peer_save() and tg_peer_load() want it; between both, all calls go. */
+void ngx_stream_toolgate_put_token(void *host, const tg_call_t *deferred,
+                                   tg_buf_t *out);
+void ngx_stream_toolgate_forget_calls(ngx_stream_toolgate_session_t *session);
+void ngx_stream_toolgate_resume_call(void *host, tg_call_t *deferred,
+                                     const tg_entry_t *now, tg_str_t bytes);
+
+/* ms until the timer fires, 1 at least; 0: it is not set. */
+uint64_t ngx_stream_toolgate_time_left(const ngx_event_t *ev);
 
 /* Says how many were moved, and lets the last ones go. */
 void ngx_stream_toolgate_move_exit(ngx_cycle_t *cycle);

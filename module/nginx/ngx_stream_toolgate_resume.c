@@ -3,8 +3,6 @@
  */
 #include "nginx/ngx_stream_toolgate_move.h"
 
-#include "core/tg_peer_state.h"
-
 /* What an access log says of the last call. */
 static void
 ngx_stream_toolgate_resume_last(ngx_stream_toolgate_session_t *session,
@@ -100,11 +98,15 @@ ngx_stream_toolgate_resume(ngx_stream_toolgate_session_t *session,
     tg_buf_str(&session->in, parcel->part[NGX_TOOLGATE_PARCEL_IN]);
     tg_buf_str(&session->peer.out, parcel->part[NGX_TOOLGATE_PARCEL_OUT]);
 
+    /* Calls that cannot be carried are answered from within. */
+    session->is_running = 1;
     rc = tg_buf_failed(&session->in) || tg_buf_failed(&session->peer.out)
              ? TG_NOMEM
              : tg_peer_load(&session->peer,
-                            parcel->part[NGX_TOOLGATE_PARCEL_STATE], NULL,
-                            &has_changed);
+                            parcel->part[NGX_TOOLGATE_PARCEL_STATE],
+                            ngx_stream_toolgate_resume_call, &has_changed);
+
+    session->is_running = 0;
 
     if (rc != TG_OK) {
         ngx_log_error(NGX_LOG_ERR, session->connection->log, 0,

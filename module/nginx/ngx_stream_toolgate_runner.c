@@ -459,6 +459,11 @@ ngx_stream_toolgate_runner_connect(ngx_stream_toolgate_runner_t *runner)
         return;
     }
 
+    if ((err == NGX_ENOENT || err == NGX_ECONNREFUSED) && runner->is_foreign) {
+        ngx_stream_toolgate_runner_lose(runner);
+        return;
+    }
+
     if ((err == NGX_ENOENT || err == NGX_ECONNREFUSED)
         && (!runner->has_started
             || ngx_current_msec - runner->started > NGX_STREAM_TOOLGATE_RESTART)

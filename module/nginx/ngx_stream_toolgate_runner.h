@@ -31,6 +31,7 @@ struct ngx_stream_toolgate_runner_s {
     unsigned is_ready:1; /* caller and in are there */
     unsigned is_trying:1;
     unsigned has_started:1;
+    unsigned is_foreign:1; /* of another config: not started by this one */
 };
 
 /* The handler of the timer between two tries. */

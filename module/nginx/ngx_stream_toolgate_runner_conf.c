@@ -58,6 +58,63 @@ ngx_stream_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path,
     return runner;
 }
 
+const ngx_str_t *
+ngx_stream_toolgate_runner_dir(const ngx_stream_toolgate_runner_t *runner)
+{
+    return &runner->state_dir;
+}
+
+static void
+ngx_stream_toolgate_runner_address(ngx_stream_toolgate_runner_t *runner)
+{
+    runner->sockaddr.sun_family = AF_UNIX;
+    (void) ngx_sprintf((u_char *) runner->sockaddr.sun_path, "%V/%s%Z",
+                       &runner->state_dir, NGX_STREAM_TOOLGATE_SOCKET);
+}
+
+ngx_stream_toolgate_runner_t *
+ngx_stream_toolgate_runner_of(ngx_stream_toolgate_main_conf_t *mcf,
+                              tg_str_t dir)
+{
+    ngx_stream_toolgate_runner_t **runners, *runner;
+    ngx_uint_t i;
+
+    if (dir.len > NGX_STREAM_TOOLGATE_STATE_DIR_MAX) {
+        return NULL;
+    }
+
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        if (runners[i]->state_dir.len == dir.len
+            && ngx_memcmp(runners[i]->state_dir.data, dir.data, dir.len) == 0)
+        {
+            return runners[i];
+        }
+    }
+
+    runner = ngx_pcalloc(ngx_cycle->pool,
+                         sizeof(ngx_stream_toolgate_runner_t) + dir.len);
+    runners = runner != NULL ? ngx_array_push(&mcf->runners) : NULL;
+
+    if (runners == NULL) {
+        return NULL;
+    }
+
+    *runners = runner;
+    runner->is_foreign = 1;
+    runner->path.data = (u_char *) "";
+    runner->state_dir.data = (u_char *) (runner + 1);
+    runner->state_dir.len = dir.len;
+    ngx_memcpy(runner->state_dir.data, dir.data, dir.len);
+    runner->retry.handler = ngx_stream_toolgate_runner_retry;
+    runner->retry.data = runner;
+    runner->retry.log = ngx_cycle->log;
+    ngx_stream_toolgate_runner_address(runner);
+
+    return runner;
+}
+
 ngx_int_t
 ngx_stream_toolgate_runner_init_conf(ngx_cycle_t *cycle,
                                      ngx_stream_toolgate_runner_t *runner)
@@ -82,9 +139,7 @@ ngx_stream_toolgate_runner_init_conf(ngx_cycle_t *cycle,
         return NGX_ERROR;
     }
 
-    runner->sockaddr.sun_family = AF_UNIX;
-    (void) ngx_sprintf((u_char *) runner->sockaddr.sun_path, "%V/%s%Z",
-                       &runner->state_dir, NGX_STREAM_TOOLGATE_SOCKET);
+    ngx_stream_toolgate_runner_address(runner);
 
     return NGX_OK;
 }

@@ -104,6 +104,11 @@ is text_of($client{relay}->recv_json), 'new', 'relay: goes on';
 
 # --- calls in flight ------------------------------------------------------
 
+# They are held while their sessions move; others of the client go on.
+wait_for(sub { !grep { is_alive($_) } @old }, 10, 'the old workers to go');
+pass 'the old workers are gone';
+is text_of($client{busy}->call_tool('who')), 'new', 'busy: calls the new one';
+is text_of($client{busy_rpc}->call_tool('who')), 'new', 'busy_rpc: so does it';
 let_go(1);
 is text_of($client{busy}->reply($id)), "old\n", 'a call ends with the old one';
 let_go(2);
@@ -119,9 +124,6 @@ is text_of($last{4}), "old\n", 'in relay';
 is $last{told}{method}, $changed, 'which is told of other tools';
 let_go('');
 is $client{busy_rpc}->reply($method)->{result}, "old\n", 'of a method';
-is text_of($client{busy_rpc}->call_tool('who')), 'new', 'then it goes on';
-wait_for(sub { !grep { is_alive($_) } @old }, 10, 'the old workers to go');
-pass 'the old workers are gone';
 is text_of($new->call_tool('who')), 'new', 'the new client stays';
 ok $client{$_}->is_silent(0), "$_: nothing else is said"
     for sort keys %client;
