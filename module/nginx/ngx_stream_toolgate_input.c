@@ -141,6 +141,10 @@ static void
 ngx_stream_toolgate_append(ngx_stream_toolgate_session_t *session,
                            const u_char *data, size_t len)
 {
+    if (len >= NGX_STREAM_TOOLGATE_DIRECT) {
+        ngx_stream_toolgate_block_get(&session->in, SIZE_MAX);
+    }
+
     tg_buf_put(&session->in, (const char *) data, len);
 
     if (tg_buf_failed(&session->in)) {

@@ -13,12 +13,16 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* Descriptors whose registration at epoll is remembered. */
@@ -51,6 +55,9 @@ typedef struct {
     int32_t call[TG_FAULT_KINDS];  /* this call fails */
     int32_t count[TG_FAULT_KINDS]; /* and so many behind it */
     int32_t error[TG_FAULT_KINDS]; /* with this errno */
+    int32_t allocs_made;           /* what was called, failing or not */
+    int32_t made[TG_FAULT_KINDS];
+    int32_t others_made; /* system calls that no call of a tool needs */
 } tg_faults_t;
 
 typedef struct {
@@ -123,9 +130,13 @@ tg_is_due(volatile int32_t *call, volatile int32_t *count)
 static int
 tg_fails(int kind)
 {
-    if (!tg_is_concerned()
-        || !tg_is_due(&tg_faults->call[kind], &tg_faults->count[kind]))
-    {
+    if (!tg_is_concerned()) {
+        return 0;
+    }
+
+    tg_faults->made[kind]++;
+
+    if (!tg_is_due(&tg_faults->call[kind], &tg_faults->count[kind])) {
         return 0;
     }
 
@@ -188,8 +199,13 @@ tg_find(const char *name)
 static int
 tg_alloc_fails(void)
 {
-    return tg_is_concerned()
-           && tg_is_due(&tg_faults->alloc, &tg_faults->allocs);
+    if (!tg_is_concerned()) {
+        return 0;
+    }
+
+    tg_faults->allocs_made++;
+
+    return tg_is_due(&tg_faults->alloc, &tg_faults->allocs);
 }
 
 static void
@@ -494,4 +510,80 @@ posix_spawn(pid_t *pid, const char *path,
     return tg_fails(TG_FAULT_SPAWN)
                ? errno
                : next(pid, path, actions, attr, argv, envp);
+}
+
+/* --- what is only counted --- */
+
+static void
+tg_other(void)
+{
+    if (tg_is_concerned()) {
+        tg_faults->others_made++;
+    }
+}
+
+int
+poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+    TG_NEXT(poll)
+
+    tg_other();
+
+    return next(fds, n, timeout);
+}
+
+int
+ioctl(int fd, unsigned long request, ...)
+{
+    va_list args;
+    void *arg;
+
+    TG_NEXT(ioctl)
+
+    tg_other();
+    va_start(args, request);
+    arg = va_arg(args, void *);
+    va_end(args);
+
+    return next(fd, request, arg);
+}
+
+ssize_t
+readv(int fd, const struct iovec *vec, int n)
+{
+    TG_NEXT(readv)
+
+    tg_other();
+
+    return next(fd, vec, n);
+}
+
+ssize_t
+writev(int fd, const struct iovec *vec, int n)
+{
+    TG_NEXT(writev)
+
+    tg_other();
+
+    return next(fd, vec, n);
+}
+
+ssize_t
+read(int fd, void *buf, size_t size)
+{
+    TG_NEXT(read)
+
+    tg_other();
+
+    return next(fd, buf, size);
+}
+
+ssize_t
+write(int fd, const void *buf, size_t size)
+{
+    TG_NEXT(write)
+
+    tg_other();
+
+    return next(fd, buf, size);
 }

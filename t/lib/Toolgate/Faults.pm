@@ -21,6 +21,9 @@ my @fields = (
     (map {"$_.call"} @kinds),
     (map {"$_.count"} @kinds),
     (map {"$_.error"} @kinds),
+    'allocs_made',
+    (map {"$_.made"} @kinds),
+    'others_made',
 );
 my %at = map { $fields[$_] => $_ * 4 } 0 .. $#fields;
 
@@ -80,11 +83,18 @@ sub calm {
     my ($self, $pid) = @_;
     $self->set(pid => 0);
     $self->set($_ => 0)
-        for grep { !/^(?:pid|failed|live)$/ } @fields;
+        for grep { !/^(?:pid|failed|live|\w+_made|\w+\.made)$/ } @fields;
     $self->set(pid => $pid) if $pid;
 }
 
 sub failed { return $_[0]->get('failed') }
+# What the process has called so far, failing or not: allocs, others (system
+# calls that no call of a tool needs) or one of the kinds.
+sub made {
+    my ($self, $what) = @_;
+    return $self->get($at{"$what.made"} ? "$what.made" : "${what}_made");
+}
+
 sub live { return $_[0]->get('live') }
 
 1;
