@@ -268,7 +268,11 @@ ngx_stream_toolgate_pump(ngx_stream_toolgate_session_t *session)
         }
 
         if (rc == TG_LIMIT) {
-            if (session->peer.out.len - session->sent <= TG_PEER_BACKLOG
+            /*
+             * By the peer's measure, with what was sent: whoever is stopped
+             * for its output must be looked at again when that has gone.
+             */
+            if (session->peer.out.len <= TG_PEER_BACKLOG
                 || ngx_stream_toolgate_flush(session) != NGX_OK
                 || ngx_stream_toolgate_turn_is_over(session))
             {

@@ -46,12 +46,10 @@ ngx_stream_toolgate_flush(ngx_stream_toolgate_session_t *session)
 
     while (session->sent < out->len) {
 
-        if (!c->write->ready) {
-            return NGX_AGAIN;
-        }
-
-        n = c->send(c, (u_char *) out->data + session->sent,
-                    out->len - session->sent);
+        /* After a short write NGINX knows that there is no more room. */
+        n = c->write->ready ? c->send(c, (u_char *) out->data + session->sent,
+                                      out->len - session->sent)
+                            : NGX_AGAIN;
 
         if (n == NGX_ERROR) {
             return NGX_ERROR;
