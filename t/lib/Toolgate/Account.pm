@@ -42,6 +42,16 @@ sub raise_floor {
     $self->{floor} = $generation;
 }
 
+# An older generation serves again, also what was sent before.
+sub lower_floor {
+    my ($self, $generation) = @_;
+    $self->{floor} = $generation;
+    for my $call (values %{ $self->{open} }) {
+        $call->{floor} = $generation
+            if defined $call->{floor} && $call->{floor} > $generation;
+    }
+}
+
 # What is given back besides the generation and the key: text.  A tool that
 # only one generation has: only.  A call that never ends: endless.
 sub asked {

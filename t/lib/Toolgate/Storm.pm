@@ -40,7 +40,8 @@ printf %s "$2"
 END
 
 # Options: seed, lossy (connections may be lost), plant (a function that may
-# change the events of a client before the account sees them).
+# change the events of a client before the account sees them), told (a
+# function that learns of each worker that was told to go, at once).
 sub new {
     my ($class, $tg, %option) = @_;
     my $seed = $option{seed} // $ENV{TOOLGATE_STORM_SEED} // int rand 1 << 31;
@@ -51,6 +52,7 @@ sub new {
         seed       => $seed,
         lossy      => $option{lossy},
         plant      => $option{plant},
+        on_told    => $option{told},
         account    => Toolgate::Account->new,
         clients    => [],
         serial     => 0,
@@ -75,6 +77,7 @@ sub generation { return $_[0]{generation} }
 sub clients { return @{ $_[0]{clients} } }
 sub faults { return $_[0]{account}->faults }
 sub oldest { return $_[0]{oldest} }
+sub joined { return $_[0]{serial} }
 
 # --- the config -----------------------------------------------------------
 
@@ -102,13 +105,13 @@ sub body {
 
 # --- the clients ----------------------------------------------------------
 
-# Starts NGINX and so many clients; returns when all are ready.
+# Starts NGINX and so many clients; returns when all are ready.  Options are
+# those of conf(), and running: it has been started.
 sub start {
     my ($self, $count, %option) = @_;
     my $tg = $self->{tg};
-    if (!$tg->master_pid) {
-        $tg->conf($self->body(0), %option)->start;
-    }
+    $tg->conf($self->body(0), %option)->start
+        if !$tg->master_pid && !delete $option{running};
     $self->until(sub { $self->newest >= $tg->{expected} }, 'the workers');
     $self->join_in for 1 .. $count;
     $self->until(sub { !grep { !$_->tongue->is_ready } $self->clients },
@@ -152,10 +155,28 @@ sub until {
     my $deadline = time + PATIENCE;
     while (!$condition->()) {
         if (time > $deadline) {
-            croak join "\n", "waited too long for $what", $self->faults;
+            croak join "\n", "waited too long for $what", $self->faults,
+                $self->state;
         }
         $self->turn;
     }
+}
+
+# What everybody waits for, when it takes too long.
+sub state {
+    my ($self) = @_;
+    my %open = map { $_ => 1 } $self->{account}->open;
+    my @lines = map {
+        my $client = $_;
+        my $name = $client->name;
+        my @keys = grep {/^$name\./} sort keys %open;
+        @keys ? $client->state . ": @keys" : ();
+    } $self->clients;
+    my $workers = $self->{workers};
+    return @lines, map {
+        "worker $_ of generation $workers->{$_}"
+            . ($self->{told}{$_} ? ', leaving' : '')
+    } sort { $a <=> $b } keys %$workers;
 }
 
 # Serves the clients for a while.
@@ -210,6 +231,7 @@ sub follow {
             $self->{born} = $self->{generation};
         } elsif ($line =~ /(\d+)#\d+: gracefully shutting down/) {
             $self->{told}{$1} = 1;
+            $self->{on_told}->($self, $1) if $self->{on_told};
         } elsif ($line =~ /worker process (\d+) exited/) {
             delete $self->{workers}{$1};
             delete $self->{told}{$1};
@@ -221,11 +243,19 @@ sub follow {
     $self->{old} = keys %old;
 }
 
+# The workers of the newest generation.
+sub newest_pids {
+    my ($self) = @_;
+    return sort { $a <=> $b } grep {
+        $self->{workers}{$_} == $self->{generation}
+    } keys %{ $self->{workers} };
+}
+
 # How many workers of the newest generation there are.
 sub newest {
     my ($self) = @_;
-    return scalar grep { $_ == $self->{generation} }
-        values %{ $self->{workers} };
+    my @pids = $self->newest_pids;
+    return scalar @pids;
 }
 
 # Does any older worker still read?
@@ -265,6 +295,26 @@ sub serves {
     $_->has_news for $self->clients;
 }
 
+# The workers that start from now on, of whatever master, are of this
+# generation.
+sub comes {
+    my ($self, $n) = @_;
+    $self->{account}->raise_top($n);
+    $self->{generation} = $self->{born} = $n;
+}
+
+# Likewise, of one that was there before, beside the newest; and then alone.
+sub returns {
+    my ($self, $n) = @_;
+    $self->{account}->lower_floor($n);
+    $self->{generation} = $self->{born} = $n;
+}
+
+sub only {
+    my ($self, $n) = @_;
+    $self->{account}->raise_top($n);
+}
+
 # A config that does not load: nothing changes.
 sub refused {
     my ($self) = @_;
@@ -289,7 +339,7 @@ sub floor_time { return @{ $_[0]{floor_time} } }
 sub calm {
     my ($self) = @_;
     my $account = $self->{account};
-    $_->calm for $self->clients;
+    $self->{calm} = 1;
     $self->until(sub { !$account->open }, 'all to be answered');
     $_->ask_last for $self->clients;
     $self->until(sub { !$account->open }, 'the last answers');
@@ -300,6 +350,9 @@ sub calm {
     $self->until(sub { !$self->{old} }, 'old workers to go');
     return $self;
 }
+
+sub is_calm { return $_[0]{calm} }
+sub resume { $_[0]{calm} = 0 }
 
 # Hangs up.
 sub leave {

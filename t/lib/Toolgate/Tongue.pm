@@ -77,6 +77,14 @@ sub room {
 
 sub close { close $_[0]{socket} }
 
+# What is under way, for people.
+sub state {
+    my ($self) = @_;
+    return ($self->{ready} ? '' : 'not ready, ')
+        . scalar(@{ $self->{out} }) . " to send, $self->{done} bytes sent, "
+        . length($self->{in}) . ' bytes heard';
+}
+
 # --- what it says ---------------------------------------------------------
 
 sub greet {

@@ -54,6 +54,13 @@ sub may_read { return $_[0]{role} ne 'deaf' || $_[0]{ears} }
 # The generation of the list that it was shown last, if it ever asked.
 sub knows { return $_[0]{knows} }
 
+sub state {
+    my ($self) = @_;
+    my $tongue = $self->{tongue};
+    my $name = join ' ', $self->name, $tongue->kind, $self->{role};
+    return "$name, " . $tongue->state;
+}
+
 # Whoever sends in pieces sends one with each look.
 sub may_send {
     my ($self) = @_;
@@ -116,13 +123,11 @@ sub act {
     $self->{due} = $now + $self->{pace} * (0.5 + rand);
     $self->{ears} = $self->{mouth} = 1;
     return if !$self->{tongue}->is_ready;
-    if ($self->{hangs}) {
-        for my $key (keys %{ $self->{hangs} }) {
-            $self->cancel($key)
-                if $self->{calm} || $self->{hangs}{$key} <= $now;
-        }
+    my $is_calm = $self->{storm}->is_calm;
+    for my $key (keys %{ $self->{hangs} }) {
+        $self->cancel($key) if $is_calm || $self->{hangs}{$key} <= $now;
     }
-    return if $self->{calm};
+    return if $is_calm;
     # The first list is asked for; later ones when it is told.
     $self->list if !$self->{listed}++ && $self->{tongue}->can_list;
     return if $self->{role} eq 'idle';
@@ -205,7 +210,8 @@ sub act_asks {
 sub has_news {
     my ($self) = @_;
     $self->{stale} = 1;
-    $self->ask('gen') if $self->{role} eq 'idle' && !$self->{calm};
+    $self->ask('gen')
+        if $self->{role} eq 'idle' && !$self->{storm}->is_calm;
 }
 
 # Answered by the newest for the first time, who asks often enough to tell.
@@ -217,8 +223,6 @@ sub is_fresh {
     $self->{stale} = 0;
     $self->{storm}->note_fresh(time - $since);
 }
-
-sub calm { $_[0]{calm} = 1 }
 
 sub ask_last { $_[0]->ask('gen') }
 

@@ -1,0 +1,39 @@
+package Toolgate::Move;
+
+# Reloads after which every session is with a new worker.
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+
+use Toolgate::Util;
+
+our @EXPORT = qw(connections move old_gone);
+
+# Reloads as $tg->reload() does; returns when the old workers have gone.
+sub move {
+    my ($tg, $body, %option) = @_;
+    my @old = $tg->worker_pids;
+    $tg->reload($body, signal => 'HUP', %option);
+    old_gone($tg, @old);
+}
+
+sub old_gone {
+    my ($tg, @old) = @_;
+    wait_for(
+        sub {
+            my %now = map { $_ => 1 } $tg->worker_pids(all => 1);
+            return !grep { $now{$_} } @old;
+        },
+        20,
+        'the old workers to go');
+}
+
+# How many connections were ever made, as far as the log says now.
+sub connections {
+    my ($tg) = @_;
+    return scalar(() = $tg->log =~ /client unix: connected to/g);
+}
+
+1;
