@@ -9,7 +9,7 @@ use Exporter qw(import);
 
 use Toolgate::Util;
 
-our @EXPORT = qw(connections move old_gone);
+our @EXPORT = qw(move old_gone sockets);
 
 # Reloads as $tg->reload() does; returns when the old workers have gone.
 sub move {
@@ -30,10 +30,12 @@ sub old_gone {
         'the old workers to go');
 }
 
-# How many connections were ever made, as far as the log says now.
-sub connections {
-    my ($tg) = @_;
-    return scalar(() = $tg->log =~ /client unix: connected to/g);
+# The sockets that a process has open: the same ones as long as it does not
+# connect anew.
+sub sockets {
+    my ($pid) = @_;
+    return join ' ', sort grep {/^socket:/}
+        map { readlink($_) // '' } glob "/proc/$pid/fd/*";
 }
 
 1;
