@@ -387,6 +387,7 @@ int
 tg_uri_put_decoded(tg_buf_t *out, tg_str_t text)
 {
     size_t i, start;
+    tg_str_t all;
     int high;
 
     start = out->len;
@@ -405,9 +406,11 @@ tg_uri_put_decoded(tg_buf_t *out, tg_str_t text)
         i += 2;
     }
 
+    all = tg_buf_view(out);
+
     return tg_buf_failed(out)
                    || tg_utf8_is_valid(
-                       tg_str(out->data + start, out->len - start))
+                       tg_str(all.data + start, all.len - start))
                ? TG_OK
                : TG_BAD;
 }

@@ -124,6 +124,7 @@ test_decoded(void)
     tg_buf_t out;
 
     tg_buf_init(&out, tg_alloc_libc());
+    CU_ASSERT_EQUAL(tg_uri_put_decoded(&out, TG_STR("")), TG_OK);
     CU_ASSERT_EQUAL(tg_uri_put_decoded(&out, TG_STR("%24a%C3%a9%2525")), TG_OK);
     HELP_EQ(tg_buf_view(&out), "$aé%25");
     CU_ASSERT_EQUAL(tg_uri_put_decoded(&out, TG_STR("%FF")), TG_BAD);
