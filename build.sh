@@ -34,12 +34,18 @@ usage: ./build.sh COMMAND
   bench [speed|...]...
                measure Toolgate against a raw echo and print the table of
                docs/performance.md; names choose rows of it
+  fuzz [SECONDS] [TARGET...]
+               look for inputs that break something (clang, libFuzzer), for 60
+               seconds a target; targets are t/fuzz/fuzz_TARGET.c
   lint         check layering, formatting, source lists and scripts
   install      copy what was built to DESTDIR and PREFIX (/usr/local), the
                module to MODULES_DIR (PREFIX/lib/nginx/modules)
   clean        remove build/
   help         this text
 
+  fuzz-merge [TARGET...]
+               take what fuzzing found interesting into t/fuzz, as few files
+               as do
   format       apply .clang-format to the C sources
   sources      write the source lists in `config` anew from the folders
 
@@ -54,7 +60,7 @@ environment:
 END
 }
 
-for part in packages nginx tests lint run; do
+for part in packages nginx tests fuzz lint run; do
     . "module/build/$part.sh"
 done
 
@@ -138,6 +144,8 @@ bench)
     build
     TOOLGATE_BUILD=$BUILD perl -It/lib t/bench/bench.pl "$@"
     ;;
+fuzz) fuzz "$@" ;;
+fuzz-merge) fuzz_merge "$@" ;;
 lint) lint ;;
 format) format ;;
 sources) perl t/lint/sources.pl --write ;;

@@ -9,7 +9,7 @@ nginx_has_dynamic_stream() {
     return 1
 }
 
-# Prints the packages that are missing for: build, test or lint.
+# Prints the packages that are missing for: build, test, fuzz or lint.
 missing_for() {
     local header package
     command -v "$CC" >/dev/null || say gcc
@@ -46,6 +46,10 @@ END
         command -v prove >/dev/null || say perl
         command -v node >/dev/null || say nodejs
         command -v npm >/dev/null || say npm
+        ;;
+    fuzz)
+        # Where clang is but libFuzzer is not, its version is in the name.
+        fuzz_find_clang || say "clang libclang-rt-$(fuzz_clang_version)-dev"
         ;;
     lint)
         command -v clang-format >/dev/null || say clang-format

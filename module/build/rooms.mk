@@ -1,13 +1,18 @@
 # The companions, libcore.a and the unit tests.  ./build.sh drives it; the
 # NGINX module itself is built by NGINX's own makefile from `config`.
 #
-#   make -f module/build/rooms.mk B=build [SAN=1] all|unit
+#   make -f module/build/rooms.mk B=build [SAN=1] all|unit|replay
+#   make -f module/build/rooms.mk B=build/fuzz FUZZ=1 CC=clang replay
+#
+# The second builds the fuzz targets for libFuzzer; else they are programs
+# that replay their corpora.
 #
 # A room is a folder below module/; all its *.c belong to it.  A program whose
 # main file is not there (yet) is left out.
 
 B ?= build
 SAN ?=
+FUZZ ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -20,6 +25,10 @@ ifeq ($(SAN),1)
 OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 LDOPT := -fsanitize=address,undefined
+else ifeq ($(FUZZ),1)
+OPT := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
+	-fsanitize=fuzzer-no-link,address,undefined
+LDOPT := -fsanitize=fuzzer,address,undefined
 else
 HARDEN := $(shell sh module/build/hardening.sh '$(CC)' cc)
 OPT := -O2 -g $(HARDEN) -ffunction-sections -fdata-sections
@@ -45,6 +54,7 @@ PCRE_LIBS := $(call archive,libpcre2-8.a,-lpcre2-8)
 CUNIT_LIBS := -lcunit
 LIBS := $(UV_LIBS) $(JSON_LIBS) $(PCRE_LIBS)
 
+comma := ,
 src = $(sort $(wildcard module/$(1)/*.c))
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 # The objects of a room without its main: what unit tests link.
@@ -76,12 +86,18 @@ BENCH := $(patsubst t/bench/%_main.c,$(B)/bench/%, \
 FAULTS := $(patsubst t/faults/%.c,$(B)/faults/%.so, \
 	$(sort $(wildcard t/faults/*.c)))
 
-.PHONY: all unit
+FUZZ_TARGETS := $(patsubst t/fuzz/fuzz_%.c,%, \
+	$(sort $(wildcard t/fuzz/fuzz_*.c)))
+FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
+	t/fuzz/bridge_%.c $(if $(FUZZ),t/fuzz/replay.c),$(wildcard t/fuzz/*.c))))
+
+.PHONY: all unit replay
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(if $(call src,core),$(CORE)) $(PROGS) $(BENCH) $(FAULTS)
 unit: $(TESTS)
+replay: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
 
 # Two stamps, written only when their text changes: objects depend on the
 # flags, links on the list of sources (so that a deleted file leaves too).
@@ -92,7 +108,7 @@ endef
 FLAGS_TEXT := $(CC) $(TG_CFLAGS) $(STD_core) $(STD) $(TG_LDFLAGS) $(LIBS)
 $(call stamp,flags.stamp,$(subst ','\'',$(FLAGS_TEXT)))
 $(call stamp,sources.stamp,$(sort $(wildcard module/*/*.c t/unit/*.c \
-	t/bench/*.c)))
+	t/bench/*.c t/fuzz/*.c)))
 
 $(B)/obj/module/core/%.o: module/core/%.c $(B)/flags.stamp
 	@mkdir -p $(@D)
@@ -144,5 +160,29 @@ $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
 		$(PCRE_LIBS)))
 endef
 $(foreach t,$(notdir $(TESTS)),$(eval $(call test_rule,$(t))))
+
+# fuzz_ROOM_topic.c, likewise.  What must not really happen (processes,
+# sockets, time) is replaced: whole files are left out, or single functions
+# wrapped.
+fuzz_left_out = $(call obj,$(if $(filter bridge_%,$(1)), \
+	module/bridge/tg_bridge_log.c module/uv/tg_uv_end.c))
+fuzz_wraps_bridge_agent := uv_run uv_now uv_timer_start uv_signal_start \
+	uv_pipe_connect poll tg_tools_load
+fuzz_wraps_bridge_parent := $(fuzz_wraps_bridge_agent)
+fuzz_wraps_runner_exec := tg_spawn tg_tree_scan tg_proc_signal kill waitpid
+fuzz_wrap = $(addprefix -Wl$(comma)--wrap=,$(fuzz_wraps_$(1)))
+fuzz_room = $(firstword $(subst _, ,$(1)))
+fuzz_host = $(filter-out core regex,$(call fuzz_room,$(1)))
+define fuzz_rule
+$(B)/fuzz/$(1): $(B)/obj/t/fuzz/fuzz_$(1).o $(FUZZ_HELP) \
+		$(call obj,$(wildcard t/fuzz/$(call fuzz_room,$(1))_*.c)) \
+		$(sort $(REGEX) $(filter-out $(call fuzz_left_out,$(1)), \
+		$(if $(call fuzz_host,$(1)), \
+		$(call room,$(call fuzz_host,$(1))) $(UV)))) \
+		$(CORE) $(B)/sources.stamp
+	@mkdir -p $$(@D)
+	$$(call link,$$(LIBS) $$(call fuzz_wrap,$(1)))
+endef
+$(foreach t,$(FUZZ_TARGETS),$(eval $(call fuzz_rule,$(t))))
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -15,7 +15,7 @@ unit_run() {
 # ran and none failed: either alone can be forgotten or cut short.
 test_unit() {
     local test tests=() log failed= status
-    with_lock make_rooms all unit
+    with_lock make_rooms all unit replay
     for test in t/unit/test_*.c; do
         [ -e "$test" ] || { say "no unit tests"; return 0; }
         tests+=("$(basename "$test" .c)")
@@ -43,9 +43,25 @@ test_unit() {
             failed="$failed $test"
         fi
     done
+    replay_corpora || failed="$failed fuzz"
     # Where it stands in what was printed is far above.
     [ -z "$failed" ] || warn "failed:$failed"
     [ -z "$failed" ]
+}
+
+# What fuzzing found, once more.
+replay_corpora() {
+    local target failed=0 status
+    for target in $(fuzz_targets); do
+        say "--- fuzz $target"
+        status=0
+        timeout -k 5 300 "$BUILD/fuzz/$target" "t/fuzz/$target" || status=$?
+        if [ $status != 0 ]; then
+            warn "the corpus of $target failed (exit status $status)"
+            failed=1
+        fi
+    done
+    return $failed
 }
 
 run_prove() {

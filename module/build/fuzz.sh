@@ -1,0 +1,119 @@
+# Fuzzing; sourced by build.sh.
+#
+# A target is t/fuzz/fuzz_TARGET.c; its corpus is the folder t/fuzz/TARGET,
+# its dictionary t/fuzz/TARGET.dict, or that of its kind.
+
+# A message of a line or two reaches everything.
+FUZZ_MAX_LEN=4096
+
+fuzz_targets() {
+    local file
+    for file in t/fuzz/fuzz_*.c; do
+        [ -e "$file" ] || continue
+        file=${file##*/fuzz_}
+        say "${file%.c}"
+    done
+}
+
+# The first clang that has libFuzzer.
+fuzz_find_clang() {
+    local clang
+    for clang in clang clang-14 clang-15 clang-16 clang-17 clang-18 clang-19; do
+        if command -v $clang >/dev/null && fuzz_is_libfuzzer $clang; then
+            CC=$clang
+            return 0
+        fi
+    done
+    return 1
+}
+
+fuzz_clang_version() {
+    local version=14
+    ! command -v clang >/dev/null || version=$(clang -dumpversion)
+    say "${version%%.*}"
+}
+
+fuzz_is_libfuzzer() {
+    echo 'int LLVMFuzzerTestOneInput(const char *p, long n);
+          int LLVMFuzzerTestOneInput(const char *p, long n) { return 0; }' \
+        | "$1" -fsanitize=fuzzer,address,undefined -x c - -o /dev/null \
+            >/dev/null 2>&1
+}
+
+# fuzz_one TARGET SECONDS: what is new stays in build/fuzz/corpus/TARGET, a
+# finding goes to t/fuzz/TARGET and so becomes a test.
+fuzz_one() {
+    local target=$1 seconds=$2 status=0 dict=() found
+    local own=$BUILD/corpus/$target log=$BUILD/log/$target
+    mkdir -p "$own" "$BUILD/log" "$BUILD/found/$target" "t/fuzz/$target"
+    [ ! -e "t/fuzz/$target.dict" ] || dict=("-dict=t/fuzz/$target.dict")
+    "$BUILD/fuzz/$target" -max_total_time="$seconds" \
+        -max_len=$FUZZ_MAX_LEN -timeout=60 -rss_limit_mb=1024 \
+        -print_final_stats=1 -artifact_prefix="$BUILD/found/$target/" \
+        "${dict[@]}" "$own" "t/fuzz/$target" >"$log" 2>&1 </dev/null \
+        || status=$?
+    say "$target: $(awk '/number_of_executed_units/ { n = $2 }
+        /^Done/ { s = $(NF - 1) }
+        END { print n + 0 " runs in " s + 0 " s" }' "$log")"
+    [ $status != 0 ] || return 0
+
+    grep -E -m 20 'this does not hold|ERROR|SUMMARY|runtime error|^    #' \
+        "$log" || tail -20 "$log"
+    for found in "$BUILD/found/$target"/*; do
+        [ -e "$found" ] || continue
+        mv "$found" "t/fuzz/$target/"
+        warn "$target: a finding: t/fuzz/$target/${found##*/}"
+    done
+    warn "$target: see $log"
+    return 1
+}
+
+# fuzz [SECONDS] [TARGET...]
+fuzz() {
+    local seconds=60 target failed=0
+    case ${1:-} in
+    [0-9]*)
+        seconds=$1
+        shift
+        ;;
+    esac
+    require build fuzz
+    fuzz_find_clang || die "no clang with libFuzzer"
+    # shellcheck disable=SC2046
+    [ $# != 0 ] || set -- $(fuzz_targets)
+    BUILD=$BUILD/fuzz
+    for target; do
+        [ -e "t/fuzz/fuzz_$target.c" ] || die "no such target: $target"
+    done
+    with_lock make_rooms FUZZ=1 replay
+    for target; do
+        fuzz_one "$target" "$seconds" || failed=1
+    done
+    [ $failed = 0 ]
+}
+
+# fuzz_merge [TARGET...]: the smallest corpus that reaches as much as the one
+# at hand and what fuzzing found interesting.  Findings are never dropped.
+fuzz_merge() {
+    local target new
+    require build fuzz
+    fuzz_find_clang || die "no clang with libFuzzer"
+    # shellcheck disable=SC2046
+    [ $# != 0 ] || set -- $(fuzz_targets)
+    BUILD=$BUILD/fuzz
+    with_lock make_rooms FUZZ=1 replay
+    for target; do
+        new=$BUILD/merged/$target
+        rm -rf "$new"
+        mkdir -p "$new" "$BUILD/corpus/$target" "t/fuzz/$target"
+        "$BUILD/fuzz/$target" -set_cover_merge=1 -use_counters=0 \
+            -max_len=$FUZZ_MAX_LEN "$new" \
+            "t/fuzz/$target" "$BUILD/corpus/$target" \
+            >"$BUILD/log.merge" 2>&1 || die "see $BUILD/log.merge"
+        find "t/fuzz/$target" -type f ! -name 'crash-*' ! -name 'oom-*' \
+            ! -name 'timeout-*' ! -name 'leak-*' ! -name 'slow-*' -delete
+        cp "$new"/* "t/fuzz/$target/"
+        say "$target: $(find "t/fuzz/$target" -type f | wc -l) files," \
+            "$(du -sb "t/fuzz/$target" | cut -f 1) bytes"
+    done
+}

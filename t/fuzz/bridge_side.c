@@ -1,0 +1,375 @@
+#include "bridge_side.h"
+
+#include "core/tg_utf8.h"
+#include "uv/tg_uv_end.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+side_world_t side_world;
+
+static side_t *
+side_of(const tg_uv_conn_t *conn)
+{
+    return conn == &side_world.bridge->agent ? &side_world.agent
+                                             : &side_world.parent;
+}
+
+/* --- the ends of connections, instead of tg_uv_end.c --- */
+
+int
+tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end)
+{
+    side_t *side;
+
+    side_world.bridge = conn->host;
+    end->kind = TG_UV_END_STREAM;
+    side = side_of(conn);
+    tg_buf_truncate(&side->sent, 0);
+    side->conn = conn;
+    side->is_reading = 0;
+    side->is_writing = 0;
+    side->is_closed = 0;
+
+    return 0;
+}
+
+int
+tg_uv_end_open(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd, int is_readable)
+{
+    return is_readable ? tg_uv_end_pipe(conn, end) : 0;
+}
+
+void
+tg_uv_end_close(tg_uv_conn_t *conn, tg_uv_end_t *end)
+{
+    if (end->kind != TG_UV_END_NONE) {
+        conn->nopen++;
+        side_of(conn)->is_closed = 1;
+    }
+}
+
+int
+tg_uv_end_read(tg_uv_conn_t *conn)
+{
+    side_of(conn)->is_reading = 1;
+
+    return 0;
+}
+
+void
+tg_uv_end_stop(tg_uv_conn_t *conn)
+{
+    side_of(conn)->is_reading = 0;
+}
+
+int
+tg_uv_end_write(tg_uv_conn_t *conn)
+{
+    FUZZ(conn->written < conn->writing.len);
+    side_of(conn)->is_writing = 1;
+
+    return 0;
+}
+
+ssize_t
+tg_uv_end_try(tg_uv_conn_t *conn, const char *data, size_t len)
+{
+    size_t n;
+
+    n = fuzz_piece(&side_world.seed, len);
+    n = side_world.seed % 7 == 1 ? 0 : n;
+    tg_buf_put(&side_of(conn)->sent, data, n);
+
+    return (ssize_t) n;
+}
+
+/* --- what is wrapped --- */
+
+int __wrap_uv_run(uv_loop_t *loop, uv_run_mode mode);
+int __real_uv_run(uv_loop_t *loop, uv_run_mode mode);
+int __wrap_uv_signal_start(uv_signal_t *handle, uv_signal_cb cb, int signum);
+void __wrap_uv_pipe_connect(uv_connect_t *req, uv_pipe_t *handle,
+                            const char *name, uv_connect_cb cb);
+int __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
+                          uint64_t repeat);
+int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
+                          uint64_t repeat);
+uint64_t __wrap_uv_now(const uv_loop_t *loop);
+tg_tools_t *__wrap_tg_tools_load(const char *path, char *why, size_t size);
+int __wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout);
+
+/* Time passes when a timer is said to have come to its end. */
+int
+__wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
+                      uint64_t repeat)
+{
+    side_world.waits[timer - side_world.bridge->timers] = timeout;
+
+    return __real_uv_timer_start(timer, cb, UINT64_MAX / 4, 0);
+}
+
+uint64_t
+__wrap_uv_now(const uv_loop_t *loop)
+{
+    return side_world.now;
+}
+
+/* The schema file of ipc. */
+tg_tools_t *
+__wrap_tg_tools_load(const char *path, char *why, size_t size)
+{
+    tg_tools_t *tools;
+
+    tools = tg_tools_new();
+    FUZZ(
+        tg_tools_add(tools, TG_STR("[{\"name\":\"echo\"},{\"name\":\"slow\"}]"))
+        == TG_OK);
+    FUZZ(tg_tools_seal(tools) == TG_OK);
+
+    return tools;
+}
+
+int
+__wrap_uv_signal_start(uv_signal_t *handle, uv_signal_cb cb, int signum)
+{
+    return 0;
+}
+
+void
+__wrap_uv_pipe_connect(uv_connect_t *req, uv_pipe_t *handle, const char *name,
+                       uv_connect_cb cb)
+{
+    FUZZ(side_world.connect == NULL);
+    side_world.connect = req;
+    side_world.connected = cb;
+}
+
+int
+__wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout)
+{
+    return side_world.readable;
+}
+
+/* Handles are closed by the real loop, which has nothing to wait for. */
+static void
+side_loop(void)
+{
+    (void) __real_uv_run(&side_world.bridge->loop, UV_RUN_NOWAIT);
+}
+
+int
+__wrap_uv_run(uv_loop_t *loop, uv_run_mode mode)
+{
+    unsigned turns;
+
+    side_world.script(side_world.ctx);
+    tg_bridge_quit(side_world.bridge, 0);
+
+    for (turns = 0; !side_is_over(); turns++) {
+        FUZZ(turns < 100);
+        side_turn();
+        (void) side_fire(TG_TIMER_QUIT);
+    }
+
+    side_turn();
+    FUZZ(uv_loop_alive(loop) == 0);
+
+    return 0;
+}
+
+/* --- the log, instead of tg_bridge_log.c --- */
+
+void
+tg_bridge_log(const char *format, ...)
+{
+    char line[4096];
+    va_list args;
+
+    va_start(args, format);
+    (void) vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    FUZZ(tg_utf8_is_valid(tg_str_c(line)) || strlen(line) == sizeof(line) - 1);
+}
+
+void
+tg_bridge_trace(const char *where, const char *data, size_t len,
+                int is_prefixed)
+{
+    FUZZ(data != NULL || len == 0);
+}
+
+void
+tg_bridge_printable(char *dst, size_t size, const char *text)
+{
+    (void) snprintf(dst, size, "%s", text);
+}
+
+void
+tg_bridge_decode(char *dst, size_t size, tg_str_t body)
+{
+    tg_buf_t text;
+    size_t i;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_json_put_decoded(&text, body);
+
+    for (i = 0; i < text.len && i < size - 1; i++) {
+        dst[i] = text.data[i] >= ' ' ? text.data[i] : '?';
+    }
+
+    dst[i] = '\0';
+    tg_buf_deinit(&text);
+}
+
+/* --- what comes from outside --- */
+
+int
+side_is_over(void)
+{
+    return side_world.bridge->is_over;
+}
+
+static void
+side_end_write(side_t *side)
+{
+    tg_uv_conn_t *conn;
+
+    conn = side->conn;
+    side->is_writing = 0;
+    tg_buf_put(&side->sent, conn->writing.data + conn->written,
+               conn->writing.len - conn->written);
+    tg_uv_conn_wrote(conn, 0);
+}
+
+static int
+side_settle(side_t *side)
+{
+    if (side->conn == NULL) {
+        return 0;
+    }
+
+    if (side->is_writing && side->conn->state < TG_UV_CLOSING) {
+        side_end_write(side);
+        return 1;
+    }
+
+    if (side->is_closed) {
+        side->is_closed = 0;
+        side->is_reading = 0;
+        side->is_writing = 0;
+
+        if (side == &side_world.parent) {
+            side_world.connect = NULL;
+        }
+
+        tg_uv_conn_gone(side->conn);
+        return 1;
+    }
+
+    return 0;
+}
+
+void
+side_turn(void)
+{
+    unsigned turns;
+
+    turns = 0;
+
+    do {
+        FUZZ(++turns < 10000);
+
+        side_loop();
+    } while (side_settle(&side_world.agent) || side_settle(&side_world.parent));
+}
+
+int
+side_read(side_t *side, tg_str_t bytes)
+{
+    size_t size;
+    char *room;
+
+    if (side->conn == NULL || !side->is_reading || side->is_closed
+        || side->conn->state != TG_UV_OPEN)
+    {
+        return 0;
+    }
+
+    room = tg_uv_conn_room(side->conn, &size);
+    FUZZ(size >= bytes.len);
+
+    if (bytes.len != 0) {
+        memcpy(room, bytes.data, bytes.len);
+        tg_uv_conn_read(side->conn, (ssize_t) bytes.len);
+    }
+
+    return 1;
+}
+
+int
+side_read_error(side_t *side, int err)
+{
+    if (side->conn == NULL || !side->is_reading || side->is_closed
+        || side->conn->state != TG_UV_OPEN)
+    {
+        return 0;
+    }
+
+    tg_uv_conn_read(side->conn, err);
+
+    return 1;
+}
+
+int
+side_connect(int err)
+{
+    uv_connect_t *connect;
+
+    connect = side_world.connect;
+
+    if (connect == NULL) {
+        return 0;
+    }
+
+    side_world.connect = NULL;
+    side_world.connected(connect, err);
+
+    return 1;
+}
+
+int
+side_fire(tg_bridge_timer_t number)
+{
+    uv_timer_t *timer;
+
+    timer = &side_world.bridge->timers[number];
+
+    if (side_is_over() || !uv_is_active((uv_handle_t *) timer)) {
+        return 0;
+    }
+
+    side_world.now += side_world.waits[number];
+    (void) uv_timer_stop(timer);
+    timer->timer_cb(timer);
+
+    return 1;
+}
+
+void
+side_run(const tg_bridge_options_t *options, uint32_t seed,
+         void (*script)(void *ctx), void *ctx)
+{
+    memset(&side_world, 0, sizeof(side_world));
+    side_world.seed = seed;
+    side_world.script = script;
+    side_world.ctx = ctx;
+    side_world.now = 1000000;
+    tg_buf_init(&side_world.agent.sent, tg_alloc_libc());
+    tg_buf_init(&side_world.parent.sent, tg_alloc_libc());
+    (void) tg_bridge_run(options);
+    tg_buf_deinit(&side_world.agent.sent);
+    tg_buf_deinit(&side_world.parent.sent);
+}

@@ -1,0 +1,263 @@
+/*
+ * The bridge from the agent's side, in front of a parent that does what its
+ * contract says: whatever the agent writes, each request is answered once.
+ *
+ * Input: the parent's dialect, how writes are cut; then lines for the agent
+ * to write, or what happens:
+ *
+ *   !p      all goes where it should
+ *   !c !f   a connect ends, well or not
+ *   !x      the parent goes
+ *   !l      the parent's list changes
+ *   !e      the agent goes
+ *   !tN     timer N comes to its end
+ *   !r...   the rest of the line, without its end
+ */
+#include "bridge_side.h"
+#include "host.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    fuzz_in_t in;
+    tg_dialect_t dialect;
+    host_t parent;
+    int has_parent;
+    tg_buf_t agent; /* what it wrote */
+    int is_ended;   /* it has gone */
+} scene_t;
+
+static int
+scene_open(scene_t *scene)
+{
+    if (!side_connect(0)) {
+        return 0;
+    }
+
+    host_init(&scene->parent, tg_alloc_libc(), scene->dialect, 1 << 20);
+    scene->has_parent = 1;
+
+    return 1;
+}
+
+static void
+scene_close(scene_t *scene)
+{
+    if (scene->has_parent) {
+        scene->has_parent = 0;
+        (void) side_read_error(&side_world.parent, UV_EOF);
+        host_deinit(&scene->parent);
+    }
+}
+
+/* The agent's bytes go as far as they are taken. */
+static int
+scene_write(tg_str_t bytes)
+{
+    size_t n;
+
+    while (bytes.len != 0) {
+        n = bytes.len < 4096 ? bytes.len : 4096;
+
+        if (!side_read(&side_world.agent, tg_str(bytes.data, n))) {
+            return 0;
+        }
+
+        bytes = tg_str(bytes.data + n, bytes.len - n);
+    }
+
+    return 1;
+}
+
+/* Bytes between the two that are there now; was there anything? */
+static int
+scene_pass(scene_t *scene)
+{
+    tg_str_t bytes;
+    tg_buf_t *sent;
+    size_t n;
+    int did;
+
+    if (!scene->has_parent || side_world.parent.is_closed
+        || side_world.parent.conn->state != TG_UV_OPEN)
+    {
+        return 0;
+    }
+
+    sent = &side_world.parent.sent;
+    did = sent->len != 0;
+
+    if (did && scene->parent.rc != TG_CLOSED) {
+        host_feed(&scene->parent, tg_buf_view(sent));
+    }
+
+    tg_buf_truncate(sent, 0);
+    host_take(&scene->parent);
+    bytes = tg_buf_view(&scene->parent.out);
+
+    while (bytes.len != 0) {
+        n = bytes.len < 65536 ? bytes.len : 65536;
+
+        if (!side_read(&side_world.parent, tg_str(bytes.data, n))) {
+            break;
+        }
+
+        did = 1;
+        bytes = tg_str(bytes.data + n, bytes.len - n);
+    }
+
+    if (scene->has_parent) {
+        tg_buf_drop(&scene->parent.out, scene->parent.out.len - bytes.len);
+    }
+
+    return did;
+}
+
+/* As far as it goes, with every call ended. */
+static void
+scene_pump(scene_t *scene)
+{
+    unsigned turns;
+    int did;
+
+    turns = 0;
+
+    do {
+        FUZZ(++turns < 5000);
+        side_turn();
+
+        if (scene->has_parent && side_world.connect != NULL) {
+            scene_close(scene);
+        }
+
+        did = scene_open(scene);
+        did |= scene_pass(scene);
+        did |= side_world.agent.is_writing || side_world.parent.is_writing;
+
+        if (!did && scene->has_parent) {
+            did = host_fire(&scene->parent);
+        }
+    } while (did && !side_is_over());
+
+    side_turn();
+}
+
+static void
+scene_act(scene_t *scene, tg_str_t line)
+{
+    char what, which;
+
+    what = line.len > 1 ? line.data[1] : ' ';
+    which = line.len > 2 ? line.data[2] : '0';
+
+    switch (what) {
+    case 'p':
+        scene_pump(scene);
+        break;
+    case 'c':
+        (void) scene_open(scene);
+        break;
+    case 'f':
+        (void) side_connect(which == 'a' ? UV_EAGAIN : UV_ENOENT);
+        break;
+    case 'x':
+        scene_close(scene);
+        break;
+    case 'l':
+        if (scene->has_parent) {
+            tg_peer_list_changed(&scene->parent.peer);
+        }
+
+        break;
+    case 'e':
+        scene->is_ended |= side_read_error(&side_world.agent, UV_EOF);
+        break;
+    case 't':
+        (void) side_fire(
+            (tg_bridge_timer_t) ((unsigned char) which % TG_TIMERS));
+        break;
+    default:
+        line = tg_str(line.data + 1, line.len - 1);
+
+        if (scene_write(line)) {
+            tg_buf_str(&scene->agent, line);
+        }
+    }
+}
+
+static void
+scene_play(void *ctx)
+{
+    scene_t *scene;
+    tg_buf_t text;
+    tg_str_t line;
+    int was_quitting;
+
+    scene = ctx;
+
+    while (scene->in.pos != scene->in.end && !side_is_over()) {
+        line = fuzz_until_newline(&scene->in);
+
+        if (line.len != 0 && line.data[0] == '!') {
+            scene_act(scene, line);
+        } else {
+            tg_buf_init(&text, tg_alloc_libc());
+            tg_buf_str(&text, line);
+            tg_buf_char(&text, '\n');
+
+            if (scene_write(tg_buf_view(&text))) {
+                tg_buf_str(&scene->agent, tg_buf_view(&text));
+            }
+
+            tg_buf_deinit(&text);
+        }
+
+        side_turn();
+    }
+
+    if (!side_is_over()) {
+        scene_pump(scene);
+        (void) side_fire(TG_TIMER_HOLD);
+        (void) side_fire(TG_TIMER_RETRY);
+        scene_pump(scene);
+    }
+
+    was_quitting = side_world.bridge->is_quitting;
+    host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_FRAME_MAX,
+               tg_buf_view(&scene->agent), tg_buf_view(&side_world.agent.sent),
+               was_quitting || side_world.bridge->peer.nsubscriptions != 0);
+
+    if (!was_quitting) {
+        FUZZ(side_world.bridge->peer.ncalls == 0);
+    }
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC, TG_DIALECT_IPC,
+                                             TG_DIALECT_RELAY };
+    tg_bridge_options_t options;
+    scene_t scene;
+    uint32_t seed;
+
+    memset(&scene, 0, sizeof(scene));
+    memset(&options, 0, sizeof(options));
+    scene.in = fuzz_in(data, size);
+    scene.dialect = dialects[fuzz_byte(&scene.in) % 3];
+    seed = fuzz_byte(&scene.in);
+    tg_buf_init(&scene.agent, tg_alloc_libc());
+    options.dialect = scene.dialect;
+    options.socket = "/fuzz.sock";
+    options.schema_file = scene.dialect == TG_DIALECT_IPC ? "fuzz" : NULL;
+    options.is_debug = seed % 2;
+    side_run(&options, seed, scene_play, &scene);
+
+    if (scene.has_parent) {
+        host_deinit(&scene.parent);
+    }
+
+    tg_buf_deinit(&scene.agent);
+
+    return 0;
+}

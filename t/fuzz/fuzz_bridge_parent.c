@@ -1,0 +1,222 @@
+/*
+ * The bridge from the parent's side: whatever the parent sends, each of the
+ * agent's requests is answered once, when the parent has gone at the latest.
+ *
+ * Input: the dialect, how writes are cut; then lines for the parent to send
+ * (messages in ipc), or what happens:
+ *
+ *   !c !f   a connect ends, well or not
+ *   !x !X   the parent goes, with or without an error
+ *   !a...   the agent writes the rest of the line
+ *   !q      the agent asks for the list and calls a tool
+ *   !tN     timer N comes to its end
+ *   !r...   the rest of the line, as it is
+ */
+#include "bridge_side.h"
+#include "host.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    fuzz_in_t in;
+    tg_dialect_t dialect;
+    tg_buf_t agent; /* what it wrote */
+    unsigned last_id;
+} scene_t;
+
+static void
+scene_write(scene_t *scene, tg_str_t line)
+{
+    tg_buf_t text;
+
+    if (line.len > 30000) {
+        return;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_str(&text, line);
+    tg_buf_char(&text, '\n');
+
+    if (side_read(&side_world.agent, tg_buf_view(&text))) {
+        tg_buf_str(&scene->agent, tg_buf_view(&text));
+    }
+
+    tg_buf_deinit(&text);
+}
+
+static void
+scene_request(scene_t *scene, const char *rest)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
+    tg_buf_uint(&text, ++scene->last_id);
+    tg_buf_text(&text, rest);
+    scene_write(scene, tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
+static void
+scene_ask(scene_t *scene)
+{
+    scene_request(scene, ",\"method\":\"tools/list\"}");
+    scene_request(scene, ",\"method\":\"tools/call\",\"params\":{\"name\":"
+                         "\"echo\",\"arguments\":{\"text\":\"hi\"},\"_meta\":{"
+                         "\"progressToken\":\"p\"}}}");
+}
+
+static void
+scene_send(tg_str_t bytes)
+{
+    size_t n;
+
+    while (bytes.len != 0) {
+        n = bytes.len < 4096 ? bytes.len : 4096;
+
+        if (!side_read(&side_world.parent, tg_str(bytes.data, n))) {
+            return;
+        }
+
+        bytes = tg_str(bytes.data + n, bytes.len - n);
+    }
+}
+
+static void
+scene_message(const scene_t *scene, tg_str_t line)
+{
+    char prefix[TG_FRAME_PREFIX_SIZE];
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (scene->dialect == TG_DIALECT_IPC) {
+        tg_frame_put_prefix(prefix, line.len);
+        tg_buf_put(&text, prefix, sizeof(prefix));
+        tg_buf_str(&text, line);
+    } else {
+        tg_buf_str(&text, line);
+        tg_buf_char(&text, '\n');
+    }
+
+    scene_send(tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
+static void
+scene_act(scene_t *scene, tg_str_t line)
+{
+    char what, which;
+
+    what = line.len > 1 ? line.data[1] : ' ';
+    which = line.len > 2 ? line.data[2] : '0';
+
+    switch (what) {
+    case 'c':
+        (void) side_connect(0);
+        break;
+    case 'f':
+        (void) side_connect(which == 'a' ? UV_EAGAIN : UV_ECONNREFUSED);
+        break;
+    case 'x':
+        (void) side_read_error(&side_world.parent, UV_EOF);
+        break;
+    case 'X':
+        (void) side_read_error(&side_world.parent, UV_ECONNRESET);
+        break;
+    case 'a':
+        scene_write(scene, tg_str(line.data + 2, line.len - 2));
+        break;
+    case 'q':
+        scene_ask(scene);
+        break;
+    case 't':
+        (void) side_fire(
+            (tg_bridge_timer_t) ((unsigned char) which % TG_TIMERS));
+        break;
+    default:
+        scene_send(tg_str(line.data + 1, line.len - 1));
+    }
+}
+
+/* The parent is gone for good, and time passes. */
+static void
+scene_end(void)
+{
+    unsigned turns;
+
+    (void) side_read_error(&side_world.parent, UV_EOF);
+
+    for (turns = 0; turns < 8; turns++) {
+        side_turn();
+        (void) side_connect(UV_ENOENT);
+        side_turn();
+        (void) side_fire(TG_TIMER_HOLD);
+        (void) side_fire(TG_TIMER_GRACE);
+        (void) side_fire(TG_TIMER_RETRY);
+    }
+}
+
+static void
+scene_play(void *ctx)
+{
+    scene_t *scene;
+    tg_str_t line;
+
+    scene = ctx;
+    scene_request(scene, ",\"method\":\"initialize\",\"params\":{"
+                         "\"protocolVersion\":\"2025-06-18\","
+                         "\"capabilities\":{}}}");
+    scene_ask(scene);
+    side_turn();
+    (void) side_connect(0);
+    side_turn();
+
+    while (scene->in.pos != scene->in.end && !side_is_over()) {
+        line = fuzz_until_newline(&scene->in);
+
+        if (line.len != 0 && line.data[0] == '!') {
+            scene_act(scene, line);
+        } else {
+            scene_message(scene, line);
+        }
+
+        side_turn();
+    }
+
+    if (!side_world.bridge->is_quitting) {
+        scene_end();
+        side_turn();
+        FUZZ(side_world.bridge->peer.ncalls == 0
+             || side_world.bridge->is_quitting);
+    }
+
+    host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_FRAME_MAX,
+               tg_buf_view(&scene->agent), tg_buf_view(&side_world.agent.sent),
+               side_world.bridge->is_quitting
+                   || side_world.bridge->peer.nsubscriptions != 0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC, TG_DIALECT_IPC,
+                                             TG_DIALECT_RELAY };
+    tg_bridge_options_t options;
+    scene_t scene;
+    uint32_t seed;
+
+    memset(&scene, 0, sizeof(scene));
+    memset(&options, 0, sizeof(options));
+    scene.in = fuzz_in(data, size);
+    scene.dialect = dialects[fuzz_byte(&scene.in) % 3];
+    seed = fuzz_byte(&scene.in);
+    tg_buf_init(&scene.agent, tg_alloc_libc());
+    options.dialect = scene.dialect;
+    options.socket = "/fuzz.sock";
+    options.schema_file = scene.dialect == TG_DIALECT_IPC ? "fuzz" : NULL;
+    side_run(&options, seed, scene_play, &scene);
+    tg_buf_deinit(&scene.agent);
+
+    return 0;
+}

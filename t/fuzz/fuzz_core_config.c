@@ -1,0 +1,209 @@
+/*
+ * What NGINX's config says in JSON: the same calls as when it is loaded, and
+ * whatever is accepted makes a list of tools that is valid.
+ *
+ * Input: output mode and kind; name, annotations, input schema, output
+ * schema, each on a line; what a handler of that tool puts out.
+ */
+#include "help.h"
+
+#include "core/tg_outcome.h"
+#include "core/tg_schema.h"
+#include "core/tg_utf8.h"
+#include "regex/tg_regex.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    tg_entry_t entry;
+    tg_buf_t values[3];
+    size_t n;
+} config_t;
+
+/* As ngx_stream_toolgate_json(): compact, or a mistake. */
+static int
+config_json(config_t *config, tg_str_t raw, tg_str_t *json)
+{
+    const char *why;
+    tg_buf_t *buf;
+
+    if (tg_json_check(raw, &why) != TG_OK) {
+        FUZZ(why[0] != '\0');
+        return TG_BAD;
+    }
+
+    buf = &config->values[config->n++];
+    tg_buf_init(buf, tg_alloc_libc());
+    tg_json_put_compact(buf, raw);
+    *json = tg_buf_view(buf);
+
+    return TG_OK;
+}
+
+static int
+config_schema(config_t *config, tg_str_t raw, tg_str_t *json)
+{
+    tg_schema_options_t options;
+    tg_schema_t *schema;
+    tg_buf_t error;
+
+    if (config_json(config, raw, json) != TG_OK
+        || (config->entry.kind == TG_ENTRY_TOOL
+            && tg_tool_schema_check(*json) != NULL))
+    {
+        return TG_BAD;
+    }
+
+    memset(&options, 0, sizeof(options));
+    options.regex = tg_regex_pcre2();
+    tg_buf_init(&error, tg_alloc_libc());
+    schema = tg_schema_compile(tg_alloc_libc(), *json, &options, &error);
+    FUZZ((schema == NULL) == (error.len != 0));
+    FUZZ_LINE(tg_buf_view(&error));
+    tg_buf_deinit(&error);
+    tg_schema_free(schema);
+
+    return schema != NULL ? TG_OK : TG_BAD;
+}
+
+/* Empty lines are directives that are not there. */
+static int
+config_read(config_t *config, fuzz_in_t *in)
+{
+    tg_entry_t *entry;
+    const char *why;
+    tg_str_t line;
+    int is_warning;
+
+    entry = &config->entry;
+    entry->name = fuzz_until_newline(in);
+    is_warning = 0;
+    why = tg_name_check(entry->kind, entry->name, &is_warning);
+
+    if (why != NULL) {
+        FUZZ_LINE(tg_str_c(why));
+        return TG_BAD;
+    }
+
+    FUZZ(entry->name.len != 0 && tg_utf8_is_valid(entry->name));
+    line = fuzz_until_newline(in);
+
+    if (line.len != 0
+        && (config_json(config, line, &entry->annotations) != TG_OK
+            || tg_json_type(entry->annotations) != TG_JSON_OBJECT))
+    {
+        return TG_BAD;
+    }
+
+    line = fuzz_until_newline(in);
+
+    if (line.len != 0
+        && config_schema(config, line, &entry->input_schema) != TG_OK) {
+        return TG_BAD;
+    }
+
+    line = fuzz_until_newline(in);
+
+    return line.len != 0 ? config_schema(config, line, &entry->output_schema)
+                         : TG_OK;
+}
+
+/* A catalogue with nothing else in it lists it, and finds it. */
+static void
+config_list(config_t *config)
+{
+    tg_catalogue_t *catalogue;
+    tg_str_t tools, name;
+    tg_buf_t list, body;
+    tg_json_t json;
+
+    catalogue = tg_catalogue_new(tg_alloc_libc());
+    FUZZ(tg_catalogue_add(catalogue, &config->entry) == TG_OK);
+    FUZZ(tg_catalogue_add(catalogue, &config->entry) == TG_EXISTS);
+    FUZZ(tg_catalogue_seal(catalogue) == TG_OK);
+
+    tg_buf_init(&list, tg_alloc_libc());
+    tg_buf_init(&body, tg_alloc_libc());
+    tg_json_put_escaped(&body, config->entry.name);
+    FUZZ(tg_catalogue_find(catalogue, config->entry.kind, tg_buf_view(&body))
+         == &config->entry);
+    tg_buf_char(&list, '{');
+    FUZZ(tg_catalogue_list(catalogue, TG_STR_NONE, NULL, NULL, &list) == TG_OK);
+    tg_buf_char(&list, '}');
+    FUZZ_LINE(tg_buf_view(&list));
+    FUZZ(tg_json_check(tg_buf_view(&list), NULL) == TG_OK);
+    FUZZ(tg_json_get(tg_buf_view(&list), TG_STR("tools"), &tools) == TG_OK);
+
+    if (config->entry.kind == TG_ENTRY_TOOL) {
+        tg_json_init(&json, tools);
+        FUZZ(tg_json_array(&json) == TG_OK && tg_json_element(&json) == TG_OK
+             && tg_json_value(&json, &tools) == TG_OK);
+        FUZZ(tg_json_get(tools, TG_STR("name"), &name) == TG_OK);
+        FUZZ(tg_json_is_text(name, config->entry.name));
+    }
+
+    tg_buf_deinit(&list);
+    tg_buf_deinit(&body);
+    tg_catalogue_free(catalogue);
+}
+
+/* Output as bytes and as the body of a string: the same outcome. */
+static void
+config_output(const config_t *config, tg_str_t bytes)
+{
+    tg_outcome_t plain, escaped;
+    tg_buf_t body, scratch;
+
+    plain = tg_outcome_output(&config->entry, bytes);
+
+    if (plain.kind == TG_OUTCOME_JSON || plain.kind == TG_OUTCOME_RESULT) {
+        FUZZ(tg_json_check(plain.value, NULL) == TG_OK);
+    }
+
+    if (!tg_utf8_is_valid(bytes)) {
+        FUZZ(plain.kind == TG_OUTCOME_FAILURE);
+        return;
+    }
+
+    tg_buf_init(&body, tg_alloc_libc());
+    tg_buf_init(&scratch, tg_alloc_libc());
+    tg_json_put_escaped(&body, bytes);
+    escaped = tg_outcome_body(&config->entry, tg_buf_view(&body), &scratch);
+
+    if (plain.kind == TG_OUTCOME_TEXT) {
+        FUZZ(escaped.kind == TG_OUTCOME_BODY);
+    } else {
+        FUZZ(escaped.kind == plain.kind && escaped.failure == plain.failure);
+        FUZZ_EQ(escaped.value, plain.value);
+    }
+
+    tg_buf_deinit(&body);
+    tg_buf_deinit(&scratch);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    config_t config;
+    unsigned byte;
+    fuzz_in_t in;
+    int rc;
+
+    memset(&config, 0, sizeof(config));
+    in = fuzz_in(data, size);
+    byte = fuzz_byte(&in);
+    config.entry.kind = byte & 1 ? TG_ENTRY_METHOD : TG_ENTRY_TOOL;
+    config.entry.output = (tg_output_t) (byte / 2 % 3);
+    rc = config_read(&config, &in);
+
+    if (rc == TG_OK) {
+        config_list(&config);
+        config_output(&config, fuzz_rest(&in));
+    }
+
+    while (config.n != 0) {
+        tg_buf_deinit(&config.values[--config.n]);
+    }
+
+    return 0;
+}

@@ -1,0 +1,247 @@
+/*
+ * The runner's protocol and what programs put out.  No program is started:
+ * a start writes to the program's pipes what the input says and the program
+ * is then said to have ended.
+ *
+ * Input: how starts go, the programs' outputs (a line each: stdout, stderr,
+ * progress); then what the worker sends.
+ */
+#include "help.h"
+
+#include "runner/tg_exec.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Numbers that no process has. */
+#define RUNNER_PID 0x40000000
+
+typedef struct {
+    uv_loop_t loop;
+    tg_execs_t execs;
+    tg_catalogue_t *catalogue;
+    tg_entry_t entry;
+    tg_info_t info;
+    tg_peer_t peer;
+    unsigned how; /* the first byte */
+    tg_str_t texts[TG_SPAWN_FDS];
+    pid_t last;
+    int has_started; /* the loop is there */
+} runner_t;
+
+static runner_t runner;
+
+/* --- what does not really happen --- */
+
+int __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step);
+int __wrap_tg_tree_scan(tg_tree_t *tree, pid_t root);
+int __wrap_tg_proc_signal(const tg_proc_t *proc, int sig);
+int __wrap_kill(pid_t pid, int sig);
+pid_t __wrap_waitpid(pid_t pid, int *status, int options);
+
+int
+__wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
+{
+    static const int errors[] = { EAGAIN, EPERM, ENOENT, E2BIG, ENOEXEC };
+    char *const *text;
+    size_t len;
+    int i;
+
+    FUZZ(spawn->argv[0] != NULL);
+
+    for (text = spawn->argv; *text != NULL; text++) {
+        FUZZ(strlen(*text) < 1 << 20);
+    }
+
+    for (text = spawn->envp; *text != NULL; text++) {
+        FUZZ(strchr(*text, '=') != NULL);
+    }
+
+    if (runner.how % 8 >= 3) {
+        *step = (tg_spawn_step_t) (runner.how % 4);
+        return errors[runner.how % 5];
+    }
+
+    for (i = TG_EXEC_OUT; i <= TG_EXEC_PROGRESS; i++) {
+        len = runner.texts[i].len < 4096 ? runner.texts[i].len : 4096;
+
+        if (len != 0) {
+            FUZZ(write(spawn->fds[i], runner.texts[i].data, len)
+                 == (ssize_t) len);
+        }
+    }
+
+    *pid = ++runner.last;
+
+    return 0;
+}
+
+int
+__wrap_tg_tree_scan(tg_tree_t *tree, pid_t root)
+{
+    tree->n = 0;
+
+    return TG_OK;
+}
+
+int
+__wrap_tg_proc_signal(const tg_proc_t *proc, int sig)
+{
+    return -1;
+}
+
+int
+__wrap_kill(pid_t pid, int sig)
+{
+    errno = ESRCH;
+
+    return -1;
+}
+
+pid_t
+__wrap_waitpid(pid_t pid, int *status, int options)
+{
+    errno = ECHILD;
+
+    return -1;
+}
+
+/* --- the host --- */
+
+static void
+runner_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_execs_call(&runner.execs, peer, request);
+}
+
+static void
+runner_on_cancel(void *ctx, tg_call_t *call)
+{
+    tg_execs_cancel(call);
+}
+
+static int
+runner_may(void *ctx, tg_peer_t *peer)
+{
+    return 1;
+}
+
+static void
+runner_told(void *ctx, tg_peer_t *peer)
+{
+}
+
+static void
+runner_idle(void *ctx)
+{
+}
+
+static void
+runner_start(void)
+{
+    static const tg_execs_ops_t ops = { runner_may, runner_may, runner_told,
+                                        runner_idle };
+
+    if (runner.has_started) {
+        return;
+    }
+
+    (void) signal(SIGPIPE, SIG_IGN);
+    FUZZ(uv_loop_init(&runner.loop) == 0);
+    FUZZ(tg_execs_init(&runner.execs, &runner.loop, &ops, &runner) == 0);
+    runner.catalogue = tg_catalogue_new(tg_alloc_libc());
+    runner.entry.kind = TG_ENTRY_METHOD;
+    runner.entry.output = TG_OUTPUT_JSON;
+    runner.entry.name = TG_STR("exec");
+    FUZZ(tg_catalogue_add(runner.catalogue, &runner.entry) == TG_OK);
+    FUZZ(tg_catalogue_seal(runner.catalogue) == TG_OK);
+    runner.has_started = 1;
+}
+
+/* Every program ends, until there is none. */
+static void
+runner_finish(void)
+{
+    static const int statuses[] = { 0, 0x100, 9, 0x7f00 };
+    tg_exec_t *exec, *next;
+    unsigned turns;
+
+    for (turns = 0; runner.execs.nexecs != 0; turns++) {
+        FUZZ(turns < 10000);
+        (void) uv_run(&runner.loop, UV_RUN_NOWAIT);
+
+        for (exec = runner.execs.slots; exec != NULL; exec = next) {
+            next = exec->next;
+
+            if (!exec->is_reaped) {
+                tg_exec_exited(exec, statuses[runner.how / 8 % 4]);
+                tg_exec_look(exec);
+            }
+        }
+    }
+
+    FUZZ(runner.execs.nrunning == 0 && runner.execs.nqueued == 0
+         && runner.execs.bytes == 0 && runner.execs.limits == NULL);
+}
+
+/* Answers and progress: lines of JSON; how many are answers. */
+static unsigned
+runner_answers(tg_str_t out)
+{
+    tg_message_t message;
+    fuzz_in_t in;
+    unsigned n;
+
+    in.pos = out.data;
+    in.end = tg_str_end(out);
+
+    for (n = 0; in.pos != in.end;) {
+        FUZZ(tg_message_parse(&message, fuzz_until_newline(&in)) == TG_OK);
+        n += message.type == TG_JSON_OBJECT && message.method.data == NULL;
+    }
+
+    return n;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const tg_peer_ops_t ops = { .call = runner_on_call,
+                                       .cancel = runner_on_cancel };
+    size_t consumed;
+    fuzz_in_t in;
+    tg_str_t text;
+    char *copy;
+    int i;
+
+    runner_start();
+    in = fuzz_in(data, size);
+    runner.how = fuzz_byte(&in);
+    runner.last = RUNNER_PID;
+
+    for (i = TG_EXEC_OUT; i <= TG_EXEC_PROGRESS; i++) {
+        runner.texts[i] = fuzz_until_newline(&in);
+    }
+
+    text = fuzz_rest(&in);
+    tg_peer_init(&runner.peer, tg_alloc_libc(), &ops, &runner,
+                 TG_DIALECT_JSONRPC, runner.catalogue, &runner.info, 65536, 16);
+    copy = fuzz_copy(text);
+    (void) tg_peer_input(&runner.peer, copy, text.len, &consumed);
+    free(copy);
+
+    /* With it running, or when it is over, the worker goes. */
+    if (runner.how < 128) {
+        runner_finish();
+        FUZZ(runner.peer.ncalls == 0);
+        (void) runner_answers(tg_buf_view(&runner.peer.out));
+    }
+
+    tg_peer_deinit(&runner.peer);
+    runner_finish();
+
+    return 0;
+}

@@ -1,0 +1,135 @@
+/*
+ * What a program reports of itself: the same however it is cut, and numbers
+ * rise.
+ *
+ * Input: cut; what the program writes.
+ */
+#include "help.h"
+
+#include "core/tg_json.h"
+#include "core/tg_number.h"
+#include "runner/tg_exec_output.h"
+#include "runner/tg_progress.h"
+
+static void
+progress_take(tg_progress_t *progress, tg_buf_t *json)
+{
+    tg_buf_truncate(json, 0);
+    tg_buf_char(json, '{');
+    tg_progress_take(progress, json);
+    tg_buf_char(json, '}');
+    FUZZ(tg_json_check(tg_buf_view(json), NULL) == TG_OK);
+    FUZZ_LINE(tg_buf_view(json));
+}
+
+/* Is a above b?  Both are objects with progress; b may be empty. */
+static void
+progress_rises(tg_str_t a, tg_str_t b)
+{
+    tg_number_t now, before;
+    tg_str_t raw;
+
+    FUZZ(tg_json_get(a, TG_STR("progress"), &raw) == TG_OK);
+    FUZZ(tg_number_parse(raw, &now) == TG_OK);
+
+    if (b.len != 0) {
+        FUZZ(tg_json_get(b, TG_STR("progress"), &raw) == TG_OK);
+        FUZZ(tg_number_parse(raw, &before) == TG_OK);
+        FUZZ(tg_number_compare(&now, &before) > 0);
+    }
+}
+
+/* Feeds all; with seed 0 at once, and what is new at the end is kept. */
+static void
+progress_run(uint32_t seed, tg_str_t text, tg_buf_t *last)
+{
+    tg_progress_t progress;
+    tg_buf_t json;
+    size_t n;
+
+    tg_progress_init(&progress);
+    tg_buf_init(&json, tg_alloc_libc());
+
+    while (text.len != 0) {
+        n = fuzz_piece(&seed, text.len);
+        (void) tg_progress_feed(&progress, text.data, n);
+        text = tg_str(text.data + n, text.len - n);
+
+        if (seed != 0 && tg_progress_is_new(&progress)) {
+            progress_take(&progress, &json);
+            progress_rises(tg_buf_view(&json), tg_buf_view(last));
+            tg_buf_truncate(last, 0);
+            tg_buf_str(last, tg_buf_view(&json));
+        }
+    }
+
+    (void) tg_progress_end(&progress);
+
+    if (tg_progress_is_new(&progress)) {
+        progress_take(&progress, &json);
+        progress_rises(tg_buf_view(&json), tg_buf_view(last));
+        tg_buf_truncate(last, 0);
+        tg_buf_str(last, tg_buf_view(&json));
+    }
+
+    tg_progress_deinit(&progress);
+    tg_buf_deinit(&json);
+}
+
+/* The answer about a program that wrote this. */
+static void
+progress_answer(uint32_t seed, tg_str_t text)
+{
+    static const int statuses[] = { 0, 0x100, 9, 0x8b };
+    static const tg_exec_times_t times;
+    tg_exec_output_t output;
+    unsigned status;
+    tg_buf_t json;
+    size_t n;
+    int rc;
+
+    status = seed % 4;
+    tg_exec_output_init(&output, 2000);
+    tg_buf_init(&json, tg_alloc_libc());
+    rc = TG_OK;
+
+    while (text.len != 0) {
+        n = fuzz_piece(&seed, text.len);
+        tg_exec_output_err(&output, text.data, n);
+
+        if (rc == TG_OK) {
+            rc = tg_exec_output_out(&output, text.data, n);
+        }
+
+        text = tg_str(text.data + n, text.len - n);
+    }
+
+    FUZZ(rc == TG_OK || rc == TG_LIMIT);
+    tg_exec_answer_status(&json, &output, "tool", statuses[status], &times);
+    FUZZ(tg_json_check(tg_buf_view(&json), NULL) == TG_OK);
+    tg_buf_deinit(&json);
+    tg_exec_output_deinit(&output);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tg_buf_t whole, cut;
+    uint32_t seed;
+    fuzz_in_t in;
+    tg_str_t text;
+
+    in = fuzz_in(data, size);
+    seed = fuzz_byte(&in);
+    text = fuzz_rest(&in);
+    tg_buf_init(&whole, tg_alloc_libc());
+    tg_buf_init(&cut, tg_alloc_libc());
+    progress_run(0, text, &whole);
+    progress_run(seed + 1, text, &cut);
+    FUZZ_EQ(tg_buf_view(&whole), tg_buf_view(&cut));
+    progress_answer(seed, text);
+    tg_buf_deinit(&whole);
+    tg_buf_deinit(&cut);
+
+    return 0;
+}
