@@ -343,11 +343,35 @@ tg_uri_put_lower(tg_buf_t *out, tg_str_t text)
     }
 }
 
+/*
+ * Without an authority, a path that came to start with two slashes (of
+ * "/..//x" is left "//x") would be read as one.
+ */
+static void
+tg_uri_keep_path(tg_buf_t *out, size_t start)
+{
+    size_t len;
+
+    len = out->len - start;
+
+    if (len < 2 || memcmp(out->data + start, "//", 2) != 0) {
+        return;
+    }
+
+    tg_buf_text(out, "/.");
+
+    if (!tg_buf_failed(out)) {
+        memmove(out->data + start + 2, out->data + start, len);
+        memcpy(out->data + start, "/.", 2);
+    }
+}
+
 void
 tg_uri_resolve(const tg_uri_t *base, const tg_uri_t *reference, tg_buf_t *out)
 {
     const tg_uri_t *authority;
     tg_str_t scheme, query;
+    size_t start;
 
     scheme = reference->scheme.data != NULL ? reference->scheme : base->scheme;
     authority = reference->scheme.data != NULL
@@ -366,6 +390,8 @@ tg_uri_resolve(const tg_uri_t *base, const tg_uri_t *reference, tg_buf_t *out)
         tg_uri_put_lower(out, authority->authority);
     }
 
+    start = out->len;
+
     if (authority == reference || tg_uri_starts(reference->path, "/")) {
         tg_uri_put_path(out, reference->path);
 
@@ -375,6 +401,10 @@ tg_uri_resolve(const tg_uri_t *base, const tg_uri_t *reference, tg_buf_t *out)
 
     } else {
         tg_uri_put_merged(out, base, reference->path);
+    }
+
+    if (authority->authority.data == NULL) {
+        tg_uri_keep_path(out, start);
     }
 
     if (query.data != NULL) {

@@ -69,6 +69,12 @@ test_examples(void)
     test_resolve("schema:///", "a/b.json", "schema:///a/b.json");
     test_resolve("file:///etc/x/y.json", "../z.json", "file:///etc/z.json");
     test_resolve("", "g", "g");
+
+    /* No authority comes of a path. */
+    test_resolve("d:/e", "p:/..//X/y", "p:/.//X/y");
+    test_resolve("d:/e", "..//x", "d:/.//x");
+    test_resolve("", "/..//x", "/.//x");
+    test_resolve("d://h/e", "..//x", "d://h//x");
 }
 
 static void
