@@ -165,6 +165,7 @@ tg_schema_build_required(tg_schema_members_build_t *build, tg_str_t raw)
         return TG_OK;
     }
 
+    index = 0;
     tg_json_init(&json, raw);
     rc = tg_json_array(&json);
 

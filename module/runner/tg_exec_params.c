@@ -340,7 +340,10 @@ tg_exec_fill(tg_exec_params_t *params, tg_exec_arena_t *arena,
         return TG_LIMIT;
     }
 
-    if (params->argv[0][0] != '/' || params->cwd[0] != '/') {
+    /* There is one: who counted them saw to that. */
+    if (params->argv[0] == NULL || params->argv[0][0] != '/'
+        || params->cwd[0] != '/')
+    {
         *why = "names a program or a working directory without its full "
                "path; write one that starts with /";
         return TG_LIMIT;
@@ -436,7 +439,8 @@ tg_exec_params_read(tg_exec_params_t *params, tg_str_t raw_text,
         return TG_LIMIT;
     }
 
-    if (tg_exec_alloc(params, &arena, &raw, (size_t) (argc + envc)) != TG_OK) {
+    if (tg_exec_alloc(params, &arena, &raw, (size_t) argc + (size_t) envc)
+        != TG_OK) {
         return TG_NOMEM;
     }
 
