@@ -233,7 +233,10 @@ tg_tree_scan(tg_tree_t *tree, pid_t root)
         return rc;
     }
 
-    qsort(tree->procs, tree->n, sizeof(tree->procs[0]), tg_proc_compare);
+    if (tree->n != 0) {
+        qsort(tree->procs, tree->n, sizeof(tree->procs[0]), tg_proc_compare);
+    }
+
     tg_tree_prune(tree, root);
 
     return TG_OK;
