@@ -207,6 +207,12 @@ ngx_stream_toolgate_call_free(ngx_stream_toolgate_call_t *call)
         ngx_del_timer(&call->timer);
     }
 
+    /* About to be held: by the time that the runner reads this, it may be. */
+    if (call->release.runner != NULL && call->program.runner != NULL) {
+        call->holder = call->program.runner;
+        ngx_stream_toolgate_runner_cancel(&call->program);
+    }
+
     ngx_stream_toolgate_runner_forget(&call->release);
 
     /* What is held must be had to be cancelled. */

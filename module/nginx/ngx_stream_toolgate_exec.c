@@ -443,6 +443,15 @@ ngx_stream_toolgate_exec_answer(void *data, const tg_answer_t *answer)
     int64_t queued;
     tg_buf_t text;
 
+    /* Nobody holds it any more: it was too long without a worker. */
+    if (call->is_carried && answer->kind == TG_ANSWER_ERROR) {
+        ngx_stream_toolgate_fail(call, TG_FAILURE_LOST,
+                                 "The program was ended while NGINX was "
+                                 "reloaded; it may have done part of its "
+                                 "work. Try again.");
+        return;
+    }
+
     if (answer->kind == TG_ANSWER_LOST || answer->kind == TG_ANSWER_NOT_STARTED)
     {
         ngx_stream_toolgate_fail(

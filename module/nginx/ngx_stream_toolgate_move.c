@@ -139,7 +139,11 @@ ngx_stream_toolgate_pack(ngx_stream_toolgate_session_t *session,
     buf[NGX_TOOLGATE_PARCEL_OUT] = peer->out;
     tg_buf_init(&peer->out, tg_alloc_libc());
 
-    tg_peer_farewell(peer, TG_STR("Toolgate reloads or stops"));
+    /* To a bridge of ours it promises that nothing was started. */
+    if (peer->ncalls == 0 || !peer->is_toolgate) {
+        tg_peer_farewell(peer, TG_STR("Toolgate reloads or stops"));
+    }
+
     buf[NGX_TOOLGATE_PARCEL_FAREWELL] = peer->out;
     tg_buf_init(&peer->out, tg_alloc_libc());
 
