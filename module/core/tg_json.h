@@ -147,7 +147,7 @@ typedef struct {
 int tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value);
 
 /*
- * As tg_json_get(), for the object that notes (or NULL) are of. 
+ * As tg_json_get(), for the object that notes (or NULL) are of.
  */
 int tg_json_notes_get(const tg_json_notes_t *notes, tg_str_t object,
                       tg_str_t key, tg_json_note_t *note);

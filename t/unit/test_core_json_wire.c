@@ -12,9 +12,9 @@
 #define TEST_MAX 65536
 
 /* Around a value that is sent as another argument of `echo`. */
-#define TEST_PARAMS(value)                                                      \
-    "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"hi\",\"x\":" value \
-    "}}}"
+#define TEST_PARAMS(value)                                                     \
+    "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"hi\","            \
+    "\"x\":" value "}}}"
 #define TEST_HI                                                                \
     "{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}],\"isError\":false}"
 
