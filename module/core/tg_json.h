@@ -61,6 +61,16 @@ void tg_json_init(tg_json_t *json, tg_str_t text);
 /* The type of the value that starts behind white space; moves to it. */
 tg_json_type_t tg_json_peek(tg_json_t *json);
 
+/* Is c the byte behind white space?  Moves to it. */
+static inline int
+tg_json_is_at(tg_json_t *json, char c)
+{
+    return json->pos < json->end
+           && (*json->pos == c
+               || ((unsigned char) *json->pos <= ' '
+                   && tg_json_peek(json) != TG_JSON_NONE && *json->pos == c));
+}
+
 /* The type of a raw value, from its first byte. */
 tg_json_type_t tg_json_type(tg_str_t raw);
 const char *tg_json_type_name(tg_json_type_t type);

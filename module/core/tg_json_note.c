@@ -7,13 +7,12 @@ int
 tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
 {
     tg_json_note_t *note, beyond;
-    const char *start;
+    const char *start; /* behind the opening bracket */
     int rc;
 
     notes->n = 0;
-    (void) tg_json_peek(json);
-    start = json->pos;
     rc = tg_json_object(json);
+    start = json->pos;
 
     while (rc == TG_OK) {
         note = notes->n < TG_JSON_NOTES ? &notes->list[notes->n] : &beyond;
@@ -33,7 +32,7 @@ tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
         return rc;
     }
 
-    *value = tg_str(start, (size_t) (json->pos - start));
+    *value = tg_str(start - 1, (size_t) (json->pos - start) + 1);
 
     return TG_OK;
 }

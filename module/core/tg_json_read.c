@@ -4,18 +4,11 @@
  */
 #include "core/tg_json.h"
 
-#include "core/tg_scan.h"
+#include "core/tg_json_impl.h"
+#include "core/tg_scan_block.h"
 
-static int
-tg_json_fail(tg_json_t *json, int code, const char *why)
-{
-    if (json->failed == 0) {
-        json->failed = code;
-        json->why = why;
-    }
-
-    return json->failed;
-}
+/* A comma, a quote, a block, another quote and a colon. */
+#define TG_JSON_NEAR 20
 
 void
 tg_json_init(tg_json_t *json, tg_str_t text)
@@ -80,75 +73,6 @@ tg_json_type_name(tg_json_type_t type)
     return names[type];
 }
 
-static int
-tg_json_is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')
-           || (c >= 'A' && c <= 'F');
-}
-
-/* p is at the backslash of an escape that is not known to be a right one. */
-static unsigned
-tg_json_escape_kind(const char *p, const char *end)
-{
-    return end - p >= 4 && p[1] == 'u' && (p[2] | 0x20) == 'd' && p[3] >= '8'
-               ? TG_JSON_ESCAPED | TG_JSON_HALVES
-               : TG_JSON_ESCAPED;
-}
-
-/* p is behind the backslash; returns what follows the escape, or NULL. */
-static const char *
-tg_json_escape(const char *p, const char *end)
-{
-    int i;
-
-    if (p == end) {
-        return NULL;
-    }
-
-    switch (*p) {
-    case '"':
-    case '\\':
-    case '/':
-    case 'b':
-    case 'f':
-    case 'n':
-    case 'r':
-    case 't':
-        return p + 1;
-
-    case 'u':
-        if (end - p < 5) {
-            return NULL;
-        }
-
-        for (i = 1; i < 5; i++) {
-            if (!tg_json_is_hex(p[i])) {
-                return NULL;
-            }
-        }
-
-        return p + 5;
-
-    default:
-        return NULL;
-    }
-}
-
-/* Why the scan stopped at p, which is neither a quote nor a backslash. */
-static int
-tg_json_fail_text(tg_json_t *json, const char *p)
-{
-    if (p == json->end) {
-        return tg_json_fail(json, TG_BAD, "a string is not closed");
-    }
-
-    return tg_json_fail(json, TG_BAD,
-                        (unsigned char) *p < 0x20
-                            ? "a control character in a string"
-                            : "a string is not valid UTF-8");
-}
-
 /* pos is behind the opening quote; moves it behind the closing one. */
 static inline int
 tg_json_pass_string(tg_json_t *json)
@@ -156,97 +80,14 @@ tg_json_pass_string(tg_json_t *json)
     const char *p;
 
     json->escapes = 0;
-    p = tg_scan_text(json->pos, json->end);
+    p = tg_scan_near(json->pos, json->end);
 
-    while (p < json->end && *p == '\\') {
-        json->escapes |= tg_json_escape_kind(p, json->end);
-        p = tg_json_escape(p + 1, json->end);
-
-        if (p == NULL) {
-            return tg_json_fail(json, TG_BAD, "unknown escape in a string");
-        }
-
-        p = tg_scan_text(p, json->end);
+    if (p < json->end && *p == '"') {
+        json->pos = p + 1;
+        return TG_OK;
     }
 
-    if (p == json->end || *p != '"') {
-        return tg_json_fail_text(json, p);
-    }
-
-    json->pos = p + 1;
-
-    return TG_OK;
-}
-
-static const char *
-tg_json_digits(const char *p, const char *end)
-{
-    while (p < end && *p >= '0' && *p <= '9') {
-        p++;
-    }
-
-    return p;
-}
-
-static int
-tg_json_pass_number(tg_json_t *json)
-{
-    const char *p, *end, *digits;
-
-    p = json->pos;
-    end = json->end;
-
-    if (*p == '-') {
-        p++;
-    }
-
-    digits = p;
-    p = tg_json_digits(p, end);
-
-    if (p == digits || (*digits == '0' && p - digits > 1)) {
-        return tg_json_fail(json, TG_BAD, "a number has wrong digits");
-    }
-
-    if (p < end && *p == '.') {
-        digits = ++p;
-        p = tg_json_digits(p, end);
-
-        if (p == digits) {
-            return tg_json_fail(json, TG_BAD, "a number has no fraction");
-        }
-    }
-
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        p++;
-
-        if (p < end && (*p == '+' || *p == '-')) {
-            p++;
-        }
-
-        digits = p;
-        p = tg_json_digits(p, end);
-
-        if (p == digits) {
-            return tg_json_fail(json, TG_BAD, "a number has no exponent");
-        }
-    }
-
-    json->pos = p;
-
-    return TG_OK;
-}
-
-static int
-tg_json_pass_word(tg_json_t *json, const char *word, size_t len)
-{
-    if ((size_t) (json->end - json->pos) < len
-        || memcmp(json->pos, word, len) != 0) {
-        return tg_json_fail(json, TG_BAD, "an unknown word");
-    }
-
-    json->pos += len;
-
-    return TG_OK;
+    return tg_json_pass_text(json, p);
 }
 
 /* Passes the scalar that starts at pos. */
@@ -341,8 +182,8 @@ tg_json_next(tg_json_t *json, char closing)
     return TG_OK;
 }
 
-int
-tg_json_member(tg_json_t *json, tg_str_t *key)
+__attribute__((noinline)) static int
+tg_json_member_any(tg_json_t *json, tg_str_t *key)
 {
     const char *p, *start;
     int rc;
@@ -380,6 +221,30 @@ tg_json_member(tg_json_t *json, tg_str_t *key)
 }
 
 int
+tg_json_member(tg_json_t *json, tg_str_t *key)
+{
+    const char *start, *end;
+
+    /* As most write it: a short key without an escape, no white space. */
+    if (json->failed == 0 && json->end - json->pos > TG_JSON_NEAR
+        && (json->is_fresh || *json->pos == ','))
+    {
+        start = json->pos + 2 - json->is_fresh;
+        end = tg_scan_near(start, json->end);
+
+        if (start[-1] == '"' && end[0] == '"' && end[1] == ':') {
+            json->pos = end + 2;
+            json->is_fresh = 0;
+            json->escapes = 0;
+            *key = tg_str(start, (size_t) (end - start));
+            return TG_OK;
+        }
+    }
+
+    return tg_json_member_any(json, key);
+}
+
+int
 tg_json_element(tg_json_t *json)
 {
     return tg_json_next(json, ']');
@@ -406,9 +271,10 @@ tg_json_string(tg_json_t *json, tg_str_t *body)
 
 /*
  * Passes the value at pos without recursion.  arrays has a bit for each
- * container that this call opened: set for an array.
+ * container that this call opened: set for an array.  Not a part of its
+ * caller, which seldom needs it and would have all of this on its stack.
  */
-static int
+__attribute__((noinline)) static int
 tg_json_pass(tg_json_t *json)
 {
     uint64_t arrays[TG_JSON_DEPTH / 64] = { 0 };
@@ -467,8 +333,8 @@ tg_json_pass(tg_json_t *json)
     }
 }
 
-int
-tg_json_value(tg_json_t *json, tg_str_t *value)
+__attribute__((noinline)) static int
+tg_json_value_any(tg_json_t *json, tg_str_t *value)
 {
     tg_json_type_t type;
     const char *start;
@@ -500,6 +366,34 @@ tg_json_value(tg_json_t *json, tg_str_t *value)
     }
 
     return TG_OK;
+}
+
+int
+tg_json_value(tg_json_t *json, tg_str_t *value)
+{
+    const char *start, *end;
+
+    start = json->pos;
+
+    /* Most values are short strings. */
+    if (json->failed == 0 && json->end - start > TG_JSON_NEAR && *start == '"')
+    {
+        end = tg_scan_near(start + 1, json->end);
+
+        if (*end == '"') {
+            json->pos = end + 1;
+            json->is_fresh = 0;
+            json->escapes = 0;
+
+            if (value != NULL) {
+                *value = tg_str(start, (size_t) (end + 1 - start));
+            }
+
+            return TG_OK;
+        }
+    }
+
+    return tg_json_value_any(json, value);
 }
 
 int

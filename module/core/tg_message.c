@@ -145,9 +145,9 @@ tg_message_object(tg_message_t *message, tg_json_t *json,
         }
 
         /* At most params, _meta: the tables do not nest deeper. */
-        if (member->shape != NULL && tg_json_peek(json) == TG_JSON_OBJECT) {
+        if (member->shape != NULL && tg_json_is_at(json, '{')) {
             rc = tg_message_object(message, json, member->shape, field);
-        } else if (member->is_noted && tg_json_peek(json) == TG_JSON_OBJECT) {
+        } else if (member->is_noted && tg_json_is_at(json, '{')) {
             rc = tg_json_note(json, &message->notes, field);
         } else {
             rc = tg_json_value(json, field);
