@@ -84,6 +84,12 @@ sub forget {
     }
 }
 
+# One call that may be lost, and was.
+sub drop {
+    my ($self, $key) = @_;
+    $self->{count}{lost}++ if delete $self->{open}{$key};
+}
+
 sub fault {
     my ($self, $text) = @_;
     $text = substr($text, 0, 300) . ' …' if length $text > 300;

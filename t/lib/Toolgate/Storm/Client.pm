@@ -108,6 +108,7 @@ sub ask {
     $what{said} = 0 if $what{progress};
     $self->{storm}->account->asked($key, %what);
     $self->{open}{$key} = time;
+    $self->{tools}{$key} = $tool;
     return $key;
 }
 

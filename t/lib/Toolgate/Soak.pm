@@ -1,0 +1,298 @@
+package Toolgate::Soak;
+
+# Mixed traffic over all dialects and handlers (Toolgate::Storm), while
+# configs change and are refused, and workers, runners and guardians are
+# killed.  Every request is accounted for: answered once, or lost with its
+# worker, or failed with its runner; and none of these without a kill.  From
+# round to round nothing may grow.
+#
+#   my $soak = Toolgate::Soak->new($tg, seconds => 600);
+#   $soak->run;
+#   is_deeply [ $soak->faults ], [];
+
+use strict;
+use warnings;
+use parent -norequire, 'Toolgate::Storm';
+
+use Time::HiRes qw(time);
+
+use Toolgate::Guard;
+use Toolgate::Measure;
+use Toolgate::Storm;
+use Toolgate::Test ();
+use Toolgate::Util;
+
+# How much more KiB a process may have after the last round than after the
+# first: allocators keep some of what a storm of large messages took.
+use constant GROWTH => 32 * 1024;
+
+# What is done, and how often in comparison.
+my @deeds = (
+    [ reload         => 10 ],
+    [ refused        => 1 ],
+    [ kill_worker    => 3 ],
+    [ kill_runner    => 2 ],
+    [ end_runner     => 1 ],
+    [ kill_guardian  => 1 ],
+    [ change_clients => 2 ],
+);
+
+# Options: seconds, rounds (5), clients (40), and those of Storm.
+# TOOLGATE_SOAK_DEEDS names those that are done, to find out which one it is
+# that breaks something.
+sub new {
+    my ($class, $tg, %option) = @_;
+    my $self;
+    $self = $class->SUPER::new(
+        $tg, %option,
+        lossy => 1,
+        plant => sub { $self->weigh(@_) });
+    $self->{seconds} = $option{seconds};
+    $self->{rounds}  = $option{rounds}  // 5;
+    $self->{count}   = $option{clients} // 40;
+    $self->{done}    = {};
+    $self->{samples} = [];
+    $tg->allow_log(qr/exited on signal 9/);
+    return $self;
+}
+
+sub samples { return @{ $_[0]{samples} } }
+
+sub run {
+    my ($self) = @_;
+    for my $round (1 .. $self->{rounds}) {
+        $self->start($self->{count});
+        my $end = time + $self->{seconds} / $self->{rounds};
+        do { $self->disturb } while time < $end;
+        $self->recover;
+        $self->calm;
+        $self->leave;
+        push @{ $self->{samples} }, $self->sample;
+    }
+    return $self;
+}
+
+sub disturb {
+    my ($self) = @_;
+    my %only = map { $_ => 1 } split ' ', $ENV{TOOLGATE_SOAK_DEEDS} // '';
+    my @lots = map { ($_->[0]) x $_->[1] }
+        grep { !%only || $only{ $_->[0] } } @deeds;
+    my $deed = $lots[ rand @lots ];
+    $self->{done}{$deed}++;
+    $self->$deed;
+    $self->pass(0.1 + rand 0.4);
+}
+
+# --- who may lose what ----------------------------------------------------
+
+# After a kill a client's connection may be gone, until it has an answer to
+# what it asked after that; likewise its programs.
+sub at_risk {
+    my ($self, $what) = @_;
+    $_->{$what} = $_->tongue->{serial} for $self->clients;
+}
+
+sub number_of { return $_[0] =~ /\.(\d+)\z/ ? $1 : 0 }
+
+# An event before the account sees it: nothing, when it is no fault.
+sub weigh {
+    my ($self, $client, $event) = @_;
+    my ($what, $key, $text) = @$event;
+    my $account = $self->account;
+    if ($what eq 'end') {
+        $account->fault($client->name . ' lost its connection, and nobody '
+                . "was killed: $key")
+            if !defined $client->{may_lose};
+        return $event;
+    }
+    my $tool = delete $client->{tools}{ $key // '' } // '';
+    if ($what =~ /^(?:answer|unknown|list)$/) {
+        my $n = number_of($key);
+        delete $client->{may_lose}
+            if defined $client->{may_lose} && $n > $client->{may_lose};
+        if (defined $client->{may_fail} && $n > $client->{may_fail}
+            && $tool =~ /^(?:run|nap)$/)
+        {
+            delete $client->{may_fail};
+            # Older ones may still be told of it.
+            $client->{failing_to} = $n;
+        }
+    }
+    if ($what eq 'failed' && $text =~ /runner/
+        && (defined $client->{may_fail}
+            || number_of($key) < ($client->{failing_to} // 0)))
+    {
+        $account->drop($key);
+        delete $client->{open}{$key};
+        $self->{failed}++;
+        return;
+    }
+    return $event;
+}
+
+# Serves until all that a kill has broken was seen to be broken.
+sub recover {
+    my ($self) = @_;
+    $_->ask('gen') for grep { defined $_->{may_lose} } $self->clients;
+    $self->until(
+        sub { !grep { defined $_->{may_lose} } $self->clients },
+        'all to be lost, or served again');
+}
+
+# Kills, and serves until they are gone; who is at risk is so until then.
+sub kill_all {
+    my ($self, $signal, $risk, @pids) = @_;
+    $self->at_risk($risk);
+    kill $signal => @pids;
+    $self->until(sub { !grep { is_alive($_) } @pids }, 'the end of a process');
+    $self->at_risk($risk);
+}
+
+# --- what is done ---------------------------------------------------------
+
+sub kill_worker {
+    my ($self) = @_;
+    my @pids = keys %{ $self->{workers} } or return;
+    my $pid = $pids[ rand @pids ];
+    $self->kill_all(KILL => 'may_lose', $pid);
+    $self->until(
+        sub {
+            return !exists $self->{workers}{$pid}
+                && $self->newest >= $self->{tg}{expected};
+        },
+        'another worker');
+    $self->recover;
+}
+
+# The runner and its guardian, when both are there.
+sub runner {
+    my ($self) = @_;
+    my $text = slurp($self->{tg}->state_dir . '/runner-1.lock') // '';
+    my $pid = $text =~ /(\d+)/ ? $1 : 0;
+    return if !$pid || !is_alive($pid);
+    my $guardian = parent_of($pid);
+    my %known = map { $_ => 1 } $self->{tg}->runner_pids;
+    return if !$known{$pid} || !$known{$guardian};
+    return ($pid, $guardian);
+}
+
+sub kill_runner {
+    my ($self) = @_;
+    my ($runner, $guardian) = $self->runner or return;
+    $self->at_risk('may_fail');
+    kill KILL => $runner;
+    $self->kill_all(0 => 'may_fail', $runner, $guardian);
+}
+
+sub end_runner {
+    my ($self) = @_;
+    my @pids = $self->runner or return;
+    $self->at_risk('may_fail');
+    kill TERM => $pids[0];
+    $self->kill_all(0 => 'may_fail', @pids);
+}
+
+sub kill_guardian {
+    my ($self) = @_;
+    my ($runner, $guardian) = $self->runner or return;
+    $self->at_risk('may_fail');
+    kill KILL => $guardian;
+    $self->kill_all(0 => 'may_fail', $runner, $guardian);
+}
+
+# Some leave in the middle of whatever they do, and others come.
+sub change_clients {
+    my ($self) = @_;
+    my @all = $self->clients;
+    for (1 .. 5) {
+        my ($client) = splice @all, rand @all, 1;
+        $self->{account}->forget($client->name);
+        $client->tongue->close;
+        $self->{clients} = \@all;
+        $self->join_in;
+        @all = $self->clients;
+    }
+}
+
+# --- what it costs --------------------------------------------------------
+
+# What there is at rest.  Runners and workers come and go: of those that are
+# there the largest counts.
+sub sample {
+    my ($self) = @_;
+    my $tg = $self->{tg};
+    my $master = $tg->master_pid;
+    my $sample;
+    # Programs of calls that were lost are on their way out.
+    wait_for(
+        sub {
+            my @workers = $tg->worker_pids;
+            my @runners = $tg->runner_pids;
+            my %other = %{ Toolgate::Guard::processes() };
+            delete @other{ $master, @workers, @runners };
+            return if %other || @workers != $tg->{expected} || @runners > 2;
+            $sample = {
+                'descriptors of the master'    => fd_count($master),
+                'descriptors of a worker'      => most(\&fd_count, @workers),
+                'descriptors of the runner'    => most(\&fd_count, @runners),
+                'memory of the master (KiB)'   => rss_kb($master),
+                'memory of a worker (KiB)'     => most(\&rss_kb, @workers),
+                'memory of the runner (KiB)'   => most(\&rss_kb, @runners),
+                'shared memory files and such' => scalar(
+                    grep { !m{/(?:san|stderr[^/]*)(?:/|$)} }
+                        glob $tg->dir . '/* ' . $tg->state_dir . '/*'),
+            };
+            return 1;
+        },
+        60,
+        'programs and old workers to be gone');
+    return $sample;
+}
+
+sub most {
+    my ($code, @pids) = @_;
+    my ($most) = sort { $b <=> $a } map { $code->($_) } @pids;
+    return $most // 0;
+}
+
+# What has grown from the first round to the last one.
+sub grown {
+    my ($self) = @_;
+    my ($first, $last) = @{ $self->{samples} }[ 0, -1 ];
+    my @grown;
+    for my $name (sort keys %$first) {
+        my $room = $name =~ /memory of/ ? GROWTH : 8;
+        next if $name =~ /memory of/ && Toolgate::Test::is_san();
+        push @grown, "$name: from $first->{$name} to $last->{$name}"
+            if $last->{$name} > $first->{$name} + $room;
+    }
+    return @grown;
+}
+
+sub story {
+    my ($self) = @_;
+    my $done = join ', ',
+        map {"$self->{done}{$_} $_"} sort keys %{ $self->{done} };
+    return ($self->SUPER::story,
+        "$done; " . ($self->{failed} // 0) . ' calls failed with a runner',
+        map {
+            my $sample = $_;
+            join ', ', map {"$_ $sample->{$_}"} sort keys %$sample;
+        } @{ $self->{samples} });
+}
+
+# As a test.
+sub test {
+    my ($class, %option) = @_;
+    my $tg = Toolgate::Test->new(workers => 2);
+    my $soak = $class->new($tg, %option);
+    $soak->run;
+    Test::More::diag($_) for $soak->story;
+    my @faults = $soak->faults;
+    Test::More::is(join("\n", @faults), '', 'every request is accounted for');
+    Test::More::cmp_ok($soak->account->count('answered'), '>',
+        10 * $option{seconds}, 'there was traffic');
+    Test::More::is(join("\n", $soak->grown), '', 'nothing has grown');
+}
+
+1;
