@@ -24,7 +24,7 @@ use Toolgate::Util;
 
 # How much more KiB a process may have after the last round than after the
 # first: allocators keep some of what a storm of large messages took.
-use constant GROWTH => 32 * 1024;
+use constant GROWTH => 64 * 1024;
 
 # What is done, and how often in comparison.
 my @deeds = (
