@@ -37,6 +37,9 @@ usage: ./build.sh COMMAND
   fuzz [SECONDS] [TARGET...]
                look for inputs that break something (clang, libFuzzer), for 60
                seconds a target; targets are t/fuzz/fuzz_TARGET.c
+  soak [SECONDS]
+               mixed traffic with reloads and kills, 600 seconds of it; says
+               whether every request was accounted for and nothing has grown
   lint         check layering, formatting, source lists and scripts
   install      copy what was built to DESTDIR and PREFIX (/usr/local), the
                module to MODULES_DIR (PREFIX/lib/nginx/modules)
@@ -140,6 +143,10 @@ deps)
 build) build ;;
 run) run "$@" ;;
 test) run_tests "$@" ;;
+soak)
+    build
+    TOOLGATE_BUILD=$BUILD perl -It/lib t/soak/soak.pl "$@"
+    ;;
 bench)
     build
     TOOLGATE_BUILD=$BUILD perl -It/lib t/bench/bench.pl "$@"
