@@ -21,7 +21,7 @@ tg_cli_toml_put_code(tg_buf_t *out, const char *p, size_t digits)
 {
     char text[4];
     uint32_t code;
-    size_t i;
+    size_t i, len;
     char c;
 
     code = 0;
@@ -33,7 +33,8 @@ tg_cli_toml_put_code(tg_buf_t *out, const char *p, size_t digits)
     }
 
     if (code <= 0x10ffff) {
-        tg_buf_put(out, text, tg_utf8_encode(text, code));
+        len = tg_utf8_encode(text, code);
+        tg_buf_put(out, text, len);
     }
 
     return p + digits;

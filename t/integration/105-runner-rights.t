@@ -42,8 +42,8 @@ SKIP: {
         [ '/bin/sh', '-c', $look, 'sh', '' . $runner->pid ])->{result}{stdout};
     is $found, "looked\n", 'a program cannot look into the runner';
     $found = Toolgate::Runner::exec($c,
-        [ '/bin/sh', '-c', $look, 'sh', '' . $runner->guardian ])->{result}{stdout};
-    is $found, "looked\n", 'nor into its guardian';
+        [ '/bin/sh', '-c', $look, 'sh', '' . $runner->guardian ]);
+    is $found->{result}{stdout}, "looked\n", 'nor into its guardian';
 }
 
 # It can look at itself: exec() has made a new process of it.
