@@ -31,7 +31,7 @@ tg_is_whole_number(tg_str_t raw)
     size_t i;
 
     for (i = 0; i < raw.len; i++) {
-        if (raw.data[i] == '.' || (raw.data[i] | 0x20) == 'e') {
+        if ((unsigned char) (raw.data[i] - '0') > 9 && raw.data[i] != '-') {
             return 0;
         }
     }

@@ -74,6 +74,41 @@ test_decode_nul(void)
     CU_ASSERT(!tg_json_body_is(TG_STR("a\\u0000b"), TG_STR("a")));
 }
 
+/* Escapes at each place of bodies of each length; room as small as it may. */
+static void
+test_decode_steps(void)
+{
+    static const struct {
+        const char *body;
+        const char *text;
+    } pieces[] = { { "\\n", "\n" },
+                   { "\\u00e9", "é" },
+                   { "é", "é" },
+                   { "\\\\\\\"", "\\\"" },
+                   { "\\ud83d\\ude00", "😀" } };
+    char body[96], text[96], *room;
+    size_t i, len, at, n, k;
+
+    for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        n = strlen(pieces[i].body);
+        k = strlen(pieces[i].text);
+
+        for (len = 0; len <= 70; len++) {
+            for (at = 0; at <= len; at++) {
+                memset(body, 'x', sizeof(body));
+                memcpy(body + at, pieces[i].body, n);
+                room = malloc(len + n);
+                CU_ASSERT_EQUAL(tg_json_decode(room, tg_str(body, len + n)),
+                                len + k);
+                memset(text, 'x', sizeof(text));
+                memcpy(text + at, pieces[i].text, k);
+                CU_ASSERT_TRUE(memcmp(room, text, len + k) == 0);
+                free(room);
+            }
+        }
+    }
+}
+
 static void
 test_body_is(void)
 {
@@ -338,6 +373,7 @@ test_no_memory(void)
 static CU_TestInfo test_json[] = {
     { "decode", test_decode },
     { "decode: NUL", test_decode_nul },
+    { "decode: each place", test_decode_steps },
     { "body is text", test_body_is },
     { "bodies are equal", test_body_eq },
     { "types", test_types },
