@@ -1,7 +1,7 @@
 package Toolgate::Attacker;
 
 # A hostile client in a process of its own: one of Toolgate::Attacks against
-# a socket.  It says line by line what it has found, and at its end "done" or
+# a socket.  Options besides those of the attack: nice, cpu.  It says line by line what it has found, and at its end "done" or
 # what was wrong.
 
 use strict;
@@ -42,6 +42,8 @@ sub perform {
     $SIG{PIPE} = 'IGNORE';
     Toolgate::Guard::die_with_parent();
     POSIX::nice($option->{nice}) if $option->{nice};
+    system "taskset -pc $option->{cpu} $$ >/dev/null"
+        if defined $option->{cpu};
     $out->autoflush(1);
     my $ok = eval {
         $attack->(

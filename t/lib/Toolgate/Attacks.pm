@@ -73,7 +73,7 @@ sub send_to_end {
 
 # --- the attacks ----------------------------------------------------------
 
-# Many clients, each with a byte at a time.
+# Many clients, each with a byte at a time; pace: seconds between two.
 sub trickle {
     my ($path, %option) = @_;
     my @all = map {
@@ -93,6 +93,7 @@ sub trickle {
             die "a byte was refused: $!\n" if !$n;
         }
         $at++;
+        select undef, undef, undef, $option{pace} if $option{pace};
     }
     for my $one (@all) {
         is_text(answer($one->{client}, $one->{dialect}), $one->{text},
@@ -289,7 +290,8 @@ sub churn {
     }
 }
 
-# Opens connections until there are no more, and holds them.
+# Opens connections until there are no more, or so many (most), and holds
+# them.
 sub exhaust {
     my ($path, %option) = @_;
     my @all;
@@ -297,7 +299,8 @@ sub exhaust {
         die "no end after " . @all . " connections\n" if @all > 20_000;
         my $client = client($path);
         push @all, $client;
-        next if @all % 10;
+        last if $option{most} && @all == $option{most};
+        next if $option{most} || @all % 10;
         # Who was accepted and is not wanted is closed without a word.
         last if $client->at_eof(0.2) || !can_talk($client);
     }

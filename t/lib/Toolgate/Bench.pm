@@ -75,7 +75,8 @@ sub toolgate {
     $tg->conf(
         $body,
         main   => $main,
-        events => 'worker_connections 16384;')->start;
+        events => 'worker_connections '
+            . ($option{connections} // 16_384) . ';')->start;
     return {
         socket => $tg->socket_path,
         pids   => [ $tg->worker_pids ],
