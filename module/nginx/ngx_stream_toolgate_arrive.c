@@ -172,7 +172,7 @@ ngx_stream_toolgate_set_connection(ngx_connection_t *c, ngx_listening_t *ls,
     /* There may be something to read already; a read will tell. */
     c->read->ready = 1;
 #if (NGX_HAVE_KQUEUE || NGX_HAVE_EPOLLRDHUP)
-    c->read->available = 1;
+    c->read->available = -1; /* unknown */
 #endif
     c->write->ready = 1;
     c->read->log = log;

@@ -106,6 +106,6 @@ ngx_stream_toolgate_memory_relieve(ngx_event_t *ev)
                       "unfinished frames and unread answers, %uz bytes of "
                       "them this client's",
                       NGX_STREAM_TOOLGATE_MEMORY / 1048576, session->held);
-        ngx_stream_finalize_session(session->stream, NGX_STREAM_OK);
+        ngx_stream_toolgate_end(session, NGX_STREAM_OK);
     }
 }

@@ -70,6 +70,14 @@ ngx_stream_toolgate_handler(ngx_stream_session_t *s)
     ngx_stream_toolgate_session_run(session);
 }
 
+void
+ngx_stream_toolgate_end(ngx_stream_toolgate_session_t *session, ngx_uint_t rc)
+{
+    /* TLS may still wait for the client: an exiting worker stays for that. */
+    session->connection->read->cancelable = 0;
+    ngx_stream_finalize_session(session->stream, rc);
+}
+
 static void
 ngx_stream_toolgate_cleanup(void *data)
 {
@@ -99,7 +107,7 @@ ngx_stream_toolgate_read_handler(ngx_event_t *rev)
                           ? "client was silent (tool_idle_timeout)"
                           : "client sent no whole frame in time "
                             "(tool_idle_timeout frame=)");
-        ngx_stream_finalize_session(s, NGX_STREAM_OK);
+        ngx_stream_toolgate_end(session, NGX_STREAM_OK);
         return;
     }
 
@@ -109,23 +117,23 @@ ngx_stream_toolgate_read_handler(ngx_event_t *rev)
 static void
 ngx_stream_toolgate_write_handler(ngx_event_t *wev)
 {
-    ngx_stream_session_t *s;
+    ngx_stream_toolgate_session_t *session;
     ngx_connection_t *c;
 
     c = wev->data;
-    s = c->data;
+    session = ngx_stream_get_module_ctx((ngx_stream_session_t *) c->data,
+                                        ngx_stream_toolgate_module);
 
     if (wev->timedout) {
         c->timedout = 1;
         ngx_connection_error(c, NGX_ETIMEDOUT,
                              "client did not read its answers "
                              "(tool_send_timeout)");
-        ngx_stream_finalize_session(s, NGX_STREAM_OK);
+        ngx_stream_toolgate_end(session, NGX_STREAM_OK);
         return;
     }
 
-    ngx_stream_toolgate_session_run(
-        ngx_stream_get_module_ctx(s, ngx_stream_toolgate_module));
+    ngx_stream_toolgate_session_run(session);
 }
 
 /* --- the end --- */
@@ -174,7 +182,7 @@ ngx_stream_toolgate_ended(ngx_stream_toolgate_session_t *session,
     }
 
     if (is_over) {
-        ngx_stream_finalize_session(session->stream, NGX_STREAM_OK);
+        ngx_stream_toolgate_end(session, NGX_STREAM_OK);
     }
 
     return is_over;
@@ -246,7 +254,6 @@ ngx_stream_toolgate_session_run(ngx_stream_toolgate_session_t *session)
     if (ngx_handle_read_event(c->read, 0) != NGX_OK
         || ngx_stream_toolgate_watch(session) != NGX_OK)
     {
-        ngx_stream_finalize_session(session->stream,
-                                    NGX_STREAM_INTERNAL_SERVER_ERROR);
+        ngx_stream_toolgate_end(session, NGX_STREAM_INTERNAL_SERVER_ERROR);
     }
 }

@@ -26,6 +26,10 @@ void ngx_stream_toolgate_block_put(tg_buf_t *buf);
 /* Frees what is kept. */
 void ngx_stream_toolgate_blocks_exit(void);
 
+/* Closes the client's connection; the session is gone. */
+void ngx_stream_toolgate_end(ngx_stream_toolgate_session_t *session,
+                             ngx_uint_t rc);
+
 /* --- output --- */
 
 /* Lends peer.out the worker's buffer, and takes it back once it is empty. */
