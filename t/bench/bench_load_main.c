@@ -5,13 +5,17 @@
  *   bench_load --socket PATH [--dialect NAME] [--connections N] [--depth N]
  *       [--size BYTES] [--tool NAME] [--reply TEXT] [--ms N | --calls N]
  *       [--warm-ms N] [--stall-ms N] [--idle N] [--cpu PROCESSOR]
- *       [--pid PID]...
+ *       [--pid PID]... [--windows]
  *
  * Each connection keeps `depth` calls in flight: it sends as many as replies
  * came, in one write.  After the warm-up the time, the CPU time of all
  * --pid and the latencies are measured.  --idle connections make one call
  * each before that and stay open.  --reply is what the tool answers where
  * that is not its argument.
+ *
+ * --windows: it says "ready" on stdout, then goes on until SIGTERM, however
+ * long; each SIGUSR1 ends a window, and the longest latency in each of them
+ * is what pause_… are about.
  *
  * One line of NAME=VALUE on stdout, times in ns; any wrong reply, and any
  * reply that does not come, ends it with 1 and a message.
@@ -22,6 +26,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +74,7 @@ static struct {
     int cpu;
     unsigned npids;
     pid_t pids[LOAD_PIDS];
+    int has_windows;
 } option = { .tool = "echo",
              .connections = 1,
              .depth = 1,
@@ -86,6 +92,46 @@ static int is_measuring;
 static uint64_t done, now;
 static load_conn_t *conns;
 static uint64_t idle_kb;
+
+static volatile sig_atomic_t is_window_over, is_stopped;
+static bench_histogram_t windows;
+static uint64_t longest; /* in this window */
+
+/* --- windows --- */
+
+static void
+load_signal(int sig)
+{
+    if (sig == SIGTERM) {
+        is_stopped = 1;
+    }
+
+    is_window_over = 1;
+}
+
+static void
+load_windows(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = load_signal;
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    puts("ready");
+    fflush(stdout);
+}
+
+/* A call that is under way counts where it ends. */
+static void
+load_window(void)
+{
+    if (is_window_over) {
+        is_window_over = 0;
+        bench_count(&windows, longest);
+        longest = 0;
+    }
+}
 
 /* --- one connection --- */
 
@@ -231,6 +277,16 @@ load_check(load_conn_t *conn, const char *reply, size_t len)
         reply + at, expected + at);
 }
 
+static void
+load_measure(uint64_t ns)
+{
+    bench_count(&histogram, ns);
+
+    if (ns > longest) {
+        longest = ns;
+    }
+}
+
 /* Checks what whole replies came; how many. */
 static unsigned
 load_replies(load_conn_t *conn)
@@ -249,8 +305,7 @@ load_replies(load_conn_t *conn)
         load_check(conn, conn->in + at, reply_size);
 
         if (is_measuring) {
-            bench_count(&histogram,
-                        now - conn->started[conn->wanted % option.depth]);
+            load_measure(now - conn->started[conn->wanted % option.depth]);
         }
 
         conn->wanted++;
@@ -332,7 +387,7 @@ load_run(uint64_t calls, uint64_t until)
 
     done = 0;
 
-    while (calls != 0 ? done < calls : now < until) {
+    while (!is_stopped && (calls != 0 ? done < calls : now < until)) {
         n = epoll_wait(epoll_fd, events, LOAD_EVENTS, (int) option.stall_ms);
 
         if (n == 0) {
@@ -344,6 +399,7 @@ load_run(uint64_t calls, uint64_t until)
         }
 
         now = bench_now();
+        load_window();
     }
 }
 
@@ -415,11 +471,18 @@ load_report(uint64_t took, uint64_t cpu)
                             : 0.0);
     printf("calls=%" PRIu64 " ns=%" PRIu64 " per_second=%.0f cpu=%.1f"
            " p50=%" PRIu64 " p90=%" PRIu64 " p99=%" PRIu64 " p999=%" PRIu64
-           " max=%" PRIu64 "\n",
+           " max=%" PRIu64 "%c",
            done, took, calls * 1e9 / (double) took, (double) cpu / calls,
            bench_percentile(&histogram, 0.5), bench_percentile(&histogram, 0.9),
            bench_percentile(&histogram, 0.99),
-           bench_percentile(&histogram, 0.999), histogram.largest);
+           bench_percentile(&histogram, 0.999), histogram.largest,
+           option.has_windows ? ' ' : '\n');
+
+    if (option.has_windows) {
+        printf("windows=%" PRIu64 " pause_p50=%" PRIu64 " pause_max=%" PRIu64
+               "\n",
+               windows.count, bench_percentile(&windows, 0.5), windows.largest);
+    }
 }
 
 static void
@@ -451,6 +514,10 @@ load_all(void)
     }
 
     load_run(0, now + option.warm_ms * 1000000);
+
+    if (option.has_windows) {
+        load_windows();
+    }
 
     is_measuring = 1;
     cpu = load_cpu();
@@ -517,6 +584,9 @@ load_option(int c, const char *text)
 
         option.pids[option.npids++] = (pid_t) bench_number(text);
         break;
+    case 'W':
+        option.has_windows = 1;
+        break;
     default:
         exit(1);
     }
@@ -539,6 +609,7 @@ load_options(int argc, char **argv)
         { "stall-ms", required_argument, NULL, 'x' },
         { "idle", required_argument, NULL, 'i' },
         { "cpu", required_argument, NULL, 'C' },
+        { "windows", no_argument, NULL, 'W' },
         { "pid", required_argument, NULL, 'p' },
         { NULL, 0, NULL, 0 },
     };

@@ -1,0 +1,60 @@
+# A thousand reloads (BENCH_RELOADS), each with another catalogue, under busy
+# clients that do not know how to connect again.  The load generator ends when
+# a connection does.  Neither workers nor clients have a processor of their
+# own: while new workers start there is none to spare.
+
+use strict;
+use warnings;
+
+use Toolgate::Process;
+use Toolgate::Util;
+
+my $reloads = $ENV{BENCH_RELOADS} // 1000;
+
+# Every list of tools is another one.
+sub body {
+    my ($n) = @_;
+    (my $body = $Toolgate::Bench::ECHO) =~ s/its text/its text, $n/;
+    return $body;
+}
+
+return sub {
+    my ($bench) = @_;
+    my $ms   = sub { sprintf '%.2f ms', $_[0] / 1e6 };
+    my $tool = $bench->toolgate(body(0), workers => 2);
+    my $tg   = $tool->{tg};
+
+    $bench->table("$reloads reloads under busy clients", 'clients', 'calls',
+        'median latency', 'longest of a reload, median', 'worst',
+        'lost connections', 'at most', 'met');
+    for my $work ([ 1, 1 ], [ 16, 1 ]) {
+        my ($connections, $depth) = @$work;
+        my $load = Toolgate::Process->spawn({ stderr => '/dev/stderr' },
+            "$BUILD/bench/bench_load",
+            '--socket'      => $tool->{socket},
+            '--connections' => $connections,
+            '--depth'       => $depth,
+            '--ms'          => 86_400_000,
+            '--windows');
+        $load->recv_line(60);
+        for my $n (1 .. $reloads) {
+            # Each reload is a window of its own.
+            $load->signal('USR1');
+            $tg->reload(body($n), signal => 'HUP');
+            last if !$load->is_running;
+        }
+        $load->signal('TERM');
+        my $line   = eval { $load->recv_line(60) } // '';
+        my $figure = Toolgate::Bench::figures($line);
+        my $lost   = $figure->{calls} ? 0 : $connections;
+        $bench->line([
+                "$connections × $depth", $figure->{calls} // '-',
+                map({ $ms->($figure->{$_} // 0) } qw(p50 pause_p50 pause_max)),
+                $lost
+            ],
+            value   => $lost,
+            at_most => 0);
+        $load->stop;
+    }
+    $bench->end($tool);
+};
