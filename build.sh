@@ -31,9 +31,9 @@ usage: ./build.sh COMMAND
   test [unit|integration|clients|san]...
                run these tests; without a name all of them; san is the other
                three under AddressSanitizer and UBSan
-  bench [speed|...]...
-               measure Toolgate against a raw echo and print the table of
-               docs/performance.md; names choose rows of it
+  bench [--write] [speed|...]...
+               measure Toolgate against a raw echo and print the tables of
+               docs/performance.md, or write them into it; names choose some
   fuzz [SECONDS] [TARGET...]
                look for inputs that break something (clang, libFuzzer), for 60
                seconds a target; targets are t/fuzz/fuzz_TARGET.c

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# ./build.sh bench [ROW]...: measures Toolgate, prints the tables of
-# docs/performance.md.  Each row is a file in t/bench/rows.
+# ./build.sh bench [--write] [ROW]...: measures Toolgate, prints the tables of
+# docs/performance.md, and with --write puts them there.  Each row is a file
+# in t/bench/rows.
 
 use strict;
 use warnings;
@@ -18,9 +19,21 @@ require Toolgate::Test;
 
 $| = 1;
 my @all = qw(speed bridge idle exec tools workers reload hostile);
+my $is_written = @ARGV && $ARGV[0] eq '--write' && shift @ARGV;
 my @rows = @ARGV ? @ARGV : grep { -e row($_) } @all;
 
 sub row { return "$TOP/t/bench/rows/$_[0].pl" }
+
+sub write_document {
+    my ($tables) = @_;
+    my $path = "$TOP/docs/performance.md";
+    my $text = slurp($path) // die "$path: $!\n";
+    $text =~ s/(<!-- bench -->\n).*(<!-- \/bench -->)/$1$tables\n$2/s
+        or die "$path has no place for them\n";
+    open my $fh, '>:raw', $path or die "$path: $!\n";
+    print $fh $text;
+    close $fh or die "$path: $!\n";
+}
 
 for my $name (@rows) {
     next if $name =~ /^[a-z]+$/ && -e row($name);
@@ -38,6 +51,7 @@ for my $name (@rows) {
 my $missed = $bench->{missed} // 0;
 print "\n",
     $missed ? "$missed targets missed\n" : "every target met\n";
+write_document($bench->text) if $is_written;
 $bench->stop;
 my @wrong = Toolgate::Test::wind_up();
 die map {"bench: $_\n"} @wrong if @wrong;

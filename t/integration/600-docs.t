@@ -10,7 +10,7 @@ use Toolgate::Test;
 
 my $top = Toolgate::Test::top();
 my @files = ('README.md', map {"docs/$_"} qw(architecture.md development.md
-    directives.md operations.md protocols.md security.md));
+    directives.md operations.md performance.md protocols.md security.md));
 my %text = map { $_ => slurp("$top/$_") // die "$_: $!\n" } @files;
 
 my $tg = Toolgate::Test->new;

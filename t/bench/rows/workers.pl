@@ -8,7 +8,7 @@ use warnings;
 return sub {
     my ($bench) = @_;
     if ($bench->{server} == $bench->{client}) {
-        print "\nTwo workers: needs two processors\n";
+        $bench->say("\nTwo workers: needs two processors");
         return;
     }
     (my $body = $Toolgate::Bench::ECHO) =~

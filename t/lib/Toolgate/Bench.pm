@@ -175,10 +175,19 @@ sub pairs {
 # A heading; what follows belongs to it.
 sub table {
     my ($self, $title, @columns) = @_;
-    print "\n$title\n\n";
-    print '| ', join(' | ', @columns), " |\n";
-    print '|', '---|' x @columns, "\n";
+    $self->say("\n**$title**\n");
+    $self->say('| ' . join(' | ', @columns) . ' |');
+    $self->say('|' . '---|' x @columns);
 }
+
+# Shown at once, and kept for text().
+sub say {
+    my ($self, $line) = @_;
+    print "$line\n";
+    $self->{text} .= "$line\n";
+}
+
+sub text { return $_[0]{text} }
 
 # A line of it; the bound in `at_most` or `at_least` (of `unit`) and whether
 # `value` keeps it are the last two columns.
@@ -195,7 +204,7 @@ sub line {
     }
     $self->{missed}++ if $met eq '**no**';
     $bound .= " $target{unit}" if defined $target{unit};
-    print '| ', join(' | ', @$cells, $bound, $met), " |\n";
+    $self->say('| ' . join(' | ', @$cells, $bound, $met) . ' |');
 }
 
 sub us { return sprintf '%.2f µs', $_[0] / 1000 }
