@@ -11,12 +11,12 @@ use Toolgate::Tongue;
 # How many bytes go out at once, at most, and are read at once; seconds
 # between two looks; calls at once.
 my %role = (
-    busy    => { send => 65536, read => 65536, pace => 0.02, depth => 6 },
-    large   => { send => 65536, read => 65536, pace => 0.004, depth => 1 },
-    deaf    => { send => 65536, read => 16384, pace => 0.004, depth => 1 },
-    slow    => { send => 65536, read => 65536, pace => 0.05, depth => 3 },
-    fickle  => { send => 65536, read => 65536, pace => 0.03, depth => 4 },
-    trickle => { send => 7, read => 65536, pace => 0.01, depth => 2 },
+    busy    => { send => 65536, read => 65536, pace => 0.04, depth => 6 },
+    large   => { send => 131072, read => 65536, pace => 0.01, depth => 1 },
+    deaf    => { send => 131072, read => 32768, pace => 0.01, depth => 1 },
+    slow    => { send => 65536, read => 65536, pace => 0.1, depth => 3 },
+    fickle  => { send => 65536, read => 65536, pace => 0.05, depth => 4 },
+    trickle => { send => 15, read => 65536, pace => 0.02, depth => 2 },
     idle    => { send => 65536, read => 65536, pace => 0.2, depth => 1 },
     asks    => { send => 65536, read => 65536, pace => 0.1, depth => 2 },
 );
@@ -38,7 +38,6 @@ sub new {
         %{ $role{$role} },
         open   => {},     # key => time of its request
         hangs  => {},     # key => time to cancel it
-        lists  => {},
         due    => 0,
         calls  => 0,
     }, $class;
@@ -50,7 +49,12 @@ sub role { return $_[0]{role} }
 sub fd { return fileno $_[0]{tongue}->socket }
 sub due { return $_[0]{due} }
 sub is_lost { return $_[0]{lost} }
-sub may_read { return $_[0]{role} ne 'deaf' || $_[0]{ears} }
+sub may_read {
+    my ($self) = @_;
+    return $self->{role} ne 'deaf' || $self->{ears}
+        || $self->{storm}->is_calm;
+}
+
 # The generation of the list that it was shown last, if it ever asked.
 sub knows { return $_[0]{knows} }
 
@@ -75,6 +79,10 @@ sub read {
 
 sub send {
     my ($self) = @_;
+    if ($self->{storm}->is_calm) {
+        $self->take($self->{tongue}->send(1 << 20));
+        return;
+    }
     $self->take($self->{tongue}->send(1 + int rand $self->{send}));
     $self->{mouth} = 0 if $self->{role} =~ /^(?:large|trickle)$/;
 }
@@ -90,6 +98,8 @@ sub take {
         }
         if ($what eq 'changed') {
             $self->list;
+        } elsif ($what eq 'sent') {
+            $self->{listing} = undef if $key eq ($self->{listing} // '');
         } elsif ($what eq 'list') {
             ($self->{knows}) =
                 map { /^only(\d+)$/ ? $1 : () } @{ $event->[2] };
@@ -114,9 +124,12 @@ sub ask {
 
 sub list {
     my ($self) = @_;
+    # One that nobody can have read yet serves as well.
+    return if $self->{listing};
     my $key = $self->{tongue}->list;
     $self->{storm}->account->asked($key);
     $self->{open}{$key} = time;
+    $self->{listing} = $key;
 }
 
 sub act {
@@ -210,15 +223,15 @@ sub act_asks {
 # A new generation serves: who is idle asks for it.
 sub has_news {
     my ($self) = @_;
+    return if $self->{role} ne 'idle' || $self->{storm}->is_calm;
     $self->{stale} = 1;
-    $self->ask('gen')
-        if $self->{role} eq 'idle' && !$self->{storm}->is_calm;
+    $self->ask('gen');
 }
 
-# Answered by the newest for the first time, who asks often enough to tell.
+# Answered by the newest for the first time: who asks at once can tell.
 sub is_fresh {
     my ($self, $generation) = @_;
-    return if !$self->{stale} || $self->{role} !~ /^(?:busy|idle|asks)$/;
+    return if !$self->{stale} || $self->{role} ne 'idle';
     my ($newest, $since) = $self->{storm}->floor_time;
     return if $generation < $newest;
     $self->{stale} = 0;
