@@ -42,6 +42,32 @@ test_jsonrpc(void)
     CU_ASSERT(!m.has_duplicate && m.why == NULL);
 }
 
+/* White space wherever it may be; and the arguments' members are noted. */
+static void
+test_spread_out(void)
+{
+    tg_message_t m;
+
+    CU_ASSERT(test_parse(&m, "\r\n{ \"method\"\t: \"x\" ,\n \"params\" :\n\t{ "
+                             "\"arguments\" : { \"a\" : [ 1 ] , \"b\" : "
+                             "\"\\n\" } , \"_meta\" : 7 } , \"id\" : 1 } \n")
+              == TG_OK);
+    HELP_EQ(m.p.arguments, "{ \"a\" : [ 1 ] , \"b\" : \"\\n\" }");
+    HELP_EQ(m.p.meta, "7");
+    HELP_EQ(m.id, "1");
+    CU_ASSERT_FATAL(m.notes.n == 2);
+    HELP_EQ(m.notes.list[0].key, "a");
+    HELP_EQ(m.notes.list[0].value, "[ 1 ]");
+    HELP_EQ(m.notes.list[1].value, "\"\\n\"");
+
+    CU_ASSERT(test_parse(&m, "{\"params\": ") == TG_BAD);
+    CU_ASSERT(test_parse(&m, "{\"params\":") == TG_BAD);
+    CU_ASSERT(test_parse(&m, "{\"params\": [],\"id\":1}") == TG_OK);
+    HELP_EQ(m.params, "[]");
+    CU_ASSERT(m.notes.n == 0);
+    CU_ASSERT(test_parse(&m, "{\"params\": \x0b{}}") == TG_BAD);
+}
+
 static void
 test_others(void)
 {
@@ -253,6 +279,7 @@ test_depth(void)
 
 static CU_TestInfo test_message[] = {
     { "jsonrpc", test_jsonrpc },
+    { "spread out", test_spread_out },
     { "others", test_others },
     { "odd types", test_odd_types },
     { "not objects", test_not_objects },
