@@ -38,6 +38,9 @@ enum {
     TG_FAULT_CONNECT,
     TG_FAULT_SPAWN,
     TG_FAULT_EPOLL,
+    TG_FAULT_SENDMSG,
+    TG_FAULT_RECVMSG,
+    TG_FAULT_MEMFD,
     TG_FAULT_KINDS
 };
 
@@ -586,4 +589,45 @@ write(int fd, const void *buf, size_t size)
     tg_other();
 
     return next(fd, buf, size);
+}
+
+/* Sessions go between workers by one; NGINX's channel is of another kind. */
+static int
+tg_is_pair(int fd)
+{
+    socklen_t len;
+    int type;
+
+    len = sizeof(type);
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0
+           && type == SOCK_SEQPACKET;
+}
+
+ssize_t
+sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    TG_NEXT(sendmsg)
+
+    return tg_is_pair(fd) && tg_fails(TG_FAULT_SENDMSG)
+               ? -1
+               : next(fd, message, flags);
+}
+
+ssize_t
+recvmsg(int fd, struct msghdr *message, int flags)
+{
+    TG_NEXT(recvmsg)
+
+    return tg_is_pair(fd) && tg_fails(TG_FAULT_RECVMSG)
+               ? -1
+               : next(fd, message, flags);
+}
+
+int
+memfd_create(const char *name, unsigned flags)
+{
+    TG_NEXT(memfd_create)
+
+    return tg_fails(TG_FAULT_MEMFD) ? -1 : next(name, flags);
 }

@@ -1,8 +1,8 @@
 package Toolgate::Attacker;
 
 # A hostile client in a process of its own: one of Toolgate::Attacks against
-# a socket.  Options besides those of the attack: nice, cpu.  It says line by line what it has found, and at its end "done" or
-# what was wrong.
+# a socket.  It says line by line what it has found, and at its end "done" or
+# what was wrong.  Options besides those of the attack: nice, cpu.
 
 use strict;
 use warnings;

@@ -15,7 +15,8 @@ use Carp qw(croak);
 
 use Toolgate::Util;
 
-my @kinds = qw(recv send accept socket connect spawn epoll);
+my @kinds = qw(recv send accept socket connect spawn epoll sendmsg recvmsg
+    memfd);
 my @fields = (
     qw(pid alloc allocs failed live recv_max send_max again again_at),
     (map {"$_.call"} @kinds),

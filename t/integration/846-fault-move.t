@@ -1,0 +1,145 @@
+#!/usr/bin/perl
+# Sessions that go to another worker while something fails, in the worker that
+# they leave or in the one that takes them: memory, the sending, the taking.
+# Each goes on as if nothing had been or is closed, never half of either.
+
+use strict;
+use warnings;
+
+use Errno qw(EAGAIN EINTR EMFILE ENOBUFS ENOMEM ETOOMANYREFS);
+
+use Toolgate::Test timeout => 600;
+use Toolgate::Faults;
+use Toolgate::Measure;
+use Toolgate::Talks;
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $faults = Toolgate::Faults->new($tg);
+$tg->allow_log(
+    qr/(?:malloc|posix_memalign|epoll_ctl|sendmsg|recvmsg|memfd_create)\(/,
+    qr/worker process \d+ exited with (?:fatal )?code 2/);
+$tg->conf($Toolgate::Talks::TOOLS)->start;
+
+my $large = 'x' x 900_000;
+my $call = Toolgate::Talks::tool_call('jsonrpc', 1, 'echo', $large);
+my $half = length($call) / 2;
+
+# What a client has done when the reload comes, and what it does then; each
+# waits for one line in the end.
+my @clients = (
+    [
+        'idle',
+        sub { $_[0]->rpc('ping') },
+        sub { $_[0]->send_raw(Toolgate::Talks::rpc(1, 'ping')) },
+    ],
+    [
+        'with half a frame',
+        sub { $_[0]->rpc('ping'); $_[0]->send_raw(substr $call, 0, $half) },
+        sub { $_[0]->send_raw(substr $call, $half) },
+    ],
+    [
+        'with an unread answer',
+        sub { $_[0]->rpc('ping'); $_[0]->send_raw($call) },
+        sub { },
+    ],
+);
+
+# 'served', 'failed' (an error that says why) or 'closed'.
+sub end_of {
+    my ($client, $name, $then) = @_;
+    my $line;
+    # The second one is there to see that it stays.
+    if (!eval {
+        $then->($client);
+        $line = $client->recv_line;
+        $client->rpc('ping');
+        1;
+    }) {
+        die "$name: $@" if $@ !~ /end of file|Broken pipe|Connection reset/;
+        return 'closed';
+    }
+    return 'failed' if $line =~ /"error":.*memory/;
+    $line =~ /"result"/ or die "$name: " . substr($line, 0, 200) . "\n";
+    $client->shutdown_write;
+    die "$name: more than an answer\n" if !$client->at_eof;
+    return 'served';
+}
+
+# One reload with all clients: how each ended.
+sub move {
+    my ($where, %fault) = @_;
+    my @all = map { $tg->connect } @clients;
+    $clients[$_][1]->($all[$_]) for 0 .. $#all;
+    my ($old) = $tg->worker_pids;
+    if ($where eq 'leave') {
+        $faults->arm($old, %fault);
+        kill HUP => $tg->master_pid;
+    } else {
+        # The old one sleeps until the new one is there, and has its fault.
+        stopped(
+            sub {
+                kill HUP => $tg->master_pid;
+                my $new;
+                wait_for(
+                    sub {
+                        ($new) = grep { $_ != $old } $tg->worker_pids;
+                        return $new && $tg->log =~
+                            /\b$new#\d+: epoll|start worker process $new\b/
+                            && serves($new);
+                    },
+                    60,
+                    'the new worker');
+                $faults->arm($new, %fault);
+            },
+            $old);
+    }
+    # As long as it is there it may be asked for a client's bytes.
+    wait_for(sub { !is_alive($old) }, 60, 'the old worker to go');
+    my %how;
+    $how{ end_of($all[$_], $clients[$_][0], $clients[$_][2]) }++
+        for 0 .. $#all;
+    my $failed = $faults->failed;
+    $faults->calm;
+    # Whoever comes is served, whatever has failed.
+    my $said = text_of($tg->connect->call_tool(hi => {}));
+    die "a new client got $said\n" if $said ne 'hi';
+    return ($failed, \%how);
+}
+
+# It has come so far that it accepts.
+sub serves {
+    my ($pid) = @_;
+    my $client = $tg->connect;
+    $client->rpc('ping');
+    return $tg->log =~ /\b$pid#\d+: \*\d+ client unix: connected/;
+}
+
+sub row {
+    my ($where, $name, $most, $fault) = @_;
+    my (%how, $n);
+    for ($n = 1; $n <= $most; $n++) {
+        my ($failed, $how) = move($where, $fault->($n));
+        last if !$failed;
+        $how{$_} += $how->{$_} for keys %$how;
+    }
+    cmp_ok $n, '>', 1, "$where, $name: " . join ', ',
+        map {"$how{$_} $_"} sort keys %how;
+}
+
+my $most = Toolgate::Test::is_san() ? 8 : 30;
+my (undef, $how) = move('leave');
+is_deeply $how, { served => 3 }, 'with no fault all are served';
+row('leave', 'an allocation', $most, sub { (alloc => $_[0]) });
+row('leave', "sendmsg() with $_->[0]", 4,
+    sub { (sendmsg => [ $_->[1], $_[0] ]) })
+    for [ EAGAIN => EAGAIN ], [ EINTR => EINTR ], [ ENOBUFS => ENOBUFS ],
+    [ ETOOMANYREFS => ETOOMANYREFS ];
+row('leave', 'no file for what is large', 3,
+    sub { (memfd => [ EMFILE, $_[0] ]) });
+row('take', 'an allocation', $most, sub { (alloc => $_[0]) });
+row('take', "recvmsg() with $_->[0]", 4,
+    sub { (recvmsg => [ $_->[1], $_[0] ]) })
+    for [ EINTR => EINTR ], [ ENOMEM => ENOMEM ];
+row('take', 'epoll_ctl()', 6, sub { (epoll => [ ENOMEM, $_[0] ]) });
+
+done_testing;
