@@ -20,11 +20,10 @@
  * One line of NAME=VALUE on stdout, times in ns; any wrong reply, and any
  * reply that does not come, ends it with 1 and a message.
  */
+#include "bench_load_option.h"
 #include "bench_util.h"
-#include "bench_wire.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,8 +34,6 @@
 #include <unistd.h>
 
 #define LOAD_EVENTS 512
-#define LOAD_PIDS 16
-#define LOAD_DEPTH_MAX 4096
 /* Digits of the connection's number at the start of its argument. */
 #define LOAD_MARK 8
 
@@ -57,32 +54,6 @@ typedef struct {
     uint64_t *started; /* of the calls in flight, by id modulo depth */
     unsigned inflight;
 } load_conn_t;
-
-static struct {
-    const char *socket;
-    const bench_wire_t *wire;
-    const char *tool;
-    const char *reply;
-    unsigned connections;
-    unsigned depth;
-    size_t size;
-    uint64_t ms;
-    uint64_t calls;
-    uint64_t warm_ms;
-    uint64_t stall_ms; /* longer than any call: the server hangs */
-    unsigned idle;
-    int cpu;
-    unsigned npids;
-    pid_t pids[LOAD_PIDS];
-    int has_windows;
-} option = { .tool = "echo",
-             .connections = 1,
-             .depth = 1,
-             .size = 64,
-             .ms = 500,
-             .warm_ms = 100,
-             .stall_ms = 60000,
-             .cpu = -1 };
 
 static size_t request_size, reply_size, in_cap;
 static char *expected; /* one reply, with room for mark and id */
@@ -138,7 +109,7 @@ load_window(void)
 static void
 load_mark(char *arg, uint32_t number)
 {
-    if (option.size >= LOAD_MARK) {
+    if (load_option.size >= LOAD_MARK) {
         bench_put_id(arg, number);
     }
 }
@@ -148,9 +119,10 @@ load_request(load_conn_t *conn, char *dst)
 {
     char *arg;
 
-    arg = dst + bench_request_head(option.wire);
-    bench_put_request(option.wire, dst, option.size, option.tool);
-    memset(arg, 'a', option.size);
+    arg = dst + bench_request_head(load_option.wire);
+    bench_put_request(load_option.wire, dst, load_option.size,
+                      load_option.tool);
+    memset(arg, 'a', load_option.size);
     load_mark(arg, conn->number);
 }
 
@@ -158,11 +130,11 @@ static void
 load_open(load_conn_t *conn, uint32_t number)
 {
     conn->number = number;
-    conn->fd = bench_connect(option.socket);
+    conn->fd = bench_connect(load_option.socket);
     bench_unblock(conn->fd);
-    conn->out = bench_alloc(request_size * option.depth);
+    conn->out = bench_alloc(request_size * load_option.depth);
     conn->in = bench_alloc(in_cap);
-    conn->started = bench_alloc(sizeof(*conn->started) * option.depth);
+    conn->started = bench_alloc(sizeof(*conn->started) * load_option.depth);
     conn->is_stale = 1;
 }
 
@@ -206,8 +178,9 @@ load_prepare(load_conn_t *conn, size_t left)
         memmove(conn->out, conn->out + conn->sent, left);
     }
 
-    for (i = 0; left + request_size * (i + 1) <= request_size * option.depth;
-         i++) {
+    for (i = 0;
+         left + request_size * (i + 1) <= request_size * load_option.depth; i++)
+    {
         load_request(conn, conn->out + left + request_size * i);
     }
 
@@ -231,13 +204,13 @@ load_send(load_conn_t *conn, unsigned n)
     conn->to_send = left;
 
     for (i = 0; i < n; i++) {
-        if (option.wire->has_id) {
+        if (load_option.wire->has_id) {
             bench_put_id(conn->out + conn->to_send
-                             + bench_request_id(option.wire),
+                             + bench_request_id(load_option.wire),
                          conn->next_id);
         }
 
-        conn->started[conn->next_id % option.depth] = now;
+        conn->started[conn->next_id % load_option.depth] = now;
         conn->next_id++;
         conn->inflight++;
         conn->to_send += request_size;
@@ -253,13 +226,13 @@ load_check(load_conn_t *conn, const char *reply, size_t len)
     const bench_wire_t *wire;
     size_t at;
 
-    wire = option.wire;
+    wire = load_option.wire;
 
     if (wire->has_id) {
         bench_put_id(expected + bench_reply_id(wire), conn->wanted);
     }
 
-    if (option.reply == NULL) {
+    if (load_option.reply == NULL) {
         load_mark(expected + bench_reply_head(wire), conn->number);
     }
 
@@ -305,7 +278,7 @@ load_replies(load_conn_t *conn)
         load_check(conn, conn->in + at, reply_size);
 
         if (is_measuring) {
-            load_measure(now - conn->started[conn->wanted % option.depth]);
+            load_measure(now - conn->started[conn->wanted % load_option.depth]);
         }
 
         conn->wanted++;
@@ -370,12 +343,12 @@ load_stalled(void)
 {
     unsigned i;
 
-    for (i = 0; i < option.connections; i++) {
+    for (i = 0; i < load_option.connections; i++) {
         load_check(&conns[i], conns[i].in, conns[i].len);
     }
 
     errno = 0;
-    bench_die("no reply for %" PRIu64 " ms", option.stall_ms);
+    bench_die("no reply for %" PRIu64 " ms", load_option.stall_ms);
 }
 
 /* Until so many calls or, when that is 0, that time have passed. */
@@ -388,7 +361,8 @@ load_run(uint64_t calls, uint64_t until)
     done = 0;
 
     while (!is_stopped && (calls != 0 ? done < calls : now < until)) {
-        n = epoll_wait(epoll_fd, events, LOAD_EVENTS, (int) option.stall_ms);
+        n = epoll_wait(epoll_fd, events, LOAD_EVENTS,
+                       (int) load_option.stall_ms);
 
         if (n == 0) {
             load_stalled();
@@ -411,7 +385,7 @@ load_idle(void)
     load_conn_t conn;
     unsigned i;
 
-    for (i = 0; i < option.idle; i++) {
+    for (i = 0; i < load_option.idle; i++) {
         memset(&conn, 0, sizeof(conn));
         load_open(&conn, i);
         now = bench_now();
@@ -438,8 +412,8 @@ load_rss(void)
 
     kb = 0;
 
-    for (i = 0; i < option.npids; i++) {
-        kb += bench_rss_of(option.pids[i]);
+    for (i = 0; i < load_option.npids; i++) {
+        kb += bench_rss_of(load_option.pids[i]);
     }
 
     return kb;
@@ -453,8 +427,8 @@ load_cpu(void)
 
     ns = 0;
 
-    for (i = 0; i < option.npids; i++) {
-        ns += bench_cpu_of(option.pids[i]);
+    for (i = 0; i < load_option.npids; i++) {
+        ns += bench_cpu_of(load_option.pids[i]);
     }
 
     return ns;
@@ -467,8 +441,9 @@ load_report(uint64_t took, uint64_t cpu)
 
     calls = done != 0 ? (double) done : 1;
     printf("idle_bytes=%.0f ",
-           option.idle != 0 ? (double) (idle_kb * 1024) / (double) option.idle
-                            : 0.0);
+           load_option.idle != 0
+               ? (double) (idle_kb * 1024) / (double) load_option.idle
+               : 0.0);
     printf("calls=%" PRIu64 " ns=%" PRIu64 " per_second=%.0f cpu=%.1f"
            " p50=%" PRIu64 " p90=%" PRIu64 " p99=%" PRIu64 " p999=%" PRIu64
            " max=%" PRIu64 "%c",
@@ -476,9 +451,9 @@ load_report(uint64_t took, uint64_t cpu)
            bench_percentile(&histogram, 0.5), bench_percentile(&histogram, 0.9),
            bench_percentile(&histogram, 0.99),
            bench_percentile(&histogram, 0.999), histogram.largest,
-           option.has_windows ? ' ' : '\n');
+           load_option.has_windows ? ' ' : '\n');
 
-    if (option.has_windows) {
+    if (load_option.has_windows) {
         printf("windows=%" PRIu64 " pause_p50=%" PRIu64 " pause_max=%" PRIu64
                "\n",
                windows.count, bench_percentile(&windows, 0.5), windows.largest);
@@ -495,9 +470,9 @@ load_all(void)
     idle_kb = load_rss();
     load_idle();
     idle_kb = load_rss() - idle_kb;
-    conns = bench_alloc(sizeof(*conns) * option.connections);
+    conns = bench_alloc(sizeof(*conns) * load_option.connections);
 
-    for (i = 0; i < option.connections; i++) {
+    for (i = 0; i < load_option.connections; i++) {
         load_open(&conns[i], i);
         event.events = EPOLLIN | EPOLLOUT | EPOLLET;
         event.data.ptr = &conns[i];
@@ -509,124 +484,27 @@ load_all(void)
 
     now = bench_now();
 
-    for (i = 0; i < option.connections; i++) {
-        load_send(&conns[i], option.depth);
+    for (i = 0; i < load_option.connections; i++) {
+        load_send(&conns[i], load_option.depth);
     }
 
-    load_run(0, now + option.warm_ms * 1000000);
+    load_run(0, now + load_option.warm_ms * 1000000);
 
-    if (option.has_windows) {
+    if (load_option.has_windows) {
         load_windows();
     }
 
     is_measuring = 1;
     cpu = load_cpu();
     start = now = bench_now();
-    load_run(option.calls, start + option.ms * 1000000);
+    load_run(load_option.calls, start + load_option.ms * 1000000);
     load_report(bench_now() - start, load_cpu() - cpu);
 
-    for (i = 0; i < option.connections; i++) {
+    for (i = 0; i < load_option.connections; i++) {
         load_close(&conns[i]);
     }
 
     free(conns);
-}
-
-/* --- the command line --- */
-
-static void
-load_option(int c, const char *text)
-{
-    switch (c) {
-    case 's':
-        option.socket = text;
-        break;
-    case 'd':
-        option.wire = bench_wire(text);
-        break;
-    case 'c':
-        option.connections = (unsigned) bench_number(text);
-        break;
-    case 'D':
-        option.depth = (unsigned) bench_number(text);
-        break;
-    case 'S':
-        option.size = (size_t) bench_number(text);
-        break;
-    case 't':
-        option.tool = text;
-        break;
-    case 'r':
-        option.reply = text;
-        break;
-    case 'm':
-        option.ms = (uint64_t) bench_number(text);
-        break;
-    case 'n':
-        option.calls = (uint64_t) bench_number(text);
-        break;
-    case 'w':
-        option.warm_ms = (uint64_t) bench_number(text);
-        break;
-    case 'x':
-        option.stall_ms = (uint64_t) bench_number(text);
-        break;
-    case 'i':
-        option.idle = (unsigned) bench_number(text);
-        break;
-    case 'C':
-        option.cpu = (int) bench_number(text);
-        break;
-    case 'p':
-        if (option.npids == LOAD_PIDS) {
-            bench_die("at most %d --pid", LOAD_PIDS);
-        }
-
-        option.pids[option.npids++] = (pid_t) bench_number(text);
-        break;
-    case 'W':
-        option.has_windows = 1;
-        break;
-    default:
-        exit(1);
-    }
-}
-
-static void
-load_options(int argc, char **argv)
-{
-    static const struct option names[] = {
-        { "socket", required_argument, NULL, 's' },
-        { "dialect", required_argument, NULL, 'd' },
-        { "connections", required_argument, NULL, 'c' },
-        { "depth", required_argument, NULL, 'D' },
-        { "size", required_argument, NULL, 'S' },
-        { "tool", required_argument, NULL, 't' },
-        { "reply", required_argument, NULL, 'r' },
-        { "ms", required_argument, NULL, 'm' },
-        { "calls", required_argument, NULL, 'n' },
-        { "warm-ms", required_argument, NULL, 'w' },
-        { "stall-ms", required_argument, NULL, 'x' },
-        { "idle", required_argument, NULL, 'i' },
-        { "cpu", required_argument, NULL, 'C' },
-        { "windows", no_argument, NULL, 'W' },
-        { "pid", required_argument, NULL, 'p' },
-        { NULL, 0, NULL, 0 },
-    };
-    int c;
-
-    option.wire = bench_wire("jsonrpc");
-
-    while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
-        load_option(c, optarg);
-    }
-
-    if (optind != argc || option.socket == NULL || option.wire == NULL
-        || option.connections == 0 || option.depth == 0
-        || option.depth > LOAD_DEPTH_MAX || strlen(option.tool) != 4)
-    {
-        bench_die("wrong arguments; see the top of %s", __FILE__);
-    }
 }
 
 int
@@ -637,22 +515,24 @@ main(int argc, char **argv)
     load_options(argc, argv);
     bench_end_with_parent();
     bench_raise_files();
-    bench_pin(option.cpu);
+    bench_pin(load_option.cpu);
 
-    answer = option.reply != NULL ? strlen(option.reply) : option.size;
-    request_size = bench_request_head(option.wire) + option.size
-                   + bench_request_tail(option.wire);
-    reply_size = bench_reply_head(option.wire) + answer
-                 + bench_reply_tail(option.wire);
-    in_cap = reply_size * option.depth + 4096;
+    answer = load_option.reply != NULL ? strlen(load_option.reply)
+                                       : load_option.size;
+    request_size = bench_request_head(load_option.wire) + load_option.size
+                   + bench_request_tail(load_option.wire);
+    reply_size = bench_reply_head(load_option.wire) + answer
+                 + bench_reply_tail(load_option.wire);
+    in_cap = reply_size * load_option.depth + 4096;
 
     expected = bench_alloc(reply_size + 1);
-    bench_put_reply(option.wire, expected, answer);
+    bench_put_reply(load_option.wire, expected, answer);
 
-    if (option.reply != NULL) {
-        memcpy(expected + bench_reply_head(option.wire), option.reply, answer);
+    if (load_option.reply != NULL) {
+        memcpy(expected + bench_reply_head(load_option.wire), load_option.reply,
+               answer);
     } else {
-        memset(expected + bench_reply_head(option.wire), 'a', answer);
+        memset(expected + bench_reply_head(load_option.wire), 'a', answer);
     }
 
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
