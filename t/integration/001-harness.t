@@ -85,6 +85,11 @@ $tg->wait_log(qr/exited on signal 9/);
 done_testing;
 END
 
+# What failed is told with what went before it.
+my $told = outcome($tg, 'told', '$tg->connect->recv_line; ok 0; done_testing;');
+is_caught($told, qr/got 3 bytes: hi/, 'what a client saw');
+like $told->{text}, qr/the end of .*error\.log:/, 'and NGINX';
+
 $tg->reload('server { listen unix:%%SOCKET%%; return "ho\n"; }',
     server => 0);
 is $tg->connect->recv_line, 'ho', 'after a reload the new config serves';
