@@ -34,7 +34,8 @@ ngx_stream_toolgate_addr_may_arrive(const ngx_stream_addr_conf_t *addr)
     return scf->catalogue != NULL && !addr->ssl && !addr->proxy_protocol;
 }
 
-ngx_uint_t
+/* Of plain sockets, with tools. */
+static ngx_uint_t
 ngx_stream_toolgate_may_arrive(const ngx_listening_t *ls)
 {
     ngx_stream_port_t *port;
@@ -60,6 +61,31 @@ ngx_stream_toolgate_may_arrive(const ngx_listening_t *ls)
     }
 
     return 1;
+}
+
+void
+ngx_stream_toolgate_arrive_offer(ngx_cycle_t *cycle)
+{
+    uint64_t listeners[NGX_TOOLGATE_BOOK_LISTENERS];
+    ngx_listening_t *ls;
+    ngx_uint_t i, n;
+
+    ls = cycle->listening.elts;
+
+    for (i = 0, n = 0; i < cycle->listening.nelts; i++) {
+        if (!ngx_stream_toolgate_may_arrive(&ls[i])) {
+            continue;
+        }
+
+        if (n < NGX_TOOLGATE_BOOK_LISTENERS) {
+            listeners[n] = ngx_toolgate_book_hash(ls[i].sockaddr,
+                                                  ls[i].socklen);
+        }
+
+        n++;
+    }
+
+    ngx_toolgate_handover_init(cycle, listeners, n);
 }
 
 static ngx_listening_t *

@@ -57,8 +57,8 @@ uint64_t ngx_stream_toolgate_time_left(const ngx_event_t *ev);
 /* Says how many were moved, and lets the last ones go. */
 void ngx_stream_toolgate_move_exit(ngx_cycle_t *cycle);
 
-/* May sessions arrive at this listener?  Of plain sockets, with tools. */
-ngx_uint_t ngx_stream_toolgate_may_arrive(const ngx_listening_t *ls);
+/* In the master: sessions of older workers can go on in this cycle's. */
+void ngx_stream_toolgate_arrive_offer(ngx_cycle_t *cycle);
 
 /* This worker takes what others put; it was told to exit and takes no more. */
 void ngx_stream_toolgate_arrive_start(ngx_cycle_t *cycle);

@@ -484,32 +484,6 @@ ngx_toolgate_listener_exit(ngx_cycle_t *cycle)
     }
 }
 
-/* Where sessions of older workers can go on. */
-static void
-ngx_toolgate_listener_offer(ngx_cycle_t *cycle)
-{
-    uint64_t listeners[NGX_TOOLGATE_BOOK_LISTENERS];
-    ngx_listening_t *ls;
-    ngx_uint_t i, n;
-
-    ls = cycle->listening.elts;
-
-    for (i = 0, n = 0; i < cycle->listening.nelts; i++) {
-        if (!ngx_stream_toolgate_may_arrive(&ls[i])) {
-            continue;
-        }
-
-        if (n < NGX_TOOLGATE_BOOK_LISTENERS) {
-            listeners[n] = ngx_toolgate_book_hash(ls[i].sockaddr,
-                                                  ls[i].socklen);
-        }
-
-        n++;
-    }
-
-    ngx_toolgate_handover_init(cycle, listeners, n);
-}
-
 static ngx_int_t
 ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 {
@@ -543,7 +517,7 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
     /* Also when no tool is left: the files of the last cycle go. */
     if (rc == NGX_OK) {
         ngx_toolgate_schema_files(cycle, lcf);
-        ngx_toolgate_listener_offer(cycle);
+        ngx_stream_toolgate_arrive_offer(cycle);
     }
 
     return rc;
