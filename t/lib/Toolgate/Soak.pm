@@ -266,6 +266,8 @@ sub grown {
     my ($first, $last) = @{ $self->{samples} }[ 0, -1 ];
     my @grown;
     for my $name (sort keys %$first) {
+        # A runner that nobody needed is not there.
+        next if !$first->{$name};
         next if $name =~ /memory of/ && Toolgate::Test::is_san();
         my $most = $name =~ /memory of a worker/ ? WORKER
             : $first->{$name} + ($name =~ /memory of/ ? GROWTH : 8);
