@@ -27,7 +27,7 @@ use Toolgate::Tongue;
 use Toolgate::Util;
 
 # So long may nothing happen that must: only what hangs takes longer.
-use constant PATIENCE => 60;
+use constant PATIENCE => 120;
 # Old workers of so many generations may be on their way out at once.
 use constant OLD_GENERATIONS => 8;
 
@@ -139,7 +139,7 @@ sub turn {
         vec($out, $fd, 1) = 1 if $client->may_send;
     }
     # In rounds of some milliseconds: the cores are for NGINX.
-    select undef, undef, undef, 0.003;
+    select undef, undef, undef, 0.003 if !$self->{calm};
     select $in, $out, undef, $wake > 0 ? $wake : 0;
     $now = time;
     for my $client ($self->clients) {
@@ -260,6 +260,14 @@ sub newest {
     return scalar @pids;
 }
 
+# So many of them that are at work: NGINX names a worker when it is ready.
+sub are_ready {
+    my ($self) = @_;
+    return scalar grep {
+        (slurp("/proc/$_/cmdline") // '') =~ /^nginx: worker process/
+    } $self->newest_pids;
+}
+
 # Does any older worker still read?
 sub is_read_by_old {
     my ($self) = @_;
@@ -305,16 +313,11 @@ sub comes {
     $self->{generation} = $self->{born} = $n;
 }
 
-# Likewise, of one that was there before, beside the newest; and then alone.
+# Likewise, of one that was there before the newest.
 sub returns {
     my ($self, $n) = @_;
     $self->{account}->lower_floor($n);
     $self->{generation} = $self->{born} = $n;
-}
-
-sub only {
-    my ($self, $n) = @_;
-    $self->{account}->raise_top($n);
 }
 
 # A config that does not load: nothing changes.

@@ -1,0 +1,61 @@
+#!/usr/bin/perl
+# A storm of reloads over forty clients of all dialects and both eras of MCP
+# that never connect anew: each request is answered exactly once, by the
+# catalogue that was current when it was read or by a newer one; and when it
+# is over, nothing has grown.
+
+use strict;
+use warnings;
+
+use Toolgate::Test timeout => 600;
+use Toolgate::Measure;
+use Toolgate::Storm;
+
+use constant CLIENTS => 40;
+
+my $reloads = $ENV{TOOLGATE_STORM_RELOADS}
+    // (Toolgate::Test::is_san() ? 100 : 300);
+my $tg = Toolgate::Test->new;
+my $storm = Toolgate::Storm->new($tg)->start(CLIENTS);
+
+sub runner { return ($tg->runner_pids)[0] }
+
+# What may not grow: of the master and of the runner.
+sub sizes {
+    my %size;
+    my $runner = slurp($tg->state_dir . '/runner-1.lock') + 0;
+    for my $pid ($tg->master_pid, $runner) {
+        my $name = $pid == $runner ? 'runner' : 'master';
+        $size{"$name fds"} = fd_count($pid);
+        $size{"$name memory"} = rss_kb($pid);
+    }
+    return \%size;
+}
+
+my $start = time;
+$storm->pass(0.5);
+$storm->reload while $storm->generation < 20;
+$storm->calm;
+my $before = sizes();
+$storm->resume;
+$storm->reload while $storm->generation < $reloads;
+$storm->calm;
+diag sprintf '%s, in %d s', $storm->story, time - $start;
+
+is_deeply [ $storm->faults ], [], 'all answered, once, by the right ones';
+is scalar($storm->clients), CLIENTS, 'nobody was disconnected';
+is scalar($tg->worker_pids(all => 1)), 2, 'two workers';
+wait_for(
+    sub { !grep {/sleep|nap/} values %{ $tg->processes } },
+    30, 'the last programs to end');
+my $after = sizes();
+for my $name (sort keys %$before) {
+    diag "$name: $before->{$name}, then $after->{$name}";
+    my $more = $name =~ /memory/ ? 4096 : 0;
+    cmp_ok $after->{$name}, '<=', $before->{$name} + $more,
+        "$name: no more than before"
+        if !$more || !Toolgate::Test::is_san();
+}
+$storm->leave;
+
+done_testing;

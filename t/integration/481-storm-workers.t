@@ -1,0 +1,33 @@
+#!/usr/bin/perl
+# A storm of reloads in which the number of workers changes all the time, and
+# some configs do not load.
+
+use strict;
+use warnings;
+
+use Toolgate::Test timeout => 400;
+use Toolgate::Storm;
+
+use constant CLIENTS => 20;
+
+my $reloads = Toolgate::Test::is_san() ? 15 : 40;
+my $tg = Toolgate::Test->new;
+my $storm = Toolgate::Storm->new($tg)->start(CLIENTS);
+
+my $refused = 0;
+while ($storm->generation < $reloads) {
+    if (rand() < 0.25) {
+        $storm->refused;
+        $refused++;
+    }
+    $storm->reload(workers => 1 + int rand 4);
+}
+$storm->refused;
+$storm->reload(workers => 1)->calm;
+diag $storm->story . ", $refused refused";
+is_deeply [ $storm->faults ], [], 'all answered, once, by the right ones';
+is scalar($storm->clients), CLIENTS, 'nobody was disconnected';
+is scalar($tg->worker_pids(all => 1)), 1, 'one worker is left';
+$storm->leave;
+
+done_testing;
