@@ -525,15 +525,22 @@ tg_other(void)
     }
 }
 
-int
-poll(struct pollfd *fds, nfds_t n, int timeout)
-{
-    TG_NEXT(poll)
+#define TG_COUNTED(type, name, params, args)                                   \
+    type name params                                                           \
+    {                                                                          \
+        TG_NEXT(name)                                                          \
+        tg_other();                                                            \
+        return next args;                                                      \
+    }
 
-    tg_other();
-
-    return next(fds, n, timeout);
-}
+TG_COUNTED(int, poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms))
+TG_COUNTED(ssize_t, readv, (int fd, const struct iovec *vec, int n),
+           (fd, vec, n))
+TG_COUNTED(ssize_t, writev, (int fd, const struct iovec *vec, int n),
+           (fd, vec, n))
+TG_COUNTED(ssize_t, read, (int fd, void *buf, size_t size), (fd, buf, size))
+TG_COUNTED(ssize_t, write, (int fd, const void *buf, size_t size),
+           (fd, buf, size))
 
 int
 ioctl(int fd, unsigned long request, ...)
@@ -549,46 +556,6 @@ ioctl(int fd, unsigned long request, ...)
     va_end(args);
 
     return next(fd, request, arg);
-}
-
-ssize_t
-readv(int fd, const struct iovec *vec, int n)
-{
-    TG_NEXT(readv)
-
-    tg_other();
-
-    return next(fd, vec, n);
-}
-
-ssize_t
-writev(int fd, const struct iovec *vec, int n)
-{
-    TG_NEXT(writev)
-
-    tg_other();
-
-    return next(fd, vec, n);
-}
-
-ssize_t
-read(int fd, void *buf, size_t size)
-{
-    TG_NEXT(read)
-
-    tg_other();
-
-    return next(fd, buf, size);
-}
-
-ssize_t
-write(int fd, const void *buf, size_t size)
-{
-    TG_NEXT(write)
-
-    tg_other();
-
-    return next(fd, buf, size);
 }
 
 /* Sessions go between workers by one; NGINX's channel is of another kind. */
