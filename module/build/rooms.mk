@@ -142,7 +142,8 @@ $(BENCH): $(B)/bench/%: $(B)/obj/t/bench/%_main.o $(BENCH_OBJS) \
 	@mkdir -p $(@D)
 	$(call link)
 
-$(FAULTS): $(B)/faults/%.so: t/faults/%.c $(B)/flags.stamp
+$(FAULTS): $(B)/faults/%.so: t/faults/%.c t/faults/tg_faults.h \
+		$(B)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(STD) -O2 -g $(WARN) -fPIC -shared -o $@ $< -ldl
 

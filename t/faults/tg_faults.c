@@ -6,9 +6,7 @@
  * its `pid` is concerned.  All numbers of calls count down, so that `1` is
  * the next one and 0 none.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "tg_faults.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +14,6 @@
 #include <poll.h>
 #include <spawn.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -29,39 +26,6 @@
 #define TG_FAULTS_FDS 1024
 /* What is allocated while the next malloc is still being looked for. */
 #define TG_FAULTS_EARLY 4096
-
-enum {
-    TG_FAULT_RECV,
-    TG_FAULT_SEND,
-    TG_FAULT_ACCEPT,
-    TG_FAULT_SOCKET,
-    TG_FAULT_CONNECT,
-    TG_FAULT_SPAWN,
-    TG_FAULT_EPOLL,
-    TG_FAULT_SENDMSG,
-    TG_FAULT_RECVMSG,
-    TG_FAULT_MEMFD,
-    TG_FAULT_KINDS
-};
-
-/* As t/lib/Toolgate/Faults.pm packs it. */
-typedef struct {
-    int32_t pid;
-    int32_t alloc;    /* this allocation fails */
-    int32_t allocs;   /* and so many behind it */
-    int32_t failed;   /* how many did, of all kinds */
-    int32_t live;     /* allocations that were not freed */
-    int32_t recv_max; /* bytes of one call; 0: as many as there are */
-    int32_t send_max;
-    int32_t again;    /* each so many-th recv and send says EAGAIN */
-    int32_t again_at; /* where it is */
-    int32_t call[TG_FAULT_KINDS];  /* this call fails */
-    int32_t count[TG_FAULT_KINDS]; /* and so many behind it */
-    int32_t error[TG_FAULT_KINDS]; /* with this errno */
-    int32_t allocs_made;           /* what was called, failing or not */
-    int32_t made[TG_FAULT_KINDS];
-    int32_t others_made; /* system calls that no call of a tool needs */
-} tg_faults_t;
 
 typedef struct {
     int epoll;

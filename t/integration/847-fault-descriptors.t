@@ -36,7 +36,8 @@ my %open = map { $client->request('tools/call',
 my (%ok, %failed);
 sub take {
     my ($reply) = @_;
-    my $n = delete $open{ $reply->{id} } // die "answered twice: $reply->{id}\n";
+    my $n = delete $open{ $reply->{id} }
+        // die "answered twice: $reply->{id}\n";
     my $text = text_of($reply);
     if ($reply->{result}{isError}) {
         $failed{$text}++;
