@@ -107,7 +107,7 @@ int tg_caller_hello(tg_caller_t *caller);
 /*
  * Forgets a request; tag's answer is never called.  With method_is_mcp the
  * other side is told by notifications/cancelled, else by $/cancelRequest.
- * TG_OK or TG_MISSING.
+ * TG_OK; TG_MISSING; TG_NOMEM when the other side could not be told.
  */
 int tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp);
 
