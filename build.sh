@@ -8,6 +8,7 @@ TOP=$PWD
 BUILD=${TOOLGATE_BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$TOP/$BUILD ;; esac
 SAN=
+COVERAGE=
 JOBS=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 CC=${CC:-gcc}
 
@@ -31,6 +32,9 @@ usage: ./build.sh COMMAND
   test [unit|integration|clients|san]...
                run these tests; without a name all of them; san is the other
                three under AddressSanitizer and UBSan
+  test coverage
+               run core's unit tests and say what of core they do not reach;
+               fails below 95 % of lines or 90 % of branches
   bench [--write] [speed|...]...
                measure Toolgate against a raw echo and print the tables of
                docs/performance.md, or write them into it; names choose some
@@ -78,7 +82,7 @@ with_lock() {
 
 make_rooms() {
     make -s -f module/build/rooms.mk -j"$JOBS" B="${BUILD#"$TOP"/}" \
-        SAN="$SAN" CC="$CC" "$@"
+        SAN="$SAN" COVERAGE="$COVERAGE" CC="$CC" "$@"
 }
 
 # What the tests need to know about this build.

@@ -6,9 +6,10 @@
 # A message of a line or two reaches everything.
 FUZZ_MAX_LEN=4096
 
+# fuzz_targets [ROOM]
 fuzz_targets() {
     local file
-    for file in t/fuzz/fuzz_*.c; do
+    for file in t/fuzz/fuzz_${1:-}*.c; do
         [ -e "$file" ] || continue
         file=${file##*/fuzz_}
         say "${file%.c}"

@@ -13,6 +13,7 @@
 B ?= build
 SAN ?=
 FUZZ ?=
+COVERAGE ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -29,6 +30,9 @@ else ifeq ($(FUZZ),1)
 OPT := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,address,undefined
 LDOPT := -fsanitize=fuzzer,address,undefined
+else ifeq ($(COVERAGE),1)
+OPT := -O0 -g --coverage
+LDOPT := --coverage
 else
 HARDEN := $(shell sh module/build/hardening.sh '$(CC)' cc)
 OPT := -O2 -g $(HARDEN) -ffunction-sections -fdata-sections
@@ -91,13 +95,16 @@ FUZZ_TARGETS := $(patsubst t/fuzz/fuzz_%.c,%, \
 FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
 	t/fuzz/bridge_%.c $(if $(FUZZ),t/fuzz/replay.c),$(wildcard t/fuzz/*.c))))
 
-.PHONY: all unit replay
+.PHONY: all unit replay core
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(if $(call src,core),$(CORE)) $(PROGS) $(BENCH) $(FAULTS)
 unit: $(TESTS)
 replay: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
+# What is about core alone.
+core: $(filter $(B)/unit/test_core_%,$(TESTS)) \
+	$(addprefix $(B)/fuzz/,$(filter core_%,$(FUZZ_TARGETS)))
 
 # Two stamps, written only when their text changes: objects depend on the
 # flags, links on the list of sources (so that a deleted file leaves too).

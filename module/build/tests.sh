@@ -11,12 +11,17 @@ unit_run() {
     echo $status >"$program.status"
 }
 
-# A program passes when it exits with 0 and CUnit's summary says that tests
-# ran and none failed: either alone can be forgotten or cut short.
+# test_unit [ROOM].  A program passes when it exits with 0 and CUnit's summary
+# says that tests ran and none failed: either alone can be forgotten or cut
+# short.
 test_unit() {
     local test tests=() log failed= status
-    with_lock make_rooms all unit replay
-    for test in t/unit/test_*.c; do
+    if [ $# = 0 ]; then
+        with_lock make_rooms all unit replay
+    else
+        with_lock make_rooms "$1"
+    fi
+    for test in t/unit/test_${1:-}*.c; do
         [ -e "$test" ] || { say "no unit tests"; return 0; }
         tests+=("$(basename "$test" .c)")
     done
@@ -43,16 +48,16 @@ test_unit() {
             failed="$failed $test"
         fi
     done
-    replay_corpora || failed="$failed fuzz"
+    replay_corpora "$@" || failed="$failed fuzz"
     # Where it stands in what was printed is far above.
     [ -z "$failed" ] || warn "failed:$failed"
     [ -z "$failed" ]
 }
 
-# What fuzzing found, once more.
+# replay_corpora [ROOM]: what fuzzing found, once more.
 replay_corpora() {
     local target failed=0 status
-    for target in $(fuzz_targets); do
+    for target in $(fuzz_targets "$@"); do
         say "--- fuzz $target"
         status=0
         timeout -k 5 300 "$BUILD/fuzz/$target" "t/fuzz/$target" || status=$?
@@ -116,19 +121,32 @@ test_san() {
     test_clients
 }
 
+# How much of core its tests reach.
+test_coverage() {
+    BUILD=$BUILD/coverage
+    COVERAGE=1
+    command -v gcov >/dev/null || die "no gcov; it comes with gcc"
+    # What ran before counts no more.
+    mkdir -p "$BUILD"
+    find "$BUILD" -name '*.gcda' -delete
+    test_unit core >"$BUILD/log" 2>&1 \
+        || { cat "$BUILD/log"; die "coverage is of tests that pass"; }
+    perl module/build/coverage.pl "$BUILD/obj/module/core" module/core 95 90
+}
+
 run_tests() {
     local what status
     [ $# != 0 ] || set -- unit integration clients san
     for what in "$@"; do
         case $what in
-        unit | integration | clients | san) ;;
-        *) die "no such tests: $what (unit, integration, clients, san)" ;;
+        unit | integration | clients | san | coverage) ;;
+        *) die "no such tests: $what (unit, integration, clients, san, coverage)" ;;
         esac
     done
     require build test
     find_nginx
-    # san builds its own.
-    [ "$*" = san ] || with_lock build_all
+    # These build their own.
+    [ "$*" = san ] || [ "$*" = coverage ] || with_lock build_all
     for what in "$@"; do
         say "=== $what"
         # A subshell: san changes where things are.  No `||` after it: that
