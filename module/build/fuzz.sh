@@ -49,7 +49,8 @@ fuzz_one() {
     mkdir -p "$own" "$BUILD/log" "$BUILD/found/$target" "t/fuzz/$target"
     [ ! -e "t/fuzz/$target.dict" ] || dict=("-dict=t/fuzz/$target.dict")
     "$BUILD/fuzz/$target" -max_total_time="$seconds" \
-        -max_len=$FUZZ_MAX_LEN -timeout=60 -rss_limit_mb=1024 \
+        -max_len=$FUZZ_MAX_LEN -timeout=60 -report_slow_units=60 \
+        -rss_limit_mb=1024 \
         -print_final_stats=1 -artifact_prefix="$BUILD/found/$target/" \
         "${dict[@]}" "$own" "t/fuzz/$target" >"$log" 2>&1 </dev/null \
         || status=$?
