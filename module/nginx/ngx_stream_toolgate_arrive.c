@@ -14,6 +14,8 @@ static void ngx_stream_toolgate_arrive(ngx_event_t *rev);
 /* Since when there is no room for what waits; 0: there is. */
 static ngx_msec_t ngx_stream_toolgate_crowded_since;
 static ngx_uint_t ngx_stream_toolgate_is_crowded;
+/* The process ends. */
+static ngx_uint_t ngx_stream_toolgate_is_closing;
 
 /* --- listeners --- */
 
@@ -296,6 +298,16 @@ ngx_stream_toolgate_take(ngx_uint_t has_room)
     return NGX_OK;
 }
 
+static ngx_uint_t
+ngx_stream_toolgate_arrive_has_room(void)
+{
+    return ngx_cycle->free_connection_n > NGX_STREAM_TOOLGATE_ARRIVE_ROOM;
+}
+
+/*
+ * Sessions with calls end with their last one, so they are taken although
+ * this worker exits; not when it is gone in a moment.
+ */
 void
 ngx_stream_toolgate_arrive_drain(void)
 {
@@ -303,14 +315,11 @@ ngx_stream_toolgate_arrive_drain(void)
         return;
     }
 
-    while (ngx_stream_toolgate_take(0) == NGX_OK) { /* void */
+    while (ngx_stream_toolgate_take(!ngx_stream_toolgate_is_closing
+                                    && ngx_stream_toolgate_arrive_has_room())
+           == NGX_OK)
+    { /* void */
     }
-}
-
-static ngx_uint_t
-ngx_stream_toolgate_has_taken_room(void)
-{
-    return ngx_cycle->free_connection_n > NGX_STREAM_TOOLGATE_ARRIVE_ROOM;
 }
 
 static void
@@ -333,7 +342,7 @@ ngx_stream_toolgate_arrive(ngx_event_t *rev)
         return;
     }
 
-    has_room = ngx_stream_toolgate_has_taken_room();
+    has_room = ngx_stream_toolgate_arrive_has_room();
 
     if (has_room) {
         ngx_stream_toolgate_is_crowded = 0;
@@ -370,6 +379,17 @@ ngx_stream_toolgate_arrive_stop(void)
     if (ngx_toolgate_handover_stop(1)
         && ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_NONE)
     {
+        ngx_stream_toolgate_arrive_drain();
+    }
+}
+
+void
+ngx_stream_toolgate_arrive_exit(void)
+{
+    ngx_stream_toolgate_is_closing = 1;
+    (void) ngx_toolgate_handover_stop(1);
+
+    if (ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_NONE) {
         ngx_stream_toolgate_arrive_drain();
     }
 }

@@ -236,7 +236,7 @@ ngx_module_t ngx_stream_toolgate_module = {
 static void
 ngx_stream_toolgate_exit_process(ngx_cycle_t *cycle)
 {
-    ngx_stream_toolgate_arrive_stop();
+    ngx_stream_toolgate_arrive_exit();
     ngx_stream_toolgate_move_exit(cycle);
     ngx_stream_toolgate_schema_exit();
     ngx_stream_toolgate_dispatch_exit();

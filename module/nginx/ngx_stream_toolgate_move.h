@@ -64,7 +64,10 @@ void ngx_stream_toolgate_arrive_offer(ngx_cycle_t *cycle);
 void ngx_stream_toolgate_arrive_start(ngx_cycle_t *cycle);
 void ngx_stream_toolgate_arrive_stop(void);
 
-/* Nobody is left who would take what was put: goodbye to all of it. */
+/* The process ends. */
+void ngx_stream_toolgate_arrive_exit(void);
+
+/* Nobody is left who would take what was put: it ends here. */
 void ngx_stream_toolgate_arrive_drain(void);
 
 /* What came with a connection, if it came from another worker. */
