@@ -14,6 +14,8 @@ static void ngx_stream_toolgate_arrive(ngx_event_t *rev);
 /* Since when there is no room for what waits; 0: there is. */
 static ngx_msec_t ngx_stream_toolgate_crowded_since;
 static ngx_uint_t ngx_stream_toolgate_is_crowded;
+/* Of the cycle; NGINX forgets it when the worker is told to exit. */
+static ngx_uint_t ngx_stream_toolgate_nlistening;
 /* The process ends. */
 static ngx_uint_t ngx_stream_toolgate_is_closing;
 
@@ -98,7 +100,7 @@ ngx_stream_toolgate_find_listener(const ngx_toolgate_parcel_head_t *head)
 
     ls = ngx_cycle->listening.elts;
 
-    for (i = 0; i < ngx_cycle->listening.nelts; i++) {
+    for (i = 0; i < ngx_stream_toolgate_nlistening; i++) {
         if (ngx_toolgate_book_hash(ls[i].sockaddr, ls[i].socklen)
                 == ngx_toolgate_book_hash(
                     (struct sockaddr *) &head->listener.sockaddr,
@@ -370,12 +372,35 @@ ngx_stream_toolgate_arrive(ngx_event_t *rev)
 void
 ngx_stream_toolgate_arrive_start(ngx_cycle_t *cycle)
 {
+    ngx_stream_toolgate_nlistening = cycle->listening.nelts;
     ngx_toolgate_handover_start(cycle, ngx_stream_toolgate_arrive);
+}
+
+static void
+ngx_stream_toolgate_nothing(ngx_event_t *ev)
+{
+    (void) ev;
+}
+
+/*
+ * NGINX tells connections of the exit outside of its event loop: what is
+ * posted then would wait for whatever happens next.
+ */
+static void
+ngx_stream_toolgate_wake(void)
+{
+    static ngx_event_t ev;
+
+    ev.handler = ngx_stream_toolgate_nothing;
+    ev.log = ngx_cycle->log;
+    ngx_post_event(&ev, &ngx_posted_next_events);
 }
 
 void
 ngx_stream_toolgate_arrive_stop(void)
 {
+    ngx_stream_toolgate_wake();
+
     if (ngx_toolgate_handover_stop(1)
         && ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_NONE)
     {

@@ -1,0 +1,66 @@
+#!/usr/bin/perl
+# The end of NGINX while sessions are between two workers: the one that is
+# told first sends them to the other, which learns only then that it is to
+# leave as well.  Calls end with their answers, and nobody is forgotten.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Measure;
+
+my $rounds = 3;
+
+for my $round (1 .. $rounds) {
+    my $tg = Toolgate::Test->new;
+    my $dir = $tg->dir;
+    $tg->file('wait', <<'END', 0755);
+#!/bin/sh
+touch "$2"
+while ! [ -e "$1" ]; do sleep 0.02; done
+echo done
+END
+    $tg->conf(<<"END")->start;
+tool who { return \$pid; }
+tool wait { exec $dir/wait $dir/go $dir/runs\$tool_arg_n; }
+END
+
+    # Clients of both workers; the first one is told first.
+    my ($first, $second) = $tg->worker_pids;
+    my (@busy, @idle);
+    wait_for(
+        sub {
+            my $client = $tg->connect;
+            if (text_of($client->call_tool('who')) == $first) {
+                push @{ @busy < 4 ? \@busy : \@idle }, $client;
+            }
+            return @idle == 4;
+        },
+        30,
+        'clients of the first worker');
+    my $n = 0;
+    my @id = map {
+        $_->request('tools/call',
+            { name => 'wait', arguments => { n => ++$n } })
+    } @busy;
+    wait_for(sub { -e "$dir/runs$_" }, 30, "program $_") for 1 .. $n;
+
+    # The other one is told nothing until the first has sent all it had.
+    kill STOP => $second;
+    kill QUIT => $tg->master_pid;
+    wait_for(sub { !is_alive($first) }, 30, 'the first worker to go');
+    ok is_alive($second), 'the second one is there';
+    kill CONT => $second;
+    ok $_->at_eof, "round $round: an idle client is closed" for @idle;
+
+    $tg->file('go', '');
+    for my $i (0 .. $#busy) {
+        is text_of($busy[$i]->reply($id[$i])), "done\n",
+            "round $round: a call ends with its answer";
+        ok $busy[$i]->at_eof, 'then the client is closed';
+    }
+    wait_for(sub { !$tg->is_running }, 30, 'NGINX to end');
+    $tg->stop;
+}
+
+done_testing;
