@@ -513,7 +513,6 @@ ioctl(int fd, unsigned long request, ...)
     void *arg;
 
     TG_NEXT(ioctl)
-
     tg_other();
     va_start(args, request);
     arg = va_arg(args, void *);
