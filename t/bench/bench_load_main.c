@@ -260,16 +260,43 @@ load_measure(uint64_t ns)
     }
 }
 
+/*
+ * The length of a relay's notification at the start of data, or 0: clients
+ * of that dialect are told of another catalogue unasked.
+ */
+static size_t
+load_notification(const char *data, size_t len)
+{
+    static const char start[] = "{\"kind\":\"mcp_notification\",";
+    const char *newline;
+
+    if (len < sizeof(start) || memcmp(data, start, sizeof(start) - 1) != 0) {
+        return 0;
+    }
+
+    newline = memchr(data, '\n', len);
+
+    return newline != NULL ? (size_t) (newline - data) + 1 : 0;
+}
+
 /* Checks what whole replies came; how many. */
 static unsigned
 load_replies(load_conn_t *conn)
 {
-    size_t at;
+    size_t at, told;
     unsigned n;
 
     n = 0;
 
     for (at = 0; conn->len - at >= reply_size; at += reply_size) {
+        while ((told = load_notification(conn->in + at, conn->len - at)) != 0) {
+            at += told;
+        }
+
+        if (conn->len - at < reply_size) {
+            break;
+        }
+
         if (conn->inflight == 0) {
             errno = 0;
             bench_die("a reply that nobody asked for");

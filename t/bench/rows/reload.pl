@@ -18,6 +18,21 @@ sub body {
     return $body;
 }
 
+# Busy clients, from now on.
+sub start {
+    my ($tool, $dialect, $connections, $depth) = @_;
+    my $load = Toolgate::Process->spawn({ stderr => '/dev/stderr' },
+        "$BUILD/bench/bench_load",
+        '--socket'      => $tool->{socket},
+        '--dialect'     => $dialect,
+        '--connections' => $connections,
+        '--depth'       => $depth,
+        '--ms'          => 86_400_000,
+        '--windows');
+    $load->recv_line(60);
+    return $load;
+}
+
 return sub {
     my ($bench) = @_;
     my $ms   = sub { sprintf '%.2f ms', $_[0] / 1e6 };
@@ -27,34 +42,34 @@ return sub {
     $bench->table("$reloads reloads under busy clients", 'clients', 'calls',
         'median latency', 'longest of a reload, median', 'worst',
         'lost connections', 'at most', 'met');
-    for my $work ([ 1, 1 ], [ 16, 1 ]) {
-        my ($connections, $depth) = @$work;
-        my $load = Toolgate::Process->spawn({ stderr => '/dev/stderr' },
-            "$BUILD/bench/bench_load",
-            '--socket'      => $tool->{socket},
-            '--connections' => $connections,
-            '--depth'       => $depth,
-            '--ms'          => 86_400_000,
-            '--windows');
-        $load->recv_line(60);
+    # One alone, then those of all dialects at once.
+    for my $together ([ [ jsonrpc => 1, 1 ] ],
+        [ [ jsonrpc => 16, 4 ], [ relay => 16, 1 ], [ ipc => 16, 1 ] ])
+    {
+        my @loads = map { start($tool, @$_) } @$together;
         for my $n (1 .. $reloads) {
             # Each reload is a window of its own.
-            $load->signal('USR1');
+            $_->signal('USR1') for @loads;
             $tg->reload(body($n), signal => 'HUP');
-            last if !$load->is_running;
         }
-        $load->signal('TERM');
-        my $line   = eval { $load->recv_line(60) } // '';
-        my $figure = Toolgate::Bench::figures($line);
-        my $lost   = $figure->{calls} ? 0 : $connections;
-        $bench->line([
-                "$connections × $depth", $figure->{calls} // '-',
-                map({ $ms->($figure->{$_} // 0) } qw(p50 pause_p50 pause_max)),
-                $lost
-            ],
-            value   => $lost,
-            at_most => 0);
-        $load->stop;
+        for my $work (@$together) {
+            my $load = shift @loads;
+            my ($dialect, $connections, $depth) = @$work;
+            $load->signal('TERM');
+            my $line   = eval { $load->recv_line(60) } // '';
+            my $figure = Toolgate::Bench::figures($line);
+            my $lost   = $figure->{calls} ? 0 : $connections;
+            $bench->line([
+                    "$connections × $depth, $dialect",
+                    $figure->{calls} // '-',
+                    map({ $ms->($figure->{$_} // 0) }
+                        qw(p50 pause_p50 pause_max)),
+                    $lost
+                ],
+                value   => $lost,
+                at_most => 0);
+            $load->stop;
+        }
     }
     $bench->end($tool);
 };
