@@ -283,6 +283,11 @@ sub of_line {
     {
         return [ answer => $self->key_of($1), $2 ];
     }
+    # A method's result is the text itself.
+    return [ answer => $self->key_of($1), $2 ]
+        if length $line > 4096
+        && $line =~ /\A\{"jsonrpc":"2\.0","id":(\d+),
+            "result":"([^"\\]*)"\}\z/x;
     my $message = eval { $json->decode($line) };
     return map { $self->of_message($_, $line) } @$message
         if ref $message eq 'ARRAY' && $self->can_batch;
