@@ -9,7 +9,9 @@ use Toolgate::Test;
 use Toolgate::Way;
 
 my $tg = Toolgate::Test->new(workers => 1);
-$tg->conf('tool echo { description "E."; return $tool_arg_text; } '
+# Each way waits for those before it, on a slow machine for minutes.
+$tg->conf('tool_idle_timeout off frame=1h; tool_send_timeout 1h; '
+        . 'tool echo { description "E."; return $tool_arg_text; } '
         . 'tool n { description "N."; return $tool_arg_n; }')->start;
 
 for my $size (200_000, 300_000, 440_000, 470_000, 500_000, 1_000_000,
