@@ -140,7 +140,8 @@ run_tests() {
     for what in "$@"; do
         case $what in
         unit | integration | clients | san | coverage) ;;
-        *) die "no such tests: $what (unit, integration, clients, san, coverage)" ;;
+        *) die "no such tests: $what (unit, integration, clients, san," \
+            "coverage)" ;;
         esac
     done
     require build test
