@@ -48,6 +48,29 @@ static const test_case_t test_cases[] = {
     { "{\"properties\":{\"a\\u0020b\":{\"properties\":{\"~/\":{\"type\":"
       "\"boolean\"}}}}}",
       "{\"a b\":{\"~/\":\"a text that is told of\"}}", TG_BAD },
+    { "{\"uniqueItems\":true}",
+      "[1e99999999999999999,2,3,4,5,6,7,8,9,1e99999999999999999]", TG_BAD },
+    { "{\"uniqueItems\":true}",
+      "[1e99999999999999999,true,false,null,5,6,7,8,9,1e99999999999999998]",
+      TG_OK },
+    { "{\"additionalProperties\":false,\"properties\":{"
+      "\"a_rather_long_name_of_a_member_00\":true,\"a_rather_long_n"
+      "ame_of_a_member_01\":true,\"a_rather_long_name_of_a_member_0"
+      "2\":true,\"a_rather_long_name_of_a_member_03\":true,\"a_rath"
+      "er_long_name_of_a_member_04\":true,\"a_rather_long_name_of_a"
+      "_member_05\":true,\"a_rather_long_name_of_a_member_06\":true"
+      ",\"a_rather_long_name_of_a_member_07\":true,\"a_rather_long_"
+      "name_of_a_member_08\":true,\"a_rather_long_name_of_a_member_"
+      "09\":true,\"a_rather_long_name_of_a_member_10\":true,\"a_rat"
+      "her_long_name_of_a_member_11\":true,\"a_rather_long_name_of_"
+      "a_member_12\":true,\"a_rather_long_name_of_a_member_13\":tru"
+      "e,\"a_rather_long_name_of_a_member_14\":true,\"a_rather_long"
+      "_name_of_a_member_15\":true,\"a_rather_long_name_of_a_member"
+      "_16\":true,\"a_rather_long_name_of_a_member_17\":true,\"a_ra"
+      "ther_long_name_of_a_member_18\":true,\"a_rather_long_name_of"
+      "_a_member_19\":true"
+      "}}",
+      "{\"another\":1}", TG_BAD },
     { "{\"$ref\":\"https://json-schema.org/draft/2020-12/schema\"}",
       "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":7}}}", TG_BAD },
 };
