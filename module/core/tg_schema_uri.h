@@ -13,7 +13,10 @@ typedef struct {
     tg_str_t fragment;
 } tg_uri_t;
 
-/* A URI reference: TG_OK, or TG_BAD when it breaks the grammar. */
+/*
+ * A URI reference: TG_OK, or TG_BAD when it breaks the grammar.  What stands
+ * between the brackets of an IP literal is not looked into.
+ */
 int tg_uri_parse(tg_str_t text, tg_uri_t *uri);
 
 /*
