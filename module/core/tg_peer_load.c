@@ -355,7 +355,8 @@ tg_moved_read(tg_peer_t *peer, tg_state_t *state, tg_moved_t *moved,
     if (moved->token.len > TG_PEER_TOKEN_MAX
         || moved->call.progress_token.len > TG_TOKEN_MAX
         || progress.len > sizeof(moved->call.progress)
-        || (progress.len != 0 && tg_json_type(progress) != TG_JSON_NUMBER))
+        || (progress.len != 0 && tg_json_type(progress) != TG_JSON_NUMBER)
+        || (moved->entry.name.data == NULL && !peer->ops->is_proxy))
     {
         state->is_bad = 1;
     }
