@@ -401,9 +401,7 @@ ngx_stream_toolgate_arrive_stop(void)
 {
     ngx_stream_toolgate_wake();
 
-    if (ngx_toolgate_handover_stop(1)
-        && ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_NONE)
-    {
+    if (ngx_toolgate_handover_stop(1) && ngx_toolgate_handover_is_last()) {
         ngx_stream_toolgate_arrive_drain();
     }
 }
@@ -414,7 +412,7 @@ ngx_stream_toolgate_arrive_exit(void)
     ngx_stream_toolgate_is_closing = 1;
     (void) ngx_toolgate_handover_stop(1);
 
-    if (ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_NONE) {
+    if (ngx_toolgate_handover_is_last()) {
         ngx_stream_toolgate_arrive_drain();
     }
 }

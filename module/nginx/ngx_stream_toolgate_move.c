@@ -244,14 +244,18 @@ ngx_stream_toolgate_outgoing_free(ngx_stream_toolgate_outgoing_t *out)
 static ngx_int_t
 ngx_stream_toolgate_outgoing_try(ngx_stream_toolgate_outgoing_t *out)
 {
+    ngx_toolgate_taker_t taker;
     ngx_int_t rc;
 
     rc = NGX_ERROR;
+    taker = ngx_toolgate_handover_taker(out->listener);
 
-    if (ngx_toolgate_handover_taker(out->listener) != NGX_TOOLGATE_TAKER_NONE
+    if (taker != NGX_TOOLGATE_TAKER_NONE
         && ngx_current_msec - out->since < NGX_STREAM_TOOLGATE_MOVE_TIME)
     {
-        rc = ngx_toolgate_parcel_send(&out->parcel, ngx_cycle->log);
+        rc = taker == NGX_TOOLGATE_TAKER_READY
+                 ? ngx_toolgate_parcel_send(&out->parcel, ngx_cycle->log)
+                 : NGX_AGAIN;
     }
 
     if (rc == NGX_AGAIN) {
@@ -267,7 +271,7 @@ ngx_stream_toolgate_outgoing_try(ngx_stream_toolgate_outgoing_t *out)
     ngx_stream_toolgate_outgoing_free(out);
 
     /* The last taker may have left between the question and the sending. */
-    if (ngx_toolgate_handover_taker(0) == NGX_TOOLGATE_TAKER_NONE) {
+    if (ngx_toolgate_handover_is_last()) {
         ngx_stream_toolgate_arrive_drain();
     }
 

@@ -313,14 +313,18 @@ ngx_toolgate_has_worker(ngx_toolgate_book_t *book, ngx_uint_t master,
 }
 
 ngx_toolgate_taker_t
-ngx_toolgate_book_taker(ngx_toolgate_book_t *book, uint64_t listener)
+ngx_toolgate_book_taker(ngx_toolgate_book_t *book, uint64_t listener,
+                        ngx_uint_t is_hoping)
 {
     ngx_toolgate_master_t *master;
     ngx_toolgate_taker_t taker;
+    ngx_uint_t i, own;
     uint64_t generation;
-    ngx_uint_t i;
 
     taker = NGX_TOOLGATE_TAKER_NONE;
+    own = ngx_toolgate_book_place != -1
+              ? book->workers[ngx_toolgate_book_place].master
+              : NGX_TOOLGATE_BOOK_MASTERS;
 
     for (i = 0; i < NGX_TOOLGATE_BOOK_MASTERS; i++) {
         master = &book->masters[i];
@@ -340,7 +344,8 @@ ngx_toolgate_book_taker(ngx_toolgate_book_t *book, uint64_t listener)
         }
 
         if ((generation == 0
-             || ngx_toolgate_load(&master->leaving) != generation)
+             || ngx_toolgate_load(&master->leaving) != generation
+             || (is_hoping && i != own))
             && ngx_toolgate_is_alive(master->pid))
         {
             taker = NGX_TOOLGATE_TAKER_SOON;

@@ -59,8 +59,12 @@ ngx_uint_t ngx_toolgate_book_is_newest(ngx_toolgate_book_t *book);
 /* This worker takes nothing any more; it was told to exit. */
 void ngx_toolgate_book_leave(ngx_toolgate_book_t *book);
 
-/* Who else takes sessions of a listener; 0: of any. */
+/*
+ * Who else takes sessions of a listener; 0: of any.  Another master that
+ * sent its workers away may be called back: is_hoping counts on that.
+ */
 ngx_toolgate_taker_t ngx_toolgate_book_taker(ngx_toolgate_book_t *book,
-                                             uint64_t listener);
+                                             uint64_t listener,
+                                             ngx_uint_t is_hoping);
 
 #endif

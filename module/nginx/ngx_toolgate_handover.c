@@ -7,6 +7,9 @@
 /* "out;in;book;master": descriptors, and this master's place in the book. */
 #define NGX_TOOLGATE_HANDOVER_VAR "TOOLGATE_HANDOVER"
 
+/* How long sessions wait for a master that may start workers again. */
+#define NGX_TOOLGATE_HANDOVER_HOPE 1000
+
 typedef struct {
     int out;
     int in;
@@ -24,6 +27,7 @@ static ngx_toolgate_book_t *ngx_toolgate_book;
 static ngx_connection_t *ngx_toolgate_taking;
 static ngx_event_t ngx_toolgate_resting;
 static ngx_uint_t ngx_toolgate_is_leaving;
+static ngx_msec_t ngx_toolgate_leaving_since;
 
 /* --- in a master --- */
 
@@ -319,6 +323,7 @@ ngx_toolgate_handover_stop(ngx_uint_t is_exiting)
     }
 
     ngx_toolgate_is_leaving = 1;
+    ngx_toolgate_leaving_since = ngx_current_msec;
     ngx_toolgate_book_leave(ngx_toolgate_book);
 
     return 1;
@@ -327,9 +332,25 @@ ngx_toolgate_handover_stop(ngx_uint_t is_exiting)
 ngx_toolgate_taker_t
 ngx_toolgate_handover_taker(uint64_t listener)
 {
-    return ngx_toolgate_book != NULL
-               ? ngx_toolgate_book_taker(ngx_toolgate_book, listener)
-               : NGX_TOOLGATE_TAKER_NONE;
+    ngx_uint_t is_hoping;
+
+    if (ngx_toolgate_book == NULL) {
+        return NGX_TOOLGATE_TAKER_NONE;
+    }
+
+    is_hoping = ngx_toolgate_is_leaving
+                && ngx_current_msec - ngx_toolgate_leaving_since
+                       < NGX_TOOLGATE_HANDOVER_HOPE;
+
+    return ngx_toolgate_book_taker(ngx_toolgate_book, listener, is_hoping);
+}
+
+ngx_uint_t
+ngx_toolgate_handover_is_last(void)
+{
+    return ngx_toolgate_book == NULL
+           || ngx_toolgate_book_taker(ngx_toolgate_book, 0, 0)
+                  == NGX_TOOLGATE_TAKER_NONE;
 }
 
 ngx_socket_t

@@ -36,8 +36,16 @@ ngx_uint_t ngx_toolgate_handover_stop(ngx_uint_t is_exiting);
 /* Is this worker to take no more, as another config is the newest one? */
 ngx_uint_t ngx_toolgate_handover_is_stale(void);
 
-/* Who takes a session of this listener (0: of any), but this worker? */
+/*
+ * Who takes a session of this listener, but this worker?  For a moment after
+ * this worker was told to exit, also another master counts that is there but
+ * has no workers: it may be about to start some (HUP to the old binary's, QUIT
+ * to the new one's).
+ */
 ngx_toolgate_taker_t ngx_toolgate_handover_taker(uint64_t listener);
+
+/* Is there nobody else who takes anything that waits in the pair? */
+ngx_uint_t ngx_toolgate_handover_is_last(void);
 
 /* The ends to put into and to take from; -1: there is no pair. */
 ngx_socket_t ngx_toolgate_handover_out(void);

@@ -88,9 +88,10 @@ for my $round (1 .. $rounds) {
     $storm->pass(0.2);
     is scalar($storm->clients), CLIENTS, "return $round: nobody is lost";
     $storm->returns($old_generation);
+    # In one breath: sessions wait until the workers of before are there.
     kill HUP => $master;
-    $storm->until(sub { $storm->are_ready >= 2 }, 'the workers of before');
     ends($new, 'QUIT');
+    $storm->until(sub { $storm->are_ready >= 2 }, 'the workers of before');
     $storm->until(sub { !-e "$pid_file.oldbin" }, 'the old one to notice');
     is master(), $master, "return $round: the old one is the only one";
     $storm->pass(0.2);
