@@ -431,4 +431,24 @@ host_pid_is_gone(void *ctx)
     return host_is_gone(*(pid_t *) ctx);
 }
 
+/* Runs all suites; what main() returns. */
+static inline int
+host_main(CU_SuiteInfo *suites)
+{
+    unsigned failures;
+
+    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
+        return 2;
+    }
+
+    CU_register_suites(suites);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    failures += host_deinit();
+
+    return failures == 0 ? 0 : 1;
+}
+
 #endif

@@ -280,18 +280,5 @@ static CU_SuiteInfo test_suites[] = {
 int
 main(void)
 {
-    unsigned failures;
-
-    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
-        return 2;
-    }
-
-    CU_register_suites(test_suites);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    failures += host_deinit();
-
-    return failures == 0 ? 0 : 1;
+    return host_main(test_suites);
 }

@@ -580,18 +580,6 @@ main(void)
         { "runner held", NULL, NULL, NULL, NULL, tests },
         CU_SUITE_INFO_NULL,
     };
-    unsigned failures;
 
-    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
-        return 2;
-    }
-
-    CU_register_suites(suites);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    failures += host_deinit();
-
-    return failures == 0 ? 0 : 1;
+    return host_main(suites);
 }
