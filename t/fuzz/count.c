@@ -143,7 +143,11 @@ count_lines(count_t *count, tg_str_t text, int is_sent)
         FUZZ(is_sent || rc == TG_OK);
 
         if (rc == TG_OK && message.type == TG_JSON_ARRAY) {
-            count_batch(count, message.text, is_sent);
+            /* To relay it is a malformed frame. */
+            if (count->dialect != TG_DIALECT_RELAY) {
+                count_batch(count, message.text, is_sent);
+            }
+
         } else if (rc == TG_OK) {
             count_message(count, &message, is_sent, 0);
         }
