@@ -13,8 +13,7 @@ use Toolgate::Storm;
 
 use constant CLIENTS => 40;
 
-my $reloads = $ENV{TOOLGATE_STORM_RELOADS}
-    // (Toolgate::Test::is_san() ? 100 : 300);
+my $reloads = $ENV{TOOLGATE_STORM_RELOADS} // 300;
 my $tg = Toolgate::Test->new;
 my $storm = Toolgate::Storm->new($tg)->start(CLIENTS);
 
