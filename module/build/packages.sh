@@ -46,6 +46,7 @@ END
         command -v prove >/dev/null || say perl
         command -v node >/dev/null || say nodejs
         command -v npm >/dev/null || say npm
+        command -v openssl >/dev/null || say openssl
         ;;
     fuzz)
         # Where clang is but libFuzzer is not, its version is in the name.
