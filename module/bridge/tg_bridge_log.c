@@ -1,6 +1,6 @@
 #include "bridge/tg_bridge.h"
 
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 #include <poll.h>
 #include <stdarg.h>

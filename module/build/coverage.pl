@@ -1,13 +1,14 @@
-# How much of a room its tests reach: reads what gcov says of the objects in
-# a folder, prints a table and what is left, and fails below the bounds.
+# How much of some rooms their tests reach: reads what gcov says of their
+# objects, prints a table and what is left, and fails below the bounds.
 #
-#   perl module/build/coverage.pl OBJECTS ROOM LINES BRANCHES
+#   perl module/build/coverage.pl OBJECTS LINES BRANCHES ROOM...
 use strict;
 use warnings;
 use Cwd qw(abs_path);
 use JSON::PP;
 
-my ($objects, $room, $min_lines, $min_branches) = @ARGV;
+my ($objects, $min_lines, $min_branches, @rooms) = @ARGV;
+my $ours = join '|', map {quotemeta} @rooms;
 my $top = abs_path('.');
 my (%lines, %branches);
 
@@ -20,7 +21,7 @@ sub take {
     $branches{$file}{$n}[$i++] += $_->{count} for @{ $line->{branches} };
 }
 
-for my $notes (sort glob "$objects/*.gcno") {
+for my $notes (sort map { glob "$objects/$_/*.gcno" } @rooms) {
     open my $gcov, '-|', 'gcov', '-b', '-c', '--json-format', '--stdout',
         $notes or die "gcov: $!\n";
     my $text = do { local $/; <$gcov> };
@@ -28,7 +29,7 @@ for my $notes (sort glob "$objects/*.gcno") {
     for my $file (@{ decode_json($text)->{files} }) {
         my $name = $file->{file};
         $name =~ s{^\Q$top\E/}{};
-        next if $name !~ m{^\Q$room\E/};
+        next if $name !~ m{^(?:$ours)/};
         take($name, $_) for @{ $file->{lines} };
     }
 }

@@ -6,13 +6,15 @@
 # A message of a line or two reaches everything.
 FUZZ_MAX_LEN=4096
 
-# fuzz_targets [ROOM]
+# fuzz_targets [ROOM...]
 fuzz_targets() {
-    local file
-    for file in t/fuzz/fuzz_${1:-}*.c; do
-        [ -e "$file" ] || continue
-        file=${file##*/fuzz_}
-        say "${file%.c}"
+    local file room
+    for room in "${@:-}"; do
+        for file in t/fuzz/fuzz_$room*.c; do
+            [ -e "$file" ] || continue
+            file=${file##*/fuzz_}
+            say "${file%.c}"
+        done
     done
 }
 

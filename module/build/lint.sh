@@ -61,7 +61,8 @@ cppcheck_rooms() {
 
 lint_cppcheck() {
     local status=0
-    cppcheck_rooms rooms module/{core,regex,uv,bridge,runner,client} \
+    cppcheck_rooms rooms \
+        module/{base,schema,core,regex,uv,bridge,runner,client} \
         || status=1
     # One configuration, that of this NGINX: not all that it might have been.
     # shellcheck disable=SC2046
@@ -76,7 +77,7 @@ lint_cppcheck() {
 tidy_file() {
     local file=$1 stamp=$BUILD/tidy/$1.ok args=(-std=gnu11 -D_GNU_SOURCE)
     case $file in
-    module/core/*) args=(-std=c11) ;;
+    module/base/* | module/schema/* | module/core/*) args=(-std=c11) ;;
     # shellcheck disable=SC2207
     module/nginx/*) args+=($(nginx_includes)) ;;
     esac

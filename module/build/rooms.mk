@@ -46,7 +46,7 @@ TG_LDFLAGS := -pie $(HARDEN_LD) -Wl,-O1 -Wl,--as-needed \
 	$(LDOPT) $(LDFLAGS)
 
 # Core is plain C11; the companions are Linux programs.
-STD_core := -std=c11
+STD_C11 := -std=c11
 STD := -std=gnu11 -D_GNU_SOURCE
 
 # Static where the distribution has the archive: no search for and relocation
@@ -59,7 +59,11 @@ CUNIT_LIBS := -lcunit
 LIBS := $(UV_LIBS) $(JSON_LIBS) $(PCRE_LIBS)
 
 comma := ,
-src = $(sort $(wildcard module/$(1)/*.c))
+# Rooms of plain C11 that everybody links, as one archive.
+C11_ROOMS := base schema core
+
+src = $(sort $(foreach r,$(1),$(wildcard module/$(r)/*.c \
+	module/$(r)/*/*.c)))
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 # The objects of a room without its main: what unit tests link.
 room = $(call obj,$(filter-out %_main.c,$(call src,$(1))))
@@ -99,12 +103,12 @@ FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(if $(call src,core),$(CORE)) $(PROGS) $(BENCH) $(FAULTS)
+all: $(CORE) $(PROGS) $(BENCH) $(FAULTS)
 unit: $(TESTS)
 replay: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
-# What is about core alone.
-core: $(filter $(B)/unit/test_core_%,$(TESTS)) \
-	$(addprefix $(B)/fuzz/,$(filter core_%,$(FUZZ_TARGETS)))
+# What is about the C11 rooms alone.
+core: $(filter $(addprefix $(B)/unit/test_,$(C11_ROOMS:=_%)),$(TESTS)) \
+	$(addprefix $(B)/fuzz/,$(filter $(C11_ROOMS:=_%),$(FUZZ_TARGETS)))
 
 # Two stamps, written only when their text changes: objects depend on the
 # flags, links on the list of sources (so that a deleted file leaves too).
@@ -112,20 +116,20 @@ define stamp
 $(shell mkdir -p $(B) && printf '%s\n' '$(2)' | cmp -s - $(B)/$(1) || \
 	printf '%s\n' '$(2)' > $(B)/$(1))
 endef
-FLAGS_TEXT := $(CC) $(TG_CFLAGS) $(STD_core) $(STD) $(TG_LDFLAGS) $(LIBS)
+FLAGS_TEXT := $(CC) $(TG_CFLAGS) $(STD_C11) $(STD) $(TG_LDFLAGS) $(LIBS)
 $(call stamp,flags.stamp,$(subst ','\'',$(FLAGS_TEXT)))
-$(call stamp,sources.stamp,$(sort $(wildcard module/*/*.c t/unit/*.c \
-	t/bench/*.c t/fuzz/*.c)))
+$(call stamp,sources.stamp,$(sort $(wildcard module/*/*.c module/*/*/*.c \
+	t/unit/*.c t/bench/*.c t/fuzz/*.c)))
 
-$(B)/obj/module/core/%.o: module/core/%.c $(B)/flags.stamp
+$(call obj,$(call src,$(C11_ROOMS))): $(B)/obj/%.o: %.c $(B)/flags.stamp
 	@mkdir -p $(@D)
-	$(CC) $(STD_core) $(TG_CFLAGS) -c -o $@ $<
+	$(CC) $(STD_C11) $(TG_CFLAGS) -c -o $@ $<
 
 $(B)/obj/%.o: %.c $(B)/flags.stamp
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(TG_CFLAGS) -c -o $@ $<
 
-$(CORE): $(call obj,$(call src,core)) $(B)/sources.stamp
+$(CORE): $(call obj,$(call src,$(C11_ROOMS))) $(B)/sources.stamp
 	@rm -f $@
 	ar rcs $@ $(filter %.o,$^)
 
@@ -157,7 +161,7 @@ $(FAULTS): $(B)/faults/%.so: t/faults/%.c t/faults/tg_faults.h \
 # test_ROOM_topic.c: the room's objects, uv where the room uses it, core, and
 # the patterns that core leaves to its host.
 test_room = $(word 2,$(subst _, ,$(1)))
-test_host = $(filter-out core regex,$(call test_room,$(1)))
+test_host = $(filter-out $(C11_ROOMS) regex,$(call test_room,$(1)))
 define test_rule
 $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
 		$(sort $(REGEX) $(if $(call test_host,$(1)), \
@@ -180,7 +184,7 @@ fuzz_wraps_bridge_parent := $(fuzz_wraps_bridge_agent)
 fuzz_wraps_runner_exec := tg_spawn tg_tree_scan tg_proc_signal kill waitpid
 fuzz_wrap = $(addprefix -Wl$(comma)--wrap=,$(fuzz_wraps_$(1)))
 fuzz_room = $(firstword $(subst _, ,$(1)))
-fuzz_host = $(filter-out core regex,$(call fuzz_room,$(1)))
+fuzz_host = $(filter-out $(C11_ROOMS) regex,$(call fuzz_room,$(1)))
 define fuzz_rule
 $(B)/fuzz/$(1): $(B)/obj/t/fuzz/fuzz_$(1).o $(FUZZ_HELP) \
 		$(call obj,$(wildcard t/fuzz/$(call fuzz_room,$(1))_*.c)) \

@@ -11,19 +11,22 @@ unit_run() {
     echo $status >"$program.status"
 }
 
-# test_unit [ROOM].  A program passes when it exits with 0 and CUnit's summary
-# says that tests ran and none failed: either alone can be forgotten or cut
-# short.
+# test_unit [ROOM...].  A program passes when it exits with 0 and CUnit's
+# summary says that tests ran and none failed: either alone can be forgotten
+# or cut short.
 test_unit() {
-    local test tests=() log failed= status
+    local test tests=() log failed= status room
     if [ $# = 0 ]; then
         with_lock make_rooms all unit replay
+        set -- ""
     else
-        with_lock make_rooms "$1"
+        with_lock make_rooms core
     fi
-    for test in t/unit/test_${1:-}*.c; do
-        [ -e "$test" ] || { say "no unit tests"; return 0; }
-        tests+=("$(basename "$test" .c)")
+    for room in "$@"; do
+        for test in t/unit/test_$room*.c; do
+            [ -e "$test" ] || { say "no unit tests"; return 0; }
+            tests+=("$(basename "$test" .c)")
+        done
     done
     # Those that wait for programs most of their time leave room for others.
     rm -f "$BUILD"/unit/*.status
@@ -54,7 +57,7 @@ test_unit() {
     [ -z "$failed" ]
 }
 
-# replay_corpora [ROOM]: what fuzzing found, once more.
+# replay_corpora ROOM...: what fuzzing found, once more.
 replay_corpora() {
     local target failed=0 status
     for target in $(fuzz_targets "$@"); do
@@ -129,9 +132,10 @@ test_coverage() {
     # What ran before counts no more.
     mkdir -p "$BUILD"
     find "$BUILD" -name '*.gcda' -delete
-    test_unit core >"$BUILD/log" 2>&1 \
+    test_unit base schema core >"$BUILD/log" 2>&1 \
         || { cat "$BUILD/log"; die "coverage is of tests that pass"; }
-    perl module/build/coverage.pl "$BUILD/obj/module/core" module/core 95 90
+    perl module/build/coverage.pl "$BUILD/obj" 95 90 \
+        module/base module/schema module/core
 }
 
 run_tests() {

@@ -7,7 +7,7 @@
 #ifndef TG_CLI_H
 #define TG_CLI_H
 
-#include "core/tg_base.h"
+#include "base/tg_base.h"
 
 /*
  * Exit statuses; 128 + N after signal N, as the shell has it.  `validate` has

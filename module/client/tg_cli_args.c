@@ -3,7 +3,7 @@
 #include "client/tg_cli.h"
 #include "client/tg_cli_input.h"
 #include "client/tg_cli_text.h"
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 static int
 tg_cli_arg_is_json(const char *arg)

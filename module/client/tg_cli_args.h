@@ -5,7 +5,7 @@
 #ifndef TG_CLI_ARGS_H
 #define TG_CLI_ARGS_H
 
-#include "core/tg_json.h"
+#include "base/tg_json.h"
 
 /* Do the arguments need the tool's schema to be understood? */
 int tg_cli_args_need_schema(char **args, int nargs);

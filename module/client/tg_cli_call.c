@@ -6,7 +6,7 @@
 #include "client/tg_cli_session.h"
 #include "client/tg_cli_text.h"
 #include "client/tg_cli_tools.h"
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 #define TG_RPC_INVALID_PARAMS (-32602)
 

@@ -5,7 +5,7 @@
 #include "client/tg_cli_file.h"
 #include "client/tg_cli_merge.h"
 #include "client/tg_cli_text.h"
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
 #ifndef TG_CLI_FILE_H
 #define TG_CLI_FILE_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 
 #include <sys/stat.h>
 

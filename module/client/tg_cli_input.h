@@ -4,7 +4,7 @@
 #ifndef TG_CLI_INPUT_H
 #define TG_CLI_INPUT_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 
 /* As much as can be sent to a tool, or more. */
 #define TG_CLI_INPUT_MAX 67108864u

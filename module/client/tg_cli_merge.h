@@ -5,7 +5,7 @@
 #ifndef TG_CLI_MERGE_H
 #define TG_CLI_MERGE_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 
 /* Plain text without control characters; name is of [A-Za-z0-9_-]. */
 typedef struct {

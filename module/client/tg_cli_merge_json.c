@@ -4,7 +4,7 @@
  */
 #include "client/tg_cli_merge.h"
 
-#include "core/tg_json.h"
+#include "base/tg_json.h"
 
 #define TG_CLI_SERVERS "mcpServers"
 

@@ -5,8 +5,8 @@
 #include "client/tg_cli_merge.h"
 
 #include "client/tg_cli_toml.h"
-#include "core/tg_json.h"
-#include "core/tg_utf8.h"
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
 
 #define TG_CLI_TABLE "mcp_servers"
 

@@ -4,7 +4,7 @@
 #ifndef TG_CLI_RESULT_H
 #define TG_CLI_RESULT_H
 
-#include "core/tg_json.h"
+#include "base/tg_json.h"
 
 /*
  * Writes a tool's result (a raw CallToolResult): its text to standard

@@ -3,7 +3,7 @@
 #include "client/tg_cli.h"
 #include "client/tg_cli_input.h"
 #include "client/tg_cli_text.h"
-#include "core/tg_schema_uri.h"
+#include "schema/tg_schema_uri.h"
 #include "regex/tg_regex.h"
 
 #include <errno.h>

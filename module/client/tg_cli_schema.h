@@ -9,7 +9,7 @@
 #ifndef TG_CLI_SCHEMA_H
 #define TG_CLI_SCHEMA_H
 
-#include "core/tg_schema.h"
+#include "schema/tg_schema.h"
 
 /* NULL when it has said what is wrong. */
 tg_schema_t *tg_cli_schema_load(const char *path, int is_format_asserted);

@@ -1,7 +1,7 @@
 #include "client/tg_cli_text.h"
 
 #include "client/tg_cli.h"
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 #ifndef TG_CLI_TEXT_H
 #define TG_CLI_TEXT_H
 
-#include "core/tg_json.h"
+#include "base/tg_json.h"
 
 #include <stdio.h>
 

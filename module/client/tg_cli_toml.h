@@ -9,7 +9,7 @@
 #ifndef TG_CLI_TOML_H
 #define TG_CLI_TOML_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 
 /* Parts of a key that are kept; nobody who looks here needs more. */
 #define TG_CLI_TOML_PARTS 8

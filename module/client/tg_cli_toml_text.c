@@ -3,7 +3,7 @@
  */
 #include "client/tg_cli_toml.h"
 
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 /* A backslash at the end of a line takes all white space that follows. */
 static const char *

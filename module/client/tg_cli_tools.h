@@ -4,7 +4,7 @@
 #ifndef TG_CLI_TOOLS_H
 #define TG_CLI_TOOLS_H
 
-#include "core/tg_json.h"
+#include "base/tg_json.h"
 
 /* Enters the array; walk on with tg_cli_tools_next(). */
 void tg_cli_tools_init(tg_json_t *json, tg_str_t list);

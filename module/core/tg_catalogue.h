@@ -8,7 +8,7 @@
 #ifndef TG_CATALOGUE_H
 #define TG_CATALOGUE_H
 
-#include "core/tg_json.h"
+#include "base/tg_json.h"
 
 /* MCP 2025-11-25 "Tool Names": 1 to 128 characters. */
 #define TG_NAME_MAX 128

@@ -15,7 +15,7 @@
 #ifndef TG_FRAME_H
 #define TG_FRAME_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 
 /* Seed 000: "Max message size: 10,485,760 bytes". */
 #define TG_FRAME_IPC_MAX 10485760u

@@ -8,7 +8,7 @@
 #ifndef TG_MESSAGE_H
 #define TG_MESSAGE_H
 
-#include "core/tg_json.h"
+#include "base/tg_json.h"
 
 /*
  * Every slice is a raw JSON value within the frame and lives as long as it;

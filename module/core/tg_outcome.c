@@ -1,6 +1,6 @@
 #include "core/tg_outcome.h"
 
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 /*
  * Levels around an output in the deepest reply: batch, envelope, result.

@@ -1,7 +1,7 @@
 /*
  * What a peer sends unasked.
  */
-#include "core/tg_number.h"
+#include "base/tg_number.h"
 #include "core/tg_peer_impl.h"
 
 /* Opens a notification up to its params' value; FALSE where there is none. */

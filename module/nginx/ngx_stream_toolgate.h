@@ -22,7 +22,7 @@
 
 #include "core/tg_caller.h"
 #include "core/tg_peer.h"
-#include "core/tg_schema.h"
+#include "schema/tg_schema.h"
 
 #define NGX_STREAM_TOOLGATE_VERSION TG_VERSION
 

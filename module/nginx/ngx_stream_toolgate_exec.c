@@ -3,7 +3,7 @@
  */
 #include "nginx/ngx_stream_toolgate.h"
 
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 #include <signal.h>
 

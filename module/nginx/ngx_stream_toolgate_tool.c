@@ -3,7 +3,7 @@
  */
 #include "nginx/ngx_stream_toolgate.h"
 
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 /* A schema is a page or two; more is a mistake in the path. */
 #define NGX_STREAM_TOOLGATE_SCHEMA_MAX 1048576

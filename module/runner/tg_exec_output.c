@@ -1,7 +1,7 @@
 #include "runner/tg_exec_output.h"
 
-#include "core/tg_json.h"
-#include "core/tg_utf8.h"
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
 
 #include <sys/wait.h>
 

@@ -12,7 +12,7 @@
 #ifndef TG_EXEC_OUTPUT_H
 #define TG_EXEC_OUTPUT_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 
 /* The end of stderr that an answer quotes; enough for a stack trace. */
 #define TG_EXEC_STDERR_MAX 4096

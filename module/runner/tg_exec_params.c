@@ -1,6 +1,6 @@
 #include "runner/tg_exec_params.h"
 
-#include "core/tg_json.h"
+#include "base/tg_json.h"
 
 #include <stdlib.h>
 

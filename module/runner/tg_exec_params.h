@@ -11,7 +11,7 @@
 #ifndef TG_EXEC_PARAMS_H
 #define TG_EXEC_PARAMS_H
 
-#include "core/tg_base.h"
+#include "base/tg_base.h"
 
 /*
  * The deadline when none was given, and the longest (24 days), which is the

@@ -8,7 +8,7 @@
 #ifndef TG_LIMIT_H
 #define TG_LIMIT_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 #include "runner/tg_exec_params.h"
 
 typedef struct tg_limit_s tg_limit_t;

@@ -1,6 +1,6 @@
 #include "runner/tg_listen.h"
 
-#include "core/tg_base.h"
+#include "base/tg_base.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "runner/tg_progress.h"
 
-#include "core/tg_json.h"
-#include "core/tg_number.h"
+#include "base/tg_json.h"
+#include "base/tg_number.h"
 
 /* Raw values; absent ones have data NULL. */
 typedef struct {

@@ -11,7 +11,7 @@
 #ifndef TG_PROGRESS_H
 #define TG_PROGRESS_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 #include "core/tg_peer.h"
 
 /* Bytes of a line without its newline. */

@@ -5,7 +5,7 @@
  * Started by an NGINX worker, it leaves nothing of that behind: descriptors,
  * signal state, session, and its parent, as a worker waits for any child.
  */
-#include "core/tg_base.h"
+#include "base/tg_base.h"
 #include "runner/tg_guard.h"
 #include "runner/tg_rights.h"
 #include "runner/tg_runner.h"

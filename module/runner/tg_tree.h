@@ -9,7 +9,7 @@
 #ifndef TG_TREE_H
 #define TG_TREE_H
 
-#include "core/tg_base.h"
+#include "base/tg_base.h"
 
 #include <sys/types.h>
 

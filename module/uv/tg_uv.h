@@ -13,7 +13,7 @@
 #ifndef TG_UV_H
 #define TG_UV_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 
 #include <uv.h>
 

@@ -1,6 +1,6 @@
 #include "bridge_side.h"
 
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 #include "uv/tg_uv_end.h"
 
 #include <poll.h>

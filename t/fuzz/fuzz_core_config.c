@@ -8,8 +8,8 @@
 #include "help.h"
 
 #include "core/tg_outcome.h"
-#include "core/tg_schema.h"
-#include "core/tg_utf8.h"
+#include "schema/tg_schema.h"
+#include "base/tg_utf8.h"
 #include "regex/tg_regex.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  */
 #include "help.h"
 
-#include "core/tg_pattern.h"
-#include "core/tg_utf8.h"
+#include "schema/tg_pattern.h"
+#include "base/tg_utf8.h"
 #include "regex/tg_regex.h"
 
 #define PATTERN_STEPS 5000

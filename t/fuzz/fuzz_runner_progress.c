@@ -6,8 +6,8 @@
  */
 #include "help.h"
 
-#include "core/tg_json.h"
-#include "core/tg_number.h"
+#include "base/tg_json.h"
+#include "base/tg_number.h"
 #include "runner/tg_exec_output.h"
 #include "runner/tg_progress.h"
 

@@ -1,6 +1,6 @@
 #include "help.h"
 
-#include "core/tg_utf8.h"
+#include "base/tg_utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #ifndef FUZZ_HELP_H
 #define FUZZ_HELP_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Compares the lists in `config` with module/core, module/api and
-# module/nginx; with --write, writes them.
+# Compares the lists in `config` with the rooms that the module is made of;
+# with --write, writes them.
 
 use strict;
 use warnings;
@@ -17,16 +17,18 @@ sub slurp {
 sub list {
     my ($name, $ext, @rooms) = @_;
     my $text = qq($name=" \\\n);
-    for my $file (map { sort glob "module/$_/*.$ext" } @rooms) {
+    my @globs = map {"module/$_/*.$ext module/$_/*/*.$ext"} @rooms;
+    for my $file (map { sort glob } @globs) {
         (my $short = $file) =~ s{^module/}{};
         $text .= "    \$TOOLGATE_DIR/$short \\\n";
     }
     return qq($text"\n);
 }
 
+my @module = qw(base schema core api nginx regex);
 my %want = (
-    TOOLGATE_DEPS => list('TOOLGATE_DEPS', 'h', qw(core api nginx regex)),
-    TOOLGATE_SRCS => list('TOOLGATE_SRCS', 'c', qw(core nginx regex)),
+    TOOLGATE_DEPS => list('TOOLGATE_DEPS', 'h', @module),
+    TOOLGATE_SRCS => list('TOOLGATE_SRCS', 'c', @module),
 );
 
 my $old = slurp('config');

@@ -1,6 +1,6 @@
 #include "core_help.h"
 
-#include "core/tg_json.h"
+#include "base/tg_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef CORE_HELP_H
 #define CORE_HELP_H
 
-#include "core/tg_buf.h"
+#include "base/tg_buf.h"
 
 #include <CUnit/Basic.h>
 

@@ -1,11 +1,11 @@
 /*
  * The adapter to PCRE2: its contract (tg_schema_regex_t), and what a schema's
  * author gets of ECMA-262, from the schema's text to the answer.  How each
- * piece of a pattern is translated is in test_core_schema_pattern.c.
+ * piece of a pattern is translated is in test_schema_pattern.c.
  */
 #include "core_help.h"
 
-#include "core/tg_pattern.h"
+#include "schema/tg_pattern.h"
 #include "regex/tg_regex.h"
 
 #include <stdio.h>

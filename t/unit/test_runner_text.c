@@ -2,8 +2,8 @@
  * The words of `exec`: what it is asked and what it answers, without any
  * program.
  */
-#include "core/tg_json.h"
-#include "core/tg_utf8.h"
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
 #include "runner/tg_exec_output.h"
 #include "runner/tg_exec_params.h"
 

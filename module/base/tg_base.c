@@ -1,0 +1,65 @@
+#include "base/tg_base.h"
+
+#include <stdlib.h>
+
+static void *
+tg_libc_resize(void *ctx, void *ptr, size_t size)
+{
+    (void) ctx;
+
+    if (size == 0) {
+        free(ptr);
+        return NULL;
+    }
+
+    return realloc(ptr, size);
+}
+
+const tg_alloc_t *
+tg_alloc_libc(void)
+{
+    static const tg_alloc_t libc = { tg_libc_resize, NULL };
+
+    return &libc;
+}
+
+void *
+tg_alloc(const tg_alloc_t *alloc, size_t size)
+{
+    return alloc->resize(alloc->ctx, NULL, size);
+}
+
+void *
+tg_calloc(const tg_alloc_t *alloc, size_t size)
+{
+    void *ptr;
+
+    ptr = tg_alloc(alloc, size);
+
+    if (ptr != NULL) {
+        memset(ptr, 0, size);
+    }
+
+    return ptr;
+}
+
+void
+tg_free(const tg_alloc_t *alloc, void *ptr)
+{
+    if (ptr != NULL) {
+        (void) alloc->resize(alloc->ctx, ptr, 0);
+    }
+}
+
+uint64_t
+tg_hash64(uint64_t hash, tg_str_t bytes)
+{
+    size_t i;
+
+    for (i = 0; i < bytes.len; i++) {
+        hash ^= (unsigned char) bytes.data[i];
+        hash *= UINT64_C(0x100000001b3);
+    }
+
+    return hash;
+}

@@ -1,0 +1,131 @@
+#include "base/tg_buf.h"
+
+/* The first allocation holds a usual reply; growth doubles from there. */
+#define TG_BUF_FIRST 512
+
+void
+tg_buf_init(tg_buf_t *buf, const tg_alloc_t *alloc)
+{
+    memset(buf, 0, sizeof(*buf));
+    buf->alloc = alloc;
+}
+
+void
+tg_buf_deinit(tg_buf_t *buf)
+{
+    tg_free(buf->alloc, buf->data);
+    buf->data = NULL;
+    buf->len = 0;
+    buf->cap = 0;
+}
+
+int
+tg_buf_reserve(tg_buf_t *buf, size_t more)
+{
+    size_t cap;
+    void *data;
+
+    if (buf->failed) {
+        return TG_NOMEM;
+    }
+
+    if (more <= buf->cap - buf->len) {
+        return TG_OK;
+    }
+
+    if (more > SIZE_MAX / 4 || buf->len > SIZE_MAX / 4) {
+        buf->failed = 1;
+        return TG_NOMEM;
+    }
+
+    cap = buf->cap ? buf->cap * 2 : TG_BUF_FIRST;
+
+    if (cap < buf->len + more) {
+        cap = buf->len + more;
+    }
+
+    data = buf->alloc->resize(buf->alloc->ctx, buf->data, cap);
+
+    if (data == NULL) {
+        buf->failed = 1;
+        return TG_NOMEM;
+    }
+
+    buf->data = data;
+    buf->cap = cap;
+
+    return TG_OK;
+}
+
+void
+tg_buf_put_slowly(tg_buf_t *buf, const char *data, size_t len)
+{
+    if (len == 0 || tg_buf_reserve(buf, len) != TG_OK) {
+        return;
+    }
+
+    memcpy(buf->data + buf->len, data, len);
+    buf->len += len;
+}
+
+void
+tg_buf_uint(tg_buf_t *buf, uint64_t value)
+{
+    char digits[20];
+    size_t at;
+
+    at = sizeof(digits);
+
+    do {
+        digits[--at] = (char) ('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+
+    tg_buf_put(buf, digits + at, sizeof(digits) - at);
+}
+
+void
+tg_buf_int(tg_buf_t *buf, int64_t value)
+{
+    if (value < 0) {
+        tg_buf_char(buf, '-');
+        tg_buf_uint(buf, ~(uint64_t) value + 1);
+        return;
+    }
+
+    tg_buf_uint(buf, (uint64_t) value);
+}
+
+void
+tg_buf_truncate(tg_buf_t *buf, size_t len)
+{
+    buf->len = len;
+    buf->failed = 0;
+}
+
+void
+tg_buf_drop(tg_buf_t *buf, size_t len)
+{
+    if (len == 0) {
+        return;
+    }
+
+    buf->len -= len;
+
+    if (buf->len != 0) {
+        memmove(buf->data, buf->data + len, buf->len);
+    }
+}
+
+void
+tg_buf_reset(tg_buf_t *buf, size_t keep)
+{
+    if (buf->cap > keep) {
+        tg_free(buf->alloc, buf->data);
+        buf->data = NULL;
+        buf->cap = 0;
+    }
+
+    buf->len = 0;
+    buf->failed = 0;
+}

@@ -1,0 +1,84 @@
+/*
+ * A growing run of bytes.
+ *
+ * Failure is sticky: once memory ran out, every further write is a no-op and
+ * tg_buf_failed() says so, so that a writer checks once, at its end.  What
+ * was written before the failure stays.
+ */
+#ifndef TG_BUF_H
+#define TG_BUF_H
+
+#include "base/tg_base.h"
+
+typedef struct {
+    const tg_alloc_t *alloc;
+    char *data;
+    size_t len; /* bytes written */
+    size_t cap;
+    int failed;
+} tg_buf_t;
+
+void tg_buf_init(tg_buf_t *buf, const tg_alloc_t *alloc);
+void tg_buf_deinit(tg_buf_t *buf);
+
+/* Room for more bytes behind len: TG_OK or TG_NOMEM. */
+int tg_buf_reserve(tg_buf_t *buf, size_t more);
+
+/* Puts where it must grow, or has failed. */
+void tg_buf_put_slowly(tg_buf_t *buf, const char *data, size_t len);
+
+static inline void
+tg_buf_put(tg_buf_t *buf, const char *data, size_t len)
+{
+    if (len == 0 || len > buf->cap - buf->len || buf->failed) {
+        tg_buf_put_slowly(buf, data, len);
+        return;
+    }
+
+    memcpy(buf->data + buf->len, data, len);
+    buf->len += len;
+}
+
+static inline void
+tg_buf_str(tg_buf_t *buf, tg_str_t str)
+{
+    tg_buf_put(buf, str.data, str.len);
+}
+
+static inline void
+tg_buf_text(tg_buf_t *buf, const char *text)
+{
+    tg_buf_put(buf, text, strlen(text));
+}
+
+static inline void
+tg_buf_char(tg_buf_t *buf, char c)
+{
+    tg_buf_put(buf, &c, 1);
+}
+
+void tg_buf_uint(tg_buf_t *buf, uint64_t value);
+void tg_buf_int(tg_buf_t *buf, int64_t value);
+
+/* Back to a length that was seen before; clears a failure after it. */
+void tg_buf_truncate(tg_buf_t *buf, size_t len);
+
+/* Drops the first len bytes and moves the rest to the front. */
+void tg_buf_drop(tg_buf_t *buf, size_t len);
+
+/* Gives the memory back when it is larger than keep; the buffer is empty. */
+void tg_buf_reset(tg_buf_t *buf, size_t keep);
+
+static inline int
+tg_buf_failed(const tg_buf_t *buf)
+{
+    return buf->failed;
+}
+
+static inline tg_str_t
+tg_buf_view(const tg_buf_t *buf)
+{
+    return tg_str(buf->data != NULL ? buf->data : "", buf->len);
+}
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * JSON (RFC 8259) on the per-frame path: a cursor that validates every byte
+ * it passes, once, and hands out slices of the text; and a writer.
+ *
+ * The grammar is the RFC's, exactly.  Text must be valid UTF-8.  An escaped
+ * lone surrogate is legal JSON; decoding turns it into U+FFFD.  Containers
+ * may nest TG_JSON_DEPTH deep.  Duplicate and empty keys are the caller's
+ * business.
+ *
+ * Walking:
+ *
+ *     tg_json_init(&json, text);
+ *     rc = tg_json_object(&json);
+ *     while (rc == TG_OK && (rc = tg_json_member(&json, &key)) == TG_OK) {
+ *         rc = tg_json_value(&json, &value);
+ *     }
+ *     if (rc == TG_END) rc = tg_json_end(&json);
+ *
+ * After TG_BAD or TG_LIMIT the cursor stays where it is, and every further
+ * step returns the same.
+ */
+#ifndef TG_JSON_H
+#define TG_JSON_H
+
+#include "base/tg_buf.h"
+
+/* Deep enough for any schema seen in use, small enough to fear no stack. */
+#define TG_JSON_DEPTH 128
+
+typedef enum {
+    TG_JSON_NONE, /* end of text, or no value starts here */
+    TG_JSON_OBJECT,
+    TG_JSON_ARRAY,
+    TG_JSON_STRING,
+    TG_JSON_NUMBER,
+    TG_JSON_TRUE,
+    TG_JSON_FALSE,
+    TG_JSON_NULL
+} tg_json_type_t;
+
+/* What is escaped in a string. */
+enum {
+    TG_JSON_ESCAPED = 1, /* something */
+    TG_JSON_HALVES = 2   /* surrogates: pairs of them, or one alone */
+};
+
+typedef struct {
+    const char *start;
+    const char *pos;
+    const char *end;
+    int depth;        /* containers that are open at pos */
+    int is_fresh;     /* pos is right behind an opening bracket */
+    unsigned escapes; /* in the string that was passed last */
+    int failed;       /* TG_BAD or TG_LIMIT, sticky */
+    const char *why;  /* static text, set with failed */
+} tg_json_t;
+
+/* The text must outlive the cursor and all slices that it hands out. */
+void tg_json_init(tg_json_t *json, tg_str_t text);
+
+/* The type of the value that starts behind white space; moves to it. */
+tg_json_type_t tg_json_peek(tg_json_t *json);
+
+/* Is c the byte behind white space?  Moves to it. */
+static inline int
+tg_json_is_at(tg_json_t *json, char c)
+{
+    return json->pos < json->end
+           && (*json->pos == c
+               || ((unsigned char) *json->pos <= ' '
+                   && tg_json_peek(json) != TG_JSON_NONE && *json->pos == c));
+}
+
+/* The type of a raw value, from its first byte. */
+tg_json_type_t tg_json_type(tg_str_t raw);
+const char *tg_json_type_name(tg_json_type_t type);
+
+/*
+ * Passes one whole value and stores it, without the white space around it.
+ * value may be NULL.  TG_OK, TG_BAD, or TG_LIMIT when it nests too deep.
+ */
+int tg_json_value(tg_json_t *json, tg_str_t *value);
+
+/* Passes a string and stores its body: between the quotes, still escaped. */
+int tg_json_string(tg_json_t *json, tg_str_t *body);
+
+/* Enters an object or an array: TG_OK, TG_BAD, TG_LIMIT. */
+int tg_json_object(tg_json_t *json);
+int tg_json_array(tg_json_t *json);
+
+/*
+ * Moves to the next member's value and stores its key's body (still
+ * escaped).  TG_OK, TG_END when the object ended (and was left), TG_BAD.
+ */
+int tg_json_member(tg_json_t *json, tg_str_t *key);
+
+/* Moves to the next element: TG_OK, TG_END, TG_BAD. */
+int tg_json_element(tg_json_t *json);
+
+/* TG_OK when nothing but white space follows; else TG_BAD. */
+int tg_json_end(tg_json_t *json);
+
+/* TG_OK when text is one valid JSON value; why may be NULL. */
+int tg_json_check(tg_str_t text, const char **why);
+
+/* Does an escaped string body stand for text (plain bytes)? */
+int tg_json_body_is(tg_str_t body, tg_str_t text);
+
+/* Do two escaped string bodies stand for the same text? */
+int tg_json_body_eq(tg_str_t a, tg_str_t b);
+
+/*
+ * Decodes a validated string body.  dst has room for body.len bytes: the
+ * text is never longer than its escaped form.  Returns the bytes written.
+ */
+size_t tg_json_decode(char *dst, tg_str_t body);
+
+/* Appends the decoded text of a validated body. */
+void tg_json_put_decoded(tg_buf_t *buf, tg_str_t body);
+
+/* The body of a raw string value (`"…"`). */
+static inline tg_str_t
+tg_json_body(tg_str_t raw)
+{
+    return tg_str(raw.data + 1, raw.len - 2);
+}
+
+/* Is a raw value the JSON string of this text? */
+int tg_json_is_text(tg_str_t raw, tg_str_t text);
+
+/*
+ * Finds a member of a validated raw object; the last one of equal keys, as
+ * most parsers do.  TG_OK or TG_MISSING.
+ */
+int tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value);
+
+/* Members that are noted of an object; more than a usual call has. */
+#define TG_JSON_NOTES 16
+
+/*
+ * What was seen of an object's members while it was passed, so that nobody
+ * has to pass it again to find one.
+ */
+typedef struct {
+    tg_str_t key;   /* its escaped body */
+    tg_str_t value; /* raw */
+    uint8_t key_escapes;
+    uint8_t escapes; /* of a value that is a string */
+} tg_json_note_t;
+
+typedef struct {
+    size_t n; /* members of the object; the first TG_JSON_NOTES are noted */
+    tg_json_note_t list[TG_JSON_NOTES];
+} tg_json_notes_t;
+
+/* As tg_json_value(), of an object, whose members are noted. */
+int tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value);
+
+/*
+ * As tg_json_get(), for the object that notes (or NULL) are of.
+ */
+int tg_json_notes_get(const tg_json_notes_t *notes, tg_str_t object,
+                      tg_str_t key, tg_json_note_t *note);
+
+/*
+ * A raw number as a whole number within int64_t: TG_OK, or TG_BAD when it
+ * is none (1.0 and 1e2 are whole numbers).
+ */
+int tg_json_int64(tg_str_t raw, int64_t *value);
+
+/* Appends text, valid UTF-8, as a quoted string or as its body alone. */
+void tg_json_put_string(tg_buf_t *buf, tg_str_t text);
+void tg_json_put_escaped(tg_buf_t *buf, tg_str_t text);
+
+/*
+ * Appends a validated value without insignificant white space, so that it
+ * fits on a line; every token is kept byte for byte.
+ */
+void tg_json_put_compact(tg_buf_t *buf, tg_str_t raw);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * Members of an object, noted while it is passed.
+ */
+#include "base/tg_json.h"
+
+int
+tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
+{
+    tg_json_note_t *note, beyond;
+    const char *start; /* behind the opening bracket */
+    int rc;
+
+    notes->n = 0;
+    rc = tg_json_object(json);
+    start = json->pos;
+
+    while (rc == TG_OK) {
+        note = notes->n < TG_JSON_NOTES ? &notes->list[notes->n] : &beyond;
+        rc = tg_json_member(json, &note->key);
+
+        if (rc != TG_OK) {
+            break;
+        }
+
+        note->key_escapes = (uint8_t) json->escapes;
+        rc = tg_json_value(json, &note->value);
+        note->escapes = (uint8_t) json->escapes;
+        notes->n++;
+    }
+
+    if (rc != TG_END) {
+        return rc;
+    }
+
+    *value = tg_str(start - 1, (size_t) (json->pos - start) + 1);
+
+    return TG_OK;
+}
+
+/* The escapes of a raw value, which nobody noted. */
+static uint8_t
+tg_json_escapes_of(tg_str_t raw)
+{
+    tg_json_t json;
+
+    tg_json_init(&json, raw);
+    (void) tg_json_value(&json, NULL);
+
+    return (uint8_t) json.escapes;
+}
+
+int
+tg_json_notes_get(const tg_json_notes_t *notes, tg_str_t object, tg_str_t key,
+                  tg_json_note_t *note)
+{
+    const tg_json_note_t *at;
+    size_t i;
+
+    if (notes == NULL || notes->n > TG_JSON_NOTES) {
+        if (tg_json_get(object, key, &note->value) != TG_OK) {
+            return TG_MISSING;
+        }
+
+        note->key = TG_STR_NONE;
+        note->key_escapes = 0;
+        note->escapes = tg_json_escapes_of(note->value);
+
+        return TG_OK;
+    }
+
+    for (i = notes->n; i > 0; i--) {
+        at = &notes->list[i - 1];
+
+        if (at->key_escapes != 0 ? tg_json_body_is(at->key, key)
+                                 : tg_str_eq(at->key, key))
+        {
+            *note = *at;
+            return TG_OK;
+        }
+    }
+
+    return TG_MISSING;
+}

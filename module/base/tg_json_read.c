@@ -1,0 +1,433 @@
+/*
+ * The validating cursor.  Strings are passed in the widest steps that the
+ * machine offers; everything else is short and goes byte by byte.
+ */
+#include "base/tg_json.h"
+
+#include "base/tg_json_impl.h"
+#include "base/tg_scan_block.h"
+
+/* A comma, a quote, a block, another quote and a colon. */
+#define TG_JSON_NEAR 20
+
+void
+tg_json_init(tg_json_t *json, tg_str_t text)
+{
+    json->start = text.data;
+    json->pos = text.data;
+    json->end = tg_str_end(text);
+    json->depth = 0;
+    json->is_fresh = 0;
+    json->escapes = 0;
+    json->failed = 0;
+    json->why = NULL;
+}
+
+static inline const char *
+tg_json_space(const char *p, const char *end)
+{
+    while (p < end && (unsigned char) *p <= ' '
+           && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+    {
+        p++;
+    }
+
+    return p;
+}
+
+static inline tg_json_type_t
+tg_json_type_at(char c)
+{
+    static const uint8_t types[256] = {
+        ['{'] = TG_JSON_OBJECT, ['['] = TG_JSON_ARRAY,  ['"'] = TG_JSON_STRING,
+        ['t'] = TG_JSON_TRUE,   ['f'] = TG_JSON_FALSE,  ['n'] = TG_JSON_NULL,
+        ['-'] = TG_JSON_NUMBER, ['0'] = TG_JSON_NUMBER, ['1'] = TG_JSON_NUMBER,
+        ['2'] = TG_JSON_NUMBER, ['3'] = TG_JSON_NUMBER, ['4'] = TG_JSON_NUMBER,
+        ['5'] = TG_JSON_NUMBER, ['6'] = TG_JSON_NUMBER, ['7'] = TG_JSON_NUMBER,
+        ['8'] = TG_JSON_NUMBER, ['9'] = TG_JSON_NUMBER,
+    };
+
+    return (tg_json_type_t) types[(unsigned char) c];
+}
+
+tg_json_type_t
+tg_json_peek(tg_json_t *json)
+{
+    json->pos = tg_json_space(json->pos, json->end);
+
+    return json->pos < json->end ? tg_json_type_at(*json->pos) : TG_JSON_NONE;
+}
+
+tg_json_type_t
+tg_json_type(tg_str_t raw)
+{
+    return raw.len != 0 ? tg_json_type_at(raw.data[0]) : TG_JSON_NONE;
+}
+
+const char *
+tg_json_type_name(tg_json_type_t type)
+{
+    static const char *const names[] = { "nothing", "object", "array", "string",
+                                         "number",  "true",   "false", "null" };
+
+    return names[type];
+}
+
+/* pos is behind the opening quote; moves it behind the closing one. */
+static inline int
+tg_json_pass_string(tg_json_t *json)
+{
+    const char *p;
+
+    json->escapes = 0;
+    p = tg_scan_near(json->pos, json->end);
+
+    if (p < json->end && *p == '"') {
+        json->pos = p + 1;
+        return TG_OK;
+    }
+
+    return tg_json_pass_text(json, p);
+}
+
+/* Passes the scalar that starts at pos. */
+static int
+tg_json_pass_scalar(tg_json_t *json, tg_json_type_t type)
+{
+    switch (type) {
+    case TG_JSON_STRING:
+        json->pos++;
+        return tg_json_pass_string(json);
+    case TG_JSON_NUMBER:
+        return tg_json_pass_number(json);
+    case TG_JSON_TRUE:
+        return tg_json_pass_word(json, "true", 4);
+    case TG_JSON_FALSE:
+        return tg_json_pass_word(json, "false", 5);
+    case TG_JSON_NULL:
+        return tg_json_pass_word(json, "null", 4);
+    default:
+        return tg_json_fail(json, TG_BAD, "a value is missing");
+    }
+}
+
+static int
+tg_json_enter(tg_json_t *json, tg_json_type_t type)
+{
+    if (json->failed) {
+        return json->failed;
+    }
+
+    if (tg_json_peek(json) != type) {
+        return tg_json_fail(json, TG_BAD, "a value has another type");
+    }
+
+    if (json->depth == TG_JSON_DEPTH) {
+        return tg_json_fail(json, TG_LIMIT, "values nest too deep (128)");
+    }
+
+    json->depth++;
+    json->pos++;
+    json->is_fresh = 1;
+
+    return TG_OK;
+}
+
+int
+tg_json_object(tg_json_t *json)
+{
+    return tg_json_enter(json, TG_JSON_OBJECT);
+}
+
+int
+tg_json_array(tg_json_t *json)
+{
+    return tg_json_enter(json, TG_JSON_ARRAY);
+}
+
+/* To the next entry of the open container, or out of it. */
+static inline int
+tg_json_next(tg_json_t *json, char closing)
+{
+    const char *p;
+
+    if (json->failed) {
+        return json->failed;
+    }
+
+    p = tg_json_space(json->pos, json->end);
+    json->pos = p;
+
+    if (p == json->end) {
+        return tg_json_fail(json, TG_BAD, "the text ends too early");
+    }
+
+    if (*p == closing) {
+        json->pos = p + 1;
+        json->depth--;
+        json->is_fresh = 0;
+        return TG_END;
+    }
+
+    if (!json->is_fresh) {
+        if (*p != ',') {
+            return tg_json_fail(json, TG_BAD, "a comma is missing");
+        }
+
+        json->pos = tg_json_space(p + 1, json->end);
+    }
+
+    json->is_fresh = 0;
+
+    return TG_OK;
+}
+
+__attribute__((noinline)) static int
+tg_json_member_any(tg_json_t *json, tg_str_t *key)
+{
+    const char *p, *start;
+    int rc;
+
+    rc = tg_json_next(json, '}');
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    p = json->pos;
+
+    if (p == json->end || *p != '"') {
+        return tg_json_fail(json, TG_BAD, "a key is missing");
+    }
+
+    start = ++json->pos;
+    rc = tg_json_pass_string(json);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    *key = tg_str(start, (size_t) (json->pos - 1 - start));
+    p = tg_json_space(json->pos, json->end);
+
+    if (p == json->end || *p != ':') {
+        json->pos = p;
+        return tg_json_fail(json, TG_BAD, "a colon is missing");
+    }
+
+    json->pos = p + 1;
+
+    return TG_OK;
+}
+
+int
+tg_json_member(tg_json_t *json, tg_str_t *key)
+{
+    const char *start, *end;
+
+    /* As most write it: a short key without an escape, no white space. */
+    if (json->failed == 0 && json->end - json->pos > TG_JSON_NEAR
+        && (json->is_fresh || *json->pos == ','))
+    {
+        start = json->pos + 2 - json->is_fresh;
+        end = tg_scan_near(start, json->end);
+
+        if (start[-1] == '"' && end[0] == '"' && end[1] == ':') {
+            json->pos = end + 2;
+            json->is_fresh = 0;
+            json->escapes = 0;
+            *key = tg_str(start, (size_t) (end - start));
+            return TG_OK;
+        }
+    }
+
+    return tg_json_member_any(json, key);
+}
+
+int
+tg_json_element(tg_json_t *json)
+{
+    return tg_json_next(json, ']');
+}
+
+int
+tg_json_string(tg_json_t *json, tg_str_t *body)
+{
+    tg_str_t raw;
+    int rc;
+
+    if (json->failed == 0 && tg_json_peek(json) != TG_JSON_STRING) {
+        return tg_json_fail(json, TG_BAD, "a string is missing");
+    }
+
+    rc = tg_json_value(json, &raw);
+
+    if (rc == TG_OK) {
+        *body = tg_json_body(raw);
+    }
+
+    return rc;
+}
+
+/*
+ * Passes the value at pos without recursion.  arrays has a bit for each
+ * container that this call opened: set for an array.  Not a part of its
+ * caller, which seldom needs it and would have all of this on its stack.
+ */
+__attribute__((noinline)) static int
+tg_json_pass(tg_json_t *json)
+{
+    uint64_t arrays[TG_JSON_DEPTH / 64] = { 0 };
+    tg_json_type_t type;
+    tg_str_t key;
+    int base, bit, rc;
+
+    base = json->depth;
+
+    for (;;) {
+        type = tg_json_peek(json);
+
+        if (type == TG_JSON_OBJECT || type == TG_JSON_ARRAY) {
+            bit = json->depth;
+            rc = tg_json_enter(json, type);
+
+            if (rc != TG_OK) {
+                return rc;
+            }
+
+            if (type == TG_JSON_ARRAY) {
+                arrays[bit / 64] |= UINT64_C(1) << (bit % 64);
+            } else {
+                arrays[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+            }
+
+        } else {
+            rc = tg_json_pass_scalar(json, type);
+
+            if (rc != TG_OK) {
+                return rc;
+            }
+        }
+
+        for (;;) {
+            if (json->depth == base) {
+                return TG_OK;
+            }
+
+            bit = json->depth - 1;
+
+            if (arrays[bit / 64] >> (bit % 64) & 1) {
+                rc = tg_json_element(json);
+            } else {
+                rc = tg_json_member(json, &key);
+            }
+
+            if (rc == TG_OK) {
+                break;
+            }
+
+            if (rc != TG_END) {
+                return rc;
+            }
+        }
+    }
+}
+
+__attribute__((noinline)) static int
+tg_json_value_any(tg_json_t *json, tg_str_t *value)
+{
+    tg_json_type_t type;
+    const char *start;
+    int rc;
+
+    if (json->failed) {
+        return json->failed;
+    }
+
+    start = tg_json_space(json->pos, json->end);
+    json->pos = start;
+
+    type = start < json->end ? tg_json_type_at(*start) : TG_JSON_NONE;
+
+    if (type == TG_JSON_OBJECT || type == TG_JSON_ARRAY) {
+        rc = tg_json_pass(json);
+    } else {
+        rc = tg_json_pass_scalar(json, type);
+    }
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    json->is_fresh = 0;
+
+    if (value != NULL) {
+        *value = tg_str(start, (size_t) (json->pos - start));
+    }
+
+    return TG_OK;
+}
+
+int
+tg_json_value(tg_json_t *json, tg_str_t *value)
+{
+    const char *start, *end;
+
+    start = json->pos;
+
+    /* Most values are short strings. */
+    if (json->failed == 0 && json->end - start > TG_JSON_NEAR && *start == '"')
+    {
+        end = tg_scan_near(start + 1, json->end);
+
+        if (*end == '"') {
+            json->pos = end + 1;
+            json->is_fresh = 0;
+            json->escapes = 0;
+
+            if (value != NULL) {
+                *value = tg_str(start, (size_t) (end + 1 - start));
+            }
+
+            return TG_OK;
+        }
+    }
+
+    return tg_json_value_any(json, value);
+}
+
+int
+tg_json_end(tg_json_t *json)
+{
+    if (json->failed) {
+        return json->failed;
+    }
+
+    json->pos = tg_json_space(json->pos, json->end);
+
+    if (json->pos != json->end) {
+        return tg_json_fail(json, TG_BAD, "something follows the value");
+    }
+
+    return TG_OK;
+}
+
+int
+tg_json_check(tg_str_t text, const char **why)
+{
+    tg_json_t json;
+    int rc;
+
+    tg_json_init(&json, text);
+    rc = tg_json_value(&json, NULL);
+
+    if (rc == TG_OK) {
+        rc = tg_json_end(&json);
+    }
+
+    if (rc != TG_OK && why != NULL) {
+        *why = json.why;
+    }
+
+    return rc;
+}

@@ -1,0 +1,180 @@
+/* Strings, numbers and words: what has nothing in it. */
+#include "base/tg_json_impl.h"
+
+#include "base/tg_scan.h"
+
+__attribute__((cold)) int
+tg_json_fail(tg_json_t *json, int code, const char *why)
+{
+    if (json->failed == 0) {
+        json->failed = code;
+        json->why = why;
+    }
+
+    return json->failed;
+}
+
+static int
+tg_json_is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')
+           || (c >= 'A' && c <= 'F');
+}
+
+/* p is at the backslash of an escape that is not known to be a right one. */
+static unsigned
+tg_json_escape_kind(const char *p, const char *end)
+{
+    return end - p >= 4 && p[1] == 'u' && (p[2] | 0x20) == 'd' && p[3] >= '8'
+               ? TG_JSON_ESCAPED | TG_JSON_HALVES
+               : TG_JSON_ESCAPED;
+}
+
+/* p is behind the backslash; returns what follows the escape, or NULL. */
+static const char *
+tg_json_escape(const char *p, const char *end)
+{
+    int i;
+
+    if (p == end) {
+        return NULL;
+    }
+
+    switch (*p) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+        return p + 1;
+
+    case 'u':
+        if (end - p < 5) {
+            return NULL;
+        }
+
+        for (i = 1; i < 5; i++) {
+            if (!tg_json_is_hex(p[i])) {
+                return NULL;
+            }
+        }
+
+        return p + 5;
+
+    default:
+        return NULL;
+    }
+}
+
+/* Why the scan stopped at p, which is neither a quote nor a backslash. */
+static int
+tg_json_fail_text(tg_json_t *json, const char *p)
+{
+    if (p == json->end) {
+        return tg_json_fail(json, TG_BAD, "a string is not closed");
+    }
+
+    return tg_json_fail(json, TG_BAD,
+                        (unsigned char) *p < 0x20
+                            ? "a control character in a string"
+                            : "a string is not valid UTF-8");
+}
+
+int
+tg_json_pass_text(tg_json_t *json, const char *p)
+{
+    p = tg_scan_text(p, json->end);
+
+    while (p < json->end && *p == '\\') {
+        json->escapes |= tg_json_escape_kind(p, json->end);
+        p = tg_json_escape(p + 1, json->end);
+
+        if (p == NULL) {
+            return tg_json_fail(json, TG_BAD, "unknown escape in a string");
+        }
+
+        p = tg_scan_text(p, json->end);
+    }
+
+    if (p == json->end || *p != '"') {
+        return tg_json_fail_text(json, p);
+    }
+
+    json->pos = p + 1;
+
+    return TG_OK;
+}
+
+static const char *
+tg_json_digits(const char *p, const char *end)
+{
+    while (p < end && *p >= '0' && *p <= '9') {
+        p++;
+    }
+
+    return p;
+}
+
+int
+tg_json_pass_number(tg_json_t *json)
+{
+    const char *p, *end, *digits;
+
+    p = json->pos;
+    end = json->end;
+
+    if (*p == '-') {
+        p++;
+    }
+
+    digits = p;
+    p = tg_json_digits(p, end);
+
+    if (p == digits || (*digits == '0' && p - digits > 1)) {
+        return tg_json_fail(json, TG_BAD, "a number has wrong digits");
+    }
+
+    if (p < end && *p == '.') {
+        digits = ++p;
+        p = tg_json_digits(p, end);
+
+        if (p == digits) {
+            return tg_json_fail(json, TG_BAD, "a number has no fraction");
+        }
+    }
+
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        p++;
+
+        if (p < end && (*p == '+' || *p == '-')) {
+            p++;
+        }
+
+        digits = p;
+        p = tg_json_digits(p, end);
+
+        if (p == digits) {
+            return tg_json_fail(json, TG_BAD, "a number has no exponent");
+        }
+    }
+
+    json->pos = p;
+
+    return TG_OK;
+}
+
+int
+tg_json_pass_word(tg_json_t *json, const char *word, size_t len)
+{
+    if ((size_t) (json->end - json->pos) < len
+        || memcmp(json->pos, word, len) != 0) {
+        return tg_json_fail(json, TG_BAD, "an unknown word");
+    }
+
+    json->pos += len;
+
+    return TG_OK;
+}

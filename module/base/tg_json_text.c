@@ -1,0 +1,476 @@
+/*
+ * What is done with text that was validated before: decoding, comparing,
+ * looking up; and writing.
+ */
+#include "base/tg_json.h"
+
+#include "base/tg_scan_block.h"
+#include "base/tg_utf8.h"
+
+static uint32_t
+tg_json_hex4(const char *p)
+{
+    uint32_t code;
+    int i;
+    char c;
+
+    code = 0;
+
+    for (i = 0; i < 4; i++) {
+        c = p[i];
+        code <<= 4;
+
+        if (c <= '9') {
+            code |= (uint32_t) (c - '0');
+        } else {
+            code |= (uint32_t) ((c | 0x20) - 'a' + 10);
+        }
+    }
+
+    return code;
+}
+
+/*
+ * Decodes the \u escape at p (behind the u), and its second half where it
+ * starts a pair; a half alone becomes U+FFFD.
+ */
+static const char *
+tg_json_decode_u(const char *p, const char *end, uint32_t *code)
+{
+    uint32_t low;
+
+    *code = tg_json_hex4(p);
+    p += 4;
+
+    if (*code < 0xd800 || *code > 0xdfff) {
+        return p;
+    }
+
+    if (*code <= 0xdbff && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
+        low = tg_json_hex4(p + 2);
+
+        if (low >= 0xdc00 && low <= 0xdfff) {
+            *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
+            return p + 6;
+        }
+    }
+
+    *code = 0xfffd;
+
+    return p;
+}
+
+static char
+tg_json_unescape(char c)
+{
+    switch (c) {
+    case 'b':
+        return '\b';
+    case 'f':
+        return '\f';
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    default:
+        return c;
+    }
+}
+
+/* One step: a run without escapes, or one escape.  At most 4 bytes then. */
+static inline const char *
+tg_json_step(const char *p, const char *end, tg_str_t *out, char scratch[4])
+{
+    const char *slash;
+    uint32_t code;
+
+    if (*p != '\\') {
+        slash = memchr(p, '\\', (size_t) (end - p));
+        slash = slash != NULL ? slash : end;
+        *out = tg_str(p, (size_t) (slash - p));
+        return slash;
+    }
+
+    if (p[1] == 'u') {
+        p = tg_json_decode_u(p + 2, end, &code);
+        *out = tg_str(scratch, tg_utf8_encode(scratch, code));
+        return p;
+    }
+
+    scratch[0] = tg_json_unescape(p[1]);
+    *out = tg_str(scratch, 1);
+
+    return p + 2;
+}
+
+size_t
+tg_json_decode(char *dst, tg_str_t body)
+{
+    const char *p, *end;
+    char scratch[4], *at;
+    tg_str_t piece;
+
+    at = dst;
+    end = tg_str_end(body);
+
+    for (p = body.data; p < end; /* void */) {
+#if defined(TG_SCAN_NARROW)
+        /* Runs between escapes are often short: no function is called. */
+        if (end - p >= 16) {
+            unsigned n = tg_scan_block(p, TG_SCAN_STOPS);
+
+            memcpy(at, p, 16);
+            p += n;
+            at += n;
+
+            if (p == end) {
+                break;
+            }
+        }
+#endif
+
+        p = tg_json_step(p, end, &piece, scratch);
+        memcpy(at, piece.data, piece.len);
+        at += piece.len;
+    }
+
+    return (size_t) (at - dst);
+}
+
+void
+tg_json_put_decoded(tg_buf_t *buf, tg_str_t body)
+{
+    if (body.len != 0 && tg_buf_reserve(buf, body.len) == TG_OK) {
+        buf->len += tg_json_decode(buf->data + buf->len, body);
+    }
+}
+
+int
+tg_json_body_is(tg_str_t body, tg_str_t text)
+{
+    const char *p, *end;
+    char scratch[4];
+    tg_str_t piece;
+    size_t at;
+
+    /* An escape is longer than what it stands for. */
+    if (body.len <= text.len) {
+        return body.len == text.len && tg_str_eq(body, text)
+               && (body.len == 0 || memchr(body.data, '\\', body.len) == NULL);
+    }
+
+    if (memchr(body.data, '\\', body.len) == NULL) {
+        return 0;
+    }
+
+    at = 0;
+    end = tg_str_end(body);
+
+    for (p = body.data; p < end; /* void */) {
+        p = tg_json_step(p, end, &piece, scratch);
+
+        if (piece.len > text.len - at
+            || memcmp(text.data + at, piece.data, piece.len) != 0)
+        {
+            return 0;
+        }
+
+        at += piece.len;
+    }
+
+    return at == text.len;
+}
+
+/* Walks a body byte by decoded byte, for comparing two of them. */
+typedef struct {
+    const char *p;
+    const char *end;
+    char scratch[4];
+    tg_str_t piece;
+} tg_json_walk_t;
+
+static int
+tg_json_walk(tg_json_walk_t *walk)
+{
+    char c;
+
+    while (walk->piece.len == 0) {
+        if (walk->p == walk->end) {
+            return -1;
+        }
+
+        walk->p = tg_json_step(walk->p, walk->end, &walk->piece, walk->scratch);
+    }
+
+    c = *walk->piece.data++;
+    walk->piece.len--;
+
+    return (unsigned char) c;
+}
+
+int
+tg_json_body_eq(tg_str_t a, tg_str_t b)
+{
+    tg_json_walk_t left, right;
+    int c;
+
+    if (b.len == 0 || memchr(b.data, '\\', b.len) == NULL) {
+        return tg_json_body_is(a, b);
+    }
+
+    left = (tg_json_walk_t){ a.data, tg_str_end(a), { 0 }, TG_STR_NONE };
+    right = (tg_json_walk_t){ b.data, tg_str_end(b), { 0 }, TG_STR_NONE };
+
+    do {
+        c = tg_json_walk(&left);
+
+        if (c != tg_json_walk(&right)) {
+            return 0;
+        }
+    } while (c >= 0);
+
+    return 1;
+}
+
+int
+tg_json_is_text(tg_str_t raw, tg_str_t text)
+{
+    return tg_json_type(raw) == TG_JSON_STRING
+           && tg_json_body_is(tg_json_body(raw), text);
+}
+
+int
+tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value)
+{
+    tg_json_t json;
+    tg_str_t name, found;
+    int is_found;
+
+    tg_json_init(&json, object);
+    is_found = 0;
+
+    if (tg_json_object(&json) != TG_OK) {
+        return TG_MISSING;
+    }
+
+    while (tg_json_member(&json, &name) == TG_OK) {
+        if (tg_json_value(&json, &found) != TG_OK) {
+            return TG_MISSING;
+        }
+
+        if (tg_json_body_is(name, key)) {
+            *value = found;
+            is_found = 1;
+        }
+    }
+
+    return is_found ? TG_OK : TG_MISSING;
+}
+
+/*
+ * The digits of a number as one run with a decimal exponent: 12.50e1 is
+ * 125 with exponent 0.  Zeros at its end only count in the exponent, so that
+ * no number of them makes the run too wide.
+ */
+typedef struct {
+    uint64_t digits;
+    int64_t zeros; /* seen behind digits, not yet multiplied in */
+    int64_t exponent;
+    int is_negative;
+    int is_wide; /* more digits than fit */
+} tg_json_decimal_t;
+
+static void
+tg_json_decimal_digit(tg_json_decimal_t *d, char c, int is_fraction)
+{
+    uint64_t digit;
+
+    digit = (uint64_t) (c - '0');
+    d->exponent -= is_fraction;
+
+    if (digit == 0) {
+        d->zeros++;
+        return;
+    }
+
+    for (/* void */; d->zeros > 0 && d->digits != 0; d->zeros--) {
+        if (d->digits > UINT64_MAX / 10) {
+            d->is_wide = 1;
+            return;
+        }
+
+        d->digits *= 10;
+    }
+
+    d->zeros = 0;
+
+    if (d->digits > (UINT64_MAX - digit) / 10) {
+        d->is_wide = 1;
+        return;
+    }
+
+    d->digits = d->digits * 10 + digit;
+}
+
+static const char *
+tg_json_decimal_exponent(tg_json_decimal_t *d, const char *p, const char *end)
+{
+    int64_t exponent;
+    int is_negative;
+
+    is_negative = p < end && *p == '-';
+
+    if (p < end && (*p == '-' || *p == '+')) {
+        p++;
+    }
+
+    for (exponent = 0; p < end; p++) {
+        if (exponent < 1000000) {
+            exponent = exponent * 10 + (*p - '0');
+        }
+    }
+
+    d->exponent += is_negative ? -exponent : exponent;
+
+    return p;
+}
+
+int
+tg_json_int64(tg_str_t raw, int64_t *value)
+{
+    tg_json_decimal_t d;
+    const char *p, *end;
+    int is_fraction;
+
+    if (tg_json_type(raw) != TG_JSON_NUMBER) {
+        return TG_BAD;
+    }
+
+    memset(&d, 0, sizeof(d));
+    p = raw.data;
+    end = raw.data + raw.len;
+    d.is_negative = *p == '-';
+    is_fraction = 0;
+
+    for (p += d.is_negative; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') {
+            is_fraction = 1;
+        } else {
+            tg_json_decimal_digit(&d, *p, is_fraction);
+        }
+    }
+
+    if (p < end) {
+        (void) tg_json_decimal_exponent(&d, p + 1, end);
+    }
+
+    d.exponent += d.zeros;
+
+    /* The last of digits is no zero. */
+    if (d.is_wide || (d.exponent < 0 && d.digits != 0)) {
+        return TG_BAD;
+    }
+
+    for (/* void */; d.exponent > 0 && d.digits != 0; d.exponent--) {
+        if (d.digits > UINT64_MAX / 10) {
+            return TG_BAD;
+        }
+
+        d.digits *= 10;
+    }
+
+    if (d.digits > (uint64_t) INT64_MAX + (uint64_t) d.is_negative) {
+        return TG_BAD;
+    }
+
+    *value = (int64_t) (d.is_negative ? ~d.digits + 1 : d.digits);
+
+    return TG_OK;
+}
+
+static void
+tg_json_put_control(tg_buf_t *buf, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[6] = { '\\', 'u', '0', '0', 0, 0 };
+
+    switch (c) {
+    case '\n':
+        tg_buf_put(buf, "\\n", 2);
+        return;
+    case '\t':
+        tg_buf_put(buf, "\\t", 2);
+        return;
+    case '\r':
+        tg_buf_put(buf, "\\r", 2);
+        return;
+    case '"':
+        tg_buf_put(buf, "\\\"", 2);
+        return;
+    case '\\':
+        tg_buf_put(buf, "\\\\", 2);
+        return;
+    default:
+        text[4] = hex[c >> 4];
+        text[5] = hex[c & 15];
+        tg_buf_put(buf, text, 6);
+    }
+}
+
+void
+tg_json_put_escaped(tg_buf_t *buf, tg_str_t text)
+{
+    const char *p, *end, *stop;
+
+    end = tg_str_end(text);
+
+    for (p = text.data; p < end; p = stop + 1) {
+        stop = tg_scan_plain(p, end);
+        tg_buf_put(buf, p, (size_t) (stop - p));
+
+        if (stop == end) {
+            return;
+        }
+
+        tg_json_put_control(buf, (unsigned char) *stop);
+    }
+}
+
+void
+tg_json_put_string(tg_buf_t *buf, tg_str_t text)
+{
+    tg_buf_char(buf, '"');
+    tg_json_put_escaped(buf, text);
+    tg_buf_char(buf, '"');
+}
+
+void
+tg_json_put_compact(tg_buf_t *buf, tg_str_t raw)
+{
+    const char *p, *end, *run;
+
+    run = raw.data;
+    end = tg_str_end(raw);
+
+    for (p = raw.data; p < end; p++) {
+
+        if (*p == '"') {
+            p = tg_scan_plain(p + 1, end);
+
+            while (*p == '\\') {
+                p = tg_scan_plain(p + 2, end);
+            }
+
+            continue;
+        }
+
+        if (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t') {
+            tg_buf_put(buf, run, (size_t) (p - run));
+            run = p + 1;
+        }
+    }
+
+    tg_buf_put(buf, run, (size_t) (end - run));
+}

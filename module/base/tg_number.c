@@ -1,0 +1,230 @@
+#include "base/tg_number.h"
+
+static int
+tg_number_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* p is behind the e: the exponent, or TG_LIMIT. */
+static int
+tg_number_exponent(const char *p, const char *end, int64_t *exponent)
+{
+    int64_t value;
+    int is_negative;
+
+    is_negative = *p == '-';
+    p += *p == '-' || *p == '+';
+
+    for (value = 0; p < end; p++) {
+        value = value * 10 + (*p - '0');
+
+        if (value > TG_NUMBER_EXPONENT_MAX) {
+            return TG_LIMIT;
+        }
+    }
+
+    *exponent = is_negative ? -value : value;
+
+    return TG_OK;
+}
+
+int
+tg_number_parse(tg_str_t raw, tg_number_t *number)
+{
+    const char *p, *end, *first, *last, *dot;
+    int64_t exponent;
+    int rc;
+
+    p = raw.data;
+    end = raw.data + raw.len;
+    first = last = dot = NULL;
+    exponent = 0;
+    rc = TG_OK;
+
+    memset(number, 0, sizeof(*number));
+    number->is_negative = *p == '-';
+
+    for (p += number->is_negative; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') {
+            dot = p;
+
+        } else if (*p != '0') {
+            first = first != NULL ? first : p;
+            last = p;
+        }
+    }
+
+    /* -0 is 0, and 0e999…9 is too. */
+    if (first == NULL) {
+        number->is_negative = 0;
+        return TG_OK;
+    }
+
+    dot = dot != NULL ? dot : p;
+
+    if (p < end) {
+        rc = tg_number_exponent(p + 1, end, &exponent);
+    }
+
+    number->digits = tg_str(first, (size_t) (last + 1 - first));
+    number->count = number->digits.len - (first < dot && dot < last);
+    number->point = exponent + (dot - first) + (dot < first);
+
+    return rc;
+}
+
+static int
+tg_number_compare_digits(tg_str_t a, tg_str_t b)
+{
+    const char *p, *q, *p_end, *q_end;
+
+    p = a.data;
+    q = b.data;
+    p_end = p + a.len;
+    q_end = q + b.len;
+
+    for (;;) {
+        p += p < p_end && !tg_number_is_digit(*p);
+        q += q < q_end && !tg_number_is_digit(*q);
+
+        if (p == p_end || q == q_end) {
+            return (p < p_end) - (q < q_end);
+        }
+
+        if (*p != *q) {
+            return *p < *q ? -1 : 1;
+        }
+
+        p++;
+        q++;
+    }
+}
+
+int
+tg_number_compare(const tg_number_t *a, const tg_number_t *b)
+{
+    int sign;
+
+    if (a->count == 0 || b->count == 0 || a->is_negative != b->is_negative) {
+        return (a->count != 0 ? (a->is_negative ? -1 : 1) : 0)
+               - (b->count != 0 ? (b->is_negative ? -1 : 1) : 0);
+    }
+
+    sign = a->is_negative ? -1 : 1;
+
+    if (a->point != b->point) {
+        return a->point < b->point ? -sign : sign;
+    }
+
+    return sign * tg_number_compare_digits(a->digits, b->digits);
+}
+
+int
+tg_number_is_integer(const tg_number_t *number)
+{
+    return number->point >= (int64_t) number->count;
+}
+
+/* divisor is positive: so is what this returns for a divisor of 18 digits. */
+static uint64_t
+tg_number_remainder(tg_str_t digits, uint64_t divisor)
+{
+    uint64_t rest;
+    size_t i;
+
+    rest = 0;
+
+    for (i = 0; i < digits.len; i++) {
+        if (tg_number_is_digit(digits.data[i])) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): see above */
+            rest = (rest * 10 + (uint64_t) (digits.data[i] - '0')) % divisor;
+        }
+    }
+
+    return rest;
+}
+
+int
+tg_number_is_multiple(const tg_number_t *number, const tg_number_t *divisor)
+{
+    uint64_t whole, rest;
+    int64_t shift;
+
+    if (number->count == 0) {
+        return 1;
+    }
+
+    whole = tg_number_remainder(divisor->digits, UINT64_MAX / 10);
+    shift = (number->point - (int64_t) number->count)
+            - (divisor->point - (int64_t) divisor->count);
+
+    /* Digits end in no zero: a multiple of ten times more would. */
+    if (shift < 0) {
+        return 0;
+    }
+
+    rest = tg_number_remainder(number->digits, whole);
+
+    /* A divisor below 2^60 has fewer than 60 factors 2 or 5 to lose. */
+    for (shift = shift < 60 ? shift : 60; shift > 0 && rest != 0; shift--) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
+        rest = rest * 10 % whole;
+    }
+
+    return rest == 0;
+}
+
+uint64_t
+tg_number_hash(const tg_number_t *number, uint64_t seed)
+{
+    uint64_t hash;
+    size_t i;
+
+    hash = seed ^ (uint64_t) number->point ^ (uint64_t) number->is_negative;
+
+    for (i = 0; i < number->digits.len; i++) {
+        if (tg_number_is_digit(number->digits.data[i])) {
+            hash = (hash ^ (unsigned char) number->digits.data[i])
+                   * UINT64_C(1099511628211);
+        }
+    }
+
+    return hash;
+}
+
+int
+tg_number_size(const tg_number_t *number, size_t *size)
+{
+    size_t value, i;
+    int64_t left;
+
+    if (number->is_negative || !tg_number_is_integer(number)) {
+        return TG_BAD;
+    }
+
+    value = 0;
+    left = number->point;
+
+    for (i = 0; i < number->digits.len || left > 0; i++) {
+        if (i < number->digits.len && number->digits.data[i] == '.') {
+            continue;
+        }
+
+        if (value > SIZE_MAX / 20 - 1) {
+            value = SIZE_MAX / 2;
+            break;
+        }
+
+        value *= 10;
+        left--;
+
+        if (i < number->digits.len) {
+            value += (size_t) (number->digits.data[i] - '0');
+        }
+    }
+
+    *size = value;
+
+    return TG_OK;
+}

@@ -1,0 +1,87 @@
+#include "base/tg_utf8.h"
+
+#include "base/tg_scan.h"
+
+static int
+tg_utf8_tail(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+size_t
+tg_utf8_length(const char *p, const char *end)
+{
+    const unsigned char *u;
+    size_t left;
+
+    u = (const unsigned char *) p;
+    left = (size_t) (end - p);
+
+    if (u[0] < 0x80) {
+        return 1;
+    }
+
+    if (u[0] < 0xe0) {
+        return u[0] >= 0xc2 && left >= 2 && tg_utf8_tail(u[1]) ? 2 : 0;
+    }
+
+    if (u[0] < 0xf0) {
+        if (left < 3 || !tg_utf8_tail(u[1]) || !tg_utf8_tail(u[2])) {
+            return 0;
+        }
+
+        /* E0 must not be overlong, ED must not start a surrogate. */
+        if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f)) {
+            return 0;
+        }
+
+        return 3;
+    }
+
+    if (u[0] > 0xf4 || left < 4 || !tg_utf8_tail(u[1]) || !tg_utf8_tail(u[2])
+        || !tg_utf8_tail(u[3]))
+    {
+        return 0;
+    }
+
+    if ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f)) {
+        return 0;
+    }
+
+    return 4;
+}
+
+size_t
+tg_utf8_check(const char *data, size_t len)
+{
+    return len != 0 ? (size_t) (tg_scan_utf8(data, data + len) - data) : 0;
+}
+
+size_t
+tg_utf8_encode(char *dst, uint32_t code)
+{
+    if (code < 0x80) {
+        dst[0] = (char) code;
+        return 1;
+    }
+
+    if (code < 0x800) {
+        dst[0] = (char) (0xc0 | (code >> 6));
+        dst[1] = (char) (0x80 | (code & 0x3f));
+        return 2;
+    }
+
+    if (code < 0x10000) {
+        dst[0] = (char) (0xe0 | (code >> 12));
+        dst[1] = (char) (0x80 | ((code >> 6) & 0x3f));
+        dst[2] = (char) (0x80 | (code & 0x3f));
+        return 3;
+    }
+
+    dst[0] = (char) (0xf0 | (code >> 18));
+    dst[1] = (char) (0x80 | ((code >> 12) & 0x3f));
+    dst[2] = (char) (0x80 | ((code >> 6) & 0x3f));
+    dst[3] = (char) (0x80 | (code & 0x3f));
+
+    return 4;
+}

@@ -1,0 +1,514 @@
+#include "schema/tg_pattern_parse.h"
+
+/* What a scan ahead finds out about the groups of a pattern. */
+typedef struct {
+    unsigned n_groups;
+    unsigned index;   /* of the group with the name that is looked for */
+    unsigned n_named; /* groups that have it */
+} tg_pattern_scan_t;
+
+/* Where the host counts; see tg_pattern.h. */
+static void
+tg_pattern_callout(tg_pattern_t *pattern)
+{
+    if (pattern->plain > pattern->weight) {
+        pattern->weight = pattern->plain;
+    }
+
+    pattern->plain = 0;
+    tg_buf_text(pattern->out, "(?C)");
+}
+
+static tg_str_t
+tg_pattern_name(const char *p, const char *end)
+{
+    const char *close;
+
+    close = memchr(p, '>', (size_t) (end - p));
+
+    return close != NULL ? tg_str(p, (size_t) (close - p)) : TG_STR_NONE;
+}
+
+static const char *
+tg_pattern_scan_class(const char *p, const char *end)
+{
+    while (p < end && *p != ']') {
+        p += *p == '\\' ? 2 : 1;
+    }
+
+    return p < end ? p : end;
+}
+
+static void
+tg_pattern_scan(tg_str_t text, tg_str_t name, tg_pattern_scan_t *scan)
+{
+    const char *p, *end;
+
+    memset(scan, 0, sizeof(*scan));
+    end = text.data + text.len;
+
+    for (p = text.data; p < end; p++) {
+        switch (*p) {
+        case '\\':
+            p++;
+            break;
+
+        case '[':
+            p = tg_pattern_scan_class(p + 1, end);
+            break;
+
+        case '(':
+            if (end - p < 2 || p[1] != '?') {
+                scan->n_groups++;
+
+            } else if (end - p > 3 && p[2] == '<' && p[3] != '=' && p[3] != '!')
+            {
+                scan->n_groups++;
+
+                if (name.data != NULL
+                    && tg_str_eq(tg_pattern_name(p + 3, end), name)) {
+                    scan->index = scan->n_groups;
+                    scan->n_named++;
+                }
+            }
+
+            break;
+
+        default:
+            break;
+        }
+    }
+}
+
+static void
+tg_pattern_put_group(tg_pattern_t *pattern, unsigned index)
+{
+    pattern->weight = TG_PATTERN_HEAVY;
+    tg_buf_text(pattern->out, "\\g{");
+    tg_buf_uint(pattern->out, index);
+    tg_buf_char(pattern->out, '}');
+}
+
+/* p is at the first digit. */
+static int
+tg_pattern_number_ref(tg_pattern_t *pattern)
+{
+    unsigned index;
+
+    for (index = 0; pattern->p < pattern->end
+                    && tg_pattern_is_digit(*pattern->p) && index < 100000;
+         pattern->p++)
+    {
+        index = index * 10 + (unsigned) (*pattern->p - '0');
+    }
+
+    if (index > pattern->n_groups) {
+        return tg_pattern_bad(pattern, "a backreference to a group that does "
+                                       "not exist");
+    }
+
+    tg_pattern_put_group(pattern, index);
+
+    return TG_OK;
+}
+
+/* p is at the k of \k<name>. */
+static int
+tg_pattern_name_ref(tg_pattern_t *pattern)
+{
+    tg_pattern_scan_t scan;
+    tg_str_t name;
+
+    name = tg_pattern_at(pattern, "k<")
+               ? tg_pattern_name(pattern->p + 2, pattern->end)
+               : TG_STR_NONE;
+
+    if (name.data == NULL) {
+        return tg_pattern_bad(pattern, "\\k needs the name of a group: "
+                                       "\\k<name>");
+    }
+
+    tg_pattern_scan(tg_str(pattern->start,
+                           (size_t) (pattern->end - pattern->start)),
+                    name, &scan);
+
+    if (scan.n_named == 0) {
+        return tg_pattern_bad(pattern, "\\k names a group that does not exist");
+    }
+
+    pattern->p = name.data + name.len + 1;
+    tg_pattern_put_group(pattern, scan.index);
+
+    return TG_OK;
+}
+
+/* p is behind the backslash. */
+static int
+tg_pattern_escape(tg_pattern_t *pattern)
+{
+    uint32_t code;
+    int rc;
+    char c;
+
+    if (pattern->p == pattern->end) {
+        return tg_pattern_bad(pattern, "\\ at the end; write \\\\");
+    }
+
+    pattern->last = TG_PATTERN_ATOM;
+    rc = tg_pattern_char_escape(pattern, &code);
+
+    if (rc == TG_OK) {
+        tg_pattern_put_code(pattern->out, code);
+    }
+
+    if (rc != TG_MISSING) {
+        return rc;
+    }
+
+    c = *pattern->p;
+
+    switch (c) {
+    case 'b':
+    case 'B':
+        pattern->last = TG_PATTERN_NOTHING;
+        /* fall through */
+    case 'd':
+    case 'D':
+    case 'w':
+    case 'W':
+        pattern->p++;
+        tg_buf_char(pattern->out, '\\');
+        tg_buf_char(pattern->out, c);
+        return TG_OK;
+
+    case 's':
+    case 'S':
+        pattern->p++;
+        tg_buf_text(pattern->out, c == 's' ? "[" : "[^");
+        tg_buf_text(pattern->out, TG_PATTERN_SPACE "]");
+        return TG_OK;
+
+    case 'p':
+    case 'P':
+        return tg_pattern_property(pattern);
+
+    case 'k':
+        return tg_pattern_name_ref(pattern);
+
+    default:
+        if (c >= '1' && c <= '9') {
+            return tg_pattern_number_ref(pattern);
+        }
+
+        return tg_pattern_bad(pattern, "unknown escape; write the character "
+                                       "without \\");
+    }
+}
+
+/* The name of a group; p is behind the <. */
+static int
+tg_pattern_group_name(tg_pattern_t *pattern)
+{
+    tg_pattern_scan_t scan;
+    tg_str_t name;
+    size_t i;
+
+    name = tg_pattern_name(pattern->p, pattern->end);
+
+    for (i = 0; i < name.len; i++) {
+        if (!tg_pattern_is_word(name.data[i]) && name.data[i] != '$') {
+            break;
+        }
+    }
+
+    if (name.len == 0 || i < name.len || tg_pattern_is_digit(name.data[0])) {
+        return tg_pattern_bad(pattern, "a group's name starts with a letter "
+                                       "and has letters, digits, _ and $");
+    }
+
+    tg_pattern_scan(tg_str(pattern->start,
+                           (size_t) (pattern->end - pattern->start)),
+                    name, &scan);
+
+    if (scan.n_named > 1) {
+        return tg_pattern_bad(pattern, "two groups have one name");
+    }
+
+    pattern->p = name.data + name.len + 1;
+    tg_buf_char(pattern->out, '(');
+
+    return TG_OK;
+}
+
+/* p is behind the (. */
+static int
+tg_pattern_open_kind(tg_pattern_t *pattern)
+{
+    static const char *const looks[] = { "?=", "?!", "?<=", "?<!" };
+    size_t i;
+
+    if (pattern->depth == TG_PATTERN_DEPTH) {
+        return tg_pattern_bad(pattern, "groups nest too deep (200)");
+    }
+
+    pattern->is_look[pattern->depth++] = 0;
+    pattern->last = TG_PATTERN_NOTHING;
+
+    for (i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+        if (tg_pattern_at(pattern, looks[i])) {
+            pattern->is_look[pattern->depth - 1] = 1;
+            pattern->p += strlen(looks[i]);
+            tg_buf_char(pattern->out, '(');
+            tg_buf_text(pattern->out, looks[i]);
+            return TG_OK;
+        }
+    }
+
+    if (tg_pattern_at(pattern, "?:")) {
+        pattern->p += 2;
+        tg_buf_text(pattern->out, "(?:");
+        return TG_OK;
+    }
+
+    if (tg_pattern_at(pattern, "?<")) {
+        pattern->p += 2;
+        return tg_pattern_group_name(pattern);
+    }
+
+    if (tg_pattern_at(pattern, "?")) {
+        return tg_pattern_bad(pattern, "unknown kind of group; known are (…), "
+                                       "(?:…), (?<name>…), (?=…), (?!…), "
+                                       "(?<=…) and (?<!…)");
+    }
+
+    tg_buf_char(pattern->out, '(');
+
+    return TG_OK;
+}
+
+static int
+tg_pattern_open(tg_pattern_t *pattern)
+{
+    int rc;
+
+    rc = tg_pattern_open_kind(pattern);
+
+    if (rc == TG_OK) {
+        tg_pattern_callout(pattern);
+    }
+
+    return rc;
+}
+
+static int
+tg_pattern_close(tg_pattern_t *pattern)
+{
+    if (pattern->depth == 0) {
+        return tg_pattern_bad(pattern, ") without (; write \\) for itself");
+    }
+
+    pattern->depth--;
+    pattern->last = pattern->is_look[pattern->depth] ? TG_PATTERN_NOTHING
+                                                     : TG_PATTERN_ATOM;
+    tg_buf_char(pattern->out, ')');
+
+    return TG_OK;
+}
+
+static int
+tg_pattern_count(tg_pattern_t *pattern, unsigned *count)
+{
+    unsigned value;
+
+    if (pattern->p == pattern->end || !tg_pattern_is_digit(*pattern->p)) {
+        return tg_pattern_bad(pattern, "{ starts a count such as {2,5}; write "
+                                       "\\{ for itself");
+    }
+
+    for (value = 0;
+         pattern->p < pattern->end && tg_pattern_is_digit(*pattern->p);
+         pattern->p++)
+    {
+        value = value * 10 + (unsigned) (*pattern->p - '0');
+
+        if (value > TG_PATTERN_COUNT) {
+            return tg_pattern_bad(pattern, "a count is above 65535");
+        }
+    }
+
+    *count = value;
+    tg_buf_uint(pattern->out, value);
+
+    return TG_OK;
+}
+
+/* {n}, {n,} or {n,m}; p is behind the {. */
+static int
+tg_pattern_braces(tg_pattern_t *pattern)
+{
+    unsigned low, high;
+    int rc;
+
+    low = 0;
+    high = 0;
+    tg_buf_char(pattern->out, '{');
+    rc = tg_pattern_count(pattern, &low);
+
+    /* What comes beyond the least count ends at a callout. */
+    if (rc == TG_OK) {
+        pattern->plain += low;
+    }
+
+    if (rc == TG_OK && tg_pattern_at(pattern, ",")) {
+        pattern->p++;
+        tg_buf_char(pattern->out, ',');
+
+        if (!tg_pattern_at(pattern, "}")) {
+            rc = tg_pattern_count(pattern, &high);
+
+            if (rc == TG_OK && high < low) {
+                return tg_pattern_bad(pattern, "a count is out of order");
+            }
+        }
+    }
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    if (!tg_pattern_at(pattern, "}")) {
+        return tg_pattern_bad(pattern, "a count is not closed with }");
+    }
+
+    pattern->p++;
+    tg_buf_char(pattern->out, '}');
+
+    return TG_OK;
+}
+
+/* p is behind c, which starts a quantifier. */
+static int
+tg_pattern_quantifier(tg_pattern_t *pattern, char c)
+{
+    int rc;
+
+    if (pattern->last == TG_PATTERN_NOTHING) {
+        return tg_pattern_bad(pattern, "nothing to repeat before *, +, ? or "
+                                       "{; write a \\ before it for itself");
+    }
+
+    rc = TG_OK;
+
+    if (c == '{') {
+        rc = tg_pattern_braces(pattern);
+    } else {
+        tg_buf_char(pattern->out, c);
+    }
+
+    if (rc == TG_OK && tg_pattern_at(pattern, "?")) {
+        pattern->p++;
+        tg_buf_char(pattern->out, '?');
+    }
+
+    pattern->last = TG_PATTERN_NOTHING;
+    tg_pattern_callout(pattern);
+
+    return rc;
+}
+
+static int
+tg_pattern_step(tg_pattern_t *pattern)
+{
+    char c;
+
+    c = *pattern->p;
+    pattern->plain++;
+
+    if (strchr("^$|.()[*+?{}]\\", c) == NULL || c == '\0') {
+        pattern->last = TG_PATTERN_ATOM;
+        tg_pattern_put_code(pattern->out, tg_pattern_take_char(pattern));
+        return TG_OK;
+    }
+
+    pattern->p++;
+
+    switch (c) {
+    case '^':
+    case '$':
+        pattern->last = TG_PATTERN_NOTHING;
+        tg_buf_text(pattern->out, c == '^' ? "\\A" : "\\z");
+        return TG_OK;
+
+    case '|':
+        pattern->last = TG_PATTERN_NOTHING;
+        tg_buf_char(pattern->out, '|');
+        tg_pattern_callout(pattern);
+        return TG_OK;
+
+    case '.':
+        pattern->last = TG_PATTERN_ATOM;
+        tg_buf_text(pattern->out, "[^\\n\\r\\x{2028}\\x{2029}]");
+        return TG_OK;
+
+    case '(':
+        return tg_pattern_open(pattern);
+
+    case ')':
+        return tg_pattern_close(pattern);
+
+    case '[':
+        pattern->last = TG_PATTERN_ATOM;
+        return tg_pattern_class(pattern);
+
+    case '\\':
+        return tg_pattern_escape(pattern);
+
+    case ']':
+    case '}':
+        return tg_pattern_bad(pattern, "] and } for themselves are written \\] "
+                                       "and \\}");
+
+    default:
+        return tg_pattern_quantifier(pattern, c);
+    }
+}
+
+int
+tg_pattern_translate(tg_str_t text, tg_buf_t *out, unsigned *weight,
+                     const char **why)
+{
+    tg_pattern_scan_t scan;
+    tg_pattern_t pattern;
+    int rc;
+
+    text.data = text.data != NULL ? text.data : "";
+    memset(&pattern, 0, sizeof(pattern));
+    pattern.start = pattern.p = text.data;
+    pattern.end = text.data + text.len;
+    pattern.out = out;
+    pattern.weight = 1;
+    tg_pattern_scan(text, TG_STR_NONE, &scan);
+    pattern.n_groups = scan.n_groups;
+    tg_pattern_callout(&pattern);
+
+    for (rc = TG_OK; rc == TG_OK && pattern.p < pattern.end; /* void */) {
+        rc = tg_pattern_step(&pattern);
+    }
+
+    if (rc == TG_OK && pattern.depth != 0) {
+        rc = tg_pattern_bad(&pattern, "a group is not closed with )");
+    }
+
+    if (rc != TG_OK) {
+        *why = pattern.why;
+        return rc;
+    }
+
+    if (tg_buf_failed(out)) {
+        return TG_NOMEM;
+    }
+
+    *weight = pattern.plain > pattern.weight ? pattern.plain : pattern.weight;
+
+    return TG_OK;
+}

@@ -1,0 +1,122 @@
+/*
+ * JSON Schema 2020-12: a compiler and a checker.
+ *
+ * A schema is compiled once, at load, where every mistake is found; the
+ * result is read only and may be shared.  A check runs over the bytes of
+ * the instance, without a tree; its scratch belongs to a checker, which
+ * grows with the first calls and is used again after that.
+ *
+ * Nothing is ever fetched: other documents come from the host's resolver.
+ * The schemas of the 2020-12 dialect are built in.
+ *
+ * Where a check says more than the specification: an object that gives a
+ * key of the schema twice is refused, since parsers disagree about which
+ * one counts.
+ */
+#ifndef TG_SCHEMA_H
+#define TG_SCHEMA_H
+
+#include "base/tg_json.h"
+
+/* Defaults of the budgets, used where an option is 0. */
+
+/* More than the largest schemas in public collections have. */
+#define TG_SCHEMA_SUBSCHEMAS 20000
+/* Schemas inside of each other while checking; some 300 KB of stack. */
+#define TG_SCHEMA_DEPTH 1024
+/*
+ * Steps of a check, besides some for each byte of the instance, so that its
+ * size alone is never the reason.  A step is about ten nanoseconds: nothing
+ * holds a worker for long.
+ */
+#define TG_SCHEMA_STEPS 1000000
+#define TG_SCHEMA_BYTE_STEPS 4
+/* Bytes of all documents of a schema. */
+#define TG_SCHEMA_BYTES (16 * 1024 * 1024)
+
+/* The name of the one dialect that is built in. */
+#define TG_SCHEMA_DIALECT "https://json-schema.org/draft/2020-12/schema"
+
+/*
+ * Regular expressions, from the host.  Core translates ECMA-262 patterns
+ * (tg_pattern.h says to what), the host's library compiles and runs them.
+ * The table must outlive the schema.
+ */
+typedef struct {
+    void *ctx;
+    /*
+     * TG_OK, TG_NOMEM, or TG_BAD with what is wrong appended to error.
+     * pattern lives for this call.
+     */
+    int (*compile)(void *ctx, tg_str_t pattern, void **regex, tg_buf_t *error);
+    /*
+     * TG_OK when text has a match, TG_MISSING when it has none, TG_LIMIT
+     * when that takes more than limit steps or too much memory, TG_NOMEM.
+     * A step is a callout that is passed, or 16 characters between two of
+     * them.  *spent is what it took.
+     */
+    int (*match)(void *ctx, void *regex, tg_str_t text, uint64_t limit,
+                 uint64_t *spent);
+    void (*free)(void *ctx, void *regex);
+} tg_schema_regex_t;
+
+/* What is 0 or NULL takes its default. */
+typedef struct {
+    const tg_schema_regex_t *regex; /* NULL: a pattern is a mistake */
+    /*
+     * A document by its absolute URI, without fragment: TG_OK and its text,
+     * which must live until tg_schema_compile() returns; TG_MISSING; TG_BAD
+     * when the host knows why it cannot have it; or TG_NOMEM.
+     */
+    int (*resolve)(void *ctx, tg_str_t uri, tg_str_t *raw);
+    void *resolve_ctx;
+    tg_str_t base_uri;      /* where the document is from, absolute */
+    int is_format_asserted; /* format decides; else it is a remark */
+    size_t max_subschemas;
+    size_t max_bytes;
+    unsigned max_depth;
+    uint64_t max_steps;
+} tg_schema_options_t;
+
+typedef struct tg_schema_s tg_schema_t;
+typedef struct tg_schema_checker_s tg_schema_checker_t;
+
+/*
+ * NULL when the schema has a mistake: error then names its place (a JSON
+ * pointer), the rule and what to write instead; it is empty when memory ran
+ * out.  The schema keeps nothing of raw.  options may be NULL.
+ */
+tg_schema_t *tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
+                               const tg_schema_options_t *options,
+                               tg_buf_t *error);
+void tg_schema_free(tg_schema_t *schema);
+
+/* seed makes hash values unpredictable to those who send instances. */
+tg_schema_checker_t *tg_schema_checker_new(const tg_alloc_t *alloc,
+                                           uint64_t seed);
+void tg_schema_checker_free(tg_schema_checker_t *checker);
+
+/*
+ * Checks an instance, which must be a valid JSON text (tg_json_check).
+ *
+ *   TG_OK     it fits;
+ *   TG_BAD    it does not: `/text: expected string, got number`;
+ *   TG_LIMIT  it took more than a budget allows, error says which;
+ *   TG_NOMEM  no memory; schema and checker may be used again.
+ *
+ * The text appended to error is UTF-8 of a bounded length, without line
+ * breaks.  error may be NULL.  A checker serves one check at a time.
+ */
+int tg_schema_check(const tg_schema_t *schema, tg_schema_checker_t *checker,
+                    tg_str_t raw, tg_buf_t *error);
+
+/*
+ * The same for an object whose members were noted when it was parsed; notes
+ * may be NULL.  A usual schema, whose properties have a type each, then
+ * takes no further pass over the object's bytes.
+ */
+int tg_schema_check_notes(const tg_schema_t *schema,
+                          tg_schema_checker_t *checker, tg_str_t raw,
+                          const tg_json_notes_t *notes, tg_buf_t *error);
+
+#endif

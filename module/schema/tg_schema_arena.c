@@ -1,0 +1,195 @@
+/* Memory and names of a compiled schema. */
+#include "schema/tg_schema_node.h"
+
+#define TG_SCHEMA_CHUNK 8192
+#define TG_SCHEMA_ALIGN 16
+
+/* Below this, comparing lengths and bytes beats a hash. */
+#define TG_SCHEMA_NAMES_TINY 6
+
+struct tg_schema_chunk_s {
+    tg_schema_chunk_t *next;
+    size_t size; /* with this header */
+};
+
+#define TG_SCHEMA_CHUNK_HEAD                                                   \
+    ((sizeof(tg_schema_chunk_t) + TG_SCHEMA_ALIGN - 1)                         \
+     & ~(size_t) (TG_SCHEMA_ALIGN - 1))
+
+void *
+tg_schema_arena_get(tg_schema_arena_t *arena, size_t size)
+{
+    tg_schema_chunk_t *chunk;
+    size_t room;
+
+    size = (size + TG_SCHEMA_ALIGN - 1) & ~(size_t) (TG_SCHEMA_ALIGN - 1);
+    size = size != 0 ? size : TG_SCHEMA_ALIGN;
+
+    if (size > arena->left) {
+        room = size > TG_SCHEMA_CHUNK / 4 ? size : TG_SCHEMA_CHUNK;
+        chunk = tg_calloc(arena->alloc, TG_SCHEMA_CHUNK_HEAD + room);
+
+        if (chunk == NULL) {
+            return NULL;
+        }
+
+        chunk->size = TG_SCHEMA_CHUNK_HEAD + room;
+
+        /* A large piece goes behind the chunk that still has room. */
+        if (room == size && arena->chunks != NULL) {
+            chunk->next = arena->chunks->next;
+            arena->chunks->next = chunk;
+            return (char *) chunk + TG_SCHEMA_CHUNK_HEAD;
+        }
+
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+        arena->left = room;
+    }
+
+    chunk = arena->chunks;
+    arena->left -= size;
+
+    return (char *) chunk + chunk->size - arena->left - size;
+}
+
+void
+tg_schema_arena_deinit(tg_schema_arena_t *arena)
+{
+    tg_schema_chunk_t *chunk;
+
+    while ((chunk = arena->chunks) != NULL) {
+        arena->chunks = chunk->next;
+        tg_free(arena->alloc, chunk);
+    }
+
+    arena->left = 0;
+}
+
+uint64_t
+tg_schema_hash(tg_str_t text, uint64_t seed)
+{
+    uint64_t hash;
+    size_t i;
+
+    hash = seed ^ UINT64_C(14695981039346656037);
+
+    for (i = 0; i < text.len; i++) {
+        hash = (hash ^ (unsigned char) text.data[i]) * UINT64_C(1099511628211);
+    }
+
+    return hash ^ (hash >> 32);
+}
+
+int
+tg_schema_names_init(tg_schema_names_t *names, tg_schema_arena_t *arena,
+                     size_t n)
+{
+    size_t slots;
+
+    memset(names, 0, sizeof(*names));
+
+    if (n == 0) {
+        return TG_OK;
+    }
+
+    names->list = tg_schema_arena_get(arena, n * sizeof(*names->list));
+
+    if (names->list == NULL) {
+        return TG_NOMEM;
+    }
+
+    if (n <= TG_SCHEMA_NAMES_TINY) {
+        return TG_OK;
+    }
+
+    for (slots = 16; slots < n * 2; slots *= 2) {
+        /* void */
+    }
+
+    names->slots = tg_schema_arena_get(arena, slots * sizeof(*names->slots));
+    names->mask = (uint32_t) slots - 1;
+
+    return names->slots != NULL ? TG_OK : TG_NOMEM;
+}
+
+/* The index of name, or where it would go, in *slot. */
+static int
+tg_schema_names_at(const tg_schema_names_t *names, tg_str_t name, uint64_t hash,
+                   uint32_t *index, uint32_t *slot)
+{
+    uint32_t i;
+
+    if (names->mask == 0) {
+        for (i = 0; i < names->n; i++) {
+            if (tg_str_eq(names->list[i].name, name)) {
+                *index = i;
+                return 1;
+            }
+        }
+
+        return 0;
+    }
+
+    for (i = (uint32_t) hash & names->mask; names->slots[i] != 0;
+         i = (i + 1) & names->mask)
+    {
+        *index = names->slots[i] - 1;
+
+        if (names->list[*index].hash == hash
+            && tg_str_eq(names->list[*index].name, name))
+        {
+            return 1;
+        }
+    }
+
+    *slot = i;
+
+    return 0;
+}
+
+uint32_t
+tg_schema_names_add(tg_schema_names_t *names, tg_str_t name)
+{
+    uint32_t index, slot;
+    uint64_t hash;
+
+    hash = names->mask != 0 ? tg_schema_hash(name, 0) : 0;
+
+    if (tg_schema_names_at(names, name, hash, &index, &slot)) {
+        return index;
+    }
+
+    index = names->n++;
+    names->list[index].name = name;
+    names->list[index].hash = hash;
+
+    if (names->mask != 0) {
+        names->slots[slot] = index + 1;
+    }
+
+    return index;
+}
+
+const tg_schema_name_t *
+tg_schema_names_find(const tg_schema_names_t *names, tg_str_t name,
+                     uint32_t *hint)
+{
+    uint32_t index, slot;
+    uint64_t hash;
+
+    /* Callers tend to send keys in the order of the schema. */
+    if (*hint < names->n && tg_str_eq(names->list[*hint].name, name)) {
+        return &names->list[(*hint)++];
+    }
+
+    hash = names->mask != 0 ? tg_schema_hash(name, 0) : 0;
+
+    if (!tg_schema_names_at(names, name, hash, &index, &slot)) {
+        return NULL;
+    }
+
+    *hint = index + 1;
+
+    return &names->list[index];
+}

@@ -1,0 +1,501 @@
+/*
+ * The compiler: documents become nodes, references are resolved when all
+ * nodes are there.  It recurses as deep as JSON nests, never along
+ * references.
+ */
+#include "schema/tg_schema_compile.h"
+
+#include "schema/tg_schema_run.h"
+
+#define TG_SCHEMA_MAP_FIRST 64
+
+int
+tg_schema_mistake_begin(tg_schema_compile_t *compile, const char *at)
+{
+    const tg_schema_doc_t *doc;
+
+    tg_buf_truncate(compile->error, compile->error_start);
+
+    for (doc = compile->docs; doc != NULL; doc = doc->next) {
+        if (at >= doc->raw.data && at < doc->raw.data + doc->raw.len) {
+            break;
+        }
+    }
+
+    if (doc == NULL) {
+        return TG_BAD;
+    }
+
+    if (doc != compile->main) {
+        tg_buf_str(compile->error, doc->uri);
+        tg_buf_char(compile->error, '#');
+    }
+
+    tg_schema_put_path(compile->error, doc->raw, at);
+    tg_buf_text(compile->error, ": ");
+
+    return TG_BAD;
+}
+
+int
+tg_schema_mistake(tg_schema_compile_t *compile, const char *at,
+                  const char *text)
+{
+    (void) tg_schema_mistake_begin(compile, at);
+    tg_buf_text(compile->error, text);
+
+    return TG_BAD;
+}
+
+int
+tg_schema_mistake_value(tg_schema_compile_t *compile, tg_str_t raw,
+                        const char *text)
+{
+    (void) tg_schema_mistake_begin(compile, raw.data);
+    tg_buf_text(compile->error, text);
+    tg_buf_text(compile->error, ", got ");
+    tg_schema_put_value(compile->error, raw);
+
+    return TG_BAD;
+}
+
+void *
+tg_schema_get(tg_schema_compile_t *compile, size_t size)
+{
+    return tg_schema_arena_get(&compile->schema->arena, size);
+}
+
+int
+tg_schema_decode(tg_schema_compile_t *compile, tg_str_t body, tg_str_t *text)
+{
+    char *data;
+
+    if (body.len == 0 || memchr(body.data, '\\', body.len) == NULL) {
+        *text = body;
+        return TG_OK;
+    }
+
+    data = tg_schema_get(compile, body.len);
+
+    if (data == NULL) {
+        return TG_NOMEM;
+    }
+
+    *text = tg_str(data, tg_json_decode(data, body));
+
+    return TG_OK;
+}
+
+int
+tg_schema_read_string(tg_schema_compile_t *compile, tg_str_t raw,
+                      tg_str_t *text)
+{
+    if (tg_json_type(raw) != TG_JSON_STRING) {
+        return tg_schema_mistake_value(compile, raw, "must be a string");
+    }
+
+    return tg_schema_decode(compile, tg_json_body(raw), text);
+}
+
+size_t
+tg_schema_size(tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t key;
+    int is_object;
+    size_t n;
+
+    tg_json_init(&json, raw);
+    is_object = raw.data[0] == '{';
+    (void) (is_object ? tg_json_object(&json) : tg_json_array(&json));
+    n = 0;
+
+    while ((is_object ? tg_json_member(&json, &key) : tg_json_element(&json))
+           == TG_OK)
+    {
+        (void) tg_json_value(&json, NULL);
+        n++;
+    }
+
+    return n;
+}
+
+/* The place in the map where a text has its node, or would have. */
+static size_t
+tg_schema_map_slot(const tg_schema_compile_t *compile, const char *at)
+{
+    uint64_t hash;
+    size_t i;
+
+    hash = (uint64_t) (uintptr_t) at * UINT64_C(0x9e3779b97f4a7c15);
+    i = (size_t) (hash >> 20) & (compile->cap_map - 1);
+
+    while (compile->map[i] != NULL && compile->map[i]->at != at) {
+        i = (i + 1) & (compile->cap_map - 1);
+    }
+
+    return i;
+}
+
+tg_schema_node_t *
+tg_schema_map_find(const tg_schema_compile_t *compile, const char *at)
+{
+    return compile->cap_map != 0 ? compile->map[tg_schema_map_slot(compile, at)]
+                                 : NULL;
+}
+
+static int
+tg_schema_map_add(tg_schema_compile_t *compile, tg_schema_node_t *node)
+{
+    tg_schema_node_t **old;
+    size_t i, cap;
+
+    if (compile->n_nodes * 2 >= compile->cap_map) {
+        old = compile->map;
+        cap = compile->cap_map;
+        compile->cap_map = cap != 0 ? cap * 2 : TG_SCHEMA_MAP_FIRST;
+        compile->map = tg_calloc(compile->alloc,
+                                 compile->cap_map * sizeof(*compile->map));
+
+        if (compile->map == NULL) {
+            compile->map = old;
+            compile->cap_map = cap;
+            return TG_NOMEM;
+        }
+
+        for (i = 0; i < cap; i++) {
+            if (old[i] != NULL) {
+                compile->map[tg_schema_map_slot(compile, old[i]->at)] = old[i];
+            }
+        }
+
+        tg_free(compile->alloc, old);
+    }
+
+    compile->map[tg_schema_map_slot(compile, node->at)] = node;
+    *compile->nodes_tail = node;
+    compile->nodes_tail = &node->next;
+    compile->n_nodes++;
+
+    return TG_OK;
+}
+
+#define TG_SCHEMA_KEYWORD_ENTRY(id, name, vocabulary)                          \
+    { name, sizeof(name) - 1, TG_SCHEMA_V_##vocabulary },
+
+static const struct {
+    const char *name;
+    size_t len;
+    unsigned vocabulary;
+} tg_schema_keywords[] = { TG_SCHEMA_KEYWORDS(TG_SCHEMA_KEYWORD_ENTRY) };
+
+/* Sorts the members of a schema object; unknown ones are remarks. */
+static void
+tg_schema_collect(tg_str_t raw, tg_schema_object_t *object)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+    size_t i;
+
+    memset(object, 0, sizeof(*object));
+    tg_json_init(&json, raw);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK
+           && tg_json_value(&json, &value) == TG_OK)
+    {
+        for (i = 0; i < TG_SCHEMA_K_N; i++) {
+            if (tg_json_body_is(key, tg_str(tg_schema_keywords[i].name,
+                                            tg_schema_keywords[i].len)))
+            {
+                object->k[i] = value;
+                break;
+            }
+        }
+    }
+}
+
+/* What the dialect does not switch on is a remark, whatever its value. */
+static void
+tg_schema_filter(tg_schema_object_t *object, unsigned vocabularies)
+{
+    size_t i;
+
+    for (i = 0; i < TG_SCHEMA_K_N; i++) {
+        if (!(tg_schema_keywords[i].vocabulary
+              & (vocabularies | TG_SCHEMA_V_CORE))) {
+            object->k[i] = TG_STR_NONE;
+        }
+    }
+}
+
+static int
+tg_schema_has_rules(const tg_schema_node_t *node,
+                    const tg_schema_object_t *object)
+{
+    return node->types != TG_SCHEMA_ANY || node->constant != NULL
+           || node->values != NULL || node->number != NULL
+           || node->string != NULL || node->array != NULL
+           || node->object != NULL || node->logic != NULL
+           || node->unevaluated_items != NULL
+           || node->unevaluated_properties != NULL
+           || object->k[TG_SCHEMA_K_REF].data != NULL
+           || object->k[TG_SCHEMA_K_DYNAMIC_REF].data != NULL;
+}
+
+static int
+tg_schema_build_object(tg_schema_compile_t *compile, tg_str_t raw,
+                       tg_schema_node_t *node)
+{
+    static int (*const groups[])(tg_schema_compile_t *,
+                                 const tg_schema_object_t *,
+                                 tg_schema_node_t *) = {
+        tg_schema_build_values,  tg_schema_build_number,
+        tg_schema_build_string,  tg_schema_build_array,
+        tg_schema_build_members, tg_schema_build_logic,
+        tg_schema_build_remarks,
+    };
+    tg_schema_object_t object;
+    size_t i;
+    int rc;
+
+    tg_schema_collect(raw, &object);
+    rc = tg_schema_build_identity(compile, &object, node);
+
+    if (rc == TG_OK) {
+        tg_schema_filter(&object, node->resource->vocabularies);
+    }
+
+    for (i = 0; rc == TG_OK && i < sizeof(groups) / sizeof(groups[0]); i++) {
+        rc = groups[i](compile, &object, node);
+    }
+
+    node->is_true = !tg_schema_has_rules(node, &object);
+
+    return rc;
+}
+
+int
+tg_schema_build(tg_schema_compile_t *compile, tg_str_t raw,
+                tg_schema_resource_t *resource, tg_schema_node_t **out)
+{
+    tg_schema_node_t *node;
+    int rc;
+
+    node = tg_schema_map_find(compile, raw.data);
+
+    if (node != NULL) {
+        *out = node;
+        return TG_OK;
+    }
+
+    if (compile->n_nodes == compile->options.max_subschemas) {
+        return tg_schema_mistake(compile, raw.data,
+                                 "too many subschemas; split the schema or "
+                                 "raise the limit");
+    }
+
+    node = tg_schema_get(compile, sizeof(*node));
+
+    if (node == NULL) {
+        return TG_NOMEM;
+    }
+
+    node->at = raw.data;
+    node->resource = resource;
+    node->types = TG_SCHEMA_ANY;
+    rc = tg_schema_map_add(compile, node);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    *out = node;
+
+    switch (tg_json_type(raw)) {
+    case TG_JSON_TRUE:
+        node->is_true = 1;
+        return TG_OK;
+
+    case TG_JSON_FALSE:
+        node->is_false = 1;
+        return TG_OK;
+
+    case TG_JSON_OBJECT:
+        return tg_schema_build_object(compile, raw, node);
+
+    default:
+        return tg_schema_mistake_value(compile, raw,
+                                       "a schema must be an object, true or "
+                                       "false");
+    }
+}
+
+static void
+tg_schema_options_init(tg_schema_options_t *to, const tg_schema_options_t *from)
+{
+    memset(to, 0, sizeof(*to));
+
+    if (from != NULL) {
+        *to = *from;
+    }
+
+    if (to->max_subschemas == 0) {
+        to->max_subschemas = TG_SCHEMA_SUBSCHEMAS;
+    }
+
+    if (to->max_bytes == 0) {
+        to->max_bytes = TG_SCHEMA_BYTES;
+    }
+
+    if (to->max_depth == 0) {
+        to->max_depth = TG_SCHEMA_DEPTH;
+    }
+
+    if (to->max_steps == 0) {
+        to->max_steps = TG_SCHEMA_STEPS;
+    }
+
+    /* Relative references of a document from nowhere still need a base. */
+    if (to->base_uri.len == 0) {
+        to->base_uri = TG_STR("schema:///");
+    }
+}
+
+/* Each document that names a dialect of its own must be valid in it. */
+static int
+tg_schema_judge(tg_schema_compile_t *compile)
+{
+    tg_schema_checker_t *checker;
+    tg_schema_judged_t *judged;
+    tg_schema_t schema;
+    tg_schema_doc_t *doc;
+    tg_buf_t text;
+    int rc;
+
+    judged = compile->judged;
+    compile->judged = judged->next;
+    rc = tg_schema_load(compile, judged->at, judged->uri, TG_STR_NONE, &doc);
+
+    if (rc == TG_OK) {
+        rc = tg_schema_resolve(compile);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_schema_find_loops(compile);
+    }
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    checker = tg_schema_checker_new(compile->alloc, 0);
+
+    if (checker == NULL) {
+        return TG_NOMEM;
+    }
+
+    schema = *compile->schema;
+    schema.root = doc->root;
+    tg_buf_init(&text, compile->alloc);
+    rc = tg_schema_check(&schema, checker, judged->raw, &text);
+    tg_schema_checker_free(checker);
+
+    if (rc == TG_BAD || rc == TG_LIMIT) {
+        (void) tg_schema_mistake_begin(compile, judged->at);
+        tg_buf_text(compile->error, "not valid in this dialect: ");
+        tg_buf_str(compile->error, tg_buf_view(&text));
+        rc = TG_BAD;
+    }
+
+    tg_buf_deinit(&text);
+
+    return rc;
+}
+
+static int
+tg_schema_compile_all(tg_schema_compile_t *compile, tg_str_t raw)
+{
+    tg_schema_doc_t *doc;
+    int rc;
+
+    rc = tg_schema_load(compile, NULL, compile->options.base_uri, raw, &doc);
+
+    if (rc == TG_OK) {
+        compile->schema->root = doc->root;
+        rc = tg_schema_resolve(compile);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_schema_find_loops(compile);
+    }
+
+    while (rc == TG_OK && compile->judged != NULL) {
+        rc = tg_schema_judge(compile);
+    }
+
+    return rc;
+}
+
+tg_schema_t *
+tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
+                  const tg_schema_options_t *options, tg_buf_t *error)
+{
+    tg_schema_compile_t compile;
+    tg_schema_t *schema;
+    int rc;
+
+    schema = tg_calloc(alloc, sizeof(*schema));
+
+    if (schema == NULL) {
+        return NULL;
+    }
+
+    memset(&compile, 0, sizeof(compile));
+    tg_schema_options_init(&compile.options, options);
+    compile.alloc = alloc;
+    compile.schema = schema;
+    compile.error = error;
+    compile.error_start = error->len;
+    compile.pending_tail = &compile.pending;
+    compile.nodes_tail = &compile.nodes;
+    schema->arena.alloc = alloc;
+    schema->regex = compile.options.regex;
+    schema->max_depth = compile.options.max_depth;
+    schema->max_steps = compile.options.max_steps;
+
+    rc = tg_schema_compile_all(&compile, raw);
+    tg_free(alloc, compile.map);
+
+    if (rc == TG_OK) {
+        tg_schema_flatten(schema, compile.nodes);
+        return schema;
+    }
+
+    if (rc == TG_NOMEM) {
+        tg_buf_truncate(error, compile.error_start);
+    }
+
+    tg_schema_free(schema);
+
+    return NULL;
+}
+
+void
+tg_schema_free(tg_schema_t *schema)
+{
+    const tg_alloc_t *alloc;
+    tg_schema_regexes_t *entry;
+
+    if (schema == NULL) {
+        return;
+    }
+
+    for (entry = schema->regexes; entry != NULL; entry = entry->next) {
+        schema->regex->free(schema->regex->ctx, entry->regex);
+    }
+
+    alloc = schema->arena.alloc;
+    tg_schema_arena_deinit(&schema->arena);
+    tg_free(alloc, schema);
+}

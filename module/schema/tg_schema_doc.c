@@ -1,0 +1,228 @@
+/* Documents: where they come from, and what no schema may hold. */
+#include "schema/tg_schema_compile.h"
+
+#include "schema/tg_schema_run.h"
+
+/*
+ * An object that gives a key twice means different things to different
+ * readers, so no schema may hold one, not even in a const.
+ */
+static int
+tg_schema_find_twice(tg_schema_compile_t *compile, tg_schema_arena_t *temp,
+                     tg_str_t raw)
+{
+    tg_str_t key, text, value;
+    tg_schema_names_t names;
+    int is_object, rc;
+    tg_json_t json;
+    uint32_t n;
+
+    is_object = raw.data[0] == '{';
+
+    if (!is_object && raw.data[0] != '[') {
+        return TG_OK;
+    }
+
+    rc = tg_schema_names_init(&names, temp,
+                              is_object ? tg_schema_size(raw) : 0);
+    tg_json_init(&json, raw);
+    (void) (is_object ? tg_json_object(&json) : tg_json_array(&json));
+
+    while (rc == TG_OK) {
+        n = names.n;
+
+        if ((is_object ? tg_json_member(&json, &key) : tg_json_element(&json))
+                != TG_OK
+            || tg_json_value(&json, &value) != TG_OK)
+        {
+            break;
+        }
+
+        rc = is_object ? tg_schema_decode(compile, key, &text) : TG_OK;
+
+        if (rc == TG_OK && is_object && tg_schema_names_add(&names, text) < n) {
+            return tg_schema_mistake(compile, value.data,
+                                     "this key is given twice; give it once");
+        }
+
+        if (rc == TG_OK) {
+            rc = tg_schema_find_twice(compile, temp, value);
+        }
+    }
+
+    return rc;
+}
+
+int
+tg_schema_fetch(tg_schema_compile_t *compile, tg_str_t uri, tg_str_t *raw)
+{
+    tg_str_t found;
+
+    found = tg_schema_meta_find(uri);
+
+    if (found.data != NULL) {
+        *raw = found;
+        return TG_OK;
+    }
+
+    if (compile->options.resolve == NULL) {
+        return TG_MISSING;
+    }
+
+    return compile->options.resolve(compile->options.resolve_ctx, uri, raw);
+}
+
+static int
+tg_schema_mistake_document(tg_schema_compile_t *compile, const char *at,
+                           tg_str_t uri, const char *text, const char *why)
+{
+    if (at == NULL) {
+        tg_buf_truncate(compile->error, compile->error_start);
+
+    } else {
+        (void) tg_schema_mistake_begin(compile, at);
+        tg_buf_text(compile->error, "the document ");
+        tg_schema_put_quoted(compile->error, uri);
+        tg_buf_char(compile->error, ' ');
+    }
+
+    tg_buf_text(compile->error, text);
+    tg_buf_text(compile->error, why);
+
+    return TG_BAD;
+}
+
+/* The document's own copy of its text, without the space around it. */
+static int
+tg_schema_copy(tg_schema_compile_t *compile, const char *at,
+               tg_schema_doc_t *doc, tg_str_t raw)
+{
+    const char *why;
+    tg_json_t json;
+    char *data;
+
+    if (raw.len > compile->options.max_bytes - compile->n_bytes) {
+        return tg_schema_mistake_document(compile, at, doc->uri,
+                                          "is too large for a schema", "");
+    }
+
+    why = "";
+
+    if (raw.len == 0 || tg_json_check(raw, &why) != TG_OK) {
+        return tg_schema_mistake_document(compile, at, doc->uri,
+                                          "is not valid JSON: ",
+                                          raw.len == 0 ? "it is empty" : why);
+    }
+
+    compile->n_bytes += raw.len;
+    data = tg_schema_get(compile, raw.len);
+
+    if (data == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(data, raw.data, raw.len);
+    tg_json_init(&json, tg_str(data, raw.len));
+
+    return tg_json_value(&json, &doc->raw);
+}
+
+tg_schema_resource_t *
+tg_schema_resource_new(tg_schema_compile_t *compile, tg_str_t uri,
+                       unsigned vocabularies)
+{
+    tg_schema_resource_t *resource;
+
+    resource = tg_schema_get(compile, sizeof(*resource));
+
+    if (resource != NULL) {
+        resource->uri = uri;
+        resource->hash = tg_schema_hash(uri, 0);
+        resource->vocabularies = vocabularies;
+        resource->next = compile->resources;
+        compile->resources = resource;
+    }
+
+    return resource;
+}
+
+static int
+tg_schema_build_document(tg_schema_compile_t *compile, tg_schema_doc_t *doc)
+{
+    tg_schema_resource_t *resource;
+    tg_schema_arena_t temp;
+    int rc;
+
+    memset(&temp, 0, sizeof(temp));
+    temp.alloc = compile->alloc;
+    rc = tg_schema_find_twice(compile, &temp, doc->raw);
+    tg_schema_arena_deinit(&temp);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    resource = tg_schema_resource_new(compile, doc->uri, TG_SCHEMA_V_DEFAULT);
+
+    if (resource == NULL) {
+        return TG_NOMEM;
+    }
+
+    resource->doc = doc;
+
+    return tg_schema_build(compile, doc->raw, resource, &doc->root);
+}
+
+int
+tg_schema_load(tg_schema_compile_t *compile, const char *at, tg_str_t uri,
+               tg_str_t raw, tg_schema_doc_t **out)
+{
+    tg_schema_doc_t *doc;
+    char *copy;
+    int rc;
+
+    for (doc = compile->docs; doc != NULL; doc = doc->next) {
+        if (tg_str_eq(doc->uri, uri)) {
+            *out = doc;
+            return TG_OK;
+        }
+    }
+
+    rc = raw.data == NULL && at != NULL ? tg_schema_fetch(compile, uri, &raw)
+                                        : TG_OK;
+
+    if (rc == TG_MISSING) {
+        return tg_schema_mistake_document(compile, at, uri,
+                                          "is not known; nothing is ever "
+                                          "fetched: put it under \"$defs\" "
+                                          "with this \"$id\"",
+                                          "");
+    }
+
+    if (rc == TG_BAD) {
+        return tg_schema_mistake_document(compile, at, uri, "cannot be had",
+                                          "");
+    }
+
+    doc = rc == TG_OK ? tg_schema_get(compile, sizeof(*doc)) : NULL;
+    copy = doc != NULL ? tg_schema_get(compile, uri.len) : NULL;
+
+    if (copy == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(copy, uri.data, uri.len);
+    doc->uri = tg_str(copy, uri.len);
+    rc = tg_schema_copy(compile, at, doc, raw);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    doc->next = compile->docs;
+    compile->docs = doc;
+    compile->main = compile->main != NULL ? compile->main : doc;
+    *out = doc;
+
+    return tg_schema_build_document(compile, doc);
+}

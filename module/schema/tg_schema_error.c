@@ -1,0 +1,358 @@
+/*
+ * What a failed check says: the path of the value, the rule, what came.
+ * Everything is cut to a bounded length at the border of a character.
+ */
+#include "schema/tg_schema_run.h"
+
+#include "base/tg_utf8.h"
+
+#define TG_SCHEMA_SHOWN_VALUE 80
+/* A path beyond this is no help any more. */
+#define TG_SCHEMA_SHOWN_PATH 400
+
+static const struct {
+    unsigned type;
+    const char *name;
+} tg_schema_types[] = {
+    { TG_SCHEMA_STRING, "string" },   { TG_SCHEMA_NUMBER, "number" },
+    { TG_SCHEMA_INTEGER, "integer" }, { TG_SCHEMA_BOOLEAN, "boolean" },
+    { TG_SCHEMA_OBJECT, "object" },   { TG_SCHEMA_ARRAY, "array" },
+    { TG_SCHEMA_NULL, "null" }
+};
+
+#define TG_SCHEMA_N_TYPES (sizeof(tg_schema_types) / sizeof(tg_schema_types[0]))
+
+unsigned
+tg_schema_type_at(char c)
+{
+    switch (c) {
+    case '{':
+        return TG_SCHEMA_OBJECT;
+    case '[':
+        return TG_SCHEMA_ARRAY;
+    case '"':
+        return TG_SCHEMA_STRING;
+    case 't':
+    case 'f':
+        return TG_SCHEMA_BOOLEAN;
+    case 'n':
+        return TG_SCHEMA_NULL;
+    default:
+        return TG_SCHEMA_NUMBER;
+    }
+}
+
+const char *
+tg_schema_type_text(unsigned type)
+{
+    size_t i;
+
+    for (i = 0; i < TG_SCHEMA_N_TYPES - 1; i++) {
+        if (tg_schema_types[i].type & type) {
+            break;
+        }
+    }
+
+    return tg_schema_types[i].name;
+}
+
+void
+tg_schema_put_types(tg_buf_t *out, unsigned types)
+{
+    const char *word;
+    size_t i;
+
+    word = "";
+
+    /* A number includes the integers. */
+    if (types & TG_SCHEMA_NUMBER) {
+        types &= ~(unsigned) TG_SCHEMA_INTEGER;
+    }
+
+    for (i = 0; i < TG_SCHEMA_N_TYPES; i++) {
+        if (types & tg_schema_types[i].type) {
+            types &= ~tg_schema_types[i].type;
+            tg_buf_text(out, word);
+            tg_buf_text(out, tg_schema_types[i].name);
+            word = (types & (types - 1)) != 0 ? ", " : " or ";
+        }
+    }
+}
+
+void
+tg_schema_put_mismatch(tg_schema_run_t *run, tg_buf_t *out, unsigned types,
+                       const char *at)
+{
+    unsigned type;
+
+    type = tg_schema_type_at(*at);
+    tg_buf_text(out, "expected ");
+    tg_schema_put_types(out, types);
+    tg_buf_text(out, ", got ");
+
+    /* "expected integer, got number" would not say why. */
+    if (type == TG_SCHEMA_NUMBER && (types & TG_SCHEMA_INTEGER)) {
+        tg_schema_put_value(out, tg_schema_raw(run, at));
+    } else {
+        tg_buf_text(out, tg_schema_type_text(type));
+    }
+}
+
+/* The longest start of text of at most max bytes that ends a character. */
+static size_t
+tg_schema_cut(tg_str_t text, size_t max)
+{
+    if (text.len <= max) {
+        return text.len;
+    }
+
+    while (max > 0 && ((unsigned char) text.data[max] & 0xc0) == 0x80) {
+        max--;
+    }
+
+    return max;
+}
+
+static void
+tg_schema_put_cut(tg_buf_t *out, tg_str_t text, size_t max)
+{
+    size_t len;
+
+    len = tg_schema_cut(text, max);
+    tg_buf_put(out, text.data, len);
+
+    if (len < text.len) {
+        tg_buf_text(out, "…");
+    }
+}
+
+void
+tg_schema_put_value(tg_buf_t *out, tg_str_t raw)
+{
+    size_t len, i, start;
+
+    start = out->len;
+    tg_schema_put_cut(out, raw, TG_SCHEMA_SHOWN_VALUE);
+    len = tg_buf_failed(out) ? start : out->len;
+
+    for (i = start; i < len; i++) {
+        if ((unsigned char) out->data[i] < ' ') {
+            out->data[i] = ' ';
+        }
+    }
+}
+
+void
+tg_schema_put_quoted(tg_buf_t *out, tg_str_t text)
+{
+    size_t len;
+
+    len = tg_schema_cut(text, TG_SCHEMA_SHOWN_VALUE);
+    tg_buf_char(out, '"');
+    tg_json_put_escaped(out, tg_str(text.data, len));
+    tg_buf_text(out, len < text.len ? "…\"" : "\"");
+}
+
+/* Appends a reference token of RFC 6901; control characters are escaped. */
+static void
+tg_schema_put_token(tg_buf_t *out, tg_str_t text)
+{
+    size_t i, run, len;
+
+    len = tg_schema_cut(text, TG_SCHEMA_SHOWN_VALUE);
+    tg_buf_char(out, '/');
+
+    for (i = run = 0; i < len; i++) {
+        if (text.data[i] != '~' && text.data[i] != '/'
+            && (unsigned char) text.data[i] >= ' ')
+        {
+            continue;
+        }
+
+        tg_buf_put(out, text.data + run, i - run);
+        run = i + 1;
+
+        if (text.data[i] == '~') {
+            tg_buf_text(out, "~0");
+        } else if (text.data[i] == '/') {
+            tg_buf_text(out, "~1");
+        } else {
+            tg_json_put_escaped(out, tg_str(text.data + i, 1));
+        }
+    }
+
+    tg_buf_put(out, text.data + run, len - run);
+
+    if (len < text.len) {
+        tg_buf_text(out, "…");
+    }
+}
+
+static void
+tg_schema_put_body_token(tg_buf_t *out, tg_str_t body)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, out->alloc);
+    tg_json_put_decoded(&text, body);
+    tg_schema_put_token(out, tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
+/*
+ * The path is found again from the place of the value, so that checking
+ * need not keep it.  Enters the entry of *at that holds target.
+ */
+static int
+tg_schema_path_step(tg_buf_t *out, tg_schema_run_t *run, const char **at,
+                    const char *target)
+{
+    tg_schema_walk_t walk;
+    int is_object, rc;
+
+    is_object = **at == '{';
+    tg_schema_walk_init(&walk, *at);
+
+    for (;;) {
+        run->steps = UINT64_MAX;
+        rc = is_object ? tg_schema_walk_member(run, &walk)
+                       : tg_schema_walk_element(run, &walk);
+
+        if (rc != TG_OK || target < walk.value) {
+            return TG_END;
+        }
+
+        if (target < tg_schema_pass(run, walk.value)) {
+            break;
+        }
+    }
+
+    if (is_object) {
+        tg_schema_put_body_token(out, walk.key);
+    } else {
+        tg_buf_char(out, '/');
+        tg_buf_uint(out, walk.index);
+    }
+
+    *at = walk.value;
+
+    return TG_OK;
+}
+
+static void
+tg_schema_put_pointer(tg_buf_t *out, tg_str_t root, const char *target)
+{
+    tg_schema_run_t run;
+    const char *at;
+    size_t start;
+
+    memset(&run, 0, sizeof(run));
+    run.end = root.data + root.len;
+    at = tg_schema_space(root.data);
+    start = out->len;
+
+    while (at != target && (*at == '{' || *at == '[')) {
+        if (out->len - start > TG_SCHEMA_SHOWN_PATH) {
+            tg_buf_text(out, "/…");
+            return;
+        }
+
+        if (tg_schema_path_step(out, &run, &at, target) != TG_OK) {
+            return;
+        }
+    }
+}
+
+void
+tg_schema_put_path(tg_buf_t *out, tg_str_t root, const char *target)
+{
+    size_t start;
+
+    start = out->len;
+    tg_schema_put_pointer(out, root, target);
+
+    if (out->len == start) {
+        tg_buf_text(out, "(root)");
+    }
+}
+
+static tg_str_t
+tg_schema_instance(const tg_schema_run_t *run)
+{
+    return tg_str(run->start, (size_t) (run->end - run->start));
+}
+
+tg_buf_t *
+tg_schema_refuse(tg_schema_run_t *run, const char *at, tg_schema_fail_t kind)
+{
+    run->fail_at = at;
+    run->fail_score = run->level * 4 + (unsigned) kind;
+
+    if (run->error == NULL) {
+        return NULL;
+    }
+
+    tg_schema_put_path(run->error, tg_schema_instance(run), at);
+    tg_buf_text(run->error, ": ");
+
+    return run->error;
+}
+
+tg_buf_t *
+tg_schema_refuse_missing(tg_schema_run_t *run, const char *at, tg_str_t name)
+{
+    run->fail_at = at;
+    run->fail_score = (run->level + 1) * 4 + TG_SCHEMA_FAIL_VALUE;
+
+    if (run->error == NULL) {
+        return NULL;
+    }
+
+    tg_schema_put_pointer(run->error, tg_schema_instance(run), at);
+    tg_schema_put_token(run->error, name);
+    tg_buf_text(run->error, ": ");
+
+    return run->error;
+}
+
+/*
+ * These end the whole run, so that their text goes to the caller even from
+ * inside of a quiet try; what a louder one wrote so far is dropped.
+ */
+int
+tg_schema_refuse_twice(tg_schema_run_t *run, const char *at, tg_str_t key)
+{
+    if (run->report != NULL) {
+        tg_buf_truncate(run->report, run->report_start);
+
+        if (key.data == NULL) {
+            tg_schema_put_path(run->report, tg_schema_instance(run), at);
+            tg_buf_text(run->report, ": a key is given twice; give it once");
+
+        } else {
+            tg_schema_put_pointer(run->report, tg_schema_instance(run), at);
+            tg_schema_put_body_token(run->report, key);
+            tg_buf_text(run->report, ": this key is given twice; give it once");
+        }
+    }
+
+    return TG_EXISTS;
+}
+
+int
+tg_schema_refuse_limit(tg_schema_run_t *run, const char *why)
+{
+    if (run->report != NULL) {
+        tg_buf_truncate(run->report, run->report_start);
+        tg_buf_text(run->report, why);
+    }
+
+    return TG_LIMIT;
+}
+
+int
+tg_schema_refuse_steps(tg_schema_run_t *run)
+{
+    return tg_schema_refuse_limit(run, "checking this takes too many steps; "
+                                       "send less at once");
+}

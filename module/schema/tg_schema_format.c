@@ -1,0 +1,533 @@
+/*
+ * The formats that can be asserted: section 7.3 of the validation
+ * specification, by the RFCs that it names.  Each takes decoded text.
+ */
+#include "schema/tg_schema_node.h"
+
+#include "schema/tg_pattern.h"
+#include "schema/tg_schema_uri.h"
+
+static int
+tg_format_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int
+tg_format_is_hex(char c)
+{
+    return tg_format_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+static int
+tg_format_is_alnum(char c)
+{
+    return tg_format_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+/* A number of exactly n digits, or -1. */
+static int
+tg_format_number(const char *p, size_t n)
+{
+    int value;
+
+    for (value = 0; n > 0; n--, p++) {
+        if (!tg_format_is_digit(*p)) {
+            return -1;
+        }
+
+        value = value * 10 + (*p - '0');
+    }
+
+    return value;
+}
+
+static int
+tg_format_date(tg_str_t text)
+{
+    static const int days[] = {
+        31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
+    };
+    int year, month, day, is_leap;
+
+    if (text.len != 10 || text.data[4] != '-' || text.data[7] != '-') {
+        return 0;
+    }
+
+    year = tg_format_number(text.data, 4);
+    month = tg_format_number(text.data + 5, 2);
+    day = tg_format_number(text.data + 8, 2);
+
+    if (year < 0 || month < 1 || month > 12 || day < 1) {
+        return 0;
+    }
+
+    is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return day <= days[month - 1] + (month == 2 && is_leap);
+}
+
+/* "Z" or "+hh:mm", in minutes. */
+static int
+tg_format_offset(tg_str_t text, int *minutes)
+{
+    int hour, minute;
+
+    if (text.len == 1 && (text.data[0] | 0x20) == 'z') {
+        *minutes = 0;
+        return 1;
+    }
+
+    if (text.len != 6 || (text.data[0] != '+' && text.data[0] != '-')
+        || text.data[3] != ':')
+    {
+        return 0;
+    }
+
+    hour = tg_format_number(text.data + 1, 2);
+    minute = tg_format_number(text.data + 4, 2);
+
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59) {
+        return 0;
+    }
+
+    *minutes = (hour * 60 + minute) * (text.data[0] == '-' ? -1 : 1);
+
+    return 1;
+}
+
+static int
+tg_format_time(tg_str_t text)
+{
+    int hour, minute, second, offset;
+    size_t at;
+
+    if (text.len < 9 || text.data[2] != ':' || text.data[5] != ':') {
+        return 0;
+    }
+
+    hour = tg_format_number(text.data, 2);
+    minute = tg_format_number(text.data + 3, 2);
+    second = tg_format_number(text.data + 6, 2);
+    at = 8;
+
+    if (text.data[at] == '.') {
+        for (at++; at < text.len && tg_format_is_digit(text.data[at]); at++) {
+            /* void */
+        }
+
+        if (at == 9) {
+            return 0;
+        }
+    }
+
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0
+        || second > 60
+        || !tg_format_offset(tg_str(text.data + at, text.len - at), &offset))
+    {
+        return 0;
+    }
+
+    /* A leap second ends a day of UTC. */
+    return second < 60
+           || (hour * 60 + minute - offset + 2 * 1440) % 1440 == 1439;
+}
+
+static int
+tg_format_date_time(tg_str_t text)
+{
+    return text.len > 11 && (text.data[10] | 0x20) == 't'
+           && tg_format_date(tg_str(text.data, 10))
+           && tg_format_time(tg_str(text.data + 11, text.len - 11));
+}
+
+/*
+ * Units of a duration in their order: each at most once, and by the grammar
+ * of RFC 3339, none left out between two that are there.
+ */
+static int
+tg_format_units(const char **at, const char *end, const char *units)
+{
+    const char *p, *unit, *last;
+    int n;
+
+    last = NULL;
+
+    for (n = 0; *at < end; n++) {
+        for (p = *at; p < end && tg_format_is_digit(*p); p++) {
+            /* void */
+        }
+
+        if (p == *at || p == end || *p == '\0') {
+            break;
+        }
+
+        unit = strchr(units, *p);
+
+        if (unit == NULL || (last != NULL && unit != last + 1)) {
+            return -1;
+        }
+
+        last = unit;
+        *at = p + 1;
+    }
+
+    return n;
+}
+
+static int
+tg_format_duration(tg_str_t text)
+{
+    const char *p, *end;
+    int n_date, n_time;
+
+    p = text.data;
+    end = p + text.len;
+
+    if (text.len < 3 || *p++ != 'P') {
+        return 0;
+    }
+
+    if (end[-1] == 'W') {
+        return tg_format_units(&p, end, "W") == 1 && p == end;
+    }
+
+    n_date = tg_format_units(&p, end, "YMD");
+
+    if (n_date < 0 || p == end) {
+        return n_date > 0;
+    }
+
+    if (*p++ != 'T') {
+        return 0;
+    }
+
+    n_time = tg_format_units(&p, end, "HMS");
+
+    return n_time > 0 && p == end;
+}
+
+static int
+tg_format_hostname(tg_str_t text)
+{
+    size_t i, label;
+
+    if (text.len == 0 || text.len > 253) {
+        return 0;
+    }
+
+    for (i = 0; i < text.len; i = i + 1) {
+        for (label = i; i < text.len && text.data[i] != '.'; i++) {
+            if (!tg_format_is_alnum(text.data[i]) && text.data[i] != '-') {
+                return 0;
+            }
+        }
+
+        if (i == label || i - label > 63 || text.data[label] == '-'
+            || text.data[i - 1] == '-' || i + 1 == text.len)
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+static int
+tg_format_ipv4(tg_str_t text)
+{
+    size_t i, n, start;
+    int value;
+
+    for (i = n = 0; n < 4; n++) {
+        for (start = i; i < text.len && tg_format_is_digit(text.data[i]); i++) {
+            /* void */
+        }
+
+        if (i == start || i - start > 3
+            || (i - start > 1 && text.data[start] == '0')) {
+            return 0;
+        }
+
+        value = tg_format_number(text.data + start, i - start);
+
+        if (value > 255 || (n < 3 && (i == text.len || text.data[i] != '.'))) {
+            return 0;
+        }
+
+        i += n < 3;
+    }
+
+    return i == text.len;
+}
+
+/* RFC 4291, section 2.2; no zone. */
+static int
+tg_format_ipv6(tg_str_t text)
+{
+    int groups, has_gap;
+    size_t i, start;
+
+    groups = has_gap = 0;
+    i = 0;
+
+    if (text.len >= 2 && text.data[0] == ':' && text.data[1] == ':') {
+        has_gap = 1;
+        i = 2;
+    }
+
+    while (i < text.len) {
+        for (start = i; i < text.len && tg_format_is_hex(text.data[i]); i++) {
+            /* void */
+        }
+
+        if (i < text.len && text.data[i] == '.') {
+            groups += 2;
+            i = text.len;
+
+            if (!tg_format_ipv4(tg_str(text.data + start, i - start))) {
+                return 0;
+            }
+
+            break;
+        }
+
+        if (i == start || i - start > 4) {
+            return 0;
+        }
+
+        groups++;
+
+        if (i == text.len) {
+            break;
+        }
+
+        if (text.data[i++] != ':' || i == text.len) {
+            return 0;
+        }
+
+        if (text.data[i] == ':') {
+            if (has_gap++) {
+                return 0;
+            }
+
+            i++;
+        }
+    }
+
+    return has_gap ? groups < 8 : groups == 8;
+}
+
+/* Dot-string or quoted string; RFC 5321, section 4.1.2. */
+static int
+tg_format_local_part(tg_str_t text)
+{
+    size_t i;
+    char c;
+
+    if (text.len == 0 || text.len > 64) {
+        return 0;
+    }
+
+    if (text.data[0] == '"') {
+        for (i = 1; i + 1 < text.len; i++) {
+            c = text.data[i];
+
+            if (c == '\\' && i + 2 < text.len) {
+                c = text.data[++i];
+
+            } else if (c == '"' || c == '\\') {
+                return 0;
+            }
+
+            if (c < ' ' || c > '~') {
+                return 0;
+            }
+        }
+
+        return text.len > 1 && text.data[text.len - 1] == '"';
+    }
+
+    for (i = 0; i < text.len; i++) {
+        c = text.data[i];
+
+        if (c == '.') {
+            if (i == 0 || i + 1 == text.len || text.data[i - 1] == '.') {
+                return 0;
+            }
+
+        } else if (c == '\0'
+                   || (!tg_format_is_alnum(c)
+                       && strchr("!#$%&'*+-/=?^_`{|}~", c) == NULL))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+static int
+tg_format_email(tg_str_t text)
+{
+    tg_str_t domain;
+    size_t at;
+
+    for (at = text.len; at > 0 && text.data[at - 1] != '@'; at--) {
+        /* void */
+    }
+
+    if (at == 0 || !tg_format_local_part(tg_str(text.data, at - 1))) {
+        return 0;
+    }
+
+    domain = tg_str(text.data + at, text.len - at);
+
+    if (domain.len > 2 && domain.data[0] == '['
+        && domain.data[domain.len - 1] == ']')
+    {
+        domain = tg_str(domain.data + 1, domain.len - 2);
+
+        return tg_format_ipv4(domain)
+               || (domain.len > 5 && memcmp(domain.data, "IPv6:", 5) == 0
+                   && tg_format_ipv6(tg_str(domain.data + 5, domain.len - 5)));
+    }
+
+    return tg_format_hostname(domain);
+}
+
+static int
+tg_format_uri_reference(tg_str_t text)
+{
+    tg_str_t host;
+    tg_uri_t uri;
+    size_t i, close;
+
+    if (tg_uri_parse(text, &uri) != TG_OK) {
+        return 0;
+    }
+
+    host = uri.authority;
+
+    for (i = 0; i < host.len; i++) {
+        if (host.data[i] != '[') {
+            continue;
+        }
+
+        for (close = i; host.data[close] != ']'; close++) {
+            /* void */
+        }
+
+        host = tg_str(host.data + i + 1, close - i - 1);
+
+        return (host.len > 1 && (host.data[0] | 0x20) == 'v')
+               || tg_format_ipv6(host);
+    }
+
+    return 1;
+}
+
+static int
+tg_format_uri(tg_str_t text)
+{
+    tg_uri_t uri;
+
+    return tg_format_uri_reference(text) && tg_uri_parse(text, &uri) == TG_OK
+           && uri.scheme.data != NULL;
+}
+
+static int
+tg_format_uuid(tg_str_t text)
+{
+    size_t i;
+
+    for (i = 0; i < text.len; i++) {
+        if (i == 8 || i == 13 || i == 18 || i == 23) {
+            if (text.data[i] != '-') {
+                return 0;
+            }
+
+        } else if (!tg_format_is_hex(text.data[i])) {
+            return 0;
+        }
+    }
+
+    return text.len == 36;
+}
+
+static int
+tg_format_json_pointer(tg_str_t text)
+{
+    size_t i;
+
+    if (text.len != 0 && text.data[0] != '/') {
+        return 0;
+    }
+
+    for (i = 0; i < text.len; i++) {
+        if (text.data[i] == '~'
+            && (i + 1 == text.len
+                || (text.data[i + 1] != '0' && text.data[i + 1] != '1')))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+static void *
+tg_format_no_memory(void *ctx, void *ptr, size_t size)
+{
+    (void) ctx;
+    (void) ptr;
+    (void) size;
+
+    return NULL;
+}
+
+/* The translation is of no interest, so it gets no memory to go to. */
+static int
+tg_format_regex(tg_str_t text)
+{
+    tg_alloc_t none = { tg_format_no_memory, NULL };
+    unsigned weight;
+    const char *why;
+    tg_buf_t out;
+
+    tg_buf_init(&out, &none);
+
+    return tg_pattern_translate(text, &out, &weight, &why) != TG_BAD;
+}
+
+tg_schema_format_pt
+tg_schema_format_find(tg_str_t name)
+{
+    static const struct {
+        const char *name;
+        tg_schema_format_pt check;
+    } formats[] = {
+        { "date-time", tg_format_date_time },
+        { "date", tg_format_date },
+        { "time", tg_format_time },
+        { "duration", tg_format_duration },
+        { "email", tg_format_email },
+        { "hostname", tg_format_hostname },
+        { "ipv4", tg_format_ipv4 },
+        { "ipv6", tg_format_ipv6 },
+        { "uri", tg_format_uri },
+        { "uri-reference", tg_format_uri_reference },
+        { "uuid", tg_format_uuid },
+        { "json-pointer", tg_format_json_pointer },
+        { "regex", tg_format_regex },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        if (tg_str_eq(name, tg_str_c(formats[i].name))) {
+            return formats[i].check;
+        }
+    }
+
+    return NULL;
+}

@@ -1,0 +1,333 @@
+/*
+ * allOf, anyOf, oneOf, not, if.
+ *
+ * Branches are tried quietly, and what a branch evaluated counts only when
+ * it fits.  When none fits, the branch that came furthest is run again to
+ * say why: that is the one that the caller most likely meant.
+ */
+#include "schema/tg_schema_run.h"
+
+#define TG_SCHEMA_NO_BRANCH SIZE_MAX
+
+/* Bytes of text beyond which lists in lists are not explained. */
+#define TG_SCHEMA_SHOWN_BRANCHES 1000
+
+/* The outcome of a list of branches. */
+typedef struct {
+    size_t n_fit;
+    size_t first; /* that fit */
+    size_t second;
+    size_t best; /* of those that do not fit */
+    unsigned best_score;
+    unsigned types;   /* that they ask for */
+    int is_all_types; /* each one failed by the type of the value */
+} tg_schema_branches_t;
+
+static int
+tg_schema_try(tg_schema_run_t *run, const tg_schema_node_t *node,
+              const char *at, const tg_schema_marks_t *marks)
+{
+    tg_schema_marks_t own;
+    tg_buf_t *error;
+    size_t words;
+    int rc;
+
+    error = run->error;
+    words = run->checker->n_words;
+    run->error = NULL;
+
+    if (marks == NULL) {
+        rc = tg_schema_check_node(run, node, at, NULL);
+
+    } else {
+        rc = tg_schema_marks_get(run, marks->n, &own);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_check_node(run, node, at, &own);
+        }
+
+        if (rc == TG_OK) {
+            tg_schema_marks_merge(run, marks, &own);
+        }
+    }
+
+    run->checker->n_words = words;
+    run->error = error;
+
+    return rc;
+}
+
+static void
+tg_schema_branch_failed(tg_schema_run_t *run, tg_schema_branches_t *branches,
+                        size_t i, const char *at)
+{
+    if (run->fail_at == at
+        && run->fail_score == run->level * 4 + TG_SCHEMA_FAIL_TYPE)
+    {
+        branches->types |= run->fail_types;
+    } else {
+        branches->is_all_types = 0;
+    }
+
+    if (branches->best == TG_SCHEMA_NO_BRANCH
+        || run->fail_score > branches->best_score)
+    {
+        branches->best = i;
+        branches->best_score = run->fail_score;
+    }
+}
+
+/* Tries the branches until enough of them fit.  TG_OK or an end. */
+static int
+tg_schema_try_all(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                  const char *at, const tg_schema_marks_t *marks, size_t enough,
+                  tg_schema_branches_t *branches)
+{
+    size_t i;
+    int rc;
+
+    memset(branches, 0, sizeof(*branches));
+    branches->best = TG_SCHEMA_NO_BRANCH;
+    branches->is_all_types = 1;
+
+    for (i = 0; i < nodes->n && branches->n_fit < enough; i++) {
+        rc = tg_schema_try(run, nodes->list[i], at, marks);
+
+        if (rc == TG_BAD) {
+            tg_schema_branch_failed(run, branches, i, at);
+            continue;
+        }
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
+        if (branches->n_fit++ == 0) {
+            branches->first = i;
+        } else {
+            branches->second = i;
+        }
+    }
+
+    return TG_OK;
+}
+
+/*
+ * Why the best branch does not fit.  The outermost gets a budget of its
+ * own: the verdict is known, and only the text would suffer.  report is
+ * NULL inside of it, which also keeps limits from writing there.
+ */
+static void
+tg_schema_put_best(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                   const char *at, const tg_schema_branches_t *branches,
+                   tg_buf_t *out)
+{
+    tg_buf_t *report;
+    uint64_t steps;
+    size_t start, words;
+    int rc;
+
+    start = out->len;
+    report = run->report;
+    steps = run->steps;
+    words = run->checker->n_words;
+
+    if (start - run->report_start > TG_SCHEMA_SHOWN_BRANCHES) {
+        return;
+    }
+
+    tg_buf_text(out, "; closest is number ");
+    tg_buf_uint(out, branches->best + 1);
+    tg_buf_text(out, ": ");
+
+    if (report != NULL) {
+        run->report = NULL;
+        run->steps = run->schema->max_steps;
+    }
+
+    rc = tg_schema_check_node(run, nodes->list[branches->best], at, NULL);
+    run->checker->n_words = words;
+
+    if (report != NULL) {
+        run->report = report;
+        run->steps = steps;
+    }
+
+    if (rc != TG_BAD) {
+        tg_buf_truncate(out, start);
+    }
+}
+
+static int
+tg_schema_refuse_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                          const char *at, const char *rule,
+                          const tg_schema_branches_t *branches)
+{
+    unsigned score;
+    tg_buf_t *out;
+
+    if (branches->is_all_types && branches->types != 0) {
+        run->fail_types = (uint8_t) branches->types;
+        out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_TYPE);
+
+        if (out != NULL) {
+            tg_schema_put_mismatch(run, out, branches->types, at);
+        }
+
+        return TG_BAD;
+    }
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+    score = run->fail_score;
+
+    if (out != NULL) {
+        tg_buf_text(out, "fits none of the ");
+        tg_buf_uint(out, nodes->n);
+        tg_buf_text(out, " schemas of ");
+        tg_buf_text(out, rule);
+        tg_schema_put_best(run, nodes, at, branches, out);
+    }
+
+    /* For a list around this one: as far as the best one came. */
+    run->fail_at = at;
+    run->fail_score = branches->best_score > score ? branches->best_score
+                                                   : score;
+
+    return TG_BAD;
+}
+
+static int
+tg_schema_check_all(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                    const char *at, const tg_schema_marks_t *marks)
+{
+    size_t i;
+    int rc;
+
+    for (i = 0, rc = TG_OK; rc == TG_OK && i < nodes->n; i++) {
+        rc = tg_schema_check_node(run, nodes->list[i], at, marks);
+    }
+
+    return rc;
+}
+
+static int
+tg_schema_check_any(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                    const char *at, const tg_schema_marks_t *marks)
+{
+    tg_schema_branches_t branches;
+    int rc;
+
+    /* Each branch that fits adds to what is evaluated. */
+    rc = tg_schema_try_all(run, nodes, at, marks, marks != NULL ? SIZE_MAX : 1,
+                           &branches);
+
+    if (rc != TG_OK || branches.n_fit != 0) {
+        return rc;
+    }
+
+    return tg_schema_refuse_branches(run, nodes, at, "anyOf", &branches);
+}
+
+static int
+tg_schema_check_one(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
+                    const char *at, const tg_schema_marks_t *marks)
+{
+    tg_schema_branches_t branches;
+    tg_buf_t *out;
+    int rc;
+
+    rc = tg_schema_try_all(run, nodes, at, marks, 2, &branches);
+
+    if (rc != TG_OK || branches.n_fit == 1) {
+        return rc;
+    }
+
+    if (branches.n_fit == 0) {
+        return tg_schema_refuse_branches(run, nodes, at, "oneOf", &branches);
+    }
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_text(out, "must fit exactly one schema of oneOf, fits numbers ");
+        tg_buf_uint(out, branches.first + 1);
+        tg_buf_text(out, " and ");
+        tg_buf_uint(out, branches.second + 1);
+    }
+
+    return TG_BAD;
+}
+
+static int
+tg_schema_check_not(tg_schema_run_t *run, const tg_schema_node_t *node,
+                    const char *at)
+{
+    tg_buf_t *out;
+    int rc;
+
+    rc = tg_schema_try(run, node, at, NULL);
+
+    if (rc == TG_BAD) {
+        return TG_OK;
+    }
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_text(out, "must not fit the schema of \"not\", got ");
+        tg_schema_put_value(out, tg_schema_raw(run, at));
+    }
+
+    return TG_BAD;
+}
+
+static int
+tg_schema_check_if(tg_schema_run_t *run, const tg_schema_logic_t *logic,
+                   const char *at, const tg_schema_marks_t *marks)
+{
+    const tg_schema_node_t *node;
+    int rc;
+
+    rc = tg_schema_try(run, logic->when, at, marks);
+
+    if (rc != TG_OK && rc != TG_BAD) {
+        return rc;
+    }
+
+    node = rc == TG_OK ? logic->then : logic->otherwise;
+
+    return node != NULL ? tg_schema_check_node(run, node, at, marks) : TG_OK;
+}
+
+int
+tg_schema_check_logic(tg_schema_run_t *run, const tg_schema_node_t *node,
+                      const char *at, const tg_schema_marks_t *marks)
+{
+    const tg_schema_logic_t *logic;
+    int rc;
+
+    logic = node->logic;
+    rc = tg_schema_check_all(run, &logic->all, at, marks);
+
+    if (rc == TG_OK && logic->any.n != 0) {
+        rc = tg_schema_check_any(run, &logic->any, at, marks);
+    }
+
+    if (rc == TG_OK && logic->one.n != 0) {
+        rc = tg_schema_check_one(run, &logic->one, at, marks);
+    }
+
+    if (rc == TG_OK && logic->none != NULL) {
+        rc = tg_schema_check_not(run, logic->none, at);
+    }
+
+    if (rc == TG_OK && logic->when != NULL) {
+        rc = tg_schema_check_if(run, logic, at, marks);
+    }
+
+    return rc;
+}

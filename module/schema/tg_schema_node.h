@@ -1,0 +1,241 @@
+/*
+ * What a schema is compiled to, for the files tg_schema_*.c only.
+ *
+ * A node stands for one subschema and is named by the place of its text.
+ * Everything here lives in the arena of its schema and is never changed
+ * after the compilation.
+ */
+#ifndef TG_SCHEMA_NODE_H
+#define TG_SCHEMA_NODE_H
+
+#include "base/tg_number.h"
+#include "schema/tg_schema.h"
+
+typedef struct tg_schema_chunk_s tg_schema_chunk_t;
+
+/* Memory that is freed as a whole. */
+typedef struct {
+    const tg_alloc_t *alloc;
+    tg_schema_chunk_t *chunks;
+    size_t left; /* in the first chunk */
+} tg_schema_arena_t;
+
+/* Zeroed memory, or NULL. */
+void *tg_schema_arena_get(tg_schema_arena_t *arena, size_t size);
+void tg_schema_arena_deinit(tg_schema_arena_t *arena);
+
+/* Types as bits; a whole number is both NUMBER and INTEGER. */
+enum {
+    TG_SCHEMA_NULL = 1 << 0,
+    TG_SCHEMA_BOOLEAN = 1 << 1,
+    TG_SCHEMA_INTEGER = 1 << 2,
+    TG_SCHEMA_NUMBER = 1 << 3,
+    TG_SCHEMA_STRING = 1 << 4,
+    TG_SCHEMA_ARRAY = 1 << 5,
+    TG_SCHEMA_OBJECT = 1 << 6,
+    TG_SCHEMA_ANY = (1 << 7) - 1
+};
+
+/* Vocabularies as bits, for what a dialect switches on. */
+enum {
+    TG_SCHEMA_V_CORE = 1 << 0,
+    TG_SCHEMA_V_APPLICATOR = 1 << 1,
+    TG_SCHEMA_V_UNEVALUATED = 1 << 2,
+    TG_SCHEMA_V_VALIDATION = 1 << 3,
+    TG_SCHEMA_V_METADATA = 1 << 4,
+    TG_SCHEMA_V_FORMAT_ANNOTATION = 1 << 5,
+    TG_SCHEMA_V_CONTENT = 1 << 6,
+    TG_SCHEMA_V_FORMAT_ASSERTION = 1 << 7,
+    TG_SCHEMA_V_DEFAULT = (1 << 7) - 1
+};
+
+typedef struct tg_schema_node_s tg_schema_node_t;
+typedef struct tg_schema_resource_s tg_schema_resource_t;
+
+typedef struct {
+    tg_schema_node_t **list;
+    size_t n;
+} tg_schema_nodes_t;
+
+/* A set of names; it is searched by hash when it is not tiny. */
+typedef struct {
+    tg_str_t name; /* decoded */
+    uint64_t hash;
+    const tg_schema_node_t *schema;    /* properties */
+    const tg_schema_node_t *dependent; /* dependentSchemas */
+    const uint32_t *needs;             /* dependentRequired: indices */
+    uint32_t n_needs;
+    int is_required;
+} tg_schema_name_t;
+
+typedef struct {
+    tg_schema_name_t *list;
+    uint32_t *slots; /* index + 1, or 0 */
+    uint32_t n;
+    uint32_t mask; /* 0: search one by one */
+} tg_schema_names_t;
+
+/* Room for n names.  TG_OK or TG_NOMEM. */
+int tg_schema_names_init(tg_schema_names_t *names, tg_schema_arena_t *arena,
+                         size_t n);
+/* Index of a decoded name, which is added when it is new. */
+uint32_t tg_schema_names_add(tg_schema_names_t *names, tg_str_t name);
+/* NULL when it is not there.  hint: where to look first; moves on. */
+const tg_schema_name_t *tg_schema_names_find(const tg_schema_names_t *names,
+                                             tg_str_t name, uint32_t *hint);
+
+typedef struct {
+    void *regex;
+    tg_str_t text;   /* as the author wrote it, decoded */
+    unsigned weight; /* see tg_pattern.h */
+    const tg_schema_node_t *schema;
+} tg_schema_pattern_t;
+
+typedef struct {
+    const tg_str_t *list; /* raw values */
+    size_t n;
+    const tg_schema_names_t *strings; /* set when all are strings */
+} tg_schema_values_t;
+
+typedef struct {
+    tg_number_t value;
+    tg_str_t raw; /* raw.data is NULL when the keyword is absent */
+} tg_schema_bound_t;
+
+typedef struct {
+    tg_schema_bound_t minimum;
+    tg_schema_bound_t maximum;
+    tg_schema_bound_t above; /* exclusiveMinimum */
+    tg_schema_bound_t below; /* exclusiveMaximum */
+    tg_schema_bound_t multiple;
+} tg_schema_number_rules_t;
+
+typedef int (*tg_schema_format_pt)(tg_str_t text);
+
+typedef struct {
+    size_t min;
+    size_t max;
+    const tg_schema_pattern_t *pattern;
+    tg_schema_format_pt format;
+    tg_str_t format_name;
+} tg_schema_string_rules_t;
+
+typedef struct {
+    tg_schema_nodes_t prefix;
+    const tg_schema_node_t *items;
+    const tg_schema_node_t *contains;
+    size_t min;
+    size_t max;
+    size_t min_contains;
+    size_t max_contains;
+    int is_unique;
+} tg_schema_array_rules_t;
+
+typedef struct {
+    tg_schema_names_t names;
+    const tg_schema_pattern_t *patterns;
+    size_t n_patterns;
+    const tg_schema_node_t *additional;
+    const tg_schema_node_t *key_schema; /* propertyNames */
+    size_t min;
+    size_t max;
+    size_t n_properties; /* names that have a schema */
+    int has_presence;    /* required or dependent… is there */
+} tg_schema_object_rules_t;
+
+typedef struct {
+    tg_schema_nodes_t all;
+    tg_schema_nodes_t any;
+    tg_schema_nodes_t one;
+    const tg_schema_node_t *none; /* not */
+    const tg_schema_node_t *when; /* if */
+    const tg_schema_node_t *then;
+    const tg_schema_node_t *otherwise; /* else */
+} tg_schema_logic_t;
+
+struct tg_schema_node_s {
+    const char *at; /* its text */
+    tg_schema_resource_t *resource;
+    uint8_t types;
+    uint8_t is_true; /* everything fits */
+    uint8_t is_false;
+    uint8_t mark;     /* of the search for loops */
+    uint8_t is_plain; /* a note tells whether a value fits */
+    unsigned height;  /* schemas behind each other on the same value */
+    const tg_schema_node_t *ref;
+    const tg_schema_node_t *dynamic_ref; /* where the search starts */
+    tg_str_t dynamic_name;               /* absent: it is the end, too */
+    const tg_schema_values_t *constant;
+    const tg_schema_values_t *values;
+    const tg_schema_number_rules_t *number;
+    const tg_schema_string_rules_t *string;
+    const tg_schema_array_rules_t *array;
+    const tg_schema_object_rules_t *object;
+    const tg_schema_logic_t *logic;
+    const tg_schema_node_t *unevaluated_items;
+    const tg_schema_node_t *unevaluated_properties;
+    tg_schema_node_t *next; /* in the order of the documents */
+};
+
+typedef struct tg_schema_anchor_s tg_schema_anchor_t;
+
+struct tg_schema_anchor_s {
+    tg_schema_anchor_t *next;
+    tg_str_t name;
+    tg_schema_node_t *node;
+    int is_dynamic;
+};
+
+typedef struct tg_schema_doc_s tg_schema_doc_t;
+
+/* A document, or a part of one that has an $id. */
+struct tg_schema_resource_s {
+    tg_schema_resource_t *next;
+    tg_str_t uri; /* absolute, no fragment */
+    uint64_t hash;
+    const tg_schema_doc_t *doc;
+    tg_schema_node_t *root;
+    tg_schema_anchor_t *anchors;
+    unsigned vocabularies;
+};
+
+struct tg_schema_doc_s {
+    tg_schema_doc_t *next;
+    tg_str_t uri; /* where it was found */
+    tg_str_t raw;
+    tg_schema_node_t *root;
+};
+
+struct tg_schema_s {
+    tg_schema_arena_t arena;
+    const tg_schema_node_t *root;
+    const tg_schema_object_rules_t *flat; /* of root, see tg_schema_flat.c */
+    const tg_schema_regex_t *regex;
+    struct tg_schema_regexes_s *regexes; /* to be freed by the host */
+    unsigned max_depth;
+    uint64_t max_steps;
+};
+
+typedef struct tg_schema_regexes_s {
+    struct tg_schema_regexes_s *next;
+    void *regex;
+} tg_schema_regexes_t;
+
+const tg_schema_anchor_t *tg_schema_anchor_find(
+    const tg_schema_resource_t *resource, tg_str_t name);
+
+/* NULL when the format is not one of those that can be asserted. */
+tg_schema_format_pt tg_schema_format_find(tg_str_t name);
+
+/* The text of a built-in document, or nothing. */
+tg_str_t tg_schema_meta_find(tg_str_t uri);
+
+/* The bit of a vocabulary, or 0. */
+unsigned tg_schema_meta_vocabulary(tg_str_t uri);
+
+/* Finds out which nodes, and whether the root, notes are enough for. */
+void tg_schema_flatten(tg_schema_t *schema, tg_schema_node_t *nodes);
+
+uint64_t tg_schema_hash(tg_str_t text, uint64_t seed);
+
+#endif

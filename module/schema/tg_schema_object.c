@@ -1,0 +1,415 @@
+/* Objects: one walk for all rules about members. */
+#include "schema/tg_schema_run.h"
+
+/* The state of one walk. */
+typedef struct {
+    tg_schema_walk_t walk;
+    tg_schema_marks_t seen; /* names of the schema that are there */
+    uint32_t hint;
+    size_t n;
+} tg_schema_members_t;
+
+static void
+tg_schema_put_known(tg_buf_t *out, const tg_schema_object_rules_t *rules)
+{
+    const char *word;
+    size_t i, start;
+
+    word = "; known are ";
+    start = out->len;
+
+    for (i = 0; i < rules->names.n; i++) {
+        if (rules->names.list[i].schema == NULL
+            || rules->names.list[i].schema->is_false)
+        {
+            continue;
+        }
+
+        if (out->len - start > 400) {
+            tg_buf_text(out, ", …");
+            return;
+        }
+
+        tg_buf_text(out, word);
+        tg_schema_put_quoted(out, rules->names.list[i].name);
+        word = ", ";
+    }
+}
+
+/* A member that no name and no pattern of the schema knows. */
+static int
+tg_schema_check_additional(tg_schema_run_t *run,
+                           const tg_schema_object_rules_t *rules,
+                           const char *at)
+{
+    tg_buf_t *out;
+    int rc;
+
+    if (!rules->additional->is_false) {
+        return tg_schema_check_child(run, rules->additional, at);
+    }
+
+    rc = tg_schema_spend(run, 1);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    run->level++;
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_VALUE);
+    run->level--;
+
+    if (out != NULL) {
+        tg_buf_text(out, "unknown property");
+        tg_schema_put_known(out, rules);
+    }
+
+    return TG_BAD;
+}
+
+static int
+tg_schema_check_patterns(tg_schema_run_t *run,
+                         const tg_schema_object_rules_t *rules,
+                         const tg_schema_walk_t *walk, int *is_known)
+{
+    tg_str_t text;
+    size_t i;
+    int rc;
+
+    for (i = 0; i < rules->n_patterns; i++) {
+        /* A check may have decoded another text in between. */
+        rc = tg_schema_text(run, walk->key, &text);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_match(run, &rules->patterns[i], text);
+        }
+
+        if (rc == TG_OK) {
+            *is_known = 1;
+            rc = tg_schema_check_child(run, rules->patterns[i].schema,
+                                       walk->value);
+        }
+
+        if (rc != TG_OK && rc != TG_MISSING) {
+            return rc;
+        }
+    }
+
+    return TG_OK;
+}
+
+/* The name of the schema that a member has, or NULL. */
+static int
+tg_schema_member_name(tg_schema_run_t *run,
+                      const tg_schema_object_rules_t *rules, const char *at,
+                      tg_schema_members_t *members,
+                      const tg_schema_name_t **name)
+{
+    tg_str_t text;
+    size_t index;
+    int rc;
+
+    rc = tg_schema_text(run, members->walk.key, &text);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    *name = tg_schema_names_find(&rules->names, text, &members->hint);
+
+    if (*name == NULL) {
+        return TG_OK;
+    }
+
+    index = (size_t) (*name - rules->names.list);
+
+    if (tg_schema_marks_has(run, &members->seen, index)) {
+        return tg_schema_refuse_twice(run, at, members->walk.key);
+    }
+
+    tg_schema_marks_set(run, &members->seen, index);
+
+    return TG_OK;
+}
+
+static int
+tg_schema_check_key(tg_schema_run_t *run, const tg_schema_object_rules_t *rules,
+                    const char *at, const tg_schema_walk_t *walk)
+{
+    tg_buf_t *error, *out;
+    int rc;
+
+    error = run->error;
+    run->error = NULL;
+    rc = tg_schema_check_child(run, rules->key_schema, walk->key.data - 1);
+    run->error = error;
+
+    if (rc != TG_BAD) {
+        return rc;
+    }
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_text(out, "the name ");
+        tg_schema_put_value(out, tg_str(walk->key.data - 1, walk->key.len + 2));
+        tg_buf_text(out, " is not allowed (propertyNames)");
+    }
+
+    return TG_BAD;
+}
+
+static int
+tg_schema_check_member(tg_schema_run_t *run,
+                       const tg_schema_object_rules_t *rules, const char *at,
+                       tg_schema_members_t *members,
+                       const tg_schema_marks_t *marks)
+{
+    const tg_schema_name_t *name;
+    const tg_schema_walk_t *walk;
+    int is_known, rc;
+
+    walk = &members->walk;
+    name = NULL;
+    is_known = 0;
+    rc = TG_OK;
+
+    if (rules->names.n != 0) {
+        rc = tg_schema_member_name(run, rules, at, members, &name);
+    }
+
+    if (rc == TG_OK && rules->key_schema != NULL) {
+        rc = tg_schema_check_key(run, rules, at, walk);
+    }
+
+    if (rc == TG_OK && name != NULL && name->schema != NULL) {
+        is_known = 1;
+        rc = tg_schema_check_child(run, name->schema, walk->value);
+    }
+
+    if (rc == TG_OK && rules->n_patterns != 0) {
+        rc = tg_schema_check_patterns(run, rules, walk, &is_known);
+    }
+
+    if (rc == TG_OK && !is_known && rules->additional != NULL) {
+        is_known = 1;
+        rc = tg_schema_check_additional(run, rules, walk->value);
+    }
+
+    if (is_known && marks != NULL) {
+        tg_schema_marks_set(run, marks, walk->index);
+    }
+
+    return rc;
+}
+
+static int
+tg_schema_check_needs(tg_schema_run_t *run,
+                      const tg_schema_object_rules_t *rules, const char *at,
+                      const tg_schema_name_t *name,
+                      const tg_schema_marks_t *seen)
+{
+    const tg_schema_name_t *need;
+    tg_buf_t *out;
+    uint32_t i;
+
+    for (i = 0; i < name->n_needs; i++) {
+        if (tg_schema_marks_has(run, seen, name->needs[i])) {
+            continue;
+        }
+
+        need = &rules->names.list[name->needs[i]];
+        out = tg_schema_refuse_missing(run, at, need->name);
+
+        if (out != NULL) {
+            tg_buf_text(out, "missing; required when ");
+            tg_schema_put_quoted(out, name->name);
+            tg_buf_text(out, " is given");
+        }
+
+        return TG_BAD;
+    }
+
+    return TG_OK;
+}
+
+/* required and dependent…: what must be there, and what follows from it. */
+static int
+tg_schema_check_presence(tg_schema_run_t *run,
+                         const tg_schema_object_rules_t *rules, const char *at,
+                         const tg_schema_marks_t *seen,
+                         const tg_schema_marks_t *marks)
+{
+    const tg_schema_name_t *name;
+    tg_buf_t *out;
+    uint32_t i;
+    int rc;
+
+    rc = tg_schema_spend(run, rules->names.n);
+
+    for (i = 0; rc == TG_OK && i < rules->names.n; i++) {
+        name = &rules->names.list[i];
+
+        if (!tg_schema_marks_has(run, seen, i)) {
+            if (!name->is_required) {
+                continue;
+            }
+
+            out = tg_schema_refuse_missing(run, at, name->name);
+
+            if (out != NULL) {
+                tg_buf_text(out, "missing; this property is required");
+            }
+
+            return TG_BAD;
+        }
+
+        rc = tg_schema_check_needs(run, rules, at, name, seen);
+
+        if (rc == TG_OK && name->dependent != NULL) {
+            rc = tg_schema_check_node(run, name->dependent, at, marks);
+        }
+    }
+
+    return rc;
+}
+
+static int
+tg_schema_refuse_size(tg_schema_run_t *run, const char *at, const char *rule,
+                      size_t bound, size_t got)
+{
+    tg_buf_t *out;
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_text(out, rule);
+        tg_buf_uint(out, bound);
+        tg_buf_text(out, bound == 1 ? " property, got " : " properties, got ");
+        tg_buf_uint(out, got);
+    }
+
+    return TG_BAD;
+}
+
+/* A key that is given twice must not count as two. */
+static int
+tg_schema_check_distinct(tg_schema_run_t *run, const char *at)
+{
+    tg_schema_walk_t walk;
+    size_t first, second;
+    tg_str_t key;
+    int rc;
+
+    tg_schema_items_clear(run);
+    tg_schema_walk_init(&walk, at);
+
+    while ((rc = tg_schema_walk_member(run, &walk)) == TG_OK) {
+        rc = tg_schema_items_add(run, walk.key.data - 1);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+    }
+
+    if (rc != TG_END) {
+        return rc;
+    }
+
+    rc = tg_schema_items_unique(run, &first, &second);
+
+    if (rc == TG_END) {
+        key = tg_json_body(tg_schema_raw(run, run->checker->items[second].at));
+        return tg_schema_refuse_twice(run, at, key);
+    }
+
+    return rc;
+}
+
+static int
+tg_schema_check_size(tg_schema_run_t *run,
+                     const tg_schema_object_rules_t *rules, const char *at,
+                     size_t n)
+{
+    if (n < rules->min) {
+        return tg_schema_refuse_size(run, at, "must have at least ", rules->min,
+                                     n);
+    }
+
+    if (n > rules->max) {
+        return tg_schema_refuse_size(run, at, "must have at most ", rules->max,
+                                     n);
+    }
+
+    return rules->min > 1 ? tg_schema_check_distinct(run, at) : TG_OK;
+}
+
+/*
+ * A member does not fit, but `not` or `if` may turn that around; then a
+ * second occurrence of the key, further on, must not go unseen.
+ */
+static int
+tg_schema_find_second(tg_schema_run_t *run,
+                      const tg_schema_object_rules_t *rules, const char *at,
+                      tg_schema_members_t *members)
+{
+    const tg_schema_name_t *name;
+    int rc;
+
+    if (run->error != NULL || rules->names.n == 0) {
+        return TG_BAD;
+    }
+
+    do {
+        rc = tg_schema_walk_member(run, &members->walk);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_member_name(run, rules, at, members, &name);
+        }
+    } while (rc == TG_OK);
+
+    return rc == TG_END ? TG_BAD : rc;
+}
+
+int
+tg_schema_check_object(tg_schema_run_t *run, const tg_schema_node_t *node,
+                       const char *at, const tg_schema_marks_t *marks)
+{
+    const tg_schema_object_rules_t *rules;
+    tg_schema_members_t members;
+    size_t words;
+    int rc;
+
+    rules = node->object;
+    words = run->checker->n_words;
+    memset(&members, 0, sizeof(members));
+    tg_schema_walk_init(&members.walk, at);
+    rc = tg_schema_marks_get(run, rules->names.n, &members.seen);
+
+    while (rc == TG_OK) {
+        rc = tg_schema_walk_member(run, &members.walk);
+
+        if (rc == TG_OK) {
+            members.n++;
+            rc = tg_schema_check_member(run, rules, at, &members, marks);
+        }
+    }
+
+    if (rc == TG_BAD) {
+        rc = tg_schema_find_second(run, rules, at, &members);
+    }
+
+    rc = rc == TG_END ? TG_OK : rc;
+
+    if (rc == TG_OK) {
+        rc = tg_schema_check_size(run, rules, at, members.n);
+    }
+
+    if (rc == TG_OK && rules->has_presence) {
+        rc = tg_schema_check_presence(run, rules, at, &members.seen, marks);
+    }
+
+    run->checker->n_words = words;
+
+    return rc;
+}

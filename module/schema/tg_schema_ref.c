@@ -1,0 +1,403 @@
+/* References: from a URI to a node; and the loops that they may form. */
+#include "schema/tg_schema_compile.h"
+
+#include "schema/tg_schema_run.h"
+
+static int
+tg_schema_mistake_ref(tg_schema_compile_t *compile,
+                      const tg_schema_pending_t *pending, const char *why)
+{
+    (void) tg_schema_mistake_begin(compile, pending->at);
+    tg_schema_put_quoted(compile->error, pending->text);
+    tg_buf_text(compile->error, why);
+
+    return TG_BAD;
+}
+
+/* The root of the resource that has this URI; loads it when it must. */
+static int
+tg_schema_find_resource(tg_schema_compile_t *compile,
+                        const tg_schema_pending_t *pending, tg_str_t uri,
+                        tg_schema_node_t **root)
+{
+    tg_schema_resource_t *resource;
+    tg_schema_doc_t *doc;
+    uint64_t hash;
+    int rc;
+
+    hash = tg_schema_hash(uri, 0);
+
+    for (resource = compile->resources; resource != NULL;
+         resource = resource->next) {
+        if (resource->hash == hash && tg_str_eq(resource->uri, uri)
+            && resource->root != NULL)
+        {
+            *root = resource->root;
+            return TG_OK;
+        }
+    }
+
+    rc = tg_schema_load(compile, pending->at, uri, TG_STR_NONE, &doc);
+
+    if (rc == TG_OK) {
+        *root = doc->root;
+    }
+
+    return rc;
+}
+
+/* Takes the first token off a pointer, decoded into token (its size). */
+static tg_str_t
+tg_schema_pointer_token(tg_str_t *pointer, char *token)
+{
+    const char *p, *end;
+    size_t len;
+
+    p = pointer->data + 1;
+    end = pointer->data + pointer->len;
+
+    for (len = 0; p < end && *p != '/'; p++) {
+        if (*p == '~' && p + 1 < end && (p[1] == '0' || p[1] == '1')) {
+            p++;
+            token[len++] = *p == '0' ? '~' : '/';
+        } else {
+            token[len++] = *p;
+        }
+    }
+
+    *pointer = tg_str(p, (size_t) (end - p));
+
+    return tg_str(token, len);
+}
+
+static int
+tg_schema_pointer_element(tg_str_t raw, tg_str_t token, tg_str_t *found)
+{
+    tg_json_t json;
+    int64_t index;
+
+    if (token.len == 0 || token.len > 9
+        || (token.len > 1 && token.data[0] == '0')
+        || tg_json_check(token, NULL) != TG_OK
+        || tg_json_int64(token, &index) != TG_OK || index < 0)
+    {
+        return TG_MISSING;
+    }
+
+    tg_json_init(&json, raw);
+    (void) tg_json_array(&json);
+
+    for (/* void */; tg_json_element(&json) == TG_OK; index--) {
+        (void) tg_json_value(&json, found);
+
+        if (index == 0) {
+            return TG_OK;
+        }
+    }
+
+    return TG_MISSING;
+}
+
+/*
+ * Follows a JSON pointer from the root of a resource.  It may lead into
+ * parts that no keyword knows; what it finds there becomes a schema of the
+ * resource that it was in last.
+ */
+static int
+tg_schema_follow(tg_schema_compile_t *compile,
+                 const tg_schema_pending_t *pending, tg_schema_node_t *root,
+                 tg_str_t pointer, tg_schema_node_t **found)
+{
+    const tg_schema_doc_t *doc;
+    tg_schema_node_t *node;
+    tg_str_t raw, token;
+    tg_json_t json;
+    char *scratch;
+    int rc;
+
+    scratch = tg_schema_get(compile, pointer.len);
+
+    if (scratch == NULL) {
+        return TG_NOMEM;
+    }
+
+    doc = root->resource->doc;
+    tg_json_init(&json, tg_str(root->at, (size_t) (doc->raw.data + doc->raw.len
+                                                   - root->at)));
+    rc = tg_json_value(&json, &raw);
+
+    while (rc == TG_OK && pointer.len != 0) {
+        token = tg_schema_pointer_token(&pointer, scratch);
+
+        if (tg_json_type(raw) == TG_JSON_OBJECT) {
+            rc = tg_json_get(raw, token, &raw);
+        } else if (tg_json_type(raw) == TG_JSON_ARRAY) {
+            rc = tg_schema_pointer_element(raw, token, &raw);
+        } else {
+            rc = TG_MISSING;
+        }
+
+        node = rc == TG_OK ? tg_schema_map_find(compile, raw.data) : NULL;
+        root = node != NULL ? node : root;
+    }
+
+    if (rc != TG_OK) {
+        return tg_schema_mistake_ref(compile, pending,
+                                     " leads to nothing; see that this path "
+                                     "is in the schema");
+    }
+
+    if (tg_json_type(raw) != TG_JSON_OBJECT && tg_json_type(raw) != TG_JSON_TRUE
+        && tg_json_type(raw) != TG_JSON_FALSE)
+    {
+        return tg_schema_mistake_ref(compile, pending,
+                                     " leads to something that is no schema");
+    }
+
+    return tg_schema_build(compile, raw, root->resource, found);
+}
+
+static int
+tg_schema_find_target(tg_schema_compile_t *compile,
+                      tg_schema_pending_t *pending, tg_schema_node_t *root,
+                      tg_str_t fragment, tg_schema_node_t **target)
+{
+    const tg_schema_anchor_t *anchor;
+
+    if (fragment.len == 0) {
+        *target = root;
+        return TG_OK;
+    }
+
+    if (fragment.data[0] == '/') {
+        return tg_schema_follow(compile, pending, root, fragment, target);
+    }
+
+    anchor = tg_schema_anchor_find(root->resource, fragment);
+
+    if (anchor == NULL) {
+        return tg_schema_mistake_ref(compile, pending,
+                                     ": no schema has this anchor; a path "
+                                     "starts with \"#/\"");
+    }
+
+    *target = anchor->node;
+
+    if (pending->is_dynamic && anchor->is_dynamic) {
+        pending->node->dynamic_name = anchor->name;
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_schema_resolve_one(tg_schema_compile_t *compile,
+                      tg_schema_pending_t *pending)
+{
+    tg_schema_node_t *root, *target;
+    tg_uri_t base, reference;
+    tg_buf_t full;
+    tg_str_t uri;
+    size_t len;
+    int rc;
+
+    (void) tg_uri_parse(pending->node->resource->uri, &base);
+    (void) tg_uri_parse(pending->text, &reference);
+    tg_buf_init(&full, compile->alloc);
+    tg_uri_resolve(&base, &reference, &full);
+    len = full.len;
+    rc = tg_uri_put_decoded(&full, reference.fragment);
+    uri = tg_str(tg_buf_view(&full).data, len);
+
+    if (tg_buf_failed(&full)) {
+        rc = TG_NOMEM;
+
+    } else if (rc != TG_OK) {
+        rc = tg_schema_mistake_ref(compile, pending, " is not valid UTF-8");
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_schema_find_resource(compile, pending, uri, &root);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_schema_find_target(compile, pending, root,
+                                   tg_str(uri.data + len, full.len - len),
+                                   &target);
+    }
+
+    tg_buf_deinit(&full);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    if (pending->is_dynamic) {
+        pending->node->dynamic_ref = target;
+    } else {
+        pending->node->ref = target;
+    }
+
+    return TG_OK;
+}
+
+int
+tg_schema_resolve(tg_schema_compile_t *compile)
+{
+    tg_schema_pending_t *pending;
+    int rc;
+
+    /* New ones are appended while this runs. */
+    while ((pending = compile->pending) != NULL) {
+        rc = tg_schema_resolve_one(compile, pending);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
+        compile->pending = pending->next;
+
+        if (compile->pending == NULL) {
+            compile->pending_tail = &compile->pending;
+        }
+    }
+
+    return TG_OK;
+}
+
+enum {
+    TG_SCHEMA_NEW,
+    TG_SCHEMA_OPEN,
+    TG_SCHEMA_DONE
+};
+
+static int tg_schema_visit(tg_schema_compile_t *compile, tg_schema_node_t *from,
+                           const tg_schema_node_t *target, unsigned depth);
+
+static int
+tg_schema_visit_list(tg_schema_compile_t *compile, tg_schema_node_t *from,
+                     const tg_schema_nodes_t *nodes, unsigned depth)
+{
+    size_t i;
+    int rc;
+
+    for (i = 0, rc = TG_OK; rc == TG_OK && i < nodes->n; i++) {
+        rc = tg_schema_visit(compile, from, nodes->list[i], depth);
+    }
+
+    return rc;
+}
+
+static int
+tg_schema_visit_logic(tg_schema_compile_t *compile, tg_schema_node_t *from,
+                      const tg_schema_logic_t *logic, unsigned depth)
+{
+    const tg_schema_nodes_t *lists[] = { &logic->all, &logic->any,
+                                         &logic->one };
+    const tg_schema_node_t *ones[] = { logic->none, logic->when, logic->then,
+                                       logic->otherwise };
+    size_t i;
+    int rc;
+
+    for (i = 0, rc = TG_OK; rc == TG_OK && i < 3; i++) {
+        rc = tg_schema_visit_list(compile, from, lists[i], depth);
+    }
+
+    for (i = 0; rc == TG_OK && i < 4; i++) {
+        rc = tg_schema_visit(compile, from, ones[i], depth);
+    }
+
+    return rc;
+}
+
+/* Visits what a node applies to the same value. */
+static int
+tg_schema_visit_edges(tg_schema_compile_t *compile, tg_schema_node_t *node,
+                      unsigned depth)
+{
+    const tg_schema_names_t *names;
+    size_t i;
+    int rc;
+
+    rc = tg_schema_visit(compile, node, node->ref, depth);
+
+    if (rc == TG_OK) {
+        rc = tg_schema_visit(compile, node, node->dynamic_ref, depth);
+    }
+
+    if (rc == TG_OK && node->logic != NULL) {
+        rc = tg_schema_visit_logic(compile, node, node->logic, depth);
+    }
+
+    names = node->object != NULL ? &node->object->names : NULL;
+
+    for (i = 0; rc == TG_OK && names != NULL && i < names->n; i++) {
+        rc = tg_schema_visit(compile, node, names->list[i].dependent, depth);
+    }
+
+    return rc;
+}
+
+/*
+ * A chain that is too long is found on the way down, so that the recursion
+ * ends; or, when its end was seen before, by the height of that.
+ */
+static int
+tg_schema_visit(tg_schema_compile_t *compile, tg_schema_node_t *from,
+                const tg_schema_node_t *target, unsigned depth)
+{
+    tg_schema_node_t *node;
+    int rc;
+
+    if (target == NULL) {
+        return TG_OK;
+    }
+
+    if (target->mark == TG_SCHEMA_OPEN) {
+        return tg_schema_mistake(compile, target->at,
+                                 "this schema refers to itself without going "
+                                 "into the value, which never ends");
+    }
+
+    rc = TG_OK;
+
+    if (target->mark == TG_SCHEMA_NEW && depth < compile->options.max_depth) {
+        node = tg_schema_map_find(compile, target->at);
+        node->mark = TG_SCHEMA_OPEN;
+        rc = tg_schema_visit_edges(compile, node, depth + 1);
+        node->mark = TG_SCHEMA_DONE;
+    }
+
+    if (rc != TG_OK || from == NULL) {
+        return rc;
+    }
+
+    if (from->height <= target->height) {
+        from->height = target->height + 1;
+    }
+
+    if (from->height >= compile->options.max_depth
+        || depth >= compile->options.max_depth)
+    {
+        return tg_schema_mistake(compile, target->at,
+                                 "too many references behind each other");
+    }
+
+    return TG_OK;
+}
+
+int
+tg_schema_find_loops(tg_schema_compile_t *compile)
+{
+    const tg_schema_node_t *node;
+    int rc;
+
+    rc = TG_OK;
+
+    for (node = compile->nodes; rc == TG_OK && node != NULL; node = node->next)
+    {
+        rc = tg_schema_visit(compile, NULL, node, 0);
+    }
+
+    return rc;
+}

@@ -1,0 +1,224 @@
+/*
+ * One run of the checker, for the files tg_schema_*.c only: the walk over
+ * an instance that is known to be valid JSON, failures, and the scratch.
+ *
+ * Rules return TG_OK; TG_BAD, which `not` or `anyOf` may turn into
+ * something else; or a code that ends the run: TG_LIMIT, TG_NOMEM, and
+ * TG_EXISTS for a key that is given twice.
+ */
+#ifndef TG_SCHEMA_RUN_H
+#define TG_SCHEMA_RUN_H
+
+#include "schema/tg_schema_node.h"
+
+/* How much a failing branch of anyOf tells; a deeper one tells more. */
+typedef enum {
+    TG_SCHEMA_FAIL_VALUE, /* another one was meant, or none */
+    TG_SCHEMA_FAIL_TYPE,
+    TG_SCHEMA_FAIL_RULE
+} tg_schema_fail_t;
+
+/*
+ * Values that are compared with each other at once, in 4 MB of scratch:
+ * more than any list that a model writes.
+ */
+#define TG_SCHEMA_ITEMS 262144
+
+/* The dynamic scope: resources from the innermost to the outermost. */
+typedef struct tg_schema_scope_s {
+    const struct tg_schema_scope_s *outer;
+    const tg_schema_resource_t *resource;
+} tg_schema_scope_t;
+
+/*
+ * Which members or elements of one container were evaluated: bits, from a
+ * word of the checker's on.  An offset, since the words may move.
+ */
+typedef struct {
+    size_t word;
+    size_t n; /* bits */
+} tg_schema_marks_t;
+
+typedef struct {
+    uint64_t hash;
+    const char *at;
+} tg_schema_item_t;
+
+struct tg_schema_checker_s {
+    const tg_alloc_t *alloc;
+    uint64_t seed;
+    tg_buf_t text; /* a decoded string */
+    uint64_t *words;
+    size_t n_words;
+    size_t cap_words;
+    tg_schema_item_t *items; /* for uniqueness */
+    size_t n_items;
+    size_t cap_items;
+    uint32_t *slots;
+    size_t cap_slots;
+};
+
+typedef struct {
+    const tg_schema_t *schema;
+    tg_schema_checker_t *checker;
+    const char *start; /* the instance */
+    const char *end;
+    tg_buf_t *report; /* where a text goes */
+    tg_buf_t *error;  /* the same, or NULL while trying quietly */
+    size_t report_start;
+    uint64_t steps; /* left */
+    unsigned depth; /* schemas inside of each other */
+    unsigned level; /* containers around the value */
+    const tg_schema_scope_t *scope;
+    /* The value that was passed last, so that nothing is passed twice. */
+    const char *passed;
+    const char *passed_end;
+    /* The last failure. */
+    const char *fail_at;
+    unsigned fail_score;
+    uint8_t fail_types; /* what was expected, of TG_SCHEMA_FAIL_TYPE */
+} tg_schema_run_t;
+
+/* The walk. */
+
+static inline const char *
+tg_schema_space(const char *p)
+{
+    while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t') {
+        p++;
+    }
+
+    return p;
+}
+
+typedef struct {
+    const char *start;
+    const char *p;
+    const char *value;
+    tg_str_t key; /* escaped body */
+    size_t index; /* of the value */
+} tg_schema_walk_t;
+
+/* at: the opening bracket. */
+void tg_schema_walk_init(tg_schema_walk_t *walk, const char *at);
+/* To the next member or element: TG_OK, TG_END, TG_LIMIT. */
+int tg_schema_walk_member(tg_schema_run_t *run, tg_schema_walk_t *walk);
+int tg_schema_walk_element(tg_schema_run_t *run, tg_schema_walk_t *walk);
+
+/* Where the value that starts at p ends. */
+const char *tg_schema_pass(tg_schema_run_t *run, const char *p);
+tg_str_t tg_schema_raw(tg_schema_run_t *run, const char *p);
+
+/* p: the opening quote.  Returns what is behind the closing one. */
+const char *tg_schema_pass_string(const char *p);
+
+/* Members or elements of a container. */
+size_t tg_schema_count(tg_schema_run_t *run, const char *at);
+
+/* The text of a body, decoded where it must be; until the next call. */
+int tg_schema_text(tg_schema_run_t *run, tg_str_t body, tg_str_t *text);
+
+/* Says that the budget is spent: TG_LIMIT. */
+int tg_schema_refuse_steps(tg_schema_run_t *run);
+
+/* Takes steps from the budget: TG_OK or TG_LIMIT. */
+static inline int
+tg_schema_spend(tg_schema_run_t *run, uint64_t steps)
+{
+    if (run->steps < steps) {
+        return tg_schema_refuse_steps(run);
+    }
+
+    run->steps -= steps;
+
+    return TG_OK;
+}
+
+/* Scratch. */
+
+int tg_schema_marks_get(tg_schema_run_t *run, size_t n,
+                        tg_schema_marks_t *marks);
+void tg_schema_marks_set(tg_schema_run_t *run, const tg_schema_marks_t *marks,
+                         size_t i);
+int tg_schema_marks_has(tg_schema_run_t *run, const tg_schema_marks_t *marks,
+                        size_t i);
+void tg_schema_marks_merge(tg_schema_run_t *run, const tg_schema_marks_t *to,
+                           const tg_schema_marks_t *from);
+void tg_schema_marks_fill(tg_schema_run_t *run, const tg_schema_marks_t *marks);
+
+/* Gives back what an unusually large instance needed. */
+void tg_schema_checker_shrink(tg_schema_checker_t *checker);
+
+/* Failures. */
+
+/*
+ * Notes a failure of the value at `at`.  Returns where to write what is
+ * wrong with it, its path being there already; or NULL.
+ */
+tg_buf_t *tg_schema_refuse(tg_schema_run_t *run, const char *at,
+                           tg_schema_fail_t kind);
+/* The same for a member that is missing: its path. */
+tg_buf_t *tg_schema_refuse_missing(tg_schema_run_t *run, const char *at,
+                                   tg_str_t name);
+
+/* Ends the run with TG_EXISTS or TG_LIMIT.  key may be absent. */
+int tg_schema_refuse_twice(tg_schema_run_t *run, const char *at, tg_str_t key);
+int tg_schema_refuse_limit(tg_schema_run_t *run, const char *why);
+
+/* Appends the JSON pointer of the value at target, "(root)" for the root. */
+void tg_schema_put_path(tg_buf_t *out, tg_str_t root, const char *target);
+/* Appends a value as JSON, cut when it is long. */
+void tg_schema_put_value(tg_buf_t *out, tg_str_t raw);
+/* Appends decoded text, in quotes, cut when it is long. */
+void tg_schema_put_quoted(tg_buf_t *out, tg_str_t text);
+/* Writes what was expected and what came, for a value of a wrong type. */
+void tg_schema_put_mismatch(tg_schema_run_t *run, tg_buf_t *out, unsigned types,
+                            const char *at);
+/* Appends "string or null". */
+void tg_schema_put_types(tg_buf_t *out, unsigned types);
+
+/* The bit of the type of the value at p; a number is TG_SCHEMA_NUMBER. */
+unsigned tg_schema_type_at(char c);
+/* "string"; for a number "number". */
+const char *tg_schema_type_text(unsigned type);
+
+/* Rules.  marks is NULL when nobody asks what was evaluated. */
+
+int tg_schema_check_node(tg_schema_run_t *run, const tg_schema_node_t *node,
+                         const char *at, const tg_schema_marks_t *marks);
+/* The same for a member or an element of the value. */
+int tg_schema_check_child(tg_schema_run_t *run, const tg_schema_node_t *node,
+                          const char *at);
+int tg_schema_check_object(tg_schema_run_t *run, const tg_schema_node_t *node,
+                           const char *at, const tg_schema_marks_t *marks);
+int tg_schema_check_array(tg_schema_run_t *run, const tg_schema_node_t *node,
+                          const char *at, const tg_schema_marks_t *marks);
+int tg_schema_check_logic(tg_schema_run_t *run, const tg_schema_node_t *node,
+                          const char *at, const tg_schema_marks_t *marks);
+int tg_schema_check_string(tg_schema_run_t *run, const tg_schema_node_t *node,
+                           const char *at);
+int tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
+                           const char *at);
+int tg_schema_check_values(tg_schema_run_t *run, const tg_schema_node_t *node,
+                           const char *at);
+int tg_schema_check_unevaluated(tg_schema_run_t *run,
+                                const tg_schema_node_t *node, const char *at,
+                                const tg_schema_marks_t *marks);
+
+/* TG_OK when text has a match, TG_MISSING, or an end of the run. */
+int tg_schema_match(tg_schema_run_t *run, const tg_schema_pattern_t *pattern,
+                    tg_str_t text);
+
+/* Is the value at p equal to a value of the schema?  TG_OK or TG_BAD. */
+int tg_schema_equal(tg_schema_run_t *run, const char *p, tg_str_t value);
+
+/*
+ * Items for uniqueness: forget, add, and find two that are equal: TG_OK when
+ * there are none, TG_END with both indices, or an end of the run.
+ */
+void tg_schema_items_clear(tg_schema_run_t *run);
+int tg_schema_items_add(tg_schema_run_t *run, const char *at);
+int tg_schema_slots_get(tg_schema_run_t *run, size_t n);
+int tg_schema_items_unique(tg_schema_run_t *run, size_t *first, size_t *second);
+
+#endif

@@ -1,0 +1,351 @@
+/* Rules about values without parts: const, enum, numbers, strings. */
+#include "schema/tg_schema_run.h"
+
+/* Steps of ours that calling the matcher takes, and that one of its takes. */
+#define TG_SCHEMA_MATCH_CALL 20
+#define TG_SCHEMA_MATCH_STEP 3
+/* Characters that are compared in the time of one step of the matcher. */
+#define TG_SCHEMA_MATCH_RUN 16
+
+static int
+tg_schema_is_value(tg_schema_run_t *run, const tg_schema_values_t *values,
+                   const char *at)
+{
+    tg_str_t text;
+    uint32_t hint;
+    size_t i;
+    int rc;
+
+    if (values->strings != NULL) {
+        if (*at != '"') {
+            return TG_BAD;
+        }
+
+        rc = tg_schema_text(run, tg_json_body(tg_schema_raw(run, at)), &text);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
+        hint = 0;
+
+        return tg_schema_names_find(values->strings, text, &hint) != NULL
+                   ? TG_OK
+                   : TG_BAD;
+    }
+
+    for (i = 0; i < values->n; i++) {
+        rc = tg_schema_equal(run, at, values->list[i]);
+
+        if (rc != TG_BAD) {
+            return rc;
+        }
+    }
+
+    return TG_BAD;
+}
+
+static void
+tg_schema_put_values(tg_buf_t *out, const tg_schema_values_t *values)
+{
+    size_t i, start;
+
+    if (values->n == 0) {
+        tg_buf_text(out, "no value is allowed (the enum is empty)");
+        return;
+    }
+
+    start = out->len;
+    tg_buf_text(out, values->n == 1 ? "expected " : "expected one of ");
+
+    for (i = 0; i < values->n; i++) {
+        if (out->len - start > 400) {
+            tg_buf_text(out, ", …");
+            return;
+        }
+
+        tg_buf_text(out, i != 0 ? ", " : "");
+        tg_schema_put_value(out, values->list[i]);
+    }
+}
+
+static int
+tg_schema_check_list(tg_schema_run_t *run, const tg_schema_values_t *values,
+                     const char *at)
+{
+    tg_buf_t *out;
+    int rc;
+
+    rc = values != NULL ? tg_schema_is_value(run, values, at) : TG_OK;
+
+    if (rc != TG_BAD) {
+        return rc;
+    }
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_VALUE);
+
+    if (out != NULL) {
+        tg_schema_put_values(out, values);
+        tg_buf_text(out, ", got ");
+        tg_schema_put_value(out, tg_schema_raw(run, at));
+    }
+
+    return TG_BAD;
+}
+
+int
+tg_schema_check_values(tg_schema_run_t *run, const tg_schema_node_t *node,
+                       const char *at)
+{
+    int rc;
+
+    rc = tg_schema_check_list(run, node->constant, at);
+
+    return rc == TG_OK ? tg_schema_check_list(run, node->values, at) : rc;
+}
+
+static int
+tg_schema_check_bound(tg_schema_run_t *run, const tg_schema_bound_t *bound,
+                      const char *at, int fits, const char *rule)
+{
+    tg_buf_t *out;
+
+    if (fits) {
+        return TG_OK;
+    }
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_text(out, rule);
+        tg_schema_put_value(out, bound->raw);
+        tg_buf_text(out, ", got ");
+        tg_schema_put_value(out, tg_schema_raw(run, at));
+    }
+
+    return TG_BAD;
+}
+
+int
+tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
+                       const char *at)
+{
+    const tg_schema_number_rules_t *rules;
+    tg_number_t n;
+    tg_buf_t *out;
+    int rc;
+
+    rules = node->number;
+
+    if (tg_number_parse(tg_schema_raw(run, at), &n) != TG_OK) {
+        out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+        if (out != NULL) {
+            tg_buf_text(out, "the number's exponent is out of range");
+        }
+
+        return TG_BAD;
+    }
+
+    rc = tg_schema_spend(run, n.digits.len / 16);
+
+#define TG_SCHEMA_BOUND(bound, relation, rule)                                 \
+    if (rc == TG_OK && rules->bound.raw.data != NULL) {                        \
+        rc = tg_schema_check_bound(run, &rules->bound, at,                     \
+                                   tg_number_compare(&n, &rules->bound.value)  \
+                                       relation 0,                             \
+                                   rule);                                      \
+    }
+
+    TG_SCHEMA_BOUND(minimum, >=, "must be at least ")
+    TG_SCHEMA_BOUND(maximum, <=, "must be at most ")
+    TG_SCHEMA_BOUND(above, >, "must be greater than ")
+    TG_SCHEMA_BOUND(below, <, "must be less than ")
+
+#undef TG_SCHEMA_BOUND
+
+    if (rc == TG_OK && rules->multiple.raw.data != NULL) {
+        rc = tg_schema_check_bound(
+            run, &rules->multiple, at,
+            tg_number_is_multiple(&n, &rules->multiple.value),
+            "must be a multiple of ");
+    }
+
+    return rc;
+}
+
+/* What the matcher takes is taken from the budget of the whole check. */
+int
+tg_schema_match(tg_schema_run_t *run, const tg_schema_pattern_t *pattern,
+                tg_str_t text)
+{
+    const tg_schema_regex_t *regex;
+    uint64_t price, spent;
+    size_t weight;
+    int rc;
+
+    regex = run->schema->regex;
+    weight = pattern->weight < text.len ? pattern->weight : text.len;
+    price = TG_SCHEMA_MATCH_STEP * (1 + weight / TG_SCHEMA_MATCH_RUN);
+    rc = tg_schema_spend(run, TG_SCHEMA_MATCH_CALL + text.len / 64);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    spent = 0;
+    rc = regex->match(regex->ctx, pattern->regex, text, run->steps / price,
+                      &spent);
+    spent *= price;
+    run->steps -= spent < run->steps ? spent : run->steps;
+
+    if (rc == TG_LIMIT) {
+        return tg_schema_refuse_limit(run,
+                                      "a pattern takes too many steps on this "
+                                      "text; shorten the text");
+    }
+
+    return rc;
+}
+
+/* Characters of an escaped body: a pair of \u escapes is one. */
+static size_t
+tg_schema_length(tg_str_t body)
+{
+    const char *p, *end;
+    size_t n;
+
+    end = body.data + body.len;
+
+    for (n = 0, p = body.data; p < end; n++) {
+        if (*p != '\\') {
+            for (p++; p < end && ((unsigned char) *p & 0xc0) == 0x80; p++) {
+                /* void */
+            }
+
+        } else if (p[1] != 'u') {
+            p += 2;
+
+        } else if ((p[2] | 0x20) == 'd' && strchr("89abAB", p[3]) != NULL
+                   && end - p >= 12 && p[6] == '\\' && p[7] == 'u'
+                   && (p[8] | 0x20) == 'd' && strchr("cdefCDEF", p[9]) != NULL)
+        {
+            p += 12;
+
+        } else {
+            p += 6;
+        }
+    }
+
+    return n;
+}
+
+static int
+tg_schema_refuse_length(tg_schema_run_t *run, const char *at, const char *rule,
+                        size_t bound, size_t got)
+{
+    tg_buf_t *out;
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_text(out, rule);
+        tg_buf_uint(out, bound);
+        tg_buf_text(out, bound == 1 ? " character, got " : " characters, got ");
+        tg_buf_uint(out, got);
+    }
+
+    return TG_BAD;
+}
+
+static int
+tg_schema_check_length(tg_schema_run_t *run,
+                       const tg_schema_string_rules_t *rules, const char *at,
+                       tg_str_t body)
+{
+    size_t n;
+
+    /* Bytes are at least as many as characters, and at most 12 for one. */
+    if (body.len <= rules->max && body.len / 12 >= rules->min) {
+        return TG_OK;
+    }
+
+    n = tg_schema_length(body);
+
+    if (n < rules->min) {
+        return tg_schema_refuse_length(run, at, "must have at least ",
+                                       rules->min, n);
+    }
+
+    if (n > rules->max) {
+        return tg_schema_refuse_length(run, at, "must have at most ",
+                                       rules->max, n);
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_schema_check_pattern(tg_schema_run_t *run,
+                        const tg_schema_pattern_t *pattern, const char *at,
+                        tg_str_t text)
+{
+    tg_buf_t *out;
+    int rc;
+
+    rc = tg_schema_match(run, pattern, text);
+
+    if (rc != TG_MISSING) {
+        return rc;
+    }
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_text(out, "must match the pattern ");
+        tg_schema_put_quoted(out, pattern->text);
+        tg_buf_text(out, ", got ");
+        tg_schema_put_value(out, tg_schema_raw(run, at));
+    }
+
+    return TG_BAD;
+}
+
+int
+tg_schema_check_string(tg_schema_run_t *run, const tg_schema_node_t *node,
+                       const char *at)
+{
+    const tg_schema_string_rules_t *rules;
+    tg_str_t body, text;
+    tg_buf_t *out;
+    int rc;
+
+    rules = node->string;
+    body = tg_json_body(tg_schema_raw(run, at));
+    rc = tg_schema_check_length(run, rules, at, body);
+
+    if (rc != TG_OK || (rules->pattern == NULL && rules->format == NULL)) {
+        return rc;
+    }
+
+    rc = tg_schema_text(run, body, &text);
+
+    if (rc == TG_OK && rules->pattern != NULL) {
+        rc = tg_schema_check_pattern(run, rules->pattern, at, text);
+    }
+
+    if (rc == TG_OK && rules->format != NULL && !rules->format(text)) {
+        out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+        if (out != NULL) {
+            tg_buf_text(out, "must have the format ");
+            tg_buf_str(out, rules->format_name);
+            tg_buf_text(out, ", got ");
+            tg_schema_put_value(out, tg_schema_raw(run, at));
+        }
+
+        return TG_BAD;
+    }
+
+    return rc;
+}

@@ -1,0 +1,446 @@
+#include "schema/tg_schema_uri.h"
+
+#include "base/tg_utf8.h"
+
+/* What a character may be part of. */
+enum {
+    TG_URI_ALPHA = 1 << 0,
+    TG_URI_DIGIT = 1 << 1,
+    TG_URI_MARK = 1 << 2,   /* unreserved besides those, sub-delims */
+    TG_URI_PATH = 1 << 3,   /* : @ / */
+    TG_URI_QUERY = 1 << 4,  /* ? */
+    TG_URI_BRACKET = 1 << 5 /* [ ] of an IP literal */
+};
+
+static unsigned
+tg_uri_class(char c)
+{
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+        return TG_URI_ALPHA;
+    }
+
+    if (c >= '0' && c <= '9') {
+        return TG_URI_DIGIT;
+    }
+
+    if (c == '\0') {
+        return 0;
+    }
+
+    if (strchr("-._~!$&'()*+,;=", c) != NULL) {
+        return TG_URI_MARK;
+    }
+
+    if (c == ':' || c == '@' || c == '/') {
+        return TG_URI_PATH;
+    }
+
+    if (c == '[' || c == ']') {
+        return TG_URI_BRACKET;
+    }
+
+    return c == '?' ? TG_URI_QUERY : 0;
+}
+
+static int
+tg_uri_hex(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+
+    c = (char) (c | 0x20);
+
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int
+tg_uri_is_made_of(tg_str_t text, unsigned classes)
+{
+    size_t i;
+
+    classes |= TG_URI_ALPHA | TG_URI_DIGIT | TG_URI_MARK;
+
+    for (i = 0; i < text.len; i++) {
+        if (text.data[i] == '%') {
+            if (text.len - i < 3 || tg_uri_hex(text.data[i + 1]) < 0
+                || tg_uri_hex(text.data[i + 2]) < 0)
+            {
+                return 0;
+            }
+
+            i += 2;
+
+        } else if (!(tg_uri_class(text.data[i]) & classes)) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* The offset of the first of the characters in set, or the length. */
+static size_t
+tg_uri_find(tg_str_t text, const char *set)
+{
+    size_t i;
+
+    for (i = 0; i < text.len; i++) {
+        if (text.data[i] != '\0' && strchr(set, text.data[i]) != NULL) {
+            break;
+        }
+    }
+
+    return i;
+}
+
+static tg_str_t
+tg_uri_take(tg_str_t *text, size_t len)
+{
+    tg_str_t head;
+
+    head = tg_str(text->data, len);
+    *text = tg_str(text->data + len, text->len - len);
+
+    return head;
+}
+
+static int
+tg_uri_is_scheme(tg_str_t text)
+{
+    size_t i;
+
+    if (text.len == 0 || tg_uri_class(text.data[0]) != TG_URI_ALPHA) {
+        return 0;
+    }
+
+    for (i = 1; i < text.len; i++) {
+        if (!(tg_uri_class(text.data[i]) & (TG_URI_ALPHA | TG_URI_DIGIT))
+            && text.data[i] != '+' && text.data[i] != '-'
+            && text.data[i] != '.')
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* [userinfo@]host[:port], where the host may be an IP literal in brackets. */
+static int
+tg_uri_is_authority(tg_str_t text)
+{
+    tg_str_t host;
+    size_t at;
+
+    at = tg_uri_find(text, "@");
+
+    if (at < text.len) {
+        if (!tg_uri_is_made_of(tg_str(text.data, at), TG_URI_PATH)) {
+            return 0;
+        }
+
+        text = tg_str(text.data + at + 1, text.len - at - 1);
+    }
+
+    if (text.len != 0 && text.data[0] == '[') {
+        at = tg_uri_find(text, "]");
+
+        if (at == text.len
+            || !tg_uri_is_made_of(tg_str(text.data + 1, at - 1), TG_URI_PATH))
+        {
+            return 0;
+        }
+
+        at++;
+
+    } else {
+        at = tg_uri_find(text, ":");
+    }
+
+    host = tg_str(text.data, at);
+    text = tg_str(text.data + at, text.len - at);
+
+    if (!tg_uri_is_made_of(host, TG_URI_BRACKET | TG_URI_PATH)
+        || (host.len != 0 && host.data[0] != '['
+            && tg_uri_find(host, "[]@") != host.len))
+    {
+        return 0;
+    }
+
+    if (text.len != 0 && text.data[0] != ':') {
+        return 0;
+    }
+
+    for (at = 1; at < text.len; at++) {
+        if (tg_uri_class(text.data[at]) != TG_URI_DIGIT) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+int
+tg_uri_parse(tg_str_t text, tg_uri_t *uri)
+{
+    size_t colon, len;
+
+    memset(uri, 0, sizeof(*uri));
+    text.data = text.data != NULL ? text.data : "";
+    len = tg_uri_find(text, "#");
+
+    if (len < text.len) {
+        uri->fragment = tg_str(text.data + len + 1, text.len - len - 1);
+        text.len = len;
+    }
+
+    len = tg_uri_find(text, "?");
+
+    if (len < text.len) {
+        uri->query = tg_str(text.data + len + 1, text.len - len - 1);
+        text.len = len;
+    }
+
+    /* A colon in the first segment can only end a scheme. */
+    colon = tg_uri_find(text, ":/");
+
+    if (colon < text.len && text.data[colon] == ':') {
+        uri->scheme = tg_uri_take(&text, colon);
+        (void) tg_uri_take(&text, 1);
+
+        if (!tg_uri_is_scheme(uri->scheme)) {
+            return TG_BAD;
+        }
+    }
+
+    if (text.len >= 2 && text.data[0] == '/' && text.data[1] == '/') {
+        (void) tg_uri_take(&text, 2);
+        uri->authority = tg_uri_take(&text, tg_uri_find(text, "/"));
+
+        if (!tg_uri_is_authority(uri->authority)) {
+            return TG_BAD;
+        }
+    }
+
+    uri->path = text;
+
+    return tg_uri_is_made_of(uri->path, TG_URI_PATH)
+                   && tg_uri_is_made_of(uri->query, TG_URI_PATH | TG_URI_QUERY)
+                   && tg_uri_is_made_of(uri->fragment,
+                                        TG_URI_PATH | TG_URI_QUERY)
+               ? TG_OK
+               : TG_BAD;
+}
+
+static int
+tg_uri_starts(tg_str_t text, const char *start)
+{
+    size_t len;
+
+    len = strlen(start);
+
+    return text.len >= len && memcmp(text.data, start, len) == 0;
+}
+
+static int
+tg_uri_is(tg_str_t text, const char *whole)
+{
+    return tg_str_eq(text, tg_str_c(whole));
+}
+
+/* Back to before the last segment that was written since start. */
+static void
+tg_uri_drop_segment(tg_buf_t *out, size_t start)
+{
+    size_t len;
+
+    for (len = out->len; len > start; /* void */) {
+        if (out->data[--len] == '/') {
+            break;
+        }
+    }
+
+    if (!tg_buf_failed(out)) {
+        tg_buf_truncate(out, len);
+    }
+}
+
+/* Section 5.2.4, with the same rules in the same order. */
+static void
+tg_uri_put_path(tg_buf_t *out, tg_str_t path)
+{
+    size_t start, len;
+
+    start = out->len;
+
+    while (path.len != 0) {
+        if (tg_uri_starts(path, "../")) {
+            (void) tg_uri_take(&path, 3);
+
+        } else if (tg_uri_starts(path, "./") || tg_uri_starts(path, "/./")) {
+            (void) tg_uri_take(&path, 2);
+
+        } else if (tg_uri_is(path, "/.")) {
+            path = TG_STR("/");
+
+        } else if (tg_uri_starts(path, "/../") || tg_uri_is(path, "/..")) {
+            tg_uri_drop_segment(out, start);
+
+            if (path.len == 3) {
+                path = TG_STR("/");
+            } else {
+                (void) tg_uri_take(&path, 3);
+            }
+
+        } else if (tg_uri_is(path, ".") || tg_uri_is(path, "..")) {
+            break;
+
+        } else {
+            len = 1 + tg_uri_find(tg_str(path.data + 1, path.len - 1), "/");
+            tg_buf_str(out, tg_uri_take(&path, len));
+        }
+    }
+}
+
+/* Section 5.2.3. */
+static void
+tg_uri_put_merged(tg_buf_t *out, const tg_uri_t *base, tg_str_t path)
+{
+    tg_buf_t merged;
+    size_t len;
+
+    tg_buf_init(&merged, out->alloc);
+
+    if (base->authority.data != NULL && base->path.len == 0) {
+        tg_buf_char(&merged, '/');
+
+    } else {
+        for (len = base->path.len; len > 0; len--) {
+            if (base->path.data[len - 1] == '/') {
+                break;
+            }
+        }
+
+        tg_buf_put(&merged, base->path.data, len);
+    }
+
+    tg_buf_str(&merged, path);
+    tg_uri_put_path(out, tg_buf_view(&merged));
+    out->failed |= merged.failed;
+    tg_buf_deinit(&merged);
+}
+
+static void
+tg_uri_put_lower(tg_buf_t *out, tg_str_t text)
+{
+    size_t i;
+    char c;
+
+    for (i = 0; i < text.len; i++) {
+        c = text.data[i];
+        tg_buf_char(out, c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c);
+    }
+}
+
+/*
+ * Without an authority, a path that came to start with two slashes (of
+ * "/..//x" is left "//x") would be read as one.
+ */
+static void
+tg_uri_keep_path(tg_buf_t *out, size_t start)
+{
+    size_t len;
+
+    len = out->len - start;
+
+    if (len < 2 || memcmp(out->data + start, "//", 2) != 0) {
+        return;
+    }
+
+    tg_buf_text(out, "/.");
+
+    if (!tg_buf_failed(out)) {
+        memmove(out->data + start + 2, out->data + start, len);
+        memcpy(out->data + start, "/.", 2);
+    }
+}
+
+void
+tg_uri_resolve(const tg_uri_t *base, const tg_uri_t *reference, tg_buf_t *out)
+{
+    const tg_uri_t *authority;
+    tg_str_t scheme, query;
+    size_t start;
+
+    scheme = reference->scheme.data != NULL ? reference->scheme : base->scheme;
+    authority = reference->scheme.data != NULL
+                        || reference->authority.data != NULL
+                    ? reference
+                    : base;
+    query = reference->query;
+
+    if (scheme.data != NULL) {
+        tg_uri_put_lower(out, scheme);
+        tg_buf_char(out, ':');
+    }
+
+    if (authority->authority.data != NULL) {
+        tg_buf_text(out, "//");
+        tg_uri_put_lower(out, authority->authority);
+    }
+
+    start = out->len;
+
+    if (authority == reference || tg_uri_starts(reference->path, "/")) {
+        tg_uri_put_path(out, reference->path);
+
+    } else if (reference->path.len == 0) {
+        tg_uri_put_path(out, base->path);
+        query = query.data != NULL ? query : base->query;
+
+    } else {
+        tg_uri_put_merged(out, base, reference->path);
+    }
+
+    if (authority->authority.data == NULL) {
+        tg_uri_keep_path(out, start);
+    }
+
+    if (query.data != NULL) {
+        tg_buf_char(out, '?');
+        tg_buf_str(out, query);
+    }
+}
+
+int
+tg_uri_put_decoded(tg_buf_t *out, tg_str_t text)
+{
+    size_t i, start;
+    tg_str_t all;
+    int high;
+
+    start = out->len;
+
+    for (i = 0; i < text.len; i++) {
+        high = text.data[i] == '%' && text.len - i > 2
+                   ? tg_uri_hex(text.data[i + 1])
+                   : -1;
+
+        if (high < 0 || tg_uri_hex(text.data[i + 2]) < 0) {
+            tg_buf_char(out, text.data[i]);
+            continue;
+        }
+
+        tg_buf_char(out, (char) (high * 16 + tg_uri_hex(text.data[i + 2])));
+        i += 2;
+    }
+
+    all = tg_buf_view(out);
+
+    return tg_buf_failed(out)
+                   || tg_utf8_is_valid(
+                       tg_str(all.data + start, all.len - start))
+               ? TG_OK
+               : TG_BAD;
+}

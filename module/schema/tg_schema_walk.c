@@ -1,0 +1,437 @@
+/*
+ * The walk over bytes that are known to be valid JSON, and the scratch of a
+ * checker.
+ */
+#include "schema/tg_schema_run.h"
+
+/* Bytes that are passed in the time of one step. */
+#define TG_SCHEMA_STEP_BYTES 64
+
+/* Scratch of a kind that stays with a checker, in bytes. */
+#define TG_SCHEMA_KEEP 65536
+
+const char *
+tg_schema_pass_string(const char *p)
+{
+    const char *slash;
+
+    for (p++;; p++) {
+        p = strchr(p, '"');
+
+        for (slash = p; slash[-1] == '\\'; slash--) {
+            /* void */
+        }
+
+        if ((p - slash) % 2 == 0) {
+            return p + 1;
+        }
+    }
+}
+
+static const char *
+tg_schema_pass_container(const char *p)
+{
+    unsigned depth;
+
+    depth = 0;
+
+    for (;;) {
+        switch (*p) {
+        case '"':
+            p = tg_schema_pass_string(p);
+            continue;
+
+        case '{':
+        case '[':
+            depth++;
+            break;
+
+        case '}':
+        case ']':
+            if (--depth == 0) {
+                return p + 1;
+            }
+
+            break;
+
+        default:
+            break;
+        }
+
+        p++;
+    }
+}
+
+static const char *
+tg_schema_pass_number(const char *p, const char *end)
+{
+    while (p < end
+           && ((*p >= '0' && *p <= '9') || *p == '.' || *p == '-' || *p == '+'
+               || *p == 'e' || *p == 'E'))
+    {
+        p++;
+    }
+
+    return p;
+}
+
+const char *
+tg_schema_pass(tg_schema_run_t *run, const char *p)
+{
+    const char *end;
+    uint64_t steps;
+
+    if (run->passed == p) {
+        return run->passed_end;
+    }
+
+    switch (*p) {
+    case '{':
+    case '[':
+        end = tg_schema_pass_container(p);
+        break;
+    case '"':
+        end = tg_schema_pass_string(p);
+        break;
+    case 't':
+    case 'n':
+        return p + 4;
+    case 'f':
+        return p + 5;
+    default:
+        return tg_schema_pass_number(p, run->end);
+    }
+
+    run->passed = p;
+    run->passed_end = end;
+
+    /* The next rule sees that nothing is left; here there is no way to. */
+    steps = (uint64_t) (end - p) / TG_SCHEMA_STEP_BYTES;
+    run->steps -= steps < run->steps ? steps : run->steps;
+
+    return end;
+}
+
+tg_str_t
+tg_schema_raw(tg_schema_run_t *run, const char *p)
+{
+    return tg_str(p, (size_t) (tg_schema_pass(run, p) - p));
+}
+
+void
+tg_schema_walk_init(tg_schema_walk_t *walk, const char *at)
+{
+    memset(walk, 0, sizeof(*walk));
+    walk->start = at;
+    walk->p = tg_schema_space(at + 1);
+}
+
+/* Behind the last value, to the next one or out of the container. */
+static int
+tg_schema_walk_next(tg_schema_run_t *run, tg_schema_walk_t *walk)
+{
+    const char *p;
+
+    if (walk->value == NULL) {
+        p = walk->p;
+
+    } else {
+        p = tg_schema_space(tg_schema_pass(run, walk->value));
+        walk->index++;
+
+        if (*p == ',') {
+            p = tg_schema_space(p + 1);
+        }
+    }
+
+    walk->p = p;
+
+    if (*p == '}' || *p == ']') {
+        run->passed = walk->start;
+        run->passed_end = p + 1;
+        return TG_END;
+    }
+
+    return tg_schema_spend(run, 1);
+}
+
+int
+tg_schema_walk_member(tg_schema_run_t *run, tg_schema_walk_t *walk)
+{
+    const char *p;
+    int rc;
+
+    rc = tg_schema_walk_next(run, walk);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    p = tg_schema_pass_string(walk->p);
+    walk->key = tg_str(walk->p + 1, (size_t) (p - walk->p) - 2);
+    p = tg_schema_space(p);
+    walk->value = tg_schema_space(p + 1);
+
+    return TG_OK;
+}
+
+int
+tg_schema_walk_element(tg_schema_run_t *run, tg_schema_walk_t *walk)
+{
+    int rc;
+
+    rc = tg_schema_walk_next(run, walk);
+
+    if (rc == TG_OK) {
+        walk->value = walk->p;
+    }
+
+    return rc;
+}
+
+size_t
+tg_schema_count(tg_schema_run_t *run, const char *at)
+{
+    tg_schema_walk_t walk;
+    int rc;
+
+    tg_schema_walk_init(&walk, at);
+
+    do {
+        rc = *at == '{' ? tg_schema_walk_member(run, &walk)
+                        : tg_schema_walk_element(run, &walk);
+    } while (rc == TG_OK);
+
+    return rc == TG_END ? walk.index : 0;
+}
+
+int
+tg_schema_text(tg_schema_run_t *run, tg_str_t body, tg_str_t *text)
+{
+    tg_buf_t *buf;
+
+    if (body.len == 0 || memchr(body.data, '\\', body.len) == NULL) {
+        *text = body;
+        return TG_OK;
+    }
+
+    buf = &run->checker->text;
+    tg_buf_truncate(buf, 0);
+    tg_json_put_decoded(buf, body);
+
+    if (tg_buf_failed(buf)) {
+        return TG_NOMEM;
+    }
+
+    *text = tg_buf_view(buf);
+
+    return tg_schema_spend(run, body.len / TG_SCHEMA_STEP_BYTES);
+}
+
+/* Grows an array of size-byte things to hold n of them. */
+static int
+tg_schema_grow(const tg_alloc_t *alloc, void *array, size_t *cap, size_t n,
+               size_t size)
+{
+    void *old, *grown;
+    size_t want;
+
+    if (n <= *cap) {
+        return TG_OK;
+    }
+
+    want = *cap * 2 > n ? *cap * 2 : n;
+
+    if (want > SIZE_MAX / 2 / size) {
+        return TG_NOMEM;
+    }
+
+    memcpy(&old, array, sizeof(old));
+    grown = alloc->resize(alloc->ctx, old, want * size);
+
+    if (grown == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(array, &grown, sizeof(grown));
+    *cap = want;
+
+    return TG_OK;
+}
+
+int
+tg_schema_marks_get(tg_schema_run_t *run, size_t n, tg_schema_marks_t *marks)
+{
+    tg_schema_checker_t *checker;
+    size_t words;
+    int rc;
+
+    checker = run->checker;
+    words = (n + 63) / 64;
+    rc = tg_schema_spend(run, words);
+
+    if (rc == TG_OK) {
+        rc = tg_schema_grow(checker->alloc, &checker->words,
+                            &checker->cap_words, checker->n_words + words,
+                            sizeof(uint64_t));
+    }
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    marks->word = checker->n_words;
+    marks->n = n;
+    checker->n_words += words;
+
+    if (words != 0) {
+        memset(checker->words + marks->word, 0, words * sizeof(uint64_t));
+    }
+
+    return TG_OK;
+}
+
+void
+tg_schema_marks_set(tg_schema_run_t *run, const tg_schema_marks_t *marks,
+                    size_t i)
+{
+    run->checker->words[marks->word + i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+int
+tg_schema_marks_has(tg_schema_run_t *run, const tg_schema_marks_t *marks,
+                    size_t i)
+{
+    return run->checker->words[marks->word + i / 64] >> (i % 64) & 1;
+}
+
+void
+tg_schema_marks_merge(tg_schema_run_t *run, const tg_schema_marks_t *to,
+                      const tg_schema_marks_t *from)
+{
+    uint64_t *words;
+    size_t i;
+
+    words = run->checker->words;
+
+    for (i = 0; i < (to->n + 63) / 64; i++) {
+        words[to->word + i] |= words[from->word + i];
+    }
+}
+
+void
+tg_schema_marks_fill(tg_schema_run_t *run, const tg_schema_marks_t *marks)
+{
+    size_t words;
+
+    words = (marks->n + 63) / 64;
+
+    if (words != 0) {
+        memset(run->checker->words + marks->word, 0xff,
+               words * sizeof(uint64_t));
+    }
+}
+
+void
+tg_schema_items_clear(tg_schema_run_t *run)
+{
+    run->checker->n_items = 0;
+}
+
+int
+tg_schema_items_add(tg_schema_run_t *run, const char *at)
+{
+    tg_schema_checker_t *checker;
+
+    checker = run->checker;
+
+    if (checker->n_items == TG_SCHEMA_ITEMS) {
+        return tg_schema_refuse_limit(run,
+                                      "more values than can be compared with "
+                                      "each other (262144); send fewer");
+    }
+
+    if (tg_schema_grow(checker->alloc, &checker->items, &checker->cap_items,
+                       checker->n_items + 1, sizeof(*checker->items))
+        != TG_OK)
+    {
+        return TG_NOMEM;
+    }
+
+    checker->items[checker->n_items++].at = at;
+
+    return TG_OK;
+}
+
+int
+tg_schema_slots_get(tg_schema_run_t *run, size_t n)
+{
+    tg_schema_checker_t *checker;
+
+    checker = run->checker;
+
+    if (tg_schema_grow(checker->alloc, &checker->slots, &checker->cap_slots, n,
+                       sizeof(*checker->slots))
+        != TG_OK)
+    {
+        return TG_NOMEM;
+    }
+
+    memset(checker->slots, 0, n * sizeof(*checker->slots));
+
+    return TG_OK;
+}
+
+/* What a large instance made grow is not kept for ever. */
+void
+tg_schema_checker_shrink(tg_schema_checker_t *checker)
+{
+    if (checker->text.cap > TG_SCHEMA_KEEP) {
+        tg_buf_reset(&checker->text, TG_SCHEMA_KEEP);
+    }
+
+    if (checker->cap_words > TG_SCHEMA_KEEP / sizeof(*checker->words)) {
+        tg_free(checker->alloc, checker->words);
+        checker->words = NULL;
+        checker->cap_words = 0;
+    }
+
+    if (checker->cap_items > TG_SCHEMA_KEEP / sizeof(*checker->items)) {
+        tg_free(checker->alloc, checker->items);
+        checker->items = NULL;
+        checker->cap_items = 0;
+        tg_free(checker->alloc, checker->slots);
+        checker->slots = NULL;
+        checker->cap_slots = 0;
+    }
+}
+
+tg_schema_checker_t *
+tg_schema_checker_new(const tg_alloc_t *alloc, uint64_t seed)
+{
+    tg_schema_checker_t *checker;
+
+    checker = tg_calloc(alloc, sizeof(*checker));
+
+    if (checker != NULL) {
+        checker->alloc = alloc;
+        checker->seed = seed;
+        tg_buf_init(&checker->text, alloc);
+    }
+
+    return checker;
+}
+
+void
+tg_schema_checker_free(tg_schema_checker_t *checker)
+{
+    if (checker == NULL) {
+        return;
+    }
+
+    tg_buf_deinit(&checker->text);
+    tg_free(checker->alloc, checker->words);
+    tg_free(checker->alloc, checker->items);
+    tg_free(checker->alloc, checker->slots);
+    tg_free(checker->alloc, checker);
+}

@@ -1,0 +1,99 @@
+/*
+ * The ways to scan a text: whatever the machine has, all say what a look at
+ * one byte after the other says, wherever the text stands in memory.
+ *
+ * Input: what goes before the text, how often a part of it comes; the text.
+ */
+#include "help.h"
+
+#include "base/tg_scan.h"
+#include "base/tg_utf8.h"
+
+#include <stdlib.h>
+
+/* Bytes in front of the text: every alignment of the widest step. */
+#define SCAN_FRONT 64
+#define SCAN_REPEAT 150
+
+enum {
+    SCAN_STOPS = 1,
+    SCAN_UTF8 = 2
+};
+
+static const char *
+scan_plainly(const char *p, const char *end, int what)
+{
+    size_t n;
+
+    for (; p < end; p += n) {
+        n = what & SCAN_UTF8 ? tg_utf8_length(p, end) : 1;
+
+        if (n == 0
+            || ((what & SCAN_STOPS)
+                && ((unsigned char) *p < 0x20 || *p == '"' || *p == '\\')))
+        {
+            break;
+        }
+    }
+
+    return p;
+}
+
+static void
+scan_text(const char *p, const char *end)
+{
+    const char *text, *plain, *utf8;
+    const tg_scan_t *way;
+    unsigned i;
+
+    text = scan_plainly(p, end, SCAN_STOPS | SCAN_UTF8);
+    plain = scan_plainly(p, end, SCAN_STOPS);
+    utf8 = scan_plainly(p, end, SCAN_UTF8);
+
+    for (i = 0; (way = tg_scan_way(i)) != NULL; i++) {
+        FUZZ(way->text(p, end) == text);
+        FUZZ(way->plain(p, end) == plain);
+        FUZZ(way->utf8(p, end) == utf8);
+    }
+
+    FUZZ(i != 0);
+    FUZZ(tg_scan_text(p, end) == text);
+    FUZZ(tg_scan_plain(p, end) == plain);
+    FUZZ(tg_scan_utf8(p, end) == utf8);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t front, repeat, at;
+    fuzz_in_t in;
+    tg_str_t text;
+    tg_buf_t all;
+    char *copy;
+
+    in = fuzz_in(data, size);
+    front = fuzz_byte(&in) % SCAN_FRONT;
+    repeat = fuzz_byte(&in) % SCAN_REPEAT;
+    text = fuzz_rest(&in);
+
+    /* The first character many times: long runs of what may be passed. */
+    tg_buf_init(&all, tg_alloc_libc());
+
+    for (at = 0; at < front; at++) {
+        tg_buf_char(&all, '"');
+    }
+
+    at = text.len != 0 ? tg_utf8_length(text.data, tg_str_end(text)) : 0;
+
+    while (repeat-- != 0) {
+        tg_buf_put(&all, text.data, at);
+    }
+
+    tg_buf_str(&all, text);
+    copy = fuzz_copy(tg_buf_view(&all));
+    scan_text(copy + front, copy + all.len);
+    free(copy);
+    tg_buf_deinit(&all);
+
+    return 0;
+}

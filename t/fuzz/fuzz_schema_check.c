@@ -1,0 +1,188 @@
+/*
+ * The schema checker: the verdict does not change with white space, with
+ * what was checked before, with notes, or with a schema around the schema.
+ *
+ * Input: options, where memory ends; schema, newline, instance.
+ */
+#include "help.h"
+
+#include "schema/tg_schema.h"
+#include "regex/tg_regex.h"
+
+#include <stdlib.h>
+
+static int
+check_with(const tg_schema_t *schema, tg_schema_checker_t *checker,
+           tg_str_t instance, tg_buf_t *error)
+{
+    char *copy;
+    int rc;
+
+    copy = fuzz_copy(instance);
+    rc = tg_schema_check(schema, checker, tg_str(copy, instance.len), error);
+    free(copy);
+
+    return rc;
+}
+
+/* The same rules, one schema further down. */
+static void
+check_wrapped(tg_str_t raw, const tg_schema_options_t *options,
+              tg_str_t instance, int expected)
+{
+    tg_schema_checker_t *checker;
+    tg_schema_t *schema;
+    tg_buf_t text, error;
+    int rc;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&error, tg_alloc_libc());
+    tg_buf_text(&text, "{\"allOf\":[true,");
+    tg_buf_str(&text, raw);
+    tg_buf_text(&text, "]}");
+    schema = tg_schema_compile(tg_alloc_libc(), tg_buf_view(&text), options,
+                               &error);
+
+    if (schema != NULL) {
+        checker = tg_schema_checker_new(tg_alloc_libc(), 99);
+        rc = check_with(schema, checker, instance, NULL);
+        FUZZ(rc == expected || rc == TG_LIMIT || expected == TG_LIMIT);
+        tg_schema_checker_free(checker);
+    }
+
+    tg_schema_free(schema);
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&error);
+}
+
+static void
+check_poor(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
+           int expected)
+{
+    tg_schema_checker_t *checker;
+    fuzz_alloc_t alloc;
+    int rc;
+
+    fuzz_alloc_init(&alloc, fail_at);
+    checker = tg_schema_checker_new(&alloc.alloc, 1);
+
+    if (checker != NULL) {
+        rc = check_with(schema, checker, instance, NULL);
+        FUZZ(rc == expected || rc == TG_NOMEM);
+
+        /* It may be used again. */
+        alloc.fail_at = 0;
+        FUZZ(check_with(schema, checker, instance, NULL) == expected);
+    }
+
+    tg_schema_checker_free(checker);
+    FUZZ(alloc.live == 0);
+}
+
+/* What was noted of an object's members says the same of it. */
+static void
+check_noted(const tg_schema_t *schema, tg_schema_checker_t *checker,
+            tg_str_t instance, int expected, const tg_buf_t *expected_error)
+{
+    tg_json_notes_t notes;
+    tg_json_t json;
+    tg_buf_t error;
+    tg_str_t raw;
+    int rc;
+
+    tg_json_init(&json, instance);
+
+    if (tg_json_note(&json, &notes, &raw) != TG_OK) {
+        return;
+    }
+
+    tg_buf_init(&error, tg_alloc_libc());
+    rc = tg_schema_check_notes(schema, checker, raw, &notes, &error);
+    FUZZ(rc == expected || expected == TG_LIMIT || rc == TG_LIMIT);
+
+    if (rc == TG_BAD && expected == TG_BAD) {
+        FUZZ_EQ(tg_buf_view(&error), tg_buf_view(expected_error));
+    }
+
+    tg_buf_deinit(&error);
+}
+
+static void
+check_instance(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
+               int *expected)
+{
+    tg_schema_checker_t *checker;
+    tg_buf_t error, again, compact;
+    int rc;
+
+    checker = tg_schema_checker_new(tg_alloc_libc(), 7);
+    tg_buf_init(&error, tg_alloc_libc());
+    tg_buf_init(&again, tg_alloc_libc());
+    tg_buf_init(&compact, tg_alloc_libc());
+
+    *expected = check_with(schema, checker, instance, &error);
+    FUZZ(*expected == TG_OK || *expected == TG_BAD || *expected == TG_LIMIT);
+    FUZZ((*expected == TG_OK) == (error.len == 0));
+    FUZZ_LINE(tg_buf_view(&error));
+
+    FUZZ(check_with(schema, checker, instance, &again) == *expected);
+    FUZZ_EQ(tg_buf_view(&error), tg_buf_view(&again));
+    check_noted(schema, checker, instance, *expected, &error);
+    tg_json_put_compact(&compact, instance);
+    rc = check_with(schema, checker, tg_buf_view(&compact), NULL);
+    FUZZ(rc == *expected || rc == TG_LIMIT || *expected == TG_LIMIT);
+
+    if (fail_at != 0) {
+        check_poor(schema, instance, fail_at, *expected);
+    }
+
+    tg_buf_deinit(&error);
+    tg_buf_deinit(&again);
+    tg_buf_deinit(&compact);
+    tg_schema_checker_free(checker);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tg_schema_options_t options;
+    tg_str_t raw, instance;
+    tg_schema_t *schema;
+    tg_buf_t error;
+    unsigned byte, fail_at;
+    fuzz_in_t in;
+    int expected;
+
+    in = fuzz_in(data, size);
+    byte = fuzz_byte(&in);
+    fail_at = fuzz_byte(&in);
+    raw = fuzz_until_newline(&in);
+    instance = fuzz_rest(&in);
+
+    if (tg_json_check(instance, NULL) != TG_OK) {
+        return 0;
+    }
+
+    memset(&options, 0, sizeof(options));
+    options.regex = tg_regex_pcre2();
+    options.is_format_asserted = byte & 1;
+    options.max_steps = 20000;
+    tg_buf_init(&error, tg_alloc_libc());
+    schema = tg_schema_compile(tg_alloc_libc(), raw, &options, &error);
+
+    if (schema != NULL) {
+        check_instance(schema, instance, fail_at, &expected);
+
+        /* Keywords with $ may mean the whole document. */
+        if (memchr(raw.data, '$', raw.len) == NULL
+            && memchr(raw.data, '\\', raw.len) == NULL)
+        {
+            check_wrapped(raw, &options, instance, expected);
+        }
+    }
+
+    tg_schema_free(schema);
+    tg_buf_deinit(&error);
+
+    return 0;
+}

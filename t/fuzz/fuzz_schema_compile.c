@@ -1,0 +1,107 @@
+/*
+ * The schema compiler: any text is a schema or has a mistake with a name.
+ *
+ * Input: options, where memory ends; a document that can be referred to as
+ * fuzz:/other, a newline, the schema.
+ */
+#include "help.h"
+
+#include "schema/tg_schema.h"
+#include "regex/tg_regex.h"
+
+#include <stdlib.h>
+
+static int
+schema_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
+{
+    const tg_str_t *other;
+
+    other = ctx;
+    FUZZ_LINE(uri);
+
+    if (tg_str_eq(uri, TG_STR("fuzz:/other"))) {
+        *raw = *other;
+        return TG_OK;
+    }
+
+    return tg_str_eq(uri, TG_STR("fuzz:/bad")) ? TG_BAD : TG_MISSING;
+}
+
+static void
+schema_check(const tg_schema_t *schema, tg_str_t instance)
+{
+    tg_schema_checker_t *checker;
+    tg_buf_t error;
+    int rc;
+
+    checker = tg_schema_checker_new(tg_alloc_libc(), 3);
+    tg_buf_init(&error, tg_alloc_libc());
+    rc = tg_schema_check(schema, checker, instance, &error);
+    FUZZ(rc == TG_OK || rc == TG_BAD || rc == TG_LIMIT);
+    FUZZ((rc == TG_OK) == (error.len == 0));
+    FUZZ_LINE(tg_buf_view(&error));
+    tg_buf_deinit(&error);
+    tg_schema_checker_free(checker);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tg_schema_options_t options;
+    tg_str_t other, text;
+    tg_schema_t *schema;
+    fuzz_alloc_t alloc;
+    unsigned byte, fail_at;
+    tg_buf_t error;
+    fuzz_in_t in;
+    char *copy;
+
+    in = fuzz_in(data, size);
+    byte = fuzz_byte(&in);
+    fail_at = fuzz_byte(&in);
+    other = fuzz_until_newline(&in);
+    text = fuzz_rest(&in);
+
+    memset(&options, 0, sizeof(options));
+    options.regex = byte & 1 ? NULL : tg_regex_pcre2();
+    options.is_format_asserted = byte & 2;
+    options.base_uri = byte & 4 ? TG_STR("fuzz:/base") : TG_STR_NONE;
+    options.resolve = byte & 8 ? NULL : schema_resolve;
+    options.resolve_ctx = &other;
+    options.max_subschemas = byte & 16 ? 10 : 0;
+    options.max_depth = byte & 32 ? 10 : 0;
+    options.max_steps = 20000;
+
+    fuzz_alloc_init(&alloc, 0);
+    tg_buf_init(&error, tg_alloc_libc());
+    copy = fuzz_copy(text);
+    schema = tg_schema_compile(&alloc.alloc, tg_str(copy, text.len), &options,
+                               &error);
+    free(copy);
+    FUZZ((schema == NULL) == (error.len != 0));
+    FUZZ_LINE(tg_buf_view(&error));
+
+    if (schema != NULL) {
+        schema_check(schema, TG_STR("{\"a\":[1,\"x\",null,{\"b\":2.50}]}"));
+        schema_check(schema, TG_STR("\"text\""));
+        schema_check(schema, TG_STR("12"));
+
+        /* What is a schema may be an instance of one, too. */
+        schema_check(schema, text);
+    }
+
+    tg_schema_free(schema);
+    FUZZ(alloc.live == 0);
+    tg_buf_truncate(&error, 0);
+
+    if (fail_at != 0) {
+        fuzz_alloc_init(&alloc, fail_at);
+        schema = tg_schema_compile(&alloc.alloc, text, &options, &error);
+        tg_schema_free(schema);
+        FUZZ(alloc.live == 0);
+    }
+
+    tg_buf_deinit(&error);
+
+    return 0;
+}

@@ -1,0 +1,18 @@
+/*
+ * RFC 8259 and RFC 3629, written down again as plainly as it can be, for
+ * comparison; nothing of core is used.
+ */
+#ifndef BASE_JSON_REF_H
+#define BASE_JSON_REF_H
+
+#include "core_help.h"
+
+#include "base/tg_json.h"
+
+/* As tg_json_check(): TG_OK, TG_BAD, or TG_LIMIT when it nests too deep. */
+int ref_check(tg_str_t text);
+
+/* The length of the sequence at p, or 0 when it is none.  p < end. */
+size_t ref_utf8(const char *p, const char *end);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * What the suites of the schema checker share: tables of schemas with
+ * instances, and the patterns of the one host there is.
+ */
+#ifndef SCHEMA_HELP_H
+#define SCHEMA_HELP_H
+
+#include "core_help.h"
+
+#include "schema/tg_schema.h"
+#include "regex/tg_regex.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * A row of a table.  schema NULL is the one of the row before.  error NULL:
+ * the instance fits; "*": it does not, whatever the text; else the text.
+ */
+typedef struct {
+    const char *schema;
+    const char *instance;
+    const char *error;
+} test_row_t;
+
+static inline void
+test_report(const char *schema, const char *instance, const char *expected,
+            tg_str_t got)
+{
+    printf("\n    %s\n    with %s:\n    expected %s\n    got %s\n", schema,
+           instance, expected != NULL ? expected : "that it fits",
+           help_text(got));
+    CU_FAIL("see above");
+}
+
+/* The schema keeps nothing of its text, so that is gone at once. */
+static inline tg_schema_t *
+test_compile(const tg_alloc_t *alloc, const char *text,
+             const tg_schema_options_t *options, tg_buf_t *error)
+{
+    tg_schema_t *schema;
+    char *copy;
+
+    copy = help_copy(tg_str_c(text));
+    schema = tg_schema_compile(alloc, tg_str(copy, strlen(text)), options,
+                               error);
+    free(copy);
+
+    return schema;
+}
+
+/* With the notes of a parser, nothing is different. */
+static inline void
+test_noted(const tg_schema_t *schema, tg_schema_checker_t *checker,
+           tg_str_t raw, int expected, tg_str_t expected_error)
+{
+    tg_json_notes_t notes;
+    tg_json_t json;
+    tg_buf_t error;
+
+    tg_json_init(&json, raw);
+
+    if (tg_json_note(&json, &notes, &raw) != TG_OK) {
+        return;
+    }
+
+    tg_buf_init(&error, tg_alloc_libc());
+    CU_ASSERT_EQUAL(tg_schema_check_notes(schema, checker, raw, &notes, &error),
+                    expected);
+    CU_ASSERT_TRUE(tg_str_eq(tg_buf_view(&error), expected_error));
+    tg_buf_deinit(&error);
+}
+
+/*
+ * Checks one instance twice: once the scratch is there, a check that finds
+ * nothing wrong takes no memory.
+ */
+static inline void
+test_instance(const char *text, const tg_schema_t *schema,
+              tg_schema_checker_t *checker, const help_alloc_t *help,
+              const test_row_t *row)
+{
+    tg_buf_t error;
+    size_t count;
+    char *copy;
+    int rc;
+
+    tg_buf_init(&error, tg_alloc_libc());
+    copy = help_copy(tg_str_c(row->instance));
+    rc = tg_schema_check(schema, checker, tg_str(copy, strlen(row->instance)),
+                         &error);
+
+    if (rc != (row->error != NULL ? TG_BAD : TG_OK)
+        || (row->error != NULL && strcmp(row->error, "*") != 0
+            && !tg_str_eq(tg_buf_view(&error), tg_str_c(row->error))))
+    {
+        test_report(text, row->instance, row->error, tg_buf_view(&error));
+    }
+
+    count = help->count;
+    CU_ASSERT_EQUAL(tg_schema_check(schema, checker,
+                                    tg_str(copy, strlen(row->instance)), NULL),
+                    rc);
+    CU_ASSERT_EQUAL(help->count, count);
+    test_noted(schema, checker, tg_str(copy, strlen(row->instance)), rc,
+               tg_buf_view(&error));
+    free(copy);
+    tg_buf_deinit(&error);
+}
+
+static inline void
+test_rows_with(const test_row_t *rows, size_t n,
+               const tg_schema_options_t *options)
+{
+    tg_schema_checker_t *checker;
+    tg_schema_t *schema;
+    help_alloc_t help;
+    const char *text;
+    tg_buf_t error;
+    size_t i;
+
+    help_alloc_init(&help);
+    checker = tg_schema_checker_new(&help.alloc, 7);
+    schema = NULL;
+    text = NULL;
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].schema != NULL) {
+            tg_schema_free(schema);
+            text = rows[i].schema;
+            tg_buf_init(&error, tg_alloc_libc());
+            schema = test_compile(&help.alloc, text, options, &error);
+
+            if (schema == NULL) {
+                test_report(text, "no instance", NULL, tg_buf_view(&error));
+            }
+
+            tg_buf_deinit(&error);
+        }
+
+        if (schema != NULL) {
+            test_instance(text, schema, checker, &help, &rows[i]);
+        }
+    }
+
+    tg_schema_free(schema);
+    tg_schema_checker_free(checker);
+    CU_ASSERT_EQUAL(help.live, 0);
+}
+
+static inline tg_schema_options_t
+test_options(void)
+{
+    tg_schema_options_t options;
+
+    memset(&options, 0, sizeof(options));
+    options.regex = tg_regex_pcre2();
+
+    return options;
+}
+
+#define TEST_ROWS(rows)                                                        \
+    do {                                                                       \
+        tg_schema_options_t options_ = test_options();                         \
+        test_rows_with(rows, sizeof(rows) / sizeof((rows)[0]), &options_);     \
+    } while (0)
+
+/*
+ * A schema with a mistake, and what is said about it; a * at its end stands
+ * for words of PCRE2, which change with its version.
+ */
+typedef struct {
+    const char *schema;
+    const char *error;
+} test_mistake_t;
+
+static inline int
+test_is_text(tg_str_t got, const char *expected)
+{
+    size_t len;
+
+    len = strlen(expected);
+
+    if (len != 0 && expected[len - 1] == '*') {
+        got.len = got.len < len - 1 ? got.len : len - 1;
+        len--;
+    }
+
+    return tg_str_eq(got, tg_str(expected, len));
+}
+
+static inline void
+test_mistakes_with(const test_mistake_t *rows, size_t n,
+                   const tg_schema_options_t *options)
+{
+    tg_schema_t *schema;
+    help_alloc_t help;
+    tg_buf_t error;
+    size_t i;
+
+    help_alloc_init(&help);
+
+    for (i = 0; i < n; i++) {
+        tg_buf_init(&error, tg_alloc_libc());
+        schema = test_compile(&help.alloc, rows[i].schema, options, &error);
+
+        if (schema != NULL || !test_is_text(tg_buf_view(&error), rows[i].error))
+        {
+            test_report(rows[i].schema, "no instance", rows[i].error,
+                        tg_buf_view(&error));
+        }
+
+        tg_schema_free(schema);
+        tg_buf_deinit(&error);
+    }
+
+    CU_ASSERT_EQUAL(help.live, 0);
+}
+
+#define TEST_MISTAKES(rows)                                                    \
+    do {                                                                       \
+        tg_schema_options_t options_ = test_options();                         \
+        test_mistakes_with(rows, sizeof(rows) / sizeof((rows)[0]), &options_); \
+    } while (0)
+
+#endif

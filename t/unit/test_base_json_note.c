@@ -1,0 +1,145 @@
+/* Notes of an object's members, and finding one by them. */
+#include "core_help.h"
+
+#include "base/tg_json.h"
+
+static int
+test_note(const char *text, tg_json_notes_t *notes, tg_str_t *raw)
+{
+    tg_json_t json;
+
+    tg_json_init(&json, tg_str_c(text));
+
+    return tg_json_note(&json, notes, raw);
+}
+
+static void
+test_members(void)
+{
+    tg_json_notes_t notes;
+    tg_str_t raw;
+
+    CU_ASSERT_EQUAL(test_note(" {\"a\" : \"x\", \"\\u0062\":\"\\n\","
+                              "\"c\":\"\\ud800\",\"d\":[\"\\t\"] } ",
+                              &notes, &raw),
+                    TG_OK);
+    HELP_EQ(raw, "{\"a\" : \"x\", \"\\u0062\":\"\\n\","
+                 "\"c\":\"\\ud800\",\"d\":[\"\\t\"] }");
+    CU_ASSERT_EQUAL_FATAL(notes.n, 4);
+    HELP_EQ(notes.list[0].key, "a");
+    HELP_EQ(notes.list[0].value, "\"x\"");
+    CU_ASSERT_EQUAL(notes.list[0].key_escapes, 0);
+    CU_ASSERT_EQUAL(notes.list[0].escapes, 0);
+    HELP_EQ(notes.list[1].key, "\\u0062");
+    HELP_EQ(notes.list[1].value, "\"\\n\"");
+    CU_ASSERT_EQUAL(notes.list[1].key_escapes, TG_JSON_ESCAPED);
+    CU_ASSERT_EQUAL(notes.list[1].escapes, TG_JSON_ESCAPED);
+    CU_ASSERT_EQUAL(notes.list[2].escapes, TG_JSON_ESCAPED | TG_JSON_HALVES);
+    HELP_EQ(notes.list[3].value, "[\"\\t\"]");
+}
+
+/* The letters of an escape, in both cases; a pair; and what is none. */
+static void
+test_halves(void)
+{
+    static const struct {
+        const char *text;
+        unsigned escapes;
+    } rows[] = {
+        { "{\"a\":\"\\uD834\\uDD1E\"}", TG_JSON_ESCAPED | TG_JSON_HALVES },
+        { "{\"a\":\"\\udfff\"}", TG_JSON_ESCAPED | TG_JSON_HALVES },
+        { "{\"a\":\"\\uD7FF\"}", TG_JSON_ESCAPED },
+        { "{\"a\":\"\\u00d8\\ue000\"}", TG_JSON_ESCAPED },
+        { "{\"a\":\"ud800\"}", 0 },
+        { "{\"a\":\"\\\\ud800\"}", TG_JSON_ESCAPED },
+        { "{\"a\":\"\\ud800 and \\n\"}", TG_JSON_ESCAPED | TG_JSON_HALVES },
+    };
+    tg_json_notes_t notes;
+    tg_str_t raw;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CU_ASSERT_EQUAL(test_note(rows[i].text, &notes, &raw), TG_OK);
+        CU_ASSERT_EQUAL(notes.list[0].escapes, rows[i].escapes);
+    }
+}
+
+static void
+test_refused(void)
+{
+    static const char *const rows[] = { "[]",         "{",
+                                        "{\"a\"}",    "{\"a\":}",
+                                        "{\"a\":1,}", "{\"a\":\"\1\"}" };
+    char deep[2 * TG_JSON_DEPTH + 16];
+    tg_json_notes_t notes;
+    tg_str_t raw;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CU_ASSERT_EQUAL(test_note(rows[i], &notes, &raw), TG_BAD);
+    }
+
+    strcpy(deep, "{\"a\":");
+    memset(deep + 5, '[', TG_JSON_DEPTH);
+    deep[5 + TG_JSON_DEPTH] = '\0';
+    CU_ASSERT_EQUAL(test_note(deep, &notes, &raw), TG_LIMIT);
+}
+
+/* As tg_json_get() says, with notes, without, and with too many members. */
+static void
+test_same(const char *text)
+{
+    static const char *const keys[] = { "a", "b", "", "p", "q", "é", "x\n" };
+    tg_json_note_t by_notes, by_text;
+    tg_json_notes_t notes;
+    tg_str_t raw, value;
+    size_t i;
+    int rc;
+
+    CU_ASSERT_EQUAL(test_note(text, &notes, &raw), TG_OK);
+
+    for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        rc = tg_json_get(raw, tg_str_c(keys[i]), &value);
+        CU_ASSERT_EQUAL(
+            tg_json_notes_get(&notes, raw, tg_str_c(keys[i]), &by_notes), rc);
+        CU_ASSERT_EQUAL(
+            tg_json_notes_get(NULL, raw, tg_str_c(keys[i]), &by_text), rc);
+
+        if (rc == TG_OK) {
+            CU_ASSERT_PTR_EQUAL(by_notes.value.data, value.data);
+            CU_ASSERT_EQUAL(by_notes.value.len, value.len);
+            CU_ASSERT_PTR_EQUAL(by_text.value.data, value.data);
+        }
+
+        if (rc == TG_OK && tg_json_type(value) == TG_JSON_STRING) {
+            CU_ASSERT_EQUAL(by_notes.escapes, by_text.escapes);
+        }
+    }
+}
+
+static void
+test_get(void)
+{
+    test_same("{}");
+    test_same("{\"a\":1,\"b\":\"x\",\"\":[1]}");
+    test_same("{\"a\":1,\"a\":\"\\n\",\"\\u0061\":\"\\ud800\"}");
+    test_same("{\"\\u00e9\":1,\"x\\n\":2,\"aa\":3}");
+    test_same("{\"a\":0,\"c\":1,\"d\":2,\"e\":3,\"f\":4,\"g\":5,\"h\":6,\"i\":"
+              "7,\"j\":8,\"k\":9,\"l\":10,\"m\":11,\"n\":12,\"o\":13,\"r\":14,"
+              "\"p\":15}");
+    test_same("{\"a\":0,\"c\":1,\"d\":2,\"e\":3,\"f\":4,\"g\":5,\"h\":6,\"i\":"
+              "7,\"j\":8,\"k\":9,\"l\":10,\"m\":11,\"n\":12,\"o\":13,\"r\":14,"
+              "\"p\":15,\"q\":\"\\t\"}");
+}
+
+int
+main(void)
+{
+    CU_TestInfo tests[] = { { "members", test_members },
+                            { "halves of pairs", test_halves },
+                            { "refused", test_refused },
+                            { "get", test_get },
+                            CU_TEST_INFO_NULL };
+
+    return help_main("core json note", tests);
+}

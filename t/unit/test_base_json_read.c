@@ -1,0 +1,363 @@
+/*
+ * The cursor against the grammar of RFC 8259, as base_json_ref.c has it.
+ */
+#include "base_json_ref.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Both, on a block of exactly that size. */
+static int
+test_both(tg_str_t text)
+{
+    const char *why;
+    char *copy;
+    int rc, expected;
+
+    copy = help_copy(text);
+    why = NULL;
+    rc = tg_json_check(tg_str(copy, text.len), &why);
+    expected = ref_check(tg_str(copy, text.len));
+
+    if (rc != expected) {
+        fprintf(stderr, "\n%s: %d, expected %d\n", help_text(text), rc,
+                expected);
+    }
+
+    CU_ASSERT(rc == expected);
+    CU_ASSERT((rc == TG_OK) == (why == NULL));
+    free(copy);
+
+    return rc;
+}
+
+/* --- tables --- */
+
+/* clang-format off */
+static const char *const test_good[] = {
+    "0", "-0", "10", "-1.5", "0.0", "1e5", "1E+5", "1e-05", "0e0", "-0.10e+00",
+    "123456789012345678901234567890", "1e999999999", "true", "false", "null",
+    " \t\r\n1 \t\r\n", "\"\"", "\"a\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+    "\"\\u0000\\uD83D\\ude00\\ud800\\uDFFF\"", "\"\x7f\"",
+    "\"h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"", "[]", "[ ]", "[1]",
+    "[1,2 , 3\n]", "[[],{},[[]],\"]\",\"}\"]", "{}", "{ }", "{\"a\":1}",
+    "{ \"a\" : [ ] , \"a\" : {} , \"\" : null }",
+    "{\"\\u0061\":{\"b\":[{\"c\":\"d\"}]}}",
+};
+/* clang-format on */
+
+/* clang-format off */
+static const char *const test_bad[] = {
+    "", " ", "-", "+1", "01", "-01", "1.", ".5", "1.e5", "1e", "1e+", "1E-",
+    "0x10", "1 2", "1_000", "Infinity", "-Infinity", "NaN", "tru", "True",
+    "truee", "nul", "nulll", "undefined", "\"", "\"a", "\"\\", "\"\\\"",
+    "\"\\x41\"", "\"\\a\"", "\"\\u\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\u123",
+    "\"\\U0041\"", "\"a\nb\"", "\"a\tb\"", "\"\x01\"", "\"\x80\"",
+    "\"\xc0\xaf\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xe2\x82\"",
+    "\"\xff\"", "'a'", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[,]", "[1 2]",
+    "[1,,2]", "[1}", "[]]", "[\"a]", "{", "}", "{]", "{\"a\"}", "{\"a\":}",
+    "{\"a\" 1}", "{\"a\":1", "{\"a\":1,}", "{,}", "{\"a\":1 \"b\":2}",
+    "{\"a\":1;\"b\":2}", "{a:1}", "{1:1}", "{\"a\":1]", "{\"a\"::1}", "{}{}",
+    "{} x", "/* c */ 1", "1 // c", "\xef\xbb\xbf{}", "\xc2\xa0" "1", "1\x0c",
+    "\x0b" "1",
+};
+/* clang-format on */
+
+#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
+
+static void
+test_grammar(void)
+{
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(test_good); i++) {
+        CU_ASSERT(test_both(tg_str_c(test_good[i])) == TG_OK);
+    }
+
+    for (i = 0; i < TEST_COUNT(test_bad); i++) {
+        CU_ASSERT(test_both(tg_str_c(test_bad[i])) == TG_BAD);
+    }
+
+    CU_ASSERT(test_both(tg_str("1\0", 2)) == TG_BAD);
+    CU_ASSERT(test_both(tg_str("\"a\0\"", 4)) == TG_BAD);
+    CU_ASSERT(test_both(tg_str("\0", 1)) == TG_BAD);
+}
+
+/* Every good text cut off anywhere, and with any byte anywhere. */
+static void
+test_mutations(void)
+{
+    char text[128];
+    size_t i, at, len;
+    unsigned c;
+
+    for (i = 0; i < TEST_COUNT(test_good); i++) {
+        len = strlen(test_good[i]);
+
+        for (at = 0; at < len; at++) {
+            (void) test_both(tg_str(test_good[i], at));
+
+            memcpy(text, test_good[i], at);
+            memcpy(text + at, test_good[i] + at + 1, len - at - 1);
+            (void) test_both(tg_str(text, len - 1));
+
+            for (c = 0; c < 256; c++) {
+                memcpy(text, test_good[i], len);
+                text[at] = (char) c;
+                (void) test_both(tg_str(text, len));
+
+                memcpy(text + at + 1, test_good[i] + at, len - at);
+                (void) test_both(tg_str(text, len + 1));
+            }
+        }
+    }
+}
+
+/* --- strings in wide steps --- */
+
+/*
+ * A body of plain bytes with one special piece at each place, at each
+ * alignment: the result must be the reference's, and the slice exact.
+ */
+static void
+test_string_at(size_t align, size_t len, size_t at, tg_str_t piece)
+{
+    char room[128 + 16], *text;
+    tg_json_t json;
+    tg_str_t body;
+    size_t size;
+    int rc;
+
+    size = len + piece.len + 2;
+    text = room + align;
+    text[0] = '"';
+    memset(text + 1, 'x', len);
+    memmove(text + 1 + at + piece.len, text + 1 + at, len - at);
+    memcpy(text + 1 + at, piece.data, piece.len);
+    text[size - 1] = '"';
+
+    tg_json_init(&json, tg_str(text, size));
+    rc = tg_json_string(&json, &body);
+    CU_ASSERT((rc == TG_OK ? tg_json_end(&json) : rc)
+              == ref_check(tg_str(text, size)));
+
+    if (rc == TG_OK && piece.data[0] != '"') {
+        CU_ASSERT(body.data == text + 1 && body.len == size - 2);
+    }
+
+    /* Not closed. */
+    CU_ASSERT(tg_json_check(tg_str(text, size - 1), NULL)
+              == ref_check(tg_str(text, size - 1)));
+}
+
+static void
+test_string_steps(void)
+{
+    static const char *const pieces[] = {
+        "",
+        "\"",
+        "\\\"",
+        "\\u00e9",
+        "\\",
+        "\x1f",
+        " ",
+        "\x7f",
+        "\x80",
+        "\xff",
+        "\n",
+        "\\u12x",
+        "\xe2\x82\xac",
+        "\xf0\x9f\x98\x80",
+        "\xe2\x82",
+    };
+    size_t align, len, at, i;
+
+    for (align = 0; align < 16; align++) {
+        for (len = 0; len <= 64; len++) {
+            for (i = 0; i < TEST_COUNT(pieces); i++) {
+                for (at = 0; at <= len; at += 1 + (align != 0) * 3) {
+                    test_string_at(align, len, at, tg_str_c(pieces[i]));
+                }
+            }
+        }
+    }
+}
+
+/* Every byte alone in a string, in the wide step and in the narrow one. */
+static void
+test_string_bytes(void)
+{
+    char text[64];
+    unsigned c;
+    size_t at;
+
+    for (c = 0; c < 256; c++) {
+        for (at = 1; at < 40; at++) {
+            memset(text, 'a', sizeof(text));
+            text[0] = '"';
+            text[40] = '"';
+            text[at] = (char) c;
+            (void) test_both(tg_str(text, 41));
+        }
+    }
+}
+
+/* --- depth --- */
+
+static int
+test_nested(int n, const char *opening, const char *closing)
+{
+    tg_buf_t buf;
+    int i, rc;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+
+    for (i = 0; i < n; i++) {
+        tg_buf_text(&buf, opening);
+    }
+
+    tg_buf_text(&buf, "1");
+
+    for (i = 0; i < n; i++) {
+        tg_buf_text(&buf, closing);
+    }
+
+    rc = test_both(tg_buf_view(&buf));
+    tg_buf_deinit(&buf);
+
+    return rc;
+}
+
+static void
+test_depth(void)
+{
+    tg_json_t json;
+    tg_str_t value;
+    char open[TG_JSON_DEPTH + 2];
+    int i;
+
+    CU_ASSERT(test_nested(TG_JSON_DEPTH, "[", "]") == TG_OK);
+    CU_ASSERT(test_nested(TG_JSON_DEPTH + 1, "[", "]") == TG_LIMIT);
+    CU_ASSERT(test_nested(TG_JSON_DEPTH, "{\"a\":", "}") == TG_OK);
+    CU_ASSERT(test_nested(TG_JSON_DEPTH + 1, "{\"a\":", "}") == TG_LIMIT);
+    CU_ASSERT(test_nested(TG_JSON_DEPTH / 2, "[{\"a\":", "}]") == TG_OK);
+    CU_ASSERT(test_nested(TG_JSON_DEPTH / 2 + 1, "[{\"a\":", "}]") == TG_LIMIT);
+    CU_ASSERT(test_nested(100000, "[", "]") == TG_LIMIT);
+
+    /* Entered by hand or passed as a whole: it counts the same. */
+    memset(open, '[', sizeof(open));
+    tg_json_init(&json, tg_str(open, sizeof(open)));
+
+    for (i = 0; i < TG_JSON_DEPTH; i++) {
+        CU_ASSERT(tg_json_array(&json) == TG_OK);
+        CU_ASSERT(tg_json_element(&json) == TG_OK);
+    }
+
+    CU_ASSERT(tg_json_value(&json, &value) == TG_LIMIT);
+    CU_ASSERT(tg_json_array(&json) == TG_LIMIT);
+    CU_ASSERT(json.failed == TG_LIMIT && json.why != NULL);
+}
+
+/* Siblings do not add up. */
+static void
+test_depth_of_siblings(void)
+{
+    tg_buf_t buf;
+    int i;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_buf_text(&buf, "[");
+
+    for (i = 0; i < 1000; i++) {
+        tg_buf_text(&buf, "[{\"a\":[]}],");
+    }
+
+    tg_buf_text(&buf, "0]");
+    CU_ASSERT(test_both(tg_buf_view(&buf)) == TG_OK);
+    tg_buf_deinit(&buf);
+}
+
+/* --- walking --- */
+
+static void
+test_walk(void)
+{
+    tg_json_t json;
+    tg_str_t key, value;
+
+    tg_json_init(&json, TG_STR(" { \"a\" : 1 , \"b\":[ true , \"x\\n\" ], "
+                               "\"c\":{} } "));
+    CU_ASSERT(tg_json_peek(&json) == TG_JSON_OBJECT);
+    CU_ASSERT(tg_json_object(&json) == TG_OK);
+    CU_ASSERT(tg_json_member(&json, &key) == TG_OK);
+    HELP_EQ(key, "a");
+    CU_ASSERT(tg_json_peek(&json) == TG_JSON_NUMBER);
+    CU_ASSERT(tg_json_value(&json, &value) == TG_OK);
+    HELP_EQ(value, "1");
+
+    CU_ASSERT(tg_json_member(&json, &key) == TG_OK);
+    HELP_EQ(key, "b");
+    CU_ASSERT(tg_json_array(&json) == TG_OK);
+    CU_ASSERT(tg_json_element(&json) == TG_OK);
+    CU_ASSERT(tg_json_value(&json, &value) == TG_OK);
+    HELP_EQ(value, "true");
+    CU_ASSERT(tg_json_element(&json) == TG_OK);
+    CU_ASSERT(tg_json_string(&json, &value) == TG_OK);
+    HELP_EQ(value, "x\\n");
+    CU_ASSERT(tg_json_element(&json) == TG_END);
+
+    CU_ASSERT(tg_json_member(&json, &key) == TG_OK);
+    HELP_EQ(key, "c");
+    CU_ASSERT(tg_json_object(&json) == TG_OK);
+    CU_ASSERT(tg_json_member(&json, &key) == TG_END);
+    CU_ASSERT(tg_json_member(&json, &key) == TG_END);
+    CU_ASSERT(tg_json_end(&json) == TG_OK);
+    CU_ASSERT(tg_json_peek(&json) == TG_JSON_NONE);
+}
+
+static void
+test_failure_stays(void)
+{
+    tg_json_t json;
+    tg_str_t value;
+
+    tg_json_init(&json, TG_STR("[1,x]"));
+    CU_ASSERT(tg_json_array(&json) == TG_OK);
+    CU_ASSERT(tg_json_element(&json) == TG_OK);
+    CU_ASSERT(tg_json_value(&json, NULL) == TG_OK);
+    CU_ASSERT(tg_json_element(&json) == TG_OK);
+    value = TG_STR("untouched");
+    CU_ASSERT(tg_json_value(&json, &value) == TG_BAD);
+    HELP_EQ(value, "untouched");
+    CU_ASSERT(tg_json_element(&json) == TG_BAD);
+    CU_ASSERT(tg_json_member(&json, &value) == TG_BAD);
+    CU_ASSERT(tg_json_string(&json, &value) == TG_BAD);
+    CU_ASSERT(tg_json_object(&json) == TG_BAD);
+    CU_ASSERT(tg_json_end(&json) == TG_BAD);
+
+    tg_json_init(&json, TG_STR("7"));
+    CU_ASSERT(tg_json_object(&json) == TG_BAD);
+    tg_json_init(&json, TG_STR("7"));
+    CU_ASSERT(tg_json_string(&json, &value) == TG_BAD);
+    tg_json_init(&json, TG_STR_NONE);
+    CU_ASSERT(tg_json_peek(&json) == TG_JSON_NONE);
+    CU_ASSERT(tg_json_value(&json, &value) == TG_BAD);
+}
+
+static CU_TestInfo test_json[] = {
+    { "grammar", test_grammar },
+    { "mutations", test_mutations },
+    { "strings: steps", test_string_steps },
+    { "strings: bytes", test_string_bytes },
+    { "depth", test_depth },
+    { "depth of siblings", test_depth_of_siblings },
+    { "walking", test_walk },
+    { "a failure stays", test_failure_stays },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    return help_main("core json read", test_json);
+}

@@ -1,0 +1,393 @@
+/*
+ * Decoding, comparing, looking up and writing of validated text.
+ */
+#include "core_help.h"
+
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
+
+#include <stdlib.h>
+
+#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
+
+static const struct {
+    const char *body;
+    const char *text;
+} test_bodies[] = {
+    { "", "" },
+    { "plain", "plain" },
+    { "\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t" },
+    { "\\u0041\\u00e9\\u20AC", "A\xc3\xa9\xe2\x82\xac" },
+    { "\\ud83d\\ude00!", "\xf0\x9f\x98\x80!" },
+    { "\\uDBFF\\uDFFF", "\xf4\x8f\xbf\xbf" },
+    { "\\ud800", "\xef\xbf\xbd" },
+    { "\\udc00\\ud800", "\xef\xbf\xbd\xef\xbf\xbd" },
+    { "\\ud800\\ud83d\\ude00", "\xef\xbf\xbd\xf0\x9f\x98\x80" },
+    { "\\ud800x", "\xef\xbf\xbdx" },
+    { "\\ud800\\n", "\xef\xbf\xbd\n" },
+    { "\\ud800\\u0041", "\xef\xbf\xbd"
+                        "A" },
+    { "\\uffff\\ufffd", "\xef\xbf\xbf\xef\xbf\xbd" },
+    { "a\\\\u0041", "a\\u0041" },
+    { "h\xc3\xa9\\t\xe2\x82\xac", "h\xc3\xa9\t\xe2\x82\xac" },
+};
+
+static void
+test_decode(void)
+{
+    tg_str_t body, text;
+    tg_buf_t buf;
+    char *room, *copy;
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(test_bodies); i++) {
+        body = tg_str_c(test_bodies[i].body);
+        copy = help_copy(body);
+        room = help_copy(body);
+        body.data = copy;
+        text = tg_str(room, tg_json_decode(room, body));
+        HELP_EQ(text, test_bodies[i].text);
+        CU_ASSERT(tg_utf8_is_valid(text));
+        CU_ASSERT(tg_json_body_is(body, tg_str_c(test_bodies[i].text)));
+
+        tg_buf_init(&buf, tg_alloc_libc());
+        tg_buf_text(&buf, ">");
+        tg_json_put_decoded(&buf, body);
+        CU_ASSERT(buf.len == text.len + 1);
+        CU_ASSERT(memcmp(tg_buf_view(&buf).data + 1, text.data, text.len) == 0);
+        tg_buf_deinit(&buf);
+        free(room);
+        free(copy);
+    }
+
+    CU_ASSERT(tg_json_decode(NULL, TG_STR_NONE) == 0);
+}
+
+static void
+test_decode_nul(void)
+{
+    char room[16];
+
+    CU_ASSERT(tg_json_decode(room, TG_STR("a\\u0000b")) == 3);
+    CU_ASSERT(memcmp(room, "a\0b", 3) == 0);
+    CU_ASSERT(tg_json_body_is(TG_STR("a\\u0000b"), tg_str("a\0b", 3)));
+    CU_ASSERT(!tg_json_body_is(TG_STR("a\\u0000b"), TG_STR("a")));
+}
+
+/* Escapes at each place of bodies of each length; room as small as it may. */
+static void
+test_decode_steps(void)
+{
+    static const struct {
+        const char *body;
+        const char *text;
+    } pieces[] = { { "\\n", "\n" },
+                   { "\\u00e9", "é" },
+                   { "é", "é" },
+                   { "\\\\\\\"", "\\\"" },
+                   { "\\ud83d\\ude00", "😀" } };
+    char body[96], text[96], *room;
+    size_t i, len, at, n, k;
+
+    for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        n = strlen(pieces[i].body);
+        k = strlen(pieces[i].text);
+
+        for (len = 0; len <= 70; len++) {
+            for (at = 0; at <= len; at++) {
+                memset(body, 'x', sizeof(body));
+                memcpy(body + at, pieces[i].body, n);
+                room = malloc(len + n);
+                CU_ASSERT_EQUAL(tg_json_decode(room, tg_str(body, len + n)),
+                                len + k);
+                memset(text, 'x', sizeof(text));
+                memcpy(text + at, pieces[i].text, k);
+                CU_ASSERT_TRUE(memcmp(room, text, len + k) == 0);
+                free(room);
+            }
+        }
+    }
+}
+
+static void
+test_body_is(void)
+{
+    CU_ASSERT(tg_json_body_is(TG_STR(""), TG_STR("")));
+    CU_ASSERT(tg_json_body_is(TG_STR_NONE, TG_STR("")));
+    CU_ASSERT(!tg_json_body_is(TG_STR(""), TG_STR("a")));
+    CU_ASSERT(!tg_json_body_is(TG_STR("a"), TG_STR("")));
+    CU_ASSERT(!tg_json_body_is(TG_STR("\\n"), TG_STR("")));
+    CU_ASSERT(!tg_json_body_is(TG_STR("\\u0061"), TG_STR("ab")));
+    CU_ASSERT(!tg_json_body_is(TG_STR("\\u0061b"), TG_STR("a")));
+    CU_ASSERT(!tg_json_body_is(TG_STR("ab\\u0063"), TG_STR("abd")));
+    CU_ASSERT(!tg_json_body_is(TG_STR("\\u20ac"), TG_STR("\xe2\x82")));
+}
+
+/* Each of these stands for itself only. */
+static void
+test_body_eq(void)
+{
+    static const char *const same[] = { "a/b", "\\u0061/b", "a\\/b",
+                                        "\\u0061\\u002f\\u0062", "a\\u002Fb" };
+    static const char *const other[] = {
+        "",    "a",       "a/",           "a/bc",  "a\\nb",
+        "A/b", "\\u0061", "a\\/b\\u0000", "a\\\\b"
+    };
+    size_t i, k;
+
+    for (i = 0; i < TEST_COUNT(same); i++) {
+        for (k = 0; k < TEST_COUNT(same); k++) {
+            CU_ASSERT(tg_json_body_eq(tg_str_c(same[i]), tg_str_c(same[k])));
+        }
+
+        for (k = 0; k < TEST_COUNT(other); k++) {
+            CU_ASSERT(!tg_json_body_eq(tg_str_c(same[i]), tg_str_c(other[k])));
+            CU_ASSERT(!tg_json_body_eq(tg_str_c(other[k]), tg_str_c(same[i])));
+        }
+    }
+
+    CU_ASSERT(tg_json_body_eq(TG_STR(""), TG_STR("")));
+    CU_ASSERT(
+        tg_json_body_eq(TG_STR("\\ud83d\\ude00"), TG_STR("\xf0\x9f\x98\x80")));
+    CU_ASSERT(tg_json_body_eq(TG_STR("\\ud800"), TG_STR("\\udfff")));
+}
+
+static void
+test_types(void)
+{
+    static const struct {
+        const char *text;
+        tg_json_type_t type;
+        const char *name;
+    } rows[] = {
+        { "{}", TG_JSON_OBJECT, "object" },
+        { "[]", TG_JSON_ARRAY, "array" },
+        { "\"\"", TG_JSON_STRING, "string" },
+        { "-1", TG_JSON_NUMBER, "number" },
+        { "9", TG_JSON_NUMBER, "number" },
+        { "true", TG_JSON_TRUE, "true" },
+        { "false", TG_JSON_FALSE, "false" },
+        { "null", TG_JSON_NULL, "null" },
+        { "", TG_JSON_NONE, "nothing" },
+        { "+", TG_JSON_NONE, "nothing" },
+    };
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(rows); i++) {
+        CU_ASSERT(tg_json_type(tg_str_c(rows[i].text)) == rows[i].type);
+        CU_ASSERT_STRING_EQUAL(tg_json_type_name(rows[i].type), rows[i].name);
+    }
+
+    CU_ASSERT(tg_json_type(TG_STR_NONE) == TG_JSON_NONE);
+}
+
+static void
+test_is_text(void)
+{
+    CU_ASSERT(tg_json_is_text(TG_STR("\"a\\u0062\""), TG_STR("ab")));
+    CU_ASSERT(!tg_json_is_text(TG_STR("\"a\""), TG_STR("ab")));
+    CU_ASSERT(!tg_json_is_text(TG_STR("1"), TG_STR("1")));
+    CU_ASSERT(!tg_json_is_text(TG_STR_NONE, TG_STR("")));
+}
+
+static void
+test_get(void)
+{
+    tg_str_t object, value;
+
+    object = TG_STR("{\"a\":1,\"b\":{\"a\":2},\"a\":[3],\"\\u0063\":\"x\","
+                    "\"\":null}");
+    CU_ASSERT(tg_json_get(object, TG_STR("a"), &value) == TG_OK);
+    HELP_EQ(value, "[3]");
+    CU_ASSERT(tg_json_get(object, TG_STR("b"), &value) == TG_OK);
+    HELP_EQ(value, "{\"a\":2}");
+    CU_ASSERT(tg_json_get(object, TG_STR("c"), &value) == TG_OK);
+    HELP_EQ(value, "\"x\"");
+    CU_ASSERT(tg_json_get(object, TG_STR(""), &value) == TG_OK);
+    HELP_EQ(value, "null");
+
+    value = TG_STR("untouched");
+    CU_ASSERT(tg_json_get(object, TG_STR("d"), &value) == TG_MISSING);
+    CU_ASSERT(tg_json_get(TG_STR("{}"), TG_STR("a"), &value) == TG_MISSING);
+    CU_ASSERT(tg_json_get(TG_STR("[1]"), TG_STR("a"), &value) == TG_MISSING);
+    CU_ASSERT(tg_json_get(TG_STR_NONE, TG_STR("a"), &value) == TG_MISSING);
+    HELP_EQ(value, "untouched");
+}
+
+static void
+test_int64(void)
+{
+    static const struct {
+        const char *raw;
+        int64_t value;
+    } good[] = {
+        { "0", 0 },
+        { "-0", 0 },
+        { "-0.0e5", 0 },
+        { "0e99999999999999999999", 0 },
+        { "0.000e-99999999999999999999", 0 },
+        { "1.0", 1 },
+        { "1e2", 100 },
+        { "-1E+2", -100 },
+        { "100e-2", 1 },
+        { "12.50e1", 125 },
+        { "1.5e1", 15 },
+        { "0.000001e6", 1 },
+        { "9223372036854775807", INT64_MAX },
+        { "-9223372036854775807", -INT64_MAX },
+        { "-9223372036854775808", INT64_MIN },
+        { "9223372036854775807.000", INT64_MAX },
+        { "922337203685477580.7e1", INT64_MAX },
+        { "9.223372036854775807e18", INT64_MAX },
+        { "1e18", INT64_C(1000000000000000000) },
+        { "1.00000000000000000000000000000000000000", 1 },
+        { "100000000000000000000000000000e-29", 1 },
+        { "-120000000000000000000000e-22", -12 },
+        { "0.00000000000000000000000000000000001e35", 1 },
+    };
+    static const char *const bad[] = {
+        "9223372036854775808",
+        "-9223372036854775809",
+        "18446744073709551615",
+        "18446744073709551616",
+        "99999999999999999999999999",
+        "9223372036854775807.5",
+        "1.5",
+        "-0.1",
+        "1e-1",
+        "1e19",
+        "10e18",
+        "1e999999999999999999999",
+        "1e-999999999999999999999",
+        "1.00000000000000000000000000000000000001",
+        "\"1\"",
+        "true",
+        "null",
+        "",
+    };
+    int64_t value;
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(good); i++) {
+        value = 42;
+        CU_ASSERT(tg_json_int64(tg_str_c(good[i].raw), &value) == TG_OK);
+        CU_ASSERT_EQUAL(value, good[i].value);
+    }
+
+    for (i = 0; i < TEST_COUNT(bad); i++) {
+        value = 42;
+        CU_ASSERT(tg_json_int64(tg_str_c(bad[i]), &value) == TG_BAD);
+        CU_ASSERT_EQUAL(value, 42);
+    }
+}
+
+/* What is written is valid, and decodes to what was given. */
+static void
+test_put_string(void)
+{
+    char all[256 + 8];
+    tg_buf_t buf;
+    tg_json_t json;
+    tg_str_t body, text;
+    size_t i;
+
+    for (i = 0; i < 128; i++) {
+        all[i] = (char) i;
+    }
+
+    memcpy(all + 128, "\xc3\xa9\xf0\x9f\x98\x80", 6);
+    text = tg_str(all, 134);
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_json_put_string(&buf, text);
+    tg_json_init(&json, tg_buf_view(&buf));
+    CU_ASSERT(tg_json_string(&json, &body) == TG_OK);
+    CU_ASSERT(tg_json_end(&json) == TG_OK);
+    CU_ASSERT(tg_json_body_is(body, text));
+    CU_ASSERT(memchr(buf.data, '\n', buf.len) == NULL);
+
+    tg_buf_truncate(&buf, 0);
+    tg_json_put_escaped(&buf, TG_STR("a\"b\\c/\n\r\t\b\x01\x1f\x7f"));
+    HELP_EQ(tg_buf_view(&buf),
+            "a\\\"b\\\\c/\\n\\r\\t\\u0008\\u0001\\u001f\x7f");
+
+    tg_buf_truncate(&buf, 0);
+    tg_json_put_string(&buf, TG_STR_NONE);
+    HELP_EQ(tg_buf_view(&buf), "\"\"");
+    tg_buf_deinit(&buf);
+}
+
+static void
+test_put_compact(void)
+{
+    static const struct {
+        const char *raw;
+        const char *compact;
+    } rows[] = {
+        { "1", "1" },
+        { "{ \"a b\" : [ 1 ,\r\n\t-2.0e+1 ] , \"c\" : \" x \" }",
+          "{\"a b\":[1,-2.0e+1],\"c\":\" x \"}" },
+        { "\"a\\\" b\"", "\"a\\\" b\"" },
+        { "\" \\\\\"", "\" \\\\\"" },
+        { "[ \"\\\\\" , \" \\\" \" ]", "[\"\\\\\",\" \\\" \"]" },
+        { "{\"\\u0020 \": true}", "{\"\\u0020 \":true}" },
+        { "[ ]", "[]" },
+    };
+    tg_buf_t buf;
+    size_t i;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+
+    for (i = 0; i < TEST_COUNT(rows); i++) {
+        tg_buf_truncate(&buf, 0);
+        tg_json_put_compact(&buf, tg_str_c(rows[i].raw));
+        HELP_EQ(tg_buf_view(&buf), rows[i].compact);
+    }
+
+    tg_buf_truncate(&buf, 0);
+    tg_json_put_compact(&buf, TG_STR_NONE);
+    CU_ASSERT(buf.len == 0);
+    tg_buf_deinit(&buf);
+}
+
+static void
+test_run_out_of_memory(const tg_alloc_t *alloc, int may_fail)
+{
+    char text[3000];
+    tg_buf_t buf;
+
+    memset(text, '\n', sizeof(text));
+    tg_buf_init(&buf, alloc);
+    tg_json_put_string(&buf, tg_str(text, sizeof(text)));
+    tg_json_put_decoded(&buf, TG_STR("\\u0041"));
+    tg_json_put_compact(&buf, TG_STR("[ 1, 2 ]"));
+    CU_ASSERT(tg_buf_failed(&buf) == may_fail);
+    tg_buf_deinit(&buf);
+}
+
+static void
+test_no_memory(void)
+{
+    help_each_failure(test_run_out_of_memory);
+}
+
+static CU_TestInfo test_json[] = {
+    { "decode", test_decode },
+    { "decode: NUL", test_decode_nul },
+    { "decode: each place", test_decode_steps },
+    { "body is text", test_body_is },
+    { "bodies are equal", test_body_eq },
+    { "types", test_types },
+    { "value is text", test_is_text },
+    { "get", test_get },
+    { "int64", test_int64 },
+    { "put string", test_put_string },
+    { "put compact", test_put_compact },
+    { "no memory", test_no_memory },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    return help_main("core json text", test_json);
+}

@@ -1,0 +1,279 @@
+/*
+ * All ways to scan, against a reference that looks at one byte after the
+ * other; so they agree with each other, too.
+ *
+ * A text ends where its memory ends, so that the sanitizer sees a byte read
+ * beyond it; in front of it stands what would change the answer.
+ */
+#include "core_help.h"
+
+#include "base/tg_scan.h"
+#include "base/tg_utf8.h"
+
+#include <stdlib.h>
+
+#define TEST_ROOM 400
+
+/* What the reference stops at. */
+enum {
+    TEST_STOPS = 1,
+    TEST_UTF8 = 2
+};
+
+static const char *
+test_reference(const char *p, const char *end, int what)
+{
+    size_t n;
+
+    while (p < end) {
+        if ((what & TEST_STOPS)
+            && ((unsigned char) *p < 0x20 || *p == '"' || *p == '\\'))
+        {
+            break;
+        }
+
+        n = what & TEST_UTF8 ? tg_utf8_length(p, end) : 1;
+
+        if (n == 0) {
+            break;
+        }
+
+        p += n;
+    }
+
+    return p;
+}
+
+/* How many of the ways say something else of a text? */
+static unsigned
+test_wrong(const char *p, const char *end)
+{
+    const char *text, *plain, *utf8;
+    const tg_scan_t *way;
+    unsigned i, wrong;
+
+    text = test_reference(p, end, TEST_STOPS | TEST_UTF8);
+    plain = test_reference(p, end, TEST_STOPS);
+    utf8 = test_reference(p, end, TEST_UTF8);
+    wrong = (tg_scan_text(p, end) != text) + (tg_scan_plain(p, end) != plain)
+            + (tg_scan_utf8(p, end) != utf8);
+
+    for (i = 0; (way = tg_scan_way(i)) != NULL; i++) {
+        wrong += (way->text(p, end) != text) + (way->plain(p, end) != plain)
+                 + (way->utf8(p, end) != utf8);
+    }
+
+    return wrong;
+}
+
+static void
+test_ways(void)
+{
+    const tg_scan_t *way;
+    unsigned i;
+
+    for (i = 0; (way = tg_scan_way(i)) != NULL; i++) {
+        (void) way;
+    }
+
+    CU_ASSERT_TRUE(i >= 1 && i <= 3);
+    CU_ASSERT_STRING_EQUAL(tg_scan_way(i - 1)->name, "bytes");
+    CU_ASSERT_PTR_NULL(tg_scan_way(i + 1));
+#if defined(__x86_64__)
+    CU_ASSERT_TRUE(i >= 2);
+#endif
+}
+
+/* Each byte at each place of texts of each length, in ASCII and beyond. */
+static void
+test_each_byte(void)
+{
+    char *room, *text, *end;
+    unsigned byte, wrong;
+    size_t len, at, i;
+    int wide;
+
+    room = malloc(TEST_ROOM);
+    end = room + TEST_ROOM;
+    wrong = 0;
+
+    for (wide = 0; wide < 2; wide++) {
+        for (len = 0; len <= 130; len += len < 70 ? 1 : 3) {
+            memset(room, 0xf0, TEST_ROOM);
+            text = end - len;
+
+            for (i = 0; i < len; i++) {
+                text[i] = wide ? "\xc3\xa9"[i % 2] : 'a';
+            }
+
+            wrong += test_wrong(text, end);
+
+            for (at = 0; at < len; at++) {
+                char was = text[at];
+
+                for (byte = 0; byte < 256; byte++) {
+                    text[at] = (char) byte;
+                    wrong += test_wrong(text, end);
+                }
+
+                text[at] = was;
+            }
+        }
+    }
+
+    free(room);
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+/* Each pair of bytes and what may follow, around the borders of blocks. */
+static void
+test_sequences(void)
+{
+    static const char tails[] = { 0x41, (char) 0x80, (char) 0xbf, (char) 0xc3 };
+    unsigned a, b, i, k, wrong;
+    char *room, *end, *at;
+    size_t place;
+
+    room = malloc(96);
+    end = room + 96;
+    wrong = 0;
+
+    for (place = 28; place <= 32; place++) {
+        memset(room, 'x', 96);
+        at = room + place;
+
+        for (a = 0x80; a < 256; a++) {
+            for (b = 0x7f; b < 256; b++) {
+                for (i = 0; i < sizeof(tails); i++) {
+                    for (k = 0; k < sizeof(tails); k++) {
+                        at[0] = (char) a;
+                        at[1] = (char) b;
+                        at[2] = tails[i];
+                        at[3] = tails[k];
+                        wrong += test_wrong(room, end);
+                    }
+                }
+            }
+        }
+    }
+
+    free(room);
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static uint32_t
+test_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+
+    return *state >> 8;
+}
+
+/* A piece of a text: mostly right, sometimes a stop or a mistake. */
+static size_t
+test_piece(char *dst, uint32_t *state, unsigned spice)
+{
+    static const char *const odd[] = {
+        "\"",           "\\",           "\n",       "\x1f",
+        "\x80",         "\xc0\x80",     "\xc3",     "\xe0\x80\x80",
+        "\xed\xa0\x80", "\xf4\x90\x80", "\xe2\x82", "\xf0\x9f\x98",
+        "\xff",         "\xf0\x80\x80", "\xf8\x88", "\xe2\x28\xa1",
+    };
+    uint32_t kind;
+    const char *text;
+    size_t n;
+
+    if (test_random(state) % spice == 0) {
+        text = odd[test_random(state) % (sizeof(odd) / sizeof(odd[0]))];
+        n = strlen(text);
+        memcpy(dst, text, n);
+        return n;
+    }
+
+    kind = test_random(state) % 4;
+
+    switch (kind) {
+    case 0:
+        return tg_utf8_encode(dst, 0x80 + test_random(state) % 0x780);
+    case 1:
+        return tg_utf8_encode(dst, 0x800 + test_random(state) % 0xd000);
+    case 2:
+        return tg_utf8_encode(dst, 0x10000 + test_random(state) % 0x100000);
+    default:
+        n = 1 + test_random(state) % 40;
+        memset(dst, 'a' + (int) (test_random(state) % 26), n);
+        return n;
+    }
+}
+
+static void
+test_mixtures(void)
+{
+    char *room, text[TEST_ROOM];
+    uint32_t state;
+    unsigned i, wrong, spice;
+    size_t len, want;
+
+    room = malloc(TEST_ROOM);
+    state = 4;
+    wrong = 0;
+
+    for (i = 0; i < 60000; i++) {
+        want = test_random(&state) % 300;
+        spice = i % 3 == 0 ? 5 : i % 3 == 1 ? 30 : 1000000;
+
+        for (len = 0; len < want; /* void */) {
+            len += test_piece(text + len, &state, spice);
+        }
+
+        /* Cut anywhere, also within a sequence. */
+        len -= len < 3 ? 0 : test_random(&state) % 4;
+        memset(room, 0xe2, TEST_ROOM);
+        memcpy(room + TEST_ROOM - len, text, len);
+        wrong += test_wrong(room + TEST_ROOM - len, room + TEST_ROOM);
+    }
+
+    free(room);
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+/* Long ones, so that the widest steps are taken, with an end at each place. */
+static void
+test_long(void)
+{
+    char *room, *end;
+    unsigned wrong;
+    size_t i;
+
+    room = malloc(2000);
+    end = room + 2000;
+    wrong = 0;
+
+    for (i = 0; i < 2000; i += 7) {
+        memset(room, 'z', 2000);
+        room[i] = '"';
+        wrong += test_wrong(room, end);
+        room[i] = (char) 0xc3;
+        wrong += test_wrong(room, end);
+
+        if (i < 1999) {
+            room[i + 1] = (char) 0xa9;
+            wrong += test_wrong(room, end);
+        }
+    }
+
+    free(room);
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+int
+main(void)
+{
+    CU_TestInfo tests[] = {
+        { "ways", test_ways },           { "each byte", test_each_byte },
+        { "sequences", test_sequences }, { "mixtures", test_mixtures },
+        { "long", test_long },           CU_TEST_INFO_NULL
+    };
+
+    return help_main("core scan", tests);
+}

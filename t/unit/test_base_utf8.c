@@ -1,0 +1,170 @@
+/*
+ * UTF-8 against a reference that decodes by the definition of RFC 3629.
+ */
+#include "core_help.h"
+
+#include "base/tg_utf8.h"
+
+#include <stdlib.h>
+
+/* The length of the sequence at u by the RFC's table, or 0. */
+static size_t
+test_reference(const unsigned char *u, size_t left)
+{
+    static const struct {
+        unsigned char first[2], second[2];
+        size_t length;
+    } rows[] = {
+        { { 0x00, 0x7f }, { 0x00, 0xff }, 1 },
+        { { 0xc2, 0xdf }, { 0x80, 0xbf }, 2 },
+        { { 0xe0, 0xe0 }, { 0xa0, 0xbf }, 3 },
+        { { 0xe1, 0xec }, { 0x80, 0xbf }, 3 },
+        { { 0xed, 0xed }, { 0x80, 0x9f }, 3 },
+        { { 0xee, 0xef }, { 0x80, 0xbf }, 3 },
+        { { 0xf0, 0xf0 }, { 0x90, 0xbf }, 4 },
+        { { 0xf1, 0xf3 }, { 0x80, 0xbf }, 4 },
+        { { 0xf4, 0xf4 }, { 0x80, 0x8f }, 4 },
+    };
+    size_t i, k;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (u[0] < rows[i].first[0] || u[0] > rows[i].first[1]) {
+            continue;
+        }
+
+        if (rows[i].length > left) {
+            return 0;
+        }
+
+        if (rows[i].length > 1
+            && (u[1] < rows[i].second[0] || u[1] > rows[i].second[1]))
+        {
+            return 0;
+        }
+
+        for (k = 2; k < rows[i].length; k++) {
+            if (u[k] < 0x80 || u[k] > 0xbf) {
+                return 0;
+            }
+        }
+
+        return rows[i].length;
+    }
+
+    return 0;
+}
+
+static void
+test_every_pair(void)
+{
+    static const unsigned char tails[] = { 0x00, 0x7f, 0x80, 0x8f, 0x90,
+                                           0x9f, 0xa0, 0xbf, 0xc0, 0xff };
+    unsigned char u[4];
+    unsigned a, b, i, k, wrong;
+    size_t left;
+
+    wrong = 0;
+
+    for (a = 0; a < 256; a++) {
+        for (b = 0; b < 256; b++) {
+            for (i = 0; i < sizeof(tails); i++) {
+                for (k = 0; k < sizeof(tails); k++) {
+                    u[0] = (unsigned char) a;
+                    u[1] = (unsigned char) b;
+                    u[2] = tails[i];
+                    u[3] = tails[k];
+
+                    for (left = 1; left <= 4; left++) {
+                        wrong += tg_utf8_length((const char *) u,
+                                                (const char *) u + left)
+                                 != test_reference(u, left);
+                    }
+                }
+            }
+        }
+    }
+
+    CU_ASSERT(wrong == 0);
+}
+
+static void
+test_every_code(void)
+{
+    char text[4];
+    uint32_t code;
+    size_t n, wrong;
+
+    wrong = 0;
+
+    for (code = 0; code <= 0x10ffff; code++) {
+        n = tg_utf8_encode(text, code);
+        wrong += n
+                 != (code < 0x80      ? 1u
+                     : code < 0x800   ? 2u
+                     : code < 0x10000 ? 3u
+                                      : 4u);
+
+        if (code >= 0xd800 && code <= 0xdfff) {
+            wrong += tg_utf8_check(text, n) != 0;
+        } else {
+            wrong += tg_utf8_check(text, n) != n;
+        }
+    }
+
+    CU_ASSERT(wrong == 0);
+}
+
+/* One bad byte at each place of each length: the wide steps miss none. */
+static void
+test_offsets(void)
+{
+    static const char *const bad[] = {
+        "\x80", "\xc3", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\xaf"
+    };
+    tg_str_t piece;
+    size_t len, at, i;
+    char *text;
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        piece = tg_str_c(bad[i]);
+
+        for (len = piece.len; len <= 40; len++) {
+            for (at = 0; at + piece.len <= len; at++) {
+                text = malloc(len);
+                CU_ASSERT_FATAL(text != NULL);
+                memset(text, 'a', len);
+                CU_ASSERT(tg_utf8_check(text, len) == len);
+                memcpy(text + at, piece.data, piece.len);
+                CU_ASSERT(tg_utf8_check(text, len) == at);
+                free(text);
+            }
+        }
+    }
+}
+
+static void
+test_texts(void)
+{
+    CU_ASSERT(tg_utf8_is_valid(TG_STR("")));
+    CU_ASSERT(tg_utf8_is_valid(TG_STR_NONE));
+    CU_ASSERT(tg_utf8_is_valid(TG_STR("h\xc3\xa9 \xe2\x82\xac "
+                                      "\xf0\x9f\x98\x80 \xef\xbf\xbf")));
+    CU_ASSERT(tg_utf8_is_valid(tg_str("a\0b", 3)));
+    CU_ASSERT(!tg_utf8_is_valid(TG_STR("a\xe2\x82")));
+    CU_ASSERT(!tg_utf8_is_valid(TG_STR("\xc0\x80")));
+    CU_ASSERT(tg_utf8_check("ab\xe2\x82\xac\xf0\x9f\x98", 8) == 5);
+}
+
+static CU_TestInfo test_utf8[] = {
+    { "every pair of first bytes", test_every_pair },
+    { "every code point", test_every_code },
+    { "bad bytes at each offset", test_offsets },
+    { "texts", test_texts },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    return help_main("core utf8", test_utf8);
+}
