@@ -2,7 +2,7 @@
  * What the files of the NGINX module share.
  *
  *   directives  ngx_stream_toolgate_module.c, …_tool.c, …_values.c
- *   listener    ngx_toolgate_listener.c       a core module: the socket file
+ *   listener    listen/                       a core module: the socket file
  *   session     ngx_stream_toolgate_session.c events of a client's socket;
  *               …_input.c, …_output.c, …_timers.c, …_leave.c
  *   moving      ngx_stream_toolgate_move.h    to another worker

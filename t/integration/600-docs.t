@@ -142,7 +142,7 @@ sub is_same {
     is join("\n", sort @$got), join("\n", sort @$expected), $name;
 }
 
-my $source = join '', map { slurp($_) } glob "$top/module/nginx/*.c";
+my $source = join '', map { slurp($_) } glob "$top/module/nginx/{,*/}*.c";
 my $reference = $text{'docs/directives.md'};
 
 my @commands = map { /\{\s*ngx_string\("(\w+)"\)/g }
@@ -188,7 +188,7 @@ sub number {
 }
 
 my %defined;
-for my $path (glob "$top/module/*/*.[ch]") {
+for my $path (glob "$top/module/{*,*/*}/*.[ch]") {
     my $sources = slurp($path);
     $defined{$1} = $2
         while $sources =~ /^#define\s+(N?[TG]\w+)\s+(.*?)\s*$/mg;

@@ -11,7 +11,7 @@
  * touched under `nginx -t`, nor in the process that only signals.
  */
 #include "nginx/ngx_stream_toolgate_move.h"
-#include "nginx/ngx_toolgate_socket.h"
+#include "nginx/listen/ngx_toolgate_socket.h"
 
 #include <sys/prctl.h>
 #include <sys/un.h>

@@ -3,7 +3,7 @@
  * (seed 000 "Schema File Format"): a JSON array of name, description and
  * input_schema, for the owner of the socket alone.
  */
-#include "nginx/ngx_toolgate_socket.h"
+#include "nginx/listen/ngx_toolgate_socket.h"
 
 #include <grp.h>
 #include <pwd.h>

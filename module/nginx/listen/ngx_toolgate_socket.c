@@ -2,7 +2,7 @@
  * The socket file: locking its directory, looking at what is there, binding
  * and placing.
  */
-#include "nginx/ngx_toolgate_socket.h"
+#include "nginx/listen/ngx_toolgate_socket.h"
 
 #include <sys/file.h>
 #include <sys/socket.h>
