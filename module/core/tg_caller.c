@@ -3,17 +3,13 @@
  */
 #include "core/tg_caller.h"
 
-#include "core/tg_peer_impl.h"
 #include "core/tg_pending.h"
+#include "core/tg_rpc.h"
 
 static void
 tg_caller_reset(tg_caller_t *caller)
 {
-    int is_ipc;
-
-    is_ipc = caller->dialect == TG_DIALECT_IPC;
-    tg_frame_init(&caller->frame, is_ipc ? TG_FRAME_PREFIX : TG_FRAME_LINE,
-                  caller->max_frame);
+    tg_frame_init(&caller->frame, caller->dialect->framing, caller->max_frame);
     tg_buf_reset(&caller->out, 0);
     caller->sent = 0;
     caller->written = 0;
@@ -30,16 +26,13 @@ tg_caller_init(tg_caller_t *caller, const tg_alloc_t *alloc,
     caller->alloc = alloc;
     caller->ops = ops;
     caller->host = host;
-    caller->dialect = dialect;
+    caller->dialect = tg_dialect(dialect);
     caller->max_frame = max_frame;
     caller->next_id = 1;
 
-    if (dialect == TG_DIALECT_IPC && max_frame > TG_FRAME_IPC_MAX) {
-        caller->max_frame = TG_FRAME_IPC_MAX;
-    }
-
-    if (dialect == TG_DIALECT_RELAY && max_frame > TG_FRAME_RELAY_MAX - 1) {
-        caller->max_frame = TG_FRAME_RELAY_MAX - 1;
+    if (caller->dialect->max_frame != 0
+        && max_frame > caller->dialect->max_frame) {
+        caller->max_frame = caller->dialect->max_frame;
     }
 
     tg_buf_init(&caller->out, alloc);
@@ -62,90 +55,114 @@ tg_caller_deinit(tg_caller_t *caller)
 /* --- frames out --- */
 
 /*
- * Ends the frame that started at start: newline or prefix, and the size.
- * TG_OK, TG_LIMIT (taken back), TG_NOMEM (taken back).
+ * Opens a message up to its method, which follows; pending is NULL for a
+ * notification.  Returns where the frame started.
  */
-static int
-tg_caller_close(tg_caller_t *caller, size_t start)
-{
-    tg_buf_t *out;
-    size_t size;
-
-    out = &caller->out;
-
-    if (tg_buf_failed(out)) {
-        tg_buf_truncate(out, start);
-        return TG_NOMEM;
-    }
-
-    size = out->len - start;
-
-    if (caller->dialect == TG_DIALECT_IPC) {
-        size -= TG_FRAME_PREFIX_SIZE;
-    }
-
-    if (size > caller->max_frame) {
-        tg_buf_truncate(out, start);
-        return TG_LIMIT;
-    }
-
-    if (caller->dialect == TG_DIALECT_IPC) {
-        tg_frame_put_prefix(out->data + start, size);
-        return TG_OK;
-    }
-
-    tg_buf_char(out, '\n');
-
-    if (tg_buf_failed(out)) {
-        tg_buf_truncate(out, start);
-        return TG_NOMEM;
-    }
-
-    return TG_OK;
-}
-
-/* Opens a message of a line dialect up to its method, which follows. */
-static void
+static size_t
 tg_caller_open(tg_caller_t *caller, const tg_pending_t *pending)
 {
     tg_buf_t *out;
+    size_t start;
 
     out = &caller->out;
-    tg_buf_text(out, caller->dialect == TG_DIALECT_RELAY
-                         ? "{\"kind\":\"mcp_request\","
-                         : "{\"jsonrpc\":\"2.0\",");
+    start = tg_frame_open(caller->frame.kind, out);
+    tg_buf_text(out, caller->dialect->opening);
 
-    if (pending != NULL) {
+    if (pending != NULL && !caller->dialect->is_sequential) {
         tg_buf_text(out, "\"id\":");
         tg_buf_uint(out, pending->id);
         tg_buf_char(out, ',');
     }
 
     tg_buf_text(out, "\"method\":");
+
+    return start;
 }
 
-/* A request whose frame is complete: registers it, or takes all back. */
+/* Ends the frame that started at start: TG_OK, or it is taken back. */
+static int
+tg_caller_close(tg_caller_t *caller, size_t start)
+{
+    int rc;
+
+    rc = tg_frame_close(caller->frame.kind, &caller->out, start,
+                        caller->max_frame);
+
+    if (rc != TG_OK) {
+        tg_buf_truncate(&caller->out, start);
+        return rc;
+    }
+
+    caller->sent += caller->out.len - start;
+
+    return TG_OK;
+}
+
+/* Sequential: all but the first wait outside of out. */
+static int
+tg_caller_enqueue(tg_caller_t *caller, tg_pending_t *pending, size_t start)
+{
+    size_t len;
+    char *copy;
+
+    if (!caller->dialect->is_sequential || pending == caller->first) {
+        return TG_OK;
+    }
+
+    len = caller->out.len - start;
+    copy = tg_alloc(caller->alloc, len);
+
+    if (copy == NULL) {
+        tg_buf_truncate(&caller->out, start);
+        caller->sent -= len;
+        return TG_NOMEM;
+    }
+
+    memcpy(copy, caller->out.data + start, len);
+    pending->queued = tg_str(copy, len);
+    tg_buf_truncate(&caller->out, start);
+    caller->sent -= len;
+
+    return TG_OK;
+}
+
+/* A request whose frame is complete: sends it, or takes all back. */
 static int
 tg_caller_commit(tg_caller_t *caller, tg_pending_t *pending, size_t start,
                  uint64_t *id)
 {
     int rc;
 
+    pending->start = caller->sent;
     rc = tg_caller_close(caller, start);
+
+    if (rc == TG_OK) {
+        rc = tg_caller_enqueue(caller, pending, start);
+    }
 
     if (rc != TG_OK) {
         tg_pending_remove(caller, pending);
         return rc;
     }
 
-    pending->start = caller->sent;
-    caller->sent += caller->out.len - start;
-
     if (id != NULL) {
         *id = pending->id;
     }
 
     return TG_OK;
+}
+
+static void
+tg_caller_put_method(tg_buf_t *out, tg_str_t method, tg_str_t params)
+{
+    tg_json_put_string(out, method);
+
+    if (params.data != NULL) {
+        tg_buf_text(out, ",\"params\":");
+        tg_json_put_compact(out, params);
+    }
+
+    tg_buf_char(out, '}');
 }
 
 int
@@ -155,7 +172,7 @@ tg_caller_request(tg_caller_t *caller, tg_str_t method, tg_str_t params,
     tg_pending_t *pending;
     size_t start;
 
-    if (caller->dialect == TG_DIALECT_IPC) {
+    if (caller->dialect->is_sequential) {
         return TG_MISSING;
     }
 
@@ -169,93 +186,10 @@ tg_caller_request(tg_caller_t *caller, tg_str_t method, tg_str_t params,
         return TG_NOMEM;
     }
 
-    start = caller->out.len;
-    tg_caller_open(caller, pending);
-    tg_json_put_string(&caller->out, method);
-
-    if (params.data != NULL) {
-        tg_buf_text(&caller->out, ",\"params\":");
-        tg_json_put_compact(&caller->out, params);
-    }
-
-    tg_buf_char(&caller->out, '}');
+    start = tg_caller_open(caller, pending);
+    tg_caller_put_method(&caller->out, method, params);
 
     return tg_caller_commit(caller, pending, start, id);
-}
-
-static void
-tg_caller_put_call(tg_buf_t *out, tg_str_t name, tg_str_t arguments,
-                   tg_str_t meta)
-{
-    tg_buf_text(out, ",\"params\":{\"name\":\"");
-    tg_buf_str(out, name);
-    tg_buf_text(out, "\",\"arguments\":");
-    tg_json_put_compact(out, arguments);
-
-    if (meta.data != NULL) {
-        tg_buf_text(out, ",\"_meta\":");
-        tg_json_put_compact(out, meta);
-    }
-
-    tg_buf_text(out, "}}");
-}
-
-/* ipc: strictly sequential, so all but the first wait outside of out. */
-static int
-tg_caller_enqueue(tg_caller_t *caller, tg_pending_t *pending, size_t start)
-{
-    size_t len;
-    char *copy;
-
-    if (pending == caller->first) {
-        return TG_OK;
-    }
-
-    len = caller->out.len - start;
-    copy = tg_alloc(caller->alloc, len);
-
-    if (copy == NULL) {
-        return TG_NOMEM;
-    }
-
-    memcpy(copy, caller->out.data + start, len);
-    pending->queued = tg_str(copy, len);
-    tg_buf_truncate(&caller->out, start);
-
-    return TG_OK;
-}
-
-static int
-tg_caller_call_ipc(tg_caller_t *caller, tg_pending_t *pending, tg_str_t name,
-                   tg_str_t arguments, uint64_t *id)
-{
-    size_t start;
-    int rc;
-
-    start = caller->out.len;
-    tg_buf_put(&caller->out, "\0\0\0\0", TG_FRAME_PREFIX_SIZE);
-    tg_buf_text(&caller->out, "{\"method\":\"call_tool\"");
-    tg_caller_put_call(&caller->out, name, arguments, TG_STR_NONE);
-    rc = tg_caller_close(caller, start);
-
-    if (rc == TG_OK) {
-        rc = tg_caller_enqueue(caller, pending, start);
-    }
-
-    if (rc != TG_OK) {
-        tg_buf_truncate(&caller->out, start);
-        tg_pending_remove(caller, pending);
-        return rc;
-    }
-
-    pending->start = caller->sent;
-    caller->sent += caller->out.len - start;
-
-    if (id != NULL) {
-        *id = pending->id;
-    }
-
-    return TG_OK;
 }
 
 int
@@ -263,6 +197,7 @@ tg_caller_call_tool(tg_caller_t *caller, tg_str_t name, tg_str_t arguments,
                     tg_str_t meta, void *tag, uint64_t *id)
 {
     tg_pending_t *pending;
+    tg_buf_t *out;
     size_t start;
 
     if (caller->is_drained || caller->is_closed) {
@@ -275,14 +210,20 @@ tg_caller_call_tool(tg_caller_t *caller, tg_str_t name, tg_str_t arguments,
         return TG_NOMEM;
     }
 
-    if (caller->dialect == TG_DIALECT_IPC) {
-        return tg_caller_call_ipc(caller, pending, name, arguments, id);
+    out = &caller->out;
+    start = tg_caller_open(caller, pending);
+    tg_buf_text(out, caller->dialect->call);
+    tg_buf_text(out, ",\"params\":{\"name\":\"");
+    tg_buf_str(out, name);
+    tg_buf_text(out, "\",\"arguments\":");
+    tg_json_put_compact(out, arguments);
+
+    if (meta.data != NULL && !caller->dialect->is_sequential) {
+        tg_buf_text(out, ",\"_meta\":");
+        tg_json_put_compact(out, meta);
     }
 
-    start = caller->out.len;
-    tg_caller_open(caller, pending);
-    tg_buf_text(&caller->out, "\"tools/call\"");
-    tg_caller_put_call(&caller->out, name, arguments, meta);
+    tg_buf_text(out, "}}");
 
     return tg_caller_commit(caller, pending, start, id);
 }
@@ -291,29 +232,15 @@ int
 tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params)
 {
     size_t start;
-    int rc;
 
-    if (caller->dialect != TG_DIALECT_JSONRPC) {
+    if (!caller->dialect->has_notifications) {
         return TG_OK;
     }
 
-    start = caller->out.len;
-    tg_caller_open(caller, NULL);
-    tg_json_put_string(&caller->out, method);
+    start = tg_caller_open(caller, NULL);
+    tg_caller_put_method(&caller->out, method, params);
 
-    if (params.data != NULL) {
-        tg_buf_text(&caller->out, ",\"params\":");
-        tg_json_put_compact(&caller->out, params);
-    }
-
-    tg_buf_char(&caller->out, '}');
-    rc = tg_caller_close(caller, start);
-
-    if (rc == TG_OK) {
-        caller->sent += caller->out.len - start;
-    }
-
-    return rc;
+    return tg_caller_close(caller, start);
 }
 
 int
@@ -335,7 +262,7 @@ tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp)
         return TG_MISSING;
     }
 
-    if (caller->dialect == TG_DIALECT_IPC && pending == caller->first) {
+    if (caller->dialect->is_sequential && pending == caller->first) {
         /* The answer will come and must be passed over: forget the tag. */
         pending->tag = NULL;
         return TG_OK;
@@ -389,23 +316,15 @@ int
 tg_caller_shutdown(tg_caller_t *caller, tg_str_t reason)
 {
     size_t start;
-    int rc;
 
-    if (caller->dialect != TG_DIALECT_RELAY) {
+    if (caller->dialect->shutdown == NULL) {
         return TG_OK;
     }
 
-    start = caller->out.len;
-    tg_buf_text(&caller->out, "{\"kind\":\"shutdown\",\"reason\":");
-    tg_json_put_string(&caller->out, reason);
-    tg_buf_char(&caller->out, '}');
-    rc = tg_caller_close(caller, start);
+    start = tg_frame_open(caller->frame.kind, &caller->out);
+    caller->dialect->shutdown(&caller->out, reason);
 
-    if (rc == TG_OK) {
-        caller->sent += caller->out.len - start;
-    }
-
-    return rc;
+    return tg_caller_close(caller, start);
 }
 
 void
@@ -438,7 +357,7 @@ tg_caller_lose(tg_caller_t *caller)
         tag = pending->tag;
         tg_pending_remove(caller, pending);
 
-        if (tag != NULL || caller->dialect != TG_DIALECT_IPC) {
+        if (tag != NULL || !caller->dialect->is_sequential) {
             caller->ops->answer(caller->host, tag, &answer);
         }
     }

@@ -6,9 +6,7 @@
 #ifndef TG_CALLER_H
 #define TG_CALLER_H
 
-#include "core/tg_frame.h"
-#include "core/tg_message.h"
-#include "core/tg_peer.h"
+#include "core/tg_dialect.h"
 
 typedef struct tg_caller_s tg_caller_t;
 typedef struct tg_pending_s tg_pending_t;
@@ -54,7 +52,7 @@ struct tg_caller_s {
     void *host;
 
     tg_frame_t frame;
-    tg_dialect_t dialect; /* never AUTO */
+    const tg_dialect_row_t *dialect;
     size_t max_frame;
     tg_buf_t out;
 
@@ -70,7 +68,10 @@ struct tg_caller_s {
     unsigned is_closed:1;  /* it said goodbye, or broke the framing */
 };
 
-/* max_frame: largest answer and largest request in bytes. */
+/*
+ * dialect is not AUTO.  max_frame: largest answer and largest request in
+ * bytes, where the dialect allows as much.
+ */
 void tg_caller_init(tg_caller_t *caller, const tg_alloc_t *alloc,
                     const tg_caller_ops_t *ops, void *host,
                     tg_dialect_t dialect, size_t max_frame);

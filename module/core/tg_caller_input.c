@@ -1,10 +1,10 @@
 /*
  * The caller's ear: answers, notifications, farewells.
  */
-#include "core/tg_peer_impl.h"
 #include "core/tg_pending.h"
+#include "core/tg_rpc.h"
 
-static void
+void
 tg_caller_log(tg_caller_t *caller, const char *text)
 {
     if (caller->ops->log != NULL) {
@@ -46,8 +46,8 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
     tag = pending->tag;
     tg_pending_remove(caller, pending);
 
-    /* Of a call in ipc that was cancelled, nobody wants the answer. */
-    if (tag != NULL || caller->dialect != TG_DIALECT_IPC) {
+    /* Of a sequential call that was cancelled, nobody wants the answer. */
+    if (tag != NULL || !caller->dialect->is_sequential) {
         caller->ops->answer(caller->host, tag, &answer);
     }
 }
@@ -57,7 +57,7 @@ tg_caller_match(tg_caller_t *caller, const tg_message_t *message)
 {
     int64_t id;
 
-    if (caller->dialect == TG_DIALECT_IPC) {
+    if (caller->dialect->is_sequential) {
         return caller->first;
     }
 
@@ -100,7 +100,7 @@ tg_caller_next(tg_caller_t *caller)
     pending->queued = TG_STR_NONE;
 }
 
-static int
+int
 tg_caller_farewell(tg_caller_t *caller, tg_str_t reason)
 {
     caller->is_closed = 1;
@@ -113,7 +113,7 @@ tg_caller_farewell(tg_caller_t *caller, tg_str_t reason)
     return TG_CLOSED;
 }
 
-static int
+int
 tg_caller_notification(tg_caller_t *caller, const tg_message_t *message)
 {
     tg_str_t reason;
@@ -136,76 +136,18 @@ tg_caller_notification(tg_caller_t *caller, const tg_message_t *message)
     return TG_OK;
 }
 
-/*
- * MCP lets a server ask its client, too: we are there (ping), and offer
- * nothing else.
- */
-static int
-tg_caller_request_of_server(tg_caller_t *caller, const tg_message_t *message)
+/* Sequential: it came in the place of an answer that somebody waits for. */
+static void
+tg_caller_unreadable(tg_caller_t *caller, const char *text)
 {
-    tg_buf_t *out;
-    size_t start;
-
-    if (caller->dialect != TG_DIALECT_JSONRPC || message->id.len > TG_ID_MAX) {
-        tg_caller_log(caller, "request from the server dropped");
-        return TG_OK;
-    }
-
-    out = &caller->out;
-    start = out->len;
-    tg_buf_text(out, "{\"jsonrpc\":\"2.0\",\"id\":");
-    tg_buf_str(out, message->id);
-    tg_buf_text(out, tg_json_is_text(message->method, TG_STR("ping"))
-                         ? ",\"result\":{}}\n"
-                         : ",\"error\":{\"code\":-32601,\"message\":\"Method "
-                           "not found\"}}\n");
-
-    if (!tg_buf_failed(out)) {
-        caller->sent += out->len - start;
-    }
-
-    return TG_OK;
-}
-
-/* A frame that is no answer: TG_OK, or TG_CLOSED after a goodbye. */
-static int
-tg_caller_other(tg_caller_t *caller, const tg_message_t *message)
-{
-    /* It came in the place of an answer, for which somebody would wait. */
-    if (caller->dialect == TG_DIALECT_IPC) {
+    if (caller->dialect->is_sequential) {
         caller->is_closed = 1;
-        return TG_CLOSED;
+    } else {
+        tg_caller_log(caller, text);
     }
-
-    if (caller->dialect == TG_DIALECT_RELAY) {
-        if (tg_json_is_text(message->kind, TG_STR("shutdown"))) {
-            return tg_caller_farewell(caller, message->reason);
-        }
-
-        if (tg_json_is_text(message->kind, TG_STR("error"))) {
-            return tg_caller_farewell(caller, message->message);
-        }
-
-        if (!tg_json_is_text(message->kind, TG_STR("mcp_notification"))) {
-            tg_caller_log(caller, "frame of another kind dropped");
-            return TG_OK;
-        }
-    }
-
-    if (tg_json_type(message->method) == TG_JSON_STRING) {
-        if (message->id.data == NULL) {
-            return tg_caller_notification(caller, message);
-        }
-
-        return tg_caller_request_of_server(caller, message);
-    }
-
-    tg_caller_log(caller, "frame that is no message dropped");
-
-    return TG_OK;
 }
 
-static int
+static void
 tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
 {
     tg_message_t message;
@@ -214,13 +156,8 @@ tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
     if (tg_message_parse(&message, frame) != TG_OK
         || message.type != TG_JSON_OBJECT)
     {
-        if (caller->dialect == TG_DIALECT_IPC) {
-            caller->is_closed = 1;
-            return TG_CLOSED;
-        }
-
-        tg_caller_log(caller, "malformed frame dropped");
-        return TG_OK;
+        tg_caller_unreadable(caller, "malformed frame dropped");
+        return;
     }
 
     /* An answer, and no error frame of relay, which has a text there. */
@@ -232,19 +169,19 @@ tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
 
         if (pending == NULL) {
             tg_caller_log(caller, "answer to no request dropped");
-            return TG_OK;
+            return;
         }
 
         tg_caller_answer(caller, pending, &message);
-
-        if (caller->dialect == TG_DIALECT_IPC) {
-            tg_caller_next(caller);
-        }
-
-        return TG_OK;
+        tg_caller_next(caller);
+        return;
     }
 
-    return tg_caller_other(caller, &message);
+    if (caller->dialect->hear == NULL
+        || caller->dialect->hear(caller, &message) == TG_MISSING)
+    {
+        tg_caller_unreadable(caller, "frame that is no message dropped");
+    }
 }
 
 /* The request that the head of an answer names, when its id comes early. */
@@ -282,10 +219,12 @@ tg_caller_too_large(tg_caller_t *caller, tg_str_t head)
     tg_answer_t answer;
     void *tag;
 
-    pending = tg_caller_match_head(caller, head);
+    pending = caller->dialect->is_sequential
+                  ? NULL
+                  : tg_caller_match_head(caller, head);
 
     if (pending == NULL) {
-        tg_caller_log(caller, "frame beyond the limit dropped");
+        tg_caller_unreadable(caller, "frame beyond the limit dropped");
         return;
     }
 
@@ -322,16 +261,11 @@ tg_caller_input(tg_caller_t *caller, const char *data, size_t len,
         }
 
         if (rc == TG_LIMIT) {
-            if (caller->dialect == TG_DIALECT_IPC) {
-                caller->is_closed = 1;
-                continue;
-            }
-
             tg_caller_too_large(caller, frame);
             continue;
         }
 
-        (void) tg_caller_frame(caller, frame);
+        tg_caller_frame(caller, frame);
 
         if (tg_buf_failed(&caller->out)) {
             *consumed = at;

@@ -122,6 +122,49 @@ tg_frame_is_partial(const tg_frame_t *frame, size_t left)
     return left != 0 || frame->is_discarding;
 }
 
+size_t
+tg_frame_open(tg_frame_kind_t kind, tg_buf_t *out)
+{
+    size_t start;
+
+    start = out->len;
+
+    if (kind == TG_FRAME_PREFIX) {
+        tg_buf_put(out, "\0\0\0\0", TG_FRAME_PREFIX_SIZE);
+    }
+
+    return start;
+}
+
+int
+tg_frame_close(tg_frame_kind_t kind, tg_buf_t *out, size_t start, size_t limit)
+{
+    size_t size;
+
+    if (tg_buf_failed(out)) {
+        return TG_NOMEM;
+    }
+
+    size = out->len - start;
+
+    if (kind == TG_FRAME_PREFIX) {
+        size -= TG_FRAME_PREFIX_SIZE;
+    }
+
+    if (size > limit) {
+        return TG_LIMIT;
+    }
+
+    if (kind == TG_FRAME_PREFIX) {
+        tg_frame_put_prefix(out->data + start, size);
+        return TG_OK;
+    }
+
+    tg_buf_char(out, '\n');
+
+    return tg_buf_failed(out) ? TG_NOMEM : TG_OK;
+}
+
 void
 tg_frame_put_prefix(char dst[TG_FRAME_PREFIX_SIZE], size_t len)
 {

@@ -57,6 +57,16 @@ int tg_frame_next(tg_frame_t *frame, const char *data, size_t len,
 /* Is the stream in the middle of a frame, with left bytes not consumed? */
 int tg_frame_is_partial(const tg_frame_t *frame, size_t left);
 
+/* Begins a frame in out and returns where; its payload is written next. */
+size_t tg_frame_open(tg_frame_kind_t kind, tg_buf_t *out);
+
+/*
+ * Ends the frame that began at start.  TG_OK; TG_NOMEM when out has failed;
+ * TG_LIMIT when the payload is larger than limit: nothing was changed.
+ */
+int tg_frame_close(tg_frame_kind_t kind, tg_buf_t *out, size_t start,
+                   size_t limit);
+
 /* The 4 bytes in front of a payload of len bytes. */
 void tg_frame_put_prefix(char dst[TG_FRAME_PREFIX_SIZE], size_t len);
 

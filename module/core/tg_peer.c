@@ -4,14 +4,6 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-const char *
-tg_dialect_name(tg_dialect_t dialect)
-{
-    static const char *const names[] = { "auto", "ipc", "jsonrpc", "relay" };
-
-    return names[dialect];
-}
-
 void
 tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect)
 {

@@ -14,8 +14,7 @@
 #define TG_PEER_H
 
 #include "core/tg_catalogue.h"
-#include "core/tg_frame.h"
-#include "core/tg_message.h"
+#include "core/tg_dialect.h"
 #include "core/tg_outcome.h"
 
 /* JSON-RPC batches: enough for any real one, a bound for the others. */
@@ -30,15 +29,6 @@
 #define TG_PROGRESS_MAX 32
 /* Unwritten output at which a peer takes no further request. */
 #define TG_PEER_BACKLOG 262144
-
-typedef enum {
-    TG_DIALECT_AUTO,
-    TG_DIALECT_IPC,
-    TG_DIALECT_JSONRPC,
-    TG_DIALECT_RELAY
-} tg_dialect_t;
-
-const char *tg_dialect_name(tg_dialect_t dialect);
 
 /* What the server says of itself; shared by its peers, must outlive them. */
 typedef struct {

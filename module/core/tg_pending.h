@@ -1,6 +1,6 @@
 /*
  * The requests of a caller that wait for their answer: found by id, kept in
- * the order of sending.  Only tg_caller*.c include it.
+ * the order of sending.  For the files of the caller and the dialects.
  */
 #ifndef TG_PENDING_H
 #define TG_PENDING_H
@@ -13,7 +13,7 @@ struct tg_pending_s {
     tg_pending_t *prev;
     uint64_t id;
     uint64_t start;  /* where its first byte stands in all that was sent */
-    tg_str_t queued; /* ipc: the frame while it waits for its turn, owned */
+    tg_str_t queued; /* sequential: the frame until its turn, owned */
     void *tag;
 };
 
@@ -24,7 +24,17 @@ tg_pending_t *tg_pending_find(const tg_caller_t *caller, uint64_t id);
 /* Takes it out and frees it. */
 void tg_pending_remove(tg_caller_t *caller, tg_pending_t *pending);
 
-/* ipc: puts the oldest into out, when it is still queued. */
+/* Puts the oldest into out, when it is still queued. */
 void tg_caller_next(tg_caller_t *caller);
+
+/* --- tg_caller_input.c, for the dialects --- */
+
+void tg_caller_log(tg_caller_t *caller, const char *text);
+
+/* The other side leaves; reason is raw or absent.  TG_CLOSED. */
+int tg_caller_farewell(tg_caller_t *caller, tg_str_t reason);
+
+/* TG_CLOSED when it is a farewell of Toolgate's. */
+int tg_caller_notification(tg_caller_t *caller, const tg_message_t *message);
 
 #endif

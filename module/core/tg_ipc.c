@@ -1,5 +1,5 @@
 /*
- * The `ipc` dialect (seed 000): one call_tool at a time.
+ * The `ipc` dialect (docs/protocols.md "ipc"): one call_tool at a time.
  */
 #include "core/tg_peer_impl.h"
 
@@ -66,3 +66,12 @@ tg_peer_ipc(tg_peer_t *peer, tg_str_t frame)
 
     return TG_OK;
 }
+
+const tg_dialect_row_t tg_dialect_ipc = {
+    .name = "ipc",
+    .framing = TG_FRAME_PREFIX,
+    .max_frame = TG_FRAME_IPC_MAX,
+    .is_sequential = 1,
+    .opening = "{",
+    .call = "\"call_tool\"",
+};

@@ -3,6 +3,7 @@
  * (JSON-RPC 2.0; seed 001; MCP.md "Errors").
  */
 #include "core/tg_peer_impl.h"
+#include "core/tg_pending.h"
 
 typedef struct {
     tg_method_t method;
@@ -373,3 +374,56 @@ tg_peer_jsonrpc(tg_peer_t *peer, tg_message_t *message, int rc)
 
     return tg_jsonrpc_message(peer, message, NULL);
 }
+
+/* --- the end that asks --- */
+
+/*
+ * MCP lets a server ask its client, too: we are there (ping), and offer
+ * nothing else.
+ */
+static int
+tg_jsonrpc_asked(tg_caller_t *caller, const tg_message_t *message)
+{
+    tg_buf_t *out;
+    size_t start;
+
+    if (message->id.len > TG_ID_MAX) {
+        tg_caller_log(caller, "request from the server dropped");
+        return TG_OK;
+    }
+
+    out = &caller->out;
+    start = out->len;
+    tg_buf_text(out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    tg_buf_str(out, message->id);
+    tg_buf_text(out, tg_json_is_text(message->method, TG_STR("ping"))
+                         ? ",\"result\":{}}\n"
+                         : ",\"error\":{\"code\":-32601,\"message\":\"Method "
+                           "not found\"}}\n");
+
+    if (!tg_buf_failed(out)) {
+        caller->sent += out->len - start;
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_jsonrpc_hear(tg_caller_t *caller, const tg_message_t *message)
+{
+    if (tg_json_type(message->method) != TG_JSON_STRING) {
+        return TG_MISSING;
+    }
+
+    return message->id.data == NULL ? tg_caller_notification(caller, message)
+                                    : tg_jsonrpc_asked(caller, message);
+}
+
+const tg_dialect_row_t tg_dialect_jsonrpc = {
+    .name = "jsonrpc",
+    .framing = TG_FRAME_LINE,
+    .has_notifications = 1,
+    .opening = "{\"jsonrpc\":\"2.0\",",
+    .call = "\"tools/call\"",
+    .hear = tg_jsonrpc_hear,
+};

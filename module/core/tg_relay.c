@@ -2,6 +2,7 @@
  * The `relay` dialect (seed 003): lenient on what it reads.
  */
 #include "core/tg_peer_impl.h"
+#include "core/tg_pending.h"
 
 static void
 tg_relay_request(tg_peer_t *peer, const tg_message_t *message)
@@ -65,3 +66,52 @@ tg_peer_relay(tg_peer_t *peer, tg_message_t *message, int rc)
 
     return TG_OK;
 }
+
+/* Of either end. */
+static void
+tg_relay_shutdown(tg_buf_t *out, tg_str_t reason)
+{
+    tg_buf_text(out, "{\"kind\":\"shutdown\",\"reason\":");
+    tg_json_put_string(out, reason);
+    tg_buf_char(out, '}');
+}
+
+/* --- the end that asks --- */
+
+static int
+tg_relay_hear(tg_caller_t *caller, const tg_message_t *message)
+{
+    if (tg_json_is_text(message->kind, TG_STR("shutdown"))) {
+        return tg_caller_farewell(caller, message->reason);
+    }
+
+    if (tg_json_is_text(message->kind, TG_STR("error"))) {
+        return tg_caller_farewell(caller, message->message);
+    }
+
+    if (!tg_json_is_text(message->kind, TG_STR("mcp_notification"))) {
+        tg_caller_log(caller, "frame of another kind dropped");
+        return TG_OK;
+    }
+
+    if (tg_json_type(message->method) != TG_JSON_STRING) {
+        return TG_MISSING;
+    }
+
+    if (message->id.data != NULL) {
+        tg_caller_log(caller, "request from the server dropped");
+        return TG_OK;
+    }
+
+    return tg_caller_notification(caller, message);
+}
+
+const tg_dialect_row_t tg_dialect_relay = {
+    .name = "relay",
+    .framing = TG_FRAME_LINE,
+    .max_frame = TG_FRAME_RELAY_MAX - 1,
+    .opening = "{\"kind\":\"mcp_request\",",
+    .call = "\"tools/call\"",
+    .shutdown = tg_relay_shutdown,
+    .hear = tg_relay_hear,
+};

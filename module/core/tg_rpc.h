@@ -1,0 +1,26 @@
+/*
+ * What JSON-RPC 2.0, MCP and Toolgate itself have fixed words and numbers
+ * for (docs/protocols.md).
+ */
+#ifndef TG_RPC_H
+#define TG_RPC_H
+
+enum {
+    TG_RPC_PARSE = -32700,
+    TG_RPC_REQUEST = -32600,
+    TG_RPC_METHOD = -32601,
+    TG_RPC_PARAMS = -32602,
+    TG_RPC_INTERNAL = -32603,
+    TG_RPC_VERSION = -32022 /* MCP 2026-07-28: unsupported version */
+};
+
+/* MCP's newest revision, and the newest with a handshake. */
+#define TG_MCP_MODERN "2026-07-28"
+#define TG_MCP_LEGACY "2025-11-25"
+/* The one revision that has JSON-RPC batches. */
+#define TG_MCP_BATCHES "2025-03-26"
+
+#define TG_HELLO "notifications/toolgate/hello"
+#define TG_CLOSING "notifications/toolgate/closing"
+
+#endif
