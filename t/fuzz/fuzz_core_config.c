@@ -20,7 +20,7 @@ typedef struct {
     size_t n;
 } config_t;
 
-/* As ngx_stream_toolgate_json(): compact, or a mistake. */
+/* As ngx_toolgate_json(): compact, or a mistake. */
 static int
 config_json(config_t *config, tg_str_t raw, tg_str_t *json)
 {

@@ -161,7 +161,7 @@ for my $name (sort keys %entry) {
 }
 
 my @variables = map { /_$/ ? "${_}NAME" : $_ }
-    $source =~ /NGX_STREAM_TOOLGATE_VARIABLE\("(\w+)"/g;
+    $source =~ /NGX_TOOLGATE_VARIABLE\("(\w+)"/g;
 cmp_ok @variables, '>', 10, 'variables are found in the sources';
 is_same [ $reference =~ /^\| `\$(tool_\w+)` \|/mg ], \@variables,
     'each variable has its row';

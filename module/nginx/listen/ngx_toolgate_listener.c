@@ -10,7 +10,7 @@
  * old cycle has is inherited: only mode and owner may change.  Nothing is
  * touched under `nginx -t`, nor in the process that only signals.
  */
-#include "nginx/ngx_stream_toolgate_move.h"
+#include "nginx/move/ngx_toolgate_move.h"
 #include "nginx/listen/ngx_toolgate_socket.h"
 
 #include <sys/prctl.h>
@@ -67,7 +67,7 @@ ngx_toolgate_listener_create_conf(ngx_cycle_t *cycle)
     return lcf;
 }
 
-static ngx_stream_toolgate_main_conf_t *
+static ngx_toolgate_main_conf_t *
 ngx_toolgate_main_conf(ngx_cycle_t *cycle)
 {
     if (cycle->conf_ctx[ngx_stream_module.index] == NULL) {
@@ -79,10 +79,10 @@ ngx_toolgate_main_conf(ngx_cycle_t *cycle)
 }
 
 /* The server behind a listener, if it is one of ours on a socket file. */
-static ngx_stream_toolgate_srv_conf_t *
+static ngx_toolgate_srv_conf_t *
 ngx_toolgate_listener_server(ngx_listening_t *ls)
 {
-    ngx_stream_toolgate_srv_conf_t *scf;
+    ngx_toolgate_srv_conf_t *scf;
     ngx_stream_in_addr_t *addr;
     ngx_stream_conf_ctx_t *ctx;
     struct sockaddr_un *saun;
@@ -230,8 +230,7 @@ ngx_toolgate_socket_init(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 
 static ngx_int_t
 ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
-                          ngx_listening_t *ls,
-                          ngx_stream_toolgate_srv_conf_t *scf)
+                          ngx_listening_t *ls, ngx_toolgate_srv_conf_t *scf)
 {
     ngx_toolgate_socket_t *sock;
 
@@ -264,10 +263,10 @@ ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
 /* A schema file has one owner: that of its server's socket. */
 static ngx_int_t
 ngx_toolgate_schema_files_check(ngx_cycle_t *cycle,
-                                ngx_stream_toolgate_main_conf_t *mcf,
+                                ngx_toolgate_main_conf_t *mcf,
                                 ngx_toolgate_listener_conf_t *lcf)
 {
-    ngx_stream_toolgate_srv_conf_t **servers;
+    ngx_toolgate_srv_conf_t **servers;
     ngx_toolgate_socket_t *sock;
     ngx_uint_t i, k, n;
 
@@ -304,9 +303,9 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
 {
     ngx_toolgate_listener_conf_t *lcf = conf;
 
-    ngx_stream_toolgate_runner_t **runners;
-    ngx_stream_toolgate_main_conf_t *mcf;
-    ngx_stream_toolgate_srv_conf_t *scf;
+    ngx_toolgate_runner_t **runners;
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_srv_conf_t *scf;
     ngx_listening_t *ls;
     ngx_uint_t i;
 
@@ -320,7 +319,7 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
     runners = mcf->runners.elts;
 
     for (i = 0; i < mcf->runners.nelts; i++) {
-        if (ngx_stream_toolgate_runner_init_conf(cycle, runners[i]) != NGX_OK) {
+        if (ngx_toolgate_runner_init_conf(cycle, runners[i]) != NGX_OK) {
             return NGX_CONF_ERROR;
         }
     }
@@ -487,8 +486,8 @@ ngx_toolgate_listener_exit(ngx_cycle_t *cycle)
 static ngx_int_t
 ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 {
-    ngx_stream_toolgate_runner_t **runners;
-    ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_toolgate_runner_t **runners;
+    ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_listener_conf_t *lcf;
     ngx_uint_t i;
     ngx_int_t rc;
@@ -505,8 +504,7 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
         runners = mcf->runners.elts;
 
         for (i = 0; i < mcf->runners.nelts; i++) {
-            if (ngx_stream_toolgate_runner_prepare(cycle, runners[i]) != NGX_OK)
-            {
+            if (ngx_toolgate_runner_prepare(cycle, runners[i]) != NGX_OK) {
                 rc = NGX_ERROR;
             }
         }
@@ -517,7 +515,7 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
     /* Also when no tool is left: the files of the last cycle go. */
     if (rc == NGX_OK) {
         ngx_toolgate_schema_files(cycle, lcf);
-        ngx_stream_toolgate_arrive_offer(cycle);
+        ngx_toolgate_arrive_offer(cycle);
     }
 
     return rc;
@@ -545,7 +543,7 @@ ngx_toolgate_follow_master(ngx_cycle_t *cycle)
 static ngx_int_t
 ngx_toolgate_listener_init_process(ngx_cycle_t *cycle)
 {
-    ngx_stream_toolgate_main_conf_t *mcf;
+    ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_listener_conf_t *lcf;
     ngx_toolgate_socket_t *sock;
     ngx_uint_t i;
@@ -573,7 +571,7 @@ ngx_toolgate_listener_init_process(ngx_cycle_t *cycle)
 
     if (ngx_process == NGX_PROCESS_WORKER) {
         ngx_toolgate_follow_master(cycle);
-        ngx_stream_toolgate_arrive_start(cycle);
+        ngx_toolgate_arrive_start(cycle);
     }
 
     return NGX_OK;

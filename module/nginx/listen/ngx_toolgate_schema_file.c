@@ -27,9 +27,8 @@ ngx_toolgate_schema_put(tg_buf_t *buf, const tg_entry_t *entry)
 }
 
 static void
-ngx_toolgate_schema_list(ngx_stream_toolgate_srv_conf_t *scf,
-                         const ngx_stream_toolgate_client_t *owner,
-                         tg_buf_t *buf)
+ngx_toolgate_schema_list(ngx_toolgate_srv_conf_t *scf,
+                         const ngx_toolgate_client_t *owner, tg_buf_t *buf)
 {
     const tg_entry_t *entry;
     ngx_uint_t n;
@@ -42,7 +41,7 @@ ngx_toolgate_schema_list(ngx_stream_toolgate_srv_conf_t *scf,
         entry = tg_catalogue_at(scf->catalogue, i);
 
         if (entry->kind != TG_ENTRY_TOOL
-            || !ngx_stream_toolgate_may(scf, entry, owner)) {
+            || !ngx_toolgate_may(scf, entry, owner)) {
             continue;
         }
 
@@ -59,12 +58,12 @@ ngx_toolgate_schema_list(ngx_stream_toolgate_srv_conf_t *scf,
  */
 static void
 ngx_toolgate_schema_owner(ngx_toolgate_socket_t *sock,
-                          ngx_stream_toolgate_client_t *owner, gid_t *groups)
+                          ngx_toolgate_client_t *owner, gid_t *groups)
 {
     struct passwd *pwd;
     int n;
 
-    ngx_memzero(owner, sizeof(ngx_stream_toolgate_client_t));
+    ngx_memzero(owner, sizeof(ngx_toolgate_client_t));
     owner->uid = sock->uid;
     owner->gid = sock->gid;
 
@@ -121,7 +120,7 @@ ngx_toolgate_schema_store(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
 ngx_int_t
 ngx_toolgate_schema_file_write(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
-    ngx_stream_toolgate_client_t owner;
+    ngx_toolgate_client_t owner;
     gid_t groups[NGX_TOOLGATE_GROUPS];
     ngx_int_t rc;
     tg_buf_t buf;

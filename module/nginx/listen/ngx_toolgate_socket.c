@@ -344,7 +344,7 @@ ngx_toolgate_socket_set_owner(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                       "the mode or owner of \"%s\" cannot be set to "
                       "%d%d%d%d, %d:%d (tool_socket_mode, tool_socket_owner)",
-                      path, NGX_STREAM_TOOLGATE_DIGITS(sock->scf->socket_mode),
+                      path, NGX_TOOLGATE_DIGITS(sock->scf->socket_mode),
                       (int) sock->uid, (int) sock->gid);
         return NGX_ERROR;
     }

@@ -4,14 +4,14 @@
 #ifndef _NGX_TOOLGATE_SOCKET_H_INCLUDED_
 #define _NGX_TOOLGATE_SOCKET_H_INCLUDED_
 
-#include "nginx/ngx_stream_toolgate.h"
+#include "nginx/ngx_toolgate.h"
 
 /* Appended while the socket is not in place yet. */
 #define NGX_TOOLGATE_SUFFIX "~"
 
 typedef struct {
     ngx_listening_t *ls;
-    ngx_stream_toolgate_srv_conf_t *scf;
+    ngx_toolgate_srv_conf_t *scf;
     u_char *path;
     u_char *temp;
     uid_t uid;

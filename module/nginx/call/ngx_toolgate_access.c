@@ -1,0 +1,277 @@
+/*
+ * Who may see and call what: `allow` and `deny` by the peer's credentials.
+ */
+#include "nginx/ngx_toolgate.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/socket.h>
+
+/* More supplementary groups than Linux gives a process. */
+#define NGX_TOOLGATE_GROUPS 65536
+
+typedef enum {
+    NGX_TOOLGATE_ALL,
+    NGX_TOOLGATE_UID,
+    NGX_TOOLGATE_GID
+} ngx_toolgate_rule_kind_t;
+
+typedef struct {
+    ngx_toolgate_rule_kind_t kind;
+    ngx_uint_t is_deny;
+    uint32_t id;
+} ngx_toolgate_rule_t;
+
+/* --- directives --- */
+
+/* A number, or the name of a user or group: NGX_OK or NGX_DECLINED. */
+static ngx_int_t
+ngx_toolgate_rule_id(ngx_toolgate_rule_t *rule, ngx_str_t *text)
+{
+    struct passwd *pwd;
+    struct group *grp;
+    ngx_int_t number;
+
+    number = ngx_atoi(text->data, text->len);
+
+    if (number != NGX_ERROR && number <= (ngx_int_t) UINT32_MAX) {
+        rule->id = (uint32_t) number;
+        return NGX_OK;
+    }
+
+    if (rule->kind == NGX_TOOLGATE_UID) {
+        pwd = getpwnam((const char *) text->data);
+
+        if (pwd != NULL) {
+            rule->id = pwd->pw_uid;
+            return NGX_OK;
+        }
+
+    } else {
+        grp = getgrnam((const char *) text->data);
+
+        if (grp != NULL) {
+            rule->id = grp->gr_gid;
+            return NGX_OK;
+        }
+    }
+
+    return NGX_DECLINED;
+}
+
+static ngx_int_t
+ngx_toolgate_rule_parse(ngx_toolgate_rule_t *rule, ngx_str_t *text)
+{
+    ngx_str_t name;
+
+    if (ngx_strcmp(text->data, "all") == 0) {
+        rule->kind = NGX_TOOLGATE_ALL;
+        return NGX_OK;
+    }
+
+    if (ngx_strncmp(text->data, "uid=", 4) == 0) {
+        rule->kind = NGX_TOOLGATE_UID;
+    } else if (ngx_strncmp(text->data, "gid=", 4) == 0) {
+        rule->kind = NGX_TOOLGATE_GID;
+    } else {
+        return NGX_DECLINED;
+    }
+
+    name.data = text->data + 4;
+    name.len = text->len - 4;
+
+    return ngx_toolgate_rule_id(rule, &name);
+}
+
+/* [tool_]allow and [tool_]deny; each argument is a rule of its own. */
+char *
+ngx_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_rule_t *rule;
+    ngx_array_t **rules;
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    rules = (ngx_array_t **) (void *) ((char *) conf + cmd->offset);
+
+    if (*rules == NULL) {
+        *rules = ngx_array_create(cf->pool, 4, sizeof(ngx_toolgate_rule_t));
+        if (*rules == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        rule = ngx_array_push(*rules);
+        if (rule == NULL) {
+            return NGX_CONF_ERROR;
+        }
+
+        ngx_memzero(rule, sizeof(ngx_toolgate_rule_t));
+        rule->is_deny = cmd->post != NULL;
+
+        if (ngx_toolgate_rule_parse(rule, &value[i]) != NGX_OK) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "invalid rule \"%V\" in \"%V\"; write \"all\", "
+                               "\"uid=USER\" or \"gid=GROUP\", with a number "
+                               "or a name that exists",
+                               &value[i], &cmd->name);
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* --- the peer --- */
+
+static void
+ngx_toolgate_get_groups(ngx_toolgate_session_t *session)
+{
+#ifdef SO_PEERGROUPS
+    socklen_t len;
+    gid_t *groups;
+
+    len = 0;
+
+    if (getsockopt(session->connection->fd, SOL_SOCKET, SO_PEERGROUPS, NULL,
+                   &len)
+            != -1
+        || ngx_socket_errno != ERANGE
+        || len > NGX_TOOLGATE_GROUPS * sizeof(gid_t))
+    {
+        return;
+    }
+
+    groups = ngx_palloc(session->connection->pool, len);
+
+    if (groups != NULL
+        && getsockopt(session->connection->fd, SOL_SOCKET, SO_PEERGROUPS,
+                      groups, &len)
+               != -1)
+    {
+        session->client.groups = groups;
+        session->client.ngroups = len / sizeof(gid_t);
+    }
+#endif
+}
+
+const ngx_toolgate_client_t *
+ngx_toolgate_client(ngx_toolgate_session_t *session)
+{
+    struct ucred cred;
+    socklen_t len;
+
+    if (session->has_client) {
+        return &session->client;
+    }
+
+    len = sizeof(cred);
+
+    if (session->connection->sockaddr->sa_family != AF_UNIX
+        || getsockopt(session->connection->fd, SOL_SOCKET, SO_PEERCRED, &cred,
+                      &len)
+               == -1)
+    {
+        return NULL;
+    }
+
+    session->client.pid = cred.pid;
+    session->client.uid = cred.uid;
+    session->client.gid = cred.gid;
+    ngx_toolgate_get_groups(session);
+    session->has_client = 1;
+
+    return &session->client;
+}
+
+static ngx_uint_t
+ngx_toolgate_has_group(const ngx_toolgate_client_t *client, uint32_t gid)
+{
+    ngx_uint_t i;
+
+    if (client->gid == gid) {
+        return 1;
+    }
+
+    for (i = 0; i < client->ngroups; i++) {
+        if (client->groups[i] == gid) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* The first rule that matches decides: NGX_OK, NGX_ABORT; or NGX_DECLINED. */
+static ngx_int_t
+ngx_toolgate_decide(const ngx_array_t *rules,
+                    const ngx_toolgate_client_t *client)
+{
+    const ngx_toolgate_rule_t *rule;
+    ngx_uint_t i, is_match;
+
+    if (rules == NULL) {
+        return NGX_DECLINED;
+    }
+
+    rule = rules->elts;
+
+    for (i = 0; i < rules->nelts; i++) {
+
+        if (rule[i].kind == NGX_TOOLGATE_ALL) {
+            return rule[i].is_deny ? NGX_ABORT : NGX_OK;
+        }
+
+        /* Who cannot be told apart is not let in by a rule about persons. */
+        if (client == NULL) {
+            return NGX_ABORT;
+        }
+
+        is_match = rule[i].kind == NGX_TOOLGATE_UID
+                       ? client->uid == rule[i].id
+                       : ngx_toolgate_has_group(client, rule[i].id);
+
+        if (is_match) {
+            return rule[i].is_deny ? NGX_ABORT : NGX_OK;
+        }
+    }
+
+    return NGX_DECLINED;
+}
+
+ngx_uint_t
+ngx_toolgate_may(const ngx_toolgate_srv_conf_t *scf, const tg_entry_t *entry,
+                 const ngx_toolgate_client_t *client)
+{
+    const ngx_toolgate_tool_t *tool;
+    ngx_int_t rc;
+
+    tool = entry->host;
+    rc = ngx_toolgate_decide(tool->rules, client);
+
+    if (rc == NGX_DECLINED) {
+        rc = ngx_toolgate_decide(scf->rules, client);
+    }
+
+    return rc != NGX_ABORT;
+}
+
+int
+ngx_toolgate_is_visible(void *host, const tg_entry_t *entry)
+{
+    ngx_toolgate_session_t *session = host;
+
+    const ngx_toolgate_tool_t *tool;
+
+    tool = entry->host;
+
+    if (tool->rules == NULL && session->conf->rules == NULL) {
+        return 1;
+    }
+
+    return (int) ngx_toolgate_may(session->conf, entry,
+                                  ngx_toolgate_client(session));
+}

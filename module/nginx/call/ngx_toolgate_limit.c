@@ -1,0 +1,440 @@
+/*
+ * How much: `rate` over all workers, in shared memory that survives reloads;
+ * and `concurrency`, which the runner keeps, since there is one for all.
+ */
+#include "nginx/ngx_toolgate.h"
+
+/*
+ * Of shared memory, and the same in every config, so that a reload finds it
+ * again; a limited tool takes some 200 bytes, and unused pages cost nothing.
+ */
+#define NGX_TOOLGATE_ZONE 8388608
+/* A runner runs 64 programs; more may be written than that, to no effect. */
+#define NGX_TOOLGATE_CONCURRENCY_MAX 65536
+
+/* Calls are counted in thousandths, as NGINX's own limit_req does. */
+#define NGX_TOOLGATE_CALL 1000
+/* Rates are per minute: of 1r/m a second has no whole thousandths. */
+#define NGX_TOOLGATE_MINUTE 60000
+
+/*
+ * One word holds the whole account, so that workers change it without a
+ * lock: one that is killed meanwhile would hold a lock for ever.
+ */
+#define NGX_TOOLGATE_EXCESS_BITS 27
+#define NGX_TOOLGATE_EXCESS_MASK ((UINT64_C(1) << NGX_TOOLGATE_EXCESS_BITS) - 1)
+#define NGX_TOOLGATE_TIME_MASK                                                 \
+    ((UINT64_C(1) << (64 - NGX_TOOLGATE_EXCESS_BITS)) - 1)
+
+typedef struct {
+    ngx_str_node_t sn;
+    /* Low bits: thousandths of calls ahead of the rate; above: since when. */
+    uint64_t account;
+} ngx_toolgate_node_t;
+
+typedef struct {
+    ngx_rbtree_t rbtree;
+    ngx_rbtree_node_t sentinel;
+} ngx_toolgate_tree_t;
+
+/* --- directives --- */
+
+static ngx_int_t
+ngx_toolgate_number(ngx_str_t *value, const char *prefix, ngx_uint_t *number)
+{
+    size_t len;
+    ngx_int_t n;
+
+    len = ngx_strlen(prefix);
+
+    if (value->len < len || ngx_strncmp(value->data, prefix, len) != 0) {
+        return NGX_ERROR;
+    }
+
+    n = ngx_atoi(value->data + len, value->len - len);
+
+    if (n == NGX_ERROR || n > NGX_TOOLGATE_CONCURRENCY_MAX) {
+        return NGX_ERROR;
+    }
+
+    *number = (ngx_uint_t) n;
+
+    return NGX_OK;
+}
+
+/* concurrency N [queue=M] */
+char *
+ngx_toolgate_concurrency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_limit_t *limit;
+    ngx_str_t *value;
+
+    limit = (ngx_toolgate_limit_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (limit->concurrency != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_toolgate_number(&value[1], "", &limit->concurrency) != NGX_OK
+        || limit->concurrency == 0
+        || (cf->args->nelts == 3
+            && ngx_toolgate_number(&value[2], "queue=", &limit->queue)
+                   != NGX_OK))
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid \"%V\"; write how many calls may run at "
+                           "once and how many may wait, each at most 65536, "
+                           "such as \"%V 2 queue=10\"",
+                           &cmd->name, &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* rate Nr/s|Nr/m [burst=M] */
+char *
+ngx_toolgate_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_limit_t *limit;
+    ngx_str_t *value, number;
+    ngx_uint_t scale, rate;
+
+    limit = (ngx_toolgate_limit_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (limit->rate != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    number = value[1];
+    scale = 0;
+
+    if (number.len > 3) {
+        number.len -= 3;
+
+        if (ngx_strcmp(number.data + number.len, "r/s") == 0) {
+            scale = 60;
+        } else if (ngx_strcmp(number.data + number.len, "r/m") == 0) {
+            scale = 1;
+        }
+    }
+
+    if (scale == 0 || ngx_toolgate_number(&number, "", &rate) != NGX_OK
+        || rate == 0
+        || (cf->args->nelts == 3
+            && ngx_toolgate_number(&value[2], "burst=", &limit->burst)
+                   != NGX_OK))
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid \"%V\"; write calls a second or a minute, "
+                           "and how many may come early, such as \"%V 10r/s "
+                           "burst=5\" or \"%V 30r/m\"",
+                           &cmd->name, &cmd->name, &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    limit->rate = rate * NGX_TOOLGATE_CALL * scale;
+    limit->rate_text = value[1];
+
+    return NGX_CONF_OK;
+}
+
+/* --- shared memory --- */
+
+static ngx_toolgate_node_t *
+ngx_toolgate_node(ngx_shm_zone_t *zone, ngx_str_t *key)
+{
+    ngx_toolgate_tree_t *tree;
+    ngx_toolgate_node_t *node;
+    ngx_slab_pool_t *shpool;
+    uint32_t hash;
+
+    tree = zone->data;
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+    hash = ngx_crc32_long(key->data, key->len);
+
+    node = (ngx_toolgate_node_t *) (void *) ngx_str_rbtree_lookup(&tree->rbtree,
+                                                                  key, hash);
+
+    if (node != NULL) {
+        return node;
+    }
+
+    node = ngx_slab_calloc(shpool, sizeof(ngx_toolgate_node_t) + key->len);
+
+    if (node == NULL) {
+        return NULL;
+    }
+
+    node->sn.node.key = hash;
+    node->sn.str.len = key->len;
+    node->sn.str.data = (u_char *) (node + 1);
+    /* From 0 on it would be years, and half of what the bits hold. */
+    node->account = (ngx_current_msec & NGX_TOOLGATE_TIME_MASK)
+                    << NGX_TOOLGATE_EXCESS_BITS;
+    ngx_memcpy(node->sn.str.data, key->data, key->len);
+    ngx_rbtree_insert(&tree->rbtree, &node->sn.node);
+
+    return node;
+}
+
+static ngx_int_t
+ngx_toolgate_init_zone(ngx_shm_zone_t *zone, void *data)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_limit_t **limits;
+    ngx_toolgate_tree_t *tree;
+    ngx_slab_pool_t *shpool;
+    ngx_uint_t i;
+
+    mcf = zone->data;
+    shpool = (ngx_slab_pool_t *) zone->shm.addr;
+    tree = data;
+
+    if (tree == NULL && zone->shm.exists) {
+        tree = shpool->data;
+    }
+
+    if (tree == NULL) {
+        tree = ngx_slab_alloc(shpool, sizeof(ngx_toolgate_tree_t));
+        if (tree == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_rbtree_init(&tree->rbtree, &tree->sentinel,
+                        ngx_str_rbtree_insert_value);
+        shpool->data = tree;
+    }
+
+    zone->data = tree;
+    limits = mcf->limits.elts;
+
+    /* The tree changes here only, in the master; workers change its nodes. */
+    for (i = 0; i < mcf->limits.nelts; i++) {
+        limits[i]->node = ngx_toolgate_node(zone, &limits[i]->key);
+
+        if (limits[i]->node == NULL) {
+            ngx_log_error(NGX_LOG_EMERG, zone->shm.log, 0,
+                          "no shared memory is left for the limits of tools; "
+                          "restart NGINX, or limit fewer tools");
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+/* --- what a limit is called --- */
+
+static ngx_int_t
+ngx_toolgate_limit_add(ngx_conf_t *cf, ngx_toolgate_limit_t *limit,
+                       ngx_toolgate_srv_conf_t *scf, const tg_entry_t *entry)
+{
+    ngx_toolgate_limit_t **slot;
+    ngx_toolgate_main_conf_t *mcf;
+    u_char *p;
+
+    if (limit->rate == 0 && limit->concurrency == 0) {
+        return NGX_OK;
+    }
+
+    /* A server is known by the name it gives itself and its place. */
+    p = ngx_pnalloc(cf->pool,
+                    scf->info.name.len + TG_NAME_MAX + NGX_INT_T_LEN + 4);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    limit->key.data = p;
+    p = ngx_sprintf(p, "%*s#%ui", scf->info.name.len, scf->info.name.data,
+                    scf->number);
+
+    if (entry != NULL) {
+        p = ngx_sprintf(p, "%c%*s", entry->kind == TG_ENTRY_TOOL ? '/' : ':',
+                        entry->name.len, entry->name.data);
+    }
+
+    limit->key.len = p - limit->key.data;
+
+    if (limit->rate == 0) {
+        return NGX_OK;
+    }
+
+    slot = ngx_array_push(&mcf->limits);
+    if (slot == NULL) {
+        return NGX_ERROR;
+    }
+
+    *slot = limit;
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_limits(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
+{
+    static ngx_str_t name = ngx_string("toolgate");
+
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_srv_conf_t **server;
+    ngx_toolgate_tool_t *tool;
+    ngx_shm_zone_t *zone;
+    size_t i;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    scf->number = mcf->servers.nelts;
+    server = ngx_array_push(&mcf->servers);
+
+    if (server == NULL
+        || ngx_toolgate_limit_add(cf, &scf->limit, scf, NULL) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    *server = scf;
+
+    for (i = 0; i < tg_catalogue_size(scf->catalogue); i++) {
+        tool = tg_catalogue_at(scf->catalogue, i)->host;
+
+        if (ngx_toolgate_limit_add(cf, &tool->limit, scf, &tool->entry)
+            != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    if (mcf->limits.nelts == 0 || mcf->zone != NULL) {
+        return NGX_OK;
+    }
+
+    zone = ngx_shared_memory_add(cf, &name, NGX_TOOLGATE_ZONE,
+                                 &ngx_stream_toolgate_module);
+    if (zone == NULL) {
+        return NGX_ERROR;
+    }
+
+    zone->init = ngx_toolgate_init_zone;
+    zone->data = mcf;
+    mcf->zone = zone;
+
+    return NGX_OK;
+}
+
+/* --- a call --- */
+
+/*
+ * The account after this call at this time; 0 when it is one too many, and
+ * then *wait says after how many milliseconds it may come again.
+ */
+static uint64_t
+ngx_toolgate_charge(const ngx_toolgate_limit_t *limit, uint64_t account,
+                    ngx_msec_t *wait)
+{
+    uint64_t excess, room, now, passed, drained;
+
+    now = ngx_current_msec & NGX_TOOLGATE_TIME_MASK;
+    passed = now - (account >> NGX_TOOLGATE_EXCESS_BITS);
+    excess = account & NGX_TOOLGATE_EXCESS_MASK;
+    room = (uint64_t) limit->burst * NGX_TOOLGATE_CALL;
+
+    /* Workers' clocks differ by a tick: never backwards. */
+    if (passed > NGX_TOOLGATE_TIME_MASK / 2) {
+        now -= passed;
+        passed = 0;
+    }
+
+    drained = passed > 86400000 ? excess
+                                : limit->rate * passed / NGX_TOOLGATE_MINUTE;
+    excess = excess > drained ? excess - drained : 0;
+
+    if (excess > room) {
+        *wait = (ngx_msec_t) ((excess - room) * NGX_TOOLGATE_MINUTE
+                                  / limit->rate
+                              + 1);
+        return 0;
+    }
+
+    excess += NGX_TOOLGATE_CALL;
+
+    return now << NGX_TOOLGATE_EXCESS_BITS | excess;
+}
+
+/* Counts a call: 0, or after how many milliseconds it may come again. */
+static ngx_msec_t
+ngx_toolgate_account(const ngx_toolgate_limit_t *limit)
+{
+    ngx_toolgate_node_t *node;
+    uint64_t before, after;
+    ngx_msec_t wait;
+
+    wait = 0;
+    node = limit->node;
+    before = __atomic_load_n(&node->account, __ATOMIC_RELAXED);
+
+    do {
+        after = ngx_toolgate_charge(limit, before, &wait);
+
+        if (after == 0) {
+            return wait;
+        }
+    } while (!__atomic_compare_exchange_n(&node->account, &before, after, 0,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+
+    return 0;
+}
+
+/* A call that was counted and does not take place after all. */
+static void
+ngx_toolgate_refund(const ngx_toolgate_limit_t *limit)
+{
+    ngx_toolgate_node_t *node;
+    uint64_t before, excess;
+
+    node = limit->node;
+    before = __atomic_load_n(&node->account, __ATOMIC_RELAXED);
+
+    do {
+        excess = before & NGX_TOOLGATE_EXCESS_MASK;
+        excess = ngx_min(excess, NGX_TOOLGATE_CALL);
+    } while (!__atomic_compare_exchange_n(&node->account, &before,
+                                          before - excess, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+}
+
+ngx_uint_t
+ngx_toolgate_is_within_rate(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_limit_t *limit;
+    ngx_msec_t wait;
+    u_char text[512];
+
+    limit = &call->tool->limit;
+    wait = limit->rate != 0 ? ngx_toolgate_account(limit) : 0;
+
+    if (wait == 0) {
+        limit = &call->session->conf->limit;
+        wait = limit->rate != 0 ? ngx_toolgate_account(limit) : 0;
+
+        if (wait != 0 && call->tool->limit.rate != 0) {
+            ngx_toolgate_refund(&call->tool->limit);
+        }
+    }
+
+    if (wait == 0) {
+        return 1;
+    }
+
+    (void) ngx_snprintf(
+        text, sizeof(text) - 1,
+        "%s may be called no more often than %V (%s %V, "
+        "burst=%ui); call again in %M.%03M s.%Z",
+        limit == &call->tool->limit ? "This tool" : "The tools of this server",
+        &limit->rate_text, limit == &call->tool->limit ? "rate" : "tool_rate",
+        &limit->rate_text, limit->burst, wait / 1000, wait % 1000);
+    ngx_toolgate_fail(call, TG_FAILURE_BUSY, (const char *) text);
+
+    return 0;
+}

@@ -1,0 +1,186 @@
+/*
+ * Schemas of tools: compiled at config load, checked for every call.
+ */
+#include "nginx/ngx_toolgate.h"
+
+#include "regex/tg_regex.h"
+
+/* A worker checks one call at a time. */
+static tg_schema_checker_t *ngx_toolgate_checker;
+
+static void
+ngx_toolgate_schema_free(void *data)
+{
+    tg_schema_free(data);
+}
+
+tg_schema_t *
+ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive, tg_str_t text,
+                            ngx_uint_t has_formats)
+{
+    tg_schema_options_t options;
+    ngx_pool_cleanup_t *cln;
+    tg_schema_t *schema;
+    tg_buf_t error;
+
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+    if (cln == NULL) {
+        return NULL;
+    }
+
+    ngx_memzero(&options, sizeof(tg_schema_options_t));
+    options.regex = tg_regex_pcre2();
+    options.is_format_asserted = has_formats;
+
+    tg_buf_init(&error, tg_alloc_libc());
+    schema = tg_schema_compile(tg_alloc_libc(), text, &options, &error);
+
+    if (schema == NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid \"%V\": %*s",
+                           directive, tg_buf_view(&error).len,
+                           tg_buf_view(&error).data);
+    } else {
+        cln->handler = ngx_toolgate_schema_free;
+        cln->data = schema;
+    }
+
+    tg_buf_deinit(&error);
+
+    return schema;
+}
+
+ngx_int_t
+ngx_toolgate_compile_schemas(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
+{
+    static ngx_str_t input = ngx_string("input_schema");
+    static ngx_str_t output = ngx_string("output_schema");
+
+    ngx_toolgate_tool_t *tool;
+    size_t i;
+
+    for (i = 0; i < tg_catalogue_size(scf->catalogue); i++) {
+        tool = tg_catalogue_at(scf->catalogue, i)->host;
+        ngx_conf_init_uint_value(tool->validate, scf->validate);
+
+        if (tool->validate == NGX_TOOLGATE_OFF) {
+            tool->input = NULL;
+            tool->output_schema = NULL;
+            continue;
+        }
+
+        if (tool->validate != NGX_TOOLGATE_FORMATS) {
+            continue;
+        }
+
+        if (tool->input != NULL) {
+            tool->input = ngx_toolgate_schema_compile(cf, &input,
+                                                      tool->entry.input_schema,
+                                                      1);
+            if (tool->input == NULL) {
+                return NGX_ERROR;
+            }
+        }
+
+        if (tool->output_schema != NULL) {
+            tool->output_schema = ngx_toolgate_schema_compile(
+                cf, &output, tool->entry.output_schema, 1);
+            if (tool->output_schema == NULL) {
+                return NGX_ERROR;
+            }
+        }
+    }
+
+    return NGX_OK;
+}
+
+/* Is there something that the schema is about?  Its data is NULL if not. */
+static ngx_uint_t
+ngx_toolgate_is_structured(const ngx_toolgate_tool_t *tool,
+                           const tg_outcome_t *outcome, tg_str_t *value)
+{
+    tg_str_t flag;
+
+    *value = outcome->value;
+
+    if (outcome->kind == TG_OUTCOME_JSON
+        || (outcome->kind == TG_OUTCOME_RESULT
+            && tool->entry.kind == TG_ENTRY_METHOD))
+    {
+        return 1;
+    }
+
+    /* A tool that says no need not say it in the schema's shape. */
+    if (outcome->kind != TG_OUTCOME_RESULT
+        || (tg_json_get(outcome->value, TG_STR("isError"), &flag) == TG_OK
+            && tg_json_type(flag) == TG_JSON_TRUE))
+    {
+        return 0;
+    }
+
+    if (tg_json_get(outcome->value, TG_STR("structuredContent"), value)
+        != TG_OK) {
+        *value = TG_STR_NONE;
+    }
+
+    return 1;
+}
+
+void
+ngx_toolgate_check_outcome(ngx_toolgate_tool_t *tool, tg_outcome_t *outcome,
+                           tg_buf_t *scratch)
+{
+    tg_str_t value;
+    int rc;
+
+    if (tool->output_schema == NULL) {
+        return;
+    }
+
+    if (!ngx_toolgate_is_structured(tool, outcome, &value)) {
+        return;
+    }
+
+    if (value.data == NULL) {
+        *outcome = tg_outcome_failure(
+            TG_FAILURE_OUTPUT,
+            "The tool's result has no \"structuredContent\", though the tool "
+            "has an output schema; this is the tool's mistake.");
+        return;
+    }
+
+    tg_buf_text(scratch, "The tool's result does not fit its output schema; "
+                         "this is the tool's mistake. ");
+    rc = ngx_toolgate_schema_check(tool->output_schema, value, NULL, scratch);
+
+    if (rc == TG_NOMEM || tg_buf_failed(scratch)) {
+        *outcome = tg_outcome_failure(
+            TG_FAILURE_INTERNAL, "Toolgate has no memory left; try again.");
+    } else if (rc != TG_OK) {
+        *outcome = tg_outcome_failure(TG_FAILURE_OUTPUT, "");
+        outcome->value = tg_buf_view(scratch);
+    }
+}
+
+int
+ngx_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
+                          const tg_json_notes_t *notes, tg_buf_t *error)
+{
+    if (ngx_toolgate_checker == NULL) {
+        ngx_toolgate_checker = tg_schema_checker_new(
+            tg_alloc_libc(), ((uint64_t) ngx_random() << 32) ^ ngx_random());
+
+        if (ngx_toolgate_checker == NULL) {
+            return TG_NOMEM;
+        }
+    }
+
+    return tg_schema_check_notes(schema, ngx_toolgate_checker, raw, notes,
+                                 error);
+}
+
+void
+ngx_toolgate_schema_exit(void)
+{
+    tg_schema_checker_free(ngx_toolgate_checker);
+    ngx_toolgate_checker = NULL;
+}

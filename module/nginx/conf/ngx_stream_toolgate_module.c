@@ -1,0 +1,406 @@
+/*
+ * Directives of a server, and the module's tables.
+ */
+#include "nginx/move/ngx_toolgate_move.h"
+
+/* Long agents' sessions are silent for hours: only half a frame is odd. */
+#define NGX_TOOLGATE_FRAME_TIMEOUT 60000
+#define NGX_TOOLGATE_SEND_TIMEOUT 60000
+/* DESIGN.md: jsonrpc, 10 MiB. */
+#define NGX_TOOLGATE_MAX_FRAME 10485760
+#define NGX_TOOLGATE_MAX_INFLIGHT 256
+
+static void ngx_toolgate_exit_process(ngx_cycle_t *cycle);
+static void *ngx_toolgate_create_main_conf(ngx_conf_t *cf);
+static void *ngx_toolgate_create_srv_conf(ngx_conf_t *cf);
+static char *ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent,
+                                         void *child);
+
+static char *ngx_toolgate_check_max_frame(ngx_conf_t *cf, void *post,
+                                          void *data);
+
+static const char *const ngx_toolgate_protocols[] = { "auto", "ipc", "jsonrpc",
+                                                      "relay", NULL };
+
+static const char *const ngx_toolgate_validates[] = { "on", "off", "formats",
+                                                      NULL };
+
+static const char *const ngx_toolgate_outputs[] = { "text", "json", "result",
+                                                    NULL };
+
+static ngx_conf_num_bounds_t ngx_toolgate_inflight_bounds = {
+    ngx_conf_check_num_bounds, 1, 65536
+};
+
+static ngx_conf_post_t ngx_toolgate_max_frame_post = {
+    ngx_toolgate_check_max_frame
+};
+
+#define NGX_TOOLGATE_SRV (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
+
+static ngx_command_t ngx_toolgate_commands[] = {
+
+    { ngx_string("tool"), NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_toolgate_tool, NGX_STREAM_SRV_CONF_OFFSET, TG_ENTRY_TOOL, NULL },
+
+    { ngx_string("method"),
+      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1, ngx_toolgate_tool,
+      NGX_STREAM_SRV_CONF_OFFSET, TG_ENTRY_METHOD, NULL },
+
+    /* in a server */
+
+    { ngx_string("tool_protocol"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, protocol),
+      (void *) ngx_toolgate_protocols },
+
+    { ngx_string("tool_socket_mode"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_socket_mode, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_socket_owner"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_socket_owner, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_max_frame"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_conf_set_size_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, max_frame),
+      &ngx_toolgate_max_frame_post },
+
+    { ngx_string("tool_max_inflight"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_conf_set_num_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, max_inflight),
+      &ngx_toolgate_inflight_bounds },
+
+    { ngx_string("tool_idle_timeout"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
+      ngx_toolgate_idle_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_send_timeout"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_conf_set_msec_slot, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, send_timeout), NULL },
+
+    { ngx_string("tool_runner"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, runner_path),
+      ngx_toolgate_runner_mistake },
+
+    { ngx_string("tool_schema_file"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, schema_file),
+      ngx_toolgate_schema_file_mistake },
+
+    { ngx_string("tool_state_dir"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, state_dir),
+      ngx_toolgate_state_dir_mistake },
+
+    { ngx_string("tool_server_name"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, info.name), NULL },
+
+    { ngx_string("tool_instructions"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, info.instructions), NULL },
+
+    { ngx_string("tool_allow"), NGX_TOOLGATE_SRV | NGX_CONF_1MORE,
+      ngx_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, rules), NULL },
+
+    { ngx_string("tool_deny"), NGX_TOOLGATE_SRV | NGX_CONF_1MORE,
+      ngx_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, rules), (void *) NGX_TOOLGATE_DENY },
+
+    { ngx_string("tool_concurrency"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
+      ngx_toolgate_concurrency, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, limit), NULL },
+
+    { ngx_string("tool_rate"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
+      ngx_toolgate_rate, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, limit), NULL },
+
+    { ngx_string("tool_validate"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_srv_conf_t, validate),
+      (void *) ngx_toolgate_validates },
+
+    /* in a tool or method */
+
+    { ngx_string("allow"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, rules), NULL },
+
+    { ngx_string("deny"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, rules), (void *) NGX_TOOLGATE_DENY },
+
+    { ngx_string("concurrency"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_toolgate_concurrency, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, limit), NULL },
+
+    { ngx_string("rate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_toolgate_rate, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, limit), NULL },
+
+    { ngx_string("validate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, validate),
+      (void *) ngx_toolgate_validates },
+
+    { ngx_string("description"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, entry.description), NULL },
+
+    { ngx_string("title"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, entry.title), NULL },
+
+    { ngx_string("annotations"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_annotations, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("input_schema"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, entry.input_schema), NULL },
+
+    { ngx_string("input_schema_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, entry.input_schema),
+      (void *) NGX_TOOLGATE_FILE },
+
+    { ngx_string("output_schema"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, entry.output_schema), NULL },
+
+    { ngx_string("output_schema_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, entry.output_schema),
+      (void *) NGX_TOOLGATE_FILE },
+
+    { ngx_string("return"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_return, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("exec"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_stdin, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+      ngx_toolgate_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_tool_t, output), (void *) ngx_toolgate_outputs },
+
+    { ngx_string("timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_toolgate_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("max_output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_toolgate_module_ctx = {
+    ngx_toolgate_add_variables,    /* preconfiguration */
+    ngx_toolgate_check_variables,  /* postconfiguration */
+    ngx_toolgate_create_main_conf, /* create main configuration */
+    NULL,                          /* init main configuration */
+    ngx_toolgate_create_srv_conf,  /* create server configuration */
+    ngx_toolgate_merge_srv_conf    /* merge server configuration */
+};
+
+ngx_module_t ngx_stream_toolgate_module = {
+    NGX_MODULE_V1,
+    &ngx_toolgate_module_ctx,  /* module context */
+    ngx_toolgate_commands,     /* module directives */
+    NGX_STREAM_MODULE,         /* module type */
+    NULL,                      /* init master */
+    NULL,                      /* init module */
+    NULL,                      /* init process */
+    NULL,                      /* init thread */
+    NULL,                      /* exit thread */
+    ngx_toolgate_exit_process, /* exit process */
+    NULL,                      /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+/* What the worker keeps for its calls. */
+static void
+ngx_toolgate_exit_process(ngx_cycle_t *cycle)
+{
+    ngx_toolgate_arrive_exit();
+    ngx_toolgate_move_exit(cycle);
+    ngx_toolgate_schema_exit();
+    ngx_toolgate_dispatch_exit();
+    ngx_toolgate_session_exit();
+}
+
+static void *
+ngx_toolgate_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_toolgate_main_conf_t *mcf;
+
+    mcf = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_main_conf_t));
+    if (mcf == NULL) {
+        return NULL;
+    }
+
+    if (ngx_array_init(&mcf->runners, cf->pool, 1,
+                       sizeof(ngx_toolgate_runner_t *))
+            != NGX_OK
+        || ngx_array_init(&mcf->uses, cf->pool, 8, sizeof(ngx_toolgate_use_t))
+               != NGX_OK
+        || ngx_array_init(&mcf->servers, cf->pool, 4,
+                          sizeof(ngx_toolgate_srv_conf_t *))
+               != NGX_OK
+        || ngx_array_init(&mcf->limits, cf->pool, 4,
+                          sizeof(ngx_toolgate_limit_t *))
+               != NGX_OK)
+    {
+        return NULL;
+    }
+
+    return mcf;
+}
+
+static void *
+ngx_toolgate_create_srv_conf(ngx_conf_t *cf)
+{
+    ngx_toolgate_srv_conf_t *scf;
+
+    scf = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_srv_conf_t));
+    if (scf == NULL) {
+        return NULL;
+    }
+
+    scf->validate = NGX_CONF_UNSET_UINT;
+    scf->protocol = NGX_CONF_UNSET_UINT;
+    scf->max_frame = NGX_CONF_UNSET_SIZE;
+    scf->max_inflight = NGX_CONF_UNSET;
+    scf->idle_timeout = NGX_CONF_UNSET_MSEC;
+    scf->frame_timeout = NGX_CONF_UNSET_MSEC;
+    scf->send_timeout = NGX_CONF_UNSET_MSEC;
+    scf->socket_mode = NGX_CONF_UNSET_UINT;
+    scf->has_owner = NGX_CONF_UNSET_UINT;
+
+    return scf;
+}
+
+static void
+ngx_toolgate_merge_limits(ngx_toolgate_srv_conf_t *prev,
+                          ngx_toolgate_srv_conf_t *conf)
+{
+    ngx_conf_merge_uint_value(conf->validate, prev->validate, NGX_TOOLGATE_ON);
+    ngx_conf_merge_uint_value(conf->protocol, prev->protocol, TG_DIALECT_AUTO);
+    ngx_conf_merge_size_value(conf->max_frame, prev->max_frame,
+                              NGX_TOOLGATE_MAX_FRAME);
+    ngx_conf_merge_value(conf->max_inflight, prev->max_inflight,
+                         NGX_TOOLGATE_MAX_INFLIGHT);
+    ngx_conf_merge_msec_value(conf->idle_timeout, prev->idle_timeout, 0);
+    ngx_conf_merge_msec_value(conf->frame_timeout, prev->frame_timeout,
+                              NGX_TOOLGATE_FRAME_TIMEOUT);
+    ngx_conf_merge_msec_value(conf->send_timeout, prev->send_timeout,
+                              NGX_TOOLGATE_SEND_TIMEOUT);
+    ngx_conf_merge_uint_value(conf->socket_mode, prev->socket_mode, 0600);
+
+    if (conf->has_owner == NGX_CONF_UNSET_UINT) {
+        conf->has_owner = prev->has_owner;
+        conf->socket_uid = prev->socket_uid;
+        conf->socket_gid = prev->socket_gid;
+    }
+
+    if (conf->has_owner == NGX_CONF_UNSET_UINT) {
+        conf->has_owner = 0;
+    }
+
+    ngx_conf_merge_str_value(conf->runner_path, prev->runner_path, "");
+    ngx_conf_merge_str_value(conf->state_dir, prev->state_dir, "");
+}
+
+static char *
+ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_toolgate_srv_conf_t *prev = parent;
+    ngx_toolgate_srv_conf_t *conf = child;
+
+    ngx_stream_core_srv_conf_t *cscf;
+
+    ngx_toolgate_merge_limits(prev, conf);
+
+    if (conf->catalogue == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    cscf = ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_core_module);
+
+    /* Of two that serve a connection, NGINX takes the one that came last. */
+    if (cscf->handler != ngx_toolgate_handler) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "a server either has tools and methods or passes "
+                      "connections on; move the other directive "
+                      "(\"proxy_pass\", \"return\") to a server of its own "
+                      "in %s:%ui",
+                      cscf->file_name, cscf->line);
+        return NGX_CONF_ERROR;
+    }
+
+    if (conf->info.name.data == NULL) {
+        conf->info.name = prev->info.name.data != NULL ? prev->info.name
+                                                       : TG_STR("toolgate");
+    }
+
+    if (conf->info.instructions.data == NULL) {
+        conf->info.instructions = prev->info.instructions;
+    }
+
+    if (conf->rules == NULL) {
+        conf->rules = prev->rules;
+    }
+
+    if (conf->limit.concurrency == 0) {
+        conf->limit.concurrency = prev->limit.concurrency;
+        conf->limit.queue = prev->limit.queue;
+    }
+
+    if (conf->limit.rate == 0) {
+        conf->limit.rate = prev->limit.rate;
+        conf->limit.burst = prev->limit.burst;
+        conf->limit.rate_text = prev->limit.rate_text;
+    }
+
+    if (ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
+        || ngx_toolgate_limits(cf, conf) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    conf->info.version = TG_STR(NGX_TOOLGATE_VERSION);
+    conf->info.has_list_changed = 1;
+
+    if (tg_catalogue_seal(conf->catalogue) != TG_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (conf->has_exec) {
+        conf->runner = ngx_toolgate_runner_add(cf, &conf->runner_path,
+                                               &conf->state_dir);
+        if (conf->runner == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+static char *
+ngx_toolgate_check_max_frame(ngx_conf_t *cf, void *post, void *data)
+{
+    size_t *size = data;
+
+    (void) cf;
+    (void) post;
+
+    return *size < 1024 || *size > 1073741824 ? "must be between 1k and 1024m"
+                                              : NGX_CONF_OK;
+}

@@ -1,0 +1,215 @@
+/*
+ * Directives of a server that need more than a slot.
+ */
+#include "nginx/ngx_toolgate.h"
+
+#include <grp.h>
+#include <pwd.h>
+
+/* One of the words in cmd->post, as their number: dialects and outputs. */
+char *
+ngx_toolgate_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    const char *const *words = cmd->post;
+
+    u_char list[64], *p;
+    ngx_uint_t *field, i;
+    ngx_str_t *value;
+
+    field = (ngx_uint_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (*field != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    p = list;
+
+    for (i = 0; words[i] != NULL; i++) {
+        if (ngx_strcmp(value[1].data, words[i]) == 0) {
+            *field = i;
+            return NGX_CONF_OK;
+        }
+
+        p = ngx_slprintf(p, list + sizeof(list), "%s%s", i == 0 ? "" : ", ",
+                         words[i]);
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "invalid value \"%V\" in \"%V\"; write one of %*s",
+                       &value[1], &cmd->name, (size_t) (p - list), list);
+
+    return NGX_CONF_ERROR;
+}
+
+/* tool_idle_timeout TIME|off [frame=TIME] */
+char *
+ngx_toolgate_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_srv_conf_t *scf = conf;
+
+    ngx_str_t *value, time;
+    ngx_msec_t *field;
+    ngx_uint_t i;
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        time = value[i];
+        field = &scf->idle_timeout;
+
+        if (ngx_strncmp(time.data, "frame=", 6) == 0) {
+            time.data += 6;
+            time.len -= 6;
+            field = &scf->frame_timeout;
+        }
+
+        if (*field != NGX_CONF_UNSET_MSEC) {
+            return "is duplicate";
+        }
+
+        if (ngx_strcmp(value[i].data, "off") == 0) {
+            *field = 0;
+            continue;
+        }
+
+        *field = ngx_parse_time(&time, 0);
+
+        if (*field == (ngx_msec_t) NGX_ERROR || *field == 0) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "invalid time \"%V\" in \"%V\"; write for "
+                               "instance \"10m\", \"off\" or \"frame=30s\"",
+                               &value[i], &cmd->name);
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_srv_conf_t *scf = conf;
+
+    ngx_str_t *value;
+    ngx_uint_t mode, i;
+
+    if (scf->socket_mode != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    mode = 0;
+
+    for (i = 0; i < value[1].len; i++) {
+        if (value[1].data[i] < '0' || value[1].data[i] > '7' || i > 3) {
+            mode = 01000;
+            break;
+        }
+
+        mode = mode * 8 + (value[1].data[i] - '0');
+    }
+
+    if (mode > 0777 || value[1].len < 3) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid mode \"%V\" in \"%V\"; write an octal "
+                           "number such as 0600 or 0660",
+                           &value[1], &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    scf->socket_mode = mode;
+
+    return NGX_CONF_OK;
+}
+
+/* tool_socket_owner USER[:GROUP] */
+char *
+ngx_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_srv_conf_t *scf = conf;
+
+    struct passwd *pwd;
+    struct group *grp;
+    ngx_str_t *value;
+    u_char *group;
+
+    if (scf->has_owner != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    group = ngx_strlchr(value[1].data, value[1].data + value[1].len, ':');
+
+    if (group != NULL) {
+        *group++ = '\0';
+    }
+
+    pwd = getpwnam((const char *) value[1].data);
+    if (pwd == NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "there is no user \"%s\" for \"%V\"; write "
+                           "USER or USER:GROUP",
+                           value[1].data, &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    scf->socket_uid = pwd->pw_uid;
+    scf->socket_gid = pwd->pw_gid;
+    scf->has_owner = 1;
+
+    if (group == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    grp = getgrnam((const char *) group);
+    if (grp == NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "there is no group \"%s\" for \"%V\"; write "
+                           "USER or USER:GROUP",
+                           group, &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    scf->socket_gid = grp->gr_gid;
+
+    return NGX_CONF_OK;
+}
+
+/* A path, made absolute; cmd->post says what may be wrong with it. */
+char *
+ngx_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mistake_pt mistake_of;
+    ngx_str_t *field, *value;
+    const char *mistake;
+
+    field = (ngx_str_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (field->data != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    *field = value[1];
+
+    if (field->len == 0) {
+        return "needs a path";
+    }
+
+    if (ngx_conf_full_name(cf->cycle, field, 0) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    mistake_of = (ngx_toolgate_mistake_pt) cmd->post;
+    mistake = mistake_of(field);
+
+    if (mistake != NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" of \"%V\" %s", field,
+                           &cmd->name, mistake);
+        return NGX_CONF_ERROR;
+    }
+
+    return NGX_CONF_OK;
+}

@@ -1,0 +1,547 @@
+/*
+ * Directives that give a tool its handler, and the handler its input.
+ */
+#include "nginx/ngx_toolgate.h"
+
+/* Where programs are looked for, as in the runner's environment. */
+#define NGX_TOOLGATE_PATH                                                      \
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+/* A call may take an hour; one that takes longer is a task. */
+#define NGX_TOOLGATE_TIMEOUT_MAX 86400000
+/* The runner's answer must fit a frame, each byte escaped at worst. */
+#define NGX_TOOLGATE_OUTPUT_MAX 33554432
+
+static ngx_int_t
+ngx_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
+                     ngx_stream_complex_value_t *value)
+{
+    ngx_stream_compile_complex_value_t ccv;
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_use_t *use;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    use = ngx_array_push(&mcf->uses);
+    if (use == NULL) {
+        return NGX_ERROR;
+    }
+
+    use->text = *text;
+    use->file = cf->conf_file->file.name;
+    use->line = cf->conf_file->line;
+
+    ngx_memzero(&ccv, sizeof(ngx_stream_compile_complex_value_t));
+    ccv.cf = cf;
+    ccv.value = text;
+    ccv.complex_value = value;
+
+    if (ngx_stream_compile_complex_value(&ccv) != NGX_OK) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"$\" starts a variable's name in \"%V\"; for the "
+                           "character itself write ${dollar}, and \"geo "
+                           "$dollar { default \"$\"; }\" beside the server",
+                           text);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+static ngx_stream_complex_value_t *
+ngx_toolgate_compile_new(ngx_conf_t *cf, ngx_str_t *text)
+{
+    ngx_stream_complex_value_t *value;
+
+    value = ngx_pcalloc(cf->pool, sizeof(ngx_stream_complex_value_t));
+
+    if (value == NULL || ngx_toolgate_compile(cf, text, value) != NGX_OK) {
+        return NULL;
+    }
+
+    return value;
+}
+
+static const char *
+ngx_toolgate_second_handler(ngx_toolgate_tool_t *tool)
+{
+    return tool->handler != NULL
+               ? "is a second handler; a tool has one \"return\" or \"exec\""
+               : NULL;
+}
+
+char *
+ngx_toolgate_return(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_str_t *value;
+
+    (void) cmd;
+
+    if (tool->handler != NULL) {
+        return (char *) ngx_toolgate_second_handler(tool);
+    }
+
+    value = cf->args->elts;
+    tool->value = ngx_toolgate_compile_new(cf, &value[1]);
+    tool->argument = ngx_toolgate_plain_argument(&value[1]);
+    tool->handler = ngx_toolgate_return_handler;
+
+    return tool->value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* Is it a file that can be run?  0, or the errno that says why not. */
+static ngx_err_t
+ngx_toolgate_is_program(u_char *path)
+{
+    ngx_file_info_t fi;
+
+    if (ngx_file_info(path, &fi) == NGX_FILE_ERROR) {
+        return ngx_errno;
+    }
+
+    if (!ngx_is_file(&fi)) {
+        return NGX_EACCES;
+    }
+
+    return access((const char *) path, X_OK) == -1 ? ngx_errno : 0;
+}
+
+/* Looks a bare name up; *program stays untouched when it is nowhere. */
+static ngx_err_t
+ngx_toolgate_search(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
+{
+    u_char *path, *dir, *end;
+    ngx_err_t err, found;
+
+    path = ngx_pnalloc(cf->pool, sizeof(NGX_TOOLGATE_PATH) + name->len + 2);
+    if (path == NULL) {
+        return NGX_ENOMEM;
+    }
+
+    err = NGX_ENOENT;
+
+    for (dir = (u_char *) NGX_TOOLGATE_PATH; *dir != '\0';
+         dir = *end == ':' ? end + 1 : end)
+    {
+        end = dir;
+
+        while (*end != ':' && *end != '\0') {
+            end++;
+        }
+
+        program->len = ngx_sprintf(path, "%*s/%V%Z", end - dir, dir, name)
+                       - path - 1;
+        program->data = path;
+        found = ngx_toolgate_is_program(path);
+
+        if (found == 0) {
+            return 0;
+        }
+
+        if (found != NGX_ENOENT) {
+            err = found;
+        }
+    }
+
+    return err;
+}
+
+char *
+ngx_toolgate_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_stream_complex_value_t *arg;
+    ngx_str_t *value;
+    ngx_uint_t i;
+    ngx_err_t err;
+
+    if (tool->handler != NULL) {
+        return (char *) ngx_toolgate_second_handler(tool);
+    }
+
+    value = cf->args->elts;
+    tool->handler = ngx_toolgate_exec_handler;
+    tool->program = value[1];
+
+    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$') != NULL) {
+        return "needs a program that is known at load; variables are for its "
+               "arguments";
+    }
+
+    if (value[1].len == 0) {
+        return "needs a program";
+    }
+
+    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '/') == NULL) {
+        err = ngx_toolgate_search(cf, &value[1], &tool->program);
+
+    } else {
+        if (ngx_conf_full_name(cf->cycle, &tool->program, 1) != NGX_OK) {
+            return NGX_CONF_ERROR;
+        }
+
+        err = ngx_toolgate_is_program(tool->program.data);
+    }
+
+    if (err != 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
+                           "program \"%V\" of \"%V\" cannot be run; write the "
+                           "full path of an executable file, or install it "
+                           "(looked in " NGX_TOOLGATE_PATH ")",
+                           &value[1], &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    tool->argv = ngx_array_create(cf->pool, cf->args->nelts - 1,
+                                  sizeof(ngx_stream_complex_value_t));
+    if (tool->argv == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        arg = ngx_array_push(tool->argv);
+        if (arg == NULL) {
+            return NGX_CONF_ERROR;
+        }
+
+        ngx_memzero(arg, sizeof(ngx_stream_complex_value_t));
+
+        if (ngx_toolgate_compile(cf, i == 1 ? &tool->program : &value[i], arg)
+            != NGX_OK)
+        {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_stdin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_str_t *value;
+
+    (void) cmd;
+
+    if (tool->stdin_value != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    tool->stdin_value = ngx_toolgate_compile_new(cf, &value[1]);
+
+    return tool->stdin_value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+char *
+ngx_toolgate_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_toolgate_env_t *env;
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    value = cf->args->elts;
+
+    if (value[1].len == 0
+        || ngx_strlchr(value[1].data, value[1].data + value[1].len, '=')
+               != NULL)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid name \"%V\" in \"%V\"; write "
+                           "\"env NAME VALUE\"",
+                           &value[1], &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (tool->env == NULL) {
+        tool->env = ngx_array_create(cf->pool, 2, sizeof(ngx_toolgate_env_t));
+        if (tool->env == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    env = tool->env->elts;
+
+    for (i = 0; i < tool->env->nelts; i++) {
+        if (env[i].name.len == value[1].len
+            && ngx_memcmp(env[i].name.data, value[1].data, value[1].len) == 0)
+        {
+            return "sets the same name twice";
+        }
+    }
+
+    env = ngx_array_push(tool->env);
+    if (env == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_memzero(env, sizeof(ngx_toolgate_env_t));
+    env->name = value[1];
+
+    return ngx_toolgate_compile(cf, &value[2], &env->value) == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
+}
+
+char *
+ngx_toolgate_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_file_info_t fi;
+    ngx_str_t *value;
+
+    if (tool->cwd != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$') == NULL) {
+        if (ngx_conf_full_name(cf->cycle, &value[1], 1) != NGX_OK) {
+            return NGX_CONF_ERROR;
+        }
+
+        if (ngx_file_info(value[1].data, &fi) == NGX_FILE_ERROR
+            || !ngx_is_dir(&fi)) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" of \"%V\" is no directory", &value[1],
+                               &cmd->name);
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    tool->cwd = ngx_toolgate_compile_new(cf, &value[1]);
+
+    return tool->cwd != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static ngx_msec_t
+ngx_toolgate_parse_timeout(ngx_str_t *value, const char *prefix)
+{
+    ngx_str_t time;
+    ngx_msec_t msec;
+    size_t len;
+
+    len = ngx_strlen(prefix);
+
+    if (value->len < len || ngx_strncmp(value->data, prefix, len) != 0) {
+        return 0;
+    }
+
+    time.data = value->data + len;
+    time.len = value->len - len;
+    msec = ngx_parse_time(&time, 0);
+
+    return msec == (ngx_msec_t) NGX_ERROR || msec > NGX_TOOLGATE_TIMEOUT_MAX
+               ? 0
+               : msec;
+}
+
+/* timeout TIME [max=TIME] */
+char *
+ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_str_t *value;
+
+    if (tool->timeout != NGX_CONF_UNSET_MSEC) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    tool->timeout = ngx_toolgate_parse_timeout(&value[1], "");
+    tool->max_timeout = ngx_max(tool->timeout, NGX_TOOLGATE_MAX_TIMEOUT);
+
+    if (cf->args->nelts == 3) {
+        tool->max_timeout = ngx_toolgate_parse_timeout(&value[2], "max=");
+    }
+
+    if (tool->timeout == 0 || tool->max_timeout < tool->timeout) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid time \"%V\" in \"%V\"; write between 1ms "
+                           "and 24h, such as \"30s\", or \"30s max=2h\" for a "
+                           "call that tells its progress",
+                           &value[tool->timeout == 0 ? 1 : cf->args->nelts - 1],
+                           &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_str_t *value;
+    ssize_t size;
+
+    if (tool->max_output != NGX_CONF_UNSET_SIZE) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    size = ngx_parse_size(&value[1]);
+
+    if (size == NGX_ERROR || size == 0 || size > NGX_TOOLGATE_OUTPUT_MAX) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid size \"%V\" in \"%V\"; write between 1 "
+                           "and 32m, such as \"64k\" or \"4m\"",
+                           &value[1], &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    tool->max_output = (size_t) size;
+
+    return NGX_CONF_OK;
+}
+
+/* --- what only is known when all is read --- */
+
+static ngx_uint_t
+ngx_toolgate_is_variable(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
+{
+    ngx_stream_variable_t *v;
+    ngx_hash_key_t *key;
+    ngx_uint_t i;
+
+    key = cmcf->variables_keys->keys.elts;
+
+    for (i = 0; i < cmcf->variables_keys->keys.nelts; i++) {
+        if (key[i].key.len == name->len
+            && ngx_strncasecmp(key[i].key.data, name->data, name->len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    v = cmcf->prefix_variables.elts;
+
+    for (i = 0; i < cmcf->prefix_variables.nelts; i++) {
+        if (name->len > v[i].name.len
+            && ngx_strncasecmp(name->data, v[i].name.data, v[i].name.len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    /* Those that their module gave a handler without a name in the hash. */
+    v = cmcf->variables.elts;
+
+    for (i = 0; i < cmcf->variables.nelts; i++) {
+        if (v[i].get_handler != NULL && v[i].name.len == name->len
+            && ngx_strncasecmp(v[i].name.data, name->data, name->len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static ngx_uint_t
+ngx_toolgate_is_name(u_char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+           || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The first unknown variable of a text, or one of length 0. */
+static ngx_str_t
+ngx_toolgate_unknown(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *text)
+{
+    u_char *p, *last;
+    ngx_str_t name;
+
+    last = text->data + text->len;
+
+    for (p = text->data; p < last; /* void */) {
+        if (*p++ != '$') {
+            continue;
+        }
+
+        p += p < last && *p == '{';
+        name.data = p;
+
+        while (p < last && ngx_toolgate_is_name(*p)) {
+            p++;
+        }
+
+        name.len = p - name.data;
+
+        if (name.len != 0 && !ngx_toolgate_is_variable(cmcf, &name)) {
+            return name;
+        }
+    }
+
+    ngx_str_null(&name);
+
+    return name;
+}
+
+/* What may have been meant by an unknown variable. */
+static const char *
+ngx_toolgate_hint(ngx_str_t *name)
+{
+    if (*name->data >= '0' && *name->data <= '9') {
+        return "nothing is captured here; for the character \"$\" itself write "
+               "${dollar}, and \"geo $dollar { default \"$\"; }\" beside the "
+               "server";
+    }
+
+    if (name->len > 5
+        && ngx_strncasecmp(name->data, (u_char *) "tool_", 5) == 0) {
+        return "an argument of the call is $tool_arg_ or $tool_json_ and its "
+               "name";
+    }
+
+    return NULL;
+}
+
+ngx_int_t
+ngx_toolgate_check_variables(ngx_conf_t *cf)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_stream_core_main_conf_t *cmcf;
+    ngx_toolgate_use_t *use;
+    const char *hint;
+    ngx_str_t name;
+    ngx_uint_t i;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    cmcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_core_module);
+    use = mcf->uses.elts;
+
+    for (i = 0; i < mcf->uses.nelts; i++) {
+        name = ngx_toolgate_unknown(cmcf, &use[i].text);
+
+        if (name.len == 0) {
+            continue;
+        }
+
+        hint = ngx_toolgate_hint(&name);
+
+        if (hint != NULL) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "unknown variable \"$%V\"; %s in %V:%ui", &name, hint,
+                          &use[i].file, use[i].line);
+        } else {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "unknown variable \"$%V\"; write $tool_arg_%V for an "
+                          "argument of the call in %V:%ui",
+                          &name, &name, &use[i].file, use[i].line);
+        }
+
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}

@@ -1,0 +1,147 @@
+/*
+ * Which runners there are: one a state directory.
+ */
+#include "nginx/line/ngx_toolgate_runner.h"
+
+ngx_toolgate_runner_t *
+ngx_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *state_dir)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_runner_t **runners, *runner;
+    ngx_uint_t i;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        runner = runners[i];
+
+        if (runner->state_dir.len != state_dir->len
+            || ngx_memcmp(runner->state_dir.data, state_dir->data,
+                          state_dir->len)
+                   != 0)
+        {
+            continue;
+        }
+
+        if (runner->path.len != path->len
+            || ngx_memcmp(runner->path.data, path->data, path->len) != 0)
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "servers with the same \"tool_state_dir\" need "
+                               "the same \"tool_runner\"");
+            return NULL;
+        }
+
+        return runner;
+    }
+
+    runner = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_runner_t));
+    if (runner == NULL) {
+        return NULL;
+    }
+
+    runner->path = *path;
+    runner->state_dir = *state_dir;
+    runner->retry.handler = ngx_toolgate_runner_retry;
+    runner->retry.data = runner;
+    runner->retry.log = &cf->cycle->new_log;
+
+    runners = ngx_array_push(&mcf->runners);
+    if (runners == NULL) {
+        return NULL;
+    }
+
+    *runners = runner;
+
+    return runner;
+}
+
+const ngx_str_t *
+ngx_toolgate_runner_dir(const ngx_toolgate_runner_t *runner)
+{
+    return &runner->state_dir;
+}
+
+static void
+ngx_toolgate_runner_address(ngx_toolgate_runner_t *runner)
+{
+    runner->sockaddr.sun_family = AF_UNIX;
+    (void) ngx_sprintf((u_char *) runner->sockaddr.sun_path, "%V/%s%Z",
+                       &runner->state_dir, NGX_TOOLGATE_SOCKET);
+}
+
+ngx_toolgate_runner_t *
+ngx_toolgate_runner_of(ngx_toolgate_main_conf_t *mcf, tg_str_t dir)
+{
+    ngx_toolgate_runner_t **runners, *runner;
+    ngx_uint_t i;
+
+    if (dir.len > NGX_TOOLGATE_STATE_DIR_MAX) {
+        return NULL;
+    }
+
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        if (runners[i]->state_dir.len == dir.len
+            && ngx_memcmp(runners[i]->state_dir.data, dir.data, dir.len) == 0)
+        {
+            return runners[i];
+        }
+    }
+
+    runner = ngx_pcalloc(ngx_cycle->pool,
+                         sizeof(ngx_toolgate_runner_t) + dir.len);
+    runners = runner != NULL ? ngx_array_push(&mcf->runners) : NULL;
+
+    if (runners == NULL) {
+        return NULL;
+    }
+
+    *runners = runner;
+    runner->is_foreign = 1;
+    runner->path.data = (u_char *) "";
+    runner->state_dir.data = (u_char *) (runner + 1);
+    runner->state_dir.len = dir.len;
+    ngx_memcpy(runner->state_dir.data, dir.data, dir.len);
+    runner->retry.handler = ngx_toolgate_runner_retry;
+    runner->retry.data = runner;
+    runner->retry.log = ngx_cycle->log;
+    ngx_toolgate_runner_address(runner);
+
+    return runner;
+}
+
+ngx_int_t
+ngx_toolgate_runner_init_conf(ngx_cycle_t *cycle, ngx_toolgate_runner_t *runner)
+{
+    if (ngx_toolgate_runner_paths(cycle, &runner->path, &runner->state_dir)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    /* A default path: what the directive names was checked there. */
+    if (runner->state_dir.len > NGX_TOOLGATE_STATE_DIR_MAX) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"%V\" is too long for a socket in it; choose a shorter "
+                      "one with \"tool_state_dir\"",
+                      &runner->state_dir);
+        return NGX_ERROR;
+    }
+
+    if (ngx_toolgate_test_dir(cycle, &runner->state_dir) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ngx_toolgate_runner_address(runner);
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_runner_prepare(ngx_cycle_t *cycle, ngx_toolgate_runner_t *runner)
+{
+    return ngx_toolgate_make_dir(cycle, &runner->state_dir);
+}

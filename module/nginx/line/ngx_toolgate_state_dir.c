@@ -1,0 +1,269 @@
+/*
+ * Where the runner's program and its state directory are.
+ */
+#include "nginx/ngx_toolgate.h"
+
+#include <dlfcn.h>
+
+static ngx_int_t
+ngx_toolgate_is_executable(const u_char *path)
+{
+    return access((const char *) path, X_OK) == 0;
+}
+
+const char *
+ngx_toolgate_runner_mistake(ngx_str_t *path)
+{
+    ngx_file_info_t fi;
+
+    return ngx_file_info(path->data, &fi) != NGX_FILE_ERROR && ngx_is_file(&fi)
+                   && ngx_toolgate_is_executable(path->data)
+               ? NULL
+               : "cannot be run; name the file toolgate-runner that was "
+                 "installed with this module";
+}
+
+const char *
+ngx_toolgate_state_dir_mistake(ngx_str_t *path)
+{
+    ngx_file_info_t fi;
+
+    if (path->len > NGX_TOOLGATE_STATE_DIR_MAX) {
+        return "is too long for a socket in it; choose a path of at most 92 "
+               "bytes";
+    }
+
+    if (ngx_link_info(path->data, &fi) != NGX_FILE_ERROR && !ngx_is_dir(&fi)) {
+        return "exists and is no directory; choose one that Toolgate may make";
+    }
+
+    return NULL;
+}
+
+const char *
+ngx_toolgate_schema_file_mistake(ngx_str_t *path)
+{
+    ngx_file_info_t fi;
+    u_char *slash, *dir;
+    ngx_int_t rc;
+
+    if (ngx_link_info(path->data, &fi) != NGX_FILE_ERROR && !ngx_is_file(&fi)) {
+        return "exists and is no regular file; choose another path";
+    }
+
+    /* An absolute path: there is one. */
+    slash = (u_char *) strrchr((char *) path->data, '/');
+    *slash = '\0';
+    dir = slash == path->data ? (u_char *) "/" : path->data;
+    rc = ngx_file_info(dir, &fi);
+    *slash = '/';
+
+    return rc == NGX_FILE_ERROR || !ngx_is_dir(&fi)
+               ? "is in a directory that does not exist; make it, or choose "
+                 "another path"
+               : NULL;
+}
+
+/* Beside this module, where `./build.sh` leaves both. */
+static ngx_int_t
+ngx_toolgate_beside(ngx_cycle_t *cycle, ngx_str_t *path)
+{
+    const char *slash;
+    Dl_info info;
+    u_char *p;
+
+    if (dladdr(&ngx_stream_toolgate_module, &info) == 0
+        || info.dli_fname == NULL) {
+        return NGX_DECLINED;
+    }
+
+    slash = strrchr(info.dli_fname, '/');
+    if (slash == NULL) {
+        return NGX_DECLINED;
+    }
+
+    p = ngx_pnalloc(cycle->pool, (size_t) (slash - info.dli_fname)
+                                     + sizeof("/toolgate-runner"));
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    path->data = p;
+    path->len = ngx_sprintf(p, "%*s/toolgate-runner%Z",
+                            (size_t) (slash - info.dli_fname), info.dli_fname)
+                - p - 1;
+
+    return ngx_toolgate_is_executable(p) ? NGX_OK : NGX_DECLINED;
+}
+
+static ngx_int_t
+ngx_toolgate_find_runner(ngx_cycle_t *cycle, ngx_str_t *path)
+{
+    static ngx_str_t usual[] = {
+        ngx_string("/usr/local/bin/toolgate-runner"),
+        ngx_string("/usr/bin/toolgate-runner"),
+        ngx_string("/usr/libexec/toolgate-runner"),
+    };
+    ngx_uint_t i;
+
+    if (path->len != 0) {
+        return NGX_OK; /* checked with its directive */
+    }
+
+    if (ngx_toolgate_beside(cycle, path) == NGX_OK) {
+        return NGX_OK;
+    }
+
+    for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+        if (ngx_toolgate_is_executable(usual[i].data)) {
+            *path = usual[i];
+            return NGX_OK;
+        }
+    }
+
+    ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                  "toolgate-runner, which \"exec\" needs, is neither beside "
+                  "the module nor in /usr/local/bin, /usr/bin or "
+                  "/usr/libexec; say where it is with \"tool_runner PATH\"");
+
+    return NGX_ERROR;
+}
+
+/* Beside the pid file, which each NGINX has for itself. */
+static ngx_int_t
+ngx_toolgate_default_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
+{
+    ngx_core_conf_t *ccf;
+    size_t len;
+    u_char *p;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+    len = ccf->pid.len;
+
+    if (len > 4 && ngx_memcmp(ccf->pid.data + len - 4, ".pid", 4) == 0) {
+        len -= 4;
+    }
+
+    p = ngx_pnalloc(cycle->pool, len + sizeof(".toolgate"));
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    dir->data = p;
+    dir->len = ngx_sprintf(p, "%*s.toolgate%Z", len, ccf->pid.data) - p - 1;
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_runner_paths(ngx_cycle_t *cycle, ngx_str_t *path,
+                          ngx_str_t *state_dir)
+{
+    if (ngx_toolgate_find_runner(cycle, path) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (state_dir->len == 0) {
+        return ngx_toolgate_default_dir(cycle, state_dir);
+    }
+
+    while (state_dir->len > 1 && state_dir->data[state_dir->len - 1] == '/') {
+        state_dir->data[--state_dir->len] = '\0';
+    }
+
+    return NGX_OK;
+}
+
+/* The user of the workers: root hands over, everybody else stays. */
+static uid_t
+ngx_toolgate_worker_uid(ngx_cycle_t *cycle)
+{
+    ngx_core_conf_t *ccf;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+
+    return geteuid() == 0 ? ccf->user : geteuid();
+}
+
+/* Ours, and nobody else's: its socket starts programs. */
+static ngx_int_t
+ngx_toolgate_check_dir(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid)
+{
+    ngx_file_info_t fi;
+
+    if (ngx_link_info(dir->data, &fi) == NGX_FILE_ERROR || !ngx_is_dir(&fi)) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"%V\" is no directory (tool_state_dir)", dir);
+        return NGX_ERROR;
+    }
+
+    if (fi.st_uid != uid || (fi.st_mode & 022) != 0) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"%V\" (tool_state_dir) must belong to uid %d, as "
+                      "which the workers run, with no write access for "
+                      "others; it belongs to uid %d with mode %d%d%d%d: "
+                      "choose a directory that does not exist, and it will "
+                      "be made",
+                      dir, (int) uid, (int) fi.st_uid,
+                      NGX_TOOLGATE_DIGITS(fi.st_mode));
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_make_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
+{
+    uid_t uid;
+
+    uid = ngx_toolgate_worker_uid(cycle);
+
+    if (ngx_create_dir(dir->data, 0700) == NGX_FILE_ERROR) {
+        if (ngx_errno == NGX_EEXIST) {
+            return ngx_toolgate_check_dir(cycle, dir, uid);
+        }
+
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      ngx_create_dir_n " \"%V\" failed (tool_state_dir)", dir);
+        return NGX_ERROR;
+    }
+
+    if (uid != geteuid()
+        && lchown((const char *) dir->data, uid, (gid_t) -1) == -1) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "lchown(\"%V\") failed (tool_state_dir)", dir);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_test_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
+{
+    ngx_file_info_t fi;
+    u_char *slash, *parent;
+    ngx_int_t rc;
+
+    if (ngx_link_info(dir->data, &fi) != NGX_FILE_ERROR) {
+        return ngx_toolgate_check_dir(cycle, dir,
+                                      ngx_toolgate_worker_uid(cycle));
+    }
+
+    slash = (u_char *) strrchr((char *) dir->data, '/');
+    *slash = '\0';
+    parent = slash == dir->data ? (u_char *) "/" : dir->data;
+    rc = ngx_file_info(parent, &fi);
+    *slash = '/';
+
+    if (rc == NGX_FILE_ERROR || !ngx_is_dir(&fi)) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"%V\" (tool_state_dir) is in a directory that does not "
+                      "exist; make that one, and it will be made in it",
+                      dir);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}

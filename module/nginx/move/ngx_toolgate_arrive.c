@@ -1,0 +1,417 @@
+/*
+ * The new worker's side: a packed session becomes a connection of NGINX's, as
+ * if it had been accepted, so that phases and limits of the new config apply.
+ */
+#include "nginx/move/ngx_toolgate_move.h"
+
+/* Connections that arrivals leave for the worker itself. */
+#define NGX_TOOLGATE_ARRIVE_ROOM 4
+/* Until a worker without room looks again; others may have some. */
+#define NGX_TOOLGATE_ARRIVE_PAUSE 50
+
+static void ngx_toolgate_arrive(ngx_event_t *rev);
+
+/* Since when there is no room for what waits; 0: there is. */
+static ngx_msec_t ngx_toolgate_crowded_since;
+static ngx_uint_t ngx_toolgate_is_crowded;
+/* Of the cycle; NGINX forgets it when the worker is told to exit. */
+static ngx_uint_t ngx_toolgate_nlistening;
+/* The process ends. */
+static ngx_uint_t ngx_toolgate_is_closing;
+
+/* --- listeners --- */
+
+static ngx_uint_t
+ngx_toolgate_addr_may_arrive(const ngx_stream_addr_conf_t *addr)
+{
+    ngx_toolgate_srv_conf_t *scf;
+    ngx_stream_conf_ctx_t *ctx;
+
+#if (nginx_version >= 1025005)
+    ctx = addr->default_server->ctx;
+#else
+    ctx = addr->ctx;
+#endif
+
+    scf = ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
+
+    return scf->catalogue != NULL && !addr->ssl && !addr->proxy_protocol;
+}
+
+/* Of plain sockets, with tools. */
+static ngx_uint_t
+ngx_toolgate_may_arrive(const ngx_listening_t *ls)
+{
+    ngx_stream_port_t *port;
+    ngx_uint_t i;
+
+    if (ls->handler != ngx_stream_init_connection || ls->type != SOCK_STREAM) {
+        return 0;
+    }
+
+    port = ls->servers;
+
+    for (i = 0; i < port->naddrs; i++) {
+        if (!ngx_toolgate_addr_may_arrive(
+#if (NGX_HAVE_INET6)
+                ls->sockaddr->sa_family == AF_INET6
+                    ? &((ngx_stream_in6_addr_t *) port->addrs)[i].conf
+                    :
+#endif
+                    &((ngx_stream_in_addr_t *) port->addrs)[i].conf))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+void
+ngx_toolgate_arrive_offer(ngx_cycle_t *cycle)
+{
+    uint64_t listeners[NGX_TOOLGATE_TAKERS_LISTENERS];
+    ngx_listening_t *ls;
+    ngx_uint_t i, n;
+
+    ls = cycle->listening.elts;
+
+    for (i = 0, n = 0; i < cycle->listening.nelts; i++) {
+        if (!ngx_toolgate_may_arrive(&ls[i])) {
+            continue;
+        }
+
+        if (n < NGX_TOOLGATE_TAKERS_LISTENERS) {
+            listeners[n] = ngx_toolgate_takers_hash(ls[i].sockaddr,
+                                                    ls[i].socklen);
+        }
+
+        n++;
+    }
+
+    ngx_toolgate_handover_init(cycle, listeners, n);
+}
+
+static ngx_listening_t *
+ngx_toolgate_find_listener(const ngx_toolgate_packed_head_t *head)
+{
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    ls = ngx_cycle->listening.elts;
+
+    for (i = 0; i < ngx_toolgate_nlistening; i++) {
+        if (ngx_toolgate_takers_hash(ls[i].sockaddr, ls[i].socklen)
+                == ngx_toolgate_takers_hash(
+                    (struct sockaddr *) &head->listener.sockaddr,
+                    head->listener_len)
+            && ngx_toolgate_may_arrive(&ls[i]))
+        {
+            return &ls[i];
+        }
+    }
+
+    return NULL;
+}
+
+/* --- a packed session that waits for its connection --- */
+
+/* One that was not taken on: NGINX refused the client, or has no memory. */
+static void
+ngx_toolgate_arrival_cleanup(void *data)
+{
+    ngx_toolgate_packed_t *packed = data;
+
+    if (packed->fd != (ngx_socket_t) -1) {
+        ngx_toolgate_packed_farewell(packed);
+    }
+
+    ngx_toolgate_packed_deinit(packed);
+}
+
+ngx_toolgate_packed_t *
+ngx_toolgate_arrival(ngx_connection_t *c)
+{
+    ngx_pool_cleanup_t *cln;
+
+    for (cln = c->pool->cleanup; cln != NULL; cln = cln->next) {
+        if (cln->handler == ngx_toolgate_arrival_cleanup) {
+            return cln->data;
+        }
+    }
+
+    return NULL;
+}
+
+static ngx_toolgate_packed_t *
+ngx_toolgate_arrival_keep(ngx_pool_t *pool, ngx_toolgate_packed_t *packed)
+{
+    ngx_pool_cleanup_t *cln;
+
+    cln = ngx_pool_cleanup_add(pool, sizeof(ngx_toolgate_packed_t));
+
+    if (cln == NULL) {
+        return NULL;
+    }
+
+    *(ngx_toolgate_packed_t *) cln->data = *packed;
+    cln->handler = ngx_toolgate_arrival_cleanup;
+
+    return cln->data;
+}
+
+/* --- a connection --- */
+
+/* What ngx_event_accept() sets; NGX_OK or NGX_ERROR. */
+static ngx_int_t
+ngx_toolgate_set_connection(ngx_connection_t *c, ngx_listening_t *ls,
+                            ngx_toolgate_packed_head_t *head)
+{
+    ngx_log_t *log;
+
+    c->sockaddr = ngx_palloc(c->pool, sizeof(ngx_sockaddr_t));
+    log = ngx_palloc(c->pool, sizeof(ngx_log_t));
+
+    if (c->sockaddr == NULL || log == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(c->sockaddr, &head->client, sizeof(ngx_sockaddr_t));
+    *log = ls->log;
+    log->data = NULL;
+    log->handler = NULL;
+
+    c->type = SOCK_STREAM;
+    c->recv = ngx_recv;
+    c->send = ngx_send;
+    c->recv_chain = ngx_recv_chain;
+    c->send_chain = ngx_send_chain;
+    c->log = log;
+    c->pool->log = log;
+    c->socklen = head->client_len;
+    c->listening = ls;
+    c->local_sockaddr = ls->sockaddr;
+    c->local_socklen = ls->socklen;
+
+    if (c->sockaddr->sa_family == AF_UNIX) {
+        c->tcp_nopush = NGX_TCP_NOPUSH_DISABLED;
+        c->tcp_nodelay = NGX_TCP_NODELAY_DISABLED;
+    }
+
+    /* There may be something to read already; a read will tell. */
+    c->read->ready = 1;
+#if (NGX_HAVE_KQUEUE || NGX_HAVE_EPOLLRDHUP)
+    c->read->available = -1; /* unknown */
+#endif
+    c->write->ready = 1;
+    c->read->log = log;
+    c->write->log = log;
+    c->number = ngx_atomic_fetch_add(ngx_connection_counter, 1);
+    c->start_time = ngx_current_msec;
+
+    if (ls->addr_ntop) {
+        c->addr_text.data = ngx_pnalloc(c->pool, ls->addr_text_max_len);
+
+        if (c->addr_text.data == NULL) {
+            return NGX_ERROR;
+        }
+
+        c->addr_text.len = ngx_sock_ntop(c->sockaddr, c->socklen,
+                                         c->addr_text.data,
+                                         ls->addr_text_max_len, 0);
+    }
+
+    return NGX_OK;
+}
+
+static void
+ngx_toolgate_accept(ngx_listening_t *ls, ngx_toolgate_packed_t *packed)
+{
+    ngx_toolgate_packed_t *kept;
+    ngx_connection_t *c;
+    ngx_pool_t *pool;
+    int fd;
+
+    fd = fcntl(packed->fd, F_DUPFD_CLOEXEC, 0);
+    pool = fd != -1 ? ngx_create_pool(ls->pool_size, ngx_cycle->log) : NULL;
+    c = pool != NULL ? ngx_get_connection(fd, ngx_cycle->log) : NULL;
+    kept = c != NULL ? ngx_toolgate_arrival_keep(pool, packed) : NULL;
+
+    if (kept != NULL) {
+        c->pool = pool;
+
+        if (ngx_toolgate_set_connection(c, ls, &kept->head) == NGX_OK) {
+#if (NGX_STAT_STUB)
+            (void) ngx_atomic_fetch_add(ngx_stat_active, 1);
+#endif
+            ls->handler(c);
+            return;
+        }
+    } else {
+        ngx_toolgate_packed_farewell(packed);
+        ngx_toolgate_packed_deinit(packed);
+    }
+
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, ngx_errno,
+                  "no room for a session of another worker");
+
+    if (c != NULL) {
+        ngx_close_connection(c);
+    } else if (fd != -1) {
+        (void) close(fd);
+    }
+
+    if (pool != NULL) {
+        ngx_destroy_pool(pool);
+    }
+}
+
+/* --- the pair --- */
+
+/* NGX_OK: there may be more; NGX_AGAIN; NGX_BUSY. */
+static ngx_int_t
+ngx_toolgate_take(ngx_uint_t has_room)
+{
+    ngx_toolgate_packed_t packed;
+    ngx_listening_t *ls;
+    ngx_int_t rc;
+
+    rc = ngx_toolgate_packed_receive(&packed, ngx_cycle->log);
+
+    if (rc != NGX_OK) {
+        return rc == NGX_ERROR ? NGX_OK : rc;
+    }
+
+    ls = has_room ? ngx_toolgate_find_listener(&packed.head) : NULL;
+
+    if (ls != NULL) {
+        ngx_toolgate_accept(ls, &packed);
+        return NGX_OK;
+    }
+
+    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
+                  "client of another worker closed: %s",
+                  has_room ? "its listener is gone"
+                           : "nobody has room for it, or all workers exit");
+    ngx_toolgate_packed_farewell(&packed);
+    ngx_toolgate_packed_deinit(&packed);
+
+    return NGX_OK;
+}
+
+static ngx_uint_t
+ngx_toolgate_arrive_has_room(void)
+{
+    return ngx_cycle->free_connection_n > NGX_TOOLGATE_ARRIVE_ROOM;
+}
+
+/*
+ * Sessions with calls end with their last one, so they are taken although
+ * this worker exits; not when it is gone in a moment.
+ */
+void
+ngx_toolgate_arrive_drain(void)
+{
+    if (ngx_toolgate_handover_in() == (ngx_socket_t) -1) {
+        return;
+    }
+
+    while (ngx_toolgate_take(!ngx_toolgate_is_closing
+                             && ngx_toolgate_arrive_has_room())
+           == NGX_OK)
+    { /* void */
+    }
+}
+
+static void
+ngx_toolgate_arrive(ngx_event_t *rev)
+{
+    ngx_connection_t *c;
+    ngx_uint_t has_room;
+    ngx_int_t rc;
+
+    c = rev->data;
+
+    if (c->close || ngx_exiting) {
+        ngx_toolgate_arrive_stop();
+        return;
+    }
+
+    /* Told to exit in a moment; those of the new config are there. */
+    if (ngx_toolgate_handover_is_stale()) {
+        ngx_toolgate_handover_stop(0);
+        return;
+    }
+
+    has_room = ngx_toolgate_arrive_has_room();
+
+    if (has_room) {
+        ngx_toolgate_is_crowded = 0;
+
+    } else if (!ngx_toolgate_is_crowded) {
+        ngx_toolgate_is_crowded = 1;
+        ngx_toolgate_crowded_since = ngx_current_msec;
+    }
+
+    rc = NGX_BUSY;
+
+    /* Without room for long, nobody may have any: closed, not forgotten. */
+    if (has_room
+        || ngx_current_msec - ngx_toolgate_crowded_since
+               >= NGX_TOOLGATE_MOVE_TIME)
+    {
+        rc = ngx_toolgate_take(has_room);
+    }
+
+    if (rc == NGX_BUSY) {
+        ngx_toolgate_handover_rest(NGX_TOOLGATE_ARRIVE_PAUSE);
+    }
+}
+
+void
+ngx_toolgate_arrive_start(ngx_cycle_t *cycle)
+{
+    ngx_toolgate_nlistening = cycle->listening.nelts;
+    ngx_toolgate_handover_start(cycle, ngx_toolgate_arrive);
+}
+
+static void
+ngx_toolgate_nothing(ngx_event_t *ev)
+{
+    (void) ev;
+}
+
+/*
+ * NGINX tells connections of the exit outside of its event loop: what is
+ * posted then would wait for whatever happens next.
+ */
+static void
+ngx_toolgate_wake(void)
+{
+    static ngx_event_t ev;
+
+    ev.handler = ngx_toolgate_nothing;
+    ev.log = ngx_cycle->log;
+    ngx_post_event(&ev, &ngx_posted_next_events);
+}
+
+void
+ngx_toolgate_arrive_stop(void)
+{
+    ngx_toolgate_wake();
+
+    if (ngx_toolgate_handover_stop(1) && ngx_toolgate_handover_is_last()) {
+        ngx_toolgate_arrive_drain();
+    }
+}
+
+void
+ngx_toolgate_arrive_exit(void)
+{
+    ngx_toolgate_is_closing = 1;
+    (void) ngx_toolgate_handover_stop(1);
+
+    if (ngx_toolgate_handover_is_last()) {
+        ngx_toolgate_arrive_drain();
+    }
+}

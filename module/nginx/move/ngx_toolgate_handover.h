@@ -1,0 +1,54 @@
+/*
+ * What all workers of one NGINX share so that sessions can move between
+ * them: a pair of sockets, into whose one end they are put and from whose
+ * other end they are taken, and the page of who takes.
+ *
+ * The master makes them once.  Workers of all cycles inherit them, a new
+ * binary too; where they are stands in the master's environment, since a
+ * module object that was replaced knows nothing of its predecessor.
+ */
+#ifndef _NGX_TOOLGATE_HANDOVER_H_INCLUDED_
+#define _NGX_TOOLGATE_HANDOVER_H_INCLUDED_
+
+#include "nginx/move/ngx_toolgate_takers.h"
+
+/*
+ * In the master, once a cycle's config is settled: makes or finds both, and
+ * offers what this cycle listens on.  Without them sessions end at a reload,
+ * so that a failure is logged and no more.
+ */
+void ngx_toolgate_handover_init(ngx_cycle_t *cycle, const uint64_t *listeners,
+                                ngx_uint_t n);
+
+/* In a worker that serves tools: takes what others put, by this handler. */
+void ngx_toolgate_handover_start(ngx_cycle_t *cycle,
+                                 ngx_event_handler_pt handler);
+
+/* Looks again for what others put after this time, not before. */
+void ngx_toolgate_handover_rest(ngx_msec_t time);
+
+/*
+ * This worker exits, or its config is no longer the newest: it takes nothing
+ * any more.  1 when that was not known yet.
+ */
+ngx_uint_t ngx_toolgate_handover_stop(ngx_uint_t is_exiting);
+
+/* Is this worker to take no more, as another config is the newest one? */
+ngx_uint_t ngx_toolgate_handover_is_stale(void);
+
+/*
+ * Who takes a session of this listener, but this worker?  For a moment after
+ * this worker was told to exit, also another master counts that is there but
+ * has no workers: it may be about to start some (HUP to the old binary's, QUIT
+ * to the new one's).
+ */
+ngx_toolgate_taker_t ngx_toolgate_handover_taker(uint64_t listener);
+
+/* Is there nobody else who takes anything that waits in the pair? */
+ngx_uint_t ngx_toolgate_handover_is_last(void);
+
+/* The ends to put into and to take from; -1: there is no pair. */
+ngx_socket_t ngx_toolgate_handover_out(void);
+ngx_socket_t ngx_toolgate_handover_in(void);
+
+#endif

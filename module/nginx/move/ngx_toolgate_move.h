@@ -1,0 +1,82 @@
+/*
+ * Sessions that change their worker.
+ *
+ *   …_move.c     the old worker: packs one and sends it
+ *   …_arrive.c   the new worker: takes one and gives it to NGINX
+ *   …_resume.c   and goes on where the old one was
+ *   …_carry.c    both: calls that go along
+ */
+#ifndef _NGX_TOOLGATE_MOVE_H_INCLUDED_
+#define _NGX_TOOLGATE_MOVE_H_INCLUDED_
+
+#include "nginx/stream/ngx_toolgate_session.h"
+#include "nginx/move/ngx_toolgate_packed.h"
+
+#include "core/tg_peer_state.h"
+
+/* What ends in this time need not be carried. */
+#define NGX_TOOLGATE_MOVE_GRACE 20
+/* How long a session waits for a worker that takes it. */
+#define NGX_TOOLGATE_MOVE_TIME 10000
+/* Between two looks whether one does. */
+#define NGX_TOOLGATE_MOVE_PAUSE 5
+
+/* Could another worker, of any config, serve it? */
+ngx_uint_t ngx_toolgate_is_movable(const ngx_toolgate_session_t *session);
+
+/* Who would take it? */
+ngx_toolgate_taker_t ngx_toolgate_session_taker(
+    const ngx_toolgate_session_t *session);
+
+/*
+ * Sends it, with the calls that were released: NGX_DONE, and the session is
+ * gone, or NGX_AGAIN.
+ */
+ngx_int_t ngx_toolgate_move(ngx_toolgate_session_t *session);
+
+/*
+ * Has the runner hold the programs of all calls: NGX_OK: it does; NGX_AGAIN:
+ * the session runs again when that has changed.
+ */
+ngx_int_t ngx_toolgate_release(ngx_toolgate_session_t *session);
+
+/* Nobody takes the session after all: its programs come back. */
+void ngx_toolgate_reclaim(ngx_toolgate_session_t *session);
+
+/* As tg_peer_save() and tg_peer_load() want it; between both, all calls go. */
+void ngx_toolgate_put_token(void *host, const tg_call_t *deferred,
+                            tg_buf_t *out);
+void ngx_toolgate_forget_calls(ngx_toolgate_session_t *session);
+void ngx_toolgate_resume_call(void *host, tg_call_t *deferred,
+                              const tg_entry_t *now, tg_str_t bytes);
+
+/* ms until the timer fires, 1 at least; 0: it is not set. */
+uint64_t ngx_toolgate_time_left(const ngx_event_t *ev);
+
+/* Says how many were moved, and lets the last ones go. */
+void ngx_toolgate_move_exit(ngx_cycle_t *cycle);
+
+/* In the master: sessions of older workers can go on in this cycle's. */
+void ngx_toolgate_arrive_offer(ngx_cycle_t *cycle);
+
+/* This worker takes what others put; it was told to exit and takes no more. */
+void ngx_toolgate_arrive_start(ngx_cycle_t *cycle);
+void ngx_toolgate_arrive_stop(void);
+
+/* The process ends. */
+void ngx_toolgate_arrive_exit(void);
+
+/* Nobody is left who would take what was put: it ends here. */
+void ngx_toolgate_arrive_drain(void);
+
+/* What came with a connection, if it came from another worker. */
+ngx_toolgate_packed_t *ngx_toolgate_arrival(ngx_connection_t *c);
+
+/*
+ * A session in which nothing happened yet goes on as the one that came:
+ * NGX_OK or NGX_ERROR, logged.
+ */
+ngx_int_t ngx_toolgate_resume(ngx_toolgate_session_t *session,
+                              ngx_toolgate_packed_t *packed);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * The new worker's side: a session goes on where the old one was.
+ */
+#include "nginx/move/ngx_toolgate_move.h"
+
+/* What an access log says of the last call. */
+static void
+ngx_toolgate_resume_last(ngx_toolgate_session_t *session,
+                         const ngx_toolgate_packed_head_t *head)
+{
+    const char *name;
+    ngx_uint_t i;
+
+    if (head->last_len == 0 || head->last_len > TG_NAME_MAX) {
+        return;
+    }
+
+    session->last_entry = tg_catalogue_get(
+        session->conf->catalogue, (tg_entry_kind_t) head->last_kind,
+        tg_str(head->last_name, head->last_len));
+
+    if (session->last_entry == NULL) {
+        return;
+    }
+
+    for (i = 0; i <= TG_FAILURE_INTERNAL; i++) {
+        name = ngx_toolgate_failure_name((tg_failure_t) i);
+
+        if (i == 0
+            || ngx_strncmp(name, head->last_status, sizeof(head->last_status))
+                   == 0)
+        {
+            session->last_status = name;
+        }
+    }
+
+    session->last_time = (ngx_msec_t) head->last_time;
+    session->last_queued = (ngx_msec_t) head->last_queued;
+}
+
+/* What is left of a time that may be shorter by now, or without end. */
+static ngx_msec_t
+ngx_toolgate_resume_time(uint64_t left, ngx_msec_t timeout)
+{
+    return left == 0 ? timeout : (ngx_msec_t) ngx_min(left, timeout);
+}
+
+static void
+ngx_toolgate_resume_timers(ngx_toolgate_session_t *session,
+                           const ngx_toolgate_packed_head_t *head)
+{
+    ngx_msec_t to_read, to_send;
+    ngx_connection_t *c;
+
+    c = session->connection;
+    session->wait = (ngx_toolgate_wait_t) head->wait;
+    session->has_spoken = head->has_spoken ? 1 : 0;
+    to_read = 0;
+    to_send = 0;
+
+    if (session->wait == NGX_TOOLGATE_WAIT_FRAME) {
+        to_read = ngx_toolgate_resume_time(head->to_read,
+                                           session->conf->frame_timeout);
+    } else if (session->wait == NGX_TOOLGATE_WAIT_IDLE) {
+        to_read = ngx_toolgate_resume_time(head->to_read,
+                                           session->conf->idle_timeout);
+    } else if (session->wait == NGX_TOOLGATE_WAIT_SENT) {
+        to_send = ngx_toolgate_resume_time(head->to_send,
+                                           session->conf->send_timeout);
+    }
+
+    c->read->cancelable = 1;
+
+    if (to_read != 0) {
+        ngx_add_timer(c->read, to_read);
+    }
+
+    if (to_send != 0) {
+        ngx_add_timer(c->write, to_send);
+    }
+}
+
+ngx_int_t
+ngx_toolgate_resume(ngx_toolgate_session_t *session,
+                    ngx_toolgate_packed_t *packed)
+{
+    ngx_toolgate_packed_head_t *head;
+    int rc, has_changed;
+
+    head = &packed->head;
+    session->bytes_in = head->bytes_in;
+    session->bytes_out = head->bytes_out;
+    session->stream->received = (off_t) head->received;
+    session->stream->start_sec = (time_t) head->start_sec;
+    session->stream->start_msec = (ngx_msec_t) head->start_msec;
+    session->connection->sent = (off_t) head->sent;
+
+    tg_buf_str(&session->in, packed->part[NGX_TOOLGATE_PACKED_IN]);
+    tg_buf_str(&session->peer.out, packed->part[NGX_TOOLGATE_PACKED_OUT]);
+
+    /* Calls that cannot be carried are answered from within. */
+    session->is_running = 1;
+    rc = tg_buf_failed(&session->in) || tg_buf_failed(&session->peer.out)
+             ? TG_NOMEM
+             : tg_peer_load(&session->peer,
+                            packed->part[NGX_TOOLGATE_PACKED_STATE],
+                            ngx_toolgate_resume_call, &has_changed);
+
+    session->is_running = 0;
+
+    if (rc != TG_OK) {
+        ngx_log_error(NGX_LOG_ERR, session->connection->log, 0,
+                      "a session of another worker could not be resumed (%d)",
+                      rc);
+        return NGX_ERROR;
+    }
+
+    /* From here on it is ours, and needs no goodbye of somebody else. */
+    ngx_toolgate_packed_deinit(packed);
+
+    ngx_toolgate_resume_last(session, head);
+    ngx_toolgate_resume_timers(session, head);
+
+    if (has_changed) {
+        tg_peer_list_changed(&session->peer);
+    }
+
+    return NGX_OK;
+}

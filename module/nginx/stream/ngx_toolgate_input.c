@@ -1,0 +1,295 @@
+/*
+ * What a client says: read from its socket, and fed to the peer.
+ *
+ * An idle connection holds no buffers: reads go through one buffer of the
+ * worker, and a session keeps only what its peer did not consume or the
+ * client did not take.  The rest of a large message is read right behind its
+ * beginning, so that each byte is copied once at most.
+ */
+#include "nginx/stream/ngx_toolgate_session.h"
+
+/* What is left of a message from this size on is no usual burst's last one. */
+#define NGX_TOOLGATE_DIRECT 32768
+
+/* A worker has one thread: what is read lives until the handler returns. */
+static u_char ngx_toolgate_buffer[NGX_TOOLGATE_READ];
+
+/* Gives the peer bytes: what it leaves goes to, or stays in, session->in. */
+static int
+ngx_toolgate_feed(ngx_toolgate_session_t *session, const char *data, size_t len,
+                  size_t *consumed)
+{
+    ngx_time_t *tp;
+    int rc;
+
+    tp = ngx_timeofday();
+    session->peer.now_ms = (uint64_t) tp->sec * 1000 + tp->msec;
+
+    rc = ngx_toolgate_turn_input(session, data, len, consumed);
+
+    if (*consumed != 0) {
+        session->has_spoken = 1;
+        session->has_read = 1;
+    }
+
+    if (rc == TG_CLOSED) {
+        session->is_ending = 1;
+    }
+
+    if (rc == TG_NOMEM) {
+        ngx_log_error(NGX_LOG_ERR, session->connection->log, 0,
+                      "no memory to serve a client");
+        session->is_broken = 1;
+    }
+
+    return rc;
+}
+
+/*
+ * A large message is in: its reply may be as large, and would grow from
+ * little, through fresh memory each time.
+ */
+static void
+ngx_toolgate_expect(ngx_toolgate_session_t *session)
+{
+    tg_buf_t *out;
+
+    out = &session->peer.out;
+
+    if (out->len == 0 && out->cap < session->in.len
+        && session->in.len >= NGX_TOOLGATE_LARGE)
+    {
+        if (out->cap != 0) {
+            ngx_toolgate_give_back(out);
+        }
+
+        ngx_toolgate_block_get(out, session->in.len * 2);
+    }
+}
+
+/* The beginning of a next message must not hold what a large one needed. */
+static void
+ngx_toolgate_shrink(ngx_toolgate_session_t *session)
+{
+    tg_buf_t small;
+
+    if (session->in.len >= NGX_TOOLGATE_DIRECT) {
+        return;
+    }
+
+    tg_buf_init(&small, session->in.alloc);
+    tg_buf_str(&small, tg_buf_view(&session->in));
+
+    if (!tg_buf_failed(&small)) {
+        ngx_toolgate_block_put(&session->in);
+        session->in = small;
+    }
+}
+
+/* What is left of earlier reads. */
+static int
+ngx_toolgate_serve(ngx_toolgate_session_t *session)
+{
+    size_t consumed;
+    tg_buf_t *in;
+    int rc;
+
+    in = &session->in;
+
+    if (in->len == 0) {
+        return TG_OK;
+    }
+
+    ngx_toolgate_expect(session);
+    rc = ngx_toolgate_feed(session, in->data, in->len, &consumed);
+    tg_buf_drop(in, consumed);
+
+    if (in->len == 0) {
+        ngx_toolgate_block_put(in);
+    } else if (consumed != 0 && in->cap >= NGX_TOOLGATE_LARGE) {
+        ngx_toolgate_shrink(session);
+    }
+
+    return rc;
+}
+
+/*
+ * Room behind what came of a large message.  What is sent to us is what we
+ * hold memory for: a prefix alone promises nothing.
+ */
+static void
+ngx_toolgate_make_room(ngx_toolgate_session_t *session)
+{
+    size_t want;
+    tg_buf_t *in;
+
+    in = &session->in;
+
+    if (in->cap - in->len >= NGX_TOOLGATE_DIRECT) {
+        return;
+    }
+
+    want = ngx_max(in->len * 2, NGX_TOOLGATE_LARGE);
+    ngx_toolgate_block_get(in, SIZE_MAX);
+
+    if (in->cap < want && tg_buf_reserve(in, want - in->len) != TG_OK) {
+        session->is_broken = 1;
+    }
+}
+
+static void
+ngx_toolgate_append(ngx_toolgate_session_t *session, const u_char *data,
+                    size_t len)
+{
+    if (len >= NGX_TOOLGATE_DIRECT) {
+        ngx_toolgate_block_get(&session->in, SIZE_MAX);
+    }
+
+    tg_buf_put(&session->in, (const char *) data, len);
+
+    if (tg_buf_failed(&session->in)) {
+        session->is_broken = 1;
+    }
+}
+
+/* Reads once: the bytes that came, or 0 with what that means noted. */
+static size_t
+ngx_toolgate_recv(ngx_toolgate_session_t *session, u_char *buf, size_t size)
+{
+    ngx_connection_t *c;
+    ssize_t n;
+
+    c = session->connection;
+    n = c->recv(c, buf, size);
+
+    if (n == NGX_AGAIN) {
+        return 0;
+    }
+
+    if (n == NGX_ERROR) {
+        session->is_broken = 1;
+        return 0;
+    }
+
+    if (n == 0) {
+        session->is_eof = 1;
+        return 0;
+    }
+
+    session->bytes_in += (uint64_t) n;
+    session->stream->received += n;
+
+    return (size_t) n;
+}
+
+/* The rest of a large message. */
+static int
+ngx_toolgate_read_on(ngx_toolgate_session_t *session)
+{
+    tg_buf_t *in;
+    size_t n;
+
+    in = &session->in;
+    ngx_toolgate_make_room(session);
+
+    if (session->is_broken) {
+        return TG_NOMEM;
+    }
+
+    n = ngx_toolgate_recv(session, (u_char *) in->data + in->len,
+                          in->cap - in->len);
+
+    if (n == 0) {
+        return TG_AGAIN;
+    }
+
+    in->len += n;
+
+    return ngx_toolgate_serve(session);
+}
+
+/*
+ * Reads once and serves it.  TG_OK: there may be more; TG_AGAIN: not now;
+ * else as tg_peer_input().
+ */
+static int
+ngx_toolgate_read(ngx_toolgate_session_t *session)
+{
+    size_t n, consumed;
+    int rc;
+
+    if (!session->connection->read->ready) {
+        return TG_AGAIN;
+    }
+
+    if (session->in.len >= NGX_TOOLGATE_DIRECT) {
+        return ngx_toolgate_read_on(session);
+    }
+
+    n = ngx_toolgate_recv(session, ngx_toolgate_buffer, NGX_TOOLGATE_READ);
+
+    if (n == 0) {
+        return TG_AGAIN;
+    }
+
+    if (session->in.len != 0) {
+        ngx_toolgate_append(session, ngx_toolgate_buffer, n);
+        return session->is_broken ? TG_NOMEM : ngx_toolgate_serve(session);
+    }
+
+    rc = ngx_toolgate_feed(session, (char *) ngx_toolgate_buffer, n, &consumed);
+    ngx_toolgate_append(session, ngx_toolgate_buffer + consumed, n - consumed);
+
+    return rc;
+}
+
+void
+ngx_toolgate_pump(ngx_toolgate_session_t *session)
+{
+    int rc;
+
+    if (session->is_waiting) {
+        return;
+    }
+
+    ngx_toolgate_turn_begin();
+    rc = ngx_toolgate_serve(session);
+
+    for (;;) {
+        if (session->is_broken || session->is_ending || session->is_eof
+            || session->is_waiting)
+        {
+            return;
+        }
+
+        if (rc == TG_LIMIT) {
+            /*
+             * By the peer's measure, with what was sent: whoever is stopped
+             * for its output must be looked at again when that has gone.
+             */
+            if (session->peer.out.len <= TG_PEER_BACKLOG
+                || ngx_toolgate_flush(session) != NGX_OK
+                || ngx_toolgate_turn_is_over(session))
+            {
+                return;
+            }
+
+            rc = ngx_toolgate_serve(session);
+            continue;
+        }
+
+        if (!ngx_toolgate_may_read(session)) {
+            return;
+        }
+
+        rc = ngx_toolgate_read(session);
+
+        /* With nothing left to read, there is no need for a clock. */
+        if (rc == TG_AGAIN
+            || (rc == TG_OK && session->connection->read->ready
+                && ngx_toolgate_turn_is_over(session)))
+        {
+            return;
+        }
+    }
+}

@@ -1,0 +1,413 @@
+/*
+ * $tool_…: of the call whose values are evaluated, else of the connection.
+ */
+#include "nginx/ngx_toolgate.h"
+
+typedef ngx_stream_variable_value_t ngx_toolgate_value_t;
+
+static ngx_toolgate_session_t *
+ngx_toolgate_of(ngx_stream_session_t *s)
+{
+    return ngx_stream_get_module_ctx(s, ngx_stream_toolgate_module);
+}
+
+/* The request that is being served right now, or NULL. */
+static tg_request_t *
+ngx_toolgate_request(ngx_stream_session_t *s)
+{
+    ngx_toolgate_session_t *session;
+
+    session = ngx_toolgate_of(s);
+
+    return session != NULL && session->current != NULL
+               ? session->current->request
+               : NULL;
+}
+
+static ngx_int_t
+ngx_toolgate_set(ngx_toolgate_value_t *v, const char *data, size_t len)
+{
+    if (data == NULL) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    v->data = (u_char *) data;
+    v->len = (unsigned) len;
+    v->valid = 1;
+    v->no_cacheable = 0;
+    v->not_found = 0;
+
+    return NGX_OK;
+}
+
+static ngx_int_t
+ngx_toolgate_set_str(ngx_toolgate_value_t *v, tg_str_t str)
+{
+    return ngx_toolgate_set(v, str.data, str.len);
+}
+
+static ngx_int_t
+ngx_toolgate_set_number(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                        uint64_t number)
+{
+    u_char *p;
+
+    p = ngx_pnalloc(s->connection->pool, NGX_INT64_LEN);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    return ngx_toolgate_set(v, (char *) p, ngx_sprintf(p, "%uL", number) - p);
+}
+
+/* Decodes a raw string; anything else is given as its JSON. */
+static ngx_int_t
+ngx_toolgate_set_decoded(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                         tg_str_t raw)
+{
+    tg_str_t body;
+    char *p;
+
+    if (tg_json_type(raw) != TG_JSON_STRING) {
+        return ngx_toolgate_set_str(v, raw);
+    }
+
+    body = tg_json_body(raw);
+
+    if (body.data == NULL || body.len == 0
+        || memchr(body.data, '\\', body.len) == NULL)
+    {
+        return ngx_toolgate_set_str(v, body);
+    }
+
+    p = ngx_pnalloc(s->connection->pool, body.len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    return ngx_toolgate_set(v, p, tg_json_decode(p, body));
+}
+
+static ngx_int_t
+ngx_toolgate_name_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                           uintptr_t data)
+{
+    ngx_toolgate_session_t *session;
+    const tg_entry_t *entry;
+
+    (void) data;
+    session = ngx_toolgate_of(s);
+    entry = NULL;
+
+    if (session != NULL) {
+        entry = session->current != NULL ? &session->current->tool->entry
+                                         : session->last_entry;
+    }
+
+    return ngx_toolgate_set_str(v, entry != NULL ? entry->name : TG_STR_NONE);
+}
+
+static ngx_int_t
+ngx_toolgate_arguments_variable(ngx_stream_session_t *s,
+                                ngx_toolgate_value_t *v, uintptr_t data)
+{
+    tg_request_t *request;
+
+    (void) data;
+    request = ngx_toolgate_request(s);
+
+    return ngx_toolgate_set_str(v, request != NULL ? request->arguments
+                                                   : TG_STR_NONE);
+}
+
+static ngx_int_t
+ngx_toolgate_id_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                         uintptr_t data)
+{
+    tg_request_t *request;
+
+    (void) data;
+    request = ngx_toolgate_request(s);
+
+    return ngx_toolgate_set_decoded(s, v,
+                                    request != NULL ? request->reply.id
+                                                    : TG_STR_NONE);
+}
+
+/* NGINX lowers variables' names, and they have no "-" and ".". */
+static ngx_uint_t
+ngx_toolgate_is_named(ngx_str_t *name, ngx_str_t *property)
+{
+    ngx_uint_t i;
+    u_char c;
+
+    if (name->len != property->len) {
+        return 0;
+    }
+
+    for (i = 0; i < name->len; i++) {
+        c = ngx_tolower(property->data[i]);
+
+        if (name->data[i] != (c == '-' || c == '.' ? '_' : c)) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/*
+ * Which argument a variable means: the property of the schema that has its
+ * name, so that what is used is what was checked; else that name itself.
+ */
+static tg_str_t
+ngx_toolgate_property(ngx_toolgate_tool_t *tool, ngx_str_t *name)
+{
+    ngx_str_t *property;
+    ngx_uint_t i;
+
+    if (tool->properties != NULL) {
+        property = tool->properties->elts;
+
+        for (i = 0; i < tool->properties->nelts; i++) {
+            if (ngx_toolgate_is_named(name, &property[i])) {
+                name = &property[i];
+                break;
+            }
+        }
+    }
+
+    return tg_str((const char *) name->data, name->len);
+}
+
+void
+ngx_toolgate_argument(ngx_toolgate_tool_t *tool, const tg_request_t *request,
+                      ngx_str_t *name, tg_json_note_t *note)
+{
+    note->value = TG_STR_NONE;
+
+    (void) tg_json_notes_get(request->notes, request->arguments,
+                             ngx_toolgate_property(tool, name), note);
+}
+
+/* The argument that a prefix variable names; its value is absent if not. */
+static void
+ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data, size_t prefix,
+                      tg_json_note_t *note)
+{
+    tg_request_t *request;
+    ngx_str_t name;
+
+    request = ngx_toolgate_request(s);
+    note->value = TG_STR_NONE;
+    note->escapes = 0;
+
+    if (request == NULL) {
+        return;
+    }
+
+    name = *(ngx_str_t *) data;
+    name.data += prefix;
+    name.len -= prefix;
+
+    ngx_toolgate_argument(ngx_toolgate_of(s)->current->tool, request, &name,
+                          note);
+}
+
+static ngx_int_t
+ngx_toolgate_arg_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                          uintptr_t data)
+{
+    tg_json_note_t note;
+
+    ngx_toolgate_prefixed(s, data, sizeof("tool_arg_") - 1, &note);
+
+    if (tg_json_type(note.value) == TG_JSON_STRING && note.escapes == 0) {
+        return ngx_toolgate_set_str(v, tg_json_body(note.value));
+    }
+
+    return ngx_toolgate_set_decoded(s, v, note.value);
+}
+
+/* As JSON: null where there is no such argument, so that it always fits. */
+static ngx_int_t
+ngx_toolgate_json_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                           uintptr_t data)
+{
+    tg_json_note_t note;
+
+    ngx_toolgate_prefixed(s, data, sizeof("tool_json_") - 1, &note);
+
+    return ngx_toolgate_set_str(v, note.value.data != NULL ? note.value
+                                                           : TG_STR("null"));
+}
+
+static ngx_int_t
+ngx_toolgate_protocol_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                               uintptr_t data)
+{
+    ngx_toolgate_session_t *session;
+
+    (void) data;
+    session = ngx_toolgate_of(s);
+
+    if (session == NULL) {
+        return ngx_toolgate_set(v, NULL, 0);
+    }
+
+    return ngx_toolgate_set_str(v, tg_str_c(
+                                       tg_dialect_name(session->peer.dialect)));
+}
+
+static ngx_int_t
+ngx_toolgate_client_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                             uintptr_t data)
+{
+    const ngx_toolgate_client_t *client;
+    ngx_toolgate_session_t *session;
+
+    session = ngx_toolgate_of(s);
+    client = session != NULL ? ngx_toolgate_client(session) : NULL;
+
+    if (client == NULL) {
+        return ngx_toolgate_set(v, NULL, 0);
+    }
+
+    switch (data) {
+    case 'p':
+        return ngx_toolgate_set_number(s, v, client->pid);
+    case 'u':
+        return ngx_toolgate_set_number(s, v, client->uid);
+    default:
+        return ngx_toolgate_set_number(s, v, client->gid);
+    }
+}
+
+static ngx_int_t
+ngx_toolgate_status_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                             uintptr_t data)
+{
+    ngx_toolgate_session_t *session;
+
+    (void) data;
+    session = ngx_toolgate_of(s);
+
+    if (session == NULL || session->last_status == NULL) {
+        return ngx_toolgate_set(v, NULL, 0);
+    }
+
+    return ngx_toolgate_set_str(v, tg_str_c(session->last_status));
+}
+
+/* Seconds with milliseconds, as $session_time. */
+static ngx_int_t
+ngx_toolgate_set_msec(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                      ngx_msec_t msec)
+{
+    u_char *p;
+
+    p = ngx_pnalloc(s->connection->pool, NGX_TIME_T_LEN + 4);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    return ngx_toolgate_set(
+        v, (char *) p,
+        ngx_sprintf(p, "%T.%03M", (time_t) msec / 1000, msec % 1000) - p);
+}
+
+/* Of the call that is served, or the last one; 'q': only its waiting. */
+static ngx_int_t
+ngx_toolgate_time_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                           uintptr_t data)
+{
+    ngx_toolgate_session_t *session;
+
+    session = ngx_toolgate_of(s);
+
+    if (session == NULL
+        || (session->current == NULL && session->last_status == NULL))
+    {
+        return ngx_toolgate_set(v, NULL, 0);
+    }
+
+    if (session->current != NULL) {
+        return ngx_toolgate_set_msec(
+            s, v, data == 'q' ? 0 : ngx_current_msec - session->current->start);
+    }
+
+    return ngx_toolgate_set_msec(s, v,
+                                 data == 'q' ? session->last_queued
+                                             : session->last_time);
+}
+
+static ngx_int_t
+ngx_toolgate_bytes_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                            uintptr_t data)
+{
+    ngx_toolgate_session_t *session;
+
+    session = ngx_toolgate_of(s);
+
+    if (session == NULL) {
+        return ngx_toolgate_set(v, NULL, 0);
+    }
+
+    return ngx_toolgate_set_number(s, v,
+                                   data == 'i' ? session->bytes_in
+                                               : session->bytes_out);
+}
+
+#define NGX_TOOLGATE_VARIABLE(name, handler, data, flags)                      \
+    {                                                                          \
+        ngx_string(name), NULL, ngx_toolgate_##handler##_variable, data,       \
+            flags, 0                                                           \
+    }
+
+static ngx_stream_variable_t ngx_toolgate_vars[] = {
+    NGX_TOOLGATE_VARIABLE("tool_name", name, 0, NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_arguments", arguments, 0,
+                          NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_arg_", arg, 0,
+                          NGX_STREAM_VAR_NOCACHEABLE | NGX_STREAM_VAR_PREFIX),
+    NGX_TOOLGATE_VARIABLE("tool_json_", json, 0,
+                          NGX_STREAM_VAR_NOCACHEABLE | NGX_STREAM_VAR_PREFIX),
+    NGX_TOOLGATE_VARIABLE("tool_request_id", id, 0, NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_protocol", protocol, 0,
+                          NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_client_pid", client, 'p',
+                          NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_client_uid", client, 'u',
+                          NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_client_gid", client, 'g',
+                          NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_status", status, 0, NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_queue_time", time, 'q',
+                          NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_call_time", time, 0,
+                          NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_bytes_in", bytes, 'i',
+                          NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_bytes_out", bytes, 'o',
+                          NGX_STREAM_VAR_NOCACHEABLE),
+    ngx_stream_null_variable
+};
+
+ngx_int_t
+ngx_toolgate_add_variables(ngx_conf_t *cf)
+{
+    ngx_stream_variable_t *var, *v;
+
+    for (v = ngx_toolgate_vars; v->name.len != 0; v++) {
+        var = ngx_stream_add_variable(cf, &v->name, v->flags);
+        if (var == NULL) {
+            return NGX_ERROR;
+        }
+
+        var->get_handler = v->get_handler;
+        var->data = v->data;
+    }
+
+    return NGX_OK;
+}
