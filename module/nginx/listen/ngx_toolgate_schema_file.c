@@ -10,7 +10,7 @@
 
 /* Appended while the file is not whole yet. */
 #define NGX_TOOLGATE_TEMP "~"
-#define NGX_TOOLGATE_GROUPS 256
+#define NGX_TOOLGATE_WORKER_GROUPS 256
 
 static void
 ngx_toolgate_schema_put(tg_buf_t *buf, const tg_entry_t *entry)
@@ -74,7 +74,7 @@ ngx_toolgate_schema_owner(ngx_toolgate_socket_t *sock,
     }
 
     owner->gid = pwd->pw_gid;
-    n = NGX_TOOLGATE_GROUPS;
+    n = NGX_TOOLGATE_WORKER_GROUPS;
 
     if (getgrouplist(pwd->pw_name, pwd->pw_gid, groups, &n) != -1) {
         owner->groups = groups;
@@ -121,7 +121,7 @@ ngx_int_t
 ngx_toolgate_schema_file_write(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     ngx_toolgate_client_t owner;
-    gid_t groups[NGX_TOOLGATE_GROUPS];
+    gid_t groups[NGX_TOOLGATE_WORKER_GROUPS];
     ngx_int_t rc;
     tg_buf_t buf;
     u_char *temp;
