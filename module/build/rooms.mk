@@ -56,7 +56,9 @@ UV_LIBS := $(call archive,libuv_a.a,-luv) -lpthread -ldl -lrt
 JSON_LIBS := $(call archive,libjson-c.a,-ljson-c)
 PCRE_LIBS := $(call archive,libpcre2-8.a,-lpcre2-8)
 CUNIT_LIBS := -lcunit
+# json-c and patterns are the client's alone; tests may want patterns.
 LIBS := $(UV_LIBS) $(JSON_LIBS) $(PCRE_LIBS)
+room_libs = $(if $(filter client,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
 
 comma := ,
 # Rooms of plain C11 that everybody links, as one archive.
@@ -138,11 +140,11 @@ link = $(CC) $(TG_LDFLAGS) -o $@ $(filter %.o,$^) \
 
 $(B)/toolgate-runner: $(call obj,$(RUNNER_MAIN)) $(call room,runner) $(UV) \
 		$(CORE) $(B)/sources.stamp
-	$(call link,$(LIBS))
+	$(call link,$(UV_LIBS))
 
 $(B)/toolgate-bridge: $(call obj,$(BRIDGE_MAIN)) $(call room,bridge) $(UV) \
 		$(CORE) $(B)/sources.stamp
-	$(call link,$(LIBS))
+	$(call link,$(UV_LIBS))
 
 $(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call room,client) $(UV) \
 		$(REGEX) $(CORE) $(B)/sources.stamp
@@ -168,8 +170,8 @@ $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
 		$(call room,$(call test_host,$(1))) $(UV))) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $$(@D)
-	$$(call link,$(CUNIT_LIBS) $(if $(call test_host,$(1)),$(LIBS), \
-		$(PCRE_LIBS)))
+	$$(call link,$(CUNIT_LIBS) $(if $(call test_host,$(1)), \
+		$(call room_libs,$(call test_host,$(1))),$(PCRE_LIBS)))
 endef
 $(foreach t,$(notdir $(TESTS)),$(eval $(call test_rule,$(t))))
 
@@ -193,7 +195,8 @@ $(B)/fuzz/$(1): $(B)/obj/t/fuzz/fuzz_$(1).o $(FUZZ_HELP) \
 		$(call room,$(call fuzz_host,$(1))) $(UV)))) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $$(@D)
-	$$(call link,$$(LIBS) $$(call fuzz_wrap,$(1)))
+	$$(call link,$(call room_libs,$(call fuzz_room,$(1))) \
+		$$(call fuzz_wrap,$(1)))
 endef
 $(foreach t,$(FUZZ_TARGETS),$(eval $(call fuzz_rule,$(t))))
 

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,254 +24,201 @@ typedef struct {
     const char *name;
     const char *title;
     tg_cli_merge_pt merge;
-    /* Appends the path of its file: TG_CLI_DONE or TG_CLI_FAILED. */
-    int (*path)(tg_buf_t *path);
-    mode_t mode;        /* of a new file */
-    int is_folder_ours; /* a folder that is not there is made */
+    /* Where its file is: TG_CLI_DONE or TG_CLI_FAILED. */
+    int (*path)(char path[PATH_MAX]);
+    mode_t mode; /* of a new file */
 } tg_cli_agent_t;
 
 static int
-tg_cli_config_claude_path(tg_buf_t *path)
+tg_cli_config_join(char path[PATH_MAX], const char *folder, const char *name)
 {
-    tg_buf_text(path, ".mcp.json");
+    if (snprintf(path, PATH_MAX, "%s%s", folder, name) >= PATH_MAX) {
+        tg_cli_error("a path that starts with %.80s is too long", path);
+        return TG_CLI_FAILED;
+    }
 
     return TG_CLI_DONE;
 }
 
 static int
-tg_cli_config_codex_path(tg_buf_t *path)
+tg_cli_config_claude_path(char path[PATH_MAX])
 {
-    const struct passwd *user;
+    return tg_cli_config_join(path, "", ".mcp.json");
+}
+
+/* Codex' own folder is made when it is not there; not what is above it. */
+static int
+tg_cli_config_codex_path(char path[PATH_MAX])
+{
+    char folder[PATH_MAX];
     const char *home;
+    int rc;
 
     home = getenv("CODEX_HOME");
 
     if (home != NULL && home[0] != '\0') {
-        tg_buf_text(path, home);
-        tg_buf_text(path, "/config.toml");
-        return TG_CLI_DONE;
-    }
-
-    home = getenv("HOME");
-
-    if (home == NULL || home[0] == '\0') {
-        user = getpwuid(getuid());
-        home = user != NULL ? user->pw_dir : NULL;
-    }
-
-    if (home == NULL) {
+        rc = tg_cli_config_join(folder, home, "");
+    } else if ((home = getenv("HOME")) != NULL && home[0] != '\0') {
+        rc = tg_cli_config_join(folder, home, "/.codex");
+    } else {
         tg_cli_error("where is your home? Set HOME, or name the file with "
                      "--file PATH");
-        return TG_CLI_FAILED;
+        rc = TG_CLI_FAILED;
     }
 
-    tg_buf_text(path, home);
-    tg_buf_text(path, "/.codex/config.toml");
+    if (rc == TG_CLI_DONE && mkdir(folder, 0700) != 0 && errno != EEXIST) {
+        tg_cli_error("cannot make the folder %s: %s", folder, strerror(errno));
+        rc = TG_CLI_FAILED;
+    }
 
-    return TG_CLI_DONE;
+    return rc == TG_CLI_DONE ? tg_cli_config_join(path, folder, "/config.toml")
+                             : rc;
 }
 
 static const tg_cli_agent_t tg_cli_agents[] = {
     { "claude", "Claude Code", tg_cli_merge_json, tg_cli_config_claude_path,
-      0666, 0 },
-    { "codex", "Codex", tg_cli_merge_toml, tg_cli_config_codex_path, 0600, 1 },
+      0666 },
+    { "codex", "Codex", tg_cli_merge_toml, tg_cli_config_codex_path, 0600 },
 };
 
 /* --- what is registered --- */
 
 static int
-tg_cli_config_check_text(const char *what, tg_str_t text)
+tg_cli_config_check(const char *what, const char *path)
 {
     size_t i;
 
-    for (i = 0; i < text.len; i++) {
-        if ((unsigned char) text.data[i] < 0x20 || text.data[i] == 0x7f) {
+    for (i = 0; path[i] != '\0'; i++) {
+        if ((unsigned char) path[i] < 0x20 || path[i] == 0x7f) {
             break;
         }
     }
 
-    if (i == text.len && tg_utf8_is_valid(text)) {
+    if (path[i] == '\0' && tg_utf8_is_valid(tg_str(path, i))) {
         return TG_CLI_DONE;
     }
 
     tg_cli_error("the path of the %s has control characters or is not valid "
-                 "UTF-8, which agents cannot keep: %.*s",
-                 what, (int) text.len, text.data);
+                 "UTF-8, which agents cannot keep: %s",
+                 what, path);
 
     return TG_CLI_FAILED;
 }
 
 /* The bridge lies beside this program. */
 static int
-tg_cli_config_bridge(tg_buf_t *bridge)
+tg_cli_config_bridge(char path[PATH_MAX])
 {
-    char path[PATH_MAX];
+    char self[PATH_MAX];
     ssize_t len;
 
-    len = readlink("/proc/self/exe", path, sizeof(path));
+    len = readlink("/proc/self/exe", self, sizeof(self));
 
-    if (len <= 0 || (size_t) len == sizeof(path)) {
+    if (len <= 0 || (size_t) len == sizeof(self)) {
         tg_cli_error("cannot tell where this program is (/proc/self/exe): %s",
                      strerror(errno));
         return TG_CLI_FAILED;
     }
 
-    while (path[len - 1] != '/') {
+    while (self[len - 1] != '/') {
         len--;
     }
 
-    tg_buf_put(bridge, path, (size_t) len);
-    tg_buf_text(bridge, TG_CLI_BRIDGE);
-    tg_buf_char(bridge, '\0');
+    self[len] = '\0';
 
-    if (tg_buf_failed(bridge)) {
-        return tg_cli_nomem();
-    }
-
-    bridge->len--;
-
-    if (access(bridge->data, X_OK) != 0) {
-        tg_cli_error("%s: %s; it belongs beside this program, and "
-                     "./build.sh build or install puts it there",
-                     bridge->data, strerror(errno));
+    if (tg_cli_config_join(path, self, TG_CLI_BRIDGE) != TG_CLI_DONE) {
         return TG_CLI_FAILED;
     }
 
-    return tg_cli_config_check_text("bridge", tg_buf_view(bridge));
+    if (access(path, X_OK) != 0) {
+        tg_cli_error("%s: %s; it belongs beside this program, and "
+                     "./build.sh build or install puts it there",
+                     path, strerror(errno));
+        return TG_CLI_FAILED;
+    }
+
+    return tg_cli_config_check("bridge", path);
 }
 
 /* Agents start the bridge in folders of their own. */
 static int
-tg_cli_config_socket(const tg_cli_options_t *options, tg_buf_t *socket)
+tg_cli_config_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
 {
+    char folder[PATH_MAX];
     const char *path;
-    char *folder;
 
     path = tg_cli_options_socket(options);
+    folder[0] = '\0';
 
     if (path == NULL) {
         return TG_CLI_FAILED;
     }
 
     if (path[0] != '/') {
-        folder = getcwd(NULL, 0);
-
-        if (folder == NULL) {
+        if (getcwd(folder, sizeof(folder) - 1) == NULL) {
             tg_cli_error("cannot tell the current folder: %s", strerror(errno));
             return TG_CLI_FAILED;
         }
 
-        tg_buf_text(socket, folder);
-        tg_buf_text(socket, strcmp(folder, "/") == 0 ? "" : "/");
-        free(folder);
+        (void) strcat(folder, folder[1] != '\0' ? "/" : "");
 
         while (strncmp(path, "./", 2) == 0) {
             path += 2;
         }
     }
 
-    tg_buf_text(socket, path);
-
-    if (tg_buf_failed(socket)) {
-        return tg_cli_nomem();
+    if (tg_cli_config_join(socket, folder, path) != TG_CLI_DONE) {
+        return TG_CLI_FAILED;
     }
 
-    return tg_cli_config_check_text("socket", tg_buf_view(socket));
+    return tg_cli_config_check("socket", socket);
 }
 
 static int
-tg_cli_config_name(const tg_cli_options_t *options, tg_str_t *name)
+tg_cli_config_name(const tg_cli_options_t *options, const char **name)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "abcdefghijklmnopqrstuvwxyz0123456789_-";
-    const char *text;
+    size_t len;
 
-    text = options->name != NULL ? options->name : TG_CLI_SERVER;
-    *name = tg_str_c(text);
+    *name = options->name != NULL ? options->name : TG_CLI_SERVER;
+    len = strspn(*name, allowed);
 
-    if (name->len <= TG_CLI_SERVER_MAX && strspn(text, allowed) == name->len) {
+    if (len <= TG_CLI_SERVER_MAX && (*name)[len] == '\0') {
         return TG_CLI_DONE;
     }
 
     tg_cli_error("--name wants at most %d letters, digits, - and _, not "
                  "\"%s\"",
-                 TG_CLI_SERVER_MAX, text);
+                 TG_CLI_SERVER_MAX, *name);
 
     return TG_CLI_FAILED;
 }
 
 /* --- where it goes --- */
 
-/* Only the last one: what is above it is somebody else's. */
-static int
-tg_cli_config_make_folder(const char *path)
-{
-    const char *slash;
-    char *folder;
-    int rc;
-
-    slash = strrchr(path, '/');
-
-    if (slash == NULL || slash == path) {
-        return TG_CLI_DONE;
-    }
-
-    folder = strndup(path, (size_t) (slash - path));
-
-    if (folder == NULL) {
-        return tg_cli_nomem();
-    }
-
-    rc = TG_CLI_DONE;
-
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        tg_cli_error("cannot make the folder %s: %s", folder, strerror(errno));
-        rc = TG_CLI_FAILED;
-    }
-
-    free(folder);
-
-    return rc;
-}
-
+/* text is what was in the file and becomes what is to be: a TG_… of merge. */
 static int
 tg_cli_config_merge(const tg_cli_agent_t *agent, const tg_cli_entry_t *entry,
-                    tg_cli_file_t *file)
+                    const char *path, tg_buf_t *text)
 {
-    tg_buf_t text, why;
+    tg_buf_t out, why;
     int rc;
 
-    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&out, tg_alloc_libc());
     tg_buf_init(&why, tg_alloc_libc());
-    rc = agent->merge(tg_buf_view(&file->text), entry, &text, &why);
+    rc = agent->merge(tg_buf_view(text), entry, &out, &why);
 
-    if (rc == TG_EXISTS) {
-        (void) printf("%s: nothing to change, %.*s is registered\n", file->path,
-                      (int) entry->name.len, entry->name.data);
-        rc = tg_cli_finish(TG_CLI_DONE);
-
-    } else if (rc == TG_OK) {
-        rc = tg_cli_file_replace(file, tg_buf_view(&text), agent->mode);
-
-        if (rc == TG_CLI_DONE) {
-            (void) printf("%s: %.*s is registered; %s reads it when it is "
-                          "started anew\n",
-                          file->path, (int) entry->name.len, entry->name.data,
-                          agent->title);
-            rc = tg_cli_finish(rc);
-        }
-
+    if (rc == TG_NOMEM) {
+        (void) tg_cli_nomem();
     } else if (rc == TG_BAD) {
-        tg_cli_error("%s was left as it is: %.*s", file->path, (int) why.len,
-                     why.len != 0 ? why.data : "");
-        rc = TG_CLI_FAILED;
-
-    } else {
-        rc = tg_cli_nomem();
+        tg_cli_error("%s was left as it is: %.*s", path, (int) why.len,
+                     why.data);
     }
 
-    tg_buf_deinit(&text);
     tg_buf_deinit(&why);
+    tg_buf_deinit(text);
+    *text = out;
 
     return rc;
 }
@@ -281,55 +227,57 @@ static int
 tg_cli_config_write(const tg_cli_options_t *options,
                     const tg_cli_agent_t *agent, const tg_cli_entry_t *entry)
 {
+    char path[PATH_MAX];
     tg_cli_file_t file;
-    tg_buf_t path;
     int rc;
 
-    tg_buf_init(&path, tg_alloc_libc());
-    rc = TG_CLI_DONE;
+    rc = options->file != NULL ? tg_cli_config_join(path, options->file, "")
+                               : agent->path(path);
 
-    if (options->file != NULL) {
-        tg_buf_text(&path, options->file);
+    if (rc != TG_CLI_DONE) {
+        return rc;
+    }
+
+    if (tg_cli_file_read(&file, path) != TG_CLI_DONE) {
+        rc = TG_BAD;
     } else {
-        rc = agent->path(&path);
+        rc = tg_cli_config_merge(agent, entry, file.path, &file.text);
     }
 
-    tg_buf_char(&path, '\0');
-
-    if (rc == TG_CLI_DONE && tg_buf_failed(&path)) {
-        rc = tg_cli_nomem();
+    if (rc == TG_OK
+        && tg_cli_file_replace(&file, tg_buf_view(&file.text), agent->mode)
+               != TG_CLI_DONE)
+    {
+        rc = TG_BAD;
     }
 
-    if (rc == TG_CLI_DONE && options->file == NULL && agent->is_folder_ours) {
-        rc = tg_cli_config_make_folder(path.data);
+    tg_buf_deinit(&file.text);
+
+    if (rc == TG_EXISTS) {
+        (void) printf("%s: nothing to change, %s is registered\n", file.path,
+                      entry->name);
+    } else if (rc == TG_OK) {
+        (void) printf("%s: %s is registered; %s reads it when it is started "
+                      "anew\n",
+                      file.path, entry->name, agent->title);
+    } else {
+        return TG_CLI_FAILED;
     }
 
-    if (rc == TG_CLI_DONE) {
-        rc = tg_cli_file_read(&file, path.data);
-
-        if (rc == TG_CLI_DONE) {
-            rc = tg_cli_config_merge(agent, entry, &file);
-        }
-
-        tg_cli_file_free(&file);
-    }
-
-    tg_buf_deinit(&path);
-
-    return rc;
+    return tg_cli_finish(TG_CLI_DONE);
 }
 
 /* What a new file would have in it. */
 static int
 tg_cli_config_print(const tg_cli_agent_t *agent, const tg_cli_entry_t *entry)
 {
-    tg_buf_t text, why;
+    tg_buf_t text;
     int rc;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&why, tg_alloc_libc());
+    rc = TG_CLI_FAILED;
 
-    if (agent->merge(TG_STR(""), entry, &text, &why) == TG_OK) {
+    if (tg_cli_config_merge(agent, entry, "", &text) == TG_OK) {
         tg_cli_print(stdout, tg_buf_view(&text));
         rc = tg_cli_finish(TG_CLI_DONE);
 
@@ -338,12 +286,9 @@ tg_cli_config_print(const tg_cli_agent_t *agent, const tg_cli_entry_t *entry)
                          "reads it",
                          agent->title);
         }
-    } else {
-        rc = tg_cli_nomem();
     }
 
     tg_buf_deinit(&text);
-    tg_buf_deinit(&why);
 
     return rc;
 }
@@ -376,10 +321,9 @@ tg_cli_config_agent(const tg_cli_options_t *options)
 static int
 tg_cli_config_run(const tg_cli_options_t *options)
 {
+    char bridge[PATH_MAX], socket[PATH_MAX];
     const tg_cli_agent_t *agent;
     tg_cli_entry_t entry;
-    tg_buf_t bridge, socket;
-    int rc;
 
     agent = tg_cli_config_agent(options);
 
@@ -392,30 +336,19 @@ tg_cli_config_run(const tg_cli_options_t *options)
         return TG_CLI_FAILED;
     }
 
-    tg_buf_init(&bridge, tg_alloc_libc());
-    tg_buf_init(&socket, tg_alloc_libc());
-    rc = tg_cli_config_name(options, &entry.name);
+    entry.command = bridge;
+    entry.socket = socket;
 
-    if (rc == TG_CLI_DONE) {
-        rc = tg_cli_config_socket(options, &socket);
+    if (tg_cli_config_name(options, &entry.name) != TG_CLI_DONE
+        || tg_cli_config_socket(options, socket) != TG_CLI_DONE
+        || tg_cli_config_bridge(bridge) != TG_CLI_DONE)
+    {
+        return TG_CLI_FAILED;
     }
 
-    if (rc == TG_CLI_DONE) {
-        rc = tg_cli_config_bridge(&bridge);
-    }
-
-    if (rc == TG_CLI_DONE) {
-        entry.command = tg_buf_view(&bridge);
-        entry.socket = tg_buf_view(&socket);
-        rc = options->given & TG_CLI_WRITE
-                 ? tg_cli_config_write(options, agent, &entry)
-                 : tg_cli_config_print(agent, &entry);
-    }
-
-    tg_buf_deinit(&bridge);
-    tg_buf_deinit(&socket);
-
-    return rc;
+    return options->given & TG_CLI_WRITE
+               ? tg_cli_config_write(options, agent, &entry)
+               : tg_cli_config_print(agent, &entry);
 }
 
 const tg_cli_command_t tg_cli_config = {

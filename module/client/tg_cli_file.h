@@ -7,16 +7,17 @@
 
 #include "base/tg_buf.h"
 
+#include <limits.h>
 #include <sys/stat.h>
 
 /* No config file that people write comes near it. */
 #define TG_CLI_FILE_MAX 16777216u
 
 typedef struct {
-    char *path;     /* where it really is; malloc'ed */
-    int is_there;   /* else it is to be made */
-    struct stat st; /* as it was when it was read */
-    tg_buf_t text;
+    char path[PATH_MAX]; /* where it really is */
+    int is_there;        /* else it is to be made */
+    struct stat st;      /* as it was when it was read */
+    tg_buf_t text;       /* the caller frees it */
 } tg_cli_file_t;
 
 /*
@@ -29,10 +30,8 @@ int tg_cli_file_read(tg_cli_file_t *file, const char *path);
 
 /*
  * Puts text in its place; mode is for a new file, less the umask.  Fails,
- * and changes nothing, when somebody else changed it since it was read.
+ * and changes nothing, when it is read-only, or when somebody else changed it
+ * since it was read.
  */
 int tg_cli_file_replace(tg_cli_file_t *file, tg_str_t text, mode_t mode);
-
-void tg_cli_file_free(tg_cli_file_t *file);
-
 #endif

@@ -1,17 +1,17 @@
 /*
  * An agent's registration of the bridge, merged into its own config file:
- * every byte that is not about the registration stays as it is.
+ * everything that is not about the registration stays.
  */
 #ifndef TG_CLI_MERGE_H
 #define TG_CLI_MERGE_H
 
 #include "base/tg_buf.h"
 
-/* Plain text without control characters; name is of [A-Za-z0-9_-]. */
+/* Valid UTF-8 without control characters; name is of [A-Za-z0-9_-]. */
 typedef struct {
-    tg_str_t name;
-    tg_str_t command; /* the bridge */
-    tg_str_t socket;  /* its only argument */
+    const char *name;
+    const char *command; /* the bridge */
+    const char *socket;  /* its only argument */
 } tg_cli_entry_t;
 
 /*
@@ -27,5 +27,16 @@ int tg_cli_merge_json(tg_str_t old, const tg_cli_entry_t *entry, tg_buf_t *out,
 /* config.toml: [mcp_servers.NAME] command = "…" args = ["…"] */
 int tg_cli_merge_toml(tg_str_t old, const tg_cli_entry_t *entry, tg_buf_t *out,
                       tg_buf_t *why);
+
+/* Bytes of a byte order mark in front of a text. */
+static inline size_t
+tg_cli_merge_mark(tg_str_t text)
+{
+    return text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Appends "line N" of where at stands in a text, and what: TG_BAD. */
+int tg_cli_merge_bad(tg_buf_t *why, tg_str_t text, const char *at,
+                     const char *what);
 
 #endif

@@ -1,373 +1,468 @@
 /*
- * Only the two values of the registration's own table are replaced, or the
- * table is added at the end; comments and order stay.
+ * Of a TOML file only the table [mcp_servers.NAME] is ours, and in it only
+ * two values: they are replaced where they stand, or added below the header,
+ * or the table is added at the end.  Every other byte stays.
+ *
+ * A file is read line by line, where strings, comments and brackets say what
+ * a line is; what stands in brackets is not looked at.
  */
 #include "client/tg_cli_merge.h"
 
-#include "client/tg_cli_toml.h"
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
 #define TG_CLI_TABLE "mcp_servers"
+#define TG_CLI_BARE                                                            \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
-/* What was found of [mcp_servers.NAME]. */
+/* Of a server: two members that are ours, and one that must not be there. */
+static const char *const tg_cli_toml_members[] = { "command", "args", "url" };
+#define TG_CLI_TOML_OTHER 3
+
+/* A header or a pair, with all lines that its value has. */
 typedef struct {
-    const char *body; /* the line behind its header, or NULL */
-    tg_str_t command;
-    tg_str_t args;
+    tg_str_t text;      /* without the white space and comments around it */
+    const char *equals; /* of a pair */
+    const char *next;   /* what is behind its end */
+} tg_cli_line_t;
+
+/* A header, or a header and a key of its table. */
+typedef struct {
+    const char *names[2]; /* of our table */
+    size_t count;         /* of parts */
+    size_t ours;          /* of them, from the first, that are our table's */
+    size_t member;        /* of our table, among the members above */
+} tg_cli_path_t;
+
+/* What was found of ours. */
+typedef struct {
+    const char *body;   /* the end of the header's line, or NULL */
+    tg_str_t values[2]; /* raw, of the first two members */
+    int is_taken;       /* the name, by what is not such a table */
 } tg_cli_table_t;
 
-typedef struct {
-    const tg_cli_entry_t *entry;
-    tg_cli_toml_key_t where; /* the table that pairs belong to */
-    tg_cli_table_t table;
-    const char *why; /* what cannot be merged with */
-} tg_cli_search_t;
-
-/* Is the path at least this long, and does it start with these parts? */
+/* Is there a byte at p that is one of the set? */
 static int
-tg_cli_key_starts(const tg_cli_toml_key_t *key, const tg_str_t *parts,
-                  size_t count)
+tg_cli_toml_is_at(const char *p, const char *end, const char *set)
 {
-    size_t i;
+    return p < end && *p != '\0' && strchr(set, *p) != NULL;
+}
 
-    if (key->count < count) {
-        return 0;
+static const char *
+tg_cli_toml_skip(const char *p, const char *end, const char *set)
+{
+    while (tg_cli_toml_is_at(p, end, set)) {
+        p++;
     }
 
-    for (i = 0; i < count; i++) {
-        if (!tg_cli_toml_part_is(key->parts[i], parts[i])) {
-            return 0;
+    return p;
+}
+
+static int
+tg_cli_toml_is_triple(const char *p, const char *end)
+{
+    return end - p >= 3 && p[0] == p[1] && p[1] == p[2];
+}
+
+/* Behind the string, the comment or the byte at p; NULL if it is none. */
+static const char *
+tg_cli_toml_token(const char *p, const char *end)
+{
+    const char *closing;
+    char quote;
+    int n;
+
+    quote = *p;
+
+    if (quote == '#') {
+        closing = memchr(p, '\n', (size_t) (end - p));
+        return closing != NULL ? closing : end;
+    }
+
+    if (quote != '"' && quote != '\'') {
+        return p + 1;
+    }
+
+    n = tg_cli_toml_is_triple(p, end) ? 3 : 1;
+
+    for (p += n; p < end && (n == 3 || *p != '\n'); p++) {
+        if (*p == '\\' && quote == '"') {
+            if (!tg_cli_toml_is_at(++p, end, "btnfruUe\"\\ \t\r\n")) {
+                return NULL;
+            }
+
+        } else if (*p == quote
+                   && (n == 1
+                       || (tg_cli_toml_is_triple(p, end)
+                           && !tg_cli_toml_is_triple(p + 1, end))))
+        {
+            return p + n;
         }
     }
 
-    return 1;
+    return NULL;
 }
 
-/* The whole path of a key in a table. */
+/* Two values with nothing but white space between, and no date and time. */
+static int
+tg_cli_toml_is_pair(const char *last, const char *p, const char *end)
+{
+    return last != NULL && last + 1 != p
+           && !tg_cli_toml_is_at(last, end, "[{,=.")
+           && !tg_cli_toml_is_at(p, end, "]},=.# \t\r\n")
+           && !(last + 2 == p && last[1] == ' ' && end - p > 2 && p[2] == ':');
+}
+
+/* NULL, or why there is no line at p. */
+static const char *
+tg_cli_toml_line(tg_cli_line_t *line, const char *p, const char *end)
+{
+    const char *next, *last;
+    int depth;
+
+    last = NULL;
+    memset(line, 0, sizeof(*line));
+    p = tg_cli_toml_skip(p, end, " \t\r\n");
+    line->text.data = p;
+    line->next = p;
+
+    for (depth = 0; p < end && (depth > 0 || *p != '\n'); p = next) {
+        next = tg_cli_toml_token(p, end);
+        line->next = p;
+
+        if (next == NULL) {
+            return "a string is not closed, or has an unknown escape";
+        }
+
+        if (tg_cli_toml_is_pair(last, p, end)) {
+            return "something follows on the same line, or no comma";
+        }
+
+        depth += *p == '[' || *p == '{';
+        depth -= *p == ']' || *p == '}';
+
+        if (*p == '=' && depth == 0 && line->equals == NULL) {
+            line->equals = p;
+        }
+
+        if (!tg_cli_toml_is_at(p, end, " \t\r\n#")) {
+            line->text.len = (size_t) (next - line->text.data);
+            last = next - 1;
+        }
+    }
+
+    line->next = p;
+
+    return depth != 0 ? "brackets do not match" : NULL;
+}
+
+/* What starts as a string, a list, a table, a number or a date, or a word. */
+static int
+tg_cli_toml_is_value(const char *p, const char *end)
+{
+    static const char *const words[] = { "true", "false", "inf", "nan" };
+    size_t i;
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (tg_str_eq(tg_str(p, (size_t) (end - p)), tg_str_c(words[i]))) {
+            return 1;
+        }
+    }
+
+    return tg_cli_toml_is_at(p, end, "\"'[{+-0123456789");
+}
+
+/* --- keys --- */
+
+static int
+tg_cli_toml_is_name(tg_str_t part, const char *name)
+{
+    if (part.data[0] == '\'') {
+        return tg_str_eq(tg_json_body(part), tg_str_c(name));
+    }
+
+    /* JSON's escapes are TOML's, but for two that nobody uses. */
+    if (part.data[0] == '"') {
+        return tg_json_check(part, NULL) == TG_OK
+               && tg_json_is_text(part, tg_str_c(name));
+    }
+
+    return tg_str_eq(part, tg_str_c(name));
+}
+
 static void
-tg_cli_key_join(tg_cli_toml_key_t *path, const tg_cli_toml_key_t *where,
-                const tg_cli_toml_key_t *key)
+tg_cli_path_add(tg_cli_path_t *path, tg_str_t part)
 {
     size_t i;
 
-    *path = *where;
+    if (path->count < 2) {
+        path->ours += path->ours == path->count
+                      && tg_cli_toml_is_name(part, path->names[path->count]);
 
-    for (i = 0; i < key->count; i++, path->count++) {
-        if (path->count < TG_CLI_TOML_PARTS && i < TG_CLI_TOML_PARTS) {
-            path->parts[path->count] = key->parts[i];
+    } else if (path->count == 2 && path->ours == 2) {
+        for (i = 0; i < TG_CLI_TOML_OTHER; i++) {
+            if (tg_cli_toml_is_name(part, tg_cli_toml_members[i])) {
+                break;
+            }
+        }
+
+        path->member = i;
+    }
+
+    path->count++;
+}
+
+/* Adds all parts of a.b."c d": NULL, or why it is no key. */
+static const char *
+tg_cli_path_read(tg_cli_path_t *path, const char *p, const char *end)
+{
+    const char *start;
+
+    for (;; p++) {
+        p = tg_cli_toml_skip(p, end, " \t");
+        start = p;
+        p = tg_cli_toml_is_at(p, end, "\"'")
+                ? tg_cli_toml_token(p, end)
+                : tg_cli_toml_skip(p, end, TG_CLI_BARE);
+
+        if (p == NULL || p == start) {
+            return "a key is missing";
+        }
+
+        tg_cli_path_add(path, tg_str(start, (size_t) (p - start)));
+        p = tg_cli_toml_skip(p, end, " \t");
+
+        if (p == end) {
+            return NULL;
+        }
+
+        if (*p != '.') {
+            return "a key has to be quoted";
         }
     }
 }
 
-static void
-tg_cli_search_header(tg_cli_search_t *search, const tg_cli_toml_item_t *item)
+/* --- what is ours --- */
+
+static const char *
+tg_cli_toml_taken(tg_cli_table_t *table, const char *why)
 {
-    const tg_str_t parts[] = { TG_STR(TG_CLI_TABLE), search->entry->name };
-    const tg_cli_toml_key_t *key;
+    table->is_taken = 1;
 
-    key = &item->key;
-    search->where = *key;
+    return why;
+}
 
-    if (!tg_cli_key_starts(key, parts, key->count < 2 ? 1 : 2)) {
-        return;
+static const char *
+tg_cli_toml_header(tg_cli_table_t *table, tg_cli_path_t *path,
+                   const tg_cli_line_t *line)
+{
+    const char *why, *end;
+    ptrdiff_t n;
+
+    end = line->text.data + line->text.len;
+    n = line->text.len > 1 && line->text.data[1] == '[' ? 2 : 1;
+    path->count = 0;
+    path->ours = 0;
+    path->member = TG_CLI_TOML_OTHER;
+
+    if (end - line->text.data <= 2 * n || end[-1] != ']' || end[-n] != ']') {
+        return "a header is not closed";
     }
 
-    if (item->kind == TG_CLI_TOML_TABLES && key->count <= 2) {
-        search->why = "it has [[" TG_CLI_TABLE "]], which is no table of "
-                      "servers";
-        return;
+    why = tg_cli_path_read(path, line->text.data + n, end - n);
+
+    if (why != NULL) {
+        return why;
     }
 
-    if (key->count == 3
-        && (tg_cli_toml_part_is(key->parts[2], TG_STR("command"))
-            || tg_cli_toml_part_is(key->parts[2], TG_STR("args"))))
+    if (path->member != TG_CLI_TOML_OTHER
+        || (n == 2 && path->ours == path->count)
+        || (path->ours == 2 && path->count == 2 && table->body != NULL))
     {
-        search->why = "the server's command or args is a table";
-        return;
+        return tg_cli_toml_taken(table, "it is there twice, or as a list, or "
+                                        "its command or args is a table");
     }
 
-    if (key->count != 2) {
-        return;
+    if (path->ours == 2 && path->count == 2) {
+        table->body = line->next - (line->next[-1] == '\r');
     }
 
-    if (search->table.body != NULL) {
-        search->why = "it has the server's table twice";
-        return;
-    }
-
-    search->table.body = item->next;
+    return NULL;
 }
 
-/* A pair of the registration's own table. */
-static void
-tg_cli_search_member(tg_cli_search_t *search, const tg_cli_toml_item_t *item)
+/* where is the header above. */
+static const char *
+tg_cli_toml_pair(tg_cli_table_t *table, const tg_cli_path_t *where,
+                 const tg_cli_line_t *line)
 {
-    tg_str_t *value, name;
+    const char *why, *start, *end;
+    tg_cli_path_t path;
 
-    name = item->key.parts[0];
-
-    if (tg_cli_toml_part_is(name, TG_STR("url"))) {
-        search->why = "the server of that name is reached by url; choose "
-                      "another name with --name";
-        return;
+    if (line->equals == NULL) {
+        return "an equals sign is missing";
     }
 
-    if (tg_cli_toml_part_is(name, TG_STR("command"))) {
-        value = &search->table.command;
-    } else if (tg_cli_toml_part_is(name, TG_STR("args"))) {
-        value = &search->table.args;
-    } else {
-        return;
+    path = *where;
+    why = tg_cli_path_read(&path, line->text.data, line->equals);
+
+    if (why != NULL) {
+        return why;
     }
 
-    if (item->key.count != 1 || value->data != NULL) {
-        search->why = "the server's command or args is there twice, or is a "
-                      "table";
-        return;
+    end = line->text.data + line->text.len;
+    start = tg_cli_toml_skip(line->equals + 1, end, " \t");
+
+    if (!tg_cli_toml_is_value(start, end)) {
+        return "a value is missing, has no quotes, or something follows";
     }
 
-    *value = item->value;
+    if (where->count < 2 && path.ours != 0
+        && (path.ours == 2 || path.count == 1)) {
+        return tg_cli_toml_taken(table, "it is there as an inline table or "
+                                        "by dotted keys");
+    }
+
+    if (where->count != 2 || path.member == TG_CLI_TOML_OTHER) {
+        return NULL;
+    }
+
+    if (path.count != 3 || path.member > 1
+        || table->values[path.member].data != NULL)
+    {
+        return tg_cli_toml_taken(table, "it has a url, or its command or args "
+                                        "is there twice or is a table");
+    }
+
+    table->values[path.member] = tg_str(start, (size_t) (end - start));
+
+    return NULL;
 }
 
-static void
-tg_cli_search_pair(tg_cli_search_t *search, const tg_cli_toml_item_t *item)
+/* Moves *p to where it failed: NULL, or why. */
+static const char *
+tg_cli_toml_read(tg_cli_table_t *table, const char *name, const char **p,
+                 const char *end)
 {
-    const tg_str_t parts[] = { TG_STR(TG_CLI_TABLE), search->entry->name };
-    tg_cli_toml_key_t path;
+    tg_cli_path_t where;
+    tg_cli_line_t line;
+    const char *why;
 
-    tg_cli_key_join(&path, &search->where, &item->key);
+    memset(table, 0, sizeof(*table));
+    where = (tg_cli_path_t){
+        .names = { TG_CLI_TABLE, name },
+        .member = TG_CLI_TOML_OTHER,
+    };
 
-    if (path.count == 1 && tg_cli_key_starts(&path, parts, 1)) {
-        search->why = TG_CLI_TABLE " is an inline table, which cannot be added "
-                                   "to; write its servers as "
-                                   "[" TG_CLI_TABLE ".NAME] tables";
-        return;
-    }
+    for (;;) {
+        why = tg_cli_toml_line(&line, *p, end);
+        *p = line.text.data;
 
-    if (!tg_cli_key_starts(&path, parts, 2)) {
-        return;
-    }
-
-    if (search->where.count >= 2) {
-        if (search->where.count == 2) {
-            tg_cli_search_member(search, item);
+        if (why == NULL && line.text.len != 0) {
+            why = *line.text.data == '['
+                      ? tg_cli_toml_header(table, &where, &line)
+                      : tg_cli_toml_pair(table, &where, &line);
         }
 
-        return;
-    }
-
-    search->why = "the server is there as an inline table or by dotted keys; "
-                  "write it as a [" TG_CLI_TABLE ".NAME] table, or remove it";
-}
-
-/* TG_OK, or TG_BAD with why. */
-static int
-tg_cli_search(tg_cli_search_t *search, tg_str_t text, tg_buf_t *why)
-{
-    tg_cli_toml_item_t item;
-    tg_cli_toml_t toml;
-    int rc;
-
-    tg_cli_toml_init(&toml, text);
-
-    while ((rc = tg_cli_toml_next(&toml, &item)) == TG_OK) {
-        if (item.kind == TG_CLI_TOML_PAIR) {
-            tg_cli_search_pair(search, &item);
-        } else {
-            tg_cli_search_header(search, &item);
+        if (why != NULL || line.next == end) {
+            return why;
         }
 
-        if (search->why != NULL) {
-            tg_buf_text(why, search->why);
-            return TG_BAD;
-        }
+        *p = line.next;
     }
-
-    if (rc == TG_END) {
-        return TG_OK;
-    }
-
-    tg_buf_text(why, "line ");
-    tg_buf_uint(why, tg_cli_toml_line(&toml));
-    tg_buf_text(why, " is no valid TOML (");
-    tg_buf_text(why, toml.why);
-    tg_buf_text(why, "); repair it first");
-
-    return TG_BAD;
 }
 
 /* --- writing: JSON's strings are TOML's, without control characters --- */
 
 static void
-tg_cli_toml_put_command(tg_buf_t *out, const tg_cli_entry_t *entry)
+tg_cli_toml_put_value(tg_buf_t *out, const tg_cli_entry_t *entry, size_t i)
 {
-    tg_json_put_string(out, entry->command);
+    tg_buf_text(out, i == 0 ? "" : "[");
+    tg_json_put_string(out, tg_str_c(i == 0 ? entry->command : entry->socket));
+    tg_buf_text(out, i == 0 ? "" : "]");
 }
 
 static void
-tg_cli_toml_put_args(tg_buf_t *out, const tg_cli_entry_t *entry)
+tg_cli_toml_write(const tg_cli_table_t *table, tg_str_t old,
+                  const tg_cli_entry_t *entry, tg_buf_t *out)
 {
-    tg_buf_char(out, '[');
-    tg_json_put_string(out, entry->socket);
-    tg_buf_char(out, ']');
-}
+    const char *at, *newline, *end;
+    tg_str_t value;
+    size_t i, j;
 
-static void
-tg_cli_toml_put_lines(tg_buf_t *out, const tg_cli_entry_t *entry,
-                      const char *newline, int has_command, int has_args)
-{
-    if (!has_command) {
-        tg_buf_text(out, "command = ");
-        tg_cli_toml_put_command(out, entry);
-        tg_buf_text(out, newline);
-    }
+    at = memchr(old.data, '\n', old.len);
+    newline = at != NULL && at > old.data && at[-1] == '\r' ? "\r\n" : "\n";
+    end = old.data + old.len;
+    at = table->body != NULL ? table->body : end;
+    tg_buf_put(out, old.data, (size_t) (at - old.data));
 
-    if (!has_args) {
-        tg_buf_text(out, "args = ");
-        tg_cli_toml_put_args(out, entry);
-        tg_buf_text(out, newline);
-    }
-}
-
-static void
-tg_cli_toml_add_table(tg_buf_t *out, tg_str_t old, const tg_cli_entry_t *entry,
-                      const char *newline)
-{
-    tg_buf_str(out, old);
-
-    if (old.len != 0) {
-        if (old.data[old.len - 1] != '\n') {
+    if (table->body == NULL) {
+        if (old.len != 0) {
+            tg_buf_text(out, at[-1] != '\n' ? newline : "");
             tg_buf_text(out, newline);
         }
 
-        tg_buf_text(out, newline);
+        tg_buf_text(out, "[" TG_CLI_TABLE ".");
+        tg_buf_text(out, entry->name);
+        tg_buf_text(out, "]");
     }
 
-    tg_buf_text(out, "[" TG_CLI_TABLE ".");
-    tg_buf_str(out, entry->name);
-    tg_buf_char(out, ']');
-    tg_buf_text(out, newline);
-    tg_cli_toml_put_lines(out, entry, newline, 0, 0);
-}
-
-/* Copies the text from *at up to old, puts the new value, and passes old. */
-static void
-tg_cli_toml_swap(tg_buf_t *out, const char **at, tg_str_t old,
-                 const tg_cli_entry_t *entry,
-                 void (*put)(tg_buf_t *, const tg_cli_entry_t *))
-{
-    tg_buf_put(out, *at, (size_t) (old.data - *at));
-    put(out, entry);
-    *at = old.data + old.len;
-}
-
-static void
-tg_cli_toml_set_table(tg_buf_t *out, tg_str_t old, const tg_cli_entry_t *entry,
-                      const char *newline, const tg_cli_table_t *table)
-{
-    const char *at;
-    int has_command, has_args, is_swapped;
-
-    has_command = table->command.data != NULL;
-    has_args = table->args.data != NULL;
-    at = table->body;
-    tg_buf_put(out, old.data, (size_t) (at - old.data));
-
-    if ((!has_command || !has_args) && out->data[out->len - 1] != '\n') {
-        tg_buf_text(out, newline);
+    for (i = 0; i < 2; i++) {
+        if (table->values[i].data == NULL) {
+            tg_buf_text(out, newline);
+            tg_buf_text(out, tg_cli_toml_members[i]);
+            tg_buf_text(out, " = ");
+            tg_cli_toml_put_value(out, entry, i);
+            tg_buf_text(out, at == end && i == 1 ? newline : "");
+        }
     }
 
-    tg_cli_toml_put_lines(out, entry, newline, has_command, has_args);
-    is_swapped = has_command && has_args
-                 && table->args.data < table->command.data;
+    /* Those that are there, in their own order. */
+    for (i = 0; i < 2; i++) {
+        j = i ^ (table->values[1].data < table->values[0].data);
+        value = table->values[j];
 
-    if (is_swapped) {
-        tg_cli_toml_swap(out, &at, table->args, entry, tg_cli_toml_put_args);
+        if (value.data != NULL) {
+            tg_buf_put(out, at, (size_t) (value.data - at));
+            tg_cli_toml_put_value(out, entry, j);
+            at = tg_str_end(value);
+        }
     }
 
-    if (has_command) {
-        tg_cli_toml_swap(out, &at, table->command, entry,
-                         tg_cli_toml_put_command);
-    }
-
-    if (has_args && !is_swapped) {
-        tg_cli_toml_swap(out, &at, table->args, entry, tg_cli_toml_put_args);
-    }
-
-    tg_buf_put(out, at, (size_t) (old.data + old.len - at));
-}
-
-static int
-tg_cli_merge_toml_once(tg_str_t old, const tg_cli_entry_t *entry, tg_buf_t *out,
-                       tg_buf_t *why)
-{
-    const char *first, *newline;
-    tg_cli_search_t search;
-    int rc;
-
-    if (!tg_utf8_is_valid(old)) {
-        tg_buf_text(why, "it is not valid UTF-8; repair it first");
-        return TG_BAD;
-    }
-
-    memset(&search, 0, sizeof(search));
-    search.entry = entry;
-    rc = tg_cli_search(&search, old, why);
-
-    if (rc != TG_OK) {
-        return rc;
-    }
-
-    if (search.table.command.data != NULL && search.table.args.data != NULL
-        && tg_cli_toml_is_text(search.table.command, entry->command)
-        && tg_cli_toml_is_list(search.table.args, entry->socket))
-    {
-        return TG_EXISTS;
-    }
-
-    first = memchr(old.data, '\n', old.len);
-    newline = first != NULL && first > old.data && first[-1] == '\r' ? "\r\n"
-                                                                     : "\n";
-
-    if (search.table.body == NULL) {
-        tg_cli_toml_add_table(out, old, entry, newline);
-    } else {
-        tg_cli_toml_set_table(out, old, entry, newline, &search.table);
-    }
-
-    return tg_buf_failed(out) ? TG_NOMEM : TG_OK;
+    tg_buf_put(out, at, (size_t) (end - at));
 }
 
 int
 tg_cli_merge_toml(tg_str_t old, const tg_cli_entry_t *entry, tg_buf_t *out,
                   tg_buf_t *why)
 {
-    static const char mark[] = "\xef\xbb\xbf";
-    tg_buf_t again;
-    size_t skip;
-    int rc;
+    const char *bad, *p;
+    tg_cli_table_t table;
 
-    skip = old.len >= 3 && memcmp(old.data, mark, 3) == 0 ? 3 : 0;
-    tg_buf_put(out, mark, skip);
-    rc = tg_cli_merge_toml_once(tg_str(old.data + skip, old.len - skip), entry,
-                                out, why);
-
-    if (rc != TG_OK) {
-        return rc;
+    if (!tg_utf8_is_valid(old)) {
+        tg_buf_text(why, "it is not valid UTF-8; repair it first");
+        return TG_BAD;
     }
 
-    /* What was written must read as what was meant, or it is not used. */
-    tg_buf_init(&again, out->alloc);
-    rc = tg_cli_merge_toml_once(tg_str(out->data + skip, out->len - skip),
-                                entry, &again, why);
-    tg_buf_deinit(&again);
+    p = old.data + tg_cli_merge_mark(old);
+    bad = tg_cli_toml_read(&table, entry->name, &p, old.data + old.len);
 
-    if (rc == TG_EXISTS) {
-        return TG_OK;
+    if (bad != NULL) {
+        (void) tg_cli_merge_bad(why, old, p,
+                                table.is_taken ? " has the server already ("
+                                               : " is no valid TOML (");
+        tg_buf_text(why, bad);
+        tg_buf_text(why, table.is_taken
+                             ? "); write it as a [" TG_CLI_TABLE ".NAME] table "
+                               "with a command, or choose another --name"
+                             : "); repair it first");
+        return TG_BAD;
     }
 
-    tg_buf_text(why, "it cannot be merged with; add the registration by hand");
+    tg_cli_toml_write(&table, old, entry, out);
 
-    return TG_BAD;
+    if (tg_buf_failed(out)) {
+        return TG_NOMEM;
+    }
+
+    return tg_str_eq(tg_buf_view(out), old) ? TG_EXISTS : TG_OK;
 }

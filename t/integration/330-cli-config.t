@@ -126,16 +126,47 @@ write_file($mcp, $before, 0600);
 config({}, 'claude', '--write');
 my $after = slurp($mcp);
 is mode($mcp), '0600', 'a file that was there keeps its mode';
-my $added = qq(, "toolgate": {"command": "$bridge", "args": ["$sock"]});
-$before =~ s/("command":"x"\})/$1$added/;
-is $after, $before, 'and every other byte';
+is $after, <<"END", 'and all that it said, in its order';
+{
+  "keep": [
+    1.0,
+    12345678901234567890
+  ],
+  "mcpServers": {
+    "other": {
+      "command": "x"
+    },
+    "toolgate": {
+      "command": "$bridge",
+      "args": [
+        "$sock"
+      ]
+    }
+  }
+}
+END
 config({}, 'claude', '--write', '--socket', '/elsewhere');
-$before =~ s/\Q$sock\E/\/elsewhere/;
-is slurp($mcp), $before, 'another socket: only that changes';
+$after =~ s/\Q$sock\E/\/elsewhere/;
+is slurp($mcp), $after, 'another socket: only that changes';
+only_files("$dir/work", '.mcp.json');
+
+# Somebody meant it to stay.
+chmod 0444, $mcp;
+($status, $out, $err) = config({}, 'claude', '--write');
+is $status, 2, 'a read-only file: status';
+like $err, qr/\.mcp\.json is read-only and was left as it is; .*chmod u\+w/,
+    'a read-only file: what to do';
+is slurp($mcp), $after, 'a read-only file: untouched';
+is mode($mcp), '0444', 'a read-only file: read-only';
+($status, $out) = config({}, 'claude', '--write', '--socket', '/elsewhere');
+is $status, 0, 'a read-only file that is right: nothing to complain about';
+like $out, qr/nothing to change/, 'a read-only file that is right: said so';
 only_files("$dir/work", '.mcp.json');
 
 # What cannot be merged is left alone.
-for my $text ('{"a":', '[]', '{"mcpServers":[]}', "{}\xff") {
+for my $text ('{"a":', '[]', '{"mcpServers":[]}', "{}\xff",
+    '{"n":123456789012345678901234567890}', '{"a":1,"a":2}')
+{
     write_file($mcp, $text);
     ($status, $out, $err) = config({}, 'claude', '--write');
     is $status, 2, "$text: status";

@@ -31,12 +31,12 @@ my %room = (
         rooms  => [qw(base schema core api regex)],
         system => libraries(qr/^ngx_/),
     },
-    map {
-        $_ => {
-            rooms  => [qw(base schema core uv regex)],
-            system => libraries(qr/^(?:uv\.h|json-c\/|curl\/|sqlite3|pcre2)/),
-        }
-    } qw(bridge runner client),
+    bridge => { rooms => [qw(base core uv)], system => libraries(qr/^uv\.h/) },
+    runner => { rooms => [qw(base core uv)], system => libraries(qr/^uv\.h/) },
+    client => {
+        rooms  => [qw(base schema core uv regex)],
+        system => libraries(qr/^(?:uv\.h|json-c\/)/),
+    },
 );
 
 # NGINX itself decides what of the system it wants; see ngx_config.h.

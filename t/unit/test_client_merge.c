@@ -1,6 +1,6 @@
 /*
- * Registrations merged into files that people wrote: what comes out, byte
- * for byte, that a second run changes nothing, and what is refused.
+ * Registrations merged into files that people wrote: what comes out, that a
+ * second run changes nothing, and what is refused.
  */
 #include "client/tg_cli_merge.h"
 
@@ -18,77 +18,71 @@ typedef struct {
 } test_case_t;
 
 static const tg_cli_entry_t test_entry = {
-    { "toolgate", 8 },
-    { "/b/toolgate-bridge", 18 },
-    { "/run/t \"1\".sock", 15 },
+    "toolgate",
+    "/b/toolgate-bridge",
+    "/run/t \"1\".sock",
 };
 
 #define E "/b/toolgate-bridge"
 #define S "/run/t \\\"1\\\".sock"
 
+/* What is added to the file of nothing, or behind other servers. */
+#define J                                                                      \
+    "    \"toolgate\": {\n      \"command\": \"" E                             \
+    "\",\n      \"args\": [\n        \"" S "\"\n      ]\n    }\n  }\n}\n"
+
 static const test_case_t test_json[] = {
     /* nothing yet */
-    { "",
-      "{\n  \"mcpServers\": {\n    \"toolgate\": {\n"
-      "      \"command\": \"" E "\",\n      \"args\": [\"" S "\"]\n    }\n  }"
-      "\n}\n",
+    { "", "{\n  \"mcpServers\": {\n" J, NULL },
+    { " \r\n", "{\n  \"mcpServers\": {\n" J, NULL },
+    /* other members, numbers and texts stay what they are, in their order */
+    { "{\"z\":[1, 2.0], \"mcpServers\":{}, \"b\" : 12345678901234567890 }",
+      "{\n  \"z\": [\n    1,\n    2.0\n  ],\n  \"mcpServers\": {\n"
+      "    \"toolgate\": {\n      \"command\": \"" E "\",\n      \"args\": [\n"
+      "        \"" S "\"\n      ]\n    }\n  },\n"
+      "  \"b\": 12345678901234567890\n}\n",
       NULL },
-    { " \r\n",
-      "{\n  \"mcpServers\": {\n    \"toolgate\": {\n"
-      "      \"command\": \"" E "\",\n      \"args\": [\"" S "\"]\n    }\n  }"
-      "\n}\n",
-      NULL },
-    /* other members, numbers and escapes stay as they are */
-    { "{\n\t\"a\": 1.0,\n\t\"b\": 12345678901234567890,\n\t\"\\u0063\": "
-      "\"\\/\"\n}",
-      "{\n\t\"a\": 1.0,\n\t\"b\": 12345678901234567890,\n\t\"\\u0063\": "
-      "\"\\/\",\n\t\"mcpServers\": {\n\t\t\"toolgate\": {\n"
-      "\t\t\t\"command\": \"" E "\",\n\t\t\t\"args\": [\"" S "\"]\n\t\t}"
-      "\n\t}\n}",
-      NULL },
-    /* an empty object of servers, with its own indent */
-    { "{\n    \"mcpServers\": {}\n}\n",
-      "{\n    \"mcpServers\": {\n        \"toolgate\": {\n"
-      "            \"command\": \"" E "\",\n"
-      "            \"args\": [\"" S "\"]\n        }\n    }\n}\n",
+    { "{\"a\":-0.0,\"b\":1e400,\"c\":-9223372036854775808,\"\":1E5,\"\\u0064\":"
+      "\"\\/\\u00e9\\u0000\\ud83d\\ude00\\t\\u001f\"}",
+      "{\n  \"a\": -0.0,\n  \"b\": 1e400,\n  \"c\": -9223372036854775808,\n"
+      "  \"\": 1E5,\n  \"d\": "
+      "\"/\xc3\xa9\\u0000\xf0\x9f\x98\x80\\t\\u001f\",\n"
+      "  \"mcpServers\": {\n" J,
       NULL },
     /* beside another server; a line end of Windows */
     { "{\r\n  \"mcpServers\": {\r\n    \"x\": {\"command\":\"y\"}\r\n  }\r\n}",
-      "{\r\n  \"mcpServers\": {\r\n    \"x\": {\"command\":\"y\"},\r\n"
-      "    \"toolgate\": {\r\n      \"command\": \"" E "\",\r\n"
-      "      \"args\": [\"" S "\"]\r\n    }\r\n  }\r\n}",
-      NULL },
-    /* all on one line */
-    { "{\"mcpServers\":{}}",
-      "{\"mcpServers\":{\"toolgate\": {\"command\": \"" E "\", \"args\": [\"" S
-      "\"]}}}",
-      NULL },
-    { "{\"z\":[1, 2]}",
-      "{\"z\":[1, 2], \"mcpServers\": {\"toolgate\": {\"command\": \"" E
-      "\", \"args\": [\"" S "\"]}}}",
+      "{\n  \"mcpServers\": {\n    \"x\": {\n      \"command\": "
+      "\"y\"\n    },\n" J,
       NULL },
     /* an older registration: what else it says is kept */
     { "{\"mcpServers\": {\"toolgate\": {\"env\": {\"A\": \"1\"}, \"args\": "
       "[\"/old\", \"x\"], \"command\": \"/old\" , \"x\":1 } } }",
-      "{\"mcpServers\": {\"toolgate\": {\"env\": {\"A\": \"1\"}, \"args\": "
-      "[\"" S "\"], \"command\": \"" E "\" , \"x\":1 } } }",
-      NULL },
-    { "{\n  \"mcpServers\": {\n    \"toolgate\": {\n      \"type\": \"stdio\""
-      "\n    }\n  }\n}\n",
-      "{\n  \"mcpServers\": {\n    \"toolgate\": {\n      \"type\": \"stdio\","
-      "\n      \"command\": \"" E "\",\n      \"args\": [\"" S "\"]\n    }"
-      "\n  }\n}\n",
+      "{\n  \"mcpServers\": {\n    \"toolgate\": {\n      \"env\": {\n"
+      "        \"A\": \"1\"\n      },\n      \"args\": [\n        \"" S "\"\n"
+      "      ],\n      \"command\": \"" E
+      "\",\n      \"x\": 1\n    }\n  }\n}\n",
       NULL },
     /* a byte order mark */
-    { "\xef\xbb\xbf{\"mcpServers\":{\"toolgate\":{\"command\":\"" E
-      "\",\"args\":[]}}}",
-      "\xef\xbb\xbf{\"mcpServers\":{\"toolgate\":{\"command\":\"" E
-      "\",\"args\":[\"" S "\"]}}}",
-      NULL },
-    /* refused */
-    { "{\"mcpServers\": {},}", NULL, "no valid JSON" },
+    { "\xef\xbb\xbf{}", "\xef\xbb\xbf{\n  \"mcpServers\": {\n" J, NULL },
+    /* refused: what json-c would change */
+    { "{\n\"a\":18446744073709551616}", NULL, "line 2 would not stay" },
+    { "{\"a\":-9223372036854775809}", NULL, "would not stay" },
+    { "{\"a\":-0}", NULL, "would not stay" },
+    { "{\"a\":1,\n\"b\":2,\"a\":3}", NULL, "line 1 would not stay" },
+    { "{\"a\":{\"b\":1,\"\\u0062\":1}}", NULL, "would not stay" },
+    { "{\"a\\u0000b\":1}", NULL, "would not stay" },
+    { "{\"a\":\"\\ud800\"}", NULL, "would not stay" },
+    { "{\"a\":\"\\ufffd\"}", NULL, "would not stay" },
+    { "{\"a\":\"x\\udc00\"}", NULL, "would not stay" },
+    /* refused: what is no JSON, or has no place for it */
+    { "{\n\"mcpServers\": {},}", NULL, "no valid JSON" },
+    { "{\n\"mcpServers\": {},}", NULL, "line 2" },
+    { "{\"a\": 'b'}", NULL, "no valid JSON" },
+    { "{\"a\": NaN}", NULL, "no valid JSON" },
+    { "{\"a\": \"\xff\"}", NULL, "no valid JSON" },
     { "{} // mine", NULL, "no valid JSON" },
     { "[]", NULL, "no JSON object" },
+    { "1", NULL, "no JSON object" },
     { "{\"mcpServers\": null}", NULL, "no object" },
     { "{\"mcpServers\": {}, \"mcpServers\": {}}", NULL, "twice" },
     { "{\"mcpServers\": {\"toolgate\": {}, \"toolgate\": {}}}", NULL, "twice" },
@@ -143,14 +137,19 @@ static const test_case_t test_toml[] = {
     { "[mcp_servers.toolgate.env]\nA = '1'\n",
       "[mcp_servers.toolgate.env]\nA = '1'\n\n[mcp_servers.toolgate]\n" T,
       NULL },
+    /* a byte order mark; a header at the end of a file of Windows */
+    { "\xef\xbb\xbf[mcp_servers.toolgate]\r\nx = 1\r\n",
+      "\xef\xbb\xbf[mcp_servers.toolgate]\r\ncommand = \"" E
+      "\"\r\nargs = [\"" S "\"]\r\nx = 1\r\n",
+      NULL },
     /* refused */
     { "mcp_servers = {}\n", NULL, "inline table" },
     { "[mcp_servers]\ntoolgate = {command = 'x'}\n", NULL, "dotted keys" },
     { "[mcp_servers]\ntoolgate.command = 'x'\n", NULL, "dotted keys" },
     { "mcp_servers.toolgate.command = 'x'\n", NULL, "dotted keys" },
     { "mcp_servers.\"toolgate\" = {}\n", NULL, "dotted keys" },
-    { "[[mcp_servers]]\n", NULL, "[[mcp_servers]]" },
-    { "[[mcp_servers.toolgate]]\n", NULL, "[[mcp_servers]]" },
+    { "[[mcp_servers]]\n", NULL, "as a list" },
+    { "[[mcp_servers.toolgate]]\n", NULL, "as a list" },
     { "[mcp_servers.toolgate]\n[mcp_servers.toolgate]\n", NULL, "twice" },
     { "[mcp_servers.toolgate]\nargs = []\nargs = []\n", NULL, "twice" },
     { "[mcp_servers.toolgate]\ncommand.x = 1\n", NULL, "is a table" },
@@ -163,9 +162,12 @@ static const test_case_t test_toml[] = {
     { "a = \"x\n\"\n", NULL, "not closed" },
     { "a = \"\\q\"\n", NULL, "escape" },
     { "a = \"\"\"x", NULL, "not closed" },
-    { "a = [1 2]\n", NULL, "array" },
-    { "a = {b = 1\n", NULL, "inline table is not closed" },
-    { "[a\n", NULL, "header" },
+    { "a = [1 2]\n", NULL, "comma" },
+    { "a = {b = 1\n", NULL, "brackets" },
+    { "a = 1]\n", NULL, "brackets" },
+    { "[a\n", NULL, "brackets" },
+    { "[a]]\n", NULL, "brackets" },
+    { "[[a]\n", NULL, "brackets" },
     { "[a] x\n", NULL, "something follows" },
     { "a = \"\xff\"\n", NULL, "UTF-8" },
 };
