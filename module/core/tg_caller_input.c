@@ -20,19 +20,51 @@ tg_raw_body(tg_str_t raw)
 }
 
 static void
+tg_caller_end(tg_caller_t *caller, tg_pending_t *pending,
+              const tg_answer_t *answer)
+{
+    void *tag;
+
+    tag = pending->tag;
+    tg_pending_remove(caller, pending);
+
+    /* Of a sequential call that was cancelled, nobody wants the answer. */
+    if (tag != NULL || !caller->dialect->is_sequential) {
+        caller->ops->answer(caller->host, tag, answer);
+    }
+}
+
+/* An error that does not stand in the message as the dialect writes one. */
+static void
+tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending, tg_str_t message)
+{
+    tg_answer_t answer;
+
+    memset(&answer, 0, sizeof(answer));
+    answer.kind = TG_ANSWER_ERROR;
+    answer.code = TG_RPC_INTERNAL;
+    answer.message = message;
+    tg_caller_end(caller, pending, &answer);
+}
+
+static void
 tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
                  const tg_message_t *message)
 {
+    tg_json_type_t type;
     tg_answer_t answer;
-    void *tag;
 
     memset(&answer, 0, sizeof(answer));
-    answer.kind = TG_ANSWER_RESULT;
-    answer.result = message->result;
+    type = tg_json_type(message->error);
 
     /* Some servers send "error":null beside a result. */
-    if (message->error.data != NULL
-        && tg_json_type(message->error) != TG_JSON_NULL) {
+    if ((type == TG_JSON_NONE || type == TG_JSON_NULL)
+        && message->result.data != NULL)
+    {
+        answer.kind = TG_ANSWER_RESULT;
+        answer.result = message->result;
+
+    } else if (type == TG_JSON_OBJECT) {
         answer.kind = TG_ANSWER_ERROR;
         answer.message = tg_raw_body(message->e.message);
         answer.type = tg_raw_body(message->e.type);
@@ -41,15 +73,41 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
         if (tg_json_int64(message->e.code, &answer.code) != TG_OK) {
             answer.code = 0;
         }
+
+    } else {
+        tg_caller_fail(caller, pending,
+                       type == TG_JSON_STRING
+                           ? tg_json_body(message->error)
+                           : TG_STR("The answer has neither a result nor an "
+                                    "error; look into the log of the server "
+                                    "that gave it."));
+        return;
     }
 
-    tag = pending->tag;
-    tg_pending_remove(caller, pending);
+    tg_caller_end(caller, pending, &answer);
+}
 
-    /* Of a sequential call that was cancelled, nobody wants the answer. */
-    if (tag != NULL || !caller->dialect->is_sequential) {
-        caller->ops->answer(caller->host, tag, &answer);
+/*
+ * An answer says so, or can be nothing else.  One that has neither a result
+ * nor an error is one, too: JavaScript leaves an undefined result out, and
+ * whoever asked would wait for ever.  Without ids nothing says so.
+ */
+static int
+tg_caller_is_answer(const tg_caller_t *caller, const tg_message_t *message)
+{
+    if (message->method.data != NULL) {
+        return 0;
     }
+
+    if (message->result.data != NULL
+        || tg_json_type(message->error) == TG_JSON_OBJECT)
+    {
+        return 1;
+    }
+
+    return !caller->dialect->is_sequential && message->id.data != NULL
+           && (message->jsonrpc.data != NULL
+               || tg_json_is_text(message->kind, TG_STR("mcp_response")));
 }
 
 static tg_pending_t *
@@ -98,6 +156,20 @@ tg_caller_next(tg_caller_t *caller)
     tg_buf_str(&caller->out, pending->queued);
     tg_free(caller->alloc, (void *) (uintptr_t) pending->queued.data);
     pending->queued = TG_STR_NONE;
+}
+
+int
+tg_caller_broken(tg_caller_t *caller, const tg_message_t *message)
+{
+    tg_pending_t *pending;
+
+    pending = tg_caller_match(caller, message);
+
+    if (pending != NULL) {
+        tg_caller_fail(caller, pending, tg_raw_body(message->message));
+    }
+
+    return tg_caller_farewell(caller, message->message);
 }
 
 int
@@ -160,11 +232,7 @@ tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
         return;
     }
 
-    /* An answer, and no error frame of relay, which has a text there. */
-    if (message.method.data == NULL
-        && (message.result.data != NULL
-            || tg_json_type(message.error) == TG_JSON_OBJECT))
-    {
+    if (tg_caller_is_answer(caller, &message)) {
         pending = tg_caller_match(caller, &message);
 
         if (pending == NULL) {
@@ -216,8 +284,6 @@ static void
 tg_caller_too_large(tg_caller_t *caller, tg_str_t head)
 {
     tg_pending_t *pending;
-    tg_answer_t answer;
-    void *tag;
 
     pending = caller->dialect->is_sequential
                   ? NULL
@@ -228,14 +294,9 @@ tg_caller_too_large(tg_caller_t *caller, tg_str_t head)
         return;
     }
 
-    memset(&answer, 0, sizeof(answer));
-    answer.kind = TG_ANSWER_ERROR;
-    answer.code = TG_RPC_INTERNAL;
-    answer.message = TG_STR("The answer is larger than this connection "
-                            "carries; ask for less.");
-    tag = pending->tag;
-    tg_pending_remove(caller, pending);
-    caller->ops->answer(caller->host, tag, &answer);
+    tg_caller_fail(caller, pending,
+                   TG_STR("The answer is larger than this connection "
+                          "carries; ask for less."));
 }
 
 int

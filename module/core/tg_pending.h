@@ -34,6 +34,9 @@ void tg_caller_log(tg_caller_t *caller, const char *text);
 /* The other side leaves; reason is raw or absent.  TG_CLOSED. */
 int tg_caller_farewell(tg_caller_t *caller, tg_str_t reason);
 
+/* The same because of the request that message->id may name: TG_CLOSED. */
+int tg_caller_broken(tg_caller_t *caller, const tg_message_t *message);
+
 /* TG_CLOSED when it is a farewell of Toolgate's. */
 int tg_caller_notification(tg_caller_t *caller, const tg_message_t *message);
 

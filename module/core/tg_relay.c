@@ -86,7 +86,7 @@ tg_relay_hear(tg_caller_t *caller, const tg_message_t *message)
     }
 
     if (tg_json_is_text(message->kind, TG_STR("error"))) {
-        return tg_caller_farewell(caller, message->message);
+        return tg_caller_broken(caller, message);
     }
 
     if (!tg_json_is_text(message->kind, TG_STR("mcp_notification"))) {

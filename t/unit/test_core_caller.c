@@ -246,6 +246,84 @@ test_relay_answers(void)
     end_deinit(&end);
 }
 
+/* Whose answer it is can be told, so nobody waits for ever. */
+static void
+test_halves(void)
+{
+    static const char neither[] = "error -32603 message=The answer has neither "
+                                  "a result nor an error; look into the log of "
+                                  "the server that gave it.\n";
+    static const char *const whole[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":1}\n",
+        "{\"kind\":\"mcp_response\",\"id\":1}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":null}\n",
+        "{\"id\":1,\"result\":{},\"error\":7}\n",
+    };
+    tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC, TG_DIALECT_RELAY };
+    char expected[256];
+    end_t end;
+    size_t i, j;
+
+    for (j = 0; j < 2; j++) {
+        for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+            end_init(&end, dialects[j]);
+            CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
+            CU_ASSERT(end_feed(&end, tg_str_c(whole[i])) == TG_OK);
+            (void) snprintf(expected, sizeof(expected), "a: %s", neither);
+            END_SAYS(&end, expected);
+            CU_ASSERT(end_feed(&end, tg_str_c(whole[i])) == TG_OK);
+            END_SAYS(&end, "log: answer to no request dropped\n");
+            end_deinit(&end);
+        }
+
+        /* Never both: it failed. */
+        end_init(&end, dialects[j]);
+        CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
+        CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
+        CU_ASSERT(end_feed(&end,
+                           TG_STR("{\"id\":1,\"result\":{},\"error\":{"
+                                  "\"code\":-5,\"message\":\"no\"}}\n"
+                                  "{\"id\":2,\"result\":{},"
+                                  "\"error\":\"no\"}\n"))
+                  == TG_OK);
+        END_SAYS(&end, "a: error -5 message=no\nb: error -32603 message=no\n");
+        end_deinit(&end);
+    }
+
+    end_init(&end, TG_DIALECT_IPC);
+    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
+    CU_ASSERT(end_feed_ipc(&end, "{\"result\":{},\"error\":{"
+                                 "\"type\":\"E\",\"message\":\"no\"}}")
+              == TG_OK);
+    END_SAYS(&end, "a: error message=no type=E\n");
+    end_deinit(&end);
+}
+
+/* The one that it names learns why, and then the connection ends. */
+static void
+test_relay_error(void)
+{
+    end_t end;
+
+    end_init(&end, TG_DIALECT_RELAY);
+    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
+    CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
+    END_SENDS(&end, "{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
+                    "\"tools/call\",\"params\":{\"name\":\"a\","
+                    "\"arguments\":{}}}\n"
+                    "{\"kind\":\"mcp_request\",\"id\":2,\"method\":"
+                    "\"tools/call\",\"params\":{\"name\":\"b\","
+                    "\"arguments\":{}}}\n");
+    CU_ASSERT(end_feed(&end, TG_STR("{\"kind\":\"error\",\"id\":1,"
+                                    "\"message\":\"broker \\\"down\\\"\"}"
+                                    "\n"))
+              == TG_CLOSED);
+    tg_caller_lose(&end.caller);
+    END_SAYS(&end, "a: error -32603 message=broker \\\"down\\\"\n"
+                   "farewell broker \\\"down\\\"\nb: lost\n");
+    end_deinit(&end);
+}
+
 static void
 test_too_large(void)
 {
@@ -291,6 +369,8 @@ static CU_TestInfo test_caller[] = {
     { "answers", test_answers },
     { "errors without an id", test_error_without_id },
     { "relay: answers", test_relay_answers },
+    { "relay: an error frame", test_relay_error },
+    { "answers that are no whole", test_halves },
     { "answers too large", test_too_large },
     CU_TEST_INFO_NULL,
 };
