@@ -32,6 +32,11 @@
  */
 #define TG_BRIDGE_FRAME_MAX (10485760u - 65536u - 1u)
 /*
+ * From the agent comes more: the largest message of ipc, in MCP's envelope
+ * (its id and token may have a kilobyte each).
+ */
+#define TG_BRIDGE_AGENT_MAX (TG_FRAME_IPC_MAX + 8192u)
+/*
  * What a jsonrpc parent may send.  Far above the agent's limit, so that a
  * result that is too large for the agent is answered as that.
  */
@@ -70,6 +75,7 @@ typedef struct {
     tg_dialect_t dialect;    /* of the parent, never AUTO */
     const char *socket;      /* fits a sockaddr_un */
     const char *schema_file; /* with ipc, else NULL */
+    const char *name;        /* for the agent; NULL: the parent's */
     uint64_t grace;          /* in ms */
     int is_debug;
 } tg_bridge_options_t;
@@ -297,6 +303,7 @@ tg_tools_t *tg_tools_load(const char *path, char *why, size_t size);
 
 /* --- tg_bridge_log.c --- */
 
+/* One line, and not too many of them. */
 __attribute__((format(printf, 1, 2))) void tg_bridge_log(const char *format,
                                                          ...);
 
@@ -304,10 +311,13 @@ __attribute__((format(printf, 1, 2))) void tg_bridge_log(const char *format,
 void tg_bridge_trace(const char *where, const char *data, size_t len,
                      int is_prefixed);
 
-/* Decodes an escaped body as far as it fits. */
+/* Decodes an escaped body as far as it fits, for people likewise. */
 void tg_bridge_decode(char *dst, size_t size, tg_str_t body);
 
-/* Copies text as far as it fits; what is not UTF-8 becomes `?`. */
+/*
+ * Copies text as far as it fits, for people: what is not UTF-8 becomes `?`,
+ * and control characters are escaped as in JSON.
+ */
 void tg_bridge_printable(char *dst, size_t size, const char *text);
 
 #endif

@@ -160,7 +160,9 @@ void
 tg_agent_init(tg_bridge_t *bridge)
 {
     tg_buf_init(&bridge->info_text, tg_alloc_libc());
-    bridge->info.name = TG_STR("toolgate-bridge");
+    bridge->info.name = tg_str_c(bridge->options->name != NULL
+                                     ? bridge->options->name
+                                     : "toolgate-bridge");
     bridge->info.version = TG_STR(TG_VERSION);
     bridge->info.has_list_changed = 1;
 
@@ -172,6 +174,7 @@ tg_agent_init(tg_bridge_t *bridge)
     tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_agent_peer_ops, bridge,
                  TG_DIALECT_JSONRPC, tg_tools_catalogue(bridge->tools),
                  &bridge->info, TG_BRIDGE_FRAME_MAX, TG_BRIDGE_CALLS_MAX);
+    bridge->peer.frame.limit = TG_BRIDGE_AGENT_MAX;
     /* Nothing but MCP comes on stdio: not even its first error has a null. */
     bridge->peer.is_mcp = 1;
     tg_uv_conn_init(&bridge->agent, &bridge->loop, &tg_agent_conn_ops, bridge,

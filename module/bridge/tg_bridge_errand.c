@@ -363,6 +363,19 @@ tg_errand_send(tg_bridge_t *bridge, tg_errand_t *errand)
                                meta, errand, &errand->id);
 }
 
+static void
+tg_errand_too_large(tg_errand_t *errand)
+{
+    char text[160];
+
+    (void) snprintf(text, sizeof(text),
+                    "The arguments are larger than a message to %s may be: "
+                    "%zu bytes, and at most %zu with the envelope; send less.",
+                    tg_parent_name(errand->bridge), errand->arguments.len,
+                    errand->bridge->caller.max_frame);
+    tg_errand_fail(errand, text);
+}
+
 void
 tg_errands_send(tg_bridge_t *bridge)
 {
@@ -384,8 +397,7 @@ tg_errands_send(tg_bridge_t *bridge)
             /* It said goodbye; the next connection takes them. */
             return;
         case TG_LIMIT:
-            tg_errand_fail(errand, "The arguments are larger than a message "
-                                   "to the tools may be; send less.");
+            tg_errand_too_large(errand);
             break;
         default:
             tg_bridge_no_memory(bridge);

@@ -37,7 +37,7 @@ tg_parent_learn_text(tg_buf_t *buf, tg_str_t raw, size_t *start, size_t *len)
     *len = buf->len - *start;
 }
 
-/* The agent shall see the parent's name, not ours. */
+/* The agent shall see the parent's name, unless it was given another. */
 static void
 tg_parent_learn(tg_bridge_t *bridge, tg_str_t result)
 {
@@ -76,6 +76,10 @@ tg_parent_learn(tg_bridge_t *bridge, tg_str_t result)
         } else {
             *texts[i] = i < 2 ? TG_STR("?") : TG_STR_NONE;
         }
+    }
+
+    if (bridge->options->name != NULL) {
+        bridge->info.name = tg_str_c(bridge->options->name);
     }
 
     tg_buf_deinit(&bridge->info_text);

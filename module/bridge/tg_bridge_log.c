@@ -11,6 +11,10 @@
 #define TG_LOG_LINE 4096
 /* What is shown of a message. */
 #define TG_TRACE_MAX 2000
+/* Lines at once: what a server does may be worth a line each time. */
+#define TG_LOG_BURST 100
+/* Nanoseconds until there is room for one more. */
+#define TG_LOG_PACE 1000000000u
 
 /*
  * Nobody may read our stderr, and a full pipe would stop the agent's tools
@@ -32,51 +36,85 @@ tg_bridge_write_line(const char *line, size_t len)
     }
 }
 
-void
-tg_bridge_log(const char *format, ...)
+static __attribute__((format(printf, 1, 0))) void
+tg_bridge_write(const char *format, va_list args)
 {
     static const char prefix[] = "toolgate-bridge: ";
-    char line[TG_LOG_LINE];
-    va_list args;
+    char text[TG_LOG_LINE], line[TG_LOG_LINE];
     size_t at;
-    int n;
 
-    at = sizeof(prefix) - 1;
-    memcpy(line, prefix, at);
-
-    va_start(args, format);
-    n = vsnprintf(line + at, sizeof(line) - at - 1, format, args);
-    va_end(args);
-
-    if (n < 0) {
+    if (vsnprintf(text, sizeof(text), format, args) < 0) {
         return;
     }
 
-    at += (size_t) n < sizeof(line) - at - 2 ? (size_t) n
-                                             : sizeof(line) - at - 2;
+    at = sizeof(prefix) - 1;
+    memcpy(line, prefix, at);
+    tg_bridge_printable(line + at, sizeof(line) - at - 1, text);
+    at += strlen(line + at);
     line[at++] = '\n';
     tg_bridge_write_line(line, at);
+}
+
+/* Lines that may be written now: 0, 1, or -1 for the last of many. */
+static int
+tg_bridge_log_room(void)
+{
+    static uint64_t room = TG_LOG_BURST, last;
+    uint64_t now;
+
+    now = uv_hrtime() / TG_LOG_PACE;
+    room += last != 0 ? now - last : 0;
+    room = room < TG_LOG_BURST ? room : TG_LOG_BURST;
+    last = now;
+
+    if (room == 0) {
+        return 0;
+    }
+
+    return --room != 0 ? 1 : -1;
+}
+
+void
+tg_bridge_log(const char *format, ...)
+{
+    va_list args;
+    int room;
+
+    room = tg_bridge_log_room();
+
+    if (room == 0) {
+        return;
+    }
+
+    va_start(args, format);
+    tg_bridge_write(room > 0 ? format
+                             : "too many lines at once, some are left out",
+                    args);
+    va_end(args);
+}
+
+/* Of what is traced nothing is left out. */
+static __attribute__((format(printf, 1, 2))) void
+tg_bridge_trace_line(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tg_bridge_write(format, args);
+    va_end(args);
 }
 
 static void
 tg_bridge_trace_message(const char *where, const char *data, size_t len)
 {
-    char text[TG_TRACE_MAX + 1];
-    size_t i, n;
+    int n;
 
-    n = len < TG_TRACE_MAX ? len : TG_TRACE_MAX;
+    n = len < TG_TRACE_MAX ? (int) len : TG_TRACE_MAX;
 
-    for (i = 0; i < n; i++) {
-        text[i] = (unsigned char) data[i] < 0x20 || data[i] == 0x7f ? '?'
-                                                                    : data[i];
-    }
-
-    text[n] = '\0';
-
-    if (n == len) {
-        tg_bridge_log("%s %s", where, text);
+    if (len <= TG_TRACE_MAX) {
+        tg_bridge_trace_line("%s %.*s", where, n, data);
     } else {
-        tg_bridge_log("%s %s... (%zu bytes)", where, text, len);
+        tg_bridge_trace_line("%s %.*s... (%zu bytes)", where, n, data, len);
     }
 }
 
@@ -115,26 +153,40 @@ tg_bridge_trace(const char *where, const char *data, size_t len,
 void
 tg_bridge_printable(char *dst, size_t size, const char *text)
 {
-    const char *end;
-    size_t n, at;
+    const char *end, *part;
+    char escape[8];
+    size_t n, at, len;
+    unsigned c;
 
     end = text + strlen(text);
 
     for (at = 0; text != end; text += n) {
         n = tg_utf8_length(text, end);
+        c = (unsigned char) text[0];
 
-        if (at + (n != 0 ? n : 1) >= size) {
+        /* U+0080 to U+009F, which some terminals obey. */
+        if (n == 2 && c == 0xc2 && (unsigned char) text[1] < 0xa0) {
+            c = (unsigned char) text[1];
+        }
+
+        part = text;
+        len = n;
+
+        if (n == 0) {
+            part = "?";
+            len = n = 1;
+
+        } else if (c < ' ' || (c >= 0x7f && c < 0xa0)) {
+            len = (size_t) snprintf(escape, sizeof(escape), "\\u%04x", c);
+            part = escape;
+        }
+
+        if (at + len >= size) {
             break;
         }
 
-        if (n == 0) {
-            dst[at++] = '?';
-            n = 1;
-            continue;
-        }
-
-        memcpy(dst + at, text, n);
-        at += n;
+        memcpy(dst + at, part, len);
+        at += len;
     }
 
     dst[at] = '\0';

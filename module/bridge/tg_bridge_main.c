@@ -1,5 +1,7 @@
 #include "bridge/tg_bridge.h"
 
+#include "base/tg_utf8.h"
+
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 static const char tg_bridge_usage[] =
     "usage: toolgate-bridge [--dialect auto|ipc|jsonrpc|relay] "
     "[--grace SECONDS]\n"
-    "                       [SOCKET [SCHEMA_FILE]]\n";
+    "                       [--name NAME] [SOCKET [SCHEMA_FILE]]\n";
 
 static const char tg_bridge_help[] =
     "\n"
@@ -29,6 +31,8 @@ static const char tg_bridge_help[] =
     "                jsonrpc\n"
     "  --grace SECONDS  how long requests wait for a parent that is away: 1\n"
     "                to 3600, 3 without it\n"
+    "  --name NAME   what the server is called towards the agent\n"
+    "                (serverInfo.name); without it, as the parent is\n"
     "  --version     print the version\n"
     "  --help        print this text\n"
     "\n"
@@ -70,6 +74,21 @@ tg_grace_read(const char *text, uint64_t *grace)
     }
 
     *grace = seconds * 1000;
+
+    return 0;
+}
+
+static int
+tg_name_read(const char *text, const char **name)
+{
+    if (text[0] == '\0' || strlen(text) > TG_NAME_MAX
+        || !tg_utf8_is_valid(tg_str_c(text)))
+    {
+        return tg_usage_error("--name takes 1 to 128 bytes of UTF-8, not ",
+                              text);
+    }
+
+    *name = text;
 
     return 0;
 }
@@ -185,6 +204,7 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
         { "dialect", required_argument, NULL, 'd' },
         { "grace", required_argument, NULL, 'g' },
         { "help", no_argument, NULL, 'h' },
+        { "name", required_argument, NULL, 'n' },
         { "version", no_argument, NULL, 'v' },
         { NULL, 0, NULL, 0 }
     };
@@ -192,7 +212,7 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
 
     *status = 0;
 
-    while ((c = getopt_long(argc, argv, "d:g:hv", known, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "d:g:hn:v", known, NULL)) != -1) {
         switch (c) {
         case 'd':
             *status = tg_dialect_read(optarg, &options->dialect);
@@ -204,6 +224,14 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
             break;
         case 'g':
             *status = tg_grace_read(optarg, &options->grace);
+
+            if (*status != 0) {
+                return 1;
+            }
+
+            break;
+        case 'n':
+            *status = tg_name_read(optarg, &options->name);
 
             if (*status != 0) {
                 return 1;

@@ -180,6 +180,8 @@ tg_cli_session_wait(tg_cli_session_t *session, uint64_t patience)
 {
     uint64_t time;
 
+    /* The hello may have come in the same turn as the end of its time. */
+    session->is_late = 0;
     time = tg_cli_session_time(session, patience);
 
     if (time != 0) {

@@ -51,6 +51,8 @@ fails_with('unknown dialect', qr/no such dialect: x/, {},
 fails_with("grace '$_'", qr/1 to 3600 seconds, not \Q$_\E$/m, {}, "--grace=$_",
     $sock)
     for '', 0, 'x', '1x', -1, 3601;
+fails_with("name '$_'", qr/1 to 128 bytes of UTF-8/, {}, '--name', $_, $sock)
+    for '', "\xff", 'x' x 129;
 fails_with('ipc without schemas', qr/SCHEMA_FILE/, {},
     '--dialect=ipc', $sock);
 fails_with('schemas without ipc', qr/for the ipc dialect/, {},
@@ -128,6 +130,22 @@ for my $case (
         "the parent's tools";
     $bridge->stop;
     $parent->close;
+}
+
+# An agent with two bridges tells their servers apart.
+{
+    my $parent = Toolgate::Parent->new($sock);
+    my $bridge = $tg->bridge([ '--name', "t\xc3\xb6ols", $sock ]);
+    $parent->serve(Toolgate::Parent::tool('one'));
+    my $result = $bridge->rpc('initialize', $hello)->{result};
+    is $result->{serverInfo}{name}, "t\x{f6}ols", '--name';
+    is $result->{serverInfo}{version}, '7', 'with the version of the parent';
+    $bridge->stop;
+    $parent->close;
+    $bridge = $tg->bridge([ '--name=alone', $sock ]);
+    is $bridge->rpc('initialize', $hello)->{result}{serverInfo}{name}, 'alone',
+        '--name without a parent';
+    $bridge->stop;
 }
 
 # A parent that takes connections and says nothing delays the first words by

@@ -132,6 +132,18 @@ is $bridge->recv_line, '{"jsonrpc":"2.0",'
     . '"method":"notifications/claude/channel","params":' . "$push}",
     'a push';
 
+# What JavaScript makes of an undefined result: nobody waits for ever.
+$id = $bridge->request('tools/call', { name => 'say' });
+answer(request('tools/call'));
+$error = $bridge->reply($id)->{error};
+is $error->{code}, -32603, 'neither result nor error';
+like $error->{message}, qr/neither a result nor an error; look into the log/,
+    'is an error that says so';
+$id = $bridge->request('tools/call', { name => 'say' });
+answer(request('tools/call'), result => $text->('x'),
+    error => { code => -1, message => 'no' });
+is $bridge->reply($id)->{error}{message}, 'no', 'both is no success';
+
 # What breaks the contract is dropped, and nothing else suffers.
 $conn->send_line($_) for '', '{', '[]', '7', '{"kind":"what"}',
     '{"kind":"mcp_response","id":99,"result":{}}', '{"kind":"mcp_response"}',
@@ -169,6 +181,23 @@ begin();
 $conn->send_line({ kind => 'error', message => 'one is enough' });
 ok $bridge->at_eof, 'refused: the server goes';
 like $bridge->stderr, qr/one is enough/, 'the log says why';
+$bridge->wait_exit;
+
+# It cannot process one request: that one's answer is why, whatever follows.
+begin();
+@ids = map { $bridge->request('tools/call', { name => 'say' }) } 1 .. 2;
+@requests = map { request('tools/call') } 1 .. 2;
+$conn->send_line({
+    kind    => 'error',
+    id      => $requests[0]{id},
+    message => 'the broker says "no"',
+});
+is_deeply $bridge->reply($ids[0])->{error},
+    { code => -32603, message => 'the broker says "no"' },
+    "an error frame answers the request in the runner's words";
+like $bridge->reply($ids[1])->{error}{message}, qr/lost while say was running/,
+    'the other is lost';
+ok $bridge->at_eof, 'then the server goes';
 $bridge->wait_exit;
 
 # It dies.

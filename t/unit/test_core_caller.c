@@ -280,11 +280,10 @@ test_halves(void)
         end_init(&end, dialects[j]);
         CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
         CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
-        CU_ASSERT(end_feed(&end,
-                           TG_STR("{\"id\":1,\"result\":{},\"error\":{"
-                                  "\"code\":-5,\"message\":\"no\"}}\n"
-                                  "{\"id\":2,\"result\":{},"
-                                  "\"error\":\"no\"}\n"))
+        CU_ASSERT(end_feed(&end, TG_STR("{\"id\":1,\"result\":{},\"error\":{"
+                                        "\"code\":-5,\"message\":\"no\"}}\n"
+                                        "{\"id\":2,\"result\":{},"
+                                        "\"error\":\"no\"}\n"))
                   == TG_OK);
         END_SAYS(&end, "a: error -5 message=no\nb: error -32603 message=no\n");
         end_deinit(&end);

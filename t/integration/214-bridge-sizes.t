@@ -1,0 +1,59 @@
+#!/usr/bin/perl
+# How much an agent may send through the bridge: what the parent's dialect
+# carries, to the byte, and an answer that it can match when it is more.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Parent;
+
+my $tg = Toolgate::Test->new;
+my $sock = $tg->socket_path;
+my $parent = Toolgate::Parent->new($sock);
+my $text = \&Toolgate::Parent::text_result;
+
+# As bytes, since JSON::PP would take seconds.
+sub call {
+    my ($id, $name, $x) = @_;
+    return '{"jsonrpc":"2.0","id":' . $id . ',"method":"tools/call","params":'
+        . '{"name":"' . $name . '","arguments":{"x":"' . 'y' x $x . '"}}}';
+}
+
+# ipc: its largest message, though MCP's envelope around it is larger.
+my $schemas = $tg->file('schemas.json',
+    '[{"name":"t","description":"","input_schema":{"type":"object"}}]');
+my $bridge = $tg->bridge([ $sock, $schemas ]);
+my $frame = '{"method":"call_tool","params":{"name":"t","arguments":{"x":""}}}';
+my $most = 10_485_760 - length $frame;
+my $id = '"' . 'i' x 1_000 . '"';
+$bridge->send_line(call($id, 't', $most));
+my $conn = $parent->accept;
+my $size = unpack 'N', $conn->recv_bytes(4);
+is $size, 10_485_760, 'ipc: the largest message passes';
+$conn->recv_bytes($size);
+$conn->send_ipc({ result => $text->('ok') });
+is $bridge->recv_json->{result}{content}[0]{text}, 'ok', 'and is answered';
+$bridge->send_line(call(7, 't', $most + 1));
+my $answer = $bridge->recv_json;
+is $answer->{id}, 7, 'ipc: one byte more is answered';
+like $answer->{error}{message},
+    qr/arguments are larger .* 104857\d\d bytes, and at most 10485760 /,
+    'with the sizes';
+ok $conn->is_silent(0.05), 'and not sent';
+$bridge->close;
+is $bridge->wait_exit, 0, 'it ends with its agent';
+$parent->close;
+
+# relay, whose messages are smaller.
+$parent->listen;
+$bridge = $tg->bridge([ '--dialect', 'relay', $sock ]);
+$conn = $parent->accept;
+$bridge->send_line(call(8, 't', 1_048_576));
+$answer = $bridge->recv_json;
+is $answer->{id}, 8, 'relay: too large is answered';
+like $answer->{error}{message}, qr/1048584 bytes, and at most 1048575 /,
+    'with the sizes';
+$bridge->stop;
+
+done_testing;

@@ -1,0 +1,117 @@
+/*
+ * The commands' questions, one after the other, to a server in a child.
+ */
+#include "client/tg_cli_session.h"
+
+#include "core_help.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct sockaddr_un test_addr = { .sun_family = AF_UNIX };
+
+/* Answers the requests with the ids 1 and 2, each when it came. */
+static void
+test_serve(int server)
+{
+    static const char *const ids[] = { "\"id\":1,", "\"id\":2," };
+    char seen[4096], answer[64];
+    size_t len;
+    ssize_t n;
+    int fd, i, size;
+
+    fd = accept(server, NULL, NULL);
+    len = 0;
+
+    for (i = 0; i < 2; /* void */) {
+        n = read(fd, seen + len, sizeof(seen) - len);
+
+        if (n <= 0) {
+            _exit(1);
+        }
+
+        len += (size_t) n;
+
+        if (memmem(seen, len, ids[i], strlen(ids[i])) != NULL) {
+            size = snprintf(answer, sizeof(answer),
+                            "{\"jsonrpc\":\"2.0\",%s\"result\":%d}\n", ids[i],
+                            i);
+            n = write(fd, answer, (size_t) size);
+            i++;
+        }
+    }
+
+    /* Up to its end. */
+    _exit(read(fd, seen, sizeof(seen)) != 0);
+}
+
+static pid_t
+test_start(void)
+{
+    pid_t pid;
+    int fd;
+
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CU_ASSERT_FATAL(bind(fd, (struct sockaddr *) &test_addr, sizeof(test_addr))
+                    == 0);
+    CU_ASSERT_FATAL(listen(fd, 1) == 0);
+    pid = fork();
+
+    if (pid == 0) {
+        test_serve(fd);
+    }
+
+    (void) close(fd);
+
+    return pid;
+}
+
+/*
+ * The hello came in the same turn of the loop as the end of its time: it is
+ * there, and the call after it has its own time, which is none.
+ */
+static void
+test_late_hello(void)
+{
+    tg_cli_options_t options;
+    tg_cli_session_t session;
+    pid_t pid;
+    int status;
+
+    pid = test_start();
+    memset(&options, 0, sizeof(options));
+    options.socket = test_addr.sun_path;
+    CU_ASSERT_FATAL(tg_cli_session_open(&session, &options) == TG_CLI_DONE);
+    session.is_late = 1;
+    CU_ASSERT(tg_cli_session_call(&session, TG_STR("t"), TG_STR("{}"))
+              == TG_CLI_DONE);
+    HELP_EQ(tg_buf_view(&session.answer.result), "1");
+    tg_cli_session_close(&session);
+    CU_ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+int
+main(void)
+{
+    static CU_TestInfo tests[] = {
+        { "a late hello", test_late_hello },
+        CU_TEST_INFO_NULL,
+    };
+    char dir[] = "/tmp/toolgate-session-XXXXXX";
+    int rc;
+
+    if (mkdtemp(dir) == NULL) {
+        return 1;
+    }
+
+    (void) snprintf(test_addr.sun_path, sizeof(test_addr.sun_path), "%s/s",
+                    dir);
+    rc = help_main("client session", tests);
+    (void) unlink(test_addr.sun_path);
+    (void) rmdir(dir);
+
+    return rc;
+}
