@@ -120,8 +120,8 @@ typedef struct {
     ngx_uint_t protocol; /* tg_dialect_t */
     size_t max_frame;
     ngx_int_t max_inflight;
-    ngx_msec_t idle_timeout;  /* between frames; 0: none */
-    ngx_msec_t frame_timeout; /* before and within a frame */
+    ngx_msec_t idle_timeout;  /* before a frame; 0: none */
+    ngx_msec_t frame_timeout; /* within one */
     ngx_msec_t send_timeout;
     ngx_uint_t socket_mode;
     uid_t socket_uid;
@@ -148,8 +148,8 @@ typedef struct {
 /* What a client is expected to do next; each has its timer. */
 typedef enum {
     NGX_TOOLGATE_WAIT_NOTHING = 0, /* its calls run */
-    NGX_TOOLGATE_WAIT_FRAME,       /* to end a frame, or say a first */
-    NGX_TOOLGATE_WAIT_IDLE,        /* to begin another frame */
+    NGX_TOOLGATE_WAIT_FRAME,       /* to end a frame */
+    NGX_TOOLGATE_WAIT_IDLE,        /* to begin one */
     NGX_TOOLGATE_WAIT_SENT         /* to read its answers */
 } ngx_toolgate_wait_t;
 
@@ -176,6 +176,7 @@ struct ngx_toolgate_session_s {
     ngx_toolgate_client_t client;
 
     ngx_queue_t turn;      /* in the row of those who wait for theirs */
+    ngx_queue_t silent;    /* among those who have not spoken */
     ngx_queue_t memory;    /* among those who keep much */
     ngx_event_t leaving;   /* looks again whether it can go */
     size_t held;           /* bytes that it keeps, when they are many */
@@ -183,8 +184,7 @@ struct ngx_toolgate_session_s {
 
     unsigned has_client:1; /* client was asked for, and is known */
     unsigned is_running:1; /* within ngx_toolgate_session_run() */
-    unsigned has_spoken:1; /* a whole frame came */
-    unsigned has_read:1;   /* so did one since the timers were set */
+    unsigned has_read:1;   /* a whole frame came since the timers were set */
     unsigned has_sent:1;   /* it took bytes since then */
     unsigned is_waiting:1; /* for its turn */
     unsigned is_eof:1;     /* it will send no more */
@@ -313,6 +313,9 @@ void ngx_toolgate_check_outcome(ngx_toolgate_tool_t *tool,
 void ngx_toolgate_schema_exit(void);
 
 /* --- session --- */
+
+/* As ngx_stream_init_connection(), where the worker has room for a client. */
+void ngx_toolgate_init_connection(ngx_connection_t *c);
 
 void ngx_toolgate_handler(ngx_stream_session_t *s);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# Clients that are silent, or begin a frame and do not end it: each is closed
-# in time, and no trickle of bytes puts that off.
+# Clients that begin a frame and do not end it: each is closed in time, and no
+# trickle of bytes puts that off.  Who is silent stays, unless the config says
+# for how long it may be.
 
 use strict;
 use warnings;
@@ -55,14 +56,14 @@ sub closes {
 # --- half a frame ---------------------------------------------------------
 
 $tg->conf("tool_idle_timeout off frame=2s;\n$tool")->start;
-my @begun = ('', '{', "\0", "\0\0\xff\0abc");
+my $mute = $tg->connect;
+my @begun = ('{', "\0", "\0\0\xff\0abc");
 my @clients = map { $tg->connect } @begun;
 $clients[$_]->send_raw($begun[$_]) for 0 .. $#begun;
-is_about($_, 2, 'nothing, or half a frame') for open_times('', @clients);
+is_about($_, 2, 'half a frame') for open_times('', @clients);
 like $tg->log, qr/sent no whole frame in time \(tool_idle_timeout frame=\)/,
     'the log says it';
 
-shift @begun;
 @clients = map { $tg->connect } @begun;
 $clients[$_]->send_raw($begun[$_]) for 0 .. $#begun;
 is_about($_, 2, 'half a frame that trickles in')
@@ -83,6 +84,7 @@ my $id = $client->request('tools/call', { name => 'nap' });
 $client->send_raw('{"jsonrpc":');
 is text_of($client->reply($id)), '', 'half a frame during a call';
 is_about(closes($client), 2, 'when the call has ended');
+is text_of($mute->call_tool('hi')), 'hi', 'who has not spoken yet may still';
 $tg->stop;
 
 # --- silence --------------------------------------------------------------
@@ -92,6 +94,7 @@ $client = $tg->connect;
 is text_of($client->call_tool('hi')), 'hi', 'it says something';
 is_about(closes($client), 2, 'then nothing');
 like $tg->log, qr/client was silent \(tool_idle_timeout\)/, 'the log says it';
+is_about(closes($tg->connect), 2, 'nothing at all');
 
 $client = $tg->connect;
 my $start = time;

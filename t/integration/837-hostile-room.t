@@ -18,7 +18,7 @@ for my $way (@ways) {
         events => $events,
         main   => $main,
         # No call yet: the way to the runner is not there when all is taken.
-        calls => 2,
+        calls => 3,
     );
     my $tg = $hostile->tg;
     my $attacker = $hostile->attack('exhaust');

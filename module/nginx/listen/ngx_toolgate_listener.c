@@ -78,36 +78,40 @@ ngx_toolgate_main_conf(ngx_cycle_t *cycle)
                                                  ngx_stream_toolgate_module);
 }
 
-/* The server behind a listener, if it is one of ours on a socket file. */
+/* The server of a listener's address, if it has tools. */
 static ngx_toolgate_srv_conf_t *
-ngx_toolgate_listener_server(ngx_listening_t *ls)
+ngx_toolgate_listener_server(ngx_listening_t *ls, ngx_uint_t i)
 {
     ngx_toolgate_srv_conf_t *scf;
-    ngx_stream_in_addr_t *addr;
+    ngx_stream_addr_conf_t *addr;
     ngx_stream_conf_ctx_t *ctx;
-    struct sockaddr_un *saun;
     ngx_stream_port_t *port;
 
-    saun = (struct sockaddr_un *) ls->sockaddr;
-
-    if (ls->handler != ngx_stream_init_connection
-        || ls->sockaddr->sa_family != AF_UNIX || saun->sun_path[0] == '\0')
-    {
-        return NULL;
-    }
-
     port = ls->servers;
-    addr = port->addrs;
+    addr = &((ngx_stream_in_addr_t *) port->addrs)[i].conf;
+
+#if (NGX_HAVE_INET6)
+    if (ls->sockaddr->sa_family == AF_INET6) {
+        addr = &((ngx_stream_in6_addr_t *) port->addrs)[i].conf;
+    }
+#endif
 
 #if (nginx_version >= 1025005)
-    ctx = addr[0].conf.default_server->ctx;
+    ctx = addr->default_server->ctx;
 #else
-    ctx = addr[0].conf.ctx;
+    ctx = addr->ctx;
 #endif
 
     scf = ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
 
     return scf->catalogue != NULL ? scf : NULL;
+}
+
+static ngx_uint_t
+ngx_toolgate_listener_has_path(const ngx_listening_t *ls)
+{
+    return ls->sockaddr->sa_family == AF_UNIX
+           && ((struct sockaddr_un *) ls->sockaddr)->sun_path[0] != '\0';
 }
 
 /* Under `nginx -t`: a socket of no name, or NGINX would bind for a trial. */
@@ -260,42 +264,33 @@ ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
     return ngx_toolgate_socket_open(cycle, sock, lcf->sockets.elts);
 }
 
-/* A schema file has one owner: that of its server's socket. */
+/* A listener of the stream block: guards it, and makes its socket file. */
 static ngx_int_t
-ngx_toolgate_schema_files_check(ngx_cycle_t *cycle,
-                                ngx_toolgate_main_conf_t *mcf,
-                                ngx_toolgate_listener_conf_t *lcf)
+ngx_toolgate_listener_take(ngx_cycle_t *cycle,
+                           ngx_toolgate_listener_conf_t *lcf,
+                           ngx_listening_t *ls)
 {
-    ngx_toolgate_srv_conf_t **servers;
-    ngx_toolgate_socket_t *sock;
-    ngx_uint_t i, k, n;
+    ngx_toolgate_srv_conf_t *scf, *first;
+    ngx_stream_port_t *port;
+    ngx_uint_t i;
 
-    servers = mcf->servers.elts;
-    sock = lcf->sockets.elts;
+    port = ls->servers;
+    first = NULL;
 
-    for (i = 0; i < mcf->servers.nelts; i++) {
-        if (servers[i]->schema_file.len == 0) {
-            continue;
-        }
-
-        for (k = 0, n = 0; k < lcf->sockets.nelts; k++) {
-            n += sock[k].scf->schema_file.len == servers[i]->schema_file.len
-                 && ngx_memcmp(sock[k].scf->schema_file.data,
-                               servers[i]->schema_file.data,
-                               servers[i]->schema_file.len)
-                        == 0;
-        }
-
-        if (n != 1) {
-            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                          "\"tool_schema_file %V\" needs exactly one \"listen "
-                          "unix:\", whose owner it is for; this one has %ui",
-                          &servers[i]->schema_file, n);
-            return NGX_ERROR;
-        }
+    for (i = 0; i < port->naddrs; i++) {
+        scf = ngx_toolgate_listener_server(ls, i);
+        first = first != NULL ? first : scf;
     }
 
-    return NGX_OK;
+    if (first == NULL || ls->type != SOCK_STREAM) {
+        return NGX_OK;
+    }
+
+    ls->handler = ngx_toolgate_init_connection;
+
+    return ngx_toolgate_listener_has_path(ls)
+               ? ngx_toolgate_listener_add(cycle, lcf, ls, first)
+               : NGX_OK;
 }
 
 static char *
@@ -305,7 +300,6 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
 
     ngx_toolgate_runner_t **runners;
     ngx_toolgate_main_conf_t *mcf;
-    ngx_toolgate_srv_conf_t *scf;
     ngx_listening_t *ls;
     ngx_uint_t i;
 
@@ -336,15 +330,16 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
     }
 
     for (i = 0; i < cycle->listening.nelts; i++) {
-        scf = ngx_toolgate_listener_server(&ls[i]);
-
-        if (scf != NULL
-            && ngx_toolgate_listener_add(cycle, lcf, &ls[i], scf) != NGX_OK) {
+        if (ls[i].handler == ngx_stream_init_connection
+            && ngx_toolgate_listener_take(cycle, lcf, &ls[i]) != NGX_OK)
+        {
             return NGX_CONF_ERROR;
         }
     }
 
-    if (ngx_toolgate_schema_files_check(cycle, mcf, lcf) != NGX_OK) {
+    if (ngx_toolgate_schema_files_check(cycle, &mcf->servers, &lcf->sockets)
+        != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 
@@ -401,61 +396,6 @@ ngx_toolgate_listener_conf(ngx_cycle_t *cycle)
         cycle->conf_ctx, ngx_toolgate_listener_module);
 }
 
-static ngx_uint_t
-ngx_toolgate_has_schema_file(ngx_toolgate_listener_conf_t *lcf, ngx_str_t *file)
-{
-    ngx_toolgate_socket_t *sock;
-    ngx_uint_t i;
-
-    sock = lcf->sockets.elts;
-
-    for (i = 0; i < lcf->sockets.nelts; i++) {
-        if (sock[i].scf->schema_file.len == file->len
-            && ngx_memcmp(sock[i].scf->schema_file.data, file->data, file->len)
-                   == 0)
-        {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-/* Writes this cycle's files, and removes those that it dropped. */
-static void
-ngx_toolgate_schema_files(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf)
-{
-    ngx_toolgate_listener_conf_t *old;
-    ngx_toolgate_socket_t *sock;
-    ngx_uint_t i;
-
-    sock = lcf->sockets.elts;
-
-    for (i = 0; i < lcf->sockets.nelts; i++) {
-        if (sock[i].scf->schema_file.len != 0) {
-            (void) ngx_toolgate_schema_file_write(cycle, &sock[i]);
-        }
-    }
-
-    old = ngx_is_init_cycle(cycle->old_cycle)
-              ? NULL
-              : ngx_toolgate_listener_conf(cycle->old_cycle);
-
-    if (old == NULL) {
-        return;
-    }
-
-    sock = old->sockets.elts;
-
-    for (i = 0; i < old->sockets.nelts; i++) {
-        if (sock[i].scf->schema_file.len != 0
-            && !ngx_toolgate_has_schema_file(lcf, &sock[i].scf->schema_file))
-        {
-            ngx_toolgate_schema_file_remove(&sock[i].scf->schema_file);
-        }
-    }
-}
-
 /* The last of an NGINX: what it wrote goes with it, as its sockets do. */
 static void
 ngx_toolgate_listener_exit(ngx_cycle_t *cycle)
@@ -488,7 +428,7 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 {
     ngx_toolgate_runner_t **runners;
     ngx_toolgate_main_conf_t *mcf;
-    ngx_toolgate_listener_conf_t *lcf;
+    ngx_toolgate_listener_conf_t *lcf, *old;
     ngx_uint_t i;
     ngx_int_t rc;
 
@@ -514,7 +454,11 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 
     /* Also when no tool is left: the files of the last cycle go. */
     if (rc == NGX_OK) {
-        ngx_toolgate_schema_files(cycle, lcf);
+        old = ngx_is_init_cycle(cycle->old_cycle)
+                  ? NULL
+                  : ngx_toolgate_listener_conf(cycle->old_cycle);
+        ngx_toolgate_schema_files_write(cycle, &lcf->sockets,
+                                        old != NULL ? &old->sockets : NULL);
         ngx_toolgate_arrive_offer(cycle);
     }
 

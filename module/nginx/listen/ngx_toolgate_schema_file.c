@@ -117,7 +117,8 @@ ngx_toolgate_schema_store(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
                : NGX_OK;
 }
 
-ngx_int_t
+/* For the socket's owner, atomically. */
+static void
 ngx_toolgate_schema_file_write(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     ngx_toolgate_client_t owner;
@@ -129,7 +130,7 @@ ngx_toolgate_schema_file_write(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     temp = ngx_pnalloc(cycle->pool,
                        sock->scf->schema_file.len + sizeof(NGX_TOOLGATE_TEMP));
     if (temp == NULL) {
-        return NGX_ERROR;
+        return;
     }
 
     (void) ngx_sprintf(temp, "%V" NGX_TOOLGATE_TEMP "%Z",
@@ -151,8 +152,6 @@ ngx_toolgate_schema_file_write(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
                       &sock->scf->schema_file);
         (void) unlink((char *) temp);
     }
-
-    return rc;
 }
 
 void
@@ -163,5 +162,82 @@ ngx_toolgate_schema_file_remove(ngx_str_t *file)
     /* Only what we made: somebody may have put something else there. */
     if (ngx_link_info(file->data, &fi) != NGX_FILE_ERROR && ngx_is_file(&fi)) {
         (void) unlink((char *) file->data);
+    }
+}
+
+static ngx_uint_t
+ngx_toolgate_has_schema_file(const ngx_array_t *sockets, const ngx_str_t *file)
+{
+    const ngx_toolgate_socket_t *sock;
+    ngx_uint_t i, n;
+
+    sock = sockets->elts;
+
+    for (i = 0, n = 0; i < sockets->nelts; i++) {
+        n += sock[i].scf->schema_file.len == file->len
+             && ngx_memcmp(sock[i].scf->schema_file.data, file->data, file->len)
+                    == 0;
+    }
+
+    return n;
+}
+
+/* A schema file has one owner: that of its server's socket. */
+ngx_int_t
+ngx_toolgate_schema_files_check(ngx_cycle_t *cycle, const ngx_array_t *servers,
+                                const ngx_array_t *sockets)
+{
+    ngx_toolgate_srv_conf_t **scf;
+    ngx_uint_t i, n;
+
+    scf = servers->elts;
+
+    for (i = 0; i < servers->nelts; i++) {
+        if (scf[i]->schema_file.len == 0) {
+            continue;
+        }
+
+        n = ngx_toolgate_has_schema_file(sockets, &scf[i]->schema_file);
+
+        if (n != 1) {
+            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                          "\"tool_schema_file %V\" needs exactly one \"listen "
+                          "unix:\", whose owner it is for; this one has %ui",
+                          &scf[i]->schema_file, n);
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+void
+ngx_toolgate_schema_files_write(ngx_cycle_t *cycle, const ngx_array_t *sockets,
+                                const ngx_array_t *old)
+{
+    ngx_toolgate_socket_t *sock;
+    ngx_uint_t i;
+
+    sock = sockets->elts;
+
+    for (i = 0; i < sockets->nelts; i++) {
+        if (sock[i].scf->schema_file.len != 0) {
+            ngx_toolgate_schema_file_write(cycle, &sock[i]);
+        }
+    }
+
+    if (old == NULL) {
+        return;
+    }
+
+    sock = old->elts;
+
+    for (i = 0; i < old->nelts; i++) {
+        if (sock[i].scf->schema_file.len != 0
+            && !ngx_toolgate_has_schema_file(sockets,
+                                             &sock[i].scf->schema_file))
+        {
+            ngx_toolgate_schema_file_remove(&sock[i].scf->schema_file);
+        }
     }
 }

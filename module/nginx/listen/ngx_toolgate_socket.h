@@ -48,12 +48,17 @@ ngx_int_t ngx_toolgate_socket_set_owner(ngx_cycle_t *cycle,
                                         ngx_toolgate_socket_t *sock,
                                         u_char *path);
 
-/*
- * Writes the server's `tool_schema_file` for the socket's owner, atomically.
- * NGX_OK or NGX_ERROR, logged.
- */
-ngx_int_t ngx_toolgate_schema_file_write(ngx_cycle_t *cycle,
-                                         ngx_toolgate_socket_t *sock);
+/* --- `tool_schema_file` --- */
+
+/* Has each server's file one socket?  NGX_OK, or NGX_ERROR, logged. */
+ngx_int_t ngx_toolgate_schema_files_check(ngx_cycle_t *cycle,
+                                          const ngx_array_t *servers,
+                                          const ngx_array_t *sockets);
+
+/* Writes the sockets' files; removes those of old ones that have none now. */
+void ngx_toolgate_schema_files_write(ngx_cycle_t *cycle,
+                                     const ngx_array_t *sockets,
+                                     const ngx_array_t *old);
 void ngx_toolgate_schema_file_remove(ngx_str_t *file);
 
 #endif

@@ -45,7 +45,7 @@ ngx_toolgate_may_arrive(const ngx_listening_t *ls)
     ngx_stream_port_t *port;
     ngx_uint_t i;
 
-    if (ls->handler != ngx_stream_init_connection || ls->type != SOCK_STREAM) {
+    if (ls->handler != ngx_toolgate_init_connection) {
         return 0;
     }
 
@@ -244,7 +244,7 @@ ngx_toolgate_accept(ngx_listening_t *ls, ngx_toolgate_packed_t *packed)
 #if (NGX_STAT_STUB)
             (void) ngx_atomic_fetch_add(ngx_stat_active, 1);
 #endif
-            ls->handler(c);
+            ngx_stream_init_connection(c);
             return;
         }
     } else {

@@ -91,7 +91,7 @@ ngx_toolgate_pack_head(const ngx_toolgate_session_t *session,
     head->to_read = ngx_toolgate_time_left(c->read);
     head->to_send = ngx_toolgate_time_left(c->write);
     head->wait = session->wait;
-    head->has_spoken = session->has_spoken;
+    head->has_spoken = ngx_queue_empty(&session->silent);
     head->listener_len = c->listening->socklen;
     head->client_len = c->socklen;
     ngx_memcpy(&head->listener, c->listening->sockaddr, c->listening->socklen);

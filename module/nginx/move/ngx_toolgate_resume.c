@@ -54,7 +54,11 @@ ngx_toolgate_resume_timers(ngx_toolgate_session_t *session,
 
     c = session->connection;
     session->wait = (ngx_toolgate_wait_t) head->wait;
-    session->has_spoken = head->has_spoken ? 1 : 0;
+
+    if (head->has_spoken) {
+        ngx_toolgate_silent_leave(session);
+    }
+
     to_read = 0;
     to_send = 0;
 

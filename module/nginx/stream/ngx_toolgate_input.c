@@ -28,7 +28,7 @@ ngx_toolgate_feed(ngx_toolgate_session_t *session, const char *data, size_t len,
     rc = ngx_toolgate_turn_input(session, data, len, consumed);
 
     if (*consumed != 0) {
-        session->has_spoken = 1;
+        ngx_toolgate_silent_leave(session);
         session->has_read = 1;
     }
 

@@ -22,11 +22,6 @@ ngx_toolgate_handler(ngx_stream_session_t *s)
     c->log->action = "serving tools";
     packed = ngx_toolgate_arrival(c);
 
-    if (packed == NULL && !ngx_toolgate_has_room(c)) {
-        ngx_stream_finalize_session(s, NGX_STREAM_OK);
-        return;
-    }
-
     scf = ngx_stream_get_module_srv_conf(s, ngx_stream_toolgate_module);
 
     session = ngx_pcalloc(c->pool, sizeof(ngx_toolgate_session_t));
@@ -40,6 +35,7 @@ ngx_toolgate_handler(ngx_stream_session_t *s)
     session->stream = s;
     session->connection = c;
     session->conf = scf;
+    ngx_toolgate_silent_join(session);
     tg_buf_init(&session->in, tg_alloc_libc());
     tg_peer_init(&session->peer, tg_alloc_libc(), &ngx_toolgate_peer_ops,
                  session, (tg_dialect_t) scf->protocol, scf->catalogue,
@@ -85,6 +81,7 @@ ngx_toolgate_cleanup(void *data)
     ngx_toolgate_leave_end(session);
     ngx_toolgate_turn_leave(session);
     ngx_toolgate_memory_drop(session);
+    ngx_toolgate_silent_leave(session);
     tg_peer_deinit(&session->peer);
     tg_buf_deinit(&session->in);
 }

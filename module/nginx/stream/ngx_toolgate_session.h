@@ -77,8 +77,9 @@ void ngx_toolgate_memory_drop(ngx_toolgate_session_t *session);
 
 /* --- room --- */
 
-/* May a new client have this connection?  0: close it; it was logged. */
-ngx_uint_t ngx_toolgate_has_room(ngx_connection_t *c);
+/* It has not spoken yet, and may have to go for another; and it did. */
+void ngx_toolgate_silent_join(ngx_toolgate_session_t *session);
+void ngx_toolgate_silent_leave(ngx_toolgate_session_t *session);
 
 /* --- timers --- */
 

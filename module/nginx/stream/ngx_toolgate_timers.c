@@ -10,10 +10,6 @@ ngx_toolgate_waits_for(const ngx_toolgate_session_t *session)
         return NGX_TOOLGATE_WAIT_SENT;
     }
 
-    if (!session->has_spoken) {
-        return NGX_TOOLGATE_WAIT_FRAME;
-    }
-
     if (session->peer.ncalls != 0) {
         return NGX_TOOLGATE_WAIT_NOTHING;
     }

@@ -300,9 +300,8 @@ sub exhaust {
         my $client = client($path);
         push @all, $client;
         last if $option{most} && @all == $option{most};
-        next if $option{most} || @all % 10;
         # Who was accepted and is not wanted is closed without a word.
-        last if $client->at_eof(0.2) || !can_talk($client);
+        last if !can_talk($client) && !$option{most};
     }
     $option{say}->('full ' . @all);
     $option{wait}->();
