@@ -332,6 +332,9 @@ void ngx_toolgate_session_exit(void);
 
 char *ngx_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
+/* A connection's client, without groups; NGX_DECLINED: it came over TCP. */
+ngx_int_t ngx_toolgate_who(ngx_connection_t *c, ngx_toolgate_client_t *client);
+
 /* The session's client; NULL when it came over TCP. */
 const ngx_toolgate_client_t *ngx_toolgate_client(
     ngx_toolgate_session_t *session);

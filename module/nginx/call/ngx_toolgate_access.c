@@ -158,31 +158,38 @@ ngx_toolgate_get_groups(ngx_toolgate_session_t *session)
 #endif
 }
 
-const ngx_toolgate_client_t *
-ngx_toolgate_client(ngx_toolgate_session_t *session)
+ngx_int_t
+ngx_toolgate_who(ngx_connection_t *c, ngx_toolgate_client_t *client)
 {
     struct ucred cred;
     socklen_t len;
 
-    if (session->has_client) {
-        return &session->client;
-    }
-
     len = sizeof(cred);
 
-    if (session->connection->sockaddr->sa_family != AF_UNIX
-        || getsockopt(session->connection->fd, SOL_SOCKET, SO_PEERCRED, &cred,
-                      &len)
-               == -1)
+    if (c->sockaddr->sa_family != AF_UNIX
+        || getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1)
     {
-        return NULL;
+        return NGX_DECLINED;
     }
 
-    session->client.pid = cred.pid;
-    session->client.uid = cred.uid;
-    session->client.gid = cred.gid;
-    ngx_toolgate_get_groups(session);
-    session->has_client = 1;
+    client->pid = cred.pid;
+    client->uid = cred.uid;
+    client->gid = cred.gid;
+
+    return NGX_OK;
+}
+
+const ngx_toolgate_client_t *
+ngx_toolgate_client(ngx_toolgate_session_t *session)
+{
+    if (!session->has_client) {
+        if (ngx_toolgate_who(session->connection, &session->client) != NGX_OK) {
+            return NULL;
+        }
+
+        ngx_toolgate_get_groups(session);
+        session->has_client = 1;
+    }
 
     return &session->client;
 }

@@ -133,7 +133,9 @@ ngx_toolgate_call(void *host, tg_peer_t *peer, tg_request_t *request)
 /*
  * Variables and values allocate from the connection's pool and are cached in
  * the session; for the time of a call both are the call's own, or a
- * connection that lives for days would keep every argument it ever had.
+ * connection that lives for days would keep every argument it ever had.  What
+ * the session has before its first call (`set`, a map of who the client is)
+ * is seen by all calls.
  */
 ngx_int_t
 ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
@@ -143,6 +145,7 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
     ngx_stream_session_t *s, saved;
     ngx_pool_t *pool;
     ngx_int_t rc;
+    size_t size;
 
     if (value->lengths == NULL) {
         *text = value->value;
@@ -153,12 +156,14 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
 
     if (call->variables == NULL) {
         cmcf = ngx_stream_get_module_main_conf(s, ngx_stream_core_module);
-        call->variables = ngx_pcalloc(
-            call->pool,
-            cmcf->variables.nelts * sizeof(ngx_stream_variable_value_t));
+        size = cmcf->variables.nelts * sizeof(ngx_stream_variable_value_t);
+        call->variables = ngx_palloc(call->pool, size);
+
         if (call->variables == NULL) {
             return NGX_ERROR;
         }
+
+        ngx_memcpy(call->variables, s->variables, size);
     }
 
     saved = *s;

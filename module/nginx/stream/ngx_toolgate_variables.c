@@ -260,27 +260,24 @@ ngx_toolgate_protocol_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                                        tg_dialect_name(session->peer.dialect)));
 }
 
+/* Known from the start, to `limit_conn` for instance: no session is needed. */
 static ngx_int_t
 ngx_toolgate_client_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                              uintptr_t data)
 {
-    const ngx_toolgate_client_t *client;
-    ngx_toolgate_session_t *session;
+    ngx_toolgate_client_t client;
 
-    session = ngx_toolgate_of(s);
-    client = session != NULL ? ngx_toolgate_client(session) : NULL;
-
-    if (client == NULL) {
+    if (ngx_toolgate_who(s->connection, &client) != NGX_OK) {
         return ngx_toolgate_set(v, NULL, 0);
     }
 
     switch (data) {
     case 'p':
-        return ngx_toolgate_set_number(s, v, client->pid);
+        return ngx_toolgate_set_number(s, v, client.pid);
     case 'u':
-        return ngx_toolgate_set_number(s, v, client->uid);
+        return ngx_toolgate_set_number(s, v, client.uid);
     default:
-        return ngx_toolgate_set_number(s, v, client->gid);
+        return ngx_toolgate_set_number(s, v, client.gid);
     }
 }
 
