@@ -1,33 +1,19 @@
 #include "runner/tg_held.h"
 
-#include "runner/tg_exec.h"
-
-#include <stdlib.h>
-
-struct tg_held_s {
-    tg_execs_t *execs;
-    tg_held_t *next; /* released later */
-    tg_held_t *prev;
-    tg_exec_t *exec; /* NULL once that has ended */
-    uint64_t until;  /* as of the loop's clock */
-    tg_buf_t progress;
-    tg_buf_t answer;
-    char key[TG_HELD_KEY_MAX];
-    size_t key_len;
-};
+#include "base/tg_json.h"
 
 static void tg_held_on_timer(uv_timer_t *timer);
 
-/* --- the list: the oldest first, which is also the first to expire --- */
+/* --- the list --- */
 
-static tg_held_t *
-tg_held_find(const tg_execs_t *execs, tg_str_t key)
+static tg_job_t *
+tg_held_find(const tg_jobs_t *jobs, tg_str_t key)
 {
-    tg_held_t *held;
+    tg_job_t *job;
 
-    for (held = execs->held; held != NULL; held = held->next) {
-        if (tg_str_eq(tg_str(held->key, held->key_len), key)) {
-            return held;
+    for (job = jobs->held; job != NULL; job = job->held_next) {
+        if (tg_str_eq(tg_str(job->key, job->key_len), key)) {
+            return job;
         }
     }
 
@@ -35,130 +21,97 @@ tg_held_find(const tg_execs_t *execs, tg_str_t key)
 }
 
 static void
-tg_held_set_timer(tg_execs_t *execs)
+tg_held_set_timer(tg_jobs_t *jobs)
 {
     uint64_t now;
 
-    if (execs->held == NULL) {
-        uv_timer_stop(&execs->expiry);
+    if (jobs->held == NULL) {
+        uv_timer_stop(&jobs->expiry);
         return;
     }
 
-    now = uv_now(execs->loop);
-    uv_timer_start(&execs->expiry, tg_held_on_timer,
-                   execs->held->until > now ? execs->held->until - now : 0, 0);
+    now = uv_now(jobs->loop);
+    uv_timer_start(&jobs->expiry, tg_held_on_timer,
+                   jobs->held->held_until > now ? jobs->held->held_until - now
+                                                : 0,
+                   0);
 }
 
-static tg_held_t *
-tg_held_add(tg_execs_t *execs, tg_str_t key)
+void
+tg_held_put(tg_job_t *job, tg_str_t key)
 {
-    tg_held_t *held;
+    tg_jobs_t *jobs;
 
-    held = calloc(1, sizeof(*held));
+    jobs = job->jobs;
+    memcpy(job->key, key.data, key.len);
+    job->key_len = key.len;
+    job->held_until = uv_now(jobs->loop) + jobs->held_ms;
+    job->held_next = NULL;
+    job->held_prev = jobs->held_last;
 
-    if (held == NULL) {
-        return NULL;
-    }
-
-    held->execs = execs;
-    held->until = uv_now(execs->loop) + execs->held_ms;
-    memcpy(held->key, key.data, key.len);
-    held->key_len = key.len;
-    tg_buf_init(&held->progress, tg_alloc_libc());
-    tg_buf_init(&held->answer, tg_alloc_libc());
-    held->prev = execs->held_last;
-
-    if (held->prev != NULL) {
-        held->prev->next = held;
+    if (job->held_prev != NULL) {
+        job->held_prev->held_next = job;
     } else {
-        execs->held = held;
+        jobs->held = job;
     }
 
-    execs->held_last = held;
-    execs->nheld++;
-    tg_held_set_timer(execs);
-
-    return held;
+    jobs->held_last = job;
+    jobs->nheld++;
+    tg_held_set_timer(jobs);
 }
 
-/* Its exec, if there still is one, is somebody else's or ended by now. */
+/* It is somebody's again, or nobody's for good. */
 static void
-tg_held_remove(tg_held_t *held)
+tg_held_remove(tg_job_t *job)
 {
-    tg_execs_t *execs;
+    tg_jobs_t *jobs;
 
-    execs = held->execs;
+    jobs = job->jobs;
 
-    if (held->prev != NULL) {
-        held->prev->next = held->next;
+    if (job->held_prev != NULL) {
+        job->held_prev->held_next = job->held_next;
     } else {
-        execs->held = held->next;
+        jobs->held = job->held_next;
     }
 
-    if (held->next != NULL) {
-        held->next->prev = held->prev;
+    if (job->held_next != NULL) {
+        job->held_next->held_prev = job->held_prev;
     } else {
-        execs->held_last = held->prev;
+        jobs->held_last = job->held_prev;
     }
 
-    execs->nheld--;
-    execs->held_bytes -= held->answer.len;
-    tg_buf_deinit(&held->progress);
-    tg_buf_deinit(&held->answer);
-    free(held);
-    tg_held_set_timer(execs);
+    jobs->nheld--;
+    jobs->held_bytes -= job->answer.len;
+    job->key_len = 0;
+    tg_held_set_timer(jobs);
 }
 
 /* Nobody came for it. */
 static void
-tg_held_expire(tg_held_t *held)
+tg_held_expire(tg_job_t *job)
 {
-    tg_exec_t *exec;
-
-    exec = held->exec;
-    tg_held_remove(held);
-
-    if (exec != NULL) {
-        exec->held = NULL;
-        tg_exec_cancel(exec);
-    }
-}
-
-static void
-tg_held_check(tg_execs_t *execs)
-{
-    if (execs->nheld == 0 && execs->nexecs == 0) {
-        execs->ops->idle(execs->host);
-    }
+    tg_held_remove(job);
+    tg_job_cancel(job);
+    tg_job_let_go(job);
 }
 
 static void
 tg_held_on_timer(uv_timer_t *timer)
 {
-    tg_execs_t *execs;
+    tg_jobs_t *jobs;
 
-    execs = timer->data;
+    jobs = timer->data;
 
-    /* Each is taken from this list: held->execs is execs. */
+    /* Each is taken from this list: job->jobs is jobs. */
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    while (execs->held != NULL && execs->held->until <= uv_now(execs->loop)) {
-        tg_held_expire(execs->held);
+    while (jobs->held != NULL && jobs->held->held_until <= uv_now(jobs->loop)) {
+        tg_held_expire(jobs->held);
     }
 
-    tg_held_set_timer(execs);
-    tg_held_check(execs);
+    tg_held_set_timer(jobs);
 }
 
 /* --- requests --- */
-
-static void
-tg_held_refuse(tg_peer_t *peer, const tg_request_t *request, const char *why)
-{
-    tg_outcome_t outcome;
-
-    outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, why);
-    tg_peer_answer(peer, &request->reply, &outcome);
-}
 
 static int
 tg_held_is_key(tg_str_t key)
@@ -180,9 +133,8 @@ tg_held_is_key(tg_str_t key)
     return 1;
 }
 
-/* The key of the request; one that is none is refused. */
-static int
-tg_held_key(tg_peer_t *peer, const tg_request_t *request, tg_str_t *key)
+static const char *
+tg_held_key(const tg_request_t *request, tg_str_t *key)
 {
     tg_str_t raw;
 
@@ -191,14 +143,31 @@ tg_held_key(tg_peer_t *peer, const tg_request_t *request, tg_str_t *key)
         || tg_json_type(raw) != TG_JSON_STRING
         || !tg_held_is_key(tg_json_body(raw)))
     {
-        tg_held_refuse(peer, request,
-                       "\"key\" must be 16 to 64 letters, digits, - and _.");
-        return TG_BAD;
+        return "\"key\" must be 16 to 64 letters, digits, - and _.";
     }
 
     *key = tg_json_body(raw);
 
-    return TG_OK;
+    return NULL;
+}
+
+const char *
+tg_held_new_key(const tg_jobs_t *jobs, const tg_request_t *request,
+                tg_str_t *key)
+{
+    const char *why;
+
+    why = tg_held_key(request, key);
+
+    if (why == NULL && jobs->nheld >= TG_HELD_MAX) {
+        why = "As many calls are held as may be (2048).";
+    }
+
+    if (why == NULL && tg_held_find(jobs, *key) != NULL) {
+        why = "This \"key\" is in use.";
+    }
+
+    return why;
 }
 
 /* The call of this peer that has the id of the request's params. */
@@ -222,99 +191,56 @@ tg_held_call(const tg_peer_t *peer, const tg_request_t *request)
 }
 
 void
-tg_held_release(tg_execs_t *execs, tg_peer_t *peer, tg_request_t *request)
+tg_held_release(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_outcome_t outcome;
-    tg_held_t *held;
+    const char *why;
     tg_call_t *call;
+    tg_job_t *job;
     tg_str_t key;
 
-    if (tg_held_key(peer, request, &key) != TG_OK) {
-        return;
-    }
-
-    call = tg_held_call(peer, request);
+    why = tg_held_new_key(jobs, request, &key);
+    call = why == NULL ? tg_held_call(peer, request) : NULL;
 
     if (call == NULL) {
-        tg_held_refuse(peer, request, "No call with this \"id\" is running.");
+        tg_answer_wrong(peer, request,
+                        why != NULL ? why
+                                    : "No call with this \"id\" is running.");
         return;
     }
 
-    if (tg_held_find(execs, key) != NULL || execs->nheld >= TG_HELD_MAX) {
-        tg_held_refuse(peer, request,
-                       execs->nheld >= TG_HELD_MAX
-                           ? "As many calls are held as may be (2048)."
-                           : "This \"key\" is in use.");
-        return;
-    }
-
-    held = tg_held_add(execs, key);
-
-    if (held == NULL) {
-        tg_held_refuse(peer, request, "toolgate-runner has no memory left.");
-        return;
-    }
-
-    held->exec = call->host;
-    held->exec->held = held;
-    held->exec->call = NULL;
+    job = call->host;
+    job->call = NULL;
+    tg_held_put(job, key);
     tg_call_forget(call);
-
-    outcome.kind = TG_OUTCOME_JSON;
-    outcome.failure = TG_FAILURE_NONE;
-    outcome.value = TG_STR("true");
-    tg_peer_answer(peer, &request->reply, &outcome);
-}
-
-/* It has ended meanwhile: what would have come, comes now. */
-static void
-tg_held_deliver(tg_held_t *held, tg_peer_t *peer, const tg_request_t *request)
-{
-    tg_outcome_t outcome;
-
-    if (held->progress.len != 0 && !tg_buf_failed(&held->progress)) {
-        tg_exec_put_progress(peer, request->reply.id,
-                             tg_buf_view(&held->progress));
-    }
-
-    if (tg_buf_failed(&held->answer)) {
-        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL, TG_EXEC_NO_MEMORY);
-    } else {
-        outcome.kind = TG_OUTCOME_JSON;
-        outcome.failure = TG_FAILURE_NONE;
-        outcome.value = tg_buf_view(&held->answer);
-    }
-
-    tg_peer_answer(peer, &request->reply, &outcome);
+    tg_answer_true(peer, request);
 }
 
 void
-tg_held_adopt(tg_execs_t *execs, tg_peer_t *peer, tg_request_t *request)
+tg_held_adopt(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_exec_t *exec;
-    tg_held_t *held;
+    const char *why;
     tg_call_t *call;
+    tg_job_t *job;
     tg_str_t key;
 
-    if (tg_held_key(peer, request, &key) != TG_OK) {
+    why = tg_held_key(request, &key);
+    job = why == NULL ? tg_held_find(jobs, key) : NULL;
+
+    if (job == NULL) {
+        tg_answer_wrong(peer, request,
+                        why != NULL ? why
+                                    : "Nothing is held under this \"key\": it "
+                                      "was ended, or somebody else has "
+                                      "adopted it.");
         return;
     }
 
-    held = tg_held_find(execs, key);
-
-    if (held == NULL) {
-        tg_held_refuse(peer, request,
-                       "Nothing is held under this \"key\": its program was "
-                       "ended, or somebody else has adopted it.");
-        return;
-    }
-
-    exec = held->exec;
-
-    if (exec == NULL) {
-        tg_held_deliver(held, peer, request);
-        tg_held_remove(held);
-        tg_held_check(execs);
+    /* It has ended meanwhile: what would have come, comes now. */
+    if (job->has_answer) {
+        tg_job_tell_adopter(job, peer, request);
+        tg_answer_json(peer, request, &job->answer);
+        tg_held_remove(job);
+        tg_job_let_go(job);
         return;
     }
 
@@ -325,44 +251,20 @@ tg_held_adopt(tg_execs_t *execs, tg_peer_t *peer, tg_request_t *request)
         return;
     }
 
-    call->host = exec;
-    exec->call = call;
-    exec->held = NULL;
-    tg_held_remove(held);
-    tg_exec_progress_adopted(exec);
-}
+    call->host = job;
+    job->call = call;
+    tg_held_remove(job);
 
-/* --- what exec asks for --- */
-
-int
-tg_held_may_start(const tg_execs_t *execs)
-{
-    return execs->held_bytes < TG_HELD_BACKLOG;
-}
-
-void
-tg_held_end(tg_exec_t *exec, tg_buf_t *json)
-{
-    tg_held_t *held;
-
-    held = exec->held;
-    held->exec = NULL;
-    exec->held = NULL;
-
-    if (tg_progress_is_new(&exec->progress)) {
-        tg_progress_take(&exec->progress, &held->progress);
+    if (tg_progress_is_new(&job->progress)) {
+        tg_job_tell_soon(job);
     }
-
-    held->answer = *json;
-    tg_buf_init(json, tg_alloc_libc());
-    held->execs->held_bytes += held->answer.len;
 }
 
 void
-tg_held_drop(tg_execs_t *execs)
+tg_held_drop(tg_jobs_t *jobs)
 {
-    while (execs->held != NULL) {
+    while (jobs->held != NULL) {
         /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): see the timer's */
-        tg_held_expire(execs->held);
+        tg_held_expire(jobs->held);
     }
 }

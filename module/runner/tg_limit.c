@@ -4,7 +4,7 @@
 
 /* Few: a limit is there only while calls of it are. */
 tg_limit_t *
-tg_limit_find(tg_limit_t *list, const tg_exec_limit_t *wanted)
+tg_limit_find(tg_limit_t *list, const tg_limit_spec_t *wanted)
 {
     tg_limit_t *limit;
 
@@ -20,7 +20,7 @@ tg_limit_find(tg_limit_t *list, const tg_exec_limit_t *wanted)
 }
 
 tg_limit_t *
-tg_limit_get(tg_limit_t **list, const tg_exec_limit_t *wanted)
+tg_limit_get(tg_limit_t **list, const tg_limit_spec_t *wanted)
 {
     tg_limit_t *limit;
     size_t size;

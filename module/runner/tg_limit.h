@@ -9,9 +9,16 @@
 #define TG_LIMIT_H
 
 #include "base/tg_buf.h"
-#include "runner/tg_exec_params.h"
 
 typedef struct tg_limit_s tg_limit_t;
+
+/* At most so many calls with this key may run, and so many wait. */
+typedef struct {
+    char *name; /* the directive, for messages */
+    char *key;
+    unsigned concurrency;
+    unsigned queue;
+} tg_limit_spec_t;
 
 struct tg_limit_s {
     tg_limit_t *next;
@@ -25,10 +32,10 @@ struct tg_limit_s {
 };
 
 /* The limit of this key, with these numbers from now on; NULL: no calls. */
-tg_limit_t *tg_limit_find(tg_limit_t *list, const tg_exec_limit_t *wanted);
+tg_limit_t *tg_limit_find(tg_limit_t *list, const tg_limit_spec_t *wanted);
 
 /* The same for a call, which then counts; NULL: no memory. */
-tg_limit_t *tg_limit_get(tg_limit_t **list, const tg_exec_limit_t *wanted);
+tg_limit_t *tg_limit_get(tg_limit_t **list, const tg_limit_spec_t *wanted);
 void tg_limit_unref(tg_limit_t **list, tg_limit_t *limit);
 
 /* Must those that come wait?  Must they not even wait? */

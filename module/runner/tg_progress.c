@@ -91,8 +91,8 @@ tg_progress_member(tg_buf_t *json, const char *key, tg_str_t raw)
     }
 }
 
-static int
-tg_progress_line(tg_progress_t *progress, tg_str_t text)
+int
+tg_progress_put(tg_progress_t *progress, tg_str_t text)
 {
     tg_progress_line_t line;
     tg_buf_t *newest;
@@ -151,7 +151,7 @@ tg_progress_end_line(tg_progress_t *progress)
     rc = 0;
 
     if (!progress->is_skipping && progress->line.len != 0) {
-        rc = tg_progress_line(progress, tg_buf_view(&progress->line));
+        rc = tg_progress_put(progress, tg_buf_view(&progress->line));
     }
 
     tg_buf_truncate(&progress->line, 0);
@@ -183,7 +183,7 @@ tg_progress_feed(tg_progress_t *progress, const char *data, size_t len)
         if (progress->line.len == 0 && !progress->is_skipping
             && n <= TG_PROGRESS_LINE_MAX)
         {
-            has_risen |= tg_progress_line(progress, tg_str(data, n));
+            has_risen |= tg_progress_put(progress, tg_str(data, n));
             continue;
         }
 

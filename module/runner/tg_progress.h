@@ -28,6 +28,12 @@ typedef struct {
 void tg_progress_init(tg_progress_t *progress);
 void tg_progress_deinit(tg_progress_t *progress);
 
+/*
+ * Takes one object, which may have other members too; says whether it is a
+ * newer one than before.
+ */
+int tg_progress_put(tg_progress_t *progress, tg_str_t text);
+
 /* Takes what was read; says whether there is a newer one than before. */
 int tg_progress_feed(tg_progress_t *progress, const char *data, size_t len);
 

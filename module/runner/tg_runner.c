@@ -1,5 +1,9 @@
-#include "runner/tg_runner_impl.h"
-#include "runner/tg_tree.h"
+#include "runner/tg_runner.h"
+
+#include "runner/exec/tg_tree.h"
+#include "runner/tg_listen.h"
+#include "runner/tg_log.h"
+#include "runner/tg_worker.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -7,6 +11,21 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+typedef struct {
+    const tg_runner_conf_t *conf;
+    uv_loop_t loop;
+    tg_listen_t place;
+    uv_pipe_t listener;
+    uv_signal_t sigterm;
+    uv_signal_t sigint;
+    uv_timer_t linger;
+    uv_timer_t watch;
+    tg_workers_t workers;
+    int has_served;  /* somebody has been connected */
+    int is_stopping; /* the end was decided */
+    int is_closed;   /* its own handles too */
+} tg_runner_t;
 
 /* --- the end --- */
 
@@ -32,18 +51,19 @@ tg_runner_close(tg_runner_t *runner)
     uv_close((uv_handle_t *) &runner->sigint, NULL);
     uv_close((uv_handle_t *) &runner->linger, NULL);
     uv_close((uv_handle_t *) &runner->watch, NULL);
-    tg_execs_close(&runner->execs);
+    tg_workers_close(&runner->workers);
 }
 
-/* After a client or a program has gone: is there anything left to do? */
-void
-tg_runner_check(tg_runner_t *runner)
+/* Looks whether there is anything left to do; if not, ends after a while. */
+static void
+tg_runner_check(void *host)
 {
+    tg_runner_t *runner;
     uint64_t wait;
 
-    if (runner->nclients != 0 || runner->execs.nexecs != 0
-        || runner->execs.nheld != 0)
-    {
+    runner = host;
+
+    if (!tg_workers_is_idle(&runner->workers)) {
         return;
     }
 
@@ -61,11 +81,10 @@ tg_runner_check(tg_runner_t *runner)
     uv_timer_start(&runner->linger, tg_runner_on_linger, wait, 0);
 }
 
-void
+/* Ends every job, then itself. */
+static void
 tg_runner_stop(tg_runner_t *runner)
 {
-    tg_client_t *client;
-
     if (runner->is_stopping) {
         return;
     }
@@ -77,12 +96,7 @@ tg_runner_stop(tg_runner_t *runner)
         uv_close((uv_handle_t *) &runner->listener, NULL);
     }
 
-    /* Ends their programs. */
-    for (client = runner->clients; client != NULL; client = client->next) {
-        tg_uv_conn_close(&client->conn);
-    }
-
-    tg_held_drop(&runner->execs);
+    tg_workers_drop(&runner->workers);
     tg_runner_check(runner);
 }
 
@@ -130,17 +144,25 @@ tg_runner_on_signal(uv_signal_t *handle, int signum)
 /* --- the beginning --- */
 
 static void
-tg_runner_idle(void *host)
+tg_runner_on_connection(uv_stream_t *listener, int status)
 {
-    tg_runner_check(host);
-}
+    tg_runner_t *runner;
 
-static const tg_execs_ops_t tg_runner_execs_ops = {
-    .may_start = tg_client_may_start,
-    .may_tell = tg_client_may_tell,
-    .told = tg_client_told,
-    .idle = tg_runner_idle,
-};
+    runner = listener->data;
+
+    if (status != 0) {
+        tg_runner_log("cannot accept a connection: %s", uv_strerror(status));
+        tg_runner_check(runner);
+
+    } else if (tg_workers_accept(&runner->workers, listener) == 0) {
+        runner->has_served = 1;
+        uv_timer_stop(&runner->linger);
+
+    } else {
+        tg_runner_log("no memory left, leaving");
+        tg_runner_stop(runner);
+    }
+}
 
 static int
 tg_runner_listen(tg_runner_t *runner)
@@ -164,7 +186,7 @@ tg_runner_listen(tg_runner_t *runner)
         (void) close(fd);
     } else {
         rc = uv_listen((uv_stream_t *) &runner->listener, TG_LISTEN_BACKLOG,
-                       tg_client_on_connection);
+                       tg_runner_on_connection);
     }
 
     if (rc != 0) {
@@ -215,38 +237,6 @@ tg_runner_on_watch(uv_timer_t *timer)
 
     tg_runner_log("somebody removed the socket, listening anew");
     uv_close((uv_handle_t *) &runner->listener, tg_runner_on_unlistened);
-}
-
-static int
-tg_runner_catalogue(tg_runner_t *runner)
-{
-    static const char *const names[TG_RUNNER_METHODS] = {
-        [TG_RUNNER_EXEC] = "exec",
-        [TG_RUNNER_RELEASE] = "release",
-        [TG_RUNNER_ADOPT] = "adopt",
-        [TG_RUNNER_STATUS] = "status",
-    };
-    int i;
-
-    runner->info.name = TG_STR("toolgate-runner");
-    runner->info.version = TG_STR(TG_VERSION);
-    runner->catalogue = tg_catalogue_new(tg_alloc_libc());
-
-    if (runner->catalogue == NULL) {
-        return TG_NOMEM;
-    }
-
-    for (i = 0; i < TG_RUNNER_METHODS; i++) {
-        runner->entries[i].kind = TG_ENTRY_METHOD;
-        runner->entries[i].output = TG_OUTPUT_JSON;
-        runner->entries[i].name = tg_str_c(names[i]);
-
-        if (tg_catalogue_add(runner->catalogue, &runner->entries[i]) != TG_OK) {
-            return TG_NOMEM;
-        }
-    }
-
-    return tg_catalogue_seal(runner->catalogue);
 }
 
 static void
@@ -314,10 +304,6 @@ tg_runner_start(tg_runner_t *runner)
 {
     int rc;
 
-    if (tg_runner_catalogue(runner) != TG_OK) {
-        return tg_runner_failed(runner, ENOMEM);
-    }
-
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) == -1) {
         return tg_runner_failed(runner, errno);
     }
@@ -328,12 +314,12 @@ tg_runner_start(tg_runner_t *runner)
         return tg_runner_failed(runner, -rc);
     }
 
-    rc = tg_execs_init(&runner->execs, &runner->loop, &tg_runner_execs_ops,
-                       runner);
+    rc = tg_workers_init(&runner->workers, &runner->loop, tg_runner_check,
+                         runner);
 
     if (rc == 0) {
         rc = tg_runner_serve(runner);
-        tg_execs_deinit(&runner->execs);
+        tg_workers_deinit(&runner->workers);
     } else {
         rc = tg_runner_failed(runner, -rc);
     }
@@ -375,7 +361,6 @@ tg_runner_run(const tg_runner_conf_t *conf)
         rc = tg_runner_start(runner) == 0 ? 0 : 1;
     }
 
-    tg_catalogue_free(runner->catalogue);
     free(runner);
     tg_tree_sweep();
 

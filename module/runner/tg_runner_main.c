@@ -7,6 +7,7 @@
  */
 #include "base/tg_base.h"
 #include "runner/tg_guard.h"
+#include "runner/tg_log.h"
 #include "runner/tg_rights.h"
 #include "runner/tg_runner.h"
 

@@ -8,7 +8,10 @@
  */
 #include "help.h"
 
-#include "runner/tg_exec.h"
+#include "runner/exec/tg_exec.h"
+#include "runner/left/tg_left.h"
+#include "runner/tg_held.h"
+#include "runner/tg_job_call.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -18,12 +21,14 @@
 
 /* Numbers that no process has. */
 #define RUNNER_PID 0x40000000
+#define RUNNER_METHODS 6
 
 typedef struct {
     uv_loop_t loop;
-    tg_execs_t execs;
+    tg_jobs_t jobs;
+    tg_programs_t programs;
     tg_catalogue_t *catalogue;
-    tg_entry_t entry;
+    tg_entry_t entries[RUNNER_METHODS];
     tg_info_t info;
     tg_peer_t peer;
     unsigned how; /* the first byte */
@@ -112,15 +117,31 @@ __wrap_waitpid(pid_t pid, int *status, int options)
 /* --- the host --- */
 
 static void
+runner_exec(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_job_call(jobs, &tg_exec_kind, &runner.programs, peer, request);
+}
+
+static const struct {
+    const char *name;
+    void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
+} runner_methods[RUNNER_METHODS] = {
+    { "exec", runner_exec },    { "release", tg_held_release },
+    { "adopt", tg_held_adopt }, { "leave", tg_left_leave },
+    { "tell", tg_left_tell },   { "finish", tg_left_finish },
+};
+
+static void
 runner_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_execs_call(&runner.execs, peer, request);
+    runner_methods[request->entry - runner.entries].serve(&runner.jobs, peer,
+                                                          request);
 }
 
 static void
 runner_on_cancel(void *ctx, tg_call_t *call)
 {
-    tg_execs_cancel(call);
+    tg_job_call_cancel(call);
 }
 
 static int
@@ -142,8 +163,9 @@ runner_idle(void *ctx)
 static void
 runner_start(void)
 {
-    static const tg_execs_ops_t ops = { runner_may, runner_may, runner_told,
-                                        runner_idle };
+    static const tg_jobs_ops_t ops = { runner_may, runner_may, runner_told,
+                                       runner_idle };
+    size_t i;
 
     if (runner.has_started) {
         return;
@@ -151,40 +173,50 @@ runner_start(void)
 
     (void) signal(SIGPIPE, SIG_IGN);
     FUZZ(uv_loop_init(&runner.loop) == 0);
-    FUZZ(tg_execs_init(&runner.execs, &runner.loop, &ops, &runner) == 0);
+    FUZZ(tg_programs_init(&runner.programs, &runner.jobs, &runner.loop) == 0);
+    tg_jobs_init(&runner.jobs, &runner.loop, &ops, &runner);
     runner.catalogue = tg_catalogue_new(tg_alloc_libc());
-    runner.entry.kind = TG_ENTRY_METHOD;
-    runner.entry.output = TG_OUTPUT_JSON;
-    runner.entry.name = TG_STR("exec");
-    FUZZ(tg_catalogue_add(runner.catalogue, &runner.entry) == TG_OK);
+
+    for (i = 0; i < RUNNER_METHODS; i++) {
+        runner.entries[i].kind = TG_ENTRY_METHOD;
+        runner.entries[i].output = TG_OUTPUT_JSON;
+        runner.entries[i].name = tg_str_c(runner_methods[i].name);
+        FUZZ(tg_catalogue_add(runner.catalogue, &runner.entries[i]) == TG_OK);
+    }
+
     FUZZ(tg_catalogue_seal(runner.catalogue) == TG_OK);
     runner.has_started = 1;
 }
 
-/* Every program ends, until there is none. */
+/* Every job ends, until there is none but those that are held. */
 static void
 runner_finish(void)
 {
     static const int statuses[] = { 0, 0x100, 9, 0x7f00 };
-    tg_exec_t *exec, *next;
+    tg_job_t *job, *next;
     unsigned turns;
 
-    for (turns = 0; runner.execs.nexecs != 0; turns++) {
+    tg_left_gone(&runner.jobs, &runner.peer);
+
+    for (turns = 0; runner.jobs.njobs != runner.jobs.nheld
+                    || runner.jobs.slots != NULL || runner.jobs.queue != NULL;
+         turns++)
+    {
         FUZZ(turns < 10000);
         (void) uv_run(&runner.loop, UV_RUN_NOWAIT);
 
-        for (exec = runner.execs.slots; exec != NULL; exec = next) {
-            next = exec->next;
+        for (job = runner.jobs.slots; job != NULL; job = next) {
+            next = job->next;
 
-            if (!exec->is_reaped) {
-                tg_exec_exited(exec, statuses[runner.how / 8 % 4]);
-                tg_exec_look(exec);
+            if (!((tg_exec_t *) job->work)->is_reaped) {
+                tg_exec_exited(job->work, statuses[runner.how / 8 % 4]);
+                tg_exec_look(job->work);
             }
         }
     }
 
-    FUZZ(runner.execs.nrunning == 0 && runner.execs.nqueued == 0
-         && runner.execs.bytes == 0 && runner.execs.limits == NULL);
+    FUZZ(runner.jobs.nrunning == 0 && runner.jobs.nqueued == 0
+         && runner.jobs.limits == NULL);
 }
 
 /* Answers and progress: lines of JSON; how many are answers. */
@@ -240,8 +272,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void) runner_answers(tg_buf_view(&runner.peer.out));
     }
 
+    tg_left_gone(&runner.jobs, &runner.peer);
     tg_peer_deinit(&runner.peer);
+    tg_held_drop(&runner.jobs);
     runner_finish();
+    FUZZ(runner.jobs.njobs == 0 && runner.jobs.bytes == 0
+         && runner.jobs.held_bytes == 0 && runner.jobs.elsewhere == NULL);
 
     return 0;
 }

@@ -8,7 +8,7 @@
 
 #include "base/tg_json.h"
 #include "base/tg_number.h"
-#include "runner/tg_exec_output.h"
+#include "runner/exec/tg_exec_output.h"
 #include "runner/tg_progress.h"
 
 static void
@@ -81,7 +81,7 @@ static void
 progress_answer(uint32_t seed, tg_str_t text)
 {
     static const int statuses[] = { 0, 0x100, 9, 0x8b };
-    static const tg_exec_times_t times;
+    static const tg_times_t times;
     tg_exec_output_t output;
     unsigned status;
     tg_buf_t json;

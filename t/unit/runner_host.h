@@ -1,5 +1,5 @@
 /*
- * A host for tg_execs in a test process: a peer that is fed with requests
+ * A host for jobs in a test process: a peer that is fed with requests
  * and whose answers are read back, and a loop that runs until something is
  * so or the deadline has come.
  */
@@ -7,8 +7,10 @@
 #define RUNNER_HOST_H
 
 #include "core/tg_peer.h"
-#include "runner/tg_exec.h"
+#include "runner/exec/tg_exec.h"
+#include "runner/left/tg_left.h"
 #include "runner/tg_held.h"
+#include "runner/tg_job_call.h"
 
 #include <CUnit/Basic.h>
 #include <errno.h>
@@ -22,12 +24,14 @@
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
+#define HOST_METHODS 7
 
 typedef struct {
     uv_loop_t loop;
-    tg_execs_t execs;
+    tg_jobs_t jobs;
+    tg_programs_t programs;
     tg_catalogue_t *catalogue;
-    tg_entry_t entries[3];
+    tg_entry_t entries[HOST_METHODS];
     tg_info_t info;
     tg_peer_t peer;
     tg_peer_t *at; /* who is talked to; peer */
@@ -45,25 +49,100 @@ typedef struct {
 
 static host_t host;
 
+/*
+ * A second kind of job, `wait`: one that answers with "done" when the test
+ * says so, and has to be told twice when it is to be stopped.
+ */
+static const char *const host_wait_members[] = { NULL };
+static tg_job_t *host_waiting[HOST_CALLS]; /* in the order of their start */
+static unsigned host_nwaiting;
+static int host_nstopped;
+
+static inline int
+host_wait_read(tg_job_t *job, const tg_str_t *values, const char **why)
+{
+    job->work = malloc(1);
+
+    return job->work != NULL ? TG_OK : TG_NOMEM;
+}
+
+static inline int
+host_wait_start(tg_job_t *job)
+{
+    host_waiting[host_nwaiting++] = job;
+
+    return 0;
+}
+
+static inline void
+host_wait_stop(tg_job_t *job)
+{
+    host_nstopped++;
+}
+
+static inline void
+host_wait_free(tg_job_t *job)
+{
+    free(job->work);
+}
+
+static const tg_kind_t host_wait_kind = {
+    .members = host_wait_members,
+    .timeout_ms = 60000,
+    .read = host_wait_read,
+    .start = host_wait_start,
+    .stop = host_wait_stop,
+    .free = host_wait_free,
+};
+
+/* The i-th that started ends, with an answer where somebody waits. */
+static inline void
+host_wait_end(unsigned i)
+{
+    tg_buf_t json;
+
+    if (host_waiting[i]->state == TG_JOB_RUNNING) {
+        tg_buf_init(&json, tg_alloc_libc());
+        tg_buf_text(&json, "{\"status\":\"done\"}");
+        tg_job_ended(host_waiting[i]);
+        tg_job_answer(host_waiting[i], &json);
+        tg_job_end(host_waiting[i]);
+        tg_buf_deinit(&json);
+    }
+
+    tg_job_done(host_waiting[i]);
+}
+
+static const struct {
+    const char *name;
+    const tg_kind_t *kind;
+    void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
+} host_methods[HOST_METHODS] = {
+    { "exec", &tg_exec_kind, NULL },      { "wait", &host_wait_kind, NULL },
+    { "release", NULL, tg_held_release }, { "adopt", NULL, tg_held_adopt },
+    { "leave", NULL, tg_left_leave },     { "tell", NULL, tg_left_tell },
+    { "finish", NULL, tg_left_finish },
+};
+
 static inline void
 host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
-    switch (request->entry - host.entries) {
-    case 1:
-        tg_held_release(&host.execs, peer, request);
-        break;
-    case 2:
-        tg_held_adopt(&host.execs, peer, request);
-        break;
-    default:
-        tg_execs_call(&host.execs, peer, request);
+    size_t i;
+
+    i = (size_t) (request->entry - host.entries);
+
+    if (host_methods[i].kind != NULL) {
+        tg_job_call(&host.jobs, host_methods[i].kind, &host.programs, peer,
+                    request);
+    } else {
+        host_methods[i].serve(&host.jobs, peer, request);
     }
 }
 
 static inline void
 host_on_cancel(void *ctx, tg_call_t *call)
 {
-    tg_execs_cancel(call);
+    tg_job_call_cancel(call);
 }
 
 static inline int
@@ -102,7 +181,7 @@ static const tg_peer_ops_t host_peer_ops = {
     .cancel = host_on_cancel,
 };
 
-static const tg_execs_ops_t host_execs_ops = {
+static const tg_jobs_ops_t host_jobs_ops = {
     .may_start = host_may_start,
     .may_tell = host_may_tell,
     .told = host_told,
@@ -120,15 +199,14 @@ host_peer_init(tg_peer_t *peer)
 static inline int
 host_catalogue(void)
 {
-    static const char *const names[] = { "exec", "release", "adopt" };
     int i;
 
     host.catalogue = tg_catalogue_new(tg_alloc_libc());
 
-    for (i = 0; host.catalogue != NULL && i < 3; i++) {
+    for (i = 0; host.catalogue != NULL && i < HOST_METHODS; i++) {
         host.entries[i].kind = TG_ENTRY_METHOD;
         host.entries[i].output = TG_OUTPUT_JSON;
-        host.entries[i].name = tg_str_c(names[i]);
+        host.entries[i].name = tg_str_c(host_methods[i].name);
 
         if (tg_catalogue_add(host.catalogue, &host.entries[i]) != TG_OK) {
             return TG_NOMEM;
@@ -149,10 +227,12 @@ host_init(void)
     if (mkdtemp(host.dir) == NULL || uv_loop_init(&host.loop) != 0
         || prctl(PR_SET_CHILD_SUBREAPER, 1) == -1
         || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1
-        || tg_execs_init(&host.execs, &host.loop, &host_execs_ops, &host) != 0)
+        || tg_programs_init(&host.programs, &host.jobs, &host.loop) != 0)
     {
         return -1;
     }
+
+    tg_jobs_init(&host.jobs, &host.loop, &host_jobs_ops, &host);
 
     if (host_catalogue() != TG_OK) {
         return -1;
@@ -176,14 +256,15 @@ host_deinit(void)
     left = 0;
     tg_peer_deinit(&host.peer);
 
-    while (host.execs.nexecs != 0) {
+    while (host.jobs.njobs != 0) {
         uv_run(&host.loop, UV_RUN_ONCE);
     }
 
-    tg_execs_close(&host.execs);
+    tg_programs_close(&host.programs);
+    tg_jobs_close(&host.jobs);
     uv_close((uv_handle_t *) &host.deadline, NULL);
     uv_run(&host.loop, UV_RUN_DEFAULT);
-    tg_execs_deinit(&host.execs);
+    tg_programs_deinit(&host.programs);
     tg_catalogue_free(host.catalogue);
     tg_buf_deinit(&host.line);
     tg_buf_deinit(&host.text);
@@ -309,6 +390,10 @@ host_recv(void)
                (size_t) (end - host.at->out.data));
     tg_buf_drop(&host.at->out, host.line.len + 1);
 
+    /* Also for who reads it as a string. */
+    tg_buf_char(&host.line, '\0');
+    tg_buf_truncate(&host.line, host.line.len - 1);
+
     return 1;
 }
 
@@ -393,13 +478,39 @@ host_text(const char *key)
 static inline int
 host_no_slot(void *ctx)
 {
-    return host.execs.nrunning == 0;
+    return host.jobs.nrunning == 0;
 }
 
+/* None but those that are over and wait to be adopted. */
 static inline int
 host_no_exec(void *ctx)
 {
-    return host.execs.nexecs == 0;
+    const tg_job_t *job;
+    unsigned n;
+
+    for (n = 0, job = host.jobs.held; job != NULL; job = job->held_next) {
+        n += job->has_answer && job->nhandles == 0;
+    }
+
+    return host.jobs.njobs == n;
+}
+
+/* The program of a job of the kind exec. */
+static inline tg_exec_t *
+host_program(const tg_job_t *job)
+{
+    return job->work;
+}
+
+/* It has ended, but its outputs are still held open. */
+static inline int
+host_is_draining(void *ctx)
+{
+    const tg_job_t *job;
+
+    job = host.jobs.slots;
+
+    return job != NULL && job->state == TG_JOB_RUNNING && job->ended_at != 0;
 }
 
 /* Gone, or dead and only waiting to be reaped by somebody. */

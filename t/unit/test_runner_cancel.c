@@ -17,7 +17,7 @@
 #endif
 
 /* Calls at any time: the slots, as many that wait for one, and some more. */
-#define CALLS (TG_EXEC_RUNNING_MAX + 32)
+#define CALLS (TG_JOBS_RUNNING_MAX + 32)
 /* How many are cancelled at the same moment. */
 #define BURST 12
 
@@ -93,7 +93,7 @@ test_is_gone(void *ctx)
 static int
 test_choose(burst_t *burst)
 {
-    const tg_exec_t *exec;
+    const tg_job_t *job;
     const tg_call_t *call;
     unsigned skip, i;
     int running;
@@ -110,10 +110,10 @@ test_choose(burst_t *burst)
                 continue;
             }
 
-            exec = call->host;
+            job = call->host;
             burst->victims[burst->n].id = test_id(call);
-            burst->victims[burst->n].pid = exec->pid;
-            running += exec->pid != 0;
+            burst->victims[burst->n].pid = host_program(job)->pid;
+            running += burst->victims[burst->n].pid != 0;
         }
     }
 
@@ -124,17 +124,18 @@ test_choose(burst_t *burst)
 static int
 test_others_are_well(void)
 {
-    const tg_exec_t *exec;
+    const tg_job_t *job;
     const tg_call_t *call;
     int n;
 
     for (n = 0, call = host.peer.calls; call != NULL; call = call->next, n++) {
-        exec = call->host;
+        job = call->host;
 
-        if (exec->call != call
-            || (exec->state != TG_EXEC_QUEUED && exec->state != TG_EXEC_RUNNING)
-            || exec->is_reaped
-            || (exec->state == TG_EXEC_RUNNING && host_is_gone(exec->pid)))
+        if (job->call != call
+            || (job->state != TG_JOB_QUEUED && job->state != TG_JOB_RUNNING)
+            || host_program(job)->is_reaped
+            || (job->state == TG_JOB_RUNNING
+                && host_is_gone(host_program(job)->pid)))
         {
             return 0;
         }
@@ -161,7 +162,7 @@ test_cancel(void)
     burst_t burst;
 
     wanted = test_wanted();
-    started = host.execs.nstarted;
+    started = host.jobs.nstarted;
 
     for (done = 0; done < wanted;) {
         test_fill();
@@ -183,8 +184,8 @@ test_cancel(void)
     }
 
     /* None of those that were dropped from the queue was ever started. */
-    CU_ASSERT(host.execs.nstarted - started + (unsigned) test_dropped
-                  + host.execs.nqueued
+    CU_ASSERT(host.jobs.nstarted - started + (unsigned) test_dropped
+                  + host.jobs.nqueued
               == (unsigned) test_sent);
     printf("%d running programs cancelled, %d waiting ...", done, test_dropped);
 }
@@ -200,11 +201,11 @@ test_disconnect(void)
     test_fill();
 
     for (n = 0, call = host.peer.calls; call != NULL; call = call->next) {
-        pids[n] = ((tg_exec_t *) call->host)->pid;
+        pids[n] = host_program(call->host)->pid;
         n += pids[n] != 0;
     }
 
-    CU_ASSERT(n == TG_EXEC_RUNNING_MAX);
+    CU_ASSERT(n == TG_JOBS_RUNNING_MAX);
     tg_peer_deinit(&host.peer);
     host_peer_init(&host.peer);
     CU_ASSERT(host_until(host_no_exec, NULL));
@@ -213,14 +214,7 @@ test_disconnect(void)
         CU_ASSERT(kill(-pids[i], 0) == -1 && errno == ESRCH);
     }
 
-    CU_ASSERT_PTR_NULL(host.execs.limits);
-}
-
-static int
-test_is_draining(void *ctx)
-{
-    return host.execs.slots != NULL
-           && host.execs.slots->state == TG_EXEC_DRAINING;
+    CU_ASSERT_PTR_NULL(host.jobs.limits);
 }
 
 /* The program has ended, but its outputs are still held open. */
@@ -233,8 +227,8 @@ test_draining(void)
 
     for (i = 0; i < 20; i++) {
         id = host_send(host_sh("sleep 1000 & exit", ""));
-        CU_ASSERT_FATAL(host_until(test_is_draining, NULL));
-        pid = host.execs.slots->pid;
+        CU_ASSERT_FATAL(host_until(host_is_draining, NULL));
+        pid = host_program(host.jobs.slots)->pid;
         host_cancel(id);
         CU_ASSERT_FATAL(host_until(host_no_exec, NULL));
         CU_ASSERT(kill(-pid, 0) == -1 && errno == ESRCH);
@@ -254,10 +248,10 @@ test_ending(void)
     other = host_send(host_sh("sleep 1000 & wait", ""));
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("failure", "\"timeout\""));
-    CU_ASSERT(host.execs.nrunning == 2);
+    CU_ASSERT(host.jobs.nrunning == 2);
     host_cancel(id);
     CU_ASSERT(host.peer.ncalls == 1);
-    pid = ((tg_exec_t *) host.peer.calls->host)->pid;
+    pid = host_program(host.peer.calls->host)->pid;
     CU_ASSERT(!host_is_gone(pid));
     host_cancel(other);
     CU_ASSERT(host_until(host_no_exec, NULL));

@@ -97,7 +97,7 @@ test_tree_ends(pid_t pids[TREE_PIDS])
     uint64_t from;
 
     from = uv_now(&host.loop);
-    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host_until(host_no_slot, NULL));
     CU_ASSERT(test_tree_is_gone(pids));
     CU_ASSERT(uv_now(&host.loop) - from >= TG_EXEC_GRACE_MS / 2);
@@ -136,7 +136,7 @@ test_cancel(void)
     CU_ASSERT_FATAL(host_until(test_tree_is_up, NULL));
     test_tree_pids(pids);
     host_cancel(id);
-    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host.jobs.nrunning == 1);
     test_tree_ends(pids);
     CU_ASSERT(host.peer.out.len == 0);
 
@@ -172,7 +172,7 @@ test_obedient(void)
      */
     for (i = 0; i < 10; i++) {
         id = host_send(host_sh("kill -STOP $$; sleep 1000", ""));
-        CU_ASSERT(host.execs.nrunning == 1);
+        CU_ASSERT(host.jobs.nrunning == 1);
         from = uv_now(&host.loop);
         host_cancel(id);
         CU_ASSERT(host_until(host_no_slot, NULL));
@@ -236,7 +236,7 @@ test_daemon(void)
 static int
 test_all_started(void *ctx)
 {
-    return host.execs.nrunning == TG_EXEC_RUNNING_MAX;
+    return host.jobs.nrunning == TG_JOBS_RUNNING_MAX;
 }
 
 static void
@@ -247,12 +247,12 @@ test_limits(void)
 
     first = host.next_id + 1;
 
-    for (i = 0; i < TG_EXEC_RUNNING_MAX + TG_EXEC_QUEUE_MAX; i++) {
+    for (i = 0; i < TG_JOBS_RUNNING_MAX + TG_JOBS_QUEUE_MAX; i++) {
         (void) host_send("{\"tool\":\"t\",\"argv\":[\"/bin/sleep\",\"1000\"]}");
     }
 
     CU_ASSERT(host_until(test_all_started, NULL));
-    CU_ASSERT(host.execs.nqueued == TG_EXEC_QUEUE_MAX);
+    CU_ASSERT(host.jobs.nqueued == TG_JOBS_QUEUE_MAX);
     CU_ASSERT(host.peer.out.len == 0);
 
     /* One too many: an answer at once. */
@@ -263,10 +263,10 @@ test_limits(void)
         != NULL);
 
     /* A waiting one is dropped without ado; its place is free again. */
-    waiting = first + TG_EXEC_RUNNING_MAX + 10;
+    waiting = first + TG_JOBS_RUNNING_MAX + 10;
     host_cancel(waiting);
-    CU_ASSERT(host.execs.nqueued == TG_EXEC_QUEUE_MAX - 1);
-    CU_ASSERT(host.execs.nrunning == TG_EXEC_RUNNING_MAX);
+    CU_ASSERT(host.jobs.nqueued == TG_JOBS_QUEUE_MAX - 1);
+    CU_ASSERT(host.jobs.nrunning == TG_JOBS_RUNNING_MAX);
 
     /* Waiting counts: the deadline passes in the queue. */
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"],"
@@ -277,19 +277,19 @@ test_limits(void)
 
     /* A slot that becomes free goes to who waits longest. */
     host_cancel(first);
-    CU_ASSERT(host.execs.nstarted != 0);
+    CU_ASSERT(host.jobs.nstarted != 0);
 
-    while (host.execs.nqueued == TG_EXEC_QUEUE_MAX - 1) {
+    while (host.jobs.nqueued == TG_JOBS_QUEUE_MAX - 1) {
         uv_run(&host.loop, UV_RUN_ONCE);
     }
 
-    CU_ASSERT(host.execs.nrunning == TG_EXEC_RUNNING_MAX);
+    CU_ASSERT(host.jobs.nrunning == TG_JOBS_RUNNING_MAX);
 
     tg_peer_deinit(&host.peer);
-    CU_ASSERT(host.execs.nqueued == 0);
+    CU_ASSERT(host.jobs.nqueued == 0);
     CU_ASSERT(host_until(host_no_exec, NULL));
-    CU_ASSERT(host.execs.nrunning == 0);
-    CU_ASSERT(host.execs.bytes == 0);
+    CU_ASSERT(host.jobs.nrunning == 0);
+    CU_ASSERT(host.jobs.bytes == 0);
     host_peer_init(&host.peer);
 }
 
@@ -305,8 +305,8 @@ test_order(void)
         (void) host_send(host_sh("sleep 0.02; true", ""));
     }
 
-    CU_ASSERT(host.execs.nqueued == 5);
-    CU_ASSERT(host.execs.nrunning == 0);
+    CU_ASSERT(host.jobs.nqueued == 5);
+    CU_ASSERT(host.jobs.nrunning == 0);
 
     /* A peer that reads again is served without anybody's help. */
     host.is_blocked = 0;

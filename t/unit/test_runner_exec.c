@@ -143,7 +143,7 @@ test_refused(void)
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[]}"));
     CU_ASSERT(memmem(host.line.data, host.line.len, "\"code\":-32602", 13)
               != NULL);
-    CU_ASSERT(host.execs.nexecs == 0);
+    CU_ASSERT(host.jobs.njobs == 0);
 }
 
 static void
@@ -156,7 +156,7 @@ test_environment(void)
              "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:"
              "/bin\n%s\nLANG=C.UTF-8\nTOOL_NAME=my tool\n"
              "TOOL_PROGRESS_FD=3\n",
-             host.execs.env.home);
+             host.programs.env.home);
     CU_ASSERT(host_is_text("stdout", expected));
 
     CU_ASSERT(

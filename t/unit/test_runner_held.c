@@ -39,8 +39,8 @@ test_end(void)
     tg_peer_deinit(&test_new);
     host.at = &host.peer;
     CU_ASSERT(host_until(host_no_exec, NULL));
-    CU_ASSERT(host.execs.nheld == 0);
-    CU_ASSERT(host.execs.held_bytes == 0);
+    CU_ASSERT(host.jobs.nheld == 0);
+    CU_ASSERT(host.jobs.held_bytes == 0);
     CU_ASSERT(host.peer.ncalls == 0);
     CU_ASSERT(host.peer.out.len == 0);
 }
@@ -128,12 +128,12 @@ test_running(void)
     test_begin();
     id = host_send(test_sh("", "echo done; exit 3", ""));
     test_release(id, 1);
-    CU_ASSERT(host.execs.nheld == 1);
-    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host.jobs.nheld == 1);
+    CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host.peer.ncalls == 0);
 
     id = test_adopt(1);
-    CU_ASSERT(host.execs.nheld == 0);
+    CU_ASSERT(host.jobs.nheld == 0);
     CU_ASSERT(test_new.ncalls == 1);
     test_let_go();
     CU_ASSERT(host_recv());
@@ -145,7 +145,7 @@ test_running(void)
 static int
 test_all_ended(void *ctx)
 {
-    return host.execs.nexecs == 0;
+    return host_no_exec(NULL);
 }
 
 /* Nobody is asked before, and what ended is answered at once. */
@@ -162,8 +162,8 @@ test_ended(void)
     test_let_go();
     CU_ASSERT(host_until(test_all_ended, NULL));
     CU_ASSERT(host.peer.out.len == 0);
-    CU_ASSERT(host.execs.nheld == 1);
-    CU_ASSERT(host.execs.held_bytes > 0);
+    CU_ASSERT(host.jobs.nheld == 1);
+    CU_ASSERT(host.jobs.held_bytes > 0);
 
     /* There still is something to do. */
     CU_ASSERT(host.nidle == nidle);
@@ -184,11 +184,11 @@ test_queued(void)
     test_begin();
     first = host_send(test_sh("", "echo first", test_one));
     second = host_send(host_sh("echo second", test_one));
-    CU_ASSERT(host.execs.nqueued == 1);
+    CU_ASSERT(host.jobs.nqueued == 1);
     test_release(second, 2);
     test_release(first, 1);
-    CU_ASSERT(host.execs.nqueued == 1);
-    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host.jobs.nqueued == 1);
+    CU_ASSERT(host.jobs.nrunning == 1);
 
     first = test_adopt(1);
     second = test_adopt(2);
@@ -220,18 +220,11 @@ test_started(void)
     test_end();
 }
 
-static int
-test_is_draining(void *ctx)
-{
-    return host.execs.slots != NULL
-           && host.execs.slots->state == TG_EXEC_DRAINING;
-}
-
 /* A loop that is late sees the drain's beginning and end at once. */
 static int
 test_has_drained(void *ctx)
 {
-    return test_is_draining(NULL) || host.peer.out.len != 0;
+    return host_is_draining(NULL) || host.peer.out.len != 0;
 }
 
 /* The program has ended, and what it left behind holds its output open. */
@@ -244,7 +237,7 @@ test_draining(void)
     id = host_send(host_sh("echo done; sleep 100 & exit 0", ""));
     CU_ASSERT(host_until(test_has_drained, NULL));
 
-    if (test_is_draining(NULL)) {
+    if (host_is_draining(NULL)) {
         test_release(id, 1);
         (void) test_adopt(1);
     }
@@ -291,11 +284,11 @@ test_again(void)
 static int
 test_is_two(void *ctx)
 {
-    const tg_exec_t *exec;
+    const tg_progress_t *progress;
 
-    exec = host.execs.slots;
+    progress = &host.jobs.slots->progress;
 
-    return exec->progress.last_len == 1 && exec->progress.last[0] == '2';
+    return progress->last_len == 1 && progress->last[0] == '2';
 }
 
 static void
@@ -443,7 +436,7 @@ test_lost(void)
     test_release(host_send(test_sh("", "echo kept", "")), 1);
     tg_peer_deinit(&host.peer);
     host_peer_init(&host.peer);
-    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host.jobs.nrunning == 1);
     (void) test_adopt(1);
     CU_ASSERT(test_new.ncalls == 1);
     tg_peer_deinit(&test_new);
@@ -462,7 +455,7 @@ test_cancelled(void)
 
     /* It has no such call any more. */
     host_cancel(id);
-    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host.jobs.nrunning == 1);
     id = test_adopt(1);
     host_cancel(id);
     CU_ASSERT(host_until(host_no_exec, NULL));
@@ -473,7 +466,7 @@ test_cancelled(void)
 static int
 test_none_left(void *ctx)
 {
-    return host.execs.nheld == 0 && host.execs.nexecs == 0;
+    return host.jobs.njobs == 0;
 }
 
 /* Nobody comes for them: what runs is ended, what ended is dropped. */
@@ -484,7 +477,7 @@ test_expired(void)
     int nidle;
 
     test_begin();
-    host.execs.held_ms = 300;
+    host.jobs.held_ms = 300;
     id = host_send(host_sh("echo ended", ""));
     test_release(id, 1);
     id = host_send(test_sh("", "", ""));
@@ -495,7 +488,7 @@ test_expired(void)
     (void) test_adopt(2);
     CU_ASSERT(host_recv());
     CU_ASSERT(test_is_error("Nothing is held"));
-    host.execs.held_ms = TG_HELD_MS;
+    host.jobs.held_ms = TG_HELD_MS;
     test_end();
 }
 
@@ -504,8 +497,8 @@ test_dropped(void)
 {
     test_begin();
     test_release(host_send(test_sh("", "", "")), 1);
-    tg_held_drop(&host.execs);
-    CU_ASSERT(host.execs.nheld == 0);
+    tg_held_drop(&host.jobs);
+    CU_ASSERT(host.jobs.nheld == 0);
     CU_ASSERT(host_until(host_no_exec, NULL));
     test_end();
 }
@@ -518,14 +511,14 @@ test_full(void)
 
     test_begin();
     test_let_go();
-    host.execs.nheld += TG_HELD_MAX;
+    host.jobs.nheld += TG_HELD_MAX;
     id = host_send(host_sh("exit 4", ""));
     (void) host_request("release", test_key(id, 1));
     CU_ASSERT(host_recv());
     CU_ASSERT(test_is_error("as may be"));
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("code", "4"));
-    host.execs.nheld -= TG_HELD_MAX;
+    host.jobs.nheld -= TG_HELD_MAX;
     test_end();
 }
 
@@ -539,12 +532,12 @@ test_backlog(void)
     (void) host_send(test_sh("", "echo first", test_one));
     id = host_send(host_sh("echo second", test_one));
     test_release(id, 2);
-    host.execs.held_bytes += TG_HELD_BACKLOG;
+    host.jobs.held_bytes += TG_HELD_BACKLOG;
     test_let_go();
     CU_ASSERT(host_recv());
     CU_ASSERT(host_until(host_no_slot, NULL));
-    CU_ASSERT(host.execs.nqueued == 1);
-    host.execs.held_bytes -= TG_HELD_BACKLOG;
+    CU_ASSERT(host.jobs.nqueued == 1);
+    host.jobs.held_bytes -= TG_HELD_BACKLOG;
     (void) test_adopt(2);
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("stdout", "second\n"));

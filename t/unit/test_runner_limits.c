@@ -27,7 +27,7 @@ test_put_is(const tg_limit_t *limit, const char *expected)
 static void
 test_text(void)
 {
-    tg_exec_limit_t wanted = { NULL, (char *) (uintptr_t) "k", 2, 10 };
+    tg_limit_spec_t wanted = { NULL, (char *) (uintptr_t) "k", 2, 10 };
     tg_limit_t *list, *limit;
 
     list = NULL;
@@ -52,7 +52,7 @@ test_text(void)
 static void
 test_places(void)
 {
-    tg_exec_limit_t wanted = { NULL, (char *) (uintptr_t) "k", 2, 1 };
+    tg_limit_spec_t wanted = { NULL, (char *) (uintptr_t) "k", 2, 1 };
     static const struct {
         unsigned concurrency, queue, running, waiting;
         int is_busy, is_full;
@@ -85,7 +85,7 @@ static void
 test_keys(void)
 {
     char keys[3][2] = { "a", "b", "c" };
-    tg_exec_limit_t wanted[3];
+    tg_limit_spec_t wanted[3];
     tg_limit_t *list, *limits[3];
     int i;
 
@@ -189,9 +189,9 @@ static void
 test_idle(void)
 {
     CU_ASSERT(host_until(host_no_exec, NULL));
-    CU_ASSERT_PTR_NULL(host.execs.limits);
+    CU_ASSERT_PTR_NULL(host.jobs.limits);
     CU_ASSERT(host.peer.out.len == 0);
-    CU_ASSERT(host.execs.bytes == 0);
+    CU_ASSERT(host.jobs.bytes == 0);
 }
 
 static void
@@ -199,9 +199,9 @@ test_one_kind(void)
 {
     (void) test_send("a", test_limit("k", 2, 1));
     (void) test_send("b", test_limit("k", 2, 1));
-    CU_ASSERT(host.execs.nrunning == 2);
+    CU_ASSERT(host.jobs.nrunning == 2);
     (void) test_send("c", test_limit("k", 2, 1));
-    CU_ASSERT(host.execs.nrunning == 2 && host.execs.nqueued == 1);
+    CU_ASSERT(host.jobs.nrunning == 2 && host.jobs.nqueued == 1);
 
     CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 2, 1))));
     CU_ASSERT(host_is("failure", "\"busy\""));
@@ -209,7 +209,7 @@ test_one_kind(void)
                            "tool: 2 calls run (concurrency 2) and 1 waits "
                            "(queue=1); call again when one has ended"));
     CU_ASSERT(test_number("queued_ms") == 0 && test_number("ran_ms") == 0);
-    CU_ASSERT(host.execs.nqueued == 1);
+    CU_ASSERT(host.jobs.nqueued == 1);
 
     /* Another kind, and those of none, are served meanwhile. */
     CU_ASSERT(host_exec(host_sh("echo x", test_limit("other", 1, 0))));
@@ -223,12 +223,12 @@ test_one_kind(void)
 
     /* Its place is free with the answer, and whoever waits gets it. */
     (void) test_send("d", test_limit("k", 2, 1));
-    CU_ASSERT(host.execs.nqueued == 1);
+    CU_ASSERT(host.jobs.nqueued == 1);
     test_let("c", 1);
     CU_ASSERT(test_answers("c"));
     test_let("d", 1);
     CU_ASSERT(test_answers("d"));
-    CU_ASSERT(host.execs.nrunning >= 1);
+    CU_ASSERT(host.jobs.nrunning >= 1);
     test_let("a", 1);
     CU_ASSERT(test_answers("a"));
     test_idle();
@@ -252,7 +252,7 @@ test_order(void)
         (void) test_send(names[i], test_limit("k", 1, 5));
     }
 
-    CU_ASSERT(host.execs.nqueued == 3);
+    CU_ASSERT(host.jobs.nqueued == 3);
     test_let("a", 1);
     CU_ASSERT(test_answers("a"));
     test_let("e", 1);
@@ -285,11 +285,11 @@ test_two_kinds(void)
     snprintf(two, sizeof(two), BOTH, "two", 5, 5);
     (void) test_send("a", one);
     (void) test_send("b", one);
-    CU_ASSERT(host.execs.nrunning == 1 && host.execs.nqueued == 1);
+    CU_ASSERT(host.jobs.nrunning == 1 && host.jobs.nqueued == 1);
     (void) test_send("c", two);
-    CU_ASSERT(host.execs.nrunning == 2 && host.execs.nqueued == 1);
+    CU_ASSERT(host.jobs.nrunning == 2 && host.jobs.nqueued == 1);
     (void) test_send("d", two);
-    CU_ASSERT(host.execs.nrunning == 2 && host.execs.nqueued == 2);
+    CU_ASSERT(host.jobs.nrunning == 2 && host.jobs.nqueued == 2);
 
     CU_ASSERT(host_exec(host_sh("echo no", two)));
     CU_ASSERT(host_is_text("message",
@@ -322,9 +322,9 @@ test_changes(void)
         (void) test_send("a", test_limit("k", 1, 5));
     }
 
-    CU_ASSERT(host.execs.nrunning == 1 && host.execs.nqueued == 2);
+    CU_ASSERT(host.jobs.nrunning == 1 && host.jobs.nqueued == 2);
     (void) test_send("a", test_limit("k", 3, 5));
-    CU_ASSERT(host.execs.nrunning == 3 && host.execs.nqueued == 1);
+    CU_ASSERT(host.jobs.nrunning == 3 && host.jobs.nqueued == 1);
 
     CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 1, 1))));
     CU_ASSERT(host_is_text("message",
@@ -355,7 +355,7 @@ test_held(void)
                                 "\"concurrency\",\"key\":\"k\","
                                 "\"concurrency\":1}]")));
     CU_ASSERT(host_is("failure", "\"timeout\""));
-    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 1, 0))));
     CU_ASSERT(host_is_text("message",
                            "tool: 1 call runs (concurrency 1) and none may "
@@ -378,7 +378,7 @@ test_held(void)
                                 ">/dev/null 2>&1 3>&- &",
                                 test_limit("k", 1, 0))));
     CU_ASSERT(host_is("code", "0"));
-    CU_ASSERT(host.execs.nrunning == 1);
+    CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host_exec(host_sh("echo yes", test_limit("k", 1, 0))));
     CU_ASSERT(host_is_text("stdout", "yes\n"));
     test_idle();
@@ -406,13 +406,13 @@ test_waiting(void)
               != NULL);
     CU_ASSERT(test_number("queued_ms") >= 300);
     CU_ASSERT(test_number("ran_ms") == 0);
-    CU_ASSERT(host.execs.nqueued == 0);
+    CU_ASSERT(host.jobs.nqueued == 0);
 
     /* A place in the queue is free again. */
     id = host_send(host_sh("echo no", test_limit("k", 1, 1)));
-    CU_ASSERT(host.execs.nqueued == 1);
+    CU_ASSERT(host.jobs.nqueued == 1);
     host_cancel(id);
-    CU_ASSERT(host.execs.nqueued == 0);
+    CU_ASSERT(host.jobs.nqueued == 0);
 
     /* One that waited for half a second and then runs has that much less. */
     snprintf(more, sizeof(more), ",\"timeout_ms\":4000%s",
@@ -440,18 +440,18 @@ test_slots(void)
 {
     int i;
 
-    for (i = 0; i < TG_EXEC_RUNNING_MAX; i++) {
+    for (i = 0; i < TG_JOBS_RUNNING_MAX; i++) {
         (void) host_send("{\"tool\":\"t\",\"argv\":[\"/bin/sleep\",\"1000\"]}");
     }
 
     (void) host_send(host_sh("echo one", test_limit("k", 2, 0)));
     (void) host_send(host_sh("echo two", test_limit("k", 2, 0)));
-    CU_ASSERT(host.execs.nqueued == 2);
+    CU_ASSERT(host.jobs.nqueued == 2);
     CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 2, 0))));
     CU_ASSERT(host_is_text("message",
                            "tool: 0 calls run (concurrency 2) and 2 wait "
                            "(queue=0); call again when one has ended"));
-    host_cancel(1 + host.next_id - TG_EXEC_RUNNING_MAX - 3);
+    host_cancel(1 + host.next_id - TG_JOBS_RUNNING_MAX - 3);
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("stdout", "one\n"));
     CU_ASSERT(host_recv());

@@ -286,7 +286,7 @@ test_spam(void)
                            ">&3",
                            ",\"timeout_ms\":3000,\"max_timeout_ms\":4000"));
     n = test_until_answer(id, &last);
-    CU_ASSERT(n > 2 && n <= 4000 / TG_EXEC_PACE_MS + 2);
+    CU_ASSERT(n > 2 && n <= 4000 / TG_JOB_PACE_MS + 2);
     CU_ASSERT(last < 1000000);
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(strstr(host_text("message"), "did not finish within 4 s (it "

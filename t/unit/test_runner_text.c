@@ -4,8 +4,7 @@
  */
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
-#include "runner/tg_exec_output.h"
-#include "runner/tg_exec_params.h"
+#include "runner/exec/tg_exec.h"
 
 #include <CUnit/Basic.h>
 #include <signal.h>
@@ -16,18 +15,48 @@
 static const tg_exec_env_t test_env = { "PATH=/bin", "HOME=/h", "LANG=C",
                                         "P=3" };
 
-static int
-test_read(tg_exec_params_t *params, const char *text, const char **why)
-{
-    CU_ASSERT(tg_json_check(tg_str_c(text), NULL) == TG_OK);
+/* What it is asked: by every job, and by exec. */
+typedef struct {
+    tg_job_params_t job;
+    tg_exec_params_t exec;
+} test_params_t;
 
-    return tg_exec_params_read(params, tg_str_c(text), &test_env, why);
+static int
+test_read(test_params_t *params, const char *text, const char **why)
+{
+    tg_str_t values[TG_JOB_MEMBERS_MAX];
+    int rc;
+
+    CU_ASSERT(tg_json_check(tg_str_c(text), NULL) == TG_OK);
+    memset(params, 0, sizeof(*params));
+    rc = tg_job_params_read(&params->job, tg_str_c(text), tg_exec_members,
+                            TG_EXEC_TIMEOUT, values, why);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    rc = tg_exec_params_read(&params->exec, values, params->job.tool, &test_env,
+                             why);
+
+    if (rc != TG_OK) {
+        tg_job_params_free(&params->job);
+    }
+
+    return rc;
+}
+
+static void
+test_free(test_params_t *params)
+{
+    tg_exec_params_free(&params->exec);
+    tg_job_params_free(&params->job);
 }
 
 static void
 test_params_full(void)
 {
-    tg_exec_params_t params;
+    test_params_t params;
     const char *why;
 
     CU_ASSERT(test_read(&params,
@@ -43,51 +72,51 @@ test_params_full(void)
                         "\"concurrency\":1}]}",
                         &why)
               == TG_OK);
-    CU_ASSERT_STRING_EQUAL(params.tool, "w\xc3\xa9");
-    CU_ASSERT_STRING_EQUAL(params.argv[0], "/bin/a");
-    CU_ASSERT_STRING_EQUAL(params.argv[1], "");
-    CU_ASSERT_STRING_EQUAL(params.argv[2], "x y");
-    CU_ASSERT_PTR_NULL(params.argv[3]);
-    CU_ASSERT_STRING_EQUAL(params.envp[0], "PATH=/bin");
-    CU_ASSERT_STRING_EQUAL(params.envp[1], "HOME=/h");
-    CU_ASSERT_STRING_EQUAL(params.envp[2], "LANG=C");
-    CU_ASSERT_STRING_EQUAL(params.envp[3], "TOOL_NAME=x");
-    CU_ASSERT_STRING_EQUAL(params.envp[4], "P=3");
-    CU_ASSERT_STRING_EQUAL(params.envp[5], "A=2");
-    CU_ASSERT_STRING_EQUAL(params.envp[6], "B=");
-    CU_ASSERT_PTR_NULL(params.envp[7]);
-    CU_ASSERT_STRING_EQUAL(params.cwd, "/tmp");
-    CU_ASSERT(tg_str_eq(params.input, tg_str("a\0b", 3)));
-    CU_ASSERT_EQUAL(params.timeout_ms, 5000);
-    CU_ASSERT_EQUAL(params.max_timeout_ms, 6000);
-    CU_ASSERT_EQUAL(params.max_output, 7);
-    CU_ASSERT_EQUAL(params.nlimits, 3);
-    CU_ASSERT_STRING_EQUAL(params.limits[0].name, "n");
-    CU_ASSERT_STRING_EQUAL(params.limits[0].key, "k\xc3\xa9");
-    CU_ASSERT_EQUAL(params.limits[0].concurrency, 2);
-    CU_ASSERT_EQUAL(params.limits[0].queue, 10);
-    CU_ASSERT_STRING_EQUAL(params.limits[1].key, "");
-    CU_ASSERT_EQUAL(params.limits[1].concurrency, 65536);
-    CU_ASSERT_EQUAL(params.limits[2].queue, 0);
-    tg_exec_params_free(&params);
+    CU_ASSERT_STRING_EQUAL(params.job.tool, "w\xc3\xa9");
+    CU_ASSERT_STRING_EQUAL(params.exec.argv[0], "/bin/a");
+    CU_ASSERT_STRING_EQUAL(params.exec.argv[1], "");
+    CU_ASSERT_STRING_EQUAL(params.exec.argv[2], "x y");
+    CU_ASSERT_PTR_NULL(params.exec.argv[3]);
+    CU_ASSERT_STRING_EQUAL(params.exec.envp[0], "PATH=/bin");
+    CU_ASSERT_STRING_EQUAL(params.exec.envp[1], "HOME=/h");
+    CU_ASSERT_STRING_EQUAL(params.exec.envp[2], "LANG=C");
+    CU_ASSERT_STRING_EQUAL(params.exec.envp[3], "TOOL_NAME=x");
+    CU_ASSERT_STRING_EQUAL(params.exec.envp[4], "P=3");
+    CU_ASSERT_STRING_EQUAL(params.exec.envp[5], "A=2");
+    CU_ASSERT_STRING_EQUAL(params.exec.envp[6], "B=");
+    CU_ASSERT_PTR_NULL(params.exec.envp[7]);
+    CU_ASSERT_STRING_EQUAL(params.exec.cwd, "/tmp");
+    CU_ASSERT(tg_str_eq(params.exec.input, tg_str("a\0b", 3)));
+    CU_ASSERT_EQUAL(params.job.timeout_ms, 5000);
+    CU_ASSERT_EQUAL(params.job.max_timeout_ms, 6000);
+    CU_ASSERT_EQUAL(params.exec.max_output, 7);
+    CU_ASSERT_EQUAL(params.job.nlimits, 3);
+    CU_ASSERT_STRING_EQUAL(params.job.limits[0].name, "n");
+    CU_ASSERT_STRING_EQUAL(params.job.limits[0].key, "k\xc3\xa9");
+    CU_ASSERT_EQUAL(params.job.limits[0].concurrency, 2);
+    CU_ASSERT_EQUAL(params.job.limits[0].queue, 10);
+    CU_ASSERT_STRING_EQUAL(params.job.limits[1].key, "");
+    CU_ASSERT_EQUAL(params.job.limits[1].concurrency, 65536);
+    CU_ASSERT_EQUAL(params.job.limits[2].queue, 0);
+    test_free(&params);
 }
 
 static void
 test_params_least(void)
 {
-    tg_exec_params_t params;
+    test_params_t params;
     const char *why;
 
     CU_ASSERT(test_read(&params, "{\"argv\":[\"/a\"],\"tool\":\"\"}", &why)
               == TG_OK);
-    CU_ASSERT_STRING_EQUAL(params.cwd, "/");
-    CU_ASSERT_STRING_EQUAL(params.envp[3], "TOOL_NAME=");
-    CU_ASSERT_EQUAL(params.input.len, 0);
-    CU_ASSERT_EQUAL(params.timeout_ms, TG_EXEC_TIMEOUT);
-    CU_ASSERT_EQUAL(params.max_timeout_ms, TG_EXEC_TIMEOUT_MAX);
-    CU_ASSERT_EQUAL(params.nlimits, 0);
-    CU_ASSERT_EQUAL(params.max_output, TG_EXEC_OUTPUT);
-    tg_exec_params_free(&params);
+    CU_ASSERT_STRING_EQUAL(params.exec.cwd, "/");
+    CU_ASSERT_STRING_EQUAL(params.exec.envp[3], "TOOL_NAME=");
+    CU_ASSERT_EQUAL(params.exec.input.len, 0);
+    CU_ASSERT_EQUAL(params.job.timeout_ms, TG_EXEC_TIMEOUT);
+    CU_ASSERT_EQUAL(params.job.max_timeout_ms, TG_JOB_TIMEOUT_MAX);
+    CU_ASSERT_EQUAL(params.job.nlimits, 0);
+    CU_ASSERT_EQUAL(params.exec.max_output, TG_EXEC_OUTPUT);
+    test_free(&params);
 }
 
 static void
@@ -126,7 +155,7 @@ test_params_wrong(void)
         { TG_LIMIT,
           "{\"tool\":\"t\",\"argv\":[\"/a\"],\"env\":[\"A=\\u0000\"]}" },
     };
-    tg_exec_params_t params;
+    test_params_t params;
     const char *why;
     size_t i;
 
@@ -173,7 +202,7 @@ test_params_limits(void)
                   "{\"name\":\"n\",\"key\":\"4\",\"concurrency\":1},"
                   "{\"name\":\"n\",\"key\":\"5\",\"concurrency\":1}]" },
     };
-    tg_exec_params_t params;
+    test_params_t params;
     const char *why;
     char text[1024];
     size_t i;
@@ -188,14 +217,14 @@ test_params_limits(void)
             CU_FAIL("another result");
         }
 
-        tg_exec_params_free(&params);
+        test_free(&params);
     }
 }
 
 static void
 test_params_many(void)
 {
-    tg_exec_params_t params;
+    test_params_t params;
     const char *why;
     tg_buf_t text;
     int i, more;
@@ -211,12 +240,12 @@ test_params_many(void)
         tg_buf_put(&text, "]}", 3);
         CU_ASSERT(test_read(&params, text.data, &why)
                   == (more ? TG_LIMIT : TG_OK));
-        tg_exec_params_free(&params);
+        test_free(&params);
         tg_buf_deinit(&text);
     }
 }
 
-static const tg_exec_times_t test_spent = { 3, 4 };
+static const tg_times_t test_spent = { 3, 4 };
 
 static void
 test_answer_is(const tg_exec_output_t *output, int status, const char *json)
@@ -381,7 +410,7 @@ test_times(void)
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         tg_buf_init(&text, tg_alloc_libc());
-        tg_exec_text_time(&text, cases[i].ms);
+        tg_answer_put_time(&text, cases[i].ms);
         CU_ASSERT(tg_str_eq(tg_buf_view(&text), tg_str_c(cases[i].text)));
         tg_buf_deinit(&text);
     }

@@ -2,8 +2,8 @@
  * The processes below this one: found, told apart, signalled, swept; and the
  * start of one.
  */
-#include "runner/tg_spawn.h"
-#include "runner/tg_tree.h"
+#include "runner/exec/tg_spawn.h"
+#include "runner/exec/tg_tree.h"
 
 #include <CUnit/Basic.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "runner/tg_tree.h"
+#include "runner/exec/tg_tree.h"
 
 #include <dirent.h>
 #include <errno.h>

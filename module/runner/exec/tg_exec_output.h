@@ -4,23 +4,18 @@
  *   {"status":"exited","code":0,T,"stdout":"…"}
  *   {"status":"exited","code":3,T,"stdout":"…","stderr":"…"}
  *   {"status":"signalled","signal":9,T,"stdout":"","stderr":"…"}
- *   {"status":"failed","failure":"timeout",T,"message":"…"}
  *
- * where T is "queued_ms":0,"ran_ms":12: how long the call waited for its
- * start, and how long its program ran.
+ * and failures; T and these are in tg_answer.h.
  */
 #ifndef TG_EXEC_OUTPUT_H
 #define TG_EXEC_OUTPUT_H
 
-#include "base/tg_buf.h"
+#include "runner/tg_answer.h"
 
 /* The end of stderr that an answer quotes; enough for a stack trace. */
 #define TG_EXEC_STDERR_MAX 4096
 /* stdout that is worth sending when the program failed. */
 #define TG_EXEC_STDOUT_SMALL 65536
-/* Frames of the runner's socket, and what an answer leaves for its envelope. */
-#define TG_EXEC_FRAME_MAX 67108864
-#define TG_EXEC_ANSWER_MAX (TG_EXEC_FRAME_MAX - 2048)
 
 typedef struct {
     tg_buf_t out;
@@ -29,11 +24,6 @@ typedef struct {
     size_t err_len;
     int err_cut; /* something came before it */
 } tg_exec_output_t;
-
-typedef struct {
-    uint64_t queued_ms;
-    uint64_t ran_ms;
-} tg_exec_times_t;
 
 void tg_exec_output_init(tg_exec_output_t *output, size_t max_output);
 void tg_exec_output_deinit(tg_exec_output_t *output);
@@ -45,16 +35,9 @@ void tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len);
 /* Appends the answer for a program that ended with this wait status. */
 void tg_exec_answer_status(tg_buf_t *json, const tg_exec_output_t *output,
                            const char *tool, int status,
-                           const tg_exec_times_t *times);
-
-/* Appends a failure's answer. */
-void tg_exec_answer_failed(tg_buf_t *json, const char *failure,
-                           tg_str_t message, const tg_exec_times_t *times);
+                           const tg_times_t *times);
 
 /* Appends "more than N bytes (max_output); …" as plain text. */
 void tg_exec_text_overflow(tg_buf_t *text, const char *tool, size_t max_output);
-
-/* Appends 5 s, 1.5 s, 200 ms. */
-void tg_exec_text_time(tg_buf_t *text, uint64_t ms);
 
 #endif

@@ -6,7 +6,7 @@
  * child, and is told by its session, by having been seen before, or by a
  * parent of which that holds.
  */
-#include "runner/tg_exec.h"
+#include "runner/exec/tg_exec.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -98,33 +98,33 @@ tg_exec_mark_children(tg_tree_t *tree)
 static int
 tg_exec_mark(tg_exec_t *exec)
 {
-    tg_execs_t *execs;
+    tg_programs_t *programs;
     tg_proc_t *proc;
     uint64_t now;
     size_t i;
     int rc;
 
-    execs = exec->execs;
-    now = uv_now(execs->loop);
+    programs = exec->programs;
+    now = uv_now(exec->job->jobs->loop);
 
-    if (!execs->has_tree || execs->tree_at != now) {
-        rc = tg_tree_scan(&execs->tree, getpid());
+    if (!programs->has_tree || programs->tree_at != now) {
+        rc = tg_tree_scan(&programs->tree, getpid());
 
         if (rc != TG_OK) {
             return rc;
         }
 
-        execs->has_tree = 1;
-        execs->tree_at = now;
+        programs->has_tree = 1;
+        programs->tree_at = now;
     }
 
-    for (i = 0; i < execs->tree.n; i++) {
-        proc = &execs->tree.procs[i];
+    for (i = 0; i < programs->tree.n; i++) {
+        proc = &programs->tree.procs[i];
         proc->mark = !proc->is_zombie && tg_exec_owns(exec, proc);
     }
 
     if (exec->is_forced) {
-        tg_exec_mark_children(&execs->tree);
+        tg_exec_mark_children(&programs->tree);
     }
 
     return TG_OK;
@@ -237,7 +237,7 @@ tg_exec_end_with(tg_exec_t *exec, int sig)
         return tg_exec_end_group(exec, sig);
     }
 
-    tree = &exec->execs->tree;
+    tree = &exec->programs->tree;
     n = tg_exec_count(tree);
     tg_exec_remember(exec, tree, n);
 
@@ -251,7 +251,7 @@ tg_exec_end_with(tg_exec_t *exec, int sig)
 int
 tg_exec_end(tg_exec_t *exec)
 {
-    exec->ended_at = uv_now(exec->execs->loop);
+    exec->ended_at = uv_now(exec->job->jobs->loop);
 
     return tg_exec_end_with(exec, SIGTERM);
 }
@@ -261,7 +261,7 @@ tg_exec_end_again(tg_exec_t *exec)
 {
     uint64_t age;
 
-    age = uv_now(exec->execs->loop) - exec->ended_at;
+    age = uv_now(exec->job->jobs->loop) - exec->ended_at;
 
     return tg_exec_end_with(exec, age >= TG_EXEC_GRACE_MS ? SIGKILL : 0);
 }

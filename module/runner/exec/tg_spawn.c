@@ -1,4 +1,4 @@
-#include "runner/tg_spawn.h"
+#include "runner/exec/tg_spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

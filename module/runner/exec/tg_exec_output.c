@@ -1,7 +1,8 @@
-#include "runner/tg_exec_output.h"
+#include "runner/exec/tg_exec_output.h"
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
+#include "runner/tg_job.h"
 
 #include <sys/wait.h>
 
@@ -137,15 +138,8 @@ tg_exec_put_number(tg_buf_t *json, const char *text, uint64_t number)
 }
 
 static void
-tg_exec_put_times(tg_buf_t *json, const tg_exec_times_t *times)
-{
-    tg_exec_put_number(json, ",\"queued_ms\":", times->queued_ms);
-    tg_exec_put_number(json, ",\"ran_ms\":", times->ran_ms);
-}
-
-static void
 tg_exec_answer_success(tg_buf_t *json, const tg_exec_output_t *output,
-                       const char *tool, const tg_exec_times_t *times)
+                       const char *tool, const tg_times_t *times)
 {
     tg_buf_t text;
     size_t start;
@@ -156,12 +150,12 @@ tg_exec_answer_success(tg_buf_t *json, const tg_exec_output_t *output,
     if (tg_exec_output_check(output, tool, &text) == TG_OK) {
         (void) tg_buf_reserve(json, output->out.len + 128);
         tg_buf_text(json, "{\"status\":\"exited\",\"code\":0");
-        tg_exec_put_times(json, times);
+        tg_answer_put_times(json, times);
         tg_buf_text(json, ",\"stdout\":");
         tg_json_put_string(json, tg_buf_view(&output->out));
         tg_buf_char(json, '}');
 
-        if (json->len - start > TG_EXEC_ANSWER_MAX) {
+        if (json->len - start > TG_JOB_ANSWER_MAX) {
             tg_buf_truncate(json, start);
             tg_buf_text(&text, "The output of ");
             tg_buf_text(&text, tool);
@@ -172,7 +166,7 @@ tg_exec_answer_success(tg_buf_t *json, const tg_exec_output_t *output,
     }
 
     if (text.len != 0) {
-        tg_exec_answer_failed(json, "output", tg_buf_view(&text), times);
+        tg_answer_put_failed(json, "output", tg_buf_view(&text), times);
     }
 
     if (tg_buf_failed(&text)) {
@@ -184,8 +178,7 @@ tg_exec_answer_success(tg_buf_t *json, const tg_exec_output_t *output,
 
 void
 tg_exec_answer_status(tg_buf_t *json, const tg_exec_output_t *output,
-                      const char *tool, int status,
-                      const tg_exec_times_t *times)
+                      const char *tool, int status, const tg_times_t *times)
 {
     tg_str_t out;
 
@@ -209,23 +202,10 @@ tg_exec_answer_status(tg_buf_t *json, const tg_exec_output_t *output,
         out.len = 0;
     }
 
-    tg_exec_put_times(json, times);
+    tg_answer_put_times(json, times);
     tg_buf_text(json, ",\"stdout\":");
     tg_json_put_string(json, out);
     tg_exec_put_stderr(json, output);
-    tg_buf_char(json, '}');
-}
-
-void
-tg_exec_answer_failed(tg_buf_t *json, const char *failure, tg_str_t message,
-                      const tg_exec_times_t *times)
-{
-    tg_buf_text(json, "{\"status\":\"failed\",\"failure\":\"");
-    tg_buf_text(json, failure);
-    tg_buf_char(json, '"');
-    tg_exec_put_times(json, times);
-    tg_buf_text(json, ",\"message\":");
-    tg_json_put_string(json, message);
     tg_buf_char(json, '}');
 }
 
@@ -237,31 +217,4 @@ tg_exec_text_overflow(tg_buf_t *text, const char *tool, size_t max_output)
     tg_buf_uint(text, max_output);
     tg_buf_text(text, " bytes (max_output) and was ended; raise max_output or "
                       "let the tool print less.");
-}
-
-void
-tg_exec_text_time(tg_buf_t *text, uint64_t ms)
-{
-    if (ms < 1000) {
-        tg_buf_uint(text, ms);
-        tg_buf_text(text, " ms");
-        return;
-    }
-
-    tg_buf_uint(text, ms / 1000);
-
-    if (ms % 1000 != 0) {
-        tg_buf_char(text, '.');
-        tg_buf_uint(text, ms % 1000 / 100);
-
-        if (ms % 100 != 0) {
-            tg_buf_uint(text, ms % 100 / 10);
-
-            if (ms % 10 != 0) {
-                tg_buf_uint(text, ms % 10);
-            }
-        }
-    }
-
-    tg_buf_text(text, " s");
 }

@@ -1,7 +1,7 @@
 /*
- * The start of a program, and what goes through its standard pipes.
+ * The start of a program, and why there was none.
  */
-#include "runner/tg_exec.h"
+#include "runner/exec/tg_exec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,127 +96,6 @@ tg_exec_fds_open(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     return err;
 }
 
-void
-tg_exec_close_pipe(tg_exec_t *exec, int i)
-{
-    exec->open_pipes &= ~(1u << i);
-    uv_close((uv_handle_t *) &exec->pipes[i], tg_exec_on_closed);
-}
-
-static void
-tg_exec_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
-{
-    tg_execs_t *execs;
-
-    execs = ((tg_exec_t *) handle->data)->execs;
-    buf->base = execs->chunk;
-    buf->len = sizeof(execs->chunk);
-}
-
-static void
-tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
-{
-    tg_exec_t *exec;
-    int i, rc;
-
-    exec = stream->data;
-    i = stream == (uv_stream_t *) &exec->pipes[TG_EXEC_OUT] ? TG_EXEC_OUT
-                                                            : TG_EXEC_ERR;
-
-    if (nread < 0) {
-        tg_exec_close_pipe(exec, i);
-        exec->nreading--;
-        tg_exec_on_eof(exec);
-        return;
-    }
-
-    /* Read on, or what is being ended would wait for its reader. */
-    if (nread == 0
-        || (exec->state != TG_EXEC_RUNNING && exec->state != TG_EXEC_DRAINING))
-    {
-        return;
-    }
-
-    if (i == TG_EXEC_ERR) {
-        tg_exec_output_err(&exec->output, buf->base, (size_t) nread);
-        return;
-    }
-
-    rc = tg_exec_output_out(&exec->output, buf->base, (size_t) nread);
-
-    if (rc != TG_OK) {
-        tg_exec_on_overflow(exec, rc);
-    }
-}
-
-/*
- * One output, to where it would wait; no more than a pipe holds, or somebody
- * that was left behind and writes all the time would keep us here.
- */
-static int
-tg_exec_read_pipe(tg_exec_t *exec, int i)
-{
-    tg_execs_t *execs;
-    uv_os_fd_t fd;
-    size_t taken;
-    ssize_t n;
-    int rc;
-
-    execs = exec->execs;
-
-    if (!(exec->open_pipes & 1u << i)
-        || uv_fileno((uv_handle_t *) &exec->pipes[i], &fd) != 0)
-    {
-        return TG_OK;
-    }
-
-    for (taken = 0; taken < TG_EXEC_PIPE_MAX; taken += (size_t) n) {
-        do {
-            n = read(fd, execs->chunk, sizeof(execs->chunk));
-        } while (n == -1 && errno == EINTR);
-
-        if (n <= 0) {
-            break;
-        }
-
-        if (i == TG_EXEC_ERR) {
-            tg_exec_output_err(&exec->output, execs->chunk, (size_t) n);
-            continue;
-        }
-
-        rc = tg_exec_output_out(&exec->output, execs->chunk, (size_t) n);
-
-        if (rc != TG_OK) {
-            return rc;
-        }
-    }
-
-    return TG_OK;
-}
-
-int
-tg_exec_read_rest(tg_exec_t *exec)
-{
-    int rc;
-
-    rc = tg_exec_read_pipe(exec, TG_EXEC_OUT);
-
-    return rc == TG_OK ? tg_exec_read_pipe(exec, TG_EXEC_ERR) : rc;
-}
-
-/* Written, or the program does not want it: then it does without. */
-static void
-tg_exec_on_write(uv_write_t *req, int status)
-{
-    tg_exec_t *exec;
-
-    exec = req->data;
-
-    if (exec->open_pipes & 1u << TG_EXEC_IN) {
-        tg_exec_close_pipe(exec, TG_EXEC_IN);
-    }
-}
-
 /* Hands our ends to the loop. */
 static int
 tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
@@ -228,7 +107,7 @@ tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
             continue;
         }
 
-        rc = uv_pipe_init(exec->execs->loop, &exec->pipes[i], 0);
+        rc = uv_pipe_init(exec->job->jobs->loop, &exec->pipes[i], 0);
 
         if (rc != 0) {
             return -rc;
@@ -236,7 +115,7 @@ tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
 
         exec->pipes[i].data = exec;
         exec->open_pipes |= 1u << i;
-        exec->nhandles++;
+        tg_job_opened(exec->job);
         rc = uv_pipe_open(&exec->pipes[i], fds->ours[i]);
 
         if (rc != 0) {
@@ -250,42 +129,9 @@ tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
 }
 
 static void
-tg_exec_pipes_start(tg_exec_t *exec, tg_str_t input)
-{
-    uv_buf_t buf;
-    int i;
-
-    tg_exec_progress_start(exec);
-
-    for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
-        if (uv_read_start((uv_stream_t *) &exec->pipes[i], tg_exec_on_alloc,
-                          tg_exec_on_read)
-            == 0)
-        {
-            exec->nreading++;
-        } else {
-            tg_exec_close_pipe(exec, i);
-        }
-    }
-
-    if (input.len != 0) {
-        buf.base = (char *) (uintptr_t) input.data;
-        buf.len = input.len;
-        exec->write.data = exec;
-
-        if (uv_write(&exec->write, (uv_stream_t *) &exec->pipes[TG_EXEC_IN],
-                     &buf, 1, tg_exec_on_write)
-            != 0)
-        {
-            tg_exec_close_pipe(exec, TG_EXEC_IN);
-        }
-    }
-}
-
-static void
 tg_exec_put_start(tg_buf_t *text, const tg_exec_t *exec)
 {
-    tg_buf_text(text, exec->params.tool);
+    tg_buf_text(text, exec->job->params.tool);
     tg_buf_text(text, " could not be started: ");
 }
 
@@ -348,18 +194,18 @@ tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
 }
 
 int
-tg_exec_run(tg_exec_t *exec, const char **failure, tg_buf_t *text)
+tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, const char **failure,
+              tg_buf_t *text)
 {
     tg_spawn_step_t step;
     tg_exec_fds_t fds;
     tg_spawn_t spawn;
-    tg_str_t input;
     int err, null_fd;
 
-    input = exec->params.input;
-    null_fd = exec->execs->null_fd;
+    *input = exec->params.input;
+    null_fd = exec->programs->null_fd;
     step = TG_SPAWN_FORK;
-    err = tg_exec_fds_open(&fds, &input, null_fd);
+    err = tg_exec_fds_open(&fds, input, null_fd);
 
     if (err == 0) {
         err = tg_exec_pipes_open(exec, &fds);
@@ -377,10 +223,7 @@ tg_exec_run(tg_exec_t *exec, const char **failure, tg_buf_t *text)
 
     if (err != 0) {
         *failure = tg_exec_explain(exec, step, err, text);
-        return err;
     }
 
-    tg_exec_pipes_start(exec, input);
-
-    return 0;
+    return err;
 }

@@ -1,0 +1,485 @@
+#include "runner/exec/tg_exec.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void tg_exec_on_timer(uv_timer_t *timer);
+
+/* --- handles --- */
+
+static void
+tg_exec_on_closed(uv_handle_t *handle)
+{
+    tg_exec_t *exec;
+
+    exec = handle->data;
+    tg_job_closed(exec->job);
+}
+
+static void
+tg_exec_close_pipe(tg_exec_t *exec, int i)
+{
+    if (exec->open_pipes & 1u << i) {
+        exec->open_pipes &= ~(1u << i);
+        uv_close((uv_handle_t *) &exec->pipes[i], tg_exec_on_closed);
+    }
+}
+
+/* Nothing of it is left, or it was not started. */
+static void
+tg_exec_close(tg_exec_t *exec)
+{
+    int i;
+
+    for (i = 0; i < TG_SPAWN_FDS; i++) {
+        tg_exec_close_pipe(exec, i);
+    }
+
+    uv_close((uv_handle_t *) &exec->timer, tg_exec_on_closed);
+}
+
+static void
+tg_exec_done(tg_exec_t *exec)
+{
+    tg_exec_close(exec);
+    tg_job_done(exec->job);
+}
+
+/* --- its end --- */
+
+/*
+ * Nobody waits any more: ends what is left.  is_forced: also what has left
+ * the program's session, which else counts as a daemon that was wanted.
+ */
+static void
+tg_exec_finish(tg_exec_t *exec, int is_forced)
+{
+    exec->is_forced = is_forced;
+
+    if (exec->is_reaped) {
+        tg_job_give_back(exec->job);
+    }
+
+    if (!tg_exec_end(exec)) {
+        tg_exec_done(exec);
+        return;
+    }
+
+    uv_timer_start(&exec->timer, tg_exec_on_timer, TG_EXEC_TICK_MS,
+                   TG_EXEC_TICK_MS);
+}
+
+static void
+tg_exec_stop(tg_job_t *job)
+{
+    tg_exec_finish(job->work, 1);
+}
+
+static void
+tg_exec_answer(tg_exec_t *exec)
+{
+    tg_times_t times;
+    tg_buf_t json;
+
+    if (!tg_job_is_wanted(exec->job)) {
+        return;
+    }
+
+    times = tg_job_times(exec->job);
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_exec_answer_status(&json, &exec->output, exec->job->params.tool,
+                          exec->status, &times);
+    tg_job_answer(exec->job, &json);
+    tg_buf_deinit(&json);
+}
+
+/* The main process has ended, and its outputs as far as they matter. */
+static void
+tg_exec_complete(tg_exec_t *exec)
+{
+    tg_exec_answer(exec);
+    tg_job_end(exec->job);
+
+    /* Its number is free, but none of ours can have become its group. */
+    if (kill(-exec->pid, 0) == -1 && errno == ESRCH) {
+        tg_exec_done(exec);
+        return;
+    }
+
+    tg_exec_finish(exec, 0);
+}
+
+static void
+tg_exec_on_overflow(tg_exec_t *exec, int rc)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (rc == TG_LIMIT) {
+        tg_exec_text_overflow(&text, exec->job->params.tool,
+                              exec->params.max_output);
+        tg_job_fail(exec->job, "output", &text);
+    } else {
+        tg_buf_text(&text, "toolgate-runner has no memory left for the "
+                           "output; try again.");
+        tg_job_fail(exec->job, "internal", &text);
+    }
+
+    tg_buf_deinit(&text);
+    tg_job_stop(exec->job);
+}
+
+/* --- what comes through its pipes --- */
+
+static int
+tg_exec_take(tg_exec_t *exec, int i, const char *data, size_t len)
+{
+    switch (i) {
+    case TG_EXEC_OUT:
+        return tg_exec_output_out(&exec->output, data, len);
+    case TG_EXEC_ERR:
+        tg_exec_output_err(&exec->output, data, len);
+        break;
+    default:
+        exec->has_risen |= tg_progress_feed(&exec->job->progress, data, len);
+    }
+
+    return TG_OK;
+}
+
+static void
+tg_exec_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    tg_programs_t *programs;
+
+    programs = ((tg_exec_t *) handle->data)->programs;
+    buf->base = programs->chunk;
+    buf->len = sizeof(programs->chunk);
+}
+
+static void
+tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
+{
+    tg_exec_t *exec;
+    int i, rc;
+
+    exec = stream->data;
+    i = (int) ((uv_pipe_t *) stream - exec->pipes);
+
+    if (nread < 0) {
+        tg_exec_close_pipe(exec, i);
+
+        if (--exec->nreading == 0 && exec->is_reaped
+            && exec->job->state == TG_JOB_RUNNING)
+        {
+            tg_exec_complete(exec);
+        }
+
+        return;
+    }
+
+    /* Read on, or what is being ended would wait for its reader. */
+    if (nread == 0 || exec->job->state != TG_JOB_RUNNING) {
+        return;
+    }
+
+    rc = tg_exec_take(exec, i, buf->base, (size_t) nread);
+
+    if (rc != TG_OK) {
+        tg_exec_on_overflow(exec, rc);
+    }
+}
+
+/*
+ * One piece at a time: what a program writes beyond that waits in its pipe
+ * until this one was told.
+ */
+static void
+tg_exec_on_progress(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
+{
+    tg_exec_t *exec;
+
+    exec = stream->data;
+    exec->has_risen = 0;
+
+    if (nread == 0) {
+        return;
+    }
+
+    if (nread > 0) {
+        (void) tg_exec_take(exec, TG_EXEC_PROGRESS, buf->base, (size_t) nread);
+        (void) uv_read_stop(stream);
+    } else {
+        exec->has_risen = tg_progress_end(&exec->job->progress);
+        tg_exec_close_pipe(exec, TG_EXEC_PROGRESS);
+    }
+
+    tg_job_rose(exec->job, exec->has_risen);
+}
+
+static void
+tg_exec_more(tg_job_t *job)
+{
+    uv_stream_t *stream;
+    tg_exec_t *exec;
+
+    exec = job->work;
+    stream = (uv_stream_t *) &exec->pipes[TG_EXEC_PROGRESS];
+
+    if (!(exec->open_pipes & 1u << TG_EXEC_PROGRESS)) {
+        return;
+    }
+
+    (void) uv_read_stop(stream);
+
+    if (uv_read_start(stream, tg_exec_on_alloc, tg_exec_on_progress) != 0) {
+        tg_exec_close_pipe(exec, TG_EXEC_PROGRESS);
+    }
+}
+
+/*
+ * What is in a pipe right now, without waiting for the loop; no more than a
+ * pipe holds, or somebody that was left behind and writes all the time would
+ * keep us here.  TG_OK, TG_END behind the last byte, or as tg_exec_take().
+ */
+static int
+tg_exec_read_pipe(tg_exec_t *exec, int i)
+{
+    uv_os_fd_t fd;
+    size_t taken;
+    ssize_t n;
+    char *chunk;
+    int rc;
+
+    chunk = exec->programs->chunk;
+
+    if (!(exec->open_pipes & 1u << i)
+        || uv_fileno((uv_handle_t *) &exec->pipes[i], &fd) != 0)
+    {
+        return TG_OK;
+    }
+
+    for (taken = 0; taken < TG_EXEC_PIPE_MAX; taken += (size_t) n) {
+        do {
+            n = read(fd, chunk, sizeof(exec->programs->chunk));
+        } while (n == -1 && errno == EINTR);
+
+        if (n <= 0) {
+            return n == 0 ? TG_END : TG_OK;
+        }
+
+        rc = tg_exec_take(exec, i, chunk, (size_t) n);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_exec_look_for_progress(tg_job_t *job)
+{
+    tg_exec_t *exec;
+    int rc;
+
+    exec = job->work;
+    exec->has_risen = 0;
+    rc = tg_exec_read_pipe(exec, TG_EXEC_PROGRESS);
+
+    /* It was the program's last word, with a newline or without. */
+    if (rc == TG_END || exec->is_reaped) {
+        exec->has_risen |= tg_progress_end(&job->progress);
+    }
+
+    return exec->has_risen;
+}
+
+/* --- events --- */
+
+/* Nobody has written to the outputs for long enough. */
+static void
+tg_exec_on_drained(tg_exec_t *exec)
+{
+    int i, rc;
+
+    /* Timers come before pipes: a late loop has not looked there yet. */
+    for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
+        rc = tg_exec_read_pipe(exec, i);
+
+        if (rc != TG_OK && rc != TG_END) {
+            tg_exec_on_overflow(exec, rc);
+            return;
+        }
+    }
+
+    tg_exec_complete(exec);
+}
+
+static void
+tg_exec_on_timer(uv_timer_t *timer)
+{
+    tg_exec_t *exec;
+
+    exec = timer->data;
+
+    if (exec->job->state == TG_JOB_RUNNING) {
+        tg_exec_on_drained(exec);
+    } else {
+        tg_exec_look(exec);
+    }
+}
+
+void
+tg_exec_look(tg_exec_t *exec)
+{
+    if (exec->job->state == TG_JOB_ENDING && !tg_exec_end_again(exec)) {
+        tg_exec_done(exec);
+    }
+}
+
+void
+tg_exec_exited(tg_exec_t *exec, int status)
+{
+    exec->is_reaped = 1;
+    exec->status = status;
+    tg_job_ended(exec->job);
+
+    if (exec->job->state != TG_JOB_RUNNING) {
+        tg_job_give_back(exec->job);
+        return;
+    }
+
+    if (exec->nreading == 0) {
+        tg_exec_complete(exec);
+        return;
+    }
+
+    uv_timer_start(&exec->timer, tg_exec_on_timer, TG_EXEC_DRAIN_MS, 0);
+}
+
+/* --- its beginning --- */
+
+/* Written, or the program does not want it: then it does without. */
+static void
+tg_exec_on_write(uv_write_t *req, int status)
+{
+    tg_exec_close_pipe(req->data, TG_EXEC_IN);
+}
+
+static void
+tg_exec_pipes_start(tg_exec_t *exec, tg_str_t input)
+{
+    uv_buf_t buf;
+    int i;
+
+    tg_exec_more(exec->job);
+
+    for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
+        if (uv_read_start((uv_stream_t *) &exec->pipes[i], tg_exec_on_alloc,
+                          tg_exec_on_read)
+            == 0)
+        {
+            exec->nreading++;
+        } else {
+            tg_exec_close_pipe(exec, i);
+        }
+    }
+
+    if (input.len != 0) {
+        buf.base = (char *) (uintptr_t) input.data;
+        buf.len = input.len;
+        exec->write.data = exec;
+
+        if (uv_write(&exec->write, (uv_stream_t *) &exec->pipes[TG_EXEC_IN],
+                     &buf, 1, tg_exec_on_write)
+            != 0)
+        {
+            tg_exec_close_pipe(exec, TG_EXEC_IN);
+        }
+    }
+}
+
+static int
+tg_exec_start(tg_job_t *job)
+{
+    const char *failure;
+    tg_exec_t *exec;
+    tg_str_t input;
+    tg_buf_t text;
+    int rc;
+
+    exec = job->work;
+    uv_timer_init(job->jobs->loop, &exec->timer);
+    exec->timer.data = exec;
+    tg_job_opened(job);
+    tg_buf_init(&text, tg_alloc_libc());
+    rc = tg_exec_spawn(exec, &input, &failure, &text);
+
+    if (rc == 0) {
+        tg_exec_pipes_start(exec, input);
+    } else {
+        tg_exec_close(exec);
+        tg_job_fail(job, failure, &text);
+    }
+
+    tg_buf_deinit(&text);
+
+    return rc == 0 ? 0 : -1;
+}
+
+static int
+tg_exec_read(tg_job_t *job, const tg_str_t *values, const char **why)
+{
+    tg_exec_t *exec;
+    int rc;
+
+    exec = calloc(1, sizeof(*exec));
+
+    if (exec == NULL) {
+        return TG_NOMEM;
+    }
+
+    exec->job = job;
+    exec->programs = job->host;
+    rc = tg_exec_params_read(&exec->params, values, job->params.tool,
+                             &exec->programs->env, why);
+
+    if (rc != TG_OK) {
+        free(exec);
+        return rc;
+    }
+
+    tg_exec_output_init(&exec->output, exec->params.max_output);
+    job->bytes += exec->params.size;
+    job->work = exec;
+
+    return TG_OK;
+}
+
+static void
+tg_exec_free(tg_job_t *job)
+{
+    tg_exec_t *exec;
+
+    exec = job->work;
+    tg_exec_params_free(&exec->params);
+    tg_exec_output_deinit(&exec->output);
+    free(exec->members);
+    free(exec);
+}
+
+const tg_kind_t tg_exec_kind = {
+    .members = tg_exec_members,
+    .timeout_ms = TG_EXEC_TIMEOUT,
+    .read = tg_exec_read,
+    .start = tg_exec_start,
+    .stop = tg_exec_stop,
+    .free = tg_exec_free,
+    .look = tg_exec_look_for_progress,
+    .more = tg_exec_more,
+};

@@ -1,0 +1,54 @@
+/*
+ * What the method `exec` is asked to do, besides what every job is
+ * (tg_job_params.h):
+ *
+ *   {"argv":["/usr/bin/wc","-w"],"env":["K=V"],"cwd":"/x","stdin":"…",
+ *    "max_output":1048576}
+ *
+ * argv is required.
+ */
+#ifndef TG_EXEC_PARAMS_H
+#define TG_EXEC_PARAMS_H
+
+#include "base/tg_base.h"
+
+/* The directive's own default. */
+#define TG_EXEC_OUTPUT 1048576
+/*
+ * Control characters grow sixfold in JSON; what is usual must still fit an
+ * answer of 64 MiB.
+ */
+#define TG_EXEC_OUTPUT_MAX 33554432
+/* Elements of argv and of env; far beyond any config. */
+#define TG_EXEC_STRINGS_MAX 4096
+
+/* What every program's environment starts from; each is "K=V". */
+typedef struct {
+    const char *path;
+    const char *home;
+    const char *lang;
+    const char *progress;
+} tg_exec_env_t;
+
+/* Everything points into memory, which is owned. */
+typedef struct {
+    void *memory;
+    size_t size;
+    char *cwd;
+    char **argv; /* NULL at the end */
+    char **envp; /* the whole environment, NULL at the end */
+    tg_str_t input;
+    size_t max_output;
+} tg_exec_params_t;
+
+/* The members that are read, NULL at the end. */
+extern const char *const tg_exec_members[];
+
+/* Reads their values; returns as tg_job_params_read(). */
+int tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
+                        const char *tool, const tg_exec_env_t *env,
+                        const char **why);
+
+void tg_exec_params_free(tg_exec_params_t *params);
+
+#endif

@@ -1,0 +1,138 @@
+#include "runner/exec/tg_programs.h"
+
+#include "runner/exec/tg_exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void
+tg_programs_exited(tg_programs_t *programs, pid_t pid, int status)
+{
+    tg_exec_t *exec;
+    tg_job_t *job;
+
+    /* Anything else is an orphan of a program. */
+    for (job = programs->jobs->slots; job != NULL; job = job->next) {
+        exec = job->work;
+
+        if (job->kind == &tg_exec_kind && exec->pid == pid && !exec->is_reaped)
+        {
+            tg_exec_exited(exec, status);
+            return;
+        }
+    }
+}
+
+static void
+tg_programs_reap(tg_programs_t *programs)
+{
+    int status;
+    pid_t pid;
+
+    for (;;) {
+        pid = waitpid(-1, &status, WNOHANG);
+
+        if (pid == -1 && errno == EINTR) {
+            continue;
+        }
+
+        if (pid <= 0) {
+            return;
+        }
+
+        tg_programs_exited(programs, pid, status);
+    }
+}
+
+static void
+tg_programs_on_sigchld(uv_signal_t *handle, int signum)
+{
+    tg_programs_t *programs;
+    tg_job_t *job, *next;
+
+    programs = handle->data;
+    tg_programs_reap(programs);
+    programs->has_tree = 0;
+
+    for (job = programs->jobs->slots; job != NULL; job = next) {
+        next = job->next;
+
+        if (job->kind == &tg_exec_kind) {
+            tg_exec_look(job->work);
+        }
+    }
+}
+
+static char *
+tg_programs_home(void)
+{
+    struct passwd *user;
+    const char *home;
+    size_t size;
+    char *text;
+
+    user = getpwuid(geteuid());
+    home = user != NULL && user->pw_dir != NULL && user->pw_dir[0] == '/'
+               ? user->pw_dir
+               : "/";
+    size = sizeof("HOME=") + strlen(home);
+    text = malloc(size);
+
+    if (text != NULL) {
+        snprintf(text, size, "HOME=%s", home);
+    }
+
+    return text;
+}
+
+int
+tg_programs_init(tg_programs_t *programs, const tg_jobs_t *jobs,
+                 uv_loop_t *loop)
+{
+    memset(programs, 0, sizeof(*programs));
+    programs->jobs = jobs;
+    tg_tree_init(&programs->tree);
+
+    programs->env.path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:"
+                         "/usr/bin:/sbin:/bin";
+    programs->env.lang = "LANG=C.UTF-8";
+    programs->env.progress = "TOOL_PROGRESS_FD=3";
+    programs->env.home = tg_programs_home();
+
+    if (programs->env.home == NULL) {
+        return UV_ENOMEM;
+    }
+
+    programs->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (programs->null_fd == -1) {
+        free((void *) (uintptr_t) programs->env.home);
+        return uv_translate_sys_error(errno);
+    }
+
+    uv_signal_init(loop, &programs->sigchld);
+    programs->sigchld.data = programs;
+    uv_signal_start(&programs->sigchld, tg_programs_on_sigchld, SIGCHLD);
+
+    return 0;
+}
+
+void
+tg_programs_close(tg_programs_t *programs)
+{
+    uv_close((uv_handle_t *) &programs->sigchld, NULL);
+}
+
+void
+tg_programs_deinit(tg_programs_t *programs)
+{
+    tg_tree_deinit(&programs->tree);
+    free((void *) (uintptr_t) programs->env.home);
+    (void) close(programs->null_fd);
+}

@@ -1,0 +1,111 @@
+#include "runner/tg_answer.h"
+
+#include "base/tg_json.h"
+
+void
+tg_answer_put_times(tg_buf_t *json, const tg_times_t *times)
+{
+    tg_buf_text(json, ",\"queued_ms\":");
+    tg_buf_uint(json, times->queued_ms);
+    tg_buf_text(json, ",\"ran_ms\":");
+    tg_buf_uint(json, times->ran_ms);
+}
+
+void
+tg_answer_put_failed(tg_buf_t *json, const char *failure, tg_str_t message,
+                     const tg_times_t *times)
+{
+    tg_buf_text(json, "{\"status\":\"failed\",\"failure\":\"");
+    tg_buf_text(json, failure);
+    tg_buf_char(json, '"');
+    tg_answer_put_times(json, times);
+    tg_buf_text(json, ",\"message\":");
+    tg_json_put_string(json, message);
+    tg_buf_char(json, '}');
+}
+
+void
+tg_answer_put_time(tg_buf_t *text, uint64_t ms)
+{
+    uint64_t rest, unit;
+
+    if (ms < 1000) {
+        tg_buf_uint(text, ms);
+        tg_buf_text(text, " ms");
+        return;
+    }
+
+    tg_buf_uint(text, ms / 1000);
+    rest = ms % 1000;
+
+    if (rest != 0) {
+        tg_buf_char(text, '.');
+    }
+
+    for (unit = 100; rest != 0; unit /= 10) {
+        tg_buf_uint(text, rest / unit);
+        rest %= unit;
+    }
+
+    tg_buf_text(text, " s");
+}
+
+tg_outcome_t
+tg_answer_outcome(const tg_buf_t *json)
+{
+    tg_outcome_t outcome;
+
+    if (tg_buf_failed(json)) {
+        return tg_outcome_failure(TG_FAILURE_INTERNAL, TG_ANSWER_NO_MEMORY);
+    }
+
+    outcome.kind = TG_OUTCOME_JSON;
+    outcome.failure = TG_FAILURE_NONE;
+    outcome.value = tg_buf_view(json);
+
+    return outcome;
+}
+
+void
+tg_answer_json(tg_peer_t *peer, const tg_request_t *request,
+               const tg_buf_t *json)
+{
+    tg_outcome_t outcome;
+
+    outcome = tg_answer_outcome(json);
+    tg_peer_answer(peer, &request->reply, &outcome);
+}
+
+void
+tg_answer_failed(tg_peer_t *peer, const tg_request_t *request,
+                 const char *failure, const tg_buf_t *text)
+{
+    static const tg_times_t none;
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_answer_put_failed(&json, failure, tg_buf_view(text), &none);
+    json.failed |= tg_buf_failed(text);
+    tg_answer_json(peer, request, &json);
+    tg_buf_deinit(&json);
+}
+
+void
+tg_answer_wrong(tg_peer_t *peer, const tg_request_t *request, const char *why)
+{
+    tg_outcome_t outcome;
+
+    outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, why);
+    tg_peer_answer(peer, &request->reply, &outcome);
+}
+
+void
+tg_answer_true(tg_peer_t *peer, const tg_request_t *request)
+{
+    tg_outcome_t outcome;
+
+    outcome.kind = TG_OUTCOME_JSON;
+    outcome.failure = TG_FAILURE_NONE;
+    outcome.value = TG_STR("true");
+    tg_peer_answer(peer, &request->reply, &outcome);
+}

@@ -1,0 +1,48 @@
+/*
+ * The answers that are the same for every kind of job:
+ *
+ *   {"status":"failed","failure":"timeout",T,"message":"…"}
+ *
+ * where T is "queued_ms":0,"ran_ms":12: how long the call waited for its
+ * start, and how long it ran.
+ */
+#ifndef TG_ANSWER_H
+#define TG_ANSWER_H
+
+#include "core/tg_peer.h"
+
+/* What is said where there is no memory for what should be. */
+#define TG_ANSWER_NO_MEMORY                                                    \
+    "toolgate-runner has no memory left for this answer; try again."
+
+typedef struct {
+    uint64_t queued_ms;
+    uint64_t ran_ms;
+} tg_times_t;
+
+/* Appends T with a comma before it. */
+void tg_answer_put_times(tg_buf_t *json, const tg_times_t *times);
+
+/* Appends a failure's answer. */
+void tg_answer_put_failed(tg_buf_t *json, const char *failure, tg_str_t message,
+                          const tg_times_t *times);
+
+/* Appends 5 s, 1.5 s, 200 ms. */
+void tg_answer_put_time(tg_buf_t *text, uint64_t ms);
+
+/* What json says, or that there was no memory for it. */
+tg_outcome_t tg_answer_outcome(const tg_buf_t *json);
+
+/*
+ * Answer a request from within ops->call: with json; with a failure that did
+ * not get as far as being a job; that it is wrong in itself (-32602).
+ */
+void tg_answer_json(tg_peer_t *peer, const tg_request_t *request,
+                    const tg_buf_t *json);
+void tg_answer_failed(tg_peer_t *peer, const tg_request_t *request,
+                      const char *failure, const tg_buf_t *text);
+void tg_answer_wrong(tg_peer_t *peer, const tg_request_t *request,
+                     const char *why);
+void tg_answer_true(tg_peer_t *peer, const tg_request_t *request);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * A job: one call that takes time, from its arrival to the last that is left
+ * of it.  What it does is its kind's business; when, for how long, for whom
+ * and how many at once is the same for all.
+ *
+ *   QUEUED ──▶ RUNNING ──▶ ENDING ──▶ DONE
+ *      └──────────┴─────────────────▶
+ *
+ * Its call is answered on the way, once, unless the caller dropped it.  A job
+ * that is held (tg_held.h) has no call, and keeps what it has to say.  It is
+ * freed when it is DONE, not held, and its handles are closed.
+ */
+#ifndef TG_JOB_H
+#define TG_JOB_H
+
+#include "runner/tg_answer.h"
+#include "runner/tg_job_params.h"
+#include "runner/tg_jobs.h"
+#include "runner/tg_progress.h"
+
+/*
+ * Between two notifications of progress: as often as a person wants to hear
+ * of it.
+ */
+#define TG_JOB_PACE_MS 50
+/* Bytes of kept answers at which no held job is started that waits. */
+#define TG_HELD_BACKLOG 67108864
+#define TG_HELD_KEY_MAX 64
+/* Frames of the runner's socket, and what an answer leaves for its envelope. */
+#define TG_JOB_FRAME_MAX 67108864
+#define TG_JOB_ANSWER_MAX (TG_JOB_FRAME_MAX - 2048)
+
+typedef enum {
+    TG_JOB_QUEUED,  /* waits for a slot or a place */
+    TG_JOB_RUNNING, /* does what it is for */
+    TG_JOB_ENDING,  /* nobody waits; what is left of it is being ended */
+    TG_JOB_DONE     /* nothing is left */
+} tg_job_state_t;
+
+/* A kind of job.  host is what its jobs share. */
+typedef struct {
+    /* Its own members of params (tg_job_params.h), NULL at the end. */
+    const char *const *members;
+
+    uint64_t timeout_ms; /* the deadline when none was given */
+
+    /* It runs elsewhere: it needs no slot and never waits. */
+    int is_elsewhere;
+
+    /*
+     * Reads its members and sets job->work; adds what that takes to
+     * job->bytes.  Returns as tg_job_params_read().
+     */
+    int (*read)(tg_job_t *job, const tg_str_t *values, const char **why);
+
+    /* Starts the work: 0, or -1 when it has failed the call instead. */
+    int (*start)(tg_job_t *job);
+
+    /*
+     * Nobody waits any more, the job is ENDING: ends the work, and calls
+     * tg_job_done(), now or when nothing is left of it.
+     */
+    void (*stop)(tg_job_t *job);
+
+    /* Frees job->work. */
+    void (*free)(tg_job_t *job);
+
+    /*
+     * Both may be NULL.  Takes what progress there is right now: says whether
+     * it rose.  And: progress was told, now there may be more.
+     */
+    int (*look)(tg_job_t *job);
+    void (*more)(tg_job_t *job);
+} tg_kind_t;
+
+struct tg_job_s {
+    tg_jobs_t *jobs;
+    const tg_kind_t *kind;
+    void *host; /* of the kind */
+    void *work; /* the kind's own */
+    tg_job_state_t state;
+    tg_job_params_t params;
+    size_t bytes;
+    tg_call_t *call; /* NULL once answered or dropped, and while held */
+
+    /* Of tg_jobs.c: its place in the queue, among the slots or elsewhere. */
+    tg_job_t *next;
+    tg_job_t *prev;
+    tg_limit_t *limits[TG_JOB_LIMITS_MAX];
+    unsigned nlimits; /* 0 when the places are given back */
+    int has_slot;
+
+    /* As of the loop's clock. */
+    uint64_t arrived_at;
+    uint64_t started_at;
+    uint64_t ended_at; /* 0: its work goes on */
+
+    tg_progress_t progress;
+
+    /* Of tg_held.c. */
+    tg_job_t *held_next; /* held later */
+    tg_job_t *held_prev;
+    uint64_t held_until;
+    char key[TG_HELD_KEY_MAX];
+    size_t key_len; /* 0: it is not held */
+    tg_buf_t answer;
+    int has_answer;
+
+    uv_timer_t timer; /* the deadline */
+    uv_timer_t pace;  /* until the next notification of progress */
+    unsigned nhandles;
+};
+
+/*
+ * Reads what is asked of a new job, which then waits for nothing yet.
+ * Returns as tg_job_params_read().
+ */
+int tg_job_read(tg_jobs_t *jobs, const tg_kind_t *kind, void *host,
+                tg_str_t raw, tg_job_t **job, const char **why);
+
+/*
+ * Queues it; the deadline runs from now.  One that is elsewhere RUNS at once.
+ * The caller sets its call or holds it.  TG_NOMEM: it is freed.
+ */
+int tg_job_enter(tg_job_t *job);
+
+/* Frees one that did not enter. */
+void tg_job_discard(tg_job_t *job);
+
+/* Starts of those that wait what may be started. */
+void tg_job_schedule(tg_jobs_t *jobs);
+
+/* Nobody waits for the answer any more, nor is it held. */
+void tg_job_cancel(tg_job_t *job);
+
+/* It is not held any more. */
+void tg_job_let_go(tg_job_t *job);
+
+/* --- for the kinds --- */
+
+/* The work has ended: from here on there is no deadline. */
+void tg_job_ended(tg_job_t *job);
+
+/* It was answered, though something may be left that has to be ended. */
+void tg_job_end(tg_job_t *job);
+
+/* The same, and the kind is to end what is left: its stop() is called. */
+void tg_job_stop(tg_job_t *job);
+
+/* Nothing is left of it. */
+void tg_job_done(tg_job_t *job);
+
+/* The places of its limits are free, as nothing of the call itself is left. */
+void tg_job_give_back(tg_job_t *job);
+
+/* Progress was read; has_risen: the deadline is put off. */
+void tg_job_rose(tg_job_t *job, int has_risen);
+
+/* Counts a handle of the kind's; the last one that closes frees the job. */
+void tg_job_opened(tg_job_t *job);
+void tg_job_closed(tg_job_t *job);
+
+/* --- tg_job_tell.c: what the caller hears --- */
+
+/* Is there anybody who waits, now or as the one who will adopt it? */
+int tg_job_is_wanted(const tg_job_t *job);
+
+/*
+ * Answers the call, or keeps the answer, which is then taken over, for
+ * whoever adopts the job.  Last progress is told before it.  Nothing happens
+ * when nobody wants it.
+ */
+void tg_job_answer(tg_job_t *job, tg_buf_t *json);
+void tg_job_fail(tg_job_t *job, const char *failure, const tg_buf_t *text);
+
+/* Answers that its time is over. */
+void tg_job_timeout(tg_job_t *job);
+int tg_job_is_capped(const tg_job_t *job);
+
+tg_times_t tg_job_times(const tg_job_t *job);
+
+/*
+ * Tells of progress: now, unless that was done just before.  And: soon, not
+ * from here.
+ */
+void tg_job_tell(tg_job_t *job);
+void tg_job_tell_soon(tg_job_t *job);
+
+/* Tells the caller of request what is new, before its answer. */
+void tg_job_tell_adopter(tg_job_t *job, tg_peer_t *peer,
+                         const tg_request_t *request);
+
+#endif

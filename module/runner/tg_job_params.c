@@ -1,0 +1,228 @@
+#include "runner/tg_job_params.h"
+
+#include "base/tg_json.h"
+
+#include <stdlib.h>
+
+/* The members of every job, behind those of its kind. */
+enum {
+    TG_JOB_TOOL,
+    TG_JOB_TIMEOUT_MS,
+    TG_JOB_MAX_TIMEOUT_MS,
+    TG_JOB_LIMITS,
+    TG_JOB_MEMBERS
+};
+
+static const char *const tg_job_members[] = {
+    [TG_JOB_TOOL] = "tool",
+    [TG_JOB_TIMEOUT_MS] = "timeout_ms",
+    [TG_JOB_MAX_TIMEOUT_MS] = "max_timeout_ms",
+    [TG_JOB_LIMITS] = "limits",
+    [TG_JOB_MEMBERS] = NULL,
+};
+
+static void
+tg_job_member(const char *const *members, tg_str_t *values, tg_str_t key,
+              tg_str_t value)
+{
+    size_t i;
+
+    for (i = 0; members[i] != NULL; i++) {
+        if (tg_json_body_is(key, tg_str_c(members[i]))) {
+            values[i] = value;
+        }
+    }
+}
+
+/* In one pass, as there may be megabytes of a kind's own. */
+static int
+tg_job_split(tg_str_t raw, const char *const *members, tg_str_t *values,
+             tg_str_t *common)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+
+    memset(values, 0, TG_JOB_MEMBERS_MAX * sizeof(values[0]));
+    memset(common, 0, TG_JOB_MEMBERS * sizeof(common[0]));
+    tg_json_init(&json, raw);
+
+    if (tg_json_object(&json) != TG_OK) {
+        return TG_BAD;
+    }
+
+    while (tg_json_member(&json, &key) == TG_OK) {
+        (void) tg_json_value(&json, &value);
+        tg_job_member(members, values, key, value);
+        tg_job_member(tg_job_members, common, key, value);
+    }
+
+    return TG_OK;
+}
+
+int
+tg_job_number(tg_str_t raw, int64_t least, int64_t most, int64_t *value)
+{
+    int64_t number;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    if (tg_json_int64(raw, &number) != TG_OK || number < least || number > most)
+    {
+        return TG_BAD;
+    }
+
+    *value = number;
+
+    return TG_OK;
+}
+
+int
+tg_job_string(char **at, tg_str_t raw, char **text)
+{
+    size_t len;
+
+    len = tg_json_decode(*at, tg_json_body(raw));
+    *text = *at;
+    (*at)[len] = '\0';
+    *at += len + 1;
+
+    return memchr(*text, '\0', len) == NULL ? TG_OK : TG_LIMIT;
+}
+
+static int
+tg_job_limit(tg_job_params_t *params, char **at, tg_str_t raw)
+{
+    tg_str_t name, key, number;
+    int64_t concurrency, queue;
+    tg_limit_spec_t *limit;
+
+    concurrency = 1;
+    queue = 0;
+
+    if (tg_json_type(raw) != TG_JSON_OBJECT
+        || params->nlimits == TG_JOB_LIMITS_MAX
+        || tg_json_get(raw, TG_STR("name"), &name) != TG_OK
+        || tg_json_type(name) != TG_JSON_STRING
+        || tg_json_get(raw, TG_STR("key"), &key) != TG_OK
+        || tg_json_type(key) != TG_JSON_STRING
+        || tg_json_get(raw, TG_STR("concurrency"), &number) != TG_OK
+        || tg_job_number(number, 1, INT32_MAX, &concurrency) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    if (tg_json_get(raw, TG_STR("queue"), &number) == TG_OK
+        && tg_job_number(number, 0, INT32_MAX, &queue) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    limit = &params->limits[params->nlimits++];
+    limit->concurrency = (unsigned) concurrency;
+    limit->queue = (unsigned) queue;
+
+    return tg_job_string(at, name, &limit->name) == TG_OK
+                   && tg_job_string(at, key, &limit->key) == TG_OK
+               ? TG_OK
+               : TG_BAD;
+}
+
+static int
+tg_job_limits(tg_job_params_t *params, char **at, tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t value;
+    int rc;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    tg_json_init(&json, raw);
+    rc = tg_json_array(&json);
+
+    while (rc == TG_OK && (rc = tg_json_element(&json)) == TG_OK) {
+        (void) tg_json_value(&json, &value);
+        rc = tg_job_limit(params, at, value);
+    }
+
+    return rc == TG_END ? TG_OK : TG_BAD;
+}
+
+static int
+tg_job_fill(tg_job_params_t *params, const tg_str_t *common, const char **why)
+{
+    char *at;
+
+    at = params->memory;
+    *why = "has a NUL character in the name of its tool";
+
+    if (tg_job_string(&at, common[TG_JOB_TOOL], &params->tool) != TG_OK) {
+        return TG_LIMIT;
+    }
+
+    *why = "limits must be an array of at most 4 objects with name and key, "
+           "which are strings without NUL, concurrency from 1 and queue from 0";
+
+    return tg_job_limits(params, &at, common[TG_JOB_LIMITS]);
+}
+
+int
+tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
+                   const char *const *members, uint64_t timeout_ms,
+                   tg_str_t *values, const char **why)
+{
+    int64_t timeout, max_timeout;
+    tg_str_t common[TG_JOB_MEMBERS];
+    int rc;
+
+    memset(params, 0, sizeof(*params));
+    timeout = (int64_t) timeout_ms;
+    max_timeout = TG_JOB_TIMEOUT_MAX;
+    *why = "params must be an object in which tool is a string";
+
+    if (tg_job_split(raw, members, values, common) != TG_OK
+        || common[TG_JOB_TOOL].data == NULL
+        || tg_json_type(common[TG_JOB_TOOL]) != TG_JSON_STRING)
+    {
+        return TG_BAD;
+    }
+
+    *why = "timeout_ms and max_timeout_ms must be 1 to 2147483647";
+
+    if (tg_job_number(common[TG_JOB_TIMEOUT_MS], 1, TG_JOB_TIMEOUT_MAX,
+                      &timeout)
+            != TG_OK
+        || tg_job_number(common[TG_JOB_MAX_TIMEOUT_MS], 1, TG_JOB_TIMEOUT_MAX,
+                         &max_timeout)
+               != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    params->timeout_ms = (uint64_t) timeout;
+    params->max_timeout_ms = (uint64_t) max_timeout;
+    params->size = common[TG_JOB_TOOL].len + common[TG_JOB_LIMITS].len + 1;
+    params->memory = malloc(params->size);
+
+    if (params->memory == NULL) {
+        return TG_NOMEM;
+    }
+
+    rc = tg_job_fill(params, common, why);
+
+    if (rc != TG_OK) {
+        tg_job_params_free(params);
+    }
+
+    return rc;
+}
+
+void
+tg_job_params_free(tg_job_params_t *params)
+{
+    free(params->memory);
+    memset(params, 0, sizeof(*params));
+}

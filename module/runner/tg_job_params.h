@@ -1,0 +1,62 @@
+/*
+ * What every job is asked, whatever its kind:
+ *
+ *   {"tool":"word_count","timeout_ms":5000,"max_timeout_ms":60000,
+ *    "limits":[{"name":"concurrency","key":"a","concurrency":2,"queue":10}]}
+ *
+ * tool is required; what else there is belongs to the kind, or is passed
+ * over.
+ */
+#ifndef TG_JOB_PARAMS_H
+#define TG_JOB_PARAMS_H
+
+#include "runner/tg_limit.h"
+
+/*
+ * The longest deadline (24 days), and the cap for calls that make progress
+ * when none was given.
+ */
+#define TG_JOB_TIMEOUT_MAX INT32_MAX
+/* Kinds that one call may be of: its tool's and its server's are two. */
+#define TG_JOB_LIMITS_MAX 4
+/* Members that a kind of job may have of its own. */
+#define TG_JOB_MEMBERS_MAX 8
+
+/* Everything points into memory, which is owned. */
+typedef struct {
+    char *memory;
+    size_t size;
+    char *tool;
+    uint64_t timeout_ms;     /* from the call or its last progress */
+    uint64_t max_timeout_ms; /* from the call */
+    tg_limit_spec_t limits[TG_JOB_LIMITS_MAX];
+    unsigned nlimits;
+} tg_job_params_t;
+
+/*
+ * Reads raw, a validated JSON value.  members are the kind's own, NULL at
+ * the end, and values their raw values in that order; the data of absent
+ * ones is NULL.  timeout_ms is the deadline when none was given.
+ *
+ *   TG_OK    params is filled and must be freed
+ *   TG_BAD   it is not what the method takes: *why, static
+ *   TG_LIMIT a value cannot be used: *why, static
+ *   TG_NOMEM
+ */
+int tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
+                       const char *const *members, uint64_t timeout_ms,
+                       tg_str_t *values, const char **why);
+
+void tg_job_params_free(tg_job_params_t *params);
+
+/* A whole number from least to most, left alone when raw is absent. */
+int tg_job_number(tg_str_t raw, int64_t least, int64_t most, int64_t *value);
+
+/*
+ * Decodes a raw string to *at, ends it with a NUL and moves *at behind it.
+ * There is room: a decoded text and its NUL are shorter than what is raw.
+ * TG_LIMIT when there is a NUL within.
+ */
+int tg_job_string(char **at, tg_str_t raw, char **text);
+
+#endif

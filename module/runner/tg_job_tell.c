@@ -1,0 +1,264 @@
+/*
+ * What the caller of a job is told: its progress, and how it ended.
+ */
+#include "runner/tg_job.h"
+
+int
+tg_job_is_wanted(const tg_job_t *job)
+{
+    return job->call != NULL || job->key_len != 0;
+}
+
+tg_times_t
+tg_job_times(const tg_job_t *job)
+{
+    tg_times_t times;
+    uint64_t now;
+
+    now = uv_now(job->jobs->loop);
+
+    if (job->state == TG_JOB_QUEUED) {
+        times.queued_ms = now - job->arrived_at;
+        times.ran_ms = 0;
+        return times;
+    }
+
+    times.queued_ms = job->started_at - job->arrived_at;
+    times.ran_ms = (job->ended_at != 0 ? job->ended_at : now) - job->started_at;
+
+    return times;
+}
+
+/* --- progress: the newest counts, what nobody was told of is passed over */
+
+static void
+tg_job_put_progress(tg_job_t *job, tg_peer_t *peer, tg_str_t id)
+{
+    tg_buf_t json;
+
+    /* A notification has no id by which its progress could be known. */
+    if (id.data == NULL || !tg_progress_is_new(&job->progress)) {
+        return;
+    }
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_text(&json, "{\"id\":");
+    tg_buf_str(&json, id);
+    tg_buf_char(&json, ',');
+    tg_progress_take(&job->progress, &json);
+    tg_buf_char(&json, '}');
+
+    if (!tg_buf_failed(&json)) {
+        tg_peer_notify(peer, TG_STR("progress"), tg_buf_view(&json));
+    }
+
+    tg_buf_deinit(&json);
+}
+
+/* Sends what is new, when the peer takes it: then nothing new is left. */
+static int
+tg_job_offer(tg_job_t *job)
+{
+    const tg_jobs_t *jobs;
+    tg_peer_t *peer;
+
+    if (job->call == NULL || !tg_progress_is_new(&job->progress)) {
+        return 1;
+    }
+
+    jobs = job->jobs;
+    peer = job->call->peer;
+
+    if (!jobs->ops->may_tell(jobs->host, peer)) {
+        return 0;
+    }
+
+    tg_job_put_progress(job, peer, job->call->reply.id);
+    jobs->ops->told(jobs->host, peer);
+
+    return 1;
+}
+
+static void
+tg_job_on_pace(uv_timer_t *timer)
+{
+    tg_job_t *job;
+
+    job = timer->data;
+
+    if (!tg_job_offer(job)) {
+        uv_timer_start(timer, tg_job_on_pace, TG_JOB_PACE_MS, 0);
+    } else if (job->kind->more != NULL) {
+        job->kind->more(job);
+    }
+}
+
+void
+tg_job_tell(tg_job_t *job)
+{
+    if (!uv_is_active((uv_handle_t *) &job->pace)) {
+        (void) tg_job_offer(job);
+        uv_timer_start(&job->pace, tg_job_on_pace, TG_JOB_PACE_MS, 0);
+    }
+}
+
+void
+tg_job_tell_soon(tg_job_t *job)
+{
+    if (!uv_is_active((uv_handle_t *) &job->pace)) {
+        uv_timer_start(&job->pace, tg_job_on_pace, 0, 0);
+    }
+}
+
+void
+tg_job_tell_adopter(tg_job_t *job, tg_peer_t *peer, const tg_request_t *request)
+{
+    tg_job_put_progress(job, peer, request->reply.id);
+}
+
+/* --- the answer --- */
+
+/* For whoever adopts the job. */
+static void
+tg_job_keep(tg_job_t *job, tg_buf_t *json)
+{
+    job->answer = *json;
+    job->has_answer = 1;
+    job->jobs->held_bytes += json->len;
+    tg_buf_init(json, tg_alloc_libc());
+}
+
+void
+tg_job_answer(tg_job_t *job, tg_buf_t *json)
+{
+    tg_outcome_t outcome;
+    tg_call_t *call;
+    tg_peer_t *peer;
+
+    if (!tg_job_is_wanted(job)) {
+        return;
+    }
+
+    if (job->kind->look != NULL && job->state != TG_JOB_QUEUED) {
+        (void) job->kind->look(job);
+    }
+
+    if (job->call == NULL) {
+        tg_job_keep(job, json);
+        return;
+    }
+
+    call = job->call;
+    job->call = NULL;
+    peer = call->peer;
+    tg_job_put_progress(job, peer, call->reply.id);
+    outcome = tg_answer_outcome(json);
+    tg_call_answer(call, &outcome);
+    job->jobs->ops->told(job->jobs->host, peer);
+}
+
+void
+tg_job_fail(tg_job_t *job, const char *failure, const tg_buf_t *text)
+{
+    tg_times_t times;
+    tg_buf_t json;
+
+    times = tg_job_times(job);
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_answer_put_failed(&json, failure, tg_buf_view(text), &times);
+    json.failed |= tg_buf_failed(text);
+    tg_job_answer(job, &json);
+    tg_buf_deinit(&json);
+}
+
+/* --- that its time is over --- */
+
+int
+tg_job_is_capped(const tg_job_t *job)
+{
+    return uv_now(job->jobs->loop) - job->arrived_at
+           >= job->params.max_timeout_ms;
+}
+
+static void
+tg_job_text_times(tg_buf_t *text, const tg_job_t *job)
+{
+    tg_times_t times;
+
+    times = tg_job_times(job);
+    tg_buf_text(text, " (it waited ");
+    tg_answer_put_time(text, times.queued_ms);
+    tg_buf_text(text, " in the queue and ");
+
+    if (job->state != TG_JOB_QUEUED) {
+        tg_buf_text(text, "ran ");
+        tg_answer_put_time(text, times.ran_ms);
+    } else {
+        tg_buf_text(text, "did not run");
+    }
+
+    tg_buf_char(text, ')');
+}
+
+/* What it waits for: a place of its kind, or a slot. */
+static void
+tg_job_text_queued(tg_buf_t *text, const tg_job_t *job)
+{
+    const tg_limit_t *limit;
+    const char *name;
+
+    tg_buf_text(text, " and was dropped (timeout): ");
+    limit = tg_jobs_blocker(job, &name);
+
+    if (limit != NULL) {
+        tg_limit_put(text, limit, name);
+    } else {
+        tg_jobs_put_load(text, job->jobs);
+    }
+
+    tg_buf_text(text, "; try again later or raise timeout.");
+}
+
+static void
+tg_job_text_timeout(tg_buf_t *text, const tg_job_t *job)
+{
+    const tg_job_params_t *params;
+    int is_capped;
+
+    params = &job->params;
+    is_capped = tg_job_is_capped(job);
+    tg_buf_text(text, params->tool);
+
+    if (job->state == TG_JOB_QUEUED) {
+        tg_buf_text(text, " could not start within ");
+    } else if (job->progress.last_len != 0 && !is_capped) {
+        tg_buf_text(text, " reported no progress for ");
+    } else {
+        tg_buf_text(text, " did not finish within ");
+    }
+
+    tg_answer_put_time(text,
+                       is_capped ? params->max_timeout_ms : params->timeout_ms);
+    tg_job_text_times(text, job);
+
+    if (job->state == TG_JOB_QUEUED) {
+        tg_job_text_queued(text, job);
+        return;
+    }
+
+    tg_buf_text(text, " and was ended (timeout); ask for less or raise ");
+    tg_buf_text(text, is_capped && params->max_timeout_ms > params->timeout_ms
+                          ? "the max of timeout."
+                          : "timeout.");
+}
+
+void
+tg_job_timeout(tg_job_t *job)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_job_text_timeout(&text, job);
+    tg_job_fail(job, "timeout", &text);
+    tg_buf_deinit(&text);
+}

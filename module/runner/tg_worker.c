@@ -1,0 +1,331 @@
+#include "runner/tg_worker.h"
+
+#include "runner/exec/tg_exec.h"
+#include "runner/left/tg_left.h"
+#include "runner/tg_held.h"
+#include "runner/tg_job_call.h"
+#include "runner/tg_listen.h"
+#include "runner/tg_log.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct tg_worker_s {
+    tg_workers_t *workers;
+    tg_worker_t *next;
+    tg_worker_t *prev;
+    tg_uv_conn_t conn;
+    tg_peer_t peer;
+};
+
+static void tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer,
+                             tg_request_t *request);
+
+/* The methods: a job of some kind, or what is answered at once. */
+static const struct {
+    const char *name;
+    const tg_kind_t *kind;
+    void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
+} tg_worker_methods[] = {
+    { "exec", &tg_exec_kind, NULL },      { "release", NULL, tg_held_release },
+    { "adopt", NULL, tg_held_adopt },     { "leave", NULL, tg_left_leave },
+    { "tell", NULL, tg_left_tell },       { "finish", NULL, tg_left_finish },
+    { "status", NULL, tg_worker_status },
+};
+
+#define TG_WORKER_METHODS                                                      \
+    (sizeof(tg_worker_methods) / sizeof(tg_worker_methods[0]))
+
+static void
+tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } members[] = {
+        { "{\"pid\":", (uint64_t) getpid() },
+        { ",\"version\":", TG_RUNNER_VERSION },
+        { ",\"running\":", jobs->nrunning },
+        { ",\"queued\":", jobs->nqueued },
+        { ",\"connections\":", ((tg_worker_t *) peer->host)->workers->n },
+        { ",\"started\":", jobs->nstarted },
+        { ",\"held\":", jobs->nheld },
+    };
+    tg_buf_t json;
+    size_t i;
+
+    tg_buf_init(&json, tg_alloc_libc());
+
+    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        tg_buf_text(&json, members[i].key);
+        tg_buf_uint(&json, members[i].value);
+    }
+
+    tg_buf_char(&json, '}');
+    tg_answer_json(peer, request, &json);
+    tg_buf_deinit(&json);
+}
+
+static void
+tg_worker_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_workers_t *workers;
+    size_t i;
+
+    workers = ((tg_worker_t *) host)->workers;
+    i = (size_t) (request->entry - workers->entries);
+
+    if (tg_worker_methods[i].kind != NULL) {
+        tg_job_call(&workers->jobs, tg_worker_methods[i].kind,
+                    &workers->programs, peer, request);
+    } else {
+        tg_worker_methods[i].serve(&workers->jobs, peer, request);
+    }
+}
+
+static void
+tg_worker_on_cancel(void *host, tg_call_t *call)
+{
+    tg_job_call_cancel(call);
+}
+
+static const tg_peer_ops_t tg_worker_peer_ops = {
+    .call = tg_worker_on_call,
+    .cancel = tg_worker_on_cancel,
+};
+
+/* --- a connection --- */
+
+static int
+tg_worker_on_input(void *host, const char *data, size_t len, size_t *consumed)
+{
+    tg_worker_t *worker;
+    uv_timeval64_t now;
+
+    worker = host;
+
+    if (uv_gettimeofday(&now) == 0) {
+        worker->peer.now_ms = (uint64_t) now.tv_sec * 1000
+                              + (uint64_t) now.tv_usec / 1000;
+    }
+
+    return tg_peer_input(&worker->peer, data, len, consumed);
+}
+
+static void
+tg_workers_check(void *host)
+{
+    tg_workers_t *workers;
+
+    workers = host;
+
+    if (tg_workers_is_idle(workers)) {
+        workers->idle(workers->host);
+    }
+}
+
+static void
+tg_worker_on_closed(void *host, int err)
+{
+    tg_workers_t *workers;
+    tg_worker_t *worker;
+
+    worker = host;
+    workers = worker->workers;
+
+    if (worker->prev != NULL) {
+        worker->prev->next = worker->next;
+    } else {
+        workers->first = worker->next;
+    }
+
+    if (worker->next != NULL) {
+        worker->next->prev = worker->prev;
+    }
+
+    workers->n--;
+    tg_left_gone(&workers->jobs, &worker->peer);
+    tg_peer_deinit(&worker->peer);
+    free(worker);
+    tg_workers_check(workers);
+}
+
+static const tg_uv_conn_ops_t tg_worker_conn_ops = {
+    .input = tg_worker_on_input,
+    .closed = tg_worker_on_closed,
+};
+
+static void
+tg_workers_add(tg_workers_t *workers, tg_worker_t *worker)
+{
+    worker->workers = workers;
+    worker->next = workers->first;
+
+    if (worker->next != NULL) {
+        worker->next->prev = worker;
+    }
+
+    workers->first = worker;
+    workers->n++;
+    tg_peer_init(&worker->peer, tg_alloc_libc(), &tg_worker_peer_ops, worker,
+                 TG_DIALECT_JSONRPC, workers->catalogue, &workers->info,
+                 TG_JOB_FRAME_MAX, TG_WORKER_CALLS_MAX);
+    tg_uv_conn_init(&worker->conn, workers->jobs.loop, &tg_worker_conn_ops,
+                    worker, &worker->peer.out);
+}
+
+int
+tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener)
+{
+    tg_worker_t *worker;
+    pid_t pid;
+    uid_t uid;
+
+    worker = calloc(1, sizeof(*worker));
+
+    if (worker == NULL) {
+        return -1;
+    }
+
+    tg_workers_add(workers, worker);
+
+    if (tg_uv_conn_accept(&worker->conn, listener) != 0) {
+        return 0;
+    }
+
+    if (tg_uv_conn_peer(&worker->conn, &pid, &uid) != 0
+        || (uid != geteuid() && uid != 0))
+    {
+        tg_runner_log("a connection of another user was refused");
+        tg_uv_conn_close(&worker->conn);
+
+    } else if (workers->n > TG_WORKERS_MAX) {
+        tg_runner_log("more than %d connections, one was refused",
+                      TG_WORKERS_MAX);
+        tg_uv_conn_close(&worker->conn);
+    }
+
+    return 0;
+}
+
+/* --- what jobs ask for --- */
+
+static int
+tg_worker_may_start(void *host, tg_peer_t *peer)
+{
+    tg_worker_t *worker;
+
+    worker = peer->host;
+
+    return tg_uv_conn_backlog(&worker->conn) < TG_WORKER_BACKLOG;
+}
+
+static int
+tg_worker_may_tell(void *host, tg_peer_t *peer)
+{
+    tg_worker_t *worker;
+
+    worker = peer->host;
+
+    return tg_uv_conn_backlog(&worker->conn) < TG_WORKER_TELL_BACKLOG;
+}
+
+static void
+tg_worker_told(void *host, tg_peer_t *peer)
+{
+    tg_worker_t *worker;
+
+    worker = peer->host;
+    tg_uv_conn_flush(&worker->conn);
+}
+
+static const tg_jobs_ops_t tg_workers_jobs_ops = {
+    .may_start = tg_worker_may_start,
+    .may_tell = tg_worker_may_tell,
+    .told = tg_worker_told,
+    .idle = tg_workers_check,
+};
+
+/* --- all of them --- */
+
+static int
+tg_workers_catalogue(tg_workers_t *workers)
+{
+    tg_entry_t *entry;
+    size_t i;
+
+    workers->info.name = TG_STR("toolgate-runner");
+    workers->info.version = TG_STR(TG_VERSION);
+    workers->catalogue = tg_catalogue_new(tg_alloc_libc());
+
+    for (i = 0; workers->catalogue != NULL && i < TG_WORKER_METHODS; i++) {
+        entry = &workers->entries[i];
+        entry->kind = TG_ENTRY_METHOD;
+        entry->output = TG_OUTPUT_JSON;
+        entry->name = tg_str_c(tg_worker_methods[i].name);
+
+        if (tg_catalogue_add(workers->catalogue, entry) != TG_OK) {
+            return TG_NOMEM;
+        }
+    }
+
+    return workers->catalogue != NULL ? tg_catalogue_seal(workers->catalogue)
+                                      : TG_NOMEM;
+}
+
+int
+tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
+                void (*idle)(void *host), void *host)
+{
+    int rc;
+
+    memset(workers, 0, sizeof(*workers));
+    workers->idle = idle;
+    workers->host = host;
+    rc = tg_workers_catalogue(workers) == TG_OK ? 0 : UV_ENOMEM;
+
+    if (rc == 0) {
+        rc = tg_programs_init(&workers->programs, &workers->jobs, loop);
+    }
+
+    if (rc != 0) {
+        tg_catalogue_free(workers->catalogue);
+        return rc;
+    }
+
+    tg_jobs_init(&workers->jobs, loop, &tg_workers_jobs_ops, workers);
+
+    return 0;
+}
+
+int
+tg_workers_is_idle(const tg_workers_t *workers)
+{
+    return workers->n == 0 && workers->jobs.njobs == 0;
+}
+
+void
+tg_workers_drop(tg_workers_t *workers)
+{
+    tg_worker_t *worker;
+
+    for (worker = workers->first; worker != NULL; worker = worker->next) {
+        tg_uv_conn_close(&worker->conn);
+    }
+
+    tg_held_drop(&workers->jobs);
+}
+
+void
+tg_workers_close(tg_workers_t *workers)
+{
+    tg_programs_close(&workers->programs);
+    tg_jobs_close(&workers->jobs);
+}
+
+void
+tg_workers_deinit(tg_workers_t *workers)
+{
+    tg_programs_deinit(&workers->programs);
+    tg_catalogue_free(workers->catalogue);
+}

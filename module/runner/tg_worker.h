@@ -1,0 +1,60 @@
+/*
+ * The connections of NGINX's workers, and the methods that they can call.
+ */
+#ifndef TG_WORKER_H
+#define TG_WORKER_H
+
+#include "runner/exec/tg_programs.h"
+#include "runner/tg_jobs.h"
+#include "uv/tg_uv.h"
+
+/* Connections; one a worker, and those of old workers after reloads. */
+#define TG_WORKERS_MAX 1024
+/* Unread answers at which none of a worker's waiting calls is started. */
+#define TG_WORKER_BACKLOG 67108864
+/*
+ * And at which it hears of no more progress: less than the backlog at which
+ * its peer takes no more requests, of which one may be a cancellation.
+ */
+#define TG_WORKER_TELL_BACKLOG 65536
+/*
+ * Calls in flight of one worker: all that can run and wait, so that beyond
+ * it is the queue that says "busy".
+ */
+#define TG_WORKER_CALLS_MAX 2048
+/* Methods: more than there are. */
+#define TG_WORKER_METHODS_MAX 16
+
+typedef struct tg_worker_s tg_worker_t;
+
+typedef struct {
+    tg_jobs_t jobs;
+    tg_programs_t programs;
+    tg_catalogue_t *catalogue;
+    tg_entry_t entries[TG_WORKER_METHODS_MAX];
+    tg_info_t info;
+    tg_worker_t *first;
+    unsigned n;
+    void (*idle)(void *host); /* there is no worker and no job any more */
+    void *host;
+} tg_workers_t;
+
+/* 0 or a libuv error, after which nothing needs to be freed. */
+int tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
+                    void (*idle)(void *host), void *host);
+
+/* Takes a connection: 0; or -1: the listener stands still for want of memory.
+ */
+int tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener);
+
+/* Is there no worker and no job? */
+int tg_workers_is_idle(const tg_workers_t *workers);
+
+/* Closes all connections, which ends their jobs, and drops what is held. */
+void tg_workers_drop(tg_workers_t *workers);
+
+/* Closes the handles, once idle; and frees the rest, behind the loop's end. */
+void tg_workers_close(tg_workers_t *workers);
+void tg_workers_deinit(tg_workers_t *workers);
+
+#endif

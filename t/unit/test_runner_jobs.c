@@ -1,0 +1,295 @@
+/*
+ * Jobs of a kind that is no program (runner_host.h: `wait`): queued, limited,
+ * timed out, held, adopted and cancelled as programs are.
+ */
+#include "runner_host.h"
+
+#define KEY "abcdefghijklmnop"
+
+static tg_peer_t test_new; /* the other worker's */
+
+static const char test_one[] = ",\"limits\":[{\"name\":\"concurrency\","
+                               "\"key\":\"k\",\"concurrency\":1,"
+                               "\"queue\":1}]";
+
+static void
+test_begin(void)
+{
+    host_peer_init(&test_new);
+    host.at = &host.peer;
+    host_nwaiting = 0;
+    host_nstopped = 0;
+}
+
+static void
+test_end(void)
+{
+    tg_peer_deinit(&test_new);
+    host.at = &host.peer;
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.jobs.njobs == 0);
+    CU_ASSERT(host.jobs.bytes == 0);
+    CU_ASSERT_PTR_NULL(host.jobs.limits);
+    CU_ASSERT(host.peer.out.len == 0);
+}
+
+static unsigned
+test_send(const char *more)
+{
+    char params[512];
+
+    snprintf(params, sizeof(params), "{\"tool\":\"w\"%s}", more);
+
+    return host_request("wait", params);
+}
+
+static void
+test_done(unsigned id)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "\"id\":%u,", id);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(strstr(host.line.data, text) != NULL);
+    CU_ASSERT(host_is_text("status", "done"));
+}
+
+static int
+test_has_stopped(void *ctx)
+{
+    return host_nstopped != 0;
+}
+
+static int
+test_has_started(void *ctx)
+{
+    return host_nwaiting == *(unsigned *) ctx;
+}
+
+/* As many as there are slots; the next one starts when one has ended. */
+static void
+test_queue(void)
+{
+    unsigned ids[TG_JOBS_RUNNING_MAX + 1], i, all;
+
+    test_begin();
+
+    for (i = 0; i <= TG_JOBS_RUNNING_MAX; i++) {
+        ids[i] = test_send("");
+    }
+
+    CU_ASSERT(host_nwaiting == TG_JOBS_RUNNING_MAX);
+    CU_ASSERT(host.jobs.nqueued == 1);
+    host_wait_end(3);
+    test_done(ids[3]);
+    all = TG_JOBS_RUNNING_MAX + 1;
+    CU_ASSERT(host_until(test_has_started, &all));
+    CU_ASSERT(host.jobs.nqueued == 0);
+
+    for (i = 0; i < all; i++) {
+        if (i != 3) {
+            host_wait_end(i);
+            test_done(ids[i]);
+        }
+    }
+
+    test_end();
+}
+
+static void
+test_limit(void)
+{
+    unsigned first, second, two;
+
+    test_begin();
+    first = test_send(test_one);
+    second = test_send(test_one);
+    CU_ASSERT(host.jobs.nrunning == 1 && host.jobs.nqueued == 1);
+    (void) test_send(test_one);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("failure", "busy"));
+    CU_ASSERT(strstr(host_text("message"), "w: 1 call runs (concurrency 1)")
+              != NULL);
+    host_wait_end(0);
+    test_done(first);
+    two = 2;
+    CU_ASSERT(host_until(test_has_started, &two));
+    host_wait_end(1);
+    test_done(second);
+    test_end();
+}
+
+/* The slot stays taken until the kind says that nothing is left. */
+static void
+test_timeout(void)
+{
+    test_begin();
+    (void) test_send(",\"timeout_ms\":50");
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("failure", "timeout"));
+    CU_ASSERT(strstr(host_text("message"), "w did not finish within 50 ms")
+              != NULL);
+    CU_ASSERT(host_nstopped == 1);
+    CU_ASSERT(host.jobs.nrunning == 1);
+    host_wait_end(0);
+    CU_ASSERT(host.jobs.nrunning == 0);
+    test_end();
+}
+
+static void
+test_queued_timeout(void)
+{
+    unsigned first;
+
+    test_begin();
+    first = test_send(test_one);
+    (void) test_send(",\"timeout_ms\":50,\"limits\":[{\"name\":\"n\","
+                     "\"key\":\"k\",\"concurrency\":1,\"queue\":1}]");
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("failure", "timeout"));
+    CU_ASSERT(strstr(host_text("message"), "could not start within") != NULL);
+    CU_ASSERT(host_nstopped == 0);
+    host_wait_end(0);
+    test_done(first);
+    test_end();
+}
+
+static void
+test_cancel(void)
+{
+    unsigned first, second;
+
+    test_begin();
+    first = test_send(test_one);
+    second = test_send(test_one);
+    host_cancel(second);
+    CU_ASSERT(host.jobs.nqueued == 0 && host_nstopped == 0);
+    host_cancel(first);
+    CU_ASSERT(host_nstopped == 1);
+    host_wait_end(0);
+    test_end();
+}
+
+static const char *
+test_key(unsigned id)
+{
+    static char text[96];
+
+    snprintf(text, sizeof(text), "{\"id\":%u,\"key\":\"" KEY "\"}", id);
+
+    return text;
+}
+
+static unsigned
+test_pass_on(void)
+{
+    unsigned id;
+
+    id = test_send("");
+    (void) host_request("release", test_key(id));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host.jobs.nheld == 1 && host.peer.ncalls == 0);
+
+    return id;
+}
+
+static void
+test_adopt(void)
+{
+    unsigned id;
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        test_begin();
+        (void) test_pass_on();
+
+        /* It ends before it is adopted, or behind. */
+        if (i == 0) {
+            host_wait_end(0);
+        }
+
+        host.at = &test_new;
+        id = host_request("adopt", test_key(0));
+
+        if (i == 1) {
+            host_wait_end(0);
+        }
+
+        test_done(id);
+        CU_ASSERT(host.jobs.nheld == 0 && host.jobs.held_bytes == 0);
+        test_end();
+    }
+}
+
+static void
+test_expired(void)
+{
+    test_begin();
+    host.jobs.held_ms = 50;
+    (void) test_pass_on();
+    CU_ASSERT(host_until(test_has_stopped, NULL));
+    host_wait_end(0);
+    host.jobs.held_ms = TG_HELD_MS;
+    test_end();
+}
+
+/* Its progress is told, and puts its deadline off. */
+static void
+test_progress(void)
+{
+    unsigned id;
+
+    test_begin();
+    id = test_send(",\"timeout_ms\":60000");
+    CU_ASSERT(tg_progress_put(&host_waiting[0]->progress,
+                              TG_STR("{\"progress\":1}")));
+    tg_job_rose(host_waiting[0], 1);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(strstr(host.line.data, "\"progress\":1}") != NULL);
+
+    /* Too soon for another; it comes before the answer. */
+    CU_ASSERT(tg_progress_put(&host_waiting[0]->progress,
+                              TG_STR("{\"progress\":2}")));
+    tg_job_rose(host_waiting[0], 1);
+    CU_ASSERT(host.peer.out.len == 0);
+    host_wait_end(0);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(strstr(host.line.data, "\"progress\":2}") != NULL);
+    test_done(id);
+    test_end();
+}
+
+static void
+test_wrong(void)
+{
+    test_begin();
+    (void) host_request("wait", "{}");
+    CU_ASSERT(host_recv());
+    CU_ASSERT(strstr(host.line.data, "-32602") != NULL);
+    CU_ASSERT(host_nwaiting == 0);
+    test_end();
+}
+
+static CU_TestInfo tests[] = {
+    { "slots and queue", test_queue },
+    { "concurrency", test_limit },
+    { "timeout", test_timeout },
+    { "timeout in the queue", test_queued_timeout },
+    { "cancelled", test_cancel },
+    { "released and adopted", test_adopt },
+    { "nobody adopts it", test_expired },
+    { "progress", test_progress },
+    { "wrong params", test_wrong },
+    CU_TEST_INFO_NULL,
+};
+
+int
+main(void)
+{
+    CU_SuiteInfo suites[] = {
+        { "runner jobs", NULL, NULL, NULL, NULL, tests },
+        CU_SUITE_INFO_NULL,
+    };
+
+    return host_main(suites);
+}
