@@ -4,6 +4,35 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
+say() { printf '%s\n' "$*"; }
+warn() { printf 'build.sh: %s\n' "$*" >&2; }
+die() { warn "$@"; exit 1; }
+# Nobody knows what was meant: nothing is done.
+refuse() { warn "$@; ./build.sh help says what there is"; exit 2; }
+
+# NAME=VALUE behind a command is the environment's, as make has it.
+command=${1:-help}
+[ $# = 0 ] || shift
+args=()
+for arg; do
+    case $arg in
+    -h | --help) command=help ;;
+    -*) [ "$command $arg" = "bench --write" ] \
+        || refuse "no such option: $arg"
+        args+=("$arg") ;;
+    DESTDIR=* | PREFIX=* | MODULES_DIR=*)
+        [ "$command" = install ] || refuse "$arg is for install"
+        export "${arg?}" ;;
+    NGINX_SRC=* | NGINX_BIN=* | TOOLGATE_BUILD=* | TOOLGATE_RUN_DIR=* \
+        | CC=* | CFLAGS=* | LDFLAGS=* | JOBS=* | TEST_JOBS=*)
+        export "${arg?}" ;;
+    [A-Z]*=*) refuse "no such setting: ${arg%%=*}" ;;
+    *) args+=("$arg") ;;
+    esac
+done
+[ "$command" != help ] || args=()
+set -- "${args[@]}"
+
 TOP=$PWD
 BUILD=${TOOLGATE_BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$TOP/$BUILD ;; esac
@@ -15,13 +44,9 @@ CC=${CC:-gcc}
 # Distributions put nginx into sbin, which users often do not have in PATH.
 PATH=$PATH:/usr/sbin:/usr/local/sbin
 
-say() { printf '%s\n' "$*"; }
-warn() { printf 'build.sh: %s\n' "$*" >&2; }
-die() { warn "$@"; exit 1; }
-
 help() {
     cat <<'END'
-usage: ./build.sh COMMAND
+usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
 
   deps         install the packages that building and testing need (apt)
   build        build everything into build/
@@ -29,9 +54,10 @@ usage: ./build.sh COMMAND
                say how to use it; CONF is a file of tool and method blocks, or
                a whole nginx.conf (one that has a `stream {`); without it, a
                copy of docs/examples/demo.conf
-  test [unit|integration|clients|san]...
-               run these tests; without a name all of them; san is the other
-               three under AddressSanitizer and UBSan
+  test [unit|integration|clients|san|clang]...
+               run these tests; without a name all of them; san is the first
+               three under AddressSanitizer and UBSan; clang builds all with
+               the other compiler, and runs the unit tests
   test coverage
                run core's unit tests and say what of core they do not reach;
                fails below 95 % of lines or 90 % of branches
@@ -56,7 +82,8 @@ usage: ./build.sh COMMAND
   format       apply .clang-format to the C sources
   sources      write the source lists in `config` anew from the folders
 
-environment:
+environment, or NAME=VALUE behind the command:
+  DESTDIR, PREFIX, MODULES_DIR  where `install` puts things
   NGINX_SRC=DIR    build the module against this NGINX source tree (1.22 or
                    newer) instead of the distribution's nginx-dev
   NGINX_BIN=FILE   the nginx that loads it; by default NGINX_SRC's own
@@ -137,21 +164,38 @@ clean() {
     esac
 }
 
-command=${1:-help}
-[ $# = 0 ] || shift
+# The most arguments that a command has.
+case $command in
+run | soak) most=1 ;;
+test | bench | fuzz | fuzz-merge) most=$# ;;
+*) most=0 ;;
+esac
+
+case $command in
+deps | build | run | test | soak | bench | fuzz | fuzz-merge | lint | format \
+    | sources | install | clean)
+    [ $# -le "$most" ] || refuse "$command does not take ${*:most + 1:1}"
+    ;;
+esac
+
 case $command in
 deps)
-    require build test lint
+    require build test lint clang
     say "nothing is missing"
     ;;
 build) build ;;
 run) run "$@" ;;
 test) run_tests "$@" ;;
 soak)
+    [[ ${1:-1} =~ ^[1-9][0-9]*$ ]] || refuse "soak takes seconds, not $1"
     build
     TOOLGATE_BUILD=$BUILD perl -It/lib t/soak/soak.pl "$@"
     ;;
 bench)
+    for row; do
+        [ "$row" = --write ] || [ -e "t/bench/rows/$row.pl" ] \
+            || refuse "no such row of the bench: $row"
+    done
     build
     TOOLGATE_BUILD=$BUILD perl -It/lib t/bench/bench.pl "$@"
     ;;
@@ -163,9 +207,5 @@ sources) perl t/lint/sources.pl --write ;;
 install) install_all ;;
 clean) clean ;;
 help | -h | --help) help ;;
-*)
-    warn "no such command: $command"
-    help >&2
-    exit 2
-    ;;
+*) refuse "no such command: $command" ;;
 esac

@@ -72,6 +72,13 @@ fuzz_one() {
     return 1
 }
 
+fuzz_check_targets() {
+    local target
+    for target; do
+        [ -e "t/fuzz/fuzz_$target.c" ] || refuse "no such target: $target"
+    done
+}
+
 # fuzz [SECONDS] [TARGET...]
 fuzz() {
     local seconds=60 target failed=0
@@ -81,14 +88,12 @@ fuzz() {
         shift
         ;;
     esac
+    fuzz_check_targets "$@"
     require build fuzz
     fuzz_find_clang || die "no clang with libFuzzer"
     # shellcheck disable=SC2046
     [ $# != 0 ] || set -- $(fuzz_targets)
     BUILD=$BUILD/fuzz
-    for target; do
-        [ -e "t/fuzz/fuzz_$target.c" ] || die "no such target: $target"
-    done
     with_lock make_rooms FUZZ=1 replay
     for target; do
         fuzz_one "$target" "$seconds" || failed=1
@@ -100,6 +105,7 @@ fuzz() {
 # at hand and what fuzzing found interesting.  Findings are never dropped.
 fuzz_merge() {
     local target new
+    fuzz_check_targets "$@"
     require build fuzz
     fuzz_find_clang || die "no clang with libFuzzer"
     # shellcheck disable=SC2046

@@ -1,8 +1,17 @@
 # Building the module against an NGINX; sourced by build.sh.
 
+# NAME/VERSION of the server that a source tree is of: Angie counts its own,
+# OpenResty adds a number.
+nginx_of_source() {
+    local file=nginx
+    [ ! -e "$1/src/core/angie.h" ] || file=angie
+    printf '#include "%s/src/core/%s.h"\n%s_VER\n' "$1" $file ${file^^} \
+        | "$CC" -E -P - | tr -d '" \n'
+}
+
 # Sets NGINX_SRC, NGINX_BIN, NGINX_VERSION, NGINX_ARGS and STREAM_MODULE.
 find_nginx() {
-    local info dir version=
+    local info dir source binary
     if [ -n "${NGINX_SRC:-}" ]; then
         [ -d "$NGINX_SRC" ] || die "NGINX_SRC is not a folder: $NGINX_SRC"
         NGINX_SRC=$(cd "$NGINX_SRC" && pwd)
@@ -22,13 +31,15 @@ find_nginx() {
         || die "$NGINX_SRC is no NGINX source tree: it has no src/core/nginx.h"
 
     info=$("$NGINX_BIN" -V 2>&1) || die "$NGINX_BIN -V failed: $info"
-    NGINX_VERSION=$(sed -n 's|^nginx version: [^/]*/\([0-9.]*\).*|\1|p' \
-        <<<"$info")
+    binary=$(sed -n 's/^[^ ]* version: \([^ ]*\).*/\1/p' <<<"$info" | head -n 1)
+    source=$(nginx_of_source "$NGINX_SRC")
     NGINX_ARGS=$(sed -n 's/^configure arguments: //p' <<<"$info")
-    version=$(sed -n 's/^#define NGINX_VERSION *"\([^"]*\)".*/\1/p' \
+    NGINX_VERSION=$(sed -n 's/^#define NGINX_VERSION *"\([^"]*\)".*/\1/p' \
         "$NGINX_SRC/src/core/nginx.h")
-    [ "$version" = "$NGINX_VERSION" ] || die \
-        "$NGINX_SRC is NGINX $version but $NGINX_BIN is $NGINX_VERSION:" \
+    # Who only gives it another name has not changed it.
+    [ "$source" = "$binary" ] || { [ "${source#*/}" = "${binary#*/}" ] \
+        && [[ $source$binary != *Angie/* ]]; } || die \
+        "$NGINX_SRC is $source but $NGINX_BIN is ${binary:-of no version}:" \
         "a module loads only into the version it was built for;" \
         "set NGINX_SRC and NGINX_BIN to a matching pair"
     case $NGINX_VERSION in

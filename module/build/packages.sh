@@ -9,7 +9,7 @@ nginx_has_dynamic_stream() {
     return 1
 }
 
-# Prints the packages that are missing for: build, test, fuzz or lint.
+# Prints the packages that are missing for: build, test, clang, fuzz or lint.
 missing_for() {
     local header package
     command -v "$CC" >/dev/null || say gcc
@@ -47,6 +47,9 @@ END
         command -v node >/dev/null || say nodejs
         command -v npm >/dev/null || say npm
         command -v openssl >/dev/null || say openssl
+        ;;
+    clang)
+        command -v clang >/dev/null || say clang
         ;;
     fuzz)
         # Where clang is but libFuzzer is not, its version is in the name.

@@ -124,6 +124,14 @@ test_san() {
     test_clients
 }
 
+# What gcc accepts, clang must, and the other way round.
+test_clang() {
+    case $CC in *clang*) CC=gcc ;; *) CC=clang ;; esac
+    BUILD=$BUILD/other
+    with_lock build_all
+    test_unit
+}
+
 # How much of core its tests reach.
 test_coverage() {
     BUILD=$BUILD/coverage
@@ -140,18 +148,19 @@ test_coverage() {
 
 run_tests() {
     local what status
-    [ $# != 0 ] || set -- unit integration clients san
+    [ $# != 0 ] || set -- unit integration clients san clang
     for what in "$@"; do
         case $what in
-        unit | integration | clients | san | coverage) ;;
-        *) die "no such tests: $what (unit, integration, clients, san," \
-            "coverage)" ;;
+        unit | integration | clients | san | clang | coverage) ;;
+        *) refuse "no such tests: $what (unit, integration, clients, san," \
+            "clang, coverage)" ;;
         esac
     done
     require build test
+    [[ " $* " != *" clang "* ]] || require clang
     find_nginx
     # These build their own.
-    [ "$*" = san ] || [ "$*" = coverage ] || with_lock build_all
+    case $* in san | clang | coverage) ;; *) with_lock build_all ;; esac
     for what in "$@"; do
         say "=== $what"
         # A subshell: san changes where things are.  No `||` after it: that

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # `./build.sh run` from its start to Ctrl-C, and what it says to mistakes;
-# `install`.  Only the compiling is left out: other tests use what it makes.
+# `install`, and what no command takes.  Only the compiling is left out: other
+# tests use what it makes.
 
 use strict;
 use warnings;
@@ -111,6 +112,24 @@ my $wrong = $tg->file('wrong.conf', 'tool wrong { retrun "x"; }');
 refused("run $wrong", qr/unknown directive "retrun" in \Q$wrong\E:1/,
     'a mistake in the file');
 
+# --- a server that is another one ---
+
+for my $case (
+    [ 'Angie/1.7.0', "Angie version: Angie/1.7.0\nnginx version: nginx/"
+        . $BUILD_ENV{nginx_version} ],
+    [ 'nginx/9.9.9',       'nginx version: nginx/9.9.9 (Other)' ],
+    [ 'of no version', 'something else' ])
+{
+    my ($is, $says) = @$case;
+    my $other = $tg->file('other', "#!/bin/sh\ncat <<END\n$says\nEND\n", 0755);
+    ($status, $out, my $err) = run_command(
+        { env => { %env, NGINX_BIN => $other } }, '/bin/bash', '-c',
+        ". '$top/build.sh' help >/dev/null; find_nginx", 'build.sh');
+    is $status, 1, "$is: refused";
+    like $err, qr{ is nginx/\S+ but \Q$other\E is \Q$is\E: .*matching pair},
+        "$is: named as what it is";
+}
+
 # --- install ---
 
 my $root = $tg->dir . '/root';
@@ -124,5 +143,41 @@ for my $file (qw(toolgate toolgate-bridge toolgate-runner)) {
 my $so = '/opt/tg/lib/nginx/modules/ngx_stream_toolgate_module.so';
 ok -s "$root$so", 'installs the module';
 like $out, qr/^\s+load_module \Q$so\E;$/m, 'and says how to load it';
+
+# The same as make has it: nothing may end up in the live system.
+$root .= '2';
+($status, $out) = run_command({ env => \%env }, "$top/build.sh", 'install',
+    "DESTDIR=$root", 'PREFIX=/opt/tg');
+is $status, 0, 'install DESTDIR=… PREFIX=…';
+ok -x "$root/opt/tg/bin/toolgate", 'installs there';
+ok -s "$root$so", 'the module, too';
+
+# --- what is unknown ---
+
+my $build = $tg->dir . '/build';
+mkdir $build or die "$build: $!";
+for my $case (
+    [ qr/^usage:/, 0, 'clean', '--help' ],
+    [ qr/^usage:/, 0, 'install', '-h' ],
+    [ qr/no such option: --force/, 2, 'clean', '--force' ],
+    [ qr/clean does not take build/, 2, 'clean', 'build' ],
+    [ qr/no such setting: DESTDIRS/, 2, 'install', 'DESTDIRS=/x' ],
+    [ qr/DESTDIR=\/x is for install/, 2, 'build', 'DESTDIR=/x' ],
+    [ qr/install does not take \/x/, 2, 'install', '/x' ],
+    [ qr/run does not take b/, 2, 'run', 'a', 'b' ],
+    [ qr/no such tests: units/, 2, 'test', 'units' ],
+    [ qr/no such target: nothing/, 2, 'fuzz', '5', 'nothing' ],
+    [ qr/no such row of the bench: nothing/, 2, 'bench', 'nothing' ],
+    [ qr/soak takes seconds, not 1h/, 2, 'soak', '1h' ],
+    [ qr/no such command: instal/, 2, 'instal' ])
+{
+    my ($pattern, $want, @args) = @$case;
+    ($status, $out, my $err) =
+        run_command({ env => { %env, TOOLGATE_BUILD => $build } },
+            "$top/build.sh", @args);
+    is $status, $want, "@args: status";
+    like $want ? $err : $out, $pattern, "@args: why";
+}
+ok -d $build, 'and nothing was removed';
 
 done_testing;

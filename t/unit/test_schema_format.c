@@ -174,8 +174,8 @@ test_hostname(void)
         "a-b.c-d",
         "1host",
         "123.45",
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-        "a.de",
+        ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+         "a.de"),
     };
     static const char *const bad[] = {
         "-a.de",
