@@ -103,6 +103,9 @@ int tg_json_end(tg_json_t *json);
 /* TG_OK when text is one valid JSON value; why may be NULL. */
 int tg_json_check(tg_str_t text, const char **why);
 
+/* The same; appends why it is none, and where: "… (line 2, column 5)". */
+int tg_json_explain(tg_str_t text, tg_buf_t *why);
+
 /* Does an escaped string body stand for text (plain bytes)? */
 int tg_json_body_is(tg_str_t body, tg_str_t text);
 

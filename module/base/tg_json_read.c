@@ -412,22 +412,62 @@ tg_json_end(tg_json_t *json)
     return TG_OK;
 }
 
+static int
+tg_json_whole(tg_json_t *json, tg_str_t text)
+{
+    int rc;
+
+    tg_json_init(json, text);
+    rc = tg_json_value(json, NULL);
+
+    return rc == TG_OK ? tg_json_end(json) : rc;
+}
+
 int
 tg_json_check(tg_str_t text, const char **why)
 {
     tg_json_t json;
     int rc;
 
-    tg_json_init(&json, text);
-    rc = tg_json_value(&json, NULL);
-
-    if (rc == TG_OK) {
-        rc = tg_json_end(&json);
-    }
+    rc = tg_json_whole(&json, text);
 
     if (rc != TG_OK && why != NULL) {
         *why = json.why;
     }
+
+    return rc;
+}
+
+/* Where an editor shows it: characters, both from 1. */
+int
+tg_json_explain(tg_str_t text, tg_buf_t *why)
+{
+    uint64_t line, column;
+    tg_json_t json;
+    const char *p;
+    int rc;
+
+    rc = tg_json_whole(&json, text);
+
+    if (rc == TG_OK) {
+        return rc;
+    }
+
+    for (line = column = 1, p = json.start; p < json.pos; p++) {
+        column += ((unsigned char) *p & 0xc0) != 0x80;
+
+        if (*p == '\n') {
+            line++;
+            column = 1;
+        }
+    }
+
+    tg_buf_text(why, json.why);
+    tg_buf_text(why, " (line ");
+    tg_buf_uint(why, line);
+    tg_buf_text(why, ", column ");
+    tg_buf_uint(why, column);
+    tg_buf_char(why, ')');
 
     return rc;
 }

@@ -89,48 +89,23 @@ tg_cli_input_read(const char *path, tg_buf_t *text)
     return rc;
 }
 
-/* Where an editor shows it: characters, both from 1. */
-static void
-tg_cli_input_place(tg_str_t text, const char *at, unsigned *line,
-                   unsigned *column)
-{
-    const char *p;
-
-    *line = 1;
-    *column = 1;
-
-    for (p = text.data; p < at; p++) {
-        if (*p == '\n') {
-            ++*line;
-            *column = 1;
-        } else {
-            *column += ((unsigned char) *p & 0xc0) != 0x80;
-        }
-    }
-}
-
 int
 tg_cli_input_json(const char *path, tg_buf_t *text)
 {
-    unsigned line, column;
-    tg_json_t json;
+    tg_buf_t why;
     int rc;
 
     rc = tg_cli_input_read(path, text);
+    tg_buf_init(&why, tg_alloc_libc());
 
-    if (rc != TG_CLI_DONE) {
-        return rc;
+    if (rc == TG_CLI_DONE && tg_json_explain(tg_buf_view(text), &why) != TG_OK)
+    {
+        tg_cli_error("%s is no JSON: %.*s", tg_cli_input_name(path),
+                     (int) why.len, tg_buf_view(&why).data);
+        rc = TG_CLI_FAILED;
     }
 
-    tg_json_init(&json, tg_buf_view(text));
+    tg_buf_deinit(&why);
 
-    if (tg_json_value(&json, NULL) == TG_OK && tg_json_end(&json) == TG_OK) {
-        return TG_CLI_DONE;
-    }
-
-    tg_cli_input_place(tg_buf_view(text), json.pos, &line, &column);
-    tg_cli_error("%s is no JSON: %s (line %u, column %u)",
-                 tg_cli_input_name(path), json.why, line, column);
-
-    return TG_CLI_FAILED;
+    return rc;
 }

@@ -121,18 +121,17 @@ static int
 tg_cli_json_parse(tg_str_t text, struct json_object **root, tg_buf_t *why)
 {
     struct json_tokener *tokener;
-    tg_json_t json;
     int rc;
 
-    /* json-c takes more than JSON for JSON. */
-    tg_json_init(&json, text);
+    tg_buf_text(why, "it is no valid JSON: ");
 
-    if (tg_json_value(&json, NULL) != TG_OK || tg_json_end(&json) != TG_OK) {
-        tg_buf_text(why, "it is no valid JSON (");
-        tg_buf_text(why, json.why);
-        return tg_cli_merge_bad(why, text, json.pos, "); repair it first");
+    /* json-c takes more than JSON for JSON. */
+    if (tg_json_explain(text, why) != TG_OK) {
+        tg_buf_text(why, "; repair it first");
+        return TG_BAD;
     }
 
+    tg_buf_truncate(why, 0);
     tokener = json_tokener_new_ex(TG_JSON_DEPTH + 1);
 
     if (tokener == NULL) {

@@ -97,7 +97,6 @@ static int
 tg_schema_copy(tg_schema_compile_t *compile, const char *at,
                tg_schema_doc_t *doc, tg_str_t raw)
 {
-    const char *why;
     tg_json_t json;
     char *data;
 
@@ -106,12 +105,16 @@ tg_schema_copy(tg_schema_compile_t *compile, const char *at,
                                           "is too large for a schema", "");
     }
 
-    why = "";
-
-    if (raw.len == 0 || tg_json_check(raw, &why) != TG_OK) {
+    if (raw.len == 0) {
         return tg_schema_mistake_document(compile, at, doc->uri,
-                                          "is not valid JSON: ",
-                                          raw.len == 0 ? "it is empty" : why);
+                                          "is not valid JSON: ", "it is empty");
+    }
+
+    if (tg_json_check(raw, NULL) != TG_OK) {
+        (void) tg_schema_mistake_document(compile, at, doc->uri,
+                                          "is not valid JSON: ", "");
+        (void) tg_json_explain(raw, compile->error);
+        return TG_BAD;
     }
 
     compile->n_bytes += raw.len;

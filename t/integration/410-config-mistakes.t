@@ -129,7 +129,7 @@ my @mistakes = (
     ],
     [
         'annotations that are no JSON',
-        qr/"annotations" is not valid JSON: .*single quotes/,
+        qr/"annotations" is not valid JSON: .*column 2\); .*single quotes/,
         "tool a {\n annotations '{x}'; #!\n $handler\n}"
     ],
     [
@@ -176,7 +176,8 @@ my @mistakes = (
     ],
     [
         'a schema file with half a schema',
-        qr/"input_schema_file" is not valid JSON/,
+        qr/"input_schema_file" is not valid JSON: .* \(line 2, column 19\); /
+            . qr/correct "%%DIR%%\/half\.json" in /,
         "tool a {\n input_schema_file half.json; #!\n $handler\n}"
     ],
 
@@ -326,7 +327,7 @@ my @mistakes = (
     ],
 );
 
-$tg->file('half.json', '{"type":"object"');
+$tg->file('half.json', qq({"title":"caf\xc3\xa9",\n  "type":"object" "));
 
 sub check {
     my ($name, $pattern, $body, %option) = @_;

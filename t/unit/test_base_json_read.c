@@ -344,6 +344,36 @@ test_failure_stays(void)
     CU_ASSERT(tg_json_value(&json, &value) == TG_BAD);
 }
 
+/* Characters are counted, not bytes. */
+static void
+test_explain(void)
+{
+    static const char *const cases[][2] = {
+        { "", "(line 1, column 1)" },
+        { "{\"a\":1,\n \"b\":x}", "(line 2, column 6)" },
+        { "[\"\xc3\xa9\xe2\x82\xac\" 1]", "(line 1, column 7)" },
+        { "{}\n\n}", "(line 3, column 1)" },
+        { "[\n[", "(line 2, column 2)" },
+    };
+    tg_buf_t why;
+    tg_str_t end;
+    size_t i;
+
+    tg_buf_init(&why, tg_alloc_libc());
+    CU_ASSERT(tg_json_explain(TG_STR("{\"a\":[1]}"), &why) == TG_OK);
+    CU_ASSERT(why.len == 0);
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tg_buf_truncate(&why, 0);
+        CU_ASSERT(tg_json_explain(tg_str_c(cases[i][0]), &why) == TG_BAD);
+        end = tg_str_c(cases[i][1]);
+        CU_ASSERT(why.len > end.len + 1);
+        CU_ASSERT(memcmp(why.data + why.len - end.len, end.data, end.len) == 0);
+    }
+
+    tg_buf_deinit(&why);
+}
+
 static CU_TestInfo test_json[] = {
     { "grammar", test_grammar },
     { "mutations", test_mutations },
@@ -353,6 +383,7 @@ static CU_TestInfo test_json[] = {
     { "depth of siblings", test_depth_of_siblings },
     { "walking", test_walk },
     { "a failure stays", test_failure_stays },
+    { "where it fails", test_explain },
     CU_TEST_INFO_NULL,
 };
 

@@ -6,8 +6,10 @@ test_text(void)
 {
     static const test_mistake_t rows[] = {
         { "", "is not valid JSON: it is empty" },
-        { "{", "is not valid JSON: the text ends too early" },
-        { "{\"a\":1,}", "is not valid JSON: a key is missing" },
+        { "{",
+          "is not valid JSON: the text ends too early (line 1, column 2)" },
+        { "{\"a\":1,}",
+          "is not valid JSON: a key is missing (line 1, column 8)" },
         { "1", "(root): a schema must be an object, true or false, got 1" },
         { "{\"properties\":{\"a\":null}}",
           "/properties/a: a schema must be an object, true or false, got "

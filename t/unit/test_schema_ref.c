@@ -317,8 +317,8 @@ test_loops(void)
         "{\"if\":{\"$ref\":\"#\"}}",
         "{\"if\":true,\"else\":{\"$ref\":\"#\"}}",
         "{\"$dynamicRef\":\"#n\",\"$dynamicAnchor\":\"n\"}",
-        "{\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#"
-        "/$defs/a\"}}}",
+        ("{\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"$ref\":\"#"
+         "/$defs/a\"}}}"),
         "{\"properties\":{\"a\":{\"$ref\":\"#/properties/a\"}}}",
     };
     static const char text[] = ": this schema refers to itself without going "
@@ -505,7 +505,7 @@ test_host_mistakes(void)
     static const test_mistake_t rows[] = {
         { "{\"$ref\":\"broken\"}",
           "/$ref: the document \"http://h.example/broken\" is not valid J"
-          "SON: a value is missing" },
+          "SON: a value is missing (line 1, column 9)" },
         { "{\"$ref\":\"wrong\"}",
           "http://h.example/wrong#/properties/a/type: must be one of stri"
           "ng, number, integer, boolean, object, array, null, or a list o"

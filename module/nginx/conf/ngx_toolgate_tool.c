@@ -276,27 +276,38 @@ ngx_toolgate_text(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* Checks JSON and keeps it without insignificant white space. */
+/*
+ * Checks JSON, of a file or NULL, and keeps it without insignificant white
+ * space.
+ */
 static ngx_int_t
-ngx_toolgate_json(ngx_conf_t *cf, ngx_command_t *cmd, ngx_str_t *text,
-                  tg_str_t *json)
+ngx_toolgate_json(ngx_conf_t *cf, ngx_command_t *cmd, const ngx_str_t *file,
+                  const ngx_str_t *text, tg_str_t *json)
 {
-    const char *why;
     tg_str_t raw;
     tg_buf_t buf;
     u_char *p;
 
     raw = tg_str((const char *) text->data, text->len);
+    tg_buf_init(&buf, tg_alloc_libc());
 
-    if (tg_json_check(raw, &why) != TG_OK) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is not valid JSON: %s; put the JSON between "
-                           "single quotes, and double each backslash in it",
-                           &cmd->name, why);
+    if (tg_json_explain(raw, &buf) != TG_OK) {
+        if (file != NULL) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" is not valid JSON: %*s; correct \"%V\"",
+                               &cmd->name, buf.len, buf.data, file);
+        } else {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" is not valid JSON: %*s; put the JSON "
+                               "between single quotes, and double each "
+                               "backslash in it",
+                               &cmd->name, buf.len, buf.data);
+        }
+
+        tg_buf_deinit(&buf);
         return NGX_ERROR;
     }
 
-    tg_buf_init(&buf, tg_alloc_libc());
     tg_json_put_compact(&buf, raw);
     p = tg_buf_failed(&buf) ? NULL : ngx_pnalloc(cf->pool, buf.len + 1);
 
@@ -354,8 +365,9 @@ ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (ngx_toolgate_json(cf, cmd, &value[1], &tool->entry.annotations)
-        != NGX_OK) {
+    if (ngx_toolgate_json(cf, cmd, NULL, &value[1], &tool->entry.annotations)
+        != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 
@@ -496,7 +508,10 @@ ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    if (ngx_toolgate_json(cf, cmd, &text, field) != NGX_OK) {
+    if (ngx_toolgate_json(cf, cmd, cmd->post != NULL ? &value[1] : NULL, &text,
+                          field)
+        != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 
