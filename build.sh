@@ -73,6 +73,10 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
   lint         check layering, formatting, source lists and scripts
   install      copy what was built to DESTDIR and PREFIX (/usr/local), the
                module to MODULES_DIR (PREFIX/lib/nginx/modules)
+  structure [DIR]
+               say how long functions and files are, what of them is comment,
+               and where files need each other in a circle, room by room;
+               beside the same of another checkout
   clean        remove build/
   help         this text
 
@@ -157,6 +161,19 @@ install_all() {
     say "    tool_runner $prefix/bin/toolgate-runner;"
 }
 
+# Another checkout is built, too, but nothing is written there.
+structure() {
+    local other=()
+    build
+    if [ $# != 0 ]; then
+        [ -x "$1/build.sh" ] || die "no checkout of Toolgate: $1"
+        other=("$1" "$BUILD/structure")
+        say "building $1"
+        TOOLGATE_BUILD=$BUILD/structure "$1/build.sh" build
+    fi
+    perl module/build/structure.pl "${other[@]}" "$TOP" "$BUILD"
+}
+
 clean() {
     case $BUILD in
     "$TOP"/?*) rm -rf "$BUILD" ;;
@@ -166,14 +183,14 @@ clean() {
 
 # The most arguments that a command has.
 case $command in
-run | soak) most=1 ;;
+run | soak | structure) most=1 ;;
 test | bench | fuzz | fuzz-merge) most=$# ;;
 *) most=0 ;;
 esac
 
 case $command in
 deps | build | run | test | soak | bench | fuzz | fuzz-merge | lint | format \
-    | sources | install | clean)
+    | sources | install | structure | clean)
     [ $# -le "$most" ] || refuse "$command does not take ${*:most + 1:1}"
     ;;
 esac
@@ -205,6 +222,7 @@ lint) lint ;;
 format) format ;;
 sources) perl t/lint/sources.pl --write ;;
 install) install_all ;;
+structure) structure "$@" ;;
 clean) clean ;;
 help | -h | --help) help ;;
 *) refuse "no such command: $command" ;;

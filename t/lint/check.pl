@@ -39,6 +39,20 @@ my %room = (
     },
 );
 
+# The same for the folders of module/nginx.  What lies in none of them puts
+# the whole together.
+my %folder = (
+    conf     => [],
+    line     => [],
+    call     => [qw(conf line)],
+    handlers => [qw(conf call line)],
+    stream   => [qw(call)],
+    move     => [qw(call stream)],
+    listen   => [qw(call move)],
+);
+# Until the walls have moved.
+push @{ $folder{$_} }, 'move' for qw(call conf stream);
+
 # NGINX itself decides what of the system it wants; see ngx_config.h.
 sub libraries {
     my ($allowed) = @_;
@@ -73,6 +87,11 @@ sub check_include {
         complain($file, $line, qq(write "ROOM/$name"));
     } elsif ($other ne $room && !grep { $_ eq $other } @{ $rule->{rooms} }) {
         complain($file, $line, "$room must not include $name");
+    } elsif ("$file $name" =~ m{^module/nginx/(\w+)/\S+ nginx/(\w+)/}) {
+        my $rule = $folder{$1}
+            or return complain($file, $line, "folder $1 has no rule");
+        complain($file, $line, "$1 must not include $name")
+            if $1 ne $2 && !grep { $_ eq $2 } @$rule;
     }
 }
 
