@@ -1,6 +1,6 @@
 /*
  * The bridge: MCP on stdio towards an agent, any dialect on a Unix socket
- * towards the parent (Toolgate, or a parent of one of the seeds).
+ * towards the parent (Toolgate, or one of another system).
  *
  * MCP ends here on both sides.  The agent's session lives in the bridge
  * alone, so after the parent was lost and found again nothing but its
@@ -296,7 +296,7 @@ const tg_catalogue_t *tg_tools_catalogue(const tg_tools_t *tools);
 uint64_t tg_tools_digest(const tg_tools_t *tools);
 
 /*
- * Reads a schema file (seed 000 "Schema File Format") and seals.  NULL, with
+ * Reads a schema file (docs/protocols.md, ipc) and seals.  NULL, with
  * what is wrong in why[size].
  */
 tg_tools_t *tg_tools_load(const char *path, char *why, size_t size);

@@ -166,7 +166,7 @@ tg_agent_init(tg_bridge_t *bridge)
     bridge->info.version = TG_STR(TG_VERSION);
     bridge->info.has_list_changed = 1;
 
-    /* Seed 003: its runner pushes these through the bridge. */
+    /* The runner behind a relay pushes these through the bridge. */
     if (bridge->options->dialect == TG_DIALECT_RELAY) {
         bridge->info.experimental = TG_STR("{\"claude/channel\":{}}");
     }

@@ -121,7 +121,7 @@ tg_errand_refuse(tg_errand_t *errand, const tg_answer_t *answer)
     tg_call_error(call, answer->code, answer->message, answer->data);
 }
 
-/* Seed 000: what a tool raised becomes a result that names its class. */
+/* What a tool of ipc raised becomes a result that names its class. */
 static void
 tg_errand_raised(tg_errand_t *errand, const tg_answer_t *answer)
 {

@@ -11,7 +11,7 @@ static void tg_list_answered(tg_bridge_t *bridge, void *tag,
 
 /* --- the agent asks --- */
 
-/* Seed 003: the runner composes its list anew each time it is asked. */
+/* The runner behind a relay makes its list anew each time it is asked. */
 static int
 tg_list_asked_relay(tg_bridge_t *bridge, const tg_request_t *request)
 {

@@ -270,7 +270,7 @@ tg_parent_written(void *host, size_t len)
     tg_bridge_drop(&bridge->caller.out, len);
 }
 
-/* Lazy, as seed 000 has it: back to sleep, unless calls still wait. */
+/* Lazy, as clients of ipc are: back to sleep, unless calls still wait. */
 static void
 tg_parent_closed_ipc(tg_bridge_t *bridge, int err)
 {
@@ -285,7 +285,7 @@ tg_parent_closed_ipc(tg_bridge_t *bridge, int err)
     }
 }
 
-/* Seed 003: "If the runner dies, the bridge dies with it". */
+/* If the runner behind a relay dies, the bridge dies with it. */
 static void
 tg_parent_closed_relay(tg_bridge_t *bridge, int err)
 {

@@ -1,10 +1,8 @@
 /*
  * Byte boundaries: where a frame ends, in a stream of bytes.
  *
- *   TG_FRAME_LINE    one JSON text a line, ended by \n
- *                    (seeds 001 "Framing", 003 "Wire format"; MCP "Stdio")
- *   TG_FRAME_PREFIX  4 bytes of big-endian length, then that many bytes
- *                    (seed 000 "Transport")
+ *   TG_FRAME_LINE    one JSON text a line, ended by \n (jsonrpc, relay, stdio)
+ *   TG_FRAME_PREFIX  4 bytes of big-endian length, then that many bytes (ipc)
  *   TG_FRAME_AUTO    the first byte decides: a length below 16 MiB starts
  *                    with 0x00, and no line does
  *
@@ -17,9 +15,9 @@
 
 #include "base/tg_buf.h"
 
-/* Seed 000: "Max message size: 10,485,760 bytes". */
+/* What clients of ipc send and take at most. */
 #define TG_FRAME_IPC_MAX 10485760u
-/* Seed 003: MAX_FRAME_BYTES, with the newline. */
+/* The same of relay, with the newline. */
 #define TG_FRAME_RELAY_MAX 1048576u
 #define TG_FRAME_PREFIX_SIZE 4
 

@@ -1,6 +1,5 @@
 /*
- * The `jsonrpc` dialect: envelopes, notifications, batches
- * (JSON-RPC 2.0; seed 001; MCP.md "Errors").
+ * The `jsonrpc` dialect: envelopes, notifications, batches (docs/protocols.md).
  */
 #include "core/tg_peer_impl.h"
 #include "core/tg_pending.h"

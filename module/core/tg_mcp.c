@@ -1,5 +1,6 @@
 /*
- * MCP in both eras (MCP.md): which era a request is of, and the methods.
+ * MCP in both eras (docs/protocols.md): which one a request is of, and the
+ * methods.
  */
 #include "core/tg_peer_impl.h"
 

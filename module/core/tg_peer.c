@@ -457,7 +457,7 @@ tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
         return tg_peer_ipc(peer, frame);
     }
 
-    /* Seed 001 passes blank lines over; a keepalive may be one. */
+    /* A keepalive may be one. */
     return tg_is_blank(frame) ? TG_OK : tg_peer_line(peer, frame);
 }
 

@@ -7,8 +7,7 @@
  * (tg_peer_answer) or later (tg_peer_defer, then tg_call_answer).
  *
  * Every request that expects a reply gets exactly one, unless it was
- * cancelled.  Contracts: DESIGN.md "Dialects on one listener"; seeds 000
- * (ipc), 001 (jsonrpc), 003 (relay); MCP 2024-11-05 to 2026-07-28.
+ * cancelled.  What the dialects say is in docs/protocols.md.
  */
 #ifndef TG_PEER_H
 #define TG_PEER_H

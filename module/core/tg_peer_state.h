@@ -9,8 +9,7 @@
  * Beside the state the host carries the bytes that tg_peer_input() did not
  * consume and those of peer->out that were not written.
  *
- * DESIGN.md "Reload"; the bytes are for processes of one machine, but loading
- * trusts none of them.
+ * The bytes are for processes of one machine, but loading trusts none of them.
  */
 #ifndef TG_PEER_STATE_H
 #define TG_PEER_STATE_H

@@ -1,5 +1,5 @@
 /*
- * The `relay` dialect (seed 003): lenient on what it reads.
+ * The `relay` dialect (docs/protocols.md): lenient on what it reads.
  */
 #include "core/tg_peer_impl.h"
 #include "core/tg_pending.h"
@@ -52,7 +52,7 @@ tg_peer_relay(tg_peer_t *peer, tg_message_t *message, int rc)
         return TG_OK;
     }
 
-    /* Seed 003: both sides close after either. */
+    /* Both sides close after either. */
     if (tg_json_is_text(message->kind, TG_STR("shutdown"))) {
         return TG_CLOSED;
     }

@@ -200,7 +200,7 @@ tg_reply_exception(tg_peer_t *peer, const tg_reply_t *reply, const char *type,
     tg_reply_close(peer, reply, start);
 }
 
-/* The exception's class in ipc (seed 000: "the Python exception class"). */
+/* The exception's class in ipc (docs/protocols.md). */
 static const char *
 tg_failure_exception(tg_failure_t failure)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The bridge in front of a parent that speaks ipc (seeds 000 and 004).
+# The bridge in front of a parent that speaks ipc.
 
 use strict;
 use warnings;
@@ -61,7 +61,7 @@ my $bytes = $conn->recv_bytes($size);
 is_deeply $conn->decode($bytes), {
     method => 'call_tool',
     params => { name => 'greet', arguments => { who => "J\x{f6}rg" } },
-}, 'the request of the seed, nothing else in it';
+}, 'the request as clients of ipc send it, nothing else in it';
 $conn->send_ipc({ result => { %{ $text->('hi') }, isError => \0 } });
 is_deeply $bridge->reply($id)->{result},
     { %{ $text->('hi') }, isError => JSON::PP::false }, 'its answer';

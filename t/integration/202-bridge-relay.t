@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The bridge in front of an ac7 runner (seed 003).
+# The bridge in front of a runner that speaks relay.
 
 use strict;
 use warnings;
@@ -46,7 +46,7 @@ for my $name (qw(first second)) {
     my $id = $bridge->request('tools/list');
     my $request = request('tools/list');
     is_deeply [ sort keys %$request ], [qw(id kind method params)],
-        'a frame of the seed';
+        'a frame as clients of relay send it';
     like $request->{id}, qr/^\d+$/, 'with an id of its own';
     my $tool = Toolgate::Parent::tool($name, _meta => { x => [1] });
     answer($request, result => { tools => [$tool] });

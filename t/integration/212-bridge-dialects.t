@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The bridge in front of Toolgate as in front of the parents of the seeds:
+# The bridge in front of Toolgate as in front of other systems' parents:
 # what each of their dialects can carry arrives.
 
 use strict;

@@ -10,7 +10,8 @@ use Toolgate::Test;
 
 my $top = Toolgate::Test::top();
 my @files = ('README.md', map {"docs/$_"} qw(architecture.md development.md
-    directives.md operations.md performance.md protocols.md security.md));
+    directives.md limits.md operations.md performance.md protocols.md
+    security.md));
 my %text = map { $_ => slurp("$top/$_") // die "$_: $!\n" } @files;
 
 my $tg = Toolgate::Test->new;
@@ -202,7 +203,7 @@ sub evaluate {
     return $expression =~ m{^[\d\s()*+-]+$} ? eval $expression : $expression;
 }
 
-my @limits = $text{'docs/architecture.md'}
+my @limits = $text{'docs/limits.md'}
     =~ /^\| `([A-Z]\w+)` \| ([^|]+?) \|/mg;
 cmp_ok @limits, '>', 60, 'limits are documented';
 while (my ($name, $value) = splice @limits, 0, 2) {
@@ -238,6 +239,22 @@ for my $file (@files) {
         ok scalar(grep { $_ eq $anchor } anchors($markdown)),
             "$file: $target has #$anchor";
     }
+}
+
+# No page is cited that a reader does not have, in comments and tests neither.
+{
+    my @all = split /\n/, `cd '$top' && find module t docs config build.sh \\
+        README.md -type f -not -path '*/node_modules/*'`;
+    my %is_there = map { s{.*/}{}r => 1 } @all;
+    my @cites;
+    for my $file (@all) {
+        next if $file =~ m{^t/fuzz/\w+/|package-lock} || !-T "$top/$file";
+        my $content = slurp("$top/$file") // next;
+        push @cites, map {"$file: $_"} grep { !$is_there{$_} }
+            $content =~ /\b([\w-]+\.md)\b/g;
+        push @cites, "$file: $1" while $content =~ /\b(seeds? 00\d)/gi;
+    }
+    is join("\n", @cites), '', 'every page that is cited is here';
 }
 
 # Each claim of security.md names tests by their numbers.

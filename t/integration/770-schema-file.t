@@ -48,7 +48,7 @@ is_deeply content(), [
         description  => '',
         input_schema => { type => 'object' },
     },
-], 'what the seeds say: name, description, input_schema';
+], 'what docs/protocols.md says: name, description, input_schema';
 like slurp($path), qr/\{"const":1\.50\}/, 'schemas token by token';
 is_deeply [ glob "$path?*" ], [], 'nothing beside it';
 

@@ -337,7 +337,7 @@ test_limits(void)
     test_sized(TG_DIALECT_AUTO, line, tail, TEST_MAX, 1, TG_OK);
     test_sized(TG_DIALECT_AUTO, line, tail, TEST_MAX + 1, 0, TG_OK);
 
-    /* Seed 003: 1 MiB with the newline; seed 000: 10 MiB of payload. */
+    /* relay: 1 MiB with the newline; ipc: 10 MiB of payload. */
     test_sized(TG_DIALECT_RELAY, relay, tail, TG_FRAME_RELAY_MAX - 1, 1, TG_OK);
     test_sized(TG_DIALECT_RELAY, relay, tail, TG_FRAME_RELAY_MAX, 0, TG_OK);
     test_sized(TG_DIALECT_IPC, ipc, tail, TG_FRAME_IPC_MAX, 1, TG_OK);

@@ -6,7 +6,7 @@
 /* Long agents' sessions are silent for hours: only half a frame is odd. */
 #define NGX_TOOLGATE_FRAME_TIMEOUT 60000
 #define NGX_TOOLGATE_SEND_TIMEOUT 60000
-/* DESIGN.md: jsonrpc, 10 MiB. */
+/* Of jsonrpc, as ipc has it. */
 #define NGX_TOOLGATE_MAX_FRAME 10485760
 #define NGX_TOOLGATE_MAX_INFLIGHT 256
 

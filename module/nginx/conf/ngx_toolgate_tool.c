@@ -7,7 +7,7 @@
 
 /* A schema is a page or two; more is a mistake in the path. */
 #define NGX_TOOLGATE_SCHEMA_MAX 1048576
-/* Nobody should wait for ever (USERS.md 5); tools say when they need more. */
+/* Nobody should wait for ever; tools say when they need more. */
 #define NGX_TOOLGATE_TIMEOUT 60000
 #define NGX_TOOLGATE_MAX_OUTPUT 1048576
 

@@ -1,6 +1,6 @@
 /*
- * `tool_schema_file`: the tools of a server as the seeds' bridges read them
- * (seed 000 "Schema File Format"): a JSON array of name, description and
+ * `tool_schema_file`: the tools of a server as bridges in front of `ipc` read
+ * them (docs/protocols.md): a JSON array of name, description and
  * input_schema, for the owner of the socket alone.
  */
 #include "nginx/listen/ngx_toolgate_socket.h"

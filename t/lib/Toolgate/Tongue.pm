@@ -1,6 +1,6 @@
 package Toolgate::Tongue;
 
-# A raw client, as the seeds wrote theirs: one connection that is never opened
+# A raw client, as other systems have them: a connection that is never opened
 # anew, in any of the dialects and of both eras of MCP, with one interface.
 # It never waits: what is to be sent goes out when the socket takes it, in
 # pieces as large as the caller likes, and what came is told as events:
