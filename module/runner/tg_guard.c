@@ -21,6 +21,7 @@ tg_guard_child(pid_t guardian, const sigset_t *old, int (*body)(void *ctx),
         return 1;
     }
 
+    (void) prctl(PR_SET_NAME, "toolgate-runner");
     (void) sigprocmask(SIG_SETMASK, old, NULL);
 
     return body(ctx);
@@ -71,6 +72,12 @@ tg_guard(int *fd, int (*body)(void *ctx), void *ctx)
     }
 
     guardian = getpid();
+
+    /*
+     * A name of its own, so that whoever ends all processes of one name
+     * leaves one of both to clear up.
+     */
+    (void) prctl(PR_SET_NAME, "toolgate-guard");
     runner = fork();
 
     if (runner == -1) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -88,13 +89,11 @@ tg_listen_take(tg_listen_t *place, const char **why)
                    : tg_listen_bad(why, "cannot lock " TG_RUNNER_LOCK);
     }
 
-    /* For people; nothing relies on it. */
+    /* For people; a disk that is full is no reason not to serve. */
     n = snprintf(text, sizeof(text), "%d\n", getpid());
 
-    if (ftruncate(place->lock, 0) == -1
-        || pwrite(place->lock, text, (size_t) n, 0) != n)
-    {
-        return tg_listen_bad(why, "cannot write " TG_RUNNER_LOCK);
+    if (ftruncate(place->lock, 0) == 0) {
+        (void) !pwrite(place->lock, text, (size_t) n, 0);
     }
 
     return TG_OK;
@@ -229,10 +228,31 @@ tg_listen_bind(tg_listen_t *place, int fd)
     return -1;
 }
 
+/* Does the path still lead to the directory in which the lock is? */
+static int
+tg_listen_is_ours(const tg_listen_t *place)
+{
+    struct stat ours, there;
+    char path[sizeof(place->path)];
+
+    memcpy(path, place->path, sizeof(path));
+    *strrchr(path, '/') = '\0';
+
+    return fstat(place->dir, &ours) == 0 && stat(path, &there) == 0
+           && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
 int
 tg_listen_open(tg_listen_t *place, const char **why)
 {
     int err, fd;
+
+    if (!tg_listen_is_ours(place)) {
+        *why = "the state directory was moved away; new workers start a "
+               "runner of their own";
+        errno = ENOENT;
+        return -1;
+    }
 
     *why = "cannot listen on " TG_RUNNER_SOCKET " in the state directory";
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -3,23 +3,67 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TG_LOG_MAX 512
 
+static const char *const tg_log_levels[] = {
+    "", "emerg", "alert", "crit", "error", "warn", "notice", "info", "debug",
+};
+
 /* Of the process: there is one stderr. */
+static tg_log_level_t tg_log_level = TG_LOG_NOTICE;
 static char tg_log_path[4096]; /* empty: it is no file */
 
+int
+tg_log_set_level(const char *name)
+{
+    int i;
+
+    for (i = TG_LOG_EMERG; i <= TG_LOG_DEBUG; i++) {
+        if (strcmp(name, tg_log_levels[i]) == 0) {
+            tg_log_level = (tg_log_level_t) i;
+            return 0;
+        }
+    }
+
+    return -1;
+}
+
+static size_t
+tg_log_put_head(char *text, size_t size, tg_log_level_t level)
+{
+    struct tm tm;
+    time_t now;
+    int n;
+
+    now = time(NULL);
+    (void) localtime_r(&now, &tm);
+    n = snprintf(text, size,
+                 "%4d/%02d/%02d %02d:%02d:%02d [%s] %d#%d: toolgate-runner: ",
+                 tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+                 tm.tm_min, tm.tm_sec, tg_log_levels[level], getpid(),
+                 getpid());
+
+    return (size_t) n;
+}
+
 void
-tg_runner_log(const char *format, ...)
+tg_log(tg_log_level_t level, const char *format, ...)
 {
     char text[TG_LOG_MAX];
     va_list args;
     size_t len;
     int n;
 
-    len = (size_t) snprintf(text, sizeof(text), "toolgate-runner: ");
+    if (level > tg_log_level) {
+        return;
+    }
+
+    len = tg_log_put_head(text, sizeof(text), level);
     va_start(args, format);
     n = vsnprintf(text + len, sizeof(text) - len - 1, format, args);
     va_end(args);

@@ -22,6 +22,8 @@ typedef struct {
     uv_timer_t linger;
     uv_timer_t watch;
     tg_workers_t workers;
+    int is_listening;
+    int is_deaf;     /* it could not listen, which was said */
     int has_served;  /* somebody has been connected */
     int is_stopping; /* the end was decided */
     int is_closed;   /* its own handles too */
@@ -81,6 +83,15 @@ tg_runner_check(void *host)
     uv_timer_start(&runner->linger, tg_runner_on_linger, wait, 0);
 }
 
+static void
+tg_runner_unlisten(tg_runner_t *runner, uv_close_cb then)
+{
+    if (runner->is_listening) {
+        runner->is_listening = 0;
+        uv_close((uv_handle_t *) &runner->listener, then);
+    }
+}
+
 /* Ends every job, then itself. */
 static void
 tg_runner_stop(tg_runner_t *runner)
@@ -92,10 +103,7 @@ tg_runner_stop(tg_runner_t *runner)
     runner->is_stopping = 1;
     tg_listen_close(&runner->place);
 
-    if (!uv_is_closing((uv_handle_t *) &runner->listener)) {
-        uv_close((uv_handle_t *) &runner->listener, NULL);
-    }
-
+    tg_runner_unlisten(runner, NULL);
     tg_workers_drop(&runner->workers);
     tg_runner_check(runner);
 }
@@ -114,7 +122,9 @@ tg_runner_on_linger(uv_timer_t *timer)
     runner = timer->data;
     (void) tg_listen_hide(&runner->place);
 
-    if (uv_fileno((uv_handle_t *) &runner->listener, &fd) == 0) {
+    if (runner->is_listening
+        && uv_fileno((uv_handle_t *) &runner->listener, &fd) == 0)
+    {
         waiting.fd = fd;
         waiting.events = POLLIN;
 
@@ -124,7 +134,7 @@ tg_runner_on_linger(uv_timer_t *timer)
         }
     }
 
-    tg_runner_log("nobody needs it any more, leaving");
+    tg_log(TG_LOG_NOTICE, "nobody needs it any more, leaving");
     tg_runner_stop(runner);
 }
 
@@ -136,7 +146,7 @@ tg_runner_on_signal(uv_signal_t *handle, int signum)
     runner = handle->data;
 
     if (!runner->is_stopping) {
-        tg_runner_log("stopping on signal %d", signum);
+        tg_log(TG_LOG_NOTICE, "stopping on signal %d", signum);
         tg_runner_stop(runner);
     }
 }
@@ -151,7 +161,8 @@ tg_runner_on_connection(uv_stream_t *listener, int status)
     runner = listener->data;
 
     if (status != 0) {
-        tg_runner_log("cannot accept a connection: %s", uv_strerror(status));
+        tg_log(TG_LOG_ERROR, "cannot accept a connection: %s",
+               uv_strerror(status));
         tg_runner_check(runner);
 
     } else if (tg_workers_accept(&runner->workers, listener) == 0) {
@@ -159,9 +170,22 @@ tg_runner_on_connection(uv_stream_t *listener, int status)
         uv_timer_stop(&runner->linger);
 
     } else {
-        tg_runner_log("no memory left, leaving");
+        tg_log(TG_LOG_CRIT, "no memory left, leaving");
         tg_runner_stop(runner);
     }
+}
+
+/* Said once, as it is tried again and again. */
+static int
+tg_runner_cannot_listen(tg_runner_t *runner, const char *why, const char *error)
+{
+    if (!runner->is_deaf) {
+        tg_log(TG_LOG_ERROR, "%s: %s: %s", runner->conf->state_dir, why, error);
+    }
+
+    runner->is_deaf = 1;
+
+    return -1;
 }
 
 static int
@@ -170,16 +194,15 @@ tg_runner_listen(tg_runner_t *runner)
     const char *why;
     int fd, rc;
 
-    uv_pipe_init(&runner->loop, &runner->listener, 0);
-    runner->listener.data = runner;
     fd = tg_listen_open(&runner->place, &why);
 
     if (fd == -1) {
-        tg_runner_log("%s: %s: %s", runner->conf->state_dir, why,
-                      strerror(errno));
-        return -1;
+        return tg_runner_cannot_listen(runner, why, strerror(errno));
     }
 
+    uv_pipe_init(&runner->loop, &runner->listener, 0);
+    runner->listener.data = runner;
+    runner->is_listening = 1;
     rc = uv_pipe_open(&runner->listener, fd);
 
     if (rc != 0) {
@@ -190,11 +213,37 @@ tg_runner_listen(tg_runner_t *runner)
     }
 
     if (rc != 0) {
-        tg_runner_log("cannot listen: %s", uv_strerror(rc));
-        return -1;
+        tg_runner_unlisten(runner, NULL);
+        return tg_runner_cannot_listen(runner, "cannot listen",
+                                       uv_strerror(rc));
     }
 
+    runner->is_deaf = 0;
+
     return 0;
+}
+
+/*
+ * Those who are connected are served to their end, but nobody new can come,
+ * nor can another runner take the place: the lock is held.  So this goes on
+ * trying, with each look.
+ */
+static void
+tg_runner_listen_anew(tg_runner_t *runner)
+{
+    int was_deaf;
+
+    was_deaf = runner->is_deaf;
+
+    if (tg_runner_listen(runner) != 0) {
+        if (!was_deaf) {
+            tg_log(TG_LOG_ERROR, "new workers cannot be served; trying again "
+                                 "every 2 s");
+        }
+
+    } else if (was_deaf) {
+        tg_log(TG_LOG_NOTICE, "listening again");
+    }
 }
 
 static void
@@ -204,16 +253,8 @@ tg_runner_on_unlistened(uv_handle_t *handle)
 
     runner = handle->data;
 
-    if (runner->is_stopping) {
-        return;
-    }
-
-    /*
-     * Those who are connected are served to their end.  Without a directory
-     * there is no lock either, so that new workers start their own runner.
-     */
-    if (tg_runner_listen(runner) != 0) {
-        uv_timer_stop(&runner->watch);
+    if (!runner->is_stopping) {
+        tg_runner_listen_anew(runner);
     }
 }
 
@@ -229,14 +270,17 @@ tg_runner_on_watch(uv_timer_t *timer)
         (void) kill(runner->conf->guardian, SIGHUP);
     }
 
-    if (runner->is_stopping || tg_listen_is_there(&runner->place)
-        || uv_is_closing((uv_handle_t *) &runner->listener))
-    {
+    if (runner->is_stopping) {
         return;
     }
 
-    tg_runner_log("somebody removed the socket, listening anew");
-    uv_close((uv_handle_t *) &runner->listener, tg_runner_on_unlistened);
+    if (!runner->is_listening) {
+        tg_runner_listen_anew(runner);
+
+    } else if (!tg_listen_is_there(&runner->place)) {
+        tg_log(TG_LOG_WARN, "somebody removed the socket, listening anew");
+        tg_runner_unlisten(runner, tg_runner_on_unlistened);
+    }
 }
 
 static void
@@ -261,7 +305,7 @@ tg_runner_ready(int fd)
 {
     if (fd != -1) {
         if (write(fd, "", 1) == -1) {
-            tg_runner_log("whoever started it has gone");
+            tg_log(TG_LOG_INFO, "whoever started it has gone");
         }
 
         (void) close(fd);
@@ -277,7 +321,7 @@ tg_runner_serve(tg_runner_t *runner)
     rc = tg_runner_listen(runner);
 
     if (rc == 0) {
-        tg_runner_log("pid %d serves %s", getpid(), runner->place.path);
+        tg_log(TG_LOG_NOTICE, "pid %d serves %s", getpid(), runner->place.path);
         tg_runner_ready(runner->conf->ready_fd);
         tg_runner_check(runner);
     } else {
@@ -292,7 +336,7 @@ tg_runner_serve(tg_runner_t *runner)
 static int
 tg_runner_failed(tg_runner_t *runner, int err)
 {
-    tg_runner_log("cannot start: %s", strerror(err));
+    tg_log(TG_LOG_ERROR, "cannot start: %s", strerror(err));
     tg_listen_close(&runner->place);
 
     return -1;
@@ -337,11 +381,12 @@ tg_runner_run(const tg_runner_conf_t *conf)
     int rc;
 
     (void) signal(SIGPIPE, SIG_IGN);
+    (void) signal(SIGXFSZ, SIG_IGN);
     (void) signal(SIGHUP, SIG_IGN);
     runner = calloc(1, sizeof(*runner));
 
     if (runner == NULL) {
-        tg_runner_log("no memory left");
+        tg_log(TG_LOG_CRIT, "no memory left");
         return 1;
     }
 
@@ -354,7 +399,8 @@ tg_runner_run(const tg_runner_conf_t *conf)
         rc = 0;
 
     } else if (rc != TG_OK) {
-        tg_runner_log("%s: %s: %s", conf->state_dir, why, strerror(errno));
+        tg_log(TG_LOG_ERROR, "%s: %s: %s", conf->state_dir, why,
+               strerror(errno));
         rc = 1;
 
     } else {

@@ -1,9 +1,11 @@
 /*
- * toolgate-runner --state-dir DIR [--linger SECONDS] [--foreground]
+ * toolgate-runner --state-dir DIR [--linger SECONDS] [--log-level LEVEL]
+ *                 [--foreground]
  * toolgate-runner --version | --help
  *
  * Started by an NGINX worker, it leaves nothing of that behind: descriptors,
- * signal state, session, and its parent, as a worker waits for any child.
+ * signal state, environment, session, and its parent, as a worker waits for
+ * any child.
  */
 #include "base/tg_base.h"
 #include "runner/tg_guard.h"
@@ -21,6 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TG_LINGER_DEFAULT 5
@@ -33,7 +36,8 @@ typedef struct {
 } tg_main_t;
 
 static const char tg_usage[] =
-    "usage: toolgate-runner --state-dir DIR [--linger SECONDS] [--foreground]\n"
+    "usage: toolgate-runner --state-dir DIR [--linger SECONDS]\n"
+    "                       [--log-level LEVEL] [--foreground]\n"
     "       toolgate-runner --version | --help\n"
     "\n"
     "Runs the programs of Toolgate's tools.  NGINX's workers start it when\n"
@@ -43,6 +47,8 @@ static const char tg_usage[] =
     "                    others\n"
     "  --linger SECONDS  how long it stays after the last worker has gone\n"
     "                    (5)\n"
+    "  --log-level LEVEL what goes to stderr, as error_log of NGINX has it\n"
+    "                    (notice)\n"
     "  --foreground      stay a child of who started it\n";
 
 /* A descriptor that is closed would be taken by the next file opened. */
@@ -88,6 +94,24 @@ tg_main_close_each(void)
     (void) closedir(dir);
 }
 
+/*
+ * NGINX's environment is none of anybody's business, and may hold secrets:
+ * also where the kernel shows it.
+ */
+static void
+tg_main_clear_environment(void)
+{
+    char **text;
+
+    tzset();
+
+    for (text = environ; text != NULL && *text != NULL; text++) {
+        memset(*text, 0, strlen(*text));
+    }
+
+    (void) clearenv();
+}
+
 static int
 tg_main_isolate(void)
 {
@@ -112,6 +136,7 @@ tg_main_isolate(void)
     }
 
     (void) umask(077);
+    tg_main_clear_environment();
 
     return tg_rights_drop();
 }
@@ -135,7 +160,7 @@ tg_main_guard(tg_main_t *program)
     rc = tg_guard(&program->conf.ready_fd, tg_main_runner, program);
 
     if (rc == -1) {
-        tg_runner_log("cannot fork: %s", strerror(errno));
+        tg_log(TG_LOG_ERROR, "cannot fork: %s", strerror(errno));
         return 1;
     }
 
@@ -170,14 +195,14 @@ tg_main_daemon(tg_main_t *program)
     pid_t child;
 
     if (pipe2(ready, O_CLOEXEC) == -1) {
-        tg_runner_log("cannot make a pipe: %s", strerror(errno));
+        tg_log(TG_LOG_ERROR, "cannot make a pipe: %s", strerror(errno));
         return 1;
     }
 
     child = fork();
 
     if (child == -1) {
-        tg_runner_log("cannot fork: %s", strerror(errno));
+        tg_log(TG_LOG_ERROR, "cannot fork: %s", strerror(errno));
         return 1;
     }
 
@@ -232,6 +257,7 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
     static const struct option options[] = {
         { "state-dir", required_argument, NULL, 's' },
         { "linger", required_argument, NULL, 'l' },
+        { "log-level", required_argument, NULL, 'L' },
         { "foreground", no_argument, NULL, 'f' },
         { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' },
@@ -249,6 +275,17 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
             break;
         case 'l':
             if (tg_main_linger(optarg, &program->conf.linger_ms) != 0) {
+                return -1;
+            }
+
+            break;
+        case 'L':
+            if (tg_log_set_level(optarg) != 0) {
+                fprintf(stderr,
+                        "toolgate-runner: --log-level %s: it takes one of "
+                        "emerg, alert, crit, error, warn, notice, info, "
+                        "debug\n",
+                        optarg);
                 return -1;
             }
 
@@ -303,7 +340,7 @@ main(int argc, char **argv)
     }
 
     if (tg_main_isolate() == -1 || chdir("/") == -1) {
-        tg_runner_log("cannot isolate itself: %s", strerror(errno));
+        tg_log(TG_LOG_ERROR, "cannot isolate itself: %s", strerror(errno));
         rc = 1;
     } else {
         tg_log_init();

@@ -196,12 +196,12 @@ tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener)
     if (tg_uv_conn_peer(&worker->conn, &pid, &uid) != 0
         || (uid != geteuid() && uid != 0))
     {
-        tg_runner_log("a connection of another user was refused");
+        tg_log(TG_LOG_WARN, "a connection of another user was refused");
         tg_uv_conn_close(&worker->conn);
 
     } else if (workers->n > TG_WORKERS_MAX) {
-        tg_runner_log("more than %d connections, one was refused",
-                      TG_WORKERS_MAX);
+        tg_log(TG_LOG_WARN, "more than %d connections, one was refused",
+               TG_WORKERS_MAX);
         tg_uv_conn_close(&worker->conn);
     }
 

@@ -34,7 +34,7 @@ sub start {
             sub {
                 die 'it ended: ' . $self->log
                     if !$self->{process}->is_running;
-                return $self->log =~ /^toolgate-runner: pid (\d+) serves/m
+                return $self->log =~ /toolgate-runner: pid (\d+) serves/
                     && ($self->{pid} = $1);
             },
             10,

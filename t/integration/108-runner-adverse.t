@@ -1,0 +1,103 @@
+#!/usr/bin/perl
+# The runner where things are not as they should be: a disk that is full, a
+# place where it cannot listen for a while; and what it says and shows of
+# itself.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Runner;
+use Toolgate::Util;
+
+my $tg = Toolgate::Test->new;
+my $state = $tg->state_dir;
+my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
+
+# Not one byte can be written to any file.
+{
+    my ($status) = run_command({ env => $tg->san_env, timeout => 20 },
+        '/bin/sh', '-c', "ulimit -f 0; exec \"\$@\" 2>>$state.full", 'sh',
+        $tg->runner_path, '--state-dir', $state, '--linger', 1000);
+    is $status, 0, 'a full disk: it starts';
+    is slurp("$state/runner-1.lock"), '', 'a full disk: without its pid';
+    my $c = Toolgate::Client->connect("$state/runner-1.sock");
+    my $pid = $c->rpc('status')->{result}{pid};
+    ok $pid, 'a full disk: it serves';
+    kill TERM => $pid;
+    wait_for(sub { !is_alive($pid) }, 10, 'its end');
+    unlink "$state.full";
+}
+
+# It cannot listen, and goes on trying: the lock is held, so nobody else can.
+{
+    my $runner = Toolgate::Runner->start($tg);
+    my $c = $runner->connect;
+    my $socket = $runner->socket_path;
+    unlink $socket or die "$socket: $!";
+    mkdir $socket or die "$socket: $!";
+    wait_for(sub { $runner->log =~ /trying again every 2 s/ },
+        20, 'it to say so');
+    like $runner->log, qr/cannot listen on runner-1.sock.*: File exists/,
+        'it says why it cannot listen';
+    is $c->rpc('status')->{result}{pid}, $runner->pid,
+        'who is connected is served';
+    rmdir $socket or die "$socket: $!";
+    wait_for(sub { -S $socket }, 20, 'it to listen again');
+    is $runner->connect->rpc('status')->{result}{pid}, $runner->pid,
+        'who comes then, too';
+    my $said = () = $runner->log =~ /cannot listen/g;
+    is $said, 1, 'it was said once';
+    like $runner->log, qr/listening again/, 'and that it is over';
+    kill TERM => $runner->guardian;
+    $runner->wait_gone;
+}
+
+# What it says has NGINX's form; and what it shows of who started it.
+{
+    my $runner =
+        Toolgate::Runner->start($tg, setup => 'export SECRET=dont-tell');
+    my $pid = $runner->pid;
+    like $runner->log,
+        qr{$now\[notice\] $pid#$pid: toolgate-runner: pid $pid serves}m,
+        'a line has time, level and pid';
+
+    for ([ runner => $pid ], [ guard => $runner->guardian ]) {
+        my ($name, $of) = @$_;
+        is slurp("/proc/$of/comm"), "toolgate-$name\n",
+            "the $name has its own name";
+        my $environment = slurp("/proc/$of/environ");
+        unlike $environment // '', qr/SECRET|dont-tell/,
+            "the $name has nothing of the environment";
+    }
+    my $result = $runner->connect->rpc('exec',
+        Toolgate::Runner::sh('echo $SECRET $HOME'))->{result};
+    like $result->{stdout}, qr{^/\S*\n$}, 'programs have theirs';
+    kill TERM => $pid;
+    $runner->wait_gone;
+}
+
+# Less is said where less is wanted.
+for my $case ([ warn => 0 ], [ info => 1 ]) {
+    my ($level, $is_said) = @$case;
+    my $log = "$state.$level";
+    my ($status) = run_command({ env => $tg->san_env, timeout => 20 },
+        '/bin/sh', '-c', "exec \"\$@\" 2>>$log", 'sh', $tg->runner_path,
+        '--state-dir', $state, '--linger', 1000, '--log-level', $level);
+    is $status, 0, "--log-level $level";
+    my $pid = slurp("$state/runner-1.lock") + 0;
+    unlink "$state/runner-1.sock";
+    wait_for(sub { slurp($log) =~ /\[warn\].*somebody removed/ },
+        20, 'a warning');
+    is slurp($log) =~ /\[notice\]/ ? 1 : 0, $is_said,
+        "--log-level $level: notices";
+    kill TERM => $pid;
+    wait_for(sub { !is_alive($pid) }, 10, 'its end');
+    unlink $log;
+}
+my ($status, undef, $err) = run_command({ env => $tg->san_env },
+    $tg->runner_path, '--state-dir', $state, '--log-level', 'loud');
+is $status, 2, 'no such level';
+like $err, qr/--log-level loud: it takes one of emerg/, 'it says which';
+
+done_testing;
