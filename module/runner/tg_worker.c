@@ -285,7 +285,7 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
     rc = tg_workers_catalogue(workers) == TG_OK ? 0 : UV_ENOMEM;
 
     if (rc == 0) {
-        rc = tg_programs_init(&workers->programs, &workers->jobs, loop);
+        rc = tg_programs_init(&workers->programs, loop);
     }
 
     if (rc != 0) {

@@ -42,7 +42,7 @@ static runner_t runner;
 /* --- what does not really happen --- */
 
 int __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step);
-int __wrap_tg_tree_scan(tg_tree_t *tree, pid_t root);
+size_t __wrap_tg_tree_children(pid_t parent, pid_t *pids);
 int __wrap_tg_proc_signal(const tg_proc_t *proc, int sig);
 int __wrap_kill(pid_t pid, int sig);
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);
@@ -84,12 +84,10 @@ __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
     return 0;
 }
 
-int
-__wrap_tg_tree_scan(tg_tree_t *tree, pid_t root)
+size_t
+__wrap_tg_tree_children(pid_t parent, pid_t *pids)
 {
-    tree->n = 0;
-
-    return TG_OK;
+    return 0;
 }
 
 int
@@ -173,7 +171,7 @@ runner_start(void)
 
     (void) signal(SIGPIPE, SIG_IGN);
     FUZZ(uv_loop_init(&runner.loop) == 0);
-    FUZZ(tg_programs_init(&runner.programs, &runner.jobs, &runner.loop) == 0);
+    FUZZ(tg_programs_init(&runner.programs, &runner.loop) == 0);
     tg_jobs_init(&runner.jobs, &runner.loop, &ops, &runner);
     runner.catalogue = tg_catalogue_new(tg_alloc_libc());
 
@@ -194,6 +192,7 @@ runner_finish(void)
 {
     static const int statuses[] = { 0, 0x100, 9, 0x7f00 };
     tg_job_t *job, *next;
+    tg_exec_t *exec;
     unsigned turns;
 
     tg_left_gone(&runner.jobs, &runner.peer);
@@ -208,9 +207,11 @@ runner_finish(void)
         for (job = runner.jobs.slots; job != NULL; job = next) {
             next = job->next;
 
-            if (!((tg_exec_t *) job->work)->is_reaped) {
-                tg_exec_exited(job->work, statuses[runner.how / 8 % 4]);
-                tg_exec_look(job->work);
+            exec = job->work;
+
+            if (!exec->has_ended) {
+                exec->status = statuses[runner.how / 8 % 4];
+                tg_exec_exited(exec);
             }
         }
     }

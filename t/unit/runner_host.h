@@ -227,7 +227,7 @@ host_init(void)
     if (mkdtemp(host.dir) == NULL || uv_loop_init(&host.loop) != 0
         || prctl(PR_SET_CHILD_SUBREAPER, 1) == -1
         || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1
-        || tg_programs_init(&host.programs, &host.jobs, &host.loop) != 0)
+        || tg_programs_init(&host.programs, &host.loop) != 0)
     {
         return -1;
     }

@@ -133,7 +133,7 @@ test_others_are_well(void)
 
         if (job->call != call
             || (job->state != TG_JOB_QUEUED && job->state != TG_JOB_RUNNING)
-            || host_program(job)->is_reaped
+            || host_program(job)->has_ended
             || (job->state == TG_JOB_RUNNING
                 && host_is_gone(host_program(job)->pid)))
         {

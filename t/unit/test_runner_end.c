@@ -3,6 +3,8 @@
  */
 #include "runner_host.h"
 
+#include <sys/file.h>
+
 #include <sys/wait.h>
 
 /*
@@ -367,6 +369,74 @@ test_no_leaks(void)
     CU_ASSERT(host.nidle > 0);
 }
 
+/* Nobody who inherited the lock is left. */
+static int
+test_is_unlocked(const char *path)
+{
+    int fd, rc;
+
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    CU_ASSERT(fd != -1);
+    rc = flock(fd, LOCK_EX | LOCK_NB);
+    close(fd);
+
+    return rc == 0;
+}
+
+/* %s: a file that it locks. */
+#define TEST_LATE_FORKS                                                        \
+    "exec perl -MPOSIX -e '"                                                   \
+    "open F, q(>), q(%s); flock F, 2; "                                        \
+    "sub run { $SIG{TERM} = q(IGNORE); for (1 .. 300) { setsid; "              \
+    "select undef, undef, undef, 0.02; exit if fork } exec qw(sleep 99) } "    \
+    "$SIG{TERM} = sub { for (1 .. 20) { fork or run } exit }; "                \
+    "sleep 1000'"
+
+/*
+ * The main process forks others behind the SIGTERM that ends it: deaf, into
+ * sessions of their own, and each soon leaves its place to a child in yet
+ * another session.  None is left, and the slot is taken until then.
+ */
+static void
+test_late_forks(void)
+{
+
+    char text[1024], path[96];
+
+    snprintf(path, sizeof(path), "%s/late", host.dir);
+    snprintf(text, sizeof(text), TEST_LATE_FORKS, path);
+    (void) host_send(host_sh(text, ",\"timeout_ms\":1000"));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is_text("failure", "timeout"));
+    CU_ASSERT(host.jobs.nrunning == 1);
+    CU_ASSERT(!test_is_unlocked(path));
+    CU_ASSERT(host_until(host_no_slot, NULL));
+    CU_ASSERT(test_is_unlocked(path));
+    (void) unlink(path);
+}
+
+/*
+ * As long as something of a program is left, its number, which is that of its
+ * group and session, is nobody else's.
+ */
+static void
+test_number(void)
+{
+    pid_t pid;
+
+    (void) host_send(host_sh("(trap \"\" TERM; while :; do sleep 0.1; done) "
+                             ">/dev/null 2>&1 3>&1 & exit",
+                             ""));
+    pid = host_program(host.jobs.slots)->pid;
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("code", "0"));
+    CU_ASSERT(host.jobs.nrunning == 1);
+    CU_ASSERT(kill(pid, 0) == 0);
+    CU_ASSERT(host_until(host_no_slot, NULL));
+    CU_ASSERT(kill(pid, 0) == -1 && errno == ESRCH);
+    CU_ASSERT(kill(-pid, 0) == -1 && errno == ESRCH);
+}
+
 static CU_TestInfo test_end[] = {
     { "timeout", test_timeout },
     { "cancel", test_cancel },
@@ -376,6 +446,8 @@ static CU_TestInfo test_end[] = {
     { "daemons", test_daemon },
     { "limits", test_limits },
     { "order", test_order },
+    { "late forks", test_late_forks },
+    { "number", test_number },
     { "no leaks", test_no_leaks },
     CU_TEST_INFO_NULL,
 };

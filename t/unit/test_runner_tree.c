@@ -7,6 +7,7 @@
 
 #include <CUnit/Basic.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -55,64 +56,126 @@ test_family(pid_t *grandchild)
     return child;
 }
 
+static tg_tree_t test_tree;
+
+/* What is below root; how many. */
+static size_t
+test_below(pid_t root)
+{
+    test_tree.n = 0;
+    tg_tree_add_below(&test_tree, root);
+
+    return test_tree.n;
+}
+
+static const tg_proc_t *
+test_find(pid_t pid)
+{
+    size_t i;
+
+    for (i = 0; i < test_tree.n; i++) {
+        if (test_tree.procs[i].pid == pid) {
+            return &test_tree.procs[i];
+        }
+    }
+
+    return NULL;
+}
+
 static void
 test_scan(void)
 {
     pid_t child, grandchild;
-    tg_proc_t *proc, other;
-    tg_tree_t tree;
+    const tg_proc_t *proc;
+    tg_proc_t other;
 
-    tg_tree_init(&tree);
-    CU_ASSERT(tg_tree_find(&tree, 1) == NULL);
-    CU_ASSERT(tg_tree_scan(&tree, getpid()) == TG_OK);
-    CU_ASSERT(tree.n == 0);
-
+    CU_ASSERT(test_below(getpid()) == 0);
     child = test_family(&grandchild);
-    CU_ASSERT(tg_tree_scan(&tree, getpid()) == TG_OK);
-    CU_ASSERT(tree.n == 2);
-    CU_ASSERT(tg_tree_find(&tree, getpid()) == NULL);
-    CU_ASSERT(tg_tree_find(&tree, getppid()) == NULL);
+    CU_ASSERT(test_below(getpid()) == 2);
 
     /* The name is no part of the numbers. */
-    proc = tg_tree_find(&tree, child);
+    proc = test_find(child);
     CU_ASSERT_FATAL(proc != NULL);
     CU_ASSERT(proc->ppid == getpid());
     CU_ASSERT(proc->pgrp == getpgrp() && proc->sid == getsid(0));
-    CU_ASSERT(proc->start != 0 && !proc->is_zombie && proc->mark == 0);
+    CU_ASSERT(proc->start != 0 && !proc->is_zombie);
 
-    proc = tg_tree_find(&tree, grandchild);
+    proc = test_find(grandchild);
     CU_ASSERT_FATAL(proc != NULL);
     CU_ASSERT(proc->ppid == child);
     CU_ASSERT(proc->pgrp == grandchild && proc->sid == grandchild);
 
-    CU_ASSERT(tg_tree_scan(&tree, child) == TG_OK);
-    CU_ASSERT(tree.n == 1 && tree.procs[0].pid == grandchild);
-    CU_ASSERT(tg_tree_scan(&tree, grandchild) == TG_OK);
-    CU_ASSERT(tree.n == 0);
+    CU_ASSERT(test_below(child) == 1);
+    CU_ASSERT(test_tree.procs[0].pid == grandchild);
+    CU_ASSERT(test_below(grandchild) == 0);
+    tg_tree_add(&test_tree, child);
+    CU_ASSERT(test_tree.n == 2 && test_tree.procs[0].pid == child);
 
     /* The same number, but another process. */
-    CU_ASSERT(tg_tree_scan(&tree, getpid()) == TG_OK);
-    proc = tg_tree_find(&tree, grandchild);
+    CU_ASSERT(test_below(getpid()) == 2);
+    proc = test_find(grandchild);
     CU_ASSERT_FATAL(proc != NULL);
     other = *proc;
     other.start--;
     CU_ASSERT(tg_proc_signal(&other, SIGKILL) == -1);
     CU_ASSERT(kill(grandchild, 0) == 0);
 
-    CU_ASSERT(tg_proc_signal(tg_tree_find(&tree, child), SIGKILL) == 0);
+    CU_ASSERT(tg_proc_signal(test_find(child), SIGKILL) == 0);
     CU_ASSERT(waitid(P_PID, (id_t) child, NULL, WEXITED | WNOWAIT) == 0);
-    CU_ASSERT(tg_tree_scan(&tree, getpid()) == TG_OK);
-    CU_ASSERT(tree.n == 2);
-    proc = tg_tree_find(&tree, child);
+    CU_ASSERT(test_below(getpid()) == 2);
+    proc = test_find(child);
     CU_ASSERT(proc != NULL && proc->is_zombie);
-    proc = tg_tree_find(&tree, grandchild);
+    proc = test_find(grandchild);
     CU_ASSERT(proc != NULL && proc->ppid == getpid());
 
     CU_ASSERT(waitpid(child, NULL, 0) == child);
     CU_ASSERT(kill(grandchild, SIGKILL) == 0);
     CU_ASSERT(waitpid(grandchild, NULL, 0) == grandchild);
     CU_ASSERT(tg_proc_signal(proc, SIGKILL) == -1);
-    tg_tree_deinit(&tree);
+}
+
+static void *
+test_fork_and_wait(void *ctx)
+{
+    int *pair;
+    pid_t pid;
+
+    pair = ctx;
+    pid = fork();
+
+    if (pid == 0) {
+        test_wait_for_ever();
+    }
+
+    (void) !write(pair[1], &pid, sizeof(pid));
+    (void) !read(pair[0], &pid, 1);
+
+    return NULL;
+}
+
+/* A child belongs to the thread that made it. */
+static void
+test_threads(void)
+{
+    int there[2], back[2], pair[2];
+    pthread_t thread;
+    pid_t child;
+
+    CU_ASSERT_FATAL(pipe(there) == 0 && pipe(back) == 0);
+    pair[0] = back[0];
+    pair[1] = there[1];
+    CU_ASSERT_FATAL(pthread_create(&thread, NULL, test_fork_and_wait, pair)
+                    == 0);
+    CU_ASSERT(read(there[0], &child, sizeof(child)) == sizeof(child));
+    CU_ASSERT(test_below(getpid()) == 1);
+    CU_ASSERT(test_find(child) != NULL);
+    CU_ASSERT(write(back[1], "", 1) == 1);
+    CU_ASSERT(pthread_join(thread, NULL) == 0);
+    tg_tree_sweep();
+    close(there[0]);
+    close(there[1]);
+    close(back[0]);
+    close(back[1]);
 }
 
 static void
@@ -194,15 +257,13 @@ test_spawn(void)
     close(pair[1]);
 }
 
-static CU_TestInfo test_tree[] = {
-    { "spawn", test_spawn },
-    { "scan", test_scan },
-    { "sweep", test_sweep },
-    CU_TEST_INFO_NULL,
+static CU_TestInfo test_of_tree[] = {
+    { "spawn", test_spawn }, { "scan", test_scan }, { "threads", test_threads },
+    { "sweep", test_sweep }, CU_TEST_INFO_NULL,
 };
 
 static CU_SuiteInfo test_suites[] = {
-    { "runner tree", NULL, NULL, NULL, NULL, test_tree },
+    { "runner tree", NULL, NULL, NULL, NULL, test_of_tree },
     CU_SUITE_INFO_NULL,
 };
 

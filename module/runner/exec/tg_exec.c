@@ -1,7 +1,6 @@
 #include "runner/exec/tg_exec.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -43,6 +42,7 @@ tg_exec_close(tg_exec_t *exec)
 static void
 tg_exec_done(tg_exec_t *exec)
 {
+    tg_exec_reap(exec);
     tg_exec_close(exec);
     tg_job_done(exec->job);
 }
@@ -58,7 +58,7 @@ tg_exec_finish(tg_exec_t *exec, int is_forced)
 {
     exec->is_forced = is_forced;
 
-    if (exec->is_reaped) {
+    if (exec->has_ended) {
         tg_job_give_back(exec->job);
     }
 
@@ -67,8 +67,7 @@ tg_exec_finish(tg_exec_t *exec, int is_forced)
         return;
     }
 
-    uv_timer_start(&exec->timer, tg_exec_on_timer, TG_EXEC_TICK_MS,
-                   TG_EXEC_TICK_MS);
+    uv_timer_start(&exec->timer, tg_exec_on_timer, TG_EXEC_TICK_MS, 0);
 }
 
 static void
@@ -101,13 +100,6 @@ tg_exec_complete(tg_exec_t *exec)
 {
     tg_exec_answer(exec);
     tg_job_end(exec->job);
-
-    /* Its number is free, but none of ours can have become its group. */
-    if (kill(-exec->pid, 0) == -1 && errno == ESRCH) {
-        tg_exec_done(exec);
-        return;
-    }
-
     tg_exec_finish(exec, 0);
 }
 
@@ -172,7 +164,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     if (nread < 0) {
         tg_exec_close_pipe(exec, i);
 
-        if (--exec->nreading == 0 && exec->is_reaped
+        if (--exec->nreading == 0 && exec->has_ended
             && exec->job->state == TG_JOB_RUNNING)
         {
             tg_exec_complete(exec);
@@ -292,7 +284,7 @@ tg_exec_look_for_progress(tg_job_t *job)
     rc = tg_exec_read_pipe(exec, TG_EXEC_PROGRESS);
 
     /* It was the program's last word, with a newline or without. */
-    if (rc == TG_END || exec->is_reaped) {
+    if (rc == TG_END || exec->has_ended) {
         exec->has_risen |= tg_progress_end(&job->progress);
     }
 
@@ -334,32 +326,54 @@ tg_exec_on_timer(uv_timer_t *timer)
     }
 }
 
+/* Many ends at once are looked at once, and others have their turn. */
 void
 tg_exec_look(tg_exec_t *exec)
 {
-    if (exec->job->state == TG_JOB_ENDING && !tg_exec_end_again(exec)) {
-        tg_exec_done(exec);
+    uint64_t now;
+
+    if (exec->job->state != TG_JOB_ENDING) {
+        return;
     }
+
+    now = uv_now(exec->job->jobs->loop);
+
+    if (now - exec->looked_at >= TG_EXEC_SWEEP_MS) {
+        exec->looked_at = now;
+
+        if (!tg_exec_end_again(exec)) {
+            tg_exec_done(exec);
+            return;
+        }
+
+    } else {
+        now = 0;
+    }
+
+    uv_timer_start(&exec->timer, tg_exec_on_timer,
+                   now == 0 || tg_exec_is_over(exec) ? TG_EXEC_SWEEP_MS
+                                                     : TG_EXEC_TICK_MS,
+                   0);
 }
 
 void
-tg_exec_exited(tg_exec_t *exec, int status)
+tg_exec_exited(tg_exec_t *exec)
 {
-    exec->is_reaped = 1;
-    exec->status = status;
+    exec->is_news = 0;
+    exec->has_ended = 1;
     tg_job_ended(exec->job);
 
     if (exec->job->state != TG_JOB_RUNNING) {
         tg_job_give_back(exec->job);
-        return;
-    }
+        exec->looked_at = 0;
+        tg_exec_look(exec);
 
-    if (exec->nreading == 0) {
+    } else if (exec->nreading == 0) {
         tg_exec_complete(exec);
-        return;
-    }
 
-    uv_timer_start(&exec->timer, tg_exec_on_timer, TG_EXEC_DRAIN_MS, 0);
+    } else {
+        uv_timer_start(&exec->timer, tg_exec_on_timer, TG_EXEC_DRAIN_MS, 0);
+    }
 }
 
 /* --- its beginning --- */
@@ -421,6 +435,8 @@ tg_exec_start(tg_job_t *job)
     rc = tg_exec_spawn(exec, &input, &failure, &text);
 
     if (rc == 0) {
+        exec->next = exec->programs->first;
+        exec->programs->first = exec;
         tg_exec_pipes_start(exec, input);
     } else {
         tg_exec_close(exec);
@@ -469,7 +485,6 @@ tg_exec_free(tg_job_t *job)
     exec = job->work;
     tg_exec_params_free(&exec->params);
     tg_exec_output_deinit(&exec->output);
-    free(exec->members);
     free(exec);
 }
 

@@ -8,63 +8,24 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-static void
-tg_programs_exited(tg_programs_t *programs, pid_t pid, int status)
-{
-    tg_exec_t *exec;
-    tg_job_t *job;
-
-    /* Anything else is an orphan of a program. */
-    for (job = programs->jobs->slots; job != NULL; job = job->next) {
-        exec = job->work;
-
-        if (job->kind == &tg_exec_kind && exec->pid == pid && !exec->is_reaped)
-        {
-            tg_exec_exited(exec, status);
-            return;
-        }
-    }
-}
-
-static void
-tg_programs_reap(tg_programs_t *programs)
-{
-    int status;
-    pid_t pid;
-
-    for (;;) {
-        pid = waitpid(-1, &status, WNOHANG);
-
-        if (pid == -1 && errno == EINTR) {
-            continue;
-        }
-
-        if (pid <= 0) {
-            return;
-        }
-
-        tg_programs_exited(programs, pid, status);
-    }
-}
 
 static void
 tg_programs_on_sigchld(uv_signal_t *handle, int signum)
 {
     tg_programs_t *programs;
-    tg_job_t *job, *next;
+    tg_exec_t *exec, *next;
 
     programs = handle->data;
-    tg_programs_reap(programs);
-    programs->has_tree = 0;
+    tg_orphans_look(programs);
 
-    for (job = programs->jobs->slots; job != NULL; job = next) {
-        next = job->next;
+    for (exec = programs->first; exec != NULL; exec = next) {
+        next = exec->next;
 
-        if (job->kind == &tg_exec_kind) {
-            tg_exec_look(job->work);
+        if (exec->is_news) {
+            tg_exec_exited(exec);
+        } else {
+            tg_exec_look(exec);
         }
     }
 }
@@ -92,12 +53,9 @@ tg_programs_home(void)
 }
 
 int
-tg_programs_init(tg_programs_t *programs, const tg_jobs_t *jobs,
-                 uv_loop_t *loop)
+tg_programs_init(tg_programs_t *programs, uv_loop_t *loop)
 {
     memset(programs, 0, sizeof(*programs));
-    programs->jobs = jobs;
-    tg_tree_init(&programs->tree);
 
     programs->env.path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:"
                          "/usr/bin:/sbin:/bin";
@@ -132,7 +90,6 @@ tg_programs_close(tg_programs_t *programs)
 void
 tg_programs_deinit(tg_programs_t *programs)
 {
-    tg_tree_deinit(&programs->tree);
     free((void *) (uintptr_t) programs->env.home);
     (void) close(programs->null_fd);
 }

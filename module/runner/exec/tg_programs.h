@@ -7,26 +7,34 @@
 
 #include "runner/exec/tg_exec_params.h"
 #include "runner/exec/tg_tree.h"
-#include "runner/tg_jobs.h"
+
+#include <uv.h>
+
+typedef struct tg_exec_s tg_exec_t;
+
+/* A child of the runner that is no main process; see tg_orphans.c. */
+typedef struct {
+    pid_t pid;
+    pid_t sid;
+    const tg_exec_t *exec; /* NULL: nobody's, a daemon that was wanted */
+} tg_orphan_t;
 
 typedef struct {
-    const tg_jobs_t *jobs;
     tg_exec_env_t env;
     int null_fd; /* the standard input of programs that get none */
     uv_signal_t sigchld;
-
-    tg_tree_t tree; /* below this process, as of tree_at */
-    uint64_t tree_at;
-    int has_tree;
-    char chunk[65536]; /* what was just read; never outlives a callback */
+    tg_exec_t *first; /* those whose main process is not reaped */
+    tg_orphan_t orphans[TG_TREE_MAX];
+    size_t norphans;
+    tg_tree_t tree; /* neither of these outlives a callback */
+    char chunk[65536];
 } tg_programs_t;
 
 /*
  * The calling process must be a subreaper and ignore SIGPIPE.  0 or a libuv
  * error, after which nothing needs to be freed.
  */
-int tg_programs_init(tg_programs_t *programs, const tg_jobs_t *jobs,
-                     uv_loop_t *loop);
+int tg_programs_init(tg_programs_t *programs, uv_loop_t *loop);
 
 /* Closes the handle; only when there is no job any more. */
 void tg_programs_close(tg_programs_t *programs);

@@ -16,19 +16,6 @@
 /* How long a sweep waits for the killed to be gone before it looks again. */
 #define TG_SWEEP_WAIT_NS 20000000
 
-void
-tg_tree_init(tg_tree_t *tree)
-{
-    memset(tree, 0, sizeof(*tree));
-}
-
-void
-tg_tree_deinit(tg_tree_t *tree)
-{
-    free(tree->procs);
-    tg_tree_init(tree);
-}
-
 /* "PID (name) S PPID PGRP SID …", the start time is field 22. */
 static int
 tg_proc_parse(const char *text, tg_proc_t *proc)
@@ -56,12 +43,11 @@ tg_proc_parse(const char *text, tg_proc_t *proc)
     proc->sid = sid;
     proc->start = start;
     proc->is_zombie = state == 'Z' || state == 'X';
-    proc->mark = 0;
 
     return TG_OK;
 }
 
-static int
+int
 tg_proc_read(pid_t pid, tg_proc_t *proc)
 {
     char name[32], text[TG_STAT_MAX];
@@ -88,159 +74,139 @@ tg_proc_read(pid_t pid, tg_proc_t *proc)
     return tg_proc_parse(text, proc);
 }
 
+/* --- children --- */
+
+/* Those of one thread: "12 34 56 ".  -1 when the kernel has no such list. */
 static int
-tg_tree_add(tg_tree_t *tree, const tg_proc_t *proc)
+tg_tree_read_list(const char *path, pid_t *pids, size_t *n)
 {
-    tg_proc_t *procs;
-    size_t cap;
+    FILE *file;
+    int pid;
 
-    if (tree->n == tree->cap) {
-        cap = tree->cap ? tree->cap * 2 : 256;
-        procs = realloc(tree->procs, cap * sizeof(procs[0]));
+    file = fopen(path, "re");
 
-        if (procs == NULL) {
-            return TG_NOMEM;
-        }
-
-        tree->procs = procs;
-        tree->cap = cap;
+    if (file == NULL) {
+        return -1;
     }
 
-    tree->procs[tree->n++] = *proc;
+    while (*n < TG_TREE_MAX && fscanf(file, "%d", &pid) == 1) {
+        pids[(*n)++] = pid;
+    }
 
-    return TG_OK;
+    (void) fclose(file);
+
+    return 0;
 }
 
-static int
-tg_tree_read(tg_tree_t *tree, DIR *dir)
+/* The next number in a folder of /proc; 0: there is none. */
+static pid_t
+tg_tree_next(DIR *dir)
 {
     struct dirent *entry;
-    tg_proc_t proc;
 
     while ((entry = readdir(dir)) != NULL) {
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9'
-            || tg_proc_read(atoi(entry->d_name), &proc) != TG_OK)
-        {
-            continue;
-        }
-
-        if (tg_tree_add(tree, &proc) != TG_OK) {
-            return TG_NOMEM;
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') {
+            return atoi(entry->d_name);
         }
     }
 
-    return TG_OK;
+    return 0;
 }
 
-static int
-tg_proc_compare(const void *a, const void *b)
+/* For kernels without such lists, and sandboxes: all of /proc. */
+static size_t
+tg_tree_search(pid_t parent, pid_t *pids)
 {
-    const tg_proc_t *left, *right;
-
-    left = a;
-    right = b;
-
-    return (left->pid > right->pid) - (left->pid < right->pid);
-}
-
-tg_proc_t *
-tg_tree_find(const tg_tree_t *tree, pid_t pid)
-{
-    tg_proc_t key;
-
-    if (tree->n == 0) {
-        return NULL;
-    }
-
-    memset(&key, 0, sizeof(key));
-    key.pid = pid;
-
-    return bsearch(&key, tree->procs, tree->n, sizeof(key), tg_proc_compare);
-}
-
-/*
- * Marks: 1 at and below root, -1 elsewhere.  The listing is no snapshot, so
- * parents may be missing or, with numbers used again, form a ring: hence the
- * bound.
- */
-static void
-tg_tree_mark(tg_tree_t *tree, tg_proc_t *proc)
-{
-    tg_proc_t *p;
-    size_t steps;
-    int mark;
-
-    p = proc;
-
-    for (steps = 0; p != NULL && p->mark == 0 && steps < tree->n; steps++) {
-        p = tg_tree_find(tree, p->ppid);
-    }
-
-    mark = p != NULL && p->mark == 1 ? 1 : -1;
-
-    for (p = proc; p != NULL && p->mark == 0; p = tg_tree_find(tree, p->ppid)) {
-        p->mark = mark;
-    }
-}
-
-static void
-tg_tree_prune(tg_tree_t *tree, pid_t root)
-{
-    tg_proc_t *proc;
-    size_t i, n;
-
-    proc = tg_tree_find(tree, root);
-
-    if (proc == NULL) {
-        tree->n = 0;
-        return;
-    }
-
-    proc->mark = 1;
-
-    for (i = 0; i < tree->n; i++) {
-        tg_tree_mark(tree, &tree->procs[i]);
-    }
-
-    for (i = 0, n = 0; i < tree->n; i++) {
-        if (tree->procs[i].mark == 1 && tree->procs[i].pid != root) {
-            tree->procs[n] = tree->procs[i];
-            tree->procs[n++].mark = 0;
-        }
-    }
-
-    tree->n = n;
-}
-
-int
-tg_tree_scan(tg_tree_t *tree, pid_t root)
-{
+    tg_proc_t proc;
+    pid_t pid;
+    size_t n;
     DIR *dir;
-    int rc;
 
-    tree->n = 0;
+    n = 0;
     dir = opendir("/proc");
 
     if (dir == NULL) {
-        return TG_MISSING;
+        return 0;
     }
 
-    rc = tg_tree_read(tree, dir);
+    while (n < TG_TREE_MAX && (pid = tg_tree_next(dir)) != 0) {
+        if (tg_proc_read(pid, &proc) == TG_OK && proc.ppid == parent) {
+            pids[n++] = pid;
+        }
+    }
+
     (void) closedir(dir);
 
-    if (rc != TG_OK) {
-        tree->n = 0;
-        return rc;
-    }
-
-    if (tree->n != 0) {
-        qsort(tree->procs, tree->n, sizeof(tree->procs[0]), tg_proc_compare);
-    }
-
-    tg_tree_prune(tree, root);
-
-    return TG_OK;
+    return n;
 }
+
+size_t
+tg_tree_children(pid_t parent, pid_t *pids)
+{
+    char path[64];
+    int has_list;
+    pid_t thread;
+    size_t n;
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", parent);
+    dir = opendir(path);
+
+    if (dir == NULL) {
+        return 0;
+    }
+
+    has_list = 0;
+    n = 0;
+
+    while ((thread = tg_tree_next(dir)) != 0) {
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent,
+                 thread);
+        has_list |= tg_tree_read_list(path, pids, &n) == 0;
+    }
+
+    (void) closedir(dir);
+
+    return has_list ? n : tg_tree_search(parent, pids);
+}
+
+static void
+tg_tree_put(tg_tree_t *tree, pid_t pid)
+{
+    if (tree->n < TG_TREE_MAX
+        && tg_proc_read(pid, &tree->procs[tree->n]) == TG_OK) {
+        tree->n++;
+    }
+}
+
+void
+tg_tree_add_below(tg_tree_t *tree, pid_t root)
+{
+    pid_t pids[TG_TREE_MAX], parent;
+    size_t i, n, next;
+
+    /* Each of those that are added is looked below in its turn. */
+    for (parent = root, next = tree->n;; parent = tree->procs[next++].pid) {
+        n = tg_tree_children(parent, pids);
+
+        for (i = 0; i < n; i++) {
+            tg_tree_put(tree, pids[i]);
+        }
+
+        if (next == tree->n) {
+            break;
+        }
+    }
+}
+
+void
+tg_tree_add(tg_tree_t *tree, pid_t root)
+{
+    tg_tree_put(tree, root);
+    tg_tree_add_below(tree, root);
+}
+
+/* --- signals --- */
 
 /* Does the number still stand for the process that was read? */
 static int
@@ -281,20 +247,6 @@ tg_proc_signal(const tg_proc_t *proc, int sig)
     return rc;
 }
 
-static void
-tg_sweep_kill(tg_tree_t *tree)
-{
-    size_t i;
-
-    if (tg_tree_scan(tree, getpid()) != TG_OK) {
-        return;
-    }
-
-    for (i = 0; i < tree->n; i++) {
-        (void) tg_proc_signal(&tree->procs[i], SIGKILL);
-    }
-}
-
 void
 tg_tree_sweep(void)
 {
@@ -302,11 +254,11 @@ tg_tree_sweep(void)
     tg_tree_t tree;
     sigset_t set;
     pid_t pid;
+    size_t i;
 
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     (void) sigprocmask(SIG_BLOCK, &set, NULL);
-    tg_tree_init(&tree);
 
     for (;;) {
         do {
@@ -317,11 +269,15 @@ tg_tree_sweep(void)
             break;
         }
 
-        tg_sweep_kill(&tree);
+        tree.n = 0;
+        tg_tree_add_below(&tree, getpid());
+
+        for (i = 0; i < tree.n; i++) {
+            (void) tg_proc_signal(&tree.procs[i], SIGKILL);
+        }
+
         wait.tv_sec = 0;
         wait.tv_nsec = TG_SWEEP_WAIT_NS;
         (void) sigtimedwait(&set, NULL, &wait);
     }
-
-    tg_tree_deinit(&tree);
 }

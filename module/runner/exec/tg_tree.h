@@ -13,6 +13,12 @@
 
 #include <sys/types.h>
 
+/*
+ * Processes that are read at once, which takes some milliseconds; those of a
+ * bomb that are beyond it are found when these are dead.
+ */
+#define TG_TREE_MAX 512
+
 typedef struct {
     pid_t pid;
     pid_t ppid;
@@ -20,26 +26,25 @@ typedef struct {
     pid_t sid;
     uint64_t start; /* clock ticks after boot */
     int is_zombie;
-    int mark; /* of whoever walks the tree; 0 after a scan */
 } tg_proc_t;
 
 typedef struct {
-    tg_proc_t *procs; /* by rising pid */
+    tg_proc_t procs[TG_TREE_MAX];
     size_t n;
-    size_t cap;
 } tg_tree_t;
 
-void tg_tree_init(tg_tree_t *tree);
-void tg_tree_deinit(tg_tree_t *tree);
+/* One process: TG_OK, or TG_MISSING when it is gone. */
+int tg_proc_read(pid_t pid, tg_proc_t *proc);
+
+/* The children of a process, at most TG_TREE_MAX: how many there are. */
+size_t tg_tree_children(pid_t parent, pid_t *pids);
 
 /*
- * Reads the descendants of root anew, without root.  TG_OK; TG_NOMEM or
- * TG_MISSING (no /proc), and the tree is empty then.
+ * Adds what is below root, nearest first; and the same with root itself, if
+ * that is alive.  What has a parent that ends meanwhile may be missing.
  */
-int tg_tree_scan(tg_tree_t *tree, pid_t root);
-
-/* NULL when pid is no descendant. */
-tg_proc_t *tg_tree_find(const tg_tree_t *tree, pid_t pid);
+void tg_tree_add_below(tg_tree_t *tree, pid_t root);
+void tg_tree_add(tg_tree_t *tree, pid_t root);
 
 /* Signals exactly the process that was read: 0, or -1 when it is gone. */
 int tg_proc_signal(const tg_proc_t *proc, int sig);

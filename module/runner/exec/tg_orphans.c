@@ -1,0 +1,141 @@
+/*
+ * Which main processes have ended, and whose the processes are that they left
+ * behind.
+ *
+ * While the main process of a program lives, it is a subreaper, so all that
+ * it started is below it.  When it has died, what it left becomes the
+ * runner's child.  Whose such an orphan is can be known only at that moment,
+ * so it is written down then: the program's whose session or group it shares;
+ * or that of an orphan whose session it shares; or the program's that has
+ * just ended.  Else it was below an orphan that has ended since: then it is
+ * that program's which is being ended.
+ *
+ * A main process is reaped last, when nothing of its program is left: until
+ * then its number, which is also that of its session and its group, cannot
+ * become anybody else's.
+ */
+#include "runner/exec/tg_exec.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void
+tg_exec_look_for_end(tg_exec_t *exec)
+{
+    siginfo_t info;
+
+    info.si_pid = 0;
+
+    if (exec->has_ended
+        || waitid(P_PID, (id_t) exec->pid, &info, WEXITED | WNOHANG | WNOWAIT)
+               == -1
+        || info.si_pid == 0)
+    {
+        return;
+    }
+
+    exec->is_news = 1;
+    exec->status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0)
+                                              : W_EXITCODE(0, info.si_status);
+}
+
+static const tg_exec_t *
+tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
+{
+    const tg_exec_t *exec, *ended, *forced;
+    size_t i;
+
+    ended = NULL;
+    forced = NULL;
+
+    for (exec = programs->first; exec != NULL; exec = exec->next) {
+        if (proc->sid == exec->pid || proc->pgrp == exec->pid) {
+            return exec;
+        }
+
+        ended = exec->is_news ? exec : ended;
+        forced = exec->has_ended && exec->is_forced ? exec : forced;
+    }
+
+    for (i = 0; i < programs->norphans; i++) {
+        if (programs->orphans[i].sid == proc->sid) {
+            return programs->orphans[i].exec;
+        }
+    }
+
+    return ended != NULL ? ended : forced;
+}
+
+static int
+tg_orphans_is_new(const tg_programs_t *programs, pid_t pid)
+{
+    const tg_exec_t *exec;
+    size_t i;
+
+    for (exec = programs->first; exec != NULL; exec = exec->next) {
+        if (exec->pid == pid) {
+            return 0;
+        }
+    }
+
+    for (i = 0; i < programs->norphans; i++) {
+        if (programs->orphans[i].pid == pid) {
+            return 0;
+        }
+    }
+
+    return programs->norphans < TG_TREE_MAX;
+}
+
+/* Writes new ones down; says whether some of them have ended already. */
+static int
+tg_orphans_add(tg_programs_t *programs)
+{
+    pid_t pids[TG_TREE_MAX];
+    tg_orphan_t *orphan;
+    int has_ended;
+    tg_proc_t proc;
+    size_t i, n;
+
+    has_ended = 0;
+    n = tg_tree_children(getpid(), pids);
+
+    for (i = 0; i < n; i++) {
+        if (tg_orphans_is_new(programs, pids[i])
+            && tg_proc_read(pids[i], &proc) == TG_OK)
+        {
+            orphan = &programs->orphans[programs->norphans];
+            orphan->pid = proc.pid;
+            orphan->sid = proc.sid;
+            orphan->exec = tg_orphans_owner(programs, &proc);
+            programs->norphans++;
+            has_ended |= proc.is_zombie;
+        }
+    }
+
+    return has_ended;
+}
+
+void
+tg_orphans_look(tg_programs_t *programs)
+{
+    tg_exec_t *exec;
+    size_t i;
+
+    for (exec = programs->first; exec != NULL; exec = exec->next) {
+        tg_exec_look_for_end(exec);
+    }
+
+    /*
+     * Nobody else reaps them: their numbers are theirs until then.  Those
+     * that are reaped first have no child that would not be seen afterwards.
+     */
+    do {
+        for (i = programs->norphans; i > 0; i--) {
+            if (waitpid(programs->orphans[i - 1].pid, NULL, WNOHANG) != 0) {
+                programs->orphans[i - 1] =
+                    programs->orphans[--programs->norphans];
+            }
+        }
+    } while (tg_orphans_add(programs));
+}
