@@ -137,6 +137,14 @@ int tg_json_is_text(tg_str_t raw, tg_str_t text);
  */
 int tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value);
 
+/* Is raw an object, and that member of it of this type? */
+static inline int
+tg_json_has(tg_str_t raw, tg_str_t key, tg_json_type_t type, tg_str_t *value)
+{
+    return tg_json_get(raw, key, value) == TG_OK
+           && tg_json_type(*value) == type;
+}
+
 /* Members that are noted of an object; more than a usual call has. */
 #define TG_JSON_NOTES 16
 

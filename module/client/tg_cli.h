@@ -30,7 +30,8 @@ enum {
     TG_CLI_FILE = 64,
     TG_CLI_HELP = 128,
     TG_CLI_VERSION = 256,
-    TG_CLI_FORMATS = 512
+    TG_CLI_FORMATS = 512,
+    TG_CLI_BARE = 1024 /* no arguments at all */
 };
 
 typedef struct {

@@ -24,7 +24,6 @@ tg_cli_args_whole(tg_str_t text, const char *where, int allow_array,
                   tg_buf_t *json)
 {
     tg_json_t cursor;
-    tg_json_type_t type;
     const char *why;
 
     if (tg_json_check(text, &why) != TG_OK) {
@@ -33,9 +32,10 @@ tg_cli_args_whole(tg_str_t text, const char *where, int allow_array,
     }
 
     tg_json_init(&cursor, text);
-    type = tg_json_peek(&cursor);
 
-    if (type != TG_JSON_OBJECT && !(allow_array && type == TG_JSON_ARRAY)) {
+    if (!tg_json_is_at(&cursor, '{')
+        && !(allow_array && tg_json_is_at(&cursor, '[')))
+    {
         tg_cli_error("%s must be a JSON object%s, such as {\"key\":\"value\"}",
                      where, allow_array ? " or array" : "");
         return TG_CLI_FAILED;
@@ -139,9 +139,7 @@ tg_cli_pair_type(const tg_cli_pair_t *pair, tg_str_t schema)
 
     if (schema.data == NULL
         || tg_json_get(schema, TG_STR("properties"), &properties) != TG_OK
-        || tg_json_type(properties) != TG_JSON_OBJECT
         || tg_json_get(properties, pair->key, &property) != TG_OK
-        || tg_json_type(property) != TG_JSON_OBJECT
         || tg_json_get(property, TG_STR("type"), &type) != TG_OK
         || tg_cli_type_has(type, TG_STR("string")))
     {

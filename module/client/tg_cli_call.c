@@ -32,9 +32,7 @@ tg_cli_call_list(tg_cli_call_t *call, tg_str_t *list)
     }
 
     if (call->session.answer.kind != TG_ANSWER_RESULT) {
-        return call->options->given & TG_CLI_JSON
-                   ? tg_cli_session_refused_json(&call->session)
-                   : tg_cli_session_refused(&call->session);
+        return tg_cli_session_refused(&call->session, call->options);
     }
 
     *list = tg_buf_view(&call->session.answer.result);
@@ -61,9 +59,7 @@ tg_cli_call_typed(tg_cli_call_t *call)
         return tg_cli_tools_unknown(list, call->name);
     }
 
-    if (tg_json_get(tool, TG_STR("inputSchema"), &schema) != TG_OK
-        || tg_json_type(schema) != TG_JSON_OBJECT)
-    {
+    if (!tg_json_has(tool, TG_STR("inputSchema"), TG_JSON_OBJECT, &schema)) {
         schema = TG_STR_NONE;
     }
 
@@ -82,12 +78,10 @@ tg_cli_call_refused(tg_cli_call_t *call)
     session = &call->session;
     code = session->answer.code;
 
-    if (call->options->given & TG_CLI_JSON) {
-        return tg_cli_session_refused_json(session);
-    }
-
-    if (call->options->method != NULL || code != TG_RPC_INVALID_PARAMS) {
-        return tg_cli_session_refused(session);
+    if ((call->options->given & TG_CLI_JSON) || call->options->method != NULL
+        || code != TG_RPC_INVALID_PARAMS)
+    {
+        return tg_cli_session_refused(session, call->options);
     }
 
     /* The list takes the answer's place. */

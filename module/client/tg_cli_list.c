@@ -16,24 +16,18 @@ tg_cli_list_type(tg_buf_t *out, tg_str_t property)
     size_t i;
     char c;
 
-    if (tg_json_type(property) != TG_JSON_OBJECT
-        || tg_json_get(property, TG_STR("type"), &type) != TG_OK)
-    {
-        tg_buf_text(out, "VALUE");
-        return;
-    }
+    type = TG_STR("null");
 
-    if (tg_json_type(type) == TG_JSON_ARRAY) {
+    if (tg_json_get(property, TG_STR("type"), &type) == TG_OK
+        && tg_json_type(type) == TG_JSON_ARRAY)
+    {
         tg_json_init(&json, type);
         (void) tg_json_array(&json);
-
-        if (tg_json_element(&json) != TG_OK
-            || tg_json_value(&json, &type) != TG_OK) {
-            type = TG_STR_NONE;
-        }
+        (void) (tg_json_element(&json) == TG_OK
+                && tg_json_value(&json, &type) == TG_OK);
     }
 
-    if (type.data == NULL || tg_json_type(type) != TG_JSON_STRING) {
+    if (tg_json_type(type) != TG_JSON_STRING) {
         tg_buf_text(out, "VALUE");
         return;
     }
@@ -53,9 +47,7 @@ tg_cli_list_is_required(tg_str_t schema, tg_str_t key)
     tg_str_t required, one;
     int is_there;
 
-    if (tg_json_get(schema, TG_STR("required"), &required) != TG_OK
-        || tg_json_type(required) != TG_JSON_ARRAY)
-    {
+    if (!tg_json_has(schema, TG_STR("required"), TG_JSON_ARRAY, &required)) {
         return 0;
     }
 
@@ -81,9 +73,8 @@ tg_cli_list_arguments(tg_buf_t *out, tg_str_t tool)
     int is_required;
 
     if (tg_json_get(tool, TG_STR("inputSchema"), &schema) != TG_OK
-        || tg_json_type(schema) != TG_JSON_OBJECT
-        || tg_json_get(schema, TG_STR("properties"), &properties) != TG_OK
-        || tg_json_type(properties) != TG_JSON_OBJECT)
+        || !tg_json_has(schema, TG_STR("properties"), TG_JSON_OBJECT,
+                        &properties))
     {
         return;
     }
@@ -189,12 +180,6 @@ tg_cli_list_run(const tg_cli_options_t *options)
     tg_cli_session_t session;
     int rc;
 
-    if (options->nargs != 0) {
-        tg_cli_error("list takes no arguments, and \"%s\" is one",
-                     options->args[0]);
-        return TG_CLI_FAILED;
-    }
-
     rc = tg_cli_session_open(&session, options);
 
     if (rc != TG_CLI_DONE) {
@@ -206,10 +191,8 @@ tg_cli_list_run(const tg_cli_options_t *options)
     if (rc == TG_CLI_DONE) {
         if (session.answer.kind == TG_ANSWER_RESULT) {
             rc = tg_cli_list_print(&session, options);
-        } else if (options->given & TG_CLI_JSON) {
-            rc = tg_cli_session_refused_json(&session);
         } else {
-            rc = tg_cli_session_refused(&session);
+            rc = tg_cli_session_refused(&session, options);
         }
     }
 
@@ -227,6 +210,6 @@ const tg_cli_command_t tg_cli_list = {
             "  --json             {\"tools\":[...]} as the server sent it\n"
             "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
             "  --timeout SECONDS  how long to wait; default 5\n",
-    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT,
+    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT | TG_CLI_BARE,
     .run = tg_cli_list_run,
 };

@@ -5,7 +5,7 @@
  */
 #include "client/tg_cli_merge.h"
 
-#include "base/tg_json.h"
+#include "client/tg_cli_text.h"
 
 #include <json-c/json.h>
 
@@ -29,42 +29,6 @@ tg_cli_merge_bad(tg_buf_t *why, tg_str_t text, const char *at, const char *what)
     tg_buf_text(why, what);
 
     return TG_BAD;
-}
-
-/* Takes a token off the front of valid JSON; an empty one at its end. */
-static tg_str_t
-tg_cli_json_token(tg_str_t *text)
-{
-    const char *p, *start, *end;
-
-    start = text->data;
-    end = start + text->len;
-
-    while (start < end && strchr(" \t\r\n", *start) != NULL) {
-        start++;
-    }
-
-    p = start;
-
-    if (p < end && *p == '"') {
-        for (p++; *p != '"'; p++) {
-            p += *p == '\\';
-        }
-
-        p++;
-
-    } else if (p < end && strchr("{}[]:,", *p) != NULL) {
-        p++;
-
-    } else {
-        while (p < end && strchr(" \t\r\n{}[]:,", *p) == NULL) {
-            p++;
-        }
-    }
-
-    *text = tg_str(p, (size_t) (end - p));
-
-    return tg_str(start, (size_t) (p - start));
 }
 
 static int
@@ -101,8 +65,8 @@ tg_cli_json_compare(tg_str_t text, struct json_object *root, tg_buf_t *why)
     rest = text;
 
     do {
-        before = tg_cli_json_token(&rest);
-        after = tg_cli_json_token(&copy);
+        before = tg_cli_token(&rest);
+        after = tg_cli_token(&copy);
 
         if (!tg_cli_json_is_kept(before, after)) {
             return tg_cli_merge_bad(why, text, before.data,
@@ -248,7 +212,7 @@ tg_cli_merge_json(tg_str_t old, const tg_cli_entry_t *entry, tg_buf_t *out,
     rest = old;
 
     /* A file of nothing, or of white space, is taken as an empty object. */
-    if (tg_cli_json_token(&rest).len == 0) {
+    if (tg_cli_token(&rest).len == 0) {
         old = TG_STR("{}");
     }
 

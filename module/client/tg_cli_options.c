@@ -171,6 +171,12 @@ tg_cli_options_check(const tg_cli_options_t *options,
     unsigned extra;
     size_t i;
 
+    if ((command->options & TG_CLI_BARE) && options->nargs > 1) {
+        tg_cli_error("%s takes no arguments, and \"%s\" is one", command->name,
+                     options->args[1]);
+        return TG_CLI_FAILED;
+    }
+
     extra = options->given & ~(command->options | TG_CLI_HELP);
 
     for (i = 0; i < TG_CLI_NOPTIONS; i++) {

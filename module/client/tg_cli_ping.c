@@ -27,11 +27,8 @@ tg_cli_ping_server(tg_cli_session_t *session, tg_buf_t *info)
         return rc;
     }
 
-    raw = tg_buf_view(&session->answer.result);
-
-    if (tg_json_type(raw) == TG_JSON_OBJECT
-        && tg_json_get(raw, TG_STR("serverInfo"), &raw) == TG_OK
-        && tg_json_type(raw) == TG_JSON_OBJECT)
+    if (tg_json_has(tg_buf_view(&session->answer.result), TG_STR("serverInfo"),
+                    TG_JSON_OBJECT, &raw))
     {
         tg_buf_str(info, raw);
     }
@@ -44,9 +41,7 @@ tg_cli_ping_text(tg_buf_t *out, tg_str_t info, const char *key)
 {
     tg_str_t raw;
 
-    if (info.len != 0 && tg_json_get(info, tg_str_c(key), &raw) == TG_OK
-        && tg_json_type(raw) == TG_JSON_STRING)
-    {
+    if (tg_json_has(info, tg_str_c(key), TG_JSON_STRING, &raw)) {
         tg_json_put_decoded(out, tg_json_body(raw));
         tg_buf_char(out, ' ');
     }
@@ -124,9 +119,7 @@ tg_cli_ping_ask(tg_cli_session_t *session, const tg_cli_options_t *options,
     if (session->answer.kind == TG_ANSWER_ERROR
         && session->answer.code != TG_RPC_METHOD_NOT_FOUND)
     {
-        return options->given & TG_CLI_JSON
-                   ? tg_cli_session_refused_json(session)
-                   : tg_cli_session_refused(session);
+        return tg_cli_session_refused(session, options);
     }
 
     return tg_cli_ping_print(session, options, tg_buf_view(info));
@@ -138,12 +131,6 @@ tg_cli_ping_run(const tg_cli_options_t *options)
     tg_cli_session_t session;
     tg_buf_t info;
     int rc;
-
-    if (options->nargs != 0) {
-        tg_cli_error("ping takes no arguments, and \"%s\" is one",
-                     options->args[0]);
-        return TG_CLI_FAILED;
-    }
 
     rc = tg_cli_session_open(&session, options);
 
@@ -167,6 +154,6 @@ const tg_cli_command_t tg_cli_ping = {
             "  --json             {\"socket\":...,\"ms\":...,\"server\":...}\n"
             "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
             "  --timeout SECONDS  how long to wait; default 5\n",
-    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT,
+    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT | TG_CLI_BARE,
     .run = tg_cli_ping_run,
 };

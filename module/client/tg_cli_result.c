@@ -10,9 +10,7 @@ tg_cli_result_is_error(tg_str_t result)
 {
     tg_str_t flag;
 
-    return tg_json_type(result) == TG_JSON_OBJECT
-           && tg_json_get(result, TG_STR("isError"), &flag) == TG_OK
-           && tg_json_type(flag) == TG_JSON_TRUE;
+    return tg_json_has(result, TG_STR("isError"), TG_JSON_TRUE, &flag);
 }
 
 static void
@@ -20,9 +18,7 @@ tg_cli_result_member(tg_buf_t *out, tg_str_t block, const char *key)
 {
     tg_str_t raw;
 
-    if (tg_json_get(block, tg_str_c(key), &raw) == TG_OK
-        && tg_json_type(raw) == TG_JSON_STRING)
-    {
+    if (tg_json_has(block, tg_str_c(key), TG_JSON_STRING, &raw)) {
         tg_buf_char(out, ' ');
         tg_json_put_decoded(out, tg_json_body(raw));
     }
@@ -39,9 +35,7 @@ tg_cli_result_describe(tg_buf_t *out, tg_str_t block)
     tg_buf_text(&text, "[content of type");
     tg_cli_result_member(&text, block, "type");
 
-    if (tg_json_get(block, TG_STR("resource"), &raw) == TG_OK
-        && tg_json_type(raw) == TG_JSON_OBJECT)
-    {
+    if (tg_json_has(block, TG_STR("resource"), TG_JSON_OBJECT, &raw)) {
         tg_cli_result_member(&text, raw, "uri");
         tg_cli_result_member(&text, raw, "mimeType");
     }
@@ -50,9 +44,7 @@ tg_cli_result_describe(tg_buf_t *out, tg_str_t block)
     tg_cli_result_member(&text, block, "uri");
     tg_cli_result_member(&text, block, "mimeType");
 
-    if (tg_json_get(block, TG_STR("data"), &raw) == TG_OK
-        && tg_json_type(raw) == TG_JSON_STRING)
-    {
+    if (tg_json_has(block, TG_STR("data"), TG_JSON_STRING, &raw)) {
         tg_buf_text(&text, ", ");
         tg_buf_uint(&text, tg_json_body(raw).len);
         tg_buf_text(&text, " bytes of base64");
@@ -80,11 +72,9 @@ tg_cli_result_block(tg_buf_t *out, tg_str_t block)
 
     tg_cli_result_end_line(out);
 
-    if (tg_json_type(block) == TG_JSON_OBJECT
-        && tg_json_get(block, TG_STR("type"), &type) == TG_OK
+    if (tg_json_get(block, TG_STR("type"), &type) == TG_OK
         && tg_json_is_text(type, TG_STR("text"))
-        && tg_json_get(block, TG_STR("text"), &text) == TG_OK
-        && tg_json_type(text) == TG_JSON_STRING)
+        && tg_json_has(block, TG_STR("text"), TG_JSON_STRING, &text))
     {
         tg_json_put_decoded(out, tg_json_body(text));
         return;
@@ -105,9 +95,7 @@ tg_cli_result_put(tg_buf_t *out, tg_str_t result)
 
     n = 0;
 
-    if (tg_json_get(result, TG_STR("content"), &content) == TG_OK
-        && tg_json_type(content) == TG_JSON_ARRAY)
-    {
+    if (tg_json_has(result, TG_STR("content"), TG_JSON_ARRAY, &content)) {
         tg_json_init(&json, content);
         (void) tg_json_array(&json);
 

@@ -457,16 +457,15 @@ tg_cli_refused(int64_t code, tg_str_t message)
 }
 
 int
-tg_cli_session_refused(const tg_cli_session_t *session)
-{
-    return tg_cli_refused(session->answer.code,
-                          tg_buf_view(&session->answer.message));
-}
-
-int
-tg_cli_session_refused_json(const tg_cli_session_t *session)
+tg_cli_session_refused(const tg_cli_session_t *session,
+                       const tg_cli_options_t *options)
 {
     tg_buf_t out;
+
+    if (!(options->given & TG_CLI_JSON)) {
+        return tg_cli_refused(session->answer.code,
+                              tg_buf_view(&session->answer.message));
+    }
 
     tg_buf_init(&out, tg_alloc_libc());
     tg_buf_text(&out, "{\"error\":{\"code\":");

@@ -63,11 +63,12 @@ int tg_cli_session_call(tg_cli_session_t *session, tg_str_t name,
 int tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
                            tg_str_t params, int has_patience);
 
-/* Says what error the server answered with; returns TG_CLI_REFUSED. */
-int tg_cli_session_refused(const tg_cli_session_t *session);
+/*
+ * Says what error the server answered with, with --json as {"error":{…}} on
+ * standard output; returns TG_CLI_REFUSED.
+ */
+int tg_cli_session_refused(const tg_cli_session_t *session,
+                           const tg_cli_options_t *options);
 int tg_cli_refused(int64_t code, tg_str_t message);
-
-/* The same as {"error":{…}} on standard output, for scripts. */
-int tg_cli_session_refused_json(const tg_cli_session_t *session);
 
 #endif

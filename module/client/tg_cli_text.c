@@ -121,6 +121,41 @@ tg_cli_nomem(void)
     return TG_CLI_FAILED;
 }
 
+tg_str_t
+tg_cli_token(tg_str_t *json)
+{
+    const char *p, *start, *end;
+
+    start = json->data;
+    end = start + json->len;
+
+    while (start < end && strchr(" \t\r\n", *start) != NULL) {
+        start++;
+    }
+
+    p = start;
+
+    if (p < end && *p == '"') {
+        for (p++; *p != '"'; p++) {
+            p += *p == '\\';
+        }
+
+        p++;
+
+    } else if (p < end && strchr("{}[]:,", *p) != NULL) {
+        p++;
+
+    } else {
+        while (p < end && strchr(" \t\r\n{}[]:,", *p) == NULL) {
+            p++;
+        }
+    }
+
+    *json = tg_str(p, (size_t) (end - p));
+
+    return tg_str(start, (size_t) (p - start));
+}
+
 static void
 tg_cli_put_indent(tg_buf_t *buf, int depth)
 {
@@ -131,59 +166,32 @@ tg_cli_put_indent(tg_buf_t *buf, int depth)
     }
 }
 
-/* Not deeper than TG_JSON_DEPTH: the text was validated. */
-static void
-tg_cli_put_value(tg_buf_t *buf, tg_json_t *json)
-{
-    tg_json_type_t type;
-    tg_str_t text;
-    int n;
-
-    type = tg_json_peek(json);
-
-    if (type != TG_JSON_OBJECT && type != TG_JSON_ARRAY) {
-        if (tg_json_value(json, &text) == TG_OK) {
-            tg_buf_str(buf, text);
-        }
-
-        return;
-    }
-
-    n = 0;
-    tg_buf_char(buf, type == TG_JSON_OBJECT ? '{' : '[');
-    (void) (type == TG_JSON_OBJECT ? tg_json_object(json)
-                                   : tg_json_array(json));
-
-    while ((type == TG_JSON_OBJECT ? tg_json_member(json, &text)
-                                   : tg_json_element(json))
-           == TG_OK)
-    {
-        tg_buf_text(buf, n++ != 0 ? "," : "");
-        tg_cli_put_indent(buf, json->depth);
-
-        if (type == TG_JSON_OBJECT) {
-            tg_buf_char(buf, '"');
-            tg_buf_str(buf, text);
-            tg_buf_text(buf, "\": ");
-        }
-
-        tg_cli_put_value(buf, json);
-    }
-
-    if (n != 0) {
-        tg_cli_put_indent(buf, json->depth);
-    }
-
-    tg_buf_char(buf, type == TG_JSON_OBJECT ? '}' : ']');
-}
-
 void
 tg_cli_put_pretty(tg_buf_t *buf, tg_str_t raw)
 {
-    tg_json_t json;
+    tg_str_t token;
+    char last;
+    int depth, is_end;
 
-    tg_json_init(&json, raw);
-    tg_cli_put_value(buf, &json);
+    depth = 0;
+    last = ':';
+
+    while ((token = tg_cli_token(&raw)).len != 0) {
+        is_end = token.data[0] == ']' || token.data[0] == '}';
+        depth -= is_end;
+
+        /* Brackets with nothing between stay together. */
+        if (is_end ? last != '[' && last != '{'
+                   : last == '[' || last == '{' || last == ',')
+        {
+            tg_cli_put_indent(buf, depth);
+        }
+
+        last = token.data[0];
+        depth += last == '[' || last == '{';
+        tg_buf_str(buf, token);
+        tg_buf_text(buf, last == ':' ? " " : "");
+    }
 }
 
 /* Characters, which is near enough to columns for a line's end. */

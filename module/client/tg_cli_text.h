@@ -22,6 +22,9 @@ void tg_cli_print(FILE *file, tg_str_t text);
 /* Appends text with such characters made visible, newlines included. */
 void tg_cli_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line);
 
+/* Takes a token off the front of valid JSON; an empty one at its end. */
+tg_str_t tg_cli_token(tg_str_t *json);
+
 /* Appends a validated JSON value, a member a line. */
 void tg_cli_put_pretty(tg_buf_t *buf, tg_str_t raw);
 

@@ -34,9 +34,7 @@ tg_cli_tool_text(tg_str_t tool, tg_str_t key, tg_str_t *body)
 {
     tg_str_t raw;
 
-    if (tg_json_get(tool, key, &raw) != TG_OK
-        || tg_json_type(raw) != TG_JSON_STRING)
-    {
+    if (!tg_json_has(tool, key, TG_JSON_STRING, &raw)) {
         return TG_MISSING;
     }
 

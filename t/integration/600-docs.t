@@ -264,6 +264,17 @@ my @claims = map { /\d{3}/g }
 cmp_ok @claims, '>', 40, 'claims name tests';
 is join(' ', grep { !$test{$_} } @claims), '', 'which are there';
 
+# Where the numbers of tests are explained, each has its row.
+my @rows = slurp("$top/t/integration/README.md")
+    =~ /^\| (\d{3}(?:\xe2\x80\x93\d{3})?) \|/mg;
+my @strays = grep {
+    my $n = $_;
+    !grep { my ($from, $to) = /(\d{3})/g; $n >= $from && $n <= ($to // $from) }
+        @rows;
+} sort keys %test;
+cmp_ok @rows, '>', 20, 'groups of tests are explained';
+is join(' ', @strays), '', 'all of them';
+
 my ($status, $help) = run_command({}, "$top/build.sh", 'help');
 my %command = map { $_ => 1 } $help =~ /^  ([a-z]+)\b/mg;
 my %named;
