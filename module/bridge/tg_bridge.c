@@ -21,9 +21,8 @@ tg_bridge_on_timer(uv_timer_t *timer)
     static const tg_bridge_action_pt actions[TG_TIMERS] = {
         [TG_TIMER_HOLD] = tg_agent_release,
         [TG_TIMER_RETRY] = tg_parent_connect,
-        [TG_TIMER_HANDSHAKE] = tg_parent_silent,
+        [TG_TIMER_MCP] = tg_mcp_timeout,
         [TG_TIMER_GRACE] = tg_parent_missing,
-        [TG_TIMER_RELIST] = tg_list_fetch,
         [TG_TIMER_WATCH] = tg_agent_watch,
         [TG_TIMER_QUIT] = tg_bridge_quit_timeout
     };
@@ -94,6 +93,7 @@ tg_bridge_turn(uv_prepare_t *turn)
         tg_uv_conn_resume(&bridge->parent);
     }
 
+    tg_mcp_turn(bridge);
     tg_bridge_flush(bridge);
 }
 
@@ -205,7 +205,7 @@ tg_bridge_open_tools(tg_bridge_t *bridge)
     file = bridge->options->schema_file;
 
     if (file != NULL) {
-        bridge->tools = tg_tools_load(file, why, sizeof(why));
+        bridge->tools = tg_schema_load(file, why, sizeof(why));
 
         if (bridge->tools == NULL) {
             tg_bridge_log("the schema file %s cannot be used: %s", file, why);
@@ -215,9 +215,7 @@ tg_bridge_open_tools(tg_bridge_t *bridge)
         return 0;
     }
 
-    bridge->tools = tg_tools_new();
-
-    if (bridge->tools == NULL || tg_tools_seal(bridge->tools) != TG_OK) {
+    if (tg_tools_new(tg_alloc_libc(), TG_STR("[]"), &bridge->tools) != TG_OK) {
         tg_bridge_log("out of memory");
         return 1;
     }
@@ -230,9 +228,9 @@ tg_bridge_free(tg_bridge_t *bridge)
 {
     tg_peer_deinit(&bridge->peer);
     tg_caller_deinit(&bridge->caller);
-    tg_tools_free(bridge->fetch.tools);
+    tg_mcp_client_deinit(&bridge->mcp);
     tg_buf_deinit(&bridge->info_text);
-    tg_tools_free(bridge->tools);
+    tg_tools_release(bridge->tools);
     free(bridge);
 }
 
@@ -253,7 +251,6 @@ tg_bridge_run(const tg_bridge_options_t *options)
     code = tg_bridge_open_tools(bridge);
 
     if (code != 0) {
-        tg_tools_free(bridge->tools);
         free(bridge);
         return code;
     }

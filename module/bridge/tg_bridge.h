@@ -1,6 +1,6 @@
 /*
  * The bridge: MCP on stdio towards an agent, any dialect on a Unix socket
- * towards the parent (Toolgate, or one of another system).
+ * towards the parent (Toolgate, or another that speaks such a dialect).
  *
  * MCP ends here on both sides.  The agent's session lives in the bridge
  * alone, so after the parent was lost and found again nothing but its
@@ -10,10 +10,9 @@
  *   tg_bridge.c         the loop, its end, what connects the two sides
  *   tg_bridge_agent.c   stdio and core's peer
  *   tg_bridge_parent.c  the socket: connect, lose, retry
- *   tg_bridge_greet.c   core's caller: MCP's handshake, what the parent says
- *   tg_bridge_errand.c  requests on their way from one to the other
- *   tg_bridge_list.c    the parent's list of tools: fetch, compare, tell
- *   tg_bridge_tools.c   such a list as a catalogue
+ *   tg_bridge_mcp.c     core's MCP client: who the parent is, its list
+ *   tg_bridge_schema.c  the list from a file, where the parent has none
+ *   tg_bridge_request.c requests on their way from one to the other
  *   tg_bridge_log.c     stderr
  *
  * Nothing here blocks, on stderr neither.  TG_NOMEM anywhere ends the
@@ -22,7 +21,7 @@
 #ifndef TG_BRIDGE_H
 #define TG_BRIDGE_H
 
-#include "core/tg_caller.h"
+#include "core/tg_mcp_client.h"
 #include "core/tg_peer.h"
 #include "uv/tg_uv.h"
 
@@ -54,22 +53,17 @@
 #define TG_BRIDGE_GRACE 3000
 /* Of --grace, in s: who waits for longer is not waiting for a restart. */
 #define TG_BRIDGE_GRACE_MAX 3600
-/* A parent that accepts must have said hello by then. */
-#define TG_BRIDGE_HANDSHAKE 10000
 /* Waits between attempts to connect double from the one to the other. */
 #define TG_BRIDGE_RETRY_MIN 10
 #define TG_BRIDGE_RETRY_MAX 1000
 /* A connection that lived shorter is not reopened without a wait. */
 #define TG_BRIDGE_LIVED 100
-/* Between two fetches of the list that the parent asked for. */
-#define TG_BRIDGE_RELIST 100
 /* An agent that is not read from is looked after as often. */
 #define TG_BRIDGE_WATCH 500
 /* The last bytes may take so long to leave. */
 #define TG_BRIDGE_QUIT 500
 
 typedef struct tg_bridge_s tg_bridge_t;
-typedef struct tg_tools_s tg_tools_t;
 
 typedef struct {
     tg_dialect_t dialect;    /* of the parent, never AUTO */
@@ -90,19 +84,11 @@ typedef enum {
     TG_PARENT_CLOSING /* until the connection's last callback */
 } tg_parent_state_t;
 
-/* What core's caller gets as a tag: who wants the answer. */
-typedef struct {
-    void (*answer)(tg_bridge_t *bridge, void *tag, const tg_answer_t *answer);
-} tg_bridge_tag_t;
-
-typedef struct tg_errand_s tg_errand_t;
+typedef struct tg_bridge_request_s tg_bridge_request_t;
 
 /* A tools/call or a tools/list of the agent that cannot be answered yet. */
-struct tg_errand_s {
-    tg_bridge_tag_t tag; /* first: an errand is its own tag */
+struct tg_bridge_request_s {
     tg_bridge_t *bridge;
-    tg_errand_t *next;
-    tg_errand_t *prev;
     tg_call_t *call; /* the peer's */
     uint64_t seq;    /* in the order of the agent's requests */
     uint64_t id;     /* the caller's, once it is sent */
@@ -117,26 +103,11 @@ struct tg_errand_s {
     char data[];
 };
 
-typedef struct {
-    tg_errand_t *first;
-    tg_errand_t *last;
-} tg_errand_queue_t;
-
-typedef struct {
-    tg_bridge_tag_t tag;
-    tg_tools_t *tools; /* what came so far; NULL when none is under way */
-    uint64_t round;    /* number of the fetch */
-    uint64_t started;  /* loop time */
-    unsigned npages;
-    int is_dirty; /* the list changed while it was fetched */
-} tg_list_fetch_t;
-
 typedef enum {
     TG_TIMER_HOLD,
     TG_TIMER_RETRY,
-    TG_TIMER_HANDSHAKE,
+    TG_TIMER_MCP,
     TG_TIMER_GRACE,
-    TG_TIMER_RELIST,
     TG_TIMER_WATCH,
     TG_TIMER_QUIT,
     TG_TIMERS
@@ -167,7 +138,8 @@ struct tg_bridge_s {
     tg_uv_conn_t parent;
     tg_caller_t caller;
     tg_parent_state_t state;
-    tg_bridge_tag_t greeting;
+    tg_mcp_client_t mcp;
+    uint64_t mcp_due; /* what its timer was started for */
     unsigned retry_ms;
     uint64_t jitter;
     uint64_t opened;      /* loop time of the last connect */
@@ -177,11 +149,8 @@ struct tg_bridge_s {
 
     tg_tools_t *tools; /* what the agent sees */
     uint64_t told;     /* digest of what it was given last, 0: none */
-    tg_list_fetch_t fetch;
 
-    tg_errand_queue_t waiting;
-    tg_errand_queue_t sent;
-    size_t kept; /* bytes of both queues */
+    size_t kept; /* bytes of all requests */
     uint64_t seq;
 };
 
@@ -228,6 +197,8 @@ int tg_parent_is_open(const tg_bridge_t *bridge);
 int tg_parent_is_welcome(const tg_bridge_t *bridge);
 /* Somebody waits for it: connect at once if nothing is under way. */
 void tg_parent_need(tg_bridge_t *bridge);
+/* It said who it is: calls pass. */
+void tg_parent_greeted(tg_bridge_t *bridge);
 /* Its first list on this connection is here. */
 void tg_parent_listed(tg_bridge_t *bridge);
 /* It is no use; text says why. */
@@ -241,65 +212,54 @@ void tg_parent_drop(tg_bridge_t *bridge);
 /* The bridge goes. */
 void tg_parent_leave(tg_bridge_t *bridge);
 
-/* --- tg_bridge_greet.c --- */
+/* --- tg_bridge_mcp.c --- */
 
 /* MCP's handshake, first thing on a jsonrpc connection. */
 void tg_parent_greet(tg_bridge_t *bridge);
 extern const tg_caller_ops_t tg_parent_caller_ops;
 
-/* --- tg_bridge_errand.c --- */
-
-/*
- * Takes a request of the agent; round: see tg_list_asked().  When it cannot
- * be taken it is answered.
- */
-void tg_errand_take(tg_bridge_t *bridge, const tg_request_t *request,
-                    int is_list, uint64_t round);
-/* The agent cancelled it, or goes. */
-void tg_errand_cancel(tg_errand_t *errand);
-/* Sends the calls that wait. */
-void tg_errands_send(tg_bridge_t *bridge);
-/* Answers all that wait with an MCP error. */
-void tg_errands_fail(tg_bridge_t *bridge, const char *text);
-/* Answers the lists that wait with the parent's own error. */
-void tg_errands_refuse_lists(tg_bridge_t *bridge, const tg_answer_t *answer);
-/* Answers those of rounds up to this from the catalogue. */
-void tg_errands_list(tg_bridge_t *bridge, uint64_t round);
-int tg_errands_want_list(const tg_bridge_t *bridge);
-void tg_errands_progress(tg_bridge_t *bridge, const tg_message_t *message);
-
-/* --- tg_bridge_list.c --- */
-
 /* ops->list of the agent's peer. */
 int tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request);
 void tg_list_fetch(tg_bridge_t *bridge);
-/* The parent says that its list changed. */
-void tg_list_changed(tg_bridge_t *bridge);
-void tg_list_forget(tg_bridge_t *bridge);
 
-/* --- tg_bridge_tools.c --- */
+/* Lets the MCP client know of the time that it asked for. */
+void tg_mcp_turn(tg_bridge_t *bridge);
+void tg_mcp_timeout(tg_bridge_t *bridge);
 
-/* NULL when there is no memory. */
-tg_tools_t *tg_tools_new(void);
-void tg_tools_free(tg_tools_t *tools);
+/* --- tg_bridge_request.c --- */
 
 /*
- * Adds a raw `tools` array of tools/list.  TG_OK, TG_BAD when it is none,
- * TG_LIMIT when all is more than anybody can want, TG_NOMEM.  Elements that
- * are no tool, or one that is there already, are skipped with a log line.
+ * Takes a request of the agent; of a list round is the first fetch that may
+ * answer it.  When it cannot be taken it is answered.
  */
-int tg_tools_add(tg_tools_t *tools, tg_str_t array);
+void tg_bridge_request_take(tg_bridge_t *bridge, const tg_request_t *asked,
+                            int is_list, uint64_t round);
+/* The parent's answer to a call, or how it was lost. */
+void tg_bridge_request_answered(tg_bridge_request_t *request,
+                                const tg_answer_t *answer);
+/* The agent cancelled it, or goes. */
+void tg_bridge_request_cancel(tg_bridge_request_t *request);
+/* Sends the calls that wait. */
+void tg_bridge_requests_send(tg_bridge_t *bridge);
+/* Answers all that wait with an MCP error. */
+void tg_bridge_requests_fail(tg_bridge_t *bridge, const char *text);
+/*
+ * Answers the lists that wait: those for which the last fetch was new enough
+ * from the catalogue, or all with the parent's own error.
+ */
+void tg_bridge_requests_list(tg_bridge_t *bridge, const tg_answer_t *error);
+/* Does any wait, or any for the list? */
+int tg_bridge_requests_wait(const tg_bridge_t *bridge, int is_list);
+void tg_bridge_requests_progress(tg_bridge_t *bridge,
+                                 const tg_message_t *message);
 
-/* Finishes the catalogue: TG_OK or TG_NOMEM. */
-int tg_tools_seal(tg_tools_t *tools);
-const tg_catalogue_t *tg_tools_catalogue(const tg_tools_t *tools);
-uint64_t tg_tools_digest(const tg_tools_t *tools);
+/* --- tg_bridge_schema.c --- */
 
 /*
- * Reads a schema file (docs/protocols.md, ipc) and seals.  NULL, with
+ * Reads a schema file (docs/protocols.md, ipc).  NULL, with
  * what is wrong in why[size].
  */
-tg_tools_t *tg_tools_load(const char *path, char *why, size_t size);
+tg_tools_t *tg_schema_load(const char *path, char *why, size_t size);
 
 /* --- tg_bridge_log.c --- */
 

@@ -9,13 +9,13 @@
 static void
 tg_agent_call(void *host, tg_peer_t *peer, tg_request_t *request)
 {
-    tg_errand_take(host, request, 0, 0);
+    tg_bridge_request_take(host, request, 0, 0);
 }
 
 static void
 tg_agent_cancel(void *host, tg_call_t *call)
 {
-    tg_errand_cancel(call->host);
+    tg_bridge_request_cancel(call->host);
 }
 
 static void
@@ -166,7 +166,7 @@ tg_agent_init(tg_bridge_t *bridge)
     bridge->info.version = TG_STR(TG_VERSION);
     bridge->info.has_list_changed = 1;
 
-    /* The runner behind a relay pushes these through the bridge. */
+    /* An ac7 runner pushes these through the bridge. */
     if (bridge->options->dialect == TG_DIALECT_RELAY) {
         bridge->info.experimental = TG_STR("{\"claude/channel\":{}}");
     }

@@ -216,27 +216,12 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
         switch (c) {
         case 'd':
             *status = tg_dialect_read(optarg, &options->dialect);
-
-            if (*status != 0) {
-                return 1;
-            }
-
             break;
         case 'g':
             *status = tg_grace_read(optarg, &options->grace);
-
-            if (*status != 0) {
-                return 1;
-            }
-
             break;
         case 'n':
             *status = tg_name_read(optarg, &options->name);
-
-            if (*status != 0) {
-                return 1;
-            }
-
             break;
         case 'h':
             printf("%s%s", tg_bridge_usage, tg_bridge_help);
@@ -247,6 +232,9 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
         default:
             *status = TG_EXIT_USAGE;
             fputs(tg_bridge_usage, stderr);
+        }
+
+        if (*status != 0) {
             return 1;
         }
     }

@@ -100,7 +100,7 @@ tg_parent_missing(tg_bridge_t *bridge)
 {
     char text[sizeof(bridge->why)];
 
-    if (bridge->waiting.first == NULL) {
+    if (!tg_bridge_requests_wait(bridge, 0)) {
         return;
     }
 
@@ -113,7 +113,7 @@ tg_parent_missing(tg_bridge_t *bridge)
         tg_parent_why(bridge, text);
     }
 
-    tg_errands_fail(bridge, bridge->why);
+    tg_bridge_requests_fail(bridge, bridge->why);
 }
 
 /* --- attempts --- */
@@ -195,7 +195,23 @@ tg_parent_ready(tg_bridge_t *bridge)
     bridge->state = TG_PARENT_READY;
     bridge->was_greeted = 1;
     tg_bridge_timer_stop(bridge, TG_TIMER_GRACE);
-    tg_errands_send(bridge);
+    tg_bridge_requests_send(bridge);
+
+    if (bridge->options->dialect == TG_DIALECT_RELAY
+        && tg_bridge_requests_wait(bridge, 1))
+    {
+        tg_list_fetch(bridge);
+    }
+
+    tg_agent_release(bridge);
+}
+
+void
+tg_parent_greeted(tg_bridge_t *bridge)
+{
+    bridge->state = TG_PARENT_LISTING;
+    bridge->was_greeted = 1;
+    tg_bridge_requests_send(bridge);
     tg_agent_release(bridge);
 }
 
@@ -223,9 +239,10 @@ tg_parent_on_connect(void *host, int err)
         return; /* its last callback follows */
     }
 
-    if (bridge->options->dialect == TG_DIALECT_JSONRPC) {
-        tg_parent_greet(bridge);
-    } else {
+    bridge->state = TG_PARENT_GREETING;
+    tg_parent_greet(bridge);
+
+    if (bridge->options->dialect != TG_DIALECT_JSONRPC) {
         bridge->why[0] = '\0';
         tg_parent_ready(bridge);
     }
@@ -270,7 +287,7 @@ tg_parent_written(void *host, size_t len)
     tg_bridge_drop(&bridge->caller.out, len);
 }
 
-/* Lazy, as clients of ipc are: back to sleep, unless calls still wait. */
+/* Connected for the first call only: back to sleep, unless calls wait. */
 static void
 tg_parent_closed_ipc(tg_bridge_t *bridge, int err)
 {
@@ -278,14 +295,14 @@ tg_parent_closed_ipc(tg_bridge_t *bridge, int err)
 
     if (!bridge->was_greeted && err != 0) {
         tg_parent_unreachable(bridge, err);
-        tg_errands_fail(bridge, bridge->why);
+        tg_bridge_requests_fail(bridge, bridge->why);
 
-    } else if (bridge->waiting.first != NULL) {
+    } else if (tg_bridge_requests_wait(bridge, 0)) {
         tg_parent_back_off_anew(bridge);
     }
 }
 
-/* If the runner behind a relay dies, the bridge dies with it. */
+/* A runner is there for one agent: the bridge goes with it. */
 static void
 tg_parent_closed_relay(tg_bridge_t *bridge, int err)
 {
@@ -299,7 +316,8 @@ tg_parent_closed_relay(tg_bridge_t *bridge, int err)
                       err != 0 ? ": " : "", err != 0 ? uv_strerror(err) : "");
     }
 
-    tg_errands_fail(bridge, "The runner has gone; the call was not executed.");
+    tg_bridge_requests_fail(bridge,
+                            "The runner has gone; the call was not executed.");
     tg_bridge_quit(bridge, bridge->is_ended ? 0 : 1);
 }
 
@@ -341,7 +359,7 @@ tg_parent_closed_jsonrpc(tg_bridge_t *bridge, int err)
     tg_agent_release(bridge);
 
     if (now >= bridge->grace_until && err != UV_EAGAIN) {
-        tg_errands_fail(bridge, bridge->why);
+        tg_bridge_requests_fail(bridge, bridge->why);
     }
 
     tg_parent_back_off(bridge);
@@ -354,8 +372,7 @@ tg_parent_closed(void *host, int err)
 
     bridge = host;
     bridge->has_parent = 0;
-    tg_bridge_timer_stop(bridge, TG_TIMER_HANDSHAKE);
-    tg_list_forget(bridge);
+    tg_mcp_client_lose(&bridge->mcp);
 
     if (bridge->is_quitting) {
         tg_bridge_closed(bridge);
@@ -365,7 +382,7 @@ tg_parent_closed(void *host, int err)
     bridge->state = TG_PARENT_CLOSING;
     tg_caller_lose(&bridge->caller);
 
-    if (bridge->waiting.first != NULL
+    if (tg_bridge_requests_wait(bridge, 0)
         && !tg_bridge_timer_runs(bridge, TG_TIMER_GRACE))
     {
         tg_bridge_timer_start(bridge, TG_TIMER_GRACE, bridge->options->grace);
@@ -434,6 +451,11 @@ tg_parent_init(tg_bridge_t *bridge)
     tg_caller_init(&bridge->caller, tg_alloc_libc(), &tg_parent_caller_ops,
                    bridge, bridge->options->dialect,
                    TG_BRIDGE_PARENT_FRAME_MAX);
+    tg_mcp_client_init(&bridge->mcp, tg_alloc_libc(), &bridge->caller,
+                       bridge->options->dialect == TG_DIALECT_JSONRPC
+                           ? TG_MCP_GREETS
+                           : TG_MCP_BARE,
+                       TG_STR(TG_MCP_INFO("toolgate-bridge")));
 }
 
 void

@@ -327,7 +327,7 @@ tg_client_on_answer(void *host, void *tag, const tg_answer_t *answer)
 
         /* A cursor need not mean anything to the server's successor. */
         if (call->kind == TG_CLIENT_LIST) {
-            tg_client_list_reset(call);
+            tg_mcp_list_reset(&call->list);
         }
 
         return;

@@ -24,7 +24,7 @@ tg_client_call_new(tg_client_t *client, tg_client_kind_t kind,
     call->ctx = ctx;
     tg_buf_init(&call->name, tg_alloc_libc());
     tg_buf_init(&call->params, tg_alloc_libc());
-    tg_buf_init(&call->tools, tg_alloc_libc());
+    tg_mcp_list_init(&call->list, tg_alloc_libc(), TG_CLIENT_PAGES_MAX);
 
     call->prev = client->last;
 
@@ -60,7 +60,7 @@ tg_client_call_free(tg_client_call_t *call)
 
     tg_buf_deinit(&call->name);
     tg_buf_deinit(&call->params);
-    tg_buf_deinit(&call->tools);
+    tg_mcp_list_deinit(&call->list);
     tg_free(tg_alloc_libc(), call);
 }
 
@@ -80,7 +80,8 @@ void
 tg_client_call_send(tg_client_call_t *call)
 {
     tg_client_t *client;
-    tg_str_t params;
+    tg_buf_t *params;
+    tg_str_t view;
     int rc;
 
     client = call->client;
@@ -89,14 +90,15 @@ tg_client_call_send(tg_client_call_t *call)
         return;
     }
 
-    params = call->has_params ? tg_buf_view(&call->params) : TG_STR_NONE;
+    params = call->kind == TG_CLIENT_LIST ? &call->list.params : &call->params;
+    view = params->len != 0 ? tg_buf_view(params) : TG_STR_NONE;
 
     if (call->kind == TG_CLIENT_TOOL) {
         rc = tg_caller_call_tool(&client->caller, tg_buf_view(&call->name),
-                                 params, TG_STR_NONE, call, &call->id);
+                                 view, TG_STR_NONE, call, &call->id);
     } else {
-        rc = tg_caller_request(&client->caller, tg_buf_view(&call->name),
-                               params, call, &call->id);
+        rc = tg_caller_request(&client->caller, tg_buf_view(&call->name), view,
+                               call, &call->id);
     }
 
     /* After a goodbye, the next connection takes it. */
@@ -162,7 +164,6 @@ tg_client_request(tg_client_t *client, tg_str_t method, tg_str_t params,
 
     tg_buf_str(&call->name, method);
     tg_buf_str(&call->params, params);
-    call->has_params = params.data != NULL;
 
     return tg_client_call_start(call, out);
 }
@@ -182,7 +183,6 @@ tg_client_call_tool(tg_client_t *client, tg_str_t name, tg_str_t arguments,
 
     tg_json_put_escaped(&call->name, name);
     tg_buf_str(&call->params, arguments);
-    call->has_params = 1;
 
     return tg_client_call_start(call, out);
 }

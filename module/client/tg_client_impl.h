@@ -6,6 +6,8 @@
 
 #include "client/tg_client.h"
 
+#include "core/tg_mcp_client.h"
+
 /*
  * Connections that one request may break, and connections in a row that may
  * fail: with waits that double from the first, five seconds in all, which is
@@ -22,8 +24,6 @@
 #define TG_CLIENT_CLOSE_MS 1000
 /* Pages of a list: at half a mebibyte each, more than anybody has. */
 #define TG_CLIENT_PAGES_MAX 256
-/* Times that a list may change while it is read. */
-#define TG_CLIENT_RELISTS 3
 
 typedef enum {
     TG_CLIENT_IDLE,       /* no connection, and nobody asked for one */
@@ -47,15 +47,11 @@ struct tg_client_call_s {
     tg_client_answer_pt answer;
     void *ctx;
     tg_buf_t name;   /* of a method, plain; of a tool, escaped */
-    tg_buf_t params; /* of a method; of a tool, its arguments */
-    int has_params;
+    tg_buf_t params; /* of a method, or empty; of a tool, its arguments */
     uint64_t id;
     int is_sent;
     unsigned tries;
-
-    tg_buf_t tools; /* of a list: the elements so far */
-    unsigned npages;
-    unsigned nrelists;
+    tg_mcp_list_t list;
 };
 
 struct tg_client_s {
@@ -91,8 +87,5 @@ void tg_client_call_free(tg_client_call_t *call);
 
 /* An answer to a page of a list, of any kind but TG_ANSWER_NOT_STARTED. */
 void tg_client_list_page(tg_client_call_t *call, const tg_answer_t *answer);
-
-/* Back to the first page. */
-void tg_client_list_reset(tg_client_call_t *call);
 
 #endif

@@ -1,0 +1,469 @@
+#include "bridge/tg_bridge.h"
+
+#include <stdio.h>
+
+/* Connections that a call may find closed before it was taken up. */
+#define TG_BRIDGE_TRIES 20
+
+/* --- all of them, in the order in which the agent asked --- */
+
+/* The peer's calls are they, newest first. */
+static tg_bridge_request_t *
+tg_bridge_requests_oldest(const tg_bridge_t *bridge)
+{
+    const tg_call_t *call;
+
+    call = bridge->peer.calls;
+
+    while (call != NULL && call->next != NULL) {
+        call = call->next;
+    }
+
+    return call != NULL ? call->host : NULL;
+}
+
+static tg_bridge_request_t *
+tg_bridge_request_next(const tg_bridge_request_t *request)
+{
+    const tg_call_t *call;
+
+    call = request->call->prev;
+
+    return call != NULL ? call->host : NULL;
+}
+
+int
+tg_bridge_requests_wait(const tg_bridge_t *bridge, int is_list)
+{
+    const tg_bridge_request_t *request;
+    const tg_call_t *call;
+
+    for (call = bridge->peer.calls; call != NULL; call = call->next) {
+        request = call->host;
+
+        if (!request->is_sent && (!is_list || request->is_list)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static void
+tg_bridge_request_free(tg_bridge_request_t *request)
+{
+    request->bridge->kept -= request->size;
+    tg_free(tg_alloc_libc(), request);
+}
+
+/* --- ends: each answers the agent and frees the request --- */
+
+static void
+tg_bridge_request_finish(tg_bridge_request_t *request, tg_outcome_t outcome)
+{
+    tg_call_t *call;
+
+    call = request->call;
+    tg_bridge_request_free(request);
+    tg_call_answer(call, &outcome);
+}
+
+/* An MCP error of the bridge's own: -32603. */
+static void
+tg_bridge_request_fail(tg_bridge_request_t *request, const char *text)
+{
+    tg_bridge_request_finish(request,
+                             tg_outcome_failure(TG_FAILURE_INTERNAL, text));
+}
+
+static void
+tg_bridge_request_result(tg_bridge_request_t *request, tg_str_t result)
+{
+    tg_outcome_t outcome;
+
+    /* What else is in it is between the tool and the agent. */
+    if (tg_json_type(result) != TG_JSON_OBJECT) {
+        tg_bridge_request_fail(request,
+                               "The tool's answer is no result: MCP demands "
+                               "an object with \"content\".");
+        return;
+    }
+
+    outcome.kind = TG_OUTCOME_RESULT;
+    outcome.failure = TG_FAILURE_NONE;
+    outcome.value = result;
+    tg_bridge_request_finish(request, outcome);
+}
+
+/* The parent's own error, passed on as it is. */
+static void
+tg_bridge_request_refuse(tg_bridge_request_t *request,
+                         const tg_answer_t *answer)
+{
+    tg_call_t *call;
+
+    call = request->call;
+    tg_bridge_request_free(request);
+    tg_call_error(call, answer->code, answer->message, answer->data);
+}
+
+/* The same in words of the bridge, which are given up. */
+static void
+tg_bridge_request_failed(tg_bridge_request_t *request, tg_failure_t failure,
+                         tg_buf_t *text)
+{
+    tg_outcome_t outcome;
+
+    if (tg_buf_failed(text)) {
+        tg_bridge_no_memory(request->bridge);
+
+    } else {
+        outcome = tg_outcome_failure(failure, "");
+        outcome.value = tg_buf_view(text);
+        tg_bridge_request_finish(request, outcome);
+    }
+
+    tg_buf_deinit(text);
+}
+
+/* What a tool raised (ipc) becomes a failed result that names its class. */
+static void
+tg_bridge_request_raised(tg_bridge_request_t *request,
+                         const tg_answer_t *answer)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_json_put_decoded(&text, answer->type);
+
+    if (answer->type.len != 0 && answer->message.len != 0) {
+        tg_buf_text(&text, ": ");
+    }
+
+    tg_json_put_decoded(&text, answer->message);
+    tg_bridge_request_failed(request, TG_FAILURE_PROGRAM, &text);
+}
+
+/*
+ * It was with the parent when the connection ended: nobody knows how far it
+ * came, so only the agent may decide to do it again.
+ */
+static void
+tg_bridge_request_lost(tg_bridge_request_t *request)
+{
+    tg_bridge_t *bridge;
+    tg_buf_t text;
+
+    bridge = request->bridge;
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "The connection to ");
+    tg_buf_text(&text, tg_parent_name(bridge));
+    tg_buf_text(&text, " (");
+    tg_buf_text(&text, bridge->label);
+    tg_buf_text(&text, ") was lost while ");
+    tg_json_put_decoded(&text, request->name);
+    tg_buf_text(&text, " was running. It may or may not have been executed; "
+                       "it may be retried if doing it twice does no harm.");
+    tg_bridge_request_failed(request,
+                             bridge->options->dialect == TG_DIALECT_JSONRPC
+                                 ? TG_FAILURE_LOST
+                                 : TG_FAILURE_INTERNAL,
+                             &text);
+}
+
+static void
+tg_bridge_request_again(tg_bridge_request_t *request)
+{
+    if (request->ntries < TG_BRIDGE_TRIES) {
+        request->is_sent = 0;
+        return;
+    }
+
+    tg_bridge_request_fail(request,
+                           "The call could not be delivered: every connection "
+                           "was closed before it was taken up. It was not "
+                           "executed; call again.");
+}
+
+void
+tg_bridge_request_answered(tg_bridge_request_t *request,
+                           const tg_answer_t *answer)
+{
+    switch (answer->kind) {
+    case TG_ANSWER_RESULT:
+        tg_bridge_request_result(request, answer->result);
+        break;
+    case TG_ANSWER_ERROR:
+        if (request->bridge->options->dialect == TG_DIALECT_IPC) {
+            tg_bridge_request_raised(request, answer);
+        } else {
+            tg_bridge_request_refuse(request, answer);
+        }
+
+        break;
+    case TG_ANSWER_NOT_STARTED:
+        tg_bridge_request_again(request);
+        break;
+    default:
+        tg_bridge_request_lost(request);
+    }
+}
+
+/* --- from the agent --- */
+
+static tg_bridge_request_t *
+tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
+                      int is_list)
+{
+    tg_bridge_request_t *request;
+    tg_str_t arguments;
+    size_t size;
+
+    arguments = is_list ? asked->cursor : asked->arguments;
+    size = sizeof(*request) + asked->name.len + arguments.len;
+    request = tg_alloc(tg_alloc_libc(), size);
+
+    if (request == NULL) {
+        return NULL;
+    }
+
+    memset(request, 0, sizeof(*request));
+    request->bridge = bridge;
+    request->size = size;
+    request->seq = ++bridge->seq;
+    request->is_list = is_list != 0;
+    request->has_progress = asked->progress_token.data != NULL;
+
+    if (asked->name.len != 0) {
+        memcpy(request->data, asked->name.data, asked->name.len);
+    }
+
+    request->name = tg_str(request->data, asked->name.len);
+
+    if (arguments.data != NULL) {
+        request->arguments = tg_str(request->data + asked->name.len,
+                                    arguments.len);
+        memcpy(request->data + asked->name.len, arguments.data, arguments.len);
+    }
+
+    return request;
+}
+
+/* Whoever waits for a parent that does not come will be told. */
+static void
+tg_bridge_request_wait(tg_bridge_t *bridge)
+{
+    if (bridge->state == TG_PARENT_READY) {
+        return;
+    }
+
+    if (!tg_bridge_timer_runs(bridge, TG_TIMER_GRACE)) {
+        tg_bridge_timer_start(bridge, TG_TIMER_GRACE, bridge->options->grace);
+    }
+
+    tg_parent_need(bridge);
+}
+
+static void
+tg_bridge_request_too_large(tg_bridge_request_t *request)
+{
+    char text[160];
+
+    (void) snprintf(text, sizeof(text),
+                    "The arguments are larger than a message to %s may be: "
+                    "%zu bytes, and at most %zu with the envelope; send less.",
+                    tg_parent_name(request->bridge), request->arguments.len,
+                    request->bridge->caller.max_frame);
+    tg_bridge_request_fail(request, text);
+}
+
+/* TG_OK, or TG_CLOSED when the next connection must take all that wait. */
+static int
+tg_bridge_request_send(tg_bridge_request_t *request)
+{
+    tg_bridge_t *bridge;
+    int rc;
+
+    bridge = request->bridge;
+
+    /* Its number is its token: the agent's may be anything. */
+    rc = tg_mcp_client_call(&bridge->mcp, request->name, request->arguments,
+                            request->has_progress ? request->seq : 0, request,
+                            &request->id);
+
+    if (rc == TG_OK) {
+        request->ntries++;
+        request->is_sent = 1;
+
+    } else if (rc == TG_LIMIT) {
+        tg_bridge_request_too_large(request);
+        rc = TG_OK;
+
+    } else if (rc != TG_CLOSED) {
+        tg_bridge_no_memory(bridge);
+        rc = TG_CLOSED;
+    }
+
+    return rc;
+}
+
+void
+tg_bridge_request_take(tg_bridge_t *bridge, const tg_request_t *asked,
+                       int is_list, uint64_t round)
+{
+    tg_bridge_request_t *request;
+    tg_outcome_t outcome;
+
+    if (bridge->kept > TG_BRIDGE_KEPT_MAX) {
+        outcome = tg_outcome_failure(
+            TG_FAILURE_BUSY,
+            "The calls in flight hold more than 64 MiB of arguments; call "
+            "again when one of them has ended.");
+        tg_peer_answer(&bridge->peer, &asked->reply, &outcome);
+        return;
+    }
+
+    request = tg_bridge_request_new(bridge, asked, is_list);
+
+    if (request == NULL) {
+        tg_bridge_no_memory(bridge);
+        return;
+    }
+
+    request->round = round;
+    request->call = tg_peer_defer(&bridge->peer, asked);
+
+    if (request->call == NULL) {
+        tg_free(tg_alloc_libc(), request);
+        return;
+    }
+
+    request->call->host = request;
+    bridge->kept += request->size;
+
+    if (is_list || !tg_parent_is_open(bridge)) {
+        tg_bridge_request_wait(bridge);
+    } else {
+        (void) tg_bridge_request_send(request);
+    }
+}
+
+void
+tg_bridge_request_cancel(tg_bridge_request_t *request)
+{
+    const tg_bridge_request_t *other;
+    tg_bridge_t *bridge;
+
+    bridge = request->bridge;
+
+    if (request->is_sent && !bridge->is_quitting) {
+        (void) tg_caller_cancel(&bridge->caller, request->id, 1);
+        other = tg_bridge_requests_oldest(bridge);
+
+        /*
+         * ipc cannot say it, and until the answer came nothing else could
+         * be called: a client that goes away is the word for it.
+         */
+        if (bridge->options->dialect == TG_DIALECT_IPC
+            && (other == NULL || other->seq > request->seq))
+        {
+            tg_parent_drop(bridge);
+        }
+    }
+
+    tg_bridge_request_free(request);
+}
+
+/* --- all at once --- */
+
+void
+tg_bridge_requests_send(tg_bridge_t *bridge)
+{
+    tg_bridge_request_t *request, *next;
+
+    for (request = tg_bridge_requests_oldest(bridge); request != NULL;
+         request = next)
+    {
+        next = tg_bridge_request_next(request);
+
+        if (!request->is_list && !request->is_sent
+            && tg_bridge_request_send(request) != TG_OK)
+        {
+            return;
+        }
+    }
+}
+
+void
+tg_bridge_requests_fail(tg_bridge_t *bridge, const char *text)
+{
+    tg_bridge_request_t *request, *next;
+
+    for (request = tg_bridge_requests_oldest(bridge); request != NULL;
+         request = next)
+    {
+        next = tg_bridge_request_next(request);
+
+        if (request->is_sent) {
+            continue;
+        }
+
+        /* Without its list the agent may show no tools: tell it of the next. */
+        if (request->is_list) {
+            bridge->told = 0;
+        }
+
+        tg_bridge_request_fail(request, text);
+    }
+}
+
+void
+tg_bridge_requests_list(tg_bridge_t *bridge, const tg_answer_t *error)
+{
+    tg_bridge_request_t *request, *next;
+
+    for (request = tg_bridge_requests_oldest(bridge); request != NULL;
+         request = next)
+    {
+        next = tg_bridge_request_next(request);
+
+        if (!request->is_list) {
+            continue;
+        }
+
+        if (error != NULL) {
+            tg_bridge_request_refuse(request, error);
+
+        } else if (request->round <= bridge->mcp.round) {
+            if (request->arguments.data == NULL) {
+                bridge->told = tg_tools_digest(bridge->tools);
+            }
+
+            /* Its cursor must live until the list is rendered. */
+            tg_call_list(request->call, request->arguments);
+            tg_bridge_request_free(request);
+        }
+    }
+}
+
+void
+tg_bridge_requests_progress(tg_bridge_t *bridge, const tg_message_t *message)
+{
+    const tg_bridge_request_t *request;
+    tg_call_t *call;
+    int64_t token;
+
+    if (tg_json_int64(message->p.progress_token, &token) != TG_OK) {
+        return;
+    }
+
+    for (call = bridge->peer.calls; call != NULL; call = call->next) {
+        request = call->host;
+
+        if (request->is_sent && request->seq == (uint64_t) token) {
+            tg_call_progress(call, message->p.progress, message->p.total,
+                             message->p.message);
+            return;
+        }
+    }
+}

@@ -1,0 +1,156 @@
+#include "bridge/tg_bridge.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int
+tg_schema_read(const char *path, tg_buf_t *text)
+{
+    FILE *file;
+    size_t n;
+    int err;
+
+    file = fopen(path, "re");
+
+    if (file == NULL) {
+        return errno;
+    }
+
+    do {
+        err = ENOMEM;
+        n = 0;
+
+        if (tg_buf_reserve(text, BUFSIZ) == TG_OK) {
+            n = fread(text->data + text->len, 1, BUFSIZ, file);
+            text->len += n;
+            err = ferror(file) ? errno : text->len > TG_TOOLS_BYTES ? EFBIG : 0;
+        }
+    } while (err == 0 && n == BUFSIZ);
+
+    (void) fclose(file);
+
+    return err;
+}
+
+static int
+tg_schema_has(tg_str_t element, const char *key, tg_json_type_t type,
+              tg_str_t *value)
+{
+    return tg_json_get(element, tg_str_c(key), value) == TG_OK
+           && tg_json_type(*value) == type;
+}
+
+/*
+ * Adds one tool of a schema file as an element of tools/list.  NULL, or what
+ * is wrong with it, static.
+ */
+static const char *
+tg_schema_put(tg_buf_t *array, tg_str_t element)
+{
+    tg_str_t name, description, schema, type;
+
+    if (tg_json_type(element) != TG_JSON_OBJECT
+        || !tg_schema_has(element, "name", TG_JSON_STRING, &name))
+    {
+        return "is no object with a string \"name\"";
+    }
+
+    if (!tg_schema_has(element, "description", TG_JSON_STRING, &description)) {
+        return "has no string \"description\"";
+    }
+
+    if (!tg_schema_has(element, "input_schema", TG_JSON_OBJECT, &schema)
+        || !tg_schema_has(schema, "type", TG_JSON_STRING, &type)
+        || !tg_json_body_is(tg_json_body(type), TG_STR("object")))
+    {
+        return "has no \"input_schema\" whose \"type\" is \"object\"";
+    }
+
+    tg_buf_text(array, array->len > 1 ? ",{\"name\":" : "{\"name\":");
+    tg_buf_str(array, name);
+    tg_buf_text(array, ",\"description\":");
+    tg_buf_str(array, description);
+    tg_buf_text(array, ",\"inputSchema\":");
+    tg_buf_str(array, schema);
+    tg_buf_char(array, '}');
+
+    return NULL;
+}
+
+/* Makes a tools array of the text of a schema file: 0, or -1 and why. */
+static int
+tg_schema_parse(tg_str_t text, tg_buf_t *array, char *why, size_t size)
+{
+    tg_json_t json;
+    tg_str_t element;
+    const char *what;
+    int i, rc;
+
+    tg_buf_char(array, '[');
+    tg_json_init(&json, text);
+    rc = tg_json_array(&json);
+
+    for (i = 0; rc == TG_OK && (rc = tg_json_element(&json)) == TG_OK; i++) {
+        rc = tg_json_value(&json, &element);
+        what = rc == TG_OK ? tg_schema_put(array, element) : NULL;
+
+        if (what != NULL) {
+            (void) snprintf(why, size, "element %d %s", i, what);
+            return -1;
+        }
+    }
+
+    if (rc == TG_END) {
+        rc = tg_json_end(&json);
+    }
+
+    if (rc != TG_OK) {
+        (void) snprintf(why, size,
+                        "it is no JSON array of tools: %s at byte %zu",
+                        json.why != NULL ? json.why : "wrong",
+                        (size_t) (json.pos - json.start));
+        return -1;
+    }
+
+    tg_buf_char(array, ']');
+
+    return 0;
+}
+
+tg_tools_t *
+tg_schema_load(const char *path, char *why, size_t size)
+{
+    tg_buf_t text, array;
+    tg_tools_t *tools;
+    int err, rc;
+
+    tools = NULL;
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&array, tg_alloc_libc());
+    err = tg_schema_read(path, &text);
+
+    if (err != 0) {
+        (void) snprintf(why, size, "%s", strerror(err));
+
+    } else if (tg_schema_parse(tg_buf_view(&text), &array, why, size) == 0) {
+        rc = tg_buf_failed(&array)
+                 ? TG_NOMEM
+                 : tg_tools_new(tg_alloc_libc(), tg_buf_view(&array), &tools);
+
+        if (rc != TG_OK) {
+            (void) snprintf(why, size, "%s",
+                            rc == TG_LIMIT ? "it has too many tools"
+                                           : "there is no memory for it");
+
+        } else if (tg_tools_left_out(tools) != 0) {
+            tg_bridge_log("the schema file %s has tools with the name of one "
+                          "before; they are left out",
+                          path);
+        }
+    }
+
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&array);
+
+    return tools;
+}

@@ -1,0 +1,496 @@
+#include "core/tg_mcp_client.h"
+
+#define TG_MCP_KEY "io.modelcontextprotocol/"
+
+enum {
+    TG_MCP_TAG_PROBE,
+    TG_MCP_TAG_GREETING,
+    TG_MCP_TAG_LIST,
+    TG_MCP_TAG_LISTEN /* answered when the server ends it */
+};
+
+void
+tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
+                   tg_caller_t *caller, tg_mcp_era_t era, tg_str_t info)
+{
+    memset(client, 0, sizeof(*client));
+    client->alloc = alloc;
+    client->caller = caller;
+    client->era = era;
+    client->info = info;
+    tg_mcp_list_init(&client->list, alloc, TG_MCP_PAGES_MAX);
+}
+
+void
+tg_mcp_client_deinit(tg_mcp_client_t *client)
+{
+    tg_mcp_list_deinit(&client->list);
+    tg_tools_release(client->tools);
+}
+
+void
+tg_mcp_client_lose(tg_mcp_client_t *client)
+{
+    client->state = TG_MCP_AWAY;
+    client->is_modern = 0;
+    client->is_listing = 0;
+    client->due = 0;
+    tg_mcp_list_reset(&client->list);
+}
+
+static tg_mcp_event_t
+tg_mcp_event(int rc, tg_mcp_event_t event)
+{
+    return rc == TG_OK ? event : TG_MCP_FAILED;
+}
+
+/* --- requests --- */
+
+/* The raw _meta of a request, or nothing where it needs none. */
+static void
+tg_mcp_put_meta(const tg_mcp_client_t *client, tg_buf_t *out, uint64_t token)
+{
+    if (client->is_modern) {
+        tg_buf_text(out, "{\"" TG_MCP_KEY "protocolVersion\":\"" TG_MCP_MODERN
+                         "\",\"" TG_MCP_KEY "clientCapabilities\":{},"
+                         "\"" TG_MCP_KEY "clientInfo\":");
+        tg_buf_str(out, client->info);
+    }
+
+    if (token != 0) {
+        tg_buf_text(out, client->is_modern ? "," : "{");
+        tg_buf_text(out, "\"progressToken\":");
+        tg_buf_uint(out, token);
+    }
+
+    tg_buf_text(out, client->is_modern || token != 0 ? "}" : "");
+}
+
+/*
+ * Sends a request of its own; members are those of its params, without the
+ * braces.  TG_CLOSED is as good as sent: the connection ends.
+ */
+static int
+tg_mcp_ask(tg_mcp_client_t *client, int tag, const char *method,
+           tg_str_t members)
+{
+    tg_buf_t params;
+    int rc;
+
+    tg_buf_init(&params, client->alloc);
+    tg_buf_char(&params, '{');
+
+    if (client->is_modern) {
+        tg_buf_text(&params, "\"_meta\":");
+        tg_mcp_put_meta(client, &params, 0);
+        tg_buf_text(&params, members.len != 0 ? "," : "");
+    }
+
+    tg_buf_str(&params, members);
+    tg_buf_char(&params, '}');
+    rc = TG_NOMEM;
+
+    if (!tg_buf_failed(&params)) {
+        rc = tg_caller_request(client->caller, tg_str_c(method),
+                               tg_buf_view(&params), &client->tags[tag], NULL);
+    }
+
+    tg_buf_deinit(&params);
+
+    return rc == TG_NOMEM ? TG_NOMEM : TG_OK;
+}
+
+int
+tg_mcp_client_call(tg_mcp_client_t *client, tg_str_t name, tg_str_t arguments,
+                   uint64_t token, void *tag, uint64_t *id)
+{
+    tg_buf_t meta;
+    int rc;
+
+    tg_buf_init(&meta, client->alloc);
+    tg_mcp_put_meta(client, &meta, token);
+    rc = TG_NOMEM;
+
+    if (!tg_buf_failed(&meta)) {
+        rc = tg_caller_call_tool(client->caller, name, arguments,
+                                 meta.len != 0 ? tg_buf_view(&meta)
+                                               : TG_STR_NONE,
+                                 tag, id);
+    }
+
+    tg_buf_deinit(&meta);
+
+    return rc;
+}
+
+/* --- the handshake --- */
+
+static int
+tg_mcp_initialize(tg_mcp_client_t *client, uint64_t now)
+{
+    tg_buf_t members;
+    int rc;
+
+    client->state = TG_MCP_GREETING;
+    client->is_modern = 0;
+    client->due = now + TG_MCP_HANDSHAKE;
+    tg_buf_init(&members, client->alloc);
+    tg_buf_text(&members, "\"protocolVersion\":\"" TG_MCP_LEGACY "\","
+                          "\"capabilities\":{},\"clientInfo\":");
+    tg_buf_str(&members, client->info);
+    rc = tg_buf_failed(&members)
+             ? TG_NOMEM
+             : tg_mcp_ask(client, TG_MCP_TAG_GREETING, "initialize",
+                          tg_buf_view(&members));
+    tg_buf_deinit(&members);
+
+    return rc;
+}
+
+int
+tg_mcp_client_start(tg_mcp_client_t *client, uint64_t now)
+{
+    if (client->era == TG_MCP_BARE) {
+        client->state = TG_MCP_OPEN;
+        return TG_OK;
+    }
+
+    if (client->era == TG_MCP_GREETS) {
+        return tg_mcp_initialize(client, now);
+    }
+
+    client->state = TG_MCP_PROBING;
+    client->is_modern = 1;
+    client->due = now + TG_MCP_PROBE;
+
+    return tg_mcp_ask(client, TG_MCP_TAG_PROBE, "server/discover", TG_STR(""));
+}
+
+/* A member of this type, or nothing; object may be nothing, too. */
+static tg_str_t
+tg_mcp_member(tg_str_t object, const char *key, tg_json_type_t type)
+{
+    tg_str_t value;
+
+    if (tg_json_type(object) != TG_JSON_OBJECT
+        || tg_json_get(object, tg_str_c(key), &value) != TG_OK
+        || tg_json_type(value) != type)
+    {
+        return TG_STR_NONE;
+    }
+
+    return type == TG_JSON_STRING ? tg_json_body(value) : value;
+}
+
+static void
+tg_mcp_learn(tg_mcp_client_t *client, tg_str_t result)
+{
+    tg_mcp_about_t *about;
+    tg_str_t server, can;
+
+    about = &client->about;
+    server = client->is_modern
+                 ? tg_mcp_member(tg_mcp_member(result, "_meta", TG_JSON_OBJECT),
+                                 TG_MCP_KEY "serverInfo", TG_JSON_OBJECT)
+                 : tg_mcp_member(result, "serverInfo", TG_JSON_OBJECT);
+    can = tg_mcp_member(result, "capabilities", TG_JSON_OBJECT);
+    about->name = tg_mcp_member(server, "name", TG_JSON_STRING);
+    about->version = tg_mcp_member(server, "version", TG_JSON_STRING);
+    about->instructions = tg_mcp_member(result, "instructions", TG_JSON_STRING);
+    about->experimental = tg_mcp_member(can, "experimental", TG_JSON_OBJECT);
+    about->has_list_changed = tg_mcp_member(tg_mcp_member(can, "tools",
+                                                          TG_JSON_OBJECT),
+                                            "listChanged", TG_JSON_TRUE)
+                                  .data
+                              != NULL;
+}
+
+static tg_mcp_event_t
+tg_mcp_greeted(tg_mcp_client_t *client, tg_str_t result, uint64_t now)
+{
+    int rc;
+
+    client->state = TG_MCP_OPEN;
+    client->due = 0;
+    tg_mcp_learn(client, result);
+    rc = TG_OK;
+
+    if (!client->is_modern) {
+        rc = tg_caller_notify(client->caller,
+                              TG_STR("notifications/initialized"), TG_STR_NONE);
+    } else if (client->about.has_list_changed) {
+        /* It tells of changes only who listens. */
+        rc = tg_mcp_ask(client, TG_MCP_TAG_LISTEN, "subscriptions/listen",
+                        TG_STR(
+                            "\"notifications\":{\"toolsListChanged\":true}"));
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_mcp_client_list(client, now);
+    }
+
+    return tg_mcp_event(rc, TG_MCP_GREETED);
+}
+
+/* Does it serve the revision that needs no handshake? */
+static int
+tg_mcp_is_modern(tg_str_t result)
+{
+    tg_json_t json;
+    tg_str_t versions, version;
+
+    versions = tg_mcp_member(result, "supportedVersions", TG_JSON_ARRAY);
+
+    if (versions.data == NULL) {
+        return 0;
+    }
+
+    tg_json_init(&json, versions);
+    (void) tg_json_array(&json);
+
+    while (tg_json_element(&json) == TG_OK) {
+        (void) tg_json_value(&json, &version);
+
+        if (tg_json_is_text(version, TG_STR(TG_MCP_MODERN))) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static tg_mcp_event_t
+tg_mcp_probed(tg_mcp_client_t *client, const tg_answer_t *answer, uint64_t now)
+{
+    /* It took too long, and something else was begun. */
+    if (client->state != TG_MCP_PROBING) {
+        return TG_MCP_NOTHING;
+    }
+
+    if (answer->kind == TG_ANSWER_RESULT && tg_mcp_is_modern(answer->result)) {
+        return tg_mcp_greeted(client, answer->result, now);
+    }
+
+    return tg_mcp_event(tg_mcp_initialize(client, now), TG_MCP_NOTHING);
+}
+
+static tg_mcp_event_t
+tg_mcp_initialized(tg_mcp_client_t *client, const tg_answer_t *answer,
+                   uint64_t now)
+{
+    if (answer->kind == TG_ANSWER_RESULT
+        && tg_json_type(answer->result) == TG_JSON_OBJECT)
+    {
+        return tg_mcp_greeted(client, answer->result, now);
+    }
+
+    client->error = *answer;
+
+    if (answer->kind == TG_ANSWER_RESULT) {
+        client->error.kind = TG_ANSWER_ERROR;
+        client->error.code = TG_RPC_INTERNAL;
+        client->error.message = TG_STR("its answer to initialize is no object");
+    }
+
+    return TG_MCP_REFUSED;
+}
+
+/* --- the list --- */
+
+static int
+tg_mcp_ask_page(tg_mcp_client_t *client)
+{
+    tg_str_t cursor;
+
+    cursor = tg_buf_view(&client->list.params);
+
+    if (cursor.len != 0) {
+        cursor = tg_str(cursor.data + 1, cursor.len - 2);
+    }
+
+    client->is_listing = 1;
+
+    return tg_mcp_ask(client, TG_MCP_TAG_LIST, "tools/list", cursor);
+}
+
+int
+tg_mcp_client_list(tg_mcp_client_t *client, uint64_t now)
+{
+    if (client->is_listing) {
+        client->is_dirty = 1;
+        return TG_OK;
+    }
+
+    if (client->state != TG_MCP_OPEN) {
+        return TG_OK;
+    }
+
+    client->is_dirty = 0;
+    client->due = 0;
+    client->round++;
+    client->started = now;
+
+    return tg_mcp_ask_page(client);
+}
+
+uint64_t
+tg_mcp_client_round(const tg_mcp_client_t *client)
+{
+    return client->is_listing && !client->is_dirty ? client->round
+                                                   : client->round + 1;
+}
+
+/* A server may say so as often as it likes; it is asked at its pace. */
+static int
+tg_mcp_list_soon(tg_mcp_client_t *client, uint64_t now)
+{
+    if (client->started + TG_MCP_RELIST > now) {
+        client->due = client->started + TG_MCP_RELIST;
+        return TG_OK;
+    }
+
+    return tg_mcp_client_list(client, now);
+}
+
+/* Keeps the snapshot that is there when nothing changed. */
+static int
+tg_mcp_take(tg_mcp_client_t *client, tg_str_t result)
+{
+    tg_tools_t *tools;
+    int rc;
+
+    rc = tg_tools_new(client->alloc,
+                      tg_mcp_member(result, "tools", TG_JSON_ARRAY), &tools);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    client->nleft_out = client->list.nleft_out + tg_tools_left_out(tools);
+
+    if (client->tools != NULL
+        && tg_tools_digest(tools) == tg_tools_digest(client->tools))
+    {
+        tg_tools_release(tools);
+    } else {
+        tg_tools_release(client->tools);
+        client->tools = tools;
+    }
+
+    return TG_OK;
+}
+
+static tg_mcp_event_t
+tg_mcp_listed(tg_mcp_client_t *client, const tg_answer_t *answer, uint64_t now)
+{
+    tg_answer_t none;
+    int rc;
+
+    /* A server without tools does not know the method. */
+    if (answer->kind == TG_ANSWER_ERROR && answer->code == TG_RPC_METHOD
+        && client->era != TG_MCP_BARE)
+    {
+        memset(&none, 0, sizeof(none));
+        none.kind = TG_ANSWER_RESULT;
+        none.result = TG_STR("{\"tools\":[]}");
+        answer = &none;
+    }
+
+    rc = tg_mcp_list_page(&client->list, answer, &client->error);
+
+    if (rc == TG_AGAIN) {
+        return tg_mcp_event(tg_mcp_ask_page(client), TG_MCP_NOTHING);
+    }
+
+    client->is_listing = 0;
+
+    if (rc == TG_OK) {
+        rc = tg_mcp_take(client, client->error.result);
+    }
+
+    tg_mcp_list_reset(&client->list);
+
+    if (rc == TG_OK && client->is_dirty && client->era != TG_MCP_BARE) {
+        rc = tg_mcp_list_soon(client, now);
+    }
+
+    return rc == TG_BAD ? TG_MCP_UNLISTED : tg_mcp_event(rc, TG_MCP_LISTED);
+}
+
+/* --- events --- */
+
+tg_mcp_event_t
+tg_mcp_client_answer(tg_mcp_client_t *client, const void *tag,
+                     const tg_answer_t *answer, uint64_t now)
+{
+    int i;
+
+    for (i = TG_MCP_TAG_LISTEN; i >= 0 && tag != &client->tags[i]; i--) {
+        /* void */
+    }
+
+    if (i < 0) {
+        return TG_MCP_OTHER;
+    }
+
+    /* The connection ends, which is said by itself. */
+    if (answer->kind != TG_ANSWER_RESULT && answer->kind != TG_ANSWER_ERROR) {
+        return TG_MCP_NOTHING;
+    }
+
+    switch (i) {
+    case TG_MCP_TAG_PROBE:
+        return tg_mcp_probed(client, answer, now);
+    case TG_MCP_TAG_GREETING:
+        return tg_mcp_initialized(client, answer, now);
+    case TG_MCP_TAG_LIST:
+        return tg_mcp_listed(client, answer, now);
+    default:
+        return TG_MCP_NOTHING;
+    }
+}
+
+tg_mcp_event_t
+tg_mcp_client_notification(tg_mcp_client_t *client, tg_str_t method,
+                           uint64_t now)
+{
+    if (client->is_modern
+        && tg_json_body_is(method, TG_STR("notifications/subscriptions/"
+                                          "acknowledged")))
+    {
+        return TG_MCP_NOTHING;
+    }
+
+    if (!tg_json_body_is(method, TG_STR("notifications/tools/list_changed"))) {
+        return TG_MCP_OTHER;
+    }
+
+    client->is_dirty = 1;
+
+    if (client->is_listing || client->era == TG_MCP_BARE
+        || client->state != TG_MCP_OPEN)
+    {
+        return TG_MCP_CHANGED;
+    }
+
+    return tg_mcp_event(tg_mcp_list_soon(client, now), TG_MCP_CHANGED);
+}
+
+tg_mcp_event_t
+tg_mcp_client_tick(tg_mcp_client_t *client, uint64_t now)
+{
+    if (client->due == 0 || client->due > now) {
+        return TG_MCP_NOTHING;
+    }
+
+    client->due = 0;
+
+    if (client->state == TG_MCP_GREETING) {
+        return TG_MCP_SILENT;
+    }
+
+    return tg_mcp_event(client->state == TG_MCP_PROBING
+                            ? tg_mcp_initialize(client, now)
+                            : tg_mcp_client_list(client, now),
+                        TG_MCP_NOTHING);
+}

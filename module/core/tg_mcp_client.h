@@ -1,0 +1,154 @@
+/*
+ * An MCP client without I/O and without a clock: its handshake with a
+ * server, the server's list of tools, and the list anew when the server says
+ * that it changed.
+ *
+ *              start                                    lose
+ *     AWAY ──────────▶ PROBING ──▶ GREETING ──▶ OPEN ──────────▶ AWAY
+ *
+ * It asks through a caller of the host's.  The host hands it each answer and
+ * notification first, and does what the event says; slices live until the
+ * host's callback returns.
+ */
+#ifndef TG_MCP_CLIENT_H
+#define TG_MCP_CLIENT_H
+
+#include "core/tg_caller.h"
+#include "core/tg_rpc.h"
+#include "core/tg_tools.h"
+
+/* A server must have answered the handshake by then, in ms. */
+#define TG_MCP_HANDSHAKE 10000
+/* Of that: older servers may leave an unknown first request unanswered. */
+#define TG_MCP_PROBE 3000
+/* In ms, between two fetches: a server may say "changed" when asked. */
+#define TG_MCP_RELIST 100
+/* Pages of one list; a server that goes on after it is going in circles. */
+#define TG_MCP_PAGES_MAX 10000
+/* Times that a list may change while it is read. */
+#define TG_MCP_AGAIN_MAX 3
+/* A cursor goes back as it came; beyond this it is none. */
+#define TG_MCP_CURSOR_MAX 65536u
+
+/* Who a client of ours is, as JSON. */
+#define TG_MCP_INFO(name)                                                      \
+    "{\"name\":\"" name "\",\"version\":\"" TG_VERSION "\"}"
+
+/* --- one list, page by page --- */
+
+typedef struct {
+    tg_buf_t text;   /* {"tools":[…]}, as far as it came */
+    tg_buf_t params; /* of the next request; empty for the first page */
+    unsigned npages;
+    unsigned max_pages;
+    unsigned nagain;
+    size_t ntools;
+    size_t nleft_out; /* elements that are no objects */
+} tg_mcp_list_t;
+
+void tg_mcp_list_init(tg_mcp_list_t *list, const tg_alloc_t *alloc,
+                      unsigned max_pages);
+void tg_mcp_list_deinit(tg_mcp_list_t *list);
+
+/* Back to the first page. */
+void tg_mcp_list_reset(tg_mcp_list_t *list);
+
+/*
+ * The answer to the request for a page.  TG_OK: it was the last one, and
+ * whole is a result {"tools":[…]}, in list->text.  TG_AGAIN: ask with
+ * list->params, or without when they are empty.  TG_BAD, TG_NOMEM: there is
+ * none, and whole is the server's error, or one that says what is wrong.
+ */
+int tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
+                     tg_answer_t *whole);
+
+/* --- the client --- */
+
+typedef enum {
+    TG_MCP_BARE,   /* no handshake, and listed only when the host says so */
+    TG_MCP_GREETS, /* initialize */
+    TG_MCP_PROBES  /* server/discover; initialize where that is not known */
+} tg_mcp_era_t;
+
+typedef enum {
+    TG_MCP_AWAY, /* no connection */
+    TG_MCP_PROBING,
+    TG_MCP_GREETING,
+    TG_MCP_OPEN /* calls pass */
+} tg_mcp_state_t;
+
+typedef enum {
+    TG_MCP_NOTHING,
+    TG_MCP_OTHER,    /* not the client's: for the host */
+    TG_MCP_GREETED,  /* calls pass: client->about */
+    TG_MCP_REFUSED,  /* it is no server for us: client->error; hang up */
+    TG_MCP_SILENT,   /* it did not answer in time: hang up */
+    TG_MCP_CHANGED,  /* it says that its list changed */
+    TG_MCP_LISTED,   /* client->tools; the same as before if nothing changed */
+    TG_MCP_UNLISTED, /* its list cannot be had: client->error */
+    TG_MCP_FAILED    /* no memory */
+} tg_mcp_event_t;
+
+/* What a server says of itself; each may be absent. */
+typedef struct {
+    tg_str_t name; /* escaped bodies */
+    tg_str_t version;
+    tg_str_t instructions;
+    tg_str_t experimental; /* a raw object */
+    int has_list_changed;
+} tg_mcp_about_t;
+
+typedef struct {
+    const tg_alloc_t *alloc;
+    tg_caller_t *caller;
+    tg_str_t info; /* see TG_MCP_INFO; outlives the client */
+    tg_mcp_era_t era;
+    tg_mcp_state_t state;
+    unsigned is_modern:1;  /* requests carry their version */
+    unsigned is_listing:1; /* a fetch is under way */
+    unsigned is_dirty:1;   /* the list changed meanwhile */
+    uint64_t round;        /* number of the fetch under way, or the last one */
+    uint64_t started;      /* when it was */
+    uint64_t due;          /* when tg_mcp_client_tick() is; 0: not */
+    tg_mcp_list_t list;
+    tg_tools_t *tools; /* the last whole list, held; NULL: none yet */
+    size_t nleft_out;  /* elements of it that are no tools of their own */
+    tg_mcp_about_t about;
+    tg_answer_t error;
+    char tags[4]; /* their addresses are the tags of its requests */
+} tg_mcp_client_t;
+
+void tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
+                        tg_caller_t *caller, tg_mcp_era_t era, tg_str_t info);
+void tg_mcp_client_deinit(tg_mcp_client_t *client);
+
+/* There is a connection: TG_OK or TG_NOMEM.  now is in ms, from anywhere. */
+int tg_mcp_client_start(tg_mcp_client_t *client, uint64_t now);
+
+/* It is gone.  The list stays. */
+void tg_mcp_client_lose(tg_mcp_client_t *client);
+
+/* What the caller's ops tell. */
+tg_mcp_event_t tg_mcp_client_answer(tg_mcp_client_t *client, const void *tag,
+                                    const tg_answer_t *answer, uint64_t now);
+tg_mcp_event_t tg_mcp_client_notification(tg_mcp_client_t *client,
+                                          tg_str_t method, uint64_t now);
+
+/* Time has passed; too early, nothing happens. */
+tg_mcp_event_t tg_mcp_client_tick(tg_mcp_client_t *client, uint64_t now);
+
+/*
+ * Fetches the list, when the client is open; of one under way it notes that
+ * it is not new enough.  TG_OK or TG_NOMEM.
+ */
+int tg_mcp_client_list(tg_mcp_client_t *client, uint64_t now);
+
+/* The number of the first fetch that is new enough for who asks now. */
+uint64_t tg_mcp_client_round(const tg_mcp_client_t *client);
+
+/* As tg_caller_call_tool(); token is that of its progress, or 0. */
+int tg_mcp_client_call(tg_mcp_client_t *client, tg_str_t name,
+                       tg_str_t arguments, uint64_t token, void *tag,
+                       uint64_t *id);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * All pages of tools/list as one.
+ */
+#include "core/tg_mcp_client.h"
+
+static const char tg_mcp_list_open[] = "{\"tools\":[";
+
+void
+tg_mcp_list_init(tg_mcp_list_t *list, const tg_alloc_t *alloc,
+                 unsigned max_pages)
+{
+    memset(list, 0, sizeof(*list));
+    tg_buf_init(&list->text, alloc);
+    tg_buf_init(&list->params, alloc);
+    list->max_pages = max_pages;
+}
+
+void
+tg_mcp_list_deinit(tg_mcp_list_t *list)
+{
+    tg_buf_deinit(&list->text);
+    tg_buf_deinit(&list->params);
+}
+
+void
+tg_mcp_list_reset(tg_mcp_list_t *list)
+{
+    tg_buf_reset(&list->text, 0);
+    tg_buf_reset(&list->params, 0);
+    list->npages = 0;
+    list->nagain = 0;
+    list->ntools = 0;
+    list->nleft_out = 0;
+}
+
+static int
+tg_mcp_list_wrong(tg_answer_t *whole, int rc, const char *text)
+{
+    memset(whole, 0, sizeof(*whole));
+    whole->kind = TG_ANSWER_ERROR;
+    whole->code = TG_RPC_INTERNAL;
+    whole->message = tg_str_c(text);
+
+    return rc;
+}
+
+/* Adds the elements of a page: TG_OK, or TG_BAD when it has no tools. */
+static int
+tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t result)
+{
+    tg_json_t json;
+    tg_str_t tools, tool;
+
+    if (tg_json_type(result) != TG_JSON_OBJECT
+        || tg_json_get(result, TG_STR("tools"), &tools) != TG_OK
+        || tg_json_type(tools) != TG_JSON_ARRAY)
+    {
+        return TG_BAD;
+    }
+
+    if (list->text.len == 0) {
+        tg_buf_text(&list->text, tg_mcp_list_open);
+    }
+
+    tg_json_init(&json, tools);
+    (void) tg_json_array(&json);
+
+    while (tg_json_element(&json) == TG_OK) {
+        (void) tg_json_value(&json, &tool);
+
+        if (tg_json_type(tool) != TG_JSON_OBJECT) {
+            list->nleft_out++;
+            continue;
+        }
+
+        tg_buf_text(&list->text, list->ntools++ != 0 ? "," : "");
+        tg_buf_str(&list->text, tool);
+    }
+
+    return TG_OK;
+}
+
+/* It changed between two pages, so that the cursor means nothing. */
+static int
+tg_mcp_list_is_stale(const tg_mcp_list_t *list, const tg_answer_t *answer)
+{
+    return answer->kind == TG_ANSWER_ERROR && answer->code == TG_RPC_PARAMS
+           && list->params.len != 0 && list->nagain < TG_MCP_AGAIN_MAX;
+}
+
+int
+tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
+                 tg_answer_t *whole)
+{
+    tg_str_t cursor;
+    unsigned nagain;
+
+    if (tg_mcp_list_is_stale(list, answer)) {
+        nagain = list->nagain + 1;
+        tg_mcp_list_reset(list);
+        list->nagain = nagain;
+        return TG_AGAIN;
+    }
+
+    *whole = *answer;
+
+    if (answer->kind != TG_ANSWER_RESULT) {
+        return TG_BAD;
+    }
+
+    if (tg_mcp_list_add(list, answer->result) != TG_OK) {
+        return tg_mcp_list_wrong(whole, TG_BAD,
+                                 "The server's list of tools is no list.");
+    }
+
+    tg_buf_truncate(&list->params, 0);
+
+    if (tg_json_get(answer->result, TG_STR("nextCursor"), &cursor) != TG_OK
+        || tg_json_type(cursor) != TG_JSON_STRING)
+    {
+        cursor = TG_STR_NONE;
+        tg_buf_text(&list->text, "]}");
+    }
+
+    if (list->ntools > TG_TOOLS_MAX || list->text.len > TG_TOOLS_BYTES
+        || cursor.len > TG_MCP_CURSOR_MAX
+        || (cursor.len != 0 && ++list->npages == list->max_pages))
+    {
+        return tg_mcp_list_wrong(whole, TG_BAD,
+                                 "The server's list of tools does not end.");
+    }
+
+    if (cursor.len != 0) {
+        tg_buf_text(&list->params, "{\"cursor\":");
+        tg_buf_str(&list->params, cursor);
+        tg_buf_char(&list->params, '}');
+    }
+
+    if (tg_buf_failed(&list->text) || tg_buf_failed(&list->params)) {
+        return tg_mcp_list_wrong(whole, TG_NOMEM,
+                                 "No memory for the list of tools.");
+    }
+
+    whole->result = tg_buf_view(&list->text);
+
+    return cursor.len != 0 ? TG_AGAIN : TG_OK;
+}

@@ -1,0 +1,36 @@
+/*
+ * The tools that an MCP server announced, as a catalogue: a snapshot that
+ * never changes, and that lives as long as somebody holds it.
+ */
+#ifndef TG_TOOLS_H
+#define TG_TOOLS_H
+
+#include "core/tg_catalogue.h"
+
+/* More than any model can be told of; a list beyond it is a fault. */
+#define TG_TOOLS_MAX 65536
+#define TG_TOOLS_BYTES 67108864u
+
+typedef struct tg_tools_s tg_tools_t;
+
+/*
+ * Reads the raw array `tools` of tools/list, which may be freed afterwards.
+ * Elements that are no tool, and a tool whose name was there before, are
+ * left out and counted.  TG_OK, with the snapshot held once; TG_BAD when it
+ * is no array; TG_LIMIT when nobody can want so many; TG_NOMEM.
+ */
+int tg_tools_new(const tg_alloc_t *alloc, tg_str_t array, tg_tools_t **tools);
+
+/* Holds it once more; returns it. */
+tg_tools_t *tg_tools_hold(tg_tools_t *tools);
+
+/* Frees it with the last who held it.  NULL is none. */
+void tg_tools_release(tg_tools_t *tools);
+
+const tg_catalogue_t *tg_tools_catalogue(const tg_tools_t *tools);
+
+/* Tells whether two are the same to clients; 0 for none. */
+uint64_t tg_tools_digest(const tg_tools_t *tools);
+size_t tg_tools_left_out(const tg_tools_t *tools);
+
+#endif
