@@ -34,6 +34,11 @@ scene_open(scene_t *scene)
         return 0;
     }
 
+    /* The bridge left the one before by itself. */
+    if (scene->has_parent) {
+        host_deinit(&scene->parent);
+    }
+
     host_init(&scene->parent, tg_alloc_libc(), scene->dialect, 1 << 20);
     scene->has_parent = 1;
 
@@ -223,7 +228,7 @@ scene_play(void *ctx)
     }
 
     was_quitting = side_world.bridge->is_quitting;
-    host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_FRAME_MAX,
+    host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_AGENT_MAX,
                tg_buf_view(&scene->agent), tg_buf_view(&side_world.agent.sent),
                was_quitting || side_world.bridge->peer.nsubscriptions != 0);
 
