@@ -5,97 +5,60 @@ struct tg_tools_s {
     tg_catalogue_t *catalogue;
     size_t nholders;
     size_t nleft_out;
-    char *names; /* decoded; behind the entries */
-    tg_entry_t entries[];
+    tg_entry_t entries[]; /* and behind them their names */
 };
 
-/* The next element: TG_OK, and whether it is a tool; TG_END. */
+/* The next element, and its name as an escaped body, or absent. */
 static int
 tg_tools_next(tg_json_t *json, tg_str_t *element, tg_str_t *name)
 {
-    int rc;
-
-    rc = tg_json_element(json);
-
-    if (rc != TG_OK) {
-        return rc;
-    }
-
-    rc = tg_json_value(json, element);
     *name = TG_STR_NONE;
 
-    if (rc == TG_OK && tg_json_type(*element) == TG_JSON_OBJECT
-        && tg_json_get(*element, TG_STR("name"), name) == TG_OK)
+    if (tg_json_element(json) != TG_OK || tg_json_value(json, element) != TG_OK)
     {
-        *name = tg_json_type(*name) == TG_JSON_STRING ? tg_json_body(*name)
-                                                      : TG_STR_NONE;
+        return TG_END;
     }
 
-    return rc;
+    if (tg_json_type(*element) != TG_JSON_OBJECT
+        || tg_json_get(*element, TG_STR("name"), name) != TG_OK
+        || tg_json_type(*name) != TG_JSON_STRING)
+    {
+        *name = TG_STR_NONE;
+    } else {
+        *name = tg_json_body(*name);
+    }
+
+    return TG_OK;
 }
 
-/* Room for all: names decoded are never longer. */
-static tg_tools_t *
-tg_tools_room(const tg_alloc_t *alloc, size_t n, size_t names)
-{
-    tg_tools_t *tools;
-    size_t size;
-
-    size = sizeof(*tools) + n * sizeof(tools->entries[0]);
-    tools = tg_calloc(alloc, size + names);
-
-    if (tools == NULL) {
-        return NULL;
-    }
-
-    tools->alloc = alloc;
-    tools->nholders = 1;
-    tools->names = (char *) tools + size;
-    tools->catalogue = tg_catalogue_new(alloc);
-
-    if (tools->catalogue == NULL) {
-        tg_free(alloc, tools);
-        return NULL;
-    }
-
-    return tools;
-}
-
+/* names has room: decoded they are never longer. */
 static int
-tg_tools_fill(tg_tools_t *tools, tg_json_t *json)
+tg_tools_fill(tg_tools_t *tools, char *names, tg_json_t *json)
 {
     tg_str_t element, name;
     tg_entry_t *entry;
-    char *names;
     int rc;
 
     entry = tools->entries;
-    names = tools->names;
 
     while (tg_tools_next(json, &element, &name) == TG_OK) {
-        if (name.data == NULL) {
-            tools->nleft_out++;
-            continue;
-        }
-
-        memset(entry, 0, sizeof(*entry));
         entry->kind = TG_ENTRY_TOOL;
         entry->output = TG_OUTPUT_RESULT;
         entry->listing = element;
         entry->name = tg_str(names, tg_json_decode(names, name));
-        rc = tg_catalogue_add(tools->catalogue, entry);
+        rc = name.data != NULL ? tg_catalogue_add(tools->catalogue, entry)
+                               : TG_MISSING;
 
         if (rc == TG_NOMEM) {
             return TG_NOMEM;
         }
 
-        if (rc == TG_EXISTS) {
+        if (rc == TG_OK) {
+            names += entry->name.len;
+            entry++;
+        } else {
             tools->nleft_out++;
-            continue;
         }
-
-        names += entry->name.len;
-        entry++;
     }
 
     return tg_catalogue_seal(tools->catalogue);
@@ -105,36 +68,40 @@ int
 tg_tools_new(const tg_alloc_t *alloc, tg_str_t array, tg_tools_t **out)
 {
     tg_str_t element, name;
+    tg_json_t json, start;
     tg_tools_t *tools;
-    tg_json_t json;
-    size_t n, names;
+    size_t n, size;
 
-    if (tg_json_type(array) != TG_JSON_ARRAY) {
+    tg_json_init(&json, array);
+
+    if (tg_json_type(array) != TG_JSON_ARRAY || tg_json_array(&json) != TG_OK) {
         return TG_BAD;
     }
 
-    tg_json_init(&json, array);
-    (void) tg_json_array(&json);
+    start = json;
+    size = sizeof(*tools);
 
-    for (n = 0, names = 0; tg_tools_next(&json, &element, &name) == TG_OK; n++)
-    {
-        names += name.len;
+    for (n = 0; tg_tools_next(&json, &element, &name) == TG_OK; n++) {
+        size += sizeof(tools->entries[0]) + name.len;
     }
 
     if (n > TG_TOOLS_MAX || array.len > TG_TOOLS_BYTES) {
         return TG_LIMIT;
     }
 
-    tools = tg_tools_room(alloc, n, names);
+    tools = tg_calloc(alloc, size);
 
     if (tools == NULL) {
         return TG_NOMEM;
     }
 
-    tg_json_init(&json, array);
-    (void) tg_json_array(&json);
+    tools->alloc = alloc;
+    tools->nholders = 1;
+    tools->catalogue = tg_catalogue_new(alloc);
 
-    if (tg_tools_fill(tools, &json) != TG_OK) {
+    if (tools->catalogue == NULL
+        || tg_tools_fill(tools, (char *) (tools->entries + n), &start) != TG_OK)
+    {
         tg_tools_release(tools);
         return TG_NOMEM;
     }
