@@ -67,9 +67,11 @@ tg_grace_read(const char *text, uint64_t *grace)
     char *end;
     unsigned long seconds;
 
-    seconds = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
+    seconds = strtoul(text, &end, 10);
 
-    if (seconds < 1 || seconds > TG_BRIDGE_GRACE_MAX || *end != '\0') {
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || seconds < 1
+        || seconds > TG_BRIDGE_GRACE_MAX)
+    {
         return tg_usage_error("--grace takes 1 to 3600 seconds, not ", text);
     }
 
