@@ -1,5 +1,6 @@
 #include "bridge/tg_bridge.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 const char *
@@ -28,20 +29,21 @@ tg_parent_is_welcome(const tg_bridge_t *bridge)
     return tg_uv_conn_backlog(&bridge->agent) <= TG_BRIDGE_BACKLOG;
 }
 
-static uint64_t
-tg_parent_now(const tg_bridge_t *bridge)
-{
-    return uv_now(&bridge->loop);
-}
-
 /* --- why there is no parent: for the agent's model, and for the log --- */
 
-/* Which it is may be told once until it is another. */
-static void
-tg_parent_why(tg_bridge_t *bridge, const char *text)
+/* Told once until it is another. */
+static __attribute__((format(printf, 2, 3))) void
+tg_parent_why(tg_bridge_t *bridge, const char *format, ...)
 {
+    char text[sizeof(bridge->why)];
+    va_list args;
+
+    va_start(args, format);
+    (void) vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+
     if (strcmp(bridge->why, text) != 0) {
-        (void) snprintf(bridge->why, sizeof(bridge->why), "%s", text);
+        memcpy(bridge->why, text, strlen(text) + 1);
         tg_bridge_log("%s", text);
     }
 }
@@ -49,8 +51,8 @@ tg_parent_why(tg_bridge_t *bridge, const char *text)
 static void
 tg_parent_unreachable(tg_bridge_t *bridge, int err)
 {
-    char text[sizeof(bridge->why)], who[40];
     const char *label, *what;
+    char who[40];
 
     label = bridge->label;
     what = err == UV_ENOENT ? "there is no socket"
@@ -59,58 +61,46 @@ tg_parent_unreachable(tg_bridge_t *bridge, int err)
     who[0] = who[0] == 't' ? 'T' : who[0];
 
     if (err == UV_EACCES || err == UV_EPERM) {
-        (void) snprintf(text, sizeof(text),
-                        "%s cannot be reached: no permission for the socket "
-                        "%s. Run the agent as the socket's owner, or change "
-                        "its mode (tool_socket_mode, tool_socket_owner).",
-                        who, label);
+        tg_parent_why(bridge,
+                      "%s cannot be reached: no permission for the socket %s. "
+                      "Run the agent as the socket's owner, or change its "
+                      "mode (tool_socket_mode, tool_socket_owner).",
+                      who, label);
 
     } else if (err != UV_ENOENT && err != UV_ECONNREFUSED) {
-        (void) snprintf(text, sizeof(text),
-                        "%s cannot be reached at the socket %s: %s.", who,
-                        label, uv_strerror(err));
+        tg_parent_why(bridge, "%s cannot be reached at the socket %s: %s.", who,
+                      label, uv_strerror(err));
 
     } else if (bridge->options->dialect == TG_DIALECT_JSONRPC) {
-        (void) snprintf(text, sizeof(text),
-                        "%s is not running: %s %s. Start NGINX "
-                        "with the configuration that has `listen unix:%s;`, "
-                        "then try again.",
-                        who, what, label, label);
+        tg_parent_why(bridge,
+                      "%s is not running: %s %s. Start NGINX with the "
+                      "configuration that has `listen unix:%s;`, then try "
+                      "again.",
+                      who, what, label, label);
 
     } else {
-        (void) snprintf(text, sizeof(text),
-                        "%s is not running: %s %s. Start it "
-                        "again, and the agent with it.",
-                        who, what, label);
+        tg_parent_why(bridge,
+                      "%s is not running: %s %s. Start it again, and the agent "
+                      "with it.",
+                      who, what, label);
     }
-
-    tg_parent_why(bridge, text);
-}
-
-/* It takes connections; the rest is not known. */
-static int
-tg_parent_is_mute(const tg_bridge_t *bridge)
-{
-    return bridge->state == TG_PARENT_GREETING
-           || bridge->state == TG_PARENT_LISTING;
 }
 
 void
 tg_parent_missing(tg_bridge_t *bridge)
 {
-    char text[sizeof(bridge->why)];
-
     if (!tg_bridge_requests_wait(bridge, 0)) {
         return;
     }
 
-    if (tg_parent_is_mute(bridge) || bridge->why[0] == '\0') {
-        (void) snprintf(text, sizeof(text),
-                        "%s takes connections at the socket %s but does not "
-                        "answer. Look into its log, restart it, then try "
-                        "again.",
-                        tg_parent_name(bridge), bridge->label);
-        tg_parent_why(bridge, text);
+    /* It takes connections; the rest is not known. */
+    if (bridge->state == TG_PARENT_GREETING
+        || bridge->state == TG_PARENT_LISTING || bridge->why[0] == '\0')
+    {
+        tg_parent_why(bridge,
+                      "%s takes connections at the socket %s but does not "
+                      "answer. Look into its log, restart it, then try again.",
+                      tg_parent_name(bridge), bridge->label);
     }
 
     tg_bridge_requests_fail(bridge, bridge->why);
@@ -149,13 +139,9 @@ tg_parent_back_off_anew(tg_bridge_t *bridge)
 void
 tg_parent_give_up(tg_bridge_t *bridge, const char *text)
 {
-    char why[sizeof(bridge->why)];
-
-    (void) snprintf(why, sizeof(why),
-                    "What listens on the socket %s is no usable MCP server: "
-                    "%s",
-                    bridge->label, text);
-    tg_parent_why(bridge, why);
+    tg_parent_why(bridge,
+                  "What listens on the socket %s is no usable MCP server: %s",
+                  bridge->label, text);
     bridge->was_greeted = 0;
     tg_parent_drop(bridge);
 }
@@ -325,20 +311,18 @@ static void
 tg_parent_closed_jsonrpc(tg_bridge_t *bridge, int err)
 {
     uint64_t now, lived;
-    char text[sizeof(bridge->why)];
 
-    now = tg_parent_now(bridge);
+    now = uv_now(&bridge->loop);
 
     if (bridge->was_greeted) {
         lived = now - bridge->opened;
         bridge->grace_until = now + bridge->options->grace;
-        (void) snprintf(text, sizeof(text),
-                        "the connection to %s (%s) was lost and is opened "
-                        "again",
-                        tg_parent_name(bridge), bridge->label);
 
         if (!bridge->is_drained || bridge->options->is_debug) {
-            tg_parent_why(bridge, text);
+            tg_parent_why(bridge,
+                          "the connection to %s (%s) was lost and is opened "
+                          "again",
+                          tg_parent_name(bridge), bridge->label);
         }
 
         if (bridge->is_drained && lived > TG_BRIDGE_LIVED) {
@@ -413,7 +397,7 @@ tg_parent_connect(tg_bridge_t *bridge)
     bridge->has_parent = 1;
     bridge->was_greeted = 0;
     bridge->is_drained = 0;
-    bridge->opened = tg_parent_now(bridge);
+    bridge->opened = uv_now(&bridge->loop);
     tg_uv_conn_init(&bridge->parent, &bridge->loop, &tg_parent_conn_ops, bridge,
                     &bridge->caller.out);
 

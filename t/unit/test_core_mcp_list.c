@@ -1,0 +1,82 @@
+/*
+ * The bounds of one list of tools; what it is within them is told in the
+ * conversations of test_core_mcp_client.c.
+ */
+#include "core_help.h"
+
+#include "core/tg_mcp_client.h"
+
+static int
+test_page(tg_mcp_list_t *list, tg_str_t result, tg_answer_t *whole)
+{
+    tg_answer_t answer;
+
+    memset(&answer, 0, sizeof(answer));
+    answer.kind = TG_ANSWER_RESULT;
+    answer.result = result;
+
+    return tg_mcp_list_page(list, &answer, whole);
+}
+
+/* The bounds of a list; each is an error and no short list. */
+static void
+test_bounds(void)
+{
+    tg_mcp_list_t list;
+    tg_tools_t *tools;
+    tg_answer_t whole;
+    tg_buf_t text;
+    size_t i;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_mcp_list_init(&list, tg_alloc_libc(), 10);
+    tg_buf_text(&text, "{\"tools\":[{}");
+
+    for (i = 1; i < TG_TOOLS_MAX; i++) {
+        tg_buf_text(&text, ",{}");
+    }
+
+    tg_buf_text(&text, "]}");
+    CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_OK);
+    HELP_EQ(whole.result, text.data);
+    CU_ASSERT(tg_tools_new(tg_alloc_libc(),
+                           tg_str(text.data + 9, text.len - 10), &tools)
+              == TG_OK);
+    CU_ASSERT(tg_tools_left_out(tools) == TG_TOOLS_MAX);
+    tg_tools_release(tools);
+
+    tg_buf_truncate(&text, text.len - 2);
+    tg_buf_text(&text, ",{}]}");
+    tg_mcp_list_reset(&list);
+    CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_BAD);
+    HELP_EQ(whole.message, "The server's list of tools does not end.");
+    CU_ASSERT(tg_tools_new(tg_alloc_libc(),
+                           tg_str(text.data + 9, text.len - 10), &tools)
+              == TG_LIMIT);
+    CU_ASSERT(tg_tools_new(tg_alloc_libc(), TG_STR("{}"), &tools) == TG_BAD);
+
+    tg_buf_truncate(&text, 0);
+    tg_buf_text(&text, "{\"tools\":[],\"nextCursor\":\"");
+
+    while (text.len < TG_MCP_CURSOR_MAX + 30) {
+        tg_buf_text(&text, "cursor");
+    }
+
+    tg_buf_text(&text, "\"}");
+    tg_mcp_list_reset(&list);
+    CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_BAD);
+    CU_ASSERT(whole.kind == TG_ANSWER_ERROR && whole.code == TG_RPC_INTERNAL);
+    tg_mcp_list_deinit(&list);
+    tg_buf_deinit(&text);
+}
+
+int
+main(void)
+{
+    static CU_TestInfo tests[] = {
+        { "bounds", test_bounds },
+        CU_TEST_INFO_NULL,
+    };
+
+    return help_main("core mcp list", tests);
+}
