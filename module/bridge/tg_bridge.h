@@ -278,6 +278,6 @@ void tg_bridge_decode(char *dst, size_t size, tg_str_t body);
  * Copies text as far as it fits, for people: what is not UTF-8 becomes `?`,
  * and control characters are escaped as in JSON.
  */
-void tg_bridge_printable(char *dst, size_t size, const char *text);
+void tg_bridge_printable(char *dst, size_t size, tg_str_t text);
 
 #endif

@@ -36,16 +36,12 @@ tg_bridge_write_line(const char *line, size_t len)
     }
 }
 
-static __attribute__((format(printf, 1, 0))) void
-tg_bridge_write(const char *format, va_list args)
+static void
+tg_bridge_write(tg_str_t text)
 {
     static const char prefix[] = "toolgate-bridge: ";
-    char text[TG_LOG_LINE], line[TG_LOG_LINE];
+    char line[TG_LOG_LINE];
     size_t at;
-
-    if (vsnprintf(text, sizeof(text), format, args) < 0) {
-        return;
-    }
 
     at = sizeof(prefix) - 1;
     memcpy(line, prefix, at);
@@ -77,45 +73,40 @@ tg_bridge_log_room(void)
 void
 tg_bridge_log(const char *format, ...)
 {
+    char text[TG_LOG_LINE];
     va_list args;
     int room;
 
     room = tg_bridge_log_room();
 
-    if (room == 0) {
-        return;
+    if (room > 0) {
+        va_start(args, format);
+        (void) vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        tg_bridge_write(tg_str_c(text));
+
+    } else if (room < 0) {
+        tg_bridge_write(TG_STR("too many lines at once, some are left out"));
     }
-
-    va_start(args, format);
-    tg_bridge_write(room > 0 ? format
-                             : "too many lines at once, some are left out",
-                    args);
-    va_end(args);
 }
 
-/* Of what is traced nothing is left out. */
-static __attribute__((format(printf, 1, 2))) void
-tg_bridge_trace_line(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    tg_bridge_write(format, args);
-    va_end(args);
-}
-
+/* Of what is traced no line is left out. */
 static void
 tg_bridge_trace_message(const char *where, const char *data, size_t len)
 {
-    int n;
+    char text[TG_TRACE_MAX + 64];
+    size_t n, at;
 
-    n = len < TG_TRACE_MAX ? (int) len : TG_TRACE_MAX;
+    n = len < TG_TRACE_MAX ? len : TG_TRACE_MAX;
+    at = (size_t) snprintf(text, 32, "%s ", where);
+    memcpy(text + at, data, n);
+    at += n;
 
-    if (len <= TG_TRACE_MAX) {
-        tg_bridge_trace_line("%s %.*s", where, n, data);
-    } else {
-        tg_bridge_trace_line("%s %.*s... (%zu bytes)", where, n, data, len);
+    if (n != len) {
+        at += (size_t) snprintf(text + at, 32, "... (%zu bytes)", len);
     }
+
+    tg_bridge_write(tg_str(text, at));
 }
 
 void
@@ -151,25 +142,25 @@ tg_bridge_trace(const char *where, const char *data, size_t len,
 }
 
 void
-tg_bridge_printable(char *dst, size_t size, const char *text)
+tg_bridge_printable(char *dst, size_t size, tg_str_t text)
 {
-    const char *end, *part;
+    const char *p, *end, *part;
     char escape[8];
     size_t n, at, len;
     unsigned c;
 
-    end = text + strlen(text);
+    end = text.data + text.len;
 
-    for (at = 0; text != end; text += n) {
-        n = tg_utf8_length(text, end);
-        c = (unsigned char) text[0];
+    for (p = text.data, at = 0; p != end; p += n) {
+        n = tg_utf8_length(p, end);
+        c = (unsigned char) p[0];
 
         /* U+0080 to U+009F, which some terminals obey. */
-        if (n == 2 && c == 0xc2 && (unsigned char) text[1] < 0xa0) {
-            c = (unsigned char) text[1];
+        if (n == 2 && c == 0xc2 && (unsigned char) p[1] < 0xa0) {
+            c = (unsigned char) p[1];
         }
 
-        part = text;
+        part = p;
         len = n;
 
         if (n == 0) {
@@ -199,8 +190,8 @@ tg_bridge_decode(char *dst, size_t size, tg_str_t body)
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_json_put_decoded(&text, body);
-    tg_buf_char(&text, '\0');
     tg_bridge_printable(dst, size,
-                        tg_buf_failed(&text) ? "(no memory)" : text.data);
+                        tg_buf_failed(&text) ? TG_STR("(no memory)")
+                                             : tg_buf_view(&text));
     tg_buf_deinit(&text);
 }

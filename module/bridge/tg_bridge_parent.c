@@ -428,7 +428,7 @@ void
 tg_parent_init(tg_bridge_t *bridge)
 {
     tg_bridge_printable(bridge->label, sizeof(bridge->label),
-                        bridge->options->socket);
+                        tg_str_c(bridge->options->socket));
     bridge->state = TG_PARENT_IDLE;
     bridge->retry_ms = TG_BRIDGE_RETRY_MIN;
     bridge->jitter = uv_hrtime();

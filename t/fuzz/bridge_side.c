@@ -201,9 +201,9 @@ tg_bridge_trace(const char *where, const char *data, size_t len,
 }
 
 void
-tg_bridge_printable(char *dst, size_t size, const char *text)
+tg_bridge_printable(char *dst, size_t size, tg_str_t text)
 {
-    (void) snprintf(dst, size, "%s", text);
+    (void) snprintf(dst, size, "%.*s", (int) text.len, text.data);
 }
 
 void

@@ -46,8 +46,11 @@ $bridge = $tg->bridge([ $tg->socket_path ], { TOOLGATE_DEBUG => 1 });
 $conn = $parent->serve(Toolgate::Parent::tool('one'));
 $bridge->rpc('initialize', { protocolVersion => '2025-06-18' });
 $bridge->rpc('ping') for 1 .. 120;
+$bridge->send_line("no\0message");
+$bridge->recv_json;
 $bridge->stop;
 my $traced = () = $bridge->stderr =~ /agent  -> .*"ping"/g;
 is $traced, 120, 'a trace is not cut';
+like $bridge->stderr, qr/agent  -> no\\u0000message$/m, 'nor is its line';
 
 done_testing;
