@@ -17,4 +17,64 @@ int tg_json_pass_text(tg_json_t *json, const char *p);
 int tg_json_pass_number(tg_json_t *json);
 int tg_json_pass_word(tg_json_t *json, const char *word, size_t len);
 
+/* Containers that are open, of which those from base on are a value's own. */
+typedef struct {
+    int base;
+    int depth;
+    uint64_t objects[2]; /* a bit each, the innermost's is the lowest */
+} tg_json_nest_t;
+
+static inline void
+tg_json_nest_push(tg_json_nest_t *nest, uint64_t is_object)
+{
+    nest->depth++;
+    nest->objects[1] = nest->objects[1] << 1 | nest->objects[0] >> 63;
+    nest->objects[0] = nest->objects[0] << 1 | is_object;
+}
+
+static inline void
+tg_json_nest_pop(tg_json_nest_t *nest)
+{
+    nest->depth--;
+    nest->objects[0] = nest->objects[0] >> 1 | nest->objects[1] << 63;
+    nest->objects[1] >>= 1;
+}
+
+static inline uint64_t
+tg_json_nest_is_object(const tg_json_nest_t *nest)
+{
+    return nest->objects[0] & 1;
+}
+
+/*
+ * What is passed in blocks, where the machine can; both say how far they know
+ * it to be in order, p where they do not.
+ */
+typedef struct {
+    /*
+     * From p on, behind a value in a container of nest: to a comma behind
+     * another value, in or below it.
+     */
+    const char *(*entries)(tg_json_nest_t *nest, const char *p,
+                           const char *end);
+
+    /* From p on, in a string: to its end, or nearer. */
+    const char *(*text)(const char *p, const char *end, unsigned *kinds);
+} tg_json_blocks_t;
+
+/* NULL where the machine, or the compiler, does not have it. */
+const tg_json_blocks_t *tg_json_blocks_avx512(void);
+const tg_json_blocks_t *tg_json_blocks_avx2(void);
+
+/* The wider, or NULL. */
+static inline const tg_json_blocks_t *
+tg_json_blocks(void)
+{
+    const tg_json_blocks_t *blocks;
+
+    blocks = tg_json_blocks_avx512();
+
+    return blocks != NULL ? blocks : tg_json_blocks_avx2();
+}
+
 #endif

@@ -9,6 +9,8 @@
 
 /* A comma, a quote, a block, another quote and a colon. */
 #define TG_JSON_NEAR 20
+/* With less than this to come it is not worth a look at blocks. */
+#define TG_JSON_BLOCKS 128
 
 void
 tg_json_init(tg_json_t *json, tg_str_t text)
@@ -269,37 +271,45 @@ tg_json_string(tg_json_t *json, tg_str_t *body)
     return rc;
 }
 
+/* Behind a value: over what can be passed in blocks. */
+static void
+tg_json_pass_blocks(tg_json_t *json, tg_json_nest_t *nest)
+{
+    const tg_json_blocks_t *blocks;
+
+    blocks = tg_json_blocks();
+
+    if (blocks != NULL) {
+        json->pos = blocks->entries(nest, json->pos, json->end);
+        json->depth = nest->depth;
+    }
+}
+
 /*
- * Passes the value at pos without recursion.  arrays has a bit for each
- * container that this call opened: set for an array.  Not a part of its
- * caller, which seldom needs it and would have all of this on its stack.
+ * Passes the value at pos without recursion.  Not a part of its caller,
+ * which seldom needs it and would have all of this on its stack.
  */
 __attribute__((noinline)) static int
 tg_json_pass(tg_json_t *json)
 {
-    uint64_t arrays[TG_JSON_DEPTH / 64] = { 0 };
     tg_json_type_t type;
+    tg_json_nest_t nest;
     tg_str_t key;
-    int base, bit, rc;
+    int rc;
 
-    base = json->depth;
+    nest = (tg_json_nest_t){ json->depth, json->depth, { 0, 0 } };
 
     for (;;) {
         type = tg_json_peek(json);
 
         if (type == TG_JSON_OBJECT || type == TG_JSON_ARRAY) {
-            bit = json->depth;
             rc = tg_json_enter(json, type);
 
             if (rc != TG_OK) {
                 return rc;
             }
 
-            if (type == TG_JSON_ARRAY) {
-                arrays[bit / 64] |= UINT64_C(1) << (bit % 64);
-            } else {
-                arrays[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
-            }
+            tg_json_nest_push(&nest, type == TG_JSON_OBJECT);
 
         } else {
             rc = tg_json_pass_scalar(json, type);
@@ -310,17 +320,16 @@ tg_json_pass(tg_json_t *json)
         }
 
         for (;;) {
-            if (json->depth == base) {
+            if (json->depth == nest.base) {
                 return TG_OK;
             }
 
-            bit = json->depth - 1;
-
-            if (arrays[bit / 64] >> (bit % 64) & 1) {
-                rc = tg_json_element(json);
-            } else {
-                rc = tg_json_member(json, &key);
+            if (!json->is_fresh && json->end - json->pos >= TG_JSON_BLOCKS) {
+                tg_json_pass_blocks(json, &nest);
             }
+
+            rc = tg_json_nest_is_object(&nest) ? tg_json_member(json, &key)
+                                               : tg_json_element(json);
 
             if (rc == TG_OK) {
                 break;
@@ -329,6 +338,8 @@ tg_json_pass(tg_json_t *json)
             if (rc != TG_END) {
                 return rc;
             }
+
+            tg_json_nest_pop(&nest);
         }
     }
 }

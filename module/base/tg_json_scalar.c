@@ -83,12 +83,33 @@ tg_json_fail_text(tg_json_t *json, const char *p)
                             : "a string is not valid UTF-8");
 }
 
+/* Where one escape is, others are not far. */
+static const char *
+tg_json_pass_escapes(tg_json_t *json, const char *p)
+{
+    const tg_json_blocks_t *blocks;
+
+    blocks = tg_json_blocks();
+
+    return blocks != NULL ? blocks->text(p, json->end, &json->escapes) : p;
+}
+
 int
 tg_json_pass_text(tg_json_t *json, const char *p)
 {
+    const char *at;
+
     p = tg_scan_text(p, json->end);
 
     while (p < json->end && *p == '\\') {
+        at = p;
+        p = tg_json_pass_escapes(json, p);
+
+        if (p != at) {
+            p = tg_scan_text(p, json->end);
+            continue;
+        }
+
         json->escapes |= tg_json_escape_kind(p, json->end);
         p = tg_json_escape(p + 1, json->end);
 

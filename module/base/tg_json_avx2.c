@@ -1,0 +1,86 @@
+/* Blocks of JSON with AVX2: two registers each. */
+#include "base/tg_json_impl.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include <immintrin.h>
+
+#define TG_BLOCK_TARGET __attribute__((target("avx2,pclmul,bmi,bmi2,lzcnt")))
+#define TG_BLOCK_FN static inline TG_BLOCK_TARGET __attribute__((always_inline))
+
+typedef struct {
+    __m256i low;
+    __m256i high;
+} tg_block_t;
+
+TG_BLOCK_FN tg_block_t
+tg_block_load(const char *p)
+{
+    const __m256i *at;
+
+    at = (const __m256i *) (const void *) p;
+
+    return (tg_block_t){ _mm256_loadu_si256(at), _mm256_loadu_si256(at + 1) };
+}
+
+TG_BLOCK_FN tg_block_t
+tg_block_lower(tg_block_t b)
+{
+    return (tg_block_t){ _mm256_or_si256(b.low, _mm256_set1_epi8(0x20)),
+                         _mm256_or_si256(b.high, _mm256_set1_epi8(0x20)) };
+}
+
+TG_BLOCK_FN uint64_t
+tg_block_mask(__m256i low, __m256i high)
+{
+    return (uint64_t) (uint32_t) _mm256_movemask_epi8(low)
+           | (uint64_t) (uint32_t) _mm256_movemask_epi8(high) << 32;
+}
+
+TG_BLOCK_FN uint64_t
+tg_block_eq(tg_block_t b, char c)
+{
+    return tg_block_mask(_mm256_cmpeq_epi8(b.low, _mm256_set1_epi8(c)),
+                         _mm256_cmpeq_epi8(b.high, _mm256_set1_epi8(c)));
+}
+
+TG_BLOCK_FN uint64_t
+tg_block_range(tg_block_t b, char c, int n)
+{
+    __m256i low, high, last;
+
+    last = _mm256_set1_epi8((char) (n - 1));
+    low = _mm256_sub_epi8(b.low, _mm256_set1_epi8(c));
+    high = _mm256_sub_epi8(b.high, _mm256_set1_epi8(c));
+
+    return tg_block_mask(_mm256_cmpeq_epi8(_mm256_min_epu8(low, last), low),
+                         _mm256_cmpeq_epi8(_mm256_min_epu8(high, last), high));
+}
+
+TG_BLOCK_FN uint64_t
+tg_block_inside(uint64_t quotes)
+{
+    return (uint64_t) _mm_cvtsi128_si64(_mm_clmulepi64_si128(
+        _mm_cvtsi64_si128((long long) quotes), _mm_set1_epi8((char) 0xff), 0));
+}
+
+#include "base/tg_json_block.h"
+
+const tg_json_blocks_t *
+tg_json_blocks_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")
+                   && __builtin_cpu_supports("pclmul")
+               ? &tg_block_way
+               : NULL;
+}
+
+#else
+
+const tg_json_blocks_t *
+tg_json_blocks_avx2(void)
+{
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * JSON that is passed 64 bytes at a time, against the reference: whatever
+ * stands at whatever place of a block, and each byte of good texts replaced
+ * by each one that matters.  All machines' ways that there are here must go
+ * equally far, and no further than texts are in order.
+ */
+#include "base_json_ref.h"
+
+#include "base/tg_json_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
+#define TEST_ROOM 1024
+
+static const tg_json_blocks_t *
+test_way(unsigned n)
+{
+    return n == 0 ? tg_json_blocks_avx512() : tg_json_blocks_avx2();
+}
+
+/* Is [text, at) the beginning of a text, with what nest has open? */
+static int
+test_is_beginning(const char *text, const char *at, const tg_json_nest_t *nest)
+{
+    char room[TEST_ROOM + TG_JSON_DEPTH];
+    tg_json_nest_t left;
+    size_t n;
+
+    n = (size_t) (at - text);
+    memcpy(room, text, n);
+
+    for (left = *nest; left.depth != 0; tg_json_nest_pop(&left)) {
+        room[n++] = tg_json_nest_is_object(&left) ? '}' : ']';
+    }
+
+    return ref_check(tg_str(room, n)) == TG_OK;
+}
+
+/* text has one container open and a value in it, which ends at from. */
+static unsigned
+test_ways(tg_str_t text, const char *from)
+{
+    const char *at, *first;
+    tg_json_nest_t nest;
+    unsigned i, wrong;
+
+    first = NULL;
+    wrong = 0;
+
+    for (i = 0; i < 2; i++) {
+        if (test_way(i) == NULL) {
+            continue;
+        }
+
+        nest = (tg_json_nest_t){ 0, 0, { 0, 0 } };
+        tg_json_nest_push(&nest, text.data[0] == '{');
+        at = test_way(i)->entries(&nest, from, tg_str_end(text));
+        wrong += at != from && !test_is_beginning(text.data, at, &nest);
+        wrong += first != NULL && at != first;
+        first = at;
+    }
+
+    return wrong;
+}
+
+static unsigned
+test_text(tg_str_t text, size_t from)
+{
+    char *copy;
+    unsigned wrong;
+
+    /* Ends where its memory ends. */
+    copy = malloc(text.len);
+    memcpy(copy, text.data, text.len);
+    text.data = copy;
+    wrong = tg_json_check(text, NULL) != ref_check(text);
+
+    if (from != 0) {
+        wrong += test_ways(text, text.data + from);
+    }
+
+    if (wrong != 0) {
+        fprintf(stderr, "\n%.*s\n", (int) text.len, text.data);
+    }
+
+    free(copy);
+
+    return wrong;
+}
+
+/* All texts of an alphabet up to a length, amid others. */
+static unsigned
+test_all(const char *alphabet, size_t max, const char *before, size_t from,
+         const char *entry, const char *after)
+{
+    size_t at[8] = { 0 }, n, len, i, head;
+    char room[TEST_ROOM];
+    unsigned wrong;
+
+    n = strlen(alphabet);
+    head = strlen(before);
+    memcpy(room, before, head);
+    wrong = 0;
+
+    for (len = 0; len <= max; len++) {
+        memset(at, 0, sizeof(at));
+
+        do {
+            for (i = 0; i < len; i++) {
+                room[head + i] = alphabet[at[i]];
+            }
+
+            for (i = head + len; i < head + len + 160; i += strlen(entry)) {
+                memcpy(room + i, entry, strlen(entry));
+            }
+
+            strcpy(room + i, after);
+            wrong += test_text(tg_str_c(room), from);
+
+            for (i = 0; i < len && ++at[i] == n; i++) {
+                at[i] = 0;
+            }
+        } while (i < len);
+    }
+
+    return wrong;
+}
+
+static void
+test_structures(void)
+{
+    CU_ASSERT_EQUAL(test_all("{}[],:\"1 ", 5, "[0", 2, ",1", "]"), 0);
+    CU_ASSERT_EQUAL(test_all("{}[],:\"1\n", 4, "{\"a\":0", 6, ",\"b\":2", "}"),
+                    0);
+    CU_ASSERT_EQUAL(test_all("{}[],:\"1", 4, "{\"a\":0,", 6, ",\"b\":2", "}"),
+                    0);
+    CU_ASSERT_EQUAL(test_all("{}[],:\"1", 4, "[0,{\"c\":", 2, ",\"b\":2", "}]"),
+                    0);
+    CU_ASSERT_EQUAL(test_all("\",:1\\ ", 5, "[0,\"", 2, ",\"x\"", "]"), 0);
+}
+
+static void
+test_numbers(void)
+{
+    CU_ASSERT_EQUAL(test_all("0-+.eE1", 5, "[0,", 2, ",1.5", "]"), 0);
+    CU_ASSERT_EQUAL(test_all("0-.e,1 ", 5, "[0,", 2, ",\"\"", "]"), 0);
+    CU_ASSERT_EQUAL(
+        test_all("0-.+e,", 5, "{\"a\":0,\"b\":", 6, ",\"c\":1", "}"), 0);
+}
+
+static void
+test_words(void)
+{
+    CU_ASSERT_EQUAL(test_all("truefals", 5, "[0,", 2, ",true", "]"), 0);
+    CU_ASSERT_EQUAL(test_all("nul1,", 6, "[0,", 2, ",null", "]"), 0);
+    CU_ASSERT_EQUAL(test_all("als1e,", 4, "[0,f", 2, "e,1", "]"), 0);
+}
+
+static void
+test_escapes(void)
+{
+    CU_ASSERT_EQUAL(test_all("\\\"/bfnrtuvx0 ", 3, "[0,\"", 2, "\",\"x", "\"]"),
+                    0);
+    CU_ASSERT_EQUAL(test_all("\\u0agA", 5, "[0,\"\\u", 2, "\",\"x", "\"]"), 0);
+    CU_ASSERT_EQUAL(
+        test_all("\\u0\"\t\x80\xc3", 4, "[\"\\n", 0, "\\n\\\"\\tx", "\"]"), 0);
+}
+
+static const char *const test_good[] = {
+    "{\"a\":0,\"id\":12,\"name\":\"J\\u00f6rg \\\"O\\\\'\\\"\",\"on\":true,"
+    "\"off\":false,\"none\":null,\"tags\":[\"a\",\"\",{}],\"at\":{\"x\":-1.5,"
+    "\"y\":2e-3,\"z\":[]},\"list\":[[1,2],[3,[4,{\"k\":\"\xc3\xb6\"}]]]}",
+
+    "[0,\n  {\n    \"id\": 1,\n    \"text\": \"two \\\\ three\\n\",\r\n"
+    "    \"list\": [ 1, 2.25 , -3e+10, true ],\t\"more\" : { \"a\" : null }\n"
+    "  },\n  \"\xf0\x9f\x98\x80 \xe2\x82\xac\",\n  [ ]\n, 17 ]",
+
+    "[0,-0.5,1.25,17,-3,0,1e5,0.001,99999999999999999999,12,3,4,5,6,7,8,9,10,"
+    "11,-12,13.5,14,15,16,17,18,19,20,0.21,22,23,24,25,26,27,28,29,30,31,32]",
+
+    "[\"int main(void)\\n{\\n    printf(\\\"hello\\\\n\\\");\\n\\n    return 0;"
+    "\\n}\\n\\t\\/* \\ud83d\\ude00 */\\b\\f\\r\",\"C:\\\\dir\\\\\\\\file\\\\\","
+    "\"\",\"\\\\\",\"\\\"\",\"z\",\"end of it, nearly there, not yet, now\"]",
+};
+
+/* Where the first value in its container ends; 0: it takes blocks itself. */
+static size_t
+test_from(const char *text)
+{
+    return text[0] == '{' ? 6 : text[1] == '0' ? 2 : 0;
+}
+
+/* Each byte replaced, or left out, at each place of a block. */
+static void
+test_replaced(void)
+{
+    static const char other[] = "{}[],:\"\\0-.+eE tu\n1\x01\x80\xc3/";
+    char room[TEST_ROOM];
+    size_t i, pad, at, len, o;
+    unsigned wrong;
+
+    wrong = 0;
+
+    for (i = 0; i < TEST_COUNT(test_good); i++) {
+        len = strlen(test_good[i]);
+        CU_ASSERT_EQUAL(ref_check(tg_str_c(test_good[i])), TG_OK);
+
+        for (pad = 0; pad < 64; pad += 1 + i % 2) {
+            /* White space in front of it, and behind its first value. */
+            memset(room, ' ', sizeof(room));
+            memcpy(room + pad, test_good[i], len);
+            wrong += test_text(tg_str(room, pad + len), 0);
+            wrong += test_text(tg_str(room + pad, len + 80),
+                               test_from(test_good[i]));
+        }
+
+        for (at = 1; at < len; at++) {
+            for (o = 0; o < sizeof(other); o++) {
+                memcpy(room, test_good[i], len);
+                memset(room + len, ' ', 80);
+
+                if (o == sizeof(other) - 1) {
+                    memmove(room + at, room + at + 1, len + 79 - at);
+                } else {
+                    room[at] = other[o];
+                }
+
+                wrong += test_text(tg_str(room, len + 79),
+                                   at > 6 ? test_from(test_good[i]) : 0);
+            }
+        }
+    }
+
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+/* As deep as may be, and one deeper, where blocks open and close. */
+static void
+test_depth(void)
+{
+    char text[TEST_ROOM];
+    int n, i, len;
+
+    for (n = TG_JSON_DEPTH - 3; n <= TG_JSON_DEPTH + 1; n++) {
+        len = 0;
+
+        for (i = 0; i < n; i++) {
+            len += sprintf(text + len, "[%s", i % 3 ? "0," : "");
+        }
+
+        text[len++] = '0';
+        memset(text + len, ']', (size_t) n);
+        len += n;
+        text[len++] = '\n';
+        memset(text + len, ' ', 100);
+        CU_ASSERT_EQUAL(test_text(tg_str(text, (size_t) len + 100), 0), 0);
+        CU_ASSERT_EQUAL(tg_json_check(tg_str(text, (size_t) len + 100), NULL),
+                        n <= TG_JSON_DEPTH ? TG_OK : TG_LIMIT);
+    }
+}
+
+/* Surrogates are told of, wherever their escape is. */
+static void
+test_kinds(void)
+{
+    static const char *const escapes[] = { "\\n", "\\u00e4", "\\ud834\\udd1e",
+                                           "\\uDC00", "x" };
+    static const unsigned kinds[] = { TG_JSON_ESCAPED, TG_JSON_ESCAPED,
+                                      TG_JSON_ESCAPED | TG_JSON_HALVES,
+                                      TG_JSON_ESCAPED | TG_JSON_HALVES, 0 };
+    char text[TEST_ROOM];
+    tg_json_t json;
+    size_t i, pad, n;
+
+    for (i = 0; i < TEST_COUNT(kinds); i++) {
+        for (pad = 0; pad < 140; pad++) {
+            memset(text, 'a', sizeof(text));
+            n = strlen(escapes[i]);
+            memcpy(text, "\"\\t", 3);
+            memcpy(text + 3 + pad, escapes[i], n);
+            text[299] = '"';
+            tg_json_init(&json, tg_str(text, 300));
+            CU_ASSERT_EQUAL(tg_json_value(&json, NULL), TG_OK);
+            CU_ASSERT_EQUAL(json.escapes, kinds[i] | TG_JSON_ESCAPED);
+        }
+    }
+}
+
+int
+main(void)
+{
+    CU_TestInfo tests[] = { { "structures", test_structures },
+                            { "numbers", test_numbers },
+                            { "words", test_words },
+                            { "escapes", test_escapes },
+                            { "bytes replaced", test_replaced },
+                            { "depth", test_depth },
+                            { "kinds of escapes", test_kinds },
+                            CU_TEST_INFO_NULL };
+
+    return help_main("core json block", tests);
+}
