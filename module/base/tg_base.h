@@ -62,10 +62,42 @@ tg_str_end(tg_str_t str)
     return str.len != 0 ? str.data + str.len : str.data;
 }
 
+/* memcmp() for names: most are short, and a call costs more than they do. */
+static inline int
+tg_bytes_eq(const char *a, const char *b, size_t len)
+{
+    uint64_t x[2], y[2];
+    uint32_t v[2], w[2];
+
+    if (len > 16) {
+        return memcmp(a, b, len) == 0;
+    }
+
+    if (len >= 8) {
+        memcpy(&x[0], a, 8);
+        memcpy(&y[0], b, 8);
+        memcpy(&x[1], a + len - 8, 8);
+        memcpy(&y[1], b + len - 8, 8);
+        return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
+    }
+
+    if (len >= 4) {
+        memcpy(&v[0], a, 4);
+        memcpy(&w[0], b, 4);
+        memcpy(&v[1], a + len - 4, 4);
+        memcpy(&w[1], b + len - 4, 4);
+        return ((v[0] ^ w[0]) | (v[1] ^ w[1])) == 0;
+    }
+
+    return len == 0
+           || (a[0] == b[0] && a[len / 2] == b[len / 2]
+               && a[len - 1] == b[len - 1]);
+}
+
 static inline int
 tg_str_eq(tg_str_t a, tg_str_t b)
 {
-    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+    return a.len == b.len && tg_bytes_eq(a.data, b.data, a.len);
 }
 
 /*

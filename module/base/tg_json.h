@@ -71,8 +71,18 @@ tg_json_is_at(tg_json_t *json, char c)
                    && tg_json_peek(json) != TG_JSON_NONE && *json->pos == c));
 }
 
+/* tg_json_type_t of what starts with a byte. */
+extern const uint8_t tg_json_types[256];
+
 /* The type of a raw value, from its first byte. */
-tg_json_type_t tg_json_type(tg_str_t raw);
+static inline tg_json_type_t
+tg_json_type(tg_str_t raw)
+{
+    return raw.len != 0
+               ? (tg_json_type_t) tg_json_types[(unsigned char) raw.data[0]]
+               : TG_JSON_NONE;
+}
+
 const char *tg_json_type_name(tg_json_type_t type);
 
 /*

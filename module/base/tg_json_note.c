@@ -1,7 +1,7 @@
 /*
  * Members of an object, noted while it is passed.
  */
-#include "base/tg_json.h"
+#include "base/tg_json_near.h"
 
 int
 tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
@@ -16,14 +16,14 @@ tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
 
     while (rc == TG_OK) {
         note = notes->n < TG_JSON_NOTES ? &notes->list[notes->n] : &beyond;
-        rc = tg_json_member(json, &note->key);
+        rc = tg_json_member_near(json, &note->key);
 
         if (rc != TG_OK) {
             break;
         }
 
         note->key_escapes = (uint8_t) json->escapes;
-        rc = tg_json_value(json, &note->value);
+        rc = tg_json_value_near(json, &note->value);
         note->escapes = (uint8_t) json->escapes;
         notes->n++;
     }

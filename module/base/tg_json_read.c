@@ -2,13 +2,9 @@
  * The validating cursor.  Strings are passed in the widest steps that the
  * machine offers; everything else is short and goes byte by byte.
  */
-#include "base/tg_json.h"
-
 #include "base/tg_json_impl.h"
-#include "base/tg_scan_block.h"
+#include "base/tg_json_near.h"
 
-/* A comma, a quote, a block, another quote and a colon. */
-#define TG_JSON_NEAR 20
 /* With less than this to come it is not worth a look at blocks. */
 #define TG_JSON_BLOCKS 128
 
@@ -37,19 +33,19 @@ tg_json_space(const char *p, const char *end)
     return p;
 }
 
+const uint8_t tg_json_types[256] = {
+    ['{'] = TG_JSON_OBJECT, ['['] = TG_JSON_ARRAY,  ['"'] = TG_JSON_STRING,
+    ['t'] = TG_JSON_TRUE,   ['f'] = TG_JSON_FALSE,  ['n'] = TG_JSON_NULL,
+    ['-'] = TG_JSON_NUMBER, ['0'] = TG_JSON_NUMBER, ['1'] = TG_JSON_NUMBER,
+    ['2'] = TG_JSON_NUMBER, ['3'] = TG_JSON_NUMBER, ['4'] = TG_JSON_NUMBER,
+    ['5'] = TG_JSON_NUMBER, ['6'] = TG_JSON_NUMBER, ['7'] = TG_JSON_NUMBER,
+    ['8'] = TG_JSON_NUMBER, ['9'] = TG_JSON_NUMBER,
+};
+
 static inline tg_json_type_t
 tg_json_type_at(char c)
 {
-    static const uint8_t types[256] = {
-        ['{'] = TG_JSON_OBJECT, ['['] = TG_JSON_ARRAY,  ['"'] = TG_JSON_STRING,
-        ['t'] = TG_JSON_TRUE,   ['f'] = TG_JSON_FALSE,  ['n'] = TG_JSON_NULL,
-        ['-'] = TG_JSON_NUMBER, ['0'] = TG_JSON_NUMBER, ['1'] = TG_JSON_NUMBER,
-        ['2'] = TG_JSON_NUMBER, ['3'] = TG_JSON_NUMBER, ['4'] = TG_JSON_NUMBER,
-        ['5'] = TG_JSON_NUMBER, ['6'] = TG_JSON_NUMBER, ['7'] = TG_JSON_NUMBER,
-        ['8'] = TG_JSON_NUMBER, ['9'] = TG_JSON_NUMBER,
-    };
-
-    return (tg_json_type_t) types[(unsigned char) c];
+    return (tg_json_type_t) tg_json_types[(unsigned char) c];
 }
 
 tg_json_type_t
@@ -58,12 +54,6 @@ tg_json_peek(tg_json_t *json)
     json->pos = tg_json_space(json->pos, json->end);
 
     return json->pos < json->end ? tg_json_type_at(*json->pos) : TG_JSON_NONE;
-}
-
-tg_json_type_t
-tg_json_type(tg_str_t raw)
-{
-    return raw.len != 0 ? tg_json_type_at(raw.data[0]) : TG_JSON_NONE;
 }
 
 const char *
@@ -184,7 +174,7 @@ tg_json_next(tg_json_t *json, char closing)
     return TG_OK;
 }
 
-__attribute__((noinline)) static int
+int
 tg_json_member_any(tg_json_t *json, tg_str_t *key)
 {
     const char *p, *start;
@@ -225,25 +215,7 @@ tg_json_member_any(tg_json_t *json, tg_str_t *key)
 int
 tg_json_member(tg_json_t *json, tg_str_t *key)
 {
-    const char *start, *end;
-
-    /* As most write it: a short key without an escape, no white space. */
-    if (json->failed == 0 && json->end - json->pos > TG_JSON_NEAR
-        && (json->is_fresh || *json->pos == ','))
-    {
-        start = json->pos + 2 - json->is_fresh;
-        end = tg_scan_near(start, json->end);
-
-        if (start[-1] == '"' && end[0] == '"' && end[1] == ':') {
-            json->pos = end + 2;
-            json->is_fresh = 0;
-            json->escapes = 0;
-            *key = tg_str(start, (size_t) (end - start));
-            return TG_OK;
-        }
-    }
-
-    return tg_json_member_any(json, key);
+    return tg_json_member_near(json, key);
 }
 
 int
@@ -344,7 +316,7 @@ tg_json_pass(tg_json_t *json)
     }
 }
 
-__attribute__((noinline)) static int
+int
 tg_json_value_any(tg_json_t *json, tg_str_t *value)
 {
     tg_json_type_t type;
@@ -382,29 +354,7 @@ tg_json_value_any(tg_json_t *json, tg_str_t *value)
 int
 tg_json_value(tg_json_t *json, tg_str_t *value)
 {
-    const char *start, *end;
-
-    start = json->pos;
-
-    /* Most values are short strings. */
-    if (json->failed == 0 && json->end - start > TG_JSON_NEAR && *start == '"')
-    {
-        end = tg_scan_near(start + 1, json->end);
-
-        if (*end == '"') {
-            json->pos = end + 1;
-            json->is_fresh = 0;
-            json->escapes = 0;
-
-            if (value != NULL) {
-                *value = tg_str(start, (size_t) (end + 1 - start));
-            }
-
-            return TG_OK;
-        }
-    }
-
-    return tg_json_value_any(json, value);
+    return tg_json_value_near(json, value);
 }
 
 int

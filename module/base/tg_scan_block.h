@@ -15,6 +15,9 @@
 #define TG_SCAN_NARROW "neon"
 #endif
 
+/* So many steps cost less than to ask for the widest way. */
+#define TG_SCAN_SHORT 8
+
 /* What is looked for, as a constant that the compiler folds. */
 enum {
     TG_SCAN_STOPS = 1, /* quote, backslash, control characters */
@@ -90,6 +93,24 @@ tg_scan_near(const char *p, const char *end)
 #if defined(TG_SCAN_NARROW)
     if (end - p >= 16) {
         return p + tg_scan_block(p, TG_SCAN_STOPS | TG_SCAN_HIGH);
+    }
+#endif
+
+    (void) end;
+
+    return p;
+}
+
+/* The same, further on. */
+static inline const char *
+tg_scan_short(const char *p, const char *end)
+{
+#if defined(TG_SCAN_NARROW)
+    unsigned i, at;
+
+    for (i = 0, at = 16; i < TG_SCAN_SHORT && at == 16 && end - p >= 16; i++) {
+        at = tg_scan_block(p, TG_SCAN_STOPS | TG_SCAN_HIGH);
+        p += at;
     }
 #endif
 

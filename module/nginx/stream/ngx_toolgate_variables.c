@@ -146,6 +146,10 @@ ngx_toolgate_is_named(ngx_str_t *name, ngx_str_t *property)
         return 0;
     }
 
+    if (ngx_memcmp(name->data, property->data, name->len) == 0) {
+        return 1;
+    }
+
     for (i = 0; i < name->len; i++) {
         c = ngx_tolower(property->data[i]);
 
