@@ -390,33 +390,93 @@ tg_json_int64(tg_str_t raw, int64_t *value)
     return TG_OK;
 }
 
+/* What is behind the backslash, or 0: it takes four digits. */
+static char
+tg_json_short_escape(char c)
+{
+    switch (c) {
+    case '\n':
+        return 'n';
+    case '\t':
+        return 't';
+    case '\r':
+        return 'r';
+    case '"':
+    case '\\':
+        return c;
+    default:
+        return 0;
+    }
+}
+
 static void
-tg_json_put_control(tg_buf_t *buf, unsigned char c)
+tg_json_put_control(tg_buf_t *buf, char c)
 {
     static const char hex[] = "0123456789abcdef";
     char text[6] = { '\\', 'u', '0', '0', 0, 0 };
 
-    switch (c) {
-    case '\n':
-        tg_buf_put(buf, "\\n", 2);
+    text[1] = tg_json_short_escape(c);
+
+    if (text[1] != 0) {
+        tg_buf_put(buf, text, 2);
         return;
-    case '\t':
-        tg_buf_put(buf, "\\t", 2);
-        return;
-    case '\r':
-        tg_buf_put(buf, "\\r", 2);
-        return;
-    case '"':
-        tg_buf_put(buf, "\\\"", 2);
-        return;
-    case '\\':
-        tg_buf_put(buf, "\\\\", 2);
-        return;
-    default:
-        text[4] = hex[c >> 4];
-        text[5] = hex[c & 15];
-        tg_buf_put(buf, text, 6);
     }
+
+    text[1] = 'u';
+    text[4] = hex[(unsigned char) c >> 4];
+    text[5] = hex[c & 15];
+    tg_buf_put(buf, text, 6);
+}
+
+/* After so many blocks with nothing to escape, steps are wide. */
+#define TG_JSON_CLEAN 4
+
+/* While what is to be escaped is near, as in source code and JSON. */
+static const char *
+tg_json_put_dense(tg_buf_t *buf, const char *p, const char *end)
+{
+#if defined(TG_SCAN_NARROW)
+    tg_scan_mask_t mask;
+    unsigned n, done, clean;
+    char *at, escape;
+
+    /* Twice the block, and what is copied beyond a piece of it. */
+    for (clean = 0; clean < TG_JSON_CLEAN && end - p >= 32 && !buf->failed
+                    && buf->cap - buf->len >= 48;
+         clean = done != 0 ? 0 : clean + 1)
+    {
+        at = buf->data + buf->len;
+        mask = tg_scan_mask(p, TG_SCAN_STOPS);
+
+        for (done = 0; mask != 0; mask &= mask - 1, done = n + 1) {
+            n = tg_scan_first_of(mask);
+            escape = tg_json_short_escape(p[n]);
+
+            if (escape == 0) {
+                break;
+            }
+
+            memcpy(at, p + done, 16);
+            at += n - done;
+            *at++ = '\\';
+            *at++ = escape;
+        }
+
+        n = mask != 0 ? tg_scan_first_of(mask) : 16;
+        memcpy(at, p + done, 16);
+        buf->len = (size_t) (at - buf->data) + n - done;
+        p += n;
+
+        if (mask != 0) {
+            break;
+        }
+    }
+#endif
+
+    (void) buf;
+    (void) end;
+
+    return p;
 }
 
 void
@@ -426,7 +486,7 @@ tg_json_put_escaped(tg_buf_t *buf, tg_str_t text)
 
     end = tg_str_end(text);
 
-    for (p = text.data; p < end; p = stop + 1) {
+    for (p = text.data; p < end; p = tg_json_put_dense(buf, stop + 1, end)) {
         stop = tg_scan_plain(p, end);
         tg_buf_put(buf, p, (size_t) (stop - p));
 
@@ -434,7 +494,7 @@ tg_json_put_escaped(tg_buf_t *buf, tg_str_t text)
             return;
         }
 
-        tg_json_put_control(buf, (unsigned char) *stop);
+        tg_json_put_control(buf, *stop);
     }
 }
 

@@ -26,12 +26,15 @@ enum {
 
 #if defined(__SSE2__)
 
-/* The place of the first hit among 16 bytes, or 16. */
-static inline unsigned
-tg_scan_block(const char *p, int what)
+/* A bit for each byte, in its order. */
+typedef uint32_t tg_scan_mask_t;
+#define TG_SCAN_BITS 1
+
+/* Hits among 16 bytes. */
+static inline tg_scan_mask_t
+tg_scan_mask(const char *p, int what)
 {
     __m128i block, hit;
-    unsigned mask;
 
     block = _mm_loadu_si128((const __m128i *) (const void *) p);
     hit = block;
@@ -48,18 +51,18 @@ tg_scan_block(const char *p, int what)
                                       block));
     }
 
-    mask = (unsigned) _mm_movemask_epi8(hit);
-
-    return mask != 0 ? (unsigned) __builtin_ctz(mask) : 16;
+    return (uint32_t) _mm_movemask_epi8(hit);
 }
 
 #elif defined(TG_SCAN_NARROW)
 
-static inline unsigned
-tg_scan_block(const char *p, int what)
+typedef uint64_t tg_scan_mask_t;
+#define TG_SCAN_BITS 4
+
+static inline tg_scan_mask_t
+tg_scan_mask(const char *p, int what)
 {
     uint8x16_t block, hit;
-    uint64_t mask;
 
     block = vld1q_u8((const uint8_t *) p);
     hit = vdupq_n_u8(0);
@@ -74,11 +77,33 @@ tg_scan_block(const char *p, int what)
         hit = vorrq_u8(hit, vcgeq_u8(block, vdupq_n_u8(0x80)));
     }
 
-    /* Half of each byte's bits: 16 times 4 bits in their order. */
-    mask = vget_lane_u64(
-        vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(hit), 4)), 0);
+    /* One of 4 bits for each byte, in their order. */
+    return vget_lane_u64(vreinterpret_u64_u8(
+                             vshrn_n_u16(vreinterpretq_u16_u8(hit), 4)),
+                         0)
+           & UINT64_C(0x8888888888888888);
+}
 
-    return mask != 0 ? (unsigned) __builtin_ctzll(mask) / 4 : 16;
+#endif
+
+#if defined(TG_SCAN_NARROW)
+
+/* The place of the first hit in a mask that has one. */
+static inline unsigned
+tg_scan_first_of(tg_scan_mask_t mask)
+{
+    return (unsigned) __builtin_ctzll(mask) / TG_SCAN_BITS;
+}
+
+/* The place of the first hit among 16 bytes, or 16. */
+static inline unsigned
+tg_scan_block(const char *p, int what)
+{
+    tg_scan_mask_t mask;
+
+    mask = tg_scan_mask(p, what);
+
+    return mask != 0 ? tg_scan_first_of(mask) : 16;
 }
 
 #endif

@@ -316,6 +316,66 @@ test_put_string(void)
     tg_buf_deinit(&buf);
 }
 
+/* Byte by byte what tg_json_put_escaped() does in blocks. */
+static size_t
+test_escape(char *dst, const char *text, size_t len)
+{
+    static const char shorts[] = "\nn\tt\rr\"\"\\\\";
+    const char *at;
+    size_t i, n;
+
+    for (i = 0, n = 0; i < len; i++) {
+        at = text[i] != 0 ? strchr(shorts, text[i]) : NULL;
+
+        if (at != NULL && (text[i] < ' ' || strchr("\"\\", text[i]))) {
+            dst[n++] = '\\';
+            dst[n++] = text[i] < ' ' ? at[1] : text[i];
+        } else if ((unsigned char) text[i] < ' ') {
+            n += (size_t) sprintf(dst + n, "\\u%04x", text[i]);
+        } else {
+            dst[n++] = text[i];
+        }
+    }
+
+    return n;
+}
+
+/* Escapes as dense as may be, and wherever a block ends. */
+static void
+test_put_dense(void)
+{
+    static const char bytes[] = "ab\"\\\n\xc3\x01 \t\r";
+    char text[300], expected[1800], *copy;
+    unsigned seed, wrong;
+    tg_buf_t buf;
+    size_t len, i, n;
+
+    wrong = 0;
+
+    for (seed = 1; seed < 3000; seed++) {
+        len = seed % sizeof(text);
+        srand(seed);
+
+        for (i = 0; i < len; i++) {
+            text[i] = rand() % 40 < (int) (seed % 41)
+                          ? bytes[(unsigned) rand() % (sizeof(bytes) - 1)]
+                          : 'x';
+        }
+
+        /* Ends where its memory ends. */
+        copy = malloc(len + 1);
+        memcpy(copy + 1, text, len);
+        tg_buf_init(&buf, tg_alloc_libc());
+        tg_json_put_escaped(&buf, tg_str(copy + 1, len));
+        n = test_escape(expected, text, len);
+        wrong += buf.len != n || (n != 0 && memcmp(buf.data, expected, n) != 0);
+        tg_buf_deinit(&buf);
+        free(copy);
+    }
+
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
 static void
 test_put_compact(void)
 {
@@ -381,6 +441,7 @@ static CU_TestInfo test_json[] = {
     { "get", test_get },
     { "int64", test_int64 },
     { "put string", test_put_string },
+    { "put dense", test_put_dense },
     { "put compact", test_put_compact },
     { "no memory", test_no_memory },
     CU_TEST_INFO_NULL,

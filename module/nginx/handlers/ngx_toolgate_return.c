@@ -48,8 +48,9 @@ ngx_toolgate_plain_argument(const ngx_str_t *text)
 }
 
 /*
- * The value is one argument, a string: it is passed on as it came.  Not so
- * with escaped surrogates: half a pair is nothing that other parsers take.
+ * The value is one argument: a string is passed on as it came, and of others
+ * the JSON is the text.  Not so with escaped surrogates: half a pair is nothing
+ * that other parsers take.
  */
 static ngx_uint_t
 ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request)
@@ -64,14 +65,21 @@ ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request)
 
     ngx_toolgate_argument(call->tool, request, &call->tool->argument, &note);
 
-    if (note.value.data == NULL || tg_json_type(note.value) != TG_JSON_STRING
-        || (note.escapes & TG_JSON_HALVES))
-    {
+    if (note.value.data == NULL) {
         return 0;
     }
 
-    outcome = tg_outcome_text(tg_json_body(note.value));
-    outcome.kind = TG_OUTCOME_BODY;
+    if (tg_json_type(note.value) != TG_JSON_STRING) {
+        outcome = tg_outcome_text(note.value);
+
+    } else if (note.escapes & TG_JSON_HALVES) {
+        return 0;
+
+    } else {
+        outcome = tg_outcome_text(tg_json_body(note.value));
+        outcome.kind = TG_OUTCOME_BODY;
+    }
+
     ngx_toolgate_answer(call, &outcome);
 
     return 1;
