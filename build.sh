@@ -213,6 +213,7 @@ bench)
         [ "$row" = --write ] || [ -e "t/bench/rows/$row.pl" ] \
             || refuse "no such row of the bench: $row"
     done
+    require bench
     build
     TOOLGATE_BUILD=$BUILD perl -It/lib t/bench/bench.pl "$@"
     ;;

@@ -9,7 +9,8 @@ nginx_has_dynamic_stream() {
     return 1
 }
 
-# Prints the packages that are missing for: build, test, clang, fuzz or lint.
+# Prints the packages that are missing for: build, test, bench, clang, fuzz or
+# lint.
 missing_for() {
     local header package
     command -v "$CC" >/dev/null || say gcc
@@ -50,6 +51,11 @@ END
         ;;
     clang)
         command -v clang >/dev/null || say clang
+        ;;
+    bench)
+        # What validation is compared with, and what that is written in.
+        command -v g++ >/dev/null || say g++
+        [ -e /usr/include/simdjson.h ] || say libsimdjson-dev
         ;;
     fuzz)
         # Where clang is but libFuzzer is not, its version is in the name.

@@ -92,6 +92,11 @@ BENCH_OBJS := $(call obj,$(sort $(filter-out %_main.c, \
 BENCH := $(patsubst t/bench/%_main.c,$(B)/bench/%, \
 	$(sort $(wildcard t/bench/*_main.c)))
 
+# Beside which validation is measured, where it is installed.
+CXX ?= g++
+SIMDJSON := $(shell echo '\#include <simdjson.h>' \
+	| $(CXX) -E -x c++ - >/dev/null 2>&1 && echo $(B)/bench/bench_simdjson)
+
 # What tests preload into NGINX; never built with a sanitizer of its own.
 FAULTS := $(patsubst t/faults/%.c,$(B)/faults/%.so, \
 	$(sort $(wildcard t/faults/*.c)))
@@ -105,7 +110,7 @@ FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(CORE) $(PROGS) $(BENCH) $(FAULTS)
+all: $(CORE) $(PROGS) $(BENCH) $(SIMDJSON) $(FAULTS)
 unit: $(TESTS)
 replay: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
 # What is about the C11 rooms alone.
@@ -151,9 +156,13 @@ $(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call room,client) $(UV) \
 	$(call link,$(LIBS))
 
 $(BENCH): $(B)/bench/%: $(B)/obj/t/bench/%_main.o $(BENCH_OBJS) \
-		$(B)/sources.stamp
+		$(CORE) $(B)/sources.stamp
 	@mkdir -p $(@D)
 	$(call link)
+
+$(SIMDJSON): t/bench/bench_simdjson_main.cc $(BENCH_OBJS) $(B)/sources.stamp
+	@mkdir -p $(@D)
+	$(CXX) -O2 -g -o $@ $(filter %.cc %.o,$^) -lsimdjson
 
 $(FAULTS): $(B)/faults/%.so: t/faults/%.c t/faults/tg_faults.h \
 		$(B)/flags.stamp

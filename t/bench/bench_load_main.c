@@ -3,15 +3,17 @@
  * compared byte for byte, what it cost the server and how long it took.
  *
  *   bench_load --socket PATH [--dialect NAME] [--connections N] [--depth N]
- *       [--size BYTES] [--tool NAME] [--reply TEXT] [--ms N | --calls N]
+ *       [--size BYTES] [--data KIND [--returned]] [--tool NAME]
+ *       [--reply TEXT] [--ms N | --calls N]
  *       [--warm-ms N] [--stall-ms N] [--idle N] [--cpu PROCESSOR]
  *       [--pid PID]... [--windows]
  *
  * Each connection keeps `depth` calls in flight: it sends as many as replies
  * came, in one write.  After the warm-up the time, the CPU time of all
  * --pid and the latencies are measured.  --idle connections make one call
- * each before that and stay open.  --reply is what the tool answers where
- * that is not its argument.
+ * each before that and stay open.  --data is what the argument looks like
+ * (bench_data.h), and --returned: the tool makes a text of it.  --reply is
+ * what the tool answers where that is not its argument.
  *
  * --windows: it says "ready" on stdout, then goes on until SIGTERM, however
  * long; each SIGUSR1 ends a window, and the longest latency in each of them
@@ -20,6 +22,7 @@
  * One line of NAME=VALUE on stdout, times in ns; any wrong reply, and any
  * reply that does not come, ends it with 1 and a message.
  */
+#include "bench_data.h"
 #include "bench_load_option.h"
 #include "bench_util.h"
 
@@ -55,6 +58,7 @@ typedef struct {
     unsigned inflight;
 } load_conn_t;
 
+static bench_data_t argument, answer;
 static size_t request_size, reply_size, in_cap;
 static char *expected; /* one reply, with room for mark and id */
 static int epoll_fd;
@@ -107,10 +111,10 @@ load_window(void)
 /* --- one connection --- */
 
 static void
-load_mark(char *arg, uint32_t number)
+load_mark(char *text, const bench_data_t *data, uint32_t number)
 {
-    if (load_option.size >= LOAD_MARK) {
-        bench_put_id(arg, number);
+    if (data->len >= data->mark + LOAD_MARK) {
+        bench_put_id(text + data->mark, number);
     }
 }
 
@@ -122,8 +126,8 @@ load_request(load_conn_t *conn, char *dst)
     arg = dst + bench_request_head(load_option.wire);
     bench_put_request(load_option.wire, dst, load_option.size,
                       load_option.tool);
-    memset(arg, 'a', load_option.size);
-    load_mark(arg, conn->number);
+    memcpy(arg, argument.text, argument.len);
+    load_mark(arg, &argument, conn->number);
 }
 
 static void
@@ -233,7 +237,7 @@ load_check(load_conn_t *conn, const char *reply, size_t len)
     }
 
     if (load_option.reply == NULL) {
-        load_mark(expected + bench_reply_head(wire), conn->number);
+        load_mark(expected + bench_reply_head(wire), &answer, conn->number);
     }
 
     if (memcmp(reply, expected, reply_size) == 0) {
@@ -537,30 +541,30 @@ load_all(void)
 int
 main(int argc, char **argv)
 {
-    size_t answer;
-
     load_options(argc, argv);
     bench_end_with_parent();
     bench_raise_files();
     bench_pin(load_option.cpu);
 
-    answer = load_option.reply != NULL ? strlen(load_option.reply)
-                                       : load_option.size;
+    bench_data(&argument, &answer, load_option.data, load_option.size);
+
+    if (load_option.reply != NULL) {
+        answer = (bench_data_t){ (char *) (uintptr_t) load_option.reply,
+                                 strlen(load_option.reply), 0 };
+    } else if (!load_option.is_returned) {
+        answer = argument;
+    }
+
     request_size = bench_request_head(load_option.wire) + load_option.size
                    + bench_request_tail(load_option.wire);
-    reply_size = bench_reply_head(load_option.wire) + answer
+    reply_size = bench_reply_head(load_option.wire) + answer.len
                  + bench_reply_tail(load_option.wire);
     in_cap = reply_size * load_option.depth + 4096;
 
     expected = bench_alloc(reply_size + 1);
-    bench_put_reply(load_option.wire, expected, answer);
-
-    if (load_option.reply != NULL) {
-        memcpy(expected + bench_reply_head(load_option.wire), load_option.reply,
-               answer);
-    } else {
-        memset(expected + bench_reply_head(load_option.wire), 'a', answer);
-    }
+    bench_put_reply(load_option.wire, expected, answer.len);
+    memcpy(expected + bench_reply_head(load_option.wire), answer.text,
+           answer.len);
 
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 

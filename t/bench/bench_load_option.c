@@ -7,6 +7,7 @@
 #include <string.h>
 
 load_option_t load_option = { .tool = "echo",
+                              .data = "text",
                               .connections = 1,
                               .depth = 1,
                               .size = 64,
@@ -39,6 +40,12 @@ load_take(int c, const char *text)
         break;
     case 'r':
         load_option.reply = text;
+        break;
+    case 'a':
+        load_option.data = text;
+        break;
+    case 'R':
+        load_option.is_returned = 1;
         break;
     case 'm':
         load_option.ms = (uint64_t) bench_number(text);
@@ -84,6 +91,8 @@ load_options(int argc, char **argv)
         { "size", required_argument, NULL, 'S' },
         { "tool", required_argument, NULL, 't' },
         { "reply", required_argument, NULL, 'r' },
+        { "data", required_argument, NULL, 'a' },
+        { "returned", no_argument, NULL, 'R' },
         { "ms", required_argument, NULL, 'm' },
         { "calls", required_argument, NULL, 'n' },
         { "warm-ms", required_argument, NULL, 'w' },

@@ -18,6 +18,8 @@ typedef struct {
     const bench_wire_t *wire;
     const char *tool;
     const char *reply;
+    const char *data;
+    int is_returned;
     unsigned connections;
     unsigned depth;
     size_t size;

@@ -9,7 +9,8 @@ use Toolgate::Util;
 
 my $bench = Toolgate::Bench->new;
 my $tool  = $bench->toolgate($Toolgate::Bench::ECHO
-        . 'tool fine { description "Says another."; return "none"; }');
+        . 'tool fine { description "Says another."; return "none"; }'
+        . 'tool data { description "Says its data."; return $tool_arg_data; }');
 
 sub load_fails {
     my ($server, %option) = @_;
@@ -37,6 +38,17 @@ for my $dialect (qw(jsonrpc relay ipc)) {
         cmp_ok $figure->{calls}, '>=', 4, '... large calls as well';
     }
 
+    for my $data (qw(source numbers nested)) {
+        my %data = (%few, calls => 4, data => $data, size => 30_000);
+        cmp_ok $bench->load($bench->echo($dialect), %data)->{calls}, '>=', 4,
+            "$dialect: the raw echo says $data again";
+        cmp_ok $bench->load(
+            $tool, %data,
+            tool     => $data eq 'source' ? 'echo' : 'data',
+            returned => 1
+        )->{calls}, '>=', 4, '... and so does Toolgate';
+    }
+
     like load_fails($tool, %few, tool => 'fine', size => 4),
         qr/a wrong reply/, "$dialect: another answer is found";
     like load_fails($tool, %few, tool => 'fine', size => 300,
@@ -52,6 +64,11 @@ my ($status, undef, $err) = run_command({ env => { TOOLGATE_BUILD => $BUILD } },
     $^X, "-I$TOP/t/lib", "$TOP/t/bench/bench.pl", 'nothing');
 isnt $status, 0, 'a row that is not there';
 like $err, qr/no row "nothing".*speed/, '... is refused, with those that are';
+
+for my $data (qw(text source numbers nested)) {
+    my $line = $bench->run("$BUILD/bench/bench_check", $data, 5000);
+    cmp_ok Toolgate::Bench::figures($line)->{ns}, '>', 0, "$data are JSON";
+}
 
 my $figure = Toolgate::Bench::figures(
     $bench->run("$BUILD/bench/bench_agent", '--calls' => 50,

@@ -129,8 +129,9 @@ sub load {
         "$BUILD/bench/bench_load",
         '--socket' => $server->{socket},
         map({ ('--pid' => $_) } @{ $server->{pids} }),
+        $all{returned} ? '--returned' : (),
         map({ my $name = $_; $name =~ tr/_/-/; ("--$name" => $all{$_}) }
-            grep { defined $all{$_} } sort keys %all));
+            grep { defined $all{$_} && $_ ne 'returned' } sort keys %all));
     return figures($self->run(@command));
 }
 
