@@ -24,9 +24,10 @@ data_random(uint32_t n)
 static const char *
 data_word(void)
 {
-    static const char *const words[]
-        = { "buffer",  "session", "length", "n",      "request", "i",
-            "handler", "entry",   "value",  "result", "message", "state" };
+    static const char *const words[] = { "buffer",  "session", "length",
+                                         "n",       "request", "i",
+                                         "handler", "entry",   "value",
+                                         "result",  "message", "state" };
 
     return words[data_random(sizeof(words) / sizeof(words[0]))];
 }

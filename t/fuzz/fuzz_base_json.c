@@ -6,11 +6,14 @@
  */
 #include "help.h"
 
-#include "base/tg_json.h"
+#include "base/tg_json_impl.h"
 #include "base/tg_number.h"
 #include "base/tg_utf8.h"
 
 #include <stdlib.h>
+
+/* More than blocks need. */
+#define JSON_PAD 160
 
 /* --- the plain reader: moves p, or returns TG_BAD or TG_LIMIT --- */
 
@@ -467,6 +470,56 @@ json_valid(tg_str_t text)
     tg_buf_deinit(&again);
 }
 
+/* All ways to pass blocks go equally far, from behind the first byte on. */
+static void
+json_ways(tg_str_t text)
+{
+    const tg_json_blocks_t *ways[2];
+    const char *at[2], *body[2];
+    tg_json_nest_t nest[2];
+    unsigned kinds[2];
+    int i;
+
+    ways[0] = tg_json_blocks_avx512();
+    ways[1] = tg_json_blocks_avx2();
+
+    for (i = 0; i < 2; i++) {
+        if (ways[i] == NULL) {
+            return;
+        }
+
+        nest[i] = (tg_json_nest_t){ 0, 0, { 0, 0 } };
+        tg_json_nest_push(&nest[i], text.data[0] == '{');
+        at[i] = ways[i]->entries(&nest[i], text.data + 1, tg_str_end(text));
+        kinds[i] = 0;
+        body[i] = ways[i]->text(text.data + 1, tg_str_end(text), &kinds[i]);
+    }
+
+    FUZZ(at[0] == at[1] && body[0] == body[1] && kinds[0] == kinds[1]);
+    FUZZ(memcmp(&nest[0], &nest[1], sizeof(nest[0])) == 0);
+}
+
+/* White space behind it makes the shortest text long enough for blocks. */
+static void
+json_blocks(tg_str_t text, int rc, const char *why)
+{
+    const char *other;
+    tg_str_t padded;
+    char *room;
+
+    room = malloc(text.len + JSON_PAD);
+    FUZZ(room != NULL);
+    memcpy(room, text.data, text.len);
+    memset(room + text.len, '\n', JSON_PAD);
+    padded = tg_str(room, text.len + JSON_PAD);
+
+    /* Where the text ends too early, what is missing has another name. */
+    FUZZ(tg_json_check(padded, &other) == rc);
+    FUZZ(rc != TG_LIMIT || other == why);
+    json_ways(padded);
+    free(room);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -478,6 +531,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ(tg_utf8_check(text.data, text.len) <= text.len);
     rc = tg_json_check(text, &why);
     FUZZ(rc == plain_check(text));
+    json_blocks(text, rc, why);
 
     if (rc == TG_OK) {
         json_valid(text);
