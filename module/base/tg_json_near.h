@@ -20,13 +20,6 @@ tg_json_member_near(tg_json_t *json, tg_str_t *key)
 {
     const char *start, *end;
 
-    if (json->failed == 0 && json->pos < json->end && *json->pos == '}') {
-        json->pos++;
-        json->depth--;
-        json->is_fresh = 0;
-        return TG_END;
-    }
-
     /* As most write it: a short key without an escape, no white space. */
     if (json->failed == 0 && json->end - json->pos > TG_JSON_NEAR
         && (json->is_fresh || *json->pos == ','))
@@ -41,6 +34,13 @@ tg_json_member_near(tg_json_t *json, tg_str_t *key)
             *key = tg_str(start, (size_t) (end - start));
             return TG_OK;
         }
+
+    } else if (json->failed == 0 && json->pos < json->end
+               && *json->pos == '}') {
+        json->pos++;
+        json->depth--;
+        json->is_fresh = 0;
+        return TG_END;
     }
 
     return tg_json_member_any(json, key);

@@ -110,7 +110,9 @@ tg_json_enter(tg_json_t *json, tg_json_type_t type)
         return json->failed;
     }
 
-    if (tg_json_peek(json) != type) {
+    if ((json->pos == json->end || tg_json_type_at(*json->pos) != type)
+        && tg_json_peek(json) != type)
+    {
         return tg_json_fail(json, TG_BAD, "a value has another type");
     }
 
