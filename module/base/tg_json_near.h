@@ -35,8 +35,8 @@ tg_json_member_near(tg_json_t *json, tg_str_t *key)
             return TG_OK;
         }
 
-    } else if (json->failed == 0 && json->pos < json->end
-               && *json->pos == '}') {
+    } else if (json->failed == 0 && json->pos < json->end && *json->pos == '}')
+    {
         json->pos++;
         json->depth--;
         json->is_fresh = 0;
