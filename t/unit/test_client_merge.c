@@ -4,8 +4,7 @@
  */
 #include "client/tg_cli_merge.h"
 
-#include <CUnit/Basic.h>
-#include <stdio.h>
+#include "core_help.h"
 
 typedef int (*test_merge_pt)(tg_str_t old, const tg_cli_entry_t *entry,
                              tg_buf_t *out, tg_buf_t *why);
@@ -273,32 +272,16 @@ test_merge_cut_toml(void)
                    sizeof(test_toml) / sizeof(test_toml[0]));
 }
 
+static CU_TestInfo test_merge[] = {
+    { ".mcp.json", test_merge_json },
+    { "config.toml", test_merge_toml },
+    { ".mcp.json cut off", test_merge_cut_json },
+    { "config.toml cut off", test_merge_cut_toml },
+    CU_TEST_INFO_NULL,
+};
+
 int
 main(void)
 {
-    CU_pSuite suite;
-    unsigned failed;
-
-    if (CU_initialize_registry() != CUE_SUCCESS) {
-        return 1;
-    }
-
-    suite = CU_add_suite("client merge", NULL, NULL);
-
-    if (suite == NULL
-        || CU_add_test(suite, ".mcp.json", test_merge_json) == NULL
-        || CU_add_test(suite, "config.toml", test_merge_toml) == NULL
-        || CU_add_test(suite, ".mcp.json cut off", test_merge_cut_json) == NULL
-        || CU_add_test(suite, "config.toml cut off", test_merge_cut_toml)
-               == NULL)
-    {
-        CU_cleanup_registry();
-        return 1;
-    }
-
-    CU_basic_run_tests();
-    failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
-
-    return failed != 0;
+    return help_main("client merge", test_merge);
 }

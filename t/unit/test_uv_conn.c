@@ -3,8 +3,8 @@
  * descriptor.  Every wait has a deadline; nothing sleeps.
  */
 #include "uv/tg_uv.h"
+#include "core_help.h"
 
-#include <CUnit/Basic.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -538,32 +538,20 @@ static CU_TestInfo test_conn[] = {
     CU_TEST_INFO_NULL,
 };
 
-static CU_SuiteInfo test_suites[] = {
-    { "uv conn", NULL, NULL, NULL, NULL, test_conn },
-    CU_SUITE_INFO_NULL,
-};
-
 int
 main(void)
 {
-    unsigned failures;
+    int failures;
 
     signal(SIGPIPE, SIG_IGN);
     snprintf(test_dir, sizeof(test_dir), "/tmp/test_uv_XXXXXX");
 
-    if (mkdtemp(test_dir) == NULL || uv_loop_init(&test_loop) != 0
-        || CU_initialize_registry() != CUE_SUCCESS)
-    {
+    if (mkdtemp(test_dir) == NULL || uv_loop_init(&test_loop) != 0) {
         return 2;
     }
 
     snprintf(test_path, sizeof(test_path), "%s/s", test_dir);
-    CU_register_suites(test_suites);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-
+    failures = help_main("uv conn", test_conn);
     unlink(test_path);
 
     if (uv_loop_close(&test_loop) != 0) {
@@ -576,5 +564,5 @@ main(void)
         failures++;
     }
 
-    return failures == 0 ? 0 : 1;
+    return failures;
 }

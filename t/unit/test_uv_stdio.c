@@ -3,8 +3,8 @@
  * pipes that others share.
  */
 #include "uv/tg_uv.h"
+#include "core_help.h"
 
-#include <CUnit/Basic.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -254,31 +254,19 @@ static CU_TestInfo test_stdio[] = {
     CU_TEST_INFO_NULL,
 };
 
-static CU_SuiteInfo test_suites[] = {
-    { "uv stdio", NULL, NULL, NULL, NULL, test_stdio },
-    CU_SUITE_INFO_NULL,
-};
-
 int
 main(void)
 {
-    unsigned failures;
+    int failures;
 
     signal(SIGPIPE, SIG_IGN);
     snprintf(test_dir, sizeof(test_dir), "/tmp/test_uv_XXXXXX");
 
-    if (mkdtemp(test_dir) == NULL || uv_loop_init(&test_loop) != 0
-        || CU_initialize_registry() != CUE_SUCCESS)
-    {
+    if (mkdtemp(test_dir) == NULL || uv_loop_init(&test_loop) != 0) {
         return 2;
     }
 
-    CU_register_suites(test_suites);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-
+    failures = help_main("uv stdio", test_stdio);
     if (uv_loop_close(&test_loop) != 0) {
         fprintf(stderr, "handles are left in the loop\n");
         failures++;
@@ -289,5 +277,5 @@ main(void)
         failures++;
     }
 
-    return failures == 0 ? 0 : 1;
+    return failures;
 }
