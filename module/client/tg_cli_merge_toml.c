@@ -169,7 +169,11 @@ tg_cli_toml_is_value(const char *p, const char *end)
         }
     }
 
-    return tg_cli_toml_is_at(p, end, "\"'[{+-0123456789");
+    if (tg_cli_toml_is_at(p, end, "[{")) {
+        return end[-1] == *p + 2;
+    }
+
+    return tg_cli_toml_is_at(p, end, "\"'+-0123456789");
 }
 
 /* --- keys --- */

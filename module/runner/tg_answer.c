@@ -42,7 +42,7 @@ tg_answer_put_time(tg_buf_t *text, uint64_t ms)
         tg_buf_char(text, '.');
     }
 
-    for (unit = 100; rest != 0; unit /= 10) {
+    for (unit = 100; rest != 0 && unit != 0; unit /= 10) {
         tg_buf_uint(text, rest / unit);
         rest %= unit;
     }

@@ -164,6 +164,7 @@ static const test_case_t test_toml[] = {
     { "a = [1 2]\n", NULL, "comma" },
     { "a = {b = 1\n", NULL, "brackets" },
     { "a = 1]\n", NULL, "brackets" },
+    { "a = [1}\n", NULL, "a value is missing" },
     { "[a\n", NULL, "brackets" },
     { "[a]]\n", NULL, "brackets" },
     { "[[a]\n", NULL, "brackets" },
