@@ -143,30 +143,16 @@ tg_cli_session_time(tg_cli_session_t *session, uint64_t patience)
 static int
 tg_cli_session_late(tg_cli_session_t *session, uint64_t patience)
 {
-    char seconds[32];
-    size_t len;
-
     if (session->timeout_ms != 0) {
         patience = session->timeout_ms;
     }
 
-    len = (size_t) snprintf(seconds, sizeof(seconds), "%.3f",
-                            (double) patience / 1000);
-
-    while (seconds[len - 1] == '0') {
-        seconds[--len] = '\0';
-    }
-
-    if (seconds[len - 1] == '.') {
-        seconds[--len] = '\0';
-    }
-
     tg_cli_error(session->is_connected
-                     ? "no answer from %s within %s s; what was asked is "
+                     ? "no answer from %s within %.12g s; what was asked is "
                        "cancelled (--timeout SECONDS waits longer)"
-                     : "what listens on %s does not answer within %s s "
+                     : "what listens on %s does not answer within %.12g s "
                        "(--timeout SECONDS waits longer)",
-                 session->path, seconds);
+                 session->path, (double) patience / 1000);
 
     return TG_CLI_FAILED;
 }
