@@ -56,7 +56,7 @@ data_put(bench_data_t *data, size_t size, const char *format, ...)
     return 1;
 }
 
-/* Lines of C, some of which have strings: an escape every 30 bytes. */
+/* Lines of C, some of which have strings: an escape every 22 bytes. */
 static int
 data_source(bench_data_t *data, size_t size)
 {
