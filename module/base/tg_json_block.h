@@ -165,8 +165,7 @@ tg_block_wrong_numbers(const tg_block_scalars_t *s, uint64_t zeros)
 TG_BLOCK_FN size_t
 tg_block_numbers(tg_block_t block)
 {
-    tg_block_scalars_t scalars;
-    uint64_t commas, wrong;
+    uint64_t commas, digits, dots, minus, starts, first, wrong;
     unsigned last;
 
     commas = tg_block_eq(block, ',');
@@ -176,13 +175,17 @@ tg_block_numbers(tg_block_t block)
     }
 
     last = 63 - (unsigned) __builtin_clzll(commas);
-    scalars = (tg_block_scalars_t){ .starts = ~commas & commas << 1,
-                                    .digits = tg_block_range(block, '0', 10),
-                                    .dots = tg_block_eq(block, '.'),
-                                    .minus = tg_block_eq(block, '-') };
-    wrong = ~(commas | scalars.digits | scalars.dots | scalars.minus)
-            | (commas & commas << 1)
-            | tg_block_wrong_numbers(&scalars, tg_block_eq(block, '0'));
+    digits = tg_block_range(block, '0', 10);
+    dots = tg_block_eq(block, '.');
+    minus = tg_block_eq(block, '-');
+    starts = commas << 1;
+    first = starts | (starts & minus) << 1;
+
+    wrong = ~(commas | digits | dots | minus)
+            | ((commas | dots | minus) << 1 & ~(digits | minus))
+            | (minus & ~starts)
+            | ((first & tg_block_eq(block, '0')) << 1 & digits)
+            | (((dots << 1) + digits) & ~digits & dots);
 
     return (wrong & TG_BLOCK_UP_TO(last)) == 0 && commas & 1 ? last : 0;
 }
