@@ -78,9 +78,12 @@ extern const uint8_t tg_json_types[256];
 static inline tg_json_type_t
 tg_json_type(tg_str_t raw)
 {
-    return raw.len != 0
-               ? (tg_json_type_t) tg_json_types[(unsigned char) raw.data[0]]
-               : TG_JSON_NONE;
+    if (raw.len == 0) {
+        return TG_JSON_NONE;
+    }
+
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): absent is empty */
+    return (tg_json_type_t) tg_json_types[(unsigned char) raw.data[0]];
 }
 
 const char *tg_json_type_name(tg_json_type_t type);

@@ -27,7 +27,7 @@ tg_answer_put_failed(tg_buf_t *json, const char *failure, tg_str_t message,
 void
 tg_answer_put_time(tg_buf_t *text, uint64_t ms)
 {
-    uint64_t rest, unit;
+    uint64_t rest;
 
     if (ms < 1000) {
         tg_buf_uint(text, ms);
@@ -42,9 +42,8 @@ tg_answer_put_time(tg_buf_t *text, uint64_t ms)
         tg_buf_char(text, '.');
     }
 
-    for (unit = 100; rest != 0 && unit != 0; unit /= 10) {
-        tg_buf_uint(text, rest / unit);
-        rest %= unit;
+    for (/* void */; rest != 0; rest = rest % 100 * 10) {
+        tg_buf_uint(text, rest / 100);
     }
 
     tg_buf_text(text, " s");
