@@ -32,14 +32,6 @@ tg_schema_read(const char *path, tg_buf_t *text)
     return err;
 }
 
-static int
-tg_schema_has(tg_str_t element, const char *key, tg_json_type_t type,
-              tg_str_t *value)
-{
-    return tg_json_get(element, tg_str_c(key), value) == TG_OK
-           && tg_json_type(*value) == type;
-}
-
 /*
  * Adds one tool of a schema file as an element of tools/list.  NULL, or what
  * is wrong with it, static.
@@ -49,18 +41,17 @@ tg_schema_put(tg_buf_t *array, tg_str_t element)
 {
     tg_str_t name, description, schema, type;
 
-    if (tg_json_type(element) != TG_JSON_OBJECT
-        || !tg_schema_has(element, "name", TG_JSON_STRING, &name))
-    {
+    if (!tg_json_has(element, TG_STR("name"), TG_JSON_STRING, &name)) {
         return "is no object with a string \"name\"";
     }
 
-    if (!tg_schema_has(element, "description", TG_JSON_STRING, &description)) {
+    if (!tg_json_has(element, TG_STR("description"), TG_JSON_STRING,
+                     &description)) {
         return "has no string \"description\"";
     }
 
-    if (!tg_schema_has(element, "input_schema", TG_JSON_OBJECT, &schema)
-        || !tg_schema_has(schema, "type", TG_JSON_STRING, &type)
+    if (!tg_json_has(element, TG_STR("input_schema"), TG_JSON_OBJECT, &schema)
+        || !tg_json_has(schema, TG_STR("type"), TG_JSON_STRING, &type)
         || !tg_json_body_is(tg_json_body(type), TG_STR("object")))
     {
         return "has no \"input_schema\" whose \"type\" is \"object\"";

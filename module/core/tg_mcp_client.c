@@ -172,10 +172,7 @@ tg_mcp_member(tg_str_t object, const char *key, tg_json_type_t type)
 {
     tg_str_t value;
 
-    if (tg_json_type(object) != TG_JSON_OBJECT
-        || tg_json_get(object, tg_str_c(key), &value) != TG_OK
-        || tg_json_type(value) != type)
-    {
+    if (!tg_json_has(object, tg_str_c(key), type, &value)) {
         return TG_STR_NONE;
     }
 
@@ -239,9 +236,8 @@ tg_mcp_is_modern(tg_str_t result)
     tg_json_t json;
     tg_str_t versions, version;
 
-    versions = tg_mcp_member(result, "supportedVersions", TG_JSON_ARRAY);
-
-    if (versions.data == NULL) {
+    if (!tg_json_has(result, TG_STR("supportedVersions"), TG_JSON_ARRAY,
+                     &versions)) {
         return 0;
     }
 

@@ -51,10 +51,7 @@ tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t result)
     tg_json_t json;
     tg_str_t tools, tool;
 
-    if (tg_json_type(result) != TG_JSON_OBJECT
-        || tg_json_get(result, TG_STR("tools"), &tools) != TG_OK
-        || tg_json_type(tools) != TG_JSON_ARRAY)
-    {
+    if (!tg_json_has(result, TG_STR("tools"), TG_JSON_ARRAY, &tools)) {
         return TG_BAD;
     }
 
@@ -115,9 +112,8 @@ tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
 
     tg_buf_truncate(&list->params, 0);
 
-    if (tg_json_get(answer->result, TG_STR("nextCursor"), &cursor) != TG_OK
-        || tg_json_type(cursor) != TG_JSON_STRING)
-    {
+    if (!tg_json_has(answer->result, TG_STR("nextCursor"), TG_JSON_STRING,
+                     &cursor)) {
         cursor = TG_STR_NONE;
         tg_buf_text(&list->text, "]}");
     }

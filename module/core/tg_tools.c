@@ -12,21 +12,14 @@ struct tg_tools_s {
 static int
 tg_tools_next(tg_json_t *json, tg_str_t *element, tg_str_t *name)
 {
-    *name = TG_STR_NONE;
-
     if (tg_json_element(json) != TG_OK || tg_json_value(json, element) != TG_OK)
     {
         return TG_END;
     }
 
-    if (tg_json_type(*element) != TG_JSON_OBJECT
-        || tg_json_get(*element, TG_STR("name"), name) != TG_OK
-        || tg_json_type(*name) != TG_JSON_STRING)
-    {
-        *name = TG_STR_NONE;
-    } else {
-        *name = tg_json_body(*name);
-    }
+    *name = tg_json_has(*element, TG_STR("name"), TG_JSON_STRING, name)
+                ? tg_json_body(*name)
+                : TG_STR_NONE;
 
     return TG_OK;
 }
