@@ -26,6 +26,10 @@ like $line, qr/\\u007f\\u009b2J \x{c3}\x{a9}$/, 'all of them, and no letters';
 unlike $bridge->stderr, qr/[^\x20-\x7e\n\x{80}-\x{ff}]/, 'none is left';
 unlike $bridge->stderr, qr/^toolgate-bridge: all is well/m, 'nor a line';
 
+# The one that has gone may have come again before it did.
+$parent->close;
+$parent->listen;
+
 # Each of these is worth a line, as long as there are few of them.
 $bridge = $tg->bridge;
 $conn = $parent->serve(Toolgate::Parent::tool('one'));
