@@ -185,19 +185,34 @@ ngx_toolgate_worker_uid(ngx_cycle_t *cycle)
     return geteuid() == 0 ? ccf->user : geteuid();
 }
 
-/* Ours, and nobody else's: its socket starts programs. */
+/*
+ * Ours, and nobody else's: its socket starts programs.  One that was made just
+ * now is given to uid; what is looked at is what was opened, whatever is done
+ * to the path meanwhile.
+ */
 static ngx_int_t
-ngx_toolgate_check_dir(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid)
+ngx_toolgate_check_dir(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid,
+                       ngx_uint_t is_new)
 {
     ngx_file_info_t fi;
+    ngx_int_t rc;
+    ngx_fd_t fd;
 
-    if (ngx_link_info(dir->data, &fi) == NGX_FILE_ERROR || !ngx_is_dir(&fi)) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "\"%V\" is no directory (tool_state_dir)", dir);
-        return NGX_ERROR;
-    }
+    fd = open((char *) dir->data,
+              O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    rc = fd != -1
+                 && (!is_new || uid == geteuid()
+                     || fchownat(fd, "", uid, (gid_t) -1, AT_EMPTY_PATH) != -1)
+                 && ngx_fd_info(fd, &fi) != NGX_FILE_ERROR
+             ? NGX_OK
+             : NGX_ERROR;
 
-    if (fi.st_uid != uid || (fi.st_mode & 022) != 0) {
+    if (rc != NGX_OK) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "\"%V\" cannot be used as a directory (tool_state_dir)",
+                      dir);
+
+    } else if (fi.st_uid != uid || (fi.st_mode & 022) != 0) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "\"%V\" (tool_state_dir) must belong to uid %d, as "
                       "which the workers run, with no write access for "
@@ -206,37 +221,31 @@ ngx_toolgate_check_dir(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid)
                       "be made",
                       dir, (int) uid, (int) fi.st_uid,
                       NGX_TOOLGATE_DIGITS(fi.st_mode));
-        return NGX_ERROR;
+        rc = NGX_ERROR;
     }
 
-    return NGX_OK;
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    return rc;
 }
 
 ngx_int_t
 ngx_toolgate_make_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
 {
-    uid_t uid;
+    ngx_int_t rc;
 
-    uid = ngx_toolgate_worker_uid(cycle);
+    rc = ngx_create_dir(dir->data, 0700);
 
-    if (ngx_create_dir(dir->data, 0700) == NGX_FILE_ERROR) {
-        if (ngx_errno == NGX_EEXIST) {
-            return ngx_toolgate_check_dir(cycle, dir, uid);
-        }
-
+    if (rc == NGX_FILE_ERROR && ngx_errno != NGX_EEXIST) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                       ngx_create_dir_n " \"%V\" failed (tool_state_dir)", dir);
         return NGX_ERROR;
     }
 
-    if (uid != geteuid()
-        && lchown((const char *) dir->data, uid, (gid_t) -1) == -1) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "lchown(\"%V\") failed (tool_state_dir)", dir);
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
+    return ngx_toolgate_check_dir(cycle, dir, ngx_toolgate_worker_uid(cycle),
+                                  rc != NGX_FILE_ERROR);
 }
 
 ngx_int_t
@@ -248,7 +257,7 @@ ngx_toolgate_test_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
 
     if (ngx_link_info(dir->data, &fi) != NGX_FILE_ERROR) {
         return ngx_toolgate_check_dir(cycle, dir,
-                                      ngx_toolgate_worker_uid(cycle));
+                                      ngx_toolgate_worker_uid(cycle), 0);
     }
 
     slash = (u_char *) strrchr((char *) dir->data, '/');

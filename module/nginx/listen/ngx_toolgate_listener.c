@@ -119,15 +119,10 @@ static ngx_int_t
 ngx_toolgate_listener_test(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     ngx_file_info_t fi;
-    ngx_fd_t dir;
 
-    dir = ngx_toolgate_socket_dir(cycle, sock->path);
-
-    if (dir == -1) {
+    if (ngx_toolgate_socket_dir(cycle, sock->path) != NGX_OK) {
         return NGX_ERROR;
     }
-
-    (void) close(dir);
 
     if (ngx_link_info(sock->path, &fi) != NGX_FILE_ERROR
         && !S_ISSOCK(fi.st_mode)) {
@@ -181,6 +176,20 @@ ngx_toolgate_is_inherited(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     return 0;
 }
 
+static u_char *
+ngx_toolgate_name_beside(ngx_cycle_t *cycle, u_char *path, const char *suffix)
+{
+    u_char *name;
+
+    name = ngx_pnalloc(cycle->pool, ngx_strlen(path) + ngx_strlen(suffix) + 1);
+
+    if (name != NULL) {
+        (void) ngx_sprintf(name, "%s%s%Z", path, suffix);
+    }
+
+    return name;
+}
+
 static ngx_int_t
 ngx_toolgate_socket_init(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
@@ -207,12 +216,14 @@ ngx_toolgate_socket_init(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
         return NGX_ERROR;
     }
 
-    sock->temp = ngx_pnalloc(cycle->pool, len + sizeof(NGX_TOOLGATE_SUFFIX));
-    if (sock->temp == NULL) {
+    sock->temp = ngx_toolgate_name_beside(cycle, sock->path,
+                                          NGX_TOOLGATE_SUFFIX);
+    sock->lock_path = ngx_toolgate_name_beside(cycle, sock->path,
+                                               NGX_TOOLGATE_LOCK_SUFFIX);
+
+    if (sock->temp == NULL || sock->lock_path == NULL) {
         return NGX_ERROR;
     }
-
-    (void) ngx_sprintf(sock->temp, "%s" NGX_TOOLGATE_SUFFIX "%Z", sock->path);
 
     sock->uid = geteuid();
     sock->gid = getegid();
@@ -261,7 +272,7 @@ ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
         return NGX_OK;
     }
 
-    return ngx_toolgate_socket_open(cycle, sock, lcf->sockets.elts);
+    return ngx_toolgate_socket_open(cycle, sock);
 }
 
 /* A listener of the stream block: guards it, and makes its socket file. */

@@ -1,6 +1,6 @@
 /*
- * The socket file: locking its directory, looking at what is there, binding
- * and placing.
+ * The socket file: locking its name, looking at what is there, binding and
+ * placing.
  */
 #include "nginx/listen/ngx_toolgate_socket.h"
 
@@ -8,96 +8,87 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Somebody else's start in the same directory takes far less. */
-#define NGX_TOOLGATE_LOCK_TRIES 500
+/* Somebody else's start takes less; a master that waits does nothing else. */
+#define NGX_TOOLGATE_LOCK_TRIES 50
 #define NGX_TOOLGATE_LOCK_PAUSE 10
 /* What is on its way out has let go of its sockets after far less. */
 #define NGX_TOOLGATE_LEAVE_TRIES 200
 
-/* --- the directory's lock: one start at a time --- */
+/* --- one start at a time --- */
 
-ngx_fd_t
+ngx_int_t
 ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path)
 {
     u_char dir[sizeof(((struct sockaddr_un *) 0)->sun_path)];
+    ngx_file_info_t fi;
     u_char *slash;
-    ngx_fd_t fd;
 
     (void) ngx_cpystrn(dir, path, sizeof(dir));
     slash = (u_char *) strrchr((char *) dir, '/');
+    slash[slash == dir ? 1 : 0] = '\0';
 
-    if (slash == NULL) {
-        (void) ngx_cpystrn(dir, (u_char *) ".", sizeof(dir));
-    } else {
-        slash[slash == dir ? 1 : 0] = '\0';
-    }
-
-    fd = open((char *) dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd == -1) {
+    if (ngx_file_info(dir, &fi) == NGX_FILE_ERROR || !ngx_is_dir(&fi)) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                       "the directory of unix:%s cannot be opened; make it, "
                       "or choose another path",
                       path);
-    }
-
-    return fd;
-}
-
-/* Does one of the cycle's sockets before this one hold the same lock? */
-static ngx_uint_t
-ngx_toolgate_is_locked(const ngx_toolgate_socket_t *sock,
-                       const ngx_toolgate_socket_t *first, ngx_fd_t dir)
-{
-    struct stat st, other;
-
-    if (fstat(dir, &st) == -1) {
-        return 0;
-    }
-
-    for (/* void */; first < sock; first++) {
-        if (first->lock != -1 && fstat(first->lock, &other) == 0
-            && other.st_dev == st.st_dev && other.st_ino == st.st_ino)
-        {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-static ngx_int_t
-ngx_toolgate_lock(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
-                  ngx_toolgate_socket_t *first)
-{
-    ngx_uint_t i;
-    ngx_fd_t fd;
-
-    fd = ngx_toolgate_socket_dir(cycle, sock->path);
-
-    if (fd == -1) {
         return NGX_ERROR;
     }
 
-    if (ngx_toolgate_is_locked(sock, first, fd)) {
-        (void) close(fd);
-        return NGX_OK;
-    }
+    return NGX_OK;
+}
+
+/* Is fd still what path names, and nobody's but ours? */
+static ngx_uint_t
+ngx_toolgate_is_lock(ngx_fd_t fd, u_char *path)
+{
+    ngx_file_info_t fi, named;
+
+    return ngx_fd_info(fd, &fi) != NGX_FILE_ERROR && ngx_is_file(&fi)
+           && fi.st_uid == geteuid() && (fi.st_mode & 077) == 0
+           && ngx_link_info(path, &named) != NGX_FILE_ERROR
+           && named.st_ino == fi.st_ino && named.st_dev == fi.st_dev;
+}
+
+/*
+ * A file that nobody else can open, so that nobody else can lock it.  It is
+ * removed by who holds it: another one may have waited for a name that is no
+ * more.
+ */
+static ngx_int_t
+ngx_toolgate_lock(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    ngx_uint_t i;
+    ngx_err_t err;
+    ngx_fd_t fd;
+
+    err = 0;
 
     for (i = 0; i < NGX_TOOLGATE_LOCK_TRIES; i++) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        fd = open((char *) sock->lock_path,
+                  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+
+        if (fd == -1) {
+            err = ngx_errno;
+            break;
+        }
+
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0
+            && ngx_toolgate_is_lock(fd, sock->lock_path))
+        {
             sock->lock = fd;
             return NGX_OK;
         }
 
+        err = ngx_errno;
+        (void) close(fd);
         ngx_msleep(NGX_TOOLGATE_LOCK_PAUSE);
     }
 
-    ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                  "the directory of unix:%s is locked by another process "
-                  "that starts there; try again",
-                  sock->path);
-    (void) close(fd);
+    ngx_log_error(NGX_LOG_EMERG, cycle->log, err,
+                  "\"%s\" cannot be locked; if no other NGINX starts there "
+                  "right now, remove it",
+                  sock->lock_path);
 
     return NGX_ERROR;
 }
@@ -106,6 +97,7 @@ void
 ngx_toolgate_socket_unlock(ngx_toolgate_socket_t *sock)
 {
     if (sock->lock != -1) {
+        (void) unlink((char *) sock->lock_path);
         (void) close(sock->lock);
         sock->lock = -1;
     }
@@ -323,33 +315,69 @@ ngx_toolgate_probe(ngx_cycle_t *cycle, u_char *path)
 
 /* --- binding --- */
 
+/*
+ * Whoever owns the directory may have put something else there: what was
+ * looked at is what is changed, and a link is nothing that we made.
+ */
+static ngx_fd_t
+ngx_toolgate_socket_look(u_char *path, ngx_file_info_t *fi)
+{
+    ngx_fd_t fd;
+
+    fd = open((char *) path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd != -1
+        && (ngx_fd_info(fd, fi) == NGX_FILE_ERROR || !S_ISSOCK(fi->st_mode)
+            || fi->st_nlink != 1))
+    {
+        (void) close(fd);
+        fd = -1;
+        ngx_set_errno(NGX_ENOENT);
+    }
+
+    return fd;
+}
+
 ngx_int_t
 ngx_toolgate_socket_set_owner(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
                               u_char *path)
 {
+    char name[sizeof("/proc/self/fd/") + NGX_INT_T_LEN];
     ngx_file_info_t fi;
+    ngx_int_t rc;
+    ngx_fd_t fd;
 
-    if (ngx_link_info(path, &fi) == NGX_FILE_ERROR || !S_ISSOCK(fi.st_mode)) {
+    fd = ngx_toolgate_socket_look(path, &fi);
+
+    if (fd == -1) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                       "socket \"%s\" vanished", path);
         return NGX_ERROR;
     }
 
+    /* There is no fchmod() of what is not open. */
+    (void) ngx_sprintf((u_char *) name, "/proc/self/fd/%d%Z", fd);
+
     /* On the way, never more open than before or after. */
-    if (chmod((char *) path, fi.st_mode & sock->scf->socket_mode) == -1
-        || ((fi.st_uid != sock->uid || fi.st_gid != sock->gid)
-            && lchown((char *) path, sock->uid, sock->gid) == -1)
-        || chmod((char *) path, sock->scf->socket_mode) == -1)
-    {
+    rc = chmod(name, fi.st_mode & sock->scf->socket_mode) != -1
+                 && ((fi.st_uid == sock->uid && fi.st_gid == sock->gid)
+                     || fchownat(fd, "", sock->uid, sock->gid, AT_EMPTY_PATH)
+                            != -1)
+                 && chmod(name, sock->scf->socket_mode) != -1
+             ? NGX_OK
+             : NGX_ERROR;
+
+    if (rc != NGX_OK) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                       "the mode or owner of \"%s\" cannot be set to "
                       "%d%d%d%d, %d:%d (tool_socket_mode, tool_socket_owner)",
                       path, NGX_TOOLGATE_DIGITS(sock->scf->socket_mode),
                       (int) sock->uid, (int) sock->gid);
-        return NGX_ERROR;
     }
 
-    return NGX_OK;
+    (void) close(fd);
+
+    return rc;
 }
 
 static ngx_int_t
@@ -431,8 +459,7 @@ ngx_toolgate_socket_cleanup(void *data)
 }
 
 ngx_int_t
-ngx_toolgate_socket_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
-                         ngx_toolgate_socket_t *first)
+ngx_toolgate_socket_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     ngx_pool_cleanup_t *cln;
     ngx_int_t rc;
@@ -445,7 +472,9 @@ ngx_toolgate_socket_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
     cln->handler = ngx_toolgate_socket_cleanup;
     cln->data = sock;
 
-    if (ngx_toolgate_lock(cycle, sock, first) != NGX_OK) {
+    if (ngx_toolgate_socket_dir(cycle, sock->path) != NGX_OK
+        || ngx_toolgate_lock(cycle, sock) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 

@@ -6,37 +6,37 @@
 
 #include "nginx/ngx_toolgate.h"
 
-/* Appended while the socket is not in place yet. */
+/* Appended while the socket is not in place yet; and of the lock. */
 #define NGX_TOOLGATE_SUFFIX "~"
+#define NGX_TOOLGATE_LOCK_SUFFIX "~lock"
 
 typedef struct {
     ngx_listening_t *ls;
     ngx_toolgate_srv_conf_t *scf;
     u_char *path;
     u_char *temp;
+    u_char *lock_path;
     uid_t uid;
     gid_t gid;
-    ngx_fd_t lock; /* of its directory; -1: not held, or by one before */
+    ngx_fd_t lock; /* -1: not held */
     unsigned is_inherited:1;
     unsigned is_bound:1;  /* temp exists */
     unsigned is_placed:1; /* path is ours */
 } ngx_toolgate_socket_t;
 
-/* The directory that path is in, opened; -1, logged. */
-ngx_fd_t ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path);
+/* Is there a directory for path?  NGX_OK or NGX_ERROR, logged. */
+ngx_int_t ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path);
 
 /*
  * Binds and listens under sock->temp, with the final mode and owner, and sets
  * sock->ls->fd.  The cycle's pool takes it back unless it was placed.  NGX_OK,
  * or NGX_ERROR or NGX_BUSY, logged.
  *
- * The directory is locked until ngx_toolgate_socket_unlock(), so that nobody
- * else binds under that name; first is the cycle's first socket, sock its
- * last so far: those between may hold the lock already.
+ * The name is locked until ngx_toolgate_socket_unlock(), so that nobody else
+ * of us binds under it.
  */
 ngx_int_t ngx_toolgate_socket_open(ngx_cycle_t *cycle,
-                                   ngx_toolgate_socket_t *sock,
-                                   ngx_toolgate_socket_t *first);
+                                   ngx_toolgate_socket_t *sock);
 void ngx_toolgate_socket_unlock(ngx_toolgate_socket_t *sock);
 
 /* Renames it into place, when nobody came between.  As above. */
