@@ -76,13 +76,8 @@ my $master = $tg->master_pid;
 my @workers = $tg->worker_pids;
 kill STOP => @workers;
 $tg->kill_master;
-my $pid = $tg->{master} = $tg->launch;
-wait_for(
-    sub {
-        grep { (readlink // '') eq $tg->dir } glob "/proc/$pid/fd/*";
-    },
-    10,
-    'the new one to look at the folder');
+$tg->{master} = $tg->launch;
+wait_for(sub { -e "$socket~lock" }, 10, 'the new one to look at the socket');
 kill CONT => @workers;
 wait_for(sub { !grep { is_alive($_) } @workers }, 10, 'the workers to leave');
 wait_for(

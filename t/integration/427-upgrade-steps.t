@@ -1,0 +1,111 @@
+#!/usr/bin/perl
+# The upgrade as docs/operations.md has it: its unit's command starts NGINX,
+# its commands replace the master, and its reload works on the new one.  A
+# client with a call under way notices nothing.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Hang;
+use Toolgate::Measure;
+
+# A daemon's first process leaves without freeing: a leak to LeakSanitizer.
+plan(skip_all => 'a daemon is not for the sanitizers')
+    if Toolgate::Test::is_san();
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $hang = Toolgate::Hang->new($tg);
+my $text = slurp(Toolgate::Test::top() . '/docs/operations.md');
+
+# --- what is documented ---------------------------------------------------
+
+my ($unit) = grep {m{/etc/toolgate/}} $text =~ /^( {4}\[Unit\]\n.*?)^\S/msg;
+my ($conf) = grep {m{/run/toolgate}} $text =~ /^```nginx\n(.*?)^```/msg;
+my ($upgrade) = $text =~ /^\*\*Upgrade Toolgate\*\*(.*?)^\*\*/ms;
+my ($usr2, $quit) = $upgrade =~ /^ {4}(kill -(?:USR2|QUIT) .*)$/mg;
+ok $unit && $conf && $usr2 && $quit, 'a unit, a config, and two steps'
+    or BAIL_OUT('docs/operations.md has another shape');
+
+sub setting {
+    my ($name) = @_;
+    my @all = $unit =~ /^ {4}$name=(.*)$/mg;
+    return wantarray ? @all : $all[-1];
+}
+is setting('Type'), 'forking', 'systemd knows that it becomes a daemon';
+is setting('PIDFile'), ($conf =~ /^pid\s+(\S+);/m)[0],
+    'and where its pid is';
+unlike setting('ExecStart') . $conf, qr/daemon\s+off/,
+    'which it must be for SIGUSR2';
+
+# The same here: the documented paths are those of the test.
+sub here {
+    my ($command) = @_;
+    my ($bin) = $tg->nginx_command;
+    $command =~ s{/run/toolgate/}{$dir/}g;
+    $command =~ s{/usr/sbin/nginx}{$bin -p $dir/};
+    $command =~ s{/etc/toolgate/nginx\.conf}{$dir/nginx.conf};
+    $command =~ s{/var/log/toolgate/}{$dir/};
+    return $command;
+}
+
+sub shell {
+    my ($command, $main) = @_;
+    my ($status, $out, $err) = run_command({ env => { MAINPID => $main } },
+        '/bin/sh', '-c', here($command));
+    is $status, 0, $command or diag $out . $err;
+}
+
+sub write_conf {
+    my ($version) = @_;
+    $tg->conf('tool who { return ' . "'$version \$pid'; }\n"
+        . 'tool hang { ' . $hang->handler . ' }');
+    my $own = slurp("$dir/nginx.conf");
+    $own =~ s/^daemon off;\n//m or die "no daemon off\n";
+    $own =~ s/^pid .*;$/'pid ' . here(setting('PIDFile')) . ';'/me;
+    $tg->file('nginx.conf', $own);
+}
+
+sub who { return (split / /, text_of($_[0]->call_tool('who')))[0] }
+
+# --- played ---------------------------------------------------------------
+
+my $pid_file = here(setting('PIDFile'));
+write_conf('old');
+shell($_) for setting('ExecStartPre'), setting('ExecStart');
+my $old = wait_for(sub { slurp($pid_file) }, undef, 'the pid file') + 0;
+my $client = wait_for(sub { eval { $tg->connect } }, undef, 'the socket');
+is who($client), 'old', 'it serves';
+
+my $busy = $tg->connect;
+my $call = $busy->request('tools/call',
+    { name => 'hang', arguments => { key => 'call' } });
+$hang->started('call');
+
+write_conf('new');
+shell($usr2);
+my $new = wait_for(
+    sub {
+        my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
+        return $pid != $old && $pid;
+    },
+    undef,
+    'a new pid file');
+shell($quit);
+wait_for(sub { !is_alive($old) }, undef, 'the old master to end');
+is who($client), 'new', 'the client goes on with the new one';
+ok is_alive($new), 'which stays';
+$hang->finish('call');
+is text_of($busy->reply($call)), "done call\n", 'the call comes to its end';
+
+write_conf('newer');
+shell($_, $new) for setting('ExecReload');
+wait_for(sub { who($client) eq 'newer' }, undef, 'the reload');
+is slurp($pid_file) + 0, $new, 'of the same master';
+my $stop = setting('KillSignal') =~ s/^SIG//r;
+kill $stop => $new;
+wait_for(sub { !is_alive($new) }, undef, 'the new master to end');
+is_deeply [ glob "$dir/*.sock*" ], [], 'it takes its socket along';
+
+done_testing;
