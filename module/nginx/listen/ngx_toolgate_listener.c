@@ -16,10 +16,14 @@
 #include <sys/prctl.h>
 #include <sys/un.h>
 
-typedef struct {
+typedef struct ngx_toolgate_listener_conf_s ngx_toolgate_listener_conf_t;
+
+struct ngx_toolgate_listener_conf_s {
     ngx_array_t sockets; /* ngx_toolgate_socket_t */
     ngx_uint_t is_initial;
-} ngx_toolgate_listener_conf_t;
+    ngx_toolgate_listener_conf_t *old; /* NULL: none, or of another build */
+    ngx_array_t shown;                 /* struct sockaddr *, of the old cycle */
+};
 
 static void *ngx_toolgate_listener_create_conf(ngx_cycle_t *cycle);
 static char *ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf);
@@ -78,6 +82,97 @@ ngx_toolgate_main_conf(ngx_cycle_t *cycle)
                                                  ngx_stream_toolgate_module);
 }
 
+static ngx_toolgate_listener_conf_t *
+ngx_toolgate_listener_conf(ngx_cycle_t *cycle)
+{
+    if (cycle->conf_ctx == NULL) {
+        return NULL; /* the cycle before the first */
+    }
+
+    return (ngx_toolgate_listener_conf_t *) ngx_get_conf(
+        cycle->conf_ctx, ngx_toolgate_listener_module);
+}
+
+/*
+ * NGINX removes the file of a socket when it closes it, whoever's file that is
+ * by then, and goes by the family of the address: so a master has none to
+ * show, but while NGINX compares the addresses of two cycles.  The rest of the
+ * address stays, as the next cycle may have another build of this module.
+ */
+static void
+ngx_toolgate_listener_show(ngx_toolgate_listener_conf_t *lcf,
+                           ngx_uint_t is_shown)
+{
+    ngx_toolgate_socket_t *sock;
+    ngx_uint_t i;
+
+    sock = lcf->sockets.elts;
+
+    for (i = 0; i < lcf->sockets.nelts; i++) {
+        sock[i].ls->sockaddr->sa_family = is_shown ? AF_UNIX : AF_UNSPEC;
+    }
+}
+
+/* The new cycle failed, or came to its end. */
+static void
+ngx_toolgate_listener_hide_old(void *data)
+{
+    ngx_toolgate_listener_conf_t *lcf = data;
+
+    struct sockaddr **shown;
+    ngx_uint_t i;
+
+    shown = lcf->shown.elts;
+
+    for (i = 0; i < lcf->shown.nelts; i++) {
+        shown[i]->sa_family = AF_UNSPEC;
+    }
+
+    lcf->shown.nelts = 0;
+}
+
+static ngx_int_t
+ngx_toolgate_listener_show_old(ngx_cycle_t *cycle,
+                               ngx_toolgate_listener_conf_t *lcf)
+{
+    struct sockaddr **shown;
+    ngx_pool_cleanup_t *cln;
+    ngx_listening_t *ls;
+    ngx_uint_t i;
+
+    lcf->old = ngx_toolgate_listener_conf(cycle->old_cycle);
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+
+    if (cln == NULL
+        || ngx_array_init(&lcf->shown, cycle->pool, 4,
+                          sizeof(struct sockaddr *))
+               != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    cln->handler = ngx_toolgate_listener_hide_old;
+    cln->data = lcf;
+    ls = cycle->old_cycle->listening.elts;
+
+    for (i = 0; i < cycle->old_cycle->listening.nelts; i++) {
+        if (ls[i].sockaddr->sa_family != AF_UNSPEC) {
+            continue;
+        }
+
+        shown = ngx_array_push(&lcf->shown);
+
+        if (shown == NULL) {
+            return NGX_ERROR;
+        }
+
+        *shown = ls[i].sockaddr;
+        ls[i].sockaddr->sa_family = AF_UNIX;
+    }
+
+    return NGX_OK;
+}
+
 /* The server of a listener's address, if it has tools. */
 static ngx_toolgate_srv_conf_t *
 ngx_toolgate_listener_server(ngx_listening_t *ls, ngx_uint_t i)
@@ -114,133 +209,27 @@ ngx_toolgate_listener_has_path(const ngx_listening_t *ls)
            && ((struct sockaddr_un *) ls->sockaddr)->sun_path[0] != '\0';
 }
 
-/* Under `nginx -t`: a socket of no name, or NGINX would bind for a trial. */
-static ngx_int_t
-ngx_toolgate_listener_test(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
-{
-    ngx_file_info_t fi;
-
-    if (ngx_toolgate_socket_dir(cycle, sock->path) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    if (ngx_link_info(sock->path, &fi) != NGX_FILE_ERROR
-        && !S_ISSOCK(fi.st_mode)) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "\"%s\" exists and is no socket; move it away, or "
-                      "choose another path",
-                      sock->path);
-        return NGX_ERROR;
-    }
-
-    sock->ls->fd = socket(AF_UNIX, sock->ls->type, 0);
-
-    return sock->ls->fd != (ngx_socket_t) -1 ? NGX_OK : NGX_ERROR;
-}
-
 /* --- init_conf --- */
 
-/*
- * Does the old cycle have this address?  A new binary finds the sockets that
- * it inherits by the name they were bound under, the temporary one: they are
- * given their real name here, before NGINX compares.
- */
-static ngx_uint_t
-ngx_toolgate_is_inherited(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+/* Which file it made, an old cycle knows; a new binary takes what is there. */
+static void
+ngx_toolgate_listener_know(ngx_toolgate_listener_conf_t *lcf,
+                           ngx_toolgate_socket_t *sock)
 {
-    struct sockaddr_un *saun;
-    ngx_listening_t *ls;
+    ngx_toolgate_socket_t *old;
     ngx_uint_t i;
 
-    ls = cycle->old_cycle->listening.elts;
+    if (lcf->old == NULL) {
+        return;
+    }
 
-    for (i = 0; i < cycle->old_cycle->listening.nelts; i++) {
-        if (ls[i].ignore || ls[i].sockaddr->sa_family != AF_UNIX) {
-            continue;
-        }
+    old = lcf->old->sockets.elts;
 
-        saun = (struct sockaddr_un *) ls[i].sockaddr;
-
-        if (ngx_strcmp(saun->sun_path, sock->temp) == 0) {
-            ls[i].sockaddr = sock->ls->sockaddr;
-            ls[i].socklen = sock->ls->socklen;
-            ls[i].addr_text = sock->ls->addr_text;
-            return 1;
-        }
-
-        if (ngx_strcmp(saun->sun_path, sock->path) == 0) {
-            return 1;
+    for (i = 0; i < lcf->old->sockets.nelts; i++) {
+        if (ngx_strcmp(old[i].path, sock->path) == 0) {
+            sock->id = old[i].id;
         }
     }
-
-    return 0;
-}
-
-static u_char *
-ngx_toolgate_name_beside(ngx_cycle_t *cycle, u_char *path, const char *suffix)
-{
-    u_char *name;
-
-    name = ngx_pnalloc(cycle->pool, ngx_strlen(path) + ngx_strlen(suffix) + 1);
-
-    if (name != NULL) {
-        (void) ngx_sprintf(name, "%s%s%Z", path, suffix);
-    }
-
-    return name;
-}
-
-static ngx_int_t
-ngx_toolgate_socket_init(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
-{
-    struct sockaddr_un *saun;
-    ngx_file_info_t fi;
-    size_t len;
-
-    saun = (struct sockaddr_un *) sock->ls->sockaddr;
-    sock->path = (u_char *) saun->sun_path;
-    len = ngx_strlen(saun->sun_path);
-
-    /* It would be relative to wherever NGINX was started from. */
-    if (sock->path[0] != '/') {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "\"listen unix:%s\" needs an absolute path", sock->path);
-        return NGX_ERROR;
-    }
-
-    if (len + sizeof(NGX_TOOLGATE_SUFFIX) > sizeof(saun->sun_path)) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "the path of unix:%s is too long; use at most %uz bytes",
-                      sock->path,
-                      sizeof(saun->sun_path) - sizeof(NGX_TOOLGATE_SUFFIX));
-        return NGX_ERROR;
-    }
-
-    sock->temp = ngx_toolgate_name_beside(cycle, sock->path,
-                                          NGX_TOOLGATE_SUFFIX);
-    sock->lock_path = ngx_toolgate_name_beside(cycle, sock->path,
-                                               NGX_TOOLGATE_LOCK_SUFFIX);
-
-    if (sock->temp == NULL || sock->lock_path == NULL) {
-        return NGX_ERROR;
-    }
-
-    sock->uid = geteuid();
-    sock->gid = getegid();
-
-    if (sock->scf->has_owner) {
-        sock->uid = sock->scf->socket_uid;
-        sock->gid = sock->scf->socket_gid;
-
-    } else if (geteuid() == 0
-               && ngx_file_info(cycle->conf_file.data, &fi) != NGX_FILE_ERROR)
-    {
-        /* Whoever wrote the config is whom its tools are for. */
-        sock->uid = fi.st_uid;
-        sock->gid = fi.st_gid;
-    }
-
-    return NGX_OK;
 }
 
 static ngx_int_t
@@ -257,22 +246,28 @@ ngx_toolgate_listener_add(ngx_cycle_t *cycle, ngx_toolgate_listener_conf_t *lcf,
     ngx_memzero(sock, sizeof(ngx_toolgate_socket_t));
     sock->ls = ls;
     sock->scf = scf;
-    sock->lock = -1;
 
     if (ngx_toolgate_socket_init(cycle, sock) != NGX_OK) {
         return NGX_ERROR;
     }
 
     if (ngx_test_config) {
-        return ngx_toolgate_listener_test(cycle, sock);
+        return ngx_toolgate_socket_test(cycle, sock);
     }
 
-    if (ngx_toolgate_is_inherited(cycle, sock)) {
-        sock->is_inherited = 1;
-        return NGX_OK;
+    sock->is_inherited = ngx_toolgate_socket_is_inherited(cycle, sock) ? 1 : 0;
+
+    if (!sock->is_inherited) {
+        return ngx_toolgate_socket_open(cycle, sock);
     }
 
-    return ngx_toolgate_socket_open(cycle, sock);
+    ngx_toolgate_listener_know(lcf, sock);
+
+    if (!ngx_toolgate_socket_is_ours(sock)) {
+        ngx_toolgate_socket_renew(cycle, sock);
+    }
+
+    return NGX_OK;
 }
 
 /* A listener of the stream block: guards it, and makes its socket file. */
@@ -313,6 +308,10 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
     ngx_toolgate_main_conf_t *mcf;
     ngx_listening_t *ls;
     ngx_uint_t i;
+
+    if (ngx_toolgate_listener_show_old(cycle, lcf) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
 
     mcf = ngx_toolgate_main_conf(cycle);
 
@@ -369,7 +368,7 @@ ngx_toolgate_listener_place(ngx_cycle_t *cycle,
                             ngx_toolgate_listener_conf_t *lcf, ngx_int_t rc)
 {
     ngx_toolgate_socket_t *sock;
-    ngx_uint_t i;
+    ngx_uint_t i, n;
 
     sock = lcf->sockets.elts;
 
@@ -389,25 +388,28 @@ ngx_toolgate_listener_place(ngx_cycle_t *cycle,
         }
     }
 
-    for (i = 0; i < lcf->sockets.nelts; i++) {
+    for (i = 0, n = 0; i < lcf->sockets.nelts; i++) {
         ngx_toolgate_socket_unlock(&sock[i]);
+        n += sock[i].is_inherited && sock[i].is_placed;
+    }
+
+    /* One that was made anew has missed that. */
+    if (n != 0) {
+        ngx_configure_listening_sockets(cycle);
     }
 
     return lcf->is_initial ? rc : NGX_OK;
 }
 
-static ngx_toolgate_listener_conf_t *
-ngx_toolgate_listener_conf(ngx_cycle_t *cycle)
+static void
+ngx_toolgate_listener_remove(ngx_toolgate_socket_t *sock)
 {
-    if (cycle->conf_ctx == NULL) {
-        return NULL; /* the cycle before the first */
+    if (ngx_toolgate_socket_is_ours(sock)) {
+        (void) unlink((char *) sock->path);
     }
-
-    return (ngx_toolgate_listener_conf_t *) ngx_get_conf(
-        cycle->conf_ctx, ngx_toolgate_listener_module);
 }
 
-/* The last of an NGINX: what it wrote goes with it, as its sockets do. */
+/* The last of an NGINX: what it made goes with it. */
 static void
 ngx_toolgate_listener_exit(ngx_cycle_t *cycle)
 {
@@ -426,11 +428,52 @@ ngx_toolgate_listener_exit(ngx_cycle_t *cycle)
 
     for (i = 0; i < lcf->sockets.nelts; i++) {
         /* A new binary that is sent away leaves it to the old one. */
-        if (sock[i].scf->schema_file.len != 0
-            && (!sock[i].ls->inherited || getppid() != ngx_parent))
-        {
+        if (sock[i].ls->inherited && getppid() == ngx_parent) {
+            continue;
+        }
+
+        ngx_toolgate_listener_remove(&sock[i]);
+
+        if (sock[i].scf->schema_file.len != 0) {
             ngx_toolgate_schema_file_remove(&sock[i].scf->schema_file);
         }
+    }
+
+    ngx_toolgate_listener_show(lcf, 0);
+}
+
+/*
+ * What the old cycle had and nobody inherited; then no name is shown.  Of what
+ * another build had NGINX takes care.
+ */
+static void
+ngx_toolgate_listener_retire(ngx_cycle_t *cycle,
+                             ngx_toolgate_listener_conf_t *lcf)
+{
+    ngx_toolgate_socket_t *sock;
+    ngx_core_conf_t *ccf;
+    ngx_uint_t i;
+
+    if (lcf->old != NULL) {
+        sock = lcf->old->sockets.elts;
+
+        for (i = 0; i < lcf->old->sockets.nelts; i++) {
+            if (!sock[i].ls->remain) {
+                ngx_toolgate_listener_remove(&sock[i]);
+            }
+        }
+
+        ngx_toolgate_listener_hide_old(lcf);
+    }
+
+    /* The old cycle is about to go. */
+    lcf->old = NULL;
+    lcf->shown.nelts = 0;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+
+    if (ccf->master) {
+        ngx_toolgate_listener_show(lcf, 0);
     }
 }
 
@@ -439,7 +482,7 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 {
     ngx_toolgate_runner_t **runners;
     ngx_toolgate_main_conf_t *mcf;
-    ngx_toolgate_listener_conf_t *lcf, *old;
+    ngx_toolgate_listener_conf_t *lcf;
     ngx_uint_t i;
     ngx_int_t rc;
 
@@ -465,12 +508,11 @@ ngx_toolgate_listener_init_module(ngx_cycle_t *cycle)
 
     /* Also when no tool is left: the files of the last cycle go. */
     if (rc == NGX_OK) {
-        old = ngx_is_init_cycle(cycle->old_cycle)
-                  ? NULL
-                  : ngx_toolgate_listener_conf(cycle->old_cycle);
         ngx_toolgate_schema_files_write(cycle, &lcf->sockets,
-                                        old != NULL ? &old->sockets : NULL);
+                                        lcf->old != NULL ? &lcf->old->sockets
+                                                         : NULL);
         ngx_toolgate_arrive_offer(cycle);
+        ngx_toolgate_listener_retire(cycle, lcf);
     }
 
     return rc;
@@ -504,6 +546,8 @@ ngx_toolgate_listener_init_process(ngx_cycle_t *cycle)
     ngx_uint_t i;
 
     mcf = ngx_toolgate_main_conf(cycle);
+    lcf = ngx_toolgate_listener_conf(cycle);
+    ngx_toolgate_listener_show(lcf, 1);
 
     if (mcf == NULL || !mcf->has_tools
         || (ngx_process != NGX_PROCESS_WORKER
@@ -512,8 +556,6 @@ ngx_toolgate_listener_init_process(ngx_cycle_t *cycle)
         return NGX_OK;
     }
 
-    lcf = (ngx_toolgate_listener_conf_t *) ngx_get_conf(
-        cycle->conf_ctx, ngx_toolgate_listener_module);
     sock = lcf->sockets.elts;
 
     /*

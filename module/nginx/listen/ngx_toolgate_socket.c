@@ -317,18 +317,26 @@ ngx_toolgate_probe(ngx_cycle_t *cycle, u_char *path)
 
 /*
  * Whoever owns the directory may have put something else there: what was
- * looked at is what is changed, and a link is nothing that we made.
+ * looked at is what is changed, and a link is nothing that we made.  A number
+ * of a file is used again, but not within the same moment.
  */
 static ngx_fd_t
-ngx_toolgate_socket_look(u_char *path, ngx_file_info_t *fi)
+ngx_toolgate_socket_look(const ngx_toolgate_socket_t *sock, u_char *path,
+                         ngx_file_info_t *fi)
 {
+    const ngx_file_info_t *id;
     ngx_fd_t fd;
 
+    id = &sock->id;
     fd = open((char *) path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd != -1
         && (ngx_fd_info(fd, fi) == NGX_FILE_ERROR || !S_ISSOCK(fi->st_mode)
-            || fi->st_nlink != 1))
+            || fi->st_nlink != 1
+            || (id->st_ino != 0
+                && (id->st_ino != fi->st_ino || id->st_dev != fi->st_dev
+                    || id->st_mtim.tv_sec != fi->st_mtim.tv_sec
+                    || id->st_mtim.tv_nsec != fi->st_mtim.tv_nsec))))
     {
         (void) close(fd);
         fd = -1;
@@ -338,7 +346,23 @@ ngx_toolgate_socket_look(u_char *path, ngx_file_info_t *fi)
     return fd;
 }
 
-ngx_int_t
+ngx_uint_t
+ngx_toolgate_socket_is_ours(const ngx_toolgate_socket_t *sock)
+{
+    ngx_file_info_t fi;
+    ngx_fd_t fd;
+
+    fd = ngx_toolgate_socket_look(sock, sock->path, &fi);
+
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    return fd != -1;
+}
+
+/* Gives path the final mode and owner: NGX_OK or NGX_ERROR, logged. */
+static ngx_int_t
 ngx_toolgate_socket_set_owner(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
                               u_char *path)
 {
@@ -347,13 +371,17 @@ ngx_toolgate_socket_set_owner(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
     ngx_int_t rc;
     ngx_fd_t fd;
 
-    fd = ngx_toolgate_socket_look(path, &fi);
+    fd = ngx_toolgate_socket_look(sock, path, &fi);
 
     if (fd == -1) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "socket \"%s\" vanished", path);
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "\"%s\" is not the socket that was put there; its mode "
+                      "and owner stay as they are",
+                      path);
         return NGX_ERROR;
     }
+
+    sock->id = fi;
 
     /* There is no fchmod() of what is not open. */
     (void) ngx_sprintf((u_char *) name, "/proc/self/fd/%d%Z", fd);
@@ -426,7 +454,11 @@ ngx_toolgate_bind(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
         goto failed;
     }
 
-    ls->fd = fd;
+    sock->fd = fd;
+
+    if (!sock->is_inherited) {
+        ls->fd = fd;
+    }
 
     return NGX_OK;
 
@@ -449,7 +481,9 @@ ngx_toolgate_socket_cleanup(void *data)
         (void) unlink((char *) sock->temp);
 
         /* NGINX closes those that it opened itself, and those it marked so. */
-        if (!sock->ls->open && sock->ls->fd != (ngx_socket_t) -1) {
+        if (sock->is_inherited) {
+            (void) close(sock->fd);
+        } else if (!sock->ls->open && sock->ls->fd != (ngx_socket_t) -1) {
             (void) close(sock->ls->fd);
             sock->ls->fd = (ngx_socket_t) -1;
         }
@@ -483,12 +517,40 @@ ngx_toolgate_socket_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     return rc == NGX_OK ? ngx_toolgate_bind(cycle, sock) : rc;
 }
 
+void
+ngx_toolgate_socket_renew(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    ngx_file_info_t id;
+
+    ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                  "\"%s\" is no longer the socket that was put there; it is "
+                  "made anew",
+                  sock->path);
+
+    id = sock->id;
+    ngx_memzero(&sock->id, sizeof(ngx_file_info_t));
+
+    if (ngx_toolgate_socket_open(cycle, sock) == NGX_OK) {
+        return;
+    }
+
+    if (sock->is_bound) {
+        (void) unlink((char *) sock->temp);
+        sock->is_bound = 0;
+    }
+
+    /* Nothing that may come to be there is ours. */
+    sock->id = id;
+    sock->id.st_ino = id.st_ino != 0 ? id.st_ino : (ino_t) -1;
+    ngx_toolgate_socket_unlock(sock);
+}
+
 ngx_int_t
 ngx_toolgate_socket_place(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     ngx_int_t rc;
 
-    if (sock->is_inherited) {
+    if (!sock->is_bound) {
         return ngx_toolgate_socket_set_owner(cycle, sock, sock->path);
     }
 
@@ -504,6 +566,12 @@ ngx_toolgate_socket_place(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     }
 
     sock->is_placed = rc == NGX_OK;
+
+    /* Workers that exit keep the one without a name. */
+    if (sock->is_placed && sock->is_inherited) {
+        (void) dup2(sock->fd, sock->ls->fd);
+        (void) close(sock->fd);
+    }
 
     return rc;
 }

@@ -18,35 +18,60 @@ typedef struct {
     u_char *lock_path;
     uid_t uid;
     gid_t gid;
-    ngx_fd_t lock; /* -1: not held */
+    ngx_file_info_t id; /* of the file that we made; st_ino 0: not known */
+    ngx_socket_t fd;    /* bound to temp */
+    ngx_fd_t lock;      /* -1: not held */
     unsigned is_inherited:1;
     unsigned is_bound:1;  /* temp exists */
     unsigned is_placed:1; /* path is ours */
 } ngx_toolgate_socket_t;
+
+/* Names and owner, of sock->ls and sock->scf.  NGX_OK or NGX_ERROR, logged. */
+ngx_int_t ngx_toolgate_socket_init(ngx_cycle_t *cycle,
+                                   ngx_toolgate_socket_t *sock);
+
+/* Does the old cycle have this address, or the old binary? */
+ngx_uint_t ngx_toolgate_socket_is_inherited(ngx_cycle_t *cycle,
+                                            ngx_toolgate_socket_t *sock);
+
+/*
+ * Under `nginx -t`: a socket of no name, or NGINX would bind for a trial.
+ * NGX_OK or NGX_ERROR, logged.
+ */
+ngx_int_t ngx_toolgate_socket_test(ngx_cycle_t *cycle,
+                                   ngx_toolgate_socket_t *sock);
 
 /* Is there a directory for path?  NGX_OK or NGX_ERROR, logged. */
 ngx_int_t ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path);
 
 /*
  * Binds and listens under sock->temp, with the final mode and owner, and sets
- * sock->ls->fd.  The cycle's pool takes it back unless it was placed.  NGX_OK,
- * or NGX_ERROR or NGX_BUSY, logged.
+ * sock->ls->fd, unless that is inherited.  The cycle's pool takes it back
+ * unless it was placed.  NGX_OK, or NGX_ERROR or NGX_BUSY, logged.
  *
  * The name is locked until ngx_toolgate_socket_unlock(), so that nobody else
  * of us binds under it.
  */
 ngx_int_t ngx_toolgate_socket_open(ngx_cycle_t *cycle,
                                    ngx_toolgate_socket_t *sock);
+
+/*
+ * The same for an inherited one whose name is gone, or somebody else's.  Where
+ * that cannot be, what works goes on, and it was logged.
+ */
+void ngx_toolgate_socket_renew(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock);
+
 void ngx_toolgate_socket_unlock(ngx_toolgate_socket_t *sock);
 
-/* Renames it into place, when nobody came between.  As above. */
+/*
+ * Renames it into place, when nobody came between; an inherited descriptor is
+ * that socket's from then on.  As above.
+ */
 ngx_int_t ngx_toolgate_socket_place(ngx_cycle_t *cycle,
                                     ngx_toolgate_socket_t *sock);
 
-/* Gives path the final mode and owner: NGX_OK or NGX_ERROR, logged. */
-ngx_int_t ngx_toolgate_socket_set_owner(ngx_cycle_t *cycle,
-                                        ngx_toolgate_socket_t *sock,
-                                        u_char *path);
+/* Is at sock->path what we put there?  Where that is not known, a socket. */
+ngx_uint_t ngx_toolgate_socket_is_ours(const ngx_toolgate_socket_t *sock);
 
 /* --- `tool_schema_file` --- */
 
