@@ -332,6 +332,10 @@ void ngx_toolgate_session_exit(void);
 
 char *ngx_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
+/* A number, or the name of a user or group: NGX_OK or NGX_DECLINED. */
+ngx_int_t ngx_toolgate_id(const u_char *text, ngx_uint_t is_group,
+                          uint32_t *id);
+
 /* A connection's client, without groups; NGX_DECLINED: it came over TCP. */
 ngx_int_t ngx_toolgate_who(ngx_connection_t *c, ngx_toolgate_client_t *client);
 
@@ -430,6 +434,9 @@ ngx_int_t ngx_toolgate_runner_init_conf(ngx_cycle_t *cycle,
 /* Makes the state directory for the workers' user.  In the master. */
 ngx_int_t ngx_toolgate_runner_prepare(ngx_cycle_t *cycle,
                                       ngx_toolgate_runner_t *runner);
+
+/* May the workers run all that they are to?  NGX_OK or NGX_ERROR, logged. */
+ngx_int_t ngx_toolgate_reach(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf);
 
 /* Both are settled where they are empty; NGX_OK or NGX_ERROR, logged. */
 ngx_int_t ngx_toolgate_runner_paths(ngx_cycle_t *cycle, ngx_str_t *path,

@@ -282,6 +282,11 @@ my @mistakes = (
         "tool_socket_owner root:tg-nobody; #!\ntool a { $handler }"
     ],
     [
+        'a user without a name',
+        qr/user "54321" of "tool_socket_owner" has no name.*write 54321:GROUP/,
+        "tool_socket_owner 54321; #!\ntool a { $handler }"
+    ],
+    [
         'a small tool_max_frame',
         qr/"tool_max_frame" directive must be between 1k/,
         "tool_max_frame 1000; #!\ntool a { $handler }"

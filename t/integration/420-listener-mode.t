@@ -71,7 +71,7 @@ rounds('the default', 0, $tool, "0600 $> $gid");
 rounds('wider', 077, "tool_socket_mode 0666;\n$tool", "0666 $> $gid");
 
 SKIP: {
-    skip 'owners are for root', 7 if $> != 0;
+    skip 'owners are for root', 9 if $> != 0;
     my ($uid, $group) = (getpwnam 'nobody')[2, 3];
     rounds('another owner', 0,
         "tool_socket_mode 0660;\ntool_socket_owner nobody;\n$tool",
@@ -87,6 +87,14 @@ SKIP: {
     is mode_of($socket), "0600 $uid 0", 'a user and a group';
     $tg->stop;
     ok !-e $socket, 'and it is gone';
+
+    # Users and groups of a container may have no names here.
+    for my $owner ('54321:54322', "$uid") {
+        my ($of, $for) = split /:/, "$owner:$group";
+        $tg->conf("tool_socket_owner $owner;\n$tool")->start;
+        is mode_of($socket), "0600 $of $for", "a number: $owner";
+        $tg->stop;
+    }
 }
 
 done_testing;

@@ -24,46 +24,35 @@ typedef struct {
 
 /* --- directives --- */
 
-/* A number, or the name of a user or group: NGX_OK or NGX_DECLINED. */
-static ngx_int_t
-ngx_toolgate_rule_id(ngx_toolgate_rule_t *rule, ngx_str_t *text)
+ngx_int_t
+ngx_toolgate_id(const u_char *text, ngx_uint_t is_group, uint32_t *id)
 {
     struct passwd *pwd;
     struct group *grp;
     ngx_int_t number;
 
-    number = ngx_atoi(text->data, text->len);
+    number = ngx_atoi((u_char *) text, ngx_strlen(text));
 
-    if (number != NGX_ERROR && number <= (ngx_int_t) UINT32_MAX) {
-        rule->id = (uint32_t) number;
+    if (number != NGX_ERROR && number < (ngx_int_t) UINT32_MAX) {
+        *id = (uint32_t) number;
         return NGX_OK;
     }
 
-    if (rule->kind == NGX_TOOLGATE_UID) {
-        pwd = getpwnam((const char *) text->data);
+    pwd = is_group ? NULL : getpwnam((const char *) text);
+    grp = is_group ? getgrnam((const char *) text) : NULL;
 
-        if (pwd != NULL) {
-            rule->id = pwd->pw_uid;
-            return NGX_OK;
-        }
-
-    } else {
-        grp = getgrnam((const char *) text->data);
-
-        if (grp != NULL) {
-            rule->id = grp->gr_gid;
-            return NGX_OK;
-        }
+    if (pwd == NULL && grp == NULL) {
+        return NGX_DECLINED;
     }
 
-    return NGX_DECLINED;
+    *id = pwd != NULL ? pwd->pw_uid : grp->gr_gid;
+
+    return NGX_OK;
 }
 
 static ngx_int_t
 ngx_toolgate_rule_parse(ngx_toolgate_rule_t *rule, ngx_str_t *text)
 {
-    ngx_str_t name;
-
     if (ngx_strcmp(text->data, "all") == 0) {
         rule->kind = NGX_TOOLGATE_ALL;
         return NGX_OK;
@@ -77,10 +66,8 @@ ngx_toolgate_rule_parse(ngx_toolgate_rule_t *rule, ngx_str_t *text)
         return NGX_DECLINED;
     }
 
-    name.data = text->data + 4;
-    name.len = text->len - 4;
-
-    return ngx_toolgate_rule_id(rule, &name);
+    return ngx_toolgate_id(text->data + 4, rule->kind == NGX_TOOLGATE_GID,
+                           &rule->id);
 }
 
 /* [tool_]allow and [tool_]deny; each argument is a rule of its own. */

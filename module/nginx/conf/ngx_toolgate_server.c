@@ -131,7 +131,6 @@ ngx_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_toolgate_srv_conf_t *scf = conf;
 
     struct passwd *pwd;
-    struct group *grp;
     ngx_str_t *value;
     u_char *group;
 
@@ -146,33 +145,39 @@ ngx_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         *group++ = '\0';
     }
 
-    pwd = getpwnam((const char *) value[1].data);
-    if (pwd == NULL) {
+    if (ngx_toolgate_id(value[1].data, 0, &scf->socket_uid) != NGX_OK) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "there is no user \"%s\" for \"%V\"; write "
-                           "USER or USER:GROUP",
+                           "USER or USER:GROUP, names or numbers",
                            value[1].data, &cmd->name);
         return NGX_CONF_ERROR;
     }
 
-    scf->socket_uid = pwd->pw_uid;
-    scf->socket_gid = pwd->pw_gid;
     scf->has_owner = 1;
 
-    if (group == NULL) {
-        return NGX_CONF_OK;
-    }
+    if (group != NULL) {
+        if (ngx_toolgate_id(group, 1, &scf->socket_gid) == NGX_OK) {
+            return NGX_CONF_OK;
+        }
 
-    grp = getgrnam((const char *) group);
-    if (grp == NULL) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "there is no group \"%s\" for \"%V\"; write "
-                           "USER or USER:GROUP",
+                           "USER or USER:GROUP, names or numbers",
                            group, &cmd->name);
         return NGX_CONF_ERROR;
     }
 
-    scf->socket_gid = grp->gr_gid;
+    pwd = getpwuid(scf->socket_uid);
+
+    if (pwd == NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "user \"%V\" of \"%V\" has no name, so that its "
+                           "group is not known; write %V:GROUP",
+                           &value[1], &cmd->name, &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    scf->socket_gid = pwd->pw_gid;
 
     return NGX_CONF_OK;
 }

@@ -174,7 +174,7 @@ ngx_toolgate_runner_paths(ngx_cycle_t *cycle, ngx_str_t *path,
     return NGX_OK;
 }
 
-/* The user of the workers: root hands over, everybody else stays. */
+/* The user of the workers: a master of root's hands over, others stay. */
 static uid_t
 ngx_toolgate_worker_uid(ngx_cycle_t *cycle)
 {
@@ -182,7 +182,7 @@ ngx_toolgate_worker_uid(ngx_cycle_t *cycle)
 
     ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
 
-    return geteuid() == 0 ? ccf->user : geteuid();
+    return geteuid() == 0 && ccf->master ? ccf->user : geteuid();
 }
 
 /*

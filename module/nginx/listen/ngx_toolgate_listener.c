@@ -328,6 +328,10 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
         }
     }
 
+    if (ngx_toolgate_reach(cycle, mcf) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
     lcf->is_initial = ngx_is_init_cycle(cycle->old_cycle);
     ls = cycle->listening.elts;
 

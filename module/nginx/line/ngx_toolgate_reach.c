@@ -1,0 +1,145 @@
+/*
+ * What root can run, its workers may not: under `nginx -t` as well as at a
+ * start, whoever is to start the runner and the programs is asked.
+ */
+#include "nginx/line/ngx_toolgate_runner.h"
+
+#include <grp.h>
+#include <sys/prctl.h>
+
+/* Of root itself, to have them again. */
+typedef struct {
+    gid_t gid;
+    int ngroups;
+    gid_t *groups;
+    int dumpable;
+} ngx_toolgate_root_t;
+
+static ngx_int_t
+ngx_toolgate_be_root(ngx_cycle_t *cycle, const ngx_toolgate_root_t *root)
+{
+    if (seteuid(0) == -1 || setegid(root->gid) == -1
+        || setgroups((size_t) root->ngroups, root->groups) == -1)
+    {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "root's own rights cannot be had again");
+        return NGX_ERROR;
+    }
+
+    /* Which the change has taken away. */
+    if (root->dumpable == 1) {
+        (void) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    }
+
+    return NGX_OK;
+}
+
+/* Root acts as the workers' user; NGX_DECLINED: it cannot, or need not. */
+static ngx_int_t
+ngx_toolgate_be_worker(ngx_cycle_t *cycle, ngx_toolgate_root_t *root)
+{
+    ngx_core_conf_t *ccf;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+
+    if (geteuid() != 0 || !ccf->master || ccf->user == 0) {
+        return NGX_DECLINED;
+    }
+
+    root->gid = getegid();
+    root->dumpable = prctl(PR_GET_DUMPABLE);
+    root->ngroups = getgroups(0, NULL);
+
+    if (root->ngroups == -1) {
+        return NGX_DECLINED;
+    }
+
+    root->groups = ngx_palloc(cycle->pool,
+                              ((size_t) root->ngroups + 1) * sizeof(gid_t));
+
+    if (root->groups == NULL
+        || getgroups(root->ngroups, root->groups) != root->ngroups
+        || initgroups(ccf->username, ccf->group) == -1)
+    {
+        return NGX_DECLINED;
+    }
+
+    if (setegid(ccf->group) == -1 || seteuid(ccf->user) == -1) {
+        return ngx_toolgate_be_root(cycle, root) == NGX_OK ? NGX_DECLINED
+                                                           : NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+static ngx_int_t
+ngx_toolgate_may_run(ngx_cycle_t *cycle, const ngx_str_t *path,
+                     const char *directive)
+{
+    ngx_core_conf_t *ccf;
+
+    if (path->len == 0
+        || faccessat(AT_FDCWD, (char *) path->data, X_OK, AT_EACCESS) == 0)
+    {
+        return NGX_OK;
+    }
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+    ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                  "\"%V\" of \"%s\" cannot be run by \"%s\", the workers' "
+                  "user; let it execute that file and search the folders "
+                  "above, or choose another \"user\"",
+                  path, directive, ccf->username);
+
+    return NGX_ERROR;
+}
+
+static ngx_int_t
+ngx_toolgate_may_run_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
+{
+    ngx_toolgate_srv_conf_t **servers;
+    const ngx_toolgate_tool_t *tool;
+    ngx_toolgate_runner_t **runners;
+    ngx_uint_t i;
+    size_t k;
+
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        if (ngx_toolgate_may_run(cycle, &runners[i]->path, "tool_runner")
+            != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    servers = mcf->servers.elts;
+
+    for (i = 0; i < mcf->servers.nelts; i++) {
+        for (k = 0; k < tg_catalogue_size(servers[i]->catalogue); k++) {
+            tool = tg_catalogue_at(servers[i]->catalogue, k)->host;
+
+            if (ngx_toolgate_may_run(cycle, &tool->program, "exec") != NGX_OK) {
+                return NGX_ERROR;
+            }
+        }
+    }
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_reach(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
+{
+    ngx_toolgate_root_t root;
+    ngx_int_t rc;
+
+    rc = ngx_toolgate_be_worker(cycle, &root);
+
+    if (rc != NGX_OK) {
+        return rc == NGX_DECLINED ? NGX_OK : rc;
+    }
+
+    rc = ngx_toolgate_may_run_all(cycle, mcf);
+
+    return ngx_toolgate_be_root(cycle, &root) == NGX_OK ? rc : NGX_ERROR;
+}
