@@ -143,7 +143,9 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
 {
     ngx_stream_core_main_conf_t *cmcf;
     ngx_stream_session_t *s, saved;
+    ngx_uint_t log_level;
     ngx_pool_t *pool;
+    ngx_log_t *log;
     ngx_int_t rc;
     size_t size;
 
@@ -166,6 +168,11 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
         ngx_memcpy(call->variables, s->variables, size);
     }
 
+    /* At level debug NGINX's own code writes every variable into its log. */
+    log = s->connection->log;
+    log_level = log->log_level;
+    log->log_level = ngx_min(log_level, NGX_LOG_DEBUG);
+
     saved = *s;
     pool = s->connection->pool;
     s->connection->pool = call->pool;
@@ -187,6 +194,7 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
 #endif
     s->variables = saved.variables;
     s->connection->pool = pool;
+    log->log_level = log_level;
 
     return rc;
 }
