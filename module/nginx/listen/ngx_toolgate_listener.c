@@ -7,8 +7,9 @@
  * descriptor, so that it skips its own bind; init_module, when nothing can
  * fail any more, renames the file into place.  A config that fails leaves
  * nothing behind: the cycle's pool runs the cleanup.  An address that the
- * old cycle has is inherited: only mode and owner may change.  Nothing is
- * touched under `nginx -t`, nor in the process that only signals.
+ * old cycle has is inherited: only mode and owner may change, unless its name
+ * is gone, which is made anew.  Nothing is touched under `nginx -t`, nor in the
+ * process that only signals.  At the end what is removed is what we made.
  */
 #include "nginx/move/ngx_toolgate_move.h"
 #include "nginx/listen/ngx_toolgate_socket.h"
