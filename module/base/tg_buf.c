@@ -10,6 +10,20 @@ tg_buf_init(tg_buf_t *buf, const tg_alloc_t *alloc)
     buf->alloc = alloc;
 }
 
+static void *
+tg_buf_refuse(void *ctx, void *ptr, size_t size)
+{
+    return NULL;
+}
+
+tg_buf_t
+tg_buf_fixed(char *room, size_t size)
+{
+    static const tg_alloc_t none = { tg_buf_refuse, NULL };
+
+    return (tg_buf_t){ .alloc = &none, .data = room, .cap = size };
+}
+
 void
 tg_buf_deinit(tg_buf_t *buf)
 {

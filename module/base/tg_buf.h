@@ -21,6 +21,12 @@ typedef struct {
 void tg_buf_init(tg_buf_t *buf, const tg_alloc_t *alloc);
 void tg_buf_deinit(tg_buf_t *buf);
 
+/*
+ * One that never grows: it writes to room, of the caller's, and fails beyond.
+ * Nothing needs to be freed.
+ */
+tg_buf_t tg_buf_fixed(char *room, size_t size);
+
 /* Room for more bytes behind len: TG_OK or TG_NOMEM. */
 int tg_buf_reserve(tg_buf_t *buf, size_t more);
 

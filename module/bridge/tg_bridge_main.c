@@ -100,7 +100,7 @@ tg_dialect_read(const char *name, tg_dialect_t *dialect)
 {
     int i;
 
-    for (i = TG_DIALECT_AUTO; i <= TG_DIALECT_RELAY; i++) {
+    for (i = TG_DIALECT_AUTO; i < TG_DIALECT_END; i++) {
         if (strcmp(name, tg_dialect_name((tg_dialect_t) i)) == 0) {
             *dialect = (tg_dialect_t) i;
             return 0;

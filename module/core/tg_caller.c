@@ -66,7 +66,7 @@ tg_caller_open(tg_caller_t *caller, const tg_pending_t *pending)
 
     out = &caller->out;
     start = tg_frame_open(caller->frame.kind, out);
-    tg_buf_text(out, caller->dialect->opening);
+    tg_buf_text(out, caller->dialect->request);
 
     if (pending != NULL && !caller->dialect->is_sequential) {
         tg_buf_text(out, "\"id\":");

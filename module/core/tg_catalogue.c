@@ -299,7 +299,6 @@ static int
 tg_cursor_read(const tg_catalogue_t *catalogue, tg_str_t cursor, size_t *index)
 {
     char text[48], digest[48];
-    tg_alloc_t none;
     tg_buf_t expected;
     tg_str_t body;
     size_t i, n;
@@ -327,10 +326,7 @@ tg_cursor_read(const tg_catalogue_t *catalogue, tg_str_t cursor, size_t *index)
     }
 
     /* Written anew, it must be the same: no second spelling of a cursor. */
-    memset(&none, 0, sizeof(none));
-    tg_buf_init(&expected, &none);
-    expected.data = digest;
-    expected.cap = sizeof(digest);
+    expected = tg_buf_fixed(digest, sizeof(digest));
     tg_cursor_put(catalogue, &expected, *index);
 
     return *index != 0 && *index < catalogue->n && n == expected.len

@@ -7,19 +7,21 @@
 
 #include "core/tg_frame.h"
 #include "core/tg_message.h"
+#include "core/tg_outcome.h"
 
-/* The order in which a first line is offered to them. */
 #define TG_DIALECTS(row) row(IPC, ipc) row(JSONRPC, jsonrpc) row(RELAY, relay)
 
 typedef enum {
-    TG_DIALECT_AUTO,
+    TG_DIALECT_AUTO, /* answered as jsonrpc until it is decided */
 #define TG_DIALECT_NUMBER(NUMBER, name) TG_DIALECT_##NUMBER,
     TG_DIALECTS(TG_DIALECT_NUMBER)
 #undef TG_DIALECT_NUMBER
     TG_DIALECT_END /* how many there are */
 } tg_dialect_t;
 
-struct tg_caller_s;
+typedef struct tg_peer_s tg_peer_t;
+typedef struct tg_reply_s tg_reply_t;
+typedef struct tg_caller_s tg_caller_t;
 
 typedef struct {
     const char *name;
@@ -27,17 +29,48 @@ typedef struct {
     size_t max_frame; /* the largest payload; 0: what the host says */
 
     /*
-     * One call at a time, and answers without an id: what cannot be read
-     * came in the place of an answer, and ends the connection.  There are no
-     * requests but calls.
+     * One call at a time, and answers without an id: what the caller cannot
+     * read came in the place of an answer, and ends the connection.  There
+     * are no requests but calls.
      */
     unsigned is_sequential:1;
-    unsigned has_notifications:1; /* of the client's */
+    unsigned has_notifications:1;    /* of the client's */
+    unsigned is_told_list_changed:1; /* without having asked for it */
+    unsigned is_listed_whole:1;      /* tools/list is one page */
+    unsigned is_text_only:1;         /* of a result, only its text */
+
+    /* How a message begins, up to its id or its next member. */
+    const char *request;
+    const char *answer;
+    const char *notification; /* of the server's; NULL: there are none */
+    const char *call;         /* the method that calls a tool, as JSON */
+
+    /* --- the end that serves (tg_peer.h) --- */
+
+    /* Is a first line of this dialect?  NULL: the first byte has told. */
+    int (*is_mine)(const tg_message_t *message);
+
+    /* One message, rc of its parser: TG_OK, or TG_CLOSED at the end. */
+    int (*serve)(tg_peer_t *peer, tg_message_t *message, int rc);
+
+    /* One was too large; id as far as it is known: likewise. */
+    int (*too_large)(tg_peer_t *peer, tg_str_t id);
+
+    /*
+     * An outcome that is an error of the protocol; TG_MISSING where it is a
+     * result like others.
+     */
+    int (*fail)(tg_peer_t *peer, const tg_reply_t *reply,
+                const tg_outcome_t *outcome);
+
+    /* An error of a backend that speaks JSON-RPC. */
+    void (*error)(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
+                  tg_str_t text, tg_str_t data);
+
+    /* The last words; NULL: there are none. */
+    void (*farewell)(tg_peer_t *peer, tg_str_t reason);
 
     /* --- the end that asks (tg_caller.h) --- */
-
-    const char *opening; /* of a request, up to its id or method */
-    const char *call;    /* the method that calls a tool, as JSON */
 
     /* What the client says before it leaves; NULL: nothing. */
     void (*shutdown)(tg_buf_t *out, tg_str_t reason);
@@ -46,7 +79,7 @@ typedef struct {
      * A message that is no answer.  TG_OK; TG_CLOSED after a goodbye;
      * TG_MISSING when there is no such message.  NULL: there are none.
      */
-    int (*hear)(struct tg_caller_s *caller, const tg_message_t *message);
+    int (*hear)(tg_caller_t *caller, const tg_message_t *message);
 } tg_dialect_row_t;
 
 #define TG_DIALECT_EXTERN(NUMBER, name)                                        \
@@ -54,8 +87,11 @@ typedef struct {
 TG_DIALECTS(TG_DIALECT_EXTERN)
 #undef TG_DIALECT_EXTERN
 
-/* Of a dialect that was decided, so never AUTO. */
 const tg_dialect_row_t *tg_dialect(tg_dialect_t dialect);
 const char *tg_dialect_name(tg_dialect_t dialect);
+
+/* The first dialect of a framing, and that of a first line. */
+tg_dialect_t tg_dialect_framed(tg_frame_kind_t framing);
+tg_dialect_t tg_dialect_spoken(const tg_message_t *line);
 
 #endif

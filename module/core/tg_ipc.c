@@ -3,63 +3,177 @@
  */
 #include "core/tg_peer_impl.h"
 
-static int
-tg_ipc_reject(tg_peer_t *peer, const tg_reply_t *reply, const char *type,
-              const char *text)
+/* `{"error":{"message":…,"type":…}}`: both are escaped bodies. */
+static void
+tg_ipc_exception(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t type,
+                 const tg_outcome_t *outcome)
 {
-    tg_reply_exception(peer, reply, type, tg_str_c(text));
+    tg_buf_t *out;
+    size_t start;
+
+    out = &peer->out;
+    start = tg_reply_open(peer, reply, "error");
+    tg_buf_text(out, "{\"message\":\"");
+    tg_reply_text(out, outcome);
+    tg_buf_text(out, "\",\"type\":\"");
+    tg_buf_str(out, type);
+    tg_buf_text(out, "\"}");
+    tg_reply_close(peer, reply, start);
+}
+
+static int
+tg_ipc_reject(tg_peer_t *peer, const char *type, const char *text)
+{
+    tg_outcome_t outcome;
+    tg_reply_t reply;
+
+    memset(&reply, 0, sizeof(reply));
+    outcome = tg_outcome_text(tg_str_c(text));
+    tg_ipc_exception(peer, &reply, tg_str_c(type), &outcome);
 
     return TG_OK;
 }
 
-int
-tg_peer_ipc(tg_peer_t *peer, tg_str_t frame)
+/* The exception's class, as Python has them. */
+static const char *
+tg_ipc_type(tg_failure_t failure)
 {
-    tg_message_t message;
-    tg_request_t request;
-    tg_reply_t *reply;
-    int rc;
+    switch (failure) {
+    case TG_FAILURE_UNKNOWN:
+        return "ToolNotFoundError";
+    case TG_FAILURE_ARGUMENTS:
+        return "ValidationError";
+    case TG_FAILURE_PROGRAM:
+        return "CalledProcessError";
+    case TG_FAILURE_TIMEOUT:
+        return "TimeoutError";
+    case TG_FAILURE_LOST:
+        return "ConnectionError";
+    case TG_FAILURE_BUSY:
+        return "BlockingIOError";
+    case TG_FAILURE_OUTPUT:
+        return "ValueError";
+    case TG_FAILURE_SIZE:
+        return "IPCMessageSizeError";
+    default:
+        return "RuntimeError";
+    }
+}
 
-    memset(&request, 0, sizeof(request));
-    reply = &request.reply;
-    reply->kind = TG_ENTRY_TOOL;
-    rc = tg_message_parse(&message, frame);
+/*
+ * A whole result has no room for its flag in ipc, so that one with isError
+ * becomes an exception, of the class that its _meta names.
+ */
+static int
+tg_ipc_is_refused(tg_str_t result, tg_str_t *type)
+{
+    tg_str_t value, meta;
+
+    if (tg_json_get(result, TG_STR("isError"), &value) != TG_OK
+        || tg_json_type(value) != TG_JSON_TRUE)
+    {
+        return 0;
+    }
+
+    *type = TG_STR("IPCToolExecutionError");
+
+    if (tg_json_get(result, TG_STR("_meta"), &meta) == TG_OK
+        && tg_json_type(meta) == TG_JSON_OBJECT
+        && tg_json_get(meta, TG_STR(TG_META_ERROR_TYPE), &value) == TG_OK
+        && tg_json_type(value) == TG_JSON_STRING
+        && tg_json_body(value).len != 0)
+    {
+        *type = tg_json_body(value);
+    }
+
+    return 1;
+}
+
+static int
+tg_ipc_fail(tg_peer_t *peer, const tg_reply_t *reply,
+            const tg_outcome_t *outcome)
+{
+    tg_str_t type;
+
+    if (outcome->kind == TG_OUTCOME_FAILURE) {
+        type = tg_str_c(tg_ipc_type(outcome->failure));
+
+    } else if (outcome->kind != TG_OUTCOME_RESULT
+               || !tg_ipc_is_refused(outcome->value, &type))
+    {
+        return TG_MISSING;
+    }
+
+    tg_ipc_exception(peer, reply, type, outcome);
+
+    return TG_OK;
+}
+
+static void
+tg_ipc_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
+             tg_str_t text, tg_str_t data)
+{
+    tg_outcome_t outcome;
+
+    outcome = tg_outcome_text(text);
+    tg_ipc_exception(peer, reply,
+                     code == TG_RPC_PARAMS ? TG_STR("ValueError")
+                                           : TG_STR("RuntimeError"),
+                     &outcome);
+}
+
+static int
+tg_ipc_too_large(tg_peer_t *peer, tg_str_t id)
+{
+    (void) tg_ipc_reject(peer, "IPCMessageSizeError",
+                         "The message is larger than 10485760 bytes; send "
+                         "less.");
+
+    return TG_CLOSED;
+}
+
+static int
+tg_ipc_serve(tg_peer_t *peer, tg_message_t *message, int rc)
+{
+    tg_request_t request;
 
     if (rc != TG_OK) {
-        (void) tg_ipc_reject(peer, reply, "IPCError",
+        (void) tg_ipc_reject(peer, "IPCError",
                              rc == TG_LIMIT
                                  ? "The message nests deeper than 128 levels."
                                  : "The message is no valid JSON.");
         return TG_CLOSED;
     }
 
-    if (message.type != TG_JSON_OBJECT || message.has_duplicate) {
-        return tg_ipc_reject(peer, reply, "ValueError",
+    if (message->type != TG_JSON_OBJECT || message->has_duplicate) {
+        return tg_ipc_reject(peer, "ValueError",
                              "A request is a JSON object, each key in it once: "
                              "{\"method\":\"call_tool\",\"params\":{…}}.");
     }
 
-    if (!tg_json_is_text(message.method, TG_STR("call_tool"))) {
-        return tg_ipc_reject(peer, reply, "ValueError",
+    if (!tg_json_is_text(message->method, TG_STR("call_tool"))) {
+        return tg_ipc_reject(peer, "ValueError",
                              "Unknown method; the only one is \"call_tool\".");
     }
 
-    if (tg_json_type(message.p.name) != TG_JSON_STRING) {
-        return tg_ipc_reject(peer, reply, "ValueError",
+    if (tg_json_type(message->p.name) != TG_JSON_STRING) {
+        return tg_ipc_reject(peer, "ValueError",
                              "params.name must be the name of a tool.");
     }
 
-    if (message.p.arguments.data != NULL
-        && tg_json_type(message.p.arguments) != TG_JSON_OBJECT)
+    if (message->p.arguments.data != NULL
+        && tg_json_type(message->p.arguments) != TG_JSON_OBJECT)
     {
-        return tg_ipc_reject(peer, reply, "ValidationError",
+        return tg_ipc_reject(peer, "ValidationError",
                              "params.arguments must be an object.");
     }
 
-    request.name = tg_json_body(message.p.name);
-    request.arguments = message.p.arguments.data != NULL ? message.p.arguments
-                                                         : TG_STR("{}");
-    request.notes = &message.notes;
+    memset(&request, 0, sizeof(request));
+    request.reply.kind = TG_ENTRY_TOOL;
+    request.name = tg_json_body(message->p.name);
+    request.arguments = message->p.arguments.data != NULL ? message->p.arguments
+                                                          : TG_STR("{}");
+    request.notes = &message->notes;
     request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_TOOL,
                                       request.name);
     tg_peer_dispatch(peer, &request);
@@ -72,6 +186,12 @@ const tg_dialect_row_t tg_dialect_ipc = {
     .framing = TG_FRAME_PREFIX,
     .max_frame = TG_FRAME_IPC_MAX,
     .is_sequential = 1,
-    .opening = "{",
+    .is_text_only = 1,
+    .request = "{",
+    .answer = "{",
     .call = "\"call_tool\"",
+    .serve = tg_ipc_serve,
+    .too_large = tg_ipc_too_large,
+    .fail = tg_ipc_fail,
+    .error = tg_ipc_error,
 };

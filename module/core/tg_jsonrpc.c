@@ -1,5 +1,6 @@
 /*
- * The `jsonrpc` dialect: envelopes, notifications, batches (docs/protocols.md).
+ * The `jsonrpc` dialect: envelopes, notifications, batches
+ * (docs/protocols.md "jsonrpc").
  */
 #include "core/tg_peer_impl.h"
 #include "core/tg_pending.h"
@@ -351,8 +352,8 @@ tg_jsonrpc_unreadable(tg_peer_t *peer, tg_reply_t *reply, const char *why)
     return tg_jsonrpc_reject(peer, reply, TG_RPC_PARSE, text);
 }
 
-int
-tg_peer_jsonrpc(tg_peer_t *peer, tg_message_t *message, int rc)
+static int
+tg_jsonrpc_serve(tg_peer_t *peer, tg_message_t *message, int rc)
 {
     tg_reply_t reply;
 
@@ -372,6 +373,67 @@ tg_peer_jsonrpc(tg_peer_t *peer, tg_message_t *message, int rc)
     }
 
     return tg_jsonrpc_message(peer, message, NULL);
+}
+
+static int
+tg_jsonrpc_is_mine(const tg_message_t *message)
+{
+    return message->type != TG_JSON_OBJECT || message->kind.data == NULL;
+}
+
+static int
+tg_jsonrpc_too_large(tg_peer_t *peer, tg_str_t id)
+{
+    tg_reply_t reply;
+
+    memset(&reply, 0, sizeof(reply));
+    reply.id = id;
+
+    return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
+                             "The message is larger than this server takes "
+                             "(tool_max_frame); it was discarded.");
+}
+
+static int
+tg_jsonrpc_fail(tg_peer_t *peer, const tg_reply_t *reply,
+                const tg_outcome_t *outcome)
+{
+    int code;
+
+    if (outcome->kind != TG_OUTCOME_FAILURE) {
+        return TG_MISSING;
+    }
+
+    code = tg_failure_code(outcome->failure);
+
+    if (reply->kind == TG_ENTRY_TOOL) {
+        switch (outcome->failure) {
+        case TG_FAILURE_UNKNOWN:
+            code = TG_RPC_PARAMS;
+            break;
+        case TG_FAILURE_INTERNAL:
+        case TG_FAILURE_SIZE:
+            break;
+        default:
+            return TG_MISSING;
+        }
+    }
+
+    tg_reply_error(peer, reply, code, outcome->value, TG_STR_NONE);
+
+    return TG_OK;
+}
+
+/* Only who has said hello knows the word. */
+static void
+tg_jsonrpc_farewell(tg_peer_t *peer, tg_str_t reason)
+{
+    if (peer->is_toolgate) {
+        tg_buf_text(&peer->out, "{\"jsonrpc\":\"2.0\",\"method\":\"" TG_CLOSING
+                                "\",\"params\":{\"reason\":");
+        tg_json_put_string(&peer->out, reason);
+        tg_buf_put(&peer->out, "}}\n", 3);
+    }
 }
 
 /* --- the end that asks --- */
@@ -422,7 +484,15 @@ const tg_dialect_row_t tg_dialect_jsonrpc = {
     .name = "jsonrpc",
     .framing = TG_FRAME_LINE,
     .has_notifications = 1,
-    .opening = "{\"jsonrpc\":\"2.0\",",
+    .request = "{\"jsonrpc\":\"2.0\",",
+    .answer = "{\"jsonrpc\":\"2.0\",",
+    .notification = "{\"jsonrpc\":\"2.0\",",
     .call = "\"tools/call\"",
+    .is_mine = tg_jsonrpc_is_mine,
+    .serve = tg_jsonrpc_serve,
+    .too_large = tg_jsonrpc_too_large,
+    .fail = tg_jsonrpc_fail,
+    .error = tg_reply_error,
+    .farewell = tg_jsonrpc_farewell,
     .hear = tg_jsonrpc_hear,
 };

@@ -1,6 +1,6 @@
 /*
- * MCP in both eras (docs/protocols.md): which one a request is of, and the
- * methods.
+ * MCP in both eras (docs/protocols.md "MCP"): which era a request is of, and
+ * the methods.
  */
 #include "core/tg_peer_impl.h"
 
@@ -175,12 +175,7 @@ tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
                           peer->host, out)
         != TG_OK)
     {
-        tg_buf_truncate(out, start);
-
-        if (reply->batch != NULL && start != 0) {
-            tg_buf_truncate(out, start - 1); /* the comma */
-        }
-
+        tg_reply_undo(peer, reply, start);
         tg_mcp_error(peer, reply, TG_RPC_PARAMS,
                      "This cursor is not of this list (it may have changed); "
                      "ask for the list without one.");
@@ -213,42 +208,29 @@ tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
     tg_peer_list(peer, reply, message->p.cursor);
 }
 
-void
+const char *
 tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
                    const tg_reply_t *reply)
 {
     tg_request_t request;
-    tg_outcome_t outcome;
-    const char *why;
+
+    if (tg_json_type(message->p.name) != TG_JSON_STRING) {
+        return "params.name must be the name of a tool.";
+    }
+
+    if (message->p.arguments.data != NULL
+        && tg_json_type(message->p.arguments) != TG_JSON_OBJECT)
+    {
+        return "params.arguments must be an object.";
+    }
+
+    if (message->meta.progress_token.len > TG_TOKEN_MAX) {
+        return "params._meta.progressToken is longer than 1024 bytes.";
+    }
 
     memset(&request, 0, sizeof(request));
     request.reply = *reply;
     request.reply.kind = TG_ENTRY_TOOL;
-    why = NULL;
-
-    if (tg_json_type(message->p.name) != TG_JSON_STRING) {
-        why = "params.name must be the name of a tool.";
-
-    } else if (message->p.arguments.data != NULL
-               && tg_json_type(message->p.arguments) != TG_JSON_OBJECT)
-    {
-        why = "params.arguments must be an object.";
-
-    } else if (message->meta.progress_token.len > TG_TOKEN_MAX) {
-        why = "params._meta.progressToken is longer than 1024 bytes.";
-    }
-
-    if (why != NULL) {
-        if (peer->dialect == TG_DIALECT_RELAY) {
-            outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, why);
-            tg_reply_outcome(peer, &request.reply, &outcome);
-        } else {
-            tg_mcp_error(peer, reply, TG_RPC_PARAMS, why);
-        }
-
-        return;
-    }
-
     request.name = tg_json_body(message->p.name);
     request.arguments = message->p.arguments.data != NULL ? message->p.arguments
                                                           : TG_STR("{}");
@@ -257,6 +239,8 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_TOOL,
                                       request.name);
     tg_peer_dispatch(peer, &request);
+
+    return NULL;
 }
 
 static void
@@ -392,6 +376,8 @@ int
 tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
             tg_reply_t *reply)
 {
+    const char *why;
+
     reply->is_modern = message->meta.protocol_version.data != NULL;
 
     if (reply->is_modern && !tg_mcp_claim(peer, message, reply)) {
@@ -417,7 +403,12 @@ tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
         tg_peer_tools_list(peer, message, reply);
         break;
     case TG_METHOD_CALL:
-        tg_peer_tools_call(peer, message, reply);
+        why = tg_peer_tools_call(peer, message, reply);
+
+        if (why != NULL) {
+            tg_mcp_error(peer, reply, TG_RPC_PARAMS, why);
+        }
+
         break;
     case TG_METHOD_LISTEN:
         tg_mcp_listen(peer, message, reply);

@@ -16,7 +16,8 @@ typedef enum {
     TG_FAILURE_LOST,      /* the backend or the runner went away */
     TG_FAILURE_BUSY,      /* a limit on calls was reached */
     TG_FAILURE_OUTPUT,    /* the handler's output cannot be delivered */
-    TG_FAILURE_INTERNAL   /* our own fault: memory, a wrong config */
+    TG_FAILURE_INTERNAL,  /* our own fault: memory, a wrong config */
+    TG_FAILURE_SIZE       /* core's own: no message carries the answer */
 } tg_failure_t;
 
 typedef enum {

@@ -4,26 +4,24 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
+size_t
+tg_peer_limit(const tg_peer_t *peer)
+{
+    size_t limit;
+
+    limit = tg_dialect(peer->dialect)->max_frame;
+
+    return limit != 0 ? limit : peer->max_frame;
+}
+
 void
 tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect)
 {
     peer->dialect = dialect;
 
-    switch (dialect) {
-    case TG_DIALECT_IPC:
-        peer->frame.kind = TG_FRAME_PREFIX;
-        peer->frame.limit = TG_FRAME_IPC_MAX;
-        break;
-    case TG_DIALECT_RELAY:
-        peer->frame.kind = TG_FRAME_LINE;
-        peer->frame.limit = TG_FRAME_RELAY_MAX - 1;
-        break;
-    case TG_DIALECT_JSONRPC:
-        peer->frame.kind = TG_FRAME_LINE;
-        peer->frame.limit = peer->max_frame;
-        break;
-    default:
-        break;
+    if (dialect != TG_DIALECT_AUTO) {
+        peer->frame.kind = tg_dialect(dialect)->framing;
+        peer->frame.limit = tg_peer_limit(peer);
     }
 }
 
@@ -138,15 +136,10 @@ tg_peer_refuse(tg_peer_t *peer, const tg_request_t *request)
 {
     char room[160];
     tg_outcome_t outcome;
-    tg_alloc_t none;
     tg_buf_t text;
 
     /* One number and what is spelled out here. */
-    memset(&none, 0, sizeof(none));
-    tg_buf_init(&text, &none);
-    text.data = room;
-    text.cap = sizeof(room);
-
+    text = tg_buf_fixed(room, sizeof(room));
     tg_buf_text(&text, "This connection may have ");
     tg_buf_uint(&text, peer->max_calls);
     tg_buf_text(&text, " calls running (tool_max_inflight), and has; call "
@@ -238,14 +231,9 @@ tg_call_error(tg_call_t *call, int64_t code, tg_str_t message, tg_str_t data)
 
     if (tg_buf_failed(&text)) {
         call->peer->out.failed = 1;
-    } else if (call->peer->dialect == TG_DIALECT_IPC) {
-        tg_reply_exception(call->peer, &call->reply,
-                           code == TG_RPC_PARAMS ? "ValueError"
-                                                 : "RuntimeError",
-                           tg_buf_view(&text));
     } else {
-        tg_reply_error(call->peer, &call->reply, code, tg_buf_view(&text),
-                       data);
+        tg_dialect(call->peer->dialect)
+            ->error(call->peer, &call->reply, code, tg_buf_view(&text), data);
     }
 
     tg_buf_deinit(&text);
@@ -404,37 +392,6 @@ tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
     tg_buf_deinit(&text);
 }
 
-/* The first line of an undecided connection decides, once it is valid. */
-static int
-tg_peer_line(tg_peer_t *peer, tg_str_t line)
-{
-    tg_message_t message;
-    int rc;
-
-    rc = tg_message_parse(&message, line);
-
-    if (peer->dialect == TG_DIALECT_AUTO) {
-        if (rc == TG_OK && message.type == TG_JSON_OBJECT
-            && message.kind.data != NULL) {
-            tg_peer_frame_as(peer, TG_DIALECT_RELAY);
-
-            if (line.len > peer->frame.limit) {
-                tg_peer_log(peer, "relay frame beyond 1 MiB dropped");
-                return TG_OK;
-            }
-
-        } else if (rc == TG_OK) {
-            tg_peer_frame_as(peer, TG_DIALECT_JSONRPC);
-        }
-    }
-
-    if (peer->dialect == TG_DIALECT_RELAY) {
-        return tg_peer_relay(peer, &message, rc);
-    }
-
-    return tg_peer_jsonrpc(peer, &message, rc);
-}
-
 static int
 tg_is_blank(tg_str_t line)
 {
@@ -453,19 +410,59 @@ tg_is_blank(tg_str_t line)
 static int
 tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
 {
-    if (peer->dialect == TG_DIALECT_IPC) {
-        return tg_peer_ipc(peer, frame);
+    tg_message_t message;
+    int rc;
+
+    /* A line that is blank may keep a connection alive. */
+    if (peer->frame.kind != TG_FRAME_PREFIX && tg_is_blank(frame)) {
+        return TG_OK;
     }
 
-    /* A keepalive may be one. */
-    return tg_is_blank(frame) ? TG_OK : tg_peer_line(peer, frame);
+    rc = tg_message_parse(&message, frame);
+
+    /* The first line of an undecided connection decides, once it is valid. */
+    if (peer->dialect == TG_DIALECT_AUTO && rc == TG_OK) {
+        tg_peer_frame_as(peer, tg_dialect_spoken(&message));
+
+        if (frame.len > peer->frame.limit) {
+            return tg_dialect(peer->dialect)->too_large(peer, message.id);
+        }
+    }
+
+    return tg_dialect(peer->dialect)->serve(peer, &message, rc);
 }
 
 static int
 tg_peer_is_paused(const tg_peer_t *peer)
 {
     return peer->out.len > TG_PEER_BACKLOG
-           || (peer->dialect == TG_DIALECT_IPC && peer->ncalls != 0);
+           || (peer->ncalls != 0 && tg_dialect(peer->dialect)->is_sequential);
+}
+
+int
+tg_peer_message(tg_peer_t *peer, tg_str_t text)
+{
+    int rc;
+
+    if (peer->is_closing) {
+        return TG_CLOSED;
+    }
+
+    if (tg_peer_is_paused(peer)) {
+        return TG_LIMIT;
+    }
+
+    rc = text.len > peer->frame.limit
+             ? tg_dialect(peer->dialect)->too_large(peer, TG_STR_NONE)
+             : tg_peer_frame(peer, text);
+
+    if (tg_buf_failed(&peer->out)) {
+        return TG_NOMEM;
+    }
+
+    peer->is_closing |= rc == TG_CLOSED;
+
+    return rc;
 }
 
 int
@@ -479,7 +476,7 @@ tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
 
     if (peer->frame.kind == TG_FRAME_AUTO && len != 0) {
         if (data[0] == '\0') {
-            tg_peer_frame_as(peer, TG_DIALECT_IPC);
+            tg_peer_frame_as(peer, tg_dialect_framed(TG_FRAME_PREFIX));
         } else {
             peer->frame.kind = TG_FRAME_LINE;
         }
@@ -504,8 +501,9 @@ tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
             return TG_OK;
         }
 
-        rc = rc == TG_LIMIT ? tg_peer_too_large(peer)
-                            : tg_peer_frame(peer, frame);
+        rc = rc == TG_LIMIT
+                 ? tg_dialect(peer->dialect)->too_large(peer, TG_STR_NONE)
+                 : tg_peer_frame(peer, frame);
 
         if (tg_buf_failed(&peer->out)) {
             *consumed = at;
@@ -515,37 +513,6 @@ tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
         if (rc == TG_CLOSED) {
             peer->is_closing = 1;
         }
-    }
-}
-
-int
-tg_peer_too_large(tg_peer_t *peer)
-{
-    tg_reply_t reply;
-
-    memset(&reply, 0, sizeof(reply));
-
-    switch (peer->dialect) {
-    case TG_DIALECT_IPC:
-        tg_reply_exception(peer, &reply, "IPCMessageSizeError",
-                           TG_STR("The message is larger than 10485760 bytes; "
-                                  "send less."));
-        return TG_CLOSED;
-
-    case TG_DIALECT_RELAY:
-        tg_peer_log(peer, "relay frame beyond 1 MiB dropped");
-        return TG_OK;
-
-    default:
-        if (!peer->is_mcp) {
-            reply.id = TG_STR("null");
-        }
-
-        tg_reply_error(peer, &reply, TG_RPC_REQUEST,
-                       TG_STR("The message is larger than this server takes "
-                              "(tool_max_frame); it was discarded."),
-                       TG_STR_NONE);
-        return TG_OK;
     }
 }
 

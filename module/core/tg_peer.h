@@ -7,14 +7,13 @@
  * (tg_peer_answer) or later (tg_peer_defer, then tg_call_answer).
  *
  * Every request that expects a reply gets exactly one, unless it was
- * cancelled.  What the dialects say is in docs/protocols.md.
+ * cancelled.  The contract is docs/protocols.md.
  */
 #ifndef TG_PEER_H
 #define TG_PEER_H
 
 #include "core/tg_catalogue.h"
 #include "core/tg_dialect.h"
-#include "core/tg_outcome.h"
 
 /* JSON-RPC batches: enough for any real one, a bound for the others. */
 #define TG_BATCH_MAX 1000
@@ -38,19 +37,18 @@ typedef struct {
     int has_list_changed;  /* the host will call tg_peer_list_changed() */
 } tg_info_t;
 
-typedef struct tg_peer_s tg_peer_t;
 typedef struct tg_call_s tg_call_t;
 typedef struct tg_batch_s tg_batch_t;
 
 /* Where and how the answer to one request goes. */
-typedef struct {
+struct tg_reply_s {
     tg_str_t id; /* raw, as it came */
     tg_batch_t *batch;
     tg_entry_kind_t kind;
     unsigned is_modern:1;
     unsigned is_mcp:1;
     unsigned is_silent:1; /* a notification: nothing is sent */
-} tg_reply_t;
+};
 
 /* A request that a handler must answer; all slices live until ops->call
  * returns. */
@@ -165,6 +163,12 @@ void tg_peer_deinit(tg_peer_t *peer);
  */
 int tg_peer_input(tg_peer_t *peer, const char *data, size_t len,
                   size_t *consumed);
+
+/*
+ * Serves one whole message, for a front that has framing of its own: as
+ * tg_peer_input() would, with the same codes.  TG_LIMIT: nothing was taken.
+ */
+int tg_peer_message(tg_peer_t *peer, tg_str_t text);
 
 /* Answers a request from within ops->call. */
 void tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,

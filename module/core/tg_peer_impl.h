@@ -32,6 +32,9 @@ size_t tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply,
                      const char *member);
 void tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 
+/* Takes back what was opened and not closed. */
+void tg_reply_undo(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
+
 /* What every modern result says, with a comma behind it. */
 void tg_reply_modern(tg_peer_t *peer, tg_buf_t *out);
 void tg_reply_server_info(tg_peer_t *peer, tg_buf_t *out);
@@ -40,15 +43,20 @@ void tg_reply_server_info(tg_peer_t *peer, tg_buf_t *out);
 void tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
                     tg_str_t text, tg_str_t data);
 
-/* An ipc error: `{"error":{"message":…,"type":…}}`. */
-void tg_reply_exception(tg_peer_t *peer, const tg_reply_t *reply,
-                        const char *type, tg_str_t text);
+/* The text of an outcome, as the body of a JSON string. */
+void tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome);
+
+/* The code of a failed method, where the dialect has codes. */
+int tg_failure_code(tg_failure_t failure);
 
 /* What a handler's outcome is in the dialect. */
 void tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
                       const tg_outcome_t *outcome);
 
 /* --- tg_peer.c --- */
+
+/* The largest message, either way, without its newline or prefix. */
+size_t tg_peer_limit(const tg_peer_t *peer);
 
 /* Framing follows the dialect; undecided, the first byte tells. */
 void tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect);
@@ -70,16 +78,7 @@ void tg_peer_log(tg_peer_t *peer, const char *text);
 
 void tg_batch_release(tg_peer_t *peer, tg_batch_t *batch);
 
-/* --- the dialects: one frame each; TG_OK or TG_CLOSED --- */
-
-int tg_peer_jsonrpc(tg_peer_t *peer, tg_message_t *message, int rc);
-int tg_peer_ipc(tg_peer_t *peer, tg_str_t frame);
-int tg_peer_relay(tg_peer_t *peer, tg_message_t *message, int rc);
-
-/* A frame beyond the limit. */
-int tg_peer_too_large(tg_peer_t *peer);
-
-/* --- tg_peer_mcp.c --- */
+/* --- tg_mcp.c --- */
 
 typedef enum {
     TG_METHOD_OTHER,
@@ -104,8 +103,10 @@ int tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
 /* tools/list and tools/call, for relay as well. */
 void tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
                         const tg_reply_t *reply);
-void tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
-                        const tg_reply_t *reply);
+
+/* NULL, or what is wrong with the call: it is to be answered then. */
+const char *tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
+                               const tg_reply_t *reply);
 
 /* Renders the list into the reply. */
 void tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor);

@@ -148,15 +148,15 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
     tg_str_t version;
     unsigned flags;
 
-    dialect = (tg_dialect_t) tg_state_choice(state, TG_DIALECT_RELAY);
+    dialect = (tg_dialect_t) tg_state_choice(state, TG_DIALECT_END - 1);
     kind = (tg_frame_kind_t) tg_state_choice(state, TG_FRAME_PREFIX);
     flags = (unsigned) tg_state_number(state, 1);
     version = tg_state_str(state);
     *view = tg_state_number(state, 8);
 
     if (version.len >= sizeof(peer->version)
-        || (dialect == TG_DIALECT_IPC) != (kind == TG_FRAME_PREFIX)
-        || (dialect > TG_DIALECT_IPC && kind != TG_FRAME_LINE))
+        || (dialect == TG_DIALECT_AUTO ? kind == TG_FRAME_PREFIX
+                                       : kind != tg_dialect(dialect)->framing))
     {
         state->is_bad = 1;
         return;

@@ -4,20 +4,37 @@
 #include "base/tg_number.h"
 #include "core/tg_peer_impl.h"
 
-/* Opens a notification up to its params' value; FALSE where there is none. */
+/* Opens a notification up to its params; FALSE where there is none. */
 static int
-tg_notify_open(tg_peer_t *peer, tg_str_t method)
+tg_notify_open(tg_peer_t *peer, tg_str_t method, size_t *start)
 {
-    if (peer->dialect == TG_DIALECT_IPC || peer->is_closing) {
+    const char *opening;
+
+    opening = tg_dialect(peer->dialect)->notification;
+
+    if (opening == NULL || peer->is_closing) {
         return 0;
     }
 
-    tg_buf_text(&peer->out, peer->dialect == TG_DIALECT_RELAY
-                                ? "{\"kind\":\"mcp_notification\",\"method\":"
-                                : "{\"jsonrpc\":\"2.0\",\"method\":");
+    *start = tg_frame_open(peer->frame.kind, &peer->out);
+    tg_buf_text(&peer->out, opening);
+    tg_buf_text(&peer->out, "\"method\":");
     tg_json_put_string(&peer->out, method);
 
     return 1;
+}
+
+static void
+tg_notify_close(tg_peer_t *peer, size_t start)
+{
+    tg_buf_char(&peer->out, '}');
+
+    if (tg_frame_close(peer->frame.kind, &peer->out, start, tg_peer_limit(peer))
+        == TG_LIMIT)
+    {
+        tg_buf_truncate(&peer->out, start);
+        tg_peer_log(peer, "notification beyond the largest message dropped");
+    }
 }
 
 void
@@ -25,9 +42,7 @@ tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params)
 {
     size_t start;
 
-    start = peer->out.len;
-
-    if (!tg_notify_open(peer, method)) {
+    if (!tg_notify_open(peer, method, &start)) {
         return;
     }
 
@@ -36,14 +51,7 @@ tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params)
         tg_json_put_compact(&peer->out, params);
     }
 
-    tg_buf_put(&peer->out, "}\n", 2);
-
-    if (peer->dialect == TG_DIALECT_RELAY && !tg_buf_failed(&peer->out)
-        && peer->out.len - start > TG_FRAME_RELAY_MAX)
-    {
-        tg_buf_truncate(&peer->out, start);
-        tg_peer_log(peer, "notification beyond 1 MiB dropped");
-    }
+    tg_notify_close(peer, start);
 }
 
 static void
@@ -87,10 +95,12 @@ tg_call_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
                  tg_str_t message)
 {
     tg_buf_t *out;
+    size_t start;
 
     if (call->progress_token.data == NULL || call->peer->is_closing
         || !tg_progress_rises(call, progress)
-        || !tg_notify_open(call->peer, TG_STR("notifications/progress")))
+        || !tg_notify_open(call->peer, TG_STR("notifications/progress"),
+                           &start))
     {
         return;
     }
@@ -101,7 +111,8 @@ tg_call_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
     tg_notify_member(out, ",\"progress\":", progress);
     tg_notify_member(out, ",\"total\":", total);
     tg_notify_member(out, ",\"message\":", message);
-    tg_buf_put(out, "}}\n", 3);
+    tg_buf_char(out, '}');
+    tg_notify_close(call->peer, start);
 }
 
 /* MCP 2026-07-28 "subscriptions": each message names its subscription. */
@@ -117,23 +128,25 @@ tg_peer_list_changed(tg_peer_t *peer)
 {
     static const char method[] = "notifications/tools/list_changed";
     const tg_subscription_t *sub;
+    size_t start;
 
     if (!peer->info->has_list_changed) {
         return;
     }
 
-    if (peer->dialect == TG_DIALECT_RELAY || peer->is_legacy) {
+    if (tg_dialect(peer->dialect)->is_told_list_changed || peer->is_legacy) {
         tg_peer_notify(peer, TG_STR(method), TG_STR_NONE);
     }
 
     for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
-        if (!sub->has_tools || !tg_notify_open(peer, TG_STR(method))) {
+        if (!sub->has_tools || !tg_notify_open(peer, TG_STR(method), &start)) {
             continue;
         }
 
         tg_buf_text(&peer->out, ",\"params\":{\"_meta\":{");
         tg_subscription_meta(&peer->out, sub);
-        tg_buf_put(&peer->out, "}}}\n", 4);
+        tg_buf_put(&peer->out, "}}", 2);
+        tg_notify_close(peer, start);
     }
 }
 
@@ -171,16 +184,8 @@ tg_peer_farewell(tg_peer_t *peer, tg_str_t reason)
 
     peer->nsubscriptions = 0;
 
-    if (peer->dialect == TG_DIALECT_RELAY) {
-        tg_buf_text(&peer->out, "{\"kind\":\"shutdown\",\"reason\":");
-        tg_json_put_string(&peer->out, reason);
-        tg_buf_put(&peer->out, "}\n", 2);
-
-    } else if (peer->is_toolgate) {
-        tg_buf_text(&peer->out, "{\"jsonrpc\":\"2.0\",\"method\":\"" TG_CLOSING
-                                "\",\"params\":{\"reason\":");
-        tg_json_put_string(&peer->out, reason);
-        tg_buf_put(&peer->out, "}}\n", 3);
+    if (tg_dialect(peer->dialect)->farewell != NULL) {
+        tg_dialect(peer->dialect)->farewell(peer, reason);
     }
 
     peer->is_closing = 1;

@@ -1,5 +1,5 @@
 /*
- * The `relay` dialect (docs/protocols.md): lenient on what it reads.
+ * The `relay` dialect (docs/protocols.md "relay"): lenient on what it reads.
  */
 #include "core/tg_peer_impl.h"
 #include "core/tg_pending.h"
@@ -7,8 +7,10 @@
 static void
 tg_relay_request(tg_peer_t *peer, const tg_message_t *message)
 {
-    tg_reply_t reply;
+    tg_outcome_t outcome;
     tg_json_type_t id;
+    tg_reply_t reply;
+    const char *why;
 
     id = tg_json_type(message->id);
 
@@ -29,7 +31,12 @@ tg_relay_request(tg_peer_t *peer, const tg_message_t *message)
         tg_peer_tools_list(peer, message, &reply);
 
     } else if (tg_json_is_text(message->method, TG_STR("tools/call"))) {
-        tg_peer_tools_call(peer, message, &reply);
+        why = tg_peer_tools_call(peer, message, &reply);
+
+        if (why != NULL) {
+            outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, why);
+            tg_reply_outcome(peer, &reply, &outcome);
+        }
 
     } else {
         tg_reply_error(peer, &reply, TG_RPC_METHOD,
@@ -39,8 +46,8 @@ tg_relay_request(tg_peer_t *peer, const tg_message_t *message)
     }
 }
 
-int
-tg_peer_relay(tg_peer_t *peer, tg_message_t *message, int rc)
+static int
+tg_relay_serve(tg_peer_t *peer, tg_message_t *message, int rc)
 {
     if (rc != TG_OK || message->type != TG_JSON_OBJECT) {
         tg_peer_log(peer, "malformed relay frame dropped");
@@ -67,6 +74,39 @@ tg_peer_relay(tg_peer_t *peer, tg_message_t *message, int rc)
     return TG_OK;
 }
 
+static int
+tg_relay_is_mine(const tg_message_t *message)
+{
+    return message->type == TG_JSON_OBJECT && message->kind.data != NULL;
+}
+
+static int
+tg_relay_too_large(tg_peer_t *peer, tg_str_t id)
+{
+    tg_peer_log(peer, "relay frame beyond 1 MiB dropped");
+
+    return TG_OK;
+}
+
+/* What went wrong with a tool is a result, unless it was not the tool. */
+static int
+tg_relay_fail(tg_peer_t *peer, const tg_reply_t *reply,
+              const tg_outcome_t *outcome)
+{
+    if (outcome->kind != TG_OUTCOME_FAILURE
+        || (reply->kind == TG_ENTRY_TOOL && outcome->failure != TG_FAILURE_LOST
+            && outcome->failure != TG_FAILURE_INTERNAL
+            && outcome->failure != TG_FAILURE_SIZE))
+    {
+        return TG_MISSING;
+    }
+
+    tg_reply_error(peer, reply, tg_failure_code(outcome->failure),
+                   outcome->value, TG_STR_NONE);
+
+    return TG_OK;
+}
+
 /* Of either end. */
 static void
 tg_relay_shutdown(tg_buf_t *out, tg_str_t reason)
@@ -74,6 +114,13 @@ tg_relay_shutdown(tg_buf_t *out, tg_str_t reason)
     tg_buf_text(out, "{\"kind\":\"shutdown\",\"reason\":");
     tg_json_put_string(out, reason);
     tg_buf_char(out, '}');
+}
+
+static void
+tg_relay_farewell(tg_peer_t *peer, tg_str_t reason)
+{
+    tg_relay_shutdown(&peer->out, reason);
+    tg_buf_char(&peer->out, '\n');
 }
 
 /* --- the end that asks --- */
@@ -110,8 +157,17 @@ const tg_dialect_row_t tg_dialect_relay = {
     .name = "relay",
     .framing = TG_FRAME_LINE,
     .max_frame = TG_FRAME_RELAY_MAX - 1,
-    .opening = "{\"kind\":\"mcp_request\",",
+    .is_told_list_changed = 1,
+    .request = "{\"kind\":\"mcp_request\",",
+    .answer = "{\"kind\":\"mcp_response\",",
+    .notification = "{\"kind\":\"mcp_notification\",",
     .call = "\"tools/call\"",
+    .is_mine = tg_relay_is_mine,
+    .serve = tg_relay_serve,
+    .too_large = tg_relay_too_large,
+    .fail = tg_relay_fail,
+    .error = tg_reply_error,
+    .farewell = tg_relay_farewell,
     .shutdown = tg_relay_shutdown,
     .hear = tg_relay_hear,
 };

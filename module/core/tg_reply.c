@@ -22,28 +22,18 @@ tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member)
     size_t start;
 
     out = tg_reply_sink(peer, reply);
-    start = out->len;
 
-    if (peer->dialect == TG_DIALECT_IPC) {
-        tg_buf_put(out, "\0\0\0\0{", TG_FRAME_PREFIX_SIZE + 1);
+    if (reply->batch != NULL && out->len != 0) {
+        tg_buf_char(out, ',');
+    }
 
-    } else {
-        if (peer->dialect == TG_DIALECT_RELAY) {
-            tg_buf_text(out, "{\"kind\":\"mcp_response\"");
-        } else {
-            if (reply->batch != NULL && out->len != 0) {
-                tg_buf_char(out, ',');
-                start = out->len;
-            }
+    start = reply->batch != NULL ? out->len
+                                 : tg_frame_open(peer->frame.kind, out);
+    tg_buf_text(out, tg_dialect(peer->dialect)->answer);
 
-            tg_buf_text(out, "{\"jsonrpc\":\"2.0\"");
-        }
-
-        if (reply->id.data != NULL) {
-            tg_buf_text(out, ",\"id\":");
-            tg_buf_str(out, reply->id);
-        }
-
+    if (reply->id.data != NULL) {
+        tg_buf_text(out, "\"id\":");
+        tg_buf_str(out, reply->id);
         tg_buf_char(out, ',');
     }
 
@@ -54,86 +44,64 @@ tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member)
     return start;
 }
 
-/* The largest message of the dialect, without its newline or prefix. */
-static size_t
-tg_reply_limit(const tg_peer_t *peer)
+void
+tg_reply_undo(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
 {
-    switch (peer->dialect) {
-    case TG_DIALECT_IPC:
-        return TG_FRAME_IPC_MAX;
-    case TG_DIALECT_RELAY:
-        return TG_FRAME_RELAY_MAX - 1;
-    default:
-        return peer->max_frame;
-    }
+    /* In a batch, with the comma in front. */
+    tg_buf_truncate(tg_reply_sink(peer, reply),
+                    reply->batch != NULL && start != 0 ? start - 1 : start);
 }
 
 static void
 tg_reply_too_large(tg_peer_t *peer, const tg_reply_t *reply, size_t size)
 {
     char room[256];
+    tg_outcome_t outcome;
     tg_buf_t text;
-    tg_alloc_t none;
 
     /* Fits the room by far: two numbers and what is spelled out here. */
-    memset(&none, 0, sizeof(none));
-    tg_buf_init(&text, &none);
-    text.data = room;
-    text.cap = sizeof(room);
-
+    text = tg_buf_fixed(room, sizeof(room));
     tg_buf_text(&text, "The answer has ");
     tg_buf_uint(&text, size);
     tg_buf_text(&text, " bytes, more than the ");
-    tg_buf_uint(&text, tg_reply_limit(peer));
+    tg_buf_uint(&text, tg_peer_limit(peer));
     tg_buf_text(&text, " that this connection carries; ask for less, or let "
                        "the tool return less.");
-
-    if (peer->dialect == TG_DIALECT_IPC) {
-        tg_reply_exception(peer, reply, "IPCMessageSizeError",
-                           tg_buf_view(&text));
-    } else {
-        tg_reply_error(peer, reply, TG_RPC_INTERNAL, tg_buf_view(&text),
-                       TG_STR_NONE);
-    }
+    outcome = tg_outcome_failure(TG_FAILURE_SIZE, "");
+    outcome.value = tg_buf_view(&text);
+    tg_reply_outcome(peer, reply, &outcome);
 }
 
 void
 tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
 {
+    size_t limit, size;
     tg_buf_t *out;
-    size_t size;
+    int rc;
 
     out = tg_reply_sink(peer, reply);
     tg_buf_char(out, '}');
+    limit = tg_peer_limit(peer);
+
+    if (reply->batch == NULL) {
+        size = out->len - start;
+        rc = tg_frame_close(peer->frame.kind, out, start,
+                            limit > TG_REPLY_SMALL ? limit : TG_REPLY_SMALL);
+
+    } else {
+        /* All replies together must fit, with their two brackets. */
+        size = out->len + 2;
+        rc = size > limit && out->len - start > TG_REPLY_SMALL ? TG_LIMIT
+                                                               : TG_OK;
+    }
 
     if (tg_buf_failed(out)) {
         /* Sticky: the host sees it and closes. */
         peer->out.failed = 1;
-        return;
-    }
 
-    /* Of a batch, all replies together must fit, with its two brackets. */
-    size = reply->batch != NULL ? out->len + 2 : out->len - start;
-
-    if (peer->dialect == TG_DIALECT_IPC) {
-        size -= TG_FRAME_PREFIX_SIZE;
-    }
-
-    if (size > tg_reply_limit(peer) && out->len - start > TG_REPLY_SMALL) {
-        tg_buf_truncate(out, start);
-
-        if (reply->batch != NULL && start != 0) {
-            tg_buf_truncate(out, start - 1); /* the comma */
-        }
-
+    } else if (rc == TG_LIMIT) {
+        tg_reply_undo(peer, reply, start);
         tg_reply_too_large(peer, reply, size);
-        return;
-    }
-
-    if (peer->dialect == TG_DIALECT_IPC) {
-        tg_frame_put_prefix(out->data + start, size);
-    } else if (reply->batch == NULL) {
-        tg_buf_char(out, '\n');
     }
 }
 
@@ -183,64 +151,9 @@ tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
     tg_reply_close(peer, reply, start);
 }
 
-void
-tg_reply_exception(tg_peer_t *peer, const tg_reply_t *reply, const char *type,
-                   tg_str_t text)
+int
+tg_failure_code(tg_failure_t failure)
 {
-    tg_buf_t *out;
-    size_t start;
-
-    out = tg_reply_sink(peer, reply);
-    start = tg_reply_open(peer, reply, "error");
-    tg_buf_text(out, "{\"message\":");
-    tg_json_put_string(out, text);
-    tg_buf_text(out, ",\"type\":");
-    tg_json_put_string(out, tg_str_c(type));
-    tg_buf_char(out, '}');
-    tg_reply_close(peer, reply, start);
-}
-
-/* The exception's class in ipc (docs/protocols.md). */
-static const char *
-tg_failure_exception(tg_failure_t failure)
-{
-    switch (failure) {
-    case TG_FAILURE_UNKNOWN:
-        return "ToolNotFoundError";
-    case TG_FAILURE_ARGUMENTS:
-        return "ValidationError";
-    case TG_FAILURE_PROGRAM:
-        return "CalledProcessError";
-    case TG_FAILURE_TIMEOUT:
-        return "TimeoutError";
-    case TG_FAILURE_LOST:
-        return "ConnectionError";
-    case TG_FAILURE_BUSY:
-        return "BlockingIOError";
-    case TG_FAILURE_OUTPUT:
-        return "ValueError";
-    default:
-        return "RuntimeError";
-    }
-}
-
-/* The code of a failure that is a JSON-RPC error; 0: it is a tool's result. */
-static int
-tg_failure_code(const tg_peer_t *peer, const tg_reply_t *reply,
-                tg_failure_t failure)
-{
-    if (failure == TG_FAILURE_INTERNAL) {
-        return TG_RPC_INTERNAL;
-    }
-
-    if (reply->kind == TG_ENTRY_TOOL) {
-        if (peer->dialect == TG_DIALECT_RELAY) {
-            return failure == TG_FAILURE_LOST ? TG_RPC_INTERNAL : 0;
-        }
-
-        return failure == TG_FAILURE_UNKNOWN ? TG_RPC_PARAMS : 0;
-    }
-
     switch (failure) {
     case TG_FAILURE_UNKNOWN:
         return TG_RPC_METHOD;
@@ -251,7 +164,7 @@ tg_failure_code(const tg_peer_t *peer, const tg_reply_t *reply,
     }
 }
 
-/* The texts of a result's text blocks, one a line, for ipc. */
+/* The texts of a result's text blocks, one a line. */
 static void
 tg_reply_texts(tg_buf_t *out, tg_str_t result)
 {
@@ -296,7 +209,7 @@ tg_reply_quoted_json(tg_buf_t *out, tg_str_t raw)
     tg_buf_deinit(&compact);
 }
 
-static void
+void
 tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome)
 {
     switch (outcome->kind) {
@@ -312,19 +225,6 @@ tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome)
     default:
         tg_json_put_escaped(out, outcome->value);
     }
-}
-
-static int
-tg_reply_is_error(const tg_outcome_t *outcome)
-{
-    tg_str_t flag;
-
-    if (outcome->kind == TG_OUTCOME_RESULT) {
-        return tg_json_get(outcome->value, TG_STR("isError"), &flag) == TG_OK
-               && tg_json_type(flag) == TG_JSON_TRUE;
-    }
-
-    return outcome->kind == TG_OUTCOME_FAILURE;
 }
 
 /* A whole result of the handler's own; modern members are added to it. */
@@ -393,12 +293,16 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_buf_text(out, "}}");
 }
 
-/* An MCP CallToolResult; ipc's ToolResult is its text. */
+/* An MCP CallToolResult. */
 static void
 tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
               const tg_outcome_t *outcome)
 {
-    if (outcome->kind == TG_OUTCOME_RESULT && peer->dialect != TG_DIALECT_IPC) {
+    int is_text_only;
+
+    is_text_only = tg_dialect(peer->dialect)->is_text_only;
+
+    if (outcome->kind == TG_OUTCOME_RESULT && !is_text_only) {
         tg_reply_result(peer, reply, out, outcome->value);
         return;
     }
@@ -413,15 +317,16 @@ tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_reply_text(out, outcome);
     tg_buf_text(out, "\"}]");
 
-    if (outcome->kind == TG_OUTCOME_JSON && peer->dialect != TG_DIALECT_IPC
+    if (outcome->kind == TG_OUTCOME_JSON && !is_text_only
         && (reply->is_modern || tg_json_type(outcome->value) == TG_JSON_OBJECT))
     {
         tg_buf_text(out, ",\"structuredContent\":");
         tg_json_put_compact(out, outcome->value);
     }
 
-    tg_buf_text(out, tg_reply_is_error(outcome) ? ",\"isError\":true}"
-                                                : ",\"isError\":false}");
+    tg_buf_text(out, outcome->kind == TG_OUTCOME_FAILURE
+                         ? ",\"isError\":true}"
+                         : ",\"isError\":false}");
 }
 
 /* The result of a plain JSON-RPC method. */
@@ -445,26 +350,11 @@ tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
 {
     tg_buf_t *out;
     size_t start;
-    int code;
 
-    if (reply->is_silent) {
+    if (reply->is_silent
+        || tg_dialect(peer->dialect)->fail(peer, reply, outcome) == TG_OK)
+    {
         return;
-    }
-
-    if (outcome->kind == TG_OUTCOME_FAILURE) {
-        if (peer->dialect == TG_DIALECT_IPC) {
-            tg_reply_exception(peer, reply,
-                               tg_failure_exception(outcome->failure),
-                               outcome->value);
-            return;
-        }
-
-        code = tg_failure_code(peer, reply, outcome->failure);
-
-        if (code != 0) {
-            tg_reply_error(peer, reply, code, outcome->value, TG_STR_NONE);
-            return;
-        }
     }
 
     out = tg_reply_sink(peer, reply);

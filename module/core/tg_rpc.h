@@ -23,4 +23,7 @@ enum {
 #define TG_HELLO "notifications/toolgate/hello"
 #define TG_CLOSING "notifications/toolgate/closing"
 
+/* In a result's _meta: the class of its error, for who switches on it. */
+#define TG_META_ERROR_TYPE "toolgate/errorType"
+
 #endif

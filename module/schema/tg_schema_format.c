@@ -476,26 +476,15 @@ tg_format_json_pointer(tg_str_t text)
     return 1;
 }
 
-static void *
-tg_format_no_memory(void *ctx, void *ptr, size_t size)
-{
-    (void) ctx;
-    (void) ptr;
-    (void) size;
-
-    return NULL;
-}
-
 /* The translation is of no interest, so it gets no memory to go to. */
 static int
 tg_format_regex(tg_str_t text)
 {
-    tg_alloc_t none = { tg_format_no_memory, NULL };
     unsigned weight;
     const char *why;
     tg_buf_t out;
 
-    tg_buf_init(&out, &none);
+    out = tg_buf_fixed(NULL, 0);
 
     return tg_pattern_translate(text, &out, &weight, &why) != TG_BAD;
 }

@@ -55,6 +55,11 @@ static const host_tool_t host_tools[] = {
     { TG_ENTRY_TOOL, HOST_VALUE, TG_OUTPUT_RESULT, "refuse",
       "Gives a result that is an error.",
       "{\"content\":[{\"type\":\"text\",\"text\":\"no\"}],\"isError\":true}" },
+    { TG_ENTRY_TOOL, HOST_VALUE, TG_OUTPUT_RESULT, "locked",
+      "Says its error's class.",
+      "{\"content\":[{\"type\":\"text\",\"text\":\"in use\"}],"
+      "\"isError\":true,"
+      "\"_meta\":{\"toolgate/errorType\":\"FileLockedError\"}}" },
     { TG_ENTRY_TOOL, HOST_VALUE, TG_OUTPUT_JSON, "broken",
       "Promises JSON and gives none.", "oops" },
     { TG_ENTRY_TOOL, HOST_LARGE, TG_OUTPUT_TEXT, "big", "Gives too much.",

@@ -152,7 +152,7 @@ script_dialect(script_t *script, const char *name, unsigned line)
 {
     tg_dialect_t dialect;
 
-    for (dialect = TG_DIALECT_AUTO; dialect <= TG_DIALECT_RELAY; dialect++) {
+    for (dialect = TG_DIALECT_AUTO; dialect <= TG_DIALECT_END - 1; dialect++) {
         if (strcmp(name, tg_dialect_name(dialect)) == 0) {
             script->dialect = dialect;
             return;

@@ -75,6 +75,49 @@ test_detection(void)
     host_deinit(&host);
 }
 
+/* A front with framing of its own hands in whole messages. */
+static void
+test_message(void)
+{
+    host_t host;
+    tg_str_t got;
+
+    test_init(&host, TG_DIALECT_AUTO);
+    CU_ASSERT(tg_peer_message(&host.peer, TG_STR(" ")) == TG_OK);
+    CU_ASSERT(tg_peer_message(&host.peer, TG_STR(TEST_CALL("1", "echo")))
+              == TG_OK);
+    got = host_take(&host);
+    CU_ASSERT_FATAL(got.len != 0);
+    HELP_JSON(tg_str(got.data, got.len - 1), TEST_SAYS("1", "hi"));
+    CU_ASSERT(host.peer.dialect == TG_DIALECT_JSONRPC);
+
+    host.peer.frame.limit = sizeof(TEST_ASK("2", "hello")) - 2;
+    CU_ASSERT(tg_peer_message(&host.peer, TG_STR(TEST_ASK("2", "hello")))
+              == TG_OK);
+    got = host_take(&host);
+    CU_ASSERT_FATAL(got.len != 0);
+    HELP_JSON(tg_str(got.data, got.len - 1),
+              "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,"
+              "\"message\":\"$string\"}}");
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_IPC);
+    CU_ASSERT(tg_peer_message(&host.peer, TG_STR(TEST_IPC("hang"))) == TG_OK);
+    CU_ASSERT(tg_peer_message(&host.peer, TG_STR(TEST_IPC("echo")))
+              == TG_LIMIT);
+    tg_call_forget(host.deferred[0]);
+    host.ndeferred = 0;
+    CU_ASSERT(tg_peer_message(&host.peer, TG_STR("{oops")) == TG_CLOSED);
+    CU_ASSERT(tg_peer_message(&host.peer, TG_STR(TEST_IPC("echo")))
+              == TG_CLOSED);
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_RELAY);
+    CU_ASSERT(tg_peer_message(&host.peer, TG_STR("{\"kind\":\"shutdown\"}"))
+              == TG_CLOSED);
+    host_deinit(&host);
+}
+
 /* --- deferred calls --- */
 
 static void
@@ -451,6 +494,7 @@ test_ids(void)
 static CU_TestInfo test_peer[] = {
     { "names", test_names },
     { "detection", test_detection },
+    { "whole messages", test_message },
     { "deferred calls", test_defer },
     { "busy", test_busy },
     { "cancel", test_cancel },

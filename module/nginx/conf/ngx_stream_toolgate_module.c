@@ -19,8 +19,10 @@ static char *ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent,
 static char *ngx_toolgate_check_max_frame(ngx_conf_t *cf, void *post,
                                           void *data);
 
-static const char *const ngx_toolgate_protocols[] = { "auto", "ipc", "jsonrpc",
-                                                      "relay", NULL };
+#define ngx_toolgate_word(NUMBER, name) #name,
+static const char *const ngx_toolgate_protocols[] = {
+    "auto", TG_DIALECTS(ngx_toolgate_word) NULL
+};
 
 static const char *const ngx_toolgate_validates[] = { "on", "off", "formats",
                                                       NULL };
