@@ -15,6 +15,7 @@ tg_caller_reset(tg_caller_t *caller)
     caller->written = 0;
     caller->is_drained = 0;
     caller->is_closed = 0;
+    caller->is_refusing = 0;
 }
 
 void

@@ -62,10 +62,11 @@ struct tg_caller_s {
     size_t npending;
     tg_pending_t *first; /* in the order of sending */
     tg_pending_t *last;
-    uint64_t sent;         /* bytes that ever went into out */
-    uint64_t written;      /* bytes that the host wrote of them */
-    unsigned is_drained:1; /* the other side said that it takes no more */
-    unsigned is_closed:1;  /* it said goodbye, or broke the framing */
+    uint64_t sent;          /* bytes that ever went into out */
+    uint64_t written;       /* bytes that the host wrote of them */
+    unsigned is_drained:1;  /* the other side said that it takes no more */
+    unsigned is_closed:1;   /* it said goodbye, or broke the framing */
+    unsigned is_refusing:1; /* a discarded line's id may stand at its end */
 };
 
 /*

@@ -252,42 +252,16 @@ tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
     }
 }
 
-/* The request that the head of an answer names, when its id comes early. */
-static tg_pending_t *
-tg_caller_match_head(const tg_caller_t *caller, tg_str_t head)
-{
-    tg_json_t json;
-    tg_str_t key, value;
-    int64_t id;
-
-    tg_json_init(&json, head);
-
-    if (tg_json_object(&json) != TG_OK) {
-        return NULL;
-    }
-
-    while (tg_json_member(&json, &key) == TG_OK
-           && tg_json_value(&json, &value) == TG_OK)
-    {
-        if (tg_json_body_is(key, TG_STR("id"))) {
-            return tg_json_int64(value, &id) == TG_OK && id >= 0
-                       ? tg_pending_find(caller, (uint64_t) id)
-                       : NULL;
-        }
-    }
-
-    return NULL;
-}
-
 /* Whoever waits for this answer must not wait for ever. */
 static void
-tg_caller_too_large(tg_caller_t *caller, tg_str_t head)
+tg_caller_too_large(tg_caller_t *caller, tg_str_t raw)
 {
     tg_pending_t *pending;
+    int64_t id;
 
-    pending = caller->dialect->is_sequential
-                  ? NULL
-                  : tg_caller_match_head(caller, head);
+    pending = tg_json_int64(raw, &id) == TG_OK && id >= 0
+                  ? tg_pending_find(caller, (uint64_t) id)
+                  : NULL;
 
     if (pending == NULL) {
         tg_caller_unreadable(caller, "frame beyond the limit dropped");
@@ -297,6 +271,33 @@ tg_caller_too_large(tg_caller_t *caller, tg_str_t head)
     tg_caller_fail(caller, pending,
                    TG_STR("The answer is larger than this connection "
                           "carries; ask for less."));
+}
+
+/* Its id stands at its beginning, at its end, or nowhere. */
+static void
+tg_caller_discard(tg_caller_t *caller, int rc, tg_str_t part)
+{
+    tg_str_t id;
+
+    id = TG_STR_NONE;
+
+    if (rc == TG_END) {
+        if (!caller->is_refusing) {
+            return;
+        }
+
+        caller->is_refusing = 0;
+        (void) tg_message_tail_id(part, &id);
+
+    } else if (!caller->dialect->is_sequential) {
+        caller->is_refusing = tg_message_head_id(part, &id) == TG_MISSING;
+
+        if (caller->is_refusing) {
+            return;
+        }
+    }
+
+    tg_caller_too_large(caller, id);
 }
 
 int
@@ -321,8 +322,8 @@ tg_caller_input(tg_caller_t *caller, const char *data, size_t len,
             return TG_OK;
         }
 
-        if (rc == TG_LIMIT) {
-            tg_caller_too_large(caller, frame);
+        if (rc != TG_OK) {
+            tg_caller_discard(caller, rc, frame);
             continue;
         }
 

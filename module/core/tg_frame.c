@@ -14,7 +14,8 @@ tg_frame_line(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
               tg_str_t *payload)
 {
     const char *newline;
-    size_t size;
+    size_t size, tail;
+    int rc;
 
     newline = NULL;
 
@@ -23,20 +24,24 @@ tg_frame_line(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
     }
 
     size = newline != NULL ? (size_t) (newline - data) : len;
+    tail = size < TG_FRAME_TAIL ? size : TG_FRAME_TAIL;
 
-    if (frame->is_discarding) {
-        *consumed = newline != NULL ? size + 1 : size;
+    if (frame->is_discarding && newline != NULL) {
+        *payload = tg_str(newline - tail, tail);
+        *consumed = size + 1;
         frame->scanned = 0;
-        frame->is_discarding = newline == NULL;
-        return TG_AGAIN;
+        frame->is_discarding = 0;
+        return TG_END;
     }
 
-    if (size > frame->limit) {
+    if (frame->is_discarding || size > frame->limit) {
+        /* Its end stays with the caller until it is known to be the end. */
         *payload = tg_str(data, size);
-        *consumed = newline != NULL ? size + 1 : size;
-        frame->scanned = 0;
-        frame->is_discarding = newline == NULL;
-        return TG_LIMIT;
+        *consumed = size - tail;
+        frame->scanned = tail;
+        rc = frame->is_discarding ? TG_AGAIN : TG_LIMIT;
+        frame->is_discarding = 1;
+        return rc;
     }
 
     if (newline == NULL) {
@@ -87,9 +92,6 @@ int
 tg_frame_next(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
               tg_str_t *payload)
 {
-    size_t part;
-    int rc;
-
     *consumed = 0;
 
     if (len == 0) {
@@ -104,16 +106,7 @@ tg_frame_next(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
         return tg_frame_prefix(frame, data, len, consumed, payload);
     }
 
-    rc = tg_frame_line(frame, data, len, consumed, payload);
-
-    /* The end of a discarded line: what is behind it may be a frame. */
-    if (rc == TG_AGAIN && *consumed != 0 && *consumed < len) {
-        part = *consumed;
-        rc = tg_frame_line(frame, data + part, len - part, consumed, payload);
-        *consumed += part;
-    }
-
-    return rc;
+    return tg_frame_line(frame, data, len, consumed, payload);
 }
 
 int

@@ -1,8 +1,8 @@
 /*
  * Byte boundaries: where a frame ends, in a stream of bytes.
  *
- *   TG_FRAME_LINE    one JSON text a line, ended by \n (jsonrpc, relay, stdio)
- *   TG_FRAME_PREFIX  4 bytes of big-endian length, then that many bytes (ipc)
+ *   TG_FRAME_LINE    one JSON text a line, ended by \n
+ *   TG_FRAME_PREFIX  4 bytes of big-endian length, then that many bytes
  *   TG_FRAME_AUTO    the first byte decides: a length below 16 MiB starts
  *                    with 0x00, and no line does
  *
@@ -15,11 +15,13 @@
 
 #include "base/tg_buf.h"
 
-/* What clients of ipc send and take at most. */
+/* docs/protocols.md "The table": the payload. */
 #define TG_FRAME_IPC_MAX 10485760u
-/* The same of relay, with the newline. */
+/* Likewise, with the newline. */
 #define TG_FRAME_RELAY_MAX 1048576u
 #define TG_FRAME_PREFIX_SIZE 4
+/* Bytes of the end of a line too large that are told: the longest id fits. */
+#define TG_FRAME_TAIL 1280
 
 typedef enum {
     TG_FRAME_AUTO,
@@ -44,10 +46,12 @@ void tg_frame_init(tg_frame_t *frame, tg_frame_kind_t kind, size_t limit);
  *             data; consumed covers the whole frame
  *   TG_AGAIN  no whole frame: call again with more behind the bytes that
  *             are left after consumed
- *   TG_LIMIT  the frame is larger than the limit, told once a frame.  A
- *             line is then discarded up to its newline by further calls,
- *             and payload is what came of it; a prefixed frame cannot be
- *             passed: close.
+ *   TG_LIMIT  the frame is larger than the limit, told once a frame.  Of a
+ *             line, payload is what came of it (at least limit bytes), and
+ *             further calls discard it; a prefixed frame cannot be passed:
+ *             close.
+ *   TG_END    a discarded line has ended: payload is its end, TG_FRAME_TAIL
+ *             bytes of it at most
  */
 int tg_frame_next(tg_frame_t *frame, const char *data, size_t len,
                   size_t *consumed, tg_str_t *payload);

@@ -387,11 +387,16 @@ tg_jsonrpc_too_large(tg_peer_t *peer, tg_str_t id)
     tg_reply_t reply;
 
     memset(&reply, 0, sizeof(reply));
-    reply.id = id;
 
-    return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
-                             "The message is larger than this server takes "
-                             "(tool_max_frame); it was discarded.");
+    if (id.data != NULL && tg_id_check(id, peer->is_mcp) == NULL) {
+        reply.id = id;
+    } else if (!peer->is_mcp) {
+        reply.id = TG_STR("null");
+    }
+
+    tg_reply_refused(peer, &reply);
+
+    return TG_OK;
 }
 
 static int

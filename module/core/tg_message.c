@@ -5,7 +5,8 @@
  */
 #include "core/tg_message.h"
 
-#include "base/tg_json_near.h"
+/* Looked at for the id of a message that is too large. */
+#define TG_HEAD_MAX 4096
 
 typedef struct tg_shape_s tg_shape_t;
 
@@ -201,4 +202,98 @@ tg_message_parse(tg_message_t *message, tg_str_t text)
     message->why = json.why;
 
     return rc;
+}
+
+/* A member that is an id, and is whole because something follows it. */
+static int
+tg_message_is_id(const tg_json_t *json, tg_str_t key, tg_str_t value)
+{
+    tg_json_type_t type;
+
+    type = tg_json_type(value);
+
+    return tg_json_body_is(key, TG_STR("id"))
+           && (type == TG_JSON_STRING || type == TG_JSON_NUMBER)
+           && json->pos < json->end;
+}
+
+int
+tg_message_head_id(tg_str_t head, tg_str_t *id)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+
+    if (head.len > TG_HEAD_MAX) {
+        head.len = TG_HEAD_MAX;
+    }
+
+    tg_json_init(&json, head);
+
+    if (tg_json_object(&json) != TG_OK || tg_json_member(&json, &key) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    while (tg_json_value(&json, &value) == TG_OK) {
+        if (tg_message_is_id(&json, key, value)) {
+            *id = value;
+            return TG_OK;
+        }
+
+        if (tg_json_member(&json, &key) != TG_OK) {
+            break;
+        }
+    }
+
+    return TG_MISSING;
+}
+
+/* Are these the last members of the outermost object, an id the first? */
+static int
+tg_message_ends(tg_str_t members, tg_str_t *id)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+    int rc;
+
+    tg_json_init(&json, members);
+    json.depth = 1;
+    json.is_fresh = 1;
+
+    if (tg_json_member(&json, &key) != TG_OK
+        || tg_json_value(&json, &value) != TG_OK
+        || !tg_message_is_id(&json, key, value))
+    {
+        return 0;
+    }
+
+    *id = value;
+
+    while ((rc = tg_json_member(&json, &key)) == TG_OK
+           && tg_json_value(&json, NULL) == TG_OK)
+    {
+        /* void */
+    }
+
+    return rc == TG_END && tg_json_end(&json) == TG_OK;
+}
+
+int
+tg_message_tail_id(tg_str_t tail, tg_str_t *id)
+{
+    tg_str_t found;
+    size_t i;
+
+    /* In valid JSON, what looks like a key is one, as quotes are escaped. */
+    for (i = tail.len; i-- != 0; /* void */) {
+        if (tail.data[i] == '"' && tail.len - i > 4
+            && memcmp(tail.data + i, "\"id\"", 4) == 0
+            && tg_message_ends(tg_str(tail.data + i, tail.len - i), &found))
+        {
+            *id = found;
+            return TG_OK;
+        }
+    }
+
+    return TG_MISSING;
 }

@@ -71,4 +71,14 @@ typedef struct {
  */
 int tg_message_parse(tg_message_t *message, tg_str_t text);
 
+/*
+ * The id of a message that is too large to be parsed, from its beginning: a
+ * string or a number.  TG_OK; TG_MISSING when it may come later (look at the
+ * end then); TG_BAD when this is no object.
+ */
+int tg_message_head_id(tg_str_t head, tg_str_t *id);
+
+/* The same from its end: TG_OK or TG_MISSING. */
+int tg_message_tail_id(tg_str_t tail, tg_str_t *id);
+
 #endif

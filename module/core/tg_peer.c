@@ -439,6 +439,41 @@ tg_peer_is_paused(const tg_peer_t *peer)
            || (peer->ncalls != 0 && tg_dialect(peer->dialect)->is_sequential);
 }
 
+/*
+ * Whoever sent it waits for an answer with its id, which stands at the
+ * beginning or at the end of the message, or is not told.
+ */
+static int
+tg_peer_too_large(tg_peer_t *peer, tg_str_t head)
+{
+    tg_str_t id;
+    int rc;
+
+    id = TG_STR_NONE;
+    rc = peer->frame.kind == TG_FRAME_PREFIX ? TG_BAD
+                                             : tg_message_head_id(head, &id);
+    peer->is_refusing = rc == TG_MISSING;
+
+    return peer->is_refusing ? TG_OK
+                             : tg_dialect(peer->dialect)->too_large(peer, id);
+}
+
+static int
+tg_peer_refuse_end(tg_peer_t *peer, tg_str_t tail)
+{
+    tg_str_t id;
+
+    if (!peer->is_refusing) {
+        return TG_OK;
+    }
+
+    id = TG_STR_NONE;
+    (void) tg_message_tail_id(tail, &id);
+    peer->is_refusing = 0;
+
+    return tg_dialect(peer->dialect)->too_large(peer, id);
+}
+
 int
 tg_peer_message(tg_peer_t *peer, tg_str_t text)
 {
@@ -452,9 +487,12 @@ tg_peer_message(tg_peer_t *peer, tg_str_t text)
         return TG_LIMIT;
     }
 
-    rc = text.len > peer->frame.limit
-             ? tg_dialect(peer->dialect)->too_large(peer, TG_STR_NONE)
-             : tg_peer_frame(peer, text);
+    if (text.len <= peer->frame.limit) {
+        rc = tg_peer_frame(peer, text);
+    } else {
+        rc = tg_peer_too_large(peer, text);
+        rc = rc == TG_OK ? tg_peer_refuse_end(peer, text) : rc;
+    }
 
     if (tg_buf_failed(&peer->out)) {
         return TG_NOMEM;
@@ -501,9 +539,9 @@ tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
             return TG_OK;
         }
 
-        rc = rc == TG_LIMIT
-                 ? tg_dialect(peer->dialect)->too_large(peer, TG_STR_NONE)
-                 : tg_peer_frame(peer, frame);
+        rc = rc == TG_LIMIT ? tg_peer_too_large(peer, frame)
+             : rc == TG_END ? tg_peer_refuse_end(peer, frame)
+                            : tg_peer_frame(peer, frame);
 
         if (tg_buf_failed(&peer->out)) {
             *consumed = at;

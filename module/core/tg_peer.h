@@ -136,6 +136,7 @@ struct tg_peer_s {
     unsigned is_legacy:1;   /* initialize was answered */
     unsigned is_toolgate:1; /* a bridge or CLI of ours: said hello */
     unsigned is_closing:1;  /* no further request is taken */
+    unsigned is_refusing:1; /* a discarded line is answered at its end */
 };
 
 /*

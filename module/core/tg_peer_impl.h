@@ -49,6 +49,9 @@ void tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome);
 /* The code of a failed method, where the dialect has codes. */
 int tg_failure_code(tg_failure_t failure);
 
+/* The error of a message that was larger than the peer takes. */
+void tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply);
+
 /* What a handler's outcome is in the dialect. */
 void tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
                       const tg_outcome_t *outcome);

@@ -145,6 +145,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, tg_buf_t *out)
     int rc;
 
     flags = (peer->frame.is_discarding ? TG_STATE_IS_DISCARDING : 0)
+            | (peer->is_refusing ? TG_STATE_IS_REFUSING : 0)
             | (peer->is_mcp ? TG_STATE_IS_MCP : 0)
             | (peer->is_legacy ? TG_STATE_IS_LEGACY : 0)
             | (peer->is_toolgate ? TG_STATE_IS_TOOLGATE : 0)

@@ -4,7 +4,7 @@
  * Numbers are big-endian.  A str is its length in 4 bytes, TG_STATE_ABSENT
  * where there is none, and its bytes.
  *
- *     magic and version   "TGP1"
+ *     magic and version   "TGP2"
  *     dialect, frame's kind, flags of the peer            1 byte each
  *     version             str, of MCP's legacy, or empty
  *     view                8: tg_catalogue_view() for this client
@@ -29,7 +29,7 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-#define TG_STATE_MAGIC "TGP1"
+#define TG_STATE_MAGIC "TGP2"
 #define TG_STATE_ABSENT UINT32_MAX
 
 enum {
@@ -39,7 +39,8 @@ enum {
     TG_STATE_IS_LEGACY = 4, /* of the peer, as those below */
     TG_STATE_IS_TOOLGATE = 8,
     TG_STATE_IS_CLOSING = 16,
-    TG_STATE_IS_DISCARDING = 32
+    TG_STATE_IS_DISCARDING = 32,
+    TG_STATE_IS_REFUSING = 64
 };
 
 #endif

@@ -4,20 +4,26 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_pending.h"
 
+/* Without an id nobody could match an answer. */
+static int
+tg_relay_is_id(tg_str_t id)
+{
+    tg_json_type_t type;
+
+    type = tg_json_type(id);
+
+    return (type == TG_JSON_NUMBER || type == TG_JSON_STRING)
+           && id.len <= TG_ID_MAX;
+}
+
 static void
 tg_relay_request(tg_peer_t *peer, const tg_message_t *message)
 {
     tg_outcome_t outcome;
-    tg_json_type_t id;
     tg_reply_t reply;
     const char *why;
 
-    id = tg_json_type(message->id);
-
-    /* Without an id nobody could match an answer. */
-    if ((id != TG_JSON_NUMBER && id != TG_JSON_STRING)
-        || message->id.len > TG_ID_MAX || message->has_duplicate)
-    {
+    if (!tg_relay_is_id(message->id) || message->has_duplicate) {
         tg_peer_log(peer, "relay request without a usable id dropped");
         return;
     }
@@ -83,7 +89,15 @@ tg_relay_is_mine(const tg_message_t *message)
 static int
 tg_relay_too_large(tg_peer_t *peer, tg_str_t id)
 {
+    tg_reply_t reply;
+
     tg_peer_log(peer, "relay frame beyond 1 MiB dropped");
+
+    if (tg_relay_is_id(id)) {
+        memset(&reply, 0, sizeof(reply));
+        reply.id = id;
+        tg_reply_refused(peer, &reply);
+    }
 
     return TG_OK;
 }

@@ -151,6 +151,21 @@ tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
     tg_reply_close(peer, reply, start);
 }
 
+void
+tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    char room[128];
+    tg_buf_t text;
+
+    text = tg_buf_fixed(room, sizeof(room));
+    tg_buf_text(&text, "The message is larger than the ");
+    tg_buf_uint(&text, tg_peer_limit(peer));
+    tg_buf_text(&text, " bytes that are taken here; it was discarded. Send "
+                       "less.");
+    tg_reply_error(peer, reply, TG_RPC_REQUEST, tg_buf_view(&text),
+                   TG_STR_NONE);
+}
+
 int
 tg_failure_code(tg_failure_t failure)
 {

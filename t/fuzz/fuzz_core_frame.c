@@ -16,8 +16,8 @@ frame_log(tg_buf_t *log, int rc, tg_str_t payload)
     tg_buf_int(log, rc);
     tg_buf_char(log, ' ');
 
-    /* What is told of a frame that is too large differs by the cut. */
-    if (rc == TG_OK) {
+    /* What came of a frame that is too large differs by the cut. */
+    if (rc != TG_LIMIT) {
         tg_buf_str(log, payload);
     }
 
@@ -77,7 +77,7 @@ static void
 frame_expect_lines(size_t limit, tg_str_t text, tg_buf_t *log)
 {
     const char *newline;
-    size_t len;
+    size_t len, tail;
 
     while (text.len != 0) {
         newline = memchr(text.data, '\n', text.len);
@@ -85,6 +85,12 @@ frame_expect_lines(size_t limit, tg_str_t text, tg_buf_t *log)
 
         if (len > limit) {
             frame_log(log, TG_LIMIT, TG_STR_NONE);
+            tail = len < TG_FRAME_TAIL ? len : TG_FRAME_TAIL;
+
+            if (newline != NULL) {
+                frame_log(log, TG_END, tg_str(newline - tail, tail));
+            }
+
         } else if (newline != NULL) {
             frame_log(log, TG_OK, tg_str(text.data, len));
         }

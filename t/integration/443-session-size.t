@@ -68,8 +68,13 @@ my $json = call_of($line_max + 1, hi => %rpc);
 $client->send_line($json);
 my $reply = $client->recv_json;
 is $reply->{error}{code}, -32600, 'jsonrpc: a line beyond the limit is refused';
-like $reply->{error}{message}, qr/larger than .*tool_max_frame/,
+like $reply->{error}{message}, qr/larger than the $line_max bytes/,
     'jsonrpc: says the limit';
+is $reply->{id}, 7, 'jsonrpc: by its id';
+my $huge = 'x' x 11_534_336;
+$client->send_line(qq({"jsonrpc":"2.0","method":"m","params":{"x":"$huge"},)
+    . '"id":12}');
+is $client->recv_json->{id}, 12, 'jsonrpc: by its id at the end of 11 MB';
 is $client->call_tool('hi')->{result}{content}[0]{text}, 'hi',
     'jsonrpc: the client stays';
 $json = call_of($line_max, hi => %rpc);
@@ -161,10 +166,13 @@ for my $text ("{\"method\":\"\xff\"}", '{', '', ' ', '[' x 200 . ']' x 200) {
 $client = $tg->connect;
 $json = call_of($relay_max, hi => %relay);
 $client->send_line($json);
+$reply = $client->recv_json;
+is $reply->{error}{code}, -32600, 'relay: a frame beyond the limit is refused';
+is $reply->{id}, 7, 'relay: by its id';
 $json = call_of($relay_max - 1, hi => %relay, id => 8);
 $client->send_line($json);
 $reply = $client->recv_json;
-is $reply->{id}, 8, 'relay: a frame beyond the limit is dropped';
+is $reply->{id}, 8, 'relay: the next one is answered';
 is text_of($reply), 'hi', 'relay: the longest frame is served';
 like $tg->log, qr/relay frame beyond 1 MiB dropped/, 'relay: the log says it';
 

@@ -187,7 +187,8 @@ my $said = {
     isError => JSON::PP::true,
 };
 is_deeply $mcp->call_tool('result')->{result}, $said, 'a result as it is';
-is_deeply $ipc->ipc_call('result')->{result}, $said, 'a result in ipc';
+is_deeply $ipc->ipc_call('result')->{error},
+    { message => 't', type => 'IPCToolExecutionError' }, 'a result in ipc';
 like text_of($mcp->call_tool('noresult')), qr/no tool result.*"content"/,
     'what is no result';
 

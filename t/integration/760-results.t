@@ -139,15 +139,19 @@ for my $case (@results) {
     my $json = Toolgate::Client->encode($result);
     for my $way (@ways) {
         for my $how (qw(return exec)) {
-            my $got = plain($way, $way->call("result.$how", { text => $json }));
-            my $expected = $way->name eq 'ipc'
-                ? {
-                    content => [ text_block($text) ],
-                    isError => $result->{isError} // $false,
-                }
-                : $result;
-            is_deeply $got, $expected,
-                "result '$text', $how, " . $way->name;
+            my $answer = $way->call("result.$how", { text => $json });
+            my $name = "result '$text', $how, " . $way->name;
+            if ($way->name ne 'ipc') {
+                is_deeply plain($way, $answer), $result, $name;
+            } elsif ($result->{isError}) {
+                is_deeply $answer->{raw}{error},
+                    { message => $text, type => 'IPCToolExecutionError' },
+                    $name;
+            } else {
+                is_deeply $answer->{result},
+                    { content => [ text_block($text) ], isError => $false },
+                    $name;
+            }
         }
     }
 }

@@ -351,6 +351,17 @@ test_too_large(void)
                    "log: answer to no request dropped\n");
     CU_ASSERT(end.caller.npending == 1);
     end_deinit(&end);
+
+    /* So it is where the end says it. */
+    memcpy(text.data, "{\"result\": [\"id\",", 18);
+    memcpy(text.data + END_MAX - 9, "0],\"id\":2}", 10);
+    end_init(&end, TG_DIALECT_JSONRPC);
+    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
+    CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
+    CU_ASSERT(end_feed(&end, tg_buf_view(&text)) == TG_OK);
+    END_SAYS(&end, "b: error -32603 message=The answer is larger than this "
+                   "connection carries; ask for less.\na: result 1\n");
+    end_deinit(&end);
     tg_buf_deinit(&text);
 
     end_init(&end, TG_DIALECT_IPC);

@@ -277,6 +277,61 @@ test_depth(void)
     CU_ASSERT(test_nested("", 129, "") == TG_LIMIT);
 }
 
+/* --- the id of what is too large --- */
+
+static void
+test_head(const char *head, int rc, const char *expected)
+{
+    tg_str_t id;
+
+    id = TG_STR_NONE;
+    CU_ASSERT(tg_message_head_id(tg_str_c(head), &id) == rc);
+    HELP_EQ(id, expected);
+}
+
+static void
+test_tail(const char *tail, const char *expected)
+{
+    tg_str_t id;
+
+    id = TG_STR_NONE;
+    CU_ASSERT(tg_message_tail_id(tg_str_c(tail), &id)
+              == (*expected != '\0' ? TG_OK : TG_MISSING));
+    HELP_EQ(id, expected);
+}
+
+static void
+test_ids(void)
+{
+    test_head("{\"id\":1,\"params\":{\"x", TG_OK, "1");
+    test_head(" { \"a\" : {\"id\":2}, \"id\" : \"x\" ,", TG_OK, "\"x\"");
+    test_head("{\"id\":12", TG_MISSING, ""); /* or 123 */
+    test_head("{\"id\":\"x", TG_MISSING, "");
+    test_head("{\"id\":null,\"a\":[1", TG_MISSING, "");
+    test_head("{\"id\":[1],\"a\":[1", TG_MISSING, "");
+    test_head("{\"params\":{\"id\":1", TG_MISSING, "");
+    test_head("{", TG_BAD, "");
+    test_head("{}", TG_BAD, "");
+    test_head("{{", TG_BAD, "");
+    test_head("[{\"id\":1},", TG_BAD, "");
+    test_head("", TG_BAD, "");
+
+    test_tail("xxx\"},\"id\":1}", "1");
+    test_tail("xxx\"} , \"id\" : \"\\u0061\" } \r", "\"\\u0061\"");
+    test_tail("\"id\":-1,\"a\":[{}],\"b\":\"}\"}", "-1");
+    test_tail("\"id\":1,\"id\":2}", "2");
+    test_tail("\"id\":{\"id\":2}}", "");
+    test_tail("\"params\":{\"id\":2}}", "");
+    test_tail("{\"id\":2}", "2");
+    test_tail("[{\"id\":2}]", "");
+    test_tail("\"id\":null}", "");
+    test_tail("\"id\":2", "");
+    test_tail("\\\"id\\\":2}", "");
+    test_tail("\"id\"}", "");
+    test_tail("\"id\"", "");
+    test_tail("", "");
+}
+
 static CU_TestInfo test_message[] = {
     { "jsonrpc", test_jsonrpc },
     { "spread out", test_spread_out },
@@ -287,6 +342,7 @@ static CU_TestInfo test_message[] = {
     { "keys", test_keys },
     { "bad", test_bad },
     { "depth", test_depth },
+    { "ids of what is too large", test_ids },
     CU_TEST_INFO_NULL,
 };
 
