@@ -110,6 +110,50 @@ tg_buf_int(tg_buf_t *buf, int64_t value)
     tg_buf_uint(buf, (uint64_t) value);
 }
 
+static void
+tg_buf_digits(tg_buf_t *buf, char before, uint64_t value, unsigned n)
+{
+    char text[5];
+    unsigned at;
+
+    text[0] = before;
+
+    for (at = n; at != 0; at--) {
+        text[at] = (char) ('0' + value % 10);
+        value /= 10;
+    }
+
+    tg_buf_put(buf, before != '\0' ? text : text + 1,
+               before != '\0' ? n + 1 : n);
+}
+
+void
+tg_buf_time(tg_buf_t *buf, uint64_t ms)
+{
+    uint64_t day, era, year, seconds, month;
+
+    /* From the 1st of March of a year 0, months have lengths of a pattern. */
+    seconds = ms / 1000;
+    day = seconds / 86400 + 719468;
+    era = day / 146097;
+    day %= 146097;
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    day -= (153 * month + 2) / 5;
+    year += 400 * era + (month >= 10);
+    month = month < 10 ? month + 3 : month - 9;
+
+    tg_buf_digits(buf, '\0', year, 4);
+    tg_buf_digits(buf, '-', month, 2);
+    tg_buf_digits(buf, '-', day + 1, 2);
+    tg_buf_digits(buf, 'T', seconds / 3600 % 24, 2);
+    tg_buf_digits(buf, ':', seconds / 60 % 60, 2);
+    tg_buf_digits(buf, ':', seconds % 60, 2);
+    tg_buf_digits(buf, '.', ms % 1000, 3);
+    tg_buf_char(buf, 'Z');
+}
+
 void
 tg_buf_truncate(tg_buf_t *buf, size_t len)
 {

@@ -66,6 +66,9 @@ tg_buf_char(tg_buf_t *buf, char c)
 void tg_buf_uint(tg_buf_t *buf, uint64_t value);
 void tg_buf_int(tg_buf_t *buf, int64_t value);
 
+/* Milliseconds of Unix time as ISO 8601: 2026-11-22T08:15:03.978Z. */
+void tg_buf_time(tg_buf_t *buf, uint64_t ms);
+
 /* Back to a length that was seen before; clears a failure after it. */
 void tg_buf_truncate(tg_buf_t *buf, size_t len);
 

@@ -233,6 +233,10 @@ tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
         reply.id = message->id;
     }
 
+    if (!claims.is_mcp && tg_json_type(message->params) == TG_JSON_NULL) {
+        message->params = TG_STR_NONE;
+    }
+
     /* A notification that only MCP finds wrong is never answered. */
     why = tg_jsonrpc_check(message, claims.is_mcp && reply.id.data != NULL);
 

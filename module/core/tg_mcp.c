@@ -148,9 +148,9 @@ tg_mcp_ping(tg_peer_t *peer, const tg_reply_t *reply)
     if (peer->is_mcp) {
         tg_buf_text(out, "{}");
     } else {
-        tg_buf_text(out, "{\"pong\":true,\"timestamp\":");
-        tg_buf_uint(out, peer->now_ms);
-        tg_buf_char(out, '}');
+        tg_buf_text(out, "{\"pong\":true,\"timestamp\":\"");
+        tg_buf_time(out, peer->now_ms);
+        tg_buf_text(out, "\"}");
     }
 
     tg_reply_close(peer, reply, start);

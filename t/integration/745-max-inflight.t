@@ -5,6 +5,8 @@
 use strict;
 use warnings;
 
+use POSIX ();
+
 use Toolgate::Test;
 use Toolgate::Way;
 
@@ -17,6 +19,10 @@ my $conf = join '',
     map {"server { listen unix:%%DIR%%/$_.sock; tool_max_inflight $_;\n"
         . "tool_runner @{[ $tg->runner_path ]}; tool_state_dir %%STATE%%;\n"
         . "$tools }\n"} 1, 3;
+$conf .= "server { listen unix:%%DIR%%/default.sock;\n"
+    . "tool_runner @{[ $tg->runner_path ]}; tool_state_dir %%STATE%%;\n"
+    . "method block { exec cat %%DIR%%/fifo; timeout 60s; output text; } }\n";
+POSIX::mkfifo($tg->dir . '/fifo', 0600) or die "mkfifo: $!";
 $tg->conf($conf, server => 0)->start(socket => $tg->dir . '/1.sock');
 
 for my $name (qw(legacy modern relay)) {
@@ -64,5 +70,15 @@ is $c->reply($id)->{result}, "done\n", 'to its end';
 my $ipc = Toolgate::Way->new(ipc => $tg->connect($tg->dir . '/1.sock'));
 $ipc->start('wait') for 1 .. 5;
 is $ipc->finish->{text}, "done\n", 'ipc, one after the other' for 1 .. 5;
+
+# The default is enough for a client that sends 400 at once; what stands
+# behind them is read.
+$c = $tg->connect($tg->dir . '/default.sock');
+my @blocked = map { $c->request('block') } 1 .. 400;
+$c->notify('$/cancelRequest', { id => $_ }) for @blocked[ 0 .. 398 ];
+ok $c->rpc('ping')->{result}{pong}, '400 at once: none is refused';
+wait_for(sub { 1 == grep {/fifo/} values %{ $tg->processes } },
+    20, 'the cancellations behind them to be read');
+pass 'the cancellations behind them are read';
 
 done_testing;

@@ -156,6 +156,41 @@ test_drop_and_reset(void)
     CU_ASSERT(help.live == 0);
 }
 
+static void
+test_time(void)
+{
+    static const struct {
+        uint64_t ms;
+        const char *text;
+    } times[] = {
+        { 0, "1970-01-01T00:00:00.000Z" },
+        { 951782399999, "2000-02-28T23:59:59.999Z" },
+        { 951782400000, "2000-02-29T00:00:00.000Z" },
+        { 951868800007, "2000-03-01T00:00:00.007Z" },
+        { 1709164800000, "2024-02-29T00:00:00.000Z" },
+        { 1735689599999, "2024-12-31T23:59:59.999Z" },
+        { 1735689600000, "2025-01-01T00:00:00.000Z" },
+        { 1795228203978, "2026-11-21T02:30:03.978Z" },
+        { 4107542400000, "2100-03-01T00:00:00.000Z" },
+        { 253402300799999, "9999-12-31T23:59:59.999Z" },
+    };
+    char room[24];
+    tg_buf_t buf;
+    size_t i;
+
+    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        buf = tg_buf_fixed(room, sizeof(room));
+        tg_buf_time(&buf, times[i].ms);
+        CU_ASSERT(!tg_buf_failed(&buf));
+        HELP_EQ(tg_buf_view(&buf), times[i].text);
+    }
+
+    /* It never grows. */
+    tg_buf_char(&buf, 'x');
+    CU_ASSERT(tg_buf_failed(&buf));
+    HELP_EQ(tg_buf_view(&buf), times[i - 1].text);
+}
+
 static CU_TestInfo test_buf[] = {
     { "slices", test_slices },
     { "libc allocator", test_libc },
@@ -163,6 +198,7 @@ static CU_TestInfo test_buf[] = {
     { "numbers", test_numbers },
     { "failure is sticky", test_failure_is_sticky },
     { "huge sizes", test_huge },
+    { "time", test_time },
     { "drop and reset", test_drop_and_reset },
     CU_TEST_INFO_NULL,
 };

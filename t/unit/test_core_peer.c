@@ -67,6 +67,9 @@ test_detection(void)
     CU_ASSERT(host.peer.dialect == TG_DIALECT_JSONRPC);
     HOST_LINE(&host, "{\"kind\":\"shutdown\"}", TEST_ERROR("null", "-32600"));
     CU_ASSERT(host.peer.dialect == TG_DIALECT_JSONRPC);
+    HOST_LINE(&host, TEST_ASK("2", "ping"),
+              "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"pong\":true,"
+              "\"timestamp\":\"2026-09-21T14:13:20.000Z\"}}");
     host_deinit(&host);
 
     test_init(&host, TG_DIALECT_AUTO);

@@ -8,7 +8,7 @@
 #define NGX_TOOLGATE_SEND_TIMEOUT 60000
 /* Of jsonrpc, as ipc has it. */
 #define NGX_TOOLGATE_MAX_FRAME 10485760
-#define NGX_TOOLGATE_MAX_INFLIGHT 256
+#define NGX_TOOLGATE_MAX_INFLIGHT 1024
 
 static void ngx_toolgate_exit_process(ngx_cycle_t *cycle);
 static void *ngx_toolgate_create_main_conf(ngx_conf_t *cf);
