@@ -36,9 +36,11 @@ tg_agent_list(void *host, tg_peer_t *peer, tg_request_t *request)
     return tg_list_asked(host, request);
 }
 
-static const tg_peer_ops_t tg_agent_peer_ops = { tg_agent_call, tg_agent_cancel,
-                                                 tg_agent_log,  NULL,
-                                                 tg_agent_list, 1 };
+static const tg_peer_ops_t tg_agent_peer_ops = { .call = tg_agent_call,
+                                                 .cancel = tg_agent_cancel,
+                                                 .log = tg_agent_log,
+                                                 .list = tg_agent_list,
+                                                 .is_proxy = 1 };
 
 /* --- stdio --- */
 

@@ -50,8 +50,12 @@ typedef struct {
     /* Is a first line of this dialect?  NULL: the first byte has told. */
     int (*is_mine)(const tg_message_t *message);
 
-    /* One message, rc of its parser: TG_OK, or TG_CLOSED at the end. */
+    /*
+     * One message, rc of its parser.  TG_OK; TG_CLOSED at the end; TG_AGAIN
+     * when a turn ended in its middle: serve_on() goes on with it.
+     */
     int (*serve)(tg_peer_t *peer, tg_message_t *message, int rc);
+    int (*serve_on)(tg_peer_t *peer, tg_str_t frame);
 
     /* One was too large; id as far as it is known: likewise. */
     int (*too_large)(tg_peer_t *peer, tg_str_t id);

@@ -266,7 +266,7 @@ tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
 }
 
 static size_t
-tg_batch_count(tg_str_t text)
+tg_batch_size(tg_str_t text)
 {
     tg_json_t json;
     size_t n;
@@ -281,33 +281,59 @@ tg_batch_count(tg_str_t text)
     return n;
 }
 
-static tg_batch_t *
-tg_batch_new(tg_peer_t *peer)
+/*
+ * Its elements, to the end or to that of the turn.  What was served before
+ * is known by its bytes, or after a move by its number.
+ */
+static int
+tg_batch_serve(tg_peer_t *peer, tg_str_t text)
 {
-    tg_batch_t *batch;
+    tg_message_t message;
+    tg_str_t element;
+    const char *start;
+    tg_json_t json;
+    unsigned i;
 
-    batch = tg_calloc(peer->alloc, sizeof(*batch));
+    tg_json_init(&json, text);
+    (void) tg_json_array(&json);
+    start = json.pos;
 
-    if (batch == NULL) {
-        peer->out.failed = 1;
-        return NULL;
+    if (peer->batch_at != 0) {
+        json.pos += peer->batch_at;
+        json.is_fresh = 0;
+
+    } else {
+        for (i = 0; i < peer->batch_served; i++) {
+            if (tg_json_element(&json) == TG_OK) {
+                (void) tg_json_value(&json, NULL);
+            }
+        }
     }
 
-    tg_buf_init(&batch->replies, peer->alloc);
-    batch->refs = 1;
+    while (tg_json_element(&json) == TG_OK) {
+        (void) tg_json_value(&json, &element);
+        (void) tg_message_parse(&message, element);
+        (void) tg_jsonrpc_message(peer, &message, peer->batch);
+        peer->batch_served++;
+        peer->batch_at = (size_t) (json.pos - start);
 
-    return batch;
+        (void) tg_json_peek(&json);
+
+        if (*json.pos != ']' && tg_peer_must_stop(peer)) {
+            return TG_AGAIN;
+        }
+    }
+
+    tg_batch_end(peer);
+
+    return TG_OK;
 }
 
 /* JSON-RPC 2.0 "Batch"; the text was validated as a whole. */
 static int
 tg_jsonrpc_batch(tg_peer_t *peer, tg_str_t text)
 {
-    tg_message_t message;
-    tg_batch_t *batch;
     tg_reply_t reply;
-    tg_json_t json;
-    tg_str_t element;
     size_t n;
 
     memset(&reply, 0, sizeof(reply));
@@ -318,31 +344,24 @@ tg_jsonrpc_batch(tg_peer_t *peer, tg_str_t text)
                                  "one message a line.");
     }
 
-    n = tg_batch_count(text);
+    n = tg_batch_size(text);
 
     if (n == 0 || n > TG_BATCH_MAX) {
         return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
                                  "A batch holds 1 to 1000 requests.");
     }
 
-    batch = tg_batch_new(peer);
+    peer->batch = tg_batch_new(peer);
 
-    if (batch == NULL) {
+    if (peer->batch == NULL) {
+        peer->out.failed = 1;
         return TG_OK;
     }
 
-    tg_json_init(&json, text);
-    (void) tg_json_array(&json);
+    peer->batch_served = 0;
+    peer->batch_at = 0;
 
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &element);
-        (void) tg_message_parse(&message, element);
-        (void) tg_jsonrpc_message(peer, &message, batch);
-    }
-
-    tg_batch_release(peer, batch);
-
-    return TG_OK;
+    return tg_batch_serve(peer, text);
 }
 
 /* why is one of the cursor's texts, all of which are short. */
@@ -377,6 +396,25 @@ tg_jsonrpc_serve(tg_peer_t *peer, tg_message_t *message, int rc)
     }
 
     return tg_jsonrpc_message(peer, message, NULL);
+}
+
+static int
+tg_jsonrpc_serve_on(tg_peer_t *peer, tg_str_t frame)
+{
+    tg_message_t message;
+    int rc;
+
+    /* Only what this peer has validated itself is not looked at again. */
+    if (peer->batch_at == 0) {
+        rc = tg_message_parse(&message, frame);
+
+        if (rc != TG_OK || message.type != TG_JSON_ARRAY) {
+            tg_batch_end(peer);
+            return tg_jsonrpc_serve(peer, &message, rc);
+        }
+    }
+
+    return tg_batch_serve(peer, frame);
 }
 
 static int
@@ -499,6 +537,7 @@ const tg_dialect_row_t tg_dialect_jsonrpc = {
     .call = "\"tools/call\"",
     .is_mine = tg_jsonrpc_is_mine,
     .serve = tg_jsonrpc_serve,
+    .serve_on = tg_jsonrpc_serve_on,
     .too_large = tg_jsonrpc_too_large,
     .fail = tg_jsonrpc_fail,
     .error = tg_reply_error,

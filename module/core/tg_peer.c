@@ -51,203 +51,6 @@ tg_peer_log(tg_peer_t *peer, const char *text)
     }
 }
 
-/* --- calls in flight --- */
-
-void
-tg_call_link(tg_call_t *call)
-{
-    tg_peer_t *peer;
-
-    peer = call->peer;
-    call->prev = NULL;
-    call->next = peer->calls;
-
-    if (call->next != NULL) {
-        call->next->prev = call;
-    }
-
-    peer->calls = call;
-    peer->ncalls++;
-}
-
-static void
-tg_call_unlink(tg_call_t *call)
-{
-    tg_peer_t *peer;
-
-    peer = call->peer;
-
-    if (call->prev != NULL) {
-        call->prev->next = call->next;
-    } else {
-        peer->calls = call->next;
-    }
-
-    if (call->next != NULL) {
-        call->next->prev = call->prev;
-    }
-
-    peer->ncalls--;
-}
-
-/* The call's end, answered or not. */
-static void
-tg_call_free(tg_call_t *call)
-{
-    tg_peer_t *peer;
-    tg_batch_t *batch;
-
-    peer = call->peer;
-    batch = call->reply.batch;
-    tg_free(peer->alloc, call);
-
-    if (batch != NULL) {
-        tg_batch_release(peer, batch);
-    }
-}
-
-static void
-tg_call_cancel(tg_call_t *call)
-{
-    tg_call_unlink(call);
-    call->peer->ops->cancel(call->peer->host, call);
-    tg_call_free(call);
-}
-
-void
-tg_batch_release(tg_peer_t *peer, tg_batch_t *batch)
-{
-    if (--batch->refs != 0) {
-        return;
-    }
-
-    if (batch->replies.len != 0) {
-        tg_buf_char(&peer->out, '[');
-        tg_buf_str(&peer->out, tg_buf_view(&batch->replies));
-        tg_buf_put(&peer->out, "]\n", 2);
-    }
-
-    tg_buf_deinit(&batch->replies);
-    tg_free(peer->alloc, batch);
-}
-
-static void
-tg_peer_refuse(tg_peer_t *peer, const tg_request_t *request)
-{
-    char room[160];
-    tg_outcome_t outcome;
-    tg_buf_t text;
-
-    /* One number and what is spelled out here. */
-    text = tg_buf_fixed(room, sizeof(room));
-    tg_buf_text(&text, "This connection may have ");
-    tg_buf_uint(&text, peer->max_calls);
-    tg_buf_text(&text, " calls running (tool_max_inflight), and has; call "
-                       "again when one of them has ended.");
-
-    outcome = tg_outcome_failure(TG_FAILURE_BUSY, "");
-    outcome.value = tg_buf_view(&text);
-    tg_reply_outcome(peer, &request->reply, &outcome);
-}
-
-tg_call_t *
-tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
-{
-    tg_outcome_t outcome;
-    tg_call_t *call;
-    char *copy;
-
-    if (peer->ncalls >= peer->max_calls) {
-        tg_peer_refuse(peer, request);
-        return NULL;
-    }
-
-    call = tg_alloc(peer->alloc, sizeof(*call) + request->reply.id.len
-                                     + request->progress_token.len);
-
-    if (call == NULL) {
-        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
-                                     "Toolgate has no memory left; try again.");
-        tg_reply_outcome(peer, &request->reply, &outcome);
-        return NULL;
-    }
-
-    memset(call, 0, sizeof(*call));
-    call->peer = peer;
-    call->entry = request->entry;
-    call->reply = request->reply;
-    copy = (char *) (call + 1);
-
-    if (request->reply.id.data != NULL) {
-        memcpy(copy, request->reply.id.data, request->reply.id.len);
-        call->reply.id.data = copy;
-        copy += request->reply.id.len;
-    }
-
-    if (request->progress_token.data != NULL) {
-        memcpy(copy, request->progress_token.data, request->progress_token.len);
-        call->progress_token = tg_str(copy, request->progress_token.len);
-    }
-
-    if (call->reply.batch != NULL) {
-        call->reply.batch->refs++;
-    }
-
-    tg_call_link(call);
-
-    return call;
-}
-
-void
-tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
-               const tg_outcome_t *outcome)
-{
-    tg_reply_outcome(peer, reply, outcome);
-}
-
-void
-tg_call_forget(tg_call_t *call)
-{
-    tg_call_unlink(call);
-    tg_call_free(call);
-}
-
-void
-tg_call_answer(tg_call_t *call, const tg_outcome_t *outcome)
-{
-    tg_call_unlink(call);
-    tg_reply_outcome(call->peer, &call->reply, outcome);
-    tg_call_free(call);
-}
-
-void
-tg_call_error(tg_call_t *call, int64_t code, tg_str_t message, tg_str_t data)
-{
-    tg_buf_t text;
-
-    tg_call_unlink(call);
-    tg_buf_init(&text, call->peer->alloc);
-    tg_json_put_decoded(&text, message);
-
-    if (tg_buf_failed(&text)) {
-        call->peer->out.failed = 1;
-    } else {
-        tg_dialect(call->peer->dialect)
-            ->error(call->peer, &call->reply, code, tg_buf_view(&text), data);
-    }
-
-    tg_buf_deinit(&text);
-    tg_call_free(call);
-}
-
-void
-tg_call_list(tg_call_t *call, tg_str_t cursor)
-{
-    tg_call_unlink(call);
-    tg_peer_list(call->peer, &call->reply, cursor);
-    tg_call_free(call);
-}
-
 /* The same id: to the letter, or the same string in other escapes. */
 static int
 tg_id_eq(tg_str_t a, tg_str_t b)
@@ -312,21 +115,6 @@ tg_peer_cancel(tg_peer_t *peer, tg_str_t id)
 }
 
 void
-tg_peer_forget(tg_peer_t *peer)
-{
-    tg_call_t *call;
-
-    while ((call = peer->calls) != NULL) {
-        if (call->reply.batch != NULL) {
-            tg_buf_reset(&call->reply.batch->replies, 0);
-        }
-
-        tg_call_unlink(call);
-        tg_call_free(call);
-    }
-}
-
-void
 tg_peer_deinit(tg_peer_t *peer)
 {
     tg_subscription_t *sub;
@@ -336,6 +124,8 @@ tg_peer_deinit(tg_peer_t *peer)
     while (peer->calls != NULL) {
         tg_call_cancel(peer->calls);
     }
+
+    tg_batch_end(peer);
 
     while ((sub = peer->subscriptions) != NULL) {
         peer->subscriptions = sub->next;
@@ -418,6 +208,10 @@ tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
         return TG_OK;
     }
 
+    if (peer->batch != NULL) {
+        return tg_dialect(peer->dialect)->serve_on(peer, frame);
+    }
+
     rc = tg_message_parse(&message, frame);
 
     /* The first line of an undecided connection decides, once it is valid. */
@@ -437,6 +231,13 @@ tg_peer_is_paused(const tg_peer_t *peer)
 {
     return peer->out.len > TG_PEER_BACKLOG
            || (peer->ncalls != 0 && tg_dialect(peer->dialect)->is_sequential);
+}
+
+int
+tg_peer_must_stop(const tg_peer_t *peer)
+{
+    return peer->ops->is_turn_over != NULL
+           && peer->ops->is_turn_over(peer->host);
 }
 
 /*
@@ -548,8 +349,19 @@ tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
             return TG_NOMEM;
         }
 
+        /* In its middle: it comes again, and where it ends is known. */
+        if (rc == TG_AGAIN) {
+            peer->frame.scanned = frame.len;
+            *consumed = at - part;
+            return TG_AGAIN;
+        }
+
         if (rc == TG_CLOSED) {
             peer->is_closing = 1;
+
+        } else if (at != len && tg_peer_must_stop(peer)) {
+            *consumed = at;
+            return TG_AGAIN;
         }
     }
 }

@@ -94,6 +94,12 @@ typedef struct {
      * those that the catalogue does not have (yet).
      */
     int is_proxy;
+
+    /*
+     * Asked after each request, also within a batch, while there is more:
+     * is it the turn of somebody else?  NULL: never.
+     */
+    int (*is_turn_over)(void *host);
 } tg_peer_ops_t;
 
 /* A call that waits for its handler. */
@@ -105,6 +111,7 @@ struct tg_call_s {
     tg_str_t progress_token;        /* owned with the call */
     tg_reply_t reply;               /* its id too */
     void *host;                     /* free for the host */
+    size_t held;                    /* what the host keeps for it, in bytes */
     char progress[TG_PROGRESS_MAX]; /* the last one told, raw */
     size_t progress_len;
 };
@@ -125,6 +132,11 @@ struct tg_peer_s {
     uint64_t now_ms; /* Unix time; the host sets it before tg_peer_input */
 
     tg_buf_t out; /* written by the peer, drained by the host */
+    size_t kept;  /* besides out, see tg_peer_kept() */
+
+    tg_batch_t *batch;     /* being served, in more turns than one */
+    size_t batch_at;       /* where its next element stands, or 0: look */
+    unsigned batch_served; /* elements */
 
     tg_call_t *calls; /* in flight, newest first */
     unsigned ncalls;
@@ -159,6 +171,8 @@ void tg_peer_deinit(tg_peer_t *peer);
  *   TG_LIMIT   paused: `ipc` waits for its answer, or out has more than
  *              TG_PEER_BACKLOG bytes; call again when that changed, with
  *              what is left
+ *   TG_AGAIN   the turn is over (ops->is_turn_over); call again with what
+ *              is left, in the next one
  *   TG_CLOSED  write out, then close; nothing is read any more
  *   TG_NOMEM   close at once
  */
@@ -168,6 +182,7 @@ int tg_peer_input(tg_peer_t *peer, const char *data, size_t len,
 /*
  * Serves one whole message, for a front that has framing of its own: as
  * tg_peer_input() would, with the same codes.  TG_LIMIT: nothing was taken.
+ * After TG_AGAIN, and only then, it is to be handed in again.
  */
 int tg_peer_message(tg_peer_t *peer, tg_str_t text);
 
@@ -221,6 +236,16 @@ void tg_peer_list_changed(tg_peer_t *peer);
  * that what is unanswered was not started.  For when ncalls is 0.
  */
 void tg_peer_farewell(tg_peer_t *peer, tg_str_t reason);
+
+/* The host keeps so many bytes for a deferred call, its arguments say. */
+void tg_call_hold(tg_call_t *call, size_t bytes);
+
+/*
+ * The bytes that are kept for this client: output, replies that wait for
+ * the rest of their batch, calls and what the host holds for them.  Input
+ * that was not consumed is the host's own.
+ */
+size_t tg_peer_kept(const tg_peer_t *peer);
 
 /* Is there nothing in flight and nothing to write? */
 int tg_peer_is_idle(const tg_peer_t *peer);

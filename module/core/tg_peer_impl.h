@@ -15,6 +15,7 @@ struct tg_subscription_s {
 
 struct tg_batch_s {
     tg_buf_t replies;
+    size_t kept;     /* of replies, as counted in the peer */
     unsigned refs;   /* replies to come, and one while it is read */
     unsigned number; /* within tg_peer_save() */
 };
@@ -64,8 +65,13 @@ size_t tg_peer_limit(const tg_peer_t *peer);
 /* Framing follows the dialect; undecided, the first byte tells. */
 void tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect);
 
+/* --- tg_call.c --- */
+
 /* Puts a call of the peer among those in flight. */
 void tg_call_link(tg_call_t *call);
+
+/* Nobody wants its answer: the host is told, and it is freed. */
+void tg_call_cancel(tg_call_t *call);
 
 /* A subscription of a raw id, in no list yet; NULL: no memory. */
 tg_subscription_t *tg_peer_subscription(const tg_peer_t *peer, tg_str_t id);
@@ -79,7 +85,16 @@ int tg_peer_has_id(const tg_peer_t *peer, tg_str_t id);
 
 void tg_peer_log(tg_peer_t *peer, const char *text);
 
+/* NULL: no memory. */
+tg_batch_t *tg_batch_new(const tg_peer_t *peer);
+void tg_batch_count(tg_peer_t *peer, tg_batch_t *batch);
 void tg_batch_release(tg_peer_t *peer, tg_batch_t *batch);
+
+/* The one that is being served, if any, has no further element. */
+void tg_batch_end(tg_peer_t *peer);
+
+/* While there is more: is it the turn of somebody else? */
+int tg_peer_must_stop(const tg_peer_t *peer);
 
 /* --- tg_mcp.c --- */
 

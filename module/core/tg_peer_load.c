@@ -233,20 +233,20 @@ tg_load_batches(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
             return TG_BAD;
         }
 
-        batches[i] = tg_calloc(peer->alloc, sizeof(*batches[i]));
+        /* With a reference while it is loaded: none is gone too early. */
+        batches[i] = tg_batch_new(peer);
 
         if (batches[i] == NULL) {
             return TG_NOMEM;
         }
 
-        /* One while it is loaded, so that none is gone too early. */
-        batches[i]->refs = 1;
-        tg_buf_init(&batches[i]->replies, peer->alloc);
         tg_buf_str(&batches[i]->replies, replies);
 
         if (tg_buf_failed(&batches[i]->replies)) {
             return TG_NOMEM;
         }
+
+        tg_batch_count(peer, batches[i]);
     }
 
     return TG_OK;
@@ -465,11 +465,19 @@ static int
 tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
 {
     tg_batch_t **batches;
-    unsigned n;
+    unsigned n, served;
     int rc;
 
+    served = (unsigned) tg_state_number(state, 4);
     n = tg_state_count(state, 4);
     batches = NULL;
+
+    if (served != 0
+        && (n == 0 || served > TG_BATCH_MAX
+            || tg_dialect(peer->dialect)->serve_on == NULL))
+    {
+        return TG_BAD;
+    }
 
     if (n != 0) {
         batches = tg_calloc(peer->alloc, n * sizeof(batches[0]));
@@ -480,6 +488,12 @@ tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
     }
 
     rc = tg_load_batches(peer, state, batches, n);
+
+    if (rc == TG_OK && served != 0) {
+        peer->batch = batches[0];
+        peer->batch->refs++;
+        peer->batch_served = served;
+    }
 
     if (rc == TG_OK) {
         rc = tg_load_calls(peer, state, batches, n);

@@ -176,6 +176,9 @@ tg_peer_farewell(tg_peer_t *peer, tg_str_t reason)
         return;
     }
 
+    /* What was answered within a batch was done. */
+    tg_batch_end(peer);
+
     while ((sub = peer->subscriptions) != NULL) {
         tg_subscription_end(peer, sub);
         peer->subscriptions = sub->next;

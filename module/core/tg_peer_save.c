@@ -51,7 +51,10 @@ tg_state_put_subscriptions(tg_peer_t *peer, tg_buf_t *out)
     }
 }
 
-/* Numbers the batches from 1 on, in the order of their oldest calls. */
+/*
+ * Numbers the batches from 1 on: the one that is being served, then in the
+ * order of their oldest calls.
+ */
 static void
 tg_state_put_batches(tg_peer_t *peer, tg_buf_t *out)
 {
@@ -67,6 +70,11 @@ tg_state_put_batches(tg_peer_t *peer, tg_buf_t *out)
 
     n = 0;
 
+    /* The one that is being served may have no call in flight. */
+    if (peer->batch != NULL) {
+        peer->batch->number = ++n;
+    }
+
     for (call = tg_state_oldest(peer); call != NULL; call = call->prev) {
         batch = call->reply.batch;
 
@@ -75,8 +83,14 @@ tg_state_put_batches(tg_peer_t *peer, tg_buf_t *out)
         }
     }
 
+    tg_state_put_number(out, peer->batch != NULL ? peer->batch_served : 0, 4);
     tg_state_put_number(out, n, 4);
     n = 0;
+
+    if (peer->batch != NULL) {
+        tg_state_put_str(out, tg_buf_view(&peer->batch->replies));
+        n++;
+    }
 
     for (call = tg_state_oldest(peer); call != NULL; call = call->prev) {
         batch = call->reply.batch;

@@ -11,6 +11,8 @@
  *     subscriptions       4: how many; newest first
  *         id              str
  *         has_tools       1
+ *     served              4: elements of the first batch, if its rest is to be
+ *                         served; or 0
  *     batches             4: how many; numbered from 1 on
  *         replies         str, those gathered so far
  *     calls               4: how many; oldest first

@@ -102,6 +102,9 @@ tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
     } else if (rc == TG_LIMIT) {
         tg_reply_undo(peer, reply, start);
         tg_reply_too_large(peer, reply, size);
+
+    } else if (reply->batch != NULL) {
+        tg_batch_count(peer, reply->batch);
     }
 }
 

@@ -367,6 +367,13 @@ ngx_uint_t ngx_toolgate_is_within_rate(ngx_toolgate_call_t *call);
 
 /* --- dispatch --- */
 
+/*
+ * Is the turn over that began last?  Then the session is put into the row,
+ * and ngx_toolgate_session_run() is called when its next turn comes.  As
+ * tg_peer_ops_t has it: host is the session.
+ */
+int ngx_toolgate_turn_is_over(void *host);
+
 extern const tg_peer_ops_t ngx_toolgate_peer_ops;
 
 /* Evaluates a value of the tool for this call: NGX_OK or NGX_ERROR. */

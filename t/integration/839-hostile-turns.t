@@ -49,6 +49,26 @@ cmp_ok $last, '>', $count{$first} + 1, 'who floods takes turns with others';
 
 $_->close for @all, $light;
 
+# A batch is divided, too: each of its requests leaves a line.
+my ($greedy, $other) = map { $tg->connect } 1 .. 2;
+$_->rpc('ping') for $greedy, $other;
+my $twice = '{"jsonrpc":"2.0","method":"x","method":"y"}';
+$from = $tg->log_size;
+stopped(
+    sub {
+        $greedy->send_raw('[' . join(',', ($twice) x 1000) . "]\n");
+        $other->send_raw("$twice\n");
+    },
+    $hostile->worker);
+$_->rpc('ping') for $greedy, $other;
+@order = $tg->log($from) =~ /\*(\d+) notification with a key twice/g;
+%count = ();
+$count{$_}++ for @order;
+is "@{[ sort { $a <=> $b } values %count ]}", '1 1000', 'each was served';
+($at) = grep { $count{ $order[$_] } == 1 } 0 .. $#order;
+cmp_ok $at, '<', @order / 2, 'the light one in the middle of the batch';
+$_->close for $greedy, $other;
+
 # And a flood that goes on: each of its calls is answered once.
 my $calls = Toolgate::Test::is_san() ? 4000 : 40_000;
 $hostile->run([ map { [ flood => calls => $calls ] } 1 .. 3 ]);

@@ -295,11 +295,20 @@ host_is_visible(void *ctx, const tg_entry_t *entry)
     return !host->is_hiding || !tg_str_eq(entry->name, TG_STR("fail"));
 }
 
+static int
+host_is_turn_over(void *ctx)
+{
+    host_t *host = ctx;
+
+    return host->is_yielding;
+}
+
 static const tg_peer_ops_t host_ops = {
     .call = host_on_call,
     .cancel = host_on_cancel,
     .log = host_on_log,
     .is_visible = host_is_visible,
+    .is_turn_over = host_is_turn_over,
 };
 
 /* --- its life --- */
@@ -438,7 +447,7 @@ host_move(host_t *host)
 }
 
 static void
-host_run(host_t *host)
+host_turn(host_t *host)
 {
     size_t consumed;
     char *copy;
@@ -459,6 +468,18 @@ host_run(host_t *host)
 
     CU_ASSERT_FATAL(consumed <= host->in.len);
     tg_buf_drop(&host->in, consumed);
+}
+
+static void
+host_run(host_t *host)
+{
+    for (host_turn(host); host->rc == TG_AGAIN; host_turn(host)) {
+        host->nturns++;
+
+        if (host->is_moving) {
+            CU_ASSERT_FATAL(host_move(host) == TG_OK);
+        }
+    }
 }
 
 void

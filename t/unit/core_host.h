@@ -25,6 +25,9 @@ typedef struct {
     int is_reworded; /* from the next move on: `fail` has another description */
     const char *dropped; /* likewise: this tool or method is gone */
     int has_changed;     /* of the last move: for this client */
+    int is_yielding;     /* each request ends a turn */
+    int is_moving;       /* the peer moves between turns */
+    unsigned nturns;     /* that ended so */
     int is_copying;      /* input comes in blocks of exactly its size */
     unsigned ncalls;     /* calls that reached the host */
     unsigned ncancelled;

@@ -290,6 +290,9 @@ play_script(const script_t *script, const play_how_t *how)
     host_init(&play.host, tg_alloc_libc(), script->dialect, script->max_frame,
               script->max_inflight);
 
+    play.host.is_moving = how->is_moving;
+    play.host.is_yielding = how->is_yielding;
+
     for (i = 0; i < script->nsteps && !play.is_wrong; /* void */) {
         i += play_step(&play, &script->steps[i], script->nsteps - i);
     }
@@ -311,7 +314,7 @@ play_script(const script_t *script, const play_how_t *how)
 static void
 play_heavy(const script_t *script, int is_moving)
 {
-    play_how_t how = { 0, PLAY_HEAVY_CHUNK, is_moving };
+    play_how_t how = { 0, PLAY_HEAVY_CHUNK, is_moving, 0 };
     size_t i;
 
     CU_ASSERT(play_script(script, &how));
@@ -330,9 +333,12 @@ play_heavy(const script_t *script, int is_moving)
 void
 play_all_ways(const script_t *script, int is_moving)
 {
-    play_how_t how = { 0, 0, is_moving };
+    play_how_t how = { 0, 0, is_moving, 0 };
 
     CU_ASSERT(play_script(script, &how));
+    how.is_yielding = 1;
+    CU_ASSERT(play_script(script, &how));
+    how.is_yielding = 0;
 
     if (script->is_heavy) {
         play_heavy(script, is_moving);

@@ -8,9 +8,10 @@
 #include "core_script.h"
 
 typedef struct {
-    size_t cut;    /* split behind so many bytes; 0: nowhere */
-    size_t chunk;  /* bytes at once; 0: all */
-    int is_moving; /* the peer moves whenever something has happened */
+    size_t cut;      /* split behind so many bytes; 0: nowhere */
+    size_t chunk;    /* bytes at once; 0: all */
+    int is_moving;   /* the peer moves whenever something has happened */
+    int is_yielding; /* each request ends a turn */
 } play_how_t;
 
 /* 1, or 0 when something else came than is in it, which was said on stderr. */

@@ -13,12 +13,11 @@ static void ngx_toolgate_log(void *host, const char *text);
 static void ngx_toolgate_last_resort(ngx_event_t *ev);
 
 const tg_peer_ops_t ngx_toolgate_peer_ops = {
-    ngx_toolgate_call,       /* call */
-    ngx_toolgate_cancel,     /* cancel */
-    ngx_toolgate_log,        /* log */
-    ngx_toolgate_is_visible, /* is_visible */
-    NULL,                    /* list */
-    0                        /* is_proxy */
+    .call = ngx_toolgate_call,
+    .cancel = ngx_toolgate_cancel,
+    .log = ngx_toolgate_log,
+    .is_visible = ngx_toolgate_is_visible,
+    .is_turn_over = ngx_toolgate_turn_is_over,
 };
 
 /* The pool of the last call, for the next: no allocation in the usual case. */
@@ -312,6 +311,8 @@ ngx_toolgate_defer(ngx_toolgate_call_t *call, ngx_msec_t timeout)
         return NGX_ERROR;
     }
 
+    tg_call_hold(call->deferred,
+                 NGX_TOOLGATE_POOL + call->request->arguments.len);
     call->request = NULL;
     ngx_toolgate_keep(call, timeout);
 

@@ -25,7 +25,7 @@ ngx_toolgate_feed(ngx_toolgate_session_t *session, const char *data, size_t len,
     tp = ngx_timeofday();
     session->peer.now_ms = (uint64_t) tp->sec * 1000 + tp->msec;
 
-    rc = ngx_toolgate_turn_input(session, data, len, consumed);
+    rc = tg_peer_input(&session->peer, data, len, consumed);
 
     if (*consumed != 0) {
         ngx_toolgate_silent_leave(session);

@@ -1,6 +1,6 @@
 /*
- * The memory that a worker keeps for its clients: beginnings of frames and
- * answers that nobody reads.
+ * The memory that a worker keeps for its clients: beginnings of frames,
+ * answers that nobody reads or that wait for their batch, and calls.
  *
  * Each client's share has its own bound; a thousand clients that all fill
  * theirs would still be gigabytes.  Over the worker's bound, who has kept the
@@ -12,7 +12,7 @@
 /* Far above what honest clients have half-way at the same moment. */
 #define NGX_TOOLGATE_MEMORY 268435456
 /* What is less is not worth a look. */
-#define NGX_TOOLGATE_MEMORY_MIN 65536
+#define NGX_TOOLGATE_MEMORY_MIN 4096
 
 static void ngx_toolgate_memory_relieve(ngx_event_t *ev);
 
@@ -37,7 +37,7 @@ ngx_toolgate_memory_count(ngx_toolgate_session_t *session)
     ngx_event_t *ev;
     size_t held;
 
-    held = session->in.cap + session->peer.out.cap;
+    held = session->in.cap + tg_peer_kept(&session->peer);
 
     if (held < NGX_TOOLGATE_MEMORY_MIN) {
         ngx_toolgate_memory_drop(session);

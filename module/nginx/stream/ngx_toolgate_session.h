@@ -53,18 +53,8 @@ void ngx_toolgate_pump(ngx_toolgate_session_t *session);
 
 void ngx_toolgate_turn_begin(void);
 
-/*
- * Is the turn over that began last?  Then the session is put into the row,
- * and ngx_toolgate_session_run() is called when its next turn comes.
- */
-ngx_uint_t ngx_toolgate_turn_is_over(ngx_toolgate_session_t *session);
-
 /* Out of the row, wherever it is. */
 void ngx_toolgate_turn_leave(ngx_toolgate_session_t *session);
-
-/* As tg_peer_input(), but ends with TG_OK when the turn is over. */
-int ngx_toolgate_turn_input(ngx_toolgate_session_t *session, const char *data,
-                            size_t len, size_t *consumed);
 
 /* --- memory --- */
 

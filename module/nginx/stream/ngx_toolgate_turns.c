@@ -5,14 +5,12 @@
  * Clients that were not done by then wait in a row, and each round of the
  * event loop serves the first of them, after all that others have brought.
  * So a light client waits for one turn at most, however many flood the
- * worker.  Only a single frame is never divided.
+ * worker.  Only a single call is never divided.
  */
 #include "nginx/stream/ngx_toolgate_session.h"
 
 /* One turn, in microseconds: some fifty usual calls. */
 #define NGX_TOOLGATE_TURN 50
-/* Bytes that are served between two looks at the clock. */
-#define NGX_TOOLGATE_TURN_BYTES 4096
 
 static void ngx_toolgate_turn_next(ngx_event_t *ev);
 
@@ -40,9 +38,10 @@ ngx_toolgate_turn_begin(void)
     ngx_toolgate_turn_end = 0;
 }
 
-ngx_uint_t
-ngx_toolgate_turn_is_over(ngx_toolgate_session_t *session)
+int
+ngx_toolgate_turn_is_over(void *host)
 {
+    ngx_toolgate_session_t *session = host;
     ngx_event_t *ev;
     uint64_t now;
 
@@ -103,32 +102,5 @@ ngx_toolgate_turn_next(ngx_event_t *ev)
 
     if (!ngx_queue_empty(&ngx_toolgate_turn_queue)) {
         ngx_post_event(ev, &ngx_posted_next_events);
-    }
-}
-
-int
-ngx_toolgate_turn_input(ngx_toolgate_session_t *session, const char *data,
-                        size_t len, size_t *consumed)
-{
-    size_t at, end, part;
-    int rc;
-
-    at = 0;
-    /* What was looked at before costs nothing. */
-    end = ngx_min(len, session->peer.frame.scanned + NGX_TOOLGATE_TURN_BYTES);
-
-    for (;;) {
-        rc = tg_peer_input(&session->peer, data + at, end - at, &part);
-        at += part;
-
-        if (rc != TG_OK || end == len
-            || (part != 0 && ngx_toolgate_turn_is_over(session)))
-        {
-            *consumed = at;
-            return rc;
-        }
-
-        /* A frame that is longer comes in steps that double. */
-        end += ngx_min(len - end, ngx_max(end - at, NGX_TOOLGATE_TURN_BYTES));
     }
 }

@@ -1,0 +1,148 @@
+/*
+ * A batch in more turns than one, and the bytes that are kept for a client.
+ */
+#include "core_host.h"
+
+#define TEST_ASK(id, method)                                                   \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
+#define TEST_SAYS(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":\"hello\"}"
+
+static void
+test_init(host_t *host)
+{
+    host_init(host, tg_alloc_libc(), TG_DIALECT_JSONRPC, 65536, 4);
+    host->is_yielding = 1;
+}
+
+/* The host is asked behind each request, and not when there is none left. */
+static void
+test_turns(void)
+{
+    host_t host;
+
+    test_init(&host);
+    HOST_LINE(&host, TEST_ASK("1", "hello"), TEST_SAYS("1"));
+    CU_ASSERT(host.nturns == 0);
+    HOST_LINE(&host,
+              " [" TEST_ASK("1", "hello") " , " TEST_ASK(
+                  "2", "hello") "," TEST_ASK("3", "hello") " ] ",
+              "[" TEST_SAYS("1") "," TEST_SAYS("2") "," TEST_SAYS("3") "]");
+    CU_ASSERT(host.nturns == 2);
+    host_feed(&host, TG_STR(TEST_ASK("4", "hello") "\n[" TEST_ASK(
+                         "5", "hello") "]\n" TEST_ASK("6", "hello") "\n"));
+    HELP_EQ(host_take(&host),
+            TEST_SAYS("4") "\n[" TEST_SAYS("5") "]\n" TEST_SAYS("6") "\n");
+    CU_ASSERT(host.nturns == 4);
+    host_deinit(&host);
+}
+
+#define TEST_BATCH                                                             \
+    "[" TEST_ASK("1", "hello") "," TEST_ASK("2", "hang.status") "," TEST_ASK(  \
+        "3", "hello") "]\n"
+
+/* The answer to the first of them. */
+#define TEST_FIRST "[" TEST_SAYS("1") "]\n"
+
+/* As far as the first request, whose turn it was. */
+static void
+test_begin(host_t *host)
+{
+    size_t consumed;
+
+    test_init(host);
+    CU_ASSERT(tg_peer_input(&host->peer, TEST_BATCH, sizeof(TEST_BATCH) - 1,
+                            &consumed)
+              == TG_AGAIN);
+    CU_ASSERT(consumed == 0);
+    HELP_EQ(host_take(host), "");
+}
+
+/* What was done within it by then is said before the connection closes. */
+static void
+test_farewell(void)
+{
+    size_t consumed;
+    host_t host;
+
+    test_begin(&host);
+    tg_peer_farewell(&host.peer, TG_STR("bye"));
+    HELP_EQ(host_take(&host), TEST_FIRST);
+    CU_ASSERT(
+        tg_peer_input(&host.peer, TEST_BATCH, sizeof(TEST_BATCH) - 1, &consumed)
+        == TG_CLOSED);
+    host_deinit(&host);
+    CU_ASSERT(host.ncalls == 1);
+}
+
+/* A host that has other bytes now than the old one is not trusted. */
+static void
+test_moved(void)
+{
+    size_t consumed;
+    host_t host;
+    tg_str_t got;
+
+    test_begin(&host);
+    CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT(tg_peer_input(&host.peer, "[oops]\n", 7, &consumed) == TG_OK);
+    CU_ASSERT(consumed == 7);
+    got = host_take(&host);
+    CU_ASSERT_FATAL(got.len > sizeof(TEST_FIRST));
+    HELP_EQ(tg_str(got.data, sizeof(TEST_FIRST) - 1), TEST_FIRST);
+    HELP_JSON(tg_str(got.data + sizeof(TEST_FIRST) - 1,
+                     got.len - sizeof(TEST_FIRST)),
+              "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
+              "\"message\":\"$string\"}}");
+    host_deinit(&host);
+
+    test_begin(&host);
+    CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT(tg_peer_input(&host.peer, "[ ]\n", 4, &consumed) == TG_OK);
+    HELP_EQ(host_take(&host), TEST_FIRST);
+    host_deinit(&host);
+}
+
+static void
+test_kept(void)
+{
+    tg_call_t *call;
+    size_t before;
+    host_t host;
+
+    test_init(&host);
+    CU_ASSERT(tg_peer_kept(&host.peer) == 0);
+    host_feed(&host, TG_STR(TEST_BATCH));
+    call = host_call(&host, "2");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(call);
+
+    /* The call, and two answers that wait for its own. */
+    before = tg_peer_kept(&host.peer);
+    CU_ASSERT(before >= sizeof(*call) + 2 * strlen(TEST_SAYS("1")));
+    tg_call_hold(call, 1000);
+    CU_ASSERT(tg_peer_kept(&host.peer) == before + 1000);
+    tg_call_hold(call, 10);
+    CU_ASSERT(tg_peer_kept(&host.peer) == before + 10);
+
+    CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT(tg_peer_kept(&host.peer) >= before - 512);
+    CU_ASSERT(tg_peer_kept(&host.peer) <= before);
+    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"method\":"
+                            "\"$/cancelRequest\",\"params\":{\"id\":2}}\n"));
+    HELP_EQ(host_take(&host), "[" TEST_SAYS("1") "," TEST_SAYS("3") "]\n");
+    CU_ASSERT(tg_peer_kept(&host.peer) == host.peer.out.cap);
+    host_deinit(&host);
+}
+
+int
+main(void)
+{
+    CU_TestInfo tests[] = {
+        { "turns", test_turns },
+        { "farewell in a batch", test_farewell },
+        { "moved in a batch", test_moved },
+        { "what is kept", test_kept },
+        CU_TEST_INFO_NULL,
+    };
+
+    return help_main("core turns", tests);
+}
