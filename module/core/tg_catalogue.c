@@ -12,13 +12,8 @@ struct tg_catalogue_s {
     size_t nslots;
     tg_buf_t listings;
     uint64_t digest;
+    uint64_t seed;
 };
-
-static uint64_t
-tg_hash_name(tg_entry_kind_t kind, tg_str_t name)
-{
-    return tg_hash64(TG_HASH64 + (uint64_t) kind, name);
-}
 
 tg_catalogue_t *
 tg_catalogue_new(const tg_alloc_t *alloc)
@@ -33,6 +28,12 @@ tg_catalogue_new(const tg_alloc_t *alloc)
     }
 
     return catalogue;
+}
+
+void
+tg_catalogue_seed(tg_catalogue_t *catalogue, uint64_t seed)
+{
+    catalogue->seed = seed;
 }
 
 void
@@ -55,9 +56,11 @@ tg_catalogue_slot(const tg_catalogue_t *catalogue, tg_entry_kind_t kind,
 {
     const tg_entry_t *entry;
     size_t mask, i;
+    uint64_t hash;
 
     mask = catalogue->nslots - 1;
-    i = tg_hash_name(kind, name) & mask;
+    hash = tg_hash64((TG_HASH64 ^ catalogue->seed) + (uint64_t) kind, name);
+    i = (size_t) (hash ^ hash >> 32) & mask;
 
     for (/* void */;; i = (i + 1) & mask) {
         entry = catalogue->slots[i];
@@ -335,19 +338,15 @@ tg_cursor_read(const tg_catalogue_t *catalogue, tg_str_t cursor, size_t *index)
                : TG_BAD;
 }
 
-int
-tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
-                  tg_catalogue_visible_pt visible, void *ctx, tg_buf_t *out)
+/* Appends what is visible from i on, as far as limit bytes; where it ended. */
+static size_t
+tg_catalogue_put(const tg_catalogue_t *catalogue, size_t i, size_t limit,
+                 tg_catalogue_visible_pt visible, void *ctx, tg_buf_t *out)
 {
     const tg_entry_t *entry;
-    size_t i, from, start;
-
-    if (tg_cursor_read(catalogue, cursor, &i) != TG_OK) {
-        return TG_BAD;
-    }
+    size_t start;
 
     tg_buf_text(out, "\"tools\":[");
-    from = i;
     start = out->len;
 
     for (/* void */; i < catalogue->n; i++) {
@@ -358,16 +357,11 @@ tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
             continue;
         }
 
-        if (i != from && out->len != start
-            && out->len - start + entry->listing.len > TG_LIST_PAGE)
-        {
-            tg_buf_text(out, "],\"nextCursor\":\"");
-            tg_cursor_put(catalogue, out, i);
-            tg_buf_char(out, '"');
-            return TG_OK;
-        }
-
         if (out->len != start) {
+            if (out->len - start + entry->listing.len > limit) {
+                break;
+            }
+
             tg_buf_char(out, ',');
         }
 
@@ -376,5 +370,50 @@ tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
 
     tg_buf_char(out, ']');
 
+    return i;
+}
+
+int
+tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
+                  tg_catalogue_visible_pt visible, void *ctx, tg_buf_t *out)
+{
+    size_t i;
+
+    if (tg_cursor_read(catalogue, cursor, &i) != TG_OK) {
+        return TG_BAD;
+    }
+
+    i = tg_catalogue_put(catalogue, i, TG_LIST_PAGE, visible, ctx, out);
+
+    if (i < catalogue->n) {
+        tg_buf_text(out, ",\"nextCursor\":\"");
+        tg_cursor_put(catalogue, out, i);
+        tg_buf_char(out, '"');
+    }
+
     return TG_OK;
+}
+
+void
+tg_catalogue_list_whole(const tg_catalogue_t *catalogue,
+                        tg_catalogue_visible_pt visible, void *ctx,
+                        tg_buf_t *out)
+{
+    (void) tg_catalogue_put(catalogue, 0, SIZE_MAX, visible, ctx, out);
+}
+
+size_t
+tg_catalogue_list_size(const tg_catalogue_t *catalogue)
+{
+    size_t i, size;
+
+    size = 0;
+
+    for (i = 0; i < catalogue->n; i++) {
+        if (catalogue->entries[i]->kind == TG_ENTRY_TOOL) {
+            size += catalogue->entries[i]->listing.len + 1;
+        }
+    }
+
+    return size;
 }

@@ -14,10 +14,7 @@
 #define TG_NAME_MAX 128
 /* What the common agents accept: ^[a-zA-Z0-9_-]{1,64}$. */
 #define TG_NAME_AGENT_MAX 64
-/*
- * Bytes of tools on one page of tools/list: a page fits a relay frame of
- * 1 MiB with room for its envelope.
- */
+/* Bytes of tools on one page of tools/list, where it has pages. */
 #define TG_LIST_PAGE 524288
 
 typedef enum {
@@ -59,6 +56,12 @@ typedef struct tg_catalogue_s tg_catalogue_t;
 /* NULL when there is no memory. */
 tg_catalogue_t *tg_catalogue_new(const tg_alloc_t *alloc);
 void tg_catalogue_free(tg_catalogue_t *catalogue);
+
+/*
+ * Before the first entry: a random number, so that nobody who names tools
+ * can choose names that are found slowly.
+ */
+void tg_catalogue_seed(tg_catalogue_t *catalogue, uint64_t seed);
 
 /*
  * Adds an entry, borrowed like its slices.  TG_OK, TG_EXISTS when one of its
@@ -104,6 +107,14 @@ uint64_t tg_catalogue_view(const tg_catalogue_t *catalogue,
 int tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
                       tg_catalogue_visible_pt visible, void *ctx,
                       tg_buf_t *out);
+
+/* The same as one page, however long it is. */
+void tg_catalogue_list_whole(const tg_catalogue_t *catalogue,
+                             tg_catalogue_visible_pt visible, void *ctx,
+                             tg_buf_t *out);
+
+/* The bytes of the whole list, of all tools. */
+size_t tg_catalogue_list_size(const tg_catalogue_t *catalogue);
 
 /*
  * May a tool or method have this name?  NULL when it may; else what to

@@ -36,7 +36,7 @@ typedef struct {
     unsigned is_sequential:1;
     unsigned has_notifications:1;    /* of the client's */
     unsigned is_told_list_changed:1; /* without having asked for it */
-    unsigned is_listed_whole:1;      /* tools/list is one page */
+    unsigned is_listed_whole:1;      /* unless asked for a page */
     unsigned is_text_only:1;         /* of a result, only its text */
 
     /* How a message begins, up to its id or its next member. */

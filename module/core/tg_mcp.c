@@ -156,11 +156,49 @@ tg_mcp_ping(tg_peer_t *peer, const tg_reply_t *reply)
     tg_reply_close(peer, reply, start);
 }
 
+/* A list that is one page; beyond a message, what to do is up to the server. */
+static void
+tg_peer_list_whole(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    tg_buf_t *out, text;
+    size_t start, size;
+    char room[256];
+
+    out = tg_reply_sink(peer, reply);
+    start = tg_reply_open(peer, reply, "result");
+    tg_buf_char(out, '{');
+    tg_catalogue_list_whole(peer->catalogue, peer->ops->is_visible, peer->host,
+                            out);
+    tg_buf_char(out, '}');
+    size = out->len - start + 1;
+
+    if (size <= tg_peer_limit(peer)) {
+        tg_reply_close(peer, reply, start);
+        return;
+    }
+
+    tg_reply_undo(peer, reply, start);
+    text = tg_buf_fixed(room, sizeof(room));
+    tg_buf_text(&text, "The list of tools has ");
+    tg_buf_uint(&text, size);
+    tg_buf_text(&text, " bytes, more than the ");
+    tg_buf_uint(&text, tg_peer_limit(peer));
+    tg_buf_text(&text, " of a message. Describe the tools in fewer words, or "
+                       "offer some of them on another socket.");
+    tg_reply_error(peer, reply, TG_RPC_INTERNAL, tg_buf_view(&text),
+                   TG_STR_NONE);
+}
+
 void
 tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
 {
     tg_buf_t *out;
     size_t start;
+
+    if (cursor.data == NULL && tg_dialect(peer->dialect)->is_listed_whole) {
+        tg_peer_list_whole(peer, reply);
+        return;
+    }
 
     out = tg_reply_sink(peer, reply);
     start = tg_reply_open(peer, reply, "result");

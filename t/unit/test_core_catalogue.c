@@ -1,7 +1,7 @@
 /*
  * The catalogue: names, listings, pages, digests.
  */
-#include "core_help.h"
+#include "core_host.h"
 
 #include "core/tg_catalogue.h"
 
@@ -26,6 +26,7 @@ test_many_init(test_many_t *many, size_t n)
 
     many->n = n;
     many->catalogue = tg_catalogue_new(tg_alloc_libc());
+    tg_catalogue_seed(many->catalogue, n * UINT64_C(0x9e3779b97f4a7c15));
     many->entries = calloc(n, sizeof(many->entries[0]));
     many->names = calloc(n, sizeof(many->names[0]));
     CU_ASSERT_FATAL(many->catalogue != NULL && many->entries != NULL
@@ -304,6 +305,55 @@ test_page_sizes(void)
     test_many_deinit(&many);
 }
 
+/* A relay client does not ask for pages, so it gets all, or is told. */
+static void
+test_whole(void)
+{
+    test_many_t many;
+    host_t host;
+    tg_str_t got, tools;
+    tg_json_t json;
+    size_t n;
+
+    test_many_init(&many, 12000);
+    CU_ASSERT(tg_catalogue_list_size(many.catalogue) > TG_LIST_PAGE);
+    CU_ASSERT(tg_catalogue_list_size(many.catalogue) < TG_FRAME_RELAY_MAX);
+    host_init(&host, tg_alloc_libc(), TG_DIALECT_RELAY, 1 << 24, 4);
+    host.peer.catalogue = many.catalogue;
+    host_feed(&host, TG_STR("{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
+                            "\"tools/list\",\"params\":{}}\n"));
+    got = host_take(&host);
+    CU_ASSERT_FATAL(tg_json_get(got, TG_STR("result"), &got) == TG_OK);
+    CU_ASSERT(tg_json_get(got, TG_STR("nextCursor"), &tools) == TG_MISSING);
+    CU_ASSERT_FATAL(tg_json_get(got, TG_STR("tools"), &tools) == TG_OK);
+    tg_json_init(&json, tools);
+    (void) tg_json_array(&json);
+
+    for (n = 0; tg_json_element(&json) == TG_OK; n++) {
+        (void) tg_json_value(&json, NULL);
+    }
+
+    CU_ASSERT(n == 6000);
+    HOST_LINE(&host,
+              "{\"kind\":\"mcp_request\",\"id\":2,\"method\":\"tools/list\","
+              "\"params\":{\"cursor\":\"x\"}}",
+              "{\"kind\":\"mcp_response\",\"id\":2,\"error\":{\"code\":-32602,"
+              "\"message\":\"$contains:cursor\"}}");
+    test_many_deinit(&many);
+
+    test_many_init(&many, 24000);
+    CU_ASSERT(tg_catalogue_list_size(many.catalogue) > TG_FRAME_RELAY_MAX);
+    host.peer.catalogue = many.catalogue;
+    HOST_LINE(&host,
+              "{\"kind\":\"mcp_request\",\"id\":3,\"method\":\"tools/list\"}",
+              "{\"kind\":\"mcp_response\",\"id\":3,\"error\":{\"code\":-32603,"
+              "\"message\":\"$contains:more than the 1048575 of a message. "
+              "Describe the tools in fewer words\"}}");
+    host.peer.catalogue = host.catalogue;
+    host_deinit(&host);
+    test_many_deinit(&many);
+}
+
 static void
 test_cursors(void)
 {
@@ -484,17 +534,12 @@ test_no_memory(void)
 }
 
 static CU_TestInfo test_catalogue[] = {
-    { "empty", test_empty },
-    { "listing", test_listing },
-    { "find among 5000", test_find },
-    { "duplicates", test_duplicates },
-    { "paging", test_paging },
-    { "page sizes", test_page_sizes },
-    { "cursors", test_cursors },
-    { "digest", test_digest },
-    { "no memory", test_no_memory },
-    { "add again", test_add_again },
-    CU_TEST_INFO_NULL,
+    { "empty", test_empty },          { "listing", test_listing },
+    { "find among 5000", test_find }, { "duplicates", test_duplicates },
+    { "paging", test_paging },        { "page sizes", test_page_sizes },
+    { "a whole list", test_whole },   { "cursors", test_cursors },
+    { "digest", test_digest },        { "no memory", test_no_memory },
+    { "add again", test_add_again },  CU_TEST_INFO_NULL,
 };
 
 int

@@ -5,6 +5,8 @@
 
 #include "base/tg_utf8.h"
 
+#include <sys/random.h>
+
 /* A schema is a page or two; more is a mistake in the path. */
 #define NGX_TOOLGATE_SCHEMA_MAX 1048576
 /* Nobody should wait for ever; tools say when they need more. */
@@ -22,6 +24,7 @@ ngx_toolgate_catalogue(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 {
     ngx_stream_core_srv_conf_t *cscf;
     ngx_pool_cleanup_t *cln;
+    uint64_t seed;
 
     if (scf->catalogue != NULL) {
         return scf->catalogue;
@@ -39,6 +42,10 @@ ngx_toolgate_catalogue(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 
     cln->handler = ngx_toolgate_free_catalogue;
     cln->data = scf->catalogue;
+
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed)) {
+        tg_catalogue_seed(scf->catalogue, seed);
+    }
 
     cscf = ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_core_module);
 
