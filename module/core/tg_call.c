@@ -1,6 +1,7 @@
 /*
  * Calls in flight: taken, told on, answered, given up.
  */
+#include "base/tg_list.h"
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
@@ -17,14 +18,7 @@ tg_call_link(tg_call_t *call)
     tg_peer_t *peer;
 
     peer = call->peer;
-    call->prev = NULL;
-    call->next = peer->calls;
-
-    if (call->next != NULL) {
-        call->next->prev = call;
-    }
-
-    peer->calls = call;
+    TG_LIST_INSERT(peer->calls, peer->oldest, (tg_call_t *) NULL, call);
     peer->ncalls++;
     peer->kept += tg_call_size(call);
 }
@@ -35,17 +29,7 @@ tg_call_unlink(tg_call_t *call)
     tg_peer_t *peer;
 
     peer = call->peer;
-
-    if (call->prev != NULL) {
-        call->prev->next = call->next;
-    } else {
-        peer->calls = call->next;
-    }
-
-    if (call->next != NULL) {
-        call->next->prev = call->prev;
-    }
-
+    TG_LIST_REMOVE(peer->calls, peer->oldest, call);
     peer->ncalls--;
     peer->kept -= tg_call_size(call);
 }
@@ -156,8 +140,7 @@ tg_peer_refuse(tg_peer_t *peer, const tg_request_t *request)
     tg_buf_text(&text, " calls running (tool_max_inflight), and has; call "
                        "again when one of them has ended.");
 
-    outcome = tg_outcome_failure(TG_FAILURE_BUSY, "");
-    outcome.value = tg_buf_view(&text);
+    outcome = tg_outcome_failed(TG_FAILURE_BUSY, tg_buf_view(&text));
     tg_reply_outcome(peer, &request->reply, &outcome);
 }
 
@@ -177,8 +160,7 @@ tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
                                      + request->progress_token.len);
 
     if (call == NULL) {
-        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
-                                     "Toolgate has no memory left; try again.");
+        outcome = tg_outcome_no_memory();
         tg_reply_outcome(peer, &request->reply, &outcome);
         return NULL;
     }

@@ -18,9 +18,27 @@ tg_outcome_text(tg_str_t text)
 }
 
 tg_outcome_t
+tg_outcome_json(tg_str_t value)
+{
+    return (tg_outcome_t){ TG_OUTCOME_JSON, TG_FAILURE_NONE, value };
+}
+
+tg_outcome_t
 tg_outcome_failure(tg_failure_t failure, const char *text)
 {
-    return (tg_outcome_t){ TG_OUTCOME_FAILURE, failure, tg_str_c(text) };
+    return tg_outcome_failed(failure, tg_str_c(text));
+}
+
+tg_outcome_t
+tg_outcome_failed(tg_failure_t failure, tg_str_t text)
+{
+    return (tg_outcome_t){ TG_OUTCOME_FAILURE, failure, text };
+}
+
+tg_outcome_t
+tg_outcome_no_memory(void)
+{
+    return tg_outcome_failure(TG_FAILURE_INTERNAL, TG_NO_MEMORY);
 }
 
 static int
@@ -125,7 +143,7 @@ tg_result_check(tg_str_t raw)
 }
 
 static tg_outcome_t
-tg_outcome_json(const tg_entry_t *entry, tg_str_t bytes)
+tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
 {
     tg_json_t json;
     int rc;
@@ -149,7 +167,7 @@ tg_outcome_json(const tg_entry_t *entry, tg_str_t bytes)
     }
 
     if (entry->output == TG_OUTPUT_JSON) {
-        return (tg_outcome_t){ TG_OUTCOME_JSON, TG_FAILURE_NONE, bytes };
+        return tg_outcome_json(bytes);
     }
 
     if (entry->kind == TG_ENTRY_TOOL && tg_result_check(bytes) != NULL) {
@@ -181,7 +199,7 @@ tg_outcome_t
 tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes)
 {
     if (entry->output != TG_OUTPUT_TEXT) {
-        return tg_outcome_json(entry, tg_outcome_trim(bytes));
+        return tg_outcome_parse(entry, tg_outcome_trim(bytes));
     }
 
     if (!tg_utf8_is_valid(bytes)) {
@@ -204,9 +222,8 @@ tg_outcome_body(const tg_entry_t *entry, tg_str_t body, tg_buf_t *scratch)
     tg_json_put_decoded(scratch, body);
 
     if (tg_buf_failed(scratch)) {
-        return tg_outcome_failure(TG_FAILURE_INTERNAL,
-                                  "Toolgate has no memory left; try again.");
+        return tg_outcome_no_memory();
     }
 
-    return tg_outcome_json(entry, tg_outcome_trim(tg_buf_view(scratch)));
+    return tg_outcome_parse(entry, tg_outcome_trim(tg_buf_view(scratch)));
 }

@@ -35,7 +35,15 @@ typedef struct {
 } tg_outcome_t;
 
 tg_outcome_t tg_outcome_text(tg_str_t text);
+tg_outcome_t tg_outcome_json(tg_str_t value);
 tg_outcome_t tg_outcome_failure(tg_failure_t failure, const char *text);
+
+/* The same with a text that was written. */
+tg_outcome_t tg_outcome_failed(tg_failure_t failure, tg_str_t text);
+
+/* The failure of everybody whom memory was refused. */
+#define TG_NO_MEMORY "Toolgate has no memory left; try again."
+tg_outcome_t tg_outcome_no_memory(void);
 
 /*
  * Turns what a handler put out into an outcome, as the entry's output mode

@@ -173,9 +173,7 @@ tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
     if (tg_buf_failed(&text)) {
         peer->out.failed = 1;
     } else {
-        outcome = tg_outcome_text(tg_buf_view(&text));
-        outcome.kind = TG_OUTCOME_FAILURE;
-        outcome.failure = TG_FAILURE_UNKNOWN;
+        outcome = tg_outcome_failed(TG_FAILURE_UNKNOWN, tg_buf_view(&text));
         tg_reply_outcome(peer, &request->reply, &outcome);
     }
 

@@ -139,6 +139,7 @@ struct tg_peer_s {
     unsigned batch_served; /* elements */
 
     tg_call_t *calls; /* in flight, newest first */
+    tg_call_t *oldest;
     unsigned ncalls;
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;

@@ -414,13 +414,7 @@ tg_load_resume(tg_peer_t *peer, tg_peer_resume_pt resume)
     tg_moved_t *moved;
     tg_call_t *call, *next;
 
-    call = peer->calls;
-
-    while (call != NULL && call->next != NULL) {
-        call = call->next;
-    }
-
-    for (/* void */; call != NULL; call = next) {
+    for (call = peer->oldest; call != NULL; call = next) {
         next = call->prev;
         moved = (tg_moved_t *) (void *) call;
         resume(peer->host, call, moved->now, moved->token);

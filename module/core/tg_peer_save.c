@@ -24,20 +24,6 @@ tg_state_put_str(tg_buf_t *out, tg_str_t str)
     }
 }
 
-static const tg_call_t *
-tg_state_oldest(const tg_peer_t *peer)
-{
-    const tg_call_t *call;
-
-    call = peer->calls;
-
-    while (call != NULL && call->next != NULL) {
-        call = call->next;
-    }
-
-    return call;
-}
-
 static void
 tg_state_put_subscriptions(tg_peer_t *peer, tg_buf_t *out)
 {
@@ -75,7 +61,7 @@ tg_state_put_batches(tg_peer_t *peer, tg_buf_t *out)
         peer->batch->number = ++n;
     }
 
-    for (call = tg_state_oldest(peer); call != NULL; call = call->prev) {
+    for (call = peer->oldest; call != NULL; call = call->prev) {
         batch = call->reply.batch;
 
         if (batch != NULL && batch->number == 0) {
@@ -92,7 +78,7 @@ tg_state_put_batches(tg_peer_t *peer, tg_buf_t *out)
         n++;
     }
 
-    for (call = tg_state_oldest(peer); call != NULL; call = call->prev) {
+    for (call = peer->oldest; call != NULL; call = call->prev) {
         batch = call->reply.batch;
 
         if (batch != NULL && batch->number == n + 1) {
@@ -178,7 +164,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, tg_buf_t *out)
     tg_state_put_batches(peer, out);
     tg_state_put_number(out, peer->ncalls, 4);
 
-    for (call = tg_state_oldest(peer); call != NULL; call = call->prev) {
+    for (call = peer->oldest; call != NULL; call = call->prev) {
         rc = tg_state_put_call(call, put_token, out);
 
         if (rc != TG_OK) {

@@ -1,5 +1,7 @@
 #include "core/tg_pending.h"
 
+#include "base/tg_list.h"
+
 #define TG_PENDING_SLOTS 16
 
 /* Ids count up, so their low bits spread them evenly. */
@@ -61,15 +63,7 @@ tg_pending_add(tg_caller_t *caller, void *tag)
     pending->next_in_slot = *slot;
     *slot = pending;
 
-    pending->prev = caller->last;
-
-    if (caller->last != NULL) {
-        caller->last->next = pending;
-    } else {
-        caller->first = pending;
-    }
-
-    caller->last = pending;
+    TG_LIST_INSERT(caller->first, caller->last, caller->last, pending);
     caller->npending++;
 
     return pending;
@@ -106,18 +100,7 @@ tg_pending_remove(tg_caller_t *caller, tg_pending_t *pending)
 
     *at = pending->next_in_slot;
 
-    if (pending->prev != NULL) {
-        pending->prev->next = pending->next;
-    } else {
-        caller->first = pending->next;
-    }
-
-    if (pending->next != NULL) {
-        pending->next->prev = pending->prev;
-    } else {
-        caller->last = pending->prev;
-    }
-
+    TG_LIST_REMOVE(caller->first, caller->last, pending);
     caller->npending--;
     tg_free(caller->alloc, (void *) (uintptr_t) pending->queued.data);
     tg_free(caller->alloc, pending);

@@ -67,8 +67,7 @@ tg_reply_too_large(tg_peer_t *peer, const tg_reply_t *reply, size_t size)
     tg_buf_uint(&text, tg_peer_limit(peer));
     tg_buf_text(&text, " that this connection carries; ask for less, or let "
                        "the tool return less.");
-    outcome = tg_outcome_failure(TG_FAILURE_SIZE, "");
-    outcome.value = tg_buf_view(&text);
+    outcome = tg_outcome_failed(TG_FAILURE_SIZE, tg_buf_view(&text));
     tg_reply_outcome(peer, reply, &outcome);
 }
 
