@@ -7,8 +7,7 @@
 #include "client/tg_cli_text.h"
 #include "client/tg_cli_tools.h"
 #include "base/tg_utf8.h"
-
-#define TG_RPC_INVALID_PARAMS (-32602)
+#include "core/tg_rpc.h"
 
 typedef struct {
     const tg_cli_options_t *options;
@@ -79,7 +78,7 @@ tg_cli_call_refused(tg_cli_call_t *call)
     code = session->answer.code;
 
     if ((call->options->given & TG_CLI_JSON) || call->options->method != NULL
-        || code != TG_RPC_INVALID_PARAMS)
+        || code != TG_RPC_PARAMS)
     {
         return tg_cli_session_refused(session, call->options);
     }

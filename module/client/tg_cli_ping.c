@@ -3,8 +3,7 @@
  */
 #include "client/tg_cli_session.h"
 #include "client/tg_cli_text.h"
-
-#define TG_RPC_METHOD_NOT_FOUND (-32601)
+#include "core/tg_rpc.h"
 
 /*
  * Who answers: name and version as raw strings, absent for a server that
@@ -117,7 +116,7 @@ tg_cli_ping_ask(tg_cli_session_t *session, const tg_cli_options_t *options,
 
     /* Who says that there is no such method is there, too. */
     if (session->answer.kind == TG_ANSWER_ERROR
-        && session->answer.code != TG_RPC_METHOD_NOT_FOUND)
+        && session->answer.code != TG_RPC_METHOD)
     {
         return tg_cli_session_refused(session, options);
     }

@@ -69,18 +69,14 @@ tg_ipc_is_refused(tg_str_t result, tg_str_t *type)
 {
     tg_str_t value, meta;
 
-    if (tg_json_get(result, TG_STR("isError"), &value) != TG_OK
-        || tg_json_type(value) != TG_JSON_TRUE)
-    {
+    if (!tg_json_has(result, TG_STR("isError"), TG_JSON_TRUE, &value)) {
         return 0;
     }
 
     *type = TG_STR("IPCToolExecutionError");
 
-    if (tg_json_get(result, TG_STR("_meta"), &meta) == TG_OK
-        && tg_json_type(meta) == TG_JSON_OBJECT
-        && tg_json_get(meta, TG_STR(TG_META_ERROR_TYPE), &value) == TG_OK
-        && tg_json_type(value) == TG_JSON_STRING
+    if (tg_json_has(result, TG_STR("_meta"), TG_JSON_OBJECT, &meta)
+        && tg_json_has(meta, TG_STR(TG_META_ERROR_TYPE), TG_JSON_STRING, &value)
         && tg_json_body(value).len != 0)
     {
         *type = tg_json_body(value);

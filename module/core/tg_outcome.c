@@ -46,8 +46,7 @@ tg_result_has_text(tg_str_t block, const char *key)
 {
     tg_str_t value;
 
-    return tg_json_get(block, tg_str_c(key), &value) == TG_OK
-           && tg_json_type(value) == TG_JSON_STRING;
+    return tg_json_has(block, tg_str_c(key), TG_JSON_STRING, &value);
 }
 
 /* One content block, MCP "ContentBlock". */
@@ -88,8 +87,7 @@ tg_result_block_check(tg_str_t block)
     }
 
     if (tg_json_is_text(type, TG_STR("resource"))) {
-        return tg_json_get(block, TG_STR("resource"), &value) == TG_OK
-                       && tg_json_type(value) == TG_JSON_OBJECT
+        return tg_json_has(block, TG_STR("resource"), TG_JSON_OBJECT, &value)
                        && tg_result_has_text(value, "uri")
                    ? NULL
                    : TG_RESULT_WHY("a resource block needs an object "
@@ -108,8 +106,7 @@ tg_result_check(tg_str_t raw)
     const char *why;
 
     if (tg_json_type(raw) != TG_JSON_OBJECT
-        || tg_json_get(raw, TG_STR("content"), &content) != TG_OK
-        || tg_json_type(content) != TG_JSON_ARRAY)
+        || !tg_json_has(raw, TG_STR("content"), TG_JSON_ARRAY, &content))
     {
         return TG_RESULT_WHY("it is no object with an array \"content\"");
     }

@@ -200,9 +200,7 @@ tg_reply_texts(tg_buf_t *out, tg_str_t result)
     while (tg_json_element(&json) == TG_OK) {
         (void) tg_json_value(&json, &block);
 
-        if (tg_json_get(block, TG_STR("text"), &text) == TG_OK
-            && tg_json_type(text) == TG_JSON_STRING)
-        {
+        if (tg_json_has(block, TG_STR("text"), TG_JSON_STRING, &text)) {
             tg_buf_text(out, n++ != 0 ? "\\n" : "");
             tg_buf_str(out, tg_json_body(text));
         }
