@@ -215,7 +215,8 @@ tg_bridge_open_tools(tg_bridge_t *bridge)
         return 0;
     }
 
-    if (tg_tools_new(tg_alloc_libc(), TG_STR("[]"), &bridge->tools) != TG_OK) {
+    if (tg_tools_new(tg_alloc_libc(), 0, TG_STR("[]"), &bridge->tools) != TG_OK)
+    {
         tg_bridge_log("out of memory");
         return 1;
     }

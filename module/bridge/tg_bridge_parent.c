@@ -440,6 +440,8 @@ tg_parent_init(tg_bridge_t *bridge)
                            ? TG_MCP_GREETS
                            : TG_MCP_BARE,
                        TG_STR(TG_MCP_INFO("toolgate-bridge")));
+    (void) uv_random(NULL, NULL, &bridge->mcp.seed, sizeof(bridge->mcp.seed), 0,
+                     NULL);
 }
 
 void

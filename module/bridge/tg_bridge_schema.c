@@ -124,9 +124,9 @@ tg_schema_load(const char *path, char *why, size_t size)
         (void) snprintf(why, size, "%s", strerror(err));
 
     } else if (tg_schema_parse(tg_buf_view(&text), &array, why, size) == 0) {
-        rc = tg_buf_failed(&array)
-                 ? TG_NOMEM
-                 : tg_tools_new(tg_alloc_libc(), tg_buf_view(&array), &tools);
+        rc = tg_buf_failed(&array) ? TG_NOMEM
+                                   : tg_tools_new(tg_alloc_libc(), 0,
+                                                  tg_buf_view(&array), &tools);
 
         if (rc != TG_OK) {
             (void) snprintf(why, size, "%s",

@@ -355,7 +355,7 @@ tg_mcp_take(tg_mcp_client_t *client, tg_str_t result)
     tg_tools_t *tools;
     int rc;
 
-    rc = tg_tools_new(client->alloc,
+    rc = tg_tools_new(client->alloc, client->seed,
                       tg_mcp_member(result, "tools", TG_JSON_ARRAY), &tools);
 
     if (rc != TG_OK) {

@@ -58,7 +58,8 @@ tg_tools_fill(tg_tools_t *tools, char *names, tg_json_t *json)
 }
 
 int
-tg_tools_new(const tg_alloc_t *alloc, tg_str_t array, tg_tools_t **out)
+tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
+             tg_tools_t **out)
 {
     tg_str_t element, name;
     tg_json_t json, start;
@@ -92,9 +93,14 @@ tg_tools_new(const tg_alloc_t *alloc, tg_str_t array, tg_tools_t **out)
     tools->nholders = 1;
     tools->catalogue = tg_catalogue_new(alloc);
 
-    if (tools->catalogue == NULL
-        || tg_tools_fill(tools, (char *) (tools->entries + n), &start) != TG_OK)
-    {
+    if (tools->catalogue == NULL) {
+        tg_tools_release(tools);
+        return TG_NOMEM;
+    }
+
+    tg_catalogue_seed(tools->catalogue, seed);
+
+    if (tg_tools_fill(tools, (char *) (tools->entries + n), &start) != TG_OK) {
         tg_tools_release(tools);
         return TG_NOMEM;
     }

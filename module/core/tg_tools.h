@@ -15,11 +15,13 @@ typedef struct tg_tools_s tg_tools_t;
 
 /*
  * Reads the raw array `tools` of tools/list, which may be freed afterwards.
+ * seed is a random number where somebody else names the tools.
  * Elements that are no tool, and a tool whose name was there before, are
  * left out and counted.  TG_OK, with the snapshot held once; TG_BAD when it
  * is no array; TG_LIMIT when nobody can want so many; TG_NOMEM.
  */
-int tg_tools_new(const tg_alloc_t *alloc, tg_str_t array, tg_tools_t **tools);
+int tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
+                 tg_tools_t **tools);
 
 /* Holds it once more; returns it. */
 tg_tools_t *tg_tools_hold(tg_tools_t *tools);

@@ -123,7 +123,7 @@ __wrap_tg_schema_load(const char *path, char *why, size_t size)
 {
     tg_tools_t *tools;
 
-    FUZZ(tg_tools_new(tg_alloc_libc(),
+    FUZZ(tg_tools_new(tg_alloc_libc(), 0,
                       TG_STR("[{\"name\":\"echo\"},{\"name\":\"slow\"}]"),
                       &tools)
          == TG_OK);

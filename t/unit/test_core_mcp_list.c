@@ -39,7 +39,7 @@ test_bounds(void)
     tg_buf_text(&text, "]}");
     CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_OK);
     HELP_EQ(whole.result, text.data);
-    CU_ASSERT(tg_tools_new(tg_alloc_libc(),
+    CU_ASSERT(tg_tools_new(tg_alloc_libc(), 0,
                            tg_str(text.data + 9, text.len - 10), &tools)
               == TG_OK);
     CU_ASSERT(tg_tools_left_out(tools) == TG_TOOLS_MAX);
@@ -50,10 +50,10 @@ test_bounds(void)
     tg_mcp_list_reset(&list);
     CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_BAD);
     HELP_EQ(whole.message, "The server's list of tools does not end.");
-    CU_ASSERT(tg_tools_new(tg_alloc_libc(),
+    CU_ASSERT(tg_tools_new(tg_alloc_libc(), 0,
                            tg_str(text.data + 9, text.len - 10), &tools)
               == TG_LIMIT);
-    CU_ASSERT(tg_tools_new(tg_alloc_libc(), TG_STR("{}"), &tools) == TG_BAD);
+    CU_ASSERT(tg_tools_new(tg_alloc_libc(), 0, TG_STR("{}"), &tools) == TG_BAD);
 
     tg_buf_truncate(&text, 0);
     tg_buf_text(&text, "{\"tools\":[],\"nextCursor\":\"");
