@@ -5,6 +5,8 @@
  */
 #include "core/tg_message.h"
 
+#include "base/tg_json_near.h"
+
 /* Looked at for the id of a message that is too large. */
 #define TG_HEAD_MAX 4096
 
