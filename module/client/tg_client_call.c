@@ -3,6 +3,8 @@
  */
 #include "client/tg_client_impl.h"
 
+#include "base/tg_list.h"
+
 /* Room for the envelope, whatever the id. */
 #define TG_CLIENT_ENVELOPE 256
 
@@ -26,15 +28,7 @@ tg_client_call_new(tg_client_t *client, tg_client_kind_t kind,
     tg_buf_init(&call->params, tg_alloc_libc());
     tg_mcp_list_init(&call->list, tg_alloc_libc(), TG_CLIENT_PAGES_MAX);
 
-    call->prev = client->last;
-
-    if (client->last != NULL) {
-        client->last->next = call;
-    } else {
-        client->first = call;
-    }
-
-    client->last = call;
+    TG_LIST_INSERT(client->first, client->last, client->last, call);
 
     return call;
 }
@@ -46,18 +40,7 @@ tg_client_call_free(tg_client_call_t *call)
 
     client = call->client;
 
-    if (call->prev != NULL) {
-        call->prev->next = call->next;
-    } else {
-        client->first = call->next;
-    }
-
-    if (call->next != NULL) {
-        call->next->prev = call->prev;
-    } else {
-        client->last = call->prev;
-    }
-
+    TG_LIST_REMOVE(client->first, client->last, call);
     tg_buf_deinit(&call->name);
     tg_buf_deinit(&call->params);
     tg_mcp_list_deinit(&call->list);

@@ -161,7 +161,7 @@ tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply)
 
     text = tg_buf_fixed(room, sizeof(room));
     tg_buf_text(&text, "The message is larger than the ");
-    tg_buf_uint(&text, tg_peer_limit(peer));
+    tg_buf_uint(&text, peer->frame.limit);
     tg_buf_text(&text, " bytes that are taken here; it was discarded. Send "
                        "less.");
     tg_reply_error(peer, reply, TG_RPC_REQUEST, tg_buf_view(&text),

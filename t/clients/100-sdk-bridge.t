@@ -63,6 +63,15 @@ for my $era (qw(legacy modern)) {
             "$era: $size bytes are a $event";
     }
 
+    # What the bridge does not take is answered, though the SDK puts the id
+    # behind the arguments.
+    $node->tell(do => 'call', id => 5, name => 'one', fill => 11_000_000);
+    my $refused = $node->event('error');
+    is $refused->{id}, 5, "$era: a call that is too large is answered";
+    is $refused->{code}, -32600, "$era: as that";
+    like $refused->{message}, qr/larger than the 10493952 bytes/,
+        "$era: with what is taken";
+
     # The parent is killed: what runs fails, the session goes on.
     $node->tell(do => 'call', id => 3, name => 'one');
     Toolgate::Parent::request($conn, 'tools/call');

@@ -32,7 +32,10 @@ export async function drive(client, call) {
         const abort = new AbortController();
         running.set(c.id, abort);
         const result = await call(
-          { name: c.name, arguments: c.arguments ?? {} },
+          {
+            name: c.name,
+            arguments: c.fill ? { text: 'x'.repeat(c.fill) } : {},
+          },
           {
             signal: abort.signal,
             timeout: 60000,

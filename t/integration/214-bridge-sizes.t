@@ -41,6 +41,26 @@ like $answer->{error}{message},
     qr/arguments are larger .* 104857\d\d bytes, and at most 10485760 /,
     'with the sizes';
 ok $conn->is_silent(0.05), 'and not sent';
+
+# What is more than the bridge takes is answered by its id, wherever that
+# stands: clients that put it last would wait for their timeout.
+for my $case (
+    [ 9, '{"jsonrpc":"2.0","id":9,"method":"m","params":{%s}}' ],
+    [ 'last', '{"jsonrpc":"2.0","method":"m","params":{%s},"id":"last"}' ])
+{
+    my ($name, $message) = @$case;
+    $message =~ s/%s/'"x":"' . 'y' x 11_000_000 . '"'/e;
+    $bridge->send_line($message);
+    my $refused = $bridge->recv_json;
+    is $refused->{id}, $name, "too large: answered to $name";
+    is $refused->{error}{code}, -32600, 'as that';
+    like $refused->{error}{message}, qr/larger than the 10493952 bytes/,
+        'with what is taken';
+    unlike $refused->{error}{message}, qr/tool_max_frame/,
+        "and no setting of somebody else's";
+}
+is_deeply $bridge->rpc('ping')->{result}, {}, 'the session goes on';
+
 $bridge->close;
 is $bridge->wait_exit, 0, 'it ends with its agent';
 $parent->close;
