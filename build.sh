@@ -49,7 +49,8 @@ help() {
 usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
 
   deps         install the packages that building and testing need (apt)
-  build        build everything into build/
+  build [module]
+               build everything into build/, or the NGINX module alone
   run [CONF]   build, start a private NGINX with tools in the foreground, and
                say how to use it; CONF is a file of tool and method blocks, or
                a whole nginx.conf (one that has a `stream {`); without it, a
@@ -135,10 +136,11 @@ build_all() {
     return $status
 }
 
+# build [module]: all of it, or what NGINX loads alone.
 build() {
     require build
     find_nginx
-    with_lock build_all
+    with_lock "build_${1:-all}"
 }
 
 install_all() {
@@ -183,7 +185,7 @@ clean() {
 
 # The most arguments that a command has.
 case $command in
-run | soak | structure) most=1 ;;
+build | run | soak | structure) most=1 ;;
 test | bench | fuzz | fuzz-merge) most=$# ;;
 *) most=0 ;;
 esac
@@ -200,7 +202,12 @@ deps)
     require build test lint clang
     say "nothing is missing"
     ;;
-build) build ;;
+build)
+    case ${1:-} in
+    "" | module) build "$@" ;;
+    *) refuse "build takes nothing or \"module\", not $1" ;;
+    esac
+    ;;
 run) run "$@" ;;
 test) run_tests "$@" ;;
 soak)

@@ -149,6 +149,7 @@ tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
 {
     tg_outcome_t outcome;
     tg_call_t *call;
+    tg_str_t name;
     char *copy;
 
     if (peer->ncalls >= peer->max_calls) {
@@ -156,8 +157,9 @@ tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
         return NULL;
     }
 
+    name = request->entry != NULL ? request->entry->name : TG_STR_NONE;
     call = tg_alloc(peer->alloc, sizeof(*call) + request->reply.id.len
-                                     + request->progress_token.len);
+                                     + request->progress_token.len + name.len);
 
     if (call == NULL) {
         outcome = tg_outcome_no_memory();
@@ -167,9 +169,19 @@ tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
 
     memset(call, 0, sizeof(*call));
     call->peer = peer;
-    call->entry = request->entry;
     call->reply = request->reply;
     copy = (char *) (call + 1);
+
+    /* The catalogue may be another one before it ends. */
+    if (request->entry != NULL) {
+        call->entry = &call->own;
+        call->own.kind = request->entry->kind;
+        call->own.output = request->entry->output;
+        call->own.output_digest = request->entry->output_digest;
+        memcpy(copy, name.data, name.len);
+        call->own.name = tg_str(copy, name.len);
+        copy += name.len;
+    }
 
     if (request->reply.id.data != NULL) {
         memcpy(copy, request->reply.id.data, request->reply.id.len);

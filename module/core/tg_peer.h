@@ -107,7 +107,8 @@ struct tg_call_s {
     tg_peer_t *peer;
     tg_call_t *next;
     tg_call_t *prev;
-    const tg_entry_t *entry;
+    const tg_entry_t *entry;        /* own, or NULL */
+    tg_entry_t own;                 /* name, kind, output, its digest */
     tg_str_t progress_token;        /* owned with the call */
     tg_reply_t reply;               /* its id too */
     void *host;                     /* free for the host */

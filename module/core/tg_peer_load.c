@@ -9,7 +9,6 @@ typedef struct {
 /* A call that came over, with what it can no longer borrow. */
 typedef struct {
     tg_call_t call;
-    tg_entry_t entry;
     const tg_entry_t *now;
     tg_str_t token; /* within the state */
 } tg_moved_t;
@@ -283,7 +282,7 @@ tg_moved_new(tg_peer_t *peer, const tg_moved_t *read)
 
     moved = tg_alloc(peer->alloc, sizeof(*moved) + read->call.reply.id.len
                                       + read->call.progress_token.len
-                                      + read->entry.name.len);
+                                      + read->call.own.name.len);
 
     if (moved == NULL) {
         return NULL;
@@ -293,11 +292,11 @@ tg_moved_new(tg_peer_t *peer, const tg_moved_t *read)
     at = (char *) (moved + 1);
     moved->call.reply.id = tg_moved_own(&at, read->call.reply.id);
     moved->call.progress_token = tg_moved_own(&at, read->call.progress_token);
-    moved->entry.name = tg_moved_own(&at, read->entry.name);
+    moved->call.own.name = tg_moved_own(&at, read->call.own.name);
     moved->call.peer = peer;
 
-    if (read->entry.name.data != NULL) {
-        moved->call.entry = &moved->entry;
+    if (read->call.own.name.data != NULL) {
+        moved->call.entry = &moved->call.own;
     }
 
     return moved;
@@ -309,8 +308,8 @@ tg_moved_find(const tg_peer_t *peer, tg_moved_t *moved, uint64_t digest)
 {
     const tg_entry_t *now;
 
-    now = tg_catalogue_get(peer->catalogue, moved->entry.kind,
-                           moved->entry.name);
+    now = tg_catalogue_get(peer->catalogue, moved->call.own.kind,
+                           moved->call.own.name);
 
     if (now == NULL
         || (peer->ops->is_visible != NULL
@@ -322,7 +321,7 @@ tg_moved_find(const tg_peer_t *peer, tg_moved_t *moved, uint64_t digest)
     moved->now = now;
 
     if (digest == now->output_digest) {
-        moved->entry.output_schema = now->output_schema;
+        moved->call.own.output_schema = now->output_schema;
     }
 }
 
@@ -343,21 +342,21 @@ tg_moved_read(tg_peer_t *peer, tg_state_t *state, tg_moved_t *moved,
     reply->id = tg_state_id(state);
     moved->call.progress_token = tg_state_raw(state, 0);
     progress = tg_state_str(state);
-    moved->entry.name = tg_state_str(state);
-    moved->entry.output = (tg_output_t) tg_state_choice(state,
-                                                        TG_OUTPUT_RESULT);
+    moved->call.own.name = tg_state_str(state);
+    moved->call.own.output = (tg_output_t) tg_state_choice(state,
+                                                           TG_OUTPUT_RESULT);
     digest = tg_state_number(state, 8);
     moved->token = tg_state_str(state);
     reply->is_modern = (flags & TG_STATE_IS_MODERN) != 0;
     reply->is_mcp = (flags & TG_STATE_IS_MCP) != 0;
     reply->is_silent = (flags & TG_STATE_IS_SILENT) != 0;
-    moved->entry.kind = reply->kind;
+    moved->call.own.kind = reply->kind;
 
     if (moved->token.len > TG_PEER_TOKEN_MAX
         || moved->call.progress_token.len > TG_TOKEN_MAX
         || progress.len > sizeof(moved->call.progress)
         || (progress.len != 0 && tg_json_type(progress) != TG_JSON_NUMBER)
-        || (moved->entry.name.data == NULL && !peer->ops->is_proxy))
+        || (moved->call.own.name.data == NULL && !peer->ops->is_proxy))
     {
         state->is_bad = 1;
     }
@@ -371,7 +370,7 @@ tg_moved_read(tg_peer_t *peer, tg_state_t *state, tg_moved_t *moved,
         moved->call.progress_len = progress.len;
     }
 
-    if (moved->entry.name.data != NULL) {
+    if (moved->call.own.name.data != NULL) {
         tg_moved_find(peer, moved, digest);
     }
 }

@@ -1,7 +1,7 @@
 /*
  * Who may see and call what: `allow` and `deny` by the peer's credentials.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/call/ngx_toolgate_call.h"
 
 #include <grp.h>
 #include <pwd.h>
@@ -115,7 +115,7 @@ ngx_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 /* --- the peer --- */
 
 static void
-ngx_toolgate_get_groups(ngx_toolgate_session_t *session)
+ngx_toolgate_get_groups(ngx_toolgate_front_t *front)
 {
 #ifdef SO_PEERGROUPS
     socklen_t len;
@@ -123,8 +123,7 @@ ngx_toolgate_get_groups(ngx_toolgate_session_t *session)
 
     len = 0;
 
-    if (getsockopt(session->connection->fd, SOL_SOCKET, SO_PEERGROUPS, NULL,
-                   &len)
+    if (getsockopt(front->connection->fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &len)
             != -1
         || ngx_socket_errno != ERANGE
         || len > NGX_TOOLGATE_GROUPS * sizeof(gid_t))
@@ -132,15 +131,15 @@ ngx_toolgate_get_groups(ngx_toolgate_session_t *session)
         return;
     }
 
-    groups = ngx_palloc(session->connection->pool, len);
+    groups = ngx_palloc(front->connection->pool, len);
 
     if (groups != NULL
-        && getsockopt(session->connection->fd, SOL_SOCKET, SO_PEERGROUPS,
-                      groups, &len)
+        && getsockopt(front->connection->fd, SOL_SOCKET, SO_PEERGROUPS, groups,
+                      &len)
                != -1)
     {
-        session->client.groups = groups;
-        session->client.ngroups = len / sizeof(gid_t);
+        front->client.groups = groups;
+        front->client.ngroups = len / sizeof(gid_t);
     }
 #endif
 }
@@ -167,18 +166,18 @@ ngx_toolgate_who(ngx_connection_t *c, ngx_toolgate_client_t *client)
 }
 
 const ngx_toolgate_client_t *
-ngx_toolgate_client(ngx_toolgate_session_t *session)
+ngx_toolgate_client(ngx_toolgate_front_t *front)
 {
-    if (!session->has_client) {
-        if (ngx_toolgate_who(session->connection, &session->client) != NGX_OK) {
+    if (!front->has_client) {
+        if (ngx_toolgate_who(front->connection, &front->client) != NGX_OK) {
             return NULL;
         }
 
-        ngx_toolgate_get_groups(session);
-        session->has_client = 1;
+        ngx_toolgate_get_groups(front);
+        front->has_client = 1;
     }
 
-    return &session->client;
+    return &front->client;
 }
 
 static ngx_uint_t
@@ -256,16 +255,16 @@ ngx_toolgate_may(const ngx_toolgate_srv_conf_t *scf, const tg_entry_t *entry,
 int
 ngx_toolgate_is_visible(void *host, const tg_entry_t *entry)
 {
-    ngx_toolgate_session_t *session = host;
+    ngx_toolgate_front_t *front = host;
 
     const ngx_toolgate_tool_t *tool;
 
     tool = entry->host;
 
-    if (tool->rules == NULL && session->conf->rules == NULL) {
+    if (tool->rules == NULL && front->conf->rules == NULL) {
         return 1;
     }
 
-    return (int) ngx_toolgate_may(session->conf, entry,
-                                  ngx_toolgate_client(session));
+    return (int) ngx_toolgate_may(front->conf, entry,
+                                  ngx_toolgate_client(front));
 }

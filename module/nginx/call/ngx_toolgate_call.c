@@ -1,27 +1,19 @@
 /*
- * From a request to its handler, and from the handler's end to the answer.
+ * From a request to its handler, and the one end of a call.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/call/ngx_toolgate_call.h"
 
 /* A call's values are short; a pool grows where they are not. */
 #define NGX_TOOLGATE_POOL 2048
 
-static void ngx_toolgate_call(void *host, tg_peer_t *peer,
-                              tg_request_t *request);
-static void ngx_toolgate_cancel(void *host, tg_call_t *deferred);
-static void ngx_toolgate_log(void *host, const char *text);
 static void ngx_toolgate_last_resort(ngx_event_t *ev);
-
-const tg_peer_ops_t ngx_toolgate_peer_ops = {
-    .call = ngx_toolgate_call,
-    .cancel = ngx_toolgate_cancel,
-    .log = ngx_toolgate_log,
-    .is_visible = ngx_toolgate_is_visible,
-    .is_turn_over = ngx_toolgate_turn_is_over,
-};
 
 /* The pool of the last call, for the next: no allocation in the usual case. */
 static ngx_pool_t *ngx_toolgate_spare_pool;
+
+/* Of this worker: how many began, and how they ended. */
+static ngx_uint_t ngx_toolgate_begun;
+static ngx_uint_t ngx_toolgate_ended[NGX_TOOLGATE_ENDS];
 
 static ngx_pool_t *
 ngx_toolgate_pool_get(ngx_log_t *log)
@@ -56,12 +48,54 @@ ngx_toolgate_pool_put(ngx_pool_t *pool)
     ngx_toolgate_spare_pool = pool;
 }
 
-static void
-ngx_toolgate_log(void *host, const char *text)
+void
+ngx_toolgate_call_log(void *host, const char *text)
 {
-    ngx_toolgate_session_t *session = host;
+    ngx_toolgate_front_t *front = host;
 
-    ngx_log_error(NGX_LOG_INFO, session->connection->log, 0, "%s", text);
+    ngx_log_error(NGX_LOG_INFO, front->connection->log, 0, "%s", text);
+}
+
+/* --- states --- */
+
+static void
+ngx_toolgate_call_set(ngx_toolgate_call_t *call,
+                      ngx_toolgate_call_state_t state)
+{
+    call->state = state;
+
+    if (state == NGX_TOOLGATE_CALL_ENDED && call->timer.timer_set) {
+        ngx_del_timer(&call->timer);
+    }
+}
+
+/* --- the beginning --- */
+
+ngx_toolgate_call_t *
+ngx_toolgate_call_new(ngx_toolgate_front_t *front)
+{
+    ngx_toolgate_call_t *call;
+    ngx_pool_t *pool;
+
+    pool = ngx_toolgate_pool_get(front->connection->log);
+
+    if (pool == NULL) {
+        return NULL;
+    }
+
+    call = ngx_pcalloc(pool, sizeof(ngx_toolgate_call_t));
+
+    if (call == NULL) {
+        ngx_destroy_pool(pool);
+        return NULL;
+    }
+
+    call->front = front;
+    call->pool = pool;
+    call->start = ngx_current_msec;
+    ngx_toolgate_begun++;
+
+    return call;
 }
 
 /* Do the arguments fit the tool's schema?  If not, the call was answered. */
@@ -81,12 +115,12 @@ ngx_toolgate_is_fit(ngx_toolgate_call_t *call, tg_request_t *request)
                                    request->notes, &error);
 
     if (rc == TG_NOMEM || (rc != TG_OK && tg_buf_failed(&error))) {
-        ngx_toolgate_fail(call, TG_FAILURE_INTERNAL,
-                          "Toolgate has no memory left; try again.");
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL,
+                               "Toolgate has no memory left; try again.");
     } else if (rc != TG_OK) {
         outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, "");
         outcome.value = tg_buf_view(&error);
-        ngx_toolgate_answer(call, &outcome);
+        ngx_toolgate_call_end(call, &outcome);
     }
 
     tg_buf_deinit(&error);
@@ -94,293 +128,348 @@ ngx_toolgate_is_fit(ngx_toolgate_call_t *call, tg_request_t *request)
     return rc == TG_OK;
 }
 
-static void
-ngx_toolgate_call(void *host, tg_peer_t *peer, tg_request_t *request)
+/* Does its rate allow it?  If not, the call was answered. */
+static ngx_uint_t
+ngx_toolgate_is_due(ngx_toolgate_call_t *call)
 {
-    ngx_toolgate_session_t *session = host;
+    u_char text[512];
+
+    if (ngx_toolgate_rate(call->tool, call->front->conf, text, sizeof(text))
+        == NGX_OK)
+    {
+        return 1;
+    }
+
+    ngx_toolgate_call_fail(call, TG_FAILURE_BUSY, (const char *) text);
+
+    return 0;
+}
+
+void
+ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
+{
+    ngx_toolgate_front_t *front = host;
 
     ngx_toolgate_call_t *call;
     tg_outcome_t outcome;
-    ngx_pool_t *pool;
 
-    pool = ngx_toolgate_pool_get(session->connection->log);
-    call = pool != NULL ? ngx_pcalloc(pool, sizeof(ngx_toolgate_call_t)) : NULL;
+    call = ngx_toolgate_call_new(front);
 
     if (call == NULL) {
-        if (pool != NULL) {
-            ngx_destroy_pool(pool);
-        }
-
         outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
                                      "Toolgate has no memory left; try again.");
         tg_peer_answer(peer, &request->reply, &outcome);
         return;
     }
 
-    call->session = session;
     call->tool = request->entry->host;
-    call->pool = pool;
+    call->entry = request->entry;
+    call->handler = call->tool->handler;
+    call->output_schema = call->tool->output_schema;
+    call->timeout = call->tool->timeout;
     call->request = request;
-    call->start = ngx_current_msec;
 
-    if (ngx_toolgate_is_fit(call, request) && ngx_toolgate_is_within_rate(call))
-    {
-        call->tool->handler(call, request);
+    if (ngx_toolgate_is_fit(call, request) && ngx_toolgate_is_due(call)) {
+        ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_RUNNING);
+        call->handler->start(call, request);
     }
 }
 
-/*
- * Variables and values allocate from the connection's pool and are cached in
- * the session; for the time of a call both are the call's own, or a
- * connection that lives for days would keep every argument it ever had.  What
- * the session has before its first call (`set`, a map of who the client is)
- * is seen by all calls.
- */
-ngx_int_t
-ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
-                   ngx_str_t *text)
+/* Until its last resort: the runner keeps the deadline of its jobs. */
+static ngx_msec_t
+ngx_toolgate_call_time(const ngx_toolgate_call_t *call)
 {
-    ngx_stream_core_main_conf_t *cmcf;
-    ngx_stream_session_t *s, saved;
-    ngx_uint_t log_level;
-    ngx_pool_t *pool;
-    ngx_log_t *log;
-    ngx_int_t rc;
-    size_t size;
-
-    if (value->lengths == NULL) {
-        *text = value->value;
-        return NGX_OK;
-    }
-
-    s = call->session->stream;
-
-    if (call->variables == NULL) {
-        cmcf = ngx_stream_get_module_main_conf(s, ngx_stream_core_module);
-        size = cmcf->variables.nelts * sizeof(ngx_stream_variable_value_t);
-        call->variables = ngx_palloc(call->pool, size);
-
-        if (call->variables == NULL) {
-            return NGX_ERROR;
-        }
-
-        ngx_memcpy(call->variables, s->variables, size);
-    }
-
-    /* At level debug NGINX's own code writes every variable into its log. */
-    log = s->connection->log;
-    log_level = log->log_level;
-    log->log_level = ngx_min(log_level, NGX_LOG_DEBUG);
-
-    saved = *s;
-    pool = s->connection->pool;
-    s->connection->pool = call->pool;
-    s->variables = call->variables;
-#if (NGX_PCRE)
-    s->ncaptures = 0;
-    s->captures = NULL;
-    s->captures_data = NULL;
-#endif
-    call->session->current = call;
-
-    rc = ngx_stream_complex_value(s, value, text);
-
-    call->session->current = NULL;
-#if (NGX_PCRE)
-    s->ncaptures = saved.ncaptures;
-    s->captures = saved.captures;
-    s->captures_data = saved.captures_data;
-#endif
-    s->variables = saved.variables;
-    s->connection->pool = pool;
-    log->log_level = log_level;
-
-    return rc;
-}
-
-const char *
-ngx_toolgate_failure_name(tg_failure_t failure)
-{
-    static const char *const names[] = { "ok",      "unknown", "arguments",
-                                         "program", "timeout", "lost",
-                                         "busy",    "output",  "internal" };
-
-    return names[failure];
-}
-
-/* The call's own end; its request was answered or needs no answer. */
-static void
-ngx_toolgate_call_free(ngx_toolgate_call_t *call)
-{
-    if (call->timer.timer_set) {
-        ngx_del_timer(&call->timer);
-    }
-
-    /* About to be held: by the time that the runner reads this, it may be. */
-    if (call->release.runner != NULL && call->program.runner != NULL) {
-        call->holder = call->program.runner;
-        ngx_toolgate_runner_cancel(&call->program);
-    }
-
-    ngx_toolgate_runner_forget(&call->release);
-
-    /* What is held must be had to be cancelled. */
-    if (call->holder != NULL) {
-        (void) ngx_toolgate_adopt(call->holder, call);
-    }
-
-    ngx_toolgate_runner_cancel(&call->program);
-    ngx_toolgate_pool_put(call->pool);
+    return call->is_moved || (call->handler->flags & NGX_TOOLGATE_IS_JOB)
+               ? call->timeout + NGX_TOOLGATE_GRACE
+               : call->timeout;
 }
 
 void
-ngx_toolgate_call_drop(ngx_toolgate_call_t *call)
+ngx_toolgate_call_keep(ngx_toolgate_call_t *call, tg_call_t *deferred,
+                       ngx_msec_t left)
 {
-    call->holder = NULL;
-    ngx_toolgate_call_free(call);
-}
+    call->deferred = deferred;
+    call->entry = deferred->entry;
+    call->request = NULL;
+    call->tool = NULL;
+    deferred->host = call;
 
-static void
-ngx_toolgate_deliver(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
-{
-    ngx_toolgate_session_t *session;
-
-    session = call->session;
-    session->last_entry = call->is_carried ? call->now : &call->tool->entry;
-    session->last_status = ngx_toolgate_failure_name(outcome->failure);
-    session->last_time = ngx_current_msec - call->start;
-    session->last_queued = call->queued;
-
-    if (call->deferred == NULL) {
-        tg_peer_answer(&session->peer, &call->request->reply, outcome);
-        ngx_toolgate_call_free(call);
-        return;
-    }
-
-    tg_call_answer(call->deferred, outcome);
-    ngx_toolgate_call_free(call);
-    ngx_toolgate_session_run(session);
-}
-
-void
-ngx_toolgate_answer(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
-{
-    tg_outcome_t checked;
-    tg_buf_t scratch;
-
-    if (call->tool->output_schema == NULL) {
-        ngx_toolgate_deliver(call, outcome);
-        return;
-    }
-
-    checked = *outcome;
-    tg_buf_init(&scratch, tg_alloc_libc());
-    ngx_toolgate_check_outcome(call->tool, &checked, &scratch);
-    ngx_toolgate_deliver(call, &checked);
-    tg_buf_deinit(&scratch);
-}
-
-void
-ngx_toolgate_fail(ngx_toolgate_call_t *call, tg_failure_t failure,
-                  const char *text)
-{
-    tg_outcome_t outcome;
-
-    outcome = tg_outcome_failure(failure, text);
-    ngx_toolgate_answer(call, &outcome);
-}
-
-/* Beyond its handler, and not for ever. */
-static void
-ngx_toolgate_keep(ngx_toolgate_call_t *call, ngx_msec_t timeout)
-{
-    call->deferred->host = call;
     call->timer.handler = ngx_toolgate_last_resort;
     call->timer.data = call;
-    call->timer.log = call->session->connection->log;
-    ngx_add_timer(&call->timer, timeout);
+    call->timer.log = call->front->connection->log;
+    ngx_add_timer(&call->timer, left);
+    ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_RUNNING);
 }
 
 ngx_int_t
-ngx_toolgate_defer(ngx_toolgate_call_t *call, ngx_msec_t timeout)
+ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
 {
-    call->deferred = tg_peer_defer(&call->session->peer, call->request);
+    tg_call_t *deferred;
 
-    if (call->deferred == NULL) {
-        ngx_toolgate_call_free(call);
+    deferred = tg_peer_defer(&call->front->peer, call->request);
+
+    if (deferred == NULL) {
+        /* As too many run, or there is no memory: it was answered. */
+        call->is_refused = 1;
+        ngx_toolgate_call_end(call, NULL);
         return NGX_ERROR;
     }
 
-    tg_call_hold(call->deferred,
-                 NGX_TOOLGATE_POOL + call->request->arguments.len);
-    call->request = NULL;
-    ngx_toolgate_keep(call, timeout);
+    tg_call_hold(deferred, NGX_TOOLGATE_POOL + call->request->arguments.len);
+    ngx_toolgate_call_keep(call, deferred, ngx_toolgate_call_time(call));
 
     return NGX_OK;
 }
 
-ngx_toolgate_call_t *
-ngx_toolgate_call_carried(ngx_toolgate_session_t *session, tg_call_t *deferred,
-                          ngx_msec_t timeout)
+void
+ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
+                           tg_str_t total, tg_str_t message)
 {
-    ngx_toolgate_call_t *call;
-    ngx_pool_t *pool;
+    /* It is alive, and so is whoever runs it. */
+    ngx_add_timer(&call->timer, ngx_toolgate_call_time(call));
 
-    pool = ngx_toolgate_pool_get(session->connection->log);
-
-    if (pool == NULL) {
-        return NULL;
+    if (call->front == NULL) {
+        ngx_toolgate_job_tell(&call->job, progress, total, message);
+        return;
     }
 
-    call = ngx_pcalloc(pool, sizeof(ngx_toolgate_call_t));
+    tg_call_progress(call->deferred, progress, total, message);
+    ngx_post_event(&call->front->wake, &ngx_posted_events);
+}
 
-    if (call != NULL) {
-        call->tool = ngx_pcalloc(pool, sizeof(ngx_toolgate_tool_t));
+/* --- the end --- */
+
+static ngx_uint_t
+ngx_toolgate_end_of(const ngx_toolgate_call_t *call,
+                    const tg_outcome_t *outcome)
+{
+    if (outcome != NULL) {
+        return outcome->failure;
     }
 
-    if (call == NULL || call->tool == NULL) {
-        ngx_destroy_pool(pool);
-        return NULL;
+    if (call->is_refused) {
+        return TG_FAILURE_BUSY;
     }
 
-    call->session = session;
-    call->pool = pool;
-    call->deferred = deferred;
-    call->is_carried = 1;
-    ngx_toolgate_keep(call, timeout);
+    if (call->front == NULL) {
+        return NGX_TOOLGATE_END_CANCELLED;
+    }
 
-    return call;
+    if (call->state == NGX_TOOLGATE_CALL_MOVING) {
+        return NGX_TOOLGATE_END_MOVED;
+    }
+
+    return call->front->is_gone ? NGX_TOOLGATE_END_GONE
+                                : NGX_TOOLGATE_END_CANCELLED;
+}
+
+static void
+ngx_toolgate_call_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
+{
+    ngx_toolgate_record_t *last;
+    ngx_uint_t end;
+
+    end = ngx_toolgate_end_of(call, outcome);
+    ngx_toolgate_ended[end]++;
+
+    if (outcome == NULL || call->front == NULL) {
+        return;
+    }
+
+    last = &call->front->last;
+    last->is_known = 1;
+    last->end = end;
+    last->time = ngx_current_msec - call->start;
+    last->queued = call->queued;
+    last->entry = call->deferred == NULL
+                      ? call->entry
+                      : tg_catalogue_get(call->front->peer.catalogue,
+                                         call->entry->kind, call->entry->name);
+}
+
+static void
+ngx_toolgate_call_answer(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
+{
+    tg_buf_t answer;
+
+    if (call->front == NULL) {
+        tg_buf_init(&answer, tg_alloc_libc());
+        ngx_toolgate_answer_write(outcome, &answer);
+        ngx_toolgate_job_finish(&call->job, tg_buf_view(&answer));
+        tg_buf_deinit(&answer);
+        return;
+    }
+
+    if (call->deferred == NULL) {
+        tg_peer_answer(&call->front->peer, &call->request->reply, outcome);
+        return;
+    }
+
+    tg_call_answer(call->deferred, outcome);
+    ngx_post_event(&call->front->wake, &ngx_posted_events);
+}
+
+/* Nobody waits for its answer: so does nobody who works for it. */
+static void
+ngx_toolgate_call_stop(ngx_toolgate_call_t *call)
+{
+    if (call->request == NULL && call->handler != NULL
+        && call->handler->cancel != NULL)
+    {
+        call->handler->cancel(call);
+    }
+}
+
+void
+ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
+{
+    tg_outcome_t checked;
+    tg_buf_t scratch;
+
+    tg_buf_init(&scratch, tg_alloc_libc());
+
+    if (outcome != NULL && call->output_schema != NULL) {
+        checked = *outcome;
+        outcome = &checked;
+        ngx_toolgate_check_outcome(call->output_schema, call->entry->kind,
+                                   &checked, &scratch);
+    }
+
+    ngx_toolgate_call_record(call, outcome);
+
+    if (outcome != NULL) {
+        ngx_toolgate_call_answer(call, outcome);
+    }
+
+    /* What moves goes on elsewhere. */
+    if (call->state != NGX_TOOLGATE_CALL_MOVING) {
+        if (outcome == NULL) {
+            ngx_toolgate_call_stop(call);
+        }
+
+        ngx_toolgate_job_cancel(&call->job);
+    }
+
+    tg_buf_deinit(&scratch);
+    ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_ENDED);
+    ngx_toolgate_pool_put(call->pool);
+}
+
+void
+ngx_toolgate_call_fail(ngx_toolgate_call_t *call, tg_failure_t failure,
+                       const char *text)
+{
+    tg_outcome_t outcome;
+
+    outcome = tg_outcome_failure(failure, text);
+    ngx_toolgate_call_end(call, &outcome);
 }
 
 /* The caller went away or cancelled; the peer frees the rest. */
-static void
-ngx_toolgate_cancel(void *host, tg_call_t *deferred)
+void
+ngx_toolgate_call_cancel(void *host, tg_call_t *deferred)
 {
     (void) host;
 
-    ngx_toolgate_call_free(deferred->host);
+    ngx_toolgate_call_end(deferred->host, NULL);
 }
 
-/* Whoever should have ended the call in time does not answer at all. */
+/* It goes on without its session, and keeps what it has of it. */
+static ngx_int_t
+ngx_toolgate_call_part(ngx_toolgate_call_t *call)
+{
+    tg_entry_t *entry;
+    char *name;
+
+    entry = ngx_palloc(call->pool, sizeof(tg_entry_t));
+    name = ngx_pnalloc(call->pool, call->entry->name.len);
+
+    if (entry == NULL || name == NULL) {
+        return NGX_ERROR;
+    }
+
+    *entry = *call->entry;
+    ngx_memcpy(name, call->entry->name.data, call->entry->name.len);
+    entry->name.data = name;
+    call->entry = entry;
+    call->front = NULL;
+    call->deferred = NULL;
+    call->timer.log = ngx_cycle->log;
+    call->pool->log = ngx_cycle->log;
+
+    return NGX_OK;
+}
+
+void
+ngx_toolgate_call_leave(ngx_toolgate_call_t *call)
+{
+    /* Without memory its job is cancelled: who adopted it is told. */
+    if (ngx_toolgate_job_leave(&call->job)
+        && ngx_toolgate_call_part(call) == NGX_OK)
+    {
+        return;
+    }
+
+    if (!call->job.is_here) {
+        ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_MOVING);
+    }
+
+    ngx_toolgate_call_end(call, NULL);
+}
+
+/* Whoever should have ended the call in time did not. */
 static void
 ngx_toolgate_last_resort(ngx_event_t *ev)
 {
     ngx_toolgate_call_t *call;
+    u_char text[128];
 
     call = ev->data;
 
-    ngx_log_error(NGX_LOG_ERR, ev->log, 0,
-                  "toolgate-runner did not answer in time; is it stopped?");
-    ngx_toolgate_fail(call, TG_FAILURE_TIMEOUT,
-                      "The deadline passed and toolgate-runner does not "
-                      "answer; tell the operator to look at it.");
+    if (call->job.state != NGX_TOOLGATE_JOB_NONE && !call->job.is_here) {
+        ngx_log_error(NGX_LOG_ERR, ev->log, 0,
+                      "toolgate-runner did not answer in time; is it stopped?");
+        ngx_toolgate_call_fail(call, TG_FAILURE_TIMEOUT,
+                               "The deadline passed and toolgate-runner does "
+                               "not answer; tell the operator to look at it.");
+        return;
+    }
+
+    ngx_toolgate_call_stop(call);
+    (void) ngx_snprintf(text, sizeof(text),
+                        "There was no answer within %M ms.%Z", call->timeout);
+    ngx_toolgate_call_fail(call, TG_FAILURE_TIMEOUT, (const char *) text);
 }
 
 void
-ngx_toolgate_dispatch_exit(void)
+ngx_toolgate_call_exit(ngx_cycle_t *cycle)
 {
+    u_char text[512], *p;
+    ngx_uint_t i, n, level;
+
     if (ngx_toolgate_spare_pool != NULL) {
         ngx_destroy_pool(ngx_toolgate_spare_pool);
         ngx_toolgate_spare_pool = NULL;
     }
+
+    p = text;
+
+    for (i = 0, n = 0; i < NGX_TOOLGATE_ENDS; i++) {
+        n += ngx_toolgate_ended[i];
+
+        if (ngx_toolgate_ended[i] != 0) {
+            p = ngx_slprintf(p, text + sizeof(text), ", %s %ui",
+                             ngx_toolgate_end_name(i), ngx_toolgate_ended[i]);
+        }
+    }
+
+    if (ngx_toolgate_begun == 0) {
+        return;
+    }
+
+    /* Who is told to stop at once leaves calls without an end. */
+    level = n == ngx_toolgate_begun || ngx_terminate ? NGX_LOG_INFO
+                                                     : NGX_LOG_ALERT;
+    ngx_log_error(level, cycle->log, 0, "calls %ui, ended %ui%*s",
+                  ngx_toolgate_begun, n, (size_t) (p - text), text);
 }

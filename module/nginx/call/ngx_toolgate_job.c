@@ -1,25 +1,67 @@
 /*
- * Calls that go along when their session changes its worker: their programs
- * are held by the runner under a key, and adopted by whoever has it.
+ * What of a call is in the runner.
  */
-#include "nginx/move/ngx_toolgate_move.h"
+#include "nginx/call/ngx_toolgate_job.h"
 
 #include <sys/random.h>
 
-/* What the new worker has to know of a call, beside what the peer knows. */
-typedef struct {
-    uint64_t start;
-    uint64_t queued;
-    uint64_t timeout;
-    uint64_t left; /* until the last resort */
-    uint64_t dir_len;
-    char key[NGX_TOOLGATE_KEY];
-} ngx_toolgate_token_t;
+static void
+ngx_toolgate_job_set(ngx_toolgate_job_t *job, ngx_toolgate_job_state_t state)
+{
+    job->state = state;
 
-/* --- the old worker --- */
+    if (state != NGX_TOOLGATE_JOB_RELEASING) {
+        ngx_toolgate_runner_forget(&job->release);
+    }
+
+    if (state == NGX_TOOLGATE_JOB_NONE || state == NGX_TOOLGATE_JOB_HELD) {
+        ngx_toolgate_runner_forget(&job->ask);
+    }
+
+    if (state == NGX_TOOLGATE_JOB_NONE) {
+        ngx_toolgate_runner_unkeep(&job->left);
+    }
+}
+
+static void
+ngx_toolgate_job_answer(void *data, const tg_answer_t *answer)
+{
+    ngx_toolgate_job_t *job = data;
+
+    ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_NONE);
+    job->ops->answer(job->data, answer);
+}
+
+static void
+ngx_toolgate_job_progress(void *data, const tg_message_t *message)
+{
+    ngx_toolgate_job_t *job = data;
+
+    job->ops->progress(job->data, message);
+}
+
+int
+ngx_toolgate_job_start(ngx_toolgate_job_t *job, tg_str_t method,
+                       tg_str_t params)
+{
+    int rc;
+
+    job->ask.data = job;
+    job->ask.answer = ngx_toolgate_job_answer;
+    job->ask.progress = ngx_toolgate_job_progress;
+    rc = ngx_toolgate_runner_ask(job->runner, method, params, &job->ask);
+
+    if (rc == TG_OK) {
+        ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_RUNNING);
+    }
+
+    return rc;
+}
+
+/* --- another worker --- */
 
 static ngx_int_t
-ngx_toolgate_make_key(char *key)
+ngx_toolgate_job_make_key(ngx_toolgate_job_t *job)
 {
     u_char bytes[NGX_TOOLGATE_KEY / 2];
 
@@ -27,241 +69,224 @@ ngx_toolgate_make_key(char *key)
         return NGX_ERROR;
     }
 
-    *ngx_hex_dump((u_char *) key, bytes, sizeof(bytes)) = '\0';
+    *ngx_hex_dump((u_char *) job->key, bytes, sizeof(bytes)) = '\0';
 
     return NGX_OK;
 }
 
 static void
-ngx_toolgate_released(void *data, const tg_answer_t *answer)
+ngx_toolgate_job_gone(void *data)
 {
-    ngx_toolgate_call_t *call = data;
+    ngx_toolgate_job_t *job = data;
 
-    if (answer->kind == TG_ANSWER_RESULT) {
-        call->holder = call->program.runner;
-        ngx_toolgate_runner_forget(&call->program);
+    ngx_toolgate_job_state_t state;
 
+    state = job->state;
+    ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_NONE);
+
+    if (state == NGX_TOOLGATE_JOB_LEFT) {
+        job->ops->gone(job->data);
     } else {
-        /* An older runner, or one that does not let go of it now. */
-        call->is_kept = 1;
+        job->ops->released(job->data);
     }
-
-    ngx_toolgate_session_run(call->session);
-}
-
-static int
-ngx_toolgate_ask_release(ngx_toolgate_call_t *call)
-{
-    tg_buf_t params;
-    int rc;
-
-    call->release.data = call;
-    call->release.answer = ngx_toolgate_released;
-
-    tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_text(&params, "{\"id\":");
-    tg_buf_uint(&params, call->program.id);
-    tg_buf_text(&params, ",\"key\":\"");
-    tg_buf_text(&params, call->key);
-    tg_buf_text(&params, "\"}");
-
-    rc = tg_buf_failed(&params)
-             ? TG_NOMEM
-             : ngx_toolgate_runner_ask(call->program.runner, TG_STR("release"),
-                                       tg_buf_view(&params), &call->release);
-    tg_buf_deinit(&params);
-
-    return rc;
-}
-
-int
-ngx_toolgate_adopt(ngx_toolgate_runner_t *runner, ngx_toolgate_call_t *call)
-{
-    tg_buf_t params;
-    int rc;
-
-    call->holder = NULL;
-    ngx_toolgate_exec_ask(call);
-
-    tg_buf_init(&params, tg_alloc_libc());
-    tg_buf_text(&params, "{\"key\":\"");
-    tg_buf_text(&params, call->key);
-    tg_buf_text(&params, "\"}");
-
-    rc = tg_buf_failed(&params)
-             ? TG_NOMEM
-             : ngx_toolgate_runner_ask(runner, TG_STR("adopt"),
-                                       tg_buf_view(&params), &call->program);
-    tg_buf_deinit(&params);
-
-    return rc;
 }
 
 static void
-ngx_toolgate_release_call(ngx_toolgate_call_t *call)
+ngx_toolgate_job_released(void *data, const tg_answer_t *answer)
 {
-    if (call->program.runner == NULL || call->release.runner != NULL
-        || call->is_kept)
-    {
-        return;
+    ngx_toolgate_job_t *job = data;
+
+    if (answer->kind == TG_ANSWER_RESULT) {
+        ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_HELD);
+
+        if (job->is_here) {
+            job->left.key = job->key;
+            job->left.data = job;
+            job->left.gone = ngx_toolgate_job_gone;
+            ngx_toolgate_runner_keep(job->runner, &job->left);
+        }
+
+    } else {
+        /* Refused: an older runner, or one that does not let go of it now. */
+        ngx_toolgate_job_set(job, job->is_here ? NGX_TOOLGATE_JOB_NONE
+                                               : NGX_TOOLGATE_JOB_RUNNING);
+        job->is_kept = !job->is_here || answer->kind == TG_ANSWER_ERROR;
+
+        if (job->is_here && job->is_kept) {
+            ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                          "toolgate-runner does not take a call of \"%*s\" "
+                          "that runs in this worker (%*s); its client waits "
+                          "here until it has ended",
+                          job->name.len, job->name.data, answer->message.len,
+                          answer->message.data);
+        }
     }
 
-    if (ngx_toolgate_make_key(call->key) != NGX_OK
-        || ngx_toolgate_ask_release(call) != TG_OK)
-    {
-        call->is_kept = 1;
+    job->ops->released(job->data);
+}
+
+/* Has the runner hold it under a new key; TG_OK, or it stays. */
+static int
+ngx_toolgate_job_ask_release(ngx_toolgate_job_t *job)
+{
+    u_char text[NGX_TOOLGATE_KEY + TG_NAME_MAX + 64], *p;
+    tg_str_t params;
+
+    if (job->runner == NULL || ngx_toolgate_job_make_key(job) != NGX_OK) {
+        return TG_NOMEM;
     }
+
+    /* Names have no characters that JSON escapes. */
+    p = ngx_sprintf(text, "{\"key\":\"%s\",", job->key);
+    p = job->is_here
+            ? ngx_sprintf(p, "\"tool\":\"%*s\"}", job->name.len, job->name.data)
+            : ngx_sprintf(p, "\"id\":%uL}", job->ask.id);
+    params = tg_str((char *) text, p - text);
+
+    return ngx_toolgate_runner_ask(job->runner,
+                                   job->is_here ? TG_STR("leave")
+                                                : TG_STR("release"),
+                                   params, &job->release);
 }
 
 ngx_int_t
-ngx_toolgate_release(ngx_toolgate_session_t *session)
+ngx_toolgate_job_release(ngx_toolgate_job_t *job)
 {
-    ngx_toolgate_call_t *call;
-    tg_call_t *deferred;
-    ngx_int_t rc;
-
-    rc = NGX_OK;
-
-    for (deferred = session->peer.calls; deferred != NULL;
-         deferred = deferred->next)
-    {
-        call = deferred->host;
-        ngx_toolgate_release_call(call);
-
-        if (call->holder == NULL) {
-            rc = NGX_AGAIN;
-        }
+    if (job->is_kept || job->state == NGX_TOOLGATE_JOB_RELEASING) {
+        return NGX_AGAIN;
     }
 
-    return rc;
-}
-
-void
-ngx_toolgate_reclaim(ngx_toolgate_session_t *session)
-{
-    ngx_toolgate_call_t *call;
-    tg_call_t *deferred, *next;
-
-    for (deferred = session->peer.calls; deferred != NULL; deferred = next) {
-        next = deferred->next;
-        call = deferred->host;
-
-        if (call->holder != NULL
-            && ngx_toolgate_adopt(call->holder, call) != TG_OK) {
-            ngx_toolgate_fail(call, TG_FAILURE_LOST,
-                              "NGINX was told to exit and lost the "
-                              "program; it may have done its work.");
-        }
-    }
-}
-
-void
-ngx_toolgate_put_token(void *host, const tg_call_t *deferred, tg_buf_t *out)
-{
-    ngx_toolgate_token_t token;
-    ngx_toolgate_call_t *call;
-    const ngx_str_t *dir;
-
-    (void) host;
-    call = deferred->host;
-    dir = ngx_toolgate_runner_dir(call->holder);
-
-    ngx_memzero(&token, sizeof(token));
-    token.start = call->start;
-    token.queued = call->queued;
-    token.timeout = call->tool->timeout;
-    token.left = ngx_toolgate_time_left(&call->timer);
-    token.dir_len = dir->len;
-    ngx_memcpy(token.key, call->key, NGX_TOOLGATE_KEY);
-
-    tg_buf_put(out, (char *) &token, sizeof(token));
-    tg_buf_put(out, (char *) dir->data, dir->len);
-}
-
-void
-ngx_toolgate_forget_calls(ngx_toolgate_session_t *session)
-{
-    tg_call_t *deferred;
-
-    for (deferred = session->peer.calls; deferred != NULL;
-         deferred = deferred->next)
-    {
-        ngx_toolgate_call_drop(deferred->host);
+    if (job->state == NGX_TOOLGATE_JOB_HELD) {
+        return NGX_OK;
     }
 
-    tg_peer_forget(&session->peer);
+    job->is_here = job->state == NGX_TOOLGATE_JOB_NONE;
+    job->release.data = job;
+    job->release.answer = ngx_toolgate_job_released;
+
+    if (ngx_toolgate_job_ask_release(job) == TG_OK) {
+        ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_RELEASING);
+    } else {
+        job->is_kept = 1;
+    }
+
+    return NGX_AGAIN;
 }
 
-/* --- the new worker --- */
+ngx_int_t
+ngx_toolgate_job_reclaim(ngx_toolgate_job_t *job)
+{
+    if (job->state != NGX_TOOLGATE_JOB_HELD) {
+        return NGX_OK;
+    }
+
+    if (job->is_here) {
+        ngx_toolgate_job_finish(job, TG_STR("null"));
+        return NGX_OK;
+    }
+
+    return ngx_toolgate_job_adopt(job) == TG_OK ? NGX_OK : NGX_ERROR;
+}
+
+ngx_uint_t
+ngx_toolgate_job_leave(ngx_toolgate_job_t *job)
+{
+    if (job->is_here) {
+        ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_LEFT);
+    }
+
+    return job->is_here;
+}
+
+/* `{"key":"…"` and what is to follow. */
+static void
+ngx_toolgate_job_put_key(ngx_toolgate_job_t *job, tg_buf_t *params)
+{
+    tg_buf_init(params, tg_alloc_libc());
+    tg_buf_text(params, "{\"key\":\"");
+    tg_buf_text(params, job->key);
+    tg_buf_char(params, '"');
+}
 
 static void
-ngx_toolgate_carry_failed(tg_call_t *deferred)
+ngx_toolgate_job_put(tg_buf_t *params, const char *member, tg_str_t raw)
 {
-    tg_outcome_t outcome;
-
-    outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
-                                 "NGINX was reloaded and lost the call; its "
-                                 "program may have done its work.");
-    tg_call_answer(deferred, &outcome);
-}
-
-/* The tool as it was; its result is checked where the schema is the same. */
-static void
-ngx_toolgate_carry_tool(ngx_toolgate_call_t *call, const tg_entry_t *now,
-                        ngx_msec_t timeout)
-{
-    ngx_toolgate_tool_t *tool;
-
-    tool = call->tool;
-    tool->entry = *call->deferred->entry;
-    tool->timeout = timeout;
-    call->now = now;
-
-    if (now != NULL && tool->entry.output_schema.data != NULL) {
-        tool->output_schema =
-            ((ngx_toolgate_tool_t *) now->host)->output_schema;
+    if (raw.data != NULL) {
+        tg_buf_text(params, member);
+        tg_buf_str(params, raw);
     }
 }
 
-void
-ngx_toolgate_resume_call(void *host, tg_call_t *deferred, const tg_entry_t *now,
-                         tg_str_t bytes)
+static void
+ngx_toolgate_job_say(ngx_toolgate_job_t *job, tg_str_t method, tg_buf_t *params)
 {
-    ngx_toolgate_session_t *session = host;
+    tg_buf_char(params, '}');
 
-    ngx_toolgate_main_conf_t *mcf;
-    ngx_toolgate_runner_t *runner;
-    ngx_toolgate_token_t token;
-    ngx_toolgate_call_t *call;
+    if (!tg_buf_failed(params)) {
+        ngx_toolgate_runner_notify(job->runner, method, tg_buf_view(params));
+    }
 
-    if (bytes.len < sizeof(token)) {
-        ngx_toolgate_carry_failed(deferred);
+    tg_buf_deinit(params);
+}
+
+void
+ngx_toolgate_job_tell(ngx_toolgate_job_t *job, tg_str_t progress,
+                      tg_str_t total, tg_str_t message)
+{
+    tg_buf_t params;
+
+    ngx_toolgate_job_put_key(job, &params);
+    ngx_toolgate_job_put(&params, ",\"progress\":", progress);
+    ngx_toolgate_job_put(&params, ",\"total\":", total);
+    ngx_toolgate_job_put(&params, ",\"message\":", message);
+    ngx_toolgate_job_say(job, TG_STR("tell"), &params);
+}
+
+void
+ngx_toolgate_job_finish(ngx_toolgate_job_t *job, tg_str_t answer)
+{
+    tg_buf_t params;
+
+    ngx_toolgate_job_put_key(job, &params);
+    ngx_toolgate_job_put(&params, ",\"answer\":", answer);
+    ngx_toolgate_job_say(job, TG_STR("finish"), &params);
+    ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_NONE);
+}
+
+int
+ngx_toolgate_job_adopt(ngx_toolgate_job_t *job)
+{
+    u_char text[NGX_TOOLGATE_KEY + 32];
+    tg_str_t params;
+
+    params.data = (char *) text;
+    params.len = ngx_sprintf(text, "{\"key\":\"%s\"}", job->key) - text;
+
+    return ngx_toolgate_job_start(job, TG_STR("adopt"), params);
+}
+
+void
+ngx_toolgate_job_cancel(ngx_toolgate_job_t *job)
+{
+    if (job->is_here) {
+        if (job->state != NGX_TOOLGATE_JOB_NONE) {
+            ngx_toolgate_job_finish(job, TG_STR("null"));
+        }
+
         return;
     }
 
-    ngx_memcpy(&token, bytes.data, sizeof(token));
-    bytes = tg_str(bytes.data + sizeof(token), bytes.len - sizeof(token));
-    call = ngx_toolgate_call_carried(session, deferred,
-                                     (ngx_msec_t) token.left);
-
-    if (call == NULL) {
-        ngx_toolgate_carry_failed(deferred);
-        return;
+    /* By the time that the runner reads this, it may be held. */
+    if (job->state == NGX_TOOLGATE_JOB_RELEASING) {
+        ngx_toolgate_runner_cancel(&job->ask);
+        ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_HELD);
     }
 
-    ngx_toolgate_carry_tool(call, now, (ngx_msec_t) token.timeout);
-    call->start = (ngx_msec_t) token.start;
-    call->queued = (ngx_msec_t) token.queued;
-    ngx_memcpy(call->key, token.key, NGX_TOOLGATE_KEY);
-
-    mcf = ngx_stream_get_module_main_conf(session->stream,
-                                          ngx_stream_toolgate_module);
-    runner = token.dir_len == bytes.len ? ngx_toolgate_runner_of(mcf, bytes)
-                                        : NULL;
-
-    if (runner == NULL || ngx_toolgate_adopt(runner, call) != TG_OK) {
-        ngx_toolgate_fail(call, TG_FAILURE_LOST,
-                          "NGINX was reloaded and lost the program; it "
-                          "may have done its work.");
+    /* What is held must be had to be cancelled. */
+    if (job->state == NGX_TOOLGATE_JOB_HELD) {
+        (void) ngx_toolgate_job_adopt(job);
     }
+
+    ngx_toolgate_runner_cancel(&job->ask);
+    ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_NONE);
 }

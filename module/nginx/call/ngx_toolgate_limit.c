@@ -2,7 +2,7 @@
  * How much: `rate` over all workers, in shared memory that survives reloads;
  * and `concurrency`, which the runner keeps, since there is one for all.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/call/ngx_toolgate_call.h"
 
 /*
  * Of shared memory, and the same in every config, so that a reload finds it
@@ -96,7 +96,7 @@ ngx_toolgate_concurrency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 /* rate Nr/s|Nr/m [burst=M] */
 char *
-ngx_toolgate_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+ngx_toolgate_conf_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_limit_t *limit;
     ngx_str_t *value, number;
@@ -404,37 +404,36 @@ ngx_toolgate_refund(const ngx_toolgate_limit_t *limit)
                                           __ATOMIC_RELAXED));
 }
 
-ngx_uint_t
-ngx_toolgate_is_within_rate(ngx_toolgate_call_t *call)
+ngx_int_t
+ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
+                  const ngx_toolgate_srv_conf_t *scf, u_char *text, size_t size)
 {
-    ngx_toolgate_limit_t *limit;
+    const ngx_toolgate_limit_t *limit;
     ngx_msec_t wait;
-    u_char text[512];
 
-    limit = &call->tool->limit;
+    limit = &tool->limit;
     wait = limit->rate != 0 ? ngx_toolgate_account(limit) : 0;
 
     if (wait == 0) {
-        limit = &call->session->conf->limit;
+        limit = &scf->limit;
         wait = limit->rate != 0 ? ngx_toolgate_account(limit) : 0;
 
-        if (wait != 0 && call->tool->limit.rate != 0) {
-            ngx_toolgate_refund(&call->tool->limit);
+        if (wait != 0 && tool->limit.rate != 0) {
+            ngx_toolgate_refund(&tool->limit);
         }
     }
 
     if (wait == 0) {
-        return 1;
+        return NGX_OK;
     }
 
     (void) ngx_snprintf(
-        text, sizeof(text) - 1,
+        text, size,
         "%s may be called no more often than %V (%s %V, "
         "burst=%ui); call again in %M.%03M s.%Z",
-        limit == &call->tool->limit ? "This tool" : "The tools of this server",
-        &limit->rate_text, limit == &call->tool->limit ? "rate" : "tool_rate",
+        limit == &scf->limit ? "The tools of this server" : "This tool",
+        &limit->rate_text, limit == &scf->limit ? "tool_rate" : "rate",
         &limit->rate_text, limit->burst, wait / 1000, wait % 1000);
-    ngx_toolgate_fail(call, TG_FAILURE_BUSY, (const char *) text);
 
-    return 0;
+    return NGX_BUSY;
 }

@@ -1,7 +1,7 @@
 /*
  * Schemas of tools: compiled at config load, checked for every call.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/call/ngx_toolgate_call.h"
 
 #include "regex/tg_regex.h"
 
@@ -95,16 +95,15 @@ ngx_toolgate_compile_schemas(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 
 /* Is there something that the schema is about?  Its data is NULL if not. */
 static ngx_uint_t
-ngx_toolgate_is_structured(const ngx_toolgate_tool_t *tool,
-                           const tg_outcome_t *outcome, tg_str_t *value)
+ngx_toolgate_is_structured(tg_entry_kind_t kind, const tg_outcome_t *outcome,
+                           tg_str_t *value)
 {
     tg_str_t flag;
 
     *value = outcome->value;
 
     if (outcome->kind == TG_OUTCOME_JSON
-        || (outcome->kind == TG_OUTCOME_RESULT
-            && tool->entry.kind == TG_ENTRY_METHOD))
+        || (outcome->kind == TG_OUTCOME_RESULT && kind == TG_ENTRY_METHOD))
     {
         return 1;
     }
@@ -126,17 +125,13 @@ ngx_toolgate_is_structured(const ngx_toolgate_tool_t *tool,
 }
 
 void
-ngx_toolgate_check_outcome(ngx_toolgate_tool_t *tool, tg_outcome_t *outcome,
-                           tg_buf_t *scratch)
+ngx_toolgate_check_outcome(const tg_schema_t *schema, tg_entry_kind_t kind,
+                           tg_outcome_t *outcome, tg_buf_t *scratch)
 {
     tg_str_t value;
     int rc;
 
-    if (tool->output_schema == NULL) {
-        return;
-    }
-
-    if (!ngx_toolgate_is_structured(tool, outcome, &value)) {
+    if (!ngx_toolgate_is_structured(kind, outcome, &value)) {
         return;
     }
 
@@ -150,7 +145,7 @@ ngx_toolgate_check_outcome(ngx_toolgate_tool_t *tool, tg_outcome_t *outcome,
 
     tg_buf_text(scratch, "The tool's result does not fit its output schema; "
                          "this is the tool's mistake. ");
-    rc = ngx_toolgate_schema_check(tool->output_schema, value, NULL, scratch);
+    rc = ngx_toolgate_schema_check(schema, value, NULL, scratch);
 
     if (rc == TG_NOMEM || tg_buf_failed(scratch)) {
         *outcome = tg_outcome_failure(

@@ -1,17 +1,14 @@
 /*
- * Directives that give a tool its handler, and the handler its input.
+ * Values with variables, and the times and sizes of a tool.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/conf/ngx_toolgate_handler.h"
 
-/* Where programs are looked for, as in the runner's environment. */
-#define NGX_TOOLGATE_PATH                                                      \
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 /* A call may take an hour; one that takes longer is a task. */
 #define NGX_TOOLGATE_TIMEOUT_MAX 86400000
 /* The runner's answer must fit a frame, each byte escaped at worst. */
 #define NGX_TOOLGATE_OUTPUT_MAX 33554432
 
-static ngx_int_t
+ngx_int_t
 ngx_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
                      ngx_stream_complex_value_t *value)
 {
@@ -46,7 +43,7 @@ ngx_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
     return NGX_OK;
 }
 
-static ngx_stream_complex_value_t *
+ngx_stream_complex_value_t *
 ngx_toolgate_compile_new(ngx_conf_t *cf, ngx_str_t *text)
 {
     ngx_stream_complex_value_t *value;
@@ -58,267 +55,6 @@ ngx_toolgate_compile_new(ngx_conf_t *cf, ngx_str_t *text)
     }
 
     return value;
-}
-
-static const char *
-ngx_toolgate_second_handler(ngx_toolgate_tool_t *tool)
-{
-    return tool->handler != NULL
-               ? "is a second handler; a tool has one \"return\" or \"exec\""
-               : NULL;
-}
-
-char *
-ngx_toolgate_return(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_toolgate_tool_t *tool = conf;
-
-    ngx_str_t *value;
-
-    (void) cmd;
-
-    if (tool->handler != NULL) {
-        return (char *) ngx_toolgate_second_handler(tool);
-    }
-
-    value = cf->args->elts;
-    tool->value = ngx_toolgate_compile_new(cf, &value[1]);
-    tool->argument = ngx_toolgate_plain_argument(&value[1]);
-    tool->handler = ngx_toolgate_return_handler;
-
-    return tool->value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
-}
-
-/* Is it a file that can be run?  0, or the errno that says why not. */
-static ngx_err_t
-ngx_toolgate_is_program(u_char *path)
-{
-    ngx_file_info_t fi;
-
-    if (ngx_file_info(path, &fi) == NGX_FILE_ERROR) {
-        return ngx_errno;
-    }
-
-    if (!ngx_is_file(&fi)) {
-        return NGX_EACCES;
-    }
-
-    return access((const char *) path, X_OK) == -1 ? ngx_errno : 0;
-}
-
-/* Looks a bare name up; *program stays untouched when it is nowhere. */
-static ngx_err_t
-ngx_toolgate_search(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
-{
-    u_char *path, *dir, *end;
-    ngx_err_t err, found;
-
-    path = ngx_pnalloc(cf->pool, sizeof(NGX_TOOLGATE_PATH) + name->len + 2);
-    if (path == NULL) {
-        return NGX_ENOMEM;
-    }
-
-    err = NGX_ENOENT;
-
-    for (dir = (u_char *) NGX_TOOLGATE_PATH; *dir != '\0';
-         dir = *end == ':' ? end + 1 : end)
-    {
-        end = dir;
-
-        while (*end != ':' && *end != '\0') {
-            end++;
-        }
-
-        program->len = ngx_sprintf(path, "%*s/%V%Z", end - dir, dir, name)
-                       - path - 1;
-        program->data = path;
-        found = ngx_toolgate_is_program(path);
-
-        if (found == 0) {
-            return 0;
-        }
-
-        if (found != NGX_ENOENT) {
-            err = found;
-        }
-    }
-
-    return err;
-}
-
-char *
-ngx_toolgate_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_toolgate_tool_t *tool = conf;
-
-    ngx_stream_complex_value_t *arg;
-    ngx_str_t *value;
-    ngx_uint_t i;
-    ngx_err_t err;
-
-    if (tool->handler != NULL) {
-        return (char *) ngx_toolgate_second_handler(tool);
-    }
-
-    value = cf->args->elts;
-    tool->handler = ngx_toolgate_exec_handler;
-    tool->program = value[1];
-
-    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$') != NULL) {
-        return "needs a program that is known at load; variables are for its "
-               "arguments";
-    }
-
-    if (value[1].len == 0) {
-        return "needs a program";
-    }
-
-    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '/') == NULL) {
-        err = ngx_toolgate_search(cf, &value[1], &tool->program);
-
-    } else {
-        if (ngx_conf_full_name(cf->cycle, &tool->program, 1) != NGX_OK) {
-            return NGX_CONF_ERROR;
-        }
-
-        err = ngx_toolgate_is_program(tool->program.data);
-    }
-
-    if (err != 0) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
-                           "program \"%V\" of \"%V\" cannot be run; write the "
-                           "full path of an executable file, or install it "
-                           "(looked in " NGX_TOOLGATE_PATH ")",
-                           &value[1], &cmd->name);
-        return NGX_CONF_ERROR;
-    }
-
-    tool->argv = ngx_array_create(cf->pool, cf->args->nelts - 1,
-                                  sizeof(ngx_stream_complex_value_t));
-    if (tool->argv == NULL) {
-        return NGX_CONF_ERROR;
-    }
-
-    for (i = 1; i < cf->args->nelts; i++) {
-        arg = ngx_array_push(tool->argv);
-        if (arg == NULL) {
-            return NGX_CONF_ERROR;
-        }
-
-        ngx_memzero(arg, sizeof(ngx_stream_complex_value_t));
-
-        if (ngx_toolgate_compile(cf, i == 1 ? &tool->program : &value[i], arg)
-            != NGX_OK)
-        {
-            return NGX_CONF_ERROR;
-        }
-    }
-
-    return NGX_CONF_OK;
-}
-
-char *
-ngx_toolgate_stdin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_toolgate_tool_t *tool = conf;
-
-    ngx_str_t *value;
-
-    (void) cmd;
-
-    if (tool->stdin_value != NULL) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    tool->stdin_value = ngx_toolgate_compile_new(cf, &value[1]);
-
-    return tool->stdin_value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
-}
-
-char *
-ngx_toolgate_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_toolgate_tool_t *tool = conf;
-
-    ngx_toolgate_env_t *env;
-    ngx_str_t *value;
-    ngx_uint_t i;
-
-    value = cf->args->elts;
-
-    if (value[1].len == 0
-        || ngx_strlchr(value[1].data, value[1].data + value[1].len, '=')
-               != NULL)
-    {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid name \"%V\" in \"%V\"; write "
-                           "\"env NAME VALUE\"",
-                           &value[1], &cmd->name);
-        return NGX_CONF_ERROR;
-    }
-
-    if (tool->env == NULL) {
-        tool->env = ngx_array_create(cf->pool, 2, sizeof(ngx_toolgate_env_t));
-        if (tool->env == NULL) {
-            return NGX_CONF_ERROR;
-        }
-    }
-
-    env = tool->env->elts;
-
-    for (i = 0; i < tool->env->nelts; i++) {
-        if (env[i].name.len == value[1].len
-            && ngx_memcmp(env[i].name.data, value[1].data, value[1].len) == 0)
-        {
-            return "sets the same name twice";
-        }
-    }
-
-    env = ngx_array_push(tool->env);
-    if (env == NULL) {
-        return NGX_CONF_ERROR;
-    }
-
-    ngx_memzero(env, sizeof(ngx_toolgate_env_t));
-    env->name = value[1];
-
-    return ngx_toolgate_compile(cf, &value[2], &env->value) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
-}
-
-char *
-ngx_toolgate_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_toolgate_tool_t *tool = conf;
-
-    ngx_file_info_t fi;
-    ngx_str_t *value;
-
-    if (tool->cwd != NULL) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$') == NULL) {
-        if (ngx_conf_full_name(cf->cycle, &value[1], 1) != NGX_OK) {
-            return NGX_CONF_ERROR;
-        }
-
-        if (ngx_file_info(value[1].data, &fi) == NGX_FILE_ERROR
-            || !ngx_is_dir(&fi)) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"%V\" of \"%V\" is no directory", &value[1],
-                               &cmd->name);
-            return NGX_CONF_ERROR;
-        }
-    }
-
-    tool->cwd = ngx_toolgate_compile_new(cf, &value[1]);
-
-    return tool->cwd != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 static ngx_msec_t

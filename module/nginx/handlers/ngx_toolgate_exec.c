@@ -1,14 +1,354 @@
 /*
  * `exec PROGRAM …`: evaluated here, run by toolgate-runner.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/call/ngx_toolgate_call.h"
 
 #include "base/tg_utf8.h"
 
-#include <signal.h>
+/* Where programs are looked for, as in the runner's environment. */
+#define NGX_TOOLGATE_PATH                                                      \
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* The runner keeps the deadline; this much later it is taken for hung. */
-#define NGX_TOOLGATE_GRACE 5000
+/* `env NAME VALUE` */
+typedef struct {
+    ngx_str_t name;
+    ngx_stream_complex_value_t value;
+} ngx_toolgate_env_t;
+
+typedef struct {
+    ngx_array_t *argv; /* ngx_stream_complex_value_t; NULL: no `exec` */
+    ngx_str_t program; /* absolute, terminated */
+    ngx_array_t *env;  /* ngx_toolgate_env_t */
+    ngx_stream_complex_value_t *stdin_value;
+    ngx_stream_complex_value_t *cwd;
+} ngx_toolgate_exec_t;
+
+static void *ngx_toolgate_exec_create(ngx_conf_t *cf);
+static char *ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd,
+                                       void *conf);
+static char *ngx_toolgate_exec_stdin(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
+static char *ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd,
+                                   void *conf);
+static char *ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd,
+                                   void *conf);
+static const char *ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool,
+                                           void *conf);
+static void ngx_toolgate_exec_start(ngx_toolgate_call_t *call,
+                                    tg_request_t *request);
+
+static ngx_command_t ngx_toolgate_exec_commands[] = {
+
+    { ngx_string("exec"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_exec_program, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_exec_stdin, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+      ngx_toolgate_exec_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_exec_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_toolgate_exec_ctx = {
+    NULL,                     /* preconfiguration */
+    NULL,                     /* postconfiguration */
+    NULL,                     /* create main configuration */
+    NULL,                     /* init main configuration */
+    ngx_toolgate_exec_create, /* create server configuration */
+    NULL                      /* merge server configuration */
+};
+
+ngx_module_t ngx_toolgate_exec_module = {
+    NGX_MODULE_V1,
+    &ngx_toolgate_exec_ctx,     /* module context */
+    ngx_toolgate_exec_commands, /* module directives */
+    NGX_STREAM_MODULE,          /* module type */
+    NULL,                       /* init master */
+    NULL,                       /* init module */
+    NULL,                       /* init process */
+    NULL,                       /* init thread */
+    NULL,                       /* exit thread */
+    NULL,                       /* exit process */
+    NULL,                       /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
+    ngx_string("exec"),                            /* name */
+    &ngx_toolgate_exec_module,                     /* module */
+    NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_IS_JOB, /* flags */
+    ngx_toolgate_exec_check,                       /* check */
+    ngx_toolgate_exec_start,                       /* start */
+    NULL                                           /* cancel */
+};
+
+/* --- directives --- */
+
+static void *
+ngx_toolgate_exec_create(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_exec_t));
+}
+
+static const char *
+ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool, void *conf)
+{
+    ngx_toolgate_exec_t *exec = conf;
+
+    (void) tool;
+
+    return exec->argv == NULL
+                   && (exec->stdin_value != NULL || exec->env != NULL
+                       || exec->cwd != NULL)
+               ? "has no \"exec\", so \"stdin\", \"env\" and \"cwd\" mean "
+                 "nothing in it; remove them"
+               : NULL;
+}
+
+/* Is it a file that can be run?  0, or the errno that says why not. */
+static ngx_err_t
+ngx_toolgate_is_program(u_char *path)
+{
+    ngx_file_info_t fi;
+
+    if (ngx_file_info(path, &fi) == NGX_FILE_ERROR) {
+        return ngx_errno;
+    }
+
+    if (!ngx_is_file(&fi)) {
+        return NGX_EACCES;
+    }
+
+    return access((const char *) path, X_OK) == -1 ? ngx_errno : 0;
+}
+
+/* Looks a bare name up; *program stays untouched when it is nowhere. */
+static ngx_err_t
+ngx_toolgate_search(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
+{
+    u_char *path, *dir, *end;
+    ngx_err_t err, found;
+
+    path = ngx_pnalloc(cf->pool, sizeof(NGX_TOOLGATE_PATH) + name->len + 2);
+    if (path == NULL) {
+        return NGX_ENOMEM;
+    }
+
+    err = NGX_ENOENT;
+
+    for (dir = (u_char *) NGX_TOOLGATE_PATH; *dir != '\0';
+         dir = *end == ':' ? end + 1 : end)
+    {
+        end = dir;
+
+        while (*end != ':' && *end != '\0') {
+            end++;
+        }
+
+        program->len = ngx_sprintf(path, "%*s/%V%Z", end - dir, dir, name)
+                       - path - 1;
+        program->data = path;
+        found = ngx_toolgate_is_program(path);
+
+        if (found == 0) {
+            return 0;
+        }
+
+        if (found != NGX_ENOENT) {
+            err = found;
+        }
+    }
+
+    return err;
+}
+
+static char *
+ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_exec_t *exec = conf;
+
+    ngx_stream_complex_value_t *arg;
+    ngx_str_t *value;
+    ngx_uint_t i;
+    ngx_err_t err;
+    char *rv;
+
+    rv = ngx_toolgate_set_handler(cf, &ngx_toolgate_exec_handler);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    value = cf->args->elts;
+    exec->program = value[1];
+
+    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$') != NULL) {
+        return "needs a program that is known at load; variables are for its "
+               "arguments";
+    }
+
+    if (value[1].len == 0) {
+        return "needs a program";
+    }
+
+    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '/') == NULL) {
+        err = ngx_toolgate_search(cf, &value[1], &exec->program);
+
+    } else {
+        if (ngx_conf_full_name(cf->cycle, &exec->program, 1) != NGX_OK) {
+            return NGX_CONF_ERROR;
+        }
+
+        err = ngx_toolgate_is_program(exec->program.data);
+    }
+
+    if (err != 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
+                           "program \"%V\" of \"%V\" cannot be run; write the "
+                           "full path of an executable file, or install it "
+                           "(looked in " NGX_TOOLGATE_PATH ")",
+                           &value[1], &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_toolgate_conf_program(cf, &exec->program) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    exec->argv = ngx_array_create(cf->pool, cf->args->nelts - 1,
+                                  sizeof(ngx_stream_complex_value_t));
+    if (exec->argv == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        arg = ngx_array_push(exec->argv);
+        if (arg == NULL) {
+            return NGX_CONF_ERROR;
+        }
+
+        ngx_memzero(arg, sizeof(ngx_stream_complex_value_t));
+
+        if (ngx_toolgate_compile(cf, i == 1 ? &exec->program : &value[i], arg)
+            != NGX_OK)
+        {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+static char *
+ngx_toolgate_exec_stdin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_exec_t *exec = conf;
+
+    ngx_str_t *value;
+
+    (void) cmd;
+
+    if (exec->stdin_value != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    exec->stdin_value = ngx_toolgate_compile_new(cf, &value[1]);
+
+    return exec->stdin_value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_exec_t *exec = conf;
+
+    ngx_toolgate_env_t *env;
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    value = cf->args->elts;
+
+    if (value[1].len == 0
+        || ngx_strlchr(value[1].data, value[1].data + value[1].len, '=')
+               != NULL)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid name \"%V\" in \"%V\"; write "
+                           "\"env NAME VALUE\"",
+                           &value[1], &cmd->name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (exec->env == NULL) {
+        exec->env = ngx_array_create(cf->pool, 2, sizeof(ngx_toolgate_env_t));
+        if (exec->env == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    env = exec->env->elts;
+
+    for (i = 0; i < exec->env->nelts; i++) {
+        if (env[i].name.len == value[1].len
+            && ngx_memcmp(env[i].name.data, value[1].data, value[1].len) == 0)
+        {
+            return "sets the same name twice";
+        }
+    }
+
+    env = ngx_array_push(exec->env);
+    if (env == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_memzero(env, sizeof(ngx_toolgate_env_t));
+    env->name = value[1];
+
+    return ngx_toolgate_compile(cf, &value[2], &env->value) == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_exec_t *exec = conf;
+
+    ngx_file_info_t fi;
+    ngx_str_t *value;
+
+    if (exec->cwd != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$') == NULL) {
+        if (ngx_conf_full_name(cf->cycle, &value[1], 1) != NGX_OK) {
+            return NGX_CONF_ERROR;
+        }
+
+        if (ngx_file_info(value[1].data, &fi) == NGX_FILE_ERROR
+            || !ngx_is_dir(&fi)) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" of \"%V\" is no directory", &value[1],
+                               &cmd->name);
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    exec->cwd = ngx_toolgate_compile_new(cf, &value[1]);
+
+    return exec->cwd != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* --- a call --- */
 
 /* Appends `"key":"text"`; 0 when text is not valid UTF-8. */
 static ngx_uint_t
@@ -24,15 +364,16 @@ ngx_toolgate_put(tg_buf_t *buf, const char *key, const u_char *text, size_t len)
 }
 
 static const char *
-ngx_toolgate_put_argv(ngx_toolgate_call_t *call, tg_buf_t *buf)
+ngx_toolgate_put_argv(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
+                      tg_buf_t *buf)
 {
     ngx_stream_complex_value_t *arg;
     ngx_str_t text;
     ngx_uint_t i;
 
-    arg = call->tool->argv->elts;
+    arg = exec->argv->elts;
 
-    for (i = 0; i < call->tool->argv->nelts; i++) {
+    for (i = 0; i < exec->argv->nelts; i++) {
         if (ngx_toolgate_value(call, &arg[i], &text) != NGX_OK) {
             return "Toolgate has no memory left; try again.";
         }
@@ -49,19 +390,20 @@ ngx_toolgate_put_argv(ngx_toolgate_call_t *call, tg_buf_t *buf)
 }
 
 static const char *
-ngx_toolgate_put_env(ngx_toolgate_call_t *call, tg_buf_t *buf)
+ngx_toolgate_put_env(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
+                     tg_buf_t *buf)
 {
     ngx_toolgate_env_t *env;
     ngx_str_t text;
     ngx_uint_t i;
 
-    if (call->tool->env == NULL) {
+    if (exec->env == NULL) {
         return NULL;
     }
 
-    env = call->tool->env->elts;
+    env = exec->env->elts;
 
-    for (i = 0; i < call->tool->env->nelts; i++) {
+    for (i = 0; i < exec->env->nelts; i++) {
         if (ngx_toolgate_value(call, &env[i].value, &text) != NGX_OK) {
             return "Toolgate has no memory left; try again.";
         }
@@ -84,13 +426,13 @@ ngx_toolgate_put_env(ngx_toolgate_call_t *call, tg_buf_t *buf)
 }
 
 static const char *
-ngx_toolgate_put_input(ngx_toolgate_call_t *call, tg_request_t *request,
-                       tg_buf_t *buf)
+ngx_toolgate_put_input(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
+                       tg_request_t *request, tg_buf_t *buf)
 {
     ngx_str_t text;
 
-    if (call->tool->cwd != NULL) {
-        if (ngx_toolgate_value(call, call->tool->cwd, &text) != NGX_OK) {
+    if (exec->cwd != NULL) {
+        if (ngx_toolgate_value(call, exec->cwd, &text) != NGX_OK) {
             return "Toolgate has no memory left; try again.";
         }
 
@@ -102,8 +444,8 @@ ngx_toolgate_put_input(ngx_toolgate_call_t *call, tg_request_t *request,
     text.data = (u_char *) request->arguments.data;
     text.len = request->arguments.len;
 
-    if (call->tool->stdin_value != NULL
-        && ngx_toolgate_value(call, call->tool->stdin_value, &text) != NGX_OK)
+    if (exec->stdin_value != NULL
+        && ngx_toolgate_value(call, exec->stdin_value, &text) != NGX_OK)
     {
         return "Toolgate has no memory left; try again.";
     }
@@ -144,7 +486,7 @@ ngx_toolgate_put_limits(ngx_toolgate_call_t *call, tg_buf_t *buf)
 
     n = 0;
     ngx_toolgate_put_limit(buf, "concurrency", &call->tool->limit, &n);
-    ngx_toolgate_put_limit(buf, "tool_concurrency", &call->session->conf->limit,
+    ngx_toolgate_put_limit(buf, "tool_concurrency", &call->front->conf->limit,
                            &n);
 
     if (n != 0) {
@@ -172,14 +514,14 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
 
     ngx_toolgate_put_limits(call, buf);
 
-    mistake = ngx_toolgate_put_argv(call, buf);
+    mistake = ngx_toolgate_put_argv(call, tool->conf, buf);
 
     if (mistake == NULL) {
-        mistake = ngx_toolgate_put_env(call, buf);
+        mistake = ngx_toolgate_put_env(call, tool->conf, buf);
     }
 
     if (mistake == NULL) {
-        mistake = ngx_toolgate_put_input(call, request, buf);
+        mistake = ngx_toolgate_put_input(call, tool->conf, request, buf);
     }
 
     tg_buf_char(buf, '}');
@@ -191,299 +533,20 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
     return mistake;
 }
 
-void
-ngx_toolgate_exec_handler(ngx_toolgate_call_t *call, tg_request_t *request)
+static void
+ngx_toolgate_exec_start(ngx_toolgate_call_t *call, tg_request_t *request)
 {
     const char *mistake;
     tg_buf_t params;
-    int rc;
 
     tg_buf_init(&params, tg_alloc_libc());
     mistake = ngx_toolgate_exec_params(call, request, &params);
 
     if (mistake != NULL) {
-        ngx_toolgate_fail(call, TG_FAILURE_ARGUMENTS, mistake);
-        goto done;
+        ngx_toolgate_call_fail(call, TG_FAILURE_ARGUMENTS, mistake);
+    } else if (ngx_toolgate_call_defer(call) == NGX_OK) {
+        ngx_toolgate_call_job(call, TG_STR("exec"), tg_buf_view(&params));
     }
-
-    if (ngx_toolgate_defer(call, call->tool->timeout + NGX_TOOLGATE_GRACE)
-        != NGX_OK)
-    {
-        goto done;
-    }
-
-    ngx_toolgate_exec_ask(call);
-    rc = ngx_toolgate_runner_ask(call->session->conf->runner, TG_STR("exec"),
-                                 tg_buf_view(&params), &call->program);
-
-    if (rc == TG_LIMIT) {
-        ngx_toolgate_fail(call, TG_FAILURE_BUSY,
-                          "Too much is waiting for toolgate-runner, or "
-                          "this call is too large for it; call again "
-                          "later, or with less.");
-    } else if (rc != TG_OK) {
-        ngx_toolgate_fail(call, TG_FAILURE_INTERNAL,
-                          "Toolgate has no memory left; try again.");
-    }
-
-done:
 
     tg_buf_deinit(&params);
-}
-
-static void
-ngx_toolgate_exec_progress(void *data, const tg_message_t *message)
-{
-    ngx_toolgate_call_t *call = data;
-
-    /* It is alive, and so is the runner. */
-    ngx_add_timer(&call->timer, call->tool->timeout + NGX_TOOLGATE_GRACE);
-
-    tg_call_progress(call->deferred, message->p.progress, message->p.total,
-                     message->p.message);
-    ngx_toolgate_session_run(call->session);
-}
-
-/* --- the runner's answer --- */
-
-typedef struct {
-    tg_str_t status;
-    tg_str_t code;
-    tg_str_t signal;
-    tg_str_t stdout_text;
-    tg_str_t stderr_text;
-    tg_str_t failure;
-    tg_str_t message;
-    tg_str_t queued;
-} ngx_toolgate_exit_t;
-
-static void
-ngx_toolgate_exit_parse(ngx_toolgate_exit_t *ex, tg_str_t raw)
-{
-    tg_str_t key, value;
-    tg_json_t json;
-    ngx_uint_t i;
-
-    const struct {
-        const char *key;
-        tg_str_t *field;
-    } fields[] = {
-        { "status", &ex->status },      { "code", &ex->code },
-        { "signal", &ex->signal },      { "stdout", &ex->stdout_text },
-        { "stderr", &ex->stderr_text }, { "failure", &ex->failure },
-        { "message", &ex->message },    { "queued_ms", &ex->queued },
-    };
-
-    ngx_memzero(ex, sizeof(ngx_toolgate_exit_t));
-    tg_json_init(&json, raw);
-
-    if (tg_json_object(&json) != TG_OK) {
-        return;
-    }
-
-    while (tg_json_member(&json, &key) == TG_OK
-           && tg_json_value(&json, &value) == TG_OK)
-    {
-        for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-            if (tg_json_body_is(key, tg_str_c(fields[i].key))) {
-                *fields[i].field = value;
-            }
-        }
-    }
-}
-
-static tg_str_t
-ngx_toolgate_body(tg_str_t raw)
-{
-    return tg_json_type(raw) == TG_JSON_STRING ? tg_json_body(raw) : TG_STR("");
-}
-
-static const char *
-ngx_toolgate_signal_name(int64_t number)
-{
-    switch (number) {
-    case SIGHUP:
-        return " (SIGHUP)";
-    case SIGINT:
-        return " (SIGINT)";
-    case SIGQUIT:
-        return " (SIGQUIT)";
-    case SIGILL:
-        return " (SIGILL)";
-    case SIGABRT:
-        return " (SIGABRT)";
-    case SIGBUS:
-        return " (SIGBUS)";
-    case SIGFPE:
-        return " (SIGFPE)";
-    case SIGKILL:
-        return " (SIGKILL)";
-    case SIGSEGV:
-        return " (SIGSEGV)";
-    case SIGPIPE:
-        return " (SIGPIPE)";
-    case SIGALRM:
-        return " (SIGALRM)";
-    case SIGTERM:
-        return " (SIGTERM)";
-    default:
-        return "";
-    }
-}
-
-/* "git_log exited with status 128: fatal: …" */
-static void
-ngx_toolgate_program_failed(ngx_toolgate_call_t *call,
-                            const ngx_toolgate_exit_t *ex, tg_buf_t *text)
-{
-    tg_str_t tail;
-    int64_t number;
-
-    tg_buf_str(text, call->tool->entry.name);
-    number = 0;
-
-    if (tg_json_is_text(ex->status, TG_STR("signalled"))) {
-        (void) tg_json_int64(ex->signal, &number);
-        tg_buf_text(text, " was ended by signal ");
-        tg_buf_int(text, number);
-        tg_buf_text(text, ngx_toolgate_signal_name(number));
-
-    } else {
-        (void) tg_json_int64(ex->code, &number);
-        tg_buf_text(text, " exited with status ");
-        tg_buf_int(text, number);
-    }
-
-    tail = ngx_toolgate_body(ex->stderr_text);
-
-    if (tail.len == 0) {
-        tg_buf_text(text, " and wrote nothing to stderr");
-        return;
-    }
-
-    tg_buf_text(text, ": ");
-    tg_json_put_decoded(text, tail);
-
-    while (text->len != 0 && text->data[text->len - 1] == '\n') {
-        text->len--;
-    }
-}
-
-static tg_failure_t
-ngx_toolgate_failure_of(tg_str_t name)
-{
-    static const tg_failure_t known[] = { TG_FAILURE_PROGRAM,
-                                          TG_FAILURE_TIMEOUT, TG_FAILURE_BUSY,
-                                          TG_FAILURE_OUTPUT,
-                                          TG_FAILURE_ARGUMENTS };
-    ngx_uint_t i;
-
-    for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (tg_json_is_text(name,
-                            tg_str_c(ngx_toolgate_failure_name(known[i])))) {
-            return known[i];
-        }
-    }
-
-    return TG_FAILURE_INTERNAL;
-}
-
-/* How the program ended, as an outcome; text holds what had to be written. */
-static tg_outcome_t
-ngx_toolgate_exec_outcome(ngx_toolgate_call_t *call,
-                          const ngx_toolgate_exit_t *ex, tg_buf_t *text)
-{
-    tg_outcome_t outcome;
-    int64_t code;
-
-    outcome.kind = TG_OUTCOME_FAILURE;
-    outcome.failure = TG_FAILURE_PROGRAM;
-
-    if (tg_json_is_text(ex->status, TG_STR("exited"))
-        && tg_json_int64(ex->code, &code) == TG_OK && code == 0)
-    {
-        return tg_outcome_body(&call->tool->entry,
-                               ngx_toolgate_body(ex->stdout_text), text);
-    }
-
-    if (tg_json_is_text(ex->status, TG_STR("failed"))) {
-        outcome.failure = ngx_toolgate_failure_of(ex->failure);
-        tg_json_put_decoded(text, ngx_toolgate_body(ex->message));
-    } else {
-        ngx_toolgate_program_failed(call, ex, text);
-    }
-
-    if (tg_buf_failed(text)) {
-        return tg_outcome_failure(TG_FAILURE_INTERNAL,
-                                  "Toolgate has no memory left; try again.");
-    }
-
-    outcome.value = tg_buf_view(text);
-
-    return outcome;
-}
-
-static void
-ngx_toolgate_exec_answer(void *data, const tg_answer_t *answer)
-{
-    ngx_toolgate_call_t *call = data;
-
-    ngx_toolgate_exit_t ex;
-    tg_outcome_t outcome;
-    int64_t queued;
-    tg_buf_t text;
-
-    /* Nobody holds it any more: it was too long without a worker. */
-    if (call->is_carried && answer->kind == TG_ANSWER_ERROR) {
-        ngx_toolgate_fail(call, TG_FAILURE_LOST,
-                          "The program was ended while NGINX was "
-                          "reloaded; it may have done part of its "
-                          "work. Try again.");
-        return;
-    }
-
-    if (answer->kind == TG_ANSWER_LOST || answer->kind == TG_ANSWER_NOT_STARTED)
-    {
-        ngx_toolgate_fail(
-            call, TG_FAILURE_LOST,
-            answer->kind == TG_ANSWER_LOST
-                ? "toolgate-runner ended while the program ran, and the "
-                  "program with it; it may have done part of its work. Try "
-                  "again: the next call starts the runner anew."
-                : "toolgate-runner could not be reached, so the program was "
-                  "not started; try again, and look into NGINX's error log.");
-        return;
-    }
-
-    tg_buf_init(&text, tg_alloc_libc());
-
-    if (answer->kind == TG_ANSWER_ERROR) {
-        tg_json_put_decoded(&text, answer->message);
-        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
-                                     "toolgate-runner refused the call.");
-
-        if (!tg_buf_failed(&text) && text.len != 0) {
-            outcome.value = tg_buf_view(&text);
-        }
-
-    } else {
-        ngx_toolgate_exit_parse(&ex, answer->result);
-
-        if (tg_json_int64(ex.queued, &queued) == TG_OK) {
-            call->queued = (ngx_msec_t) queued;
-        }
-
-        outcome = ngx_toolgate_exec_outcome(call, &ex, &text);
-    }
-
-    ngx_toolgate_answer(call, &outcome);
-    tg_buf_deinit(&text);
-}
-
-void
-ngx_toolgate_exec_ask(ngx_toolgate_call_t *call)
-{
-    call->program.data = call;
-    call->program.answer = ngx_toolgate_exec_answer;
-    call->program.progress = ngx_toolgate_exec_progress;
 }

@@ -1,11 +1,72 @@
 /*
  * `return VALUE`: answered at once, in the worker.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/call/ngx_toolgate_call.h"
 
 #include <ctype.h>
 
-ngx_str_t
+typedef struct {
+    ngx_stream_complex_value_t *value; /* NULL: no `return` */
+    ngx_str_t argument;                /* all of it is this one */
+} ngx_toolgate_return_t;
+
+static void *ngx_toolgate_return_create(ngx_conf_t *cf);
+static char *ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd,
+                                       void *conf);
+static const char *ngx_toolgate_return_check(ngx_toolgate_tool_t *tool,
+                                             void *conf);
+static void ngx_toolgate_return_start(ngx_toolgate_call_t *call,
+                                      tg_request_t *request);
+
+static ngx_command_t ngx_toolgate_return_commands[] = {
+
+    { ngx_string("return"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_return_value, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_toolgate_return_ctx = {
+    NULL,                       /* preconfiguration */
+    NULL,                       /* postconfiguration */
+    NULL,                       /* create main configuration */
+    NULL,                       /* init main configuration */
+    ngx_toolgate_return_create, /* create server configuration */
+    NULL                        /* merge server configuration */
+};
+
+ngx_module_t ngx_toolgate_return_module = {
+    NGX_MODULE_V1,
+    &ngx_toolgate_return_ctx,     /* module context */
+    ngx_toolgate_return_commands, /* module directives */
+    NGX_STREAM_MODULE,            /* module type */
+    NULL,                         /* init master */
+    NULL,                         /* init module */
+    NULL,                         /* init process */
+    NULL,                         /* init thread */
+    NULL,                         /* exit thread */
+    NULL,                         /* exit process */
+    NULL,                         /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+const ngx_toolgate_handler_t ngx_toolgate_return_handler = {
+    ngx_string("return"),        /* name */
+    &ngx_toolgate_return_module, /* module */
+    0,                           /* flags */
+    ngx_toolgate_return_check,   /* check */
+    ngx_toolgate_return_start,   /* start */
+    NULL                         /* cancel */
+};
+
+static void *
+ngx_toolgate_return_create(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_return_t));
+}
+
+/* Is a value `$tool_arg_NAME` and nothing else?  The name, or empty. */
+static ngx_str_t
 ngx_toolgate_plain_argument(const ngx_str_t *text)
 {
     ngx_str_t name;
@@ -47,23 +108,68 @@ ngx_toolgate_plain_argument(const ngx_str_t *text)
     return name;
 }
 
+static char *
+ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_return_t *ret = conf;
+
+    ngx_str_t *value;
+    char *rv;
+
+    (void) cmd;
+    rv = ngx_toolgate_set_handler(cf, &ngx_toolgate_return_handler);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    value = cf->args->elts;
+    ret->value = ngx_toolgate_compile_new(cf, &value[1]);
+    ret->argument = ngx_toolgate_plain_argument(&value[1]);
+
+    return ret->value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* A value without variables is known now. */
+static const char *
+ngx_toolgate_return_check(ngx_toolgate_tool_t *tool, void *conf)
+{
+    ngx_toolgate_return_t *ret = conf;
+
+    tg_outcome_t outcome;
+
+    if (ret->value == NULL || ret->value->lengths != NULL) {
+        return NULL;
+    }
+
+    outcome = tg_outcome_output(&tool->entry,
+                                tg_str((const char *) ret->value->value.data,
+                                       ret->value->value.len));
+
+    return outcome.kind != TG_OUTCOME_FAILURE
+               ? NULL
+               : "returns what its \"output\" does not allow: text must be "
+                 "UTF-8, json one JSON value, result a whole MCP result; "
+                 "correct the value, or set \"output text\"";
+}
+
 /*
  * The value is one argument: a string is passed on as it came, and of others
  * the JSON is the text.  Not so with escaped surrogates: half a pair is nothing
  * that other parsers take.
  */
 static ngx_uint_t
-ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request)
+ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request,
+                             ngx_toolgate_return_t *ret)
 {
     tg_outcome_t outcome;
     tg_json_note_t note;
 
-    if (call->tool->argument.len == 0
-        || call->tool->entry.output != TG_OUTPUT_TEXT) {
+    if (ret->argument.len == 0 || call->entry->output != TG_OUTPUT_TEXT) {
         return 0;
     }
 
-    ngx_toolgate_argument(call->tool, request, &call->tool->argument, &note);
+    ngx_toolgate_argument(call->tool, request, &ret->argument, &note);
 
     if (note.value.data == NULL) {
         return 0;
@@ -80,28 +186,31 @@ ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request)
         outcome.kind = TG_OUTCOME_BODY;
     }
 
-    ngx_toolgate_answer(call, &outcome);
+    ngx_toolgate_call_end(call, &outcome);
 
     return 1;
 }
 
-void
-ngx_toolgate_return_handler(ngx_toolgate_call_t *call, tg_request_t *request)
+static void
+ngx_toolgate_return_start(ngx_toolgate_call_t *call, tg_request_t *request)
 {
+    ngx_toolgate_return_t *ret;
     tg_outcome_t outcome;
     ngx_str_t text;
 
-    if (ngx_toolgate_return_argument(call, request)) {
+    ret = call->tool->conf;
+
+    if (ngx_toolgate_return_argument(call, request, ret)) {
         return;
     }
 
-    if (ngx_toolgate_value(call, call->tool->value, &text) != NGX_OK) {
-        ngx_toolgate_fail(call, TG_FAILURE_INTERNAL,
-                          "Toolgate has no memory left; try again.");
+    if (ngx_toolgate_value(call, ret->value, &text) != NGX_OK) {
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL,
+                               "Toolgate has no memory left; try again.");
         return;
     }
 
-    outcome = tg_outcome_output(&call->tool->entry,
+    outcome = tg_outcome_output(call->entry,
                                 tg_str((const char *) text.data, text.len));
-    ngx_toolgate_answer(call, &outcome);
+    ngx_toolgate_call_end(call, &outcome);
 }

@@ -97,11 +97,9 @@ ngx_toolgate_may_run(ngx_cycle_t *cycle, const ngx_str_t *path,
 static ngx_int_t
 ngx_toolgate_may_run_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
 {
-    ngx_toolgate_srv_conf_t **servers;
-    const ngx_toolgate_tool_t *tool;
+    ngx_toolgate_program_t *programs;
     ngx_toolgate_runner_t **runners;
     ngx_uint_t i;
-    size_t k;
 
     runners = mcf->runners.elts;
 
@@ -112,15 +110,14 @@ ngx_toolgate_may_run_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
         }
     }
 
-    servers = mcf->servers.elts;
+    programs = mcf->programs.elts;
 
-    for (i = 0; i < mcf->servers.nelts; i++) {
-        for (k = 0; k < tg_catalogue_size(servers[i]->catalogue); k++) {
-            tool = tg_catalogue_at(servers[i]->catalogue, k)->host;
-
-            if (ngx_toolgate_may_run(cycle, &tool->program, "exec") != NGX_OK) {
-                return NGX_ERROR;
-            }
+    for (i = 0; i < mcf->programs.nelts; i++) {
+        if (ngx_toolgate_may_run(cycle, &programs[i].path,
+                                 (const char *) programs[i].directive.data)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
         }
     }
 

@@ -43,19 +43,15 @@ ngx_toolgate_runner_answer(void *host, void *tag, const tg_answer_t *answer)
     ask->answer(ask->data, answer);
 }
 
-/* `progress`: a program reports how far it is. */
+/* A program reports how far it is. */
 static void
-ngx_toolgate_runner_notification(void *host, tg_str_t method,
-                                 const tg_message_t *message)
+ngx_toolgate_runner_progress(ngx_toolgate_runner_t *runner,
+                             const tg_message_t *message)
 {
-    ngx_toolgate_runner_t *runner = host;
-
     ngx_toolgate_ask_t *ask;
     int64_t id;
 
-    if (!tg_json_body_is(method, TG_STR("progress"))
-        || tg_json_int64(message->p.id, &id) != TG_OK || id < 0)
-    {
+    if (tg_json_int64(message->p.id, &id) != TG_OK || id < 0) {
         return;
     }
 
@@ -63,6 +59,48 @@ ngx_toolgate_runner_notification(void *host, tg_str_t method,
 
     if (ask != NULL && ask->progress != NULL) {
         ask->progress(ask->data, message);
+    }
+}
+
+static void
+ngx_toolgate_runner_gone(ngx_toolgate_left_t *left)
+{
+    ngx_toolgate_runner_unkeep(left);
+    left->gone(left->data);
+}
+
+/* Nobody wants what this worker runs. */
+static void
+ngx_toolgate_runner_unwanted(ngx_toolgate_runner_t *runner, tg_str_t params)
+{
+    ngx_toolgate_left_t *left;
+    ngx_queue_t *q;
+    tg_str_t key;
+
+    if (tg_json_get(params, TG_STR("key"), &key) != TG_OK) {
+        return;
+    }
+
+    for (q = ngx_queue_head(&runner->left);
+         q != ngx_queue_sentinel(&runner->left); q = ngx_queue_next(q))
+    {
+        left = ngx_queue_data(q, ngx_toolgate_left_t, queue);
+
+        if (tg_json_is_text(key, tg_str_c(left->key))) {
+            ngx_toolgate_runner_gone(left);
+            return;
+        }
+    }
+}
+
+static void
+ngx_toolgate_runner_notification(void *host, tg_str_t method,
+                                 const tg_message_t *message)
+{
+    if (tg_json_body_is(method, TG_STR("progress"))) {
+        ngx_toolgate_runner_progress(host, message);
+    } else if (tg_json_body_is(method, TG_STR("cancel"))) {
+        ngx_toolgate_runner_unwanted(host, message->params);
     }
 }
 
@@ -94,6 +132,11 @@ ngx_toolgate_runner_lose(ngx_toolgate_runner_t *runner)
     }
 
     tg_caller_lose(&runner->caller);
+
+    while (!ngx_queue_empty(&runner->left)) {
+        ngx_toolgate_runner_gone(ngx_queue_data(ngx_queue_head(&runner->left),
+                                                ngx_toolgate_left_t, queue));
+    }
 }
 
 /* What an exiting worker no longer needs must not stay open in it. */
@@ -108,7 +151,8 @@ ngx_toolgate_runner_rest(ngx_toolgate_runner_t *runner)
         return;
     }
 
-    c->idle = runner->caller.npending == 0 && runner->caller.out.len == 0;
+    c->idle = runner->caller.npending == 0 && runner->caller.out.len == 0
+              && ngx_queue_empty(&runner->left);
 
     if (c->idle && (ngx_exiting || c->close)) {
         ngx_toolgate_runner_close(runner);
@@ -160,6 +204,43 @@ ngx_toolgate_runner_ask(ngx_toolgate_runner_t *runner, tg_str_t method,
     }
 
     return TG_OK;
+}
+
+void
+ngx_toolgate_runner_keep(ngx_toolgate_runner_t *runner,
+                         ngx_toolgate_left_t *left)
+{
+    left->runner = runner;
+    ngx_queue_insert_tail(&runner->left, &left->queue);
+    runner->connection->idle = 0;
+}
+
+void
+ngx_toolgate_runner_unkeep(ngx_toolgate_left_t *left)
+{
+    if (left->runner == NULL) {
+        return;
+    }
+
+    ngx_queue_remove(&left->queue);
+
+    /* Where nothing is left to write, it is looked at whether it may go. */
+    if (left->runner->connection != NULL) {
+        ngx_post_event(left->runner->connection->write, &ngx_posted_events);
+    }
+
+    left->runner = NULL;
+}
+
+void
+ngx_toolgate_runner_notify(ngx_toolgate_runner_t *runner, tg_str_t method,
+                           tg_str_t params)
+{
+    if (tg_caller_notify(&runner->caller, method, params) == TG_OK
+        && runner->connection != NULL)
+    {
+        ngx_post_event(runner->connection->write, &ngx_posted_events);
+    }
 }
 
 void
@@ -476,5 +557,29 @@ ngx_toolgate_runner_retry(ngx_event_t *ev)
 
     if (runner->is_trying) {
         ngx_toolgate_runner_connect(runner);
+    }
+}
+
+void
+ngx_toolgate_runner_exit(ngx_cycle_t *cycle)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_runner_t **runners;
+    ngx_uint_t i;
+
+    mcf = ngx_stream_cycle_get_module_main_conf(cycle,
+                                                ngx_stream_toolgate_module);
+
+    if (mcf == NULL) {
+        return;
+    }
+
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        if (runners[i]->connection != NULL) {
+            ngx_close_connection(runners[i]->connection);
+            runners[i]->connection = NULL;
+        }
     }
 }

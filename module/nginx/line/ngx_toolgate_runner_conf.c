@@ -43,6 +43,7 @@ ngx_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *state_dir)
 
     runner->path = *path;
     runner->state_dir = *state_dir;
+    ngx_queue_init(&runner->left);
     runner->retry.handler = ngx_toolgate_runner_retry;
     runner->retry.data = runner;
     runner->retry.log = &cf->cycle->new_log;
@@ -105,6 +106,7 @@ ngx_toolgate_runner_of(ngx_toolgate_main_conf_t *mcf, tg_str_t dir)
     runner->state_dir.data = (u_char *) (runner + 1);
     runner->state_dir.len = dir.len;
     ngx_memcpy(runner->state_dir.data, dir.data, dir.len);
+    ngx_queue_init(&runner->left);
     runner->retry.handler = ngx_toolgate_runner_retry;
     runner->retry.data = runner;
     runner->retry.log = ngx_cycle->log;

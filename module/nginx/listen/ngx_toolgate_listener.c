@@ -571,9 +571,10 @@ ngx_toolgate_listener_init_process(ngx_cycle_t *cycle)
         (void) listen(sock[i].ls->fd, sock[i].ls->backlog);
     }
 
+    ngx_toolgate_move_start(cycle);
+
     if (ngx_process == NGX_PROCESS_WORKER) {
         ngx_toolgate_follow_master(cycle);
-        ngx_toolgate_arrive_start(cycle);
     }
 
     return NGX_OK;

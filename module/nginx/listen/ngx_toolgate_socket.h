@@ -4,7 +4,7 @@
 #ifndef _NGX_TOOLGATE_SOCKET_H_INCLUDED_
 #define _NGX_TOOLGATE_SOCKET_H_INCLUDED_
 
-#include "nginx/ngx_toolgate.h"
+#include "nginx/call/ngx_toolgate_call.h"
 
 /* Appended while the socket is not in place yet; and of the lock. */
 #define NGX_TOOLGATE_SUFFIX "~"

@@ -129,7 +129,7 @@ ngx_toolgate_arrival_cleanup(void *data)
     ngx_toolgate_packed_deinit(packed);
 }
 
-ngx_toolgate_packed_t *
+void *
 ngx_toolgate_arrival(ngx_connection_t *c)
 {
     ngx_pool_cleanup_t *cln;

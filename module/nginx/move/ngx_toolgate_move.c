@@ -26,7 +26,7 @@ ngx_toolgate_is_movable(const ngx_toolgate_session_t *session)
 {
     ngx_connection_t *c;
 
-    c = session->connection;
+    c = session->front.connection;
 
 #if (NGX_STREAM_SSL)
     if (c->ssl != NULL) {
@@ -38,8 +38,8 @@ ngx_toolgate_is_movable(const ngx_toolgate_session_t *session)
     return c->listening != NULL && c->proxy_protocol == NULL
            && c->socklen <= sizeof(ngx_sockaddr_t)
            && c->listening->socklen <= sizeof(ngx_sockaddr_t)
-           && !session->is_ending && !session->is_broken
-           && !session->peer.is_closing;
+           && session->state != NGX_TOOLGATE_ENDING && !session->is_broken
+           && !session->front.peer.is_closing;
 }
 
 static uint64_t
@@ -47,7 +47,7 @@ ngx_toolgate_listener_hash(const ngx_toolgate_session_t *session)
 {
     ngx_listening_t *ls;
 
-    ls = session->connection->listening;
+    ls = session->front.connection->listening;
 
     return ngx_toolgate_takers_hash(ls->sockaddr, ls->socklen);
 }
@@ -60,34 +60,21 @@ ngx_toolgate_session_taker(const ngx_toolgate_session_t *session)
 
 /* --- packing --- */
 
-uint64_t
-ngx_toolgate_time_left(const ngx_event_t *ev)
-{
-    ngx_msec_int_t left;
-
-    if (!ev->timer_set) {
-        return 0;
-    }
-
-    left = (ngx_msec_int_t) (ev->timer.key - ngx_current_msec);
-
-    return left > 0 ? (uint64_t) left : 1;
-}
-
 static void
 ngx_toolgate_pack_head(const ngx_toolgate_session_t *session,
                        ngx_toolgate_packed_head_t *head)
 {
+    const ngx_toolgate_record_t *last;
     ngx_connection_t *c;
     tg_str_t name;
 
-    c = session->connection;
+    c = session->front.connection;
     head->bytes_in = session->bytes_in;
     head->bytes_out = session->bytes_out;
-    head->received = (uint64_t) session->stream->received;
+    head->received = (uint64_t) session->front.stream->received;
     head->sent = (uint64_t) c->sent;
-    head->start_sec = (uint64_t) session->stream->start_sec;
-    head->start_msec = (uint64_t) session->stream->start_msec;
+    head->start_sec = (uint64_t) session->front.stream->start_sec;
+    head->start_msec = (uint64_t) session->front.stream->start_msec;
     head->to_read = ngx_toolgate_time_left(c->read);
     head->to_send = ngx_toolgate_time_left(c->write);
     head->wait = session->wait;
@@ -97,16 +84,17 @@ ngx_toolgate_pack_head(const ngx_toolgate_session_t *session,
     ngx_memcpy(&head->listener, c->listening->sockaddr, c->listening->socklen);
     ngx_memcpy(&head->client, c->sockaddr, c->socklen);
 
-    if (session->last_entry != NULL) {
-        name = session->last_entry->name;
-        head->last_kind = session->last_entry->kind;
+    last = &session->front.last;
+    head->last_is_known = (uint32_t) last->is_known;
+    head->last_end = (uint32_t) last->end;
+    head->last_time = last->time;
+    head->last_queued = last->queued;
+
+    if (last->entry != NULL) {
+        name = last->entry->name;
+        head->last_kind = last->entry->kind;
         head->last_len = (uint32_t) ngx_min(name.len, TG_NAME_MAX);
         ngx_memcpy(head->last_name, name.data, head->last_len);
-        head->last_time = session->last_time;
-        head->last_queued = session->last_queued;
-        (void) ngx_cpystrn((u_char *) head->last_status,
-                           (u_char *) session->last_status,
-                           sizeof(head->last_status));
     }
 }
 
@@ -121,12 +109,12 @@ ngx_toolgate_pack(ngx_toolgate_session_t *session,
     int rc;
 
     buf = packed->buf;
-    peer = &session->peer;
-    rc = tg_peer_save(peer, ngx_toolgate_put_token,
+    peer = &session->front.peer;
+    rc = tg_peer_save(peer, ngx_toolgate_call_pack,
                       &buf[NGX_TOOLGATE_PACKED_STATE]);
 
     if (rc != TG_OK) {
-        ngx_log_error(NGX_LOG_ERR, session->connection->log, 0,
+        ngx_log_error(NGX_LOG_ERR, session->front.connection->log, 0,
                       "a session could not be packed to move (%d)", rc);
         return NGX_ERROR;
     }
@@ -216,8 +204,8 @@ ngx_toolgate_drop(ngx_toolgate_session_t *session)
     ngx_socket_t fd;
     ngx_pool_t *pool;
 
-    c = session->connection;
-    ngx_toolgate_forget_calls(session);
+    c = session->front.connection;
+    ngx_toolgate_calls_leave(&session->front);
 
 #if (NGX_STAT_STUB)
     (void) ngx_atomic_fetch_add(ngx_stat_active, -1);
@@ -337,7 +325,7 @@ ngx_toolgate_move(ngx_toolgate_session_t *session)
         return NGX_AGAIN;
     }
 
-    ngx_log_error(NGX_LOG_INFO, session->connection->log, 0,
+    ngx_log_error(NGX_LOG_INFO, session->front.connection->log, 0,
                   "client goes to another worker");
     out->listener = ngx_toolgate_listener_hash(session);
     out->since = ngx_current_msec;

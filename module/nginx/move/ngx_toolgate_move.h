@@ -1,10 +1,11 @@
 /*
  * Sessions that change their worker.
  *
- *   …_move.c     the old worker: packs one and sends it
+ *   …_mover.c    what the session knows of all this
+ *   …_leave.c    the old worker: may it go, and who takes it?
+ *   …_move.c     packs it and sends it
  *   …_arrive.c   the new worker: takes one and gives it to NGINX
  *   …_resume.c   and goes on where the old one was
- *   …_carry.c    both: calls that go along
  */
 #ifndef _NGX_TOOLGATE_MOVE_H_INCLUDED_
 #define _NGX_TOOLGATE_MOVE_H_INCLUDED_
@@ -34,30 +35,17 @@ ngx_toolgate_taker_t ngx_toolgate_session_taker(
  */
 ngx_int_t ngx_toolgate_move(ngx_toolgate_session_t *session);
 
-/*
- * Has the runner hold the programs of all calls: NGX_OK: it does; NGX_AGAIN:
- * the session runs again when that has changed.
- */
-ngx_int_t ngx_toolgate_release(ngx_toolgate_session_t *session);
-
-/* Nobody takes the session after all: its programs come back. */
-void ngx_toolgate_reclaim(ngx_toolgate_session_t *session);
-
-/* As tg_peer_save() and tg_peer_load() want it; between both, all calls go. */
-void ngx_toolgate_put_token(void *host, const tg_call_t *deferred,
-                            tg_buf_t *out);
-void ngx_toolgate_forget_calls(ngx_toolgate_session_t *session);
-void ngx_toolgate_resume_call(void *host, tg_call_t *deferred,
-                              const tg_entry_t *now, tg_str_t bytes);
-
-/* ms until the timer fires, 1 at least; 0: it is not set. */
-uint64_t ngx_toolgate_time_left(const ngx_event_t *ev);
-
 /* Says how many were moved, and lets the last ones go. */
 void ngx_toolgate_move_exit(ngx_cycle_t *cycle);
 
+/* To another worker, as ngx_toolgate_mover_t has it. */
+ngx_int_t ngx_toolgate_go(ngx_toolgate_session_t *session);
+
 /* In the master: sessions of older workers can go on in this cycle's. */
 void ngx_toolgate_arrive_offer(ngx_cycle_t *cycle);
+
+/* This worker's sessions may move from now on, and it takes others'. */
+void ngx_toolgate_move_start(ngx_cycle_t *cycle);
 
 /* This worker takes what others put; it was told to exit and takes no more. */
 void ngx_toolgate_arrive_start(ngx_cycle_t *cycle);
@@ -70,13 +58,12 @@ void ngx_toolgate_arrive_exit(void);
 void ngx_toolgate_arrive_drain(void);
 
 /* What came with a connection, if it came from another worker. */
-ngx_toolgate_packed_t *ngx_toolgate_arrival(ngx_connection_t *c);
+void *ngx_toolgate_arrival(ngx_connection_t *c);
 
 /*
  * A session in which nothing happened yet goes on as the one that came:
  * NGX_OK or NGX_ERROR, logged.
  */
-ngx_int_t ngx_toolgate_resume(ngx_toolgate_session_t *session,
-                              ngx_toolgate_packed_t *packed);
+ngx_int_t ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival);
 
 #endif

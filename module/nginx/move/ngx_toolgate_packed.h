@@ -41,10 +41,11 @@ typedef struct {
     uint32_t is_apart; /* the parts are in a file */
     uint32_t listener_len;
     uint32_t client_len;
+    uint32_t last_is_known; /* of the call that ended last */
+    uint32_t last_end;
     uint32_t last_kind;
-    uint32_t last_len; /* of last_name; 0: no call ended yet */
+    uint32_t last_len;
     char last_name[TG_NAME_MAX];
-    char last_status[16];
     ngx_sockaddr_t listener;
     ngx_sockaddr_t client;
 } ngx_toolgate_packed_head_t;

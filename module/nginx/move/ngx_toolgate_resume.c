@@ -8,34 +8,21 @@ static void
 ngx_toolgate_resume_last(ngx_toolgate_session_t *session,
                          const ngx_toolgate_packed_head_t *head)
 {
-    const char *name;
-    ngx_uint_t i;
+    ngx_toolgate_record_t *last;
 
-    if (head->last_len == 0 || head->last_len > TG_NAME_MAX) {
-        return;
+    last = &session->front.last;
+
+    if (head->last_is_known && head->last_end < NGX_TOOLGATE_ENDS
+        && head->last_len <= TG_NAME_MAX)
+    {
+        last->is_known = 1;
+        last->entry = tg_catalogue_get(session->front.conf->catalogue,
+                                       (tg_entry_kind_t) head->last_kind,
+                                       tg_str(head->last_name, head->last_len));
+        last->end = head->last_end;
+        last->time = (ngx_msec_t) head->last_time;
+        last->queued = (ngx_msec_t) head->last_queued;
     }
-
-    session->last_entry = tg_catalogue_get(
-        session->conf->catalogue, (tg_entry_kind_t) head->last_kind,
-        tg_str(head->last_name, head->last_len));
-
-    if (session->last_entry == NULL) {
-        return;
-    }
-
-    for (i = 0; i <= TG_FAILURE_INTERNAL; i++) {
-        name = ngx_toolgate_failure_name((tg_failure_t) i);
-
-        if (i == 0
-            || ngx_strncmp(name, head->last_status, sizeof(head->last_status))
-                   == 0)
-        {
-            session->last_status = name;
-        }
-    }
-
-    session->last_time = (ngx_msec_t) head->last_time;
-    session->last_queued = (ngx_msec_t) head->last_queued;
 }
 
 /* What is left of a time that may be shorter by now, or without end. */
@@ -52,7 +39,7 @@ ngx_toolgate_resume_timers(ngx_toolgate_session_t *session,
     ngx_msec_t to_read, to_send;
     ngx_connection_t *c;
 
-    c = session->connection;
+    c = session->front.connection;
     session->wait = (ngx_toolgate_wait_t) head->wait;
 
     if (head->has_spoken) {
@@ -64,13 +51,13 @@ ngx_toolgate_resume_timers(ngx_toolgate_session_t *session,
 
     if (session->wait == NGX_TOOLGATE_WAIT_FRAME) {
         to_read = ngx_toolgate_resume_time(head->to_read,
-                                           session->conf->frame_timeout);
+                                           session->front.conf->frame_timeout);
     } else if (session->wait == NGX_TOOLGATE_WAIT_IDLE) {
         to_read = ngx_toolgate_resume_time(head->to_read,
-                                           session->conf->idle_timeout);
+                                           session->front.conf->idle_timeout);
     } else if (session->wait == NGX_TOOLGATE_WAIT_SENT) {
         to_send = ngx_toolgate_resume_time(head->to_send,
-                                           session->conf->send_timeout);
+                                           session->front.conf->send_timeout);
     }
 
     c->read->cancelable = 1;
@@ -85,35 +72,32 @@ ngx_toolgate_resume_timers(ngx_toolgate_session_t *session,
 }
 
 ngx_int_t
-ngx_toolgate_resume(ngx_toolgate_session_t *session,
-                    ngx_toolgate_packed_t *packed)
+ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival)
 {
+    ngx_toolgate_packed_t *packed = arrival;
+
     ngx_toolgate_packed_head_t *head;
     int rc, has_changed;
 
     head = &packed->head;
     session->bytes_in = head->bytes_in;
     session->bytes_out = head->bytes_out;
-    session->stream->received = (off_t) head->received;
-    session->stream->start_sec = (time_t) head->start_sec;
-    session->stream->start_msec = (ngx_msec_t) head->start_msec;
-    session->connection->sent = (off_t) head->sent;
+    session->front.stream->received = (off_t) head->received;
+    session->front.stream->start_sec = (time_t) head->start_sec;
+    session->front.stream->start_msec = (ngx_msec_t) head->start_msec;
+    session->front.connection->sent = (off_t) head->sent;
 
     tg_buf_str(&session->in, packed->part[NGX_TOOLGATE_PACKED_IN]);
-    tg_buf_str(&session->peer.out, packed->part[NGX_TOOLGATE_PACKED_OUT]);
+    tg_buf_str(&session->front.peer.out, packed->part[NGX_TOOLGATE_PACKED_OUT]);
 
-    /* Calls that cannot be carried are answered from within. */
-    session->is_running = 1;
-    rc = tg_buf_failed(&session->in) || tg_buf_failed(&session->peer.out)
+    rc = tg_buf_failed(&session->in) || tg_buf_failed(&session->front.peer.out)
              ? TG_NOMEM
-             : tg_peer_load(&session->peer,
+             : tg_peer_load(&session->front.peer,
                             packed->part[NGX_TOOLGATE_PACKED_STATE],
-                            ngx_toolgate_resume_call, &has_changed);
-
-    session->is_running = 0;
+                            ngx_toolgate_call_unpack, &has_changed);
 
     if (rc != TG_OK) {
-        ngx_log_error(NGX_LOG_ERR, session->connection->log, 0,
+        ngx_log_error(NGX_LOG_ERR, session->front.connection->log, 0,
                       "a session of another worker could not be resumed (%d)",
                       rc);
         return NGX_ERROR;
@@ -126,7 +110,7 @@ ngx_toolgate_resume(ngx_toolgate_session_t *session,
     ngx_toolgate_resume_timers(session, head);
 
     if (has_changed) {
-        tg_peer_list_changed(&session->peer);
+        tg_peer_list_changed(&session->front.peer);
     }
 
     return NGX_OK;

@@ -1,28 +1,63 @@
 /*
  * Events of a client's socket, and the end of a session.
  */
-#include "nginx/move/ngx_toolgate_move.h"
+#include "nginx/stream/ngx_toolgate_session.h"
 
 #include <poll.h>
 
 static void ngx_toolgate_cleanup(void *data);
 static void ngx_toolgate_read_handler(ngx_event_t *rev);
 static void ngx_toolgate_write_handler(ngx_event_t *wev);
+static void ngx_toolgate_wake_handler(ngx_event_t *ev);
+static void ngx_toolgate_session_run(ngx_toolgate_session_t *session);
+
+static const tg_peer_ops_t ngx_toolgate_peer_ops = {
+    .call = ngx_toolgate_call_start,
+    .cancel = ngx_toolgate_call_cancel,
+    .log = ngx_toolgate_call_log,
+    .is_visible = ngx_toolgate_is_visible,
+    .is_turn_over = ngx_toolgate_turn_is_over,
+};
+
+static const ngx_toolgate_mover_t *ngx_toolgate_mover;
+
+void
+ngx_toolgate_session_init(const ngx_toolgate_mover_t *mover)
+{
+    ngx_toolgate_mover = mover;
+}
+
+static void
+ngx_toolgate_front_init(ngx_toolgate_session_t *session,
+                        ngx_stream_session_t *s)
+{
+    ngx_toolgate_srv_conf_t *scf;
+    ngx_toolgate_front_t *front;
+
+    scf = ngx_stream_get_module_srv_conf(s, ngx_stream_toolgate_module);
+
+    front = &session->front;
+    front->stream = s;
+    front->connection = s->connection;
+    front->conf = scf;
+    front->wake.handler = ngx_toolgate_wake_handler;
+    front->wake.data = session;
+    front->wake.log = s->connection->log;
+    tg_peer_init(&front->peer, tg_alloc_libc(), &ngx_toolgate_peer_ops, front,
+                 (tg_dialect_t) scf->protocol, scf->catalogue, &scf->info,
+                 scf->max_frame, (unsigned) scf->max_inflight);
+}
 
 void
 ngx_toolgate_handler(ngx_stream_session_t *s)
 {
     ngx_toolgate_session_t *session;
-    ngx_toolgate_srv_conf_t *scf;
-    ngx_toolgate_packed_t *packed;
     ngx_pool_cleanup_t *cln;
     ngx_connection_t *c;
+    void *arrival;
 
     c = s->connection;
     c->log->action = "serving tools";
-    packed = ngx_toolgate_arrival(c);
-
-    scf = ngx_stream_get_module_srv_conf(s, ngx_stream_toolgate_module);
 
     session = ngx_pcalloc(c->pool, sizeof(ngx_toolgate_session_t));
     cln = ngx_pool_cleanup_add(c->pool, 0);
@@ -32,15 +67,9 @@ ngx_toolgate_handler(ngx_stream_session_t *s)
         return;
     }
 
-    session->stream = s;
-    session->connection = c;
-    session->conf = scf;
+    ngx_toolgate_front_init(session, s);
     ngx_toolgate_silent_join(session);
     tg_buf_init(&session->in, tg_alloc_libc());
-    tg_peer_init(&session->peer, tg_alloc_libc(), &ngx_toolgate_peer_ops,
-                 session, (tg_dialect_t) scf->protocol, scf->catalogue,
-                 &scf->info, scf->max_frame, (unsigned) scf->max_inflight);
-
     cln->handler = ngx_toolgate_cleanup;
     cln->data = session;
 
@@ -49,7 +78,10 @@ ngx_toolgate_handler(ngx_stream_session_t *s)
     c->read->handler = ngx_toolgate_read_handler;
     c->write->handler = ngx_toolgate_write_handler;
 
-    if (packed != NULL && ngx_toolgate_resume(session, packed) != NGX_OK) {
+    arrival = ngx_toolgate_mover->arrival(c);
+
+    if (arrival != NULL
+        && ngx_toolgate_mover->resume(session, arrival) != NGX_OK) {
         ngx_stream_finalize_session(s, NGX_STREAM_INTERNAL_SERVER_ERROR);
         return;
     }
@@ -65,26 +97,31 @@ ngx_toolgate_handler(ngx_stream_session_t *s)
     ngx_toolgate_session_run(session);
 }
 
-void
-ngx_toolgate_end(ngx_toolgate_session_t *session, ngx_uint_t rc)
-{
-    /* TLS may still wait for the client: an exiting worker stays for that. */
-    session->connection->read->cancelable = 0;
-    ngx_stream_finalize_session(session->stream, rc);
-}
-
 static void
 ngx_toolgate_cleanup(void *data)
 {
     ngx_toolgate_session_t *session = data;
 
-    ngx_toolgate_leave_end(session);
+    ngx_toolgate_front_t *front;
+
+    front = &session->front;
+    front->is_gone = 1;
     ngx_toolgate_turn_leave(session);
     ngx_toolgate_memory_drop(session);
     ngx_toolgate_silent_leave(session);
-    tg_peer_deinit(&session->peer);
+    tg_peer_deinit(&front->peer);
     tg_buf_deinit(&session->in);
+
+    if (front->wake.timer_set) {
+        ngx_del_timer(&front->wake);
+    }
+
+    if (front->wake.posted) {
+        ngx_delete_posted_event(&front->wake);
+    }
 }
+
+/* --- events --- */
 
 static void
 ngx_toolgate_read_handler(ngx_event_t *rev)
@@ -103,7 +140,7 @@ ngx_toolgate_read_handler(ngx_event_t *rev)
                           ? "client was silent (tool_idle_timeout)"
                           : "client sent no whole frame in time "
                             "(tool_idle_timeout frame=)");
-        ngx_toolgate_end(session, NGX_STREAM_OK);
+        ngx_toolgate_session_end(session, NGX_STREAM_OK);
         return;
     }
 
@@ -125,14 +162,53 @@ ngx_toolgate_write_handler(ngx_event_t *wev)
         ngx_connection_error(c, NGX_ETIMEDOUT,
                              "client did not read its answers "
                              "(tool_send_timeout)");
-        ngx_toolgate_end(session, NGX_STREAM_OK);
+        ngx_toolgate_session_end(session, NGX_STREAM_OK);
         return;
     }
 
     ngx_toolgate_session_run(session);
 }
 
-/* --- the end --- */
+/* A call has an answer, its turn has come, or some time has passed. */
+static void
+ngx_toolgate_wake_handler(ngx_event_t *ev)
+{
+    ngx_toolgate_session_run(ev->data);
+}
+
+void
+ngx_toolgate_session_wait(ngx_toolgate_session_t *session, ngx_msec_t time)
+{
+    if (!session->front.wake.timer_set) {
+        ngx_add_timer(&session->front.wake, time);
+    }
+}
+
+/* --- leaving and the end --- */
+
+/*
+ * Its worker exits, and nobody takes it: what came is served, once; when the
+ * last call has ended it says goodbye.
+ */
+static void
+ngx_toolgate_farewell(ngx_toolgate_session_t *session)
+{
+    tg_peer_t *peer;
+
+    peer = &session->front.peer;
+
+    if (peer->ncalls == 0 && session->state != NGX_TOOLGATE_ENDING
+        && !session->is_drained)
+    {
+        ngx_toolgate_pump(session);
+        session->is_drained = 1;
+    }
+
+    if (peer->ncalls == 0 && session->state != NGX_TOOLGATE_ENDING) {
+        tg_peer_farewell(peer, TG_STR("Toolgate reloads or stops"));
+        session->state = NGX_TOOLGATE_ENDING;
+    }
+}
 
 /* Nobody is there any more: both directions are shut down. */
 static ngx_uint_t
@@ -140,7 +216,7 @@ ngx_toolgate_is_gone(ngx_toolgate_session_t *session)
 {
     struct pollfd pfd;
 
-    pfd.fd = session->connection->fd;
+    pfd.fd = session->front.connection->fd;
     pfd.events = 0;
     pfd.revents = 0;
 
@@ -151,14 +227,17 @@ ngx_toolgate_is_gone(ngx_toolgate_session_t *session)
 static ngx_uint_t
 ngx_toolgate_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
 {
+    ngx_toolgate_front_t *front;
     ngx_uint_t is_over;
 
+    front = &session->front;
+
     if (flushed == NGX_ERROR || session->is_broken
-        || tg_buf_failed(&session->peer.out))
+        || tg_buf_failed(&front->peer.out))
     {
         is_over = 1;
 
-    } else if (session->is_ending) {
+    } else if (session->state == NGX_TOOLGATE_ENDING) {
         is_over = flushed == NGX_OK;
 
     } else if (session->is_waiting) {
@@ -167,17 +246,17 @@ ngx_toolgate_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
 
     } else if (session->is_eof) {
         /* Half closed: it may still wait for its answers. */
-        is_over = (session->peer.ncalls == 0 && flushed == NGX_OK)
+        is_over = (front->peer.ncalls == 0 && flushed == NGX_OK)
                   || ngx_toolgate_is_gone(session);
 
     } else {
         /* Not read from, so only this tells that it went away. */
-        is_over = session->connection->read->pending_eof
+        is_over = front->connection->read->pending_eof
                   && ngx_toolgate_is_gone(session);
     }
 
     if (is_over) {
-        ngx_toolgate_end(session, NGX_STREAM_OK);
+        ngx_toolgate_session_end(session, NGX_STREAM_OK);
     }
 
     return is_over;
@@ -187,53 +266,60 @@ ngx_toolgate_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
 static ngx_int_t
 ngx_toolgate_work(ngx_toolgate_session_t *session)
 {
+    ngx_uint_t is_leaving;
     ngx_int_t rc;
 
-    if (session->is_leaving) {
-        rc = ngx_toolgate_go(session);
+    if (session->state == NGX_TOOLGATE_SERVING
+        && (ngx_exiting || session->front.connection->close))
+    {
+        session->state = NGX_TOOLGATE_LEAVING;
+        session->leaving_since = ngx_current_msec;
+        ngx_toolgate_turn_leave(session);
+        ngx_toolgate_mover->stop();
+    }
+
+    is_leaving = session->state != NGX_TOOLGATE_SERVING;
+
+    if (is_leaving) {
+        rc = ngx_toolgate_mover->go(session);
 
         if (rc != NGX_DECLINED) {
             return rc;
         }
     }
 
-    ngx_toolgate_borrow(&session->peer.out);
+    ngx_toolgate_borrow(&session->front.peer.out);
     ngx_toolgate_pump(session);
 
-    if (session->is_leaving) {
-        ngx_toolgate_leave(session);
+    if (is_leaving) {
+        ngx_toolgate_farewell(session);
     }
 
     return NGX_OK;
 }
 
-void
+/*
+ * Reads, serves and writes as far as it goes now, then sets timers or closes
+ * the session.  For every event; never from within itself.
+ */
+static void
 ngx_toolgate_session_run(ngx_toolgate_session_t *session)
 {
     ngx_connection_t *c;
+    tg_peer_t *peer;
     ngx_int_t flushed;
 
-    /* An answer from within: the outer run goes on with it. */
-    if (session->is_running) {
-        return;
-    }
-
-    c = session->connection;
-    session->is_running = 1;
-
-    if ((ngx_exiting || c->close) && !session->is_leaving) {
-        ngx_toolgate_leave_begin(session);
-    }
+    c = session->front.connection;
+    peer = &session->front.peer;
 
     if (ngx_toolgate_work(session) == NGX_DONE) {
         return;
     }
 
     flushed = session->is_broken ? NGX_ERROR : ngx_toolgate_flush(session);
-    session->is_running = 0;
 
-    if (session->peer.out.len == 0) {
-        ngx_toolgate_give_back(&session->peer.out);
+    if (peer->out.len == 0) {
+        ngx_toolgate_give_back(&peer->out);
     }
 
     if (ngx_toolgate_ended(session, flushed)) {
@@ -248,6 +334,6 @@ ngx_toolgate_session_run(ngx_toolgate_session_t *session)
     if (ngx_handle_read_event(c->read, 0) != NGX_OK
         || ngx_toolgate_watch(session) != NGX_OK)
     {
-        ngx_toolgate_end(session, NGX_STREAM_INTERNAL_SERVER_ERROR);
+        ngx_toolgate_session_end(session, NGX_STREAM_INTERNAL_SERVER_ERROR);
     }
 }

@@ -1,17 +1,157 @@
 /*
- * What the files of a session share: reading, writing, waiting, leaving.
+ * One client's connection.
+ *
+ *   SERVING ──▶ LEAVING ──▶ PACKED       its worker exits: to another one
+ *      │           │          │
+ *      └───────────┴──────────┴──▶ ENDING   what is in peer.out, then close
+ *
+ *   …_session.c  events of the socket, calls that woke it, its end
+ *   …_io.c       reading, writing, and how long they may take
+ *   …_fair.c     turns, memory and room, so that no client stops another
+ *   …_spare.c    what the worker keeps for the next session
+ *
+ * Sessions know nothing of where they move: that is the mover's.
  */
 #ifndef _NGX_TOOLGATE_SESSION_H_INCLUDED_
 #define _NGX_TOOLGATE_SESSION_H_INCLUDED_
 
-#include "nginx/ngx_toolgate.h"
+#include "nginx/call/ngx_toolgate_call.h"
 
 /* One read; large enough that a usual burst of frames is one. */
 #define NGX_TOOLGATE_READ 131072
 /* Buffers from this size on are kept for the next call. */
 #define NGX_TOOLGATE_LARGE 262144
 
-/* --- blocks --- */
+/* What a client is expected to do next; each has its timer. */
+typedef enum {
+    NGX_TOOLGATE_WAIT_NOTHING = 0, /* its calls run */
+    NGX_TOOLGATE_WAIT_FRAME,       /* to end a frame */
+    NGX_TOOLGATE_WAIT_IDLE,        /* to begin one */
+    NGX_TOOLGATE_WAIT_SENT         /* to read its answers */
+} ngx_toolgate_wait_t;
+
+typedef enum {
+    NGX_TOOLGATE_SERVING = 0,
+    NGX_TOOLGATE_LEAVING, /* its worker exits */
+    NGX_TOOLGATE_PACKED,  /* nothing keeps it here but a worker to take it */
+    NGX_TOOLGATE_ENDING
+} ngx_toolgate_state_t;
+
+typedef struct {
+    ngx_toolgate_front_t front; /* first: the peer's host */
+    ngx_toolgate_state_t state;
+    tg_buf_t in; /* bytes that the peer did not consume */
+    size_t sent; /* bytes of peer.out that were sent */
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+    ngx_toolgate_wait_t wait; /* what its timers are set for */
+    ngx_msec_t leaving_since;
+    ngx_msec_t packed_since;
+
+    ngx_queue_t turn;      /* among those who wait for theirs */
+    ngx_queue_t silent;    /* among those who have not spoken */
+    ngx_queue_t memory;    /* among those who keep much */
+    size_t kept;           /* bytes that it keeps, when they are many */
+    ngx_msec_t kept_since; /* when it began to */
+
+    unsigned has_read:1;   /* a whole frame came since the timers were set */
+    unsigned has_sent:1;   /* it took bytes since then */
+    unsigned is_waiting:1; /* for its turn */
+    unsigned is_eof:1;     /* it will send no more */
+    unsigned is_drained:1; /* the last look before goodbye was taken */
+    unsigned is_broken:1;  /* close at once */
+} ngx_toolgate_session_t;
+
+/* Takes sessions to other workers, and brings theirs. */
+typedef struct {
+    /* What came with a connection from another worker; NULL: nothing. */
+    void *(*arrival)(ngx_connection_t *c);
+
+    /* Goes on with a session in which nothing happened: NGX_OK, NGX_ERROR. */
+    ngx_int_t (*resume)(ngx_toolgate_session_t *session, void *arrival);
+
+    /* This worker exits: it takes nothing any more. */
+    void (*stop)(void);
+
+    /*
+     * To another worker: NGX_DONE, and the session is gone; NGX_AGAIN: soon,
+     * and nothing is read meanwhile; NGX_DECLINED: nobody takes it.
+     */
+    ngx_int_t (*go)(ngx_toolgate_session_t *session);
+} ngx_toolgate_mover_t;
+
+/* --- session --- */
+
+void ngx_toolgate_session_init(const ngx_toolgate_mover_t *mover);
+
+/* The content handler of a server with tools. */
+void ngx_toolgate_handler(ngx_stream_session_t *s);
+
+/* Looks at it again after some time, and keeps an exiting worker for it. */
+void ngx_toolgate_session_wait(ngx_toolgate_session_t *session,
+                               ngx_msec_t time);
+
+/* Closes the client's connection; the session is gone. */
+static ngx_inline void
+ngx_toolgate_session_end(ngx_toolgate_session_t *session, ngx_uint_t rc)
+{
+    /* TLS may still wait for the client: an exiting worker stays for that. */
+    session->front.connection->read->cancelable = 0;
+    ngx_stream_finalize_session(session->front.stream, rc);
+}
+
+/* --- io --- */
+
+/*
+ * Serves what there is, until the socket is empty or the peer pauses.  While
+ * its output does not drain, nothing more is read of a client.
+ */
+void ngx_toolgate_pump(ngx_toolgate_session_t *session);
+
+/* Sends what there is: NGX_OK when all went, NGX_AGAIN, NGX_ERROR. */
+ngx_int_t ngx_toolgate_flush(ngx_toolgate_session_t *session);
+
+/* Waits for the socket to take more, while there is something to send. */
+ngx_int_t ngx_toolgate_watch(ngx_toolgate_session_t *session);
+
+/*
+ * A timer runs on until the client does what is expected: single bytes of a
+ * frame, or of requests while it reads no answers, put nothing off.
+ */
+void ngx_toolgate_set_timers(ngx_toolgate_session_t *session);
+
+/* --- fair --- */
+
+void ngx_toolgate_turn_begin(void);
+
+/*
+ * Is the turn over that began last?  Then the session waits, and is woken
+ * when its next turn comes.  As tg_peer_ops_t has it; host is the session.
+ */
+int ngx_toolgate_turn_is_over(void *host);
+
+/* It waits no longer. */
+void ngx_toolgate_turn_leave(ngx_toolgate_session_t *session);
+
+/*
+ * Counts what the session keeps now, after it was served; when a worker's
+ * clients keep too much, the worst is closed, though not from in here.
+ */
+void ngx_toolgate_memory_count(ngx_toolgate_session_t *session);
+void ngx_toolgate_memory_drop(ngx_toolgate_session_t *session);
+
+/* As ngx_stream_init_connection(), where the worker has room for a client. */
+void ngx_toolgate_init_connection(ngx_connection_t *c);
+
+/* It has not spoken yet, and may have to go for another; and it did. */
+void ngx_toolgate_silent_join(ngx_toolgate_session_t *session);
+void ngx_toolgate_silent_leave(ngx_toolgate_session_t *session);
+
+/* --- spare --- */
+
+/* Lends peer.out the worker's buffer, and takes it back once it is empty. */
+void ngx_toolgate_borrow(tg_buf_t *out);
+void ngx_toolgate_give_back(tg_buf_t *out);
 
 /*
  * Exchanges a buffer's memory for a kept block of the size that is wanted,
@@ -24,77 +164,6 @@ void ngx_toolgate_block_get(tg_buf_t *buf, size_t want);
 void ngx_toolgate_block_put(tg_buf_t *buf);
 
 /* Frees what is kept. */
-void ngx_toolgate_blocks_exit(void);
-
-/* Closes the client's connection; the session is gone. */
-void ngx_toolgate_end(ngx_toolgate_session_t *session, ngx_uint_t rc);
-
-/* --- output --- */
-
-/* Lends peer.out the worker's buffer, and takes it back once it is empty. */
-void ngx_toolgate_borrow(tg_buf_t *out);
-void ngx_toolgate_give_back(tg_buf_t *out);
-
-/* Sends what there is: NGX_OK when all went, NGX_AGAIN, NGX_ERROR. */
-ngx_int_t ngx_toolgate_flush(ngx_toolgate_session_t *session);
-
-/* Waits for the socket to take more, while there is something to send. */
-ngx_int_t ngx_toolgate_watch(ngx_toolgate_session_t *session);
-
-/* --- input --- */
-
-/*
- * Serves what there is, until the socket is empty or the peer pauses.  While
- * its output does not drain, nothing more is read of a client.
- */
-void ngx_toolgate_pump(ngx_toolgate_session_t *session);
-
-/* --- turns --- */
-
-void ngx_toolgate_turn_begin(void);
-
-/* Out of the row, wherever it is. */
-void ngx_toolgate_turn_leave(ngx_toolgate_session_t *session);
-
-/* --- memory --- */
-
-/*
- * Counts what the session keeps now, after it was served; when a worker's
- * clients keep too much, the worst is closed, though not from in here.
- */
-void ngx_toolgate_memory_count(ngx_toolgate_session_t *session);
-void ngx_toolgate_memory_drop(ngx_toolgate_session_t *session);
-
-/* --- room --- */
-
-/* It has not spoken yet, and may have to go for another; and it did. */
-void ngx_toolgate_silent_join(ngx_toolgate_session_t *session);
-void ngx_toolgate_silent_leave(ngx_toolgate_session_t *session);
-
-/* --- timers --- */
-
-/*
- * A timer runs on until the client does what is expected: single bytes of a
- * frame, or of requests while it reads no answers, put nothing off.
- */
-void ngx_toolgate_set_timers(ngx_toolgate_session_t *session);
-
-/* --- leaving --- */
-
-/* Is the client still read from?  Always, but in an exiting worker. */
-ngx_uint_t ngx_toolgate_may_read(const ngx_toolgate_session_t *session);
-
-/* The worker exits; and the session is gone from it. */
-void ngx_toolgate_leave_begin(ngx_toolgate_session_t *session);
-void ngx_toolgate_leave_end(ngx_toolgate_session_t *session);
-
-/*
- * To another worker: NGX_DONE, and the session is gone; NGX_AGAIN: soon, and
- * nothing is read meanwhile; NGX_DECLINED: nobody takes it.
- */
-ngx_int_t ngx_toolgate_go(ngx_toolgate_session_t *session);
-
-/* Of one that stays: what came is served, once; then goodbye. */
-void ngx_toolgate_leave(ngx_toolgate_session_t *session);
+void ngx_toolgate_spare_exit(void);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * $tool_…: of the call whose values are evaluated, else of the connection.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/stream/ngx_toolgate_session.h"
 
 typedef ngx_stream_variable_value_t ngx_toolgate_value_t;
 
@@ -19,8 +19,8 @@ ngx_toolgate_request(ngx_stream_session_t *s)
 
     session = ngx_toolgate_of(s);
 
-    return session != NULL && session->current != NULL
-               ? session->current->request
+    return session != NULL && session->front.current != NULL
+               ? session->front.current->request
                : NULL;
 }
 
@@ -101,8 +101,8 @@ ngx_toolgate_name_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     entry = NULL;
 
     if (session != NULL) {
-        entry = session->current != NULL ? &session->current->tool->entry
-                                         : session->last_entry;
+        entry = session->front.current != NULL ? session->front.current->entry
+                                               : session->front.last.entry;
     }
 
     return ngx_toolgate_set_str(v, entry != NULL ? entry->name : TG_STR_NONE);
@@ -135,66 +135,6 @@ ngx_toolgate_id_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                                                     : TG_STR_NONE);
 }
 
-/* NGINX lowers variables' names, and they have no "-" and ".". */
-static ngx_uint_t
-ngx_toolgate_is_named(ngx_str_t *name, ngx_str_t *property)
-{
-    ngx_uint_t i;
-    u_char c;
-
-    if (name->len != property->len) {
-        return 0;
-    }
-
-    if (ngx_memcmp(name->data, property->data, name->len) == 0) {
-        return 1;
-    }
-
-    for (i = 0; i < name->len; i++) {
-        c = ngx_tolower(property->data[i]);
-
-        if (name->data[i] != (c == '-' || c == '.' ? '_' : c)) {
-            return 0;
-        }
-    }
-
-    return 1;
-}
-
-/*
- * Which argument a variable means: the property of the schema that has its
- * name, so that what is used is what was checked; else that name itself.
- */
-static tg_str_t
-ngx_toolgate_property(ngx_toolgate_tool_t *tool, ngx_str_t *name)
-{
-    ngx_str_t *property;
-    ngx_uint_t i;
-
-    if (tool->properties != NULL) {
-        property = tool->properties->elts;
-
-        for (i = 0; i < tool->properties->nelts; i++) {
-            if (ngx_toolgate_is_named(name, &property[i])) {
-                name = &property[i];
-                break;
-            }
-        }
-    }
-
-    return tg_str((const char *) name->data, name->len);
-}
-
-void
-ngx_toolgate_argument(ngx_toolgate_tool_t *tool, const tg_request_t *request,
-                      ngx_str_t *name, tg_json_note_t *note)
-{
-    note->value = TG_STR_NONE;
-
-    (void) tg_json_notes_get(request->notes, request->arguments,
-                             ngx_toolgate_property(tool, name), note);
-}
-
 /* The argument that a prefix variable names; its value is absent if not. */
 static void
 ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data, size_t prefix,
@@ -215,8 +155,8 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data, size_t prefix,
     name.data += prefix;
     name.len -= prefix;
 
-    ngx_toolgate_argument(ngx_toolgate_of(s)->current->tool, request, &name,
-                          note);
+    ngx_toolgate_argument(ngx_toolgate_of(s)->front.current->tool, request,
+                          &name, note);
 }
 
 static ngx_int_t
@@ -260,8 +200,8 @@ ngx_toolgate_protocol_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
         return ngx_toolgate_set(v, NULL, 0);
     }
 
-    return ngx_toolgate_set_str(v, tg_str_c(
-                                       tg_dialect_name(session->peer.dialect)));
+    return ngx_toolgate_set_str(v, tg_str_c(tg_dialect_name(
+                                       session->front.peer.dialect)));
 }
 
 /* Known from the start, to `limit_conn` for instance: no session is needed. */
@@ -294,11 +234,12 @@ ngx_toolgate_status_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     (void) data;
     session = ngx_toolgate_of(s);
 
-    if (session == NULL || session->last_status == NULL) {
+    if (session == NULL || !session->front.last.is_known) {
         return ngx_toolgate_set(v, NULL, 0);
     }
 
-    return ngx_toolgate_set_str(v, tg_str_c(session->last_status));
+    return ngx_toolgate_set_str(v, tg_str_c(ngx_toolgate_end_name(
+                                       session->front.last.end)));
 }
 
 /* Seconds with milliseconds, as $session_time. */
@@ -328,19 +269,20 @@ ngx_toolgate_time_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     session = ngx_toolgate_of(s);
 
     if (session == NULL
-        || (session->current == NULL && session->last_status == NULL))
+        || (session->front.current == NULL && !session->front.last.is_known))
     {
         return ngx_toolgate_set(v, NULL, 0);
     }
 
-    if (session->current != NULL) {
+    if (session->front.current != NULL) {
         return ngx_toolgate_set_msec(
-            s, v, data == 'q' ? 0 : ngx_current_msec - session->current->start);
+            s, v,
+            data == 'q' ? 0 : ngx_current_msec - session->front.current->start);
     }
 
     return ngx_toolgate_set_msec(s, v,
-                                 data == 'q' ? session->last_queued
-                                             : session->last_time);
+                                 data == 'q' ? session->front.last.queued
+                                             : session->front.last.time);
 }
 
 static ngx_int_t

@@ -41,7 +41,9 @@ END
 
 # Options: seed, lossy (connections may be lost), plant (a function that may
 # change the events of a client before the account sees them), told (a
-# function that learns of each worker that was told to go, at once).
+# function that learns of each worker that was told to go, at once), instead
+# (a function of seconds and a value that names another handler for what else
+# runs a program).
 sub new {
     my ($class, $tg, %option) = @_;
     my $seed = $option{seed} // $ENV{TOOLGATE_STORM_SEED} // int rand 1 << 31;
@@ -53,6 +55,7 @@ sub new {
         lossy      => $option{lossy},
         plant      => $option{plant},
         on_told    => $option{told},
+        instead    => $option{instead},
         account    => Toolgate::Account->new,
         clients    => [],
         serial     => 0,
@@ -93,6 +96,13 @@ sub body {
         hang     => 'exec sleep 3600;',
         "only$n" => qq(return "gen-$n \$tool_arg_n";),
     );
+    if (my $instead = $self->{instead}) {
+        my $value = qq("gen-$n \$tool_arg_n");
+        %handler = (%handler,
+            run  => $instead->('0.02', $value),
+            nap  => $instead->('$tool_arg_s', $value),
+            hang => $instead->('3600', '""'));
+    }
     my $text = "tool_idle_timeout off frame=15m;\ntool_send_timeout 15m;\n";
     for my $name (sort keys %handler) {
         my $do = $handler{$name};

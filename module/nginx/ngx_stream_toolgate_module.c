@@ -115,7 +115,7 @@ static ngx_command_t ngx_toolgate_commands[] = {
       offsetof(ngx_toolgate_srv_conf_t, limit), NULL },
 
     { ngx_string("tool_rate"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
-      ngx_toolgate_rate, NGX_STREAM_SRV_CONF_OFFSET,
+      ngx_toolgate_conf_rate, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_srv_conf_t, limit), NULL },
 
     { ngx_string("tool_validate"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
@@ -138,7 +138,7 @@ static ngx_command_t ngx_toolgate_commands[] = {
       offsetof(ngx_toolgate_tool_t, limit), NULL },
 
     { ngx_string("rate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
-      ngx_toolgate_rate, NGX_STREAM_SRV_CONF_OFFSET,
+      ngx_toolgate_conf_rate, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_tool_t, limit), NULL },
 
     { ngx_string("validate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
@@ -174,21 +174,6 @@ static ngx_command_t ngx_toolgate_commands[] = {
       ngx_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_tool_t, entry.output_schema),
       (void *) NGX_TOOLGATE_FILE },
-
-    { ngx_string("return"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_return, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("exec"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
-      ngx_toolgate_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_stdin, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
-      ngx_toolgate_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
-
-    { ngx_string("cwd"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
@@ -234,8 +219,9 @@ ngx_toolgate_exit_process(ngx_cycle_t *cycle)
     ngx_toolgate_arrive_exit();
     ngx_toolgate_move_exit(cycle);
     ngx_toolgate_schema_exit();
-    ngx_toolgate_dispatch_exit();
-    ngx_toolgate_session_exit();
+    ngx_toolgate_call_exit(cycle);
+    ngx_toolgate_runner_exit(cycle);
+    ngx_toolgate_spare_exit();
 }
 
 static void *
@@ -256,12 +242,17 @@ ngx_toolgate_create_main_conf(ngx_conf_t *cf)
         || ngx_array_init(&mcf->servers, cf->pool, 4,
                           sizeof(ngx_toolgate_srv_conf_t *))
                != NGX_OK
+        || ngx_array_init(&mcf->programs, cf->pool, 4,
+                          sizeof(ngx_toolgate_program_t))
+               != NGX_OK
         || ngx_array_init(&mcf->limits, cf->pool, 4,
                           sizeof(ngx_toolgate_limit_t *))
                != NGX_OK)
     {
         return NULL;
     }
+
+    mcf->serve = ngx_toolgate_handler;
 
     return mcf;
 }
@@ -415,7 +406,7 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 
     ngx_toolgate_check_list(cf, cscf, conf);
 
-    if (conf->has_exec) {
+    if (conf->needs_runner) {
         conf->runner = ngx_toolgate_runner_add(cf, &conf->runner_path,
                                                &conf->state_dir);
         if (conf->runner == NULL) {

@@ -1,5 +1,6 @@
 /*
- * What a client says: read from its socket, and fed to the peer.
+ * What a client says and is told: read from its socket and fed to the peer,
+ * and on its way back; and how long it may take for either.
  *
  * An idle connection holds no buffers: reads go through one buffer of the
  * worker, and a session keeps only what its peer did not consume or the
@@ -10,6 +11,8 @@
 
 /* What is left of a message from this size on is no usual burst's last one. */
 #define NGX_TOOLGATE_DIRECT 32768
+/* How long an exiting worker serves a client that is never idle. */
+#define NGX_TOOLGATE_LEAVE 5000
 
 /* A worker has one thread: what is read lives until the handler returns. */
 static u_char ngx_toolgate_buffer[NGX_TOOLGATE_READ];
@@ -23,9 +26,9 @@ ngx_toolgate_feed(ngx_toolgate_session_t *session, const char *data, size_t len,
     int rc;
 
     tp = ngx_timeofday();
-    session->peer.now_ms = (uint64_t) tp->sec * 1000 + tp->msec;
+    session->front.peer.now_ms = (uint64_t) tp->sec * 1000 + tp->msec;
 
-    rc = tg_peer_input(&session->peer, data, len, consumed);
+    rc = tg_peer_input(&session->front.peer, data, len, consumed);
 
     if (*consumed != 0) {
         ngx_toolgate_silent_leave(session);
@@ -33,11 +36,11 @@ ngx_toolgate_feed(ngx_toolgate_session_t *session, const char *data, size_t len,
     }
 
     if (rc == TG_CLOSED) {
-        session->is_ending = 1;
+        session->state = NGX_TOOLGATE_ENDING;
     }
 
     if (rc == TG_NOMEM) {
-        ngx_log_error(NGX_LOG_ERR, session->connection->log, 0,
+        ngx_log_error(NGX_LOG_ERR, session->front.connection->log, 0,
                       "no memory to serve a client");
         session->is_broken = 1;
     }
@@ -54,7 +57,7 @@ ngx_toolgate_expect(ngx_toolgate_session_t *session)
 {
     tg_buf_t *out;
 
-    out = &session->peer.out;
+    out = &session->front.peer.out;
 
     if (out->len == 0 && out->cap < session->in.len
         && session->in.len >= NGX_TOOLGATE_LARGE)
@@ -159,7 +162,7 @@ ngx_toolgate_recv(ngx_toolgate_session_t *session, u_char *buf, size_t size)
     ngx_connection_t *c;
     ssize_t n;
 
-    c = session->connection;
+    c = session->front.connection;
     n = c->recv(c, buf, size);
 
     if (n == NGX_AGAIN) {
@@ -177,7 +180,7 @@ ngx_toolgate_recv(ngx_toolgate_session_t *session, u_char *buf, size_t size)
     }
 
     session->bytes_in += (uint64_t) n;
-    session->stream->received += n;
+    session->front.stream->received += n;
 
     return (size_t) n;
 }
@@ -218,7 +221,7 @@ ngx_toolgate_read(ngx_toolgate_session_t *session)
     size_t n, consumed;
     int rc;
 
-    if (!session->connection->read->ready) {
+    if (!session->front.connection->read->ready) {
         return TG_AGAIN;
     }
 
@@ -243,12 +246,27 @@ ngx_toolgate_read(ngx_toolgate_session_t *session)
     return rc;
 }
 
+/*
+ * An exiting worker takes no more of a bridge of ours, which sends it anew
+ * elsewhere.  Other clients would lose what is not read: they are served on
+ * while calls of theirs run, but not for ever, or one that is never idle
+ * would keep the old worker, and the old tools.
+ */
+static ngx_uint_t
+ngx_toolgate_may_read(const ngx_toolgate_session_t *session)
+{
+    return session->state == NGX_TOOLGATE_SERVING
+           || (!session->is_drained && !session->front.peer.is_toolgate
+               && ngx_current_msec - session->leaving_since
+                      < NGX_TOOLGATE_LEAVE);
+}
+
 void
 ngx_toolgate_pump(ngx_toolgate_session_t *session)
 {
     int rc;
 
-    if (session->is_waiting) {
+    if (session->is_waiting || session->is_broken) {
         return;
     }
 
@@ -256,8 +274,8 @@ ngx_toolgate_pump(ngx_toolgate_session_t *session)
     rc = ngx_toolgate_serve(session);
 
     for (;;) {
-        if (session->is_broken || session->is_ending || session->is_eof
-            || session->is_waiting)
+        if (session->is_broken || session->state == NGX_TOOLGATE_ENDING
+            || session->is_eof || session->is_waiting)
         {
             return;
         }
@@ -267,7 +285,7 @@ ngx_toolgate_pump(ngx_toolgate_session_t *session)
              * By the peer's measure, with what was sent: whoever is stopped
              * for its output must be looked at again when that has gone.
              */
-            if (session->peer.out.len <= TG_PEER_BACKLOG
+            if (session->front.peer.out.len <= TG_PEER_BACKLOG
                 || ngx_toolgate_flush(session) != NGX_OK
                 || ngx_toolgate_turn_is_over(session))
             {
@@ -286,10 +304,147 @@ ngx_toolgate_pump(ngx_toolgate_session_t *session)
 
         /* With nothing left to read, there is no need for a clock. */
         if (rc == TG_AGAIN
-            || (rc == TG_OK && session->connection->read->ready
+            || (rc == TG_OK && session->front.connection->read->ready
                 && ngx_toolgate_turn_is_over(session)))
         {
             return;
         }
     }
+}
+
+/* --- output --- */
+
+ngx_int_t
+ngx_toolgate_flush(ngx_toolgate_session_t *session)
+{
+    ngx_connection_t *c;
+    tg_buf_t *out;
+    ssize_t n;
+
+    c = session->front.connection;
+    out = &session->front.peer.out;
+
+    while (session->sent < out->len) {
+
+        /* After a short write NGINX knows that there is no more room. */
+        n = c->write->ready ? c->send(c, (u_char *) out->data + session->sent,
+                                      out->len - session->sent)
+                            : NGX_AGAIN;
+
+        if (n == NGX_ERROR) {
+            return NGX_ERROR;
+        }
+
+        if (n == NGX_AGAIN || n == 0) {
+
+            /*
+             * The peer measures what is unsent: it goes on when that is
+             * little, and then, with half gone, it is worth a move.
+             */
+            if (session->sent > out->len / 2
+                && out->len - session->sent <= TG_PEER_BACKLOG) {
+                tg_buf_drop(out, session->sent);
+                session->sent = 0;
+            }
+
+            return NGX_AGAIN;
+        }
+
+        session->sent += (size_t) n;
+        session->bytes_out += (uint64_t) n;
+        session->has_sent = 1;
+    }
+
+    session->sent = 0;
+    out->len = 0;
+
+    return NGX_OK;
+}
+
+/*
+ * The kernel would tell of room with each reply that a client takes: an
+ * event that nobody waits for, as often as calls.
+ */
+ngx_int_t
+ngx_toolgate_watch(ngx_toolgate_session_t *session)
+{
+    ngx_event_t *wev;
+
+    wev = session->front.connection->write;
+
+#if (NGX_STREAM_SSL)
+    if (session->front.connection->ssl != NULL) {
+        return ngx_handle_write_event(wev, 0);
+    }
+#endif
+
+    if (session->sent < session->front.peer.out.len) {
+        return ngx_handle_write_event(wev, 0);
+    }
+
+    return wev->active && (ngx_event_flags & NGX_USE_CLEAR_EVENT)
+               ? ngx_del_event(wev, NGX_WRITE_EVENT, 0)
+               : NGX_OK;
+}
+
+/* --- timers --- */
+
+static ngx_toolgate_wait_t
+ngx_toolgate_waits_for(const ngx_toolgate_session_t *session)
+{
+    if (session->sent < session->front.peer.out.len) {
+        return NGX_TOOLGATE_WAIT_SENT;
+    }
+
+    if (session->front.peer.ncalls != 0) {
+        return NGX_TOOLGATE_WAIT_NOTHING;
+    }
+
+    return tg_frame_is_partial(&session->front.peer.frame, session->in.len)
+               ? NGX_TOOLGATE_WAIT_FRAME
+               : NGX_TOOLGATE_WAIT_IDLE;
+}
+
+static void
+ngx_toolgate_set_timer(ngx_event_t *ev, ngx_msec_t timeout)
+{
+    if (timeout != 0) {
+        ngx_add_timer(ev, timeout);
+    } else if (ev->timer_set) {
+        ngx_del_timer(ev);
+    }
+}
+
+void
+ngx_toolgate_set_timers(ngx_toolgate_session_t *session)
+{
+    ngx_toolgate_wait_t wait;
+    ngx_msec_t to_read, to_send;
+    ngx_connection_t *c;
+
+    c = session->front.connection;
+    wait = ngx_toolgate_waits_for(session);
+    to_read = 0;
+    to_send = 0;
+
+    if (wait == NGX_TOOLGATE_WAIT_FRAME) {
+        to_read = session->front.conf->frame_timeout;
+    } else if (wait == NGX_TOOLGATE_WAIT_IDLE) {
+        to_read = session->front.conf->idle_timeout;
+    } else if (wait == NGX_TOOLGATE_WAIT_SENT) {
+        to_send = session->front.conf->send_timeout;
+    }
+
+    if (wait != session->wait || (to_read != 0 && session->has_read)
+        || (to_send != 0 && session->has_sent))
+    {
+        /* An idle session must not hold an exiting worker, nor be held. */
+        c->read->cancelable = 1;
+        ngx_toolgate_set_timer(c->read, to_read);
+        ngx_toolgate_set_timer(c->write, to_send);
+    }
+
+    session->wait = wait;
+    session->has_sent = 0;
+    session->has_read = 0;
 }

@@ -1,9 +1,9 @@
 /*
- * Large buffers, kept from one call for the next.
+ * What a worker keeps of one session for the next.
  *
- * Fresh memory costs a page fault every 4 KB, which for a message of a
- * megabyte is more than all the rest of a call.  So a worker keeps some
- * large blocks, of whatever session needed them last.
+ * An output buffer that whoever has something to say borrows; and some large
+ * blocks, as fresh memory costs a page fault every 4 KB, which for a message
+ * of a megabyte is more than all the rest of a call.
  */
 #include "nginx/stream/ngx_toolgate_session.h"
 
@@ -96,8 +96,39 @@ ngx_toolgate_block_get(tg_buf_t *buf, size_t want)
     ngx_toolgate_block_put(&old);
 }
 
+/* --- output --- */
+
+static char *ngx_toolgate_spare;
+static size_t ngx_toolgate_spare_cap;
+
 void
-ngx_toolgate_blocks_exit(void)
+ngx_toolgate_borrow(tg_buf_t *out)
+{
+    if (out->data == NULL) {
+        out->data = ngx_toolgate_spare;
+        out->cap = ngx_toolgate_spare_cap;
+        ngx_toolgate_spare = NULL;
+        ngx_toolgate_spare_cap = 0;
+    }
+}
+
+void
+ngx_toolgate_give_back(tg_buf_t *out)
+{
+    if (ngx_toolgate_spare == NULL && out->cap < NGX_TOOLGATE_LARGE) {
+        ngx_toolgate_spare = out->data;
+        ngx_toolgate_spare_cap = out->cap;
+        out->data = NULL;
+        out->cap = 0;
+        out->len = 0;
+        return;
+    }
+
+    ngx_toolgate_block_put(out);
+}
+
+void
+ngx_toolgate_spare_exit(void)
 {
     while (ngx_toolgate_blocks.n != 0) {
         ngx_toolgate_blocks.n--;
@@ -106,4 +137,8 @@ ngx_toolgate_blocks_exit(void)
     }
 
     ngx_toolgate_blocks.size = 0;
+
+    tg_free(tg_alloc_libc(), ngx_toolgate_spare);
+    ngx_toolgate_spare = NULL;
+    ngx_toolgate_spare_cap = 0;
 }

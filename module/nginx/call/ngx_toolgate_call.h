@@ -1,0 +1,234 @@
+/*
+ * A call of a tool or method, from its request to its one end.
+ *
+ *   CHECKING ──▶ RUNNING ──▶ ENDED
+ *                  │  ▲
+ *                  ▼  │
+ *                 MOVING       its session goes to another worker
+ *
+ * ngx_toolgate_call_end() is the only end, for whatever becomes of a call.
+ * A call that is answered later leaves its answer with the peer and posts the
+ * front's event: nothing calls back into a session that runs.
+ */
+#ifndef _NGX_TOOLGATE_CALL_H_INCLUDED_
+#define _NGX_TOOLGATE_CALL_H_INCLUDED_
+
+#include "nginx/call/ngx_toolgate_job.h"
+#include "nginx/conf/ngx_toolgate_handler.h"
+
+/* Who runs a call keeps its deadline; this much later it is taken for hung. */
+#define NGX_TOOLGATE_GRACE 5000
+
+/* The process at the other end of a Unix socket, as the kernel knows it. */
+typedef struct {
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+    gid_t *groups;
+    ngx_uint_t ngroups;
+} ngx_toolgate_client_t;
+
+/*
+ * What became of a call: a failure of tg_failure_t, or one of those that
+ * need no answer, as nobody waits for it here.
+ */
+typedef enum {
+    NGX_TOOLGATE_END_CANCELLED = TG_FAILURE_INTERNAL + 1,
+    NGX_TOOLGATE_END_GONE,  /* its client went away */
+    NGX_TOOLGATE_END_MOVED, /* it goes on in another worker */
+    NGX_TOOLGATE_ENDS
+} ngx_toolgate_end_t;
+
+/* Of a call that ended, for logs. */
+typedef struct {
+    const tg_entry_t *entry; /* NULL: the catalogue has it no more */
+    ngx_uint_t end;          /* tg_failure_t or ngx_toolgate_end_t */
+    ngx_msec_t time;
+    ngx_msec_t queued;   /* of it, waiting in the runner */
+    ngx_uint_t is_known; /* 0: none ended yet */
+} ngx_toolgate_record_t;
+
+/* Where calls come from: what they know of a session. */
+typedef struct {
+    tg_peer_t peer;
+    ngx_connection_t *connection;
+    ngx_stream_session_t *stream;
+    ngx_toolgate_srv_conf_t *conf;
+    ngx_event_t wake;             /* posted: a call has something for it */
+    ngx_toolgate_call_t *current; /* while its values are evaluated */
+    ngx_toolgate_record_t last;   /* of the call that ended last */
+    ngx_toolgate_client_t client;
+    unsigned has_client:1; /* client was asked for, and is known */
+    unsigned is_gone:1;    /* nobody will read its answers */
+} ngx_toolgate_front_t;
+
+typedef enum {
+    NGX_TOOLGATE_CALL_CHECKING = 0,
+    NGX_TOOLGATE_CALL_RUNNING,
+    NGX_TOOLGATE_CALL_MOVING,
+    NGX_TOOLGATE_CALL_ENDED
+} ngx_toolgate_call_state_t;
+
+struct ngx_toolgate_call_s {
+    ngx_toolgate_call_state_t state;
+    ngx_toolgate_front_t *front; /* NULL: its session is in another worker */
+    const ngx_toolgate_handler_t *handler; /* NULL: it runs elsewhere */
+    void *ctx;                             /* the handler's own */
+    ngx_pool_t *pool;
+    tg_request_t *request; /* NULL once deferred */
+    tg_call_t *deferred;   /* NULL until then */
+
+    /* The catalogue's, in which a deferred call points to nothing. */
+    ngx_toolgate_tool_t *tool; /* NULL once deferred */
+    const tg_entry_t *entry;   /* then a copy */
+    tg_schema_t *output_schema;
+    ngx_msec_t timeout;
+
+    ngx_stream_variable_value_t *variables; /* of this call, when it has any */
+    ngx_msec_t start;
+    ngx_msec_t queued;
+    ngx_event_t timer; /* deferred: the last resort */
+    ngx_toolgate_job_t job;
+    unsigned is_moved:1;   /* it began in another worker */
+    unsigned is_refused:1; /* it could not be deferred, and was answered */
+};
+
+/* As tg_peer_ops_t has them; host is a front. */
+void ngx_toolgate_call_start(void *host, tg_peer_t *peer,
+                             tg_request_t *request);
+void ngx_toolgate_call_cancel(void *host, tg_call_t *deferred);
+void ngx_toolgate_call_log(void *host, const char *text);
+
+/*
+ * Ends a call and frees it.  NULL: nobody waits for an answer, as it was
+ * cancelled, its client is gone, or it moved.
+ */
+void ngx_toolgate_call_end(ngx_toolgate_call_t *call,
+                           const tg_outcome_t *outcome);
+void ngx_toolgate_call_fail(ngx_toolgate_call_t *call, tg_failure_t failure,
+                            const char *text);
+
+/*
+ * Keeps the call beyond its handler's start, for as long as its timeout, and
+ * anew with each progress.  NGX_ERROR: it was answered and freed.
+ */
+ngx_int_t ngx_toolgate_call_defer(ngx_toolgate_call_t *call);
+
+/* The values are raw, or absent. */
+void ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
+                                tg_str_t total, tg_str_t message);
+
+/* The word of $tool_status. */
+const char *ngx_toolgate_end_name(ngx_uint_t end);
+
+/*
+ * What the runner answers, as an outcome, which lives as long as both it and
+ * text; and an outcome as somebody's answer.
+ */
+tg_outcome_t ngx_toolgate_answer_read(ngx_toolgate_call_t *call,
+                                      tg_str_t answer, tg_buf_t *text);
+void ngx_toolgate_answer_write(const tg_outcome_t *outcome, tg_buf_t *answer);
+
+/* Evaluates a value of the tool for this call: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_value(ngx_toolgate_call_t *call,
+                             ngx_stream_complex_value_t *value,
+                             ngx_str_t *text);
+
+/* --- calls that are jobs --- */
+
+/*
+ * Asks the server's runner for a job of a deferred call, which ends with the
+ * job; or now, when it cannot be asked for.
+ */
+void ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
+                           tg_str_t params);
+
+/* What becomes of its job, of this runner, is told to the call. */
+void ngx_toolgate_call_job_init(ngx_toolgate_call_t *call,
+                                ngx_toolgate_runner_t *runner);
+
+/* Goes on with the job that a runner holds: as ngx_toolgate_runner_ask(). */
+int ngx_toolgate_call_adopt(ngx_toolgate_call_t *call,
+                            ngx_toolgate_runner_t *runner, const char *key);
+
+/* --- calls that change their worker --- */
+
+/*
+ * All calls of a front are to leave: NGX_OK: they may; NGX_AGAIN: the front is
+ * woken when that has changed.
+ */
+ngx_int_t ngx_toolgate_calls_release(ngx_toolgate_front_t *front);
+
+/* They stay after all. */
+void ngx_toolgate_calls_reclaim(ngx_toolgate_front_t *front);
+
+/* They went: each ends here, or goes on without its session. */
+void ngx_toolgate_calls_leave(ngx_toolgate_front_t *front);
+void ngx_toolgate_call_leave(ngx_toolgate_call_t *call);
+
+/* As tg_peer_save() and tg_peer_load() want it; host is a front. */
+void ngx_toolgate_call_pack(void *host, const tg_call_t *deferred,
+                            tg_buf_t *out);
+void ngx_toolgate_call_unpack(void *host, tg_call_t *deferred,
+                              const tg_entry_t *now, tg_str_t bytes);
+
+/* ms until the timer fires, 1 at least; 0: it is not set. */
+uint64_t ngx_toolgate_time_left(const ngx_event_t *ev);
+
+/* A call of a front: NULL when there is no memory. */
+ngx_toolgate_call_t *ngx_toolgate_call_new(ngx_toolgate_front_t *front);
+
+/* It is deferred, and has this time (ms) left to end. */
+void ngx_toolgate_call_keep(ngx_toolgate_call_t *call, tg_call_t *deferred,
+                            ngx_msec_t left);
+
+/* Frees what the worker keeps, and says how its calls ended. */
+void ngx_toolgate_call_exit(ngx_cycle_t *cycle);
+
+/* --- access --- */
+
+/* A connection's client, without groups; NGX_DECLINED: it came over TCP. */
+ngx_int_t ngx_toolgate_who(ngx_connection_t *c, ngx_toolgate_client_t *client);
+
+/* The front's client; NULL when it came over TCP. */
+const ngx_toolgate_client_t *ngx_toolgate_client(ngx_toolgate_front_t *front);
+
+/*
+ * May client (NULL: unknown) see and call this entry?  The first rule that
+ * matches decides, the tool's before the server's; without one it may.
+ */
+ngx_uint_t ngx_toolgate_may(const ngx_toolgate_srv_conf_t *scf,
+                            const tg_entry_t *entry,
+                            const ngx_toolgate_client_t *client);
+
+/* The same for a front, as tg_peer_ops_t has it. */
+int ngx_toolgate_is_visible(void *host, const tg_entry_t *entry);
+
+/* --- limits, schemas, arguments --- */
+
+/* Counts a call: NGX_OK, or NGX_BUSY: one too many, as the text says. */
+ngx_int_t ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
+                            const ngx_toolgate_srv_conf_t *scf, u_char *text,
+                            size_t size);
+
+/* As tg_schema_check_notes(), with the worker's checker. */
+int ngx_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
+                              const tg_json_notes_t *notes, tg_buf_t *error);
+
+/*
+ * Does an outcome fit an output schema?  If not, it becomes a failure whose
+ * text is in scratch.
+ */
+void ngx_toolgate_check_outcome(const tg_schema_t *schema, tg_entry_kind_t kind,
+                                tg_outcome_t *outcome, tg_buf_t *scratch);
+void ngx_toolgate_schema_exit(void);
+
+/*
+ * An argument, by the name that a variable has of it; its value is absent
+ * when the call has none.
+ */
+void ngx_toolgate_argument(ngx_toolgate_tool_t *tool,
+                           const tg_request_t *request, ngx_str_t *name,
+                           tg_json_note_t *note);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * Values with variables, and the arguments that variables name.
+ */
+#include "nginx/call/ngx_toolgate_call.h"
+
+/*
+ * Variables and values allocate from the connection's pool and are cached in
+ * the session; for the time of a call both are the call's own, or a
+ * connection that lives for days would keep every argument it ever had.  What
+ * the session has before its first call (`set`, a map of who the client is)
+ * is seen by all calls.
+ */
+ngx_int_t
+ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
+                   ngx_str_t *text)
+{
+    ngx_stream_core_main_conf_t *cmcf;
+    ngx_stream_session_t *s, saved;
+    ngx_uint_t log_level;
+    ngx_pool_t *pool;
+    ngx_log_t *log;
+    ngx_int_t rc;
+    size_t size;
+
+    if (value->lengths == NULL) {
+        *text = value->value;
+        return NGX_OK;
+    }
+
+    s = call->front->stream;
+
+    if (call->variables == NULL) {
+        cmcf = ngx_stream_get_module_main_conf(s, ngx_stream_core_module);
+        size = cmcf->variables.nelts * sizeof(ngx_stream_variable_value_t);
+        call->variables = ngx_palloc(call->pool, size);
+
+        if (call->variables == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_memcpy(call->variables, s->variables, size);
+    }
+
+    /* At level debug NGINX's own code writes every variable into its log. */
+    log = s->connection->log;
+    log_level = log->log_level;
+    log->log_level = ngx_min(log_level, NGX_LOG_DEBUG);
+
+    saved = *s;
+    pool = s->connection->pool;
+    s->connection->pool = call->pool;
+    s->variables = call->variables;
+#if (NGX_PCRE)
+    s->ncaptures = 0;
+    s->captures = NULL;
+    s->captures_data = NULL;
+#endif
+    call->front->current = call;
+
+    rc = ngx_stream_complex_value(s, value, text);
+
+    call->front->current = NULL;
+#if (NGX_PCRE)
+    s->ncaptures = saved.ncaptures;
+    s->captures = saved.captures;
+    s->captures_data = saved.captures_data;
+#endif
+    s->variables = saved.variables;
+    s->connection->pool = pool;
+    log->log_level = log_level;
+
+    return rc;
+}
+
+/* NGINX lowers variables' names, and they have no "-" and ".". */
+static ngx_uint_t
+ngx_toolgate_is_named(ngx_str_t *name, ngx_str_t *property)
+{
+    ngx_uint_t i;
+    u_char c;
+
+    if (name->len != property->len) {
+        return 0;
+    }
+
+    if (ngx_memcmp(name->data, property->data, name->len) == 0) {
+        return 1;
+    }
+
+    for (i = 0; i < name->len; i++) {
+        c = ngx_tolower(property->data[i]);
+
+        if (name->data[i] != (c == '-' || c == '.' ? '_' : c)) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/*
+ * Which argument a variable means: the property of the schema that has its
+ * name, so that what is used is what was checked; else that name itself.
+ */
+static tg_str_t
+ngx_toolgate_property(ngx_toolgate_tool_t *tool, ngx_str_t *name)
+{
+    ngx_str_t *property;
+    ngx_uint_t i;
+
+    if (tool->properties != NULL) {
+        property = tool->properties->elts;
+
+        for (i = 0; i < tool->properties->nelts; i++) {
+            if (ngx_toolgate_is_named(name, &property[i])) {
+                name = &property[i];
+                break;
+            }
+        }
+    }
+
+    return tg_str((const char *) name->data, name->len);
+}
+
+void
+ngx_toolgate_argument(ngx_toolgate_tool_t *tool, const tg_request_t *request,
+                      ngx_str_t *name, tg_json_note_t *note)
+{
+    note->value = TG_STR_NONE;
+
+    (void) tg_json_notes_get(request->notes, request->arguments,
+                             ngx_toolgate_property(tool, name), note);
+}

@@ -1,0 +1,76 @@
+/*
+ * What answers a call: a handler is an NGINX module in a file of its own in
+ * handlers/, with its directives, its configuration of a tool and its part
+ * of a call, and a row of ngx_toolgate_handlers.  Nobody else knows its name.
+ *
+ * Its directives have the context NGX_STREAM_TOOL_CONF; its create_srv_conf
+ * makes the configuration of one tool, which they get as their conf.  The
+ * one that chooses the handler calls ngx_toolgate_set_handler().
+ */
+#ifndef _NGX_TOOLGATE_HANDLER_H_INCLUDED_
+#define _NGX_TOOLGATE_HANDLER_H_INCLUDED_
+
+#include "nginx/ngx_toolgate.h"
+
+/*
+ * Its calls may outlast ops->start: timeout, max_output and concurrency mean
+ * something, and the server has a runner, where such a call can be met again
+ * when its session changes its worker.
+ */
+#define NGX_TOOLGATE_TAKES_TIME 1
+/* They are jobs of the runner's, which keeps their deadline. */
+#define NGX_TOOLGATE_IS_JOB 2
+
+struct ngx_toolgate_handler_s {
+    ngx_str_t name; /* its directive */
+    ngx_module_t *module;
+    ngx_uint_t flags;
+
+    /*
+     * A tool's block was read whole, whichever handler it has: NULL, or what
+     * is wrong with this one's directives and what to write.  May be NULL.
+     */
+    const char *(*check)(ngx_toolgate_tool_t *tool, void *conf);
+
+    /*
+     * Starts a call: ends it (ngx_toolgate_call_end()), or keeps it beyond
+     * its return (ngx_toolgate_call_defer()).  Never blocks.  The slices of
+     * request live until it returns; what is allocated from call->pool, until
+     * the call ends.
+     */
+    void (*start)(ngx_toolgate_call_t *call, tg_request_t *request);
+
+    /*
+     * Nobody waits for a deferred call any more, or its time is over: it is
+     * freed after the return.  NULL: what there is to be done is done for all
+     * (a job is cancelled).
+     */
+    void (*cancel)(ngx_toolgate_call_t *call);
+};
+
+/* All there are, and NULL. */
+extern const ngx_toolgate_handler_t *const ngx_toolgate_handlers[];
+
+/*
+ * In the directive that names it: the tool has this handler.  NGX_CONF_OK,
+ * or what is wrong: a tool has one.
+ */
+char *ngx_toolgate_set_handler(ngx_conf_t *cf,
+                               const ngx_toolgate_handler_t *handler);
+
+/* The tool whose block is read. */
+ngx_toolgate_tool_t *ngx_toolgate_conf_tool(ngx_conf_t *cf);
+
+/* The workers' user must be able to run it: looked at when all is read. */
+ngx_int_t ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *path);
+
+/*
+ * Compiles a value with variables, and remembers where it stands, for the
+ * message about one that nobody defines.  NGX_ERROR, NULL: logged.
+ */
+ngx_int_t ngx_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
+                               ngx_stream_complex_value_t *value);
+ngx_stream_complex_value_t *ngx_toolgate_compile_new(ngx_conf_t *cf,
+                                                     ngx_str_t *text);
+
+#endif

@@ -1,0 +1,273 @@
+/*
+ * Directives that are JSON: schemas and annotations.
+ */
+#include "nginx/ngx_toolgate.h"
+
+/* A schema is a page or two; more is a mistake in the path. */
+#define NGX_TOOLGATE_SCHEMA_MAX 1048576
+
+/*
+ * Checks JSON, of a file or NULL, and keeps it without insignificant white
+ * space.
+ */
+static ngx_int_t
+ngx_toolgate_json(ngx_conf_t *cf, ngx_command_t *cmd, const ngx_str_t *file,
+                  const ngx_str_t *text, tg_str_t *json)
+{
+    tg_str_t raw;
+    tg_buf_t buf;
+    u_char *p;
+
+    raw = tg_str((const char *) text->data, text->len);
+    tg_buf_init(&buf, tg_alloc_libc());
+
+    if (tg_json_explain(raw, &buf) != TG_OK) {
+        if (file != NULL) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" is not valid JSON: %*s; correct \"%V\"",
+                               &cmd->name, buf.len, buf.data, file);
+        } else {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" is not valid JSON: %*s; put the JSON "
+                               "between single quotes, and double each "
+                               "backslash in it",
+                               &cmd->name, buf.len, buf.data);
+        }
+
+        tg_buf_deinit(&buf);
+        return NGX_ERROR;
+    }
+
+    tg_json_put_compact(&buf, raw);
+    p = tg_buf_failed(&buf) ? NULL : ngx_pnalloc(cf->pool, buf.len + 1);
+
+    if (p != NULL) {
+        ngx_memcpy(p, buf.data, buf.len);
+        *json = tg_str((const char *) p, buf.len);
+    }
+
+    tg_buf_deinit(&buf);
+
+    return p != NULL ? NGX_OK : NGX_ERROR;
+}
+
+/* MCP "ToolAnnotations": hints, all but the title booleans. */
+static const char *
+ngx_toolgate_annotations_mistake(tg_str_t json)
+{
+    static const char *const flags[] = { "readOnlyHint", "destructiveHint",
+                                         "idempotentHint", "openWorldHint" };
+    tg_json_type_t type;
+    tg_str_t value;
+    ngx_uint_t i;
+
+    if (tg_json_type(json) != TG_JSON_OBJECT) {
+        return "must be a JSON object, such as '{\"readOnlyHint\":true}'";
+    }
+
+    for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        if (tg_json_get(json, tg_str_c(flags[i]), &value) != TG_OK) {
+            continue;
+        }
+
+        type = tg_json_type(value);
+
+        if (type != TG_JSON_TRUE && type != TG_JSON_FALSE) {
+            return "must have true or false for readOnlyHint, "
+                   "destructiveHint, idempotentHint and openWorldHint";
+        }
+    }
+
+    return NULL;
+}
+
+char *
+ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    const char *mistake;
+    ngx_str_t *value;
+
+    if (tool->entry.annotations.data != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_toolgate_json(cf, cmd, NULL, &value[1], &tool->entry.annotations)
+        != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    mistake = ngx_toolgate_annotations_mistake(tool->entry.annotations);
+
+    if (mistake != NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" %s", &cmd->name,
+                           mistake);
+        return NGX_CONF_ERROR;
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* Reads a whole file into the pool; what is wrong is logged. */
+static ngx_int_t
+ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text)
+{
+    ngx_file_info_t fi;
+    ngx_file_t file;
+    ngx_int_t rc;
+    ssize_t n;
+
+    if (ngx_conf_full_name(cf->cycle, name, 1) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(&file, sizeof(ngx_file_t));
+    file.name = *name;
+    file.log = cf->log;
+    file.fd = ngx_open_file(name->data, NGX_FILE_RDONLY, NGX_FILE_OPEN, 0);
+
+    if (file.fd == NGX_INVALID_FILE) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
+                           ngx_open_file_n " \"%V\" failed", name);
+        return NGX_ERROR;
+    }
+
+    rc = NGX_ERROR;
+
+    if (ngx_fd_info(file.fd, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)
+        || ngx_file_size(&fi) > NGX_TOOLGATE_SCHEMA_MAX)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is no regular file of at most 1 MiB", name);
+        goto done;
+    }
+
+    text->len = (size_t) ngx_file_size(&fi);
+    text->data = ngx_pnalloc(cf->pool, text->len + 1);
+
+    if (text->data == NULL) {
+        goto done;
+    }
+
+    n = ngx_read_file(&file, text->data, text->len, 0);
+
+    if (n == (ssize_t) text->len) {
+        rc = NGX_OK;
+    } else {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" could not be read whole", name);
+    }
+
+done:
+
+    (void) ngx_close_file(file.fd);
+
+    return rc;
+}
+
+/* The names that `properties` declares, for $tool_arg_NAME. */
+static ngx_int_t
+ngx_toolgate_properties(ngx_conf_t *cf, ngx_toolgate_tool_t *tool)
+{
+    tg_str_t properties, key;
+    tg_json_t json;
+    ngx_str_t *name;
+
+    if (tg_json_get(tool->entry.input_schema, TG_STR("properties"), &properties)
+            != TG_OK
+        || tg_json_type(properties) != TG_JSON_OBJECT)
+    {
+        return NGX_OK;
+    }
+
+    tool->properties = ngx_array_create(cf->pool, 4, sizeof(ngx_str_t));
+    if (tool->properties == NULL) {
+        return NGX_ERROR;
+    }
+
+    tg_json_init(&json, properties);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK) {
+        name = ngx_array_push(tool->properties);
+        if (name == NULL) {
+            return NGX_ERROR;
+        }
+
+        name->data = ngx_pnalloc(cf->pool, key.len + 1);
+        if (name->data == NULL) {
+            return NGX_ERROR;
+        }
+
+        name->len = tg_json_decode((char *) name->data, key);
+        (void) tg_json_value(&json, NULL);
+    }
+
+    return NGX_OK;
+}
+
+/*
+ * input_schema JSON, output_schema JSON, and the same from a file; the slice
+ * is at cmd->offset, and cmd->post tells a file.
+ */
+char *
+ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_str_t *value, text;
+    tg_schema_t *schema;
+    const char *mistake;
+    tg_str_t *field;
+
+    field = (tg_str_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (field->data != NULL) {
+        return "is duplicate; a tool has one schema of each kind";
+    }
+
+    value = cf->args->elts;
+    text = value[1];
+
+    if (cmd->post != NULL
+        && ngx_toolgate_read_file(cf, &value[1], &text) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_toolgate_json(cf, cmd, cmd->post != NULL ? &value[1] : NULL, &text,
+                          field)
+        != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    /* A method's schemas are between its author and its callers. */
+    mistake = tool->entry.kind == TG_ENTRY_TOOL ? tg_tool_schema_check(*field)
+                                                : NULL;
+
+    if (mistake != NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid \"%V\": %s",
+                           &cmd->name, mistake);
+        return NGX_CONF_ERROR;
+    }
+
+    schema = ngx_toolgate_schema_compile(cf, &cmd->name, *field, 0);
+
+    if (schema == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (field == &tool->entry.output_schema) {
+        tool->output_schema = schema;
+        return NGX_CONF_OK;
+    }
+
+    tool->input = schema;
+
+    return ngx_toolgate_properties(cf, tool) == NGX_OK ? NGX_CONF_OK
+                                                       : NGX_CONF_ERROR;
+}

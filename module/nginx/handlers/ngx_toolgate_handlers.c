@@ -1,0 +1,13 @@
+/*
+ * The handlers there are, a row each.
+ */
+#include "nginx/conf/ngx_toolgate_handler.h"
+
+extern const ngx_toolgate_handler_t ngx_toolgate_return_handler;
+extern const ngx_toolgate_handler_t ngx_toolgate_exec_handler;
+
+const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
+    &ngx_toolgate_return_handler,
+    &ngx_toolgate_exec_handler,
+    NULL,
+};

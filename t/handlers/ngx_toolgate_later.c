@@ -1,0 +1,159 @@
+/*
+ * `later SECONDS VALUE`: a handler of the tests' own, which the worker itself
+ * runs.  It tells its progress half-way, and a cancellation to the log.
+ */
+#include "nginx/call/ngx_toolgate_call.h"
+
+typedef struct {
+    ngx_stream_complex_value_t *seconds;
+    ngx_stream_complex_value_t *value; /* NULL: no `later` */
+} ngx_toolgate_later_t;
+
+typedef struct {
+    ngx_event_t timer;
+    ngx_str_t text;
+    ngx_uint_t half; /* of the time is over */
+    ngx_msec_t time;
+} ngx_toolgate_later_ctx_t;
+
+static void *ngx_toolgate_later_create(ngx_conf_t *cf);
+static char *ngx_toolgate_later_value(ngx_conf_t *cf, ngx_command_t *cmd,
+                                      void *conf);
+static void ngx_toolgate_later_start(ngx_toolgate_call_t *call,
+                                     tg_request_t *request);
+static void ngx_toolgate_later_cancel(ngx_toolgate_call_t *call);
+
+static ngx_command_t ngx_toolgate_later_commands[] = {
+
+    { ngx_string("later"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+      ngx_toolgate_later_value, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_toolgate_later_ctx = {
+    NULL,                      /* preconfiguration */
+    NULL,                      /* postconfiguration */
+    NULL,                      /* create main configuration */
+    NULL,                      /* init main configuration */
+    ngx_toolgate_later_create, /* create server configuration */
+    NULL                       /* merge server configuration */
+};
+
+ngx_module_t ngx_toolgate_later_module = {
+    NGX_MODULE_V1,
+    &ngx_toolgate_later_ctx,     /* module context */
+    ngx_toolgate_later_commands, /* module directives */
+    NGX_STREAM_MODULE,           /* module type */
+    NULL,                        /* init master */
+    NULL,                        /* init module */
+    NULL,                        /* init process */
+    NULL,                        /* init thread */
+    NULL,                        /* exit thread */
+    NULL,                        /* exit process */
+    NULL,                        /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+const ngx_toolgate_handler_t ngx_toolgate_later_handler = {
+    ngx_string("later"),        /* name */
+    &ngx_toolgate_later_module, /* module */
+    NGX_TOOLGATE_TAKES_TIME,    /* flags */
+    NULL,                       /* check */
+    ngx_toolgate_later_start,   /* start */
+    ngx_toolgate_later_cancel   /* cancel */
+};
+
+static void *
+ngx_toolgate_later_create(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_later_t));
+}
+
+static char *
+ngx_toolgate_later_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_later_t *later = conf;
+
+    ngx_str_t *value;
+    char *rv;
+
+    (void) cmd;
+    value = cf->args->elts;
+    rv = ngx_toolgate_set_handler(cf, &ngx_toolgate_later_handler);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    later->seconds = ngx_toolgate_compile_new(cf, &value[1]);
+    later->value = ngx_toolgate_compile_new(cf, &value[2]);
+
+    return later->seconds != NULL && later->value != NULL ? NGX_CONF_OK
+                                                          : NGX_CONF_ERROR;
+}
+
+static void
+ngx_toolgate_later_handle(ngx_event_t *ev)
+{
+    ngx_toolgate_later_ctx_t *ctx;
+    ngx_toolgate_call_t *call;
+    tg_outcome_t outcome;
+
+    call = ev->data;
+    ctx = call->ctx;
+
+    if (ctx->half++ == 0) {
+        ngx_add_timer(&ctx->timer, ctx->time / 2);
+        ngx_toolgate_call_progress(call, TG_STR("1"), TG_STR("2"),
+                                   TG_STR("\"half\""));
+        return;
+    }
+
+    outcome = tg_outcome_output(call->entry,
+                                tg_str((char *) ctx->text.data, ctx->text.len));
+    ngx_toolgate_call_end(call, &outcome);
+}
+
+static void
+ngx_toolgate_later_start(ngx_toolgate_call_t *call, tg_request_t *request)
+{
+    ngx_toolgate_later_t *later;
+    ngx_toolgate_later_ctx_t *ctx;
+    ngx_str_t seconds;
+
+    (void) request;
+    later = call->tool->conf;
+    ctx = ngx_pcalloc(call->pool, sizeof(ngx_toolgate_later_ctx_t));
+
+    if (ctx == NULL
+        || ngx_toolgate_value(call, later->seconds, &seconds) != NGX_OK
+        || ngx_toolgate_value(call, later->value, &ctx->text) != NGX_OK)
+    {
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, "no memory");
+        return;
+    }
+
+    /* What was evaluated may be the request's. */
+    ctx->text.data = ngx_pstrdup(call->pool, &ctx->text);
+    ctx->time = (ngx_msec_t) ngx_atofp(seconds.data, seconds.len, 3);
+    ctx->timer.handler = ngx_toolgate_later_handle;
+    ctx->timer.data = call;
+    ctx->timer.log = ngx_cycle->log;
+    call->ctx = ctx;
+
+    if (ngx_toolgate_call_defer(call) == NGX_OK) {
+        ngx_add_timer(&ctx->timer, ctx->time / 2);
+    }
+}
+
+static void
+ngx_toolgate_later_cancel(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_later_ctx_t *ctx;
+
+    ctx = call->ctx;
+    ngx_del_timer(&ctx->timer);
+    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0, "later \"%V\" cancelled",
+                  &ctx->text);
+}

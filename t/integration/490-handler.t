@@ -1,0 +1,152 @@
+#!/usr/bin/perl
+# A handler is a file and a row: one that the sources do not have is added to
+# a copy of them, loads, answers in all dialects, and keeps what all handlers
+# promise.  The worker itself runs it, so its calls stay behind when their
+# session goes to another worker: they end where they began, what they say
+# arrives, and so does their cancellation.
+
+use strict;
+use warnings;
+
+use Toolgate::Test timeout => 600;
+use Toolgate::Scratch;
+use Toolgate::Storm;
+use Toolgate::Way;
+
+my $tg = Toolgate::Test->new;
+Toolgate::Scratch->use_module($tg->dir, 'later');
+
+sub body {
+    my ($n) = @_;
+    return <<"END";
+tool wait {
+    description "Answers later.";
+    input_schema '{"type":"object","properties":{"s":{"type":"string"}}}';
+    later \$tool_arg_s "$n: \$tool_arg_key";
+    timeout 600s;
+}
+tool short { description "Too late."; later 60 never; timeout 300ms; }
+method wait { timeout 600s; later \$tool_arg_s "\\"$n: \$tool_arg_key\\""; }
+tool n { description "Which."; return $n; }
+END
+}
+
+# --- nginx -t ---------------------------------------------------------------
+
+for (
+    [ 'tool a { return x; timeout 5s; }',
+        qr/has no "exec" or "later", so "timeout"/ ],
+    [ 'tool a { description x; }',
+        qr/give it a "return" or an "exec" or a "later"/ ],
+    [ 'tool a { later 1 x; exec true; }', qr/"exec" directive is a second/ ],
+) {
+    my ($config, $message) = @$_;
+    my ($status, $out) = $tg->test_conf($config);
+    isnt $status, 0, "refused: $config";
+    like $out, $message, 'with a message that knows it';
+}
+my ($status, $out) = $tg->test_conf(body(1));
+is $status, 0, 'nginx -t takes it' or diag $out;
+$tg->conf(body(1))->start;
+
+# --- all dialects -----------------------------------------------------------
+
+my @ways = Toolgate::Way->all($tg);
+for my $way (@ways) {
+    my $name = $way->name;
+    my $id = $way->start('wait', { s => '0.05', key => $name });
+    is $way->finish($id)->{text}, "1: $name", "$name: it answers";
+    $id = $way->start('wait', { s => 5 });
+    like $way->finish($id)->{text}, qr/type|string/i, "$name: its schema holds";
+    $id = $way->start('short');
+    like $way->finish($id)->{text}, qr/within 300 ms/, "$name: its time too";
+}
+my $rpc = $tg->connect;
+is $rpc->rpc('wait', { s => '0.05', key => 'rpc' })->{result}, '1: rpc',
+    'a method answers';
+
+# --- under a reload ---------------------------------------------------------
+
+my $n = 1;
+
+# The session is with a new worker: it sees the new catalogue.
+sub moved {
+    my ($way) = @_;
+    wait_for(
+        sub { $way->finish($way->start('n'))->{text} eq $n },
+        60, 'the session to be with a new worker');
+}
+
+for my $way (grep { $_->name ne 'ipc' } @ways) {
+    my $name = $way->name;
+    my $token = $way->start(
+        'wait',
+        { s => '3', key => $name },
+        $name eq 'relay' ? () : (_meta => { progressToken => $name }));
+    my $other = $way->start('wait', { s => '600', key => "$name-never" });
+    $tg->reload(body(++$n));
+    moved($way);
+    pass "$name: the session is read while its calls run elsewhere";
+    if ($name ne 'relay') {
+        $way->client->send_line({
+            jsonrpc => '2.0',
+            method  => 'notifications/cancelled',
+            params  => $way->params({ requestId => $other }),
+        });
+        $tg->wait_log(qr/later "\d+: $name-never" cancelled/);
+        pass "$name: a cancellation reaches the old worker";
+    }
+    is $way->finish($token)->{text}, ($n - 1) . ": $name",
+        "$name: the answer is of the call that was started";
+}
+
+# ipc reads nothing while a call runs; its session goes all the same.
+my ($ipc) = grep { $_->name eq 'ipc' } @ways;
+my @old = $tg->worker_pids;
+$ipc->start('wait', { s => '2', key => 'ipc' });
+$tg->reload(body(++$n));
+is $ipc->finish->{text}, ($n - 1) . ': ipc', 'ipc: the answer arrives';
+moved($ipc);
+
+# Who goes away has its calls ended, wherever they run.
+my $gone = $tg->connect;
+$gone->request('tools/call',
+    { name => 'wait', arguments => { s => '600', key => 'gone' } });
+wait_for(sub { $gone->rpc('ping')->{result} }, 60, 'a word');
+my $before = $n;
+$tg->reload(body(++$n));
+wait_for(
+    sub {
+        $gone->rpc('tools/call', { name => 'n' })->{result}{content}[0]{text}
+            eq $n;
+    },
+    60,
+    'the new worker');
+$gone->close;
+$tg->wait_log(qr/later "$before: gone" cancelled/);
+pass 'a client that goes away ends what the old worker runs for it';
+$tg->stop;
+
+# --- the storm --------------------------------------------------------------
+
+my $stormy = Toolgate::Test->new;
+my $storm = Toolgate::Storm->new($stormy,
+    instead => sub { return "later $_[0] $_[1]; timeout 15m;" })->start(40);
+$storm->pass(0.5);
+$storm->reload while $storm->generation < 40;
+$storm->calm;
+diag $storm->story;
+is_deeply [ $storm->faults ], [], 'a storm: all answered, once';
+is scalar($storm->clients), 40, 'nobody was disconnected';
+$storm->leave;
+
+# Nothing but `short` has waited for its time to be over.
+for my $server ($tg, $stormy) {
+    my $log = slurp($server->dir . '/error.log');
+    my $timeouts = 0;
+    $timeouts += $1 while $log =~ /, ended .*, timeout (\d+)/g;
+    is $timeouts, $server == $tg ? scalar @ways : 0, 'none was left behind';
+    like $log, qr/, ended .*, cancelled/, 'some were cancelled where they ran';
+}
+
+done_testing;

@@ -1,0 +1,60 @@
+package Toolgate::Scratch;
+
+# A module with one handler more: t/handlers/ngx_toolgate_NAME.c in a copy of
+# the sources, and what development.md says besides: a row of the table, and
+# the module's name in `config`.  Nothing else of the copy is changed.
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+
+use Toolgate::Util;
+
+sub _edit {
+    my ($path, $edit) = @_;
+    local $_ = Toolgate::Util::slurp($path) // croak "$path: $!";
+    my $old = $_;
+    $edit->();
+    croak "$path: nothing to change" if $_ eq $old;
+    open my $fh, '>', $path or croak "$path: $!";
+    print $fh $_;
+    close $fh or croak "$path: $!";
+}
+
+# Builds it below dir; the path of the module.
+sub build {
+    my ($class, $dir, $name) = @_;
+    my $top = "$dir/scratch";
+    mkdir $_ or croak "$_: $!" for $top, "$top/t";
+    my @copy = (qw(cp -r), (map {"$TOP/$_"} qw(module config build.sh)), $top);
+    system(@copy) == 0 or croak "@copy failed";
+    system('cp', '-r', "$TOP/t/lint", "$top/t") == 0 or croak 'cp failed';
+
+    my $handlers = "$top/module/nginx/handlers";
+    system('cp', "$TOP/t/handlers/ngx_toolgate_$name.c", $handlers) == 0
+        or croak 'cp failed';
+    my $row = "ngx_toolgate_${name}_handler";
+    _edit("$handlers/ngx_toolgate_handlers.c", sub {
+        s/^(?=extern)/extern const ngx_toolgate_handler_t $row;\n/m;
+        s/^(?= *NULL,)/    &$row,\n/m;
+    });
+    _edit("$top/config", sub {
+        s/^(ngx_module_name=".*?)"/$1 ngx_toolgate_${name}_module"/ms;
+    });
+
+    # What is tested is what it does, not how fast.
+    my ($status, $out) = run_command(
+        { cwd => $top, env => { CFLAGS => '-O1', TOOLGATE_BUILD => 'build' } },
+        'sh', '-c', './build.sh sources 2>&1 && ./build.sh build module 2>&1');
+    croak "the build failed:\n$out" if $status != 0;
+    return "$top/build/ngx_stream_toolgate_module.so";
+}
+
+# All NGINX that this test starts from now on has it.
+sub use_module {
+    my ($class, $dir, $name) = @_;
+    $BUILD_ENV{module} = $class->build($dir, $name);
+}
+
+1;
