@@ -193,7 +193,7 @@ fuzz_wraps_bridge_agent := uv_run uv_now uv_timer_start uv_signal_start \
 	uv_pipe_connect poll tg_schema_load
 fuzz_wraps_bridge_parent := $(fuzz_wraps_bridge_agent)
 fuzz_wraps_runner_exec := tg_spawn tg_tree_children tg_proc_signal kill \
-	waitpid
+	waitpid uv_timer_start
 fuzz_wrap = $(addprefix -Wl$(comma)--wrap=,$(fuzz_wraps_$(1)))
 fuzz_room = $(firstword $(subst _, ,$(1)))
 fuzz_host = $(filter-out $(C11_ROOMS) regex,$(call fuzz_room,$(1)))

@@ -23,6 +23,8 @@
  * of it.
  */
 #define TG_JOB_PACE_MS 50
+/* Between the last one and the answer. */
+#define TG_JOB_APART_MS 10
 /* Bytes of kept answers at which no held job is started that waits. */
 #define TG_HELD_BACKLOG 67108864
 #define TG_HELD_KEY_MAX 64
@@ -96,6 +98,7 @@ struct tg_job_s {
     uint64_t ended_at; /* 0: its work goes on */
 
     tg_progress_t progress;
+    uint64_t told_at;
 
     /* Of tg_held.c. */
     tg_job_t *held_next; /* held later */
@@ -185,6 +188,12 @@ tg_times_t tg_job_times(const tg_job_t *job);
  */
 void tg_job_tell(tg_job_t *job);
 void tg_job_tell_soon(tg_job_t *job);
+
+/*
+ * Looks for progress that nobody has read, and tells it now.  Says whether
+ * somebody has just been told of some.
+ */
+int tg_job_tell_last(tg_job_t *job);
 
 /* Tells the caller of request what is new, before its answer. */
 void tg_job_tell_adopter(tg_job_t *job, tg_peer_t *peer,

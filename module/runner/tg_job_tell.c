@@ -74,6 +74,7 @@ tg_job_offer(tg_job_t *job)
     }
 
     tg_job_put_progress(job, peer, job->call->reply.id);
+    job->told_at = uv_now(jobs->loop);
     jobs->ops->told(jobs->host, peer);
 
     return 1;
@@ -110,6 +111,24 @@ tg_job_tell_soon(tg_job_t *job)
     }
 }
 
+static void
+tg_job_look(tg_job_t *job)
+{
+    if (job->kind->look != NULL && job->state != TG_JOB_QUEUED) {
+        (void) job->kind->look(job);
+    }
+}
+
+int
+tg_job_tell_last(tg_job_t *job)
+{
+    tg_job_look(job);
+    (void) tg_job_offer(job);
+
+    return job->call != NULL && job->told_at != 0
+           && uv_now(job->jobs->loop) - job->told_at < TG_JOB_APART_MS;
+}
+
 void
 tg_job_tell_adopter(tg_job_t *job, tg_peer_t *peer, const tg_request_t *request)
 {
@@ -139,9 +158,7 @@ tg_job_answer(tg_job_t *job, tg_buf_t *json)
         return;
     }
 
-    if (job->kind->look != NULL && job->state != TG_JOB_QUEUED) {
-        (void) job->kind->look(job);
-    }
+    tg_job_look(job);
 
     if (job->call == NULL) {
         tg_job_keep(job, json);

@@ -46,6 +46,10 @@ size_t __wrap_tg_tree_children(pid_t parent, pid_t *pids);
 int __wrap_tg_proc_signal(const tg_proc_t *proc, int sig);
 int __wrap_kill(pid_t pid, int sig);
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);
+int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
+                          uint64_t repeat);
+int __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
+                          uint64_t repeat);
 
 int
 __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
@@ -110,6 +114,16 @@ __wrap_waitpid(pid_t pid, int *status, int options)
     errno = ECHILD;
 
     return -1;
+}
+
+/* The answer does not wait for the last progress to arrive. */
+int
+__wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
+                      uint64_t repeat)
+{
+    return __real_uv_timer_start(timer, cb,
+                                 timeout <= TG_JOB_APART_MS ? 0 : timeout,
+                                 repeat);
 }
 
 /* --- the host --- */

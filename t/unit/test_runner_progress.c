@@ -241,6 +241,26 @@ test_told(void)
     unlink(path);
 }
 
+/*
+ * The last progress and the answer do not come in one piece: some clients
+ * take it for progress of a call that is over.
+ */
+static void
+test_apart(void)
+{
+    unsigned id;
+    int i;
+
+    for (i = 0; i < 20; i++) {
+        id = host_send(host_sh("echo '{\"progress\":1}' >&3", ""));
+        CU_ASSERT(host_recv());
+        CU_ASSERT(test_progress(id) == 1);
+        CU_ASSERT(host.peer.out.len == 0);
+        CU_ASSERT(host_recv());
+        CU_ASSERT(host_is("code", "0"));
+    }
+}
+
 /* The last words are told before the answer, with a newline or without. */
 static void
 test_last(void)
@@ -432,6 +452,7 @@ static CU_TestInfo test_of_lines[] = {
 static CU_TestInfo test_of_programs[] = {
     { "told", test_told },
     { "the last before the answer", test_last },
+    { "apart from the answer", test_apart },
     { "spam", test_spam },
     { "deadline", test_deadline },
     { "a caller that does not read", test_deaf },

@@ -98,6 +98,19 @@ tg_exec_answer(tg_exec_t *exec)
 static void
 tg_exec_complete(tg_exec_t *exec)
 {
+    /*
+     * What comes in one piece with the answer, some clients take for progress
+     * of a call that is over.
+     */
+    if (!exec->is_apart) {
+        exec->is_apart = 1;
+
+        if (tg_job_tell_last(exec->job)) {
+            uv_timer_start(&exec->timer, tg_exec_on_timer, TG_JOB_APART_MS, 0);
+            return;
+        }
+    }
+
     tg_exec_answer(exec);
     tg_job_end(exec->job);
     tg_exec_finish(exec, 0);

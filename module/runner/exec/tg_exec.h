@@ -59,6 +59,7 @@ struct tg_exec_s {
     tg_exec_output_t output;
     unsigned nreading; /* outputs that have not come to their end */
     int has_risen;     /* the progress that was read */
+    int is_apart;      /* what was to be told before the answer */
 
     uv_timer_t timer; /* the drain, the ticks */
     uv_pipe_t pipes[TG_SPAWN_FDS];
