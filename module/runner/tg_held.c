@@ -11,7 +11,8 @@ tg_held_find(const tg_jobs_t *jobs, tg_str_t key)
 {
     tg_job_t *job;
 
-    for (job = jobs->held; job != NULL; job = job->held_next) {
+    for (job = TAILQ_FIRST(&jobs->held); job != NULL;
+         job = TAILQ_NEXT(job, held)) {
         if (tg_str_eq(tg_str(job->key, job->key_len), key)) {
             return job;
         }
@@ -23,18 +24,19 @@ tg_held_find(const tg_jobs_t *jobs, tg_str_t key)
 static void
 tg_held_set_timer(tg_jobs_t *jobs)
 {
+    const tg_job_t *job;
     uint64_t now;
 
-    if (jobs->held == NULL) {
+    job = TAILQ_FIRST(&jobs->held);
+
+    if (job == NULL) {
         uv_timer_stop(&jobs->expiry);
         return;
     }
 
     now = uv_now(jobs->loop);
     uv_timer_start(&jobs->expiry, tg_held_on_timer,
-                   jobs->held->held_until > now ? jobs->held->held_until - now
-                                                : 0,
-                   0);
+                   job->held_until > now ? job->held_until - now : 0, 0);
 }
 
 void
@@ -46,16 +48,7 @@ tg_held_put(tg_job_t *job, tg_str_t key)
     memcpy(job->key, key.data, key.len);
     job->key_len = key.len;
     job->held_until = uv_now(jobs->loop) + jobs->held_ms;
-    job->held_next = NULL;
-    job->held_prev = jobs->held_last;
-
-    if (job->held_prev != NULL) {
-        job->held_prev->held_next = job;
-    } else {
-        jobs->held = job;
-    }
-
-    jobs->held_last = job;
+    TAILQ_INSERT_TAIL(&jobs->held, job, held);
     jobs->nheld++;
     tg_held_set_timer(jobs);
 }
@@ -67,19 +60,7 @@ tg_held_remove(tg_job_t *job)
     tg_jobs_t *jobs;
 
     jobs = job->jobs;
-
-    if (job->held_prev != NULL) {
-        job->held_prev->held_next = job->held_next;
-    } else {
-        jobs->held = job->held_next;
-    }
-
-    if (job->held_next != NULL) {
-        job->held_next->held_prev = job->held_prev;
-    } else {
-        jobs->held_last = job->held_prev;
-    }
-
+    TAILQ_REMOVE(&jobs->held, job, held);
     jobs->nheld--;
     jobs->held_bytes -= job->answer.len;
     job->key_len = 0;
@@ -99,13 +80,14 @@ static void
 tg_held_on_timer(uv_timer_t *timer)
 {
     tg_jobs_t *jobs;
+    tg_job_t *job;
 
     jobs = timer->data;
 
-    /* Each is taken from this list: job->jobs is jobs. */
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    while (jobs->held != NULL && jobs->held->held_until <= uv_now(jobs->loop)) {
-        tg_held_expire(jobs->held);
+    while ((job = TAILQ_FIRST(&jobs->held)) != NULL
+           && job->held_until <= uv_now(jobs->loop))
+    {
+        tg_held_expire(job);
     }
 
     tg_held_set_timer(jobs);
@@ -263,8 +245,7 @@ tg_held_adopt(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 void
 tg_held_drop(tg_jobs_t *jobs)
 {
-    while (jobs->held != NULL) {
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): see the timer's */
-        tg_held_expire(jobs->held);
+    while (!TAILQ_EMPTY(&jobs->held)) {
+        tg_held_expire(TAILQ_FIRST(&jobs->held));
     }
 }

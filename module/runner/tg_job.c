@@ -14,7 +14,7 @@ tg_job_on_retry(uv_timer_t *timer)
 static void
 tg_job_wake(tg_jobs_t *jobs)
 {
-    if (jobs->queue != NULL) {
+    if (!TAILQ_EMPTY(&jobs->queue)) {
         uv_timer_start(&jobs->retry, tg_job_on_retry, 0, 0);
     }
 }
@@ -314,8 +314,8 @@ tg_job_schedule(tg_jobs_t *jobs)
 
     is_waiting = 0;
 
-    for (job = jobs->queue; job != NULL; job = next) {
-        next = job->next;
+    for (job = TAILQ_FIRST(&jobs->queue); job != NULL; job = next) {
+        next = TAILQ_NEXT(job, place);
 
         if (jobs->nrunning >= TG_JOBS_RUNNING_MAX) {
             return;

@@ -86,8 +86,7 @@ struct tg_job_s {
     tg_call_t *call; /* NULL once answered or dropped, and while held */
 
     /* Of tg_jobs.c: its place in the queue, among the slots or elsewhere. */
-    tg_job_t *next;
-    tg_job_t *prev;
+    TAILQ_ENTRY(tg_job_s) place;
     tg_limit_t *limits[TG_JOB_LIMITS_MAX];
     unsigned nlimits; /* 0 when the places are given back */
     int has_slot;
@@ -101,8 +100,7 @@ struct tg_job_s {
     uint64_t told_at;
 
     /* Of tg_held.c. */
-    tg_job_t *held_next; /* held later */
-    tg_job_t *held_prev;
+    TAILQ_ENTRY(tg_job_s) held;
     uint64_t held_until;
     char key[TG_HELD_KEY_MAX];
     size_t key_len; /* 0: it is not held */

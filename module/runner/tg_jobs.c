@@ -9,6 +9,10 @@ tg_jobs_init(tg_jobs_t *jobs, uv_loop_t *loop, const tg_jobs_ops_t *ops,
     jobs->ops = ops;
     jobs->host = host;
     jobs->held_ms = TG_HELD_MS;
+    TAILQ_INIT(&jobs->queue);
+    TAILQ_INIT(&jobs->slots);
+    TAILQ_INIT(&jobs->elsewhere);
+    TAILQ_INIT(&jobs->held);
     uv_timer_init(loop, &jobs->retry);
     jobs->retry.data = jobs;
     uv_timer_init(loop, &jobs->expiry);
@@ -45,20 +49,10 @@ tg_jobs_take_limits(tg_job_t *job)
 void
 tg_jobs_queue(tg_job_t *job)
 {
-    tg_jobs_t *jobs;
     unsigned i;
 
-    jobs = job->jobs;
-    job->prev = jobs->queue_last;
-
-    if (job->prev != NULL) {
-        job->prev->next = job;
-    } else {
-        jobs->queue = job;
-    }
-
-    jobs->queue_last = job;
-    jobs->nqueued++;
+    TAILQ_INSERT_TAIL(&job->jobs->queue, job, place);
+    job->jobs->nqueued++;
 
     for (i = 0; i < job->nlimits; i++) {
         job->limits[i]->nwaiting++;
@@ -66,52 +60,16 @@ tg_jobs_queue(tg_job_t *job)
 }
 
 static void
-tg_jobs_unlink(tg_job_t *job, tg_job_t **first)
-{
-    if (job->prev != NULL) {
-        job->prev->next = job->next;
-    } else {
-        *first = job->next;
-    }
-
-    if (job->next != NULL) {
-        job->next->prev = job->prev;
-    }
-
-    job->next = NULL;
-    job->prev = NULL;
-}
-
-static void
 tg_jobs_unqueue(tg_job_t *job)
 {
-    tg_jobs_t *jobs;
     unsigned i;
 
-    jobs = job->jobs;
-
-    if (jobs->queue_last == job) {
-        jobs->queue_last = job->prev;
-    }
-
-    tg_jobs_unlink(job, &jobs->queue);
-    jobs->nqueued--;
+    TAILQ_REMOVE(&job->jobs->queue, job, place);
+    job->jobs->nqueued--;
 
     for (i = 0; i < job->nlimits; i++) {
         job->limits[i]->nwaiting--;
     }
-}
-
-static void
-tg_jobs_link(tg_job_t *job, tg_job_t **first)
-{
-    job->next = *first;
-
-    if (job->next != NULL) {
-        job->next->prev = job;
-    }
-
-    *first = job;
 }
 
 void
@@ -123,12 +81,12 @@ tg_jobs_start(tg_job_t *job)
     jobs = job->jobs;
 
     if (job->kind->is_elsewhere) {
-        tg_jobs_link(job, &jobs->elsewhere);
+        TAILQ_INSERT_HEAD(&jobs->elsewhere, job, place);
         return;
     }
 
     tg_jobs_unqueue(job);
-    tg_jobs_link(job, &jobs->slots);
+    TAILQ_INSERT_HEAD(&jobs->slots, job, place);
     jobs->nrunning++;
     jobs->nstarted++;
     job->has_slot = 1;
@@ -142,10 +100,10 @@ void
 tg_jobs_leave(tg_job_t *job)
 {
     if (job->has_slot) {
-        tg_jobs_unlink(job, &job->jobs->slots);
+        TAILQ_REMOVE(&job->jobs->slots, job, place);
         job->jobs->nrunning--;
     } else if (job->kind->is_elsewhere) {
-        tg_jobs_unlink(job, &job->jobs->elsewhere);
+        TAILQ_REMOVE(&job->jobs->elsewhere, job, place);
     } else {
         tg_jobs_unqueue(job);
     }

@@ -11,6 +11,7 @@
 #include "core/tg_peer.h"
 #include "runner/tg_limit.h"
 
+#include <sys/queue.h>
 #include <uv.h>
 
 /* The bound: enough to keep any machine busy. */
@@ -29,6 +30,7 @@
 
 typedef struct tg_jobs_s tg_jobs_t;
 typedef struct tg_job_s tg_job_t;
+typedef TAILQ_HEAD(tg_job_list_s, tg_job_s) tg_job_list_t;
 
 typedef struct {
     /*
@@ -54,18 +56,16 @@ struct tg_jobs_s {
     uv_timer_t retry; /* of jobs that wait */
     tg_limit_t *limits;
 
-    tg_job_t *queue; /* first come */
-    tg_job_t *queue_last;
-    tg_job_t *slots;
-    tg_job_t *elsewhere; /* they run without a slot */
+    tg_job_list_t queue; /* first come */
+    tg_job_list_t slots;
+    tg_job_list_t elsewhere; /* they run without a slot */
     unsigned nqueued;
     unsigned nrunning; /* slots in use */
     unsigned njobs;    /* all, those that only wait for their handles too */
     size_t bytes;
     uint64_t nstarted;
 
-    tg_job_t *held; /* the oldest first, which is also the first to expire */
-    tg_job_t *held_last;
+    tg_job_list_t held; /* the oldest first, which expires first */
     unsigned nheld;
     size_t held_bytes; /* of answers */
     uint64_t held_ms;  /* how long; TG_HELD_MS */

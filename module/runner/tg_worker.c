@@ -12,8 +12,7 @@
 
 struct tg_worker_s {
     tg_workers_t *workers;
-    tg_worker_t *next;
-    tg_worker_t *prev;
+    LIST_ENTRY(tg_worker_s) link;
     tg_uv_conn_t conn;
     tg_peer_t peer;
 };
@@ -132,17 +131,7 @@ tg_worker_on_closed(void *host, int err)
 
     worker = host;
     workers = worker->workers;
-
-    if (worker->prev != NULL) {
-        worker->prev->next = worker->next;
-    } else {
-        workers->first = worker->next;
-    }
-
-    if (worker->next != NULL) {
-        worker->next->prev = worker->prev;
-    }
-
+    LIST_REMOVE(worker, link);
     workers->n--;
     tg_left_gone(&workers->jobs, &worker->peer);
     tg_peer_deinit(&worker->peer);
@@ -159,13 +148,7 @@ static void
 tg_workers_add(tg_workers_t *workers, tg_worker_t *worker)
 {
     worker->workers = workers;
-    worker->next = workers->first;
-
-    if (worker->next != NULL) {
-        worker->next->prev = worker;
-    }
-
-    workers->first = worker;
+    LIST_INSERT_HEAD(&workers->list, worker, link);
     workers->n++;
     tg_peer_init(&worker->peer, tg_alloc_libc(), &tg_worker_peer_ops, worker,
                  TG_DIALECT_JSONRPC, workers->catalogue, &workers->info,
@@ -309,7 +292,9 @@ tg_workers_drop(tg_workers_t *workers)
 {
     tg_worker_t *worker;
 
-    for (worker = workers->first; worker != NULL; worker = worker->next) {
+    for (worker = LIST_FIRST(&workers->list); worker != NULL;
+         worker = LIST_NEXT(worker, link))
+    {
         tg_uv_conn_close(&worker->conn);
     }
 

@@ -26,6 +26,7 @@
 #define TG_WORKER_METHODS_MAX 16
 
 typedef struct tg_worker_s tg_worker_t;
+typedef LIST_HEAD(tg_worker_list_s, tg_worker_s) tg_worker_list_t;
 
 typedef struct {
     tg_jobs_t jobs;
@@ -33,7 +34,7 @@ typedef struct {
     tg_catalogue_t *catalogue;
     tg_entry_t entries[TG_WORKER_METHODS_MAX];
     tg_info_t info;
-    tg_worker_t *first;
+    tg_worker_list_t list;
     unsigned n;
     void (*idle)(void *host); /* there is no worker and no job any more */
     void *host;

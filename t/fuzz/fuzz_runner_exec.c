@@ -42,7 +42,7 @@ static runner_t runner;
 /* --- what does not really happen --- */
 
 int __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step);
-size_t __wrap_tg_tree_children(pid_t parent, pid_t *pids);
+size_t __wrap_tg_tree_read(int fd, pid_t *pids, size_t n);
 int __wrap_tg_proc_signal(const tg_proc_t *proc, int sig);
 int __wrap_kill(pid_t pid, int sig);
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);
@@ -89,9 +89,9 @@ __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
 }
 
 size_t
-__wrap_tg_tree_children(pid_t parent, pid_t *pids)
+__wrap_tg_tree_read(int fd, pid_t *pids, size_t n)
 {
-    return 0;
+    return n;
 }
 
 int
@@ -212,14 +212,15 @@ runner_finish(void)
     tg_left_gone(&runner.jobs, &runner.peer);
 
     for (turns = 0; runner.jobs.njobs != runner.jobs.nheld
-                    || runner.jobs.slots != NULL || runner.jobs.queue != NULL;
+                    || !TAILQ_EMPTY(&runner.jobs.slots)
+                    || !TAILQ_EMPTY(&runner.jobs.queue);
          turns++)
     {
         FUZZ(turns < 10000);
         (void) uv_run(&runner.loop, UV_RUN_NOWAIT);
 
-        for (job = runner.jobs.slots; job != NULL; job = next) {
-            next = job->next;
+        for (job = TAILQ_FIRST(&runner.jobs.slots); job != NULL; job = next) {
+            next = TAILQ_NEXT(job, place);
 
             exec = job->work;
 
@@ -292,7 +293,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_held_drop(&runner.jobs);
     runner_finish();
     FUZZ(runner.jobs.njobs == 0 && runner.jobs.bytes == 0
-         && runner.jobs.held_bytes == 0 && runner.jobs.elsewhere == NULL);
+         && runner.jobs.held_bytes == 0 && TAILQ_EMPTY(&runner.jobs.elsewhere));
 
     return 0;
 }

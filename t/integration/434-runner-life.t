@@ -56,7 +56,8 @@ SKIP: {
     is readlink "/proc/$runner/cwd", '/', 'it stands nowhere';
     my %open = map { s{.*/}{}r => readlink } glob "/proc/$runner/fd/*";
     is delete $open{2}, "$dir/error.log", 'it logs where NGINX does';
-    my $own = qr{^(?:/dev/null|anon_inode:|pipe:|socket:|\Q$dir\E/made(?:/|$))};
+    my $own = qr{^(?:/dev/null|anon_inode:|pipe:|socket:|\Q$dir\E/made(?:/|$)
+        |/proc/$runner/task/$runner/children$)}x;
     is_deeply [ grep { $_ !~ $own } values %open ], [], 'it has no other file';
     my %theirs = map { (readlink // '') => 1 }
         map { glob "/proc/$_/fd/*" } $tg->master_pid, $tg->worker_pids;

@@ -488,7 +488,10 @@ host_no_exec(void *ctx)
     const tg_job_t *job;
     unsigned n;
 
-    for (n = 0, job = host.jobs.held; job != NULL; job = job->held_next) {
+    n = 0;
+
+    TAILQ_FOREACH(job, &host.jobs.held, held)
+    {
         n += job->has_answer && job->nhandles == 0;
     }
 
@@ -508,7 +511,7 @@ host_is_draining(void *ctx)
 {
     const tg_job_t *job;
 
-    job = host.jobs.slots;
+    job = TAILQ_FIRST(&host.jobs.slots);
 
     return job != NULL && job->state == TG_JOB_RUNNING && job->ended_at != 0;
 }

@@ -228,7 +228,7 @@ test_draining(void)
     for (i = 0; i < 20; i++) {
         id = host_send(host_sh("sleep 1000 & exit", ""));
         CU_ASSERT_FATAL(host_until(host_is_draining, NULL));
-        pid = host_program(host.jobs.slots)->pid;
+        pid = host_program(TAILQ_FIRST(&host.jobs.slots))->pid;
         host_cancel(id);
         CU_ASSERT_FATAL(host_until(host_no_exec, NULL));
         CU_ASSERT(kill(-pid, 0) == -1 && errno == ESRCH);

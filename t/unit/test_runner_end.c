@@ -427,7 +427,7 @@ test_number(void)
     (void) host_send(host_sh("(trap \"\" TERM; while :; do sleep 0.1; done) "
                              ">/dev/null 2>&1 3>&1 & exit",
                              ""));
-    pid = host_program(host.jobs.slots)->pid;
+    pid = host_program(TAILQ_FIRST(&host.jobs.slots))->pid;
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("code", "0"));
     CU_ASSERT(host.jobs.nrunning == 1);

@@ -286,7 +286,7 @@ test_is_two(void *ctx)
 {
     const tg_progress_t *progress;
 
-    progress = &host.jobs.slots->progress;
+    progress = &TAILQ_FIRST(&host.jobs.slots)->progress;
 
     return progress->last_len == 1 && progress->last[0] == '2';
 }

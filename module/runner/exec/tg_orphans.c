@@ -98,7 +98,9 @@ tg_orphans_add(tg_programs_t *programs)
     size_t i, n;
 
     has_ended = 0;
-    n = tg_tree_children(getpid(), pids);
+    n = programs->children_fd != -1
+            ? tg_tree_read(programs->children_fd, pids, 0)
+            : tg_tree_children(getpid(), pids);
 
     for (i = 0; i < n; i++) {
         if (tg_orphans_is_new(programs, pids[i])

@@ -74,6 +74,9 @@ tg_programs_init(tg_programs_t *programs, uv_loop_t *loop)
         return uv_translate_sys_error(errno);
     }
 
+    /* Open, as it is read whenever a program ends; only this thread forks. */
+    programs->children_fd = open("/proc/thread-self/children",
+                                 O_RDONLY | O_CLOEXEC);
     uv_signal_init(loop, &programs->sigchld);
     programs->sigchld.data = programs;
     uv_signal_start(&programs->sigchld, tg_programs_on_sigchld, SIGCHLD);
@@ -92,4 +95,8 @@ tg_programs_deinit(tg_programs_t *programs)
 {
     free((void *) (uintptr_t) programs->env.home);
     (void) close(programs->null_fd);
+
+    if (programs->children_fd != -1) {
+        (void) close(programs->children_fd);
+    }
 }

@@ -23,6 +23,7 @@ typedef struct {
     tg_exec_env_t env;
     int null_fd; /* the standard input of programs that get none */
     uv_signal_t sigchld;
+    int children_fd;  /* the list of the runner's own, or -1 */
     tg_exec_t *first; /* those whose main process is not reaped */
     tg_orphan_t orphans[TG_TREE_MAX];
     size_t norphans;

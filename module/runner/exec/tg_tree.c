@@ -76,26 +76,35 @@ tg_proc_read(pid_t pid, tg_proc_t *proc)
 
 /* --- children --- */
 
-/* Those of one thread: "12 34 56 ".  -1 when the kernel has no such list. */
-static int
-tg_tree_read_list(const char *path, pid_t *pids, size_t *n)
+size_t
+tg_tree_read(int fd, pid_t *pids, size_t n)
 {
-    FILE *file;
-    int pid;
+    char text[1024];
+    off_t offset;
+    ssize_t len, i;
+    pid_t pid;
 
-    file = fopen(path, "re");
+    /* "12 34 56 " */
+    for (offset = 0, pid = 0;; offset += len) {
+        len = pread(fd, text, sizeof(text), offset);
 
-    if (file == NULL) {
-        return -1;
+        if (len <= 0) {
+            return n;
+        }
+
+        for (i = 0; i < len; i++) {
+            if (text[i] != ' ') {
+                pid = pid * 10 + (text[i] - '0');
+                continue;
+            }
+
+            if (n < TG_TREE_MAX) {
+                pids[n++] = pid;
+            }
+
+            pid = 0;
+        }
     }
-
-    while (*n < TG_TREE_MAX && fscanf(file, "%d", &pid) == 1) {
-        pids[(*n)++] = pid;
-    }
-
-    (void) fclose(file);
-
-    return 0;
 }
 
 /* The next number in a folder of /proc; 0: there is none. */
@@ -144,7 +153,7 @@ size_t
 tg_tree_children(pid_t parent, pid_t *pids)
 {
     char path[64];
-    int has_list;
+    int fd, has_list;
     pid_t thread;
     size_t n;
     DIR *dir;
@@ -162,7 +171,13 @@ tg_tree_children(pid_t parent, pid_t *pids)
     while ((thread = tg_tree_next(dir)) != 0) {
         snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent,
                  thread);
-        has_list |= tg_tree_read_list(path, pids, &n) == 0;
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        if (fd != -1) {
+            has_list = 1;
+            n = tg_tree_read(fd, pids, n);
+            (void) close(fd);
+        }
     }
 
     (void) closedir(dir);

@@ -39,6 +39,9 @@ int tg_proc_read(pid_t pid, tg_proc_t *proc);
 /* The children of a process, at most TG_TREE_MAX: how many there are. */
 size_t tg_tree_children(pid_t parent, pid_t *pids);
 
+/* Appends those of one thread, from its open file `children`, to n others. */
+size_t tg_tree_read(int fd, pid_t *pids, size_t n);
+
 /*
  * Adds what is below root, nearest first; and the same with root itself, if
  * that is alive.  What has a parent that ends meanwhile may be missing.

@@ -72,7 +72,9 @@ tg_left_find(const tg_jobs_t *jobs, const tg_peer_t *peer, tg_str_t key)
     const tg_left_t *left;
     tg_job_t *job;
 
-    for (job = jobs->elsewhere; job != NULL; job = job->next) {
+    for (job = TAILQ_FIRST(&jobs->elsewhere); job != NULL;
+         job = TAILQ_NEXT(job, place))
+    {
         left = job->work;
 
         if (job->kind == &tg_left_kind && left->peer == peer
@@ -199,8 +201,8 @@ tg_left_gone(tg_jobs_t *jobs, const tg_peer_t *peer)
     tg_left_t *left;
     tg_buf_t text;
 
-    for (job = jobs->elsewhere; job != NULL; job = next) {
-        next = job->next;
+    for (job = TAILQ_FIRST(&jobs->elsewhere); job != NULL; job = next) {
+        next = TAILQ_NEXT(job, place);
         left = job->work;
 
         if (job->kind != &tg_left_kind || left->peer != peer) {
