@@ -1,0 +1,62 @@
+#!/usr/bin/perl
+# A call that goes on in the worker where it began, over the runner's socket:
+# left on one connection, adopted on another; and either of them goes away.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Runner;
+
+my $tg = Toolgate::Test->new;
+my $runner = Toolgate::Runner->start($tg);
+my $key = 'k' x 20;
+
+sub leave {
+    my ($c) = @_;
+    is $c->rpc(leave => { key => $key, tool => 'slow' })->{result}, 1,
+        'it is left';
+}
+
+my ($old, $new) = map { $runner->connect } 1, 2;
+leave($old);
+my $id = $new->request(adopt => { key => $key });
+is $new->rpc('status')->{result}{held}, 0, 'and adopted';
+is $old->rpc(tell => { key => $key, progress => 1 })->{result}, 1,
+    'its progress is told';
+my $told = $new->recv_json;
+is $told->{method}, 'progress', 'the new worker hears of it';
+is_deeply $told->{params}, { id => $id, progress => 1 }, 'of that call';
+is $old->rpc(finish => { key => $key, answer => { text => 'done' } })
+    ->{result}, 1, 'it ends';
+is_deeply $new->reply($id)->{result}, { text => 'done' },
+    'the new worker has its answer';
+
+leave($old);
+$id = $new->request(adopt => { key => $key });
+$new->rpc('status');
+$new->close;
+my $said = $old->recv_json;
+is $said->{method}, 'cancel', 'the new worker goes: the old one is told';
+is_deeply $said->{params}, { key => $key }, 'of which call';
+
+# Its worker goes, with the call adopted by another, or by itself.
+for my $which ('another', 'itself') {
+    leave($old);
+    $new = $which eq 'itself' ? $old : $runner->connect;
+    $id = $new->request(adopt => { key => $key });
+    $new->rpc('status');
+    $old->close;
+    if ($which eq 'another') {
+        is $new->reply($id)->{result}{failure}, 'lost',
+            'the old worker goes: the call is lost';
+    }
+    $old = $runner->connect;
+    wait_for(sub { $old->rpc('status')->{result}{connections} <= 2 },
+        10, 'the connection to be gone');
+    is $old->rpc('status')->{result}{pid}, $runner->pid,
+        "adopted by $which: the runner serves on";
+}
+kill TERM => $runner->guardian;
+$runner->wait_gone;
+done_testing;
