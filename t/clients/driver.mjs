@@ -34,7 +34,8 @@ export async function drive(client, call) {
         const result = await call(
           {
             name: c.name,
-            arguments: c.fill ? { text: 'x'.repeat(c.fill) } : {},
+            arguments: c.fill ? { text: 'x'.repeat(c.fill) }
+              : c.arguments ?? {},
           },
           {
             signal: abort.signal,
