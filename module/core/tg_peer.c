@@ -141,21 +141,20 @@ tg_peer_deinit(tg_peer_t *peer)
 void
 tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
 {
-    tg_outcome_t outcome;
-    tg_buf_t text;
-
-    if (request->entry != NULL && peer->ops->is_visible != NULL
-        && !peer->ops->is_visible(peer->host, request->entry))
-    {
-        request->entry = NULL;
-    }
-
     if (request->entry != NULL
         || (peer->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))
     {
         peer->ops->call(peer->host, peer, request);
-        return;
+    } else {
+        tg_peer_unknown(peer, request);
     }
+}
+
+void
+tg_peer_unknown(tg_peer_t *peer, const tg_request_t *request)
+{
+    tg_outcome_t outcome;
+    tg_buf_t text;
 
     /* Decoded: a message is a text of its own. */
     tg_buf_init(&text, peer->alloc);

@@ -78,7 +78,10 @@ typedef struct {
     /* What an operator may want to know; text is static.  May be NULL. */
     void (*log)(void *host, const char *text);
 
-    /* May this peer see and call an entry?  NULL: it may. */
+    /*
+     * May this peer see an entry?  NULL: it may.  Whether it may call one is
+     * asked of call, which answers with tg_peer_unknown() where it may not.
+     */
     int (*is_visible)(void *host, const tg_entry_t *entry);
 
     /*
@@ -191,6 +194,9 @@ int tg_peer_message(tg_peer_t *peer, tg_str_t text);
 /* Answers a request from within ops->call. */
 void tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
                     const tg_outcome_t *outcome);
+
+/* Likewise, as if there were no such tool or method. */
+void tg_peer_unknown(tg_peer_t *peer, const tg_request_t *request);
 
 /*
  * Takes a request from within ops->call, to answer it later.  NULL when

@@ -223,6 +223,16 @@ host_defer(host_t *host, tg_peer_t *peer, const tg_request_t *request)
     }
 }
 
+static int
+host_is_visible(void *ctx, const tg_entry_t *entry)
+{
+    const host_t *host;
+
+    host = ctx;
+
+    return !host->is_hiding || !tg_str_eq(entry->name, TG_STR("fail"));
+}
+
 static void
 host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 {
@@ -231,6 +241,12 @@ host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
     host_t *host;
 
     host = ctx;
+
+    if (!host_is_visible(host, request->entry)) {
+        tg_peer_unknown(peer, request);
+        return;
+    }
+
     host->ncalls++;
     tool = host_tool(request->entry);
 
@@ -283,16 +299,6 @@ host_on_log(void *ctx, const char *text)
     host = ctx;
     tg_buf_text(&host->log, text);
     tg_buf_char(&host->log, '\n');
-}
-
-static int
-host_is_visible(void *ctx, const tg_entry_t *entry)
-{
-    const host_t *host;
-
-    host = ctx;
-
-    return !host->is_hiding || !tg_str_eq(entry->name, TG_STR("fail"));
 }
 
 static int

@@ -169,6 +169,13 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     call->timeout = call->tool->timeout;
     call->request = request;
 
+    if (!ngx_toolgate_is_visible(front, request->entry)) {
+        call->refused = TG_FAILURE_UNKNOWN;
+        tg_peer_unknown(peer, request);
+        ngx_toolgate_call_end(call, NULL);
+        return;
+    }
+
     if (ngx_toolgate_is_fit(call, request) && ngx_toolgate_is_due(call)) {
         ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_RUNNING);
         call->handler->start(call, request);
@@ -210,7 +217,7 @@ ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
 
     if (deferred == NULL) {
         /* As too many run, or there is no memory: it was answered. */
-        call->is_refused = 1;
+        call->refused = TG_FAILURE_BUSY;
         ngx_toolgate_call_end(call, NULL);
         return NGX_ERROR;
     }
@@ -247,8 +254,8 @@ ngx_toolgate_end_of(const ngx_toolgate_call_t *call,
         return outcome->failure;
     }
 
-    if (call->is_refused) {
-        return TG_FAILURE_BUSY;
+    if (call->refused != TG_FAILURE_NONE) {
+        return call->refused;
     }
 
     if (call->front == NULL) {
@@ -272,7 +279,9 @@ ngx_toolgate_call_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     end = ngx_toolgate_end_of(call, outcome);
     ngx_toolgate_ended[end]++;
 
-    if (outcome == NULL || call->front == NULL) {
+    if (call->front == NULL
+        || (outcome == NULL && call->refused == TG_FAILURE_NONE))
+    {
         return;
     }
 

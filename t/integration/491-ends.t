@@ -1,0 +1,124 @@
+#!/usr/bin/perl
+# Every call has one end, whatever became of it: a worker that exits says how
+# its calls ended, and the test knows how they must have.  (Where the two
+# numbers of a line differ, NGINX says so as an alert, in any test.)
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Hang;
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $hang = Toolgate::Hang->new($tg);
+my $handler = $hang->handler;
+my $schema = '{"type":"object","properties":{"a":{"type":"string"}}}';
+
+$tg->conf(<<"END")->start;
+tool_max_inflight 2;
+tool hi { description "Hi."; input_schema '$schema'; return hi; }
+tool no { description "No."; exec false; }
+tool slow { description "Slow."; exec sleep 60; timeout 100ms; }
+tool much { description "Much."; exec printf %2000s x; max_output 1k; }
+tool bad { description "Bad."; exec echo x; output json; }
+tool once { description "Once."; return x; rate 1r/m; }
+tool one { description "One at a time."; $handler concurrency 1; }
+tool hidden { description "Hidden."; return x; deny all; }
+tool hang { description "Hangs."; $handler }
+END
+
+# How many calls ended so in the workers that have gone.
+sub ends {
+    my ($calls) = @_;
+    my %ends;
+    for my $line (split /\n/, slurp($tg->dir . '/error.log')) {
+        my ($begun, $ended, $rest) =
+            $line =~ /calls (\d+), ended (\d+)((?:, \w+ \d+)*)$/ or next;
+        $ends{begun} += $begun;
+        $ends{ended} += $ended;
+        $ends{$1} += $2 while $rest =~ /, (\w+) (\d+)/g;
+    }
+    return \%ends;
+}
+
+my %expected;
+my $c = $tg->connect;
+
+sub call {
+    my ($end, $name, $arguments) = @_;
+    $expected{$_}++ for 'begun', 'ended', $end;
+    return $c->call_tool($name, $arguments // {});
+}
+
+call(ok        => 'hi') for 1 .. 3;
+call(arguments => 'hi', { a => 1 });
+call(program   => 'no');
+call(timeout   => 'slow');
+call(output    => 'much');
+call(output    => 'bad');
+call(ok        => 'once');
+call(busy      => 'once');
+call(unknown   => 'hidden');
+
+# Who asks for what there is not has made no call.
+$c->call_tool('nothing', {});
+
+# A queue that is full, and too many of one client.
+my $first = $c->request('tools/call',
+    { name => 'one', arguments => { key => 'first' } });
+$hang->started('first');
+call(busy => 'one', { key => 'second' });
+my $third = $c->request('tools/call',
+    { name => 'hang', arguments => { key => 'third' } });
+$hang->started('third');
+call(busy => 'hang', { key => 'fourth' });
+$hang->finish('first');
+$c->recv_json;
+$expected{$_}++ for qw(begun ended ok);
+
+# Cancelled, and a client that goes away.
+$c->send_line({
+    jsonrpc => '2.0',
+    method  => '$/cancelRequest',
+    params  => { id => $third },
+});
+$expected{$_}++ for qw(begun ended cancelled);
+is $c->rpc('ping')->{error}, undef, 'it is still there';
+my $gone = $tg->connect;
+$gone->request('tools/call',
+    { name => 'hang', arguments => { key => 'gone' } });
+$hang->started('gone');
+$gone->close;
+$expected{$_}++ for qw(begun ended gone);
+$hang->wait_gone('gone');
+
+# Lost with its runner.
+my $lost =
+    $c->request('tools/call', { name => 'hang', arguments => { key => 'lost' } });
+$hang->started('lost');
+kill KILL => $tg->runner_pids;
+like $c->recv_json->{result}{content}[0]{text}, qr/toolgate-runner ended/,
+    'lost with its runner';
+$expected{$_}++ for qw(begun ended lost);
+$tg->allow_log(qr/toolgate-runner ended with/);
+
+# One that goes on in another worker ends in both.
+$c->request('tools/call', { name => 'hang', arguments => { key => 'move' } });
+$hang->started('move');
+my @old = $tg->worker_pids;
+$tg->reload("tool hang { description \"Hangs.\"; $handler }", signal => 'HUP');
+wait_for(sub { !grep { is_alive($_) } @old }, 60, 'the old worker to go');
+$hang->finish('move');
+like $c->recv_json->{result}{content}[0]{text}, qr/move/, 'it moved';
+$expected{begun} += 2;
+$expected{ended} += 2;
+$expected{moved}++;
+$expected{ok}++;
+
+# Workers that are told to quit say it all.
+$c->close;
+kill QUIT => $tg->master_pid;
+wait_for(sub { !$tg->worker_pids(all => 1) }, 60, 'the end');
+is_deeply ends(), \%expected, 'each call has ended once, as it had to';
+
+done_testing;
