@@ -14,7 +14,7 @@ use Toolgate::Storm;
 use Toolgate::Way;
 
 my $tg = Toolgate::Test->new;
-Toolgate::Scratch->use_module($tg->dir, 'later');
+Toolgate::Scratch->use_module($tg->dir, 'later', 'grow');
 
 sub body {
     my ($n) = @_;
@@ -35,9 +35,9 @@ END
 
 for (
     [ 'tool a { return x; timeout 5s; }',
-        qr/has no "exec" or "later", so "timeout"/ ],
+        qr/has no "exec" or "later" or "grow", so "timeout"/ ],
     [ 'tool a { description x; }',
-        qr/give it a "return" or an "exec" or a "later"/ ],
+        qr/give it a "return" or an "exec" or a "later" or a "grow"/ ],
     [ 'tool a { later 1 x; exec true; }', qr/"exec" directive is a second/ ],
 ) {
     my ($config, $message) = @$_;
@@ -126,6 +126,40 @@ $gone->close;
 $tg->wait_log(qr/later "$before: gone" cancelled/);
 pass 'a client that goes away ends what the old worker runs for it';
 $tg->stop;
+
+# --- another catalogue at run time ------------------------------------------
+
+# One worker; all see the same change.  What runs meanwhile is not disturbed.
+my $swap = Toolgate::Test->new(workers => 1);
+$swap->conf(body(1) . 'tool more { description "More."; grow grown; }')->start;
+my $asker = $swap->connect;
+my @watch = map { Toolgate::Way->new($_, $swap->connect) } qw(legacy relay);
+$_->finish($_->start('n')) for @watch;
+my $runs = $swap->connect;
+$runs->request('tools/call',
+    { name => 'wait', arguments => { s => '2', key => 'late' } });
+my $load = $swap->connect;
+my $swaps = 20;
+for my $round (1 .. $swaps) {
+    $load->request('tools/call', { name => 'n', arguments => {} }) for 1 .. 50;
+    is $asker->call_tool('more')->{result}{content}[0]{text}, 'grown',
+        "swap $round";
+    for my $way (@watch) {
+        my $told = $way->client->recv_json;
+        is $told->{method}, 'notifications/tools/list_changed',
+            $way->name . ' is told';
+    }
+    my @names = map { $_->{name} }
+        @{ $asker->rpc('tools/list')->{result}{tools} };
+    ok scalar(grep { $_ eq "grown_$round" } @names), 'the list is the new one'
+        or diag "@names";
+    $load->recv_json for 1 .. 50;
+}
+is $runs->recv_json->{result}{content}[0]{text}, '1: late',
+    'what ran before all of that ends as if nothing had been';
+is $asker->call_tool("grown_$swaps")->{result}{content}[0]{text}, 'grown',
+    'what is new can be called';
+$swap->stop;
 
 # --- the storm --------------------------------------------------------------
 

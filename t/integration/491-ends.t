@@ -96,7 +96,9 @@ $hang->wait_gone('gone');
 my $lost =
     $c->request('tools/call', { name => 'hang', arguments => { key => 'lost' } });
 $hang->started('lost');
-kill KILL => $tg->runner_pids;
+# The runner alone: its guardian, the parent, ends what it leaves.
+my %runner = map { $_ => 1 } $tg->runner_pids;
+kill KILL => grep { $runner{ parent_of($_) } } keys %runner;
 like $c->recv_json->{result}{content}[0]{text}, qr/toolgate-runner ended/,
     'lost with its runner';
 $expected{$_}++ for qw(begun ended lost);

@@ -20,6 +20,8 @@ static const tg_peer_ops_t ngx_toolgate_peer_ops = {
 };
 
 static const ngx_toolgate_mover_t *ngx_toolgate_mover;
+static ngx_queue_t ngx_toolgate_sessions = { &ngx_toolgate_sessions,
+                                             &ngx_toolgate_sessions };
 
 void
 ngx_toolgate_session_init(const ngx_toolgate_mover_t *mover)
@@ -68,6 +70,7 @@ ngx_toolgate_handler(ngx_stream_session_t *s)
     }
 
     ngx_toolgate_front_init(session, s);
+    ngx_queue_insert_tail(&ngx_toolgate_sessions, &session->all);
     ngx_toolgate_silent_join(session);
     tg_buf_init(&session->in, tg_alloc_libc());
     cln->handler = ngx_toolgate_cleanup;
@@ -106,6 +109,7 @@ ngx_toolgate_cleanup(void *data)
 
     front = &session->front;
     front->is_gone = 1;
+    ngx_queue_remove(&session->all);
     ngx_toolgate_turn_leave(session);
     ngx_toolgate_memory_drop(session);
     ngx_toolgate_silent_leave(session);
@@ -119,6 +123,52 @@ ngx_toolgate_cleanup(void *data)
     if (front->wake.posted) {
         ngx_delete_posted_event(&front->wake);
     }
+}
+
+/* --- catalogues --- */
+
+static void
+ngx_toolgate_front_offer(ngx_toolgate_front_t *front, tg_catalogue_t *catalogue)
+{
+    ngx_toolgate_record_t *last;
+    uint64_t before;
+
+    before = tg_catalogue_view(front->peer.catalogue, ngx_toolgate_is_visible,
+                               front);
+    last = &front->last;
+
+    if (last->entry != NULL) {
+        last->entry = tg_catalogue_get(catalogue, last->entry->kind,
+                                       last->entry->name);
+    }
+
+    front->peer.catalogue = catalogue;
+
+    if (tg_catalogue_view(catalogue, ngx_toolgate_is_visible, front) != before)
+    {
+        tg_peer_list_changed(&front->peer);
+        ngx_post_event(&front->wake, &ngx_posted_events);
+    }
+}
+
+void
+ngx_toolgate_session_offer(ngx_toolgate_srv_conf_t *scf,
+                           tg_catalogue_t *catalogue)
+{
+    ngx_toolgate_session_t *session;
+    ngx_queue_t *q;
+
+    for (q = ngx_queue_head(&ngx_toolgate_sessions);
+         q != ngx_queue_sentinel(&ngx_toolgate_sessions); q = ngx_queue_next(q))
+    {
+        session = ngx_queue_data(q, ngx_toolgate_session_t, all);
+
+        if (session->front.conf == scf) {
+            ngx_toolgate_front_offer(&session->front, catalogue);
+        }
+    }
+
+    scf->catalogue = catalogue;
 }
 
 /* --- events --- */

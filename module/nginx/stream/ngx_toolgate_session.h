@@ -48,6 +48,7 @@ typedef struct {
     ngx_msec_t leaving_since;
     ngx_msec_t packed_since;
 
+    ngx_queue_t all;       /* of this worker */
     ngx_queue_t turn;      /* among those who wait for theirs */
     ngx_queue_t silent;    /* among those who have not spoken */
     ngx_queue_t memory;    /* among those who keep much */
@@ -90,6 +91,15 @@ void ngx_toolgate_handler(ngx_stream_session_t *s);
 /* Looks at it again after some time, and keeps an exiting worker for it. */
 void ngx_toolgate_session_wait(ngx_toolgate_session_t *session,
                                ngx_msec_t time);
+
+/*
+ * From now on this worker offers what is in another catalogue to the clients
+ * of a server: who sees another list than before is told.  Calls in flight
+ * point into none, so that the old one may be freed then.  Not from within a
+ * handler's start.
+ */
+void ngx_toolgate_session_offer(ngx_toolgate_srv_conf_t *scf,
+                                tg_catalogue_t *catalogue);
 
 /* Closes the client's connection; the session is gone. */
 static ngx_inline void

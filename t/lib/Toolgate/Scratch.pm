@@ -1,6 +1,6 @@
 package Toolgate::Scratch;
 
-# A module with one handler more: t/handlers/ngx_toolgate_NAME.c in a copy of
+# A module with some handlers more: t/handlers/ngx_toolgate_NAME.c in a copy of
 # the sources, and what development.md says besides: a row of the table, and
 # the module's name in `config`.  Nothing else of the copy is changed.
 
@@ -22,15 +22,8 @@ sub _edit {
     close $fh or croak "$path: $!";
 }
 
-# Builds it below dir; the path of the module.
-sub build {
-    my ($class, $dir, $name) = @_;
-    my $top = "$dir/scratch";
-    mkdir $_ or croak "$_: $!" for $top, "$top/t";
-    my @copy = (qw(cp -r), (map {"$TOP/$_"} qw(module config build.sh)), $top);
-    system(@copy) == 0 or croak "@copy failed";
-    system('cp', '-r', "$TOP/t/lint", "$top/t") == 0 or croak 'cp failed';
-
+sub _add {
+    my ($top, $name) = @_;
     my $handlers = "$top/module/nginx/handlers";
     system('cp', "$TOP/t/handlers/ngx_toolgate_$name.c", $handlers) == 0
         or croak 'cp failed';
@@ -42,6 +35,17 @@ sub build {
     _edit("$top/config", sub {
         s/^(ngx_module_name=".*?)"/$1 ngx_toolgate_${name}_module"/ms;
     });
+}
+
+# Builds it below dir; the path of the module.
+sub build {
+    my ($class, $dir, @names) = @_;
+    my $top = "$dir/scratch";
+    mkdir $_ or croak "$_: $!" for $top, "$top/t";
+    my @copy = (qw(cp -r), (map {"$TOP/$_"} qw(module config build.sh)), $top);
+    system(@copy) == 0 or croak "@copy failed";
+    system('cp', '-r', "$TOP/t/lint", "$top/t") == 0 or croak 'cp failed';
+    _add($top, $_) for @names;
 
     # What is tested is what it does, not how fast.
     my ($status, $out) = run_command(
@@ -53,8 +57,8 @@ sub build {
 
 # All NGINX that this test starts from now on has it.
 sub use_module {
-    my ($class, $dir, $name) = @_;
-    $BUILD_ENV{module} = $class->build($dir, $name);
+    my ($class, $dir, @names) = @_;
+    $BUILD_ENV{module} = $class->build($dir, @names);
 }
 
 1;
