@@ -93,8 +93,7 @@ $expected{$_}++ for qw(begun ended gone);
 $hang->wait_gone('gone');
 
 # Lost with its runner.
-my $lost =
-    $c->request('tools/call', { name => 'hang', arguments => { key => 'lost' } });
+$c->request('tools/call', { name => 'hang', arguments => { key => 'lost' } });
 $hang->started('lost');
 # The runner alone: its guardian, the parent, ends what it leaves.
 my %runner = map { $_ => 1 } $tg->runner_pids;

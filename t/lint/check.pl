@@ -50,9 +50,6 @@ my %folder = (
     move     => [qw(call stream)],
     listen   => [qw(call move)],
 );
-# Until the walls have moved.
-push @{ $folder{$_} }, 'move' for qw(call conf stream);
-
 # NGINX itself decides what of the system it wants; see ngx_config.h.
 sub libraries {
     my ($allowed) = @_;
