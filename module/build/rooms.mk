@@ -94,8 +94,9 @@ BENCH := $(patsubst t/bench/%_main.c,$(B)/bench/%, \
 
 # Beside which validation is measured, where it is installed.
 CXX ?= g++
-SIMDJSON := $(shell echo '\#include <simdjson.h>' \
-	| $(CXX) -E -x c++ - >/dev/null 2>&1 && echo $(B)/bench/bench_simdjson)
+SIMDJSON := $(if $(SAN)$(FUZZ)$(COVERAGE),,$(shell \
+	echo '\#include <simdjson.h>' | $(CXX) -E -x c++ - >/dev/null 2>&1 \
+	&& echo $(B)/bench/bench_simdjson))
 
 # What tests preload into NGINX; never built with a sanitizer of its own.
 FAULTS := $(patsubst t/faults/%.c,$(B)/faults/%.so, \
