@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# The error log is rotated while the runner runs: it writes into the new one,
-# and neither of its processes keeps the old one open.
+# The runner logs where NGINX does, and as much.  The error log is rotated while
+# it runs: it writes into the new one, and neither of its processes keeps the
+# old one open.
 
 use strict;
 use warnings;
@@ -20,6 +21,8 @@ my @pids = ($runner, parent_of($runner));
 my $log = Cwd::realpath($tg->dir) . '/error.log';
 my $old = "$log.1";
 like slurp($log), qr/toolgate-runner: pid $runner serves/, 'it logs there';
+like slurp("/proc/$runner/cmdline"), qr/\0--log-level\0info\0/,
+    'as much as error_log says';
 
 # What their stderr is; not everybody may look into the runner.
 @pids = grep { defined readlink "/proc/$_/fd/2" } @pids;

@@ -5,6 +5,9 @@
 
 #include <sys/random.h>
 
+/* A runner that is lost so often in a row takes nothing. */
+#define NGX_TOOLGATE_JOB_TRIES 3
+
 static void
 ngx_toolgate_job_set(ngx_toolgate_job_t *job, ngx_toolgate_job_state_t state)
 {
@@ -110,7 +113,9 @@ ngx_toolgate_job_released(void *data, const tg_answer_t *answer)
         /* Refused: an older runner, or one that does not let go of it now. */
         ngx_toolgate_job_set(job, job->is_here ? NGX_TOOLGATE_JOB_NONE
                                                : NGX_TOOLGATE_JOB_RUNNING);
-        job->is_kept = !job->is_here || answer->kind == TG_ANSWER_ERROR;
+        /* A runner that ended is started anew, but not for ever. */
+        job->is_kept = !job->is_here || answer->kind == TG_ANSWER_ERROR
+                       || ++job->tries == NGX_TOOLGATE_JOB_TRIES;
 
         if (job->is_here && job->is_kept) {
             ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,

@@ -55,8 +55,9 @@ typedef struct {
     ngx_toolgate_ask_t release;
     ngx_toolgate_left_t left;
     char key[NGX_TOOLGATE_KEY + 1];
-    unsigned is_kept:1; /* the runner does not let go of it */
+    unsigned is_kept:1; /* it stays where it is */
     unsigned is_here:1; /* this worker runs it */
+    unsigned tries:2;   /* to leave it */
 } ngx_toolgate_job_t;
 
 /* With data, ops, runner and name set; as ngx_toolgate_runner_ask(). */

@@ -397,16 +397,22 @@ ngx_toolgate_runner_read(ngx_event_t *rev)
 static ngx_int_t
 ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner)
 {
+    static const char *const levels[] = { "emerg",  "emerg", "alert",
+                                          "crit",   "error", "warn",
+                                          "notice", "info",  "debug" };
     posix_spawnattr_t attr;
     sigset_t set;
     pid_t pid;
-    char *argv[4];
+    char *argv[6];
     int err;
 
     argv[0] = (char *) runner->path.data;
     argv[1] = "--state-dir";
     argv[2] = (char *) runner->state_dir.data;
-    argv[3] = NULL;
+    argv[3] = "--log-level";
+    argv[4] = (char *)
+        levels[ngx_min(ngx_cycle->log->log_level, NGX_LOG_DEBUG)];
+    argv[5] = NULL;
 
     err = posix_spawnattr_init(&attr);
 
