@@ -548,6 +548,13 @@ main(int argc, char **argv)
 
     bench_data(&argument, &answer, load_option.data, load_option.size);
 
+    /* What is not returned is not wanted; a text is its own answer. */
+    if ((load_option.reply != NULL || !load_option.is_returned)
+        && answer.text != argument.text)
+    {
+        free(answer.text);
+    }
+
     if (load_option.reply != NULL) {
         answer = (bench_data_t){ (char *) (uintptr_t) load_option.reply,
                                  strlen(load_option.reply), 0 };

@@ -133,6 +133,11 @@ $id = $start{plain}->('waits');
 my $next = $start{plain}->('next');
 $plain->rpc('now');
 $plain->notify('$/cancelRequest', { id => $id });
+# The two may be with different workers: of whom the runner hears first is
+# known only when it has heard.
+my $runner = $tg->connect($tg->state_dir . '/runner-1.sock');
+wait_for(sub { $runner->rpc('status')->{result}{queued} == 1 },
+    10, 'only the next one to wait');
 $filler->notify('notifications/cancelled', { requestId => pop @fill })
     for 1 .. 2;
 ok $hang->started('next'), 'the next one has its place';
