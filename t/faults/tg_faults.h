@@ -38,6 +38,7 @@ typedef struct {
     int32_t allocs_made;           /* what was called, failing or not */
     int32_t made[TG_FAULT_KINDS];
     int32_t others_made; /* system calls that no call of a tool needs */
+    int32_t still;       /* the monotonic clock stands still */
 } tg_faults_t;
 
 #endif

@@ -78,7 +78,7 @@ is text_of($stays->call_tool('who')), 'works', 'a client that stays';
 sub fails {
     my ($name, $pattern, $body, %option) = @_;
     my $before = files_below($dir, $own);
-    my $fds = fd_count($tg->master_pid);
+    my $fds = master_fds($tg);
     my %workers = map { $_ => 1 } $tg->worker_pids;
     like $tg->reload_fails($body, %option), $pattern, "$name is explained";
     # The master is done with it when it serves the next signal.

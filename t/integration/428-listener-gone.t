@@ -32,7 +32,7 @@ $one->conf(body('first'))->start;
 my $client = $one->connect;
 is who($client), 'first', 'a client';
 $one->reload(body('first'));
-my $fds = fd_count($one->master_pid);
+my $fds = master_fds($one);
 for my $round (1 .. 3) {
     unlink $socket or die "$socket: $!\n";
     $one->reload(body("round$round"));
@@ -42,7 +42,7 @@ for my $round (1 .. 3) {
 like $one->log, qr/"\Q$socket\E" is no longer the socket .* made anew/,
     'the log says it';
 is mode_of($socket), "0600 $> " . ($) + 0), 'with its mode';
-is fd_count($one->master_pid), $fds, 'no descriptor is left';
+is master_fds($one), $fds, 'no descriptor is left';
 is_deeply [ glob "$socket*" ], [$socket], 'nor a file';
 
 # A reload that fails makes nothing, and the next one everything.
@@ -50,7 +50,7 @@ unlink $socket;
 $one->reload_fails("listen unix:$socket;\ntool who { }");
 is_deeply [ glob "$socket*" ], [], 'a reload that fails: nothing is there';
 is who($client), 'round3', 'its client stays';
-is fd_count($one->master_pid), $fds, 'no descriptor is left';
+is master_fds($one), $fds, 'no descriptor is left';
 $one->conf(body('again'));
 kill HUP => $one->master_pid;
 wait_for(sub { -S $socket && who() eq 'again' }, undef, 'the next reload');

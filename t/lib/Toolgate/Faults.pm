@@ -24,7 +24,7 @@ my @fields = (
     (map {"$_.error"} @kinds),
     'allocs_made',
     (map {"$_.made"} @kinds),
-    'others_made',
+    'others_made', 'still',
 );
 my %at = map { $fields[$_] => $_ * 4 } 0 .. $#fields;
 
@@ -97,5 +97,9 @@ sub made {
 }
 
 sub live { return $_[0]->get('live') }
+
+# From now on no turn is over in the process that is armed or calmed: its
+# monotonic clock stands still.
+sub stop_clock { return $_[0]->set(still => 1) }
 
 1;

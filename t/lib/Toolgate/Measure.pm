@@ -10,7 +10,8 @@ use Exporter qw(import);
 use Toolgate::Util;
 
 our @EXPORT =
-    qw(client_of fd_count files_below mode_of rss_kb stopped text_of);
+    qw(client_of fd_count files_below master_fds mode_of rss_kb stopped
+    text_of);
 
 # Everything below a folder, as { path => what must not change of it }; paths
 # that match $without are left out.
@@ -83,6 +84,25 @@ sub text_of {
     my ($reply) = @_;
     my $text = $reply->{result}{content}[0]{text};
     return $text // Toolgate::Client->encode($reply);
+}
+
+# How many descriptors a master has when nothing is on its way: workers that
+# have ended are gone from it, with the pairs of sockets to them.
+sub master_fds {
+    my ($tg) = @_;
+    wait_for(
+        sub {
+            my $log = $tg->log;
+            my $started = () = $log =~ /start worker process \d/g;
+            my $ended = () = $log =~ /worker process \d+ exited/g;
+            return $started - $ended == $tg->{expected};
+        },
+        60, 'old workers to go');
+    # It has done with them when it serves the next signal.
+    my $from = $tg->log_size;
+    kill USR1 => $tg->master_pid;
+    $tg->wait_log(qr/signal 10 .* reopening logs/, 60, $from);
+    return fd_count($tg->master_pid);
 }
 
 1;
