@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define CHECK_TIMES 200
 
@@ -43,6 +44,7 @@ main(int argc, char **argv)
     }
 
     printf("ns=%" PRIu64 " bytes=%zu\n", least, value.len);
+    free(value.text);
 
     return 0;
 }
