@@ -100,8 +100,6 @@ typedef struct {
 typedef struct {
     tg_catalogue_t *catalogue; /* NULL: no server of ours */
     tg_info_t info;
-    ngx_str_t server_name;
-    ngx_str_t instructions;
     ngx_array_t *rules;  /* tool_allow and tool_deny */
     ngx_uint_t validate; /* of tools that do not say */
     ngx_uint_t protocol; /* tg_dialect_t */
