@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* --- the allocator --- */
 
@@ -124,6 +125,21 @@ help_text(tg_str_t text)
     room[len] = '\0';
 
     return room;
+}
+
+char help_dir[] = "/tmp/toolgate-unit-XXXXXX";
+
+const char *
+help_path(const char *name)
+{
+    static char paths[4][128];
+    static int next;
+    char *path;
+
+    path = paths[next++ % 4];
+    snprintf(path, sizeof(paths[0]), "%s/%s", help_dir, name);
+
+    return path;
 }
 
 void
@@ -330,16 +346,43 @@ help_json(tg_str_t got, const char *pattern, const char *file, int line)
 
 /* --- the suite --- */
 
+#define HELP_TESTS 128
+
+static CU_TestInfo help_tests[HELP_TESTS + 1];
+static int help_lines[HELP_TESTS];
+static int help_ntests;
+
+/* The order in which constructors run is the compiler's. */
+void
+help_add(int line, const char *title, CU_TestFunc test)
+{
+    int i;
+
+    if (help_ntests == HELP_TESTS) {
+        abort();
+    }
+
+    for (i = help_ntests++; i > 0 && help_lines[i - 1] > line; i--) {
+        help_lines[i] = help_lines[i - 1];
+        help_tests[i] = help_tests[i - 1];
+    }
+
+    help_lines[i] = line;
+    help_tests[i].pName = title;
+    help_tests[i].pTestFunc = test;
+}
+
 int
-help_main(const char *name, CU_TestInfo *tests)
+main(int argc, char **argv)
 {
     CU_SuiteInfo suites[] = {
-        { name, NULL, NULL, NULL, NULL, tests },
+        { argv[0], NULL, NULL, NULL, NULL, help_tests },
         CU_SUITE_INFO_NULL,
     };
     unsigned failures;
 
-    if (CU_initialize_registry() != CUE_SUCCESS
+    if (mkdtemp(help_dir) == NULL || (help_begin != NULL && help_begin() != 0)
+        || CU_initialize_registry() != CUE_SUCCESS
         || CU_register_suites(suites) != CUE_SUCCESS)
     {
         return 2;
@@ -349,6 +392,12 @@ help_main(const char *name, CU_TestInfo *tests)
     CU_basic_run_tests();
     failures = CU_get_number_of_failures();
     CU_cleanup_registry();
+    failures += help_end != NULL ? help_end() : 0;
+
+    if (rmdir(help_dir) != 0) {
+        fprintf(stderr, "files are left in %s\n", help_dir);
+        failures++;
+    }
 
     return failures == 0 ? 0 : 1;
 }

@@ -38,6 +38,12 @@ char *help_copy(tg_str_t text);
 /* The copied text of a slice, valid until the next but three calls. */
 const char *help_text(tg_str_t text);
 
+/* A folder of this program's own, which must be empty in the end. */
+extern char help_dir[];
+
+/* The path of a file in it, valid until the next but three calls. */
+const char *help_path(const char *name);
+
 #define HELP_STR(text) tg_str_c(text)
 
 #define HELP_EQ(got, expected) help_eq(got, expected, __FILE__, __LINE__)
@@ -55,7 +61,25 @@ void help_json(tg_str_t got, const char *pattern, const char *file, int line);
  */
 int help_json_match(tg_str_t pattern, tg_str_t got);
 
-/* Runs the tests; what main returns. */
-int help_main(const char *name, CU_TestInfo *tests);
+/*
+ * A test, as a function.  main() is the help's: it runs all of a program, in
+ * the order in which they stand.
+ */
+#define HELP_TEST(name, title)                                                 \
+    static void test_##name(void);                                             \
+    __attribute__((constructor)) static void help_add_##name(void)             \
+    {                                                                          \
+        help_add(__LINE__, title, test_##name);                                \
+    }                                                                          \
+    static void test_##name(void)
+
+void help_add(int line, const char *title, CU_TestFunc test);
+
+/*
+ * What a program may have around its tests: 0, or no test runs, and the number
+ * of things that were left behind.
+ */
+int help_begin(void) __attribute__((weak));
+unsigned help_end(void) __attribute__((weak));
 
 #endif

@@ -6,13 +6,14 @@
 #ifndef RUNNER_HOST_H
 #define RUNNER_HOST_H
 
+#include "core_help.h"
+
 #include "core/tg_peer.h"
 #include "runner/exec/tg_exec.h"
 #include "runner/left/tg_left.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 
-#include <CUnit/Basic.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,7 +39,6 @@ typedef struct {
     tg_buf_t line; /* the last answer */
     tg_buf_t text;
     uv_timer_t deadline;
-    char dir[64];
     unsigned next_id;
     int is_late;
     int is_blocked; /* what may_start says no to */
@@ -217,15 +217,12 @@ host_catalogue(void)
                                   : TG_NOMEM;
 }
 
-static inline int
-host_init(void)
+int
+help_begin(void)
 {
     memset(&host, 0, sizeof(host));
     (void) signal(SIGPIPE, SIG_IGN);
-    snprintf(host.dir, sizeof(host.dir), "/tmp/test_runner_XXXXXX");
-
-    if (mkdtemp(host.dir) == NULL || uv_loop_init(&host.loop) != 0
-        || prctl(PR_SET_CHILD_SUBREAPER, 1) == -1
+    if (uv_loop_init(&host.loop) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) == -1
         || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1
         || tg_programs_init(&host.programs, &host.loop) != 0)
     {
@@ -247,9 +244,8 @@ host_init(void)
     return 0;
 }
 
-/* What is left behind counts as failures. */
-static inline unsigned
-host_deinit(void)
+unsigned
+help_end(void)
 {
     unsigned left;
 
@@ -271,11 +267,6 @@ host_deinit(void)
 
     if (uv_loop_close(&host.loop) != 0) {
         fprintf(stderr, "handles are left in the loop\n");
-        left++;
-    }
-
-    if (rmdir(host.dir) != 0) {
-        fprintf(stderr, "files are left in %s\n", host.dir);
         left++;
     }
 
@@ -543,26 +534,6 @@ static inline int
 host_pid_is_gone(void *ctx)
 {
     return host_is_gone(*(pid_t *) ctx);
-}
-
-/* Runs all suites; what main() returns. */
-static inline int
-host_main(CU_SuiteInfo *suites)
-{
-    unsigned failures;
-
-    if (host_init() != 0 || CU_initialize_registry() != CUE_SUCCESS) {
-        return 2;
-    }
-
-    CU_register_suites(suites);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    failures += host_deinit();
-
-    return failures == 0 ? 0 : 1;
 }
 
 #endif

@@ -3,8 +3,7 @@
  */
 #include "core_help.h"
 
-static void
-test_slices(void)
+HELP_TEST(slices, "slices")
 {
     CU_ASSERT(tg_str_eq(TG_STR_NONE, TG_STR("")));
     CU_ASSERT(tg_str_eq(TG_STR("ab"), tg_str_c("ab")));
@@ -14,8 +13,7 @@ test_slices(void)
     CU_ASSERT(TG_STR("").data != NULL);
 }
 
-static void
-test_libc(void)
+HELP_TEST(libc, "libc allocator")
 {
     const tg_alloc_t *alloc;
     char *p;
@@ -32,8 +30,7 @@ test_libc(void)
     tg_free(alloc, NULL);
 }
 
-static void
-test_put(void)
+HELP_TEST(put, "put")
 {
     help_alloc_t help;
     tg_buf_t buf;
@@ -60,8 +57,7 @@ test_put(void)
     CU_ASSERT(help.live == 0);
 }
 
-static void
-test_numbers(void)
+HELP_TEST(numbers, "numbers")
 {
     static const struct {
         int64_t value;
@@ -90,8 +86,7 @@ test_numbers(void)
     tg_buf_deinit(&buf);
 }
 
-static void
-test_failure_is_sticky(void)
+HELP_TEST(failure_is_sticky, "failure is sticky")
 {
     help_alloc_t help;
     tg_buf_t buf;
@@ -116,8 +111,7 @@ test_failure_is_sticky(void)
     CU_ASSERT(help.live == 0);
 }
 
-static void
-test_huge(void)
+HELP_TEST(huge, "huge sizes")
 {
     tg_buf_t buf;
 
@@ -129,8 +123,7 @@ test_huge(void)
     tg_buf_deinit(&buf);
 }
 
-static void
-test_drop_and_reset(void)
+HELP_TEST(drop_and_reset, "drop and reset")
 {
     help_alloc_t help;
     tg_buf_t buf;
@@ -156,8 +149,7 @@ test_drop_and_reset(void)
     CU_ASSERT(help.live == 0);
 }
 
-static void
-test_time(void)
+HELP_TEST(time, "time")
 {
     static const struct {
         uint64_t ms;
@@ -189,22 +181,4 @@ test_time(void)
     tg_buf_char(&buf, 'x');
     CU_ASSERT(tg_buf_failed(&buf));
     HELP_EQ(tg_buf_view(&buf), times[i - 1].text);
-}
-
-static CU_TestInfo test_buf[] = {
-    { "slices", test_slices },
-    { "libc allocator", test_libc },
-    { "put", test_put },
-    { "numbers", test_numbers },
-    { "failure is sticky", test_failure_is_sticky },
-    { "huge sizes", test_huge },
-    { "time", test_time },
-    { "drop and reset", test_drop_and_reset },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core buf", test_buf);
 }

@@ -128,8 +128,7 @@ test_all(const char *alphabet, size_t max, const char *before, size_t from,
     return wrong;
 }
 
-static void
-test_structures(void)
+HELP_TEST(structures, "structures")
 {
     CU_ASSERT_EQUAL(test_all("{}[],:\"1 ", 5, "[0", 2, ",1", "]"), 0);
     CU_ASSERT_EQUAL(test_all("{}[],:\"1\n", 4, "{\"a\":0", 6, ",\"b\":2", "}"),
@@ -141,8 +140,7 @@ test_structures(void)
     CU_ASSERT_EQUAL(test_all("\",:1\\ ", 5, "[0,\"", 2, ",\"x\"", "]"), 0);
 }
 
-static void
-test_numbers(void)
+HELP_TEST(numbers, "numbers")
 {
     CU_ASSERT_EQUAL(test_all("0-+.eE1", 5, "[0,", 2, ",1.5", "]"), 0);
     CU_ASSERT_EQUAL(test_all("0-.e,1 ", 5, "[0,", 2, ",\"\"", "]"), 0);
@@ -150,16 +148,14 @@ test_numbers(void)
         test_all("0-.+e,", 5, "{\"a\":0,\"b\":", 6, ",\"c\":1", "}"), 0);
 }
 
-static void
-test_words(void)
+HELP_TEST(words, "words")
 {
     CU_ASSERT_EQUAL(test_all("truefals", 5, "[0,", 2, ",true", "]"), 0);
     CU_ASSERT_EQUAL(test_all("nul1,", 6, "[0,", 2, ",null", "]"), 0);
     CU_ASSERT_EQUAL(test_all("als1e,", 4, "[0,f", 2, "e,1", "]"), 0);
 }
 
-static void
-test_escapes(void)
+HELP_TEST(escapes, "escapes")
 {
     CU_ASSERT_EQUAL(test_all("\\\"/bfnrtuvx0 ", 3, "[0,\"", 2, "\",\"x", "\"]"),
                     0);
@@ -193,8 +189,7 @@ test_from(const char *text)
 }
 
 /* Each byte replaced, or left out, at each place of a block. */
-static void
-test_replaced(void)
+HELP_TEST(replaced, "bytes replaced")
 {
     static const char other[] = "{}[],:\"\\0-.+eE tu\n1\x01\x80\xc3/";
     char room[TEST_ROOM];
@@ -237,8 +232,7 @@ test_replaced(void)
 }
 
 /* As deep as may be, and one deeper, where blocks open and close. */
-static void
-test_depth(void)
+HELP_TEST(depth, "depth")
 {
     char text[TEST_ROOM];
     int n, i, len;
@@ -262,8 +256,7 @@ test_depth(void)
 }
 
 /* Surrogates are told of, wherever their escape is. */
-static void
-test_kinds(void)
+HELP_TEST(kinds, "kinds of escapes")
 {
     static const char *const escapes[] = { "\\n", "\\u00e4", "\\ud834\\udd1e",
                                            "\\uDC00", "x" };
@@ -286,19 +279,4 @@ test_kinds(void)
             CU_ASSERT_EQUAL(json.escapes, kinds[i] | TG_JSON_ESCAPED);
         }
     }
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "structures", test_structures },
-                            { "numbers", test_numbers },
-                            { "words", test_words },
-                            { "escapes", test_escapes },
-                            { "bytes replaced", test_replaced },
-                            { "depth", test_depth },
-                            { "kinds of escapes", test_kinds },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core json block", tests);
 }

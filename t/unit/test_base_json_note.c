@@ -13,8 +13,7 @@ test_note(const char *text, tg_json_notes_t *notes, tg_str_t *raw)
     return tg_json_note(&json, notes, raw);
 }
 
-static void
-test_members(void)
+HELP_TEST(members, "members")
 {
     tg_json_notes_t notes;
     tg_str_t raw;
@@ -39,8 +38,7 @@ test_members(void)
 }
 
 /* The letters of an escape, in both cases; a pair; and what is none. */
-static void
-test_halves(void)
+HELP_TEST(halves, "halves of pairs")
 {
     static const struct {
         const char *text;
@@ -64,8 +62,7 @@ test_halves(void)
     }
 }
 
-static void
-test_refused(void)
+HELP_TEST(refused, "refused")
 {
     static const char *const rows[] = { "[]",         "{",
                                         "{\"a\"}",    "{\"a\":}",
@@ -117,8 +114,7 @@ test_same(const char *text)
     }
 }
 
-static void
-test_get(void)
+HELP_TEST(get, "get")
 {
     test_same("{}");
     test_same("{\"a\":1,\"b\":\"x\",\"\":[1]}");
@@ -130,16 +126,4 @@ test_get(void)
     test_same("{\"a\":0,\"c\":1,\"d\":2,\"e\":3,\"f\":4,\"g\":5,\"h\":6,\"i\":"
               "7,\"j\":8,\"k\":9,\"l\":10,\"m\":11,\"n\":12,\"o\":13,\"r\":14,"
               "\"p\":15,\"q\":\"\\t\"}");
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "members", test_members },
-                            { "halves of pairs", test_halves },
-                            { "refused", test_refused },
-                            { "get", test_get },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core json note", tests);
 }

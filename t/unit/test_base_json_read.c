@@ -65,8 +65,7 @@ static const char *const test_bad[] = {
 
 #define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
 
-static void
-test_grammar(void)
+HELP_TEST(grammar, "grammar")
 {
     size_t i;
 
@@ -84,8 +83,7 @@ test_grammar(void)
 }
 
 /* Every good text cut off anywhere, and with any byte anywhere. */
-static void
-test_mutations(void)
+HELP_TEST(mutations, "mutations")
 {
     char text[128];
     size_t i, at, len;
@@ -150,8 +148,7 @@ test_string_at(size_t align, size_t len, size_t at, tg_str_t piece)
               == ref_check(tg_str(text, size - 1)));
 }
 
-static void
-test_string_steps(void)
+HELP_TEST(string_steps, "strings: steps")
 {
     static const char *const pieces[] = {
         "",
@@ -184,8 +181,7 @@ test_string_steps(void)
 }
 
 /* Every byte alone in a string, in the wide step and in the narrow one. */
-static void
-test_string_bytes(void)
+HELP_TEST(string_bytes, "strings: bytes")
 {
     char text[64];
     unsigned c;
@@ -228,8 +224,7 @@ test_nested(int n, const char *opening, const char *closing)
     return rc;
 }
 
-static void
-test_depth(void)
+HELP_TEST(depth, "depth")
 {
     tg_json_t json;
     tg_str_t value;
@@ -259,8 +254,7 @@ test_depth(void)
 }
 
 /* Siblings do not add up. */
-static void
-test_depth_of_siblings(void)
+HELP_TEST(depth_of_siblings, "depth of siblings")
 {
     tg_buf_t buf;
     int i;
@@ -279,8 +273,7 @@ test_depth_of_siblings(void)
 
 /* --- walking --- */
 
-static void
-test_walk(void)
+HELP_TEST(walk, "walking")
 {
     tg_json_t json;
     tg_str_t key, value;
@@ -315,8 +308,7 @@ test_walk(void)
     CU_ASSERT(tg_json_peek(&json) == TG_JSON_NONE);
 }
 
-static void
-test_failure_stays(void)
+HELP_TEST(failure_stays, "a failure stays")
 {
     tg_json_t json;
     tg_str_t value;
@@ -345,8 +337,7 @@ test_failure_stays(void)
 }
 
 /* Characters are counted, not bytes. */
-static void
-test_explain(void)
+HELP_TEST(explain, "where it fails")
 {
     static const char *const cases[][2] = {
         { "", "(line 1, column 1)" },
@@ -372,23 +363,4 @@ test_explain(void)
     }
 
     tg_buf_deinit(&why);
-}
-
-static CU_TestInfo test_json[] = {
-    { "grammar", test_grammar },
-    { "mutations", test_mutations },
-    { "strings: steps", test_string_steps },
-    { "strings: bytes", test_string_bytes },
-    { "depth", test_depth },
-    { "depth of siblings", test_depth_of_siblings },
-    { "walking", test_walk },
-    { "a failure stays", test_failure_stays },
-    { "where it fails", test_explain },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core json read", test_json);
 }

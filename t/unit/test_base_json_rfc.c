@@ -67,39 +67,34 @@ test_all(const char *alphabet, size_t max, const char *before,
     return wrong;
 }
 
-static void
-test_structures(void)
+HELP_TEST(structures, "structures")
 {
     CU_ASSERT_EQUAL(test_all("{}[],:\"1 ", 6, "", ""), 0);
     CU_ASSERT_EQUAL(test_all("{}[],:\"1\n", 5, "[", "]"), 0);
     CU_ASSERT_EQUAL(test_all("{}[],:\"\t", 5, "{\"a\":", "}"), 0);
 }
 
-static void
-test_numbers(void)
+HELP_TEST(numbers, "numbers")
 {
     CU_ASSERT_EQUAL(test_all("019-+.eE", 6, "", ""), 0);
     CU_ASSERT_EQUAL(test_all("0-+.e ", 6, "[", ",1]"), 0);
     CU_ASSERT_EQUAL(test_all("0-.e,", 5, "{\"a\":", "}"), 0);
 }
 
-static void
-test_words(void)
+HELP_TEST(words, "words")
 {
     CU_ASSERT_EQUAL(test_all("truefals", 5, "", ""), 0);
     CU_ASSERT_EQUAL(test_all("nulN,", 5, "[", "]"), 0);
 }
 
-static void
-test_escapes(void)
+HELP_TEST(escapes, "escapes")
 {
     CU_ASSERT_EQUAL(test_all("\\\"/bfnrtuvx0 ", 4, "\"", "\""), 0);
     CU_ASSERT_EQUAL(test_all("\\u09afAFgG", 5, "\"\\u", "\""), 0);
     CU_ASSERT_EQUAL(test_all("\\u0\"", 7, "\"", "\""), 0);
 }
 
-static void
-test_blanks(void)
+HELP_TEST(blanks, "white space")
 {
     CU_ASSERT_EQUAL(test_all(" \t\r\n\v\f\b\x1e\x7f", 4, "", "1"), 0);
     CU_ASSERT_EQUAL(test_all(" \t\r\n\v\f\xa0\xc2", 4, "1", ""), 0);
@@ -174,8 +169,7 @@ static const char *const test_refused[] = {
 };
 /* clang-format on */
 
-static void
-test_texts(void)
+HELP_TEST(texts, "texts")
 {
     size_t i;
 
@@ -194,8 +188,7 @@ test_texts(void)
  * The same texts as an element behind a long one and in front of another, at
  * each distance from the borders of wide steps.
  */
-static void
-test_amid(void)
+HELP_TEST(amid, "texts amid others")
 {
     char room[TEST_ROOM], *text;
     size_t i, pad, len, n;
@@ -257,8 +250,7 @@ test_depth_of(const char *opening, const char *inner, const char *closing,
 }
 
 /* Exactly TG_JSON_DEPTH, whatever nests; and no stack for a million. */
-static void
-test_depth(void)
+HELP_TEST(depth, "depth")
 {
     int n;
 
@@ -275,20 +267,4 @@ test_depth(void)
                     TG_LIMIT);
     CU_ASSERT_EQUAL(test_depth_of("[", "", "", 1000000), TG_LIMIT);
     CU_ASSERT_EQUAL(test_depth_of("[[],", "1", "]", TG_JSON_DEPTH - 1), TG_OK);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "structures", test_structures },
-                            { "numbers", test_numbers },
-                            { "words", test_words },
-                            { "escapes", test_escapes },
-                            { "white space", test_blanks },
-                            { "texts", test_texts },
-                            { "texts amid others", test_amid },
-                            { "depth", test_depth },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core json rfc", tests);
 }

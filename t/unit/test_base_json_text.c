@@ -32,8 +32,7 @@ static const struct {
     { "h\xc3\xa9\\t\xe2\x82\xac", "h\xc3\xa9\t\xe2\x82\xac" },
 };
 
-static void
-test_decode(void)
+HELP_TEST(decode, "decode")
 {
     tg_str_t body, text;
     tg_buf_t buf;
@@ -63,8 +62,7 @@ test_decode(void)
     CU_ASSERT(tg_json_decode(NULL, TG_STR_NONE) == 0);
 }
 
-static void
-test_decode_nul(void)
+HELP_TEST(decode_nul, "decode: NUL")
 {
     char room[16];
 
@@ -75,8 +73,7 @@ test_decode_nul(void)
 }
 
 /* Escapes at each place of bodies of each length; room as small as it may. */
-static void
-test_decode_steps(void)
+HELP_TEST(decode_steps, "decode: each place")
 {
     static const struct {
         const char *body;
@@ -109,8 +106,7 @@ test_decode_steps(void)
     }
 }
 
-static void
-test_body_is(void)
+HELP_TEST(body_is, "body is text")
 {
     CU_ASSERT(tg_json_body_is(TG_STR(""), TG_STR("")));
     CU_ASSERT(tg_json_body_is(TG_STR_NONE, TG_STR("")));
@@ -124,8 +120,7 @@ test_body_is(void)
 }
 
 /* Each of these stands for itself only. */
-static void
-test_body_eq(void)
+HELP_TEST(body_eq, "bodies are equal")
 {
     static const char *const same[] = { "a/b", "\\u0061/b", "a\\/b",
                                         "\\u0061\\u002f\\u0062", "a\\u002Fb" };
@@ -152,8 +147,7 @@ test_body_eq(void)
     CU_ASSERT(tg_json_body_eq(TG_STR("\\ud800"), TG_STR("\\udfff")));
 }
 
-static void
-test_types(void)
+HELP_TEST(types, "types")
 {
     static const struct {
         const char *text;
@@ -181,8 +175,7 @@ test_types(void)
     CU_ASSERT(tg_json_type(TG_STR_NONE) == TG_JSON_NONE);
 }
 
-static void
-test_is_text(void)
+HELP_TEST(is_text, "value is text")
 {
     CU_ASSERT(tg_json_is_text(TG_STR("\"a\\u0062\""), TG_STR("ab")));
     CU_ASSERT(!tg_json_is_text(TG_STR("\"a\""), TG_STR("ab")));
@@ -190,8 +183,7 @@ test_is_text(void)
     CU_ASSERT(!tg_json_is_text(TG_STR_NONE, TG_STR("")));
 }
 
-static void
-test_get(void)
+HELP_TEST(get, "get")
 {
     tg_str_t object, value;
 
@@ -214,8 +206,7 @@ test_get(void)
     HELP_EQ(value, "untouched");
 }
 
-static void
-test_int64(void)
+HELP_TEST(int64, "int64")
 {
     static const struct {
         const char *raw;
@@ -282,8 +273,7 @@ test_int64(void)
 }
 
 /* What is written is valid, and decodes to what was given. */
-static void
-test_put_string(void)
+HELP_TEST(put_string, "put string")
 {
     char all[256 + 8];
     tg_buf_t buf;
@@ -341,8 +331,7 @@ test_escape(char *dst, const char *text, size_t len)
 }
 
 /* Escapes as dense as may be, and wherever a block ends. */
-static void
-test_put_dense(void)
+HELP_TEST(put_dense, "put dense")
 {
     static const char bytes[] = "ab\"\\\n\xc3\x01 \t\r";
     char text[300], expected[1800], *copy;
@@ -376,8 +365,7 @@ test_put_dense(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void
-test_put_compact(void)
+HELP_TEST(put_compact, "put compact")
 {
     static const struct {
         const char *raw;
@@ -424,31 +412,7 @@ test_run_out_of_memory(const tg_alloc_t *alloc, int may_fail)
     tg_buf_deinit(&buf);
 }
 
-static void
-test_no_memory(void)
+HELP_TEST(no_memory, "no memory")
 {
     help_each_failure(test_run_out_of_memory);
-}
-
-static CU_TestInfo test_json[] = {
-    { "decode", test_decode },
-    { "decode: NUL", test_decode_nul },
-    { "decode: each place", test_decode_steps },
-    { "body is text", test_body_is },
-    { "bodies are equal", test_body_eq },
-    { "types", test_types },
-    { "value is text", test_is_text },
-    { "get", test_get },
-    { "int64", test_int64 },
-    { "put string", test_put_string },
-    { "put dense", test_put_dense },
-    { "put compact", test_put_compact },
-    { "no memory", test_no_memory },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core json text", test_json);
 }

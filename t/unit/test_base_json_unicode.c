@@ -45,8 +45,7 @@ test_is_half(uint32_t code)
 }
 
 /* Each code, raw: a string takes all but surrogates and what must not be. */
-static void
-test_raw(void)
+HELP_TEST(raw, "raw")
 {
     char text[80], out[8];
     unsigned wrong;
@@ -85,8 +84,7 @@ test_raw(void)
 }
 
 /* Each escape of four digits, in both cases of its letters. */
-static void
-test_escaped(void)
+HELP_TEST(escaped, "escaped")
 {
     char text[32], expected[8], out[8];
     unsigned wrong;
@@ -111,8 +109,7 @@ test_escaped(void)
 }
 
 /* Two escapes behind each other: a pair, or two that have nothing in common. */
-static void
-test_pairs(void)
+HELP_TEST(pairs, "pairs")
 {
     static const uint32_t codes[] = { 0x0000, 0x0041, 0xd7ff, 0xd800, 0xd801,
                                       0xd83d, 0xdbfe, 0xdbff, 0xdc00, 0xdc01,
@@ -151,8 +148,7 @@ test_pairs(void)
 }
 
 /* All that three bytes can be, and a fourth that matters, in a long string. */
-static void
-test_bytes(void)
+HELP_TEST(bytes, "bytes")
 {
     static const unsigned char fourth[] = { 0x41, 0x80, 0xbf, 0xc2 };
     unsigned a, b, c, d, wrong;
@@ -183,8 +179,7 @@ test_bytes(void)
 }
 
 /* What is written is what was read: each code through the writer. */
-static void
-test_written(void)
+HELP_TEST(written, "written")
 {
     char text[8], out[16];
     unsigned wrong;
@@ -210,16 +205,4 @@ test_written(void)
 
     tg_buf_deinit(&buf);
     CU_ASSERT_EQUAL(wrong, 0);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "raw", test_raw },         { "escaped", test_escaped },
-        { "pairs", test_pairs },     { "bytes", test_bytes },
-        { "written", test_written }, CU_TEST_INFO_NULL
-    };
-
-    return help_main("core json unicode", tests);
 }

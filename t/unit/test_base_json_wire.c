@@ -186,8 +186,7 @@ test_value(const char *value, const char *behind, size_t which)
     }
 }
 
-static void
-test_served(void)
+HELP_TEST(served, "served")
 {
     static const char *const values[] = {
         "0",
@@ -225,8 +224,7 @@ test_served(void)
     test_value("1", " \t\r ", 0);
 }
 
-static void
-test_refused(void)
+HELP_TEST(refused, "refused")
 {
     static const char *const values[] = {
         "",
@@ -299,8 +297,7 @@ test_refused(void)
 }
 
 /* Three levels are the envelope's own. */
-static void
-test_deep(void)
+HELP_TEST(deep, "deep")
 {
     char value[2 * TG_JSON_DEPTH];
     size_t n;
@@ -314,8 +311,7 @@ test_deep(void)
 }
 
 /* A key that decides something, twice: whatever its escapes. */
-static void
-test_twice(void)
+HELP_TEST(twice, "twice")
 {
     static const struct {
         const char *text; /* behind the opening brace of the envelope */
@@ -354,8 +350,7 @@ test_twice(void)
 }
 
 /* Keys that decide nothing: empty, unknown, twice. */
-static void
-test_others(void)
+HELP_TEST(others, "others")
 {
     static const char *const texts[] = {
         "\"\":0,",
@@ -380,16 +375,4 @@ test_others(void)
             tg_buf_deinit(&call);
         }
     }
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "served", test_served }, { "refused", test_refused },
-        { "deep", test_deep },     { "twice", test_twice },
-        { "others", test_others }, CU_TEST_INFO_NULL
-    };
-
-    return help_main("core json wire", tests);
 }

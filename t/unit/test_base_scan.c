@@ -66,8 +66,7 @@ test_wrong(const char *p, const char *end)
     return wrong;
 }
 
-static void
-test_ways(void)
+HELP_TEST(ways, "ways")
 {
     const tg_scan_t *way;
     unsigned i;
@@ -85,8 +84,7 @@ test_ways(void)
 }
 
 /* Each byte at each place of texts of each length, in ASCII and beyond. */
-static void
-test_each_byte(void)
+HELP_TEST(each_byte, "each byte")
 {
     char *room, *text, *end;
     unsigned byte, wrong;
@@ -126,8 +124,7 @@ test_each_byte(void)
 }
 
 /* Each pair of bytes and what may follow, around the borders of blocks. */
-static void
-test_sequences(void)
+HELP_TEST(sequences, "sequences")
 {
     static const char tails[] = { 0x41, (char) 0x80, (char) 0xbf, (char) 0xc3 };
     unsigned a, b, i, k, wrong;
@@ -206,8 +203,7 @@ test_piece(char *dst, uint32_t *state, unsigned spice)
     }
 }
 
-static void
-test_mixtures(void)
+HELP_TEST(mixtures, "mixtures")
 {
     char *room, text[TEST_ROOM];
     uint32_t state;
@@ -238,8 +234,7 @@ test_mixtures(void)
 }
 
 /* Long ones, so that the widest steps are taken, with an end at each place. */
-static void
-test_long(void)
+HELP_TEST(long, "long")
 {
     char *room, *end;
     unsigned wrong;
@@ -264,16 +259,4 @@ test_long(void)
 
     free(room);
     CU_ASSERT_EQUAL(wrong, 0);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "ways", test_ways },           { "each byte", test_each_byte },
-        { "sequences", test_sequences }, { "mixtures", test_mixtures },
-        { "long", test_long },           CU_TEST_INFO_NULL
-    };
-
-    return help_main("core scan", tests);
 }

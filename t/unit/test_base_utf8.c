@@ -54,8 +54,7 @@ test_reference(const unsigned char *u, size_t left)
     return 0;
 }
 
-static void
-test_every_pair(void)
+HELP_TEST(every_pair, "every pair of first bytes")
 {
     static const unsigned char tails[] = { 0x00, 0x7f, 0x80, 0x8f, 0x90,
                                            0x9f, 0xa0, 0xbf, 0xc0, 0xff };
@@ -87,8 +86,7 @@ test_every_pair(void)
     CU_ASSERT(wrong == 0);
 }
 
-static void
-test_every_code(void)
+HELP_TEST(every_code, "every code point")
 {
     char text[4];
     uint32_t code;
@@ -115,8 +113,7 @@ test_every_code(void)
 }
 
 /* One bad byte at each place of each length: the wide steps miss none. */
-static void
-test_offsets(void)
+HELP_TEST(offsets, "bad bytes at each offset")
 {
     static const char *const bad[] = {
         "\x80", "\xc3", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\xaf"
@@ -142,8 +139,7 @@ test_offsets(void)
     }
 }
 
-static void
-test_texts(void)
+HELP_TEST(texts, "texts")
 {
     CU_ASSERT(tg_utf8_is_valid(TG_STR("")));
     CU_ASSERT(tg_utf8_is_valid(TG_STR_NONE));
@@ -153,18 +149,4 @@ test_texts(void)
     CU_ASSERT(!tg_utf8_is_valid(TG_STR("a\xe2\x82")));
     CU_ASSERT(!tg_utf8_is_valid(TG_STR("\xc0\x80")));
     CU_ASSERT(tg_utf8_check("ab\xe2\x82\xac\xf0\x9f\x98", 8) == 5);
-}
-
-static CU_TestInfo test_utf8[] = {
-    { "every pair of first bytes", test_every_pair },
-    { "every code point", test_every_code },
-    { "bad bytes at each offset", test_offsets },
-    { "texts", test_texts },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core utf8", test_utf8);
 }

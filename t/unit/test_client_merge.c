@@ -219,8 +219,7 @@ test_one(test_merge_pt merge, const test_case_t *test)
     tg_buf_deinit(&why);
 }
 
-static void
-test_merge_json(void)
+HELP_TEST(merge_json, ".mcp.json")
 {
     size_t i;
 
@@ -229,8 +228,7 @@ test_merge_json(void)
     }
 }
 
-static void
-test_merge_toml(void)
+HELP_TEST(merge_toml, "config.toml")
 {
     size_t i;
 
@@ -259,30 +257,14 @@ test_merge_cut(test_merge_pt merge, const test_case_t *tests, size_t n)
     }
 }
 
-static void
-test_merge_cut_json(void)
+HELP_TEST(merge_cut_json, ".mcp.json cut off")
 {
     test_merge_cut(tg_cli_merge_json, test_json,
                    sizeof(test_json) / sizeof(test_json[0]));
 }
 
-static void
-test_merge_cut_toml(void)
+HELP_TEST(merge_cut_toml, "config.toml cut off")
 {
     test_merge_cut(tg_cli_merge_toml, test_toml,
                    sizeof(test_toml) / sizeof(test_toml[0]));
-}
-
-static CU_TestInfo test_merge[] = {
-    { ".mcp.json", test_merge_json },
-    { "config.toml", test_merge_toml },
-    { ".mcp.json cut off", test_merge_cut_json },
-    { "config.toml cut off", test_merge_cut_toml },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("client merge", test_merge);
 }

@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct sockaddr_un test_addr = { .sun_family = AF_UNIX };
-
 /* Answers the requests with the ids 1 and 2, each when it came. */
 static void
 test_serve(int server)
@@ -51,12 +49,13 @@ test_serve(int server)
 static pid_t
 test_start(void)
 {
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
     pid_t pid;
     int fd;
 
+    strcpy(addr.sun_path, help_path("s"));
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CU_ASSERT_FATAL(bind(fd, (struct sockaddr *) &test_addr, sizeof(test_addr))
-                    == 0);
+    CU_ASSERT_FATAL(bind(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0);
     CU_ASSERT_FATAL(listen(fd, 1) == 0);
     pid = fork();
 
@@ -73,8 +72,7 @@ test_start(void)
  * The hello came in the same turn of the loop as the end of its time: it is
  * there, and the call after it has its own time, which is none.
  */
-static void
-test_late_hello(void)
+HELP_TEST(late_hello, "a late hello")
 {
     tg_cli_options_t options;
     tg_cli_session_t session;
@@ -83,35 +81,13 @@ test_late_hello(void)
 
     pid = test_start();
     memset(&options, 0, sizeof(options));
-    options.socket = test_addr.sun_path;
+    options.socket = help_path("s");
     CU_ASSERT_FATAL(tg_cli_session_open(&session, &options) == TG_CLI_DONE);
     session.is_late = 1;
     CU_ASSERT(tg_cli_session_call(&session, TG_STR("t"), TG_STR("{}"))
               == TG_CLI_DONE);
     HELP_EQ(tg_buf_view(&session.answer.result), "1");
     tg_cli_session_close(&session);
+    (void) unlink(help_path("s"));
     CU_ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
-}
-
-int
-main(void)
-{
-    static CU_TestInfo tests[] = {
-        { "a late hello", test_late_hello },
-        CU_TEST_INFO_NULL,
-    };
-    char dir[] = "/tmp/toolgate-session-XXXXXX";
-    int rc;
-
-    if (mkdtemp(dir) == NULL) {
-        return 1;
-    }
-
-    (void) snprintf(test_addr.sun_path, sizeof(test_addr.sun_path), "%s/s",
-                    dir);
-    rc = help_main("client session", tests);
-    (void) unlink(test_addr.sun_path);
-    (void) rmdir(dir);
-
-    return rc;
 }

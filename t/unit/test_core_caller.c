@@ -5,8 +5,7 @@
 
 /* --- what it sends --- */
 
-static void
-test_requests(void)
+HELP_TEST(requests, "requests")
 {
     end_t end;
     uint64_t id;
@@ -105,8 +104,7 @@ test_limit(tg_dialect_t dialect, size_t limit)
     end_deinit(&end);
 }
 
-static void
-test_limits(void)
+HELP_TEST(limits, "limits")
 {
     end_t end;
 
@@ -124,8 +122,7 @@ test_limits(void)
 
 /* --- what comes back --- */
 
-static void
-test_answers(void)
+HELP_TEST(answers, "answers")
 {
     end_t end;
     int i;
@@ -176,8 +173,7 @@ test_answers(void)
 }
 
 /* An error without an id is for the one that waits alone, or for nobody. */
-static void
-test_error_without_id(void)
+HELP_TEST(error_without_id, "errors without an id")
 {
     static const tg_str_t error = TG_STR(
         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,"
@@ -199,8 +195,7 @@ test_error_without_id(void)
 }
 
 /* A server may ask, too: we are there, and offer nothing. */
-static void
-test_server_requests(void)
+HELP_TEST(server_requests, "requests of the server")
 {
     end_t end;
 
@@ -223,8 +218,7 @@ test_server_requests(void)
     end_deinit(&end);
 }
 
-static void
-test_relay_answers(void)
+HELP_TEST(relay_answers, "relay: answers")
 {
     end_t end;
 
@@ -247,8 +241,7 @@ test_relay_answers(void)
 }
 
 /* Whose answer it is can be told, so nobody waits for ever. */
-static void
-test_halves(void)
+HELP_TEST(halves, "answers that are no whole")
 {
     static const char neither[] = "error -32603 message=The answer has neither "
                                   "a result nor an error; look into the log of "
@@ -299,8 +292,7 @@ test_halves(void)
 }
 
 /* The one that it names learns why, and then the connection ends. */
-static void
-test_relay_error(void)
+HELP_TEST(relay_error, "relay: an error frame")
 {
     end_t end;
 
@@ -323,8 +315,7 @@ test_relay_error(void)
     end_deinit(&end);
 }
 
-static void
-test_too_large(void)
+HELP_TEST(too_large, "answers too large")
 {
     end_t end;
     tg_buf_t text;
@@ -370,23 +361,4 @@ test_too_large(void)
     tg_caller_lose(&end.caller);
     END_SAYS(&end, "a: not started\n");
     end_deinit(&end);
-}
-
-static CU_TestInfo test_caller[] = {
-    { "requests of the server", test_server_requests },
-    { "requests", test_requests },
-    { "limits", test_limits },
-    { "answers", test_answers },
-    { "errors without an id", test_error_without_id },
-    { "relay: answers", test_relay_answers },
-    { "relay: an error frame", test_relay_error },
-    { "answers that are no whole", test_halves },
-    { "answers too large", test_too_large },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core caller", test_caller);
 }

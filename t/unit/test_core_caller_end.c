@@ -5,8 +5,7 @@
 
 /* --- ipc: one after the other --- */
 
-static void
-test_ipc(void)
+HELP_TEST(ipc, "ipc: one after the other")
 {
     end_t end;
     uint64_t a, c;
@@ -42,8 +41,7 @@ test_ipc(void)
     end_deinit(&end);
 }
 
-static void
-test_ipc_broken(void)
+HELP_TEST(ipc_broken, "ipc: broken")
 {
     static const char *const bad[] = {
         "", "{", "[]", "7", "{\"a\":1}", "{\"method\":\"call_tool\"}"
@@ -66,8 +64,7 @@ test_ipc_broken(void)
 
 /* --- ends --- */
 
-static void
-test_lose(void)
+HELP_TEST(lose, "lose")
 {
     end_t end;
 
@@ -94,8 +91,7 @@ test_lose(void)
 }
 
 /* Half a frame of the old connection is no part of the new one. */
-static void
-test_lose_framing(void)
+HELP_TEST(lose_framing, "lose: framing")
 {
     end_t end;
 
@@ -112,8 +108,7 @@ test_lose_framing(void)
 }
 
 /* ipc: a call from within a lost answer is behind others, and still goes. */
-static void
-test_lose_ipc(void)
+HELP_TEST(lose_ipc, "lose: ipc")
 {
     end_t end;
 
@@ -130,8 +125,7 @@ test_lose_ipc(void)
     end_deinit(&end);
 }
 
-static void
-test_farewell(void)
+HELP_TEST(farewell, "farewell")
 {
     end_t end;
 
@@ -176,8 +170,7 @@ test_farewell(void)
     end_deinit(&end);
 }
 
-static void
-test_cancel(void)
+HELP_TEST(cancel, "cancel")
 {
     end_t end;
     uint64_t a, b;
@@ -207,21 +200,4 @@ test_cancel(void)
     CU_ASSERT(tg_caller_cancel(&end.caller, a, 1) == TG_OK);
     CU_ASSERT(end.caller.out.len == 0 && end.caller.npending == 0);
     end_deinit(&end);
-}
-
-static CU_TestInfo test_caller[] = {
-    { "ipc: one after the other", test_ipc },
-    { "ipc: broken", test_ipc_broken },
-    { "lose", test_lose },
-    { "lose: framing", test_lose_framing },
-    { "lose: ipc", test_lose_ipc },
-    { "farewell", test_farewell },
-    { "cancel", test_cancel },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core caller end", test_caller);
 }

@@ -128,36 +128,20 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     tg_caller_deinit(&end.caller);
 }
 
-static void
-test_jsonrpc(void)
+HELP_TEST(jsonrpc, "jsonrpc")
 {
     test_dialect = TG_DIALECT_JSONRPC;
     help_each_failure(test_run);
 }
 
-static void
-test_relay(void)
+HELP_TEST(relay, "relay")
 {
     test_dialect = TG_DIALECT_RELAY;
     help_each_failure(test_run);
 }
 
-static void
-test_ipc(void)
+HELP_TEST(ipc, "ipc")
 {
     test_dialect = TG_DIALECT_IPC;
     help_each_failure(test_run);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "jsonrpc", test_jsonrpc },
-        { "relay", test_relay },
-        { "ipc", test_ipc },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core caller nomem", tests);
 }

@@ -52,8 +52,7 @@ test_many_deinit(test_many_t *many)
     free(many->names);
 }
 
-static void
-test_empty(void)
+HELP_TEST(empty, "empty")
 {
     tg_catalogue_t *catalogue;
     help_alloc_t help;
@@ -77,8 +76,7 @@ test_empty(void)
     CU_ASSERT(help.live == 0);
 }
 
-static void
-test_listing(void)
+HELP_TEST(listing, "listing")
 {
     tg_entry_t entries[] = {
         { .kind = TG_ENTRY_TOOL,
@@ -124,8 +122,7 @@ test_listing(void)
     tg_catalogue_free(catalogue);
 }
 
-static void
-test_find(void)
+HELP_TEST(find, "find among 5000")
 {
     test_many_t many;
     char name[32], escaped[TG_NAME_MAX * 7];
@@ -168,8 +165,7 @@ test_find(void)
     test_many_deinit(&many);
 }
 
-static void
-test_duplicates(void)
+HELP_TEST(duplicates, "duplicates")
 {
     tg_entry_t tool = { .kind = TG_ENTRY_TOOL, .name = TG_STR("x") };
     tg_entry_t again = { .kind = TG_ENTRY_TOOL, .name = TG_STR("x") };
@@ -258,8 +254,7 @@ test_pages(test_many_t *many, size_t each, size_t *npages)
     return n;
 }
 
-static void
-test_paging(void)
+HELP_TEST(paging, "paging")
 {
     test_many_t many;
     size_t npages;
@@ -273,8 +268,7 @@ test_paging(void)
 }
 
 /* Tools around the size of a page: one larger than it goes alone. */
-static void
-test_page_sizes(void)
+HELP_TEST(page_sizes, "page sizes")
 {
     static const size_t sizes[] = { TG_LIST_PAGE * 2, 10, TG_LIST_PAGE - 200,
                                     TG_LIST_PAGE, 10 };
@@ -306,8 +300,7 @@ test_page_sizes(void)
 }
 
 /* A relay client does not ask for pages, so it gets all, or is told. */
-static void
-test_whole(void)
+HELP_TEST(whole, "a whole list")
 {
     test_many_t many;
     host_t host;
@@ -354,8 +347,7 @@ test_whole(void)
     test_many_deinit(&many);
 }
 
-static void
-test_cursors(void)
+HELP_TEST(cursors, "cursors")
 {
     static const char *const bad[] = {
         "null",
@@ -425,8 +417,7 @@ test_cursors(void)
 }
 
 /* A cursor is of one catalogue: in another it is bad, not a wrong page. */
-static void
-test_digest(void)
+HELP_TEST(digest, "digest")
 {
     static const struct {
         const char *first;
@@ -494,8 +485,7 @@ test_run(const tg_alloc_t *alloc, int may_fail)
 }
 
 /* A failed addition leaves what was there before as it was. */
-static void
-test_add_again(void)
+HELP_TEST(add_again, "add again")
 {
     tg_entry_t entries[9];
     tg_catalogue_t *catalogue;
@@ -527,23 +517,7 @@ test_add_again(void)
     }
 }
 
-static void
-test_no_memory(void)
+HELP_TEST(no_memory, "no memory")
 {
     help_each_failure(test_run);
-}
-
-static CU_TestInfo test_catalogue[] = {
-    { "empty", test_empty },          { "listing", test_listing },
-    { "find among 5000", test_find }, { "duplicates", test_duplicates },
-    { "paging", test_paging },        { "page sizes", test_page_sizes },
-    { "a whole list", test_whole },   { "cursors", test_cursors },
-    { "digest", test_digest },        { "no memory", test_no_memory },
-    { "add again", test_add_again },  CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core catalogue", test_catalogue);
 }

@@ -61,8 +61,7 @@ test_call(host_t *host, tg_dialect_t dialect)
     return call;
 }
 
-static void
-test_words(void)
+HELP_TEST(words, "words")
 {
     tg_outcome_t outcome;
     char expected[256];
@@ -124,8 +123,7 @@ test_run_error(const tg_alloc_t *alloc, int may_fail)
     host_deinit(&host);
 }
 
-static void
-test_error(void)
+HELP_TEST(error, "a backend's error")
 {
     test_dialect = TG_DIALECT_JSONRPC;
     help_each_failure(test_run_error);
@@ -134,8 +132,7 @@ test_error(void)
 }
 
 /* Nobody is told, and the id is free again. */
-static void
-test_forget(void)
+HELP_TEST(forget, "forgotten")
 {
     tg_call_t *call;
     host_t host;
@@ -151,8 +148,7 @@ test_forget(void)
 }
 
 /* The list's mistake takes the place of the list within its batch. */
-static void
-test_cursor_in_batch(void)
+HELP_TEST(cursor_in_batch, "a cursor in a batch")
 {
     host_t host;
 
@@ -169,18 +165,4 @@ test_cursor_in_batch(void)
               "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32602,"
               "\"message\":\"$contains:cursor\"}}]");
     host_deinit(&host);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "words", test_words },
-        { "a backend's error", test_error },
-        { "forgotten", test_forget },
-        { "a cursor in a batch", test_cursor_in_batch },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core failures", tests);
 }

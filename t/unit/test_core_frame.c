@@ -115,8 +115,7 @@ test_every_split(tg_frame_kind_t kind, tg_str_t text, const char *expected,
     }
 }
 
-static void
-test_lines(void)
+HELP_TEST(lines, "lines")
 {
     tg_frame_kind_t kinds[] = { TG_FRAME_LINE, TG_FRAME_AUTO };
     size_t i;
@@ -130,8 +129,7 @@ test_lines(void)
     }
 }
 
-static void
-test_line_limit(void)
+HELP_TEST(line_limit, "lines: limit")
 {
     test_every_split(TG_FRAME_LINE, TG_STR("12345678\n"), "[12345678]", 0);
     test_every_split(TG_FRAME_LINE, TG_STR("123456789\n"), "!<123456789>", 0);
@@ -147,8 +145,7 @@ test_line_limit(void)
                      0);
 }
 
-static void
-test_prefixed(void)
+HELP_TEST(prefixed, "prefixed")
 {
     tg_frame_kind_t kinds[] = { TG_FRAME_PREFIX, TG_FRAME_AUTO };
     size_t i;
@@ -173,8 +170,7 @@ test_prefixed(void)
 }
 
 /* The first byte decides once and for all. */
-static void
-test_auto(void)
+HELP_TEST(auto, "auto")
 {
     tg_frame_t frame;
     tg_str_t payload;
@@ -196,8 +192,7 @@ test_auto(void)
 }
 
 /* Bytes that hold no newline are looked at once. */
-static void
-test_scans_once(void)
+HELP_TEST(scans_once, "scans once")
 {
     tg_frame_t frame;
     tg_str_t payload;
@@ -215,8 +210,7 @@ test_scans_once(void)
     CU_ASSERT(frame.scanned == 0);
 }
 
-static void
-test_prefix_bytes(void)
+HELP_TEST(prefix_bytes, "prefix")
 {
     static const size_t sizes[] = {
         0, 1, 255, 256, 65536, 10485760, 0xfffefdfc
@@ -230,20 +224,4 @@ test_prefix_bytes(void)
                    | (size_t) prefix[2] << 8 | prefix[3])
                   == sizes[i]);
     }
-}
-
-static CU_TestInfo test_frame[] = {
-    { "lines", test_lines },
-    { "lines: limit", test_line_limit },
-    { "prefixed", test_prefixed },
-    { "auto", test_auto },
-    { "scans once", test_scans_once },
-    { "prefix", test_prefix_bytes },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core frame", test_frame);
 }

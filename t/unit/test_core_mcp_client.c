@@ -536,26 +536,12 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     }
 }
 
-static void
-test_conversations(void)
+HELP_TEST(conversations, "conversations")
 {
     test_run(tg_alloc_libc(), 0);
 }
 
-static void
-test_no_memory(void)
+HELP_TEST(no_memory, "no memory")
 {
     help_each_failure(test_run);
-}
-
-int
-main(void)
-{
-    static CU_TestInfo tests[] = {
-        { "conversations", test_conversations },
-        { "no memory", test_no_memory },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core mcp client", tests);
 }

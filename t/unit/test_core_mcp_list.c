@@ -19,8 +19,7 @@ test_page(tg_mcp_list_t *list, tg_str_t result, tg_answer_t *whole)
 }
 
 /* The bounds of a list; each is an error and no short list. */
-static void
-test_bounds(void)
+HELP_TEST(bounds, "bounds")
 {
     tg_mcp_list_t list;
     tg_tools_t *tools;
@@ -68,15 +67,4 @@ test_bounds(void)
     CU_ASSERT(whole.kind == TG_ANSWER_ERROR && whole.code == TG_RPC_INTERNAL);
     tg_mcp_list_deinit(&list);
     tg_buf_deinit(&text);
-}
-
-int
-main(void)
-{
-    static CU_TestInfo tests[] = {
-        { "bounds", test_bounds },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core mcp list", tests);
 }

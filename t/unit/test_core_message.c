@@ -11,8 +11,7 @@ test_parse(tg_message_t *message, const char *text)
     return tg_message_parse(message, tg_str_c(text));
 }
 
-static void
-test_jsonrpc(void)
+HELP_TEST(jsonrpc, "jsonrpc")
 {
     tg_message_t m;
 
@@ -43,8 +42,7 @@ test_jsonrpc(void)
 }
 
 /* White space wherever it may be; and the arguments' members are noted. */
-static void
-test_spread_out(void)
+HELP_TEST(spread_out, "spread out")
 {
     tg_message_t m;
 
@@ -68,8 +66,7 @@ test_spread_out(void)
     CU_ASSERT(test_parse(&m, "{\"params\": \x0b{}}") == TG_BAD);
 }
 
-static void
-test_others(void)
+HELP_TEST(others, "others")
 {
     tg_message_t m;
 
@@ -114,8 +111,7 @@ test_others(void)
 }
 
 /* Members that are walked when they are objects may be anything. */
-static void
-test_odd_types(void)
+HELP_TEST(odd_types, "odd types")
 {
     tg_message_t m;
 
@@ -137,8 +133,7 @@ test_odd_types(void)
     CU_ASSERT(m.type == TG_JSON_OBJECT && m.method.data == NULL);
 }
 
-static void
-test_not_objects(void)
+HELP_TEST(not_objects, "not objects")
 {
     static const struct {
         const char *text;
@@ -159,8 +154,7 @@ test_not_objects(void)
     }
 }
 
-static void
-test_duplicates(void)
+HELP_TEST(duplicates, "duplicates")
 {
     static const char *const twice[] = {
         "{\"id\":1,\"id\":1}",
@@ -196,8 +190,7 @@ test_duplicates(void)
 }
 
 /* Keys count as what they stand for, and only exactly so. */
-static void
-test_keys(void)
+HELP_TEST(keys, "keys")
 {
     tg_message_t m;
 
@@ -211,8 +204,7 @@ test_keys(void)
     CU_ASSERT(m.id.data == NULL);
 }
 
-static void
-test_bad(void)
+HELP_TEST(bad, "bad")
 {
     static const char *const bad[] = {
         "",
@@ -262,8 +254,7 @@ test_nested(const char *head, int n, const char *tail)
 }
 
 /* The levels of the envelope count. */
-static void
-test_depth(void)
+HELP_TEST(depth, "depth")
 {
     CU_ASSERT(test_nested("{\"x\":", 127, "}") == TG_OK);
     CU_ASSERT(test_nested("{\"x\":", 128, "}") == TG_LIMIT);
@@ -300,8 +291,7 @@ test_tail(const char *tail, const char *expected)
     HELP_EQ(id, expected);
 }
 
-static void
-test_ids(void)
+HELP_TEST(ids, "ids of what is too large")
 {
     test_head("{\"id\":1,\"params\":{\"x", TG_OK, "1");
     test_head(" { \"a\" : {\"id\":2}, \"id\" : \"x\" ,", TG_OK, "\"x\"");
@@ -330,24 +320,4 @@ test_ids(void)
     test_tail("\"id\"}", "");
     test_tail("\"id\"", "");
     test_tail("", "");
-}
-
-static CU_TestInfo test_message[] = {
-    { "jsonrpc", test_jsonrpc },
-    { "spread out", test_spread_out },
-    { "others", test_others },
-    { "odd types", test_odd_types },
-    { "not objects", test_not_objects },
-    { "duplicates", test_duplicates },
-    { "keys", test_keys },
-    { "bad", test_bad },
-    { "depth", test_depth },
-    { "ids of what is too large", test_ids },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core message", test_message);
 }

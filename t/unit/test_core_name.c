@@ -19,8 +19,7 @@ test_name(tg_entry_kind_t kind, tg_str_t name, int is_good, int is_warned)
     CU_ASSERT((why == NULL) == (is_good && !is_warned));
 }
 
-static void
-test_tools(void)
+HELP_TEST(tools, "tools")
 {
     static const char *const good[] = { "a", "Word_count-2", "0", "ping" };
     static const char *const warned[] = { "a.b", ".", "tools.list" };
@@ -49,8 +48,7 @@ test_tools(void)
     test_name(TG_ENTRY_TOOL, tg_str(name, TG_NAME_MAX + 1), 0, 0);
 }
 
-static void
-test_methods(void)
+HELP_TEST(methods, "methods")
 {
     static const char *const good[] = {
         "build.status", "sum", "a/b", "resources/list", "tools/lists", "$x",
@@ -92,8 +90,7 @@ test_methods(void)
     test_name(TG_ENTRY_METHOD, tg_str(name, TG_NAME_MAX + 1), 0, 0);
 }
 
-static void
-test_schemas(void)
+HELP_TEST(schemas, "schemas")
 {
     static const char *const good[] = {
         "{\"type\":\"object\"}",
@@ -128,17 +125,4 @@ test_schemas(void)
         why = tg_tool_schema_check(tg_str_c(bad[i].schema));
         CU_ASSERT(why != NULL && strstr(why, bad[i].word) != NULL);
     }
-}
-
-static CU_TestInfo test_names[] = {
-    { "tools", test_tools },
-    { "methods", test_methods },
-    { "schemas", test_schemas },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core name", test_names);
 }

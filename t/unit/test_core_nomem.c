@@ -153,8 +153,7 @@ test_script(const script_t *script)
     }
 }
 
-static void
-test_transcripts(void)
+HELP_TEST(transcripts, "transcripts")
 {
     script_t *scripts;
     size_t i, n, played;
@@ -171,15 +170,4 @@ test_transcripts(void)
 
     CU_ASSERT(played > 20);
     play_scripts_free(scripts, n);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "transcripts", test_transcripts },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core nomem", tests);
 }

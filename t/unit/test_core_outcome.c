@@ -32,8 +32,7 @@ test_fails(tg_outcome_t outcome, const char *word)
     CU_ASSERT(strstr(help_text(outcome.value), word) != NULL);
 }
 
-static void
-test_makers(void)
+HELP_TEST(makers, "makers")
 {
     tg_outcome_t outcome;
 
@@ -44,8 +43,7 @@ test_makers(void)
     HELP_EQ(outcome.value, "later");
 }
 
-static void
-test_texts(void)
+HELP_TEST(texts, "texts")
 {
     test_is(tg_outcome_output(&test_text, TG_STR("")), TG_OUTCOME_TEXT, "");
     test_is(tg_outcome_output(&test_text, TG_STR_NONE), TG_OUTCOME_TEXT, "");
@@ -55,8 +53,7 @@ test_texts(void)
     test_fails(tg_outcome_output(&test_text, TG_STR("\xed\xa0\x80")), "base64");
 }
 
-static void
-test_values(void)
+HELP_TEST(values, "values")
 {
     static const char *const bad[] = { "",    " ",          "x",       "{",
                                        "1 2", "{\"a\":1}}", "\"\xff\"" };
@@ -76,8 +73,7 @@ test_values(void)
 }
 
 /* Within a reply it must not nest deeper than the receiver reads. */
-static void
-test_depth(void)
+HELP_TEST(depth, "depth")
 {
     char text[2 * TG_JSON_DEPTH];
     size_t n;
@@ -96,8 +92,7 @@ test_depth(void)
     }
 }
 
-static void
-test_results(void)
+HELP_TEST(results, "results")
 {
     /* clang-format off */
     static const char *const good[] = {
@@ -159,8 +154,7 @@ test_results(void)
             "[1]");
 }
 
-static void
-test_bodies(void)
+HELP_TEST(bodies, "bodies")
 {
     tg_buf_t scratch;
 
@@ -192,21 +186,7 @@ test_run_body(const tg_alloc_t *alloc, int may_fail)
     tg_buf_deinit(&scratch);
 }
 
-static void
-test_no_memory(void)
+HELP_TEST(no_memory, "no memory")
 {
     help_each_failure(test_run_body);
-}
-
-static CU_TestInfo test_outcome[] = {
-    { "makers", test_makers },       { "texts", test_texts },
-    { "values", test_values },       { "depth", test_depth },
-    { "results", test_results },     { "bodies", test_bodies },
-    { "no memory", test_no_memory }, CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core outcome", test_outcome);
 }

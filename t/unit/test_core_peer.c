@@ -32,8 +32,7 @@ test_init(host_t *host, tg_dialect_t dialect)
     host_init(host, tg_alloc_libc(), dialect, TEST_MAX, 4);
 }
 
-static void
-test_names(void)
+HELP_TEST(names, "names")
 {
     CU_ASSERT_STRING_EQUAL(tg_dialect_name(TG_DIALECT_AUTO), "auto");
     CU_ASSERT_STRING_EQUAL(tg_dialect_name(TG_DIALECT_IPC), "ipc");
@@ -42,8 +41,7 @@ test_names(void)
 }
 
 /* Which dialect a connection is, and that it stays. */
-static void
-test_detection(void)
+HELP_TEST(detection, "detection")
 {
     host_t host;
 
@@ -79,8 +77,7 @@ test_detection(void)
 }
 
 /* A front with framing of its own hands in whole messages. */
-static void
-test_message(void)
+HELP_TEST(message, "whole messages")
 {
     host_t host;
     tg_str_t got;
@@ -121,8 +118,7 @@ test_message(void)
 
 /* --- deferred calls --- */
 
-static void
-test_defer(void)
+HELP_TEST(defer, "deferred calls")
 {
     host_t host;
 
@@ -146,8 +142,7 @@ test_defer(void)
 }
 
 /* All four places taken: the fifth is told so, and a free one serves again. */
-static void
-test_busy(void)
+HELP_TEST(busy, "busy")
 {
     host_t host;
 
@@ -170,8 +165,7 @@ test_busy(void)
     CU_ASSERT(host.ncancelled == 4);
 }
 
-static void
-test_cancel(void)
+HELP_TEST(cancel, "cancel")
 {
     host_t host;
 
@@ -204,8 +198,7 @@ test_cancel(void)
 }
 
 /* A notification that runs long has no id and is not found by one. */
-static void
-test_notification_runs(void)
+HELP_TEST(notification_runs, "a notification runs")
 {
     host_t host;
 
@@ -226,8 +219,7 @@ test_notification_runs(void)
     host_deinit(&host);
 }
 
-static void
-test_call_error(void)
+HELP_TEST(call_error, "errors of a backend")
 {
     host_t host;
     tg_call_t *call;
@@ -264,8 +256,7 @@ test_call_error(void)
 
 /* --- ipc is sequential --- */
 
-static void
-test_ipc_waits(void)
+HELP_TEST(ipc_waits, "ipc waits")
 {
     host_t host;
     tg_buf_t text;
@@ -291,8 +282,7 @@ test_ipc_waits(void)
 
 /* --- a client that does not read --- */
 
-static void
-test_backlog(void)
+HELP_TEST(backlog, "backlog")
 {
     host_t host;
     tg_buf_t text;
@@ -363,8 +353,7 @@ test_sized(tg_dialect_t dialect, const char *head, const char *tail,
     host_deinit(&host);
 }
 
-static void
-test_limits(void)
+HELP_TEST(limits, "limits")
 {
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
                                "\"tools/call\",\"params\":{\"name\":\"json\","
@@ -389,8 +378,7 @@ test_limits(void)
 }
 
 /* With a larger limit of its own, a first line of relay is still too large. */
-static void
-test_relay_first_line(void)
+HELP_TEST(relay_first_line, "relay: first line")
 {
     host_t host;
     tg_buf_t text;
@@ -425,8 +413,7 @@ test_relay_first_line(void)
  * A batch whose replies together are beyond the limit, each to an id as long
  * as ids may be: every one is answered, however many are too large.
  */
-static void
-test_batch_too_large(void)
+HELP_TEST(batch_too_large, "batch: replies too large")
 {
     char id[TG_ID_MAX + 1];
     host_t host;
@@ -469,8 +456,7 @@ test_batch_too_large(void)
     host_deinit(&host);
 }
 
-static void
-test_ids(void)
+HELP_TEST(ids, "ids")
 {
     char line[TG_ID_MAX + 200], id[TG_ID_MAX + 2];
     host_t host;
@@ -495,28 +481,4 @@ test_ids(void)
     }
 
     host_deinit(&host);
-}
-
-static CU_TestInfo test_peer[] = {
-    { "names", test_names },
-    { "detection", test_detection },
-    { "whole messages", test_message },
-    { "deferred calls", test_defer },
-    { "busy", test_busy },
-    { "cancel", test_cancel },
-    { "a notification runs", test_notification_runs },
-    { "errors of a backend", test_call_error },
-    { "ipc waits", test_ipc_waits },
-    { "backlog", test_backlog },
-    { "limits", test_limits },
-    { "relay: first line", test_relay_first_line },
-    { "batch: replies too large", test_batch_too_large },
-    { "ids", test_ids },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core peer", test_peer);
 }

@@ -57,8 +57,7 @@ test_lines(host_t *host, const char *const *patterns)
 
 /* --- progress --- */
 
-static void
-test_progress(void)
+HELP_TEST(progress, "progress")
 {
     host_t host;
 
@@ -114,8 +113,7 @@ test_progress(void)
 }
 
 /* ipc has no notifications. */
-static void
-test_ipc_is_quiet(void)
+HELP_TEST(ipc_is_quiet, "ipc is quiet")
 {
     host_t host;
 
@@ -137,8 +135,7 @@ test_ipc_is_quiet(void)
 
 /* --- list_changed --- */
 
-static void
-test_list_changed(void)
+HELP_TEST(list_changed, "list_changed")
 {
     host_t host;
 
@@ -185,8 +182,7 @@ test_list_changed(void)
 
 /* --- subscriptions --- */
 
-static void
-test_subscriptions(void)
+HELP_TEST(subscriptions, "subscriptions")
 {
     host_t host;
 
@@ -234,8 +230,7 @@ test_subscriptions(void)
     host_deinit(&host);
 }
 
-static void
-test_subscriptions_limit(void)
+HELP_TEST(subscriptions_limit, "subscriptions: limit")
 {
     char line[512];
     host_t host;
@@ -259,8 +254,7 @@ test_subscriptions_limit(void)
 
 /* --- goodbye --- */
 
-static void
-test_farewell(void)
+HELP_TEST(farewell, "farewell")
 {
     host_t host;
 
@@ -295,8 +289,7 @@ test_farewell(void)
 
 #define TEST_NOTE "{\"kind\":\"mcp_notification\",\"method\":\"x\",\"params\":"
 
-static void
-test_notify(void)
+HELP_TEST(notify, "notify")
 {
     host_t host;
     tg_buf_t text;
@@ -325,8 +318,7 @@ test_notify(void)
 
 /* --- who sees what --- */
 
-static void
-test_visibility(void)
+HELP_TEST(visibility, "visibility")
 {
     host_t host;
     tg_str_t list;
@@ -418,8 +410,7 @@ test_proxy_line(test_proxy_t *proxy, const char *line, const char *reply)
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"                \
     "\"message\":\"$contains:cursor\"}}"
 
-static void
-test_proxy(void)
+HELP_TEST(proxy, "proxy")
 {
     static const tg_peer_ops_t ops = { .call = test_proxy_call,
                                        .cancel = test_proxy_cancel,
@@ -559,30 +550,9 @@ test_run_ipc(const tg_alloc_t *alloc, int may_fail)
     host_deinit(&host);
 }
 
-static void
-test_no_memory(void)
+HELP_TEST(no_memory, "no memory")
 {
     help_each_failure(test_run_mcp);
     help_each_failure(test_run_batch);
     help_each_failure(test_run_ipc);
-}
-
-static CU_TestInfo test_push[] = {
-    { "progress", test_progress },
-    { "ipc is quiet", test_ipc_is_quiet },
-    { "list_changed", test_list_changed },
-    { "subscriptions", test_subscriptions },
-    { "subscriptions: limit", test_subscriptions_limit },
-    { "farewell", test_farewell },
-    { "notify", test_notify },
-    { "visibility", test_visibility },
-    { "proxy", test_proxy },
-    { "no memory", test_no_memory },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core peer push", test_push);
 }

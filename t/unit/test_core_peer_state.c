@@ -11,8 +11,7 @@
 static script_t *test_scripts;
 static size_t test_nscripts;
 
-static void
-test_transcripts(void)
+HELP_TEST(transcripts, "transcripts with moves")
 {
     size_t i;
 
@@ -39,8 +38,7 @@ test_init(host_t *host, tg_dialect_t dialect)
 }
 
 /* Nothing changed, or nothing that this client can see. */
-static void
-test_unchanged(void)
+HELP_TEST(unchanged, "nothing changed for it")
 {
     host_t host;
 
@@ -60,8 +58,7 @@ test_unchanged(void)
     host_deinit(&host);
 }
 
-static void
-test_changed(void)
+HELP_TEST(changed, "something changed for it")
 {
     host_t host;
 
@@ -90,8 +87,7 @@ test_changed(void)
 }
 
 /* The tool of a running call is gone: it is answered all the same. */
-static void
-test_gone(void)
+HELP_TEST(gone, "a tool is gone while it runs")
 {
     host_t host;
 
@@ -111,8 +107,7 @@ test_gone(void)
     host_deinit(&host);
 }
 
-static void
-test_gone_ipc(void)
+HELP_TEST(gone_ipc, "likewise in ipc")
 {
     host_t host;
 
@@ -136,8 +131,7 @@ test_gone_ipc(void)
 
 /* --- the listener has become another --- */
 
-static void
-test_dialects(void)
+HELP_TEST(dialects, "another dialect")
 {
     host_t host;
 
@@ -168,8 +162,7 @@ test_dialects(void)
 }
 
 /* More runs than the new listener allows: that goes on, but nothing new. */
-static void
-test_fewer_calls(void)
+HELP_TEST(fewer_calls, "fewer calls allowed")
 {
     host_t host;
 
@@ -298,8 +291,7 @@ test_load(const tg_alloc_t *alloc, tg_str_t state)
     return rc;
 }
 
-static void
-test_bytes(void)
+HELP_TEST(bytes, "truncated and flipped bits")
 {
     tg_buf_t state;
     unsigned bit;
@@ -360,8 +352,7 @@ test_each_load(const tg_alloc_t *alloc, int may_fail)
     CU_ASSERT(rc == TG_OK || rc == TG_NOMEM);
 }
 
-static void
-test_memory(void)
+HELP_TEST(memory, "no memory")
 {
     host_t host;
 
@@ -382,8 +373,7 @@ test_put_much(void *ctx, const tg_call_t *call, tg_buf_t *out)
     tg_buf_put(out, much, sizeof(much));
 }
 
-static void
-test_long_token(void)
+HELP_TEST(long_token, "a token too long")
 {
     tg_buf_t state;
     host_t host;
@@ -396,26 +386,17 @@ test_long_token(void)
 }
 
 int
-main(void)
+help_begin(void)
 {
-    CU_TestInfo tests[] = {
-        { "transcripts with moves", test_transcripts },
-        { "nothing changed for it", test_unchanged },
-        { "something changed for it", test_changed },
-        { "a tool is gone while it runs", test_gone },
-        { "likewise in ipc", test_gone_ipc },
-        { "another dialect", test_dialects },
-        { "fewer calls allowed", test_fewer_calls },
-        { "truncated and flipped bits", test_bytes },
-        { "no memory", test_memory },
-        { "a token too long", test_long_token },
-        CU_TEST_INFO_NULL,
-    };
-    int status;
-
     test_scripts = play_scripts(&test_nscripts);
-    status = help_main("core peer state", tests);
+
+    return 0;
+}
+
+unsigned
+help_end(void)
+{
     play_scripts_free(test_scripts, test_nscripts);
 
-    return status;
+    return 0;
 }

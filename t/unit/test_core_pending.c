@@ -26,8 +26,7 @@ test_init(tg_caller_t *caller, const tg_alloc_t *alloc, void *host)
     tg_caller_init(caller, alloc, &test_ops, host, TG_DIALECT_JSONRPC, 65536);
 }
 
-static void
-test_many(void)
+HELP_TEST(many, "many")
 {
     tg_caller_t caller;
     tg_pending_t *pending;
@@ -73,8 +72,7 @@ test_many(void)
 }
 
 /* The first, the last, the only one. */
-static void
-test_ends(void)
+HELP_TEST(ends, "ends")
 {
     tg_caller_t caller;
     tg_pending_t *a, *b, *c;
@@ -97,8 +95,7 @@ test_ends(void)
     tg_caller_deinit(&caller);
 }
 
-static void
-test_lost_in_order(void)
+HELP_TEST(lost_in_order, "lost in order")
 {
     tg_caller_t caller;
     size_t n[101], i;
@@ -135,22 +132,7 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     tg_caller_deinit(&caller);
 }
 
-static void
-test_no_memory(void)
+HELP_TEST(no_memory, "no memory")
 {
     help_each_failure(test_run);
-}
-
-static CU_TestInfo test_pending[] = {
-    { "many", test_many },
-    { "ends", test_ends },
-    { "lost in order", test_lost_in_order },
-    { "no memory", test_no_memory },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return help_main("core pending", test_pending);
 }

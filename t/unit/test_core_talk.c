@@ -49,7 +49,7 @@ typedef struct {
 } test_talk_t;
 
 static tg_dialect_t test_dialect;
-static char *test_large;
+static char test_large[TEST_LARGE];
 
 /* --- answers --- */
 
@@ -344,30 +344,26 @@ test_sizes(void)
     }
 }
 
-static void
-test_in_ipc(void)
+HELP_TEST(in_ipc, "ipc")
 {
     test_dialect = TG_DIALECT_IPC;
     test_sizes();
 }
 
-static void
-test_in_jsonrpc(void)
+HELP_TEST(in_jsonrpc, "jsonrpc")
 {
     test_dialect = TG_DIALECT_JSONRPC;
     test_sizes();
 }
 
-static void
-test_in_relay(void)
+HELP_TEST(in_relay, "relay")
 {
     test_dialect = TG_DIALECT_RELAY;
     test_sizes();
 }
 
 /* Notices, then goodbye with calls that the peer never read. */
-static void
-test_goodbye(void)
+HELP_TEST(goodbye, "goodbye")
 {
     static const tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC,
                                              TG_DIALECT_RELAY };
@@ -419,8 +415,7 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     test_talk_deinit(&talk);
 }
 
-static void
-test_no_memory(void)
+HELP_TEST(no_memory, "no memory")
 {
     static const tg_dialect_t dialects[] = { TG_DIALECT_IPC, TG_DIALECT_JSONRPC,
                                              TG_DIALECT_RELAY };
@@ -432,26 +427,10 @@ test_no_memory(void)
     }
 }
 
-static CU_TestInfo test_talks[] = {
-    { "ipc", test_in_ipc },          { "jsonrpc", test_in_jsonrpc },
-    { "relay", test_in_relay },      { "goodbye", test_goodbye },
-    { "no memory", test_no_memory }, CU_TEST_INFO_NULL,
-};
-
 int
-main(void)
+help_begin(void)
 {
-    int status;
-
-    test_large = malloc(TEST_LARGE);
-
-    if (test_large == NULL) {
-        return 2;
-    }
-
     memset(test_large, 'L', TEST_LARGE);
-    status = help_main("core talk", test_talks);
-    free(test_large);
 
-    return status;
+    return 0;
 }

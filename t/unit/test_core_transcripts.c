@@ -24,27 +24,23 @@ test_script(void)
 }
 
 int
-main(void)
+help_begin(void)
 {
-    CU_TestInfo *tests;
     size_t i;
-    int status;
 
     test_scripts = play_scripts(&test_nscripts);
-    tests = calloc(test_nscripts + 1, sizeof(tests[0]));
-
-    if (tests == NULL) {
-        return 2;
-    }
 
     for (i = 0; i < test_nscripts; i++) {
-        tests[i].pName = test_scripts[i].title;
-        tests[i].pTestFunc = test_script;
+        help_add((int) i, test_scripts[i].title, test_script);
     }
 
-    status = help_main("core transcripts", tests);
-    play_scripts_free(test_scripts, test_nscripts);
-    free(tests);
+    return 0;
+}
 
-    return status;
+unsigned
+help_end(void)
+{
+    play_scripts_free(test_scripts, test_nscripts);
+
+    return 0;
 }

@@ -15,8 +15,7 @@ test_init(host_t *host)
 }
 
 /* The host is asked behind each request, and not when there is none left. */
-static void
-test_turns(void)
+HELP_TEST(turns, "turns")
 {
     host_t host;
 
@@ -58,8 +57,7 @@ test_begin(host_t *host)
 }
 
 /* What was done within it by then is said before the connection closes. */
-static void
-test_farewell(void)
+HELP_TEST(farewell, "farewell in a batch")
 {
     size_t consumed;
     host_t host;
@@ -75,8 +73,7 @@ test_farewell(void)
 }
 
 /* A host that has other bytes now than the old one is not trusted. */
-static void
-test_moved(void)
+HELP_TEST(moved, "moved in a batch")
 {
     size_t consumed;
     host_t host;
@@ -102,8 +99,7 @@ test_moved(void)
     host_deinit(&host);
 }
 
-static void
-test_kept(void)
+HELP_TEST(kept, "what is kept")
 {
     tg_call_t *call;
     size_t before;
@@ -131,18 +127,4 @@ test_kept(void)
     HELP_EQ(host_take(&host), "[" TEST_SAYS("1") "," TEST_SAYS("3") "]\n");
     CU_ASSERT(tg_peer_kept(&host.peer) == host.peer.out.cap);
     host_deinit(&host);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "turns", test_turns },
-        { "farewell in a batch", test_farewell },
-        { "moved in a batch", test_moved },
-        { "what is kept", test_kept },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core turns", tests);
 }

@@ -93,8 +93,7 @@ test_rows(const test_row_t *rows, size_t n)
 #define TEST_ROWS(rows) test_rows(rows, sizeof(rows) / sizeof((rows)[0]))
 
 /* $ is the end, not the place before a last newline; ^ and $ know no lines. */
-static void
-test_anchors(void)
+HELP_TEST(anchors, "anchors")
 {
     static const test_row_t rows[] = {
         { "^a$", "a", TG_OK },
@@ -115,8 +114,7 @@ test_anchors(void)
 }
 
 /* Digits and words are ASCII, white space is Unicode's. */
-static void
-test_sets(void)
+HELP_TEST(sets, "sets")
 {
     static const test_row_t rows[] = {
         { "^\\d$", "0", TG_OK },
@@ -141,8 +139,7 @@ test_sets(void)
 }
 
 /* A character is a code point, however many bytes it takes. */
-static void
-test_unicode(void)
+HELP_TEST(unicode, "unicode")
 {
     static const test_row_t rows[] = {
         { "^.$", "\360\237\230\200", TG_OK }, /* U+1F600 */
@@ -162,8 +159,7 @@ test_unicode(void)
 }
 
 /* A group that took no part matches what is empty. */
-static void
-test_groups(void)
+HELP_TEST(groups, "groups")
 {
     static const test_row_t rows[] = {
         { "^(?:(a)|b)\\1$", "b", TG_OK },
@@ -181,8 +177,7 @@ test_groups(void)
 }
 
 /* NUL is a character; a text ends where it ends, also one of nothing. */
-static void
-test_bounds(void)
+HELP_TEST(bounds, "bounds")
 {
     uint64_t spent;
     void *regex;
@@ -207,8 +202,7 @@ test_bounds(void)
  * Each ends at once, and its regex then works as before.  What a text lacks
  * at first sight, PCRE2 does not try: so all of this has its last literal.
  */
-static void
-test_explosions(void)
+HELP_TEST(explosions, "explosions")
 {
     static const char *const patterns[] = {
         "^(a+)+$",      "^(a|a)*$",   "^(a|aa)+$",
@@ -241,8 +235,7 @@ test_explosions(void)
 }
 
 /* A limit of one match says nothing about the next one. */
-static void
-test_limits(void)
+HELP_TEST(limits, "limits")
 {
     char text[40];
     void *regex;
@@ -260,8 +253,7 @@ test_limits(void)
 }
 
 /* A match that would need much memory ends too, before it has that. */
-static void
-test_heap(void)
+HELP_TEST(heap, "heap")
 {
     uint64_t spent;
     size_t size;
@@ -288,8 +280,7 @@ test_heap(void)
 }
 
 /* What PCRE2 itself refuses is a mistake with words, and leaves nothing. */
-static void
-test_mistakes(void)
+HELP_TEST(mistakes, "mistakes")
 {
     static const char *const patterns[] = {
         "(?<=a*)b", /* a lookbehind without end */
@@ -350,8 +341,7 @@ test_schema(const char *text, const char *instance, int rc, const char *said)
     tg_buf_deinit(&error);
 }
 
-static void
-test_schemas(void)
+HELP_TEST(schemas, "schemas")
 {
     static const char limit[] = "a pattern takes too many steps on this text; "
                                 "shorten the text";
@@ -375,24 +365,4 @@ test_schemas(void)
     test_schema("{\"not\":{\"pattern\":\"^(a|a)*$\"}}",
                 "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"",
                 TG_LIMIT, limit);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "anchors", test_anchors },
-        { "sets", test_sets },
-        { "unicode", test_unicode },
-        { "groups", test_groups },
-        { "bounds", test_bounds },
-        { "explosions", test_explosions },
-        { "limits", test_limits },
-        { "heap", test_heap },
-        { "mistakes", test_mistakes },
-        { "schemas", test_schemas },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("regex pcre2", tests);
 }

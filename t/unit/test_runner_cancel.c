@@ -154,8 +154,7 @@ test_wanted(void)
     return text != NULL && atoi(text) > 0 ? atoi(text) : CANCELS;
 }
 
-static void
-test_cancel(void)
+HELP_TEST(cancel, "running and waiting")
 {
     int done, wanted, i;
     uint64_t started;
@@ -191,8 +190,7 @@ test_cancel(void)
 }
 
 /* The end of the connection is the cancellation of all its calls. */
-static void
-test_disconnect(void)
+HELP_TEST(disconnect, "disconnect")
 {
     const tg_call_t *call;
     pid_t pids[CALLS];
@@ -218,8 +216,7 @@ test_disconnect(void)
 }
 
 /* The program has ended, but its outputs are still held open. */
-static void
-test_draining(void)
+HELP_TEST(draining, "draining")
 {
     unsigned id;
     pid_t pid;
@@ -237,8 +234,7 @@ test_draining(void)
 }
 
 /* One that was answered, but whose program is still being ended. */
-static void
-test_ending(void)
+HELP_TEST(ending, "ending")
 {
     unsigned id, other;
     pid_t pid;
@@ -256,23 +252,4 @@ test_ending(void)
     host_cancel(other);
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.peer.out.len == 0);
-}
-
-static CU_TestInfo test_of_cancel[] = {
-    { "running and waiting", test_cancel },
-    { "disconnect", test_disconnect },
-    { "draining", test_draining },
-    { "ending", test_ending },
-    CU_TEST_INFO_NULL,
-};
-
-static CU_SuiteInfo test_suites[] = {
-    { "runner cancel", NULL, NULL, NULL, NULL, test_of_cancel },
-    CU_SUITE_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return host_main(test_suites);
 }

@@ -28,7 +28,7 @@ test_tree(void)
 {
     static char script[2048];
 
-    snprintf(script, sizeof(script), TREE, host.dir);
+    snprintf(script, sizeof(script), TREE, help_dir);
 
     return script;
 }
@@ -36,7 +36,7 @@ test_tree(void)
 static void
 test_file(char *path, size_t size, int i)
 {
-    snprintf(path, size, "%s/%d", host.dir, i);
+    snprintf(path, size, "%s/%d", help_dir, i);
 }
 
 static int
@@ -106,8 +106,7 @@ test_tree_ends(pid_t pids[TREE_PIDS])
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-static void
-test_timeout(void)
+HELP_TEST(timeout, "timeout")
 {
     pid_t pids[TREE_PIDS];
     uint64_t from;
@@ -128,8 +127,7 @@ test_timeout(void)
     test_tree_ends(pids);
 }
 
-static void
-test_cancel(void)
+HELP_TEST(cancel, "cancel")
 {
     pid_t pids[TREE_PIDS];
     unsigned id;
@@ -148,8 +146,7 @@ test_cancel(void)
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"]}"));
 }
 
-static void
-test_disconnect(void)
+HELP_TEST(disconnect, "disconnect")
 {
     pid_t pids[TREE_PIDS];
 
@@ -161,8 +158,7 @@ test_disconnect(void)
     host_peer_init(&host.peer);
 }
 
-static void
-test_obedient(void)
+HELP_TEST(obedient, "obedient, but stopped")
 {
     uint64_t from;
     unsigned id;
@@ -189,8 +185,7 @@ test_obedient(void)
 
 /* The main process ends; what it left in its group does not matter to the
  * answer, and is ended. */
-static void
-test_leftover(void)
+HELP_TEST(leftover, "leftovers")
 {
     uint64_t from;
     pid_t pid;
@@ -214,13 +209,12 @@ test_leftover(void)
 }
 
 /* What left the session of a program that ended well was wanted. */
-static void
-test_daemon(void)
+HELP_TEST(daemon, "daemons")
 {
     char path[96], script[512];
     pid_t pid;
 
-    snprintf(path, sizeof(path), "%s/up", host.dir);
+    snprintf(path, sizeof(path), "%s/up", help_dir);
     snprintf(script, sizeof(script),
              "setsid sh -c 'echo >%s; exec sleep 1000' >/dev/null 2>&1 & "
              "while ! [ -e %s ]; do sleep 0.01; done; echo $!",
@@ -241,8 +235,7 @@ test_all_started(void *ctx)
     return host.jobs.nrunning == TG_JOBS_RUNNING_MAX;
 }
 
-static void
-test_limits(void)
+HELP_TEST(limits, "limits")
 {
     unsigned first, waiting;
     int i;
@@ -295,8 +288,7 @@ test_limits(void)
     host_peer_init(&host.peer);
 }
 
-static void
-test_order(void)
+HELP_TEST(order, "order")
 {
     char path[96], script[256];
     int i;
@@ -321,7 +313,7 @@ test_order(void)
     CU_ASSERT(host_until(host_no_exec, NULL));
 
     /* Each in a slot of its own: they answer as they finish. */
-    snprintf(path, sizeof(path), "%s/go", host.dir);
+    snprintf(path, sizeof(path), "%s/go", help_dir);
     snprintf(script, sizeof(script),
              "while ! [ -e %s ]; do sleep 0.01; done; echo slow", path);
     (void) host_send(host_sh(script, ""));
@@ -346,8 +338,7 @@ test_open_fds(void)
     return n;
 }
 
-static void
-test_no_leaks(void)
+HELP_TEST(no_leaks, "no leaks")
 {
     int i, before;
 
@@ -397,13 +388,11 @@ test_is_unlocked(const char *path)
  * sessions of their own, and each soon leaves its place to a child in yet
  * another session.  None is left, and the slot is taken until then.
  */
-static void
-test_late_forks(void)
+HELP_TEST(late_forks, "late forks")
 {
-
     char text[1024], path[96];
 
-    snprintf(path, sizeof(path), "%s/late", host.dir);
+    snprintf(path, sizeof(path), "%s/late", help_dir);
     snprintf(text, sizeof(text), TEST_LATE_FORKS, path);
     (void) host_send(host_sh(text, ",\"timeout_ms\":1000"));
     CU_ASSERT(host_recv());
@@ -419,8 +408,7 @@ test_late_forks(void)
  * As long as something of a program is left, its number, which is that of its
  * group and session, is nobody else's.
  */
-static void
-test_number(void)
+HELP_TEST(number, "number")
 {
     pid_t pid;
 
@@ -435,30 +423,4 @@ test_number(void)
     CU_ASSERT(host_until(host_no_slot, NULL));
     CU_ASSERT(kill(pid, 0) == -1 && errno == ESRCH);
     CU_ASSERT(kill(-pid, 0) == -1 && errno == ESRCH);
-}
-
-static CU_TestInfo test_end[] = {
-    { "timeout", test_timeout },
-    { "cancel", test_cancel },
-    { "disconnect", test_disconnect },
-    { "obedient, but stopped", test_obedient },
-    { "leftovers", test_leftover },
-    { "daemons", test_daemon },
-    { "limits", test_limits },
-    { "order", test_order },
-    { "late forks", test_late_forks },
-    { "number", test_number },
-    { "no leaks", test_no_leaks },
-    CU_TEST_INFO_NULL,
-};
-
-static CU_SuiteInfo test_suites[] = {
-    { "runner end", NULL, NULL, NULL, NULL, test_end },
-    CU_SUITE_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return host_main(test_suites);
 }

@@ -5,8 +5,7 @@
 
 #include <sys/wait.h>
 
-static void
-test_success(void)
+HELP_TEST(success, "success")
 {
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"]}"));
     CU_ASSERT(host_is("status", "\"exited\""));
@@ -21,8 +20,7 @@ test_success(void)
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-static void
-test_failure(void)
+HELP_TEST(failure, "failure")
 {
     CU_ASSERT(host_exec(host_sh("echo out; echo why >&2; exit 3", "")));
     CU_ASSERT(host_is("status", "\"exited\""));
@@ -40,8 +38,7 @@ test_failure(void)
     CU_ASSERT(host_is("stdout", "\"\""));
 }
 
-static void
-test_signalled(void)
+HELP_TEST(signalled, "signalled")
 {
     CU_ASSERT(host_exec(host_sh("echo bye >&2; kill -9 $$", "")));
     CU_ASSERT(host_is("status", "\"signalled\""));
@@ -50,8 +47,7 @@ test_signalled(void)
     CU_ASSERT(host_is_text("stderr", "bye\n"));
 }
 
-static void
-test_stderr_tail(void)
+HELP_TEST(stderr_tail, "tail of stderr")
 {
     const char *tail;
 
@@ -70,8 +66,7 @@ test_stderr_tail(void)
                                      "b"));
 }
 
-static void
-test_not_started(void)
+HELP_TEST(not_started, "not started")
 {
     char text[256];
     FILE *file;
@@ -87,18 +82,18 @@ test_not_started(void)
     CU_ASSERT(host_is("failure", "\"program\""));
     CU_ASSERT(strstr(host_text("message"), "Permission denied") != NULL);
 
-    snprintf(text, sizeof(text), "%s/script", host.dir);
+    snprintf(text, sizeof(text), "%s/script", help_dir);
     file = fopen(text, "w");
     CU_ASSERT_FATAL(file != NULL);
     fputs("echo no first line\n", file);
     fchmod(fileno(file), 0700);
     fclose(file);
     snprintf(text, sizeof(text), "{\"tool\":\"t\",\"argv\":[\"%s/script\"]}",
-             host.dir);
+             help_dir);
     CU_ASSERT(host_exec(text));
     CU_ASSERT(host_is("failure", "\"program\""));
     CU_ASSERT(strstr(host_text("message"), "#!") != NULL);
-    snprintf(text, sizeof(text), "%s/script", host.dir);
+    snprintf(text, sizeof(text), "%s/script", help_dir);
     unlink(text);
 
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/bin/true\"],"
@@ -109,8 +104,7 @@ test_not_started(void)
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-static void
-test_too_many_arguments(void)
+HELP_TEST(too_many_arguments, "too many arguments")
 {
     tg_buf_t text;
     size_t i;
@@ -130,8 +124,7 @@ test_too_many_arguments(void)
     CU_ASSERT(strstr(host_text("message"), "standard input") != NULL);
 }
 
-static void
-test_refused(void)
+HELP_TEST(refused, "refused")
 {
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"true\"]}"));
     CU_ASSERT(host_is("failure", "\"arguments\""));
@@ -146,8 +139,7 @@ test_refused(void)
     CU_ASSERT(host.jobs.njobs == 0);
 }
 
-static void
-test_environment(void)
+HELP_TEST(environment, "environment")
 {
     char expected[512];
 
@@ -167,8 +159,7 @@ test_environment(void)
                                      "A=2=3\n"));
 }
 
-static void
-test_isolation(void)
+HELP_TEST(isolation, "isolation")
 {
     const char *text;
     int pid, pgrp, sid;
@@ -224,8 +215,7 @@ test_input_of(const char *program, const char *arg, size_t len,
     CU_ASSERT(host_is_text("stdout", expected));
 }
 
-static void
-test_input(void)
+HELP_TEST(input, "input")
 {
     test_input_of("/usr/bin/wc", "-c", 0, "0\n");
     test_input_of("/usr/bin/wc", "-c", 1, "1\n");
@@ -241,8 +231,7 @@ test_input(void)
     CU_ASSERT(host_is_text("stdout", "   a  \\0   b\n"));
 }
 
-static void
-test_output(void)
+HELP_TEST(output, "output")
 {
     tg_str_t out;
 
@@ -275,8 +264,7 @@ test_output(void)
 }
 
 /* Too large only as JSON: said, not cut. */
-static void
-test_output_as_json(void)
+HELP_TEST(output_as_json, "output as JSON")
 {
     CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/usr/bin/head\",\"-c\","
                         "\"12000000\",\"/dev/zero\"],"
@@ -314,12 +302,11 @@ test_stall(void)
  * Two programs are reaped at once, and the loop is late: the time to drain
  * the second one's output is over before anything of it was read.
  */
-static void
-test_late_loop(void)
+HELP_TEST(late_loop, "late loop")
 {
     char script[256];
 
-    snprintf(test_go, sizeof(test_go), "%s/go", host.dir);
+    snprintf(test_go, sizeof(test_go), "%s/go", help_dir);
     snprintf(script, sizeof(script),
              "while ! [ -e %s ]; do sleep 0.01; done; echo late", test_go);
     (void) host_send(host_sh("exec >&- 2>&-", ""));
@@ -331,32 +318,4 @@ test_late_loop(void)
     CU_ASSERT(host_is_text("stdout", "late\n"));
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(unlink(test_go) == 0);
-}
-
-static CU_TestInfo test_exec[] = {
-    { "success", test_success },
-    { "failure", test_failure },
-    { "signalled", test_signalled },
-    { "tail of stderr", test_stderr_tail },
-    { "not started", test_not_started },
-    { "too many arguments", test_too_many_arguments },
-    { "refused", test_refused },
-    { "environment", test_environment },
-    { "isolation", test_isolation },
-    { "input", test_input },
-    { "output", test_output },
-    { "output as JSON", test_output_as_json },
-    { "late loop", test_late_loop },
-    CU_TEST_INFO_NULL,
-};
-
-static CU_SuiteInfo test_suites[] = {
-    { "runner exec", NULL, NULL, NULL, NULL, test_exec },
-    CU_SUITE_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return host_main(test_suites);
 }

@@ -27,7 +27,7 @@ test_let_go(void)
 static void
 test_begin(void)
 {
-    snprintf(test_go, sizeof(test_go), "%s/go", host.dir);
+    snprintf(test_go, sizeof(test_go), "%s/go", help_dir);
     host_peer_init(&test_new);
     host.at = &host.peer;
 }
@@ -120,8 +120,7 @@ test_is_line(unsigned id, const char *member, const char *raw)
 
 /* --- in each state --- */
 
-static void
-test_running(void)
+HELP_TEST(running, "running")
 {
     unsigned id;
 
@@ -149,8 +148,7 @@ test_all_ended(void *ctx)
 }
 
 /* Nobody is asked before, and what ended is answered at once. */
-static void
-test_ended(void)
+HELP_TEST(ended, "ended meanwhile")
 {
     int nidle;
     unsigned id;
@@ -176,8 +174,7 @@ test_ended(void)
 }
 
 /* Waits for the place that another one has; keeps its turn. */
-static void
-test_queued(void)
+HELP_TEST(queued, "queued")
 {
     unsigned first, second;
 
@@ -201,8 +198,7 @@ test_queued(void)
 }
 
 /* Its turn comes while it is held. */
-static void
-test_started(void)
+HELP_TEST(started, "started meanwhile")
 {
     unsigned id;
 
@@ -228,8 +224,7 @@ test_has_drained(void *ctx)
 }
 
 /* The program has ended, and what it left behind holds its output open. */
-static void
-test_draining(void)
+HELP_TEST(draining, "draining")
 {
     unsigned id;
 
@@ -247,8 +242,7 @@ test_draining(void)
     test_end();
 }
 
-static void
-test_answered(void)
+HELP_TEST(answered, "answered before")
 {
     unsigned id;
 
@@ -265,8 +259,7 @@ test_answered(void)
     test_end();
 }
 
-static void
-test_again(void)
+HELP_TEST(again, "released again")
 {
     test_begin();
     test_release(host_send(test_sh("", "echo done", "")), 1);
@@ -291,8 +284,7 @@ test_is_two(void *ctx)
     return progress->last_len == 1 && progress->last[0] == '2';
 }
 
-static void
-test_progress(void)
+HELP_TEST(progress, "progress")
 {
     unsigned id;
 
@@ -314,8 +306,7 @@ test_progress(void)
     test_end();
 }
 
-static void
-test_last_progress(void)
+HELP_TEST(last_progress, "the last progress")
 {
     unsigned id;
 
@@ -352,8 +343,7 @@ test_failure(const char *after, const char *more, const char *failure)
     test_end();
 }
 
-static void
-test_limits(void)
+HELP_TEST(limits, "too much and too late")
 {
     test_failure("echo much", ",\"max_output\":2", "\"output\"");
     test_failure("", ",\"timeout_ms\":200", "\"timeout\"");
@@ -361,8 +351,7 @@ test_limits(void)
 
 /* --- what goes wrong --- */
 
-static void
-test_wrong(void)
+HELP_TEST(wrong, "wrong requests")
 {
     static const char *const params[] = {
         "{}",
@@ -394,8 +383,7 @@ test_wrong(void)
 }
 
 /* A call is its worker's to release, once, and nobody takes it twice. */
-static void
-test_twice(void)
+HELP_TEST(twice, "twice")
 {
     unsigned first, second;
 
@@ -429,8 +417,7 @@ test_twice(void)
 }
 
 /* The old worker is gone: what it released stays; the new one, too. */
-static void
-test_lost(void)
+HELP_TEST(lost, "lost connections")
 {
     test_begin();
     test_release(host_send(test_sh("", "echo kept", "")), 1);
@@ -444,8 +431,7 @@ test_lost(void)
     test_end();
 }
 
-static void
-test_cancelled(void)
+HELP_TEST(cancelled, "cancelled")
 {
     unsigned id;
 
@@ -470,8 +456,7 @@ test_none_left(void *ctx)
 }
 
 /* Nobody comes for them: what runs is ended, what ended is dropped. */
-static void
-test_expired(void)
+HELP_TEST(expired, "nobody comes")
 {
     unsigned id;
     int nidle;
@@ -492,8 +477,7 @@ test_expired(void)
     test_end();
 }
 
-static void
-test_dropped(void)
+HELP_TEST(dropped, "the runner ends")
 {
     test_begin();
     test_release(host_send(test_sh("", "", "")), 1);
@@ -504,8 +488,7 @@ test_dropped(void)
 }
 
 /* As many as may be: the next one stays with its worker. */
-static void
-test_full(void)
+HELP_TEST(full, "as many as may be")
 {
     unsigned id;
 
@@ -523,8 +506,7 @@ test_full(void)
 }
 
 /* Much is kept already: what is held and waits is not started. */
-static void
-test_backlog(void)
+HELP_TEST(backlog, "much is kept")
 {
     unsigned id;
 
@@ -542,37 +524,4 @@ test_backlog(void)
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("stdout", "second\n"));
     test_end();
-}
-
-static CU_TestInfo tests[] = {
-    { "running", test_running },
-    { "ended meanwhile", test_ended },
-    { "queued", test_queued },
-    { "started meanwhile", test_started },
-    { "draining", test_draining },
-    { "answered before", test_answered },
-    { "released again", test_again },
-    { "progress", test_progress },
-    { "the last progress", test_last_progress },
-    { "too much and too late", test_limits },
-    { "wrong requests", test_wrong },
-    { "twice", test_twice },
-    { "lost connections", test_lost },
-    { "cancelled", test_cancelled },
-    { "nobody comes", test_expired },
-    { "the runner ends", test_dropped },
-    { "as many as may be", test_full },
-    { "much is kept", test_backlog },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    CU_SuiteInfo suites[] = {
-        { "runner held", NULL, NULL, NULL, NULL, tests },
-        CU_SUITE_INFO_NULL,
-    };
-
-    return host_main(suites);
 }

@@ -67,8 +67,7 @@ test_has_started(void *ctx)
 }
 
 /* As many as there are slots; the next one starts when one has ended. */
-static void
-test_queue(void)
+HELP_TEST(queue, "slots and queue")
 {
     unsigned ids[TG_JOBS_RUNNING_MAX + 1], i, all;
 
@@ -96,8 +95,7 @@ test_queue(void)
     test_end();
 }
 
-static void
-test_limit(void)
+HELP_TEST(limit, "concurrency")
 {
     unsigned first, second, two;
 
@@ -120,8 +118,7 @@ test_limit(void)
 }
 
 /* The slot stays taken until the kind says that nothing is left. */
-static void
-test_timeout(void)
+HELP_TEST(timeout, "timeout")
 {
     test_begin();
     (void) test_send(",\"timeout_ms\":50");
@@ -136,8 +133,7 @@ test_timeout(void)
     test_end();
 }
 
-static void
-test_queued_timeout(void)
+HELP_TEST(queued_timeout, "timeout in the queue")
 {
     unsigned first;
 
@@ -154,8 +150,7 @@ test_queued_timeout(void)
     test_end();
 }
 
-static void
-test_cancel(void)
+HELP_TEST(cancel, "cancelled")
 {
     unsigned first, second;
 
@@ -193,8 +188,7 @@ test_pass_on(void)
     return id;
 }
 
-static void
-test_adopt(void)
+HELP_TEST(adopt, "released and adopted")
 {
     unsigned id;
     int i;
@@ -221,8 +215,7 @@ test_adopt(void)
     }
 }
 
-static void
-test_expired(void)
+HELP_TEST(expired, "nobody adopts it")
 {
     test_begin();
     host.jobs.held_ms = 50;
@@ -234,8 +227,7 @@ test_expired(void)
 }
 
 /* Its progress is told, and puts its deadline off. */
-static void
-test_progress(void)
+HELP_TEST(progress, "progress")
 {
     unsigned id;
 
@@ -259,8 +251,7 @@ test_progress(void)
     test_end();
 }
 
-static void
-test_wrong(void)
+HELP_TEST(wrong, "wrong params")
 {
     test_begin();
     (void) host_request("wait", "{}");
@@ -268,28 +259,4 @@ test_wrong(void)
     CU_ASSERT(strstr(host.line.data, "-32602") != NULL);
     CU_ASSERT(host_nwaiting == 0);
     test_end();
-}
-
-static CU_TestInfo tests[] = {
-    { "slots and queue", test_queue },
-    { "concurrency", test_limit },
-    { "timeout", test_timeout },
-    { "timeout in the queue", test_queued_timeout },
-    { "cancelled", test_cancel },
-    { "released and adopted", test_adopt },
-    { "nobody adopts it", test_expired },
-    { "progress", test_progress },
-    { "wrong params", test_wrong },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    CU_SuiteInfo suites[] = {
-        { "runner jobs", NULL, NULL, NULL, NULL, tests },
-        CU_SUITE_INFO_NULL,
-    };
-
-    return host_main(suites);
 }

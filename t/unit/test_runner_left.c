@@ -95,8 +95,7 @@ test_is_cancelled(void)
 }
 
 /* Answered behind the adoption, or before. */
-static void
-test_adopted(void)
+HELP_TEST(adopted, "adopted")
 {
     unsigned id;
 
@@ -116,8 +115,7 @@ test_adopted(void)
 }
 
 /* Nothing waits for a slot, as nothing of it runs here. */
-static void
-test_no_slot(void)
+HELP_TEST(no_slot, "no slot")
 {
     test_begin();
     test_leave("");
@@ -129,8 +127,7 @@ test_no_slot(void)
     test_end();
 }
 
-static void
-test_progress(void)
+HELP_TEST(progress, "progress")
 {
     unsigned id;
 
@@ -155,8 +152,7 @@ test_progress(void)
     test_end();
 }
 
-static void
-test_again(void)
+HELP_TEST(again, "released again")
 {
     char params[128];
     unsigned id;
@@ -176,8 +172,7 @@ test_again(void)
     test_end();
 }
 
-static void
-test_cancelled(void)
+HELP_TEST(cancelled, "cancelled")
 {
     unsigned id;
 
@@ -189,8 +184,7 @@ test_cancelled(void)
     test_end();
 }
 
-static void
-test_adopter_gone(void)
+HELP_TEST(adopter_gone, "the adopter goes")
 {
     test_begin();
     test_leave("");
@@ -201,8 +195,7 @@ test_adopter_gone(void)
     test_end();
 }
 
-static void
-test_expired(void)
+HELP_TEST(expired, "nobody adopts it")
 {
     test_begin();
     host.jobs.held_ms = 50;
@@ -212,8 +205,7 @@ test_expired(void)
     test_end();
 }
 
-static void
-test_timeout(void)
+HELP_TEST(timeout, "timeout")
 {
     test_begin();
     test_leave(",\"timeout_ms\":50");
@@ -225,8 +217,7 @@ test_timeout(void)
 }
 
 /* Whoever left it is gone: before it is adopted, and behind. */
-static void
-test_lost(void)
+HELP_TEST(lost, "its worker goes")
 {
     int i;
 
@@ -254,8 +245,7 @@ test_lost(void)
 }
 
 /* Nobody else has a say in it. */
-static void
-test_others(void)
+HELP_TEST(others, "others")
 {
     unsigned id;
 
@@ -271,8 +261,7 @@ test_others(void)
     test_end();
 }
 
-static void
-test_wrong(void)
+HELP_TEST(wrong, "wrong requests")
 {
     test_begin();
     test_request("leave", "{\"tool\":\"t\"}", "must be 16 to 64");
@@ -287,30 +276,4 @@ test_wrong(void)
     host.at = &test_new;
     CU_ASSERT(host_recv());
     test_end();
-}
-
-static CU_TestInfo tests[] = {
-    { "adopted", test_adopted },
-    { "no slot", test_no_slot },
-    { "progress", test_progress },
-    { "released again", test_again },
-    { "cancelled", test_cancelled },
-    { "the adopter goes", test_adopter_gone },
-    { "nobody adopts it", test_expired },
-    { "timeout", test_timeout },
-    { "its worker goes", test_lost },
-    { "others", test_others },
-    { "wrong requests", test_wrong },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    CU_SuiteInfo suites[] = {
-        { "runner left", NULL, NULL, NULL, NULL, tests },
-        CU_SUITE_INFO_NULL,
-    };
-
-    return host_main(suites);
 }

@@ -24,8 +24,7 @@ test_put_is(const tg_limit_t *limit, const char *expected)
     return rc;
 }
 
-static void
-test_text(void)
+HELP_TEST(text, "text")
 {
     tg_limit_spec_t wanted = { NULL, (char *) (uintptr_t) "k", 2, 10 };
     tg_limit_t *list, *limit;
@@ -49,8 +48,7 @@ test_text(void)
     CU_ASSERT_PTR_NULL(list);
 }
 
-static void
-test_places(void)
+HELP_TEST(places, "places")
 {
     tg_limit_spec_t wanted = { NULL, (char *) (uintptr_t) "k", 2, 1 };
     static const struct {
@@ -81,8 +79,7 @@ test_places(void)
     tg_limit_unref(&list, limit);
 }
 
-static void
-test_keys(void)
+HELP_TEST(keys, "keys")
 {
     char keys[3][2] = { "a", "b", "c" };
     tg_limit_spec_t wanted[3];
@@ -141,7 +138,7 @@ test_send(const char *name, const char *more)
     char script[256];
 
     snprintf(script, sizeof(script),
-             "until [ -e %s/go-%s ]; do sleep 0.01; done; echo %s", host.dir,
+             "until [ -e %s/go-%s ]; do sleep 0.01; done; echo %s", help_dir,
              name, name);
 
     return host_send(host_sh(script, more));
@@ -152,7 +149,7 @@ test_let(const char *name, int may_go)
 {
     char path[96];
 
-    snprintf(path, sizeof(path), "%s/go-%s", host.dir, name);
+    snprintf(path, sizeof(path), "%s/go-%s", help_dir, name);
 
     if (may_go) {
         close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -194,8 +191,7 @@ test_idle(void)
     CU_ASSERT(host.jobs.bytes == 0);
 }
 
-static void
-test_one_kind(void)
+HELP_TEST(one_kind, "one kind")
 {
     (void) test_send("a", test_limit("k", 2, 1));
     (void) test_send("b", test_limit("k", 2, 1));
@@ -239,8 +235,7 @@ test_one_kind(void)
 }
 
 /* In the order of coming, also when one comes just as a place gets free. */
-static void
-test_order(void)
+HELP_TEST(order, "order")
 {
     static const char *const names[] = { "b", "c", "d" };
     int i;
@@ -276,8 +271,7 @@ test_order(void)
     "\"key\":\"all\",\"concurrency\":2,\"queue\":2}]"
 
 /* A tool's limit and its server's: both have to have a place. */
-static void
-test_two_kinds(void)
+HELP_TEST(two_kinds, "two kinds")
 {
     char one[256], two[256];
 
@@ -313,8 +307,7 @@ test_two_kinds(void)
 }
 
 /* A reload changes the numbers: those of the newest call count. */
-static void
-test_changes(void)
+HELP_TEST(changes, "changes")
 {
     int i;
 
@@ -345,8 +338,7 @@ test_changes(void)
  * A place is held for as long as the main process lives, whoever has been
  * answered; not for what it left in the background.
  */
-static void
-test_held(void)
+HELP_TEST(held, "held")
 {
     unsigned id;
 
@@ -385,8 +377,7 @@ test_held(void)
 }
 
 /* Waiting counts towards the deadline, and ends when nobody waits. */
-static void
-test_waiting(void)
+HELP_TEST(waiting, "waiting")
 {
     char more[512];
     unsigned id;
@@ -435,8 +426,7 @@ test_waiting(void)
 }
 
 /* Whoever only waits for a slot is not refused by its own kind. */
-static void
-test_slots(void)
+HELP_TEST(slots, "slots")
 {
     int i;
 
@@ -462,8 +452,7 @@ test_slots(void)
 }
 
 /* What cannot be started gives its place back. */
-static void
-test_not_started(void)
+HELP_TEST(not_started, "not started")
 {
     char params[512];
     int i;
@@ -477,35 +466,4 @@ test_not_started(void)
     }
 
     test_idle();
-}
-
-static CU_TestInfo test_of_limits[] = {
-    { "text", test_text },
-    { "places", test_places },
-    { "keys", test_keys },
-    CU_TEST_INFO_NULL,
-};
-
-static CU_TestInfo test_of_calls[] = {
-    { "one kind", test_one_kind },
-    { "order", test_order },
-    { "two kinds", test_two_kinds },
-    { "changes", test_changes },
-    { "held", test_held },
-    { "waiting", test_waiting },
-    { "slots", test_slots },
-    { "not started", test_not_started },
-    CU_TEST_INFO_NULL,
-};
-
-static CU_SuiteInfo test_suites[] = {
-    { "runner limits", NULL, NULL, NULL, NULL, test_of_limits },
-    { "runner limits, calls", NULL, NULL, NULL, NULL, test_of_calls },
-    CU_SUITE_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return host_main(test_suites);
 }

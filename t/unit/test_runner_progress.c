@@ -85,8 +85,7 @@ static const struct {
     { "what?\n{\"progress\":1}\n{\"progress\":\n", "\"progress\":1" },
 };
 
-static void
-test_lines(void)
+HELP_TEST(lines, "right and wrong")
 {
     size_t i, portion;
 
@@ -132,8 +131,7 @@ test_line_of(size_t len, size_t portion, const char *expected)
     tg_progress_deinit(&progress);
 }
 
-static void
-test_long_lines(void)
+HELP_TEST(long_lines, "long")
 {
     static const size_t portions[] = { 1000, 65535, 65536, 65537, 1 << 20 };
     size_t i;
@@ -145,8 +143,7 @@ test_long_lines(void)
     }
 }
 
-static void
-test_last_line(void)
+HELP_TEST(last_line, "the last")
 {
     tg_progress_t progress;
 
@@ -212,13 +209,12 @@ test_until_answer(unsigned id, int64_t *last)
     return n;
 }
 
-static void
-test_told(void)
+HELP_TEST(told, "told")
 {
     char path[96], script[512], expected[256];
     unsigned id;
 
-    snprintf(path, sizeof(path), "%s/go", host.dir);
+    snprintf(path, sizeof(path), "%s/go", help_dir);
     snprintf(script, sizeof(script),
              "echo '{\"progress\":1, \"total\":2,\"message\":\"\\u00e9\"}' "
              ">&$TOOL_PROGRESS_FD; until [ -e %s ]; do sleep 0.01; done; "
@@ -245,8 +241,7 @@ test_told(void)
  * The last progress and the answer do not come in one piece: some clients
  * take it for progress of a call that is over.
  */
-static void
-test_apart(void)
+HELP_TEST(apart, "apart from the answer")
 {
     unsigned id;
     int i;
@@ -262,8 +257,7 @@ test_apart(void)
 }
 
 /* The last words are told before the answer, with a newline or without. */
-static void
-test_last(void)
+HELP_TEST(last, "the last before the answer")
 {
     static const char silent[] =
         "{\"jsonrpc\":\"2.0\",\"method\":\"exec\",\"params\":{\"tool\":\"t\","
@@ -295,8 +289,7 @@ test_last(void)
 }
 
 /* One that says more than anybody can hear is held back, and cut short. */
-static void
-test_spam(void)
+HELP_TEST(spam, "spam")
 {
     int64_t last;
     unsigned id;
@@ -324,8 +317,7 @@ test_spam(void)
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
-static void
-test_deadline(void)
+HELP_TEST(deadline, "deadline")
 {
     int64_t last;
     unsigned id;
@@ -358,8 +350,7 @@ test_deaf_is_over(void *ctx)
 }
 
 /* Whoever does not read is told nothing, which is not held against the call. */
-static void
-test_deaf(void)
+HELP_TEST(deaf, "a caller that does not read")
 {
     uint64_t until;
     int64_t last;
@@ -389,8 +380,7 @@ test_deaf(void)
 }
 
 /* What holds the descriptor in the background holds up nothing. */
-static void
-test_held_open(void)
+HELP_TEST(held_open, "held open")
 {
     unsigned id;
     int64_t last;
@@ -417,8 +407,7 @@ test_held_open(void)
 }
 
 /* After the answer a program may say what it wants. */
-static void
-test_none_after(void)
+HELP_TEST(none_after, "none after the answer")
 {
     int64_t last;
     unsigned id;
@@ -440,35 +429,4 @@ test_none_after(void)
     host_cancel(id);
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(host.peer.out.len == 0);
-}
-
-static CU_TestInfo test_of_lines[] = {
-    { "right and wrong", test_lines },
-    { "long", test_long_lines },
-    { "the last", test_last_line },
-    CU_TEST_INFO_NULL,
-};
-
-static CU_TestInfo test_of_programs[] = {
-    { "told", test_told },
-    { "the last before the answer", test_last },
-    { "apart from the answer", test_apart },
-    { "spam", test_spam },
-    { "deadline", test_deadline },
-    { "a caller that does not read", test_deaf },
-    { "held open", test_held_open },
-    { "none after the answer", test_none_after },
-    CU_TEST_INFO_NULL,
-};
-
-static CU_SuiteInfo test_suites[] = {
-    { "runner progress, lines", NULL, NULL, NULL, NULL, test_of_lines },
-    { "runner progress, programs", NULL, NULL, NULL, NULL, test_of_programs },
-    CU_SUITE_INFO_NULL,
-};
-
-int
-main(void)
-{
-    return host_main(test_suites);
 }

@@ -6,7 +6,8 @@
 #include "base/tg_utf8.h"
 #include "runner/exec/tg_exec.h"
 
-#include <CUnit/Basic.h>
+#include "core_help.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +54,7 @@ test_free(test_params_t *params)
     tg_job_params_free(&params->job);
 }
 
-static void
-test_params_full(void)
+HELP_TEST(params_full, "all members")
 {
     test_params_t params;
     const char *why;
@@ -101,8 +101,7 @@ test_params_full(void)
     test_free(&params);
 }
 
-static void
-test_params_least(void)
+HELP_TEST(params_least, "the least")
 {
     test_params_t params;
     const char *why;
@@ -119,8 +118,7 @@ test_params_least(void)
     test_free(&params);
 }
 
-static void
-test_params_wrong(void)
+HELP_TEST(params_wrong, "wrong ones")
 {
     static const struct {
         int rc;
@@ -171,8 +169,7 @@ test_params_wrong(void)
     }
 }
 
-static void
-test_params_limits(void)
+HELP_TEST(params_limits, "limits")
 {
     static const struct {
         int rc;
@@ -221,8 +218,7 @@ test_params_limits(void)
     }
 }
 
-static void
-test_params_many(void)
+HELP_TEST(params_many, "many strings")
 {
     test_params_t params;
     const char *why;
@@ -264,8 +260,7 @@ test_answer_is(const tg_exec_output_t *output, int status, const char *json)
     tg_buf_deinit(&text);
 }
 
-static void
-test_answers(void)
+HELP_TEST(answers, "answers")
 {
     tg_exec_output_t output;
 
@@ -295,8 +290,7 @@ test_answers(void)
     tg_exec_output_deinit(&output);
 }
 
-static void
-test_answer_large_failure(void)
+HELP_TEST(answer_large_failure, "failure with much output")
 {
     tg_exec_output_t output;
     char chunk[1024];
@@ -320,8 +314,7 @@ test_answer_large_failure(void)
  * The tail of every length, written in every portion, is what the whole
  * text ends with; a character that the cut goes through leaves as a whole.
  */
-static void
-test_tail(void)
+HELP_TEST(tail, "tail")
 {
     static const size_t portions[] = { 1, 7, 4095, 4096, 4097, 8192, 20000 };
     tg_exec_output_t output;
@@ -367,8 +360,7 @@ test_tail(void)
     free(text);
 }
 
-static void
-test_tail_uncut(void)
+HELP_TEST(tail_uncut, "tail that is whole")
 {
     tg_exec_output_t output;
     char text[TG_EXEC_STDERR_MAX + 1];
@@ -394,8 +386,7 @@ test_tail_uncut(void)
     }
 }
 
-static void
-test_times(void)
+HELP_TEST(times, "times")
 {
     static const struct {
         uint64_t ms;
@@ -414,43 +405,4 @@ test_times(void)
         CU_ASSERT(tg_str_eq(tg_buf_view(&text), tg_str_c(cases[i].text)));
         tg_buf_deinit(&text);
     }
-}
-
-static CU_TestInfo test_params[] = {
-    { "all members", test_params_full },  { "the least", test_params_least },
-    { "wrong ones", test_params_wrong },  { "limits", test_params_limits },
-    { "many strings", test_params_many }, CU_TEST_INFO_NULL,
-};
-
-static CU_TestInfo test_output[] = {
-    { "answers", test_answers },
-    { "failure with much output", test_answer_large_failure },
-    { "tail", test_tail },
-    { "tail that is whole", test_tail_uncut },
-    { "times", test_times },
-    CU_TEST_INFO_NULL,
-};
-
-static CU_SuiteInfo test_suites[] = {
-    { "runner params", NULL, NULL, NULL, NULL, test_params },
-    { "runner output", NULL, NULL, NULL, NULL, test_output },
-    CU_SUITE_INFO_NULL,
-};
-
-int
-main(void)
-{
-    unsigned failures;
-
-    if (CU_initialize_registry() != CUE_SUCCESS) {
-        return 2;
-    }
-
-    CU_register_suites(test_suites);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-
-    return failures == 0 ? 0 : 1;
 }

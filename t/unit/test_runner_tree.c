@@ -5,7 +5,8 @@
 #include "runner/exec/tg_spawn.h"
 #include "runner/exec/tg_tree.h"
 
-#include <CUnit/Basic.h>
+#include "core_help.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -82,8 +83,7 @@ test_find(pid_t pid)
     return NULL;
 }
 
-static void
-test_scan(void)
+HELP_TEST(scan, "scan")
 {
     pid_t child, grandchild;
     const tg_proc_t *proc;
@@ -154,8 +154,7 @@ test_fork_and_wait(void *ctx)
 }
 
 /* A child belongs to the thread that made it. */
-static void
-test_threads(void)
+HELP_TEST(threads, "threads")
 {
     int there[2], back[2], pair[2];
     pthread_t thread;
@@ -178,8 +177,7 @@ test_threads(void)
     close(back[1]);
 }
 
-static void
-test_sweep(void)
+HELP_TEST(sweep, "sweep")
 {
     pid_t pids[8];
     size_t i;
@@ -213,8 +211,7 @@ test_spawn_is(tg_spawn_t *spawn, tg_spawn_step_t expected)
     return err;
 }
 
-static void
-test_spawn(void)
+HELP_TEST(spawn, "spawn")
 {
     char *argv[] = { NULL, NULL };
     char *envp[] = { NULL };
@@ -257,32 +254,8 @@ test_spawn(void)
     close(pair[1]);
 }
 
-static CU_TestInfo test_of_tree[] = {
-    { "spawn", test_spawn }, { "scan", test_scan }, { "threads", test_threads },
-    { "sweep", test_sweep }, CU_TEST_INFO_NULL,
-};
-
-static CU_SuiteInfo test_suites[] = {
-    { "runner tree", NULL, NULL, NULL, NULL, test_of_tree },
-    CU_SUITE_INFO_NULL,
-};
-
 int
-main(void)
+help_begin(void)
 {
-    unsigned failures;
-
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) == -1
-        || CU_initialize_registry() != CUE_SUCCESS)
-    {
-        return 2;
-    }
-
-    CU_register_suites(test_suites);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-
-    return failures == 0 ? 0 : 1;
+    return prctl(PR_SET_CHILD_SUBREAPER, 1);
 }

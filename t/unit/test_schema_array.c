@@ -1,8 +1,7 @@
 /* Rules about the elements of an array. */
 #include "schema_help.h"
 
-static void
-test_items(void)
+HELP_TEST(items, "items, prefixItems")
 {
     static const test_row_t rows[] = {
         { "{\"items\":{\"type\":\"integer\"}}", "[]", NULL },
@@ -33,8 +32,7 @@ test_items(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_contains(void)
+HELP_TEST(contains, "contains")
 {
     static const test_row_t rows[] = {
         { "{\"contains\":{\"minimum\":5}}", "[1,6]", NULL },
@@ -73,8 +71,7 @@ test_contains(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_sizes(void)
+HELP_TEST(sizes, "minItems, maxItems")
 {
     static const test_row_t rows[] = {
         { "{\"minItems\":1}", "[1]", NULL },
@@ -87,8 +84,7 @@ test_sizes(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_unique(void)
+HELP_TEST(unique, "uniqueItems")
 {
     static const test_row_t rows[] = {
         { "{\"uniqueItems\":true}", "[1,2]", NULL },
@@ -130,8 +126,7 @@ test_unique(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_unevaluated(void)
+HELP_TEST(unevaluated, "unevaluatedItems")
 {
     static const test_row_t rows[] = {
         { "{\"unevaluatedItems\":false}", "[]", NULL },
@@ -183,17 +178,4 @@ test_unevaluated(void)
     };
 
     TEST_ROWS(rows);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "items, prefixItems", test_items },
-                            { "contains", test_contains },
-                            { "minItems, maxItems", test_sizes },
-                            { "uniqueItems", test_unique },
-                            { "unevaluatedItems", test_unevaluated },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core schema array", tests);
 }

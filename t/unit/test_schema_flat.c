@@ -70,8 +70,7 @@ test_ways(const test_way_t *rows, size_t n)
 #define TEST_WAYS(rows) test_ways(rows, sizeof(rows) / sizeof((rows)[0]))
 
 /* Types, names, what is required, what may be there besides. */
-static void
-test_usual(void)
+HELP_TEST(usual, "usual schemas")
 {
     static const test_way_t rows[] = {
         { "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}"
@@ -116,8 +115,7 @@ test_usual(void)
 }
 
 /* What strings may be, as far as their bytes tell. */
-static void
-test_strings(void)
+HELP_TEST(strings, "strings")
 {
     static const test_way_t rows[] = {
         { "{\"properties\":{\"a\":{\"enum\":[\"on\",\"off\"]}}}",
@@ -141,8 +139,7 @@ test_strings(void)
 }
 
 /* Whatever needs more than the notes. */
-static void
-test_unusual(void)
+HELP_TEST(unusual, "unusual schemas")
 {
     static const test_way_t rows[] = {
         { "{\"properties\":{\"a\":{\"const\":1}}}", "{\"a\":1}", 0 },
@@ -190,8 +187,7 @@ test_unusual(void)
 }
 
 /* More names than one word has bits. */
-static void
-test_names(void)
+HELP_TEST(names, "many names")
 {
     char text[4096] = "{\"properties\":{\"n0\":{}";
     char name[32];
@@ -207,16 +203,4 @@ test_names(void)
     text[strlen(text) - 2] = '\0';
     strcat(text, ",\"n64\":{}}}");
     CU_ASSERT_FALSE(test_by_notes(text, "{\"n63\":1,\"n5\":1}"));
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "usual schemas", test_usual },
-                            { "strings", test_strings },
-                            { "unusual schemas", test_unusual },
-                            { "many names", test_names },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core schema flat", tests);
 }

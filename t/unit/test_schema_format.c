@@ -49,8 +49,7 @@ test_format(const char *format, const char *const *texts, size_t n, int fits)
     } while (0)
 
 
-static void
-test_date_time(void)
+HELP_TEST(date_time, "date-time")
 {
     static const char *const good[] = {
         "1963-06-19T08:30:06.283185Z",   "1990-12-31T23:59:60Z",
@@ -75,8 +74,7 @@ test_date_time(void)
     TEST_FORMAT("date-time", good, bad);
 }
 
-static void
-test_date(void)
+HELP_TEST(date, "date")
 {
     static const char *const good[] = {
         "1963-06-19",
@@ -93,8 +91,7 @@ test_date(void)
     TEST_FORMAT("date", good, bad);
 }
 
-static void
-test_time(void)
+HELP_TEST(time, "time")
 {
     static const char *const good[] = {
         "08:30:06Z",        "23:59:60Z",      "23:59:60+00:00",
@@ -114,8 +111,7 @@ test_time(void)
     TEST_FORMAT("time", good, bad);
 }
 
-static void
-test_duration(void)
+HELP_TEST(duration, "duration")
 {
     static const char *const good[] = {
         "P4DT12H30M5S", "P4Y",     "PT0S", "P0D",     "P1M",      "PT1M",
@@ -130,8 +126,7 @@ test_duration(void)
     TEST_FORMAT("duration", good, bad);
 }
 
-static void
-test_email(void)
+HELP_TEST(email, "email")
 {
     static const char *const good[] = {
         "joe.bloggs@example.com",
@@ -164,8 +159,7 @@ test_email(void)
     TEST_FORMAT("email", good, bad);
 }
 
-static void
-test_hostname(void)
+HELP_TEST(hostname, "hostname")
 {
     static const char *const good[] = {
         "www.example.com",
@@ -199,8 +193,7 @@ test_hostname(void)
     TEST_FORMAT("hostname", good, bad);
 }
 
-static void
-test_ipv4(void)
+HELP_TEST(ipv4, "ipv4")
 {
     static const char *const good[] = {
         "192.168.0.1",
@@ -216,8 +209,7 @@ test_ipv4(void)
     TEST_FORMAT("ipv4", good, bad);
 }
 
-static void
-test_ipv6(void)
+HELP_TEST(ipv6, "ipv6")
 {
     static const char *const good[] = {
         "::1",
@@ -259,8 +251,7 @@ test_ipv6(void)
     TEST_FORMAT("ipv6", good, bad);
 }
 
-static void
-test_uri(void)
+HELP_TEST(uri, "uri")
 {
     static const char *const good[] = {
         "http://foo.bar/?baz=qux#quux",
@@ -305,8 +296,7 @@ test_uri(void)
     TEST_FORMAT("uri", good, bad);
 }
 
-static void
-test_uri_reference(void)
+HELP_TEST(uri_reference, "uri-reference")
 {
     static const char *const good[] = {
         "",    "#f", "/abs/path", "//foo.bar/?a",
@@ -319,8 +309,7 @@ test_uri_reference(void)
     TEST_FORMAT("uri-reference", good, bad);
 }
 
-static void
-test_uuid(void)
+HELP_TEST(uuid, "uuid")
 {
     static const char *const good[] = {
         "2EB8AA08-AA98-11EA-B4AA-73B441D16380",
@@ -341,8 +330,7 @@ test_uuid(void)
     TEST_FORMAT("uuid", good, bad);
 }
 
-static void
-test_json_pointer(void)
+HELP_TEST(json_pointer, "json-pointer")
 {
     static const char *const good[] = {
         "", "/", "/foo/0", "/a~1b/m~0n", "/c%d", "/ ", "//", "/é",
@@ -354,8 +342,7 @@ test_json_pointer(void)
     TEST_FORMAT("json-pointer", good, bad);
 }
 
-static void
-test_regex_syntax(void)
+HELP_TEST(regex_syntax, "regex")
 {
     static const char *const good[] = {
         "([abc])+\\s+$", "", "^a{2,3}?(?<n>x)\\k<n>$", "[^]", "(?<=a)b",
@@ -368,8 +355,7 @@ test_regex_syntax(void)
 }
 
 /* Unknown formats are remarks; a text with escapes is checked decoded. */
-static void
-test_others(void)
+HELP_TEST(others, "others")
 {
     static const test_row_t rows[] = {
         { "{\"format\":\"colour\"}", "\"x\"", NULL },
@@ -384,26 +370,4 @@ test_others(void)
     options = test_options();
     options.is_format_asserted = 1;
     test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "date-time", test_date_time },
-                            { "date", test_date },
-                            { "time", test_time },
-                            { "duration", test_duration },
-                            { "email", test_email },
-                            { "hostname", test_hostname },
-                            { "ipv4", test_ipv4 },
-                            { "ipv6", test_ipv6 },
-                            { "uri", test_uri },
-                            { "uri-reference", test_uri_reference },
-                            { "uuid", test_uuid },
-                            { "json-pointer", test_json_pointer },
-                            { "regex", test_regex_syntax },
-                            { "others", test_others },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core schema format", tests);
 }

@@ -61,8 +61,7 @@ test_expect(test_t *test, int rc, const char *text)
 #define TEST_STEPS_LIMIT "checking this takes too many steps; send less at once"
 
 /* Patterns that take ages, at one start of a match and at each of many. */
-static void
-test_explosion(void)
+HELP_TEST(explosion, "patterns that explode")
 {
     static const char *const schemas[] = {
         "{\"pattern\":\"^(a|a)*$\"}",
@@ -113,8 +112,7 @@ test_explosion(void)
  * The limit of a match counts the whole search, not each of its starts: ten
  * thousand starts of a thousand steps are beyond it.
  */
-static void
-test_search_limit(void)
+HELP_TEST(search_limit, "the limit of a search")
 {
     tg_schema_options_t options;
     test_t test;
@@ -133,8 +131,7 @@ test_search_limit(void)
  * Searches that look at everything from each start, without backtracking:
  * in a repetition, in plain characters, in a count, in a backreference.
  */
-static void
-test_quadratic(void)
+HELP_TEST(quadratic, "quadratic searches")
 {
     static const char *const schemas[] = {
         "{\"pattern\":\"x*[yz]\"}",         "{\"pattern\":\"x+?[yz]\"}",
@@ -166,8 +163,7 @@ test_quadratic(void)
 }
 
 /* What a pattern takes is taken from the one budget of the whole check. */
-static void
-test_many_matches(void)
+HELP_TEST(many_matches, "many matches")
 {
     tg_schema_options_t options;
     test_t test;
@@ -191,8 +187,7 @@ test_many_matches(void)
 }
 
 /* Each level tries two branches of two: 2 to the power of 60 in all. */
-static void
-test_branches(void)
+HELP_TEST(branches, "branches of branches")
 {
     test_t test;
 
@@ -208,8 +203,7 @@ test_branches(void)
 }
 
 /* A text about lists in lists ends, too. */
-static void
-test_long_text(void)
+HELP_TEST(long_text, "long texts")
 {
     test_t test;
     size_t i;
@@ -232,8 +226,7 @@ test_long_text(void)
 }
 
 /* Long names and values are cut between characters. */
-static void
-test_cut(void)
+HELP_TEST(cut, "cut texts")
 {
     static const char *const pieces[] = { "é", "😀", "x😀", "\\u0001", "\\n" };
     tg_str_t error;
@@ -265,8 +258,7 @@ test_cut(void)
     }
 }
 
-static void
-test_unique(void)
+HELP_TEST(unique, "uniqueItems")
 {
     tg_buf_t *out;
     test_t test;
@@ -292,8 +284,7 @@ test_unique(void)
 }
 
 /* Where its schemas nest and how far, counted while checking. */
-static void
-test_depth(void)
+HELP_TEST(depth, "depth")
 {
     tg_schema_options_t options;
     test_t test;
@@ -312,8 +303,7 @@ test_depth(void)
 }
 
 /* A loop that only the dynamic scope closes. */
-static void
-test_dynamic_loop(void)
+HELP_TEST(dynamic_loop, "a dynamic loop")
 {
     test_t test;
 
@@ -329,8 +319,7 @@ test_dynamic_loop(void)
 }
 
 /* The deepest value with rules at each level. */
-static void
-test_deep_value(void)
+HELP_TEST(deep_value, "a deep value")
 {
     test_t test;
 
@@ -360,8 +349,7 @@ test_refuse_schema(const char *text, const tg_schema_options_t *options,
     tg_buf_deinit(&error);
 }
 
-static void
-test_schema_budgets(void)
+HELP_TEST(schema_budgets, "budgets of a schema")
 {
     static const char four[] = "{\"allOf\":[{\"minimum\":1},true,false]}";
     tg_schema_options_t options;
@@ -454,15 +442,13 @@ test_once(const tg_alloc_t *alloc, int may_fail)
     tg_buf_deinit(&error);
 }
 
-static void
-test_no_memory(void)
+HELP_TEST(no_memory, "no memory")
 {
     help_each_failure(test_once);
 }
 
 /* One schema, two checkers, and one checker with two schemas. */
-static void
-test_sharing(void)
+HELP_TEST(sharing, "sharing")
 {
     tg_schema_checker_t *second;
     tg_schema_options_t options;
@@ -493,28 +479,4 @@ test_sharing(void)
     tg_schema_free(other);
     tg_schema_checker_free(second);
     test_deinit(&test);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "patterns that explode", test_explosion },
-        { "the limit of a search", test_search_limit },
-        { "quadratic searches", test_quadratic },
-        { "many matches", test_many_matches },
-        { "branches of branches", test_branches },
-        { "long texts", test_long_text },
-        { "cut texts", test_cut },
-        { "uniqueItems", test_unique },
-        { "depth", test_depth },
-        { "a dynamic loop", test_dynamic_loop },
-        { "a deep value", test_deep_value },
-        { "budgets of a schema", test_schema_budgets },
-        { "no memory", test_no_memory },
-        { "sharing", test_sharing },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core schema limits", tests);
 }

@@ -1,8 +1,7 @@
 /* allOf, anyOf, oneOf, not, if, and what is said when none fits. */
 #include "schema_help.h"
 
-static void
-test_all(void)
+HELP_TEST(all, "allOf")
 {
     static const test_row_t rows[] = {
         { "{\"allOf\":[{\"type\":\"string\"},{\"maxLength\":2}]}", "\"ab\"",
@@ -17,8 +16,7 @@ test_all(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_any(void)
+HELP_TEST(any, "anyOf")
 {
     static const test_row_t rows[] = {
         { "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}", "\"x\"",
@@ -57,8 +55,7 @@ test_any(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_one(void)
+HELP_TEST(one, "oneOf")
 {
     static const test_row_t rows[] = {
         { "{\"oneOf\":[{\"type\":\"integer\"},{\"minimum\":2}]}", "1", NULL },
@@ -81,8 +78,7 @@ test_one(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_not(void)
+HELP_TEST(not, "not")
 {
     static const test_row_t rows[] = {
         { "{\"not\":{\"type\":\"integer\"}}", "\"x\"", NULL },
@@ -102,8 +98,7 @@ test_not(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_if(void)
+HELP_TEST(if, "if, then, else")
 {
     static const test_row_t rows[] = {
         { "{\"if\":{\"properties\":{\"k\":{\"const\":\"a\"}},\"required\""
@@ -127,16 +122,4 @@ test_if(void)
     };
 
     TEST_ROWS(rows);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "allOf", test_all },         { "anyOf", test_any },
-        { "oneOf", test_one },         { "not", test_not },
-        { "if, then, else", test_if }, CU_TEST_INFO_NULL
-    };
-
-    return help_main("core schema logic", tests);
 }

@@ -157,8 +157,7 @@ test_run_mistake(const tg_alloc_t *alloc, int may_fail)
     tg_buf_deinit(&error);
 }
 
-static void
-test_keywords(void)
+HELP_TEST(keywords, "keywords")
 {
     size_t i;
 
@@ -168,8 +167,7 @@ test_keywords(void)
     }
 }
 
-static void
-test_of_mistakes(void)
+HELP_TEST(of_mistakes, "mistakes")
 {
     size_t i;
 
@@ -180,8 +178,7 @@ test_of_mistakes(void)
 }
 
 /* A compiled schema does not hold more than it must of a large document. */
-static void
-test_size(void)
+HELP_TEST(size, "size")
 {
     tg_schema_options_t options;
     tg_schema_t *schema;
@@ -213,17 +210,4 @@ test_size(void)
     CU_ASSERT(help.live == 0);
     tg_buf_deinit(&text);
     tg_buf_deinit(&error);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "keywords", test_keywords },
-        { "mistakes", test_of_mistakes },
-        { "size", test_size },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core schema memory", tests);
 }

@@ -1,8 +1,7 @@
 /* Every mistake in a schema is found, with its path and a way out. */
 #include "schema_help.h"
 
-static void
-test_text(void)
+HELP_TEST(text, "text")
 {
     static const test_mistake_t rows[] = {
         { "", "is not valid JSON: it is empty" },
@@ -23,8 +22,7 @@ test_text(void)
     TEST_MISTAKES(rows);
 }
 
-static void
-test_types(void)
+HELP_TEST(types, "types")
 {
     static const test_mistake_t rows[] = {
         { "{\"type\":\"int\"}",
@@ -45,8 +43,7 @@ test_types(void)
     TEST_MISTAKES(rows);
 }
 
-static void
-test_numbers(void)
+HELP_TEST(numbers, "numbers")
 {
     static const test_mistake_t rows[] = {
         { "{\"minLength\":-1}",
@@ -83,8 +80,7 @@ test_numbers(void)
     TEST_MISTAKES(rows);
 }
 
-static void
-test_patterns(void)
+HELP_TEST(patterns, "patterns")
 {
     static const test_mistake_t rows[] = {
         { "{\"pattern\":5}", "/pattern: must be a string, got 5" },
@@ -99,8 +95,7 @@ test_patterns(void)
     TEST_MISTAKES(rows);
 }
 
-static void
-test_schemas(void)
+HELP_TEST(schemas, "schemas")
 {
     static const test_mistake_t rows[] = {
         { "{\"properties\":[]}", "/properties: must be an object, got []" },
@@ -153,8 +148,7 @@ test_schemas(void)
     TEST_MISTAKES(rows);
 }
 
-static void
-test_names(void)
+HELP_TEST(names, "names")
 {
     static const test_mistake_t rows[] = {
         { "{\"required\":\"a\"}",
@@ -181,8 +175,7 @@ test_names(void)
     TEST_MISTAKES(rows);
 }
 
-static void
-test_identity(void)
+HELP_TEST(identity, "identity")
 {
     static const test_mistake_t rows[] = {
         { "{\"$schema\":\"http://json-schema.org/draft-07/schema#\"}",
@@ -222,8 +215,7 @@ test_identity(void)
     TEST_MISTAKES(rows);
 }
 
-static void
-test_remarks(void)
+HELP_TEST(remarks, "remarks")
 {
     static const test_mistake_t rows[] = {
         { "{\"title\":1}", "/title: must be a string, got 1" },
@@ -243,20 +235,4 @@ test_remarks(void)
     };
 
     TEST_MISTAKES(rows);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "text", test_text },
-                            { "types", test_types },
-                            { "numbers", test_numbers },
-                            { "patterns", test_patterns },
-                            { "schemas", test_schemas },
-                            { "names", test_names },
-                            { "identity", test_identity },
-                            { "remarks", test_remarks },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core schema mistakes", tests);
 }

@@ -44,8 +44,7 @@ static const char *const test_order[][4] = {
 
 #define TEST_N_ORDER (sizeof(test_order) / sizeof(test_order[0]))
 
-static void
-test_compare(void)
+HELP_TEST(compare, "order and hashes")
 {
     tg_number_t a, b;
     size_t i, j, k, l;
@@ -70,8 +69,7 @@ test_compare(void)
     }
 }
 
-static void
-test_integers(void)
+HELP_TEST(integers, "whole numbers")
 {
     static const char *const whole[] = { "0",      "-0.0",  "1.0",   "10e-1",
                                          "1e400",  "-12e3", "1.5e1", "100e-2",
@@ -94,8 +92,7 @@ test_integers(void)
 }
 
 /* Against whole numbers, where the machine knows the answer. */
-static void
-test_multiples(void)
+HELP_TEST(multiples, "multiples")
 {
     tg_number_t a, b;
     char text[64], divisor[64];
@@ -122,8 +119,7 @@ test_multiples(void)
     }
 }
 
-static void
-test_sizes(void)
+HELP_TEST(sizes, "sizes")
 {
     static const struct {
         const char *text;
@@ -158,8 +154,7 @@ test_sizes(void)
     }
 }
 
-static void
-test_range(void)
+HELP_TEST(range, "exponents out of range")
 {
     static const char *const beyond[] = { "1e1000000000000001",
                                           "-1e-1000000000000001",
@@ -173,19 +168,4 @@ test_range(void)
     }
 
     (void) test_parse("1e1000000000000000");
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "order and hashes", test_compare },
-        { "whole numbers", test_integers },
-        { "multiples", test_multiples },
-        { "sizes", test_sizes },
-        { "exponents out of range", test_range },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core schema number", tests);
 }

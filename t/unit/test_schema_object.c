@@ -1,8 +1,7 @@
 /* Rules about the members of an object. */
 #include "schema_help.h"
 
-static void
-test_properties(void)
+HELP_TEST(properties, "properties")
 {
     static const test_row_t rows[] = {
         { "{\"properties\":{\"a\":{\"type\":\"number\"},\"b\":{\"type\":"
@@ -48,8 +47,7 @@ test_properties(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_required(void)
+HELP_TEST(required, "required")
 {
     static const test_row_t rows[] = {
         { "{\"required\":[\"a\",\"b\"]}", "{\"a\":1,\"b\":2}", NULL },
@@ -67,8 +65,7 @@ test_required(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_additional(void)
+HELP_TEST(additional, "additionalProperties")
 {
     static const test_row_t rows[] = {
         { "{\"properties\":{\"a\":{},\"b\":{}},\"patternProperties\":{\"^"
@@ -95,8 +92,7 @@ test_additional(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_patterns(void)
+HELP_TEST(patterns, "patternProperties")
 {
     static const test_row_t rows[] = {
         { "{\"patternProperties\":{\"f.*o\":{\"type\":\"integer\"},\"^a\""
@@ -119,8 +115,7 @@ test_patterns(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_names(void)
+HELP_TEST(names, "propertyNames")
 {
     static const test_row_t rows[] = {
         { "{\"propertyNames\":{\"maxLength\":3}}", "{\"abc\":1}", NULL },
@@ -144,8 +139,7 @@ test_names(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_sizes(void)
+HELP_TEST(sizes, "minProperties, maxProperties")
 {
     static const test_row_t rows[] = {
         { "{\"minProperties\":2}", "{\"a\":1,\"b\":2}", NULL },
@@ -165,8 +159,7 @@ test_sizes(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_dependent_required(void)
+HELP_TEST(dependent_required, "dependentRequired")
 {
     static const test_row_t rows[] = {
         { "{\"dependentRequired\":{\"card\":[\"address\",\"zip\"],\"x\":["
@@ -188,8 +181,7 @@ test_dependent_required(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_dependent_schemas(void)
+HELP_TEST(dependent_schemas, "dependentSchemas")
 {
     static const test_row_t rows[] = {
         { "{\"dependentSchemas\":{\"a\":{\"properties\":{\"b\":{\"type\":"
@@ -205,8 +197,7 @@ test_dependent_schemas(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_unevaluated(void)
+HELP_TEST(unevaluated, "unevaluatedProperties")
 {
     static const test_row_t rows[] = {
         { "{\"unevaluatedProperties\":false}", "{}", NULL },
@@ -289,21 +280,4 @@ test_unevaluated(void)
     };
 
     TEST_ROWS(rows);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "properties", test_properties },
-                            { "required", test_required },
-                            { "additionalProperties", test_additional },
-                            { "patternProperties", test_patterns },
-                            { "propertyNames", test_names },
-                            { "minProperties, maxProperties", test_sizes },
-                            { "dependentRequired", test_dependent_required },
-                            { "dependentSchemas", test_dependent_schemas },
-                            { "unevaluatedProperties", test_unevaluated },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core schema object", tests);
 }

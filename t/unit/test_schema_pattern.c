@@ -63,8 +63,7 @@ test_patterns(const test_pattern_t *rows, size_t n)
 
 
 /* A match may start anywhere, lines do not matter. */
-static void
-test_search(void)
+HELP_TEST(search, "search")
 {
     static const test_pattern_t rows[] = {
         { "b", "abc", "acd" },   { "^b", "bc", "abc" },
@@ -79,8 +78,7 @@ test_search(void)
     test_patterns(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-static void
-test_dot(void)
+HELP_TEST(dot, "dot")
 {
     static const test_pattern_t rows[] = {
         { "^.$", "x", "\n" },           { "^.$", "é", "\015" },
@@ -92,8 +90,7 @@ test_dot(void)
 }
 
 /* ASCII for digits and words, Unicode for white space. */
-static void
-test_sets(void)
+HELP_TEST(sets, "sets")
 {
     static const test_pattern_t rows[] = {
         { "^\\d$", "7", "٣" },
@@ -120,8 +117,7 @@ test_sets(void)
     test_patterns(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-static void
-test_escapes(void)
+HELP_TEST(escapes, "escapes")
 {
     static const test_pattern_t rows[] = {
         { "^\\cA$", "\001", "A" },
@@ -139,8 +135,7 @@ test_escapes(void)
     test_patterns(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-static void
-test_classes(void)
+HELP_TEST(classes, "classes")
 {
     static const test_pattern_t rows[] = {
         { "^[a-c]$", "b", "d" },
@@ -172,8 +167,7 @@ test_classes(void)
     test_patterns(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-static void
-test_properties(void)
+HELP_TEST(properties, "properties")
 {
     static const test_pattern_t rows[] = {
         { "^\\p{Letter}$", "é", "1" },
@@ -200,8 +194,7 @@ test_properties(void)
 }
 
 /* A group that took no part matches nothing, as a backreference. */
-static void
-test_groups(void)
+HELP_TEST(groups, "groups")
 {
     static const test_pattern_t rows[] = {
         { "^(a)(b)\\2\\1$", "abba", "abab" },
@@ -220,8 +213,7 @@ test_groups(void)
     test_patterns(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-static void
-test_quantifiers(void)
+HELP_TEST(quantifiers, "quantifiers")
 {
     static const test_pattern_t rows[] = {
         { "^a*$", "", "b" },
@@ -242,8 +234,7 @@ test_quantifiers(void)
 }
 
 /* NULL: the text of the row before. */
-static void
-test_refused(void)
+HELP_TEST(refused, "refused")
 {
     static const struct {
         const char *pattern;
@@ -363,8 +354,7 @@ test_refused(void)
 }
 
 /* Each start of a pattern, cut anywhere, is read without going beyond it. */
-static void
-test_cut(void)
+HELP_TEST(cut, "cut off")
 {
     static const char text[] =
         "^(?<n>[\\d\\u{1F600}-\\p{L}\\ud83d\\ude00]{2,3}?"
@@ -385,8 +375,7 @@ test_cut(void)
 }
 
 /* The characters between two callouts. */
-static void
-test_weights(void)
+HELP_TEST(weights, "weights")
 {
     static const struct {
         const char *pattern;
@@ -422,8 +411,7 @@ test_weights(void)
     }
 }
 
-static void
-test_nesting(void)
+HELP_TEST(nesting, "nesting")
 {
     const char *why;
     unsigned weight;
@@ -448,24 +436,4 @@ test_nesting(void)
         tg_buf_deinit(&text);
         tg_buf_deinit(&out);
     }
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "search", test_search },
-                            { "dot", test_dot },
-                            { "sets", test_sets },
-                            { "escapes", test_escapes },
-                            { "classes", test_classes },
-                            { "properties", test_properties },
-                            { "groups", test_groups },
-                            { "quantifiers", test_quantifiers },
-                            { "refused", test_refused },
-                            { "cut off", test_cut },
-                            { "nesting", test_nesting },
-                            { "weights", test_weights },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core schema pattern", tests);
 }

@@ -1,8 +1,7 @@
 /* References, identity, dialects and documents from the host. */
 #include "schema_help.h"
 
-static void
-test_pointer(void)
+HELP_TEST(pointer, "$ref to a pointer")
 {
     static const test_row_t rows[] = {
         { "{\"properties\":{\"foo\":{\"$ref\":\"#\"}},\"additionalPropert"
@@ -67,8 +66,7 @@ test_pointer(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_anchor(void)
+HELP_TEST(anchor, "$anchor")
 {
     static const test_row_t rows[] = {
         { "{\"$ref\":\"#A\",\"$defs\":{\"x\":{\"$anchor\":\"A\",\"type\":"
@@ -91,8 +89,7 @@ test_anchor(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_id(void)
+HELP_TEST(id, "$id")
 {
     static const test_row_t rows[] = {
         { "{\"$id\":\"http://a.example/root.json\",\"properties\":{\"p\":"
@@ -141,8 +138,7 @@ test_id(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_dynamic(void)
+HELP_TEST(dynamic, "$dynamicRef")
 {
     static const test_row_t rows[] = {
         { "{\"$id\":\"http://t.example/strict\",\"$dynamicAnchor\":\"node"
@@ -216,8 +212,7 @@ test_dynamic(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_metaschema(void)
+HELP_TEST(metaschema, "metaschema")
 {
     static const test_row_t rows[] = {
         { "{\"$ref\":\"https://json-schema.org/draft/2020-12/schema\"}", "true",
@@ -259,8 +254,7 @@ test_metaschema(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_missing(void)
+HELP_TEST(missing, "references to nothing")
 {
     static const test_mistake_t rows[] = {
         { "{\"$ref\":\"#/$defs/x\"}",
@@ -304,8 +298,7 @@ test_missing(void)
 }
 
 /* Which schema of a loop is named depends on where the search starts. */
-static void
-test_loops(void)
+HELP_TEST(loops, "loops")
 {
     static const char *const rows[] = {
         "{\"$ref\":\"#\"}",
@@ -433,8 +426,7 @@ test_host_options(int *count)
     return options;
 }
 
-static void
-test_host(void)
+HELP_TEST(host, "documents")
 {
     static const test_row_t rows[] = {
         { "{\"$ref\":\"int.json\"}", "1", NULL },
@@ -465,8 +457,7 @@ test_host(void)
     test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
 }
 
-static void
-test_vocabularies(void)
+HELP_TEST(vocabularies, "vocabularies")
 {
     static const test_row_t rows[] = {
         { "{\"$schema\":\"http://h.example/novalidation\",\"properties\":"
@@ -499,8 +490,7 @@ test_vocabularies(void)
     test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
 }
 
-static void
-test_host_mistakes(void)
+HELP_TEST(host_mistakes, "mistakes in documents")
 {
     static const test_mistake_t rows[] = {
         { "{\"$ref\":\"broken\"}",
@@ -541,22 +531,4 @@ test_host_mistakes(void)
 
     options = test_host_options(&count);
     test_mistakes_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "$ref to a pointer", test_pointer },
-                            { "$anchor", test_anchor },
-                            { "$id", test_id },
-                            { "$dynamicRef", test_dynamic },
-                            { "metaschema", test_metaschema },
-                            { "references to nothing", test_missing },
-                            { "loops", test_loops },
-                            { "documents", test_host },
-                            { "vocabularies", test_vocabularies },
-                            { "mistakes in documents", test_host_mistakes },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core schema ref", tests);
 }

@@ -22,8 +22,7 @@ test_resolve(const char *base_text, const char *text, const char *expected)
 }
 
 /* Without fragments, which are not part of what is resolved. */
-static void
-test_examples(void)
+HELP_TEST(examples, "examples of the RFC")
 {
     static const char *const rows[][2] = {
         { "g:h", "g:h" },
@@ -77,8 +76,7 @@ test_examples(void)
     test_resolve("d://h/e", "..//x", "d://h//x");
 }
 
-static void
-test_parts(void)
+HELP_TEST(parts, "parts")
 {
     tg_uri_t uri;
 
@@ -101,8 +99,7 @@ test_parts(void)
     CU_ASSERT_PTR_NOT_NULL(uri.fragment.data);
 }
 
-static void
-test_bad(void)
+HELP_TEST(bad, "no URIs")
 {
     static const char *const rows[] = {
         " ",      "a b",      "%",    "%1",       "a%zz", "<",
@@ -124,8 +121,7 @@ test_bad(void)
     CU_ASSERT_EQUAL(tg_uri_parse(tg_str("a\0b", 3), &uri), TG_BAD);
 }
 
-static void
-test_decoded(void)
+HELP_TEST(decoded, "decoding")
 {
     tg_buf_t out;
 
@@ -135,18 +131,4 @@ test_decoded(void)
     HELP_EQ(tg_buf_view(&out), "$aé%25");
     CU_ASSERT_EQUAL(tg_uri_put_decoded(&out, TG_STR("%FF")), TG_BAD);
     tg_buf_deinit(&out);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = {
-        { "examples of the RFC", test_examples },
-        { "parts", test_parts },
-        { "no URIs", test_bad },
-        { "decoding", test_decoded },
-        CU_TEST_INFO_NULL,
-    };
-
-    return help_main("core schema uri", tests);
 }

@@ -1,8 +1,7 @@
 /* Rules about values without parts, with the cases that go wrong elsewhere. */
 #include "schema_help.h"
 
-static void
-test_boolean(void)
+HELP_TEST(boolean, "true and false")
 {
     static const test_row_t rows[] = {
         { "true", "1", NULL },
@@ -18,8 +17,7 @@ test_boolean(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_type(void)
+HELP_TEST(type, "type")
 {
     static const test_row_t rows[] = {
         { "{\"type\":\"string\"}", "\"x\"", NULL },
@@ -65,8 +63,7 @@ test_type(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_const(void)
+HELP_TEST(const, "const")
 {
     static const test_row_t rows[] = {
         { "{\"const\":null}", "null", NULL },
@@ -116,8 +113,7 @@ test_const(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_enum(void)
+HELP_TEST(enum, "enum")
 {
     static const test_row_t rows[] = {
         { "{\"enum\":[\"red\",\"green\"]}", "\"red\"", NULL },
@@ -149,8 +145,7 @@ test_enum(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_bounds(void)
+HELP_TEST(bounds, "bounds")
 {
     static const test_row_t rows[] = {
         { "{\"minimum\":1.1}", "1.1", NULL },
@@ -201,8 +196,7 @@ test_bounds(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_multiple(void)
+HELP_TEST(multiple, "multipleOf")
 {
     static const test_row_t rows[] = {
         { "{\"multipleOf\":2}", "10", NULL },
@@ -245,8 +239,7 @@ test_multiple(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_length(void)
+HELP_TEST(length, "lengths")
 {
     static const test_row_t rows[] = {
         { "{\"minLength\":2}", "\"ab\"", NULL },
@@ -282,8 +275,7 @@ test_length(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_pattern(void)
+HELP_TEST(pattern, "pattern")
 {
     static const test_row_t rows[] = {
         { "{\"pattern\":\"^a+$\"}", "\"aaa\"", NULL },
@@ -315,8 +307,7 @@ test_pattern(void)
     TEST_ROWS(rows);
 }
 
-static void
-test_remarks(void)
+HELP_TEST(remarks, "remarks")
 {
     static const test_row_t rows[] = {
         { "{\"title\":\"t\",\"description\":\"d\",\"default\":5,\"example"
@@ -329,21 +320,4 @@ test_remarks(void)
     };
 
     TEST_ROWS(rows);
-}
-
-int
-main(void)
-{
-    CU_TestInfo tests[] = { { "true and false", test_boolean },
-                            { "type", test_type },
-                            { "const", test_const },
-                            { "enum", test_enum },
-                            { "bounds", test_bounds },
-                            { "multipleOf", test_multiple },
-                            { "lengths", test_length },
-                            { "pattern", test_pattern },
-                            { "remarks", test_remarks },
-                            CU_TEST_INFO_NULL };
-
-    return help_main("core schema values", tests);
 }

@@ -2,17 +2,14 @@
  * The transport, between two of its own connections or against a bare
  * descriptor.  Every wait has a deadline; nothing sleeps.
  */
-#include "uv/tg_uv.h"
-#include "core_help.h"
+#include "uv_host.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TEST_DEADLINE_MS 120000
 #define TEST_LIMIT 65536
 
 typedef struct {
@@ -31,9 +28,6 @@ typedef struct {
     int result;       /* of input, when it is no echo */
 } test_end_t;
 
-static uv_loop_t test_loop;
-static char test_dir[64];
-static char test_path[96];
 
 static void
 test_on_connected(void *host, int err)
@@ -127,7 +121,7 @@ test_end_init(test_end_t *end, const tg_uv_conn_ops_t *ops)
     memset(end, 0, sizeof(*end));
     tg_buf_init(&end->out, tg_alloc_libc());
     tg_buf_init(&end->got, tg_alloc_libc());
-    tg_uv_conn_init(&end->conn, &test_loop, ops, end, &end->out);
+    tg_uv_conn_init(&end->conn, &host_loop, ops, end, &end->out);
 }
 
 static void
@@ -135,34 +129,6 @@ test_end_deinit(test_end_t *end)
 {
     tg_buf_deinit(&end->out);
     tg_buf_deinit(&end->got);
-}
-
-static void
-test_on_deadline(uv_timer_t *timer)
-{
-    *(int *) timer->data = 1;
-}
-
-/* Runs the loop until *flag or the deadline; tells whether flag came. */
-static int
-test_until(const int *flag)
-{
-    uv_timer_t timer;
-    int is_late;
-
-    is_late = 0;
-    uv_timer_init(&test_loop, &timer);
-    timer.data = &is_late;
-    uv_timer_start(&timer, test_on_deadline, TEST_DEADLINE_MS, 0);
-
-    while (!*flag && !is_late) {
-        uv_run(&test_loop, UV_RUN_ONCE);
-    }
-
-    uv_close((uv_handle_t *) &timer, NULL);
-    uv_run(&test_loop, UV_RUN_NOWAIT);
-
-    return *flag;
 }
 
 static void
@@ -221,9 +187,9 @@ static void
 test_listen(test_end_t *end)
 {
     test_accepting = end;
-    (void) unlink(test_path);
-    uv_pipe_init(&test_loop, &test_server, 0);
-    CU_ASSERT_FATAL(uv_pipe_bind(&test_server, test_path) == 0);
+    (void) unlink(help_path("s"));
+    uv_pipe_init(&host_loop, &test_server, 0);
+    CU_ASSERT_FATAL(uv_pipe_bind(&test_server, help_path("s")) == 0);
     CU_ASSERT_FATAL(
         uv_listen((uv_stream_t *) &test_server, 8, test_on_connection) == 0);
 }
@@ -232,27 +198,25 @@ static void
 test_unlisten(void)
 {
     uv_close((uv_handle_t *) &test_server, NULL);
-    uv_run(&test_loop, UV_RUN_NOWAIT);
+    uv_run(&host_loop, UV_RUN_NOWAIT);
 }
 
-static void
-test_connect_missing(void)
+HELP_TEST(connect_missing, "connect: missing")
 {
     test_end_t end;
 
-    (void) unlink(test_path);
+    (void) unlink(help_path("s"));
     test_end_init(&end, &test_ops);
-    CU_ASSERT(tg_uv_conn_connect(&end.conn, test_path) == 0);
+    CU_ASSERT(tg_uv_conn_connect(&end.conn, help_path("s")) == 0);
     CU_ASSERT(!end.is_connected);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     CU_ASSERT(end.is_connected);
     CU_ASSERT(end.connect_err == UV_ENOENT);
     CU_ASSERT(end.err == UV_ENOENT);
     test_end_deinit(&end);
 }
 
-static void
-test_connect_long_path(void)
+HELP_TEST(connect_long_path, "connect: long path")
 {
     test_end_t end;
     char path[200];
@@ -262,33 +226,31 @@ test_connect_long_path(void)
     test_end_init(&end, &test_ops);
     CU_ASSERT(tg_uv_conn_connect(&end.conn, path) == UV_ENAMETOOLONG);
     CU_ASSERT(!end.is_closed);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     CU_ASSERT(!end.is_connected);
     test_end_deinit(&end);
 }
 
-static void
-test_close_while_connecting(void)
+HELP_TEST(close_while_connecting, "connect: closed meanwhile")
 {
     test_end_t server, client;
 
     test_end_init(&server, &test_ops);
     test_listen(&server);
     test_end_init(&client, &test_ops);
-    CU_ASSERT(tg_uv_conn_connect(&client.conn, test_path) == 0);
+    CU_ASSERT(tg_uv_conn_connect(&client.conn, help_path("s")) == 0);
     tg_uv_conn_close(&client.conn);
     tg_uv_conn_close(&client.conn);
-    CU_ASSERT(test_until(&client.is_closed));
+    CU_ASSERT(host_until(&client.is_closed));
     CU_ASSERT(!client.is_connected);
-    CU_ASSERT(test_until(&server.is_closed));
+    CU_ASSERT(host_until(&server.is_closed));
     test_unlisten();
     test_end_deinit(&server);
     test_end_deinit(&client);
 }
 
 /* Much more than both sockets hold. */
-static void
-test_echo(void)
+HELP_TEST(echo, "echo of 8 MiB")
 {
     test_end_t server, client;
     size_t size;
@@ -301,10 +263,10 @@ test_echo(void)
     test_listen(&server);
     test_end_init(&client, &test_ops);
     test_text(&client.out, size);
-    CU_ASSERT(tg_uv_conn_connect(&client.conn, test_path) == 0);
+    CU_ASSERT(tg_uv_conn_connect(&client.conn, help_path("s")) == 0);
 
     while (client.got.len < size && !client.is_closed) {
-        uv_run(&test_loop, UV_RUN_ONCE);
+        uv_run(&host_loop, UV_RUN_ONCE);
     }
 
     CU_ASSERT(test_is_text(&client.got, size));
@@ -314,8 +276,8 @@ test_echo(void)
     CU_ASSERT(tg_uv_conn_backlog(&client.conn) == 0);
 
     tg_uv_conn_close(&client.conn);
-    CU_ASSERT(test_until(&server.is_closed));
-    CU_ASSERT(test_until(&client.is_closed));
+    CU_ASSERT(host_until(&server.is_closed));
+    CU_ASSERT(host_until(&client.is_closed));
     CU_ASSERT(server.err == 0);
     test_unlisten();
     test_end_deinit(&server);
@@ -323,8 +285,7 @@ test_echo(void)
 }
 
 /* A reader that does not read: what waits stays bounded. */
-static void
-test_backpressure(void)
+HELP_TEST(backpressure, "backpressure")
 {
     test_end_t end;
     char chunk[4096];
@@ -343,7 +304,7 @@ test_backpressure(void)
         n = write(fd, chunk, sizeof(chunk));
         sent += n > 0 ? (size_t) n : 0;
         tries = n > 0 ? 0 : tries + 1;
-        uv_run(&test_loop, UV_RUN_NOWAIT);
+        uv_run(&host_loop, UV_RUN_NOWAIT);
     }
 
     CU_ASSERT(tries == 100);
@@ -351,7 +312,7 @@ test_backpressure(void)
     CU_ASSERT(tg_uv_conn_backlog(&end.conn) < 4 * TEST_LIMIT);
 
     while (sent > 0 && !end.is_closed) {
-        uv_run(&test_loop, UV_RUN_NOWAIT);
+        uv_run(&host_loop, UV_RUN_NOWAIT);
         n = read(fd, chunk, sizeof(chunk));
         sent -= n > 0 ? (size_t) n : 0;
     }
@@ -359,12 +320,11 @@ test_backpressure(void)
     CU_ASSERT(sent == 0);
     CU_ASSERT(!end.conn.is_paused);
     close(fd);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     test_end_deinit(&end);
 }
 
-static void
-test_finish_flushes(void)
+HELP_TEST(finish_flushes, "finish flushes")
 {
     test_end_t server, client;
     size_t size;
@@ -374,27 +334,26 @@ test_finish_flushes(void)
     test_listen(&server);
     test_end_init(&client, &test_ops);
     client.is_greeting = 1;
-    CU_ASSERT(tg_uv_conn_connect(&client.conn, test_path) == 0);
+    CU_ASSERT(tg_uv_conn_connect(&client.conn, help_path("s")) == 0);
 
     while (server.got.len < 5 && !server.is_closed) {
-        uv_run(&test_loop, UV_RUN_ONCE);
+        uv_run(&host_loop, UV_RUN_ONCE);
     }
 
     test_text(&server.out, size);
     tg_uv_conn_finish(&server.conn);
     tg_uv_conn_finish(&server.conn);
     CU_ASSERT(!server.is_closed);
-    CU_ASSERT(test_until(&client.is_closed));
+    CU_ASSERT(host_until(&client.is_closed));
     CU_ASSERT(test_is_text(&client.got, size));
-    CU_ASSERT(test_until(&server.is_closed));
+    CU_ASSERT(host_until(&server.is_closed));
     CU_ASSERT(server.err == 0);
     test_unlisten();
     test_end_deinit(&server);
     test_end_deinit(&client);
 }
 
-static void
-test_half_close(void)
+HELP_TEST(half_close, "half-close")
 {
     test_end_t end;
     char text[32];
@@ -405,7 +364,7 @@ test_half_close(void)
     end.stays_on_eof = 1;
     CU_ASSERT(write(fd, "x", 1) == 1);
     CU_ASSERT(shutdown(fd, SHUT_WR) == 0);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     CU_ASSERT(end.is_eof);
     CU_ASSERT(end.got.len == 1);
     n = read(fd, text, sizeof(text));
@@ -415,8 +374,7 @@ test_half_close(void)
     test_end_deinit(&end);
 }
 
-static void
-test_results_of_input(void)
+HELP_TEST(results_of_input, "results of input")
 {
     test_end_t end;
     char text[8];
@@ -426,7 +384,7 @@ test_results_of_input(void)
     end.result = TG_CLOSED;
     tg_buf_text(&end.out, "bye");
     CU_ASSERT(write(fd, "x", 1) == 1);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     CU_ASSERT(end.err == 0);
     CU_ASSERT(read(fd, text, sizeof(text)) == 3);
     close(fd);
@@ -435,15 +393,14 @@ test_results_of_input(void)
     fd = test_pair(&end, &test_ops);
     end.result = TG_NOMEM;
     CU_ASSERT(write(fd, "x", 1) == 1);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     CU_ASSERT(end.err == UV_ENOMEM);
     close(fd);
     test_end_deinit(&end);
 }
 
 /* An incomplete output must never reach the wire. */
-static void
-test_failed_out(void)
+HELP_TEST(failed_out, "failed output")
 {
     test_end_t end;
     char text[8];
@@ -453,7 +410,7 @@ test_failed_out(void)
     tg_buf_text(&end.out, "half of");
     end.out.failed = 1;
     tg_uv_conn_flush(&end.conn);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     CU_ASSERT(end.err == UV_ENOMEM);
     CU_ASSERT(read(fd, text, sizeof(text)) == 0);
     close(fd);
@@ -461,8 +418,7 @@ test_failed_out(void)
 }
 
 /* The host that keeps account drops each byte once, small and large. */
-static void
-test_written(void)
+HELP_TEST(written, "account of output")
 {
     test_end_t end;
     tg_buf_t got;
@@ -481,7 +437,7 @@ test_written(void)
     CU_ASSERT(tg_uv_conn_backlog(&end.conn) > 0);
 
     while (got.len < size && !end.is_closed) {
-        uv_run(&test_loop, UV_RUN_NOWAIT);
+        uv_run(&host_loop, UV_RUN_NOWAIT);
         CU_ASSERT_FATAL(tg_buf_reserve(&got, 65536) == TG_OK);
         n = read(fd, got.data + got.len, 65536);
         got.len += n > 0 ? (size_t) n : 0;
@@ -490,13 +446,12 @@ test_written(void)
     CU_ASSERT(test_is_text(&got, size));
     tg_buf_deinit(&got);
     close(fd);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     test_end_deinit(&end);
 }
 
 /* Words that the other side said before it closed are still heard. */
-static void
-test_broken(void)
+HELP_TEST(broken, "broken: the rest is read")
 {
     test_end_t end;
     int fd;
@@ -507,7 +462,7 @@ test_broken(void)
     tg_buf_text(&end.out, "too late");
     tg_uv_conn_flush(&end.conn);
     CU_ASSERT(end.written == 0);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     CU_ASSERT(end.err == UV_EPIPE);
     CU_ASSERT(end.got.len == 8);
     test_end_deinit(&end);
@@ -517,52 +472,8 @@ test_broken(void)
     CU_ASSERT(shutdown(fd, SHUT_RD) == 0);
     tg_buf_text(&end.out, "unheard");
     tg_uv_conn_flush(&end.conn);
-    CU_ASSERT(test_until(&end.is_closed));
+    CU_ASSERT(host_until(&end.is_closed));
     CU_ASSERT(end.err == UV_EPIPE);
     close(fd);
     test_end_deinit(&end);
-}
-
-static CU_TestInfo test_conn[] = {
-    { "connect: missing", test_connect_missing },
-    { "connect: long path", test_connect_long_path },
-    { "connect: closed meanwhile", test_close_while_connecting },
-    { "echo of 8 MiB", test_echo },
-    { "backpressure", test_backpressure },
-    { "finish flushes", test_finish_flushes },
-    { "half-close", test_half_close },
-    { "results of input", test_results_of_input },
-    { "failed output", test_failed_out },
-    { "account of output", test_written },
-    { "broken: the rest is read", test_broken },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    int failures;
-
-    signal(SIGPIPE, SIG_IGN);
-    snprintf(test_dir, sizeof(test_dir), "/tmp/test_uv_XXXXXX");
-
-    if (mkdtemp(test_dir) == NULL || uv_loop_init(&test_loop) != 0) {
-        return 2;
-    }
-
-    snprintf(test_path, sizeof(test_path), "%s/s", test_dir);
-    failures = help_main("uv conn", test_conn);
-    unlink(test_path);
-
-    if (uv_loop_close(&test_loop) != 0) {
-        fprintf(stderr, "handles are left in the loop\n");
-        failures++;
-    }
-
-    if (rmdir(test_dir) != 0) {
-        fprintf(stderr, "files are left in %s\n", test_dir);
-        failures++;
-    }
-
-    return failures;
 }

@@ -2,17 +2,13 @@
  * The transport over what standard input and output may be: files, devices,
  * pipes that others share.
  */
-#include "uv/tg_uv.h"
-#include "core_help.h"
+#include "uv_host.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define TEST_DEADLINE_MS 120000
 
 /* Sends back what comes; says a last word and ends when nothing more does. */
 typedef struct {
@@ -23,9 +19,6 @@ typedef struct {
     int is_eof;
     int is_closed;
 } test_end_t;
-
-static uv_loop_t test_loop;
-static char test_dir[64];
 
 static int
 test_on_input(void *host, const char *data, size_t len, size_t *consumed)
@@ -72,33 +65,13 @@ test_end_init(test_end_t *end)
 {
     memset(end, 0, sizeof(*end));
     tg_buf_init(&end->out, tg_alloc_libc());
-    tg_uv_conn_init(&end->conn, &test_loop, &test_ops, end, &end->out);
+    tg_uv_conn_init(&end->conn, &host_loop, &test_ops, end, &end->out);
 }
 
-static void
-test_on_deadline(uv_timer_t *timer)
-{
-    *(int *) timer->data = 1;
-}
-
-/* Runs the loop until the conn is closed; tells whether that came. */
 static int
 test_end_wait(test_end_t *end)
 {
-    uv_timer_t timer;
-    int is_late;
-
-    is_late = 0;
-    uv_timer_init(&test_loop, &timer);
-    timer.data = &is_late;
-    uv_timer_start(&timer, test_on_deadline, TEST_DEADLINE_MS, 0);
-
-    while (!end->is_closed && !is_late) {
-        uv_run(&test_loop, UV_RUN_ONCE);
-    }
-
-    uv_close((uv_handle_t *) &timer, NULL);
-    uv_run(&test_loop, UV_RUN_NOWAIT);
+    (void) host_until(&end->is_closed);
     tg_buf_deinit(&end->out);
 
     return end->is_closed;
@@ -107,11 +80,10 @@ test_end_wait(test_end_t *end)
 static int
 test_file(const char *name, int flags, size_t size)
 {
-    char path[96], *text;
+    char *text;
     int fd;
 
-    snprintf(path, sizeof(path), "%s/%s", test_dir, name);
-    fd = open(path, flags | O_CREAT | O_CLOEXEC, 0600);
+    fd = open(help_path(name), flags | O_CREAT | O_CLOEXEC, 0600);
     CU_ASSERT_FATAL(fd != -1);
 
     if (size != 0) {
@@ -125,12 +97,10 @@ test_file(const char *name, int flags, size_t size)
     return fd;
 }
 
-static void
-test_files(void)
+HELP_TEST(files, "files")
 {
     test_end_t end;
     struct stat st;
-    char path[96];
     int in, out;
 
     in = test_file("in", O_RDWR, 700001);
@@ -143,19 +113,15 @@ test_files(void)
     CU_ASSERT(fcntl(in, F_GETFD) == -1);
     CU_ASSERT(fcntl(out, F_GETFD) == -1);
 
-    snprintf(path, sizeof(path), "%s/out", test_dir);
-    CU_ASSERT(stat(path, &st) == 0 && st.st_size == 700002);
-    unlink(path);
-    snprintf(path, sizeof(path), "%s/in", test_dir);
-    unlink(path);
+    CU_ASSERT(stat(help_path("out"), &st) == 0 && st.st_size == 700002);
+    unlink(help_path("out"));
+    unlink(help_path("in"));
 }
 
 /* Closed while a read is under way in the thread pool. */
-static void
-test_file_closed_early(void)
+HELP_TEST(file_closed_early, "a file closed early")
 {
     test_end_t end;
-    char path[96];
     int in, out;
 
     in = test_file("in", O_RDWR, 700001);
@@ -167,15 +133,12 @@ test_file_closed_early(void)
     CU_ASSERT(test_end_wait(&end));
     CU_ASSERT(end.got == 0 && end.err == 0);
     CU_ASSERT(fcntl(in, F_GETFD) == -1);
-    snprintf(path, sizeof(path), "%s/in", test_dir);
-    unlink(path);
+    unlink(help_path("in"));
 }
 
-static void
-test_full_device(void)
+HELP_TEST(full_device, "a full device")
 {
     test_end_t end;
-    char path[96];
     int in, out;
 
     out = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -185,12 +148,10 @@ test_full_device(void)
     CU_ASSERT(tg_uv_conn_open(&end.conn, in, out) == 0);
     CU_ASSERT(test_end_wait(&end));
     CU_ASSERT(end.err == UV_ENOSPC);
-    snprintf(path, sizeof(path), "%s/in", test_dir);
-    unlink(path);
+    unlink(help_path("in"));
 }
 
-static void
-test_null_device(void)
+HELP_TEST(null_device, "the null device")
 {
     test_end_t end;
     int in, out;
@@ -203,8 +164,7 @@ test_null_device(void)
     CU_ASSERT(end.is_eof && end.err == 0);
 }
 
-static void
-test_bad_descriptors(void)
+HELP_TEST(bad_descriptors, "bad descriptors")
 {
     test_end_t end;
     int in;
@@ -214,7 +174,7 @@ test_bad_descriptors(void)
     CU_ASSERT(!end.is_closed);
     CU_ASSERT(test_end_wait(&end));
 
-    in = open(test_dir, O_RDONLY | O_CLOEXEC);
+    in = open(help_dir, O_RDONLY | O_CLOEXEC);
     test_end_init(&end);
     CU_ASSERT(tg_uv_conn_open(&end.conn, in, 2) != 0);
     CU_ASSERT(test_end_wait(&end));
@@ -222,8 +182,7 @@ test_bad_descriptors(void)
 }
 
 /* Others may share the pipes with us and expect them to block. */
-static void
-test_pipes_keep_flags(void)
+HELP_TEST(pipes_keep_flags, "pipes keep their flags")
 {
     int in[2], out[2], copy;
     test_end_t end;
@@ -242,40 +201,4 @@ test_pipes_keep_flags(void)
     CU_ASSERT(read(out[0], text, sizeof(text)) == 4);
     close(copy);
     close(out[0]);
-}
-
-static CU_TestInfo test_stdio[] = {
-    { "files", test_files },
-    { "a file closed early", test_file_closed_early },
-    { "a full device", test_full_device },
-    { "the null device", test_null_device },
-    { "bad descriptors", test_bad_descriptors },
-    { "pipes keep their flags", test_pipes_keep_flags },
-    CU_TEST_INFO_NULL,
-};
-
-int
-main(void)
-{
-    int failures;
-
-    signal(SIGPIPE, SIG_IGN);
-    snprintf(test_dir, sizeof(test_dir), "/tmp/test_uv_XXXXXX");
-
-    if (mkdtemp(test_dir) == NULL || uv_loop_init(&test_loop) != 0) {
-        return 2;
-    }
-
-    failures = help_main("uv stdio", test_stdio);
-    if (uv_loop_close(&test_loop) != 0) {
-        fprintf(stderr, "handles are left in the loop\n");
-        failures++;
-    }
-
-    if (rmdir(test_dir) != 0) {
-        fprintf(stderr, "files are left in %s\n", test_dir);
-        failures++;
-    }
-
-    return failures;
 }

@@ -1,0 +1,65 @@
+/*
+ * A loop for tests of the transport, and waiting with a deadline.
+ */
+#ifndef UV_HOST_H
+#define UV_HOST_H
+
+#include "core_help.h"
+
+#include "uv/tg_uv.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#define HOST_DEADLINE_MS 120000
+
+static uv_loop_t host_loop;
+
+int
+help_begin(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+
+    return uv_loop_init(&host_loop);
+}
+
+unsigned
+help_end(void)
+{
+    if (uv_loop_close(&host_loop) != 0) {
+        fprintf(stderr, "handles are left in the loop\n");
+        return 1;
+    }
+
+    return 0;
+}
+
+static void
+host_on_deadline(uv_timer_t *timer)
+{
+    *(int *) timer->data = 1;
+}
+
+/* Runs the loop until *flag or the deadline; tells whether flag came. */
+static int
+host_until(const int *flag)
+{
+    uv_timer_t timer;
+    int is_late;
+
+    is_late = 0;
+    uv_timer_init(&host_loop, &timer);
+    timer.data = &is_late;
+    uv_timer_start(&timer, host_on_deadline, HOST_DEADLINE_MS, 0);
+
+    while (!*flag && !is_late) {
+        uv_run(&host_loop, UV_RUN_ONCE);
+    }
+
+    uv_close((uv_handle_t *) &timer, NULL);
+    uv_run(&host_loop, UV_RUN_NOWAIT);
+
+    return *flag;
+}
+
+#endif
