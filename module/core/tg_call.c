@@ -1,5 +1,6 @@
 /*
- * Calls in flight: taken, told on, answered, given up.
+ * Requests on their way to a handler, and calls in flight: taken, told on,
+ * answered, given up.
  */
 #include "base/tg_list.h"
 #include "core/tg_peer_impl.h"
@@ -12,15 +13,51 @@ tg_call_size(const tg_call_t *call)
            + call->held;
 }
 
-void
-tg_call_link(tg_call_t *call)
+/* A copy of str at *at, which it moves on; absent stays absent. */
+static tg_str_t
+tg_call_own(char **at, tg_str_t str)
+{
+    if (str.data != NULL) {
+        memcpy(*at, str.data, str.len);
+        str.data = *at;
+        *at += str.len;
+    }
+
+    return str;
+}
+
+tg_call_t *
+tg_call_new(const tg_call_t *from, size_t size)
 {
     tg_peer_t *peer;
+    tg_call_t *call;
+    char *at;
 
-    peer = call->peer;
+    peer = from->peer;
+    call = tg_alloc(peer->alloc, size + from->reply.id.len
+                                     + from->progress_token.len
+                                     + from->own.name.len);
+
+    if (call == NULL) {
+        return NULL;
+    }
+
+    memcpy(call, from, size);
+    at = (char *) call + size;
+    call->own.name = tg_call_own(&at, from->own.name);
+    call->reply.id = tg_call_own(&at, from->reply.id);
+    call->progress_token = tg_call_own(&at, from->progress_token);
+    call->entry = call->own.name.data != NULL ? &call->own : NULL;
+
+    if (call->reply.batch != NULL) {
+        call->reply.batch->refs++;
+    }
+
     TG_LIST_INSERT(peer->calls, peer->oldest, (tg_call_t *) NULL, call);
     peer->ncalls++;
     peer->kept += tg_call_size(call);
+
+    return call;
 }
 
 static void
@@ -47,7 +84,6 @@ tg_peer_kept(const tg_peer_t *peer)
     return peer->kept + peer->out.cap;
 }
 
-/* The call's end, answered or not. */
 static void
 tg_call_free(tg_call_t *call)
 {
@@ -57,10 +93,7 @@ tg_call_free(tg_call_t *call)
     peer = call->peer;
     batch = call->reply.batch;
     tg_free(peer->alloc, call);
-
-    if (batch != NULL) {
-        tg_batch_release(peer, batch);
-    }
+    tg_batch_release(peer, batch);
 }
 
 void
@@ -70,6 +103,129 @@ tg_call_cancel(tg_call_t *call)
     call->peer->ops->cancel(call->peer->host, call);
     tg_call_free(call);
 }
+
+void
+tg_call_forget(tg_call_t *call)
+{
+    tg_call_unlink(call);
+    tg_call_free(call);
+}
+
+void
+tg_call_answer(tg_call_t *call, const tg_outcome_t *outcome)
+{
+    tg_reply_outcome(call->peer, &call->reply, outcome);
+    tg_call_forget(call);
+}
+
+void
+tg_call_error(tg_call_t *call, int64_t code, tg_str_t message, tg_str_t data)
+{
+    tg_outcome_t why;
+
+    why = (tg_outcome_t){ TG_OUTCOME_BODY, TG_FAILURE_NONE, message };
+    call->peer->row->error(call->peer, &call->reply, code, &why, data);
+    tg_call_forget(call);
+}
+
+void
+tg_peer_forget(tg_peer_t *peer)
+{
+    if (peer->batch != NULL) {
+        tg_buf_reset(&peer->batch->replies, 0);
+    }
+
+    while (peer->calls != NULL) {
+        if (peer->calls->reply.batch != NULL) {
+            tg_buf_reset(&peer->calls->reply.batch->replies, 0);
+        }
+
+        tg_call_forget(peer->calls);
+    }
+}
+
+/* --- ids --- */
+
+/* The same id: to the letter, or the same string in other escapes. */
+static int
+tg_id_eq(tg_str_t a, tg_str_t b)
+{
+    if (tg_str_eq(a, b)) {
+        return 1;
+    }
+
+    return tg_json_type(a) == TG_JSON_STRING
+           && tg_json_type(b) == TG_JSON_STRING
+           && tg_json_body_eq(tg_json_body(a), tg_json_body(b));
+}
+
+static tg_call_t *
+tg_call_find(const tg_peer_t *peer, tg_str_t id)
+{
+    tg_call_t *call;
+
+    call = peer->calls;
+
+    while (call != NULL && !tg_id_eq(call->reply.id, id)) {
+        call = call->next;
+    }
+
+    return call;
+}
+
+static tg_subscription_t **
+tg_subscription_find(tg_peer_t *peer, tg_str_t id)
+{
+    tg_subscription_t **at;
+
+    at = &peer->subscriptions;
+
+    while (*at != NULL && !tg_id_eq((*at)->id, id)) {
+        at = &(*at)->next;
+    }
+
+    return at;
+}
+
+void
+tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at)
+{
+    tg_subscription_t *sub;
+
+    sub = *at;
+    *at = sub->next;
+    tg_free(peer->alloc, sub);
+    peer->nsubscriptions--;
+}
+
+int
+tg_peer_has_id(tg_peer_t *peer, tg_str_t id)
+{
+    return tg_call_find(peer, id) != NULL
+           || *tg_subscription_find(peer, id) != NULL;
+}
+
+void
+tg_peer_cancel(tg_peer_t *peer, tg_str_t id)
+{
+    tg_subscription_t **at;
+    tg_call_t *call;
+
+    if (id.data == NULL) {
+        return;
+    }
+
+    call = tg_call_find(peer, id);
+    at = tg_subscription_find(peer, id);
+
+    if (call != NULL) {
+        tg_call_cancel(call);
+    } else if (*at != NULL) {
+        tg_subscription_remove(peer, at);
+    }
+}
+
+/* --- batches --- */
 
 tg_batch_t *
 tg_batch_new(const tg_peer_t *peer)
@@ -86,18 +242,10 @@ tg_batch_new(const tg_peer_t *peer)
     return batch;
 }
 
-/* Its replies have grown. */
-void
-tg_batch_count(tg_peer_t *peer, tg_batch_t *batch)
-{
-    peer->kept += batch->replies.cap - batch->kept;
-    batch->kept = batch->replies.cap;
-}
-
 void
 tg_batch_release(tg_peer_t *peer, tg_batch_t *batch)
 {
-    if (--batch->refs != 0) {
+    if (batch == NULL || --batch->refs != 0) {
         return;
     }
 
@@ -120,87 +268,51 @@ tg_batch_end(tg_peer_t *peer)
 
     batch = peer->batch;
     peer->batch = NULL;
+    tg_batch_release(peer, batch);
+}
 
-    if (batch != NULL) {
-        tg_batch_release(peer, batch);
+/* --- requests --- */
+
+void
+tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
+{
+    if (request->arguments.data == NULL) {
+        request->arguments = TG_STR("{}");
+    }
+
+    request->entry = tg_catalogue_find(peer->catalogue, request->reply.kind,
+                                       request->name);
+
+    if (request->entry != NULL
+        || (peer->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))
+    {
+        peer->ops->call(peer->host, peer, request);
+    } else {
+        tg_peer_unknown(peer, request);
     }
 }
 
-static void
-tg_peer_refuse(tg_peer_t *peer, const tg_request_t *request)
+void
+tg_peer_unknown(tg_peer_t *peer, const tg_request_t *request)
 {
-    char room[160];
-    tg_outcome_t outcome;
+    char room[256];
     tg_buf_t text;
+    int is_tool;
 
-    /* One number and what is spelled out here. */
+    is_tool = request->reply.kind == TG_ENTRY_TOOL;
     text = tg_buf_fixed(room, sizeof(room));
-    tg_buf_text(&text, "This connection may have ");
-    tg_buf_uint(&text, peer->max_calls);
-    tg_buf_text(&text, " calls running (tool_max_inflight), and has; call "
-                       "again when one of them has ended.");
+    tg_buf_text(&text, is_tool ? "Unknown tool: " : "Method not found: ");
 
-    outcome = tg_outcome_failed(TG_FAILURE_BUSY, tg_buf_view(&text));
-    tg_reply_outcome(peer, &request->reply, &outcome);
-}
-
-tg_call_t *
-tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
-{
-    tg_outcome_t outcome;
-    tg_call_t *call;
-    tg_str_t name;
-    char *copy;
-
-    if (peer->ncalls >= peer->max_calls) {
-        tg_peer_refuse(peer, request);
-        return NULL;
+    if (request->name.len <= TG_NAME_MAX) {
+        tg_json_put_decoded(&text, request->name);
     }
 
-    name = request->entry != NULL ? request->entry->name : TG_STR_NONE;
-    call = tg_alloc(peer->alloc, sizeof(*call) + request->reply.id.len
-                                     + request->progress_token.len + name.len);
-
-    if (call == NULL) {
-        outcome = tg_outcome_no_memory();
-        tg_reply_outcome(peer, &request->reply, &outcome);
-        return NULL;
+    if (is_tool) {
+        tg_buf_text(&text, ". Ask for the list of tools to see what there is.");
     }
 
-    memset(call, 0, sizeof(*call));
-    call->peer = peer;
-    call->reply = request->reply;
-    copy = (char *) (call + 1);
-
-    /* The catalogue may be another one before it ends. */
-    if (request->entry != NULL) {
-        call->entry = &call->own;
-        call->own.kind = request->entry->kind;
-        call->own.output = request->entry->output;
-        call->own.output_digest = request->entry->output_digest;
-        memcpy(copy, name.data, name.len);
-        call->own.name = tg_str(copy, name.len);
-        copy += name.len;
-    }
-
-    if (request->reply.id.data != NULL) {
-        memcpy(copy, request->reply.id.data, request->reply.id.len);
-        call->reply.id.data = copy;
-        copy += request->reply.id.len;
-    }
-
-    if (request->progress_token.data != NULL) {
-        memcpy(copy, request->progress_token.data, request->progress_token.len);
-        call->progress_token = tg_str(copy, request->progress_token.len);
-    }
-
-    if (call->reply.batch != NULL) {
-        call->reply.batch->refs++;
-    }
-
-    tg_call_link(call);
-
-    return call;
+    tg_reply_failure(peer, &request->reply, TG_FAILURE_UNKNOWN,
+                     tg_buf_view(&text));
 }
 
 void
@@ -210,64 +322,49 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
     tg_reply_outcome(peer, reply, outcome);
 }
 
-void
-tg_call_forget(tg_call_t *call)
+static void
+tg_peer_refuse(tg_peer_t *peer, const tg_reply_t *reply)
 {
-    tg_call_unlink(call);
-    tg_call_free(call);
-}
-
-void
-tg_call_answer(tg_call_t *call, const tg_outcome_t *outcome)
-{
-    tg_call_unlink(call);
-    tg_reply_outcome(call->peer, &call->reply, outcome);
-    tg_call_free(call);
-}
-
-void
-tg_call_error(tg_call_t *call, int64_t code, tg_str_t message, tg_str_t data)
-{
+    char room[160];
     tg_buf_t text;
 
-    tg_call_unlink(call);
-    tg_buf_init(&text, call->peer->alloc);
-    tg_json_put_decoded(&text, message);
-
-    if (tg_buf_failed(&text)) {
-        call->peer->out.failed = 1;
-    } else {
-        tg_dialect(call->peer->dialect)
-            ->error(call->peer, &call->reply, code, tg_buf_view(&text), data);
-    }
-
-    tg_buf_deinit(&text);
-    tg_call_free(call);
+    text = tg_buf_fixed(room, sizeof(room));
+    tg_buf_text(&text, "This connection may have ");
+    tg_buf_uint(&text, peer->max_calls);
+    tg_buf_text(&text, " calls running (tool_max_inflight), and has; call "
+                       "again when one of them has ended.");
+    tg_reply_failure(peer, reply, TG_FAILURE_BUSY, tg_buf_view(&text));
 }
 
-void
-tg_call_list(tg_call_t *call, tg_str_t cursor)
+tg_call_t *
+tg_peer_defer(tg_peer_t *peer, const tg_request_t *request)
 {
-    tg_call_unlink(call);
-    tg_peer_list(call->peer, &call->reply, cursor);
-    tg_call_free(call);
-}
+    tg_call_t from, *call;
 
-void
-tg_peer_forget(tg_peer_t *peer)
-{
-    tg_call_t *call;
-
-    if (peer->batch != NULL) {
-        tg_buf_reset(&peer->batch->replies, 0);
+    if (peer->ncalls >= peer->max_calls) {
+        tg_peer_refuse(peer, &request->reply);
+        return NULL;
     }
 
-    while ((call = peer->calls) != NULL) {
-        if (call->reply.batch != NULL) {
-            tg_buf_reset(&call->reply.batch->replies, 0);
-        }
+    memset(&from, 0, sizeof(from));
+    from.peer = peer;
+    from.reply = request->reply;
+    from.progress_token = request->progress_token;
 
-        tg_call_unlink(call);
-        tg_call_free(call);
+    /* The catalogue may be another one before it ends. */
+    if (request->entry != NULL) {
+        from.own.kind = request->entry->kind;
+        from.own.output = request->entry->output;
+        from.own.output_digest = request->entry->output_digest;
+        from.own.name = request->entry->name;
     }
+
+    call = tg_call_new(&from, sizeof(from));
+
+    if (call == NULL) {
+        tg_reply_failure(peer, &request->reply, TG_FAILURE_INTERNAL,
+                         TG_STR(TG_NO_MEMORY));
+    }
+
+    return call;
 }

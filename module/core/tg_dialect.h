@@ -67,9 +67,9 @@ typedef struct {
     int (*fail)(tg_peer_t *peer, const tg_reply_t *reply,
                 const tg_outcome_t *outcome);
 
-    /* An error of a backend that speaks JSON-RPC. */
+    /* An error of a backend that speaks JSON-RPC, in the words of why. */
     void (*error)(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
-                  tg_str_t text, tg_str_t data);
+                  const tg_outcome_t *why, tg_str_t data);
 
     /* The last words; NULL: there are none. */
     void (*farewell)(tg_peer_t *peer, tg_str_t reason);

@@ -107,15 +107,12 @@ tg_ipc_fail(tg_peer_t *peer, const tg_reply_t *reply,
 
 static void
 tg_ipc_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
-             tg_str_t text, tg_str_t data)
+             const tg_outcome_t *why, tg_str_t data)
 {
-    tg_outcome_t outcome;
-
-    outcome = tg_outcome_text(text);
     tg_ipc_exception(peer, reply,
                      code == TG_RPC_PARAMS ? TG_STR("ValueError")
                                            : TG_STR("RuntimeError"),
-                     &outcome);
+                     why);
 }
 
 static int
@@ -131,7 +128,8 @@ tg_ipc_too_large(tg_peer_t *peer, tg_str_t id)
 static int
 tg_ipc_serve(tg_peer_t *peer, tg_message_t *message, int rc)
 {
-    tg_request_t request;
+    tg_reply_t reply;
+    const char *why;
 
     if (rc != TG_OK) {
         (void) tg_ipc_reject(peer, "IPCError",
@@ -157,22 +155,13 @@ tg_ipc_serve(tg_peer_t *peer, tg_message_t *message, int rc)
                              "params.name must be the name of a tool.");
     }
 
-    if (message->p.arguments.data != NULL
-        && tg_json_type(message->p.arguments) != TG_JSON_OBJECT)
-    {
-        return tg_ipc_reject(peer, "ValidationError",
-                             "params.arguments must be an object.");
-    }
+    memset(&reply, 0, sizeof(reply));
+    message->meta.progress_token = TG_STR_NONE;
+    why = tg_peer_tools_call(peer, message, &reply);
 
-    memset(&request, 0, sizeof(request));
-    request.reply.kind = TG_ENTRY_TOOL;
-    request.name = tg_json_body(message->p.name);
-    request.arguments = message->p.arguments.data != NULL ? message->p.arguments
-                                                          : TG_STR("{}");
-    request.notes = &message->notes;
-    request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_TOOL,
-                                      request.name);
-    tg_peer_dispatch(peer, &request);
+    if (why != NULL) {
+        return tg_ipc_reject(peer, "ValidationError", why);
+    }
 
     return TG_OK;
 }

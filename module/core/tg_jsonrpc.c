@@ -21,7 +21,7 @@ tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
     }
 
     reply->is_silent = 0;
-    tg_reply_error(peer, reply, code, tg_str_c(text), TG_STR_NONE);
+    tg_reply_reject(peer, reply, code, text);
 
     return TG_OK;
 }
@@ -86,10 +86,24 @@ tg_jsonrpc_claims(tg_peer_t *peer, const tg_message_t *message,
 }
 
 static void
+tg_jsonrpc_method(tg_peer_t *peer, const tg_message_t *message,
+                  const tg_reply_t *reply)
+{
+    tg_request_t request;
+
+    memset(&request, 0, sizeof(request));
+    request.name = tg_json_body(message->method);
+    request.arguments = message->params;
+    request.progress_token = message->meta.progress_token;
+    request.reply = *reply;
+    request.reply.kind = TG_ENTRY_METHOD;
+    tg_peer_dispatch(peer, &request);
+}
+
+static void
 tg_jsonrpc_notification(tg_peer_t *peer, tg_message_t *message,
                         tg_reply_t *reply)
 {
-    tg_request_t request;
     tg_str_t method;
 
     method = tg_json_body(message->method);
@@ -114,18 +128,9 @@ tg_jsonrpc_notification(tg_peer_t *peer, tg_message_t *message,
         return;
     }
 
-    memset(&request, 0, sizeof(request));
-    request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_METHOD, method);
-
-    if (request.entry != NULL) {
-        request.name = method;
-        request.arguments = message->params.data != NULL ? message->params
-                                                         : TG_STR("{}");
-        request.reply = *reply;
-        request.reply.kind = TG_ENTRY_METHOD;
-        request.reply.is_silent = 1;
-        tg_peer_dispatch(peer, &request);
-    }
+    message->meta.progress_token = TG_STR_NONE;
+    reply->is_silent = 1;
+    tg_jsonrpc_method(peer, message, reply);
 }
 
 /* Is the envelope sound?  NULL, or what is wrong. */
@@ -162,8 +167,6 @@ static void
 tg_jsonrpc_request(tg_peer_t *peer, tg_claims_t *claims, tg_message_t *message,
                    tg_reply_t *reply)
 {
-    tg_request_t request;
-
     if ((claims->method != TG_METHOD_OTHER || claims->has_claim)
         && tg_peer_mcp(peer, claims->method, message, reply) == TG_OK)
     {
@@ -177,16 +180,7 @@ tg_jsonrpc_request(tg_peer_t *peer, tg_claims_t *claims, tg_message_t *message,
         return;
     }
 
-    memset(&request, 0, sizeof(request));
-    request.name = tg_json_body(message->method);
-    request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_METHOD,
-                                      request.name);
-    request.arguments = message->params.data != NULL ? message->params
-                                                     : TG_STR("{}");
-    request.progress_token = message->meta.progress_token;
-    request.reply = *reply;
-    request.reply.kind = TG_ENTRY_METHOD;
-    tg_peer_dispatch(peer, &request);
+    tg_jsonrpc_method(peer, message, reply);
 }
 
 static int
@@ -466,7 +460,7 @@ tg_jsonrpc_fail(tg_peer_t *peer, const tg_reply_t *reply,
         }
     }
 
-    tg_reply_error(peer, reply, code, outcome->value, TG_STR_NONE);
+    tg_reply_error(peer, reply, code, outcome, TG_STR_NONE);
 
     return TG_OK;
 }

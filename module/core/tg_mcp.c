@@ -30,32 +30,6 @@ tg_method_of(tg_str_t method)
 }
 
 static void
-tg_mcp_error(tg_peer_t *peer, const tg_reply_t *reply, int code,
-             const char *text)
-{
-    tg_reply_error(peer, reply, code, tg_str_c(text), TG_STR_NONE);
-}
-
-static void
-tg_mcp_unknown(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t method)
-{
-    tg_buf_t text;
-
-    tg_buf_init(&text, peer->alloc);
-    tg_buf_text(&text, "Method not found: ");
-    tg_json_put_decoded(&text, method);
-
-    if (tg_buf_failed(&text)) {
-        peer->out.failed = 1;
-    } else {
-        tg_reply_error(peer, reply, TG_RPC_METHOD, tg_buf_view(&text),
-                       TG_STR_NONE);
-    }
-
-    tg_buf_deinit(&text);
-}
-
-static void
 tg_mcp_capabilities(tg_peer_t *peer, tg_buf_t *out)
 {
     tg_buf_text(out, peer->info->has_list_changed
@@ -162,6 +136,7 @@ tg_peer_list_whole(tg_peer_t *peer, const tg_reply_t *reply)
 {
     tg_buf_t *out, text;
     size_t start, size;
+    tg_outcome_t why;
     char room[256];
 
     out = tg_reply_sink(peer, reply);
@@ -185,17 +160,17 @@ tg_peer_list_whole(tg_peer_t *peer, const tg_reply_t *reply)
     tg_buf_uint(&text, tg_peer_limit(peer));
     tg_buf_text(&text, " of a message. Describe the tools in fewer words, or "
                        "offer some of them on another socket.");
-    tg_reply_error(peer, reply, TG_RPC_INTERNAL, tg_buf_view(&text),
-                   TG_STR_NONE);
+    why = tg_outcome_text(tg_buf_view(&text));
+    tg_reply_error(peer, reply, TG_RPC_INTERNAL, &why, TG_STR_NONE);
 }
 
-void
+static void
 tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
 {
     tg_buf_t *out;
     size_t start;
 
-    if (cursor.data == NULL && tg_dialect(peer->dialect)->is_listed_whole) {
+    if (cursor.data == NULL && peer->row->is_listed_whole) {
         tg_peer_list_whole(peer, reply);
         return;
     }
@@ -214,14 +189,22 @@ tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
         != TG_OK)
     {
         tg_reply_undo(peer, reply, start);
-        tg_mcp_error(peer, reply, TG_RPC_PARAMS,
-                     "This cursor is not of this list (it may have changed); "
-                     "ask for the list without one.");
+        tg_reply_reject(
+            peer, reply, TG_RPC_PARAMS,
+            "This cursor is not of this list (it may have changed); "
+            "ask for the list without one.");
         return;
     }
 
     tg_buf_char(out, '}');
     tg_reply_close(peer, reply, start);
+}
+
+void
+tg_call_list(tg_call_t *call, tg_str_t cursor)
+{
+    tg_peer_list(call->peer, &call->reply, cursor);
+    tg_call_forget(call);
 }
 
 void
@@ -270,12 +253,9 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     request.reply = *reply;
     request.reply.kind = TG_ENTRY_TOOL;
     request.name = tg_json_body(message->p.name);
-    request.arguments = message->p.arguments.data != NULL ? message->p.arguments
-                                                          : TG_STR("{}");
+    request.arguments = message->p.arguments;
     request.notes = &message->notes;
     request.progress_token = message->meta.progress_token;
-    request.entry = tg_catalogue_find(peer->catalogue, TG_ENTRY_TOOL,
-                                      request.name);
     tg_peer_dispatch(peer, &request);
 
     return NULL;
@@ -321,15 +301,16 @@ tg_mcp_listen(tg_peer_t *peer, const tg_message_t *message,
     if (reply->batch != NULL
         || tg_json_type(message->p.notifications) != TG_JSON_OBJECT)
     {
-        tg_mcp_error(peer, reply, TG_RPC_PARAMS,
-                     "params.notifications must be an object, such as "
-                     "{\"toolsListChanged\":true}.");
+        tg_reply_reject(peer, reply, TG_RPC_PARAMS,
+                        "params.notifications must be an object, such as "
+                        "{\"toolsListChanged\":true}.");
         return;
     }
 
     if (peer->nsubscriptions == TG_SUBSCRIPTIONS_MAX) {
-        tg_mcp_error(peer, reply, TG_RPC_INTERNAL,
-                     "This connection has 64 subscriptions; cancel one first.");
+        tg_reply_reject(
+            peer, reply, TG_RPC_INTERNAL,
+            "This connection has 64 subscriptions; cancel one first.");
         return;
     }
 
@@ -354,15 +335,17 @@ static int
 tg_mcp_claim(tg_peer_t *peer, const tg_message_t *message,
              const tg_reply_t *reply)
 {
+    tg_outcome_t why;
     tg_str_t version;
     tg_buf_t data;
 
     version = message->meta.protocol_version;
 
     if (tg_json_type(version) != TG_JSON_STRING) {
-        tg_mcp_error(peer, reply, TG_RPC_PARAMS,
-                     "_meta[\"io.modelcontextprotocol/protocolVersion\"] must "
-                     "be a string.");
+        tg_reply_reject(
+            peer, reply, TG_RPC_PARAMS,
+            "_meta[\"io.modelcontextprotocol/protocolVersion\"] must "
+            "be a string.");
         return 0;
     }
 
@@ -376,8 +359,8 @@ tg_mcp_claim(tg_peer_t *peer, const tg_message_t *message,
         if (tg_buf_failed(&data)) {
             peer->out.failed = 1;
         } else {
-            tg_reply_error(peer, reply, TG_RPC_VERSION,
-                           TG_STR("Unsupported protocol version"),
+            why = tg_outcome_text(TG_STR("Unsupported protocol version"));
+            tg_reply_error(peer, reply, TG_RPC_VERSION, &why,
                            tg_buf_view(&data));
         }
 
@@ -386,9 +369,9 @@ tg_mcp_claim(tg_peer_t *peer, const tg_message_t *message,
     }
 
     if (tg_json_type(message->meta.client_capabilities) != TG_JSON_OBJECT) {
-        tg_mcp_error(peer, reply, TG_RPC_PARAMS,
-                     "_meta[\"io.modelcontextprotocol/clientCapabilities\"] "
-                     "must be an object.");
+        tg_reply_reject(peer, reply, TG_RPC_PARAMS,
+                        "_meta[\"io.modelcontextprotocol/clientCapabilities\"] "
+                        "must be an object.");
         return 0;
     }
 
@@ -414,6 +397,7 @@ int
 tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
             tg_reply_t *reply)
 {
+    tg_request_t request;
     const char *why;
 
     reply->is_modern = message->meta.protocol_version.data != NULL;
@@ -423,7 +407,11 @@ tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
     }
 
     if (!tg_mcp_is_of_era(method, reply->is_modern)) {
-        tg_mcp_unknown(peer, reply, tg_json_body(message->method));
+        memset(&request, 0, sizeof(request));
+        request.name = tg_json_body(message->method);
+        request.reply = *reply;
+        request.reply.kind = TG_ENTRY_METHOD;
+        tg_peer_unknown(peer, &request);
         return TG_OK;
     }
 
@@ -444,7 +432,7 @@ tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
         why = tg_peer_tools_call(peer, message, reply);
 
         if (why != NULL) {
-            tg_mcp_error(peer, reply, TG_RPC_PARAMS, why);
+            tg_reply_reject(peer, reply, TG_RPC_PARAMS, why);
         }
 
         break;

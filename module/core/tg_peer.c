@@ -4,23 +4,14 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-size_t
-tg_peer_limit(const tg_peer_t *peer)
-{
-    size_t limit;
-
-    limit = tg_dialect(peer->dialect)->max_frame;
-
-    return limit != 0 ? limit : peer->max_frame;
-}
-
 void
 tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect)
 {
     peer->dialect = dialect;
+    peer->row = tg_dialect(dialect);
 
     if (dialect != TG_DIALECT_AUTO) {
-        peer->frame.kind = tg_dialect(dialect)->framing;
+        peer->frame.kind = peer->row->framing;
         peer->frame.limit = tg_peer_limit(peer);
     }
 }
@@ -44,81 +35,8 @@ tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc, const tg_peer_ops_t *ops,
 }
 
 void
-tg_peer_log(tg_peer_t *peer, const char *text)
-{
-    if (peer->ops->log != NULL) {
-        peer->ops->log(peer->host, text);
-    }
-}
-
-/* The same id: to the letter, or the same string in other escapes. */
-static int
-tg_id_eq(tg_str_t a, tg_str_t b)
-{
-    if (tg_str_eq(a, b)) {
-        return 1;
-    }
-
-    return tg_json_type(a) == TG_JSON_STRING
-           && tg_json_type(b) == TG_JSON_STRING
-           && tg_json_body_eq(tg_json_body(a), tg_json_body(b));
-}
-
-int
-tg_peer_has_id(const tg_peer_t *peer, tg_str_t id)
-{
-    const tg_call_t *call;
-    const tg_subscription_t *sub;
-
-    for (call = peer->calls; call != NULL; call = call->next) {
-        if (tg_id_eq(call->reply.id, id)) {
-            return 1;
-        }
-    }
-
-    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
-        if (tg_id_eq(sub->id, id)) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-void
-tg_peer_cancel(tg_peer_t *peer, tg_str_t id)
-{
-    tg_subscription_t **at, *sub;
-    tg_call_t *call;
-
-    if (id.data == NULL) {
-        return;
-    }
-
-    for (call = peer->calls; call != NULL; call = call->next) {
-        if (call->reply.id.data != NULL && tg_id_eq(call->reply.id, id)) {
-            tg_call_cancel(call);
-            return;
-        }
-    }
-
-    for (at = &peer->subscriptions; *at != NULL; at = &(*at)->next) {
-        sub = *at;
-
-        if (tg_id_eq(sub->id, id)) {
-            *at = sub->next;
-            tg_free(peer->alloc, sub);
-            peer->nsubscriptions--;
-            return;
-        }
-    }
-}
-
-void
 tg_peer_deinit(tg_peer_t *peer)
 {
-    tg_subscription_t *sub;
-
     peer->is_closing = 1;
 
     while (peer->calls != NULL) {
@@ -127,56 +45,11 @@ tg_peer_deinit(tg_peer_t *peer)
 
     tg_batch_end(peer);
 
-    while ((sub = peer->subscriptions) != NULL) {
-        peer->subscriptions = sub->next;
-        tg_free(peer->alloc, sub);
+    while (peer->subscriptions != NULL) {
+        tg_subscription_remove(peer, &peer->subscriptions);
     }
 
-    peer->nsubscriptions = 0;
     tg_buf_deinit(&peer->out);
-}
-
-/* --- requests --- */
-
-void
-tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
-{
-    if (request->entry != NULL
-        || (peer->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))
-    {
-        peer->ops->call(peer->host, peer, request);
-    } else {
-        tg_peer_unknown(peer, request);
-    }
-}
-
-void
-tg_peer_unknown(tg_peer_t *peer, const tg_request_t *request)
-{
-    tg_outcome_t outcome;
-    tg_buf_t text;
-
-    /* Decoded: a message is a text of its own. */
-    tg_buf_init(&text, peer->alloc);
-    tg_buf_text(&text, request->reply.kind == TG_ENTRY_TOOL
-                           ? "Unknown tool: "
-                           : "Method not found: ");
-    tg_json_put_decoded(
-        &text, tg_str(request->name.data,
-                      request->name.len > TG_NAME_MAX ? 0 : request->name.len));
-
-    if (request->reply.kind == TG_ENTRY_TOOL) {
-        tg_buf_text(&text, ". Ask for the list of tools to see what there is.");
-    }
-
-    if (tg_buf_failed(&text)) {
-        peer->out.failed = 1;
-    } else {
-        outcome = tg_outcome_failed(TG_FAILURE_UNKNOWN, tg_buf_view(&text));
-        tg_reply_outcome(peer, &request->reply, &outcome);
-    }
-
-    tg_buf_deinit(&text);
 }
 
 static int
@@ -206,7 +79,7 @@ tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
     }
 
     if (peer->batch != NULL) {
-        return tg_dialect(peer->dialect)->serve_on(peer, frame);
+        return peer->row->serve_on(peer, frame);
     }
 
     rc = tg_message_parse(&message, frame);
@@ -216,25 +89,18 @@ tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
         tg_peer_frame_as(peer, tg_dialect_spoken(&message));
 
         if (frame.len > peer->frame.limit) {
-            return tg_dialect(peer->dialect)->too_large(peer, message.id);
+            return peer->row->too_large(peer, message.id);
         }
     }
 
-    return tg_dialect(peer->dialect)->serve(peer, &message, rc);
+    return peer->row->serve(peer, &message, rc);
 }
 
 static int
 tg_peer_is_paused(const tg_peer_t *peer)
 {
     return peer->out.len > TG_PEER_BACKLOG
-           || (peer->ncalls != 0 && tg_dialect(peer->dialect)->is_sequential);
-}
-
-int
-tg_peer_must_stop(const tg_peer_t *peer)
-{
-    return peer->ops->is_turn_over != NULL
-           && peer->ops->is_turn_over(peer->host);
+           || (peer->ncalls != 0 && peer->row->is_sequential);
 }
 
 /*
@@ -252,8 +118,7 @@ tg_peer_too_large(tg_peer_t *peer, tg_str_t head)
                                              : tg_message_head_id(head, &id);
     peer->is_refusing = rc == TG_MISSING;
 
-    return peer->is_refusing ? TG_OK
-                             : tg_dialect(peer->dialect)->too_large(peer, id);
+    return peer->is_refusing ? TG_OK : peer->row->too_large(peer, id);
 }
 
 static int
@@ -269,7 +134,7 @@ tg_peer_refuse_end(tg_peer_t *peer, tg_str_t tail)
     (void) tg_message_tail_id(tail, &id);
     peer->is_refusing = 0;
 
-    return tg_dialect(peer->dialect)->too_large(peer, id);
+    return peer->row->too_large(peer, id);
 }
 
 int

@@ -131,6 +131,7 @@ struct tg_peer_s {
 
     tg_frame_t frame;
     tg_dialect_t dialect;
+    const tg_dialect_row_t *row; /* the dialect's */
     size_t max_frame; /* of jsonrpc, both ways; the others have their own */
     unsigned max_calls;
     uint64_t now_ms; /* Unix time; the host sets it before tg_peer_input */

@@ -22,6 +22,9 @@ struct tg_batch_s {
 
 /* --- tg_reply.c: rendering --- */
 
+/* The largest message, either way, without its newline or prefix. */
+size_t tg_peer_limit(const tg_peer_t *peer);
+
 /* Where a reply is written, and the largest it may be. */
 tg_buf_t *tg_reply_sink(tg_peer_t *peer, const tg_reply_t *reply);
 
@@ -40,9 +43,11 @@ void tg_reply_undo(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 void tg_reply_modern(tg_peer_t *peer, tg_buf_t *out);
 void tg_reply_server_info(tg_peer_t *peer, tg_buf_t *out);
 
-/* A JSON-RPC error (jsonrpc, relay); data is raw or absent. */
+/* A JSON-RPC error (jsonrpc, relay) of why's text; data is raw or absent. */
 void tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
-                    tg_str_t text, tg_str_t data);
+                    const tg_outcome_t *why, tg_str_t data);
+void tg_reply_reject(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
+                     const char *text);
 
 /* The text of an outcome, as the body of a JSON string. */
 void tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome);
@@ -56,45 +61,42 @@ void tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply);
 /* What a handler's outcome is in the dialect. */
 void tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
                       const tg_outcome_t *outcome);
+void tg_reply_failure(tg_peer_t *peer, const tg_reply_t *reply,
+                      tg_failure_t failure, tg_str_t text);
 
-/* --- tg_peer.c --- */
-
-/* The largest message, either way, without its newline or prefix. */
-size_t tg_peer_limit(const tg_peer_t *peer);
-
-/* Framing follows the dialect; undecided, the first byte tells. */
-void tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect);
+/* The replies of a batch have grown. */
+void tg_batch_count(tg_peer_t *peer, tg_batch_t *batch);
 
 /* --- tg_call.c --- */
 
-/* Puts a call of the peer among those in flight. */
-void tg_call_link(tg_call_t *call);
+/*
+ * Puts a call among those in flight: a copy of the size bytes that start
+ * with from, and of its id, token and name.  NULL: no memory.
+ */
+tg_call_t *tg_call_new(const tg_call_t *from, size_t size);
 
 /* Nobody wants its answer: the host is told, and it is freed. */
 void tg_call_cancel(tg_call_t *call);
 
-/* A subscription of a raw id, in no list yet; NULL: no memory. */
-tg_subscription_t *tg_peer_subscription(const tg_peer_t *peer, tg_str_t id);
-
-/* Hands a request to its handler, or answers that there is none. */
+/*
+ * Hands a request, its entry still to be found, to its handler, or answers
+ * that there is none.  Absent arguments become `{}`.
+ */
 void tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request);
 
 /* Cancels the call or ends the subscription of a raw id, if there is one. */
 void tg_peer_cancel(tg_peer_t *peer, tg_str_t id);
-int tg_peer_has_id(const tg_peer_t *peer, tg_str_t id);
+int tg_peer_has_id(tg_peer_t *peer, tg_str_t id);
 
-void tg_peer_log(tg_peer_t *peer, const char *text);
+/* Takes the one at *at out of the list, and frees it. */
+void tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at);
 
 /* NULL: no memory. */
 tg_batch_t *tg_batch_new(const tg_peer_t *peer);
-void tg_batch_count(tg_peer_t *peer, tg_batch_t *batch);
 void tg_batch_release(tg_peer_t *peer, tg_batch_t *batch);
 
 /* The one that is being served, if any, has no further element. */
 void tg_batch_end(tg_peer_t *peer);
-
-/* While there is more: is it the turn of somebody else? */
-int tg_peer_must_stop(const tg_peer_t *peer);
 
 /* --- tg_mcp.c --- */
 
@@ -126,7 +128,30 @@ void tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
 const char *tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
                                const tg_reply_t *reply);
 
-/* Renders the list into the reply. */
-void tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor);
+/* A subscription of a raw id, in no list yet; NULL: no memory. */
+tg_subscription_t *tg_peer_subscription(const tg_peer_t *peer, tg_str_t id);
+
+/* --- tg_peer.c --- */
+
+/* Framing follows the dialect; undecided, the first byte tells. */
+void tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect);
+
+/* --- what the host is asked and told --- */
+
+/* While there is more: is it the turn of somebody else? */
+static inline int
+tg_peer_must_stop(const tg_peer_t *peer)
+{
+    return peer->ops->is_turn_over != NULL
+           && peer->ops->is_turn_over(peer->host);
+}
+
+static inline void
+tg_peer_log(const tg_peer_t *peer, const char *text)
+{
+    if (peer->ops->log != NULL) {
+        peer->ops->log(peer->host, text);
+    }
+}
 
 #endif

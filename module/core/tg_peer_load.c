@@ -253,55 +253,6 @@ tg_load_batches(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
 
 /* --- the calls --- */
 
-/* The bytes that a call owns, copied behind it. */
-static tg_str_t
-tg_moved_own(char **at, tg_str_t str)
-{
-    char *copy;
-
-    if (str.data == NULL) {
-        return str;
-    }
-
-    copy = *at;
-
-    if (str.len != 0) {
-        memcpy(copy, str.data, str.len);
-    }
-
-    *at += str.len;
-
-    return tg_str(copy, str.len);
-}
-
-static tg_moved_t *
-tg_moved_new(tg_peer_t *peer, const tg_moved_t *read)
-{
-    tg_moved_t *moved;
-    char *at;
-
-    moved = tg_alloc(peer->alloc, sizeof(*moved) + read->call.reply.id.len
-                                      + read->call.progress_token.len
-                                      + read->call.own.name.len);
-
-    if (moved == NULL) {
-        return NULL;
-    }
-
-    *moved = *read;
-    at = (char *) (moved + 1);
-    moved->call.reply.id = tg_moved_own(&at, read->call.reply.id);
-    moved->call.progress_token = tg_moved_own(&at, read->call.progress_token);
-    moved->call.own.name = tg_moved_own(&at, read->call.own.name);
-    moved->call.peer = peer;
-
-    if (read->call.own.name.data != NULL) {
-        moved->call.entry = &moved->call.own;
-    }
-
-    return moved;
-}
-
 /* What the catalogue has now under the name of a call. */
 static void
 tg_moved_find(const tg_peer_t *peer, tg_moved_t *moved, uint64_t digest)
@@ -335,6 +286,7 @@ tg_moved_read(tg_peer_t *peer, tg_state_t *state, tg_moved_t *moved,
     uint64_t digest;
 
     memset(moved, 0, sizeof(*moved));
+    moved->call.peer = peer;
     reply = &moved->call.reply;
     reply->kind = (tg_entry_kind_t) tg_state_choice(state, TG_ENTRY_METHOD);
     flags = (unsigned) tg_state_number(state, 1);
@@ -379,28 +331,21 @@ static int
 tg_load_calls(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
               unsigned nbatches)
 {
-    tg_moved_t read, *moved;
+    tg_moved_t moved;
     unsigned n, batch;
 
     for (n = tg_state_count(state, 35); n != 0; n--) {
-        tg_moved_read(peer, state, &read, &batch);
+        tg_moved_read(peer, state, &moved, &batch);
 
         if (state->is_bad || batch > nbatches) {
             return TG_BAD;
         }
 
-        moved = tg_moved_new(peer, &read);
+        moved.call.reply.batch = batch != 0 ? batches[batch - 1] : NULL;
 
-        if (moved == NULL) {
+        if (tg_call_new(&moved.call, sizeof(moved)) == NULL) {
             return TG_NOMEM;
         }
-
-        if (batch != 0) {
-            moved->call.reply.batch = batches[batch - 1];
-            batches[batch - 1]->refs++;
-        }
-
-        tg_call_link(&moved->call);
     }
 
     return state->is_bad || state->left.len != 0 ? TG_BAD : TG_OK;
@@ -466,8 +411,7 @@ tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
     batches = NULL;
 
     if (served != 0
-        && (n == 0 || served > TG_BATCH_MAX
-            || tg_dialect(peer->dialect)->serve_on == NULL))
+        && (n == 0 || served > TG_BATCH_MAX || peer->row->serve_on == NULL))
     {
         return TG_BAD;
     }

@@ -10,7 +10,7 @@ tg_notify_open(tg_peer_t *peer, tg_str_t method, size_t *start)
 {
     const char *opening;
 
-    opening = tg_dialect(peer->dialect)->notification;
+    opening = peer->row->notification;
 
     if (opening == NULL || peer->is_closing) {
         return 0;
@@ -134,7 +134,7 @@ tg_peer_list_changed(tg_peer_t *peer)
         return;
     }
 
-    if (tg_dialect(peer->dialect)->is_told_list_changed || peer->is_legacy) {
+    if (peer->row->is_told_list_changed || peer->is_legacy) {
         tg_peer_notify(peer, TG_STR(method), TG_STR_NONE);
     }
 
@@ -170,8 +170,6 @@ tg_subscription_end(tg_peer_t *peer, const tg_subscription_t *sub)
 void
 tg_peer_farewell(tg_peer_t *peer, tg_str_t reason)
 {
-    tg_subscription_t *sub;
-
     if (peer->is_closing) {
         return;
     }
@@ -179,16 +177,13 @@ tg_peer_farewell(tg_peer_t *peer, tg_str_t reason)
     /* What was answered within a batch was done. */
     tg_batch_end(peer);
 
-    while ((sub = peer->subscriptions) != NULL) {
-        tg_subscription_end(peer, sub);
-        peer->subscriptions = sub->next;
-        tg_free(peer->alloc, sub);
+    while (peer->subscriptions != NULL) {
+        tg_subscription_end(peer, peer->subscriptions);
+        tg_subscription_remove(peer, &peer->subscriptions);
     }
 
-    peer->nsubscriptions = 0;
-
-    if (tg_dialect(peer->dialect)->farewell != NULL) {
-        tg_dialect(peer->dialect)->farewell(peer, reason);
+    if (peer->row->farewell != NULL) {
+        peer->row->farewell(peer, reason);
     }
 
     peer->is_closing = 1;

@@ -19,7 +19,6 @@ tg_relay_is_id(tg_str_t id)
 static void
 tg_relay_request(tg_peer_t *peer, const tg_message_t *message)
 {
-    tg_outcome_t outcome;
     tg_reply_t reply;
     const char *why;
 
@@ -40,15 +39,13 @@ tg_relay_request(tg_peer_t *peer, const tg_message_t *message)
         why = tg_peer_tools_call(peer, message, &reply);
 
         if (why != NULL) {
-            outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, why);
-            tg_reply_outcome(peer, &reply, &outcome);
+            tg_reply_failure(peer, &reply, TG_FAILURE_ARGUMENTS, tg_str_c(why));
         }
 
     } else {
-        tg_reply_error(peer, &reply, TG_RPC_METHOD,
-                       TG_STR("Method not found; there are tools/list and "
-                              "tools/call."),
-                       TG_STR_NONE);
+        tg_reply_reject(peer, &reply, TG_RPC_METHOD,
+                        "Method not found; there are tools/list and "
+                        "tools/call.");
     }
 }
 
@@ -115,8 +112,8 @@ tg_relay_fail(tg_peer_t *peer, const tg_reply_t *reply,
         return TG_MISSING;
     }
 
-    tg_reply_error(peer, reply, tg_failure_code(outcome->failure),
-                   outcome->value, TG_STR_NONE);
+    tg_reply_error(peer, reply, tg_failure_code(outcome->failure), outcome,
+                   TG_STR_NONE);
 
     return TG_OK;
 }

@@ -9,6 +9,19 @@
  */
 #define TG_REPLY_SMALL (TG_ID_MAX + 512)
 
+size_t
+tg_peer_limit(const tg_peer_t *peer)
+{
+    return peer->row->max_frame != 0 ? peer->row->max_frame : peer->max_frame;
+}
+
+void
+tg_batch_count(tg_peer_t *peer, tg_batch_t *batch)
+{
+    peer->kept += batch->replies.cap - batch->kept;
+    batch->kept = batch->replies.cap;
+}
+
 tg_buf_t *
 tg_reply_sink(tg_peer_t *peer, const tg_reply_t *reply)
 {
@@ -29,7 +42,7 @@ tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member)
 
     start = reply->batch != NULL ? out->len
                                  : tg_frame_open(peer->frame.kind, out);
-    tg_buf_text(out, tg_dialect(peer->dialect)->answer);
+    tg_buf_text(out, peer->row->answer);
 
     if (reply->id.data != NULL) {
         tg_buf_text(out, "\"id\":");
@@ -56,7 +69,6 @@ static void
 tg_reply_too_large(tg_peer_t *peer, const tg_reply_t *reply, size_t size)
 {
     char room[256];
-    tg_outcome_t outcome;
     tg_buf_t text;
 
     /* Fits the room by far: two numbers and what is spelled out here. */
@@ -67,8 +79,7 @@ tg_reply_too_large(tg_peer_t *peer, const tg_reply_t *reply, size_t size)
     tg_buf_uint(&text, tg_peer_limit(peer));
     tg_buf_text(&text, " that this connection carries; ask for less, or let "
                        "the tool return less.");
-    outcome = tg_outcome_failed(TG_FAILURE_SIZE, tg_buf_view(&text));
-    tg_reply_outcome(peer, reply, &outcome);
+    tg_reply_failure(peer, reply, TG_FAILURE_SIZE, tg_buf_view(&text));
 }
 
 void
@@ -128,7 +139,7 @@ tg_reply_modern(tg_peer_t *peer, tg_buf_t *out)
 
 void
 tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
-               tg_str_t text, tg_str_t data)
+               const tg_outcome_t *why, tg_str_t data)
 {
     tg_buf_t *out;
     size_t start;
@@ -141,8 +152,9 @@ tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
     start = tg_reply_open(peer, reply, "error");
     tg_buf_text(out, "{\"code\":");
     tg_buf_int(out, code);
-    tg_buf_text(out, ",\"message\":");
-    tg_json_put_string(out, text);
+    tg_buf_text(out, ",\"message\":\"");
+    tg_reply_text(out, why);
+    tg_buf_char(out, '"');
 
     if (data.data != NULL) {
         tg_buf_text(out, ",\"data\":");
@@ -154,9 +166,20 @@ tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
 }
 
 void
+tg_reply_reject(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
+                const char *text)
+{
+    tg_outcome_t why;
+
+    why = tg_outcome_text(tg_str_c(text));
+    tg_reply_error(peer, reply, code, &why, TG_STR_NONE);
+}
+
+void
 tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply)
 {
     char room[128];
+    tg_outcome_t why;
     tg_buf_t text;
 
     text = tg_buf_fixed(room, sizeof(room));
@@ -164,8 +187,8 @@ tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply)
     tg_buf_uint(&text, peer->frame.limit);
     tg_buf_text(&text, " bytes that are taken here; it was discarded. Send "
                        "less.");
-    tg_reply_error(peer, reply, TG_RPC_REQUEST, tg_buf_view(&text),
-                   TG_STR_NONE);
+    why = tg_outcome_text(tg_buf_view(&text));
+    tg_reply_error(peer, reply, TG_RPC_REQUEST, &why, TG_STR_NONE);
 }
 
 int
@@ -315,7 +338,7 @@ tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
 {
     int is_text_only;
 
-    is_text_only = tg_dialect(peer->dialect)->is_text_only;
+    is_text_only = peer->row->is_text_only;
 
     if (outcome->kind == TG_OUTCOME_RESULT && !is_text_only) {
         tg_reply_result(peer, reply, out, outcome->value);
@@ -366,9 +389,7 @@ tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
     tg_buf_t *out;
     size_t start;
 
-    if (reply->is_silent
-        || tg_dialect(peer->dialect)->fail(peer, reply, outcome) == TG_OK)
-    {
+    if (reply->is_silent || peer->row->fail(peer, reply, outcome) == TG_OK) {
         return;
     }
 
@@ -382,4 +403,14 @@ tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
     }
 
     tg_reply_close(peer, reply, start);
+}
+
+void
+tg_reply_failure(tg_peer_t *peer, const tg_reply_t *reply, tg_failure_t failure,
+                 tg_str_t text)
+{
+    tg_outcome_t outcome;
+
+    outcome = tg_outcome_failed(failure, text);
+    tg_reply_outcome(peer, reply, &outcome);
 }
