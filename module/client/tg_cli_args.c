@@ -27,8 +27,7 @@ tg_cli_args_whole(tg_str_t text, const char *where, int allow_array,
     const char *why;
 
     if (tg_json_check(text, &why) != TG_OK) {
-        tg_cli_error("%s is no JSON: %s", where, why);
-        return TG_CLI_FAILED;
+        return tg_cli_error("%s is no JSON: %s", where, why);
     }
 
     tg_json_init(&cursor, text);
@@ -36,9 +35,9 @@ tg_cli_args_whole(tg_str_t text, const char *where, int allow_array,
     if (!tg_json_is_at(&cursor, '{')
         && !(allow_array && tg_json_is_at(&cursor, '[')))
     {
-        tg_cli_error("%s must be a JSON object%s, such as {\"key\":\"value\"}",
-                     where, allow_array ? " or array" : "");
-        return TG_CLI_FAILED;
+        return tg_cli_error(
+            "%s must be a JSON object%s, such as {\"key\":\"value\"}", where,
+            allow_array ? " or array" : "");
     }
 
     tg_buf_str(json, text);
@@ -90,15 +89,14 @@ tg_cli_pair_parse(const char *arg, tg_cli_pair_t *pair)
     }
 
     if (len == 0) {
-        tg_cli_error("\"%s\" is no argument: write key=value, key:=JSON, one "
-                     "JSON object, or - to read it from standard input",
-                     arg);
-        return TG_CLI_FAILED;
+        return tg_cli_error(
+            "\"%s\" is no argument: write key=value, key:=JSON, one "
+            "JSON object, or - to read it from standard input",
+            arg);
     }
 
     if (!tg_utf8_is_valid(tg_str_c(arg))) {
-        tg_cli_error("\"%s\" is not valid UTF-8", arg);
-        return TG_CLI_FAILED;
+        return tg_cli_error("\"%s\" is not valid UTF-8", arg);
     }
 
     pair->key = tg_str(arg, len);
@@ -198,9 +196,8 @@ tg_cli_args_pairs(char **args, int nargs, tg_str_t schema, tg_buf_t *json)
             if (tg_cli_pair_parse(args[j], &other) == TG_CLI_DONE
                 && tg_str_eq(pair.key, other.key))
             {
-                tg_cli_error("%.*s is given twice", (int) pair.key.len,
-                             pair.key.data);
-                return TG_CLI_FAILED;
+                return tg_cli_error("%.*s is given twice", (int) pair.key.len,
+                                    pair.key.data);
             }
         }
 
@@ -228,9 +225,8 @@ tg_cli_args_json(char **args, int nargs, tg_str_t schema, int allow_array,
     }
 
     if (nargs > 1) {
-        tg_cli_error("\"%s\" is more than the one JSON text that a call takes",
-                     args[1]);
-        return TG_CLI_FAILED;
+        return tg_cli_error(
+            "\"%s\" is more than the one JSON text that a call takes", args[1]);
     }
 
     if (strcmp(args[0], "-") == 0) {

@@ -159,8 +159,7 @@ tg_cli_call_parse(tg_cli_call_t *call)
     n = options->method == NULL;
 
     if (options->nargs < n) {
-        tg_cli_error("call which tool? (toolgate list shows them all)");
-        return TG_CLI_FAILED;
+        return tg_cli_error("call which tool? (toolgate list shows them all)");
     }
 
     name = n ? options->args[0] : options->method;
@@ -169,8 +168,7 @@ tg_cli_call_parse(tg_cli_call_t *call)
     call->nargs = options->nargs - n;
 
     if (call->name.len == 0 || !tg_utf8_is_valid(call->name)) {
-        tg_cli_error("\"%s\" is no name", name);
-        return TG_CLI_FAILED;
+        return tg_cli_error("\"%s\" is no name", name);
     }
 
     if (n != 0 && tg_cli_args_need_schema(call->args, call->nargs)) {

@@ -33,8 +33,7 @@ static int
 tg_cli_config_join(char path[PATH_MAX], const char *folder, const char *name)
 {
     if (snprintf(path, PATH_MAX, "%s%s", folder, name) >= PATH_MAX) {
-        tg_cli_error("a path that starts with %.80s is too long", path);
-        return TG_CLI_FAILED;
+        return tg_cli_error("a path that starts with %.80s is too long", path);
     }
 
     return TG_CLI_DONE;
@@ -98,11 +97,10 @@ tg_cli_config_check(const char *what, const char *path)
         return TG_CLI_DONE;
     }
 
-    tg_cli_error("the path of the %s has control characters or is not valid "
-                 "UTF-8, which agents cannot keep: %s",
-                 what, path);
-
-    return TG_CLI_FAILED;
+    return tg_cli_error(
+        "the path of the %s has control characters or is not valid "
+        "UTF-8, which agents cannot keep: %s",
+        what, path);
 }
 
 /* The bridge lies beside this program. */
@@ -115,9 +113,9 @@ tg_cli_config_bridge(char path[PATH_MAX])
     len = readlink("/proc/self/exe", self, sizeof(self));
 
     if (len <= 0 || (size_t) len == sizeof(self)) {
-        tg_cli_error("cannot tell where this program is (/proc/self/exe): %s",
-                     strerror(errno));
-        return TG_CLI_FAILED;
+        return tg_cli_error(
+            "cannot tell where this program is (/proc/self/exe): %s",
+            strerror(errno));
     }
 
     while (self[len - 1] != '/') {
@@ -131,10 +129,9 @@ tg_cli_config_bridge(char path[PATH_MAX])
     }
 
     if (access(path, X_OK) != 0) {
-        tg_cli_error("%s: %s; it belongs beside this program, and "
-                     "./build.sh build or install puts it there",
-                     path, strerror(errno));
-        return TG_CLI_FAILED;
+        return tg_cli_error("%s: %s; it belongs beside this program, and "
+                            "./build.sh build or install puts it there",
+                            path, strerror(errno));
     }
 
     return tg_cli_config_check("bridge", path);
@@ -156,8 +153,8 @@ tg_cli_config_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
 
     if (path[0] != '/') {
         if (getcwd(folder, sizeof(folder) - 1) == NULL) {
-            tg_cli_error("cannot tell the current folder: %s", strerror(errno));
-            return TG_CLI_FAILED;
+            return tg_cli_error("cannot tell the current folder: %s",
+                                strerror(errno));
         }
 
         (void) strcat(folder, folder[1] != '\0' ? "/" : "");
@@ -188,11 +185,9 @@ tg_cli_config_name(const tg_cli_options_t *options, const char **name)
         return TG_CLI_DONE;
     }
 
-    tg_cli_error("--name wants at most %d letters, digits, - and _, not "
-                 "\"%s\"",
-                 TG_CLI_SERVER_MAX, *name);
-
-    return TG_CLI_FAILED;
+    return tg_cli_error("--name wants at most %d letters, digits, - and _, not "
+                        "\"%s\"",
+                        TG_CLI_SERVER_MAX, *name);
 }
 
 /* --- where it goes --- */
@@ -332,8 +327,7 @@ tg_cli_config_run(const tg_cli_options_t *options)
     }
 
     if (options->file != NULL && !(options->given & TG_CLI_WRITE)) {
-        tg_cli_error("--file goes with --write");
-        return TG_CLI_FAILED;
+        return tg_cli_error("--file goes with --write");
     }
 
     entry.command = bridge;

@@ -14,9 +14,7 @@
 static int
 tg_cli_file_fail(const char *what, const char *path)
 {
-    tg_cli_error("cannot %s %s: %s", what, path, strerror(errno));
-
-    return TG_CLI_FAILED;
+    return tg_cli_error("cannot %s %s: %s", what, path, strerror(errno));
 }
 
 static int
@@ -25,15 +23,14 @@ tg_cli_file_load(tg_cli_file_t *file, int fd)
     int rc;
 
     if (fstat(fd, &file->st) == 0 && !S_ISREG(file->st.st_mode)) {
-        tg_cli_error("%s is not a file", file->path);
-        return TG_CLI_FAILED;
+        return tg_cli_error("%s is not a file", file->path);
     }
 
     rc = tg_cli_input_drain(fd, TG_CLI_FILE_MAX, &file->text);
 
     if (rc == TG_LIMIT) {
-        tg_cli_error("%s is larger than %u bytes", file->path, TG_CLI_FILE_MAX);
-        return TG_CLI_FAILED;
+        return tg_cli_error("%s is larger than %u bytes", file->path,
+                            TG_CLI_FILE_MAX);
     }
 
     if (rc == TG_NOMEM) {
@@ -61,9 +58,8 @@ tg_cli_file_read(tg_cli_file_t *file, const char *path)
         }
 
         if (errno == ENOENT) {
-            tg_cli_error("%s is a symbolic link to something that is not there",
-                         path);
-            return TG_CLI_FAILED;
+            return tg_cli_error(
+                "%s is a symbolic link to something that is not there", path);
         }
 
         return tg_cli_file_fail("read", path);
@@ -142,10 +138,10 @@ tg_cli_file_replace(tg_cli_file_t *file, tg_str_t text, mode_t mode)
     if (file->is_there
         && ((file->st.st_mode & 0222) == 0 || access(file->path, W_OK) != 0))
     {
-        tg_cli_error("%s is read-only and was left as it is; if it may be "
-                     "changed, chmod u+w it and run this again",
-                     file->path);
-        return TG_CLI_FAILED;
+        return tg_cli_error(
+            "%s is read-only and was left as it is; if it may be "
+            "changed, chmod u+w it and run this again",
+            file->path);
     }
 
     /* A signal must not leave the temporary file behind. */

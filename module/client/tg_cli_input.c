@@ -44,10 +44,8 @@ tg_cli_input_drain(int fd, size_t max, tg_buf_t *text)
 static int
 tg_cli_input_fail(const char *path)
 {
-    tg_cli_error("cannot read %s: %s", tg_cli_input_name(path),
-                 strerror(errno));
-
-    return TG_CLI_FAILED;
+    return tg_cli_error("cannot read %s: %s", tg_cli_input_name(path),
+                        strerror(errno));
 }
 
 int

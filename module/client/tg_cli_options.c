@@ -58,9 +58,8 @@ tg_cli_option_timeout(tg_cli_options_t *options, const char *value)
     if (end == value || *end != '\0'
         || !(seconds >= 0.001 && seconds <= TG_CLI_TIMEOUT_MAX))
     {
-        tg_cli_error("--timeout wants seconds, such as 30 or 0.5, not \"%s\"",
-                     value);
-        return TG_CLI_FAILED;
+        return tg_cli_error(
+            "--timeout wants seconds, such as 30 or 0.5, not \"%s\"", value);
     }
 
     options->timeout_ms = (uint64_t) (seconds * 1000);
@@ -107,27 +106,23 @@ tg_cli_option_take(tg_cli_options_t *options, int argc, char **argv, int *i)
     option = tg_cli_option_find(argv[*i], &value);
 
     if (option == NULL) {
-        tg_cli_error("unknown option %s (see toolgate help)", argv[*i]);
-        return TG_CLI_FAILED;
+        return tg_cli_error("unknown option %s (see toolgate help)", argv[*i]);
     }
 
     if (!option->has_value && value != NULL) {
-        tg_cli_error("%s takes no value", option->name);
-        return TG_CLI_FAILED;
+        return tg_cli_error("%s takes no value", option->name);
     }
 
     if (option->has_value && value == NULL) {
         if (*i + 1 == argc) {
-            tg_cli_error("%s wants a value", option->name);
-            return TG_CLI_FAILED;
+            return tg_cli_error("%s wants a value", option->name);
         }
 
         value = argv[++*i];
     }
 
     if (value != NULL && value[0] == '\0') {
-        tg_cli_error("%s wants a value that is not empty", option->name);
-        return TG_CLI_FAILED;
+        return tg_cli_error("%s wants a value that is not empty", option->name);
     }
 
     return tg_cli_option_set(options, option->flag, value);
@@ -172,18 +167,17 @@ tg_cli_options_check(const tg_cli_options_t *options,
     size_t i;
 
     if ((command->options & TG_CLI_BARE) && options->nargs > 1) {
-        tg_cli_error("%s takes no arguments, and \"%s\" is one", command->name,
-                     options->args[1]);
-        return TG_CLI_FAILED;
+        return tg_cli_error("%s takes no arguments, and \"%s\" is one",
+                            command->name, options->args[1]);
     }
 
     extra = options->given & ~(command->options | TG_CLI_HELP);
 
     for (i = 0; i < TG_CLI_NOPTIONS; i++) {
         if (tg_cli_options[i].flag & extra) {
-            tg_cli_error("%s does not take %s (see toolgate help %s)",
-                         command->name, tg_cli_options[i].name, command->name);
-            return TG_CLI_FAILED;
+            return tg_cli_error("%s does not take %s (see toolgate help %s)",
+                                command->name, tg_cli_options[i].name,
+                                command->name);
         }
     }
 

@@ -147,14 +147,13 @@ tg_cli_session_late(tg_cli_session_t *session, uint64_t patience)
         patience = session->timeout_ms;
     }
 
-    tg_cli_error(session->is_connected
-                     ? "no answer from %s within %.12g s; what was asked is "
-                       "cancelled (--timeout SECONDS waits longer)"
-                     : "what listens on %s does not answer within %.12g s "
-                       "(--timeout SECONDS waits longer)",
-                 session->path, (double) patience / 1000);
-
-    return TG_CLI_FAILED;
+    return tg_cli_error(
+        session->is_connected
+            ? "no answer from %s within %.12g s; what was asked is "
+              "cancelled (--timeout SECONDS waits longer)"
+            : "what listens on %s does not answer within %.12g s "
+              "(--timeout SECONDS waits longer)",
+        session->path, (double) patience / 1000);
 }
 
 /*
@@ -280,8 +279,7 @@ tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
     rc = tg_cli_session_init(session);
 
     if (rc != 0) {
-        tg_cli_error("cannot start: %s", uv_strerror(rc));
-        return TG_CLI_FAILED;
+        return tg_cli_error("cannot start: %s", uv_strerror(rc));
     }
 
     session->timeout_ms = options->timeout_ms;
@@ -363,9 +361,8 @@ static int
 tg_cli_session_ask(tg_cli_session_t *session, int rc, uint64_t patience)
 {
     if (rc == TG_LIMIT) {
-        tg_cli_error("the arguments are larger than %u bytes",
-                     TG_CLIENT_FRAME_MAX);
-        return TG_CLI_FAILED;
+        return tg_cli_error("the arguments are larger than %u bytes",
+                            TG_CLIENT_FRAME_MAX);
     }
 
     if (rc != TG_OK) {

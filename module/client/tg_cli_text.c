@@ -91,7 +91,7 @@ tg_cli_print(FILE *file, tg_str_t text)
     tg_buf_deinit(&buf);
 }
 
-void
+int
 tg_cli_error(const char *format, ...)
 {
     va_list args;
@@ -103,14 +103,15 @@ tg_cli_error(const char *format, ...)
     va_end(args);
 
     if (len < 0) {
-        (void) tg_cli_nomem();
-        return;
+        return tg_cli_nomem();
     }
 
     (void) fputs("toolgate: ", stderr);
     tg_cli_print(stderr, tg_str(text, (size_t) len));
     (void) fputc('\n', stderr);
     free(text);
+
+    return TG_CLI_FAILED;
 }
 
 int
@@ -307,7 +308,5 @@ tg_cli_finish(int status)
         return 128 + SIGPIPE;
     }
 
-    tg_cli_error("cannot write to standard output: %s", strerror(errno));
-
-    return TG_CLI_FAILED;
+    return tg_cli_error("cannot write to standard output: %s", strerror(errno));
 }

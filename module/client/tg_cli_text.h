@@ -9,9 +9,11 @@
 
 #include <stdio.h>
 
-/* "toolgate: …" and a newline on standard error. */
-void tg_cli_error(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+/*
+ * "toolgate: …" and a newline on standard error; returns TG_CLI_FAILED, so
+ * that a function can end with it.
+ */
+int tg_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Writes text as it is; on a terminal, what could move the cursor, change
