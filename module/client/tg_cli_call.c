@@ -18,10 +18,11 @@ typedef struct {
     tg_buf_t json; /* the arguments */
 } tg_cli_call_t;
 
-/* The server's list, kept as long as the session's answer. */
+/* key=value: strings, but where the tool's schema wants something else. */
 static int
-tg_cli_call_list(tg_cli_call_t *call, tg_str_t *list)
+tg_cli_call_typed(tg_cli_call_t *call)
 {
+    tg_str_t list, tool, schema;
     int rc;
 
     rc = tg_cli_session_list(&call->session);
@@ -31,28 +32,11 @@ tg_cli_call_list(tg_cli_call_t *call, tg_str_t *list)
     }
 
     if (call->session.answer.kind != TG_ANSWER_RESULT) {
-        return tg_cli_session_refused(&call->session, call->options);
+        return tg_cli_result_refused(&call->session.answer, call->options);
     }
 
-    *list = tg_buf_view(&call->session.answer.result);
-
-    return TG_CLI_DONE;
-}
-
-/* key=value: strings, but where the tool's schema wants something else. */
-static int
-tg_cli_call_typed(tg_cli_call_t *call)
-{
-    tg_str_t list, tool, schema;
-    int rc;
-
-    list = TG_STR_NONE;
+    list = tg_buf_view(&call->session.answer.result);
     tool = TG_STR_NONE;
-    rc = tg_cli_call_list(call, &list);
-
-    if (rc != TG_CLI_DONE) {
-        return rc;
-    }
 
     if (tg_cli_tools_find(list, call->name, &tool) != TG_OK) {
         return tg_cli_tools_unknown(list, call->name);
@@ -70,21 +54,19 @@ static int
 tg_cli_call_refused(tg_cli_call_t *call)
 {
     tg_cli_session_t *session;
+    tg_cli_answer_t answer;
     tg_str_t list, tool;
-    tg_buf_t message;
-    int64_t code;
 
     session = &call->session;
-    code = session->answer.code;
+    answer = session->answer;
 
     if ((call->options->given & TG_CLI_JSON) || call->options->method != NULL
-        || code != TG_RPC_PARAMS)
+        || answer.code != TG_RPC_PARAMS)
     {
-        return tg_cli_session_refused(session, call->options);
+        return tg_cli_result_refused(&answer, call->options);
     }
 
     /* The list takes the answer's place. */
-    message = session->answer.message;
     tg_buf_init(&session->answer.message, tg_alloc_libc());
     list = TG_STR("{}");
 
@@ -97,10 +79,10 @@ tg_cli_call_refused(tg_cli_call_t *call)
     if (list.len > 2 && tg_cli_tools_find(list, call->name, &tool) != TG_OK) {
         (void) tg_cli_tools_unknown(list, call->name);
     } else {
-        (void) tg_cli_refused(code, tg_buf_view(&message));
+        (void) tg_cli_result_refused(&answer, call->options);
     }
 
-    tg_buf_deinit(&message);
+    tg_buf_deinit(&answer.message);
 
     return TG_CLI_REFUSED;
 }

@@ -1,7 +1,7 @@
 /*
  * toolgate list
  */
-#include "client/tg_cli_session.h"
+#include "client/tg_cli_result.h"
 #include "client/tg_cli_text.h"
 #include "client/tg_cli_tools.h"
 
@@ -159,19 +159,11 @@ tg_cli_list_print(const tg_cli_session_t *session,
         tg_cli_list_put(&out, list);
     }
 
-    if (tg_buf_failed(&out)) {
-        tg_buf_deinit(&out);
-        return tg_cli_nomem();
+    if (out.len == 0 && !tg_buf_failed(&out)) {
+        (void) tg_cli_error("%s offers no tools to you", session->path);
     }
 
-    if (out.len == 0) {
-        tg_cli_error("%s offers no tools to you", session->path);
-    }
-
-    tg_cli_print(stdout, tg_buf_view(&out));
-    tg_buf_deinit(&out);
-
-    return tg_cli_finish(TG_CLI_DONE);
+    return tg_cli_write(stdout, &out, TG_CLI_DONE);
 }
 
 static int
@@ -192,7 +184,7 @@ tg_cli_list_run(const tg_cli_options_t *options)
         if (session.answer.kind == TG_ANSWER_RESULT) {
             rc = tg_cli_list_print(&session, options);
         } else {
-            rc = tg_cli_session_refused(&session, options);
+            rc = tg_cli_result_refused(&session.answer, options);
         }
     }
 

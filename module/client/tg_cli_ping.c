@@ -1,7 +1,7 @@
 /*
  * toolgate ping
  */
-#include "client/tg_cli_session.h"
+#include "client/tg_cli_result.h"
 #include "client/tg_cli_text.h"
 #include "core/tg_rpc.h"
 
@@ -79,17 +79,9 @@ tg_cli_ping_print(const tg_cli_session_t *session,
 
     tg_buf_char(&out, '\n');
     out.failed |= text.failed;
-    tg_cli_print(stdout, tg_buf_view(&out));
     tg_buf_deinit(&text);
 
-    if (tg_buf_failed(&out)) {
-        tg_buf_deinit(&out);
-        return tg_cli_nomem();
-    }
-
-    tg_buf_deinit(&out);
-
-    return tg_cli_finish(TG_CLI_DONE);
+    return tg_cli_write(stdout, &out, TG_CLI_DONE);
 }
 
 static int
@@ -118,7 +110,7 @@ tg_cli_ping_ask(tg_cli_session_t *session, const tg_cli_options_t *options,
     if (session->answer.kind == TG_ANSWER_ERROR
         && session->answer.code != TG_RPC_METHOD)
     {
-        return tg_cli_session_refused(session, options);
+        return tg_cli_result_refused(&session->answer, options);
     }
 
     return tg_cli_ping_print(session, options, tg_buf_view(info));

@@ -3,8 +3,6 @@
 #include "client/tg_cli.h"
 #include "client/tg_cli_text.h"
 
-#include <unistd.h>
-
 int
 tg_cli_result_is_error(tg_str_t result)
 {
@@ -58,19 +56,11 @@ tg_cli_result_describe(tg_buf_t *out, tg_str_t block)
 }
 
 static void
-tg_cli_result_end_line(tg_buf_t *out)
-{
-    if (out->len != 0 && out->data[out->len - 1] != '\n') {
-        tg_buf_char(out, '\n');
-    }
-}
-
-static void
 tg_cli_result_block(tg_buf_t *out, tg_str_t block)
 {
     tg_str_t type, text;
 
-    tg_cli_result_end_line(out);
+    tg_cli_end_line(out);
 
     if (tg_json_get(block, TG_STR("type"), &type) == TG_OK
         && tg_json_is_text(type, TG_STR("text"))
@@ -114,25 +104,6 @@ tg_cli_result_put(tg_buf_t *out, tg_str_t result)
     }
 }
 
-/* Writes out and frees it. */
-static int
-tg_cli_result_write(tg_buf_t *out, FILE *file, int status)
-{
-    if (isatty(fileno(file)) || file == stderr) {
-        tg_cli_result_end_line(out);
-    }
-
-    if (tg_buf_failed(out)) {
-        tg_buf_deinit(out);
-        return tg_cli_nomem();
-    }
-
-    tg_cli_print(file, tg_buf_view(out));
-    tg_buf_deinit(out);
-
-    return file == stdout ? tg_cli_finish(status) : status;
-}
-
 int
 tg_cli_result_tool(tg_str_t result)
 {
@@ -146,14 +117,14 @@ tg_cli_result_tool(tg_str_t result)
     tg_cli_result_put(&out, result);
 
     if (!tg_cli_result_is_error(result)) {
-        return tg_cli_result_write(&out, stdout, TG_CLI_DONE);
+        return tg_cli_write(stdout, &out, TG_CLI_DONE);
     }
 
     if (out.len == 0) {
         tg_buf_text(&out, "toolgate: the tool failed and did not say why");
     }
 
-    return tg_cli_result_write(&out, stderr, TG_CLI_REFUSED);
+    return tg_cli_write(stderr, &out, TG_CLI_REFUSED);
 }
 
 int
@@ -170,7 +141,7 @@ tg_cli_result_value(tg_str_t value)
         tg_buf_char(&out, '\n');
     }
 
-    return tg_cli_result_write(&out, stdout, TG_CLI_DONE);
+    return tg_cli_write(stdout, &out, TG_CLI_DONE);
 }
 
 int
@@ -182,5 +153,37 @@ tg_cli_result_json(tg_str_t value, int status)
     tg_json_put_compact(&out, value);
     tg_buf_char(&out, '\n');
 
-    return tg_cli_result_write(&out, stdout, status);
+    return tg_cli_write(stdout, &out, status);
+}
+
+int
+tg_cli_result_refused(const tg_cli_answer_t *answer,
+                      const tg_cli_options_t *options)
+{
+    tg_str_t message;
+    tg_buf_t out;
+
+    message = tg_buf_view(&answer->message);
+
+    if (!(options->given & TG_CLI_JSON)) {
+        (void) tg_cli_error("the server answered with error %lld: %.*s",
+                            (long long) answer->code, (int) message.len,
+                            message.data);
+        return TG_CLI_REFUSED;
+    }
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_text(&out, "{\"error\":{\"code\":");
+    tg_buf_int(&out, answer->code);
+    tg_buf_text(&out, ",\"message\":");
+    tg_json_put_string(&out, message);
+
+    if (answer->data.len != 0) {
+        tg_buf_text(&out, ",\"data\":");
+        tg_json_put_compact(&out, tg_buf_view(&answer->data));
+    }
+
+    tg_buf_text(&out, "}}\n");
+
+    return tg_cli_write(stdout, &out, TG_CLI_REFUSED);
 }

@@ -4,7 +4,7 @@
 #ifndef TG_CLI_RESULT_H
 #define TG_CLI_RESULT_H
 
-#include "base/tg_json.h"
+#include "client/tg_cli_session.h"
 
 /*
  * Writes a tool's result (a raw CallToolResult): its text to standard
@@ -21,5 +21,12 @@ int tg_cli_result_json(tg_str_t value, int status);
 
 /* Does a tool's result say isError? */
 int tg_cli_result_is_error(tg_str_t result);
+
+/*
+ * Says what error the server answered with, with --json as {"error":{…}} on
+ * standard output; returns the exit status.
+ */
+int tg_cli_result_refused(const tg_cli_answer_t *answer,
+                          const tg_cli_options_t *options);
 
 #endif

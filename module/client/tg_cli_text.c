@@ -296,6 +296,33 @@ tg_cli_columns(void)
     return size.ws_col < TG_CLI_COLUMNS_MIN ? TG_CLI_COLUMNS_MIN : size.ws_col;
 }
 
+void
+tg_cli_end_line(tg_buf_t *buf)
+{
+    if (buf->len != 0 && buf->data[buf->len - 1] != '\n') {
+        tg_buf_char(buf, '\n');
+    }
+}
+
+int
+tg_cli_write(FILE *file, tg_buf_t *out, int status)
+{
+    if (isatty(fileno(file)) || file == stderr) {
+        tg_cli_end_line(out);
+    }
+
+    if (tg_buf_failed(out)) {
+        status = tg_cli_nomem();
+    } else {
+        tg_cli_print(file, tg_buf_view(out));
+        status = file == stdout ? tg_cli_finish(status) : status;
+    }
+
+    tg_buf_deinit(out);
+
+    return status;
+}
+
 int
 tg_cli_finish(int status)
 {

@@ -37,6 +37,15 @@ void tg_cli_put_pretty(tg_buf_t *buf, tg_str_t raw);
 void tg_cli_put_wrapped(tg_buf_t *buf, tg_str_t text, unsigned indent,
                         unsigned width);
 
+/* Ends its last line, unless that has an end or there is none. */
+void tg_cli_end_line(tg_buf_t *buf);
+
+/*
+ * Prints out, whose last line ends where people read it, and frees it.
+ * Returns status, or what became of it instead.
+ */
+int tg_cli_write(FILE *file, tg_buf_t *out, int status);
+
 /* Columns of the terminal on standard output, 0 when it is none. */
 unsigned tg_cli_columns(void);
 
