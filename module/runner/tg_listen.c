@@ -1,6 +1,7 @@
 #include "runner/tg_listen.h"
 
 #include "base/tg_base.h"
+#include "runner/exec/tg_mark.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,13 +73,14 @@ tg_listen_drop(tg_listen_t *place)
 static int
 tg_listen_take(tg_listen_t *place, const char **why)
 {
+    struct stat st;
     char text[16];
     int n;
 
     place->lock = openat(place->dir, TG_RUNNER_LOCK,
                          O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-    if (place->lock == -1) {
+    if (place->lock == -1 || fstat(place->lock, &st) == -1) {
         return tg_listen_bad(why, "cannot open " TG_RUNNER_LOCK " in the state "
                                   "directory");
     }
@@ -88,6 +90,8 @@ tg_listen_take(tg_listen_t *place, const char **why)
                    ? TG_EXISTS
                    : tg_listen_bad(why, "cannot lock " TG_RUNNER_LOCK);
     }
+
+    place->mark = tg_mark(st.st_dev, st.st_ino);
 
     /* For people; a disk that is full is no reason not to serve. */
     n = snprintf(text, sizeof(text), "%d\n", getpid());

@@ -11,6 +11,7 @@
 #ifndef TG_LISTEN_H
 #define TG_LISTEN_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #define TG_RUNNER_VERSION 1
@@ -24,7 +25,8 @@ typedef struct {
     char temp[108];
     int dir; /* descriptors, -1 when closed */
     int lock;
-    dev_t dev; /* which file the socket is */
+    uint64_t mark; /* of programs that are started under the lock */
+    dev_t dev;     /* which file the socket is */
     ino_t ino;
 } tg_listen_t;
 

@@ -1,5 +1,6 @@
 #include "runner/tg_runner.h"
 
+#include "runner/exec/tg_mark.h"
 #include "runner/exec/tg_tree.h"
 #include "runner/tg_listen.h"
 #include "runner/tg_log.h"
@@ -342,6 +343,26 @@ tg_runner_failed(tg_runner_t *runner, int err)
     return -1;
 }
 
+/*
+ * Whoever had the lock before has ended what it ran, or its guardian has,
+ * unless both were killed.
+ */
+static void
+tg_runner_sweep(const tg_runner_t *runner)
+{
+    unsigned n;
+    int is_left;
+
+    n = tg_mark_sweep(runner->place.mark, &is_left);
+
+    if (n != 0) {
+        tg_log(is_left ? TG_LOG_ERROR : TG_LOG_WARN,
+               "%u processes of programs were left by a runner that was killed "
+               "with its guardian; %s",
+               n, is_left ? "they go on forking, end them by hand" : "ended");
+    }
+}
+
 /* Under the lock, which is given back. */
 static int
 tg_runner_start(tg_runner_t *runner)
@@ -352,6 +373,7 @@ tg_runner_start(tg_runner_t *runner)
         return tg_runner_failed(runner, errno);
     }
 
+    tg_runner_sweep(runner);
     rc = uv_loop_init(&runner->loop);
 
     if (rc != 0) {
@@ -362,6 +384,7 @@ tg_runner_start(tg_runner_t *runner)
                          runner);
 
     if (rc == 0) {
+        runner->workers.programs.mark = runner->place.mark;
         rc = tg_runner_serve(runner);
         tg_workers_deinit(&runner->workers);
     } else {

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # kill -9 of the runner: every call in flight gets its dialect's error at
-# once, what the programs started is ended with them, the next call works.
+# once, what the programs started is ended with them, the next call works; and
+# so it is when its guardian is killed with it.
 
 use strict;
 use warnings;
@@ -90,6 +91,21 @@ for my $who ('the runner', 'its guardian') {
     runs(0, 'all old programs to end');
     wait_for(sub { !grep { $_ == $runner || $_ == $guardian }
         $tg->runner_pids }, 10, 'the old runner to be gone');
+}
+# Both in one breath: a worker that waits for an answer notices, and the runner
+# that it starts ends what neither of them could.
+{
+    my $tool = $mcp->request('tools/call', { name => 'nap' });
+    runs(2, 'both programs to run');
+    my $runner = runner();
+    kill KILL => $runner, parent_of($runner);
+    like text_of($mcp->reply($tool)), qr/toolgate-runner ended while/,
+        'both: it says what happened';
+    runs(0, 'both: all old programs to end');
+    is $mcp->call_tool('hi')->{result}{isError} ? 1 : 0, 0,
+        'both: the next works';
+    like $tg->log, qr/\d+ processes of programs were left .* ended/,
+        'both: the log says it';
 }
 isnt runner(), $first, 'it was never the first one again';
 like $tg->log, qr/toolgate-runner ended with \d+ calls in flight/,

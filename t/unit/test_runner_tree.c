@@ -2,6 +2,7 @@
  * The processes below this one: found, told apart, signalled, swept; and the
  * start of one.
  */
+#include "runner/exec/tg_mark.h"
 #include "runner/exec/tg_spawn.h"
 #include "runner/exec/tg_tree.h"
 
@@ -196,6 +197,64 @@ HELP_TEST(sweep, "sweep")
     tg_tree_sweep();
 }
 
+/* A family with a mark, below a process of this name; that one is returned. */
+static pid_t
+test_marked(const char *name, uint64_t mark, pid_t *child)
+{
+    pid_t parent;
+    int pair[2];
+
+    CU_ASSERT_FATAL(pipe(pair) == 0);
+    parent = fork();
+    CU_ASSERT_FATAL(parent != -1);
+
+    if (parent == 0) {
+        (void) prctl(PR_SET_NAME, name);
+        *child = fork();
+
+        if (*child == 0) {
+            (void) setsid();
+            (void) prctl(PR_SET_NAME, name);
+            tg_mark_set(mark);
+            *child = fork() == 0 ? 0 : getpid();
+
+            if (*child != 0) {
+                (void) !write(pair[1], child, sizeof(*child));
+            }
+        }
+
+        test_wait_for_ever();
+    }
+
+    CU_ASSERT(read(pair[0], child, sizeof(*child)) == sizeof(*child));
+    close(pair[0]);
+    close(pair[1]);
+
+    return parent;
+}
+
+/* What a runner left that is gone, and nothing else. */
+HELP_TEST(mark, "mark")
+{
+    pid_t left, cared, other, kids[3];
+    uint64_t mark;
+    int is_left;
+
+    mark = tg_mark(1, 2);
+    CU_ASSERT(mark != tg_mark(1, 3) && mark != tg_mark(2, 2));
+    left = test_marked("anybody", mark, &kids[0]);
+    cared = test_marked("toolgate-guard", mark, &kids[1]);
+    other = test_marked("anybody", tg_mark(1, 3), &kids[2]);
+
+    CU_ASSERT(tg_mark_sweep(mark, &is_left) >= 2);
+    CU_ASSERT(!is_left);
+    CU_ASSERT(test_below(left) == 1);
+    CU_ASSERT(test_find(kids[0]) != NULL && test_find(kids[0])->is_zombie);
+    CU_ASSERT(test_below(cared) == 2 && test_below(other) == 2);
+    CU_ASSERT(tg_mark_sweep(mark, &is_left) == 0);
+    tg_tree_sweep();
+}
+
 static int
 test_spawn_is(tg_spawn_t *spawn, tg_spawn_step_t expected)
 {
@@ -226,6 +285,7 @@ HELP_TEST(spawn, "spawn")
     spawn.argv = argv;
     spawn.envp = envp;
     spawn.cwd = "/";
+    spawn.mark = 0;
     spawn.fds[0] = pair[0];
     spawn.fds[1] = pair[1];
     spawn.fds[2] = pair[1];

@@ -5,7 +5,6 @@
  */
 #include "nginx/line/ngx_toolgate_runner.h"
 
-#include <spawn.h>
 #include <sys/socket.h>
 
 /* max_output of 32 MiB, escaped byte by byte at worst, is rare: a bound. */
@@ -19,11 +18,7 @@
 #define NGX_TOOLGATE_RETRY_MIN 2
 #define NGX_TOOLGATE_RETRY_MAX 200
 #define NGX_TOOLGATE_START_TIME 10000
-/* One that lost the race against a runner on its way out is started again. */
-#define NGX_TOOLGATE_RESTART 100
 #define NGX_TOOLGATE_RUNNER_READ 65536
-
-extern char **environ;
 
 static void ngx_toolgate_runner_connect(ngx_toolgate_runner_t *runner);
 static void ngx_toolgate_runner_read(ngx_event_t *rev);
@@ -159,6 +154,32 @@ ngx_toolgate_runner_rest(ngx_toolgate_runner_t *runner)
     }
 }
 
+/* There is something to write, or nothing any more. */
+static void
+ngx_toolgate_runner_wake(ngx_toolgate_runner_t *runner)
+{
+    if (runner->connection != NULL) {
+        ngx_post_event(runner->connection->write, &ngx_posted_events);
+    }
+}
+
+static void
+ngx_toolgate_runner_begin(ngx_toolgate_runner_t *runner)
+{
+    if (runner->is_trying) {
+        return;
+    }
+
+    runner->is_trying = 1;
+    runner->has_started = 0;
+    runner->delay = NGX_TOOLGATE_RETRY_MIN;
+    runner->since = ngx_current_msec;
+
+    /* Not from here: a failure would answer within the caller's very call. */
+    runner->retry.cancelable = 1;
+    ngx_post_event(&runner->retry, &ngx_posted_events);
+}
+
 int
 ngx_toolgate_runner_ask(ngx_toolgate_runner_t *runner, tg_str_t method,
                         tg_str_t params, ngx_toolgate_ask_t *ask)
@@ -188,19 +209,11 @@ ngx_toolgate_runner_ask(ngx_toolgate_runner_t *runner, tg_str_t method,
 
     ask->runner = runner;
 
-    if (runner->connection == NULL && !runner->is_trying) {
-        runner->is_trying = 1;
-        runner->has_started = 0;
-        runner->delay = NGX_TOOLGATE_RETRY_MIN;
-        runner->since = ngx_current_msec;
-
-        /* Not from here: a failure would answer within this very call. */
-        runner->retry.cancelable = 1;
-        ngx_post_event(&runner->retry, &ngx_posted_events);
-
-    } else if (runner->connection != NULL) {
+    if (runner->connection == NULL) {
+        ngx_toolgate_runner_begin(runner);
+    } else {
         runner->connection->idle = 0;
-        ngx_post_event(runner->connection->write, &ngx_posted_events);
+        ngx_toolgate_runner_wake(runner);
     }
 
     return TG_OK;
@@ -225,9 +238,7 @@ ngx_toolgate_runner_unkeep(ngx_toolgate_left_t *left)
     ngx_queue_remove(&left->queue);
 
     /* Where nothing is left to write, it is looked at whether it may go. */
-    if (left->runner->connection != NULL) {
-        ngx_post_event(left->runner->connection->write, &ngx_posted_events);
-    }
+    ngx_toolgate_runner_wake(left->runner);
 
     left->runner = NULL;
 }
@@ -236,10 +247,8 @@ void
 ngx_toolgate_runner_notify(ngx_toolgate_runner_t *runner, tg_str_t method,
                            tg_str_t params)
 {
-    if (tg_caller_notify(&runner->caller, method, params) == TG_OK
-        && runner->connection != NULL)
-    {
-        ngx_post_event(runner->connection->write, &ngx_posted_events);
+    if (tg_caller_notify(&runner->caller, method, params) == TG_OK) {
+        ngx_toolgate_runner_wake(runner);
     }
 }
 
@@ -251,10 +260,9 @@ ngx_toolgate_runner_cancel(ngx_toolgate_ask_t *ask)
     runner = ask->runner;
     ask->runner = NULL;
 
-    if (runner != NULL && tg_caller_cancel(&runner->caller, ask->id, 0) == TG_OK
-        && runner->connection != NULL)
-    {
-        ngx_post_event(runner->connection->write, &ngx_posted_events);
+    if (runner != NULL
+        && tg_caller_cancel(&runner->caller, ask->id, 0) == TG_OK) {
+        ngx_toolgate_runner_wake(runner);
     }
 }
 
@@ -307,6 +315,27 @@ ngx_toolgate_runner_flush(ngx_toolgate_runner_t *runner)
     return ngx_handle_write_event(c->write, 0);
 }
 
+/*
+ * What it ran may be left, if its guardian was killed as well: the next
+ * runner ends that, and must not wait for a call.
+ */
+static void
+ngx_toolgate_runner_ended(ngx_toolgate_runner_t *runner)
+{
+    ngx_uint_t n;
+
+    n = runner->caller.npending;
+    ngx_toolgate_runner_lose(runner);
+
+    if (n != 0 && !runner->is_foreign) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "toolgate-runner ended with %ui calls in flight; "
+                      "starting it anew",
+                      n);
+        ngx_toolgate_runner_begin(runner);
+    }
+}
+
 static void
 ngx_toolgate_runner_write(ngx_event_t *wev)
 {
@@ -317,7 +346,7 @@ ngx_toolgate_runner_write(ngx_event_t *wev)
     runner = c->data;
 
     if (ngx_toolgate_runner_flush(runner) != NGX_OK) {
-        ngx_toolgate_runner_lose(runner);
+        ngx_toolgate_runner_ended(runner);
         return;
     }
 
@@ -372,14 +401,7 @@ ngx_toolgate_runner_read(ngx_event_t *rev)
                    runner, (char *) ngx_toolgate_runner_buffer, (size_t) n)
                    != NGX_OK)
         {
-            if (runner->caller.npending != 0) {
-                ngx_log_error(NGX_LOG_ERR, c->log, 0,
-                              "toolgate-runner ended with %uz calls in flight; "
-                              "the next call starts it anew",
-                              runner->caller.npending);
-            }
-
-            ngx_toolgate_runner_lose(runner);
+            ngx_toolgate_runner_ended(runner);
             return;
         }
     }
@@ -393,60 +415,6 @@ ngx_toolgate_runner_read(ngx_event_t *rev)
 }
 
 /* --- connecting and starting --- */
-
-static ngx_int_t
-ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner)
-{
-    static const char *const levels[] = { "emerg",  "emerg", "alert",
-                                          "crit",   "error", "warn",
-                                          "notice", "info",  "debug" };
-    posix_spawnattr_t attr;
-    sigset_t set;
-    pid_t pid;
-    char *argv[6];
-    int err;
-
-    argv[0] = (char *) runner->path.data;
-    argv[1] = "--state-dir";
-    argv[2] = (char *) runner->state_dir.data;
-    argv[3] = "--log-level";
-    argv[4] = (char *)
-        levels[ngx_min(ngx_cycle->log->log_level, NGX_LOG_DEBUG)];
-    argv[5] = NULL;
-
-    err = posix_spawnattr_init(&attr);
-
-    if (err != 0) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
-                      "posix_spawnattr_init() failed");
-        return NGX_ERROR;
-    }
-
-    sigemptyset(&set);
-    (void) posix_spawnattr_setsigmask(&attr, &set);
-    sigfillset(&set);
-    (void) posix_spawnattr_setsigdefault(&attr, &set);
-    (void) posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK
-                                               | POSIX_SPAWN_SETSIGDEF);
-
-    /* It leaves this process at once, so NGINX's waitpid(-1) is no harm. */
-    err = posix_spawn(&pid, argv[0], NULL, &attr, argv, environ);
-    (void) posix_spawnattr_destroy(&attr);
-
-    if (err != 0) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
-                      "\"%V\" could not be started (tool_runner)",
-                      &runner->path);
-        return NGX_ERROR;
-    }
-
-    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                  "starting toolgate-runner in \"%V\"", &runner->state_dir);
-    runner->has_started = 1;
-    runner->started = ngx_current_msec;
-
-    return NGX_OK;
-}
 
 /* Wraps a connected socket; it is closed when that fails. */
 static ngx_int_t
@@ -522,7 +490,7 @@ ngx_toolgate_runner_connect(ngx_toolgate_runner_t *runner)
 
     if (err == 0) {
         runner->is_trying = 0;
-        ngx_post_event(runner->connection->write, &ngx_posted_events);
+        ngx_toolgate_runner_wake(runner);
         return;
     }
 
@@ -536,14 +504,7 @@ ngx_toolgate_runner_connect(ngx_toolgate_runner_t *runner)
         return;
     }
 
-    if ((err == NGX_ENOENT || err == NGX_ECONNREFUSED) && runner->is_foreign) {
-        ngx_toolgate_runner_lose(runner);
-        return;
-    }
-
     if ((err == NGX_ENOENT || err == NGX_ECONNREFUSED)
-        && (!runner->has_started
-            || ngx_current_msec - runner->started > NGX_TOOLGATE_RESTART)
         && ngx_toolgate_runner_spawn(runner) != NGX_OK)
     {
         ngx_toolgate_runner_lose(runner);
@@ -584,8 +545,7 @@ ngx_toolgate_runner_exit(ngx_cycle_t *cycle)
 
     for (i = 0; i < mcf->runners.nelts; i++) {
         if (runners[i]->connection != NULL) {
-            ngx_close_connection(runners[i]->connection);
-            runners[i]->connection = NULL;
+            ngx_toolgate_runner_close(runners[i]);
         }
     }
 }

@@ -2,7 +2,7 @@
  * What the files of the line to toolgate-runner share.
  *
  *   …_runner.c       the line
- *   …_runner_conf.c  where it leads to
+ *   …_runner_conf.c  where it leads to, and the runner's start
  */
 #ifndef _NGX_TOOLGATE_RUNNER_H_INCLUDED_
 #define _NGX_TOOLGATE_RUNNER_H_INCLUDED_
@@ -89,6 +89,12 @@ const ngx_str_t *ngx_toolgate_runner_dir(const ngx_toolgate_runner_t *runner);
 
 /* The worker ends, with or without calls in flight. */
 void ngx_toolgate_runner_exit(ngx_cycle_t *cycle);
+
+/*
+ * Starts the runner, as a process that outlives this worker, unless that was
+ * just done.  NGX_ERROR: there will be none.
+ */
+ngx_int_t ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner);
 
 /* The handler of the timer between two tries. */
 void ngx_toolgate_runner_retry(ngx_event_t *ev);

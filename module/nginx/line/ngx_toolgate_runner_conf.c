@@ -1,7 +1,14 @@
 /*
- * Which runners there are: one a state directory.
+ * Which runners there are: one a state directory; and how one is started.
  */
 #include "nginx/line/ngx_toolgate_runner.h"
+
+#include <spawn.h>
+
+/* One that lost the race against a runner on its way out is started again. */
+#define NGX_TOOLGATE_RESTART 100
+
+extern char **environ;
 
 ngx_toolgate_runner_t *
 ngx_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *state_dir)
@@ -146,4 +153,68 @@ ngx_int_t
 ngx_toolgate_runner_prepare(ngx_cycle_t *cycle, ngx_toolgate_runner_t *runner)
 {
     return ngx_toolgate_make_dir(cycle, &runner->state_dir);
+}
+
+ngx_int_t
+ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner)
+{
+    static const char *const levels[] = { "emerg",  "emerg", "alert",
+                                          "crit",   "error", "warn",
+                                          "notice", "info",  "debug" };
+    posix_spawnattr_t attr;
+    sigset_t set;
+    pid_t pid;
+    char *argv[6];
+    int err;
+
+    if (runner->is_foreign) {
+        return NGX_ERROR;
+    }
+
+    if (runner->has_started
+        && ngx_current_msec - runner->started <= NGX_TOOLGATE_RESTART)
+    {
+        return NGX_OK;
+    }
+
+    argv[0] = (char *) runner->path.data;
+    argv[1] = "--state-dir";
+    argv[2] = (char *) runner->state_dir.data;
+    argv[3] = "--log-level";
+    argv[4] = (char *)
+        levels[ngx_min(ngx_cycle->log->log_level, NGX_LOG_DEBUG)];
+    argv[5] = NULL;
+
+    err = posix_spawnattr_init(&attr);
+
+    if (err != 0) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
+                      "posix_spawnattr_init() failed");
+        return NGX_ERROR;
+    }
+
+    sigemptyset(&set);
+    (void) posix_spawnattr_setsigmask(&attr, &set);
+    sigfillset(&set);
+    (void) posix_spawnattr_setsigdefault(&attr, &set);
+    (void) posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK
+                                               | POSIX_SPAWN_SETSIGDEF);
+
+    /* It leaves this process at once, so NGINX's waitpid(-1) is no harm. */
+    err = posix_spawn(&pid, argv[0], NULL, &attr, argv, environ);
+    (void) posix_spawnattr_destroy(&attr);
+
+    if (err != 0) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
+                      "\"%V\" could not be started (tool_runner)",
+                      &runner->path);
+        return NGX_ERROR;
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                  "starting toolgate-runner in \"%V\"", &runner->state_dir);
+    runner->has_started = 1;
+    runner->started = ngx_current_msec;
+
+    return NGX_OK;
 }

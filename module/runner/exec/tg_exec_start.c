@@ -215,6 +215,7 @@ tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, const char **failure,
         spawn.argv = exec->params.argv;
         spawn.envp = exec->params.envp;
         spawn.cwd = exec->params.cwd;
+        spawn.mark = exec->programs->mark;
         memcpy(spawn.fds, fds.theirs, sizeof(spawn.fds));
         err = tg_spawn(&spawn, &exec->pid, &step);
     }

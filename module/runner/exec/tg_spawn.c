@@ -1,5 +1,7 @@
 #include "runner/exec/tg_spawn.h"
 
+#include "runner/exec/tg_mark.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -88,6 +90,10 @@ tg_spawn_setup(const tg_spawn_ctx_t *ctx)
 
     if (tg_spawn_fds(ctx->spawn) == -1) {
         return -1;
+    }
+
+    if (ctx->spawn->mark != 0) {
+        tg_mark_set(ctx->spawn->mark);
     }
 
     (void) umask(TG_SPAWN_UMASK);

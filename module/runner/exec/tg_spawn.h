@@ -6,6 +6,7 @@
 #ifndef TG_SPAWN_H
 #define TG_SPAWN_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Standard input and outputs, and where it reports its progress. */
@@ -16,6 +17,7 @@ typedef struct {
     char *const *envp;
     const char *cwd;
     int fds[TG_SPAWN_FDS]; /* become 0, 1, 2 and 3; all above 2 */
+    uint64_t mark;         /* tg_mark.h; 0: none */
 } tg_spawn_t;
 
 typedef enum {

@@ -1,6 +1,5 @@
 #include "runner/exec/tg_tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,8 +12,6 @@
 
 /* A stat line: 52 numbers and a name of at most 64 bytes. */
 #define TG_STAT_MAX 1280
-/* How long a sweep waits for the killed to be gone before it looks again. */
-#define TG_SWEEP_WAIT_NS 20000000
 
 /* "PID (name) S PPID PGRP SID …", the start time is field 22. */
 static int
@@ -107,8 +104,7 @@ tg_tree_read(int fd, pid_t *pids, size_t n)
     }
 }
 
-/* The next number in a folder of /proc; 0: there is none. */
-static pid_t
+pid_t
 tg_tree_next(DIR *dir)
 {
     struct dirent *entry;

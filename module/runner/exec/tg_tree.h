@@ -11,6 +11,7 @@
 
 #include "base/tg_base.h"
 
+#include <dirent.h>
 #include <sys/types.h>
 
 /*
@@ -18,6 +19,8 @@
  * bomb that are beyond it are found when these are dead.
  */
 #define TG_TREE_MAX 512
+/* How long a sweep waits for the killed to be gone before it looks again. */
+#define TG_SWEEP_WAIT_NS 20000000
 
 typedef struct {
     pid_t pid;
@@ -35,6 +38,9 @@ typedef struct {
 
 /* One process: TG_OK, or TG_MISSING when it is gone. */
 int tg_proc_read(pid_t pid, tg_proc_t *proc);
+
+/* The next number in a folder of /proc; 0: there is none. */
+pid_t tg_tree_next(DIR *dir);
 
 /* The children of a process, at most TG_TREE_MAX: how many there are. */
 size_t tg_tree_children(pid_t parent, pid_t *pids);

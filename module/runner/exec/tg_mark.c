@@ -1,0 +1,144 @@
+#include "runner/exec/tg_mark.h"
+
+#include "runner/exec/tg_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Of a file of /proc: its limits are some 1,300 bytes. */
+#define TG_MARK_TEXT 4096
+
+uint64_t
+tg_mark(dev_t dev, ino_t ino)
+{
+    uint64_t hash;
+
+    /* Any file's differs; from 2^61 microseconds, 73,000 years, on. */
+    hash = ((uint64_t) dev * 0x9e3779b97f4a7c15u) ^ (uint64_t) ino;
+    hash *= 0xff51afd7ed558ccdu;
+
+    return (hash >> 3) | 1ull << 61;
+}
+
+void
+tg_mark_set(uint64_t mark)
+{
+    struct rlimit limit;
+
+    limit.rlim_cur = mark;
+    limit.rlim_max = mark;
+    (void) setrlimit(RLIMIT_RTTIME, &limit);
+}
+
+/* What is in a file of a process, as C text; empty when that is gone. */
+static void
+tg_mark_read(pid_t pid, const char *name, char text[TG_MARK_TEXT])
+{
+    char path[48];
+    ssize_t n;
+    int fd;
+
+    text[0] = '\0';
+    snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd == -1) {
+        return;
+    }
+
+    n = read(fd, text, TG_MARK_TEXT - 1);
+    text[n > 0 ? n : 0] = '\0';
+    (void) close(fd);
+}
+
+static int
+tg_mark_is_on(uint64_t mark, pid_t pid)
+{
+    char text[TG_MARK_TEXT];
+    const char *line;
+    unsigned long long limit;
+
+    tg_mark_read(pid, "limits", text);
+    line = strstr(text, "Max realtime timeout ");
+
+    return line != NULL
+           && sscanf(line, "Max realtime timeout %*s %llu", &limit) == 1
+           && limit == mark;
+}
+
+/* What lives below a runner is no business of another one. */
+static int
+tg_mark_is_cared_for(uint64_t mark, pid_t pid)
+{
+    char name[TG_MARK_TEXT];
+    tg_proc_t proc;
+
+    while (pid > 1 && tg_mark_is_on(mark, pid)) {
+        if (tg_proc_read(pid, &proc) != TG_OK) {
+            return 0;
+        }
+
+        pid = proc.ppid;
+    }
+
+    tg_mark_read(pid, "comm", name);
+
+    return strcmp(name, "toolgate-runner\n") == 0
+           || strcmp(name, "toolgate-guard\n") == 0;
+}
+
+/* Kills those that are found in one look: how many. */
+static unsigned
+tg_mark_sweep_once(uint64_t mark)
+{
+    unsigned killed;
+    tg_proc_t proc;
+    pid_t pid;
+    DIR *dir;
+
+    killed = 0;
+    dir = opendir("/proc");
+
+    while (dir != NULL && (pid = tg_tree_next(dir)) != 0) {
+        if (tg_proc_read(pid, &proc) == TG_OK && !proc.is_zombie
+            && tg_mark_is_on(mark, pid) && !tg_mark_is_cared_for(mark, pid)
+            && tg_proc_signal(&proc, SIGKILL) == 0)
+        {
+            killed++;
+        }
+    }
+
+    if (dir != NULL) {
+        (void) closedir(dir);
+    }
+
+    return killed;
+}
+
+unsigned
+tg_mark_sweep(uint64_t mark, int *is_left)
+{
+    struct timespec wait = { 0, TG_SWEEP_WAIT_NS };
+    unsigned killed, all;
+    int64_t rest;
+
+    all = 0;
+    rest = TG_MARK_SWEEP_MS * 1000000ll;
+
+    /* Again until none is found: who was killed may just have forked. */
+    while ((killed = tg_mark_sweep_once(mark)) != 0 && rest > 0) {
+        all += killed;
+        rest -= TG_SWEEP_WAIT_NS;
+        (void) nanosleep(&wait, NULL);
+    }
+
+    *is_left = killed != 0;
+
+    return all;
+}
