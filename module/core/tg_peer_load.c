@@ -3,6 +3,8 @@
 /* What is left of the bytes; sticky, like tg_buf_t. */
 typedef struct {
     tg_str_t left;
+    tg_peer_give_pt give; /* of replies; NULL: they are among the bytes */
+    void *data;
     int is_bad;
 } tg_state_t;
 
@@ -219,19 +221,30 @@ tg_load_subscriptions(tg_peer_t *peer, tg_state_t *state)
 }
 
 static int
+tg_load_replies(tg_state_t *state, tg_buf_t *replies)
+{
+    if (state->give != NULL) {
+        return state->give(state->data, replies,
+                           (size_t) tg_state_number(state, 4));
+    }
+
+    tg_buf_str(replies, tg_state_str(state));
+
+    if (state->is_bad) {
+        return TG_BAD;
+    }
+
+    return tg_buf_failed(replies) ? TG_NOMEM : TG_OK;
+}
+
+static int
 tg_load_batches(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
                 unsigned n)
 {
-    tg_str_t replies;
     unsigned i;
+    int rc;
 
     for (i = 0; i < n; i++) {
-        replies = tg_state_str(state);
-
-        if (state->is_bad) {
-            return TG_BAD;
-        }
-
         /* With a reference while it is loaded: none is gone too early. */
         batches[i] = tg_batch_new(peer);
 
@@ -239,10 +252,10 @@ tg_load_batches(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
             return TG_NOMEM;
         }
 
-        tg_buf_str(&batches[i]->replies, replies);
+        rc = tg_load_replies(state, &batches[i]->replies);
 
-        if (tg_buf_failed(&batches[i]->replies)) {
-            return TG_NOMEM;
+        if (rc != TG_OK) {
+            return rc;
         }
 
         tg_batch_count(peer, batches[i]);
@@ -452,8 +465,8 @@ tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
 }
 
 int
-tg_peer_load(tg_peer_t *peer, tg_str_t bytes, tg_peer_resume_pt resume,
-             int *has_changed)
+tg_peer_load(tg_peer_t *peer, tg_str_t bytes, tg_peer_give_pt give, void *data,
+             tg_peer_resume_pt resume, int *has_changed)
 {
     tg_state_t state;
     uint64_t view;
@@ -469,6 +482,8 @@ tg_peer_load(tg_peer_t *peer, tg_str_t bytes, tg_peer_resume_pt resume,
 
     state.left = tg_str(bytes.data + sizeof(TG_STATE_MAGIC) - 1,
                         bytes.len - (sizeof(TG_STATE_MAGIC) - 1));
+    state.give = give;
+    state.data = data;
     state.is_bad = 0;
     tg_load_head(peer, &state, &view);
     rc = state.is_bad ? TG_BAD : tg_load_subscriptions(peer, &state);

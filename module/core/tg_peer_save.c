@@ -39,10 +39,10 @@ tg_state_put_subscriptions(tg_peer_t *peer, tg_buf_t *out)
 
 /*
  * Numbers the batches from 1 on: the one that is being served, then in the
- * order of their oldest calls.
+ * order of their oldest calls.  How many they are.
  */
-static void
-tg_state_put_batches(tg_peer_t *peer, tg_buf_t *out)
+static unsigned
+tg_state_number_batches(tg_peer_t *peer)
 {
     const tg_call_t *call;
     tg_batch_t *batch;
@@ -69,12 +69,20 @@ tg_state_put_batches(tg_peer_t *peer, tg_buf_t *out)
         }
     }
 
-    tg_state_put_number(out, peer->batch != NULL ? peer->batch_served : 0, 4);
-    tg_state_put_number(out, n, 4);
+    return n;
+}
+
+void
+tg_peer_take_replies(tg_peer_t *peer, tg_peer_take_pt take, void *data)
+{
+    const tg_call_t *call;
+    tg_batch_t *batch;
+    unsigned n;
+
     n = 0;
 
     if (peer->batch != NULL) {
-        tg_state_put_str(out, tg_buf_view(&peer->batch->replies));
+        take(data, &peer->batch->replies);
         n++;
     }
 
@@ -82,10 +90,35 @@ tg_state_put_batches(tg_peer_t *peer, tg_buf_t *out)
         batch = call->reply.batch;
 
         if (batch != NULL && batch->number == n + 1) {
-            tg_state_put_str(out, tg_buf_view(&batch->replies));
+            take(data, &batch->replies);
             n++;
         }
     }
+}
+
+static void
+tg_state_put_len(void *data, tg_buf_t *replies)
+{
+    tg_state_put_number(data, replies->len, 4);
+}
+
+static void
+tg_state_put_replies(void *data, tg_buf_t *replies)
+{
+    tg_state_put_str(data, tg_buf_view(replies));
+}
+
+static void
+tg_state_put_batches(tg_peer_t *peer, int is_apart, tg_buf_t *out)
+{
+    unsigned n;
+
+    n = tg_state_number_batches(peer);
+    tg_state_put_number(out, peer->batch != NULL ? peer->batch_served : 0, 4);
+    tg_state_put_number(out, n, 4);
+    tg_peer_take_replies(peer,
+                         is_apart ? tg_state_put_len : tg_state_put_replies,
+                         out);
 }
 
 static int
@@ -138,7 +171,8 @@ tg_state_put_call(const tg_call_t *call, tg_peer_put_token_pt put_token,
 }
 
 int
-tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, tg_buf_t *out)
+tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, int is_apart,
+             tg_buf_t *out)
 {
     const tg_call_t *call;
     unsigned flags;
@@ -161,7 +195,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, tg_buf_t *out)
                                           peer->ops->is_visible, peer->host),
                         8);
     tg_state_put_subscriptions(peer, out);
-    tg_state_put_batches(peer, out);
+    tg_state_put_batches(peer, is_apart, out);
     tg_state_put_number(out, peer->ncalls, 4);
 
     for (call = peer->oldest; call != NULL; call = call->prev) {

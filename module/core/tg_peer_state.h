@@ -31,9 +31,22 @@ typedef void (*tg_peer_put_token_pt)(void *host, const tg_call_t *call,
  * nothing that counts and may be used on.  put_token may be NULL.
  * TG_OK, TG_NOMEM (only out is of no use then), TG_LIMIT: a token was too
  * long.
+ *
+ * Replies that wait for the rest of their batch may be a lot.  With is_apart
+ * they are not in the state: tg_peer_take_replies() gives them.
  */
-int tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token,
+int tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, int is_apart,
                  tg_buf_t *out);
+
+/* May have the buffer for its own, and leave an empty one. */
+typedef void (*tg_peer_take_pt)(void *data, tg_buf_t *replies);
+
+/*
+ * For right after tg_peer_save() with is_apart: one buffer for each batch, as
+ * tg_peer_load() will ask for them, ncalls + 1 at most.  Then the peer is to
+ * be forgotten.
+ */
+void tg_peer_take_replies(tg_peer_t *peer, tg_peer_take_pt take, void *data);
 
 /*
  * Frees the calls in flight without cancelling them: they go on elsewhere.
@@ -41,6 +54,9 @@ int tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token,
  * dropped what it had of them.  tg_peer_deinit() is to follow.
  */
 void tg_peer_forget(tg_peer_t *peer);
+
+/* Appends the next len bytes of what was taken: TG_OK, TG_BAD, TG_NOMEM. */
+typedef int (*tg_peer_give_pt)(void *data, tg_buf_t *replies, size_t len);
 
 /*
  * A call in flight has come over.  call->entry is the call's own: name, kind
@@ -57,8 +73,9 @@ typedef void (*tg_peer_resume_pt)(void *host, tg_call_t *call,
 
 /*
  * Loads a state into a peer fresh from tg_peer_init(), in whose out there
- * may be what the old process did not write.  A dialect that was detected or
- * forced there stays; a connection that said nothing yet gets this peer's.
+ * may be what the old process did not write.  What the state does not have
+ * of replies is asked of give; NULL: it has all.  A dialect that was detected
+ * or forced there stays; a connection that said nothing yet gets this peer's.
  *
  *   TG_OK      resume was called for each call in flight, oldest first;
  *              has_changed says whether what this client can see of the
@@ -69,7 +86,7 @@ typedef void (*tg_peer_resume_pt)(void *host, tg_call_t *call,
  *
  * After both failures only tg_peer_deinit() may follow.
  */
-int tg_peer_load(tg_peer_t *peer, tg_str_t state, tg_peer_resume_pt resume,
-                 int *has_changed);
+int tg_peer_load(tg_peer_t *peer, tg_str_t state, tg_peer_give_pt give,
+                 void *data, tg_peer_resume_pt resume, int *has_changed);
 
 #endif

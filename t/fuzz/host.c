@@ -250,8 +250,8 @@ host_load(host_t *host, tg_str_t state)
     char *copy;
 
     copy = fuzz_copy(state);
-    rc = tg_peer_load(&host->peer, tg_str(copy, state.len), host_on_resume,
-                      &has_changed);
+    rc = tg_peer_load(&host->peer, tg_str(copy, state.len), NULL, NULL,
+                      host_on_resume, &has_changed);
     free(copy);
     FUZZ(rc == TG_OK || host->ndeferred == 0);
 
@@ -271,7 +271,7 @@ host_move(host_t *host)
     max_frame = host->peer.max_frame;
     tg_buf_init(&state, alloc);
     host_take(host);
-    rc = tg_peer_save(&host->peer, host_put_token, &state);
+    rc = tg_peer_save(&host->peer, host_put_token, 0, &state);
 
     if (rc == TG_OK) {
         ndeferred = host->ndeferred;

@@ -413,10 +413,28 @@ host_on_resume(void *ctx, tg_call_t *call, const tg_entry_t *now,
     host_keep(ctx, call, tool);
 }
 
+/* Replies that are kept apart from the state, one behind the other. */
+static void
+host_on_take(void *apart, tg_buf_t *replies)
+{
+    tg_buf_str(apart, tg_buf_view(replies));
+    tg_buf_deinit(replies);
+}
+
+static int
+host_on_give(void *apart, tg_buf_t *replies, size_t len)
+{
+    CU_ASSERT_FATAL(len <= ((tg_buf_t *) apart)->len);
+    tg_buf_put(replies, ((tg_buf_t *) apart)->data, len);
+    tg_buf_drop(apart, len);
+
+    return tg_buf_failed(replies) ? TG_NOMEM : TG_OK;
+}
+
 int
 host_move(host_t *host)
 {
-    tg_buf_t state, out;
+    tg_buf_t state, apart, out;
     tg_entry_t *entries;
     tg_catalogue_t *old;
     tg_peer_t was;
@@ -427,7 +445,15 @@ host_move(host_t *host)
     old = host->catalogue;
     entries = host->entries;
     tg_buf_init(&state, tg_alloc_libc());
-    CU_ASSERT(tg_peer_save(&host->peer, host_put_token, &state) == TG_OK);
+    tg_buf_init(&apart, tg_alloc_libc());
+    /* In the one way and in the other. */
+    host->is_apart = !host->is_apart;
+    CU_ASSERT(tg_peer_save(&host->peer, host_put_token, host->is_apart, &state)
+              == TG_OK);
+
+    if (host->is_apart) {
+        tg_peer_take_replies(&host->peer, host_on_take, &apart);
+    }
 
     /* What was not written, into memory of its own. */
     tg_buf_init(&out, was.alloc);
@@ -444,8 +470,11 @@ host_move(host_t *host)
     tg_catalogue_free(old);
     free(entries);
     host->peer.out = out;
-    rc = tg_peer_load(&host->peer, tg_buf_view(&state), host_on_resume,
-                      &host->has_changed);
+    rc = tg_peer_load(&host->peer, tg_buf_view(&state),
+                      host->is_apart ? host_on_give : NULL, &apart,
+                      host_on_resume, &host->has_changed);
+    CU_ASSERT(rc != TG_OK || apart.len == 0);
+    tg_buf_deinit(&apart);
     tg_buf_deinit(&state);
     CU_ASSERT(rc != TG_OK || host->ndeferred == n);
 

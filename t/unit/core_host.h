@@ -24,6 +24,7 @@ typedef struct {
     int is_hiding;   /* is_visible says no to the tool `fail` */
     int is_reworded; /* from the next move on: `fail` has another description */
     const char *dropped; /* likewise: this tool or method is gone */
+    int is_apart;        /* the last move was one with replies apart */
     int has_changed;     /* of the last move: for this client */
     int is_yielding;     /* each request ends a turn */
     int is_moving;       /* the peer moves between turns */

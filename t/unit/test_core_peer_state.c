@@ -260,8 +260,8 @@ test_load(const tg_alloc_t *alloc, tg_str_t state)
     host_init(&host, alloc, TG_DIALECT_AUTO, 1 << 20, 64);
     test_nresumed = 0;
     copy = help_copy(state);
-    rc = tg_peer_load(&host.peer, tg_str(copy, state.len), test_on_resume,
-                      &host.has_changed);
+    rc = tg_peer_load(&host.peer, tg_str(copy, state.len), NULL, NULL,
+                      test_on_resume, &host.has_changed);
     free(copy);
     CU_ASSERT(rc == TG_OK || rc == TG_BAD || rc == TG_NOMEM);
     CU_ASSERT(rc != TG_BAD || (test_nresumed == 0 && host.peer.ncalls == 0));
@@ -301,7 +301,7 @@ HELP_TEST(bytes, "truncated and flipped bits")
     tg_buf_init(&state, tg_alloc_libc());
     test_make(&host, tg_alloc_libc());
     CU_ASSERT_FATAL(host.peer.ncalls == 4);
-    CU_ASSERT(tg_peer_save(&host.peer, NULL, &state) == TG_OK);
+    CU_ASSERT(tg_peer_save(&host.peer, NULL, 0, &state) == TG_OK);
     host_deinit(&host);
     CU_ASSERT(test_load(tg_alloc_libc(), tg_buf_view(&state)) == TG_OK);
     CU_ASSERT(test_nresumed == 4);
@@ -332,7 +332,7 @@ test_each_save(const tg_alloc_t *alloc, int may_fail)
 
     test_make(&host, tg_alloc_libc());
     tg_buf_init(&state, alloc);
-    rc = tg_peer_save(&host.peer, NULL, &state);
+    rc = tg_peer_save(&host.peer, NULL, 0, &state);
     CU_ASSERT(rc == (may_fail ? TG_NOMEM : TG_OK));
     tg_buf_deinit(&state);
 
@@ -358,7 +358,7 @@ HELP_TEST(memory, "no memory")
 
     tg_buf_init(&test_state, tg_alloc_libc());
     test_make(&host, tg_alloc_libc());
-    CU_ASSERT(tg_peer_save(&host.peer, NULL, &test_state) == TG_OK);
+    CU_ASSERT(tg_peer_save(&host.peer, NULL, 0, &test_state) == TG_OK);
     host_deinit(&host);
     help_each_failure(test_each_save);
     help_each_failure(test_each_load);
@@ -380,7 +380,7 @@ HELP_TEST(long_token, "a token too long")
 
     test_make(&host, tg_alloc_libc());
     tg_buf_init(&state, tg_alloc_libc());
-    CU_ASSERT(tg_peer_save(&host.peer, test_put_much, &state) == TG_LIMIT);
+    CU_ASSERT(tg_peer_save(&host.peer, test_put_much, 0, &state) == TG_LIMIT);
     tg_buf_deinit(&state);
     host_deinit(&host);
 }

@@ -103,43 +103,36 @@ static ngx_int_t
 ngx_toolgate_pack(ngx_toolgate_session_t *session,
                   ngx_toolgate_packed_t *packed)
 {
-    tg_buf_t *buf;
+    tg_buf_t state;
     tg_peer_t *peer;
-    ngx_uint_t i;
     int rc;
 
-    buf = packed->buf;
     peer = &session->front.peer;
-    rc = tg_peer_save(peer, ngx_toolgate_call_pack,
-                      &buf[NGX_TOOLGATE_PACKED_STATE]);
+    tg_buf_init(&state, tg_alloc_libc());
+    rc = ngx_toolgate_packed_alloc(packed, peer->ncalls + 1) != NGX_OK
+             ? TG_NOMEM
+             : tg_peer_save(peer, ngx_toolgate_call_pack, 1, &state);
 
     if (rc != TG_OK) {
         ngx_log_error(NGX_LOG_ERR, session->front.connection->log, 0,
                       "a session could not be packed to move (%d)", rc);
+        tg_buf_deinit(&state);
         return NGX_ERROR;
     }
 
     ngx_toolgate_pack_head(session, &packed->head);
-
-    buf[NGX_TOOLGATE_PACKED_IN] = session->in;
-    tg_buf_init(&session->in, tg_alloc_libc());
-    buf[NGX_TOOLGATE_PACKED_OUT] = peer->out;
-    tg_buf_init(&peer->out, tg_alloc_libc());
+    tg_buf_drop(&peer->out, session->sent);
+    ngx_toolgate_packed_set(packed, NGX_TOOLGATE_PACKED_STATE, &state);
+    ngx_toolgate_packed_set(packed, NGX_TOOLGATE_PACKED_IN, &session->in);
+    ngx_toolgate_packed_set(packed, NGX_TOOLGATE_PACKED_OUT, &peer->out);
+    tg_peer_take_replies(peer, ngx_toolgate_packed_take, packed);
 
     /* To a bridge of ours it promises that nothing was started. */
     if (peer->ncalls == 0 || !peer->is_toolgate) {
         tg_peer_farewell(peer, TG_STR("Toolgate reloads or stops"));
     }
 
-    buf[NGX_TOOLGATE_PACKED_FAREWELL] = peer->out;
-    tg_buf_init(&peer->out, tg_alloc_libc());
-
-    for (i = 0; i < NGX_TOOLGATE_PACKED_PARTS; i++) {
-        packed->part[i] = tg_buf_view(&buf[i]);
-    }
-
-    packed->part[NGX_TOOLGATE_PACKED_OUT].data += session->sent;
-    packed->part[NGX_TOOLGATE_PACKED_OUT].len -= session->sent;
+    ngx_toolgate_packed_set(packed, NGX_TOOLGATE_PACKED_FAREWELL, &peer->out);
 
     return NGX_OK;
 }

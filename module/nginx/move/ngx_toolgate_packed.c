@@ -3,15 +3,20 @@
  */
 #include "nginx/move/ngx_toolgate_packed.h"
 
+#include <malloc.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
+#include <linux/sockios.h>
 
 /* "TGmove" and the version of the head and of what it means. */
-#define NGX_TOOLGATE_PACKED_MAGIC UINT64_C(0x54476d6f76650002)
+#define NGX_TOOLGATE_PACKED_MAGIC UINT64_C(0x54476d6f76650003)
 
 /* A client's descriptor, and the file of what is large. */
 #define NGX_TOOLGATE_PACKED_FDS 2
+
+/* It takes a look at the whole heap. */
+#define NGX_TOOLGATE_PACKED_TRIM 8388608
 
 typedef union {
     struct cmsghdr header;
@@ -21,32 +26,72 @@ typedef union {
 void
 ngx_toolgate_packed_init(ngx_toolgate_packed_t *packed)
 {
-    ngx_uint_t i;
-
     ngx_memzero(packed, sizeof(ngx_toolgate_packed_t));
     packed->fd = (ngx_socket_t) -1;
+    packed->file = -1;
+    tg_buf_init(&packed->body, tg_alloc_libc());
+}
 
-    for (i = 0; i < NGX_TOOLGATE_PACKED_PARTS; i++) {
-        tg_buf_init(&packed->buf[i], tg_alloc_libc());
+ngx_int_t
+ngx_toolgate_packed_alloc(ngx_toolgate_packed_t *packed, ngx_uint_t nreplies)
+{
+    packed->bufs = tg_calloc(tg_alloc_libc(),
+                             (NGX_TOOLGATE_PACKED_REPLIES + nreplies)
+                                 * sizeof(tg_buf_t));
+
+    if (packed->bufs == NULL) {
+        return NGX_ERROR;
     }
+
+    while (packed->nbufs != NGX_TOOLGATE_PACKED_REPLIES) {
+        tg_buf_init(&packed->bufs[packed->nbufs++], tg_alloc_libc());
+    }
+
+    return NGX_OK;
+}
+
+void
+ngx_toolgate_packed_set(ngx_toolgate_packed_t *packed, ngx_uint_t part,
+                        tg_buf_t *buf)
+{
+    packed->head.len[part] = buf->len;
+    packed->bufs[part] = *buf;
+    tg_buf_init(buf, buf->alloc);
+}
+
+void
+ngx_toolgate_packed_take(void *data, tg_buf_t *replies)
+{
+    ngx_toolgate_packed_t *packed = data;
+
+    packed->head.len[NGX_TOOLGATE_PACKED_REPLIES] += replies->len;
+    packed->bufs[packed->nbufs++] = *replies;
+    tg_buf_init(replies, replies->alloc);
+}
+
+static void
+ngx_toolgate_packed_count(ngx_toolgate_packed_t *packed, size_t bytes)
+{
+    ngx_toolgate_memory_add((ssize_t) (bytes - packed->counted));
+    packed->counted = bytes;
 }
 
 void
 ngx_toolgate_packed_deinit(ngx_toolgate_packed_t *packed)
 {
-    ngx_uint_t i;
-
-    for (i = 0; i < NGX_TOOLGATE_PACKED_PARTS; i++) {
-        tg_buf_deinit(&packed->buf[i]);
+    for (/* void */; packed->nwritten < packed->nbufs; packed->nwritten++) {
+        tg_buf_deinit(&packed->bufs[packed->nwritten]);
     }
 
-    if (packed->map != NULL) {
-        (void) munmap(packed->map, packed->map_len);
-        packed->map = NULL;
-    }
+    tg_free(tg_alloc_libc(), packed->bufs);
+    packed->bufs = NULL;
+    tg_buf_deinit(&packed->body);
+    ngx_toolgate_packed_count(packed, 0);
 
-    tg_free(tg_alloc_libc(), packed->body);
-    packed->body = NULL;
+    if (packed->file != -1) {
+        (void) close(packed->file);
+        packed->file = -1;
+    }
 
     if (packed->fd != (ngx_socket_t) -1) {
         (void) ngx_close_socket(packed->fd);
@@ -54,50 +99,122 @@ ngx_toolgate_packed_deinit(ngx_toolgate_packed_t *packed)
     }
 }
 
+/* Of all parts. */
+static size_t
+ngx_toolgate_packed_size(const ngx_toolgate_packed_t *packed)
+{
+    ngx_uint_t i;
+    size_t size;
+
+    for (i = 0, size = 0; i < NGX_TOOLGATE_PACKED_PARTS; i++) {
+        size += (size_t) packed->head.len[i];
+    }
+
+    return size;
+}
+
 /* --- out --- */
+
+/* Bytes in files that were sent, and not all taken when that was seen last. */
+static size_t ngx_toolgate_packed_sent;
 
 ngx_uint_t
 ngx_toolgate_packed_may_send(void)
 {
     struct pollfd pfd;
+    int n;
 
     pfd.fd = ngx_toolgate_handover_out();
     pfd.events = POLLOUT;
     pfd.revents = 0;
 
+    if (ngx_toolgate_packed_sent != 0 && ioctl(pfd.fd, SIOCOUTQ, &n) == 0
+        && n == 0) {
+        ngx_toolgate_memory_add(-(ssize_t) ngx_toolgate_packed_sent);
+        ngx_toolgate_packed_sent = 0;
+    }
+
     return poll(&pfd, 1, 0) == 1 && (pfd.revents & POLLOUT);
 }
 
-/* The parts as a file; -1 with errno. */
-static ngx_fd_t
-ngx_toolgate_packed_file(const ngx_toolgate_packed_t *packed)
+/* Goes on where it came to last: NGX_OK or NGX_ERROR with errno. */
+static ngx_int_t
+ngx_toolgate_packed_write(ngx_toolgate_packed_t *packed)
 {
-    const tg_str_t *part;
-    ngx_uint_t i;
     size_t done;
+    tg_buf_t *buf;
     ssize_t n;
-    ngx_fd_t fd;
 
-    fd = memfd_create("toolgate-session", MFD_CLOEXEC);
+    for (/* void */; packed->nwritten < packed->nbufs; packed->nwritten++) {
+        buf = &packed->bufs[packed->nwritten];
 
-    if (fd == -1) {
-        return -1;
-    }
+        if (packed->file == -1) {
+            tg_buf_str(&packed->body, tg_buf_view(buf));
+        }
 
-    for (i = 0; i < NGX_TOOLGATE_PACKED_PARTS; i++) {
-        part = &packed->part[i];
-
-        for (done = 0; done < part->len; done += (size_t) n) {
-            n = write(fd, part->data + done, part->len - done);
+        for (done = 0; packed->file != -1 && done < buf->len; done += n) {
+            n = write(packed->file, buf->data + done, buf->len - done);
 
             if (n <= 0) {
-                (void) close(fd);
-                return -1;
+                tg_buf_drop(buf, done);
+                return NGX_ERROR;
             }
         }
+
+        tg_buf_deinit(buf);
     }
 
-    return fd;
+    return NGX_OK;
+}
+
+/*
+ * Puts all in one place, a buffer after the other.  The new worker needs as
+ * much as is freed by that, so the system gets it back.
+ */
+static ngx_int_t
+ngx_toolgate_packed_gather(ngx_toolgate_packed_t *packed)
+{
+    static size_t freed;
+
+    size_t size;
+
+    if (packed->nwritten == packed->nbufs) {
+        return NGX_OK;
+    }
+
+    size = ngx_toolgate_packed_size(packed);
+
+    if (size <= NGX_TOOLGATE_PACKED_INLINE) {
+        if (tg_buf_reserve(&packed->body, size) != TG_OK) {
+            packed->body.failed = 0;
+            ngx_set_errno(NGX_ENOMEM);
+            return NGX_ERROR;
+        }
+
+    } else if (packed->file == -1) {
+        packed->file = memfd_create("toolgate-session", MFD_CLOEXEC);
+
+        if (packed->file == -1) {
+            return NGX_ERROR;
+        }
+
+        ngx_toolgate_packed_count(packed, size);
+    }
+
+    if (ngx_toolgate_packed_write(packed) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    freed += size;
+
+#ifdef __GLIBC__
+    if (freed >= NGX_TOOLGATE_PACKED_TRIM) {
+        (void) malloc_trim(0);
+        freed = 0;
+    }
+#endif
+
+    return NGX_OK;
 }
 
 /* Not for now, or never? */
@@ -121,31 +238,28 @@ ngx_toolgate_packed_failed(ngx_err_t err, ngx_log_t *log)
 }
 
 static ssize_t
-ngx_toolgate_packed_sendmsg(ngx_toolgate_packed_t *packed, ngx_fd_t file)
+ngx_toolgate_packed_sendmsg(ngx_toolgate_packed_t *packed)
 {
-    struct iovec iov[1 + NGX_TOOLGATE_PACKED_PARTS];
     ngx_toolgate_control_t control;
     struct cmsghdr *cmsg;
+    struct iovec iov[2];
     struct msghdr msg;
     int fds[NGX_TOOLGATE_PACKED_FDS];
-    ngx_uint_t i, nfds;
+    ngx_uint_t nfds;
 
     ngx_memzero(&msg, sizeof(msg));
     ngx_memzero(&control, sizeof(control));
     iov[0].iov_base = &packed->head;
     iov[0].iov_len = sizeof(packed->head);
-
-    for (i = 0; i < NGX_TOOLGATE_PACKED_PARTS; i++) {
-        iov[i + 1].iov_base = (char *) packed->part[i].data;
-        iov[i + 1].iov_len = packed->part[i].len;
-    }
+    iov[1].iov_base = packed->body.data;
+    iov[1].iov_len = packed->body.len;
 
     fds[0] = packed->fd;
-    fds[1] = file;
-    nfds = file != -1 ? 2 : 1;
+    fds[1] = packed->file;
+    nfds = packed->file != -1 ? 2 : 1;
 
     msg.msg_iov = iov;
-    msg.msg_iovlen = file != -1 ? 1 : 1 + NGX_TOOLGATE_PACKED_PARTS;
+    msg.msg_iovlen = 2;
     msg.msg_control = &control;
     msg.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
 
@@ -162,39 +276,19 @@ ngx_toolgate_packed_sendmsg(ngx_toolgate_packed_t *packed, ngx_fd_t file)
 ngx_int_t
 ngx_toolgate_packed_send(ngx_toolgate_packed_t *packed, ngx_log_t *log)
 {
-    ngx_err_t err;
-    ngx_fd_t file;
-    ngx_uint_t i;
-    size_t size;
-    ssize_t n;
-
-    size = 0;
-    file = -1;
     packed->head.magic = NGX_TOOLGATE_PACKED_MAGIC;
 
-    for (i = 0; i < NGX_TOOLGATE_PACKED_PARTS; i++) {
-        packed->head.len[i] = packed->part[i].len;
-        size += packed->part[i].len;
+    if (ngx_toolgate_packed_gather(packed) != NGX_OK
+        || ngx_toolgate_packed_sendmsg(packed) == -1)
+    {
+        return ngx_toolgate_packed_failed(ngx_errno, log);
     }
 
-    packed->head.is_apart = size > NGX_TOOLGATE_PACKED_INLINE;
+    /* It is still there, and nobody else counts it. */
+    ngx_toolgate_packed_sent += packed->counted;
+    packed->counted = 0;
 
-    if (packed->head.is_apart) {
-        file = ngx_toolgate_packed_file(packed);
-
-        if (file == -1) {
-            return ngx_toolgate_packed_failed(ngx_errno, log);
-        }
-    }
-
-    n = ngx_toolgate_packed_sendmsg(packed, file);
-    err = n == -1 ? ngx_errno : 0;
-
-    if (file != -1) {
-        (void) close(file);
-    }
-
-    return n != -1 ? NGX_OK : ngx_toolgate_packed_failed(err, log);
+    return NGX_OK;
 }
 
 /* --- in --- */
@@ -245,86 +339,59 @@ ngx_toolgate_packed_fds(struct msghdr *msg, int *fds)
     }
 }
 
-/* Where the parts are: size bytes at data. */
-static ngx_int_t
-ngx_toolgate_packed_cut(ngx_toolgate_packed_t *packed, const char *data,
-                        size_t size)
-{
-    ngx_uint_t i;
-    uint64_t len;
-
-    for (i = 0; i < NGX_TOOLGATE_PACKED_PARTS; i++) {
-        len = packed->head.len[i];
-
-        if (len > size) {
-            return NGX_ERROR;
-        }
-
-        packed->part[i] = tg_str(data, (size_t) len);
-        data += len;
-        size -= (size_t) len;
-    }
-
-    return size == 0 ? NGX_OK : NGX_ERROR;
-}
-
-static ngx_int_t
-ngx_toolgate_packed_open(ngx_toolgate_packed_t *packed, int file,
-                         const char *body, size_t len)
+/* Is it whole, and one of ours? */
+static ngx_uint_t
+ngx_toolgate_packed_is_whole(ngx_toolgate_packed_t *packed, ssize_t n)
 {
     struct stat st;
+    size_t size;
 
-    if (!packed->head.is_apart) {
-        packed->body = tg_alloc(tg_alloc_libc(), len + 1);
-
-        if (packed->body == NULL) {
-            return NGX_ERROR;
-        }
-
-        ngx_memcpy(packed->body, body, len);
-        return ngx_toolgate_packed_cut(packed, packed->body, len);
+    if (n < (ssize_t) sizeof(packed->head) || packed->fd == (ngx_socket_t) -1
+        || packed->head.magic != NGX_TOOLGATE_PACKED_MAGIC
+        || packed->head.listener_len > sizeof(ngx_sockaddr_t)
+        || packed->head.client_len > sizeof(ngx_sockaddr_t))
+    {
+        return 0;
     }
 
-    if (file == -1 || fstat(file, &st) == -1 || st.st_size <= 0) {
-        return NGX_ERROR;
+    packed->body.len = (size_t) n - sizeof(packed->head);
+    size = ngx_toolgate_packed_size(packed);
+
+    if (packed->file == -1) {
+        return packed->body.len == size;
     }
 
-    packed->map = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, file,
-                       0);
-
-    if (packed->map == MAP_FAILED) {
-        packed->map = NULL;
-        return NGX_ERROR;
+    if (fstat(packed->file, &st) == -1 || st.st_size != (off_t) size) {
+        return 0;
     }
 
-    packed->map_len = (size_t) st.st_size;
+    ngx_toolgate_packed_count(packed, size);
 
-    return ngx_toolgate_packed_cut(packed, packed->map, packed->map_len);
+    return 1;
 }
 
 ngx_int_t
 ngx_toolgate_packed_receive(ngx_toolgate_packed_t *packed, ngx_log_t *log)
 {
-    static char body[NGX_TOOLGATE_PACKED_INLINE];
-
     ngx_toolgate_control_t control;
     struct iovec iov[2];
     struct msghdr msg;
     int fds[NGX_TOOLGATE_PACKED_FDS];
-    ngx_int_t rc;
     ssize_t n;
 
     ngx_toolgate_packed_init(packed);
 
-    if (!ngx_toolgate_packed_has_room()) {
+    if (!ngx_toolgate_packed_has_room()
+        || tg_buf_reserve(&packed->body, NGX_TOOLGATE_PACKED_INLINE) != TG_OK)
+    {
         return NGX_BUSY;
     }
 
     ngx_memzero(&msg, sizeof(msg));
     iov[0].iov_base = &packed->head;
     iov[0].iov_len = sizeof(packed->head);
-    iov[1].iov_base = body;
-    iov[1].iov_len = sizeof(body);
+    iov[1].iov_base = packed->body.data;
+    iov[1].iov_len = packed->body.cap;
     msg.msg_iov = iov;
     msg.msg_iovlen = 2;
     msg.msg_control = &control;
@@ -334,6 +401,7 @@ ngx_toolgate_packed_receive(ngx_toolgate_packed_t *packed, ngx_log_t *log)
                 MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
     if (n <= 0) {
+        tg_buf_deinit(&packed->body);
         return n == -1 && (ngx_errno == NGX_ENOMEM || ngx_errno == ENOBUFS)
                    ? NGX_BUSY
                    : NGX_AGAIN;
@@ -341,25 +409,94 @@ ngx_toolgate_packed_receive(ngx_toolgate_packed_t *packed, ngx_log_t *log)
 
     ngx_toolgate_packed_fds(&msg, fds);
     packed->fd = fds[0];
-    rc = NGX_ERROR;
+    packed->file = fds[1];
 
-    if ((size_t) n >= sizeof(packed->head) && packed->fd != (ngx_socket_t) -1
-        && packed->head.magic == NGX_TOOLGATE_PACKED_MAGIC
-        && packed->head.listener_len <= sizeof(ngx_sockaddr_t)
-        && packed->head.client_len <= sizeof(ngx_sockaddr_t))
-    {
-        rc = ngx_toolgate_packed_open(packed, fds[1], body,
-                                      (size_t) n - sizeof(packed->head));
-    }
-
-    if (fds[1] != -1) {
-        (void) close(fds[1]);
-    }
-
-    if (rc != NGX_OK) {
+    if (!ngx_toolgate_packed_is_whole(packed, n)) {
         ngx_log_error(NGX_LOG_ERR, log, 0,
                       "a session of another worker could not be taken");
         ngx_toolgate_packed_deinit(packed);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+/* Appends bytes that are so far behind the beginning of the parts. */
+static int
+ngx_toolgate_packed_read(ngx_toolgate_packed_t *packed, size_t at, size_t len,
+                         tg_buf_t *out)
+{
+    ssize_t n;
+
+    if (tg_buf_reserve(out, len) != TG_OK) {
+        return TG_NOMEM;
+    }
+
+    if (packed->file == -1) {
+        if (at > packed->body.len || len > packed->body.len - at) {
+            return TG_BAD;
+        }
+
+        tg_buf_put(out, packed->body.data + at, len);
+        return TG_OK;
+    }
+
+    for (/* void */; len != 0; at += (size_t) n, len -= (size_t) n) {
+        n = pread(packed->file, out->data + out->len, len, (off_t) at);
+
+        if (n <= 0) {
+            return TG_BAD;
+        }
+
+        out->len += (size_t) n;
+    }
+
+    return TG_OK;
+}
+
+static size_t
+ngx_toolgate_packed_at(const ngx_toolgate_packed_t *packed, ngx_uint_t part)
+{
+    size_t at;
+
+    for (at = 0; part != 0; part--) {
+        at += (size_t) packed->head.len[part - 1];
+    }
+
+    return at;
+}
+
+int
+ngx_toolgate_packed_get(ngx_toolgate_packed_t *packed, ngx_uint_t part,
+                        tg_buf_t *out)
+{
+    return ngx_toolgate_packed_read(packed,
+                                    ngx_toolgate_packed_at(packed, part),
+                                    (size_t) packed->head.len[part], out);
+}
+
+int
+ngx_toolgate_packed_give(void *data, tg_buf_t *replies, size_t len)
+{
+    ngx_toolgate_packed_t *packed = data;
+
+    size_t at;
+    int rc;
+
+    if (len > packed->head.len[NGX_TOOLGATE_PACKED_REPLIES] - packed->given) {
+        return TG_BAD;
+    }
+
+    at = ngx_toolgate_packed_at(packed, NGX_TOOLGATE_PACKED_REPLIES)
+         + packed->given;
+    rc = ngx_toolgate_packed_read(packed, at, len, replies);
+    packed->given += len;
+
+    /* Nobody needs that of the file again. */
+    if (packed->file != -1) {
+        (void) fallocate(packed->file,
+                         FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t) at,
+                         (off_t) len);
     }
 
     return rc;
@@ -368,24 +505,16 @@ ngx_toolgate_packed_receive(ngx_toolgate_packed_t *packed, ngx_log_t *log)
 void
 ngx_toolgate_packed_farewell(ngx_toolgate_packed_t *packed)
 {
-    static const int order[] = { NGX_TOOLGATE_PACKED_OUT,
-                                 NGX_TOOLGATE_PACKED_FAREWELL };
+    tg_buf_t out;
 
-    tg_str_t part;
-    ngx_uint_t i;
-    ssize_t n;
+    tg_buf_init(&out, tg_alloc_libc());
 
-    for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-        part = packed->part[order[i]];
-
-        if (part.len == 0) {
-            continue;
-        }
-
-        n = send(packed->fd, part.data, part.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-        if (n != (ssize_t) part.len) {
-            break;
-        }
+    if (ngx_toolgate_packed_get(packed, NGX_TOOLGATE_PACKED_OUT, &out) == TG_OK
+        && ngx_toolgate_packed_get(packed, NGX_TOOLGATE_PACKED_FAREWELL, &out)
+               == TG_OK)
+    {
+        (void) send(packed->fd, out.data, out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
+
+    tg_buf_deinit(&out);
 }

@@ -71,6 +71,38 @@ ngx_toolgate_resume_timers(ngx_toolgate_session_t *session,
     }
 }
 
+static int
+ngx_toolgate_resume_peer(ngx_toolgate_session_t *session,
+                         ngx_toolgate_packed_t *packed, int *has_changed)
+{
+    tg_buf_t state;
+    tg_peer_t *peer;
+    int rc;
+
+    peer = &session->front.peer;
+    tg_buf_init(&state, tg_alloc_libc());
+    rc = ngx_toolgate_packed_get(packed, NGX_TOOLGATE_PACKED_STATE, &state);
+
+    if (rc == TG_OK) {
+        rc = ngx_toolgate_packed_get(packed, NGX_TOOLGATE_PACKED_IN,
+                                     &session->in);
+    }
+
+    if (rc == TG_OK) {
+        rc = ngx_toolgate_packed_get(packed, NGX_TOOLGATE_PACKED_OUT,
+                                     &peer->out);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_peer_load(peer, tg_buf_view(&state), ngx_toolgate_packed_give,
+                          packed, ngx_toolgate_call_unpack, has_changed);
+    }
+
+    tg_buf_deinit(&state);
+
+    return rc;
+}
+
 ngx_int_t
 ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival)
 {
@@ -87,14 +119,7 @@ ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival)
     session->front.stream->start_msec = (ngx_msec_t) head->start_msec;
     session->front.connection->sent = (off_t) head->sent;
 
-    tg_buf_str(&session->in, packed->part[NGX_TOOLGATE_PACKED_IN]);
-    tg_buf_str(&session->front.peer.out, packed->part[NGX_TOOLGATE_PACKED_OUT]);
-
-    rc = tg_buf_failed(&session->in) || tg_buf_failed(&session->front.peer.out)
-             ? TG_NOMEM
-             : tg_peer_load(&session->front.peer,
-                            packed->part[NGX_TOOLGATE_PACKED_STATE],
-                            ngx_toolgate_call_unpack, &has_changed);
+    rc = ngx_toolgate_resume_peer(session, packed, &has_changed);
 
     if (rc != TG_OK) {
         ngx_log_error(NGX_LOG_ERR, session->front.connection->log, 0,

@@ -176,6 +176,12 @@ ngx_toolgate_memory_count(ngx_toolgate_session_t *session)
     }
 }
 
+void
+ngx_toolgate_memory_add(ssize_t bytes)
+{
+    ngx_toolgate_kept += (size_t) bytes;
+}
+
 static ngx_toolgate_session_t *
 ngx_toolgate_memory_worst(void)
 {

@@ -150,6 +150,9 @@ void ngx_toolgate_turn_leave(ngx_toolgate_session_t *session);
 void ngx_toolgate_memory_count(ngx_toolgate_session_t *session);
 void ngx_toolgate_memory_drop(ngx_toolgate_session_t *session);
 
+/* So much more, or less, is kept for clients that are not here (any more). */
+void ngx_toolgate_memory_add(ssize_t bytes);
+
 /* As ngx_stream_init_connection(), where the worker has room for a client. */
 void ngx_toolgate_init_connection(ngx_connection_t *c);
 
