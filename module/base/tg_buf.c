@@ -1,5 +1,9 @@
 #include "base/tg_buf.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
 /* The first allocation holds a usual reply; growth doubles from there. */
 #define TG_BUF_FIRST 512
 
@@ -83,6 +87,28 @@ tg_buf_put_slowly(tg_buf_t *buf, const char *data, size_t len)
 }
 
 void
+tg_buf_printf(tg_buf_t *buf, const char *format, ...)
+{
+    char room[512];
+    va_list args;
+    size_t len;
+
+    va_start(args, format);
+    len = (size_t) vsnprintf(room, sizeof(room), format, args);
+    va_end(args);
+
+    if (len < sizeof(room)) {
+        tg_buf_put(buf, room, len);
+
+    } else if (tg_buf_reserve(buf, len + 1) == TG_OK) {
+        va_start(args, format);
+        (void) vsnprintf(buf->data + buf->len, len + 1, format, args);
+        va_end(args);
+        buf->len += len;
+    }
+}
+
+void
 tg_buf_uint(tg_buf_t *buf, uint64_t value)
 {
     char digits[20];
@@ -110,23 +136,6 @@ tg_buf_int(tg_buf_t *buf, int64_t value)
     tg_buf_uint(buf, (uint64_t) value);
 }
 
-static void
-tg_buf_digits(tg_buf_t *buf, char before, uint64_t value, unsigned n)
-{
-    char text[5];
-    unsigned at;
-
-    text[0] = before;
-
-    for (at = n; at != 0; at--) {
-        text[at] = (char) ('0' + value % 10);
-        value /= 10;
-    }
-
-    tg_buf_put(buf, before != '\0' ? text : text + 1,
-               before != '\0' ? n + 1 : n);
-}
-
 void
 tg_buf_time(tg_buf_t *buf, uint64_t ms)
 {
@@ -144,14 +153,11 @@ tg_buf_time(tg_buf_t *buf, uint64_t ms)
     year += 400 * era + (month >= 10);
     month = month < 10 ? month + 3 : month - 9;
 
-    tg_buf_digits(buf, '\0', year, 4);
-    tg_buf_digits(buf, '-', month, 2);
-    tg_buf_digits(buf, '-', day + 1, 2);
-    tg_buf_digits(buf, 'T', seconds / 3600 % 24, 2);
-    tg_buf_digits(buf, ':', seconds / 60 % 60, 2);
-    tg_buf_digits(buf, ':', seconds % 60, 2);
-    tg_buf_digits(buf, '.', ms % 1000, 3);
-    tg_buf_char(buf, 'Z');
+    tg_buf_printf(buf,
+                  "%04" PRIu64 "-%02" PRIu64 "-%02" PRIu64 "T%02" PRIu64
+                  ":%02" PRIu64 ":%02" PRIu64 ".%03" PRIu64 "Z",
+                  year, month, day + 1, seconds / 3600 % 24, seconds / 60 % 60,
+                  seconds % 60, ms % 1000);
 }
 
 void

@@ -63,6 +63,10 @@ tg_buf_char(tg_buf_t *buf, char c)
     tg_buf_put(buf, &c, 1);
 }
 
+/* As printf() does, for what is written seldom. */
+void tg_buf_printf(tg_buf_t *buf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 void tg_buf_uint(tg_buf_t *buf, uint64_t value);
 void tg_buf_int(tg_buf_t *buf, int64_t value);
 

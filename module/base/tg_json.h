@@ -86,8 +86,6 @@ tg_json_type(tg_str_t raw)
     return (tg_json_type_t) tg_json_types[(unsigned char) raw.data[0]];
 }
 
-const char *tg_json_type_name(tg_json_type_t type);
-
 /*
  * Passes one whole value and stores it, without the white space around it.
  * value may be NULL.  TG_OK, TG_BAD, or TG_LIMIT when it nests too deep.

@@ -56,15 +56,6 @@ tg_json_peek(tg_json_t *json)
     return json->pos < json->end ? tg_json_type_at(*json->pos) : TG_JSON_NONE;
 }
 
-const char *
-tg_json_type_name(tg_json_type_t type)
-{
-    static const char *const names[] = { "nothing", "object", "array", "string",
-                                         "number",  "true",   "false", "null" };
-
-    return names[type];
-}
-
 /* pos is behind the opening quote; moves it behind the closing one. */
 static inline int
 tg_json_pass_string(tg_json_t *json)
@@ -405,7 +396,7 @@ tg_json_check(tg_str_t text, const char **why)
 int
 tg_json_explain(tg_str_t text, tg_buf_t *why)
 {
-    uint64_t line, column;
+    unsigned line, column;
     tg_json_t json;
     const char *p;
     int rc;
@@ -425,12 +416,7 @@ tg_json_explain(tg_str_t text, tg_buf_t *why)
         }
     }
 
-    tg_buf_text(why, json.why);
-    tg_buf_text(why, " (line ");
-    tg_buf_uint(why, line);
-    tg_buf_text(why, ", column ");
-    tg_buf_uint(why, column);
-    tg_buf_char(why, ')');
+    tg_buf_printf(why, "%s (line %u, column %u)", json.why, line, column);
 
     return rc;
 }

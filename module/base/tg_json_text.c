@@ -4,6 +4,7 @@
  */
 #include "base/tg_json.h"
 
+#include "base/tg_number.h"
 #include "base/tg_scan_block.h"
 #include "base/tg_utf8.h"
 
@@ -269,123 +270,25 @@ tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value)
     return is_found ? TG_OK : TG_MISSING;
 }
 
-/*
- * The digits of a number as one run with a decimal exponent: 12.50e1 is
- * 125 with exponent 0.  Zeros at its end only count in the exponent, so that
- * no number of them makes the run too wide.
- */
-typedef struct {
-    uint64_t digits;
-    int64_t zeros; /* seen behind digits, not yet multiplied in */
-    int64_t exponent;
-    int is_negative;
-    int is_wide; /* more digits than fit */
-} tg_json_decimal_t;
-
-static void
-tg_json_decimal_digit(tg_json_decimal_t *d, char c, int is_fraction)
-{
-    uint64_t digit;
-
-    digit = (uint64_t) (c - '0');
-    d->exponent -= is_fraction;
-
-    if (digit == 0) {
-        d->zeros++;
-        return;
-    }
-
-    for (/* void */; d->zeros > 0 && d->digits != 0; d->zeros--) {
-        if (d->digits > UINT64_MAX / 10) {
-            d->is_wide = 1;
-            return;
-        }
-
-        d->digits *= 10;
-    }
-
-    d->zeros = 0;
-
-    if (d->digits > (UINT64_MAX - digit) / 10) {
-        d->is_wide = 1;
-        return;
-    }
-
-    d->digits = d->digits * 10 + digit;
-}
-
-static const char *
-tg_json_decimal_exponent(tg_json_decimal_t *d, const char *p, const char *end)
-{
-    int64_t exponent;
-    int is_negative;
-
-    is_negative = p < end && *p == '-';
-
-    if (p < end && (*p == '-' || *p == '+')) {
-        p++;
-    }
-
-    for (exponent = 0; p < end; p++) {
-        if (exponent < 1000000) {
-            exponent = exponent * 10 + (*p - '0');
-        }
-    }
-
-    d->exponent += is_negative ? -exponent : exponent;
-
-    return p;
-}
-
 int
 tg_json_int64(tg_str_t raw, int64_t *value)
 {
-    tg_json_decimal_t d;
-    const char *p, *end;
-    int is_fraction;
+    tg_number_t number;
+    uint64_t whole, most;
 
-    if (tg_json_type(raw) != TG_JSON_NUMBER) {
+    if (tg_json_type(raw) != TG_JSON_NUMBER
+        || tg_number_parse(raw, &number) != TG_OK)
+    {
         return TG_BAD;
     }
 
-    memset(&d, 0, sizeof(d));
-    p = raw.data;
-    end = raw.data + raw.len;
-    d.is_negative = *p == '-';
-    is_fraction = 0;
+    most = (uint64_t) INT64_MAX + (uint64_t) number.is_negative;
 
-    for (p += d.is_negative; p < end && *p != 'e' && *p != 'E'; p++) {
-        if (*p == '.') {
-            is_fraction = 1;
-        } else {
-            tg_json_decimal_digit(&d, *p, is_fraction);
-        }
-    }
-
-    if (p < end) {
-        (void) tg_json_decimal_exponent(&d, p + 1, end);
-    }
-
-    d.exponent += d.zeros;
-
-    /* The last of digits is no zero. */
-    if (d.is_wide || (d.exponent < 0 && d.digits != 0)) {
+    if (tg_number_whole(&number, most, &whole) != TG_OK) {
         return TG_BAD;
     }
 
-    for (/* void */; d.exponent > 0 && d.digits != 0; d.exponent--) {
-        if (d.digits > UINT64_MAX / 10) {
-            return TG_BAD;
-        }
-
-        d.digits *= 10;
-    }
-
-    if (d.digits > (uint64_t) INT64_MAX + (uint64_t) d.is_negative) {
-        return TG_BAD;
-    }
-
-    *value = (int64_t) (d.is_negative ? ~d.digits + 1 : d.digits);
+    *value = (int64_t) (number.is_negative ? ~whole + 1 : whole);
 
     return TG_OK;
 }

@@ -194,37 +194,48 @@ tg_number_hash(const tg_number_t *number, uint64_t seed)
 }
 
 int
+tg_number_whole(const tg_number_t *number, uint64_t most, uint64_t *value)
+{
+    uint64_t whole, digit;
+    int64_t left;
+    size_t i;
+
+    if (!tg_number_is_integer(number)) {
+        return TG_BAD;
+    }
+
+    whole = 0;
+
+    for (left = number->point, i = 0; left > 0; left--, i++) {
+        i += i < number->digits.len && number->digits.data[i] == '.';
+        digit = i < number->digits.len
+                    ? (uint64_t) (number->digits.data[i] - '0')
+                    : 0;
+
+        if (whole > (most - digit) / 10) {
+            return TG_LIMIT;
+        }
+
+        whole = whole * 10 + digit;
+    }
+
+    *value = whole;
+
+    return TG_OK;
+}
+
+int
 tg_number_size(const tg_number_t *number, size_t *size)
 {
-    size_t value, i;
-    int64_t left;
+    uint64_t value;
 
     if (number->is_negative || !tg_number_is_integer(number)) {
         return TG_BAD;
     }
 
-    value = 0;
-    left = number->point;
-
-    for (i = 0; i < number->digits.len || left > 0; i++) {
-        if (i < number->digits.len && number->digits.data[i] == '.') {
-            continue;
-        }
-
-        if (value > SIZE_MAX / 20 - 1) {
-            value = SIZE_MAX / 2;
-            break;
-        }
-
-        value *= 10;
-        left--;
-
-        if (i < number->digits.len) {
-            value += (size_t) (number->digits.data[i] - '0');
-        }
-    }
-
-    *size = value;
+    value = SIZE_MAX / 2;
+    (void) tg_number_whole(number, value, &value);
+    *size = (size_t) value;
 
     return TG_OK;
 }

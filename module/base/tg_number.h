@@ -45,6 +45,12 @@ int tg_number_is_multiple(const tg_number_t *number,
 /* Equal numbers have equal hashes, however they are written. */
 uint64_t tg_number_hash(const tg_number_t *number, uint64_t seed);
 
+/*
+ * Without its sign, a whole number that is at most so large (9 at least).
+ * TG_BAD: it is not whole; TG_LIMIT: it is larger.
+ */
+int tg_number_whole(const tg_number_t *number, uint64_t most, uint64_t *value);
+
 /* A whole number from 0 on; what is larger than SIZE_MAX / 2 becomes that. */
 int tg_number_size(const tg_number_t *number, size_t *size);
 

@@ -329,10 +329,11 @@ tg_peer_refuse(tg_peer_t *peer, const tg_reply_t *reply)
     tg_buf_t text;
 
     text = tg_buf_fixed(room, sizeof(room));
-    tg_buf_text(&text, "This connection may have ");
-    tg_buf_uint(&text, peer->max_calls);
-    tg_buf_text(&text, " calls running (tool_max_inflight), and has; call "
-                       "again when one of them has ended.");
+    tg_buf_printf(&text,
+                  "This connection may have %u calls running "
+                  "(tool_max_inflight), and has; call again when one of them "
+                  "has ended.",
+                  peer->max_calls);
     tg_reply_failure(peer, reply, TG_FAILURE_BUSY, tg_buf_view(&text));
 }
 

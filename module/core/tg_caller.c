@@ -6,6 +6,8 @@
 #include "core/tg_pending.h"
 #include "core/tg_rpc.h"
 
+#include <inttypes.h>
+
 static void
 tg_caller_reset(tg_caller_t *caller)
 {
@@ -255,7 +257,7 @@ tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp)
 {
     tg_pending_t *pending;
     tg_buf_t params;
-    int rc;
+    char room[64];
 
     pending = tg_pending_find(caller, id);
 
@@ -270,21 +272,14 @@ tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp)
     }
 
     tg_pending_remove(caller, pending);
-    tg_buf_init(&params, caller->alloc);
-    tg_buf_text(&params, method_is_mcp ? "{\"requestId\":" : "{\"id\":");
-    tg_buf_uint(&params, id);
-    tg_buf_char(&params, '}');
+    params = tg_buf_fixed(room, sizeof(room));
+    tg_buf_printf(&params, "{\"%s\":%" PRIu64 "}",
+                  method_is_mcp ? "requestId" : "id", id);
 
-    rc = tg_buf_failed(&params)
-             ? TG_NOMEM
-             : tg_caller_notify(caller,
-                                method_is_mcp
-                                    ? TG_STR("notifications/cancelled")
-                                    : TG_STR("$/cancelRequest"),
-                                tg_buf_view(&params));
-    tg_buf_deinit(&params);
-
-    return rc;
+    return tg_caller_notify(caller,
+                            method_is_mcp ? TG_STR("notifications/cancelled")
+                                          : TG_STR("$/cancelRequest"),
+                            tg_buf_view(&params));
 }
 
 int

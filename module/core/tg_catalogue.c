@@ -1,5 +1,7 @@
 #include "core/tg_catalogue.h"
 
+#include <inttypes.h>
+
 /* Entries in a table of this size are found with few probes. */
 #define TG_SLOTS_FIRST 16
 
@@ -287,15 +289,7 @@ tg_catalogue_view(const tg_catalogue_t *catalogue,
 static void
 tg_cursor_put(const tg_catalogue_t *catalogue, tg_buf_t *out, size_t index)
 {
-    static const char hex[] = "0123456789abcdef";
-    int shift;
-
-    tg_buf_uint(out, index);
-    tg_buf_char(out, '.');
-
-    for (shift = 60; shift >= 0; shift -= 4) {
-        tg_buf_char(out, hex[catalogue->digest >> shift & 15]);
-    }
+    tg_buf_printf(out, "%zu.%016" PRIx64, index, catalogue->digest);
 }
 
 static int

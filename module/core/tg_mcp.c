@@ -154,12 +154,11 @@ tg_peer_list_whole(tg_peer_t *peer, const tg_reply_t *reply)
 
     tg_reply_undo(peer, reply, start);
     text = tg_buf_fixed(room, sizeof(room));
-    tg_buf_text(&text, "The list of tools has ");
-    tg_buf_uint(&text, size);
-    tg_buf_text(&text, " bytes, more than the ");
-    tg_buf_uint(&text, tg_peer_limit(peer));
-    tg_buf_text(&text, " of a message. Describe the tools in fewer words, or "
-                       "offer some of them on another socket.");
+    tg_buf_printf(&text,
+                  "The list of tools has %zu bytes, more than the %zu of a "
+                  "message. Describe the tools in fewer words, or offer some "
+                  "of them on another socket.",
+                  size, tg_peer_limit(peer));
     why = tg_outcome_text(tg_buf_view(&text));
     tg_reply_error(peer, reply, TG_RPC_INTERNAL, &why, TG_STR_NONE);
 }

@@ -71,14 +71,12 @@ tg_reply_too_large(tg_peer_t *peer, const tg_reply_t *reply, size_t size)
     char room[256];
     tg_buf_t text;
 
-    /* Fits the room by far: two numbers and what is spelled out here. */
     text = tg_buf_fixed(room, sizeof(room));
-    tg_buf_text(&text, "The answer has ");
-    tg_buf_uint(&text, size);
-    tg_buf_text(&text, " bytes, more than the ");
-    tg_buf_uint(&text, tg_peer_limit(peer));
-    tg_buf_text(&text, " that this connection carries; ask for less, or let "
-                       "the tool return less.");
+    tg_buf_printf(&text,
+                  "The answer has %zu bytes, more than the %zu that this "
+                  "connection carries; ask for less, or let the tool return "
+                  "less.",
+                  size, tg_peer_limit(peer));
     tg_reply_failure(peer, reply, TG_FAILURE_SIZE, tg_buf_view(&text));
 }
 
@@ -183,10 +181,10 @@ tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply)
     tg_buf_t text;
 
     text = tg_buf_fixed(room, sizeof(room));
-    tg_buf_text(&text, "The message is larger than the ");
-    tg_buf_uint(&text, peer->frame.limit);
-    tg_buf_text(&text, " bytes that are taken here; it was discarded. Send "
-                       "less.");
+    tg_buf_printf(&text,
+                  "The message is larger than the %zu bytes that are taken "
+                  "here; it was discarded. Send less.",
+                  peer->frame.limit);
     why = tg_outcome_text(tg_buf_view(&text));
     tg_reply_error(peer, reply, TG_RPC_REQUEST, &why, TG_STR_NONE);
 }

@@ -30,6 +30,30 @@ HELP_TEST(libc, "libc allocator")
     tg_free(alloc, NULL);
 }
 
+HELP_TEST(printf, "printf")
+{
+    help_alloc_t help;
+    char room[5];
+    tg_buf_t buf;
+
+    help_alloc_init(&help);
+    tg_buf_init(&buf, &help.alloc);
+    tg_buf_printf(&buf, "%s %d", "a", -1);
+    tg_buf_printf(&buf, "%0600u", 7u);
+    CU_ASSERT_EQUAL(buf.len, 604);
+    CU_ASSERT(memcmp(buf.data, "a -1000", 7) == 0);
+    CU_ASSERT(buf.data[603] == '7' && !tg_buf_failed(&buf));
+    tg_buf_deinit(&buf);
+
+    buf = tg_buf_fixed(room, sizeof(room));
+    tg_buf_printf(&buf, "%u", 12345u);
+    HELP_EQ(tg_buf_view(&buf), "12345");
+    tg_buf_printf(&buf, "%u", 1u);
+    CU_ASSERT(tg_buf_failed(&buf));
+    HELP_EQ(tg_buf_view(&buf), "12345");
+    CU_ASSERT_EQUAL(help.live, 0);
+}
+
 HELP_TEST(put, "put")
 {
     help_alloc_t help;

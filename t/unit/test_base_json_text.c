@@ -152,24 +152,17 @@ HELP_TEST(types, "types")
     static const struct {
         const char *text;
         tg_json_type_t type;
-        const char *name;
     } rows[] = {
-        { "{}", TG_JSON_OBJECT, "object" },
-        { "[]", TG_JSON_ARRAY, "array" },
-        { "\"\"", TG_JSON_STRING, "string" },
-        { "-1", TG_JSON_NUMBER, "number" },
-        { "9", TG_JSON_NUMBER, "number" },
-        { "true", TG_JSON_TRUE, "true" },
-        { "false", TG_JSON_FALSE, "false" },
-        { "null", TG_JSON_NULL, "null" },
-        { "", TG_JSON_NONE, "nothing" },
-        { "+", TG_JSON_NONE, "nothing" },
+        { "{}", TG_JSON_OBJECT },   { "[]", TG_JSON_ARRAY },
+        { "\"\"", TG_JSON_STRING }, { "-1", TG_JSON_NUMBER },
+        { "9", TG_JSON_NUMBER },    { "true", TG_JSON_TRUE },
+        { "false", TG_JSON_FALSE }, { "null", TG_JSON_NULL },
+        { "", TG_JSON_NONE },       { "+", TG_JSON_NONE },
     };
     size_t i;
 
     for (i = 0; i < TEST_COUNT(rows); i++) {
         CU_ASSERT(tg_json_type(tg_str_c(rows[i].text)) == rows[i].type);
-        CU_ASSERT_STRING_EQUAL(tg_json_type_name(rows[i].type), rows[i].name);
     }
 
     CU_ASSERT(tg_json_type(TG_STR_NONE) == TG_JSON_NONE);
