@@ -2,9 +2,6 @@
 # The clients of MCP's own SDK, legacy and modern, start the bridge in front
 # of a parent that the test plays: what Toolgate alone does not bring about.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Parent;
 use Toolgate::Node;

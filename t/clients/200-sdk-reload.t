@@ -3,9 +3,6 @@
 # bridge, lists the tools of nginx.conf, calls them, and sees a new one after
 # a reload; NGINX dies and comes back, and the agent stays connected.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Node;
 
@@ -66,10 +63,10 @@ for my $era (qw(legacy modern)) {
     my $is_sleeping = sub {
         grep {/sleep 60$/} values %{ $tg->processes };
     };
-    wait_for($is_sleeping, 10, 'the program');
+    wait_for { $is_sleeping->() } 'the program';
     $node->tell(do => 'cancel', id => 5);
     is $node->event('error')->{id}, 5, "$era: cancelled";
-    ok wait_for(sub { !$is_sleeping->() }, 10, 'its end'),
+    ok wait_for(sub { !$is_sleeping->() }, 'its end'),
         "$era: the program is gone";
 
     $tg->reload("$body $hi");

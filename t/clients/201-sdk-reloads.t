@@ -3,9 +3,6 @@
 # time: the bridge keeps its one connection, each call is answered once, and
 # the agent is told of each new list.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
 use Toolgate::Move;

@@ -2,9 +2,6 @@
 # The harness watches over every other test: what one leaves behind, or what
 # NGINX and the sanitizers report in it, must make that test fail.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $plain = q{server { listen unix:%%SOCKET%%; return "hi\n"; }};

@@ -2,9 +2,6 @@
 # One tool, all three dialects on one socket, and a reload: the least that
 # has to work before any other test is worth reading.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;

@@ -2,9 +2,6 @@
 # How the runner begins: its arguments, what it takes along from the process
 # that starts it (nothing), and that there is only one.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Runner;
 use IO::Socket::UNIX;
@@ -145,7 +142,7 @@ is $runner->connect->rpc('status')->{result}{pid}, $runner->pid,
 
 # Whoever removes the socket locks nobody out.
 unlink $runner->socket_path;
-wait_for(sub { -S $runner->socket_path }, 15, 'the socket to come back');
+wait_for { -S $runner->socket_path } 'the socket to come back';
 is $runner->connect->rpc('status')->{result}{pid}, $runner->pid,
     'it is there again';
 is $c->rpc('status')->{result}{pid}, $runner->pid,

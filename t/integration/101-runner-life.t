@@ -2,9 +2,6 @@
 # How long the runner stays, and that nothing of it or of its programs does
 # when it has gone, whichever way it went.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Runner;
 use Time::HiRes qw(time);
@@ -15,7 +12,7 @@ my $state = $tg->state_dir;
 sub all_gone {
     my ($name, @pids) = @_;
     ok eval {
-        wait_for(sub { !grep { is_alive($_) } @pids }, 15, 'the end');
+        wait_for { !grep { is_alive($_) } @pids } 'the end';
     }, "$name: no process is left"
         or diag $@;
 }
@@ -26,8 +23,8 @@ sub all_gone {
     my ($one, $two) = map { $runner->connect } 1, 2;
     $_->rpc('status') for $one, $two;
     $one->close;
-    wait_for(sub { $two->rpc('status')->{result}{connections} == 1 },
-        10, 'one connection to be gone');
+    wait_for { $two->rpc('status')->{result}{connections} == 1 }
+        'one connection to be gone';
     $two->close;
     my $from = time;
     my $three = $runner->connect;
@@ -117,13 +114,10 @@ END
     }
     my $failed = grep { waitpid $_, 0; $? } @pids;
     is $failed, 0, 'eight starts at once all succeed';
-    my $runners = wait_for(
-        sub {
-            my @runners = $tg->runner_pids;
-            return @runners == 2 && \@runners;
-        },
-        10,
-        'the others to leave');
+    my $runners = wait_for {
+        my @runners = $tg->runner_pids;
+        return @runners == 2 && \@runners;
+    } 'the others to leave';
     my $c = Toolgate::Client->connect("$state/runner-1.sock");
     my $pid = $c->rpc('status')->{result}{pid};
     ok scalar(grep { $_ == $pid } @$runners), 'one of them serves';

@@ -2,9 +2,6 @@
 # The runner as a server: many calls and clients at once, and clients that
 # send nonsense, do not read, or go away.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Runner;
 
@@ -58,13 +55,12 @@ is scalar(grep { is_alive($_) } @pids), 3,
     'another client cannot cancel by the same id';
 my $mine = $d->request('exec', Toolgate::Runner::sh('sleep 1000'));
 $d->close;
-wait_for(sub { $c->rpc('status')->{result}{running} == 1 },
-    10, "the other client's program to end");
+wait_for { $c->rpc('status')->{result}{running} == 1 }
+    "the other client's program to end";
 is scalar(grep { is_alive($_) } @pids), 3, 'its end is not that of ours';
 $c->notify('$/cancelRequest', { id => $id });
-wait_for(sub { !grep { is_alive($_) } @pids }, 10, 'the tree to end');
-wait_for(sub { $c->rpc('status')->{result}{running} == 0 },
-    10, 'the slot to be free');
+wait_for { !grep { is_alive($_) } @pids } 'the tree to end';
+wait_for { $c->rpc('status')->{result}{running} == 0 } 'the slot to be free';
 pass 'cancelled by who asked';
 
 # A client that does not read: its answers wait, others are served.
@@ -84,14 +80,11 @@ for (1 .. 20) {
 is join(' ', keys %open), '', 'each request has one';
 $deaf->request('exec', $big) for 1 .. 20;
 $deaf->close;
-wait_for(
-    sub {
-        my $status = $c->rpc('status')->{result};
-        return $status->{running} + $status->{queued} == 0
-            && $status->{connections} == 1;
-    },
-    20,
-    'what it left to end');
+wait_for {
+    my $status = $c->rpc('status')->{result};
+    return $status->{running} + $status->{queued} == 0
+        && $status->{connections} == 1;
+} 'what it left to end';
 pass 'and gone, it leaves nothing';
 
 # Beyond what a frame may hold.

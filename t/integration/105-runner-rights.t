@@ -2,9 +2,6 @@
 # What the runner gives up, and with it every program: rights that its user
 # does not have, and to be looked into by programs of the same user.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Runner;
 
@@ -97,7 +94,7 @@ SKIP: {
     }
     $client->close;
     kill TERM => $pid;
-    wait_for(sub { !is_alive($pid) }, 10, 'its end');
+    wait_for { !is_alive($pid) } 'its end';
 }
 
 done_testing;

@@ -3,12 +3,8 @@
 # it runs: it writes into the new one, and neither of its processes keeps the
 # old one open.
 
-use strict;
-use warnings;
-
 use Cwd ();
 use Toolgate::Test;
-use Toolgate::Util;
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->conf('tool run { exec echo $tool_arg_n; }')->start;
@@ -31,10 +27,10 @@ like slurp("/proc/$runner/cmdline"), qr/\0--log-level\0info\0/,
 sub rotate {
     rename $log, $old or die "$log: $!";
     kill USR1 => $tg->master_pid;
-    wait_for(sub { -e $log }, 10, 'NGINX to open its log anew');
+    wait_for { -e $log } 'NGINX to open its log anew';
     for my $pid (@pids) {
-        wait_for(sub { (readlink "/proc/$pid/fd/2" // '') eq $log },
-            10, "process $pid to follow the log");
+        wait_for { (readlink "/proc/$pid/fd/2" // '') eq $log }
+            "process $pid to follow the log";
     }
 }
 
@@ -44,21 +40,20 @@ for my $turn (1, 2) {
 
     # Something that it logs; it looks at the log before it looks there.
     unlink $tg->state_dir . '/runner-1.sock';
-    $tg->wait_log(qr/toolgate-runner: somebody removed the socket/, 10);
+    $tg->wait_log(qr/toolgate-runner: somebody removed the socket/);
     pass "rotation $turn: it writes there";
     unlike slurp($old), qr/somebody removed the socket/,
         "rotation $turn: and not into the old one"
         if $turn == 1;
-    wait_for(sub { -S $tg->state_dir . '/runner-1.sock' },
-        10, 'the socket to be there again');
+    wait_for { -S $tg->state_dir . '/runner-1.sock' }
+        'the socket to be there again';
 }
 
 # The log is away for a while: the old one serves.
 rename $log, $old or die "$log: $!";
 unlink $tg->state_dir . '/runner-1.sock';
-wait_for(
-    sub { my $n = () = slurp($old) =~ /somebody removed/g; $n == 2 },
-    10, 'a line in the old log');
+wait_for { my $n = () = slurp($old) =~ /somebody removed/g; $n == 2 }
+    'a line in the old log';
 pass 'without a new log it writes into the old one';
 rename $old, $log or die "$log: $!";
 

@@ -2,12 +2,8 @@
 # A worker releases its programs and ends; another one adopts them.  The
 # runner stays for what is held, and leaves when that is done with.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Runner;
-use Toolgate::Util;
 
 my $tg = Toolgate::Test->new;
 my $go = $tg->dir . '/go';
@@ -29,7 +25,7 @@ my $old = $runner->connect;
 my $one = $old->request('exec',
     Toolgate::Runner::sh("echo \$\$ >$go.pid; $wait; echo one"));
 my $two = $old->request('exec', Toolgate::Runner::sh("$wait; echo two"));
-wait_for(sub { (slurp("$go.pid") // '') =~ /\n/ }, 10, 'the program to run');
+wait_for { (slurp("$go.pid") // '') =~ /\n/ } 'the program to run';
 my $pid = slurp("$go.pid") + 0;
 
 ok release($old, $one, 'k' x 32), 'the first is released';
@@ -48,7 +44,7 @@ ok is_alive($pid), 'its program runs on';
 open my $fh, '>', $go or die "$go: $!";
 close $fh;
 is $new->reply($first)->{result}{stdout}, "one\n", 'it is answered';
-wait_for(sub { status_of($new)->{running} == 0 }, 10, 'the second to end');
+wait_for { status_of($new)->{running} == 0 } 'the second to end';
 is status_of($new)->{held}, 1, 'the result of the second is kept';
 $new->close;
 
@@ -76,7 +72,7 @@ $runner = Toolgate::Runner->start($tg);
 my $client = $runner->connect;
 my $four = $client->request('exec',
     Toolgate::Runner::sh("echo \$\$ >$go.pid; $wait"));
-wait_for(sub { (slurp("$go.pid") // '') =~ /\n/ }, 10, 'the program to run');
+wait_for { (slurp("$go.pid") // '') =~ /\n/ } 'the program to run';
 $pid = slurp("$go.pid") + 0;
 ok release($client, $four, 'n' x 32), 'a fourth is released';
 kill TERM => $runner->guardian;

@@ -3,12 +3,8 @@
 # place where it cannot listen for a while; and what it says and shows of
 # itself.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Runner;
-use Toolgate::Util;
 
 my $tg = Toolgate::Test->new;
 my $state = $tg->state_dir;
@@ -25,7 +21,7 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
     my $pid = $c->rpc('status')->{result}{pid};
     ok $pid, 'a full disk: it serves';
     kill TERM => $pid;
-    wait_for(sub { !is_alive($pid) }, 10, 'its end');
+    wait_for { !is_alive($pid) } 'its end';
     unlink "$state.full";
 }
 
@@ -36,14 +32,13 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
     my $socket = $runner->socket_path;
     unlink $socket or die "$socket: $!";
     mkdir $socket or die "$socket: $!";
-    wait_for(sub { $runner->log =~ /trying again every 2 s/ },
-        20, 'it to say so');
+    wait_for { $runner->log =~ /trying again every 2 s/ } 'it to say so';
     like $runner->log, qr/cannot listen on runner-1.sock.*: File exists/,
         'it says why it cannot listen';
     is $c->rpc('status')->{result}{pid}, $runner->pid,
         'who is connected is served';
     rmdir $socket or die "$socket: $!";
-    wait_for(sub { -S $socket }, 20, 'it to listen again');
+    wait_for { -S $socket } 'it to listen again';
     is $runner->connect->rpc('status')->{result}{pid}, $runner->pid,
         'who comes then, too';
     my $said = () = $runner->log =~ /cannot listen/g;
@@ -87,12 +82,11 @@ for my $case ([ warn => 0 ], [ info => 1 ]) {
     is $status, 0, "--log-level $level";
     my $pid = slurp("$state/runner-1.lock") + 0;
     unlink "$state/runner-1.sock";
-    wait_for(sub { slurp($log) =~ /\[warn\].*somebody removed/ },
-        20, 'a warning');
+    wait_for { slurp($log) =~ /\[warn\].*somebody removed/ } 'a warning';
     is slurp($log) =~ /\[notice\]/ ? 1 : 0, $is_said,
         "--log-level $level: notices";
     kill TERM => $pid;
-    wait_for(sub { !is_alive($pid) }, 10, 'its end');
+    wait_for { !is_alive($pid) } 'its end';
     unlink $log;
 }
 my ($status, undef, $err) = run_command({ env => $tg->san_env },

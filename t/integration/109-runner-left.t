@@ -2,9 +2,6 @@
 # A call that goes on in the worker where it began, over the runner's socket:
 # left on one connection, adopted on another; and either of them goes away.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Runner;
 
@@ -52,8 +49,8 @@ for my $which ('another', 'itself') {
             'the old worker goes: the call is lost';
     }
     $old = $runner->connect;
-    wait_for(sub { $old->rpc('status')->{result}{connections} <= 2 },
-        10, 'the connection to be gone');
+    wait_for { $old->rpc('status')->{result}{connections} <= 2 }
+        'the connection to be gone';
     is $old->rpc('status')->{result}{pid}, $runner->pid,
         "adopted by $which: the runner serves on";
 }

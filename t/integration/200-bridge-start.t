@@ -2,9 +2,6 @@
 # How the bridge begins: what it wants to know, what it says when that is
 # wrong, and that MCP's first words are answered whatever is behind it.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Parent;
 use Time::HiRes qw(time);

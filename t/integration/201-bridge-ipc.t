@@ -1,9 +1,6 @@
 #!/usr/bin/perl
 # The bridge in front of a parent that speaks ipc.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Parent;
 

@@ -1,9 +1,6 @@
 #!/usr/bin/perl
 # The bridge in front of a runner that speaks relay.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Parent;
 

@@ -2,9 +2,6 @@
 # The bridge in front of an MCP server on a Unix socket, Toolgate or another:
 # the list, calls, progress, cancellation, what else passes, and the limits.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Parent;
 

@@ -1,9 +1,6 @@
 #!/usr/bin/perl
 # The parent comes and goes; the agent's session stays.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Parent;
 use Time::HiRes qw(time);

@@ -2,9 +2,6 @@
 # How the bridge ends, and what it does not do before: read without bound,
 # block on its log, start threads, stay behind.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Parent;
 use Time::HiRes qw(time sleep);
@@ -69,10 +66,10 @@ my $probe = {
 };
 for my $n (1 .. 40) {
     $bridge = $tg->bridge;
-    wait_for(sub {
+    wait_for {
         my $program = readlink '/proc/' . $bridge->pid . '/exe';
         ($program // '') =~ /toolgate-bridge/;
-    });
+    };
     # From hardly being loaded to having the probe before it.
     sleep 0.0003 * ($n - 1);
     $bridge->send_line($probe);

@@ -2,9 +2,6 @@
 # What a server says may reach the bridge's stderr, which an agent shows or
 # keeps: as text, and not without end.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Parent;
 

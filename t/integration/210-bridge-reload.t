@@ -2,9 +2,6 @@
 # The bridge in front of Toolgate: an agent calls tools, the config changes,
 # NGINX stops, starts and dies, and the agent's session goes on.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $changed = 'notifications/tools/list_changed';
@@ -63,7 +60,7 @@ my $file = $tg->dir . '/go';
 my $id = $bridge->request('tools/call',
     { name => 'slow', arguments => { file => $file } });
 is_deeply $bridge->rpc('ping')->{result}, {}, 'it is on its way';
-wait_for(sub { $tg->runner_pids }, 10, 'the runner');
+wait_for { $tg->runner_pids } 'the runner';
 $tg->reload("tool_server_name mine; $hi $slow");
 my $new = $tg->bridge;
 is $new->call_tool('ho')->{error}{code}, -32602, 'the new config serves';
@@ -82,9 +79,9 @@ my $is_waiting = sub {
 my $killed = $tg->bridge;
 $killed->request('tools/call',
     { name => 'slow', arguments => { file => $file } });
-wait_for($is_waiting, 10, 'its program');
+wait_for { $is_waiting->() } 'its program';
 $killed->signal('KILL');
-ok wait_for(sub { !$is_waiting->() }, 10, 'its end'),
+ok wait_for(sub { !$is_waiting->() }, 'its end'),
     'a killed bridge leaves no program';
 is text($bridge->call_tool('hi', { who => 'you' })), 'hi you',
     'nobody else notices';
@@ -121,7 +118,7 @@ $bridge->notification($changed);
 $id = $bridge->request('tools/call',
     { name => 'slow', arguments => { file => $file } });
 is_deeply $bridge->rpc('ping')->{result}, {}, 'a call is on its way';
-wait_for($is_waiting, 10, 'its program');
+wait_for { $is_waiting->() } 'its program';
 kill KILL => $tg->worker_pids;
 my $lost = $bridge->reply($id)->{result};
 ok $lost->{isError}, 'workers killed: the call fails';
@@ -132,8 +129,7 @@ is text($bridge->call_tool('hi', { who => 'Bob' })), 'hi Bob',
 
 my @workers = $tg->worker_pids;
 $tg->kill_master;
-wait_for(sub { !grep { is_alive($_) } @workers },
-    10, 'workers without a master to go');
+wait_for { !grep { is_alive($_) } @workers } 'workers without a master to go';
 $waiting = $bridge->request('tools/call',
     { name => 'hi', arguments => { who => 'all' } });
 $tg->start;

@@ -2,9 +2,6 @@
 # 200 reloads in a row while four agents call all the time through their
 # bridges: every call is answered exactly once, and none fails.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 300;
 use IO::Select;
 use Time::HiRes qw(sleep time);
@@ -117,17 +114,14 @@ cmp_ok $done, '>', RELOADS, "$done calls";
 cmp_ok $_->{told}, '>', 0, "told of $_->{told} changes" for @agents;
 
 # The last list is the one that they see.
-wait_for(
-    sub {
-        serve(0.02, 0);
-        my @names = map { $_->{name} } @{
-            $agents[0]{bridge}->rpc('tools/list')->{result}{tools}
-        };
-        return $names[-1] eq 't' . RELOADS;
-    },
-    10,
-    'the last list');
-wait_for(sub { $tg->worker_pids(all => 1) == 2 }, 20, 'old workers to go');
+wait_for {
+    serve(0.02, 0);
+    my @names = map { $_->{name} } @{
+        $agents[0]{bridge}->rpc('tools/list')->{result}{tools}
+    };
+    return $names[-1] eq 't' . RELOADS;
+} 'the last list';
+wait_for { $tg->worker_pids(all => 1) == 2 } 'old workers to go';
 is scalar($tg->worker_pids(all => 1)), 2, 'no old worker is left';
 
 for my $agent (@agents) {

@@ -2,9 +2,6 @@
 # The bridge in front of Toolgate as in front of other systems' parents:
 # what each of their dialects can carry arrives.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;

@@ -2,9 +2,6 @@
 # What comes on the bridge's stdin is MCP from its first byte: MCP's parsers
 # refuse a null id, and only one version has batches.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;

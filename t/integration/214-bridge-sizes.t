@@ -2,9 +2,6 @@
 # How much an agent may send through the bridge: what the parent's dialect
 # carries, to the byte, and an answer that it can match when it is more.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Parent;
 

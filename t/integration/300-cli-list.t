@@ -1,9 +1,6 @@
 #!/usr/bin/perl
 # toolgate list and ping against a server that the test plays.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Command;
 

@@ -2,9 +2,6 @@
 # How toolgate finds the server, what it says when there is none, and that
 # it comes back to one that reloads.
 
-use strict;
-use warnings;
-
 use IO::Socket::UNIX;
 use Socket qw(SOCK_DGRAM SOCK_STREAM);
 use Toolgate::Test;

@@ -2,9 +2,6 @@
 # toolgate config: what it prints, and how it treats other people's files.
 # What exactly becomes of a file's text is in t/unit/test_client_merge.c.
 
-use strict;
-use warnings;
-
 use File::Copy qw(copy);
 use JSON::PP ();
 use Toolgate::Test;

@@ -1,9 +1,6 @@
 #!/usr/bin/perl
 # On a terminal, what a server sends cannot take control of it.
 
-use strict;
-use warnings;
-
 use Fcntl qw(O_NOCTTY O_RDWR);
 use Toolgate::Test;
 use Toolgate::Command;

@@ -2,9 +2,6 @@
 # The command line in front of the real server: the three commands, and calls
 # one after the other through reloads.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Command;
 
@@ -64,17 +61,14 @@ like $err, qr/error -32601/, 'an unknown method: said so';
 
 # Ctrl-C stops what the tool started.
 my $cli = Toolgate::Command::start($tg, 'call', 'sleep');
-my $sleeper = wait_for(
-    sub {
-        my $processes = $tg->processes;
-        return (grep { $processes->{$_} =~ /sleep 600$/ } keys %$processes)[0];
-    },
-    10,
-    'the tool to start');
+my $sleeper = wait_for {
+    my $processes = $tg->processes;
+    return (grep { $processes->{$_} =~ /sleep 600$/ } keys %$processes)[0];
+} 'the tool to start';
 $cli->signal('INT');
 ($status) = Toolgate::Command::finish($cli);
 is $status, 130, 'Ctrl-C: status';
-ok wait_for(sub { !is_alive($sleeper) }, 10, 'the tool to end'),
+ok wait_for(sub { !is_alive($sleeper) }, 'the tool to end'),
     'Ctrl-C: the tool has ended';
 
 # Reloads go on while calls do: none is lost, none fails.

@@ -2,9 +2,6 @@
 # toolgate validate: what it says about schemas and instances, and which of
 # its exit statuses it ends with.
 
-use strict;
-use warnings;
-
 use POSIX ();
 use Toolgate::Test;
 

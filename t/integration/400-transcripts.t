@@ -2,9 +2,6 @@
 # Every transcript, against NGINX: each on a server as its headers ask for,
 # whole and in small pieces.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 300;
 use Toolgate::Transcript;
 

@@ -2,11 +2,7 @@
 # Mistakes in a config: nginx -t finds each, says in which line it stands and
 # what to write instead, and touches nothing.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $handler = 'return hi;';

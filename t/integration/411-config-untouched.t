@@ -2,11 +2,7 @@
 # Looking at a config changes nothing: not nginx -t, alone or beside a running
 # NGINX, and not the process of nginx -s reload.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
@@ -107,7 +103,7 @@ unchanged 'nginx -s reload with a mistake', sub {
 # The first signal is still to come.
 $tg->conf($two);
 kill CONT => $tg->master_pid;
-wait_for(sub { -S "$dir/two.sock" }, 10, 'the second socket');
+wait_for { -S "$dir/two.sock" } 'the second socket';
 is mode_of($socket), "0666 $> " . ($) + 0), 'then the master did its part';
 ok -d "$dir/new", 'all of it';
 

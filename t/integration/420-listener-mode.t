@@ -2,11 +2,7 @@
 # The socket is never seen with another mode or owner than its final one, and
 # who sees it can connect: somebody watches all through many starts.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 use Time::HiRes qw(lstat);
 

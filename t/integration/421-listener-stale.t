@@ -2,11 +2,7 @@
 # What is at the socket's path already when NGINX starts: a socket that
 # nobody serves is replaced, everything else is not touched and explained.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 use POSIX qw(mkfifo);
 use Socket qw(PF_UNIX SOCK_DGRAM SOCK_NONBLOCK SOCK_SEQPACKET SOCK_STREAM

@@ -3,11 +3,7 @@
 # notices, the second one says whom to stop.  As a daemon too, and when both
 # start at the same moment.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $one = Toolgate::Test->new;
 my $two = Toolgate::Test->new(workers => 1);
@@ -47,8 +43,7 @@ is_refused('after a reload', $one->master_pid);
 my ($worker) = $one->worker_pids;
 $one->allow_log(qr/exited on signal 9/);
 kill KILL => $worker;
-wait_for(sub { 2 == grep { $_ != $worker } $one->worker_pids },
-    10, 'another worker');
+wait_for { 2 == grep { $_ != $worker } $one->worker_pids } 'another worker';
 is_refused('after a worker was killed', $one->master_pid);
 serves('the first one goes on', 'one');
 
@@ -88,7 +83,7 @@ SKIP: {
     $two->conf("$listen\ntool who { return two; }");
     is_refused('a daemon', $pid);
     kill TERM => $pid;
-    wait_for(sub { !is_alive($pid) }, 10, 'the daemon to end');
+    wait_for { !is_alive($pid) } 'the daemon to end';
     ok !-e $socket, 'it takes its socket along';
 }
 
@@ -99,19 +94,16 @@ for my $round (1 .. 20) {
     my @both = $round % 2 ? ($one, $two) : ($two, $one);
     $_->conf("$listen\ntool who { return @{[$_->dir]}; }") for @both;
     $_->{master} = $_->launch for @both;
-    my $lost = wait_for(sub { (grep { !$_->is_running } @both)[0] },
-        10, 'one of them to give up');
+    my $lost = wait_for { (grep { !$_->is_running } @both)[0] }
+        'one of them to give up';
     my ($winner) = grep { $_ != $lost } @both;
     # It may have lost before the other one was in place.
-    my $said = wait_for(
-        sub {
-            return 0 if !-S $socket;
-            die "both gave up\n" if !$winner->is_running;
-            my $probe = eval { $one->connect } or return 0;
-            return text_of($probe->call_tool('who'));
-        },
-        10,
-        'the other one to serve');
+    my $said = wait_for {
+        return 0 if !-S $socket;
+        die "both gave up\n" if !$winner->is_running;
+        my $probe = eval { $one->connect } or return 0;
+        return text_of($probe->call_tool('who'));
+    } 'the other one to serve';
     is $said, $winner->dir, "round $round: the other one serves";
     is $lost->{status} >> 8, 1, "round $round: and the loser says so";
     $won{ $winner == $both[0] ? 'first' : 'second' }++;
@@ -126,18 +118,15 @@ for my $try (1 .. 50) {
     my $pid = $one->{master} = $one->launch;
     until (-e "$socket~" || -e $socket || !$one->is_running) { }
     kill STOP => $pid;
-    wait_for(sub { slurp("/proc/$pid/stat") =~ /\) T / }, 5, 'it to stop');
+    wait_for { slurp("/proc/$pid/stat") =~ /\) T / } 'it to stop';
     $caught = (stat "$socket~")[1];
     last if $caught;
     kill CONT => $pid;
     # A master that has its socket has not yet learnt what SIGTERM means.
-    wait_for(
-        sub {
-            my $probe = eval { $one->connect } or return 0;
-            return text_of($probe->call_tool('who'));
-        },
-        undef,
-        'it to serve');
+    wait_for {
+        my $probe = eval { $one->connect } or return 0;
+        return text_of($probe->call_tool('who'));
+    } 'it to serve';
     $one->stop;
 }
 SKIP: {
@@ -146,20 +135,17 @@ SKIP: {
         'the lock of a start is for its user alone';
     $two->conf("$listen\ntool who { return two; }");
     my $pid = $two->{master} = $two->launch;
-    wait_for(
-        sub {
-            # It waits for the lock, or does so no more.
-            my @open = map { readlink // '' } glob "/proc/$pid/fd/*";
-            return 1 if grep { $_ eq "$socket~lock" } @open;
-            return !$two->is_running;
-        },
-        10,
-        'the second one to come to the lock');
+    wait_for {
+        # It waits for the lock, or does so no more.
+        my @open = map { readlink // '' } glob "/proc/$pid/fd/*";
+        return 1 if grep { $_ eq "$socket~lock" } @open;
+        return !$two->is_running;
+    } 'the second one to come to the lock';
     kill CONT => $one->master_pid;
-    wait_for(sub { !$two->is_running }, 10, 'the second one to give up');
+    wait_for { !$two->is_running } 'the second one to give up';
     $two->{master} = undef;
     is $two->{status} >> 8, 1, 'the second one waits, and gives up';
-    wait_for(sub { -S $socket }, undef, 'the socket');
+    wait_for { -S $socket } 'the socket';
     serves('the first one serves', 'one');
     is_deeply [ glob "$socket*" ], [$socket], 'and there is no other socket';
     $one->stop;

@@ -2,11 +2,7 @@
 # Listeners come and go, and change their mode, with a reload; one that fails
 # changes nothing and leaves nothing.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
@@ -84,7 +80,7 @@ sub fails {
     # The master is done with it when it serves the next signal.
     my $from = $tg->log_size;
     kill USR1 => $tg->master_pid;
-    $tg->wait_log(qr/signal 10 .* reopening logs/, 10, $from);
+    $tg->wait_log(qr/signal 10 .* reopening logs/, $from);
     is_deeply files_below($dir, $own), $before, "$name: no file changed";
     is fd_count($tg->master_pid), $fds, "$name: no descriptor is left";
     is_deeply { map { $_ => 1 } $tg->worker_pids }, \%workers,

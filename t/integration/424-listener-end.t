@@ -2,11 +2,7 @@
 # However NGINX is told to stop, its sockets go with it; and a listener on
 # TCP serves the same, without a file.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
@@ -31,7 +27,7 @@ END
     is text_of($idle->call_tool('hi')), 'hi', "$signal: it serves";
     my $busy = $tg->connect("$dir/two.sock");
     my $id = $busy->request('tools/call', { name => 'wait' });
-    wait_for(sub { -e "$dir/runs" }, 10, 'the program');
+    wait_for { -e "$dir/runs" } 'the program';
     kill $signal => $tg->master_pid;
     ok $idle->at_eof, "$signal: idle clients are closed";
     if ($signal eq 'QUIT') {
@@ -42,8 +38,8 @@ END
     ok $busy->at_eof, "$signal: busy clients are closed at last";
     $tg->stop(signal => $signal);
     is_deeply [ glob "$dir/*.sock*" ], [], "$signal: both sockets are gone";
-    wait_for(sub { !grep {m{/wait }} values %{ $tg->processes } },
-        10, 'the program to end');
+    wait_for { !grep {m{/wait }} values %{ $tg->processes } }
+        'the program to end';
     unlink "$dir/runs";
 }
 

@@ -2,11 +2,7 @@
 # A new binary takes the sockets over while the old one still serves; whoever
 # of them ends first, nobody is refused and no socket is lost or left.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 # A daemon's first process leaves without freeing: a leak to LeakSanitizer.
 plan(skip_all => 'a daemon is not for the sanitizers')
@@ -35,19 +31,16 @@ sub who {
 sub upgrade {
     my ($old) = @_;
     kill USR2 => $old;
-    wait_for(
-        sub {
-            my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
-            return $pid != $old && -e "$pid_file.oldbin" && $pid;
-        },
-        10,
-        'the new binary');
+    wait_for {
+        my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
+        return $pid != $old && -e "$pid_file.oldbin" && $pid;
+    } 'the new binary';
 }
 
 sub ends {
     my ($pid, $signal) = @_;
     kill $signal => $pid;
-    wait_for(sub { !is_alive($pid) }, 10, "$pid to end");
+    wait_for { !is_alive($pid) } "$pid to end";
 }
 
 conf(first => '0600');
@@ -68,10 +61,10 @@ is mode_of($socket), "0660 $> " . ($) + 0), 'the new one sets the mode';
 is +(lstat $socket)[1], $inode, 'of the same socket';
 is_deeply [ glob "$socket*" ], [$socket], 'there is no other';
 kill WINCH => $first;
-wait_for(sub { (who($client))[1] == $second }, 10, 'its client to move');
+wait_for { (who($client))[1] == $second } 'its client to move';
 pass 'clients of the old one go on with the new one';
 # An old worker may take a connection on its way out.
-wait_for(sub { ((eval { who() })[1] // 0) == $second }, 10, 'the new one');
+wait_for { ((eval { who() })[1] // 0) == $second } 'the new one';
 is +(who())[0], 'second', 'with its own config';
 ends($first, 'QUIT');
 is_deeply [ who() ], [ 'second', $second ], 'the old one ends, the new stays';
@@ -84,7 +77,7 @@ my $third = upgrade($second);
 my $other = $tg->connect;
 ok $_->call_tool('who')->{result}, 'both of them serve' for $client, $other;
 ends($third, 'QUIT');
-wait_for(sub { !-e "$pid_file.oldbin" }, 10, 'the old one to notice');
+wait_for { !-e "$pid_file.oldbin" } 'the old one to notice';
 is_deeply [ who() ], [ 'second', $second ], 'the new one ends, the old stays';
 is_deeply [ who($_) ], [ 'second', $second ], 'with all clients'
     for $client, $other;
@@ -93,7 +86,7 @@ is +(lstat $socket)[1], $inode, 'the socket too';
 # The old one still reloads, and a third time forwards.
 conf(third => '0600');
 kill HUP => $second;
-wait_for(sub { ((eval { who() })[0] // '') eq 'third' }, 10, 'a reload');
+wait_for { ((eval { who() })[0] // '') eq 'third' } 'a reload';
 my $fourth = upgrade($second);
 ends($second, 'QUIT');
 is_deeply [ who() ], [ 'third', $fourth ], 'the next one serves';

@@ -2,11 +2,7 @@
 # What others do to a socket's folder: a lock on it holds nobody up, and the
 # master changes the mode of its own socket only, however fast it is swapped.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 use Fcntl qw(LOCK_EX LOCK_SH O_CREAT O_RDONLY O_RDWR);
 
@@ -91,7 +87,7 @@ SKIP: {
         my $from = $tg->log_size;
         $tg->conf(body($round % 2 ? '0600' : '0666'));
         $tg->signal_reload('HUP');
-        $tg->wait_log(qr/start worker process \d/, undef, $from);
+        $tg->wait_log(qr/start worker process \d/, $from);
     }
     kill KILL => $swapper;
     waitpid $swapper, 0;

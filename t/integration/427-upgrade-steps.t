@@ -3,12 +3,8 @@
 # its commands replace the master, and its reload works on the new one.  A
 # client with a call under way notices nothing.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
-use Toolgate::Measure;
 
 # A daemon's first process leaves without freeing: a leak to LeakSanitizer.
 plan(skip_all => 'a daemon is not for the sanitizers')
@@ -74,8 +70,8 @@ sub who { return (split / /, text_of($_[0]->call_tool('who')))[0] }
 my $pid_file = here(setting('PIDFile'));
 write_conf('old');
 shell($_) for setting('ExecStartPre'), setting('ExecStart');
-my $old = wait_for(sub { slurp($pid_file) }, undef, 'the pid file') + 0;
-my $client = wait_for(sub { eval { $tg->connect } }, undef, 'the socket');
+my $old = wait_for(sub { slurp($pid_file) }, 'the pid file') + 0;
+my $client = wait_for { eval { $tg->connect } } 'the socket';
 is who($client), 'old', 'it serves';
 
 my $busy = $tg->connect;
@@ -85,15 +81,12 @@ $hang->started('call');
 
 write_conf('new');
 shell($usr2);
-my $new = wait_for(
-    sub {
-        my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
-        return $pid != $old && $pid;
-    },
-    undef,
-    'a new pid file');
+my $new = wait_for {
+    my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
+    return $pid != $old && $pid;
+} 'a new pid file';
 shell($quit);
-wait_for(sub { !is_alive($old) }, undef, 'the old master to end');
+wait_for { !is_alive($old) } 'the old master to end';
 is who($client), 'new', 'the client goes on with the new one';
 ok is_alive($new), 'which stays';
 $hang->finish('call');
@@ -101,11 +94,11 @@ is text_of($busy->reply($call)), "done call\n", 'the call comes to its end';
 
 write_conf('newer');
 shell($_, $new) for setting('ExecReload');
-wait_for(sub { who($client) eq 'newer' }, undef, 'the reload');
+wait_for { who($client) eq 'newer' } 'the reload';
 is slurp($pid_file) + 0, $new, 'of the same master';
 my $stop = setting('KillSignal') =~ s/^SIG//r;
 kill $stop => $new;
-wait_for(sub { !is_alive($new) }, undef, 'the new master to end');
+wait_for { !is_alive($new) } 'the new master to end';
 is_deeply [ glob "$dir/*.sock*" ], [], 'it takes its socket along';
 
 done_testing;

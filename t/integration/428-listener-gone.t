@@ -3,11 +3,7 @@
 # anew, and what somebody else has put in its place is left alone, also when
 # NGINX ends.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $one = Toolgate::Test->new;
 my $two = Toolgate::Test->new(workers => 1);
@@ -53,8 +49,8 @@ is who($client), 'round3', 'its client stays';
 is master_fds($one), $fds, 'no descriptor is left';
 $one->conf(body('again'));
 kill HUP => $one->master_pid;
-wait_for(sub { -S $socket && who() eq 'again' }, undef, 'the next reload');
-ok wait_for(sub { who($client) eq 'again' }, undef, 'its client'),
+wait_for { -S $socket && who() eq 'again' } 'the next reload';
+ok wait_for(sub { who($client) eq 'again' }, 'its client'),
     'the next one makes it, with its client';
 
 # --- somebody else's ------------------------------------------------------
@@ -68,7 +64,7 @@ my $id = file_id();
 my $from = $one->log_size;
 $one->conf(body('alone'));
 kill HUP => $one->master_pid;
-wait_for(sub { who($client) eq 'alone' }, undef, 'the reload');
+wait_for { who($client) eq 'alone' } 'the reload';
 like $one->log($from), qr/is served by process $$ \(\S+\) already/,
     "somebody else's: the log says whose";
 is mode_of($socket) . file_id(), $theirs . $id, 'it is as it was';
@@ -89,9 +85,9 @@ for my $signal (qw(TERM QUIT reload)) {
         my $away = "$dir/away.sock";
         $one->conf("listen unix:$away;\ntool who { return away; }");
         kill HUP => $one->master_pid;
-        wait_for(sub { -S $away }, undef, 'the other path');
-        wait_for(sub { $one->worker_pids(all => 1) == 2 },
-            undef, 'the old workers to leave');
+        wait_for { -S $away } 'the other path';
+        wait_for { $one->worker_pids(all => 1) == 2 }
+            'the old workers to leave';
     }
     $one->stop(signal => $signal eq 'QUIT' ? $signal : 'TERM');
     is file_id(), $id, "$signal: the second one's socket stays";

@@ -2,11 +2,7 @@
 # kill -9 of the master: its workers finish the calls they have and leave, and
 # at the same moment a new NGINX can take the same path.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $socket = $tg->socket_path;
@@ -34,9 +30,9 @@ for my $round (1 .. 4) {
     my $busy = $tg->connect;
     my $id = $busy->request('tools/call',
         { name => 'wait', arguments => { n => $round } });
-    wait_for(sub { -e "$dir/runs$round" }, 10, 'the program');
+    wait_for { -e "$dir/runs$round" } 'the program';
     # The one that started it is there for a moment, too.
-    wait_for(sub { $tg->runner_pids == 2 }, 10, 'its starter to leave');
+    wait_for { $tg->runner_pids == 2 } 'its starter to leave';
     my ($runner) = $tg->runner_pids;
 
     $tg->kill_master;
@@ -51,8 +47,7 @@ for my $round (1 .. 4) {
     ok $busy->at_eof, "round $round: then the client is closed";
     ok $idle->at_eof, "round $round: so is an idle one";
     ok $half->at_eof, "round $round: and one that said half a word";
-    wait_for(sub { !grep { is_alive($_) } @workers }, 10,
-        'the old workers to leave');
+    wait_for { !grep { is_alive($_) } @workers } 'the old workers to leave';
     is text_of($new->call_tool('who')), $pid, "round $round: the new one stays";
     is +($tg->runner_pids)[0], $runner, "round $round: the runner too";
 
@@ -62,8 +57,7 @@ for my $round (1 .. 4) {
     } else {
         my @orphans = $tg->worker_pids;
         $tg->kill_master;
-        wait_for(sub { !grep { is_alive($_) } @orphans }, 10,
-            'orphans to leave');
+        wait_for { !grep { is_alive($_) } @orphans } 'orphans to leave';
         ok -S $socket, "round $round: the socket is left behind";
     }
 }
@@ -77,16 +71,13 @@ my @workers = $tg->worker_pids;
 kill STOP => @workers;
 $tg->kill_master;
 $tg->{master} = $tg->launch;
-wait_for(sub { -e "$socket~lock" }, 10, 'the new one to look at the socket');
+wait_for { -e "$socket~lock" } 'the new one to look at the socket';
 kill CONT => @workers;
-wait_for(sub { !grep { is_alive($_) } @workers }, 10, 'the workers to leave');
-wait_for(
-    sub {
-        die "the new one gave up\n" if !$tg->is_running;
-        $tg->worker_pids == 2;
-    },
-    10,
-    'the new workers');
+wait_for { !grep { is_alive($_) } @workers } 'the workers to leave';
+wait_for {
+    die "the new one gave up\n" if !$tg->is_running;
+    $tg->worker_pids == 2;
+} 'the new workers';
 isnt $tg->master_pid, $master, 'another master';
 ok $tg->connect->call_tool('who')->{result}, 'the new one serves';
 $tg->stop;

@@ -2,11 +2,7 @@
 # kill -9 of a worker: its clients learn it at once, what ran for them is
 # ended, the others' clients do not notice, and a new worker serves.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 $tg->allow_log(qr/exited on signal 9/);
@@ -17,12 +13,8 @@ END
 
 sub programs_are {
     my ($count) = @_;
-    wait_for(
-        sub {
-            $count == grep {/^\S*sleep 3600$/} values %{ $tg->processes };
-        },
-        10,
-        "$count programs to run");
+    wait_for { $count == grep {/^\S*sleep 3600$/} values %{ $tg->processes }; }
+        "$count programs to run";
 }
 
 my ($dies, $lives) = $tg->worker_pids;
@@ -44,8 +36,7 @@ programs_are(1);
 
 is text_of($_->call_tool('who')), $lives, 'a client of the other one stays'
     for @{ $clients{$lives} }[ 1, 2 ];
-wait_for(sub { 2 == grep { $_ != $dies } $tg->worker_pids },
-    10, 'a new worker');
+wait_for { 2 == grep { $_ != $dies } $tg->worker_pids } 'a new worker';
 my ($new) = grep { $_ != $lives } $tg->worker_pids;
 isnt $new, $dies, 'it is another one';
 is text_of(client_of($tg, $new)->call_tool('who')), $new, 'it serves';

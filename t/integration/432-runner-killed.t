@@ -3,11 +3,7 @@
 # once, what the programs started is ended with them, the next call works; and
 # so it is when its guardian is killed with it.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
@@ -26,13 +22,10 @@ END
 
 sub runs {
     my ($wanted, $what) = @_;
-    wait_for(
-        sub {
-            my $all = join "\n", sort values %{ $tg->processes };
-            return $wanted == (() = $all =~ /^\S*sleep 360\d$/mg);
-        },
-        10,
-        $what);
+    wait_for {
+        my $all = join "\n", sort values %{ $tg->processes };
+        return $wanted == (() = $all =~ /^\S*sleep 360\d$/mg);
+    } $what;
 }
 
 sub relay {
@@ -89,8 +82,10 @@ for my $who ('the runner', 'its guardian') {
     is text_of($relay->recv_json), "hi\n", "$who, relay: the next works";
     isnt runner(), $runner, "$who: by another runner";
     runs(0, 'all old programs to end');
-    wait_for(sub { !grep { $_ == $runner || $_ == $guardian }
-        $tg->runner_pids }, 10, 'the old runner to be gone');
+    wait_for {
+        !grep { $_ == $runner || $_ == $guardian }
+            $tg->runner_pids
+    } 'the old runner to be gone';
 }
 # Both in one breath: a worker that waits for an answer notices, and the runner
 # that it starts ends what neither of them could.

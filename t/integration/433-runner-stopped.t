@@ -2,11 +2,7 @@
 # A runner that hangs: the worker goes on serving, its own deadline answers
 # what the runner does not, and nothing is answered twice when it wakes up.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 use Time::HiRes qw(time);
 

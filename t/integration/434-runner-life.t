@@ -2,11 +2,7 @@
 # The life of a runner: started by the first call that needs it, one for all
 # workers and for the ones after a reload; it leaves after the last of them.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
@@ -43,7 +39,7 @@ my $runner = $runners[0];
 is mode_of("$dir/made/runner-1.sock"), "0600 $ids", 'its socket';
 is mode_of("$dir/made/runner-1.lock"), "0600 $ids", 'its lock';
 is slurp("$dir/made/runner-1.lock") + 0, $runner, 'its pid is in the lock';
-wait_for(sub { $tg->runner_pids == 2 }, 10, 'a second runner to leave');
+wait_for { $tg->runner_pids == 2 } 'a second runner to leave';
 my $guardian = parent_of($runner);
 is_deeply [ $tg->runner_pids ], [ sort { $a <=> $b } $runner, $guardian ],
     'there are a runner and its guardian, no more';
@@ -95,7 +91,7 @@ $tg->conf(body())->start;
 is runner_of($tg->connect), $runner, 'and serves the next NGINX';
 $hold->close;
 $tg->stop;
-wait_for(sub { !$tg->runner_pids }, 15, 'it to leave');
+wait_for { !$tg->runner_pids } 'it to leave';
 is_deeply [ map { s{.*/}{}r } glob "$dir/made/*" ], ['runner-1.lock'],
     'after a while it leaves';
 like $tg->log, qr/nobody needs it any more, leaving/, 'and says so';

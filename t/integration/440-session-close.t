@@ -2,11 +2,7 @@
 # A client that will send no more still gets its answers; one that goes away
 # takes with it all that ran for it.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 # Two levels of children, one in a session of its own; none minds SIGTERM.
@@ -25,13 +21,10 @@ END
 
 sub runs {
     my ($pattern, $wanted, $what) = @_;
-    wait_for(
-        sub {
-            my $all = join "\n", values %{ $tg->processes };
-            return $wanted == (() = $all =~ /$pattern/mg);
-        },
-        10,
-        $what);
+    wait_for {
+        my $all = join "\n", values %{ $tg->processes };
+        return $wanted == (() = $all =~ /$pattern/mg);
+    } $what;
 }
 
 sub call {

@@ -3,11 +3,7 @@
 # trickle of bytes puts that off.  Who is silent stays, unless the config says
 # for how long it may be.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 use Time::HiRes qw(time);
 

@@ -2,11 +2,7 @@
 # Clients that send but never read: they are not read from without end, others
 # do not notice them, and they are closed in time.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 use Time::HiRes qw(time);
 

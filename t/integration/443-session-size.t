@@ -2,11 +2,7 @@
 # Frames at and beyond the limits of each dialect, both ways, and frames that
 # are no text: each is answered as its dialect says, and nobody else notices.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->conf(<<'END')->start;

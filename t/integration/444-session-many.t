@@ -2,11 +2,7 @@
 # Many calls at once on one connection: each is answered exactly once, no more
 # run than may, and in ipc one at a time, whatever the client sends ahead.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->file('alone', <<'END', 0755);
@@ -113,8 +109,8 @@ for my $dialect ('jsonrpc', 'relay') {
     }
     $client->close;
 }
-wait_for(sub { !grep {/sleep 3600$/} values %{ $tg->processes } }, 10,
-    'the programs to end');
+wait_for { !grep {/sleep 3600$/} values %{ $tg->processes } }
+    'the programs to end';
 
 # --- one at a time --------------------------------------------------------
 

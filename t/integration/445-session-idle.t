@@ -2,11 +2,7 @@
 # Two thousand connections that say nothing: what each costs, and that all of
 # them are served and closed.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my ($limit) = slurp('/proc/self/limits') =~ /^Max open files\s+(\d+)/m;
 my $count = $limit < 2200 ? $limit - 200 : 2000;
@@ -23,9 +19,9 @@ my $text = 'x' x 20_000;
 # What serving costs once is not what a connection costs.
 text_of($tg->connect->call_tool($_ => { name => $text })) for 'hi', 'run';
 sub fds { return fd_count($worker) }
-my $fds = wait_for(
-    sub { my $n = fds(); select undef, undef, undef, 0.05; $n == fds() && $n },
-    10, 'descriptors to settle');
+my $fds = wait_for {
+    my $n = fds(); select undef, undef, undef, 0.05; $n == fds() && $n
+} 'descriptors to settle';
 
 sub costs {
     my ($name, $before) = @_;
@@ -37,7 +33,7 @@ sub costs {
 
 my $before = rss_kb($worker);
 my @clients = map { $tg->connect } 1 .. $count;
-wait_for(sub { fds() >= $fds + $count }, 20, 'the worker to accept them all');
+wait_for { fds() >= $fds + $count } 'the worker to accept them all';
 costs('silent', $before);
 
 # They had large answers once; nothing of that is kept.
@@ -72,18 +68,18 @@ $served = grep {
 is $served, 100, 'so are calls of programs';
 
 $_->close for splice @clients, 0, $count / 2;
-wait_for(sub { fds() <= $fds + $count / 2 }, 20, 'half of them to be closed');
+wait_for { fds() <= $fds + $count / 2 } 'half of them to be closed';
 $served = grep {
     $_->send_line('{"jsonrpc":"2.0","id":2,"method":"ping"}');
     $_->recv_line =~ /"result"/;
 } @clients;
 is $served, @clients, 'the other half stays';
 $_->close for @clients;
-wait_for(sub { fds() <= $fds }, 20, 'all of them to be closed');
+wait_for { fds() <= $fds } 'all of them to be closed';
 is fds(), $fds, 'no descriptor is left';
 
 @clients = map { $tg->connect } 1 .. $count;
-wait_for(sub { fds() >= $fds + $count }, 20, 'as many once more');
+wait_for { fds() >= $fds + $count } 'as many once more';
 costs('once more', $before);
 $tg->stop(signal => 'QUIT');
 is grep({ $_->at_eof } @clients), $count, 'all of them are closed at the end';

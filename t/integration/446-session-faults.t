@@ -2,11 +2,7 @@
 # Clients that send anything and leave at any moment, while one behaves: it
 # gets every answer, and the worker stays.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 # The same faults each time; another seed finds others.
 my $seed = $ENV{TOOLGATE_TEST_SEED} // 7;
@@ -83,10 +79,10 @@ for my $round (1 .. $rounds) {
 }
 pass "$calls calls in between $faults faults";
 
-wait_for(sub { fd_count($worker) <= $fds }, 20, 'the worker to let go');
+wait_for { fd_count($worker) <= $fds } 'the worker to let go';
 is fd_count($worker), $fds, 'no descriptor is left';
-wait_for(sub { !grep {/sleep 3600$/} values %{ $tg->processes } },
-    20, 'their programs to end');
+wait_for { !grep {/sleep 3600$/} values %{ $tg->processes } }
+    'their programs to end';
 is_deeply [ $tg->worker_pids ], [$worker], 'the worker is the same';
 is slurp($tg->state_dir . '/runner-1.lock') + 0, $runner, 'the runner too';
 is text_of($good->call_tool(hi => { n => 'last' })), 'hi last', 'it ends well';

@@ -2,9 +2,6 @@
 # A request behind one with a large answer is answered when the client has
 # read that, whatever its size and however the socket took it.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Way;
 
@@ -25,8 +22,8 @@ for my $size (200_000, 300_000, 440_000, 470_000, 500_000, 1_000_000,
         my @behind = map { $way->start('n', { n => $_ }) } 1 .. 3;
         my $client = $way->client;
         # Nothing is read until the socket is full.
-        wait_for(sub { $client->fill(0); length $client->buffered },
-            undef, 'the beginning of the answer');
+        wait_for { $client->fill(0); length $client->buffered }
+            'the beginning of the answer';
         ok $way->finish($first)->{text} eq $text, "$name: the answer";
         is $way->finish($behind[ $_ - 1 ])->{text}, $_, "$name: behind it"
             for 1 .. 3;

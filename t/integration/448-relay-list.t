@@ -2,9 +2,6 @@
 # A relay client asks for the list of tools without params, so that it gets
 # all of it at once; one that no message carries is told of at load.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 # 300 tools of so many bytes each.

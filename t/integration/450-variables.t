@@ -2,12 +2,9 @@
 # The variables: what each is worth in a value of a tool, in each dialect, in
 # maps, and in NGINX's own log.
 
-use strict;
-use warnings;
 use utf8;
 
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->conf(<<'END', stream => <<'STREAM')->start;
@@ -175,13 +172,13 @@ my $logged = $tg->connect;
 $logged->call_tool(arg => { x => 'secret' });
 text_of($logged->call_tool('fails'));
 $logged->close;
-wait_for(sub { (() = slurp($log) =~ /\n/g) > $lines }, 10, 'the log');
+wait_for { (() = slurp($log) =~ /\n/g) > $lines } 'the log';
 my ($last) = slurp($log) =~ /(.*)\n\z/;
 like $last,
     qr/^jsonrpc\|fails\|program\|0\.\d{3}\|\d+\|\d+\|$>\|-?\|-?\|200$/,
     'the last call, and nothing of its arguments';
 $tg->connect->close;
-wait_for(sub { slurp($log) =~ /^auto\|/m }, 10, 'the log');
+wait_for { slurp($log) =~ /^auto\|/m } 'the log';
 like slurp($log), qr/^auto\|-?\|-?\|-?\|0\|0\|$>\|/m,
     'a connection without a call';
 

@@ -2,11 +2,7 @@
 # What a call needed is free when it has ended: a worker does not grow with
 # the number of calls on a connection, nor with that of connections.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 plan(skip_all => 'memory is not comparable') if Toolgate::Test::is_san();
 

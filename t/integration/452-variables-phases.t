@@ -2,11 +2,7 @@
 # Variables across phases: what `set` says before a session is seen by its
 # calls, and who the client is is known to `limit_conn`, also after a reload.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $pid = $$;
@@ -57,7 +53,7 @@ sub both {
 }
 
 # The connection that the start looked with may be there for a moment.
-wait_for(sub { is_served() && @clients == 3 }, undef, 'three to be served');
+wait_for { is_served() && @clients == 3 } 'three to be served';
 ok !is_served(), 'limit_conn: the fourth client of this process is refused';
 my ($status, $out, $err) = $tg->cli('call', 'both', 'x=1');
 is $status, 0, 'limit_conn: another process is served' or diag $err;
@@ -74,6 +70,6 @@ is both($_, 3), "$dir/two|$>:test|3|<3>", 'set anew after a reload'
 is text_of($clients[1]->call_tool('ls')), "file-two\n", 'for a program too';
 ok !is_served(), 'limit_conn: still no fourth client';
 (pop @clients)->close;
-ok wait_for(sub { is_served() }, undef, 'a place'), 'but instead of one';
+ok wait_for(sub { is_served() }, 'a place'), 'but instead of one';
 
 done_testing;

@@ -1,11 +1,7 @@
 #!/usr/bin/perl
 # NGINX's log at level debug has much to say, but not what a tool was given.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my ($nginx) = Toolgate::Test->new->nginx_command;
 my ($status, $out, $err) = run_command({}, $nginx, '-V');

@@ -1,8 +1,6 @@
 # `return` of one argument passes it on as it came; what the client gets is
 # the same as where the value is put together.
 
-use strict;
-use warnings;
 use utf8;
 use Toolgate::Test;
 
@@ -24,7 +22,7 @@ END
 my $n = 0;
 
 # The reply's text to raw arguments, as the dialect has it.
-sub text_of {
+sub raw_text {
     my ($client, $dialect, $tool, $arguments) = @_;
     my $params = qq("params":{"name":"$tool","arguments":$arguments});
     my $reply;
@@ -62,7 +60,7 @@ my @same = (
 
 for my $dialect (qw(jsonrpc relay ipc)) {
     my $client = $tg->connect;
-    my $ask = sub { text_of($client, $dialect, @_) };
+    my $ask = sub { raw_text($client, $dialect, @_) };
     for my $case (@same) {
         my ($arguments, $text) = @$case;
         my $name = substr $arguments, 0, 40;

@@ -2,11 +2,7 @@
 # What a program is started with: its arguments, input, environment, folder,
 # descriptors and rights.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;

@@ -1,11 +1,7 @@
 #!/usr/bin/perl
 # What becomes of a program's output and of its end, in each dialect.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 use Time::HiRes qw(time);
 
@@ -194,9 +190,8 @@ like text_of($mcp->call_tool('noresult')), qr/no tool result.*"content"/,
 
 # --- nothing of them is left ----------------------------------------------
 
-wait_for(
-    sub { !grep { !m{^nginx|/toolgate-runner } } values %{ $tg->processes } },
-    10, 'all programs to end');
+wait_for { !grep { !m{^nginx|/toolgate-runner } } values %{ $tg->processes } }
+    'all programs to end';
 pass 'nothing that they started is left';
 
 # A deadline is kept, and what runs on after it is ended.

@@ -2,11 +2,7 @@
 # More programs than may run at once: some wait, and beyond that a call is
 # refused, at once and with a reason; who goes away makes room.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->conf(<<'END')->start;
@@ -33,17 +29,14 @@ my $refused = $each * @clients - $running - $waiting;
 my %seen;
 # Whose calls come last is not said.
 for my $round (1 .. $refused) {
-    my $reply = wait_for(
-        sub {
-            for my $i (0 .. $#clients) {
-                $clients[$i]->fill(0);
-                return { %{ $clients[$i]->recv_json }, client => $i }
-                    if $clients[$i]->buffered =~ /\n/;
-            }
-            return;
-        },
-        30,
-        "refusal $round of $refused");
+    my $reply = wait_for {
+        for my $i (0 .. $#clients) {
+            $clients[$i]->fill(0);
+            return { %{ $clients[$i]->recv_json }, client => $i }
+                if $clients[$i]->buffered =~ /\n/;
+        }
+        return;
+    } "refusal $round of $refused";
     $seen{"$reply->{client} $reply->{id}"}++;
     die text_of($reply) if text_of($reply) !~
         /64 programs are running and 1024 wait.*[Tt]ry again/;
@@ -62,7 +55,7 @@ is $ipc->ipc_call('hi')->{error}{type}, 'BlockingIOError', 'in ipc too';
 
 # Those that wait are dropped with their client, those that run are ended.
 $_->close for splice @clients, 1;
-wait_for(sub { napping() == $running }, 20, 'the programs of the last client');
+wait_for { napping() == $running } 'the programs of the last client';
 $reply = $other->call_tool('soon');
 ok $reply->{result}{isError}, 'waiting counts towards the deadline';
 like text_of($reply), qr/could not start within 400 ms .*64 programs/,
@@ -75,7 +68,7 @@ $id = $other->request('tools/call', { name => 'hi', arguments => { n => 3 } });
 $clients[0]->close;
 is text_of($other->reply($id, 20)), "3\n", 'then there is room';
 ok $other->is_silent(0), 'what was cancelled does not run';
-wait_for(sub { !napping() }, 20, 'all programs to end');
+wait_for { !napping() } 'all programs to end';
 pass 'all programs end with their clients';
 
 done_testing;

@@ -2,11 +2,7 @@
 # NGINX as root, workers as nobody: programs and the runner are nobody's, with
 # no more rights than that, and so is the state directory.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 use File::Copy qw(copy);
 
@@ -50,7 +46,7 @@ like text_of($reply), qr/Permission denied/, 'and says so';
 
 is mode_of("$dir/made/runner-1.sock"), "0600 $uid $gid", 'the runner\'s socket';
 # Who started it is there for a moment.
-wait_for(sub { $tg->runner_pids == 2 }, 10, 'the runner and its guardian');
+wait_for { $tg->runner_pids == 2 } 'the runner and its guardian';
 for my $pid ($tg->runner_pids) {
     my ($uids) = slurp("/proc/$pid/status") =~ /^Uid:\s+(.*)/m;
     is $uids, join("\t", ($uid) x 4), 'the runner is nobody';

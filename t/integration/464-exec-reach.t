@@ -2,11 +2,7 @@
 # What root may run and the workers' user may not is found by `nginx -t`; and
 # an NGINX without a master runs its programs as itself.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 use File::Copy qw(copy);
 

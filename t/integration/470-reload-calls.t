@@ -3,11 +3,7 @@
 # agents call through their bridges all the time: every call is answered
 # exactly once, none fails, and nothing grows.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 240;
-use Toolgate::Measure;
 
 use IO::Select;
 use Time::HiRes qw(sleep time);
@@ -157,7 +153,7 @@ cmp_ok $told, '>', 0, 'the agents were told of new tools';
 
 # --- what is left ---------------------------------------------------------
 
-wait_for(sub { $tg->worker_pids(all => 1) == 2 }, 10, 'the old workers to go');
+wait_for { $tg->worker_pids(all => 1) == 2 } 'the old workers to go';
 cmp_ok fd_count($tg->master_pid), '<=', $fds, 'the master has no more open';
 my $grown = rss_kb($tg->master_pid) - $rss;
 diag "the master grew by $grown KiB";
@@ -168,14 +164,11 @@ is slurp($tg->state_dir . '/runner-1.lock') + 0, $runner,
 # Each agent sees the newest tool; its bridge was never restarted.
 for my $agent (@agents) {
     my $bridge = $agent->{bridge};
-    wait_for(
-        sub {
-            my $reply = $bridge->call_tool("new$reloads");
-            return ($reply->{result} // {})->{content}
-                && text_of($reply) eq $reloads;
-        },
-        10,
-        'the newest tool');
+    wait_for {
+        my $reply = $bridge->call_tool("new$reloads");
+        return ($reply->{result} // {})->{content}
+            && text_of($reply) eq $reloads;
+    } 'the newest tool';
     my $tools = $bridge->rpc('tools/list')->{result}{tools};
     is join(' ', map { $_->{name} } @$tools), "echo run nap new$reloads",
         'an agent sees the newest tools';

@@ -3,11 +3,7 @@
 # told of other tools where they can be, and call the new ones from then on;
 # calls that run end as they would have, and old workers are gone.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
@@ -73,7 +69,7 @@ $client{busy_relay}->send_line({ kind => 'mcp_request', id => 4,
     method => 'tools/call',
     params => { name => 'wait', arguments => { n => 4 } } });
 my $method = $client{busy_rpc}->request('wait');
-wait_for(sub { -e "$dir/runs$_" }, 10, "program $_") for 1 .. 4, '';
+wait_for { -e "$dir/runs$_" } "program $_" for 1 .. 4, '';
 
 # --- the reload -----------------------------------------------------------
 
@@ -105,7 +101,7 @@ is text_of($client{relay}->recv_json), 'new', 'relay: goes on';
 # --- calls in flight ------------------------------------------------------
 
 # They are held while their sessions move; others of the client go on.
-wait_for(sub { !grep { is_alive($_) } @old }, 10, 'the old workers to go');
+wait_for { !grep { is_alive($_) } @old } 'the old workers to go';
 pass 'the old workers are gone';
 is text_of($client{busy}->call_tool('who')), 'new', 'busy: calls the new one';
 is text_of($client{busy_rpc}->call_tool('who')), 'new', 'busy_rpc: so does it';
@@ -156,11 +152,11 @@ is text_of($bridge->call_tool('who')), 'two', 'and goes on';
 is text_of($bridge->call_tool('two')), 'yes', 'with the new tools';
 my $call = $bridge->request('tools/call',
     { name => 'wait', arguments => { n => 5 } });
-wait_for(sub { -e "$dir/runs5" }, 10, 'its program');
+wait_for { -e "$dir/runs5" } 'its program';
 $tg->reload(body('three'));
 let_go(5);
 is text_of($bridge->reply($call)), "two\n", 'its call ends with the old one';
-wait_for(sub { text_of($bridge->call_tool('who')) eq 'three' }, 10, 'the new');
+wait_for { text_of($bridge->call_tool('who')) eq 'three' } 'the new';
 pass 'and it goes on with the new one';
 
 done_testing;

@@ -3,9 +3,6 @@
 # that has said nothing yet.  None is closed, and none is told of anything
 # when the catalogue is the same.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Move;
 use Toolgate::Way;

@@ -2,9 +2,6 @@
 # After a reload a client is told that the list of tools is another one, if
 # it may be told, and only if its own list is another one.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Move;
 use Toolgate::Way;

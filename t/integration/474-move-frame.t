@@ -2,11 +2,7 @@
 # A message that a reload cuts, anywhere: its beginning moves with the
 # session, and the rest of it goes to the new worker.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 use Toolgate::Move;
 
 my $tg = Toolgate::Test->new;

@@ -2,11 +2,7 @@
 # Answers that a client has not read yet when a reload comes move with the
 # session: it gets every byte of them, once, and in order.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 use Toolgate::Move;
 use Toolgate::Way;
 
@@ -60,8 +56,8 @@ $many->send_raw(join '', map {
 
 # They have begun to be answered, and can go no further.
 for my $client ($many, $huge, map { $_->client } @ways) {
-    wait_for(sub { $client->fill(0); length $client->buffered }, 10,
-        'the beginning of an answer');
+    wait_for { $client->fill(0); length $client->buffered }
+        'the beginning of an answer';
 }
 move($tg, body(1));
 move($tg, body(2));
@@ -92,7 +88,7 @@ $id = $slow->request('tools/call',
     { name => 'echo', arguments => { text => $text } });
 my $n = 2;
 for (1 .. 5) {
-    wait_for(sub { $slow->fill(0) }, 10, 'a piece');
+    wait_for { $slow->fill(0) } 'a piece';
     move($tg, body(++$n));
 }
 ok is_whole($slow, $id, $text), 'in pieces';
@@ -102,13 +98,12 @@ is text_of($slow->call_tool('n')), $n, 'with the newest worker';
 my $gone = $tg->connect;
 $gone->request('tools/call',
     { name => 'echo', arguments => { text => $text } });
-wait_for(sub { $gone->fill(0) }, 10, 'a piece');
+wait_for { $gone->fill(0) } 'a piece';
 move($tg, body(++$n));
 my %before = map { $_ => fd_count($_) } $tg->worker_pids;
 $gone->close;
-wait_for(
-    sub { grep { fd_count($_) < $before{$_} } keys %before },
-    10, 'the worker to notice');
+wait_for { grep { fd_count($_) < $before{$_} } keys %before }
+    'the worker to notice';
 is text_of($slow->call_tool('n')), $n, 'the others go on';
 
 done_testing;

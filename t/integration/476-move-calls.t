@@ -4,12 +4,8 @@
 # program that was started.  Progress goes on, and so does cancelling; other
 # calls of the same client are served meanwhile.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
-use Toolgate::Measure;
 use Toolgate::Move;
 use Toolgate::Way;
 

@@ -4,12 +4,8 @@
 # or rule has it.  What was running when it moved ends as it began, also
 # where its tool is gone; and a batch is answered as a whole.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
-use Toolgate::Measure;
 use Toolgate::Move;
 use Toolgate::Way;
 

@@ -3,12 +3,8 @@
 # session moves: rates, programs at once, calls of a connection at once; and
 # so do the bytes and the calls of a connection.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
-use Toolgate::Measure;
 use Toolgate::Move;
 use Toolgate::Way;
 
@@ -49,13 +45,10 @@ like $_->call('few')->{text}, qr/no more often/, $_->name . ': not forgotten'
 sub runner_has {
     my ($running, $queued) = @_;
     my $runner = $tg->connect($tg->state_dir . '/runner-1.sock');
-    wait_for(
-        sub {
-            my $is = $runner->rpc('status')->{result};
-            return $is->{running} == $running && $is->{queued} == $queued;
-        },
-        10,
-        "$running programs and $queued that wait");
+    wait_for {
+        my $is = $runner->rpc('status')->{result};
+        return $is->{running} == $running && $is->{queued} == $queued;
+    } "$running programs and $queued that wait";
     $runner->close;
 }
 

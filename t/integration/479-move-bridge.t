@@ -2,12 +2,8 @@
 # The bridge and the command line go through a reload on the connection that
 # they have: they neither connect anew nor send anything twice.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
-use Toolgate::Measure;
 use Toolgate::Move;
 
 my $tg = Toolgate::Test->new;

@@ -4,11 +4,7 @@
 # catalogue that was current when it was read or by a newer one; and when it
 # is over, nothing has grown.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 600;
-use Toolgate::Measure;
 use Toolgate::Storm;
 
 use constant CLIENTS => 40;
@@ -44,9 +40,8 @@ diag sprintf '%s, in %d s', $storm->story, time - $start;
 is_deeply [ $storm->faults ], [], 'all answered, once, by the right ones';
 is scalar($storm->clients), CLIENTS, 'nobody was disconnected';
 is scalar($tg->worker_pids(all => 1)), 2, 'two workers';
-wait_for(
-    sub { !grep {/sleep|nap/} values %{ $tg->processes } },
-    30, 'the last programs to end');
+wait_for { !grep {/sleep|nap/} values %{ $tg->processes } }
+    'the last programs to end';
 my $after = sizes();
 for my $name (sort keys %$before) {
     diag "$name: $before->{$name}, then $after->{$name}";

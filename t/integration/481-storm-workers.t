@@ -2,9 +2,6 @@
 # A storm of reloads in which the number of workers changes all the time, and
 # some configs do not load.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 400;
 use Toolgate::Storm;
 

@@ -4,9 +4,6 @@
 # each answer once, or sees the end of the connection.  Nobody waits for
 # something that never comes, and who connects anew is served.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 400;
 use Toolgate::Storm;
 

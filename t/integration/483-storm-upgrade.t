@@ -3,9 +3,6 @@
 # ends the old one, and all sessions have moved.  And back: the new one is
 # given up, HUP lets the old one serve again, QUIT ends the new one.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 400;
 use Toolgate::Storm;
 
@@ -65,7 +62,7 @@ conf(0);
 my ($status, $out, $err) = run_command({ env => $tg->nginx_env },
     $tg->nginx_command);
 is $status, 0, 'a daemon starts' or diag $out . $err;
-my $master = wait_for(\&master, 10, 'its master');
+my $master = wait_for { master() } 'its master';
 $storm->start(CLIENTS, running => 1);
 $storm->pass(0.3);
 

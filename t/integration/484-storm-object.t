@@ -3,12 +3,8 @@
 # as packages do it, and it is loaded from elsewhere: sessions move from the
 # old object to the new one, and back.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 400;
 use Toolgate::Storm;
-use Toolgate::Util;
 
 use File::Copy qw(copy);
 

@@ -3,12 +3,8 @@
 # after its last call.  So it is where the new config has the listener no
 # more, and when NGINX quits.  Reopening the log is noticed by nobody.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
-use Toolgate::Measure;
 use Toolgate::Move;
 use Toolgate::Way;
 
@@ -123,13 +119,10 @@ my @workers = $tg->worker_pids;
 rename "$dir/error.log", "$dir/error.log.1" or die "error.log: $!";
 kill USR1 => $tg->master_pid;
 for my $pid ($tg->master_pid, @workers) {
-    wait_for(
-        sub {
-            my @open = map { readlink($_) // '' } glob "/proc/$pid/fd/*";
-            return grep { $_ eq "$dir/error.log" } @open;
-        },
-        20,
-        "$pid to reopen the log");
+    wait_for {
+        my @open = map { readlink($_) // '' } glob "/proc/$pid/fd/*";
+        return grep { $_ eq "$dir/error.log" } @open;
+    } "$pid to reopen the log";
 }
 is $_->call('n')->{text}, 1, $_->name . ': notices nothing'
     for values %{ $here->{idle} };
@@ -141,7 +134,7 @@ kill QUIT => $tg->master_pid;
 idle_are_left($here, 'stays');
 is grep({ is_alive($_) } @workers) > 0, 1, 'the last calls are waited for';
 busy_are_left($here, 'stays');
-wait_for(sub { !$tg->is_running }, 20, 'NGINX to end');
+wait_for { !$tg->is_running } 'NGINX to end';
 is $tg->stop, 0, 'and all is over';
 
 done_testing;

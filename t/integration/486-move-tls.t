@@ -3,12 +3,8 @@
 # closed at once with its dialect's farewell, a busy one after its last call.
 # Those beside them, on plain sockets, move.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
-use Toolgate::Measure;
 use Toolgate::Move;
 use Toolgate::Way;
 

@@ -2,9 +2,6 @@
 # More sessions than the new workers have connections for: those wait, and
 # move when there is room.  None is lost.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Move;
 

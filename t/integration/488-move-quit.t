@@ -3,11 +3,7 @@
 # told first sends them to the other, which learns only then that it is to
 # leave as well.  Calls end with their answers, and nobody is forgotten.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $rounds = 3;
 
@@ -28,27 +24,24 @@ END
     # Clients of both workers; the first one is told first.
     my ($first, $second) = $tg->worker_pids;
     my (@busy, @idle);
-    wait_for(
-        sub {
-            my $client = $tg->connect;
-            if (text_of($client->call_tool('who')) == $first) {
-                push @{ @busy < 4 ? \@busy : \@idle }, $client;
-            }
-            return @idle == 4;
-        },
-        30,
-        'clients of the first worker');
+    wait_for {
+        my $client = $tg->connect;
+        if (text_of($client->call_tool('who')) == $first) {
+            push @{ @busy < 4 ? \@busy : \@idle }, $client;
+        }
+        return @idle == 4;
+    } 'clients of the first worker';
     my $n = 0;
     my @id = map {
         $_->request('tools/call',
             { name => 'wait', arguments => { n => ++$n } })
     } @busy;
-    wait_for(sub { -e "$dir/runs$_" }, 30, "program $_") for 1 .. $n;
+    wait_for { -e "$dir/runs$_" } "program $_" for 1 .. $n;
 
     # The other one is told nothing until the first has sent all it had.
     kill STOP => $second;
     kill QUIT => $tg->master_pid;
-    wait_for(sub { !is_alive($first) }, 30, 'the first worker to go');
+    wait_for { !is_alive($first) } 'the first worker to go';
     ok is_alive($second), 'the second one is there';
     kill CONT => $second;
     ok $_->at_eof, "round $round: an idle client is closed" for @idle;
@@ -59,7 +52,7 @@ END
             "round $round: a call ends with its answer";
         ok $busy[$i]->at_eof, 'then the client is closed';
     }
-    wait_for(sub { !$tg->is_running }, 30, 'NGINX to end');
+    wait_for { !$tg->is_running } 'NGINX to end';
     $tg->stop;
 }
 

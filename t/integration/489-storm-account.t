@@ -2,9 +2,6 @@
 # The account of a storm tells what is wrong: faults are planted between
 # NGINX and the account, one of each kind, and a storm without any has none.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Account;
 use Toolgate::Storm;

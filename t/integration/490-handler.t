@@ -5,9 +5,6 @@
 # session goes to another worker: they end where they began, what they say
 # arrives, and so does their cancellation.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 600;
 use Toolgate::Scratch;
 use Toolgate::Storm;
@@ -72,9 +69,8 @@ my $n = 1;
 # The session is with a new worker: it sees the new catalogue.
 sub moved {
     my ($way) = @_;
-    wait_for(
-        sub { $way->finish($way->start('n'))->{text} eq $n },
-        60, 'the session to be with a new worker');
+    wait_for { $way->finish($way->start('n'))->{text} eq $n }
+        'the session to be with a new worker';
 }
 
 for my $way (grep { $_->name ne 'ipc' } @ways) {
@@ -112,16 +108,13 @@ moved($ipc);
 my $gone = $tg->connect;
 $gone->request('tools/call',
     { name => 'wait', arguments => { s => '600', key => 'gone' } });
-wait_for(sub { $gone->rpc('ping')->{result} }, 60, 'a word');
+wait_for { $gone->rpc('ping')->{result} } 'a word';
 my $before = $n;
 $tg->reload(body(++$n));
-wait_for(
-    sub {
-        $gone->rpc('tools/call', { name => 'n' })->{result}{content}[0]{text}
-            eq $n;
-    },
-    60,
-    'the new worker');
+wait_for {
+    $gone->rpc('tools/call', { name => 'n' })->{result}{content}[0]{text}
+        eq $n;
+} 'the new worker';
 $gone->close;
 $tg->wait_log(qr/later "$before: gone" cancelled/);
 pass 'a client that goes away ends what the old worker runs for it';

@@ -3,9 +3,6 @@
 # its calls ended, and the test knows how they must have.  (Where the two
 # numbers of a line differ, NGINX says so as an alert, in any test.)
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
 
@@ -108,7 +105,7 @@ $c->request('tools/call', { name => 'hang', arguments => { key => 'move' } });
 $hang->started('move');
 my @old = $tg->worker_pids;
 $tg->reload("tool hang { description \"Hangs.\"; $handler }", signal => 'HUP');
-wait_for(sub { !grep { is_alive($_) } @old }, 60, 'the old worker to go');
+wait_for { !grep { is_alive($_) } @old } 'the old worker to go';
 $hang->finish('move');
 like $c->recv_json->{result}{content}[0]{text}, qr/move/, 'it moved';
 $expected{begun} += 2;
@@ -119,7 +116,7 @@ $expected{ok}++;
 # Workers that are told to quit say it all.
 $c->close;
 kill QUIT => $tg->master_pid;
-wait_for(sub { !$tg->worker_pids(all => 1) }, 60, 'the end');
+wait_for { !$tg->worker_pids(all => 1) } 'the end';
 is_deeply ends(), \%expected, 'each call has ended once, as it had to';
 
 done_testing;

@@ -3,9 +3,6 @@
 # each directive and variable and no others, its limits are those of the
 # sources, and its links lead somewhere.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $top = Toolgate::Test::top();

@@ -2,9 +2,6 @@
 # Progress of programs: to the caller that asked for it, rising, none after
 # the reply; it moves the deadline, but not beyond the cap.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Time::HiRes qw(time);
 

@@ -2,9 +2,6 @@
 # How many calls of a tool, and of a server's tools, run and wait: at the
 # limit and beyond it, over all workers, and across a reload.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new(workers => 3);
@@ -62,7 +59,7 @@ sub begin {
 
 sub up {
     my (@names) = @_;
-    wait_for(sub { @names == grep { is_up($_) } @names }, 10, "@names to run");
+    wait_for { @names == grep { is_up($_) } @names } "@names to run";
 }
 
 # Waits until the runner knows so many calls.
@@ -70,13 +67,10 @@ sub status {
     my ($running, $queued) = @_;
     my $c = Toolgate::Client->connect($tg->state_dir . '/runner-1.sock');
     return eval {
-        wait_for(
-            sub {
-                my $s = $c->rpc('status')->{result};
-                return $s->{running} == $running && $s->{queued} == $queued;
-            },
-            10,
-            "$running running and $queued waiting");
+        wait_for {
+            my $s = $c->rpc('status')->{result};
+            return $s->{running} == $running && $s->{queued} == $queued;
+        } "$running running and $queued waiting";
     };
 }
 
@@ -103,7 +97,7 @@ $tg->conf(conf('2 queue=2'))->start;
 
     let('a');
     is text($c{a}->recv_json), "a\n", 'one ends';
-    wait_for(sub { is_up('c') || is_up('d') }, 10, 'the next one');
+    wait_for { is_up('c') || is_up('d') } 'the next one';
     ok !(is_up('c') && is_up('d')), 'and one takes its place';
 
     # Who goes away gives its place up, running or waiting.

@@ -3,9 +3,6 @@
 # cancel, on several workers, ends the right process group and no other.
 # TOOLGATE_TEST_CANCELS: how many (1000).
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 240;
 
 my $tg = Toolgate::Test->new(workers => 3);
@@ -54,7 +51,7 @@ sub fill {
         begin($client) for $n + 1 .. 10;
     }
     for my $name (grep { !$calls{$_}{pids} } keys %calls) {
-        my $text = wait_for(sub { slurp("$dir/up/$name") }, 20, "$name to run");
+        my $text = wait_for { slurp("$dir/up/$name") } "$name to run";
         $calls{$name}{pids} = [ split ' ', $text ];
         unlink "$dir/up/$name";
     }
@@ -84,7 +81,7 @@ while ($cancelled < $wanted) {
 
     my @pids = map { @{ $_->{pids} } } values %victims;
     eval {
-        wait_for(sub { !grep { is_alive($_) } @pids }, 20, 'them to end');
+        wait_for { !grep { is_alive($_) } @pids } 'them to end';
     } or $lost++;
     $hit += grep { !is_alive($_) } map { @{ $_->{pids} } } values %calls;
     $cancelled += keys %victims;

@@ -2,9 +2,6 @@
 # Arguments are checked against the tool's schema before anything runs, in
 # all dialects: what is wrong is said with its place, the rule and what came.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Way;
 

@@ -2,9 +2,6 @@
 # Results are checked against output_schema: one that does not fit is the
 # tool's error, said so, in each dialect; whoever called did nothing wrong.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Way;
 

@@ -2,9 +2,6 @@
 # validate and tool_validate: what is checked, where it is said, and what
 # wins; formats as remarks and as rules.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Way;
 

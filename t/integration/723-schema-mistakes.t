@@ -2,9 +2,6 @@
 # A mistake in a schema: nginx -t finds it, says in which line of the config
 # it stands, where in the schema, and what to write instead.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;

@@ -3,11 +3,7 @@
 # explode, a schema that refers to itself, large and odd arguments.  Others,
 # on the same worker, are served meanwhile.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 use Toolgate::Way;
 
 use Time::HiRes qw(time);

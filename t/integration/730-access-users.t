@@ -2,9 +2,6 @@
 # Two users on one socket: each sees what it may call and calls what it sees;
 # of anything else it is told that there is none.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::User;
 use Toolgate::Way;

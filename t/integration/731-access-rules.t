@@ -2,9 +2,6 @@
 # Rules of a tool, its server and stream: whose decides; groups, also those
 # that a process has besides its own.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::User;
 use Toolgate::Way;

@@ -2,9 +2,6 @@
 # Clients that come over TCP have no user: a rule about one keeps them out,
 # `all` is about them, too.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Way;
 

@@ -2,9 +2,6 @@
 # Mistakes in allow and deny: nginx -t finds each, in which line, and says
 # what to write instead.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;

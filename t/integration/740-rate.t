@@ -2,11 +2,7 @@
 # rate: the Nth call is served and the next one is not, counted over all
 # workers and clients; it says when it may come again, and then it may.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 use Toolgate::Way;
 
 use Time::HiRes qw(time);
@@ -85,15 +81,12 @@ my $last;
 for my $round (1 .. 4) {
     my ($client) = $round % 2 ? $one : $two;
     my ($answer, $wait, $asked);
-    wait_for(
-        sub {
-            $asked = time;
-            $answer = text($client, 'quick');
-            ($wait) = $answer =~ / in (\d+\.\d+) s\.$/ if $answer ne 'ok';
-            return $answer eq 'ok';
-        },
-        10,
-        'the next call');
+    wait_for {
+        $asked = time;
+        $answer = text($client, 'quick');
+        ($wait) = $answer =~ / in (\d+\.\d+) s\.$/ if $answer ne 'ok';
+        return $answer eq 'ok';
+    } 'the next call';
     cmp_ok time - $last, '>', 0.17, 'five in a second' if defined $last;
     cmp_ok $wait, '<=', 0.201, 'and that is what was said' if defined $wait;
     $last = $asked;

@@ -2,9 +2,6 @@
 # tool_rate: one rate for all tools and methods of a server, each server with
 # its own, besides those of tools.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Way;
 
@@ -44,8 +41,8 @@ like text($c[1], 'b'), qr{tool_rate 1r/m, burst=1}, 'and no further';
 sub wait_text {
     my ($client, $tool) = @_;
     my $text;
-    wait_for(sub { ($text = text($client, $tool)) !~ /^The tools of/ },
-        10, 'the server to take a call');
+    wait_for { ($text = text($client, $tool)) !~ /^The tools of/ }
+        'the server to take a call';
     return $text;
 }
 my $refusals = 0;

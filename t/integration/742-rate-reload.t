@@ -2,11 +2,7 @@
 # Accounts of rates survive reloads, changes of the config and the death of a
 # worker; those who wait in the old config's workers count, too.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $body = 'tool a { rate 1r/m burst=%d; return ok; }'
@@ -56,7 +52,7 @@ like text('a'), qr/burst=2/, 'a config with a mistake';
 # An old worker, which still runs a call, and a new one count together.
 my $old = $tg->connect;
 my $id = $old->request('tools/call', { name => 'slow' });
-wait_for(sub { $tg->runner_pids }, 10, 'the program');
+wait_for { $tg->runner_pids } 'the program';
 $tg->reload($conf->(2) . 'tool d { rate 1r/m burst=1; return ok; }');
 is text('d'), 'ok', 'the new config';
 $tg->file('go', '');
@@ -66,13 +62,10 @@ is $old->reply($id)->{result}{isError}, JSON::PP::false, 'the old call ends';
 my ($victim) = $tg->worker_pids;
 $tg->allow_log(qr/exited on signal 9/);
 kill KILL => $victim;
-wait_for(
-    sub {
-        my @now = $tg->worker_pids;
-        return @now == 2 && !grep { $_ == $victim } @now;
-    },
-    10,
-    'another worker');
+wait_for {
+    my @now = $tg->worker_pids;
+    return @now == 2 && !grep { $_ == $victim } @now;
+} 'another worker';
 is text('d'), 'ok', 'the second call';
 like text('d', client_of($tg, $_)), $refused, 'and no third, in any worker'
     for $tg->worker_pids;

@@ -2,9 +2,6 @@
 # A call too many, in each dialect: which limit, how much it is, and after
 # what time the same call may come again.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Way;
 

@@ -2,9 +2,6 @@
 # Mistakes in rate and tool_rate: nginx -t finds each, in which line, and says
 # what to write instead.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;

@@ -2,9 +2,6 @@
 # tool_max_inflight: so many calls of a connection run, the next one is
 # refused and told why; each connection has its own.
 
-use strict;
-use warnings;
-
 use POSIX ();
 
 use Toolgate::Test;
@@ -77,8 +74,8 @@ $c = $tg->connect($tg->dir . '/default.sock');
 my @blocked = map { $c->request('block') } 1 .. 400;
 $c->notify('$/cancelRequest', { id => $_ }) for @blocked[ 0 .. 398 ];
 ok $c->rpc('ping')->{result}{pong}, '400 at once: none is refused';
-wait_for(sub { 1 == grep {/fifo/} values %{ $tg->processes } },
-    20, 'the cancellations behind them to be read');
+wait_for { 1 == grep {/fifo/} values %{ $tg->processes } }
+    'the cancellations behind them to be read';
 pass 'the cancellations behind them are read';
 
 done_testing;

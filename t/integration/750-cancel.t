@@ -2,12 +2,8 @@
 # Cancelling reaches exactly one call: its program and all of its group end,
 # others go on, and nothing more is sent for it.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
-use Toolgate::Measure;
 use Toolgate::Way;
 
 my $tg = Toolgate::Test->new;
@@ -123,12 +119,8 @@ for my $key (qw(late1 late3)) {
 # Waiting for a place in the runner: it never starts.
 my $filler = $tg->connect;
 my @fill = map { $filler->request('tools/call', { name => 'fill' }) } 1 .. 64;
-wait_for(
-    sub {
-        64 == grep {/sleep 1000$/} values %{ Toolgate::Test->processes };
-    },
-    30,
-    '64 programs');
+wait_for { 64 == grep {/sleep 1000$/} values %{ Toolgate::Test->processes }; }
+    '64 programs';
 $id = $start{plain}->('waits');
 my $next = $start{plain}->('next');
 $plain->rpc('now');
@@ -136,8 +128,8 @@ $plain->notify('$/cancelRequest', { id => $id });
 # The two may be with different workers: of whom the runner hears first is
 # known only when it has heard.
 my $runner = $tg->connect($tg->state_dir . '/runner-1.sock');
-wait_for(sub { $runner->rpc('status')->{result}{queued} == 1 },
-    10, 'only the next one to wait');
+wait_for { $runner->rpc('status')->{result}{queued} == 1 }
+    'only the next one to wait';
 $filler->notify('notifications/cancelled', { requestId => pop @fill })
     for 1 .. 2;
 ok $hang->started('next'), 'the next one has its place';
@@ -146,8 +138,7 @@ $hang->finish('next');
 is $plain->reply($next)->{result}, "done next\n", 'the next one ends';
 ok $plain->is_silent(0.05), 'and nothing is said of it';
 $filler->close;
-wait_for(
-    sub { !grep {/sleep/} values %{ Toolgate::Test->processes } },
-    10, 'all programs to end');
+wait_for { !grep {/sleep/} values %{ Toolgate::Test->processes } }
+    'all programs to end';
 
 done_testing;

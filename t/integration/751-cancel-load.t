@@ -2,9 +2,6 @@
 # Under load: of many calls on several connections one is cancelled, a
 # thousand times, and each time exactly its group ends.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 300;
 use Toolgate::Hang;
 use Toolgate::Way;

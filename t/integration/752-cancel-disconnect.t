@@ -2,9 +2,6 @@
 # Who goes away ends the calls of that connection and no others, in every
 # dialect, however it goes; who only stops sending gets the answers.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hang;
 use Toolgate::Way;

@@ -2,9 +2,6 @@
 # What a handler puts out becomes the result as `output` says: text, JSON or
 # a whole MCP result, in each dialect and era.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Way;
 

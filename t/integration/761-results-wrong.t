@@ -2,9 +2,6 @@
 # Output that is not what `output` says: the tool's error, in each dialect,
 # with what is wrong and what to do about it; never a part of it.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Way;
 

@@ -3,11 +3,7 @@
 # socket alone; whole at every moment, new with each reload, gone with the
 # directive, the tools or NGINX.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $path = $tg->dir . '/tools.json';
@@ -129,7 +125,7 @@ for my $signal (qw(TERM QUIT INT)) {
 $tg->start;
 my @workers = $tg->worker_pids;
 $tg->kill_master;
-wait_for(sub { !grep { is_alive($_) } @workers }, 10, 'the workers to go');
+wait_for { !grep { is_alive($_) } @workers } 'the workers to go';
 ok -e $path, 'left by a master that was killed';
 $tg->conf("$file tool after { return hi; }")->start;
 is names(), 'after', 'and replaced by the next';

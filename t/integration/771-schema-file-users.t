@@ -2,11 +2,7 @@
 # A schema file has what the owner of the socket may call, and belongs to
 # this owner.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 use Toolgate::User;
 use Toolgate::Way;
 

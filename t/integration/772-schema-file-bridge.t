@@ -2,9 +2,6 @@
 # The schema file at work: the bridge of the ipc dialect lists what is in it
 # and calls over the socket.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;

@@ -2,11 +2,7 @@
 # tool_schema_file with nobody or several to own it, where something else is,
 # or where nothing can be written.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Measure;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
@@ -59,14 +55,11 @@ $tg->wait_log(
     qr/a\.json" cannot be written \(tool_schema_file\) \(17: File exists/,
     10, $from);
 pass 'a folder in the way is said';
-wait_for(
-    sub {
-        # An old worker may take a connection on its way out.
-        my $reply = eval { $tg->connect->call_tool('b') } or return 0;
-        return ($reply->{result}{content}[0]{text} // '') eq 'new';
-    },
-    10,
-    'the new tools');
+wait_for {
+    # An old worker may take a connection on its way out.
+    my $reply = eval { $tg->connect->call_tool('b') } or return 0;
+    return ($reply->{result}{content}[0]{text} // '') eq 'new';
+} 'the new tools';
 pass 'the tools are served all the same';
 $tg->stop;
 ok -l "$dir/link" && -d "$dir/folder", 'what else was there still is';

@@ -3,9 +3,6 @@
 # command and dialogue under it answers what is printed there.  How the page
 # starts and reloads its server is played in 791.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 use File::Path qw(make_path);

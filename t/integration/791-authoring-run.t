@@ -3,11 +3,7 @@
 # the folder, ./build.sh run, a call, and each step put into the file and
 # reloaded.  Only the compiling is left out.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Util;
 
 plan(skip_all => 'the script starts an NGINX of its own')
     if Toolgate::Test::is_san();
@@ -83,7 +79,7 @@ while ($text =~ /^```nginx\n(.*?)^```$/msg) {
         $tg->file($script, localize($body), 0755);
     }
     shell("step $steps: reload", $command{reload});
-    wait_for(sub { shell_list() =~ /^step_$steps$/m }, 60, "step $steps");
+    wait_for { shell_list() =~ /^step_$steps$/m } "step $steps";
     my $listed = shell_list();
     ok scalar(grep { $listed =~ /^$_\b/m } @names), "step $steps is served";
 }

@@ -3,11 +3,7 @@
 # `install`, and what no command takes.  Only the compiling is left out: other
 # tests use what it makes.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
-use Toolgate::Util;
 
 if (Toolgate::Test::is_san()) {
     # NGINX would need the sanitizers' runtime loaded before it.
@@ -59,7 +55,7 @@ sub stop {
     like $run->buffered, qr/^stopped$/m, "SIG$signal: it says so";
     is $run->wait_exit, 0, "SIG$signal: exit status";
     ok !-e $sock, "SIG$signal: the socket is gone";
-    ok wait_for(sub { !%{ $tg->processes } }, 10, 'the end'),
+    ok wait_for(sub { !%{ $tg->processes } }, 'the end'),
         "SIG$signal: so is every process";
 }
 
@@ -87,13 +83,10 @@ close $fh;
 my ($reload) = $text =~ /, then\n\s+(.+)/;
 ($status) = run_command({}, '/bin/sh', '-c', $reload);
 is $status, 0, 'the printed reload works';
-wait_for(
-    sub {
-        (run_command({}, "$env{TOOLGATE_BUILD}/toolgate", 'call', '--socket',
-            $sock, 'another'))[1] =~ /^here/;
-    },
-    10,
-    'the new tool');
+wait_for {
+    (run_command({}, "$env{TOOLGATE_BUILD}/toolgate", 'call', '--socket',
+        $sock, 'another'))[1] =~ /^here/;
+} 'the new tool';
 
 refused('run', qr/it runs already, as process \d+.*TOOLGATE_RUN_DIR/,
     'a second one');

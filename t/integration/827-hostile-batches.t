@@ -2,10 +2,6 @@
 # A client whose batches each wait for one slow call: the answers that wait
 # with it are kept for the client, and counted.
 
-use strict;
-use warnings;
-
-use Toolgate::Measure;
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new(workers => 1);
@@ -30,7 +26,7 @@ is $greedy->recv_json->{id}, 0, 'the client is there';
 # It may be closed before it has sent all.
 eval { $greedy->send_raw(sprintf "$batch\n", $_) for 1 .. 45 };
 my $closed = qr/client closed: the worker keeps more than 256 MiB/;
-wait_for(sub { $tg->log =~ $closed }, 60, 'the worker to close it');
+wait_for { $tg->log =~ $closed } 'the worker to close it';
 pass 'who lets it keep too much is closed';
 is $tg->connect->call_tool('hi')->{result}{content}[0]{text}, 'hi',
     'others are served';

@@ -3,9 +3,6 @@
 # silent goes for a new one, and half a handshake takes no place of the
 # worker's own.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 my $tools = <<'END';
@@ -80,7 +77,7 @@ END
     is text($client->call_tool('run')), "ran\n", "$how: the runner is reached";
     unlike $tg->log, qr/ are not enough/, "$how: NGINX never had none";
     undef @half;
-    ok wait_for(sub { is_served($tg->connect) }, undef, 'a free place'),
+    ok wait_for(sub { is_served($tg->connect) }, 'a free place'),
         "$how: a new client, when they are gone";
     $tg->stop;
 }

@@ -2,9 +2,6 @@
 # A thousand clients that send a byte at a time: each is answered in the end,
 # and those who behave all the while.
 
-use strict;
-use warnings;
-
 use POSIX ();
 
 use Toolgate::Test timeout => 600;

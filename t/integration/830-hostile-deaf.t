@@ -2,9 +2,6 @@
 # Clients that ask for a lot and never read it: they are not read from
 # without end, and closed in time.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
 

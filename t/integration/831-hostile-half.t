@@ -2,9 +2,6 @@
 # Clients that close their sending half right behind their requests: each
 # request is answered, and then the connection ends.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
 

@@ -2,9 +2,6 @@
 # Bytes that are no message of any dialect: a parse error where the contract
 # has one, the end of the connection where it says so.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
 

@@ -1,9 +1,6 @@
 #!/usr/bin/perl
 # Ten megabytes of opening brackets, in each dialect: refused at the 129th.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
 

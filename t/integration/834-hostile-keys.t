@@ -2,9 +2,6 @@
 # Objects with a million members: as arguments, where a schema allows them
 # and where it does not, and as an envelope.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
 

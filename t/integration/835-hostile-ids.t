@@ -1,9 +1,6 @@
 #!/usr/bin/perl
 # Ids, progress tokens and names of a megabyte: none of them comes back.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
 

@@ -1,9 +1,6 @@
 #!/usr/bin/perl
 # Clients that come and go at full speed, with and without a word.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
 

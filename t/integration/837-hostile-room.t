@@ -2,9 +2,6 @@
 # Clients that take all connections, or all descriptors: those who were there
 # are served on, their programs too, and the worker keeps some for itself.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
 

@@ -2,12 +2,8 @@
 # Clients that each have sent nine megabytes of a message, and do not go on:
 # what the worker keeps for all of them has a bound.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
-use Toolgate::Measure;
 
 my $hostile = Toolgate::Hostile->new;
 my $attacker = $hostile->attack(hoard => connections => 48);

@@ -2,12 +2,8 @@
 # Who floods a worker waits for those who do not: what a light client sends
 # is served before the flood is over, though the flood came first.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Hostile;
-use Toolgate::Measure;
 
 my $hostile = Toolgate::Hostile->new;
 my $tg = $hostile->tg;

@@ -4,9 +4,6 @@
 # Each time the client gets its answer, an error, or a closed connection, and
 # nothing of it is left in the worker.
 
-use strict;
-use warnings;
-
 use Toolgate::Test timeout => 600;
 use Toolgate::Faults;
 use Toolgate::Talks;

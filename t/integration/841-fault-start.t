@@ -3,9 +3,6 @@
 # system call, the start of the program.  The call that waits for it gets its
 # answer or an error, once, and the next one is served.
 
-use strict;
-use warnings;
-
 use Errno qw(EAGAIN EMFILE ENFILE ENOMEM ENOSPC);
 
 use Toolgate::Test timeout => 600;

@@ -2,9 +2,6 @@
 # Reads and writes that move less than they could, at every length, EAGAIN
 # and EINTR in between: nobody sees a difference.
 
-use strict;
-use warnings;
-
 use Errno qw(EINTR);
 
 use Toolgate::Test timeout => 600;

@@ -3,9 +3,6 @@
 # of the runner: the client concerned gets an error or the end, no other one
 # notices, and nothing is left.
 
-use strict;
-use warnings;
-
 use Errno qw(ECONNRESET ENOBUFS EPIPE);
 
 use Toolgate::Test timeout => 600;

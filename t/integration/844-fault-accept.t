@@ -3,9 +3,6 @@
 # before its turn.  Those who are there are served meanwhile, and those who
 # wait once there is room again.
 
-use strict;
-use warnings;
-
 use Errno qw(ECONNABORTED EMFILE ENFILE ENOMEM ENOSPC);
 
 use Toolgate::Test;
@@ -32,7 +29,7 @@ for my $way (
     # It waits in the queue of the socket: NGINX tries again after a while.
     my $client = $tg->connect;
     $client->send_raw($talk->[2][0]);
-    wait_for(sub { $faults->failed > 0 }, 60, 'the fault');
+    wait_for { $faults->failed > 0 } 'the fault';
     $talks->is_fine for 1 .. 20;
     like $client->recv_line, qr/abc/, "$name: it is served in the end";
     is $faults->failed, $times, "$name: after $times times";

@@ -2,9 +2,6 @@
 # A disk that is full: the logs of NGINX, of its clients and of the runner
 # cannot be written.  Everybody is served as ever.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Talks;
 

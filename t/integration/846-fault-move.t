@@ -3,14 +3,10 @@
 # they leave or in the one that takes them: memory, the sending, the taking.
 # Each goes on as if nothing had been or is closed, never half of either.
 
-use strict;
-use warnings;
-
 use Errno qw(EAGAIN EINTR EMFILE ENOBUFS ENOMEM ETOOMANYREFS);
 
 use Toolgate::Test timeout => 600;
 use Toolgate::Faults;
-use Toolgate::Measure;
 use Toolgate::Talks;
 
 my $tg = Toolgate::Test->new(workers => 1);
@@ -80,21 +76,18 @@ sub move {
             sub {
                 kill HUP => $tg->master_pid;
                 my $new;
-                wait_for(
-                    sub {
-                        ($new) = grep { $_ != $old } $tg->worker_pids;
-                        return $new && $tg->log =~
-                            /\b$new#\d+: epoll|start worker process $new\b/
-                            && serves($new);
-                    },
-                    60,
-                    'the new worker');
+                wait_for {
+                    ($new) = grep { $_ != $old } $tg->worker_pids;
+                    return $new && $tg->log =~
+                        /\b$new#\d+: epoll|start worker process $new\b/
+                        && serves($new);
+                } 'the new worker';
                 $faults->arm($new, %fault);
             },
             $old);
     }
     # As long as it is there it may be asked for a client's bytes.
-    wait_for(sub { !is_alive($old) }, 60, 'the old worker to go');
+    wait_for { !is_alive($old) } 'the old worker to go';
     my %how;
     $how{ end_of($all[$_], $clients[$_][0], $clients[$_][2]) }++
         for 0 .. $#all;

@@ -3,13 +3,9 @@
 # each call gets its answer or an error that says why, once, and afterwards
 # all is as before.
 
-use strict;
-use warnings;
-
 use POSIX ();
 
 use Toolgate::Test;
-use Toolgate::Measure;
 
 # The runner inherits it from the worker that starts it.
 my $tg = Toolgate::Test->new(workers => 1);
@@ -61,7 +57,7 @@ is scalar(grep { !/descriptor|files/i } keys %failed), 0, 'each error says why';
 
 is text_of($client->call_tool(echo => { n => $_ })), "$_\n", 'as before'
     for 1 .. 3;
-wait_for(sub { fd_count($runner) <= $fds }, 60, 'the runner to let go');
+wait_for { fd_count($runner) <= $fds } 'the runner to let go';
 is slurp($tg->state_dir . '/runner-1.lock') + 0, $runner,
     'the runner is the same';
 

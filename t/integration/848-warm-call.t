@@ -1,11 +1,8 @@
 # A warm call on the static path: no allocation, one read, one write, and no
 # other system call, however many requests one read brings.
 
-use strict;
-use warnings;
 use Toolgate::Test;
 use Toolgate::Faults;
-use Toolgate::Measure;
 
 my $calls = 20;
 

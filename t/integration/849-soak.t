@@ -2,9 +2,6 @@
 # The soak, for a few seconds: ./build.sh soak is the same for as long as one
 # likes.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 use Toolgate::Soak;
 

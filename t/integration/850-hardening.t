@@ -2,9 +2,6 @@
 # Every file that is built is hardened: what of it the linker and the compiler
 # leave to see is looked for in it.
 
-use strict;
-use warnings;
-
 use Toolgate::Test;
 
 plan(skip_all => 'the sanitizers want to see what happens')

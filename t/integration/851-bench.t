@@ -1,11 +1,8 @@
 # The bench: both servers answer its load generator in every dialect, and a
 # wrong answer does not go unnoticed.
 
-use strict;
-use warnings;
 use Toolgate::Test;
 use Toolgate::Bench;
-use Toolgate::Util;
 
 my $bench = Toolgate::Bench->new;
 my $tool  = $bench->toolgate($Toolgate::Bench::ECHO

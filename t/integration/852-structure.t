@@ -2,9 +2,6 @@
 # ./build.sh structure: its numbers for a tree of three files, and a circle
 # that is found, and fails the lint of a room that must have none.
 
-use strict;
-use warnings;
-
 use File::Path qw(make_path);
 use Toolgate::Test;
 

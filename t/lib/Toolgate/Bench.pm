@@ -56,8 +56,8 @@ sub echo {
         my $socket = Toolgate::Guard::root() . "/echo.$dialect";
         my $pid = $self->spawn("$BUILD/bench/bench_echo", $socket, $dialect,
             $self->{server});
-        wait_for(sub { IO::Socket::UNIX->new(Peer => $socket) },
-            10, 'the raw echo to listen');
+        wait_for { IO::Socket::UNIX->new(Peer => $socket) }
+            'the raw echo to listen';
         { socket => $socket, pids => [$pid] };
     };
 }

@@ -73,7 +73,7 @@ sub is_whole {
 
 sub wait_gone {
     my ($self, $key) = @_;
-    return wait_for(sub { $self->is_gone($key) }, 10, "$key to end");
+    return wait_for { $self->is_gone($key) } "$key to end";
 }
 
 # Lets it end by itself.

@@ -100,8 +100,7 @@ sub run {
 sub look {
     my ($self, %option) = @_;
     my ($tg, $worker) = @$self{qw(tg worker)};
-    wait_for(sub { fd_count($worker) <= $self->{fds} },
-        60, 'the worker to let go');
+    wait_for { fd_count($worker) <= $self->{fds} } 'the worker to let go';
     Test::More::is(fd_count($worker), $self->{fds}, 'no descriptor is left');
     my $grown = ($self->{peak} // 0) - $self->{rss};
     Test::More::diag("the worker grew by $grown KiB at most");

@@ -55,8 +55,8 @@ sub stopped {
     kill STOP => @pids;
     my @result = eval {
         for my $pid (@pids) {
-            wait_for(sub { (slurp("/proc/$pid/stat") // '') =~ /.*\) [TtZX]/s },
-                5, "$pid to stop");
+            wait_for { (slurp("/proc/$pid/stat") // '') =~ /.*\) [TtZX]/s }
+                "$pid to stop";
         }
         $code->();
     };
@@ -90,18 +90,16 @@ sub text_of {
 # have ended are gone from it, with the pairs of sockets to them.
 sub master_fds {
     my ($tg) = @_;
-    wait_for(
-        sub {
-            my $log = $tg->log;
-            my $started = () = $log =~ /start worker process \d/g;
-            my $ended = () = $log =~ /worker process \d+ exited/g;
-            return $started - $ended == $tg->{expected};
-        },
-        60, 'old workers to go');
+    wait_for {
+        my $log = $tg->log;
+        my $started = () = $log =~ /start worker process \d/g;
+        my $ended = () = $log =~ /worker process \d+ exited/g;
+        return $started - $ended == $tg->{expected};
+    } 'old workers to go';
     # It has done with them when it serves the next signal.
     my $from = $tg->log_size;
     kill USR1 => $tg->master_pid;
-    $tg->wait_log(qr/signal 10 .* reopening logs/, 60, $from);
+    $tg->wait_log(qr/signal 10 .* reopening logs/, $from);
     return fd_count($tg->master_pid);
 }
 

@@ -21,13 +21,10 @@ sub move {
 
 sub old_gone {
     my ($tg, @old) = @_;
-    wait_for(
-        sub {
-            my %now = map { $_ => 1 } $tg->worker_pids(all => 1);
-            return !grep { $now{$_} } @old;
-        },
-        20,
-        'the old workers to go');
+    wait_for {
+        my %now = map { $_ => 1 } $tg->worker_pids(all => 1);
+        return !grep { $now{$_} } @old;
+    } 'the old workers to go';
 }
 
 # The sockets that a process has open: the same ones as long as it does not

@@ -30,15 +30,12 @@ sub start {
         $self->{process} =
             $tg->spawn({ stderr => $self->{log} }, @command, '--foreground');
         $self->{guardian} = $self->{process}->pid;
-        wait_for(
-            sub {
-                die 'it ended: ' . $self->log
-                    if !$self->{process}->is_running;
-                return $self->log =~ /toolgate-runner: pid (\d+) serves/
-                    && ($self->{pid} = $1);
-            },
-            10,
-            'the runner');
+        wait_for {
+            die 'it ended: ' . $self->log
+                if !$self->{process}->is_running;
+            return $self->log =~ /toolgate-runner: pid (\d+) serves/
+                && ($self->{pid} = $1);
+        } 'the runner';
         return $self;
     }
     my $setup = $option{setup} // '';
@@ -61,13 +58,10 @@ sub connect { return Toolgate::Client->connect($_[0]{socket}) }
 sub wait_gone {
     my ($self, $timeout) = @_;
     my $reap = $self->{process};
-    return wait_for(
-        sub {
-            $reap->is_running if $reap;
-            return !is_alive($self->{pid}) && !is_alive($self->{guardian});
-        },
-        $timeout,
-        'the runner to go');
+    return wait_for {
+        $reap->is_running if $reap;
+        return !is_alive($self->{pid}) && !is_alive($self->{guardian});
+    } 'the runner to go', $timeout;
 }
 
 # The result of a program over a connection.
@@ -98,7 +92,7 @@ sub stubborn {
     my $pids = sub {
         return map {
             my $file = "$dir/$_";
-            my $pid = wait_for(sub { slurp($file) }, 15, $file) + 0;
+            my $pid = wait_for(sub { slurp($file) }, $file) + 0;
             unlink $file;
             $pid;
         } qw(one two three);

@@ -49,7 +49,8 @@ sub build {
 
     # What is tested is what it does, not how fast.
     my ($status, $out) = run_command(
-        { cwd => $top, env => { CFLAGS => '-O1', TOOLGATE_BUILD => 'build' } },
+        { cwd => $top, timeout => 900,
+            env => { CFLAGS => '-O1', TOOLGATE_BUILD => 'build' } },
         'sh', '-c', './build.sh sources 2>&1 && ./build.sh build module 2>&1');
     croak "the build failed:\n$out" if $status != 0;
     return "$top/build/ngx_stream_toolgate_module.so";

@@ -232,29 +232,26 @@ sub sample {
     my $master = $tg->master_pid;
     my $sample;
     # Programs of calls that were lost are on their way out.
-    wait_for(
-        sub {
-            my @workers = $tg->worker_pids;
-            my @runners = $tg->runner_pids;
-            my %other = %{ Toolgate::Guard::processes() };
-            delete @other{ $master, @workers, @runners };
-            return if %other || @workers != $tg->{expected} || @runners > 2;
-            $sample = {
-                'processes'                    => @workers + @runners + 1,
-                'descriptors of the master'    => fd_count($master),
-                'descriptors of a worker'      => most(\&fd_count, @workers),
-                'descriptors of the runner'    => most(\&fd_count, @runners),
-                'memory of the master (KiB)'   => rss_kb($master),
-                'memory of a worker (KiB)'     => most(\&rss_kb, @workers),
-                'memory of the runner (KiB)'   => most(\&rss_kb, @runners),
-                'shared memory files and such' => scalar(
-                    grep { !m{/(?:san|stderr[^/]*)(?:/|$)} }
-                        glob $tg->dir . '/* ' . $tg->state_dir . '/*'),
-            };
-            return 1;
-        },
-        60,
-        'programs and old workers to be gone');
+    wait_for {
+        my @workers = $tg->worker_pids;
+        my @runners = $tg->runner_pids;
+        my %other = %{ Toolgate::Guard::processes() };
+        delete @other{ $master, @workers, @runners };
+        return if %other || @workers != $tg->{expected} || @runners > 2;
+        $sample = {
+            'processes'                    => @workers + @runners + 1,
+            'descriptors of the master'    => fd_count($master),
+            'descriptors of a worker'      => most(\&fd_count, @workers),
+            'descriptors of the runner'    => most(\&fd_count, @runners),
+            'memory of the master (KiB)'   => rss_kb($master),
+            'memory of a worker (KiB)'     => most(\&rss_kb, @workers),
+            'memory of the runner (KiB)'   => most(\&rss_kb, @runners),
+            'shared memory files and such' => scalar(
+                grep { !m{/(?:san|stderr[^/]*)(?:/|$)} }
+                    glob $tg->dir . '/* ' . $tg->state_dir . '/*'),
+        };
+        return 1;
+    } 'programs and old workers to be gone';
     return $sample;
 }
 

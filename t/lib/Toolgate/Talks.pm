@@ -167,22 +167,19 @@ sub without_runner {
     my $tg = $self->{tg};
     $tg->allow_log(qr/unknown process \d+ exited on signal 15/)
         if !$self->{is_killer}++;
-    wait_for(
-        sub {
-            my @pids = $tg->runner_pids or return 1;
-            kill TERM => @pids;
-            return 0;
-        },
-        60,
-        'the runner to end');
+    wait_for {
+        my @pids = $tg->runner_pids or return 1;
+        kill TERM => @pids;
+        return 0;
+    } 'the runner to end';
     $self->is_fine;
 }
 
 # Allocations of a worker at rest, when nothing is under way.
 sub live {
     my ($self) = @_;
-    wait_for(sub { fd_count($self->{worker}) <= $self->{fds} },
-        60, 'the worker to let go');
+    wait_for { fd_count($self->{worker}) <= $self->{fds} }
+        'the worker to let go';
     $self->is_fine;
     return $self->{faults}->live;
 }
@@ -192,7 +189,7 @@ sub is_clean {
     my ($self, $live, $what) = @_;
     my $now;
     eval {
-        wait_for(sub { ($now = $self->live) <= $live }, 20, 'memory');
+        wait_for { ($now = $self->live) <= $live } 'memory';
         1;
     } or die "$what: " . (($now // 0) - $live) . " allocations are left\n";
 }

@@ -3,7 +3,8 @@ package Toolgate::Test;
 # The harness of the integration tests: a private NGINX with the module,
 # clients of it, and at the end the proof that nothing was left behind.
 #
-#   use Toolgate::Test;            # Test::More's functions come along
+#   use Toolgate::Test;     # strict, warnings, Test::More's functions and
+#                           # those of Toolgate::Util and ::Measure come along
 #   my $tg = Toolgate::Test->new;
 #   $tg->conf('tool hi { description "Says hi."; return hi; }');
 #   $tg->start;
@@ -24,6 +25,7 @@ use POSIX ();
 
 use Toolgate::Client;
 use Toolgate::Guard;
+use Toolgate::Measure;
 use Toolgate::Process;
 use Toolgate::Report;
 use Toolgate::Util;
@@ -59,15 +61,14 @@ sub import {
     $test = $$;
     require Test::More;
 
+    eval "package $caller; Test::More->import; Toolgate::Util->import;"
+        . 'Toolgate::Measure->import; 1'
+        or die $@;
     no strict 'refs';
     no warnings 'redefine';
-    for my $name (@Test::More::EXPORT) {
-        next if $name !~ /^\w+$/ || $name eq 'done_testing';
-        *{"${caller}::$name"} = \&{"Test::More::$name"};
-    }
     *{"${caller}::done_testing"} = \&finish;
-    *{"${caller}::$_"} = \&{"Toolgate::Util::$_"}
-        for qw(is_alive parent_of run_command slurp wait_for);
+    strict->import;
+    warnings->import;
 }
 
 sub build_dir { return $BUILD }
@@ -228,14 +229,11 @@ sub start {
     $self->{master} = $self->launch;
     my $socket = $option{socket} // $self->{socket};
     my $ok = eval {
-        wait_for(
-            sub {
-                die "NGINX ended at once\n" if !$self->is_running;
-                return 0 if $self->worker_pids < $self->{expected};
-                return !$socket || IO::Socket::UNIX->new(Peer => $socket);
-            },
-            undef,
-            "NGINX to listen on $socket");
+        wait_for {
+            die "NGINX ended at once\n" if !$self->is_running;
+            return 0 if $self->worker_pids < $self->{expected};
+            return !$socket || IO::Socket::UNIX->new(Peer => $socket);
+        } "NGINX to listen on $socket";
         1;
     };
     if (!$ok) {
@@ -299,24 +297,18 @@ sub reload {
     my %old = map { $_ => 1 } grep { !$leaving->{$_} } $self->worker_pids;
     my $from = $self->log_size;
     $self->signal_reload($signal);
-    wait_for(
-        sub {
-            my $log = $self->log($from);
-            die "the reload failed: $1\n" if $log =~ /(\[emerg\].*)/;
-            my %quit = map { $_ => 1 }
-                $log =~ /(\d+)#\d+: (?:gracefully shutting down|exiting)/g;
-            return !grep { !$quit{$_} && is_alive($_) } keys %old;
-        },
-        undef,
-        'the old workers to stop listening');
+    wait_for {
+        my $log = $self->log($from);
+        die "the reload failed: $1\n" if $log =~ /(\[emerg\].*)/;
+        my %quit = map { $_ => 1 }
+            $log =~ /(\d+)#\d+: (?:gracefully shutting down|exiting)/g;
+        return !grep { !$quit{$_} && is_alive($_) } keys %old;
+    } 'the old workers to stop listening';
     @$leaving{ keys %old } = values %old;
-    wait_for(
-        sub {
-            my $new = grep { !$leaving->{$_} } $self->worker_pids;
-            return $new >= $self->{expected};
-        },
-        undef,
-        'the new workers');
+    wait_for {
+        my $new = grep { !$leaving->{$_} } $self->worker_pids;
+        return $new >= $self->{expected};
+    } 'the new workers';
     return $self;
 }
 
@@ -327,8 +319,7 @@ sub reload_fails {
     my $from = $self->log_size;
     $self->allow_log(qr/\[emerg\]/);
     $self->signal_reload('HUP');
-    wait_for(sub { $self->log($from) =~ /\[emerg\]/ },
-        undef, 'the reload to be refused');
+    wait_for { $self->log($from) =~ /\[emerg\]/ } 'the reload to be refused';
     return $self->log($from);
 }
 
@@ -349,7 +340,7 @@ sub stop {
     my $pid = $self->{master} or return;
     kill $option{signal} // 'TERM', $pid;
     my $ok = eval {
-        wait_for(sub { !$self->is_running }, undef, 'NGINX to stop');
+        wait_for { !$self->is_running } 'NGINX to stop';
         1;
     };
     $self->kill_master if !$ok;
@@ -449,9 +440,8 @@ sub log {
 }
 
 sub wait_log {
-    my ($self, $pattern, $timeout, $from) = @_;
-    wait_for(sub { $self->log($from) =~ $pattern },
-        $timeout, "$pattern in the log");
+    my ($self, $pattern, $from) = @_;
+    wait_for { $self->log($from) =~ $pattern } "$pattern in the log";
     return 1;
 }
 

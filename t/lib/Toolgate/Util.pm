@@ -51,11 +51,11 @@ sub is_alive {
 our $PATIENCE = 60;
 
 # Polls until the condition holds and returns what it returned; dies when it
-# does not in time, which is never less than $PATIENCE.  Also a method of
-# Toolgate::Test.
-sub wait_for {
-    shift if ref $_[0] ne 'CODE';
-    my ($condition, $timeout, $name) = @_;
+# does not in time, which is never less than $PATIENCE:
+#
+#   wait_for { -S $socket } 'the socket to be there';
+sub wait_for (&;$$) {
+    my ($condition, $name, $timeout) = @_;
     $timeout = $PATIENCE if ($timeout // 0) < $PATIENCE;
     $timeout *= 3 if $BUILD_ENV{san};
     my $deadline = time + $timeout;
@@ -98,14 +98,11 @@ sub run_command {
     }
     my $status;
     my $ended = eval {
-        wait_for(
-            sub {
-                return 0 if waitpid($pid, POSIX::WNOHANG()) != $pid;
-                $status = $?;
-                return 1;
-            },
-            $option->{timeout},
-            "$command[0] to end");
+        wait_for {
+            return 0 if waitpid($pid, POSIX::WNOHANG()) != $pid;
+            $status = $?;
+            return 1;
+        } "$command[0] to end", $option->{timeout};
     };
     if (!$ended) {
         my $why = $@;
