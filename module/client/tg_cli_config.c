@@ -24,83 +24,79 @@ typedef struct {
     const char *name;
     const char *title;
     tg_cli_merge_pt merge;
-    /* Where its file is: TG_CLI_DONE or TG_CLI_FAILED. */
-    int (*path)(char path[PATH_MAX]);
+    const char *folder; /* environment that names its folder, or NULL: here */
+    const char *home;   /* the same below the home, where that says nothing */
+    const char *file;
     mode_t mode; /* of a new file */
 } tg_cli_agent_t;
+
+static const tg_cli_agent_t tg_cli_agents[] = {
+    { "claude", "Claude Code", tg_cli_merge_json, NULL, NULL, ".mcp.json",
+      0666 },
+    { "codex", "Codex", tg_cli_merge_toml, "CODEX_HOME", "/.codex",
+      "/config.toml", 0600 },
+};
 
 static int
 tg_cli_config_join(char path[PATH_MAX], const char *folder, const char *name)
 {
-    if (snprintf(path, PATH_MAX, "%s%s", folder, name) >= PATH_MAX) {
-        return tg_cli_error("a path that starts with %.80s is too long", path);
-    }
-
-    return TG_CLI_DONE;
+    return snprintf(path, PATH_MAX, "%s%s", folder, name) < PATH_MAX
+               ? TG_CLI_DONE
+               : tg_cli_error("a path that starts with %.80s is too long",
+                              path);
 }
 
+/* Its own folder is made when it is not there; not what is above it. */
 static int
-tg_cli_config_claude_path(char path[PATH_MAX])
-{
-    return tg_cli_config_join(path, "", ".mcp.json");
-}
-
-/* Codex' own folder is made when it is not there; not what is above it. */
-static int
-tg_cli_config_codex_path(char path[PATH_MAX])
+tg_cli_config_path(const tg_cli_agent_t *agent, char path[PATH_MAX])
 {
     char folder[PATH_MAX];
-    const char *home;
+    const char *above, *below;
     int rc;
 
-    home = getenv("CODEX_HOME");
-
-    if (home != NULL && home[0] != '\0') {
-        rc = tg_cli_config_join(folder, home, "");
-    } else if ((home = getenv("HOME")) != NULL && home[0] != '\0') {
-        rc = tg_cli_config_join(folder, home, "/.codex");
-    } else {
-        tg_cli_error("where is your home? Set HOME, or name the file with "
-                     "--file PATH");
-        rc = TG_CLI_FAILED;
+    if (agent->folder == NULL) {
+        return tg_cli_config_join(path, "", agent->file);
     }
+
+    above = getenv(agent->folder);
+    below = "";
+
+    if (above == NULL || above[0] == '\0') {
+        above = getenv("HOME");
+        below = agent->home;
+    }
+
+    if (above == NULL || above[0] == '\0') {
+        return tg_cli_error("where is your home? Set HOME, or name the file "
+                            "with --file PATH");
+    }
+
+    rc = tg_cli_config_join(folder, above, below);
 
     if (rc == TG_CLI_DONE && mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        tg_cli_error("cannot make the folder %s: %s", folder, strerror(errno));
-        rc = TG_CLI_FAILED;
+        rc = tg_cli_error("cannot make the folder %s: %s", folder,
+                          strerror(errno));
     }
 
-    return rc == TG_CLI_DONE ? tg_cli_config_join(path, folder, "/config.toml")
+    return rc == TG_CLI_DONE ? tg_cli_config_join(path, folder, agent->file)
                              : rc;
 }
-
-static const tg_cli_agent_t tg_cli_agents[] = {
-    { "claude", "Claude Code", tg_cli_merge_json, tg_cli_config_claude_path,
-      0666 },
-    { "codex", "Codex", tg_cli_merge_toml, tg_cli_config_codex_path, 0600 },
-};
 
 /* --- what is registered --- */
 
 static int
 tg_cli_config_check(const char *what, const char *path)
 {
-    size_t i;
+    const char *p;
 
-    for (i = 0; path[i] != '\0'; i++) {
-        if ((unsigned char) path[i] < 0x20 || path[i] == 0x7f) {
-            break;
-        }
+    for (p = path; (unsigned char) *p >= 0x20 && *p != 0x7f; p++) { /* void */
     }
 
-    if (path[i] == '\0' && tg_utf8_is_valid(tg_str(path, i))) {
-        return TG_CLI_DONE;
-    }
-
-    return tg_cli_error(
-        "the path of the %s has control characters or is not valid "
-        "UTF-8, which agents cannot keep: %s",
-        what, path);
+    return *p == '\0' && tg_utf8_is_valid(tg_str_c(path))
+               ? TG_CLI_DONE
+               : tg_cli_error("the path of the %s has control characters or is "
+                              "not valid UTF-8, which agents cannot keep: %s",
+                              what, path);
 }
 
 /* The bridge lies beside this program. */
@@ -108,33 +104,24 @@ static int
 tg_cli_config_bridge(char path[PATH_MAX])
 {
     char self[PATH_MAX];
-    ssize_t len;
 
-    len = readlink("/proc/self/exe", self, sizeof(self));
-
-    if (len <= 0 || (size_t) len == sizeof(self)) {
-        return tg_cli_error(
-            "cannot tell where this program is (/proc/self/exe): %s",
-            strerror(errno));
+    if (realpath("/proc/self/exe", self) == NULL) {
+        return tg_cli_error("cannot tell where this program is "
+                            "(/proc/self/exe): %s",
+                            strerror(errno));
     }
 
-    while (self[len - 1] != '/') {
-        len--;
-    }
-
-    self[len] = '\0';
+    strrchr(self, '/')[1] = '\0';
 
     if (tg_cli_config_join(path, self, TG_CLI_BRIDGE) != TG_CLI_DONE) {
         return TG_CLI_FAILED;
     }
 
-    if (access(path, X_OK) != 0) {
-        return tg_cli_error("%s: %s; it belongs beside this program, and "
-                            "./build.sh build or install puts it there",
-                            path, strerror(errno));
-    }
-
-    return tg_cli_config_check("bridge", path);
+    return access(path, X_OK) == 0
+               ? tg_cli_config_check("bridge", path)
+               : tg_cli_error("%s: %s; it belongs beside this program, and "
+                              "./build.sh build or install puts it there",
+                              path, strerror(errno));
 }
 
 /* Agents start the bridge in folders of their own. */
@@ -164,11 +151,9 @@ tg_cli_config_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
         }
     }
 
-    if (tg_cli_config_join(socket, folder, path) != TG_CLI_DONE) {
-        return TG_CLI_FAILED;
-    }
-
-    return tg_cli_config_check("socket", socket);
+    return tg_cli_config_join(socket, folder, path) == TG_CLI_DONE
+               ? tg_cli_config_check("socket", socket)
+               : TG_CLI_FAILED;
 }
 
 static int
@@ -181,111 +166,92 @@ tg_cli_config_name(const tg_cli_options_t *options, const char **name)
     *name = options->name != NULL ? options->name : TG_CLI_SERVER;
     len = strspn(*name, allowed);
 
-    if (len <= TG_CLI_SERVER_MAX && (*name)[len] == '\0') {
-        return TG_CLI_DONE;
-    }
-
-    return tg_cli_error("--name wants at most %d letters, digits, - and _, not "
-                        "\"%s\"",
-                        TG_CLI_SERVER_MAX, *name);
+    return len <= TG_CLI_SERVER_MAX && (*name)[len] == '\0'
+               ? TG_CLI_DONE
+               : tg_cli_error("--name wants at most %d letters, digits, - and "
+                              "_, not \"%s\"",
+                              TG_CLI_SERVER_MAX, *name);
 }
 
 /* --- where it goes --- */
 
-/* text is what was in the file and becomes what is to be: a TG_… of merge. */
+/* What is in the file, or in a new one: a TG_… of merge, TG_BAD when said. */
 static int
 tg_cli_config_merge(const tg_cli_agent_t *agent, const tg_cli_entry_t *entry,
-                    const char *path, tg_buf_t *text)
+                    const tg_cli_file_t *file, tg_buf_t *out)
 {
-    tg_buf_t out, why;
+    tg_buf_t why;
     int rc;
 
-    tg_buf_init(&out, tg_alloc_libc());
     tg_buf_init(&why, tg_alloc_libc());
-    rc = agent->merge(tg_buf_view(text), entry, &out, &why);
+    rc = agent->merge(tg_buf_view(&file->text), entry, out, &why);
 
     if (rc == TG_NOMEM) {
         (void) tg_cli_nomem();
     } else if (rc == TG_BAD) {
-        tg_cli_error("%s was left as it is: %.*s", path, (int) why.len,
-                     why.data);
+        (void) tg_cli_error("%s was left as it is: %.*s", file->path,
+                            (int) why.len, why.data);
     }
 
     tg_buf_deinit(&why);
-    tg_buf_deinit(text);
-    *text = out;
 
     return rc;
 }
 
 static int
 tg_cli_config_write(const tg_cli_options_t *options,
-                    const tg_cli_agent_t *agent, const tg_cli_entry_t *entry)
+                    const tg_cli_agent_t *agent, const tg_cli_entry_t *entry,
+                    tg_cli_file_t *file, tg_buf_t *out)
 {
     char path[PATH_MAX];
-    tg_cli_file_t file;
     int rc;
 
     rc = options->file != NULL ? tg_cli_config_join(path, options->file, "")
-                               : agent->path(path);
+                               : tg_cli_config_path(agent, path);
 
-    if (rc != TG_CLI_DONE) {
-        return rc;
-    }
-
-    if (tg_cli_file_read(&file, path) != TG_CLI_DONE) {
-        rc = TG_BAD;
-    } else {
-        rc = tg_cli_config_merge(agent, entry, file.path, &file.text);
-    }
-
-    if (rc == TG_OK
-        && tg_cli_file_replace(&file, tg_buf_view(&file.text), agent->mode)
-               != TG_CLI_DONE)
-    {
-        rc = TG_BAD;
-    }
-
-    tg_buf_deinit(&file.text);
-
-    if (rc == TG_EXISTS) {
-        (void) printf("%s: nothing to change, %s is registered\n", file.path,
-                      entry->name);
-    } else if (rc == TG_OK) {
-        (void) printf("%s: %s is registered; %s reads it when it is started "
-                      "anew\n",
-                      file.path, entry->name, agent->title);
-    } else {
+    if (rc != TG_CLI_DONE || tg_cli_file_read(file, path) != TG_CLI_DONE) {
         return TG_CLI_FAILED;
     }
+
+    rc = tg_cli_config_merge(agent, entry, file, out);
+
+    if (rc == TG_EXISTS) {
+        (void) printf("%s: nothing to change, %s is registered\n", file->path,
+                      entry->name);
+        return tg_cli_finish(TG_CLI_DONE);
+    }
+
+    if (rc != TG_OK
+        || tg_cli_file_replace(file, tg_buf_view(out), agent->mode)
+               != TG_CLI_DONE)
+    {
+        return TG_CLI_FAILED;
+    }
+
+    (void) printf("%s: %s is registered; %s reads it when it is started anew\n",
+                  file->path, entry->name, agent->title);
 
     return tg_cli_finish(TG_CLI_DONE);
 }
 
 /* What a new file would have in it. */
 static int
-tg_cli_config_print(const tg_cli_agent_t *agent, const tg_cli_entry_t *entry)
+tg_cli_config_print(const tg_cli_agent_t *agent, const tg_cli_entry_t *entry,
+                    const tg_cli_file_t *file, tg_buf_t *out)
 {
-    tg_buf_t text;
-    int rc;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    rc = TG_CLI_FAILED;
-
-    if (tg_cli_config_merge(agent, entry, "", &text) == TG_OK) {
-        tg_cli_print(stdout, tg_buf_view(&text));
-        rc = tg_cli_finish(TG_CLI_DONE);
-
-        if (isatty(STDOUT_FILENO)) {
-            tg_cli_error("nothing was changed; --write puts this where %s "
-                         "reads it",
-                         agent->title);
-        }
+    if (tg_cli_config_merge(agent, entry, file, out) != TG_OK) {
+        return TG_CLI_FAILED;
     }
 
-    tg_buf_deinit(&text);
+    tg_cli_print(stdout, tg_buf_view(out));
 
-    return rc;
+    if (isatty(STDOUT_FILENO)) {
+        (void) tg_cli_error("nothing was changed; --write puts this where %s "
+                            "reads it",
+                            agent->title);
+    }
+
+    return tg_cli_finish(TG_CLI_DONE);
 }
 
 /* --- the command --- */
@@ -295,20 +261,12 @@ tg_cli_config_agent(const tg_cli_options_t *options)
 {
     size_t i;
 
-    if (options->nargs > 1) {
-        tg_cli_error("config is about one agent, and \"%s\" is more",
-                     options->args[1]);
-        return NULL;
-    }
-
     for (i = 0; i < sizeof(tg_cli_agents) / sizeof(tg_cli_agents[0]); i++) {
         if (options->nargs != 0
             && strcmp(options->args[0], tg_cli_agents[i].name) == 0) {
             return &tg_cli_agents[i];
         }
     }
-
-    tg_cli_error("config for which agent: claude or codex?");
 
     return NULL;
 }
@@ -319,11 +277,19 @@ tg_cli_config_run(const tg_cli_options_t *options)
     char bridge[PATH_MAX], socket[PATH_MAX];
     const tg_cli_agent_t *agent;
     tg_cli_entry_t entry;
+    tg_cli_file_t file;
+    tg_buf_t out;
+    int rc;
+
+    if (options->nargs > 1) {
+        return tg_cli_error("config is about one agent, and \"%s\" is more",
+                            options->args[1]);
+    }
 
     agent = tg_cli_config_agent(options);
 
     if (agent == NULL) {
-        return TG_CLI_FAILED;
+        return tg_cli_error("config for which agent: claude or codex?");
     }
 
     if (options->file != NULL && !(options->given & TG_CLI_WRITE)) {
@@ -340,9 +306,16 @@ tg_cli_config_run(const tg_cli_options_t *options)
         return TG_CLI_FAILED;
     }
 
-    return options->given & TG_CLI_WRITE
-               ? tg_cli_config_write(options, agent, &entry)
-               : tg_cli_config_print(agent, &entry);
+    memset(&file, 0, sizeof(file));
+    tg_buf_init(&file.text, tg_alloc_libc());
+    tg_buf_init(&out, tg_alloc_libc());
+    rc = options->given & TG_CLI_WRITE
+             ? tg_cli_config_write(options, agent, &entry, &file, &out)
+             : tg_cli_config_print(agent, &entry, &file, &out);
+    tg_buf_deinit(&file.text);
+    tg_buf_deinit(&out);
+
+    return rc;
 }
 
 const tg_cli_command_t tg_cli_config = {

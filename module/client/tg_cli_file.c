@@ -17,81 +17,52 @@ tg_cli_file_fail(const char *what, const char *path)
     return tg_cli_error("cannot %s %s: %s", what, path, strerror(errno));
 }
 
-static int
-tg_cli_file_load(tg_cli_file_t *file, int fd)
-{
-    int rc;
-
-    if (fstat(fd, &file->st) == 0 && !S_ISREG(file->st.st_mode)) {
-        return tg_cli_error("%s is not a file", file->path);
-    }
-
-    rc = tg_cli_input_drain(fd, TG_CLI_FILE_MAX, &file->text);
-
-    if (rc == TG_LIMIT) {
-        return tg_cli_error("%s is larger than %u bytes", file->path,
-                            TG_CLI_FILE_MAX);
-    }
-
-    if (rc == TG_NOMEM) {
-        return tg_cli_nomem();
-    }
-
-    return rc == TG_OK ? TG_CLI_DONE : tg_cli_file_fail("read", file->path);
-}
-
 int
 tg_cli_file_read(tg_cli_file_t *file, const char *path)
 {
+    struct stat st;
     int fd, rc;
 
-    memset(file, 0, sizeof(*file));
-    tg_buf_init(&file->text, tg_alloc_libc());
-    file->is_there = realpath(path, file->path) != NULL;
-
-    if (!file->is_there) {
-        if (errno == ENOENT && strlen(path) < sizeof(file->path)
-            && lstat(path, &file->st) != 0)
-        {
-            (void) strcpy(file->path, path);
-            return TG_CLI_DONE;
+    if (realpath(path, file->path) == NULL) {
+        if (errno != ENOENT || strlen(path) >= sizeof(file->path)) {
+            return tg_cli_file_fail("read", path);
         }
 
-        if (errno == ENOENT) {
-            return tg_cli_error(
-                "%s is a symbolic link to something that is not there", path);
-        }
+        (void) strcpy(file->path, path);
 
-        return tg_cli_file_fail("read", path);
+        return lstat(path, &st) != 0
+                   ? TG_CLI_DONE
+                   : tg_cli_error("%s is a symbolic link to something that is "
+                                  "not there",
+                                  path);
     }
 
     /* A pipe would wait for its writer. */
     fd = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-    if (fd < 0) {
-        return tg_cli_file_fail("read", file->path);
-    }
+    rc = fd >= 0 && (fstat(fd, &file->st) != 0 || !S_ISREG(file->st.st_mode))
+             ? tg_cli_error("%s is not a file", file->path)
+             : tg_cli_input_take(fd, file->path, TG_CLI_FILE_MAX, &file->text);
 
-    rc = tg_cli_file_load(file, fd);
-    (void) close(fd);
+    if (fd >= 0) {
+        (void) close(fd);
+    }
 
     return rc;
 }
 
-/* Is it as it was when it was read? */
+/* Is it as it was when it was read?  What is not there has number 0. */
 static int
 tg_cli_file_is_same(const tg_cli_file_t *file)
 {
     struct stat st;
 
-    if (stat(file->path, &st) != 0) {
-        return !file->is_there && errno == ENOENT;
-    }
+    memset(&st, 0, sizeof(st));
 
-    return file->is_there && st.st_ino == file->st.st_ino
-           && st.st_dev == file->st.st_dev && st.st_size == file->st.st_size
-           && st.st_mtim.tv_sec == file->st.st_mtim.tv_sec
-           && st.st_mtim.tv_nsec == file->st.st_mtim.tv_nsec;
+    return (stat(file->path, &st) == 0 || errno == ENOENT)
+           && st.st_ino == file->st.st_ino && st.st_dev == file->st.st_dev
+           && st.st_ctim.tv_sec == file->st.st_ctim.tv_sec
+           && st.st_ctim.tv_nsec == file->st.st_ctim.tv_nsec;
 }
 
 /* The owner first: changing it takes bits of the mode away. */
@@ -111,17 +82,17 @@ tg_cli_file_fill(const tg_cli_file_t *file, int fd, tg_str_t text, mode_t mode)
         text = tg_str(text.data + n, text.len - (size_t) n);
     }
 
-    if (file->is_there) {
+    if (file->st.st_ino == 0) {
+        mask = umask(0);
+        (void) umask(mask);
+        mode &= ~mask;
+
+    } else {
         mode = file->st.st_mode & 07777;
 
         if (fchown(fd, file->st.st_uid, file->st.st_gid) != 0) {
             return -1;
         }
-
-    } else {
-        mask = umask(0);
-        (void) umask(mask);
-        mode &= ~mask;
     }
 
     return fchmod(fd, mode) != 0 ? -1 : fsync(fd);
@@ -135,19 +106,19 @@ tg_cli_file_replace(tg_cli_file_t *file, tg_str_t text, mode_t mode)
     int fd, rc;
 
     /* The rename would succeed: that is a matter of the folder's mode. */
-    if (file->is_there
+    if (file->st.st_ino != 0
         && ((file->st.st_mode & 0222) == 0 || access(file->path, W_OK) != 0))
     {
-        return tg_cli_error(
-            "%s is read-only and was left as it is; if it may be "
-            "changed, chmod u+w it and run this again",
-            file->path);
+        return tg_cli_error("%s is read-only and was left as it is; if it may "
+                            "be changed, chmod u+w it and run this again",
+                            file->path);
     }
+
+    (void) snprintf(temp, sizeof(temp), "%s.XXXXXX", file->path);
 
     /* A signal must not leave the temporary file behind. */
     (void) sigfillset(&all);
     (void) sigprocmask(SIG_BLOCK, &all, &before);
-    (void) snprintf(temp, sizeof(temp), "%s.XXXXXX", file->path);
     fd = mkostemp(temp, O_CLOEXEC);
 
     if (fd < 0) {
@@ -158,10 +129,9 @@ tg_cli_file_replace(tg_cli_file_t *file, tg_str_t text, mode_t mode)
                               file->path);
 
     } else if (!tg_cli_file_is_same(file)) {
-        tg_cli_error("%s was changed meanwhile by somebody else; run this "
-                     "again",
-                     file->path);
-        rc = TG_CLI_FAILED;
+        rc = tg_cli_error("%s was changed meanwhile by somebody else; run this "
+                          "again",
+                          file->path);
 
     } else if (rename(temp, file->path) != 0) {
         rc = tg_cli_file_fail("replace", file->path);

@@ -15,8 +15,7 @@
 
 typedef struct {
     char path[PATH_MAX]; /* where it really is */
-    int is_there;        /* else it is to be made */
-    struct stat st;      /* as it was when it was read */
+    struct stat st;      /* as it was when it was read; 0: it is to be made */
     tg_buf_t text;       /* the caller frees it */
 } tg_cli_file_t;
 
@@ -25,7 +24,7 @@ typedef struct {
  * error what is wrong.
  */
 
-/* Reads it, if it is there. */
+/* Reads it, if it is there, into one that is all 0 and has an empty text. */
 int tg_cli_file_read(tg_cli_file_t *file, const char *path);
 
 /*

@@ -41,11 +41,19 @@ tg_cli_input_drain(int fd, size_t max, tg_buf_t *text)
     }
 }
 
-static int
-tg_cli_input_fail(const char *path)
+int
+tg_cli_input_take(int fd, const char *name, size_t max, tg_buf_t *text)
 {
-    return tg_cli_error("cannot read %s: %s", tg_cli_input_name(path),
-                        strerror(errno));
+    switch (fd < 0 ? TG_BAD : tg_cli_input_drain(fd, max, text)) {
+    case TG_OK:
+        return TG_CLI_DONE;
+    case TG_NOMEM:
+        return tg_cli_nomem();
+    case TG_LIMIT:
+        return tg_cli_error("%s is larger than %zu bytes", name, max);
+    default:
+        return tg_cli_error("cannot read %s: %s", name, strerror(errno));
+    }
 }
 
 int
@@ -53,34 +61,11 @@ tg_cli_input_read(const char *path, tg_buf_t *text)
 {
     int fd, rc;
 
-    fd = STDIN_FILENO;
+    fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+                                : STDIN_FILENO;
+    rc = tg_cli_input_take(fd, tg_cli_input_name(path), TG_CLI_INPUT_MAX, text);
 
-    if (strcmp(path, "-") != 0) {
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    }
-
-    if (fd < 0) {
-        return tg_cli_input_fail(path);
-    }
-
-    rc = tg_cli_input_drain(fd, TG_CLI_INPUT_MAX, text);
-
-    if (rc == TG_OK) {
-        rc = TG_CLI_DONE;
-
-    } else if (rc == TG_NOMEM) {
-        rc = tg_cli_nomem();
-
-    } else if (rc == TG_LIMIT) {
-        tg_cli_error("%s is larger than %u bytes", tg_cli_input_name(path),
-                     TG_CLI_INPUT_MAX);
-        rc = TG_CLI_FAILED;
-
-    } else {
-        rc = tg_cli_input_fail(path);
-    }
-
-    if (fd != STDIN_FILENO) {
+    if (fd > STDIN_FILENO) {
         (void) close(fd);
     }
 
@@ -98,9 +83,8 @@ tg_cli_input_json(const char *path, tg_buf_t *text)
 
     if (rc == TG_CLI_DONE && tg_json_explain(tg_buf_view(text), &why) != TG_OK)
     {
-        tg_cli_error("%s is no JSON: %.*s", tg_cli_input_name(path),
-                     (int) why.len, tg_buf_view(&why).data);
-        rc = TG_CLI_FAILED;
+        rc = tg_cli_error("%s is no JSON: %.*s", tg_cli_input_name(path),
+                          (int) why.len, tg_buf_view(&why).data);
     }
 
     tg_buf_deinit(&why);

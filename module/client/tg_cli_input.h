@@ -19,6 +19,12 @@ const char *tg_cli_input_name(const char *path);
 int tg_cli_input_drain(int fd, size_t max, tg_buf_t *text);
 
 /*
+ * The same of an open file, or of one that open() failed for: TG_CLI_DONE, or
+ * TG_CLI_FAILED when it has said what is wrong.
+ */
+int tg_cli_input_take(int fd, const char *name, size_t max, tg_buf_t *text);
+
+/*
  * Appends the whole of a file, up to TG_CLI_INPUT_MAX; the second one wants
  * it to be one JSON text.  TG_CLI_DONE, or TG_CLI_FAILED when they have said
  * what is wrong.

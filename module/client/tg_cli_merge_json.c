@@ -133,33 +133,41 @@ tg_cli_json_open(struct json_object *parent, const char *key)
     return json_object_is_type(child, json_type_object) ? child : NULL;
 }
 
-/* Takes value: TG_OK, TG_EXISTS when it was there. */
+/* Of the members of the server only those of the entry change. */
 static int
-tg_cli_json_set(struct json_object *object, const char *key,
-                struct json_object *value)
+tg_cli_json_set(struct json_object *server, const tg_cli_entry_t *entry)
 {
-    struct json_object *old;
+    struct json_object *before, *args, *command;
+    int rc;
 
-    if (value == NULL) {
-        return TG_NOMEM;
-    }
+    before = NULL;
+    args = json_object_new_array();
+    command = json_object_new_string(entry->command);
+    rc = TG_NOMEM;
 
-    if (json_object_object_get_ex(object, key, &old)
-        && json_object_equal(old, value))
+    if (args != NULL && command != NULL
+        && json_object_deep_copy(server, &before, NULL) == 0
+        && json_object_array_add(args, json_object_new_string(entry->socket))
+               == 0
+        && json_object_object_add(server, "command", json_object_get(command))
+               == 0
+        && json_object_object_add(server, "args", json_object_get(args)) == 0)
     {
-        json_object_put(value);
-        return TG_EXISTS;
+        rc = json_object_equal(before, server) ? TG_EXISTS : TG_OK;
     }
 
-    return json_object_object_add(object, key, value) == 0 ? TG_OK : TG_NOMEM;
+    json_object_put(before);
+    json_object_put(args);
+    json_object_put(command);
+
+    return rc;
 }
 
 static int
 tg_cli_json_change(struct json_object *root, const tg_cli_entry_t *entry,
                    tg_buf_t *why)
 {
-    struct json_object *servers, *server, *args;
-    int command, rc;
+    struct json_object *servers, *server;
 
     servers = tg_cli_json_open(root, TG_CLI_SERVERS);
 
@@ -178,21 +186,7 @@ tg_cli_json_change(struct json_object *root, const tg_cli_entry_t *entry,
         return TG_BAD;
     }
 
-    command = tg_cli_json_set(server, "command",
-                              json_object_new_string(entry->command));
-    args = json_object_new_array();
-
-    if (command < 0 || args == NULL
-        || json_object_array_add(args, json_object_new_string(entry->socket))
-               != 0)
-    {
-        json_object_put(args);
-        return TG_NOMEM;
-    }
-
-    rc = tg_cli_json_set(server, "args", args);
-
-    return rc == TG_EXISTS ? command : rc;
+    return tg_cli_json_set(server, entry);
 }
 
 int

@@ -3,15 +3,15 @@
  * two values: they are replaced where they stand, or added below the header,
  * or the table is added at the end.  Every other byte stays.
  *
- * A file is read line by line, where strings, comments and brackets say what
- * a line is; what stands in brackets is not looked at.
+ * What is read is a little more than TOML: values are passed, not looked at.
  */
 #include "client/tg_cli_merge.h"
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
-#define TG_CLI_TABLE "mcp_servers"
+#define TG_CLI_SERVERS "mcp_servers"
+#define TG_CLI_BLANK " \t\r"
 #define TG_CLI_BARE                                                            \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
@@ -19,454 +19,406 @@
 static const char *const tg_cli_toml_members[] = { "command", "args", "url" };
 #define TG_CLI_TOML_OTHER 3
 
-/* A header or a pair, with all lines that its value has. */
 typedef struct {
-    tg_str_t text;      /* without the white space and comments around it */
-    const char *equals; /* of a pair */
-    const char *next;   /* what is behind its end */
-} tg_cli_line_t;
-
-/* A header, or a header and a key of its table. */
-typedef struct {
-    const char *names[2]; /* of our table */
-    size_t count;         /* of parts */
-    size_t ours;          /* of them, from the first, that are our table's */
-    size_t member;        /* of our table, among the members above */
-} tg_cli_path_t;
-
-/* What was found of ours. */
-typedef struct {
-    const char *body;   /* the end of the header's line, or NULL */
+    tg_buf_t text;      /* of the file, with a NUL */
+    const char *why;    /* what is wrong with the line, or NULL */
+    tg_buf_t path;      /* names of the header and of the key, each with NUL */
+    size_t header;      /* bytes of it that are the header's */
+    tg_buf_t ours;      /* the path of our table */
+    const char *body;   /* the end of its header's line, or NULL */
     tg_str_t values[2]; /* raw, of the first two members */
-    int is_taken;       /* the name, by what is not such a table */
-} tg_cli_table_t;
+} tg_cli_toml_t;
 
-/* Is there a byte at p that is one of the set? */
-static int
-tg_cli_toml_is_at(const char *p, const char *end, const char *set)
+/* --- the syntax: each moves behind what is at p, or there is none: NULL --- */
+
+static const char *
+tg_cli_toml_wrong(tg_cli_toml_t *toml, const char *why)
 {
-    return p < end && *p != '\0' && strchr(set, *p) != NULL;
+    toml->why = why;
+
+    return NULL;
 }
 
 static const char *
-tg_cli_toml_skip(const char *p, const char *end, const char *set)
+tg_cli_toml_space(const char *p, const char *set)
 {
-    while (tg_cli_toml_is_at(p, end, set)) {
-        p++;
+    p += strspn(p, set);
+
+    while (*p == '#') {
+        p += strcspn(p, "\n");
+        p += strspn(p, set);
     }
 
     return p;
 }
 
 static int
-tg_cli_toml_is_triple(const char *p, const char *end)
+tg_cli_toml_is_triple(const char *p)
 {
-    return end - p >= 3 && p[0] == p[1] && p[1] == p[2];
+    return p[0] == p[1] && p[1] == p[2];
 }
 
-/* Behind the string, the comment or the byte at p; NULL if it is none. */
 static const char *
-tg_cli_toml_token(const char *p, const char *end)
+tg_cli_toml_string(tg_cli_toml_t *toml, const char *p)
 {
-    const char *closing;
     char quote;
     int n;
 
     quote = *p;
+    n = tg_cli_toml_is_triple(p) ? 3 : 1;
 
-    if (quote == '#') {
-        closing = memchr(p, '\n', (size_t) (end - p));
-        return closing != NULL ? closing : end;
-    }
-
-    if (quote != '"' && quote != '\'') {
-        return p + 1;
-    }
-
-    n = tg_cli_toml_is_triple(p, end) ? 3 : 1;
-
-    for (p += n; p < end && (n == 3 || *p != '\n'); p++) {
-        if (*p == '\\' && quote == '"') {
-            if (!tg_cli_toml_is_at(++p, end, "btnfruUe\"\\ \t\r\n")) {
-                return NULL;
-            }
-
-        } else if (*p == quote
-                   && (n == 1
-                       || (tg_cli_toml_is_triple(p, end)
-                           && !tg_cli_toml_is_triple(p + 1, end))))
+    for (p += n; *p != '\0' && (n == 3 || *p != '\n'); p++) {
+        if (*p == quote
+            && (n == 1
+                || (tg_cli_toml_is_triple(p) && !tg_cli_toml_is_triple(p + 1))))
         {
             return p + n;
         }
+
+        if (*p == '\\' && quote == '"'
+            && strspn(++p, "btnfruUe\"\\ \t\r\n") == 0) {
+            break;
+        }
     }
 
-    return NULL;
+    return tg_cli_toml_wrong(toml, "a string is not closed, or has an unknown "
+                                   "escape");
 }
 
-/* Two values with nothing but white space between, and no date and time. */
-static int
-tg_cli_toml_is_pair(const char *last, const char *p, const char *end)
-{
-    return last != NULL && last + 1 != p
-           && !tg_cli_toml_is_at(last, end, "[{,=.")
-           && !tg_cli_toml_is_at(p, end, "]},=.# \t\r\n")
-           && !(last + 2 == p && last[1] == ' ' && end - p > 2 && p[2] == ':');
-}
-
-/* NULL, or why there is no line at p. */
+/* A number, a date, which may have a blank in front of its time, or a word. */
 static const char *
-tg_cli_toml_line(tg_cli_line_t *line, const char *p, const char *end)
-{
-    const char *next, *last;
-    int depth;
-
-    last = NULL;
-    memset(line, 0, sizeof(*line));
-    p = tg_cli_toml_skip(p, end, " \t\r\n");
-    line->text.data = p;
-    line->next = p;
-
-    for (depth = 0; p < end && (depth > 0 || *p != '\n'); p = next) {
-        next = tg_cli_toml_token(p, end);
-        line->next = p;
-
-        if (next == NULL) {
-            return "a string is not closed, or has an unknown escape";
-        }
-
-        if (tg_cli_toml_is_pair(last, p, end)) {
-            return "something follows on the same line, or no comma";
-        }
-
-        depth += *p == '[' || *p == '{';
-        depth -= *p == ']' || *p == '}';
-
-        if (*p == '=' && depth == 0 && line->equals == NULL) {
-            line->equals = p;
-        }
-
-        if (!tg_cli_toml_is_at(p, end, " \t\r\n#")) {
-            line->text.len = (size_t) (next - line->text.data);
-            last = next - 1;
-        }
-    }
-
-    line->next = p;
-
-    return depth != 0 ? "brackets do not match" : NULL;
-}
-
-/* What starts as a string, a list, a table, a number or a date, or a word. */
-static int
-tg_cli_toml_is_value(const char *p, const char *end)
+tg_cli_toml_scalar(tg_cli_toml_t *toml, const char *p)
 {
     static const char *const words[] = { "true", "false", "inf", "nan" };
+    tg_str_t text;
     size_t i;
+
+    text = tg_str(p, strspn(p, TG_CLI_BARE "+.:"));
+
+    if (strspn(p, "+-0123456789") != 0) {
+        p = tg_str_end(text);
+
+        return *p == ' ' && strspn(p + 1, "0123456789:") > 3
+                   ? tg_cli_toml_scalar(toml, p + 1)
+                   : p;
+    }
 
     for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (tg_str_eq(tg_str(p, (size_t) (end - p)), tg_str_c(words[i]))) {
-            return 1;
+        if (tg_str_eq(text, tg_str_c(words[i]))) {
+            return tg_str_end(text);
         }
     }
 
-    if (tg_cli_toml_is_at(p, end, "[{")) {
-        return end[-1] == *p + 2;
-    }
-
-    return tg_cli_toml_is_at(p, end, "\"'+-0123456789");
+    return tg_cli_toml_wrong(toml, "a value is missing, or has no quotes");
 }
 
-/* --- keys --- */
-
-static int
-tg_cli_toml_is_name(tg_str_t part, const char *name)
-{
-    if (part.data[0] == '\'') {
-        return tg_str_eq(tg_json_body(part), tg_str_c(name));
-    }
-
-    /* JSON's escapes are TOML's, but for two that nobody uses. */
-    if (part.data[0] == '"') {
-        return tg_json_check(part, NULL) == TG_OK
-               && tg_json_is_text(part, tg_str_c(name));
-    }
-
-    return tg_str_eq(part, tg_str_c(name));
-}
-
+/* Adds a name to a path, decoded: JSON's escapes are TOML's, but for two. */
 static void
-tg_cli_path_add(tg_cli_path_t *path, tg_str_t part)
+tg_cli_toml_put_name(tg_buf_t *path, tg_str_t raw)
 {
-    size_t i;
-
-    if (path->count < 2) {
-        path->ours += path->ours == path->count
-                      && tg_cli_toml_is_name(part, path->names[path->count]);
-
-    } else if (path->count == 2 && path->ours == 2) {
-        for (i = 0; i < TG_CLI_TOML_OTHER; i++) {
-            if (tg_cli_toml_is_name(part, tg_cli_toml_members[i])) {
-                break;
-            }
-        }
-
-        path->member = i;
+    if (raw.data[0] == '"' && tg_json_check(raw, NULL) == TG_OK) {
+        tg_json_put_decoded(path, tg_json_body(raw));
+    } else {
+        tg_buf_str(path, raw.data[0] == '\'' ? tg_json_body(raw) : raw);
     }
 
-    path->count++;
+    tg_buf_char(path, '\0');
 }
 
-/* Adds all parts of a.b."c d": NULL, or why it is no key. */
+/* Adds all names of a.b."c d" to the path, up to what must follow. */
 static const char *
-tg_cli_path_read(tg_cli_path_t *path, const char *p, const char *end)
+tg_cli_toml_key(tg_cli_toml_t *toml, const char *p, const char *follows)
 {
     const char *start;
 
     for (;; p++) {
-        p = tg_cli_toml_skip(p, end, " \t");
+        p += strspn(p, TG_CLI_BLANK);
         start = p;
-        p = tg_cli_toml_is_at(p, end, "\"'")
-                ? tg_cli_toml_token(p, end)
-                : tg_cli_toml_skip(p, end, TG_CLI_BARE);
+        p = *p == '"' || *p == '\'' ? tg_cli_toml_string(toml, p)
+                                    : p + strspn(p, TG_CLI_BARE);
 
         if (p == NULL || p == start) {
-            return "a key is missing";
+            return p == NULL ? p : tg_cli_toml_wrong(toml, "a key is missing");
         }
 
-        tg_cli_path_add(path, tg_str(start, (size_t) (p - start)));
-        p = tg_cli_toml_skip(p, end, " \t");
-
-        if (p == end) {
-            return NULL;
-        }
+        tg_cli_toml_put_name(&toml->path, tg_str(start, (size_t) (p - start)));
+        p += strspn(p, TG_CLI_BLANK);
 
         if (*p != '.') {
-            return "a key has to be quoted";
+            break;
         }
     }
+
+    if (strncmp(p, follows, strlen(follows)) != 0) {
+        return tg_cli_toml_wrong(toml, *follows == '='
+                                           ? "an equals sign is missing"
+                                           : "brackets do not match");
+    }
+
+    p += strlen(follows);
+
+    return p + strspn(p, TG_CLI_BLANK);
+}
+
+static const char *
+tg_cli_toml_value(tg_cli_toml_t *toml, const char *p, int depth)
+{
+    char closing;
+    size_t len;
+
+    if (*p != '[' && *p != '{') {
+        return *p == '"' || *p == '\'' ? tg_cli_toml_string(toml, p)
+                                       : tg_cli_toml_scalar(toml, p);
+    }
+
+    closing = (char) (*p + 2);
+    len = toml->path.len;
+
+    do {
+        p = tg_cli_toml_space(p + 1, TG_CLI_BLANK "\n");
+
+        if (*p == closing) {
+            return p + 1;
+        }
+
+        p = closing == '}' ? tg_cli_toml_key(toml, p, "=") : p;
+        tg_buf_truncate(&toml->path, len);
+
+        if (p != NULL && depth < TG_JSON_DEPTH) {
+            p = tg_cli_toml_value(toml, p, depth + 1);
+        }
+
+        if (p == NULL) {
+            return p;
+        }
+
+        p = tg_cli_toml_space(p, TG_CLI_BLANK "\n");
+    } while (*p == ',');
+
+    return *p == closing ? p + 1
+                         : tg_cli_toml_wrong(toml, "a comma or a value is "
+                                                   "missing, or brackets do "
+                                                   "not match");
 }
 
 /* --- what is ours --- */
 
-static const char *
-tg_cli_toml_taken(tg_cli_table_t *table, const char *why)
+static int
+tg_cli_toml_is_below(tg_str_t path, tg_str_t above)
 {
-    table->is_taken = 1;
-
-    return why;
+    return path.len >= above.len
+           && tg_str_eq(tg_str(path.data, above.len), above);
 }
 
-static const char *
-tg_cli_toml_header(tg_cli_table_t *table, tg_cli_path_t *path,
-                   const tg_cli_line_t *line)
+/*
+ * Notes what the path leads to: a table where value is NULL.  TG_BAD when our
+ * name is taken, by what is no table of a program.
+ */
+static int
+tg_cli_toml_note(tg_cli_toml_t *toml, int is_list, tg_str_t value)
 {
-    const char *why, *end;
-    ptrdiff_t n;
+    tg_str_t path, ours;
+    const char *name;
+    size_t i;
 
-    end = line->text.data + line->text.len;
-    n = line->text.len > 1 && line->text.data[1] == '[' ? 2 : 1;
-    path->count = 0;
-    path->ours = 0;
-    path->member = TG_CLI_TOML_OTHER;
+    path = tg_buf_view(&toml->path);
+    ours = tg_buf_view(&toml->ours);
 
-    if (end - line->text.data <= 2 * n || end[-1] != ']' || end[-n] != ']') {
-        return "a header is not closed";
+    /* To a table above, ours can be added. */
+    if (!tg_cli_toml_is_below(path, ours)) {
+        return tg_cli_toml_is_below(ours, path)
+                       && (is_list || value.data != NULL)
+                   ? TG_BAD
+                   : TG_OK;
     }
 
-    why = tg_cli_path_read(path, line->text.data + n, end - n);
-
-    if (why != NULL) {
-        return why;
+    if (value.data != NULL && toml->header < ours.len) {
+        return TG_BAD;
     }
 
-    if (path->member != TG_CLI_TOML_OTHER
-        || (n == 2 && path->ours == path->count)
-        || (path->ours == 2 && path->count == 2 && table->body != NULL))
-    {
-        return tg_cli_toml_taken(table, "it is there twice, or as a list, or "
-                                        "its command or args is a table");
+    if (path.len == ours.len) {
+        return is_list || toml->body != NULL ? TG_BAD : TG_OK;
     }
 
-    if (path->ours == 2 && path->count == 2) {
-        table->body = line->next - (line->next[-1] == '\r');
+    name = path.data + ours.len;
+
+    for (i = 0; i < TG_CLI_TOML_OTHER; i++) {
+        if (strcmp(name, tg_cli_toml_members[i]) != 0) {
+            continue;
+        }
+
+        if (i > 1 || value.data == NULL || toml->values[i].data != NULL
+            || name + strlen(name) + 1 != tg_str_end(path))
+        {
+            return TG_BAD;
+        }
+
+        toml->values[i] = value;
     }
 
-    return NULL;
+    return TG_OK;
 }
 
-/* where is the header above. */
+/* A header or a pair: the end of its line, or NULL. */
 static const char *
-tg_cli_toml_pair(tg_cli_table_t *table, const tg_cli_path_t *where,
-                 const tg_cli_line_t *line)
+tg_cli_toml_line(tg_cli_toml_t *toml, const char *p)
 {
-    const char *why, *start, *end;
-    tg_cli_path_t path;
+    tg_str_t value;
+    int is_list;
 
-    if (line->equals == NULL) {
-        return "an equals sign is missing";
+    value = TG_STR_NONE;
+    is_list = *p == '[' && p[1] == '[';
+
+    if (*p == '[') {
+        tg_buf_truncate(&toml->path, 0);
+        p = tg_cli_toml_key(toml, p + 1 + is_list, is_list ? "]]" : "]");
+        toml->header = toml->path.len;
+
+    } else {
+        tg_buf_truncate(&toml->path, toml->header);
+        value.data = tg_cli_toml_key(toml, p, "=");
+        p = value.data != NULL ? tg_cli_toml_value(toml, value.data, 0) : NULL;
+        value.len = p != NULL ? (size_t) (p - value.data) : 0;
     }
 
-    path = *where;
-    why = tg_cli_path_read(&path, line->text.data, line->equals);
-
-    if (why != NULL) {
-        return why;
-    }
-
-    end = line->text.data + line->text.len;
-    start = tg_cli_toml_skip(line->equals + 1, end, " \t");
-
-    if (!tg_cli_toml_is_value(start, end)) {
-        return "a value is missing, has no quotes, or something follows";
-    }
-
-    if (where->count < 2 && path.ours != 0
-        && (path.ours == 2 || path.count == 1)) {
-        return tg_cli_toml_taken(table, "it is there as an inline table or "
-                                        "by dotted keys");
-    }
-
-    if (where->count != 2 || path.member == TG_CLI_TOML_OTHER) {
+    if (p == NULL || tg_cli_toml_note(toml, is_list, value) != TG_OK) {
         return NULL;
     }
 
-    if (path.count != 3 || path.member > 1
-        || table->values[path.member].data != NULL)
+    p = tg_cli_toml_space(p, TG_CLI_BLANK);
+
+    if (value.data == NULL
+        && tg_str_eq(tg_buf_view(&toml->path), tg_buf_view(&toml->ours)))
     {
-        return tg_cli_toml_taken(table, "it has a url, or its command or args "
-                                        "is there twice or is a table");
+        toml->body = p - (p[-1] == '\r');
     }
 
-    table->values[path.member] = tg_str(start, (size_t) (end - start));
-
-    return NULL;
+    return *p == '\n' || *p == '\0'
+               ? p
+               : tg_cli_toml_wrong(toml, "something follows on the same line, "
+                                         "or brackets do not match");
 }
 
-/* Moves *p to where it failed: NULL, or why. */
-static const char *
-tg_cli_toml_read(tg_cli_table_t *table, const char *name, const char **p,
-                 const char *end)
+static int
+tg_cli_toml_read(tg_cli_toml_t *toml, tg_buf_t *why)
 {
-    tg_cli_path_t where;
-    tg_cli_line_t line;
-    const char *why;
+    const char *p, *next;
 
-    memset(table, 0, sizeof(*table));
-    where = (tg_cli_path_t){
-        .names = { TG_CLI_TABLE, name },
-        .member = TG_CLI_TOML_OTHER,
-    };
+    next = toml->text.data + tg_cli_merge_mark(tg_buf_view(&toml->text));
 
-    for (;;) {
-        why = tg_cli_toml_line(&line, *p, end);
-        *p = line.text.data;
+    while (*(p = tg_cli_toml_space(next, TG_CLI_BLANK "\n")) != '\0') {
+        next = tg_cli_toml_line(toml, p);
 
-        if (why == NULL && line.text.len != 0) {
-            why = *line.text.data == '['
-                      ? tg_cli_toml_header(table, &where, &line)
-                      : tg_cli_toml_pair(table, &where, &line);
+        if (next == NULL) {
+            (void) tg_cli_merge_bad(
+                why, tg_buf_view(&toml->text), p,
+                toml->why != NULL
+                    ? " is no valid TOML, repair it first: "
+                    : " has the server already, but not as one table of a "
+                      "program (it is there as an inline table, by dotted "
+                      "keys, as a list or twice, or has a url, or its command "
+                      "or args is a table); write it as a [" TG_CLI_SERVERS
+                      ".NAME] table with a command, or choose another --name");
+            tg_buf_text(why, toml->why != NULL ? toml->why : "");
+            return TG_BAD;
         }
-
-        if (why != NULL || line.next == end) {
-            return why;
-        }
-
-        *p = line.next;
     }
+
+    return TG_OK;
 }
 
 /* --- writing: JSON's strings are TOML's, without control characters --- */
 
 static void
-tg_cli_toml_put_value(tg_buf_t *out, const tg_cli_entry_t *entry, size_t i)
-{
-    tg_buf_text(out, i == 0 ? "" : "[");
-    tg_json_put_string(out, tg_str_c(i == 0 ? entry->command : entry->socket));
-    tg_buf_text(out, i == 0 ? "" : "]");
-}
-
-static void
-tg_cli_toml_write(const tg_cli_table_t *table, tg_str_t old,
-                  const tg_cli_entry_t *entry, tg_buf_t *out)
+tg_cli_toml_write(tg_cli_toml_t *toml, const tg_cli_entry_t *entry,
+                  tg_buf_t *out)
 {
     const char *at, *newline, *end;
+    size_t i, member;
     tg_str_t value;
-    size_t i, j;
 
-    at = memchr(old.data, '\n', old.len);
-    newline = at != NULL && at > old.data && at[-1] == '\r' ? "\r\n" : "\n";
-    end = old.data + old.len;
-    at = table->body != NULL ? table->body : end;
-    tg_buf_put(out, old.data, (size_t) (at - old.data));
+    at = toml->text.data;
+    end = at + toml->text.len - 1;
+    newline = strchr(at, '\n');
+    newline = newline != NULL && newline > at && newline[-1] == '\r' ? "\r\n"
+                                                                     : "\n";
 
-    if (table->body == NULL) {
-        if (old.len != 0) {
-            tg_buf_text(out, at[-1] != '\n' ? newline : "");
-            tg_buf_text(out, newline);
-        }
-
-        tg_buf_text(out, "[" TG_CLI_TABLE ".");
+    if (toml->body == NULL) {
+        tg_buf_put(out, at, (size_t) (end - at));
+        tg_buf_text(out, at == end || end[-1] == '\n' ? "" : newline);
+        tg_buf_text(out, at == end ? "" : newline);
+        tg_buf_text(out, "[" TG_CLI_SERVERS ".");
         tg_buf_text(out, entry->name);
         tg_buf_text(out, "]");
+        toml->body = at = end;
     }
 
     for (i = 0; i < 2; i++) {
-        if (table->values[i].data == NULL) {
+        if (toml->values[i].data == NULL) {
+            toml->values[i] = tg_str(toml->body, 0);
+        }
+    }
+
+    /* In the order in which they stand. */
+    for (i = 0; i < 2; i++) {
+        member = i ^ (toml->values[1].data < toml->values[0].data);
+        value = toml->values[member];
+        tg_buf_put(out, at, (size_t) (value.data - at));
+        at = tg_str_end(value);
+
+        if (value.len == 0) {
             tg_buf_text(out, newline);
-            tg_buf_text(out, tg_cli_toml_members[i]);
+            tg_buf_text(out, tg_cli_toml_members[member]);
             tg_buf_text(out, " = ");
-            tg_cli_toml_put_value(out, entry, i);
-            tg_buf_text(out, at == end && i == 1 ? newline : "");
         }
-    }
 
-    /* Those that are there, in their own order. */
-    for (i = 0; i < 2; i++) {
-        j = i ^ (table->values[1].data < table->values[0].data);
-        value = table->values[j];
-
-        if (value.data != NULL) {
-            tg_buf_put(out, at, (size_t) (value.data - at));
-            tg_cli_toml_put_value(out, entry, j);
-            at = tg_str_end(value);
-        }
+        tg_buf_text(out, member == 0 ? "" : "[");
+        tg_json_put_string(out, tg_str_c(member == 0 ? entry->command
+                                                     : entry->socket));
+        tg_buf_text(out, member == 0 ? "" : "]");
     }
 
     tg_buf_put(out, at, (size_t) (end - at));
+    tg_buf_text(out, toml->body == end ? newline : "");
 }
 
 int
 tg_cli_merge_toml(tg_str_t old, const tg_cli_entry_t *entry, tg_buf_t *out,
                   tg_buf_t *why)
 {
-    const char *bad, *p;
-    tg_cli_table_t table;
+    tg_cli_toml_t toml;
+    int rc;
 
-    if (!tg_utf8_is_valid(old)) {
-        tg_buf_text(why, "it is not valid UTF-8; repair it first");
+    if (!tg_utf8_is_valid(old) || memchr(old.data, '\0', old.len) != NULL) {
+        tg_buf_text(why, "it is not valid UTF-8, or has a NUL; repair it "
+                         "first");
         return TG_BAD;
     }
 
-    p = old.data + tg_cli_merge_mark(old);
-    bad = tg_cli_toml_read(&table, entry->name, &p, old.data + old.len);
+    memset(&toml, 0, sizeof(toml));
+    tg_buf_init(&toml.text, tg_alloc_libc());
+    tg_buf_init(&toml.path, tg_alloc_libc());
+    tg_buf_init(&toml.ours, tg_alloc_libc());
+    tg_cli_toml_put_name(&toml.ours, TG_STR(TG_CLI_SERVERS));
+    tg_cli_toml_put_name(&toml.ours, tg_str_c(entry->name));
+    tg_buf_str(&toml.text, old);
+    tg_buf_char(&toml.text, '\0');
+    rc = tg_buf_failed(&toml.text) ? TG_NOMEM : tg_cli_toml_read(&toml, why);
 
-    if (bad != NULL) {
-        (void) tg_cli_merge_bad(why, old, p,
-                                table.is_taken ? " has the server already ("
-                                               : " is no valid TOML (");
-        tg_buf_text(why, bad);
-        tg_buf_text(why, table.is_taken
-                             ? "); write it as a [" TG_CLI_TABLE ".NAME] table "
-                               "with a command, or choose another --name"
-                             : "); repair it first");
-        return TG_BAD;
+    if (tg_buf_failed(&toml.path) || tg_buf_failed(&toml.ours)) {
+        rc = TG_NOMEM;
     }
 
-    tg_cli_toml_write(&table, old, entry, out);
-
-    if (tg_buf_failed(out)) {
-        return TG_NOMEM;
+    if (rc == TG_OK) {
+        tg_cli_toml_write(&toml, entry, out);
+        rc = tg_buf_failed(out)                 ? TG_NOMEM
+             : tg_str_eq(tg_buf_view(out), old) ? TG_EXISTS
+                                                : TG_OK;
     }
 
-    return tg_str_eq(tg_buf_view(out), old) ? TG_EXISTS : TG_OK;
+    tg_buf_deinit(&toml.text);
+    tg_buf_deinit(&toml.path);
+    tg_buf_deinit(&toml.ours);
+
+    return rc;
 }
