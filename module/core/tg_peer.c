@@ -78,10 +78,13 @@ tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
         return TG_OK;
     }
 
+    peer->serving = frame.len;
+
     if (peer->batch != NULL) {
         return peer->row->serve_on(peer, frame);
     }
 
+    peer->work = 0;
     rc = tg_message_parse(&message, frame);
 
     /* The first line of an undecided connection decides, once it is valid. */

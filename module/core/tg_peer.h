@@ -139,6 +139,9 @@ struct tg_peer_s {
     tg_buf_t out; /* written by the peer, drained by the host */
     size_t kept;  /* besides out, see tg_peer_kept() */
 
+    size_t serving; /* bytes of the frame that is served */
+    uint64_t work;  /* the host's, about that frame; 0 at its beginning */
+
     tg_batch_t *batch;     /* being served, in more turns than one */
     size_t batch_at;       /* where its next element stands, or 0: look */
     unsigned batch_served; /* elements */

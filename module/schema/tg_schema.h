@@ -25,11 +25,13 @@
 /* Schemas inside of each other while checking; some 300 KB of stack. */
 #define TG_SCHEMA_DEPTH 1024
 /*
- * Steps of a check, besides some for each byte of the instance, so that its
- * size alone is never the reason.  A step is about ten nanoseconds: nothing
- * holds a worker for long.
+ * Steps of a frame: of one check, or of all that share what they spend
+ * (tg_schema_checker_frame).  A step is some ten nanoseconds.  Few bytes must
+ * not take long, as there may be many of them; and no frame, however large,
+ * holds a worker for longer than that.
  */
-#define TG_SCHEMA_STEPS 1000000
+#define TG_SCHEMA_STEPS 3000000
+#define TG_SCHEMA_STEPS_FEW 300000
 #define TG_SCHEMA_BYTE_STEPS 4
 /* Bytes of all documents of a schema. */
 #define TG_SCHEMA_BYTES (16 * 1024 * 1024)
@@ -95,6 +97,14 @@ void tg_schema_free(tg_schema_t *schema);
 tg_schema_checker_t *tg_schema_checker_new(const tg_alloc_t *alloc,
                                            uint64_t seed);
 void tg_schema_checker_free(tg_schema_checker_t *checker);
+
+/*
+ * The checks that follow are of a frame of so many bytes, whose earlier
+ * checks took *spent steps, which they add to.  NULL, as at first: each check
+ * is of a frame of its own.
+ */
+void tg_schema_checker_frame(tg_schema_checker_t *checker, size_t bytes,
+                             uint64_t *spent);
 
 /*
  * Checks an instance, which must be a valid JSON text (tg_json_check).

@@ -66,19 +66,24 @@ tg_schema_arena_deinit(tg_schema_arena_t *arena)
     arena->left = 0;
 }
 
+/* Eight bytes at once, as keys may be long. */
 uint64_t
 tg_schema_hash(tg_str_t text, uint64_t seed)
 {
-    uint64_t hash;
-    size_t i;
+    uint64_t hash, part;
+    size_t i, n;
 
-    hash = seed ^ UINT64_C(14695981039346656037);
+    hash = seed + text.len;
 
-    for (i = 0; i < text.len; i++) {
-        hash = (hash ^ (unsigned char) text.data[i]) * UINT64_C(1099511628211);
+    for (i = 0; i < text.len; i += n) {
+        n = text.len - i < sizeof(part) ? text.len - i : sizeof(part);
+        part = 0;
+        memcpy(&part, text.data + i, n);
+        hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
     }
 
-    return hash ^ (hash >> 32);
+    return hash;
 }
 
 int

@@ -9,6 +9,7 @@ tg_schema_is_integer(tg_schema_run_t *run, const char *at)
     size_t i;
 
     raw = tg_schema_raw(run, at);
+    tg_schema_pay(run, raw.len);
 
     for (i = 0; i < raw.len; i++) {
         if (raw.data[i] == '.' || (raw.data[i] | 0x20) == 'e') {
@@ -267,13 +268,33 @@ tg_schema_check_child(tg_schema_run_t *run, const tg_schema_node_t *node,
     return rc;
 }
 
+/* What a check may take of the steps of its frame. */
+static uint64_t
+tg_schema_budget(const tg_schema_t *schema, const tg_schema_checker_t *checker,
+                 size_t len)
+{
+    uint64_t steps;
+
+    len = checker->spent != NULL ? checker->frame_bytes : len;
+    steps = TG_SCHEMA_STEPS_FEW + TG_SCHEMA_BYTE_STEPS * (uint64_t) len;
+    steps = steps < schema->max_steps ? steps : schema->max_steps;
+
+    if (checker->spent == NULL) {
+        return steps;
+    }
+
+    return *checker->spent < steps ? steps - *checker->spent : 0;
+}
+
 int
 tg_schema_check(const tg_schema_t *schema, tg_schema_checker_t *checker,
                 tg_str_t raw, tg_buf_t *error)
 {
     tg_schema_run_t run;
+    uint64_t budget;
     int rc;
 
+    budget = tg_schema_budget(schema, checker, raw.len);
     memset(&run, 0, sizeof(run));
     run.schema = schema;
     run.checker = checker;
@@ -282,12 +303,16 @@ tg_schema_check(const tg_schema_t *schema, tg_schema_checker_t *checker,
     run.report = error;
     run.error = error;
     run.report_start = error != NULL ? error->len : 0;
-    run.steps = schema->max_steps + TG_SCHEMA_BYTE_STEPS * (uint64_t) raw.len;
+    run.steps = budget;
     checker->n_words = 0;
     checker->n_items = 0;
     rc = tg_schema_check_node(&run, schema->root, tg_schema_space(raw.data),
                               NULL);
     tg_schema_checker_shrink(checker);
+
+    if (checker->spent != NULL) {
+        *checker->spent += budget - run.steps;
+    }
 
     if (rc == TG_NOMEM && error != NULL) {
         tg_buf_truncate(error, run.report_start);

@@ -370,6 +370,7 @@ tg_schema_judge(tg_schema_compile_t *compile)
     tg_schema_judged_t *judged;
     tg_schema_t schema;
     tg_schema_doc_t *doc;
+    uint64_t spent;
     tg_buf_t text;
     int rc;
 
@@ -395,8 +396,13 @@ tg_schema_judge(tg_schema_compile_t *compile)
         return TG_NOMEM;
     }
 
+    /* Who writes schemas is trusted: a long one may take long. */
+    spent = 0;
+    tg_schema_checker_frame(checker, SIZE_MAX / TG_SCHEMA_BYTE_STEPS / 2,
+                            &spent);
     schema = *compile->schema;
     schema.root = doc->root;
+    schema.max_steps += TG_SCHEMA_BYTE_STEPS * (uint64_t) judged->raw.len;
     tg_buf_init(&text, compile->alloc);
     rc = tg_schema_check(&schema, checker, judged->raw, &text);
     tg_schema_checker_free(checker);

@@ -17,6 +17,7 @@ tg_schema_equal_number(tg_schema_run_t *run, const char *p, tg_str_t value)
     tg_str_t raw;
 
     raw = tg_schema_raw(run, p);
+    tg_schema_pay(run, TG_SCHEMA_STEP_BYTES + 2 * raw.len);
 
     if (tg_str_eq(raw, value)) {
         return TG_OK;
@@ -79,6 +80,7 @@ tg_schema_equal_find(tg_schema_run_t *run, tg_json_t *json, tg_str_t value,
         }
 
         (void) tg_json_value(json, found);
+        tg_schema_pay(run, name.len + found->len);
 
         if (tg_json_body_eq(name, key)) {
             return TG_OK;
@@ -265,6 +267,8 @@ tg_schema_hash_value(tg_schema_run_t *run, const char *p, uint64_t *hash)
         *hash = (unsigned char) *p;
         return TG_OK;
     default:
+        tg_schema_pay(run, 2 * tg_schema_raw(run, p).len);
+
         /* Numbers out of range equal only their own text. */
         if (tg_number_parse(tg_schema_raw(run, p), &number) != TG_OK) {
             *hash = 1;
@@ -333,7 +337,7 @@ tg_schema_items_unique(tg_schema_run_t *run, size_t *first, size_t *second)
     rc = tg_schema_slots_get(run, slots);
 
     for (i = 0; rc == TG_OK && i < checker->n_items; i++) {
-        rc = tg_schema_spend(run, 1);
+        rc = tg_schema_spend(run, 4);
 
         if (rc == TG_OK) {
             rc = tg_schema_hash_value(run, checker->items[i].at,

@@ -199,66 +199,94 @@ tg_schema_put_body_token(tg_buf_t *out, tg_str_t body)
     tg_buf_deinit(&text);
 }
 
-/*
- * The path is found again from the place of the value, so that checking
- * need not keep it.  Enters the entry of *at that holds target.
- */
-static int
-tg_schema_path_step(tg_buf_t *out, tg_schema_run_t *run, const char **at,
-                    const char *target)
+/* A container that is open where a path leads. */
+typedef struct {
+    const char *key; /* of an object: the last one, with its quote */
+    size_t index;
+    int is_object;
+} tg_schema_level_t;
+
+/* Passes what is in front of target.  Returns how many containers are open. */
+static unsigned
+tg_schema_path_find(const char *p, const char *target,
+                    tg_schema_level_t *levels)
 {
-    tg_schema_walk_t walk;
-    int is_object, rc;
+    tg_schema_level_t *level;
+    unsigned depth;
+    const char *end;
 
-    is_object = **at == '{';
-    tg_schema_walk_init(&walk, *at);
+    level = NULL;
 
-    for (;;) {
-        run->steps = UINT64_MAX;
-        rc = is_object ? tg_schema_walk_member(run, &walk)
-                       : tg_schema_walk_element(run, &walk);
+    for (depth = 0; p < target; p = end) {
+        end = p + 1;
 
-        if (rc != TG_OK || target < walk.value) {
-            return TG_END;
-        }
+        switch (*p) {
+        case '{':
+        case '[':
+            level = &levels[depth++];
+            memset(level, 0, sizeof(*level));
+            level->is_object = *p == '{';
+            break;
 
-        if (target < tg_schema_pass(run, walk.value)) {
+        case '}':
+        case ']':
+            depth--;
+            level--;
+            break;
+
+        case ',':
+            level->index++;
+            level->key = NULL;
+            break;
+
+        case '"':
+            end = tg_schema_pass_string(p);
+
+            if (level->key == NULL && end <= target) {
+                level->key = p;
+            }
+
+            break;
+
+        default:
             break;
         }
     }
 
-    if (is_object) {
-        tg_schema_put_body_token(out, walk.key);
-    } else {
-        tg_buf_char(out, '/');
-        tg_buf_uint(out, walk.index);
-    }
-
-    *at = walk.value;
-
-    return TG_OK;
+    return depth;
 }
 
+/*
+ * The path is found again from the place of the value, so that checking
+ * need not keep it.
+ */
 static void
 tg_schema_put_pointer(tg_buf_t *out, tg_str_t root, const char *target)
 {
-    tg_schema_run_t run;
-    const char *at;
+    tg_schema_level_t levels[TG_JSON_DEPTH];
+    const tg_schema_level_t *level;
+    const char *end;
+    unsigned depth;
     size_t start;
 
-    memset(&run, 0, sizeof(run));
-    run.end = root.data + root.len;
-    at = tg_schema_space(root.data);
+    depth = tg_schema_path_find(root.data, target, levels);
     start = out->len;
 
-    while (at != target && (*at == '{' || *at == '[')) {
+    for (level = levels; level < levels + depth; level++) {
         if (out->len - start > TG_SCHEMA_SHOWN_PATH) {
             tg_buf_text(out, "/…");
             return;
         }
 
-        if (tg_schema_path_step(out, &run, &at, target) != TG_OK) {
-            return;
+        if (!level->is_object) {
+            tg_buf_char(out, '/');
+            tg_buf_uint(out, level->index);
+
+        } else if (level->key != NULL) {
+            end = tg_schema_pass_string(level->key);
+            tg_schema_put_body_token(
+                out,
+                tg_json_body(tg_str(level->key, (size_t) (end - level->key))));
         }
     }
 }
@@ -276,9 +304,12 @@ tg_schema_put_path(tg_buf_t *out, tg_str_t root, const char *target)
     }
 }
 
+/* The instance, through which a path is to be looked for, which is paid. */
 static tg_str_t
-tg_schema_instance(const tg_schema_run_t *run)
+tg_schema_instance(tg_schema_run_t *run, const char *at)
 {
+    tg_schema_pay(run, (size_t) (at - run->start));
+
     return tg_str(run->start, (size_t) (run->end - run->start));
 }
 
@@ -292,7 +323,7 @@ tg_schema_refuse(tg_schema_run_t *run, const char *at, tg_schema_fail_t kind)
         return NULL;
     }
 
-    tg_schema_put_path(run->error, tg_schema_instance(run), at);
+    tg_schema_put_path(run->error, tg_schema_instance(run, at), at);
     tg_buf_text(run->error, ": ");
 
     return run->error;
@@ -308,7 +339,7 @@ tg_schema_refuse_missing(tg_schema_run_t *run, const char *at, tg_str_t name)
         return NULL;
     }
 
-    tg_schema_put_pointer(run->error, tg_schema_instance(run), at);
+    tg_schema_put_pointer(run->error, tg_schema_instance(run, at), at);
     tg_schema_put_token(run->error, name);
     tg_buf_text(run->error, ": ");
 
@@ -326,11 +357,11 @@ tg_schema_refuse_twice(tg_schema_run_t *run, const char *at, tg_str_t key)
         tg_buf_truncate(run->report, run->report_start);
 
         if (key.data == NULL) {
-            tg_schema_put_path(run->report, tg_schema_instance(run), at);
+            tg_schema_put_path(run->report, tg_schema_instance(run, at), at);
             tg_buf_text(run->report, ": a key is given twice; give it once");
 
         } else {
-            tg_schema_put_pointer(run->report, tg_schema_instance(run), at);
+            tg_schema_put_pointer(run->report, tg_schema_instance(run, at), at);
             tg_schema_put_body_token(run->report, key);
             tg_buf_text(run->report, ": this key is given twice; give it once");
         }

@@ -35,11 +35,12 @@ tg_schema_try(tg_schema_run_t *run, const tg_schema_node_t *node,
     error = run->error;
     words = run->checker->n_words;
     run->error = NULL;
+    rc = tg_schema_spend(run, 1);
 
-    if (marks == NULL) {
+    if (rc == TG_OK && marks == NULL) {
         rc = tg_schema_check_node(run, node, at, NULL);
 
-    } else {
+    } else if (rc == TG_OK) {
         rc = tg_schema_marks_get(run, marks->n, &own);
 
         if (rc == TG_OK) {
@@ -113,9 +114,9 @@ tg_schema_try_all(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
 }
 
 /*
- * Why the best branch does not fit.  The outermost gets a budget of its
- * own: the verdict is known, and only the text would suffer.  report is
- * NULL inside of it, which also keeps limits from writing there.
+ * Why the best branch does not fit, as far as there are steps for that: the
+ * verdict is known, and only the text suffers.  report is NULL inside of it,
+ * which keeps limits from writing there.
  */
 static void
 tg_schema_put_best(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
@@ -123,13 +124,11 @@ tg_schema_put_best(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
                    tg_buf_t *out)
 {
     tg_buf_t *report;
-    uint64_t steps;
     size_t start, words;
     int rc;
 
     start = out->len;
     report = run->report;
-    steps = run->steps;
     words = run->checker->n_words;
 
     if (start - run->report_start > TG_SCHEMA_SHOWN_BRANCHES) {
@@ -140,18 +139,10 @@ tg_schema_put_best(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
     tg_buf_uint(out, branches->best + 1);
     tg_buf_text(out, ": ");
 
-    if (report != NULL) {
-        run->report = NULL;
-        run->steps = run->schema->max_steps;
-    }
-
+    run->report = NULL;
     rc = tg_schema_check_node(run, nodes->list[branches->best], at, NULL);
+    run->report = report;
     run->checker->n_words = words;
-
-    if (report != NULL) {
-        run->report = report;
-        run->steps = steps;
-    }
 
     if (rc != TG_BAD) {
         tg_buf_truncate(out, start);

@@ -24,6 +24,9 @@ typedef enum {
  */
 #define TG_SCHEMA_ITEMS 262144
 
+/* Bytes that are read, decoded or compared in the time of one step. */
+#define TG_SCHEMA_STEP_BYTES 16
+
 /* The dynamic scope: resources from the innermost to the outermost. */
 typedef struct tg_schema_scope_s {
     const struct tg_schema_scope_s *outer;
@@ -47,7 +50,9 @@ typedef struct {
 struct tg_schema_checker_s {
     const tg_alloc_t *alloc;
     uint64_t seed;
-    tg_buf_t text; /* a decoded string */
+    size_t frame_bytes;
+    uint64_t *spent; /* steps of the frame, or NULL */
+    tg_buf_t text;   /* a decoded string */
     uint64_t *words;
     size_t n_words;
     size_t cap_words;
@@ -132,6 +137,16 @@ tg_schema_spend(tg_schema_run_t *run, uint64_t steps)
     run->steps -= steps;
 
     return TG_OK;
+}
+
+/* The same for reading bytes: the next rule sees when nothing is left. */
+static inline void
+tg_schema_pay(tg_schema_run_t *run, size_t bytes)
+{
+    uint64_t steps;
+
+    steps = bytes / TG_SCHEMA_STEP_BYTES;
+    run->steps -= steps < run->steps ? steps : run->steps;
 }
 
 /* Scratch. */

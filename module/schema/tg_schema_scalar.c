@@ -147,7 +147,9 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
         return TG_BAD;
     }
 
-    rc = tg_schema_spend(run, n.digits.len / 16);
+    /* Each rule looks at its digits. */
+    tg_schema_pay(run, 4 * n.digits.len);
+    rc = tg_schema_spend(run, 1);
 
 #define TG_SCHEMA_BOUND(bound, relation, rule)                                 \
     if (rc == TG_OK && rules->bound.raw.data != NULL) {                        \
@@ -165,6 +167,7 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
 #undef TG_SCHEMA_BOUND
 
     if (rc == TG_OK && rules->multiple.raw.data != NULL) {
+        tg_schema_pay(run, TG_SCHEMA_STEP_BYTES * n.digits.len);
         rc = tg_schema_check_bound(
             run, &rules->multiple, at,
             tg_number_is_multiple(&n, &rules->multiple.value),
@@ -187,7 +190,8 @@ tg_schema_match(tg_schema_run_t *run, const tg_schema_pattern_t *pattern,
     regex = run->schema->regex;
     weight = pattern->weight < text.len ? pattern->weight : text.len;
     price = TG_SCHEMA_MATCH_STEP * (1 + weight / TG_SCHEMA_MATCH_RUN);
-    rc = tg_schema_spend(run, TG_SCHEMA_MATCH_CALL + text.len / 64);
+    tg_schema_pay(run, text.len);
+    rc = tg_schema_spend(run, TG_SCHEMA_MATCH_CALL);
 
     if (rc != TG_OK) {
         return rc;
@@ -270,6 +274,7 @@ tg_schema_check_length(tg_schema_run_t *run,
         return TG_OK;
     }
 
+    tg_schema_pay(run, body.len);
     n = tg_schema_length(body);
 
     if (n < rules->min) {
@@ -334,7 +339,14 @@ tg_schema_check_string(tg_schema_run_t *run, const tg_schema_node_t *node,
         rc = tg_schema_check_pattern(run, rules->pattern, at, text);
     }
 
-    if (rc == TG_OK && rules->format != NULL && !rules->format(text)) {
+    if (rc != TG_OK || rules->format == NULL) {
+        return rc;
+    }
+
+    /* The grammars are looked through byte by byte. */
+    tg_schema_pay(run, TG_SCHEMA_STEP_BYTES * text.len);
+
+    if (!rules->format(text)) {
         out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
 
         if (out != NULL) {
@@ -347,5 +359,5 @@ tg_schema_check_string(tg_schema_run_t *run, const tg_schema_node_t *node,
         return TG_BAD;
     }
 
-    return rc;
+    return TG_OK;
 }

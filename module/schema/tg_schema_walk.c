@@ -4,18 +4,19 @@
  */
 #include "schema/tg_schema_run.h"
 
-/* Bytes that are passed in the time of one step. */
-#define TG_SCHEMA_STEP_BYTES 64
-
 /* Scratch of a kind that stays with a checker, in bytes. */
 #define TG_SCHEMA_KEEP 65536
+
+/* Where one quote is escaped, there are more: so far they are waited for. */
+#define TG_SCHEMA_NEAR 16
 
 const char *
 tg_schema_pass_string(const char *p)
 {
     const char *slash;
+    unsigned n;
 
-    for (p++;; p++) {
+    for (p++;; /* void */) {
         p = strchr(p, '"');
 
         for (slash = p; slash[-1] == '\\'; slash--) {
@@ -24,6 +25,16 @@ tg_schema_pass_string(const char *p)
 
         if ((p - slash) % 2 == 0) {
             return p + 1;
+        }
+
+        for (n = 0; n < TG_SCHEMA_NEAR; n++) {
+            for (p++; *p == '\\'; p += 2) {
+                n++;
+            }
+
+            if (*p == '"') {
+                return p + 1;
+            }
         }
     }
 }
@@ -79,7 +90,6 @@ const char *
 tg_schema_pass(tg_schema_run_t *run, const char *p)
 {
     const char *end;
-    uint64_t steps;
 
     if (run->passed == p) {
         return run->passed_end;
@@ -99,15 +109,13 @@ tg_schema_pass(tg_schema_run_t *run, const char *p)
     case 'f':
         return p + 5;
     default:
-        return tg_schema_pass_number(p, run->end);
+        end = tg_schema_pass_number(p, run->end);
+        break;
     }
 
     run->passed = p;
     run->passed_end = end;
-
-    /* The next rule sees that nothing is left; here there is no way to. */
-    steps = (uint64_t) (end - p) / TG_SCHEMA_STEP_BYTES;
-    run->steps -= steps < run->steps ? steps : run->steps;
+    tg_schema_pay(run, (size_t) (end - p));
 
     return end;
 }
@@ -210,6 +218,8 @@ tg_schema_text(tg_schema_run_t *run, tg_str_t body, tg_str_t *text)
 {
     tg_buf_t *buf;
 
+    tg_schema_pay(run, body.len);
+
     if (body.len == 0 || memchr(body.data, '\\', body.len) == NULL) {
         *text = body;
         return TG_OK;
@@ -218,6 +228,7 @@ tg_schema_text(tg_schema_run_t *run, tg_str_t body, tg_str_t *text)
     buf = &run->checker->text;
     tg_buf_truncate(buf, 0);
     tg_json_put_decoded(buf, body);
+    tg_schema_pay(run, body.len);
 
     if (tg_buf_failed(buf)) {
         return TG_NOMEM;
@@ -225,7 +236,7 @@ tg_schema_text(tg_schema_run_t *run, tg_str_t body, tg_str_t *text)
 
     *text = tg_buf_view(buf);
 
-    return tg_schema_spend(run, body.len / TG_SCHEMA_STEP_BYTES);
+    return TG_OK;
 }
 
 /* Grows an array of size-byte things to hold n of them. */
@@ -420,6 +431,14 @@ tg_schema_checker_new(const tg_alloc_t *alloc, uint64_t seed)
     }
 
     return checker;
+}
+
+void
+tg_schema_checker_frame(tg_schema_checker_t *checker, size_t bytes,
+                        uint64_t *spent)
+{
+    checker->frame_bytes = bytes;
+    checker->spent = spent;
 }
 
 void

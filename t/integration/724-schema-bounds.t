@@ -140,6 +140,25 @@ is $tg->connect->rpc('fork', { x => $deep })->{error}{code}, -32602,
 $answer = is_bounded($way, 'double', {}, 'two to the 40th');
 ok $answer->{is_error}, 'two to the 40th: refused';
 
+# The calls of a batch share what one frame may take: the first are told what
+# is wrong, the last that it is too much; by itself each is in order.
+my $text = 'a' x 12 . '!';
+my $client = $tg->connect;
+my @batch = map {
+    {
+        jsonrpc => '2.0', id => $_, method => 'tools/call',
+        params => { name => 'p0', arguments => { a => $text } }
+    }
+} 1 .. 100;
+$client->send_line($client->encode(\@batch));
+my %said =
+    map { $_->{id} => $_->{result}{content}[0]{text} } @{ $client->recv_json };
+is scalar(keys %said), 100, 'a batch: each is answered';
+like $said{1}, qr{^/a: must match}, 'the first: why it does not fit';
+like $said{100}, qr/takes too many steps/, 'the last: too much for a frame';
+like $way->call('p0', { a => $text })->{text}, qr{^/a: must match},
+    'by itself it is not';
+
 # Large arguments: right, and wrong at their very end.
 my @list = map {"item $_"} 1 .. 20_000;
 is is_bounded($way, 'unique', { a => \@list }, '20,000 items')->{text}, 'ok',

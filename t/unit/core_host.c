@@ -248,6 +248,7 @@ host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
     }
 
     host->ncalls++;
+    peer->work++;
     tool = host_tool(request->entry);
 
     switch (tool->kind) {

@@ -159,6 +159,54 @@ test_options(void)
     return options;
 }
 
+/* A schema, an instance that is put together, and what is said about it. */
+typedef struct {
+    tg_schema_t *schema;
+    tg_schema_checker_t *checker;
+    tg_buf_t instance;
+    tg_buf_t error;
+} test_t;
+
+static inline void
+test_init(test_t *test, const char *schema, const tg_schema_options_t *options)
+{
+    tg_buf_init(&test->instance, tg_alloc_libc());
+    tg_buf_init(&test->error, tg_alloc_libc());
+    test->schema = test_compile(tg_alloc_libc(), schema, options, &test->error);
+    test->checker = tg_schema_checker_new(tg_alloc_libc(), 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(test->schema);
+}
+
+static inline void
+test_deinit(test_t *test)
+{
+    tg_schema_free(test->schema);
+    tg_schema_checker_free(test->checker);
+    tg_buf_deinit(&test->instance);
+    tg_buf_deinit(&test->error);
+}
+
+static inline void
+test_repeat(tg_buf_t *out, const char *text, size_t n)
+{
+    while (n-- > 0) {
+        tg_buf_text(out, text);
+    }
+}
+
+static inline void
+test_expect(test_t *test, int rc, const char *text)
+{
+    tg_buf_truncate(&test->error, 0);
+    CU_ASSERT_EQUAL(tg_schema_check(test->schema, test->checker,
+                                    tg_buf_view(&test->instance), &test->error),
+                    rc);
+
+    if (text != NULL) {
+        HELP_EQ(tg_buf_view(&test->error), text);
+    }
+}
+
 #define TEST_ROWS(rows)                                                        \
     do {                                                                       \
         tg_schema_options_t options_ = test_options();                         \

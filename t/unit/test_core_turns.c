@@ -27,11 +27,17 @@ HELP_TEST(turns, "turns")
                   "2", "hello") "," TEST_ASK("3", "hello") " ] ",
               "[" TEST_SAYS("1") "," TEST_SAYS("2") "," TEST_SAYS("3") "]");
     CU_ASSERT(host.nturns == 2);
+
+    /* What the host counts is of one frame, in however many turns. */
+    CU_ASSERT(host.peer.work == 3);
+    CU_ASSERT(host.peer.serving
+              == strlen(" [ , , ] ") + 3 * strlen(TEST_ASK("1", "hello")));
     host_feed(&host, TG_STR(TEST_ASK("4", "hello") "\n[" TEST_ASK(
                          "5", "hello") "]\n" TEST_ASK("6", "hello") "\n"));
     HELP_EQ(host_take(&host),
             TEST_SAYS("4") "\n[" TEST_SAYS("5") "]\n" TEST_SAYS("6") "\n");
     CU_ASSERT(host.nturns == 4);
+    CU_ASSERT(host.peer.work == 1);
     host_deinit(&host);
 }
 

@@ -111,7 +111,7 @@ ngx_toolgate_is_fit(ngx_toolgate_call_t *call, tg_request_t *request)
     }
 
     tg_buf_init(&error, tg_alloc_libc());
-    rc = ngx_toolgate_schema_check(call->tool->input, request->arguments,
+    rc = ngx_toolgate_schema_check(call, call->tool->input, request->arguments,
                                    request->notes, &error);
 
     if (rc == TG_NOMEM || (rc != TG_OK && tg_buf_failed(&error))) {
@@ -340,8 +340,7 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     if (outcome != NULL && call->output_schema != NULL) {
         checked = *outcome;
         outcome = &checked;
-        ngx_toolgate_check_outcome(call->output_schema, call->entry->kind,
-                                   &checked, &scratch);
+        ngx_toolgate_check_outcome(call, &checked, &scratch);
     }
 
     ngx_toolgate_call_record(call, outcome);

@@ -211,15 +211,19 @@ ngx_int_t ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
                             const ngx_toolgate_srv_conf_t *scf, u_char *text,
                             size_t size);
 
-/* As tg_schema_check_notes(), with the worker's checker. */
-int ngx_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
+/*
+ * As tg_schema_check_notes(), with the worker's checker.  The calls of a batch
+ * share the steps of one frame, which are counted in the peer's work.
+ */
+int ngx_toolgate_schema_check(ngx_toolgate_call_t *call,
+                              const tg_schema_t *schema, tg_str_t raw,
                               const tg_json_notes_t *notes, tg_buf_t *error);
 
 /*
- * Does an outcome fit an output schema?  If not, it becomes a failure whose
- * text is in scratch.
+ * Does an outcome fit the call's output schema?  If not, it becomes a failure
+ * whose text is in scratch.
  */
-void ngx_toolgate_check_outcome(const tg_schema_t *schema, tg_entry_kind_t kind,
+void ngx_toolgate_check_outcome(ngx_toolgate_call_t *call,
                                 tg_outcome_t *outcome, tg_buf_t *scratch);
 void ngx_toolgate_schema_exit(void);
 

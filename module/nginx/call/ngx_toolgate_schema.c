@@ -125,13 +125,13 @@ ngx_toolgate_is_structured(tg_entry_kind_t kind, const tg_outcome_t *outcome,
 }
 
 void
-ngx_toolgate_check_outcome(const tg_schema_t *schema, tg_entry_kind_t kind,
-                           tg_outcome_t *outcome, tg_buf_t *scratch)
+ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
+                           tg_buf_t *scratch)
 {
     tg_str_t value;
     int rc;
 
-    if (!ngx_toolgate_is_structured(kind, outcome, &value)) {
+    if (!ngx_toolgate_is_structured(call->entry->kind, outcome, &value)) {
         return;
     }
 
@@ -145,7 +145,8 @@ ngx_toolgate_check_outcome(const tg_schema_t *schema, tg_entry_kind_t kind,
 
     tg_buf_text(scratch, "The tool's result does not fit its output schema; "
                          "this is the tool's mistake. ");
-    rc = ngx_toolgate_schema_check(schema, value, NULL, scratch);
+    rc = ngx_toolgate_schema_check(call, call->output_schema, value, NULL,
+                                   scratch);
 
     if (rc == TG_NOMEM || tg_buf_failed(scratch)) {
         *outcome = tg_outcome_failure(
@@ -157,9 +158,12 @@ ngx_toolgate_check_outcome(const tg_schema_t *schema, tg_entry_kind_t kind,
 }
 
 int
-ngx_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
-                          const tg_json_notes_t *notes, tg_buf_t *error)
+ngx_toolgate_schema_check(ngx_toolgate_call_t *call, const tg_schema_t *schema,
+                          tg_str_t raw, const tg_json_notes_t *notes,
+                          tg_buf_t *error)
 {
+    tg_peer_t *peer;
+
     if (ngx_toolgate_checker == NULL) {
         ngx_toolgate_checker = tg_schema_checker_new(
             tg_alloc_libc(), ((uint64_t) ngx_random() << 32) ^ ngx_random());
@@ -168,6 +172,12 @@ ngx_toolgate_schema_check(const tg_schema_t *schema, tg_str_t raw,
             return TG_NOMEM;
         }
     }
+
+    /* An answer that comes later is no part of the frame any more. */
+    peer = call->request != NULL ? &call->front->peer : NULL;
+    tg_schema_checker_frame(ngx_toolgate_checker,
+                            peer != NULL ? peer->serving : 0,
+                            peer != NULL ? &peer->work : NULL);
 
     return tg_schema_check_notes(schema, ngx_toolgate_checker, raw, notes,
                                  error);

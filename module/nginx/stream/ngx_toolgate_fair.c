@@ -5,7 +5,8 @@
  * over.  Clients that were not done by then wait, and each round of the event
  * loop serves the first of them, after all that others have brought.  So a
  * light client waits for one turn at most, however many flood the worker.
- * Only a single call is never divided.
+ * Only a single call is never divided; how long one may take is the business of
+ * its schema's budget.
  *
  * Memory: the beginnings of frames, answers that nobody reads or that wait
  * for their batch, and calls.  Each client's share has its own bound; a
@@ -28,6 +29,8 @@
 
 /* One turn, in microseconds: some fifty usual calls. */
 #define NGX_TOOLGATE_TURN 50
+/* Steps of schemas that take so long by themselves. */
+#define NGX_TOOLGATE_TURN_WORK 5000
 
 static void ngx_toolgate_turn_next(ngx_event_t *ev);
 
@@ -37,6 +40,9 @@ static ngx_event_t ngx_toolgate_turn_event;
 
 /* When this turn ends, in microseconds; 0: the clock was not asked yet. */
 static uint64_t ngx_toolgate_turn_end;
+
+/* Steps that the session's frame had taken when it began. */
+static uint64_t ngx_toolgate_turn_work;
 
 static uint64_t
 ngx_toolgate_microseconds(void)
@@ -49,10 +55,32 @@ ngx_toolgate_microseconds(void)
 }
 
 void
-ngx_toolgate_turn_begin(void)
+ngx_toolgate_turn_begin(const ngx_toolgate_session_t *session)
 {
     /* Most clients are done before anybody asks. */
     ngx_toolgate_turn_end = 0;
+    ngx_toolgate_turn_work = session->front.peer.work;
+}
+
+static ngx_uint_t
+ngx_toolgate_turn_has_time(const ngx_toolgate_session_t *session)
+{
+    uint64_t now, work;
+
+    now = ngx_toolgate_microseconds();
+    work = session->front.peer.work;
+
+    if (ngx_toolgate_turn_end == 0) {
+        ngx_toolgate_turn_end = now + NGX_TOOLGATE_TURN;
+    }
+
+    /* Another frame than at the beginning. */
+    if (work < ngx_toolgate_turn_work) {
+        ngx_toolgate_turn_work = 0;
+    }
+
+    return now < ngx_toolgate_turn_end
+           && work - ngx_toolgate_turn_work < NGX_TOOLGATE_TURN_WORK;
 }
 
 int
@@ -61,7 +89,6 @@ ngx_toolgate_turn_is_over(void *host)
     ngx_toolgate_session_t *session = host;
 
     ngx_event_t *ev;
-    uint64_t now;
 
     if (session->is_waiting) {
         return 1;
@@ -72,14 +99,7 @@ ngx_toolgate_turn_is_over(void *host)
         return 0;
     }
 
-    now = ngx_toolgate_microseconds();
-
-    if (ngx_toolgate_turn_end == 0) {
-        ngx_toolgate_turn_end = now + NGX_TOOLGATE_TURN;
-        return 0;
-    }
-
-    if (now < ngx_toolgate_turn_end) {
+    if (ngx_toolgate_turn_has_time(session)) {
         return 0;
     }
 

@@ -270,7 +270,7 @@ ngx_toolgate_pump(ngx_toolgate_session_t *session)
         return;
     }
 
-    ngx_toolgate_turn_begin();
+    ngx_toolgate_turn_begin(session);
     rc = ngx_toolgate_serve(session);
 
     for (;;) {

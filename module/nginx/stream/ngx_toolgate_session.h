@@ -132,7 +132,7 @@ void ngx_toolgate_set_timers(ngx_toolgate_session_t *session);
 
 /* --- fair --- */
 
-void ngx_toolgate_turn_begin(void);
+void ngx_toolgate_turn_begin(const ngx_toolgate_session_t *session);
 
 /*
  * Is the turn over that began last?  Then the session waits, and is woken

@@ -1,0 +1,332 @@
+/*
+ * Steps: whatever takes time takes of the budget of its frame, be it schemas,
+ * bytes or patterns.
+ */
+#include "schema_help.h"
+
+#define TEST_PATTERN_LIMIT                                                     \
+    "a pattern takes too many steps on this text; shorten the text"
+#define TEST_STEPS_LIMIT "checking this takes too many steps; send less at once"
+
+/* Patterns that take ages, at one start of a match and at each of many. */
+HELP_TEST(explosion, "patterns that explode")
+{
+    static const char *const schemas[] = {
+        "{\"pattern\":\"^(a|a)*$\"}",
+        "{\"pattern\":\"(a*)*c\"}",
+        "{\"pattern\":\"^(a+)+$\"}",
+        "{\"pattern\":\"(?:a|b|ab)*(?:a|ba)*c\"}",
+        "{\"pattern\":\"(.*)*\\\\1x\"}",
+    };
+    tg_schema_options_t options;
+    test_t test;
+    size_t i;
+
+    options = test_options();
+
+    for (i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+        test_init(&test, schemas[i], &options);
+        tg_buf_char(&test.instance, '"');
+        test_repeat(&test.instance, "ab", 5);
+        test_repeat(&test.instance, "a", 60);
+        test_repeat(&test.instance, "ab", 20);
+        tg_buf_text(&test.instance, "!\"");
+
+        if (tg_schema_check(test.schema, test.checker,
+                            tg_buf_view(&test.instance), &test.error)
+            == TG_LIMIT)
+        {
+            HELP_EQ(tg_buf_view(&test.error), TEST_PATTERN_LIMIT);
+        }
+
+        tg_buf_truncate(&test.instance, 0);
+        tg_buf_char(&test.instance, '"');
+        test_repeat(&test.instance, "a", 4000);
+        tg_buf_text(&test.instance, "!c!\"");
+        (void) tg_schema_check(test.schema, test.checker,
+                               tg_buf_view(&test.instance), NULL);
+        test_deinit(&test);
+    }
+
+    test_init(&test, "{\"pattern\":\"^(a|a)*$\"}", &options);
+    tg_buf_char(&test.instance, '"');
+    test_repeat(&test.instance, "a", 40);
+    tg_buf_text(&test.instance, "b\"");
+    test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
+    test_deinit(&test);
+}
+
+/*
+ * The limit of a match counts the whole search, not each of its starts: ten
+ * thousand starts of a thousand steps are beyond it.
+ */
+HELP_TEST(search_limit, "the limit of a search")
+{
+    tg_schema_options_t options;
+    test_t test;
+
+    options = test_options();
+    options.max_steps = 100000;
+    test_init(&test, "{\"pattern\":\"(?:a|[b-z]){1000}[!]\"}", &options);
+    tg_buf_char(&test.instance, '"');
+    test_repeat(&test.instance, "a", 10000);
+    tg_buf_text(&test.instance, "?!\"");
+    test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
+    test_deinit(&test);
+}
+
+/*
+ * Searches that look at everything from each start, without backtracking:
+ * in a repetition, in plain characters, in a count, in a backreference.
+ */
+HELP_TEST(quadratic, "quadratic searches")
+{
+    static const char *const schemas[] = {
+        "{\"pattern\":\"x*[yz]\"}",         "{\"pattern\":\"x+?[yz]\"}",
+        "{\"pattern\":\"[x]{30000}[yz]\"}", "{\"pattern\":\"(x*)\\\\1[yz]\"}",
+        "{\"pattern\":\"(?=x*[yz])x\"}",
+    };
+    tg_schema_options_t options;
+    test_t test;
+    size_t i;
+
+    options = test_options();
+
+    for (i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+        test_init(&test, schemas[i], &options);
+        tg_buf_char(&test.instance, '"');
+        test_repeat(&test.instance, "xxxxxxxxxx", 30000);
+        tg_buf_char(&test.instance, '"');
+        test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
+        test_deinit(&test);
+    }
+
+    /* A long text is no reason by itself. */
+    test_init(&test, "{\"pattern\":\"x*!$\"}", &options);
+    tg_buf_char(&test.instance, '"');
+    test_repeat(&test.instance, "abcdefghij", 100000);
+    tg_buf_text(&test.instance, "xx!\"");
+    test_expect(&test, TG_OK, "");
+    test_deinit(&test);
+}
+
+/* What a pattern takes is taken from the one budget of the whole check. */
+HELP_TEST(many_matches, "many matches")
+{
+    tg_schema_options_t options;
+    test_t test;
+
+    options = test_options();
+    options.max_steps = 300000;
+    test_init(&test, "{\"items\":{\"pattern\":\"^(?:a|a){14}$\"}}", &options);
+    tg_buf_char(&test.instance, '[');
+    test_repeat(&test.instance, "\"aaaaaaaaaaaaaaa\",", 1000);
+    tg_buf_text(&test.instance, "\"a\"]");
+    CU_ASSERT_EQUAL(tg_schema_check(test.schema, test.checker,
+                                    tg_buf_view(&test.instance), NULL),
+                    TG_BAD);
+    tg_schema_free(test.schema);
+    test.schema = test_compile(
+        tg_alloc_libc(),
+        "{\"items\":{\"not\":{\"pattern\":\"^(?:a|a){14}$\"}}}", &options,
+        &test.error);
+    test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
+    test_deinit(&test);
+}
+
+/* Each level tries two branches of two: 2 to the power of 60 in all. */
+HELP_TEST(branches, "branches of branches")
+{
+    test_t test;
+
+    test_init(&test,
+              "{\"anyOf\":[{\"items\":{\"$ref\":\"#\"},\"maxItems\":0},"
+              "{\"items\":{\"$ref\":\"#\"},\"maxItems\":0},"
+              "{\"type\":\"null\"}]}",
+              NULL);
+    test_repeat(&test.instance, "[", 60);
+    test_repeat(&test.instance, "]", 60);
+    test_expect(&test, TG_LIMIT, TEST_STEPS_LIMIT);
+    test_deinit(&test);
+}
+
+/* A hundred times rule, of an allOf. */
+static tg_buf_t
+test_hundred(const char *rule)
+{
+    tg_buf_t schema;
+
+    tg_buf_init(&schema, tg_alloc_libc());
+    tg_buf_text(&schema, "{\"allOf\":[true");
+
+    while (schema.len < 100 * (strlen(rule) + 1)) {
+        tg_buf_char(&schema, ',');
+        tg_buf_text(&schema, rule);
+    }
+
+    tg_buf_put(&schema, "]}", 3);
+
+    return schema;
+}
+
+#define TEST_MANY_BYTES 16000
+
+/*
+ * Whoever looks at bytes pays for them, each time: a step for 16 of them at
+ * least, where no more happens.
+ */
+HELP_TEST(bytes, "bytes that are read again")
+{
+    static const struct {
+        const char *rule;
+        const char *start;
+        const char *part;
+        const char *end;
+    } rows[] = {
+        { "{\"type\":\"integer\"}", "1", "7", "" },
+        { "{\"minimum\":1}", "1", "7", "" },
+        { "{\"multipleOf\":1}", "1", "7", "" },
+        { "{\"not\":{\"const\":8}}", "1", "7", "" },
+        { "{\"minLength\":15000}", "\"", "x", "\"" },
+        { "{\"not\":{\"enum\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\"]}}",
+          "\"", "x", "\"" },
+        { "{\"not\":{\"pattern\":\"y\"}}", "\"", "x", "\"" },
+        { "{\"format\":\"json-pointer\"}", "\"/", "x", "\"" },
+        { "{\"properties\":{\"b\":{\"type\":\"null\"}}}", "{\"a\":\"", "\\\"",
+          "\",\"b\":null}" },
+        { "{\"properties\":{\"b\":{\"type\":\"null\"}}}", "{\"a\":[1", ",1",
+          "],\"b\":null}" },
+        { "{\"required\":[\"b\"]}", "{\"", "x", "\":1,\"b\":1}" },
+        { "{\"required\":[\"b\"]}", "{\"", "\\n", "\":1,\"b\":1}" },
+        { "{\"propertyNames\":{\"minLength\":1}}", "{\"", "x", "\":1}" },
+    };
+    tg_schema_options_t options;
+    uint64_t spent;
+    tg_buf_t schema;
+    test_t test;
+    size_t i;
+
+    options = test_options();
+    options.is_format_asserted = 1;
+    options.max_steps = UINT64_C(1) << 40;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        schema = test_hundred(rows[i].rule);
+        test_init(&test, schema.data, &options);
+        tg_buf_deinit(&schema);
+        tg_buf_text(&test.instance, rows[i].start);
+        test_repeat(&test.instance, rows[i].part,
+                    TEST_MANY_BYTES / strlen(rows[i].part));
+        tg_buf_text(&test.instance, rows[i].end);
+        spent = 0;
+        tg_schema_checker_frame(test.checker, 1 << 20, &spent);
+        test_expect(&test, TG_OK, "");
+        CU_ASSERT(spent >= (uint64_t) 100 * TEST_MANY_BYTES / 16);
+        test_deinit(&test);
+    }
+}
+
+/* To compare objects in another order takes what their values are long. */
+HELP_TEST(reversed, "objects in another order")
+{
+    uint64_t spent;
+    test_t test;
+    size_t i;
+
+    test_init(&test, "{\"uniqueItems\":true}", NULL);
+    tg_buf_text(&test.instance, "[{\"x\":\"");
+    test_repeat(&test.instance, "x", TEST_MANY_BYTES);
+    tg_buf_char(&test.instance, '"');
+
+    for (i = 0; i < 100; i++) {
+        tg_buf_text(&test.instance, ",\"");
+        tg_buf_uint(&test.instance, i);
+        tg_buf_text(&test.instance, "\":1");
+    }
+
+    tg_buf_text(&test.instance, "},{");
+
+    for (i = 100; i-- > 0; /* void */) {
+        tg_buf_char(&test.instance, '"');
+        tg_buf_uint(&test.instance, i);
+        tg_buf_text(&test.instance, "\":1,");
+    }
+
+    tg_buf_text(&test.instance, "\"x\":\"");
+    test_repeat(&test.instance, "x", TEST_MANY_BYTES);
+    tg_buf_text(&test.instance, "\"}]");
+    spent = 0;
+    tg_schema_checker_frame(test.checker, 1 << 20, &spent);
+    test_expect(&test, TG_BAD, NULL);
+    CU_ASSERT(spent >= (uint64_t) 99 * TEST_MANY_BYTES / 16);
+    test_deinit(&test);
+}
+
+/* A check without an end, of a frame of so many bytes. */
+static uint64_t
+test_spend(test_t *test, size_t bytes, uint64_t spent)
+{
+    tg_schema_checker_frame(test->checker, bytes, &spent);
+    test_expect(test, TG_LIMIT, TEST_STEPS_LIMIT);
+
+    return spent;
+}
+
+/*
+ * The checks of a frame share its steps, also what they take to say why
+ * nothing fits; a small frame has few, and none has more than a bound.
+ */
+HELP_TEST(frame, "the steps of a frame")
+{
+    uint64_t spent, once;
+    tg_schema_t *endless;
+    test_t test;
+    size_t i;
+
+    test_init(&test, "{\"anyOf\":[{\"items\":{\"pattern\":\"y\"}}]}",
+              &(tg_schema_options_t){ .regex = tg_regex_pcre2() });
+    tg_buf_text(&test.instance, "[\"");
+    test_repeat(&test.instance, "x", TEST_MANY_BYTES);
+    tg_buf_text(&test.instance, "\"]");
+    spent = 0;
+    tg_schema_checker_frame(test.checker, 0, &spent);
+    test_expect(&test, TG_BAD,
+                "(root): fits none of the 1 schemas of anyOf; closest is "
+                "number 1: /0: must match the pattern \"y\", got "
+                "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                "xxxxxxxxxxxxxxxxxxxx…");
+    once = spent;
+
+    /* Until they are used up; the last text may have to do without why. */
+    for (i = 1; spent < TG_SCHEMA_STEPS_FEW && i < 1000; i++) {
+        (void) tg_schema_check(test.schema, test.checker,
+                               tg_buf_view(&test.instance), NULL);
+    }
+
+    CU_ASSERT(spent == TG_SCHEMA_STEPS_FEW);
+    CU_ASSERT(once > TEST_MANY_BYTES / 16);
+    CU_ASSERT(i <= TG_SCHEMA_STEPS_FEW / (TEST_MANY_BYTES / 16));
+    test_expect(&test, TG_LIMIT, TEST_STEPS_LIMIT);
+
+    /* By itself each is in order. */
+    tg_schema_checker_frame(test.checker, 0, NULL);
+    test_expect(&test, TG_BAD, NULL);
+    tg_schema_free(test.schema);
+
+    endless = test_compile(
+        tg_alloc_libc(),
+        "{\"anyOf\":[{\"items\":{\"$ref\":\"#\"},\"maxItems\":0},"
+        "{\"items\":{\"$ref\":\"#\"},\"maxItems\":0}]}",
+        NULL, &test.error);
+    test.schema = endless;
+    tg_buf_truncate(&test.instance, 0);
+    test_repeat(&test.instance, "[", 60);
+    test_repeat(&test.instance, "]", 60);
+    CU_ASSERT(test_spend(&test, 0, 0) == TG_SCHEMA_STEPS_FEW);
+    CU_ASSERT(test_spend(&test, 0, 1000) == TG_SCHEMA_STEPS_FEW);
+    CU_ASSERT(test_spend(&test, 1000, 0)
+              == TG_SCHEMA_STEPS_FEW + 1000 * TG_SCHEMA_BYTE_STEPS);
+    CU_ASSERT(test_spend(&test, SIZE_MAX / 8, 0) == TG_SCHEMA_STEPS);
+    CU_ASSERT(test_spend(&test, 0, TG_SCHEMA_STEPS) == TG_SCHEMA_STEPS);
+    test_deinit(&test);
+}
