@@ -186,7 +186,7 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
 static ngx_msec_t
 ngx_toolgate_call_time(const ngx_toolgate_call_t *call)
 {
-    return call->is_moved || (call->handler->flags & NGX_TOOLGATE_IS_JOB)
+    return call->is_carried || (call->handler->flags & NGX_TOOLGATE_IS_JOB)
                ? call->timeout + NGX_TOOLGATE_GRACE
                : call->timeout;
 }

@@ -89,8 +89,8 @@ struct ngx_toolgate_call_s {
     ngx_msec_t queued;
     ngx_event_t timer; /* deferred: the last resort */
     ngx_toolgate_job_t job;
-    tg_failure_t refused; /* the peer has answered it: it may not be */
-    unsigned is_moved:1;  /* it began in another worker */
+    tg_failure_t refused;  /* the peer has answered it: it may not be */
+    unsigned is_carried:1; /* its job was held for another worker */
 };
 
 /* As tg_peer_ops_t has them; host is a front. */

@@ -3,7 +3,10 @@
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
-/* Why there is none; a moved call's job was too long without a worker. */
+/*
+ * Why there is none.  What was carried did start; its job may have been too
+ * long without a worker.
+ */
 static tg_outcome_t
 ngx_toolgate_job_lost(const ngx_toolgate_call_t *call,
                       const tg_answer_t *answer)
@@ -13,10 +16,14 @@ ngx_toolgate_job_lost(const ngx_toolgate_call_t *call,
     if (answer->kind == TG_ANSWER_ERROR) {
         text = "The program was ended while NGINX was reloaded; it may have "
                "done part of its work. Try again.";
-    } else if (answer->kind == TG_ANSWER_LOST || call->is_moved) {
+    } else if (answer->kind == TG_ANSWER_LOST) {
         text = "toolgate-runner ended while the program ran, and the program "
                "with it; it may have done part of its work. Try again: the "
                "next call starts the runner anew.";
+    } else if (call->is_carried) {
+        text = "The toolgate-runner that has the program cannot be reached "
+               "since NGINX was told to reload or stop; whether the program "
+               "has done its work is not known. Look into NGINX's error log.";
     } else {
         text = "toolgate-runner could not be reached, so the program was not "
                "started; try again, and look into NGINX's error log.";
@@ -35,7 +42,7 @@ ngx_toolgate_job_outcome(ngx_toolgate_call_t *call, const tg_answer_t *answer,
         return ngx_toolgate_answer_read(call, answer->result, text);
     }
 
-    if (answer->kind != TG_ANSWER_ERROR || call->is_moved) {
+    if (answer->kind != TG_ANSWER_ERROR || call->is_carried) {
         return ngx_toolgate_job_lost(call, answer);
     }
 

@@ -67,6 +67,8 @@ ngx_toolgate_calls_reclaim(ngx_toolgate_front_t *front)
     for (deferred = front->peer.calls; deferred != NULL; deferred = next) {
         next = deferred->next;
         call = deferred->host;
+        call->is_carried |= call->job.state == NGX_TOOLGATE_JOB_HELD
+                            && !call->job.is_here;
 
         if (ngx_toolgate_job_reclaim(&call->job) != NGX_OK) {
             ngx_toolgate_call_fail(call, TG_FAILURE_LOST,
@@ -128,7 +130,7 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_runner_t *runner;
 
-    call->is_moved = 1;
+    call->is_carried = 1;
     call->start = (ngx_msec_t) packed->start;
     call->queued = (ngx_msec_t) packed->queued;
     call->timeout = (ngx_msec_t) packed->timeout;

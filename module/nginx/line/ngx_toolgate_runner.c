@@ -504,7 +504,8 @@ ngx_toolgate_runner_connect(ngx_toolgate_runner_t *runner)
         return;
     }
 
-    if ((err == NGX_ENOENT || err == NGX_ECONNREFUSED)
+    if ((err == NGX_ENOENT || err == NGX_ECONNREFUSED
+         || (err == NGX_EACCES && runner->is_foreign))
         && ngx_toolgate_runner_spawn(runner) != NGX_OK)
     {
         ngx_toolgate_runner_lose(runner);

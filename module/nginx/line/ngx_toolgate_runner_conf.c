@@ -168,6 +168,10 @@ ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner)
     int err;
 
     if (runner->is_foreign) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "the toolgate-runner of another config, in \"%V\", is "
+                      "gone or lets this user not in; its calls are lost",
+                      &runner->state_dir);
         return NGX_ERROR;
     }
 

@@ -1,0 +1,216 @@
+#!/usr/bin/perl
+# What becomes of a call on its way between workers, when the runner that has
+# it is another one, is out of reach or dies, or when a worker dies: it is
+# answered by its program or says that this may have done its work; never that
+# it was not started.
+
+use strict;
+use warnings;
+
+use File::Copy qw(copy);
+
+use Toolgate::Test;
+use Toolgate::Hang;
+use Toolgate::Measure;
+use Toolgate::Move;
+use Toolgate::Way;
+
+my ($tg, $hang, $n, $serial);
+
+# A server of its own each time: what is in it is the reload's to change.
+sub server {
+    my (%option) = @_;
+    $tg = Toolgate::Test->new(workers => 1, %option);
+    $tg->allow_log(qr/exited on signal 9/, qr/could not be started/);
+    copy($tg->runner_path, $tg->dir . '/runner') or die "copy: $!";
+    chmod 0755, $tg->dir . '/runner';
+    $hang = Toolgate::Hang->new($tg);
+    chmod 0666, $tg->dir . '/started';
+    $n = 0;
+    $tg->conf(body())->start;
+}
+
+# Options: dir, of the runner.
+sub body {
+    my (%option) = @_;
+    my $dir = $option{dir} // $tg->state_dir;
+    $n++;
+    return <<"END";
+tool_runner %%DIR%%/runner;
+tool_state_dir $dir;
+tool_socket_mode 0666;
+tool n { return $n; }
+tool hang { @{[ $hang->handler ]} }
+END
+}
+
+# A client of each dialect whose program runs.
+sub busy {
+    my @ways = Toolgate::Way->all($tg);
+    for my $way (@ways) {
+        $way->{key} = $way->name . ++$serial;
+        $way->{call} = $way->start('hang', { key => $way->{key} });
+        $hang->started($way->{key});
+    }
+    return @ways;
+}
+
+sub is_done {
+    my ($what, @ways) = @_;
+    for my $way (@ways) {
+        $hang->finish($way->{key});
+        is $way->finish($way->{call})->{text}, "done $way->{key}\n",
+            "$what, " . $way->name . ': answered by its program';
+    }
+}
+
+sub is_lost {
+    my ($what, $text, @ways) = @_;
+    for my $way (@ways) {
+        my $name = "$what, " . $way->name;
+        my $answer = $way->finish($way->{call});
+        like $answer->{text}, $text, "$name: what may be";
+        unlike $answer->{text}, qr/not started/, "$name: and not what is wrong";
+        ok $answer->{is_error}, "$name: as an error";
+        is $way->call('n')->{text}, $n, "$name: it goes on"
+            if $tg->master_pid;
+    }
+}
+
+sub kill_runner {
+    my $pid = slurp($tg->state_dir . '/runner-1.lock') + 0;
+    kill KILL => $pid;
+    wait_for(sub { !is_alive($pid) }, 10, 'the runner to be gone');
+}
+
+# A reload whose new worker, which is given to the code, sleeps then, as the
+# old one does before that: sessions go when the old one is woken.
+sub asleep {
+    my ($body, $code) = @_;
+    my ($old) = $tg->worker_pids;
+    stopped(
+        sub {
+            $tg->conf($body);
+            kill HUP => $tg->master_pid;
+            my $client = $tg->connect;
+            my $said = $client->call_tool('n');
+            text_of($said) eq $n or die 'another worker than the new one';
+            # The master has come to its end with the reload.
+            my $from = $tg->log_size;
+            kill USR1 => $tg->master_pid;
+            $tg->wait_log(qr/signal 10 .* reopening logs/, 60, $from);
+            my ($new) = grep { $_ != $old } $tg->worker_pids;
+            stopped(sub { $code->($old, $new) }, $new);
+        },
+        $old);
+}
+
+# The sessions are between the workers: the old one has gone.
+sub between {
+    my ($body, $code) = @_;
+    asleep(
+        $body,
+        sub {
+            my ($old, $new) = @_;
+            kill CONT => $old;
+            wait_for(sub { !is_alive($old) }, 60, 'the old worker to go');
+            $code->($new);
+        });
+}
+
+sub other_dir { return $tg->dir . '/other' }
+
+# --- another runner ---------------------------------------------------------
+
+server();
+my @ways = busy();
+move($tg, body(dir => other_dir()));
+is $_->call('n')->{text}, $n, $_->name . ': it has moved'
+    for grep { $_->name ne 'ipc' } @ways;
+is_done('another state directory', @ways);
+
+$tg->stop;
+
+# The runner that has the program dies before anybody adopts it.
+for my $other (0, 1) {
+    my $what = $other ? 'killed, another directory' : 'killed';
+    server();
+    @ways = busy();
+    between(body($other ? (dir => other_dir()) : ()), \&kill_runner);
+    is_lost($what, qr/may have done|not known/, @ways);
+    $tg->stop;
+}
+
+# --- in the middle of adopting ----------------------------------------------
+
+server();
+@ways = busy();
+between(
+    body(),
+    sub {
+        my ($new) = @_;
+        my $runner = slurp($tg->state_dir . '/runner-1.lock') + 0;
+        stopped(
+            sub {
+                kill CONT => $new;
+                is $_->call('n')->{text}, $n, $_->name . ': it has moved'
+                    for grep { $_->name ne 'ipc' } @ways;
+                kill_runner();
+            },
+            $runner);
+    });
+is_lost('while it is adopted', qr/may have done/, @ways);
+
+# --- the new worker dies ----------------------------------------------------
+
+@ways = busy();
+between(body(), sub { kill KILL => $_[0] });
+is_done('a new worker that dies', @ways);
+$tg->stop;
+
+# --- nobody takes it --------------------------------------------------------
+
+server();
+@ways = busy();
+asleep(
+    body(),
+    sub {
+        my ($old, $new) = @_;
+        # Workers may come as long as the master is there.
+        stopped(
+            sub {
+                kill KILL => $new;
+                kill CONT => $old;
+                my $runner = Toolgate::Client->connect(
+                    $tg->state_dir . '/runner-1.sock');
+                wait_for(
+                    sub { $runner->rpc('status')->{result}{held} == @ways },
+                    60, 'the programs to be held');
+                unlink $tg->dir . '/runner' or die "unlink: $!";
+                kill_runner();
+                $tg->kill_master;
+            },
+            $tg->master_pid);
+    });
+is_lost('nobody takes it', qr/may have done|not known/, @ways);
+
+# --- another user -----------------------------------------------------------
+
+SKIP: {
+    skip 'only root can change it', 1 if $> != 0;
+    server(user => 'nobody');
+    @ways = busy();
+    my $config = $tg->conf_text(body(dir => other_dir()));
+    $config =~ s/^user .*/user daemon daemon;/m;
+    $tg->file('nginx.conf', $config);
+    my @old = $tg->worker_pids;
+    kill HUP => $tg->master_pid;
+    old_gone($tg, @old);
+    is_lost('another user', qr/not known/, @ways);
+    like $tg->log, qr/runner of another config.* lets this user not in/,
+        'the log says why';
+    # It would wait for somebody who adopts.
+    kill TERM => slurp($tg->state_dir . '/runner-1.lock') + 0;
+}
+
+done_testing;
