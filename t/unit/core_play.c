@@ -213,36 +213,119 @@ play_quiet(play_t *play, const script_step_t *step)
     }
 }
 
+/* A call by its id; `-` is the oldest. */
+static void
+play_progress(play_t *play, const script_step_t *step, const char *args)
+{
+    char id[64], word[3][64];
+    tg_call_t *call;
+    int n;
+
+    n = sscanf(args, "%63s %63s %63s %63s", id, word[0], word[1], word[2]);
+    call = strcmp(id, "-") == 0 && play->host.ndeferred != 0
+               ? play->host.deferred[0]
+               : host_call(&play->host, id);
+
+    if (n < 2 || call == NULL) {
+        play_wrong(play, step, "no such call", TG_STR(""));
+        return;
+    }
+
+    tg_call_progress(call, tg_str_c(word[0]),
+                     n > 2 ? tg_str_c(word[1]) : TG_STR_NONE,
+                     n > 3 ? tg_str_c(word[2]) : TG_STR_NONE);
+}
+
+static void
+play_list_changed(play_t *play, const script_step_t *step, const char *args)
+{
+    tg_peer_list_changed(&play->host.peer);
+}
+
+static void
+play_farewell(play_t *play, const script_step_t *step, const char *args)
+{
+    tg_peer_farewell(&play->host.peer, tg_str_c(args));
+    host_feed(&play->host, TG_STR(""));
+}
+
+static void
+play_notify(play_t *play, const script_step_t *step, const char *args)
+{
+    size_t len;
+
+    len = strcspn(args, " ");
+    tg_peer_notify(&play->host.peer, tg_str(args, len),
+                   args[len] != '\0' ? tg_str_c(args + len + 1) : TG_STR_NONE);
+}
+
 static void
 play_command(play_t *play, const script_step_t *step)
 {
-    char text[256], id[64], number[64];
-    tg_call_t *call;
+    static const struct {
+        const char *name;
+        void (*run)(play_t *play, const script_step_t *step, const char *args);
+    } commands[] = {
+        { "list_changed", play_list_changed },
+        { "farewell", play_farewell },
+        { "notify", play_notify },
+        { "progress", play_progress },
+    };
+    const char *text, *args;
+    size_t i;
 
-    snprintf(text, sizeof(text), "%s", help_text(tg_buf_view(&step->text)));
+    text = help_text(tg_buf_view(&step->text));
 
-    if (strcmp(text, "list_changed") == 0) {
-        tg_peer_list_changed(&play->host.peer);
+    for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        args = script_after(text, commands[i].name);
 
-    } else if (strncmp(text, "farewell ", 9) == 0) {
-        tg_peer_farewell(&play->host.peer, tg_str_c(text + 9));
-        host_feed(&play->host, TG_STR(""));
-
-    } else if (sscanf(text, "progress %63s %63s", id, number) == 2) {
-        call = host_call(&play->host, id);
-
-        if (call == NULL) {
-            play_wrong(play, step, "no such call", TG_STR(""));
+        if (args != NULL) {
+            commands[i].run(play, step, args);
+            play_drain(play);
             return;
         }
-
-        tg_call_progress(call, tg_str_c(number), TG_STR_NONE, TG_STR_NONE);
-
-    } else {
-        play_wrong(play, step, "an unknown command", TG_STR(""));
     }
 
-    play_drain(play);
+    play_wrong(play, step, "an unknown command", TG_STR(""));
+}
+
+/* What the wire does not show. */
+static void
+play_look(play_t *play, const script_step_t *step)
+{
+    const host_t *host = &play->host;
+    const struct {
+        const char *name;
+        unsigned long value;
+    } values[] = {
+        { "called", host->ncalls },
+        { "cancelled", host->ncancelled },
+        { "open", host->peer.ncalls },
+        { "idle", tg_peer_is_idle(&host->peer) != 0 },
+        { "subscriptions", host->peer.nsubscriptions },
+    };
+    const char *text, *args;
+    int is_so;
+    size_t i;
+
+    text = help_text(tg_buf_view(&step->text));
+    args = script_after(text, "dialect");
+    is_so = args != NULL
+            && strcmp(args, tg_dialect_name(host->peer.dialect)) == 0;
+    args = script_after(text, "log");
+    is_so |= args != NULL
+             && strstr(help_text(tg_buf_view(&host->log)), args) != NULL;
+
+    for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        args = script_after(text, values[i].name);
+        is_so |= args != NULL && strtoul(args, NULL, 10) == values[i].value;
+    }
+
+    CU_ASSERT(is_so);
+
+    if (!is_so) {
+        play_wrong(play, step, "it is not so", TG_STR(""));
+    }
 }
 
 static size_t
@@ -259,6 +342,9 @@ play_step(play_t *play, const script_step_t *step, size_t left)
         return play_unordered(play, step, left);
     case SCRIPT_QUIET:
         play_quiet(play, step);
+        break;
+    case SCRIPT_LOOK:
+        play_look(play, step);
         break;
     case SCRIPT_CLOSE:
         play_quiet(play, step);

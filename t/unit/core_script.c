@@ -74,8 +74,7 @@ script_repeat(script_t *script, tg_buf_t *text, const char *rest, unsigned line)
     }
 }
 
-/* "what" or "what TEXT": its text, or NULL when it is something else. */
-static const char *
+const char *
 script_after(const char *line, const char *what)
 {
     size_t len;
@@ -201,6 +200,9 @@ script_line(script_t *script, const char *line, unsigned number)
     case '!':
         tg_buf_text(&script_add(script, SCRIPT_HOST, number)->text, line + 1);
         break;
+    case '?':
+        tg_buf_text(&script_add(script, SCRIPT_LOOK, number)->text, line + 1);
+        break;
     case '-':
         (void) script_add(script, SCRIPT_QUIET, number);
         break;
@@ -216,8 +218,9 @@ script_line(script_t *script, const char *line, unsigned number)
 void
 script_read(script_t *script, const char *path)
 {
-    unsigned number;
+    unsigned number, first;
     size_t cap, i;
+    tg_buf_t whole;
     char *line;
     FILE *file;
     ssize_t n;
@@ -235,11 +238,29 @@ script_read(script_t *script, const char *path)
         return;
     }
 
-    for (number = 1; (n = getline(&line, &cap, file)) > 0; number++) {
+    tg_buf_init(&whole, tg_alloc_libc());
+    first = 1;
+
+    /* A line that begins with white space belongs to the one before it. */
+    for (number = 1;; number++) {
+        n = getline(&line, &cap, file);
+
+        if (n <= 0 || line[0] != ' ') {
+            tg_buf_char(&whole, '\0');
+            script_line(script, whole.data, first);
+            tg_buf_reset(&whole, 0);
+            first = number;
+        }
+
+        if (n <= 0) {
+            break;
+        }
+
         line[n - (line[n - 1] == '\n')] = '\0';
-        script_line(script, line, number);
+        tg_buf_text(&whole, line + strspn(line, " "));
     }
 
+    tg_buf_deinit(&whole);
     fclose(file);
     free(line);
 

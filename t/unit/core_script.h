@@ -14,7 +14,8 @@ typedef enum {
     SCRIPT_UNORDERED, /* likewise, one of neighbours in any order */
     SCRIPT_QUIET,
     SCRIPT_CLOSE,
-    SCRIPT_HOST /* text: a command to the host */
+    SCRIPT_HOST, /* text: a command to the host */
+    SCRIPT_LOOK  /* text: what is to be so, and its value */
 } script_kind_t;
 
 typedef struct {
@@ -39,5 +40,8 @@ typedef struct {
 /* Exits with a message when the file is no transcript. */
 void script_read(script_t *script, const char *path);
 void script_free(script_t *script);
+
+/* "what" or "what TEXT": its text, or NULL when it is something else. */
+const char *script_after(const char *line, const char *what);
 
 #endif

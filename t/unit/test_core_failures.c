@@ -146,23 +146,3 @@ HELP_TEST(forget, "forgotten")
     host_deinit(&host);
     CU_ASSERT(host.ncancelled == 0);
 }
-
-/* The list's mistake takes the place of the list within its batch. */
-HELP_TEST(cursor_in_batch, "a cursor in a batch")
-{
-    host_t host;
-
-    test_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC);
-    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":"
-                            "\"initialize\",\"params\":{\"protocolVersion\":"
-                            "\"2025-03-26\"}}\n"));
-    (void) host_take(&host);
-    HOST_LINE(&host,
-              "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},"
-              "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\","
-              "\"params\":{\"cursor\":\"none\"}}]",
-              "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},"
-              "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32602,"
-              "\"message\":\"$contains:cursor\"}}]");
-    host_deinit(&host);
-}

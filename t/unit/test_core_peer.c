@@ -40,35 +40,10 @@ HELP_TEST(names, "names")
     CU_ASSERT_STRING_EQUAL(tg_dialect_name(TG_DIALECT_RELAY), "relay");
 }
 
-/* Which dialect a connection is, and that it stays. */
+/* Of ipc, the first byte is enough; the rest is in transcripts. */
 HELP_TEST(detection, "detection")
 {
     host_t host;
-
-    test_init(&host, TG_DIALECT_AUTO);
-    HOST_LINE(&host, "", NULL);
-    HOST_LINE(&host, " \t\r", NULL);
-    CU_ASSERT(host.peer.dialect == TG_DIALECT_AUTO);
-    HOST_LINE(&host, "{oops", TEST_ERROR("null", "-32700"));
-    CU_ASSERT(host.peer.dialect == TG_DIALECT_AUTO);
-    HOST_LINE(&host,
-              "{\"kind\":\"mcp_request\",\"id\":1,"
-              "\"method\":\"tools/list\"}",
-              "{\"kind\":\"mcp_response\",\"id\":1,\"result\":\"$object\"}");
-    CU_ASSERT(host.peer.dialect == TG_DIALECT_RELAY);
-    HOST_LINE(&host, TEST_ASK("1", "ping"), NULL);
-    host_deinit(&host);
-
-    test_init(&host, TG_DIALECT_AUTO);
-    HOST_LINE(&host, TEST_ASK("1", "hello"),
-              "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"hello\"}");
-    CU_ASSERT(host.peer.dialect == TG_DIALECT_JSONRPC);
-    HOST_LINE(&host, "{\"kind\":\"shutdown\"}", TEST_ERROR("null", "-32600"));
-    CU_ASSERT(host.peer.dialect == TG_DIALECT_JSONRPC);
-    HOST_LINE(&host, TEST_ASK("2", "ping"),
-              "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"pong\":true,"
-              "\"timestamp\":\"2026-09-21T14:13:20.000Z\"}}");
-    host_deinit(&host);
 
     test_init(&host, TG_DIALECT_AUTO);
     host_feed(&host, tg_str("\0", 1));
@@ -117,107 +92,6 @@ HELP_TEST(message, "whole messages")
 }
 
 /* --- deferred calls --- */
-
-HELP_TEST(defer, "deferred calls")
-{
-    host_t host;
-
-    test_init(&host, TG_DIALECT_JSONRPC);
-    CU_ASSERT(tg_peer_is_idle(&host.peer));
-    HOST_LINE(&host, TEST_CALL("1", "slow"), NULL);
-    HOST_LINE(&host, TEST_CALL("\"a\"", "slow"), NULL);
-    HOST_LINE(&host, TEST_CALL("3", "echo"), TEST_SAYS("3", "hi"));
-    CU_ASSERT(host.peer.ncalls == 2 && !tg_peer_is_idle(&host.peer));
-    CU_ASSERT(host_fire(&host));
-    CU_ASSERT(!tg_peer_is_idle(&host.peer));
-    HELP_JSON(host_take(&host),
-              "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":"
-              "[{\"type\":\"text\",\"text\":\"$contains:in time\"}],"
-              "\"isError\":true}}");
-    CU_ASSERT(host_fire(&host));
-    CU_ASSERT(host_take(&host).len != 0);
-    CU_ASSERT(!host_fire(&host));
-    CU_ASSERT(tg_peer_is_idle(&host.peer));
-    host_deinit(&host);
-}
-
-/* All four places taken: the fifth is told so, and a free one serves again. */
-HELP_TEST(busy, "busy")
-{
-    host_t host;
-
-    test_init(&host, TG_DIALECT_JSONRPC);
-    HOST_LINE(&host, TEST_CALL("1", "slow"), NULL);
-    HOST_LINE(&host, TEST_CALL("2", "hang"), NULL);
-    HOST_LINE(&host, TEST_CALL("3", "hang"), NULL);
-    HOST_LINE(&host, TEST_CALL("4", "hang"), NULL);
-    HOST_LINE(&host, TEST_CALL("5", "hang"),
-              "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{\"content\":"
-              "[{\"type\":\"text\",\"text\":\"$contains:tool_max_inflight\"}],"
-              "\"isError\":true}}");
-    HOST_LINE(&host, TEST_ASK("6", "hang.status"), TEST_ERROR("6", "-32603"));
-    HOST_LINE(&host, TEST_CALL("7", "echo"), TEST_SAYS("7", "hi"));
-    CU_ASSERT(host_fire(&host));
-    (void) host_take(&host);
-    HOST_LINE(&host, TEST_CALL("5", "hang"), NULL);
-    CU_ASSERT(host.peer.ncalls == 4);
-    host_deinit(&host);
-    CU_ASSERT(host.ncancelled == 4);
-}
-
-HELP_TEST(cancel, "cancel")
-{
-    host_t host;
-
-    test_init(&host, TG_DIALECT_JSONRPC);
-    HOST_LINE(&host, TEST_CALL("1", "hang"), NULL);
-    HOST_LINE(&host, TEST_CALL("\"1\"", "hang"), NULL);
-    HOST_LINE(&host, TEST_TELL("notifications/cancelled", "{\"requestId\":2}"),
-              NULL);
-    HOST_LINE(&host, TEST_TELL("notifications/cancelled", "{}"), NULL);
-    HOST_LINE(&host, TEST_TELL("notifications/cancelled", "[]"), NULL);
-    CU_ASSERT(host.ncancelled == 0);
-
-    /* The number is another id than the string. */
-    HOST_LINE(&host,
-              TEST_TELL("notifications/cancelled",
-                        "{\"requestId\":\"\\u0031\"}"),
-              NULL);
-    CU_ASSERT(host.ncancelled == 1 && host_call(&host, "1") != NULL);
-    HOST_LINE(&host, TEST_TELL("$/cancelRequest", "{\"id\":1}"), NULL);
-    CU_ASSERT(host.ncancelled == 2 && host.peer.ncalls == 0);
-    HOST_LINE(&host, TEST_TELL("notifications/cancelled", "{\"requestId\":1}"),
-              NULL);
-    CU_ASSERT(host.ncancelled == 2);
-
-    /* An id that is free again may be used again. */
-    HOST_LINE(&host, TEST_CALL("1", "hang"), NULL);
-    HOST_LINE(&host, TEST_CALL("1", "hang"), TEST_ERROR("1", "-32600"));
-    CU_ASSERT(host.peer.ncalls == 1);
-    host_deinit(&host);
-}
-
-/* A notification that runs long has no id and is not found by one. */
-HELP_TEST(notification_runs, "a notification runs")
-{
-    host_t host;
-
-    test_init(&host, TG_DIALECT_JSONRPC);
-    HOST_LINE(&host, TEST_TELL("slow.status", "{}"), NULL);
-    CU_ASSERT(host.peer.ncalls == 1);
-    HOST_LINE(&host, TEST_TELL("$/cancelRequest", "{\"id\":null}"), NULL);
-    HOST_LINE(&host, TEST_TELL("$/cancelRequest", "{}"), NULL);
-    CU_ASSERT(host.ncancelled == 0);
-    CU_ASSERT(host_fire(&host));
-    HELP_EQ(host_take(&host), "");
-
-    /* Busy, or failing: still not a word. */
-    host.peer.max_calls = 0;
-    HOST_LINE(&host, TEST_TELL("slow.status", "{}"), NULL);
-    HOST_LINE(&host, TEST_TELL("fail.status", "{}"), NULL);
-    HOST_LINE(&host, TEST_TELL("big.status", "{}"), NULL);
-    host_deinit(&host);
-}
 
 HELP_TEST(call_error, "errors of a backend")
 {
@@ -375,38 +249,6 @@ HELP_TEST(limits, "limits")
     test_sized(TG_DIALECT_RELAY, relay, tail, TG_FRAME_RELAY_MAX, 0, TG_OK);
     test_sized(TG_DIALECT_IPC, ipc, tail, TG_FRAME_IPC_MAX, 1, TG_OK);
     test_sized(TG_DIALECT_IPC, ipc, tail, TG_FRAME_IPC_MAX + 1, 0, TG_CLOSED);
-}
-
-/* With a larger limit of its own, a first line of relay is still too large. */
-HELP_TEST(relay_first_line, "relay: first line")
-{
-    host_t host;
-    tg_buf_t text;
-    tg_str_t got;
-
-    host_init(&host, tg_alloc_libc(), TG_DIALECT_AUTO, 4 << 20, 4);
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, "{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
-                       "\"tools/list\",\"params\":{\"x\":\"");
-
-    while (text.len < TG_FRAME_RELAY_MAX) {
-        tg_buf_text(&text, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
-    }
-
-    tg_buf_text(&text, "\"}}\n");
-    host_feed(&host, tg_buf_view(&text));
-    CU_ASSERT(host.rc == TG_OK);
-    got = host_take(&host);
-    CU_ASSERT_FATAL(got.len != 0);
-    HELP_JSON(tg_str(got.data, got.len - 1),
-              "{\"kind\":\"mcp_response\",\"id\":1,\"error\":{\"code\":-32600,"
-              "\"message\":\"$contains:1048575 bytes\"}}");
-    HELP_EQ(tg_buf_view(&host.log), "relay frame beyond 1 MiB dropped\n");
-    HOST_LINE(&host, "{\"kind\":\"mcp_request\",\"id\":2,\"method\":\"x\"}",
-              "{\"kind\":\"mcp_response\",\"id\":2,\"error\":{\"code\":-32601,"
-              "\"message\":\"$string\"}}");
-    tg_buf_deinit(&text);
-    host_deinit(&host);
 }
 
 /*

@@ -57,102 +57,13 @@ test_lines(host_t *host, const char *const *patterns)
 
 /* --- progress --- */
 
-HELP_TEST(progress, "progress")
-{
-    host_t host;
-
-    test_init(&host, TG_DIALECT_JSONRPC);
-    HOST_LINE(&host, TEST_HANG("1", "\"t\\u0031\""), NULL);
-    HOST_LINE(&host, TEST_HANG("2", "7"), NULL);
-    HOST_LINE(&host,
-              "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\","
-              "\"params\":{\"name\":\"hang\"}}",
-              NULL);
-    tg_call_progress(host_call(&host, "1"), TG_STR("0.5"), TG_STR("1"),
-                     TG_STR("\"half\""));
-    tg_call_progress(host_call(&host, "2"), TG_STR("10"), TG_STR_NONE,
-                     TG_STR_NONE);
-    tg_call_progress(host_call(&host, "3"), TG_STR("10"), TG_STR_NONE,
-                     TG_STR_NONE);
-    TEST_LINES(&host,
-               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
-               "\"params\":{\"progressToken\":\"t1\",\"progress\":0.5,"
-               "\"total\":1,\"message\":\"half\"}}",
-               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
-               "\"params\":{\"progressToken\":7,\"progress\":10}}");
-
-    /* What does not rise is dropped, however it is written. */
-    tg_call_progress(host_call(&host, "2"), TG_STR("1e1"), TG_STR_NONE,
-                     TG_STR_NONE);
-    tg_call_progress(host_call(&host, "2"), TG_STR("-11"), TG_STR_NONE,
-                     TG_STR_NONE);
-    tg_call_progress(host_call(&host, "2"), TG_STR("\"11\""), TG_STR_NONE,
-                     TG_STR_NONE);
-    tg_call_progress(host_call(&host, "2"),
-                     TG_STR("100000000000000000000000000000000"), TG_STR_NONE,
-                     TG_STR_NONE);
-    HELP_EQ(host_take(&host), "");
-    tg_call_progress(host_call(&host, "2"), TG_STR("10.5"), TG_STR_NONE,
-                     TG_STR_NONE);
-    TEST_LINES(&host,
-               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","
-               "\"params\":{\"progressToken\":7,\"progress\":10.5}}");
-    host_deinit(&host);
-
-    test_init(&host, TG_DIALECT_RELAY);
-    HOST_LINE(&host,
-              "{\"kind\":\"mcp_request\",\"id\":1,\"method\":\"tools/call\","
-              "\"params\":{\"name\":\"hang\",\"_meta\":{\"progressToken\":1}}}",
-              NULL);
-    tg_call_progress(host_call(&host, "1"), TG_STR("1"), TG_STR_NONE,
-                     TG_STR_NONE);
-    TEST_LINES(&host, "{\"kind\":\"mcp_notification\","
-                      "\"method\":\"notifications/progress\","
-                      "\"params\":{\"progressToken\":1,\"progress\":1}}");
-    host_deinit(&host);
-}
-
-/* ipc has no notifications. */
-HELP_TEST(ipc_is_quiet, "ipc is quiet")
-{
-    host_t host;
-
-    test_init(&host, TG_DIALECT_IPC);
-    HOST_IPC(&host,
-             "{\"method\":\"call_tool\",\"params\":{\"name\":\"hang\","
-             "\"arguments\":{},\"_meta\":{\"progressToken\":1}}}",
-             NULL);
-    tg_call_progress(host.deferred[0], TG_STR("1"), TG_STR_NONE, TG_STR_NONE);
-    tg_peer_notify(&host.peer, TG_STR("x"), TG_STR_NONE);
-    tg_peer_list_changed(&host.peer);
-    HELP_EQ(host_take(&host), "");
-    tg_peer_farewell(&host.peer, TG_STR("bye"));
-    HELP_EQ(host_take(&host), "");
-    host_feed(&host, TG_STR(""));
-    CU_ASSERT(host.rc == TG_CLOSED);
-    host_deinit(&host);
-}
-
 /* --- list_changed --- */
 
+/* Not declared, not sent; what else a server may not say. */
 HELP_TEST(list_changed, "list_changed")
 {
     host_t host;
 
-    test_init(&host, TG_DIALECT_JSONRPC);
-    tg_peer_list_changed(&host.peer);
-    HELP_EQ(host_take(&host), "");
-    HOST_LINE(&host, TEST_INITIALIZE,
-              "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
-              "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{"
-              "\"tools\":{\"listChanged\":true}},\"serverInfo\":{"
-              "\"name\":\"transcripts\",\"version\":\"1.2.3\"},"
-              "\"instructions\":\"Call echo.\"}}");
-    tg_peer_list_changed(&host.peer);
-    TEST_LINES(&host, TEST_CHANGED);
-    host_deinit(&host);
-
-    /* Not declared, not sent; what else a server may not say. */
     test_init(&host, TG_DIALECT_JSONRPC);
     host.info.has_list_changed = 0;
     host.info.instructions = TG_STR_NONE;
@@ -172,63 +83,9 @@ HELP_TEST(list_changed, "list_changed")
     tg_peer_list_changed(&host.peer);
     HELP_EQ(host_take(&host), "");
     host_deinit(&host);
-
-    test_init(&host, TG_DIALECT_RELAY);
-    tg_peer_list_changed(&host.peer);
-    TEST_LINES(&host, "{\"kind\":\"mcp_notification\",\"method\":"
-                      "\"notifications/tools/list_changed\"}");
-    host_deinit(&host);
 }
 
 /* --- subscriptions --- */
-
-HELP_TEST(subscriptions, "subscriptions")
-{
-    host_t host;
-
-    test_init(&host, TG_DIALECT_JSONRPC);
-    HOST_LINE(&host, TEST_LISTEN("\"s\"", "{\"toolsListChanged\":true}"),
-              "{\"jsonrpc\":\"2.0\",\"method\":"
-              "\"notifications/subscriptions/acknowledged\",\"params\":{"
-              "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":\"s\"},"
-              "\"notifications\":{\"toolsListChanged\":true}}}");
-    HOST_LINE(&host, TEST_LISTEN("2", "{\"toolsListChanged\":false}"),
-              "{\"jsonrpc\":\"2.0\",\"method\":"
-              "\"notifications/subscriptions/acknowledged\",\"params\":{"
-              "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":2},"
-              "\"notifications\":{}}}");
-    HOST_LINE(&host, TEST_LISTEN("2", "{}"),
-              "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32600,"
-              "\"message\":\"$string\"}}");
-    HOST_LINE(&host, TEST_LISTEN("3", "[]"),
-              "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32602,"
-              "\"message\":\"$string\"}}");
-    tg_peer_list_changed(&host.peer);
-    TEST_LINES(&host, TEST_CHANGED_FOR("\"s\""));
-
-    /* An open subscription is no call: the connection may be idle. */
-    CU_ASSERT(tg_peer_is_idle(&host.peer));
-
-    HOST_LINE(&host,
-              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-              "\"params\":{\"requestId\":\"s\"}}",
-              NULL);
-    tg_peer_list_changed(&host.peer);
-    HELP_EQ(host_take(&host), "");
-    CU_ASSERT(host.peer.nsubscriptions == 1);
-    HOST_LINE(&host, TEST_LISTEN("\"s\"", "{}"), "\"$object\"");
-    tg_peer_farewell(&host.peer, TG_STR("bye"));
-    TEST_LINES(&host,
-               "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"result\":{"
-               "\"resultType\":\"complete\",\"_meta\":{"
-               "\"io.modelcontextprotocol/subscriptionId\":\"s\","
-               "\"io.modelcontextprotocol/serverInfo\":\"$object\"}}}",
-               "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{"
-               "\"resultType\":\"complete\",\"_meta\":{"
-               "\"io.modelcontextprotocol/subscriptionId\":2,"
-               "\"io.modelcontextprotocol/serverInfo\":\"$object\"}}}");
-    host_deinit(&host);
-}
 
 HELP_TEST(subscriptions_limit, "subscriptions: limit")
 {
@@ -254,54 +111,15 @@ HELP_TEST(subscriptions_limit, "subscriptions: limit")
 
 /* --- goodbye --- */
 
-HELP_TEST(farewell, "farewell")
-{
-    host_t host;
-
-    test_init(&host, TG_DIALECT_JSONRPC);
-    tg_peer_farewell(&host.peer, TG_STR("reload"));
-    HELP_EQ(host_take(&host), "");
-    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"id\":1,"
-                            "\"method\":\"hello\"}\n"));
-    CU_ASSERT(host.rc == TG_CLOSED && host.in.len == 0);
-    HELP_EQ(host_take(&host), "");
-    tg_peer_notify(&host.peer, TG_STR("x"), TG_STR_NONE);
-    HELP_EQ(host_take(&host), "");
-    host_deinit(&host);
-
-    test_init(&host, TG_DIALECT_JSONRPC);
-    HOST_LINE(&host,
-              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/toolgate/"
-              "hello\"}",
-              NULL);
-    tg_peer_farewell(&host.peer, TG_STR("re\"load"));
-    tg_peer_farewell(&host.peer, TG_STR("again"));
-    TEST_LINES(&host, "{\"jsonrpc\":\"2.0\",\"method\":"
-                      "\"notifications/toolgate/closing\","
-                      "\"params\":{\"reason\":\"re\\\"load\"}}");
-    host_deinit(&host);
-
-    test_init(&host, TG_DIALECT_RELAY);
-    tg_peer_farewell(&host.peer, TG_STR("reload"));
-    TEST_LINES(&host, "{\"kind\":\"shutdown\",\"reason\":\"reload\"}");
-    host_deinit(&host);
-}
-
 #define TEST_NOTE "{\"kind\":\"mcp_notification\",\"method\":\"x\",\"params\":"
 
+/* relay: beyond a frame it is dropped, and nothing half is left. */
 HELP_TEST(notify, "notify")
 {
     host_t host;
     tg_buf_t text;
     size_t len;
 
-    test_init(&host, TG_DIALECT_JSONRPC);
-    tg_peer_notify(&host.peer, TG_STR("event.\"x\""), TG_STR("{ \"a\": 1 }"));
-    TEST_LINES(&host, "{\"jsonrpc\":\"2.0\",\"method\":\"event.\\\"x\\\"\","
-                      "\"params\":{\"a\":1}}");
-    host_deinit(&host);
-
-    /* relay: beyond a frame it is dropped, and nothing half is left. */
     test_init(&host, TG_DIALECT_RELAY);
     tg_buf_init(&text, tg_alloc_libc());
     len = TG_FRAME_RELAY_MAX - strlen(TEST_NOTE "}\n");
@@ -459,100 +277,4 @@ HELP_TEST(proxy, "proxy")
     CU_ASSERT(proxy.call != NULL);
     tg_peer_deinit(&proxy.peer);
     tg_catalogue_free(catalogue);
-}
-
-/* --- no memory --- */
-
-static const char *const test_talk[] = {
-    TEST_INITIALIZE "\n",
-    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n",
-    TEST_HANG("2", "\"t\"") "\n",
-    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":"
-    "{\"name\":\"result\"}}\n",
-    "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":"
-    "{\"name\":\"json\"," TEST_MODERN "}}\n",
-    "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"nothing\"}\n",
-    "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"server/discover\","
-    "\"params\":{" TEST_MODERN "}}\n",
-    TEST_LISTEN("7", "{\"toolsListChanged\":true}") "\n",
-    "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/call\",\"params\":"
-    "{\"name\":\"big\"}}\n",
-    "oops\n",
-};
-
-static void
-test_run_mcp(const tg_alloc_t *alloc, int may_fail)
-{
-    host_t host;
-    size_t i;
-
-    host_init(&host, alloc, TG_DIALECT_AUTO, 65536, 8);
-
-    for (i = 0; i < sizeof(test_talk) / sizeof(test_talk[0]); i++) {
-        host_feed(&host, tg_str_c(test_talk[i]));
-        CU_ASSERT(host.rc == TG_OK || (may_fail && host.rc == TG_NOMEM));
-    }
-
-    if (host.rc == TG_OK) {
-        tg_peer_list_changed(&host.peer);
-        tg_peer_farewell(&host.peer, TG_STR("bye"));
-    }
-
-    host_deinit(&host);
-}
-
-static void
-test_run_batch(const tg_alloc_t *alloc, int may_fail)
-{
-    host_t host;
-
-    host_init(&host, alloc, TG_DIALECT_AUTO, 65536, 8);
-    host_feed(&host,
-              TG_STR("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\"},"
-                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"slow.status\"}"
-                     ",{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"x\"},7,"
-                     "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"lost.status\"}"
-                     ",{\"jsonrpc\":\"2.0\",\"method\":\"slow.status\"},"
-                     "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"hang.status\"}"
-                     "]\n"));
-    CU_ASSERT(host.rc == TG_OK || (may_fail && host.rc == TG_NOMEM));
-
-    while (!tg_buf_failed(&host.peer.out) && host_fire(&host)) {
-        /* void */
-    }
-
-    host_deinit(&host);
-}
-
-static void
-test_run_ipc(const tg_alloc_t *alloc, int may_fail)
-{
-    host_t host;
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    host_put_ipc(&text, TG_STR("{\"method\":\"call_tool\",\"params\":{"
-                               "\"name\":\"slow\",\"arguments\":{}}}"));
-    host_put_ipc(&text, TG_STR("{\"method\":\"call_tool\",\"params\":{"
-                               "\"name\":\"result\",\"arguments\":{}}}"));
-    host_put_ipc(&text, TG_STR("{\"method\":\"call_tool\",\"params\":{"
-                               "\"name\":\"none\",\"arguments\":{}}}"));
-    host_put_ipc(&text, TG_STR("{"));
-    host_init(&host, alloc, TG_DIALECT_AUTO, 65536, 8);
-    host_feed(&host, tg_buf_view(&text));
-
-    if (host.rc != TG_NOMEM) {
-        (void) host_fire(&host);
-    }
-
-    CU_ASSERT(host.rc == TG_CLOSED || may_fail);
-    tg_buf_deinit(&text);
-    host_deinit(&host);
-}
-
-HELP_TEST(no_memory, "no memory")
-{
-    help_each_failure(test_run_mcp);
-    help_each_failure(test_run_batch);
-    help_each_failure(test_run_ipc);
 }

@@ -40,11 +40,15 @@ sub read {
         steps => [],
     }, $class;
     open my $fh, '<:raw', $path or croak "$path: $!";
-    while (my $line = <$fh>) {
-        chomp $line;
-        $self->{title} = $1 if $. == 1 && $line =~ /^# (.*)/;
-        next if $line eq '' || $line =~ /^#/;
-        eval { $self->parse($line); 1 } or croak "$path:$.: $@";
+    my $number = 1;
+    # A line that begins with white space belongs to the one before it.
+    for my $whole (split /\n(?! )/, do { local $/; <$fh> }) {
+        my $line = $whole =~ s/\n +//gr;
+        $self->{title} = $1 if $number == 1 && $line =~ /^# (.*)/;
+        eval { $self->parse($line, $number); 1 }
+            or croak "$path:$number: $@"
+            if $line !~ /^(?:#|$)/;
+        $number += 1 + ($whole =~ tr/\n//);
     }
     close $fh;
     return $self;
@@ -62,28 +66,30 @@ sub directives {
 }
 
 sub parse {
-    my ($self, $line) = @_;
+    my ($self, $line, $number) = @_;
     my $steps = $self->{steps};
     if ($line =~ /^>/) {
         my $bytes = bytes($line);
         if (@$steps && $steps->[-1]{do} eq 'send') {
             $steps->[-1]{bytes} .= $bytes;
         } else {
-            push @$steps, { do => 'send', bytes => $bytes, line => $. };
+            push @$steps, { do => 'send', bytes => $bytes, line => $number };
         }
     } elsif ($line =~ /^<close$/) {
-        push @$steps, { do => 'close', line => $. };
+        push @$steps, { do => 'close', line => $number };
     } elsif ($line =~ /^<(\?|ipc)? (.*)/) {
         push @$steps, {
             do      => ($1 // '') eq '?' ? 'unordered' : 'expect',
             ipc     => ($1 // '') eq 'ipc',
             pattern => $json->decode($2),
-            line    => $.,
+            line    => $number,
         };
     } elsif ($line eq '-') {
-        push @$steps, { do => 'quiet', line => $. };
+        push @$steps, { do => 'quiet', line => $number };
+    } elsif ($line =~ /^\?/) {
+        # The wire does not show it.
     } elsif ($line =~ /^!/) {
-        push @$steps, { do => 'host', line => $. };
+        push @$steps, { do => 'host', line => $number };
     } elsif (!@$steps && $line =~ /^(\w+): (.*)/ && $header{$1}) {
         my ($name, $value) = ($1, $2);
         die "no such value\n" if $value !~ /^$header{$name}$/;
