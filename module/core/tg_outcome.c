@@ -209,18 +209,128 @@ tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes)
     return tg_outcome_text(bytes);
 }
 
-tg_outcome_t
-tg_outcome_body(const tg_entry_t *entry, tg_str_t body, tg_buf_t *scratch)
+/* --- from process to process --- */
+
+static const char *const tg_failure_names[] = {
+    "ok",   "unknown", "arguments", "program",  "timeout",
+    "lost", "busy",    "output",    "internal", "size",
+};
+
+static const char *const tg_outcome_members[] = {
+    [TG_OUTCOME_TEXT] = "text",       [TG_OUTCOME_BODY] = "text",
+    [TG_OUTCOME_JSON] = "json",       [TG_OUTCOME_RESULT] = "result",
+    [TG_OUTCOME_FAILURE] = "message",
+};
+
+const char *
+tg_failure_name(tg_failure_t failure)
 {
-    if (entry->output == TG_OUTPUT_TEXT) {
-        return (tg_outcome_t){ TG_OUTCOME_BODY, TG_FAILURE_NONE, body };
+    return tg_failure_names[failure];
+}
+
+void
+tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome)
+{
+    tg_buf_char(json, '{');
+
+    if (outcome->kind == TG_OUTCOME_FAILURE) {
+        tg_buf_text(json, "\"failure\":\"");
+        tg_buf_text(json, tg_failure_name(outcome->failure));
+        tg_buf_text(json, "\",");
     }
 
-    tg_json_put_decoded(scratch, body);
+    tg_buf_char(json, '"');
+    tg_buf_text(json, tg_outcome_members[outcome->kind]);
+    tg_buf_text(json, "\":");
+
+    switch (outcome->kind) {
+    case TG_OUTCOME_TEXT:
+    case TG_OUTCOME_FAILURE:
+        tg_json_put_string(json, outcome->value);
+        break;
+    case TG_OUTCOME_BODY:
+        tg_buf_char(json, '"');
+        tg_buf_str(json, outcome->value);
+        tg_buf_char(json, '"');
+        break;
+    default:
+        tg_buf_str(json, outcome->value);
+    }
+}
+
+static tg_failure_t
+tg_outcome_get_failure(tg_str_t raw)
+{
+    int i;
+
+    for (i = TG_FAILURE_UNKNOWN; i < TG_FAILURE_INTERNAL; i++) {
+        if (tg_json_is_text(raw, tg_str_c(tg_failure_names[i]))) {
+            break;
+        }
+    }
+
+    return (tg_failure_t) i;
+}
+
+/* A member's value; absent where there is none. */
+static tg_str_t
+tg_outcome_member(const tg_json_notes_t *notes, tg_str_t raw, const char *name)
+{
+    tg_json_note_t note;
+
+    return tg_json_notes_get(notes, raw, tg_str_c(name), &note) == TG_OK
+               ? note.value
+               : TG_STR_NONE;
+}
+
+static tg_str_t
+tg_outcome_body_of(tg_str_t raw)
+{
+    return tg_json_type(raw) == TG_JSON_STRING ? tg_json_body(raw) : TG_STR("");
+}
+
+tg_outcome_t
+tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, int64_t *queued_ms)
+{
+    tg_json_notes_t notes;
+    tg_outcome_t outcome;
+    tg_str_t value;
+    tg_json_t json;
+    int i;
+
+    /* One pass: what is large is large. */
+    tg_json_init(&json, raw);
+
+    if (tg_json_type(raw) != TG_JSON_OBJECT
+        || tg_json_note(&json, &notes, &value) != TG_OK)
+    {
+        notes.n = 0;
+    }
+
+    (void) tg_json_int64(tg_outcome_member(&notes, raw, "queued_ms"),
+                         queued_ms);
+
+    for (i = TG_OUTCOME_BODY; i < TG_OUTCOME_FAILURE; i++) {
+        value = tg_outcome_member(&notes, raw, tg_outcome_members[i]);
+
+        if (value.data != NULL) {
+            outcome.kind = (tg_outcome_kind_t) i;
+            outcome.failure = TG_FAILURE_NONE;
+            outcome.value = i == TG_OUTCOME_BODY ? tg_outcome_body_of(value)
+                                                 : value;
+            return outcome;
+        }
+    }
+
+    value = tg_outcome_member(&notes, raw, "message");
+    tg_json_put_decoded(scratch, tg_outcome_body_of(value));
 
     if (tg_buf_failed(scratch)) {
         return tg_outcome_no_memory();
     }
 
-    return tg_outcome_parse(entry, tg_outcome_trim(tg_buf_view(scratch)));
+    value = tg_outcome_member(&notes, raw, "failure");
+
+    return tg_outcome_failed(tg_outcome_get_failure(value),
+                             tg_buf_view(scratch));
 }

@@ -6,7 +6,10 @@
 
 #include "core/tg_catalogue.h"
 
-/* Why a call has no result; each dialect has its own word for each. */
+/*
+ * Why a call has no result; each dialect has its own word for each, and
+ * tg_failure_name() ours.
+ */
 typedef enum {
     TG_FAILURE_NONE,
     TG_FAILURE_UNKNOWN,   /* no such tool, or not for this caller */
@@ -51,13 +54,25 @@ tg_outcome_t tg_outcome_no_memory(void);
  */
 tg_outcome_t tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes);
 
+/* "timeout"; "ok" where there is none. */
+const char *tg_failure_name(tg_failure_t failure);
+
 /*
- * The same for output that arrives as the escaped body of a JSON string
- * (valid UTF-8 by that): text is passed on without decoding it.  scratch
- * takes what must be decoded, and the outcome lives as long as both.
+ * An outcome as one process says it to another:
+ *
+ *   {"text":"…"}   {"json":…}   {"result":…}
+ *   {"failure":"timeout","message":"…"}
+ *
+ * The object is left open: more members may follow, and then its end.
  */
-tg_outcome_t tg_outcome_body(const tg_entry_t *entry, tg_str_t body,
-                             tg_buf_t *scratch);
+void tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome);
+
+/*
+ * Reads it; scratch takes what must be decoded, and the outcome lives as long
+ * as both.  *queued_ms stays when there is no such member.
+ */
+tg_outcome_t tg_outcome_get(tg_str_t raw, tg_buf_t *scratch,
+                            int64_t *queued_ms);
 
 /* Does a raw JSON value have the shape of a CallToolResult?  NULL or why. */
 const char *tg_result_check(tg_str_t raw);

@@ -3,25 +3,27 @@
 #include "base/tg_json.h"
 
 void
-tg_answer_put_times(tg_buf_t *json, const tg_times_t *times)
+tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
+              const tg_times_t *times)
 {
+    (void) tg_buf_reserve(json, outcome->value.len + 128);
+    tg_outcome_put(json, outcome);
     tg_buf_text(json, ",\"queued_ms\":");
     tg_buf_uint(json, times->queued_ms);
     tg_buf_text(json, ",\"ran_ms\":");
     tg_buf_uint(json, times->ran_ms);
+    tg_buf_char(json, '}');
 }
 
 void
-tg_answer_put_failed(tg_buf_t *json, const char *failure, tg_str_t message,
+tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure, const tg_buf_t *text,
                      const tg_times_t *times)
 {
-    tg_buf_text(json, "{\"status\":\"failed\",\"failure\":\"");
-    tg_buf_text(json, failure);
-    tg_buf_char(json, '"');
-    tg_answer_put_times(json, times);
-    tg_buf_text(json, ",\"message\":");
-    tg_json_put_string(json, message);
-    tg_buf_char(json, '}');
+    tg_outcome_t outcome;
+
+    outcome = tg_outcome_failed(failure, tg_buf_view(text));
+    tg_answer_put(json, &outcome, times);
+    json->failed |= tg_buf_failed(text);
 }
 
 void
@@ -52,17 +54,9 @@ tg_answer_put_time(tg_buf_t *text, uint64_t ms)
 tg_outcome_t
 tg_answer_outcome(const tg_buf_t *json)
 {
-    tg_outcome_t outcome;
-
-    if (tg_buf_failed(json)) {
-        return tg_outcome_failure(TG_FAILURE_INTERNAL, TG_ANSWER_NO_MEMORY);
-    }
-
-    outcome.kind = TG_OUTCOME_JSON;
-    outcome.failure = TG_FAILURE_NONE;
-    outcome.value = tg_buf_view(json);
-
-    return outcome;
+    return tg_buf_failed(json)
+               ? tg_outcome_failure(TG_FAILURE_INTERNAL, TG_ANSWER_NO_MEMORY)
+               : tg_outcome_json(tg_buf_view(json));
 }
 
 void
@@ -77,14 +71,13 @@ tg_answer_json(tg_peer_t *peer, const tg_request_t *request,
 
 void
 tg_answer_failed(tg_peer_t *peer, const tg_request_t *request,
-                 const char *failure, const tg_buf_t *text)
+                 tg_failure_t failure, const tg_buf_t *text)
 {
     static const tg_times_t none;
     tg_buf_t json;
 
     tg_buf_init(&json, tg_alloc_libc());
-    tg_answer_put_failed(&json, failure, tg_buf_view(text), &none);
-    json.failed |= tg_buf_failed(text);
+    tg_answer_put_failed(&json, failure, text, &none);
     tg_answer_json(peer, request, &json);
     tg_buf_deinit(&json);
 }
@@ -103,8 +96,6 @@ tg_answer_true(tg_peer_t *peer, const tg_request_t *request)
 {
     tg_outcome_t outcome;
 
-    outcome.kind = TG_OUTCOME_JSON;
-    outcome.failure = TG_FAILURE_NONE;
-    outcome.value = TG_STR("true");
+    outcome = tg_outcome_json(TG_STR("true"));
     tg_peer_answer(peer, &request->reply, &outcome);
 }

@@ -1,10 +1,10 @@
 /*
- * The answers that are the same for every kind of job:
+ * What a job is answered with, whatever its kind: its outcome, as
+ * tg_outcome_put() writes it, and its times:
  *
- *   {"status":"failed","failure":"timeout",T,"message":"…"}
+ *   {"failure":"timeout","message":"…","queued_ms":0,"ran_ms":12}
  *
- * where T is "queued_ms":0,"ran_ms":12: how long the call waited for its
- * start, and how long it ran.
+ * How long the call waited for its start, and how long it ran.
  */
 #ifndef TG_ANSWER_H
 #define TG_ANSWER_H
@@ -20,12 +20,13 @@ typedef struct {
     uint64_t ran_ms;
 } tg_times_t;
 
-/* Appends T with a comma before it. */
-void tg_answer_put_times(tg_buf_t *json, const tg_times_t *times);
+/* Appends an answer. */
+void tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
+                   const tg_times_t *times);
 
-/* Appends a failure's answer. */
-void tg_answer_put_failed(tg_buf_t *json, const char *failure, tg_str_t message,
-                          const tg_times_t *times);
+/* The same for a failure, whose text may have found no memory. */
+void tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure,
+                          const tg_buf_t *text, const tg_times_t *times);
 
 /* Appends 5 s, 1.5 s, 200 ms. */
 void tg_answer_put_time(tg_buf_t *text, uint64_t ms);
@@ -40,7 +41,7 @@ tg_outcome_t tg_answer_outcome(const tg_buf_t *json);
 void tg_answer_json(tg_peer_t *peer, const tg_request_t *request,
                     const tg_buf_t *json);
 void tg_answer_failed(tg_peer_t *peer, const tg_request_t *request,
-                      const char *failure, const tg_buf_t *text);
+                      tg_failure_t failure, const tg_buf_t *text);
 void tg_answer_wrong(tg_peer_t *peer, const tg_request_t *request,
                      const char *why);
 void tg_answer_true(tg_peer_t *peer, const tg_request_t *request);

@@ -172,7 +172,7 @@ int tg_job_is_wanted(const tg_job_t *job);
  * when nobody wants it.
  */
 void tg_job_answer(tg_job_t *job, tg_buf_t *json);
-void tg_job_fail(tg_job_t *job, const char *failure, const tg_buf_t *text);
+void tg_job_fail(tg_job_t *job, tg_failure_t failure, const tg_buf_t *text);
 
 /* Answers that its time is over. */
 void tg_job_timeout(tg_job_t *job);

@@ -20,7 +20,7 @@ tg_job_call_is_busy(tg_jobs_t *jobs, tg_peer_t *peer,
                                : ", with as much input as toolgate-runner "
                                  "holds");
     tg_buf_text(&text, ". Try again when some of them have ended.");
-    tg_answer_failed(peer, request, "busy", &text);
+    tg_answer_failed(peer, request, TG_FAILURE_BUSY, &text);
     tg_buf_deinit(&text);
 
     return 1;
@@ -56,7 +56,7 @@ tg_job_call_is_full(const tg_job_t *job, tg_peer_t *peer,
     tg_buf_text(&text, ": ");
     tg_limit_put(&text, limit, params->limits[i].name);
     tg_buf_text(&text, "; call again when one has ended");
-    tg_answer_failed(peer, request, "busy", &text);
+    tg_answer_failed(peer, request, TG_FAILURE_BUSY, &text);
     tg_buf_deinit(&text);
 
     return 1;
@@ -69,7 +69,7 @@ tg_job_call_no_memory(tg_peer_t *peer, const tg_request_t *request)
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_text(&text, "toolgate-runner has no memory left; try again.");
-    tg_answer_failed(peer, request, "internal", &text);
+    tg_answer_failed(peer, request, TG_FAILURE_INTERNAL, &text);
     tg_buf_deinit(&text);
 }
 
@@ -94,7 +94,7 @@ tg_job_call_read(tg_jobs_t *jobs, const tg_kind_t *kind, void *host,
         tg_buf_text(&text, "The call ");
         tg_buf_text(&text, why);
         tg_buf_char(&text, '.');
-        tg_answer_failed(peer, request, "arguments", &text);
+        tg_answer_failed(peer, request, TG_FAILURE_ARGUMENTS, &text);
         tg_buf_deinit(&text);
         return NULL;
 

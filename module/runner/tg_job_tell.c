@@ -175,15 +175,14 @@ tg_job_answer(tg_job_t *job, tg_buf_t *json)
 }
 
 void
-tg_job_fail(tg_job_t *job, const char *failure, const tg_buf_t *text)
+tg_job_fail(tg_job_t *job, tg_failure_t failure, const tg_buf_t *text)
 {
     tg_times_t times;
     tg_buf_t json;
 
     times = tg_job_times(job);
     tg_buf_init(&json, tg_alloc_libc());
-    tg_answer_put_failed(&json, failure, tg_buf_view(text), &times);
-    json.failed |= tg_buf_failed(text);
+    tg_answer_put_failed(&json, failure, text, &times);
     tg_job_answer(job, &json);
     tg_buf_deinit(&json);
 }
@@ -276,6 +275,6 @@ tg_job_timeout(tg_job_t *job)
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_job_text_timeout(&text, job);
-    tg_job_fail(job, "timeout", &text);
+    tg_job_fail(job, TG_FAILURE_TIMEOUT, &text);
     tg_buf_deinit(&text);
 }

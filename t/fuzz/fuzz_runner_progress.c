@@ -89,7 +89,7 @@ progress_answer(uint32_t seed, tg_str_t text)
     int rc;
 
     status = seed % 4;
-    tg_exec_output_init(&output, 2000);
+    tg_exec_output_init(&output, (tg_output_t) (seed / 4 % 3), 2000);
     tg_buf_init(&json, tg_alloc_libc());
     rc = TG_OK;
 
@@ -105,7 +105,7 @@ progress_answer(uint32_t seed, tg_str_t text)
     }
 
     FUZZ(rc == TG_OK || rc == TG_LIMIT);
-    tg_exec_answer_status(&json, &output, "tool", statuses[status], &times);
+    tg_exec_answer(&json, &output, "tool", statuses[status], &times);
     FUZZ(tg_json_check(tg_buf_view(&json), NULL) == TG_OK);
     tg_buf_deinit(&json);
     tg_exec_output_deinit(&output);

@@ -23,17 +23,17 @@ my $wrong = 0;
 for (1 .. 200) {
     my $reply = $c->recv_json;
     my $want = delete $want{ $reply->{id} };
-    $wrong++ if !defined $want || $reply->{result}{stdout} ne $want;
+    $wrong++ if !defined $want || $reply->{result}{text} ne $want;
 }
 is $wrong, 0, '200 calls at once, each answered once with its own output';
 $tg->file('go', '');
-is $c->reply($slow)->{result}{stdout}, "ok\n", 'the slow one when it is done';
+is $c->reply($slow)->{result}{text}, "ok\n", 'the slow one when it is done';
 
 # A megabyte and more, both ways.
 my $text = join '', map {"line $_ \x{e9}\n"} 1 .. 200000;
 my $reply = Toolgate::Runner::exec($c, ['/bin/cat'],
     stdin => $text, max_output => 33554432);
-ok $reply->{result}{stdout} eq $text, 'several megabytes through cat';
+ok $reply->{result}{text} eq $text, 'several megabytes through cat';
 
 # Nonsense.
 $c->send_line('{"jsonrpc":"2.0","id":1');
@@ -68,13 +68,14 @@ my $deaf = $runner->connect;
 my $big = Toolgate::Runner::sh('yes 0123456789 | head -c 8000000',
     max_output => 8000000);
 my %open = map { $deaf->request('exec', $big) => 1 } 1 .. 20;
-is Toolgate::Runner::exec($c, [ '/bin/echo', 'hi' ])->{result}{stdout}, "hi\n",
+is Toolgate::Runner::exec($c, [ '/bin/echo', 'hi' ])->{result}{text}, "hi\n",
     'the others are served';
 for (1 .. 20) {
     # Not decoded: that would take longer than all the rest.
     my $line = $deaf->recv_line(60);
     my ($answered) = $line =~ /"id":(\d+)/;
-    delete $open{$answered} if $line =~ /\A\{.*0123456789\\n.*"\}\}\z/s;
+    delete $open{$answered}
+        if $line =~ /\A\{.*0123456789\\n.*","queued_ms":\d+,"\w+":\d+\}\}\z/s;
     cmp_ok length $line, '>', 8000000, 'an answer is whole';
 }
 is join(' ', keys %open), '', 'each request has one';
@@ -95,7 +96,7 @@ SKIP: {
     $huge->send_raw('x' x 67108864, 60);
     $huge->send_raw("\"}}\n");
     is $huge->recv_json(60)->{error}{code}, -32600, 'a frame beyond 64 MiB';
-    is $huge->rpc('status')->{result}{version}, 1, 'the next one is served';
+    is $huge->rpc('status')->{result}{version}, 2, 'the next one is served';
 }
 
 done_testing;

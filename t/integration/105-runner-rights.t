@@ -36,17 +36,17 @@ SKIP: {
     skip 'LeakSanitizer has to look at it', 2 if $tg->is_san;
     skip 'root may look at everybody', 2 if $> == 0;
     my $found = Toolgate::Runner::exec($c,
-        [ '/bin/sh', '-c', $look, 'sh', '' . $runner->pid ])->{result}{stdout};
+        [ '/bin/sh', '-c', $look, 'sh', '' . $runner->pid ])->{result}{text};
     is $found, "looked\n", 'a program cannot look into the runner';
     $found = Toolgate::Runner::exec($c,
         [ '/bin/sh', '-c', $look, 'sh', '' . $runner->guardian ]);
-    is $found->{result}{stdout}, "looked\n", 'nor into its guardian';
+    is $found->{result}{text}, "looked\n", 'nor into its guardian';
 }
 
 # It can look at itself: exec() has made a new process of it.
 my $own = Toolgate::Runner::exec($c,
     [ '/bin/sh', '-c', 'cat /proc/self/environ >/dev/null && echo ok' ]);
-is $own->{result}{stdout}, "ok\n", 'but into itself';
+is $own->{result}{text}, "ok\n", 'but into itself';
 $c->close;
 kill TERM => $runner->guardian;
 $runner->wait_gone;
@@ -69,10 +69,10 @@ SKIP: {
         "$dir/toolgate-runner", '--state-dir', "$dir/nobody", '--linger',
         1000);
     is $status, 0, 'started with a right that is not its user\'s' or diag $err;
-    my $pid = slurp("$dir/nobody/runner-1.lock") + 0;
-    my $client = Toolgate::Client->connect("$dir/nobody/runner-1.sock");
+    my $pid = slurp("$dir/nobody/runner-2.lock") + 0;
+    my $client = Toolgate::Client->connect("$dir/nobody/runner-2.sock");
     my $text = Toolgate::Runner::exec($client,
-        [ '/bin/cat', '/proc/self/status' ])->{result}{stdout};
+        [ '/bin/cat', '/proc/self/status' ])->{result}{text};
     for my $case ([ 'the runner', slurp("/proc/$pid/status") ],
         [ 'a program', $text ])
     {
@@ -88,7 +88,7 @@ SKIP: {
         for my $other ($pid, parent_of($pid)) {
             my $found = Toolgate::Runner::exec($client,
                 [ '/bin/sh', '-c', $look, 'sh', "$other" ]);
-            is $found->{result}{stdout}, "looked\n",
+            is $found->{result}{text}, "looked\n",
                 'a program cannot look into the runner, nor its guardian';
         }
     }

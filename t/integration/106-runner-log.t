@@ -12,7 +12,7 @@ my $client = $tg->connect;
 is $client->call_tool(run => { n => 1 })->{result}{content}[0]{text}, "1\n",
     'the runner runs';
 
-my $runner = slurp($tg->state_dir . '/runner-1.lock') + 0;
+my $runner = slurp($tg->state_dir . '/runner-2.lock') + 0;
 my @pids = ($runner, parent_of($runner));
 my $log = Cwd::realpath($tg->dir) . '/error.log';
 my $old = "$log.1";
@@ -39,19 +39,19 @@ for my $turn (1, 2) {
     pass "rotation $turn: NGINX has the new log";
 
     # Something that it logs; it looks at the log before it looks there.
-    unlink $tg->state_dir . '/runner-1.sock';
+    unlink $tg->state_dir . '/runner-2.sock';
     $tg->wait_log(qr/toolgate-runner: somebody removed the socket/);
     pass "rotation $turn: it writes there";
     unlike slurp($old), qr/somebody removed the socket/,
         "rotation $turn: and not into the old one"
         if $turn == 1;
-    wait_for { -S $tg->state_dir . '/runner-1.sock' }
+    wait_for { -S $tg->state_dir . '/runner-2.sock' }
         'the socket to be there again';
 }
 
 # The log is away for a while: the old one serves.
 rename $log, $old or die "$log: $!";
-unlink $tg->state_dir . '/runner-1.sock';
+unlink $tg->state_dir . '/runner-2.sock';
 wait_for { my $n = () = slurp($old) =~ /somebody removed/g; $n == 2 }
     'a line in the old log';
 pass 'without a new log it writes into the old one';
@@ -59,5 +59,5 @@ rename $old, $log or die "$log: $!";
 
 is $client->call_tool(run => { n => 2 })->{result}{content}[0]{text}, "2\n",
     'the same runner runs on';
-is slurp($tg->state_dir . '/runner-1.lock') + 0, $runner, 'it is the same';
+is slurp($tg->state_dir . '/runner-2.lock') + 0, $runner, 'it is the same';
 done_testing;

@@ -43,13 +43,13 @@ ok is_alive($pid), 'its program runs on';
 
 open my $fh, '>', $go or die "$go: $!";
 close $fh;
-is $new->reply($first)->{result}{stdout}, "one\n", 'it is answered';
+is $new->reply($first)->{result}{text}, "one\n", 'it is answered';
 wait_for { status_of($new)->{running} == 0 } 'the second to end';
 is status_of($new)->{held}, 1, 'the result of the second is kept';
 $new->close;
 
 my $newer = $runner->connect;
-is $newer->rpc('adopt', { key => 'l' x 32 })->{result}{stdout}, "two\n",
+is $newer->rpc('adopt', { key => 'l' x 32 })->{result}{text}, "two\n",
     'and answered at once';
 is $newer->rpc('adopt', { key => 'l' x 32 })->{error}{code}, -32602,
     'but only once';

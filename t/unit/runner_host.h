@@ -103,7 +103,7 @@ host_wait_end(unsigned i)
 
     if (host_waiting[i]->state == TG_JOB_RUNNING) {
         tg_buf_init(&json, tg_alloc_libc());
-        tg_buf_text(&json, "{\"status\":\"done\"}");
+        tg_buf_text(&json, "{\"text\":\"done\"}");
         tg_job_ended(host_waiting[i]);
         tg_job_answer(host_waiting[i], &json);
         tg_job_end(host_waiting[i]);

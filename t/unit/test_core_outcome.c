@@ -154,39 +154,102 @@ HELP_TEST(results, "results")
             "[1]");
 }
 
-HELP_TEST(bodies, "bodies")
+/* As another process says it, with times behind it. */
+static void
+test_passes(tg_outcome_t outcome, const char *json)
 {
-    tg_buf_t scratch;
+    tg_buf_t text, scratch;
+    tg_outcome_t read;
+    int64_t queued;
 
+    queued = 0;
+    tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&scratch, tg_alloc_libc());
-    test_is(tg_outcome_body(&test_text, TG_STR("a\\nb"), &scratch),
-            TG_OUTCOME_BODY, "a\\nb");
-    CU_ASSERT(scratch.len == 0);
-    test_is(tg_outcome_body(&test_json, TG_STR("{\\\"a\\\":\\\"\\\\n\\\"}\\n"),
-                            &scratch),
-            TG_OUTCOME_JSON, "{\"a\":\"\\n\"}");
-    tg_buf_truncate(&scratch, 0);
-    test_fails(tg_outcome_body(&test_json, TG_STR("{\\u0000}"), &scratch),
-               "JSON");
-    tg_buf_truncate(&scratch, 0);
-    test_fails(tg_outcome_body(&test_json, TG_STR(""), &scratch), "JSON");
+    tg_outcome_put(&text, &outcome);
+    HELP_EQ(tg_buf_view(&text), json);
+    tg_buf_text(&text, ",\"queued_ms\":7}");
+    read = tg_outcome_get(tg_buf_view(&text), &scratch, &queued);
+    CU_ASSERT(queued == 7);
+    CU_ASSERT(read.failure == outcome.failure);
+
+    if (outcome.kind == TG_OUTCOME_TEXT) {
+        CU_ASSERT(read.kind == TG_OUTCOME_BODY);
+        tg_json_put_decoded(&scratch, read.value);
+        read.value = tg_buf_view(&scratch);
+    } else {
+        CU_ASSERT(read.kind == outcome.kind);
+    }
+
+    HELP_EQ(read.value, help_text(outcome.value));
+    tg_buf_deinit(&text);
     tg_buf_deinit(&scratch);
 }
 
+HELP_TEST(passed_on, "passed on")
+{
+    tg_outcome_t outcome;
+
+    test_passes(tg_outcome_text(TG_STR("a\n\"")), "{\"text\":\"a\\n\\\"\"");
+    outcome = tg_outcome_text(TG_STR("a\\n"));
+    outcome.kind = TG_OUTCOME_BODY;
+    test_passes(outcome, "{\"text\":\"a\\n\"");
+    test_passes(tg_outcome_json(TG_STR("[1,\n\"x\"]")),
+                "{\"json\":[1,\n\"x\"]");
+    outcome.kind = TG_OUTCOME_RESULT;
+    outcome.value = TG_STR("{\"content\":[]}");
+    test_passes(outcome, "{\"result\":{\"content\":[]}");
+    test_passes(tg_outcome_failure(TG_FAILURE_TIMEOUT, "too \"late\""),
+                "{\"failure\":\"timeout\",\"message\":\"too \\\"late\\\"\"");
+    test_passes(tg_outcome_failure(TG_FAILURE_INTERNAL, ""),
+                "{\"failure\":\"internal\",\"message\":\"\"");
+}
+
+/* What nobody says is our own fault, and no crash. */
+HELP_TEST(not_understood, "not understood")
+{
+    static const char *const texts[] = {
+        "",
+        "null",
+        "[]",
+        "{}",
+        "{\"failure\":\"nope\"}",
+        "{\"failure\":1,\"message\":2}",
+        "{\"queued_ms\":\"x\"}",
+        "{\"status\":\"exited\",\"code\":0,\"stdout\":\"x\"}",
+    };
+    tg_outcome_t outcome;
+    tg_buf_t scratch;
+    int64_t queued;
+    size_t i;
+
+    for (i = 0; i < TEST_COUNT(texts); i++) {
+        queued = -1;
+        tg_buf_init(&scratch, tg_alloc_libc());
+        outcome = tg_outcome_get(tg_str_c(texts[i]), &scratch, &queued);
+        CU_ASSERT(outcome.kind == TG_OUTCOME_FAILURE);
+        CU_ASSERT(outcome.failure == TG_FAILURE_INTERNAL);
+        CU_ASSERT(outcome.value.len == 0);
+        CU_ASSERT(queued == -1);
+        tg_buf_deinit(&scratch);
+    }
+}
+
 static void
-test_run_body(const tg_alloc_t *alloc, int may_fail)
+test_run_get(const tg_alloc_t *alloc, int may_fail)
 {
     tg_outcome_t outcome;
     tg_buf_t scratch;
+    int64_t queued;
 
     tg_buf_init(&scratch, alloc);
-    outcome = tg_outcome_body(&test_json, TG_STR("[1]"), &scratch);
+    outcome = tg_outcome_get(TG_STR("{\"failure\":\"busy\",\"message\":\"m\"}"),
+                             &scratch, &queued);
     CU_ASSERT(outcome.failure
-              == (may_fail ? TG_FAILURE_INTERNAL : TG_FAILURE_NONE));
+              == (may_fail ? TG_FAILURE_INTERNAL : TG_FAILURE_BUSY));
     tg_buf_deinit(&scratch);
 }
 
 HELP_TEST(no_memory, "no memory")
 {
-    help_each_failure(test_run_body);
+    help_each_failure(test_run_get);
 }

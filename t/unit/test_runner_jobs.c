@@ -51,7 +51,7 @@ test_done(unsigned id)
     snprintf(text, sizeof(text), "\"id\":%u,", id);
     CU_ASSERT(host_recv());
     CU_ASSERT(strstr(host.line.data, text) != NULL);
-    CU_ASSERT(host_is_text("status", "done"));
+    CU_ASSERT(host_is_text("text", "done"));
 }
 
 static int

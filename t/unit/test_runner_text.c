@@ -241,6 +241,7 @@ HELP_TEST(params_many, "many strings")
     }
 }
 
+#define TIMES ",\"queued_ms\":3,\"ran_ms\":4}"
 static const tg_times_t test_spent = { 3, 4 };
 
 static void
@@ -249,7 +250,7 @@ test_answer_is(const tg_exec_output_t *output, int status, const char *json)
     tg_buf_t text;
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_exec_answer_status(&text, output, "t", status, &test_spent);
+    tg_exec_answer(&text, output, "t", status, &test_spent);
     CU_ASSERT(tg_json_check(tg_buf_view(&text), NULL) == TG_OK);
 
     if (!tg_str_eq(tg_buf_view(&text), tg_str_c(json))) {
@@ -260,14 +261,16 @@ test_answer_is(const tg_exec_output_t *output, int status, const char *json)
     tg_buf_deinit(&text);
 }
 
+/* An exit status in what they say of themselves, or a text. */
 HELP_TEST(answers, "answers")
 {
     tg_exec_output_t output;
 
-    tg_exec_output_init(&output, 5);
-    test_answer_is(&output, 0,
-                   "{\"status\":\"exited\",\"code\":0,\"queued_ms\":3,"
-                   "\"ran_ms\":4,\"stdout\":\"\"}");
+    tg_exec_output_init(&output, TG_OUTPUT_TEXT, 5);
+    test_answer_is(&output, 0, "{\"text\":\"\"" TIMES);
+    test_answer_is(&output, W_EXITCODE(255, 0),
+                   "{\"failure\":\"program\",\"message\":\"t exited with "
+                   "status 255 and wrote nothing to stderr\"" TIMES);
     CU_ASSERT(tg_exec_output_out(&output, "a\n", 2) == TG_OK);
     CU_ASSERT(tg_exec_output_out(&output, "\xc3\xa9", 2) == TG_OK);
     CU_ASSERT(tg_exec_output_out(&output, "bc", 2) == TG_LIMIT);
@@ -275,39 +278,61 @@ HELP_TEST(answers, "answers")
     CU_ASSERT(tg_exec_output_out(&output, "", 0) == TG_OK);
     CU_ASSERT(tg_exec_output_out(&output, "x", 1) == TG_LIMIT);
     test_answer_is(&output, W_EXITCODE(0, 0),
-                   "{\"status\":\"exited\",\"code\":0,\"queued_ms\":3,"
-                   "\"ran_ms\":4,\"stdout\":"
-                   "\"a\\n\xc3\xa9\\\"\"}");
-    tg_exec_output_err(&output, "e\t\xff", 3);
+                   "{\"text\":\"a\\n\xc3\xa9\\\"\"" TIMES);
+    tg_exec_output_err(&output, "e\t\xff\n\n", 5);
     test_answer_is(&output, W_EXITCODE(7, 0),
-                   "{\"status\":\"exited\",\"code\":7,\"queued_ms\":3,"
-                   "\"ran_ms\":4,\"stdout\":"
-                   "\"a\\n\xc3\xa9\\\"\",\"stderr\":\"e\\t\xef\xbf\xbd\"}");
+                   "{\"failure\":\"program\",\"message\":\"t exited with "
+                   "status 7: e\\t\xef\xbf\xbd\"" TIMES);
     test_answer_is(&output, W_EXITCODE(0, SIGSEGV),
-                   "{\"status\":\"signalled\",\"signal\":11,\"queued_ms\":3,"
-                   "\"ran_ms\":4,\"stdout\":"
-                   "\"a\\n\xc3\xa9\\\"\",\"stderr\":\"e\\t\xef\xbf\xbd\"}");
+                   "{\"failure\":\"program\",\"message\":\"t was ended by "
+                   "signal 11 (SIGSEGV): e\\t\xef\xbf\xbd\"" TIMES);
+    test_answer_is(&output, W_EXITCODE(0, SIGUSR1),
+                   "{\"failure\":\"program\",\"message\":\"t was ended by "
+                   "signal 10: e\\t\xef\xbf\xbd\"" TIMES);
     tg_exec_output_deinit(&output);
 }
 
-HELP_TEST(answer_large_failure, "failure with much output")
+/* Output that is to be a value is one, as it is; or it is said why not. */
+HELP_TEST(answer_values, "values")
 {
     tg_exec_output_t output;
-    char chunk[1024];
-    int i;
 
-    memset(chunk, 'x', sizeof(chunk));
-    tg_exec_output_init(&output, 1 << 20);
-
-    for (i = 0; i < 65; i++) {
-        CU_ASSERT(tg_exec_output_out(&output, chunk, sizeof(chunk)) == TG_OK);
-    }
-
-    test_answer_is(&output, W_EXITCODE(1, 0),
-                   "{\"status\":\"exited\",\"code\":1,\"queued_ms\":3,"
-                   "\"ran_ms\":4,\"stdout\":\"\","
-                   "\"stderr\":\"\"}");
+    tg_exec_output_init(&output, TG_OUTPUT_JSON, 100);
+    CU_ASSERT(tg_exec_output_out(&output, " {\"a\":\n1}\n", 10) == TG_OK);
+    test_answer_is(&output, 0, "{\"json\":{\"a\":\n1}" TIMES);
+    output.form = TG_OUTPUT_RESULT;
+    test_answer_is(&output, 0,
+                   "{\"failure\":\"output\",\"message\":\"The output is no "
+                   "tool result, as \\\"output result\\\" wants it: it is no "
+                   "object with an array \\\"content\\\".\"" TIMES);
     tg_exec_output_deinit(&output);
+
+    tg_exec_output_init(&output, TG_OUTPUT_RESULT, 100);
+    CU_ASSERT(tg_exec_output_out(&output, "{\"content\":[]}", 14) == TG_OK);
+    test_answer_is(&output, 0, "{\"result\":{\"content\":[]}" TIMES);
+    CU_ASSERT(tg_exec_output_out(&output, "\xff", 1) == TG_OK);
+    test_answer_is(&output, 0,
+                   "{\"failure\":\"output\",\"message\":\"The output of t is "
+                   "not valid UTF-8 (first bad byte at offset 14); let the "
+                   "program print text, or pipe it through base64.\"" TIMES);
+    tg_exec_output_deinit(&output);
+}
+
+/* What stands behind "t exited with status 1: ". */
+static tg_str_t
+test_tail_of(const tg_buf_t *json)
+{
+    static const char before[] = "t exited with status 1: ";
+    tg_str_t tail;
+
+    CU_ASSERT_FATAL(tg_json_get(tg_buf_view(json), TG_STR("message"), &tail)
+                    == TG_OK);
+    tail = tg_json_body(tail);
+    CU_ASSERT_FATAL(tail.len > sizeof(before)
+                    && memcmp(tail.data, before, sizeof(before) - 1) == 0);
+
+    return tg_str(tail.data + sizeof(before) - 1,
+                  tail.len - sizeof(before) + 1);
 }
 
 /*
@@ -336,7 +361,7 @@ HELP_TEST(tail, "tail")
     text[len - 2] = 'z';
 
     for (i = 0; i < sizeof(portions) / sizeof(portions[0]); i++) {
-        tg_exec_output_init(&output, 0);
+        tg_exec_output_init(&output, TG_OUTPUT_TEXT, 0);
 
         for (at = 1; at < len; at += n) {
             n = portions[i] < len - at ? portions[i] : len - at;
@@ -345,11 +370,8 @@ HELP_TEST(tail, "tail")
 
         tg_exec_output_err(&output, "!", 1);
         tg_buf_init(&json, tg_alloc_libc());
-        tg_exec_answer_status(&json, &output, "t", W_EXITCODE(1, 0),
-                              &test_spent);
-        CU_ASSERT(tg_json_get(tg_buf_view(&json), TG_STR("stderr"), &tail)
-                  == TG_OK);
-        tail = tg_json_body(tail);
+        tg_exec_answer(&json, &output, "t", W_EXITCODE(1, 0), &test_spent);
+        tail = test_tail_of(&json);
         CU_ASSERT(tail.len == 4 + TG_EXEC_STDERR_MAX - 1);
         CU_ASSERT(memcmp(tail.data, "\xe2\x80\xa6 \xc3\xa9", 6) == 0);
         CU_ASSERT(memcmp(tail.data + tail.len - 3, "z.!", 3) == 0);
@@ -371,16 +393,13 @@ HELP_TEST(tail_uncut, "tail that is whole")
     memset(text, 'x', sizeof(text));
 
     for (len = TG_EXEC_STDERR_MAX; len <= sizeof(text); len++) {
-        tg_exec_output_init(&output, 0);
+        tg_exec_output_init(&output, TG_OUTPUT_TEXT, 0);
         tg_exec_output_err(&output, text, len);
         tg_buf_init(&json, tg_alloc_libc());
-        tg_exec_answer_status(&json, &output, "t", W_EXITCODE(1, 0),
-                              &test_spent);
-        CU_ASSERT(tg_json_get(tg_buf_view(&json), TG_STR("stderr"), &tail)
-                  == TG_OK);
+        tg_exec_answer(&json, &output, "t", W_EXITCODE(1, 0), &test_spent);
+        tail = test_tail_of(&json);
         CU_ASSERT(tail.len
-                  == TG_EXEC_STDERR_MAX + 2
-                         + (len > TG_EXEC_STDERR_MAX ? 4 : 0));
+                  == TG_EXEC_STDERR_MAX + (len > TG_EXEC_STDERR_MAX ? 4 : 0));
         tg_buf_deinit(&json);
         tg_exec_output_deinit(&output);
     }

@@ -246,6 +246,15 @@ ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
 
 /* --- the end --- */
 
+const char *
+ngx_toolgate_end_name(ngx_uint_t end)
+{
+    static const char *const others[] = { "cancelled", "gone", "moved" };
+
+    return end > TG_FAILURE_INTERNAL ? others[end - NGX_TOOLGATE_END_CANCELLED]
+                                     : tg_failure_name((tg_failure_t) end);
+}
+
 static ngx_uint_t
 ngx_toolgate_end_of(const ngx_toolgate_call_t *call,
                     const tg_outcome_t *outcome)
@@ -289,7 +298,7 @@ ngx_toolgate_call_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     last->is_known = 1;
     last->end = end;
     last->time = ngx_current_msec - call->start;
-    last->queued = call->queued;
+    last->queued = (ngx_msec_t) call->queued;
     last->entry = call->deferred == NULL
                       ? call->entry
                       : tg_catalogue_get(call->front->peer.catalogue,
@@ -303,7 +312,8 @@ ngx_toolgate_call_answer(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
 
     if (call->front == NULL) {
         tg_buf_init(&answer, tg_alloc_libc());
-        ngx_toolgate_answer_write(outcome, &answer);
+        tg_outcome_put(&answer, outcome);
+        tg_buf_char(&answer, '}');
         ngx_toolgate_job_finish(&call->job, tg_buf_view(&answer));
         tg_buf_deinit(&answer);
         return;

@@ -86,7 +86,7 @@ struct ngx_toolgate_call_s {
 
     ngx_stream_variable_value_t *variables; /* of this call, when it has any */
     ngx_msec_t start;
-    ngx_msec_t queued;
+    int64_t queued;    /* ms of that, in the runner */
     ngx_event_t timer; /* deferred: the last resort */
     ngx_toolgate_job_t job;
     tg_failure_t refused;  /* the peer has answered it: it may not be */
@@ -120,14 +120,6 @@ void ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
 
 /* The word of $tool_status. */
 const char *ngx_toolgate_end_name(ngx_uint_t end);
-
-/*
- * What the runner answers, as an outcome, which lives as long as both it and
- * text; and an outcome as somebody's answer.
- */
-tg_outcome_t ngx_toolgate_answer_read(ngx_toolgate_call_t *call,
-                                      tg_str_t answer, tg_buf_t *text);
-void ngx_toolgate_answer_write(const tg_outcome_t *outcome, tg_buf_t *answer);
 
 /* Evaluates a value of the tool for this call: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_value(ngx_toolgate_call_t *call,

@@ -39,7 +39,7 @@ ngx_toolgate_job_outcome(ngx_toolgate_call_t *call, const tg_answer_t *answer,
     tg_outcome_t outcome;
 
     if (answer->kind == TG_ANSWER_RESULT) {
-        return ngx_toolgate_answer_read(call, answer->result, text);
+        return tg_outcome_get(answer->result, text, &call->queued);
     }
 
     if (answer->kind != TG_ANSWER_ERROR || call->is_carried) {

@@ -91,7 +91,7 @@ ngx_toolgate_call_pack(void *host, const tg_call_t *deferred, tg_buf_t *out)
 
     ngx_memzero(&packed, sizeof(packed));
     packed.start = call->start;
-    packed.queued = call->queued;
+    packed.queued = (uint64_t) call->queued;
     packed.timeout = call->timeout;
     packed.left = ngx_toolgate_time_left(&call->timer);
 
@@ -132,7 +132,7 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
 
     call->is_carried = 1;
     call->start = (ngx_msec_t) packed->start;
-    call->queued = (ngx_msec_t) packed->queued;
+    call->queued = (int64_t) packed->queued;
     call->timeout = (ngx_msec_t) packed->timeout;
 
     if (now != NULL && call->entry->output_schema.data != NULL) {

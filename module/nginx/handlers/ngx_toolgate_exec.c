@@ -512,6 +512,14 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
     tg_buf_text(buf, ",\"max_output\":");
     tg_buf_uint(buf, tool->max_output);
 
+    /* What a method's result is to be is its own business. */
+    if (tool->entry.output != TG_OUTPUT_TEXT) {
+        tg_buf_text(buf, tool->entry.output == TG_OUTPUT_RESULT
+                                 && tool->entry.kind == TG_ENTRY_TOOL
+                             ? ",\"output\":\"result\""
+                             : ",\"output\":\"json\"");
+    }
+
     ngx_toolgate_put_limits(call, buf);
 
     mistake = ngx_toolgate_put_argv(call, tool->conf, buf);

@@ -77,7 +77,7 @@ tg_exec_stop(tg_job_t *job)
 }
 
 static void
-tg_exec_answer(tg_exec_t *exec)
+tg_exec_tell_end(tg_exec_t *exec)
 {
     tg_times_t times;
     tg_buf_t json;
@@ -88,8 +88,8 @@ tg_exec_answer(tg_exec_t *exec)
 
     times = tg_job_times(exec->job);
     tg_buf_init(&json, tg_alloc_libc());
-    tg_exec_answer_status(&json, &exec->output, exec->job->params.tool,
-                          exec->status, &times);
+    tg_exec_answer(&json, &exec->output, exec->job->params.tool, exec->status,
+                   &times);
     tg_job_answer(exec->job, &json);
     tg_buf_deinit(&json);
 }
@@ -111,7 +111,7 @@ tg_exec_complete(tg_exec_t *exec)
         }
     }
 
-    tg_exec_answer(exec);
+    tg_exec_tell_end(exec);
     tg_job_end(exec->job);
     tg_exec_finish(exec, 0);
 }
@@ -126,11 +126,11 @@ tg_exec_on_overflow(tg_exec_t *exec, int rc)
     if (rc == TG_LIMIT) {
         tg_exec_text_overflow(&text, exec->job->params.tool,
                               exec->params.max_output);
-        tg_job_fail(exec->job, "output", &text);
+        tg_job_fail(exec->job, TG_FAILURE_OUTPUT, &text);
     } else {
         tg_buf_text(&text, "toolgate-runner has no memory left for the "
                            "output; try again.");
-        tg_job_fail(exec->job, "internal", &text);
+        tg_job_fail(exec->job, TG_FAILURE_INTERNAL, &text);
     }
 
     tg_buf_deinit(&text);
@@ -434,7 +434,7 @@ tg_exec_pipes_start(tg_exec_t *exec, tg_str_t input)
 static int
 tg_exec_start(tg_job_t *job)
 {
-    const char *failure;
+    tg_failure_t failure;
     tg_exec_t *exec;
     tg_str_t input;
     tg_buf_t text;
@@ -483,7 +483,8 @@ tg_exec_read(tg_job_t *job, const tg_str_t *values, const char **why)
         return rc;
     }
 
-    tg_exec_output_init(&exec->output, exec->params.max_output);
+    tg_exec_output_init(&exec->output, exec->params.output,
+                        exec->params.max_output);
     job->bytes += exec->params.size;
     job->work = exec;
 

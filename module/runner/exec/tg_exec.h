@@ -83,7 +83,7 @@ void tg_exec_look(tg_exec_t *exec);
  * is what did not go into its pipe.  0, or what hindered it as kind and text
  * of a failure.
  */
-int tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, const char **failure,
+int tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, tg_failure_t *failure,
                   tg_buf_t *text);
 
 /*

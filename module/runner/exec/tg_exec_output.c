@@ -1,15 +1,17 @@
 #include "runner/exec/tg_exec_output.h"
 
-#include "base/tg_json.h"
 #include "base/tg_utf8.h"
 #include "runner/tg_job.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 
 void
-tg_exec_output_init(tg_exec_output_t *output, size_t max_output)
+tg_exec_output_init(tg_exec_output_t *output, tg_output_t form,
+                    size_t max_output)
 {
     tg_buf_init(&output->out, tg_alloc_libc());
+    output->form = form;
     output->max_output = max_output;
     output->err_len = 0;
     output->err_cut = 0;
@@ -59,24 +61,24 @@ tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len)
 
 /* Valid text as it is, and U+FFFD for each byte that belongs to none. */
 static void
-tg_exec_put_lossy(tg_buf_t *json, const char *p, const char *end)
+tg_exec_put_lossy(tg_buf_t *text, const char *p, const char *end)
 {
     size_t n;
 
     while (p < end) {
         n = tg_utf8_check(p, (size_t) (end - p));
-        tg_json_put_escaped(json, tg_str(p, n));
+        tg_buf_put(text, p, n);
         p += n;
 
         if (p < end) {
-            tg_buf_put(json, "\xef\xbf\xbd", 3);
+            tg_buf_put(text, "\xef\xbf\xbd", 3);
             p++;
         }
     }
 }
 
 static void
-tg_exec_put_stderr(tg_buf_t *json, const tg_exec_output_t *output)
+tg_exec_put_stderr(tg_buf_t *text, const tg_exec_output_t *output)
 {
     const char *p, *end;
     int cut, i;
@@ -95,118 +97,127 @@ tg_exec_put_stderr(tg_buf_t *json, const tg_exec_output_t *output)
         p++;
     }
 
-    tg_buf_text(json, ",\"stderr\":\"");
-
-    if (cut) {
-        tg_buf_text(json, "\xe2\x80\xa6 ");
+    if (p == end) {
+        tg_buf_text(text, " and wrote nothing to stderr");
+        return;
     }
 
-    tg_exec_put_lossy(json, p, end);
-    tg_buf_char(json, '"');
+    tg_buf_text(text, cut ? ": \xe2\x80\xa6 " : ": ");
+    tg_exec_put_lossy(text, p, end);
+
+    while (text->len != 0 && text->data[text->len - 1] == '\n') {
+        text->len--;
+    }
 }
 
-/* Why stdout cannot be sent: nothing, or plain text in *text. */
-static int
-tg_exec_output_check(const tg_exec_output_t *output, const char *tool,
-                     tg_buf_t *text)
+static void
+tg_exec_put_number(tg_buf_t *text, const char *before, int number)
 {
+    tg_buf_text(text, before);
+    tg_buf_uint(text, (uint64_t) number);
+}
+
+/* Those that are sent to programs, or that programs end themselves with. */
+static void
+tg_exec_put_signal(tg_buf_t *text, int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } signals[] = {
+        { SIGHUP, " (SIGHUP)" },   { SIGINT, " (SIGINT)" },
+        { SIGQUIT, " (SIGQUIT)" }, { SIGILL, " (SIGILL)" },
+        { SIGABRT, " (SIGABRT)" }, { SIGBUS, " (SIGBUS)" },
+        { SIGFPE, " (SIGFPE)" },   { SIGKILL, " (SIGKILL)" },
+        { SIGSEGV, " (SIGSEGV)" }, { SIGPIPE, " (SIGPIPE)" },
+        { SIGALRM, " (SIGALRM)" }, { SIGTERM, " (SIGTERM)" },
+    };
+    size_t i;
+
+    tg_exec_put_number(text, " was ended by signal ", number);
+
+    for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        if (signals[i].number == number) {
+            tg_buf_text(text, signals[i].name);
+        }
+    }
+}
+
+/*
+ * How a program ended; text takes what has to be written.  Of one that failed,
+ * stderr is what matters: "git_log exited with status 128: fatal: …".
+ */
+static tg_outcome_t
+tg_exec_outcome(const tg_exec_output_t *output, const char *tool, int status,
+                tg_buf_t *text)
+{
+    tg_entry_t entry;
     tg_str_t out;
     size_t at;
+
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        tg_buf_text(text, tool);
+
+        if (WIFEXITED(status)) {
+            tg_exec_put_number(text, " exited with status ",
+                               WEXITSTATUS(status));
+        } else {
+            tg_exec_put_signal(text, WTERMSIG(status));
+        }
+
+        tg_exec_put_stderr(text, output);
+        return tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(text));
+    }
 
     out = tg_buf_view(&output->out);
     at = tg_utf8_check(out.data, out.len);
 
-    if (at == out.len) {
-        return TG_OK;
+    if (at != out.len) {
+        tg_buf_text(text, "The output of ");
+        tg_buf_text(text, tool);
+        tg_buf_text(text, " is not valid UTF-8 (first bad byte at offset ");
+        tg_buf_uint(text, at);
+        tg_buf_text(text, "); let the program print text, or pipe it through "
+                          "base64.");
+        return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }
 
-    tg_buf_text(text, "The output of ");
-    tg_buf_text(text, tool);
-    tg_buf_text(text, " is not valid UTF-8 (first bad byte at offset ");
-    tg_buf_uint(text, at);
-    tg_buf_text(text, "); let the program print text, or pipe it through "
-                      "base64.");
+    if (output->form == TG_OUTPUT_TEXT) {
+        return tg_outcome_text(out);
+    }
 
-    return TG_BAD;
+    memset(&entry, 0, sizeof(entry));
+    entry.kind = TG_ENTRY_TOOL;
+    entry.output = output->form;
+
+    return tg_outcome_output(&entry, out);
 }
 
-static void
-tg_exec_put_number(tg_buf_t *json, const char *text, uint64_t number)
+void
+tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output, const char *tool,
+               int status, const tg_times_t *times)
 {
-    tg_buf_text(json, text);
-    tg_buf_uint(json, number);
-}
-
-static void
-tg_exec_answer_success(tg_buf_t *json, const tg_exec_output_t *output,
-                       const char *tool, const tg_times_t *times)
-{
+    tg_outcome_t outcome;
     tg_buf_t text;
     size_t start;
 
     start = json->len;
     tg_buf_init(&text, tg_alloc_libc());
+    outcome = tg_exec_outcome(output, tool, status, &text);
+    tg_answer_put(json, &outcome, times);
 
-    if (tg_exec_output_check(output, tool, &text) == TG_OK) {
-        (void) tg_buf_reserve(json, output->out.len + 128);
-        tg_buf_text(json, "{\"status\":\"exited\",\"code\":0");
-        tg_answer_put_times(json, times);
-        tg_buf_text(json, ",\"stdout\":");
-        tg_json_put_string(json, tg_buf_view(&output->out));
-        tg_buf_char(json, '}');
-
-        if (json->len - start > TG_JOB_ANSWER_MAX) {
-            tg_buf_truncate(json, start);
-            tg_buf_text(&text, "The output of ");
-            tg_buf_text(&text, tool);
-            tg_buf_text(&text, " is larger than 64 MiB when written as JSON, "
-                               "as control characters grow sixfold; let the "
-                               "program print less, or text.");
-        }
+    if (json->len - start > TG_JOB_ANSWER_MAX) {
+        tg_buf_truncate(json, start);
+        tg_buf_text(&text, "The output of ");
+        tg_buf_text(&text, tool);
+        tg_buf_text(&text, " is larger than 64 MiB when written as JSON, "
+                           "as control characters grow sixfold; let the "
+                           "program print less, or text.");
+        tg_answer_put_failed(json, TG_FAILURE_OUTPUT, &text, times);
     }
 
-    if (text.len != 0) {
-        tg_answer_put_failed(json, "output", tg_buf_view(&text), times);
-    }
-
-    if (tg_buf_failed(&text)) {
-        json->failed = 1;
-    }
-
+    json->failed |= tg_buf_failed(&text);
     tg_buf_deinit(&text);
-}
-
-void
-tg_exec_answer_status(tg_buf_t *json, const tg_exec_output_t *output,
-                      const char *tool, int status, const tg_times_t *times)
-{
-    tg_str_t out;
-
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        tg_exec_answer_success(json, output, tool, times);
-        return;
-    }
-
-    if (WIFEXITED(status)) {
-        tg_exec_put_number(json, "{\"status\":\"exited\",\"code\":",
-                           (uint64_t) WEXITSTATUS(status));
-    } else {
-        tg_exec_put_number(json, "{\"status\":\"signalled\",\"signal\":",
-                           (uint64_t) WTERMSIG(status));
-    }
-
-    /* Of a program that failed, stderr is what matters. */
-    out = tg_buf_view(&output->out);
-
-    if (out.len > TG_EXEC_STDOUT_SMALL || !tg_utf8_is_valid(out)) {
-        out.len = 0;
-    }
-
-    tg_answer_put_times(json, times);
-    tg_buf_text(json, ",\"stdout\":");
-    tg_json_put_string(json, out);
-    tg_exec_put_stderr(json, output);
-    tg_buf_char(json, '}');
 }
 
 void

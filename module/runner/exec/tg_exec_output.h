@@ -1,11 +1,5 @@
 /*
- * What a program puts out, and the answers of the method `exec`:
- *
- *   {"status":"exited","code":0,T,"stdout":"…"}
- *   {"status":"exited","code":3,T,"stdout":"…","stderr":"…"}
- *   {"status":"signalled","signal":9,T,"stdout":"","stderr":"…"}
- *
- * and failures; T and these are in tg_answer.h.
+ * What a program puts out, and what the method `exec` makes of it.
  */
 #ifndef TG_EXEC_OUTPUT_H
 #define TG_EXEC_OUTPUT_H
@@ -14,18 +8,18 @@
 
 /* The end of stderr that an answer quotes; enough for a stack trace. */
 #define TG_EXEC_STDERR_MAX 4096
-/* stdout that is worth sending when the program failed. */
-#define TG_EXEC_STDOUT_SMALL 65536
 
 typedef struct {
     tg_buf_t out;
+    tg_output_t form; /* what it is to be */
     size_t max_output;
     char err[2 * TG_EXEC_STDERR_MAX]; /* the end of what came */
     size_t err_len;
     int err_cut; /* something came before it */
 } tg_exec_output_t;
 
-void tg_exec_output_init(tg_exec_output_t *output, size_t max_output);
+void tg_exec_output_init(tg_exec_output_t *output, tg_output_t form,
+                         size_t max_output);
 void tg_exec_output_deinit(tg_exec_output_t *output);
 
 /* TG_OK, TG_LIMIT when it is more than max_output, TG_NOMEM. */
@@ -33,9 +27,8 @@ int tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len);
 void tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len);
 
 /* Appends the answer for a program that ended with this wait status. */
-void tg_exec_answer_status(tg_buf_t *json, const tg_exec_output_t *output,
-                           const char *tool, int status,
-                           const tg_times_t *times);
+void tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output,
+                    const char *tool, int status, const tg_times_t *times);
 
 /* Appends "more than N bytes (max_output); …" as plain text. */
 void tg_exec_text_overflow(tg_buf_t *text, const char *tool, size_t max_output);

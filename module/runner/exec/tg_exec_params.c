@@ -13,6 +13,7 @@ enum {
     TG_EXEC_ENV,
     TG_EXEC_CWD,
     TG_EXEC_STDIN,
+    TG_EXEC_FORM,
     TG_EXEC_MAX_OUTPUT
 };
 
@@ -21,6 +22,7 @@ const char *const tg_exec_members[] = {
     [TG_EXEC_ENV] = "env",
     [TG_EXEC_CWD] = "cwd",
     [TG_EXEC_STDIN] = "stdin",
+    [TG_EXEC_FORM] = "output",
     [TG_EXEC_MAX_OUTPUT] = "max_output",
     NULL,
 };
@@ -221,6 +223,29 @@ tg_exec_is_string(tg_str_t raw)
     return raw.data == NULL || tg_json_type(raw) == TG_JSON_STRING;
 }
 
+/* What the output is to be, text when nothing is said; or TG_BAD. */
+static int
+tg_exec_form(tg_str_t raw, tg_output_t *output)
+{
+    static const char *const names[] = {
+        [TG_OUTPUT_TEXT] = "text",
+        [TG_OUTPUT_JSON] = "json",
+        [TG_OUTPUT_RESULT] = "result",
+    };
+    size_t i;
+
+    *output = TG_OUTPUT_TEXT;
+
+    for (i = 0; raw.data != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (tg_json_is_text(raw, tg_str_c(names[i]))) {
+            *output = (tg_output_t) i;
+            return TG_OK;
+        }
+    }
+
+    return raw.data == NULL ? TG_OK : TG_BAD;
+}
+
 int
 tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
                     const char *tool, const tg_exec_env_t *env,
@@ -237,12 +262,14 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
 
     if (argc < 1 || envc < 0 || !tg_exec_is_string(values[TG_EXEC_CWD])
         || !tg_exec_is_string(values[TG_EXEC_STDIN])
+        || tg_exec_form(values[TG_EXEC_FORM], &params->output) != TG_OK
         || tg_job_number(values[TG_EXEC_MAX_OUTPUT], 0, TG_EXEC_OUTPUT_MAX,
                          &max_output)
                != TG_OK)
     {
         *why = "argv must be an array of at least one string, env one of "
-               "strings, cwd and stdin a string, max_output 0 to 33554432";
+               "strings, cwd and stdin a string, output text, json or "
+               "result, max_output 0 to 33554432";
         return TG_BAD;
     }
 

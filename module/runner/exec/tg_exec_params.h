@@ -3,14 +3,14 @@
  * (tg_job_params.h):
  *
  *   {"argv":["/usr/bin/wc","-w"],"env":["K=V"],"cwd":"/x","stdin":"…",
- *    "max_output":1048576}
+ *    "output":"text","max_output":1048576}
  *
  * argv is required.
  */
 #ifndef TG_EXEC_PARAMS_H
 #define TG_EXEC_PARAMS_H
 
-#include "base/tg_base.h"
+#include "core/tg_catalogue.h"
 
 /* The directive's own default. */
 #define TG_EXEC_OUTPUT 1048576
@@ -38,6 +38,7 @@ typedef struct {
     char **argv; /* NULL at the end */
     char **envp; /* the whole environment, NULL at the end */
     tg_str_t input;
+    tg_output_t output; /* what stdout is to be */
     size_t max_output;
 } tg_exec_params_t;
 

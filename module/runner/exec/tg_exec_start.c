@@ -136,7 +136,7 @@ tg_exec_put_start(tg_buf_t *text, const tg_exec_t *exec)
 }
 
 /* Says what hindered the start, and of which kind that is. */
-static const char *
+static tg_failure_t
 tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
 {
     tg_exec_put_start(text, exec);
@@ -148,14 +148,14 @@ tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
         tg_buf_text(text, strerror(err));
         tg_buf_text(text, "); try again when less is running, or raise the "
                           "limits of the user that NGINX's workers run as.");
-        return "busy";
+        return TG_FAILURE_BUSY;
 
     case TG_SPAWN_SETUP:
         tg_buf_text(text, "its process could not be prepared (");
         tg_buf_text(text, strerror(err));
         tg_buf_text(text, "); see the limits of the user that NGINX's workers "
                           "run as.");
-        return "internal";
+        return TG_FAILURE_INTERNAL;
 
     case TG_SPAWN_CWD:
         tg_buf_text(text, "its working directory ");
@@ -165,7 +165,7 @@ tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
         tg_buf_text(text, ". Correct its cwd, or make the directory "
                           "accessible to the user that NGINX's workers run "
                           "as.");
-        return "program";
+        return TG_FAILURE_PROGRAM;
 
     default:
         break;
@@ -175,7 +175,7 @@ tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
         tg_buf_text(text, "its arguments and environment are larger than the "
                           "system allows; pass large values on its standard "
                           "input.");
-        return "arguments";
+        return TG_FAILURE_ARGUMENTS;
     }
 
     tg_buf_text(text, exec->params.argv[0]);
@@ -190,11 +190,11 @@ tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
                           : ". Check that the user that NGINX's workers run "
                             "as may execute it.");
 
-    return "program";
+    return TG_FAILURE_PROGRAM;
 }
 
 int
-tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, const char **failure,
+tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, tg_failure_t *failure,
               tg_buf_t *text)
 {
     tg_spawn_step_t step;

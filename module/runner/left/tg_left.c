@@ -214,7 +214,7 @@ tg_left_gone(tg_jobs_t *jobs, const tg_peer_t *peer)
         tg_buf_text(&text, ": the NGINX worker that ran it has ended before "
                            "there was an answer; it may have been executed. "
                            "See what it did before it is called again.");
-        tg_job_fail(job, "lost", &text);
+        tg_job_fail(job, TG_FAILURE_LOST, &text);
         tg_buf_deinit(&text);
         tg_left_end(job);
     }
