@@ -1,44 +1,20 @@
 #include "bridge/tg_bridge.h"
 
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 /* --- timers --- */
-
-static void
-tg_bridge_quit_timeout(tg_bridge_t *bridge)
-{
-    tg_uv_conn_close(&bridge->agent);
-    tg_uv_conn_close(&bridge->parent);
-}
-
-typedef void (*tg_bridge_action_pt)(tg_bridge_t *bridge);
 
 static void
 tg_bridge_on_timer(uv_timer_t *timer)
 {
-    static const tg_bridge_action_pt actions[TG_TIMERS] = {
-        [TG_TIMER_HOLD] = tg_agent_release,
-        [TG_TIMER_RETRY] = tg_parent_connect,
-        [TG_TIMER_MCP] = tg_mcp_timeout,
-        [TG_TIMER_GRACE] = tg_parent_missing,
-        [TG_TIMER_WATCH] = tg_agent_watch,
-        [TG_TIMER_QUIT] = tg_bridge_quit_timeout
-    };
     tg_bridge_t *bridge;
 
     bridge = timer->data;
-    actions[timer - bridge->timers](bridge);
+    bridge->actions[timer - bridge->timers](bridge);
 }
 
 void
 tg_bridge_timer_start(tg_bridge_t *bridge, tg_bridge_timer_t timer, uint64_t ms)
 {
-    if (!bridge->is_over) {
-        (void) uv_timer_start(&bridge->timers[timer], tg_bridge_on_timer, ms,
-                              0);
-    }
+    (void) uv_timer_start(&bridge->timers[timer], tg_bridge_on_timer, ms, 0);
 }
 
 void
@@ -53,57 +29,7 @@ tg_bridge_timer_runs(const tg_bridge_t *bridge, tg_bridge_timer_t timer)
     return uv_is_active((const uv_handle_t *) &bridge->timers[timer]);
 }
 
-/* --- the loop's turn --- */
-
-void
-tg_bridge_drop(tg_buf_t *out, size_t len)
-{
-    if (len == out->len) {
-        tg_buf_reset(out, TG_UV_READ);
-    } else {
-        tg_buf_drop(out, len);
-    }
-}
-
-static void
-tg_bridge_flush(tg_bridge_t *bridge)
-{
-    tg_uv_conn_flush(&bridge->agent);
-    tg_uv_conn_flush(&bridge->parent);
-}
-
-/*
- * Before the loop sleeps, all that its callbacks produced is written, and
- * whoever was not read from because the other side was slow is asked again.
- * A write that ends wakes the loop, so nobody is forgotten.
- */
-static void
-tg_bridge_turn(uv_prepare_t *turn)
-{
-    tg_bridge_t *bridge;
-
-    bridge = turn->data;
-    tg_bridge_flush(bridge);
-
-    if (bridge->agent.is_paused && tg_agent_is_welcome(bridge)) {
-        tg_uv_conn_resume(&bridge->agent);
-    }
-
-    if (bridge->parent.is_paused && tg_parent_is_welcome(bridge)) {
-        tg_uv_conn_resume(&bridge->parent);
-    }
-
-    tg_mcp_turn(bridge);
-    tg_bridge_flush(bridge);
-}
-
 /* --- the end --- */
-
-static void
-tg_bridge_on_signal(uv_signal_t *handle, int number)
-{
-    tg_bridge_quit(handle->data, 0);
-}
 
 void
 tg_bridge_quit(tg_bridge_t *bridge, int code)
@@ -120,11 +46,6 @@ tg_bridge_quit(tg_bridge_t *bridge, int code)
     for (i = 0; i < TG_TIMERS; i++) {
         tg_bridge_timer_stop(bridge, (tg_bridge_timer_t) i);
     }
-
-    tg_bridge_timer_start(bridge, TG_TIMER_QUIT, TG_BRIDGE_QUIT);
-    tg_uv_conn_finish(&bridge->agent);
-    tg_parent_leave(bridge);
-    tg_bridge_closed(bridge);
 }
 
 void
@@ -134,146 +55,57 @@ tg_bridge_no_memory(tg_bridge_t *bridge)
     tg_bridge_quit(bridge, 1);
 }
 
+/* --- the two sides --- */
+
 void
-tg_bridge_closed(tg_bridge_t *bridge)
+tg_bridge_drop(tg_buf_t *out, size_t len)
 {
-    int i;
-
-    if (!bridge->is_quitting || bridge->has_agent || bridge->has_parent
-        || bridge->is_over)
-    {
-        return;
-    }
-
-    bridge->is_over = 1;
-    uv_close((uv_handle_t *) &bridge->turn, NULL);
-
-    for (i = 0; i < 2; i++) {
-        uv_close((uv_handle_t *) &bridge->signals[i], NULL);
-    }
-
-    for (i = 0; i < TG_TIMERS; i++) {
-        uv_close((uv_handle_t *) &bridge->timers[i], NULL);
+    if (len == out->len) {
+        tg_buf_reset(out, TG_UV_READ);
+    } else {
+        tg_buf_drop(out, len);
     }
 }
 
-/* --- the beginning --- */
-
-static int
-tg_bridge_open_loop(tg_bridge_t *bridge)
+void
+tg_agent_release(tg_bridge_t *bridge)
 {
-    static const int numbers[2] = { SIGTERM, SIGINT };
-    int i, rc;
-
-    rc = uv_loop_init(&bridge->loop);
-
-    if (rc != 0) {
-        return rc;
-    }
-
-    /* None of these allocates or asks the kernel for anything. */
-    (void) uv_prepare_init(&bridge->loop, &bridge->turn);
-    bridge->turn.data = bridge;
-    (void) uv_prepare_start(&bridge->turn, tg_bridge_turn);
-
-    for (i = 0; i < TG_TIMERS; i++) {
-        (void) uv_timer_init(&bridge->loop, &bridge->timers[i]);
-        bridge->timers[i].data = bridge;
-    }
-
-    for (i = 0; i < 2; i++) {
-        (void) uv_signal_init(&bridge->loop, &bridge->signals[i]);
-        bridge->signals[i].data = bridge;
-        rc = uv_signal_start(&bridge->signals[i], tg_bridge_on_signal,
-                             numbers[i]);
-
-        if (rc != 0) {
-            return rc;
-        }
-    }
-
-    return 0;
+    bridge->is_held = 0;
+    tg_bridge_timer_stop(bridge, TG_TIMER_HOLD);
 }
 
-/* The tools that are known before the parent was asked: none, or a file's. */
-static int
-tg_bridge_open_tools(tg_bridge_t *bridge)
+const char *
+tg_parent_name(const tg_bridge_t *bridge)
 {
-    char why[256];
-    const char *file;
+    static const char *const names[TG_DIALECT_END] = {
+        [TG_DIALECT_IPC] = "the parent process",
+        [TG_DIALECT_JSONRPC] = "Toolgate",
+        [TG_DIALECT_RELAY] = "the runner",
+    };
 
-    file = bridge->options->schema_file;
-
-    if (file != NULL) {
-        bridge->tools = tg_schema_load(file, why, sizeof(why));
-
-        if (bridge->tools == NULL) {
-            tg_bridge_log("the schema file %s cannot be used: %s", file, why);
-            return 2;
-        }
-
-        return 0;
-    }
-
-    if (tg_tools_new(tg_alloc_libc(), 0, TG_STR("[]"), &bridge->tools) != TG_OK)
-    {
-        tg_bridge_log("out of memory");
-        return 1;
-    }
-
-    return 0;
-}
-
-static void
-tg_bridge_free(tg_bridge_t *bridge)
-{
-    tg_peer_deinit(&bridge->peer);
-    tg_caller_deinit(&bridge->caller);
-    tg_mcp_client_deinit(&bridge->mcp);
-    tg_buf_deinit(&bridge->info_text);
-    tg_tools_release(bridge->tools);
-    free(bridge);
+    return names[bridge->options->dialect];
 }
 
 int
-tg_bridge_run(const tg_bridge_options_t *options)
+tg_parent_is_open(const tg_bridge_t *bridge)
 {
-    tg_bridge_t *bridge;
-    int code, rc;
+    return bridge->state == TG_PARENT_LISTING
+           || bridge->state == TG_PARENT_READY;
+}
 
-    bridge = calloc(1, sizeof(*bridge));
-
-    if (bridge == NULL) {
-        tg_bridge_log("out of memory");
-        return 1;
+void
+tg_parent_drop(tg_bridge_t *bridge)
+{
+    if (bridge->has_parent && bridge->state != TG_PARENT_CLOSING) {
+        bridge->state = TG_PARENT_CLOSING;
+        tg_uv_conn_close(&bridge->parent);
     }
+}
 
-    bridge->options = options;
-    code = tg_bridge_open_tools(bridge);
-
-    if (code != 0) {
-        free(bridge);
-        return code;
+void
+tg_parent_list(tg_bridge_t *bridge)
+{
+    if (tg_mcp_client_list(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK) {
+        tg_bridge_no_memory(bridge);
     }
-
-    (void) signal(SIGPIPE, SIG_IGN);
-    rc = tg_bridge_open_loop(bridge);
-
-    if (rc != 0) {
-        /* Half open, and the process ends: the kernel cleans up. */
-        tg_bridge_log("cannot set up: %s", uv_strerror(rc));
-        return 1;
-    }
-
-    tg_parent_init(bridge);
-    tg_agent_init(bridge);
-    tg_parent_start(bridge);
-    tg_agent_start(bridge);
-
-    (void) uv_run(&bridge->loop, UV_RUN_DEFAULT);
-    (void) uv_loop_close(&bridge->loop);
-    code = bridge->code;
-    tg_bridge_free(bridge);
-
-    return code;
 }

@@ -7,13 +7,17 @@
  * catalogue must be fetched and compared.
  *
  *   tg_bridge_main.c    arguments, environment
- *   tg_bridge.c         the loop, its end, what connects the two sides
+ *   tg_bridge_run.c     the loop, its beginning and its end
  *   tg_bridge_agent.c   stdio and core's peer
- *   tg_bridge_parent.c  the socket: connect, lose, retry
  *   tg_bridge_mcp.c     core's MCP client: who the parent is, its list
- *   tg_bridge_schema.c  the list from a file, where the parent has none
+ *   tg_bridge_parent.c  the socket: connect, lose, retry
  *   tg_bridge_request.c requests on their way from one to the other
+ *   tg_bridge_schema.c  the list from a file, where the parent has none
+ *   tg_bridge.c         what all of them ask of both sides
  *   tg_bridge_log.c     stderr
+ *
+ * Each needs those below it.  What must be done above is noted, and done at
+ * the end of the loop's turn: to connect, or to go.
  *
  * Nothing here blocks, on stderr neither.  TG_NOMEM anywhere ends the
  * bridge: an agent starts a new one.
@@ -113,22 +117,27 @@ typedef enum {
     TG_TIMERS
 } tg_bridge_timer_t;
 
+typedef void (*tg_bridge_action_pt)(tg_bridge_t *bridge);
+
 struct tg_bridge_s {
     const tg_bridge_options_t *options;
+    const tg_bridge_action_pt *actions; /* of the timers */
     uv_loop_t loop;
     uv_prepare_t turn;
     uv_signal_t signals[2];
     uv_timer_t timers[TG_TIMERS];
     int code; /* the exit status */
     unsigned is_quitting:1;
-    unsigned is_over:1;   /* everything is closed or being closed */
-    unsigned is_held:1;   /* the agent's first words wait */
-    unsigned has_agent:1; /* its connection is not closed yet */
+    unsigned is_leaving:1; /* both sides were told */
+    unsigned is_over:1;    /* everything is closed or being closed */
+    unsigned is_held:1;    /* the agent's first words wait */
+    unsigned has_agent:1;  /* its connection is not closed yet */
     unsigned has_parent:1;
     unsigned has_listed:1;  /* the agent asked for the list */
     unsigned was_greeted:1; /* this connection came to be of use */
     unsigned is_drained:1;  /* the parent said a proper goodbye */
     unsigned is_ended:1;    /* the runner sent shutdown (relay) */
+    unsigned is_needed:1;   /* somebody waits for the parent */
 
     tg_uv_conn_t agent;
     tg_peer_t peer;
@@ -157,14 +166,13 @@ struct tg_bridge_s {
 /* Runs until the end; returns the exit status. */
 int tg_bridge_run(const tg_bridge_options_t *options);
 
-/* Begins the end: what is to be written is, for TG_BRIDGE_QUIT at most. */
+/* --- tg_bridge.c --- */
+
+/* The end begins with this turn; what is written till then leaves. */
 void tg_bridge_quit(tg_bridge_t *bridge, int code);
 void tg_bridge_no_memory(tg_bridge_t *bridge);
 
-/* One of the two connections has closed. */
-void tg_bridge_closed(tg_bridge_t *bridge);
-
-/* Starts a timer, anew when it runs; its callback is its number's. */
+/* Starts a timer, anew when it runs. */
 void tg_bridge_timer_start(tg_bridge_t *bridge, tg_bridge_timer_t timer,
                            uint64_t ms);
 void tg_bridge_timer_stop(tg_bridge_t *bridge, tg_bridge_timer_t timer);
@@ -173,30 +181,47 @@ int tg_bridge_timer_runs(const tg_bridge_t *bridge, tg_bridge_timer_t timer);
 /* The first len bytes of out were written. */
 void tg_bridge_drop(tg_buf_t *out, size_t len);
 
+/* Lets the agent's first words in. */
+void tg_agent_release(tg_bridge_t *bridge);
+
+/* For messages: "Toolgate", "the parent process", "the runner". */
+const char *tg_parent_name(const tg_bridge_t *bridge);
+/* Do calls pass? */
+int tg_parent_is_open(const tg_bridge_t *bridge);
+/* Closes the connection, as if it had been lost. */
+void tg_parent_drop(tg_bridge_t *bridge);
+/* Fetches its list. */
+void tg_parent_list(tg_bridge_t *bridge);
+
 /* --- tg_bridge_agent.c --- */
 
 void tg_agent_init(tg_bridge_t *bridge);
 void tg_agent_start(tg_bridge_t *bridge);
 /* May what the agent wrote be served now? */
 int tg_agent_is_welcome(const tg_bridge_t *bridge);
-/* Lets the agent's first words in. */
-void tg_agent_release(tg_bridge_t *bridge);
 /* While the agent is not read from, its end must be looked for. */
 void tg_agent_watch(tg_bridge_t *bridge);
 
+/* --- tg_bridge_mcp.c --- */
+
+extern const tg_caller_ops_t tg_mcp_caller_ops;
+
+/* ops->list of the agent's peer. */
+int tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request);
+
+/* Lets the MCP client know of the time that it asked for. */
+void tg_mcp_turn(tg_bridge_t *bridge);
+void tg_mcp_timeout(tg_bridge_t *bridge);
+
 /* --- tg_bridge_parent.c --- */
 
-void tg_parent_init(tg_bridge_t *bridge);
+void tg_parent_init(tg_bridge_t *bridge, const tg_caller_ops_t *ops);
 void tg_parent_start(tg_bridge_t *bridge);
 void tg_parent_connect(tg_bridge_t *bridge);
-/* For messages: "Toolgate", "the parent process", "the runner". */
-const char *tg_parent_name(const tg_bridge_t *bridge);
-/* Do calls pass? */
-int tg_parent_is_open(const tg_bridge_t *bridge);
+/* Connects if somebody waits for it and nothing is under way. */
+void tg_parent_turn(tg_bridge_t *bridge);
 /* May what it sent be read now? */
 int tg_parent_is_welcome(const tg_bridge_t *bridge);
-/* Somebody waits for it: connect at once if nothing is under way. */
-void tg_parent_need(tg_bridge_t *bridge);
 /* It said who it is: calls pass. */
 void tg_parent_greeted(tg_bridge_t *bridge);
 /* Its first list on this connection is here. */
@@ -207,24 +232,8 @@ void tg_parent_give_up(tg_bridge_t *bridge, const char *text);
 void tg_parent_missing(tg_bridge_t *bridge);
 /* It did not answer the handshake in time. */
 void tg_parent_silent(tg_bridge_t *bridge);
-/* Closes the connection, as if it had been lost. */
-void tg_parent_drop(tg_bridge_t *bridge);
 /* The bridge goes. */
 void tg_parent_leave(tg_bridge_t *bridge);
-
-/* --- tg_bridge_mcp.c --- */
-
-/* MCP's handshake, first thing on a jsonrpc connection. */
-void tg_parent_greet(tg_bridge_t *bridge);
-extern const tg_caller_ops_t tg_parent_caller_ops;
-
-/* ops->list of the agent's peer. */
-int tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request);
-void tg_list_fetch(tg_bridge_t *bridge);
-
-/* Lets the MCP client know of the time that it asked for. */
-void tg_mcp_turn(tg_bridge_t *bridge);
-void tg_mcp_timeout(tg_bridge_t *bridge);
 
 /* --- tg_bridge_request.c --- */
 

@@ -83,13 +83,6 @@ tg_agent_watch(tg_bridge_t *bridge)
     tg_bridge_timer_start(bridge, TG_TIMER_WATCH, TG_BRIDGE_WATCH);
 }
 
-void
-tg_agent_release(tg_bridge_t *bridge)
-{
-    bridge->is_held = 0;
-    tg_bridge_timer_stop(bridge, TG_TIMER_HOLD);
-}
-
 static int
 tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
 {
@@ -151,7 +144,6 @@ tg_agent_closed(void *host, int err)
     }
 
     tg_bridge_quit(bridge, 0);
-    tg_bridge_closed(bridge);
 }
 
 static const tg_uv_conn_ops_t tg_agent_conn_ops = {

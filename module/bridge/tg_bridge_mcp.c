@@ -63,25 +63,7 @@ tg_parent_learn(tg_bridge_t *bridge)
     bridge->info_text = buf;
 }
 
-void
-tg_parent_greet(tg_bridge_t *bridge)
-{
-    if (tg_caller_hello(&bridge->caller) != TG_OK
-        || tg_mcp_client_start(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK)
-    {
-        tg_bridge_no_memory(bridge);
-    }
-}
-
 /* --- its list --- */
-
-void
-tg_list_fetch(tg_bridge_t *bridge)
-{
-    if (tg_mcp_client_list(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK) {
-        tg_bridge_no_memory(bridge);
-    }
-}
 
 int
 tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request)
@@ -100,7 +82,7 @@ tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request)
                                tg_mcp_client_round(&bridge->mcp));
 
         if (bridge->state == TG_PARENT_READY && !bridge->mcp.is_listing) {
-            tg_list_fetch(bridge);
+            tg_parent_list(bridge);
         }
 
         return TG_OK;
@@ -170,7 +152,7 @@ tg_list_done(tg_bridge_t *bridge)
         tg_bridge_requests_list(bridge, NULL);
 
         if (tg_bridge_requests_wait(bridge, 1)) {
-            tg_list_fetch(bridge);
+            tg_parent_list(bridge);
         }
 
         return;
@@ -350,6 +332,6 @@ tg_parent_log(void *host, const char *text)
     tg_bridge_log("%s: %s", tg_parent_name(host), text);
 }
 
-const tg_caller_ops_t tg_parent_caller_ops = {
-    tg_parent_answered, tg_parent_notified, tg_parent_farewell, tg_parent_log
-};
+const tg_caller_ops_t tg_mcp_caller_ops = { tg_parent_answered,
+                                            tg_parent_notified,
+                                            tg_parent_farewell, tg_parent_log };

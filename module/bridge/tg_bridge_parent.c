@@ -3,26 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *
-tg_parent_name(const tg_bridge_t *bridge)
-{
-    switch (bridge->options->dialect) {
-    case TG_DIALECT_IPC:
-        return "the parent process";
-    case TG_DIALECT_RELAY:
-        return "the runner";
-    default:
-        return "Toolgate";
-    }
-}
-
-int
-tg_parent_is_open(const tg_bridge_t *bridge)
-{
-    return bridge->state == TG_PARENT_LISTING
-           || bridge->state == TG_PARENT_READY;
-}
-
 int
 tg_parent_is_welcome(const tg_bridge_t *bridge)
 {
@@ -147,28 +127,11 @@ tg_parent_give_up(tg_bridge_t *bridge, const char *text)
 }
 
 void
-tg_parent_drop(tg_bridge_t *bridge)
-{
-    if (bridge->has_parent && bridge->state != TG_PARENT_CLOSING) {
-        bridge->state = TG_PARENT_CLOSING;
-        tg_uv_conn_close(&bridge->parent);
-    }
-}
-
-void
 tg_parent_silent(tg_bridge_t *bridge)
 {
     if (bridge->state == TG_PARENT_GREETING) {
         tg_parent_missing(bridge);
         tg_parent_drop(bridge);
-    }
-}
-
-void
-tg_parent_need(tg_bridge_t *bridge)
-{
-    if (bridge->state == TG_PARENT_IDLE || bridge->state == TG_PARENT_WAITING) {
-        tg_parent_connect(bridge);
     }
 }
 
@@ -186,7 +149,7 @@ tg_parent_ready(tg_bridge_t *bridge)
     if (bridge->options->dialect == TG_DIALECT_RELAY
         && tg_bridge_requests_wait(bridge, 1))
     {
-        tg_list_fetch(bridge);
+        tg_parent_list(bridge);
     }
 
     tg_agent_release(bridge);
@@ -226,7 +189,12 @@ tg_parent_on_connect(void *host, int err)
     }
 
     bridge->state = TG_PARENT_GREETING;
-    tg_parent_greet(bridge);
+
+    if (tg_caller_hello(&bridge->caller) != TG_OK
+        || tg_mcp_client_start(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK)
+    {
+        tg_bridge_no_memory(bridge);
+    }
 
     if (bridge->options->dialect != TG_DIALECT_JSONRPC) {
         bridge->why[0] = '\0';
@@ -359,7 +327,6 @@ tg_parent_closed(void *host, int err)
     tg_mcp_client_lose(&bridge->mcp);
 
     if (bridge->is_quitting) {
-        tg_bridge_closed(bridge);
         return;
     }
 
@@ -406,6 +373,19 @@ tg_parent_connect(tg_bridge_t *bridge)
 }
 
 void
+tg_parent_turn(tg_bridge_t *bridge)
+{
+    if (bridge->is_needed && !bridge->is_quitting
+        && (bridge->state == TG_PARENT_IDLE
+            || bridge->state == TG_PARENT_WAITING))
+    {
+        tg_parent_connect(bridge);
+    }
+
+    bridge->is_needed = 0;
+}
+
+void
 tg_parent_leave(tg_bridge_t *bridge)
 {
     if (!bridge->has_parent) {
@@ -425,16 +405,15 @@ tg_parent_leave(tg_bridge_t *bridge)
 }
 
 void
-tg_parent_init(tg_bridge_t *bridge)
+tg_parent_init(tg_bridge_t *bridge, const tg_caller_ops_t *ops)
 {
     tg_bridge_printable(bridge->label, sizeof(bridge->label),
                         tg_str_c(bridge->options->socket));
     bridge->state = TG_PARENT_IDLE;
     bridge->retry_ms = TG_BRIDGE_RETRY_MIN;
     bridge->jitter = uv_hrtime();
-    tg_caller_init(&bridge->caller, tg_alloc_libc(), &tg_parent_caller_ops,
-                   bridge, bridge->options->dialect,
-                   TG_BRIDGE_PARENT_FRAME_MAX);
+    tg_caller_init(&bridge->caller, tg_alloc_libc(), ops, bridge,
+                   bridge->options->dialect, TG_BRIDGE_PARENT_FRAME_MAX);
     tg_mcp_client_init(&bridge->mcp, tg_alloc_libc(), &bridge->caller,
                        bridge->options->dialect == TG_DIALECT_JSONRPC
                            ? TG_MCP_GREETS

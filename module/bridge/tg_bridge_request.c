@@ -261,7 +261,7 @@ tg_bridge_request_wait(tg_bridge_t *bridge)
         tg_bridge_timer_start(bridge, TG_TIMER_GRACE, bridge->options->grace);
     }
 
-    tg_parent_need(bridge);
+    bridge->is_needed = 1;
 }
 
 static void

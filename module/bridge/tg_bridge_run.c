@@ -1,0 +1,206 @@
+/*
+ * The loop: what happens once a turn, the beginning, and the end.
+ */
+#include "bridge/tg_bridge.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+/* --- the end --- */
+
+static void
+tg_bridge_quit_timeout(tg_bridge_t *bridge)
+{
+    tg_uv_conn_close(&bridge->agent);
+    tg_uv_conn_close(&bridge->parent);
+}
+
+static void
+tg_bridge_leave(tg_bridge_t *bridge)
+{
+    bridge->is_leaving = 1;
+    tg_bridge_timer_start(bridge, TG_TIMER_QUIT, TG_BRIDGE_QUIT);
+    tg_uv_conn_finish(&bridge->agent);
+    tg_parent_leave(bridge);
+}
+
+static void
+tg_bridge_close_handle(uv_handle_t *handle, void *ctx)
+{
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+/* --- the loop's turn --- */
+
+/*
+ * Before the loop sleeps, all that its callbacks produced is written, whoever
+ * was not read from because the other side was slow is asked again, and what
+ * they found to be done is: to connect, or to go.  A write that ends wakes the
+ * loop, so nobody is forgotten.
+ */
+static void
+tg_bridge_turn(uv_prepare_t *turn)
+{
+    tg_bridge_t *bridge;
+
+    bridge = turn->data;
+    tg_uv_conn_flush(&bridge->agent);
+    tg_uv_conn_flush(&bridge->parent);
+
+    if (bridge->agent.is_paused && tg_agent_is_welcome(bridge)) {
+        tg_uv_conn_resume(&bridge->agent);
+    }
+
+    if (bridge->parent.is_paused && tg_parent_is_welcome(bridge)) {
+        tg_uv_conn_resume(&bridge->parent);
+    }
+
+    tg_mcp_turn(bridge);
+    tg_parent_turn(bridge);
+
+    if (bridge->is_quitting && !bridge->is_leaving) {
+        tg_bridge_leave(bridge);
+    }
+
+    tg_uv_conn_flush(&bridge->agent);
+    tg_uv_conn_flush(&bridge->parent);
+
+    if (bridge->is_leaving && !bridge->has_agent && !bridge->has_parent) {
+        bridge->is_over = 1;
+        uv_walk(&bridge->loop, tg_bridge_close_handle, NULL);
+    }
+}
+
+static void
+tg_bridge_on_signal(uv_signal_t *handle, int number)
+{
+    tg_bridge_quit(handle->data, 0);
+}
+
+/* --- the beginning --- */
+
+static int
+tg_bridge_open_loop(tg_bridge_t *bridge)
+{
+    static const int numbers[2] = { SIGTERM, SIGINT };
+    static const tg_bridge_action_pt actions[TG_TIMERS] = {
+        [TG_TIMER_HOLD] = tg_agent_release,
+        [TG_TIMER_RETRY] = tg_parent_connect,
+        [TG_TIMER_MCP] = tg_mcp_timeout,
+        [TG_TIMER_GRACE] = tg_parent_missing,
+        [TG_TIMER_WATCH] = tg_agent_watch,
+        [TG_TIMER_QUIT] = tg_bridge_quit_timeout
+    };
+    int i, rc;
+
+    bridge->actions = actions;
+    rc = uv_loop_init(&bridge->loop);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    /* None of these allocates or asks the kernel for anything. */
+    (void) uv_prepare_init(&bridge->loop, &bridge->turn);
+    bridge->turn.data = bridge;
+    (void) uv_prepare_start(&bridge->turn, tg_bridge_turn);
+
+    for (i = 0; i < TG_TIMERS; i++) {
+        (void) uv_timer_init(&bridge->loop, &bridge->timers[i]);
+        bridge->timers[i].data = bridge;
+    }
+
+    for (i = 0; i < 2 && rc == 0; i++) {
+        (void) uv_signal_init(&bridge->loop, &bridge->signals[i]);
+        bridge->signals[i].data = bridge;
+        rc = uv_signal_start(&bridge->signals[i], tg_bridge_on_signal,
+                             numbers[i]);
+    }
+
+    return rc;
+}
+
+/* The tools that are known before the parent was asked: none, or a file's. */
+static int
+tg_bridge_open_tools(tg_bridge_t *bridge)
+{
+    char why[256];
+    const char *file;
+
+    file = bridge->options->schema_file;
+
+    if (file != NULL) {
+        bridge->tools = tg_schema_load(file, why, sizeof(why));
+
+        if (bridge->tools == NULL) {
+            tg_bridge_log("the schema file %s cannot be used: %s", file, why);
+            return 2;
+        }
+
+        return 0;
+    }
+
+    if (tg_tools_new(tg_alloc_libc(), 0, TG_STR("[]"), &bridge->tools) != TG_OK)
+    {
+        tg_bridge_log("out of memory");
+        return 1;
+    }
+
+    return 0;
+}
+
+static void
+tg_bridge_free(tg_bridge_t *bridge)
+{
+    tg_peer_deinit(&bridge->peer);
+    tg_caller_deinit(&bridge->caller);
+    tg_mcp_client_deinit(&bridge->mcp);
+    tg_buf_deinit(&bridge->info_text);
+    tg_tools_release(bridge->tools);
+    free(bridge);
+}
+
+int
+tg_bridge_run(const tg_bridge_options_t *options)
+{
+    tg_bridge_t *bridge;
+    int code, rc;
+
+    bridge = calloc(1, sizeof(*bridge));
+
+    if (bridge == NULL) {
+        tg_bridge_log("out of memory");
+        return 1;
+    }
+
+    bridge->options = options;
+    code = tg_bridge_open_tools(bridge);
+
+    if (code != 0) {
+        free(bridge);
+        return code;
+    }
+
+    (void) signal(SIGPIPE, SIG_IGN);
+    rc = tg_bridge_open_loop(bridge);
+
+    if (rc != 0) {
+        /* Half open, and the process ends: the kernel cleans up. */
+        tg_bridge_log("cannot set up: %s", uv_strerror(rc));
+        return 1;
+    }
+
+    tg_parent_init(bridge, &tg_mcp_caller_ops);
+    tg_agent_init(bridge);
+    tg_parent_start(bridge);
+    tg_agent_start(bridge);
+
+    (void) uv_run(&bridge->loop, UV_RUN_DEFAULT);
+    (void) uv_loop_close(&bridge->loop);
+    code = bridge->code;
+    tg_bridge_free(bridge);
+
+    return code;
+}
