@@ -187,6 +187,26 @@ tg_subscription_find(tg_peer_t *peer, tg_str_t id)
     return at;
 }
 
+int
+tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id)
+{
+    tg_subscription_t *sub;
+
+    sub = tg_alloc(peer->alloc, sizeof(*sub) + id.len);
+
+    if (sub == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(sub + 1, id.data, id.len);
+    sub->id = tg_str((const char *) (sub + 1), id.len);
+    sub->next = *at;
+    *at = sub;
+    peer->nsubscriptions++;
+
+    return TG_OK;
+}
+
 void
 tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at)
 {

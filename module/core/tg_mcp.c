@@ -275,21 +275,6 @@ tg_mcp_acknowledge(tg_peer_t *peer, const tg_subscription_t *sub)
                          : "},\"notifications\":{}}}\n");
 }
 
-tg_subscription_t *
-tg_peer_subscription(const tg_peer_t *peer, tg_str_t id)
-{
-    tg_subscription_t *sub;
-
-    sub = tg_alloc(peer->alloc, sizeof(*sub) + id.len);
-
-    if (sub != NULL) {
-        memcpy(sub + 1, id.data, id.len);
-        sub->id = tg_str((const char *) (sub + 1), id.len);
-    }
-
-    return sub;
-}
-
 /* MCP 2026-07-28 "subscriptions/listen": acknowledged first, ended last. */
 static void
 tg_mcp_listen(tg_peer_t *peer, const tg_message_t *message,
@@ -313,19 +298,15 @@ tg_mcp_listen(tg_peer_t *peer, const tg_message_t *message,
         return;
     }
 
-    sub = tg_peer_subscription(peer, reply->id);
-
-    if (sub == NULL) {
+    if (tg_subscription_add(peer, &peer->subscriptions, reply->id) != TG_OK) {
         peer->out.failed = 1;
         return;
     }
 
+    sub = peer->subscriptions;
     sub->has_tools = peer->info->has_list_changed
                      && tg_json_type(message->p.tools_list_changed)
                             == TG_JSON_TRUE;
-    sub->next = peer->subscriptions;
-    peer->subscriptions = sub;
-    peer->nsubscriptions++;
     tg_mcp_acknowledge(peer, sub);
 }
 

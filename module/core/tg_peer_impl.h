@@ -88,6 +88,9 @@ void tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request);
 void tg_peer_cancel(tg_peer_t *peer, tg_str_t id);
 int tg_peer_has_id(tg_peer_t *peer, tg_str_t id);
 
+/* Puts one of a raw id into the list at *at: TG_OK or TG_NOMEM. */
+int tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id);
+
 /* Takes the one at *at out of the list, and frees it. */
 void tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at);
 
@@ -127,9 +130,6 @@ void tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
 /* NULL, or what is wrong with the call: it is to be answered then. */
 const char *tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
                                const tg_reply_t *reply);
-
-/* A subscription of a raw id, in no list yet; NULL: no memory. */
-tg_subscription_t *tg_peer_subscription(const tg_peer_t *peer, tg_str_t id);
 
 /* --- tg_peer.c --- */
 

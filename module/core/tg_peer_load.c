@@ -17,25 +17,36 @@ typedef struct {
 
 /* --- reading --- */
 
+static tg_str_t
+tg_state_bytes(tg_state_t *state, uint64_t size)
+{
+    tg_str_t bytes;
+
+    if (size > state->left.len) {
+        state->is_bad = 1;
+        state->left.len = 0;
+        return TG_STR("");
+    }
+
+    bytes = tg_str(state->left.data, (size_t) size);
+    state->left = tg_str(bytes.data + size, state->left.len - bytes.len);
+
+    return bytes;
+}
+
 static uint64_t
 tg_state_number(tg_state_t *state, unsigned size)
 {
     uint64_t value;
-    unsigned i;
+    tg_str_t bytes;
+    size_t i;
 
-    if (state->left.len < size) {
-        state->is_bad = 1;
-        state->left.len = 0;
-        return 0;
-    }
-
+    bytes = tg_state_bytes(state, size);
     value = 0;
 
-    for (i = 0; i < size; i++) {
-        value = value << 8 | (unsigned char) state->left.data[i];
+    for (i = 0; i < bytes.len; i++) {
+        value = value << 8 | (unsigned char) bytes.data[i];
     }
-
-    state->left = tg_str(state->left.data + size, state->left.len - size);
 
     return value;
 }
@@ -44,24 +55,10 @@ static tg_str_t
 tg_state_str(tg_state_t *state)
 {
     uint64_t len;
-    tg_str_t str;
 
     len = tg_state_number(state, 4);
 
-    if (len == TG_STATE_ABSENT) {
-        return TG_STR_NONE;
-    }
-
-    if (len > state->left.len) {
-        state->is_bad = 1;
-        state->left.len = 0;
-        return TG_STR("");
-    }
-
-    str = tg_str(state->left.data, (size_t) len);
-    state->left = tg_str(str.data + str.len, state->left.len - str.len);
-
-    return str;
+    return len == TG_STATE_ABSENT ? TG_STR_NONE : tg_state_bytes(state, len);
 }
 
 /* One of 0 … last. */
@@ -131,10 +128,7 @@ tg_state_id(tg_state_t *state)
     tg_str_t id;
 
     id = tg_state_raw(state, 1);
-
-    if (id.len > TG_ID_MAX) {
-        state->is_bad = 1;
-    }
+    state->is_bad |= id.len > TG_ID_MAX;
 
     return id;
 }
@@ -185,18 +179,17 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
 static int
 tg_load_subscriptions(tg_peer_t *peer, tg_state_t *state)
 {
-    tg_subscription_t *sub, **last;
+    tg_subscription_t **at;
     unsigned n, has_tools;
     tg_str_t id;
 
     n = tg_state_count(state, 5);
-    last = &peer->subscriptions;
 
     if (n > TG_SUBSCRIPTIONS_MAX) {
         return TG_BAD;
     }
 
-    for (/* void */; n != 0; n--) {
+    for (at = &peer->subscriptions; n != 0; at = &(*at)->next, n--) {
         id = tg_state_id(state);
         has_tools = tg_state_choice(state, 1);
 
@@ -204,17 +197,11 @@ tg_load_subscriptions(tg_peer_t *peer, tg_state_t *state)
             return TG_BAD;
         }
 
-        sub = tg_peer_subscription(peer, id);
-
-        if (sub == NULL) {
+        if (tg_subscription_add(peer, at, id) != TG_OK) {
             return TG_NOMEM;
         }
 
-        sub->has_tools = (int) has_tools;
-        sub->next = NULL;
-        *last = sub;
-        last = &sub->next;
-        peer->nsubscriptions++;
+        (*at)->has_tools = (int) has_tools;
     }
 
     return TG_OK;
@@ -268,7 +255,7 @@ tg_load_batches(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
 
 /* What the catalogue has now under the name of a call. */
 static void
-tg_moved_find(const tg_peer_t *peer, tg_moved_t *moved, uint64_t digest)
+tg_moved_find(const tg_peer_t *peer, tg_moved_t *moved)
 {
     const tg_entry_t *now;
 
@@ -284,7 +271,7 @@ tg_moved_find(const tg_peer_t *peer, tg_moved_t *moved, uint64_t digest)
 
     moved->now = now;
 
-    if (digest == now->output_digest) {
+    if (moved->call.own.output_digest == now->output_digest) {
         moved->call.own.output_schema = now->output_schema;
     }
 }
@@ -296,7 +283,6 @@ tg_moved_read(tg_peer_t *peer, tg_state_t *state, tg_moved_t *moved,
     tg_str_t progress;
     tg_reply_t *reply;
     unsigned flags;
-    uint64_t digest;
 
     memset(moved, 0, sizeof(*moved));
     moved->call.peer = peer;
@@ -310,7 +296,7 @@ tg_moved_read(tg_peer_t *peer, tg_state_t *state, tg_moved_t *moved,
     moved->call.own.name = tg_state_str(state);
     moved->call.own.output = (tg_output_t) tg_state_choice(state,
                                                            TG_OUTPUT_RESULT);
-    digest = tg_state_number(state, 8);
+    moved->call.own.output_digest = tg_state_number(state, 8);
     moved->token = tg_state_str(state);
     reply->is_modern = (flags & TG_STATE_IS_MODERN) != 0;
     reply->is_mcp = (flags & TG_STATE_IS_MCP) != 0;
@@ -336,7 +322,7 @@ tg_moved_read(tg_peer_t *peer, tg_state_t *state, tg_moved_t *moved,
     }
 
     if (moved->call.own.name.data != NULL) {
-        tg_moved_find(peer, moved, digest);
+        tg_moved_find(peer, moved);
     }
 }
 
@@ -380,62 +366,12 @@ tg_load_resume(tg_peer_t *peer, tg_peer_resume_pt resume)
 
 /* --- the whole --- */
 
-/* A batch for which nothing is to come would never be sent. */
 static int
-tg_load_is_stale(tg_batch_t **batches, unsigned n)
+tg_load_parts(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
+              unsigned n, unsigned served)
 {
     unsigned i;
-
-    for (i = 0; i < n; i++) {
-        if (batches[i]->refs == 1) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-static void
-tg_load_release(tg_peer_t *peer, tg_batch_t **batches, unsigned n, int rc)
-{
-    unsigned i;
-
-    for (i = 0; i < n && batches[i] != NULL; i++) {
-        if (rc != TG_OK) {
-            tg_buf_reset(&batches[i]->replies, 0);
-        }
-
-        tg_batch_release(peer, batches[i]);
-    }
-
-    tg_free(peer->alloc, batches);
-}
-
-/* Behind the subscriptions. */
-static int
-tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
-{
-    tg_batch_t **batches;
-    unsigned n, served;
     int rc;
-
-    served = (unsigned) tg_state_number(state, 4);
-    n = tg_state_count(state, 4);
-    batches = NULL;
-
-    if (served != 0
-        && (n == 0 || served > TG_BATCH_MAX || peer->row->serve_on == NULL))
-    {
-        return TG_BAD;
-    }
-
-    if (n != 0) {
-        batches = tg_calloc(peer->alloc, n * sizeof(batches[0]));
-
-        if (batches == NULL) {
-            return TG_NOMEM;
-        }
-    }
 
     rc = tg_load_batches(peer, state, batches, n);
 
@@ -449,9 +385,38 @@ tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
         rc = tg_load_calls(peer, state, batches, n);
     }
 
-    if (rc == TG_OK && tg_load_is_stale(batches, n)) {
-        rc = TG_BAD;
+    /* A batch for which nothing is to come would never be sent. */
+    for (i = 0; rc == TG_OK && i < n; i++) {
+        rc = batches[i]->refs == 1 ? TG_BAD : TG_OK;
     }
+
+    return rc;
+}
+
+/* Behind the subscriptions. */
+static int
+tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
+{
+    tg_batch_t **batches;
+    unsigned n, i, served;
+    int rc;
+
+    served = (unsigned) tg_state_number(state, 4);
+    n = tg_state_count(state, 4);
+
+    if (served != 0
+        && (n == 0 || served > TG_BATCH_MAX || peer->row->serve_on == NULL))
+    {
+        return TG_BAD;
+    }
+
+    batches = tg_calloc(peer->alloc, ((size_t) n + 1) * sizeof(batches[0]));
+
+    if (batches == NULL) {
+        return TG_NOMEM;
+    }
+
+    rc = tg_load_parts(peer, state, batches, n, served);
 
     if (rc == TG_OK) {
         tg_load_resume(peer, resume);
@@ -459,7 +424,15 @@ tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
         tg_peer_forget(peer);
     }
 
-    tg_load_release(peer, batches, n, rc);
+    for (i = 0; batches[i] != NULL; i++) {
+        if (rc != TG_OK) {
+            tg_buf_reset(&batches[i]->replies, 0);
+        }
+
+        tg_batch_release(peer, batches[i]);
+    }
+
+    tg_free(peer->alloc, batches);
 
     return rc;
 }
@@ -472,19 +445,14 @@ tg_peer_load(tg_peer_t *peer, tg_str_t bytes, tg_peer_give_pt give, void *data,
     uint64_t view;
     int rc;
 
+    state = (tg_state_t){ bytes, give, data, 0 };
     *has_changed = 0;
 
-    if (bytes.len < sizeof(TG_STATE_MAGIC) - 1
-        || memcmp(bytes.data, TG_STATE_MAGIC, sizeof(TG_STATE_MAGIC) - 1) != 0)
+    if (!tg_str_eq(tg_state_bytes(&state, TG_STATE_MAGIC.len), TG_STATE_MAGIC))
     {
         return TG_BAD;
     }
 
-    state.left = tg_str(bytes.data + sizeof(TG_STATE_MAGIC) - 1,
-                        bytes.len - (sizeof(TG_STATE_MAGIC) - 1));
-    state.give = give;
-    state.data = data;
-    state.is_bad = 0;
     tg_load_head(peer, &state, &view);
     rc = state.is_bad ? TG_BAD : tg_load_subscriptions(peer, &state);
 

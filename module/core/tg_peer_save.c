@@ -37,15 +37,23 @@ tg_state_put_subscriptions(tg_peer_t *peer, tg_buf_t *out)
     }
 }
 
+static void
+tg_state_take(tg_batch_t *batch, unsigned *n, tg_peer_take_pt take, void *data)
+{
+    if (batch != NULL && batch->number == 0) {
+        batch->number = ++*n;
+        take(data, &batch->replies);
+    }
+}
+
 /*
- * Numbers the batches from 1 on: the one that is being served, then in the
- * order of their oldest calls.  How many they are.
+ * Numbers the batches from 1 on: the one that is being served, which may have
+ * no call in flight, then in the order of their oldest calls.
  */
 static unsigned
-tg_state_number_batches(tg_peer_t *peer)
+tg_state_take_all(tg_peer_t *peer, tg_peer_take_pt take, void *data)
 {
     const tg_call_t *call;
-    tg_batch_t *batch;
     unsigned n;
 
     for (call = peer->calls; call != NULL; call = call->next) {
@@ -54,19 +62,15 @@ tg_state_number_batches(tg_peer_t *peer)
         }
     }
 
-    n = 0;
-
-    /* The one that is being served may have no call in flight. */
     if (peer->batch != NULL) {
-        peer->batch->number = ++n;
+        peer->batch->number = 0;
     }
 
-    for (call = peer->oldest; call != NULL; call = call->prev) {
-        batch = call->reply.batch;
+    n = 0;
+    tg_state_take(peer->batch, &n, take, data);
 
-        if (batch != NULL && batch->number == 0) {
-            batch->number = ++n;
-        }
+    for (call = peer->oldest; call != NULL; call = call->prev) {
+        tg_state_take(call->reply.batch, &n, take, data);
     }
 
     return n;
@@ -75,25 +79,7 @@ tg_state_number_batches(tg_peer_t *peer)
 void
 tg_peer_take_replies(tg_peer_t *peer, tg_peer_take_pt take, void *data)
 {
-    const tg_call_t *call;
-    tg_batch_t *batch;
-    unsigned n;
-
-    n = 0;
-
-    if (peer->batch != NULL) {
-        take(data, &peer->batch->replies);
-        n++;
-    }
-
-    for (call = peer->oldest; call != NULL; call = call->prev) {
-        batch = call->reply.batch;
-
-        if (batch != NULL && batch->number == n + 1) {
-            take(data, &batch->replies);
-            n++;
-        }
-    }
+    (void) tg_state_take_all(peer, take, data);
 }
 
 static void
@@ -111,14 +97,21 @@ tg_state_put_replies(void *data, tg_buf_t *replies)
 static void
 tg_state_put_batches(tg_peer_t *peer, int is_apart, tg_buf_t *out)
 {
+    size_t at, end;
     unsigned n;
 
-    n = tg_state_number_batches(peer);
     tg_state_put_number(out, peer->batch != NULL ? peer->batch_served : 0, 4);
+    at = out->len;
+    tg_state_put_number(out, 0, 4);
+    n = tg_state_take_all(peer,
+                          is_apart ? tg_state_put_len : tg_state_put_replies,
+                          out);
+
+    /* How many they are, now that it is known. */
+    end = out->len;
+    out->len = at;
     tg_state_put_number(out, n, 4);
-    tg_peer_take_replies(peer,
-                         is_apart ? tg_state_put_len : tg_state_put_replies,
-                         out);
+    out->len = end;
 }
 
 static int
@@ -185,7 +178,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, int is_apart,
             | (peer->is_toolgate ? TG_STATE_IS_TOOLGATE : 0)
             | (peer->is_closing ? TG_STATE_IS_CLOSING : 0);
 
-    tg_buf_put(out, TG_STATE_MAGIC, sizeof(TG_STATE_MAGIC) - 1);
+    tg_buf_str(out, TG_STATE_MAGIC);
     tg_state_put_number(out, peer->dialect, 1);
     tg_state_put_number(out, peer->frame.kind, 1);
     tg_state_put_number(out, flags, 1);

@@ -31,7 +31,7 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-#define TG_STATE_MAGIC "TGP2"
+#define TG_STATE_MAGIC TG_STR("TGP2")
 #define TG_STATE_ABSENT UINT32_MAX
 
 enum {

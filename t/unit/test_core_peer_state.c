@@ -107,6 +107,26 @@ HELP_TEST(gone, "a tool is gone while it runs")
     host_deinit(&host);
 }
 
+/* What its output has to fit is known after a second move, too. */
+HELP_TEST(schema, "an output's schema moves on")
+{
+    host_t host;
+    size_t i;
+
+    test_init(&host, TG_DIALECT_AUTO);
+
+    for (i = 0; i < tg_catalogue_size(host.catalogue); i++) {
+        host.entries[i].output_digest = 7;
+    }
+
+    host_feed(&host, TG_STR(TEST_CALL("1", "hang") "\n"));
+    CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT_EQUAL(host.peer.calls->entry->output_digest, 7);
+    CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT_EQUAL(host.peer.calls->entry->output_digest, 7);
+    host_deinit(&host);
+}
+
 HELP_TEST(gone_ipc, "likewise in ipc")
 {
     host_t host;
