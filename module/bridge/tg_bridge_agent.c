@@ -160,9 +160,10 @@ tg_agent_init(tg_bridge_t *bridge)
     bridge->info.version = TG_STR(TG_VERSION);
     bridge->info.has_list_changed = 1;
 
-    /* An ac7 runner pushes these through the bridge. */
-    if (bridge->options->dialect == TG_DIALECT_RELAY) {
-        bridge->info.experimental = TG_STR("{\"claude/channel\":{}}");
+    /* What the parent pushes through the bridge. */
+    if (bridge->caller.dialect->experimental != NULL) {
+        bridge->info.experimental = tg_str_c(
+            bridge->caller.dialect->experimental);
     }
 
     tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_agent_peer_ops, bridge,

@@ -159,13 +159,17 @@ tg_socket_find(tg_bridge_options_t *options)
 static int
 tg_schema_check(const tg_bridge_options_t *options)
 {
-    if (options->dialect == TG_DIALECT_IPC && options->schema_file == NULL) {
+    int has_list;
+
+    has_list = !tg_dialect(options->dialect)->is_sequential;
+
+    if (!has_list && options->schema_file == NULL) {
         return tg_usage_error("the ipc dialect has no list of tools: give a "
                               "SCHEMA_FILE behind the SOCKET",
                               "");
     }
 
-    if (options->dialect != TG_DIALECT_IPC && options->schema_file != NULL) {
+    if (has_list && options->schema_file != NULL) {
         return tg_usage_error("a SCHEMA_FILE is for the ipc dialect; the "
                               "other dialects ask for the list: ",
                               options->schema_file);

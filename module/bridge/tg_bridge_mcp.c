@@ -68,16 +68,18 @@ tg_parent_learn(tg_bridge_t *bridge)
 int
 tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request)
 {
-    switch (bridge->options->dialect) {
-    case TG_DIALECT_IPC:
+    const tg_dialect_row_t *dialect;
+
+    dialect = bridge->caller.dialect;
+
+    if (dialect->is_sequential
+        || (dialect->is_listed_whole && request->cursor.data != NULL))
+    {
         return TG_END;
+    }
 
-    case TG_DIALECT_RELAY:
-        if (request->cursor.data != NULL) {
-            return TG_END;
-        }
-
-        /* The runner composes its list anew each time it is asked. */
+    /* The runner composes its list anew each time it is asked. */
+    if (dialect->is_listed_whole) {
         tg_bridge_request_take(bridge, request, 1,
                                tg_mcp_client_round(&bridge->mcp));
 
@@ -86,10 +88,9 @@ tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request)
         }
 
         return TG_OK;
-
-    default:
-        bridge->has_listed = 1;
     }
+
+    bridge->has_listed = 1;
 
     if (bridge->state != TG_PARENT_READY) {
         tg_bridge_request_take(bridge, request, 1, 0);
@@ -148,7 +149,7 @@ tg_list_done(tg_bridge_t *bridge)
         tg_list_put(bridge);
     }
 
-    if (bridge->options->dialect == TG_DIALECT_RELAY) {
+    if (bridge->caller.dialect->is_listed_whole) {
         tg_bridge_requests_list(bridge, NULL);
 
         if (tg_bridge_requests_wait(bridge, 1)) {
@@ -173,7 +174,7 @@ tg_list_failed(tg_bridge_t *bridge)
     tg_bridge_log("%s does not list its tools: %s", tg_parent_name(bridge),
                   text);
 
-    if (bridge->options->dialect == TG_DIALECT_RELAY) {
+    if (bridge->caller.dialect->is_listed_whole) {
         tg_bridge_requests_list(bridge, &bridge->mcp.error);
 
     } else if (bridge->state == TG_PARENT_LISTING) {
@@ -202,7 +203,7 @@ tg_mcp_event(tg_bridge_t *bridge, tg_mcp_event_t event)
         break;
     case TG_MCP_CHANGED:
         /* A runner's agent asks again by itself: it is told at once. */
-        if (bridge->options->dialect == TG_DIALECT_RELAY) {
+        if (bridge->caller.dialect->is_told_list_changed) {
             tg_peer_list_changed(&bridge->peer);
         }
 
@@ -304,8 +305,7 @@ tg_parent_notified(void *host, tg_str_t method, const tg_message_t *message)
         /* Of a request of the parent's, and the agent never got one. */
         return;
 
-    } else if (bridge->peer.is_mcp
-               || bridge->options->dialect == TG_DIALECT_RELAY) {
+    } else if (bridge->peer.is_mcp || !bridge->caller.dialect->has_handshake) {
         tg_parent_pass_on(bridge, method, message->params);
     }
 }
@@ -318,7 +318,7 @@ tg_parent_farewell(void *host, tg_str_t reason, int is_drained)
 
     bridge = host;
     bridge->is_drained = is_drained != 0;
-    bridge->is_ended = bridge->options->dialect == TG_DIALECT_RELAY;
+    bridge->is_ended = bridge->caller.dialect->shutdown != NULL;
 
     if (bridge->is_ended || bridge->options->is_debug) {
         tg_bridge_decode(text, sizeof(text), reason);

@@ -51,7 +51,7 @@ tg_parent_unreachable(tg_bridge_t *bridge, int err)
         tg_parent_why(bridge, "%s cannot be reached at the socket %s: %s.", who,
                       label, uv_strerror(err));
 
-    } else if (bridge->options->dialect == TG_DIALECT_JSONRPC) {
+    } else if (bridge->caller.dialect->has_handshake) {
         tg_parent_why(bridge,
                       "%s is not running: %s %s. Start NGINX with the "
                       "configuration that has `listen unix:%s;`, then try "
@@ -146,7 +146,7 @@ tg_parent_ready(tg_bridge_t *bridge)
     tg_bridge_timer_stop(bridge, TG_TIMER_GRACE);
     tg_bridge_requests_send(bridge);
 
-    if (bridge->options->dialect == TG_DIALECT_RELAY
+    if (bridge->caller.dialect->is_listed_whole
         && tg_bridge_requests_wait(bridge, 1))
     {
         tg_parent_list(bridge);
@@ -196,7 +196,7 @@ tg_parent_on_connect(void *host, int err)
         tg_bridge_no_memory(bridge);
     }
 
-    if (bridge->options->dialect != TG_DIALECT_JSONRPC) {
+    if (!bridge->caller.dialect->has_handshake) {
         bridge->why[0] = '\0';
         tg_parent_ready(bridge);
     }
@@ -219,7 +219,7 @@ tg_parent_input(void *host, const char *data, size_t len, size_t *consumed)
 
     if (bridge->options->is_debug) {
         tg_bridge_trace("parent ->", data, *consumed,
-                        bridge->options->dialect == TG_DIALECT_IPC);
+                        bridge->caller.dialect->framing == TG_FRAME_PREFIX);
     }
 
     return rc;
@@ -234,7 +234,7 @@ tg_parent_written(void *host, size_t len)
 
     if (bridge->options->is_debug) {
         tg_bridge_trace("parent <-", bridge->caller.out.data, len,
-                        bridge->options->dialect == TG_DIALECT_IPC);
+                        bridge->caller.dialect->framing == TG_FRAME_PREFIX);
     }
 
     tg_caller_written(&bridge->caller, len);
@@ -243,7 +243,7 @@ tg_parent_written(void *host, size_t len)
 
 /* Connected for the first call only: back to sleep, unless calls wait. */
 static void
-tg_parent_closed_ipc(tg_bridge_t *bridge, int err)
+tg_parent_closed_call(tg_bridge_t *bridge, int err)
 {
     bridge->state = TG_PARENT_IDLE;
 
@@ -258,7 +258,7 @@ tg_parent_closed_ipc(tg_bridge_t *bridge, int err)
 
 /* A runner is there for one agent: the bridge goes with it. */
 static void
-tg_parent_closed_relay(tg_bridge_t *bridge, int err)
+tg_parent_closed_for_good(tg_bridge_t *bridge, int err)
 {
     bridge->state = TG_PARENT_IDLE;
 
@@ -276,7 +276,7 @@ tg_parent_closed_relay(tg_bridge_t *bridge, int err)
 }
 
 static void
-tg_parent_closed_jsonrpc(tg_bridge_t *bridge, int err)
+tg_parent_closed_for_now(tg_bridge_t *bridge, int err)
 {
     uint64_t now, lived;
 
@@ -339,15 +339,12 @@ tg_parent_closed(void *host, int err)
         tg_bridge_timer_start(bridge, TG_TIMER_GRACE, bridge->options->grace);
     }
 
-    switch (bridge->options->dialect) {
-    case TG_DIALECT_IPC:
-        tg_parent_closed_ipc(bridge, err);
-        break;
-    case TG_DIALECT_RELAY:
-        tg_parent_closed_relay(bridge, err);
-        break;
-    default:
-        tg_parent_closed_jsonrpc(bridge, err);
+    if (bridge->caller.dialect->is_sequential) {
+        tg_parent_closed_call(bridge, err);
+    } else if (bridge->caller.dialect->shutdown != NULL) {
+        tg_parent_closed_for_good(bridge, err);
+    } else {
+        tg_parent_closed_for_now(bridge, err);
     }
 }
 
@@ -393,7 +390,7 @@ tg_parent_leave(tg_bridge_t *bridge)
     }
 
     if (bridge->state == TG_PARENT_READY && !bridge->is_ended
-        && bridge->options->dialect == TG_DIALECT_RELAY)
+        && bridge->caller.dialect->shutdown != NULL)
     {
         (void) tg_caller_shutdown(&bridge->caller,
                                   TG_STR("the agent has gone"));
@@ -415,9 +412,8 @@ tg_parent_init(tg_bridge_t *bridge, const tg_caller_ops_t *ops)
     tg_caller_init(&bridge->caller, tg_alloc_libc(), ops, bridge,
                    bridge->options->dialect, TG_BRIDGE_PARENT_FRAME_MAX);
     tg_mcp_client_init(&bridge->mcp, tg_alloc_libc(), &bridge->caller,
-                       bridge->options->dialect == TG_DIALECT_JSONRPC
-                           ? TG_MCP_GREETS
-                           : TG_MCP_BARE,
+                       bridge->caller.dialect->has_handshake ? TG_MCP_GREETS
+                                                             : TG_MCP_BARE,
                        TG_STR(TG_MCP_INFO("toolgate-bridge")));
     (void) uv_random(NULL, NULL, &bridge->mcp.seed, sizeof(bridge->mcp.seed), 0,
                      NULL);
@@ -426,7 +422,7 @@ tg_parent_init(tg_bridge_t *bridge, const tg_caller_ops_t *ops)
 void
 tg_parent_start(tg_bridge_t *bridge)
 {
-    if (bridge->options->dialect != TG_DIALECT_IPC) {
+    if (!bridge->caller.dialect->is_sequential) {
         bridge->is_held = 1;
         tg_parent_connect(bridge);
     }

@@ -165,7 +165,7 @@ tg_bridge_request_lost(tg_bridge_request_t *request)
     tg_buf_text(&text, " was running. It may or may not have been executed; "
                        "it may be retried if doing it twice does no harm.");
     tg_bridge_request_failed(request,
-                             bridge->options->dialect == TG_DIALECT_JSONRPC
+                             bridge->caller.dialect->has_handshake
                                  ? TG_FAILURE_LOST
                                  : TG_FAILURE_INTERNAL,
                              &text);
@@ -194,7 +194,7 @@ tg_bridge_request_answered(tg_bridge_request_t *request,
         tg_bridge_request_result(request, answer->result);
         break;
     case TG_ANSWER_ERROR:
-        if (request->bridge->options->dialect == TG_DIALECT_IPC) {
+        if (request->bridge->caller.dialect->is_sequential) {
             tg_bridge_request_raised(request, answer);
         } else {
             tg_bridge_request_refuse(request, answer);
@@ -364,7 +364,7 @@ tg_bridge_request_cancel(tg_bridge_request_t *request)
          * ipc cannot say it, and until the answer came nothing else could
          * be called: a client that goes away is the word for it.
          */
-        if (bridge->options->dialect == TG_DIALECT_IPC
+        if (bridge->caller.dialect->is_sequential
             && (other == NULL || other->seq > request->seq))
         {
             tg_parent_drop(bridge);

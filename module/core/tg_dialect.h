@@ -38,6 +38,10 @@ typedef struct {
     unsigned is_told_list_changed:1; /* without having asked for it */
     unsigned is_listed_whole:1;      /* unless asked for a page */
     unsigned is_text_only:1;         /* of a result, only its text */
+    unsigned has_handshake:1;        /* MCP's, first on a connection */
+
+    /* MCP's experimental capabilities of who serves it, or NULL. */
+    const char *experimental;
 
     /* How a message begins, up to its id or its next member. */
     const char *request;

@@ -525,6 +525,7 @@ const tg_dialect_row_t tg_dialect_jsonrpc = {
     .name = "jsonrpc",
     .framing = TG_FRAME_LINE,
     .has_notifications = 1,
+    .has_handshake = 1,
     .request = "{\"jsonrpc\":\"2.0\",",
     .answer = "{\"jsonrpc\":\"2.0\",",
     .notification = "{\"jsonrpc\":\"2.0\",",

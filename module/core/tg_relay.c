@@ -170,6 +170,7 @@ const tg_dialect_row_t tg_dialect_relay = {
     .max_frame = TG_FRAME_RELAY_MAX - 1,
     .is_told_list_changed = 1,
     .is_listed_whole = 1,
+    .experimental = "{\"claude/channel\":{}}",
     .request = "{\"kind\":\"mcp_request\",",
     .answer = "{\"kind\":\"mcp_response\",",
     .notification = "{\"kind\":\"mcp_notification\",",
