@@ -2,8 +2,11 @@
 
 #include "base/tg_json.h"
 
+#include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- the allocator --- */
@@ -140,6 +143,46 @@ help_path(const char *name)
     snprintf(path, sizeof(paths[0]), "%s/%s", help_dir, name);
 
     return path;
+}
+
+void
+help_mistake(const char *path, unsigned line, const char *why)
+{
+    fprintf(stderr, "%s:%u: %s\n", path, line, why);
+    exit(2);
+}
+
+void
+help_files(const char *pattern, void (*read)(const char *path, char *text))
+{
+    struct stat st;
+    glob_t found;
+    FILE *file;
+    char *text;
+    size_t i;
+
+    if (glob(pattern, 0, NULL, &found) != 0) {
+        help_mistake(pattern, 0, "none here: start it in the repository");
+    }
+
+    for (i = 0; i < found.gl_pathc; i++) {
+        file = fopen(found.gl_pathv[i], "r");
+
+        if (file == NULL || fstat(fileno(file), &st) != 0) {
+            help_mistake(found.gl_pathv[i], 0, strerror(errno));
+        }
+
+        text = calloc(1, (size_t) st.st_size + 2);
+
+        if (text == NULL || fread(text, (size_t) st.st_size, 1, file) != 1) {
+            help_mistake(found.gl_pathv[i], 0, "it cannot be read");
+        }
+
+        fclose(file);
+        read(found.gl_pathv[i], text);
+    }
+
+    globfree(&found);
 }
 
 void

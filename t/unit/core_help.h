@@ -44,6 +44,15 @@ extern char help_dir[];
 /* The path of a file in it, valid until the next but three calls. */
 const char *help_path(const char *name);
 
+/*
+ * Reads the files of a pattern, in order.  The text ends with two zeros and
+ * is the reader's.  Exits with a message when there is none, or on a mistake.
+ */
+void help_files(const char *pattern,
+                void (*read)(const char *path, char *text));
+void help_mistake(const char *path, unsigned line, const char *why)
+    __attribute__((noreturn));
+
 #define HELP_STR(text) tg_str_c(text)
 
 #define HELP_EQ(got, expected) help_eq(got, expected, __FILE__, __LINE__)

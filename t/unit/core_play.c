@@ -1,12 +1,12 @@
 #include "core_play.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Of a heavy transcript so many splits are tried. */
 #define PLAY_HEAVY_SPLITS 8
 #define PLAY_HEAVY_CHUNK 65521
+#define PLAY_SCRIPTS 128
 
 typedef struct {
     const script_t *script;
@@ -443,50 +443,28 @@ play_all_ways(const script_t *script, int is_moving)
     }
 }
 
-script_t *
-play_scripts(size_t *n)
+static script_t play_all[PLAY_SCRIPTS];
+static size_t play_nscripts;
+
+static void
+play_read(const char *path, char *text)
 {
-    script_t *scripts;
-    char pattern[4096];
-    const char *dir;
-    glob_t found;
-    size_t i;
-
-    dir = getenv("TG_TRANSCRIPTS");
-    snprintf(pattern, sizeof(pattern), "%s/*.txt",
-             dir != NULL ? dir : "t/transcripts");
-
-    if (glob(pattern, 0, NULL, &found) != 0) {
-        fprintf(stderr,
-                "no %s: start it in the repository, or set TG_TRANSCRIPTS\n",
-                pattern);
-        exit(2);
+    if (play_nscripts == PLAY_SCRIPTS) {
+        help_mistake(path, 0, "too many");
     }
 
-    scripts = calloc(found.gl_pathc, sizeof(scripts[0]));
-
-    if (scripts == NULL) {
-        abort();
-    }
-
-    for (i = 0; i < found.gl_pathc; i++) {
-        script_read(&scripts[i], found.gl_pathv[i]);
-    }
-
-    *n = found.gl_pathc;
-    globfree(&found);
-
-    return scripts;
+    script_read(&play_all[play_nscripts++], path, text);
+    free(text);
 }
 
-void
-play_scripts_free(script_t *scripts, size_t n)
+const script_t *
+play_scripts(size_t *n)
 {
-    size_t i;
-
-    for (i = 0; i < n; i++) {
-        script_free(&scripts[i]);
+    if (play_nscripts == 0) {
+        help_files("t/transcripts/*.txt", play_read);
     }
 
-    free(scripts);
+    *n = play_nscripts;
+
+    return play_all;
 }

@@ -18,8 +18,7 @@ typedef struct {
 int play_script(const script_t *script, const play_how_t *how);
 
 /* The transcripts of the repository; exits with a message without them. */
-script_t *play_scripts(size_t *n);
-void play_scripts_free(script_t *scripts, size_t n);
+const script_t *play_scripts(size_t *n);
 
 /*
  * Plays it whole, byte by byte and split at each offset; a heavy one by

@@ -2,15 +2,13 @@
 
 #include "core_host.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static void
+static void __attribute__((noreturn))
 script_fail(const script_t *script, unsigned line, const char *why)
 {
-    fprintf(stderr, "%s:%u: %s\n", script->path, line, why);
-    exit(2);
+    help_mistake(script->path, line, why);
 }
 
 static script_step_t *
@@ -216,53 +214,34 @@ script_line(script_t *script, const char *line, unsigned number)
 }
 
 void
-script_read(script_t *script, const char *path)
+script_read(script_t *script, const char *path, char *text)
 {
     unsigned number, first;
-    size_t cap, i;
-    tg_buf_t whole;
-    char *line;
-    FILE *file;
-    ssize_t n;
+    char *line, *next, *end;
+    size_t i;
 
     memset(script, 0, sizeof(*script));
     script->path = strdup(path);
     script->max_frame = 10485760;
     script->max_inflight = 64;
-    line = NULL;
-    cap = 0;
-    file = fopen(path, "r");
+    number = 0;
 
-    if (file == NULL) {
-        script_fail(script, 0, strerror(errno));
-        return;
-    }
+    for (line = text; line[0] != '\0'; line = next) {
+        first = ++number;
+        end = line + strcspn(line, "\n");
 
-    tg_buf_init(&whole, tg_alloc_libc());
-    first = 1;
-
-    /* A line that begins with white space belongs to the one before it. */
-    for (number = 1;; number++) {
-        n = getline(&line, &cap, file);
-
-        if (n <= 0 || line[0] != ' ') {
-            tg_buf_char(&whole, '\0');
-            script_line(script, whole.data, first);
-            tg_buf_reset(&whole, 0);
-            first = number;
+        /* What begins with white space belongs to the line before it. */
+        for (next = end + 1; next[0] == ' '; next += i + 1) {
+            number++;
+            next += strspn(next, " ");
+            i = strcspn(next, "\n");
+            memmove(end, next, i);
+            end += i;
         }
 
-        if (n <= 0) {
-            break;
-        }
-
-        line[n - (line[n - 1] == '\n')] = '\0';
-        tg_buf_text(&whole, line + strspn(line, " "));
+        *end = '\0';
+        script_line(script, line, first);
     }
-
-    tg_buf_deinit(&whole);
-    fclose(file);
-    free(line);
 
     if (script->title == NULL || script->nsteps == 0) {
         script_fail(script, 1, "a title and steps are missing");
@@ -273,18 +252,4 @@ script_read(script_t *script, const char *path)
             script->size += script->steps[i].text.len;
         }
     }
-}
-
-void
-script_free(script_t *script)
-{
-    size_t i;
-
-    for (i = 0; i < script->nsteps; i++) {
-        tg_buf_deinit(&script->steps[i].text);
-    }
-
-    free(script->steps);
-    free(script->path);
-    free(script->title);
 }

@@ -37,9 +37,8 @@ typedef struct {
     size_t size; /* bytes that are sent in all */
 } script_t;
 
-/* Exits with a message when the file is no transcript. */
-void script_read(script_t *script, const char *path);
-void script_free(script_t *script);
+/* Exits with a message when the text of the file is no transcript. */
+void script_read(script_t *script, const char *path, char *text);
 
 /* "what" or "what TEXT": its text, or NULL when it is something else. */
 const char *script_after(const char *line, const char *what);

@@ -8,15 +8,15 @@
 
 #include <stdlib.h>
 
-static script_t *test_scripts;
-static size_t test_nscripts;
-
 HELP_TEST(transcripts, "transcripts with moves")
 {
-    size_t i;
+    const script_t *scripts;
+    size_t i, n;
 
-    for (i = 0; i < test_nscripts; i++) {
-        play_all_ways(&test_scripts[i], 1);
+    scripts = play_scripts(&n);
+
+    for (i = 0; i < n; i++) {
+        play_all_ways(&scripts[i], 1);
     }
 }
 
@@ -403,20 +403,4 @@ HELP_TEST(long_token, "a token too long")
     CU_ASSERT(tg_peer_save(&host.peer, test_put_much, 0, &state) == TG_LIMIT);
     tg_buf_deinit(&state);
     host_deinit(&host);
-}
-
-int
-help_begin(void)
-{
-    test_scripts = play_scripts(&test_nscripts);
-
-    return 0;
-}
-
-unsigned
-help_end(void)
-{
-    play_scripts_free(test_scripts, test_nscripts);
-
-    return 0;
 }

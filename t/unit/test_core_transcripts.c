@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static script_t *test_scripts;
+static const script_t *test_scripts;
 static size_t test_nscripts;
 
 static void
@@ -33,14 +33,6 @@ help_begin(void)
     for (i = 0; i < test_nscripts; i++) {
         help_add((int) i, test_scripts[i].title, test_script);
     }
-
-    return 0;
-}
-
-unsigned
-help_end(void)
-{
-    play_scripts_free(test_scripts, test_nscripts);
 
     return 0;
 }
