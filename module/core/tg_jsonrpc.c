@@ -5,12 +5,6 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_pending.h"
 
-typedef struct {
-    tg_method_t method;
-    int has_claim; /* params._meta names a protocol version */
-    int is_mcp;
-} tg_claims_t;
-
 static int
 tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
                   const char *text)
@@ -69,23 +63,7 @@ tg_id_check(tg_str_t id, int is_mcp)
     return id.len > TG_ID_MAX ? "\"id\" is longer than 1024 bytes." : NULL;
 }
 
-static void
-tg_jsonrpc_claims(tg_peer_t *peer, const tg_message_t *message,
-                  tg_claims_t *claims)
-{
-    claims->method = TG_METHOD_OTHER;
-
-    if (tg_json_type(message->method) == TG_JSON_STRING) {
-        claims->method = tg_method_of(tg_json_body(message->method));
-    }
-
-    claims->has_claim = message->meta.protocol_version.data != NULL;
-    claims->is_mcp = peer->is_mcp || claims->has_claim
-                     || (claims->method != TG_METHOD_OTHER
-                         && claims->method != TG_METHOD_PING);
-}
-
-static void
+static int
 tg_jsonrpc_method(tg_peer_t *peer, const tg_message_t *message,
                   const tg_reply_t *reply)
 {
@@ -98,95 +76,122 @@ tg_jsonrpc_method(tg_peer_t *peer, const tg_message_t *message,
     request.reply = *reply;
     request.reply.kind = TG_ENTRY_METHOD;
     tg_peer_dispatch(peer, &request);
+
+    return TG_OK;
 }
 
-static void
+static int
 tg_jsonrpc_notification(tg_peer_t *peer, tg_message_t *message,
                         tg_reply_t *reply)
 {
     tg_str_t method;
 
-    method = tg_json_body(message->method);
+    method = message->method;
 
-    if (tg_json_body_is(method, TG_STR("notifications/cancelled"))) {
+    if (tg_json_is_text(method, TG_STR("notifications/cancelled"))) {
         tg_peer_cancel(peer, message->p.request_id);
-        return;
-    }
 
-    if (tg_json_body_is(method, TG_STR("$/cancelRequest"))) {
+    } else if (tg_json_is_text(method, TG_STR("$/cancelRequest"))) {
         tg_peer_cancel(peer, message->p.id);
-        return;
-    }
 
-    if (tg_json_body_is(method, TG_STR("notifications/initialized"))) {
+    } else if (tg_json_is_text(method, TG_STR("notifications/initialized"))) {
         peer->is_mcp = 1;
-        return;
-    }
 
-    if (tg_json_body_is(method, TG_STR(TG_HELLO))) {
+    } else if (tg_json_is_text(method, TG_STR(TG_HELLO))) {
         peer->is_toolgate = 1;
-        return;
+
+    } else {
+        message->meta.progress_token = TG_STR_NONE;
+        reply->is_silent = 1;
+        return tg_jsonrpc_method(peer, message, reply);
     }
 
-    message->meta.progress_token = TG_STR_NONE;
-    reply->is_silent = 1;
-    tg_jsonrpc_method(peer, message, reply);
+    return TG_OK;
 }
 
-/* Is the envelope sound?  NULL, or what is wrong. */
+/* The envelope: NULL, or what is wrong with it.  The reply learns its id. */
 static const char *
-tg_jsonrpc_check(const tg_message_t *message, int is_mcp)
+tg_jsonrpc_check(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
+                 tg_reply_t *reply)
 {
     tg_json_type_t params;
+    const char *why;
 
     if (message->has_duplicate) {
         return "A key comes twice.";
+    }
+
+    if (message->id.data != NULL) {
+        why = tg_id_check(message->id, reply->is_mcp);
+
+        if (why != NULL) {
+            return why;
+        }
+
+        reply->id = message->id;
     }
 
     if (!tg_json_is_text(message->jsonrpc, TG_STR("2.0"))) {
         return "\"jsonrpc\" must be \"2.0\".";
     }
 
+    params = tg_json_type(message->params);
+
     if (tg_json_type(message->method) != TG_JSON_STRING) {
         return "\"method\" must be a string.";
     }
 
-    params = tg_json_type(message->params);
+    if (params == TG_JSON_NULL && !reply->is_mcp) {
+        message->params = TG_STR_NONE;
 
-    if (message->params.data != NULL && params != TG_JSON_OBJECT
-        && (is_mcp || params != TG_JSON_ARRAY))
-    {
-        return is_mcp ? "\"params\" must be an object."
-                      : "\"params\" must be an object or an array.";
+    } else if (message->params.data != NULL && params != TG_JSON_OBJECT) {
+        /* A notification that only MCP finds wrong is never answered. */
+        if (reply->is_mcp && reply->id.data != NULL) {
+            return "\"params\" must be an object.";
+        }
+
+        if (params != TG_JSON_ARRAY) {
+            return "\"params\" must be an object or an array.";
+        }
     }
 
-    return NULL;
+    if (reply->id.data == NULL) {
+        return NULL;
+    }
+
+    if (reply->is_mcp && tg_peer_has_id(peer, reply->id)) {
+        return "A request with this \"id\" is running; give each its own.";
+    }
+
+    return reply->batch != NULL && method == TG_METHOD_INITIALIZE
+               ? "initialize must not be part of a batch."
+               : NULL;
 }
 
-static void
-tg_jsonrpc_request(tg_peer_t *peer, tg_claims_t *claims, tg_message_t *message,
+static int
+tg_jsonrpc_request(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
                    tg_reply_t *reply)
 {
-    if ((claims->method != TG_METHOD_OTHER || claims->has_claim)
-        && tg_peer_mcp(peer, claims->method, message, reply) == TG_OK)
+    if ((method != TG_METHOD_OTHER
+         || message->meta.protocol_version.data != NULL)
+        && tg_peer_mcp(peer, method, message, reply) == TG_OK)
     {
-        return;
+        return TG_OK;
     }
 
     if (message->meta.progress_token.len > TG_TOKEN_MAX) {
-        (void) tg_jsonrpc_reject(peer, reply, TG_RPC_PARAMS,
+        return tg_jsonrpc_reject(peer, reply, TG_RPC_PARAMS,
                                  "params._meta.progressToken is longer than "
                                  "1024 bytes.");
-        return;
     }
 
-    tg_jsonrpc_method(peer, message, reply);
+    return tg_jsonrpc_method(peer, message, reply);
 }
 
 static int
 tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
 {
-    tg_claims_t claims;
+    tg_method_t method;
     tg_reply_t reply;
     const char *why;
 
@@ -213,50 +218,19 @@ tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
         return TG_OK;
     }
 
-    tg_jsonrpc_claims(peer, message, &claims);
-    reply.is_mcp = claims.is_mcp != 0;
-    peer->is_mcp = peer->is_mcp || claims.is_mcp;
-
-    if (message->id.data != NULL && !message->has_duplicate) {
-        why = tg_id_check(message->id, claims.is_mcp);
-
-        if (why != NULL) {
-            return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST, why);
-        }
-
-        reply.id = message->id;
-    }
-
-    if (!claims.is_mcp && tg_json_type(message->params) == TG_JSON_NULL) {
-        message->params = TG_STR_NONE;
-    }
-
-    /* A notification that only MCP finds wrong is never answered. */
-    why = tg_jsonrpc_check(message, claims.is_mcp && reply.id.data != NULL);
+    method = tg_method_of(message->method);
+    peer->is_mcp |= message->meta.protocol_version.data != NULL
+                    || (method != TG_METHOD_OTHER && method != TG_METHOD_PING);
+    reply.is_mcp = peer->is_mcp;
+    why = tg_jsonrpc_check(peer, method, message, &reply);
 
     if (why != NULL) {
         return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST, why);
     }
 
-    if (reply.id.data == NULL) {
-        tg_jsonrpc_notification(peer, message, &reply);
-        return TG_OK;
-    }
-
-    if (claims.is_mcp && tg_peer_has_id(peer, reply.id)) {
-        return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
-                                 "A request with this \"id\" is running; give "
-                                 "each its own.");
-    }
-
-    if (batch != NULL && claims.method == TG_METHOD_INITIALIZE) {
-        return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,
-                                 "initialize must not be part of a batch.");
-    }
-
-    tg_jsonrpc_request(peer, &claims, message, &reply);
-
-    return TG_OK;
+    return reply.id.data == NULL
+               ? tg_jsonrpc_notification(peer, message, &reply)
+               : tg_jsonrpc_request(peer, method, message, &reply);
 }
 
 static size_t

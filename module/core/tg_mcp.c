@@ -21,7 +21,7 @@ tg_method_of(tg_str_t method)
     size_t i;
 
     for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (tg_json_body_is(method, tg_str_c(names[i].name))) {
+        if (tg_json_is_text(method, tg_str_c(names[i].name))) {
             return names[i].method;
         }
     }

@@ -113,6 +113,7 @@ typedef enum {
     TG_METHOD_LISTEN
 } tg_method_t;
 
+/* Of a raw value. */
 tg_method_t tg_method_of(tg_str_t method);
 
 /*

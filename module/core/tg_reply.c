@@ -263,13 +263,39 @@ tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome)
     }
 }
 
+/* Appends members, those that we say ourselves left out of a result. */
+static void
+tg_reply_members(tg_buf_t *out, tg_str_t object, int is_result, int n)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+
+    tg_json_init(&json, object);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK) {
+        (void) tg_json_value(&json, &value);
+
+        if (is_result
+            && (tg_json_body_is(key, TG_STR("resultType"))
+                || tg_json_body_is(key, TG_STR("_meta"))))
+        {
+            continue;
+        }
+
+        tg_buf_text(out, n++ != 0 ? ",\"" : "\"");
+        tg_buf_str(out, key);
+        tg_buf_text(out, "\":");
+        tg_json_put_compact(out, value);
+    }
+}
+
 /* A whole result of the handler's own; modern members are added to it. */
 static void
 tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                 tg_str_t raw)
 {
-    tg_json_t json;
-    tg_str_t key, value, meta;
+    tg_str_t meta, value;
     int n;
 
     if (!reply->is_modern) {
@@ -277,55 +303,24 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
         return;
     }
 
-    meta = TG_STR_NONE;
-    n = 0;
     tg_buf_text(out, "{\"resultType\":\"complete\"");
-    tg_json_init(&json, raw);
-    (void) tg_json_object(&json);
+    tg_reply_members(out, raw, 1, 1);
+    tg_buf_text(out, ",\"_meta\":{");
+    n = 0;
 
-    while (tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-
-        if (tg_json_body_is(key, TG_STR("resultType"))) {
-            continue;
-        }
-
-        if (tg_json_body_is(key, TG_STR("_meta"))) {
-            meta = tg_json_type(value) == TG_JSON_OBJECT ? value : TG_STR_NONE;
-            continue;
-        }
-
-        tg_buf_text(out, ",\"");
-        tg_buf_str(out, key);
-        tg_buf_text(out, "\":");
-        tg_json_put_compact(out, value);
+    if (!tg_json_has(raw, TG_STR("_meta"), TG_JSON_OBJECT, &meta)) {
+        meta = TG_STR("{}");
     }
 
-    tg_buf_text(out, ",\"_meta\":{");
-
-    if (meta.data == NULL
-        || tg_json_get(meta, TG_STR("io.modelcontextprotocol/serverInfo"),
-                       &value)
-               != TG_OK)
+    if (tg_json_get(meta, TG_STR("io.modelcontextprotocol/serverInfo"), &value)
+        != TG_OK)
     {
         tg_buf_text(out, "\"io.modelcontextprotocol/serverInfo\":");
         tg_reply_server_info(peer, out);
         n = 1;
     }
 
-    if (meta.data != NULL) {
-        tg_json_init(&json, meta);
-        (void) tg_json_object(&json);
-
-        while (tg_json_member(&json, &key) == TG_OK) {
-            (void) tg_json_value(&json, &value);
-            tg_buf_text(out, n++ != 0 ? ",\"" : "\"");
-            tg_buf_str(out, key);
-            tg_buf_text(out, "\":");
-            tg_json_put_compact(out, value);
-        }
-    }
-
+    tg_reply_members(out, meta, 0, n);
     tg_buf_text(out, "}}");
 }
 
