@@ -13,6 +13,7 @@ typedef struct {
     test_mistake_t mistakes[TEST_CASES];
     size_t nrows;
     size_t nmistakes;
+    int is_format_asserted;
 } test_group_t;
 
 /* What a line cannot have. */
@@ -39,6 +40,7 @@ test_group(void)
     }
 
     options = test_options();
+    options.is_format_asserted = group->is_format_asserted;
     CU_ASSERT(group->nrows + group->nmistakes > 0);
     test_rows_with(group->rows, group->nrows, &options);
     test_mistakes_with(group->mistakes, group->nmistakes, &options);
@@ -59,6 +61,9 @@ test_line(test_group_t *group, const char **schema, const char *line)
         *schema = NULL;
     } else if (strncmp(line, "schema ", 7) == 0) {
         *schema = line + 7;
+    } else if (strncmp(line, "asserted ", 9) == 0) {
+        *schema = line + 9;
+        group->is_format_asserted = 1;
     } else if (strncmp(line, "mistake", 7) == 0) {
         group->mistakes[group->nmistakes].error = "";
         group->mistakes[group->nmistakes++].schema = line
