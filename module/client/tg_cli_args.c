@@ -3,6 +3,7 @@
 #include "client/tg_cli.h"
 #include "client/tg_cli_input.h"
 #include "client/tg_cli_text.h"
+#include "client/tg_cli_tools.h"
 #include "base/tg_utf8.h"
 
 static int
@@ -105,30 +106,6 @@ tg_cli_pair_parse(const char *arg, tg_cli_pair_t *pair)
     return TG_CLI_DONE;
 }
 
-/* Is a type, or one of several types, of a schema this one? */
-static int
-tg_cli_type_has(tg_str_t type, tg_str_t name)
-{
-    tg_json_t json;
-    tg_str_t one;
-    int has;
-
-    if (tg_json_type(type) != TG_JSON_ARRAY) {
-        return tg_json_is_text(type, name);
-    }
-
-    has = 0;
-    tg_json_init(&json, type);
-    (void) tg_json_array(&json);
-
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &one);
-        has |= tg_json_is_text(one, name);
-    }
-
-    return has;
-}
-
 /* The type that a schema gives a property, raw, when it is no string. */
 static tg_str_t
 tg_cli_pair_type(const tg_cli_pair_t *pair, tg_str_t schema)
@@ -139,7 +116,7 @@ tg_cli_pair_type(const tg_cli_pair_t *pair, tg_str_t schema)
         || tg_json_get(schema, TG_STR("properties"), &properties) != TG_OK
         || tg_json_get(properties, pair->key, &property) != TG_OK
         || tg_json_get(property, TG_STR("type"), &type) != TG_OK
-        || tg_cli_type_has(type, TG_STR("string")))
+        || tg_cli_is_among(type, TG_STR("string")))
     {
         return TG_STR_NONE;
     }

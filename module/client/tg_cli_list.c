@@ -5,6 +5,8 @@
 #include "client/tg_cli_text.h"
 #include "client/tg_cli_tools.h"
 
+#include <ctype.h>
+
 #define TG_CLI_INDENT 4
 
 /* A word for what a property takes: its first type, in capitals. */
@@ -14,54 +16,21 @@ tg_cli_list_type(tg_buf_t *out, tg_str_t property)
     tg_json_t json;
     tg_str_t type;
     size_t i;
-    char c;
 
-    type = TG_STR("null");
+    type = TG_STR_NONE;
+    (void) tg_json_get(property, TG_STR("type"), &type);
 
-    if (tg_json_get(property, TG_STR("type"), &type) == TG_OK
-        && tg_json_type(type) == TG_JSON_ARRAY)
-    {
-        tg_json_init(&json, type);
-        (void) tg_json_array(&json);
-        (void) (tg_json_element(&json) == TG_OK
-                && tg_json_value(&json, &type) == TG_OK);
+    if (tg_json_type(type) == TG_JSON_ARRAY) {
+        tg_cli_each(&json, type);
+        (void) tg_cli_next(&json, &type);
     }
 
-    if (tg_json_type(type) != TG_JSON_STRING) {
-        tg_buf_text(out, "VALUE");
-        return;
-    }
-
-    type = tg_json_body(type);
+    type = tg_json_type(type) == TG_JSON_STRING ? tg_json_body(type)
+                                                : TG_STR("value");
 
     for (i = 0; i < type.len; i++) {
-        c = type.data[i];
-        tg_buf_char(out, c >= 'a' && c <= 'z' ? (char) (c - 'a' + 'A') : c);
+        tg_buf_char(out, (char) toupper((unsigned char) type.data[i]));
     }
-}
-
-static int
-tg_cli_list_is_required(tg_str_t schema, tg_str_t key)
-{
-    tg_json_t json;
-    tg_str_t required, one;
-    int is_there;
-
-    if (!tg_json_has(schema, TG_STR("required"), TG_JSON_ARRAY, &required)) {
-        return 0;
-    }
-
-    is_there = 0;
-    tg_json_init(&json, required);
-    (void) tg_json_array(&json);
-
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &one);
-        is_there |= tg_json_type(one) == TG_JSON_STRING
-                    && tg_json_body_eq(tg_json_body(one), key);
-    }
-
-    return is_there;
 }
 
 /* ` text=STRING [lang=STRING]`, as `toolgate call` takes it. */
@@ -69,7 +38,7 @@ static void
 tg_cli_list_arguments(tg_buf_t *out, tg_str_t tool)
 {
     tg_json_t json;
-    tg_str_t schema, properties, key, property;
+    tg_str_t schema, properties, required, key, property;
     int is_required;
 
     if (tg_json_get(tool, TG_STR("inputSchema"), &schema) != TG_OK
@@ -79,12 +48,14 @@ tg_cli_list_arguments(tg_buf_t *out, tg_str_t tool)
         return;
     }
 
+    required = TG_STR_NONE;
+    (void) tg_json_get(schema, TG_STR("required"), &required);
     tg_json_init(&json, properties);
     (void) tg_json_object(&json);
 
     while (tg_json_member(&json, &key) == TG_OK) {
         (void) tg_json_value(&json, &property);
-        is_required = tg_cli_list_is_required(schema, key);
+        is_required = tg_cli_is_among(required, key);
         tg_buf_text(out, is_required ? " " : " [");
         tg_json_put_decoded(out, key);
         tg_buf_char(out, '=');
@@ -130,9 +101,8 @@ tg_cli_list_put(tg_buf_t *out, tg_str_t list)
 
     columns = tg_cli_columns();
     tg_buf_init(&text, out->alloc);
-    tg_cli_tools_init(&json, list);
 
-    while (tg_cli_tools_next(&json, &tool) == TG_OK) {
+    for (tg_cli_each(&json, tg_cli_tools(list)); tg_cli_next(&json, &tool);) {
         tg_cli_list_tool(&text, tool, columns);
     }
 

@@ -50,30 +50,23 @@ static int
 tg_cli_ping_print(const tg_cli_session_t *session,
                   const tg_cli_options_t *options, tg_str_t info)
 {
-    char ms[32];
+    double ms;
     tg_buf_t text, out;
 
-    (void) snprintf(ms, sizeof(ms), "%.3f",
-                    (double) session->answer.took_ns / 1e6);
+    ms = (double) session->answer.took_ns / 1e6;
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&out, tg_alloc_libc());
 
     if (options->given & TG_CLI_JSON) {
         tg_buf_text(&out, "{\"socket\":");
         tg_json_put_string(&out, tg_str_c(session->path));
-        tg_buf_text(&out, ",\"ms\":");
-        tg_buf_text(&out, ms);
-        tg_buf_text(&out, ",\"server\":");
+        tg_buf_printf(&out, ",\"ms\":%.3f,\"server\":", ms);
         tg_json_put_compact(&out, info.len != 0 ? info : TG_STR("null"));
         tg_buf_text(&out, "}");
     } else {
         tg_cli_ping_text(&text, info, "name");
         tg_cli_ping_text(&text, info, "version");
-        tg_buf_text(&text, "answered on ");
-        tg_buf_text(&text, session->path);
-        tg_buf_text(&text, " in ");
-        tg_buf_text(&text, ms);
-        tg_buf_text(&text, " ms");
+        tg_buf_printf(&text, "answered on %s in %.3f ms", session->path, ms);
         tg_cli_put_visible(&out, tg_buf_view(&text), 1);
     }
 

@@ -1,7 +1,7 @@
 #include "client/tg_cli_result.h"
 
-#include "client/tg_cli.h"
 #include "client/tg_cli_text.h"
+#include "client/tg_cli_tools.h"
 
 int
 tg_cli_result_is_error(tg_str_t result)
@@ -43,9 +43,7 @@ tg_cli_result_describe(tg_buf_t *out, tg_str_t block)
     tg_cli_result_member(&text, block, "mimeType");
 
     if (tg_json_has(block, TG_STR("data"), TG_JSON_STRING, &raw)) {
-        tg_buf_text(&text, ", ");
-        tg_buf_uint(&text, tg_json_body(raw).len);
-        tg_buf_text(&text, " bytes of base64");
+        tg_buf_printf(&text, ", %zu bytes of base64", tg_json_body(raw).len);
     }
 
     tg_buf_text(&text, "; --json shows it]");
@@ -79,21 +77,16 @@ tg_cli_result_block(tg_buf_t *out, tg_str_t block)
 static void
 tg_cli_result_put(tg_buf_t *out, tg_str_t result)
 {
-    tg_json_t json;
     tg_str_t content, block;
+    tg_json_t json;
     int n;
 
     n = 0;
+    content = TG_STR_NONE;
+    (void) tg_json_get(result, TG_STR("content"), &content);
 
-    if (tg_json_has(result, TG_STR("content"), TG_JSON_ARRAY, &content)) {
-        tg_json_init(&json, content);
-        (void) tg_json_array(&json);
-
-        while (tg_json_element(&json) == TG_OK) {
-            (void) tg_json_value(&json, &block);
-            tg_cli_result_block(out, block);
-            n++;
-        }
+    for (tg_cli_each(&json, content); tg_cli_next(&json, &block); n++) {
+        tg_cli_result_block(out, block);
     }
 
     if (n == 0
@@ -173,9 +166,8 @@ tg_cli_result_refused(const tg_cli_answer_t *answer,
     }
 
     tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_text(&out, "{\"error\":{\"code\":");
-    tg_buf_int(&out, answer->code);
-    tg_buf_text(&out, ",\"message\":");
+    tg_buf_printf(&out, "{\"error\":{\"code\":%lld,\"message\":",
+                  (long long) answer->code);
     tg_json_put_string(&out, message);
 
     if (answer->data.len != 0) {

@@ -48,7 +48,6 @@ void
 tg_cli_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
 {
     const char *p, *end, *run;
-    char escape[8];
     uint32_t code;
     size_t len;
 
@@ -67,8 +66,7 @@ tg_cli_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
 
         len = len != 0 ? len : 1;
         tg_buf_put(buf, run, (size_t) (p - run));
-        (void) snprintf(escape, sizeof(escape), "\\u%04x", code & 0xffff);
-        tg_buf_text(buf, escape);
+        tg_buf_printf(buf, "\\u%04x", code & 0xffff);
         run = p + len;
     }
 
@@ -157,16 +155,6 @@ tg_cli_token(tg_str_t *json)
     return tg_str(start, (size_t) (p - start));
 }
 
-static void
-tg_cli_put_indent(tg_buf_t *buf, int depth)
-{
-    tg_buf_char(buf, '\n');
-
-    while (depth-- != 0) {
-        tg_buf_text(buf, "  ");
-    }
-}
-
 void
 tg_cli_put_pretty(tg_buf_t *buf, tg_str_t raw)
 {
@@ -185,7 +173,7 @@ tg_cli_put_pretty(tg_buf_t *buf, tg_str_t raw)
         if (is_end ? last != '[' && last != '{'
                    : last == '[' || last == '{' || last == ',')
         {
-            tg_cli_put_indent(buf, depth);
+            tg_buf_printf(buf, "\n%*s", 2 * depth, "");
         }
 
         last = token.data[0];
@@ -209,14 +197,6 @@ tg_cli_width(const char *p, const char *end)
 }
 
 static void
-tg_cli_put_blanks(tg_buf_t *buf, unsigned n)
-{
-    while (n-- != 0) {
-        tg_buf_char(buf, ' ');
-    }
-}
-
-static void
 tg_cli_wrap_line(tg_buf_t *buf, const char *p, const char *end, unsigned indent,
                  unsigned width)
 {
@@ -233,10 +213,9 @@ tg_cli_wrap_line(tg_buf_t *buf, const char *p, const char *end, unsigned indent,
         n = tg_cli_width(word, p);
 
         if (at == 0) {
-            tg_cli_put_blanks(buf, indent);
+            tg_buf_printf(buf, "%*s", (int) indent, "");
         } else if (indent + at + 1 + n > width) {
-            tg_buf_char(buf, '\n');
-            tg_cli_put_blanks(buf, indent);
+            tg_buf_printf(buf, "\n%*s", (int) indent, "");
             at = 0;
         } else {
             tg_buf_char(buf, ' ');
@@ -271,7 +250,7 @@ tg_cli_put_wrapped(tg_buf_t *buf, tg_str_t text, unsigned indent,
         if (width != 0 && *p != ' ') {
             tg_cli_wrap_line(buf, p, newline, indent, width);
         } else if (newline != p) {
-            tg_cli_put_blanks(buf, indent);
+            tg_buf_printf(buf, "%*s", (int) indent, "");
             tg_buf_put(buf, p, (size_t) (newline - p));
         }
 

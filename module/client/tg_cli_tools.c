@@ -3,30 +3,54 @@
 #include "client/tg_cli.h"
 #include "client/tg_cli_text.h"
 
-/* Longer names are not compared: MCP has no such tools. */
-#define TG_CLI_NEAR_MAX 128
+/* Longer names are not compared: hardly anybody has such tools. */
+#define TG_CLI_NEAR_MAX 64
 /* Names that are suggested. */
 #define TG_CLI_NEAR 3
 
 void
-tg_cli_tools_init(tg_json_t *json, tg_str_t list)
+tg_cli_each(tg_json_t *json, tg_str_t array)
 {
-    tg_str_t tools;
-
-    tools = TG_STR("[]");
-    (void) tg_json_get(list, TG_STR("tools"), &tools);
-    tg_json_init(json, tools);
+    tg_json_init(json,
+                 tg_json_type(array) == TG_JSON_ARRAY ? array : TG_STR("[]"));
     (void) tg_json_array(json);
 }
 
 int
-tg_cli_tools_next(tg_json_t *json, tg_str_t *tool)
+tg_cli_next(tg_json_t *json, tg_str_t *value)
 {
-    if (tg_json_element(json) != TG_OK) {
-        return TG_END;
+    return tg_json_element(json) == TG_OK
+           && tg_json_value(json, value) == TG_OK;
+}
+
+int
+tg_cli_is_among(tg_str_t raw, tg_str_t body)
+{
+    tg_json_t json;
+    tg_str_t one;
+    int is_there;
+
+    if (tg_json_type(raw) == TG_JSON_STRING) {
+        return tg_json_body_eq(tg_json_body(raw), body);
     }
 
-    return tg_json_value(json, tool);
+    is_there = 0;
+
+    for (tg_cli_each(&json, raw); tg_cli_next(&json, &one);) {
+        is_there |= tg_json_type(one) == TG_JSON_STRING
+                    && tg_json_body_eq(tg_json_body(one), body);
+    }
+
+    return is_there;
+}
+
+tg_str_t
+tg_cli_tools(tg_str_t list)
+{
+    tg_str_t tools;
+
+    return tg_json_get(list, TG_STR("tools"), &tools) == TG_OK ? tools
+                                                               : TG_STR_NONE;
 }
 
 int
@@ -49,9 +73,7 @@ tg_cli_tools_find(tg_str_t list, tg_str_t name, tg_str_t *tool)
     tg_json_t json;
     tg_str_t one, body;
 
-    tg_cli_tools_init(&json, list);
-
-    while (tg_cli_tools_next(&json, &one) == TG_OK) {
+    for (tg_cli_each(&json, tg_cli_tools(list)); tg_cli_next(&json, &one);) {
         if (tg_cli_tool_text(one, TG_STR("name"), &body) == TG_OK
             && tg_json_body_is(body, name))
         {
@@ -125,80 +147,36 @@ tg_cli_nearness(tg_str_t name, tg_str_t other)
     return distance <= 1 + name.len / 4 ? 1 + distance : 0;
 }
 
-typedef struct {
-    tg_str_t bodies[TG_CLI_NEAR]; /* the nearest first */
-    size_t distances[TG_CLI_NEAR];
-    size_t count;
-} tg_cli_near_t;
-
-static void
-tg_cli_near_add(tg_cli_near_t *near, tg_str_t body, size_t distance)
-{
-    size_t i;
-
-    i = near->count < TG_CLI_NEAR ? near->count++ : TG_CLI_NEAR - 1;
-
-    if (i == TG_CLI_NEAR - 1 && near->count == TG_CLI_NEAR
-        && near->bodies[i].data != NULL && near->distances[i] <= distance)
-    {
-        return;
-    }
-
-    for (/* void */; i > 0 && near->distances[i - 1] > distance; i--) {
-        near->bodies[i] = near->bodies[i - 1];
-        near->distances[i] = near->distances[i - 1];
-    }
-
-    near->bodies[i] = body;
-    near->distances[i] = distance;
-}
-
-static void
-tg_cli_near_find(tg_cli_near_t *near, tg_str_t list, tg_str_t name)
-{
-    tg_json_t json;
-    tg_str_t tool, body;
-    size_t distance;
-
-    memset(near, 0, sizeof(*near));
-    tg_cli_tools_init(&json, list);
-
-    /* Names have no escapes, as a rule; those that do are not suggested. */
-    while (tg_cli_tools_next(&json, &tool) == TG_OK) {
-        if (tg_cli_tool_text(tool, TG_STR("name"), &body) != TG_OK) {
-            continue;
-        }
-
-        distance = tg_cli_nearness(name, body);
-
-        if (distance != 0) {
-            tg_cli_near_add(near, body, distance);
-        }
-    }
-}
-
 int
 tg_cli_tools_unknown(tg_str_t list, tg_str_t name)
 {
-    tg_cli_near_t near;
+    tg_str_t tool, body;
+    tg_json_t json;
     tg_buf_t text;
-    size_t i;
+    size_t near;
+    int n;
 
-    tg_cli_near_find(&near, list, name);
+    n = 0;
     tg_buf_init(&text, tg_alloc_libc());
 
-    for (i = 0; i < near.count; i++) {
-        tg_buf_text(&text, i == 0 ? "; did you mean " : " or ");
-        tg_buf_str(&text, near.bodies[i]);
+    /* The nearest first.  Names with escapes, which are rare, are not found. */
+    for (near = 1; near <= 2 + TG_CLI_NEAR_MAX / 4; near++) {
+        tg_cli_each(&json, tg_cli_tools(list));
+
+        while (n < TG_CLI_NEAR && tg_cli_next(&json, &tool)) {
+            if (tg_cli_tool_text(tool, TG_STR("name"), &body) == TG_OK
+                && tg_cli_nearness(name, body) == near)
+            {
+                tg_buf_text(&text, n++ == 0 ? "; did you mean " : " or ");
+                tg_buf_str(&text, body);
+            }
+        }
     }
 
-    if (near.count != 0) {
-        tg_buf_char(&text, '?');
-    }
-
-    tg_cli_error("there is no tool \"%.*s\"%.*s (toolgate list shows them all)",
-                 (int) name.len, name.data, (int) text.len,
-                 text.len != 0 ? text.data : "");
+    tg_buf_text(&text, n != 0 ? "?" : "");
+    (void) tg_cli_error(
+        "there is no tool \"%.*s\"%.*s (toolgate list shows them all)",
+        (int) name.len, name.data, (int) text.len, tg_buf_view(&text).data);
     tg_buf_deinit(&text);
 
     return TG_CLI_REFUSED;

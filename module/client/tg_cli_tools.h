@@ -6,11 +6,15 @@
 
 #include "base/tg_json.h"
 
-/* Enters the array; walk on with tg_cli_tools_next(). */
-void tg_cli_tools_init(tg_json_t *json, tg_str_t list);
+/* Walks a raw array, or nothing: for (each(…); next(…);). */
+void tg_cli_each(tg_json_t *json, tg_str_t array);
+int tg_cli_next(tg_json_t *json, tg_str_t *value);
 
-/* The next tool, a raw object: TG_OK or TG_END. */
-int tg_cli_tools_next(tg_json_t *json, tg_str_t *tool);
+/* Is raw this string (an escaped body), or an array that has it? */
+int tg_cli_is_among(tg_str_t raw, tg_str_t body);
+
+/* The array of tools of a list, or nothing. */
+tg_str_t tg_cli_tools(tg_str_t list);
 
 /* The body of a tool's string member: TG_OK or TG_MISSING. */
 int tg_cli_tool_text(tg_str_t tool, tg_str_t key, tg_str_t *body);
