@@ -40,6 +40,7 @@ typedef struct {
     const char *method;
     const char *name;
     const char *file;
+    const char *timeout;
     uint64_t timeout_ms; /* 0: none was given */
     char **args;         /* what is no option; the command is the first */
     int nargs;

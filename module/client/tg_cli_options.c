@@ -10,56 +10,92 @@
 typedef struct {
     const char *name;
     unsigned flag;
-    int has_value;
+    size_t value; /* where its value goes, 0: it has none */
 } tg_cli_option_t;
 
+#define TG_CLI_VALUE(member) offsetof(tg_cli_options_t, member)
+
 static const tg_cli_option_t tg_cli_options[] = {
-    { "--socket", TG_CLI_SOCKET, 1 },   { "--json", TG_CLI_JSON, 0 },
-    { "--timeout", TG_CLI_TIMEOUT, 1 }, { "--method", TG_CLI_METHOD, 1 },
-    { "--write", TG_CLI_WRITE, 0 },     { "--name", TG_CLI_NAME, 1 },
-    { "--file", TG_CLI_FILE, 1 },       { "--help", TG_CLI_HELP, 0 },
-    { "-h", TG_CLI_HELP, 0 },           { "--version", TG_CLI_VERSION, 0 },
+    { "--socket", TG_CLI_SOCKET, TG_CLI_VALUE(socket) },
+    { "--json", TG_CLI_JSON, 0 },
+    { "--timeout", TG_CLI_TIMEOUT, TG_CLI_VALUE(timeout) },
+    { "--method", TG_CLI_METHOD, TG_CLI_VALUE(method) },
+    { "--write", TG_CLI_WRITE, 0 },
+    { "--name", TG_CLI_NAME, TG_CLI_VALUE(name) },
+    { "--file", TG_CLI_FILE, TG_CLI_VALUE(file) },
+    { "--help", TG_CLI_HELP, 0 },
+    { "-h", TG_CLI_HELP, 0 },
+    { "--version", TG_CLI_VERSION, 0 },
     { "--formats", TG_CLI_FORMATS, 0 },
 };
 
 #define TG_CLI_NOPTIONS (sizeof(tg_cli_options) / sizeof(tg_cli_options[0]))
 
-/* value is what follows the `=`, or NULL. */
 static const tg_cli_option_t *
-tg_cli_option_find(const char *arg, const char **value)
+tg_cli_option_find(const char *arg, size_t len)
 {
-    const tg_cli_option_t *option;
-    size_t i, len;
-
-    len = strcspn(arg, "=");
+    size_t i;
 
     for (i = 0; i < TG_CLI_NOPTIONS; i++) {
-        option = &tg_cli_options[i];
-
-        if (strlen(option->name) == len && strncmp(option->name, arg, len) == 0)
-        {
-            *value = arg[len] == '=' ? arg + len + 1 : NULL;
-            return option;
+        if (tg_str_eq(tg_str(arg, len), tg_str_c(tg_cli_options[i].name))) {
+            return &tg_cli_options[i];
         }
     }
 
     return NULL;
 }
 
+/* The option at argv[*i]; moves *i when its value is the next argument. */
 static int
-tg_cli_option_timeout(tg_cli_options_t *options, const char *value)
+tg_cli_option_take(tg_cli_options_t *options, char **argv, int *i)
+{
+    const tg_cli_option_t *option;
+    const char *value;
+    size_t len;
+
+    len = strcspn(argv[*i], "=");
+    option = tg_cli_option_find(argv[*i], len);
+
+    if (option == NULL) {
+        return tg_cli_error("unknown option %s (see toolgate help)", argv[*i]);
+    }
+
+    options->given |= option->flag;
+    value = argv[*i][len] == '=' ? argv[*i] + len + 1 : NULL;
+
+    if (option->value == 0) {
+        return value == NULL ? TG_CLI_DONE
+                             : tg_cli_error("%s takes no value", option->name);
+    }
+
+    /* The last one is NULL. */
+    value = value != NULL ? value : argv[++*i];
+
+    if (value == NULL || value[0] == '\0') {
+        return tg_cli_error("%s wants a value%s", option->name,
+                            value != NULL ? " that is not empty" : "");
+    }
+
+    memcpy((char *) options + option->value, (void *) &value, sizeof(value));
+
+    return TG_CLI_DONE;
+}
+
+static int
+tg_cli_option_timeout(tg_cli_options_t *options)
 {
     double seconds;
     char *end;
 
-    seconds = strtod(value, &end);
+    seconds = strtod(options->timeout, &end);
 
     /* Negated, so that what is no number fails too. */
-    if (end == value || *end != '\0'
+    if (end == options->timeout || *end != '\0'
         || !(seconds >= 0.001 && seconds <= TG_CLI_TIMEOUT_MAX))
     {
-        return tg_cli_error(
-            "--timeout wants seconds, such as 30 or 0.5, not \"%s\"", value);
+        return tg_cli_error("--timeout wants seconds, such as 30 or 0.5, not "
+                            "\"%s\"",
+                            options->timeout);
     }
 
     options->timeout_ms = (uint64_t) (seconds * 1000);
@@ -67,71 +103,10 @@ tg_cli_option_timeout(tg_cli_options_t *options, const char *value)
     return TG_CLI_DONE;
 }
 
-static int
-tg_cli_option_set(tg_cli_options_t *options, unsigned flag, const char *value)
-{
-    options->given |= flag;
-
-    switch (flag) {
-    case TG_CLI_SOCKET:
-        options->socket = value;
-        break;
-    case TG_CLI_METHOD:
-        options->method = value;
-        break;
-    case TG_CLI_NAME:
-        options->name = value;
-        break;
-    case TG_CLI_FILE:
-        options->file = value;
-        break;
-    case TG_CLI_TIMEOUT:
-        /* Every option that has_value gets one. */
-        return value != NULL ? tg_cli_option_timeout(options, value)
-                             : TG_CLI_FAILED;
-    default:
-        break;
-    }
-
-    return TG_CLI_DONE;
-}
-
-/* The option at argv[*i]; moves *i when its value is the next argument. */
-static int
-tg_cli_option_take(tg_cli_options_t *options, int argc, char **argv, int *i)
-{
-    const tg_cli_option_t *option;
-    const char *value;
-
-    option = tg_cli_option_find(argv[*i], &value);
-
-    if (option == NULL) {
-        return tg_cli_error("unknown option %s (see toolgate help)", argv[*i]);
-    }
-
-    if (!option->has_value && value != NULL) {
-        return tg_cli_error("%s takes no value", option->name);
-    }
-
-    if (option->has_value && value == NULL) {
-        if (*i + 1 == argc) {
-            return tg_cli_error("%s wants a value", option->name);
-        }
-
-        value = argv[++*i];
-    }
-
-    if (value != NULL && value[0] == '\0') {
-        return tg_cli_error("%s wants a value that is not empty", option->name);
-    }
-
-    return tg_cli_option_set(options, option->flag, value);
-}
-
 int
 tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv)
 {
-    int i, is_ended, rc;
+    int i, is_ended;
 
     memset(options, 0, sizeof(*options));
     options->args = argv;
@@ -149,14 +124,13 @@ tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv)
             continue;
         }
 
-        rc = tg_cli_option_take(options, argc, argv, &i);
-
-        if (rc != TG_CLI_DONE) {
-            return rc;
+        if (tg_cli_option_take(options, argv, &i) != TG_CLI_DONE) {
+            return TG_CLI_FAILED;
         }
     }
 
-    return TG_CLI_DONE;
+    return options->timeout != NULL ? tg_cli_option_timeout(options)
+                                    : TG_CLI_DONE;
 }
 
 int
