@@ -6,49 +6,19 @@
 #include "schema/tg_schema_uri.h"
 #include "regex/tg_regex.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct tg_cli_document_s tg_cli_document_t;
-
-struct tg_cli_document_s {
-    tg_cli_document_t *next;
-    tg_buf_t uri;
-    tg_buf_t text;
-};
-
-/* What was read for a schema; all of it lives until that is compiled. */
 typedef struct {
-    tg_cli_document_t *documents;
-    size_t nbytes;
-    tg_buf_t why; /* what the last document that was asked for lacks */
+    tg_buf_t text; /* of the document that was asked for last */
+    tg_buf_t why;  /* what it lacks */
 } tg_cli_library_t;
 
 /* --- other documents --- */
-
-static void
-tg_cli_document_free(tg_cli_document_t *document)
-{
-    tg_buf_deinit(&document->uri);
-    tg_buf_deinit(&document->text);
-    free(document);
-}
-
-static void
-tg_cli_library_deinit(tg_cli_library_t *library)
-{
-    tg_cli_document_t *document;
-
-    while ((document = library->documents) != NULL) {
-        library->documents = document->next;
-        tg_cli_document_free(document);
-    }
-
-    tg_buf_deinit(&library->why);
-}
 
 static int
 tg_cli_library_bad(tg_cli_library_t *library, const char *why)
@@ -58,20 +28,7 @@ tg_cli_library_bad(tg_cli_library_t *library, const char *why)
     return TG_BAD;
 }
 
-static int
-tg_cli_library_fail(tg_cli_library_t *library, const char *path,
-                    const char *why)
-{
-    tg_buf_text(&library->why, path);
-    tg_buf_text(&library->why, ": ");
-
-    return tg_cli_library_bad(library, why);
-}
-
-/*
- * The name of the file.  It may be no UTF-8, when the schema's own folder is
- * not.
- */
+/* The file's name; no UTF-8 where the schema's own folder has none. */
 static int
 tg_cli_library_path(tg_cli_library_t *library, tg_str_t uri, tg_buf_t *path)
 {
@@ -115,52 +72,55 @@ tg_cli_library_path(tg_cli_library_t *library, tg_str_t uri, tg_buf_t *path)
 
 /* Anything but a regular file might never end, or do something when read. */
 static int
-tg_cli_library_open(tg_cli_library_t *library, const char *path, int *out)
+tg_cli_library_read(tg_cli_library_t *library, const char *path)
 {
+    const char *why;
     struct stat st;
-    int fd;
+    int fd, rc;
 
+    rc = TG_BAD;
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-    if (fd < 0) {
-        return tg_cli_library_fail(library, path, strerror(errno));
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        why = strerror(errno);
+
+    } else if (!S_ISREG(st.st_mode)) {
+        why = "not a regular file";
+
+    } else {
+        rc = tg_cli_input_drain(fd, TG_SCHEMA_BYTES, &library->text);
+        why = rc == TG_LIMIT ? "too large for a schema" : strerror(errno);
     }
 
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (fd >= 0) {
         (void) close(fd);
-        return tg_cli_library_fail(library, path, "not a regular file");
     }
 
-    *out = fd;
+    if (rc == TG_OK || rc == TG_NOMEM) {
+        return rc;
+    }
 
-    return TG_OK;
+    tg_buf_printf(&library->why, "%s: %s", path, why);
+
+    return TG_BAD;
 }
 
 static int
-tg_cli_library_read(tg_cli_library_t *library, tg_str_t uri, tg_buf_t *text)
+tg_cli_library_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
 {
+    tg_cli_library_t *library;
     tg_buf_t path;
-    int fd, rc;
+    int rc;
 
-    fd = -1;
+    library = ctx;
+    tg_buf_truncate(&library->why, 0);
+    tg_buf_truncate(&library->text, 0);
     tg_buf_init(&path, tg_alloc_libc());
     rc = tg_cli_library_path(library, uri, &path);
 
     if (rc == TG_OK) {
-        rc = tg_cli_library_open(library, path.data, &fd);
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_cli_input_drain(fd, TG_SCHEMA_BYTES - library->nbytes, text);
-
-        if (rc == TG_LIMIT) {
-            rc = tg_cli_library_fail(library, path.data,
-                                     "too large for a schema");
-        } else if (rc == TG_BAD) {
-            rc = tg_cli_library_fail(library, path.data, strerror(errno));
-        }
-
-        (void) close(fd);
+        rc = tg_cli_library_read(library, path.data);
+        *raw = tg_buf_view(&library->text);
     }
 
     tg_buf_deinit(&path);
@@ -168,68 +128,18 @@ tg_cli_library_read(tg_cli_library_t *library, tg_str_t uri, tg_buf_t *text)
     return rc;
 }
 
-static int
-tg_cli_library_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
-{
-    tg_cli_document_t *document;
-    tg_cli_library_t *library;
-    int rc;
-
-    library = ctx;
-    tg_buf_truncate(&library->why, 0);
-
-    for (document = library->documents; document != NULL;
-         document = document->next) {
-        if (tg_str_eq(tg_buf_view(&document->uri), uri)) {
-            *raw = tg_buf_view(&document->text);
-            return TG_OK;
-        }
-    }
-
-    document = calloc(1, sizeof(*document));
-
-    if (document == NULL) {
-        return TG_NOMEM;
-    }
-
-    tg_buf_init(&document->uri, tg_alloc_libc());
-    tg_buf_init(&document->text, tg_alloc_libc());
-    tg_buf_str(&document->uri, uri);
-    rc = tg_buf_failed(&document->uri)
-             ? TG_NOMEM
-             : tg_cli_library_read(library, uri, &document->text);
-
-    if (rc != TG_OK) {
-        tg_cli_document_free(document);
-        return rc;
-    }
-
-    document->next = library->documents;
-    library->documents = document;
-    library->nbytes += document->text.len;
-    *raw = tg_buf_view(&document->text);
-
-    return TG_OK;
-}
-
 /* --- the schema itself --- */
 
 static void
 tg_cli_schema_put_path(tg_buf_t *uri, const char *path)
 {
-    static const char hex[] = "0123456789ABCDEF";
     unsigned char c;
 
     for (/* void */; (c = (unsigned char) *path) != '\0'; path++) {
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-            || (c >= '0' && c <= '9')
-            || strchr("/-._~!$&'()*+,;=:@", c) != NULL)
-        {
+        if (isalnum(c) || strchr("/-._~!$&'()*+,;=:@", c) != NULL) {
             tg_buf_char(uri, (char) c);
         } else {
-            tg_buf_char(uri, '%');
-            tg_buf_char(uri, hex[c >> 4]);
-            tg_buf_char(uri, hex[c & 15]);
+            tg_buf_printf(uri, "%%%02X", c);
         }
     }
 }
@@ -275,10 +185,10 @@ tg_cli_schema_mistake(const char *path, const tg_buf_t *error, tg_buf_t *why)
         return;
     }
 
-    tg_buf_char(why, '\0');
-    tg_cli_error("%s: %.*s%s%s%s", tg_cli_input_name(path), (int) error->len,
-                 error->data, why->len > 1 ? " (" : "",
-                 why->len > 1 ? why->data : "", why->len > 1 ? ")" : "");
+    (void) tg_cli_error("%s: %.*s%s%.*s%s", tg_cli_input_name(path),
+                        (int) error->len, error->data,
+                        why->len != 0 ? " (" : "", (int) why->len,
+                        tg_buf_view(why).data, why->len != 0 ? ")" : "");
 }
 
 tg_schema_t *
@@ -289,8 +199,8 @@ tg_cli_schema_load(const char *path, int is_format_asserted)
     tg_buf_t text, error, uri;
     tg_schema_t *schema;
 
-    memset(&library, 0, sizeof(library));
     memset(&options, 0, sizeof(options));
+    tg_buf_init(&library.text, tg_alloc_libc());
     tg_buf_init(&library.why, tg_alloc_libc());
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&error, tg_alloc_libc());
@@ -312,7 +222,8 @@ tg_cli_schema_load(const char *path, int is_format_asserted)
         }
     }
 
-    tg_cli_library_deinit(&library);
+    tg_buf_deinit(&library.text);
+    tg_buf_deinit(&library.why);
     tg_buf_deinit(&text);
     tg_buf_deinit(&error);
     tg_buf_deinit(&uri);

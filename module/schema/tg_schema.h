@@ -67,8 +67,9 @@ typedef struct {
     const tg_schema_regex_t *regex; /* NULL: a pattern is a mistake */
     /*
      * A document by its absolute URI, without fragment: TG_OK and its text,
-     * which must live until tg_schema_compile() returns; TG_MISSING; TG_BAD
-     * when the host knows why it cannot have it; or TG_NOMEM.
+     * which must live until it is asked again or tg_schema_compile() returns;
+     * TG_MISSING; TG_BAD when the host knows why it cannot have it; or
+     * TG_NOMEM.
      */
     int (*resolve)(void *ctx, tg_str_t uri, tg_str_t *raw);
     void *resolve_ctx;

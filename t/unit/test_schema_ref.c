@@ -98,16 +98,19 @@ static const test_document_t test_documents[] = {
       "quired\":[\"description\"]}" },
 };
 
+/* Each text is there until the next one is asked for. */
 static int
 test_resolve(void *ctx, tg_str_t uri, tg_str_t *raw)
 {
+    static char text[1024];
     size_t i;
 
     ++*(int *) ctx;
 
     for (i = 0; i < sizeof(test_documents) / sizeof(test_documents[0]); i++) {
         if (tg_str_eq(uri, tg_str_c(test_documents[i].uri))) {
-            *raw = tg_str_c(test_documents[i].text);
+            (void) snprintf(text, sizeof(text), "%s", test_documents[i].text);
+            *raw = tg_str_c(text);
             return TG_OK;
         }
     }
