@@ -31,7 +31,7 @@
  * holds a worker for longer than that.
  */
 #define TG_SCHEMA_STEPS 3000000
-#define TG_SCHEMA_STEPS_FEW 300000
+#define TG_SCHEMA_STEPS_FEW 200000
 #define TG_SCHEMA_BYTE_STEPS 4
 /* Bytes of all documents of a schema. */
 #define TG_SCHEMA_BYTES (16 * 1024 * 1024)

@@ -5,7 +5,16 @@
 use Toolgate::Test;
 use Toolgate::Hostile;
 
-my $hostile = Toolgate::Hostile->new;
+# What takes as many steps as a frame has, of few bytes.
+my $hostile = Toolgate::Hostile->new(head => <<'END');
+tool fork {
+    input_schema '{"type":"object","properties":{"x":{"$ref":"#/$defs/fork"}},
+        "$defs":{"fork":{"anyOf":[
+            {"type":"array","items":{"$ref":"#/$defs/fork"},"maxItems":0},
+            {"type":"array","items":{"$ref":"#/$defs/fork"},"maxItems":0}]}}}';
+    return fork;
+}
+END
 my $tg = $hostile->tg;
 my @all = map { $tg->connect } 1 .. 4;
 # They are relay clients, of whom each frame of no known kind leaves a line.
@@ -63,6 +72,27 @@ $count{$_}++ for @order;
 is "@{[ sort { $a <=> $b } values %count ]}", '1 1000', 'each was served';
 ($at) = grep { $count{ $order[$_] } == 1 } 0 .. $#order;
 cmp_ok $at, '<', @order / 2, 'the light one in the middle of the batch';
+$_->close for $greedy, $other;
+
+# A call whose check has taken long ends its turn, before what comes with it.
+($greedy, $other) = map { $tg->connect } 1 .. 2;
+$_->rpc('ping') for $greedy, $other;
+my $costly = Toolgate::Attacks::call_of('jsonrpc', 1, 'fork',
+    '{"x":' . '[' x 60 . ']' x 60 . '}');
+$from = $tg->log_size;
+stopped(
+    sub {
+        $greedy->send_raw("$costly$twice\n" x 3);
+        $other->send_raw("$twice\n");
+    },
+    $hostile->worker);
+$_->recv_line for ($greedy) x 3;
+$_->rpc('ping') for $greedy, $other;
+@order = $tg->log($from) =~ /\*(\d+) notification with a key twice/g;
+%count = ();
+$count{$_}++ for @order;
+is "@{[ sort { $a <=> $b } values %count ]}", '1 3', 'each was served';
+is $count{ $order[0] }, 1, 'the light one before the second of the greedy one';
 $_->close for $greedy, $other;
 
 # And a flood that goes on: each of its calls is answered once.

@@ -58,6 +58,7 @@ typedef struct {
     ngx_toolgate_call_t *current; /* while its values are evaluated */
     ngx_toolgate_record_t last;   /* of the call that ended last */
     ngx_toolgate_client_t client;
+    uint64_t steps;        /* that schemas have taken for it, in all */
     unsigned has_client:1; /* client was asked for, and is known */
     unsigned is_gone:1;    /* nobody will read its answers */
 } ngx_toolgate_front_t;

@@ -163,6 +163,8 @@ ngx_toolgate_schema_check(ngx_toolgate_call_t *call, const tg_schema_t *schema,
                           tg_buf_t *error)
 {
     tg_peer_t *peer;
+    uint64_t before;
+    int rc;
 
     if (ngx_toolgate_checker == NULL) {
         ngx_toolgate_checker = tg_schema_checker_new(
@@ -174,13 +176,19 @@ ngx_toolgate_schema_check(ngx_toolgate_call_t *call, const tg_schema_t *schema,
     }
 
     /* An answer that comes later is no part of the frame any more. */
-    peer = call->request != NULL ? &call->front->peer : NULL;
-    tg_schema_checker_frame(ngx_toolgate_checker,
-                            peer != NULL ? peer->serving : 0,
-                            peer != NULL ? &peer->work : NULL);
+    if (call->request == NULL) {
+        tg_schema_checker_frame(ngx_toolgate_checker, 0, NULL);
+        return tg_schema_check_notes(schema, ngx_toolgate_checker, raw, notes,
+                                     error);
+    }
 
-    return tg_schema_check_notes(schema, ngx_toolgate_checker, raw, notes,
-                                 error);
+    peer = &call->front->peer;
+    before = peer->work;
+    tg_schema_checker_frame(ngx_toolgate_checker, peer->serving, &peer->work);
+    rc = tg_schema_check_notes(schema, ngx_toolgate_checker, raw, notes, error);
+    call->front->steps += peer->work - before;
+
+    return rc;
 }
 
 void

@@ -30,7 +30,7 @@
 /* One turn, in microseconds: some fifty usual calls. */
 #define NGX_TOOLGATE_TURN 50
 /* Steps of schemas that take so long by themselves. */
-#define NGX_TOOLGATE_TURN_WORK 5000
+#define NGX_TOOLGATE_TURN_STEPS 5000
 
 static void ngx_toolgate_turn_next(ngx_event_t *ev);
 
@@ -41,8 +41,8 @@ static ngx_event_t ngx_toolgate_turn_event;
 /* When this turn ends, in microseconds; 0: the clock was not asked yet. */
 static uint64_t ngx_toolgate_turn_end;
 
-/* Steps that the session's frame had taken when it began. */
-static uint64_t ngx_toolgate_turn_work;
+/* The session's steps when it began. */
+static uint64_t ngx_toolgate_turn_steps;
 
 static uint64_t
 ngx_toolgate_microseconds(void)
@@ -59,28 +59,23 @@ ngx_toolgate_turn_begin(const ngx_toolgate_session_t *session)
 {
     /* Most clients are done before anybody asks. */
     ngx_toolgate_turn_end = 0;
-    ngx_toolgate_turn_work = session->front.peer.work;
+    ngx_toolgate_turn_steps = session->front.steps;
 }
 
 static ngx_uint_t
 ngx_toolgate_turn_has_time(const ngx_toolgate_session_t *session)
 {
-    uint64_t now, work;
+    uint64_t now;
 
     now = ngx_toolgate_microseconds();
-    work = session->front.peer.work;
 
     if (ngx_toolgate_turn_end == 0) {
         ngx_toolgate_turn_end = now + NGX_TOOLGATE_TURN;
     }
 
-    /* Another frame than at the beginning. */
-    if (work < ngx_toolgate_turn_work) {
-        ngx_toolgate_turn_work = 0;
-    }
-
     return now < ngx_toolgate_turn_end
-           && work - ngx_toolgate_turn_work < NGX_TOOLGATE_TURN_WORK;
+           && session->front.steps - ngx_toolgate_turn_steps
+                  < NGX_TOOLGATE_TURN_STEPS;
 }
 
 int

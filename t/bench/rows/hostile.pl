@@ -1,9 +1,13 @@
 # A client that behaves, beside others that do not: its median, against the
-# one that it has alone.  The attackers share the processor of the load
-# generator, at the lowest priority: what they cost it is not the server's.
+# one that it has alone; and the longest that it waits for one costly frame.
+# The attackers share the processor of the load generator, at the lowest
+# priority: what they cost it is not the server's.
 
 use strict;
 use warnings;
+
+use List::Util qw(min);
+use Time::HiRes qw(time);
 
 use Toolgate::Attacker;
 use Toolgate::Hostile;
@@ -22,6 +26,142 @@ my @attacks = (
     [ '9 MB of a message, and no more × 48', 'hoard', connections => 48 ],
     [ 'a flood of calls', 'flood', calls => 1000 * $many ],
 );
+
+# Tools whose arguments are costly to check.
+my $costly = <<'END';
+tool fork {
+    input_schema '{"type":"object","properties":{"x":{"$ref":"#/$defs/fork"}},
+        "$defs":{"fork":{"anyOf":[
+            {"type":"array","items":{"$ref":"#/$defs/fork"},"maxItems":0},
+            {"type":"array","items":{"$ref":"#/$defs/fork"},"maxItems":0},
+            {"type":"null"}]}}}';
+    return fork;
+}
+tool words {
+    input_schema '{"type":"object",
+                   "properties":{"x":{"pattern":"^(\\\\w+\\\\s?)*$"}}}';
+    return words;
+}
+tool search {
+    input_schema '{"type":"object","properties":{"x":{"pattern":"x*[yz]"}}}';
+    return search;
+}
+tool unique {
+    input_schema '{"type":"object","properties":{"x":{"uniqueItems":true}}}';
+    return unique;
+}
+tool numbers {
+    input_schema '{"type":"object","properties":{"x":{"$ref":"#/$defs/list"}},
+        "$defs":{"list":{"anyOf":[{"type":"number","minimum":0},
+            {"type":"array","items":{"$ref":"#/$defs/list"}}]}}}';
+    return numbers;
+}
+END
+
+# A schema that applies one rule a hundred times.
+sub hundred {
+    my ($name, $rule) = @_;
+    return "tool $name { return $name; input_schema '{\"type\":\"object\","
+        . '"properties":{"x":{"allOf":[' . join(',', ($rule) x 100)
+        . "]}}}'; }\n";
+}
+$costly .= hundred(length => '{"minLength":5000000}')
+    . hundred(member => '{"properties":{"b":{"type":"null"}}}');
+
+sub call {
+    my ($tool, $x) = @_;
+    return Toolgate::Attacks::call_of('jsonrpc', 1, $tool, qq({"x":$x}));
+}
+
+sub batch {
+    my ($n, $call) = @_;
+    chomp $call;
+    return '[' . join(',', ($call) x $n) . "]\n";
+}
+
+my $mb = 1_000_000;
+my $nested = '[' x 60 . ']' x 60;
+my $words = '"' . 'ab ' x 20 . '!"';
+my $k = join ',', map {qq("k$_":1)} 1 .. 1000;
+my $back = join ',', map {qq("k$_":1)} reverse 1 .. 1000;
+my $big = '"x":"' . 'x' x (4.5 * $mb) . '"';
+
+# How long others wait at most: one frame after the other, at most 50 ms; and
+# many small ones at once, 5 ms.
+my @frames = (
+    [ 'two ways at each of 60 levels, 1 MB', 50,
+        call(fork => '[' x 60 . '1,' x ($mb / 2) . '1' . ']' x 60) ],
+    [ '`^(\w+\s?)*$`, 10 MB', 50,
+        call(words => '"' . 'ab ' x (3.3 * $mb) . '!"') ],
+    [ 'a search from each start, 10 MB', 50,
+        call(search => '"' . 'x' x (9.9 * $mb) . '"') ],
+    [ 'uniqueItems, 262,144 numbers', 50,
+        call(unique => '[' . join(',', 1 .. 262_144) . ']') ],
+    [ 'uniqueItems, members in another order, 9 MB', 50,
+        call(unique => "[{$big,$k},{$back,$big}]") ],
+    [ '5,000,000 numbers', 50,
+        call(numbers => '[' . '1,' x (4.9 * $mb) . '1]') ],
+    [ 'the last of 10 MB, 100 levels deep, is wrong', 50,
+        call(numbers => '[' x 100 . '1234567890123,' x (0.7 * $mb) . '-1'
+                . ']' x 100) ],
+    [ 'a hundred rules about 10 MB of text', 50,
+        call(length => '"' . 'é' x (4.9 * $mb) . '"') ],
+    [ 'a hundred rules beside 10 MB of quotes', 50,
+        call(member => '{"a":"' . '\\"' x (4.9 * $mb) . '","b":null}') ],
+    [ '1,000 of `^(\w+\s?)*$` in a batch', 50,
+        batch(1000, call(words => $words)) ],
+    [ '1,000 of two ways in a batch', 50,
+        batch(1000, call(fork => $nested)) ],
+    [ 'many small of `^(\w+\s?)*$`', 5, call(words => $words), 200 ],
+    [ 'many small of two ways', 5, call(fork => $nested), 200 ],
+    [ 'many small that fit', 5, call(unique => '[1]'), 200 ],
+);
+
+# For some time: the longest wait of a client for an answer to a ping.
+sub longest {
+    my ($bench, $tool) = @_;
+    my $client = Toolgate::Client->connect($tool->{socket});
+    my $longest = 0;
+    my $end = time + $bench->{ms} / 1000;
+    for (my $from = time; $from < $end; $from = time) {
+        $client->rpc('ping');
+        my $took = time - $from;
+        $longest = $took if $took > $longest;
+    }
+    return $longest;
+}
+
+# Of several times the shortest: what else the machine does only adds to it,
+# and each time has seen the frame often.
+sub waits {
+    my ($bench) = @_;
+    my $tool = $bench->toolgate($Toolgate::Hostile::TOOLS . $costly);
+    $bench->table('The longest wait beside costly frames',
+        'frame', 'bytes', 'longest wait', 'at most', 'met');
+    for my $frame (@frames) {
+        my ($name, $most, $bytes, $answers) = @$frame;
+        my @waited;
+        for (1 .. $bench->{pairs}) {
+            my $attacker = Toolgate::Attacker->start(
+                'repeat', $tool->{socket},
+                bytes   => $bytes x ($answers // 1),
+                answers => $answers // 1,
+                rounds  => $many,
+                cpu     => $bench->{client});
+            $attacker->line;
+            push @waited, longest($bench, $tool);
+            my $ended = $attacker->ended;
+            die "$name: $ended\n" if defined $ended;
+            $attacker->stop;
+        }
+        my $waited = 1000 * min(@waited);
+        $bench->line([ $name, length $bytes, sprintf '%.1f ms', $waited ],
+            value   => $waited,
+            at_most => $most,
+            unit    => 'ms');
+    }
+    $bench->end($tool);
+}
 
 return sub {
     my ($bench) = @_;
@@ -69,4 +209,5 @@ return sub {
             at_most => 2);
         $bench->end($tool);
     }
+    waits($bench);
 };

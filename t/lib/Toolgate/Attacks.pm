@@ -362,4 +362,16 @@ sub flood {
     }
 }
 
+# The same bytes again and again, with so many answers each, whatever these
+# say: what matters is how long others wait.
+sub repeat {
+    my ($path, %option) = @_;
+    my $client = client($path);
+    for my $round (1 .. $option{rounds}) {
+        $client->send_raw($option{bytes});
+        $client->recv_line for 1 .. $option{answers};
+        $option{say}->('answered') if $round == 1;
+    }
+}
+
 1;
