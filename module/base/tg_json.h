@@ -148,6 +148,13 @@ int tg_json_is_text(tg_str_t raw, tg_str_t text);
  */
 int tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value);
 
+/*
+ * Finds the members of text that have one of these names, the last of which
+ * is NULL, in one pass: raw, the last one of equal keys, or absent.  TG_BAD
+ * when it is no valid object, or more than that.
+ */
+int tg_json_members(tg_str_t text, const char *const *names, tg_str_t *values);
+
 /* Is raw an object, and that member of it of this type? */
 static inline int
 tg_json_has(tg_str_t raw, tg_str_t key, tg_json_type_t type, tg_str_t *value)

@@ -271,6 +271,35 @@ tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value)
 }
 
 int
+tg_json_members(tg_str_t text, const char *const *names, tg_str_t *values)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+    size_t i;
+    int rc;
+
+    for (i = 0; names[i] != NULL; i++) {
+        values[i] = TG_STR_NONE;
+    }
+
+    value = TG_STR_NONE;
+    tg_json_init(&json, text);
+    rc = tg_json_object(&json);
+
+    while (rc == TG_OK && (rc = tg_json_member(&json, &key)) == TG_OK) {
+        rc = tg_json_value(&json, &value);
+
+        for (i = 0; names[i] != NULL; i++) {
+            if (tg_json_body_is(key, tg_str_c(names[i]))) {
+                values[i] = value;
+            }
+        }
+    }
+
+    return rc == TG_END && tg_json_end(&json) == TG_OK ? TG_OK : TG_BAD;
+}
+
+int
 tg_json_int64(tg_str_t raw, int64_t *value)
 {
     tg_number_t number;

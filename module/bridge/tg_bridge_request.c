@@ -79,8 +79,6 @@ tg_bridge_request_fail(tg_bridge_request_t *request, const char *text)
 static void
 tg_bridge_request_result(tg_bridge_request_t *request, tg_str_t result)
 {
-    tg_outcome_t outcome;
-
     /* What else is in it is between the tool and the agent. */
     if (tg_json_type(result) != TG_JSON_OBJECT) {
         tg_bridge_request_fail(request,
@@ -89,10 +87,7 @@ tg_bridge_request_result(tg_bridge_request_t *request, tg_str_t result)
         return;
     }
 
-    outcome.kind = TG_OUTCOME_RESULT;
-    outcome.failure = TG_FAILURE_NONE;
-    outcome.value = result;
-    tg_bridge_request_finish(request, outcome);
+    tg_bridge_request_finish(request, tg_outcome_of(TG_OUTCOME_RESULT, result));
 }
 
 /* The parent's own error, passed on as it is. */

@@ -123,7 +123,7 @@ tg_call_error(tg_call_t *call, int64_t code, tg_str_t message, tg_str_t data)
 {
     tg_outcome_t why;
 
-    why = (tg_outcome_t){ TG_OUTCOME_BODY, TG_FAILURE_NONE, message };
+    why = tg_outcome_of(TG_OUTCOME_BODY, message);
     call->peer->row->error(call->peer, &call->reply, code, &why, data);
     tg_call_forget(call);
 }

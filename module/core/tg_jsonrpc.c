@@ -472,10 +472,15 @@ tg_jsonrpc_asked(tg_caller_t *caller, const tg_message_t *message)
     start = out->len;
     tg_buf_text(out, "{\"jsonrpc\":\"2.0\",\"id\":");
     tg_buf_str(out, message->id);
-    tg_buf_text(out, tg_json_is_text(message->method, TG_STR("ping"))
-                         ? ",\"result\":{}}\n"
-                         : ",\"error\":{\"code\":-32601,\"message\":\"Method "
-                           "not found\"}}\n");
+
+    if (tg_json_is_text(message->method, TG_STR("ping"))) {
+        tg_buf_text(out, ",\"result\":{}}\n");
+    } else {
+        tg_buf_printf(out,
+                      ",\"error\":{\"code\":%d,\"message\":\"Method not "
+                      "found\"}}\n",
+                      TG_RPC_METHOD);
+    }
 
     if (!tg_buf_failed(out)) {
         caller->sent += out->len - start;

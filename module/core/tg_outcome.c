@@ -12,15 +12,15 @@
     "The output is no tool result, as \"output result\" wants it: " text "."
 
 tg_outcome_t
-tg_outcome_text(tg_str_t text)
+tg_outcome_of(tg_outcome_kind_t kind, tg_str_t value)
 {
-    return (tg_outcome_t){ TG_OUTCOME_TEXT, TG_FAILURE_NONE, text };
+    return (tg_outcome_t){ kind, TG_FAILURE_NONE, value };
 }
 
 tg_outcome_t
-tg_outcome_json(tg_str_t value)
+tg_outcome_text(tg_str_t text)
 {
-    return (tg_outcome_t){ TG_OUTCOME_JSON, TG_FAILURE_NONE, value };
+    return tg_outcome_of(TG_OUTCOME_TEXT, text);
 }
 
 tg_outcome_t
@@ -164,14 +164,14 @@ tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
     }
 
     if (entry->output == TG_OUTPUT_JSON) {
-        return tg_outcome_json(bytes);
+        return tg_outcome_of(TG_OUTCOME_JSON, bytes);
     }
 
     if (entry->kind == TG_ENTRY_TOOL && tg_result_check(bytes) != NULL) {
         return tg_outcome_failure(TG_FAILURE_OUTPUT, tg_result_check(bytes));
     }
 
-    return (tg_outcome_t){ TG_OUTCOME_RESULT, TG_FAILURE_NONE, bytes };
+    return tg_outcome_of(TG_OUTCOME_RESULT, bytes);
 }
 
 /* JSON may stand between blanks and newlines; a value does not. */
@@ -216,10 +216,18 @@ static const char *const tg_failure_names[] = {
     "lost", "busy",    "output",    "internal", "size",
 };
 
+/* By kind, then what else there may be. */
+enum {
+    TG_OUTCOME_WHY = TG_OUTCOME_FAILURE + 1,
+    TG_OUTCOME_QUEUED,
+    TG_OUTCOME_MEMBERS
+};
+
 static const char *const tg_outcome_members[] = {
-    [TG_OUTCOME_TEXT] = "text",       [TG_OUTCOME_BODY] = "text",
-    [TG_OUTCOME_JSON] = "json",       [TG_OUTCOME_RESULT] = "result",
-    [TG_OUTCOME_FAILURE] = "message",
+    [TG_OUTCOME_TEXT] = "text",        [TG_OUTCOME_BODY] = "text",
+    [TG_OUTCOME_JSON] = "json",        [TG_OUTCOME_RESULT] = "result",
+    [TG_OUTCOME_FAILURE] = "message",  [TG_OUTCOME_WHY] = "failure",
+    [TG_OUTCOME_QUEUED] = "queued_ms", [TG_OUTCOME_MEMBERS] = NULL,
 };
 
 const char *
@@ -272,17 +280,6 @@ tg_outcome_get_failure(tg_str_t raw)
     return (tg_failure_t) i;
 }
 
-/* A member's value; absent where there is none. */
-static tg_str_t
-tg_outcome_member(const tg_json_notes_t *notes, tg_str_t raw, const char *name)
-{
-    tg_json_note_t note;
-
-    return tg_json_notes_get(notes, raw, tg_str_c(name), &note) == TG_OK
-               ? note.value
-               : TG_STR_NONE;
-}
-
 static tg_str_t
 tg_outcome_body_of(tg_str_t raw)
 {
@@ -292,45 +289,30 @@ tg_outcome_body_of(tg_str_t raw)
 tg_outcome_t
 tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, int64_t *queued_ms)
 {
-    tg_json_notes_t notes;
-    tg_outcome_t outcome;
-    tg_str_t value;
-    tg_json_t json;
+    tg_str_t values[TG_OUTCOME_MEMBERS];
     int i;
 
-    /* One pass: what is large is large. */
-    tg_json_init(&json, raw);
+    (void) tg_json_members(raw, tg_outcome_members, values);
+    (void) tg_json_int64(values[TG_OUTCOME_QUEUED], queued_ms);
 
-    if (tg_json_type(raw) != TG_JSON_OBJECT
-        || tg_json_note(&json, &notes, &value) != TG_OK)
-    {
-        notes.n = 0;
+    if (values[TG_OUTCOME_BODY].data != NULL) {
+        return tg_outcome_of(TG_OUTCOME_BODY,
+                             tg_outcome_body_of(values[TG_OUTCOME_BODY]));
     }
 
-    (void) tg_json_int64(tg_outcome_member(&notes, raw, "queued_ms"),
-                         queued_ms);
-
-    for (i = TG_OUTCOME_BODY; i < TG_OUTCOME_FAILURE; i++) {
-        value = tg_outcome_member(&notes, raw, tg_outcome_members[i]);
-
-        if (value.data != NULL) {
-            outcome.kind = (tg_outcome_kind_t) i;
-            outcome.failure = TG_FAILURE_NONE;
-            outcome.value = i == TG_OUTCOME_BODY ? tg_outcome_body_of(value)
-                                                 : value;
-            return outcome;
+    for (i = TG_OUTCOME_JSON; i <= TG_OUTCOME_RESULT; i++) {
+        if (values[i].data != NULL) {
+            return tg_outcome_of((tg_outcome_kind_t) i, values[i]);
         }
     }
 
-    value = tg_outcome_member(&notes, raw, "message");
-    tg_json_put_decoded(scratch, tg_outcome_body_of(value));
+    tg_json_put_decoded(scratch,
+                        tg_outcome_body_of(values[TG_OUTCOME_FAILURE]));
 
     if (tg_buf_failed(scratch)) {
         return tg_outcome_no_memory();
     }
 
-    value = tg_outcome_member(&notes, raw, "failure");
-
-    return tg_outcome_failed(tg_outcome_get_failure(value),
+    return tg_outcome_failed(tg_outcome_get_failure(values[TG_OUTCOME_WHY]),
                              tg_buf_view(scratch));
 }

@@ -37,8 +37,9 @@ typedef struct {
     tg_str_t value; /* borrowed until the answer was written */
 } tg_outcome_t;
 
+/* No failure. */
+tg_outcome_t tg_outcome_of(tg_outcome_kind_t kind, tg_str_t value);
 tg_outcome_t tg_outcome_text(tg_str_t text);
-tg_outcome_t tg_outcome_json(tg_str_t value);
 tg_outcome_t tg_outcome_failure(tg_failure_t failure, const char *text);
 
 /* The same with a text that was written. */

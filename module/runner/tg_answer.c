@@ -56,7 +56,7 @@ tg_answer_outcome(const tg_buf_t *json)
 {
     return tg_buf_failed(json)
                ? tg_outcome_failure(TG_FAILURE_INTERNAL, TG_ANSWER_NO_MEMORY)
-               : tg_outcome_json(tg_buf_view(json));
+               : tg_outcome_of(TG_OUTCOME_JSON, tg_buf_view(json));
 }
 
 void
@@ -96,6 +96,6 @@ tg_answer_true(tg_peer_t *peer, const tg_request_t *request)
 {
     tg_outcome_t outcome;
 
-    outcome = tg_outcome_json(TG_STR("true"));
+    outcome = tg_outcome_of(TG_OUTCOME_JSON, TG_STR("true"));
     tg_peer_answer(peer, &request->reply, &outcome);
 }

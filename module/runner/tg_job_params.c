@@ -21,40 +21,27 @@ static const char *const tg_job_members[] = {
     [TG_JOB_MEMBERS] = NULL,
 };
 
-static void
-tg_job_member(const char *const *members, tg_str_t *values, tg_str_t key,
-              tg_str_t value)
-{
-    size_t i;
-
-    for (i = 0; members[i] != NULL; i++) {
-        if (tg_json_body_is(key, tg_str_c(members[i]))) {
-            values[i] = value;
-        }
-    }
-}
-
 /* In one pass, as there may be megabytes of a kind's own. */
 static int
 tg_job_split(tg_str_t raw, const char *const *members, tg_str_t *values,
              tg_str_t *common)
 {
-    tg_str_t key, value;
-    tg_json_t json;
+    const char *names[TG_JOB_MEMBERS_MAX + TG_JOB_MEMBERS + 1];
+    tg_str_t all[TG_JOB_MEMBERS_MAX + TG_JOB_MEMBERS];
+    size_t n;
 
-    memset(values, 0, TG_JOB_MEMBERS_MAX * sizeof(values[0]));
-    memset(common, 0, TG_JOB_MEMBERS * sizeof(common[0]));
-    tg_json_init(&json, raw);
+    for (n = 0; members[n] != NULL; n++) {
+        names[n] = members[n];
+    }
 
-    if (tg_json_object(&json) != TG_OK) {
+    memcpy(names + n, tg_job_members, sizeof(tg_job_members));
+
+    if (tg_json_members(raw, names, all) != TG_OK) {
         return TG_BAD;
     }
 
-    while (tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-        tg_job_member(members, values, key, value);
-        tg_job_member(tg_job_members, common, key, value);
-    }
+    memcpy(values, all, n * sizeof(values[0]));
+    memcpy(common, all + n, TG_JOB_MEMBERS * sizeof(common[0]));
 
     return TG_OK;
 }

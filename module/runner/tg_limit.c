@@ -44,11 +44,6 @@ tg_limit_get(tg_limit_t **list, const tg_limit_spec_t *wanted)
     limit->queue = wanted->queue;
     limit->refs = 1;
     limit->next = *list;
-
-    if (limit->next != NULL) {
-        limit->next->prev = limit;
-    }
-
     *list = limit;
 
     return limit;
@@ -61,16 +56,11 @@ tg_limit_unref(tg_limit_t **list, tg_limit_t *limit)
         return;
     }
 
-    if (limit->prev != NULL) {
-        limit->prev->next = limit->next;
-    } else {
-        *list = limit->next;
+    while (*list != limit) {
+        list = &(*list)->next;
     }
 
-    if (limit->next != NULL) {
-        limit->next->prev = limit->prev;
-    }
-
+    *list = limit->next;
     free(limit);
 }
 

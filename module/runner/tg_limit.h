@@ -22,7 +22,6 @@ typedef struct {
 
 struct tg_limit_s {
     tg_limit_t *next;
-    tg_limit_t *prev;
     unsigned concurrency;
     unsigned queue;
     unsigned nrunning;

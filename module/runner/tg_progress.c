@@ -3,12 +3,19 @@
 #include "base/tg_json.h"
 #include "base/tg_number.h"
 
-/* Raw values; absent ones have data NULL. */
-typedef struct {
-    tg_str_t progress;
-    tg_str_t total;
-    tg_str_t message;
-} tg_progress_line_t;
+enum {
+    TG_LINE_PROGRESS,
+    TG_LINE_TOTAL,
+    TG_LINE_MESSAGE,
+    TG_LINE_MEMBERS
+};
+
+static const char *const tg_line_members[] = {
+    [TG_LINE_PROGRESS] = "progress",
+    [TG_LINE_TOTAL] = "total",
+    [TG_LINE_MESSAGE] = "message",
+    [TG_LINE_MEMBERS] = NULL,
+};
 
 void
 tg_progress_init(tg_progress_t *progress)
@@ -23,32 +30,6 @@ tg_progress_deinit(tg_progress_t *progress)
 {
     tg_buf_deinit(&progress->line);
     tg_buf_deinit(&progress->newest);
-}
-
-static int
-tg_progress_members(tg_progress_line_t *line, tg_str_t text)
-{
-    tg_str_t key, value;
-    tg_json_t json;
-    int rc;
-
-    memset(line, 0, sizeof(*line));
-    tg_json_init(&json, text);
-    rc = tg_json_object(&json);
-
-    while (rc == TG_OK && (rc = tg_json_member(&json, &key)) == TG_OK) {
-        rc = tg_json_value(&json, &value);
-
-        if (tg_json_body_is(key, TG_STR("progress"))) {
-            line->progress = value;
-        } else if (tg_json_body_is(key, TG_STR("total"))) {
-            line->total = value;
-        } else if (tg_json_body_is(key, TG_STR("message"))) {
-            line->message = value;
-        }
-    }
-
-    return rc == TG_END ? tg_json_end(&json) : TG_BAD;
 }
 
 /* Makes null absent; says whether the value is there as it should be. */
@@ -94,26 +75,27 @@ tg_progress_member(tg_buf_t *json, const char *key, tg_str_t raw)
 int
 tg_progress_put(tg_progress_t *progress, tg_str_t text)
 {
-    tg_progress_line_t line;
+    tg_str_t line[TG_LINE_MEMBERS], *now;
     tg_buf_t *newest;
 
-    if (tg_progress_members(&line, text) != TG_OK
-        || !tg_progress_is(&line.progress, TG_JSON_NUMBER)
-        || !tg_progress_is(&line.total, TG_JSON_NUMBER)
-        || !tg_progress_is(&line.message, TG_JSON_STRING)
-        || line.progress.data == NULL
-        || !tg_progress_rises(progress, line.progress))
+    now = &line[TG_LINE_PROGRESS];
+
+    if (tg_json_members(text, tg_line_members, line) != TG_OK
+        || !tg_progress_is(now, TG_JSON_NUMBER)
+        || !tg_progress_is(&line[TG_LINE_TOTAL], TG_JSON_NUMBER)
+        || !tg_progress_is(&line[TG_LINE_MESSAGE], TG_JSON_STRING)
+        || now->data == NULL || !tg_progress_rises(progress, *now))
     {
         return 0;
     }
 
-    memcpy(progress->last, line.progress.data, line.progress.len);
-    progress->last_len = line.progress.len;
+    memcpy(progress->last, now->data, now->len);
+    progress->last_len = now->len;
     newest = &progress->newest;
     tg_buf_truncate(newest, 0);
-    tg_progress_member(newest, "\"progress\":", line.progress);
-    tg_progress_member(newest, ",\"total\":", line.total);
-    tg_progress_member(newest, ",\"message\":", line.message);
+    tg_progress_member(newest, "\"progress\":", *now);
+    tg_progress_member(newest, ",\"total\":", line[TG_LINE_TOTAL]);
+    tg_progress_member(newest, ",\"message\":", line[TG_LINE_MESSAGE]);
 
     /* The call goes on; nobody hears of this one. */
     if (tg_buf_failed(newest)) {

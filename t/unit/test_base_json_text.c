@@ -168,6 +168,29 @@ HELP_TEST(types, "types")
     CU_ASSERT(tg_json_type(TG_STR_NONE) == TG_JSON_NONE);
 }
 
+HELP_TEST(members, "members by name")
+{
+    static const char *const names[] = { "a", "b", "a", "c", NULL };
+    static const char *const bad[] = { "",         "[]",         "{\"a\":1",
+                                       "{\"a\":}", "{\"a\":1}1", "{\"a\":1,}" };
+    tg_str_t values[4];
+    size_t i;
+
+    CU_ASSERT(tg_json_members(TG_STR(" {\"b\" : [1], \"x\":2,\"\\u0061\":3,"
+                                     "\"a\":null} "),
+                              names, values)
+              == TG_OK);
+    HELP_EQ(values[0], "null");
+    HELP_EQ(values[1], "[1]");
+    HELP_EQ(values[2], "null");
+    CU_ASSERT(values[3].data == NULL);
+
+    for (i = 0; i < TEST_COUNT(bad); i++) {
+        CU_ASSERT(tg_json_members(tg_str_c(bad[i]), names, values) == TG_BAD);
+        CU_ASSERT(values[1].data == NULL);
+    }
+}
+
 HELP_TEST(is_text, "value is text")
 {
     CU_ASSERT(tg_json_is_text(TG_STR("\"a\\u0062\""), TG_STR("ab")));

@@ -193,7 +193,7 @@ HELP_TEST(passed_on, "passed on")
     outcome = tg_outcome_text(TG_STR("a\\n"));
     outcome.kind = TG_OUTCOME_BODY;
     test_passes(outcome, "{\"text\":\"a\\n\"");
-    test_passes(tg_outcome_json(TG_STR("[1,\n\"x\"]")),
+    test_passes(tg_outcome_of(TG_OUTCOME_JSON, TG_STR("[1,\n\"x\"]")),
                 "{\"json\":[1,\n\"x\"]");
     outcome.kind = TG_OUTCOME_RESULT;
     outcome.value = TG_STR("{\"content\":[]}");

@@ -115,8 +115,7 @@ ngx_toolgate_is_fit(ngx_toolgate_call_t *call, tg_request_t *request)
                                    request->notes, &error);
 
     if (rc == TG_NOMEM || (rc != TG_OK && tg_buf_failed(&error))) {
-        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL,
-                               "Toolgate has no memory left; try again.");
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
     } else if (rc != TG_OK) {
         outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, "");
         outcome.value = tg_buf_view(&error);
@@ -156,8 +155,7 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     call = ngx_toolgate_call_new(front);
 
     if (call == NULL) {
-        outcome = tg_outcome_failure(TG_FAILURE_INTERNAL,
-                                     "Toolgate has no memory left; try again.");
+        outcome = tg_outcome_no_memory();
         tg_peer_answer(peer, &request->reply, &outcome);
         return;
     }

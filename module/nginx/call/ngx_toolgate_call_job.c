@@ -122,8 +122,7 @@ ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
                                "this call is too large for it; call again "
                                "later, or with less.");
     } else if (rc != TG_OK) {
-        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL,
-                               "Toolgate has no memory left; try again.");
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
     }
 }
 

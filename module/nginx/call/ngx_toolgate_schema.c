@@ -149,8 +149,7 @@ ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
                                    scratch);
 
     if (rc == TG_NOMEM || tg_buf_failed(scratch)) {
-        *outcome = tg_outcome_failure(
-            TG_FAILURE_INTERNAL, "Toolgate has no memory left; try again.");
+        *outcome = tg_outcome_no_memory();
     } else if (rc != TG_OK) {
         *outcome = tg_outcome_failure(TG_FAILURE_OUTPUT, "");
         outcome->value = tg_buf_view(scratch);

@@ -375,7 +375,7 @@ ngx_toolgate_put_argv(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
 
     for (i = 0; i < exec->argv->nelts; i++) {
         if (ngx_toolgate_value(call, &arg[i], &text) != NGX_OK) {
-            return "Toolgate has no memory left; try again.";
+            return TG_NO_MEMORY;
         }
 
         if (!ngx_toolgate_put(buf, i == 0 ? ",\"argv\":[" : ",", text.data,
@@ -405,7 +405,7 @@ ngx_toolgate_put_env(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
 
     for (i = 0; i < exec->env->nelts; i++) {
         if (ngx_toolgate_value(call, &env[i].value, &text) != NGX_OK) {
-            return "Toolgate has no memory left; try again.";
+            return TG_NO_MEMORY;
         }
 
         tg_buf_text(buf, i == 0 ? ",\"env\":[\"" : ",\"");
@@ -433,7 +433,7 @@ ngx_toolgate_put_input(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
 
     if (exec->cwd != NULL) {
         if (ngx_toolgate_value(call, exec->cwd, &text) != NGX_OK) {
-            return "Toolgate has no memory left; try again.";
+            return TG_NO_MEMORY;
         }
 
         if (!ngx_toolgate_put(buf, ",\"cwd\":", text.data, text.len)) {
@@ -447,7 +447,7 @@ ngx_toolgate_put_input(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
     if (exec->stdin_value != NULL
         && ngx_toolgate_value(call, exec->stdin_value, &text) != NGX_OK)
     {
-        return "Toolgate has no memory left; try again.";
+        return TG_NO_MEMORY;
     }
 
     if (!ngx_toolgate_put(buf, ",\"stdin\":", text.data, text.len)) {
@@ -535,7 +535,7 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
     tg_buf_char(buf, '}');
 
     if (mistake == NULL && tg_buf_failed(buf)) {
-        mistake = "Toolgate has no memory left; try again.";
+        mistake = TG_NO_MEMORY;
     }
 
     return mistake;

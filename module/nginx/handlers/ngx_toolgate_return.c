@@ -182,8 +182,7 @@ ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request,
         return 0;
 
     } else {
-        outcome = tg_outcome_text(tg_json_body(note.value));
-        outcome.kind = TG_OUTCOME_BODY;
+        outcome = tg_outcome_of(TG_OUTCOME_BODY, tg_json_body(note.value));
     }
 
     ngx_toolgate_call_end(call, &outcome);
@@ -205,8 +204,7 @@ ngx_toolgate_return_start(ngx_toolgate_call_t *call, tg_request_t *request)
     }
 
     if (ngx_toolgate_value(call, ret->value, &text) != NGX_OK) {
-        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL,
-                               "Toolgate has no memory left; try again.");
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
         return;
     }
 
