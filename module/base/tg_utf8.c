@@ -85,3 +85,55 @@ tg_utf8_encode(char *dst, uint32_t code)
 
     return 4;
 }
+
+static uint32_t
+tg_utf8_decode(const unsigned char *p, size_t len)
+{
+    switch (len) {
+    case 1:
+        return p[0];
+    case 2:
+        return (uint32_t) (p[0] & 0x1f) << 6 | (p[1] & 0x3f);
+    case 3:
+        return (uint32_t) (p[0] & 0x0f) << 12 | (uint32_t) (p[1] & 0x3f) << 6
+               | (p[2] & 0x3f);
+    default: /* nobody needs the others here */
+        return 0x10000;
+    }
+}
+
+static int
+tg_utf8_is_unsafe(uint32_t code, int is_one_line)
+{
+    if (code < 0x20) {
+        return is_one_line || (code != '\n' && code != '\t');
+    }
+
+    return (code >= 0x7f && code <= 0x9f) || code == 0x200e || code == 0x200f
+           || (code >= 0x2028 && code <= 0x202e)
+           || (code >= 0x2066 && code <= 0x2069);
+}
+
+void
+tg_utf8_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
+{
+    const char *p, *end;
+    uint32_t code;
+    size_t len;
+
+    end = text.data + text.len;
+
+    for (p = text.data; p < end; p += len) {
+        len = tg_utf8_length(p, end);
+        code = tg_utf8_decode((const unsigned char *) p, len);
+
+        if (len == 0) {
+            len = 1;
+            tg_buf_text(buf, "\\ufffd");
+        } else if (tg_utf8_is_unsafe(code, is_one_line)) {
+            tg_buf_printf(buf, "\\u%04x", (unsigned) code);
+        } else {
+            tg_buf_put(buf, p, len);
+        }
+    }
+}

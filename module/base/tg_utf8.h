@@ -5,7 +5,7 @@
 #ifndef TG_UTF8_H
 #define TG_UTF8_H
 
-#include "base/tg_base.h"
+#include "base/tg_buf.h"
 
 /*
  * The length of the one sequence at p (1 to 4), or 0 when it is malformed or
@@ -24,5 +24,14 @@ tg_utf8_is_valid(tg_str_t str)
 {
     return tg_utf8_check(str.data, str.len) == str.len;
 }
+
+/*
+ * Appends text for people: what is not UTF-8 becomes \ufffd; control
+ * characters of both sets and the marks that turn the direction of what
+ * follows, so that it reads as something else, are escaped as in JSON.  Line
+ * ends and tabs are such characters with is_one_line only.  A buffer that
+ * cannot grow has what fits, up to a whole character.
+ */
+void tg_utf8_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line);
 
 #endif

@@ -283,10 +283,7 @@ void tg_bridge_trace(const char *where, const char *data, size_t len,
 /* Decodes an escaped body as far as it fits, for people likewise. */
 void tg_bridge_decode(char *dst, size_t size, tg_str_t body);
 
-/*
- * Copies text as far as it fits, for people: what is not UTF-8 becomes `?`,
- * and control characters are escaped as in JSON.
- */
+/* Copies text as far as it fits, as tg_utf8_put_visible() on one line. */
 void tg_bridge_printable(char *dst, size_t size, tg_str_t text);
 
 #endif

@@ -21,34 +21,22 @@
  * for ever: a line that cannot be written at once is dropped.
  */
 static void
-tg_bridge_write_line(const char *line, size_t len)
-{
-    struct pollfd fd;
-    ssize_t n;
-
-    fd.fd = STDERR_FILENO;
-    fd.events = POLLOUT;
-    fd.revents = 0;
-
-    if (poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT)) {
-        n = write(STDERR_FILENO, line, len);
-        (void) n;
-    }
-}
-
-static void
 tg_bridge_write(tg_str_t text)
 {
-    static const char prefix[] = "toolgate-bridge: ";
+    struct pollfd fd = { .fd = STDERR_FILENO, .events = POLLOUT };
     char line[TG_LOG_LINE];
-    size_t at;
+    tg_buf_t buf;
+    ssize_t n;
 
-    at = sizeof(prefix) - 1;
-    memcpy(line, prefix, at);
-    tg_bridge_printable(line + at, sizeof(line) - at - 1, text);
-    at += strlen(line + at);
-    line[at++] = '\n';
-    tg_bridge_write_line(line, at);
+    buf = tg_buf_fixed(line, sizeof(line) - 1);
+    tg_buf_text(&buf, "toolgate-bridge: ");
+    tg_utf8_put_visible(&buf, text, 1);
+    line[buf.len++] = '\n';
+
+    if (poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT)) {
+        n = write(STDERR_FILENO, line, buf.len);
+        (void) n;
+    }
 }
 
 /* Lines that may be written now: 0, 1, or -1 for the last of many. */
@@ -95,18 +83,17 @@ static void
 tg_bridge_trace_message(const char *where, const char *data, size_t len)
 {
     char text[TG_TRACE_MAX + 64];
-    size_t n, at;
+    tg_buf_t buf;
 
-    n = len < TG_TRACE_MAX ? len : TG_TRACE_MAX;
-    at = (size_t) snprintf(text, 32, "%s ", where);
-    memcpy(text + at, data, n);
-    at += n;
+    buf = tg_buf_fixed(text, sizeof(text));
+    tg_buf_printf(&buf, "%s ", where);
+    tg_buf_put(&buf, data, len < TG_TRACE_MAX ? len : TG_TRACE_MAX);
 
-    if (n != len) {
-        at += (size_t) snprintf(text + at, 32, "... (%zu bytes)", len);
+    if (len > TG_TRACE_MAX) {
+        tg_buf_printf(&buf, "... (%zu bytes)", len);
     }
 
-    tg_bridge_write(tg_str(text, at));
+    tg_bridge_write(tg_buf_view(&buf));
 }
 
 void
@@ -144,43 +131,11 @@ tg_bridge_trace(const char *where, const char *data, size_t len,
 void
 tg_bridge_printable(char *dst, size_t size, tg_str_t text)
 {
-    const char *p, *end, *part;
-    char escape[8];
-    size_t n, at, len;
-    unsigned c;
+    tg_buf_t buf;
 
-    end = text.data + text.len;
-
-    for (p = text.data, at = 0; p != end; p += n) {
-        n = tg_utf8_length(p, end);
-        c = (unsigned char) p[0];
-
-        /* U+0080 to U+009F, which some terminals obey. */
-        if (n == 2 && c == 0xc2 && (unsigned char) p[1] < 0xa0) {
-            c = (unsigned char) p[1];
-        }
-
-        part = p;
-        len = n;
-
-        if (n == 0) {
-            part = "?";
-            len = n = 1;
-
-        } else if (c < ' ' || (c >= 0x7f && c < 0xa0)) {
-            len = (size_t) snprintf(escape, sizeof(escape), "\\u%04x", c);
-            part = escape;
-        }
-
-        if (at + len >= size) {
-            break;
-        }
-
-        memcpy(dst + at, part, len);
-        at += len;
-    }
-
-    dst[at] = '\0';
+    buf = tg_buf_fixed(dst, size - 1);
+    tg_utf8_put_visible(&buf, text, 1);
+    dst[buf.len] = '\0';
 }
 
 void

@@ -4,6 +4,7 @@
 #include "client/tg_cli_result.h"
 #include "client/tg_cli_text.h"
 #include "client/tg_cli_tools.h"
+#include "base/tg_utf8.h"
 
 #include <ctype.h>
 
@@ -77,7 +78,7 @@ tg_cli_list_tool(tg_buf_t *out, tg_str_t tool, unsigned columns)
     }
 
     tg_cli_list_arguments(&text, tool);
-    tg_cli_put_visible(out, tg_buf_view(&text), 1);
+    tg_utf8_put_visible(out, tg_buf_view(&text), 1);
     tg_buf_char(out, '\n');
     tg_buf_truncate(&text, 0);
 
@@ -107,7 +108,7 @@ tg_cli_list_put(tg_buf_t *out, tg_str_t list)
     }
 
     /* Written for people, wherever it goes. */
-    tg_cli_put_visible(out, tg_buf_view(&text), 0);
+    tg_utf8_put_visible(out, tg_buf_view(&text), 0);
     out->failed |= text.failed;
     tg_buf_deinit(&text);
 }

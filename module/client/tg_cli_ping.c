@@ -3,6 +3,7 @@
  */
 #include "client/tg_cli_result.h"
 #include "client/tg_cli_text.h"
+#include "base/tg_utf8.h"
 #include "core/tg_rpc.h"
 
 /*
@@ -67,7 +68,7 @@ tg_cli_ping_print(const tg_cli_session_t *session,
         tg_cli_ping_text(&text, info, "name");
         tg_cli_ping_text(&text, info, "version");
         tg_buf_printf(&text, "answered on %s in %.3f ms", session->path, ms);
-        tg_cli_put_visible(&out, tg_buf_view(&text), 1);
+        tg_utf8_put_visible(&out, tg_buf_view(&text), 1);
     }
 
     tg_buf_char(&out, '\n');

@@ -2,6 +2,7 @@
 
 #include "client/tg_cli_text.h"
 #include "client/tg_cli_tools.h"
+#include "base/tg_utf8.h"
 
 int
 tg_cli_result_is_error(tg_str_t result)
@@ -47,7 +48,7 @@ tg_cli_result_describe(tg_buf_t *out, tg_str_t block)
     }
 
     tg_buf_text(&text, "; --json shows it]");
-    tg_cli_put_visible(out, tg_buf_view(&text), 1);
+    tg_utf8_put_visible(out, tg_buf_view(&text), 1);
     tg_buf_char(out, '\n');
     out->failed |= text.failed;
     tg_buf_deinit(&text);

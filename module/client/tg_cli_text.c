@@ -14,65 +14,6 @@
 #define TG_CLI_COLUMNS_MAX 100
 #define TG_CLI_COLUMNS_MIN 40
 
-static uint32_t
-tg_cli_code(const unsigned char *p, size_t len)
-{
-    switch (len) {
-    case 2:
-        return (uint32_t) (p[0] & 0x1f) << 6 | (p[1] & 0x3f);
-    case 3:
-        return (uint32_t) (p[0] & 0x0f) << 12 | (uint32_t) (p[1] & 0x3f) << 6
-               | (p[2] & 0x3f);
-    default:
-        return p[0];
-    }
-}
-
-/*
- * Control characters of both sets, DEL, and the marks that turn the direction
- * of what follows, so that it reads as something else.
- */
-static int
-tg_cli_is_unsafe(uint32_t code, int is_one_line)
-{
-    if (code < 0x20) {
-        return is_one_line || (code != '\n' && code != '\t');
-    }
-
-    return (code >= 0x7f && code <= 0x9f) || code == 0x200e || code == 0x200f
-           || (code >= 0x2028 && code <= 0x202e)
-           || (code >= 0x2066 && code <= 0x2069);
-}
-
-void
-tg_cli_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
-{
-    const char *p, *end, *run;
-    uint32_t code;
-    size_t len;
-
-    run = text.data;
-    end = text.data + text.len;
-
-    for (p = text.data; p < end; p += len) {
-        len = tg_utf8_length(p, end);
-
-        /* Arguments of the command line may be anything. */
-        code = len != 0 ? tg_cli_code((const unsigned char *) p, len) : 0xfffd;
-
-        if (len != 0 && !(len < 4 && tg_cli_is_unsafe(code, is_one_line))) {
-            continue;
-        }
-
-        len = len != 0 ? len : 1;
-        tg_buf_put(buf, run, (size_t) (p - run));
-        tg_buf_printf(buf, "\\u%04x", code & 0xffff);
-        run = p + len;
-    }
-
-    tg_buf_put(buf, run, (size_t) (end - run));
-}
-
 void
 tg_cli_print(FILE *file, tg_str_t text)
 {
@@ -84,7 +25,7 @@ tg_cli_print(FILE *file, tg_str_t text)
     }
 
     tg_buf_init(&buf, tg_alloc_libc());
-    tg_cli_put_visible(&buf, text, 0);
+    tg_utf8_put_visible(&buf, text, 0);
     (void) fwrite(buf.data, 1, buf.len, file);
     tg_buf_deinit(&buf);
 }

@@ -21,9 +21,6 @@ int tg_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  */
 void tg_cli_print(FILE *file, tg_str_t text);
 
-/* Appends text with such characters made visible, newlines included. */
-void tg_cli_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line);
-
 /* Takes a token off the front of valid JSON; an empty one at its end. */
 tg_str_t tg_cli_token(tg_str_t *json);
 

@@ -150,3 +150,42 @@ HELP_TEST(texts, "texts")
     CU_ASSERT(!tg_utf8_is_valid(TG_STR("\xc0\x80")));
     CU_ASSERT(tg_utf8_check("ab\xe2\x82\xac\xf0\x9f\x98", 8) == 5);
 }
+
+HELP_TEST(visible, "made visible")
+{
+    static const struct {
+        const char *text, *lines, *line;
+    } rows[] = {
+        { "a\tb\n", "a\tb\n", "a\\u0009b\\u000a" },
+        { "\x1b[0m\r\x7f", "\\u001b[0m\\u000d\\u007f", NULL },
+        { "\xc2\x9b\xc2\xa0\xc3\xa9", "\\u009b\xc2\xa0\xc3\xa9", NULL },
+        { "\xe2\x80\xae\xe2\x81\xa9\xe2\x82\xac", "\\u202e\\u2069\xe2\x82\xac",
+          NULL },
+        { "\xf0\x9f\x98\x80\xff\xe2\x82",
+          "\xf0\x9f\x98\x80\\ufffd\\ufffd\\ufffd", NULL },
+    };
+    char room[8];
+    tg_buf_t buf;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        tg_buf_init(&buf, tg_alloc_libc());
+        tg_utf8_put_visible(&buf, tg_str_c(rows[i].text), 0);
+        HELP_EQ(tg_buf_view(&buf), rows[i].lines);
+        tg_buf_truncate(&buf, 0);
+        tg_utf8_put_visible(&buf, tg_str_c(rows[i].text), 1);
+        HELP_EQ(tg_buf_view(&buf),
+                rows[i].line != NULL ? rows[i].line : rows[i].lines);
+        tg_buf_deinit(&buf);
+    }
+
+    buf = tg_buf_fixed(room, sizeof(room));
+    tg_utf8_put_visible(&buf, TG_STR("abc\x1b\n\xe2\x82\xac"), 0);
+    HELP_EQ(tg_buf_view(&buf), "abc");
+    buf = tg_buf_fixed(room, 4);
+    tg_utf8_put_visible(&buf,
+                        TG_STR("ab\xe2\x82\xac"
+                               "c"),
+                        0);
+    HELP_EQ(tg_buf_view(&buf), "ab");
+}
