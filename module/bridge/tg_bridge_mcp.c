@@ -120,7 +120,7 @@ tg_list_put(tg_bridge_t *bridge)
         call->entry = NULL;
     }
 
-    bridge->peer.catalogue = tg_tools_catalogue(bridge->mcp.tools);
+    tg_peer_offer(&bridge->peer, tg_tools_catalogue(bridge->mcp.tools));
     tg_tools_release(bridge->tools);
     bridge->tools = tg_tools_hold(bridge->mcp.tools);
 }

@@ -296,6 +296,8 @@ tg_batch_end(tg_peer_t *peer)
 void
 tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
 {
+    tg_catalogue_t *catalogue;
+
     if (request->arguments.data == NULL) {
         request->arguments = TG_STR("{}");
     }
@@ -306,7 +308,10 @@ tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
     if (request->entry != NULL
         || (peer->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))
     {
+        /* The host may offer another one meanwhile. */
+        catalogue = tg_catalogue_hold(peer->catalogue);
         peer->ops->call(peer->host, peer, request);
+        tg_catalogue_release(catalogue);
     } else {
         tg_peer_unknown(peer, request);
     }

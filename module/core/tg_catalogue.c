@@ -7,6 +7,8 @@
 
 struct tg_catalogue_s {
     const tg_alloc_t *alloc;
+    size_t nholders;
+    void *memory;
     tg_entry_t **entries; /* in the order of addition */
     size_t n;
     size_t cap;
@@ -26,10 +28,25 @@ tg_catalogue_new(const tg_alloc_t *alloc)
 
     if (catalogue != NULL) {
         catalogue->alloc = alloc;
+        catalogue->nholders = 1;
         tg_buf_init(&catalogue->listings, alloc);
     }
 
     return catalogue;
+}
+
+tg_catalogue_t *
+tg_catalogue_hold(tg_catalogue_t *catalogue)
+{
+    catalogue->nholders++;
+
+    return catalogue;
+}
+
+void
+tg_catalogue_own(tg_catalogue_t *catalogue, void *memory)
+{
+    catalogue->memory = memory;
 }
 
 void
@@ -39,15 +56,16 @@ tg_catalogue_seed(tg_catalogue_t *catalogue, uint64_t seed)
 }
 
 void
-tg_catalogue_free(tg_catalogue_t *catalogue)
+tg_catalogue_release(tg_catalogue_t *catalogue)
 {
-    if (catalogue == NULL) {
+    if (catalogue == NULL || --catalogue->nholders != 0) {
         return;
     }
 
     tg_buf_deinit(&catalogue->listings);
     tg_free(catalogue->alloc, catalogue->entries);
     tg_free(catalogue->alloc, catalogue->slots);
+    tg_free(catalogue->alloc, catalogue->memory);
     tg_free(catalogue->alloc, catalogue);
 }
 

@@ -1,9 +1,10 @@
 /*
  * The tools and methods that a server offers.
  *
- * Built once, at config load, then sealed and read only: the listing of
- * each tool is rendered ahead, names are found in a hash, and a digest of
- * all that clients can see tells two catalogues apart.
+ * Built once, then sealed and read only: the listing of each tool is
+ * rendered ahead, names are found in a hash, and a digest of all that clients
+ * can see tells two catalogues apart.  It is there as long as somebody holds
+ * it; its peers do.
  */
 #ifndef TG_CATALOGUE_H
 #define TG_CATALOGUE_H
@@ -53,9 +54,17 @@ typedef struct {
 
 typedef struct tg_catalogue_s tg_catalogue_t;
 
-/* NULL when there is no memory. */
+/* Held once; NULL when there is no memory. */
 tg_catalogue_t *tg_catalogue_new(const tg_alloc_t *alloc);
-void tg_catalogue_free(tg_catalogue_t *catalogue);
+
+/* Holds it once more; returns it. */
+tg_catalogue_t *tg_catalogue_hold(tg_catalogue_t *catalogue);
+
+/* Frees it with the last who held it.  NULL is none. */
+void tg_catalogue_release(tg_catalogue_t *catalogue);
+
+/* Entries, or what they borrow, of the same alloc: freed with the catalogue. */
+void tg_catalogue_own(tg_catalogue_t *catalogue, void *memory);
 
 /*
  * Before the first entry: a random number, so that nobody who names tools

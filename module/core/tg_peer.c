@@ -18,12 +18,12 @@ tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect)
 
 void
 tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc, const tg_peer_ops_t *ops,
-             void *host, tg_dialect_t dialect, const tg_catalogue_t *catalogue,
+             void *host, tg_dialect_t dialect, tg_catalogue_t *catalogue,
              const tg_info_t *info, size_t max_frame, unsigned max_calls)
 {
     memset(peer, 0, sizeof(*peer));
     peer->alloc = alloc;
-    peer->catalogue = catalogue;
+    peer->catalogue = tg_catalogue_hold(catalogue);
     peer->info = info;
     peer->ops = ops;
     peer->host = host;
@@ -32,6 +32,14 @@ tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc, const tg_peer_ops_t *ops,
     tg_frame_init(&peer->frame, TG_FRAME_AUTO, max_frame);
     tg_peer_frame_as(peer, dialect);
     tg_buf_init(&peer->out, alloc);
+}
+
+void
+tg_peer_offer(tg_peer_t *peer, tg_catalogue_t *catalogue)
+{
+    (void) tg_catalogue_hold(catalogue);
+    tg_catalogue_release(peer->catalogue);
+    peer->catalogue = catalogue;
 }
 
 void
@@ -49,6 +57,8 @@ tg_peer_deinit(tg_peer_t *peer)
         tg_subscription_remove(peer, &peer->subscriptions);
     }
 
+    tg_catalogue_release(peer->catalogue);
+    peer->catalogue = NULL;
     tg_buf_deinit(&peer->out);
 }
 

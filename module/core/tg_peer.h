@@ -124,7 +124,7 @@ typedef struct tg_subscription_s tg_subscription_t;
 
 struct tg_peer_s {
     const tg_alloc_t *alloc;
-    const tg_catalogue_t *catalogue; /* the host may put another here */
+    tg_catalogue_t *catalogue; /* held; see tg_peer_offer() */
     const tg_info_t *info;
     const tg_peer_ops_t *ops;
     void *host;
@@ -166,8 +166,14 @@ struct tg_peer_s {
  */
 void tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc,
                   const tg_peer_ops_t *ops, void *host, tg_dialect_t dialect,
-                  const tg_catalogue_t *catalogue, const tg_info_t *info,
+                  tg_catalogue_t *catalogue, const tg_info_t *info,
                   size_t max_frame, unsigned max_calls);
+
+/*
+ * Serves another catalogue from now on, and lets go of the one before; at any
+ * time.  The client is told by tg_peer_list_changed().
+ */
+void tg_peer_offer(tg_peer_t *peer, tg_catalogue_t *catalogue);
 
 /* Cancels every call in flight and frees everything but the peer itself. */
 void tg_peer_deinit(tg_peer_t *peer);

@@ -1,9 +1,7 @@
 #include "core/tg_tools.h"
 
 struct tg_tools_s {
-    const tg_alloc_t *alloc;
-    tg_catalogue_t *catalogue;
-    size_t nholders;
+    tg_catalogue_t *catalogue; /* which owns this */
     size_t nleft_out;
     tg_entry_t entries[]; /* and behind them their names */
 };
@@ -89,15 +87,14 @@ tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
         return TG_NOMEM;
     }
 
-    tools->alloc = alloc;
-    tools->nholders = 1;
     tools->catalogue = tg_catalogue_new(alloc);
 
     if (tools->catalogue == NULL) {
-        tg_tools_release(tools);
+        tg_free(alloc, tools);
         return TG_NOMEM;
     }
 
+    tg_catalogue_own(tools->catalogue, tools);
     tg_catalogue_seed(tools->catalogue, seed);
 
     if (tg_tools_fill(tools, (char *) (tools->entries + n), &start) != TG_OK) {
@@ -113,7 +110,7 @@ tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
 tg_tools_t *
 tg_tools_hold(tg_tools_t *tools)
 {
-    tools->nholders++;
+    (void) tg_catalogue_hold(tools->catalogue);
 
     return tools;
 }
@@ -121,13 +118,12 @@ tg_tools_hold(tg_tools_t *tools)
 void
 tg_tools_release(tg_tools_t *tools)
 {
-    if (tools != NULL && --tools->nholders == 0) {
-        tg_catalogue_free(tools->catalogue);
-        tg_free(tools->alloc, tools);
+    if (tools != NULL) {
+        tg_catalogue_release(tools->catalogue);
     }
 }
 
-const tg_catalogue_t *
+tg_catalogue_t *
 tg_tools_catalogue(const tg_tools_t *tools)
 {
     return tools->catalogue;

@@ -29,7 +29,7 @@ tg_tools_t *tg_tools_hold(tg_tools_t *tools);
 /* Frees it with the last who held it.  NULL is none. */
 void tg_tools_release(tg_tools_t *tools);
 
-const tg_catalogue_t *tg_tools_catalogue(const tg_tools_t *tools);
+tg_catalogue_t *tg_tools_catalogue(const tg_tools_t *tools);
 
 /* Tells whether two are the same to clients; 0 for none. */
 uint64_t tg_tools_digest(const tg_tools_t *tools);

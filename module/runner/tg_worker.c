@@ -272,7 +272,7 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
     }
 
     if (rc != 0) {
-        tg_catalogue_free(workers->catalogue);
+        tg_catalogue_release(workers->catalogue);
         return rc;
     }
 
@@ -312,5 +312,5 @@ void
 tg_workers_deinit(tg_workers_t *workers)
 {
     tg_programs_deinit(&workers->programs);
-    tg_catalogue_free(workers->catalogue);
+    tg_catalogue_release(workers->catalogue);
 }

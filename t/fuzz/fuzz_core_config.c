@@ -144,7 +144,7 @@ config_list(config_t *config)
 
     tg_buf_deinit(&list);
     tg_buf_deinit(&body);
-    tg_catalogue_free(catalogue);
+    tg_catalogue_release(catalogue);
 }
 
 /* What another process says of an outcome is the same one. */

@@ -1,12 +1,14 @@
 /*
  * `grow NAME`: a handler of the tests' own, whose call gives the server's
  * clients another catalogue at run time: what is in the config, and a tool
- * NAME_N that does what this one does, where N counts the calls of a worker.
+ * NAME_N that does what this one does, where N counts the catalogues of a
+ * worker.  `grow NAME now` does it within the call's very start, twice.
  */
 #include "nginx/stream/ngx_toolgate_session.h"
 
 typedef struct {
     ngx_str_t name; /* empty: no `grow` */
+    ngx_uint_t is_now;
 } ngx_toolgate_grow_t;
 
 typedef struct {
@@ -24,7 +26,7 @@ static void ngx_toolgate_grow_start(ngx_toolgate_call_t *call,
 
 static ngx_command_t ngx_toolgate_grow_commands[] = {
 
-    { ngx_string("grow"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+    { ngx_string("grow"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_toolgate_grow_value, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     ngx_null_command
@@ -63,10 +65,8 @@ const ngx_toolgate_handler_t ngx_toolgate_grow_handler = {
     NULL                       /* cancel */
 };
 
-/* Of this worker: what its config has, and what it offers now. */
+/* Of this worker: what its config has. */
 static tg_catalogue_t *ngx_toolgate_grow_base;
-static tg_catalogue_t *ngx_toolgate_grow_now;
-static tg_entry_t *ngx_toolgate_grow_entries;
 static ngx_uint_t ngx_toolgate_grow_n;
 
 static void *
@@ -85,6 +85,7 @@ ngx_toolgate_grow_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     (void) cmd;
     value = cf->args->elts;
     grow->name = value[1];
+    grow->is_now = cf->args->nelts == 3;
 
     return ngx_toolgate_set_handler(cf, &ngx_toolgate_grow_handler);
 }
@@ -116,25 +117,21 @@ ngx_toolgate_grow_list(ngx_toolgate_grow_ctx_t *ctx)
     return entries;
 }
 
+/* The sessions hold it, and nobody else. */
 static void
-ngx_toolgate_grow_handle(ngx_event_t *ev)
+ngx_toolgate_grow_swap(ngx_toolgate_grow_ctx_t *ctx)
 {
-    ngx_toolgate_grow_ctx_t *ctx;
-    ngx_toolgate_call_t *call;
     tg_catalogue_t *catalogue;
-    tg_outcome_t outcome;
     tg_entry_t *entries;
     size_t i;
 
-    call = ev->data;
-    ctx = call->ctx;
-
     if (ngx_toolgate_grow_base == NULL) {
-        ngx_toolgate_grow_base = ctx->scf->catalogue;
+        ngx_toolgate_grow_base = tg_catalogue_hold(ctx->scf->catalogue);
     }
 
     catalogue = tg_catalogue_new(tg_alloc_libc());
     entries = ngx_toolgate_grow_list(ctx);
+    tg_catalogue_own(catalogue, entries);
 
     for (i = 0; i <= tg_catalogue_size(ngx_toolgate_grow_base); i++) {
         (void) tg_catalogue_add(catalogue, &entries[i]);
@@ -142,12 +139,17 @@ ngx_toolgate_grow_handle(ngx_event_t *ev)
 
     (void) tg_catalogue_seal(catalogue);
     ngx_toolgate_session_offer(ctx->scf, catalogue);
+    tg_catalogue_release(catalogue);
+}
 
-    /* Nothing points into the one before, whatever is in flight. */
-    tg_catalogue_free(ngx_toolgate_grow_now);
-    ngx_free(ngx_toolgate_grow_entries);
-    ngx_toolgate_grow_now = catalogue;
-    ngx_toolgate_grow_entries = entries;
+static void
+ngx_toolgate_grow_handle(ngx_event_t *ev)
+{
+    ngx_toolgate_call_t *call;
+    tg_outcome_t outcome;
+
+    call = ev->data;
+    ngx_toolgate_grow_swap(call->ctx);
 
     outcome = tg_outcome_text(TG_STR("grown"));
     ngx_toolgate_call_end(call, &outcome);
@@ -173,6 +175,12 @@ ngx_toolgate_grow_start(ngx_toolgate_call_t *call, tg_request_t *request)
     ctx->event.data = call;
     ctx->event.log = ngx_cycle->log;
     call->ctx = ctx;
+
+    if (ctx->grow->is_now) {
+        ngx_toolgate_grow_swap(ctx);
+        ngx_toolgate_grow_handle(&ctx->event);
+        return;
+    }
 
     if (ngx_toolgate_call_defer(call) == NGX_OK) {
         ngx_post_event(&ctx->event, &ngx_posted_next_events);

@@ -6,6 +6,7 @@
 # arrives, and so does their cancellation.
 
 use Toolgate::Test timeout => 600;
+use Toolgate::Measure;
 use Toolgate::Scratch;
 use Toolgate::Storm;
 use Toolgate::Way;
@@ -124,7 +125,10 @@ $tg->stop;
 
 # One worker; all see the same change.  What runs meanwhile is not disturbed.
 my $swap = Toolgate::Test->new(workers => 1);
-$swap->conf(body(1) . 'tool more { description "More."; grow grown; }')->start;
+$swap->conf(body(1) . <<'END')->start;
+tool more { description "More."; grow grown; }
+tool both { description "Two at once."; grow both now; }
+END
 my $asker = $swap->connect;
 my @watch = map { Toolgate::Way->new($_, $swap->connect) } qw(legacy relay);
 $_->finish($_->start('n')) for @watch;
@@ -152,6 +156,29 @@ is $runs->recv_json->{result}{content}[0]{text}, '1: late',
     'what ran before all of that ends as if nothing had been';
 is $asker->call_tool("grown_$swaps")->{result}{content}[0]{text}, 'grown',
     'what is new can be called';
+# Two swaps within a call, in a batch whose other calls stand around it.
+my $batch = '[' . join(',', map {
+    Toolgate::Client->encode({
+        jsonrpc => '2.0', id => "b$_", method => 'tools/call',
+        params => { name => $_ == 10 ? 'both' : 'n', arguments => {} },
+    })
+} 1 .. 20) . ']';
+my $old = $swap->connect;
+$old->rpc('initialize', {
+    protocolVersion => '2025-03-26',
+    capabilities    => {},
+    clientInfo      => { name => 'b', version => 1 },
+});
+for my $round (1 .. 10) {
+    $load->request('tools/call', { name => 'n', arguments => {} }) for 1 .. 50;
+    $old->send_line($batch);
+    my $replies = $old->recv_where(sub { ref $_[0] eq 'ARRAY' }, 20, 'a batch');
+    is scalar(grep { text_of($_) =~ /^(?:1|grown)$/ } @$replies), 20,
+        "two swaps at once, $round: all of the batch is answered";
+    $load->recv_json for 1 .. 50;
+}
+my $last = $swaps + 20;
+is text_of($old->call_tool("both_$last")), 'grown', 'what came last is there';
 $swap->stop;
 
 # --- the storm --------------------------------------------------------------

@@ -387,7 +387,7 @@ host_deinit(host_t *host)
 {
     tg_peer_deinit(&host->peer);
     CU_ASSERT(host->ndeferred == 0);
-    tg_catalogue_free(host->catalogue);
+    tg_catalogue_release(host->catalogue);
     free(host->entries);
     tg_buf_deinit(&host->in);
     tg_buf_deinit(&host->log);
@@ -468,7 +468,7 @@ host_move(host_t *host)
     tg_peer_init(&host->peer, was.alloc, was.ops, host, host->dialect,
                  host->catalogue, &host->info, was.max_frame, was.max_calls);
     host->peer.now_ms = was.now_ms;
-    tg_catalogue_free(old);
+    tg_catalogue_release(old);
     free(entries);
     host->peer.out = out;
     rc = tg_peer_load(&host->peer, tg_buf_view(&state),

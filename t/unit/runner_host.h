@@ -261,7 +261,7 @@ help_end(void)
     uv_close((uv_handle_t *) &host.deadline, NULL);
     uv_run(&host.loop, UV_RUN_DEFAULT);
     tg_programs_deinit(&host.programs);
-    tg_catalogue_free(host.catalogue);
+    tg_catalogue_release(host.catalogue);
     tg_buf_deinit(&host.line);
     tg_buf_deinit(&host.text);
 

@@ -47,7 +47,7 @@ test_many_init(test_many_t *many, size_t n)
 static void
 test_many_deinit(test_many_t *many)
 {
-    tg_catalogue_free(many->catalogue);
+    tg_catalogue_release(many->catalogue);
     free(many->entries);
     free(many->names);
 }
@@ -71,8 +71,8 @@ HELP_TEST(empty, "empty")
     CU_ASSERT(tg_catalogue_list(catalogue, TG_STR("\"0\""), NULL, NULL, &out)
               == TG_BAD);
     tg_buf_deinit(&out);
-    tg_catalogue_free(catalogue);
-    tg_catalogue_free(NULL);
+    tg_catalogue_release(catalogue);
+    tg_catalogue_release(NULL);
     CU_ASSERT(help.live == 0);
 }
 
@@ -119,7 +119,7 @@ HELP_TEST(listing, "listing")
             "{\"name\":\"bare\",\"inputSchema\":{\"type\":\"object\"}},"
             "{\"name\":\"given\",\"extra\":[]}]");
     tg_buf_deinit(&out);
-    tg_catalogue_free(catalogue);
+    tg_catalogue_release(catalogue);
 }
 
 HELP_TEST(find, "find among 5000")
@@ -182,7 +182,7 @@ HELP_TEST(duplicates, "duplicates")
               == &tool);
     CU_ASSERT(tg_catalogue_find(catalogue, TG_ENTRY_METHOD, TG_STR("x"))
               == &method);
-    tg_catalogue_free(catalogue);
+    tg_catalogue_release(catalogue);
 }
 
 /* --- pages --- */
@@ -312,7 +312,7 @@ HELP_TEST(whole, "a whole list")
     CU_ASSERT(tg_catalogue_list_size(many.catalogue) > TG_LIST_PAGE);
     CU_ASSERT(tg_catalogue_list_size(many.catalogue) < TG_FRAME_RELAY_MAX);
     host_init(&host, tg_alloc_libc(), TG_DIALECT_RELAY, 1 << 24, 4);
-    host.peer.catalogue = many.catalogue;
+    tg_peer_offer(&host.peer, many.catalogue);
     host_feed(&host, TG_STR("{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
                             "\"tools/list\",\"params\":{}}\n"));
     got = host_take(&host);
@@ -336,13 +336,13 @@ HELP_TEST(whole, "a whole list")
 
     test_many_init(&many, 24000);
     CU_ASSERT(tg_catalogue_list_size(many.catalogue) > TG_FRAME_RELAY_MAX);
-    host.peer.catalogue = many.catalogue;
+    tg_peer_offer(&host.peer, many.catalogue);
     HOST_LINE(&host,
               "{\"kind\":\"mcp_request\",\"id\":3,\"method\":\"tools/list\"}",
               "{\"kind\":\"mcp_response\",\"id\":3,\"error\":{\"code\":-32603,"
               "\"message\":\"$contains:more than the 1048575 of a message. "
               "Describe the tools in fewer words\"}}");
-    host.peer.catalogue = host.catalogue;
+    tg_peer_offer(&host.peer, host.catalogue);
     host_deinit(&host);
     test_many_deinit(&many);
 }
@@ -444,7 +444,7 @@ HELP_TEST(digest, "digest")
         CU_ASSERT(tg_catalogue_add(catalogue, &tools[1]) == TG_OK);
         CU_ASSERT(tg_catalogue_seal(catalogue) == TG_OK);
         digests[i] = tg_catalogue_digest(catalogue);
-        tg_catalogue_free(catalogue);
+        tg_catalogue_release(catalogue);
     }
 
     CU_ASSERT(digests[0] != digests[1] && digests[0] != digests[2]
@@ -481,7 +481,7 @@ test_run(const tg_alloc_t *alloc, int may_fail)
     }
 
     CU_ASSERT(rc == (may_fail ? TG_NOMEM : TG_OK));
-    tg_catalogue_free(catalogue);
+    tg_catalogue_release(catalogue);
 }
 
 /* A failed addition leaves what was there before as it was. */
@@ -512,7 +512,7 @@ HELP_TEST(add_again, "add again")
         CU_ASSERT(tg_catalogue_add(catalogue, &entries[8]) == TG_OK);
         CU_ASSERT(tg_catalogue_find(catalogue, TG_ENTRY_TOOL, TG_STR("n8"))
                   == &entries[8]);
-        tg_catalogue_free(catalogue);
+        tg_catalogue_release(catalogue);
         CU_ASSERT(help.live == 0);
     }
 }

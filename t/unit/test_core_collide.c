@@ -68,7 +68,7 @@ test_probes(uint64_t seed)
         probes += ((at - first) & (catalogue->nslots - 1)) + 1;
     }
 
-    tg_catalogue_free(catalogue);
+    tg_catalogue_release(catalogue);
 
     return probes;
 }

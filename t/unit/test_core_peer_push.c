@@ -276,5 +276,77 @@ HELP_TEST(proxy, "proxy")
                     NULL);
     CU_ASSERT(proxy.call != NULL);
     tg_peer_deinit(&proxy.peer);
-    tg_catalogue_free(catalogue);
+    tg_catalogue_release(catalogue);
+}
+
+/* --- another catalogue --- */
+
+/* Held by nobody but its peer: one method, in memory of the catalogue's. */
+static tg_catalogue_t *
+test_swap_catalogue(const tg_alloc_t *alloc)
+{
+    tg_catalogue_t *catalogue;
+    tg_entry_t *entry;
+
+    catalogue = tg_catalogue_new(alloc);
+    entry = tg_calloc(alloc, sizeof(*entry));
+    entry->kind = TG_ENTRY_METHOD;
+    entry->name = TG_STR("swap");
+    tg_catalogue_own(catalogue, entry);
+    CU_ASSERT(tg_catalogue_add(catalogue, entry) == TG_OK);
+    CU_ASSERT(tg_catalogue_seal(catalogue) == TG_OK);
+
+    return catalogue;
+}
+
+/* Twice; what was asked for is there all the same until this returns. */
+static void
+test_swap_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_catalogue_t *catalogue;
+    tg_outcome_t outcome;
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        catalogue = test_swap_catalogue(peer->alloc);
+        tg_peer_offer(peer, catalogue);
+        tg_catalogue_release(catalogue);
+    }
+
+    CU_ASSERT(((help_alloc_t *) ctx)->live >= 8);
+    outcome = tg_outcome_text(request->entry->name);
+    tg_peer_answer(peer, &request->reply, &outcome);
+}
+
+HELP_TEST(swap, "catalogues swapped within a call")
+{
+    static const tg_peer_ops_t ops = { .call = test_swap_call };
+
+    tg_catalogue_t *catalogue;
+    help_alloc_t help;
+    tg_peer_t peer;
+    tg_info_t info;
+    size_t n, live;
+
+    memset(&info, 0, sizeof(info));
+    help_alloc_init(&help);
+    catalogue = test_swap_catalogue(&help.alloc);
+    tg_peer_init(&peer, &help.alloc, &ops, &help, TG_DIALECT_JSONRPC, catalogue,
+                 &info, 65536, 1);
+    tg_catalogue_release(catalogue);
+    live = help.live;
+
+    for (n = 0; n < 2; n++) {
+        CU_ASSERT(tg_peer_message(&peer, TG_STR("{\"jsonrpc\":\"2.0\",\"id\":1,"
+                                                "\"method\":\"swap\"}"))
+                  == TG_OK);
+        HELP_EQ(tg_buf_view(&peer.out),
+                "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"swap\"}\n");
+        tg_buf_reset(&peer.out, 0);
+        /* One is there, as before. */
+        CU_ASSERT(help.live == live);
+    }
+
+    tg_peer_deinit(&peer);
+    CU_ASSERT(help.live == 0);
 }

@@ -277,6 +277,22 @@ ngx_toolgate_end_of(const ngx_toolgate_call_t *call,
                                 : NGX_TOOLGATE_END_CANCELLED;
 }
 
+/* The catalogue's entry, of the one that is offered now, or NULL. */
+static const tg_entry_t *
+ngx_toolgate_call_listed(const ngx_toolgate_call_t *call)
+{
+    const tg_catalogue_t *catalogue;
+    const tg_entry_t *entry;
+
+    entry = call->entry;
+    catalogue = call->front->peer.catalogue;
+
+    return entry->index < tg_catalogue_size(catalogue)
+                   && tg_catalogue_at(catalogue, entry->index) == entry
+               ? entry
+               : tg_catalogue_get(catalogue, entry->kind, entry->name);
+}
+
 static void
 ngx_toolgate_call_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
 {
@@ -297,10 +313,7 @@ ngx_toolgate_call_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     last->end = end;
     last->time = ngx_current_msec - call->start;
     last->queued = (ngx_msec_t) call->queued;
-    last->entry = call->deferred == NULL
-                      ? call->entry
-                      : tg_catalogue_get(call->front->peer.catalogue,
-                                         call->entry->kind, call->entry->name);
+    last->entry = ngx_toolgate_call_listed(call);
 }
 
 static void

@@ -14,7 +14,7 @@
 static void
 ngx_toolgate_free_catalogue(void *data)
 {
-    tg_catalogue_free(data);
+    tg_catalogue_release(((ngx_toolgate_srv_conf_t *) data)->catalogue);
 }
 
 static tg_catalogue_t *
@@ -40,7 +40,7 @@ ngx_toolgate_catalogue(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
     }
 
     cln->handler = ngx_toolgate_free_catalogue;
-    cln->data = scf->catalogue;
+    cln->data = scf;
 
     if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed)) {
         tg_catalogue_seed(scf->catalogue, seed);

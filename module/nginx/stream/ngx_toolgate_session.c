@@ -142,7 +142,7 @@ ngx_toolgate_front_offer(ngx_toolgate_front_t *front, tg_catalogue_t *catalogue)
                                        last->entry->name);
     }
 
-    front->peer.catalogue = catalogue;
+    tg_peer_offer(&front->peer, catalogue);
 
     if (tg_catalogue_view(catalogue, ngx_toolgate_is_visible, front) != before)
     {
@@ -168,7 +168,8 @@ ngx_toolgate_session_offer(ngx_toolgate_srv_conf_t *scf,
         }
     }
 
-    scf->catalogue = catalogue;
+    tg_catalogue_release(scf->catalogue);
+    scf->catalogue = tg_catalogue_hold(catalogue);
 }
 
 /* --- events --- */

@@ -94,9 +94,8 @@ void ngx_toolgate_session_wait(ngx_toolgate_session_t *session,
 
 /*
  * From now on this worker offers what is in another catalogue to the clients
- * of a server: who sees another list than before is told.  Calls in flight
- * point into none, so that the old one may be freed then.  Not from within a
- * handler's start.
+ * of a server: who sees another list than before is told.  They and
+ * scf hold it; calls in flight point into none.
  */
 void ngx_toolgate_session_offer(ngx_toolgate_srv_conf_t *scf,
                                 tg_catalogue_t *catalogue);
