@@ -2,6 +2,12 @@
 
 #include <stdlib.h>
 
+static size_t
+end_word(const char *text)
+{
+    return strcspn(text, " ");
+}
+
 static void
 end_log_str(tg_buf_t *log, const char *head, tg_str_t text)
 {
@@ -9,6 +15,14 @@ end_log_str(tg_buf_t *log, const char *head, tg_str_t text)
         tg_buf_text(log, head);
         tg_buf_str(log, text);
     }
+}
+
+/* From within an answer. */
+static void
+end_done(end_t *end, int rc)
+{
+    CU_ASSERT(rc == TG_OK || rc == TG_NOMEM);
+    end->has_failed |= rc == TG_NOMEM;
 }
 
 static void
@@ -20,7 +34,15 @@ end_on_answer(void *host, void *tag, const tg_answer_t *answer)
     const char *again;
 
     end = host;
-    tg_buf_text(&end->log, tag != NULL ? tag : "(none)");
+
+    if (end->has_client) {
+        end_event(end,
+                  tg_mcp_client_answer(&end->client, tag, answer, end->now),
+                  "other answer");
+        return;
+    }
+
+    tg_buf_put(&end->log, tag, end_word(tag));
     tg_buf_text(&end->log, ": ");
     tg_buf_text(&end->log, kinds[answer->kind]);
     end_log_str(&end->log, " ", answer->result);
@@ -38,14 +60,11 @@ end_on_answer(void *host, void *tag, const tg_answer_t *answer)
     if (end->again != NULL) {
         again = end->again;
         end->again = NULL;
-        CU_ASSERT(tg_caller_call_tool(&end->caller, tg_str_c(again),
-                                      TG_STR("{}"), TG_STR_NONE,
-                                      (void *) (uintptr_t) again, NULL)
-                  == TG_OK);
+        end_done(end, end_call(end, again));
     }
 
     if (end->cancel != 0) {
-        CU_ASSERT(tg_caller_cancel(&end->caller, end->cancel, 1) == TG_OK);
+        end_done(end, tg_caller_cancel(&end->caller, end->cancel, 1));
         end->cancel = 0;
     }
 }
@@ -56,6 +75,14 @@ end_on_notification(void *host, tg_str_t method, const tg_message_t *message)
     end_t *end;
 
     end = host;
+
+    if (end->has_client) {
+        end_event(end,
+                  tg_mcp_client_notification(&end->client, method, end->now),
+                  "other notification");
+        return;
+    }
+
     end_log_str(&end->log, "notification ", method);
     end_log_str(&end->log, " ", message->params);
     tg_buf_char(&end->log, '\n');
@@ -87,56 +114,166 @@ static const tg_caller_ops_t end_ops = { end_on_answer, end_on_notification,
                                          end_on_farewell, end_on_log };
 const tg_caller_ops_t end_few_ops = { .answer = end_on_answer };
 
+/* --- what a client makes of it --- */
+
+static void
+end_put(tg_buf_t *log, tg_str_t text)
+{
+    tg_buf_char(log, ' ');
+    tg_buf_str(log, text.data != NULL ? text : TG_STR("-"));
+}
+
+static void
+end_put_error(end_t *end, const char *what)
+{
+    tg_buf_text(&end->log, what);
+    tg_buf_int(&end->log, end->client.error.code);
+    end_put(&end->log, end->client.error.message);
+    CU_ASSERT(end->client.error.kind == TG_ANSWER_ERROR);
+}
+
+static void
+end_put_greeted(end_t *end)
+{
+    const tg_mcp_about_t *about;
+
+    about = &end->client.about;
+    tg_buf_text(&end->log, "greeted");
+    end_put(&end->log, about->name);
+    end_put(&end->log, about->version);
+    end_put(&end->log, about->instructions);
+    end_put(&end->log, about->experimental);
+    tg_buf_text(&end->log, about->has_list_changed ? " changes" : "");
+}
+
+static void
+end_put_listed(end_t *end)
+{
+    const tg_catalogue_t *catalogue;
+    size_t i;
+
+    tg_buf_text(&end->log, "listed");
+
+    if (end->tools == end->client.tools) {
+        tg_buf_text(&end->log, " the same");
+        return;
+    }
+
+    end->tools = end->client.tools;
+    catalogue = tg_tools_catalogue(end->tools);
+
+    for (i = 0; i < tg_catalogue_size(catalogue); i++) {
+        end_put(&end->log, tg_catalogue_at(catalogue, i)->name);
+    }
+
+    if (end->client.nleft_out != 0) {
+        tg_buf_text(&end->log, ", left out ");
+        tg_buf_uint(&end->log, end->client.nleft_out);
+    }
+}
+
 void
-end_init(end_t *end, tg_dialect_t dialect)
+end_event(end_t *end, tg_mcp_event_t event, const char *other)
+{
+    switch (event) {
+    case TG_MCP_NOTHING:
+        return;
+    case TG_MCP_OTHER:
+        tg_buf_text(&end->log, other);
+        break;
+    case TG_MCP_GREETED:
+        end_put_greeted(end);
+        break;
+    case TG_MCP_REFUSED:
+        end_put_error(end, "refused ");
+        break;
+    case TG_MCP_SILENT:
+        tg_buf_text(&end->log, "silent");
+        break;
+    case TG_MCP_CHANGED:
+        tg_buf_text(&end->log, "changed");
+        break;
+    case TG_MCP_LISTED:
+        end_put_listed(end);
+        break;
+    case TG_MCP_UNLISTED:
+        end_put_error(end, "unlisted ");
+        break;
+    default:
+        end->has_failed = 1;
+        return;
+    }
+
+    tg_buf_char(&end->log, '\n');
+}
+
+/* --- its life --- */
+
+void
+end_init(end_t *end, const tg_alloc_t *alloc, tg_dialect_t dialect,
+         const tg_mcp_era_t *era)
 {
     memset(end, 0, sizeof(*end));
     tg_buf_init(&end->log, tg_alloc_libc());
-    tg_caller_init(&end->caller, tg_alloc_libc(), &end_ops, end, dialect,
-                   END_MAX);
+    tg_caller_init(&end->caller, alloc, &end_ops, end, dialect, END_MAX);
+    end->now = 5000;
+    end->has_client = era != NULL;
+
+    if (era != NULL) {
+        tg_mcp_client_init(&end->client, alloc, &end->caller, *era,
+                           TG_STR(TG_MCP_INFO("test")));
+        end->client.list.max_pages = 4;
+    }
 }
 
 void
 end_deinit(end_t *end)
 {
+    tg_tools_t *held;
+
+    held = NULL;
+
+    /* Who holds a snapshot has it for longer than the client. */
+    if (end->has_client) {
+        held = end->client.tools != NULL ? tg_tools_hold(end->client.tools)
+                                         : NULL;
+        tg_mcp_client_deinit(&end->client);
+    }
+
     tg_caller_deinit(&end->caller);
     tg_buf_deinit(&end->log);
+    CU_ASSERT(held == NULL || tg_tools_catalogue(held) != NULL);
+    tg_tools_release(held);
 }
 
 int
-end_call(end_t *end, const char *name, uint64_t *id)
+end_call(end_t *end, const char *name)
 {
-    return tg_caller_call_tool(&end->caller, tg_str_c(name), TG_STR("{}"),
-                               TG_STR_NONE, (void *) (uintptr_t) name, id);
+    return tg_caller_call_tool(&end->caller, tg_str(name, end_word(name)),
+                               TG_STR("{}"), TG_STR_NONE,
+                               (void *) (uintptr_t) name, NULL);
 }
 
 int
-end_feed(end_t *end, tg_str_t bytes)
+end_feed(end_t *end, tg_str_t bytes, size_t chunk)
 {
-    size_t consumed;
+    size_t consumed, used, at;
     char *copy;
     int rc;
 
-    copy = help_copy(bytes);
-    rc = tg_caller_input(&end->caller, copy, bytes.len, &consumed);
-    CU_ASSERT(consumed == bytes.len);
-    free(copy);
+    used = 0;
+    at = 0;
+
+    do {
+        at = bytes.len - at > chunk ? at + chunk : bytes.len;
+        copy = help_copy(tg_str(bytes.data + used, at - used));
+        rc = tg_caller_input(&end->caller, copy, at - used, &consumed);
+        free(copy);
+        CU_ASSERT_FATAL(consumed <= at - used);
+        used += consumed;
+    } while (at < bytes.len && rc == TG_OK);
 
     return rc;
-}
-
-/* A payload of ipc, with its length. */
-int
-end_feed_ipc(end_t *end, const char *payload)
-{
-    char frame[512];
-    size_t len;
-
-    len = strlen(payload);
-    tg_frame_put_prefix(frame, len);
-    memcpy(frame + TG_FRAME_PREFIX_SIZE, payload, len);
-
-    return end_feed(end, tg_str(frame, len + TG_FRAME_PREFIX_SIZE));
 }
 
 void
@@ -144,42 +281,4 @@ end_says(end_t *end, const char *expected, const char *file, int line)
 {
     help_eq(tg_buf_view(&end->log), expected, file, line);
     tg_buf_truncate(&end->log, 0);
-}
-
-/* What the host would write: all of out, counted where it was. */
-void
-end_sends(end_t *end, const char *expected, int is_written, const char *file,
-          int line)
-{
-    tg_buf_t *out;
-
-    out = &end->caller.out;
-    help_eq(tg_buf_view(out), expected, file, line);
-
-    if (is_written) {
-        tg_caller_written(&end->caller, out->len);
-    }
-
-    tg_buf_drop(out, out->len);
-}
-
-/* One frame of ipc in out. */
-void
-end_sends_ipc(end_t *end, const char *payload, int is_written)
-{
-    tg_str_t out;
-
-    out = tg_buf_view(&end->caller.out);
-    CU_ASSERT_FATAL(out.len > TG_FRAME_PREFIX_SIZE);
-    HELP_EQ(tg_str(out.data + TG_FRAME_PREFIX_SIZE,
-                   out.len - TG_FRAME_PREFIX_SIZE),
-            payload);
-    CU_ASSERT((size_t) (unsigned char) out.data[3]
-              == (out.len - TG_FRAME_PREFIX_SIZE) % 256);
-
-    if (is_written) {
-        tg_caller_written(&end->caller, out.len);
-    }
-
-    tg_buf_drop(&end->caller.out, out.len);
 }

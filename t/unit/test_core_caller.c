@@ -1,24 +1,472 @@
 /*
- * The caller: what it sends, and how it takes what comes back.
+ * The caller, with an MCP client and without: the transcripts of
+ * t/transcripts/caller, whole, byte by byte and with memory that ends; and
+ * what they cannot say.
  */
 #include "core_end.h"
 
-/* --- what it sends --- */
+#include <stdio.h>
+#include <stdlib.h>
 
-HELP_TEST(requests, "requests")
+#define TEST_SCRIPTS 64
+
+typedef struct {
+    const char *path;
+    const char *title;
+    char *text; /* lines that end with zeros, and an empty one behind them */
+    size_t nlines;
+    tg_dialect_t dialect;
+    tg_mcp_era_t era;
+    int has_client;
+} test_script_t;
+
+static test_script_t test_scripts[TEST_SCRIPTS];
+static size_t test_nscripts;
+static const test_script_t *test_played;
+
+/* --- what we do --- */
+
+static int
+test_hello(end_t *end, const char *args)
+{
+    return tg_caller_hello(&end->caller);
+}
+
+/* A word, and the rest of a line or nothing. */
+static tg_str_t
+test_take(const char **args)
+{
+    tg_str_t word;
+
+    word = tg_str(*args, strcspn(*args, " "));
+    *args += word.len;
+    *args += **args == ' ';
+
+    return word.len != 0 ? word : TG_STR_NONE;
+}
+
+static tg_str_t
+test_rest(const char *args)
+{
+    return *args != '\0' ? tg_str_c(args) : TG_STR_NONE;
+}
+
+static int
+test_request(end_t *end, const char *args)
+{
+    const char *tag;
+    tg_str_t method;
+
+    tag = args;
+    (void) test_take(&args);
+    method = test_take(&args);
+
+    return tg_caller_request(&end->caller, method, test_rest(args),
+                             (void *) (uintptr_t) tag, NULL);
+}
+
+static int
+test_notify(end_t *end, const char *args)
+{
+    tg_str_t method;
+
+    method = test_take(&args);
+
+    return tg_caller_notify(&end->caller, method, test_rest(args));
+}
+
+static int
+test_call(end_t *end, const char *args)
+{
+    if (!end->has_client) {
+        return end_call(end, args);
+    }
+
+    (void) test_take(&args);
+
+    return tg_mcp_client_call(&end->client, TG_STR("t"), TG_STR("{}"),
+                              strtoul(args, NULL, 10), end, NULL);
+}
+
+static int
+test_shutdown(end_t *end, const char *args)
+{
+    return tg_caller_shutdown(&end->caller, tg_str_c(args));
+}
+
+static int
+test_cancel(end_t *end, const char *args)
+{
+    return tg_caller_cancel(&end->caller, strtoul(args, NULL, 10), 1);
+}
+
+static int
+test_forget(end_t *end, const char *args)
+{
+    return tg_caller_cancel(&end->caller, strtoul(args, NULL, 10), 0);
+}
+
+static int
+test_lose(end_t *end, const char *args)
+{
+    if (end->has_client) {
+        tg_mcp_client_lose(&end->client);
+    }
+
+    tg_caller_lose(&end->caller);
+
+    return TG_OK;
+}
+
+static int
+test_again(end_t *end, const char *args)
+{
+    end->again = args;
+
+    return TG_OK;
+}
+
+static int
+test_then_cancel(end_t *end, const char *args)
+{
+    end->cancel = strtoul(args, NULL, 10);
+
+    return TG_OK;
+}
+
+static int
+test_written(end_t *end, const char *args)
+{
+    tg_caller_written(&end->caller, strcmp(args, "all") == 0
+                                        ? end->caller.out.len
+                                        : strtoul(args, NULL, 10));
+
+    return TG_OK;
+}
+
+static int
+test_few(end_t *end, const char *args)
+{
+    end->caller.ops = &end_few_ops;
+
+    return TG_OK;
+}
+
+static int
+test_start(end_t *end, const char *args)
+{
+    return tg_mcp_client_start(&end->client, end->now);
+}
+
+static int
+test_list(end_t *end, const char *args)
+{
+    if (end->client.era == TG_MCP_BARE) {
+        tg_buf_text(&end->log, "round ");
+        tg_buf_uint(&end->log, tg_mcp_client_round(&end->client));
+        tg_buf_char(&end->log, '\n');
+    }
+
+    return tg_mcp_client_list(&end->client, end->now);
+}
+
+static int
+test_tick(end_t *end, const char *args)
+{
+    end->now += strtoul(args, NULL, 10);
+    end_event(end, tg_mcp_client_tick(&end->client, end->now), "");
+
+    return TG_OK;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(end_t *end, const char *args);
+} test_commands[] = {
+    { "hello", test_hello },       { "request", test_request },
+    { "notify", test_notify },     { "call", test_call },
+    { "shutdown", test_shutdown }, { "cancel", test_cancel },
+    { "forget", test_forget },     { "lose", test_lose },
+    { "again", test_again },       { "then-cancel", test_then_cancel },
+    { "written", test_written },   { "few", test_few },
+    { "start", test_start },       { "list", test_list },
+    { "tick", test_tick },
+};
+
+/* --- steps --- */
+
+/* What is no success is an event. */
+static void
+test_result(end_t *end, int rc)
+{
+    if (rc == TG_NOMEM || tg_buf_failed(&end->caller.out)) {
+        end->has_failed = 1;
+    } else if (rc != TG_OK) {
+        tg_buf_text(&end->log, rc == TG_CLOSED    ? "closed\n"
+                               : rc == TG_MISSING ? "missing\n"
+                                                  : "failed\n");
+    }
+}
+
+static void
+test_command(end_t *end, const char *line)
+{
+    tg_str_t name;
+    size_t i;
+
+    name = test_take(&line);
+
+    for (i = 0; i < sizeof(test_commands) / sizeof(test_commands[0]); i++) {
+        if (tg_str_eq(name, tg_str_c(test_commands[i].name))) {
+            test_result(end, test_commands[i].run(end, line));
+            return;
+        }
+    }
+
+    CU_FAIL("an unknown command");
+}
+
+/* The bytes of `TEXT`, `ipc TEXT` or `raw TEXT`. */
+static void
+test_bytes(tg_buf_t *out, const char *line)
+{
+    const char *version;
+    char prefix[TG_FRAME_PREFIX_SIZE];
+    int is_ipc, is_raw;
+
+    is_ipc = strncmp(line, "ipc", 3) == 0;
+    is_raw = strncmp(line, "raw", 3) == 0;
+    line += is_ipc || is_raw ? 3 : 0;
+    line += *line == ' ';
+    version = strstr(line, "$VERSION");
+
+    if (is_ipc) {
+        tg_frame_put_prefix(prefix, strlen(line));
+        tg_buf_put(out, prefix, sizeof(prefix));
+    }
+
+    if (version != NULL) {
+        tg_buf_put(out, line, (size_t) (version - line));
+        tg_buf_text(out, TG_VERSION);
+        line = version + strlen("$VERSION");
+    }
+
+    tg_buf_text(out, line);
+    tg_buf_text(out, is_ipc || is_raw ? "" : "\n");
+}
+
+static void
+test_feed(end_t *end, const char *line, size_t chunk)
+{
+    tg_buf_t bytes;
+    int rc;
+
+    tg_buf_init(&bytes, tg_alloc_libc());
+    test_bytes(&bytes, line);
+    rc = end_feed(end, tg_buf_view(&bytes), chunk);
+    test_result(end, rc);
+    tg_buf_deinit(&bytes);
+}
+
+/* The next of what there is, which is taken. */
+static int
+test_next(tg_buf_t *got, const char *line)
+{
+    tg_buf_t text;
+    int is_so;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    test_bytes(&text, line);
+    is_so = got->len >= text.len && memcmp(got->data, text.data, text.len) == 0;
+    CU_ASSERT(is_so);
+
+    if (is_so) {
+        tg_buf_drop(got, text.len);
+    }
+
+    tg_buf_deinit(&text);
+
+    return is_so;
+}
+
+static int
+test_sent(end_t *end, const char *line)
+{
+    size_t len;
+    int is_written;
+
+    is_written = line[0] != '>';
+    len = end->caller.out.len;
+    end->is_read = is_written;
+
+    if (!test_next(&end->caller.out, line + !is_written)) {
+        return 0;
+    }
+
+    if (is_written) {
+        tg_caller_written(&end->caller, len - end->caller.out.len);
+    }
+
+    return 1;
+}
+
+/* 0 when something else is so than the line says. */
+static int
+test_step(end_t *end, const char *line, size_t chunk)
+{
+    switch (line[0]) {
+    case '=':
+        return test_next(&end->log, line + 1);
+    case '>':
+        return test_sent(end, line + 1);
+    case '-':
+        return end->caller.out.len == 0;
+    case '?':
+        return end->caller.npending == strtoul(line + 9, NULL, 10);
+    case '!':
+    case '<':
+        if (end->log.len != 0 || (end->is_read && end->caller.out.len != 0)) {
+            return 0;
+        }
+
+        end->is_read = 0;
+
+        if (line[0] == '!') {
+            test_command(end, line + 1);
+        } else {
+            test_feed(end, line + 1, chunk);
+        }
+
+        return 1;
+    default:
+        return line[0] == '#' || line[0] == '\0';
+    }
+}
+
+static void
+test_play(const test_script_t *script, const tg_alloc_t *alloc, size_t chunk)
+{
+    const char *line;
+    unsigned number;
+    end_t end;
+
+    end_init(&end, alloc, script->dialect,
+             script->has_client ? &script->era : NULL);
+    line = script->text;
+
+    for (number = 1; number <= script->nlines && !end.has_failed; number++) {
+        if (!test_step(&end, line, chunk) && !end.has_failed) {
+            fprintf(stderr, "\n%s:%u: %s\n  happened %s\n  sent     %s\n",
+                    script->path, number, line,
+                    help_text(tg_buf_view(&end.log)),
+                    help_text(tg_buf_view(&end.caller.out)));
+            CU_FAIL("something else");
+            break;
+        }
+
+        line += strlen(line) + 1;
+    }
+
+    CU_ASSERT(end.log.len == 0 || number <= script->nlines);
+    end_deinit(&end);
+}
+
+static void
+test_each(const tg_alloc_t *alloc, int may_fail)
+{
+    test_play(test_played, alloc, SIZE_MAX);
+}
+
+static void
+test_script(void)
+{
+    test_played = test_scripts;
+
+    while (strcmp(test_played->title, CU_get_current_test()->pName) != 0) {
+        test_played++;
+    }
+
+    test_play(test_played, tg_alloc_libc(), SIZE_MAX);
+    test_play(test_played, tg_alloc_libc(), 1);
+    help_each_failure(test_each);
+}
+
+/* --- files --- */
+
+/* A header becomes a comment. */
+static void
+test_header(test_script_t *script, char *line)
+{
+    static const char *const eras[] = { "bare", "greets", "probes" };
+    tg_dialect_t dialect;
+    unsigned era;
+
+    if (strncmp(line, "protocol: ", 10) == 0) {
+        for (dialect = TG_DIALECT_AUTO; dialect < TG_DIALECT_END; dialect++) {
+            if (strcmp(line + 10, tg_dialect_name(dialect)) == 0) {
+                script->dialect = dialect;
+                line[0] = '#';
+            }
+        }
+    }
+
+    for (era = 0; era < 3 && strncmp(line, "client: ", 8) == 0; era++) {
+        if (strcmp(line + 8, eras[era]) == 0) {
+            script->era = (tg_mcp_era_t) era;
+            script->has_client = 1;
+            line[0] = '#';
+        }
+    }
+}
+
+static void
+test_read(const char *path, char *text)
+{
+    test_script_t *script;
+    char *line, *next;
+
+    if (test_nscripts == TEST_SCRIPTS || text[0] != '#') {
+        help_mistake(path, 1, "a title is missing, or there are too many");
+    }
+
+    script = &test_scripts[test_nscripts];
+    script->path = help_copy(tg_str(path, strlen(path) + 1));
+    script->text = text;
+    script->title = text + 2;
+
+    for (line = text; line[0] != '\0'; line = next) {
+        next = line + strcspn(line, "\n");
+        *next++ = '\0';
+        test_header(script, line);
+        script->nlines++;
+    }
+
+    help_add((int) test_nscripts++, script->title, test_script);
+}
+
+int
+help_begin(void)
+{
+    help_files("t/transcripts/caller/*.txt", test_read);
+
+    return 0;
+}
+
+/* --- by hand --- */
+
+HELP_TEST(ids, "ids and tags")
 {
     end_t end;
     uint64_t id;
 
-    end_init(&end, TG_DIALECT_JSONRPC);
-    CU_ASSERT(tg_caller_hello(&end.caller) == TG_OK);
-    CU_ASSERT(
-        tg_caller_request(&end.caller, TG_STR("a\"b"), TG_STR_NONE, "1", &id)
-        == TG_OK);
+    end_init(&end, tg_alloc_libc(), TG_DIALECT_JSONRPC, NULL);
+    CU_ASSERT(tg_caller_request(&end.caller, TG_STR("m"), TG_STR_NONE, "1", &id)
+              == TG_OK);
     CU_ASSERT(id == 1);
     CU_ASSERT(tg_caller_request(&end.caller, TG_STR("m"), TG_STR("[ 1,\n2 ]"),
                                 "2", NULL)
               == TG_OK);
+    tg_buf_truncate(&end.caller.out, 0);
     CU_ASSERT(tg_caller_call_tool(&end.caller, TG_STR("\\u0061"),
                                   TG_STR("{ \"x\" : \" \" }"),
                                   TG_STR("{\"progressToken\": 1}"), "3", &id)
@@ -26,42 +474,16 @@ HELP_TEST(requests, "requests")
     CU_ASSERT(id == 3);
     CU_ASSERT(strcmp(tg_caller_tag(&end.caller, 3), "3") == 0);
     CU_ASSERT(tg_caller_tag(&end.caller, 4) == NULL);
-    CU_ASSERT(tg_caller_notify(&end.caller, TG_STR("n"), TG_STR("{ }"))
-              == TG_OK);
-    CU_ASSERT(tg_caller_shutdown(&end.caller, TG_STR("bye")) == TG_OK);
-    END_SENDS(&end,
-              "{\"jsonrpc\":\"2.0\",\"method\":"
-              "\"notifications/toolgate/hello\"}\n"
-              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\\\"b\"}\n"
-              "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"m\","
-              "\"params\":[1,2]}\n"
-              "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\","
-              "\"params\":{\"name\":\"\\u0061\",\"arguments\":{\"x\":\" \"},"
-              "\"_meta\":{\"progressToken\":1}}}\n"
-              "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}\n");
+    HELP_EQ(tg_buf_view(&end.caller.out),
+            "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\","
+            "\"params\":{\"name\":\"\\u0061\",\"arguments\":{\"x\":\" \"},"
+            "\"_meta\":{\"progressToken\":1}}}\n");
     end_deinit(&end);
 
-    end_init(&end, TG_DIALECT_RELAY);
-    CU_ASSERT(tg_caller_hello(&end.caller) == TG_OK);
-    CU_ASSERT(tg_caller_request(&end.caller, TG_STR("tools/list"), TG_STR("{}"),
-                                "1", NULL)
-              == TG_OK);
-    CU_ASSERT(end_call(&end, "t", NULL) == TG_OK);
-    CU_ASSERT(tg_caller_shutdown(&end.caller, TG_STR("b\"ye")) == TG_OK);
-    END_SENDS(&end,
-              "{\"kind\":\"mcp_request\",\"id\":1,\"method\":\"tools/list\","
-              "\"params\":{}}\n"
-              "{\"kind\":\"mcp_request\",\"id\":2,\"method\":\"tools/call\","
-              "\"params\":{\"name\":\"t\",\"arguments\":{}}}\n"
-              "{\"kind\":\"shutdown\",\"reason\":\"b\\\"ye\"}\n");
-    end_deinit(&end);
-
-    end_init(&end, TG_DIALECT_IPC);
+    end_init(&end, tg_alloc_libc(), TG_DIALECT_IPC, NULL);
     CU_ASSERT(
         tg_caller_request(&end.caller, TG_STR("m"), TG_STR_NONE, "1", NULL)
         == TG_MISSING);
-    CU_ASSERT(end_call(&end, "t", NULL) == TG_OK);
-    end_sends_ipc(&end, END_IPC_CALL("t"), 1);
     end_deinit(&end);
 }
 
@@ -74,9 +496,9 @@ test_limit(tg_dialect_t dialect, size_t limit)
     size_t len;
     int more;
 
-    end_init(&end, dialect);
+    end_init(&end, tg_alloc_libc(), dialect, NULL);
     end.caller.max_frame = limit;
-    CU_ASSERT(end_call(&end, "t", NULL) == TG_OK);
+    CU_ASSERT(end_call(&end, "t") == TG_OK);
     len = end.caller.out.len - (dialect == TG_DIALECT_IPC ? 4 : 1);
     tg_caller_lose(&end.caller);
     END_SAYS(&end, "t: not started\n");
@@ -120,201 +542,6 @@ HELP_TEST(limits, "limits")
     CU_ASSERT(end.caller.max_frame == TG_FRAME_RELAY_MAX - 1);
 }
 
-/* --- what comes back --- */
-
-HELP_TEST(answers, "answers")
-{
-    end_t end;
-    int i;
-
-    end_init(&end, TG_DIALECT_JSONRPC);
-
-    for (i = 0; i < 6; i++) {
-        CU_ASSERT(end_call(&end, "t", NULL) == TG_OK);
-    }
-
-    CU_ASSERT(
-        end_feed(&end,
-                 TG_STR(
-                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{ \"a\":1 }}\n"
-                     "\n{\"result\":null,\"id\":1.0,\"jsonrpc\":\"2.0\"}\n"
-                     "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-5,"
-                     "\"message\":\"a\\n\",\"data\":[1]}}\n"
-                     "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{}}\n"
-                     "{\"id\":5,\"result\":[],\"error\":null}\n"
-                     "{\"id\":2,\"result\":{}}\n{\"id\":99,\"result\":{}}\n"
-                     "{\"id\":\"6\",\"result\":{}}\n{\"id\":-6,\"result\":1}\n"
-                     "{\"id\":6}\n{\"id\":7,\"method\":\"ping\"}\noops\n[]\n"
-                     "{\"method\":\"n\",\"params\":{\"x\":1}}\n"))
-        == TG_OK);
-    END_SAYS(&end, "t: result { \"a\":1 }\n"
-                   "log: malformed frame dropped\n"
-                   "t: result null\n"
-                   "t: error -5 message=a\\n data=[1]\n"
-                   "t: error\n"
-                   "t: result []\n"
-                   "log: answer to no request dropped\n"
-                   "log: answer to no request dropped\n"
-                   "log: answer to no request dropped\n"
-                   "log: answer to no request dropped\n"
-                   "log: frame that is no message dropped\n"
-                   "log: malformed frame dropped\n"
-                   "log: malformed frame dropped\n"
-                   "notification n {\"x\":1}\n");
-    CU_ASSERT(end.caller.npending == 1);
-
-    /* Nobody listens to anything but answers. */
-    end.caller.ops = &end_few_ops;
-    CU_ASSERT(end_feed(&end, TG_STR("oops\n{\"method\":\"n\"}\n"
-                                    "{\"id\":6,\"result\":7}\n"))
-              == TG_OK);
-    END_SAYS(&end, "t: result 7\n");
-    end_deinit(&end);
-}
-
-/* An error without an id is for the one that waits alone, or for nobody. */
-HELP_TEST(error_without_id, "errors without an id")
-{
-    static const tg_str_t error = TG_STR(
-        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,"
-        "\"message\":\"too large\"}}\n");
-    end_t end;
-
-    end_init(&end, TG_DIALECT_JSONRPC);
-    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-    CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
-    CU_ASSERT(end_feed(&end, error) == TG_OK);
-    END_SAYS(&end, "log: answer to no request dropped\n");
-    CU_ASSERT(end_feed(&end, TG_STR("{\"id\":1,\"result\":1}\n")) == TG_OK);
-    END_SAYS(&end, "a: result 1\n");
-    CU_ASSERT(end_feed(&end, error) == TG_OK);
-    END_SAYS(&end, "b: error -32600 message=too large\n");
-    CU_ASSERT(end_feed(&end, TG_STR("{\"id\":null,\"error\":{}}\n")) == TG_OK);
-    END_SAYS(&end, "log: answer to no request dropped\n");
-    end_deinit(&end);
-}
-
-/* A server may ask, too: we are there, and offer nothing. */
-HELP_TEST(server_requests, "requests of the server")
-{
-    end_t end;
-
-    end_init(&end, TG_DIALECT_JSONRPC);
-    CU_ASSERT(end_feed(&end, TG_STR("{\"id\":\"p\",\"method\":\"ping\"}\n"
-                                    "{\"id\":7,\"method\":\"roots/list\"}\n"))
-              == TG_OK);
-    END_SAYS(&end, "");
-    END_SENDS(&end, "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}\n"
-                    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{"
-                    "\"code\":-32601,\"message\":\"Method not found\"}}\n");
-    end_deinit(&end);
-
-    end_init(&end, TG_DIALECT_RELAY);
-    CU_ASSERT(end_feed(&end, TG_STR("{\"kind\":\"mcp_notification\",\"id\":1,"
-                                    "\"method\":\"ping\"}\n"))
-              == TG_OK);
-    END_SAYS(&end, "log: request from the server dropped\n");
-    END_SENDS(&end, "");
-    end_deinit(&end);
-}
-
-HELP_TEST(relay_answers, "relay: answers")
-{
-    end_t end;
-
-    end_init(&end, TG_DIALECT_RELAY);
-    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-    CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
-    CU_ASSERT(
-        end_feed(&end,
-                 TG_STR("{\"kind\":\"mcp_response\",\"id\":2,"
-                        "\"result\":{}}\n"
-                        "{\"kind\":\"mcp_response\",\"id\":1,\"error\":{"
-                        "\"code\":-32603,\"message\":\"m\"}}\n"
-                        "{\"kind\":\"mcp_notification\",\"method\":\"n\"}\n"
-                        "{\"kind\":\"other\",\"method\":\"n\"}\n{oops\n"))
-        == TG_OK);
-    END_SAYS(&end, "b: result {}\na: error -32603 message=m\n"
-                   "notification n\nlog: frame of another kind dropped\n"
-                   "log: malformed frame dropped\n");
-    end_deinit(&end);
-}
-
-/* Whose answer it is can be told, so nobody waits for ever. */
-HELP_TEST(halves, "answers that are no whole")
-{
-    static const char neither[] = "error -32603 message=The answer has neither "
-                                  "a result nor an error; look into the log of "
-                                  "the server that gave it.\n";
-    static const char *const whole[] = {
-        "{\"jsonrpc\":\"2.0\",\"id\":1}\n",
-        "{\"kind\":\"mcp_response\",\"id\":1}\n",
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":null}\n",
-        "{\"id\":1,\"result\":{},\"error\":7}\n",
-    };
-    tg_dialect_t dialects[] = { TG_DIALECT_JSONRPC, TG_DIALECT_RELAY };
-    char expected[256];
-    end_t end;
-    size_t i, j;
-
-    for (j = 0; j < 2; j++) {
-        for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
-            end_init(&end, dialects[j]);
-            CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-            CU_ASSERT(end_feed(&end, tg_str_c(whole[i])) == TG_OK);
-            (void) snprintf(expected, sizeof(expected), "a: %s", neither);
-            END_SAYS(&end, expected);
-            CU_ASSERT(end_feed(&end, tg_str_c(whole[i])) == TG_OK);
-            END_SAYS(&end, "log: answer to no request dropped\n");
-            end_deinit(&end);
-        }
-
-        /* Never both: it failed. */
-        end_init(&end, dialects[j]);
-        CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-        CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
-        CU_ASSERT(end_feed(&end, TG_STR("{\"id\":1,\"result\":{},\"error\":{"
-                                        "\"code\":-5,\"message\":\"no\"}}\n"
-                                        "{\"id\":2,\"result\":{},"
-                                        "\"error\":\"no\"}\n"))
-                  == TG_OK);
-        END_SAYS(&end, "a: error -5 message=no\nb: error -32603 message=no\n");
-        end_deinit(&end);
-    }
-
-    end_init(&end, TG_DIALECT_IPC);
-    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-    CU_ASSERT(end_feed_ipc(&end, "{\"result\":{},\"error\":{"
-                                 "\"type\":\"E\",\"message\":\"no\"}}")
-              == TG_OK);
-    END_SAYS(&end, "a: error message=no type=E\n");
-    end_deinit(&end);
-}
-
-/* The one that it names learns why, and then the connection ends. */
-HELP_TEST(relay_error, "relay: an error frame")
-{
-    end_t end;
-
-    end_init(&end, TG_DIALECT_RELAY);
-    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-    CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
-    END_SENDS(&end, "{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
-                    "\"tools/call\",\"params\":{\"name\":\"a\","
-                    "\"arguments\":{}}}\n"
-                    "{\"kind\":\"mcp_request\",\"id\":2,\"method\":"
-                    "\"tools/call\",\"params\":{\"name\":\"b\","
-                    "\"arguments\":{}}}\n");
-    CU_ASSERT(end_feed(&end, TG_STR("{\"kind\":\"error\",\"id\":1,"
-                                    "\"message\":\"broker \\\"down\\\"\"}"
-                                    "\n"))
-              == TG_CLOSED);
-    tg_caller_lose(&end.caller);
-    END_SAYS(&end, "a: error -32603 message=broker \\\"down\\\"\n"
-                   "farewell broker \\\"down\\\"\nb: lost\n");
-    end_deinit(&end);
-}
-
 HELP_TEST(too_large, "answers too large")
 {
     end_t end;
@@ -325,18 +552,18 @@ HELP_TEST(too_large, "answers too large")
     memset(text.data, ' ', END_MAX + 1);
     text.len = END_MAX + 1;
     tg_buf_text(&text, "\n{\"id\":1,\"result\":1}\n");
-    end_init(&end, TG_DIALECT_JSONRPC);
-    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-    CU_ASSERT(end_feed(&end, tg_buf_view(&text)) == TG_OK);
+    end_init(&end, tg_alloc_libc(), TG_DIALECT_JSONRPC, NULL);
+    CU_ASSERT(end_call(&end, "a") == TG_OK);
+    CU_ASSERT(end_feed(&end, tg_buf_view(&text), SIZE_MAX) == TG_OK);
     END_SAYS(&end, "log: frame beyond the limit dropped\na: result 1\n");
     end_deinit(&end);
 
     /* Where the head says whose answer it is, that one learns of it. */
     memcpy(text.data, "{\"id\":1,\"result\":[", 19);
-    end_init(&end, TG_DIALECT_JSONRPC);
-    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-    CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
-    CU_ASSERT(end_feed(&end, tg_buf_view(&text)) == TG_OK);
+    end_init(&end, tg_alloc_libc(), TG_DIALECT_JSONRPC, NULL);
+    CU_ASSERT(end_call(&end, "a") == TG_OK);
+    CU_ASSERT(end_call(&end, "b") == TG_OK);
+    CU_ASSERT(end_feed(&end, tg_buf_view(&text), SIZE_MAX) == TG_OK);
     END_SAYS(&end, "a: error -32603 message=The answer is larger than this "
                    "connection carries; ask for less.\n"
                    "log: answer to no request dropped\n");
@@ -346,18 +573,18 @@ HELP_TEST(too_large, "answers too large")
     /* So it is where the end says it. */
     memcpy(text.data, "{\"result\": [\"id\",", 18);
     memcpy(text.data + END_MAX - 9, "0],\"id\":2}", 10);
-    end_init(&end, TG_DIALECT_JSONRPC);
-    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-    CU_ASSERT(end_call(&end, "b", NULL) == TG_OK);
-    CU_ASSERT(end_feed(&end, tg_buf_view(&text)) == TG_OK);
+    end_init(&end, tg_alloc_libc(), TG_DIALECT_JSONRPC, NULL);
+    CU_ASSERT(end_call(&end, "a") == TG_OK);
+    CU_ASSERT(end_call(&end, "b") == TG_OK);
+    CU_ASSERT(end_feed(&end, tg_buf_view(&text), SIZE_MAX) == TG_OK);
     END_SAYS(&end, "b: error -32603 message=The answer is larger than this "
                    "connection carries; ask for less.\na: result 1\n");
     end_deinit(&end);
     tg_buf_deinit(&text);
 
-    end_init(&end, TG_DIALECT_IPC);
-    CU_ASSERT(end_call(&end, "a", NULL) == TG_OK);
-    CU_ASSERT(end_feed(&end, TG_STR("\0\1\0\1{}")) == TG_CLOSED);
+    end_init(&end, tg_alloc_libc(), TG_DIALECT_IPC, NULL);
+    CU_ASSERT(end_call(&end, "a") == TG_OK);
+    CU_ASSERT(end_feed(&end, TG_STR("\0\1\0\1{}"), SIZE_MAX) == TG_CLOSED);
     tg_caller_lose(&end.caller);
     END_SAYS(&end, "a: not started\n");
     end_deinit(&end);

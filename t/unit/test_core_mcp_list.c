@@ -1,6 +1,6 @@
 /*
- * The bounds of one list of tools; what it is within them is told in the
- * conversations of test_core_mcp_client.c.
+ * The bounds of one list of tools; what it is within them is told in
+ * t/transcripts/caller.
  */
 #include "core_help.h"
 
