@@ -5,7 +5,8 @@
 
 #include <immintrin.h>
 
-#define TG_BLOCK_TARGET __attribute__((target("avx2,pclmul,bmi,bmi2,lzcnt")))
+#define TG_BLOCK_TARGET                                                        \
+    __attribute__((target("avx2,pclmul,bmi,bmi2,popcnt,lzcnt")))
 #define TG_BLOCK_FN static inline TG_BLOCK_TARGET __attribute__((always_inline))
 
 typedef struct {
@@ -58,11 +59,55 @@ tg_block_range(tg_block_t b, char c, int n)
 }
 
 TG_BLOCK_FN uint64_t
+tg_block_high(tg_block_t b)
+{
+    return tg_block_mask(b.low, b.high);
+}
+
+#define TG_BLOCK_TABLE(...)                                                    \
+    _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__))
+
+TG_BLOCK_FN uint64_t
+tg_block_space(tg_block_t b)
+{
+    const __m256i table = TG_BLOCK_TABLE(TG_BLOCK_SPACE);
+
+    return tg_block_mask(
+        _mm256_cmpeq_epi8(b.low, _mm256_shuffle_epi8(table, b.low)),
+        _mm256_cmpeq_epi8(b.high, _mm256_shuffle_epi8(table, b.high)));
+}
+
+TG_BLOCK_FN uint64_t
+tg_block_marks(tg_block_t b)
+{
+    const __m256i table = TG_BLOCK_TABLE(TG_BLOCK_MARKS);
+    tg_block_t lower;
+
+    lower = tg_block_lower(b);
+
+    return tg_block_mask(
+        _mm256_cmpeq_epi8(lower.low, _mm256_shuffle_epi8(table, b.low)),
+        _mm256_cmpeq_epi8(lower.high, _mm256_shuffle_epi8(table, b.high)));
+}
+
+TG_BLOCK_FN void
+tg_block_pack(char *dst, tg_block_t block, const char *p, uint64_t bits)
+{
+    (void) block;
+
+    for (/* void */; bits != 0; bits &= bits - 1) {
+        *dst++ = p[_tzcnt_u64(bits)];
+    }
+}
+
+TG_BLOCK_FN uint64_t
 tg_block_inside(uint64_t quotes)
 {
     return (uint64_t) _mm_cvtsi128_si64(_mm_clmulepi64_si128(
         _mm_cvtsi64_si128((long long) quotes), _mm_set1_epi8((char) 0xff), 0));
 }
+
+#define TG_BLOCK_ESCAPE NULL
 
 #include "base/tg_json_block.h"
 

@@ -6,7 +6,8 @@
 #include <immintrin.h>
 
 #define TG_BLOCK_TARGET                                                        \
-    __attribute__((target("avx512f,avx512bw,pclmul,bmi,bmi2,lzcnt")))
+    __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,pclmul,"    \
+                          "bmi,bmi2,popcnt,lzcnt")))
 #define TG_BLOCK_FN static inline TG_BLOCK_TARGET __attribute__((always_inline))
 
 typedef __m512i tg_block_t;
@@ -23,17 +24,60 @@ tg_block_lower(tg_block_t block)
     return _mm512_or_si512(block, _mm512_set1_epi8(0x20));
 }
 
+/* Not left to mask registers, whose arithmetic takes longer. */
+TG_BLOCK_FN uint64_t
+tg_block_word(__mmask64 mask)
+{
+    uint64_t word;
+
+    word = mask;
+    __asm__("" : "+r"(word));
+
+    return word;
+}
+
 TG_BLOCK_FN uint64_t
 tg_block_eq(tg_block_t block, char c)
 {
-    return _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(c));
+    return tg_block_word(_mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(c)));
 }
 
 TG_BLOCK_FN uint64_t
 tg_block_range(tg_block_t block, char c, int n)
 {
-    return _mm512_cmplt_epu8_mask(_mm512_sub_epi8(block, _mm512_set1_epi8(c)),
-                                  _mm512_set1_epi8((char) n));
+    return tg_block_word(
+        _mm512_cmplt_epu8_mask(_mm512_sub_epi8(block, _mm512_set1_epi8(c)),
+                               _mm512_set1_epi8((char) n)));
+}
+
+TG_BLOCK_FN uint64_t
+tg_block_high(tg_block_t block)
+{
+    return tg_block_word(_mm512_movepi8_mask(block));
+}
+
+#define TG_BLOCK_TABLE(...) _mm512_broadcast_i32x4(_mm_setr_epi8(__VA_ARGS__))
+
+TG_BLOCK_FN uint64_t
+tg_block_space(tg_block_t block)
+{
+    return tg_block_word(_mm512_cmpeq_epi8_mask(
+        block, _mm512_shuffle_epi8(TG_BLOCK_TABLE(TG_BLOCK_SPACE), block)));
+}
+
+TG_BLOCK_FN uint64_t
+tg_block_marks(tg_block_t block)
+{
+    return tg_block_word(_mm512_cmpeq_epi8_mask(
+        tg_block_lower(block),
+        _mm512_shuffle_epi8(TG_BLOCK_TABLE(TG_BLOCK_MARKS), block)));
+}
+
+TG_BLOCK_FN void
+tg_block_pack(char *dst, tg_block_t block, const char *p, uint64_t bits)
+{
+    (void) p;
+    _mm512_storeu_si512(dst, _mm512_maskz_compress_epi8(bits, block));
 }
 
 TG_BLOCK_FN uint64_t
@@ -43,12 +87,73 @@ tg_block_inside(uint64_t quotes)
         _mm_cvtsi64_si128((long long) quotes), _mm_set1_epi8((char) 0xff), 0));
 }
 
+/* Half a block, each mark behind a backslash; returns how long that is. */
+TG_BLOCK_FN size_t
+tg_block_put(char *dst, __m256i half, uint32_t marks)
+{
+    const uint64_t all = UINT64_C(0xaaaaaaaaaaaaaaaa);
+    __m512i pairs;
+
+    pairs = _mm512_or_si512(_mm512_slli_epi16(_mm512_cvtepu8_epi16(half), 8),
+                            _mm512_set1_epi16('\\'));
+    _mm512_storeu_si512(
+        dst, _mm512_maskz_compress_epi8(all | _pdep_u64(marks, ~all), pairs));
+
+    return 32 + (size_t) __builtin_popcount(marks);
+}
+
+TG_BLOCK_TARGET static void
+tg_block_escape(const char **text, const char *end, char **dst,
+                const char *limit)
+{
+    const __m512i letters = _mm512_maskz_set1_epi8(UINT64_C(1) << '\t', 't')
+                            | _mm512_maskz_set1_epi8(UINT64_C(1) << '\n', 'n')
+                            | _mm512_maskz_set1_epi8(UINT64_C(1) << '\r', 'r');
+    uint64_t marks, controls;
+    __m512i block;
+    const char *p;
+    char *at;
+
+    for (p = *text, at = *dst; end - p >= 64 && limit - at >= 128; p += 64) {
+        block = _mm512_loadu_si512(p);
+        controls = tg_block_range(block, 0, 0x20);
+        marks = controls | tg_block_eq(block, '"') | tg_block_eq(block, '\\');
+
+        if (controls != 0) {
+            block = _mm512_mask_permutexvar_epi8(block, controls, block,
+                                                 letters);
+
+            if (tg_block_eq(block, 0) != 0) {
+                break;
+            }
+        }
+
+        if (marks == 0) {
+            _mm512_storeu_si512(at, block);
+            at += 64;
+            continue;
+        }
+
+        at += tg_block_put(at, _mm512_castsi512_si256(block), (uint32_t) marks);
+        at += tg_block_put(at, _mm512_extracti64x4_epi64(block, 1),
+                           (uint32_t) (marks >> 32));
+    }
+
+    *text = p;
+    *dst = at;
+}
+
+#define TG_BLOCK_ESCAPE tg_block_escape
+
 #include "base/tg_json_block.h"
 
 const tg_json_blocks_t *
 tg_json_blocks_avx512(void)
 {
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi2")
+    return __builtin_cpu_supports("avx512bw")
+                   && __builtin_cpu_supports("avx512vbmi")
+                   && __builtin_cpu_supports("avx512vbmi2")
+                   && __builtin_cpu_supports("bmi2")
                    && __builtin_cpu_supports("pclmul")
                ? &tg_block_way
                : NULL;

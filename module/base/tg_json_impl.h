@@ -46,21 +46,32 @@ tg_json_nest_is_object(const tg_json_nest_t *nest)
     return nest->objects[0] & 1;
 }
 
-/*
- * What is passed in blocks, where the machine can; both say how far they know
- * it to be in order, p where they do not.
- */
+/* What goes in blocks of 64 bytes, where the machine can. */
 typedef struct {
     /*
-     * From p on, behind a value in a container of nest: to a comma behind
-     * another value, in or below it.
+     * Behind the object or array that starts at p, depth containers deep, or
+     * NULL: it is not in order, or nests too deep.
      */
-    const char *(*entries)(tg_json_nest_t *nest, const char *p,
-                           const char *end);
+    const char *(*container)(const char *p, const char *end, int depth);
 
-    /* From p on, in a string: to its end, or nearer. */
+    /* From p on, in a string: to its end, or nearer; p where it is wrong. */
     const char *(*text)(const char *p, const char *end, unsigned *kinds);
+
+    /*
+     * Writes text escaped to dst, and moves both: to a block that is not
+     * whole, has what needs a long escape, or has no room for twice its size
+     * before limit.  May be NULL.
+     */
+    void (*escape)(const char **text, const char *end, char **dst,
+                   const char *limit);
 } tg_json_blocks_t;
+
+/*
+ * White space by the lower half of its bytes; and with bit 0x20 set brackets,
+ * commas and colons.  Where there is none of them, a byte with another half.
+ */
+#define TG_BLOCK_SPACE ' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0
+#define TG_BLOCK_MARKS 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0
 
 /* NULL where the machine, or the compiler, does not have it. */
 const tg_json_blocks_t *tg_json_blocks_avx512(void);

@@ -236,18 +236,28 @@ tg_json_string(tg_json_t *json, tg_str_t *body)
     return rc;
 }
 
-/* Behind a value: over what can be passed in blocks. */
-static void
-tg_json_pass_blocks(tg_json_t *json, tg_json_nest_t *nest)
+/* Over the container at pos in blocks, or not at all. */
+static int
+tg_json_pass_blocks(tg_json_t *json)
 {
     const tg_json_blocks_t *blocks;
+    const char *p;
 
     blocks = tg_json_blocks();
 
-    if (blocks != NULL) {
-        json->pos = blocks->entries(nest, json->pos, json->end);
-        json->depth = nest->depth;
+    if (json->end - json->pos < TG_JSON_BLOCKS || blocks == NULL
+        || json->depth == TG_JSON_DEPTH)
+    {
+        return 0;
     }
+
+    p = blocks->container(json->pos, json->end, json->depth);
+
+    if (p != NULL) {
+        json->pos = p;
+    }
+
+    return p != NULL;
 }
 
 /*
@@ -289,10 +299,6 @@ tg_json_pass(tg_json_t *json)
                 return TG_OK;
             }
 
-            if (!json->is_fresh && json->end - json->pos >= TG_JSON_BLOCKS) {
-                tg_json_pass_blocks(json, &nest);
-            }
-
             rc = tg_json_nest_is_object(&nest) ? tg_json_member(json, &key)
                                                : tg_json_element(json);
 
@@ -326,7 +332,7 @@ tg_json_value_any(tg_json_t *json, tg_str_t *value)
     type = start < json->end ? tg_json_type_at(*start) : TG_JSON_NONE;
 
     if (type == TG_JSON_OBJECT || type == TG_JSON_ARRAY) {
-        rc = tg_json_pass(json);
+        rc = tg_json_pass_blocks(json) ? TG_OK : tg_json_pass(json);
     } else {
         rc = tg_json_pass_scalar(json, type);
     }

@@ -2,7 +2,7 @@
  * What is done with text that was validated before: decoding, comparing,
  * looking up; and writing.
  */
-#include "base/tg_json.h"
+#include "base/tg_json_impl.h"
 
 #include "base/tg_number.h"
 #include "base/tg_scan_block.h"
@@ -363,6 +363,24 @@ tg_json_put_control(tg_buf_t *buf, char c)
 /* After so many blocks with nothing to escape, steps are wide. */
 #define TG_JSON_CLEAN 4
 
+/* In blocks, where the machine can. */
+static const char *
+tg_json_put_blocks(tg_buf_t *buf, const char *p, const char *end)
+{
+    const tg_json_blocks_t *blocks;
+    char *at;
+
+    blocks = tg_json_blocks();
+
+    if (blocks != NULL && blocks->escape != NULL && !buf->failed) {
+        at = buf->data + buf->len;
+        blocks->escape(&p, end, &at, buf->data + buf->cap);
+        buf->len = (size_t) (at - buf->data);
+    }
+
+    return p;
+}
+
 /* While what is to be escaped is near, as in source code and JSON. */
 static const char *
 tg_json_put_dense(tg_buf_t *buf, const char *p, const char *end)
@@ -419,6 +437,7 @@ tg_json_put_escaped(tg_buf_t *buf, tg_str_t text)
     end = tg_str_end(text);
 
     for (p = text.data; p < end; p = tg_json_put_dense(buf, stop + 1, end)) {
+        p = tg_json_put_blocks(buf, p, end);
         stop = tg_scan_plain(p, end);
         tg_buf_put(buf, p, (size_t) (stop - p));
 

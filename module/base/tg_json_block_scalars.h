@@ -1,0 +1,118 @@
+/*
+ * Numbers and words, 64 bytes at once; for tg_json_block.h only.  They come
+ * one after the other, with one byte between them that is none of theirs: a
+ * comma, a bracket or what else may be behind one.
+ */
+#ifndef TG_JSON_BLOCK_SCALARS_H
+#define TG_JSON_BLOCK_SCALARS_H
+
+#include "base/tg_json_impl.h"
+
+/*
+ * What goes on from block to block: 1 or 0, where it is a carry.  Letters are
+ * rare, so they are kept apart.
+ */
+typedef struct {
+    uint64_t wrong; /* anything */
+    uint64_t any;
+    uint64_t due;   /* a digit must follow */
+    uint64_t minus; /* at the start of a number */
+    uint64_t zero;  /* the same */
+    uint64_t fraction;
+    uint64_t letters; /* any of tg_block_letters_t */
+} tg_block_numbers_t;
+
+typedef struct {
+    uint64_t word;
+    uint64_t ends; /* of words, a bit for each byte from here on */
+    uint64_t exponent;
+    uint64_t sign; /* of an exponent */
+    uint64_t power;
+    uint64_t signs; /* not a carry: those of exponents, of the last block */
+} tg_block_letters_t;
+
+/*
+ * Letters and signs among scalars: words and exponents, or what is neither.
+ * What minus is an exponent's is none of a number.
+ */
+TG_BLOCK_TARGET static __attribute__((noinline)) uint64_t
+tg_block_letters(tg_block_letters_t *in, const char *p, uint64_t letters,
+                 uint64_t scalar, uint64_t starts)
+{
+    uint64_t four, five, ends, words, others, plus, behind, digits, first;
+    tg_block_t one, two, three, last, at;
+
+    at = tg_block_load(p);
+    one = tg_block_load(p + 1);
+    two = tg_block_load(p + 2);
+    three = tg_block_load(p + 3);
+    last = tg_block_load(p + 4);
+
+    four = (tg_block_eq(at, 't') & tg_block_eq(one, 'r') & tg_block_eq(two, 'u')
+            & tg_block_eq(three, 'e'))
+           | (tg_block_eq(at, 'n') & tg_block_eq(one, 'u')
+              & tg_block_eq(two, 'l') & tg_block_eq(three, 'l'));
+    five = tg_block_eq(at, 'f') & tg_block_eq(one, 'a') & tg_block_eq(two, 'l')
+           & tg_block_eq(three, 's') & tg_block_eq(last, 'e');
+
+    /* A word is known, and ends where its letters do. */
+    four &= starts;
+    five &= starts;
+    ends = four << 4 | five << 5 | in->ends;
+    in->ends = four >> 60 | five >> 59;
+    others = tg_block_past(letters & starts, letters, &in->word);
+    words = others & ~letters;
+    others &= letters;
+
+    plus = tg_block_eq(at, '+') & others;
+    others &= ~plus;
+    behind = tg_block_behind(others, &in->exponent);
+    in->signs = behind & (tg_block_eq(at, '-') | plus);
+    first = (behind & ~in->signs) | tg_block_behind(in->signs, &in->sign);
+    digits = tg_block_range(at, '0', 10);
+
+    return (letters & starts & ~(four | five)) | (words ^ ends)
+           | (words & scalar) | (others & ~tg_block_eq(tg_block_lower(at), 'e'))
+           | (plus & ~in->signs) | (first & ~digits)
+           | (tg_block_past(first & digits, digits, &in->power) & ~digits
+              & scalar);
+}
+
+/*
+ * Judges 64 bytes of scalars.  Dots and letters are behind digits, as what is
+ * behind anything else must be one.
+ */
+TG_BLOCK_FN void
+tg_block_scalars(tg_block_numbers_t *in, tg_block_letters_t *letters,
+                 const char *p)
+{
+    uint64_t scalar, digits, dots, minus, others, starts, first;
+    tg_block_t block;
+
+    block = tg_block_load(p);
+    scalar = ~(tg_block_marks(block) | tg_block_space(block)
+               | tg_block_eq(block, '"'));
+    digits = tg_block_range(block, '0', 10);
+    dots = tg_block_eq(block, '.');
+    minus = tg_block_eq(block, '-');
+    others = scalar & ~(digits | dots | minus);
+    starts = scalar & ~tg_block_behind(scalar, &in->any);
+
+    if (others | in->letters) {
+        in->wrong |= tg_block_letters(letters, p, others, scalar, starts);
+        minus &= ~letters->signs;
+        in->letters = letters->word | letters->ends | letters->exponent
+                      | letters->sign | letters->power;
+    }
+
+    first = starts | tg_block_behind(minus, &in->minus);
+    in->wrong |= (minus & ~starts) | (dots & starts)
+                 | (tg_block_behind(minus | dots, &in->due) & ~digits)
+                 | (tg_block_behind(first & tg_block_eq(block, '0'), &in->zero)
+                    & digits)
+                 /* A second dot behind the digits that follow the first. */
+                 | (tg_block_past(dots << 1, digits, &in->fraction) & dots);
+    in->fraction |= dots >> 63;
+}
+
+#endif

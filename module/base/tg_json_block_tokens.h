@@ -1,0 +1,518 @@
+/*
+ * A container in blocks; for tg_json_block.h only.  Its bytes become tokens:
+ * brackets, commas and colons, and the first byte of each string, number and
+ * word; what else numbers and words have is put together and judged apart.
+ * Then tokens are judged by their neighbours, and brackets by those that they
+ * belong to.
+ */
+#ifndef TG_JSON_BLOCK_TOKENS_H
+#define TG_JSON_BLOCK_TOKENS_H
+
+#include "base/tg_json_block_scalars.h"
+
+/* Blocks that become tokens before these are judged: at first, and then. */
+#define TG_BLOCK_FIRST 4
+#define TG_BLOCK_BATCH 32
+
+/* Tokens in front, which say what others may be; and these, in a word. */
+#define TG_BLOCK_BEFORE 4
+#define TG_BLOCK_TOKENS (64 - TG_BLOCK_BEFORE)
+
+/* What goes on from block to block of a text: 1 or 0, where it is a carry. */
+typedef struct {
+    uint64_t wrong;  /* anything */
+    uint64_t high;   /* bytes from 0x80 on */
+    uint64_t inside; /* a string: all bits */
+    uint64_t escaped;
+    uint64_t scalar;
+    size_t ntokens;
+    size_t nscalars;
+} tg_block_bytes_t;
+
+/*
+ * Brackets that wait to be judged, the first one's bit the lowest.  Each is
+ * between values of one container: what is in front of an opening bracket says
+ * whether that is an object, and what follows a closing one.  Where both say
+ * the same of all brackets, each is closed by one of its kind.
+ */
+typedef struct {
+    unsigned n;
+    unsigned nopened; /* bits in opened */
+    unsigned nclosed; /* in closed; seen some tokens later */
+    uint64_t opens;   /* is it an opening one? */
+    uint64_t opened;  /* of each of those: in an object? */
+    uint64_t closed;  /* of each of the others */
+} tg_block_brackets_t;
+
+typedef struct {
+    tg_block_bytes_t bytes;
+    tg_block_numbers_t numbers;
+    tg_block_letters_t letters;
+    tg_block_brackets_t brackets;
+    tg_json_nest_t nest; /* of brackets that were judged */
+    uint64_t outer;      /* the value's own opening bracket, among its tokens */
+    size_t starts[TG_BLOCK_BATCH];  /* of blocks */
+    uint64_t marks[TG_BLOCK_BATCH]; /* which of their bytes are tokens */
+    char tokens[TG_BLOCK_BEFORE + 64 * (TG_BLOCK_BATCH + 1)];
+    char scalars[TG_BLOCK_ROOM + 64 * (TG_BLOCK_BATCH + 1)];
+} tg_block_run_t;
+
+/* Makes tokens of marks, and puts scalars to the others, of the block at p. */
+TG_BLOCK_FN void
+tg_block_keep(tg_block_bytes_t *bytes, tg_block_run_t *run, tg_block_t block,
+              const char *p, uint64_t marks, uint64_t scalars)
+{
+    tg_block_pack(run->tokens + TG_BLOCK_BEFORE + bytes->ntokens, block, p,
+                  marks);
+    bytes->ntokens += (size_t) __builtin_popcountll(marks);
+    tg_block_pack(run->scalars + bytes->nscalars, block, p, scalars);
+    bytes->nscalars += (size_t) __builtin_popcountll(scalars);
+}
+
+/*
+ * From p on, at a comma behind a number: how far is it to another that has
+ * nothing but plain numbers and commas in front of it?  0: there is none.
+ */
+TG_BLOCK_FN size_t
+tg_block_numbers(const char *p)
+{
+    uint64_t commas, digits, dots, minus, starts, first, wrong;
+    tg_block_t block;
+    unsigned last;
+
+    block = tg_block_load(p);
+    commas = tg_block_eq(block, ',');
+
+    if (commas <= 1) {
+        return 0;
+    }
+
+    last = 63 - (unsigned) __builtin_clzll(commas);
+    digits = tg_block_range(block, '0', 10);
+    dots = tg_block_eq(block, '.');
+    minus = tg_block_eq(block, '-');
+    starts = commas << 1;
+    first = starts | (starts & minus) << 1;
+
+    wrong = ~(commas | digits | dots | minus)
+            | ((commas | dots | minus) << 1 & ~(digits | minus))
+            | (minus & ~starts)
+            | ((first & tg_block_eq(block, '0')) << 1 & digits)
+            | (((dots << 1) + digits) & ~digits & dots);
+
+    return (wrong & ((UINT64_C(2) << last) - 1)) == 0 ? last : 0;
+}
+
+/*
+ * The same of a list of numbers that is here and goes on: two of its tokens
+ * say that it is an array's.  Returns where it is left, at a comma, or p.
+ */
+TG_BLOCK_FN const char *
+tg_block_list(tg_block_bytes_t *bytes, tg_block_run_t *run, tg_block_t block,
+              const char *p, const char *end, uint64_t *marks)
+{
+    const char *comma, *at;
+    unsigned first;
+    uint64_t commas;
+    size_t n;
+
+    commas = tg_block_eq(block, ',');
+    first = (unsigned) _tzcnt_u64(commas);
+
+    if (first > 62) {
+        return p;
+    }
+
+    for (comma = at = p + first; end - at >= TG_BLOCK_ROOM; at += n) {
+        n = tg_block_numbers(at);
+
+        if (n == 0) {
+            break;
+        }
+    }
+
+    if (at == comma) {
+        return p;
+    }
+
+    /* What goes on in front of it. */
+    *marks = UINT64_C(3) << first | (first != 0 && bytes->scalar == 0);
+    tg_block_keep(bytes, run, block, p, *marks, (UINT64_C(2) << first) - 1);
+    bytes->scalar = 0;
+
+    return at;
+}
+
+/*
+ * Makes tokens of the block at p, and finds scalars, which end behind them.
+ * Returns how far it went.
+ */
+TG_BLOCK_FN const char *
+tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
+               const char *end, uint64_t *tokens)
+{
+    uint64_t quotes, slashes, escaped, inside, texts, space, marks, scalar;
+    uint64_t behind;
+    tg_block_t block;
+    const char *at;
+    unsigned kinds;
+
+    block = tg_block_load(p);
+
+    if (bytes->inside == 0 && tg_block_range(block, ',', 14) == UINT64_MAX) {
+        at = tg_block_list(bytes, run, block, p, end, tokens);
+
+        if (at != p) {
+            return at;
+        }
+    }
+
+    quotes = tg_block_eq(block, '"');
+    slashes = tg_block_eq(block, '\\');
+
+    if (slashes | bytes->escaped) {
+        kinds = 0;
+        escaped = tg_block_escaped(slashes, &bytes->escaped);
+        bytes->wrong |= !tg_block_are_escapes(p, end,
+                                              escaped & ~slashes & ~quotes
+                                                  & ~tg_block_eq(block, 'n')
+                                                  & ~tg_block_eq(block, 't'),
+                                              &kinds);
+        quotes &= ~escaped;
+    }
+
+    inside = tg_block_inside(quotes) ^ bytes->inside;
+    bytes->inside = 0 - (inside >> 63);
+    texts = inside | quotes;
+    space = tg_block_space(block) & ~texts;
+    marks = tg_block_marks(block) & ~texts;
+    scalar = ~(texts | space | marks);
+    behind = tg_block_behind(scalar, &bytes->scalar);
+    bytes->wrong |= tg_block_range(block, 0, 0x20) & (inside | ~space);
+    bytes->high |= tg_block_high(block);
+
+    marks |= (scalar & ~behind) | (quotes & inside);
+    tg_block_keep(bytes, run, block, p, marks, scalar | behind);
+    *tokens = marks;
+
+    return p + 64;
+}
+
+/*
+ * The next ones are no parts of each other: each has as many words to hold as
+ * a processor has room for.
+ */
+
+/* Makes tokens of at most so many blocks; returns how far it went. */
+TG_BLOCK_TARGET static __attribute__((noinline)) const char *
+tg_block_all_bytes(tg_block_run_t *run, const char *p, const char *end,
+                   unsigned most)
+{
+    tg_block_bytes_t bytes;
+    const char *at;
+    unsigned i;
+
+    bytes = run->bytes;
+    bytes.ntokens = 0;
+
+    for (i = 0, at = p; i < most && end - at >= TG_BLOCK_ROOM; i++) {
+        run->starts[i] = (size_t) (at - p);
+        at = tg_block_split(&bytes, run, at, end, &run->marks[i]);
+    }
+
+    run->bytes = bytes;
+
+    return at;
+}
+
+/* Judges scalars as far as they are there. */
+TG_BLOCK_TARGET static __attribute__((noinline)) void
+tg_block_all_scalars(tg_block_run_t *run)
+{
+    tg_block_numbers_t numbers;
+    size_t at;
+
+    numbers = run->numbers;
+
+    for (at = 0; run->bytes.nscalars - at >= TG_BLOCK_ROOM; at += 64) {
+        tg_block_scalars(&numbers, &run->letters, run->scalars + at);
+    }
+
+    run->numbers = numbers;
+    run->bytes.nscalars -= at;
+    memmove(run->scalars, run->scalars + at, TG_BLOCK_ROOM);
+}
+
+/* Judges brackets: TG_OK, TG_BAD, or TG_END at that of the value. */
+TG_BLOCK_TARGET static __attribute__((noinline)) int
+tg_block_judge(tg_block_run_t *run)
+{
+    tg_block_brackets_t *b;
+    tg_json_nest_t *nest;
+    uint64_t all, opens, bits, pairs, keep;
+    unsigned n, nopens;
+
+    b = &run->brackets;
+    nest = &run->nest;
+    n = b->n;
+    all = ~b->opens & TG_BLOCK_LOW(n);
+
+    /* Up to the one of which it is not known yet what follows. */
+    if ((unsigned) __builtin_popcountll(all) > b->nclosed) {
+        n = 63 - (unsigned) __builtin_clzll(all);
+    }
+
+    all = TG_BLOCK_LOW(n);
+    opens = b->opens & all;
+    bits = _pdep_u64(b->opened, opens) | _pdep_u64(b->closed, all & ~opens);
+    nopens = (unsigned) __builtin_popcountll(opens);
+    b->n -= n;
+    b->opens >>= n;
+    b->nopened -= nopens;
+    b->opened >>= nopens;
+    b->nclosed -= n - nopens;
+    b->closed >>= n - nopens;
+
+    /* Those that have nothing between them can go, until none do. */
+    if (nest->depth + (int) nopens <= TG_JSON_DEPTH) {
+        while ((pairs = opens & ~(opens >> 1) & all >> 1) != 0) {
+            if ((bits ^ bits >> 1) & pairs) {
+                return TG_BAD;
+            }
+
+            keep = all & ~(pairs | pairs << 1);
+            opens = _pext_u64(opens, keep);
+            bits = _pext_u64(bits, keep);
+            n -= 2 * (unsigned) __builtin_popcountll(pairs);
+            all = TG_BLOCK_LOW(n);
+        }
+    }
+
+    for (/* void */; n != 0; n--, opens >>= 1, bits >>= 1) {
+        if (opens & 1) {
+            if (nest->depth == TG_JSON_DEPTH) {
+                return TG_BAD;
+            }
+
+            tg_json_nest_push(nest, bits & 1);
+            continue;
+        }
+
+        if (nest->depth == nest->base + 1) {
+            return TG_END;
+        }
+
+        if (tg_json_nest_is_object(nest) != (bits & 1)) {
+            return TG_BAD;
+        }
+
+        tg_json_nest_pop(nest);
+    }
+
+    return b->n != 0 && (b->opens & 1) == 0 && nest->depth == nest->base + 1
+               ? TG_END
+               : TG_OK;
+}
+
+/*
+ * Judges tokens by their neighbours, live ones alone: TG_OK or TG_BAD.  Puts
+ * live brackets, but the value's own, to those that wait.
+ */
+TG_BLOCK_FN int
+tg_block_tokens(tg_block_run_t *run, tg_block_brackets_t *b, tg_block_t block,
+                uint64_t live)
+{
+    uint64_t commas, colons, opens, closes, texts, members, behind_member, due;
+    uint64_t objects, ends, commas_behind, wrong, brackets, seen;
+    tg_block_t lower;
+    unsigned n;
+    int rc;
+
+    lower = tg_block_lower(block);
+    commas = tg_block_eq(block, ',');
+    colons = tg_block_eq(block, ':');
+    texts = tg_block_eq(block, '"');
+    opens = tg_block_eq(lower, '{');
+    closes = tg_block_eq(lower, '}');
+    objects = tg_block_eq(block, '{');
+    ends = tg_block_eq(block, '}');
+
+    /* A value follows these, or what is empty is closed. */
+    wrong = (~(commas | colons | closes) ^ (commas | colons | opens) << 1)
+            & ~(closes & opens << 1);
+
+    /* A key, and a colon: first in an object, and behind a member. */
+    members = colons << 1 & ~(opens | closes | commas | colons);
+    behind_member = members << 1;
+    commas_behind = commas & closes << 1;
+    due = ((commas & behind_member) | objects) << 1;
+    wrong |= due & ~(texts | (ends & objects << 1));
+    due = (due & texts) << 1;
+    wrong |= due & ~colons;
+    wrong |= colons & ~(due | (commas_behind << 1 & texts) << 1);
+
+    wrong |= ends & ~(behind_member | (closes | objects) << 1);
+    wrong |= closes & ~ends & behind_member;
+
+    if (wrong & live) {
+        return TG_BAD;
+    }
+
+    live &= ~run->outer;
+    run->outer = 0;
+    brackets = (opens | closes) & live;
+    opens &= live;
+    /* What follows a closing one: another, or a comma, and maybe a key. */
+    seen = ((closes & closes << 1) | commas_behind << 2) & live;
+    n = (unsigned) __builtin_popcountll(brackets);
+
+    if (b->n + n >= 64) {
+        run->brackets = *b;
+        rc = tg_block_judge(run);
+        *b = run->brackets;
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+    }
+
+    b->opens |= _pext_u64(opens, brackets) << b->n;
+    b->n += n;
+    b->opened |= _pext_u64(colons << 1, opens) << b->nopened;
+    b->nopened += (unsigned) __builtin_popcountll(opens);
+    b->closed |= _pext_u64(ends | colons, seen) << b->nclosed;
+    b->nclosed += (unsigned) __builtin_popcountll(seen);
+
+    return TG_OK;
+}
+
+TG_BLOCK_TARGET static __attribute__((noinline)) int
+tg_block_all_tokens(tg_block_run_t *run)
+{
+    tg_block_brackets_t brackets;
+    uint64_t live;
+    size_t i, left;
+    int rc;
+
+    brackets = run->brackets;
+
+    for (i = 0; i < run->bytes.ntokens; i += TG_BLOCK_TOKENS) {
+        left = run->bytes.ntokens - i;
+        live = left < TG_BLOCK_TOKENS ? TG_BLOCK_LOW(left + TG_BLOCK_BEFORE)
+                                      : UINT64_MAX;
+        live &= ~TG_BLOCK_LOW(TG_BLOCK_BEFORE);
+        rc = tg_block_tokens(run, &brackets, tg_block_load(run->tokens + i),
+                             live);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+    }
+
+    run->brackets = brackets;
+
+    return tg_block_judge(run);
+}
+
+/* How far is it to behind the bracket that closes the value? */
+TG_BLOCK_TARGET static size_t
+tg_block_end(const tg_block_run_t *run, int depth)
+{
+    const char *token;
+    size_t i, n;
+
+    token = run->tokens + TG_BLOCK_BEFORE;
+    i = 0;
+
+    do {
+        depth += (token[i] | 0x20) == '{';
+        depth -= (token[i] | 0x20) == '}';
+    } while (depth != 0 && ++i);
+
+    for (n = 0; i >= (size_t) __builtin_popcountll(run->marks[n]); n++) {
+        i -= (size_t) __builtin_popcountll(run->marks[n]);
+    }
+
+    return run->starts[n]
+           + (size_t) _tzcnt_u64(_pdep_u64(UINT64_C(1) << i, run->marks[n]))
+           + 1;
+}
+
+/* Containers that are open behind the tokens that were judged last. */
+TG_BLOCK_TARGET static int
+tg_block_depth(const tg_block_run_t *run)
+{
+    return run->nest.depth - run->nest.base + 2 * (int) run->brackets.nopened
+           - (int) run->brackets.n;
+}
+
+TG_BLOCK_TARGET static const char *
+tg_block_container(const char *p, const char *end, int depth)
+{
+    char room[2 * TG_BLOCK_ROOM];
+    tg_block_run_t run;
+    const char *start, *next;
+    unsigned most;
+    size_t left;
+    int rc;
+
+    memset(&run, 0, offsetof(tg_block_run_t, starts));
+    memset(run.tokens, ',', TG_BLOCK_BEFORE);
+    run.outer = UINT64_C(1) << TG_BLOCK_BEFORE;
+    run.nest.base = depth;
+    run.nest.depth = depth + 1;
+    depth = 0;
+
+    for (start = p, most = TG_BLOCK_FIRST;; p = next, most = TG_BLOCK_BATCH) {
+        left = (size_t) (end - p);
+
+        if (left < TG_BLOCK_ROOM) {
+            memset(room, ' ', sizeof(room));
+            memcpy(room, p, left);
+            (void) tg_block_all_bytes(&run, room, room + sizeof(room), most);
+            next = end;
+        } else {
+            next = tg_block_all_bytes(&run, p, end, most);
+        }
+
+        tg_block_all_scalars(&run);
+        rc = (run.bytes.wrong | run.numbers.wrong) == 0
+                 ? tg_block_all_tokens(&run)
+                 : TG_BAD;
+
+        if (rc != TG_OK || next == end) {
+            break;
+        }
+
+        depth = tg_block_depth(&run);
+        memmove(run.tokens, run.tokens + run.bytes.ntokens, TG_BLOCK_BEFORE);
+    }
+
+    if (rc != TG_END) {
+        return NULL;
+    }
+
+    /* Of those behind the value the last may not be whole. */
+    while (run.bytes.nscalars != 0
+           && strchr(",:]} \t\r\n", run.scalars[run.bytes.nscalars - 1])
+                  == NULL)
+    {
+        run.bytes.nscalars--;
+    }
+
+    if (run.bytes.nscalars != 0) {
+        memset(run.scalars + run.bytes.nscalars, ',', TG_BLOCK_ROOM);
+        run.bytes.nscalars += TG_BLOCK_ROOM;
+        tg_block_all_scalars(&run);
+    }
+
+    if (run.numbers.wrong) {
+        return NULL;
+    }
+
+    p += tg_block_end(&run, depth);
+
+    return run.bytes.high == 0 || tg_scan_utf8(start, p) == p ? p : NULL;
+}
+
+#endif
