@@ -61,53 +61,48 @@ tg_env(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+/* Each reads an option's value: 0, or the exit status. */
+
 static int
-tg_grace_read(const char *text, uint64_t *grace)
+tg_grace_read(tg_bridge_options_t *options, const char *text)
 {
-    char *end;
     unsigned long seconds;
+    char *end;
 
     seconds = strtoul(text, &end, 10);
+    options->grace = (uint64_t) seconds * 1000;
 
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || seconds < 1
-        || seconds > TG_BRIDGE_GRACE_MAX)
-    {
-        return tg_usage_error("--grace takes 1 to 3600 seconds, not ", text);
-    }
-
-    *grace = seconds * 1000;
-
-    return 0;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && seconds >= 1
+                   && seconds <= TG_BRIDGE_GRACE_MAX
+               ? 0
+               : tg_usage_error("--grace takes 1 to 3600 seconds, not ", text);
 }
 
 static int
-tg_name_read(const char *text, const char **name)
+tg_name_read(tg_bridge_options_t *options, const char *text)
 {
-    if (text[0] == '\0' || strlen(text) > TG_NAME_MAX
-        || !tg_utf8_is_valid(tg_str_c(text)))
-    {
-        return tg_usage_error("--name takes 1 to 128 bytes of UTF-8, not ",
-                              text);
-    }
+    options->name = text;
 
-    *name = text;
-
-    return 0;
+    return text[0] != '\0' && strlen(text) <= TG_NAME_MAX
+                   && tg_utf8_is_valid(tg_str_c(text))
+               ? 0
+               : tg_usage_error("--name takes 1 to 128 bytes of UTF-8, not ",
+                                text);
 }
 
 static int
-tg_dialect_read(const char *name, tg_dialect_t *dialect)
+tg_dialect_read(tg_bridge_options_t *options, const char *text)
 {
     int i;
 
     for (i = TG_DIALECT_AUTO; i < TG_DIALECT_END; i++) {
-        if (strcmp(name, tg_dialect_name((tg_dialect_t) i)) == 0) {
-            *dialect = (tg_dialect_t) i;
+        if (strcmp(text, tg_dialect_name((tg_dialect_t) i)) == 0) {
+            options->dialect = (tg_dialect_t) i;
             return 0;
         }
     }
 
-    return tg_usage_error("no such dialect: ", name);
+    return tg_usage_error("no such dialect: ", text);
 }
 
 /* The socket's path, and the dialect that goes with where it was found. */
@@ -221,13 +216,13 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
     while ((c = getopt_long(argc, argv, "d:g:hn:v", known, NULL)) != -1) {
         switch (c) {
         case 'd':
-            *status = tg_dialect_read(optarg, &options->dialect);
+            *status = tg_dialect_read(options, optarg);
             break;
         case 'g':
-            *status = tg_grace_read(optarg, &options->grace);
+            *status = tg_grace_read(options, optarg);
             break;
         case 'n':
-            *status = tg_name_read(optarg, &options->name);
+            *status = tg_name_read(options, optarg);
             break;
         case 'h':
             printf("%s%s", tg_bridge_usage, tg_bridge_help);

@@ -4,12 +4,12 @@
 
 /* The plain text of a body, in a buffer that has room for it. */
 static tg_str_t
-tg_parent_text(tg_buf_t *buf, tg_str_t body)
+tg_parent_text(tg_buf_t *buf, tg_str_t body, tg_str_t other)
 {
     size_t start;
 
     if (body.data == NULL) {
-        return TG_STR_NONE;
+        return other;
     }
 
     start = buf->len;
@@ -25,6 +25,7 @@ tg_parent_learn(tg_bridge_t *bridge)
     const tg_mcp_about_t *about;
     tg_info_t *info;
     tg_buf_t buf;
+    size_t start;
 
     about = &bridge->mcp.about;
     info = &bridge->info;
@@ -41,22 +42,17 @@ tg_parent_learn(tg_bridge_t *bridge)
     }
 
     if (bridge->options->name == NULL) {
-        info->name = about->name.data != NULL
-                         ? tg_parent_text(&buf, about->name)
-                         : TG_STR("?");
+        info->name = tg_parent_text(&buf, about->name, TG_STR("?"));
     }
 
-    info->version = about->version.data != NULL
-                        ? tg_parent_text(&buf, about->version)
-                        : TG_STR("?");
-    info->instructions = tg_parent_text(&buf, about->instructions);
+    info->version = tg_parent_text(&buf, about->version, TG_STR("?"));
+    info->instructions = tg_parent_text(&buf, about->instructions, TG_STR_NONE);
     info->experimental = TG_STR_NONE;
 
     if (about->experimental.data != NULL) {
-        info->experimental.data = buf.data + buf.len;
+        start = buf.len;
         tg_json_put_compact(&buf, about->experimental);
-        info->experimental.len = (size_t) (buf.data + buf.len
-                                           - info->experimental.data);
+        info->experimental = tg_str(buf.data + start, buf.len - start);
     }
 
     tg_buf_deinit(&bridge->info_text);

@@ -7,27 +7,21 @@
 
 /* --- all of them, in the order in which the agent asked --- */
 
-/* The peer's calls are they, newest first. */
+/* The peer's calls are they, newest first: the oldest, or the one behind. */
 static tg_bridge_request_t *
-tg_bridge_requests_oldest(const tg_bridge_t *bridge)
+tg_bridge_requests_next(const tg_bridge_t *bridge,
+                        const tg_bridge_request_t *request)
 {
     const tg_call_t *call;
 
-    call = bridge->peer.calls;
-
-    while (call != NULL && call->next != NULL) {
-        call = call->next;
+    if (request != NULL) {
+        call = request->call->prev;
+    } else {
+        for (call = bridge->peer.calls; call != NULL && call->next != NULL;
+             call = call->next)
+        { /* void */
+        }
     }
-
-    return call != NULL ? call->host : NULL;
-}
-
-static tg_bridge_request_t *
-tg_bridge_request_next(const tg_bridge_request_t *request)
-{
-    const tg_call_t *call;
-
-    call = request->call->prev;
 
     return call != NULL ? call->host : NULL;
 }
@@ -151,11 +145,8 @@ tg_bridge_request_lost(tg_bridge_request_t *request)
 
     bridge = request->bridge;
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, "The connection to ");
-    tg_buf_text(&text, tg_parent_name(bridge));
-    tg_buf_text(&text, " (");
-    tg_buf_text(&text, bridge->label);
-    tg_buf_text(&text, ") was lost while ");
+    tg_buf_printf(&text, "The connection to %s (%s) was lost while ",
+                  tg_parent_name(bridge), bridge->label);
     tg_json_put_decoded(&text, request->name);
     tg_buf_text(&text, " was running. It may or may not have been executed; "
                        "it may be retried if doing it twice does no harm.");
@@ -206,6 +197,18 @@ tg_bridge_request_answered(tg_bridge_request_t *request,
 
 /* --- from the agent --- */
 
+static tg_str_t
+tg_bridge_request_keep(char *room, tg_str_t text)
+{
+    if (text.data == NULL) {
+        return text;
+    }
+
+    memcpy(room, text.data, text.len);
+
+    return tg_str(room, text.len);
+}
+
 static tg_bridge_request_t *
 tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
                       int is_list)
@@ -229,17 +232,9 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
     request->is_list = is_list != 0;
     request->has_progress = asked->progress_token.data != NULL;
 
-    if (asked->name.len != 0) {
-        memcpy(request->data, asked->name.data, asked->name.len);
-    }
-
-    request->name = tg_str(request->data, asked->name.len);
-
-    if (arguments.data != NULL) {
-        request->arguments = tg_str(request->data + asked->name.len,
-                                    arguments.len);
-        memcpy(request->data + asked->name.len, arguments.data, arguments.len);
-    }
+    request->name = tg_bridge_request_keep(request->data, asked->name);
+    request->arguments = tg_bridge_request_keep(request->data + asked->name.len,
+                                                arguments);
 
     return request;
 }
@@ -353,7 +348,7 @@ tg_bridge_request_cancel(tg_bridge_request_t *request)
 
     if (request->is_sent && !bridge->is_quitting) {
         (void) tg_caller_cancel(&bridge->caller, request->id, 1);
-        other = tg_bridge_requests_oldest(bridge);
+        other = tg_bridge_requests_next(bridge, NULL);
 
         /*
          * ipc cannot say it, and until the answer came nothing else could
@@ -376,10 +371,10 @@ tg_bridge_requests_send(tg_bridge_t *bridge)
 {
     tg_bridge_request_t *request, *next;
 
-    for (request = tg_bridge_requests_oldest(bridge); request != NULL;
+    for (request = tg_bridge_requests_next(bridge, NULL); request != NULL;
          request = next)
     {
-        next = tg_bridge_request_next(request);
+        next = tg_bridge_requests_next(bridge, request);
 
         if (!request->is_list && !request->is_sent
             && tg_bridge_request_send(request) != TG_OK)
@@ -394,10 +389,10 @@ tg_bridge_requests_fail(tg_bridge_t *bridge, const char *text)
 {
     tg_bridge_request_t *request, *next;
 
-    for (request = tg_bridge_requests_oldest(bridge); request != NULL;
+    for (request = tg_bridge_requests_next(bridge, NULL); request != NULL;
          request = next)
     {
-        next = tg_bridge_request_next(request);
+        next = tg_bridge_requests_next(bridge, request);
 
         if (request->is_sent) {
             continue;
@@ -417,10 +412,10 @@ tg_bridge_requests_list(tg_bridge_t *bridge, const tg_answer_t *error)
 {
     tg_bridge_request_t *request, *next;
 
-    for (request = tg_bridge_requests_oldest(bridge); request != NULL;
+    for (request = tg_bridge_requests_next(bridge, NULL); request != NULL;
          request = next)
     {
-        next = tg_bridge_request_next(request);
+        next = tg_bridge_requests_next(bridge, request);
 
         if (!request->is_list) {
             continue;
