@@ -86,38 +86,6 @@ tg_schema_hash(tg_str_t text, uint64_t seed)
     return hash;
 }
 
-int
-tg_schema_names_init(tg_schema_names_t *names, tg_schema_arena_t *arena,
-                     size_t n)
-{
-    size_t slots;
-
-    memset(names, 0, sizeof(*names));
-
-    if (n == 0) {
-        return TG_OK;
-    }
-
-    names->list = tg_schema_arena_get(arena, n * sizeof(*names->list));
-
-    if (names->list == NULL) {
-        return TG_NOMEM;
-    }
-
-    if (n <= TG_SCHEMA_NAMES_TINY) {
-        return TG_OK;
-    }
-
-    for (slots = 16; slots < n * 2; slots *= 2) {
-        /* void */
-    }
-
-    names->slots = tg_schema_arena_get(arena, slots * sizeof(*names->slots));
-    names->mask = (uint32_t) slots - 1;
-
-    return names->slots != NULL ? TG_OK : TG_NOMEM;
-}
-
 /* The index of name, or where it would go, in *slot. */
 static int
 tg_schema_names_at(const tg_schema_names_t *names, tg_str_t name, uint64_t hash,
@@ -153,27 +121,81 @@ tg_schema_names_at(const tg_schema_names_t *names, tg_str_t name, uint64_t hash,
     return 0;
 }
 
-uint32_t
-tg_schema_names_add(tg_schema_names_t *names, tg_str_t name)
+/* Room for twice as many. */
+static int
+tg_schema_names_grow(tg_schema_names_t *names, tg_schema_arena_t *arena)
 {
-    uint32_t index, slot;
+    uint32_t cap, slots, i, index, slot;
+    tg_schema_name_t *list;
+
+    cap = names->cap != 0 ? names->cap * 2 : TG_SCHEMA_NAMES_TINY;
+    list = tg_schema_arena_get(arena, cap * sizeof(*list));
+
+    if (list == NULL) {
+        return TG_NOMEM;
+    }
+
+    if (names->n != 0) {
+        memcpy(list, names->list, names->n * sizeof(*list));
+    }
+
+    names->list = list;
+    names->cap = cap;
+
+    if (cap == TG_SCHEMA_NAMES_TINY) {
+        return TG_OK;
+    }
+
+    for (slots = 16; slots < cap * 2; slots *= 2) {
+        /* void */
+    }
+
+    names->slots = tg_schema_arena_get(arena, slots * sizeof(*names->slots));
+    names->mask = slots - 1;
+
+    if (names->slots == NULL) {
+        return TG_NOMEM;
+    }
+
+    for (i = 0; i < names->n; i++) {
+        list[i].hash = tg_schema_hash(list[i].name, 0);
+        (void) tg_schema_names_at(names, list[i].name, list[i].hash, &index,
+                                  &slot);
+        names->slots[slot] = i + 1;
+    }
+
+    return TG_OK;
+}
+
+int
+tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
+                    tg_str_t name, uint32_t *index)
+{
+    tg_schema_name_t *added;
+    uint32_t slot;
     uint64_t hash;
+
+    if (names->n == names->cap && tg_schema_names_grow(names, arena) != TG_OK) {
+        return TG_NOMEM;
+    }
 
     hash = names->mask != 0 ? tg_schema_hash(name, 0) : 0;
 
-    if (tg_schema_names_at(names, name, hash, &index, &slot)) {
-        return index;
+    if (tg_schema_names_at(names, name, hash, index, &slot)) {
+        return TG_OK;
     }
 
-    index = names->n++;
-    names->list[index].name = name;
-    names->list[index].hash = hash;
+    *index = names->n++;
+    added = &names->list[*index];
+    memset(added, 0, sizeof(*added));
+    added->name = name;
+    added->hash = hash;
 
     if (names->mask != 0) {
-        names->slots[slot] = index + 1;
+        names->slots[slot] = *index + 1;
     }
 
-    return index;
+    return TG_OK;
 }
 
 const tg_schema_name_t *

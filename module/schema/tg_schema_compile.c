@@ -5,6 +5,7 @@
  */
 #include "schema/tg_schema_compile.h"
 
+#include "schema/tg_pattern.h"
 #include "schema/tg_schema_run.h"
 
 #define TG_SCHEMA_MAP_FIRST 64
@@ -47,16 +48,24 @@ tg_schema_mistake(tg_schema_compile_t *compile, const char *at,
     return TG_BAD;
 }
 
-int
-tg_schema_mistake_value(tg_schema_compile_t *compile, tg_str_t raw,
-                        const char *text)
+static int
+tg_schema_mistake_got(tg_schema_compile_t *compile, tg_str_t raw,
+                      const char *text)
 {
-    (void) tg_schema_mistake_begin(compile, raw.data);
     tg_buf_text(compile->error, text);
     tg_buf_text(compile->error, ", got ");
     tg_schema_put_value(compile->error, raw);
 
     return TG_BAD;
+}
+
+int
+tg_schema_mistake_value(tg_schema_compile_t *compile, tg_str_t raw,
+                        const char *text)
+{
+    (void) tg_schema_mistake_begin(compile, raw.data);
+
+    return tg_schema_mistake_got(compile, raw, text);
 }
 
 void *
@@ -90,34 +99,110 @@ int
 tg_schema_read_string(tg_schema_compile_t *compile, tg_str_t raw,
                       tg_str_t *text)
 {
-    if (tg_json_type(raw) != TG_JSON_STRING) {
-        return tg_schema_mistake_value(compile, raw, "must be a string");
-    }
+    int rc;
 
-    return tg_schema_decode(compile, tg_json_body(raw), text);
+    rc = tg_schema_need(compile, raw, TG_JSON_STRING, "a string");
+
+    return rc == TG_OK ? tg_schema_decode(compile, tg_json_body(raw), text)
+                       : rc;
+}
+
+void
+tg_schema_entries(tg_schema_entries_t *entries, tg_str_t raw)
+{
+    tg_json_init(&entries->json, raw);
+    entries->is_object = tg_json_type(raw) == TG_JSON_OBJECT;
+    (void) (entries->is_object ? tg_json_object(&entries->json)
+                               : tg_json_array(&entries->json));
+}
+
+int
+tg_schema_entry(tg_schema_entries_t *entries)
+{
+    tg_json_t *json;
+
+    json = &entries->json;
+
+    return (entries->is_object ? tg_json_member(json, &entries->key)
+                               : tg_json_element(json))
+               == TG_OK
+           && tg_json_value(json, &entries->value) == TG_OK;
 }
 
 size_t
 tg_schema_size(tg_str_t raw)
 {
-    tg_json_t json;
-    tg_str_t key;
-    int is_object;
+    tg_schema_entries_t entries;
     size_t n;
 
-    tg_json_init(&json, raw);
-    is_object = raw.data[0] == '{';
-    (void) (is_object ? tg_json_object(&json) : tg_json_array(&json));
-    n = 0;
+    tg_schema_entries(&entries, raw);
 
-    while ((is_object ? tg_json_member(&json, &key) : tg_json_element(&json))
-           == TG_OK)
-    {
-        (void) tg_json_value(&json, NULL);
-        n++;
+    for (n = 0; tg_schema_entry(&entries); n++) {
+        /* void */
     }
 
     return n;
+}
+
+int
+tg_schema_need(tg_schema_compile_t *compile, tg_str_t raw, tg_json_type_t type,
+               const char *what)
+{
+    if (tg_json_type(raw) == type) {
+        return TG_OK;
+    }
+
+    (void) tg_schema_mistake_begin(compile, raw.data);
+    tg_buf_text(compile->error, "must be ");
+
+    return tg_schema_mistake_got(compile, raw, what);
+}
+
+int
+tg_schema_build_pattern(tg_schema_compile_t *compile, const char *at,
+                        tg_str_t text, tg_schema_pattern_t *pattern)
+{
+    const tg_schema_regex_t *regex;
+    tg_schema_regexes_t *entry;
+    const char *why;
+    tg_buf_t translated;
+    int rc;
+
+    regex = compile->options.regex;
+    entry = tg_schema_get(compile, sizeof(*entry));
+
+    if (entry == NULL) {
+        return TG_NOMEM;
+    }
+
+    if (regex == NULL) {
+        return tg_schema_mistake(compile, at,
+                                 "patterns are not supported here");
+    }
+
+    pattern->text = text;
+    tg_buf_init(&translated, compile->alloc);
+    rc = tg_pattern_translate(text, &translated, &pattern->weight, &why);
+    (void) tg_schema_mistake_begin(compile, at);
+
+    if (rc == TG_BAD) {
+        tg_buf_text(compile->error, why);
+
+    } else if (rc == TG_OK) {
+        rc = regex->compile(regex->ctx, tg_buf_view(&translated), &entry->regex,
+                            compile->error);
+    }
+
+    tg_buf_deinit(&translated);
+
+    if (rc == TG_OK) {
+        tg_buf_truncate(compile->error, compile->error_start);
+        entry->next = compile->schema->regexes;
+        compile->schema->regexes = entry;
+        pattern->regex = entry->regex;
+    }
+
+    return rc;
 }
 
 /* The place in the map where a text has its node, or would have. */
@@ -180,55 +265,6 @@ tg_schema_map_add(tg_schema_compile_t *compile, tg_schema_node_t *node)
     return TG_OK;
 }
 
-#define TG_SCHEMA_KEYWORD_ENTRY(id, name, vocabulary)                          \
-    { name, sizeof(name) - 1, TG_SCHEMA_V_##vocabulary },
-
-static const struct {
-    const char *name;
-    size_t len;
-    unsigned vocabulary;
-} tg_schema_keywords[] = { TG_SCHEMA_KEYWORDS(TG_SCHEMA_KEYWORD_ENTRY) };
-
-/* Sorts the members of a schema object; unknown ones are remarks. */
-static void
-tg_schema_collect(tg_str_t raw, tg_schema_object_t *object)
-{
-    tg_str_t key, value;
-    tg_json_t json;
-    size_t i;
-
-    memset(object, 0, sizeof(*object));
-    tg_json_init(&json, raw);
-    (void) tg_json_object(&json);
-
-    while (tg_json_member(&json, &key) == TG_OK
-           && tg_json_value(&json, &value) == TG_OK)
-    {
-        for (i = 0; i < TG_SCHEMA_K_N; i++) {
-            if (tg_json_body_is(key, tg_str(tg_schema_keywords[i].name,
-                                            tg_schema_keywords[i].len)))
-            {
-                object->k[i] = value;
-                break;
-            }
-        }
-    }
-}
-
-/* What the dialect does not switch on is a remark, whatever its value. */
-static void
-tg_schema_filter(tg_schema_object_t *object, unsigned vocabularies)
-{
-    size_t i;
-
-    for (i = 0; i < TG_SCHEMA_K_N; i++) {
-        if (!(tg_schema_keywords[i].vocabulary
-              & (vocabularies | TG_SCHEMA_V_CORE))) {
-            object->k[i] = TG_STR_NONE;
-        }
-    }
-}
-
 static int
 tg_schema_has_rules(const tg_schema_node_t *node,
                     const tg_schema_object_t *object)
@@ -247,27 +283,14 @@ static int
 tg_schema_build_object(tg_schema_compile_t *compile, tg_str_t raw,
                        tg_schema_node_t *node)
 {
-    static int (*const groups[])(tg_schema_compile_t *,
-                                 const tg_schema_object_t *,
-                                 tg_schema_node_t *) = {
-        tg_schema_build_values,  tg_schema_build_number,
-        tg_schema_build_string,  tg_schema_build_array,
-        tg_schema_build_members, tg_schema_build_logic,
-        tg_schema_build_remarks,
-    };
     tg_schema_object_t object;
-    size_t i;
     int rc;
 
     tg_schema_collect(raw, &object);
     rc = tg_schema_build_identity(compile, &object, node);
 
     if (rc == TG_OK) {
-        tg_schema_filter(&object, node->resource->vocabularies);
-    }
-
-    for (i = 0; rc == TG_OK && i < sizeof(groups) / sizeof(groups[0]); i++) {
-        rc = groups[i](compile, &object, node);
+        rc = tg_schema_read_rules(compile, &object, node);
     }
 
     node->is_true = !tg_schema_has_rules(node, &object);
@@ -277,7 +300,7 @@ tg_schema_build_object(tg_schema_compile_t *compile, tg_str_t raw,
 
 int
 tg_schema_build(tg_schema_compile_t *compile, tg_str_t raw,
-                tg_schema_resource_t *resource, tg_schema_node_t **out)
+                tg_schema_resource_t *resource, const tg_schema_node_t **out)
 {
     tg_schema_node_t *node;
     int rc;

@@ -5,76 +5,25 @@
 #include "schema/tg_schema_node.h"
 #include "schema/tg_schema_uri.h"
 
-#define TG_SCHEMA_KEYWORDS(X)                                                  \
-    X(ID, "$id", CORE)                                                         \
-    X(SCHEMA, "$schema", CORE)                                                 \
-    X(REF, "$ref", CORE)                                                       \
-    X(ANCHOR, "$anchor", CORE)                                                 \
-    X(DYNAMIC_REF, "$dynamicRef", CORE)                                        \
-    X(DYNAMIC_ANCHOR, "$dynamicAnchor", CORE)                                  \
-    X(VOCABULARY, "$vocabulary", CORE)                                         \
-    X(COMMENT, "$comment", CORE)                                               \
-    X(DEFS, "$defs", CORE)                                                     \
-    X(PREFIX_ITEMS, "prefixItems", APPLICATOR)                                 \
-    X(ITEMS, "items", APPLICATOR)                                              \
-    X(CONTAINS, "contains", APPLICATOR)                                        \
-    X(ADDITIONAL, "additionalProperties", APPLICATOR)                          \
-    X(PROPERTIES, "properties", APPLICATOR)                                    \
-    X(PATTERNS, "patternProperties", APPLICATOR)                               \
-    X(DEPENDENT_SCHEMAS, "dependentSchemas", APPLICATOR)                       \
-    X(NAMES, "propertyNames", APPLICATOR)                                      \
-    X(IF, "if", APPLICATOR)                                                    \
-    X(THEN, "then", APPLICATOR)                                                \
-    X(ELSE, "else", APPLICATOR)                                                \
-    X(ALL, "allOf", APPLICATOR)                                                \
-    X(ANY, "anyOf", APPLICATOR)                                                \
-    X(ONE, "oneOf", APPLICATOR)                                                \
-    X(NOT, "not", APPLICATOR)                                                  \
-    X(UNEVALUATED_ITEMS, "unevaluatedItems", UNEVALUATED)                      \
-    X(UNEVALUATED_PROPERTIES, "unevaluatedProperties", UNEVALUATED)            \
-    X(TYPE, "type", VALIDATION)                                                \
-    X(CONST, "const", VALIDATION)                                              \
-    X(ENUM, "enum", VALIDATION)                                                \
-    X(MULTIPLE, "multipleOf", VALIDATION)                                      \
-    X(MAXIMUM, "maximum", VALIDATION)                                          \
-    X(BELOW, "exclusiveMaximum", VALIDATION)                                   \
-    X(MINIMUM, "minimum", VALIDATION)                                          \
-    X(ABOVE, "exclusiveMinimum", VALIDATION)                                   \
-    X(MAX_LENGTH, "maxLength", VALIDATION)                                     \
-    X(MIN_LENGTH, "minLength", VALIDATION)                                     \
-    X(PATTERN, "pattern", VALIDATION)                                          \
-    X(MAX_ITEMS, "maxItems", VALIDATION)                                       \
-    X(MIN_ITEMS, "minItems", VALIDATION)                                       \
-    X(UNIQUE, "uniqueItems", VALIDATION)                                       \
-    X(MAX_CONTAINS, "maxContains", VALIDATION)                                 \
-    X(MIN_CONTAINS, "minContains", VALIDATION)                                 \
-    X(MAX_PROPERTIES, "maxProperties", VALIDATION)                             \
-    X(MIN_PROPERTIES, "minProperties", VALIDATION)                             \
-    X(REQUIRED, "required", VALIDATION)                                        \
-    X(DEPENDENT_REQUIRED, "dependentRequired", VALIDATION)                     \
-    X(TITLE, "title", METADATA)                                                \
-    X(DESCRIPTION, "description", METADATA)                                    \
-    X(DEPRECATED, "deprecated", METADATA)                                      \
-    X(READ_ONLY, "readOnly", METADATA)                                         \
-    X(WRITE_ONLY, "writeOnly", METADATA)                                       \
-    X(EXAMPLES, "examples", METADATA)                                          \
-    X(FORMAT, "format", FORMAT)                                                \
-    X(CONTENT_ENCODING, "contentEncoding", CONTENT)                            \
-    X(CONTENT_TYPE, "contentMediaType", CONTENT)                               \
-    X(CONTENT_SCHEMA, "contentSchema", CONTENT)
-
-#define TG_SCHEMA_V_FORMAT                                                     \
-    (TG_SCHEMA_V_FORMAT_ANNOTATION | TG_SCHEMA_V_FORMAT_ASSERTION)
-
-#define TG_SCHEMA_KEYWORD_ID(id, name, vocabulary) TG_SCHEMA_K_##id,
-
+/*
+ * All keywords, in the order in which they are read: what a schema object has
+ * of each is a raw value.  Those of its identity come first, and are read by
+ * themselves.
+ */
 typedef enum {
-    TG_SCHEMA_KEYWORDS(TG_SCHEMA_KEYWORD_ID) TG_SCHEMA_K_N
+    TG_SCHEMA_K_ID,
+    TG_SCHEMA_K_SCHEMA,
+    TG_SCHEMA_K_VOCABULARY,
+    TG_SCHEMA_K_ANCHOR,
+    TG_SCHEMA_K_DYNAMIC_ANCHOR,
+    TG_SCHEMA_K_REF,
+    TG_SCHEMA_K_DYNAMIC_REF,
+    TG_SCHEMA_K_OTHERS, /* tg_schema_keyword.c has them */
+    TG_SCHEMA_K_MAX = TG_SCHEMA_K_OTHERS + 64
 } tg_schema_keyword_t;
 
-/* Raw values of the keywords that a schema object has. */
 typedef struct {
-    tg_str_t k[TG_SCHEMA_K_N];
+    tg_str_t k[TG_SCHEMA_K_MAX];
 } tg_schema_object_t;
 
 /* A reference that is resolved when all documents are known. */
@@ -125,6 +74,7 @@ typedef struct {
 int tg_schema_mistake_begin(tg_schema_compile_t *compile, const char *at);
 int tg_schema_mistake(tg_schema_compile_t *compile, const char *at,
                       const char *text);
+#define TG_SCHEMA_ONCE "must be there only once"
 /* TEXT, got VALUE */
 int tg_schema_mistake_value(tg_schema_compile_t *compile, tg_str_t raw,
                             const char *text);
@@ -139,41 +89,59 @@ int tg_schema_decode(tg_schema_compile_t *compile, tg_str_t body,
 int tg_schema_read_string(tg_schema_compile_t *compile, tg_str_t raw,
                           tg_str_t *text);
 
-/* A size, or a mistake; unchanged when raw is absent. */
-int tg_schema_read_size(tg_schema_compile_t *compile, tg_str_t raw,
-                        size_t *size);
+/* The members of a raw object, or the elements of an array. */
+typedef struct {
+    tg_json_t json;
+    int is_object;
+    tg_str_t key; /* escaped body */
+    tg_str_t value;
+} tg_schema_entries_t;
 
-/* Members or elements of a raw container. */
+void tg_schema_entries(tg_schema_entries_t *entries, tg_str_t raw);
+/* Is there a next one?  Moves to it. */
+int tg_schema_entry(tg_schema_entries_t *entries);
+
+/* How many there are. */
 size_t tg_schema_size(tg_str_t raw);
+
+/* TG_OK, or the mistake that raw is of another type. */
+int tg_schema_need(tg_schema_compile_t *compile, tg_str_t raw,
+                   tg_json_type_t type, const char *what);
 
 /* The node of the subschema at raw, which is compiled when it is new. */
 int tg_schema_build(tg_schema_compile_t *compile, tg_str_t raw,
-                    tg_schema_resource_t *resource, tg_schema_node_t **node);
+                    tg_schema_resource_t *resource,
+                    const tg_schema_node_t **node);
 tg_schema_node_t *tg_schema_map_find(const tg_schema_compile_t *compile,
                                      const char *at);
 
-/* The groups of keywords. */
-int tg_schema_build_values(tg_schema_compile_t *compile,
-                           const tg_schema_object_t *object,
-                           tg_schema_node_t *node);
-int tg_schema_build_number(tg_schema_compile_t *compile,
-                           const tg_schema_object_t *object,
-                           tg_schema_node_t *node);
-int tg_schema_build_string(tg_schema_compile_t *compile,
-                           const tg_schema_object_t *object,
-                           tg_schema_node_t *node);
-int tg_schema_build_array(tg_schema_compile_t *compile,
-                          const tg_schema_object_t *object,
-                          tg_schema_node_t *node);
-int tg_schema_build_members(tg_schema_compile_t *compile,
-                            const tg_schema_object_t *object,
-                            tg_schema_node_t *node);
-int tg_schema_build_logic(tg_schema_compile_t *compile,
-                          const tg_schema_object_t *object,
-                          tg_schema_node_t *node);
-int tg_schema_build_remarks(tg_schema_compile_t *compile,
-                            const tg_schema_object_t *object,
-                            tg_schema_node_t *node);
+/*
+ * Keywords: sorts the members of a schema object, unknown ones being remarks;
+ * reads what makes rules; and reads one about the members of objects.
+ */
+void tg_schema_collect(tg_str_t raw, tg_schema_object_t *object);
+int tg_schema_read_rules(tg_schema_compile_t *compile,
+                         tg_schema_object_t *object, tg_schema_node_t *node);
+
+/*
+ * The reader of a keyword: raw is its value, and `to` where what it says
+ * goes, or the rules about objects.
+ */
+#define TG_SCHEMA_READER(name)                                                 \
+    int tg_schema_read_##name(tg_schema_compile_t *compile, tg_str_t raw,      \
+                              const tg_schema_node_t *node, void *to)
+
+typedef int (*tg_schema_read_pt)(tg_schema_compile_t *compile, tg_str_t raw,
+                                 const tg_schema_node_t *node, void *to);
+
+TG_SCHEMA_READER(defs);
+TG_SCHEMA_READER(properties);
+TG_SCHEMA_READER(patterns);
+TG_SCHEMA_READER(required);
+TG_SCHEMA_READER(dependent);
+TG_SCHEMA_READER(needs);
+
+/* The host's regular expression for an ECMA-262 pattern. */
 int tg_schema_build_pattern(tg_schema_compile_t *compile, const char *at,
                             tg_str_t text, tg_schema_pattern_t *pattern);
 

@@ -11,42 +11,37 @@ static int
 tg_schema_find_twice(tg_schema_compile_t *compile, tg_schema_arena_t *temp,
                      tg_str_t raw)
 {
-    tg_str_t key, text, value;
+    tg_schema_entries_t entries;
     tg_schema_names_t names;
-    int is_object, rc;
-    tg_json_t json;
-    uint32_t n;
+    uint32_t index, n;
+    tg_str_t text;
+    int rc;
 
-    is_object = raw.data[0] == '{';
-
-    if (!is_object && raw.data[0] != '[') {
+    if (tg_json_type(raw) != TG_JSON_OBJECT
+        && tg_json_type(raw) != TG_JSON_ARRAY) {
         return TG_OK;
     }
 
-    rc = tg_schema_names_init(&names, temp,
-                              is_object ? tg_schema_size(raw) : 0);
-    tg_json_init(&json, raw);
-    (void) (is_object ? tg_json_object(&json) : tg_json_array(&json));
+    memset(&names, 0, sizeof(names));
+    tg_schema_entries(&entries, raw);
 
-    while (rc == TG_OK) {
-        n = names.n;
+    for (n = 0, rc = TG_OK; rc == TG_OK && tg_schema_entry(&entries); n++) {
+        if (entries.is_object) {
+            rc = tg_schema_decode(compile, entries.key, &text);
 
-        if ((is_object ? tg_json_member(&json, &key) : tg_json_element(&json))
-                != TG_OK
-            || tg_json_value(&json, &value) != TG_OK)
-        {
-            break;
-        }
+            if (rc == TG_OK) {
+                rc = tg_schema_names_add(&names, temp, text, &index);
+            }
 
-        rc = is_object ? tg_schema_decode(compile, key, &text) : TG_OK;
-
-        if (rc == TG_OK && is_object && tg_schema_names_add(&names, text) < n) {
-            return tg_schema_mistake(compile, value.data,
-                                     "this key is given twice; give it once");
+            if (rc == TG_OK && index < n) {
+                return tg_schema_mistake(compile, entries.value.data,
+                                         "this key is given twice; give it "
+                                         "once");
+            }
         }
 
         if (rc == TG_OK) {
-            rc = tg_schema_find_twice(compile, temp, value);
+            rc = tg_schema_find_twice(compile, temp, entries.value);
         }
     }
 

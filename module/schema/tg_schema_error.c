@@ -42,6 +42,20 @@ tg_schema_type_at(char c)
     }
 }
 
+unsigned
+tg_schema_type_bit(tg_str_t raw)
+{
+    size_t i;
+
+    for (i = 0; i < TG_SCHEMA_N_TYPES; i++) {
+        if (tg_json_is_text(raw, tg_str_c(tg_schema_types[i].name))) {
+            return tg_schema_types[i].type;
+        }
+    }
+
+    return 0;
+}
+
 const char *
 tg_schema_type_text(unsigned type)
 {

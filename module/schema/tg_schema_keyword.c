@@ -1,70 +1,39 @@
-/* Keywords about plain values, and remarks. */
+/*
+ * Keywords and their readers.  What they say goes to the node, or to one of
+ * its parts: the rules about values of a type, which are there when they have
+ * a keyword.
+ */
 #include "schema/tg_schema_compile.h"
 
-#include "schema/tg_pattern.h"
 #include "schema/tg_schema_run.h"
 
-static unsigned
-tg_schema_type_bit(tg_str_t raw)
+#include <stddef.h>
+
+static TG_SCHEMA_READER(type)
 {
-    static const struct {
-        const char *name;
-        unsigned type;
-    } types[] = {
-        { "string", TG_SCHEMA_STRING },   { "number", TG_SCHEMA_NUMBER },
-        { "integer", TG_SCHEMA_INTEGER }, { "boolean", TG_SCHEMA_BOOLEAN },
-        { "object", TG_SCHEMA_OBJECT },   { "array", TG_SCHEMA_ARRAY },
-        { "null", TG_SCHEMA_NULL }
-    };
-    size_t i;
-
-    if (tg_json_type(raw) != TG_JSON_STRING) {
-        return 0;
-    }
-
-    for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (tg_json_body_is(tg_json_body(raw), tg_str_c(types[i].name))) {
-            return types[i].type;
-        }
-    }
-
-    return 0;
-}
-
 #define TG_SCHEMA_TYPE_NAMES                                                   \
     "must be one of string, number, integer, boolean, object, array, null"
 
-static int
-tg_schema_build_types(tg_schema_compile_t *compile, tg_str_t raw,
-                      unsigned *types)
-{
+    tg_schema_entries_t entries;
     unsigned bit, bits;
-    tg_json_t json;
-    tg_str_t item;
 
-    if (tg_json_type(raw) != TG_JSON_ARRAY) {
-        *types = tg_schema_type_bit(raw);
-        return *types != 0 ? TG_OK
-                           : tg_schema_mistake_value(compile, raw,
-                                                     TG_SCHEMA_TYPE_NAMES
-                                                     ", or a list of them");
+    bits = tg_schema_type_bit(raw);
+
+    if (bits == 0 && tg_json_type(raw) != TG_JSON_ARRAY) {
+        return tg_schema_mistake_value(compile, raw,
+                                       TG_SCHEMA_TYPE_NAMES
+                                       ", or a list of them");
     }
 
-    tg_json_init(&json, raw);
-    (void) tg_json_array(&json);
-    bits = 0;
+    tg_schema_entries(&entries, raw);
 
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &item);
-        bit = tg_schema_type_bit(item);
+    while (tg_schema_entry(&entries)) {
+        bit = tg_schema_type_bit(entries.value);
 
-        if (bit == 0) {
-            return tg_schema_mistake_value(compile, item, TG_SCHEMA_TYPE_NAMES);
-        }
-
-        if (bits & bit) {
-            return tg_schema_mistake_value(compile, item,
-                                           "must be there only once");
+        if (bit == 0 || (bits & bit)) {
+            return tg_schema_mistake_value(compile, entries.value,
+                                           bit == 0 ? TG_SCHEMA_TYPE_NAMES
+                                                    : TG_SCHEMA_ONCE);
         }
 
         bits |= bit;
@@ -75,17 +44,18 @@ tg_schema_build_types(tg_schema_compile_t *compile, tg_str_t raw,
                                  "must name at least one type");
     }
 
-    *types = bits;
+    *(uint8_t *) to = (uint8_t) bits;
 
     return TG_OK;
 }
 
-/* A set of the texts, when all are strings and it pays. */
+/* A set of the texts, when all are strings. */
 static int
 tg_schema_build_strings(tg_schema_compile_t *compile,
                         tg_schema_values_t *values)
 {
     tg_schema_names_t *names;
+    uint32_t index;
     tg_str_t text;
     size_t i;
     int rc;
@@ -96,19 +66,15 @@ tg_schema_build_strings(tg_schema_compile_t *compile,
         }
     }
 
-    names = values->n != 0 ? tg_schema_get(compile, sizeof(*names)) : NULL;
-
-    if (names == NULL) {
-        return values->n != 0 ? TG_NOMEM : TG_OK;
-    }
-
-    rc = tg_schema_names_init(names, &compile->schema->arena, values->n);
+    names = tg_schema_get(compile, sizeof(*names));
+    rc = names != NULL ? TG_OK : TG_NOMEM;
 
     for (i = 0; rc == TG_OK && i < values->n; i++) {
         rc = tg_schema_decode(compile, tg_json_body(values->list[i]), &text);
 
         if (rc == TG_OK) {
-            (void) tg_schema_names_add(names, text);
+            rc = tg_schema_names_add(names, &compile->schema->arena, text,
+                                     &index);
         }
     }
 
@@ -117,190 +83,102 @@ tg_schema_build_strings(tg_schema_compile_t *compile,
     return rc;
 }
 
-static int
-tg_schema_build_list(tg_schema_compile_t *compile, tg_str_t raw, int is_one,
-                     const tg_schema_values_t **out)
+static TG_SCHEMA_READER(const)
 {
     tg_schema_values_t *values;
     tg_str_t *list;
-    tg_json_t json;
 
     values = tg_schema_get(compile, sizeof(*values));
+    list = tg_schema_get(compile, sizeof(*list));
 
-    if (values == NULL) {
+    if (values == NULL || list == NULL) {
         return TG_NOMEM;
     }
 
-    values->n = is_one ? 1 : tg_schema_size(raw);
-    list = tg_schema_get(compile, values->n * sizeof(*list));
-
-    if (list == NULL) {
-        return TG_NOMEM;
-    }
-
+    *list = raw;
     values->list = list;
-    *out = values;
-
-    if (is_one) {
-        *list = raw;
-        return tg_schema_build_strings(compile, values);
-    }
-
-    tg_json_init(&json, raw);
-    (void) tg_json_array(&json);
-
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, list++);
-    }
+    values->n = 1;
+    *(const tg_schema_values_t **) to = values;
 
     return tg_schema_build_strings(compile, values);
 }
 
-int
-tg_schema_build_values(tg_schema_compile_t *compile,
-                       const tg_schema_object_t *object, tg_schema_node_t *node)
+static TG_SCHEMA_READER(enum)
 {
-    unsigned types;
-    tg_str_t raw;
+    tg_schema_entries_t entries;
+    tg_schema_values_t *values;
+    tg_str_t *list;
     int rc;
 
-    rc = TG_OK;
-    types = 0;
-    raw = object->k[TG_SCHEMA_K_TYPE];
+    rc = tg_schema_need(compile, raw, TG_JSON_ARRAY, "a list of values");
 
-    if (raw.data != NULL) {
-        rc = tg_schema_build_types(compile, raw, &types);
-
-        if (rc == TG_OK) {
-            node->types = (uint8_t) types;
-        }
+    if (rc != TG_OK) {
+        return rc;
     }
 
-    raw = object->k[TG_SCHEMA_K_CONST];
+    values = tg_schema_get(compile, sizeof(*values));
+    list = tg_schema_get(compile, tg_schema_size(raw) * sizeof(*list));
 
-    if (rc == TG_OK && raw.data != NULL) {
-        rc = tg_schema_build_list(compile, raw, 1, &node->constant);
+    if (values == NULL || list == NULL) {
+        return TG_NOMEM;
     }
 
-    raw = object->k[TG_SCHEMA_K_ENUM];
+    values->list = list;
+    *(const tg_schema_values_t **) to = values;
+    tg_schema_entries(&entries, raw);
 
-    if (rc == TG_OK && raw.data != NULL) {
-        if (tg_json_type(raw) != TG_JSON_ARRAY) {
-            return tg_schema_mistake_value(compile, raw,
-                                           "must be a list of values");
-        }
-
-        rc = tg_schema_build_list(compile, raw, 0, &node->values);
+    while (tg_schema_entry(&entries)) {
+        list[values->n++] = entries.value;
     }
 
-    return rc;
+    return values->n != 0 ? tg_schema_build_strings(compile, values) : TG_OK;
 }
 
-static int
-tg_schema_read_bound(tg_schema_compile_t *compile, tg_str_t raw,
-                     tg_schema_bound_t *bound)
+static TG_SCHEMA_READER(bound)
 {
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
+    tg_schema_bound_t *bound;
+    int rc;
 
-    if (tg_json_type(raw) != TG_JSON_NUMBER) {
-        return tg_schema_mistake_value(compile, raw, "must be a number");
-    }
+    bound = to;
+    rc = tg_schema_need(compile, raw, TG_JSON_NUMBER, "a number");
 
-    if (tg_number_parse(raw, &bound->value) != TG_OK) {
+    if (rc == TG_OK && tg_number_parse(raw, &bound->value) != TG_OK) {
         return tg_schema_mistake_value(compile, raw,
                                        "the exponent is out of range");
     }
 
     bound->raw = raw;
 
-    return TG_OK;
+    return rc;
 }
 
-static int
-tg_schema_read_multiple(tg_schema_compile_t *compile, tg_str_t raw,
-                        tg_schema_bound_t *bound)
+static TG_SCHEMA_READER(multiple)
 {
+    tg_schema_bound_t *bound;
     int rc;
 
-    rc = tg_schema_read_bound(compile, raw, bound);
+    bound = to;
+    rc = tg_schema_read_bound(compile, raw, node, to);
 
-    if (rc != TG_OK || raw.data == NULL) {
-        return rc;
-    }
-
-    if (bound->value.is_negative || bound->value.count == 0) {
+    if (rc == TG_OK && (bound->value.is_negative || bound->value.count == 0)) {
         return tg_schema_mistake_value(compile, raw, "must be above 0");
     }
 
-    if (bound->value.count > TG_NUMBER_DIVISOR_DIGITS) {
+    if (rc == TG_OK && bound->value.count > TG_NUMBER_DIVISOR_DIGITS) {
         return tg_schema_mistake_value(compile, raw,
                                        "must have at most 18 digits");
     }
 
-    return TG_OK;
+    return rc;
 }
 
-int
-tg_schema_build_number(tg_schema_compile_t *compile,
-                       const tg_schema_object_t *object, tg_schema_node_t *node)
-{
-    tg_schema_number_rules_t *rules;
-    const tg_str_t *k;
-    int rc;
-
-    k = object->k;
-
-    if (k[TG_SCHEMA_K_MINIMUM].data == NULL
-        && k[TG_SCHEMA_K_MAXIMUM].data == NULL
-        && k[TG_SCHEMA_K_ABOVE].data == NULL
-        && k[TG_SCHEMA_K_BELOW].data == NULL
-        && k[TG_SCHEMA_K_MULTIPLE].data == NULL)
-    {
-        return TG_OK;
-    }
-
-    rules = tg_schema_get(compile, sizeof(*rules));
-
-    if (rules == NULL) {
-        return TG_NOMEM;
-    }
-
-    node->number = rules;
-
-    if ((rc = tg_schema_read_bound(compile, k[TG_SCHEMA_K_MINIMUM],
-                                   &rules->minimum))
-            != TG_OK
-        || (rc = tg_schema_read_bound(compile, k[TG_SCHEMA_K_MAXIMUM],
-                                      &rules->maximum))
-               != TG_OK
-        || (rc = tg_schema_read_bound(compile, k[TG_SCHEMA_K_ABOVE],
-                                      &rules->above))
-               != TG_OK
-        || (rc = tg_schema_read_bound(compile, k[TG_SCHEMA_K_BELOW],
-                                      &rules->below))
-               != TG_OK)
-    {
-        return rc;
-    }
-
-    return tg_schema_read_multiple(compile, k[TG_SCHEMA_K_MULTIPLE],
-                                   &rules->multiple);
-}
-
-int
-tg_schema_read_size(tg_schema_compile_t *compile, tg_str_t raw, size_t *size)
+static TG_SCHEMA_READER(size)
 {
     tg_number_t number;
 
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
-
     if (tg_json_type(raw) != TG_JSON_NUMBER
         || tg_number_parse(raw, &number) != TG_OK
-        || tg_number_size(&number, size) != TG_OK)
+        || tg_number_size(&number, to) != TG_OK)
     {
         return tg_schema_mistake_value(compile, raw,
                                        "must be a whole number, 0 or more");
@@ -309,66 +187,53 @@ tg_schema_read_size(tg_schema_compile_t *compile, tg_str_t raw, size_t *size)
     return TG_OK;
 }
 
-/* The host's regular expression for an ECMA-262 pattern. */
-int
-tg_schema_build_pattern(tg_schema_compile_t *compile, const char *at,
-                        tg_str_t text, tg_schema_pattern_t *pattern)
+static TG_SCHEMA_READER(flag)
 {
-    const tg_schema_regex_t *regex;
-    tg_schema_regexes_t *entry;
-    const char *why;
-    tg_buf_t translated;
+    *(int *) to = tg_json_type(raw) == TG_JSON_TRUE;
+
+    return *(int *) to
+               ? TG_OK
+               : tg_schema_need(compile, raw, TG_JSON_FALSE, "true or false");
+}
+
+/* Remarks decide nothing, but a wrong one is a mistake all the same. */
+static TG_SCHEMA_READER(text)
+{
+    return tg_schema_need(compile, raw, TG_JSON_STRING, "a string");
+}
+
+static TG_SCHEMA_READER(list)
+{
+    return tg_schema_need(compile, raw, TG_JSON_ARRAY, "a list of values");
+}
+
+static TG_SCHEMA_READER(pattern)
+{
+    tg_schema_pattern_t *pattern;
+    tg_str_t text;
     int rc;
 
-    regex = compile->options.regex;
-    entry = tg_schema_get(compile, sizeof(*entry));
+    pattern = tg_schema_get(compile, sizeof(*pattern));
 
-    if (entry == NULL) {
+    if (pattern == NULL) {
         return TG_NOMEM;
     }
 
-    if (regex == NULL) {
-        return tg_schema_mistake(compile, at,
-                                 "patterns are not supported here");
-    }
+    *(const tg_schema_pattern_t **) to = pattern;
+    rc = tg_schema_read_string(compile, raw, &text);
 
-    pattern->text = text;
-    tg_buf_init(&translated, compile->alloc);
-    rc = tg_pattern_translate(text, &translated, &pattern->weight, &why);
-    (void) tg_schema_mistake_begin(compile, at);
-
-    if (rc == TG_BAD) {
-        tg_buf_text(compile->error, why);
-
-    } else if (rc == TG_OK) {
-        rc = regex->compile(regex->ctx, tg_buf_view(&translated), &entry->regex,
-                            compile->error);
-    }
-
-    tg_buf_deinit(&translated);
-
-    if (rc == TG_OK) {
-        tg_buf_truncate(compile->error, compile->error_start);
-        entry->next = compile->schema->regexes;
-        compile->schema->regexes = entry;
-        pattern->regex = entry->regex;
-    }
-
-    return rc;
+    return rc == TG_OK
+               ? tg_schema_build_pattern(compile, raw.data, text, pattern)
+               : rc;
 }
 
-static int
-tg_schema_build_format(tg_schema_compile_t *compile, tg_str_t raw,
-                       const tg_schema_node_t *node,
-                       tg_schema_string_rules_t *rules)
+static TG_SCHEMA_READER(format)
 {
+    tg_schema_string_rules_t *rules;
     int is_asserted, rc;
     tg_str_t name;
 
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
-
+    rules = to;
     rc = tg_schema_read_string(compile, raw, &name);
     is_asserted = (node->resource->vocabularies & TG_SCHEMA_V_FORMAT_ASSERTION)
                   != 0;
@@ -388,110 +253,312 @@ tg_schema_build_format(tg_schema_compile_t *compile, tg_str_t raw,
     return TG_OK;
 }
 
-int
-tg_schema_build_string(tg_schema_compile_t *compile,
-                       const tg_schema_object_t *object, tg_schema_node_t *node)
+static TG_SCHEMA_READER(schema)
 {
-    tg_schema_string_rules_t *rules;
-    tg_schema_pattern_t *pattern;
-    const tg_str_t *k;
-    tg_str_t text;
+    return tg_schema_build(compile, raw, node->resource, to);
+}
+
+static TG_SCHEMA_READER(items)
+{
+    if (tg_json_type(raw) == TG_JSON_ARRAY) {
+        return tg_schema_mistake(compile, raw.data,
+                                 "must be one schema for all items; write a "
+                                 "list of schemas as \"prefixItems\"");
+    }
+
+    return tg_schema_read_schema(compile, raw, node, to);
+}
+
+static TG_SCHEMA_READER(schemas)
+{
+    tg_schema_entries_t entries;
+    tg_schema_nodes_t *nodes;
     int rc;
 
-    k = object->k;
-    rules = tg_schema_get(compile, sizeof(*rules));
+    nodes = to;
 
-    if (rules == NULL) {
-        return TG_NOMEM;
+    if (tg_json_type(raw) != TG_JSON_ARRAY || tg_schema_size(raw) == 0) {
+        return tg_schema_mistake_value(compile, raw,
+                                       "must be a list of at least one schema");
     }
 
-    rules->max = SIZE_MAX;
+    nodes->list = tg_schema_get(compile,
+                                tg_schema_size(raw) * sizeof(*nodes->list));
+    rc = nodes->list != NULL ? TG_OK : TG_NOMEM;
+    tg_schema_entries(&entries, raw);
 
-    if ((rc = tg_schema_read_size(compile, k[TG_SCHEMA_K_MIN_LENGTH],
-                                  &rules->min))
-            != TG_OK
-        || (rc = tg_schema_read_size(compile, k[TG_SCHEMA_K_MAX_LENGTH],
-                                     &rules->max))
-               != TG_OK
-        || (rc = tg_schema_build_format(compile, k[TG_SCHEMA_K_FORMAT], node,
-                                        rules))
-               != TG_OK)
-    {
-        return rc;
-    }
-
-    if (k[TG_SCHEMA_K_PATTERN].data != NULL) {
-        pattern = tg_schema_get(compile, sizeof(*pattern));
-
-        if (pattern == NULL) {
-            return TG_NOMEM;
-        }
-
-        rules->pattern = pattern;
-        rc = tg_schema_read_string(compile, k[TG_SCHEMA_K_PATTERN], &text);
-
-        if (rc == TG_OK) {
-            rc = tg_schema_build_pattern(compile, k[TG_SCHEMA_K_PATTERN].data,
-                                         text, pattern);
-        }
-    }
-
-    if (rules->min != 0 || rules->max != SIZE_MAX || rules->pattern != NULL
-        || rules->format != NULL)
-    {
-        node->string = rules;
+    while (rc == TG_OK && tg_schema_entry(&entries)) {
+        rc = tg_schema_build(compile, entries.value, node->resource,
+                             &nodes->list[nodes->n++]);
     }
 
     return rc;
 }
 
-/* Remarks decide nothing, but a wrong one is a mistake all the same. */
-int
-tg_schema_build_remarks(tg_schema_compile_t *compile,
-                        const tg_schema_object_t *object,
-                        tg_schema_node_t *node)
+/* --- the table --- */
+
+/* Where a reader writes: the node itself, a part of it, or nowhere. */
+typedef enum {
+    TG_SCHEMA_PART_NUMBER,
+    TG_SCHEMA_PART_STRING,
+    TG_SCHEMA_PART_ARRAY,
+    TG_SCHEMA_PART_OBJECT,
+    TG_SCHEMA_PART_LOGIC,
+    TG_SCHEMA_PARTS,
+    TG_SCHEMA_PART_NODE,
+    TG_SCHEMA_PART_NONE
+} tg_schema_part_t;
+
+static const size_t tg_schema_part_sizes[] = {
+    [TG_SCHEMA_PART_NUMBER] = sizeof(tg_schema_number_rules_t),
+    [TG_SCHEMA_PART_STRING] = sizeof(tg_schema_string_rules_t),
+    [TG_SCHEMA_PART_ARRAY] = sizeof(tg_schema_array_rules_t),
+    [TG_SCHEMA_PART_OBJECT] = sizeof(tg_schema_object_rules_t),
+    [TG_SCHEMA_PART_LOGIC] = sizeof(tg_schema_logic_t),
+};
+
+#define TG_SCHEMA_V_FORMAT                                                     \
+    (TG_SCHEMA_V_FORMAT_ANNOTATION | TG_SCHEMA_V_FORMAT_ASSERTION)
+
+#define TG_SCHEMA_IDENTITY(name)                                               \
+    {                                                                          \
+        name, TG_SCHEMA_V_CORE, NULL, TG_SCHEMA_PART_NONE, 0                   \
+    }
+#define TG_SCHEMA_REMARK(name, vocabulary, read)                               \
+    {                                                                          \
+        name, TG_SCHEMA_V_##vocabulary, tg_schema_read_##read,                 \
+            TG_SCHEMA_PART_NONE, 0                                             \
+    }
+#define TG_SCHEMA_RULE(name, vocabulary, read, part, type, field)              \
+    {                                                                          \
+        name, TG_SCHEMA_V_##vocabulary, tg_schema_read_##read,                 \
+            TG_SCHEMA_PART_##part, offsetof(tg_schema_##type, field)           \
+    }
+#define TG_SCHEMA_NODE(name, vocabulary, read, field)                          \
+    TG_SCHEMA_RULE(name, vocabulary, read, NODE, node_t, field)
+#define TG_SCHEMA_NUMBERS(name, read, field)                                   \
+    TG_SCHEMA_RULE(name, VALIDATION, read, NUMBER, number_rules_t, field)
+#define TG_SCHEMA_STRINGS(name, vocabulary, read, field)                       \
+    TG_SCHEMA_RULE(name, vocabulary, read, STRING, string_rules_t, field)
+#define TG_SCHEMA_ARRAYS(name, vocabulary, read, field)                        \
+    TG_SCHEMA_RULE(name, vocabulary, read, ARRAY, array_rules_t, field)
+#define TG_SCHEMA_OBJECTS(name, vocabulary, read, field)                       \
+    TG_SCHEMA_RULE(name, vocabulary, read, OBJECT, object_rules_t, field)
+#define TG_SCHEMA_BRANCH(name, read, field)                                    \
+    TG_SCHEMA_RULE(name, APPLICATOR, read, LOGIC, logic_t, field)
+
+/* tg_schema_keyword_t has the first ones. */
+static const struct {
+    const char *name;
+    unsigned vocabulary;
+    tg_schema_read_pt read;
+    tg_schema_part_t part;
+    size_t offset;
+} tg_schema_keywords[] = {
+    TG_SCHEMA_IDENTITY("$id"),
+    TG_SCHEMA_IDENTITY("$schema"),
+    TG_SCHEMA_IDENTITY("$vocabulary"),
+    TG_SCHEMA_IDENTITY("$anchor"),
+    TG_SCHEMA_IDENTITY("$dynamicAnchor"),
+    TG_SCHEMA_IDENTITY("$ref"),
+    TG_SCHEMA_IDENTITY("$dynamicRef"),
+
+    TG_SCHEMA_NODE("type", VALIDATION, type, types),
+    TG_SCHEMA_NODE("const", VALIDATION, const, constant),
+    TG_SCHEMA_NODE("enum", VALIDATION, enum, values),
+
+    TG_SCHEMA_NUMBERS("minimum", bound, minimum),
+    TG_SCHEMA_NUMBERS("maximum", bound, maximum),
+    TG_SCHEMA_NUMBERS("exclusiveMinimum", bound, above),
+    TG_SCHEMA_NUMBERS("exclusiveMaximum", bound, below),
+    TG_SCHEMA_NUMBERS("multipleOf", multiple, multiple),
+
+    TG_SCHEMA_STRINGS("minLength", VALIDATION, size, min),
+    TG_SCHEMA_STRINGS("maxLength", VALIDATION, size, max),
+    { "format", TG_SCHEMA_V_FORMAT, tg_schema_read_format,
+      TG_SCHEMA_PART_STRING, 0 },
+    TG_SCHEMA_STRINGS("pattern", VALIDATION, pattern, pattern),
+
+    TG_SCHEMA_ARRAYS("minItems", VALIDATION, size, min),
+    TG_SCHEMA_ARRAYS("maxItems", VALIDATION, size, max),
+    TG_SCHEMA_ARRAYS("minContains", VALIDATION, size, min_contains),
+    TG_SCHEMA_ARRAYS("maxContains", VALIDATION, size, max_contains),
+    TG_SCHEMA_ARRAYS("uniqueItems", VALIDATION, flag, is_unique),
+    TG_SCHEMA_ARRAYS("prefixItems", APPLICATOR, schemas, prefix),
+    TG_SCHEMA_ARRAYS("items", APPLICATOR, items, items),
+    TG_SCHEMA_ARRAYS("contains", APPLICATOR, schema, contains),
+    TG_SCHEMA_NODE("unevaluatedItems", UNEVALUATED, schema, unevaluated_items),
+
+    TG_SCHEMA_REMARK("$defs", CORE, defs),
+    TG_SCHEMA_OBJECTS("properties", APPLICATOR, properties, names),
+    TG_SCHEMA_OBJECTS("patternProperties", APPLICATOR, patterns, names),
+    TG_SCHEMA_OBJECTS("additionalProperties", APPLICATOR, schema, additional),
+    TG_SCHEMA_OBJECTS("propertyNames", APPLICATOR, schema, key_schema),
+    TG_SCHEMA_NODE("unevaluatedProperties", UNEVALUATED, schema,
+                   unevaluated_properties),
+    TG_SCHEMA_OBJECTS("required", VALIDATION, required, names),
+    TG_SCHEMA_OBJECTS("dependentSchemas", APPLICATOR, dependent, names),
+    TG_SCHEMA_OBJECTS("dependentRequired", VALIDATION, needs, names),
+    TG_SCHEMA_OBJECTS("minProperties", VALIDATION, size, min),
+    TG_SCHEMA_OBJECTS("maxProperties", VALIDATION, size, max),
+
+    TG_SCHEMA_BRANCH("allOf", schemas, all),
+    TG_SCHEMA_BRANCH("anyOf", schemas, any),
+    TG_SCHEMA_BRANCH("oneOf", schemas, one),
+    TG_SCHEMA_BRANCH("not", schema, none),
+    TG_SCHEMA_BRANCH("if", schema, when),
+    TG_SCHEMA_BRANCH("then", schema, then),
+    TG_SCHEMA_BRANCH("else", schema, otherwise),
+
+    TG_SCHEMA_REMARK("$comment", CORE, text),
+    TG_SCHEMA_REMARK("title", METADATA, text),
+    TG_SCHEMA_REMARK("description", METADATA, text),
+    TG_SCHEMA_REMARK("contentEncoding", CONTENT, text),
+    TG_SCHEMA_REMARK("contentMediaType", CONTENT, text),
+    TG_SCHEMA_REMARK("deprecated", METADATA, flag),
+    TG_SCHEMA_REMARK("readOnly", METADATA, flag),
+    TG_SCHEMA_REMARK("writeOnly", METADATA, flag),
+    TG_SCHEMA_REMARK("examples", METADATA, list),
+    TG_SCHEMA_REMARK("contentSchema", CONTENT, schema),
+};
+
+#define TG_SCHEMA_KEYWORDS                                                     \
+    (sizeof(tg_schema_keywords) / sizeof(tg_schema_keywords[0]))
+
+void
+tg_schema_collect(tg_str_t raw, tg_schema_object_t *object)
 {
-    static const tg_schema_keyword_t strings[] = {
-        TG_SCHEMA_K_COMMENT,          TG_SCHEMA_K_TITLE,
-        TG_SCHEMA_K_DESCRIPTION,      TG_SCHEMA_K_FORMAT,
-        TG_SCHEMA_K_CONTENT_ENCODING, TG_SCHEMA_K_CONTENT_TYPE
-    };
-    static const tg_schema_keyword_t booleans[] = { TG_SCHEMA_K_DEPRECATED,
-                                                    TG_SCHEMA_K_READ_ONLY,
-                                                    TG_SCHEMA_K_WRITE_ONLY };
-    tg_schema_node_t *content;
-    tg_str_t raw;
+    tg_schema_entries_t entries;
     size_t i;
 
-    for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
-        raw = object->k[strings[i]];
+    memset(object, 0, sizeof(*object));
+    tg_schema_entries(&entries, raw);
 
-        if (raw.data != NULL && tg_json_type(raw) != TG_JSON_STRING) {
-            return tg_schema_mistake_value(compile, raw, "must be a string");
+    while (tg_schema_entry(&entries)) {
+        for (i = 0; i < TG_SCHEMA_KEYWORDS; i++) {
+            if (tg_json_body_is(entries.key,
+                                tg_str_c(tg_schema_keywords[i].name))) {
+                object->k[i] = entries.value;
+                break;
+            }
         }
     }
+}
 
-    for (i = 0; i < sizeof(booleans) / sizeof(booleans[0]); i++) {
-        raw = object->k[booleans[i]];
+/* The rules of a part, which say nothing yet. */
+static void *
+tg_schema_part_new(tg_schema_compile_t *compile, tg_schema_part_t part)
+{
+    tg_schema_string_rules_t *string;
+    tg_schema_array_rules_t *array;
+    tg_schema_object_rules_t *object;
+    void *rules;
 
-        if (raw.data != NULL && tg_json_type(raw) != TG_JSON_TRUE
-            && tg_json_type(raw) != TG_JSON_FALSE)
+    rules = tg_schema_get(compile, tg_schema_part_sizes[part]);
+
+    if (rules != NULL && part == TG_SCHEMA_PART_STRING) {
+        string = rules;
+        string->max = SIZE_MAX;
+
+    } else if (rules != NULL && part == TG_SCHEMA_PART_ARRAY) {
+        array = rules;
+        array->max = SIZE_MAX;
+        array->min_contains = 1;
+        array->max_contains = SIZE_MAX;
+
+    } else if (rules != NULL && part == TG_SCHEMA_PART_OBJECT) {
+        object = rules;
+        object->max = SIZE_MAX;
+    }
+
+    return rules;
+}
+
+/* Keeps the parts that have something to say. */
+static void
+tg_schema_keep_parts(tg_schema_node_t *node, void *const *parts)
+{
+    const tg_schema_object_rules_t *object;
+    const tg_schema_string_rules_t *string;
+    const tg_schema_array_rules_t *array;
+    tg_schema_logic_t *logic;
+
+    node->number = parts[TG_SCHEMA_PART_NUMBER];
+    string = parts[TG_SCHEMA_PART_STRING];
+    array = parts[TG_SCHEMA_PART_ARRAY];
+    object = parts[TG_SCHEMA_PART_OBJECT];
+    node->logic = logic = parts[TG_SCHEMA_PART_LOGIC];
+
+    if (string != NULL
+        && (string->min != 0 || string->max != SIZE_MAX
+            || string->pattern != NULL || string->format != NULL))
+    {
+        node->string = string;
+    }
+
+    if (array != NULL
+        && (array->prefix.n != 0 || array->items != NULL
+            || array->contains != NULL || array->min != 0
+            || array->max != SIZE_MAX || array->is_unique))
+    {
+        node->array = array;
+    }
+
+    if (object != NULL
+        && (object->names.n != 0 || object->n_patterns != 0
+            || object->additional != NULL || object->key_schema != NULL
+            || object->min != 0 || object->max != SIZE_MAX))
+    {
+        node->object = object;
+    }
+
+    /* Without `if`, the others mean nothing, and may not form loops. */
+    if (logic != NULL && logic->when == NULL) {
+        logic->then = NULL;
+        logic->otherwise = NULL;
+    }
+}
+
+int
+tg_schema_read_rules(tg_schema_compile_t *compile, tg_schema_object_t *object,
+                     tg_schema_node_t *node)
+{
+    void *parts[TG_SCHEMA_PARTS] = { NULL };
+    unsigned vocabularies;
+    tg_schema_part_t part;
+    uint64_t nowhere[4];
+    size_t i;
+    char *to;
+    int rc;
+
+    vocabularies = node->resource->vocabularies | TG_SCHEMA_V_CORE;
+
+    for (i = 0, rc = TG_OK; rc == TG_OK && i < TG_SCHEMA_KEYWORDS; i++) {
+        /* What the dialect does not switch on is a remark, whatever it is. */
+        if (object->k[i].data == NULL || tg_schema_keywords[i].read == NULL
+            || !(tg_schema_keywords[i].vocabulary & vocabularies))
         {
-            return tg_schema_mistake_value(compile, raw,
-                                           "must be true or false");
+            continue;
         }
+
+        part = tg_schema_keywords[i].part;
+
+        if (part < TG_SCHEMA_PARTS && parts[part] == NULL) {
+            parts[part] = tg_schema_part_new(compile, part);
+
+            if (parts[part] == NULL) {
+                return TG_NOMEM;
+            }
+        }
+
+        to = part == TG_SCHEMA_PART_NODE   ? (char *) node
+             : part == TG_SCHEMA_PART_NONE ? (char *) nowhere
+                                           : parts[part];
+        rc = tg_schema_keywords[i].read(compile, object->k[i], node,
+                                        to + tg_schema_keywords[i].offset);
     }
 
-    raw = object->k[TG_SCHEMA_K_EXAMPLES];
+    tg_schema_keep_parts(node, parts);
 
-    if (raw.data != NULL && tg_json_type(raw) != TG_JSON_ARRAY) {
-        return tg_schema_mistake_value(compile, raw,
-                                       "must be a list of values");
-    }
-
-    raw = object->k[TG_SCHEMA_K_CONTENT_SCHEMA];
-
-    return raw.data != NULL
-               ? tg_schema_build(compile, raw, node->resource, &content)
-               : TG_OK;
+    return rc;
 }

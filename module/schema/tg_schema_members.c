@@ -4,188 +4,126 @@
  */
 #include "schema/tg_schema_compile.h"
 
-typedef struct {
-    tg_schema_compile_t *compile;
-    const tg_schema_node_t *node;
-    tg_schema_object_rules_t *rules;
-} tg_schema_members_build_t;
-
+/* The name of an escaped body, which is added where it is new, or NULL. */
 static int
-tg_schema_need_object(tg_schema_compile_t *compile, tg_str_t raw)
+tg_schema_name(tg_schema_compile_t *compile, tg_schema_object_rules_t *rules,
+               tg_str_t body, tg_schema_name_t **name)
 {
-    if (raw.data != NULL && tg_json_type(raw) != TG_JSON_OBJECT) {
-        return tg_schema_mistake_value(compile, raw, "must be an object");
-    }
-
-    return TG_OK;
-}
-
-static int
-tg_schema_need_array(tg_schema_compile_t *compile, tg_str_t raw)
-{
-    if (raw.data != NULL && tg_json_type(raw) != TG_JSON_ARRAY) {
-        return tg_schema_mistake_value(compile, raw,
-                                       "must be a list of property names");
-    }
-
-    return TG_OK;
-}
-
-/* The most names that the keywords can mention, with their types checked. */
-static int
-tg_schema_count_names(tg_schema_compile_t *compile,
-                      const tg_schema_object_t *object, size_t *n)
-{
-    static const tg_schema_keyword_t objects[] = {
-        TG_SCHEMA_K_PROPERTIES, TG_SCHEMA_K_PATTERNS,
-        TG_SCHEMA_K_DEPENDENT_SCHEMAS, TG_SCHEMA_K_DEPENDENT_REQUIRED
-    };
-    tg_str_t raw, key, value;
-    tg_json_t json;
-    size_t i, sum;
-    int rc;
-
-    raw = object->k[TG_SCHEMA_K_REQUIRED];
-    rc = tg_schema_need_array(compile, raw);
-    sum = rc == TG_OK && raw.data != NULL ? tg_schema_size(raw) : 0;
-
-    for (i = 0; rc == TG_OK && i < sizeof(objects) / sizeof(objects[0]); i++) {
-        raw = object->k[objects[i]];
-        rc = tg_schema_need_object(compile, raw);
-
-        if (rc == TG_OK && raw.data != NULL
-            && objects[i] != TG_SCHEMA_K_PATTERNS) {
-            sum += tg_schema_size(raw);
-        }
-    }
-
-    if (rc != TG_OK || raw.data == NULL) {
-        *n = sum;
-        return rc;
-    }
-
-    tg_json_init(&json, raw);
-    (void) tg_json_object(&json);
-
-    while (rc == TG_OK && tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-        rc = tg_schema_need_array(compile, value);
-        sum += rc == TG_OK ? tg_schema_size(value) : 0;
-    }
-
-    *n = sum;
-
-    return rc;
-}
-
-static int
-tg_schema_name_index(tg_schema_members_build_t *build, tg_str_t body,
-                     uint32_t *index)
-{
+    uint32_t index;
     tg_str_t text;
     int rc;
 
-    rc = tg_schema_decode(build->compile, body, &text);
+    rc = tg_schema_decode(compile, body, &text);
 
     if (rc == TG_OK) {
-        *index = tg_schema_names_add(&build->rules->names, text);
+        rc = tg_schema_names_add(&rules->names, &compile->schema->arena, text,
+                                 &index);
+    }
+
+    if (rc == TG_OK) {
+        *name = &rules->names.list[index];
     }
 
     return rc;
+}
+
+/* The same for the value of a list of names. */
+static int
+tg_schema_listed(tg_schema_compile_t *compile, tg_schema_object_rules_t *rules,
+                 tg_str_t raw, tg_schema_name_t **name)
+{
+    int rc;
+
+    rc = tg_schema_need(compile, raw, TG_JSON_STRING,
+                        "a property name, a string");
+
+    return rc == TG_OK ? tg_schema_name(compile, rules, tg_json_body(raw), name)
+                       : rc;
+}
+
+static int
+tg_schema_need_names(tg_schema_compile_t *compile, tg_str_t raw)
+{
+    return tg_schema_need(compile, raw, TG_JSON_ARRAY,
+                          "a list of property names");
+}
+
+static int
+tg_schema_need_object(tg_schema_compile_t *compile, tg_str_t raw,
+                      tg_schema_entries_t *entries)
+{
+    tg_schema_entries(entries, raw);
+
+    return tg_schema_need(compile, raw, TG_JSON_OBJECT, "an object");
 }
 
 /* properties, or dependentSchemas. */
 static int
-tg_schema_build_named(tg_schema_members_build_t *build, tg_str_t raw,
-                      int is_dependent)
+tg_schema_read_named(tg_schema_compile_t *compile, tg_str_t raw,
+                     const tg_schema_node_t *node,
+                     tg_schema_object_rules_t *rules, int is_dependent)
 {
-    tg_schema_node_t *built;
+    tg_schema_entries_t entries;
+    const tg_schema_node_t *built;
     tg_schema_name_t *name;
-    tg_str_t key, value;
-    tg_json_t json;
-    uint32_t index;
     int rc;
 
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
+    rc = tg_schema_need_object(compile, raw, &entries);
 
-    tg_json_init(&json, raw);
-    rc = tg_json_object(&json);
-
-    while (rc == TG_OK && tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-        rc = tg_schema_name_index(build, key, &index);
+    while (rc == TG_OK && tg_schema_entry(&entries)) {
+        rc = tg_schema_build(compile, entries.value, node->resource, &built);
 
         if (rc == TG_OK) {
-            rc = tg_schema_build(build->compile, value, build->node->resource,
-                                 &built);
+            rc = tg_schema_name(compile, rules, entries.key, &name);
         }
 
-        if (rc != TG_OK) {
-            break;
-        }
-
-        name = &build->rules->names.list[index];
-
-        if (is_dependent) {
+        if (rc == TG_OK && is_dependent) {
             name->dependent = built;
-            build->rules->has_presence = 1;
-        } else {
+            rules->has_presence = 1;
+
+        } else if (rc == TG_OK) {
             name->schema = built;
-            build->rules->n_properties++;
         }
     }
 
     return rc;
 }
 
-static int
-tg_schema_read_name(tg_schema_members_build_t *build, tg_str_t raw,
-                    uint32_t *index)
+TG_SCHEMA_READER(properties)
 {
-    if (tg_json_type(raw) != TG_JSON_STRING) {
-        return tg_schema_mistake_value(build->compile, raw,
-                                       "must be a property name, a string");
-    }
-
-    return tg_schema_name_index(build, tg_json_body(raw), index);
+    return tg_schema_read_named(compile, raw, node, to, 0);
 }
 
-static int
-tg_schema_build_required(tg_schema_members_build_t *build, tg_str_t raw)
+TG_SCHEMA_READER(dependent)
 {
+    return tg_schema_read_named(compile, raw, node, to, 1);
+}
+
+TG_SCHEMA_READER(required)
+{
+    tg_schema_object_rules_t *rules;
+    tg_schema_entries_t entries;
     tg_schema_name_t *name;
-    tg_json_t json;
-    tg_str_t item;
-    uint32_t index;
     int rc;
 
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
+    rules = to;
+    rc = tg_schema_need_names(compile, raw);
+    tg_schema_entries(&entries, raw);
 
-    index = 0;
-    tg_json_init(&json, raw);
-    rc = tg_json_array(&json);
-
-    while (rc == TG_OK && tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &item);
-        rc = tg_schema_read_name(build, item, &index);
+    while (rc == TG_OK && tg_schema_entry(&entries)) {
+        rc = tg_schema_listed(compile, rules, entries.value, &name);
 
         if (rc != TG_OK) {
             break;
         }
 
-        name = &build->rules->names.list[index];
-
         if (name->is_required) {
-            return tg_schema_mistake_value(build->compile, item,
-                                           "must be there only once");
+            return tg_schema_mistake_value(compile, entries.value,
+                                           TG_SCHEMA_ONCE);
         }
 
         name->is_required = 1;
-        build->rules->has_presence = 1;
+        rules->has_presence = 1;
     }
 
     return rc;
@@ -193,237 +131,119 @@ tg_schema_build_required(tg_schema_members_build_t *build, tg_str_t raw)
 
 /* One member of dependentRequired. */
 static int
-tg_schema_build_needs(tg_schema_members_build_t *build, uint32_t owner,
+tg_schema_build_needs(tg_schema_compile_t *compile,
+                      tg_schema_object_rules_t *rules, tg_str_t body,
                       tg_str_t raw)
 {
-    tg_json_t json;
+    tg_schema_entries_t entries;
+    tg_schema_name_t *name;
     uint32_t *needs, n, i;
-    tg_str_t item;
     int rc;
 
-    needs = tg_schema_get(build->compile, tg_schema_size(raw) * sizeof(*needs));
+    rc = tg_schema_need_names(compile, raw);
 
-    if (needs == NULL) {
-        return TG_NOMEM;
+    if (rc != TG_OK) {
+        return rc;
     }
 
-    tg_json_init(&json, raw);
-    rc = tg_json_array(&json);
-    n = 0;
+    needs = tg_schema_get(compile, tg_schema_size(raw) * sizeof(*needs));
+    rc = needs != NULL ? TG_OK : TG_NOMEM;
+    tg_schema_entries(&entries, raw);
 
-    while (rc == TG_OK && tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &item);
-        rc = tg_schema_read_name(build, item, &needs[n]);
+    for (n = 0; rc == TG_OK && tg_schema_entry(&entries); n++) {
+        rc = tg_schema_listed(compile, rules, entries.value, &name);
 
-        for (i = 0; rc == TG_OK && i < n; i++) {
+        if (rc != TG_OK) {
+            return rc;
+        }
+
+        needs[n] = (uint32_t) (name - rules->names.list);
+
+        for (i = 0; i < n; i++) {
             if (needs[i] == needs[n]) {
-                return tg_schema_mistake_value(build->compile, item,
-                                               "must be there only once");
+                return tg_schema_mistake_value(compile, entries.value,
+                                               TG_SCHEMA_ONCE);
             }
         }
-
-        n++;
     }
 
-    build->rules->names.list[owner].needs = needs;
-    build->rules->names.list[owner].n_needs = n;
-    build->rules->has_presence = 1;
-
-    return rc;
-}
-
-static int
-tg_schema_build_dependent(tg_schema_members_build_t *build, tg_str_t raw)
-{
-    tg_str_t key, value;
-    tg_json_t json;
-    uint32_t index;
-    int rc;
-
-    if (raw.data == NULL) {
-        return TG_OK;
+    if (rc == TG_OK) {
+        rc = tg_schema_name(compile, rules, body, &name);
     }
 
-    tg_json_init(&json, raw);
-    rc = tg_json_object(&json);
-
-    while (rc == TG_OK && tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-        rc = tg_schema_name_index(build, key, &index);
-
-        if (rc == TG_OK) {
-            rc = tg_schema_build_needs(build, index, value);
-        }
+    if (rc == TG_OK) {
+        name->needs = needs;
+        name->n_needs = n;
+        rules->has_presence = 1;
     }
 
     return rc;
 }
 
-static int
-tg_schema_build_patterns(tg_schema_members_build_t *build, tg_str_t raw)
+TG_SCHEMA_READER(needs)
 {
-    tg_schema_pattern_t *patterns;
-    tg_schema_node_t *built;
-    tg_str_t key, value, text;
-    tg_json_t json;
+    tg_schema_entries_t entries;
     int rc;
 
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
+    rc = tg_schema_need_object(compile, raw, &entries);
 
-    patterns = tg_schema_get(build->compile,
-                             tg_schema_size(raw) * sizeof(*patterns));
-
-    if (patterns == NULL) {
-        return TG_NOMEM;
-    }
-
-    build->rules->patterns = patterns;
-    tg_json_init(&json, raw);
-    rc = tg_json_object(&json);
-
-    while (rc == TG_OK && tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-        rc = tg_schema_decode(build->compile, key, &text);
-
-        if (rc == TG_OK) {
-            rc = tg_schema_build_pattern(build->compile, value.data, text,
-                                         patterns);
-        }
-
-        if (rc == TG_OK) {
-            rc = tg_schema_build(build->compile, value, build->node->resource,
-                                 &built);
-        }
-
-        if (rc == TG_OK) {
-            patterns->schema = built;
-            patterns++;
-            build->rules->n_patterns++;
-        }
+    while (rc == TG_OK && tg_schema_entry(&entries)) {
+        rc = tg_schema_build_needs(compile, to, entries.key, entries.value);
     }
 
     return rc;
 }
 
-/* additionalProperties, propertyNames, unevaluatedProperties. */
-static int
-tg_schema_build_rest(tg_schema_members_build_t *build,
-                     const tg_schema_object_t *object, tg_schema_node_t *node)
+TG_SCHEMA_READER(patterns)
 {
-    const struct {
-        tg_schema_keyword_t keyword;
-        const tg_schema_node_t **to;
-    } rest[] = {
-        { TG_SCHEMA_K_ADDITIONAL, &build->rules->additional },
-        { TG_SCHEMA_K_NAMES, &build->rules->key_schema },
-        { TG_SCHEMA_K_UNEVALUATED_PROPERTIES, &node->unevaluated_properties },
-    };
-    tg_schema_node_t *built;
-    tg_str_t raw;
-    size_t i;
+    tg_schema_object_rules_t *rules;
+    tg_schema_pattern_t *pattern;
+    tg_schema_entries_t entries;
+    tg_str_t text;
     int rc;
 
-    for (i = 0, rc = TG_OK; rc == TG_OK && i < sizeof(rest) / sizeof(rest[0]);
-         i++) {
-        raw = object->k[rest[i].keyword];
+    rules = to;
+    rc = tg_schema_need_object(compile, raw, &entries);
 
-        if (raw.data != NULL) {
-            rc = tg_schema_build(build->compile, raw, node->resource, &built);
-            *rest[i].to = built;
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    pattern = tg_schema_get(compile, tg_schema_size(raw) * sizeof(*pattern));
+    rc = pattern != NULL ? TG_OK : TG_NOMEM;
+    rules->patterns = pattern;
+
+    for (/* void */; rc == TG_OK && tg_schema_entry(&entries); pattern++) {
+        rc = tg_schema_decode(compile, entries.key, &text);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_build_pattern(compile, entries.value.data, text,
+                                         pattern);
         }
+
+        if (rc == TG_OK) {
+            rc = tg_schema_build(compile, entries.value, node->resource,
+                                 &pattern->schema);
+        }
+
+        rules->n_patterns++;
     }
 
     return rc;
 }
 
 /* $defs holds schemas that nobody uses by itself, but that may be wrong. */
-static int
-tg_schema_build_defs(tg_schema_compile_t *compile, tg_str_t raw,
-                     const tg_schema_node_t *node)
+TG_SCHEMA_READER(defs)
 {
-    tg_schema_node_t *built;
-    tg_str_t key, value;
-    tg_json_t json;
+    tg_schema_entries_t entries;
+    const tg_schema_node_t *built;
     int rc;
 
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
+    rc = tg_schema_need_object(compile, raw, &entries);
 
-    rc = tg_schema_need_object(compile, raw);
-    tg_json_init(&json, raw);
-    (void) tg_json_object(&json);
-
-    while (rc == TG_OK && tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-        rc = tg_schema_build(compile, value, node->resource, &built);
+    while (rc == TG_OK && tg_schema_entry(&entries)) {
+        rc = tg_schema_build(compile, entries.value, node->resource, &built);
     }
 
     return rc;
-}
-
-static int
-tg_schema_has_members(const tg_schema_object_rules_t *rules)
-{
-    return rules->names.n != 0 || rules->n_patterns != 0
-           || rules->additional != NULL || rules->key_schema != NULL
-           || rules->min != 0 || rules->max != SIZE_MAX;
-}
-
-int
-tg_schema_build_members(tg_schema_compile_t *compile,
-                        const tg_schema_object_t *object,
-                        tg_schema_node_t *node)
-{
-    tg_schema_members_build_t build;
-    const tg_str_t *k;
-    size_t n;
-    int rc;
-
-    k = object->k;
-    build.compile = compile;
-    build.node = node;
-    build.rules = tg_schema_get(compile, sizeof(*build.rules));
-
-    if (build.rules == NULL) {
-        return TG_NOMEM;
-    }
-
-    build.rules->max = SIZE_MAX;
-
-    if ((rc = tg_schema_build_defs(compile, k[TG_SCHEMA_K_DEFS], node)) != TG_OK
-        || (rc = tg_schema_count_names(compile, object, &n)) != TG_OK
-        || (rc = tg_schema_names_init(&build.rules->names,
-                                      &compile->schema->arena, n))
-               != TG_OK
-        || (rc = tg_schema_build_named(&build, k[TG_SCHEMA_K_PROPERTIES], 0))
-               != TG_OK
-        || (rc = tg_schema_build_patterns(&build, k[TG_SCHEMA_K_PATTERNS]))
-               != TG_OK
-        || (rc = tg_schema_build_rest(&build, object, node)) != TG_OK
-        || (rc = tg_schema_build_required(&build, k[TG_SCHEMA_K_REQUIRED]))
-               != TG_OK
-        || (rc = tg_schema_build_named(&build, k[TG_SCHEMA_K_DEPENDENT_SCHEMAS],
-                                       1))
-               != TG_OK
-        || (rc = tg_schema_build_dependent(&build,
-                                           k[TG_SCHEMA_K_DEPENDENT_REQUIRED]))
-               != TG_OK
-        || (rc = tg_schema_read_size(compile, k[TG_SCHEMA_K_MIN_PROPERTIES],
-                                     &build.rules->min))
-               != TG_OK
-        || (rc = tg_schema_read_size(compile, k[TG_SCHEMA_K_MAX_PROPERTIES],
-                                     &build.rules->max))
-               != TG_OK)
-    {
-        return rc;
-    }
-
-    if (tg_schema_has_members(build.rules)) {
-        node->object = build.rules;
-    }
-
-    return TG_OK;
 }

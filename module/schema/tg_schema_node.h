@@ -53,7 +53,7 @@ typedef struct tg_schema_node_s tg_schema_node_t;
 typedef struct tg_schema_resource_s tg_schema_resource_t;
 
 typedef struct {
-    tg_schema_node_t **list;
+    const tg_schema_node_t **list;
     size_t n;
 } tg_schema_nodes_t;
 
@@ -72,14 +72,13 @@ typedef struct {
     tg_schema_name_t *list;
     uint32_t *slots; /* index + 1, or 0 */
     uint32_t n;
+    uint32_t cap;
     uint32_t mask; /* 0: search one by one */
 } tg_schema_names_t;
 
-/* Room for n names.  TG_OK or TG_NOMEM. */
-int tg_schema_names_init(tg_schema_names_t *names, tg_schema_arena_t *arena,
-                         size_t n);
-/* Index of a decoded name, which is added when it is new. */
-uint32_t tg_schema_names_add(tg_schema_names_t *names, tg_str_t name);
+/* Index of a decoded name, which is added when it is new: TG_OK, TG_NOMEM. */
+int tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
+                        tg_str_t name, uint32_t *index);
 /* NULL when it is not there.  hint: where to look first; moves on. */
 const tg_schema_name_t *tg_schema_names_find(const tg_schema_names_t *names,
                                              tg_str_t name, uint32_t *hint);
@@ -139,8 +138,7 @@ typedef struct {
     const tg_schema_node_t *key_schema; /* propertyNames */
     size_t min;
     size_t max;
-    size_t n_properties; /* names that have a schema */
-    int has_presence;    /* required or dependent… is there */
+    int has_presence; /* required or dependent… is there */
 } tg_schema_object_rules_t;
 
 typedef struct {
@@ -182,7 +180,7 @@ typedef struct tg_schema_anchor_s tg_schema_anchor_t;
 struct tg_schema_anchor_s {
     tg_schema_anchor_t *next;
     tg_str_t name;
-    tg_schema_node_t *node;
+    const tg_schema_node_t *node;
     int is_dynamic;
 };
 
@@ -194,7 +192,7 @@ struct tg_schema_resource_s {
     tg_str_t uri; /* absolute, no fragment */
     uint64_t hash;
     const tg_schema_doc_t *doc;
-    tg_schema_node_t *root;
+    const tg_schema_node_t *root;
     tg_schema_anchor_t *anchors;
     unsigned vocabularies;
 };
@@ -203,7 +201,7 @@ struct tg_schema_doc_s {
     tg_schema_doc_t *next;
     tg_str_t uri; /* where it was found */
     tg_str_t raw;
-    tg_schema_node_t *root;
+    const tg_schema_node_t *root;
 };
 
 struct tg_schema_s {

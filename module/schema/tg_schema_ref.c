@@ -18,7 +18,7 @@ tg_schema_mistake_ref(tg_schema_compile_t *compile,
 static int
 tg_schema_find_resource(tg_schema_compile_t *compile,
                         const tg_schema_pending_t *pending, tg_str_t uri,
-                        tg_schema_node_t **root)
+                        const tg_schema_node_t **root)
 {
     tg_schema_resource_t *resource;
     tg_schema_doc_t *doc;
@@ -105,11 +105,12 @@ tg_schema_pointer_element(tg_str_t raw, tg_str_t token, tg_str_t *found)
  */
 static int
 tg_schema_follow(tg_schema_compile_t *compile,
-                 const tg_schema_pending_t *pending, tg_schema_node_t *root,
-                 tg_str_t pointer, tg_schema_node_t **found)
+                 const tg_schema_pending_t *pending,
+                 const tg_schema_node_t *root, tg_str_t pointer,
+                 const tg_schema_node_t **found)
 {
     const tg_schema_doc_t *doc;
-    tg_schema_node_t *node;
+    const tg_schema_node_t *node;
     tg_str_t raw, token;
     tg_json_t json;
     char *scratch;
@@ -159,8 +160,9 @@ tg_schema_follow(tg_schema_compile_t *compile,
 
 static int
 tg_schema_find_target(tg_schema_compile_t *compile,
-                      tg_schema_pending_t *pending, tg_schema_node_t *root,
-                      tg_str_t fragment, tg_schema_node_t **target)
+                      tg_schema_pending_t *pending,
+                      const tg_schema_node_t *root, tg_str_t fragment,
+                      const tg_schema_node_t **target)
 {
     const tg_schema_anchor_t *anchor;
 
@@ -194,7 +196,7 @@ static int
 tg_schema_resolve_one(tg_schema_compile_t *compile,
                       tg_schema_pending_t *pending)
 {
-    tg_schema_node_t *root, *target;
+    const tg_schema_node_t *root, *target;
     tg_uri_t base, reference;
     tg_buf_t full;
     tg_str_t uri;

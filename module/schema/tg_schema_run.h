@@ -194,6 +194,8 @@ void tg_schema_put_types(tg_buf_t *out, unsigned types);
 
 /* The bit of the type of the value at p; a number is TG_SCHEMA_NUMBER. */
 unsigned tg_schema_type_at(char c);
+/* The bit of the type that a raw value names, or 0. */
+unsigned tg_schema_type_bit(tg_str_t raw);
 /* "string"; for a number "number". */
 const char *tg_schema_type_text(unsigned type);
 
