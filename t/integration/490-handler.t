@@ -177,7 +177,8 @@ for my $round (1 .. 10) {
         "two swaps at once, $round: all of the batch is answered";
     $load->recv_json for 1 .. 50;
 }
-my $last = $swaps + 20;
+# One for each of those above, and for the last call of them.
+my $last = $swaps + 1 + 20;
 is text_of($old->call_tool("both_$last")), 'grown', 'what came last is there';
 $swap->stop;
 
