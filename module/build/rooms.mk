@@ -105,7 +105,8 @@ FAULTS := $(patsubst t/faults/%.c,$(B)/faults/%.so, \
 FUZZ_TARGETS := $(patsubst t/fuzz/fuzz_%.c,%, \
 	$(sort $(wildcard t/fuzz/fuzz_*.c)))
 FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
-	t/fuzz/bridge_%.c $(if $(FUZZ),t/fuzz/replay.c),$(wildcard t/fuzz/*.c))))
+	t/fuzz/bridge_%.c $(if $(FUZZ),t/fuzz/replay.c),$(wildcard t/fuzz/*.c))) \
+	t/unit/core_memory.c t/unit/base_json_ref.c)
 
 .PHONY: all unit replay core
 .DELETE_ON_ERROR:

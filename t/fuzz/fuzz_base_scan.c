@@ -90,7 +90,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     tg_buf_str(&all, text);
-    copy = fuzz_copy(tg_buf_view(&all));
+    copy = help_copy(tg_buf_view(&all));
     scan_text(copy + front, copy + all.len);
     free(copy);
     tg_buf_deinit(&all);

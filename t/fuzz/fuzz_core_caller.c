@@ -137,7 +137,7 @@ end_feed(end_t *end, tg_str_t bytes)
     char *copy;
 
     tg_buf_str(&end->in, bytes);
-    copy = fuzz_copy(tg_buf_view(&end->in));
+    copy = help_copy(tg_buf_view(&end->in));
     end->rc = tg_caller_input(&end->caller, copy, end->in.len, &consumed);
     free(copy);
     FUZZ(consumed <= end->in.len);
@@ -186,7 +186,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                              TG_DIALECT_RELAY };
     end_t whole, cut, poor;
     tg_dialect_t dialect;
-    fuzz_alloc_t alloc;
+    help_alloc_t alloc;
     uint32_t seed;
     unsigned byte;
     fuzz_in_t in;

@@ -43,7 +43,7 @@ frame_run(tg_frame_kind_t kind, size_t limit, uint32_t seed, tg_str_t text,
         have += fuzz_piece(&seed, text.len - have);
 
         do {
-            copy = fuzz_copy(tg_str(text.data + done, have - done));
+            copy = help_copy(tg_str(text.data + done, have - done));
             rc = tg_frame_next(&frame, copy, have - done, &consumed, &payload);
             FUZZ(consumed <= have - done);
 

@@ -152,7 +152,7 @@ end_feed(end_t *end, tg_str_t bytes)
     int rc;
 
     tg_buf_str(&end->in, bytes);
-    copy = fuzz_copy(tg_buf_view(&end->in));
+    copy = help_copy(tg_buf_view(&end->in));
     rc = tg_caller_input(&end->caller, copy, end->in.len, &consumed);
     free(copy);
     tg_buf_drop(&end->in, consumed);
@@ -245,7 +245,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     end_t whole, cut, poor;
-    fuzz_alloc_t alloc;
+    help_alloc_t alloc;
     tg_mcp_era_t era;
     uint32_t seed;
     unsigned byte;

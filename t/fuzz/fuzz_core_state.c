@@ -41,7 +41,7 @@ state_load(const tg_alloc_t *alloc, unsigned nlines, fuzz_in_t in)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fuzz_alloc_t alloc;
+    help_alloc_t alloc;
     unsigned nlines, fail_at;
     fuzz_in_t in;
 

@@ -277,7 +277,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text = fuzz_rest(&in);
     tg_peer_init(&runner.peer, tg_alloc_libc(), &ops, &runner,
                  TG_DIALECT_JSONRPC, runner.catalogue, &runner.info, 65536, 16);
-    copy = fuzz_copy(text);
+    copy = help_copy(text);
     (void) tg_peer_input(&runner.peer, copy, text.len, &consumed);
     free(copy);
 

@@ -18,7 +18,7 @@ check_with(const tg_schema_t *schema, tg_schema_checker_t *checker,
     char *copy;
     int rc;
 
-    copy = fuzz_copy(instance);
+    copy = help_copy(instance);
     rc = tg_schema_check(schema, checker, tg_str(copy, instance.len), error);
     free(copy);
 
@@ -60,7 +60,7 @@ check_poor(const tg_schema_t *schema, tg_str_t instance, unsigned fail_at,
            int expected)
 {
     tg_schema_checker_t *checker;
-    fuzz_alloc_t alloc;
+    help_alloc_t alloc;
     int rc;
 
     fuzz_alloc_init(&alloc, fail_at);

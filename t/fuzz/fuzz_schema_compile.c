@@ -50,7 +50,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_schema_options_t options;
     tg_str_t other, text;
     tg_schema_t *schema;
-    fuzz_alloc_t alloc;
+    help_alloc_t alloc;
     unsigned byte, fail_at;
     tg_buf_t error;
     fuzz_in_t in;
@@ -74,7 +74,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     fuzz_alloc_init(&alloc, 0);
     tg_buf_init(&error, tg_alloc_libc());
-    copy = fuzz_copy(text);
+    copy = help_copy(text);
     schema = tg_schema_compile(&alloc.alloc, tg_str(copy, text.len), &options,
                                &error);
     free(copy);

@@ -88,70 +88,18 @@ fuzz_piece(uint32_t *seed, size_t len)
     return n < len ? n : len;
 }
 
-char *
-fuzz_copy(tg_str_t text)
+void
+help_holds(int is_so, const char *what, const char *file, int line)
 {
-    char *copy;
-
-    copy = malloc(text.len);
-
-    if (copy == NULL && text.len != 0) {
-        abort();
+    if (!is_so) {
+        fuzz_fail(what, file, line);
     }
-
-    if (text.len != 0) {
-        memcpy(copy, text.data, text.len);
-    }
-
-    return copy;
-}
-
-/* Each resize moves the block: a stale pointer is found. */
-static void *
-fuzz_resize(void *ctx, void *ptr, size_t size)
-{
-    fuzz_alloc_t *alloc;
-    size_t old;
-    char *block;
-
-    alloc = ctx;
-
-    if (size == 0) {
-        alloc->live -= ptr != NULL;
-        free(ptr != NULL ? (char *) ptr - 16 : NULL);
-        return NULL;
-    }
-
-    alloc->count++;
-
-    if (alloc->fail_at != 0 && alloc->count >= alloc->fail_at) {
-        return NULL;
-    }
-
-    block = malloc(size + 16);
-
-    if (block == NULL) {
-        abort();
-    }
-
-    memcpy(block, &size, sizeof(size));
-
-    if (ptr != NULL) {
-        memcpy(&old, (char *) ptr - 16, sizeof(old));
-        memcpy(block + 16, ptr, old < size ? old : size);
-        free((char *) ptr - 16);
-    } else {
-        alloc->live++;
-    }
-
-    return block + 16;
 }
 
 void
-fuzz_alloc_init(fuzz_alloc_t *alloc, size_t fail_at)
+fuzz_alloc_init(help_alloc_t *alloc, size_t fail_at)
 {
-    memset(alloc, 0, sizeof(*alloc));
-    alloc->alloc.resize = fuzz_resize;
-    alloc->alloc.ctx = alloc;
+    help_alloc_init(alloc);
     alloc->fail_at = fail_at;
+    alloc->is_lasting = 1;
 }

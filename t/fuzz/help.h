@@ -10,7 +10,7 @@
 #ifndef FUZZ_HELP_H
 #define FUZZ_HELP_H
 
-#include "base/tg_buf.h"
+#include "../unit/core_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -49,18 +49,7 @@ tg_str_t fuzz_rest(const fuzz_in_t *in);
  */
 size_t fuzz_piece(uint32_t *seed, size_t len);
 
-/* A copy of exactly its size, to be freed: a read beyond it is found. */
-char *fuzz_copy(tg_str_t text);
-
-/* --- memory that runs out --- */
-
-typedef struct {
-    tg_alloc_t alloc;
-    size_t live;    /* blocks that were not freed */
-    size_t count;   /* allocations asked for so far */
-    size_t fail_at; /* the one that fails, and all after it; 0: none */
-} fuzz_alloc_t;
-
-void fuzz_alloc_init(fuzz_alloc_t *alloc, size_t fail_at);
+/* An allocation that fails, and all after it; 0: none. */
+void fuzz_alloc_init(help_alloc_t *alloc, size_t fail_at);
 
 #endif

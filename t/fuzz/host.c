@@ -249,7 +249,7 @@ host_load(host_t *host, tg_str_t state)
     int has_changed, rc;
     char *copy;
 
-    copy = fuzz_copy(state);
+    copy = help_copy(state);
     rc = tg_peer_load(&host->peer, tg_str(copy, state.len), NULL, NULL,
                       host_on_resume, &has_changed);
     free(copy);
@@ -300,7 +300,7 @@ host_feed(host_t *host, tg_str_t bytes)
 
     for (;;) {
         had = host->peer.out.len;
-        copy = fuzz_copy(tg_buf_view(&host->in));
+        copy = help_copy(tg_buf_view(&host->in));
         host->rc = tg_peer_input(&host->peer, copy, host->in.len, &consumed);
         free(copy);
         FUZZ(consumed <= host->in.len);
@@ -347,7 +347,7 @@ void
 host_run(tg_dialect_t dialect, const uint8_t *data, size_t size)
 {
     host_t whole, cut, poor;
-    fuzz_alloc_t alloc;
+    help_alloc_t alloc;
     uint32_t seed;
     unsigned byte;
     fuzz_in_t in;

@@ -25,7 +25,7 @@ replay_file(const char *path)
 
     len = fread(text, 1, sizeof(text), file);
     fclose(file);
-    copy = fuzz_copy(tg_str(text, len));
+    copy = help_copy(tg_str(text, len));
     (void) LLVMFuzzerTestOneInput((const uint8_t *) copy, len);
     free(copy);
 }

@@ -5,8 +5,6 @@
 #ifndef BASE_JSON_REF_H
 #define BASE_JSON_REF_H
 
-#include "core_help.h"
-
 #include "base/tg_json.h"
 
 /* As tg_json_check(): TG_OK, TG_BAD, or TG_LIMIT when it nests too deep. */

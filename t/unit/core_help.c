@@ -9,64 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- the allocator --- */
-
-static void *
-help_resize(void *ctx, void *ptr, size_t size)
-{
-    help_alloc_t *help;
-    size_t *block, old;
-
-    help = ctx;
-    block = ptr != NULL ? (size_t *) ptr - 2 : NULL;
-
-    if (size == 0) {
-        help->live -= block != NULL;
-        free(block);
-        return NULL;
-    }
-
-    help->count++;
-
-    if (help->fail_at != 0
-        && (help->count == help->fail_at
-            || (help->is_lasting && help->count > help->fail_at)))
-    {
-        help->has_failed = 1;
-        return NULL;
-    }
-
-    block = malloc(size + 2 * sizeof(size_t));
-
-    if (block == NULL) {
-        abort();
-    }
-
-    block[0] = size;
-
-    /* Fresh memory is no zeros. */
-    memset(block + 2, 0xa5, size);
-
-    if (ptr == NULL) {
-        help->live++;
-        return block + 2;
-    }
-
-    old = ((size_t *) ptr)[-2];
-    memcpy(block + 2, ptr, old < size ? old : size);
-    free((size_t *) ptr - 2);
-
-    return block + 2;
-}
-
-void
-help_alloc_init(help_alloc_t *help)
-{
-    memset(help, 0, sizeof(*help));
-    help->alloc.resize = help_resize;
-    help->alloc.ctx = help;
-}
-
 void
 help_each_failure(void (*run)(const tg_alloc_t *alloc, int may_fail))
 {
@@ -89,26 +31,14 @@ help_each_failure(void (*run)(const tg_alloc_t *alloc, int may_fail))
     }
 }
 
-/* --- slices --- */
-
-char *
-help_copy(tg_str_t text)
+void
+help_holds(int is_so, const char *what, const char *file, int line)
 {
-    char *copy;
-
-    /* malloc(0) may be a shared block. */
-    copy = malloc(text.len != 0 ? text.len : 1);
-
-    if (copy == NULL) {
-        abort();
-    }
-
-    if (text.len != 0) {
-        memcpy(copy, text.data, text.len);
-    }
-
-    return copy;
+    (void) CU_assertImplementation(is_so, (unsigned) line, what, file, "",
+                                   CU_TRUE);
 }
+
+/* --- slices --- */
 
 const char *
 help_text(tg_str_t text)

@@ -5,25 +5,9 @@
 #ifndef CORE_HELP_H
 #define CORE_HELP_H
 
-#include "base/tg_buf.h"
+#include "core_memory.h"
 
 #include <CUnit/Basic.h>
-
-/*
- * Every resize moves the block, so that a stale pointer is found by the
- * sanitizer.  The allocation number fail_at (from 1) fails, and with
- * is_lasting all after it too.
- */
-typedef struct {
-    tg_alloc_t alloc;
-    size_t live;    /* blocks that were not freed */
-    size_t count;   /* allocations asked for so far */
-    size_t fail_at; /* 0: never */
-    int is_lasting;
-    int has_failed;
-} help_alloc_t;
-
-void help_alloc_init(help_alloc_t *help);
 
 /*
  * Runs a conversation again and again, the first, second, … allocation
@@ -31,9 +15,6 @@ void help_alloc_init(help_alloc_t *help);
  * everything itself.
  */
 void help_each_failure(void (*run)(const tg_alloc_t *alloc, int may_fail));
-
-/* A copy of exactly its size: a read beyond it is found. */
-char *help_copy(tg_str_t text);
 
 /* The copied text of a slice, valid until the next but three calls. */
 const char *help_text(tg_str_t text);

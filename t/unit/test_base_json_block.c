@@ -5,6 +5,7 @@
  * equally far, and no further than texts are in order.
  */
 #include "base_json_ref.h"
+#include "core_help.h"
 
 #include "base/tg_json_impl.h"
 

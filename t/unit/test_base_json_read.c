@@ -2,6 +2,7 @@
  * The cursor against the grammar of RFC 8259, as base_json_ref.c has it.
  */
 #include "base_json_ref.h"
+#include "core_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>

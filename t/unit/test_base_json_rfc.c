@@ -4,6 +4,7 @@
  * within long texts, where the widest steps are taken.
  */
 #include "base_json_ref.h"
+#include "core_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>

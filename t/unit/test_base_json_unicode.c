@@ -2,6 +2,7 @@
  * Every character there is, raw and escaped, and what is none.
  */
 #include "base_json_ref.h"
+#include "core_help.h"
 
 #include "base/tg_utf8.h"
 

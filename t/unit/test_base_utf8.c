@@ -1,58 +1,12 @@
 /*
  * UTF-8 against a reference that decodes by the definition of RFC 3629.
  */
+#include "base_json_ref.h"
 #include "core_help.h"
 
 #include "base/tg_utf8.h"
 
 #include <stdlib.h>
-
-/* The length of the sequence at u by the RFC's table, or 0. */
-static size_t
-test_reference(const unsigned char *u, size_t left)
-{
-    static const struct {
-        unsigned char first[2], second[2];
-        size_t length;
-    } rows[] = {
-        { { 0x00, 0x7f }, { 0x00, 0xff }, 1 },
-        { { 0xc2, 0xdf }, { 0x80, 0xbf }, 2 },
-        { { 0xe0, 0xe0 }, { 0xa0, 0xbf }, 3 },
-        { { 0xe1, 0xec }, { 0x80, 0xbf }, 3 },
-        { { 0xed, 0xed }, { 0x80, 0x9f }, 3 },
-        { { 0xee, 0xef }, { 0x80, 0xbf }, 3 },
-        { { 0xf0, 0xf0 }, { 0x90, 0xbf }, 4 },
-        { { 0xf1, 0xf3 }, { 0x80, 0xbf }, 4 },
-        { { 0xf4, 0xf4 }, { 0x80, 0x8f }, 4 },
-    };
-    size_t i, k;
-
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (u[0] < rows[i].first[0] || u[0] > rows[i].first[1]) {
-            continue;
-        }
-
-        if (rows[i].length > left) {
-            return 0;
-        }
-
-        if (rows[i].length > 1
-            && (u[1] < rows[i].second[0] || u[1] > rows[i].second[1]))
-        {
-            return 0;
-        }
-
-        for (k = 2; k < rows[i].length; k++) {
-            if (u[k] < 0x80 || u[k] > 0xbf) {
-                return 0;
-            }
-        }
-
-        return rows[i].length;
-    }
-
-    return 0;
-}
 
 HELP_TEST(every_pair, "every pair of first bytes")
 {
@@ -76,7 +30,8 @@ HELP_TEST(every_pair, "every pair of first bytes")
                     for (left = 1; left <= 4; left++) {
                         wrong += tg_utf8_length((const char *) u,
                                                 (const char *) u + left)
-                                 != test_reference(u, left);
+                                 != ref_utf8((const char *) u,
+                                             (const char *) u + left);
                     }
                 }
             }
