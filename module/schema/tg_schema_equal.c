@@ -40,7 +40,7 @@ tg_schema_equal_array(tg_schema_run_t *run, const char *p, tg_str_t value)
     (void) tg_json_array(&json);
     tg_schema_walk_init(&walk, p);
 
-    while ((rc = tg_schema_walk_element(run, &walk)) == TG_OK) {
+    while ((rc = tg_schema_walk(run, &walk)) == TG_OK) {
         if (tg_json_element(&json) != TG_OK
             || tg_json_value(&json, &item) != TG_OK) {
             return TG_BAD;
@@ -122,7 +122,7 @@ tg_schema_equal_object(tg_schema_run_t *run, const char *p, tg_str_t value)
     is_same = 1;
     n = 0;
 
-    while ((rc = tg_schema_walk_member(run, &walk)) == TG_OK) {
+    while ((rc = tg_schema_walk(run, &walk)) == TG_OK) {
         n++;
         rc = tg_schema_equal_find(run, &json, value, walk.key, &found);
 
@@ -220,8 +220,7 @@ tg_schema_hash_container(tg_schema_run_t *run, const char *p, uint64_t *hash)
 
     for (;;) {
         name = sum;
-        rc = is_object ? tg_schema_walk_member(run, &walk)
-                       : tg_schema_walk_element(run, &walk);
+        rc = tg_schema_walk(run, &walk);
 
         if (rc != TG_OK) {
             break;
@@ -321,20 +320,66 @@ tg_schema_items_put(tg_schema_run_t *run, size_t i, size_t mask, size_t *equal)
     return TG_OK;
 }
 
+/* The elements, or the keys, of a container. */
+static int
+tg_schema_items_get(tg_schema_run_t *run, const char *at)
+{
+    tg_schema_checker_t *checker;
+    tg_schema_walk_t walk;
+    int rc;
+
+    checker = run->checker;
+    checker->n_items = 0;
+    tg_schema_walk_init(&walk, at);
+
+    while ((rc = tg_schema_walk(run, &walk)) == TG_OK) {
+        if (checker->n_items == TG_SCHEMA_ITEMS) {
+            return tg_schema_refuse_limit(run,
+                                          "more values than can be compared "
+                                          "with each other (262144); send "
+                                          "fewer");
+        }
+
+        if (tg_schema_grow(checker->alloc, &checker->items, &checker->cap_items,
+                           checker->n_items + 1, sizeof(*checker->items))
+            != TG_OK)
+        {
+            return TG_NOMEM;
+        }
+
+        checker->items[checker->n_items++].at = *at == '{' ? walk.key.data - 1
+                                                           : walk.value;
+    }
+
+    return rc == TG_END ? TG_OK : rc;
+}
+
 int
-tg_schema_items_unique(tg_schema_run_t *run, size_t *first, size_t *second)
+tg_schema_find_same(tg_schema_run_t *run, const char *at,
+                    tg_schema_same_t *same)
 {
     tg_schema_checker_t *checker;
     size_t i, slots;
     int rc;
 
     checker = run->checker;
+    rc = tg_schema_items_get(run, at);
 
     for (slots = 16; slots < checker->n_items * 2; slots *= 2) {
         /* void */
     }
 
-    rc = tg_schema_slots_get(run, slots);
+    if (rc == TG_OK) {
+        rc = tg_schema_grow(checker->alloc, &checker->slots,
+                            &checker->cap_slots, slots,
+                            sizeof(*checker->slots));
+    }
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    memset(checker->slots, 0, slots * sizeof(*checker->slots));
 
     for (i = 0; rc == TG_OK && i < checker->n_items; i++) {
         rc = tg_schema_spend(run, 4);
@@ -345,12 +390,13 @@ tg_schema_items_unique(tg_schema_run_t *run, size_t *first, size_t *second)
         }
 
         if (rc == TG_OK) {
-            rc = tg_schema_items_put(run, i, slots - 1, first);
+            rc = tg_schema_items_put(run, i, slots - 1, &same->first);
         }
+    }
 
-        if (rc == TG_END) {
-            *second = i;
-        }
+    if (rc == TG_END) {
+        same->second = i - 1;
+        same->at = checker->items[i - 1].at;
     }
 
     return rc;

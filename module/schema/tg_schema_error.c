@@ -344,6 +344,62 @@ tg_schema_refuse(tg_schema_run_t *run, const char *at, tg_schema_fail_t kind)
 }
 
 tg_buf_t *
+tg_schema_refuse_child(tg_schema_run_t *run, const char *at)
+{
+    tg_buf_t *out;
+
+    run->level++;
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_VALUE);
+    run->level--;
+
+    return out;
+}
+
+int
+tg_schema_refuse_value(tg_schema_run_t *run, const char *at, const char *text,
+                       tg_str_t bound)
+{
+    tg_buf_t *out;
+
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_text(out, text);
+        tg_schema_put_value(out, bound);
+        tg_buf_text(out, ", got ");
+        tg_schema_put_value(out, tg_schema_raw(run, at));
+    }
+
+    return TG_BAD;
+}
+
+int
+tg_schema_check_count(tg_schema_run_t *run, const char *at, size_t n,
+                      size_t min, size_t max, const char *const *units)
+{
+    tg_buf_t *out;
+    size_t bound;
+
+    if (n >= min && n <= max) {
+        return TG_OK;
+    }
+
+    bound = n < min ? min : max;
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+
+    if (out != NULL) {
+        tg_buf_text(out,
+                    n < min ? "must have at least " : "must have at most ");
+        tg_buf_uint(out, bound);
+        tg_buf_text(out, units[bound != 1]);
+        tg_buf_text(out, ", got ");
+        tg_buf_uint(out, n);
+    }
+
+    return TG_BAD;
+}
+
+tg_buf_t *
 tg_schema_refuse_missing(tg_schema_run_t *run, const char *at, tg_str_t name)
 {
     run->fail_at = at;

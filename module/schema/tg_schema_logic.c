@@ -23,7 +23,7 @@ typedef struct {
     int is_all_types; /* each one failed by the type of the value */
 } tg_schema_branches_t;
 
-static int
+int
 tg_schema_try(tg_schema_run_t *run, const tg_schema_node_t *node,
               const char *at, const tg_schema_marks_t *marks)
 {
@@ -253,27 +253,16 @@ static int
 tg_schema_check_not(tg_schema_run_t *run, const tg_schema_node_t *node,
                     const char *at)
 {
-    tg_buf_t *out;
     int rc;
 
     rc = tg_schema_try(run, node, at, NULL);
 
-    if (rc == TG_BAD) {
-        return TG_OK;
-    }
-
     if (rc != TG_OK) {
-        return rc;
+        return rc == TG_BAD ? TG_OK : rc;
     }
 
-    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
-
-    if (out != NULL) {
-        tg_buf_text(out, "must not fit the schema of \"not\", got ");
-        tg_schema_put_value(out, tg_schema_raw(run, at));
-    }
-
-    return TG_BAD;
+    return tg_schema_refuse_value(run, at, "must not fit the schema of \"not\"",
+                                  TG_STR(""));
 }
 
 static int

@@ -6,7 +6,6 @@ typedef struct {
     tg_schema_walk_t walk;
     tg_schema_marks_t seen; /* names of the schema that are there */
     uint32_t hint;
-    size_t n;
 } tg_schema_members_t;
 
 static void
@@ -55,9 +54,7 @@ tg_schema_check_additional(tg_schema_run_t *run,
         return rc;
     }
 
-    run->level++;
-    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_VALUE);
-    run->level--;
+    out = tg_schema_refuse_child(run, at);
 
     if (out != NULL) {
         tg_buf_text(out, "unknown property");
@@ -136,13 +133,12 @@ static int
 tg_schema_check_key(tg_schema_run_t *run, const tg_schema_object_rules_t *rules,
                     const char *at, const tg_schema_walk_t *walk)
 {
-    tg_buf_t *error, *out;
+    tg_buf_t *out;
     int rc;
 
-    error = run->error;
-    run->error = NULL;
-    rc = tg_schema_check_child(run, rules->key_schema, walk->key.data - 1);
-    run->error = error;
+    run->level++;
+    rc = tg_schema_try(run, rules->key_schema, walk->key.data - 1, NULL);
+    run->level--;
 
     if (rc != TG_BAD) {
         return rc;
@@ -275,73 +271,26 @@ tg_schema_check_presence(tg_schema_run_t *run,
 }
 
 static int
-tg_schema_refuse_size(tg_schema_run_t *run, const char *at, const char *rule,
-                      size_t bound, size_t got)
-{
-    tg_buf_t *out;
-
-    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
-
-    if (out != NULL) {
-        tg_buf_text(out, rule);
-        tg_buf_uint(out, bound);
-        tg_buf_text(out, bound == 1 ? " property, got " : " properties, got ");
-        tg_buf_uint(out, got);
-    }
-
-    return TG_BAD;
-}
-
-/* A key that is given twice must not count as two. */
-static int
-tg_schema_check_distinct(tg_schema_run_t *run, const char *at)
-{
-    tg_schema_walk_t walk;
-    size_t first, second;
-    tg_str_t key;
-    int rc;
-
-    tg_schema_items_clear(run);
-    tg_schema_walk_init(&walk, at);
-
-    while ((rc = tg_schema_walk_member(run, &walk)) == TG_OK) {
-        rc = tg_schema_items_add(run, walk.key.data - 1);
-
-        if (rc != TG_OK) {
-            return rc;
-        }
-    }
-
-    if (rc != TG_END) {
-        return rc;
-    }
-
-    rc = tg_schema_items_unique(run, &first, &second);
-
-    if (rc == TG_END) {
-        key = tg_json_body(tg_schema_raw(run, run->checker->items[second].at));
-        return tg_schema_refuse_twice(run, at, key);
-    }
-
-    return rc;
-}
-
-static int
 tg_schema_check_size(tg_schema_run_t *run,
                      const tg_schema_object_rules_t *rules, const char *at,
                      size_t n)
 {
-    if (n < rules->min) {
-        return tg_schema_refuse_size(run, at, "must have at least ", rules->min,
-                                     n);
+    static const char *const properties[] = { " property", " properties" };
+    tg_schema_same_t same;
+    int rc;
+
+    rc = tg_schema_check_count(run, at, n, rules->min, rules->max, properties);
+
+    if (rc != TG_OK || rules->min <= 1) {
+        return rc;
     }
 
-    if (n > rules->max) {
-        return tg_schema_refuse_size(run, at, "must have at most ", rules->max,
-                                     n);
-    }
+    /* A key that is given twice must not count as two. */
+    rc = tg_schema_find_same(run, at, &same);
 
-    return rules->min > 1 ? tg_schema_check_distinct(run, at) : TG_OK;
+    return rc == TG_END ? tg_schema_refuse_twice(
+               run, at, tg_json_body(tg_schema_raw(run, same.at)))
+                        : rc;
 }
 
 /*
@@ -361,7 +310,7 @@ tg_schema_find_second(tg_schema_run_t *run,
     }
 
     do {
-        rc = tg_schema_walk_member(run, &members->walk);
+        rc = tg_schema_walk(run, &members->walk);
 
         if (rc == TG_OK) {
             rc = tg_schema_member_name(run, rules, at, members, &name);
@@ -387,10 +336,9 @@ tg_schema_check_object(tg_schema_run_t *run, const tg_schema_node_t *node,
     rc = tg_schema_marks_get(run, rules->names.n, &members.seen);
 
     while (rc == TG_OK) {
-        rc = tg_schema_walk_member(run, &members.walk);
+        rc = tg_schema_walk(run, &members.walk);
 
         if (rc == TG_OK) {
-            members.n++;
             rc = tg_schema_check_member(run, rules, at, &members, marks);
         }
     }
@@ -402,7 +350,7 @@ tg_schema_check_object(tg_schema_run_t *run, const tg_schema_node_t *node,
     rc = rc == TG_END ? TG_OK : rc;
 
     if (rc == TG_OK) {
-        rc = tg_schema_check_size(run, rules, at, members.n);
+        rc = tg_schema_check_size(run, rules, at, members.walk.index);
     }
 
     if (rc == TG_OK && rules->has_presence) {

@@ -107,8 +107,7 @@ typedef struct {
 /* at: the opening bracket. */
 void tg_schema_walk_init(tg_schema_walk_t *walk, const char *at);
 /* To the next member or element: TG_OK, TG_END, TG_LIMIT. */
-int tg_schema_walk_member(tg_schema_run_t *run, tg_schema_walk_t *walk);
-int tg_schema_walk_element(tg_schema_run_t *run, tg_schema_walk_t *walk);
+int tg_schema_walk(tg_schema_run_t *run, tg_schema_walk_t *walk);
 
 /* Where the value that starts at p ends. */
 const char *tg_schema_pass(tg_schema_run_t *run, const char *p);
@@ -151,6 +150,10 @@ tg_schema_pay(tg_schema_run_t *run, size_t bytes)
 
 /* Scratch. */
 
+/* Grows an array of size-byte things to hold n of them: TG_OK, TG_NOMEM. */
+int tg_schema_grow(const tg_alloc_t *alloc, void *array, size_t *cap, size_t n,
+                   size_t size);
+
 int tg_schema_marks_get(tg_schema_run_t *run, size_t n,
                         tg_schema_marks_t *marks);
 void tg_schema_marks_set(tg_schema_run_t *run, const tg_schema_marks_t *marks,
@@ -172,6 +175,14 @@ void tg_schema_checker_shrink(tg_schema_checker_t *checker);
  */
 tg_buf_t *tg_schema_refuse(tg_schema_run_t *run, const char *at,
                            tg_schema_fail_t kind);
+/* The same for a member or an element that should not be there at all. */
+tg_buf_t *tg_schema_refuse_child(tg_schema_run_t *run, const char *at);
+/* TEXT BOUND, got VALUE: TG_BAD. */
+int tg_schema_refuse_value(tg_schema_run_t *run, const char *at,
+                           const char *text, tg_str_t bound);
+/* Is n from min to max?  Else: must have at least MIN UNIT, got N. */
+int tg_schema_check_count(tg_schema_run_t *run, const char *at, size_t n,
+                          size_t min, size_t max, const char *const *units);
 /* The same for a member that is missing: its path. */
 tg_buf_t *tg_schema_refuse_missing(tg_schema_run_t *run, const char *at,
                                    tg_str_t name);
@@ -206,6 +217,12 @@ int tg_schema_check_node(tg_schema_run_t *run, const tg_schema_node_t *node,
 /* The same for a member or an element of the value. */
 int tg_schema_check_child(tg_schema_run_t *run, const tg_schema_node_t *node,
                           const char *at);
+/*
+ * The same without a word: a failure of it is none yet, and what it evaluates
+ * counts only when it fits.
+ */
+int tg_schema_try(tg_schema_run_t *run, const tg_schema_node_t *node,
+                  const char *at, const tg_schema_marks_t *marks);
 int tg_schema_check_object(tg_schema_run_t *run, const tg_schema_node_t *node,
                            const char *at, const tg_schema_marks_t *marks);
 int tg_schema_check_array(tg_schema_run_t *run, const tg_schema_node_t *node,
@@ -230,12 +247,16 @@ int tg_schema_match(tg_schema_run_t *run, const tg_schema_pattern_t *pattern,
 int tg_schema_equal(tg_schema_run_t *run, const char *p, tg_str_t value);
 
 /*
- * Items for uniqueness: forget, add, and find two that are equal: TG_OK when
- * there are none, TG_END with both indices, or an end of the run.
+ * Finds two elements, or two keys, that are equal: TG_OK when there are none,
+ * TG_END with their indices and the place of the second, or an end of the run.
  */
-void tg_schema_items_clear(tg_schema_run_t *run);
-int tg_schema_items_add(tg_schema_run_t *run, const char *at);
-int tg_schema_slots_get(tg_schema_run_t *run, size_t n);
-int tg_schema_items_unique(tg_schema_run_t *run, size_t *first, size_t *second);
+typedef struct {
+    size_t first;
+    size_t second;
+    const char *at;
+} tg_schema_same_t;
+
+int tg_schema_find_same(tg_schema_run_t *run, const char *at,
+                        tg_schema_same_t *same);
 
 #endif

@@ -104,28 +104,6 @@ tg_schema_check_values(tg_schema_run_t *run, const tg_schema_node_t *node,
     return rc == TG_OK ? tg_schema_check_list(run, node->values, at) : rc;
 }
 
-static int
-tg_schema_check_bound(tg_schema_run_t *run, const tg_schema_bound_t *bound,
-                      const char *at, int fits, const char *rule)
-{
-    tg_buf_t *out;
-
-    if (fits) {
-        return TG_OK;
-    }
-
-    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
-
-    if (out != NULL) {
-        tg_buf_text(out, rule);
-        tg_schema_put_value(out, bound->raw);
-        tg_buf_text(out, ", got ");
-        tg_schema_put_value(out, tg_schema_raw(run, at));
-    }
-
-    return TG_BAD;
-}
-
 int
 tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
                        const char *at)
@@ -151,12 +129,11 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
     tg_schema_pay(run, 4 * n.digits.len);
     rc = tg_schema_spend(run, 1);
 
-#define TG_SCHEMA_BOUND(bound, relation, rule)                                 \
-    if (rc == TG_OK && rules->bound.raw.data != NULL) {                        \
-        rc = tg_schema_check_bound(run, &rules->bound, at,                     \
-                                   tg_number_compare(&n, &rules->bound.value)  \
-                                       relation 0,                             \
-                                   rule);                                      \
+#define TG_SCHEMA_BOUND(bound, relation, text)                                 \
+    if (rc == TG_OK && rules->bound.raw.data != NULL                           \
+        && !(tg_number_compare(&n, &rules->bound.value) relation 0))           \
+    {                                                                          \
+        rc = tg_schema_refuse_value(run, at, text, rules->bound.raw);          \
     }
 
     TG_SCHEMA_BOUND(minimum, >=, "must be at least ")
@@ -168,10 +145,11 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
 
     if (rc == TG_OK && rules->multiple.raw.data != NULL) {
         tg_schema_pay(run, TG_SCHEMA_STEP_BYTES * n.digits.len);
-        rc = tg_schema_check_bound(
-            run, &rules->multiple, at,
-            tg_number_is_multiple(&n, &rules->multiple.value),
-            "must be a multiple of ");
+
+        if (!tg_number_is_multiple(&n, &rules->multiple.value)) {
+            rc = tg_schema_refuse_value(run, at, "must be a multiple of ",
+                                        rules->multiple.raw);
+        }
     }
 
     return rc;
@@ -245,29 +223,11 @@ tg_schema_length(tg_str_t body)
 }
 
 static int
-tg_schema_refuse_length(tg_schema_run_t *run, const char *at, const char *rule,
-                        size_t bound, size_t got)
-{
-    tg_buf_t *out;
-
-    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
-
-    if (out != NULL) {
-        tg_buf_text(out, rule);
-        tg_buf_uint(out, bound);
-        tg_buf_text(out, bound == 1 ? " character, got " : " characters, got ");
-        tg_buf_uint(out, got);
-    }
-
-    return TG_BAD;
-}
-
-static int
 tg_schema_check_length(tg_schema_run_t *run,
                        const tg_schema_string_rules_t *rules, const char *at,
                        tg_str_t body)
 {
-    size_t n;
+    static const char *const characters[] = { " character", " characters" };
 
     /* Bytes are at least as many as characters, and at most 12 for one. */
     if (body.len <= rules->max && body.len / 12 >= rules->min) {
@@ -275,19 +235,9 @@ tg_schema_check_length(tg_schema_run_t *run,
     }
 
     tg_schema_pay(run, body.len);
-    n = tg_schema_length(body);
 
-    if (n < rules->min) {
-        return tg_schema_refuse_length(run, at, "must have at least ",
-                                       rules->min, n);
-    }
-
-    if (n > rules->max) {
-        return tg_schema_refuse_length(run, at, "must have at most ",
-                                       rules->max, n);
-    }
-
-    return TG_OK;
+    return tg_schema_check_count(run, at, tg_schema_length(body), rules->min,
+                                 rules->max, characters);
 }
 
 static int
@@ -322,7 +272,6 @@ tg_schema_check_string(tg_schema_run_t *run, const tg_schema_node_t *node,
 {
     const tg_schema_string_rules_t *rules;
     tg_str_t body, text;
-    tg_buf_t *out;
     int rc;
 
     rules = node->string;
@@ -346,18 +295,8 @@ tg_schema_check_string(tg_schema_run_t *run, const tg_schema_node_t *node,
     /* The grammars are looked through byte by byte. */
     tg_schema_pay(run, TG_SCHEMA_STEP_BYTES * text.len);
 
-    if (!rules->format(text)) {
-        out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
-
-        if (out != NULL) {
-            tg_buf_text(out, "must have the format ");
-            tg_buf_str(out, rules->format_name);
-            tg_buf_text(out, ", got ");
-            tg_schema_put_value(out, tg_schema_raw(run, at));
-        }
-
-        return TG_BAD;
-    }
-
-    return TG_OK;
+    return rules->format(text)
+               ? TG_OK
+               : tg_schema_refuse_value(run, at, "must have the format ",
+                                        rules->format_name);
 }

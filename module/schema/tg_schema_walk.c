@@ -134,16 +134,14 @@ tg_schema_walk_init(tg_schema_walk_t *walk, const char *at)
     walk->p = tg_schema_space(at + 1);
 }
 
-/* Behind the last value, to the next one or out of the container. */
-static int
-tg_schema_walk_next(tg_schema_run_t *run, tg_schema_walk_t *walk)
+int
+tg_schema_walk(tg_schema_run_t *run, tg_schema_walk_t *walk)
 {
     const char *p;
 
-    if (walk->value == NULL) {
-        p = walk->p;
+    p = walk->p;
 
-    } else {
+    if (walk->value != NULL) {
         p = tg_schema_space(tg_schema_pass(run, walk->value));
         walk->index++;
 
@@ -152,49 +150,21 @@ tg_schema_walk_next(tg_schema_run_t *run, tg_schema_walk_t *walk)
         }
     }
 
-    walk->p = p;
-
     if (*p == '}' || *p == ']') {
         run->passed = walk->start;
         run->passed_end = p + 1;
         return TG_END;
     }
 
+    if (*walk->start == '{') {
+        walk->p = tg_schema_pass_string(p);
+        walk->key = tg_str(p + 1, (size_t) (walk->p - p) - 2);
+        p = tg_schema_space(tg_schema_space(walk->p) + 1);
+    }
+
+    walk->value = p;
+
     return tg_schema_spend(run, 1);
-}
-
-int
-tg_schema_walk_member(tg_schema_run_t *run, tg_schema_walk_t *walk)
-{
-    const char *p;
-    int rc;
-
-    rc = tg_schema_walk_next(run, walk);
-
-    if (rc != TG_OK) {
-        return rc;
-    }
-
-    p = tg_schema_pass_string(walk->p);
-    walk->key = tg_str(walk->p + 1, (size_t) (p - walk->p) - 2);
-    p = tg_schema_space(p);
-    walk->value = tg_schema_space(p + 1);
-
-    return TG_OK;
-}
-
-int
-tg_schema_walk_element(tg_schema_run_t *run, tg_schema_walk_t *walk)
-{
-    int rc;
-
-    rc = tg_schema_walk_next(run, walk);
-
-    if (rc == TG_OK) {
-        walk->value = walk->p;
-    }
-
-    return rc;
 }
 
 size_t
@@ -206,8 +176,7 @@ tg_schema_count(tg_schema_run_t *run, const char *at)
     tg_schema_walk_init(&walk, at);
 
     do {
-        rc = *at == '{' ? tg_schema_walk_member(run, &walk)
-                        : tg_schema_walk_element(run, &walk);
+        rc = tg_schema_walk(run, &walk);
     } while (rc == TG_OK);
 
     return rc == TG_END ? walk.index : 0;
@@ -239,8 +208,7 @@ tg_schema_text(tg_schema_run_t *run, tg_str_t body, tg_str_t *text)
     return TG_OK;
 }
 
-/* Grows an array of size-byte things to hold n of them. */
-static int
+int
 tg_schema_grow(const tg_alloc_t *alloc, void *array, size_t *cap, size_t n,
                size_t size)
 {
@@ -341,56 +309,6 @@ tg_schema_marks_fill(tg_schema_run_t *run, const tg_schema_marks_t *marks)
         memset(run->checker->words + marks->word, 0xff,
                words * sizeof(uint64_t));
     }
-}
-
-void
-tg_schema_items_clear(tg_schema_run_t *run)
-{
-    run->checker->n_items = 0;
-}
-
-int
-tg_schema_items_add(tg_schema_run_t *run, const char *at)
-{
-    tg_schema_checker_t *checker;
-
-    checker = run->checker;
-
-    if (checker->n_items == TG_SCHEMA_ITEMS) {
-        return tg_schema_refuse_limit(run,
-                                      "more values than can be compared with "
-                                      "each other (262144); send fewer");
-    }
-
-    if (tg_schema_grow(checker->alloc, &checker->items, &checker->cap_items,
-                       checker->n_items + 1, sizeof(*checker->items))
-        != TG_OK)
-    {
-        return TG_NOMEM;
-    }
-
-    checker->items[checker->n_items++].at = at;
-
-    return TG_OK;
-}
-
-int
-tg_schema_slots_get(tg_schema_run_t *run, size_t n)
-{
-    tg_schema_checker_t *checker;
-
-    checker = run->checker;
-
-    if (tg_schema_grow(checker->alloc, &checker->slots, &checker->cap_slots, n,
-                       sizeof(*checker->slots))
-        != TG_OK)
-    {
-        return TG_NOMEM;
-    }
-
-    memset(checker->slots, 0, n * sizeof(*checker->slots));
-
-    return TG_OK;
 }
 
 /* What a large instance made grow is not kept for ever. */
