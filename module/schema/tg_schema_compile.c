@@ -75,6 +75,23 @@ tg_schema_get(tg_schema_compile_t *compile, size_t size)
 }
 
 int
+tg_schema_copy(tg_schema_compile_t *compile, tg_str_t text, tg_str_t *copy)
+{
+    char *data;
+
+    data = tg_schema_get(compile, text.len);
+
+    if (data == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(data, text.data, text.len);
+    *copy = tg_str(data, text.len);
+
+    return TG_OK;
+}
+
+int
 tg_schema_decode(tg_schema_compile_t *compile, tg_str_t body, tg_str_t *text)
 {
     char *data;

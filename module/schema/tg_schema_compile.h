@@ -82,6 +82,9 @@ int tg_schema_mistake_value(tg_schema_compile_t *compile, tg_str_t raw,
 /* Memory of the schema; NULL when there is none. */
 void *tg_schema_get(tg_schema_compile_t *compile, size_t size);
 
+/* A copy of text, which lives as long as the schema: TG_OK, TG_NOMEM. */
+int tg_schema_copy(tg_schema_compile_t *compile, tg_str_t text, tg_str_t *copy);
+
 /* The text of a raw string; lives as long as the schema. */
 int tg_schema_decode(tg_schema_compile_t *compile, tg_str_t body,
                      tg_str_t *text);
@@ -155,6 +158,7 @@ int tg_schema_load(tg_schema_compile_t *compile, const char *at, tg_str_t uri,
                    tg_str_t raw, tg_schema_doc_t **doc);
 /* NULL when there is no memory. */
 tg_schema_resource_t *tg_schema_resource_new(tg_schema_compile_t *compile,
+                                             const tg_schema_doc_t *doc,
                                              tg_str_t uri,
                                              unsigned vocabularies);
 /* The text of a document by its URI: TG_OK, TG_MISSING, TG_NOMEM. */

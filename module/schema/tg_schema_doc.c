@@ -89,11 +89,10 @@ tg_schema_mistake_document(tg_schema_compile_t *compile, const char *at,
 
 /* The document's own copy of its text, without the space around it. */
 static int
-tg_schema_copy(tg_schema_compile_t *compile, const char *at,
+tg_schema_take(tg_schema_compile_t *compile, const char *at,
                tg_schema_doc_t *doc, tg_str_t raw)
 {
     tg_json_t json;
-    char *data;
 
     if (raw.len > compile->options.max_bytes - compile->n_bytes) {
         return tg_schema_mistake_document(compile, at, doc->uri,
@@ -113,27 +112,26 @@ tg_schema_copy(tg_schema_compile_t *compile, const char *at,
     }
 
     compile->n_bytes += raw.len;
-    data = tg_schema_get(compile, raw.len);
 
-    if (data == NULL) {
+    if (tg_schema_copy(compile, raw, &raw) != TG_OK) {
         return TG_NOMEM;
     }
 
-    memcpy(data, raw.data, raw.len);
-    tg_json_init(&json, tg_str(data, raw.len));
+    tg_json_init(&json, raw);
 
     return tg_json_value(&json, &doc->raw);
 }
 
 tg_schema_resource_t *
-tg_schema_resource_new(tg_schema_compile_t *compile, tg_str_t uri,
-                       unsigned vocabularies)
+tg_schema_resource_new(tg_schema_compile_t *compile, const tg_schema_doc_t *doc,
+                       tg_str_t uri, unsigned vocabularies)
 {
     tg_schema_resource_t *resource;
 
     resource = tg_schema_get(compile, sizeof(*resource));
 
     if (resource != NULL) {
+        resource->doc = doc;
         resource->uri = uri;
         resource->hash = tg_schema_hash(uri, 0);
         resource->vocabularies = vocabularies;
@@ -160,15 +158,12 @@ tg_schema_build_document(tg_schema_compile_t *compile, tg_schema_doc_t *doc)
         return rc;
     }
 
-    resource = tg_schema_resource_new(compile, doc->uri, TG_SCHEMA_V_DEFAULT);
+    resource = tg_schema_resource_new(compile, doc, doc->uri,
+                                      TG_SCHEMA_V_DEFAULT);
 
-    if (resource == NULL) {
-        return TG_NOMEM;
-    }
-
-    resource->doc = doc;
-
-    return tg_schema_build(compile, doc->raw, resource, &doc->root);
+    return resource != NULL
+               ? tg_schema_build(compile, doc->raw, resource, &doc->root)
+               : TG_NOMEM;
 }
 
 int
@@ -176,7 +171,6 @@ tg_schema_load(tg_schema_compile_t *compile, const char *at, tg_str_t uri,
                tg_str_t raw, tg_schema_doc_t **out)
 {
     tg_schema_doc_t *doc;
-    char *copy;
     int rc;
 
     for (doc = compile->docs; doc != NULL; doc = doc->next) {
@@ -203,15 +197,12 @@ tg_schema_load(tg_schema_compile_t *compile, const char *at, tg_str_t uri,
     }
 
     doc = rc == TG_OK ? tg_schema_get(compile, sizeof(*doc)) : NULL;
-    copy = doc != NULL ? tg_schema_get(compile, uri.len) : NULL;
 
-    if (copy == NULL) {
+    if (doc == NULL || tg_schema_copy(compile, uri, &doc->uri) != TG_OK) {
         return TG_NOMEM;
     }
 
-    memcpy(copy, uri.data, uri.len);
-    doc->uri = tg_str(copy, uri.len);
-    rc = tg_schema_copy(compile, at, doc, raw);
+    rc = tg_schema_take(compile, at, doc, raw);
 
     if (rc != TG_OK) {
         return rc;

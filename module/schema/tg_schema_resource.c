@@ -8,26 +8,25 @@ static int
 tg_schema_vocabularies(tg_schema_compile_t *compile, tg_str_t at, tg_str_t list,
                        unsigned *vocabularies)
 {
-    tg_str_t key, text, value;
-    unsigned bit, bits;
-    tg_json_t json;
+    tg_schema_entries_t entries;
+    tg_str_t text;
+    unsigned bit;
     int rc;
 
-    tg_json_init(&json, list);
-    rc = tg_json_object(&json);
-    bits = TG_SCHEMA_V_CORE;
+    *vocabularies = TG_SCHEMA_V_CORE;
+    tg_schema_entries(&entries, list);
 
-    while (rc == TG_OK && (rc = tg_json_member(&json, &key)) == TG_OK) {
-        rc = tg_json_value(&json, &value);
+    while (tg_schema_entry(&entries)) {
+        rc = tg_schema_decode(compile, entries.key, &text);
 
-        if (rc == TG_OK) {
-            rc = tg_schema_decode(compile, key, &text);
+        if (rc != TG_OK) {
+            return rc;
         }
 
-        bit = rc == TG_OK ? tg_schema_meta_vocabulary(text) : 0;
-        bits |= bit;
+        bit = tg_schema_meta_vocabulary(text);
+        *vocabularies |= bit;
 
-        if (rc == TG_OK && bit == 0 && tg_json_type(value) == TG_JSON_TRUE) {
+        if (bit == 0 && tg_json_type(entries.value) == TG_JSON_TRUE) {
             (void) tg_schema_mistake_begin(compile, at.data);
             tg_buf_text(compile->error, "this dialect requires the unknown "
                                         "vocabulary ");
@@ -36,12 +35,7 @@ tg_schema_vocabularies(tg_schema_compile_t *compile, tg_str_t at, tg_str_t list,
         }
     }
 
-    if (rc == TG_END) {
-        *vocabularies = bits;
-        rc = TG_OK;
-    }
-
-    return rc;
+    return TG_OK;
 }
 
 static int
@@ -110,34 +104,41 @@ tg_schema_dialect(tg_schema_compile_t *compile, tg_str_t at,
     compile->judged = judged;
     node->resource->vocabularies = TG_SCHEMA_V_DEFAULT;
 
-    if (tg_json_get(raw, TG_STR("$vocabulary"), &list) != TG_OK) {
-        return TG_OK;
-    }
-
-    return tg_schema_vocabularies(compile, at, list,
-                                  &node->resource->vocabularies);
+    return tg_json_has(raw, TG_STR("$vocabulary"), TG_JSON_OBJECT, &list)
+               ? tg_schema_vocabularies(compile, at, list,
+                                        &node->resource->vocabularies)
+               : TG_OK;
 }
 
-/* A schema with an $id is a resource of its own, and its own base URI. */
+/* A URI reference, or a mistake. */
 static int
-tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
-                   tg_schema_node_t *node)
+tg_schema_read_uri(tg_schema_compile_t *compile, tg_str_t raw, tg_str_t *text,
+                   tg_uri_t *uri)
 {
-    tg_schema_resource_t *resource, *other;
-    tg_uri_t base, reference;
-    tg_str_t text, uri;
-    tg_buf_t full;
-    char *data;
     int rc;
 
-    rc = tg_schema_read_string(compile, raw, &text);
+    rc = tg_schema_read_string(compile, raw, text);
+
+    return rc != TG_OK || tg_uri_parse(*text, uri) == TG_OK
+               ? rc
+               : tg_schema_mistake_value(compile, raw,
+                                         "must be a URI reference");
+}
+
+/* The absolute URI of an $id. */
+static int
+tg_schema_read_id(tg_schema_compile_t *compile, tg_str_t raw,
+                  const tg_schema_node_t *node, tg_str_t *id)
+{
+    tg_uri_t base, reference;
+    tg_buf_t full;
+    tg_str_t text;
+    int rc;
+
+    rc = tg_schema_read_uri(compile, raw, &text, &reference);
 
     if (rc != TG_OK) {
         return rc;
-    }
-
-    if (tg_uri_parse(text, &reference) != TG_OK) {
-        return tg_schema_mistake_value(compile, raw, "must be a URI reference");
     }
 
     if (reference.fragment.len != 0) {
@@ -149,17 +150,26 @@ tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
     (void) tg_uri_parse(node->resource->uri, &base);
     tg_buf_init(&full, compile->alloc);
     tg_uri_resolve(&base, &reference, &full);
-    data = tg_buf_failed(&full) ? NULL : tg_schema_get(compile, full.len);
-
-    if (data != NULL) {
-        memcpy(data, tg_buf_view(&full).data, full.len);
-    }
-
-    uri = tg_str(data, full.len);
+    rc = tg_buf_failed(&full) ? TG_NOMEM
+                              : tg_schema_copy(compile, tg_buf_view(&full), id);
     tg_buf_deinit(&full);
 
-    if (data == NULL) {
-        return TG_NOMEM;
+    return rc;
+}
+
+/* A schema with an $id is a resource of its own, and its own base URI. */
+static int
+tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
+                   tg_schema_node_t *node)
+{
+    tg_schema_resource_t *other;
+    tg_str_t uri;
+    int rc;
+
+    rc = tg_schema_read_id(compile, raw, node, &uri);
+
+    if (rc != TG_OK) {
+        return rc;
     }
 
     for (other = compile->resources; other != NULL; other = other->next) {
@@ -177,15 +187,14 @@ tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
         return TG_OK;
     }
 
-    resource = tg_schema_resource_new(compile, uri,
-                                      node->resource->vocabularies);
+    other = tg_schema_resource_new(compile, node->resource->doc, uri,
+                                   node->resource->vocabularies);
 
-    if (resource == NULL) {
+    if (other == NULL) {
         return TG_NOMEM;
     }
 
-    resource->doc = node->resource->doc;
-    node->resource = resource;
+    node->resource = other;
 
     return TG_OK;
 }
@@ -282,14 +291,10 @@ tg_schema_build_ref(tg_schema_compile_t *compile, tg_str_t raw,
         return TG_OK;
     }
 
-    rc = tg_schema_read_string(compile, raw, &text);
+    rc = tg_schema_read_uri(compile, raw, &text, &reference);
 
     if (rc != TG_OK) {
         return rc;
-    }
-
-    if (tg_uri_parse(text, &reference) != TG_OK) {
-        return tg_schema_mistake_value(compile, raw, "must be a URI reference");
     }
 
     pending = tg_schema_get(compile, sizeof(*pending));
@@ -311,8 +316,8 @@ tg_schema_build_ref(tg_schema_compile_t *compile, tg_str_t raw,
 static int
 tg_schema_check_vocabulary(tg_schema_compile_t *compile, tg_str_t raw)
 {
-    tg_str_t key, value, text;
-    tg_json_t json;
+    tg_schema_entries_t entries;
+    tg_str_t text;
     tg_uri_t uri;
     int rc;
 
@@ -320,29 +325,22 @@ tg_schema_check_vocabulary(tg_schema_compile_t *compile, tg_str_t raw)
         return TG_OK;
     }
 
-    if (tg_json_type(raw) != TG_JSON_OBJECT) {
-        return tg_schema_mistake_value(compile, raw, "must be an object");
-    }
+    rc = tg_schema_need(compile, raw, TG_JSON_OBJECT, "an object");
+    tg_schema_entries(&entries, raw);
 
-    tg_json_init(&json, raw);
-    rc = tg_json_object(&json);
-
-    while (rc == TG_OK && tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-        rc = tg_schema_decode(compile, key, &text);
+    while (rc == TG_OK && tg_schema_entry(&entries)) {
+        rc = tg_schema_decode(compile, entries.key, &text);
 
         if (rc == TG_OK
             && (tg_uri_parse(text, &uri) != TG_OK || uri.scheme.data == NULL))
         {
-            return tg_schema_mistake(compile, value.data,
+            return tg_schema_mistake(compile, entries.value.data,
                                      "the name of a vocabulary must be a URI");
         }
 
-        if (rc == TG_OK && tg_json_type(value) != TG_JSON_TRUE
-            && tg_json_type(value) != TG_JSON_FALSE)
-        {
-            return tg_schema_mistake_value(compile, value,
-                                           "must be true or false");
+        if (rc == TG_OK && tg_json_type(entries.value) != TG_JSON_TRUE) {
+            rc = tg_schema_need(compile, entries.value, TG_JSON_FALSE,
+                                "true or false");
         }
     }
 
@@ -354,52 +352,40 @@ tg_schema_build_identity(tg_schema_compile_t *compile,
                          const tg_schema_object_t *object,
                          tg_schema_node_t *node)
 {
-    tg_str_t dialect;
+    const tg_str_t *k;
     int rc;
 
-    rc = object->k[TG_SCHEMA_K_ID].data != NULL
-             ? tg_schema_build_id(compile, object->k[TG_SCHEMA_K_ID], node)
+    k = object->k;
+    rc = k[TG_SCHEMA_K_ID].data != NULL
+             ? tg_schema_build_id(compile, k[TG_SCHEMA_K_ID], node)
              : TG_OK;
-    dialect = object->k[TG_SCHEMA_K_SCHEMA];
 
-    if (rc == TG_OK && dialect.data != NULL) {
-        if (node->resource->root != NULL) {
-            return tg_schema_mistake(compile, dialect.data,
+    if (rc == TG_OK && k[TG_SCHEMA_K_SCHEMA].data != NULL) {
+        rc = node->resource->root == NULL
+                 ? tg_schema_dialect(compile, k[TG_SCHEMA_K_SCHEMA], node)
+                 : tg_schema_mistake(compile, k[TG_SCHEMA_K_SCHEMA].data,
                                      "\"$schema\" belongs to the root of a "
                                      "schema or beside an \"$id\"");
-        }
-
-        rc = tg_schema_dialect(compile, dialect, node);
     }
 
     if (rc == TG_OK && node->resource->root == NULL) {
         node->resource->root = node;
     }
 
-    if (rc == TG_OK) {
-        rc = tg_schema_check_vocabulary(compile,
-                                        object->k[TG_SCHEMA_K_VOCABULARY]);
+    if (rc != TG_OK
+        || (rc = tg_schema_check_vocabulary(compile, k[TG_SCHEMA_K_VOCABULARY]))
+               != TG_OK
+        || (rc = tg_schema_build_anchor(compile, k[TG_SCHEMA_K_ANCHOR], node,
+                                        0))
+               != TG_OK
+        || (rc = tg_schema_build_anchor(compile, k[TG_SCHEMA_K_DYNAMIC_ANCHOR],
+                                        node, 1))
+               != TG_OK
+        || (rc = tg_schema_build_ref(compile, k[TG_SCHEMA_K_REF], node, 0))
+               != TG_OK)
+    {
+        return rc;
     }
 
-    if (rc == TG_OK) {
-        rc = tg_schema_build_anchor(compile, object->k[TG_SCHEMA_K_ANCHOR],
-                                    node, 0);
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_schema_build_anchor(compile,
-                                    object->k[TG_SCHEMA_K_DYNAMIC_ANCHOR], node,
-                                    1);
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_schema_build_ref(compile, object->k[TG_SCHEMA_K_REF], node, 0);
-    }
-
-    if (rc == TG_OK) {
-        rc = tg_schema_build_ref(compile, object->k[TG_SCHEMA_K_DYNAMIC_REF],
-                                 node, 1);
-    }
-
-    return rc;
+    return tg_schema_build_ref(compile, k[TG_SCHEMA_K_DYNAMIC_REF], node, 1);
 }
