@@ -62,6 +62,36 @@ tg_str_end(tg_str_t str)
     return str.len != 0 ? str.data + str.len : str.data;
 }
 
+static inline int
+tg_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline int
+tg_is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* What a digit in hex stands for, or -1. */
+static inline int
+tg_hex(char c)
+{
+    if (tg_is_digit(c)) {
+        return c - '0';
+    }
+
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+}
+
+/* Is c, which is not NUL, one of these? */
+static inline int
+tg_is_one_of(char c, const char *these)
+{
+    return c != '\0' && strchr(these, c) != NULL;
+}
+
 /* memcmp() for names: most are short, and a call costs more than they do. */
 static inline int
 tg_bytes_eq(const char *a, const char *b, size_t len)

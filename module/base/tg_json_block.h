@@ -37,12 +37,6 @@
 /* The lowest n bits, not all of them. */
 #define TG_BLOCK_LOW(n) ((UINT64_C(1) << (n)) - 1)
 
-static int
-tg_block_is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
 /* Is each byte that is marked one that may follow a backslash? */
 static int
 tg_block_are_escapes(const char *p, const char *end, uint64_t marks,
@@ -67,7 +61,7 @@ tg_block_are_escapes(const char *p, const char *end, uint64_t marks,
         }
 
         for (i = 1; i < 5; i++) {
-            if (!tg_block_is_hex(c[i])) {
+            if (tg_hex(c[i]) < 0) {
                 return 0;
             }
         }

@@ -14,13 +14,6 @@ tg_json_fail(tg_json_t *json, int code, const char *why)
     return json->failed;
 }
 
-static int
-tg_json_is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')
-           || (c >= 'A' && c <= 'F');
-}
-
 /* p is at the backslash of an escape that is not known to be a right one. */
 static unsigned
 tg_json_escape_kind(const char *p, const char *end)
@@ -57,7 +50,7 @@ tg_json_escape(const char *p, const char *end)
         }
 
         for (i = 1; i < 5; i++) {
-            if (!tg_json_is_hex(p[i])) {
+            if (tg_hex(p[i]) < 0) {
                 return NULL;
             }
         }
@@ -132,7 +125,7 @@ tg_json_pass_text(tg_json_t *json, const char *p)
 static const char *
 tg_json_digits(const char *p, const char *end)
 {
-    while (p < end && *p >= '0' && *p <= '9') {
+    while (p < end && tg_is_digit(*p)) {
         p++;
     }
 

@@ -1,11 +1,5 @@
 #include "base/tg_number.h"
 
-static int
-tg_number_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* p is behind the e: the exponent, or TG_LIMIT. */
 static int
 tg_number_exponent(const char *p, const char *end, int64_t *exponent)
@@ -85,8 +79,8 @@ tg_number_compare_digits(tg_str_t a, tg_str_t b)
     q_end = q + b.len;
 
     for (;;) {
-        p += p < p_end && !tg_number_is_digit(*p);
-        q += q < q_end && !tg_number_is_digit(*q);
+        p += p < p_end && !tg_is_digit(*p);
+        q += q < q_end && !tg_is_digit(*q);
 
         if (p == p_end || q == q_end) {
             return (p < p_end) - (q < q_end);
@@ -136,7 +130,7 @@ tg_number_remainder(tg_str_t digits, uint64_t divisor)
     rest = 0;
 
     for (i = 0; i < digits.len; i++) {
-        if (tg_number_is_digit(digits.data[i])) {
+        if (tg_is_digit(digits.data[i])) {
             /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): see above */
             rest = (rest * 10 + (uint64_t) (digits.data[i] - '0')) % divisor;
         }
@@ -184,7 +178,7 @@ tg_number_hash(const tg_number_t *number, uint64_t seed)
     hash = seed ^ (uint64_t) number->point ^ (uint64_t) number->is_negative;
 
     for (i = 0; i < number->digits.len; i++) {
-        if (tg_number_is_digit(number->digits.data[i])) {
+        if (tg_is_digit(number->digits.data[i])) {
             hash = (hash ^ (unsigned char) number->digits.data[i])
                    * UINT64_C(1099511628211);
         }

@@ -95,8 +95,8 @@ tg_pattern_number_ref(tg_pattern_t *pattern)
 {
     unsigned index;
 
-    for (index = 0; pattern->p < pattern->end
-                    && tg_pattern_is_digit(*pattern->p) && index < 100000;
+    for (index = 0; pattern->p < pattern->end && tg_is_digit(*pattern->p)
+                    && index < 100000;
          pattern->p++)
     {
         index = index * 10 + (unsigned) (*pattern->p - '0');
@@ -221,7 +221,7 @@ tg_pattern_group_name(tg_pattern_t *pattern)
         }
     }
 
-    if (name.len == 0 || i < name.len || tg_pattern_is_digit(name.data[0])) {
+    if (name.len == 0 || i < name.len || tg_is_digit(name.data[0])) {
         return tg_pattern_bad(pattern, "a group's name starts with a letter "
                                        "and has letters, digits, _ and $");
     }
@@ -320,13 +320,12 @@ tg_pattern_count(tg_pattern_t *pattern, unsigned *count)
 {
     unsigned value;
 
-    if (pattern->p == pattern->end || !tg_pattern_is_digit(*pattern->p)) {
+    if (pattern->p == pattern->end || !tg_is_digit(*pattern->p)) {
         return tg_pattern_bad(pattern, "{ starts a count such as {2,5}; write "
                                        "\\{ for itself");
     }
 
-    for (value = 0;
-         pattern->p < pattern->end && tg_pattern_is_digit(*pattern->p);
+    for (value = 0; pattern->p < pattern->end && tg_is_digit(*pattern->p);
          pattern->p++)
     {
         value = value * 10 + (unsigned) (*pattern->p - '0');
@@ -424,7 +423,7 @@ tg_pattern_step(tg_pattern_t *pattern)
     c = *pattern->p;
     pattern->plain++;
 
-    if (strchr("^$|.()[*+?{}]\\", c) == NULL || c == '\0') {
+    if (!tg_is_one_of(c, "^$|.()[*+?{}]\\")) {
         pattern->last = TG_PATTERN_ATOM;
         tg_pattern_put_code(pattern->out, tg_pattern_take_char(pattern));
         return TG_OK;

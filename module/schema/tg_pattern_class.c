@@ -23,40 +23,26 @@ tg_pattern_at(const tg_pattern_t *pattern, const char *text)
 }
 
 int
-tg_pattern_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-int
 tg_pattern_is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'
-           || tg_pattern_is_digit(c);
+    return tg_is_alpha(c) || tg_is_digit(c) || c == '_';
 }
 
 static int
 tg_pattern_hex(const char *p, const char *end, size_t n, uint32_t *code)
 {
     uint32_t value;
-    char c;
 
     if ((size_t) (end - p) < n) {
         return TG_BAD;
     }
 
-    for (value = 0; n > 0; n--) {
-        c = *p++;
-
-        if (tg_pattern_is_digit(c)) {
-            value = value * 16 + (uint32_t) (c - '0');
-
-        } else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') {
-            value = value * 16 + (uint32_t) ((c | 0x20) - 'a' + 10);
-
-        } else {
+    for (value = 0; n > 0; n--, p++) {
+        if (tg_hex(*p) < 0) {
             return TG_BAD;
         }
+
+        value = value * 16 + (uint32_t) tg_hex(*p);
     }
 
     *code = value;
@@ -179,7 +165,7 @@ tg_pattern_char_escape(tg_pattern_t *pattern, uint32_t *code)
         return TG_OK;
     }
 
-    if (c != '\0' && strchr("^$\\.*+?()[]{}|/", c) != NULL) {
+    if (tg_is_one_of(c, "^$\\.*+?()[]{}|/")) {
         pattern->p++;
         *code = (uint32_t) c;
         return TG_OK;
@@ -187,8 +173,7 @@ tg_pattern_char_escape(tg_pattern_t *pattern, uint32_t *code)
 
     switch (c) {
     case '0':
-        if (pattern->end - pattern->p > 1 && tg_pattern_is_digit(pattern->p[1]))
-        {
+        if (pattern->end - pattern->p > 1 && tg_is_digit(pattern->p[1])) {
             return tg_pattern_bad(pattern,
                                   "octal escapes are not allowed; write \\xHH");
         }
@@ -198,9 +183,7 @@ tg_pattern_char_escape(tg_pattern_t *pattern, uint32_t *code)
         return TG_OK;
 
     case 'c':
-        if (pattern->end - pattern->p < 2 || !tg_pattern_is_word(pattern->p[1])
-            || tg_pattern_is_digit(pattern->p[1]) || pattern->p[1] == '_')
-        {
+        if (pattern->end - pattern->p < 2 || !tg_is_alpha(pattern->p[1])) {
             return tg_pattern_bad(pattern, "\\c needs a letter");
         }
 

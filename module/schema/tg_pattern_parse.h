@@ -44,7 +44,6 @@ int tg_pattern_bad(tg_pattern_t *pattern, const char *why);
 
 /* Does text come next? */
 int tg_pattern_at(const tg_pattern_t *pattern, const char *text);
-int tg_pattern_is_digit(char c);
 int tg_pattern_is_word(char c);
 
 void tg_pattern_put_code(tg_buf_t *out, uint32_t code);

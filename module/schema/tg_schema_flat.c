@@ -85,7 +85,7 @@ tg_schema_is_digits(tg_str_t raw)
     size_t i;
 
     for (i = raw.data[0] == '-'; i < raw.len; i++) {
-        if (raw.data[i] < '0' || raw.data[i] > '9') {
+        if (!tg_is_digit(raw.data[i])) {
             return 0;
         }
     }

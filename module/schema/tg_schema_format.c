@@ -7,24 +7,6 @@
 #include "schema/tg_pattern.h"
 #include "schema/tg_schema_uri.h"
 
-static int
-tg_format_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static int
-tg_format_is_hex(char c)
-{
-    return tg_format_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
-static int
-tg_format_is_alnum(char c)
-{
-    return tg_format_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
 /* A number of exactly n digits, or -1. */
 static int
 tg_format_number(const char *p, size_t n)
@@ -32,7 +14,7 @@ tg_format_number(const char *p, size_t n)
     int value;
 
     for (value = 0; n > 0; n--, p++) {
-        if (!tg_format_is_digit(*p)) {
+        if (!tg_is_digit(*p)) {
             return -1;
         }
 
@@ -112,7 +94,7 @@ tg_format_time(tg_str_t text)
     at = 8;
 
     if (text.data[at] == '.') {
-        for (at++; at < text.len && tg_format_is_digit(text.data[at]); at++) {
+        for (at++; at < text.len && tg_is_digit(text.data[at]); at++) {
             /* void */
         }
 
@@ -154,7 +136,7 @@ tg_format_units(const char **at, const char *end, const char *units)
     last = NULL;
 
     for (n = 0; *at < end; n++) {
-        for (p = *at; p < end && tg_format_is_digit(*p); p++) {
+        for (p = *at; p < end && tg_is_digit(*p); p++) {
             /* void */
         }
 
@@ -218,7 +200,9 @@ tg_format_hostname(tg_str_t text)
 
     for (i = 0; i < text.len; i = i + 1) {
         for (label = i; i < text.len && text.data[i] != '.'; i++) {
-            if (!tg_format_is_alnum(text.data[i]) && text.data[i] != '-') {
+            if (!tg_is_alpha(text.data[i]) && !tg_is_digit(text.data[i])
+                && text.data[i] != '-')
+            {
                 return 0;
             }
         }
@@ -240,7 +224,7 @@ tg_format_ipv4(tg_str_t text)
     int value;
 
     for (i = n = 0; n < 4; n++) {
-        for (start = i; i < text.len && tg_format_is_digit(text.data[i]); i++) {
+        for (start = i; i < text.len && tg_is_digit(text.data[i]); i++) {
             /* void */
         }
 
@@ -277,7 +261,7 @@ tg_format_ipv6(tg_str_t text)
     }
 
     while (i < text.len) {
-        for (start = i; i < text.len && tg_format_is_hex(text.data[i]); i++) {
+        for (start = i; i < text.len && tg_hex(text.data[i]) >= 0; i++) {
             /* void */
         }
 
@@ -356,9 +340,8 @@ tg_format_local_part(tg_str_t text)
                 return 0;
             }
 
-        } else if (c == '\0'
-                   || (!tg_format_is_alnum(c)
-                       && strchr("!#$%&'*+-/=?^_`{|}~", c) == NULL))
+        } else if (!tg_is_alpha(c) && !tg_is_digit(c)
+                   && !tg_is_one_of(c, "!#$%&'*+-/=?^_`{|}~"))
         {
             return 0;
         }
@@ -447,7 +430,7 @@ tg_format_uuid(tg_str_t text)
                 return 0;
             }
 
-        } else if (!tg_format_is_hex(text.data[i])) {
+        } else if (tg_hex(text.data[i]) < 0) {
             return 0;
         }
     }

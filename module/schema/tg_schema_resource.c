@@ -208,11 +208,9 @@ tg_schema_is_anchor(tg_str_t name)
     for (i = 0; i < name.len; i++) {
         c = name.data[i];
 
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') {
-            continue;
-        }
-
-        if (i == 0 || !((c >= '0' && c <= '9') || c == '-' || c == '.')) {
+        if (!tg_is_alpha(c) && c != '_'
+            && (i == 0 || (!tg_is_digit(c) && c != '-' && c != '.')))
+        {
             return 0;
         }
     }

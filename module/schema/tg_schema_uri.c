@@ -2,76 +2,32 @@
 
 #include "base/tg_utf8.h"
 
-/* What a character may be part of. */
-enum {
-    TG_URI_ALPHA = 1 << 0,
-    TG_URI_DIGIT = 1 << 1,
-    TG_URI_MARK = 1 << 2,   /* unreserved besides those, sub-delims */
-    TG_URI_PATH = 1 << 3,   /* : @ / */
-    TG_URI_QUERY = 1 << 4,  /* ? */
-    TG_URI_BRACKET = 1 << 5 /* [ ] of an IP literal */
-};
+/* Besides those that may stand anywhere. */
+#define TG_URI_PATH ":@/"
 
-static unsigned
-tg_uri_class(char c)
-{
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
-        return TG_URI_ALPHA;
-    }
-
-    if (c >= '0' && c <= '9') {
-        return TG_URI_DIGIT;
-    }
-
-    if (c == '\0') {
-        return 0;
-    }
-
-    if (strchr("-._~!$&'()*+,;=", c) != NULL) {
-        return TG_URI_MARK;
-    }
-
-    if (c == ':' || c == '@' || c == '/') {
-        return TG_URI_PATH;
-    }
-
-    if (c == '[' || c == ']') {
-        return TG_URI_BRACKET;
-    }
-
-    return c == '?' ? TG_URI_QUERY : 0;
-}
-
+/* Of unreserved characters and percent escapes, and of more. */
 static int
-tg_uri_hex(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-
-    c = (char) (c | 0x20);
-
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static int
-tg_uri_is_made_of(tg_str_t text, unsigned classes)
+tg_uri_is_made_of(tg_str_t text, const char *more)
 {
     size_t i;
-
-    classes |= TG_URI_ALPHA | TG_URI_DIGIT | TG_URI_MARK;
+    char c;
 
     for (i = 0; i < text.len; i++) {
-        if (text.data[i] == '%') {
-            if (text.len - i < 3 || tg_uri_hex(text.data[i + 1]) < 0
-                || tg_uri_hex(text.data[i + 2]) < 0)
+        c = text.data[i];
+
+        if (c == '%') {
+            if (text.len - i < 3 || tg_hex(text.data[i + 1]) < 0
+                || tg_hex(text.data[i + 2]) < 0)
             {
                 return 0;
             }
 
             i += 2;
 
-        } else if (!(tg_uri_class(text.data[i]) & classes)) {
+        } else if (!tg_is_alpha(c) && !tg_is_digit(c)
+                   && !tg_is_one_of(c, "-._~!$&'()*+,;=")
+                   && !tg_is_one_of(c, more))
+        {
             return 0;
         }
     }
@@ -85,10 +41,8 @@ tg_uri_find(tg_str_t text, const char *set)
 {
     size_t i;
 
-    for (i = 0; i < text.len; i++) {
-        if (text.data[i] != '\0' && strchr(set, text.data[i]) != NULL) {
-            break;
-        }
+    for (i = 0; i < text.len && !tg_is_one_of(text.data[i], set); i++) {
+        /* void */
     }
 
     return i;
@@ -110,20 +64,17 @@ tg_uri_is_scheme(tg_str_t text)
 {
     size_t i;
 
-    if (text.len == 0 || tg_uri_class(text.data[0]) != TG_URI_ALPHA) {
-        return 0;
-    }
-
-    for (i = 1; i < text.len; i++) {
-        if (!(tg_uri_class(text.data[i]) & (TG_URI_ALPHA | TG_URI_DIGIT))
-            && text.data[i] != '+' && text.data[i] != '-'
-            && text.data[i] != '.')
+    for (i = 0; i < text.len; i++) {
+        if (!tg_is_alpha(text.data[i])
+            && (i == 0
+                || (!tg_is_digit(text.data[i])
+                    && !tg_is_one_of(text.data[i], "+-."))))
         {
             return 0;
         }
     }
 
-    return 1;
+    return text.len != 0;
 }
 
 /* [userinfo@]host[:port], where the host may be an IP literal in brackets. */
@@ -161,7 +112,7 @@ tg_uri_is_authority(tg_str_t text)
     host = tg_str(text.data, at);
     text = tg_str(text.data + at, text.len - at);
 
-    if (!tg_uri_is_made_of(host, TG_URI_BRACKET | TG_URI_PATH)
+    if (!tg_uri_is_made_of(host, TG_URI_PATH "[]")
         || (host.len != 0 && host.data[0] != '['
             && tg_uri_find(host, "[]@") != host.len))
     {
@@ -173,7 +124,7 @@ tg_uri_is_authority(tg_str_t text)
     }
 
     for (at = 1; at < text.len; at++) {
-        if (tg_uri_class(text.data[at]) != TG_URI_DIGIT) {
+        if (!tg_is_digit(text.data[at])) {
             return 0;
         }
     }
@@ -226,9 +177,8 @@ tg_uri_parse(tg_str_t text, tg_uri_t *uri)
     uri->path = text;
 
     return tg_uri_is_made_of(uri->path, TG_URI_PATH)
-                   && tg_uri_is_made_of(uri->query, TG_URI_PATH | TG_URI_QUERY)
-                   && tg_uri_is_made_of(uri->fragment,
-                                        TG_URI_PATH | TG_URI_QUERY)
+                   && tg_uri_is_made_of(uri->query, TG_URI_PATH "?")
+                   && tg_uri_is_made_of(uri->fragment, TG_URI_PATH "?")
                ? TG_OK
                : TG_BAD;
 }
@@ -424,15 +374,15 @@ tg_uri_put_decoded(tg_buf_t *out, tg_str_t text)
 
     for (i = 0; i < text.len; i++) {
         high = text.data[i] == '%' && text.len - i > 2
-                   ? tg_uri_hex(text.data[i + 1])
+                   ? tg_hex(text.data[i + 1])
                    : -1;
 
-        if (high < 0 || tg_uri_hex(text.data[i + 2]) < 0) {
+        if (high < 0 || tg_hex(text.data[i + 2]) < 0) {
             tg_buf_char(out, text.data[i]);
             continue;
         }
 
-        tg_buf_char(out, (char) (high * 16 + tg_uri_hex(text.data[i + 2])));
+        tg_buf_char(out, (char) (high * 16 + tg_hex(text.data[i + 2])));
         i += 2;
     }
 

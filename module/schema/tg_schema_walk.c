@@ -77,7 +77,7 @@ static const char *
 tg_schema_pass_number(const char *p, const char *end)
 {
     while (p < end
-           && ((*p >= '0' && *p <= '9') || *p == '.' || *p == '-' || *p == '+'
+           && (tg_is_digit(*p) || *p == '.' || *p == '-' || *p == '+'
                || *p == 'e' || *p == 'E'))
     {
         p++;
