@@ -149,6 +149,14 @@ int tg_json_is_text(tg_str_t raw, tg_str_t text);
 int tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value);
 
 /*
+ * The elements of a validated array, one by one; nothing else has any:
+ *
+ *     for (tg_json_each(&json, array); tg_json_item(&json, &value);)
+ */
+void tg_json_each(tg_json_t *json, tg_str_t array);
+int tg_json_item(tg_json_t *json, tg_str_t *value);
+
+/*
  * Finds the members of text that have one of these names, the last of which
  * is NULL, in one pass: raw, the last one of equal keys, or absent.  TG_BAD
  * when it is no valid object, or more than that.

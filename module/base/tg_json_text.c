@@ -270,6 +270,20 @@ tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value)
     return is_found ? TG_OK : TG_MISSING;
 }
 
+void
+tg_json_each(tg_json_t *json, tg_str_t array)
+{
+    tg_json_init(json, array);
+    (void) tg_json_array(json);
+}
+
+int
+tg_json_item(tg_json_t *json, tg_str_t *value)
+{
+    return tg_json_element(json) == TG_OK
+           && tg_json_value(json, value) == TG_OK;
+}
+
 int
 tg_json_members(tg_str_t text, const char *const *names, tg_str_t *values)
 {

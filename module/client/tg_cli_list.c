@@ -22,8 +22,8 @@ tg_cli_list_type(tg_buf_t *out, tg_str_t property)
     (void) tg_json_get(property, TG_STR("type"), &type);
 
     if (tg_json_type(type) == TG_JSON_ARRAY) {
-        tg_cli_each(&json, type);
-        (void) tg_cli_next(&json, &type);
+        tg_json_each(&json, type);
+        (void) tg_json_item(&json, &type);
     }
 
     type = tg_json_type(type) == TG_JSON_STRING ? tg_json_body(type)
@@ -103,7 +103,7 @@ tg_cli_list_put(tg_buf_t *out, tg_str_t list)
     columns = tg_cli_columns();
     tg_buf_init(&text, out->alloc);
 
-    for (tg_cli_each(&json, tg_cli_tools(list)); tg_cli_next(&json, &tool);) {
+    for (tg_json_each(&json, tg_cli_tools(list)); tg_json_item(&json, &tool);) {
         tg_cli_list_tool(&text, tool, columns);
     }
 

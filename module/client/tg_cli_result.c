@@ -86,7 +86,7 @@ tg_cli_result_put(tg_buf_t *out, tg_str_t result)
     content = TG_STR_NONE;
     (void) tg_json_get(result, TG_STR("content"), &content);
 
-    for (tg_cli_each(&json, content); tg_cli_next(&json, &block); n++) {
+    for (tg_json_each(&json, content); tg_json_item(&json, &block); n++) {
         tg_cli_result_block(out, block);
     }
 

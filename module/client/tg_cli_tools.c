@@ -8,21 +8,6 @@
 /* Names that are suggested. */
 #define TG_CLI_NEAR 3
 
-void
-tg_cli_each(tg_json_t *json, tg_str_t array)
-{
-    tg_json_init(json,
-                 tg_json_type(array) == TG_JSON_ARRAY ? array : TG_STR("[]"));
-    (void) tg_json_array(json);
-}
-
-int
-tg_cli_next(tg_json_t *json, tg_str_t *value)
-{
-    return tg_json_element(json) == TG_OK
-           && tg_json_value(json, value) == TG_OK;
-}
-
 int
 tg_cli_is_among(tg_str_t raw, tg_str_t body)
 {
@@ -36,7 +21,7 @@ tg_cli_is_among(tg_str_t raw, tg_str_t body)
 
     is_there = 0;
 
-    for (tg_cli_each(&json, raw); tg_cli_next(&json, &one);) {
+    for (tg_json_each(&json, raw); tg_json_item(&json, &one);) {
         is_there |= tg_json_type(one) == TG_JSON_STRING
                     && tg_json_body_eq(tg_json_body(one), body);
     }
@@ -73,7 +58,7 @@ tg_cli_tools_find(tg_str_t list, tg_str_t name, tg_str_t *tool)
     tg_json_t json;
     tg_str_t one, body;
 
-    for (tg_cli_each(&json, tg_cli_tools(list)); tg_cli_next(&json, &one);) {
+    for (tg_json_each(&json, tg_cli_tools(list)); tg_json_item(&json, &one);) {
         if (tg_cli_tool_text(one, TG_STR("name"), &body) == TG_OK
             && tg_json_body_is(body, name))
         {
@@ -161,9 +146,9 @@ tg_cli_tools_unknown(tg_str_t list, tg_str_t name)
 
     /* The nearest first.  Names with escapes, which are rare, are not found. */
     for (near = 1; near <= 2 + TG_CLI_NEAR_MAX / 4; near++) {
-        tg_cli_each(&json, tg_cli_tools(list));
+        tg_json_each(&json, tg_cli_tools(list));
 
-        while (n < TG_CLI_NEAR && tg_cli_next(&json, &tool)) {
+        while (n < TG_CLI_NEAR && tg_json_item(&json, &tool)) {
             if (tg_cli_tool_text(tool, TG_STR("name"), &body) == TG_OK
                 && tg_cli_nearness(name, body) == near)
             {

@@ -6,10 +6,6 @@
 
 #include "base/tg_json.h"
 
-/* Walks a raw array, or nothing: for (each(…); next(…);). */
-void tg_cli_each(tg_json_t *json, tg_str_t array);
-int tg_cli_next(tg_json_t *json, tg_str_t *value);
-
 /* Is raw this string (an escaped body), or an array that has it? */
 int tg_cli_is_among(tg_str_t raw, tg_str_t body);
 

@@ -239,11 +239,10 @@ tg_batch_size(tg_str_t text)
     tg_json_t json;
     size_t n;
 
-    tg_json_init(&json, text);
-    (void) tg_json_array(&json);
+    n = 0;
 
-    for (n = 0; tg_json_element(&json) == TG_OK; n++) {
-        (void) tg_json_value(&json, NULL);
+    for (tg_json_each(&json, text); tg_json_item(&json, NULL); n++) {
+        /* void */
     }
 
     return n;
@@ -262,8 +261,7 @@ tg_batch_serve(tg_peer_t *peer, tg_str_t text)
     tg_json_t json;
     unsigned i;
 
-    tg_json_init(&json, text);
-    (void) tg_json_array(&json);
+    tg_json_each(&json, text);
     start = json.pos;
 
     if (peer->batch_at != 0) {
@@ -272,14 +270,11 @@ tg_batch_serve(tg_peer_t *peer, tg_str_t text)
 
     } else {
         for (i = 0; i < peer->batch_served; i++) {
-            if (tg_json_element(&json) == TG_OK) {
-                (void) tg_json_value(&json, NULL);
-            }
+            (void) tg_json_item(&json, NULL);
         }
     }
 
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &element);
+    while (tg_json_item(&json, &element)) {
         (void) tg_message_parse(&message, element);
         (void) tg_jsonrpc_message(peer, &message, peer->batch);
         peer->batch_served++;

@@ -241,12 +241,7 @@ tg_mcp_is_modern(tg_str_t result)
         return 0;
     }
 
-    tg_json_init(&json, versions);
-    (void) tg_json_array(&json);
-
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &version);
-
+    for (tg_json_each(&json, versions); tg_json_item(&json, &version);) {
         if (tg_json_is_text(version, TG_STR(TG_MCP_MODERN))) {
             return 1;
         }

@@ -59,12 +59,7 @@ tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t result)
         tg_buf_text(&list->text, tg_mcp_list_open);
     }
 
-    tg_json_init(&json, tools);
-    (void) tg_json_array(&json);
-
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &tool);
-
+    for (tg_json_each(&json, tools); tg_json_item(&json, &tool);) {
         if (tg_json_type(tool) != TG_JSON_OBJECT) {
             list->nleft_out++;
             continue;

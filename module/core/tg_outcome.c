@@ -111,11 +111,7 @@ tg_result_check(tg_str_t raw)
         return TG_RESULT_WHY("it is no object with an array \"content\"");
     }
 
-    tg_json_init(&json, content);
-    (void) tg_json_array(&json);
-
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &value);
+    for (tg_json_each(&json, content); tg_json_item(&json, &value);) {
         why = tg_result_block_check(value);
 
         if (why != NULL) {

@@ -214,13 +214,9 @@ tg_reply_texts(tg_buf_t *out, tg_str_t result)
         return;
     }
 
-    tg_json_init(&json, content);
-    (void) tg_json_array(&json);
     n = 0;
 
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &block);
-
+    for (tg_json_each(&json, content); tg_json_item(&json, &block);) {
         if (tg_json_has(block, TG_STR("text"), TG_JSON_STRING, &text)) {
             tg_buf_text(out, n++ != 0 ? "\\n" : "");
             tg_buf_str(out, tg_json_body(text));

@@ -10,16 +10,15 @@ struct tg_tools_s {
 static int
 tg_tools_next(tg_json_t *json, tg_str_t *element, tg_str_t *name)
 {
-    if (tg_json_element(json) != TG_OK || tg_json_value(json, element) != TG_OK)
-    {
-        return TG_END;
+    if (!tg_json_item(json, element)) {
+        return 0;
     }
 
     *name = tg_json_has(*element, TG_STR("name"), TG_JSON_STRING, name)
                 ? tg_json_body(*name)
                 : TG_STR_NONE;
 
-    return TG_OK;
+    return 1;
 }
 
 /* names has room: decoded they are never longer. */
@@ -32,7 +31,7 @@ tg_tools_fill(tg_tools_t *tools, char *names, tg_json_t *json)
 
     entry = tools->entries;
 
-    while (tg_tools_next(json, &element, &name) == TG_OK) {
+    while (tg_tools_next(json, &element, &name)) {
         entry->kind = TG_ENTRY_TOOL;
         entry->output = TG_OUTPUT_RESULT;
         entry->listing = element;
@@ -64,16 +63,15 @@ tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
     tg_tools_t *tools;
     size_t n, size;
 
-    tg_json_init(&json, array);
-
-    if (tg_json_type(array) != TG_JSON_ARRAY || tg_json_array(&json) != TG_OK) {
+    if (tg_json_type(array) != TG_JSON_ARRAY) {
         return TG_BAD;
     }
 
+    tg_json_each(&json, array);
     start = json;
     size = sizeof(*tools);
 
-    for (n = 0; tg_tools_next(&json, &element, &name) == TG_OK; n++) {
+    for (n = 0; tg_tools_next(&json, &element, &name); n++) {
         size += sizeof(tools->entries[0]) + name.len;
     }
 

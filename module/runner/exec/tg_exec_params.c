@@ -70,12 +70,8 @@ tg_exec_argv(tg_exec_params_t *params, tg_exec_arena_t *arena, tg_str_t raw)
     tg_str_t value;
 
     params->argv = arena->slot;
-    tg_json_init(&json, raw);
-    (void) tg_json_array(&json);
 
-    while (tg_json_element(&json) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-
+    for (tg_json_each(&json, raw); tg_json_item(&json, &value);) {
         if (tg_job_string(&arena->at, value, arena->slot++) != TG_OK) {
             return TG_LIMIT;
         }
@@ -122,25 +118,18 @@ tg_exec_envp(tg_exec_params_t *params, tg_exec_arena_t *arena, tg_str_t raw,
     strcpy(arena->at + 10, tool);
     arena->at += 10 + strlen(tool) + 1;
 
-    if (raw.data != NULL) {
-        tg_json_init(&json, raw);
-        (void) tg_json_array(&json);
-
-        while (tg_json_element(&json) == TG_OK) {
-            (void) tg_json_value(&json, &value);
-
-            if (tg_job_string(&arena->at, value, &pair) != TG_OK) {
-                return TG_LIMIT;
-            }
-
-            equals = strchr(pair, '=');
-
-            if (equals == NULL || equals == pair) {
-                return TG_LIMIT;
-            }
-
-            tg_exec_env_set(params->envp, &n, pair, (size_t) (equals - pair));
+    for (tg_json_each(&json, raw); tg_json_item(&json, &value);) {
+        if (tg_job_string(&arena->at, value, &pair) != TG_OK) {
+            return TG_LIMIT;
         }
+
+        equals = strchr(pair, '=');
+
+        if (equals == NULL || equals == pair) {
+            return TG_LIMIT;
+        }
+
+        tg_exec_env_set(params->envp, &n, pair, (size_t) (equals - pair));
     }
 
     params->envp[n++] = NULL;
