@@ -11,7 +11,7 @@
 
 typedef struct {
     const tg_cli_options_t *options;
-    tg_cli_session_t session;
+    tg_cli_session_t *session;
     tg_str_t name; /* of the tool or method */
     char **args;
     int nargs;
@@ -25,17 +25,17 @@ tg_cli_call_typed(tg_cli_call_t *call)
     tg_str_t list, tool, schema;
     int rc;
 
-    rc = tg_cli_session_list(&call->session);
+    rc = tg_cli_session_list(call->session);
 
     if (rc != TG_CLI_DONE) {
         return rc;
     }
 
-    if (call->session.answer.kind != TG_ANSWER_RESULT) {
-        return tg_cli_result_refused(&call->session.answer, call->options);
+    if (call->session->answer.kind != TG_ANSWER_RESULT) {
+        return tg_cli_result_refused(&call->session->answer, call->options);
     }
 
-    list = tg_buf_view(&call->session.answer.result);
+    list = tg_buf_view(&call->session->answer.result);
     tool = TG_STR_NONE;
 
     if (tg_cli_tools_find(list, call->name, &tool) != TG_OK) {
@@ -57,7 +57,7 @@ tg_cli_call_refused(tg_cli_call_t *call)
     tg_cli_answer_t answer;
     tg_str_t list, tool;
 
-    session = &call->session;
+    session = call->session;
     answer = session->answer;
 
     if ((call->options->given & TG_CLI_JSON) || call->options->method != NULL
@@ -88,10 +88,14 @@ tg_cli_call_refused(tg_cli_call_t *call)
 }
 
 static int
-tg_cli_call_ask(tg_cli_call_t *call)
+tg_cli_call_ask(tg_cli_session_t *session, void *ctx)
 {
+    tg_cli_call_t *call;
     tg_str_t json, result;
     int rc;
+
+    call = ctx;
+    call->session = session;
 
     if (call->json.len == 0) {
         rc = tg_cli_call_typed(call);
@@ -104,9 +108,9 @@ tg_cli_call_ask(tg_cli_call_t *call)
     json = tg_buf_view(&call->json);
 
     if (call->options->method == NULL) {
-        rc = tg_cli_session_call(&call->session, call->name, json);
+        rc = tg_cli_session_call(call->session, call->name, json);
     } else {
-        rc = tg_cli_session_request(&call->session, call->name,
+        rc = tg_cli_session_request(call->session, call->name,
                                     call->nargs != 0 ? json : TG_STR_NONE, 0);
     }
 
@@ -114,11 +118,11 @@ tg_cli_call_ask(tg_cli_call_t *call)
         return rc;
     }
 
-    if (call->session.answer.kind != TG_ANSWER_RESULT) {
+    if (call->session->answer.kind != TG_ANSWER_RESULT) {
         return tg_cli_call_refused(call);
     }
 
-    result = tg_buf_view(&call->session.answer.result);
+    result = tg_buf_view(&call->session->answer.result);
 
     if (call->options->given & TG_CLI_JSON) {
         rc = call->options->method == NULL && tg_cli_result_is_error(result);
@@ -173,12 +177,7 @@ tg_cli_call_run(const tg_cli_options_t *options)
     rc = tg_cli_call_parse(&call);
 
     if (rc == TG_CLI_DONE) {
-        rc = tg_cli_session_open(&call.session, options);
-
-        if (rc == TG_CLI_DONE) {
-            rc = tg_cli_call_ask(&call);
-            tg_cli_session_close(&call.session);
-        }
+        rc = tg_cli_session_run(options, tg_cli_call_ask, &call);
     }
 
     tg_buf_deinit(&call.json);

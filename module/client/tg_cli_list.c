@@ -114,8 +114,7 @@ tg_cli_list_put(tg_buf_t *out, tg_str_t list)
 }
 
 static int
-tg_cli_list_print(const tg_cli_session_t *session,
-                  const tg_cli_options_t *options)
+tg_cli_list_print(const tg_cli_session_t *session)
 {
     tg_buf_t out;
     tg_str_t list;
@@ -123,7 +122,7 @@ tg_cli_list_print(const tg_cli_session_t *session,
     list = tg_buf_view(&session->answer.result);
     tg_buf_init(&out, tg_alloc_libc());
 
-    if (options->given & TG_CLI_JSON) {
+    if (session->options->given & TG_CLI_JSON) {
         tg_json_put_compact(&out, list);
         tg_buf_char(&out, '\n');
     } else {
@@ -138,30 +137,25 @@ tg_cli_list_print(const tg_cli_session_t *session,
 }
 
 static int
-tg_cli_list_run(const tg_cli_options_t *options)
+tg_cli_list_ask(tg_cli_session_t *session, void *ctx)
 {
-    tg_cli_session_t session;
     int rc;
 
-    rc = tg_cli_session_open(&session, options);
+    rc = tg_cli_session_list(session);
 
     if (rc != TG_CLI_DONE) {
         return rc;
     }
 
-    rc = tg_cli_session_list(&session);
+    return session->answer.kind == TG_ANSWER_RESULT
+               ? tg_cli_list_print(session)
+               : tg_cli_result_refused(&session->answer, session->options);
+}
 
-    if (rc == TG_CLI_DONE) {
-        if (session.answer.kind == TG_ANSWER_RESULT) {
-            rc = tg_cli_list_print(&session, options);
-        } else {
-            rc = tg_cli_result_refused(&session.answer, options);
-        }
-    }
-
-    tg_cli_session_close(&session);
-
-    return rc;
+static int
+tg_cli_list_run(const tg_cli_options_t *options)
+{
+    return tg_cli_session_run(options, tg_cli_list_ask, NULL);
 }
 
 const tg_cli_command_t tg_cli_list = {

@@ -6,36 +6,6 @@
 #include "base/tg_utf8.h"
 #include "core/tg_rpc.h"
 
-/*
- * Who answers: name and version as raw strings, absent for a server that
- * does not speak MCP.
- */
-static int
-tg_cli_ping_server(tg_cli_session_t *session, tg_buf_t *info)
-{
-    tg_str_t raw;
-    int rc;
-
-    rc = tg_cli_session_request(
-        session, TG_STR("initialize"),
-        TG_STR("{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
-               "\"clientInfo\":{\"name\":\"toolgate\",\"version\":"
-               "\"" TG_VERSION "\"}}"),
-        1);
-
-    if (rc != TG_CLI_DONE || session->answer.kind != TG_ANSWER_RESULT) {
-        return rc;
-    }
-
-    if (tg_json_has(tg_buf_view(&session->answer.result), TG_STR("serverInfo"),
-                    TG_JSON_OBJECT, &raw))
-    {
-        tg_buf_str(info, raw);
-    }
-
-    return TG_CLI_DONE;
-}
-
 static void
 tg_cli_ping_text(tg_buf_t *out, tg_str_t info, const char *key)
 {
@@ -48,8 +18,7 @@ tg_cli_ping_text(tg_buf_t *out, tg_str_t info, const char *key)
 }
 
 static int
-tg_cli_ping_print(const tg_cli_session_t *session,
-                  const tg_cli_options_t *options, tg_str_t info)
+tg_cli_ping_print(const tg_cli_session_t *session, tg_str_t info)
 {
     double ms;
     tg_buf_t text, out;
@@ -58,11 +27,11 @@ tg_cli_ping_print(const tg_cli_session_t *session,
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&out, tg_alloc_libc());
 
-    if (options->given & TG_CLI_JSON) {
+    if (session->options->given & TG_CLI_JSON) {
         tg_buf_text(&out, "{\"socket\":");
         tg_json_put_string(&out, tg_str_c(session->path));
         tg_buf_printf(&out, ",\"ms\":%.3f,\"server\":", ms);
-        tg_json_put_compact(&out, info.len != 0 ? info : TG_STR("null"));
+        tg_json_put_compact(&out, info);
         tg_buf_text(&out, "}");
     } else {
         tg_cli_ping_text(&text, info, "name");
@@ -79,56 +48,53 @@ tg_cli_ping_print(const tg_cli_session_t *session,
 }
 
 static int
-tg_cli_ping_ask(tg_cli_session_t *session, const tg_cli_options_t *options,
-                tg_buf_t *info)
+tg_cli_ping_ask(tg_cli_session_t *session, void *ctx)
 {
+    tg_str_t info;
+    tg_buf_t who;
     int rc;
 
-    rc = tg_cli_ping_server(session, info);
+    rc = tg_cli_session_request(
+        session, TG_STR("initialize"),
+        TG_STR(
+            "{\"protocolVersion\":\"" TG_MCP_LEGACY "\","
+            "\"capabilities\":{},\"clientInfo\":" TG_MCP_INFO("toolgate") "}"),
+        1);
 
     if (rc != TG_CLI_DONE) {
         return rc;
     }
 
-    if (tg_buf_failed(info)) {
-        return tg_cli_nomem();
+    /* The next answer takes its place. */
+    who = session->answer.result;
+    tg_buf_init(&session->answer.result, tg_alloc_libc());
+
+    /* A server need not speak MCP. */
+    if (!tg_json_has(tg_buf_view(&who), TG_STR("serverInfo"), TG_JSON_OBJECT,
+                     &info))
+    {
+        info = TG_STR("null");
     }
 
     rc = tg_cli_session_request(session, TG_STR("ping"), TG_STR_NONE, 1);
 
-    if (rc != TG_CLI_DONE) {
-        return rc;
+    if (rc == TG_CLI_DONE) {
+        /* Who says that there is no such method is there, too. */
+        rc = session->answer.kind == TG_ANSWER_ERROR
+                     && session->answer.code != TG_RPC_METHOD
+                 ? tg_cli_result_refused(&session->answer, session->options)
+                 : tg_cli_ping_print(session, info);
     }
 
-    /* Who says that there is no such method is there, too. */
-    if (session->answer.kind == TG_ANSWER_ERROR
-        && session->answer.code != TG_RPC_METHOD)
-    {
-        return tg_cli_result_refused(&session->answer, options);
-    }
+    tg_buf_deinit(&who);
 
-    return tg_cli_ping_print(session, options, tg_buf_view(info));
+    return rc;
 }
 
 static int
 tg_cli_ping_run(const tg_cli_options_t *options)
 {
-    tg_cli_session_t session;
-    tg_buf_t info;
-    int rc;
-
-    rc = tg_cli_session_open(&session, options);
-
-    if (rc != TG_CLI_DONE) {
-        return rc;
-    }
-
-    tg_buf_init(&info, tg_alloc_libc());
-    rc = tg_cli_ping_ask(&session, options, &info);
-    tg_buf_deinit(&info);
-    tg_cli_session_close(&session);
-
-    return rc;
+    return tg_cli_session_run(options, tg_cli_ping_ask, NULL);
 }
 
 const tg_cli_command_t tg_cli_ping = {

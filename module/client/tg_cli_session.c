@@ -224,6 +224,7 @@ tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
     int rc;
 
     memset(session, 0, sizeof(*session));
+    session->options = options;
     session->path = tg_cli_options_socket(options);
 
     if (session->path == NULL) {
@@ -251,6 +252,23 @@ tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
 
     if (rc != TG_CLI_DONE) {
         tg_cli_session_close(session);
+    }
+
+    return rc;
+}
+
+int
+tg_cli_session_run(const tg_cli_options_t *options,
+                   int (*ask)(tg_cli_session_t *session, void *ctx), void *ctx)
+{
+    tg_cli_session_t session;
+    int rc;
+
+    rc = tg_cli_session_open(&session, options);
+
+    if (rc == TG_CLI_DONE) {
+        rc = ask(&session, ctx);
+        tg_cli_session_close(&session);
     }
 
     return rc;

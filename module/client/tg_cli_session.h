@@ -77,6 +77,7 @@ typedef struct {
 } tg_cli_answer_t;
 
 typedef struct {
+    const tg_cli_options_t *options;
     const char *path;
     uv_loop_t loop;
     uv_timer_t timer; /* the end of patience */
@@ -105,6 +106,11 @@ int tg_cli_session_open(tg_cli_session_t *session,
 
 /* Ends it, however it stands. */
 void tg_cli_session_close(tg_cli_session_t *session);
+
+/* A session for what ask does with it: the exit status. */
+int tg_cli_session_run(const tg_cli_options_t *options,
+                       int (*ask)(tg_cli_session_t *session, void *ctx),
+                       void *ctx);
 
 /*
  * Questions; all text lives until they return.  TG_CLI_DONE when there is an
