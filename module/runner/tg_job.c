@@ -284,7 +284,7 @@ tg_job_enter(tg_job_t *job)
     job->nhandles = 2;
     job->arrived_at = uv_now(jobs->loop);
     tg_job_set_deadline(job);
-    tg_job_to(job, job->kind->is_elsewhere ? TG_JOB_RUNNING : TG_JOB_QUEUED);
+    tg_job_to(job, job->kind->start == NULL ? TG_JOB_RUNNING : TG_JOB_QUEUED);
 
     return TG_OK;
 }
@@ -317,11 +317,9 @@ tg_job_schedule(tg_jobs_t *jobs)
     for (job = TAILQ_FIRST(&jobs->queue); job != NULL; job = next) {
         next = TAILQ_NEXT(job, place);
 
-        if (jobs->nrunning >= TG_JOBS_RUNNING_MAX) {
-            return;
-        }
-
-        if (tg_jobs_blocker(job, &name) != NULL) {
+        if ((jobs->nrunning >= TG_JOBS_RUNNING_MAX && !job->kind->is_elsewhere)
+            || tg_jobs_blocker(job, &name) != NULL)
+        {
             continue;
         }
 

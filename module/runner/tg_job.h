@@ -46,8 +46,7 @@ typedef struct {
 
     uint64_t timeout_ms; /* the deadline when none was given */
 
-    /* It runs elsewhere: it needs no slot and never waits. */
-    int is_elsewhere;
+    int is_elsewhere; /* it runs there: it needs no slot */
 
     /*
      * Reads its members and sets job->work; adds what that takes to
@@ -55,7 +54,10 @@ typedef struct {
      */
     int (*read)(tg_job_t *job, const tg_str_t *values, const char **why);
 
-    /* Starts the work: 0, or -1 when it has failed the call instead. */
+    /*
+     * Starts the work: 0, or -1 when it has failed the call instead.  NULL:
+     * it runs from the beginning, and waits for no place.
+     */
     int (*start)(tg_job_t *job);
 
     /*
@@ -89,7 +91,7 @@ struct tg_job_s {
     TAILQ_ENTRY(tg_job_s) place;
     tg_limit_t *limits[TG_JOB_LIMITS_MAX];
     unsigned nlimits; /* 0 when the places are given back */
-    int has_slot;
+    int has_started;
 
     /* As of the loop's clock. */
     uint64_t arrived_at;
@@ -120,7 +122,7 @@ int tg_job_read(tg_jobs_t *jobs, const tg_kind_t *kind, void *host,
                 tg_str_t raw, tg_job_t **job, const char **why);
 
 /*
- * Queues it; the deadline runs from now.  One that is elsewhere RUNS at once.
+ * Queues it; the deadline runs from now.  One that has no start RUNS at once.
  * The caller sets its call or holds it.  TG_NOMEM: it is freed.
  */
 int tg_job_enter(tg_job_t *job);

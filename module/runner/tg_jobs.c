@@ -80,16 +80,19 @@ tg_jobs_start(tg_job_t *job)
 
     jobs = job->jobs;
 
-    if (job->kind->is_elsewhere) {
-        TAILQ_INSERT_HEAD(&jobs->elsewhere, job, place);
-        return;
+    if (job->kind->start != NULL) {
+        tg_jobs_unqueue(job);
     }
 
-    tg_jobs_unqueue(job);
-    TAILQ_INSERT_HEAD(&jobs->slots, job, place);
-    jobs->nrunning++;
-    jobs->nstarted++;
-    job->has_slot = 1;
+    if (job->kind->is_elsewhere) {
+        TAILQ_INSERT_HEAD(&jobs->elsewhere, job, place);
+    } else {
+        TAILQ_INSERT_HEAD(&jobs->slots, job, place);
+        jobs->nrunning++;
+        jobs->nstarted++;
+    }
+
+    job->has_started = 1;
 
     for (i = 0; i < job->nlimits; i++) {
         job->limits[i]->nrunning++;
@@ -99,13 +102,13 @@ tg_jobs_start(tg_job_t *job)
 void
 tg_jobs_leave(tg_job_t *job)
 {
-    if (job->has_slot) {
-        TAILQ_REMOVE(&job->jobs->slots, job, place);
-        job->jobs->nrunning--;
+    if (!job->has_started) {
+        tg_jobs_unqueue(job);
     } else if (job->kind->is_elsewhere) {
         TAILQ_REMOVE(&job->jobs->elsewhere, job, place);
     } else {
-        tg_jobs_unqueue(job);
+        TAILQ_REMOVE(&job->jobs->slots, job, place);
+        job->jobs->nrunning--;
     }
 }
 
@@ -117,7 +120,7 @@ tg_jobs_give_back(tg_job_t *job)
     n = job->nlimits;
 
     for (i = 0; i < n; i++) {
-        job->limits[i]->nrunning -= job->has_slot != 0;
+        job->limits[i]->nrunning -= job->has_started != 0;
         tg_limit_unref(&job->jobs->limits, job->limits[i]);
     }
 

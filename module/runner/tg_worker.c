@@ -2,6 +2,7 @@
 
 #include "runner/exec/tg_exec.h"
 #include "runner/left/tg_left.h"
+#include "runner/place/tg_place.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 #include "runner/tg_listen.h"
@@ -29,7 +30,7 @@ static const struct {
     { "exec", &tg_exec_kind, NULL },      { "release", NULL, tg_held_release },
     { "adopt", NULL, tg_held_adopt },     { "leave", NULL, tg_left_leave },
     { "tell", NULL, tg_left_tell },       { "finish", NULL, tg_left_finish },
-    { "status", NULL, tg_worker_status },
+    { "status", NULL, tg_worker_status }, { "place", &tg_place_kind, NULL },
 };
 
 #define TG_WORKER_METHODS                                                      \

@@ -21,6 +21,7 @@ typedef struct {
 static void *ngx_toolgate_grow_create(ngx_conf_t *cf);
 static char *ngx_toolgate_grow_value(ngx_conf_t *cf, ngx_command_t *cmd,
                                      void *conf);
+static void ngx_toolgate_grow_run(ngx_toolgate_call_t *call);
 static void ngx_toolgate_grow_start(ngx_toolgate_call_t *call,
                                     tg_request_t *request);
 
@@ -62,6 +63,7 @@ const ngx_toolgate_handler_t ngx_toolgate_grow_handler = {
     NGX_TOOLGATE_TAKES_TIME,   /* flags */
     NULL,                      /* check */
     ngx_toolgate_grow_start,   /* start */
+    ngx_toolgate_grow_run,     /* run */
     NULL                       /* cancel */
 };
 
@@ -182,7 +184,14 @@ ngx_toolgate_grow_start(ngx_toolgate_call_t *call, tg_request_t *request)
         return;
     }
 
-    if (ngx_toolgate_call_defer(call) == NGX_OK) {
-        ngx_post_event(&ctx->event, &ngx_posted_next_events);
-    }
+    (void) ngx_toolgate_call_defer(call);
+}
+
+static void
+ngx_toolgate_grow_run(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_grow_ctx_t *ctx;
+
+    ctx = call->ctx;
+    ngx_post_event(&ctx->event, &ngx_posted_next_events);
 }

@@ -19,6 +19,7 @@ typedef struct {
 static void *ngx_toolgate_later_create(ngx_conf_t *cf);
 static char *ngx_toolgate_later_value(ngx_conf_t *cf, ngx_command_t *cmd,
                                       void *conf);
+static void ngx_toolgate_later_run(ngx_toolgate_call_t *call);
 static void ngx_toolgate_later_start(ngx_toolgate_call_t *call,
                                      tg_request_t *request);
 static void ngx_toolgate_later_cancel(ngx_toolgate_call_t *call);
@@ -61,6 +62,7 @@ const ngx_toolgate_handler_t ngx_toolgate_later_handler = {
     NGX_TOOLGATE_TAKES_TIME,    /* flags */
     NULL,                       /* check */
     ngx_toolgate_later_start,   /* start */
+    ngx_toolgate_later_run,     /* run */
     ngx_toolgate_later_cancel   /* cancel */
 };
 
@@ -141,10 +143,16 @@ ngx_toolgate_later_start(ngx_toolgate_call_t *call, tg_request_t *request)
     ctx->timer.data = call;
     ctx->timer.log = ngx_cycle->log;
     call->ctx = ctx;
+    (void) ngx_toolgate_call_defer(call);
+}
 
-    if (ngx_toolgate_call_defer(call) == NGX_OK) {
-        ngx_add_timer(&ctx->timer, ctx->time / 2);
-    }
+static void
+ngx_toolgate_later_run(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_later_ctx_t *ctx;
+
+    ctx = call->ctx;
+    ngx_add_timer(&ctx->timer, ctx->time / 2);
 }
 
 static void

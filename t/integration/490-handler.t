@@ -182,6 +182,117 @@ my $last = $swaps + 1 + 20;
 is text_of($old->call_tool("both_$last")), 'grown', 'what came last is there';
 $swap->stop;
 
+# --- its limits ---------------------------------------------------------------
+
+# One limit for all workers, though no call of it is a program.
+my $few = Toolgate::Test->new(workers => 2);
+
+sub limited {
+    my ($n) = @_;
+    return <<"END";
+tool one {
+    later \$tool_arg_s \$tool_arg_key;
+    timeout 600s;
+    concurrency 1 queue=1;
+}
+tool who { return \$pid; }
+tool n { return $n; }
+END
+}
+$few->conf(limited(1))->start;
+
+sub word {
+    my ($client, $name, %arguments) = @_;
+    return $client->call_tool($name, \%arguments)->{result}{content}[0]{text};
+}
+my $here = $few->connect;
+my $there;
+wait_for {
+    $there = $few->connect;
+    word($there, 'who') ne word($here, 'who');
+}
+'a client in each worker';
+
+# The runner has so many calls that wait.
+sub waiting {
+    my ($n) = @_;
+    my $path = $few->state_dir . '/runner-2.sock';
+    wait_for {
+        -S $path && $few->connect($path)->rpc('status')->{result}{queued} == $n;
+    }
+    "$n to wait";
+}
+
+sub begin {
+    my ($client, $tool, %arguments) = @_;
+    return $client->request('tools/call',
+        { name => $tool, arguments => \%arguments });
+}
+
+sub cancel {
+    my ($client, $id) = @_;
+    $client->notify('notifications/cancelled', { requestId => $id });
+}
+
+# When one behind it waits, the first one has the place.
+my $first = begin($here, 'one', s => '600', key => 'first');
+my $behind = begin($here, 'one', s => '600', key => 'behind');
+waiting(1);
+cancel($here, $behind);
+waiting(0);
+my $second = begin($there, 'one', s => '0.1', key => 'second');
+waiting(1);
+my $busy = qr/^one: 1 call runs \(concurrency 1\) and 1 waits \(queue=1\)/;
+for my $client ($here, $there, $few->connect) {
+    like word($client, 'one', s => '0', key => 'third'), $busy,
+        'no third one, in no worker';
+}
+$few->reload(limited(2));
+for my $client ($here, $there) {
+    wait_for { word($client, 'n') eq 2 } 'the new worker';
+    like word($client, 'one', s => '0', key => 'third'), $busy,
+        'nor after a reload, with the calls in the old ones';
+}
+cancel($here, $first);
+$few->wait_log(qr/later "first" cancelled/);
+is $there->reply($second)->{result}{content}[0]{text}, 'second',
+    'what waited runs, where it was asked for';
+is word($here, 'one', s => '0', key => 'fourth'), 'fourth', 'and the next one';
+
+# Who waits may go, too.
+$first = begin($here, 'one', s => '600', key => 'fifth');
+my $idle = $few->connect;
+begin($idle, 'one', s => '600', key => 'sixth');
+waiting(1);
+$idle->close;
+waiting(0);
+cancel($here, $first);
+is word($there, 'one', s => '0', key => 'seventh'), 'seventh',
+    'a client that went away waits no more';
+unlike slurp($few->dir . '/error.log'), qr/"(behind|sixth)" cancelled/,
+    'what never ran is not cancelled';
+
+# The same limit for programs; the time that a call waits is its own.
+$few->reload(<<'END');
+tool_concurrency 1 queue=5;
+tool long { later 600 x; timeout 600s; }
+tool brief { later 0.01 x; timeout 300ms; }
+tool program { exec echo hi; timeout 300ms; }
+tool capped { later 1 x; timeout 600ms max=800ms; }
+END
+$first = begin($here, 'long');
+my $late = '';
+wait_for { ($late = word($there, 'brief')) ne 'x' } 'one that is too late';
+like $late, qr/^brief could not start within 300 ms .* \(tool_concurrency 1\)/,
+    'it says why';
+like word($there, 'program'), qr/^program could not start within 300 ms/,
+    'nor does a program';
+cancel($here, $first);
+is word($there, 'program'), "hi\n", 'then it does';
+is word($there, 'capped'), 'There was no answer within 800 ms.',
+    'with progress, too, there is an end';
+$few->stop;
+
 # --- the storm --------------------------------------------------------------
 
 my $stormy = Toolgate::Test->new;

@@ -11,6 +11,7 @@
 #include "core/tg_peer.h"
 #include "runner/exec/tg_exec.h"
 #include "runner/left/tg_left.h"
+#include "runner/place/tg_place.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 
@@ -25,7 +26,7 @@
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
-#define HOST_METHODS 7
+#define HOST_METHODS 8
 
 typedef struct {
     uv_loop_t loop;
@@ -121,7 +122,7 @@ static const struct {
     { "exec", &tg_exec_kind, NULL },      { "wait", &host_wait_kind, NULL },
     { "release", NULL, tg_held_release }, { "adopt", NULL, tg_held_adopt },
     { "leave", NULL, tg_left_leave },     { "tell", NULL, tg_left_tell },
-    { "finish", NULL, tg_left_finish },
+    { "finish", NULL, tg_left_finish },   { "place", &tg_place_kind, NULL },
 };
 
 static inline void

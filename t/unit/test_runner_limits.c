@@ -467,3 +467,80 @@ HELP_TEST(not_started, "not started")
 
     test_idle();
 }
+
+/* A call that its worker runs: asks for its place. */
+static unsigned
+test_place(const char *more)
+{
+    char params[512];
+
+    snprintf(params, sizeof(params), "{\"tool\":\"w\"%s%s}", more,
+             test_limit("k", 1, 1));
+
+    return host_request("place", params);
+}
+
+/* It is told, next, that it may run. */
+static int
+test_may_run(unsigned id)
+{
+    char text[128];
+
+    snprintf(text, sizeof(text),
+             "{\"jsonrpc\":\"2.0\",\"method\":\"progress\","
+             "\"params\":{\"id\":%u,\"progress\":0}}",
+             id);
+
+    return host_recv() && tg_str_eq(tg_buf_view(&host.line), tg_str_c(text));
+}
+
+/* It counts as the others do, though it needs no slot. */
+HELP_TEST(elsewhere, "elsewhere")
+{
+    unsigned first, second;
+    char more[256];
+    int i;
+
+    first = test_place("");
+    CU_ASSERT(test_may_run(first));
+    second = test_place(",\"timeout_ms\":60000");
+    CU_ASSERT(host.peer.out.len == 0);
+    (void) test_place("");
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("failure", "\"busy\""));
+    CU_ASSERT(host_is_text("message",
+                           "w: 1 call runs (concurrency 1) and 1 waits "
+                           "(queue=1); call again when one has ended"));
+
+    for (i = 0; i < TG_JOBS_RUNNING_MAX; i++) {
+        (void) host_send("{\"tool\":\"t\",\"argv\":[\"/bin/sleep\",\"1000\"]}");
+    }
+
+    CU_ASSERT(host.jobs.nrunning == TG_JOBS_RUNNING_MAX);
+    host_cancel(first);
+    CU_ASSERT(test_may_run(second));
+    CU_ASSERT(host.peer.ncalls == TG_JOBS_RUNNING_MAX + 1);
+    tg_peer_deinit(&host.peer);
+    host_peer_init(&host.peer);
+    test_idle();
+
+    /* Its deadline is its wait's; once it runs, its worker keeps it. */
+    first = test_place(",\"timeout_ms\":100");
+    CU_ASSERT(test_may_run(first));
+    (void) test_place(",\"timeout_ms\":300");
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(strstr(host_text("message"),
+                     "w could not start within 300 ms (it waited ")
+              == host_text("message"));
+    snprintf(more, sizeof(more), "%s", test_limit("k", 1, 0));
+    CU_ASSERT(host_exec(host_sh("echo no", more)));
+    CU_ASSERT(host_is("failure", "\"busy\""));
+
+    /* Its worker goes away. */
+    tg_peer_deinit(&host.peer);
+    host_peer_init(&host.peer);
+    CU_ASSERT(host_exec(host_sh("echo yes", more)));
+    CU_ASSERT(host_is_text("text", "yes\n"));
+    test_idle();
+}

@@ -165,6 +165,7 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     call->handler = call->tool->handler;
     call->output_schema = call->tool->output_schema;
     call->timeout = call->tool->timeout;
+    call->max_timeout = call->tool->max_timeout;
     call->request = request;
 
     if (!ngx_toolgate_is_visible(front, request->entry)) {
@@ -180,13 +181,24 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     }
 }
 
-/* Until its last resort: the runner keeps the deadline of its jobs. */
+/*
+ * Until its last resort.  What this worker does not run, or not yet, has its
+ * deadline in the runner.
+ */
 static ngx_msec_t
 ngx_toolgate_call_time(const ngx_toolgate_call_t *call)
 {
-    return call->is_carried || (call->handler->flags & NGX_TOOLGATE_IS_JOB)
-               ? call->timeout + NGX_TOOLGATE_GRACE
-               : call->timeout;
+    ngx_msec_t age;
+
+    if (!call->has_run) {
+        return call->timeout + NGX_TOOLGATE_GRACE;
+    }
+
+    age = ngx_current_msec - call->start;
+
+    return age >= call->max_timeout
+               ? 0
+               : ngx_min(call->timeout, call->max_timeout - age);
 }
 
 void
@@ -210,6 +222,7 @@ ngx_int_t
 ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
 {
     tg_call_t *deferred;
+    tg_buf_t params;
 
     deferred = tg_peer_defer(&call->front->peer, call->request);
 
@@ -221,7 +234,19 @@ ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
     }
 
     tg_call_hold(deferred, NGX_TOOLGATE_POOL + call->request->arguments.len);
+    tg_buf_init(&params, tg_alloc_libc());
+
+    if (call->handler->run != NULL) {
+        ngx_toolgate_place_params(call, &params);
+    }
+
     ngx_toolgate_call_keep(call, deferred, ngx_toolgate_call_time(call));
+
+    if (call->handler->run != NULL) {
+        ngx_toolgate_call_place(call, &params);
+    }
+
+    tg_buf_deinit(&params);
 
     return NGX_OK;
 }
@@ -230,7 +255,9 @@ void
 ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
                            tg_str_t total, tg_str_t message)
 {
-    /* It is alive, and so is whoever runs it. */
+    /* It is alive, and so is whoever runs it.  NGINX keeps timers as they are
+     * that change by less than 300 ms. */
+    ngx_del_timer(&call->timer);
     ngx_add_timer(&call->timer, ngx_toolgate_call_time(call));
 
     if (call->front == NULL) {
@@ -343,9 +370,7 @@ ngx_toolgate_call_answer(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
 static void
 ngx_toolgate_call_stop(ngx_toolgate_call_t *call)
 {
-    if (call->request == NULL && call->handler != NULL
-        && call->handler->cancel != NULL)
-    {
+    if (call->has_run && call->handler->cancel != NULL) {
         call->handler->cancel(call);
     }
 }
@@ -377,6 +402,7 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
         }
 
         ngx_toolgate_job_cancel(&call->job);
+        ngx_toolgate_runner_cancel(&call->place);
     }
 
     tg_buf_deinit(&scratch);
@@ -455,7 +481,7 @@ ngx_toolgate_last_resort(ngx_event_t *ev)
 
     call = ev->data;
 
-    if (call->job.state != NGX_TOOLGATE_JOB_NONE && !call->job.is_here) {
+    if (!call->has_run) {
         ngx_log_error(NGX_LOG_ERR, ev->log, 0,
                       "toolgate-runner did not answer in time; is it stopped?");
         ngx_toolgate_call_fail(call, TG_FAILURE_TIMEOUT,
@@ -466,7 +492,10 @@ ngx_toolgate_last_resort(ngx_event_t *ev)
 
     ngx_toolgate_call_stop(call);
     (void) ngx_snprintf(text, sizeof(text),
-                        "There was no answer within %M ms.%Z", call->timeout);
+                        "There was no answer within %M ms.%Z",
+                        ngx_current_msec - call->start >= call->max_timeout
+                            ? call->max_timeout
+                            : call->timeout);
     ngx_toolgate_call_fail(call, TG_FAILURE_TIMEOUT, (const char *) text);
 }
 

@@ -84,14 +84,17 @@ struct ngx_toolgate_call_s {
     const tg_entry_t *entry;   /* then a copy */
     tg_schema_t *output_schema;
     ngx_msec_t timeout;
+    ngx_msec_t max_timeout;
 
     ngx_stream_variable_value_t *variables; /* of this call, when it has any */
     ngx_msec_t start;
     int64_t queued;    /* ms of that, in the runner */
     ngx_event_t timer; /* deferred: the last resort */
     ngx_toolgate_job_t job;
-    tg_failure_t refused;  /* the peer has answered it: it may not be */
-    unsigned is_carried:1; /* its job was held for another worker */
+    ngx_toolgate_ask_t place; /* among the calls that this worker may run */
+    tg_failure_t refused;     /* the peer has answered it: it may not be */
+    unsigned is_carried:1;    /* its job was held for another worker */
+    unsigned has_run:1;       /* its handler was told to */
 };
 
 /* As tg_peer_ops_t has them; host is a front. */
@@ -111,7 +114,8 @@ void ngx_toolgate_call_fail(ngx_toolgate_call_t *call, tg_failure_t failure,
 
 /*
  * Keeps the call beyond its handler's start, for as long as its timeout, and
- * anew with each progress.  NGX_ERROR: it was answered and freed.
+ * anew with each progress.  NGX_ERROR: it was answered and freed.  One of a
+ * handler that has `run` may have ended when this returns.
  */
 ngx_int_t ngx_toolgate_call_defer(ngx_toolgate_call_t *call);
 
@@ -135,6 +139,17 @@ ngx_int_t ngx_toolgate_value(ngx_toolgate_call_t *call,
  */
 void ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
                            tg_str_t params);
+
+/* Appends what each job is asked, as an object that is left open. */
+void ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params);
+
+/*
+ * Lets a deferred call run that this worker runs itself: now, or when the
+ * runner says so, which is asked with params: what ngx_toolgate_place_params()
+ * wrote, before it was deferred.
+ */
+void ngx_toolgate_place_params(ngx_toolgate_call_t *call, tg_buf_t *params);
+void ngx_toolgate_call_place(ngx_toolgate_call_t *call, const tg_buf_t *params);
 
 /* What becomes of its job, of this runner, is told to the call. */
 void ngx_toolgate_call_job_init(ngx_toolgate_call_t *call,

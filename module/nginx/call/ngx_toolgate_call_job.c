@@ -97,6 +97,158 @@ static const ngx_toolgate_job_ops_t ngx_toolgate_call_job_ops = {
     ngx_toolgate_call_job_gone,
 };
 
+/* --- what the runner is asked --- */
+
+/* One element of `limits`: how many of its key may run and wait. */
+static void
+ngx_toolgate_put_limit(tg_buf_t *buf, const char *directive,
+                       const ngx_toolgate_limit_t *limit, ngx_uint_t *n)
+{
+    if (limit->concurrency == 0) {
+        return;
+    }
+
+    tg_buf_text(buf,
+                (*n)++ == 0 ? ",\"limits\":[{\"name\":\"" : ",{\"name\":\"");
+    tg_buf_text(buf, directive);
+    tg_buf_text(buf, "\",\"key\":");
+    tg_json_put_string(buf,
+                       tg_str((const char *) limit->key.data, limit->key.len));
+    tg_buf_text(buf, ",\"concurrency\":");
+    tg_buf_uint(buf, limit->concurrency);
+    tg_buf_text(buf, ",\"queue\":");
+    tg_buf_uint(buf, limit->queue);
+    tg_buf_char(buf, '}');
+}
+
+void
+ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
+{
+    const ngx_toolgate_tool_t *tool;
+    ngx_uint_t n;
+
+    tool = call->tool;
+    tg_buf_text(params, "{\"tool\":");
+    tg_json_put_string(params, tool->entry.name);
+    tg_buf_text(params, ",\"timeout_ms\":");
+    tg_buf_uint(params, tool->timeout);
+    tg_buf_text(params, ",\"max_timeout_ms\":");
+    tg_buf_uint(params, tool->max_timeout);
+    n = 0;
+    ngx_toolgate_put_limit(params, "concurrency", &tool->limit, &n);
+    ngx_toolgate_put_limit(params, "tool_concurrency",
+                           &call->front->conf->limit, &n);
+
+    if (n != 0) {
+        tg_buf_char(params, ']');
+    }
+}
+
+static void
+ngx_toolgate_call_refused(ngx_toolgate_call_t *call, int rc)
+{
+    tg_outcome_t outcome;
+
+    outcome = rc == TG_LIMIT
+                  ? tg_outcome_failure(TG_FAILURE_BUSY,
+                                       "Too much is waiting for "
+                                       "toolgate-runner, or this call is too "
+                                       "large for it; call again later, or "
+                                       "with less.")
+                  : tg_outcome_no_memory();
+    ngx_toolgate_call_end(call, &outcome);
+}
+
+/* --- a place among the calls that this worker runs --- */
+
+static void ngx_toolgate_call_job_answer(void *data, const tg_answer_t *answer);
+
+/* Once it runs, it goes on even when nobody counts it any more. */
+static void
+ngx_toolgate_call_place_answer(void *data, const tg_answer_t *answer)
+{
+    ngx_toolgate_call_t *call = data;
+
+    if (call->has_run) {
+        return;
+    }
+
+    if (answer->kind == TG_ANSWER_LOST || answer->kind == TG_ANSWER_NOT_STARTED)
+    {
+        ngx_toolgate_call_fail(call, TG_FAILURE_LOST,
+                               "toolgate-runner, which counts this tool's "
+                               "calls, could not be reached, so the call was "
+                               "not started; try again, and look into NGINX's "
+                               "error log.");
+        return;
+    }
+
+    ngx_toolgate_call_job_answer(call, answer);
+}
+
+/* Its deadline is that of its arrival. */
+static void
+ngx_toolgate_call_run(ngx_toolgate_call_t *call)
+{
+    ngx_msec_t waited;
+
+    call->has_run = 1;
+    waited = ngx_current_msec - call->start;
+    ngx_add_timer(&call->timer,
+                  waited < call->timeout ? call->timeout - waited : 0);
+    call->handler->run(call);
+}
+
+static void
+ngx_toolgate_call_place_had(void *data, const tg_message_t *message)
+{
+    ngx_toolgate_call_t *call = data;
+
+    (void) message;
+
+    if (!call->has_run) {
+        call->queued = (int64_t) (ngx_current_msec - call->start);
+        ngx_toolgate_call_run(call);
+    }
+}
+
+void
+ngx_toolgate_place_params(ngx_toolgate_call_t *call, tg_buf_t *params)
+{
+    if (call->tool->limit.concurrency != 0
+        || call->front->conf->limit.concurrency != 0)
+    {
+        ngx_toolgate_job_params(call, params);
+        tg_buf_char(params, '}');
+    }
+}
+
+void
+ngx_toolgate_call_place(ngx_toolgate_call_t *call, const tg_buf_t *params)
+{
+    int rc;
+
+    if (params->len == 0 && !tg_buf_failed(params)) {
+        ngx_toolgate_call_run(call);
+        return;
+    }
+
+    call->place.data = call;
+    call->place.answer = ngx_toolgate_call_place_answer;
+    call->place.progress = ngx_toolgate_call_place_had;
+    rc = tg_buf_failed(params)
+             ? TG_NOMEM
+             : ngx_toolgate_runner_ask(call->front->conf->runner,
+                                       TG_STR("place"), tg_buf_view(params),
+                                       &call->place);
+
+    if (rc != TG_OK) {
+        ngx_toolgate_call_refused(call, rc);
+    }
+}
+
+/* --- jobs --- */
+
 void
 ngx_toolgate_call_job_init(ngx_toolgate_call_t *call,
                            ngx_toolgate_runner_t *runner)
@@ -116,13 +268,8 @@ ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
     ngx_toolgate_call_job_init(call, call->front->conf->runner);
     rc = ngx_toolgate_job_start(&call->job, method, params);
 
-    if (rc == TG_LIMIT) {
-        ngx_toolgate_call_fail(call, TG_FAILURE_BUSY,
-                               "Too much is waiting for toolgate-runner, or "
-                               "this call is too large for it; call again "
-                               "later, or with less.");
-    } else if (rc != TG_OK) {
-        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
+    if (rc != TG_OK) {
+        ngx_toolgate_call_refused(call, rc);
     }
 }
 

@@ -18,8 +18,6 @@
  * when its session changes its worker.
  */
 #define NGX_TOOLGATE_TAKES_TIME 1
-/* They are jobs of the runner's, which keeps their deadline. */
-#define NGX_TOOLGATE_IS_JOB 2
 
 struct ngx_toolgate_handler_s {
     ngx_str_t name; /* its directive */
@@ -41,9 +39,16 @@ struct ngx_toolgate_handler_s {
     void (*start)(ngx_toolgate_call_t *call, tg_request_t *request);
 
     /*
-     * Nobody waits for a deferred call any more, or its time is over: it is
-     * freed after the return.  NULL: what there is to be done is done for all
-     * (a job is cancelled).
+     * Goes on with a deferred call as soon as `concurrency` allows it, which
+     * may be within ngx_toolgate_call_defer(): the worker runs it.  May be
+     * NULL: its calls are jobs of the runner's (ngx_toolgate_call_job()), which
+     * keeps their limits and deadlines.
+     */
+    void (*run)(ngx_toolgate_call_t *call);
+
+    /*
+     * Nobody waits any more for a call that runs, or its time is over: it is
+     * freed after the return.  May be NULL.
      */
     void (*cancel)(ngx_toolgate_call_t *call);
 };

@@ -79,12 +79,13 @@ ngx_module_t ngx_toolgate_exec_module = {
 };
 
 const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
-    ngx_string("exec"),                            /* name */
-    &ngx_toolgate_exec_module,                     /* module */
-    NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_IS_JOB, /* flags */
-    ngx_toolgate_exec_check,                       /* check */
-    ngx_toolgate_exec_start,                       /* start */
-    NULL                                           /* cancel */
+    ngx_string("exec"),        /* name */
+    &ngx_toolgate_exec_module, /* module */
+    NGX_TOOLGATE_TAKES_TIME,   /* flags */
+    ngx_toolgate_exec_check,   /* check */
+    ngx_toolgate_exec_start,   /* start */
+    NULL,                      /* run */
+    NULL                       /* cancel */
 };
 
 /* --- directives --- */
@@ -457,43 +458,6 @@ ngx_toolgate_put_input(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
     return NULL;
 }
 
-/* One element of `limits`: how many of its key may run and wait. */
-static void
-ngx_toolgate_put_limit(tg_buf_t *buf, const char *directive,
-                       const ngx_toolgate_limit_t *limit, ngx_uint_t *n)
-{
-    if (limit->concurrency == 0) {
-        return;
-    }
-
-    tg_buf_text(buf,
-                (*n)++ == 0 ? ",\"limits\":[{\"name\":\"" : ",{\"name\":\"");
-    tg_buf_text(buf, directive);
-    tg_buf_text(buf, "\",\"key\":");
-    tg_json_put_string(buf,
-                       tg_str((const char *) limit->key.data, limit->key.len));
-    tg_buf_text(buf, ",\"concurrency\":");
-    tg_buf_uint(buf, limit->concurrency);
-    tg_buf_text(buf, ",\"queue\":");
-    tg_buf_uint(buf, limit->queue);
-    tg_buf_char(buf, '}');
-}
-
-static void
-ngx_toolgate_put_limits(ngx_toolgate_call_t *call, tg_buf_t *buf)
-{
-    ngx_uint_t n;
-
-    n = 0;
-    ngx_toolgate_put_limit(buf, "concurrency", &call->tool->limit, &n);
-    ngx_toolgate_put_limit(buf, "tool_concurrency", &call->front->conf->limit,
-                           &n);
-
-    if (n != 0) {
-        tg_buf_char(buf, ']');
-    }
-}
-
 /* The params of the runner's method `exec`; NULL, or what is wrong. */
 static const char *
 ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
@@ -503,12 +467,7 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
     const char *mistake;
 
     tool = call->tool;
-    tg_buf_text(buf, "{\"tool\":");
-    tg_json_put_string(buf, tool->entry.name);
-    tg_buf_text(buf, ",\"timeout_ms\":");
-    tg_buf_uint(buf, tool->timeout);
-    tg_buf_text(buf, ",\"max_timeout_ms\":");
-    tg_buf_uint(buf, tool->max_timeout);
+    ngx_toolgate_job_params(call, buf);
     tg_buf_text(buf, ",\"max_output\":");
     tg_buf_uint(buf, tool->max_output);
 
@@ -519,8 +478,6 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
                              ? ",\"output\":\"result\""
                              : ",\"output\":\"json\"");
     }
-
-    ngx_toolgate_put_limits(call, buf);
 
     mistake = ngx_toolgate_put_argv(call, tool->conf, buf);
 

@@ -56,6 +56,7 @@ const ngx_toolgate_handler_t ngx_toolgate_return_handler = {
     0,                           /* flags */
     ngx_toolgate_return_check,   /* check */
     ngx_toolgate_return_start,   /* start */
+    NULL,                        /* run */
     NULL                         /* cancel */
 };
 
