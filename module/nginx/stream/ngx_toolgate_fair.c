@@ -32,6 +32,13 @@
 /* Steps of schemas that take so long by themselves. */
 #define NGX_TOOLGATE_TURN_STEPS 5000
 
+/*
+ * So many messages in a row, none larger, with answers that are not larger
+ * together, take so little of a turn that nobody looks at the clock.
+ */
+#define NGX_TOOLGATE_TURN_FEW 8
+#define NGX_TOOLGATE_TURN_SMALL 4096
+
 static void ngx_toolgate_turn_next(ngx_event_t *ev);
 
 static ngx_queue_t ngx_toolgate_turn_queue = { &ngx_toolgate_turn_queue,
@@ -41,8 +48,9 @@ static ngx_event_t ngx_toolgate_turn_event;
 /* When this turn ends, in microseconds; 0: the clock was not asked yet. */
 static uint64_t ngx_toolgate_turn_end;
 
-/* The session's steps when it began. */
+/* The session's steps when it began; messages since the clock was asked. */
 static uint64_t ngx_toolgate_turn_steps;
+static ngx_uint_t ngx_toolgate_turn_messages;
 
 static uint64_t
 ngx_toolgate_microseconds(void)
@@ -60,6 +68,21 @@ ngx_toolgate_turn_begin(const ngx_toolgate_session_t *session)
     /* Most clients are done before anybody asks. */
     ngx_toolgate_turn_end = 0;
     ngx_toolgate_turn_steps = session->front.steps;
+    ngx_toolgate_turn_messages = 0;
+}
+
+static ngx_uint_t
+ngx_toolgate_turn_is_young(const ngx_toolgate_session_t *session)
+{
+    const tg_peer_t *peer;
+
+    peer = &session->front.peer;
+
+    return ++ngx_toolgate_turn_messages % NGX_TOOLGATE_TURN_FEW != 0
+           && peer->serving <= NGX_TOOLGATE_TURN_SMALL
+           && peer->out.len <= NGX_TOOLGATE_TURN_SMALL
+           && session->front.steps - ngx_toolgate_turn_steps
+                  < NGX_TOOLGATE_TURN_STEPS / NGX_TOOLGATE_TURN_FEW;
 }
 
 static ngx_uint_t
@@ -94,7 +117,8 @@ ngx_toolgate_turn_is_over(void *host)
         return 0;
     }
 
-    if (ngx_toolgate_turn_has_time(session)) {
+    if (ngx_toolgate_turn_is_young(session)
+        || ngx_toolgate_turn_has_time(session)) {
         return 0;
     }
 
