@@ -154,11 +154,15 @@ tg_pattern_escape(tg_pattern_t *pattern)
         return tg_pattern_bad(pattern, "\\ at the end; write \\\\");
     }
 
-    pattern->last = TG_PATTERN_ATOM;
+    pattern->is_atom = 1;
     rc = tg_pattern_char_escape(pattern, &code);
 
     if (rc == TG_OK) {
         tg_pattern_put_code(pattern->out, code);
+    }
+
+    if (rc == TG_MISSING) {
+        rc = tg_pattern_set_escape(pattern, 0);
     }
 
     if (rc != TG_MISSING) {
@@ -167,42 +171,22 @@ tg_pattern_escape(tg_pattern_t *pattern)
 
     c = *pattern->p;
 
-    switch (c) {
-    case 'b':
-    case 'B':
-        pattern->last = TG_PATTERN_NOTHING;
-        /* fall through */
-    case 'd':
-    case 'D':
-    case 'w':
-    case 'W':
+    if (c == 'b' || c == 'B') {
+        pattern->is_atom = 0;
         pattern->p++;
         tg_buf_char(pattern->out, '\\');
         tg_buf_char(pattern->out, c);
         return TG_OK;
-
-    case 's':
-    case 'S':
-        pattern->p++;
-        tg_buf_text(pattern->out, c == 's' ? "[" : "[^");
-        tg_buf_text(pattern->out, TG_PATTERN_SPACE "]");
-        return TG_OK;
-
-    case 'p':
-    case 'P':
-        return tg_pattern_property(pattern);
-
-    case 'k':
-        return tg_pattern_name_ref(pattern);
-
-    default:
-        if (c >= '1' && c <= '9') {
-            return tg_pattern_number_ref(pattern);
-        }
-
-        return tg_pattern_bad(pattern, "unknown escape; write the character "
-                                       "without \\");
     }
+
+    if (c == 'k') {
+        return tg_pattern_name_ref(pattern);
+    }
+
+    return c >= '1' && c <= '9'
+               ? tg_pattern_number_ref(pattern)
+               : tg_pattern_bad(pattern, "unknown escape; write the character "
+                                         "without \\");
 }
 
 /* The name of a group; p is behind the <. */
@@ -252,7 +236,7 @@ tg_pattern_open_kind(tg_pattern_t *pattern)
     }
 
     pattern->is_look[pattern->depth++] = 0;
-    pattern->last = TG_PATTERN_NOTHING;
+    pattern->is_atom = 0;
 
     for (i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
         if (tg_pattern_at(pattern, looks[i])) {
@@ -308,8 +292,7 @@ tg_pattern_close(tg_pattern_t *pattern)
     }
 
     pattern->depth--;
-    pattern->last = pattern->is_look[pattern->depth] ? TG_PATTERN_NOTHING
-                                                     : TG_PATTERN_ATOM;
+    pattern->is_atom = !pattern->is_look[pattern->depth];
     tg_buf_char(pattern->out, ')');
 
     return TG_OK;
@@ -391,7 +374,7 @@ tg_pattern_quantifier(tg_pattern_t *pattern, char c)
 {
     int rc;
 
-    if (pattern->last == TG_PATTERN_NOTHING) {
+    if (!pattern->is_atom) {
         return tg_pattern_bad(pattern, "nothing to repeat before *, +, ? or "
                                        "{; write a \\ before it for itself");
     }
@@ -409,7 +392,7 @@ tg_pattern_quantifier(tg_pattern_t *pattern, char c)
         tg_buf_char(pattern->out, '?');
     }
 
-    pattern->last = TG_PATTERN_NOTHING;
+    pattern->is_atom = 0;
     tg_pattern_callout(pattern);
 
     return rc;
@@ -424,7 +407,7 @@ tg_pattern_step(tg_pattern_t *pattern)
     pattern->plain++;
 
     if (!tg_is_one_of(c, "^$|.()[*+?{}]\\")) {
-        pattern->last = TG_PATTERN_ATOM;
+        pattern->is_atom = 1;
         tg_pattern_put_code(pattern->out, tg_pattern_take_char(pattern));
         return TG_OK;
     }
@@ -434,18 +417,18 @@ tg_pattern_step(tg_pattern_t *pattern)
     switch (c) {
     case '^':
     case '$':
-        pattern->last = TG_PATTERN_NOTHING;
+        pattern->is_atom = 0;
         tg_buf_text(pattern->out, c == '^' ? "\\A" : "\\z");
         return TG_OK;
 
     case '|':
-        pattern->last = TG_PATTERN_NOTHING;
+        pattern->is_atom = 0;
         tg_buf_char(pattern->out, '|');
         tg_pattern_callout(pattern);
         return TG_OK;
 
     case '.':
-        pattern->last = TG_PATTERN_ATOM;
+        pattern->is_atom = 1;
         tg_buf_text(pattern->out, "[^\\n\\r\\x{2028}\\x{2029}]");
         return TG_OK;
 
@@ -456,7 +439,7 @@ tg_pattern_step(tg_pattern_t *pattern)
         return tg_pattern_close(pattern);
 
     case '[':
-        pattern->last = TG_PATTERN_ATOM;
+        pattern->is_atom = 1;
         return tg_pattern_class(pattern);
 
     case '\\':

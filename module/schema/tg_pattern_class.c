@@ -3,6 +3,16 @@
 
 #include "base/tg_utf8.h"
 
+/* What \s and \S are made of, as members of a class. */
+#define TG_PATTERN_SPACE                                                       \
+    "\\t-\\r\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}"      \
+    "\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
+#define TG_PATTERN_NO_SPACE                                                    \
+    "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}"              \
+    "\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}"                \
+    "\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}"                \
+    "\\x{ff00}-\\x{10ffff}"
+
 int
 tg_pattern_bad(tg_pattern_t *pattern, const char *why)
 {
@@ -209,66 +219,29 @@ tg_pattern_char_escape(tg_pattern_t *pattern, uint32_t *code)
 }
 
 /* Long names of general categories, which PCRE2 knows by two letters. */
-static const struct {
-    const char *name;
-    const char *category;
-} tg_pattern_categories[] = {
-    { "Letter", "L" },
-    { "Cased_Letter", "L&" },
-    { "LC", "L&" },
-    { "Uppercase_Letter", "Lu" },
-    { "Lowercase_Letter", "Ll" },
-    { "Titlecase_Letter", "Lt" },
-    { "Modifier_Letter", "Lm" },
-    { "Other_Letter", "Lo" },
-    { "Mark", "M" },
-    { "Combining_Mark", "M" },
-    { "Nonspacing_Mark", "Mn" },
-    { "Spacing_Mark", "Mc" },
-    { "Enclosing_Mark", "Me" },
-    { "Number", "N" },
-    { "Decimal_Number", "Nd" },
-    { "digit", "Nd" },
-    { "Letter_Number", "Nl" },
-    { "Other_Number", "No" },
-    { "Punctuation", "P" },
-    { "punct", "P" },
-    { "Connector_Punctuation", "Pc" },
-    { "Dash_Punctuation", "Pd" },
-    { "Open_Punctuation", "Ps" },
-    { "Close_Punctuation", "Pe" },
-    { "Initial_Punctuation", "Pi" },
-    { "Final_Punctuation", "Pf" },
-    { "Other_Punctuation", "Po" },
-    { "Symbol", "S" },
-    { "Math_Symbol", "Sm" },
-    { "Currency_Symbol", "Sc" },
-    { "Modifier_Symbol", "Sk" },
-    { "Other_Symbol", "So" },
-    { "Separator", "Z" },
-    { "Space_Separator", "Zs" },
-    { "Line_Separator", "Zl" },
-    { "Paragraph_Separator", "Zp" },
-    { "Other", "C" },
-    { "Control", "Cc" },
-    { "cntrl", "Cc" },
-    { "Format", "Cf" },
-    { "Surrogate", "Cs" },
-    { "Private_Use", "Co" },
-    { "Unassigned", "Cn" },
-};
+static const char tg_pattern_categories[] =
+    " Letter=L Cased_Letter=L& LC=L& Uppercase_Letter=Lu Lowercase_Letter=Ll"
+    " Titlecase_Letter=Lt Modifier_Letter=Lm Other_Letter=Lo Mark=M"
+    " Combining_Mark=M Nonspacing_Mark=Mn Spacing_Mark=Mc Enclosing_Mark=Me"
+    " Number=N Decimal_Number=Nd digit=Nd Letter_Number=Nl Other_Number=No"
+    " Punctuation=P punct=P Connector_Punctuation=Pc Dash_Punctuation=Pd"
+    " Open_Punctuation=Ps Close_Punctuation=Pe Initial_Punctuation=Pi"
+    " Final_Punctuation=Pf Other_Punctuation=Po Symbol=S Math_Symbol=Sm"
+    " Currency_Symbol=Sc Modifier_Symbol=Sk Other_Symbol=So Separator=Z"
+    " Space_Separator=Zs Line_Separator=Zl Paragraph_Separator=Zp Other=C"
+    " Control=Cc cntrl=Cc Format=Cf Surrogate=Cs Private_Use=Co Unassigned=Cn";
 
 static tg_str_t
 tg_pattern_category(tg_str_t name)
 {
-    size_t i;
+    const char *p;
 
-    for (i = 0;
-         i < sizeof(tg_pattern_categories) / sizeof(tg_pattern_categories[0]);
-         i++)
-    {
-        if (tg_str_eq(name, tg_str_c(tg_pattern_categories[i].name))) {
-            return tg_str_c(tg_pattern_categories[i].category);
+    for (p = tg_pattern_categories; p != NULL; p = strchr(p, ' ')) {
+        p++;
+
+        if (strncmp(p, name.data, name.len) == 0 && p[name.len] == '=') {
+            p += name.len + 1;
+            return tg_str(p, strcspn(p, " "));
         }
     }
 
@@ -276,12 +249,14 @@ tg_pattern_category(tg_str_t name)
 }
 
 /* p is at the p or P of a property escape. */
-int
+static int
 tg_pattern_property(tg_pattern_t *pattern)
 {
+    static const char *const scripts[] = { "Script", "sc", "Script_Extensions",
+                                           "scx" };
     const char *open, *close, *equal;
     tg_str_t name, value;
-    int is_not;
+    int is_not, i;
 
     is_not = *pattern->p == 'P';
     open = pattern->p + 1;
@@ -321,24 +296,68 @@ tg_pattern_property(tg_pattern_t *pattern)
     {
         tg_buf_str(pattern->out, tg_pattern_category(value));
 
-    } else if (tg_str_eq(name, TG_STR("Script"))
-               || tg_str_eq(name, TG_STR("sc"))) {
-        tg_buf_text(pattern->out, "sc:");
-        tg_buf_str(pattern->out, value);
-
-    } else if (tg_str_eq(name, TG_STR("Script_Extensions"))
-               || tg_str_eq(name, TG_STR("scx")))
-    {
-        tg_buf_text(pattern->out, "scx:");
-        tg_buf_str(pattern->out, value);
-
     } else {
-        return tg_pattern_bad(pattern, "unknown property; known with = are "
-                                       "General_Category, Script and "
-                                       "Script_Extensions");
+        for (i = 0; i < 4 && !tg_str_eq(name, tg_str_c(scripts[i])); i++) {
+            /* void */
+        }
+
+        if (i == 4) {
+            return tg_pattern_bad(pattern, "unknown property; known with = are "
+                                           "General_Category, Script and "
+                                           "Script_Extensions");
+        }
+
+        tg_buf_text(pattern->out, scripts[i | 1]);
+        tg_buf_char(pattern->out, ':');
+        tg_buf_str(pattern->out, value);
     }
 
     tg_buf_char(pattern->out, '}');
+
+    return TG_OK;
+}
+
+/*
+ * An escape that stands for a set, in a class or not; p is behind the
+ * backslash.  TG_MISSING when it is none of those.
+ */
+int
+tg_pattern_set_escape(tg_pattern_t *pattern, int is_in_class)
+{
+    char c;
+
+    c = *pattern->p;
+
+    switch (c) {
+    case 'd':
+    case 'D':
+    case 'w':
+    case 'W':
+        tg_buf_char(pattern->out, '\\');
+        tg_buf_char(pattern->out, c);
+        break;
+
+    case 's':
+    case 'S':
+        if (is_in_class) {
+            tg_buf_text(pattern->out,
+                        c == 's' ? TG_PATTERN_SPACE : TG_PATTERN_NO_SPACE);
+        } else {
+            tg_buf_text(pattern->out, c == 's' ? "[" : "[^");
+            tg_buf_text(pattern->out, TG_PATTERN_SPACE "]");
+        }
+
+        break;
+
+    case 'p':
+    case 'P':
+        return tg_pattern_property(pattern);
+
+    default:
+        return TG_MISSING;
+    }
+
+    pattern->p++;
 
     return TG_OK;
 }
@@ -351,7 +370,6 @@ static int
 tg_pattern_class_atom(tg_pattern_t *pattern, uint32_t *code)
 {
     int rc;
-    char c;
 
     if (*pattern->p != '\\') {
         *code = tg_pattern_take_char(pattern);
@@ -368,40 +386,19 @@ tg_pattern_class_atom(tg_pattern_t *pattern, uint32_t *code)
         return rc;
     }
 
-    c = *pattern->p;
-
-    switch (c) {
-    case 'b':
-    case '-':
-        pattern->p++;
-        *code = c == 'b' ? 8 : '-';
+    if (*pattern->p == 'b' || *pattern->p == '-') {
+        *code = *pattern->p++ == 'b' ? 8 : '-';
         return TG_OK;
+    }
 
-    case 'd':
-    case 'D':
-    case 'w':
-    case 'W':
-        pattern->p++;
-        tg_buf_char(pattern->out, '\\');
-        tg_buf_char(pattern->out, c);
-        return TG_END;
+    rc = tg_pattern_set_escape(pattern, 1);
 
-    case 's':
-    case 'S':
-        pattern->p++;
-        tg_buf_text(pattern->out,
-                    c == 's' ? TG_PATTERN_SPACE : TG_PATTERN_NO_SPACE);
-        return TG_END;
-
-    case 'p':
-    case 'P':
-        rc = tg_pattern_property(pattern);
-        return rc == TG_OK ? TG_END : rc;
-
-    default:
+    if (rc == TG_MISSING) {
         return tg_pattern_bad(pattern, "unknown escape in a class; write the "
                                        "character without \\");
     }
+
+    return rc == TG_OK ? TG_END : rc;
 }
 
 /* p is behind a character that may start a range. */

@@ -9,22 +9,6 @@
 /* PCRE2's largest count in braces. */
 #define TG_PATTERN_COUNT 65535
 
-/* What \s and \S are made of, as members of a class. */
-#define TG_PATTERN_SPACE                                                       \
-    "\\t-\\r\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}"      \
-    "\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
-#define TG_PATTERN_NO_SPACE                                                    \
-    "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}"              \
-    "\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}"                \
-    "\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}"                \
-    "\\x{ff00}-\\x{10ffff}"
-
-/* What an atom is, for the quantifier that may follow. */
-typedef enum {
-    TG_PATTERN_NOTHING, /* a quantifier has nothing to repeat */
-    TG_PATTERN_ATOM
-} tg_pattern_last_t;
-
 typedef struct {
     const char *start;
     const char *p;
@@ -35,7 +19,7 @@ typedef struct {
     unsigned n_groups; /* capturing ones in the whole pattern */
     unsigned weight;
     unsigned plain; /* characters since the last callout */
-    tg_pattern_last_t last;
+    int is_atom;    /* behind one, which a quantifier may repeat */
     uint8_t is_look[TG_PATTERN_DEPTH]; /* the open group is an assertion */
 } tg_pattern_t;
 
@@ -54,8 +38,8 @@ uint32_t tg_pattern_take_char(tg_pattern_t *pattern);
  * backslash.  TG_MISSING when it is none of those.
  */
 int tg_pattern_char_escape(tg_pattern_t *pattern, uint32_t *code);
-/* p is at the p or P of a property escape. */
-int tg_pattern_property(tg_pattern_t *pattern);
+/* The same for one that stands for a set, such as \d; it is written. */
+int tg_pattern_set_escape(tg_pattern_t *pattern, int is_in_class);
 /* p is behind the opening bracket. */
 int tg_pattern_class(tg_pattern_t *pattern);
 
