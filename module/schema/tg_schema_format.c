@@ -7,21 +7,38 @@
 #include "schema/tg_pattern.h"
 #include "schema/tg_schema_uri.h"
 
-/* A number of exactly n digits, or -1. */
+/* The number that n digits are. */
 static int
 tg_format_number(const char *p, size_t n)
 {
     int value;
 
     for (value = 0; n > 0; n--, p++) {
-        if (!tg_is_digit(*p)) {
-            return -1;
-        }
-
         value = value * 10 + (*p - '0');
     }
 
     return value;
+}
+
+/* Has text this shape?  d: a digit, x: one in hex, all others: themselves. */
+static int
+tg_format_is_like(tg_str_t text, const char *shape)
+{
+    size_t i;
+    char c;
+
+    for (i = 0; i < text.len && shape[i] != '\0'; i++) {
+        c = text.data[i];
+
+        if (shape[i] == 'd'   ? !tg_is_digit(c)
+            : shape[i] == 'x' ? tg_hex(c) < 0
+                              : c != shape[i])
+        {
+            return 0;
+        }
+    }
+
+    return i == text.len && shape[i] == '\0';
 }
 
 static int
@@ -32,21 +49,17 @@ tg_format_date(tg_str_t text)
     };
     int year, month, day, is_leap;
 
-    if (text.len != 10 || text.data[4] != '-' || text.data[7] != '-') {
+    if (!tg_format_is_like(text, "dddd-dd-dd")) {
         return 0;
     }
 
     year = tg_format_number(text.data, 4);
     month = tg_format_number(text.data + 5, 2);
     day = tg_format_number(text.data + 8, 2);
-
-    if (year < 0 || month < 1 || month > 12 || day < 1) {
-        return 0;
-    }
-
     is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 
-    return day <= days[month - 1] + (month == 2 && is_leap);
+    return month >= 1 && month <= 12 && day >= 1
+           && day <= days[month - 1] + (month == 2 && is_leap);
 }
 
 /* "Z" or "+hh:mm", in minutes. */
@@ -60,22 +73,16 @@ tg_format_offset(tg_str_t text, int *minutes)
         return 1;
     }
 
-    if (text.len != 6 || (text.data[0] != '+' && text.data[0] != '-')
-        || text.data[3] != ':')
-    {
+    if (!tg_format_is_like(text, "+dd:dd")
+        && !tg_format_is_like(text, "-dd:dd")) {
         return 0;
     }
 
     hour = tg_format_number(text.data + 1, 2);
     minute = tg_format_number(text.data + 4, 2);
-
-    if (hour < 0 || hour > 23 || minute < 0 || minute > 59) {
-        return 0;
-    }
-
     *minutes = (hour * 60 + minute) * (text.data[0] == '-' ? -1 : 1);
 
-    return 1;
+    return hour <= 23 && minute <= 59;
 }
 
 static int
@@ -84,7 +91,7 @@ tg_format_time(tg_str_t text)
     int hour, minute, second, offset;
     size_t at;
 
-    if (text.len < 9 || text.data[2] != ':' || text.data[5] != ':') {
+    if (text.len < 9 || !tg_format_is_like(tg_str(text.data, 8), "dd:dd:dd")) {
         return 0;
     }
 
@@ -103,8 +110,7 @@ tg_format_time(tg_str_t text)
         }
     }
 
-    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0
-        || second > 60
+    if (hour > 23 || minute > 59 || second > 60
         || !tg_format_offset(tg_str(text.data + at, text.len - at), &offset))
     {
         return 0;
@@ -422,20 +428,7 @@ tg_format_uri(tg_str_t text)
 static int
 tg_format_uuid(tg_str_t text)
 {
-    size_t i;
-
-    for (i = 0; i < text.len; i++) {
-        if (i == 8 || i == 13 || i == 18 || i == 23) {
-            if (text.data[i] != '-') {
-                return 0;
-            }
-
-        } else if (tg_hex(text.data[i]) < 0) {
-            return 0;
-        }
-    }
-
-    return text.len == 36;
+    return tg_format_is_like(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
 }
 
 static int
