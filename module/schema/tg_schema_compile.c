@@ -8,8 +8,6 @@
 #include "schema/tg_pattern.h"
 #include "schema/tg_schema_run.h"
 
-#define TG_SCHEMA_MAP_FIRST 64
-
 int
 tg_schema_mistake_begin(tg_schema_compile_t *compile, const char *at)
 {
@@ -222,62 +220,41 @@ tg_schema_build_pattern(tg_schema_compile_t *compile, const char *at,
     return rc;
 }
 
-/* The place in the map where a text has its node, or would have. */
-static size_t
-tg_schema_map_slot(const tg_schema_compile_t *compile, const char *at)
+/* The name of a place in a document. */
+static tg_str_t
+tg_schema_place(const char *const *at)
 {
-    uint64_t hash;
-    size_t i;
-
-    hash = (uint64_t) (uintptr_t) at * UINT64_C(0x9e3779b97f4a7c15);
-    i = (size_t) (hash >> 20) & (compile->cap_map - 1);
-
-    while (compile->map[i] != NULL && compile->map[i]->at != at) {
-        i = (i + 1) & (compile->cap_map - 1);
-    }
-
-    return i;
+    return tg_str((const char *) at, sizeof(*at));
 }
 
 tg_schema_node_t *
-tg_schema_map_find(const tg_schema_compile_t *compile, const char *at)
+tg_schema_node_at(const tg_schema_compile_t *compile, const char *at)
 {
-    return compile->cap_map != 0 ? compile->map[tg_schema_map_slot(compile, at)]
-                                 : NULL;
+    const tg_schema_name_t *name;
+    uint32_t hint;
+
+    hint = 0;
+    name = tg_schema_names_find(&compile->places, tg_schema_place(&at), &hint);
+
+    return name != NULL ? compile->nodes[name - compile->places.list] : NULL;
 }
 
 static int
-tg_schema_map_add(tg_schema_compile_t *compile, tg_schema_node_t *node)
+tg_schema_node_add(tg_schema_compile_t *compile, tg_schema_node_t *node)
 {
-    tg_schema_node_t **old;
-    size_t i, cap;
+    uint32_t index;
 
-    if (compile->n_nodes * 2 >= compile->cap_map) {
-        old = compile->map;
-        cap = compile->cap_map;
-        compile->cap_map = cap != 0 ? cap * 2 : TG_SCHEMA_MAP_FIRST;
-        compile->map = tg_calloc(compile->alloc,
-                                 compile->cap_map * sizeof(*compile->map));
-
-        if (compile->map == NULL) {
-            compile->map = old;
-            compile->cap_map = cap;
-            return TG_NOMEM;
-        }
-
-        for (i = 0; i < cap; i++) {
-            if (old[i] != NULL) {
-                compile->map[tg_schema_map_slot(compile, old[i]->at)] = old[i];
-            }
-        }
-
-        tg_free(compile->alloc, old);
+    if (tg_schema_grow(compile->alloc, &compile->nodes, &compile->cap_nodes,
+                       compile->n_nodes + 1, sizeof(*compile->nodes))
+            != TG_OK
+        || tg_schema_names_add(&compile->places, &compile->temp,
+                               tg_schema_place(&node->at), &index)
+               != TG_OK)
+    {
+        return TG_NOMEM;
     }
 
-    compile->map[tg_schema_map_slot(compile, node->at)] = node;
-    *compile->nodes_tail = node;
-    compile->nodes_tail = &node->next;
-    compile->n_nodes++;
+    compile->nodes[compile->n_nodes++] = node;
 
     return TG_OK;
 }
@@ -322,7 +299,7 @@ tg_schema_build(tg_schema_compile_t *compile, tg_str_t raw,
     tg_schema_node_t *node;
     int rc;
 
-    node = tg_schema_map_find(compile, raw.data);
+    node = tg_schema_node_at(compile, raw.data);
 
     if (node != NULL) {
         *out = node;
@@ -344,7 +321,7 @@ tg_schema_build(tg_schema_compile_t *compile, tg_str_t raw,
     node->at = raw.data;
     node->resource = resource;
     node->types = TG_SCHEMA_ANY;
-    rc = tg_schema_map_add(compile, node);
+    rc = tg_schema_node_add(compile, node);
 
     if (rc != TG_OK) {
         return rc;
@@ -504,27 +481,30 @@ tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
     compile.error = error;
     compile.error_start = error->len;
     compile.pending_tail = &compile.pending;
-    compile.nodes_tail = &compile.nodes;
+    compile.temp.alloc = alloc;
     schema->arena.alloc = alloc;
     schema->regex = compile.options.regex;
     schema->max_depth = compile.options.max_depth;
     schema->max_steps = compile.options.max_steps;
 
     rc = tg_schema_compile_all(&compile, raw);
-    tg_free(alloc, compile.map);
 
     if (rc == TG_OK) {
-        tg_schema_flatten(schema, compile.nodes);
-        return schema;
+        tg_schema_flatten(schema, compile.nodes, compile.n_nodes);
+
+    } else {
+        tg_schema_free(schema);
+        schema = NULL;
     }
 
     if (rc == TG_NOMEM) {
         tg_buf_truncate(error, compile.error_start);
     }
 
-    tg_schema_free(schema);
+    tg_free(alloc, compile.nodes);
+    tg_schema_arena_deinit(&compile.temp);
 
-    return NULL;
+    return schema;
 }
 
 void

@@ -59,11 +59,11 @@ typedef struct {
     tg_schema_pending_t *pending;
     tg_schema_pending_t **pending_tail;
     tg_schema_judged_t *judged;
-    tg_schema_node_t *nodes;
-    tg_schema_node_t **nodes_tail;
-    tg_schema_node_t **map; /* by place */
-    size_t cap_map;
+    tg_schema_node_t **nodes; /* in the order of the documents */
     size_t n_nodes;
+    size_t cap_nodes;
+    tg_schema_names_t places; /* of the nodes, with their indices */
+    tg_schema_arena_t temp;   /* is gone after the compilation */
     size_t n_bytes;
 } tg_schema_compile_t;
 
@@ -115,8 +115,9 @@ int tg_schema_need(tg_schema_compile_t *compile, tg_str_t raw,
 int tg_schema_build(tg_schema_compile_t *compile, tg_str_t raw,
                     tg_schema_resource_t *resource,
                     const tg_schema_node_t **node);
-tg_schema_node_t *tg_schema_map_find(const tg_schema_compile_t *compile,
-                                     const char *at);
+/* NULL when there is none. */
+tg_schema_node_t *tg_schema_node_at(const tg_schema_compile_t *compile,
+                                    const char *at);
 
 /*
  * Keywords: sorts the members of a schema object, unknown ones being remarks;

@@ -8,8 +8,7 @@
  * readers, so no schema may hold one, not even in a const.
  */
 static int
-tg_schema_find_twice(tg_schema_compile_t *compile, tg_schema_arena_t *temp,
-                     tg_str_t raw)
+tg_schema_find_twice(tg_schema_compile_t *compile, tg_str_t raw)
 {
     tg_schema_entries_t entries;
     tg_schema_names_t names;
@@ -30,7 +29,7 @@ tg_schema_find_twice(tg_schema_compile_t *compile, tg_schema_arena_t *temp,
             rc = tg_schema_decode(compile, entries.key, &text);
 
             if (rc == TG_OK) {
-                rc = tg_schema_names_add(&names, temp, text, &index);
+                rc = tg_schema_names_add(&names, &compile->temp, text, &index);
             }
 
             if (rc == TG_OK && index < n) {
@@ -41,7 +40,7 @@ tg_schema_find_twice(tg_schema_compile_t *compile, tg_schema_arena_t *temp,
         }
 
         if (rc == TG_OK) {
-            rc = tg_schema_find_twice(compile, temp, entries.value);
+            rc = tg_schema_find_twice(compile, entries.value);
         }
     }
 
@@ -146,13 +145,9 @@ static int
 tg_schema_build_document(tg_schema_compile_t *compile, tg_schema_doc_t *doc)
 {
     tg_schema_resource_t *resource;
-    tg_schema_arena_t temp;
     int rc;
 
-    memset(&temp, 0, sizeof(temp));
-    temp.alloc = compile->alloc;
-    rc = tg_schema_find_twice(compile, &temp, doc->raw);
-    tg_schema_arena_deinit(&temp);
+    rc = tg_schema_find_twice(compile, doc->raw);
 
     if (rc != TG_OK) {
         return rc;

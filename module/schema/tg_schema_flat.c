@@ -66,12 +66,12 @@ tg_schema_is_flat(const tg_schema_node_t *node)
 }
 
 void
-tg_schema_flatten(tg_schema_t *schema, tg_schema_node_t *nodes)
+tg_schema_flatten(tg_schema_t *schema, tg_schema_node_t *const *nodes, size_t n)
 {
-    tg_schema_node_t *node;
+    size_t i;
 
-    for (node = nodes; node != NULL; node = node->next) {
-        node->is_plain = tg_schema_is_plain(node) ? 1 : 0;
+    for (i = 0; i < n; i++) {
+        nodes[i]->is_plain = tg_schema_is_plain(nodes[i]) ? 1 : 0;
     }
 
     schema->flat = tg_schema_is_flat(schema->root) ? schema->root->object

@@ -172,7 +172,6 @@ struct tg_schema_node_s {
     const tg_schema_logic_t *logic;
     const tg_schema_node_t *unevaluated_items;
     const tg_schema_node_t *unevaluated_properties;
-    tg_schema_node_t *next; /* in the order of the documents */
 };
 
 typedef struct tg_schema_anchor_s tg_schema_anchor_t;
@@ -232,7 +231,8 @@ tg_str_t tg_schema_meta_find(tg_str_t uri);
 unsigned tg_schema_meta_vocabulary(tg_str_t uri);
 
 /* Finds out which nodes, and whether the root, notes are enough for. */
-void tg_schema_flatten(tg_schema_t *schema, tg_schema_node_t *nodes);
+void tg_schema_flatten(tg_schema_t *schema, tg_schema_node_t *const *nodes,
+                       size_t n);
 
 uint64_t tg_schema_hash(tg_str_t text, uint64_t seed);
 

@@ -138,7 +138,7 @@ tg_schema_follow(tg_schema_compile_t *compile,
             rc = TG_MISSING;
         }
 
-        node = rc == TG_OK ? tg_schema_map_find(compile, raw.data) : NULL;
+        node = rc == TG_OK ? tg_schema_node_at(compile, raw.data) : NULL;
         root = node != NULL ? node : root;
     }
 
@@ -276,65 +276,37 @@ enum {
 static int tg_schema_visit(tg_schema_compile_t *compile, tg_schema_node_t *from,
                            const tg_schema_node_t *target, unsigned depth);
 
-static int
-tg_schema_visit_list(tg_schema_compile_t *compile, tg_schema_node_t *from,
-                     const tg_schema_nodes_t *nodes, unsigned depth)
-{
-    size_t i;
-    int rc;
-
-    for (i = 0, rc = TG_OK; rc == TG_OK && i < nodes->n; i++) {
-        rc = tg_schema_visit(compile, from, nodes->list[i], depth);
-    }
-
-    return rc;
-}
-
-static int
-tg_schema_visit_logic(tg_schema_compile_t *compile, tg_schema_node_t *from,
-                      const tg_schema_logic_t *logic, unsigned depth)
-{
-    const tg_schema_nodes_t *lists[] = { &logic->all, &logic->any,
-                                         &logic->one };
-    const tg_schema_node_t *ones[] = { logic->none, logic->when, logic->then,
-                                       logic->otherwise };
-    size_t i;
-    int rc;
-
-    for (i = 0, rc = TG_OK; rc == TG_OK && i < 3; i++) {
-        rc = tg_schema_visit_list(compile, from, lists[i], depth);
-    }
-
-    for (i = 0; rc == TG_OK && i < 4; i++) {
-        rc = tg_schema_visit(compile, from, ones[i], depth);
-    }
-
-    return rc;
-}
-
 /* Visits what a node applies to the same value. */
 static int
 tg_schema_visit_edges(tg_schema_compile_t *compile, tg_schema_node_t *node,
                       unsigned depth)
 {
-    const tg_schema_names_t *names;
-    size_t i;
+    static const tg_schema_logic_t nothing;
+    const tg_schema_logic_t *logic = node->logic != NULL ? node->logic
+                                                         : &nothing;
+    const tg_schema_nodes_t *lists[] = { &logic->all, &logic->any,
+                                         &logic->one };
+    const tg_schema_node_t *ones[] = { node->ref,   node->dynamic_ref,
+                                       logic->none, logic->when,
+                                       logic->then, logic->otherwise };
+    size_t i, k;
     int rc;
 
-    rc = tg_schema_visit(compile, node, node->ref, depth);
-
-    if (rc == TG_OK) {
-        rc = tg_schema_visit(compile, node, node->dynamic_ref, depth);
+    for (i = 0, rc = TG_OK; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        for (k = 0; rc == TG_OK && k < lists[i]->n; k++) {
+            rc = tg_schema_visit(compile, node, lists[i]->list[k], depth);
+        }
     }
 
-    if (rc == TG_OK && node->logic != NULL) {
-        rc = tg_schema_visit_logic(compile, node, node->logic, depth);
+    for (i = 0; rc == TG_OK && i < sizeof(ones) / sizeof(ones[0]); i++) {
+        rc = tg_schema_visit(compile, node, ones[i], depth);
     }
 
-    names = node->object != NULL ? &node->object->names : NULL;
-
-    for (i = 0; rc == TG_OK && names != NULL && i < names->n; i++) {
-        rc = tg_schema_visit(compile, node, names->list[i].dependent, depth);
+    for (i = 0;
+         rc == TG_OK && node->object != NULL && i < node->object->names.n; i++)
+    {
+        rc = tg_schema_visit(compile, node,
+                             node->object->names.list[i].dependent, depth);
     }
 
     return rc;
@@ -364,7 +336,7 @@ tg_schema_visit(tg_schema_compile_t *compile, tg_schema_node_t *from,
     rc = TG_OK;
 
     if (target->mark == TG_SCHEMA_NEW && depth < compile->options.max_depth) {
-        node = tg_schema_map_find(compile, target->at);
+        node = tg_schema_node_at(compile, target->at);
         node->mark = TG_SCHEMA_OPEN;
         rc = tg_schema_visit_edges(compile, node, depth + 1);
         node->mark = TG_SCHEMA_DONE;
@@ -391,14 +363,11 @@ tg_schema_visit(tg_schema_compile_t *compile, tg_schema_node_t *from,
 int
 tg_schema_find_loops(tg_schema_compile_t *compile)
 {
-    const tg_schema_node_t *node;
+    size_t i;
     int rc;
 
-    rc = TG_OK;
-
-    for (node = compile->nodes; rc == TG_OK && node != NULL; node = node->next)
-    {
-        rc = tg_schema_visit(compile, NULL, node, 0);
+    for (i = 0, rc = TG_OK; rc == TG_OK && i < compile->n_nodes; i++) {
+        rc = tg_schema_visit(compile, NULL, compile->nodes[i], 0);
     }
 
     return rc;
