@@ -215,4 +215,7 @@ void tg_json_put_escaped(tg_buf_t *buf, tg_str_t text);
  */
 void tg_json_put_compact(tg_buf_t *buf, tg_str_t raw);
 
+/* The same behind its key, a comma included; nothing where it is absent. */
+void tg_json_put_member(tg_buf_t *buf, const char *key, tg_str_t raw);
+
 #endif

@@ -499,3 +499,12 @@ tg_json_put_compact(tg_buf_t *buf, tg_str_t raw)
 
     tg_buf_put(buf, run, (size_t) (end - run));
 }
+
+void
+tg_json_put_member(tg_buf_t *buf, const char *key, tg_str_t raw)
+{
+    if (raw.data != NULL) {
+        tg_buf_text(buf, key);
+        tg_json_put_compact(buf, raw);
+    }
+}

@@ -114,7 +114,7 @@ tg_call_forget(tg_call_t *call)
 void
 tg_call_answer(tg_call_t *call, const tg_outcome_t *outcome)
 {
-    tg_reply_outcome(call->peer, &call->reply, outcome);
+    tg_peer_answer(call->peer, &call->reply, outcome);
     tg_call_forget(call);
 }
 
@@ -338,13 +338,6 @@ tg_peer_unknown(tg_peer_t *peer, const tg_request_t *request)
 
     tg_reply_failure(peer, &request->reply, TG_FAILURE_UNKNOWN,
                      tg_buf_view(&text));
-}
-
-void
-tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
-               const tg_outcome_t *outcome)
-{
-    tg_reply_outcome(peer, reply, outcome);
 }
 
 static void

@@ -160,11 +160,7 @@ tg_caller_put_method(tg_buf_t *out, tg_str_t method, tg_str_t params)
 {
     tg_json_put_string(out, method);
 
-    if (params.data != NULL) {
-        tg_buf_text(out, ",\"params\":");
-        tg_json_put_compact(out, params);
-    }
-
+    tg_json_put_member(out, ",\"params\":", params);
     tg_buf_char(out, '}');
 }
 
@@ -218,12 +214,10 @@ tg_caller_call_tool(tg_caller_t *caller, tg_str_t name, tg_str_t arguments,
     tg_buf_text(out, caller->dialect->call);
     tg_buf_text(out, ",\"params\":{\"name\":\"");
     tg_buf_str(out, name);
-    tg_buf_text(out, "\",\"arguments\":");
-    tg_json_put_compact(out, arguments);
+    tg_json_put_member(out, "\",\"arguments\":", arguments);
 
-    if (meta.data != NULL && !caller->dialect->is_sequential) {
-        tg_buf_text(out, ",\"_meta\":");
-        tg_json_put_compact(out, meta);
+    if (!caller->dialect->is_sequential) {
+        tg_json_put_member(out, ",\"_meta\":", meta);
     }
 
     tg_buf_text(out, "}}");

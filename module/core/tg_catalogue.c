@@ -162,15 +162,6 @@ tg_listing_text(tg_buf_t *buf, const char *key, tg_str_t text)
     }
 }
 
-static void
-tg_listing_json(tg_buf_t *buf, const char *key, tg_str_t raw)
-{
-    if (raw.data != NULL) {
-        tg_buf_text(buf, key);
-        tg_json_put_compact(buf, raw);
-    }
-}
-
 /* MCP "Tool": schemas are passed on token by token. */
 static void
 tg_listing_put(tg_buf_t *buf, const tg_entry_t *entry)
@@ -183,12 +174,12 @@ tg_listing_put(tg_buf_t *buf, const tg_entry_t *entry)
     tg_listing_text(buf, "{\"name\":", entry->name);
     tg_listing_text(buf, ",\"title\":", entry->title);
     tg_listing_text(buf, ",\"description\":", entry->description);
-    tg_listing_json(buf, ",\"inputSchema\":",
-                    entry->input_schema.data != NULL
-                        ? entry->input_schema
-                        : TG_STR("{\"type\":\"object\"}"));
-    tg_listing_json(buf, ",\"outputSchema\":", entry->output_schema);
-    tg_listing_json(buf, ",\"annotations\":", entry->annotations);
+    tg_json_put_member(buf, ",\"inputSchema\":",
+                       entry->input_schema.data != NULL
+                           ? entry->input_schema
+                           : TG_STR("{\"type\":\"object\"}"));
+    tg_json_put_member(buf, ",\"outputSchema\":", entry->output_schema);
+    tg_json_put_member(buf, ",\"annotations\":", entry->annotations);
     tg_buf_char(buf, '}');
 }
 

@@ -11,8 +11,7 @@ tg_ipc_exception(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t type,
     tg_buf_t *out;
     size_t start;
 
-    out = &peer->out;
-    start = tg_reply_open(peer, reply, "error");
+    out = tg_reply_open(peer, reply, "error", &start);
     tg_buf_text(out, "{\"message\":\"");
     tg_reply_text(out, outcome);
     tg_buf_text(out, "\",\"type\":\"");
@@ -35,30 +34,18 @@ tg_ipc_reject(tg_peer_t *peer, const char *type, const char *text)
 }
 
 /* The exception's class, as Python has them. */
-static const char *
-tg_ipc_type(tg_failure_t failure)
-{
-    switch (failure) {
-    case TG_FAILURE_UNKNOWN:
-        return "ToolNotFoundError";
-    case TG_FAILURE_ARGUMENTS:
-        return "ValidationError";
-    case TG_FAILURE_PROGRAM:
-        return "CalledProcessError";
-    case TG_FAILURE_TIMEOUT:
-        return "TimeoutError";
-    case TG_FAILURE_LOST:
-        return "ConnectionError";
-    case TG_FAILURE_BUSY:
-        return "BlockingIOError";
-    case TG_FAILURE_OUTPUT:
-        return "ValueError";
-    case TG_FAILURE_SIZE:
-        return "IPCMessageSizeError";
-    default:
-        return "RuntimeError";
-    }
-}
+static const char *const tg_ipc_types[] = {
+    [TG_FAILURE_NONE] = "RuntimeError",
+    [TG_FAILURE_UNKNOWN] = "ToolNotFoundError",
+    [TG_FAILURE_ARGUMENTS] = "ValidationError",
+    [TG_FAILURE_PROGRAM] = "CalledProcessError",
+    [TG_FAILURE_TIMEOUT] = "TimeoutError",
+    [TG_FAILURE_LOST] = "ConnectionError",
+    [TG_FAILURE_BUSY] = "BlockingIOError",
+    [TG_FAILURE_OUTPUT] = "ValueError",
+    [TG_FAILURE_INTERNAL] = "RuntimeError",
+    [TG_FAILURE_SIZE] = "IPCMessageSizeError",
+};
 
 /*
  * A whole result has no room for its flag in ipc, so that one with isError
@@ -92,7 +79,7 @@ tg_ipc_fail(tg_peer_t *peer, const tg_reply_t *reply,
     tg_str_t type;
 
     if (outcome->kind == TG_OUTCOME_FAILURE) {
-        type = tg_str_c(tg_ipc_type(outcome->failure));
+        type = tg_str_c(tg_ipc_types[outcome->failure]);
 
     } else if (outcome->kind != TG_OUTCOME_RESULT
                || !tg_ipc_is_refused(outcome->value, &type))

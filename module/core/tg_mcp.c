@@ -36,11 +36,7 @@ tg_mcp_capabilities(tg_peer_t *peer, tg_buf_t *out)
                          ? "\"capabilities\":{\"tools\":{\"listChanged\":true}"
                          : "\"capabilities\":{\"tools\":{}");
 
-    if (peer->info->experimental.data != NULL) {
-        tg_buf_text(out, ",\"experimental\":");
-        tg_json_put_compact(out, peer->info->experimental);
-    }
-
+    tg_json_put_member(out, ",\"experimental\":", peer->info->experimental);
     tg_buf_char(out, '}');
 }
 
@@ -80,8 +76,7 @@ tg_mcp_initialize(tg_peer_t *peer, const tg_message_t *message,
     strcpy(peer->version, tg_mcp_negotiate(message->p.protocol_version));
     peer->is_legacy = 1;
 
-    out = tg_reply_sink(peer, reply);
-    start = tg_reply_open(peer, reply, "result");
+    out = tg_reply_open(peer, reply, "result", &start);
     tg_buf_text(out, "{\"protocolVersion\":\"");
     tg_buf_text(out, peer->version);
     tg_buf_text(out, "\",");
@@ -99,8 +94,7 @@ tg_mcp_discover(tg_peer_t *peer, const tg_reply_t *reply)
     tg_buf_t *out;
     size_t start;
 
-    out = tg_reply_sink(peer, reply);
-    start = tg_reply_open(peer, reply, "result");
+    out = tg_reply_open(peer, reply, "result", &start);
     tg_buf_char(out, '{');
     tg_reply_modern(peer, out);
     tg_buf_text(out, "\"supportedVersions\":[\"" TG_MCP_MODERN "\"],");
@@ -116,8 +110,7 @@ tg_mcp_ping(tg_peer_t *peer, const tg_reply_t *reply)
     tg_buf_t *out;
     size_t start;
 
-    out = tg_reply_sink(peer, reply);
-    start = tg_reply_open(peer, reply, "result");
+    out = tg_reply_open(peer, reply, "result", &start);
 
     if (peer->is_mcp) {
         tg_buf_text(out, "{}");
@@ -139,8 +132,7 @@ tg_peer_list_whole(tg_peer_t *peer, const tg_reply_t *reply)
     tg_outcome_t why;
     char room[256];
 
-    out = tg_reply_sink(peer, reply);
-    start = tg_reply_open(peer, reply, "result");
+    out = tg_reply_open(peer, reply, "result", &start);
     tg_buf_char(out, '{');
     tg_catalogue_list_whole(peer->catalogue, peer->ops->is_visible, peer->host,
                             out);
@@ -174,8 +166,7 @@ tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
         return;
     }
 
-    out = tg_reply_sink(peer, reply);
-    start = tg_reply_open(peer, reply, "result");
+    out = tg_reply_open(peer, reply, "result", &start);
     tg_buf_char(out, '{');
 
     if (reply->is_modern) {

@@ -240,9 +240,3 @@ tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
         }
     }
 }
-
-int
-tg_peer_is_idle(const tg_peer_t *peer)
-{
-    return peer->ncalls == 0 && peer->out.len == 0;
-}

@@ -265,7 +265,4 @@ void tg_call_hold(tg_call_t *call, size_t bytes);
  */
 size_t tg_peer_kept(const tg_peer_t *peer);
 
-/* Is there nothing in flight and nothing to write? */
-int tg_peer_is_idle(const tg_peer_t *peer);
-
 #endif

@@ -25,15 +25,12 @@ struct tg_batch_s {
 /* The largest message, either way, without its newline or prefix. */
 size_t tg_peer_limit(const tg_peer_t *peer);
 
-/* Where a reply is written, and the largest it may be. */
-tg_buf_t *tg_reply_sink(tg_peer_t *peer, const tg_reply_t *reply);
-
 /*
- * Opens a message up to and without the value of `result` (or `error`),
- * returns where it started; and closes it, framing and size check included.
+ * Opens a message up to and without the value of `result` (or `error`), in
+ * the buffer that is returned; and closes it, framing and size check included.
  */
-size_t tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply,
-                     const char *member);
+tg_buf_t *tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply,
+                        const char *member, size_t *start);
 void tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 
 /* Takes back what was opened and not closed. */
@@ -58,9 +55,7 @@ int tg_failure_code(tg_failure_t failure);
 /* The error of a message that was larger than the peer takes. */
 void tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply);
 
-/* What a handler's outcome is in the dialect. */
-void tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
-                      const tg_outcome_t *outcome);
+/* Answers with a failure. */
 void tg_reply_failure(tg_peer_t *peer, const tg_reply_t *reply,
                       tg_failure_t failure, tg_str_t text);
 

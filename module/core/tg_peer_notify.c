@@ -46,21 +46,8 @@ tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params)
         return;
     }
 
-    if (params.data != NULL) {
-        tg_buf_text(&peer->out, ",\"params\":");
-        tg_json_put_compact(&peer->out, params);
-    }
-
+    tg_json_put_member(&peer->out, ",\"params\":", params);
     tg_notify_close(peer, start);
-}
-
-static void
-tg_notify_member(tg_buf_t *out, const char *key, tg_str_t raw)
-{
-    if (raw.data != NULL) {
-        tg_buf_text(out, key);
-        tg_json_put_compact(out, raw);
-    }
 }
 
 /* Is it more than what was told before?  Then it is remembered. */
@@ -106,11 +93,11 @@ tg_call_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
     }
 
     out = &call->peer->out;
-    tg_notify_member(out,
-                     ",\"params\":{\"progressToken\":", call->progress_token);
-    tg_notify_member(out, ",\"progress\":", progress);
-    tg_notify_member(out, ",\"total\":", total);
-    tg_notify_member(out, ",\"message\":", message);
+    tg_json_put_member(out,
+                       ",\"params\":{\"progressToken\":", call->progress_token);
+    tg_json_put_member(out, ",\"progress\":", progress);
+    tg_json_put_member(out, ",\"total\":", total);
+    tg_json_put_member(out, ",\"message\":", message);
     tg_buf_char(out, '}');
     tg_notify_close(call->peer, start);
 }
@@ -158,7 +145,7 @@ tg_subscription_end(tg_peer_t *peer, const tg_subscription_t *sub)
 
     memset(&reply, 0, sizeof(reply));
     reply.id = sub->id;
-    start = tg_reply_open(peer, &reply, "result");
+    (void) tg_reply_open(peer, &reply, "result", &start);
     tg_buf_text(&peer->out, "{\"resultType\":\"complete\",\"_meta\":{");
     tg_subscription_meta(&peer->out, sub);
     tg_buf_text(&peer->out, ",\"io.modelcontextprotocol/serverInfo\":");

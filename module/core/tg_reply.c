@@ -22,17 +22,18 @@ tg_batch_count(tg_peer_t *peer, tg_batch_t *batch)
     batch->kept = batch->replies.cap;
 }
 
-tg_buf_t *
+/* Where a reply is written. */
+static tg_buf_t *
 tg_reply_sink(tg_peer_t *peer, const tg_reply_t *reply)
 {
     return reply->batch != NULL ? &reply->batch->replies : &peer->out;
 }
 
-size_t
-tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member)
+tg_buf_t *
+tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member,
+              size_t *start)
 {
     tg_buf_t *out;
-    size_t start;
 
     out = tg_reply_sink(peer, reply);
 
@@ -40,8 +41,8 @@ tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member)
         tg_buf_char(out, ',');
     }
 
-    start = reply->batch != NULL ? out->len
-                                 : tg_frame_open(peer->frame.kind, out);
+    *start = reply->batch != NULL ? out->len
+                                  : tg_frame_open(peer->frame.kind, out);
     tg_buf_text(out, peer->row->answer);
 
     if (reply->id.data != NULL) {
@@ -54,7 +55,7 @@ tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member)
     tg_buf_text(out, member);
     tg_buf_text(out, "\":");
 
-    return start;
+    return out;
 }
 
 void
@@ -146,19 +147,14 @@ tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
         return;
     }
 
-    out = tg_reply_sink(peer, reply);
-    start = tg_reply_open(peer, reply, "error");
+    out = tg_reply_open(peer, reply, "error", &start);
     tg_buf_text(out, "{\"code\":");
     tg_buf_int(out, code);
     tg_buf_text(out, ",\"message\":\"");
     tg_reply_text(out, why);
     tg_buf_char(out, '"');
 
-    if (data.data != NULL) {
-        tg_buf_text(out, ",\"data\":");
-        tg_json_put_compact(out, data);
-    }
-
+    tg_json_put_member(out, ",\"data\":", data);
     tg_buf_char(out, '}');
     tg_reply_close(peer, reply, start);
 }
@@ -347,8 +343,7 @@ tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     if (outcome->kind == TG_OUTCOME_JSON && !is_text_only
         && (reply->is_modern || tg_json_type(outcome->value) == TG_JSON_OBJECT))
     {
-        tg_buf_text(out, ",\"structuredContent\":");
-        tg_json_put_compact(out, outcome->value);
+        tg_json_put_member(out, ",\"structuredContent\":", outcome->value);
     }
 
     tg_buf_text(out, outcome->kind == TG_OUTCOME_FAILURE
@@ -372,8 +367,8 @@ tg_reply_method(tg_buf_t *out, const tg_outcome_t *outcome)
 }
 
 void
-tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
-                 const tg_outcome_t *outcome)
+tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
+               const tg_outcome_t *outcome)
 {
     tg_buf_t *out;
     size_t start;
@@ -382,8 +377,7 @@ tg_reply_outcome(tg_peer_t *peer, const tg_reply_t *reply,
         return;
     }
 
-    out = tg_reply_sink(peer, reply);
-    start = tg_reply_open(peer, reply, "result");
+    out = tg_reply_open(peer, reply, "result", &start);
 
     if (reply->kind == TG_ENTRY_TOOL) {
         tg_reply_tool(peer, reply, out, outcome);
@@ -401,5 +395,5 @@ tg_reply_failure(tg_peer_t *peer, const tg_reply_t *reply, tg_failure_t failure,
     tg_outcome_t outcome;
 
     outcome = tg_outcome_failed(failure, text);
-    tg_reply_outcome(peer, reply, &outcome);
+    tg_peer_answer(peer, reply, &outcome);
 }

@@ -63,15 +63,6 @@ tg_progress_rises(const tg_progress_t *progress, tg_str_t raw)
     return tg_number_compare(&now, &before) > 0;
 }
 
-static void
-tg_progress_member(tg_buf_t *json, const char *key, tg_str_t raw)
-{
-    if (raw.data != NULL) {
-        tg_buf_text(json, key);
-        tg_buf_str(json, raw);
-    }
-}
-
 int
 tg_progress_put(tg_progress_t *progress, tg_str_t text)
 {
@@ -93,9 +84,9 @@ tg_progress_put(tg_progress_t *progress, tg_str_t text)
     progress->last_len = now->len;
     newest = &progress->newest;
     tg_buf_truncate(newest, 0);
-    tg_progress_member(newest, "\"progress\":", *now);
-    tg_progress_member(newest, ",\"total\":", line[TG_LINE_TOTAL]);
-    tg_progress_member(newest, ",\"message\":", line[TG_LINE_MESSAGE]);
+    tg_json_put_member(newest, "\"progress\":", *now);
+    tg_json_put_member(newest, ",\"total\":", line[TG_LINE_TOTAL]);
+    tg_json_put_member(newest, ",\"message\":", line[TG_LINE_MESSAGE]);
 
     /* The call goes on; nobody hears of this one. */
     if (tg_buf_failed(newest)) {

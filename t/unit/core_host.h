@@ -63,6 +63,10 @@ void host_forget(host_t *host, tg_call_t *call);
  */
 int host_move(host_t *host);
 
+/* Nothing in flight, and nothing to write. */
+#define HOST_IS_IDLE(host)                                                     \
+    ((host)->peer.ncalls == 0 && (host)->peer.out.len == 0)
+
 /* Takes what the peer wrote: valid until the next call of host_take(). */
 tg_str_t host_take(host_t *host);
 

@@ -301,7 +301,7 @@ play_look(play_t *play, const script_step_t *step)
         { "called", host->ncalls },
         { "cancelled", host->ncancelled },
         { "open", host->peer.ncalls },
-        { "idle", tg_peer_is_idle(&host->peer) != 0 },
+        { "idle", HOST_IS_IDLE(host) },
         { "subscriptions", host->peer.nsubscriptions },
     };
     const char *text, *args;

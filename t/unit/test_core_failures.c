@@ -141,7 +141,7 @@ HELP_TEST(forget, "forgotten")
     call = test_call(&host, TG_DIALECT_JSONRPC);
     CU_ASSERT_PTR_NOT_NULL_FATAL(call);
     tg_call_forget(call);
-    CU_ASSERT(tg_peer_is_idle(&host.peer));
+    CU_ASSERT(HOST_IS_IDLE(&host));
     HELP_EQ(host_take(&host), "");
     host_deinit(&host);
     CU_ASSERT(host.ncancelled == 0);

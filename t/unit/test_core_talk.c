@@ -338,7 +338,7 @@ test_sizes(void)
             test_is_complete(&talk);
             CU_ASSERT(talk.lost == 0);
             CU_ASSERT(talk.host.peer.dialect == test_dialect);
-            CU_ASSERT(tg_peer_is_idle(&talk.host.peer));
+            CU_ASSERT(HOST_IS_IDLE(&talk.host));
             test_talk_deinit(&talk);
         }
     }

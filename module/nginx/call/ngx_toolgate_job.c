@@ -214,15 +214,6 @@ ngx_toolgate_job_put_key(ngx_toolgate_job_t *job, tg_buf_t *params)
 }
 
 static void
-ngx_toolgate_job_put(tg_buf_t *params, const char *member, tg_str_t raw)
-{
-    if (raw.data != NULL) {
-        tg_buf_text(params, member);
-        tg_buf_str(params, raw);
-    }
-}
-
-static void
 ngx_toolgate_job_say(ngx_toolgate_job_t *job, tg_str_t method, tg_buf_t *params)
 {
     tg_buf_char(params, '}');
@@ -241,9 +232,9 @@ ngx_toolgate_job_tell(ngx_toolgate_job_t *job, tg_str_t progress,
     tg_buf_t params;
 
     ngx_toolgate_job_put_key(job, &params);
-    ngx_toolgate_job_put(&params, ",\"progress\":", progress);
-    ngx_toolgate_job_put(&params, ",\"total\":", total);
-    ngx_toolgate_job_put(&params, ",\"message\":", message);
+    tg_json_put_member(&params, ",\"progress\":", progress);
+    tg_json_put_member(&params, ",\"total\":", total);
+    tg_json_put_member(&params, ",\"message\":", message);
     ngx_toolgate_job_say(job, TG_STR("tell"), &params);
 }
 
@@ -253,7 +244,7 @@ ngx_toolgate_job_finish(ngx_toolgate_job_t *job, tg_str_t answer)
     tg_buf_t params;
 
     ngx_toolgate_job_put_key(job, &params);
-    ngx_toolgate_job_put(&params, ",\"answer\":", answer);
+    tg_json_put_member(&params, ",\"answer\":", answer);
     ngx_toolgate_job_say(job, TG_STR("finish"), &params);
     ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_NONE);
 }
