@@ -7,15 +7,17 @@
 #include "base/tg_utf8.h"
 
 static int
-tg_cli_arg_is_json(const char *arg)
+tg_cli_args_are_json(char **args, int nargs)
 {
-    return arg[0] == '{' || arg[0] == '[' || strcmp(arg, "-") == 0;
+    return nargs != 0
+           && (args[0][0] == '{' || args[0][0] == '['
+               || strcmp(args[0], "-") == 0);
 }
 
 int
 tg_cli_args_need_schema(char **args, int nargs)
 {
-    return nargs != 0 && !tg_cli_arg_is_json(args[0]);
+    return nargs != 0 && !tg_cli_args_are_json(args, nargs);
 }
 
 /* --- one JSON text --- */
@@ -46,25 +48,6 @@ tg_cli_args_whole(tg_str_t text, const char *where, int allow_array,
     return tg_buf_failed(json) ? tg_cli_nomem() : TG_CLI_DONE;
 }
 
-static int
-tg_cli_args_stdin(int allow_array, tg_buf_t *json)
-{
-    tg_buf_t text;
-    int rc;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    rc = tg_cli_input_read("-", &text);
-
-    if (rc == TG_CLI_DONE) {
-        rc = tg_cli_args_whole(tg_buf_view(&text), "standard input",
-                               allow_array, json);
-    }
-
-    tg_buf_deinit(&text);
-
-    return rc;
-}
-
 /* --- key=value --- */
 
 typedef struct {
@@ -81,29 +64,21 @@ tg_cli_pair_parse(const char *arg, tg_cli_pair_t *pair)
 
     equals = strchr(arg, '=');
     len = equals != NULL ? (size_t) (equals - arg) : 0;
+    pair->is_json = len != 0 && arg[len - 1] == ':';
+    pair->key = tg_str(arg, len - (size_t) pair->is_json);
+    pair->value = tg_str_c(equals != NULL ? equals + 1 : "");
 
-    if (len != 0 && arg[len - 1] == ':') {
-        pair->is_json = 1;
-        len--;
-    } else {
-        pair->is_json = 0;
-    }
-
-    if (len == 0) {
+    if (pair->key.len == 0) {
         return tg_cli_error(
-            "\"%s\" is no argument: write key=value, key:=JSON, one "
-            "JSON object, or - to read it from standard input",
+            "\"%s\" is no argument: write key=value, key:=JSON, "
+            "one JSON object, or - to read it from standard "
+            "input",
             arg);
     }
 
-    if (!tg_utf8_is_valid(tg_str_c(arg))) {
-        return tg_cli_error("\"%s\" is not valid UTF-8", arg);
-    }
-
-    pair->key = tg_str(arg, len);
-    pair->value = tg_str_c(equals + 1);
-
-    return TG_CLI_DONE;
+    return tg_utf8_is_valid(tg_str_c(arg))
+               ? TG_CLI_DONE
+               : tg_cli_error("\"%s\" is not valid UTF-8", arg);
 }
 
 /* The type that a schema gives a property, raw, when it is no string. */
@@ -143,15 +118,13 @@ tg_cli_pair_put(const tg_cli_pair_t *pair, tg_str_t schema, tg_buf_t *json)
     }
 
     if (pair->is_json) {
-        tg_cli_error("the value of %.*s is no JSON: %s", (int) pair->key.len,
-                     pair->key.data, why);
-    } else {
-        tg_cli_error("%.*s is to be of type %.*s, which \"%.*s\" is not",
-                     (int) pair->key.len, pair->key.data, (int) type.len,
-                     type.data, (int) pair->value.len, pair->value.data);
+        return tg_cli_error("the value of %.*s is no JSON: %s",
+                            (int) pair->key.len, pair->key.data, why);
     }
 
-    return TG_CLI_FAILED;
+    return tg_cli_error("%.*s is to be of type %.*s, which \"%.*s\" is not",
+                        (int) pair->key.len, pair->key.data, (int) type.len,
+                        type.data, (int) pair->value.len, pair->value.data);
 }
 
 static int
@@ -197,19 +170,36 @@ int
 tg_cli_args_json(char **args, int nargs, tg_str_t schema, int allow_array,
                  tg_buf_t *json)
 {
-    if (nargs == 0 || !tg_cli_arg_is_json(args[0])) {
+    tg_buf_t text;
+    int is_stdin, rc;
+
+    if (!tg_cli_args_are_json(args, nargs)) {
         return tg_cli_args_pairs(args, nargs, schema, json);
     }
 
     if (nargs > 1) {
-        return tg_cli_error(
-            "\"%s\" is more than the one JSON text that a call takes", args[1]);
+        return tg_cli_error("\"%s\" is more than the one JSON text that a call "
+                            "takes",
+                            args[1]);
     }
 
-    if (strcmp(args[0], "-") == 0) {
-        return tg_cli_args_stdin(allow_array, json);
+    rc = TG_CLI_DONE;
+    is_stdin = strcmp(args[0], "-") == 0;
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (is_stdin) {
+        rc = tg_cli_input_read("-", &text);
+    } else {
+        tg_buf_text(&text, args[0]);
     }
 
-    return tg_cli_args_whole(tg_str_c(args[0]), "the argument", allow_array,
-                             json);
+    if (rc == TG_CLI_DONE) {
+        rc = tg_cli_args_whole(tg_buf_view(&text),
+                               is_stdin ? "standard input" : "the argument",
+                               allow_array, json);
+    }
+
+    tg_buf_deinit(&text);
+
+    return rc;
 }
