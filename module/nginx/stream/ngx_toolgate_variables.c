@@ -11,17 +11,15 @@ ngx_toolgate_of(ngx_stream_session_t *s)
     return ngx_stream_get_module_ctx(s, ngx_stream_toolgate_module);
 }
 
-/* The request that is being served right now, or NULL. */
-static tg_request_t *
-ngx_toolgate_request(ngx_stream_session_t *s)
+/* The call whose values are evaluated right now, or NULL. */
+static ngx_toolgate_call_t *
+ngx_toolgate_current(ngx_stream_session_t *s)
 {
     ngx_toolgate_session_t *session;
 
     session = ngx_toolgate_of(s);
 
-    return session != NULL && session->front.current != NULL
-               ? session->front.current->request
-               : NULL;
+    return session != NULL ? session->front.current : NULL;
 }
 
 static ngx_int_t
@@ -89,65 +87,19 @@ ngx_toolgate_set_decoded(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     return ngx_toolgate_set(v, p, tg_json_decode(p, body));
 }
 
-static ngx_int_t
-ngx_toolgate_name_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
-                           uintptr_t data)
-{
-    ngx_toolgate_session_t *session;
-    const tg_entry_t *entry;
-
-    (void) data;
-    session = ngx_toolgate_of(s);
-    entry = NULL;
-
-    if (session != NULL) {
-        entry = session->front.current != NULL ? session->front.current->entry
-                                               : session->front.last.entry;
-    }
-
-    return ngx_toolgate_set_str(v, entry != NULL ? entry->name : TG_STR_NONE);
-}
-
-static ngx_int_t
-ngx_toolgate_arguments_variable(ngx_stream_session_t *s,
-                                ngx_toolgate_value_t *v, uintptr_t data)
-{
-    tg_request_t *request;
-
-    (void) data;
-    request = ngx_toolgate_request(s);
-
-    return ngx_toolgate_set_str(v, request != NULL ? request->arguments
-                                                   : TG_STR_NONE);
-}
-
-static ngx_int_t
-ngx_toolgate_id_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
-                         uintptr_t data)
-{
-    tg_request_t *request;
-
-    (void) data;
-    request = ngx_toolgate_request(s);
-
-    return ngx_toolgate_set_decoded(s, v,
-                                    request != NULL ? request->reply.id
-                                                    : TG_STR_NONE);
-}
-
 /* The argument that a prefix variable names; its value is absent if not. */
 static void
 ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data, size_t prefix,
                       tg_json_note_t *note)
 {
-    tg_request_t *request;
+    ngx_toolgate_call_t *call;
     ngx_str_t name;
 
-    request = ngx_toolgate_request(s);
+    call = ngx_toolgate_current(s);
     note->value = TG_STR_NONE;
     note->escapes = 0;
 
-    if (request == NULL) {
+    if (call == NULL || call->request == NULL) {
         return;
     }
 
@@ -155,8 +107,7 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data, size_t prefix,
     name.data += prefix;
     name.len -= prefix;
 
-    ngx_toolgate_argument(ngx_toolgate_of(s)->front.current->tool, request,
-                          &name, note);
+    ngx_toolgate_argument(call->tool, call->request, &name, note);
 }
 
 static ngx_int_t
@@ -187,23 +138,6 @@ ngx_toolgate_json_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                                                            : TG_STR("null"));
 }
 
-static ngx_int_t
-ngx_toolgate_protocol_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
-                               uintptr_t data)
-{
-    ngx_toolgate_session_t *session;
-
-    (void) data;
-    session = ngx_toolgate_of(s);
-
-    if (session == NULL) {
-        return ngx_toolgate_set(v, NULL, 0);
-    }
-
-    return ngx_toolgate_set_str(v, tg_str_c(tg_dialect_name(
-                                       session->front.peer.dialect)));
-}
-
 /* Known from the start, to `limit_conn` for instance: no session is needed. */
 static ngx_int_t
 ngx_toolgate_client_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
@@ -225,23 +159,6 @@ ngx_toolgate_client_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     }
 }
 
-static ngx_int_t
-ngx_toolgate_status_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
-                             uintptr_t data)
-{
-    ngx_toolgate_session_t *session;
-
-    (void) data;
-    session = ngx_toolgate_of(s);
-
-    if (session == NULL || !session->front.last.is_known) {
-        return ngx_toolgate_set(v, NULL, 0);
-    }
-
-    return ngx_toolgate_set_str(v, tg_str_c(ngx_toolgate_end_name(
-                                       session->front.last.end)));
-}
-
 /* Seconds with milliseconds, as $session_time. */
 static ngx_int_t
 ngx_toolgate_set_msec(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
@@ -259,35 +176,66 @@ ngx_toolgate_set_msec(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
         ngx_sprintf(p, "%T.%03M", (time_t) msec / 1000, msec % 1000) - p);
 }
 
-/* Of the call that is served, or the last one; 'q': only its waiting. */
+/* Of the call that is served, if there is one. */
 static ngx_int_t
-ngx_toolgate_time_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+ngx_toolgate_call_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                            uintptr_t data)
 {
-    ngx_toolgate_session_t *session;
+    const ngx_toolgate_call_t *call;
+    const tg_request_t *request;
 
-    session = ngx_toolgate_of(s);
+    call = ngx_toolgate_current(s);
+    request = call != NULL ? call->request : NULL;
 
-    if (session == NULL
-        || (session->front.current == NULL && !session->front.last.is_known))
-    {
+    if (request == NULL) {
         return ngx_toolgate_set(v, NULL, 0);
     }
 
-    if (session->front.current != NULL) {
-        return ngx_toolgate_set_msec(
-            s, v,
-            data == 'q' ? 0 : ngx_current_msec - session->front.current->start);
+    return data == 'a' ? ngx_toolgate_set_str(v, request->arguments)
+                       : ngx_toolgate_set_decoded(s, v, request->reply.id);
+}
+
+/* Of that call, or of the one that ended last. */
+static ngx_int_t
+ngx_toolgate_last_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                           uintptr_t data)
+{
+    const ngx_toolgate_record_t *last;
+    const ngx_toolgate_call_t *call;
+    const tg_entry_t *entry;
+
+    call = ngx_toolgate_current(s);
+    last = ngx_toolgate_of(s) != NULL ? &ngx_toolgate_of(s)->front.last : NULL;
+
+    switch (data) {
+    case 'n':
+        entry = call != NULL ? call->entry : last != NULL ? last->entry : NULL;
+        return ngx_toolgate_set_str(v,
+                                    entry != NULL ? entry->name : TG_STR_NONE);
+    case 's':
+        return ngx_toolgate_set_str(v, last != NULL && last->is_known
+                                           ? tg_str_c(
+                                               ngx_toolgate_end_name(last->end))
+                                           : TG_STR_NONE);
+    default:
+        break;
     }
 
-    return ngx_toolgate_set_msec(s, v,
-                                 data == 'q' ? session->front.last.queued
-                                             : session->front.last.time);
+    if (call != NULL) {
+        return ngx_toolgate_set_msec(
+            s, v, data == 'q' ? 0 : ngx_current_msec - call->start);
+    }
+
+    if (last == NULL || !last->is_known) {
+        return ngx_toolgate_set(v, NULL, 0);
+    }
+
+    return ngx_toolgate_set_msec(s, v, data == 'q' ? last->queued : last->time);
 }
 
 static ngx_int_t
-ngx_toolgate_bytes_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
-                            uintptr_t data)
+ngx_toolgate_session_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                              uintptr_t data)
 {
     ngx_toolgate_session_t *session;
 
@@ -295,6 +243,11 @@ ngx_toolgate_bytes_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
 
     if (session == NULL) {
         return ngx_toolgate_set(v, NULL, 0);
+    }
+
+    if (data == 'p') {
+        return ngx_toolgate_set_str(v, tg_str_c(tg_dialect_name(
+                                           session->front.peer.dialect)));
     }
 
     return ngx_toolgate_set_number(s, v,
@@ -305,35 +258,24 @@ ngx_toolgate_bytes_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
 #define NGX_TOOLGATE_VARIABLE(name, handler, data, flags)                      \
     {                                                                          \
         ngx_string(name), NULL, ngx_toolgate_##handler##_variable, data,       \
-            flags, 0                                                           \
+            NGX_STREAM_VAR_NOCACHEABLE | (flags), 0                            \
     }
 
 static ngx_stream_variable_t ngx_toolgate_vars[] = {
-    NGX_TOOLGATE_VARIABLE("tool_name", name, 0, NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_arguments", arguments, 0,
-                          NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_arg_", arg, 0,
-                          NGX_STREAM_VAR_NOCACHEABLE | NGX_STREAM_VAR_PREFIX),
-    NGX_TOOLGATE_VARIABLE("tool_json_", json, 0,
-                          NGX_STREAM_VAR_NOCACHEABLE | NGX_STREAM_VAR_PREFIX),
-    NGX_TOOLGATE_VARIABLE("tool_request_id", id, 0, NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_protocol", protocol, 0,
-                          NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_client_pid", client, 'p',
-                          NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_client_uid", client, 'u',
-                          NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_client_gid", client, 'g',
-                          NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_status", status, 0, NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_queue_time", time, 'q',
-                          NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_call_time", time, 0,
-                          NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_bytes_in", bytes, 'i',
-                          NGX_STREAM_VAR_NOCACHEABLE),
-    NGX_TOOLGATE_VARIABLE("tool_bytes_out", bytes, 'o',
-                          NGX_STREAM_VAR_NOCACHEABLE),
+    NGX_TOOLGATE_VARIABLE("tool_name", last, 'n', 0),
+    NGX_TOOLGATE_VARIABLE("tool_arguments", call, 'a', 0),
+    NGX_TOOLGATE_VARIABLE("tool_arg_", arg, 0, NGX_STREAM_VAR_PREFIX),
+    NGX_TOOLGATE_VARIABLE("tool_json_", json, 0, NGX_STREAM_VAR_PREFIX),
+    NGX_TOOLGATE_VARIABLE("tool_request_id", call, 'i', 0),
+    NGX_TOOLGATE_VARIABLE("tool_protocol", session, 'p', 0),
+    NGX_TOOLGATE_VARIABLE("tool_client_pid", client, 'p', 0),
+    NGX_TOOLGATE_VARIABLE("tool_client_uid", client, 'u', 0),
+    NGX_TOOLGATE_VARIABLE("tool_client_gid", client, 'g', 0),
+    NGX_TOOLGATE_VARIABLE("tool_status", last, 's', 0),
+    NGX_TOOLGATE_VARIABLE("tool_queue_time", last, 'q', 0),
+    NGX_TOOLGATE_VARIABLE("tool_call_time", last, 't', 0),
+    NGX_TOOLGATE_VARIABLE("tool_bytes_in", session, 'i', 0),
+    NGX_TOOLGATE_VARIABLE("tool_bytes_out", session, 'o', 0),
     ngx_stream_null_variable
 };
 
