@@ -1,5 +1,6 @@
 /*
- * The old worker's side: a session is packed and sent.
+ * The old worker's side: a session that its worker's exit drives away waits
+ * for its calls and for somebody to take it, is packed, and sent.
  *
  * All of the session ends in this worker before it is sent: what counts
  * connections (limit_conn) must not see it twice.  From then on it is a
@@ -7,21 +8,20 @@
  */
 #include "nginx/move/ngx_toolgate_move.h"
 
-typedef struct {
-    ngx_queue_t queue;
+static void ngx_toolgate_outbox_try(ngx_event_t *ev);
+
+/* One at most: packing is for once, so the next one waits as it is. */
+static struct {
     ngx_toolgate_packed_t packed;
     uint64_t listener;
     ngx_msec_t since;
-} ngx_toolgate_outgoing_t;
+    ngx_uint_t is_full;
+    ngx_event_t event;
+} ngx_toolgate_outbox;
 
-static void ngx_toolgate_outbox_try(ngx_event_t *ev);
-
-static ngx_queue_t ngx_toolgate_outbox = { &ngx_toolgate_outbox,
-                                           &ngx_toolgate_outbox };
-static ngx_event_t ngx_toolgate_outbox_event;
 static ngx_uint_t ngx_toolgate_moved;
 
-ngx_uint_t
+static ngx_uint_t
 ngx_toolgate_is_movable(const ngx_toolgate_session_t *session)
 {
     ngx_connection_t *c;
@@ -52,21 +52,14 @@ ngx_toolgate_listener_hash(const ngx_toolgate_session_t *session)
     return ngx_toolgate_takers_hash(ls->sockaddr, ls->socklen);
 }
 
-ngx_toolgate_taker_t
-ngx_toolgate_session_taker(const ngx_toolgate_session_t *session)
-{
-    return ngx_toolgate_handover_taker(ngx_toolgate_listener_hash(session));
-}
-
 /* --- packing --- */
 
 static void
 ngx_toolgate_pack_head(const ngx_toolgate_session_t *session,
                        ngx_toolgate_packed_head_t *head)
 {
-    const ngx_toolgate_record_t *last;
+    const tg_entry_t *entry;
     ngx_connection_t *c;
-    tg_str_t name;
 
     c = session->front.connection;
     head->bytes_in = session->bytes_in;
@@ -75,26 +68,23 @@ ngx_toolgate_pack_head(const ngx_toolgate_session_t *session,
     head->sent = (uint64_t) c->sent;
     head->start_sec = (uint64_t) session->front.stream->start_sec;
     head->start_msec = (uint64_t) session->front.stream->start_msec;
-    head->to_read = ngx_toolgate_time_left(c->read);
-    head->to_send = ngx_toolgate_time_left(c->write);
     head->wait = session->wait;
+    head->left = ngx_toolgate_time_left(
+        session->wait == NGX_TOOLGATE_WAIT_SENT ? c->write : c->read);
     head->has_spoken = ngx_queue_empty(&session->silent);
     head->listener_len = c->listening->socklen;
     head->client_len = c->socklen;
     ngx_memcpy(&head->listener, c->listening->sockaddr, c->listening->socklen);
     ngx_memcpy(&head->client, c->sockaddr, c->socklen);
 
-    last = &session->front.last;
-    head->last_is_known = (uint32_t) last->is_known;
-    head->last_end = (uint32_t) last->end;
-    head->last_time = last->time;
-    head->last_queued = last->queued;
+    entry = session->front.last.entry;
+    head->last = session->front.last;
+    head->last.entry = NULL;
 
-    if (last->entry != NULL) {
-        name = last->entry->name;
-        head->last_kind = last->entry->kind;
-        head->last_len = (uint32_t) ngx_min(name.len, TG_NAME_MAX);
-        ngx_memcpy(head->last_name, name.data, head->last_len);
+    if (entry != NULL) {
+        head->last_kind = entry->kind;
+        head->last_len = (uint32_t) ngx_min(entry->name.len, TG_NAME_MAX);
+        ngx_memcpy(head->last_name, entry->name.data, head->last_len);
     }
 }
 
@@ -213,121 +203,81 @@ ngx_toolgate_drop(ngx_toolgate_session_t *session)
 
 /* --- the outbox --- */
 
+/* It was sent, or gets its farewell. */
 static void
-ngx_toolgate_outgoing_free(ngx_toolgate_outgoing_t *out)
+ngx_toolgate_outbox_clear(ngx_int_t rc)
 {
-    ngx_toolgate_packed_deinit(&out->packed);
-    tg_free(tg_alloc_libc(), out);
-}
+    ngx_toolgate_packed_t *packed;
 
-/* NGX_AGAIN: it stays.  Else it is out of the box, and freed. */
-static ngx_int_t
-ngx_toolgate_outgoing_try(ngx_toolgate_outgoing_t *out)
-{
-    ngx_toolgate_taker_t taker;
-    ngx_int_t rc;
-
-    rc = NGX_ERROR;
-    taker = ngx_toolgate_handover_taker(out->listener);
-
-    if (taker != NGX_TOOLGATE_TAKER_NONE
-        && ngx_current_msec - out->since < NGX_TOOLGATE_MOVE_TIME)
-    {
-        rc = taker == NGX_TOOLGATE_TAKER_READY
-                 ? ngx_toolgate_packed_send(&out->packed, ngx_cycle->log)
-                 : NGX_AGAIN;
-    }
-
-    if (rc == NGX_AGAIN) {
-        return NGX_AGAIN;
-    }
+    packed = &ngx_toolgate_outbox.packed;
 
     if (rc == NGX_OK) {
         ngx_toolgate_moved++;
     } else {
-        ngx_toolgate_packed_farewell(&out->packed);
+        ngx_toolgate_packed_farewell(packed);
     }
 
-    ngx_toolgate_outgoing_free(out);
-
-    /* The last taker may have left between the question and the sending. */
-    if (ngx_toolgate_handover_is_last()) {
-        ngx_toolgate_arrive_drain();
-    }
-
-    return rc;
-}
-
-static void
-ngx_toolgate_outbox_wait(void)
-{
-    ngx_event_t *ev;
-
-    ev = &ngx_toolgate_outbox_event;
-    ev->handler = ngx_toolgate_outbox_try;
-    ev->log = ngx_cycle->log;
-
-    /* Not cancelable: an exiting worker stays for it. */
-    if (!ev->timer_set) {
-        ngx_add_timer(ev, NGX_TOOLGATE_MOVE_PAUSE);
-    }
+    ngx_toolgate_packed_deinit(packed);
+    ngx_toolgate_outbox.is_full = 0;
 }
 
 static void
 ngx_toolgate_outbox_try(ngx_event_t *ev)
 {
-    ngx_toolgate_outgoing_t *out;
-    ngx_queue_t *q;
+    ngx_toolgate_taker_t taker;
+    ngx_int_t rc;
 
-    (void) ev;
+    rc = NGX_ERROR;
+    taker = ngx_toolgate_handover_taker(ngx_toolgate_outbox.listener);
 
-    while (!ngx_queue_empty(&ngx_toolgate_outbox)) {
-        q = ngx_queue_head(&ngx_toolgate_outbox);
-        out = ngx_queue_data(q, ngx_toolgate_outgoing_t, queue);
-        ngx_queue_remove(q);
+    if (taker != NGX_TOOLGATE_TAKER_NONE
+        && ngx_current_msec - ngx_toolgate_outbox.since
+               < NGX_TOOLGATE_MOVE_TIME)
+    {
+        rc = taker == NGX_TOOLGATE_TAKER_READY
+                 ? ngx_toolgate_packed_send(&ngx_toolgate_outbox.packed,
+                                            ngx_cycle->log)
+                 : NGX_AGAIN;
+    }
 
-        if (ngx_toolgate_outgoing_try(out) == NGX_AGAIN) {
-            ngx_queue_insert_head(&ngx_toolgate_outbox, q);
-            ngx_toolgate_outbox_wait();
-            return;
-        }
+    if (rc == NGX_AGAIN) {
+        /* Not cancelable: an exiting worker stays for it. */
+        ngx_add_timer(ev, NGX_TOOLGATE_MOVE_PAUSE);
+        return;
+    }
+
+    ngx_toolgate_outbox_clear(rc);
+
+    /* The last taker may have left between the question and the sending. */
+    if (ngx_toolgate_handover_is_last()) {
+        ngx_toolgate_arrive_drain();
     }
 }
 
-ngx_int_t
-ngx_toolgate_move(ngx_toolgate_session_t *session)
+/* NGX_DONE, and the session is gone, or NGX_AGAIN. */
+static ngx_int_t
+ngx_toolgate_send(ngx_toolgate_session_t *session)
 {
-    ngx_toolgate_outgoing_t *out;
+    ngx_event_t *ev;
 
-    /* Packing is for once, so it waits until it is of use. */
-    if (!ngx_queue_empty(&ngx_toolgate_outbox)
-        || !ngx_toolgate_packed_may_send()) {
-        return NGX_AGAIN;
-    }
+    ngx_toolgate_packed_init(&ngx_toolgate_outbox.packed);
 
-    out = tg_alloc(tg_alloc_libc(), sizeof(ngx_toolgate_outgoing_t));
-
-    if (out == NULL) {
-        return NGX_AGAIN;
-    }
-
-    ngx_toolgate_packed_init(&out->packed);
-
-    if (ngx_toolgate_pack(session, &out->packed) != NGX_OK) {
-        ngx_toolgate_outgoing_free(out);
+    if (ngx_toolgate_pack(session, &ngx_toolgate_outbox.packed) != NGX_OK) {
+        ngx_toolgate_packed_deinit(&ngx_toolgate_outbox.packed);
         return NGX_AGAIN;
     }
 
     ngx_log_error(NGX_LOG_INFO, session->front.connection->log, 0,
                   "client goes to another worker");
-    out->listener = ngx_toolgate_listener_hash(session);
-    out->since = ngx_current_msec;
-    out->packed.fd = ngx_toolgate_drop(session);
+    ngx_toolgate_outbox.is_full = 1;
+    ngx_toolgate_outbox.listener = ngx_toolgate_listener_hash(session);
+    ngx_toolgate_outbox.since = ngx_current_msec;
+    ngx_toolgate_outbox.packed.fd = ngx_toolgate_drop(session);
 
-    if (ngx_toolgate_outgoing_try(out) == NGX_AGAIN) {
-        ngx_queue_insert_tail(&ngx_toolgate_outbox, &out->queue);
-        ngx_toolgate_outbox_wait();
-    }
+    ev = &ngx_toolgate_outbox.event;
+    ev->handler = ngx_toolgate_outbox_try;
+    ev->log = ngx_cycle->log;
+    ngx_toolgate_outbox_try(ev);
 
     return NGX_DONE;
 }
@@ -335,20 +285,89 @@ ngx_toolgate_move(ngx_toolgate_session_t *session)
 void
 ngx_toolgate_move_exit(ngx_cycle_t *cycle)
 {
-    ngx_toolgate_outgoing_t *out;
-    ngx_queue_t *q;
-
-    while (!ngx_queue_empty(&ngx_toolgate_outbox)) {
-        q = ngx_queue_head(&ngx_toolgate_outbox);
-        out = ngx_queue_data(q, ngx_toolgate_outgoing_t, queue);
-        ngx_queue_remove(q);
-        ngx_toolgate_packed_farewell(&out->packed);
-        ngx_toolgate_outgoing_free(out);
+    if (ngx_toolgate_outbox.is_full) {
+        ngx_toolgate_outbox_clear(NGX_ERROR);
     }
 
     if (ngx_toolgate_moved != 0) {
         ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,
                       "%ui sessions went on to other workers",
                       ngx_toolgate_moved);
+    }
+}
+
+/* --- leaving --- */
+
+/* Nothing that runs keeps it here: NGX_OK, or NGX_AGAIN. */
+static ngx_int_t
+ngx_toolgate_leave_calls(ngx_toolgate_session_t *session)
+{
+    ngx_msec_t passed;
+
+    passed = ngx_current_msec - session->leaving_since;
+
+    if (session->front.peer.ncalls != 0 && passed < NGX_TOOLGATE_MOVE_GRACE) {
+        ngx_toolgate_session_wait(session, NGX_TOOLGATE_MOVE_GRACE - passed);
+        return NGX_AGAIN;
+    }
+
+    return ngx_toolgate_calls_release(&session->front);
+}
+
+/* As ngx_toolgate_mover_t has it. */
+static ngx_int_t
+ngx_toolgate_go(ngx_toolgate_session_t *session)
+{
+    ngx_toolgate_taker_t taker;
+
+    taker = ngx_toolgate_is_movable(session) ? ngx_toolgate_handover_taker(
+                ngx_toolgate_listener_hash(session))
+                                             : NGX_TOOLGATE_TAKER_NONE;
+
+    if (taker == NGX_TOOLGATE_TAKER_NONE
+        || (session->state == NGX_TOOLGATE_PACKED
+            && ngx_current_msec - session->packed_since
+                   >= NGX_TOOLGATE_MOVE_TIME))
+    {
+        ngx_toolgate_calls_reclaim(&session->front);
+        return NGX_DECLINED;
+    }
+
+    if (ngx_toolgate_leave_calls(session) != NGX_OK) {
+        return NGX_AGAIN;
+    }
+
+    if (session->state != NGX_TOOLGATE_PACKED) {
+        session->state = NGX_TOOLGATE_PACKED;
+        session->packed_since = ngx_current_msec;
+    }
+
+    if (taker == NGX_TOOLGATE_TAKER_READY && !ngx_toolgate_outbox.is_full
+        && ngx_toolgate_packed_may_send()
+        && ngx_toolgate_send(session) == NGX_DONE)
+    {
+        return NGX_DONE;
+    }
+
+    ngx_toolgate_session_wait(session, NGX_TOOLGATE_MOVE_PAUSE);
+
+    return NGX_AGAIN;
+}
+
+void
+ngx_toolgate_move_start(ngx_cycle_t *cycle)
+{
+    static const ngx_toolgate_mover_t mover = {
+        ngx_toolgate_arrival,
+        ngx_toolgate_resume,
+        ngx_toolgate_arrive_stop,
+        ngx_toolgate_go,
+    };
+
+    ngx_toolgate_session_init(&mover);
+
+    /* One process alone has nobody to give to or take from. */
+    if (ngx_process == NGX_PROCESS_WORKER) {
+        ngx_toolgate_arrive_start(cycle);
     }
 }

@@ -1,9 +1,8 @@
 /*
  * Sessions that change their worker.
  *
- *   …_mover.c    what the session knows of all this
- *   …_leave.c    the old worker: may it go, and who takes it?
- *   …_move.c     packs it and sends it
+ *   …_move.c     the old worker: may it go, and who takes it?  Sends it
+ *   …_packed.c   as a message
  *   …_arrive.c   the new worker: takes one and gives it to NGINX
  *   …_resume.c   and goes on where the old one was
  */
@@ -22,24 +21,8 @@
 /* Between two looks whether one does. */
 #define NGX_TOOLGATE_MOVE_PAUSE 5
 
-/* Could another worker, of any config, serve it? */
-ngx_uint_t ngx_toolgate_is_movable(const ngx_toolgate_session_t *session);
-
-/* Who would take it? */
-ngx_toolgate_taker_t ngx_toolgate_session_taker(
-    const ngx_toolgate_session_t *session);
-
-/*
- * Sends it, with the calls that were released: NGX_DONE, and the session is
- * gone, or NGX_AGAIN.
- */
-ngx_int_t ngx_toolgate_move(ngx_toolgate_session_t *session);
-
 /* Says how many were moved, and lets the last ones go. */
 void ngx_toolgate_move_exit(ngx_cycle_t *cycle);
-
-/* To another worker, as ngx_toolgate_mover_t has it. */
-ngx_int_t ngx_toolgate_go(ngx_toolgate_session_t *session);
 
 /* In the master: sessions of older workers can go on in this cycle's. */
 void ngx_toolgate_arrive_offer(ngx_cycle_t *cycle);

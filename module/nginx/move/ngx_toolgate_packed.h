@@ -36,17 +36,12 @@ typedef struct {
     uint64_t sent;
     uint64_t start_sec;
     uint64_t start_msec;
-    uint64_t last_time;
-    uint64_t last_queued;
-    uint64_t to_read; /* ms that are left of the timers; 0: none */
-    uint64_t to_send;
+    uint64_t left; /* ms of its timer; 0: there is none */
     uint32_t wait;
     uint32_t has_spoken;
-    uint32_t is_apart; /* the parts are in a file */
     uint32_t listener_len;
     uint32_t client_len;
-    uint32_t last_is_known; /* of the call that ended last */
-    uint32_t last_end;
+    ngx_toolgate_record_t last; /* but its entry, which has a name */
     uint32_t last_kind;
     uint32_t last_len;
     char last_name[TG_NAME_MAX];

@@ -5,69 +5,14 @@
 
 /* What an access log says of the last call. */
 static void
-ngx_toolgate_resume_last(ngx_toolgate_session_t *session,
+ngx_toolgate_resume_last(ngx_toolgate_front_t *front,
                          const ngx_toolgate_packed_head_t *head)
 {
-    ngx_toolgate_record_t *last;
-
-    last = &session->front.last;
-
-    if (head->last_is_known && head->last_end < NGX_TOOLGATE_ENDS
-        && head->last_len <= TG_NAME_MAX)
-    {
-        last->is_known = 1;
-        last->entry = tg_catalogue_get(session->front.conf->catalogue,
-                                       (tg_entry_kind_t) head->last_kind,
-                                       tg_str(head->last_name, head->last_len));
-        last->end = head->last_end;
-        last->time = (ngx_msec_t) head->last_time;
-        last->queued = (ngx_msec_t) head->last_queued;
-    }
-}
-
-/* What is left of a time that may be shorter by now, or without end. */
-static ngx_msec_t
-ngx_toolgate_resume_time(uint64_t left, ngx_msec_t timeout)
-{
-    return left == 0 ? timeout : (ngx_msec_t) ngx_min(left, timeout);
-}
-
-static void
-ngx_toolgate_resume_timers(ngx_toolgate_session_t *session,
-                           const ngx_toolgate_packed_head_t *head)
-{
-    ngx_msec_t to_read, to_send;
-    ngx_connection_t *c;
-
-    c = session->front.connection;
-    session->wait = (ngx_toolgate_wait_t) head->wait;
-
-    if (head->has_spoken) {
-        ngx_toolgate_silent_leave(session);
-    }
-
-    to_read = 0;
-    to_send = 0;
-
-    if (session->wait == NGX_TOOLGATE_WAIT_FRAME) {
-        to_read = ngx_toolgate_resume_time(head->to_read,
-                                           session->front.conf->frame_timeout);
-    } else if (session->wait == NGX_TOOLGATE_WAIT_IDLE) {
-        to_read = ngx_toolgate_resume_time(head->to_read,
-                                           session->front.conf->idle_timeout);
-    } else if (session->wait == NGX_TOOLGATE_WAIT_SENT) {
-        to_send = ngx_toolgate_resume_time(head->to_send,
-                                           session->front.conf->send_timeout);
-    }
-
-    c->read->cancelable = 1;
-
-    if (to_read != 0) {
-        ngx_add_timer(c->read, to_read);
-    }
-
-    if (to_send != 0) {
-        ngx_add_timer(c->write, to_send);
+    if (head->last.end < NGX_TOOLGATE_ENDS && head->last_len <= TG_NAME_MAX) {
+        front->last = head->last;
+        front->last.entry = tg_catalogue_get(
+            front->peer.catalogue, (tg_entry_kind_t) head->last_kind,
+            tg_str(head->last_name, head->last_len));
     }
 }
 
@@ -131,8 +76,15 @@ ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival)
     /* From here on it is ours, and needs no goodbye of somebody else. */
     ngx_toolgate_packed_deinit(packed);
 
-    ngx_toolgate_resume_last(session, head);
-    ngx_toolgate_resume_timers(session, head);
+    ngx_toolgate_resume_last(&session->front, head);
+
+    if (head->has_spoken) {
+        ngx_toolgate_silent_leave(session);
+    }
+
+    ngx_toolgate_wait_for(session, (ngx_toolgate_wait_t) head->wait,
+                          head->left != 0 ? (ngx_msec_t) head->left
+                                          : NGX_TIMER_INFINITE);
 
     if (has_changed) {
         tg_peer_list_changed(&session->front.peer);

@@ -416,35 +416,41 @@ ngx_toolgate_set_timer(ngx_event_t *ev, ngx_msec_t timeout)
 }
 
 void
-ngx_toolgate_set_timers(ngx_toolgate_session_t *session)
+ngx_toolgate_wait_for(ngx_toolgate_session_t *session, ngx_toolgate_wait_t wait,
+                      ngx_msec_t most)
 {
-    ngx_toolgate_wait_t wait;
+    const ngx_toolgate_srv_conf_t *conf;
     ngx_msec_t to_read, to_send;
     ngx_connection_t *c;
 
     c = session->front.connection;
-    wait = ngx_toolgate_waits_for(session);
-    to_read = 0;
-    to_send = 0;
+    conf = session->front.conf;
+    to_read = wait == NGX_TOOLGATE_WAIT_FRAME  ? conf->frame_timeout
+              : wait == NGX_TOOLGATE_WAIT_IDLE ? conf->idle_timeout
+                                               : 0;
+    to_send = wait == NGX_TOOLGATE_WAIT_SENT ? conf->send_timeout : 0;
 
-    if (wait == NGX_TOOLGATE_WAIT_FRAME) {
-        to_read = session->front.conf->frame_timeout;
-    } else if (wait == NGX_TOOLGATE_WAIT_IDLE) {
-        to_read = session->front.conf->idle_timeout;
-    } else if (wait == NGX_TOOLGATE_WAIT_SENT) {
-        to_send = session->front.conf->send_timeout;
-    }
-
-    if (wait != session->wait || (to_read != 0 && session->has_read)
-        || (to_send != 0 && session->has_sent))
-    {
-        /* An idle session must not hold an exiting worker, nor be held. */
-        c->read->cancelable = 1;
-        ngx_toolgate_set_timer(c->read, to_read);
-        ngx_toolgate_set_timer(c->write, to_send);
-    }
-
+    /* An idle session must not hold an exiting worker, nor be held. */
+    c->read->cancelable = 1;
+    ngx_toolgate_set_timer(c->read, ngx_min(to_read, most));
+    ngx_toolgate_set_timer(c->write, ngx_min(to_send, most));
     session->wait = wait;
+}
+
+void
+ngx_toolgate_set_timers(ngx_toolgate_session_t *session)
+{
+    ngx_toolgate_wait_t wait;
+
+    wait = ngx_toolgate_waits_for(session);
+
+    if (wait != session->wait
+        || (wait == NGX_TOOLGATE_WAIT_SENT ? session->has_sent
+                                           : session->has_read))
+    {
+        ngx_toolgate_wait_for(session, wait, NGX_TIMER_INFINITE);
+    }
+
     session->has_sent = 0;
     session->has_read = 0;
 }

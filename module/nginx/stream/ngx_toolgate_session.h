@@ -129,6 +129,10 @@ ngx_int_t ngx_toolgate_watch(ngx_toolgate_session_t *session);
  */
 void ngx_toolgate_set_timers(ngx_toolgate_session_t *session);
 
+/* Sets the timer of what is expected, for so many milliseconds at most. */
+void ngx_toolgate_wait_for(ngx_toolgate_session_t *session,
+                           ngx_toolgate_wait_t wait, ngx_msec_t most);
+
 /* --- fair --- */
 
 void ngx_toolgate_turn_begin(const ngx_toolgate_session_t *session);
