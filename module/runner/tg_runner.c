@@ -363,6 +363,25 @@ tg_runner_sweep(const tg_runner_t *runner)
     }
 }
 
+static void
+tg_runner_find_cgroup(tg_runner_t *runner)
+{
+    tg_cgroups_t *cgroups;
+
+    cgroups = &runner->workers.programs.cgroups;
+    tg_cgroups_open(cgroups, NULL, runner->conf->guardian);
+
+    if (cgroups->dir[0] == '\0') {
+        tg_log(TG_LOG_INFO, "programs have no cgroups of their own: %s",
+               cgroups->why);
+    } else if (cgroups->why != NULL) {
+        tg_log(TG_LOG_INFO, "programs have cgroups in %s, without limits: %s",
+               cgroups->dir, cgroups->why);
+    } else {
+        tg_log(TG_LOG_INFO, "programs have cgroups in %s", cgroups->dir);
+    }
+}
+
 /* Under the lock, which is given back. */
 static int
 tg_runner_start(tg_runner_t *runner)
@@ -384,6 +403,7 @@ tg_runner_start(tg_runner_t *runner)
                          runner);
 
     if (rc == 0) {
+        tg_runner_find_cgroup(runner);
         runner->workers.programs.mark = runner->place.mark;
         rc = tg_runner_serve(runner);
         tg_workers_deinit(&runner->workers);
@@ -430,8 +450,9 @@ tg_runner_run(const tg_runner_conf_t *conf)
         rc = tg_runner_start(runner) == 0 ? 0 : 1;
     }
 
-    free(runner);
     tg_tree_sweep();
+    tg_cgroups_close(&runner->workers.programs.cgroups);
+    free(runner);
 
     return rc;
 }

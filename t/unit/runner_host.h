@@ -537,4 +537,21 @@ host_pid_is_gone(void *ctx)
     return host_is_gone(*(pid_t *) ctx);
 }
 
+static inline int
+host_is_file(void *ctx)
+{
+    return access(ctx, F_OK) == 0;
+}
+
+/*
+ * Eight that fork at full speed, deaf, each into a session of its own.  %s:
+ * what the main process does first, a file that all lock, and one that says
+ * that they are there.
+ */
+#define HOST_BOMB                                                              \
+    "exec perl -MPOSIX -e '%s; open F, q(>), q(%s); flock F, 2; "              \
+    "for (1 .. 8) { next if fork; $SIG{TERM} = q(IGNORE); "                    \
+    "for (1 .. 100000) { setsid; exit if fork } exit } "                       \
+    "open G, q(>), q(%s); sleep 1000'"
+
 #endif

@@ -286,6 +286,7 @@ HELP_TEST(spawn, "spawn")
     spawn.envp = envp;
     spawn.cwd = "/";
     spawn.mark = 0;
+    spawn.cgroup = -1;
     spawn.fds[0] = pair[0];
     spawn.fds[1] = pair[1];
     spawn.fds[2] = pair[1];

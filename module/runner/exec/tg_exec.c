@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void tg_exec_on_timer(uv_timer_t *timer);
@@ -79,11 +80,19 @@ tg_exec_stop(tg_job_t *job)
 static void
 tg_exec_tell_end(tg_exec_t *exec)
 {
+    static const char full[] = "It needed more memory than its limit (memory) "
+                               "allows.";
     tg_times_t times;
     tg_buf_t json;
 
     if (!tg_job_is_wanted(exec->job)) {
         return;
+    }
+
+    if (exec->cgroup != 0 && WIFSIGNALED(exec->status)
+        && tg_cgroup_was_full(&exec->programs->cgroups, exec->cgroup))
+    {
+        tg_exec_output_err(&exec->output, full, sizeof(full) - 1);
     }
 
     times = tg_job_times(exec->job);

@@ -47,6 +47,7 @@ struct tg_exec_s {
     tg_exec_t *next; /* of all whose main process is not reaped */
     tg_exec_params_t params;
 
+    unsigned long cgroup; /* tg_cgroup.h; 0: none */
     pid_t pid; /* the main process; also its group and session; 0: none */
     int status;
     int is_news;       /* it has ended, which nobody was told of */

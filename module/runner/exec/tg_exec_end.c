@@ -13,6 +13,20 @@ tg_exec_owns(const tg_exec_t *exec, const tg_proc_t *proc)
     return exec->is_forced || proc->sid == exec->pid || proc->pgrp == exec->pid;
 }
 
+/* Whoever is found twice is signalled twice, which does no harm. */
+static void
+tg_exec_find_in_cgroup(const tg_exec_t *exec)
+{
+    pid_t pids[TG_TREE_MAX];
+    size_t i, n;
+
+    n = tg_cgroup_read(&exec->programs->cgroups, exec->cgroup, pids);
+
+    for (i = 0; i < n; i++) {
+        tg_tree_put(&exec->programs->tree, pids[i]);
+    }
+}
+
 /*
  * What is left of the program, as far as it is to be ended, in the tree.
  * Zombies count: what they leave may not be seen before they are reaped.
@@ -36,6 +50,10 @@ tg_exec_find(tg_exec_t *exec)
         if (programs->orphans[i].exec == exec) {
             tg_tree_add(tree, programs->orphans[i].pid);
         }
+    }
+
+    if (exec->is_forced && exec->cgroup != 0) {
+        tg_exec_find_in_cgroup(exec);
     }
 
     for (i = 0, n = 0; i < tree->n; i++) {
@@ -72,9 +90,10 @@ tg_exec_terminate(const tg_exec_t *exec)
 }
 
 /*
- * The main process last: as long as it lives, whatever is forked meanwhile
- * becomes its child, wherever its parent has gone.  So it is stopped, and
- * killed when there was nothing below it after that.
+ * In a cgroup all at once.  Else the main process last: as long as it lives,
+ * whatever is forked meanwhile becomes its child, wherever its parent has
+ * gone.  So it is stopped, and killed when there was nothing below it after
+ * that.
  */
 static void
 tg_exec_kill(tg_exec_t *exec)
@@ -83,6 +102,10 @@ tg_exec_kill(tg_exec_t *exec)
     size_t i, nothers;
 
     tree = &exec->programs->tree;
+
+    if (exec->is_forced && exec->cgroup != 0) {
+        tg_cgroup_kill(&exec->programs->cgroups, exec->cgroup);
+    }
 
     for (i = 0, nothers = 0; i < tree->n; i++) {
         if (tree->procs[i].pid != exec->pid) {
@@ -162,4 +185,8 @@ tg_exec_reap(tg_exec_t *exec)
     }
 
     (void) waitpid(exec->pid, NULL, WNOHANG);
+
+    if (exec->cgroup != 0) {
+        tg_cgroup_remove(&programs->cgroups, exec->cgroup);
+    }
 }

@@ -14,7 +14,9 @@ enum {
     TG_EXEC_CWD,
     TG_EXEC_STDIN,
     TG_EXEC_FORM,
-    TG_EXEC_MAX_OUTPUT
+    TG_EXEC_MAX_OUTPUT,
+    TG_EXEC_MEMORY,
+    TG_EXEC_PIDS
 };
 
 const char *const tg_exec_members[] = {
@@ -24,6 +26,8 @@ const char *const tg_exec_members[] = {
     [TG_EXEC_STDIN] = "stdin",
     [TG_EXEC_FORM] = "output",
     [TG_EXEC_MAX_OUTPUT] = "max_output",
+    [TG_EXEC_MEMORY] = "memory",
+    [TG_EXEC_PIDS] = "pids",
     NULL,
 };
 
@@ -241,24 +245,28 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
                     const char **why)
 {
     tg_exec_arena_t arena;
-    int64_t max_output;
+    int64_t max_output, memory, pids;
     int argc, envc, rc;
 
     memset(params, 0, sizeof(*params));
     argc = tg_exec_count(values[TG_EXEC_ARGV]);
     envc = tg_exec_count(values[TG_EXEC_ENV]);
     max_output = TG_EXEC_OUTPUT;
+    memory = 0;
+    pids = 0;
 
     if (argc < 1 || envc < 0 || !tg_exec_is_string(values[TG_EXEC_CWD])
         || !tg_exec_is_string(values[TG_EXEC_STDIN])
         || tg_exec_form(values[TG_EXEC_FORM], &params->output) != TG_OK
         || tg_job_number(values[TG_EXEC_MAX_OUTPUT], 0, TG_EXEC_OUTPUT_MAX,
                          &max_output)
-               != TG_OK)
+               != TG_OK
+        || tg_job_number(values[TG_EXEC_MEMORY], 1, INT64_MAX, &memory) != TG_OK
+        || tg_job_number(values[TG_EXEC_PIDS], 1, INT64_MAX, &pids) != TG_OK)
     {
         *why = "argv must be an array of at least one string, env one of "
                "strings, cwd and stdin a string, output text, json or "
-               "result, max_output 0 to 33554432";
+               "result, max_output 0 to 33554432, memory and pids at least 1";
         return TG_BAD;
     }
 
@@ -268,6 +276,8 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
     }
 
     params->max_output = (size_t) max_output;
+    params->limits.memory = (uint64_t) memory;
+    params->limits.pids = (uint64_t) pids;
 
     if (tg_exec_alloc(params, &arena, values, tool,
                       (size_t) argc + (size_t) envc)

@@ -3,14 +3,16 @@
  * (tg_job_params.h):
  *
  *   {"argv":["/usr/bin/wc","-w"],"env":["K=V"],"cwd":"/x","stdin":"…",
- *    "output":"text","max_output":1048576}
+ *    "output":"text","max_output":1048576,"memory":268435456,"pids":20}
  *
- * argv is required.
+ * argv is required.  memory (bytes) and pids are limits of its cgroup; without
+ * one a program that has them is not started.
  */
 #ifndef TG_EXEC_PARAMS_H
 #define TG_EXEC_PARAMS_H
 
 #include "core/tg_catalogue.h"
+#include "runner/exec/tg_cgroup.h"
 
 /* The directive's own default. */
 #define TG_EXEC_OUTPUT 1048576
@@ -40,6 +42,7 @@ typedef struct {
     tg_str_t input;
     tg_output_t output; /* what stdout is to be */
     size_t max_output;
+    tg_cgroup_limits_t limits;
 } tg_exec_params_t;
 
 /* The members that are read, NULL at the end. */

@@ -150,6 +150,16 @@ tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
                           "limits of the user that NGINX's workers run as.");
         return TG_FAILURE_BUSY;
 
+    case TG_SPAWN_LIMITS:
+        tg_buf_text(text, "its memory and pids cannot be limited: ");
+        tg_buf_text(text, exec->programs->cgroups.why != NULL
+                              ? exec->programs->cgroups.why
+                              : strerror(err));
+        tg_buf_text(text, ". Let toolgate-runner have a cgroup that it may "
+                          "divide, as docs/operations.md says, or remove "
+                          "memory and pids from the tool.");
+        return TG_FAILURE_PROGRAM;
+
     case TG_SPAWN_SETUP:
         tg_buf_text(text, "its process could not be prepared (");
         tg_buf_text(text, strerror(err));
@@ -193,6 +203,20 @@ tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
     return TG_FAILURE_PROGRAM;
 }
 
+/* Without a cgroup programs are found by their tree; but a limit must hold. */
+static int
+tg_exec_cgroup(tg_exec_t *exec, int *fd)
+{
+    const tg_cgroup_limits_t *limits;
+    int err;
+
+    *fd = -1;
+    limits = &exec->params.limits;
+    err = tg_cgroup_make(&exec->programs->cgroups, limits, &exec->cgroup, fd);
+
+    return limits->memory != 0 || limits->pids != 0 ? err : 0;
+}
+
 int
 tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, tg_failure_t *failure,
               tg_buf_t *text)
@@ -212,15 +236,29 @@ tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, tg_failure_t *failure,
     }
 
     if (err == 0) {
+        step = TG_SPAWN_LIMITS;
+        err = tg_exec_cgroup(exec, &spawn.cgroup);
+    }
+
+    if (err == 0) {
+        step = TG_SPAWN_FORK;
         spawn.argv = exec->params.argv;
         spawn.envp = exec->params.envp;
         spawn.cwd = exec->params.cwd;
         spawn.mark = exec->programs->mark;
         memcpy(spawn.fds, fds.theirs, sizeof(spawn.fds));
         err = tg_spawn(&spawn, &exec->pid, &step);
+
+        if (spawn.cgroup != -1) {
+            (void) close(spawn.cgroup);
+        }
     }
 
     tg_exec_fds_close(&fds, null_fd);
+
+    if (err != 0 && exec->cgroup != 0) {
+        tg_cgroup_remove(&exec->programs->cgroups, exec->cgroup);
+    }
 
     if (err != 0) {
         *failure = tg_exec_explain(exec, step, err, text);

@@ -5,10 +5,11 @@
  * While the main process of a program lives, it is a subreaper, so all that
  * it started is below it.  When it has died, what it left becomes the
  * runner's child.  Whose such an orphan is can be known only at that moment,
- * so it is written down then: the program's whose session or group it shares;
- * or that of an orphan whose session it shares; or the program's that has
- * just ended.  Else it was below an orphan that has ended since: then it is
- * that program's which is being ended.
+ * so it is written down then.  Where programs have cgroups, that says it.
+ * Else it is the program's whose session or group it shares; or that of an
+ * orphan whose session it shares; or the program's that has just ended.  Else
+ * it was below an orphan that has ended since: then it is that program's
+ * which is being ended.
  *
  * A main process is reaped last, when nothing of its program is left: until
  * then its number, which is also that of its session and its group, cannot
@@ -43,18 +44,26 @@ static const tg_exec_t *
 tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
 {
     const tg_exec_t *exec, *ended, *forced;
+    unsigned long cgroup;
     size_t i;
 
+    cgroup = tg_cgroup_of(&programs->cgroups, proc->pid);
     ended = NULL;
     forced = NULL;
 
     for (exec = programs->first; exec != NULL; exec = exec->next) {
-        if (proc->sid == exec->pid || proc->pgrp == exec->pid) {
+        if (cgroup != 0 ? cgroup == exec->cgroup
+                        : proc->sid == exec->pid || proc->pgrp == exec->pid)
+        {
             return exec;
         }
 
         ended = exec->is_news ? exec : ended;
         forced = exec->has_ended && exec->is_forced ? exec : forced;
+    }
+
+    if (cgroup != 0) {
+        return NULL;
     }
 
     for (i = 0; i < programs->norphans; i++) {

@@ -28,6 +28,8 @@ tg_programs_on_sigchld(uv_signal_t *handle, int signum)
             tg_exec_look(exec);
         }
     }
+
+    tg_cgroups_tidy(&programs->cgroups);
 }
 
 static char *
@@ -57,6 +59,7 @@ tg_programs_init(tg_programs_t *programs, uv_loop_t *loop)
 {
     memset(programs, 0, sizeof(*programs));
 
+    programs->cgroups.why = "it did not look for one";
     programs->env.path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:"
                          "/usr/bin:/sbin:/bin";
     programs->env.lang = "LANG=C.UTF-8";

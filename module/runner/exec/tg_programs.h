@@ -21,8 +21,9 @@ typedef struct {
 
 typedef struct {
     tg_exec_env_t env;
-    uint64_t mark; /* of every program (tg_mark.h); the host sets it */
-    int null_fd;   /* the standard input of programs that get none */
+    uint64_t mark;        /* of every program (tg_mark.h); the host sets it */
+    tg_cgroups_t cgroups; /* none, unless the host looks for one */
+    int null_fd;          /* the standard input of programs that get none */
     uv_signal_t sigchld;
     int children_fd;  /* the list of the runner's own, or -1 */
     tg_exec_t *first; /* those whose main process is not reaped */

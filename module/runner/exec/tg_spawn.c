@@ -1,10 +1,12 @@
 #include "runner/exec/tg_spawn.h"
 
+#include "runner/exec/tg_cgroup.h"
 #include "runner/exec/tg_mark.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,7 +15,7 @@
 /* The usual one of services, for the files that programs write. */
 #define TG_SPAWN_UMASK 022
 
-/* Shared by parent and child, which run in the same memory. */
+/* Shared by parent and child. */
 typedef struct {
     const tg_spawn_t *spawn;
     pid_t parent;
@@ -102,7 +104,7 @@ tg_spawn_setup(const tg_spawn_ctx_t *ctx)
 }
 
 /*
- * Runs on the parent's stack and memory while the parent stands still:
+ * May run on the parent's stack and memory while the parent stands still:
  * system calls only, and nothing written but ctx.
  */
 static void __attribute__((noinline, noreturn))
@@ -124,46 +126,68 @@ tg_spawn_child(tg_spawn_ctx_t *ctx)
     _exit(127);
 }
 
-int
-tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
+/* Both return when the program runs, or there is none. */
+static pid_t
+tg_spawn_fork(tg_spawn_ctx_t *ctx)
 {
-    tg_spawn_ctx_t ctx;
-    sigset_t all, old;
     pid_t child;
 
-    ctx.spawn = spawn;
-    ctx.parent = getpid();
-    ctx.step = TG_SPAWN_FORK;
-    ctx.err = 0;
-
-    sigfillset(&all);
-    (void) sigprocmask(SIG_SETMASK, &all, &old);
-
-    /* Copies no page tables, and returns when the program runs. */
-    child = vfork();
+    /* vfork() copies no page tables, but cannot start in a cgroup. */
+    child = ctx->spawn->cgroup == -1 ? vfork()
+                                     : tg_cgroup_fork(ctx->spawn->cgroup);
 
     if (child == 0) {
-        tg_spawn_child(&ctx);
+        tg_spawn_child(ctx);
     }
 
     if (child == -1) {
-        ctx.err = errno;
+        ctx->err = errno;
     }
 
+    return child;
+}
+
+int
+tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
+{
+    tg_spawn_ctx_t *ctx;
+    sigset_t all, old;
+    pid_t child;
+    int err;
+
+    /* What vfork() runs shares all memory, another child this only. */
+    ctx = mmap(NULL, sizeof(*ctx), PROT_READ | PROT_WRITE,
+               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (ctx == MAP_FAILED) {
+        *step = TG_SPAWN_FORK;
+        return errno;
+    }
+
+    ctx->spawn = spawn;
+    ctx->parent = getpid();
+    ctx->step = TG_SPAWN_FORK;
+    ctx->err = 0;
+
+    sigfillset(&all);
+    (void) sigprocmask(SIG_SETMASK, &all, &old);
+    child = tg_spawn_fork(ctx);
     (void) sigprocmask(SIG_SETMASK, &old, NULL);
 
-    if (ctx.err == 0) {
-        *pid = child;
-        return 0;
-    }
+    err = ctx->err;
 
-    if (child != -1) {
-        while (waitpid(child, NULL, 0) == -1 && errno == EINTR) {
+    if (err == 0) {
+        *pid = child;
+
+    } else {
+        *step = ctx->step;
+
+        while (child != -1 && waitpid(child, NULL, 0) == -1 && errno == EINTR) {
             /* void */
         }
     }
 
-    *step = ctx.step;
+    (void) munmap(ctx, sizeof(*ctx));
 
-    return ctx.err;
+    return err;
 }

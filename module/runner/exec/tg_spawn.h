@@ -18,10 +18,12 @@ typedef struct {
     const char *cwd;
     int fds[TG_SPAWN_FDS]; /* become 0, 1, 2 and 3; all above 2 */
     uint64_t mark;         /* tg_mark.h; 0: none */
+    int cgroup;            /* tg_cgroup.h; -1: the caller's */
 } tg_spawn_t;
 
 typedef enum {
-    TG_SPAWN_FORK, /* there was no process for it */
+    TG_SPAWN_FORK,   /* there was no process for it */
+    TG_SPAWN_LIMITS, /* the caller's: its cgroup */
     TG_SPAWN_SETUP,
     TG_SPAWN_CWD,
     TG_SPAWN_EXEC

@@ -81,7 +81,7 @@ tg_tree_read(int fd, pid_t *pids, size_t n)
     ssize_t len, i;
     pid_t pid;
 
-    /* "12 34 56 " */
+    /* "12 34 56 ", or a line each */
     for (offset = 0, pid = 0;; offset += len) {
         len = pread(fd, text, sizeof(text), offset);
 
@@ -90,7 +90,7 @@ tg_tree_read(int fd, pid_t *pids, size_t n)
         }
 
         for (i = 0; i < len; i++) {
-            if (text[i] != ' ') {
+            if (text[i] >= '0') {
                 pid = pid * 10 + (text[i] - '0');
                 continue;
             }
@@ -181,7 +181,7 @@ tg_tree_children(pid_t parent, pid_t *pids)
     return has_list ? n : tg_tree_search(parent, pids);
 }
 
-static void
+void
 tg_tree_put(tg_tree_t *tree, pid_t pid)
 {
     if (tree->n < TG_TREE_MAX

@@ -45,8 +45,11 @@ pid_t tg_tree_next(DIR *dir);
 /* The children of a process, at most TG_TREE_MAX: how many there are. */
 size_t tg_tree_children(pid_t parent, pid_t *pids);
 
-/* Appends those of one thread, from its open file `children`, to n others. */
+/* Appends those in an open list, such as a thread's `children`, to n others. */
 size_t tg_tree_read(int fd, pid_t *pids, size_t n);
+
+/* Adds one, if it is alive. */
+void tg_tree_put(tg_tree_t *tree, pid_t pid);
 
 /*
  * Adds what is below root, nearest first; and the same with root itself, if

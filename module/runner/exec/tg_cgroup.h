@@ -1,0 +1,87 @@
+/*
+ * A cgroup (version 2) of its own for each program, where the runner may
+ * divide the one that it is in.  Whatever a program starts stays in it, it is
+ * killed in one step, however fast it forks, and it can be limited.
+ *
+ *   BASE/                 the runner's
+ *     toolgate-PID/       of the runner with this pid
+ *       runner/           it and its guardian, if BASE had to be empty
+ *       1/                of one program
+ *
+ * A cgroup that programs could be limited in must not hold processes itself.
+ */
+#ifndef TG_CGROUP_H
+#define TG_CGROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Of paths; longer ones are not used. */
+#define TG_CGROUP_PATH 1024
+/* How long is waited at the start for what an earlier runner left to die. */
+#define TG_CGROUP_WAIT_MS 1000
+
+/*
+ * Those with a daemon in it that are tried again; what is beyond it stays,
+ * empty or not, until the runner leaves.
+ */
+#define TG_CGROUP_LEFT_MAX 128
+
+typedef struct {
+    char dir[TG_CGROUP_PATH - 64]; /* toolgate-PID; empty: there is none */
+    const char *why;               /* why not, or why nothing can be limited */
+    unsigned long last;            /* the number of the last one */
+    unsigned long left[TG_CGROUP_LEFT_MAX]; /* that could not be removed */
+    unsigned nleft;
+} tg_cgroups_t;
+
+/* 0: no limit. */
+typedef struct {
+    uint64_t memory; /* bytes */
+    uint64_t pids;
+} tg_cgroup_limits_t;
+
+/*
+ * Looks for a cgroup that may be divided: below base, or NULL, the calling
+ * process's own.  guardian is moved along with the caller.  What runners left
+ * there that live no more is killed.
+ */
+void tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, pid_t guardian);
+
+/* Removes of those that programs left what has become empty. */
+void tg_cgroups_tidy(tg_cgroups_t *cgroups);
+
+/* Removes all; no process may be left in them. */
+void tg_cgroups_close(tg_cgroups_t *cgroups);
+
+/*
+ * Makes the cgroup of one program.  0, and its number, and a descriptor to
+ * start it in; or the errno of what could not be limited.
+ */
+int tg_cgroup_make(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
+                   unsigned long *number, int *fd);
+
+/*
+ * Forks into it, and returns when the child runs a program or has ended; the
+ * child has a copy of the memory.  Else as fork().
+ */
+pid_t tg_cgroup_fork(int fd);
+
+/* Kills all that is in it. */
+void tg_cgroup_kill(const tg_cgroups_t *cgroups, unsigned long number);
+
+/* Those that are in it: their number, at most TG_TREE_MAX. */
+size_t tg_cgroup_read(const tg_cgroups_t *cgroups, unsigned long number,
+                      pid_t *pids);
+
+/* Was something in it killed because it had no memory left? */
+int tg_cgroup_was_full(const tg_cgroups_t *cgroups, unsigned long number);
+
+/* The cgroup that a process is, or a zombie was, in; 0: none of these. */
+unsigned long tg_cgroup_of(const tg_cgroups_t *cgroups, pid_t pid);
+
+/* Removes it, now or when what is left in it has ended. */
+void tg_cgroup_remove(tg_cgroups_t *cgroups, unsigned long number);
+
+#endif

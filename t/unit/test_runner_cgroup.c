@@ -1,0 +1,417 @@
+/*
+ * Programs in cgroups of their own, as far as this machine has them: in a
+ * real one how they end, and limits where it has the controllers; in a folder
+ * that only looks like one, what is written there.
+ */
+#include "runner_host.h"
+
+#include "runner/exec/tg_cgroup.h"
+
+#include <sys/file.h>
+#include <sys/wait.h>
+
+static tg_cgroups_t *
+test_cgroups(void)
+{
+    return &host.programs.cgroups;
+}
+
+/* Looks for a real one, once; says whether there is. */
+static int
+test_open(void)
+{
+    static int is_open;
+
+    if (!is_open) {
+        tg_cgroups_open(test_cgroups(), NULL, getpid());
+        is_open = 1;
+    }
+
+    if (test_cgroups()->dir[0] == '\0') {
+        printf("(none here: %s) ", test_cgroups()->why);
+    }
+
+    return test_cgroups()->dir[0] != '\0';
+}
+
+/* How many cgroups of programs are there. */
+static int
+test_count(void)
+{
+    char path[TG_CGROUP_PATH];
+    unsigned long i;
+    int n;
+
+    for (i = 1, n = 0; i <= test_cgroups()->last; i++) {
+        snprintf(path, sizeof(path), "%s/%lu", test_cgroups()->dir, i);
+        n += access(path, F_OK) == 0;
+    }
+
+    return n;
+}
+
+static int
+test_is_clear(void *ctx)
+{
+    return test_count() == 0;
+}
+
+/* --- what only looks like one --- */
+
+static void
+test_file(const char *dir, const char *name)
+{
+    char path[256];
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CU_ASSERT(fd != -1);
+    (void) close(fd);
+}
+
+static int
+test_holds(const char *name, const char *text)
+{
+    char path[256], is[64];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/cg/%s", help_dir, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd != -1 ? read(fd, is, sizeof(is)) : -1;
+    (void) close(fd);
+    (void) unlink(path);
+
+    return n == (ssize_t) strlen(text) && memcmp(is, text, strlen(text)) == 0;
+}
+
+/* Removes a folder there; "" is all of it. */
+static void
+test_clear(const char *name)
+{
+    char command[256];
+
+    snprintf(command, sizeof(command), "rm -r %s/cg/%s", help_dir, name);
+    CU_ASSERT(system(command) == 0);
+}
+
+/*
+ * The files of a cgroup come with its folder: mkdir() of this program makes
+ * those that are named here.
+ */
+static const char *const *test_made;
+
+int
+mkdir(const char *path, mode_t mode)
+{
+    int i, rc;
+
+    rc = mkdirat(AT_FDCWD, path, mode);
+
+    for (i = 0; rc == 0 && test_made != NULL && test_made[i] != NULL; i++) {
+        test_file(path, test_made[i]);
+    }
+
+    return rc;
+}
+
+HELP_TEST(written, "what is written for limits")
+{
+    static const char *const all[] = { "memory.max", "memory.swap.max",
+                                       "memory.oom.group", "pids.max", NULL };
+    static const char *const no_swap[] = { "memory.max", "pids.max", NULL };
+    static const char *const no_pids[] = { "memory.max", NULL };
+    static const char *const no_memory[] = { "pids.max", NULL };
+    tg_cgroup_limits_t limits = { 64 << 20, 10 }, none = { 0, 0 };
+    tg_cgroups_t cgroups;
+    unsigned long number;
+    int fd;
+
+    memset(&cgroups, 0, sizeof(cgroups));
+    CU_ASSERT(tg_cgroup_make(&cgroups, &none, &number, &fd) == ENOENT);
+    snprintf(cgroups.dir, sizeof(cgroups.dir), "%s/cg", help_dir);
+    CU_ASSERT_FATAL(mkdirat(AT_FDCWD, cgroups.dir, 0700) == 0);
+
+    test_made = all;
+    CU_ASSERT(tg_cgroup_make(&cgroups, &limits, &number, &fd) == 0);
+    CU_ASSERT(number == 1 && close(fd) == 0);
+    CU_ASSERT(test_holds("1/memory.max", "67108864"));
+    CU_ASSERT(test_holds("1/memory.swap.max", "0"));
+    CU_ASSERT(test_holds("1/memory.oom.group", "1"));
+    CU_ASSERT(test_holds("1/pids.max", "10"));
+
+    /* Without limits nothing is needed. */
+    test_made = no_memory;
+    CU_ASSERT(tg_cgroup_make(&cgroups, &none, &number, &fd) == 0);
+    CU_ASSERT(number == 2 && close(fd) == 0);
+    CU_ASSERT(test_holds("2/pids.max", ""));
+
+    test_made = no_swap;
+    CU_ASSERT(tg_cgroup_make(&cgroups, &limits, &number, &fd) == 0);
+    CU_ASSERT(number == 3 && close(fd) == 0);
+    CU_ASSERT(test_holds("3/memory.max", "67108864"));
+    CU_ASSERT(test_holds("3/pids.max", "10"));
+
+    /* One that cannot be had: there is none, and its number is free. */
+    test_made = no_memory;
+    CU_ASSERT(tg_cgroup_make(&cgroups, &limits, &number, &fd) == ENOENT);
+    CU_ASSERT(test_holds("4/pids.max", ""));
+    CU_ASSERT(cgroups.last == 3);
+    test_clear("4");
+    test_made = no_pids;
+    CU_ASSERT(tg_cgroup_make(&cgroups, &limits, &number, &fd) == ENOENT);
+    CU_ASSERT(test_holds("4/memory.max", "67108864"));
+    test_clear("4");
+
+    test_made = NULL;
+    test_clear("1");
+    test_clear("2");
+    test_clear("3");
+    test_clear("");
+}
+
+/* What is not delegated, or is no cgroup, is left alone. */
+HELP_TEST(refused, "what is none")
+{
+    static const char *const files[] = { "cgroup.kill", NULL };
+    tg_cgroups_t cgroups;
+    char base[128];
+
+    snprintf(base, sizeof(base), "%s/cg", help_dir);
+    CU_ASSERT_FATAL(mkdirat(AT_FDCWD, base, 0700) == 0);
+    tg_cgroups_open(&cgroups, base, getpid());
+    CU_ASSERT(cgroups.dir[0] == '\0');
+    CU_ASSERT_STRING_EQUAL(cgroups.why,
+                           "its own cgroup is not delegated to it");
+
+    if (access("/run/systemd/system", F_OK) == -1) {
+        test_file(base, "cgroup.procs");
+        tg_cgroups_open(&cgroups, base, getpid());
+        CU_ASSERT(cgroups.dir[0] == '\0');
+        CU_ASSERT_STRING_EQUAL(cgroups.why, "the kernel is older than 5.14");
+        test_made = files;
+        tg_cgroups_open(&cgroups, base, getpid());
+        test_made = NULL;
+        CU_ASSERT(cgroups.dir[0] == '\0');
+        CU_ASSERT(strstr(cgroups.why, "no process can be started") != NULL);
+        CU_ASSERT(test_holds("cgroup.procs", ""));
+    }
+
+    test_clear("");
+}
+
+/* Without one: programs run, but those with limits do not. */
+HELP_TEST(without, "without one")
+{
+    CU_ASSERT(test_cgroups()->dir[0] == '\0');
+    CU_ASSERT(host_exec(host_sh("echo ok", "")));
+    CU_ASSERT(host_is_text("text", "ok\n"));
+
+    CU_ASSERT(host_exec(host_sh("echo ok", ",\"pids\":10")));
+    CU_ASSERT(host_is_text("failure", "program"));
+    CU_ASSERT(strstr(host_text("message"),
+                     "its memory and pids cannot be limited: it did not look "
+                     "for one. Let toolgate-runner have a cgroup")
+              != NULL);
+    CU_ASSERT(host_exec(host_sh("echo ok", ",\"memory\":1048576")));
+    CU_ASSERT(host_is_text("failure", "program"));
+    CU_ASSERT(host_exec(host_sh("echo ok", ",\"pids\":0")));
+    CU_ASSERT(strstr(host.line.data, "memory and pids at least 1") != NULL);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+}
+
+/* --- a real one --- */
+
+/* A runner is killed that has one: another process that does as it would. */
+static void __attribute__((noreturn)) test_runner(int fd)
+{
+    tg_cgroup_limits_t none = { 0, 0 };
+    unsigned long number;
+    int in;
+    pid_t pid;
+
+    pid = 0;
+    tg_cgroups_open(test_cgroups(), NULL, getpid());
+
+    if (tg_cgroup_make(test_cgroups(), &none, &number, &in) == 0) {
+        pid = tg_cgroup_fork(in);
+
+        if (pid == 0) {
+            (void) execl("/bin/sleep", "sleep", "1000", (char *) NULL);
+            _exit(127);
+        }
+    }
+
+    (void) !write(fd, &pid, sizeof(pid));
+    _exit(0);
+}
+
+/* What it left is killed, and its cgroups are gone. */
+HELP_TEST(old, "of a runner that is gone")
+{
+    char path[TG_CGROUP_PATH];
+    pid_t runner, pid;
+    int pair[2], status;
+
+    CU_ASSERT_FATAL(pipe(pair) == 0);
+    runner = fork();
+    CU_ASSERT_FATAL(runner != -1);
+
+    if (runner == 0) {
+        test_runner(pair[1]);
+    }
+
+    CU_ASSERT(read(pair[0], &pid, sizeof(pid)) == sizeof(pid));
+    CU_ASSERT(waitpid(runner, &status, 0) == runner && status == 0);
+    close(pair[0]);
+    close(pair[1]);
+
+    if (!test_open()) {
+        CU_ASSERT(pid == 0);
+        return;
+    }
+
+    CU_ASSERT(waitpid(pid, &status, 0) == pid);
+    CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    snprintf(path, sizeof(path), "%s", test_cgroups()->dir);
+    sprintf(strrchr(path, '-'), "-%d", runner);
+    CU_ASSERT(access(path, F_OK) == -1);
+}
+
+HELP_TEST(own, "one for each program")
+{
+    char name[32];
+
+    if (!test_open()) {
+        return;
+    }
+
+    snprintf(name, sizeof(name), "/toolgate-%d/", getpid());
+    CU_ASSERT(host_exec(host_sh("cat /proc/self/cgroup", "")));
+    CU_ASSERT(strstr(host_text("text"), name) != NULL);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(test_count() == 0);
+
+    /* Nor does one stay of what could not start. */
+    CU_ASSERT(host_exec("{\"tool\":\"t\",\"argv\":[\"/no/such\"]}"));
+    CU_ASSERT(host_is_text("failure", "program"));
+    CU_ASSERT(test_count() == 0);
+}
+
+/* All at once, though its main process has obeyed and cannot hold them. */
+HELP_TEST(bomb, "bomb")
+{
+    char text[1024], path[96], up[96];
+    unsigned id;
+    int fd;
+
+    if (!test_open()) {
+        return;
+    }
+
+    snprintf(path, sizeof(path), "%s/bomb", help_dir);
+    snprintf(up, sizeof(up), "%s/up", help_dir);
+    snprintf(text, sizeof(text), HOST_BOMB, "", path, up);
+    id = host_send(host_sh(text, ""));
+    CU_ASSERT(host_until(host_is_file, up));
+    (void) unlink(up);
+    host_cancel(id);
+    CU_ASSERT(test_count() == 1);
+    CU_ASSERT(host_until(host_no_slot, NULL));
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    CU_ASSERT(fd != -1 && flock(fd, LOCK_EX | LOCK_NB) == 0);
+    (void) close(fd);
+    (void) unlink(path);
+    CU_ASSERT(test_count() == 0);
+}
+
+/*
+ * A daemon that was wanted keeps its cgroup; and what it orphans is not taken
+ * for what a program left that is being ended.
+ */
+HELP_TEST(daemon, "daemon")
+{
+    char path[96], script[768];
+    pid_t pid;
+
+    if (!test_open()) {
+        return;
+    }
+
+    snprintf(path, sizeof(path), "%s/up", help_dir);
+    snprintf(
+        script, sizeof(script),
+        "setsid sh -c 'setsid sh -c \"echo \\$\\$ >%s; exec sleep 1000\" & "
+        "while ! [ -e %s.go ]; do sleep 0.01; done' >/dev/null 2>&1 & "
+        "while ! [ -s %s ]; do sleep 0.01; done; cat %s",
+        path, path, path, path);
+    CU_ASSERT(host_exec(host_sh(script, "")));
+    pid = atoi(host_text("text"));
+    CU_ASSERT_FATAL(pid > 1);
+    (void) unlink(path);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(test_count() == 1);
+
+    /* Its parent ends while another program is being ended. */
+    snprintf(script, sizeof(script),
+             "trap '' TERM; echo >%s.go; while :; do sleep 0.01; done", path);
+    (void) host_send(host_sh(script, ",\"timeout_ms\":500"));
+    CU_ASSERT(host_recv());
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    snprintf(script, sizeof(script), "%s.go", path);
+    (void) unlink(script);
+    CU_ASSERT(!host_is_gone(pid));
+    CU_ASSERT(test_count() == 1);
+
+    CU_ASSERT(kill(pid, SIGKILL) == 0);
+    CU_ASSERT(host_until(test_is_clear, NULL));
+}
+
+HELP_TEST(limits, "limits")
+{
+    static const char eat[] = "perl -e '$x = \"x\" x 60_000_000; print \"ok\"'";
+    static const char fork[] = "perl -e 'for (1 .. 4) { defined fork or die "
+                               "\"no fork\"; } print \"ok\"'";
+    const char *why;
+
+    if (!test_open()) {
+        return;
+    }
+
+    why = test_cgroups()->why;
+
+    if (why != NULL) {
+        printf("(%s) ", why);
+        CU_ASSERT(host_exec(host_sh(eat, ",\"memory\":20000000")));
+        CU_ASSERT(host_is_text("failure", "program"));
+        CU_ASSERT(strstr(host_text("message"), why) != NULL);
+        CU_ASSERT(test_count() == 0);
+        return;
+    }
+
+    CU_ASSERT(host_exec(host_sh(eat, ",\"memory\":150000000")));
+    CU_ASSERT(host_is_text("text", "ok"));
+    CU_ASSERT(host_exec(host_sh(eat, ",\"memory\":20000000")));
+    CU_ASSERT_STRING_EQUAL(host_text("message"),
+                           "tool was ended by signal 9 (SIGKILL): It needed "
+                           "more memory than its limit (memory) allows.");
+    CU_ASSERT(host_exec(host_sh(fork, ",\"pids\":50")));
+    CU_ASSERT(strstr(host_text("text"), "ok") != NULL);
+    CU_ASSERT(host_exec(host_sh(fork, ",\"pids\":4")));
+    CU_ASSERT(strstr(host_text("message"), "no fork") != NULL);
+}
+
+HELP_TEST(closed, "closed")
+{
+    char dir[TG_CGROUP_PATH];
+
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(test_count() == 0);
+    memcpy(dir, test_cgroups()->dir, sizeof(test_cgroups()->dir));
+    tg_cgroups_close(test_cgroups());
+    test_cgroups()->dir[0] = '\0';
+
+    /* But for the one that this process itself may have moved to. */
+    CU_ASSERT(dir[0] == '\0' || access(dir, F_OK) == -1 || rmdir(dir) == -1);
+}
