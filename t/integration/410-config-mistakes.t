@@ -236,6 +236,34 @@ my @mistakes = (
         'a large max_output', qr/invalid size "1g" in "max_output"; .*32m/,
         "tool a {\n exec true;\n max_output 1g; #!\n}"
     ],
+    [
+        'a little memory', qr/invalid value "1023k" in "memory"; write 1m/,
+        "tool a {\n exec true;\n memory 1023k; #!\n}"
+    ],
+    [
+        'a memory that is none', qr/invalid value "much" in "memory"; write 1m/,
+        "tool a {\n exec true;\n memory much; #!\n}"
+    ],
+    [
+        'two memories', qr/"memory" directive is duplicate/,
+        "tool a {\n exec true;\n memory 1m;\n memory 1m; #!\n}"
+    ],
+    [
+        'no pids', qr/invalid value "0" in "pids"; write how many/,
+        "tool a {\n exec true;\n pids 0; #!\n}"
+    ],
+    [
+        'pids that are none', qr/invalid value "few" in "pids"; write how/,
+        "tool a {\n exec true;\n pids few; #!\n}"
+    ],
+    [
+        'pids twice', qr/"pids" directive is duplicate/,
+        "tool a {\n exec true;\n pids 1;\n pids 1; #!\n}"
+    ],
+    [
+        'limits of no program', qr/has no "exec", so .*"memory" and "pids"/,
+        "tool a {\n return 1;\n pids 1;\n} #!"
+    ],
 
     # of a server
     [

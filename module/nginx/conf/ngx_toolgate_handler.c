@@ -3,6 +3,10 @@
  */
 #include "nginx/conf/ngx_toolgate_handler.h"
 
+/* Where programs are looked for, as in the runner's environment. */
+#define NGX_TOOLGATE_PATH                                                      \
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 ngx_toolgate_tool_t *
 ngx_toolgate_conf_tool(ngx_conf_t *cf)
 {
@@ -31,12 +35,107 @@ ngx_toolgate_set_handler(ngx_conf_t *cf, const ngx_toolgate_handler_t *handler)
     return NGX_CONF_ERROR;
 }
 
+/* Is it a file that can be run?  0, or the errno that says why not. */
+static ngx_err_t
+ngx_toolgate_is_program(u_char *path)
+{
+    ngx_file_info_t fi;
+
+    if (ngx_file_info(path, &fi) == NGX_FILE_ERROR) {
+        return ngx_errno;
+    }
+
+    if (!ngx_is_file(&fi)) {
+        return NGX_EACCES;
+    }
+
+    return access((const char *) path, X_OK) == -1 ? ngx_errno : 0;
+}
+
+/* Looks a bare name up. */
+static ngx_err_t
+ngx_toolgate_search(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
+{
+    u_char *path, *dir, *end;
+    ngx_err_t err, found;
+
+    path = ngx_pnalloc(cf->pool, sizeof(NGX_TOOLGATE_PATH) + name->len + 2);
+    if (path == NULL) {
+        return NGX_ENOMEM;
+    }
+
+    err = NGX_ENOENT;
+
+    for (dir = (u_char *) NGX_TOOLGATE_PATH; *dir != '\0';
+         dir = *end == ':' ? end + 1 : end)
+    {
+        end = dir;
+
+        while (*end != ':' && *end != '\0') {
+            end++;
+        }
+
+        program->len = ngx_sprintf(path, "%*s/%V%Z", end - dir, dir, name)
+                       - path - 1;
+        program->data = path;
+        found = ngx_toolgate_is_program(path);
+
+        if (found == 0) {
+            return 0;
+        }
+
+        if (found != NGX_ENOENT) {
+            err = found;
+        }
+    }
+
+    return err;
+}
+
+/* The path of what can be run; NGX_ERROR: there is none, which is logged. */
+static ngx_int_t
+ngx_toolgate_find_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
+{
+    ngx_str_t *value;
+    ngx_err_t err;
+
+    *path = *name;
+
+    if (ngx_strlchr(name->data, name->data + name->len, '/') == NULL) {
+        err = ngx_toolgate_search(cf, name, path);
+
+    } else {
+        if (ngx_conf_full_name(cf->cycle, path, 1) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+        err = ngx_toolgate_is_program(path->data);
+    }
+
+    if (err == 0) {
+        return NGX_OK;
+    }
+
+    value = cf->args->elts;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
+                       "program \"%V\" of \"%V\" cannot be run; write the "
+                       "full path of an executable file, or install it "
+                       "(looked in " NGX_TOOLGATE_PATH ")",
+                       name, &value[0]);
+
+    return NGX_ERROR;
+}
+
 ngx_int_t
-ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *path)
+ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
 {
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_program_t *program;
     ngx_str_t *value;
+
+    if (ngx_toolgate_find_program(cf, name, path) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
     program = ngx_array_push(&mcf->programs);

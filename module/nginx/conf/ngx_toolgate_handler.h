@@ -66,8 +66,13 @@ char *ngx_toolgate_set_handler(ngx_conf_t *cf,
 /* The tool whose block is read. */
 ngx_toolgate_tool_t *ngx_toolgate_conf_tool(ngx_conf_t *cf);
 
-/* The workers' user must be able to run it: looked at when all is read. */
-ngx_int_t ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *path);
+/*
+ * The full path, terminated, of a program that the tool runs: a path, or a
+ * name that is looked for.  That the workers' user can run it is looked at
+ * when all is read.  NGX_ERROR: logged.
+ */
+ngx_int_t ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name,
+                                    ngx_str_t *path);
 
 /*
  * Compiles a value with variables, and remembers where it stands, for the

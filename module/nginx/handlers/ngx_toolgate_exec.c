@@ -5,9 +5,8 @@
 
 #include "base/tg_utf8.h"
 
-/* Where programs are looked for, as in the runner's environment. */
-#define NGX_TOOLGATE_PATH                                                      \
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+/* Less lets no program start. */
+#define NGX_TOOLGATE_EXEC_MEMORY_MIN 1048576
 
 /* `env NAME VALUE` */
 typedef struct {
@@ -21,17 +20,21 @@ typedef struct {
     ngx_array_t *env;  /* ngx_toolgate_env_t */
     ngx_stream_complex_value_t *stdin_value;
     ngx_stream_complex_value_t *cwd;
+    off_t memory; /* 0: no limit */
+    off_t pids;
 } ngx_toolgate_exec_t;
 
 static void *ngx_toolgate_exec_create(ngx_conf_t *cf);
 static char *ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd,
                                        void *conf);
-static char *ngx_toolgate_exec_stdin(ngx_conf_t *cf, ngx_command_t *cmd,
+static char *ngx_toolgate_exec_value(ngx_conf_t *cf, ngx_command_t *cmd,
                                      void *conf);
 static char *ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 static char *ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
+static char *ngx_toolgate_exec_limit(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
 static const char *ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool,
                                            void *conf);
 static void ngx_toolgate_exec_start(ngx_toolgate_call_t *call,
@@ -43,13 +46,24 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
       ngx_toolgate_exec_program, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_exec_stdin, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+      ngx_toolgate_exec_value, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, stdin_value), NULL },
 
     { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
       ngx_toolgate_exec_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("cwd"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_exec_cwd, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+      ngx_toolgate_exec_cwd, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, cwd), NULL },
+
+    { ngx_string("memory"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_exec_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, memory), NULL },
+
+    { ngx_string("pids"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_exec_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, pids),
+      "how many processes and threads there may be, such as \"20\"" },
 
     ngx_null_command
 };
@@ -105,67 +119,11 @@ ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool, void *conf)
 
     return exec->argv == NULL
                    && (exec->stdin_value != NULL || exec->env != NULL
-                       || exec->cwd != NULL)
-               ? "has no \"exec\", so \"stdin\", \"env\" and \"cwd\" mean "
-                 "nothing in it; remove them"
+                       || exec->cwd != NULL || exec->memory != 0
+                       || exec->pids != 0)
+               ? "has no \"exec\", so \"stdin\", \"env\", \"cwd\", \"memory\" "
+                 "and \"pids\" mean nothing in it; remove them"
                : NULL;
-}
-
-/* Is it a file that can be run?  0, or the errno that says why not. */
-static ngx_err_t
-ngx_toolgate_is_program(u_char *path)
-{
-    ngx_file_info_t fi;
-
-    if (ngx_file_info(path, &fi) == NGX_FILE_ERROR) {
-        return ngx_errno;
-    }
-
-    if (!ngx_is_file(&fi)) {
-        return NGX_EACCES;
-    }
-
-    return access((const char *) path, X_OK) == -1 ? ngx_errno : 0;
-}
-
-/* Looks a bare name up; *program stays untouched when it is nowhere. */
-static ngx_err_t
-ngx_toolgate_search(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
-{
-    u_char *path, *dir, *end;
-    ngx_err_t err, found;
-
-    path = ngx_pnalloc(cf->pool, sizeof(NGX_TOOLGATE_PATH) + name->len + 2);
-    if (path == NULL) {
-        return NGX_ENOMEM;
-    }
-
-    err = NGX_ENOENT;
-
-    for (dir = (u_char *) NGX_TOOLGATE_PATH; *dir != '\0';
-         dir = *end == ':' ? end + 1 : end)
-    {
-        end = dir;
-
-        while (*end != ':' && *end != '\0') {
-            end++;
-        }
-
-        program->len = ngx_sprintf(path, "%*s/%V%Z", end - dir, dir, name)
-                       - path - 1;
-        program->data = path;
-        found = ngx_toolgate_is_program(path);
-
-        if (found == 0) {
-            return 0;
-        }
-
-        if (found != NGX_ENOENT) {
-            err = found;
-        }
-    }
-
-    return err;
 }
 
 static char *
@@ -176,7 +134,6 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_stream_complex_value_t *arg;
     ngx_str_t *value;
     ngx_uint_t i;
-    ngx_err_t err;
     char *rv;
 
     rv = ngx_toolgate_set_handler(cf, &ngx_toolgate_exec_handler);
@@ -186,7 +143,6 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     value = cf->args->elts;
-    exec->program = value[1];
 
     if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$') != NULL) {
         return "needs a program that is known at load; variables are for its "
@@ -197,27 +153,7 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return "needs a program";
     }
 
-    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '/') == NULL) {
-        err = ngx_toolgate_search(cf, &value[1], &exec->program);
-
-    } else {
-        if (ngx_conf_full_name(cf->cycle, &exec->program, 1) != NGX_OK) {
-            return NGX_CONF_ERROR;
-        }
-
-        err = ngx_toolgate_is_program(exec->program.data);
-    }
-
-    if (err != 0) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
-                           "program \"%V\" of \"%V\" cannot be run; write the "
-                           "full path of an executable file, or install it "
-                           "(looked in " NGX_TOOLGATE_PATH ")",
-                           &value[1], &cmd->name);
-        return NGX_CONF_ERROR;
-    }
-
-    if (ngx_toolgate_conf_program(cf, &exec->program) != NGX_OK) {
+    if (ngx_toolgate_conf_program(cf, &value[1], &exec->program) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 
@@ -246,22 +182,22 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 static char *
-ngx_toolgate_exec_stdin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+ngx_toolgate_exec_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_toolgate_exec_t *exec = conf;
-
+    ngx_stream_complex_value_t **made;
     ngx_str_t *value;
 
-    (void) cmd;
+    made = (ngx_stream_complex_value_t **) (void *) ((u_char *) conf
+                                                     + cmd->offset);
 
-    if (exec->stdin_value != NULL) {
+    if (*made != NULL) {
         return "is duplicate";
     }
 
     value = cf->args->elts;
-    exec->stdin_value = ngx_toolgate_compile_new(cf, &value[1]);
+    *made = ngx_toolgate_compile_new(cf, &value[1]);
 
-    return exec->stdin_value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return *made != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 static char *
@@ -319,14 +255,8 @@ ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 static char *
 ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_toolgate_exec_t *exec = conf;
-
     ngx_file_info_t fi;
     ngx_str_t *value;
-
-    if (exec->cwd != NULL) {
-        return "is duplicate";
-    }
 
     value = cf->args->elts;
 
@@ -344,24 +274,63 @@ ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
     }
 
-    exec->cwd = ngx_toolgate_compile_new(cf, &value[1]);
+    return ngx_toolgate_exec_value(cf, cmd, conf);
+}
 
-    return exec->cwd != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+static char *
+ngx_toolgate_exec_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    off_t *limit = (off_t *) (void *) ((u_char *) conf + cmd->offset);
+
+    ngx_str_t *value;
+    off_t n;
+
+    if (*limit != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    n = ngx_parse_offset(&value[1]);
+
+    if (n < 1 || (cmd->post == NULL && n < NGX_TOOLGATE_EXEC_MEMORY_MIN)) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid value \"%V\" in \"%V\"; write %s",
+                           &value[1], &cmd->name,
+                           cmd->post != NULL ? (const char *) cmd->post
+                                             : "1m or more, such as \"512m\"");
+        return NGX_CONF_ERROR;
+    }
+
+    *limit = n;
+
+    return NGX_CONF_OK;
 }
 
 /* --- a call --- */
 
-/* Appends `"key":"text"`; 0 when text is not valid UTF-8. */
-static ngx_uint_t
-ngx_toolgate_put(tg_buf_t *buf, const char *key, const u_char *text, size_t len)
+/* Appends a text and its closing quote; NULL, or invalid when it is that. */
+static const char *
+ngx_toolgate_put(tg_buf_t *buf, tg_str_t text, const char *invalid)
 {
-    tg_str_t str;
+    tg_json_put_escaped(buf, text);
+    tg_buf_char(buf, '"');
 
-    str = tg_str((const char *) text, len);
-    tg_buf_text(buf, key);
-    tg_json_put_string(buf, str);
+    return tg_utf8_is_valid(text) ? NULL : invalid;
+}
 
-    return tg_utf8_is_valid(str);
+/* The same with what a value of the config is for this call. */
+static const char *
+ngx_toolgate_put_value(ngx_toolgate_call_t *call, tg_buf_t *buf,
+                       ngx_stream_complex_value_t *value, const char *invalid)
+{
+    ngx_str_t text;
+
+    if (ngx_toolgate_value(call, value, &text) != NGX_OK) {
+        return TG_NO_MEMORY;
+    }
+
+    return ngx_toolgate_put(buf, tg_str((const char *) text.data, text.len),
+                            invalid);
 }
 
 static const char *
@@ -369,25 +338,22 @@ ngx_toolgate_put_argv(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
                       tg_buf_t *buf)
 {
     ngx_stream_complex_value_t *arg;
-    ngx_str_t text;
+    const char *mistake;
     ngx_uint_t i;
 
     arg = exec->argv->elts;
+    mistake = NULL;
 
-    for (i = 0; i < exec->argv->nelts; i++) {
-        if (ngx_toolgate_value(call, &arg[i], &text) != NGX_OK) {
-            return TG_NO_MEMORY;
-        }
-
-        if (!ngx_toolgate_put(buf, i == 0 ? ",\"argv\":[" : ",", text.data,
-                              text.len)) {
-            return "An argument of the program is not valid UTF-8.";
-        }
+    for (i = 0; mistake == NULL && i < exec->argv->nelts; i++) {
+        tg_buf_text(buf, i == 0 ? ",\"argv\":[\"" : ",\"");
+        mistake = ngx_toolgate_put_value(call, buf, &arg[i],
+                                         "An argument of the program is not "
+                                         "valid UTF-8.");
     }
 
     tg_buf_char(buf, ']');
 
-    return NULL;
+    return mistake;
 }
 
 static const char *
@@ -395,7 +361,7 @@ ngx_toolgate_put_env(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
                      tg_buf_t *buf)
 {
     ngx_toolgate_env_t *env;
-    ngx_str_t text;
+    const char *mistake;
     ngx_uint_t i;
 
     if (exec->env == NULL) {
@@ -403,59 +369,46 @@ ngx_toolgate_put_env(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
     }
 
     env = exec->env->elts;
+    mistake = NULL;
 
-    for (i = 0; i < exec->env->nelts; i++) {
-        if (ngx_toolgate_value(call, &env[i].value, &text) != NGX_OK) {
-            return TG_NO_MEMORY;
-        }
-
+    for (i = 0; mistake == NULL && i < exec->env->nelts; i++) {
         tg_buf_text(buf, i == 0 ? ",\"env\":[\"" : ",\"");
         tg_json_put_escaped(buf, tg_str((const char *) env[i].name.data,
                                         env[i].name.len));
         tg_buf_char(buf, '=');
-        tg_json_put_escaped(buf, tg_str((const char *) text.data, text.len));
-        tg_buf_char(buf, '"');
-
-        if (!tg_utf8_is_valid(tg_str((const char *) text.data, text.len))) {
-            return "A value of the program's environment is not valid UTF-8.";
-        }
+        mistake = ngx_toolgate_put_value(call, buf, &env[i].value,
+                                         "A value of the program's "
+                                         "environment is not valid UTF-8.");
     }
 
     tg_buf_char(buf, ']');
 
-    return NULL;
+    return mistake;
 }
 
 static const char *
 ngx_toolgate_put_input(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
                        tg_request_t *request, tg_buf_t *buf)
 {
-    ngx_str_t text;
+    static const char invalid[] = "The program's input is not valid UTF-8.";
+    const char *mistake;
 
     if (exec->cwd != NULL) {
-        if (ngx_toolgate_value(call, exec->cwd, &text) != NGX_OK) {
-            return TG_NO_MEMORY;
+        tg_buf_text(buf, ",\"cwd\":\"");
+        mistake = ngx_toolgate_put_value(call, buf, exec->cwd,
+                                         "The program's directory is not "
+                                         "valid UTF-8.");
+
+        if (mistake != NULL) {
+            return mistake;
         }
-
-        if (!ngx_toolgate_put(buf, ",\"cwd\":", text.data, text.len)) {
-            return "The program's directory is not valid UTF-8.";
-        }
     }
 
-    text.data = (u_char *) request->arguments.data;
-    text.len = request->arguments.len;
+    tg_buf_text(buf, ",\"stdin\":\"");
 
-    if (exec->stdin_value != NULL
-        && ngx_toolgate_value(call, exec->stdin_value, &text) != NGX_OK)
-    {
-        return TG_NO_MEMORY;
-    }
-
-    if (!ngx_toolgate_put(buf, ",\"stdin\":", text.data, text.len)) {
-        return "The program's input is not valid UTF-8.";
-    }
-
-    return NULL;
+    return exec->stdin_value != NULL
+               ? ngx_toolgate_put_value(call, buf, exec->stdin_value, invalid)
+               : ngx_toolgate_put(buf, request->arguments, invalid);
 }
 
 /* The params of the runner's method `exec`; NULL, or what is wrong. */
@@ -463,13 +416,29 @@ static const char *
 ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
                          tg_buf_t *buf)
 {
-    ngx_toolgate_tool_t *tool;
-    const char *mistake;
+    ngx_toolgate_tool_t *tool = call->tool;
+    ngx_toolgate_exec_t *exec = tool->conf;
 
-    tool = call->tool;
+    /* 0: not there. */
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {
+        { ",\"max_output\":", tool->max_output },
+        { ",\"memory\":", (uint64_t) exec->memory },
+        { ",\"pids\":", (uint64_t) exec->pids },
+    };
+    const char *mistake;
+    ngx_uint_t i;
+
     ngx_toolgate_job_params(call, buf);
-    tg_buf_text(buf, ",\"max_output\":");
-    tg_buf_uint(buf, tool->max_output);
+
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (numbers[i].value != 0) {
+            tg_buf_text(buf, numbers[i].key);
+            tg_buf_uint(buf, numbers[i].value);
+        }
+    }
 
     /* What a method's result is to be is its own business. */
     if (tool->entry.output != TG_OUTPUT_TEXT) {
@@ -479,14 +448,14 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
                              : ",\"output\":\"json\"");
     }
 
-    mistake = ngx_toolgate_put_argv(call, tool->conf, buf);
+    mistake = ngx_toolgate_put_argv(call, exec, buf);
 
     if (mistake == NULL) {
-        mistake = ngx_toolgate_put_env(call, tool->conf, buf);
+        mistake = ngx_toolgate_put_env(call, exec, buf);
     }
 
     if (mistake == NULL) {
-        mistake = ngx_toolgate_put_input(call, tool->conf, request, buf);
+        mistake = ngx_toolgate_put_input(call, exec, request, buf);
     }
 
     tg_buf_char(buf, '}');

@@ -1,0 +1,74 @@
+#!/usr/bin/perl
+# Cgroups of programs: one each where the runner may divide its own, removed
+# with them, and limits, which hold or are refused, but are never passed over.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+$tg->file('stubborn', <<'END', 0755);
+#!/bin/sh
+setsid sh -c 'trap "" TERM; while :; do sleep 3604; done'
+END
+$tg->conf(<<'END')->start;
+tool where { exec cat /proc/self/cgroup; }
+tool eat { exec perl -e "print length('x' x 60_000_000)"; memory 20m; }
+tool fork {
+    exec  perl -e "for (1 .. 4) { defined fork or die qq(no fork\n) } print 1";
+    pids  4;
+}
+method small { exec true; memory 1g; pids 100; output text; }
+tool nap {
+    exec     %%DIR%%/stubborn;
+    timeout  1h;
+}
+END
+
+sub text { return text_of($tg->connect->call_tool($_[0])) }
+sub runner { return slurp($tg->state_dir . '/runner-2.lock') + 0 }
+
+my $where = text('where');
+my ($said) = $tg->log =~ /programs have (.*cgroups .*)/;
+ok $said, 'the log says whether there are any';
+my ($dir) = $said =~ m{^cgroups in (/.*/toolgate-\d+)};
+my $has = defined $dir;
+is $where =~ m{/toolgate-(\d+)/\d+$}m ? $1 : 0, $has ? runner() : 0,
+    $has ? 'a program has one' : 'a program has none';
+
+my ($eaten, $forked) = map { text($_) } qw(eat fork);
+my $small = $tg->connect->rpc('small');
+if ($has && $said !~ /without limits/) {
+    like $eaten, qr/needed more memory than its limit/, 'memory is limited';
+    like $forked, qr/no fork/, 'and processes';
+    is $small->{result}, '', 'who needs less is not bothered';
+} else {
+    my $refused = 'its memory and pids cannot be limited: .+ Let '
+        . 'toolgate-runner have a cgroup';
+    $refused = qr/could not be started: $refused/;
+    like $eaten, $refused, 'a limit of memory is refused';
+    like $forked, $refused, 'and one of processes';
+    like $small->{error}{message}, $refused, 'of a method, too';
+}
+
+SKIP: {
+    skip 'there are none', 5 if !$has;
+    my $made = sub { grep { m{/\d+$} } glob "$dir/*" };
+    my $child = sub { grep { /sleep 3604/ } values %{ $tg->processes } };
+    is scalar($made->()), 0, 'they go with the programs';
+
+    my $c = $tg->connect;
+    $c->request('tools/call', { name => 'nap', arguments => {} });
+    wait_for { $child->() } 'a program\'s child';
+    is scalar($made->()), 1, 'it is in the program\'s';
+    my $runner = runner();
+    my @both = ($runner, parent_of($runner));
+    kill $_ => @both for qw(STOP KILL);
+    wait_for { !-e $dir } 'what they left to be gone';
+    is scalar($child->()), 0, 'killed with its guardian: nothing is left';
+    like text('where'), qr{/toolgate-\d+/\d+$}m, 'the next has its own';
+    $runner = runner();
+    $tg->stop;
+    wait_for { !$tg->runner_pids } 'the runner to leave';
+    ok !-e $dir =~ s/\d+$/$runner/r, 'none of them stays';
+}
+
+done_testing;
