@@ -220,3 +220,17 @@ tg_schema_names_find(const tg_schema_names_t *names, tg_str_t name,
 
     return &names->list[index];
 }
+
+const tg_schema_anchor_t *
+tg_schema_anchor_find(const tg_schema_resource_t *resource, tg_str_t name)
+{
+    const tg_schema_anchor_t *anchor;
+
+    for (anchor = resource->anchors; anchor != NULL; anchor = anchor->next) {
+        if (tg_str_eq(anchor->name, name)) {
+            break;
+        }
+    }
+
+    return anchor;
+}

@@ -120,14 +120,6 @@ tg_schema_node_t *tg_schema_node_at(const tg_schema_compile_t *compile,
                                     const char *at);
 
 /*
- * Keywords: sorts the members of a schema object, unknown ones being remarks;
- * reads what makes rules; and reads one about the members of objects.
- */
-void tg_schema_collect(tg_str_t raw, tg_schema_object_t *object);
-int tg_schema_read_rules(tg_schema_compile_t *compile,
-                         tg_schema_object_t *object, tg_schema_node_t *node);
-
-/*
  * The reader of a keyword: raw is its value, and `to` where what it says
  * goes, or the rules about objects.
  */
@@ -138,6 +130,17 @@ int tg_schema_read_rules(tg_schema_compile_t *compile,
 typedef int (*tg_schema_read_pt)(tg_schema_compile_t *compile, tg_str_t raw,
                                  const tg_schema_node_t *node, void *to);
 
+TG_SCHEMA_READER(type);
+TG_SCHEMA_READER(const);
+TG_SCHEMA_READER(enum);
+TG_SCHEMA_READER(bound);
+TG_SCHEMA_READER(multiple);
+TG_SCHEMA_READER(size);
+TG_SCHEMA_READER(flag);
+TG_SCHEMA_READER(text);
+TG_SCHEMA_READER(list);
+TG_SCHEMA_READER(pattern);
+TG_SCHEMA_READER(format);
 TG_SCHEMA_READER(defs);
 TG_SCHEMA_READER(properties);
 TG_SCHEMA_READER(patterns);

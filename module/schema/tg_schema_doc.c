@@ -47,25 +47,6 @@ tg_schema_find_twice(tg_schema_compile_t *compile, tg_str_t raw)
     return rc;
 }
 
-int
-tg_schema_fetch(tg_schema_compile_t *compile, tg_str_t uri, tg_str_t *raw)
-{
-    tg_str_t found;
-
-    found = tg_schema_meta_find(uri);
-
-    if (found.data != NULL) {
-        *raw = found;
-        return TG_OK;
-    }
-
-    if (compile->options.resolve == NULL) {
-        return TG_MISSING;
-    }
-
-    return compile->options.resolve(compile->options.resolve_ctx, uri, raw);
-}
-
 static int
 tg_schema_mistake_document(tg_schema_compile_t *compile, const char *at,
                            tg_str_t uri, const char *text, const char *why)
@@ -119,26 +100,6 @@ tg_schema_take(tg_schema_compile_t *compile, const char *at,
     tg_json_init(&json, raw);
 
     return tg_json_value(&json, &doc->raw);
-}
-
-tg_schema_resource_t *
-tg_schema_resource_new(tg_schema_compile_t *compile, const tg_schema_doc_t *doc,
-                       tg_str_t uri, unsigned vocabularies)
-{
-    tg_schema_resource_t *resource;
-
-    resource = tg_schema_get(compile, sizeof(*resource));
-
-    if (resource != NULL) {
-        resource->doc = doc;
-        resource->uri = uri;
-        resource->hash = tg_schema_hash(uri, 0);
-        resource->vocabularies = vocabularies;
-        resource->next = compile->resources;
-        compile->resources = resource;
-    }
-
-    return resource;
 }
 
 static int

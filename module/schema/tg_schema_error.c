@@ -416,10 +416,6 @@ tg_schema_refuse_missing(tg_schema_run_t *run, const char *at, tg_str_t name)
     return run->error;
 }
 
-/*
- * These end the whole run, so that their text goes to the caller even from
- * inside of a quiet try; what a louder one wrote so far is dropped.
- */
 int
 tg_schema_refuse_twice(tg_schema_run_t *run, const char *at, tg_str_t key)
 {
@@ -438,22 +434,4 @@ tg_schema_refuse_twice(tg_schema_run_t *run, const char *at, tg_str_t key)
     }
 
     return TG_EXISTS;
-}
-
-int
-tg_schema_refuse_limit(tg_schema_run_t *run, const char *why)
-{
-    if (run->report != NULL) {
-        tg_buf_truncate(run->report, run->report_start);
-        tg_buf_text(run->report, why);
-    }
-
-    return TG_LIMIT;
-}
-
-int
-tg_schema_refuse_steps(tg_schema_run_t *run)
-{
-    return tg_schema_refuse_limit(run, "checking this takes too many steps; "
-                                       "send less at once");
 }

@@ -1,257 +1,14 @@
 /*
- * Keywords and their readers.  What they say goes to the node, or to one of
- * its parts: the rules about values of a type, which are there when they have
- * a keyword.
+ * The compiler: schema objects become nodes.  What keywords say goes to the
+ * node, or to one of its parts: the rules about values of a type, which are
+ * there when they have a keyword.  It recurses as deep as JSON nests, never
+ * along references.
  */
 #include "schema/tg_schema_compile.h"
 
 #include "schema/tg_schema_run.h"
 
 #include <stddef.h>
-
-static TG_SCHEMA_READER(type)
-{
-#define TG_SCHEMA_TYPE_NAMES                                                   \
-    "must be one of string, number, integer, boolean, object, array, null"
-
-    tg_schema_entries_t entries;
-    unsigned bit, bits;
-
-    bits = tg_schema_type_bit(raw);
-
-    if (bits == 0 && tg_json_type(raw) != TG_JSON_ARRAY) {
-        return tg_schema_mistake_value(compile, raw,
-                                       TG_SCHEMA_TYPE_NAMES
-                                       ", or a list of them");
-    }
-
-    tg_schema_entries(&entries, raw);
-
-    while (tg_schema_entry(&entries)) {
-        bit = tg_schema_type_bit(entries.value);
-
-        if (bit == 0 || (bits & bit)) {
-            return tg_schema_mistake_value(compile, entries.value,
-                                           bit == 0 ? TG_SCHEMA_TYPE_NAMES
-                                                    : TG_SCHEMA_ONCE);
-        }
-
-        bits |= bit;
-    }
-
-    if (bits == 0) {
-        return tg_schema_mistake(compile, raw.data,
-                                 "must name at least one type");
-    }
-
-    *(uint8_t *) to = (uint8_t) bits;
-
-    return TG_OK;
-}
-
-/* A set of the texts, when all are strings. */
-static int
-tg_schema_build_strings(tg_schema_compile_t *compile,
-                        tg_schema_values_t *values)
-{
-    tg_schema_names_t *names;
-    uint32_t index;
-    tg_str_t text;
-    size_t i;
-    int rc;
-
-    for (i = 0; i < values->n; i++) {
-        if (tg_json_type(values->list[i]) != TG_JSON_STRING) {
-            return TG_OK;
-        }
-    }
-
-    names = tg_schema_get(compile, sizeof(*names));
-    rc = names != NULL ? TG_OK : TG_NOMEM;
-
-    for (i = 0; rc == TG_OK && i < values->n; i++) {
-        rc = tg_schema_decode(compile, tg_json_body(values->list[i]), &text);
-
-        if (rc == TG_OK) {
-            rc = tg_schema_names_add(names, &compile->schema->arena, text,
-                                     &index);
-        }
-    }
-
-    values->strings = names;
-
-    return rc;
-}
-
-static TG_SCHEMA_READER(const)
-{
-    tg_schema_values_t *values;
-    tg_str_t *list;
-
-    values = tg_schema_get(compile, sizeof(*values));
-    list = tg_schema_get(compile, sizeof(*list));
-
-    if (values == NULL || list == NULL) {
-        return TG_NOMEM;
-    }
-
-    *list = raw;
-    values->list = list;
-    values->n = 1;
-    *(const tg_schema_values_t **) to = values;
-
-    return tg_schema_build_strings(compile, values);
-}
-
-static TG_SCHEMA_READER(enum)
-{
-    tg_schema_entries_t entries;
-    tg_schema_values_t *values;
-    tg_str_t *list;
-    int rc;
-
-    rc = tg_schema_need(compile, raw, TG_JSON_ARRAY, "a list of values");
-
-    if (rc != TG_OK) {
-        return rc;
-    }
-
-    values = tg_schema_get(compile, sizeof(*values));
-    list = tg_schema_get(compile, tg_schema_size(raw) * sizeof(*list));
-
-    if (values == NULL || list == NULL) {
-        return TG_NOMEM;
-    }
-
-    values->list = list;
-    *(const tg_schema_values_t **) to = values;
-    tg_schema_entries(&entries, raw);
-
-    while (tg_schema_entry(&entries)) {
-        list[values->n++] = entries.value;
-    }
-
-    return values->n != 0 ? tg_schema_build_strings(compile, values) : TG_OK;
-}
-
-static TG_SCHEMA_READER(bound)
-{
-    tg_schema_bound_t *bound;
-    int rc;
-
-    bound = to;
-    rc = tg_schema_need(compile, raw, TG_JSON_NUMBER, "a number");
-
-    if (rc == TG_OK && tg_number_parse(raw, &bound->value) != TG_OK) {
-        return tg_schema_mistake_value(compile, raw,
-                                       "the exponent is out of range");
-    }
-
-    bound->raw = raw;
-
-    return rc;
-}
-
-static TG_SCHEMA_READER(multiple)
-{
-    tg_schema_bound_t *bound;
-    int rc;
-
-    bound = to;
-    rc = tg_schema_read_bound(compile, raw, node, to);
-
-    if (rc == TG_OK && (bound->value.is_negative || bound->value.count == 0)) {
-        return tg_schema_mistake_value(compile, raw, "must be above 0");
-    }
-
-    if (rc == TG_OK && bound->value.count > TG_NUMBER_DIVISOR_DIGITS) {
-        return tg_schema_mistake_value(compile, raw,
-                                       "must have at most 18 digits");
-    }
-
-    return rc;
-}
-
-static TG_SCHEMA_READER(size)
-{
-    tg_number_t number;
-
-    if (tg_json_type(raw) != TG_JSON_NUMBER
-        || tg_number_parse(raw, &number) != TG_OK
-        || tg_number_size(&number, to) != TG_OK)
-    {
-        return tg_schema_mistake_value(compile, raw,
-                                       "must be a whole number, 0 or more");
-    }
-
-    return TG_OK;
-}
-
-static TG_SCHEMA_READER(flag)
-{
-    *(int *) to = tg_json_type(raw) == TG_JSON_TRUE;
-
-    return *(int *) to
-               ? TG_OK
-               : tg_schema_need(compile, raw, TG_JSON_FALSE, "true or false");
-}
-
-/* Remarks decide nothing, but a wrong one is a mistake all the same. */
-static TG_SCHEMA_READER(text)
-{
-    return tg_schema_need(compile, raw, TG_JSON_STRING, "a string");
-}
-
-static TG_SCHEMA_READER(list)
-{
-    return tg_schema_need(compile, raw, TG_JSON_ARRAY, "a list of values");
-}
-
-static TG_SCHEMA_READER(pattern)
-{
-    tg_schema_pattern_t *pattern;
-    tg_str_t text;
-    int rc;
-
-    pattern = tg_schema_get(compile, sizeof(*pattern));
-
-    if (pattern == NULL) {
-        return TG_NOMEM;
-    }
-
-    *(const tg_schema_pattern_t **) to = pattern;
-    rc = tg_schema_read_string(compile, raw, &text);
-
-    return rc == TG_OK
-               ? tg_schema_build_pattern(compile, raw.data, text, pattern)
-               : rc;
-}
-
-static TG_SCHEMA_READER(format)
-{
-    tg_schema_string_rules_t *rules;
-    int is_asserted, rc;
-    tg_str_t name;
-
-    rules = to;
-    rc = tg_schema_read_string(compile, raw, &name);
-    is_asserted = (node->resource->vocabularies & TG_SCHEMA_V_FORMAT_ASSERTION)
-                  != 0;
-
-    if (rc != TG_OK || !(is_asserted || compile->options.is_format_asserted)) {
-        return rc;
-    }
-
-    rules->format = tg_schema_format_find(name);
-    rules->format_name = name;
-
-    /* A dialect that asserts formats must not let one pass unseen. */
-    if (is_asserted && rules->format == NULL) {
-        return tg_schema_mistake_value(compile, raw, "unknown format");
-    }
-
-    return TG_OK;
-}
 
 static TG_SCHEMA_READER(schema)
 {
@@ -425,7 +182,8 @@ static const struct {
 #define TG_SCHEMA_KEYWORDS                                                     \
     (sizeof(tg_schema_keywords) / sizeof(tg_schema_keywords[0]))
 
-void
+/* Sorts the members of a schema object; unknown ones are remarks. */
+static void
 tg_schema_collect(tg_str_t raw, tg_schema_object_t *object)
 {
     tg_schema_entries_t entries;
@@ -519,7 +277,7 @@ tg_schema_keep_parts(tg_schema_node_t *node, void *const *parts)
     }
 }
 
-int
+static int
 tg_schema_read_rules(tg_schema_compile_t *compile, tg_schema_object_t *object,
                      tg_schema_node_t *node)
 {
@@ -561,4 +319,132 @@ tg_schema_read_rules(tg_schema_compile_t *compile, tg_schema_object_t *object,
     tg_schema_keep_parts(node, parts);
 
     return rc;
+}
+
+/* The name of a place in a document. */
+static tg_str_t
+tg_schema_place(const char *const *at)
+{
+    return tg_str((const char *) at, sizeof(*at));
+}
+
+tg_schema_node_t *
+tg_schema_node_at(const tg_schema_compile_t *compile, const char *at)
+{
+    const tg_schema_name_t *name;
+    uint32_t hint;
+
+    hint = 0;
+    name = tg_schema_names_find(&compile->places, tg_schema_place(&at), &hint);
+
+    return name != NULL ? compile->nodes[name - compile->places.list] : NULL;
+}
+
+static int
+tg_schema_node_add(tg_schema_compile_t *compile, tg_schema_node_t *node)
+{
+    uint32_t index;
+
+    if (tg_schema_grow(compile->alloc, &compile->nodes, &compile->cap_nodes,
+                       compile->n_nodes + 1, sizeof(*compile->nodes))
+            != TG_OK
+        || tg_schema_names_add(&compile->places, &compile->temp,
+                               tg_schema_place(&node->at), &index)
+               != TG_OK)
+    {
+        return TG_NOMEM;
+    }
+
+    compile->nodes[compile->n_nodes++] = node;
+
+    return TG_OK;
+}
+
+static int
+tg_schema_has_rules(const tg_schema_node_t *node,
+                    const tg_schema_object_t *object)
+{
+    return node->types != TG_SCHEMA_ANY || node->constant != NULL
+           || node->values != NULL || node->number != NULL
+           || node->string != NULL || node->array != NULL
+           || node->object != NULL || node->logic != NULL
+           || node->unevaluated_items != NULL
+           || node->unevaluated_properties != NULL
+           || object->k[TG_SCHEMA_K_REF].data != NULL
+           || object->k[TG_SCHEMA_K_DYNAMIC_REF].data != NULL;
+}
+
+static int
+tg_schema_build_object(tg_schema_compile_t *compile, tg_str_t raw,
+                       tg_schema_node_t *node)
+{
+    tg_schema_object_t object;
+    int rc;
+
+    tg_schema_collect(raw, &object);
+    rc = tg_schema_build_identity(compile, &object, node);
+
+    if (rc == TG_OK) {
+        rc = tg_schema_read_rules(compile, &object, node);
+    }
+
+    node->is_true = !tg_schema_has_rules(node, &object);
+
+    return rc;
+}
+
+int
+tg_schema_build(tg_schema_compile_t *compile, tg_str_t raw,
+                tg_schema_resource_t *resource, const tg_schema_node_t **out)
+{
+    tg_schema_node_t *node;
+    int rc;
+
+    node = tg_schema_node_at(compile, raw.data);
+
+    if (node != NULL) {
+        *out = node;
+        return TG_OK;
+    }
+
+    if (compile->n_nodes == compile->options.max_subschemas) {
+        return tg_schema_mistake(compile, raw.data,
+                                 "too many subschemas; split the schema or "
+                                 "raise the limit");
+    }
+
+    node = tg_schema_get(compile, sizeof(*node));
+
+    if (node == NULL) {
+        return TG_NOMEM;
+    }
+
+    node->at = raw.data;
+    node->resource = resource;
+    node->types = TG_SCHEMA_ANY;
+    rc = tg_schema_node_add(compile, node);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    *out = node;
+
+    switch (tg_json_type(raw)) {
+    case TG_JSON_TRUE:
+        node->is_true = 1;
+        return TG_OK;
+
+    case TG_JSON_FALSE:
+        node->is_false = 1;
+        return TG_OK;
+
+    case TG_JSON_OBJECT:
+        return tg_schema_build_object(compile, raw, node);
+
+    default:
+        return tg_schema_mistake_value(compile, raw,
+                                       "a schema must be an object, true or "
+                                       "false");
+    }
 }

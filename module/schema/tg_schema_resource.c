@@ -3,6 +3,45 @@
 
 #include "schema/tg_schema_run.h"
 
+int
+tg_schema_fetch(tg_schema_compile_t *compile, tg_str_t uri, tg_str_t *raw)
+{
+    tg_str_t found;
+
+    found = tg_schema_meta_find(uri);
+
+    if (found.data != NULL) {
+        *raw = found;
+        return TG_OK;
+    }
+
+    if (compile->options.resolve == NULL) {
+        return TG_MISSING;
+    }
+
+    return compile->options.resolve(compile->options.resolve_ctx, uri, raw);
+}
+
+tg_schema_resource_t *
+tg_schema_resource_new(tg_schema_compile_t *compile, const tg_schema_doc_t *doc,
+                       tg_str_t uri, unsigned vocabularies)
+{
+    tg_schema_resource_t *resource;
+
+    resource = tg_schema_get(compile, sizeof(*resource));
+
+    if (resource != NULL) {
+        resource->doc = doc;
+        resource->uri = uri;
+        resource->hash = tg_schema_hash(uri, 0);
+        resource->vocabularies = vocabularies;
+        resource->next = compile->resources;
+        compile->resources = resource;
+    }
+
+    return resource;
+}
+
 /* The vocabularies that a metaschema switches on, as bits. */
 static int
 tg_schema_vocabularies(tg_schema_compile_t *compile, tg_str_t at, tg_str_t list,
@@ -216,20 +255,6 @@ tg_schema_is_anchor(tg_str_t name)
     }
 
     return name.len != 0;
-}
-
-const tg_schema_anchor_t *
-tg_schema_anchor_find(const tg_schema_resource_t *resource, tg_str_t name)
-{
-    const tg_schema_anchor_t *anchor;
-
-    for (anchor = resource->anchors; anchor != NULL; anchor = anchor->next) {
-        if (tg_str_eq(anchor->name, name)) {
-            break;
-        }
-    }
-
-    return anchor;
 }
 
 static int

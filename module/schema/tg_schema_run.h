@@ -187,7 +187,11 @@ int tg_schema_check_count(tg_schema_run_t *run, const char *at, size_t n,
 tg_buf_t *tg_schema_refuse_missing(tg_schema_run_t *run, const char *at,
                                    tg_str_t name);
 
-/* Ends the run with TG_EXISTS or TG_LIMIT.  key may be absent. */
+/*
+ * These end the whole run, so that their text goes to the caller even from
+ * inside of a quiet try; what a louder one wrote so far is dropped.  They
+ * return TG_EXISTS or TG_LIMIT; key may be absent.
+ */
 int tg_schema_refuse_twice(tg_schema_run_t *run, const char *at, tg_str_t key);
 int tg_schema_refuse_limit(tg_schema_run_t *run, const char *why);
 

@@ -7,6 +7,24 @@
 /* Scratch of a kind that stays with a checker, in bytes. */
 #define TG_SCHEMA_KEEP 65536
 
+int
+tg_schema_refuse_limit(tg_schema_run_t *run, const char *why)
+{
+    if (run->report != NULL) {
+        tg_buf_truncate(run->report, run->report_start);
+        tg_buf_text(run->report, why);
+    }
+
+    return TG_LIMIT;
+}
+
+int
+tg_schema_refuse_steps(tg_schema_run_t *run)
+{
+    return tg_schema_refuse_limit(run, "checking this takes too many steps; "
+                                       "send less at once");
+}
+
 /* Where one quote is escaped, there are more: so far they are waited for. */
 #define TG_SCHEMA_NEAR 16
 

@@ -1,0 +1,464 @@
+/*
+ * What all use that read schemas: mistakes, texts, members and elements; and
+ * the readers of keywords without schemas in them.
+ */
+#include "schema/tg_schema_compile.h"
+
+#include "schema/tg_pattern.h"
+#include "schema/tg_schema_run.h"
+
+int
+tg_schema_mistake_begin(tg_schema_compile_t *compile, const char *at)
+{
+    const tg_schema_doc_t *doc;
+
+    tg_buf_truncate(compile->error, compile->error_start);
+
+    for (doc = compile->docs; doc != NULL; doc = doc->next) {
+        if (at >= doc->raw.data && at < doc->raw.data + doc->raw.len) {
+            break;
+        }
+    }
+
+    if (doc == NULL) {
+        return TG_BAD;
+    }
+
+    if (doc != compile->main) {
+        tg_buf_str(compile->error, doc->uri);
+        tg_buf_char(compile->error, '#');
+    }
+
+    tg_schema_put_path(compile->error, doc->raw, at);
+    tg_buf_text(compile->error, ": ");
+
+    return TG_BAD;
+}
+
+int
+tg_schema_mistake(tg_schema_compile_t *compile, const char *at,
+                  const char *text)
+{
+    (void) tg_schema_mistake_begin(compile, at);
+    tg_buf_text(compile->error, text);
+
+    return TG_BAD;
+}
+
+static int
+tg_schema_mistake_got(tg_schema_compile_t *compile, tg_str_t raw,
+                      const char *text)
+{
+    tg_buf_text(compile->error, text);
+    tg_buf_text(compile->error, ", got ");
+    tg_schema_put_value(compile->error, raw);
+
+    return TG_BAD;
+}
+
+int
+tg_schema_mistake_value(tg_schema_compile_t *compile, tg_str_t raw,
+                        const char *text)
+{
+    (void) tg_schema_mistake_begin(compile, raw.data);
+
+    return tg_schema_mistake_got(compile, raw, text);
+}
+
+void *
+tg_schema_get(tg_schema_compile_t *compile, size_t size)
+{
+    return tg_schema_arena_get(&compile->schema->arena, size);
+}
+
+int
+tg_schema_copy(tg_schema_compile_t *compile, tg_str_t text, tg_str_t *copy)
+{
+    char *data;
+
+    data = tg_schema_get(compile, text.len);
+
+    if (data == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(data, text.data, text.len);
+    *copy = tg_str(data, text.len);
+
+    return TG_OK;
+}
+
+int
+tg_schema_decode(tg_schema_compile_t *compile, tg_str_t body, tg_str_t *text)
+{
+    char *data;
+
+    if (body.len == 0 || memchr(body.data, '\\', body.len) == NULL) {
+        *text = body;
+        return TG_OK;
+    }
+
+    data = tg_schema_get(compile, body.len);
+
+    if (data == NULL) {
+        return TG_NOMEM;
+    }
+
+    *text = tg_str(data, tg_json_decode(data, body));
+
+    return TG_OK;
+}
+
+int
+tg_schema_read_string(tg_schema_compile_t *compile, tg_str_t raw,
+                      tg_str_t *text)
+{
+    int rc;
+
+    rc = tg_schema_need(compile, raw, TG_JSON_STRING, "a string");
+
+    return rc == TG_OK ? tg_schema_decode(compile, tg_json_body(raw), text)
+                       : rc;
+}
+
+void
+tg_schema_entries(tg_schema_entries_t *entries, tg_str_t raw)
+{
+    tg_json_init(&entries->json, raw);
+    entries->is_object = tg_json_type(raw) == TG_JSON_OBJECT;
+    (void) (entries->is_object ? tg_json_object(&entries->json)
+                               : tg_json_array(&entries->json));
+}
+
+int
+tg_schema_entry(tg_schema_entries_t *entries)
+{
+    tg_json_t *json;
+
+    json = &entries->json;
+
+    return (entries->is_object ? tg_json_member(json, &entries->key)
+                               : tg_json_element(json))
+               == TG_OK
+           && tg_json_value(json, &entries->value) == TG_OK;
+}
+
+size_t
+tg_schema_size(tg_str_t raw)
+{
+    tg_schema_entries_t entries;
+    size_t n;
+
+    tg_schema_entries(&entries, raw);
+
+    for (n = 0; tg_schema_entry(&entries); n++) {
+        /* void */
+    }
+
+    return n;
+}
+
+int
+tg_schema_need(tg_schema_compile_t *compile, tg_str_t raw, tg_json_type_t type,
+               const char *what)
+{
+    if (tg_json_type(raw) == type) {
+        return TG_OK;
+    }
+
+    (void) tg_schema_mistake_begin(compile, raw.data);
+    tg_buf_text(compile->error, "must be ");
+
+    return tg_schema_mistake_got(compile, raw, what);
+}
+
+int
+tg_schema_build_pattern(tg_schema_compile_t *compile, const char *at,
+                        tg_str_t text, tg_schema_pattern_t *pattern)
+{
+    const tg_schema_regex_t *regex;
+    tg_schema_regexes_t *entry;
+    const char *why;
+    tg_buf_t translated;
+    int rc;
+
+    regex = compile->options.regex;
+    entry = tg_schema_get(compile, sizeof(*entry));
+
+    if (entry == NULL) {
+        return TG_NOMEM;
+    }
+
+    if (regex == NULL) {
+        return tg_schema_mistake(compile, at,
+                                 "patterns are not supported here");
+    }
+
+    pattern->text = text;
+    tg_buf_init(&translated, compile->alloc);
+    rc = tg_pattern_translate(text, &translated, &pattern->weight, &why);
+    (void) tg_schema_mistake_begin(compile, at);
+
+    if (rc == TG_BAD) {
+        tg_buf_text(compile->error, why);
+
+    } else if (rc == TG_OK) {
+        rc = regex->compile(regex->ctx, tg_buf_view(&translated), &entry->regex,
+                            compile->error);
+    }
+
+    tg_buf_deinit(&translated);
+
+    if (rc == TG_OK) {
+        tg_buf_truncate(compile->error, compile->error_start);
+        entry->next = compile->schema->regexes;
+        compile->schema->regexes = entry;
+        pattern->regex = entry->regex;
+    }
+
+    return rc;
+}
+
+TG_SCHEMA_READER(type)
+{
+#define TG_SCHEMA_TYPE_NAMES                                                   \
+    "must be one of string, number, integer, boolean, object, array, null"
+
+    tg_schema_entries_t entries;
+    unsigned bit, bits;
+
+    bits = tg_schema_type_bit(raw);
+
+    if (bits == 0 && tg_json_type(raw) != TG_JSON_ARRAY) {
+        return tg_schema_mistake_value(compile, raw,
+                                       TG_SCHEMA_TYPE_NAMES
+                                       ", or a list of them");
+    }
+
+    tg_schema_entries(&entries, raw);
+
+    while (tg_schema_entry(&entries)) {
+        bit = tg_schema_type_bit(entries.value);
+
+        if (bit == 0 || (bits & bit)) {
+            return tg_schema_mistake_value(compile, entries.value,
+                                           bit == 0 ? TG_SCHEMA_TYPE_NAMES
+                                                    : TG_SCHEMA_ONCE);
+        }
+
+        bits |= bit;
+    }
+
+    if (bits == 0) {
+        return tg_schema_mistake(compile, raw.data,
+                                 "must name at least one type");
+    }
+
+    *(uint8_t *) to = (uint8_t) bits;
+
+    return TG_OK;
+}
+
+/* A set of the texts, when all are strings. */
+static int
+tg_schema_build_strings(tg_schema_compile_t *compile,
+                        tg_schema_values_t *values)
+{
+    tg_schema_names_t *names;
+    uint32_t index;
+    tg_str_t text;
+    size_t i;
+    int rc;
+
+    for (i = 0; i < values->n; i++) {
+        if (tg_json_type(values->list[i]) != TG_JSON_STRING) {
+            return TG_OK;
+        }
+    }
+
+    names = tg_schema_get(compile, sizeof(*names));
+    rc = names != NULL ? TG_OK : TG_NOMEM;
+
+    for (i = 0; rc == TG_OK && i < values->n; i++) {
+        rc = tg_schema_decode(compile, tg_json_body(values->list[i]), &text);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_names_add(names, &compile->schema->arena, text,
+                                     &index);
+        }
+    }
+
+    values->strings = names;
+
+    return rc;
+}
+
+TG_SCHEMA_READER(const)
+{
+    tg_schema_values_t *values;
+    tg_str_t *list;
+
+    values = tg_schema_get(compile, sizeof(*values));
+    list = tg_schema_get(compile, sizeof(*list));
+
+    if (values == NULL || list == NULL) {
+        return TG_NOMEM;
+    }
+
+    *list = raw;
+    values->list = list;
+    values->n = 1;
+    *(const tg_schema_values_t **) to = values;
+
+    return tg_schema_build_strings(compile, values);
+}
+
+TG_SCHEMA_READER(enum)
+{
+    tg_schema_entries_t entries;
+    tg_schema_values_t *values;
+    tg_str_t *list;
+    int rc;
+
+    rc = tg_schema_need(compile, raw, TG_JSON_ARRAY, "a list of values");
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    values = tg_schema_get(compile, sizeof(*values));
+    list = tg_schema_get(compile, tg_schema_size(raw) * sizeof(*list));
+
+    if (values == NULL || list == NULL) {
+        return TG_NOMEM;
+    }
+
+    values->list = list;
+    *(const tg_schema_values_t **) to = values;
+    tg_schema_entries(&entries, raw);
+
+    while (tg_schema_entry(&entries)) {
+        list[values->n++] = entries.value;
+    }
+
+    return values->n != 0 ? tg_schema_build_strings(compile, values) : TG_OK;
+}
+
+TG_SCHEMA_READER(bound)
+{
+    tg_schema_bound_t *bound;
+    int rc;
+
+    bound = to;
+    rc = tg_schema_need(compile, raw, TG_JSON_NUMBER, "a number");
+
+    if (rc == TG_OK && tg_number_parse(raw, &bound->value) != TG_OK) {
+        return tg_schema_mistake_value(compile, raw,
+                                       "the exponent is out of range");
+    }
+
+    bound->raw = raw;
+
+    return rc;
+}
+
+TG_SCHEMA_READER(multiple)
+{
+    tg_schema_bound_t *bound;
+    int rc;
+
+    bound = to;
+    rc = tg_schema_read_bound(compile, raw, node, to);
+
+    if (rc == TG_OK && (bound->value.is_negative || bound->value.count == 0)) {
+        return tg_schema_mistake_value(compile, raw, "must be above 0");
+    }
+
+    if (rc == TG_OK && bound->value.count > TG_NUMBER_DIVISOR_DIGITS) {
+        return tg_schema_mistake_value(compile, raw,
+                                       "must have at most 18 digits");
+    }
+
+    return rc;
+}
+
+TG_SCHEMA_READER(size)
+{
+    tg_number_t number;
+
+    if (tg_json_type(raw) != TG_JSON_NUMBER
+        || tg_number_parse(raw, &number) != TG_OK
+        || tg_number_size(&number, to) != TG_OK)
+    {
+        return tg_schema_mistake_value(compile, raw,
+                                       "must be a whole number, 0 or more");
+    }
+
+    return TG_OK;
+}
+
+TG_SCHEMA_READER(flag)
+{
+    *(int *) to = tg_json_type(raw) == TG_JSON_TRUE;
+
+    return *(int *) to
+               ? TG_OK
+               : tg_schema_need(compile, raw, TG_JSON_FALSE, "true or false");
+}
+
+/* Remarks decide nothing, but a wrong one is a mistake all the same. */
+TG_SCHEMA_READER(text)
+{
+    return tg_schema_need(compile, raw, TG_JSON_STRING, "a string");
+}
+
+TG_SCHEMA_READER(list)
+{
+    return tg_schema_need(compile, raw, TG_JSON_ARRAY, "a list of values");
+}
+
+TG_SCHEMA_READER(pattern)
+{
+    tg_schema_pattern_t *pattern;
+    tg_str_t text;
+    int rc;
+
+    pattern = tg_schema_get(compile, sizeof(*pattern));
+
+    if (pattern == NULL) {
+        return TG_NOMEM;
+    }
+
+    *(const tg_schema_pattern_t **) to = pattern;
+    rc = tg_schema_read_string(compile, raw, &text);
+
+    return rc == TG_OK
+               ? tg_schema_build_pattern(compile, raw.data, text, pattern)
+               : rc;
+}
+
+TG_SCHEMA_READER(format)
+{
+    tg_schema_string_rules_t *rules;
+    int is_asserted, rc;
+    tg_str_t name;
+
+    rules = to;
+    rc = tg_schema_read_string(compile, raw, &name);
+    is_asserted = (node->resource->vocabularies & TG_SCHEMA_V_FORMAT_ASSERTION)
+                  != 0;
+
+    if (rc != TG_OK || !(is_asserted || compile->options.is_format_asserted)) {
+        return rc;
+    }
+
+    rules->format = tg_schema_format_find(name);
+    rules->format_name = name;
+
+    /* A dialect that asserts formats must not let one pass unseen. */
+    if (is_asserted && rules->format == NULL) {
+        return tg_schema_mistake_value(compile, raw, "unknown format");
+    }
+
+    return TG_OK;
+}
