@@ -92,21 +92,6 @@ int tg_schema_decode(tg_schema_compile_t *compile, tg_str_t body,
 int tg_schema_read_string(tg_schema_compile_t *compile, tg_str_t raw,
                           tg_str_t *text);
 
-/* The members of a raw object, or the elements of an array. */
-typedef struct {
-    tg_json_t json;
-    int is_object;
-    tg_str_t key; /* escaped body */
-    tg_str_t value;
-} tg_schema_entries_t;
-
-void tg_schema_entries(tg_schema_entries_t *entries, tg_str_t raw);
-/* Is there a next one?  Moves to it. */
-int tg_schema_entry(tg_schema_entries_t *entries);
-
-/* How many there are. */
-size_t tg_schema_size(tg_str_t raw);
-
 /* TG_OK, or the mistake that raw is of another type. */
 int tg_schema_need(tg_schema_compile_t *compile, tg_str_t raw,
                    tg_json_type_t type, const char *what);

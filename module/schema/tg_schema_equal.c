@@ -31,46 +31,39 @@ tg_schema_equal_number(tg_schema_run_t *run, const char *p, tg_str_t value)
 static int
 tg_schema_equal_array(tg_schema_run_t *run, const char *p, tg_str_t value)
 {
+    tg_schema_entries_t items;
     tg_schema_walk_t walk;
-    tg_json_t json;
-    tg_str_t item;
     int rc;
 
-    tg_json_init(&json, value);
-    (void) tg_json_array(&json);
+    tg_schema_entries(&items, value);
     tg_schema_walk_init(&walk, p);
 
     while ((rc = tg_schema_walk(run, &walk)) == TG_OK) {
-        if (tg_json_element(&json) != TG_OK
-            || tg_json_value(&json, &item) != TG_OK) {
-            return TG_BAD;
-        }
-
-        rc = tg_schema_equal(run, walk.value, item);
+        rc = tg_schema_entry(&items)
+                 ? tg_schema_equal(run, walk.value, items.value)
+                 : TG_BAD;
 
         if (rc != TG_OK) {
             return rc;
         }
     }
 
-    return rc == TG_END ? tg_schema_same(tg_json_element(&json) == TG_END) : rc;
+    return rc == TG_END ? tg_schema_same(!tg_schema_entry(&items)) : rc;
 }
 
 /*
- * The member of value that is called key; the search starts where the last
- * one ended, since both sides tend to have one order.
+ * Moves to the member of value that is called key; the search starts where
+ * the last one ended, since both sides tend to have one order.
  */
 static int
-tg_schema_equal_find(tg_schema_run_t *run, tg_json_t *json, tg_str_t value,
-                     tg_str_t key, tg_str_t *found)
+tg_schema_equal_find(tg_schema_run_t *run, tg_schema_entries_t *members,
+                     tg_str_t value, tg_str_t key)
 {
-    tg_str_t name;
     int rounds;
 
     for (rounds = 0; rounds < 2; /* void */) {
-        if (tg_json_member(json, &name) != TG_OK) {
-            tg_json_init(json, value);
-            (void) tg_json_object(json);
+        if (!tg_schema_entry(members)) {
+            tg_schema_entries(members, value);
             rounds++;
             continue;
         }
@@ -79,10 +72,9 @@ tg_schema_equal_find(tg_schema_run_t *run, tg_json_t *json, tg_str_t value,
             return TG_LIMIT;
         }
 
-        (void) tg_json_value(json, found);
-        tg_schema_pay(run, name.len + found->len);
+        tg_schema_pay(run, members->key.len + members->value.len);
 
-        if (tg_json_body_eq(name, key)) {
+        if (tg_json_body_eq(members->key, key)) {
             return TG_OK;
         }
     }
@@ -90,44 +82,23 @@ tg_schema_equal_find(tg_schema_run_t *run, tg_json_t *json, tg_str_t value,
     return TG_BAD;
 }
 
-static size_t
-tg_schema_equal_count(tg_str_t value)
-{
-    tg_json_t json;
-    tg_str_t key;
-    size_t n;
-
-    tg_json_init(&json, value);
-    (void) tg_json_object(&json);
-
-    for (n = 0; tg_json_member(&json, &key) == TG_OK; n++) {
-        (void) tg_json_value(&json, NULL);
-    }
-
-    return n;
-}
-
 static int
 tg_schema_equal_object(tg_schema_run_t *run, const char *p, tg_str_t value)
 {
+    tg_schema_entries_t members;
     tg_schema_walk_t walk;
-    tg_json_t json;
-    tg_str_t found;
-    size_t n;
     int rc, is_same;
+    size_t n;
 
-    tg_json_init(&json, value);
-    (void) tg_json_object(&json);
+    tg_schema_entries(&members, value);
     tg_schema_walk_init(&walk, p);
     is_same = 1;
-    n = 0;
 
     while ((rc = tg_schema_walk(run, &walk)) == TG_OK) {
-        n++;
-        rc = tg_schema_equal_find(run, &json, value, walk.key, &found);
+        rc = tg_schema_equal_find(run, &members, value, walk.key);
 
         if (rc == TG_OK && is_same) {
-            rc = tg_schema_equal(run, walk.value, found);
+            rc = tg_schema_equal(run, walk.value, members.value);
             is_same = rc == TG_OK;
             rc = rc == TG_BAD ? TG_OK : rc;
         }
@@ -141,12 +112,14 @@ tg_schema_equal_object(tg_schema_run_t *run, const char *p, tg_str_t value)
         return rc;
     }
 
+    n = tg_schema_size(value);
+
     /* Known keys only, and more than there are: one came twice. */
-    if (n > tg_schema_equal_count(value)) {
+    if (walk.index > n) {
         return tg_schema_refuse_twice(run, p, TG_STR_NONE);
     }
 
-    return tg_schema_same(is_same && n == tg_schema_equal_count(value));
+    return tg_schema_same(is_same && walk.index == n);
 }
 
 int

@@ -221,6 +221,21 @@ typedef struct tg_schema_regexes_s {
 const tg_schema_anchor_t *tg_schema_anchor_find(
     const tg_schema_resource_t *resource, tg_str_t name);
 
+/* The members of a raw object, or the elements of an array. */
+typedef struct {
+    tg_json_t json;
+    int is_object;
+    tg_str_t key; /* escaped body */
+    tg_str_t value;
+} tg_schema_entries_t;
+
+void tg_schema_entries(tg_schema_entries_t *entries, tg_str_t raw);
+/* Is there a next one?  Moves to it. */
+int tg_schema_entry(tg_schema_entries_t *entries);
+
+/* How many there are. */
+size_t tg_schema_size(tg_str_t raw);
+
 /* NULL when the format is not one of those that can be asserted. */
 tg_schema_format_pt tg_schema_format_find(tg_str_t name);
 

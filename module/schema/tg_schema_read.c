@@ -121,43 +121,6 @@ tg_schema_read_string(tg_schema_compile_t *compile, tg_str_t raw,
                        : rc;
 }
 
-void
-tg_schema_entries(tg_schema_entries_t *entries, tg_str_t raw)
-{
-    tg_json_init(&entries->json, raw);
-    entries->is_object = tg_json_type(raw) == TG_JSON_OBJECT;
-    (void) (entries->is_object ? tg_json_object(&entries->json)
-                               : tg_json_array(&entries->json));
-}
-
-int
-tg_schema_entry(tg_schema_entries_t *entries)
-{
-    tg_json_t *json;
-
-    json = &entries->json;
-
-    return (entries->is_object ? tg_json_member(json, &entries->key)
-                               : tg_json_element(json))
-               == TG_OK
-           && tg_json_value(json, &entries->value) == TG_OK;
-}
-
-size_t
-tg_schema_size(tg_str_t raw)
-{
-    tg_schema_entries_t entries;
-    size_t n;
-
-    tg_schema_entries(&entries, raw);
-
-    for (n = 0; tg_schema_entry(&entries); n++) {
-        /* void */
-    }
-
-    return n;
-}
-
 int
 tg_schema_need(tg_schema_compile_t *compile, tg_str_t raw, tg_json_type_t type,
                const char *what)

@@ -85,13 +85,37 @@ tg_schema_mistake_dialect(tg_schema_compile_t *compile, tg_str_t at)
                                    "\"" TG_SCHEMA_DIALECT "\"");
 }
 
+/* That a document has to be valid in the dialect of this URI. */
+static int
+tg_schema_judge_later(tg_schema_compile_t *compile, tg_str_t at, tg_str_t uri,
+                      const tg_schema_node_t *node)
+{
+    const tg_str_t *all = &node->resource->doc->raw;
+    tg_schema_judged_t *judged;
+    tg_json_t json;
+
+    judged = tg_schema_get(compile, sizeof(*judged));
+
+    if (judged == NULL) {
+        return TG_NOMEM;
+    }
+
+    judged->at = at.data;
+    judged->uri = uri;
+    tg_json_init(&json,
+                 tg_str(node->at, (size_t) (tg_str_end(*all) - node->at)));
+    (void) tg_json_value(&json, &judged->raw);
+    judged->next = compile->judged;
+    compile->judged = judged;
+
+    return TG_OK;
+}
+
 static int
 tg_schema_dialect(tg_schema_compile_t *compile, tg_str_t at,
                   const tg_schema_node_t *node)
 {
-    tg_schema_judged_t *judged;
     tg_str_t uri, raw, list;
-    tg_json_t json;
     tg_uri_t parts;
     int rc;
 
@@ -126,21 +150,14 @@ tg_schema_dialect(tg_schema_compile_t *compile, tg_str_t at,
         return tg_schema_mistake_dialect(compile, at);
     }
 
-    judged = rc == TG_OK ? tg_schema_get(compile, sizeof(*judged)) : NULL;
-
-    if (judged == NULL) {
-        return TG_NOMEM;
+    if (rc == TG_OK) {
+        rc = tg_schema_judge_later(compile, at, uri, node);
     }
 
-    judged->at = at.data;
-    judged->uri = uri;
-    tg_json_init(&json,
-                 tg_str(node->at,
-                        (size_t) (node->resource->doc->raw.data
-                                  + node->resource->doc->raw.len - node->at)));
-    (void) tg_json_value(&json, &judged->raw);
-    judged->next = compile->judged;
-    compile->judged = judged;
+    if (rc != TG_OK) {
+        return rc;
+    }
+
     node->resource->vocabularies = TG_SCHEMA_V_DEFAULT;
 
     return tg_json_has(raw, TG_STR("$vocabulary"), TG_JSON_OBJECT, &list)

@@ -200,6 +200,43 @@ tg_schema_count(tg_schema_run_t *run, const char *at)
     return rc == TG_END ? walk.index : 0;
 }
 
+void
+tg_schema_entries(tg_schema_entries_t *entries, tg_str_t raw)
+{
+    tg_json_init(&entries->json, raw);
+    entries->is_object = tg_json_type(raw) == TG_JSON_OBJECT;
+    (void) (entries->is_object ? tg_json_object(&entries->json)
+                               : tg_json_array(&entries->json));
+}
+
+int
+tg_schema_entry(tg_schema_entries_t *entries)
+{
+    tg_json_t *json;
+
+    json = &entries->json;
+
+    return (entries->is_object ? tg_json_member(json, &entries->key)
+                               : tg_json_element(json))
+               == TG_OK
+           && tg_json_value(json, &entries->value) == TG_OK;
+}
+
+size_t
+tg_schema_size(tg_str_t raw)
+{
+    tg_schema_entries_t entries;
+    size_t n;
+
+    tg_schema_entries(&entries, raw);
+
+    for (n = 0; tg_schema_entry(&entries); n++) {
+        /* void */
+    }
+
+    return n;
+}
+
 int
 tg_schema_text(tg_schema_run_t *run, tg_str_t body, tg_str_t *text)
 {
