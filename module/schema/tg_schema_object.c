@@ -1,15 +1,18 @@
 /* Objects: one walk for all rules about members. */
 #include "schema/tg_schema_run.h"
 
-/* The state of one walk. */
+/* One walk over an object. */
 typedef struct {
+    const tg_schema_object_rules_t *rules;
+    const char *at;
+    const tg_schema_marks_t *marks;
     tg_schema_walk_t walk;
     tg_schema_marks_t seen; /* names of the schema that are there */
     uint32_t hint;
 } tg_schema_members_t;
 
 static void
-tg_schema_put_known(tg_buf_t *out, const tg_schema_object_rules_t *rules)
+tg_schema_put_known(tg_buf_t *out, const tg_schema_names_t *names)
 {
     const char *word;
     size_t i, start;
@@ -17,10 +20,8 @@ tg_schema_put_known(tg_buf_t *out, const tg_schema_object_rules_t *rules)
     word = "; known are ";
     start = out->len;
 
-    for (i = 0; i < rules->names.n; i++) {
-        if (rules->names.list[i].schema == NULL
-            || rules->names.list[i].schema->is_false)
-        {
+    for (i = 0; i < names->n; i++) {
+        if (names->list[i].schema == NULL || names->list[i].schema->is_false) {
             continue;
         }
 
@@ -30,7 +31,7 @@ tg_schema_put_known(tg_buf_t *out, const tg_schema_object_rules_t *rules)
         }
 
         tg_buf_text(out, word);
-        tg_schema_put_quoted(out, rules->names.list[i].name);
+        tg_schema_put_quoted(out, names->list[i].name);
         word = ", ";
     }
 }
@@ -42,23 +43,20 @@ tg_schema_check_additional(tg_schema_run_t *run,
                            const char *at)
 {
     tg_buf_t *out;
-    int rc;
 
     if (!rules->additional->is_false) {
         return tg_schema_check_child(run, rules->additional, at);
     }
 
-    rc = tg_schema_spend(run, 1);
-
-    if (rc != TG_OK) {
-        return rc;
+    if (tg_schema_spend(run, 1) != TG_OK) {
+        return TG_LIMIT;
     }
 
     out = tg_schema_refuse_child(run, at);
 
     if (out != NULL) {
         tg_buf_text(out, "unknown property");
-        tg_schema_put_known(out, rules);
+        tg_schema_put_known(out, &rules->names);
     }
 
     return TG_BAD;
@@ -66,25 +64,27 @@ tg_schema_check_additional(tg_schema_run_t *run,
 
 static int
 tg_schema_check_patterns(tg_schema_run_t *run,
-                         const tg_schema_object_rules_t *rules,
-                         const tg_schema_walk_t *walk, int *is_known)
+                         const tg_schema_members_t *members, int *is_known)
 {
+    const tg_schema_pattern_t *pattern;
     tg_str_t text;
     size_t i;
     int rc;
 
-    for (i = 0; i < rules->n_patterns; i++) {
+    for (i = 0; i < members->rules->n_patterns; i++) {
+        pattern = &members->rules->patterns[i];
+
         /* A check may have decoded another text in between. */
-        rc = tg_schema_text(run, walk->key, &text);
+        rc = tg_schema_text(run, members->walk.key, &text);
 
         if (rc == TG_OK) {
-            rc = tg_schema_match(run, &rules->patterns[i], text);
+            rc = tg_schema_match(run, pattern, text);
         }
 
         if (rc == TG_OK) {
             *is_known = 1;
-            rc = tg_schema_check_child(run, rules->patterns[i].schema,
-                                       walk->value);
+            rc = tg_schema_check_child(run, pattern->schema,
+                                       members->walk.value);
         }
 
         if (rc != TG_OK && rc != TG_MISSING) {
@@ -97,9 +97,7 @@ tg_schema_check_patterns(tg_schema_run_t *run,
 
 /* The name of the schema that a member has, or NULL. */
 static int
-tg_schema_member_name(tg_schema_run_t *run,
-                      const tg_schema_object_rules_t *rules, const char *at,
-                      tg_schema_members_t *members,
+tg_schema_member_name(tg_schema_run_t *run, tg_schema_members_t *members,
                       const tg_schema_name_t **name)
 {
     tg_str_t text;
@@ -112,16 +110,16 @@ tg_schema_member_name(tg_schema_run_t *run,
         return rc;
     }
 
-    *name = tg_schema_names_find(&rules->names, text, &members->hint);
+    *name = tg_schema_names_find(&members->rules->names, text, &members->hint);
 
     if (*name == NULL) {
         return TG_OK;
     }
 
-    index = (size_t) (*name - rules->names.list);
+    index = (size_t) (*name - members->rules->names.list);
 
     if (tg_schema_marks_has(run, &members->seen, index)) {
-        return tg_schema_refuse_twice(run, at, members->walk.key);
+        return tg_schema_refuse_twice(run, members->at, members->walk.key);
     }
 
     tg_schema_marks_set(run, &members->seen, index);
@@ -130,25 +128,26 @@ tg_schema_member_name(tg_schema_run_t *run,
 }
 
 static int
-tg_schema_check_key(tg_schema_run_t *run, const tg_schema_object_rules_t *rules,
-                    const char *at, const tg_schema_walk_t *walk)
+tg_schema_check_key(tg_schema_run_t *run, const tg_schema_members_t *members)
 {
     tg_buf_t *out;
+    tg_str_t key;
     int rc;
 
+    key = tg_str(members->walk.key.data - 1, members->walk.key.len + 2);
     run->level++;
-    rc = tg_schema_try(run, rules->key_schema, walk->key.data - 1, NULL);
+    rc = tg_schema_try(run, members->rules->key_schema, key.data, NULL);
     run->level--;
 
     if (rc != TG_BAD) {
         return rc;
     }
 
-    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
+    out = tg_schema_refuse(run, members->at, TG_SCHEMA_FAIL_RULE);
 
     if (out != NULL) {
         tg_buf_text(out, "the name ");
-        tg_schema_put_value(out, tg_str(walk->key.data - 1, walk->key.len + 2));
+        tg_schema_put_value(out, key);
         tg_buf_text(out, " is not allowed (propertyNames)");
     }
 
@@ -156,66 +155,57 @@ tg_schema_check_key(tg_schema_run_t *run, const tg_schema_object_rules_t *rules,
 }
 
 static int
-tg_schema_check_member(tg_schema_run_t *run,
-                       const tg_schema_object_rules_t *rules, const char *at,
-                       tg_schema_members_t *members,
-                       const tg_schema_marks_t *marks)
+tg_schema_check_member(tg_schema_run_t *run, tg_schema_members_t *members)
 {
+    const tg_schema_object_rules_t *rules;
     const tg_schema_name_t *name;
-    const tg_schema_walk_t *walk;
     int is_known, rc;
 
-    walk = &members->walk;
+    rules = members->rules;
     name = NULL;
-    is_known = 0;
-    rc = TG_OK;
-
-    if (rules->names.n != 0) {
-        rc = tg_schema_member_name(run, rules, at, members, &name);
-    }
+    rc = rules->names.n != 0 ? tg_schema_member_name(run, members, &name)
+                             : TG_OK;
 
     if (rc == TG_OK && rules->key_schema != NULL) {
-        rc = tg_schema_check_key(run, rules, at, walk);
+        rc = tg_schema_check_key(run, members);
     }
 
-    if (rc == TG_OK && name != NULL && name->schema != NULL) {
-        is_known = 1;
-        rc = tg_schema_check_child(run, name->schema, walk->value);
+    is_known = name != NULL && name->schema != NULL;
+
+    if (rc == TG_OK && is_known) {
+        rc = tg_schema_check_child(run, name->schema, members->walk.value);
     }
 
     if (rc == TG_OK && rules->n_patterns != 0) {
-        rc = tg_schema_check_patterns(run, rules, walk, &is_known);
+        rc = tg_schema_check_patterns(run, members, &is_known);
     }
 
     if (rc == TG_OK && !is_known && rules->additional != NULL) {
         is_known = 1;
-        rc = tg_schema_check_additional(run, rules, walk->value);
+        rc = tg_schema_check_additional(run, rules, members->walk.value);
     }
 
-    if (is_known && marks != NULL) {
-        tg_schema_marks_set(run, marks, walk->index);
+    if (is_known && members->marks != NULL) {
+        tg_schema_marks_set(run, members->marks, members->walk.index);
     }
 
     return rc;
 }
 
 static int
-tg_schema_check_needs(tg_schema_run_t *run,
-                      const tg_schema_object_rules_t *rules, const char *at,
-                      const tg_schema_name_t *name,
-                      const tg_schema_marks_t *seen)
+tg_schema_check_needs(tg_schema_run_t *run, const tg_schema_members_t *members,
+                      const tg_schema_name_t *name)
 {
-    const tg_schema_name_t *need;
     tg_buf_t *out;
     uint32_t i;
 
     for (i = 0; i < name->n_needs; i++) {
-        if (tg_schema_marks_has(run, seen, name->needs[i])) {
+        if (tg_schema_marks_has(run, &members->seen, name->needs[i])) {
             continue;
         }
 
-        need = &rules->names.list[name->needs[i]];
-        out = tg_schema_refuse_missing(run, at, need->name);
+        out = tg_schema_refuse_missing(
+            run, members->at, members->rules->names.list[name->needs[i]].name);
 
         if (out != NULL) {
             tg_buf_text(out, "missing; required when ");
@@ -232,38 +222,36 @@ tg_schema_check_needs(tg_schema_run_t *run,
 /* required and dependent…: what must be there, and what follows from it. */
 static int
 tg_schema_check_presence(tg_schema_run_t *run,
-                         const tg_schema_object_rules_t *rules, const char *at,
-                         const tg_schema_marks_t *seen,
-                         const tg_schema_marks_t *marks)
+                         const tg_schema_members_t *members)
 {
+    const tg_schema_names_t *names;
     const tg_schema_name_t *name;
     tg_buf_t *out;
     uint32_t i;
     int rc;
 
-    rc = tg_schema_spend(run, rules->names.n);
+    names = &members->rules->names;
+    rc = tg_schema_spend(run, names->n);
 
-    for (i = 0; rc == TG_OK && i < rules->names.n; i++) {
-        name = &rules->names.list[i];
+    for (i = 0; rc == TG_OK && i < names->n; i++) {
+        name = &names->list[i];
 
-        if (!tg_schema_marks_has(run, seen, i)) {
-            if (!name->is_required) {
-                continue;
+        if (tg_schema_marks_has(run, &members->seen, i)) {
+            rc = tg_schema_check_needs(run, members, name);
+
+            if (rc == TG_OK && name->dependent != NULL) {
+                rc = tg_schema_check_node(run, name->dependent, members->at,
+                                          members->marks);
             }
 
-            out = tg_schema_refuse_missing(run, at, name->name);
+        } else if (name->is_required) {
+            out = tg_schema_refuse_missing(run, members->at, name->name);
 
             if (out != NULL) {
                 tg_buf_text(out, "missing; this property is required");
             }
 
-            return TG_BAD;
-        }
-
-        rc = tg_schema_check_needs(run, rules, at, name, seen);
-
-        if (rc == TG_OK && name->dependent != NULL) {
-            rc = tg_schema_check_node(run, name->dependent, at, marks);
+            rc = TG_BAD;
         }
     }
 
@@ -271,25 +259,25 @@ tg_schema_check_presence(tg_schema_run_t *run,
 }
 
 static int
-tg_schema_check_size(tg_schema_run_t *run,
-                     const tg_schema_object_rules_t *rules, const char *at,
-                     size_t n)
+tg_schema_check_size(tg_schema_run_t *run, const tg_schema_members_t *members)
 {
     static const char *const properties[] = { " property", " properties" };
     tg_schema_same_t same;
     int rc;
 
-    rc = tg_schema_check_count(run, at, n, rules->min, rules->max, properties);
+    rc = tg_schema_check_count(run, members->at, members->walk.index,
+                               members->rules->min, members->rules->max,
+                               properties);
 
-    if (rc != TG_OK || rules->min <= 1) {
+    if (rc != TG_OK || members->rules->min <= 1) {
         return rc;
     }
 
     /* A key that is given twice must not count as two. */
-    rc = tg_schema_find_same(run, at, &same);
+    rc = tg_schema_find_same(run, members->at, &same);
 
     return rc == TG_END ? tg_schema_refuse_twice(
-               run, at, tg_json_body(tg_schema_raw(run, same.at)))
+               run, members->at, tg_json_body(tg_schema_raw(run, same.at)))
                         : rc;
 }
 
@@ -298,14 +286,12 @@ tg_schema_check_size(tg_schema_run_t *run,
  * second occurrence of the key, further on, must not go unseen.
  */
 static int
-tg_schema_find_second(tg_schema_run_t *run,
-                      const tg_schema_object_rules_t *rules, const char *at,
-                      tg_schema_members_t *members)
+tg_schema_find_second(tg_schema_run_t *run, tg_schema_members_t *members)
 {
     const tg_schema_name_t *name;
     int rc;
 
-    if (run->error != NULL || rules->names.n == 0) {
+    if (run->error != NULL || members->rules->names.n == 0) {
         return TG_BAD;
     }
 
@@ -313,7 +299,7 @@ tg_schema_find_second(tg_schema_run_t *run,
         rc = tg_schema_walk(run, &members->walk);
 
         if (rc == TG_OK) {
-            rc = tg_schema_member_name(run, rules, at, members, &name);
+            rc = tg_schema_member_name(run, members, &name);
         }
     } while (rc == TG_OK);
 
@@ -324,37 +310,35 @@ int
 tg_schema_check_object(tg_schema_run_t *run, const tg_schema_node_t *node,
                        const char *at, const tg_schema_marks_t *marks)
 {
-    const tg_schema_object_rules_t *rules;
     tg_schema_members_t members;
     size_t words;
     int rc;
 
-    rules = node->object;
     words = run->checker->n_words;
     memset(&members, 0, sizeof(members));
+    members.rules = node->object;
+    members.at = at;
+    members.marks = marks;
     tg_schema_walk_init(&members.walk, at);
-    rc = tg_schema_marks_get(run, rules->names.n, &members.seen);
+    rc = tg_schema_marks_get(run, members.rules->names.n, &members.seen);
 
     while (rc == TG_OK) {
         rc = tg_schema_walk(run, &members.walk);
 
         if (rc == TG_OK) {
-            rc = tg_schema_check_member(run, rules, at, &members, marks);
+            rc = tg_schema_check_member(run, &members);
         }
     }
 
     if (rc == TG_BAD) {
-        rc = tg_schema_find_second(run, rules, at, &members);
+        rc = tg_schema_find_second(run, &members);
+
+    } else if (rc == TG_END) {
+        rc = tg_schema_check_size(run, &members);
     }
 
-    rc = rc == TG_END ? TG_OK : rc;
-
-    if (rc == TG_OK) {
-        rc = tg_schema_check_size(run, rules, at, members.walk.index);
-    }
-
-    if (rc == TG_OK && rules->has_presence) {
-        rc = tg_schema_check_presence(run, rules, at, &members.seen, marks);
+    if (rc == TG_OK && members.rules->has_presence) {
+        rc = tg_schema_check_presence(run, &members);
     }
 
     run->checker->n_words = words;
