@@ -114,20 +114,20 @@ static int
 tg_schema_check_leftover(tg_schema_run_t *run, const tg_schema_node_t *node,
                          const char *at, int is_object)
 {
-    tg_buf_t *out;
+    int rc;
 
     if (!node->is_false) {
         return tg_schema_check_child(run, node, at);
     }
 
-    out = tg_schema_refuse_child(run, at);
-
-    if (out != NULL) {
-        tg_buf_text(out, is_object ? "unknown property (unevaluatedProperties)"
+    run->level++;
+    rc = tg_schema_refuse_text(run, at, TG_SCHEMA_FAIL_VALUE,
+                               is_object
+                                   ? "unknown property (unevaluatedProperties)"
                                    : "item not allowed (unevaluatedItems)");
-    }
+    run->level--;
 
-    return TG_BAD;
+    return rc;
 }
 
 int

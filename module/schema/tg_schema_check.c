@@ -57,17 +57,11 @@ static int
 tg_schema_check_plain(tg_schema_run_t *run, const tg_schema_node_t *node,
                       const char *at)
 {
-    tg_buf_t *out;
     int rc;
 
     if (node->is_false) {
-        out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_VALUE);
-
-        if (out != NULL) {
-            tg_buf_text(out, "no value is allowed here; leave it out");
-        }
-
-        return TG_BAD;
+        return tg_schema_refuse_text(run, at, TG_SCHEMA_FAIL_VALUE,
+                                     "no value is allowed here; leave it out");
     }
 
     rc = node->types != TG_SCHEMA_ANY ? tg_schema_check_type(run, node, at)

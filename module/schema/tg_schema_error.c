@@ -343,16 +343,19 @@ tg_schema_refuse(tg_schema_run_t *run, const char *at, tg_schema_fail_t kind)
     return run->error;
 }
 
-tg_buf_t *
-tg_schema_refuse_child(tg_schema_run_t *run, const char *at)
+int
+tg_schema_refuse_text(tg_schema_run_t *run, const char *at,
+                      tg_schema_fail_t kind, const char *text)
 {
     tg_buf_t *out;
 
-    run->level++;
-    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_VALUE);
-    run->level--;
+    out = tg_schema_refuse(run, at, kind);
 
-    return out;
+    if (out != NULL) {
+        tg_buf_text(out, text);
+    }
+
+    return TG_BAD;
 }
 
 int

@@ -32,10 +32,12 @@ tg_schema_is_plain(const tg_schema_node_t *node)
            || (node->string->pattern == NULL && node->string->format == NULL);
 }
 
+/* Then the marks of the names that are required are stored. */
 static int
-tg_schema_is_flat(const tg_schema_node_t *node)
+tg_schema_is_flat(const tg_schema_node_t *node, uint64_t *required)
 {
     const tg_schema_object_rules_t *rules;
+    const tg_schema_name_t *name;
     uint32_t i;
 
     rules = node->object;
@@ -56,10 +58,13 @@ tg_schema_is_flat(const tg_schema_node_t *node)
     }
 
     for (i = 0; i < rules->names.n; i++) {
-        if (rules->names.list[i].dependent != NULL
-            || rules->names.list[i].n_needs != 0) {
+        name = &rules->names.list[i];
+
+        if (name->dependent != NULL || name->n_needs != 0) {
             return 0;
         }
+
+        *required |= (uint64_t) name->is_required << i;
     }
 
     return 1;
@@ -74,8 +79,9 @@ tg_schema_flatten(tg_schema_t *schema, tg_schema_node_t *const *nodes, size_t n)
         nodes[i]->is_plain = tg_schema_is_plain(nodes[i]) ? 1 : 0;
     }
 
-    schema->flat = tg_schema_is_flat(schema->root) ? schema->root->object
-                                                   : NULL;
+    schema->flat = tg_schema_is_flat(schema->root, &schema->required)
+                       ? schema->root->object
+                       : NULL;
 }
 
 /* Digits alone: then it is whole, whatever its size. */
@@ -148,30 +154,17 @@ tg_schema_value_fits(const tg_schema_node_t *node, const tg_json_note_t *note)
                && tg_schema_is_digits(note->value));
 }
 
-/* All required names are among those that were seen. */
 static int
-tg_schema_has_required(const tg_schema_object_rules_t *rules, uint64_t seen)
+tg_schema_notes_fit(const tg_schema_t *schema, const tg_json_notes_t *notes)
 {
-    uint32_t i;
-
-    for (i = 0; i < rules->names.n; i++) {
-        if (rules->names.list[i].is_required && !(seen >> i & 1)) {
-            return 0;
-        }
-    }
-
-    return 1;
-}
-
-static int
-tg_schema_notes_fit(const tg_schema_object_rules_t *rules,
-                    const tg_json_notes_t *notes)
-{
+    const tg_schema_object_rules_t *rules;
     const tg_schema_name_t *name;
     const tg_json_note_t *note;
     uint64_t seen, bit;
     uint32_t hint;
     size_t i;
+
+    rules = schema->flat;
 
     if (notes->n < rules->min || notes->n > rules->max) {
         return 0;
@@ -210,7 +203,7 @@ tg_schema_notes_fit(const tg_schema_object_rules_t *rules,
         }
     }
 
-    return tg_schema_has_required(rules, seen);
+    return (schema->required & ~seen) == 0;
 }
 
 int
@@ -219,7 +212,7 @@ tg_schema_check_notes(const tg_schema_t *schema, tg_schema_checker_t *checker,
                       tg_buf_t *error)
 {
     if (schema->flat != NULL && notes != NULL && notes->n <= TG_JSON_NOTES
-        && tg_schema_notes_fit(schema->flat, notes))
+        && tg_schema_notes_fit(schema, notes))
     {
         return TG_OK;
     }

@@ -65,7 +65,7 @@ typedef struct {
     const tg_schema_node_t *dependent; /* dependentSchemas */
     const uint32_t *needs;             /* dependentRequired: indices */
     uint32_t n_needs;
-    int is_required;
+    unsigned is_required;
 } tg_schema_name_t;
 
 typedef struct {
@@ -207,6 +207,7 @@ struct tg_schema_s {
     tg_schema_arena_t arena;
     const tg_schema_node_t *root;
     const tg_schema_object_rules_t *flat; /* of root, see tg_schema_flat.c */
+    uint64_t required;                    /* of its names, as bits */
     const tg_schema_regex_t *regex;
     struct tg_schema_regexes_s *regexes; /* to be freed by the host */
     unsigned max_depth;

@@ -52,7 +52,9 @@ tg_schema_check_additional(tg_schema_run_t *run,
         return TG_LIMIT;
     }
 
-    out = tg_schema_refuse_child(run, at);
+    run->level++;
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_VALUE);
+    run->level--;
 
     if (out != NULL) {
         tg_buf_text(out, "unknown property");

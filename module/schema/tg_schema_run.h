@@ -175,8 +175,9 @@ void tg_schema_checker_shrink(tg_schema_checker_t *checker);
  */
 tg_buf_t *tg_schema_refuse(tg_schema_run_t *run, const char *at,
                            tg_schema_fail_t kind);
-/* The same for a member or an element that should not be there at all. */
-tg_buf_t *tg_schema_refuse_child(tg_schema_run_t *run, const char *at);
+/* The same with all that there is to say: TG_BAD. */
+int tg_schema_refuse_text(tg_schema_run_t *run, const char *at,
+                          tg_schema_fail_t kind, const char *text);
 /* TEXT BOUND, got VALUE: TG_BAD. */
 int tg_schema_refuse_value(tg_schema_run_t *run, const char *at,
                            const char *text, tg_str_t bound);

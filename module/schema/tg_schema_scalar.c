@@ -110,19 +110,13 @@ tg_schema_check_number(tg_schema_run_t *run, const tg_schema_node_t *node,
 {
     const tg_schema_number_rules_t *rules;
     tg_number_t n;
-    tg_buf_t *out;
     int rc;
 
     rules = node->number;
 
     if (tg_number_parse(tg_schema_raw(run, at), &n) != TG_OK) {
-        out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);
-
-        if (out != NULL) {
-            tg_buf_text(out, "the number's exponent is out of range");
-        }
-
-        return TG_BAD;
+        return tg_schema_refuse_text(run, at, TG_SCHEMA_FAIL_RULE,
+                                     "the number's exponent is out of range");
     }
 
     /* Each rule looks at its digits. */
