@@ -18,10 +18,22 @@ tg_block_load(const char *p)
     return _mm512_loadu_si512(p);
 }
 
+/* A loop keeps it, where the compiler would make it anew each time. */
+TG_BLOCK_FN tg_block_t
+tg_block_all(char c)
+{
+    tg_block_t all;
+
+    all = _mm512_set1_epi8(c);
+    __asm__("" : "+v"(all));
+
+    return all;
+}
+
 TG_BLOCK_FN tg_block_t
 tg_block_lower(tg_block_t block)
 {
-    return _mm512_or_si512(block, _mm512_set1_epi8(0x20));
+    return _mm512_or_si512(block, tg_block_all(0x20));
 }
 
 /* Not left to mask registers, whose arithmetic takes longer. */
@@ -39,15 +51,14 @@ tg_block_word(__mmask64 mask)
 TG_BLOCK_FN uint64_t
 tg_block_eq(tg_block_t block, char c)
 {
-    return tg_block_word(_mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(c)));
+    return tg_block_word(_mm512_cmpeq_epi8_mask(block, tg_block_all(c)));
 }
 
 TG_BLOCK_FN uint64_t
 tg_block_range(tg_block_t block, char c, int n)
 {
-    return tg_block_word(
-        _mm512_cmplt_epu8_mask(_mm512_sub_epi8(block, _mm512_set1_epi8(c)),
-                               _mm512_set1_epi8((char) n)));
+    return tg_block_word(_mm512_cmplt_epu8_mask(
+        _mm512_sub_epi8(block, tg_block_all(c)), tg_block_all((char) n)));
 }
 
 TG_BLOCK_FN uint64_t

@@ -12,7 +12,7 @@
 
 /* Blocks that become tokens before these are judged: at first, and then. */
 #define TG_BLOCK_FIRST 4
-#define TG_BLOCK_BATCH 32
+#define TG_BLOCK_BATCH 64
 
 /* Tokens in front, which say what others may be; and these, in a word. */
 #define TG_BLOCK_BEFORE 4
@@ -159,7 +159,7 @@ tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
 
     block = tg_block_load(p);
 
-    if (bytes->inside == 0 && tg_block_range(block, ',', 14) == UINT64_MAX) {
+    if ((bytes->inside | ~tg_block_range(block, ',', 14)) == 0) {
         at = tg_block_list(bytes, run, block, p, end, tokens);
 
         if (at != p) {

@@ -14,7 +14,7 @@
 
 #define TEST_COUNT(table) (sizeof(table) / sizeof(table[0]))
 #define TEST_ROOM 1024
-#define TEST_LONG 5000
+#define TEST_LONG 9000
 
 static const tg_json_blocks_t *
 test_way(unsigned n)
@@ -242,7 +242,7 @@ HELP_TEST(long_texts, "long texts")
         room[n - 1] = ']';
         wrong += test_text(tg_str(room, n));
 
-        for (at = 1 + i; at < n; at += 5) {
+        for (at = 1 + i; at < n; at += 11) {
             char was = room[at];
 
             for (o = at % 3; o < sizeof(other) - 1; o += 3) {
