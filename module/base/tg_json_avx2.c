@@ -93,10 +93,15 @@ tg_block_marks(tg_block_t b)
 TG_BLOCK_FN void
 tg_block_pack(char *dst, tg_block_t block, const char *p, uint64_t bits)
 {
+    int i;
+
     (void) block;
 
-    for (/* void */; bits != 0; bits &= bits - 1) {
-        *dst++ = p[_tzcnt_u64(bits)];
+    /* More than there are, as how many there are no processor foresees. */
+    while (bits != 0) {
+        for (i = 0; i < 8; i++, bits &= bits - 1) {
+            *dst++ = p[_tzcnt_u64(bits)];
+        }
     }
 }
 
