@@ -156,8 +156,8 @@ struct tg_bridge_s {
     char label[160];      /* the socket's path as UTF-8 */
     char why[512];        /* what is not running, how to start it; or "" */
 
-    tg_tools_t *tools; /* what the agent sees */
-    uint64_t told;     /* digest of what it was given last, 0: none */
+    tg_catalogue_t *tools; /* what the agent sees */
+    uint64_t told;         /* digest of what it was given last, 0: none */
 
     size_t kept; /* bytes of all requests */
     uint64_t seq;
@@ -268,7 +268,7 @@ void tg_bridge_requests_progress(tg_bridge_t *bridge,
  * Reads a schema file (docs/protocols.md, ipc).  NULL, with
  * what is wrong in why[size].
  */
-tg_tools_t *tg_schema_load(const char *path, char *why, size_t size);
+tg_catalogue_t *tg_schema_load(const char *path, char *why, size_t size);
 
 /* --- tg_bridge_log.c --- */
 

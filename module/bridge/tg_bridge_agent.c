@@ -167,8 +167,8 @@ tg_agent_init(tg_bridge_t *bridge)
     }
 
     tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_agent_peer_ops, bridge,
-                 TG_DIALECT_JSONRPC, tg_tools_catalogue(bridge->tools),
-                 &bridge->info, TG_BRIDGE_FRAME_MAX, TG_BRIDGE_CALLS_MAX);
+                 TG_DIALECT_JSONRPC, bridge->tools, &bridge->info,
+                 TG_BRIDGE_FRAME_MAX, TG_BRIDGE_CALLS_MAX);
     bridge->peer.frame.limit = TG_BRIDGE_AGENT_MAX;
     /* Nothing but MCP comes on stdio: not even its first error has a null. */
     bridge->peer.is_mcp = 1;

@@ -94,7 +94,7 @@ tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request)
     }
 
     if (request->cursor.data == NULL) {
-        bridge->told = tg_tools_digest(bridge->tools);
+        bridge->told = tg_catalogue_digest(bridge->tools);
     }
 
     return TG_END;
@@ -116,9 +116,9 @@ tg_list_put(tg_bridge_t *bridge)
         call->entry = NULL;
     }
 
-    tg_peer_offer(&bridge->peer, tg_tools_catalogue(bridge->mcp.tools));
-    tg_tools_release(bridge->tools);
-    bridge->tools = tg_tools_hold(bridge->mcp.tools);
+    tg_peer_offer(&bridge->peer, bridge->mcp.tools);
+    tg_catalogue_release(bridge->tools);
+    bridge->tools = tg_catalogue_hold(bridge->mcp.tools);
 }
 
 /* The first list is no news for an agent that never asked for one. */
@@ -128,7 +128,7 @@ tg_list_tell(tg_bridge_t *bridge)
     uint64_t digest;
     int is_news;
 
-    digest = tg_tools_digest(bridge->tools);
+    digest = tg_catalogue_digest(bridge->tools);
     is_news = bridge->told != digest
               && (bridge->told != 0 || bridge->has_listed);
     bridge->told = digest;

@@ -426,7 +426,7 @@ tg_bridge_requests_list(tg_bridge_t *bridge, const tg_answer_t *error)
 
         } else if (request->round <= bridge->mcp.round) {
             if (request->arguments.data == NULL) {
-                bridge->told = tg_tools_digest(bridge->tools);
+                bridge->told = tg_catalogue_digest(bridge->tools);
             }
 
             /* Its cursor must live until the list is rendered. */

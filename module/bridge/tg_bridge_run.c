@@ -128,6 +128,7 @@ tg_bridge_open_tools(tg_bridge_t *bridge)
 {
     char why[256];
     const char *file;
+    size_t nleft_out;
 
     file = bridge->options->schema_file;
 
@@ -142,7 +143,9 @@ tg_bridge_open_tools(tg_bridge_t *bridge)
         return 0;
     }
 
-    if (tg_tools_new(tg_alloc_libc(), 0, TG_STR("[]"), &bridge->tools) != TG_OK)
+    if (tg_tools_new(tg_alloc_libc(), 0, TG_STR("[]"), &bridge->tools,
+                     &nleft_out)
+        != TG_OK)
     {
         tg_bridge_log("out of memory");
         return 1;
@@ -158,7 +161,7 @@ tg_bridge_free(tg_bridge_t *bridge)
     tg_caller_deinit(&bridge->caller);
     tg_mcp_client_deinit(&bridge->mcp);
     tg_buf_deinit(&bridge->info_text);
-    tg_tools_release(bridge->tools);
+    tg_catalogue_release(bridge->tools);
     free(bridge);
 }
 

@@ -108,11 +108,12 @@ tg_schema_parse(tg_str_t text, tg_buf_t *array, char *why, size_t size)
     return 0;
 }
 
-tg_tools_t *
+tg_catalogue_t *
 tg_schema_load(const char *path, char *why, size_t size)
 {
     tg_buf_t text, array;
-    tg_tools_t *tools;
+    tg_catalogue_t *tools;
+    size_t nleft_out;
     int err, rc;
 
     tools = NULL;
@@ -124,16 +125,17 @@ tg_schema_load(const char *path, char *why, size_t size)
         (void) snprintf(why, size, "%s", strerror(err));
 
     } else if (tg_schema_parse(tg_buf_view(&text), &array, why, size) == 0) {
-        rc = tg_buf_failed(&array) ? TG_NOMEM
-                                   : tg_tools_new(tg_alloc_libc(), 0,
-                                                  tg_buf_view(&array), &tools);
+        rc = tg_buf_failed(&array)
+                 ? TG_NOMEM
+                 : tg_tools_new(tg_alloc_libc(), 0, tg_buf_view(&array), &tools,
+                                &nleft_out);
 
         if (rc != TG_OK) {
             (void) snprintf(why, size, "%s",
                             rc == TG_LIMIT ? "it has too many tools"
                                            : "there is no memory for it");
 
-        } else if (tg_tools_left_out(tools) != 0) {
+        } else if (nleft_out != 0) {
             tg_bridge_log("the schema file %s has tools with the name of one "
                           "before; they are left out",
                           path);

@@ -269,7 +269,7 @@ tg_catalogue_find(const tg_catalogue_t *catalogue, tg_entry_kind_t kind,
 uint64_t
 tg_catalogue_digest(const tg_catalogue_t *catalogue)
 {
-    return catalogue->digest;
+    return catalogue != NULL ? catalogue->digest : 0;
 }
 
 uint64_t

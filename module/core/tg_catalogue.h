@@ -95,7 +95,10 @@ const tg_entry_t *tg_catalogue_find(const tg_catalogue_t *catalogue,
 const tg_entry_t *tg_catalogue_get(const tg_catalogue_t *catalogue,
                                    tg_entry_kind_t kind, tg_str_t name);
 
-/* A 64-bit hash of what clients can see of the tools, in their order. */
+/*
+ * A 64-bit hash of what clients can see of the tools, in their order; 0 for
+ * none.
+ */
 uint64_t tg_catalogue_digest(const tg_catalogue_t *catalogue);
 
 /* Decides whether a viewer sees an entry; the same rule as for calling it. */

@@ -25,7 +25,7 @@ void
 tg_mcp_client_deinit(tg_mcp_client_t *client)
 {
     tg_mcp_list_deinit(&client->list);
-    tg_tools_release(client->tools);
+    tg_catalogue_release(client->tools);
 }
 
 void
@@ -347,24 +347,25 @@ tg_mcp_list_soon(tg_mcp_client_t *client, uint64_t now)
 static int
 tg_mcp_take(tg_mcp_client_t *client, tg_str_t result)
 {
-    tg_tools_t *tools;
+    tg_catalogue_t *tools;
     int rc;
 
     rc = tg_tools_new(client->alloc, client->seed,
-                      tg_mcp_member(result, "tools", TG_JSON_ARRAY), &tools);
+                      tg_mcp_member(result, "tools", TG_JSON_ARRAY), &tools,
+                      &client->nleft_out);
 
     if (rc != TG_OK) {
         return rc;
     }
 
-    client->nleft_out = client->list.nleft_out + tg_tools_left_out(tools);
+    client->nleft_out += client->list.nleft_out;
 
     if (client->tools != NULL
-        && tg_tools_digest(tools) == tg_tools_digest(client->tools))
+        && tg_catalogue_digest(tools) == tg_catalogue_digest(client->tools))
     {
-        tg_tools_release(tools);
+        tg_catalogue_release(tools);
     } else {
-        tg_tools_release(client->tools);
+        tg_catalogue_release(client->tools);
         client->tools = tools;
     }
 

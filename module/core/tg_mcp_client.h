@@ -111,9 +111,9 @@ typedef struct {
     uint64_t started;      /* when it was */
     uint64_t due;          /* when tg_mcp_client_tick() is; 0: not */
     tg_mcp_list_t list;
-    uint64_t seed;     /* random, from the host: the server names tools */
-    tg_tools_t *tools; /* the last whole list, held; NULL: none yet */
-    size_t nleft_out;  /* elements of it that are no tools of their own */
+    uint64_t seed;         /* random, from the host: the server names tools */
+    tg_catalogue_t *tools; /* the last whole list, held; NULL: none yet */
+    size_t nleft_out;      /* elements of it that are no tools of their own */
     tg_mcp_about_t about;
     tg_answer_t error;
     char tags[4]; /* their addresses are the tags of its requests */

@@ -1,11 +1,5 @@
 #include "core/tg_tools.h"
 
-struct tg_tools_s {
-    tg_catalogue_t *catalogue; /* which owns this */
-    size_t nleft_out;
-    tg_entry_t entries[]; /* and behind them their names */
-};
-
 /* The next element, and its name as an escaped body, or absent. */
 static int
 tg_tools_next(tg_json_t *json, tg_str_t *element, tg_str_t *name)
@@ -21,23 +15,20 @@ tg_tools_next(tg_json_t *json, tg_str_t *element, tg_str_t *name)
     return 1;
 }
 
-/* names has room: decoded they are never longer. */
+/* names has room behind the entries: decoded they are never longer. */
 static int
-tg_tools_fill(tg_tools_t *tools, char *names, tg_json_t *json)
+tg_tools_fill(tg_catalogue_t *tools, tg_entry_t *entry, char *names,
+              tg_json_t *json, size_t *nleft_out)
 {
     tg_str_t element, name;
-    tg_entry_t *entry;
     int rc;
-
-    entry = tools->entries;
 
     while (tg_tools_next(json, &element, &name)) {
         entry->kind = TG_ENTRY_TOOL;
         entry->output = TG_OUTPUT_RESULT;
         entry->listing = element;
         entry->name = tg_str(names, tg_json_decode(names, name));
-        rc = name.data != NULL ? tg_catalogue_add(tools->catalogue, entry)
-                               : TG_MISSING;
+        rc = name.data != NULL ? tg_catalogue_add(tools, entry) : TG_MISSING;
 
         if (rc == TG_NOMEM) {
             return TG_NOMEM;
@@ -47,20 +38,21 @@ tg_tools_fill(tg_tools_t *tools, char *names, tg_json_t *json)
             names += entry->name.len;
             entry++;
         } else {
-            tools->nleft_out++;
+            ++*nleft_out;
         }
     }
 
-    return tg_catalogue_seal(tools->catalogue);
+    return tg_catalogue_seal(tools);
 }
 
 int
 tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
-             tg_tools_t **out)
+             tg_catalogue_t **tools, size_t *nleft_out)
 {
+    tg_catalogue_t *catalogue;
     tg_str_t element, name;
     tg_json_t json, start;
-    tg_tools_t *tools;
+    tg_entry_t *entries;
     size_t n, size;
 
     if (tg_json_type(array) != TG_JSON_ARRAY) {
@@ -69,72 +61,37 @@ tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
 
     tg_json_each(&json, array);
     start = json;
-    size = sizeof(*tools);
+    size = 0;
 
     for (n = 0; tg_tools_next(&json, &element, &name); n++) {
-        size += sizeof(tools->entries[0]) + name.len;
+        size += sizeof(entries[0]) + name.len;
     }
 
     if (n > TG_TOOLS_MAX || array.len > TG_TOOLS_BYTES) {
         return TG_LIMIT;
     }
 
-    tools = tg_calloc(alloc, size);
+    catalogue = tg_catalogue_new(alloc);
+    entries = catalogue != NULL ? tg_calloc(alloc, size + 1) : NULL;
 
-    if (tools == NULL) {
+    if (entries == NULL) {
+        tg_catalogue_release(catalogue);
         return TG_NOMEM;
     }
 
-    tools->catalogue = tg_catalogue_new(alloc);
+    *nleft_out = 0;
+    tg_catalogue_own(catalogue, entries);
+    tg_catalogue_seed(catalogue, seed);
 
-    if (tools->catalogue == NULL) {
-        tg_free(alloc, tools);
+    if (tg_tools_fill(catalogue, entries, (char *) (entries + n), &start,
+                      nleft_out)
+        != TG_OK)
+    {
+        tg_catalogue_release(catalogue);
         return TG_NOMEM;
     }
 
-    tg_catalogue_own(tools->catalogue, tools);
-    tg_catalogue_seed(tools->catalogue, seed);
-
-    if (tg_tools_fill(tools, (char *) (tools->entries + n), &start) != TG_OK) {
-        tg_tools_release(tools);
-        return TG_NOMEM;
-    }
-
-    *out = tools;
+    *tools = catalogue;
 
     return TG_OK;
-}
-
-tg_tools_t *
-tg_tools_hold(tg_tools_t *tools)
-{
-    (void) tg_catalogue_hold(tools->catalogue);
-
-    return tools;
-}
-
-void
-tg_tools_release(tg_tools_t *tools)
-{
-    if (tools != NULL) {
-        tg_catalogue_release(tools->catalogue);
-    }
-}
-
-tg_catalogue_t *
-tg_tools_catalogue(const tg_tools_t *tools)
-{
-    return tools->catalogue;
-}
-
-uint64_t
-tg_tools_digest(const tg_tools_t *tools)
-{
-    return tools != NULL ? tg_catalogue_digest(tools->catalogue) : 0;
-}
-
-size_t
-tg_tools_left_out(const tg_tools_t *tools)
-{
-    return tools->nleft_out;
 }

@@ -11,8 +11,6 @@
 #define TG_TOOLS_MAX 65536
 #define TG_TOOLS_BYTES 67108864u
 
-typedef struct tg_tools_s tg_tools_t;
-
 /*
  * Reads the raw array `tools` of tools/list, which may be freed afterwards.
  * seed is a random number where somebody else names the tools.
@@ -21,18 +19,6 @@ typedef struct tg_tools_s tg_tools_t;
  * is no array; TG_LIMIT when nobody can want so many; TG_NOMEM.
  */
 int tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
-                 tg_tools_t **tools);
-
-/* Holds it once more; returns it. */
-tg_tools_t *tg_tools_hold(tg_tools_t *tools);
-
-/* Frees it with the last who held it.  NULL is none. */
-void tg_tools_release(tg_tools_t *tools);
-
-tg_catalogue_t *tg_tools_catalogue(const tg_tools_t *tools);
-
-/* Tells whether two are the same to clients; 0 for none. */
-uint64_t tg_tools_digest(const tg_tools_t *tools);
-size_t tg_tools_left_out(const tg_tools_t *tools);
+                 tg_catalogue_t **tools, size_t *nleft_out);
 
 #endif

@@ -98,7 +98,7 @@ int __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
 int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                           uint64_t repeat);
 uint64_t __wrap_uv_now(const uv_loop_t *loop);
-tg_tools_t *__wrap_tg_schema_load(const char *path, char *why, size_t size);
+tg_catalogue_t *__wrap_tg_schema_load(const char *path, char *why, size_t size);
 int __wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout);
 
 /* Time passes when a timer is said to have come to its end. */
@@ -118,14 +118,15 @@ __wrap_uv_now(const uv_loop_t *loop)
 }
 
 /* The schema file of ipc. */
-tg_tools_t *
+tg_catalogue_t *
 __wrap_tg_schema_load(const char *path, char *why, size_t size)
 {
-    tg_tools_t *tools;
+    tg_catalogue_t *tools;
+    size_t nleft_out;
 
     FUZZ(tg_tools_new(tg_alloc_libc(), 0,
                       TG_STR("[{\"name\":\"echo\"},{\"name\":\"slow\"}]"),
-                      &tools)
+                      &tools, &nleft_out)
          == TG_OK);
 
     return tools;

@@ -22,7 +22,7 @@ typedef struct {
     tg_mcp_client_t client;
     tg_buf_t in;
     tg_buf_t log;
-    tg_tools_t *tools; /* as a host holds them */
+    tg_catalogue_t *tools; /* as a host holds them */
     uint64_t now;
     unsigned ncalls; /* sent and not answered */
     int is_over;
@@ -42,12 +42,11 @@ end_listed(end_t *end)
 {
     tg_buf_t text;
 
-    tg_tools_release(end->tools);
-    end->tools = tg_tools_hold(end->client.tools);
+    tg_catalogue_release(end->tools);
+    end->tools = tg_catalogue_hold(end->client.tools);
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_char(&text, '{');
-    FUZZ(tg_catalogue_list(tg_tools_catalogue(end->tools), TG_STR_NONE, NULL,
-                           NULL, &text)
+    FUZZ(tg_catalogue_list(end->tools, TG_STR_NONE, NULL, NULL, &text)
          == TG_OK);
     tg_buf_char(&text, '}');
     FUZZ(tg_json_check(tg_buf_view(&text), NULL) == TG_OK);
@@ -236,7 +235,7 @@ end_deinit(end_t *end)
 {
     tg_mcp_client_deinit(&end->client);
     tg_caller_deinit(&end->caller);
-    tg_tools_release(end->tools);
+    tg_catalogue_release(end->tools);
     tg_buf_deinit(&end->in);
     tg_buf_deinit(&end->log);
 }

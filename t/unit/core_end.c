@@ -160,7 +160,7 @@ end_put_listed(end_t *end)
     }
 
     end->tools = end->client.tools;
-    catalogue = tg_tools_catalogue(end->tools);
+    catalogue = end->tools;
 
     for (i = 0; i < tg_catalogue_size(catalogue); i++) {
         end_put(&end->log, tg_catalogue_at(catalogue, i)->name);
@@ -229,21 +229,21 @@ end_init(end_t *end, const tg_alloc_t *alloc, tg_dialect_t dialect,
 void
 end_deinit(end_t *end)
 {
-    tg_tools_t *held;
+    tg_catalogue_t *held;
 
     held = NULL;
 
     /* Who holds a snapshot has it for longer than the client. */
     if (end->has_client) {
-        held = end->client.tools != NULL ? tg_tools_hold(end->client.tools)
+        held = end->client.tools != NULL ? tg_catalogue_hold(end->client.tools)
                                          : NULL;
         tg_mcp_client_deinit(&end->client);
     }
 
     tg_caller_deinit(&end->caller);
     tg_buf_deinit(&end->log);
-    CU_ASSERT(held == NULL || tg_tools_catalogue(held) != NULL);
-    tg_tools_release(held);
+    CU_ASSERT(held == NULL || tg_catalogue_digest(held) != 0);
+    tg_catalogue_release(held);
 }
 
 int

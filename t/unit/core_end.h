@@ -14,7 +14,7 @@
 typedef struct {
     tg_caller_t caller;
     tg_mcp_client_t client;
-    const tg_tools_t *tools; /* the snapshot that was told last */
+    const tg_catalogue_t *tools; /* the snapshot that was told last */
     tg_buf_t log;
     const char *again; /* a tool that the next answer calls */
     uint64_t cancel;   /* an id that the next answer cancels */

@@ -22,10 +22,10 @@ test_page(tg_mcp_list_t *list, tg_str_t result, tg_answer_t *whole)
 HELP_TEST(bounds, "bounds")
 {
     tg_mcp_list_t list;
-    tg_tools_t *tools;
+    tg_catalogue_t *tools;
     tg_answer_t whole;
     tg_buf_t text;
-    size_t i;
+    size_t i, nleft_out;
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_mcp_list_init(&list, tg_alloc_libc(), 10);
@@ -39,10 +39,11 @@ HELP_TEST(bounds, "bounds")
     CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_OK);
     HELP_EQ(whole.result, text.data);
     CU_ASSERT(tg_tools_new(tg_alloc_libc(), 0,
-                           tg_str(text.data + 9, text.len - 10), &tools)
+                           tg_str(text.data + 9, text.len - 10), &tools,
+                           &nleft_out)
               == TG_OK);
-    CU_ASSERT(tg_tools_left_out(tools) == TG_TOOLS_MAX);
-    tg_tools_release(tools);
+    CU_ASSERT(nleft_out == TG_TOOLS_MAX);
+    tg_catalogue_release(tools);
 
     tg_buf_truncate(&text, text.len - 2);
     tg_buf_text(&text, ",{}]}");
@@ -50,9 +51,11 @@ HELP_TEST(bounds, "bounds")
     CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_BAD);
     HELP_EQ(whole.message, "The server's list of tools does not end.");
     CU_ASSERT(tg_tools_new(tg_alloc_libc(), 0,
-                           tg_str(text.data + 9, text.len - 10), &tools)
+                           tg_str(text.data + 9, text.len - 10), &tools,
+                           &nleft_out)
               == TG_LIMIT);
-    CU_ASSERT(tg_tools_new(tg_alloc_libc(), 0, TG_STR("{}"), &tools) == TG_BAD);
+    CU_ASSERT(tg_tools_new(tg_alloc_libc(), 0, TG_STR("{}"), &tools, &nleft_out)
+              == TG_BAD);
 
     tg_buf_truncate(&text, 0);
     tg_buf_text(&text, "{\"tools\":[],\"nextCursor\":\"");
