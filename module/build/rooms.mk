@@ -106,7 +106,8 @@ FUZZ_TARGETS := $(patsubst t/fuzz/fuzz_%.c,%, \
 	$(sort $(wildcard t/fuzz/fuzz_*.c)))
 FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
 	t/fuzz/bridge_%.c $(if $(FUZZ),t/fuzz/replay.c),$(wildcard t/fuzz/*.c))) \
-	t/unit/core_memory.c t/unit/base_json_ref.c)
+	$(addprefix t/unit/,core_memory.c core_host.c core_tools.c \
+	base_json_ref.c))
 
 .PHONY: all unit replay core
 .DELETE_ON_ERROR:

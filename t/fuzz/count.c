@@ -251,8 +251,8 @@ count_ids(tg_dialect_t dialect, size_t limit, tg_str_t sent, tg_str_t received,
 }
 
 void
-host_count(tg_dialect_t dialect, size_t limit, tg_str_t sent, tg_str_t received,
-           int is_lenient)
+fuzz_host_count(tg_dialect_t dialect, size_t limit, tg_str_t sent,
+                tg_str_t received, int is_lenient)
 {
     if (dialect == TG_DIALECT_IPC) {
         FUZZ(count_frames(sent, 1) == count_frames(received, 0));

@@ -39,7 +39,7 @@ scene_open(scene_t *scene)
         host_deinit(&scene->parent);
     }
 
-    host_init(&scene->parent, tg_alloc_libc(), scene->dialect, 1 << 20);
+    fuzz_host_init(&scene->parent, tg_alloc_libc(), scene->dialect, 1 << 20);
     scene->has_parent = 1;
 
     return 1;
@@ -93,11 +93,11 @@ scene_pass(scene_t *scene)
     did = sent->len != 0;
 
     if (did && scene->parent.rc != TG_CLOSED) {
-        host_feed(&scene->parent, tg_buf_view(sent));
+        fuzz_host_feed(&scene->parent, tg_buf_view(sent));
     }
 
     tg_buf_truncate(sent, 0);
-    host_take(&scene->parent);
+    host_collect(&scene->parent);
     bytes = tg_buf_view(&scene->parent.out);
 
     while (bytes.len != 0) {
@@ -228,9 +228,11 @@ scene_play(void *ctx)
     }
 
     was_quitting = side_world.bridge->is_quitting;
-    host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_AGENT_MAX,
-               tg_buf_view(&scene->agent), tg_buf_view(&side_world.agent.sent),
-               was_quitting || side_world.bridge->peer.nsubscriptions != 0);
+    fuzz_host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_AGENT_MAX,
+                    tg_buf_view(&scene->agent),
+                    tg_buf_view(&side_world.agent.sent),
+                    was_quitting
+                        || side_world.bridge->peer.nsubscriptions != 0);
 
     if (!was_quitting) {
         FUZZ(side_world.bridge->peer.ncalls == 0);

@@ -191,10 +191,11 @@ scene_play(void *ctx)
              || side_world.bridge->is_quitting);
     }
 
-    host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_AGENT_MAX,
-               tg_buf_view(&scene->agent), tg_buf_view(&side_world.agent.sent),
-               side_world.bridge->is_quitting
-                   || side_world.bridge->peer.nsubscriptions != 0);
+    fuzz_host_count(TG_DIALECT_JSONRPC, TG_BRIDGE_AGENT_MAX,
+                    tg_buf_view(&scene->agent),
+                    tg_buf_view(&side_world.agent.sent),
+                    side_world.bridge->is_quitting
+                        || side_world.bridge->peer.nsubscriptions != 0);
 }
 
 int

@@ -10,7 +10,7 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    host_run(TG_DIALECT_IPC, data, size);
+    fuzz_host_run(TG_DIALECT_IPC, data, size);
 
     return 0;
 }

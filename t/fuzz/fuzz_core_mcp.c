@@ -36,7 +36,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_put(&text, (const char *) data + 1, 2);
     tg_buf_text(&text, mcp_first_words[fuzz_byte(&in) % 4]);
     tg_buf_put(&text, (const char *) data + 3, size - 3);
-    host_run(TG_DIALECT_JSONRPC, (const uint8_t *) text.data, text.len);
+    fuzz_host_run(TG_DIALECT_JSONRPC, (const uint8_t *) text.data, text.len);
     tg_buf_deinit(&text);
 
     return 0;

@@ -23,15 +23,16 @@ state_load(const tg_alloc_t *alloc, unsigned nlines, fuzz_in_t in)
     }
 
     lines.len = (size_t) (fuzz_rest(&in).data - lines.data);
-    host_init(&host, alloc, TG_DIALECT_AUTO, HOST_FRAME);
+    fuzz_host_init(&host, alloc, TG_DIALECT_AUTO, FUZZ_HOST_FRAME);
     rc = host_load(&host, fuzz_rest(&in));
     FUZZ(rc == TG_OK || rc == TG_BAD || rc == TG_NOMEM);
 
     if (rc == TG_OK && !host.peer.is_closing) {
-        host_move(&host);
+        host_collect(&host);
+        host.rc = host_move(&host);
 
         if (host.rc == TG_OK) {
-            host_talk(&host, 0, lines);
+            fuzz_host_talk(&host, 0, lines);
         }
     }
 

@@ -6,7 +6,7 @@
 #ifndef CORE_HOST_H
 #define CORE_HOST_H
 
-#include "core_help.h"
+#include "core_memory.h"
 
 #include "core/tg_peer.h"
 
@@ -17,8 +17,12 @@ typedef struct {
     tg_dialect_t dialect; /* of the listener */
     tg_info_t info;
     tg_catalogue_t *catalogue;
-    tg_entry_t *entries; /* the catalogue borrows them; one block */
-    tg_buf_t in;         /* not consumed yet */
+    tg_entry_t *entries;      /* the catalogue borrows them; one block */
+    const char *const *names; /* of what is offered; NULL: everything */
+    size_t big;               /* the size of what `big` puts out */
+    int is_wild;  /* states may be anything, and progress precedes an end */
+    tg_buf_t in;  /* not consumed yet */
+    tg_buf_t out; /* what host_collect() took */
     tg_buf_t log;
     int rc;          /* of the last tg_peer_input() */
     int is_hiding;   /* is_visible says no to the tool `fail` */
@@ -42,6 +46,11 @@ typedef struct {
 /* What hosts read and keep is libc's; alloc is the peer's. */
 void host_init(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
                size_t max_frame, unsigned max_calls);
+
+/* Likewise, a wild one that offers some of the tools. */
+void host_init_wild(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
+                    size_t max_frame, unsigned max_calls,
+                    const char *const *names);
 void host_deinit(host_t *host);
 
 /* Hands bytes to the peer, after those that it did not consume. */
@@ -52,6 +61,12 @@ int host_fire(host_t *host);
 
 /* The deferred call of a raw id, or NULL. */
 tg_call_t *host_call(const host_t *host, const char *id);
+
+/* Moves what the peer wrote to out. */
+void host_collect(host_t *host);
+
+/* Loads a state: what tg_peer_load() says. */
+int host_load(host_t *host, tg_str_t state);
 
 /* Forgets a deferred call, which the test answers itself. */
 void host_forget(host_t *host, tg_call_t *call);
@@ -66,19 +81,6 @@ int host_move(host_t *host);
 /* Nothing in flight, and nothing to write. */
 #define HOST_IS_IDLE(host)                                                     \
     ((host)->peer.ncalls == 0 && (host)->peer.out.len == 0)
-
-/* Takes what the peer wrote: valid until the next call of host_take(). */
-tg_str_t host_take(host_t *host);
-
-/* Feeds a line or an ipc frame and compares what comes back, as JSON. */
-#define HOST_LINE(host, line, reply)                                           \
-    host_line(host, line, reply, __FILE__, __LINE__)
-void host_line(host_t *host, const char *line, const char *reply,
-               const char *file, int number);
-#define HOST_IPC(host, frame, reply)                                           \
-    host_ipc(host, frame, reply, __FILE__, __LINE__)
-void host_ipc(host_t *host, const char *frame, const char *reply,
-              const char *file, int number);
 
 /* Appends a frame with its prefix. */
 void host_put_ipc(tg_buf_t *buf, tg_str_t payload);

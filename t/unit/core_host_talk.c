@@ -1,22 +1,12 @@
-/*
- * What a host hears and says, for tests that talk by hand.
- */
-#include "core_host.h"
+#include "core_host_talk.h"
 
 tg_str_t
 host_take(host_t *host)
 {
-    static tg_buf_t taken;
+    tg_buf_truncate(&host->out, 0);
+    host_collect(host);
 
-    if (taken.alloc == NULL) {
-        tg_buf_init(&taken, tg_alloc_libc());
-    }
-
-    tg_buf_reset(&taken, 0);
-    tg_buf_str(&taken, tg_buf_view(&host->peer.out));
-    tg_buf_drop(&host->peer.out, host->peer.out.len);
-
-    return tg_buf_view(&taken);
+    return tg_buf_view(&host->out);
 }
 
 void
@@ -42,16 +32,6 @@ host_line(host_t *host, const char *line, const char *reply, const char *file,
     }
 
     help_json(tg_str(got.data, got.len - 1), reply, file, number);
-}
-
-void
-host_put_ipc(tg_buf_t *buf, tg_str_t payload)
-{
-    char prefix[TG_FRAME_PREFIX_SIZE];
-
-    tg_frame_put_prefix(prefix, payload.len);
-    tg_buf_put(buf, prefix, sizeof(prefix));
-    tg_buf_str(buf, payload);
 }
 
 void

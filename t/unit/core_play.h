@@ -4,7 +4,7 @@
 #ifndef CORE_PLAY_H
 #define CORE_PLAY_H
 
-#include "core_host.h"
+#include "core_host_talk.h"
 #include "core_script.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
 #include "core_script.h"
 
-#include "core_host.h"
+#include "core_host_talk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * it does not allow gets the answer of the dialect's contract, whether it
  * comes at once or byte by byte.
  */
-#include "core_host.h"
+#include "core_host_talk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * The catalogue: names, listings, pages, digests.
  */
-#include "core_host.h"
+#include "core_host_talk.h"
 
 #include "core/tg_catalogue.h"
 

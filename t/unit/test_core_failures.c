@@ -2,7 +2,7 @@
  * How calls end that nobody answered well: each failure in the words of each
  * dialect, a backend's own error, and calls that are dropped.
  */
-#include "core_host.h"
+#include "core_host_talk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

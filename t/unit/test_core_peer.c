@@ -2,7 +2,7 @@
  * The peer's life: what the transcripts, which know only the wire, cannot
  * show.
  */
-#include "core_host.h"
+#include "core_host_talk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

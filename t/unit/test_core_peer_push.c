@@ -1,7 +1,7 @@
 /*
  * What a peer says unasked, what a proxy may do, and a peer without memory.
  */
-#include "core_host.h"
+#include "core_host_talk.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * in pieces of odd sizes, and with a memory that runs out: every call is
  * answered exactly once, with its own answer.
  */
-#include "core_host.h"
+#include "core_host_talk.h"
 
 #include "core/tg_caller.h"
 

@@ -1,7 +1,7 @@
 /*
  * A batch in more turns than one, and the bytes that are kept for a client.
  */
-#include "core_host.h"
+#include "core_host_talk.h"
 
 #define TEST_ASK(id, method)                                                   \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
