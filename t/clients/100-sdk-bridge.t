@@ -76,8 +76,7 @@ for my $era (qw(legacy modern)) {
     ok $node->event('result')->{result}{isError}, "$era: lost";
     $node->tell(do => 'call', id => 4, name => 'two');
     $conn = $parent->serve($tool->('one'), $tool->('two'));
-    Toolgate::Parent::answer($conn,
-        Toolgate::Parent::request($conn, 'tools/call'), $text->('two'));
+    Toolgate::Parent::give($conn, 'tools/call', $text->('two'));
     is_deeply $node->event('changed')->{tools}, [qw(one two)],
         "$era: a new tool is seen";
     is $node->event('result')->{result}{content}[0]{text}, 'two',

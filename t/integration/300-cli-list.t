@@ -3,16 +3,14 @@
 
 use Toolgate::Test;
 use Toolgate::Command;
+use Toolgate::Parent qw(answer give refuse request);
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);
-my ($request, $answer, $refuse) =
-    map { \&{"Toolgate::Parent::$_"} } qw(request answer refuse);
-my $finish = \&Toolgate::Command::finish;
 
 sub start {
     my $cli = Toolgate::Command::start($tg, @_);
-    return ($cli, Toolgate::Command::greet($parent));
+    return ($cli, greet($parent));
 }
 
 my @tools = ({
@@ -37,16 +35,13 @@ my @tools = ({
 
 # Two pages, as a person reads them.
 my ($cli, $conn) = start('list');
-my $page = $request->($conn, 'tools/list');
+my $page = request($conn, 'tools/list');
 ok !exists $page->{params}, 'the first page is asked without a cursor';
-$answer->($conn, $page, { tools => [ $tools[0] ], nextCursor => "a\"b" });
-$page = $request->($conn, 'tools/list');
+answer($conn, $page, { tools => [ $tools[0] ], nextCursor => "a\"b" });
+$page = request($conn, 'tools/list');
 is_deeply $page->{params}, { cursor => "a\"b" }, 'the next one with it';
-$answer->($conn, $page, { tools => [ $tools[1] ] });
-my ($status, $out, $err) = $finish->($cli);
-is $status, 0, 'list: status';
-is $err, '', 'list: nothing on stderr';
-is $out, <<'END', 'list: the tools, and no escape of theirs';
+answer($conn, $page, { tools => [ $tools[1] ] });
+ends($cli, 'list: no escape of theirs', 0, <<'END', '');
 word_count text=STRING
     Counts words.
     And \u001b[31mlines\u001b[0m.
@@ -56,104 +51,87 @@ END
 
 # The same for a program.
 ($cli, $conn) = start('--json', 'list');
-$answer->($conn, $request->($conn, 'tools/list'),
-    { tools => \@tools, ttlMs => 0 });
-($status, $out) = $finish->($cli);
+give($conn, 'tools/list', { tools => \@tools, ttlMs => 0 });
+my ($status, $out) = finish($cli);
 is $status, 0, 'list --json: status';
 is_deeply $conn->decode($out), { tools => \@tools }, 'list --json: the tools';
 is $out =~ tr/\n//, 1, 'list --json: one line';
 
 # The list changes between two pages.
 ($cli, $conn) = start('list');
-$answer->($conn, $request->($conn, 'tools/list'),
-    { tools => [ $tools[0] ], nextCursor => 'x' });
-$refuse->($conn, $request->($conn, 'tools/list'), -32602, 'old cursor');
-$page = $request->($conn, 'tools/list');
+give($conn, 'tools/list', { tools => [ $tools[0] ], nextCursor => 'x' });
+refuse($conn, request($conn, 'tools/list'), -32602, 'old cursor');
+$page = request($conn, 'tools/list');
 ok !exists $page->{params}, 'a stale cursor: from the first page again';
-$answer->($conn, $page, { tools => [ $tools[1] ] });
-($status, $out) = $finish->($cli);
+answer($conn, $page, { tools => [ $tools[1] ] });
+($status, $out) = finish($cli);
 is $out, "build [jobs=INTEGER]\n    Builds it\n", 'only what is there now';
 
 # The connection breaks: a list can be asked for again.
 ($cli, $conn) = start('list');
-$request->($conn, 'tools/list');
+request($conn, 'tools/list');
 $conn->close;
-$conn = Toolgate::Command::greet($parent);
-$answer->($conn, $request->($conn, 'tools/list'), { tools => [] });
-($status, $out, $err) = $finish->($cli);
-is $status, 0, 'no tools: status';
-is $out, '', 'no tools: nothing on stdout';
-like $err, qr/offers no tools/, 'no tools: said so';
+$conn = greet($parent);
+give($conn, 'tools/list', { tools => [] });
+ends($cli, 'no tools', 0, '', qr/offers no tools/);
 
 # It says no.
 ($cli, $conn) = start('list');
-$refuse->($conn, $request->($conn, 'tools/list'), -32601, "no \e[7mlist");
-($status, $out, $err) = $finish->($cli);
-is $status, 1, 'an error: status';
-is $err, "toolgate: the server answered with error -32601: no \e[7mlist\n",
-    'an error: what the server said';
+refuse($conn, request($conn, 'tools/list'), -32601, "no \e[7mlist");
+ends($cli, 'an error', 1, undef,
+    "toolgate: the server answered with error -32601: no \e[7mlist\n");
 ($cli, $conn) = start('list', '--json');
-$refuse->($conn, $request->($conn, 'tools/list'), -5, 'no', [1]);
-($status, $out, $err) = $finish->($cli);
-is $status, 1, 'an error with --json: status';
-is $out, qq({"error":{"code":-5,"message":"no","data":[1]}}\n),
-    'an error with --json: on stdout';
+refuse($conn, request($conn, 'tools/list'), -5, 'no', [1]);
+ends($cli, 'an error with --json', 1,
+    qq({"error":{"code":-5,"message":"no","data":[1]}}\n));
 
 # A list that is none, and one that does not end.
 ($cli, $conn) = start('list');
-$answer->($conn, $request->($conn, 'tools/list'), { tools => [1] });
-($status, $out, $err) = $finish->($cli);
-is $status, 1, 'no list: status';
-like $err, qr/is no list/, 'no list: said so';
+give($conn, 'tools/list', { tools => [1] });
+ends($cli, 'no list', 1, undef, qr/is no list/);
 ($cli, $conn) = start('list');
 for my $n (1 .. 256) {
-    $answer->($conn, $request->($conn, 'tools/list'),
-        { tools => [], nextCursor => 'again' });
+    give($conn, 'tools/list', { tools => [], nextCursor => 'again' });
 }
-($status, $out, $err) = $finish->($cli);
-like $err, qr/does not end/, 'a list without end is left';
+like +(finish($cli))[2], qr/does not end/, 'a list without end is left';
 
 # Nobody answers.
 ($cli, $conn) = start('list', '--timeout', '0.2');
-$page = $request->($conn, 'tools/list');
-($status, $out, $err) = $finish->($cli);
-is $status, 2, 'no answer: status';
-like $err, qr/no answer .* within 0\.2 s/, 'no answer: said so';
+$page = request($conn, 'tools/list');
+ends($cli, 'no answer', 2, undef, qr/no answer .* within 0\.2 s/);
 my $cancel = $conn->notification('notifications/cancelled');
 is $cancel->{params}{requestId}, $page->{id}, 'no answer: cancelled';
 $cli = Toolgate::Command::start($tg, 'list', '--timeout=0.2');
 $conn = $parent->accept;
-($status, $out, $err) = $finish->($cli);
-is $status, 2, 'a server that says nothing: status';
-like $err, qr/does not answer within 0\.2 s/, 'and said so';
+ends($cli, 'a server that says nothing', 2, undef,
+    qr/does not answer within 0\.2 s/);
 
 # ping
 ($cli, $conn) = start('ping');
-my $initialize = $request->($conn, 'initialize');
+my $initialize = request($conn, 'initialize');
 is $initialize->{params}{protocolVersion}, '2025-11-25', 'ping: initialize';
-$answer->($conn, $initialize,
+answer($conn, $initialize,
     { serverInfo => { name => 'demo', version => '1.0' } });
-$answer->($conn, $request->($conn, 'ping'), {});
-($status, $out) = $finish->($cli);
+give($conn, 'ping', {});
+($status, $out) = finish($cli);
 is $status, 0, 'ping: status';
 my $path = $tg->socket_path;
 like $out, qr/^demo 1\.0 answered on \Q$path\E in \d+\.\d{3} ms\n\z/,
     'ping: who, where and how fast';
 
 ($cli, $conn) = start('ping', '--json');
-$answer->($conn, $request->($conn, 'initialize'),
-    { serverInfo => { name => 'demo' } });
-$refuse->($conn, $request->($conn, 'ping'), -32601, 'no such method');
-($status, $out) = $finish->($cli);
+give($conn, 'initialize', { serverInfo => { name => 'demo' } });
+refuse($conn, request($conn, 'ping'), -32601, 'no such method');
+($status, $out) = finish($cli);
 is $status, 0, 'a server without ping is there';
 my $pong = $conn->decode($out);
 is_deeply $pong->{server}, { name => 'demo' }, 'ping --json: the server';
 ok $pong->{ms} > 0, 'ping --json: the time';
 
 ($cli, $conn) = start('ping');
-$refuse->($conn, $request->($conn, 'initialize'), -32601, 'not MCP');
-$answer->($conn, $request->($conn, 'ping'), { pong => \1 });
-($status, $out) = $finish->($cli);
+refuse($conn, request($conn, 'initialize'), -32601, 'not MCP');
+give($conn, 'ping', { pong => \1 });
+($status, $out) = finish($cli);
 like $out, qr/^answered on /, 'ping: a server that does not speak MCP';
 
 done_testing;

@@ -3,16 +3,14 @@
 
 use Toolgate::Test;
 use Toolgate::Command;
+use Toolgate::Parent qw(answer give refuse request text_result);
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);
-my ($request, $answer, $refuse, $text) =
-    map { \&{"Toolgate::Parent::$_"} } qw(request answer refuse text_result);
-my $finish = \&Toolgate::Command::finish;
 
 sub start {
     my $cli = Toolgate::Command::start($tg, @_);
-    return ($cli, Toolgate::Command::greet($parent));
+    return ($cli, greet($parent));
 }
 
 # A command line that fails before it connects.
@@ -52,10 +50,10 @@ my @tools = (
 # The arguments that key=value become, as they are on the wire.
 sub typed {
     my ($cli, $conn) = start('call', 'typed', @_);
-    $answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
+    give($conn, 'tools/list', { tools => \@tools });
     my $line = $conn->recv_line;
-    $answer->($conn, $conn->decode($line), $text->('ok'));
-    my ($status) = $finish->($cli);
+    answer($conn, $conn->decode($line), text_result('ok'));
+    my ($status) = finish($cli);
     is $status, 0, "call @_: status";
     my ($arguments) = $line =~ /"arguments":(.*)\}\}$/;
     return $arguments;
@@ -81,8 +79,8 @@ for my $wrong (
 {
     my ($pattern, @args) = @$wrong;
     my ($cli, $conn) = start('call', 'typed', @args);
-    $answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
-    my ($status, $out, $err) = $finish->($cli);
+    give($conn, 'tools/list', { tools => \@tools });
+    my ($status, $out, $err) = finish($cli);
     is $status, 2, "@args: status";
     like $err, $pattern, "@args: why";
 }
@@ -100,8 +98,8 @@ for my $case (
     my $line = $conn->recv_line;
     like $line, qr/"name":"any","arguments":\Q$want\E\}\}$/,
         'arguments ' . ($arg // 'none');
-    $answer->($conn, $conn->decode($line), $text->('ok'));
-    is +($finish->($cli))[0], 0, 'status';
+    answer($conn, $conn->decode($line), text_result('ok'));
+    is +(finish($cli))[0], 0, 'status';
 }
 
 fails(qr/call which tool/, 'call');
@@ -121,8 +119,8 @@ fails(qr/must be a JSON object, such as/, 'call', 'a', '[1]');
 sub result {
     my ($result, @args) = @_;
     my ($cli, $conn) = start('call', 'any', @args);
-    $answer->($conn, $request->($conn, 'tools/call'), $result);
-    return $finish->($cli);
+    give($conn, 'tools/call', $result);
+    return finish($cli);
 }
 
 sub texts {
@@ -186,36 +184,30 @@ is $out =~ tr/\n//, 1, '--json: one line';
 for my $case ([ 'word_cuont', 's=1' ], ['word_cuont'], ['Word-Count']) {
     my ($cli, $conn) = start('call', @$case);
     if (@$case == 1) {
-        $refuse->($conn, $request->($conn, 'tools/call'), -32602, 'unknown');
+        refuse($conn, request($conn, 'tools/call'), -32602, 'unknown');
     }
-    $answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
-    ($status, $out, $err) = $finish->($cli);
-    is $status, 1, "@$case: status";
-    like $err, qr/no tool "$case->[0]"; did you mean word_count/,
-        "@$case: what was meant";
+    give($conn, 'tools/list', { tools => \@tools });
+    ends($cli, "@$case", 1, undef,
+        qr/no tool "$case->[0]"; did you mean word_count/);
 }
 my ($cli, $conn) = start('call', 'xyz');
-$refuse->($conn, $request->($conn, 'tools/call'), -32602, 'unknown');
-$answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
-(undef, undef, $err) = $finish->($cli);
+refuse($conn, request($conn, 'tools/call'), -32602, 'unknown');
+give($conn, 'tools/list', { tools => \@tools });
+(undef, undef, $err) = finish($cli);
 like $err, qr/no tool "xyz" \(toolgate list shows them all\)$/,
     'nothing is near';
 
 # -32602 for another reason.
 ($cli, $conn) = start('call', 'typed');
-$refuse->($conn, $request->($conn, 'tools/call'), -32602, 'n is wrong');
-$answer->($conn, $request->($conn, 'tools/list'), { tools => \@tools });
-($status, $out, $err) = $finish->($cli);
-is $status, 1, 'another reason: status';
-is $err, "toolgate: the server answered with error -32602: n is wrong\n",
-    'another reason: the server\'s';
+refuse($conn, request($conn, 'tools/call'), -32602, 'n is wrong');
+give($conn, 'tools/list', { tools => \@tools });
+ends($cli, 'another reason', 1, undef,
+    "toolgate: the server answered with error -32602: n is wrong\n");
 
 ($cli, $conn) = start('call', 'any', '--json');
-$refuse->($conn, $request->($conn, 'tools/call'), -32602, 'unknown');
-($status, $out, $err) = $finish->($cli);
-is $status, 1, 'an error with --json: status';
-is $out, qq({"error":{"code":-32602,"message":"unknown"}}\n),
-    'an error with --json: on stdout';
+refuse($conn, request($conn, 'tools/call'), -32602, 'unknown');
+ends($cli, 'an error with --json', 1,
+    qq({"error":{"code":-32602,"message":"unknown"}}\n));
 
 # --- methods --------------------------------------------------------------
 
@@ -224,8 +216,8 @@ sub method {
     my ($result, @args) = @_;
     my ($command, $server) = start('call', '--method', 'task.list', @args);
     my $line = $server->recv_line;
-    $answer->($server, $server->decode($line), $result);
-    my ($state, $stdout) = $finish->($command);
+    answer($server, $server->decode($line), $result);
+    my ($state, $stdout) = finish($command);
     is $state, 0, "--method @args: status";
     my ($params) = $line =~ /"method":"task\.list"(.*)\}$/;
     return ($params, $stdout);
@@ -239,18 +231,16 @@ is_deeply [ method({ a => 1 }, '[1, 2]') ],
 is_deeply [ method("a\n", '--json', '{}') ], [ ',"params":{}', "\"a\\n\"\n" ],
     'a method with --json';
 ($cli, $conn) = start('call', '--method=x.y');
-$refuse->($conn, $request->($conn, 'x.y'), -32601, 'Method not found: x.y');
-($status, $out, $err) = $finish->($cli);
-is $status, 1, 'an unknown method: status';
-like $err, qr/error -32601: Method not found: x\.y$/, 'and what was said';
+refuse($conn, request($conn, 'x.y'), -32601, 'Method not found: x.y');
+ends($cli, 'an unknown method', 1, undef,
+    qr/error -32601: Method not found: x\.y$/);
 
 # --- the end of patience --------------------------------------------------
 
 ($cli, $conn) = start('call', 'slow', '--timeout', '2.5');
-my $call = $request->($conn, 'tools/call');
-($status, $out, $err) = $finish->($cli);
-is $status, 2, '--timeout: status';
-like $err, qr/within 2\.5 s; what was asked is cancelled/, '--timeout: said so';
+my $call = request($conn, 'tools/call');
+ends($cli, '--timeout', 2, undef,
+    qr/within 2\.5 s; what was asked is cancelled/);
 is $conn->notification('notifications/cancelled')->{params}{requestId},
     $call->{id}, '--timeout: cancelled';
 ok Toolgate::Parent::is_left($conn), '--timeout: gone';
@@ -258,9 +248,9 @@ ok Toolgate::Parent::is_left($conn), '--timeout: gone';
 for my $case ([ INT => 130 ], [ TERM => 143 ], [ HUP => 129 ]) {
     my ($signal, $want) = @$case;
     ($cli, $conn) = start('call', 'slow');
-    $call = $request->($conn, 'tools/call');
+    $call = request($conn, 'tools/call');
     $cli->signal($signal);
-    ($status, $out, $err) = $finish->($cli);
+    ($status, $out, $err) = finish($cli);
     is $status, $want, "$signal: status";
     is $out . $err, '', "$signal: nothing to say";
     is $conn->notification('notifications/cancelled')->{params}{requestId},
@@ -268,9 +258,9 @@ for my $case ([ INT => 130 ], [ TERM => 143 ], [ HUP => 129 ]) {
     ok Toolgate::Parent::is_left($conn), "$signal: gone";
 }
 ($cli, $conn) = start('call', '--method', 'm');
-$call = $request->($conn, 'm');
+$call = request($conn, 'm');
 $cli->signal('INT');
-is +($finish->($cli))[0], 130, 'INT in a method: status';
+is +(finish($cli))[0], 130, 'INT in a method: status';
 is $conn->notification('$/cancelRequest')->{params}{id}, $call->{id},
     'INT in a method: cancelled';
 
@@ -278,7 +268,7 @@ is $conn->notification('$/cancelRequest')->{params}{id}, $call->{id},
 
 ($cli, $conn) = start('call', 'any');
 close delete $cli->{in};
-$answer->($conn, $request->($conn, 'tools/call'), $text->('x' x 200_000));
+give($conn, 'tools/call', text_result('x' x 200_000));
 is $cli->wait_exit >> 8, 141, 'nobody reads: as if SIGPIPE had come';
 is $cli->stderr, '', 'nobody reads: nothing to say';
 

@@ -6,11 +6,10 @@ use IO::Socket::UNIX;
 use Socket qw(SOCK_DGRAM SOCK_STREAM);
 use Toolgate::Test;
 use Toolgate::Command;
+use Toolgate::Parent qw(answer give request text_result);
 
 my $tg = Toolgate::Test->new;
 my $path = $tg->socket_path;
-my ($request, $answer) = map { \&{"Toolgate::Parent::$_"} } qw(request answer);
-my $finish = \&Toolgate::Command::finish;
 
 # --- the command line -----------------------------------------------------
 
@@ -110,10 +109,10 @@ SKIP: {
     }
     my $socket = $full->accept;
     my $conn = Toolgate::Client->over($socket, $socket, 'server');
-    $answer->($conn, $request->($conn, 'ping'), {});
-    $answer->($conn, $request->($conn, 'initialize'), {});
-    $answer->($conn, $request->($conn, 'ping'), {});
-    is +($finish->($cli))[0], 0, 'a full queue: waited for';
+    give($conn, 'ping', {});
+    give($conn, 'initialize', {});
+    give($conn, 'ping', {});
+    is +(finish($cli))[0], 0, 'a full queue: waited for';
     close $full;
     unlink $path;
 }
@@ -123,10 +122,8 @@ SKIP: {
 $parent->listen;
 my $cli = Toolgate::Command::start($tg, 'ping');
 $parent->accept->close for 1 .. 5;
-($status, $out, $err) = $finish->($cli);
-is $status, 2, 'every connection ended: status';
-like $err, qr/ends every connection: is it a Toolgate socket\?/,
-    'every connection ended: said so';
+ends($cli, 'every connection ended', 2, undef,
+    qr/ends every connection: is it a Toolgate socket\?/);
 ok !$parent->is_called(0), 'and not tried for ever';
 
 # --- other ways to name the socket ----------------------------------------
@@ -135,9 +132,9 @@ for my $socket ("unix:$path", './t.sock') {
     $cli = Toolgate::Command::start(
         $tg, { cwd => $tg->dir, env => { TOOLGATE_SOCKET => '/nowhere' } },
         "--socket=$socket", 'call', '--method', 'm');
-    my $conn = Toolgate::Command::greet($parent);
-    $answer->($conn, $request->($conn, 'm'), 1);
-    is +($finish->($cli))[1], "1\n", "--socket=$socket before the command";
+    my $conn = greet($parent);
+    give($conn, 'm', 1);
+    is +(finish($cli))[1], "1\n", "--socket=$socket before the command";
 }
 
 # --- reloads --------------------------------------------------------------
@@ -152,46 +149,41 @@ sub leave {
 
 $cli = Toolgate::Command::start($tg, 'call', 'any');
 for (1 .. 3) {
-    my $conn = Toolgate::Command::greet($parent);
-    $request->($conn, 'tools/call');
+    my $conn = greet($parent);
+    request($conn, 'tools/call');
     leave($conn);
 }
-my $conn = Toolgate::Command::greet($parent);
-$answer->($conn, $request->($conn, 'tools/call'),
-    Toolgate::Parent::text_result('at last'));
-($status, $out, $err) = $finish->($cli);
+my $conn = greet($parent);
+give($conn, 'tools/call', text_result('at last'));
+($status, $out, $err) = finish($cli);
 is $status, 0, 'a reload: status';
 is $out . $err, 'at last', 'a reload: sent again, and answered once';
 
 # A worker that goes before it has read the hello.
 $cli = Toolgate::Command::start($tg, 'call', 'any');
 $parent->accept->close;
-$conn = Toolgate::Command::greet($parent);
-$answer->($conn, $request->($conn, 'tools/call'),
-    Toolgate::Parent::text_result('x'));
-is +($finish->($cli))[1], 'x', 'a connection that ends at once is made again';
+$conn = greet($parent);
+give($conn, 'tools/call', text_result('x'));
+is +(finish($cli))[1], 'x', 'a connection that ends at once is made again';
 
 # The server is down for a moment in between.
 $cli = Toolgate::Command::start($tg, 'call', 'any');
-$conn = Toolgate::Command::greet($parent);
-$request->($conn, 'tools/call');
+$conn = greet($parent);
+request($conn, 'tools/call');
 $parent->close;
 leave($conn);
 $parent->listen;
-$conn = Toolgate::Command::greet($parent);
-$answer->($conn, $request->($conn, 'tools/call'),
-    Toolgate::Parent::text_result('back'));
-is +($finish->($cli))[1], 'back', 'a restart is waited for';
+$conn = greet($parent);
+give($conn, 'tools/call', text_result('back'));
+is +(finish($cli))[1], 'back', 'a restart is waited for';
 
 # A crash: it may have been done, so it is not asked again.
 $cli = Toolgate::Command::start($tg, 'call', 'any');
-$conn = Toolgate::Command::greet($parent);
-$request->($conn, 'tools/call');
+$conn = greet($parent);
+request($conn, 'tools/call');
 $conn->close;
-($status, $out, $err) = $finish->($cli);
-is $status, 2, 'a crash: status';
-like $err, qr/broke before the answer came; what was asked may have been done/,
-    'a crash: said so';
+ends($cli, 'a crash', 2, undef,
+    qr/broke before the answer came; what was asked may have been done/);
 ok !$parent->is_called(0), 'a crash: not asked again';
 
 # --- large messages -------------------------------------------------------
@@ -199,23 +191,23 @@ ok !$parent->is_called(0), 'a crash: not asked again';
 my $large = 'x' x 9_000_000;
 $cli = Toolgate::Command::start($tg, { stdin => qq({"t":"$large"}) },
     'call', 'any', '-');
-$conn = Toolgate::Command::greet($parent);
-my $call = $request->($conn, 'tools/call', 30);
+$conn = greet($parent);
+my $call = request($conn, 'tools/call', 30);
 is length $call->{params}{arguments}{t}, 9_000_000, 'large arguments';
-$answer->($conn, $call, Toolgate::Parent::text_result($large));
-($status, $out) = $finish->($cli, 30);
+answer($conn, $call, text_result($large));
+($status, $out) = finish($cli, 30);
 is $status, 0, 'a large answer: status';
 ok $out eq $large, 'a large answer';
 
 # What is no answer is passed over.
 $cli = Toolgate::Command::start($tg, 'call', '--method', 'm');
-$conn = Toolgate::Command::greet($parent);
-$call = $request->($conn, 'm');
+$conn = greet($parent);
+$call = request($conn, 'm');
 $conn->send_line('no JSON');
 $conn->send_line({ jsonrpc => '2.0', id => 999, result => 1 });
 $conn->notify('some/thing', {});
 $conn->send_line({ jsonrpc => '2.0', id => 'x', method => 'roots/list' });
-$answer->($conn, $call, 'mine');
-is +($finish->($cli))[1], 'mine', 'what is no answer is passed over';
+answer($conn, $call, 'mine');
+is +(finish($cli))[1], 'mine', 'what is no answer is passed over';
 
 done_testing;

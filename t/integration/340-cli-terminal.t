@@ -4,6 +4,7 @@
 use Fcntl qw(O_NOCTTY O_RDWR);
 use Toolgate::Test;
 use Toolgate::Command;
+use Toolgate::Parent qw(give refuse request text_result);
 
 use constant {
     TIOCGPTN   => 0x80045430,
@@ -13,7 +14,6 @@ use constant {
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);
-my ($request, $answer) = map { \&{"Toolgate::Parent::$_"} } qw(request answer);
 
 # A terminal of our own: the end that we read, and the path of the other.
 sub terminal {
@@ -48,7 +48,7 @@ sub show {
     }
     close $other;
     my $screen = Toolgate::Client->over($fh, $fh, 'screen');
-    $serve->(Toolgate::Command::greet($parent));
+    $serve->(greet($parent));
     waitpid $pid, 0;
     my $status = $? >> 8;
     # A terminal that was closed reads as EIO.
@@ -69,7 +69,7 @@ sub call {
     my ($result) = @_;
     return sub {
         my ($conn) = @_;
-        $answer->($conn, $request->($conn, 'tools/call'), $result);
+        give($conn, 'tools/call', $result);
     };
 }
 
@@ -81,19 +81,19 @@ sub screen {
 }
 
 my ($status, $text) =
-    show(80, call(Toolgate::Parent::text_result("$evil\x{fc}")), 'call', 'x');
+    show(80, call(text_result("$evil\x{fc}")), 'call', 'x');
 is $status, 0, 'call: status';
 is screen($text), screen("$tame\xc3\xbc\n"),
     'call: visible, with a newline at the end';
 ($status, $text) = show(
     80,
-    call({ %{ Toolgate::Parent::text_result($evil) }, isError => \1 }),
+    call({ %{ text_result($evil) }, isError => \1 }),
     'call', 'x');
 is $status, 1, 'isError: status';
 is screen($text), screen("$tame\n"), 'isError: visible';
 
 ($status, $text) =
-    show(80, call(Toolgate::Parent::text_result($evil)), 'call', 'x', '--json');
+    show(80, call(text_result($evil)), 'call', 'x', '--json');
 like $text, qr/u009b31m\\u202eb/, '--json: visible, and still JSON';
 is +Toolgate::Client->decode($text)->{content}[0]{text}, $evil,
     '--json: the same text';
@@ -102,7 +102,7 @@ is +Toolgate::Client->decode($text)->{content}[0]{text}, $evil,
     80,
     sub {
         my ($conn) = @_;
-        Toolgate::Parent::refuse($conn, $request->($conn, 'm'), -1, $evil);
+        refuse($conn, request($conn, 'm'), -1, $evil);
     },
     'call', '--method', 'm');
 is screen($text),
@@ -114,10 +114,7 @@ is screen($text),
     sub {
         my ($conn) = @_;
         my $description = join(' ', ('word') x 20) . "\n  kept   as it is\n";
-        $answer->(
-            $conn,
-            $request->($conn, 'tools/list'),
-            {
+        give($conn, 'tools/list', {
                 tools => [
                     Toolgate::Parent::tool("a\e[1m", description => $evil),
                     Toolgate::Parent::tool('b', description => $description),

@@ -6,11 +6,15 @@ package Toolgate::Command;
 use strict;
 use warnings;
 
+use Exporter qw(import);
+use Test::More ();
 use Time::HiRes qw(time);
 
 use Toolgate::Client;
 use Toolgate::Parent;
 use Toolgate::Util;
+
+our @EXPORT = qw(ends finish greet);
 
 # toolgate with the test's socket, running.  Options before the arguments:
 # stdin, env, cwd.
@@ -52,6 +56,19 @@ sub finish {
     my $status = $cli->wait_exit;
     return ($status & 127 ? 128 + ($status & 127) : $status >> 8,
         $cli->buffered, $cli->stderr);
+}
+
+# It ends so: its status, and what standard output and error are, or match,
+# where that is of interest.
+sub ends {
+    my ($cli, $name, $status, @want) = @_;
+    my ($got, @texts) = finish($cli);
+    Test::More::is($got, $status, "$name: status");
+    for my $i (grep { defined $want[$_] } 0, 1) {
+        my $is = ref $want[$i] ? \&Test::More::like : \&Test::More::is;
+        $is->($texts[$i], $want[$i], "$name: std" . ('out', 'err')[$i]);
+    }
+    return ($got, @texts);
 }
 
 1;

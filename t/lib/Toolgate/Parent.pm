@@ -7,10 +7,13 @@ use strict;
 use warnings;
 
 use Carp qw(croak);
+use Exporter qw(import);
 use IO::Select;
 use IO::Socket::UNIX;
 use Socket qw(SOCK_STREAM);
 use Toolgate::Client;
+
+our @EXPORT_OK = qw(answer give refuse request text_result tool);
 
 sub new {
     my ($class, $path) = @_;
@@ -71,6 +74,12 @@ sub answer {
     my ($conn, $request, $result) = @_;
     return $conn->send_line(
         { jsonrpc => '2.0', id => $request->{id}, result => $result });
+}
+
+# Answers the next request of the method.
+sub give {
+    my ($conn, $method, $result) = @_;
+    return answer($conn, request($conn, $method), $result);
 }
 
 sub refuse {
