@@ -174,42 +174,6 @@ ngx_toolgate_listener_show_old(ngx_cycle_t *cycle,
     return NGX_OK;
 }
 
-/* The server of a listener's address, if it has tools. */
-static ngx_toolgate_srv_conf_t *
-ngx_toolgate_listener_server(ngx_listening_t *ls, ngx_uint_t i)
-{
-    ngx_toolgate_srv_conf_t *scf;
-    ngx_stream_addr_conf_t *addr;
-    ngx_stream_conf_ctx_t *ctx;
-    ngx_stream_port_t *port;
-
-    port = ls->servers;
-    addr = &((ngx_stream_in_addr_t *) port->addrs)[i].conf;
-
-#if (NGX_HAVE_INET6)
-    if (ls->sockaddr->sa_family == AF_INET6) {
-        addr = &((ngx_stream_in6_addr_t *) port->addrs)[i].conf;
-    }
-#endif
-
-#if (nginx_version >= 1025005)
-    ctx = addr->default_server->ctx;
-#else
-    ctx = addr->ctx;
-#endif
-
-    scf = ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
-
-    return scf->catalogue != NULL ? scf : NULL;
-}
-
-static ngx_uint_t
-ngx_toolgate_listener_has_path(const ngx_listening_t *ls)
-{
-    return ls->sockaddr->sa_family == AF_UNIX
-           && ((struct sockaddr_un *) ls->sockaddr)->sun_path[0] != '\0';
-}
-
 /* --- init_conf --- */
 
 /* Which file it made, an old cycle knows; a new binary takes what is there. */
@@ -277,26 +241,25 @@ ngx_toolgate_listener_take(ngx_cycle_t *cycle,
                            ngx_toolgate_listener_conf_t *lcf,
                            ngx_listening_t *ls)
 {
-    ngx_toolgate_srv_conf_t *scf, *first;
-    ngx_stream_port_t *port;
+    ngx_toolgate_srv_conf_t *scf;
     ngx_uint_t i;
 
-    port = ls->servers;
-    first = NULL;
+    scf = NULL;
 
-    for (i = 0; i < port->naddrs; i++) {
-        scf = ngx_toolgate_listener_server(ls, i);
-        first = first != NULL ? first : scf;
+    for (i = 0; scf == NULL && i < ((ngx_stream_port_t *) ls->servers)->naddrs;
+         i++) {
+        scf = ngx_toolgate_addr_server(ngx_toolgate_addr(ls, i));
     }
 
-    if (first == NULL || ls->type != SOCK_STREAM) {
+    if (scf == NULL || ls->type != SOCK_STREAM) {
         return NGX_OK;
     }
 
     ls->handler = ngx_toolgate_init_connection;
 
-    return ngx_toolgate_listener_has_path(ls)
-               ? ngx_toolgate_listener_add(cycle, lcf, ls, first)
+    return ls->sockaddr->sa_family == AF_UNIX
+                   && ((struct sockaddr_un *) ls->sockaddr)->sun_path[0] != '\0'
+               ? ngx_toolgate_listener_add(cycle, lcf, ls, scf)
                : NGX_OK;
 }
 

@@ -8,8 +8,6 @@
 #include <grp.h>
 #include <pwd.h>
 
-/* Appended while the file is not whole yet. */
-#define NGX_TOOLGATE_TEMP "~"
 #define NGX_TOOLGATE_WORKER_GROUPS 256
 
 static void
@@ -83,10 +81,10 @@ ngx_toolgate_schema_owner(ngx_toolgate_socket_t *sock,
 }
 
 static ngx_int_t
-ngx_toolgate_schema_store(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
-                          u_char *temp, tg_str_t text)
+ngx_toolgate_schema_store(ngx_toolgate_socket_t *sock, u_char *temp,
+                          tg_str_t text)
 {
-    ssize_t n;
+    ngx_int_t rc;
     ngx_fd_t fd;
 
     (void) unlink((char *) temp);
@@ -97,24 +95,16 @@ ngx_toolgate_schema_store(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock,
         return NGX_ERROR;
     }
 
-    n = write(fd, text.data, text.len);
+    rc = write(fd, text.data, text.len) == (ssize_t) text.len
+                 && (geteuid() != 0 || fchown(fd, sock->uid, sock->gid) != -1)
+             ? NGX_OK
+             : NGX_ERROR;
 
-    if (n != (ssize_t) text.len
-        || (geteuid() == 0 && fchown(fd, sock->uid, sock->gid) == -1))
-    {
-        (void) close(fd);
-        return NGX_ERROR;
-    }
-
-    if (close(fd) == -1) {
-        return NGX_ERROR;
-    }
-
-    (void) cycle;
-
-    return ngx_rename_file(temp, sock->scf->schema_file.data) == NGX_FILE_ERROR
-               ? NGX_ERROR
-               : NGX_OK;
+    return close(fd) != -1 && rc == NGX_OK
+                   && ngx_rename_file(temp, sock->scf->schema_file.data)
+                          != NGX_FILE_ERROR
+               ? NGX_OK
+               : NGX_ERROR;
 }
 
 /* For the socket's owner, atomically. */
@@ -123,35 +113,29 @@ ngx_toolgate_schema_file_write(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     ngx_toolgate_client_t owner;
     gid_t groups[NGX_TOOLGATE_WORKER_GROUPS];
-    ngx_int_t rc;
     tg_buf_t buf;
     u_char *temp;
 
-    temp = ngx_pnalloc(cycle->pool,
-                       sock->scf->schema_file.len + sizeof(NGX_TOOLGATE_TEMP));
+    temp = ngx_toolgate_name_beside(cycle, sock->scf->schema_file.data,
+                                    NGX_TOOLGATE_SUFFIX);
     if (temp == NULL) {
         return;
     }
-
-    (void) ngx_sprintf(temp, "%V" NGX_TOOLGATE_TEMP "%Z",
-                       &sock->scf->schema_file);
 
     ngx_toolgate_schema_owner(sock, &owner, groups);
     tg_buf_init(&buf, tg_alloc_libc());
     ngx_toolgate_schema_list(sock->scf, &owner, &buf);
 
-    rc = tg_buf_failed(&buf)
-             ? NGX_ERROR
-             : ngx_toolgate_schema_store(cycle, sock, temp, tg_buf_view(&buf));
-
-    tg_buf_deinit(&buf);
-
-    if (rc != NGX_OK) {
+    if (tg_buf_failed(&buf)
+        || ngx_toolgate_schema_store(sock, temp, tg_buf_view(&buf)) != NGX_OK)
+    {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                       "\"%V\" cannot be written (tool_schema_file)",
                       &sock->scf->schema_file);
         (void) unlink((char *) temp);
     }
+
+    tg_buf_deinit(&buf);
 }
 
 void

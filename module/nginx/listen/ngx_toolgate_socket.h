@@ -26,6 +26,10 @@ typedef struct {
     unsigned is_placed:1; /* path is ours */
 } ngx_toolgate_socket_t;
 
+/* A path with a suffix, in the cycle's pool; NULL: no memory. */
+u_char *ngx_toolgate_name_beside(ngx_cycle_t *cycle, u_char *path,
+                                 const char *suffix);
+
 /* Names and owner, of sock->ls and sock->scf.  NGX_OK or NGX_ERROR, logged. */
 ngx_int_t ngx_toolgate_socket_init(ngx_cycle_t *cycle,
                                    ngx_toolgate_socket_t *sock);

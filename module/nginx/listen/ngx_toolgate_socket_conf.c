@@ -6,7 +6,7 @@
 
 #include <sys/un.h>
 
-static u_char *
+u_char *
 ngx_toolgate_name_beside(ngx_cycle_t *cycle, u_char *path, const char *suffix)
 {
     u_char *name;

@@ -21,8 +21,24 @@ static ngx_uint_t ngx_toolgate_is_closing;
 
 /* --- listeners --- */
 
-static ngx_uint_t
-ngx_toolgate_addr_may_arrive(const ngx_stream_addr_conf_t *addr)
+ngx_stream_addr_conf_t *
+ngx_toolgate_addr(const ngx_listening_t *ls, ngx_uint_t i)
+{
+    ngx_stream_port_t *port;
+
+    port = ls->servers;
+
+#if (NGX_HAVE_INET6)
+    if (ls->sockaddr->sa_family == AF_INET6) {
+        return &((ngx_stream_in6_addr_t *) port->addrs)[i].conf;
+    }
+#endif
+
+    return &((ngx_stream_in_addr_t *) port->addrs)[i].conf;
+}
+
+ngx_toolgate_srv_conf_t *
+ngx_toolgate_addr_server(const ngx_stream_addr_conf_t *addr)
 {
     ngx_toolgate_srv_conf_t *scf;
     ngx_stream_conf_ctx_t *ctx;
@@ -35,31 +51,25 @@ ngx_toolgate_addr_may_arrive(const ngx_stream_addr_conf_t *addr)
 
     scf = ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
 
-    return scf->catalogue != NULL && !addr->ssl && !addr->proxy_protocol;
+    return scf->catalogue != NULL ? scf : NULL;
 }
 
 /* Of plain sockets, with tools. */
 static ngx_uint_t
 ngx_toolgate_may_arrive(const ngx_listening_t *ls)
 {
-    ngx_stream_port_t *port;
+    ngx_stream_addr_conf_t *addr;
     ngx_uint_t i;
 
     if (ls->handler != ngx_toolgate_init_connection) {
         return 0;
     }
 
-    port = ls->servers;
+    for (i = 0; i < ((ngx_stream_port_t *) ls->servers)->naddrs; i++) {
+        addr = ngx_toolgate_addr(ls, i);
 
-    for (i = 0; i < port->naddrs; i++) {
-        if (!ngx_toolgate_addr_may_arrive(
-#if (NGX_HAVE_INET6)
-                ls->sockaddr->sa_family == AF_INET6
-                    ? &((ngx_stream_in6_addr_t *) port->addrs)[i].conf
-                    :
-#endif
-                    &((ngx_stream_in_addr_t *) port->addrs)[i].conf))
-        {
+        if (addr->ssl || addr->proxy_protocol
+            || ngx_toolgate_addr_server(addr) == NULL) {
             return 0;
         }
     }
