@@ -127,33 +127,18 @@ tg_schema_cut(tg_str_t text, size_t max)
     return max;
 }
 
-static void
-tg_schema_put_cut(tg_buf_t *out, tg_str_t text, size_t max)
-{
-    size_t len;
-
-    len = tg_schema_cut(text, max);
-    tg_buf_put(out, text.data, len);
-
-    if (len < text.len) {
-        tg_buf_text(out, "…");
-    }
-}
-
 void
 tg_schema_put_value(tg_buf_t *out, tg_str_t raw)
 {
-    size_t len, i, start;
+    size_t len, i;
 
-    start = out->len;
-    tg_schema_put_cut(out, raw, TG_SCHEMA_SHOWN_VALUE);
-    len = tg_buf_failed(out) ? start : out->len;
+    len = tg_schema_cut(raw, TG_SCHEMA_SHOWN_VALUE);
 
-    for (i = start; i < len; i++) {
-        if ((unsigned char) out->data[i] < ' ') {
-            out->data[i] = ' ';
-        }
+    for (i = 0; i < len; i++) {
+        tg_buf_char(out, (unsigned char) raw.data[i] < ' ' ? ' ' : raw.data[i]);
     }
+
+    tg_buf_text(out, len < raw.len ? "…" : "");
 }
 
 void
@@ -171,35 +156,24 @@ tg_schema_put_quoted(tg_buf_t *out, tg_str_t text)
 static void
 tg_schema_put_token(tg_buf_t *out, tg_str_t text)
 {
-    size_t i, run, len;
+    size_t i, len;
 
     len = tg_schema_cut(text, TG_SCHEMA_SHOWN_VALUE);
     tg_buf_char(out, '/');
 
-    for (i = run = 0; i < len; i++) {
-        if (text.data[i] != '~' && text.data[i] != '/'
-            && (unsigned char) text.data[i] >= ' ')
-        {
-            continue;
-        }
-
-        tg_buf_put(out, text.data + run, i - run);
-        run = i + 1;
-
+    for (i = 0; i < len; i++) {
         if (text.data[i] == '~') {
             tg_buf_text(out, "~0");
         } else if (text.data[i] == '/') {
             tg_buf_text(out, "~1");
-        } else {
+        } else if ((unsigned char) text.data[i] < ' ') {
             tg_json_put_escaped(out, tg_str(text.data + i, 1));
+        } else {
+            tg_buf_char(out, text.data[i]);
         }
     }
 
-    tg_buf_put(out, text.data + run, len - run);
-
-    if (len < text.len) {
-        tg_buf_text(out, "…");
-    }
+    tg_buf_text(out, len < text.len ? "…" : "");
 }
 
 static void

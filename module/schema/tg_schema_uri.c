@@ -81,50 +81,38 @@ tg_uri_is_scheme(tg_str_t text)
 static int
 tg_uri_is_authority(tg_str_t text)
 {
-    tg_str_t host;
+    tg_str_t user;
     size_t at;
 
     at = tg_uri_find(text, "@");
 
     if (at < text.len) {
-        if (!tg_uri_is_made_of(tg_str(text.data, at), TG_URI_PATH)) {
+        user = tg_uri_take(&text, at);
+        (void) tg_uri_take(&text, 1);
+
+        if (!tg_uri_is_made_of(user, TG_URI_PATH)) {
             return 0;
         }
-
-        text = tg_str(text.data + at + 1, text.len - at - 1);
     }
 
     if (text.len != 0 && text.data[0] == '[') {
+        (void) tg_uri_take(&text, 1);
         at = tg_uri_find(text, "]");
 
         if (at == text.len
-            || !tg_uri_is_made_of(tg_str(text.data + 1, at - 1), TG_URI_PATH))
-        {
+            || !tg_uri_is_made_of(tg_uri_take(&text, at), TG_URI_PATH)) {
             return 0;
         }
 
-        at++;
+        (void) tg_uri_take(&text, 1);
 
-    } else {
-        at = tg_uri_find(text, ":");
-    }
-
-    host = tg_str(text.data, at);
-    text = tg_str(text.data + at, text.len - at);
-
-    if (!tg_uri_is_made_of(host, TG_URI_PATH "[]")
-        || (host.len != 0 && host.data[0] != '['
-            && tg_uri_find(host, "[]@") != host.len))
-    {
+    } else if (!tg_uri_is_made_of(tg_uri_take(&text, tg_uri_find(text, ":")),
+                                  "/")) {
         return 0;
     }
 
-    if (text.len != 0 && text.data[0] != ':') {
-        return 0;
-    }
-
-    for (at = 1; at < text.len; at++) {
-        if (!tg_is_digit(text.data[at])) {
+    for (at = 0; at < text.len; at++) {
+        if (at == 0 ? text.data[at] != ':' : !tg_is_digit(text.data[at])) {
             return 0;
         }
     }
@@ -132,26 +120,34 @@ tg_uri_is_authority(tg_str_t text)
     return 1;
 }
 
+/* What stands behind the first c is taken off text; absent without one. */
+static tg_str_t
+tg_uri_behind(tg_str_t *text, const char *c)
+{
+    tg_str_t rest;
+    size_t at;
+
+    at = tg_uri_find(*text, c);
+
+    if (at == text->len) {
+        return TG_STR_NONE;
+    }
+
+    rest = tg_str(text->data + at + 1, text->len - at - 1);
+    text->len = at;
+
+    return rest;
+}
+
 int
 tg_uri_parse(tg_str_t text, tg_uri_t *uri)
 {
-    size_t colon, len;
+    size_t colon;
 
     memset(uri, 0, sizeof(*uri));
     text.data = text.data != NULL ? text.data : "";
-    len = tg_uri_find(text, "#");
-
-    if (len < text.len) {
-        uri->fragment = tg_str(text.data + len + 1, text.len - len - 1);
-        text.len = len;
-    }
-
-    len = tg_uri_find(text, "?");
-
-    if (len < text.len) {
-        uri->query = tg_str(text.data + len + 1, text.len - len - 1);
-        text.len = len;
-    }
+    uri->fragment = tg_uri_behind(&text, "#");
+    uri->query = tg_uri_behind(&text, "?");
 
     /* A colon in the first segment can only end a scheme. */
     colon = tg_uri_find(text, ":/");
