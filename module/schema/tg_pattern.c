@@ -228,7 +228,8 @@ tg_pattern_group_name(tg_pattern_t *pattern)
 static int
 tg_pattern_open_kind(tg_pattern_t *pattern)
 {
-    static const char *const looks[] = { "?=", "?!", "?<=", "?<!" };
+    /* The last one is no assertion. */
+    static const char *const kinds[] = { "?=", "?!", "?<=", "?<!", "?:" };
     size_t i;
 
     if (pattern->depth == TG_PATTERN_DEPTH) {
@@ -238,20 +239,14 @@ tg_pattern_open_kind(tg_pattern_t *pattern)
     pattern->is_look[pattern->depth++] = 0;
     pattern->is_atom = 0;
 
-    for (i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
-        if (tg_pattern_at(pattern, looks[i])) {
-            pattern->is_look[pattern->depth - 1] = 1;
-            pattern->p += strlen(looks[i]);
+    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (tg_pattern_at(pattern, kinds[i])) {
+            pattern->is_look[pattern->depth - 1] = kinds[i][1] != ':';
+            pattern->p += strlen(kinds[i]);
             tg_buf_char(pattern->out, '(');
-            tg_buf_text(pattern->out, looks[i]);
+            tg_buf_text(pattern->out, kinds[i]);
             return TG_OK;
         }
-    }
-
-    if (tg_pattern_at(pattern, "?:")) {
-        pattern->p += 2;
-        tg_buf_text(pattern->out, "(?:");
-        return TG_OK;
     }
 
     if (tg_pattern_at(pattern, "?<")) {
