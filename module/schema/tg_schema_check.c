@@ -27,7 +27,6 @@ static int
 tg_schema_check_type(tg_schema_run_t *run, const tg_schema_node_t *node,
                      const char *at)
 {
-    tg_buf_t *out;
     unsigned type;
 
     type = tg_schema_type_at(*at);
@@ -42,14 +41,7 @@ tg_schema_check_type(tg_schema_run_t *run, const tg_schema_node_t *node,
         return TG_OK;
     }
 
-    run->fail_types = node->types;
-    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_TYPE);
-
-    if (out != NULL) {
-        tg_schema_put_mismatch(run, out, node->types, at);
-    }
-
-    return TG_BAD;
+    return tg_schema_refuse_type(run, at, node->types);
 }
 
 /* What concerns the value itself, without what is in it or beside it. */

@@ -49,7 +49,7 @@ tg_schema_find_twice(tg_schema_compile_t *compile, tg_str_t raw)
 
 static int
 tg_schema_mistake_document(tg_schema_compile_t *compile, const char *at,
-                           tg_str_t uri, const char *text, const char *why)
+                           tg_str_t uri, const char *text)
 {
     if (at == NULL) {
         tg_buf_truncate(compile->error, compile->error_start);
@@ -62,7 +62,6 @@ tg_schema_mistake_document(tg_schema_compile_t *compile, const char *at,
     }
 
     tg_buf_text(compile->error, text);
-    tg_buf_text(compile->error, why);
 
     return TG_BAD;
 }
@@ -76,17 +75,17 @@ tg_schema_take(tg_schema_compile_t *compile, const char *at,
 
     if (raw.len > compile->options.max_bytes - compile->n_bytes) {
         return tg_schema_mistake_document(compile, at, doc->uri,
-                                          "is too large for a schema", "");
+                                          "is too large for a schema");
     }
 
     if (raw.len == 0) {
         return tg_schema_mistake_document(compile, at, doc->uri,
-                                          "is not valid JSON: ", "it is empty");
+                                          "is not valid JSON: it is empty");
     }
 
     if (tg_json_check(raw, NULL) != TG_OK) {
         (void) tg_schema_mistake_document(compile, at, doc->uri,
-                                          "is not valid JSON: ", "");
+                                          "is not valid JSON: ");
         (void) tg_json_explain(raw, compile->error);
         return TG_BAD;
     }
@@ -143,13 +142,11 @@ tg_schema_load(tg_schema_compile_t *compile, const char *at, tg_str_t uri,
         return tg_schema_mistake_document(compile, at, uri,
                                           "is not known; nothing is ever "
                                           "fetched: put it under \"$defs\" "
-                                          "with this \"$id\"",
-                                          "");
+                                          "with this \"$id\"");
     }
 
     if (rc == TG_BAD) {
-        return tg_schema_mistake_document(compile, at, uri, "cannot be had",
-                                          "");
+        return tg_schema_mistake_document(compile, at, uri, "cannot be had");
     }
 
     doc = rc == TG_OK ? tg_schema_get(compile, sizeof(*doc)) : NULL;

@@ -56,21 +56,7 @@ tg_schema_type_bit(tg_str_t raw)
     return 0;
 }
 
-const char *
-tg_schema_type_text(unsigned type)
-{
-    size_t i;
-
-    for (i = 0; i < TG_SCHEMA_N_TYPES - 1; i++) {
-        if (tg_schema_types[i].type & type) {
-            break;
-        }
-    }
-
-    return tg_schema_types[i].name;
-}
-
-void
+static void
 tg_schema_put_types(tg_buf_t *out, unsigned types)
 {
     const char *word;
@@ -90,25 +76,6 @@ tg_schema_put_types(tg_buf_t *out, unsigned types)
             tg_buf_text(out, tg_schema_types[i].name);
             word = (types & (types - 1)) != 0 ? ", " : " or ";
         }
-    }
-}
-
-void
-tg_schema_put_mismatch(tg_schema_run_t *run, tg_buf_t *out, unsigned types,
-                       const char *at)
-{
-    unsigned type;
-
-    type = tg_schema_type_at(*at);
-    tg_buf_text(out, "expected ");
-    tg_schema_put_types(out, types);
-    tg_buf_text(out, ", got ");
-
-    /* "expected integer, got number" would not say why. */
-    if (type == TG_SCHEMA_NUMBER && (types & TG_SCHEMA_INTEGER)) {
-        tg_schema_put_value(out, tg_schema_raw(run, at));
-    } else {
-        tg_buf_text(out, tg_schema_type_text(type));
     }
 }
 
@@ -315,6 +282,34 @@ tg_schema_refuse(tg_schema_run_t *run, const char *at, tg_schema_fail_t kind)
     tg_buf_text(run->error, ": ");
 
     return run->error;
+}
+
+int
+tg_schema_refuse_type(tg_schema_run_t *run, const char *at, unsigned types)
+{
+    tg_buf_t *out;
+    unsigned type;
+
+    run->fail_types = (uint8_t) types;
+    out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_TYPE);
+
+    if (out == NULL) {
+        return TG_BAD;
+    }
+
+    type = tg_schema_type_at(*at);
+    tg_buf_text(out, "expected ");
+    tg_schema_put_types(out, types);
+    tg_buf_text(out, ", got ");
+
+    /* "expected integer, got number" would not say why. */
+    if (type == TG_SCHEMA_NUMBER && (types & TG_SCHEMA_INTEGER)) {
+        tg_schema_put_value(out, tg_schema_raw(run, at));
+    } else {
+        tg_schema_put_types(out, type);
+    }
+
+    return TG_BAD;
 }
 
 int

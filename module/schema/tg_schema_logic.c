@@ -158,14 +158,7 @@ tg_schema_refuse_branches(tg_schema_run_t *run, const tg_schema_nodes_t *nodes,
     tg_buf_t *out;
 
     if (branches->is_all_types && branches->types != 0) {
-        run->fail_types = (uint8_t) branches->types;
-        out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_TYPE);
-
-        if (out != NULL) {
-            tg_schema_put_mismatch(run, out, branches->types, at);
-        }
-
-        return TG_BAD;
+        return tg_schema_refuse_type(run, at, branches->types);
     }
 
     out = tg_schema_refuse(run, at, TG_SCHEMA_FAIL_RULE);

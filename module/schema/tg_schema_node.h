@@ -189,7 +189,6 @@ typedef struct tg_schema_doc_s tg_schema_doc_t;
 struct tg_schema_resource_s {
     tg_schema_resource_t *next;
     tg_str_t uri; /* absolute, no fragment */
-    uint64_t hash;
     const tg_schema_doc_t *doc;
     const tg_schema_node_t *root;
     tg_schema_anchor_t *anchors;

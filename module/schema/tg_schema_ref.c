@@ -22,16 +22,11 @@ tg_schema_find_resource(tg_schema_compile_t *compile,
 {
     tg_schema_resource_t *resource;
     tg_schema_doc_t *doc;
-    uint64_t hash;
     int rc;
-
-    hash = tg_schema_hash(uri, 0);
 
     for (resource = compile->resources; resource != NULL;
          resource = resource->next) {
-        if (resource->hash == hash && tg_str_eq(resource->uri, uri)
-            && resource->root != NULL)
-        {
+        if (tg_str_eq(resource->uri, uri) && resource->root != NULL) {
             *root = resource->root;
             return TG_OK;
         }

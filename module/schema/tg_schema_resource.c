@@ -33,7 +33,6 @@ tg_schema_resource_new(tg_schema_compile_t *compile, const tg_schema_doc_t *doc,
     if (resource != NULL) {
         resource->doc = doc;
         resource->uri = uri;
-        resource->hash = tg_schema_hash(uri, 0);
         resource->vocabularies = vocabularies;
         resource->next = compile->resources;
         compile->resources = resource;
@@ -239,7 +238,6 @@ tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
 
     if (node->resource->root == NULL) {
         node->resource->uri = uri;
-        node->resource->hash = tg_schema_hash(uri, 0);
         return TG_OK;
     }
 

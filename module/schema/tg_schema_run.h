@@ -175,6 +175,8 @@ void tg_schema_checker_shrink(tg_schema_checker_t *checker);
  */
 tg_buf_t *tg_schema_refuse(tg_schema_run_t *run, const char *at,
                            tg_schema_fail_t kind);
+/* The same for a value that is of none of these types: TG_BAD. */
+int tg_schema_refuse_type(tg_schema_run_t *run, const char *at, unsigned types);
 /* The same with all that there is to say: TG_BAD. */
 int tg_schema_refuse_text(tg_schema_run_t *run, const char *at,
                           tg_schema_fail_t kind, const char *text);
@@ -202,18 +204,11 @@ void tg_schema_put_path(tg_buf_t *out, tg_str_t root, const char *target);
 void tg_schema_put_value(tg_buf_t *out, tg_str_t raw);
 /* Appends decoded text, in quotes, cut when it is long. */
 void tg_schema_put_quoted(tg_buf_t *out, tg_str_t text);
-/* Writes what was expected and what came, for a value of a wrong type. */
-void tg_schema_put_mismatch(tg_schema_run_t *run, tg_buf_t *out, unsigned types,
-                            const char *at);
-/* Appends "string or null". */
-void tg_schema_put_types(tg_buf_t *out, unsigned types);
 
 /* The bit of the type of the value at p; a number is TG_SCHEMA_NUMBER. */
 unsigned tg_schema_type_at(char c);
 /* The bit of the type that a raw value names, or 0. */
 unsigned tg_schema_type_bit(tg_str_t raw);
-/* "string"; for a number "number". */
-const char *tg_schema_type_text(unsigned type);
 
 /* Rules.  marks is NULL when nobody asks what was evaluated. */
 
