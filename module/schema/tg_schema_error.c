@@ -163,16 +163,17 @@ typedef struct {
 
 /* Passes what is in front of target.  Returns how many containers are open. */
 static unsigned
-tg_schema_path_find(const char *p, const char *target,
+tg_schema_path_find(tg_str_t root, const char *target,
                     tg_schema_level_t *levels)
 {
     tg_schema_level_t *level;
+    const char *p, *end;
     unsigned depth;
-    const char *end;
 
     level = NULL;
+    depth = 0;
 
-    for (depth = 0; p < target; p = end) {
+    for (p = root.data; p < target; p = end) {
         end = p + 1;
 
         switch (*p) {
@@ -195,7 +196,7 @@ tg_schema_path_find(const char *p, const char *target,
             break;
 
         case '"':
-            end = tg_schema_pass_string(p);
+            end = tg_schema_end(p, tg_str_end(root));
 
             if (level->key == NULL && end <= target) {
                 level->key = p;
@@ -224,7 +225,7 @@ tg_schema_put_pointer(tg_buf_t *out, tg_str_t root, const char *target)
     unsigned depth;
     size_t start;
 
-    depth = tg_schema_path_find(root.data, target, levels);
+    depth = tg_schema_path_find(root, target, levels);
     start = out->len;
 
     for (level = levels; level < levels + depth; level++) {
@@ -238,7 +239,7 @@ tg_schema_put_pointer(tg_buf_t *out, tg_str_t root, const char *target)
             tg_buf_uint(out, level->index);
 
         } else if (level->key != NULL) {
-            end = tg_schema_pass_string(level->key);
+            end = tg_schema_end(level->key, tg_str_end(root));
             tg_schema_put_body_token(
                 out,
                 tg_json_body(tg_str(level->key, (size_t) (end - level->key))));

@@ -109,12 +109,11 @@ void tg_schema_walk_init(tg_schema_walk_t *walk, const char *at);
 /* To the next member or element: TG_OK, TG_END, TG_LIMIT. */
 int tg_schema_walk(tg_schema_run_t *run, tg_schema_walk_t *walk);
 
-/* Where the value that starts at p ends. */
+/* Where the value, or the key, that starts at p ends. */
+const char *tg_schema_end(const char *p, const char *end);
+/* The same in a run, where nothing is passed twice. */
 const char *tg_schema_pass(tg_schema_run_t *run, const char *p);
 tg_str_t tg_schema_raw(tg_schema_run_t *run, const char *p);
-
-/* p: the opening quote.  Returns what is behind the closing one. */
-const char *tg_schema_pass_string(const char *p);
 
 /* Members or elements of a container. */
 size_t tg_schema_count(tg_schema_run_t *run, const char *at);

@@ -4,6 +4,8 @@
  */
 #include "schema/tg_schema_run.h"
 
+#include "base/tg_json_near.h"
+
 /* Scratch of a kind that stays with a checker, in bytes. */
 #define TG_SCHEMA_KEEP 65536
 
@@ -25,117 +27,48 @@ tg_schema_refuse_steps(tg_schema_run_t *run)
                                        "send less at once");
 }
 
-/* Where one quote is escaped, there are more: so far they are waited for. */
-#define TG_SCHEMA_NEAR 16
+/* Bytes of a container that are looked at one by one, which pays for few. */
+#define TG_SCHEMA_NEAR 64
 
 const char *
-tg_schema_pass_string(const char *p)
+tg_schema_end(const char *p, const char *end)
 {
-    const char *slash;
-    unsigned n;
-
-    for (p++;; /* void */) {
-        p = strchr(p, '"');
-
-        for (slash = p; slash[-1] == '\\'; slash--) {
-            /* void */
-        }
-
-        if ((p - slash) % 2 == 0) {
-            return p + 1;
-        }
-
-        for (n = 0; n < TG_SCHEMA_NEAR; n++) {
-            for (p++; *p == '\\'; p += 2) {
-                n++;
-            }
-
-            if (*p == '"') {
-                return p + 1;
-            }
-        }
-    }
-}
-
-static const char *
-tg_schema_pass_container(const char *p)
-{
+    const char *at, *stop;
     unsigned depth;
+    tg_json_t json;
+    tg_str_t raw;
 
-    depth = 0;
+    stop = *p == '{' || *p == '[' ? p + TG_SCHEMA_NEAR : p;
 
-    for (;;) {
-        switch (*p) {
-        case '"':
-            p = tg_schema_pass_string(p);
-            continue;
+    for (at = p, depth = 0; at < stop; at++) {
+        if (*at == '"') {
+            at = tg_schema_end(at, end) - 1;
 
-        case '{':
-        case '[':
+        } else if (*at == '{' || *at == '[') {
             depth++;
-            break;
 
-        case '}':
-        case ']':
-            if (--depth == 0) {
-                return p + 1;
-            }
-
-            break;
-
-        default:
-            break;
+        } else if ((*at == '}' || *at == ']') && --depth == 0) {
+            return at + 1;
         }
-
-        p++;
-    }
-}
-
-static const char *
-tg_schema_pass_number(const char *p, const char *end)
-{
-    while (p < end
-           && (tg_is_digit(*p) || *p == '.' || *p == '-' || *p == '+'
-               || *p == 'e' || *p == 'E'))
-    {
-        p++;
     }
 
-    return p;
+    raw = tg_str(p, 0);
+    tg_json_init(&json, tg_str(p, (size_t) (end - p)));
+    (void) tg_json_value_near(&json, &raw);
+
+    return p + raw.len;
 }
 
 const char *
 tg_schema_pass(tg_schema_run_t *run, const char *p)
 {
-    const char *end;
-
-    if (run->passed == p) {
-        return run->passed_end;
+    if (run->passed != p) {
+        run->passed = p;
+        run->passed_end = tg_schema_end(p, run->end);
+        tg_schema_pay(run, (size_t) (run->passed_end - p));
     }
 
-    switch (*p) {
-    case '{':
-    case '[':
-        end = tg_schema_pass_container(p);
-        break;
-    case '"':
-        end = tg_schema_pass_string(p);
-        break;
-    case 't':
-    case 'n':
-        return p + 4;
-    case 'f':
-        return p + 5;
-    default:
-        end = tg_schema_pass_number(p, run->end);
-        break;
-    }
-
-    run->passed = p;
-    run->passed_end = end;
-    tg_schema_pay(run, (size_t) (end - p));
-
-    return end;
+    return run->passed_end;
 }
 
 tg_str_t
@@ -175,7 +108,7 @@ tg_schema_walk(tg_schema_run_t *run, tg_schema_walk_t *walk)
     }
 
     if (*walk->start == '{') {
-        walk->p = tg_schema_pass_string(p);
+        walk->p = tg_schema_end(p, run->end);
         walk->key = tg_str(p + 1, (size_t) (walk->p - p) - 2);
         p = tg_schema_space(tg_schema_space(walk->p) + 1);
     }
