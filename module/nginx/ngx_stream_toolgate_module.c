@@ -40,6 +40,12 @@ static ngx_conf_post_t ngx_toolgate_max_frame_post = {
 
 #define NGX_TOOLGATE_SRV (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
 
+/* Where a directive's value goes. */
+#define ngx_toolgate_of_server(field)                                          \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_toolgate_srv_conf_t, field)
+#define ngx_toolgate_of_tool(field)                                            \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_toolgate_tool_t, field)
+
 static ngx_command_t ngx_toolgate_commands[] = {
 
     { ngx_string("tool"), NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
@@ -52,8 +58,7 @@ static ngx_command_t ngx_toolgate_commands[] = {
     /* in a server */
 
     { ngx_string("tool_protocol"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, protocol),
+      ngx_toolgate_choice, ngx_toolgate_of_server(protocol),
       (void *) ngx_toolgate_protocols },
 
     { ngx_string("tool_socket_mode"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
@@ -63,121 +68,99 @@ static ngx_command_t ngx_toolgate_commands[] = {
       ngx_toolgate_socket_owner, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("tool_max_frame"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_conf_set_size_slot, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, max_frame),
+      ngx_conf_set_size_slot, ngx_toolgate_of_server(max_frame),
       &ngx_toolgate_max_frame_post },
 
     { ngx_string("tool_max_inflight"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_conf_set_num_slot, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, max_inflight),
+      ngx_conf_set_num_slot, ngx_toolgate_of_server(max_inflight),
       &ngx_toolgate_inflight_bounds },
 
     { ngx_string("tool_idle_timeout"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
       ngx_toolgate_idle_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("tool_send_timeout"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_conf_set_msec_slot, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, send_timeout), NULL },
+      ngx_conf_set_msec_slot, ngx_toolgate_of_server(send_timeout), NULL },
 
     { ngx_string("tool_runner"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, runner_path),
+      ngx_toolgate_path, ngx_toolgate_of_server(runner_path),
       ngx_toolgate_runner_mistake },
 
     { ngx_string("tool_schema_file"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, schema_file),
+      ngx_toolgate_path, ngx_toolgate_of_server(schema_file),
       ngx_toolgate_schema_file_mistake },
 
     { ngx_string("tool_state_dir"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_toolgate_path, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, state_dir),
+      ngx_toolgate_path, ngx_toolgate_of_server(state_dir),
       ngx_toolgate_state_dir_mistake },
 
     { ngx_string("tool_server_name"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, info.name), NULL },
+      ngx_toolgate_text, ngx_toolgate_of_server(info.name), NULL },
 
     { ngx_string("tool_instructions"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, info.instructions), NULL },
+      ngx_toolgate_text, ngx_toolgate_of_server(info.instructions), NULL },
 
     { ngx_string("tool_allow"), NGX_TOOLGATE_SRV | NGX_CONF_1MORE,
-      ngx_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, rules), NULL },
+      ngx_toolgate_access, ngx_toolgate_of_server(rules), NULL },
 
     { ngx_string("tool_deny"), NGX_TOOLGATE_SRV | NGX_CONF_1MORE,
-      ngx_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, rules), (void *) NGX_TOOLGATE_DENY },
+      ngx_toolgate_access, ngx_toolgate_of_server(rules),
+      (void *) NGX_TOOLGATE_DENY },
 
     { ngx_string("tool_concurrency"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
-      ngx_toolgate_concurrency, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, limit), NULL },
+      ngx_toolgate_concurrency, ngx_toolgate_of_server(limit), NULL },
 
     { ngx_string("tool_rate"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
-      ngx_toolgate_conf_rate, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, limit), NULL },
+      ngx_toolgate_conf_rate, ngx_toolgate_of_server(limit), NULL },
 
     { ngx_string("tool_validate"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_srv_conf_t, validate),
+      ngx_toolgate_choice, ngx_toolgate_of_server(validate),
       (void *) ngx_toolgate_validates },
 
     /* in a tool or method */
 
     { ngx_string("allow"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
-      ngx_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, rules), NULL },
+      ngx_toolgate_access, ngx_toolgate_of_tool(rules), NULL },
 
     { ngx_string("deny"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
-      ngx_toolgate_access, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, rules), (void *) NGX_TOOLGATE_DENY },
+      ngx_toolgate_access, ngx_toolgate_of_tool(rules),
+      (void *) NGX_TOOLGATE_DENY },
 
     { ngx_string("concurrency"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
-      ngx_toolgate_concurrency, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, limit), NULL },
+      ngx_toolgate_concurrency, ngx_toolgate_of_tool(limit), NULL },
 
     { ngx_string("rate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
-      ngx_toolgate_conf_rate, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, limit), NULL },
+      ngx_toolgate_conf_rate, ngx_toolgate_of_tool(limit), NULL },
 
     { ngx_string("validate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, validate),
+      ngx_toolgate_choice, ngx_toolgate_of_tool(validate),
       (void *) ngx_toolgate_validates },
 
     { ngx_string("description"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, entry.description), NULL },
+      ngx_toolgate_text, ngx_toolgate_of_tool(entry.description), NULL },
 
     { ngx_string("title"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_text, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, entry.title), NULL },
+      ngx_toolgate_text, ngx_toolgate_of_tool(entry.title), NULL },
 
     { ngx_string("annotations"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_annotations, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("input_schema"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, entry.input_schema), NULL },
+      ngx_toolgate_schema, ngx_toolgate_of_tool(entry.input_schema), NULL },
 
     { ngx_string("input_schema_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, entry.input_schema),
+      ngx_toolgate_schema, ngx_toolgate_of_tool(entry.input_schema),
       (void *) NGX_TOOLGATE_FILE },
 
     { ngx_string("output_schema"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, entry.output_schema), NULL },
+      ngx_toolgate_schema, ngx_toolgate_of_tool(entry.output_schema), NULL },
 
     { ngx_string("output_schema_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_schema, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, entry.output_schema),
+      ngx_toolgate_schema, ngx_toolgate_of_tool(entry.output_schema),
       (void *) NGX_TOOLGATE_FILE },
 
     { ngx_string("output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_choice, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_tool_t, output), (void *) ngx_toolgate_outputs },
+      ngx_toolgate_choice, ngx_toolgate_of_tool(output),
+      (void *) ngx_toolgate_outputs },
 
     { ngx_string("timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_toolgate_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -228,28 +211,29 @@ static void *
 ngx_toolgate_create_main_conf(ngx_conf_t *cf)
 {
     ngx_toolgate_main_conf_t *mcf;
+    ngx_uint_t i;
 
     mcf = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_main_conf_t));
     if (mcf == NULL) {
         return NULL;
     }
 
-    if (ngx_array_init(&mcf->runners, cf->pool, 1,
-                       sizeof(ngx_toolgate_runner_t *))
-            != NGX_OK
-        || ngx_array_init(&mcf->uses, cf->pool, 8, sizeof(ngx_toolgate_use_t))
-               != NGX_OK
-        || ngx_array_init(&mcf->servers, cf->pool, 4,
-                          sizeof(ngx_toolgate_srv_conf_t *))
-               != NGX_OK
-        || ngx_array_init(&mcf->programs, cf->pool, 4,
-                          sizeof(ngx_toolgate_program_t))
-               != NGX_OK
-        || ngx_array_init(&mcf->limits, cf->pool, 4,
-                          sizeof(ngx_toolgate_limit_t *))
-               != NGX_OK)
-    {
-        return NULL;
+    const struct {
+        ngx_array_t *array;
+        size_t size;
+    } arrays[] = {
+        { &mcf->runners, sizeof(ngx_toolgate_runner_t *) },
+        { &mcf->uses, sizeof(ngx_toolgate_use_t) },
+        { &mcf->servers, sizeof(ngx_toolgate_srv_conf_t *) },
+        { &mcf->programs, sizeof(ngx_toolgate_program_t) },
+        { &mcf->limits, sizeof(ngx_toolgate_limit_t *) },
+    };
+
+    for (i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+        if (ngx_array_init(arrays[i].array, cf->pool, 4, arrays[i].size)
+            != NGX_OK) {
+            return NULL;
+        }
     }
 
     mcf->serve = ngx_toolgate_handler;
@@ -281,7 +265,7 @@ ngx_toolgate_create_srv_conf(ngx_conf_t *cf)
 }
 
 static void
-ngx_toolgate_merge_limits(ngx_toolgate_srv_conf_t *prev,
+ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
                           ngx_toolgate_srv_conf_t *conf)
 {
     ngx_conf_merge_uint_value(conf->validate, prev->validate, NGX_TOOLGATE_ON);
@@ -298,17 +282,36 @@ ngx_toolgate_merge_limits(ngx_toolgate_srv_conf_t *prev,
     ngx_conf_merge_uint_value(conf->socket_mode, prev->socket_mode, 0600);
 
     if (conf->has_owner == NGX_CONF_UNSET_UINT) {
-        conf->has_owner = prev->has_owner;
         conf->socket_uid = prev->socket_uid;
         conf->socket_gid = prev->socket_gid;
     }
 
-    if (conf->has_owner == NGX_CONF_UNSET_UINT) {
-        conf->has_owner = 0;
-    }
-
+    ngx_conf_merge_uint_value(conf->has_owner, prev->has_owner, 0);
     ngx_conf_merge_str_value(conf->runner_path, prev->runner_path, "");
     ngx_conf_merge_str_value(conf->state_dir, prev->state_dir, "");
+
+    if (conf->rules == NULL) {
+        conf->rules = prev->rules;
+    }
+
+    if (conf->info.name.data == NULL) {
+        conf->info.name = prev->info.name;
+    }
+
+    if (conf->info.instructions.data == NULL) {
+        conf->info.instructions = prev->info.instructions;
+    }
+
+    if (conf->limit.concurrency == 0) {
+        conf->limit.concurrency = prev->limit.concurrency;
+        conf->limit.queue = prev->limit.queue;
+    }
+
+    if (conf->limit.rate == 0) {
+        conf->limit.rate = prev->limit.rate;
+        conf->limit.burst = prev->limit.burst;
+        conf->limit.rate_text = prev->limit.rate_text;
+    }
 }
 
 /* Where a list is one message, it may be too long for one. */
@@ -348,7 +351,7 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 
     ngx_stream_core_srv_conf_t *cscf;
 
-    ngx_toolgate_merge_limits(prev, conf);
+    ngx_toolgate_merge_values(prev, conf);
 
     if (conf->catalogue == NULL) {
         return NGX_CONF_OK;
@@ -368,27 +371,7 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     }
 
     if (conf->info.name.data == NULL) {
-        conf->info.name = prev->info.name.data != NULL ? prev->info.name
-                                                       : TG_STR("toolgate");
-    }
-
-    if (conf->info.instructions.data == NULL) {
-        conf->info.instructions = prev->info.instructions;
-    }
-
-    if (conf->rules == NULL) {
-        conf->rules = prev->rules;
-    }
-
-    if (conf->limit.concurrency == 0) {
-        conf->limit.concurrency = prev->limit.concurrency;
-        conf->limit.queue = prev->limit.queue;
-    }
-
-    if (conf->limit.rate == 0) {
-        conf->limit.rate = prev->limit.rate;
-        conf->limit.burst = prev->limit.burst;
-        conf->limit.rate_text = prev->limit.rate_text;
+        conf->info.name = TG_STR("toolgate");
     }
 
     if (ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
@@ -409,12 +392,10 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     if (conf->needs_runner) {
         conf->runner = ngx_toolgate_runner_add(cf, &conf->runner_path,
                                                &conf->state_dir);
-        if (conf->runner == NULL) {
-            return NGX_CONF_ERROR;
-        }
     }
 
-    return NGX_CONF_OK;
+    return conf->needs_runner && conf->runner == NULL ? NGX_CONF_ERROR
+                                                      : NGX_CONF_OK;
 }
 
 static char *

@@ -40,6 +40,12 @@
 /* A call that makes progress is not hung, but it is no task either. */
 #define NGX_TOOLGATE_MAX_TIMEOUT 3600000
 
+static inline tg_str_t
+ngx_toolgate_str(const ngx_str_t *text)
+{
+    return tg_str((const char *) text->data, text->len);
+}
+
 typedef struct ngx_toolgate_tool_s ngx_toolgate_tool_t;
 typedef struct ngx_toolgate_call_s ngx_toolgate_call_t;
 typedef struct ngx_toolgate_runner_s ngx_toolgate_runner_t;
@@ -125,6 +131,12 @@ extern ngx_module_t ngx_stream_toolgate_module;
 extern ngx_module_t ngx_toolgate_listener_module;
 
 /* --- directives --- */
+
+/* Logs what is wrong with the directive: NGX_CONF_ERROR. */
+char *ngx_toolgate_refuse(ngx_conf_t *cf, const char *format, ...);
+
+/* A new element, zeroed, of an array that is made when it is NULL. */
+void *ngx_toolgate_push(ngx_conf_t *cf, ngx_array_t **array, size_t size);
 
 char *ngx_toolgate_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

@@ -18,7 +18,6 @@ typedef struct {
     ngx_toolgate_srv_conf_t *scf;
 } ngx_toolgate_grow_ctx_t;
 
-static void *ngx_toolgate_grow_create(ngx_conf_t *cf);
 static char *ngx_toolgate_grow_value(ngx_conf_t *cf, ngx_command_t *cmd,
                                      void *conf);
 static void ngx_toolgate_grow_run(ngx_toolgate_call_t *call);
@@ -33,49 +32,21 @@ static ngx_command_t ngx_toolgate_grow_commands[] = {
     ngx_null_command
 };
 
-static ngx_stream_module_t ngx_toolgate_grow_ctx = {
-    NULL,                     /* preconfiguration */
-    NULL,                     /* postconfiguration */
-    NULL,                     /* create main configuration */
-    NULL,                     /* init main configuration */
-    ngx_toolgate_grow_create, /* create server configuration */
-    NULL                      /* merge server configuration */
-};
-
-ngx_module_t ngx_toolgate_grow_module = {
-    NGX_MODULE_V1,
-    &ngx_toolgate_grow_ctx,     /* module context */
-    ngx_toolgate_grow_commands, /* module directives */
-    NGX_STREAM_MODULE,          /* module type */
-    NULL,                       /* init master */
-    NULL,                       /* init module */
-    NULL,                       /* init process */
-    NULL,                       /* init thread */
-    NULL,                       /* exit thread */
-    NULL,                       /* exit process */
-    NULL,                       /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_toolgate_grow_module = NGX_TOOLGATE_HANDLER_MODULE(
+    ngx_toolgate_grow_commands);
 
 const ngx_toolgate_handler_t ngx_toolgate_grow_handler = {
-    ngx_string("grow"),        /* name */
-    &ngx_toolgate_grow_module, /* module */
-    NGX_TOOLGATE_TAKES_TIME,   /* flags */
-    NULL,                      /* check */
-    ngx_toolgate_grow_start,   /* start */
-    ngx_toolgate_grow_run,     /* run */
-    NULL                       /* cancel */
+    .name = ngx_string("grow"),
+    .module = &ngx_toolgate_grow_module,
+    .conf_size = sizeof(ngx_toolgate_grow_t),
+    .flags = NGX_TOOLGATE_TAKES_TIME,
+    .start = ngx_toolgate_grow_start,
+    .run = ngx_toolgate_grow_run,
 };
 
 /* Of this worker: what its config has. */
 static tg_catalogue_t *ngx_toolgate_grow_base;
 static ngx_uint_t ngx_toolgate_grow_n;
-
-static void *
-ngx_toolgate_grow_create(ngx_conf_t *cf)
-{
-    return ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_grow_t));
-}
 
 static char *
 ngx_toolgate_grow_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)

@@ -16,7 +16,6 @@ typedef struct {
     ngx_msec_t time;
 } ngx_toolgate_later_ctx_t;
 
-static void *ngx_toolgate_later_create(ngx_conf_t *cf);
 static char *ngx_toolgate_later_value(ngx_conf_t *cf, ngx_command_t *cmd,
                                       void *conf);
 static void ngx_toolgate_later_run(ngx_toolgate_call_t *call);
@@ -32,45 +31,18 @@ static ngx_command_t ngx_toolgate_later_commands[] = {
     ngx_null_command
 };
 
-static ngx_stream_module_t ngx_toolgate_later_ctx = {
-    NULL,                      /* preconfiguration */
-    NULL,                      /* postconfiguration */
-    NULL,                      /* create main configuration */
-    NULL,                      /* init main configuration */
-    ngx_toolgate_later_create, /* create server configuration */
-    NULL                       /* merge server configuration */
-};
-
-ngx_module_t ngx_toolgate_later_module = {
-    NGX_MODULE_V1,
-    &ngx_toolgate_later_ctx,     /* module context */
-    ngx_toolgate_later_commands, /* module directives */
-    NGX_STREAM_MODULE,           /* module type */
-    NULL,                        /* init master */
-    NULL,                        /* init module */
-    NULL,                        /* init process */
-    NULL,                        /* init thread */
-    NULL,                        /* exit thread */
-    NULL,                        /* exit process */
-    NULL,                        /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_toolgate_later_module = NGX_TOOLGATE_HANDLER_MODULE(
+    ngx_toolgate_later_commands);
 
 const ngx_toolgate_handler_t ngx_toolgate_later_handler = {
-    ngx_string("later"),        /* name */
-    &ngx_toolgate_later_module, /* module */
-    NGX_TOOLGATE_TAKES_TIME,    /* flags */
-    NULL,                       /* check */
-    ngx_toolgate_later_start,   /* start */
-    ngx_toolgate_later_run,     /* run */
-    ngx_toolgate_later_cancel   /* cancel */
+    .name = ngx_string("later"),
+    .module = &ngx_toolgate_later_module,
+    .conf_size = sizeof(ngx_toolgate_later_t),
+    .flags = NGX_TOOLGATE_TAKES_TIME,
+    .start = ngx_toolgate_later_start,
+    .run = ngx_toolgate_later_run,
+    .cancel = ngx_toolgate_later_cancel,
 };
-
-static void *
-ngx_toolgate_later_create(ngx_conf_t *cf)
-{
-    return ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_later_t));
-}
 
 static char *
 ngx_toolgate_later_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)

@@ -81,31 +81,23 @@ ngx_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     rules = (ngx_array_t **) (void *) ((char *) conf + cmd->offset);
 
-    if (*rules == NULL) {
-        *rules = ngx_array_create(cf->pool, 4, sizeof(ngx_toolgate_rule_t));
-        if (*rules == NULL) {
-            return NGX_CONF_ERROR;
-        }
-    }
-
     value = cf->args->elts;
 
     for (i = 1; i < cf->args->nelts; i++) {
-        rule = ngx_array_push(*rules);
+        rule = ngx_toolgate_push(cf, rules, sizeof(ngx_toolgate_rule_t));
         if (rule == NULL) {
             return NGX_CONF_ERROR;
         }
 
-        ngx_memzero(rule, sizeof(ngx_toolgate_rule_t));
         rule->is_deny = cmd->post != NULL;
 
         if (ngx_toolgate_rule_parse(rule, &value[i]) != NGX_OK) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "invalid rule \"%V\" in \"%V\"; write \"all\", "
-                               "\"uid=USER\" or \"gid=GROUP\", with a number "
-                               "or a name that exists",
-                               &value[i], &cmd->name);
-            return NGX_CONF_ERROR;
+            return ngx_toolgate_refuse(
+                cf,
+                "invalid rule \"%V\" in \"%V\"; write \"all\", "
+                "\"uid=USER\" or \"gid=GROUP\", with a number "
+                "or a name that exists",
+                &value[i], &cmd->name);
         }
     }
 
@@ -261,6 +253,7 @@ ngx_toolgate_is_visible(void *host, const tg_entry_t *entry)
 
     tool = entry->host;
 
+    /* Who it is, is asked where it matters. */
     if (tool->rules == NULL && front->conf->rules == NULL) {
         return 1;
     }

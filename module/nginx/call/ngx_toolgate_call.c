@@ -117,8 +117,7 @@ ngx_toolgate_is_fit(ngx_toolgate_call_t *call, tg_request_t *request)
     if (rc == TG_NOMEM || (rc != TG_OK && tg_buf_failed(&error))) {
         ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
     } else if (rc != TG_OK) {
-        outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, "");
-        outcome.value = tg_buf_view(&error);
+        outcome = tg_outcome_failed(TG_FAILURE_ARGUMENTS, tg_buf_view(&error));
         ngx_toolgate_call_end(call, &outcome);
     }
 

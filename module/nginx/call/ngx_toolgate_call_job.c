@@ -112,8 +112,7 @@ ngx_toolgate_put_limit(tg_buf_t *buf, const char *directive,
                 (*n)++ == 0 ? ",\"limits\":[{\"name\":\"" : ",{\"name\":\"");
     tg_buf_text(buf, directive);
     tg_buf_text(buf, "\",\"key\":");
-    tg_json_put_string(buf,
-                       tg_str((const char *) limit->key.data, limit->key.len));
+    tg_json_put_string(buf, ngx_toolgate_str(&limit->key));
     tg_buf_text(buf, ",\"concurrency\":");
     tg_buf_uint(buf, limit->concurrency);
     tg_buf_text(buf, ",\"queue\":");
@@ -160,8 +159,6 @@ ngx_toolgate_call_refused(ngx_toolgate_call_t *call, int rc)
 }
 
 /* --- a place among the calls that this worker runs --- */
-
-static void ngx_toolgate_call_job_answer(void *data, const tg_answer_t *answer);
 
 /* Once it runs, it goes on even when nobody counts it any more. */
 static void

@@ -83,12 +83,12 @@ ngx_toolgate_concurrency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             && ngx_toolgate_number(&value[2], "queue=", &limit->queue)
                    != NGX_OK))
     {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid \"%V\"; write how many calls may run at "
-                           "once and how many may wait, each at most 65536, "
-                           "such as \"%V 2 queue=10\"",
-                           &cmd->name, &cmd->name);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid \"%V\"; write how many calls may run at "
+            "once and how many may wait, each at most 65536, "
+            "such as \"%V 2 queue=10\"",
+            &cmd->name, &cmd->name);
     }
 
     return NGX_CONF_OK;
@@ -128,12 +128,12 @@ ngx_toolgate_conf_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             && ngx_toolgate_number(&value[2], "burst=", &limit->burst)
                    != NGX_OK))
     {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid \"%V\"; write calls a second or a minute, "
-                           "and how many may come early, such as \"%V 10r/s "
-                           "burst=5\" or \"%V 30r/m\"",
-                           &cmd->name, &cmd->name, &cmd->name);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid \"%V\"; write calls a second or a minute, "
+            "and how many may come early, such as \"%V 10r/s "
+            "burst=5\" or \"%V 30r/m\"",
+            &cmd->name, &cmd->name, &cmd->name);
     }
 
     limit->rate = rate * NGX_TOOLGATE_CALL * scale;

@@ -49,6 +49,23 @@ ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive, tg_str_t text,
     return schema;
 }
 
+static ngx_int_t
+ngx_toolgate_compile_again(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
+                           ngx_str_t *directive, tg_str_t text,
+                           tg_schema_t **schema)
+{
+    if (tool->validate == NGX_TOOLGATE_OFF || *schema == NULL) {
+        *schema = NULL;
+        return NGX_OK;
+    }
+
+    if (tool->validate == NGX_TOOLGATE_FORMATS) {
+        *schema = ngx_toolgate_schema_compile(cf, directive, text, 1);
+    }
+
+    return *schema != NULL ? NGX_OK : NGX_ERROR;
+}
+
 ngx_int_t
 ngx_toolgate_compile_schemas(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 {
@@ -62,31 +79,15 @@ ngx_toolgate_compile_schemas(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
         tool = tg_catalogue_at(scf->catalogue, i)->host;
         ngx_conf_init_uint_value(tool->validate, scf->validate);
 
-        if (tool->validate == NGX_TOOLGATE_OFF) {
-            tool->input = NULL;
-            tool->output_schema = NULL;
-            continue;
-        }
-
-        if (tool->validate != NGX_TOOLGATE_FORMATS) {
-            continue;
-        }
-
-        if (tool->input != NULL) {
-            tool->input = ngx_toolgate_schema_compile(cf, &input,
-                                                      tool->entry.input_schema,
-                                                      1);
-            if (tool->input == NULL) {
-                return NGX_ERROR;
-            }
-        }
-
-        if (tool->output_schema != NULL) {
-            tool->output_schema = ngx_toolgate_schema_compile(
-                cf, &output, tool->entry.output_schema, 1);
-            if (tool->output_schema == NULL) {
-                return NGX_ERROR;
-            }
+        if (ngx_toolgate_compile_again(cf, tool, &input,
+                                       tool->entry.input_schema, &tool->input)
+                != NGX_OK
+            || ngx_toolgate_compile_again(cf, tool, &output,
+                                          tool->entry.output_schema,
+                                          &tool->output_schema)
+                   != NGX_OK)
+        {
+            return NGX_ERROR;
         }
     }
 
@@ -151,8 +152,7 @@ ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
     if (rc == TG_NOMEM || tg_buf_failed(scratch)) {
         *outcome = tg_outcome_no_memory();
     } else if (rc != TG_OK) {
-        *outcome = tg_outcome_failure(TG_FAILURE_OUTPUT, "");
-        outcome->value = tg_buf_view(scratch);
+        *outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
     }
 }
 

@@ -119,7 +119,7 @@ ngx_toolgate_property(ngx_toolgate_tool_t *tool, ngx_str_t *name)
         }
     }
 
-    return tg_str((const char *) name->data, name->len);
+    return ngx_toolgate_str(name);
 }
 
 void

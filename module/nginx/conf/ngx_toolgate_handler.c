@@ -7,6 +7,42 @@
 #define NGX_TOOLGATE_PATH                                                      \
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+/* Blocks of tools make what their directives need: see conf_size. */
+ngx_stream_module_t ngx_toolgate_handler_ctx;
+
+char *
+ngx_toolgate_refuse(ngx_conf_t *cf, const char *format, ...)
+{
+    u_char text[NGX_MAX_CONF_ERRSTR], *p;
+    va_list args;
+
+    va_start(args, format);
+    p = ngx_vslprintf(text, text + sizeof(text), format, args);
+    va_end(args);
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "%*s", (size_t) (p - text), text);
+
+    return NGX_CONF_ERROR;
+}
+
+void *
+ngx_toolgate_push(ngx_conf_t *cf, ngx_array_t **array, size_t size)
+{
+    void *element;
+
+    if (*array == NULL) {
+        *array = ngx_array_create(cf->pool, 4, size);
+    }
+
+    element = *array != NULL ? ngx_array_push(*array) : NULL;
+
+    if (element != NULL) {
+        ngx_memzero(element, size);
+    }
+
+    return element;
+}
+
 ngx_toolgate_tool_t *
 ngx_toolgate_conf_tool(ngx_conf_t *cf)
 {
@@ -27,12 +63,11 @@ ngx_toolgate_set_handler(ngx_conf_t *cf, const ngx_toolgate_handler_t *handler)
     }
 
     value = cf->args->elts;
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "\"%V\" directive is a second handler; this tool has "
-                       "\"%V\" already: remove one of them",
-                       &value[0], &tool->handler->name);
-
-    return NGX_CONF_ERROR;
+    return ngx_toolgate_refuse(
+        cf,
+        "\"%V\" directive is a second handler; this tool has "
+        "\"%V\" already: remove one of them",
+        &value[0], &tool->handler->name);
 }
 
 /* Is it a file that can be run?  0, or the errno that says why not. */
@@ -69,11 +104,7 @@ ngx_toolgate_search(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
     for (dir = (u_char *) NGX_TOOLGATE_PATH; *dir != '\0';
          dir = *end == ':' ? end + 1 : end)
     {
-        end = dir;
-
-        while (*end != ':' && *end != '\0') {
-            end++;
-        }
+        end = dir + strcspn((char *) dir, ":");
 
         program->len = ngx_sprintf(path, "%*s/%V%Z", end - dir, dir, name)
                        - path - 1;
@@ -101,7 +132,7 @@ ngx_toolgate_find_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
 
     *path = *name;
 
-    if (ngx_strlchr(name->data, name->data + name->len, '/') == NULL) {
+    if (ngx_strchr(name->data, '/') == NULL) {
         err = ngx_toolgate_search(cf, name, path);
 
     } else {

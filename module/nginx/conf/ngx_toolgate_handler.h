@@ -3,9 +3,9 @@
  * handlers/, with its directives, its configuration of a tool and its part
  * of a call, and a row of ngx_toolgate_handlers.  Nobody else knows its name.
  *
- * Its directives have the context NGX_STREAM_TOOL_CONF; its create_srv_conf
- * makes the configuration of one tool, which they get as their conf.  The
- * one that chooses the handler calls ngx_toolgate_set_handler().
+ * Its directives have the context NGX_STREAM_TOOL_CONF, and get as their conf
+ * the configuration of one tool: conf_size bytes, zeroed.  The one that
+ * chooses the handler calls ngx_toolgate_set_handler().
  */
 #ifndef _NGX_TOOLGATE_HANDLER_H_INCLUDED_
 #define _NGX_TOOLGATE_HANDLER_H_INCLUDED_
@@ -22,6 +22,7 @@
 struct ngx_toolgate_handler_s {
     ngx_str_t name; /* its directive */
     ngx_module_t *module;
+    size_t conf_size;
     ngx_uint_t flags;
 
     /*
@@ -52,6 +53,14 @@ struct ngx_toolgate_handler_s {
      */
     void (*cancel)(ngx_toolgate_call_t *call);
 };
+
+/* Its module, of its directives. */
+#define NGX_TOOLGATE_HANDLER_MODULE(commands)                                  \
+    {                                                                          \
+        NGX_MODULE_V1, &ngx_toolgate_handler_ctx, commands, NGX_STREAM_MODULE, \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, NGX_MODULE_V1_PADDING    \
+    }
+extern ngx_stream_module_t ngx_toolgate_handler_ctx;
 
 /* All there are, and NULL. */
 extern const ngx_toolgate_handler_t *const ngx_toolgate_handlers[];

@@ -18,7 +18,7 @@ ngx_toolgate_json(ngx_conf_t *cf, ngx_command_t *cmd, const ngx_str_t *file,
     tg_buf_t buf;
     u_char *p;
 
-    raw = tg_str((const char *) text->data, text->len);
+    raw = ngx_toolgate_str(text);
     tg_buf_init(&buf, tg_alloc_libc());
 
     if (tg_json_explain(raw, &buf) != TG_OK) {
@@ -104,9 +104,7 @@ ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     mistake = ngx_toolgate_annotations_mistake(tool->entry.annotations);
 
     if (mistake != NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" %s", &cmd->name,
-                           mistake);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(cf, "\"%V\" %s", &cmd->name, mistake);
     }
 
     return NGX_CONF_OK;
@@ -184,16 +182,11 @@ ngx_toolgate_properties(ngx_conf_t *cf, ngx_toolgate_tool_t *tool)
         return NGX_OK;
     }
 
-    tool->properties = ngx_array_create(cf->pool, 4, sizeof(ngx_str_t));
-    if (tool->properties == NULL) {
-        return NGX_ERROR;
-    }
-
     tg_json_init(&json, properties);
     (void) tg_json_object(&json);
 
     while (tg_json_member(&json, &key) == TG_OK) {
-        name = ngx_array_push(tool->properties);
+        name = ngx_toolgate_push(cf, &tool->properties, sizeof(ngx_str_t));
         if (name == NULL) {
             return NGX_ERROR;
         }
@@ -250,9 +243,8 @@ ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                                 : NULL;
 
     if (mistake != NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid \"%V\": %s",
-                           &cmd->name, mistake);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(cf, "invalid \"%V\": %s", &cmd->name,
+                                   mistake);
     }
 
     schema = ngx_toolgate_schema_compile(cf, &cmd->name, *field, 0);

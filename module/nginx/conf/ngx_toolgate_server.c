@@ -35,11 +35,9 @@ ngx_toolgate_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                          words[i]);
     }
 
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "invalid value \"%V\" in \"%V\"; write one of %*s",
-                       &value[1], &cmd->name, (size_t) (p - list), list);
-
-    return NGX_CONF_ERROR;
+    return ngx_toolgate_refuse(
+        cf, "invalid value \"%V\" in \"%V\"; write one of %*s", &value[1],
+        &cmd->name, (size_t) (p - list), list);
 }
 
 /* tool_idle_timeout TIME|off [frame=TIME] */
@@ -76,11 +74,11 @@ ngx_toolgate_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         *field = ngx_parse_time(&time, 0);
 
         if (*field == (ngx_msec_t) NGX_ERROR || *field == 0) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "invalid time \"%V\" in \"%V\"; write for "
-                               "instance \"10m\", \"off\" or \"frame=30s\"",
-                               &value[i], &cmd->name);
-            return NGX_CONF_ERROR;
+            return ngx_toolgate_refuse(
+                cf,
+                "invalid time \"%V\" in \"%V\"; write for "
+                "instance \"10m\", \"off\" or \"frame=30s\"",
+                &value[i], &cmd->name);
         }
     }
 
@@ -112,11 +110,11 @@ ngx_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (mode > 0777 || value[1].len < 3) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid mode \"%V\" in \"%V\"; write an octal "
-                           "number such as 0600 or 0660",
-                           &value[1], &cmd->name);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid mode \"%V\" in \"%V\"; write an octal "
+            "number such as 0600 or 0660",
+            &value[1], &cmd->name);
     }
 
     scf->socket_mode = mode;
@@ -146,11 +144,10 @@ ngx_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (ngx_toolgate_id(value[1].data, 0, &scf->socket_uid) != NGX_OK) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "there is no user \"%s\" for \"%V\"; write "
-                           "USER or USER:GROUP, names or numbers",
-                           value[1].data, &cmd->name);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(cf,
+                                   "there is no user \"%s\" for \"%V\"; write "
+                                   "USER or USER:GROUP, names or numbers",
+                                   value[1].data, &cmd->name);
     }
 
     scf->has_owner = 1;
@@ -160,21 +157,20 @@ ngx_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             return NGX_CONF_OK;
         }
 
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "there is no group \"%s\" for \"%V\"; write "
-                           "USER or USER:GROUP, names or numbers",
-                           group, &cmd->name);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(cf,
+                                   "there is no group \"%s\" for \"%V\"; write "
+                                   "USER or USER:GROUP, names or numbers",
+                                   group, &cmd->name);
     }
 
     pwd = getpwuid(scf->socket_uid);
 
     if (pwd == NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "user \"%V\" of \"%V\" has no name, so that its "
-                           "group is not known; write %V:GROUP",
-                           &value[1], &cmd->name, &value[1]);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(
+            cf,
+            "user \"%V\" of \"%V\" has no name, so that its "
+            "group is not known; write %V:GROUP",
+            &value[1], &cmd->name, &value[1]);
     }
 
     scf->socket_gid = pwd->pw_gid;
@@ -211,9 +207,8 @@ ngx_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     mistake = mistake_of(field);
 
     if (mistake != NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" of \"%V\" %s", field,
-                           &cmd->name, mistake);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" %s", field, &cmd->name,
+                                   mistake);
     }
 
     return NGX_CONF_OK;

@@ -75,7 +75,7 @@ ngx_toolgate_create_tool(ngx_conf_t *cf, tg_entry_kind_t kind, ngx_str_t *name)
     }
 
     tool->entry.kind = kind;
-    tool->entry.name = tg_str((const char *) name->data, name->len);
+    tool->entry.name = ngx_toolgate_str(name);
     tool->entry.host = tool;
     tool->output = NGX_CONF_UNSET_UINT;
     tool->validate = NGX_CONF_UNSET_UINT;
@@ -128,13 +128,10 @@ static ngx_int_t
 ngx_toolgate_create_confs(ngx_conf_t *cf, void **confs)
 {
     const ngx_toolgate_handler_t *const *handler;
-    ngx_stream_module_t *module;
     void *conf;
 
     for (handler = ngx_toolgate_handlers; *handler != NULL; handler++) {
-        module = (*handler)->module->ctx;
-        conf = module->create_srv_conf(cf);
-
+        conf = ngx_pcalloc(cf->pool, (*handler)->conf_size);
         if (conf == NULL) {
             return NGX_ERROR;
         }
@@ -197,10 +194,8 @@ ngx_toolgate_check(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void **confs,
 
     if (tool->handler == NULL) {
         names = ngx_toolgate_handler_names(cf, 0, 1);
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "%V \"%V\" has no handler; give it %V", kind, name,
-                           &names);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(cf, "%V \"%V\" has no handler; give it %V",
+                                   kind, name, &names);
     }
 
     if (!(tool->handler->flags & NGX_TOOLGATE_TAKES_TIME)
@@ -209,12 +204,12 @@ ngx_toolgate_check(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void **confs,
             || tool->limit.concurrency != 0))
     {
         names = ngx_toolgate_handler_names(cf, NGX_TOOLGATE_TAKES_TIME, 0);
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "%V \"%V\" has no %V, so \"timeout\", "
-                           "\"max_output\" and \"concurrency\" mean nothing "
-                           "in it; remove them",
-                           kind, name, &names);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(
+            cf,
+            "%V \"%V\" has no %V, so \"timeout\", "
+            "\"max_output\" and \"concurrency\" mean nothing "
+            "in it; remove them",
+            kind, name, &names);
     }
 
     mistake = ngx_toolgate_tool_mistake(tool);
@@ -224,21 +219,10 @@ ngx_toolgate_check(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void **confs,
     }
 
     if (mistake != NULL) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "%V \"%V\" %s", kind, name,
-                           mistake);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(cf, "%V \"%V\" %s", kind, name, mistake);
     }
 
     return NGX_CONF_OK;
-}
-
-static void
-ngx_toolgate_init_tool(ngx_toolgate_tool_t *tool)
-{
-    ngx_conf_init_uint_value(tool->output, tool->entry.kind == TG_ENTRY_TOOL
-                                               ? TG_OUTPUT_TEXT
-                                               : TG_OUTPUT_JSON);
-    tool->entry.output = (tg_output_t) tool->output;
 }
 
 static void
@@ -291,7 +275,10 @@ ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
         return rv;
     }
 
-    ngx_toolgate_init_tool(tool);
+    ngx_conf_init_uint_value(tool->output, tool->entry.kind == TG_ENTRY_TOOL
+                                               ? TG_OUTPUT_TEXT
+                                               : TG_OUTPUT_JSON);
+    tool->entry.output = (tg_output_t) tool->output;
     rv = ngx_toolgate_check(cf, tool, ctx->srv_conf, kind, name);
 
     if (rv == NGX_CONF_OK) {
@@ -371,7 +358,7 @@ ngx_toolgate_text(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     value = cf->args->elts;
-    *field = tg_str((const char *) value[1].data, value[1].len);
+    *field = ngx_toolgate_str(&value[1]);
 
     if (!tg_utf8_is_valid(*field)) {
         return "is not valid UTF-8";

@@ -100,13 +100,12 @@ ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (tool->timeout == 0 || tool->max_timeout < tool->timeout) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid time \"%V\" in \"%V\"; write between 1ms "
-                           "and 24h, such as \"30s\", or \"30s max=2h\" for a "
-                           "call that tells its progress",
-                           &value[tool->timeout == 0 ? 1 : cf->args->nelts - 1],
-                           &cmd->name);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid time \"%V\" in \"%V\"; write between 1ms "
+            "and 24h, such as \"30s\", or \"30s max=2h\" for a "
+            "call that tells its progress",
+            &value[tool->timeout == 0 ? 1 : cf->args->nelts - 1], &cmd->name);
     }
 
     return NGX_CONF_OK;
@@ -128,11 +127,11 @@ ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     size = ngx_parse_size(&value[1]);
 
     if (size == NGX_ERROR || size == 0 || size > NGX_TOOLGATE_OUTPUT_MAX) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid size \"%V\" in \"%V\"; write between 1 "
-                           "and 32m, such as \"64k\" or \"4m\"",
-                           &value[1], &cmd->name);
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid size \"%V\" in \"%V\"; write between 1 "
+            "and 32m, such as \"64k\" or \"4m\"",
+            &value[1], &cmd->name);
     }
 
     tool->max_output = (size_t) size;

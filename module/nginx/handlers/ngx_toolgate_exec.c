@@ -24,7 +24,6 @@ typedef struct {
     off_t pids;
 } ngx_toolgate_exec_t;
 
-static void *ngx_toolgate_exec_create(ngx_conf_t *cf);
 static char *ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd,
                                        void *conf);
 static char *ngx_toolgate_exec_value(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -68,47 +67,19 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
     ngx_null_command
 };
 
-static ngx_stream_module_t ngx_toolgate_exec_ctx = {
-    NULL,                     /* preconfiguration */
-    NULL,                     /* postconfiguration */
-    NULL,                     /* create main configuration */
-    NULL,                     /* init main configuration */
-    ngx_toolgate_exec_create, /* create server configuration */
-    NULL                      /* merge server configuration */
-};
-
-ngx_module_t ngx_toolgate_exec_module = {
-    NGX_MODULE_V1,
-    &ngx_toolgate_exec_ctx,     /* module context */
-    ngx_toolgate_exec_commands, /* module directives */
-    NGX_STREAM_MODULE,          /* module type */
-    NULL,                       /* init master */
-    NULL,                       /* init module */
-    NULL,                       /* init process */
-    NULL,                       /* init thread */
-    NULL,                       /* exit thread */
-    NULL,                       /* exit process */
-    NULL,                       /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_toolgate_exec_module = NGX_TOOLGATE_HANDLER_MODULE(
+    ngx_toolgate_exec_commands);
 
 const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
-    ngx_string("exec"),        /* name */
-    &ngx_toolgate_exec_module, /* module */
-    NGX_TOOLGATE_TAKES_TIME,   /* flags */
-    ngx_toolgate_exec_check,   /* check */
-    ngx_toolgate_exec_start,   /* start */
-    NULL,                      /* run */
-    NULL                       /* cancel */
+    .name = ngx_string("exec"),
+    .module = &ngx_toolgate_exec_module,
+    .conf_size = sizeof(ngx_toolgate_exec_t),
+    .flags = NGX_TOOLGATE_TAKES_TIME,
+    .check = ngx_toolgate_exec_check,
+    .start = ngx_toolgate_exec_start,
 };
 
 /* --- directives --- */
-
-static void *
-ngx_toolgate_exec_create(ngx_conf_t *cf)
-{
-    return ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_exec_t));
-}
 
 static const char *
 ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool, void *conf)
@@ -144,7 +115,7 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$') != NULL) {
+    if (ngx_strchr(value[1].data, '$') != NULL) {
         return "needs a program that is known at load; variables are for its "
                "arguments";
     }
@@ -157,23 +128,13 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    exec->argv = ngx_array_create(cf->pool, cf->args->nelts - 1,
-                                  sizeof(ngx_stream_complex_value_t));
-    if (exec->argv == NULL) {
-        return NGX_CONF_ERROR;
-    }
+    value[1] = exec->program;
 
     for (i = 1; i < cf->args->nelts; i++) {
-        arg = ngx_array_push(exec->argv);
-        if (arg == NULL) {
-            return NGX_CONF_ERROR;
-        }
+        arg = ngx_toolgate_push(cf, &exec->argv,
+                                sizeof(ngx_stream_complex_value_t));
 
-        ngx_memzero(arg, sizeof(ngx_stream_complex_value_t));
-
-        if (ngx_toolgate_compile(cf, i == 1 ? &exec->program : &value[i], arg)
-            != NGX_OK)
-        {
+        if (arg == NULL || ngx_toolgate_compile(cf, &value[i], arg) != NGX_OK) {
             return NGX_CONF_ERROR;
         }
     }
@@ -211,40 +172,27 @@ ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (value[1].len == 0
-        || ngx_strlchr(value[1].data, value[1].data + value[1].len, '=')
-               != NULL)
-    {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid name \"%V\" in \"%V\"; write "
-                           "\"env NAME VALUE\"",
-                           &value[1], &cmd->name);
-        return NGX_CONF_ERROR;
+    if (value[1].len == 0 || ngx_strchr(value[1].data, '=') != NULL) {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid name \"%V\" in \"%V\"; write "
+                                   "\"env NAME VALUE\"",
+                                   &value[1], &cmd->name);
     }
 
-    if (exec->env == NULL) {
-        exec->env = ngx_array_create(cf->pool, 2, sizeof(ngx_toolgate_env_t));
-        if (exec->env == NULL) {
-            return NGX_CONF_ERROR;
-        }
-    }
+    for (i = 0; exec->env != NULL && i < exec->env->nelts; i++) {
+        env = exec->env->elts;
 
-    env = exec->env->elts;
-
-    for (i = 0; i < exec->env->nelts; i++) {
-        if (env[i].name.len == value[1].len
-            && ngx_memcmp(env[i].name.data, value[1].data, value[1].len) == 0)
-        {
+        if (tg_str_eq(ngx_toolgate_str(&env[i].name),
+                      ngx_toolgate_str(&value[1]))) {
             return "sets the same name twice";
         }
     }
 
-    env = ngx_array_push(exec->env);
+    env = ngx_toolgate_push(cf, &exec->env, sizeof(ngx_toolgate_env_t));
     if (env == NULL) {
         return NGX_CONF_ERROR;
     }
 
-    ngx_memzero(env, sizeof(ngx_toolgate_env_t));
     env->name = value[1];
 
     return ngx_toolgate_compile(cf, &value[2], &env->value) == NGX_OK
@@ -260,17 +208,15 @@ ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (ngx_strlchr(value[1].data, value[1].data + value[1].len, '$') == NULL) {
+    if (ngx_strchr(value[1].data, '$') == NULL) {
         if (ngx_conf_full_name(cf->cycle, &value[1], 1) != NGX_OK) {
             return NGX_CONF_ERROR;
         }
 
         if (ngx_file_info(value[1].data, &fi) == NGX_FILE_ERROR
             || !ngx_is_dir(&fi)) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"%V\" of \"%V\" is no directory", &value[1],
-                               &cmd->name);
-            return NGX_CONF_ERROR;
+            return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" is no directory",
+                                       &value[1], &cmd->name);
         }
     }
 
@@ -293,12 +239,12 @@ ngx_toolgate_exec_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     n = ngx_parse_offset(&value[1]);
 
     if (n < 1 || (cmd->post == NULL && n < NGX_TOOLGATE_EXEC_MEMORY_MIN)) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid value \"%V\" in \"%V\"; write %s",
-                           &value[1], &cmd->name,
-                           cmd->post != NULL ? (const char *) cmd->post
-                                             : "1m or more, such as \"512m\"");
-        return NGX_CONF_ERROR;
+        return ngx_toolgate_refuse(cf,
+                                   "invalid value \"%V\" in \"%V\"; write %s",
+                                   &value[1], &cmd->name,
+                                   cmd->post != NULL
+                                       ? (const char *) cmd->post
+                                       : "1m or more, such as \"512m\"");
     }
 
     *limit = n;
@@ -329,8 +275,7 @@ ngx_toolgate_put_value(ngx_toolgate_call_t *call, tg_buf_t *buf,
         return TG_NO_MEMORY;
     }
 
-    return ngx_toolgate_put(buf, tg_str((const char *) text.data, text.len),
-                            invalid);
+    return ngx_toolgate_put(buf, ngx_toolgate_str(&text), invalid);
 }
 
 static const char *
@@ -373,8 +318,7 @@ ngx_toolgate_put_env(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
 
     for (i = 0; mistake == NULL && i < exec->env->nelts; i++) {
         tg_buf_text(buf, i == 0 ? ",\"env\":[\"" : ",\"");
-        tg_json_put_escaped(buf, tg_str((const char *) env[i].name.data,
-                                        env[i].name.len));
+        tg_json_put_escaped(buf, ngx_toolgate_str(&env[i].name));
         tg_buf_char(buf, '=');
         mistake = ngx_toolgate_put_value(call, buf, &env[i].value,
                                          "A value of the program's "

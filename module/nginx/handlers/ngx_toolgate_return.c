@@ -10,7 +10,6 @@ typedef struct {
     ngx_str_t argument;                /* all of it is this one */
 } ngx_toolgate_return_t;
 
-static void *ngx_toolgate_return_create(ngx_conf_t *cf);
 static char *ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd,
                                        void *conf);
 static const char *ngx_toolgate_return_check(ngx_toolgate_tool_t *tool,
@@ -26,45 +25,16 @@ static ngx_command_t ngx_toolgate_return_commands[] = {
     ngx_null_command
 };
 
-static ngx_stream_module_t ngx_toolgate_return_ctx = {
-    NULL,                       /* preconfiguration */
-    NULL,                       /* postconfiguration */
-    NULL,                       /* create main configuration */
-    NULL,                       /* init main configuration */
-    ngx_toolgate_return_create, /* create server configuration */
-    NULL                        /* merge server configuration */
-};
-
-ngx_module_t ngx_toolgate_return_module = {
-    NGX_MODULE_V1,
-    &ngx_toolgate_return_ctx,     /* module context */
-    ngx_toolgate_return_commands, /* module directives */
-    NGX_STREAM_MODULE,            /* module type */
-    NULL,                         /* init master */
-    NULL,                         /* init module */
-    NULL,                         /* init process */
-    NULL,                         /* init thread */
-    NULL,                         /* exit thread */
-    NULL,                         /* exit process */
-    NULL,                         /* exit master */
-    NGX_MODULE_V1_PADDING
-};
+ngx_module_t ngx_toolgate_return_module = NGX_TOOLGATE_HANDLER_MODULE(
+    ngx_toolgate_return_commands);
 
 const ngx_toolgate_handler_t ngx_toolgate_return_handler = {
-    ngx_string("return"),        /* name */
-    &ngx_toolgate_return_module, /* module */
-    0,                           /* flags */
-    ngx_toolgate_return_check,   /* check */
-    ngx_toolgate_return_start,   /* start */
-    NULL,                        /* run */
-    NULL                         /* cancel */
+    .name = ngx_string("return"),
+    .module = &ngx_toolgate_return_module,
+    .conf_size = sizeof(ngx_toolgate_return_t),
+    .check = ngx_toolgate_return_check,
+    .start = ngx_toolgate_return_start,
 };
-
-static void *
-ngx_toolgate_return_create(ngx_conf_t *cf)
-{
-    return ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_return_t));
-}
 
 /* Is a value `$tool_arg_NAME` and nothing else?  The name, or empty. */
 static ngx_str_t
@@ -144,8 +114,7 @@ ngx_toolgate_return_check(ngx_toolgate_tool_t *tool, void *conf)
     }
 
     outcome = tg_outcome_output(&tool->entry,
-                                tg_str((const char *) ret->value->value.data,
-                                       ret->value->value.len));
+                                ngx_toolgate_str(&ret->value->value));
 
     return outcome.kind != TG_OUTCOME_FAILURE
                ? NULL
@@ -209,7 +178,6 @@ ngx_toolgate_return_start(ngx_toolgate_call_t *call, tg_request_t *request)
         return;
     }
 
-    outcome = tg_outcome_output(call->entry,
-                                tg_str((const char *) text.data, text.len));
+    outcome = tg_outcome_output(call->entry, ngx_toolgate_str(&text));
     ngx_toolgate_call_end(call, &outcome);
 }

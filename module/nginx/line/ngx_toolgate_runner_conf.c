@@ -10,57 +10,69 @@
 
 extern char **environ;
 
-ngx_toolgate_runner_t *
-ngx_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *state_dir)
+static ngx_toolgate_runner_t *
+ngx_toolgate_runner_find(ngx_toolgate_main_conf_t *mcf, tg_str_t dir)
 {
-    ngx_toolgate_main_conf_t *mcf;
-    ngx_toolgate_runner_t **runners, *runner;
+    ngx_toolgate_runner_t **runners;
     ngx_uint_t i;
 
-    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
     runners = mcf->runners.elts;
 
     for (i = 0; i < mcf->runners.nelts; i++) {
-        runner = runners[i];
-
-        if (runner->state_dir.len != state_dir->len
-            || ngx_memcmp(runner->state_dir.data, state_dir->data,
-                          state_dir->len)
-                   != 0)
-        {
-            continue;
+        if (tg_str_eq(ngx_toolgate_str(&runners[i]->state_dir), dir)) {
+            return runners[i];
         }
-
-        if (runner->path.len != path->len
-            || ngx_memcmp(runner->path.data, path->data, path->len) != 0)
-        {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "servers with the same \"tool_state_dir\" need "
-                               "the same \"tool_runner\"");
-            return NULL;
-        }
-
-        return runner;
     }
 
-    runner = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_runner_t));
-    if (runner == NULL) {
-        return NULL;
-    }
+    return NULL;
+}
 
-    runner->path = *path;
-    runner->state_dir = *state_dir;
-    ngx_queue_init(&runner->left);
-    runner->retry.handler = ngx_toolgate_runner_retry;
-    runner->retry.data = runner;
-    runner->retry.log = &cf->cycle->new_log;
+static ngx_toolgate_runner_t *
+ngx_toolgate_runner_new(ngx_toolgate_main_conf_t *mcf, ngx_pool_t *pool,
+                        ngx_log_t *log)
+{
+    ngx_toolgate_runner_t **runners, *runner;
 
-    runners = ngx_array_push(&mcf->runners);
+    runner = ngx_pcalloc(pool, sizeof(ngx_toolgate_runner_t));
+    runners = runner != NULL ? ngx_array_push(&mcf->runners) : NULL;
+
     if (runners == NULL) {
         return NULL;
     }
 
     *runners = runner;
+    ngx_queue_init(&runner->left);
+    runner->retry.handler = ngx_toolgate_runner_retry;
+    runner->retry.data = runner;
+    runner->retry.log = log;
+
+    return runner;
+}
+
+ngx_toolgate_runner_t *
+ngx_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *state_dir)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_runner_t *runner;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    runner = ngx_toolgate_runner_find(mcf, ngx_toolgate_str(state_dir));
+
+    if (runner == NULL) {
+        runner = ngx_toolgate_runner_new(mcf, cf->pool, &cf->cycle->new_log);
+
+        if (runner != NULL) {
+            runner->path = *path;
+            runner->state_dir = *state_dir;
+        }
+
+    } else if (!tg_str_eq(ngx_toolgate_str(&runner->path),
+                          ngx_toolgate_str(path))) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "servers with the same \"tool_state_dir\" need "
+                           "the same \"tool_runner\"");
+        return NULL;
+    }
 
     return runner;
 }
@@ -82,42 +94,28 @@ ngx_toolgate_runner_address(ngx_toolgate_runner_t *runner)
 ngx_toolgate_runner_t *
 ngx_toolgate_runner_of(ngx_toolgate_main_conf_t *mcf, tg_str_t dir)
 {
-    ngx_toolgate_runner_t **runners, *runner;
-    ngx_uint_t i;
+    ngx_toolgate_runner_t *runner;
+    u_char *path;
 
-    if (dir.len > NGX_TOOLGATE_STATE_DIR_MAX) {
-        return NULL;
+    runner = ngx_toolgate_runner_find(mcf, dir);
+
+    if (runner != NULL || dir.len > NGX_TOOLGATE_STATE_DIR_MAX) {
+        return runner;
     }
 
-    runners = mcf->runners.elts;
+    path = ngx_pnalloc(ngx_cycle->pool, NGX_TOOLGATE_STATE_DIR_MAX);
+    runner = path != NULL
+                 ? ngx_toolgate_runner_new(mcf, ngx_cycle->pool, ngx_cycle->log)
+                 : NULL;
 
-    for (i = 0; i < mcf->runners.nelts; i++) {
-        if (runners[i]->state_dir.len == dir.len
-            && ngx_memcmp(runners[i]->state_dir.data, dir.data, dir.len) == 0)
-        {
-            return runners[i];
-        }
+    if (runner != NULL) {
+        runner->is_foreign = 1;
+        runner->path.data = (u_char *) "";
+        runner->state_dir.data = path;
+        runner->state_dir.len = dir.len;
+        ngx_memcpy(path, dir.data, dir.len);
+        ngx_toolgate_runner_address(runner);
     }
-
-    runner = ngx_pcalloc(ngx_cycle->pool,
-                         sizeof(ngx_toolgate_runner_t) + dir.len);
-    runners = runner != NULL ? ngx_array_push(&mcf->runners) : NULL;
-
-    if (runners == NULL) {
-        return NULL;
-    }
-
-    *runners = runner;
-    runner->is_foreign = 1;
-    runner->path.data = (u_char *) "";
-    runner->state_dir.data = (u_char *) (runner + 1);
-    runner->state_dir.len = dir.len;
-    ngx_memcpy(runner->state_dir.data, dir.data, dir.len);
-    ngx_queue_init(&runner->left);
-    runner->retry.handler = ngx_toolgate_runner_retry;
-    runner->retry.data = runner;
-    runner->retry.log = ngx_cycle->log;
-    ngx_toolgate_runner_address(runner);
 
     return runner;
 }

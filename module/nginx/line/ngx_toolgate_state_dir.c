@@ -40,28 +40,36 @@ ngx_toolgate_state_dir_mistake(ngx_str_t *path)
     return NULL;
 }
 
+/* Is there the directory that an absolute path is in? */
+static ngx_uint_t
+ngx_toolgate_has_folder(ngx_str_t *path)
+{
+    ngx_file_info_t fi;
+    char *folder, *slash;
+    ngx_int_t rc;
+
+    folder = (char *) path->data;
+    slash = strrchr(folder, '/');
+    *slash = '\0';
+    rc = stat(slash == folder ? "/" : folder, &fi);
+    *slash = '/';
+
+    return rc != NGX_FILE_ERROR && ngx_is_dir(&fi);
+}
+
 const char *
 ngx_toolgate_schema_file_mistake(ngx_str_t *path)
 {
     ngx_file_info_t fi;
-    u_char *slash, *dir;
-    ngx_int_t rc;
 
     if (ngx_link_info(path->data, &fi) != NGX_FILE_ERROR && !ngx_is_file(&fi)) {
         return "exists and is no regular file; choose another path";
     }
 
-    /* An absolute path: there is one. */
-    slash = (u_char *) strrchr((char *) path->data, '/');
-    *slash = '\0';
-    dir = slash == path->data ? (u_char *) "/" : path->data;
-    rc = ngx_file_info(dir, &fi);
-    *slash = '/';
-
-    return rc == NGX_FILE_ERROR || !ngx_is_dir(&fi)
-               ? "is in a directory that does not exist; make it, or choose "
-                 "another path"
-               : NULL;
+    return ngx_toolgate_has_folder(path)
+               ? NULL
+               : "is in a directory that does not exist; make it, or choose "
+                 "another path";
 }
 
 /* Beside this module, where `./build.sh` leaves both. */
@@ -252,21 +260,13 @@ ngx_int_t
 ngx_toolgate_test_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
 {
     ngx_file_info_t fi;
-    u_char *slash, *parent;
-    ngx_int_t rc;
 
     if (ngx_link_info(dir->data, &fi) != NGX_FILE_ERROR) {
         return ngx_toolgate_check_dir(cycle, dir,
                                       ngx_toolgate_worker_uid(cycle), 0);
     }
 
-    slash = (u_char *) strrchr((char *) dir->data, '/');
-    *slash = '\0';
-    parent = slash == dir->data ? (u_char *) "/" : dir->data;
-    rc = ngx_file_info(parent, &fi);
-    *slash = '/';
-
-    if (rc == NGX_FILE_ERROR || !ngx_is_dir(&fi)) {
+    if (!ngx_toolgate_has_folder(dir)) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "\"%V\" (tool_state_dir) is in a directory that does not "
                       "exist; make that one, and it will be made in it",
