@@ -1,6 +1,7 @@
 /*
  * The cases of t/schemas (README.md there): schemas with instances that fit
- * and that do not, and schemas with mistakes.
+ * and that do not, which of them are checked by their notes, and schemas with
+ * mistakes.
  */
 #include "schema_help.h"
 
@@ -11,10 +12,50 @@ typedef struct {
     char title[80];
     test_row_t rows[TEST_CASES];
     test_mistake_t mistakes[TEST_CASES];
+    test_row_t ways[TEST_CASES]; /* error NULL: by the notes alone */
     size_t nrows;
     size_t nmistakes;
+    size_t nways;
     int is_format_asserted;
 } test_group_t;
+
+/*
+ * A whole check needs scratch as soon as the schema names a member, so that
+ * without memory only the notes can say that an object fits.
+ */
+static int
+test_by_notes(const char *schema_text, const char *text)
+{
+    tg_schema_options_t options;
+    tg_schema_checker_t *checker;
+    tg_json_notes_t notes;
+    tg_schema_t *schema;
+    help_alloc_t help;
+    tg_buf_t error;
+    tg_json_t json;
+    tg_str_t raw;
+    int rc;
+
+    help_alloc_init(&help);
+    tg_buf_init(&error, tg_alloc_libc());
+    options = test_options();
+    schema = test_compile(&help.alloc, schema_text, &options, &error);
+    checker = tg_schema_checker_new(&help.alloc, 7);
+    tg_json_init(&json, tg_str_c(text));
+    CU_ASSERT_EQUAL_FATAL(tg_json_note(&json, &notes, &raw), TG_OK);
+
+    help.fail_at = help.count + 1;
+    help.is_lasting = 1;
+    rc = tg_schema_check_notes(schema, checker, raw, &notes, NULL);
+    CU_ASSERT_TRUE(rc == TG_OK || rc == TG_NOMEM);
+
+    tg_schema_checker_free(checker);
+    tg_schema_free(schema);
+    tg_buf_deinit(&error);
+    CU_ASSERT_EQUAL(help.live, 0);
+
+    return rc == TG_OK;
+}
 
 /* What a line cannot have. */
 HELP_TEST(blanks, "white space around")
@@ -22,6 +63,25 @@ HELP_TEST(blanks, "white space around")
     static const test_row_t rows[] = { { " {\n} ", " [ ] ", NULL } };
 
     TEST_ROWS(rows);
+}
+
+/* More names than one word has bits. */
+HELP_TEST(names, "many names")
+{
+    char text[4096] = "{\"properties\":{\"n0\":{}";
+    char name[32];
+    int i;
+
+    for (i = 1; i < 64; i++) {
+        snprintf(name, sizeof(name), ",\"n%d\":{}", i);
+        strcat(text, name);
+    }
+
+    strcat(text, "}}");
+    CU_ASSERT_TRUE(test_by_notes(text, "{\"n63\":1,\"n5\":1}"));
+    text[strlen(text) - 2] = '\0';
+    strcat(text, ",\"n64\":{}}}");
+    CU_ASSERT_FALSE(test_by_notes(text, "{\"n63\":1,\"n5\":1}"));
 }
 
 static test_group_t test_groups[TEST_GROUPS];
@@ -32,6 +92,8 @@ test_group(void)
 {
     const test_group_t *group;
     tg_schema_options_t options;
+    const test_row_t *way;
+    size_t i;
 
     group = test_groups;
 
@@ -41,16 +103,27 @@ test_group(void)
 
     options = test_options();
     options.is_format_asserted = group->is_format_asserted;
-    CU_ASSERT(group->nrows + group->nmistakes > 0);
+    CU_ASSERT(group->nrows + group->nmistakes + group->nways > 0);
     test_rows_with(group->rows, group->nrows, &options);
     test_mistakes_with(group->mistakes, group->nmistakes, &options);
+
+    for (i = 0; i < group->nways; i++) {
+        way = &group->ways[i];
+
+        if (test_by_notes(way->schema, way->instance) != (way->error == NULL)) {
+            test_report(way->schema, way->instance, "the other way",
+                        TG_STR("this one"));
+        }
+    }
 }
 
 /* A line of a group, which is put there; the text stays.  Is it one? */
 static int
 test_line(test_group_t *group, const char **schema, const char *line)
 {
-    if (group->nrows == TEST_CASES || group->nmistakes == TEST_CASES) {
+    if (group->nrows == TEST_CASES || group->nmistakes == TEST_CASES
+        || group->nways == TEST_CASES)
+    {
         return 0;
     }
 
@@ -64,6 +137,11 @@ test_line(test_group_t *group, const char **schema, const char *line)
     } else if (strncmp(line, "asserted ", 9) == 0) {
         *schema = line + 9;
         group->is_format_asserted = 1;
+    } else if (strncmp(line, "notes ", 6) == 0
+               || strncmp(line, "whole ", 6) == 0) {
+        group->ways[group->nways].schema = *schema;
+        group->ways[group->nways].instance = line + 6;
+        group->ways[group->nways++].error = line[0] == 'w' ? "" : NULL;
     } else if (strncmp(line, "mistake", 7) == 0) {
         group->mistakes[group->nmistakes].error = "";
         group->mistakes[group->nmistakes++].schema = line
