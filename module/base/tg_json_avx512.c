@@ -20,14 +20,17 @@ tg_block_load(const char *p)
 
 /* A loop keeps it, where the compiler would make it anew each time. */
 TG_BLOCK_FN tg_block_t
+tg_block_kept(tg_block_t block)
+{
+    __asm__("" : "+v"(block));
+
+    return block;
+}
+
+TG_BLOCK_FN tg_block_t
 tg_block_all(char c)
 {
-    tg_block_t all;
-
-    all = _mm512_set1_epi8(c);
-    __asm__("" : "+v"(all));
-
-    return all;
+    return tg_block_kept(_mm512_set1_epi8(c));
 }
 
 TG_BLOCK_FN tg_block_t
@@ -57,8 +60,11 @@ tg_block_eq(tg_block_t block, char c)
 TG_BLOCK_FN uint64_t
 tg_block_range(tg_block_t block, char c, int n)
 {
-    return tg_block_word(_mm512_cmplt_epu8_mask(
-        _mm512_sub_epi8(block, tg_block_all(c)), tg_block_all((char) n)));
+    if (c != 0) {
+        block = _mm512_sub_epi8(block, tg_block_all(c));
+    }
+
+    return tg_block_word(_mm512_cmplt_epu8_mask(block, tg_block_all((char) n)));
 }
 
 TG_BLOCK_FN uint64_t
@@ -67,7 +73,8 @@ tg_block_high(tg_block_t block)
     return tg_block_word(_mm512_movepi8_mask(block));
 }
 
-#define TG_BLOCK_TABLE(...) _mm512_broadcast_i32x4(_mm_setr_epi8(__VA_ARGS__))
+#define TG_BLOCK_TABLE(...)                                                    \
+    tg_block_kept(_mm512_broadcast_i32x4(_mm_setr_epi8(__VA_ARGS__)))
 
 TG_BLOCK_FN uint64_t
 tg_block_space(tg_block_t block)

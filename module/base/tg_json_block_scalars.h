@@ -32,50 +32,65 @@ typedef struct {
 } tg_block_letters_t;
 
 /*
- * Letters and signs among scalars: words and exponents, or what is neither.
- * What minus is an exponent's is none of a number.
+ * Letters and signs that are in no word: exponents, or what is none.  Notes
+ * the signs: a minus of theirs is none of a number.
  */
+TG_BLOCK_FN uint64_t
+tg_block_exponents(tg_block_letters_t *in, tg_block_t block, uint64_t others,
+                   uint64_t scalar)
+{
+    uint64_t plus, behind, digits, first;
+
+    digits = tg_block_range(block, '0', 10);
+    plus = tg_block_eq(block, '+') & others;
+    others &= ~plus;
+    behind = tg_block_behind(others, &in->exponent);
+    in->signs = behind & (tg_block_eq(block, '-') | plus);
+    first = (behind & ~in->signs) | tg_block_behind(in->signs, &in->sign);
+
+    return (others & ~tg_block_eq(tg_block_lower(block), 'e'))
+           | (plus & ~in->signs) | (first & ~digits)
+           | (tg_block_past(first & digits, digits, &in->power) & ~digits
+              & scalar);
+}
+
+/* Letters and signs among scalars: words and exponents, or what is neither. */
 TG_BLOCK_TARGET static __attribute__((noinline)) uint64_t
 tg_block_letters(tg_block_letters_t *in, const char *p, uint64_t letters,
                  uint64_t scalar, uint64_t starts)
 {
-    uint64_t four, five, ends, words, others, plus, behind, digits, first;
-    tg_block_t one, two, three, last, at;
+    uint64_t four, five, ends, behind, words, wrong;
+    tg_block_t at, one, two, three;
 
     at = tg_block_load(p);
     one = tg_block_load(p + 1);
     two = tg_block_load(p + 2);
     three = tg_block_load(p + 3);
-    last = tg_block_load(p + 4);
+    words = letters & starts;
 
     four = (tg_block_eq(at, 't') & tg_block_eq(one, 'r') & tg_block_eq(two, 'u')
             & tg_block_eq(three, 'e'))
            | (tg_block_eq(at, 'n') & tg_block_eq(one, 'u')
               & tg_block_eq(two, 'l') & tg_block_eq(three, 'l'));
     five = tg_block_eq(at, 'f') & tg_block_eq(one, 'a') & tg_block_eq(two, 'l')
-           & tg_block_eq(three, 's') & tg_block_eq(last, 'e');
+           & tg_block_eq(three, 's') & tg_block_eq(tg_block_load(p + 4), 'e');
 
     /* A word is known, and ends where its letters do. */
-    four &= starts;
-    five &= starts;
+    four &= words;
+    five &= words;
     ends = four << 4 | five << 5 | in->ends;
     in->ends = four >> 60 | five >> 59;
-    others = tg_block_past(letters & starts, letters, &in->word);
-    words = others & ~letters;
-    others &= letters;
+    behind = tg_block_past(words, letters, &in->word);
+    wrong = (words ^ (four | five)) | ((behind & ~letters) ^ ends)
+            | (ends & scalar);
+    letters &= behind;
+    in->signs = 0;
 
-    plus = tg_block_eq(at, '+') & others;
-    others &= ~plus;
-    behind = tg_block_behind(others, &in->exponent);
-    in->signs = behind & (tg_block_eq(at, '-') | plus);
-    first = (behind & ~in->signs) | tg_block_behind(in->signs, &in->sign);
-    digits = tg_block_range(at, '0', 10);
+    if (letters | in->exponent | in->sign | in->power) {
+        wrong |= tg_block_exponents(in, at, letters, scalar);
+    }
 
-    return (letters & starts & ~(four | five)) | (words ^ ends)
-           | (words & scalar) | (others & ~tg_block_eq(tg_block_lower(at), 'e'))
-           | (plus & ~in->signs) | (first & ~digits)
-           | (tg_block_past(first & digits, digits, &in->power) & ~digits
-              & scalar);
+    return wrong;
 }
 
 /*
