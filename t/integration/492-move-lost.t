@@ -77,10 +77,22 @@ sub is_lost {
     }
 }
 
+# Of the first state directory: a file of the runner's there, and its process.
+sub runner_file {
+    my ($suffix) = @_;
+    my @files = glob $tg->state_dir . "/runner-*.$suffix";
+    return @files == 1 ? $files[0] : die "no runner, or two: @files";
+}
+
+sub runner {
+    my ($pid) = (slurp(runner_file('lock')) // '') =~ /(\d+)/;
+    return $pid || die 'a runner that does not say who it is';
+}
+
 sub kill_runner {
-    my $pid = slurp($tg->state_dir . '/runner-1.lock') + 0;
+    my $pid = runner();
     kill KILL => $pid;
-    wait_for(sub { !is_alive($pid) }, 10, 'the runner to be gone');
+    wait_for { !is_alive($pid) } 'the runner to be gone';
 }
 
 # A reload whose new worker, which is given to the code, sleeps then, as the
@@ -98,7 +110,7 @@ sub asleep {
             # The master has come to its end with the reload.
             my $from = $tg->log_size;
             kill USR1 => $tg->master_pid;
-            $tg->wait_log(qr/signal 10 .* reopening logs/, 60, $from);
+            $tg->wait_log(qr/signal 10 .* reopening logs/, $from);
             my ($new) = grep { $_ != $old } $tg->worker_pids;
             stopped(sub { $code->($old, $new) }, $new);
         },
@@ -113,7 +125,7 @@ sub between {
         sub {
             my ($old, $new) = @_;
             kill CONT => $old;
-            wait_for(sub { !is_alive($old) }, 60, 'the old worker to go');
+            wait_for { !is_alive($old) } 'the old worker to go';
             $code->($new);
         });
 }
@@ -149,7 +161,7 @@ between(
     body(),
     sub {
         my ($new) = @_;
-        my $runner = slurp($tg->state_dir . '/runner-1.lock') + 0;
+        my $runner = runner();
         stopped(
             sub {
                 kill CONT => $new;
@@ -181,11 +193,11 @@ asleep(
             sub {
                 kill KILL => $new;
                 kill CONT => $old;
-                my $runner = Toolgate::Client->connect(
-                    $tg->state_dir . '/runner-1.sock');
-                wait_for(
-                    sub { $runner->rpc('status')->{result}{held} == @ways },
-                    60, 'the programs to be held');
+                my $runner = Toolgate::Client->connect(runner_file('sock'));
+                wait_for {
+                    $runner->rpc('status')->{result}{held} == @ways
+                }
+                'the programs to be held';
                 unlink $tg->dir . '/runner' or die "unlink: $!";
                 kill_runner();
                 $tg->kill_master;
@@ -210,7 +222,7 @@ SKIP: {
     like $tg->log, qr/runner of another config.* lets this user not in/,
         'the log says why';
     # It would wait for somebody who adopts.
-    kill TERM => slurp($tg->state_dir . '/runner-1.lock') + 0;
+    kill TERM => runner();
 }
 
 done_testing;

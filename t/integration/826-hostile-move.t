@@ -72,23 +72,21 @@ for my $n (1 .. $batches) {
 my @others = map { $tg->connect($stays) } 1 .. $parts;
 $_->send_raw($part) for @others;
 $anchors[1]->send_raw($part);
-wait_for(sub { memory($old, 'VmRSS') - $before > 66 * 1024 },
-    60, 'the worker to have it all');
+wait_for { memory($old, 'VmRSS') - $before > 66 * 1024 }
+'the worker to have it all';
 is $greedy->rpc('n')->{result}, 0, 'it is served';
 my $held = memory($old, 'VmRSS') - $before;
 
 $tg->conf(server($stays, 1), server => 0);
 kill HUP => $tg->master_pid;
 my ($peak, $new) = (0);
-wait_for(
-    sub {
-        ($new) = grep { $_ != $old } $tg->worker_pids if !$new;
-        my $sum = memory($old, 'VmRSS') + ($new ? memory($new, 'VmRSS') : 0);
-        $peak = $sum if $sum > $peak;
-        return $new && memory($new, 'VmRSS') > $held * 0.9;
-    },
-    60,
-    'the sessions to be with the new worker');
+wait_for {
+    ($new) = grep { $_ != $old } $tg->worker_pids if !$new;
+    my $sum = memory($old, 'VmRSS') + ($new ? memory($new, 'VmRSS') : 0);
+    $peak = $sum if $sum > $peak;
+    return $new && memory($new, 'VmRSS') > $held * 0.9;
+}
+'the sessions to be with the new worker';
 is $greedy->rpc('n')->{result}, 1, 'the batches are in the new worker';
 $_->send_raw(qq("}}\n)) for @others;
 is scalar(grep { $_->recv_json->{result} == 1 } @others), $parts,
