@@ -6,7 +6,7 @@
 use strict;
 use warnings;
 
-use List::Util qw(min);
+use List::Util qw(max min);
 use Time::HiRes qw(time);
 
 use Toolgate::Attacker;
@@ -112,9 +112,9 @@ my @frames = (
         batch(1000, call(words => $words)) ],
     [ '1,000 of two ways in a batch', 50,
         batch(1000, call(fork => $nested)) ],
-    [ 'many small of `^(\w+\s?)*$`', 5, call(words => $words), 200 ],
-    [ 'many small of two ways', 5, call(fork => $nested), 200 ],
-    [ 'many small that fit', 5, call(unique => '[1]'), 200 ],
+    [ 'many small of `^(\w+\s?)*$`', 5, call(words => $words), 20 ],
+    [ 'many small of two ways', 5, call(fork => $nested), 20 ],
+    [ 'many small that fit', 5, call(unique => '[1]'), 20 ],
 );
 
 # For some time: the longest wait of a client for an answer to a ping.
@@ -132,7 +132,7 @@ sub longest {
 }
 
 # Of several times the shortest: what else the machine does only adds to it,
-# and each time has seen the frame often.
+# and each time has seen the frame more than once.
 sub waits {
     my ($bench) = @_;
     my $tool = $bench->toolgate($Toolgate::Hostile::TOOLS . $costly);
@@ -149,9 +149,14 @@ sub waits {
                 rounds  => $many,
                 cpu     => $bench->{client});
             $attacker->line;
-            push @waited, longest($bench, $tool);
-            my $ended = $attacker->ended;
-            die "$name: $ended\n" if defined $ended;
+            my ($longest, $seen) = (0, 0);
+            while ($seen < 3) {
+                $longest = max($longest, longest($bench, $tool));
+                my $ended = $attacker->ended;
+                die "$name: $ended\n" if defined $ended;
+                $seen = () = $attacker->{said}->buffered =~ /answered/g;
+            }
+            push @waited, $longest;
             $attacker->stop;
         }
         my $waited = 1000 * min(@waited);

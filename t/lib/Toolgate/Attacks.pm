@@ -367,10 +367,17 @@ sub flood {
 sub repeat {
     my ($path, %option) = @_;
     my $client = client($path);
-    for my $round (1 .. $option{rounds}) {
+    # This version of MCP has batches.
+    $client->rpc(
+        'initialize', {
+            protocolVersion => '2025-03-26',
+            capabilities    => {},
+            clientInfo      => { name => 'repeat', version => '1' }
+        });
+    for (1 .. $option{rounds}) {
         $client->send_raw($option{bytes});
         $client->recv_line for 1 .. $option{answers};
-        $option{say}->('answered') if $round == 1;
+        $option{say}->('answered');
     }
 }
 
