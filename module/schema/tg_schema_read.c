@@ -256,55 +256,49 @@ tg_schema_build_strings(tg_schema_compile_t *compile,
     return rc;
 }
 
-TG_SCHEMA_READER(const)
-{
-    tg_schema_values_t *values;
-    tg_str_t *list;
-
-    values = tg_schema_get(compile, sizeof(*values));
-    list = tg_schema_get(compile, sizeof(*list));
-
-    if (values == NULL || list == NULL) {
-        return TG_NOMEM;
-    }
-
-    *list = raw;
-    values->list = list;
-    values->n = 1;
-    *(const tg_schema_values_t **) to = values;
-
-    return tg_schema_build_strings(compile, values);
-}
-
-TG_SCHEMA_READER(enum)
+/* The one value that raw is, or all of those in it. */
+static int
+tg_schema_build_list(tg_schema_compile_t *compile, tg_str_t raw, int is_one,
+                     const tg_schema_values_t **to)
 {
     tg_schema_entries_t entries;
     tg_schema_values_t *values;
     tg_str_t *list;
-    int rc;
+    size_t n;
 
-    rc = tg_schema_need(compile, raw, TG_JSON_ARRAY, "a list of values");
-
-    if (rc != TG_OK) {
-        return rc;
-    }
-
+    n = is_one ? 1 : tg_schema_size(raw);
     values = tg_schema_get(compile, sizeof(*values));
-    list = tg_schema_get(compile, tg_schema_size(raw) * sizeof(*list));
+    list = tg_schema_get(compile, n * sizeof(*list));
 
     if (values == NULL || list == NULL) {
         return TG_NOMEM;
     }
 
     values->list = list;
-    *(const tg_schema_values_t **) to = values;
+    values->n = n;
+    *to = values;
+    *list = raw;
     tg_schema_entries(&entries, raw);
 
-    while (tg_schema_entry(&entries)) {
-        list[values->n++] = entries.value;
+    while (!is_one && tg_schema_entry(&entries)) {
+        *list++ = entries.value;
     }
 
-    return values->n != 0 ? tg_schema_build_strings(compile, values) : TG_OK;
+    return n != 0 ? tg_schema_build_strings(compile, values) : TG_OK;
+}
+
+TG_SCHEMA_READER(const)
+{
+    return tg_schema_build_list(compile, raw, 1, to);
+}
+
+TG_SCHEMA_READER(enum)
+{
+    int rc;
+
+    rc = tg_schema_need(compile, raw, TG_JSON_ARRAY, "a list of values");
+
+    return rc == TG_OK ? tg_schema_build_list(compile, raw, 0, to) : rc;
 }
 
 TG_SCHEMA_READER(bound)
