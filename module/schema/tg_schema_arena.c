@@ -83,7 +83,10 @@ tg_schema_hash(tg_str_t text, uint64_t seed)
         hash ^= hash >> 32;
     }
 
-    return hash;
+    /* What differs last has to reach the lowest bits, too. */
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+
+    return hash ^ (hash >> 32);
 }
 
 /* The index of name, or where it would go, in *slot. */

@@ -262,6 +262,35 @@ HELP_TEST(reversed, "objects in another order")
     test_deinit(&test);
 }
 
+/* Texts that differ at their end only do not meet in the same places. */
+HELP_TEST(alike, "texts that are alike")
+{
+    static const char *const starts[] = { "",     "a",       "abc",
+                                          "abcd", "abcdefg", "abcdefghijkl" };
+    uint64_t spent;
+    test_t test;
+    size_t i, k;
+
+    for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        test_init(&test, "{\"uniqueItems\":true}", NULL);
+        tg_buf_char(&test.instance, '[');
+
+        for (k = 1000; k < 10000; k++) {
+            tg_buf_text(&test.instance, k != 1000 ? ",\"" : "\"");
+            tg_buf_text(&test.instance, starts[i]);
+            tg_buf_uint(&test.instance, k);
+            tg_buf_char(&test.instance, '"');
+        }
+
+        tg_buf_char(&test.instance, ']');
+        spent = 0;
+        tg_schema_checker_frame(test.checker, 1 << 20, &spent);
+        test_expect(&test, TG_OK, "");
+        CU_ASSERT(spent < 9000 * 12);
+        test_deinit(&test);
+    }
+}
+
 /* A check without an end, of a frame of so many bytes. */
 static uint64_t
 test_spend(test_t *test, size_t bytes, uint64_t spent)
