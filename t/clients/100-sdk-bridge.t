@@ -38,8 +38,7 @@ for my $era (qw(legacy modern)) {
             "$era: progress $n";
     }
     Toolgate::Parent::answer($conn, $call, $text->('done'));
-    is $node->event('result')->{result}{content}[0]{text}, 'done',
-        "$era: the result";
+    is text_of($node->event('result')), 'done', "$era: the result";
 
     $node->tell(do => 'call', id => 2, name => 'one');
     $call = Toolgate::Parent::request($conn, 'tools/call');
@@ -79,8 +78,7 @@ for my $era (qw(legacy modern)) {
     Toolgate::Parent::give($conn, 'tools/call', $text->('two'));
     is_deeply $node->event('changed')->{tools}, [qw(one two)],
         "$era: a new tool is seen";
-    is $node->event('result')->{result}{content}[0]{text}, 'two',
-        "$era: and called";
+    is text_of($node->event('result')), 'two', "$era: and called";
 
     $node->leave;
     ok !is_alive($ready->{pid}), "$era: no bridge stays";

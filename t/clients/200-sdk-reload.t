@@ -41,8 +41,7 @@ for my $era (qw(legacy modern)) {
     is join(' ', map { $_->{name} } @$tools), 'word_count fail sleep',
         "$era: the list";
     is $tools->[0]{title}, 'Word count', "$era: a title";
-    is_deeply $tools->[0]{inputSchema}{required}, ['text'],
-        "$era: a schema";
+    is_deeply $tools->[0]{inputSchema}{required}, ['text'], "$era: a schema";
 
     $node->tell(do => 'call', id => 1, name => 'word_count',
         arguments => { text => 'one two three' });

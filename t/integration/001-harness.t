@@ -87,8 +87,7 @@ my $told = outcome($tg, 'told', '$tg->connect->recv_line; ok 0; done_testing;');
 is_caught($told, qr/got 3 bytes: hi/, 'what a client saw');
 like $told->{text}, qr/the end of .*error\.log:/, 'and NGINX';
 
-$tg->reload('server { listen unix:%%SOCKET%%; return "ho\n"; }',
-    server => 0);
+$tg->reload('server { listen unix:%%SOCKET%%; return "ho\n"; }', server => 0);
 is $tg->connect->recv_line, 'ho', 'after a reload the new config serves';
 my ($status, $text) = $tg->test_conf('nonsense;', server => 0);
 isnt $status, 0, 'nginx -t finds a mistake';

@@ -19,10 +19,10 @@ my $mcp = $tg->connect;
 my $tools = $mcp->rpc('tools/list')->{result}{tools};
 is_deeply [ map { $_->{name} } @$tools ], ['greet'], 'jsonrpc: the list';
 my $reply = $mcp->call_tool(greet => { name => 'Ann' });
-is $reply->{result}{content}[0]{text}, 'hello Ann', 'jsonrpc: a call';
+is text_of($reply), 'hello Ann', 'jsonrpc: a call';
 
 $reply = $tg->connect->ipc_call(greet => { name => 'Bob' });
-is $reply->{result}{content}[0]{text}, 'hello Bob', 'ipc: a call';
+is text_of($reply), 'hello Bob', 'ipc: a call';
 
 my $relay = $tg->connect;
 $relay->send_line({
@@ -33,15 +33,14 @@ $relay->send_line({
 });
 $reply = $relay->recv_json;
 is $reply->{id}, 7, 'relay: the id comes back';
-is $reply->{result}{content}[0]{text}, 'hello Eve', 'relay: a call';
+is text_of($reply), 'hello Eve', 'relay: a call';
 
 $tg->reload(<<'END');
 tool greet { description "Greets."; return hello; }
 tool leave { description "Says goodbye."; return goodbye; }
 END
 $reply = $tg->connect->call_tool('leave');
-is $reply->{result}{content}[0]{text}, 'goodbye',
-    'after a reload the new tool is there';
+is text_of($reply), 'goodbye', 'after a reload the new tool is there';
 
 is $tg->stop, 0, 'NGINX stops';
 ok !-e $tg->socket_path, 'and its socket is gone';

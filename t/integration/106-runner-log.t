@@ -9,8 +9,7 @@ use Toolgate::Test;
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->conf('tool run { exec echo $tool_arg_n; }')->start;
 my $client = $tg->connect;
-is $client->call_tool(run => { n => 1 })->{result}{content}[0]{text}, "1\n",
-    'the runner runs';
+is text_of($client->call_tool(run => { n => 1 })), "1\n", 'the runner runs';
 
 my $runner = slurp($tg->state_dir . '/runner-2.lock') + 0;
 my @pids = ($runner, parent_of($runner));
@@ -57,7 +56,7 @@ wait_for { my $n = () = slurp($old) =~ /somebody removed/g; $n == 2 }
 pass 'without a new log it writes into the old one';
 rename $old, $log or die "$log: $!";
 
-is $client->call_tool(run => { n => 2 })->{result}{content}[0]{text}, "2\n",
+is text_of($client->call_tool(run => { n => 2 })), "2\n",
     'the same runner runs on';
 is slurp($tg->state_dir . '/runner-2.lock') + 0, $runner, 'it is the same';
 done_testing;

@@ -82,8 +82,7 @@ for my $n (1 .. 3) {
     is $conn->recv_ipc->{params}{arguments}{n}, $n, "call $n";
     ok $conn->is_silent(0.05), 'no other before its answer';
     $conn->send_ipc({ result => $text->("r$n") });
-    is $bridge->reply($ids[ $n - 1 ])->{result}{content}[0]{text}, "r$n",
-        "answer $n";
+    is text_of($bridge->reply($ids[ $n - 1 ])), "r$n", "answer $n";
 }
 
 # What a tool raised is a result; what it says is shown with its class.
@@ -100,7 +99,7 @@ $id = call('nosuch');
 is $conn->recv_ipc->{params}{name}, 'nosuch', 'unknown tools are passed on';
 $conn->send_ipc(
     { error => { message => 'nosuch', type => 'ToolNotFoundError' } });
-like $bridge->reply($id)->{result}{content}[0]{text},
+like text_of($bridge->reply($id)),
     qr/^ToolNotFoundError: nosuch$/, 'and its refusal comes back';
 
 # Lost while it ran: an MCP error.  What waited behind it is sent again.
@@ -114,8 +113,7 @@ like $error->{message}, qr/lost while wait was running.*may be retried/,
 $conn = $parent->accept;
 is $conn->recv_ipc->{params}{arguments}{n}, 2, 'the second is sent again';
 $conn->send_ipc({ result => $text->('two') });
-is $bridge->reply($ids[1])->{result}{content}[0]{text}, 'two',
-    'and answered';
+is text_of($bridge->reply($ids[1])), 'two', 'and answered';
 
 # Cancelled while it runs: the parent sees its client go, the next call is
 # not held up.
@@ -126,8 +124,7 @@ ok $conn->at_eof, 'cancelling ends the connection';
 $conn = $parent->accept;
 is $conn->recv_ipc->{params}{arguments}{n}, 2, 'the other goes on';
 $conn->send_ipc({ result => $text->('two') });
-is $bridge->reply($ids[1])->{result}{content}[0]{text}, 'two',
-    'and is answered';
+is text_of($bridge->reply($ids[1])), 'two', 'and is answered';
 
 # Cancelled while it waits: never sent.
 @ids = map { call('wait', { n => $_ }) } 1 .. 3;
@@ -202,7 +199,7 @@ $id = call('greet');
 $conn = $parent->accept;
 $conn->recv_ipc;
 $conn->send_ipc({ result => $text->('back') });
-is $bridge->reply($id)->{result}{content}[0]{text}, 'back', 'and it is back';
+is text_of($bridge->reply($id)), 'back', 'and it is back';
 
 $bridge->close;
 ok $conn->at_eof, 'the connection ends with the bridge';

@@ -96,8 +96,8 @@ is_deeply $requests[1]{params}, { name => 'say', arguments => { n => 2 } },
     'a call';
 answer($requests[$_], result => $text->("r$_")) for 2, 0;
 answer($requests[1], error => $error);
-is $bridge->reply($ids[2])->{result}{content}[0]{text}, 'r2', 'the third';
-is $bridge->reply($ids[0])->{result}{content}[0]{text}, 'r0', 'the first';
+is text_of($bridge->reply($ids[2])), 'r2', 'the third';
+is text_of($bridge->reply($ids[0])), 'r0', 'the first';
 is_deeply $bridge->reply($ids[1])->{error}, $error, 'the second';
 
 # A tool's own failure is a result.

@@ -48,10 +48,9 @@ my $waiting = call('one');
 my $list = $bridge->request('tools/list');
 $conn = $parent->serve($tool->('one'));
 answer(request('tools/call'), $text->('again'));
-is $bridge->reply($waiting)->{result}{content}[0]{text}, 'again',
+is text_of($bridge->reply($waiting)), 'again',
     'a call of the time between waits for the new connection';
-is $bridge->reply($list)->{result}{tools}[0]{name}, 'one',
-    'so does the list';
+is $bridge->reply($list)->{result}{tools}[0]{name}, 'one', 'so does the list';
 $conn->notify('notifications/mark');
 is $bridge->recv_json->{method}, 'notifications/mark',
     'the same list again is no news';
@@ -72,7 +71,7 @@ my @calls = map { request('tools/call') } 1 .. 3;
 is_deeply [ map { $_->{params}{name} } @calls ], [qw(a b c)],
     'calls come again, in their order';
 answer($_, $text->($_->{params}{name})) for @calls;
-is $bridge->reply($ids[$_])->{result}{content}[0]{text}, ('a' .. 'c')[$_],
+is text_of($bridge->reply($ids[$_])), ('a' .. 'c')[$_],
     'answered once' for 0 .. 2;
 
 # One that is cancelled in between is not.

@@ -92,8 +92,7 @@ $tg->stop;
 my $waiting = $bridge->request('tools/call',
     { name => 'hi', arguments => { who => 'Eve' } });
 $tg->conf("$hi $ho")->start;
-is text($bridge->reply($waiting)), 'hi Eve',
-    'a call waits for a restart';
+is text($bridge->reply($waiting)), 'hi Eve', 'a call waits for a restart';
 $bridge->notification($changed);
 is names(), 'hi ho', 'with the new list';
 

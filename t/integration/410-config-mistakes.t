@@ -362,8 +362,7 @@ sub check {
     my ($name, $pattern, $body, %option) = @_;
     my $text = $tg->conf_text($body, %option);
     my $file = $tg->dir . '/test.conf';
-    my $line = grep {1} (split /^/, substr $text, 0,
-        1 + index $text, '#!');
+    my $line = grep {1} (split /^/, substr $text, 0, 1 + index $text, '#!');
     my ($status, $out) = $tg->test_conf($body, %option);
     my $dir = $tg->dir;
     $pattern =~ s/%%DIR%%/$dir/;

@@ -30,8 +30,7 @@ sub setting {
     return wantarray ? @all : $all[-1];
 }
 is setting('Type'), 'forking', 'systemd knows that it becomes a daemon';
-is setting('PIDFile'), ($conf =~ /^pid\s+(\S+);/m)[0],
-    'and where its pid is';
+is setting('PIDFile'), ($conf =~ /^pid\s+(\S+);/m)[0], 'and where its pid is';
 unlike setting('ExecStart') . $conf, qr/daemon\s+off/,
     'which it must be for SIGUSR2';
 

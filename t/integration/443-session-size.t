@@ -71,8 +71,7 @@ my $huge = 'x' x 11_534_336;
 $client->send_line(qq({"jsonrpc":"2.0","method":"m","params":{"x":"$huge"},)
     . '"id":12}');
 is $client->recv_json->{id}, 12, 'jsonrpc: by its id at the end of 11 MB';
-is $client->call_tool('hi')->{result}{content}[0]{text}, 'hi',
-    'jsonrpc: the client stays';
+is text_of($client->call_tool('hi')), 'hi', 'jsonrpc: the client stays';
 $json = call_of($line_max, hi => %rpc);
 $client->send_line($json);
 is text_of($client->recv_json), 'hi', 'jsonrpc: the longest line is served';

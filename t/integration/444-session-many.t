@@ -57,8 +57,7 @@ $client->send_raw(join '',
 is_deeply answers($client, 1000), { map { $_ => $_ } 1 .. 1000 },
     '1000 calls, 1000 answers';
 
-$client->send_raw(join '',
-    map { tool($_, $_ % 2 ? 'run' : 'echo') } 1 .. 400);
+$client->send_raw(join '', map { tool($_, $_ % 2 ? 'run' : 'echo') } 1 .. 400);
 is_deeply answers($client, 400), { map { $_ => $_ } 1 .. 400 },
     '400 calls, half of them of a program';
 $client->shutdown_write;

@@ -27,8 +27,7 @@ sub raw_text {
     my $params = qq("params":{"name":"$tool","arguments":$arguments});
     my $reply;
     if ($dialect eq 'ipc') {
-        $client->send_raw(pack 'N/a*',
-            qq({"method":"call_tool",$params}));
+        $client->send_raw(pack 'N/a*', qq({"method":"call_tool",$params}));
         $reply = $client->recv_ipc;
     } else {
         my $kind =
@@ -38,7 +37,7 @@ sub raw_text {
             qq({$kind,"id":$n,"method":"tools/call",$params}\n));
         $reply = $client->recv_json;
     }
-    return $reply->{result}{content}[0]{text} // $client->encode($reply);
+    return text_of($reply);
 }
 
 my @same = (

@@ -61,8 +61,7 @@ my $first = $runs->start('one', { key => 'first' });
 $hang->started('first');
 my $second = $waits->start('one', { key => 'second' });
 runner_has(1, 1);
-like $ways[0]->call('one', { key => 'third' })->{text}, $busy,
-    'no third';
+like $ways[0]->call('one', { key => 'third' })->{text}, $busy, 'no third';
 move($tg, body(3));
 like $_->call('one', { key => 'third' })->{text}, $busy,
     $_->name . ': nor after a reload'

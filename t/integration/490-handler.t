@@ -112,10 +112,7 @@ $gone->request('tools/call',
 wait_for { $gone->rpc('ping')->{result} } 'a word';
 my $before = $n;
 $tg->reload(body(++$n));
-wait_for {
-    $gone->rpc('tools/call', { name => 'n' })->{result}{content}[0]{text}
-        eq $n;
-} 'the new worker';
+wait_for { text_of($gone->call_tool('n')) eq $n } 'the new worker';
 $gone->close;
 $tg->wait_log(qr/later "$before: gone" cancelled/);
 pass 'a client that goes away ends what the old worker runs for it';
@@ -139,8 +136,7 @@ my $load = $swap->connect;
 my $swaps = 20;
 for my $round (1 .. $swaps) {
     $load->request('tools/call', { name => 'n', arguments => {} }) for 1 .. 50;
-    is $asker->call_tool('more')->{result}{content}[0]{text}, 'grown',
-        "swap $round";
+    is text_of($asker->call_tool('more')), 'grown', "swap $round";
     for my $way (@watch) {
         my $told = $way->client->recv_json;
         is $told->{method}, 'notifications/tools/list_changed',
@@ -154,7 +150,7 @@ for my $round (1 .. $swaps) {
 }
 is $runs->recv_json->{result}{content}[0]{text}, '1: late',
     'what ran before all of that ends as if nothing had been';
-is $asker->call_tool("grown_$swaps")->{result}{content}[0]{text}, 'grown',
+is text_of($asker->call_tool("grown_$swaps")), 'grown',
     'what is new can be called';
 # Two swaps within a call, in a batch whose other calls stand around it.
 my $batch = '[' . join(',', map {
@@ -203,7 +199,7 @@ $few->conf(limited(1))->start;
 
 sub word {
     my ($client, $name, %arguments) = @_;
-    return $client->call_tool($name, \%arguments)->{result}{content}[0]{text};
+    return text_of($client->call_tool($name, \%arguments));
 }
 my $here = $few->connect;
 my $there;
@@ -255,7 +251,7 @@ for my $client ($here, $there) {
 }
 cancel($here, $first);
 $few->wait_log(qr/later "first" cancelled/);
-is $there->reply($second)->{result}{content}[0]{text}, 'second',
+is text_of($there->reply($second)), 'second',
     'what waited runs, where it was asked for';
 is word($here, 'one', s => '0', key => 'fourth'), 'fourth', 'and the next one';
 

@@ -69,7 +69,7 @@ sub are_checked {
         "$name: a method, on";
     is_deeply $c->call_tool('said')->{result}{structuredContent}, { at => 7 },
         "$name: off is for results, too";
-    like $c->call_tool('promise')->{result}{content}[0]{text},
+    like text_of($c->call_tool('promise')),
         qr{^The tool's result .* /at: .*date}, "$name: and so is formats";
 }
 
@@ -115,7 +115,7 @@ my $c = $tg->connect;
 for my $name (sort keys %format) {
     my ($good, $bad) = @{ $format{$name} };
     my $text = sub {
-        $c->call_tool('all', { $name => $_[0] })->{result}{content}[0]{text};
+        text_of($c->call_tool('all', { $name => $_[0] }));
     };
     is $text->($good), 'ok', "$name: $good";
     like $text->($bad), qr{^/$name: .*\Q$name\E}, "$name: $bad"

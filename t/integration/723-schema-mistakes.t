@@ -160,8 +160,7 @@ $tg->file('many.json', '{"type":"object","allOf":['
 $body = "tool a {\n input_schema_file many.json; #!\n return hi;\n}";
 is_found('more schemas than anybody writes', 'invalid "input_schema_file": ',
     line_of($body), $body);
-$tg->file('deep.json',
-    '{"type":"object","x":' . '[' x 200 . ']' x 200 . '}');
+$tg->file('deep.json', '{"type":"object","x":' . '[' x 200 . ']' x 200 . '}');
 $body = "tool a {\n input_schema_file deep.json; #!\n return hi;\n}";
 is_found('a deep file', '"input_schema_file" is not valid JSON: ',
     line_of($body), $body);

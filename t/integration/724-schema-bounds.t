@@ -152,7 +152,7 @@ my @batch = map {
 } 1 .. 100;
 $client->send_line($client->encode(\@batch));
 my %said =
-    map { $_->{id} => $_->{result}{content}[0]{text} } @{ $client->recv_json };
+    map { $_->{id} => text_of($_) } @{ $client->recv_json };
 is scalar(keys %said), 100, 'a batch: each is answered';
 like $said{1}, qr{^/a: must match}, 'the first: why it does not fit';
 like $said{100}, qr/takes too many steps/, 'the last: too much for a frame';

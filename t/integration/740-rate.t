@@ -27,7 +27,7 @@ END
 my ($one, $two) = map { client_of($tg, $_) } $tg->worker_pids;
 my ($c1, $c2) = map { Toolgate::Way->new(relay => $tg->connect) } 1 .. 2;
 
-sub text { return $_[0]->call_tool($_[1])->{result}{content}[0]{text} }
+sub text { return text_of($_[0]->call_tool($_[1])) }
 
 # N and N + 1, in one worker and in the other.
 is text($one, 'one'), 'ok', 'the only call in a minute';
@@ -71,9 +71,9 @@ for my $client ($one, $two, $one) {
     is $client->call_tool('closed')->{error}{code}, -32602,
         'a tool that is not there';
 }
-is $one->call_tool('picky', { a => 1 })->{result}{content}[0]{text}, 'ok',
+is text_of($one->call_tool('picky', { a => 1 })), 'ok',
     'fit arguments' for 1 .. 2;
-like $two->call_tool('picky', { a => 1 })->{result}{content}[0]{text},
+like text_of($two->call_tool('picky', { a => 1 })),
     qr/^This tool may be called no more often/, 'count';
 
 # It may come again when it was said, not earlier.

@@ -19,7 +19,7 @@ $tg->start(socket => $tg->dir . '/1.sock');
 my @c = map { $tg->connect($tg->dir . "/$_.sock") } 0 .. 2;
 my @other = map { $tg->connect($tg->dir . "/$_.sock") } 0 .. 2;
 
-sub text { return $_[0]->call_tool($_[1])->{result}{content}[0]{text} }
+sub text { return text_of($_[0]->call_tool($_[1])) }
 
 my $refused = qr{^The\ tools\ of\ this\ server\ may\ be\ called\ no\ more
     \ often\ than\ 1r/m\ \(tool_rate\ 1r/m,\ burst=3\);\ call\ again\ in\ \d}x;

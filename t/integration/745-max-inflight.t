@@ -48,7 +48,7 @@ for my $name (qw(legacy modern relay)) {
 unlink $tg->dir . '/go';
 my $c = $tg->connect($tg->dir . '/1.sock');
 my $id = $c->request('wait');
-is $c->call_tool('now')->{result}{content}[0]{text}, 'ok',
+is text_of($c->call_tool('now')), 'ok',
     'what ends at once is served'
     for 1 .. 3;
 my $error = $c->rpc('wait')->{error};

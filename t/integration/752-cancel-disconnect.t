@@ -68,7 +68,7 @@ $bridge->notify('notifications/cancelled', { requestId => $ids[0] });
 $hang->wait_gone('agent1');
 ok $hang->is_whole('agent2'), 'an agent cancels one';
 $hang->finish('agent2');
-is $bridge->reply($ids[1])->{result}{content}[0]{text}, "done agent2\n",
+is text_of($bridge->reply($ids[1])), "done agent2\n",
     'and has the answer of the other';
 ok $bridge->is_silent(0.05), 'and no other';
 

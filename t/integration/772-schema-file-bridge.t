@@ -58,14 +58,14 @@ for my $args ([ $tg->socket_path, $path ],
 # can go on calling.
 my $old = $tg->bridge([ $tg->socket_path, $path ]);
 $old->rpc('initialize', { protocolVersion => '2025-06-18' });
-is $old->call_tool('greet', { who => 'a' })->{result}{content}[0]{text},
+is text_of($old->call_tool('greet', { who => 'a' })),
     'hello a', 'before a reload';
 $tg->reload($conf . 'tool late { return later; }');
 my $new = $tg->bridge([ $tg->socket_path, $path ]);
 $new->rpc('initialize', { protocolVersion => '2025-06-18' });
 is $new->rpc('tools/list')->{result}{tools}[2]{name}, 'late', 'the new list';
-is $new->call_tool('late')->{result}{content}[0]{text}, 'later', 'its call';
-is $old->call_tool('greet', { who => 'b' })->{result}{content}[0]{text},
+is text_of($new->call_tool('late')), 'later', 'its call';
+is text_of($old->call_tool('greet', { who => 'b' })),
     'hello b', 'after a reload';
 
 done_testing;

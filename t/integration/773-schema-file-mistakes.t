@@ -58,7 +58,7 @@ pass 'a folder in the way is said';
 wait_for {
     # An old worker may take a connection on its way out.
     my $reply = eval { $tg->connect->call_tool('b') } or return 0;
-    return ($reply->{result}{content}[0]{text} // '') eq 'new';
+    return (text_of($reply) // '') eq 'new';
 } 'the new tools';
 pass 'the tools are served all the same';
 $tg->stop;

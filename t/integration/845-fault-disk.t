@@ -33,9 +33,8 @@ $tg->reload("$tools tool new { return new; }", main => $main,
 $talks = Toolgate::Talks->new($tg, undef);
 $talks->without_runner;
 my $client = $tg->connect;
-like $client->call_tool(run => { text => 'abc' })->{result}{content}[0]{text},
+like text_of($client->call_tool(run => { text => 'abc' })),
     qr/abc/, 'programs run';
-is $client->call_tool('new')->{result}{content}[0]{text}, 'new',
-    'the new tool is there';
+is text_of($client->call_tool('new')), 'new', 'the new tool is there';
 
 done_testing;

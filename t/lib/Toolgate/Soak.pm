@@ -74,8 +74,7 @@ sub run {
         $self->calm;
         $self->leave;
         push @{ $self->{samples} }, $self->sample;
-        push @{ $self->{calls} },
-            $self->account->count('answered') - $before;
+        push @{ $self->{calls} }, $self->account->count('answered') - $before;
     }
     return $self;
 }

@@ -291,8 +291,7 @@ sub is_read_by_old {
 sub reload {
     my ($self, %option) = @_;
     my $tg = $self->{tg};
-    $self->until(sub { $self->{old} < OLD_GENERATIONS },
-        'old workers to go');
+    $self->until(sub { $self->{old} < OLD_GENERATIONS }, 'old workers to go');
     my $n = $self->{generation} + 1;
     $tg->conf($self->body($n), %option);
     $self->{account}->raise_top($n);
