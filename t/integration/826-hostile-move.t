@@ -70,6 +70,8 @@ for my $n (1 .. $batches) {
     $hang->started("b$n");
 }
 my @others = map { $tg->connect($stays) } 1 .. $parts;
+is scalar(grep { $_->rpc('n')->{result} == 0 } @others), $parts,
+    'all are served';
 $_->send_raw($part) for @others;
 $anchors[1]->send_raw($part);
 wait_for { memory($old, 'VmRSS') - $before > 66 * 1024 }
@@ -78,15 +80,16 @@ is $greedy->rpc('n')->{result}, 0, 'it is served';
 my $held = memory($old, 'VmRSS') - $before;
 
 $tg->conf(server($stays, 1), server => 0);
+my ($peak, $new, $from) = (0, undef, $tg->log_size);
 kill HUP => $tg->master_pid;
-my ($peak, $new) = (0);
 wait_for {
     ($new) = grep { $_ != $old } $tg->worker_pids if !$new;
     my $sum = memory($old, 'VmRSS') + ($new ? memory($new, 'VmRSS') : 0);
     $peak = $sum if $sum > $peak;
-    return $new && memory($new, 'VmRSS') > $held * 0.9;
+    my $gone = () = $tg->log($from) =~ /client goes to another worker/g;
+    return $gone > $parts;
 }
-'the sessions to be with the new worker';
+'the sessions to leave the old worker';
 is $greedy->rpc('n')->{result}, 1, 'the batches are in the new worker';
 $_->send_raw(qq("}}\n)) for @others;
 is scalar(grep { $_->recv_json->{result} == 1 } @others), $parts,
