@@ -196,31 +196,23 @@ ngx_toolgate_decide(const ngx_array_t *rules,
                     const ngx_toolgate_client_t *client)
 {
     const ngx_toolgate_rule_t *rule;
-    ngx_uint_t i, is_match;
+    ngx_uint_t i;
 
-    if (rules == NULL) {
-        return NGX_DECLINED;
-    }
-
-    rule = rules->elts;
-
-    for (i = 0; i < rules->nelts; i++) {
-
-        if (rule[i].kind == NGX_TOOLGATE_ALL) {
-            return rule[i].is_deny ? NGX_ABORT : NGX_OK;
-        }
+    for (i = 0; rules != NULL && i < rules->nelts; i++) {
+        rule = rules->elts;
+        rule += i;
 
         /* Who cannot be told apart is not let in by a rule about persons. */
-        if (client == NULL) {
+        if (rule->kind != NGX_TOOLGATE_ALL && client == NULL) {
             return NGX_ABORT;
         }
 
-        is_match = rule[i].kind == NGX_TOOLGATE_UID
-                       ? client->uid == rule[i].id
-                       : ngx_toolgate_has_group(client, rule[i].id);
-
-        if (is_match) {
-            return rule[i].is_deny ? NGX_ABORT : NGX_OK;
+        if (rule->kind == NGX_TOOLGATE_ALL
+            || (rule->kind == NGX_TOOLGATE_UID
+                    ? client->uid == rule->id
+                    : ngx_toolgate_has_group(client, rule->id)))
+        {
+            return rule->is_deny ? NGX_ABORT : NGX_OK;
         }
     }
 

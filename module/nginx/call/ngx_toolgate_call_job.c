@@ -108,16 +108,12 @@ ngx_toolgate_put_limit(tg_buf_t *buf, const char *directive,
         return;
     }
 
-    tg_buf_text(buf,
-                (*n)++ == 0 ? ",\"limits\":[{\"name\":\"" : ",{\"name\":\"");
-    tg_buf_text(buf, directive);
-    tg_buf_text(buf, "\",\"key\":");
+    tg_buf_printf(buf, "%s{\"name\":\"%s\",\"key\":",
+                  (*n)++ == 0 ? ",\"limits\":[" : ",", directive);
     tg_json_put_string(buf, ngx_toolgate_str(&limit->key));
-    tg_buf_text(buf, ",\"concurrency\":");
-    tg_buf_uint(buf, limit->concurrency);
-    tg_buf_text(buf, ",\"queue\":");
-    tg_buf_uint(buf, limit->queue);
-    tg_buf_char(buf, '}');
+    tg_buf_printf(buf, ",\"concurrency\":%lu,\"queue\":%lu}",
+                  (unsigned long) limit->concurrency,
+                  (unsigned long) limit->queue);
 }
 
 void
@@ -129,10 +125,9 @@ ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
     tool = call->tool;
     tg_buf_text(params, "{\"tool\":");
     tg_json_put_string(params, tool->entry.name);
-    tg_buf_text(params, ",\"timeout_ms\":");
-    tg_buf_uint(params, tool->timeout);
-    tg_buf_text(params, ",\"max_timeout_ms\":");
-    tg_buf_uint(params, tool->max_timeout);
+    tg_buf_printf(params, ",\"timeout_ms\":%lu,\"max_timeout_ms\":%lu",
+                  (unsigned long) tool->timeout,
+                  (unsigned long) tool->max_timeout);
     n = 0;
     ngx_toolgate_put_limit(params, "concurrency", &tool->limit, &n);
     ngx_toolgate_put_limit(params, "tool_concurrency",

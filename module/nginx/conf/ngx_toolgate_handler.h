@@ -41,9 +41,10 @@ struct ngx_toolgate_handler_s {
 
     /*
      * Goes on with a deferred call as soon as `concurrency` allows it, which
-     * may be within ngx_toolgate_call_defer(): the worker runs it.  May be
-     * NULL: its calls are jobs of the runner's (ngx_toolgate_call_job()), which
-     * keeps their limits and deadlines.
+     * may be within ngx_toolgate_call_defer(): the worker runs it.  Its session
+     * may be in another worker by then: what is needed of the request, start
+     * has taken from it.  NULL: its calls are jobs of the runner's
+     * (ngx_toolgate_call_job()), which keeps their limits and deadlines.
      */
     void (*run)(ngx_toolgate_call_t *call);
 

@@ -91,33 +91,24 @@ ngx_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_toolgate_srv_conf_t *scf = conf;
 
     ngx_str_t *value;
-    ngx_uint_t mode, i;
+    char *mode;
 
     if (scf->socket_mode != NGX_CONF_UNSET_UINT) {
         return "is duplicate";
     }
 
     value = cf->args->elts;
-    mode = 0;
+    mode = (char *) value[1].data;
+    scf->socket_mode = strtoul(mode, NULL, 8);
 
-    for (i = 0; i < value[1].len; i++) {
-        if (value[1].data[i] < '0' || value[1].data[i] > '7' || i > 3) {
-            mode = 01000;
-            break;
-        }
-
-        mode = mode * 8 + (value[1].data[i] - '0');
+    if (strspn(mode, "01234567") != value[1].len || value[1].len < 3
+        || value[1].len > 4 || scf->socket_mode > 0777)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid mode \"%V\" in \"%V\"; write an "
+                                   "octal number such as 0600 or 0660",
+                                   &value[1], &cmd->name);
     }
-
-    if (mode > 0777 || value[1].len < 3) {
-        return ngx_toolgate_refuse(
-            cf,
-            "invalid mode \"%V\" in \"%V\"; write an octal "
-            "number such as 0600 or 0660",
-            &value[1], &cmd->name);
-    }
-
-    scf->socket_mode = mode;
 
     return NGX_CONF_OK;
 }

@@ -3,6 +3,8 @@
  */
 #include "nginx/conf/ngx_toolgate_handler.h"
 
+#include <ctype.h>
+
 /* A call may take an hour; one that takes longer is a task. */
 #define NGX_TOOLGATE_TIMEOUT_MAX 86400000
 /* The runner's answer must fit a frame, each byte escaped at worst. */
@@ -141,6 +143,13 @@ ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 /* --- what only is known when all is read --- */
 
+/* NGINX knows no case in variables' names. */
+static ngx_uint_t
+ngx_toolgate_is_same(const ngx_str_t *a, const ngx_str_t *b)
+{
+    return a->len == b->len && ngx_strncasecmp(a->data, b->data, a->len) == 0;
+}
+
 static ngx_uint_t
 ngx_toolgate_is_variable(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
 {
@@ -151,9 +160,7 @@ ngx_toolgate_is_variable(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
     key = cmcf->variables_keys->keys.elts;
 
     for (i = 0; i < cmcf->variables_keys->keys.nelts; i++) {
-        if (key[i].key.len == name->len
-            && ngx_strncasecmp(key[i].key.data, name->data, name->len) == 0)
-        {
+        if (ngx_toolgate_is_same(&key[i].key, name)) {
             return 1;
         }
     }
@@ -172,21 +179,13 @@ ngx_toolgate_is_variable(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *name)
     v = cmcf->variables.elts;
 
     for (i = 0; i < cmcf->variables.nelts; i++) {
-        if (v[i].get_handler != NULL && v[i].name.len == name->len
-            && ngx_strncasecmp(v[i].name.data, name->data, name->len) == 0)
+        if (v[i].get_handler != NULL && ngx_toolgate_is_same(&v[i].name, name))
         {
             return 1;
         }
     }
 
     return 0;
-}
-
-static ngx_uint_t
-ngx_toolgate_is_name(u_char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-           || (c >= '0' && c <= '9') || c == '_';
 }
 
 /* The first unknown variable of a text, or one of length 0. */
@@ -206,7 +205,7 @@ ngx_toolgate_unknown(ngx_stream_core_main_conf_t *cmcf, ngx_str_t *text)
         p += p < last && *p == '{';
         name.data = p;
 
-        while (p < last && ngx_toolgate_is_name(*p)) {
+        while (p < last && (isalnum(*p) || *p == '_')) {
             p++;
         }
 
