@@ -1,7 +1,6 @@
 #include "base/tg_buf.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 /* The first allocation holds a usual reply; growth doubles from there. */
@@ -87,25 +86,34 @@ tg_buf_put_slowly(tg_buf_t *buf, const char *data, size_t len)
 }
 
 void
-tg_buf_printf(tg_buf_t *buf, const char *format, ...)
+tg_buf_vprintf(tg_buf_t *buf, const char *format, va_list args)
 {
     char room[512];
-    va_list args;
+    va_list again;
     size_t len;
 
-    va_start(args, format);
+    va_copy(again, args);
     len = (size_t) vsnprintf(room, sizeof(room), format, args);
-    va_end(args);
 
     if (len < sizeof(room)) {
         tg_buf_put(buf, room, len);
 
     } else if (tg_buf_reserve(buf, len + 1) == TG_OK) {
-        va_start(args, format);
-        (void) vsnprintf(buf->data + buf->len, len + 1, format, args);
-        va_end(args);
+        (void) vsnprintf(buf->data + buf->len, len + 1, format, again);
         buf->len += len;
     }
+
+    va_end(again);
+}
+
+void
+tg_buf_printf(tg_buf_t *buf, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tg_buf_vprintf(buf, format, args);
+    va_end(args);
 }
 
 void

@@ -10,6 +10,8 @@
 
 #include "base/tg_base.h"
 
+#include <stdarg.h>
+
 typedef struct {
     const tg_alloc_t *alloc;
     char *data;
@@ -66,6 +68,8 @@ tg_buf_char(tg_buf_t *buf, char c)
 /* As printf() does, for what is written seldom. */
 void tg_buf_printf(tg_buf_t *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void tg_buf_vprintf(tg_buf_t *buf, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 void tg_buf_uint(tg_buf_t *buf, uint64_t value);
 void tg_buf_int(tg_buf_t *buf, int64_t value);

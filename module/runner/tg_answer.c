@@ -16,39 +16,28 @@ tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
 }
 
 void
-tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure, const tg_buf_t *text,
-                     const tg_times_t *times)
+tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure,
+                     const tg_times_t *times, const char *format, va_list args)
 {
     tg_outcome_t outcome;
+    tg_buf_t text;
 
-    outcome = tg_outcome_failed(failure, tg_buf_view(text));
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_vprintf(&text, format, args);
+    outcome = tg_outcome_failed(failure, tg_buf_view(&text));
     tg_answer_put(json, &outcome, times);
-    json->failed |= tg_buf_failed(text);
+    json->failed |= tg_buf_failed(&text);
+    tg_buf_deinit(&text);
 }
 
 void
 tg_answer_put_time(tg_buf_t *text, uint64_t ms)
 {
-    uint64_t rest;
-
     if (ms < 1000) {
-        tg_buf_uint(text, ms);
-        tg_buf_text(text, " ms");
-        return;
+        tg_buf_printf(text, "%u ms", (unsigned) ms);
+    } else {
+        tg_buf_printf(text, "%.10g s", (double) ms / 1000);
     }
-
-    tg_buf_uint(text, ms / 1000);
-    rest = ms % 1000;
-
-    if (rest != 0) {
-        tg_buf_char(text, '.');
-    }
-
-    for (/* void */; rest != 0; rest = rest % 100 * 10) {
-        tg_buf_uint(text, rest / 100);
-    }
-
-    tg_buf_text(text, " s");
 }
 
 tg_outcome_t
@@ -71,13 +60,16 @@ tg_answer_json(tg_peer_t *peer, const tg_request_t *request,
 
 void
 tg_answer_failed(tg_peer_t *peer, const tg_request_t *request,
-                 tg_failure_t failure, const tg_buf_t *text)
+                 tg_failure_t failure, const char *format, ...)
 {
     static const tg_times_t none;
     tg_buf_t json;
+    va_list args;
 
     tg_buf_init(&json, tg_alloc_libc());
-    tg_answer_put_failed(&json, failure, text, &none);
+    va_start(args, format);
+    tg_answer_put_failed(&json, failure, &none, format, args);
+    va_end(args);
     tg_answer_json(peer, request, &json);
     tg_buf_deinit(&json);
 }

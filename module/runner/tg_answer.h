@@ -15,6 +15,8 @@
 #define TG_ANSWER_NO_MEMORY                                                    \
     "toolgate-runner has no memory left for this answer; try again."
 
+#define TG_RUNNER_NO_MEMORY "toolgate-runner has no memory left; try again."
+
 typedef struct {
     uint64_t queued_ms;
     uint64_t ran_ms;
@@ -24,9 +26,10 @@ typedef struct {
 void tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
                    const tg_times_t *times);
 
-/* The same for a failure, whose text may have found no memory. */
+/* The same for a failure, with a message as of printf(). */
 void tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure,
-                          const tg_buf_t *text, const tg_times_t *times);
+                          const tg_times_t *times, const char *format,
+                          va_list args) __attribute__((format(printf, 4, 0)));
 
 /* Appends 5 s, 1.5 s, 200 ms. */
 void tg_answer_put_time(tg_buf_t *text, uint64_t ms);
@@ -41,7 +44,8 @@ tg_outcome_t tg_answer_outcome(const tg_buf_t *json);
 void tg_answer_json(tg_peer_t *peer, const tg_request_t *request,
                     const tg_buf_t *json);
 void tg_answer_failed(tg_peer_t *peer, const tg_request_t *request,
-                      tg_failure_t failure, const tg_buf_t *text);
+                      tg_failure_t failure, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 void tg_answer_wrong(tg_peer_t *peer, const tg_request_t *request,
                      const char *why);
 void tg_answer_true(tg_peer_t *peer, const tg_request_t *request);

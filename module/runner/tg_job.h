@@ -174,7 +174,8 @@ int tg_job_is_wanted(const tg_job_t *job);
  * when nobody wants it.
  */
 void tg_job_answer(tg_job_t *job, tg_buf_t *json);
-void tg_job_fail(tg_job_t *job, tg_failure_t failure, const tg_buf_t *text);
+void tg_job_fail(tg_job_t *job, tg_failure_t failure, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Answers that its time is over. */
 void tg_job_timeout(tg_job_t *job);

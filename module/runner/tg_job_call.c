@@ -5,7 +5,6 @@ static int
 tg_job_call_is_busy(tg_jobs_t *jobs, tg_peer_t *peer,
                     const tg_request_t *request)
 {
-    tg_buf_t text;
     int is_full;
 
     is_full = jobs->nqueued >= TG_JOBS_QUEUE_MAX;
@@ -14,14 +13,11 @@ tg_job_call_is_busy(tg_jobs_t *jobs, tg_peer_t *peer,
         return 0;
     }
 
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_jobs_put_load(&text, jobs);
-    tg_buf_text(&text, is_full ? "; no more may wait"
-                               : ", with as much input as toolgate-runner "
-                                 "holds");
-    tg_buf_text(&text, ". Try again when some of them have ended.");
-    tg_answer_failed(peer, request, TG_FAILURE_BUSY, &text);
-    tg_buf_deinit(&text);
+    tg_answer_failed(peer, request, TG_FAILURE_BUSY,
+                     TG_JOBS_LOAD "%s. Try again when some of them have ended.",
+                     jobs->nrunning, jobs->nqueued,
+                     is_full ? "; no more may wait"
+                             : ", with as much input as toolgate-runner holds");
 
     return 1;
 }
@@ -52,25 +48,13 @@ tg_job_call_is_full(const tg_job_t *job, tg_peer_t *peer,
     }
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, params->tool);
-    tg_buf_text(&text, ": ");
     tg_limit_put(&text, limit, params->limits[i].name);
-    tg_buf_text(&text, "; call again when one has ended");
-    tg_answer_failed(peer, request, TG_FAILURE_BUSY, &text);
+    tg_answer_failed(peer, request, TG_FAILURE_BUSY,
+                     "%s: %.*s; call again when one has ended", params->tool,
+                     (int) text.len, text.data);
     tg_buf_deinit(&text);
 
     return 1;
-}
-
-void
-tg_job_call_no_memory(tg_peer_t *peer, const tg_request_t *request)
-{
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, "toolgate-runner has no memory left; try again.");
-    tg_answer_failed(peer, request, TG_FAILURE_INTERNAL, &text);
-    tg_buf_deinit(&text);
 }
 
 tg_job_t *
@@ -79,7 +63,6 @@ tg_job_call_read(tg_jobs_t *jobs, const tg_kind_t *kind, void *host,
 {
     const char *why;
     tg_job_t *job;
-    tg_buf_t text;
 
     switch (tg_job_read(jobs, kind, host, request->arguments, &job, &why)) {
     case TG_OK:
@@ -90,16 +73,13 @@ tg_job_call_read(tg_jobs_t *jobs, const tg_kind_t *kind, void *host,
         return NULL;
 
     case TG_LIMIT:
-        tg_buf_init(&text, tg_alloc_libc());
-        tg_buf_text(&text, "The call ");
-        tg_buf_text(&text, why);
-        tg_buf_char(&text, '.');
-        tg_answer_failed(peer, request, TG_FAILURE_ARGUMENTS, &text);
-        tg_buf_deinit(&text);
+        tg_answer_failed(peer, request, TG_FAILURE_ARGUMENTS, "The call %s.",
+                         why);
         return NULL;
 
     default:
-        tg_job_call_no_memory(peer, request);
+        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL,
+                         TG_RUNNER_NO_MEMORY);
         return NULL;
     }
 }
@@ -126,7 +106,8 @@ tg_job_call(tg_jobs_t *jobs, const tg_kind_t *kind, void *host, tg_peer_t *peer,
     }
 
     if (tg_job_enter(job) != TG_OK) {
-        tg_job_call_no_memory(peer, request);
+        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL,
+                         TG_RUNNER_NO_MEMORY);
         return;
     }
 

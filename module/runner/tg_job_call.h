@@ -20,7 +20,4 @@ void tg_job_call_cancel(tg_call_t *call);
 tg_job_t *tg_job_call_read(tg_jobs_t *jobs, const tg_kind_t *kind, void *host,
                            tg_peer_t *peer, const tg_request_t *request);
 
-/* Answers that there was no memory for a job. */
-void tg_job_call_no_memory(tg_peer_t *peer, const tg_request_t *request);
-
 #endif

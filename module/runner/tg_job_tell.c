@@ -175,14 +175,17 @@ tg_job_answer(tg_job_t *job, tg_buf_t *json)
 }
 
 void
-tg_job_fail(tg_job_t *job, tg_failure_t failure, const tg_buf_t *text)
+tg_job_fail(tg_job_t *job, tg_failure_t failure, const char *format, ...)
 {
     tg_times_t times;
     tg_buf_t json;
+    va_list args;
 
     times = tg_job_times(job);
     tg_buf_init(&json, tg_alloc_libc());
-    tg_answer_put_failed(&json, failure, text, &times);
+    va_start(args, format);
+    tg_answer_put_failed(&json, failure, &times, format, args);
+    va_end(args);
     tg_job_answer(job, &json);
     tg_buf_deinit(&json);
 }
@@ -196,26 +199,6 @@ tg_job_is_capped(const tg_job_t *job)
            >= job->params.max_timeout_ms;
 }
 
-static void
-tg_job_text_times(tg_buf_t *text, const tg_job_t *job)
-{
-    tg_times_t times;
-
-    times = tg_job_times(job);
-    tg_buf_text(text, " (it waited ");
-    tg_answer_put_time(text, times.queued_ms);
-    tg_buf_text(text, " in the queue and ");
-
-    if (job->state != TG_JOB_QUEUED) {
-        tg_buf_text(text, "ran ");
-        tg_answer_put_time(text, times.ran_ms);
-    } else {
-        tg_buf_text(text, "did not run");
-    }
-
-    tg_buf_char(text, ')');
-}
-
 /* What it waits for: a place of its kind, or a slot. */
 static void
 tg_job_text_queued(tg_buf_t *text, const tg_job_t *job)
@@ -223,13 +206,14 @@ tg_job_text_queued(tg_buf_t *text, const tg_job_t *job)
     const tg_limit_t *limit;
     const char *name;
 
-    tg_buf_text(text, " and was dropped (timeout): ");
+    tg_buf_text(text, "did not run) and was dropped (timeout): ");
     limit = tg_jobs_blocker(job, &name);
 
     if (limit != NULL) {
         tg_limit_put(text, limit, name);
     } else {
-        tg_jobs_put_load(text, job->jobs);
+        tg_buf_printf(text, TG_JOBS_LOAD, job->jobs->nrunning,
+                      job->jobs->nqueued);
     }
 
     tg_buf_text(text, "; try again later or raise timeout.");
@@ -239,33 +223,34 @@ static void
 tg_job_text_timeout(tg_buf_t *text, const tg_job_t *job)
 {
     const tg_job_params_t *params;
+    tg_times_t times;
     int is_capped;
 
     params = &job->params;
     is_capped = tg_job_is_capped(job);
+    times = tg_job_times(job);
     tg_buf_text(text, params->tool);
-
-    if (job->state == TG_JOB_QUEUED) {
-        tg_buf_text(text, " could not start within ");
-    } else if (job->progress.last_len != 0 && !is_capped) {
-        tg_buf_text(text, " reported no progress for ");
-    } else {
-        tg_buf_text(text, " did not finish within ");
-    }
-
+    tg_buf_text(text, job->state == TG_JOB_QUEUED ? " could not start within "
+                      : job->progress.last_len != 0 && !is_capped
+                          ? " reported no progress for "
+                          : " did not finish within ");
     tg_answer_put_time(text,
                        is_capped ? params->max_timeout_ms : params->timeout_ms);
-    tg_job_text_times(text, job);
+    tg_buf_text(text, " (it waited ");
+    tg_answer_put_time(text, times.queued_ms);
+    tg_buf_text(text, " in the queue and ");
 
     if (job->state == TG_JOB_QUEUED) {
         tg_job_text_queued(text, job);
         return;
     }
 
-    tg_buf_text(text, " and was ended (timeout); ask for less or raise ");
-    tg_buf_text(text, is_capped && params->max_timeout_ms > params->timeout_ms
-                          ? "the max of timeout."
-                          : "timeout.");
+    tg_buf_text(text, "ran ");
+    tg_answer_put_time(text, times.ran_ms);
+    tg_buf_printf(text, ") and was ended (timeout); ask for less or raise %s.",
+                  is_capped && params->max_timeout_ms > params->timeout_ms
+                      ? "the max of timeout"
+                      : "timeout");
 }
 
 void
@@ -275,6 +260,8 @@ tg_job_timeout(tg_job_t *job)
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_job_text_timeout(&text, job);
-    tg_job_fail(job, TG_FAILURE_TIMEOUT, &text);
+    tg_buf_char(&text, '\0');
+    tg_job_fail(job, TG_FAILURE_TIMEOUT, "%s",
+                tg_buf_failed(&text) ? TG_RUNNER_NO_MEMORY : text.data);
     tg_buf_deinit(&text);
 }

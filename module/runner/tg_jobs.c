@@ -143,12 +143,3 @@ tg_jobs_blocker(const tg_job_t *job, const char **name)
 
     return NULL;
 }
-
-void
-tg_jobs_put_load(tg_buf_t *text, const tg_jobs_t *jobs)
-{
-    tg_buf_uint(text, jobs->nrunning);
-    tg_buf_text(text, " programs are running and ");
-    tg_buf_uint(text, jobs->nqueued);
-    tg_buf_text(text, " wait");
-}

@@ -91,7 +91,7 @@ int tg_jobs_give_back(tg_job_t *job);
 /* The first of its limits that has no place for it, or NULL. */
 const tg_limit_t *tg_jobs_blocker(const tg_job_t *job, const char **name);
 
-/* Appends "64 programs are running and 3 wait". */
-void tg_jobs_put_load(tg_buf_t *text, const tg_jobs_t *jobs);
+/* Of nrunning and nqueued. */
+#define TG_JOBS_LOAD "%u programs are running and %u wait"
 
 #endif

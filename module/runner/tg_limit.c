@@ -87,21 +87,14 @@ tg_limit_is_full(const tg_limit_t *limit)
 void
 tg_limit_put(tg_buf_t *text, const tg_limit_t *limit, const char *name)
 {
-    tg_buf_uint(text, limit->nrunning);
-    tg_buf_text(text, limit->nrunning == 1 ? " call runs (" : " calls run (");
-    tg_buf_text(text, name);
-    tg_buf_char(text, ' ');
-    tg_buf_uint(text, limit->concurrency);
-    tg_buf_text(text, ") and ");
+    tg_buf_printf(text, "%u call%s (%s %u) and ", limit->nrunning,
+                  limit->nrunning == 1 ? " runs" : "s run", name,
+                  limit->concurrency);
 
     if (limit->queue == 0 && limit->nwaiting == 0) {
         tg_buf_text(text, "none may wait (queue=0)");
-        return;
+    } else {
+        tg_buf_printf(text, "%u wait%s (queue=%u)", limit->nwaiting,
+                      limit->nwaiting == 1 ? "s" : "", limit->queue);
     }
-
-    tg_buf_uint(text, limit->nwaiting);
-    tg_buf_text(text,
-                limit->nwaiting == 1 ? " waits (queue=" : " wait (queue=");
-    tg_buf_uint(text, limit->queue);
-    tg_buf_char(text, ')');
 }

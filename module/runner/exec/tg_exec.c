@@ -128,21 +128,17 @@ tg_exec_complete(tg_exec_t *exec)
 static void
 tg_exec_on_overflow(tg_exec_t *exec, int rc)
 {
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
-
     if (rc == TG_LIMIT) {
-        tg_exec_text_overflow(&text, exec->job->params.tool,
-                              exec->params.max_output);
-        tg_job_fail(exec->job, TG_FAILURE_OUTPUT, &text);
+        tg_job_fail(exec->job, TG_FAILURE_OUTPUT,
+                    "%s printed more than %zu bytes (max_output) and was "
+                    "ended; raise max_output or let the tool print less.",
+                    exec->job->params.tool, exec->params.max_output);
     } else {
-        tg_buf_text(&text, "toolgate-runner has no memory left for the "
-                           "output; try again.");
-        tg_job_fail(exec->job, TG_FAILURE_INTERNAL, &text);
+        tg_job_fail(exec->job, TG_FAILURE_INTERNAL,
+                    "toolgate-runner has no memory left for the output; try "
+                    "again.");
     }
 
-    tg_buf_deinit(&text);
     tg_job_stop(exec->job);
 }
 
@@ -443,31 +439,26 @@ tg_exec_pipes_start(tg_exec_t *exec, tg_str_t input)
 static int
 tg_exec_start(tg_job_t *job)
 {
-    tg_failure_t failure;
     tg_exec_t *exec;
     tg_str_t input;
-    tg_buf_t text;
-    int rc;
+    int err;
 
     exec = job->work;
     uv_timer_init(job->jobs->loop, &exec->timer);
     exec->timer.data = exec;
     tg_job_opened(job);
-    tg_buf_init(&text, tg_alloc_libc());
-    rc = tg_exec_spawn(exec, &input, &failure, &text);
+    err = tg_exec_spawn(exec, &input);
 
-    if (rc == 0) {
-        exec->next = exec->programs->first;
-        exec->programs->first = exec;
-        tg_exec_pipes_start(exec, input);
-    } else {
+    if (err != 0) {
         tg_exec_close(exec);
-        tg_job_fail(job, failure, &text);
+        return -1;
     }
 
-    tg_buf_deinit(&text);
+    exec->next = exec->programs->first;
+    exec->programs->first = exec;
+    tg_exec_pipes_start(exec, input);
 
-    return rc == 0 ? 0 : -1;
+    return 0;
 }
 
 static int

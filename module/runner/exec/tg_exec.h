@@ -81,11 +81,9 @@ void tg_exec_look(tg_exec_t *exec);
 
 /*
  * tg_exec_start.c: starts the program with our ends of its pipes open; input
- * is what did not go into its pipe.  0, or what hindered it as kind and text
- * of a failure.
+ * is what did not go into its pipe.  0; or an errno, and the job has failed.
  */
-int tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, tg_failure_t *failure,
-                  tg_buf_t *text);
+int tg_exec_spawn(tg_exec_t *exec, tg_str_t *input);
 
 /*
  * tg_exec_end.c: sends SIGTERM to all that is left of the program; later

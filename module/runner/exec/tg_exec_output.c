@@ -110,13 +110,6 @@ tg_exec_put_stderr(tg_buf_t *text, const tg_exec_output_t *output)
     }
 }
 
-static void
-tg_exec_put_number(tg_buf_t *text, const char *before, int number)
-{
-    tg_buf_text(text, before);
-    tg_buf_uint(text, (uint64_t) number);
-}
-
 /* Those that are sent to programs, or that programs end themselves with. */
 static void
 tg_exec_put_signal(tg_buf_t *text, int number)
@@ -134,7 +127,7 @@ tg_exec_put_signal(tg_buf_t *text, int number)
     };
     size_t i;
 
-    tg_exec_put_number(text, " was ended by signal ", number);
+    tg_buf_printf(text, " was ended by signal %d", number);
 
     for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         if (signals[i].number == number) {
@@ -159,8 +152,7 @@ tg_exec_outcome(const tg_exec_output_t *output, const char *tool, int status,
         tg_buf_text(text, tool);
 
         if (WIFEXITED(status)) {
-            tg_exec_put_number(text, " exited with status ",
-                               WEXITSTATUS(status));
+            tg_buf_printf(text, " exited with status %d", WEXITSTATUS(status));
         } else {
             tg_exec_put_signal(text, WTERMSIG(status));
         }
@@ -173,12 +165,11 @@ tg_exec_outcome(const tg_exec_output_t *output, const char *tool, int status,
     at = tg_utf8_check(out.data, out.len);
 
     if (at != out.len) {
-        tg_buf_text(text, "The output of ");
-        tg_buf_text(text, tool);
-        tg_buf_text(text, " is not valid UTF-8 (first bad byte at offset ");
-        tg_buf_uint(text, at);
-        tg_buf_text(text, "); let the program print text, or pipe it through "
-                          "base64.");
+        tg_buf_printf(text,
+                      "The output of %s is not valid UTF-8 (first bad byte at "
+                      "offset %zu); let the program print text, or pipe it "
+                      "through base64.",
+                      tool, at);
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }
 
@@ -208,24 +199,15 @@ tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output, const char *tool,
 
     if (json->len - start > TG_JOB_ANSWER_MAX) {
         tg_buf_truncate(json, start);
-        tg_buf_text(&text, "The output of ");
-        tg_buf_text(&text, tool);
-        tg_buf_text(&text, " is larger than 64 MiB when written as JSON, "
-                           "as control characters grow sixfold; let the "
-                           "program print less, or text.");
-        tg_answer_put_failed(json, TG_FAILURE_OUTPUT, &text, times);
+        tg_buf_printf(&text,
+                      "The output of %s is larger than 64 MiB when written as "
+                      "JSON, as control characters grow sixfold; let the "
+                      "program print less, or text.",
+                      tool);
+        outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(&text));
+        tg_answer_put(json, &outcome, times);
     }
 
     json->failed |= tg_buf_failed(&text);
     tg_buf_deinit(&text);
-}
-
-void
-tg_exec_text_overflow(tg_buf_t *text, const char *tool, size_t max_output)
-{
-    tg_buf_text(text, tool);
-    tg_buf_text(text, " printed more than ");
-    tg_buf_uint(text, max_output);
-    tg_buf_text(text, " bytes (max_output) and was ended; raise max_output or "
-                      "let the tool print less.");
 }

@@ -30,7 +30,4 @@ void tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len);
 void tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output,
                     const char *tool, int status, const tg_times_t *times);
 
-/* Appends "more than N bytes (max_output); …" as plain text. */
-void tg_exec_text_overflow(tg_buf_t *text, const char *tool, size_t max_output);
-
 #endif

@@ -7,6 +7,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/* Of the tool. */
+#define TG_EXEC_NO_START "%s could not be started: "
+
 /* The descriptors of a start: the program's ends and ours, -1 for none. */
 typedef struct {
     int theirs[TG_SPAWN_FDS];
@@ -128,79 +131,75 @@ tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
     return 0;
 }
 
+/* Says what hindered the start. */
 static void
-tg_exec_put_start(tg_buf_t *text, const tg_exec_t *exec)
+tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err)
 {
-    tg_buf_text(text, exec->job->params.tool);
-    tg_buf_text(text, " could not be started: ");
-}
+    const char *tool, *text, *why;
 
-/* Says what hindered the start, and of which kind that is. */
-static tg_failure_t
-tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err, tg_buf_t *text)
-{
-    tg_exec_put_start(text, exec);
+    tool = exec->job->params.tool;
+    text = strerror(err);
 
     switch (step) {
     case TG_SPAWN_FORK:
-        tg_buf_text(text, "the system gives toolgate-runner no process or "
-                          "descriptor for it (");
-        tg_buf_text(text, strerror(err));
-        tg_buf_text(text, "); try again when less is running, or raise the "
-                          "limits of the user that NGINX's workers run as.");
-        return TG_FAILURE_BUSY;
+        tg_job_fail(exec->job, TG_FAILURE_BUSY,
+                    TG_EXEC_NO_START
+                    "the system gives toolgate-runner no process or "
+                    "descriptor for it (%s); try again when less is running, "
+                    "or raise the limits of the user that NGINX's workers run "
+                    "as.",
+                    tool, text);
+        return;
 
     case TG_SPAWN_LIMITS:
-        tg_buf_text(text, "its memory and pids cannot be limited: ");
-        tg_buf_text(text, exec->programs->cgroups.why != NULL
-                              ? exec->programs->cgroups.why
-                              : strerror(err));
-        tg_buf_text(text, ". Let toolgate-runner have a cgroup that it may "
-                          "divide, as docs/operations.md says, or remove "
-                          "memory and pids from the tool.");
-        return TG_FAILURE_PROGRAM;
+        why = exec->programs->cgroups.why;
+        tg_job_fail(exec->job, TG_FAILURE_PROGRAM,
+                    TG_EXEC_NO_START
+                    "its memory and pids cannot be limited: %s. Let "
+                    "toolgate-runner have a cgroup that it may divide, as "
+                    "docs/operations.md says, or remove memory and pids from "
+                    "the tool.",
+                    tool, why != NULL ? why : text);
+        return;
 
     case TG_SPAWN_SETUP:
-        tg_buf_text(text, "its process could not be prepared (");
-        tg_buf_text(text, strerror(err));
-        tg_buf_text(text, "); see the limits of the user that NGINX's workers "
-                          "run as.");
-        return TG_FAILURE_INTERNAL;
+        tg_job_fail(exec->job, TG_FAILURE_INTERNAL,
+                    TG_EXEC_NO_START
+                    "its process could not be prepared (%s); see the limits "
+                    "of the user that NGINX's workers run as.",
+                    tool, text);
+        return;
 
     case TG_SPAWN_CWD:
-        tg_buf_text(text, "its working directory ");
-        tg_buf_text(text, exec->params.cwd);
-        tg_buf_text(text, ": ");
-        tg_buf_text(text, strerror(err));
-        tg_buf_text(text, ". Correct its cwd, or make the directory "
-                          "accessible to the user that NGINX's workers run "
-                          "as.");
-        return TG_FAILURE_PROGRAM;
+        tg_job_fail(exec->job, TG_FAILURE_PROGRAM,
+                    TG_EXEC_NO_START
+                    "its working directory %s: %s. Correct its cwd, or make "
+                    "the directory accessible to the user that NGINX's workers "
+                    "run as.",
+                    tool, exec->params.cwd, text);
+        return;
 
     default:
         break;
     }
 
     if (err == E2BIG) {
-        tg_buf_text(text, "its arguments and environment are larger than the "
-                          "system allows; pass large values on its standard "
-                          "input.");
-        return TG_FAILURE_ARGUMENTS;
+        tg_job_fail(exec->job, TG_FAILURE_ARGUMENTS,
+                    TG_EXEC_NO_START
+                    "its arguments and environment are larger than the system "
+                    "allows; pass large values on its standard input.",
+                    tool);
+        return;
     }
 
-    tg_buf_text(text, exec->params.argv[0]);
-    tg_buf_text(text, ": ");
-    tg_buf_text(text, strerror(err));
-    tg_buf_text(text, err == ENOENT ? ". Check that the file is there, and the "
-                                      "interpreter that its first line names."
-                      : err == ENOEXEC
-                          ? ". It is no program for this machine, nor does "
-                            "its first line start with #! and an "
-                            "interpreter."
-                          : ". Check that the user that NGINX's workers run "
-                            "as may execute it.");
-
-    return TG_FAILURE_PROGRAM;
+    why = err == ENOENT    ? "Check that the file is there, and the "
+                             "interpreter that its first line names."
+          : err == ENOEXEC ? "It is no program for this machine, nor does its "
+                             "first line start with #! and an interpreter."
+                           : "Check that the user that NGINX's workers run as "
+                             "may execute it.";
+    tg_job_fail(exec->job, TG_FAILURE_PROGRAM, TG_EXEC_NO_START "%s: %s. %s",
+                tool, exec->params.argv[0], text, why);
 }
 
 /* Without a cgroup programs are found by their tree; but a limit must hold. */
@@ -218,8 +217,7 @@ tg_exec_cgroup(tg_exec_t *exec, int *fd)
 }
 
 int
-tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, tg_failure_t *failure,
-              tg_buf_t *text)
+tg_exec_spawn(tg_exec_t *exec, tg_str_t *input)
 {
     tg_spawn_step_t step;
     tg_exec_fds_t fds;
@@ -261,7 +259,7 @@ tg_exec_spawn(tg_exec_t *exec, tg_str_t *input, tg_failure_t *failure,
     }
 
     if (err != 0) {
-        *failure = tg_exec_explain(exec, step, err, text);
+        tg_exec_explain(exec, step, err);
     }
 
     return err;

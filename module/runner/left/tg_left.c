@@ -115,7 +115,8 @@ tg_left_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     memcpy(left->key, key.data, key.len);
 
     if (tg_job_enter(job) != TG_OK) {
-        tg_job_call_no_memory(peer, request);
+        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL,
+                         TG_RUNNER_NO_MEMORY);
         return;
     }
 
@@ -199,7 +200,6 @@ tg_left_gone(tg_jobs_t *jobs, const tg_peer_t *peer)
 {
     tg_job_t *job, *next;
     tg_left_t *left;
-    tg_buf_t text;
 
     for (job = TAILQ_FIRST(&jobs->elsewhere); job != NULL; job = next) {
         next = TAILQ_NEXT(job, place);
@@ -209,13 +209,11 @@ tg_left_gone(tg_jobs_t *jobs, const tg_peer_t *peer)
             continue;
         }
 
-        tg_buf_init(&text, tg_alloc_libc());
-        tg_buf_text(&text, job->params.tool);
-        tg_buf_text(&text, ": the NGINX worker that ran it has ended before "
-                           "there was an answer; it may have been executed. "
-                           "See what it did before it is called again.");
-        tg_job_fail(job, TG_FAILURE_LOST, &text);
-        tg_buf_deinit(&text);
+        tg_job_fail(job, TG_FAILURE_LOST,
+                    "%s: the NGINX worker that ran it has ended before there "
+                    "was an answer; it may have been executed. See what it did "
+                    "before it is called again.",
+                    job->params.tool);
         tg_left_end(job);
     }
 }
