@@ -81,7 +81,6 @@ typedef struct {
         uv_handle_t handle;
         uv_stream_t stream;
         uv_pipe_t pipe;
-        uv_tcp_t tcp;
         uv_tty_t tty;
     } as;
     uv_fs_t fs;
@@ -109,6 +108,11 @@ struct tg_uv_conn_s {
     int is_broken; /* writing failed; what is there is still read */
     int err;
     int nopen; /* handles and requests that must end before closed */
+
+    /* What the ends tell: read or an error, written, one less of nopen. */
+    void (*on_read)(tg_uv_conn_t *conn, ssize_t nread);
+    void (*on_wrote)(tg_uv_conn_t *conn, int err);
+    void (*on_gone)(tg_uv_conn_t *conn);
 };
 
 /* out is where the protocol puts bytes; ops and out outlive the conn. */

@@ -3,6 +3,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+static void tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread);
+static void tg_uv_conn_on_wrote(tg_uv_conn_t *conn, int err);
+static void tg_uv_conn_on_gone(tg_uv_conn_t *conn);
+
 void
 tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
                 const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out)
@@ -17,6 +21,9 @@ tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
     conn->ends[0].flags = -1;
     conn->ends[1].flags = -1;
     conn->state = TG_UV_CONNECTING;
+    conn->on_read = tg_uv_conn_on_read;
+    conn->on_wrote = tg_uv_conn_on_wrote;
+    conn->on_gone = tg_uv_conn_on_gone;
 
     tg_buf_init(&conn->in_buf, tg_alloc_libc());
     tg_buf_init(&conn->writing, tg_alloc_libc());
@@ -24,10 +31,24 @@ tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
     conn->token.data = conn;
 }
 
+/* A handle or a request is over; after the last one the connection is. */
+static void
+tg_uv_conn_on_gone(tg_uv_conn_t *conn)
+{
+    if (--conn->nopen != 0) {
+        return;
+    }
+
+    conn->state = TG_UV_CLOSED;
+    tg_buf_deinit(&conn->in_buf);
+    tg_buf_deinit(&conn->writing);
+    conn->ops->closed(conn->host, conn->err);
+}
+
 static void
 tg_uv_on_token(uv_handle_t *handle)
 {
-    tg_uv_conn_gone(handle->data);
+    tg_uv_conn_on_gone(handle->data);
 }
 
 static void
@@ -47,19 +68,6 @@ tg_uv_conn_end(tg_uv_conn_t *conn, int err)
     tg_uv_end_close(conn, &conn->ends[1]);
     conn->nopen++;
     uv_close((uv_handle_t *) &conn->token, tg_uv_on_token);
-}
-
-void
-tg_uv_conn_gone(tg_uv_conn_t *conn)
-{
-    if (--conn->nopen != 0) {
-        return;
-    }
-
-    conn->state = TG_UV_CLOSED;
-    tg_buf_deinit(&conn->in_buf);
-    tg_buf_deinit(&conn->writing);
-    conn->ops->closed(conn->host, conn->err);
 }
 
 void
@@ -192,23 +200,6 @@ tg_uv_conn_open(tg_uv_conn_t *conn, int in_fd, int out_fd)
     return rc == 0 ? tg_uv_conn_start(conn) : tg_uv_conn_failed(conn, rc);
 }
 
-char *
-tg_uv_conn_room(tg_uv_conn_t *conn, size_t *size)
-{
-    tg_buf_t *buf;
-
-    buf = &conn->in_buf;
-
-    if (tg_buf_reserve(buf, TG_UV_READ) != TG_OK) {
-        *size = 0;
-        return NULL;
-    }
-
-    *size = buf->cap - buf->len;
-
-    return buf->data + buf->len;
-}
-
 /*
  * Hands what is in in_buf to the protocol.  It may pause because of output
  * that the kernel then takes at once; no callback would follow, so it is
@@ -275,8 +266,8 @@ tg_uv_conn_eof(tg_uv_conn_t *conn)
     conn->ops->eof(conn->host);
 }
 
-void
-tg_uv_conn_read(tg_uv_conn_t *conn, ssize_t nread)
+static void
+tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
 {
     if (conn->state != TG_UV_OPEN) {
         return;
@@ -425,8 +416,8 @@ tg_uv_conn_flush(tg_uv_conn_t *conn)
     }
 }
 
-void
-tg_uv_conn_wrote(tg_uv_conn_t *conn, int err)
+static void
+tg_uv_conn_on_wrote(tg_uv_conn_t *conn, int err)
 {
     conn->is_writing = 0;
 

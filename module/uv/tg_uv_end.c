@@ -18,46 +18,6 @@ tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end)
     return rc;
 }
 
-static int
-tg_uv_end_open_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd)
-{
-    int rc;
-
-    rc = tg_uv_end_pipe(conn, end);
-
-    return rc != 0 ? rc : uv_pipe_open(&end->as.pipe, fd);
-}
-
-static int
-tg_uv_end_open_tcp(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd)
-{
-    int rc;
-
-    rc = uv_tcp_init(conn->loop, &end->as.tcp);
-
-    if (rc == 0) {
-        end->kind = TG_UV_END_STREAM;
-        rc = uv_tcp_open(&end->as.tcp, fd);
-    }
-
-    return rc;
-}
-
-static int
-tg_uv_end_open_tty(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd,
-                   int is_readable)
-{
-    int rc;
-
-    rc = uv_tty_init(conn->loop, &end->as.tty, fd, is_readable);
-
-    if (rc == 0) {
-        end->kind = TG_UV_END_STREAM;
-    }
-
-    return rc;
-}
-
 /*
  * Whoever shares the open file with us (a shell, the next program of a
  * group) expects it to block as before: the flags are put back at the end.
@@ -76,13 +36,13 @@ tg_uv_end_open(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd, int is_readable)
 
     switch (uv_guess_handle(fd)) {
     case UV_NAMED_PIPE:
-        rc = tg_uv_end_open_pipe(conn, end, fd);
-        break;
     case UV_TCP:
-        rc = tg_uv_end_open_tcp(conn, end, fd);
+        rc = tg_uv_end_pipe(conn, end);
+        rc = rc != 0 ? rc : uv_pipe_open(&end->as.pipe, fd);
         break;
     case UV_TTY:
-        rc = tg_uv_end_open_tty(conn, end, fd, is_readable);
+        rc = uv_tty_init(conn->loop, &end->as.tty, fd, is_readable);
+        end->kind = rc == 0 ? TG_UV_END_STREAM : TG_UV_END_NONE;
         break;
     case UV_FILE:
         end->kind = TG_UV_END_FILE;
@@ -102,7 +62,10 @@ tg_uv_end_open(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd, int is_readable)
 static void
 tg_uv_on_close(uv_handle_t *handle)
 {
-    tg_uv_conn_gone(handle->data);
+    tg_uv_conn_t *conn;
+
+    conn = handle->data;
+    conn->on_gone(conn);
 }
 
 void
@@ -152,7 +115,7 @@ tg_uv_file_done(tg_uv_conn_t *conn, tg_uv_end_t *end, ssize_t *result)
         (void) close(end->fd);
     }
 
-    tg_uv_conn_gone(conn);
+    conn->on_gone(conn);
 
     return 0;
 }
@@ -170,15 +133,33 @@ tg_uv_on_file_read(uv_fs_t *req)
         return;
     }
 
-    tg_uv_conn_read(conn, nread == 0 ? UV_EOF : nread);
+    conn->on_read(conn, nread == 0 ? UV_EOF : nread);
 
     if (conn->state == TG_UV_OPEN && !conn->is_eof && !conn->is_paused) {
         rc = tg_uv_end_read(conn);
 
         if (rc != 0) {
-            tg_uv_conn_read(conn, rc);
+            conn->on_read(conn, rc);
         }
     }
+}
+
+/* Room at the end of in_buf; *size is 0 when there is no memory. */
+static char *
+tg_uv_end_room(tg_uv_conn_t *conn, size_t *size)
+{
+    tg_buf_t *buf;
+
+    buf = &conn->in_buf;
+
+    if (tg_buf_reserve(buf, TG_UV_READ) != TG_OK) {
+        *size = 0;
+        return NULL;
+    }
+
+    *size = buf->cap - buf->len;
+
+    return buf->data + buf->len;
 }
 
 static int
@@ -192,7 +173,7 @@ tg_uv_file_read(tg_uv_conn_t *conn)
         return 0;
     }
 
-    buf.base = tg_uv_conn_room(conn, &size);
+    buf.base = tg_uv_end_room(conn, &size);
     buf.len = size;
 
     if (size == 0) {
@@ -212,15 +193,19 @@ tg_uv_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     size_t size;
 
-    buf->base = tg_uv_conn_room(handle->data, &size);
+    buf->base = tg_uv_end_room(handle->data, &size);
     buf->len = size;
 }
 
 static void
 tg_uv_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 {
+    tg_uv_conn_t *conn;
+
+    conn = stream->data;
+
     if (nread != 0) {
-        tg_uv_conn_read(stream->data, nread);
+        conn->on_read(conn, nread);
     }
 }
 
@@ -273,13 +258,16 @@ tg_uv_on_file_write(uv_fs_t *req)
         }
     }
 
-    tg_uv_conn_wrote(conn, rc);
+    conn->on_wrote(conn, rc);
 }
 
 static void
 tg_uv_on_write(uv_write_t *req, int status)
 {
-    tg_uv_conn_wrote(req->data, status);
+    tg_uv_conn_t *conn;
+
+    conn = req->data;
+    conn->on_wrote(conn, status);
 }
 
 int

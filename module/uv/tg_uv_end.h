@@ -12,25 +12,17 @@ int tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end);
 int tg_uv_end_open(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd,
                    int is_readable);
 
-/* Closes the end, and tg_uv_conn_gone() follows once for it. */
+/* Closes the end, and conn->on_gone follows once for it. */
 void tg_uv_end_close(tg_uv_conn_t *conn, tg_uv_end_t *end);
 
-/* Reads until tg_uv_end_stop(); every result goes to tg_uv_conn_read(). */
+/* Reads until tg_uv_end_stop(); every result goes to conn->on_read. */
 int tg_uv_end_read(tg_uv_conn_t *conn);
 void tg_uv_end_stop(tg_uv_conn_t *conn);
 
-/* Writes conn->writing from conn->written on; tg_uv_conn_wrote() tells. */
+/* Writes conn->writing from conn->written on; conn->on_wrote tells. */
 int tg_uv_end_write(tg_uv_conn_t *conn);
 
 /* Writes what can be written at once: bytes, 0, or a libuv error. */
 ssize_t tg_uv_end_try(tg_uv_conn_t *conn, const char *data, size_t len);
-
-/* --- what the ends tell the connection --- */
-
-/* Room at the end of in_buf; *size is 0 when there is no memory. */
-char *tg_uv_conn_room(tg_uv_conn_t *conn, size_t *size);
-void tg_uv_conn_read(tg_uv_conn_t *conn, ssize_t nread);
-void tg_uv_conn_wrote(tg_uv_conn_t *conn, int err);
-void tg_uv_conn_gone(tg_uv_conn_t *conn);
 
 #endif

@@ -241,7 +241,7 @@ side_end_write(side_t *side)
     side->is_writing = 0;
     tg_buf_put(&side->sent, conn->writing.data + conn->written,
                conn->writing.len - conn->written);
-    tg_uv_conn_wrote(conn, 0);
+    conn->on_wrote(conn, 0);
 }
 
 static int
@@ -265,7 +265,7 @@ side_settle(side_t *side)
             side_world.connect = NULL;
         }
 
-        tg_uv_conn_gone(side->conn);
+        side->conn->on_gone(side->conn);
         return 1;
     }
 
@@ -289,8 +289,7 @@ side_turn(void)
 int
 side_read(side_t *side, tg_str_t bytes)
 {
-    size_t size;
-    char *room;
+    tg_buf_t *in;
 
     if (side->conn == NULL || !side->is_reading || side->is_closed
         || side->conn->state != TG_UV_OPEN)
@@ -298,12 +297,12 @@ side_read(side_t *side, tg_str_t bytes)
         return 0;
     }
 
-    room = tg_uv_conn_room(side->conn, &size);
-    FUZZ(size >= bytes.len);
+    in = &side->conn->in_buf;
+    FUZZ(tg_buf_reserve(in, bytes.len) == TG_OK);
 
     if (bytes.len != 0) {
-        memcpy(room, bytes.data, bytes.len);
-        tg_uv_conn_read(side->conn, (ssize_t) bytes.len);
+        memcpy(in->data + in->len, bytes.data, bytes.len);
+        side->conn->on_read(side->conn, (ssize_t) bytes.len);
     }
 
     return 1;
@@ -318,7 +317,7 @@ side_read_error(side_t *side, int err)
         return 0;
     }
 
-    tg_uv_conn_read(side->conn, err);
+    side->conn->on_read(side->conn, err);
 
     return 1;
 }
