@@ -243,6 +243,17 @@ static void __attribute__((noreturn)) test_runner(int fd)
         }
     }
 
+    /* What the child still has of the lock, exec() is about to close. */
+    (void) close(test_cgroups()->lock);
+
+    while (pid > 0
+           && flock(open(test_cgroups()->dir, O_RDONLY | O_CLOEXEC),
+                    LOCK_EX | LOCK_NB)
+                  == -1)
+    {
+        (void) usleep(1000);
+    }
+
     (void) !write(fd, &pid, sizeof(pid));
     _exit(0);
 }
@@ -275,7 +286,7 @@ HELP_TEST(old, "of a runner that is gone")
     CU_ASSERT(waitpid(pid, &status, 0) == pid);
     CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     snprintf(path, sizeof(path), "%s", test_cgroups()->dir);
-    sprintf(strrchr(path, '-'), "-%d", runner);
+    sprintf(strrchr(path, '.'), ".%d", runner);
     CU_ASSERT(access(path, F_OK) == -1);
 }
 
@@ -287,7 +298,7 @@ HELP_TEST(own, "one for each program")
         return;
     }
 
-    snprintf(name, sizeof(name), "/toolgate-%d/", getpid());
+    snprintf(name, sizeof(name), "/toolgate.%d/", getpid());
     CU_ASSERT(host_exec(host_sh("cat /proc/self/cgroup", "")));
     CU_ASSERT(strstr(host_text("text"), name) != NULL);
     CU_ASSERT(host_until(host_no_exec, NULL));

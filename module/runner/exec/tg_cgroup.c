@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -214,7 +215,7 @@ tg_cgroup_of(const tg_cgroups_t *cgroups, pid_t pid)
 
     (void) snprintf(folder, sizeof(folder), "/proc/%d", pid);
     tg_cgroup_text(folder, "cgroup", text);
-    (void) snprintf(folder, sizeof(folder), "/toolgate-%d/", getpid());
+    (void) snprintf(folder, sizeof(folder), "/toolgate.%d/", getpid());
     name = strstr(text, folder);
 
     return name != NULL ? strtoul(name + strlen(folder), NULL, 10) : 0;
@@ -274,6 +275,7 @@ tg_cgroups_close(tg_cgroups_t *cgroups)
     if (cgroups->dir[0] != '\0') {
         tg_cgroup_clear(cgroups->dir);
         (void) rmdir(cgroups->dir);
+        (void) close(cgroups->lock);
     }
 }
 
@@ -306,31 +308,40 @@ tg_cgroup_end(const char *path)
     (void) rmdir(path);
 }
 
+/* Whose runner lives is locked. */
+static int
+tg_cgroup_lock(const char *path)
+{
+    int fd;
+
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd != -1 && flock(fd, LOCK_EX | LOCK_NB) == -1) {
+        (void) close(fd);
+        fd = -1;
+    }
+
+    return fd;
+}
+
 static void
 tg_cgroups_end_old(const char *base)
 {
-    char path[TG_CGROUP_PATH], name[TG_CGROUP_TEXT];
+    char path[TG_CGROUP_PATH];
     struct dirent *entry;
     DIR *dir;
-    int n, pid;
+    int n, fd;
 
     dir = opendir(base);
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        if (strncmp(entry->d_name, "toolgate-", 9) != 0) {
-            continue;
-        }
-
-        /* One with the caller's number is of an earlier one, too. */
-        pid = atoi(entry->d_name + 9);
-        (void) snprintf(path, sizeof(path), "/proc/%d", pid);
-        tg_cgroup_text(path, "comm", name);
         n = snprintf(path, sizeof(path), "%s/%s", base, entry->d_name);
 
-        if (n > 0 && (size_t) n < sizeof(path)
-            && (pid == getpid() || strcmp(name, "toolgate-runner\n") != 0))
+        if (strncmp(entry->d_name, "toolgate.", 9) == 0
+            && (size_t) n < sizeof(path) && (fd = tg_cgroup_lock(path)) != -1)
         {
             tg_cgroup_end(path);
+            (void) close(fd);
         }
     }
 
@@ -373,7 +384,8 @@ tg_cgroup_find(char base[TG_CGROUP_PATH])
         len = strcmp(root, "/") != 0 ? strlen(root) : 0;
 
         if (strncmp(own, root, len) == 0) {
-            n = snprintf(base, TG_CGROUP_PATH, "%s%s", mount, own + len);
+            own += strcmp(own + len, "/") != 0 ? len : strlen(own);
+            n = snprintf(base, TG_CGROUP_PATH, "%s%s", mount, own);
         }
     }
 
@@ -517,11 +529,12 @@ tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, pid_t guardian)
 
     tg_cgroups_end_old(base);
 
-    n = snprintf(cgroups->dir, sizeof(cgroups->dir), "%s/toolgate-%d", base,
+    n = snprintf(cgroups->dir, sizeof(cgroups->dir), "%s/toolgate.%d", base,
                  getpid());
 
     if (n < 0 || (size_t) n >= sizeof(cgroups->dir)
-        || mkdir(cgroups->dir, 0755) == -1)
+        || mkdir(cgroups->dir, 0755) == -1
+        || (cgroups->lock = tg_cgroup_lock(cgroups->dir)) == -1)
     {
         cgroups->dir[0] = '\0';
         return;

@@ -4,7 +4,7 @@
  * killed in one step, however fast it forks, and it can be limited.
  *
  *   BASE/                 the runner's
- *     toolgate-PID/       of the runner with this pid
+ *     toolgate.PID/       of the runner with this pid
  *       runner/           it and its guardian, if BASE had to be empty
  *       1/                of one program
  *
@@ -29,7 +29,8 @@
 #define TG_CGROUP_LEFT_MAX 128
 
 typedef struct {
-    char dir[TG_CGROUP_PATH - 64]; /* toolgate-PID; empty: there is none */
+    char dir[TG_CGROUP_PATH - 64]; /* toolgate.PID; empty: there is none */
+    int lock;                      /* of dir, as long as the runner lives */
     const char *why;               /* why not, or why nothing can be limited */
     unsigned long last;            /* the number of the last one */
     unsigned long left[TG_CGROUP_LEFT_MAX]; /* that could not be removed */
