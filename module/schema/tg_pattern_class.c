@@ -248,15 +248,47 @@ tg_pattern_category(tg_str_t name)
     return name;
 }
 
+/* What a property is called here. */
+static int
+tg_pattern_put_property(tg_pattern_t *pattern, tg_str_t name, tg_str_t value)
+{
+    static const char *const scripts[] = { "Script", "sc", "Script_Extensions",
+                                           "scx" };
+    unsigned i;
+
+    if (value.data == NULL) {
+        tg_buf_str(pattern->out, tg_pattern_category(name));
+        return TG_OK;
+    }
+
+    if (tg_str_eq(name, TG_STR("General_Category"))
+        || tg_str_eq(name, TG_STR("gc")))
+    {
+        tg_buf_str(pattern->out, tg_pattern_category(value));
+        return TG_OK;
+    }
+
+    for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        if (tg_str_eq(name, tg_str_c(scripts[i]))) {
+            tg_buf_text(pattern->out, scripts[i | 1]);
+            tg_buf_char(pattern->out, ':');
+            tg_buf_str(pattern->out, value);
+            return TG_OK;
+        }
+    }
+
+    return tg_pattern_bad(pattern, "unknown property; known with = are "
+                                   "General_Category, Script and "
+                                   "Script_Extensions");
+}
+
 /* p is at the p or P of a property escape. */
 static int
 tg_pattern_property(tg_pattern_t *pattern)
 {
-    static const char *const scripts[] = { "Script", "sc", "Script_Extensions",
-                                           "scx" };
     const char *open, *close, *equal;
     tg_str_t name, value;
-    int is_not, i;
+    int is_not, rc;
 
     is_not = *pattern->p == 'P';
     open = pattern->p + 1;
@@ -288,33 +320,10 @@ tg_pattern_property(tg_pattern_t *pattern)
 
     tg_buf_text(pattern->out, is_not ? "\\P{" : "\\p{");
 
-    if (value.data == NULL) {
-        tg_buf_str(pattern->out, tg_pattern_category(name));
-
-    } else if (tg_str_eq(name, TG_STR("General_Category"))
-               || tg_str_eq(name, TG_STR("gc")))
-    {
-        tg_buf_str(pattern->out, tg_pattern_category(value));
-
-    } else {
-        for (i = 0; i < 4 && !tg_str_eq(name, tg_str_c(scripts[i])); i++) {
-            /* void */
-        }
-
-        if (i == 4) {
-            return tg_pattern_bad(pattern, "unknown property; known with = are "
-                                           "General_Category, Script and "
-                                           "Script_Extensions");
-        }
-
-        tg_buf_text(pattern->out, scripts[i | 1]);
-        tg_buf_char(pattern->out, ':');
-        tg_buf_str(pattern->out, value);
-    }
-
+    rc = tg_pattern_put_property(pattern, name, value);
     tg_buf_char(pattern->out, '}');
 
-    return TG_OK;
+    return rc;
 }
 
 /*
