@@ -40,14 +40,15 @@ tg_pattern_scan_class(const char *p, const char *end)
 }
 
 static void
-tg_pattern_scan(tg_str_t text, tg_str_t name, tg_pattern_scan_t *scan)
+tg_pattern_scan(const tg_pattern_t *pattern, tg_str_t name,
+                tg_pattern_scan_t *scan)
 {
     const char *p, *end;
 
     memset(scan, 0, sizeof(*scan));
-    end = text.data + text.len;
+    end = pattern->end;
 
-    for (p = text.data; p < end; p++) {
+    for (p = pattern->start; p < end; p++) {
         switch (*p) {
         case '\\':
             p++;
@@ -128,9 +129,7 @@ tg_pattern_name_ref(tg_pattern_t *pattern)
                                        "\\k<name>");
     }
 
-    tg_pattern_scan(tg_str(pattern->start,
-                           (size_t) (pattern->end - pattern->start)),
-                    name, &scan);
+    tg_pattern_scan(pattern, name, &scan);
 
     if (scan.n_named == 0) {
         return tg_pattern_bad(pattern, "\\k names a group that does not exist");
@@ -210,9 +209,7 @@ tg_pattern_group_name(tg_pattern_t *pattern)
                                        "and has letters, digits, _ and $");
     }
 
-    tg_pattern_scan(tg_str(pattern->start,
-                           (size_t) (pattern->end - pattern->start)),
-                    name, &scan);
+    tg_pattern_scan(pattern, name, &scan);
 
     if (scan.n_named > 1) {
         return tg_pattern_bad(pattern, "two groups have one name");
@@ -464,7 +461,7 @@ tg_pattern_translate(tg_str_t text, tg_buf_t *out, unsigned *weight,
     pattern.end = text.data + text.len;
     pattern.out = out;
     pattern.weight = 1;
-    tg_pattern_scan(text, TG_STR_NONE, &scan);
+    tg_pattern_scan(&pattern, TG_STR_NONE, &scan);
     pattern.n_groups = scan.n_groups;
     tg_pattern_callout(&pattern);
 
