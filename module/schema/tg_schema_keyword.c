@@ -79,17 +79,17 @@ static const size_t tg_schema_part_sizes[] = {
 
 #define TG_SCHEMA_IDENTITY(name)                                               \
     {                                                                          \
-        name, TG_SCHEMA_V_CORE, NULL, TG_SCHEMA_PART_NONE, 0                   \
+        name, NULL, 0, TG_SCHEMA_V_CORE, TG_SCHEMA_PART_NONE                   \
     }
 #define TG_SCHEMA_REMARK(name, vocabulary, read)                               \
     {                                                                          \
-        name, TG_SCHEMA_V_##vocabulary, tg_schema_read_##read,                 \
-            TG_SCHEMA_PART_NONE, 0                                             \
+        name, tg_schema_read_##read, 0, TG_SCHEMA_V_##vocabulary,              \
+            TG_SCHEMA_PART_NONE                                                \
     }
 #define TG_SCHEMA_RULE(name, vocabulary, read, part, type, field)              \
     {                                                                          \
-        name, TG_SCHEMA_V_##vocabulary, tg_schema_read_##read,                 \
-            TG_SCHEMA_PART_##part, offsetof(tg_schema_##type, field)           \
+        name, tg_schema_read_##read, offsetof(tg_schema_##type, field),        \
+            TG_SCHEMA_V_##vocabulary, TG_SCHEMA_PART_##part                    \
     }
 #define TG_SCHEMA_NODE(name, vocabulary, read, field)                          \
     TG_SCHEMA_RULE(name, vocabulary, read, NODE, node_t, field)
@@ -107,10 +107,10 @@ static const size_t tg_schema_part_sizes[] = {
 /* tg_schema_keyword_t has the first ones. */
 static const struct {
     const char *name;
-    unsigned vocabulary;
     tg_schema_read_pt read;
-    tg_schema_part_t part;
     size_t offset;
+    unsigned vocabulary;
+    tg_schema_part_t part;
 } tg_schema_keywords[] = {
     TG_SCHEMA_IDENTITY("$id"),
     TG_SCHEMA_IDENTITY("$schema"),
@@ -132,8 +132,8 @@ static const struct {
 
     TG_SCHEMA_STRINGS("minLength", VALIDATION, size, min),
     TG_SCHEMA_STRINGS("maxLength", VALIDATION, size, max),
-    { "format", TG_SCHEMA_V_FORMAT, tg_schema_read_format,
-      TG_SCHEMA_PART_STRING, 0 },
+    { "format", tg_schema_read_format, 0, TG_SCHEMA_V_FORMAT,
+      TG_SCHEMA_PART_STRING },
     TG_SCHEMA_STRINGS("pattern", VALIDATION, pattern, pattern),
 
     TG_SCHEMA_ARRAYS("minItems", VALIDATION, size, min),
