@@ -221,6 +221,7 @@ tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
     tg_str_t uri;
     int rc;
 
+    uri = TG_STR_NONE;
     rc = tg_schema_read_id(compile, raw, node, &uri);
 
     if (rc != TG_OK) {
