@@ -2,8 +2,7 @@
  * toolgate config
  */
 #include "client/tg_cli.h"
-#include "client/tg_cli_file.h"
-#include "client/tg_cli_merge.h"
+#include "client/tg_cli_config.h"
 #include "client/tg_cli_text.h"
 #include "base/tg_utf8.h"
 

@@ -1,4 +1,4 @@
-#include "client/tg_cli_file.h"
+#include "client/tg_cli_config.h"
 
 #include "client/tg_cli.h"
 #include "client/tg_cli_input.h"

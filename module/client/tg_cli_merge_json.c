@@ -3,7 +3,7 @@
  * order of members stays; a file of which json-c would not give back all that
  * it read is refused.
  */
-#include "client/tg_cli_merge.h"
+#include "client/tg_cli_config.h"
 
 #include "client/tg_cli_text.h"
 

@@ -5,7 +5,7 @@
  *
  * What is read is a little more than TOML: values are passed, not looked at.
  */
-#include "client/tg_cli_merge.h"
+#include "client/tg_cli_config.h"
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"

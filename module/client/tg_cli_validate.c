@@ -10,56 +10,39 @@
 
 #include <sys/random.h>
 
-/* Exit statuses, the larger one being the worse. */
-enum {
-    TG_CLI_VALID = 0,
-    TG_CLI_INVALID = 1,  /* an instance does not fit */
-    TG_CLI_NO_JSON = 2,  /* an instance is none, or cannot be read */
-    TG_CLI_NO_SCHEMA = 3 /* nothing could be checked */
-};
-
-static int
-tg_cli_validate_text(const tg_schema_t *schema, tg_schema_checker_t *checker,
-                     const char *path, tg_str_t text)
-{
-    tg_buf_t error;
-    int rc;
-
-    tg_buf_init(&error, tg_alloc_libc());
-    rc = tg_schema_check(schema, checker, text, &error);
-
-    if (rc == TG_OK) {
-        rc = TG_CLI_VALID;
-
-    } else if (rc == TG_NOMEM || tg_buf_failed(&error)) {
-        (void) tg_cli_nomem();
-        rc = TG_CLI_NO_JSON;
-
-    } else {
-        tg_cli_error("%s: %.*s", tg_cli_input_name(path), (int) error.len,
-                     error.data);
-        rc = TG_CLI_INVALID;
-    }
-
-    tg_buf_deinit(&error);
-
-    return rc;
-}
+/*
+ * Exit statuses beside TG_CLI_DONE and, where an instance is no JSON or cannot
+ * be read, TG_CLI_FAILED; the larger one is the worse.
+ */
+#define TG_CLI_INVALID 1   /* an instance does not fit */
+#define TG_CLI_NO_SCHEMA 3 /* nothing could be checked */
 
 static int
 tg_cli_validate_one(const tg_schema_t *schema, tg_schema_checker_t *checker,
                     const char *path)
 {
-    tg_buf_t text;
+    tg_buf_t text, error;
     int rc;
 
     tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&error, tg_alloc_libc());
+    rc = tg_cli_input_json(path, &text);
 
-    rc = tg_cli_input_json(path, &text) == TG_CLI_DONE
-             ? tg_cli_validate_text(schema, checker, path, tg_buf_view(&text))
-             : TG_CLI_NO_JSON;
+    if (rc == TG_CLI_DONE) {
+        rc = tg_schema_check(schema, checker, tg_buf_view(&text), &error);
+
+        if (rc == TG_NOMEM || tg_buf_failed(&error)) {
+            rc = tg_cli_nomem();
+
+        } else if (rc != TG_OK) {
+            (void) tg_cli_error("%s: %.*s", tg_cli_input_name(path),
+                                (int) error.len, error.data);
+            rc = TG_CLI_INVALID;
+        }
+    }
 
     tg_buf_deinit(&text);
+    tg_buf_deinit(&error);
 
     return rc;
 }
@@ -80,11 +63,10 @@ tg_cli_validate_all(const tg_schema_t *schema, char **paths, int npaths)
     checker = tg_schema_checker_new(tg_alloc_libc(), seed);
 
     if (checker == NULL) {
-        (void) tg_cli_nomem();
-        return TG_CLI_NO_JSON;
+        return tg_cli_nomem();
     }
 
-    worst = TG_CLI_VALID;
+    worst = TG_CLI_DONE;
 
     for (i = 0; i < npaths; i++) {
         rc = tg_cli_validate_one(schema, checker, paths[i]);
@@ -116,15 +98,15 @@ tg_cli_validate_run(const tg_cli_options_t *options)
     int rc;
 
     if (options->nargs == 0) {
-        tg_cli_error("validate wants a schema: a file, or - for standard "
-                     "input (see toolgate help validate)");
+        (void) tg_cli_error(
+            "validate wants a schema: a file, or - for standard "
+            "input (see toolgate help validate)");
         return TG_CLI_NO_SCHEMA;
     }
 
     if (tg_cli_validate_is_twice(options)) {
-        tg_cli_error("standard input can be read only once: write - once, "
-                     "and give the others as files");
-        return TG_CLI_NO_JSON;
+        return tg_cli_error("standard input can be read only once: write - "
+                            "once, and give the others as files");
     }
 
     schema = tg_cli_schema_load(options->args[0],

@@ -2,7 +2,7 @@
  * Registrations merged into files that people wrote: what comes out, that a
  * second run changes nothing, and what is refused.
  */
-#include "client/tg_cli_merge.h"
+#include "client/tg_cli_config.h"
 
 #include "core_help.h"
 
