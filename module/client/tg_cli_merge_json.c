@@ -24,9 +24,7 @@ tg_cli_merge_bad(tg_buf_t *why, tg_str_t text, const char *at, const char *what)
         line += *p == '\n';
     }
 
-    tg_buf_text(why, "line ");
-    tg_buf_uint(why, line);
-    tg_buf_text(why, what);
+    tg_buf_printf(why, "line %u%s", line, what);
 
     return TG_BAD;
 }
