@@ -3,9 +3,6 @@
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
-/* A call's values are short; a pool grows where they are not. */
-#define NGX_TOOLGATE_POOL 2048
-
 static void ngx_toolgate_last_resort(ngx_event_t *ev);
 
 /* The pool of the last call, for the next: no allocation in the usual case. */
@@ -215,39 +212,6 @@ ngx_toolgate_call_keep(ngx_toolgate_call_t *call, tg_call_t *deferred,
     call->timer.log = call->front->connection->log;
     ngx_add_timer(&call->timer, left);
     ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_RUNNING);
-}
-
-ngx_int_t
-ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
-{
-    tg_call_t *deferred;
-    tg_buf_t params;
-
-    deferred = tg_peer_defer(&call->front->peer, call->request);
-
-    if (deferred == NULL) {
-        /* As too many run, or there is no memory: it was answered. */
-        call->refused = TG_FAILURE_BUSY;
-        ngx_toolgate_call_end(call, NULL);
-        return NGX_ERROR;
-    }
-
-    tg_call_hold(deferred, NGX_TOOLGATE_POOL + call->request->arguments.len);
-    tg_buf_init(&params, tg_alloc_libc());
-
-    if (call->handler->run != NULL) {
-        ngx_toolgate_place_params(call, &params);
-    }
-
-    ngx_toolgate_call_keep(call, deferred, ngx_toolgate_call_time(call));
-
-    if (call->handler->run != NULL) {
-        ngx_toolgate_call_place(call, &params);
-    }
-
-    tg_buf_deinit(&params);
-
-    return NGX_OK;
 }
 
 void

@@ -16,6 +16,8 @@
 #include "nginx/call/ngx_toolgate_job.h"
 #include "nginx/conf/ngx_toolgate_handler.h"
 
+/* A call's values are short; a pool grows where they are not. */
+#define NGX_TOOLGATE_POOL 2048
 /* Who runs a call keeps its deadline; this much later it is taken for hung. */
 #define NGX_TOOLGATE_GRACE 5000
 
@@ -142,14 +144,6 @@ void ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
 
 /* Appends what each job is asked, as an object that is left open. */
 void ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params);
-
-/*
- * Lets a deferred call run that this worker runs itself: now, or when the
- * runner says so, which is asked with params: what ngx_toolgate_place_params()
- * wrote, before it was deferred.
- */
-void ngx_toolgate_place_params(ngx_toolgate_call_t *call, tg_buf_t *params);
-void ngx_toolgate_call_place(ngx_toolgate_call_t *call, const tg_buf_t *params);
 
 /* What becomes of its job, of this runner, is told to the call. */
 void ngx_toolgate_call_job_init(ngx_toolgate_call_t *call,

@@ -204,7 +204,7 @@ ngx_toolgate_call_place_had(void *data, const tg_message_t *message)
     }
 }
 
-void
+static void
 ngx_toolgate_place_params(ngx_toolgate_call_t *call, tg_buf_t *params)
 {
     if (call->tool->limit.concurrency != 0
@@ -215,7 +215,8 @@ ngx_toolgate_place_params(ngx_toolgate_call_t *call, tg_buf_t *params)
     }
 }
 
-void
+/* Runs it now, or when the runner, which is asked with params, says so. */
+static void
 ngx_toolgate_call_place(ngx_toolgate_call_t *call, const tg_buf_t *params)
 {
     int rc;
@@ -237,6 +238,39 @@ ngx_toolgate_call_place(ngx_toolgate_call_t *call, const tg_buf_t *params)
     if (rc != TG_OK) {
         ngx_toolgate_call_refused(call, rc);
     }
+}
+
+ngx_int_t
+ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
+{
+    tg_call_t *deferred;
+    tg_buf_t params;
+
+    deferred = tg_peer_defer(&call->front->peer, call->request);
+
+    if (deferred == NULL) {
+        /* As too many run, or there is no memory: it was answered. */
+        call->refused = TG_FAILURE_BUSY;
+        ngx_toolgate_call_end(call, NULL);
+        return NGX_ERROR;
+    }
+
+    tg_call_hold(deferred, NGX_TOOLGATE_POOL + call->request->arguments.len);
+    tg_buf_init(&params, tg_alloc_libc());
+
+    if (call->handler->run != NULL) {
+        ngx_toolgate_place_params(call, &params);
+    }
+
+    ngx_toolgate_call_keep(call, deferred, call->timeout + NGX_TOOLGATE_GRACE);
+
+    if (call->handler->run != NULL) {
+        ngx_toolgate_call_place(call, &params);
+    }
+
+    tg_buf_deinit(&params);
+
+    return NGX_OK;
 }
 
 /* --- jobs --- */

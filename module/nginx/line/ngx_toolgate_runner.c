@@ -22,6 +22,7 @@
 
 static void ngx_toolgate_runner_connect(ngx_toolgate_runner_t *runner);
 static void ngx_toolgate_runner_read(ngx_event_t *rev);
+static void ngx_toolgate_runner_retry(ngx_event_t *ev);
 static void ngx_toolgate_runner_write(ngx_event_t *wev);
 
 static u_char ngx_toolgate_runner_buffer[NGX_TOOLGATE_RUNNER_READ];
@@ -191,6 +192,7 @@ ngx_toolgate_runner_ask(ngx_toolgate_runner_t *runner, tg_str_t method,
                        &ngx_toolgate_runner_ops, runner, TG_DIALECT_JSONRPC,
                        NGX_TOOLGATE_RUNNER_FRAME);
         tg_buf_init(&runner->in, tg_alloc_libc());
+        runner->retry.handler = ngx_toolgate_runner_retry;
         runner->is_ready = 1;
     }
 
@@ -516,7 +518,7 @@ ngx_toolgate_runner_connect(ngx_toolgate_runner_t *runner)
     runner->delay = ngx_min(runner->delay * 2, NGX_TOOLGATE_RETRY_MAX);
 }
 
-void
+static void
 ngx_toolgate_runner_retry(ngx_event_t *ev)
 {
     ngx_toolgate_runner_t *runner;

@@ -96,7 +96,4 @@ void ngx_toolgate_runner_exit(ngx_cycle_t *cycle);
  */
 ngx_int_t ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner);
 
-/* The handler of the timer between two tries. */
-void ngx_toolgate_runner_retry(ngx_event_t *ev);
-
 #endif

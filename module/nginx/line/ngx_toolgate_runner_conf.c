@@ -42,7 +42,6 @@ ngx_toolgate_runner_new(ngx_toolgate_main_conf_t *mcf, ngx_pool_t *pool,
 
     *runners = runner;
     ngx_queue_init(&runner->left);
-    runner->retry.handler = ngx_toolgate_runner_retry;
     runner->retry.data = runner;
     runner->retry.log = log;
 
