@@ -310,18 +310,48 @@ tg_cgroup_end(const char *path)
 
 /* Whose runner lives is locked. */
 static int
-tg_cgroup_lock(const char *path)
+tg_cgroup_lock(const char *path, int how)
 {
     int fd;
 
     fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd != -1 && flock(fd, LOCK_EX | LOCK_NB) == -1) {
+    if (fd != -1 && flock(fd, how) == -1) {
         (void) close(fd);
         fd = -1;
     }
 
     return fd;
+}
+
+/*
+ * Makes the runner's own and locks it.  Another runner, which looks for old
+ * ones, may have found it before it was locked: then it is waited for, and the
+ * cgroup made again when it was taken away.  Other users may not open it, as
+ * they could lock it.
+ */
+static int
+tg_cgroup_own(const char *path)
+{
+    int fd, i;
+
+    for (i = 0; i < TG_CGROUP_TRIES; i++) {
+        if (mkdir(path, 0700) == -1 && errno != EEXIST) {
+            return -1;
+        }
+
+        fd = tg_cgroup_lock(path, LOCK_EX);
+
+        if (fd != -1 && access(path, F_OK) == 0) {
+            return fd;
+        }
+
+        if (fd != -1) {
+            (void) close(fd);
+        }
+    }
+
+    return -1;
 }
 
 static void
@@ -338,7 +368,8 @@ tg_cgroups_end_old(const char *base)
         n = snprintf(path, sizeof(path), "%s/%s", base, entry->d_name);
 
         if (strncmp(entry->d_name, "toolgate.", 9) == 0
-            && (size_t) n < sizeof(path) && (fd = tg_cgroup_lock(path)) != -1)
+            && (size_t) n < sizeof(path)
+            && (fd = tg_cgroup_lock(path, LOCK_EX | LOCK_NB)) != -1)
         {
             tg_cgroup_end(path);
             (void) close(fd);
@@ -533,9 +564,9 @@ tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, pid_t guardian)
                  getpid());
 
     if (n < 0 || (size_t) n >= sizeof(cgroups->dir)
-        || mkdir(cgroups->dir, 0755) == -1
-        || (cgroups->lock = tg_cgroup_lock(cgroups->dir)) == -1)
+        || (cgroups->lock = tg_cgroup_own(cgroups->dir)) == -1)
     {
+        cgroups->why = strerror(errno);
         cgroups->dir[0] = '\0';
         return;
     }

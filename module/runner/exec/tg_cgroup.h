@@ -21,6 +21,8 @@
 #define TG_CGROUP_PATH 1024
 /* How long is waited at the start for what an earlier runner left to die. */
 #define TG_CGROUP_WAIT_MS 1000
+/* How often the runner makes its own anew that another one took away. */
+#define TG_CGROUP_TRIES 8
 
 /*
  * Those with a daemon in it that are tried again; what is beyond it stays,
