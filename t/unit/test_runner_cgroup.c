@@ -184,7 +184,7 @@ HELP_TEST(refused, "what is none")
 {
     static const char *const files[] = { "cgroup.kill", NULL };
     tg_cgroups_t cgroups;
-    char base[128];
+    char base[128], path[160];
 
     snprintf(base, sizeof(base), "%s/cg", help_dir);
     CU_ASSERT_FATAL(mkdirat(AT_FDCWD, base, 0700) == 0);
@@ -198,6 +198,18 @@ HELP_TEST(refused, "what is none")
         tg_cgroups_open(&cgroups, base, getpid());
         CU_ASSERT(cgroups.dir[0] == '\0');
         CU_ASSERT_STRING_EQUAL(cgroups.why, "the kernel is older than 5.14");
+        /* Old runners' go, what only sounds like one stays as it is. */
+        snprintf(path, sizeof(path), "%s/toolgate.service", base);
+        CU_ASSERT_FATAL(mkdirat(AT_FDCWD, path, 0700) == 0);
+        test_file(path, "cgroup.kill");
+        snprintf(path, sizeof(path), "%s/toolgate.1", base);
+        CU_ASSERT_FATAL(mkdirat(AT_FDCWD, path, 0700) == 0);
+        test_file(path, "cgroup.kill");
+        tg_cgroups_open(&cgroups, base, getpid());
+        CU_ASSERT(test_holds("toolgate.service/cgroup.kill", ""));
+        CU_ASSERT(test_holds("toolgate.1/cgroup.kill", "1"));
+        test_clear("toolgate.service");
+        test_clear("toolgate.1");
         /* Another runner that starts takes it for an old one. */
         test_vanish = TG_CGROUP_TRIES - 1;
         tg_cgroups_open(&cgroups, base, getpid());
@@ -205,7 +217,7 @@ HELP_TEST(refused, "what is none")
         test_vanish = TG_CGROUP_TRIES;
         tg_cgroups_open(&cgroups, base, getpid());
         CU_ASSERT(test_vanish == 0 && cgroups.dir[0] == '\0');
-        CU_ASSERT_STRING_EQUAL(cgroups.why, strerror(ENOENT));
+        CU_ASSERT_STRING_EQUAL(cgroups.why, strerror(EBUSY));
         test_made = files;
         tg_cgroups_open(&cgroups, base, getpid());
         test_made = NULL;

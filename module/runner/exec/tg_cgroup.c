@@ -310,13 +310,13 @@ tg_cgroup_end(const char *path)
 
 /* Whose runner lives is locked. */
 static int
-tg_cgroup_lock(const char *path, int how)
+tg_cgroup_lock(const char *path)
 {
     int fd;
 
     fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd != -1 && flock(fd, how) == -1) {
+    if (fd != -1 && flock(fd, LOCK_EX | LOCK_NB) == -1) {
         (void) close(fd);
         fd = -1;
     }
@@ -333,6 +333,7 @@ tg_cgroup_lock(const char *path, int how)
 static int
 tg_cgroup_own(const char *path)
 {
+    struct timespec tick = { 0, TG_CGROUP_TICK_MS * 1000000 };
     int fd, i;
 
     for (i = 0; i < TG_CGROUP_TRIES; i++) {
@@ -340,7 +341,7 @@ tg_cgroup_own(const char *path)
             return -1;
         }
 
-        fd = tg_cgroup_lock(path, LOCK_EX);
+        fd = tg_cgroup_lock(path);
 
         if (fd != -1 && access(path, F_OK) == 0) {
             return fd;
@@ -349,9 +350,23 @@ tg_cgroup_own(const char *path)
         if (fd != -1) {
             (void) close(fd);
         }
+
+        (void) nanosleep(&tick, NULL);
     }
 
+    errno = EBUSY;
+
     return -1;
+}
+
+/* As runners name theirs; "toolgate.service" is somebody else's. */
+static int
+tg_cgroup_is_runners(const char *name)
+{
+    unsigned pid;
+    char more;
+
+    return sscanf(name, "toolgate.%u%c", &pid, &more) == 1;
 }
 
 static void
@@ -367,9 +382,8 @@ tg_cgroups_end_old(const char *base)
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         n = snprintf(path, sizeof(path), "%s/%s", base, entry->d_name);
 
-        if (strncmp(entry->d_name, "toolgate.", 9) == 0
-            && (size_t) n < sizeof(path)
-            && (fd = tg_cgroup_lock(path, LOCK_EX | LOCK_NB)) != -1)
+        if (tg_cgroup_is_runners(entry->d_name) && (size_t) n < sizeof(path)
+            && (fd = tg_cgroup_lock(path)) != -1)
         {
             tg_cgroup_end(path);
             (void) close(fd);
