@@ -28,7 +28,7 @@
 
 /*
  * The longest state directory: a Unix socket's path has 108 bytes with its
- * end, and the runner binds "/runner-2.sock" under a name one longer.
+ * end, and the runner binds "/runner-3.sock" under a name one longer.
  */
 #define NGX_TOOLGATE_STATE_DIR_MAX 92
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Shorter than the socket's: what has room for that has room for this. */
-#define TG_RUNNER_TEMP "runner-2.new"
+#define TG_RUNNER_TEMP "runner-3.new"
 
 _Static_assert(sizeof(((tg_listen_t *) 0)->path)
                    == sizeof(((struct sockaddr_un *) 0)->sun_path),

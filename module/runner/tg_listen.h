@@ -1,8 +1,8 @@
 /*
  * The runner's place: one lock and one socket in the state directory.
  *
- *   runner-2.lock   flock()ed for as long as the runner lives; its pid
- *   runner-2.sock   0600, there whenever somebody listens
+ *   runner-3.lock   flock()ed for as long as the runner lives; its pid
+ *   runner-3.sock   0600, there whenever somebody listens
  *
  * 1 is the version of the protocol: another one has its own files, so that
  * two can serve side by side while NGINX is being upgraded.  The lock file
@@ -14,9 +14,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TG_RUNNER_VERSION 2
-#define TG_RUNNER_LOCK "runner-2.lock"
-#define TG_RUNNER_SOCKET "runner-2.sock"
+#define TG_RUNNER_VERSION 3
+#define TG_RUNNER_LOCK "runner-3.lock"
+#define TG_RUNNER_SOCKET "runner-3.sock"
 /* Workers that connect at the same moment, after a reload. */
 #define TG_LISTEN_BACKLOG 128
 

@@ -48,7 +48,7 @@ rmdir $long;
 chop $long;
 mkdir $long;
 my $longest = Toolgate::Runner->start($tg, state => $long, linger => 0);
-is $longest->connect->rpc('status')->{result}{version}, 2, 'the longest path';
+is $longest->connect->rpc('status')->{result}{version}, 3, 'the longest path';
 $longest->wait_gone;
 unlink glob "$long/*";
 rmdir $long;
@@ -58,16 +58,16 @@ chmod 0707, $state;
 fails('writable by others', 1, qr/chmod 0700/, '--state-dir', $state);
 chmod 0700, $state;
 
-my $file = $tg->file('state/runner-2.sock', 'precious');
+my $file = $tg->file('state/runner-3.sock', 'precious');
 fails('no socket in its place', 1, qr/cannot listen.*File exists/,
     '--state-dir', $state);
 is slurp($file), 'precious', 'a file that is no socket is left alone';
 unlink $file;
-is join(' ', glob "$state/*"), "$state/runner-2.lock",
+is join(' ', glob "$state/*"), "$state/runner-3.lock",
     'nothing else is left there';
 
 # A socket that nobody listens on, and a temporary one of a crash.
-for my $name ('runner-2.sock', 'runner-2.new') {
+for my $name ('runner-3.sock', 'runner-3.new') {
     IO::Socket::UNIX->new(Local => "$state/$name", Listen => 1)->close;
     ok -S "$state/$name", "$name is stale";
 }
@@ -85,7 +85,7 @@ my $result = $c->rpc('status')->{result};
 is_deeply $result,
     {
         pid         => $runner->pid,
-        version     => 2,
+        version     => 3,
         running     => 0,
         queued      => 0,
         connections => 1,
@@ -95,9 +95,9 @@ is_deeply $result,
     'it serves';
 is $c->peer_pid, $runner->pid, 'and owns the socket';
 is sprintf('%o', (stat $runner->socket_path)[2] & 07777), '600', 'mode 0600';
-is sprintf('%o', (stat "$state/runner-2.lock")[2] & 07777), '600',
+is sprintf('%o', (stat "$state/runner-3.lock")[2] & 07777), '600',
     'so has the lock';
-ok !-e "$state/runner-2.new", 'the temporary socket is gone';
+ok !-e "$state/runner-3.new", 'the temporary socket is gone';
 
 for my $who ([ runner => $runner->pid ], [ guardian => $runner->guardian ]) {
     my ($name, $pid) = @$who;
@@ -170,6 +170,6 @@ $c->close;
 kill TERM => $runner->guardian;
 $runner->wait_gone;
 ok !-e $runner->socket_path, 'on SIGTERM it takes its socket along';
-is slurp("$state/runner-2.lock"), '', 'and its pid';
+is slurp("$state/runner-3.lock"), '', 'and its pid';
 
 done_testing;

@@ -118,7 +118,7 @@ END
         my @runners = $tg->runner_pids;
         return @runners == 2 && \@runners;
     } 'the others to leave';
-    my $c = Toolgate::Client->connect("$state/runner-2.sock");
+    my $c = Toolgate::Client->connect("$state/runner-3.sock");
     my $pid = $c->rpc('status')->{result}{pid};
     ok scalar(grep { $_ == $pid } @$runners), 'one of them serves';
     $c->close;

@@ -96,7 +96,7 @@ SKIP: {
     $huge->send_raw('x' x 67108864, 60);
     $huge->send_raw("\"}}\n");
     is $huge->recv_json(60)->{error}{code}, -32600, 'a frame beyond 64 MiB';
-    is $huge->rpc('status')->{result}{version}, 2, 'the next one is served';
+    is $huge->rpc('status')->{result}{version}, 3, 'the next one is served';
 }
 
 done_testing;

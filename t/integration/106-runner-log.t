@@ -11,7 +11,7 @@ $tg->conf('tool run { exec echo $tool_arg_n; }')->start;
 my $client = $tg->connect;
 is text_of($client->call_tool(run => { n => 1 })), "1\n", 'the runner runs';
 
-my $runner = slurp($tg->state_dir . '/runner-2.lock') + 0;
+my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
 my @pids = ($runner, parent_of($runner));
 my $log = Cwd::realpath($tg->dir) . '/error.log';
 my $old = "$log.1";
@@ -38,19 +38,19 @@ for my $turn (1, 2) {
     pass "rotation $turn: NGINX has the new log";
 
     # Something that it logs; it looks at the log before it looks there.
-    unlink $tg->state_dir . '/runner-2.sock';
+    unlink $tg->state_dir . '/runner-3.sock';
     $tg->wait_log(qr/toolgate-runner: somebody removed the socket/);
     pass "rotation $turn: it writes there";
     unlike slurp($old), qr/somebody removed the socket/,
         "rotation $turn: and not into the old one"
         if $turn == 1;
-    wait_for { -S $tg->state_dir . '/runner-2.sock' }
+    wait_for { -S $tg->state_dir . '/runner-3.sock' }
         'the socket to be there again';
 }
 
 # The log is away for a while: the old one serves.
 rename $log, $old or die "$log: $!";
-unlink $tg->state_dir . '/runner-2.sock';
+unlink $tg->state_dir . '/runner-3.sock';
 wait_for { my $n = () = slurp($old) =~ /somebody removed/g; $n == 2 }
     'a line in the old log';
 pass 'without a new log it writes into the old one';
@@ -58,5 +58,5 @@ rename $old, $log or die "$log: $!";
 
 is text_of($client->call_tool(run => { n => 2 })), "2\n",
     'the same runner runs on';
-is slurp($tg->state_dir . '/runner-2.lock') + 0, $runner, 'it is the same';
+is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner, 'it is the same';
 done_testing;

@@ -16,8 +16,8 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
         '/bin/sh', '-c', "ulimit -f 0; exec \"\$@\" 2>>$state.full", 'sh',
         $tg->runner_path, '--state-dir', $state, '--linger', 1000);
     is $status, 0, 'a full disk: it starts';
-    is slurp("$state/runner-2.lock"), '', 'a full disk: without its pid';
-    my $c = Toolgate::Client->connect("$state/runner-2.sock");
+    is slurp("$state/runner-3.lock"), '', 'a full disk: without its pid';
+    my $c = Toolgate::Client->connect("$state/runner-3.sock");
     my $pid = $c->rpc('status')->{result}{pid};
     ok $pid, 'a full disk: it serves';
     kill TERM => $pid;
@@ -33,7 +33,7 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
     unlink $socket or die "$socket: $!";
     mkdir $socket or die "$socket: $!";
     wait_for { $runner->log =~ /trying again every 2 s/ } 'it to say so';
-    like $runner->log, qr/cannot listen on runner-2.sock.*: File exists/,
+    like $runner->log, qr/cannot listen on runner-3.sock.*: File exists/,
         'it says why it cannot listen';
     is $c->rpc('status')->{result}{pid}, $runner->pid,
         'who is connected is served';
@@ -80,8 +80,8 @@ for my $case ([ warn => 0 ], [ info => 1 ]) {
         '/bin/sh', '-c', "exec \"\$@\" 2>>$log", 'sh', $tg->runner_path,
         '--state-dir', $state, '--linger', 1000, '--log-level', $level);
     is $status, 0, "--log-level $level";
-    my $pid = slurp("$state/runner-2.lock") + 0;
-    unlink "$state/runner-2.sock";
+    my $pid = slurp("$state/runner-3.lock") + 0;
+    unlink "$state/runner-3.sock";
     wait_for { slurp($log) =~ /\[warn\].*somebody removed/ } 'a warning';
     is slurp($log) =~ /\[notice\]/ ? 1 : 0, $is_said,
         "--log-level $level: notices";

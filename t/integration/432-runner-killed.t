@@ -38,7 +38,7 @@ sub relay {
     });
 }
 
-sub runner { return slurp($tg->state_dir . '/runner-2.lock') + 0 }
+sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
 
 my ($mcp, $rpc, $ipc, $relay) = map { $tg->connect } 1 .. 4;
 is text_of($mcp->call_tool('hi')), "hi\n", 'a program runs';

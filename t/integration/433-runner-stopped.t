@@ -14,7 +14,7 @@ method run { exec echo 1; timeout 4s; }
 END
 my ($mcp, $rpc, $ipc) = map { $tg->connect } 1 .. 3;
 is text_of($mcp->call_tool(run => { n => 0 })), "0\n", 'it runs';
-my $runner = slurp($tg->state_dir . '/runner-2.lock') + 0;
+my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
 
 stopped(
     sub {
@@ -53,6 +53,6 @@ for my $client ($mcp, $rpc, $ipc) {
     $client->shutdown_write;
     ok $client->at_eof, 'nothing was answered twice';
 }
-is slurp($tg->state_dir . '/runner-2.lock') + 0, $runner, 'the same runner';
+is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner, 'the same runner';
 
 done_testing;

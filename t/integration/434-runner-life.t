@@ -36,9 +36,9 @@ my @ids = map { $_->request('tools/call', { name => "run$number" }) } @clients;
 my @runners = map { text_of($clients[$_]->reply($ids[$_])) + 0 } 0 .. 1;
 is $runners[0], $runners[1], 'two workers share a runner';
 my $runner = $runners[0];
-is mode_of("$dir/made/runner-2.sock"), "0600 $ids", 'its socket';
-is mode_of("$dir/made/runner-2.lock"), "0600 $ids", 'its lock';
-is slurp("$dir/made/runner-2.lock") + 0, $runner, 'its pid is in the lock';
+is mode_of("$dir/made/runner-3.sock"), "0600 $ids", 'its socket';
+is mode_of("$dir/made/runner-3.lock"), "0600 $ids", 'its lock';
+is slurp("$dir/made/runner-3.lock") + 0, $runner, 'its pid is in the lock';
 wait_for { $tg->runner_pids == 2 } 'a second runner to leave';
 my $guardian = parent_of($runner);
 is_deeply [ $tg->runner_pids ], [ sort { $a <=> $b } $runner, $guardian ],
@@ -70,7 +70,7 @@ for my $round (1 .. 5) {
 }
 # It leaves after some seconds without a connection, which must not be what
 # a busy machine takes for a reload.
-sub hold { return Toolgate::Client->connect("$dir/made/runner-2.sock") }
+sub hold { return Toolgate::Client->connect("$dir/made/runner-3.sock") }
 my $hold = hold();
 $tg->reload("tool_state_dir $state;\ntool none { return 1; }");
 is text_of($tg->connect->call_tool('none')), 1, 'a config without programs';
@@ -92,7 +92,7 @@ is runner_of($tg->connect), $runner, 'and serves the next NGINX';
 $hold->close;
 $tg->stop;
 wait_for { !$tg->runner_pids } 'it to leave';
-is_deeply [ map { s{.*/}{}r } glob "$dir/made/*" ], ['runner-2.lock'],
+is_deeply [ map { s{.*/}{}r } glob "$dir/made/*" ], ['runner-3.lock'],
     'after a while it leaves';
 like $tg->log, qr/nobody needs it any more, leaving/, 'and says so';
 

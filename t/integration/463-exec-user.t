@@ -44,7 +44,7 @@ my $reply = $client->call_tool('read');
 ok $reply->{result}{isError}, 'it cannot read what is root\'s';
 like text_of($reply), qr/Permission denied/, 'and says so';
 
-is mode_of("$dir/made/runner-2.sock"), "0600 $uid $gid", 'the runner\'s socket';
+is mode_of("$dir/made/runner-3.sock"), "0600 $uid $gid", 'the runner\'s socket';
 # Who started it is there for a moment.
 wait_for { $tg->runner_pids == 2 } 'the runner and its guardian';
 for my $pid ($tg->runner_pids) {

@@ -24,7 +24,7 @@ tool nap {
 END
 
 sub text { return text_of($tg->connect->call_tool($_[0])) }
-sub runner { return slurp($tg->state_dir . '/runner-2.lock') + 0 }
+sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
 
 my $where = text('where');
 my ($said) = $tg->log =~ /programs have (.*cgroups .*)/;

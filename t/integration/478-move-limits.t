@@ -44,7 +44,7 @@ like $_->call('few')->{text}, qr/no more often/, $_->name . ': not forgotten'
 # Waits until the runner has so many programs and calls that wait.
 sub runner_has {
     my ($running, $queued) = @_;
-    my $runner = $tg->connect($tg->state_dir . '/runner-2.sock');
+    my $runner = $tg->connect($tg->state_dir . '/runner-3.sock');
     wait_for {
         my $is = $runner->rpc('status')->{result};
         return $is->{running} == $running && $is->{queued} == $queued;

@@ -18,7 +18,7 @@ sub runner { return ($tg->runner_pids)[0] }
 # What may not grow: of the master and of the runner.
 sub sizes {
     my %size;
-    my $runner = slurp($tg->state_dir . '/runner-2.lock') + 0;
+    my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
     for my $pid ($tg->master_pid, $runner) {
         my $name = $pid == $runner ? 'runner' : 'master';
         $size{"$name fds"} = fd_count($pid);

@@ -212,7 +212,7 @@ wait_for {
 # The runner has so many calls that wait.
 sub waiting {
     my ($n) = @_;
-    my $path = $few->state_dir . '/runner-2.sock';
+    my $path = $few->state_dir . '/runner-3.sock';
     wait_for {
         -S $path && $few->connect($path)->rpc('status')->{result}{queued} == $n;
     }

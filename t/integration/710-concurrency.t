@@ -65,7 +65,7 @@ sub up {
 # Waits until the runner knows so many calls.
 sub status {
     my ($running, $queued) = @_;
-    my $c = Toolgate::Client->connect($tg->state_dir . '/runner-2.sock');
+    my $c = Toolgate::Client->connect($tg->state_dir . '/runner-3.sock');
     return eval {
         wait_for {
             my $s = $c->rpc('status')->{result};

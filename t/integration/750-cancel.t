@@ -127,7 +127,7 @@ $plain->rpc('now');
 $plain->notify('$/cancelRequest', { id => $id });
 # The two may be with different workers: of whom the runner hears first is
 # known only when it has heard.
-my $runner = $tg->connect($tg->state_dir . '/runner-2.sock');
+my $runner = $tg->connect($tg->state_dir . '/runner-3.sock');
 wait_for { $runner->rpc('status')->{result}{queued} == 1 }
     'only the next one to wait';
 $filler->notify('notifications/cancelled', { requestId => pop @fill })

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 
 /* The protocol's version is in the name: another one is another runner. */
-#define NGX_TOOLGATE_SOCKET "runner-2.sock"
+#define NGX_TOOLGATE_SOCKET "runner-3.sock"
 
 struct ngx_toolgate_runner_s {
     ngx_str_t path;      /* of the program; empty: to be found */

@@ -18,7 +18,7 @@ sub start {
     my $self = bless {
         tg     => $tg,
         state  => $state,
-        socket => "$state/runner-2.sock",
+        socket => "$state/runner-3.sock",
         log    => "$state.log",
     }, $class;
     unlink $self->{log};
@@ -43,7 +43,7 @@ sub start {
         '/bin/sh', '-c', "$setup\nexec \"\$@\" 2>>$self->{log}", 'sh',
         @command);
     croak "runner: exit status $status: " . $self->log if $status;
-    $self->{pid} = slurp("$state/runner-2.lock") + 0;
+    $self->{pid} = slurp("$state/runner-3.lock") + 0;
     $self->{guardian} = parent_of($self->{pid});
     return $self;
 }

@@ -174,7 +174,7 @@ sub kill_worker {
 # The runner and its guardian, when both are there.
 sub runner {
     my ($self) = @_;
-    my $text = slurp($self->{tg}->state_dir . '/runner-2.lock') // '';
+    my $text = slurp($self->{tg}->state_dir . '/runner-3.lock') // '';
     my $pid = $text =~ /(\d+)/ ? $1 : 0;
     return if !$pid || !is_alive($pid);
     my $guardian = parent_of($pid);
