@@ -131,10 +131,10 @@ struct tg_peer_s {
 
     tg_frame_t frame;
     tg_dialect_t dialect;
+    unsigned max_calls;
     const tg_dialect_row_t *row; /* the dialect's */
     size_t max_frame; /* of jsonrpc, both ways; the others have their own */
-    unsigned max_calls;
-    uint64_t now_ms; /* Unix time; the host sets it before tg_peer_input */
+    uint64_t now_ms;  /* Unix time; the host sets it before tg_peer_input */
 
     tg_buf_t out; /* written by the peer, drained by the host */
     size_t kept;  /* besides out, see tg_peer_kept() */
@@ -146,9 +146,9 @@ struct tg_peer_s {
     size_t batch_at;       /* where its next element stands, or 0: look */
     unsigned batch_served; /* elements */
 
-    tg_call_t *calls; /* in flight, newest first */
+    unsigned ncalls;  /* in flight */
+    tg_call_t *calls; /* newest first */
     tg_call_t *oldest;
-    unsigned ncalls;
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
 

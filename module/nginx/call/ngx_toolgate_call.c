@@ -229,7 +229,7 @@ ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
     }
 
     tg_call_progress(call->deferred, progress, total, message);
-    ngx_post_event(&call->front->wake, &ngx_posted_events);
+    ngx_toolgate_wake(call->front);
 }
 
 /* --- the end --- */
@@ -326,7 +326,7 @@ ngx_toolgate_call_answer(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     }
 
     tg_call_answer(call->deferred, outcome);
-    ngx_post_event(&call->front->wake, &ngx_posted_events);
+    ngx_toolgate_wake(call->front);
 }
 
 /* Nobody waits for its answer: so does nobody who works for it. */

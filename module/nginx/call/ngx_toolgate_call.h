@@ -56,7 +56,6 @@ typedef struct {
     ngx_connection_t *connection;
     ngx_stream_session_t *stream;
     ngx_toolgate_srv_conf_t *conf;
-    ngx_event_t wake;             /* posted: a call has something for it */
     ngx_toolgate_call_t *current; /* while its values are evaluated */
     ngx_toolgate_record_t last;   /* of the call that ended last */
     ngx_toolgate_client_t client;
@@ -98,6 +97,16 @@ struct ngx_toolgate_call_s {
     unsigned is_carried:1;    /* its job was held for another worker */
     unsigned has_run:1;       /* its handler was told to */
 };
+
+/*
+ * A call has something for a front: its connection's write event is posted,
+ * as if the client could take more.
+ */
+static ngx_inline void
+ngx_toolgate_wake(ngx_toolgate_front_t *front)
+{
+    ngx_post_event(front->connection->write, &ngx_posted_events);
+}
 
 /* As tg_peer_ops_t has them; host is a front. */
 void ngx_toolgate_call_start(void *host, tg_peer_t *peer,

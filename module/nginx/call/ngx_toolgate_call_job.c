@@ -81,7 +81,7 @@ ngx_toolgate_call_job_released(void *data)
 {
     ngx_toolgate_call_t *call = data;
 
-    ngx_post_event(&call->front->wake, &ngx_posted_events);
+    ngx_toolgate_wake(call->front);
 }
 
 static void

@@ -396,7 +396,7 @@ ngx_toolgate_nothing(ngx_event_t *ev)
  * posted then would wait for whatever happens next.
  */
 static void
-ngx_toolgate_wake(void)
+ngx_toolgate_arrive_wake(void)
 {
     static ngx_event_t ev;
 
@@ -408,7 +408,7 @@ ngx_toolgate_wake(void)
 void
 ngx_toolgate_arrive_stop(void)
 {
-    ngx_toolgate_wake();
+    ngx_toolgate_arrive_wake();
 
     if (ngx_toolgate_handover_stop(1) && ngx_toolgate_handover_is_last()) {
         ngx_toolgate_arrive_drain();

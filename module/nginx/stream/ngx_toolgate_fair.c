@@ -155,7 +155,7 @@ ngx_toolgate_turn_next(ngx_event_t *ev)
     q = ngx_queue_head(&ngx_toolgate_turn_queue);
     session = ngx_queue_data(q, ngx_toolgate_session_t, turn);
     ngx_toolgate_turn_leave(session);
-    ngx_post_event(&session->front.wake, &ngx_posted_events);
+    ngx_toolgate_wake(&session->front);
 
     if (!ngx_queue_empty(&ngx_toolgate_turn_queue)) {
         ngx_post_event(ev, &ngx_posted_next_events);
@@ -269,7 +269,7 @@ ngx_toolgate_memory_relieve(ngx_event_t *ev)
                       NGX_TOOLGATE_MEMORY / 1048576, session->kept);
         ngx_toolgate_memory_drop(session);
         session->is_broken = 1;
-        ngx_post_event(&session->front.wake, &ngx_posted_events);
+        ngx_toolgate_wake(&session->front);
     }
 }
 

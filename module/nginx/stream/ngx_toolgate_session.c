@@ -8,7 +8,6 @@
 static void ngx_toolgate_cleanup(void *data);
 static void ngx_toolgate_read_handler(ngx_event_t *rev);
 static void ngx_toolgate_write_handler(ngx_event_t *wev);
-static void ngx_toolgate_wake_handler(ngx_event_t *ev);
 static void ngx_toolgate_session_run(ngx_toolgate_session_t *session);
 
 static const tg_peer_ops_t ngx_toolgate_peer_ops = {
@@ -42,9 +41,6 @@ ngx_toolgate_front_init(ngx_toolgate_session_t *session,
     front->stream = s;
     front->connection = s->connection;
     front->conf = scf;
-    front->wake.handler = ngx_toolgate_wake_handler;
-    front->wake.data = session;
-    front->wake.log = s->connection->log;
     tg_peer_init(&front->peer, tg_alloc_libc(), &ngx_toolgate_peer_ops, front,
                  (tg_dialect_t) scf->protocol, scf->catalogue, &scf->info,
                  scf->max_frame, (unsigned) scf->max_inflight);
@@ -116,12 +112,8 @@ ngx_toolgate_cleanup(void *data)
     tg_peer_deinit(&front->peer);
     tg_buf_deinit(&session->in);
 
-    if (front->wake.timer_set) {
-        ngx_del_timer(&front->wake);
-    }
-
-    if (front->wake.posted) {
-        ngx_delete_posted_event(&front->wake);
+    if (session->again != NULL && session->again->timer_set) {
+        ngx_del_timer(session->again);
     }
 }
 
@@ -147,7 +139,7 @@ ngx_toolgate_front_offer(ngx_toolgate_front_t *front, tg_catalogue_t *catalogue)
     if (tg_catalogue_view(catalogue, ngx_toolgate_is_visible, front) != before)
     {
         tg_peer_list_changed(&front->peer);
-        ngx_post_event(&front->wake, &ngx_posted_events);
+        ngx_toolgate_wake(front);
     }
 }
 
@@ -220,9 +212,8 @@ ngx_toolgate_write_handler(ngx_event_t *wev)
     ngx_toolgate_session_run(session);
 }
 
-/* A call has an answer, its turn has come, or some time has passed. */
 static void
-ngx_toolgate_wake_handler(ngx_event_t *ev)
+ngx_toolgate_again_handler(ngx_event_t *ev)
 {
     ngx_toolgate_session_run(ev->data);
 }
@@ -230,8 +221,25 @@ ngx_toolgate_wake_handler(ngx_event_t *ev)
 void
 ngx_toolgate_session_wait(ngx_toolgate_session_t *session, ngx_msec_t time)
 {
-    if (!session->front.wake.timer_set) {
-        ngx_add_timer(&session->front.wake, time);
+    ngx_connection_t *c;
+
+    if (session->again == NULL) {
+        c = session->front.connection;
+        session->again = ngx_pcalloc(c->pool, sizeof(ngx_event_t));
+
+        if (session->again == NULL) {
+            session->is_broken = 1;
+            ngx_toolgate_wake(&session->front);
+            return;
+        }
+
+        session->again->handler = ngx_toolgate_again_handler;
+        session->again->data = session;
+        session->again->log = c->log;
+    }
+
+    if (!session->again->timer_set) {
+        ngx_add_timer(session->again, time);
     }
 }
 

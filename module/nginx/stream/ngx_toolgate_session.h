@@ -40,11 +40,12 @@ typedef enum {
 typedef struct {
     ngx_toolgate_front_t front; /* first: the peer's host */
     ngx_toolgate_state_t state;
-    tg_buf_t in; /* bytes that the peer did not consume */
-    size_t sent; /* bytes of peer.out that were sent */
+    ngx_toolgate_wait_t wait; /* what its timers are set for */
+    tg_buf_t in;              /* bytes that the peer did not consume */
+    size_t sent;              /* bytes of peer.out that were sent */
     uint64_t bytes_in;
     uint64_t bytes_out;
-    ngx_toolgate_wait_t wait; /* what its timers are set for */
+    ngx_event_t *again; /* its timer; NULL: nothing ever waited for time */
     ngx_msec_t leaving_since;
     ngx_msec_t packed_since;
 
