@@ -16,13 +16,10 @@
 /* What the agents' own tools' names leave room for. */
 #define TG_CLI_SERVER_MAX 64
 
-typedef int (*tg_cli_merge_pt)(tg_str_t old, const tg_cli_entry_t *entry,
-                               tg_buf_t *out, tg_buf_t *why);
-
 typedef struct {
     const char *name;
     const char *title;
-    tg_cli_merge_pt merge;
+    int (*merge)(const char *old, const tg_cli_entry_t *entry, tg_buf_t *out);
     const char *folder; /* environment that names its folder, or NULL: here */
     const char *home;   /* the same below the home, where that says nothing */
     const char *file;
@@ -47,14 +44,16 @@ tg_cli_config_join(char path[PATH_MAX], const char *folder, const char *name)
 
 /* Its own folder is made when it is not there; not what is above it. */
 static int
-tg_cli_config_path(const tg_cli_agent_t *agent, char path[PATH_MAX])
+tg_cli_config_path(const tg_cli_options_t *options, const tg_cli_agent_t *agent,
+                   char path[PATH_MAX])
 {
     char folder[PATH_MAX];
     const char *above, *below;
-    int rc;
 
-    if (agent->folder == NULL) {
-        return tg_cli_config_join(path, "", agent->file);
+    if (options->file != NULL || agent->folder == NULL) {
+        return tg_cli_config_join(path, "",
+                                  options->file != NULL ? options->file
+                                                        : agent->file);
     }
 
     above = getenv(agent->folder);
@@ -70,15 +69,14 @@ tg_cli_config_path(const tg_cli_agent_t *agent, char path[PATH_MAX])
                             "with --file PATH");
     }
 
-    rc = tg_cli_config_join(folder, above, below);
-
-    if (rc == TG_CLI_DONE && mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        rc = tg_cli_error("cannot make the folder %s: %s", folder,
-                          strerror(errno));
+    if (tg_cli_config_join(folder, above, below) != TG_CLI_DONE) {
+        return TG_CLI_FAILED;
     }
 
-    return rc == TG_CLI_DONE ? tg_cli_config_join(path, folder, agent->file)
-                             : rc;
+    return mkdir(folder, 0700) == 0 || errno == EEXIST
+               ? tg_cli_config_join(path, folder, agent->file)
+               : tg_cli_error("cannot make the folder %s: %s", folder,
+                              strerror(errno));
 }
 
 /* --- what is registered --- */
@@ -133,24 +131,17 @@ tg_cli_config_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
     path = tg_cli_options_socket(options);
     folder[0] = '\0';
 
-    if (path == NULL) {
-        return TG_CLI_FAILED;
-    }
-
-    if (path[0] != '/') {
+    if (path != NULL && path[0] != '/') {
         if (getcwd(folder, sizeof(folder) - 1) == NULL) {
             return tg_cli_error("cannot tell the current folder: %s",
                                 strerror(errno));
         }
 
-        (void) strcat(folder, folder[1] != '\0' ? "/" : "");
-
-        while (strncmp(path, "./", 2) == 0) {
-            path += 2;
-        }
+        (void) strcat(folder, "/");
     }
 
-    return tg_cli_config_join(socket, folder, path) == TG_CLI_DONE
+    return path != NULL
+                   && tg_cli_config_join(socket, folder, path) == TG_CLI_DONE
                ? tg_cli_config_check("socket", socket)
                : TG_CLI_FAILED;
 }
@@ -174,55 +165,32 @@ tg_cli_config_name(const tg_cli_options_t *options, const char **name)
 
 /* --- where it goes --- */
 
-/* What is in the file, or in a new one: a TG_… of merge, TG_BAD when said. */
+/* Into what the file has, or, without --write, into a file of nothing. */
 static int
-tg_cli_config_merge(const tg_cli_agent_t *agent, const tg_cli_entry_t *entry,
-                    const tg_cli_file_t *file, tg_buf_t *out)
-{
-    tg_buf_t why;
-    int rc;
-
-    tg_buf_init(&why, tg_alloc_libc());
-    rc = agent->merge(tg_buf_view(&file->text), entry, out, &why);
-
-    if (rc == TG_NOMEM) {
-        (void) tg_cli_nomem();
-    } else if (rc == TG_BAD) {
-        (void) tg_cli_error("%s was left as it is: %.*s", file->path,
-                            (int) why.len, why.data);
-    }
-
-    tg_buf_deinit(&why);
-
-    return rc;
-}
-
-static int
-tg_cli_config_write(const tg_cli_options_t *options,
+tg_cli_config_merge(const tg_cli_options_t *options,
                     const tg_cli_agent_t *agent, const tg_cli_entry_t *entry,
                     tg_cli_file_t *file, tg_buf_t *out)
 {
-    char path[PATH_MAX];
-    int rc;
-
-    rc = options->file != NULL ? tg_cli_config_join(path, options->file, "")
-                               : tg_cli_config_path(agent, path);
-
-    if (rc != TG_CLI_DONE || tg_cli_file_read(file, path) != TG_CLI_DONE) {
-        return TG_CLI_FAILED;
-    }
-
-    rc = tg_cli_config_merge(agent, entry, file, out);
-
-    if (rc == TG_EXISTS) {
+    switch (agent->merge(tg_buf_view(&file->text).data, entry, out)) {
+    case TG_OK:
+        break;
+    case TG_EXISTS:
         (void) printf("%s: nothing to change, %s is registered\n", file->path,
                       entry->name);
-        return tg_cli_finish(TG_CLI_DONE);
+        return TG_CLI_DONE;
+    case TG_BAD:
+        return tg_cli_error("%s was left as it is: %.*s", file->path,
+                            (int) out->len, tg_buf_view(out).data);
+    default:
+        return tg_cli_nomem();
     }
 
-    if (rc != TG_OK
-        || tg_cli_file_replace(file, tg_buf_view(out), agent->mode)
-               != TG_CLI_DONE)
+    if (!(options->given & TG_CLI_WRITE)) {
+        tg_cli_print(stdout, tg_buf_view(out));
+        return TG_CLI_DONE;
+    }
+
+    if (tg_cli_file_replace(file, tg_buf_view(out), agent->mode) != TG_CLI_DONE)
     {
         return TG_CLI_FAILED;
     }
@@ -230,27 +198,7 @@ tg_cli_config_write(const tg_cli_options_t *options,
     (void) printf("%s: %s is registered; %s reads it when it is started anew\n",
                   file->path, entry->name, agent->title);
 
-    return tg_cli_finish(TG_CLI_DONE);
-}
-
-/* What a new file would have in it. */
-static int
-tg_cli_config_print(const tg_cli_agent_t *agent, const tg_cli_entry_t *entry,
-                    const tg_cli_file_t *file, tg_buf_t *out)
-{
-    if (tg_cli_config_merge(agent, entry, file, out) != TG_OK) {
-        return TG_CLI_FAILED;
-    }
-
-    tg_cli_print(stdout, tg_buf_view(out));
-
-    if (isatty(STDOUT_FILENO)) {
-        (void) tg_cli_error("nothing was changed; --write puts this where %s "
-                            "reads it",
-                            agent->title);
-    }
-
-    return tg_cli_finish(TG_CLI_DONE);
+    return TG_CLI_DONE;
 }
 
 /* --- the command --- */
@@ -273,9 +221,9 @@ tg_cli_config_agent(const tg_cli_options_t *options)
 static int
 tg_cli_config_run(const tg_cli_options_t *options)
 {
-    char bridge[PATH_MAX], socket[PATH_MAX];
     const tg_cli_agent_t *agent;
     tg_cli_entry_t entry;
+    char path[PATH_MAX];
     tg_cli_file_t file;
     tg_buf_t out;
     int rc;
@@ -295,12 +243,9 @@ tg_cli_config_run(const tg_cli_options_t *options)
         return tg_cli_error("--file goes with --write");
     }
 
-    entry.command = bridge;
-    entry.socket = socket;
-
     if (tg_cli_config_name(options, &entry.name) != TG_CLI_DONE
-        || tg_cli_config_socket(options, socket) != TG_CLI_DONE
-        || tg_cli_config_bridge(bridge) != TG_CLI_DONE)
+        || tg_cli_config_socket(options, entry.socket) != TG_CLI_DONE
+        || tg_cli_config_bridge(entry.command) != TG_CLI_DONE)
     {
         return TG_CLI_FAILED;
     }
@@ -308,13 +253,21 @@ tg_cli_config_run(const tg_cli_options_t *options)
     memset(&file, 0, sizeof(file));
     tg_buf_init(&file.text, tg_alloc_libc());
     tg_buf_init(&out, tg_alloc_libc());
-    rc = options->given & TG_CLI_WRITE
-             ? tg_cli_config_write(options, agent, &entry, &file, &out)
-             : tg_cli_config_print(agent, &entry, &file, &out);
+    rc = TG_CLI_DONE;
+
+    if (options->given & TG_CLI_WRITE) {
+        rc = tg_cli_config_path(options, agent, path);
+        rc = rc == TG_CLI_DONE ? tg_cli_file_read(&file, path) : rc;
+    }
+
+    if (rc == TG_CLI_DONE) {
+        rc = tg_cli_config_merge(options, agent, &entry, &file, &out);
+    }
+
     tg_buf_deinit(&file.text);
     tg_buf_deinit(&out);
 
-    return rc;
+    return tg_cli_finish(rc);
 }
 
 const tg_cli_command_t tg_cli_config = {

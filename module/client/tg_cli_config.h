@@ -16,36 +16,35 @@
 /* Valid UTF-8 without control characters; name is of [A-Za-z0-9_-]. */
 typedef struct {
     const char *name;
-    const char *command; /* the bridge */
-    const char *socket;  /* its only argument */
+    char command[PATH_MAX]; /* the bridge */
+    char socket[PATH_MAX];  /* its only argument */
 } tg_cli_entry_t;
 
 /*
- * Both append the new text of a file to out.  TG_OK; TG_EXISTS when there is
- * nothing to change; TG_NOMEM; TG_BAD when the file is not what it should
- * be: what is wrong goes to why, for a person, and out is of no use.
+ * Both append the new text of a file to out, which is empty.  TG_OK;
+ * TG_EXISTS when there is nothing to change; TG_NOMEM; TG_BAD when the file is
+ * not what it should be: then out says for a person what is wrong.
  */
 
 /* .mcp.json: {"mcpServers":{NAME:{"command":…,"args":[…]}}} */
-int tg_cli_merge_json(tg_str_t old, const tg_cli_entry_t *entry, tg_buf_t *out,
-                      tg_buf_t *why);
+int tg_cli_merge_json(const char *old, const tg_cli_entry_t *entry,
+                      tg_buf_t *out);
 
 /* config.toml: [mcp_servers.NAME] command = "…" args = ["…"] */
-int tg_cli_merge_toml(tg_str_t old, const tg_cli_entry_t *entry, tg_buf_t *out,
-                      tg_buf_t *why);
-
-/* Bytes of a byte order mark in front of a text. */
-static inline size_t
-tg_cli_merge_mark(tg_str_t text)
-{
-    return text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-}
-
-/* Appends "line N" of where at stands in a text, and what: TG_BAD. */
-int tg_cli_merge_bad(tg_buf_t *why, tg_str_t text, const char *at,
-                     const char *what);
+int tg_cli_merge_toml(const char *old, const tg_cli_entry_t *entry,
+                      tg_buf_t *out);
 
 /* --- tg_cli_file.c --- */
+
+/* Copies the byte order mark that some editors write; what is behind it. */
+const char *tg_cli_merge_start(const char *old, tg_buf_t *out);
+
+/* The number of the line that at is in. */
+unsigned tg_cli_merge_line(const char *text, const char *at);
+
+/* Makes out say what is wrong: TG_BAD. */
+int tg_cli_merge_bad(tg_buf_t *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* No config file that people write comes near it. */
 #define TG_CLI_FILE_MAX 16777216u
@@ -53,7 +52,7 @@ int tg_cli_merge_bad(tg_buf_t *why, tg_str_t text, const char *at,
 typedef struct {
     char path[PATH_MAX]; /* where it really is */
     struct stat st;      /* as it was when it was read; 0: it is to be made */
-    tg_buf_t text;       /* the caller frees it */
+    tg_buf_t text;       /* C text, or none; the caller frees it */
 } tg_cli_file_t;
 
 /*

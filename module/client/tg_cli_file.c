@@ -7,9 +7,45 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+const char *
+tg_cli_merge_start(const char *old, tg_buf_t *out)
+{
+    size_t len;
+
+    len = strncmp(old, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    tg_buf_put(out, old, len);
+
+    return old + len;
+}
+
+unsigned
+tg_cli_merge_line(const char *text, const char *at)
+{
+    unsigned line;
+
+    for (line = 1; text < at; text++) {
+        line += *text == '\n';
+    }
+
+    return line;
+}
+
+int
+tg_cli_merge_bad(tg_buf_t *out, const char *format, ...)
+{
+    va_list args;
+
+    tg_buf_truncate(out, 0);
+    va_start(args, format);
+    tg_buf_vprintf(out, format, args);
+    va_end(args);
+
+    return tg_buf_failed(out) ? TG_NOMEM : TG_BAD;
+}
 
 static int
 tg_cli_file_fail(const char *what, const char *path)
@@ -48,7 +84,17 @@ tg_cli_file_read(tg_cli_file_t *file, const char *path)
         (void) close(fd);
     }
 
-    return rc;
+    tg_buf_char(&file->text, '\0');
+
+    if (rc != TG_CLI_DONE || tg_buf_failed(&file->text)) {
+        return rc != TG_CLI_DONE ? rc : tg_cli_nomem();
+    }
+
+    return strlen(file->text.data) + 1 == file->text.len
+               ? TG_CLI_DONE
+               : tg_cli_error("%s was left as it is: it has a NUL; repair it "
+                              "first",
+                              file->path);
 }
 
 /* Is it as it was when it was read?  What is not there has number 0. */
@@ -61,47 +107,34 @@ tg_cli_file_is_same(const tg_cli_file_t *file)
 
     return (stat(file->path, &st) == 0 || errno == ENOENT)
            && st.st_ino == file->st.st_ino && st.st_dev == file->st.st_dev
-           && st.st_ctim.tv_sec == file->st.st_ctim.tv_sec
-           && st.st_ctim.tv_nsec == file->st.st_ctim.tv_nsec;
+           && memcmp(&st.st_ctim, &file->st.st_ctim, sizeof(st.st_ctim)) == 0;
 }
 
 /* The owner first: changing it takes bits of the mode away. */
 static int
-tg_cli_file_fill(const tg_cli_file_t *file, int fd, tg_str_t text, mode_t mode)
+tg_cli_file_fill(const tg_cli_file_t *file, int fd, tg_str_t text)
 {
-    mode_t mask;
     ssize_t n;
 
-    while (text.len != 0) {
+    for (; text.len != 0; text = tg_str(text.data + n, text.len - (size_t) n)) {
         n = write(fd, text.data, text.len);
 
         if (n < 0) {
             return -1;
         }
-
-        text = tg_str(text.data + n, text.len - (size_t) n);
     }
 
-    if (file->st.st_ino == 0) {
-        mask = umask(0);
-        (void) umask(mask);
-        mode &= ~mask;
-
-    } else {
-        mode = file->st.st_mode & 07777;
-
-        if (fchown(fd, file->st.st_uid, file->st.st_gid) != 0) {
-            return -1;
-        }
-    }
-
-    return fchmod(fd, mode) != 0 ? -1 : fsync(fd);
+    return file->st.st_ino == 0
+                   || (fchown(fd, file->st.st_uid, file->st.st_gid) == 0
+                       && fchmod(fd, file->st.st_mode & 07777) == 0)
+               ? fsync(fd)
+               : -1;
 }
 
 int
 tg_cli_file_replace(tg_cli_file_t *file, tg_str_t text, mode_t mode)
 {
-    char temp[sizeof(file->path) + sizeof(".XXXXXX")];
+    char temp[sizeof(file->path) + 16];
     sigset_t all, before;
     int fd, rc;
 
@@ -114,17 +147,18 @@ tg_cli_file_replace(tg_cli_file_t *file, tg_str_t text, mode_t mode)
                             file->path);
     }
 
-    (void) snprintf(temp, sizeof(temp), "%s.XXXXXX", file->path);
+    (void) snprintf(temp, sizeof(temp), "%s.%d", file->path, getpid());
+    mode = file->st.st_ino == 0 ? mode : 0600;
 
     /* A signal must not leave the temporary file behind. */
     (void) sigfillset(&all);
     (void) sigprocmask(SIG_BLOCK, &all, &before);
-    fd = mkostemp(temp, O_CLOEXEC);
+    fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 
     if (fd < 0) {
         rc = tg_cli_file_fail("write beside", file->path);
 
-    } else if (tg_cli_file_fill(file, fd, text, mode) != 0) {
+    } else if (tg_cli_file_fill(file, fd, text) != 0) {
         rc = tg_cli_file_fail("write, or keep the owner and mode of,",
                               file->path);
 

@@ -79,7 +79,7 @@ is $out, <<"END", 'codex: the registration, with another name';
 command = "$bridge"
 args = ["$sock"]
 END
-($status, $out) = config({}, 'codex', '--socket', './s');
+($status, $out) = config({}, 'codex', '--socket', 's');
 like $out, qr/^args = \["\Q$dir\E\/work\/s"\]$/m, 'a relative socket';
 only_files("$dir/work");
 
@@ -260,7 +260,7 @@ is slurp($toml), <<"END", 'codex --write: only its own two lines';
 model = "x" # why
 
 [mcp_servers.toolgate]
-command = "$bridge" # old
+command = "$bridge"
 args = ["$sock"]
 tool_timeout_sec = 60
 

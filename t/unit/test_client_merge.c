@@ -6,8 +6,10 @@
 
 #include "core_help.h"
 
-typedef int (*test_merge_pt)(tg_str_t old, const tg_cli_entry_t *entry,
-                             tg_buf_t *out, tg_buf_t *why);
+#include <stdlib.h>
+
+typedef int (*test_merge_pt)(const char *old, const tg_cli_entry_t *entry,
+                             tg_buf_t *out);
 
 /* out NULL: refused, and why holds this. */
 typedef struct {
@@ -99,24 +101,24 @@ static const test_case_t test_toml[] = {
       "a = 1\r\n\r\n[mcp_servers.toolgate]\r\ncommand = \"" E
       "\"\r\nargs = [\"" S "\"]\r\n",
       NULL },
-    /* the table's own two lines, with comments and other keys */
+    /* the table's own two members, between comments and other keys */
     { "# top\n[mcp_servers.toolgate] # mine\n# why\ncommand = '/old' # c\n"
       "startup_timeout_sec = 20\nargs = [ # a\n  'x', \"]\",\n] # b\n"
       "[mcp_servers.toolgate.env]\nA = \"1\"\n[other]\ncommand = 'no'\n",
-      "# top\n[mcp_servers.toolgate] # mine\n# why\ncommand = \"" E "\" # c\n"
-      "startup_timeout_sec = 20\nargs = [\"" S "\"] # b\n"
+      "# top\n[mcp_servers.toolgate] # mine\n" T "# why\n"
+      "startup_timeout_sec = 20\n"
       "[mcp_servers.toolgate.env]\nA = \"1\"\n[other]\ncommand = 'no'\n",
       NULL },
     /* other spellings of the header, the values in the other order */
     { "[ mcp_servers . \"toolgate\" ]\nargs=[]\ncommand=''",
-      "[ mcp_servers . \"toolgate\" ]\nargs=[\"" S "\"]\ncommand=\"" E "\"",
-      NULL },
+      "[ mcp_servers . \"toolgate\" ]\n" T, NULL },
     { "['mcp_servers'.\"\\u0074oolgate\"]",
       "['mcp_servers'.\"\\u0074oolgate\"]\n" T, NULL },
     { "[mcp_servers.toolgate]\nenv = {A = \"1\", B = ['}', \"]\"]}\nargs = []",
-      "[mcp_servers.toolgate]\ncommand = \"" E
-      "\"\nenv = {A = \"1\", B = ['}', \"]\"]}\nargs = [\"" S "\"]",
+      "[mcp_servers.toolgate]\n" T "env = {A = \"1\", B = ['}', \"]\"]}\n",
       NULL },
+    { "[mcp_servers.toolgate]\nargs = []\nargs.x = 1\ncommand = ''\n",
+      "[mcp_servers.toolgate]\n" T, NULL },
     /* what looks like a header but is none */
     { "a = \"\"\"\n[mcp_servers.toolgate]\n\\\"\"\"\"\"\nb = '''\n[x\n'''\n"
       "c = [\n  '[mcp_servers]', # [y\n]\n",
@@ -142,33 +144,30 @@ static const test_case_t test_toml[] = {
       "\"\r\nargs = [\"" S "\"]\r\nx = 1\r\n",
       NULL },
     /* refused */
-    { "mcp_servers = {}\n", NULL, "inline table" },
-    { "[mcp_servers]\ntoolgate = {command = 'x'}\n", NULL, "dotted keys" },
-    { "[mcp_servers]\ntoolgate.command = 'x'\n", NULL, "dotted keys" },
-    { "mcp_servers.toolgate.command = 'x'\n", NULL, "dotted keys" },
-    { "mcp_servers.\"toolgate\" = {}\n", NULL, "dotted keys" },
-    { "[[mcp_servers]]\n", NULL, "as a list" },
-    { "[[mcp_servers.toolgate]]\n", NULL, "as a list" },
-    { "[mcp_servers.toolgate]\n[mcp_servers.toolgate]\n", NULL, "twice" },
-    { "[mcp_servers.toolgate]\nargs = []\nargs = []\n", NULL, "twice" },
-    { "[mcp_servers.toolgate]\ncommand.x = 1\n", NULL, "is a table" },
-    { "[mcp_servers.toolgate.args]\n", NULL, "is a table" },
+    { "mcp_servers = {}\n", NULL, "--name" },
+    { "[mcp_servers]\ntoolgate = {command = 'x'}\n", NULL, "line 2 has" },
+    { "[mcp_servers]\ntoolgate.command = 'x'\n", NULL, "--name" },
+    { "mcp_servers.toolgate.command = 'x'\n", NULL, "--name" },
+    { "mcp_servers.\"toolgate\" = {}\n", NULL, "--name" },
+    { "[[mcp_servers]]\n", NULL, "--name" },
+    { "[[mcp_servers.toolgate]]\n", NULL, "--name" },
+    { "[mcp_servers.toolgate]\n[mcp_servers.toolgate]\n", NULL, "--name" },
     { "[mcp_servers.toolgate]\nurl = 'http://x'\n", NULL, "--name" },
     { "a = 1\nb = c\n", NULL, "line 2 is no valid TOML" },
-    { "a = 1 b = 2\n", NULL, "something follows" },
-    { "a\n", NULL, "equals sign" },
-    { "= 1\n", NULL, "a key is missing" },
-    { "a = \"x\n\"\n", NULL, "not closed" },
-    { "a = \"\\q\"\n", NULL, "escape" },
-    { "a = \"\"\"x", NULL, "not closed" },
-    { "a = [1 2]\n", NULL, "comma" },
-    { "a = {b = 1\n", NULL, "brackets" },
-    { "a = 1]\n", NULL, "brackets" },
-    { "a = [1}\n", NULL, "a value is missing" },
-    { "[a\n", NULL, "brackets" },
-    { "[a]]\n", NULL, "brackets" },
-    { "[[a]\n", NULL, "brackets" },
-    { "[a] x\n", NULL, "something follows" },
+    { "a = 1 b = 2\n", NULL, "no valid TOML" },
+    { "a\n", NULL, "no valid TOML" },
+    { "= 1\n", NULL, "no valid TOML" },
+    { "a = \"x\n\"\n", NULL, "no valid TOML" },
+    { "a = \"\\q\"\n", NULL, "no valid TOML" },
+    { "a = \"\"\"x", NULL, "no valid TOML" },
+    { "a = [1 2]\n", NULL, "no valid TOML" },
+    { "a = {b = 1\n", NULL, "no valid TOML" },
+    { "a = 1]\n", NULL, "no valid TOML" },
+    { "a = [1}\n", NULL, "no valid TOML" },
+    { "[a\n", NULL, "no valid TOML" },
+    { "[a]]\n", NULL, "no valid TOML" },
+    { "[[a]\n", NULL, "no valid TOML" },
+    { "[a] x\n", NULL, "no valid TOML" },
     { "a = \"\xff\"\n", NULL, "UTF-8" },
 };
 
@@ -176,35 +175,33 @@ static const test_case_t test_toml[] = {
 static void
 test_merge(test_merge_pt merge, const test_case_t *test, size_t len)
 {
-    tg_buf_t out, again, why;
+    tg_buf_t out, again;
+    char *old;
     int rc, ok;
 
     tg_buf_init(&out, tg_alloc_libc());
     tg_buf_init(&again, tg_alloc_libc());
-    tg_buf_init(&why, tg_alloc_libc());
-    rc = merge(tg_str(test->old, len), &test_entry, &out, &why);
+    old = strndup(test->old, len);
+    rc = merge(old, &test_entry, &out);
+    tg_buf_char(&out, '\0');
 
     if (test->old[len] != '\0') {
-        ok = rc == TG_OK || (rc == TG_BAD && why.len != 0);
+        ok = rc == TG_OK || (rc == TG_BAD && out.len > 1);
     } else if (test->out == NULL) {
-        ok = rc == TG_BAD
-             && memmem(why.data, why.len, test->why, strlen(test->why)) != NULL;
+        ok = rc == TG_BAD && strstr(out.data, test->why) != NULL;
     } else {
-        ok = rc == TG_OK && tg_str_eq(tg_buf_view(&out), tg_str_c(test->out))
-             && merge(tg_buf_view(&out), &test_entry, &again, &why)
-                    == TG_EXISTS;
+        ok = rc == TG_OK && strcmp(out.data, test->out) == 0
+             && merge(out.data, &test_entry, &again) == TG_EXISTS;
     }
 
     if (!ok) {
-        printf("\nfrom %.*s\nrc %d why %.*s\ngot %.*s\n", (int) len, test->old,
-               rc, (int) why.len, tg_buf_view(&why).data, (int) out.len,
-               tg_buf_view(&out).data);
+        printf("\nfrom %s\nrc %d got %s\n", old, rc, out.data);
     }
 
     CU_ASSERT(ok);
     tg_buf_deinit(&out);
     tg_buf_deinit(&again);
-    tg_buf_deinit(&why);
+    free(old);
 }
 
 static void
