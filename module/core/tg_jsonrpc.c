@@ -255,6 +255,8 @@ tg_batch_size(tg_str_t text)
 static int
 tg_batch_serve(tg_peer_t *peer, tg_str_t text)
 {
+    tg_batch_t *batch = peer->batch;
+
     tg_message_t message;
     tg_str_t element;
     const char *start;
@@ -264,21 +266,21 @@ tg_batch_serve(tg_peer_t *peer, tg_str_t text)
     tg_json_each(&json, text);
     start = json.pos;
 
-    if (peer->batch_at != 0) {
-        json.pos += peer->batch_at;
+    if (batch->at != 0) {
+        json.pos += batch->at;
         json.is_fresh = 0;
 
     } else {
-        for (i = 0; i < peer->batch_served; i++) {
+        for (i = 0; i < batch->served; i++) {
             (void) tg_json_item(&json, NULL);
         }
     }
 
     while (tg_json_item(&json, &element)) {
         (void) tg_message_parse(&message, element);
-        (void) tg_jsonrpc_message(peer, &message, peer->batch);
-        peer->batch_served++;
-        peer->batch_at = (size_t) (json.pos - start);
+        (void) tg_jsonrpc_message(peer, &message, batch);
+        batch->served++;
+        batch->at = (size_t) (json.pos - start);
 
         (void) tg_json_peek(&json);
 
@@ -320,9 +322,6 @@ tg_jsonrpc_batch(tg_peer_t *peer, tg_str_t text)
         peer->out.failed = 1;
         return TG_OK;
     }
-
-    peer->batch_served = 0;
-    peer->batch_at = 0;
 
     return tg_batch_serve(peer, text);
 }
@@ -368,7 +367,7 @@ tg_jsonrpc_serve_on(tg_peer_t *peer, tg_str_t frame)
     int rc;
 
     /* Only what this peer has validated itself is not looked at again. */
-    if (peer->batch_at == 0) {
+    if (peer->batch->at == 0) {
         rc = tg_message_parse(&message, frame);
 
         if (rc != TG_OK || message.type != TG_JSON_ARRAY) {

@@ -142,9 +142,7 @@ struct tg_peer_s {
     size_t serving; /* bytes of the frame that is served */
     uint64_t work;  /* the host's, about that frame; 0 at its beginning */
 
-    tg_batch_t *batch;     /* being served, in more turns than one */
-    size_t batch_at;       /* where its next element stands, or 0: look */
-    unsigned batch_served; /* elements */
+    tg_batch_t *batch; /* being served, in more turns than one */
 
     unsigned ncalls;  /* in flight */
     tg_call_t *calls; /* newest first */

@@ -18,6 +18,10 @@ struct tg_batch_s {
     size_t kept;     /* of replies, as counted in the peer */
     unsigned refs;   /* replies to come, and one while it is read */
     unsigned number; /* within tg_peer_save() */
+
+    /* While it is served, in more turns than one. */
+    unsigned served; /* elements */
+    size_t at;       /* where its next element stands, or 0: look */
 };
 
 /* --- tg_reply.c: rendering --- */

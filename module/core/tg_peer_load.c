@@ -378,7 +378,7 @@ tg_load_parts(tg_peer_t *peer, tg_state_t *state, tg_batch_t **batches,
     if (rc == TG_OK && served != 0) {
         peer->batch = batches[0];
         peer->batch->refs++;
-        peer->batch_served = served;
+        peer->batch->served = served;
     }
 
     if (rc == TG_OK) {

@@ -100,7 +100,7 @@ tg_state_put_batches(tg_peer_t *peer, int is_apart, tg_buf_t *out)
     size_t at, end;
     unsigned n;
 
-    tg_state_put_number(out, peer->batch != NULL ? peer->batch_served : 0, 4);
+    tg_state_put_number(out, peer->batch != NULL ? peer->batch->served : 0, 4);
     at = out->len;
     tg_state_put_number(out, 0, 4);
     n = tg_state_take_all(peer,
