@@ -1,7 +1,7 @@
 #include "runner/tg_guard.h"
 
 #include "runner/tg_log.h"
-#include "runner/exec/tg_tree.h"
+#include "runner/program/tg_tree.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include "runner/tg_listen.h"
 
 #include "base/tg_base.h"
-#include "runner/exec/tg_mark.h"
+#include "runner/program/tg_mark.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "runner/tg_runner.h"
 
-#include "runner/exec/tg_mark.h"
-#include "runner/exec/tg_tree.h"
+#include "runner/program/tg_mark.h"
+#include "runner/program/tg_tree.h"
 #include "runner/tg_listen.h"
 #include "runner/tg_log.h"
 #include "runner/tg_worker.h"

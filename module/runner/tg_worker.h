@@ -4,7 +4,7 @@
 #ifndef TG_WORKER_H
 #define TG_WORKER_H
 
-#include "runner/exec/tg_programs.h"
+#include "runner/program/tg_programs.h"
 #include "runner/tg_jobs.h"
 #include "uv/tg_uv.h"
 

@@ -224,9 +224,9 @@ runner_finish(void)
 
             exec = job->work;
 
-            if (!exec->has_ended) {
-                exec->status = statuses[runner.how / 8 % 4];
-                tg_exec_exited(exec);
+            if (!exec->program.has_ended) {
+                exec->program.status = statuses[runner.how / 8 % 4];
+                tg_program_exited(&exec->program);
             }
         }
     }

@@ -95,7 +95,7 @@ progress_answer(uint32_t seed, tg_str_t text)
 
     while (text.len != 0) {
         n = fuzz_piece(&seed, text.len);
-        tg_exec_output_err(&output, text.data, n);
+        tg_tail_add(&output.err, text.data, n);
 
         if (rc == TG_OK) {
             rc = tg_exec_output_out(&output, text.data, n);

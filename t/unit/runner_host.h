@@ -491,10 +491,10 @@ host_no_exec(void *ctx)
 }
 
 /* The program of a job of the kind exec. */
-static inline tg_exec_t *
+static inline const tg_program_t *
 host_program(const tg_job_t *job)
 {
-    return job->work;
+    return &((const tg_exec_t *) job->work)->program;
 }
 
 /* It has ended, but its outputs are still held open. */

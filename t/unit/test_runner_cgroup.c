@@ -5,7 +5,7 @@
  */
 #include "runner_host.h"
 
-#include "runner/exec/tg_cgroup.h"
+#include "runner/program/tg_cgroup.h"
 
 #include <sys/file.h>
 #include <sys/wait.h>

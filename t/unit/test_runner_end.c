@@ -102,7 +102,7 @@ test_tree_ends(pid_t pids[TREE_PIDS])
     CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host_until(host_no_slot, NULL));
     CU_ASSERT(test_tree_is_gone(pids));
-    CU_ASSERT(uv_now(&host.loop) - from >= TG_EXEC_GRACE_MS / 2);
+    CU_ASSERT(uv_now(&host.loop) - from >= TG_PROGRAM_GRACE_MS / 2);
     CU_ASSERT(host_until(host_no_exec, NULL));
 }
 
@@ -174,7 +174,7 @@ HELP_TEST(obedient, "obedient, but stopped")
         host_cancel(id);
         CU_ASSERT(host_until(host_no_slot, NULL));
 
-        if (uv_now(&host.loop) - from < TG_EXEC_GRACE_MS) {
+        if (uv_now(&host.loop) - from < TG_PROGRAM_GRACE_MS) {
             return;
         }
     }

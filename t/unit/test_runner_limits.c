@@ -355,7 +355,7 @@ HELP_TEST(held, "held")
     id = host_send(host_sh("echo yes", test_limit("k", 1, 1)));
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is_text("text", "yes\n"));
-    CU_ASSERT(test_number("queued_ms") >= TG_EXEC_GRACE_MS / 2);
+    CU_ASSERT(test_number("queued_ms") >= TG_PROGRAM_GRACE_MS / 2);
 
     /* The same for one that was dropped. */
     id = host_send(host_sh("exec sleep 1000", test_limit("k", 1, 0)));

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static const tg_exec_env_t test_env = { "PATH=/bin", "HOME=/h", "LANG=C",
-                                        "P=3" };
+static const tg_program_env_t test_env = { "PATH=/bin", "HOME=/h", "LANG=C",
+                                           "P=3" };
 
 /* What it is asked: by every job, and by exec. */
 typedef struct {
@@ -73,19 +73,19 @@ HELP_TEST(params_full, "all members")
                         &why)
               == TG_OK);
     CU_ASSERT_STRING_EQUAL(params.job.tool, "w\xc3\xa9");
-    CU_ASSERT_STRING_EQUAL(params.exec.argv[0], "/bin/a");
-    CU_ASSERT_STRING_EQUAL(params.exec.argv[1], "");
-    CU_ASSERT_STRING_EQUAL(params.exec.argv[2], "x y");
-    CU_ASSERT_PTR_NULL(params.exec.argv[3]);
-    CU_ASSERT_STRING_EQUAL(params.exec.envp[0], "PATH=/bin");
-    CU_ASSERT_STRING_EQUAL(params.exec.envp[1], "HOME=/h");
-    CU_ASSERT_STRING_EQUAL(params.exec.envp[2], "LANG=C");
-    CU_ASSERT_STRING_EQUAL(params.exec.envp[3], "TOOL_NAME=x");
-    CU_ASSERT_STRING_EQUAL(params.exec.envp[4], "P=3");
-    CU_ASSERT_STRING_EQUAL(params.exec.envp[5], "A=2");
-    CU_ASSERT_STRING_EQUAL(params.exec.envp[6], "B=");
-    CU_ASSERT_PTR_NULL(params.exec.envp[7]);
-    CU_ASSERT_STRING_EQUAL(params.exec.cwd, "/tmp");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.argv[0], "/bin/a");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.argv[1], "");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.argv[2], "x y");
+    CU_ASSERT_PTR_NULL(params.exec.program.argv[3]);
+    CU_ASSERT_STRING_EQUAL(params.exec.program.envp[0], "PATH=/bin");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.envp[1], "HOME=/h");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.envp[2], "LANG=C");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.envp[3], "TOOL_NAME=x");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.envp[4], "P=3");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.envp[5], "A=2");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.envp[6], "B=");
+    CU_ASSERT_PTR_NULL(params.exec.program.envp[7]);
+    CU_ASSERT_STRING_EQUAL(params.exec.program.cwd, "/tmp");
     CU_ASSERT(tg_str_eq(params.exec.input, tg_str("a\0b", 3)));
     CU_ASSERT_EQUAL(params.job.timeout_ms, 5000);
     CU_ASSERT_EQUAL(params.job.max_timeout_ms, 6000);
@@ -108,8 +108,8 @@ HELP_TEST(params_least, "the least")
 
     CU_ASSERT(test_read(&params, "{\"argv\":[\"/a\"],\"tool\":\"\"}", &why)
               == TG_OK);
-    CU_ASSERT_STRING_EQUAL(params.exec.cwd, "/");
-    CU_ASSERT_STRING_EQUAL(params.exec.envp[3], "TOOL_NAME=");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.cwd, "/");
+    CU_ASSERT_STRING_EQUAL(params.exec.program.envp[3], "TOOL_NAME=");
     CU_ASSERT_EQUAL(params.exec.input.len, 0);
     CU_ASSERT_EQUAL(params.job.timeout_ms, TG_EXEC_TIMEOUT);
     CU_ASSERT_EQUAL(params.job.max_timeout_ms, TG_JOB_TIMEOUT_MAX);
@@ -229,7 +229,7 @@ HELP_TEST(params_many, "many strings")
         tg_buf_init(&text, tg_alloc_libc());
         tg_buf_text(&text, "{\"tool\":\"t\",\"argv\":[\"/a\"");
 
-        for (i = 1; i < TG_EXEC_STRINGS_MAX + more; i++) {
+        for (i = 1; i < TG_PROGRAM_STRINGS_MAX + more; i++) {
             tg_buf_text(&text, ",\"\"");
         }
 
@@ -279,7 +279,7 @@ HELP_TEST(answers, "answers")
     CU_ASSERT(tg_exec_output_out(&output, "x", 1) == TG_LIMIT);
     test_answer_is(&output, W_EXITCODE(0, 0),
                    "{\"text\":\"a\\n\xc3\xa9\\\"\"" TIMES);
-    tg_exec_output_err(&output, "e\t\xff\n\n", 5);
+    tg_tail_add(&output.err, "e\t\xff\n\n", 5);
     test_answer_is(&output, W_EXITCODE(7, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 7: e\\t\xef\xbf\xbd\"" TIMES);
@@ -365,14 +365,14 @@ HELP_TEST(tail, "tail")
 
         for (at = 1; at < len; at += n) {
             n = portions[i] < len - at ? portions[i] : len - at;
-            tg_exec_output_err(&output, text + at, n);
+            tg_tail_add(&output.err, text + at, n);
         }
 
-        tg_exec_output_err(&output, "!", 1);
+        tg_tail_add(&output.err, "!", 1);
         tg_buf_init(&json, tg_alloc_libc());
         tg_exec_answer(&json, &output, "t", W_EXITCODE(1, 0), &test_spent);
         tail = test_tail_of(&json);
-        CU_ASSERT(tail.len == 4 + TG_EXEC_STDERR_MAX - 1);
+        CU_ASSERT(tail.len == 4 + TG_TAIL_MAX - 1);
         CU_ASSERT(memcmp(tail.data, "\xe2\x80\xa6 \xc3\xa9", 6) == 0);
         CU_ASSERT(memcmp(tail.data + tail.len - 3, "z.!", 3) == 0);
         tg_buf_deinit(&json);
@@ -385,21 +385,20 @@ HELP_TEST(tail, "tail")
 HELP_TEST(tail_uncut, "tail that is whole")
 {
     tg_exec_output_t output;
-    char text[TG_EXEC_STDERR_MAX + 1];
+    char text[TG_TAIL_MAX + 1];
     tg_buf_t json;
     tg_str_t tail;
     size_t len;
 
     memset(text, 'x', sizeof(text));
 
-    for (len = TG_EXEC_STDERR_MAX; len <= sizeof(text); len++) {
+    for (len = TG_TAIL_MAX; len <= sizeof(text); len++) {
         tg_exec_output_init(&output, TG_OUTPUT_TEXT, 0);
-        tg_exec_output_err(&output, text, len);
+        tg_tail_add(&output.err, text, len);
         tg_buf_init(&json, tg_alloc_libc());
         tg_exec_answer(&json, &output, "t", W_EXITCODE(1, 0), &test_spent);
         tail = test_tail_of(&json);
-        CU_ASSERT(tail.len
-                  == TG_EXEC_STDERR_MAX + (len > TG_EXEC_STDERR_MAX ? 4 : 0));
+        CU_ASSERT(tail.len == TG_TAIL_MAX + (len > TG_TAIL_MAX ? 4 : 0));
         tg_buf_deinit(&json);
         tg_exec_output_deinit(&output);
     }

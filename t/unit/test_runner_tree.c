@@ -2,9 +2,9 @@
  * The processes below this one: found, told apart, signalled, swept; and the
  * start of one.
  */
-#include "runner/exec/tg_mark.h"
-#include "runner/exec/tg_spawn.h"
-#include "runner/exec/tg_tree.h"
+#include "runner/program/tg_mark.h"
+#include "runner/program/tg_spawn.h"
+#include "runner/program/tg_tree.h"
 
 #include "core_help.h"
 
@@ -278,19 +278,21 @@ HELP_TEST(spawn, "spawn")
     tg_spawn_step_t step;
     tg_spawn_t spawn;
     char text[4];
-    int pair[2], status;
+    int fds[TG_SPAWN_FDS], pair[2], status;
     pid_t pid;
 
     CU_ASSERT_FATAL(pipe(pair) == 0);
+    spawn.fds = fds;
+    spawn.nfds = TG_SPAWN_FDS;
     spawn.argv = argv;
     spawn.envp = envp;
     spawn.cwd = "/";
     spawn.mark = 0;
     spawn.cgroup = -1;
-    spawn.fds[0] = pair[0];
-    spawn.fds[1] = pair[1];
-    spawn.fds[2] = pair[1];
-    spawn.fds[3] = pair[1];
+    fds[0] = pair[0];
+    fds[1] = pair[1];
+    fds[2] = pair[1];
+    fds[3] = pair[1];
     memset(&before, 0, sizeof(before));
     memset(&after, 0, sizeof(after));
     sigprocmask(SIG_SETMASK, NULL, &before);
@@ -306,7 +308,7 @@ HELP_TEST(spawn, "spawn")
     spawn.cwd = "/";
     argv[0] = (char *) (uintptr_t) "/no/such";
     CU_ASSERT(test_spawn_is(&spawn, TG_SPAWN_EXEC) == ENOENT);
-    spawn.fds[0] = 9999;
+    fds[0] = 9999;
     CU_ASSERT(test_spawn_is(&spawn, TG_SPAWN_SETUP) == EBADF);
 
     sigprocmask(SIG_SETMASK, NULL, &after);

@@ -19,6 +19,15 @@ tg_exec_on_closed(uv_handle_t *handle)
 }
 
 static void
+tg_exec_on_program_closed(uv_handle_t *handle)
+{
+    const tg_program_t *program;
+
+    program = handle->data;
+    tg_job_closed(((tg_exec_t *) program->host)->job);
+}
+
+static void
 tg_exec_close_pipe(tg_exec_t *exec, int i)
 {
     if (exec->open_pipes & 1u << i) {
@@ -37,38 +46,30 @@ tg_exec_close(tg_exec_t *exec)
         tg_exec_close_pipe(exec, i);
     }
 
-    uv_close((uv_handle_t *) &exec->timer, tg_exec_on_closed);
-}
-
-static void
-tg_exec_done(tg_exec_t *exec)
-{
-    tg_exec_reap(exec);
-    tg_exec_close(exec);
-    tg_job_done(exec->job);
+    uv_close((uv_handle_t *) &exec->program.timer, tg_exec_on_program_closed);
 }
 
 /* --- its end --- */
 
-/*
- * Nobody waits any more: ends what is left.  is_forced: also what has left
- * the program's session, which else counts as a daemon that was wanted.
- */
+static void
+tg_exec_on_gone(tg_program_t *program)
+{
+    tg_exec_t *exec;
+
+    exec = program->host;
+    tg_exec_close(exec);
+    tg_job_done(exec->job);
+}
+
+/* Nobody waits any more: ends what is left. */
 static void
 tg_exec_finish(tg_exec_t *exec, int is_forced)
 {
-    exec->is_forced = is_forced;
-
-    if (exec->has_ended) {
+    if (exec->program.has_ended) {
         tg_job_give_back(exec->job);
     }
 
-    if (!tg_exec_end(exec)) {
-        tg_exec_done(exec);
-        return;
-    }
-
-    uv_timer_start(&exec->timer, tg_exec_on_timer, TG_EXEC_TICK_MS, 0);
+    tg_program_finish(&exec->program, is_forced);
 }
 
 static void
@@ -89,16 +90,16 @@ tg_exec_tell_end(tg_exec_t *exec)
         return;
     }
 
-    if (exec->cgroup != 0 && WIFSIGNALED(exec->status)
-        && tg_cgroup_was_full(&exec->programs->cgroups, exec->cgroup))
+    if (exec->program.cgroup != 0 && WIFSIGNALED(exec->program.status)
+        && tg_cgroup_was_full(&exec->programs->cgroups, exec->program.cgroup))
     {
-        tg_exec_output_err(&exec->output, full, sizeof(full) - 1);
+        tg_tail_add(&exec->output.err, full, sizeof(full) - 1);
     }
 
     times = tg_job_times(exec->job);
     tg_buf_init(&json, tg_alloc_libc());
-    tg_exec_answer(&json, &exec->output, exec->job->params.tool, exec->status,
-                   &times);
+    tg_exec_answer(&json, &exec->output, exec->job->params.tool,
+                   exec->program.status, &times);
     tg_job_answer(exec->job, &json);
     tg_buf_deinit(&json);
 }
@@ -115,7 +116,8 @@ tg_exec_complete(tg_exec_t *exec)
         exec->is_apart = 1;
 
         if (tg_job_tell_last(exec->job)) {
-            uv_timer_start(&exec->timer, tg_exec_on_timer, TG_JOB_APART_MS, 0);
+            uv_timer_start(&exec->program.timer, tg_exec_on_timer,
+                           TG_JOB_APART_MS, 0);
             return;
         }
     }
@@ -151,7 +153,7 @@ tg_exec_take(tg_exec_t *exec, int i, const char *data, size_t len)
     case TG_EXEC_OUT:
         return tg_exec_output_out(&exec->output, data, len);
     case TG_EXEC_ERR:
-        tg_exec_output_err(&exec->output, data, len);
+        tg_tail_add(&exec->output.err, data, len);
         break;
     default:
         exec->has_risen |= tg_progress_feed(&exec->job->progress, data, len);
@@ -182,7 +184,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     if (nread < 0) {
         tg_exec_close_pipe(exec, i);
 
-        if (--exec->nreading == 0 && exec->has_ended
+        if (--exec->nreading == 0 && exec->program.has_ended
             && exec->job->state == TG_JOB_RUNNING)
         {
             tg_exec_complete(exec);
@@ -302,7 +304,7 @@ tg_exec_look_for_progress(tg_job_t *job)
     rc = tg_exec_read_pipe(exec, TG_EXEC_PROGRESS);
 
     /* It was the program's last word, with a newline or without. */
-    if (rc == TG_END || exec->has_ended) {
+    if (rc == TG_END || exec->program.has_ended) {
         exec->has_risen |= tg_progress_end(&job->progress);
     }
 
@@ -333,66 +335,35 @@ tg_exec_on_drained(tg_exec_t *exec)
 static void
 tg_exec_on_timer(uv_timer_t *timer)
 {
+    const tg_program_t *program;
+
+    program = timer->data;
+    tg_exec_on_drained(program->host);
+}
+
+static void
+tg_exec_on_exited(tg_program_t *program)
+{
     tg_exec_t *exec;
 
-    exec = timer->data;
-
-    if (exec->job->state == TG_JOB_RUNNING) {
-        tg_exec_on_drained(exec);
-    } else {
-        tg_exec_look(exec);
-    }
-}
-
-/* Many ends at once are looked at once, and others have their turn. */
-void
-tg_exec_look(tg_exec_t *exec)
-{
-    uint64_t now;
-
-    if (exec->job->state != TG_JOB_ENDING) {
-        return;
-    }
-
-    now = uv_now(exec->job->jobs->loop);
-
-    if (now - exec->looked_at >= TG_EXEC_SWEEP_MS) {
-        exec->looked_at = now;
-
-        if (!tg_exec_end_again(exec)) {
-            tg_exec_done(exec);
-            return;
-        }
-
-    } else {
-        now = 0;
-    }
-
-    uv_timer_start(&exec->timer, tg_exec_on_timer,
-                   now == 0 || tg_exec_is_over(exec) ? TG_EXEC_SWEEP_MS
-                                                     : TG_EXEC_TICK_MS,
-                   0);
-}
-
-void
-tg_exec_exited(tg_exec_t *exec)
-{
-    exec->is_news = 0;
-    exec->has_ended = 1;
+    exec = program->host;
     tg_job_ended(exec->job);
 
     if (exec->job->state != TG_JOB_RUNNING) {
         tg_job_give_back(exec->job);
-        exec->looked_at = 0;
-        tg_exec_look(exec);
 
     } else if (exec->nreading == 0) {
         tg_exec_complete(exec);
 
     } else {
-        uv_timer_start(&exec->timer, tg_exec_on_timer, TG_EXEC_DRAIN_MS, 0);
+        uv_timer_start(&program->timer, tg_exec_on_timer, TG_EXEC_DRAIN_MS, 0);
     }
 }
+
+static const tg_program_ops_t tg_exec_program_ops = {
+    .exited = tg_exec_on_exited,
+    .gone = tg_exec_on_gone,
+};
 
 /* --- its beginning --- */
 
@@ -444,8 +415,7 @@ tg_exec_start(tg_job_t *job)
     int err;
 
     exec = job->work;
-    uv_timer_init(job->jobs->loop, &exec->timer);
-    exec->timer.data = exec;
+    tg_program_init(&exec->program, exec->programs, &tg_exec_program_ops, exec);
     tg_job_opened(job);
     err = tg_exec_spawn(exec, &input);
 
@@ -454,8 +424,6 @@ tg_exec_start(tg_job_t *job)
         return -1;
     }
 
-    exec->next = exec->programs->first;
-    exec->programs->first = exec;
     tg_exec_pipes_start(exec, input);
 
     return 0;

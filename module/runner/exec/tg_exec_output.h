@@ -4,18 +4,14 @@
 #ifndef TG_EXEC_OUTPUT_H
 #define TG_EXEC_OUTPUT_H
 
+#include "runner/program/tg_tail.h"
 #include "runner/tg_answer.h"
-
-/* The end of stderr that an answer quotes; enough for a stack trace. */
-#define TG_EXEC_STDERR_MAX 4096
 
 typedef struct {
     tg_buf_t out;
     tg_output_t form; /* what it is to be */
     size_t max_output;
-    char err[2 * TG_EXEC_STDERR_MAX]; /* the end of what came */
-    size_t err_len;
-    int err_cut; /* something came before it */
+    tg_tail_t err;
 } tg_exec_output_t;
 
 void tg_exec_output_init(tg_exec_output_t *output, tg_output_t form,
@@ -24,7 +20,6 @@ void tg_exec_output_deinit(tg_exec_output_t *output);
 
 /* TG_OK, TG_LIMIT when it is more than max_output, TG_NOMEM. */
 int tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len);
-void tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len);
 
 /* Appends the answer for a program that ended with this wait status. */
 void tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output,

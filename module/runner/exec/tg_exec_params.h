@@ -5,14 +5,13 @@
  *   {"argv":["/usr/bin/wc","-w"],"env":["K=V"],"cwd":"/x","stdin":"…",
  *    "output":"text","max_output":1048576,"memory":268435456,"pids":20}
  *
- * argv is required.  memory (bytes) and pids are limits of its cgroup; without
- * one a program that has them is not started.
+ * argv is required; of a program see tg_program_params.h.
  */
 #ifndef TG_EXEC_PARAMS_H
 #define TG_EXEC_PARAMS_H
 
 #include "core/tg_catalogue.h"
-#include "runner/exec/tg_cgroup.h"
+#include "runner/program/tg_program_params.h"
 
 /* The directive's own default. */
 #define TG_EXEC_OUTPUT 1048576
@@ -21,28 +20,14 @@
  * answer of 64 MiB.
  */
 #define TG_EXEC_OUTPUT_MAX 33554432
-/* Elements of argv and of env; far beyond any config. */
-#define TG_EXEC_STRINGS_MAX 4096
 
-/* What every program's environment starts from; each is "K=V". */
 typedef struct {
-    const char *path;
-    const char *home;
-    const char *lang;
-    const char *progress;
-} tg_exec_env_t;
-
-/* Everything points into memory, which is owned. */
-typedef struct {
-    void *memory;
-    size_t size;
-    char *cwd;
-    char **argv; /* NULL at the end */
-    char **envp; /* the whole environment, NULL at the end */
+    tg_program_params_t program;
+    char *memory; /* of input, owned */
+    size_t size;  /* of all */
     tg_str_t input;
     tg_output_t output; /* what stdout is to be */
     size_t max_output;
-    tg_cgroup_limits_t limits;
 } tg_exec_params_t;
 
 /* The members that are read, NULL at the end. */
@@ -50,7 +35,7 @@ extern const char *const tg_exec_members[];
 
 /* Reads their values; returns as tg_job_params_read(). */
 int tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
-                        const char *tool, const tg_exec_env_t *env,
+                        const char *tool, const tg_program_env_t *env,
                         const char **why);
 
 void tg_exec_params_free(tg_exec_params_t *params);

@@ -1,14 +1,11 @@
 /*
- * The start of a program, and why there was none.
+ * The start of a program: its pipes.
  */
 #include "runner/exec/tg_exec.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-
-/* Of the tool. */
-#define TG_EXEC_NO_START "%s could not be started: "
 
 /* The descriptors of a start: the program's ends and ours, -1 for none. */
 typedef struct {
@@ -131,100 +128,18 @@ tg_exec_pipes_open(tg_exec_t *exec, tg_exec_fds_t *fds)
     return 0;
 }
 
-/* Says what hindered the start. */
-static void
-tg_exec_explain(tg_exec_t *exec, tg_spawn_step_t step, int err)
-{
-    const char *tool, *text, *why;
-
-    tool = exec->job->params.tool;
-    text = strerror(err);
-
-    switch (step) {
-    case TG_SPAWN_FORK:
-        tg_job_fail(exec->job, TG_FAILURE_BUSY,
-                    TG_EXEC_NO_START
-                    "the system gives toolgate-runner no process or "
-                    "descriptor for it (%s); try again when less is running, "
-                    "or raise the limits of the user that NGINX's workers run "
-                    "as.",
-                    tool, text);
-        return;
-
-    case TG_SPAWN_LIMITS:
-        why = exec->programs->cgroups.why;
-        tg_job_fail(exec->job, TG_FAILURE_PROGRAM,
-                    TG_EXEC_NO_START
-                    "its memory and pids cannot be limited: %s. Let "
-                    "toolgate-runner have a cgroup that it may divide, as "
-                    "docs/operations.md says, or remove memory and pids from "
-                    "the tool.",
-                    tool, why != NULL ? why : text);
-        return;
-
-    case TG_SPAWN_SETUP:
-        tg_job_fail(exec->job, TG_FAILURE_INTERNAL,
-                    TG_EXEC_NO_START
-                    "its process could not be prepared (%s); see the limits "
-                    "of the user that NGINX's workers run as.",
-                    tool, text);
-        return;
-
-    case TG_SPAWN_CWD:
-        tg_job_fail(exec->job, TG_FAILURE_PROGRAM,
-                    TG_EXEC_NO_START
-                    "its working directory %s: %s. Correct its cwd, or make "
-                    "the directory accessible to the user that NGINX's workers "
-                    "run as.",
-                    tool, exec->params.cwd, text);
-        return;
-
-    default:
-        break;
-    }
-
-    if (err == E2BIG) {
-        tg_job_fail(exec->job, TG_FAILURE_ARGUMENTS,
-                    TG_EXEC_NO_START
-                    "its arguments and environment are larger than the system "
-                    "allows; pass large values on its standard input.",
-                    tool);
-        return;
-    }
-
-    why = err == ENOENT    ? "Check that the file is there, and the "
-                             "interpreter that its first line names."
-          : err == ENOEXEC ? "It is no program for this machine, nor does its "
-                             "first line start with #! and an interpreter."
-                           : "Check that the user that NGINX's workers run as "
-                             "may execute it.";
-    tg_job_fail(exec->job, TG_FAILURE_PROGRAM, TG_EXEC_NO_START "%s: %s. %s",
-                tool, exec->params.argv[0], text, why);
-}
-
-/* Without a cgroup programs are found by their tree; but a limit must hold. */
-static int
-tg_exec_cgroup(tg_exec_t *exec, int *fd)
-{
-    const tg_cgroup_limits_t *limits;
-    int err;
-
-    *fd = -1;
-    limits = &exec->params.limits;
-    err = tg_cgroup_make(&exec->programs->cgroups, limits, &exec->cgroup, fd);
-
-    return limits->memory != 0 || limits->pids != 0 ? err : 0;
-}
-
 int
 tg_exec_spawn(tg_exec_t *exec, tg_str_t *input)
 {
+    const tg_program_params_t *params;
+    tg_failure_t failure;
     tg_spawn_step_t step;
     tg_exec_fds_t fds;
-    tg_spawn_t spawn;
+    tg_buf_t text;
     int err, null_fd;
 
     *input = exec->params.input;
+    params = &exec->params.program;
     null_fd = exec->programs->null_fd;
     step = TG_SPAWN_FORK;
     err = tg_exec_fds_open(&fds, input, null_fd);
@@ -234,32 +149,18 @@ tg_exec_spawn(tg_exec_t *exec, tg_str_t *input)
     }
 
     if (err == 0) {
-        step = TG_SPAWN_LIMITS;
-        err = tg_exec_cgroup(exec, &spawn.cgroup);
-    }
-
-    if (err == 0) {
-        step = TG_SPAWN_FORK;
-        spawn.argv = exec->params.argv;
-        spawn.envp = exec->params.envp;
-        spawn.cwd = exec->params.cwd;
-        spawn.mark = exec->programs->mark;
-        memcpy(spawn.fds, fds.theirs, sizeof(spawn.fds));
-        err = tg_spawn(&spawn, &exec->pid, &step);
-
-        if (spawn.cgroup != -1) {
-            (void) close(spawn.cgroup);
-        }
+        err = tg_program_start(&exec->program, params, params->cwd, fds.theirs,
+                               TG_SPAWN_FDS, &step);
     }
 
     tg_exec_fds_close(&fds, null_fd);
 
-    if (err != 0 && exec->cgroup != 0) {
-        tg_cgroup_remove(&exec->programs->cgroups, exec->cgroup);
-    }
-
     if (err != 0) {
-        tg_exec_explain(exec, step, err);
+        tg_buf_init(&text, tg_alloc_libc());
+        failure = tg_program_explain(&text, exec->programs, params,
+                                     exec->job->params.tool, step, err);
+        tg_job_fail(exec->job, failure, "%.*s", (int) text.len, text.data);
+        tg_buf_deinit(&text);
     }
 
     return err;

@@ -1,6 +1,6 @@
-#include "runner/exec/tg_cgroup.h"
+#include "runner/program/tg_cgroup.h"
 
-#include "runner/exec/tg_tree.h"
+#include "runner/program/tg_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

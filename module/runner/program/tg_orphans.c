@@ -15,35 +15,37 @@
  * then its number, which is also that of its session and its group, cannot
  * become anybody else's.
  */
-#include "runner/exec/tg_exec.h"
+#include "runner/program/tg_program.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 static void
-tg_exec_look_for_end(tg_exec_t *exec)
+tg_program_look_for_end(tg_program_t *program)
 {
     siginfo_t info;
 
     info.si_pid = 0;
 
-    if (exec->has_ended
-        || waitid(P_PID, (id_t) exec->pid, &info, WEXITED | WNOHANG | WNOWAIT)
+    if (program->has_ended
+        || waitid(P_PID, (id_t) program->pid, &info,
+                  WEXITED | WNOHANG | WNOWAIT)
                == -1
         || info.si_pid == 0)
     {
         return;
     }
 
-    exec->is_news = 1;
-    exec->status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0)
-                                              : W_EXITCODE(0, info.si_status);
+    program->is_news = 1;
+    program->status = info.si_code == CLD_EXITED
+                          ? W_EXITCODE(info.si_status, 0)
+                          : W_EXITCODE(0, info.si_status);
 }
 
-static const tg_exec_t *
+static const tg_program_t *
 tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
 {
-    const tg_exec_t *exec, *ended, *forced;
+    const tg_program_t *program, *ended, *forced;
     unsigned long cgroup;
     size_t i;
 
@@ -51,15 +53,16 @@ tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
     ended = NULL;
     forced = NULL;
 
-    for (exec = programs->first; exec != NULL; exec = exec->next) {
-        if (cgroup != 0 ? cgroup == exec->cgroup
-                        : proc->sid == exec->pid || proc->pgrp == exec->pid)
+    for (program = programs->first; program != NULL; program = program->next) {
+        if (cgroup != 0
+                ? cgroup == program->cgroup
+                : proc->sid == program->pid || proc->pgrp == program->pid)
         {
-            return exec;
+            return program;
         }
 
-        ended = exec->is_news ? exec : ended;
-        forced = exec->has_ended && exec->is_forced ? exec : forced;
+        ended = program->is_news ? program : ended;
+        forced = program->has_ended && program->is_forced ? program : forced;
     }
 
     if (cgroup != 0) {
@@ -68,7 +71,7 @@ tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
 
     for (i = 0; i < programs->norphans; i++) {
         if (programs->orphans[i].sid == proc->sid) {
-            return programs->orphans[i].exec;
+            return programs->orphans[i].program;
         }
     }
 
@@ -78,11 +81,11 @@ tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
 static int
 tg_orphans_is_new(const tg_programs_t *programs, pid_t pid)
 {
-    const tg_exec_t *exec;
+    const tg_program_t *program;
     size_t i;
 
-    for (exec = programs->first; exec != NULL; exec = exec->next) {
-        if (exec->pid == pid) {
+    for (program = programs->first; program != NULL; program = program->next) {
+        if (program->pid == pid) {
             return 0;
         }
     }
@@ -118,7 +121,7 @@ tg_orphans_add(tg_programs_t *programs)
             orphan = &programs->orphans[programs->norphans];
             orphan->pid = proc.pid;
             orphan->sid = proc.sid;
-            orphan->exec = tg_orphans_owner(programs, &proc);
+            orphan->program = tg_orphans_owner(programs, &proc);
             programs->norphans++;
             has_ended |= proc.is_zombie;
         }
@@ -130,11 +133,11 @@ tg_orphans_add(tg_programs_t *programs)
 void
 tg_orphans_look(tg_programs_t *programs)
 {
-    tg_exec_t *exec;
+    tg_program_t *program;
     size_t i;
 
-    for (exec = programs->first; exec != NULL; exec = exec->next) {
-        tg_exec_look_for_end(exec);
+    for (program = programs->first; program != NULL; program = program->next) {
+        tg_program_look_for_end(program);
     }
 
     /*

@@ -1,7 +1,7 @@
-#include "runner/exec/tg_spawn.h"
+#include "runner/program/tg_spawn.h"
 
-#include "runner/exec/tg_cgroup.h"
-#include "runner/exec/tg_mark.h"
+#include "runner/program/tg_cgroup.h"
+#include "runner/program/tg_mark.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ tg_spawn_fds(const tg_spawn_t *spawn)
 {
     int i, rc;
 
-    for (i = 0; i < TG_SPAWN_FDS; i++) {
+    for (i = 0; i < spawn->nfds; i++) {
         /* Already there, it only would stay close-on-exec. */
         rc = spawn->fds[i] == i ? fcntl(i, F_SETFD, 0) : dup2(spawn->fds[i], i);
 
@@ -64,7 +64,7 @@ tg_spawn_fds(const tg_spawn_t *spawn)
      * All of ours are close-on-exec; this is for what a library may have
      * opened without.  Kernels before 5.9 and some sandboxes refuse it.
      */
-    (void) close_range(TG_SPAWN_FDS, ~0u, 0);
+    (void) close_range((unsigned) spawn->nfds, ~0u, 0);
 
     return 0;
 }

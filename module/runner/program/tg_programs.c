@@ -1,6 +1,6 @@
-#include "runner/exec/tg_programs.h"
+#include "runner/program/tg_programs.h"
 
-#include "runner/exec/tg_exec.h"
+#include "runner/program/tg_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,18 +14,18 @@ static void
 tg_programs_on_sigchld(uv_signal_t *handle, int signum)
 {
     tg_programs_t *programs;
-    tg_exec_t *exec, *next;
+    tg_program_t *program, *next;
 
     programs = handle->data;
     tg_orphans_look(programs);
 
-    for (exec = programs->first; exec != NULL; exec = next) {
-        next = exec->next;
+    for (program = programs->first; program != NULL; program = next) {
+        next = program->next;
 
-        if (exec->is_news) {
-            tg_exec_exited(exec);
+        if (program->is_news) {
+            tg_program_exited(program);
         } else {
-            tg_exec_look(exec);
+            tg_program_look(program);
         }
     }
 

@@ -1,4 +1,4 @@
-#include "runner/exec/tg_tree.h"
+#include "runner/program/tg_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

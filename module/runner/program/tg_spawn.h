@@ -1,7 +1,7 @@
 /*
  * Starts one program, isolated from the runner: its own session and process
- * group, default signals, four descriptors and no more, and bound to the
- * runner's life.
+ * group, default signals, the descriptors that it is given and no more, and
+ * bound to the runner's life.
  */
 #ifndef TG_SPAWN_H
 #define TG_SPAWN_H
@@ -9,16 +9,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Standard input and outputs, and where it reports its progress. */
+/* Standard input and outputs, and where it may report its progress. */
 #define TG_SPAWN_FDS 4
 
 typedef struct {
     char *const *argv; /* argv[0] is the path of the program */
     char *const *envp;
     const char *cwd;
-    int fds[TG_SPAWN_FDS]; /* become 0, 1, 2 and 3; all above 2 */
-    uint64_t mark;         /* tg_mark.h; 0: none */
-    int cgroup;            /* tg_cgroup.h; -1: the caller's */
+    const int *fds; /* become 0, 1, 2 and so on; all above 2 */
+    int nfds;
+    uint64_t mark; /* tg_mark.h; 0: none */
+    int cgroup;    /* tg_cgroup.h; -1: the caller's */
 } tg_spawn_t;
 
 typedef enum {

@@ -1,32 +1,32 @@
 /*
- * What the jobs of the kind `exec` share: the environment that every program
- * gets, and the news that one has ended.
+ * What all programs share: the environment that every one gets, and the news
+ * that one has ended.
  */
 #ifndef TG_PROGRAMS_H
 #define TG_PROGRAMS_H
 
-#include "runner/exec/tg_exec_params.h"
-#include "runner/exec/tg_tree.h"
+#include "runner/program/tg_program_params.h"
+#include "runner/program/tg_tree.h"
 
 #include <uv.h>
 
-typedef struct tg_exec_s tg_exec_t;
+typedef struct tg_program_s tg_program_t;
 
 /* A child of the runner that is no main process; see tg_orphans.c. */
 typedef struct {
     pid_t pid;
     pid_t sid;
-    const tg_exec_t *exec; /* NULL: nobody's, a daemon that was wanted */
+    const tg_program_t *program; /* NULL: nobody's, a daemon that was wanted */
 } tg_orphan_t;
 
 typedef struct {
-    tg_exec_env_t env;
+    tg_program_env_t env;
     uint64_t mark;        /* of every program (tg_mark.h); the host sets it */
     tg_cgroups_t cgroups; /* none, unless the host looks for one */
     int null_fd;          /* the standard input of programs that get none */
     uv_signal_t sigchld;
-    int children_fd;  /* the list of the runner's own, or -1 */
-    tg_exec_t *first; /* those whose main process is not reaped */
+    int children_fd;     /* the list of the runner's own, or -1 */
+    tg_program_t *first; /* those whose main process is not reaped */
     tg_orphan_t orphans[TG_TREE_MAX];
     size_t norphans;
     tg_tree_t tree; /* neither of these outlives a callback */
@@ -39,7 +39,7 @@ typedef struct {
  */
 int tg_programs_init(tg_programs_t *programs, uv_loop_t *loop);
 
-/* Closes the handle; only when there is no job any more. */
+/* Closes the handle; only when there is no program any more. */
 void tg_programs_close(tg_programs_t *programs);
 
 /* Behind the loop's end. */

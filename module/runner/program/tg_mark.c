@@ -1,6 +1,6 @@
-#include "runner/exec/tg_mark.h"
+#include "runner/program/tg_mark.h"
 
-#include "runner/exec/tg_tree.h"
+#include "runner/program/tg_tree.h"
 
 #include <dirent.h>
 #include <fcntl.h>

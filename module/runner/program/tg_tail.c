@@ -1,0 +1,133 @@
+#include "runner/program/tg_tail.h"
+
+#include "base/tg_utf8.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+void
+tg_tail_init(tg_tail_t *tail)
+{
+    tail->len = 0;
+    tail->is_cut = 0;
+}
+
+/* Room for twice of what is kept, so that little is moved. */
+void
+tg_tail_add(tg_tail_t *tail, const char *data, size_t len)
+{
+    size_t keep;
+
+    if (len > sizeof(tail->text)) {
+        data += len - sizeof(tail->text);
+        len = sizeof(tail->text);
+        tail->is_cut = 1;
+    }
+
+    if (len > sizeof(tail->text) - tail->len) {
+        keep = sizeof(tail->text) - len;
+        keep = keep < TG_TAIL_MAX ? keep : TG_TAIL_MAX;
+        memmove(tail->text, tail->text + tail->len - keep, keep);
+        tail->len = keep;
+        tail->is_cut = 1;
+    }
+
+    memcpy(tail->text + tail->len, data, len);
+    tail->len += len;
+}
+
+tg_str_t
+tg_tail_view(const tg_tail_t *tail, int *is_cut)
+{
+    const char *p, *end;
+    int i;
+
+    p = tail->text;
+    end = tail->text + tail->len;
+    *is_cut = tail->is_cut;
+
+    if (end - p > TG_TAIL_MAX) {
+        p = end - TG_TAIL_MAX;
+        *is_cut = 1;
+    }
+
+    /* The rest of a character that the cut went through. */
+    for (i = 0; *is_cut && i < 3 && p < end && (*p & 0xc0) == 0x80; i++) {
+        p++;
+    }
+
+    while (p < end && end[-1] == '\n') {
+        end--;
+    }
+
+    return tg_str(p, (size_t) (end - p));
+}
+
+static void
+tg_tail_put_lossy(tg_buf_t *text, const char *p, const char *end)
+{
+    size_t n;
+
+    while (p < end) {
+        n = tg_utf8_check(p, (size_t) (end - p));
+        tg_buf_put(text, p, n);
+        p += n;
+
+        if (p < end) {
+            tg_buf_put(text, "\xef\xbf\xbd", 3);
+            p++;
+        }
+    }
+}
+
+void
+tg_tail_put(tg_buf_t *text, const tg_tail_t *tail)
+{
+    tg_str_t view;
+    int is_cut;
+
+    if (tail->len == 0) {
+        tg_buf_text(text, " and wrote nothing to stderr");
+        return;
+    }
+
+    view = tg_tail_view(tail, &is_cut);
+    tg_buf_text(text, is_cut ? ": \xe2\x80\xa6 " : ": ");
+    tg_tail_put_lossy(text, view.data, tg_str_end(view));
+}
+
+/* Those that are sent to programs, or that programs end themselves with. */
+static void
+tg_tail_put_signal(tg_buf_t *text, int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } signals[] = {
+        { SIGHUP, " (SIGHUP)" },   { SIGINT, " (SIGINT)" },
+        { SIGQUIT, " (SIGQUIT)" }, { SIGILL, " (SIGILL)" },
+        { SIGABRT, " (SIGABRT)" }, { SIGBUS, " (SIGBUS)" },
+        { SIGFPE, " (SIGFPE)" },   { SIGKILL, " (SIGKILL)" },
+        { SIGSEGV, " (SIGSEGV)" }, { SIGPIPE, " (SIGPIPE)" },
+        { SIGALRM, " (SIGALRM)" }, { SIGTERM, " (SIGTERM)" },
+    };
+    size_t i;
+
+    tg_buf_printf(text, " was ended by signal %d", number);
+
+    for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        if (signals[i].number == number) {
+            tg_buf_text(text, signals[i].name);
+        }
+    }
+}
+
+void
+tg_tail_put_status(tg_buf_t *text, int status)
+{
+    if (WIFEXITED(status)) {
+        tg_buf_printf(text, " exited with status %d", WEXITSTATUS(status));
+    } else {
+        tg_tail_put_signal(text, WTERMSIG(status));
+    }
+}

@@ -1,0 +1,36 @@
+/*
+ * The end of what a program wrote to stderr, and how it ended.
+ */
+#ifndef TG_TAIL_H
+#define TG_TAIL_H
+
+#include "base/tg_buf.h"
+
+/* What a message quotes of it; enough for a stack trace. */
+#define TG_TAIL_MAX 4096
+
+typedef struct {
+    char text[2 * TG_TAIL_MAX]; /* the end of what came */
+    size_t len;
+    int is_cut; /* something came before it */
+} tg_tail_t;
+
+void tg_tail_init(tg_tail_t *tail);
+void tg_tail_add(tg_tail_t *tail, const char *data, size_t len);
+
+/*
+ * What is quoted of it, which ends with no newline and may be no UTF-8;
+ * *is_cut: something came before it.
+ */
+tg_str_t tg_tail_view(const tg_tail_t *tail, int *is_cut);
+
+/*
+ * Appends it as ": …", valid UTF-8 as it is and U+FFFD for each other byte,
+ * or that there is nothing.
+ */
+void tg_tail_put(tg_buf_t *text, const tg_tail_t *tail);
+
+/* Appends " exited with status 3", or " was ended by signal 9 (SIGKILL)". */
+void tg_tail_put_status(tg_buf_t *text, int status);
+
+#endif
