@@ -4,7 +4,7 @@
  *   conf/      directives and blocks
  *   call/      a call: access, limits, schemas, its end
  *   handlers/  what answers a call, a file each
- *   line/      connections to those who work for a worker: the runner
+ *   line/      kept connections to those who work for a worker
  *   stream/    a client's session
  *   move/      sessions that change their worker
  *   listen/    the socket file

@@ -365,7 +365,7 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
         }
 
         ngx_toolgate_job_cancel(&call->job);
-        ngx_toolgate_runner_cancel(&call->place);
+        ngx_toolgate_line_cancel(&call->place, 0);
     }
 
     tg_buf_deinit(&scratch);

@@ -14,11 +14,11 @@ ngx_toolgate_job_set(ngx_toolgate_job_t *job, ngx_toolgate_job_state_t state)
     job->state = state;
 
     if (state != NGX_TOOLGATE_JOB_RELEASING) {
-        ngx_toolgate_runner_forget(&job->release);
+        ngx_toolgate_line_forget(&job->release);
     }
 
     if (state == NGX_TOOLGATE_JOB_NONE || state == NGX_TOOLGATE_JOB_HELD) {
-        ngx_toolgate_runner_forget(&job->ask);
+        ngx_toolgate_line_forget(&job->ask);
     }
 
     if (state == NGX_TOOLGATE_JOB_NONE) {
@@ -274,7 +274,7 @@ ngx_toolgate_job_cancel(ngx_toolgate_job_t *job)
 
     /* By the time that the runner reads this, it may be held. */
     if (job->state == NGX_TOOLGATE_JOB_RELEASING) {
-        ngx_toolgate_runner_cancel(&job->ask);
+        ngx_toolgate_line_cancel(&job->ask, 0);
         ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_HELD);
     }
 
@@ -283,6 +283,6 @@ ngx_toolgate_job_cancel(ngx_toolgate_job_t *job)
         (void) ngx_toolgate_job_adopt(job);
     }
 
-    ngx_toolgate_runner_cancel(&job->ask);
+    ngx_toolgate_line_cancel(&job->ask, 0);
     ngx_toolgate_job_set(job, NGX_TOOLGATE_JOB_NONE);
 }

@@ -1,14 +1,7 @@
 /*
- * Which runners there are: one a state directory; and how one is started.
+ * Which runners there are: one a state directory.
  */
 #include "nginx/line/ngx_toolgate_runner.h"
-
-#include <spawn.h>
-
-/* One that lost the race against a runner on its way out is started again. */
-#define NGX_TOOLGATE_RESTART 100
-
-extern char **environ;
 
 static ngx_toolgate_runner_t *
 ngx_toolgate_runner_find(ngx_toolgate_main_conf_t *mcf, tg_str_t dir)
@@ -28,8 +21,7 @@ ngx_toolgate_runner_find(ngx_toolgate_main_conf_t *mcf, tg_str_t dir)
 }
 
 static ngx_toolgate_runner_t *
-ngx_toolgate_runner_new(ngx_toolgate_main_conf_t *mcf, ngx_pool_t *pool,
-                        ngx_log_t *log)
+ngx_toolgate_runner_new(ngx_toolgate_main_conf_t *mcf, ngx_pool_t *pool)
 {
     ngx_toolgate_runner_t **runners, *runner;
 
@@ -41,9 +33,7 @@ ngx_toolgate_runner_new(ngx_toolgate_main_conf_t *mcf, ngx_pool_t *pool,
     }
 
     *runners = runner;
-    ngx_queue_init(&runner->left);
-    runner->retry.data = runner;
-    runner->retry.log = log;
+    ngx_toolgate_runner_init(runner);
 
     return runner;
 }
@@ -58,7 +48,7 @@ ngx_toolgate_runner_add(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *state_dir)
     runner = ngx_toolgate_runner_find(mcf, ngx_toolgate_str(state_dir));
 
     if (runner == NULL) {
-        runner = ngx_toolgate_runner_new(mcf, cf->pool, &cf->cycle->new_log);
+        runner = ngx_toolgate_runner_new(mcf, cf->pool);
 
         if (runner != NULL) {
             runner->path = *path;
@@ -103,9 +93,8 @@ ngx_toolgate_runner_of(ngx_toolgate_main_conf_t *mcf, tg_str_t dir)
     }
 
     path = ngx_pnalloc(ngx_cycle->pool, NGX_TOOLGATE_STATE_DIR_MAX);
-    runner = path != NULL
-                 ? ngx_toolgate_runner_new(mcf, ngx_cycle->pool, ngx_cycle->log)
-                 : NULL;
+    runner = path != NULL ? ngx_toolgate_runner_new(mcf, ngx_cycle->pool)
+                          : NULL;
 
     if (runner != NULL) {
         runner->is_foreign = 1;
@@ -150,72 +139,4 @@ ngx_int_t
 ngx_toolgate_runner_prepare(ngx_cycle_t *cycle, ngx_toolgate_runner_t *runner)
 {
     return ngx_toolgate_make_dir(cycle, &runner->state_dir);
-}
-
-ngx_int_t
-ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner)
-{
-    static const char *const levels[] = { "emerg",  "emerg", "alert",
-                                          "crit",   "error", "warn",
-                                          "notice", "info",  "debug" };
-    posix_spawnattr_t attr;
-    sigset_t set;
-    pid_t pid;
-    char *argv[6];
-    int err;
-
-    if (runner->is_foreign) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "the toolgate-runner of another config, in \"%V\", is "
-                      "gone or lets this user not in; its calls are lost",
-                      &runner->state_dir);
-        return NGX_ERROR;
-    }
-
-    if (runner->has_started
-        && ngx_current_msec - runner->started <= NGX_TOOLGATE_RESTART)
-    {
-        return NGX_OK;
-    }
-
-    argv[0] = (char *) runner->path.data;
-    argv[1] = "--state-dir";
-    argv[2] = (char *) runner->state_dir.data;
-    argv[3] = "--log-level";
-    argv[4] = (char *)
-        levels[ngx_min(ngx_cycle->log->log_level, NGX_LOG_DEBUG)];
-    argv[5] = NULL;
-
-    err = posix_spawnattr_init(&attr);
-
-    if (err != 0) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
-                      "posix_spawnattr_init() failed");
-        return NGX_ERROR;
-    }
-
-    sigemptyset(&set);
-    (void) posix_spawnattr_setsigmask(&attr, &set);
-    sigfillset(&set);
-    (void) posix_spawnattr_setsigdefault(&attr, &set);
-    (void) posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK
-                                               | POSIX_SPAWN_SETSIGDEF);
-
-    /* It leaves this process at once, so NGINX's waitpid(-1) is no harm. */
-    err = posix_spawn(&pid, argv[0], NULL, &attr, argv, environ);
-    (void) posix_spawnattr_destroy(&attr);
-
-    if (err != 0) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
-                      "\"%V\" could not be started (tool_runner)",
-                      &runner->path);
-        return NGX_ERROR;
-    }
-
-    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                  "starting toolgate-runner in \"%V\"", &runner->state_dir);
-    runner->has_started = 1;
-    runner->started = ngx_current_msec;
-
-    return NGX_OK;
 }

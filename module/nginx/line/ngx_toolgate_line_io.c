@@ -1,0 +1,241 @@
+/*
+ * A line that is open: reading, writing, its end.
+ */
+#include "nginx/line/ngx_toolgate_line_impl.h"
+
+#if (NGX_STREAM_SSL)
+#include <ngx_event_openssl.h>
+#endif
+
+/* One read; a usual burst of answers is one. */
+#define NGX_TOOLGATE_LINE_READ 131072
+
+static u_char ngx_toolgate_line_buffer[NGX_TOOLGATE_LINE_READ];
+
+void
+ngx_toolgate_line_wake(ngx_toolgate_line_t *line)
+{
+    if (line->state == NGX_TOOLGATE_LINE_OPEN) {
+        ngx_post_event(line->connection->write, &ngx_posted_events);
+    }
+}
+
+/* --- its end --- */
+
+void
+ngx_toolgate_line_close(ngx_toolgate_line_t *line)
+{
+    ngx_connection_t *c;
+
+    c = line->connection;
+    line->state = NGX_TOOLGATE_LINE_AWAY;
+    line->connection = NULL;
+    line->sent = 0;
+    line->is_over = 0;
+    tg_buf_reset(&line->in, 0);
+
+    if (line->timer.posted) {
+        ngx_delete_posted_event(&line->timer);
+    }
+
+    if (line->timer.timer_set) {
+        ngx_del_timer(&line->timer);
+    }
+
+    if (c == NULL) {
+        return;
+    }
+
+#if (NGX_STREAM_SSL)
+    if (c->ssl != NULL) {
+        c->ssl->no_wait_shutdown = 1;
+        (void) ngx_ssl_shutdown(c);
+    }
+#endif
+
+    if (c->pool != NULL) {
+        ngx_destroy_pool(c->pool);
+    }
+
+    ngx_close_connection(c);
+}
+
+void
+ngx_toolgate_line_lose(ngx_toolgate_line_t *line, ngx_uint_t has_ended)
+{
+    ngx_uint_t nasks;
+
+    nasks = line->nasks;
+    ngx_toolgate_line_close(line);
+    tg_caller_lose(&line->caller);
+    line->ops->lost(line, nasks, has_ended);
+}
+
+void
+ngx_toolgate_line_end(ngx_toolgate_line_t *line)
+{
+    ngx_toolgate_line_lose(line, 1);
+}
+
+/* What an exiting worker no longer needs must not stay open in it. */
+static void
+ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
+{
+    ngx_connection_t *c;
+
+    c = line->connection;
+    c->idle = line->nasks == 0 && line->nkeeps == 0
+              && line->caller.out.len == 0;
+
+    if (c->idle && (ngx_exiting || c->close)) {
+        ngx_toolgate_line_lose(line, 1);
+    }
+}
+
+/* --- events --- */
+
+static ngx_int_t
+ngx_toolgate_line_flush(ngx_toolgate_line_t *line)
+{
+    ngx_connection_t *c;
+    tg_buf_t *out;
+    ssize_t n;
+
+    c = line->connection;
+    out = &line->caller.out;
+
+    while (line->sent < out->len && c->write->ready) {
+        n = c->send(c, (u_char *) out->data + line->sent,
+                    out->len - line->sent);
+
+        if (n == NGX_ERROR) {
+            return NGX_ERROR;
+        }
+
+        if (n == NGX_AGAIN) {
+            break;
+        }
+
+        line->sent += (size_t) n;
+        tg_caller_written(&line->caller, (size_t) n);
+    }
+
+    if (line->sent == out->len) {
+        tg_buf_reset(out, NGX_TOOLGATE_LINE_READ);
+        line->sent = 0;
+
+    } else if (line->sent > out->len / 2) {
+        tg_buf_drop(out, line->sent);
+        line->sent = 0;
+    }
+
+    return ngx_handle_write_event(c->write, 0);
+}
+
+void
+ngx_toolgate_line_write(ngx_event_t *wev)
+{
+    ngx_toolgate_line_t *line;
+    ngx_connection_t *c;
+
+    c = wev->data;
+    line = c->data;
+
+    if (ngx_toolgate_line_flush(line) != NGX_OK) {
+        ngx_toolgate_line_lose(line, 1);
+        return;
+    }
+
+    ngx_toolgate_line_rest(line);
+}
+
+/* Reads behind what is kept of a message; as c->recv(). */
+static ssize_t
+ngx_toolgate_line_recv(ngx_toolgate_line_t *line)
+{
+    ngx_connection_t *c;
+    tg_buf_t *in;
+    ssize_t n;
+
+    c = line->connection;
+    in = &line->in;
+
+    if (in->len == 0) {
+        return c->recv(c, ngx_toolgate_line_buffer, NGX_TOOLGATE_LINE_READ);
+    }
+
+    if (tg_buf_reserve(in, NGX_TOOLGATE_LINE_READ) != TG_OK) {
+        return NGX_ERROR;
+    }
+
+    n = c->recv(c, (u_char *) in->data + in->len, in->cap - in->len);
+    in->len += n > 0 ? (size_t) n : 0;
+
+    return n;
+}
+
+/* n bytes were read; NGX_ERROR: give up on it. */
+static ngx_int_t
+ngx_toolgate_line_input(ngx_toolgate_line_t *line, size_t n)
+{
+    size_t consumed;
+    tg_buf_t *in;
+    int rc;
+
+    in = &line->in;
+    line->heard = ngx_current_msec;
+
+    if (in->len != 0) {
+        rc = tg_caller_input(&line->caller, in->data, in->len, &consumed);
+        tg_buf_drop(in, consumed);
+
+        if (in->len == 0) {
+            tg_buf_reset(in, NGX_TOOLGATE_LINE_READ);
+        }
+
+    } else {
+        rc = tg_caller_input(&line->caller, (char *) ngx_toolgate_line_buffer,
+                             n, &consumed);
+        tg_buf_put(in, (char *) ngx_toolgate_line_buffer + consumed,
+                   n - consumed);
+    }
+
+    return rc == TG_OK && !tg_buf_failed(in) && !line->is_over ? NGX_OK
+                                                               : NGX_ERROR;
+}
+
+void
+ngx_toolgate_line_read(ngx_event_t *rev)
+{
+    ngx_toolgate_line_t *line;
+    ngx_connection_t *c;
+    ssize_t n;
+
+    c = rev->data;
+    line = c->data;
+
+    while (rev->ready) {
+        n = ngx_toolgate_line_recv(line);
+
+        if (n == NGX_AGAIN) {
+            break;
+        }
+
+        if (n <= 0 || ngx_toolgate_line_input(line, (size_t) n) != NGX_OK) {
+            ngx_toolgate_line_lose(line, 1);
+            return;
+        }
+    }
+
+    if (ngx_handle_read_event(rev, 0) != NGX_OK) {
+        ngx_toolgate_line_lose(line, 0);
+        return;
+    }
+
+    /* What the answers gave rise to is written first. */
+    if (line->caller.out.len != line->sent) {
+        ngx_toolgate_line_wake(line);
+    } else {
+        ngx_toolgate_line_rest(line);
+    }
+}
