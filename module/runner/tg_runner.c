@@ -369,7 +369,7 @@ tg_runner_find_cgroup(tg_runner_t *runner)
     tg_cgroups_t *cgroups;
 
     cgroups = &runner->workers.programs.cgroups;
-    tg_cgroups_open(cgroups, NULL, runner->conf->guardian);
+    tg_cgroups_open(cgroups, NULL, runner->place.mark, runner->conf->guardian);
 
     if (cgroups->dir[0] == '\0') {
         tg_log(TG_LOG_INFO, "programs have no cgroups of their own: %s",

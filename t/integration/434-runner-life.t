@@ -54,7 +54,7 @@ SKIP: {
     my %open = map { s{.*/}{}r => readlink } glob "/proc/$runner/fd/*";
     is delete $open{2}, "$dir/error.log", 'it logs where NGINX does';
     my $own = qr{^(?:/dev/null|anon_inode:|pipe:|socket:|\Q$dir\E/made(?:/|$)
-        |/proc/$runner/task/$runner/children$|/.*/toolgate\.$runner$)}x;
+        |/proc/$runner/task/$runner/children$|/.*/toolgate\.\w+\.$runner$)}x;
     is_deeply [ grep { $_ !~ $own } values %open ], [], 'it has no other file';
     my %theirs = map { (readlink // '') => 1 }
         map { glob "/proc/$_/fd/*" } $tg->master_pid, $tg->worker_pids;

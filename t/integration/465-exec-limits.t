@@ -29,9 +29,9 @@ sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
 my $where = text('where');
 my ($said) = $tg->log =~ /programs have (.*cgroups .*)/;
 ok $said, 'the log says whether there are any';
-my ($dir) = $said =~ m{^cgroups in (/.*/toolgate\.\d+)};
+my ($dir) = $said =~ m{^cgroups in (/.*/toolgate\.\w+\.\d+)};
 my $has = defined $dir;
-is $where =~ m{/toolgate\.(\d+)/\d+$}m ? $1 : 0, $has ? runner() : 0,
+is $where =~ m{/toolgate\.\w+\.(\d+)/\d+$}m ? $1 : 0, $has ? runner() : 0,
     $has ? 'a program has one' : 'a program has none';
 
 my ($eaten, $forked) = map { text($_) } qw(eat fork);
@@ -64,7 +64,7 @@ SKIP: {
     kill $_ => @both for qw(STOP KILL);
     wait_for { !-e $dir } 'what they left to be gone';
     is scalar($child->()), 0, 'killed with its guardian: nothing is left';
-    like text('where'), qr{/toolgate\.\d+/\d+$}m, 'the next has its own';
+    like text('where'), qr{/toolgate\.\w+\.\d+/\d+$}m, 'the next has its own';
     $runner = runner();
     $tg->stop;
     wait_for { !$tg->runner_pids } 'the runner to leave';

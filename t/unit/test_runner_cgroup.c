@@ -10,6 +10,8 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
+#define TEST_MARK 0xabcd
+
 static tg_cgroups_t *
 test_cgroups(void)
 {
@@ -23,7 +25,7 @@ test_open(void)
     static int is_open;
 
     if (!is_open) {
-        tg_cgroups_open(test_cgroups(), NULL, getpid());
+        tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
         is_open = 1;
     }
 
@@ -101,8 +103,6 @@ test_clear(const char *name)
  * those that are named here.
  */
 static const char *const *test_made;
-/* How often a folder is gone as soon as it was made. */
-static int test_vanish;
 
 int
 mkdir(const char *path, mode_t mode)
@@ -110,12 +110,6 @@ mkdir(const char *path, mode_t mode)
     int i, rc;
 
     rc = mkdirat(AT_FDCWD, path, mode);
-
-    if (rc == 0 && test_vanish > 0) {
-        test_vanish--;
-        (void) rmdir(path);
-        return 0;
-    }
 
     for (i = 0; rc == 0 && test_made != NULL && test_made[i] != NULL; i++) {
         test_file(path, test_made[i]);
@@ -179,47 +173,46 @@ HELP_TEST(written, "what is written for limits")
     test_clear("");
 }
 
+static void
+test_folder(const char *name)
+{
+    char path[160];
+
+    snprintf(path, sizeof(path), "%s/cg/%s", help_dir, name);
+    CU_ASSERT_FATAL(mkdirat(AT_FDCWD, path, 0700) == 0);
+    test_file(path, "cgroup.kill");
+}
+
 /* What is not delegated, or is no cgroup, is left alone. */
 HELP_TEST(refused, "what is none")
 {
     static const char *const files[] = { "cgroup.kill", NULL };
     tg_cgroups_t cgroups;
-    char base[128], path[160];
+    char base[128];
 
     snprintf(base, sizeof(base), "%s/cg", help_dir);
     CU_ASSERT_FATAL(mkdirat(AT_FDCWD, base, 0700) == 0);
-    tg_cgroups_open(&cgroups, base, getpid());
+    tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
     CU_ASSERT(cgroups.dir[0] == '\0');
     CU_ASSERT_STRING_EQUAL(cgroups.why,
                            "its own cgroup is not delegated to it");
 
     if (access("/run/systemd/system", F_OK) == -1) {
         test_file(base, "cgroup.procs");
-        tg_cgroups_open(&cgroups, base, getpid());
+        tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
         CU_ASSERT(cgroups.dir[0] == '\0');
         CU_ASSERT_STRING_EQUAL(cgroups.why, "the kernel is older than 5.14");
-        /* Old runners' go, what only sounds like one stays as it is. */
-        snprintf(path, sizeof(path), "%s/toolgate.service", base);
-        CU_ASSERT_FATAL(mkdirat(AT_FDCWD, path, 0700) == 0);
-        test_file(path, "cgroup.kill");
-        snprintf(path, sizeof(path), "%s/toolgate.1", base);
-        CU_ASSERT_FATAL(mkdirat(AT_FDCWD, path, 0700) == 0);
-        test_file(path, "cgroup.kill");
-        tg_cgroups_open(&cgroups, base, getpid());
+        /* Old runners' go, but only those with its mark. */
+        test_folder("toolgate.service");
+        test_folder("toolgate.abce.1");
+        test_folder("toolgate.abcd.1");
+        tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
         CU_ASSERT(test_holds("toolgate.service/cgroup.kill", ""));
-        CU_ASSERT(test_holds("toolgate.1/cgroup.kill", "1"));
-        test_clear("toolgate.service");
-        test_clear("toolgate.1");
-        /* Another runner that starts takes it for an old one. */
-        test_vanish = TG_CGROUP_TRIES - 1;
-        tg_cgroups_open(&cgroups, base, getpid());
-        CU_ASSERT_STRING_EQUAL(cgroups.why, "the kernel is older than 5.14");
-        test_vanish = TG_CGROUP_TRIES;
-        tg_cgroups_open(&cgroups, base, getpid());
-        CU_ASSERT(test_vanish == 0 && cgroups.dir[0] == '\0');
-        CU_ASSERT_STRING_EQUAL(cgroups.why, strerror(EBUSY));
+        CU_ASSERT(test_holds("toolgate.abce.1/cgroup.kill", ""));
+        CU_ASSERT(test_holds("toolgate.abcd.1/cgroup.kill", "1"));
+        test_clear("toolgate.*");
         test_made = files;
-        tg_cgroups_open(&cgroups, base, getpid());
+        tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
         test_made = NULL;
         CU_ASSERT(cgroups.dir[0] == '\0');
         CU_ASSERT(strstr(cgroups.why, "no process can be started") != NULL);
@@ -260,7 +253,7 @@ static void __attribute__((noreturn)) test_runner(int fd)
     pid_t pid;
 
     pid = 0;
-    tg_cgroups_open(test_cgroups(), NULL, getpid());
+    tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
 
     if (tg_cgroup_make(test_cgroups(), &none, &number, &in) == 0) {
         pid = tg_cgroup_fork(in);
@@ -326,7 +319,7 @@ HELP_TEST(own, "one for each program")
         return;
     }
 
-    snprintf(name, sizeof(name), "/toolgate.%d/", getpid());
+    snprintf(name, sizeof(name), "/toolgate.abcd.%d/", getpid());
     CU_ASSERT(host_exec(host_sh("cat /proc/self/cgroup", "")));
     CU_ASSERT(strstr(host_text("text"), name) != NULL);
     CU_ASSERT(host_until(host_no_exec, NULL));

@@ -207,7 +207,7 @@ unsigned long
 tg_cgroup_of(const tg_cgroups_t *cgroups, pid_t pid)
 {
     char folder[32], text[TG_CGROUP_TEXT];
-    const char *name;
+    const char *name, *own;
 
     if (cgroups->dir[0] == '\0') {
         return 0;
@@ -215,10 +215,12 @@ tg_cgroup_of(const tg_cgroups_t *cgroups, pid_t pid)
 
     (void) snprintf(folder, sizeof(folder), "/proc/%d", pid);
     tg_cgroup_text(folder, "cgroup", text);
-    (void) snprintf(folder, sizeof(folder), "/toolgate.%d/", getpid());
-    name = strstr(text, folder);
+    own = strrchr(cgroups->dir, '/');
+    name = strstr(text, own);
 
-    return name != NULL ? strtoul(name + strlen(folder), NULL, 10) : 0;
+    return name != NULL && name[strlen(own)] == '/'
+               ? strtoul(name + strlen(own) + 1, NULL, 10)
+               : 0;
 }
 
 void
@@ -324,53 +326,28 @@ tg_cgroup_lock(const char *path)
     return fd;
 }
 
-/*
- * Makes the runner's own and locks it.  Another runner, which looks for old
- * ones, may have found it before it was locked: then it is waited for, and the
- * cgroup made again when it was taken away.  Other users may not open it, as
- * they could lock it.
- */
+/* Other users may not open it, as they could lock it. */
 static int
 tg_cgroup_own(const char *path)
 {
-    struct timespec tick = { 0, TG_CGROUP_TICK_MS * 1000000 };
-    int fd, i;
-
-    for (i = 0; i < TG_CGROUP_TRIES; i++) {
-        if (mkdir(path, 0700) == -1 && errno != EEXIST) {
-            return -1;
-        }
-
-        fd = tg_cgroup_lock(path);
-
-        if (fd != -1 && access(path, F_OK) == 0) {
-            return fd;
-        }
-
-        if (fd != -1) {
-            (void) close(fd);
-        }
-
-        (void) nanosleep(&tick, NULL);
-    }
-
-    errno = EBUSY;
-
-    return -1;
+    return mkdir(path, 0700) == 0 || errno == EEXIST ? tg_cgroup_lock(path)
+                                                     : -1;
 }
 
-/* As runners name theirs; "toolgate.service" is somebody else's. */
+/* As runners with this mark name theirs; others are somebody else's. */
 static int
-tg_cgroup_is_runners(const char *name)
+tg_cgroup_is_runners(const char *name, uint64_t mark)
 {
+    unsigned long long theirs;
     unsigned pid;
     char more;
 
-    return sscanf(name, "toolgate.%u%c", &pid, &more) == 1;
+    return sscanf(name, "toolgate.%llx.%u%c", &theirs, &pid, &more) == 2
+           && theirs == mark;
 }
 
 static void
-tg_cgroups_end_old(const char *base)
+tg_cgroups_end_old(const char *base, uint64_t mark)
 {
     char path[TG_CGROUP_PATH];
     struct dirent *entry;
@@ -382,8 +359,8 @@ tg_cgroups_end_old(const char *base)
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         n = snprintf(path, sizeof(path), "%s/%s", base, entry->d_name);
 
-        if (tg_cgroup_is_runners(entry->d_name) && (size_t) n < sizeof(path)
-            && (fd = tg_cgroup_lock(path)) != -1)
+        if (tg_cgroup_is_runners(entry->d_name, mark)
+            && (size_t) n < sizeof(path) && (fd = tg_cgroup_lock(path)) != -1)
         {
             tg_cgroup_end(path);
             (void) close(fd);
@@ -550,7 +527,8 @@ tg_cgroups_controllers(tg_cgroups_t *cgroups, const char *base, pid_t guardian)
 }
 
 void
-tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, pid_t guardian)
+tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, uint64_t mark,
+                pid_t guardian)
 {
     char own[TG_CGROUP_PATH];
     int n;
@@ -572,10 +550,10 @@ tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, pid_t guardian)
         return;
     }
 
-    tg_cgroups_end_old(base);
+    tg_cgroups_end_old(base, mark);
 
-    n = snprintf(cgroups->dir, sizeof(cgroups->dir), "%s/toolgate.%d", base,
-                 getpid());
+    n = snprintf(cgroups->dir, sizeof(cgroups->dir), "%s/toolgate.%llx.%d",
+                 base, (unsigned long long) mark, getpid());
 
     if (n < 0 || (size_t) n >= sizeof(cgroups->dir)
         || (cgroups->lock = tg_cgroup_own(cgroups->dir)) == -1)

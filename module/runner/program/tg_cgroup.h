@@ -4,7 +4,7 @@
  * killed in one step, however fast it forks, and it can be limited.
  *
  *   BASE/                 the runner's
- *     toolgate.PID/       of the runner with this pid
+ *     toolgate.MARK.PID/  of the runner with this mark (tg_mark.h) and pid
  *       runner/           it and its guardian, if BASE had to be empty
  *       1/                of one program
  *
@@ -21,8 +21,6 @@
 #define TG_CGROUP_PATH 1024
 /* How long is waited at the start for what an earlier runner left to die. */
 #define TG_CGROUP_WAIT_MS 1000
-/* How often the runner makes its own anew that another one took away. */
-#define TG_CGROUP_TRIES 8
 
 /*
  * Those with a daemon in it that are tried again; what is beyond it stays,
@@ -31,7 +29,7 @@
 #define TG_CGROUP_LEFT_MAX 128
 
 typedef struct {
-    char dir[TG_CGROUP_PATH - 64]; /* toolgate.PID; empty: there is none */
+    char dir[TG_CGROUP_PATH - 64]; /* toolgate.MARK.PID; empty: there is none */
     int lock;                      /* of dir, as long as the runner lives */
     const char *why;               /* why not, or why nothing can be limited */
     unsigned long last;            /* the number of the last one */
@@ -47,10 +45,11 @@ typedef struct {
 
 /*
  * Looks for a cgroup that may be divided: below base, or NULL, the calling
- * process's own.  guardian is moved along with the caller.  What runners left
- * there that live no more is killed.
+ * process's own.  guardian is moved along with the caller.  What runners with
+ * this mark left there that live no more is killed.
  */
-void tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, pid_t guardian);
+void tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, uint64_t mark,
+                     pid_t guardian);
 
 /* Removes of those that programs left what has become empty. */
 void tg_cgroups_tidy(tg_cgroups_t *cgroups);
