@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # ./build.sh bench [--write] [ROW]...: measures Toolgate, prints the tables of
-# docs/performance.md, and with --write puts them there.  Each row is a file
-# in t/bench/rows.
+# docs/performance.md, and with --write puts them there: of rows that are named
+# their tables alone.  Each row is a file in t/bench/rows.
 
 use strict;
 use warnings;
@@ -28,7 +28,8 @@ sub write_document {
     my ($tables) = @_;
     my $path = "$TOP/docs/performance.md";
     my $text = slurp($path) // die "$path: $!\n";
-    $text =~ s/(<!-- bench -->\n).*(<!-- \/bench -->)/$1$tables\n$2/s
+    $text =~ s{(<!-- bench -->\n)(.*)\n(<!-- /bench -->)}
+              {$1 . Toolgate::Bench::merge(@ARGV ? $2 : '', $tables) . "\n$3"}es
         or die "$path has no place for them\n";
     open my $fh, '>:raw', $path or die "$path: $!\n";
     print $fh $text;

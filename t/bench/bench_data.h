@@ -3,14 +3,15 @@
  * numbers, nested objects.
  *
  * They are made to stand between the quotes of the bench's one string: an
- * argument that is no string closes that one, and is called `data`.  So the
- * raw echo, which parses nothing, takes and gives all of them alike.
+ * argument that is no string closes that one, and is called `data`.
  */
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H
 
 #include <stddef.h>
 
+/* Digits of a connection's number, which tells its argument from others'. */
+#define BENCH_MARK 8
 /* Room that the smallest of them needs. */
 #define BENCH_DATA_MIN 64
 

@@ -3,10 +3,12 @@
  * copies its argument (and its id, or replies could not be told apart) into
  * a fixed reply, parses nothing, and writes once a readable event.
  *
- *   bench_echo SOCKET DIALECT [PROCESSOR]
+ *   bench_echo SOCKET DIALECT [PROCESSOR [DATA BYTES]]
  *
- * Ends with its parent.
+ * DATA (bench_data.h) has to be escaped in an answer: then that text is ready,
+ * and what is copied is as long as what a tool writes.  Ends with its parent.
  */
+#include "bench_data.h"
 #include "bench_util.h"
 #include "bench_wire.h"
 
@@ -43,6 +45,8 @@ static size_t request_id, reply_id;
 /* Head and tail of a reply without an argument. */
 static char fixed[512];
 static int epoll_fd;
+/* With text NULL, what came is the answer. */
+static bench_data_t argument, answer;
 
 static void
 echo_reserve(echo_buf_t *buf, size_t more)
@@ -114,6 +118,7 @@ echo_frame(echo_conn_t *conn, const char *data, size_t len)
 static void
 echo_reply(echo_conn_t *conn, const char *frame, size_t size)
 {
+    const char *text;
     size_t arg, total;
     char *dst;
 
@@ -121,14 +126,26 @@ echo_reply(echo_conn_t *conn, const char *frame, size_t size)
         bench_die("a frame that is not of the bench");
     }
 
+    text = frame + request_head;
     arg = size - request_head - request_tail;
+
+    if (answer.text != NULL && arg != argument.len) {
+        bench_die("an argument of another size");
+    }
+
+    if (answer.text != NULL) {
+        memcpy(answer.text + answer.mark, text + argument.mark, BENCH_MARK);
+        text = answer.text;
+        arg = answer.len;
+    }
+
     total = reply_head + arg + reply_tail;
     echo_reserve(&conn->out, total);
     dst = conn->out.data + conn->out.len;
     conn->out.len += total;
 
     memcpy(dst, fixed, reply_head);
-    memcpy(dst + reply_head, frame + request_head, arg);
+    memcpy(dst + reply_head, text, arg);
     memcpy(dst + reply_head + arg, fixed + reply_head, reply_tail);
 
     if (wire->has_id) {
@@ -268,7 +285,12 @@ main(int argc, char **argv)
     wire = argc >= 3 ? bench_wire(argv[2]) : NULL;
 
     if (wire == NULL) {
-        bench_die("usage: bench_echo SOCKET ipc|jsonrpc|relay [PROCESSOR]");
+        bench_die("usage: bench_echo SOCKET ipc|jsonrpc|relay "
+                  "[PROCESSOR [DATA BYTES]]");
+    }
+
+    if (argc > 5) {
+        bench_data(&argument, &answer, argv[4], (size_t) bench_number(argv[5]));
     }
 
     bench_end_with_parent();

@@ -3,8 +3,8 @@
  * compared byte for byte, what it cost the server and how long it took.
  *
  *   bench_load --socket PATH [--dialect NAME] [--connections N] [--depth N]
- *       [--size BYTES] [--data KIND [--returned]] [--tool NAME]
- *       [--reply TEXT] [--ms N | --calls N]
+ *       [--size BYTES] [--data KIND] [--tool NAME] [--reply TEXT]
+ *       [--ms N | --calls N]
  *       [--warm-ms N] [--stall-ms N] [--idle N] [--cpu PROCESSOR]
  *       [--pid PID]... [--windows]
  *
@@ -12,8 +12,8 @@
  * came, in one write.  After the warm-up the time, the CPU time of all
  * --pid and the latencies are measured.  --idle connections make one call
  * each before that and stay open.  --data is what the argument looks like
- * (bench_data.h), and --returned: the tool makes a text of it.  --reply is
- * what the tool answers where that is not its argument.
+ * (bench_data.h); the tool makes a text of it.  --reply is what the tool
+ * answers where that is not its argument.
  *
  * --windows: it says "ready" on stdout, then goes on until SIGTERM, however
  * long; each SIGUSR1 ends a window, and the longest latency in each of them
@@ -37,8 +37,6 @@
 #include <unistd.h>
 
 #define LOAD_EVENTS 512
-/* Digits of the connection's number at the start of its argument. */
-#define LOAD_MARK 8
 
 typedef struct {
     int fd;
@@ -113,7 +111,7 @@ load_window(void)
 static void
 load_mark(char *text, const bench_data_t *data, uint32_t number)
 {
-    if (data->len >= data->mark + LOAD_MARK) {
+    if (data->len >= data->mark + BENCH_MARK) {
         bench_put_id(text + data->mark, number);
     }
 }
@@ -548,18 +546,14 @@ main(int argc, char **argv)
 
     bench_data(&argument, &answer, load_option.data, load_option.size);
 
-    /* What is not returned is not wanted; a text is its own answer. */
-    if ((load_option.reply != NULL || !load_option.is_returned)
-        && answer.text != argument.text)
-    {
-        free(answer.text);
-    }
-
     if (load_option.reply != NULL) {
+        /* A text is its own answer. */
+        if (answer.text != argument.text) {
+            free(answer.text);
+        }
+
         answer = (bench_data_t){ (char *) (uintptr_t) load_option.reply,
                                  strlen(load_option.reply), 0 };
-    } else if (!load_option.is_returned) {
-        answer = argument;
     }
 
     request_size = bench_request_head(load_option.wire) + load_option.size

@@ -44,9 +44,6 @@ load_take(int c, const char *text)
     case 'a':
         load_option.data = text;
         break;
-    case 'R':
-        load_option.is_returned = 1;
-        break;
     case 'm':
         load_option.ms = (uint64_t) bench_number(text);
         break;
@@ -92,7 +89,6 @@ load_options(int argc, char **argv)
         { "tool", required_argument, NULL, 't' },
         { "reply", required_argument, NULL, 'r' },
         { "data", required_argument, NULL, 'a' },
-        { "returned", no_argument, NULL, 'R' },
         { "ms", required_argument, NULL, 'm' },
         { "calls", required_argument, NULL, 'n' },
         { "warm-ms", required_argument, NULL, 'w' },

@@ -19,7 +19,6 @@ typedef struct {
     const char *tool;
     const char *reply;
     const char *data;
-    int is_returned;
     unsigned connections;
     unsigned depth;
     size_t size;

@@ -37,13 +37,11 @@ for my $dialect (qw(jsonrpc relay ipc)) {
 
     for my $data (qw(source numbers nested)) {
         my %data = (%few, calls => 4, data => $data, size => 30_000);
-        cmp_ok $bench->load($bench->echo($dialect), %data)->{calls}, '>=', 4,
-            "$dialect: the raw echo says $data again";
-        cmp_ok $bench->load(
-            $tool, %data,
-            tool     => $data eq 'source' ? 'echo' : 'data',
-            returned => 1
-        )->{calls}, '>=', 4, '... and so does Toolgate';
+        cmp_ok $bench->load($bench->echo($dialect, $data, 30_000), %data)
+            ->{calls}, '>=', 4, "$dialect: the raw echo says $data again";
+        cmp_ok $bench->load($tool, %data,
+            tool => $data eq 'source' ? 'echo' : 'data')->{calls}, '>=', 4,
+            '... and so does Toolgate';
     }
 
     like load_fails($tool, %few, tool => 'fine', size => 4),
@@ -61,6 +59,12 @@ my ($status, undef, $err) = run_command({ env => { TOOLGATE_BUILD => $BUILD } },
     $^X, "-I$TOP/t/lib", "$TOP/t/bench/bench.pl", 'nothing');
 isnt $status, 0, 'a row that is not there';
 like $err, qr/no row "nothing".*speed/, '... is refused, with those that are';
+
+my $table = sub { "\n**$_[0]**\n\n| a |\n|---|\n| $_[1] |\n" };
+is Toolgate::Bench::merge(join('', map { $table->($_, 1) } 'b', 'a (b)', 'c'),
+    join('', map { $table->($_, 2) } 'd', 'a (b)')),
+    join('', map { $table->(@$_) }[ 'b', 1 ], [ 'a (b)', 2 ], [ 'c', 1 ],
+        [ 'd', 2 ]), 'a row that is written replaces its tables alone';
 
 for my $data (qw(text source numbers nested)) {
     my $line = $bench->run("$BUILD/bench/bench_check", $data, 5000);

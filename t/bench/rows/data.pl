@@ -42,15 +42,16 @@ sub calls {
                     data        => $data,
                     dialect     => $dialect,
                 );
-                my ($echo, $toolgate, $ratio) = $bench->pairs(
-                    sub { $bench->load($bench->echo($dialect), %load)->{cpu} },
+                my $echo = $bench->echo($dialect, $data, $size);
+                my ($theirs, $ours, $ratio) = $bench->pairs(
+                    sub { $bench->load($echo, %load)->{cpu} },
                     sub {
-                        $bench->load($tool, %load, tool => $tool{$data},
-                            returned => 1)->{cpu};
+                        $bench->load($tool, %load, tool => $tool{$data})
+                            ->{cpu};
                     });
                 $bench->line([
                         $data,     "$connections × $depth × $size", $dialect,
-                        $us->($echo), $us->($toolgate), sprintf '%.2f', $ratio
+                        $us->($theirs), $us->($ours), sprintf '%.2f', $ratio
                     ],
                     value   => $ratio,
                     at_most => '1.8');

@@ -49,13 +49,15 @@ sub processors {
 
 # --- servers --------------------------------------------------------------
 
-# The raw echo in a dialect: { socket, pids }.
+# The raw echo in a dialect: { socket, pids }; or, of data that an answer has to
+# escape, one that has the text of that ready.
 sub echo {
-    my ($self, $dialect) = @_;
-    return $self->{echo}{$dialect} //= do {
-        my $socket = Toolgate::Guard::root() . "/echo.$dialect";
+    my ($self, $dialect, @data) = @_;
+    return $self->{echo}{"$dialect @data"} //= do {
+        my $socket = join '.', Toolgate::Guard::root() . '/echo', $dialect,
+            @data;
         my $pid = $self->spawn("$BUILD/bench/bench_echo", $socket, $dialect,
-            $self->{server});
+            $self->{server}, @data);
         wait_for { IO::Socket::UNIX->new(Peer => $socket) }
             'the raw echo to listen';
         { socket => $socket, pids => [$pid] };
@@ -129,9 +131,8 @@ sub load {
         "$BUILD/bench/bench_load",
         '--socket' => $server->{socket},
         map({ ('--pid' => $_) } @{ $server->{pids} }),
-        $all{returned} ? '--returned' : (),
         map({ my $name = $_; $name =~ tr/_/-/; ("--$name" => $all{$_}) }
-            grep { defined $all{$_} && $_ ne 'returned' } sort keys %all));
+            grep { defined $all{$_} } sort keys %all));
     return figures($self->run(@command));
 }
 
@@ -189,6 +190,16 @@ sub say {
 }
 
 sub text { return $_[0]{text} }
+
+# The text of some tables, where those of another replace what has their title.
+sub merge {
+    my ($old, $new) = @_;
+    my @new = split /(?=^\n\*\*)/m, $new;
+    my %new = map { (/(\*\*.*)/)[0] => $_ } @new;
+    my @all =
+        map { delete $new{ (/(\*\*.*)/)[0] } // $_ } split /(?=^\n\*\*)/m, $old;
+    return join '', @all, grep { exists $new{ (/(\*\*.*)/)[0] } } @new;
+}
 
 # A line of it; the bound in `at_most` or `at_least` (of `unit`) and whether
 # `value` keeps it are the last two columns.
