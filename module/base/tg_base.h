@@ -41,6 +41,11 @@ typedef struct {
 } tg_str_t;
 
 #define TG_STR(literal) ((tg_str_t){ literal, sizeof(literal) - 1 })
+/* The same, in what is initialized before the program runs. */
+#define TG_STR_OF(literal)                                                     \
+    {                                                                          \
+        literal, sizeof(literal) - 1                                           \
+    }
 #define TG_STR_NONE ((tg_str_t){ NULL, 0 })
 
 static inline tg_str_t

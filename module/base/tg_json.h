@@ -139,8 +139,14 @@ tg_json_body(tg_str_t raw)
     return tg_str(raw.data + 1, raw.len - 2);
 }
 
-/* Is a raw value the JSON string of this text? */
-int tg_json_is_text(tg_str_t raw, tg_str_t text);
+/* Is a raw value the JSON string of this text, which has no backslash? */
+static inline int
+tg_json_is_text(tg_str_t raw, tg_str_t text)
+{
+    return tg_json_type(raw) == TG_JSON_STRING
+           && (tg_str_eq(tg_json_body(raw), text)
+               || tg_json_body_is(tg_json_body(raw), text));
+}
 
 /*
  * Finds a member of a validated raw object; the last one of equal keys, as

@@ -1,6 +1,6 @@
 /*
- * tg_json_member() and tg_json_value() for those who cannot wait for a
- * function to be called: what each frame is read with.
+ * tg_json_object(), tg_json_member() and tg_json_value() for those who cannot
+ * wait for a function to be called: what each frame is read with.
  */
 #ifndef TG_JSON_NEAR_H
 #define TG_JSON_NEAR_H
@@ -14,6 +14,22 @@
 /* Whatever there is. */
 int tg_json_member_any(tg_json_t *json, tg_str_t *key);
 int tg_json_value_any(tg_json_t *json, tg_str_t *value);
+
+static inline int
+tg_json_object_near(tg_json_t *json)
+{
+    if (json->failed != 0 || json->pos == json->end || *json->pos != '{'
+        || json->depth == TG_JSON_DEPTH)
+    {
+        return tg_json_object(json);
+    }
+
+    json->depth++;
+    json->pos++;
+    json->is_fresh = 1;
+
+    return TG_OK;
+}
 
 static inline int
 tg_json_member_near(tg_json_t *json, tg_str_t *key)

@@ -11,7 +11,7 @@ tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
     int rc;
 
     notes->n = 0;
-    rc = tg_json_object(json);
+    rc = tg_json_object_near(json);
     start = json->pos;
 
     while (rc == TG_OK) {

@@ -236,13 +236,6 @@ tg_json_body_eq(tg_str_t a, tg_str_t b)
 }
 
 int
-tg_json_is_text(tg_str_t raw, tg_str_t text)
-{
-    return tg_json_type(raw) == TG_JSON_STRING
-           && tg_json_body_is(tg_json_body(raw), text);
-}
-
-int
 tg_json_get(tg_str_t object, tg_str_t key, tg_str_t *value)
 {
     tg_json_t json;

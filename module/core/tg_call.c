@@ -221,8 +221,9 @@ tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at)
 int
 tg_peer_has_id(tg_peer_t *peer, tg_str_t id)
 {
-    return tg_call_find(peer, id) != NULL
-           || *tg_subscription_find(peer, id) != NULL;
+    return (peer->ncalls != 0 && tg_call_find(peer, id) != NULL)
+           || (peer->nsubscriptions != 0
+               && *tg_subscription_find(peer, id) != NULL);
 }
 
 void

@@ -45,7 +45,7 @@ typedef struct {
 
     /* How a message begins, up to its id or its next member. */
     const char *request;
-    const char *answer;
+    tg_str_t answer;
     const char *notification; /* of the server's; NULL: there are none */
     const char *call;         /* the method that calls a tool, as JSON */
 

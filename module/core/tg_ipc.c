@@ -11,7 +11,7 @@ tg_ipc_exception(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t type,
     tg_buf_t *out;
     size_t start;
 
-    out = tg_reply_open(peer, reply, "error", &start);
+    out = tg_reply_open(peer, reply, TG_ERROR, &start);
     tg_buf_text(out, "{\"message\":\"");
     tg_reply_text(out, outcome);
     tg_buf_text(out, "\",\"type\":\"");
@@ -160,7 +160,7 @@ const tg_dialect_row_t tg_dialect_ipc = {
     .is_sequential = 1,
     .is_text_only = 1,
     .request = "{",
-    .answer = "{",
+    .answer = TG_STR_OF("{"),
     .call = "\"call_tool\"",
     .serve = tg_ipc_serve,
     .too_large = tg_ipc_too_large,

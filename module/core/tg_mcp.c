@@ -11,7 +11,6 @@ tg_method_of(tg_str_t method)
         tg_method_t method;
         const char *name;
     } names[] = {
-        { TG_METHOD_CALL, "tools/call" },
         { TG_METHOD_LIST, "tools/list" },
         { TG_METHOD_PING, "ping" },
         { TG_METHOD_INITIALIZE, "initialize" },
@@ -19,6 +18,10 @@ tg_method_of(tg_str_t method)
         { TG_METHOD_LISTEN, "subscriptions/listen" },
     };
     size_t i;
+
+    if (tg_json_is_text(method, TG_STR("tools/call"))) {
+        return TG_METHOD_CALL;
+    }
 
     for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (tg_json_is_text(method, tg_str_c(names[i].name))) {
@@ -76,7 +79,7 @@ tg_mcp_initialize(tg_peer_t *peer, const tg_message_t *message,
     strcpy(peer->version, tg_mcp_negotiate(message->p.protocol_version));
     peer->is_legacy = 1;
 
-    out = tg_reply_open(peer, reply, "result", &start);
+    out = tg_reply_open(peer, reply, TG_RESULT, &start);
     tg_buf_text(out, "{\"protocolVersion\":\"");
     tg_buf_text(out, peer->version);
     tg_buf_text(out, "\",");
@@ -94,7 +97,7 @@ tg_mcp_discover(tg_peer_t *peer, const tg_reply_t *reply)
     tg_buf_t *out;
     size_t start;
 
-    out = tg_reply_open(peer, reply, "result", &start);
+    out = tg_reply_open(peer, reply, TG_RESULT, &start);
     tg_buf_char(out, '{');
     tg_reply_modern(peer, out);
     tg_buf_text(out, "\"supportedVersions\":[\"" TG_MCP_MODERN "\"],");
@@ -110,7 +113,7 @@ tg_mcp_ping(tg_peer_t *peer, const tg_reply_t *reply)
     tg_buf_t *out;
     size_t start;
 
-    out = tg_reply_open(peer, reply, "result", &start);
+    out = tg_reply_open(peer, reply, TG_RESULT, &start);
 
     if (peer->is_mcp) {
         tg_buf_text(out, "{}");
@@ -132,7 +135,7 @@ tg_peer_list_whole(tg_peer_t *peer, const tg_reply_t *reply)
     tg_outcome_t why;
     char room[256];
 
-    out = tg_reply_open(peer, reply, "result", &start);
+    out = tg_reply_open(peer, reply, TG_RESULT, &start);
     tg_buf_char(out, '{');
     tg_catalogue_list_whole(peer->catalogue, peer->ops->is_visible, peer->host,
                             out);
@@ -166,7 +169,7 @@ tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
         return;
     }
 
-    out = tg_reply_open(peer, reply, "result", &start);
+    out = tg_reply_open(peer, reply, TG_RESULT, &start);
     tg_buf_char(out, '{');
 
     if (reply->is_modern) {

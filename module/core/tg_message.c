@@ -13,7 +13,7 @@
 typedef struct tg_shape_s tg_shape_t;
 
 typedef struct {
-    const char *key;
+    const char *key; /* in quotes, a colon behind it */
     size_t len;
     size_t offset;           /* of the slice in tg_message_t */
     const tg_shape_t *shape; /* of an object that is walked, or NULL */
@@ -27,11 +27,13 @@ struct tg_shape_s {
 
 #define TG_MEMBER(key, field, shape)                                           \
     {                                                                          \
-        key, sizeof(key) - 1, offsetof(tg_message_t, field), shape, 0          \
+        "\"" key "\":", sizeof(key) + 2, offsetof(tg_message_t, field), shape, \
+            0                                                                  \
     }
 #define TG_MEMBER_NOTED(key, field)                                            \
     {                                                                          \
-        key, sizeof(key) - 1, offsetof(tg_message_t, field), NULL, 1           \
+        "\"" key "\":", sizeof(key) + 2, offsetof(tg_message_t, field), NULL,  \
+            1                                                                  \
     }
 #define TG_SHAPE(members)                                                      \
     {                                                                          \
@@ -102,21 +104,49 @@ tg_shape_find(const tg_shape_t *shape, tg_str_t key, unsigned escapes,
               size_t *next)
 {
     const tg_member_t *member;
+    tg_str_t name;
     size_t i, at;
 
     for (i = 0, at = *next; i < shape->n; i++, at++) {
         member = &shape->members[at < shape->n ? at : at - shape->n];
+        name = tg_str(member->key + 1, member->len - 3);
 
-        if (escapes != 0
-                ? tg_json_body_is(key, tg_str(member->key, member->len))
-                : tg_str_eq(key, tg_str(member->key, member->len)))
-        {
+        if (escapes != 0 ? tg_json_body_is(key, name) : tg_str_eq(key, name)) {
             *next = (size_t) (member - shape->members) + 1;
             return member;
         }
     }
 
     return NULL;
+}
+
+/* To the member that comes next where a sender keeps to the order, or NULL. */
+static inline const tg_member_t *
+tg_shape_next(const tg_shape_t *shape, tg_json_t *json, size_t *next)
+{
+    const tg_member_t *member;
+    const char *p;
+
+    if (*next == shape->n || json->failed != 0) {
+        return NULL;
+    }
+
+    member = &shape->members[*next];
+    p = json->pos + 1 - json->is_fresh;
+
+    if (json->end - json->pos <= (ptrdiff_t) member->len
+        || (json->is_fresh == 0 && *json->pos != ',')
+        || !tg_bytes_eq(p, member->key, member->len))
+    {
+        return NULL;
+    }
+
+    json->pos = p + member->len;
+    json->is_fresh = 0;
+    json->escapes = 0;
+    ++*next;
+
+    return member;
 }
 
 static int
@@ -131,16 +161,20 @@ tg_message_object(tg_message_t *message, tg_json_t *json,
 
     start = json->pos;
     next = 0;
-    rc = tg_json_object(json);
+    rc = tg_json_object_near(json);
 
     while (rc == TG_OK) {
-        rc = tg_json_member_near(json, &key);
+        member = tg_shape_next(shape, json, &next);
 
-        if (rc != TG_OK) {
-            break;
+        if (member == NULL) {
+            rc = tg_json_member_near(json, &key);
+
+            if (rc != TG_OK) {
+                break;
+            }
+
+            member = tg_shape_find(shape, key, json->escapes, &next);
         }
-
-        member = tg_shape_find(shape, key, json->escapes, &next);
 
         if (member == NULL) {
             rc = tg_json_value(json, NULL);

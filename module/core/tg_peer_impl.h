@@ -30,11 +30,13 @@ struct tg_batch_s {
 size_t tg_peer_limit(const tg_peer_t *peer);
 
 /*
- * Opens a message up to and without the value of `result` (or `error`), in
- * the buffer that is returned; and closes it, framing and size check included.
+ * Opens a message up to and without the value of a member, in the buffer that
+ * is returned; and closes it, framing and size check included.
  */
+#define TG_RESULT TG_STR("\"result\":")
+#define TG_ERROR TG_STR("\"error\":")
 tg_buf_t *tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply,
-                        const char *member, size_t *start);
+                        tg_str_t member, size_t *start);
 void tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 
 /* Takes back what was opened and not closed. */

@@ -145,7 +145,7 @@ tg_subscription_end(tg_peer_t *peer, const tg_subscription_t *sub)
 
     memset(&reply, 0, sizeof(reply));
     reply.id = sub->id;
-    (void) tg_reply_open(peer, &reply, "result", &start);
+    (void) tg_reply_open(peer, &reply, TG_RESULT, &start);
     tg_buf_text(&peer->out, "{\"resultType\":\"complete\",\"_meta\":{");
     tg_subscription_meta(&peer->out, sub);
     tg_buf_text(&peer->out, ",\"io.modelcontextprotocol/serverInfo\":");

@@ -30,7 +30,7 @@ tg_reply_sink(tg_peer_t *peer, const tg_reply_t *reply)
 }
 
 tg_buf_t *
-tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member,
+tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t member,
               size_t *start)
 {
     tg_buf_t *out;
@@ -43,7 +43,7 @@ tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member,
 
     *start = reply->batch != NULL ? out->len
                                   : tg_frame_open(peer->frame.kind, out);
-    tg_buf_text(out, peer->row->answer);
+    tg_buf_str(out, peer->row->answer);
 
     if (reply->id.data != NULL) {
         tg_buf_text(out, "\"id\":");
@@ -51,9 +51,7 @@ tg_reply_open(tg_peer_t *peer, const tg_reply_t *reply, const char *member,
         tg_buf_char(out, ',');
     }
 
-    tg_buf_char(out, '"');
-    tg_buf_text(out, member);
-    tg_buf_text(out, "\":");
+    tg_buf_str(out, member);
 
     return out;
 }
@@ -147,7 +145,7 @@ tg_reply_error(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
         return;
     }
 
-    out = tg_reply_open(peer, reply, "error", &start);
+    out = tg_reply_open(peer, reply, TG_ERROR, &start);
     tg_buf_text(out, "{\"code\":");
     tg_buf_int(out, code);
     tg_buf_text(out, ",\"message\":\"");
@@ -377,7 +375,7 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
         return;
     }
 
-    out = tg_reply_open(peer, reply, "result", &start);
+    out = tg_reply_open(peer, reply, TG_RESULT, &start);
 
     if (reply->kind == TG_ENTRY_TOOL) {
         tg_reply_tool(peer, reply, out, outcome);

@@ -122,12 +122,10 @@ int tg_schema_check(const tg_schema_t *schema, tg_schema_checker_t *checker,
                     tg_str_t raw, tg_buf_t *error);
 
 /*
- * The same for an object whose members were noted when it was parsed; notes
- * may be NULL.  A usual schema, whose properties have a type each, then
- * takes no further pass over the object's bytes.
+ * Is there no need to check the object whose members were noted when it was
+ * parsed?  So it is with a usual schema, whose properties have a type each,
+ * where they have it.  notes may be NULL.
  */
-int tg_schema_check_notes(const tg_schema_t *schema,
-                          tg_schema_checker_t *checker, tg_str_t raw,
-                          const tg_json_notes_t *notes, tg_buf_t *error);
+int tg_schema_fits(const tg_schema_t *schema, const tg_json_notes_t *notes);
 
 #endif

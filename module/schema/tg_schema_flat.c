@@ -154,8 +154,8 @@ tg_schema_value_fits(const tg_schema_node_t *node, const tg_json_note_t *note)
                && tg_schema_is_digits(note->value));
 }
 
-static int
-tg_schema_notes_fit(const tg_schema_t *schema, const tg_json_notes_t *notes)
+int
+tg_schema_fits(const tg_schema_t *schema, const tg_json_notes_t *notes)
 {
     const tg_schema_object_rules_t *rules;
     const tg_schema_name_t *name;
@@ -166,7 +166,9 @@ tg_schema_notes_fit(const tg_schema_t *schema, const tg_json_notes_t *notes)
 
     rules = schema->flat;
 
-    if (notes->n < rules->min || notes->n > rules->max) {
+    if (rules == NULL || notes == NULL || notes->n > TG_JSON_NOTES
+        || notes->n < rules->min || notes->n > rules->max)
+    {
         return 0;
     }
 
@@ -204,18 +206,4 @@ tg_schema_notes_fit(const tg_schema_t *schema, const tg_json_notes_t *notes)
     }
 
     return (schema->required & ~seen) == 0;
-}
-
-int
-tg_schema_check_notes(const tg_schema_t *schema, tg_schema_checker_t *checker,
-                      tg_str_t raw, const tg_json_notes_t *notes,
-                      tg_buf_t *error)
-{
-    if (schema->flat != NULL && notes != NULL && notes->n <= TG_JSON_NOTES
-        && tg_schema_notes_fit(schema, notes))
-    {
-        return TG_OK;
-    }
-
-    return tg_schema_check(schema, checker, raw, error);
 }

@@ -49,14 +49,12 @@ test_compile(const tg_alloc_t *alloc, const char *text,
     return schema;
 }
 
-/* With the notes of a parser, nothing is different. */
+/* What the notes of a parser say is so. */
 static inline void
-test_noted(const tg_schema_t *schema, tg_schema_checker_t *checker,
-           tg_str_t raw, int expected, tg_str_t expected_error)
+test_noted(const tg_schema_t *schema, tg_str_t raw, int expected)
 {
     tg_json_notes_t notes;
     tg_json_t json;
-    tg_buf_t error;
 
     tg_json_init(&json, raw);
 
@@ -64,11 +62,7 @@ test_noted(const tg_schema_t *schema, tg_schema_checker_t *checker,
         return;
     }
 
-    tg_buf_init(&error, tg_alloc_libc());
-    CU_ASSERT_EQUAL(tg_schema_check_notes(schema, checker, raw, &notes, &error),
-                    expected);
-    CU_ASSERT_TRUE(tg_str_eq(tg_buf_view(&error), expected_error));
-    tg_buf_deinit(&error);
+    CU_ASSERT_TRUE(!tg_schema_fits(schema, &notes) || expected == TG_OK);
 }
 
 /*
@@ -102,8 +96,7 @@ test_instance(const char *text, const tg_schema_t *schema,
                                     tg_str(copy, strlen(row->instance)), NULL),
                     rc);
     CU_ASSERT_EQUAL(help->count, count);
-    test_noted(schema, checker, tg_str(copy, strlen(row->instance)), rc,
-               tg_buf_view(&error));
+    test_noted(schema, tg_str(copy, strlen(row->instance)), rc);
     free(copy);
     tg_buf_deinit(&error);
 }

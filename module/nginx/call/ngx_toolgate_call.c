@@ -103,13 +103,15 @@ ngx_toolgate_is_fit(ngx_toolgate_call_t *call, tg_request_t *request)
     tg_buf_t error;
     int rc;
 
-    if (call->tool->input == NULL) {
+    if (call->tool->input == NULL
+        || tg_schema_fits(call->tool->input, request->notes))
+    {
         return 1;
     }
 
     tg_buf_init(&error, tg_alloc_libc());
     rc = ngx_toolgate_schema_check(call, call->tool->input, request->arguments,
-                                   request->notes, &error);
+                                   &error);
 
     if (rc == TG_NOMEM || (rc != TG_OK && tg_buf_failed(&error))) {
         ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
@@ -128,6 +130,10 @@ static ngx_uint_t
 ngx_toolgate_is_due(ngx_toolgate_call_t *call)
 {
     u_char text[512];
+
+    if (call->tool->limit.rate == 0 && call->front->conf->limit.rate == 0) {
+        return 1;
+    }
 
     if (ngx_toolgate_rate(call->tool, call->front->conf, text, sizeof(text))
         == NGX_OK)
@@ -344,11 +350,12 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     tg_outcome_t checked;
     tg_buf_t scratch;
 
-    tg_buf_init(&scratch, tg_alloc_libc());
+    scratch.data = NULL;
 
     if (outcome != NULL && call->output_schema != NULL) {
         checked = *outcome;
         outcome = &checked;
+        tg_buf_init(&scratch, tg_alloc_libc());
         ngx_toolgate_check_outcome(call, &checked, &scratch);
     }
 
@@ -358,8 +365,8 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
         ngx_toolgate_call_answer(call, outcome);
     }
 
-    /* What moves goes on elsewhere. */
-    if (call->state != NGX_TOOLGATE_CALL_MOVING) {
+    /* What moves goes on elsewhere; nobody worked for it yet at its start. */
+    if (call->state != NGX_TOOLGATE_CALL_MOVING && call->request == NULL) {
         if (outcome == NULL) {
             ngx_toolgate_call_stop(call);
         }
@@ -368,7 +375,10 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
         ngx_toolgate_line_cancel(&call->place, 0);
     }
 
-    tg_buf_deinit(&scratch);
+    if (scratch.data != NULL) {
+        tg_buf_deinit(&scratch);
+    }
+
     ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_ENDED);
     ngx_toolgate_pool_put(call->pool);
 }

@@ -223,12 +223,12 @@ ngx_int_t ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
                             size_t size);
 
 /*
- * As tg_schema_check_notes(), with the worker's checker.  The calls of a batch
+ * As tg_schema_check(), with the worker's checker.  The calls of a batch
  * share the steps of one frame, which are counted in the peer's work.
  */
 int ngx_toolgate_schema_check(ngx_toolgate_call_t *call,
                               const tg_schema_t *schema, tg_str_t raw,
-                              const tg_json_notes_t *notes, tg_buf_t *error);
+                              tg_buf_t *error);
 
 /*
  * Does an outcome fit the call's output schema?  If not, it becomes a failure
@@ -239,11 +239,9 @@ void ngx_toolgate_check_outcome(ngx_toolgate_call_t *call,
 void ngx_toolgate_schema_exit(void);
 
 /*
- * An argument, by the name that a variable has of it; its value is absent
- * when the call has none.
+ * Which argument a variable means: the property of the schema that has its
+ * name, so that what is used is what was checked; else that name itself.
  */
-void ngx_toolgate_argument(ngx_toolgate_tool_t *tool,
-                           const tg_request_t *request, ngx_str_t *name,
-                           tg_json_note_t *note);
+tg_str_t ngx_toolgate_property(const ngx_toolgate_tool_t *tool, tg_str_t name);
 
 #endif

@@ -146,8 +146,7 @@ ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
 
     tg_buf_text(scratch, "The tool's result does not fit its output schema; "
                          "this is the tool's mistake. ");
-    rc = ngx_toolgate_schema_check(call, call->output_schema, value, NULL,
-                                   scratch);
+    rc = ngx_toolgate_schema_check(call, call->output_schema, value, scratch);
 
     if (rc == TG_NOMEM || tg_buf_failed(scratch)) {
         *outcome = tg_outcome_no_memory();
@@ -158,8 +157,7 @@ ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
 
 int
 ngx_toolgate_schema_check(ngx_toolgate_call_t *call, const tg_schema_t *schema,
-                          tg_str_t raw, const tg_json_notes_t *notes,
-                          tg_buf_t *error)
+                          tg_str_t raw, tg_buf_t *error)
 {
     tg_peer_t *peer;
     uint64_t before;
@@ -177,14 +175,13 @@ ngx_toolgate_schema_check(ngx_toolgate_call_t *call, const tg_schema_t *schema,
     /* An answer that comes later is no part of the frame any more. */
     if (call->request == NULL) {
         tg_schema_checker_frame(ngx_toolgate_checker, 0, NULL);
-        return tg_schema_check_notes(schema, ngx_toolgate_checker, raw, notes,
-                                     error);
+        return tg_schema_check(schema, ngx_toolgate_checker, raw, error);
     }
 
     peer = &call->front->peer;
     before = peer->work;
     tg_schema_checker_frame(ngx_toolgate_checker, peer->serving, &peer->work);
-    rc = tg_schema_check_notes(schema, ngx_toolgate_checker, raw, notes, error);
+    rc = tg_schema_check(schema, ngx_toolgate_checker, raw, error);
     call->front->steps += peer->work - before;
 
     return rc;

@@ -74,23 +74,23 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
 
 /* NGINX lowers variables' names, and they have no "-" and ".". */
 static ngx_uint_t
-ngx_toolgate_is_named(ngx_str_t *name, ngx_str_t *property)
+ngx_toolgate_is_named(tg_str_t name, const ngx_str_t *property)
 {
-    ngx_uint_t i;
+    size_t i;
     u_char c;
 
-    if (name->len != property->len) {
+    if (name.len != property->len) {
         return 0;
     }
 
-    if (ngx_memcmp(name->data, property->data, name->len) == 0) {
+    if (ngx_memcmp(name.data, property->data, name.len) == 0) {
         return 1;
     }
 
-    for (i = 0; i < name->len; i++) {
+    for (i = 0; i < name.len; i++) {
         c = ngx_tolower(property->data[i]);
 
-        if (name->data[i] != (c == '-' || c == '.' ? '_' : c)) {
+        if ((u_char) name.data[i] != (c == '-' || c == '.' ? '_' : c)) {
             return 0;
         }
     }
@@ -98,14 +98,10 @@ ngx_toolgate_is_named(ngx_str_t *name, ngx_str_t *property)
     return 1;
 }
 
-/*
- * Which argument a variable means: the property of the schema that has its
- * name, so that what is used is what was checked; else that name itself.
- */
-static tg_str_t
-ngx_toolgate_property(ngx_toolgate_tool_t *tool, ngx_str_t *name)
+tg_str_t
+ngx_toolgate_property(const ngx_toolgate_tool_t *tool, tg_str_t name)
 {
-    ngx_str_t *property;
+    const ngx_str_t *property;
     ngx_uint_t i;
 
     if (tool->properties != NULL) {
@@ -113,21 +109,10 @@ ngx_toolgate_property(ngx_toolgate_tool_t *tool, ngx_str_t *name)
 
         for (i = 0; i < tool->properties->nelts; i++) {
             if (ngx_toolgate_is_named(name, &property[i])) {
-                name = &property[i];
-                break;
+                return ngx_toolgate_str(&property[i]);
             }
         }
     }
 
-    return ngx_toolgate_str(name);
-}
-
-void
-ngx_toolgate_argument(ngx_toolgate_tool_t *tool, const tg_request_t *request,
-                      ngx_str_t *name, tg_json_note_t *note)
-{
-    note->value = TG_STR_NONE;
-
-    (void) tg_json_notes_get(request->notes, request->arguments,
-                             ngx_toolgate_property(tool, name), note);
+    return name;
 }

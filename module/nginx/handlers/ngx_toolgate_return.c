@@ -7,7 +7,7 @@
 
 typedef struct {
     ngx_stream_complex_value_t *value; /* NULL: no `return` */
-    ngx_str_t argument;                /* all of it is this one */
+    tg_str_t argument;                 /* all of it is this one */
 } ngx_toolgate_return_t;
 
 static char *ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -84,7 +84,7 @@ ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_return_t *ret = conf;
 
-    ngx_str_t *value;
+    ngx_str_t *value, name;
     char *rv;
 
     (void) cmd;
@@ -96,18 +96,23 @@ ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
     ret->value = ngx_toolgate_compile_new(cf, &value[1]);
-    ret->argument = ngx_toolgate_plain_argument(&value[1]);
+    name = ngx_toolgate_plain_argument(&value[1]);
+    ret->argument = ngx_toolgate_str(&name);
 
     return ret->value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
-/* A value without variables is known now. */
+/* A value without variables is known now, and which argument a name means. */
 static const char *
 ngx_toolgate_return_check(ngx_toolgate_tool_t *tool, void *conf)
 {
     ngx_toolgate_return_t *ret = conf;
 
     tg_outcome_t outcome;
+
+    if (ret->argument.len != 0) {
+        ret->argument = ngx_toolgate_property(tool, ret->argument);
+    }
 
     if (ret->value == NULL || ret->value->lengths != NULL) {
         return NULL;
@@ -139,9 +144,10 @@ ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request,
         return 0;
     }
 
-    ngx_toolgate_argument(call->tool, request, &ret->argument, &note);
-
-    if (note.value.data == NULL) {
+    if (tg_json_notes_get(request->notes, request->arguments, ret->argument,
+                          &note)
+        != TG_OK)
+    {
         return 0;
     }
 

@@ -93,7 +93,7 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data, size_t prefix,
                       tg_json_note_t *note)
 {
     ngx_toolgate_call_t *call;
-    ngx_str_t name;
+    tg_str_t name;
 
     call = ngx_toolgate_current(s);
     note->value = TG_STR_NONE;
@@ -103,11 +103,12 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data, size_t prefix,
         return;
     }
 
-    name = *(ngx_str_t *) data;
+    name = ngx_toolgate_str((const ngx_str_t *) data);
     name.data += prefix;
     name.len -= prefix;
 
-    ngx_toolgate_argument(call->tool, call->request, &name, note);
+    (void) tg_json_notes_get(call->request->notes, call->request->arguments,
+                             ngx_toolgate_property(call->tool, name), note);
 }
 
 static ngx_int_t
