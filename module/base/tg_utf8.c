@@ -137,3 +137,24 @@ tg_utf8_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
         }
     }
 }
+
+void
+tg_utf8_put_lossy(tg_buf_t *buf, tg_str_t bytes)
+{
+    const char *p, *end;
+    size_t n;
+
+    p = bytes.data;
+    end = tg_str_end(bytes);
+
+    while (p < end) {
+        n = tg_utf8_check(p, (size_t) (end - p));
+        tg_buf_put(buf, p, n);
+        p += n;
+
+        if (p < end) {
+            tg_buf_put(buf, "\xef\xbf\xbd", 3);
+            p++;
+        }
+    }
+}

@@ -25,6 +25,9 @@ tg_utf8_is_valid(tg_str_t str)
     return tg_utf8_check(str.data, str.len) == str.len;
 }
 
+/* Appends valid text as it is, and U+FFFD for each byte that is of none. */
+void tg_utf8_put_lossy(tg_buf_t *buf, tg_str_t bytes);
+
 /*
  * Appends text for people: what is not UTF-8 becomes \ufffd; control
  * characters of both sets and the marks that turn the direction of what

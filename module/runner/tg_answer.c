@@ -1,6 +1,7 @@
 #include "runner/tg_answer.h"
 
 #include "base/tg_json.h"
+#include "base/tg_utf8.h"
 
 void
 tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
@@ -13,6 +14,62 @@ tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
     tg_buf_text(json, ",\"ran_ms\":");
     tg_buf_uint(json, times->ran_ms);
     tg_buf_char(json, '}');
+}
+
+tg_outcome_t
+tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
+{
+    tg_entry_t entry;
+    size_t at;
+
+    at = tg_utf8_check(out.data, out.len);
+
+    if (at != out.len) {
+        tg_buf_printf(text,
+                      "The output of %s is not valid UTF-8 (first bad byte at "
+                      "offset %zu); let the program print text, or pipe it "
+                      "through base64.",
+                      tool, at);
+        return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
+    }
+
+    if (form == TG_OUTPUT_TEXT) {
+        return tg_outcome_text(out);
+    }
+
+    memset(&entry, 0, sizeof(entry));
+    entry.kind = TG_ENTRY_TOOL;
+    entry.output = form;
+
+    return tg_outcome_output(&entry, out);
+}
+
+void
+tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
+                     const char *tool, const tg_times_t *times)
+{
+    tg_outcome_t failure;
+    tg_buf_t text;
+    size_t start;
+
+    start = json->len;
+    tg_answer_put(json, outcome, times);
+
+    if (json->len - start <= TG_JOB_ANSWER_MAX) {
+        return;
+    }
+
+    tg_buf_truncate(json, start);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_printf(&text,
+                  "The output of %s is larger than 64 MiB when written as "
+                  "JSON, as control characters grow sixfold; let the program "
+                  "print less, or text.",
+                  tool);
+    failure = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(&text));
+    tg_answer_put(json, &failure, times);
+    json->failed |= tg_buf_failed(&text);
+    tg_buf_deinit(&text);
 }
 
 void

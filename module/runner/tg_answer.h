@@ -15,6 +15,10 @@
 #define TG_ANSWER_NO_MEMORY                                                    \
     "toolgate-runner has no memory left for this answer; try again."
 
+/* Frames of the runner's socket, and what an answer leaves for its envelope. */
+#define TG_JOB_FRAME_MAX 67108864
+#define TG_JOB_ANSWER_MAX (TG_JOB_FRAME_MAX - 2048)
+
 #define TG_RUNNER_NO_MEMORY "toolgate-runner has no memory left; try again."
 
 typedef struct {
@@ -30,6 +34,17 @@ void tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
 void tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure,
                           const tg_times_t *times, const char *format,
                           va_list args) __attribute__((format(printf, 4, 0)));
+
+/*
+ * What a call that went well put out, as it is to be; text takes what has to
+ * be written about one that is wrong.
+ */
+tg_outcome_t tg_answer_of(tg_str_t out, tg_output_t form, const char *tool,
+                          tg_buf_t *text);
+
+/* As tg_answer_put(); an output that no frame carries is a failure. */
+void tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
+                          const char *tool, const tg_times_t *times);
 
 /* Appends 5 s, 1.5 s, 200 ms. */
 void tg_answer_put_time(tg_buf_t *text, uint64_t ms);

@@ -28,9 +28,6 @@
 /* Bytes of kept answers at which no held job is started that waits. */
 #define TG_HELD_BACKLOG 67108864
 #define TG_HELD_KEY_MAX 64
-/* Frames of the runner's socket, and what an answer leaves for its envelope. */
-#define TG_JOB_FRAME_MAX 67108864
-#define TG_JOB_ANSWER_MAX (TG_JOB_FRAME_MAX - 2048)
 
 typedef enum {
     TG_JOB_QUEUED,  /* waits for a slot or a place */

@@ -78,6 +78,80 @@ tg_job_string(char **at, tg_str_t raw, char **text)
     return memchr(*text, '\0', len) == NULL ? TG_OK : TG_LIMIT;
 }
 
+int
+tg_job_count(tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t body;
+    int n, rc;
+
+    if (raw.data == NULL) {
+        return 0;
+    }
+
+    tg_json_init(&json, raw);
+    rc = tg_json_array(&json);
+
+    for (n = 0; rc == TG_OK; n++) {
+        rc = tg_json_element(&json);
+
+        if (rc == TG_END) {
+            return n;
+        }
+
+        if (rc == TG_OK) {
+            rc = tg_json_string(&json, &body);
+        }
+    }
+
+    return -1;
+}
+
+int
+tg_job_strings(char **at, tg_str_t raw, char ***slots)
+{
+    tg_json_t json;
+    tg_str_t value;
+
+    for (tg_json_each(&json, raw); tg_json_item(&json, &value);) {
+        if (tg_job_string(at, value, (*slots)++) != TG_OK) {
+            return TG_LIMIT;
+        }
+    }
+
+    *(*slots)++ = NULL;
+
+    return TG_OK;
+}
+
+int
+tg_job_is_string(tg_str_t raw)
+{
+    return raw.data == NULL || tg_json_type(raw) == TG_JSON_STRING;
+}
+
+int
+tg_job_form(tg_str_t raw, tg_output_t *output)
+{
+    static const char *const names[] = {
+        [TG_OUTPUT_TEXT] = "text",
+        [TG_OUTPUT_JSON] = "json",
+        [TG_OUTPUT_RESULT] = "result",
+    };
+    size_t i;
+
+    *output = TG_OUTPUT_TEXT;
+
+    for (i = 0; raw.data != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (tg_json_is_text(raw, tg_str_c(names[i]))) {
+            *output = (tg_output_t) i;
+            return TG_OK;
+        }
+    }
+
+    return raw.data == NULL ? TG_OK : TG_BAD;
+}
+
 static int
 tg_job_limit(tg_job_params_t *params, char **at, tg_str_t raw)
 {

@@ -10,6 +10,7 @@
 #ifndef TG_JOB_PARAMS_H
 #define TG_JOB_PARAMS_H
 
+#include "core/tg_catalogue.h"
 #include "runner/tg_limit.h"
 
 /*
@@ -20,7 +21,7 @@
 /* Kinds that one call may be of: its tool's and its server's are two. */
 #define TG_JOB_LIMITS_MAX 4
 /* Members that a kind of job may have of its own. */
-#define TG_JOB_MEMBERS_MAX 8
+#define TG_JOB_MEMBERS_MAX 16
 
 /* Everything points into memory, which is owned. */
 typedef struct {
@@ -58,5 +59,20 @@ int tg_job_number(tg_str_t raw, int64_t least, int64_t most, int64_t *value);
  * TG_LIMIT when there is a NUL within.
  */
 int tg_job_string(char **at, tg_str_t raw, char **text);
+
+/* The number of strings in an array, 0 when absent; or -1: no such array. */
+int tg_job_count(tg_str_t raw);
+
+/*
+ * Decodes them likewise: *slots get their texts and NULL, and is moved behind
+ * that.
+ */
+int tg_job_strings(char **at, tg_str_t raw, char ***slots);
+
+/* Is it a string, or absent? */
+int tg_job_is_string(tg_str_t raw);
+
+/* What the output is to be, text when nothing is said; or TG_BAD. */
+int tg_job_form(tg_str_t raw, tg_output_t *output);
 
 #endif

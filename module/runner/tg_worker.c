@@ -1,6 +1,7 @@
 #include "runner/tg_worker.h"
 
 #include "runner/exec/tg_exec.h"
+#include "runner/http/tg_http_job.h"
 #include "runner/left/tg_left.h"
 #include "runner/place/tg_place.h"
 #include "runner/tg_held.h"
@@ -21,16 +22,26 @@ struct tg_worker_s {
 static void tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer,
                              tg_request_t *request);
 
-/* The methods: a job of some kind, or what is answered at once. */
+/*
+ * The methods: a job of some kind, of which something is shared at host in
+ * tg_workers_t, or what is answered at once.
+ */
+#define TG_WORKER_HOST(member) offsetof(tg_workers_t, member)
 static const struct {
     const char *name;
     const tg_kind_t *kind;
+    size_t host;
     void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } tg_worker_methods[] = {
-    { "exec", &tg_exec_kind, NULL },      { "release", NULL, tg_held_release },
-    { "adopt", NULL, tg_held_adopt },     { "leave", NULL, tg_left_leave },
-    { "tell", NULL, tg_left_tell },       { "finish", NULL, tg_left_finish },
-    { "status", NULL, tg_worker_status }, { "place", &tg_place_kind, NULL },
+    { "exec", &tg_exec_kind, TG_WORKER_HOST(programs), NULL },
+    { "http", &tg_http_kind, TG_WORKER_HOST(http), NULL },
+    { "place", &tg_place_kind, 0, NULL },
+    { "release", NULL, 0, tg_held_release },
+    { "adopt", NULL, 0, tg_held_adopt },
+    { "leave", NULL, 0, tg_left_leave },
+    { "tell", NULL, 0, tg_left_tell },
+    { "finish", NULL, 0, tg_left_finish },
+    { "status", NULL, 0, tg_worker_status },
 };
 
 #define TG_WORKER_METHODS                                                      \
@@ -77,7 +88,8 @@ tg_worker_on_call(void *host, tg_peer_t *peer, tg_request_t *request)
 
     if (tg_worker_methods[i].kind != NULL) {
         tg_job_call(&workers->jobs, tg_worker_methods[i].kind,
-                    &workers->programs, peer, request);
+                    (char *) workers + tg_worker_methods[i].host, peer,
+                    request);
     } else {
         tg_worker_methods[i].serve(&workers->jobs, peer, request);
     }
@@ -278,6 +290,7 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
     }
 
     tg_jobs_init(&workers->jobs, loop, &tg_workers_jobs_ops, workers);
+    tg_http_init(&workers->http, loop);
 
     return 0;
 }
@@ -305,6 +318,7 @@ tg_workers_drop(tg_workers_t *workers)
 void
 tg_workers_close(tg_workers_t *workers)
 {
+    tg_http_close(&workers->http);
     tg_programs_close(&workers->programs);
     tg_jobs_close(&workers->jobs);
 }

@@ -4,6 +4,7 @@
 #ifndef TG_WORKER_H
 #define TG_WORKER_H
 
+#include "runner/http/tg_http.h"
 #include "runner/program/tg_programs.h"
 #include "runner/tg_jobs.h"
 #include "uv/tg_uv.h"
@@ -31,6 +32,7 @@ typedef LIST_HEAD(tg_worker_list_s, tg_worker_s) tg_worker_list_t;
 typedef struct {
     tg_jobs_t jobs;
     tg_programs_t programs;
+    tg_http_pool_t http;
     tg_catalogue_t *catalogue;
     tg_entry_t entries[TG_WORKER_METHODS_MAX];
     tg_info_t info;

@@ -32,7 +32,10 @@ my %room = (
         system => libraries(qr/^ngx_/),
     },
     bridge => { rooms => [qw(base core uv)], system => libraries(qr/^uv\.h/) },
-    runner => { rooms => [qw(base core uv)], system => libraries(qr/^uv\.h/) },
+    runner => {
+        rooms  => [qw(base core uv)],
+        system => libraries(qr/^(?:uv\.h|curl\/)/),
+    },
     client => {
         rooms  => [qw(base schema core uv regex)],
         system => libraries(qr/^(?:uv\.h|json-c\/)/),

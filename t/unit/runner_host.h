@@ -10,6 +10,7 @@
 
 #include "core/tg_peer.h"
 #include "runner/exec/tg_exec.h"
+#include "runner/http/tg_http_job.h"
 #include "runner/left/tg_left.h"
 #include "runner/place/tg_place.h"
 #include "runner/tg_held.h"
@@ -26,12 +27,13 @@
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
-#define HOST_METHODS 8
+#define HOST_METHODS 9
 
 typedef struct {
     uv_loop_t loop;
     tg_jobs_t jobs;
     tg_programs_t programs;
+    tg_http_pool_t http;
     tg_catalogue_t *catalogue;
     tg_entry_t entries[HOST_METHODS];
     tg_info_t info;
@@ -123,6 +125,7 @@ static const struct {
     { "release", NULL, tg_held_release }, { "adopt", NULL, tg_held_adopt },
     { "leave", NULL, tg_left_leave },     { "tell", NULL, tg_left_tell },
     { "finish", NULL, tg_left_finish },   { "place", &tg_place_kind, NULL },
+    { "http", &tg_http_kind, NULL },
 };
 
 static inline void
@@ -133,8 +136,11 @@ host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
     i = (size_t) (request->entry - host.entries);
 
     if (host_methods[i].kind != NULL) {
-        tg_job_call(&host.jobs, host_methods[i].kind, &host.programs, peer,
-                    request);
+        tg_job_call(&host.jobs, host_methods[i].kind,
+                    host_methods[i].kind == &tg_http_kind
+                        ? (void *) &host.http
+                        : (void *) &host.programs,
+                    peer, request);
     } else {
         host_methods[i].serve(&host.jobs, peer, request);
     }
@@ -231,6 +237,7 @@ help_begin(void)
     }
 
     tg_jobs_init(&host.jobs, &host.loop, &host_jobs_ops, &host);
+    tg_http_init(&host.http, &host.loop);
 
     if (host_catalogue() != TG_OK) {
         return -1;
@@ -257,6 +264,7 @@ help_end(void)
         uv_run(&host.loop, UV_RUN_ONCE);
     }
 
+    tg_http_close(&host.http);
     tg_programs_close(&host.programs);
     tg_jobs_close(&host.jobs);
     uv_close((uv_handle_t *) &host.deadline, NULL);

@@ -1,8 +1,5 @@
 #include "runner/exec/tg_exec_output.h"
 
-#include "base/tg_utf8.h"
-#include "runner/tg_job.h"
-
 #include <sys/wait.h>
 
 void
@@ -41,10 +38,6 @@ static tg_outcome_t
 tg_exec_outcome(const tg_exec_output_t *output, const char *tool, int status,
                 tg_buf_t *text)
 {
-    tg_entry_t entry;
-    tg_str_t out;
-    size_t at;
-
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         tg_buf_text(text, tool);
         tg_tail_put_status(text, status);
@@ -52,27 +45,7 @@ tg_exec_outcome(const tg_exec_output_t *output, const char *tool, int status,
         return tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(text));
     }
 
-    out = tg_buf_view(&output->out);
-    at = tg_utf8_check(out.data, out.len);
-
-    if (at != out.len) {
-        tg_buf_printf(text,
-                      "The output of %s is not valid UTF-8 (first bad byte at "
-                      "offset %zu); let the program print text, or pipe it "
-                      "through base64.",
-                      tool, at);
-        return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
-    }
-
-    if (output->form == TG_OUTPUT_TEXT) {
-        return tg_outcome_text(out);
-    }
-
-    memset(&entry, 0, sizeof(entry));
-    entry.kind = TG_ENTRY_TOOL;
-    entry.output = output->form;
-
-    return tg_outcome_output(&entry, out);
+    return tg_answer_of(tg_buf_view(&output->out), output->form, tool, text);
 }
 
 void
@@ -81,24 +54,10 @@ tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output, const char *tool,
 {
     tg_outcome_t outcome;
     tg_buf_t text;
-    size_t start;
 
-    start = json->len;
     tg_buf_init(&text, tg_alloc_libc());
     outcome = tg_exec_outcome(output, tool, status, &text);
-    tg_answer_put(json, &outcome, times);
-
-    if (json->len - start > TG_JOB_ANSWER_MAX) {
-        tg_buf_truncate(json, start);
-        tg_buf_printf(&text,
-                      "The output of %s is larger than 64 MiB when written as "
-                      "JSON, as control characters grow sixfold; let the "
-                      "program print less, or text.",
-                      tool);
-        outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(&text));
-        tg_answer_put(json, &outcome, times);
-    }
-
+    tg_answer_put_output(json, &outcome, tool, times);
     json->failed |= tg_buf_failed(&text);
     tg_buf_deinit(&text);
 }

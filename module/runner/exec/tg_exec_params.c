@@ -28,29 +28,6 @@ const char *const tg_exec_members[] = {
     NULL,
 };
 
-/* What the output is to be, text when nothing is said; or TG_BAD. */
-static int
-tg_exec_form(tg_str_t raw, tg_output_t *output)
-{
-    static const char *const names[] = {
-        [TG_OUTPUT_TEXT] = "text",
-        [TG_OUTPUT_JSON] = "json",
-        [TG_OUTPUT_RESULT] = "result",
-    };
-    size_t i;
-
-    *output = TG_OUTPUT_TEXT;
-
-    for (i = 0; raw.data != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
-        if (tg_json_is_text(raw, tg_str_c(names[i]))) {
-            *output = (tg_output_t) i;
-            return TG_OK;
-        }
-    }
-
-    return raw.data == NULL ? TG_OK : TG_BAD;
-}
-
 static int
 tg_exec_input(tg_exec_params_t *params, tg_str_t raw)
 {
@@ -93,7 +70,7 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
     rc = TG_BAD;
 
     if ((input.data == NULL || tg_json_type(input) == TG_JSON_STRING)
-        && tg_exec_form(values[TG_EXEC_FORM], &params->output) == TG_OK
+        && tg_job_form(values[TG_EXEC_FORM], &params->output) == TG_OK
         && tg_job_number(values[TG_EXEC_MAX_OUTPUT], 0, TG_EXEC_OUTPUT_MAX,
                          &max_output)
                == TG_OK)

@@ -14,56 +14,6 @@ typedef struct {
     char **slot;
 } tg_program_arena_t;
 
-/* The number of strings in an array, 0 when absent; or -1: no such array. */
-static int
-tg_program_count(tg_str_t raw)
-{
-    tg_json_t json;
-    tg_str_t body;
-    int n, rc;
-
-    if (raw.data == NULL) {
-        return 0;
-    }
-
-    tg_json_init(&json, raw);
-    rc = tg_json_array(&json);
-
-    for (n = 0; rc == TG_OK; n++) {
-        rc = tg_json_element(&json);
-
-        if (rc == TG_END) {
-            return n;
-        }
-
-        if (rc == TG_OK) {
-            rc = tg_json_string(&json, &body);
-        }
-    }
-
-    return -1;
-}
-
-static int
-tg_program_argv(tg_program_params_t *params, tg_program_arena_t *arena,
-                tg_str_t raw)
-{
-    tg_json_t json;
-    tg_str_t value;
-
-    params->argv = arena->slot;
-
-    for (tg_json_each(&json, raw); tg_json_item(&json, &value);) {
-        if (tg_job_string(&arena->at, value, arena->slot++) != TG_OK) {
-            return TG_LIMIT;
-        }
-    }
-
-    *arena->slot++ = NULL;
-
-    return TG_OK;
-}
-
 /* Sets "K=V", in the place of an earlier one of that name. */
 static void
 tg_program_env_set(char **envp, size_t *n, char *pair, size_t key_len)
@@ -171,10 +121,11 @@ tg_program_fill(tg_program_params_t *params, tg_program_arena_t *arena,
     *why = "holds a NUL character, which no program can be given outside "
            "its standard input";
     params->cwd = root;
+    params->argv = arena->slot;
 
     if ((raw->cwd.data != NULL
          && tg_job_string(&arena->at, raw->cwd, &params->cwd) != TG_OK)
-        || tg_program_argv(params, arena, raw->argv) != TG_OK)
+        || tg_job_strings(&arena->at, raw->argv, &arena->slot) != TG_OK)
     {
         return TG_LIMIT;
     }
@@ -207,13 +158,12 @@ tg_program_params_read(tg_program_params_t *params, const tg_program_raw_t *raw,
     int argc, envc, rc;
 
     memset(params, 0, sizeof(*params));
-    argc = tg_program_count(raw->argv);
-    envc = tg_program_count(raw->env);
+    argc = tg_job_count(raw->argv);
+    envc = tg_job_count(raw->env);
     memory = 0;
     pids = 0;
 
-    if (argc < 1 || envc < 0
-        || (raw->cwd.data != NULL && tg_json_type(raw->cwd) != TG_JSON_STRING)
+    if (argc < 1 || envc < 0 || !tg_job_is_string(raw->cwd)
         || tg_job_number(raw->memory, 1, INT64_MAX, &memory) != TG_OK
         || tg_job_number(raw->pids, 1, INT64_MAX, &pids) != TG_OK)
     {

@@ -63,23 +63,6 @@ tg_tail_view(const tg_tail_t *tail, int *is_cut)
     return tg_str(p, (size_t) (end - p));
 }
 
-static void
-tg_tail_put_lossy(tg_buf_t *text, const char *p, const char *end)
-{
-    size_t n;
-
-    while (p < end) {
-        n = tg_utf8_check(p, (size_t) (end - p));
-        tg_buf_put(text, p, n);
-        p += n;
-
-        if (p < end) {
-            tg_buf_put(text, "\xef\xbf\xbd", 3);
-            p++;
-        }
-    }
-}
-
 void
 tg_tail_put(tg_buf_t *text, const tg_tail_t *tail)
 {
@@ -93,7 +76,7 @@ tg_tail_put(tg_buf_t *text, const tg_tail_t *tail)
 
     view = tg_tail_view(tail, &is_cut);
     tg_buf_text(text, is_cut ? ": \xe2\x80\xa6 " : ": ");
-    tg_tail_put_lossy(text, view.data, tg_str_end(view));
+    tg_utf8_put_lossy(text, view);
 }
 
 /* Those that are sent to programs, or that programs end themselves with. */

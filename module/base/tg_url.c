@@ -1,0 +1,359 @@
+#include "base/tg_url.h"
+
+#define TG_URL_WRITE "write http:// or https://, a host, and a path"
+
+static int
+tg_url_is_unreserved(char c)
+{
+    return tg_is_alpha(c) || tg_is_digit(c) || tg_is_one_of(c, "-._~");
+}
+
+int
+tg_url_is_authority(char c)
+{
+    return tg_is_alpha(c) || tg_is_digit(c) || tg_is_one_of(c, "-._:[]");
+}
+
+int
+tg_url_is_target(char c)
+{
+    return tg_url_is_unreserved(c) || tg_is_one_of(c, "!$&'()*+,;=:@/?%");
+}
+
+void
+tg_url_put(tg_buf_t *buf, tg_str_t text)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char encoded[3];
+    size_t i;
+
+    for (i = 0; i < text.len; i++) {
+        if (tg_url_is_unreserved(text.data[i])) {
+            tg_buf_char(buf, text.data[i]);
+            continue;
+        }
+
+        encoded[0] = '%';
+        encoded[1] = hex[(unsigned char) text.data[i] >> 4];
+        encoded[2] = hex[text.data[i] & 15];
+        tg_buf_put(buf, encoded, sizeof(encoded));
+    }
+}
+
+/* --- its parts --- */
+
+static char
+tg_url_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char) (c | 0x20) : c;
+}
+
+/* Names are the same in upper and lower case. */
+static int
+tg_url_is_name(tg_str_t a, tg_str_t b)
+{
+    size_t i;
+
+    if (a.len != b.len) {
+        return 0;
+    }
+
+    for (i = 0; i < a.len; i++) {
+        if (tg_url_lower(a.data[i]) != tg_url_lower(b.data[i])) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* Takes prefix, whatever its case, from the front of text. */
+static int
+tg_url_skip(tg_str_t *text, const char *prefix)
+{
+    size_t len;
+
+    len = strlen(prefix);
+
+    if (text->len < len
+        || !tg_url_is_name(tg_str(text->data, len), tg_str(prefix, len)))
+    {
+        return 0;
+    }
+
+    text->data += len;
+    text->len -= len;
+
+    return 1;
+}
+
+static int
+tg_url_port(tg_str_t digits, uint16_t *port)
+{
+    uint32_t number;
+    size_t i;
+
+    number = 0;
+
+    for (i = 0; i < digits.len; i++) {
+        if (!tg_is_digit(digits.data[i]) || number > 65535) {
+            return TG_BAD;
+        }
+
+        number = number * 10 + (uint32_t) (digits.data[i] - '0');
+    }
+
+    if (number == 0 || number > 65535) {
+        return TG_BAD;
+    }
+
+    *port = (uint16_t) number;
+
+    return TG_OK;
+}
+
+static int
+tg_url_is_host(tg_str_t host)
+{
+    int is_address;
+    size_t i;
+
+    is_address = host.len > 3 && host.data[0] == '['
+                 && host.data[host.len - 1] == ']';
+
+    if (is_address) {
+        host.data++;
+        host.len -= 2;
+    }
+
+    for (i = 0; i < host.len; i++) {
+        if (is_address
+                ? tg_hex(host.data[i]) == -1
+                      && !tg_is_one_of(host.data[i], ":.")
+                : !tg_is_alpha(host.data[i]) && !tg_is_digit(host.data[i])
+                      && !tg_is_one_of(host.data[i], "-._"))
+        {
+            return 0;
+        }
+    }
+
+    return host.len != 0 && host.len < 256 && host.data[0] != '.';
+}
+
+/* Cuts ":PORT" off the end of text; what is within brackets is no port. */
+static tg_str_t
+tg_url_cut_port(tg_str_t *text)
+{
+    tg_str_t port;
+    size_t i;
+
+    for (i = text->len; i > 0 && text->data[i - 1] != ']'; i--) {
+        if (text->data[i - 1] == ':') {
+            port = tg_str(text->data + i, text->len - i);
+            text->len = i - 1;
+            return port;
+        }
+    }
+
+    return TG_STR_NONE;
+}
+
+int
+tg_url_parse(tg_str_t text, tg_url_t *url, const char **why)
+{
+    tg_str_t port;
+    tg_url_t made;
+    size_t i;
+
+    *why = TG_URL_WRITE;
+    made.is_tls = tg_url_skip(&text, "https://");
+
+    if (!made.is_tls && !tg_url_skip(&text, "http://")) {
+        return TG_BAD;
+    }
+
+    for (i = 0; i < text.len && !tg_is_one_of(text.data[i], "/?#"); i++) {
+        if (text.data[i] == '@') {
+            *why = "a URL must have no user and password; send them in a "
+                   "header";
+            return TG_BAD;
+        }
+    }
+
+    made.host = tg_str(text.data, i);
+    made.rest = tg_str(text.data + i, text.len - i);
+    made.port = made.is_tls ? 443 : 80;
+    port = tg_url_cut_port(&made.host);
+
+    if (!tg_url_is_host(made.host)
+        || (port.data != NULL && tg_url_port(port, &made.port) != TG_OK))
+    {
+        *why = "the host must be a name or an address, with a port from 1 to "
+               "65535 behind a colon where it is not the usual one";
+        return TG_BAD;
+    }
+
+    for (i = 0; i < made.rest.len; i++) {
+        if (!tg_url_is_target(made.rest.data[i])) {
+            *why = "path and query may have letters, digits and "
+                   "-._~!$&'()*+,;=:@/? as they are; write anything else "
+                   "percent-encoded, and no fragment";
+            return TG_BAD;
+        }
+    }
+
+    for (i = 0; i < made.rest.len && made.rest.data[i] != '?'; i++) {
+        /* void */
+    }
+
+    made.path = tg_str(made.rest.data, i);
+    *url = made;
+
+    return TG_OK;
+}
+
+/* "." and "..", a dot written as %2e included. */
+static int
+tg_url_is_dots(tg_str_t segment)
+{
+    static const char dot[] = "%2e";
+    int n;
+
+    for (n = 0; segment.len != 0 && n < 3; n++) {
+        if (segment.data[0] != '.') {
+            if (!tg_url_skip(&segment, dot)) {
+                return 0;
+            }
+
+        } else {
+            segment.data++;
+            segment.len--;
+        }
+    }
+
+    return n == 1 || n == 2;
+}
+
+int
+tg_url_has_dots(tg_str_t path)
+{
+    size_t i, start;
+
+    start = 0;
+
+    for (i = 0; i <= path.len; i++) {
+        if (i == path.len || path.data[i] == '/') {
+            if (tg_url_is_dots(tg_str(path.data + start, i - start))) {
+                return 1;
+            }
+
+            start = i + 1;
+        }
+    }
+
+    return 0;
+}
+
+int
+tg_url_is_same_origin(const tg_url_t *a, const tg_url_t *b)
+{
+    return a->is_tls == b->is_tls && a->port == b->port
+           && tg_url_is_name(a->host, b->host);
+}
+
+void
+tg_url_put_origin(tg_buf_t *buf, const tg_url_t *url)
+{
+    tg_buf_text(buf, url->is_tls ? "https://" : "http://");
+    tg_buf_str(buf, url->host);
+
+    if (url->port != (url->is_tls ? 443 : 80)) {
+        tg_buf_char(buf, ':');
+        tg_buf_uint(buf, url->port);
+    }
+}
+
+/* --- which hosts --- */
+
+/* A name may end in the root's dot. */
+static tg_str_t
+tg_url_chop(tg_str_t host)
+{
+    if (host.len > 1 && host.data[host.len - 1] == '.') {
+        host.len--;
+    }
+
+    return host;
+}
+
+static int
+tg_url_is_port(const tg_url_t *url, tg_str_t port)
+{
+    uint16_t number;
+
+    if (port.data == NULL) {
+        return url->port == (url->is_tls ? 443 : 80);
+    }
+
+    return tg_str_eq(port, TG_STR("*"))
+           || (tg_url_port(port, &number) == TG_OK && number == url->port);
+}
+
+tg_url_match_t
+tg_url_match(const tg_url_t *url, tg_str_t pattern)
+{
+    tg_str_t host, port, end;
+
+    host = tg_url_chop(url->host);
+    port = tg_url_cut_port(&pattern);
+
+    if (!tg_url_is_port(url, port)) {
+        return TG_URL_OTHER;
+    }
+
+    if (pattern.len == 0 || pattern.data[0] != '*') {
+        return tg_url_is_name(host, tg_url_chop(pattern)) ? TG_URL_NAMED
+                                                          : TG_URL_OTHER;
+    }
+
+    pattern.data++;
+    pattern.len--;
+
+    if (host.len < pattern.len + (pattern.len != 0)) {
+        return TG_URL_OTHER;
+    }
+
+    end = tg_str(tg_str_end(host) - pattern.len, pattern.len);
+
+    return tg_url_is_name(end, pattern) ? TG_URL_WILD : TG_URL_OTHER;
+}
+
+const char *
+tg_url_pattern_check(tg_str_t pattern)
+{
+    static const char why[] = "write a name or an address, \"*.NAME\" for all "
+                              "hosts below it, or \"*\" for any, and \":PORT\" "
+                              "or \":*\" behind it where the port is not the "
+                              "usual one";
+    uint16_t number;
+    tg_str_t port;
+
+    port = tg_url_cut_port(&pattern);
+
+    if (port.data != NULL && !tg_str_eq(port, TG_STR("*"))
+        && tg_url_port(port, &number) != TG_OK)
+    {
+        return why;
+    }
+
+    if (tg_str_eq(pattern, TG_STR("*"))) {
+        return NULL;
+    }
+
+    if (pattern.len > 2 && memcmp(pattern.data, "*.", 2) == 0) {
+        pattern.data += 2;
+        pattern.len -= 2;
+    }
+
+    return tg_url_is_host(pattern) ? NULL : why;
+}

@@ -1,0 +1,85 @@
+#include "runner/http/tg_curl.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+#define TG_CURL_FILE "libcurl.so.4"
+
+static tg_curl_t tg_curl_functions;
+static int tg_curl_is_loaded;
+
+static int
+tg_curl_find(void *library)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } functions[] = {
+#define TG_CURL_ROW(name) { "curl_" #name, offsetof(tg_curl_t, name) },
+        TG_CURL_FUNCTIONS(TG_CURL_ROW)
+    };
+    void *symbol;
+    size_t i;
+
+    for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        symbol = dlsym(library, functions[i].name);
+
+        if (symbol == NULL) {
+            return -1;
+        }
+
+        /* ISO C knows no way from one kind of pointer to the other. */
+        memcpy((char *) &tg_curl_functions + functions[i].at, &symbol,
+               sizeof(symbol));
+    }
+
+    return 0;
+}
+
+static int
+tg_curl_is_new_enough(void *library)
+{
+    curl_version_info_data *(*version_info)(CURLversion now);
+    void *symbol;
+
+    symbol = dlsym(library, "curl_version_info");
+
+    if (symbol == NULL) {
+        return 0;
+    }
+
+    memcpy(&version_info, &symbol, sizeof(symbol));
+
+    return version_info(CURLVERSION_NOW)->version_num >= 0x075700;
+}
+
+const tg_curl_t *
+tg_curl(const char **why)
+{
+    void *library;
+
+    if (tg_curl_is_loaded) {
+        return &tg_curl_functions;
+    }
+
+    library = dlopen(TG_CURL_FILE, RTLD_LAZY | RTLD_LOCAL);
+
+    if (library == NULL) {
+        *why = TG_CURL_FILE " cannot be loaded; install the package libcurl4";
+        return NULL;
+    }
+
+    if (!tg_curl_is_new_enough(library) || tg_curl_find(library) != 0
+        || tg_curl_functions.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+    {
+        *why = TG_CURL_FILE " is older than 7.87 or cannot be used; upgrade "
+                            "the package libcurl4";
+        (void) dlclose(library);
+        return NULL;
+    }
+
+    tg_curl_is_loaded = 1;
+
+    return &tg_curl_functions;
+}

@@ -1,0 +1,48 @@
+/*
+ * libcurl, loaded when the first call needs it: with all that it brings along
+ * it takes longer to load than the runner to start, and most runners never
+ * need it.
+ */
+#ifndef TG_CURL_H
+#define TG_CURL_H
+
+/* The macros that check types stand for functions that are not linked. */
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+#if LIBCURL_VERSION_NUM < 0x075700
+#error "libcurl 7.87 or newer is needed (libcurl4-openssl-dev)"
+#endif
+
+/* What is used of it; a function is named once. */
+#define TG_CURL_FUNCTIONS(X)                                                   \
+    X(global_init)                                                             \
+    X(easy_init)                                                               \
+    X(easy_setopt)                                                             \
+    X(easy_getinfo)                                                            \
+    X(easy_cleanup)                                                            \
+    X(easy_strerror)                                                           \
+    X(multi_init)                                                              \
+    X(multi_setopt)                                                            \
+    X(multi_assign)                                                            \
+    X(multi_add_handle)                                                        \
+    X(multi_remove_handle)                                                     \
+    X(multi_socket_action)                                                     \
+    X(multi_info_read)                                                         \
+    X(multi_cleanup)                                                           \
+    X(slist_append)                                                            \
+    X(slist_free_all)
+
+#define TG_CURL_MEMBER(name) __typeof__(curl_##name) *name;
+
+typedef struct {
+    TG_CURL_FUNCTIONS(TG_CURL_MEMBER)
+} tg_curl_t;
+
+/*
+ * Loads it, once.  NULL: it cannot be had, and *why says what to install; it
+ * is tried again next time.
+ */
+const tg_curl_t *tg_curl(const char **why);
+
+#endif

@@ -1,0 +1,455 @@
+#include "runner/http/tg_http.h"
+
+#include "runner/http/tg_address.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct tg_http_s {
+    tg_http_pool_t *pool;
+    TAILQ_ENTRY(tg_http_s) link;
+    CURL *easy;
+    struct curl_slist *headers;
+    const tg_http_ops_t *ops; /* NULL: it was cancelled */
+    void *ctx;
+    size_t header_bytes;
+    int status;
+    int is_public;
+    int is_safe;     /* to be sent again, as it changes nothing */
+    int has_address; /* its name was looked up */
+    int is_refused;  /* that address */
+    int is_over;     /* its headers are read */
+    int is_stopped;  /* by ops */
+    unsigned nsent;  /* how often it was begun to be sent */
+    char error[CURL_ERROR_SIZE];
+};
+
+/* --- while it goes on: libcurl calls --- */
+
+static curl_socket_t
+tg_http_on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    tg_http_t *http;
+
+    http = ctx;
+    http->has_address = 1;
+
+    if (http->ops == NULL) {
+        return CURL_SOCKET_BAD;
+    }
+
+    if (http->is_public
+        && !tg_address_is_public(&address->addr, address->addrlen)) {
+        http->is_refused = 1;
+        return CURL_SOCKET_BAD;
+    }
+
+    return socket(address->family, address->socktype | SOCK_CLOEXEC,
+                  address->protocol);
+}
+
+/*
+ * There is a connection, which may be one that was kept.  What changes
+ * something is not sent again when that one turns out to be closed: it may
+ * have been executed.
+ */
+static int
+tg_http_on_connected(void *ctx, char *remote, char *local, int remote_port,
+                     int local_port)
+{
+    tg_http_t *http;
+
+    http = ctx;
+    http->has_address = 1;
+
+    if (http->is_public && !tg_address_text_is_public(remote)) {
+        http->is_refused = 1;
+    }
+
+    if (http->ops == NULL || http->is_refused
+        || (http->nsent != 0 && !http->is_safe))
+    {
+        return CURL_PREREQFUNC_ABORT;
+    }
+
+    http->nsent++;
+
+    return CURL_PREREQFUNC_OK;
+}
+
+/* "Name: value", without the line's end. */
+static void
+tg_http_header(tg_http_t *http, tg_str_t line)
+{
+    const char *colon;
+    tg_str_t value;
+
+    colon = memchr(line.data, ':', line.len);
+
+    if (colon == NULL || http->ops->header == NULL) {
+        return;
+    }
+
+    value = tg_str(colon + 1, line.len - (size_t) (colon + 1 - line.data));
+
+    while (value.len != 0 && (*value.data == ' ' || *value.data == '\t')) {
+        value.data++;
+        value.len--;
+    }
+
+    http->ops->header(http->ctx,
+                      tg_str(line.data, (size_t) (colon - line.data)), value);
+}
+
+/* Of an answer that is none yet (1xx), and behind the body, they are none. */
+static int
+tg_http_line(tg_http_t *http, tg_str_t line)
+{
+    while (line.len != 0 && strchr("\r\n \t", line.data[line.len - 1]) != NULL)
+    {
+        line.len--;
+    }
+
+    if (line.len > 9 && memcmp(line.data, "HTTP/", 5) == 0) {
+        long status;
+
+        status = 0;
+        (void) http->pool->loop.curl->easy_getinfo(http->easy,
+                                                   CURLINFO_RESPONSE_CODE,
+                                                   &status);
+        http->status = (int) status;
+        return 0;
+    }
+
+    if (http->status < 200) {
+        return 0;
+    }
+
+    if (line.len != 0) {
+        tg_http_header(http, line);
+        return 0;
+    }
+
+    http->is_over = 1;
+
+    return http->ops->head != NULL && http->ops->head(http->ctx, http->status);
+}
+
+static size_t
+tg_http_on_header(char *data, size_t size, size_t n, void *ctx)
+{
+    tg_http_t *http;
+
+    http = ctx;
+    n *= size;
+    http->header_bytes += n;
+
+    if (http->ops == NULL || http->header_bytes > TG_HTTP_HEADERS_MAX) {
+        return 0;
+    }
+
+    if (http->is_over || tg_http_line(http, tg_str(data, n)) == 0) {
+        return n;
+    }
+
+    http->is_stopped = 1;
+
+    return 0;
+}
+
+static size_t
+tg_http_on_body(char *data, size_t size, size_t n, void *ctx)
+{
+    tg_http_t *http;
+
+    http = ctx;
+    n *= size;
+
+    if (http->ops == NULL) {
+        return 0;
+    }
+
+    if (http->ops->body(http->ctx, data, n) == 0) {
+        return n;
+    }
+
+    http->is_stopped = 1;
+
+    return n + 1;
+}
+
+/* --- its beginning --- */
+
+static int
+tg_http_is_safe(const char *method)
+{
+    static const char *const safe[] = { "GET", "HEAD", "OPTIONS", "DELETE",
+                                        "PUT" };
+    size_t i;
+
+    for (i = 0; i < sizeof(safe) / sizeof(safe[0]); i++) {
+        if (strcmp(method, safe[i]) == 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static int
+tg_http_put_header(tg_http_t *http, const char *header)
+{
+    struct curl_slist *list;
+
+    list = http->pool->loop.curl->slist_append(http->headers, header);
+
+    if (list == NULL) {
+        return TG_NOMEM;
+    }
+
+    http->headers = list;
+
+    return TG_OK;
+}
+
+static int
+tg_http_headers(tg_http_t *http, const tg_http_request_t *request)
+{
+    const char *const *header;
+    int rc;
+
+    rc = tg_http_put_header(http, "Expect:");
+
+    for (header = request->headers; rc == TG_OK && *header != NULL; header++) {
+        rc = tg_http_put_header(http, *header);
+    }
+
+    return rc;
+}
+
+#define TG_HTTP_SET(option, value)                                             \
+    (rc |= curl->easy_setopt(http->easy, CURLOPT_##option, value))
+
+/* What is sent, and where. */
+static int
+tg_http_set_request(tg_http_t *http, const tg_http_request_t *request)
+{
+    const tg_curl_t *curl;
+    unsigned rc;
+
+    curl = http->pool->loop.curl;
+    rc = 0;
+    TG_HTTP_SET(URL, request->url);
+    TG_HTTP_SET(HTTPHEADER, http->headers);
+
+    if (request->body.data != NULL) {
+        TG_HTTP_SET(POSTFIELDSIZE_LARGE, (curl_off_t) request->body.len);
+        TG_HTTP_SET(POSTFIELDS, request->body.data);
+    }
+
+    if (strcmp(request->method, "HEAD") == 0) {
+        TG_HTTP_SET(NOBODY, 1L);
+    } else {
+        TG_HTTP_SET(CUSTOMREQUEST, request->method);
+    }
+
+    TG_HTTP_SET(PROXY, request->proxy != NULL ? request->proxy : "");
+    TG_HTTP_SET(NOPROXY, "");
+    TG_HTTP_SET(CONNECTTIMEOUT_MS, request->connect_ms != 0
+                                       ? (long) request->connect_ms
+                                       : (long) TG_HTTP_CONNECT_MS);
+
+    if (request->ca_file != NULL) {
+        TG_HTTP_SET(CAINFO, request->ca_file);
+        TG_HTTP_SET(CAPATH, NULL);
+    }
+
+    return rc == 0 ? TG_OK : TG_NOMEM;
+}
+
+/* What holds for all. */
+static int
+tg_http_set(tg_http_t *http)
+{
+    const tg_curl_t *curl;
+    unsigned rc;
+
+    curl = http->pool->loop.curl;
+    rc = 0;
+    TG_HTTP_SET(PRIVATE, http);
+    TG_HTTP_SET(ERRORBUFFER, http->error);
+    TG_HTTP_SET(NOSIGNAL, 1L);
+    TG_HTTP_SET(PROTOCOLS_STR, "http,https");
+    TG_HTTP_SET(HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1);
+    TG_HTTP_SET(SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
+    TG_HTTP_SET(PATH_AS_IS, 1L);
+    TG_HTTP_SET(DISALLOW_USERNAME_IN_URL, 1L);
+    TG_HTTP_SET(SUPPRESS_CONNECT_HEADERS, 1L);
+    TG_HTTP_SET(ACCEPT_ENCODING, "gzip");
+    TG_HTTP_SET(USERAGENT, "toolgate/" TG_VERSION);
+    /* No lookup is waited for when time is over. */
+    TG_HTTP_SET(QUICK_EXIT, 1L);
+    TG_HTTP_SET(MAXAGE_CONN, (long) (TG_HTTP_KEPT_MS / 1000));
+    TG_HTTP_SET(OPENSOCKETFUNCTION, tg_http_on_open);
+    TG_HTTP_SET(OPENSOCKETDATA, http);
+    TG_HTTP_SET(PREREQFUNCTION, tg_http_on_connected);
+    TG_HTTP_SET(PREREQDATA, http);
+    TG_HTTP_SET(HEADERFUNCTION, tg_http_on_header);
+    TG_HTTP_SET(HEADERDATA, http);
+    TG_HTTP_SET(WRITEFUNCTION, tg_http_on_body);
+    TG_HTTP_SET(WRITEDATA, http);
+
+    return rc == 0 ? TG_OK : TG_NOMEM;
+}
+
+static void
+tg_http_free(tg_http_t *http)
+{
+    const tg_curl_t *curl;
+
+    curl = http->pool->loop.curl;
+
+    if (http->easy != NULL) {
+        curl->easy_cleanup(http->easy);
+    }
+
+    curl->slist_free_all(http->headers);
+    free(http);
+}
+
+int
+tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
+              const tg_http_ops_t *ops, void *ctx, tg_http_t **made,
+              const char **why)
+{
+    tg_http_t *http;
+    int rc;
+
+    rc = tg_http_loop_open(&pool->loop, why);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    if (pool->nabandoned >= TG_HTTP_LOOKUPS_MAX) {
+        *why = "too many hosts are being looked up, and the name servers do "
+               "not answer; try again later";
+        return TG_LIMIT;
+    }
+
+    http = calloc(1, sizeof(*http));
+
+    if (http == NULL) {
+        return TG_NOMEM;
+    }
+
+    http->pool = pool;
+    http->ops = ops;
+    http->ctx = ctx;
+    http->is_public = request->is_public;
+    http->is_safe = tg_http_is_safe(request->method);
+    http->easy = pool->loop.curl->easy_init();
+
+    if (http->easy == NULL || tg_http_headers(http, request) != TG_OK
+        || tg_http_set(http) != TG_OK
+        || tg_http_set_request(http, request) != TG_OK
+        || tg_http_loop_add(&pool->loop, http->easy) != TG_OK)
+    {
+        tg_http_free(http);
+        return TG_NOMEM;
+    }
+
+    TAILQ_INSERT_TAIL(&pool->exchanges, http, link);
+    *made = http;
+
+    return TG_OK;
+}
+
+/* --- its end --- */
+
+/* Its connection is closed, unless the answer was read. */
+static void
+tg_http_drop(tg_http_t *http)
+{
+    tg_http_pool_t *pool;
+
+    pool = http->pool;
+    TAILQ_REMOVE(&pool->exchanges, http, link);
+    pool->nabandoned -= http->ops == NULL;
+    tg_http_loop_remove(&pool->loop, http->easy);
+    tg_http_free(http);
+}
+
+void
+tg_http_cancel(tg_http_t *http)
+{
+    if (http->has_address) {
+        tg_http_drop(http);
+        return;
+    }
+
+    /* Whoever ended it now would wait for its lookup. */
+    http->ops = NULL;
+    http->pool->nabandoned++;
+}
+
+static const char *
+tg_http_why(const tg_http_t *http, CURLcode code)
+{
+    if (http->header_bytes > TG_HTTP_HEADERS_MAX) {
+        return "the headers of the answer are larger than 64 KiB";
+    }
+
+    if (code == CURLE_ABORTED_BY_CALLBACK && http->nsent != 0) {
+        return "the server closed the connection without an answer";
+    }
+
+    return http->error[0] != '\0' ? http->error
+                                  : http->pool->loop.curl->easy_strerror(code);
+}
+
+static void
+tg_http_on_ended(tg_http_loop_t *loop, CURL *easy, CURLcode code)
+{
+    tg_http_end_t end;
+    tg_http_t *http;
+    char *redirect;
+
+    http = NULL;
+    redirect = NULL;
+    (void) loop->curl->easy_getinfo(easy, CURLINFO_PRIVATE, &http);
+    (void) loop->curl->easy_getinfo(easy, CURLINFO_REDIRECT_URL, &redirect);
+
+    if (http->ops != NULL) {
+        end.result = http->is_stopped   ? TG_HTTP_STOPPED
+                     : code == CURLE_OK ? TG_HTTP_OK
+                     : http->is_refused ? TG_HTTP_REFUSED
+                                        : TG_HTTP_FAILED;
+        end.was_sent = http->nsent != 0;
+        end.why = tg_http_why(http, code);
+        end.redirect = redirect;
+        http->ops->done(http->ctx, &end);
+    }
+
+    tg_http_drop(http);
+}
+
+/* --- all of them --- */
+
+void
+tg_http_init(tg_http_pool_t *pool, uv_loop_t *loop)
+{
+    tg_http_loop_init(&pool->loop, loop, tg_http_on_ended);
+    TAILQ_INIT(&pool->exchanges);
+    pool->nabandoned = 0;
+}
+
+void
+tg_http_close(tg_http_pool_t *pool)
+{
+    while (!TAILQ_EMPTY(&pool->exchanges)) {
+        tg_http_drop(TAILQ_FIRST(&pool->exchanges));
+    }
+
+    tg_http_loop_close(&pool->loop);
+}

@@ -1,0 +1,495 @@
+#include "runner/http/tg_http_job.h"
+
+#include "runner/http/tg_http_answer.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+typedef struct {
+    tg_job_t *job;
+    tg_http_params_t params;
+    tg_http_t *http; /* NULL: none goes on */
+    char *url;       /* of the exchange */
+    tg_url_t parts;  /* of it */
+    const char *method;
+    int has_body;
+    int has_left; /* the host that it was meant for */
+    unsigned nredirects;
+    tg_http_answer_t answer;
+    uint64_t nread;
+    uint64_t ntold;
+    uint64_t length; /* of the body, as the server says; 0: it does not */
+    tg_buf_t json;   /* the answer, until it may be told */
+    uv_timer_t apart;
+} tg_http_call_t;
+
+static int tg_http_call_begin(tg_http_call_t *call);
+
+/* --- its end --- */
+
+static void
+tg_http_call_on_closed(uv_handle_t *handle)
+{
+    tg_http_call_t *call;
+
+    call = handle->data;
+    tg_job_closed(call->job);
+}
+
+static void
+tg_http_call_done(tg_http_call_t *call)
+{
+    uv_close((uv_handle_t *) &call->apart, tg_http_call_on_closed);
+    tg_job_done(call->job);
+}
+
+static void
+tg_http_call_finish(tg_http_call_t *call)
+{
+    tg_job_answer(call->job, &call->json);
+    tg_job_end(call->job);
+    tg_http_call_done(call);
+}
+
+static void
+tg_http_call_on_apart(uv_timer_t *timer)
+{
+    tg_http_call_finish(timer->data);
+}
+
+/* There is an answer.  What comes in one piece with the last progress, some
+ * clients take for progress of a call that is over. */
+static void
+tg_http_call_end(tg_http_call_t *call)
+{
+    tg_job_ended(call->job);
+
+    if (tg_job_tell_last(call->job)) {
+        uv_timer_start(&call->apart, tg_http_call_on_apart, TG_JOB_APART_MS, 0);
+    } else {
+        tg_http_call_finish(call);
+    }
+}
+
+static void
+tg_http_call_stop(tg_job_t *job)
+{
+    tg_http_call_t *call;
+
+    call = job->work;
+
+    if (call->http != NULL) {
+        tg_http_cancel(call->http);
+        call->http = NULL;
+    }
+
+    tg_http_call_done(call);
+}
+
+/* Writes a failure as the answer; format and what follows are its text. */
+static void __attribute__((format(printf, 3, 4)))
+tg_http_call_fail(tg_http_call_t *call, tg_failure_t failure,
+                  const char *format, ...)
+{
+    tg_outcome_t outcome;
+    tg_times_t times;
+    tg_buf_t text;
+    va_list args;
+
+    times = tg_job_times(call->job);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_printf(&text, "%s: ", call->job->params.tool);
+    va_start(args, format);
+    tg_buf_vprintf(&text, format, args);
+    va_end(args);
+    tg_http_params_hide(&call->params, text.data, text.len);
+    outcome = tg_outcome_failed(failure, tg_buf_view(&text));
+    tg_answer_put(&call->json, &outcome, &times);
+    call->json.failed |= tg_buf_failed(&text);
+    tg_buf_deinit(&text);
+}
+
+/* --- redirects --- */
+
+static int
+tg_http_is_read(const char *method)
+{
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
+/* What the server wants to be asked there, as browsers do. */
+static void
+tg_http_call_turn(tg_http_call_t *call)
+{
+    int status;
+
+    status = call->answer.status;
+
+    if ((status == 303 && !tg_http_is_read(call->method))
+        || ((status == 301 || status == 302)
+            && strcmp(call->method, "POST") == 0))
+    {
+        call->method = "GET";
+        call->has_body = 0;
+    }
+}
+
+/* May it go there?  NULL, or why not. */
+static const char *
+tg_http_call_no_way(const tg_http_call_t *call, const tg_url_t *to, int is_away)
+{
+    if (call->nredirects > call->params.redirects) {
+        return "there are more redirects than redirects allows";
+    }
+
+    if (call->parts.is_tls && !to->is_tls) {
+        return "a redirect leads from https to http";
+    }
+
+    if (is_away && (!tg_http_is_read(call->method) || call->has_body)) {
+        return "a redirect would pass the request on to another host";
+    }
+
+    return NULL;
+}
+
+/* Says whether the call goes on; if not, its answer is written. */
+static int
+tg_http_call_follow(tg_http_call_t *call, const char *redirect)
+{
+    const char *why;
+    tg_url_t to;
+    char *url;
+    int is_away;
+
+    tg_http_call_turn(call);
+    call->nredirects++;
+    url = strdup(redirect);
+
+    if (url == NULL || tg_url_parse(tg_str_c(url), &to, &why) != TG_OK) {
+        free(url);
+        tg_http_call_fail(call, TG_FAILURE_PROGRAM,
+                          "the server redirects to what is no URL of http or "
+                          "https.");
+        return 0;
+    }
+
+    is_away = !tg_url_is_same_origin(&call->parts, &to);
+    why = tg_http_call_no_way(call, &to, is_away);
+
+    if (why != NULL) {
+        free(url);
+        tg_http_call_fail(call, TG_FAILURE_PROGRAM, "%s.", why);
+        return 0;
+    }
+
+    call->has_left |= is_away;
+    free(call->url);
+    call->url = url;
+    call->parts = to;
+    tg_buf_truncate(&call->answer.body, 0);
+    call->answer.type[0] = '\0';
+    call->answer.is_cut = 0;
+
+    return tg_http_call_begin(call) == 0;
+}
+
+/* --- what comes --- */
+
+static void
+tg_http_call_on_header(void *ctx, tg_str_t name, tg_str_t value)
+{
+    tg_http_call_t *call;
+    size_t i;
+
+    call = ctx;
+    tg_http_answer_header(&call->answer, name, value);
+
+    if (name.len != sizeof("content-length") - 1
+        || strncasecmp(name.data, "content-length", name.len) != 0)
+    {
+        return;
+    }
+
+    call->length = 0;
+
+    for (i = 0; i < value.len && tg_is_digit(value.data[i]) && i < 15; i++) {
+        call->length = call->length * 10 + (uint64_t) (value.data[i] - '0');
+    }
+}
+
+static int
+tg_http_call_on_head(void *ctx, int status)
+{
+    tg_http_call_t *call;
+
+    call = ctx;
+    call->answer.status = status;
+
+    return 0;
+}
+
+/* Of what is large enough to keep somebody waiting. */
+static void
+tg_http_call_progress(tg_http_call_t *call)
+{
+    char text[128];
+    tg_buf_t buf;
+
+    if (call->nread - call->ntold < TG_HTTP_PROGRESS) {
+        return;
+    }
+
+    call->ntold = call->nread;
+    buf = tg_buf_fixed(text, sizeof(text));
+    tg_buf_text(&buf, "{\"progress\":");
+    tg_buf_uint(&buf, call->nread);
+
+    if (call->length >= call->nread) {
+        tg_buf_text(&buf, ",\"total\":");
+        tg_buf_uint(&buf, call->length);
+    }
+
+    tg_buf_text(&buf, ",\"message\":\"bytes\"}");
+    tg_job_rose(call->job,
+                tg_progress_put(&call->job->progress, tg_buf_view(&buf)));
+}
+
+static int
+tg_http_call_on_body(void *ctx, const char *data, size_t len)
+{
+    tg_http_call_t *call;
+    int rc;
+
+    call = ctx;
+    call->nread += len;
+    rc = tg_http_answer_body(&call->answer, &call->params, data, len);
+
+    if (rc == TG_OK && tg_http_answer_is_ok(&call->answer)) {
+        tg_http_call_progress(call);
+    }
+
+    return rc != TG_OK
+           || (call->answer.is_cut && call->nread > TG_HTTP_OUTPUT_MAX);
+}
+
+static void
+tg_http_call_lost(tg_http_call_t *call, const tg_http_end_t *end)
+{
+    tg_buf_t origin;
+
+    tg_buf_init(&origin, tg_alloc_libc());
+    tg_url_put_origin(&origin, &call->parts);
+    tg_buf_char(&origin, '\0');
+
+    if (tg_buf_failed(&origin) || tg_buf_failed(&call->answer.body)) {
+        tg_http_call_fail(call, TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
+
+    } else if (end->result == TG_HTTP_REFUSED) {
+        tg_http_call_fail(call, TG_FAILURE_ARGUMENTS,
+                          "%s is not called: its address is one of this "
+                          "machine or of a private network. If that is meant, "
+                          "name the host in hosts.",
+                          origin.data);
+
+    } else if (end->was_sent) {
+        tg_http_call_fail(call, TG_FAILURE_LOST,
+                          "there is no whole answer of %s (%s); it may have "
+                          "done what it was asked for.",
+                          origin.data, end->why);
+
+    } else {
+        tg_http_call_fail(call, TG_FAILURE_LOST,
+                          "%s cannot be reached, and was asked for nothing "
+                          "(%s).",
+                          origin.data, end->why);
+    }
+
+    tg_buf_deinit(&origin);
+}
+
+static void
+tg_http_call_on_done(void *ctx, const tg_http_end_t *end)
+{
+    tg_http_call_t *call;
+    tg_times_t times;
+
+    call = ctx;
+    call->http = NULL;
+
+    if (end->result != TG_HTTP_OK
+        && (end->result != TG_HTTP_STOPPED || !call->answer.is_cut))
+    {
+        tg_http_call_lost(call, end);
+
+    } else if (end->redirect != NULL && call->params.redirects != 0) {
+        if (tg_http_call_follow(call, end->redirect)) {
+            return;
+        }
+
+    } else {
+        times = tg_job_times(call->job);
+        tg_http_answer_put(&call->json, &call->answer, &call->params,
+                           &call->parts, end->redirect, call->job->params.tool,
+                           &times);
+    }
+
+    tg_http_call_end(call);
+}
+
+static const tg_http_ops_t tg_http_call_ops = {
+    .header = tg_http_call_on_header,
+    .head = tg_http_call_on_head,
+    .body = tg_http_call_on_body,
+    .done = tg_http_call_on_done,
+};
+
+/* --- its beginning --- */
+
+/* May this URL be called at all?  If not, the answer is written. */
+static int
+tg_http_call_check(tg_http_call_t *call, tg_url_match_t match)
+{
+    tg_buf_t origin;
+
+    if (match == TG_URL_NAMED
+        || (match == TG_URL_WILD && call->params.proxy == NULL))
+    {
+        return 0;
+    }
+
+    tg_buf_init(&origin, tg_alloc_libc());
+    tg_url_put_origin(&origin, &call->parts);
+    tg_buf_char(&origin, '\0');
+    tg_http_call_fail(call, TG_FAILURE_ARGUMENTS,
+                      match == TG_URL_OTHER
+                          ? "%s may not be called; hosts does not allow it."
+                          : "%s may not be called through a proxy, as its "
+                            "address is not known here; name it in hosts.",
+                      tg_buf_failed(&origin) ? "It" : origin.data);
+    tg_buf_deinit(&origin);
+
+    return -1;
+}
+
+/* 0; or -1, and the answer is written. */
+static int
+tg_http_call_begin(tg_http_call_t *call)
+{
+    static const char *const none[] = { NULL };
+    const tg_http_params_t *params;
+    tg_http_request_t request;
+    tg_url_match_t match;
+    const char *why;
+    int rc;
+
+    params = &call->params;
+    match = tg_http_params_match(params, &call->parts);
+
+    if (tg_http_call_check(call, match) != 0) {
+        return -1;
+    }
+
+    request.method = call->method;
+    request.url = call->url;
+    request.headers = call->has_left ? none
+                                     : (const char *const *) params->headers;
+    request.body = call->has_body ? params->body : TG_STR_NONE;
+    request.is_public = match != TG_URL_NAMED;
+    request.proxy = params->proxy;
+    request.ca_file = params->ca_file;
+    request.connect_ms = params->connect_ms;
+    why = TG_RUNNER_NO_MEMORY;
+    rc = tg_http_start(call->job->host, &request, &tg_http_call_ops, call,
+                       &call->http, &why);
+
+    if (rc != TG_OK) {
+        tg_http_call_fail(call,
+                          rc == TG_LIMIT ? TG_FAILURE_BUSY
+                                         : TG_FAILURE_INTERNAL,
+                          "%s", why);
+        return -1;
+    }
+
+    return 0;
+}
+
+static int
+tg_http_call_start(tg_job_t *job)
+{
+    tg_http_call_t *call;
+    const char *why;
+
+    call = job->work;
+    call->method = call->params.method;
+    call->has_body = call->params.body.data != NULL;
+    call->url = strdup(call->params.url);
+
+    if (call->url == NULL) {
+        tg_job_fail(job, TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
+        return -1;
+    }
+
+    (void) tg_url_parse(tg_str_c(call->url), &call->parts, &why);
+
+    if (tg_http_call_begin(call) != 0) {
+        tg_job_answer(job, &call->json);
+        return -1;
+    }
+
+    uv_timer_init(job->jobs->loop, &call->apart);
+    call->apart.data = call;
+    tg_job_opened(job);
+
+    return 0;
+}
+
+static int
+tg_http_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
+{
+    tg_http_call_t *call;
+    int rc;
+
+    call = calloc(1, sizeof(*call));
+
+    if (call == NULL) {
+        return TG_NOMEM;
+    }
+
+    rc = tg_http_params_read(&call->params, values, why);
+
+    if (rc != TG_OK) {
+        free(call);
+        return rc;
+    }
+
+    call->job = job;
+    tg_http_answer_init(&call->answer);
+    tg_buf_init(&call->json, tg_alloc_libc());
+    job->bytes += call->params.size;
+    job->work = call;
+
+    return TG_OK;
+}
+
+static void
+tg_http_call_free(tg_job_t *job)
+{
+    tg_http_call_t *call;
+
+    call = job->work;
+    tg_http_params_free(&call->params);
+    tg_http_answer_deinit(&call->answer);
+    tg_buf_deinit(&call->json);
+    free(call->url);
+    free(call);
+}
+
+const tg_kind_t tg_http_kind = {
+    .members = tg_http_members,
+    .timeout_ms = TG_HTTP_TIMEOUT,
+    .read = tg_http_call_read,
+    .start = tg_http_call_start,
+    .stop = tg_http_call_stop,
+    .free = tg_http_call_free,
+};

@@ -1,0 +1,246 @@
+#include "runner/http/tg_http_loop.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    uv_poll_t poll;
+    tg_http_loop_t *loop;
+    curl_socket_t fd;
+} tg_http_socket_t;
+
+/* Tells who has ended; that may add others. */
+static void
+tg_http_loop_news(tg_http_loop_t *loop)
+{
+    CURLMsg *message;
+    int n;
+
+    while (loop->multi != NULL
+           && (message = loop->curl->multi_info_read(loop->multi, &n)) != NULL)
+    {
+        if (message->msg == CURLMSG_DONE) {
+            loop->ended(loop, message->easy_handle, message->data.result);
+        }
+    }
+}
+
+static void
+tg_http_loop_act(tg_http_loop_t *loop, curl_socket_t fd, int events)
+{
+    int n;
+
+    (void) loop->curl->multi_socket_action(loop->multi, fd, events, &n);
+    tg_http_loop_news(loop);
+}
+
+/* --- sockets --- */
+
+static void
+tg_http_socket_on_event(uv_poll_t *poll, int status, int events)
+{
+    tg_http_socket_t *watched;
+    int what;
+
+    watched = poll->data;
+    what = status != 0 ? CURL_CSELECT_ERR : 0;
+    what |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
+    what |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
+
+    /* From here on it may be gone. */
+    tg_http_loop_act(watched->loop, watched->fd, what);
+}
+
+static void
+tg_http_socket_on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+static tg_http_socket_t *
+tg_http_socket_new(tg_http_loop_t *loop, curl_socket_t fd)
+{
+    tg_http_socket_t *watched;
+
+    watched = calloc(1, sizeof(*watched));
+
+    if (watched == NULL
+        || uv_poll_init_socket(loop->loop, &watched->poll, fd) != 0) {
+        free(watched);
+        return NULL;
+    }
+
+    watched->poll.data = watched;
+    watched->loop = loop;
+    watched->fd = fd;
+    (void) loop->curl->multi_assign(loop->multi, fd, watched);
+
+    return watched;
+}
+
+/* Which events of a socket libcurl waits for. */
+static int
+tg_http_socket_on_want(CURL *easy, curl_socket_t fd, int what, void *ctx,
+                       void *mine)
+{
+    tg_http_socket_t *watched;
+    tg_http_loop_t *loop;
+    int events;
+
+    loop = ctx;
+    watched = mine;
+
+    if (what == CURL_POLL_REMOVE) {
+        if (watched != NULL) {
+            uv_close((uv_handle_t *) &watched->poll, tg_http_socket_on_closed);
+            (void) loop->curl->multi_assign(loop->multi, fd, NULL);
+        }
+
+        return 0;
+    }
+
+    if (watched == NULL) {
+        watched = tg_http_socket_new(loop, fd);
+    }
+
+    events = what & CURL_POLL_IN ? UV_READABLE : 0;
+    events |= what & CURL_POLL_OUT ? UV_WRITABLE : 0;
+
+    if (watched == NULL
+        || uv_poll_start(&watched->poll, events, tg_http_socket_on_event) != 0)
+    {
+        loop->is_broken = 1;
+        return -1;
+    }
+
+    return 0;
+}
+
+/* --- the timers --- */
+
+static void
+tg_http_loop_on_timer(uv_timer_t *timer)
+{
+    tg_http_loop_act(timer->data, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int
+tg_http_loop_on_want_timer(CURLM *multi, long ms, void *ctx)
+{
+    tg_http_loop_t *loop;
+
+    loop = ctx;
+
+    if (ms < 0) {
+        uv_timer_stop(&loop->timer);
+    } else {
+        uv_timer_start(&loop->timer, tg_http_loop_on_timer, (uint64_t) ms, 0);
+    }
+
+    return 0;
+}
+
+/* Closes the connections that are kept. */
+static void
+tg_http_loop_forget(tg_http_loop_t *loop)
+{
+    if (loop->multi != NULL) {
+        (void) loop->curl->multi_cleanup(loop->multi);
+        loop->multi = NULL;
+        loop->is_broken = 0;
+        uv_timer_stop(&loop->timer);
+    }
+}
+
+static void
+tg_http_loop_on_idle(uv_timer_t *timer)
+{
+    tg_http_loop_forget(timer->data);
+}
+
+/* --- handles --- */
+
+int
+tg_http_loop_add(tg_http_loop_t *loop, CURL *easy)
+{
+    if (loop->is_broken
+        || loop->curl->multi_add_handle(loop->multi, easy) != CURLM_OK)
+    {
+        return TG_NOMEM;
+    }
+
+    loop->n++;
+    uv_timer_stop(&loop->idle);
+
+    return TG_OK;
+}
+
+void
+tg_http_loop_remove(tg_http_loop_t *loop, CURL *easy)
+{
+    (void) loop->curl->multi_remove_handle(loop->multi, easy);
+    loop->n--;
+
+    if (loop->n == 0) {
+        uv_timer_start(&loop->idle, tg_http_loop_on_idle,
+                       loop->is_broken ? 0 : loop->kept_ms, 0);
+    }
+}
+
+/* --- its beginning and its end --- */
+
+void
+tg_http_loop_init(tg_http_loop_t *loop, uv_loop_t *uv,
+                  void (*ended)(tg_http_loop_t *loop, CURL *easy,
+                                CURLcode code))
+{
+    memset(loop, 0, sizeof(*loop));
+    loop->loop = uv;
+    loop->ended = ended;
+    loop->kept_ms = TG_HTTP_KEPT_MS;
+    uv_timer_init(uv, &loop->timer);
+    uv_timer_init(uv, &loop->idle);
+    loop->timer.data = loop;
+    loop->idle.data = loop;
+}
+
+int
+tg_http_loop_open(tg_http_loop_t *loop, const char **why)
+{
+    const tg_curl_t *curl;
+
+    if (loop->multi != NULL) {
+        return TG_OK;
+    }
+
+    curl = tg_curl(why);
+
+    if (curl == NULL) {
+        return TG_MISSING;
+    }
+
+    loop->curl = curl;
+    loop->multi = curl->multi_init();
+
+    if (loop->multi == NULL) {
+        return TG_NOMEM;
+    }
+
+    (void) curl->multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION,
+                              tg_http_socket_on_want);
+    (void) curl->multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop);
+    (void) curl->multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION,
+                              tg_http_loop_on_want_timer);
+    (void) curl->multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);
+    (void) curl->multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS,
+                              (long) TG_HTTP_KEPT_MAX);
+
+    return TG_OK;
+}
+
+void
+tg_http_loop_close(tg_http_loop_t *loop)
+{
+    tg_http_loop_forget(loop);
+    uv_close((uv_handle_t *) &loop->timer, NULL);
+    uv_close((uv_handle_t *) &loop->idle, NULL);
+}

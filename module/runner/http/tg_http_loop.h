@@ -1,0 +1,53 @@
+/*
+ * libcurl's multi interface on the loop: its sockets, its timer, and the
+ * connections that it keeps.
+ */
+#ifndef TG_HTTP_LOOP_H
+#define TG_HTTP_LOOP_H
+
+#include "base/tg_base.h"
+#include "runner/http/tg_curl.h"
+
+#include <uv.h>
+
+/* Connections that are kept, and for how long when nothing happens. */
+#define TG_HTTP_KEPT_MAX 64
+#define TG_HTTP_KEPT_MS 60000
+
+typedef struct tg_http_loop_s tg_http_loop_t;
+
+struct tg_http_loop_s {
+    uv_loop_t *loop;
+
+    /* Of a handle that was added. */
+    void (*ended)(tg_http_loop_t *loop, CURL *easy, CURLcode code);
+
+    const tg_curl_t *curl; /* NULL before the first use */
+    CURLM *multi;          /* NULL: nothing is kept */
+    uv_timer_t timer;      /* libcurl's */
+    uv_timer_t idle;
+    uint64_t kept_ms; /* TG_HTTP_KEPT_MS */
+    unsigned n;       /* handles that were added and not removed */
+    int is_broken;    /* there was no memory to watch a socket */
+};
+
+void tg_http_loop_init(tg_http_loop_t *loop, uv_loop_t *uv,
+                       void (*ended)(tg_http_loop_t *loop, CURL *easy,
+                                     CURLcode code));
+
+/* Closes its handles; all that were added must have been removed. */
+void tg_http_loop_close(tg_http_loop_t *loop);
+
+/*
+ * Makes what is needed to add one: TG_OK; TG_NOMEM; TG_MISSING: libcurl is,
+ * and *why says what to do.
+ */
+int tg_http_loop_open(tg_http_loop_t *loop, const char **why);
+
+/* TG_OK or TG_NOMEM.  ended() is called from the loop. */
+int tg_http_loop_add(tg_http_loop_t *loop, CURL *easy);
+
+/* Not from libcurl's callbacks. */
+void tg_http_loop_remove(tg_http_loop_t *loop, CURL *easy);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * URLs: their parts, what is put into them, and lists of hosts.
+ */
+#include "core_help.h"
+
+#include "base/tg_url.h"
+
+static const char *why;
+
+/* "is_tls host port path rest", or what is wrong. */
+static const char *
+parts(const char *text)
+{
+    static char made[256];
+    tg_url_t url;
+    tg_buf_t buf;
+
+    if (tg_url_parse(tg_str_c(text), &url, &why) != TG_OK) {
+        return "bad";
+    }
+
+    buf = tg_buf_fixed(made, sizeof(made) - 1);
+    tg_buf_printf(&buf, "%d %.*s %d %.*s %.*s", url.is_tls, (int) url.host.len,
+                  url.host.data, url.port, (int) url.path.len, url.path.data,
+                  (int) url.rest.len, url.rest.data);
+    made[buf.len] = '\0';
+
+    return made;
+}
+
+HELP_TEST(parts, "parts of a URL")
+{
+    static const struct {
+        const char *text;
+        const char *parts;
+    } rows[] = {
+        { "http://a", "0 a 80  " },
+        { "https://a/", "1 a 443 / /" },
+        { "HTTPS://Api.Example.com:8443/x/y?z=1",
+          "1 Api.Example.com 8443 /x/y /x/y?z=1" },
+        { "http://a?q=/x", "0 a 80  ?q=/x" },
+        { "http://[::1]:8080/x", "0 [::1] 8080 /x /x" },
+        { "http://[::ffff:127.0.0.1]", "0 [::ffff:127.0.0.1] 80  " },
+        { "http://a_b.c-d./%2F", "0 a_b.c-d. 80 /%2F /%2F" },
+        { "http://a:1/:2@3", "0 a 1 /:2@3 /:2@3" },
+        { "", "bad" },
+        { "ftp://a/", "bad" },
+        { "http:/a/", "bad" },
+        { "//a/", "bad" },
+        { "http://", "bad" },
+        { "http:///x", "bad" },
+        { "http://user:pw@a/", "bad" },
+        { "http://user@a/", "bad" },
+        { "http://a\\@b/", "bad" },
+        { "http://a#@b/", "bad" },
+        { "http://a/#x", "bad" },
+        { "http://a b/", "bad" },
+        { "http://a/b c", "bad" },
+        { "http://a/\r\nX: y", "bad" },
+        { "http://a/\xc3\xa9", "bad" },
+        { "http://\xc3\xa9/", "bad" },
+        { "http://a:/", "bad" },
+        { "http://a:0/", "bad" },
+        { "http://a:65536/", "bad" },
+        { "http://a:99999999999999999999/", "bad" },
+        { "http://a:1x/", "bad" },
+        { "http://a:1:2/", "bad" },
+        { "http://::1/", "bad" },
+        { "http://[::1/", "bad" },
+        { "http://[fe80::1%25eth0]/", "bad" },
+        { "http://[]/", "bad" },
+        { "http://[::1]x/", "bad" },
+        { "http://.a/", "bad" },
+        { "http://a%2eb/", "bad" },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CU_ASSERT_STRING_EQUAL(parts(rows[i].text), rows[i].parts);
+    }
+
+    (void) parts("http://u:p@a/");
+    CU_ASSERT(strstr(why, "header") != NULL);
+}
+
+HELP_TEST(encoded, "what is put in")
+{
+    tg_buf_t buf;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_url_put(&buf, tg_str("a-Z0._~/?&=#%+ \r\n\0\xc3\xa9@:", 22));
+    HELP_EQ(tg_buf_view(&buf),
+            "a-Z0._~%2F%3F%26%3D%23%25%2B%20%0D%0A%00%C3%A9%40%3A");
+    tg_buf_deinit(&buf);
+}
+
+HELP_TEST(dots, "segments of dots")
+{
+    static const char *const dots[] = { "/.",     "/..",      "/a/../b",
+                                        "/a/./b", "/%2e%2E",  "/a/.%2e",
+                                        "..",     "/a/%2e/b", "/../" };
+    static const char *const none[] = { "",     "/",          "/a.b",
+                                        "/...", "/a..",       "/..a/b",
+                                        "/.a",  "/%2e%2e%2e", "/%2" };
+    size_t i;
+
+    for (i = 0; i < sizeof(dots) / sizeof(dots[0]); i++) {
+        CU_ASSERT(tg_url_has_dots(tg_str_c(dots[i])));
+        CU_ASSERT(!tg_url_has_dots(tg_str_c(none[i])));
+    }
+}
+
+HELP_TEST(origins, "origins")
+{
+    tg_url_t a, b;
+    tg_buf_t buf;
+
+    CU_ASSERT_FATAL(tg_url_parse(TG_STR("https://A.b:443/x"), &a, &why)
+                    == TG_OK);
+    CU_ASSERT_FATAL(tg_url_parse(TG_STR("https://a.B/y"), &b, &why) == TG_OK);
+    CU_ASSERT(tg_url_is_same_origin(&a, &b));
+    CU_ASSERT_FATAL(tg_url_parse(TG_STR("http://a.b:443/"), &b, &why) == TG_OK);
+    CU_ASSERT(!tg_url_is_same_origin(&a, &b));
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_url_put_origin(&buf, &a);
+    tg_buf_char(&buf, ' ');
+    tg_url_put_origin(&buf, &b);
+    HELP_EQ(tg_buf_view(&buf), "https://A.b http://a.b:443");
+    tg_buf_deinit(&buf);
+    CU_ASSERT_FATAL(tg_url_parse(TG_STR("https://a.b:444/"), &b, &why)
+                    == TG_OK);
+    CU_ASSERT(!tg_url_is_same_origin(&a, &b));
+    CU_ASSERT_FATAL(tg_url_parse(TG_STR("https://a.c/"), &b, &why) == TG_OK);
+    CU_ASSERT(!tg_url_is_same_origin(&a, &b));
+}
+
+HELP_TEST(hosts, "lists of hosts")
+{
+    static const struct {
+        const char *pattern;
+        const char *url;
+        tg_url_match_t match;
+    } rows[] = {
+        { "a.b", "https://a.b/x", TG_URL_NAMED },
+        { "a.b", "http://A.B./x", TG_URL_NAMED },
+        { "a.b.", "http://a.b", TG_URL_NAMED },
+        { "a.b", "http://a.b:8080", TG_URL_OTHER },
+        { "a.b:8080", "http://a.b:8080", TG_URL_NAMED },
+        { "a.b:8080", "http://a.b", TG_URL_OTHER },
+        { "a.b:443", "https://a.b", TG_URL_NAMED },
+        { "a.b:*", "http://a.b:1", TG_URL_NAMED },
+        { "a.b", "http://x.a.b", TG_URL_OTHER },
+        { "*.a.b", "http://x.a.b", TG_URL_WILD },
+        { "*.a.b", "http://y.x.A.b.", TG_URL_WILD },
+        { "*.a.b", "http://a.b", TG_URL_OTHER },
+        { "*.a.b", "http://xa.b", TG_URL_OTHER },
+        { "*.a.b", "http://x.a.b:81", TG_URL_OTHER },
+        { "*", "http://x", TG_URL_WILD },
+        { "*", "https://127.0.0.1", TG_URL_WILD },
+        { "*", "http://x:81", TG_URL_OTHER },
+        { "*:*", "http://x:81", TG_URL_WILD },
+        { "[::1]:80", "http://[::1]", TG_URL_NAMED },
+        { "[::1]", "http://[::1]", TG_URL_NAMED },
+        { "[::1]", "http://[::2]", TG_URL_OTHER },
+        { "", "http://a", TG_URL_OTHER },
+    };
+    static const char *const right[] = { "a",     "*",     "*.a.b:*",  "[::1]",
+                                         "*:443", "a.b:1", "127.0.0.1" };
+    static const char *const wrong[] = { "",    "*.",    "a*",  "a:0",
+                                         "a/b", "a:x",   "a:",  "http://a",
+                                         "*a",  "*.*.a", "a b", "::1" };
+    tg_url_t url;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CU_ASSERT_FATAL(tg_url_parse(tg_str_c(rows[i].url), &url, &why)
+                        == TG_OK);
+        CU_ASSERT_EQUAL(tg_url_match(&url, tg_str_c(rows[i].pattern)),
+                        rows[i].match);
+    }
+
+    for (i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+        CU_ASSERT(tg_url_pattern_check(tg_str_c(right[i])) == NULL);
+    }
+
+    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CU_ASSERT(tg_url_pattern_check(tg_str_c(wrong[i])) != NULL);
+    }
+}
