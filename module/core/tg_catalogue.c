@@ -9,7 +9,8 @@ struct tg_catalogue_s {
     const tg_alloc_t *alloc;
     size_t nholders;
     void *memory;
-    tg_entry_t **entries; /* in the order of addition */
+    void (*release)(void *memory); /* NULL: it is freed */
+    tg_entry_t **entries;          /* in the order of addition */
     size_t n;
     size_t cap;
     tg_entry_t **slots; /* open addressing; a power of two, half full */
@@ -44,9 +45,11 @@ tg_catalogue_hold(tg_catalogue_t *catalogue)
 }
 
 void
-tg_catalogue_own(tg_catalogue_t *catalogue, void *memory)
+tg_catalogue_own(tg_catalogue_t *catalogue, void *memory,
+                 void (*release)(void *memory))
 {
     catalogue->memory = memory;
+    catalogue->release = release;
 }
 
 void
@@ -65,7 +68,13 @@ tg_catalogue_release(tg_catalogue_t *catalogue)
     tg_buf_deinit(&catalogue->listings);
     tg_free(catalogue->alloc, catalogue->entries);
     tg_free(catalogue->alloc, catalogue->slots);
-    tg_free(catalogue->alloc, catalogue->memory);
+
+    if (catalogue->release != NULL) {
+        catalogue->release(catalogue->memory);
+    } else {
+        tg_free(catalogue->alloc, catalogue->memory);
+    }
+
     tg_free(catalogue->alloc, catalogue);
 }
 

@@ -63,8 +63,12 @@ tg_catalogue_t *tg_catalogue_hold(tg_catalogue_t *catalogue);
 /* Frees it with the last who held it.  NULL is none. */
 void tg_catalogue_release(tg_catalogue_t *catalogue);
 
-/* Entries, or what they borrow, of the same alloc: freed with the catalogue. */
-void tg_catalogue_own(tg_catalogue_t *catalogue, void *memory);
+/*
+ * Entries, or what they borrow: released with the catalogue.  NULL: memory of
+ * the same alloc, which is freed.
+ */
+void tg_catalogue_own(tg_catalogue_t *catalogue, void *memory,
+                      void (*release)(void *memory));
 
 /*
  * Before the first entry: a random number, so that nobody who names tools

@@ -248,6 +248,7 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     request.name = tg_json_body(message->p.name);
     request.arguments = message->p.arguments;
     request.notes = &message->notes;
+    request.params = message->params;
     request.progress_token = message->meta.progress_token;
     tg_peer_dispatch(peer, &request);
 

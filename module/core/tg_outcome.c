@@ -135,6 +135,15 @@ tg_result_check(tg_str_t raw)
     return NULL;
 }
 
+int
+tg_result_is_asking(tg_str_t raw)
+{
+    tg_str_t type;
+
+    return tg_json_get(raw, TG_STR("resultType"), &type) == TG_OK
+           && tg_json_is_text(type, TG_STR("input_required"));
+}
+
 static tg_outcome_t
 tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
 {

@@ -75,6 +75,12 @@ void tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome);
 tg_outcome_t tg_outcome_get(tg_str_t raw, tg_buf_t *scratch,
                             int64_t *queued_ms);
 
+/*
+ * Does a raw result ask for something first (input_required)?  Clients of the
+ * legacy era do not know that.
+ */
+int tg_result_is_asking(tg_str_t raw);
+
 /* Does a raw JSON value have the shape of a CallToolResult?  NULL or why. */
 const char *tg_result_check(tg_str_t raw);
 

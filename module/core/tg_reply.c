@@ -293,7 +293,9 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
         return;
     }
 
-    tg_buf_text(out, "{\"resultType\":\"complete\"");
+    tg_buf_text(out, tg_result_is_asking(raw)
+                         ? "{\"resultType\":\"input_required\""
+                         : "{\"resultType\":\"complete\"");
     tg_reply_members(out, raw, 1, 1);
     tg_buf_text(out, ",\"_meta\":{");
     n = 0;
@@ -368,8 +370,19 @@ void
 tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
                const tg_outcome_t *outcome)
 {
+    tg_outcome_t unasked;
     tg_buf_t *out;
     size_t start;
+
+    if (outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL
+        && !reply->is_modern && tg_result_is_asking(outcome->value))
+    {
+        unasked = tg_outcome_failure(
+            TG_FAILURE_PROGRAM,
+            "The tool asks its user for something first (input_required), "
+            "which clients of MCP 2026-07-28 know; this one does not.");
+        outcome = &unasked;
+    }
 
     if (reply->is_silent || peer->row->fail(peer, reply, outcome) == TG_OK) {
         return;

@@ -80,7 +80,7 @@ tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
     }
 
     *nleft_out = 0;
-    tg_catalogue_own(catalogue, entries);
+    tg_catalogue_own(catalogue, entries, NULL);
     tg_catalogue_seed(catalogue, seed);
 
     if (tg_tools_fill(catalogue, entries, (char *) (entries + n), &start,

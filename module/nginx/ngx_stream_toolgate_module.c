@@ -39,6 +39,7 @@ static ngx_conf_post_t ngx_toolgate_max_frame_post = {
 };
 
 #define NGX_TOOLGATE_SRV (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
+#define NGX_TOOLGATE_TOOLS (NGX_STREAM_TOOL_CONF | NGX_STREAM_TOOLS_CONF)
 
 /* Where a directive's value goes. */
 #define ngx_toolgate_of_server(field)                                          \
@@ -118,20 +119,20 @@ static ngx_command_t ngx_toolgate_commands[] = {
 
     /* in a tool or method */
 
-    { ngx_string("allow"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+    { ngx_string("allow"), NGX_TOOLGATE_TOOLS | NGX_CONF_1MORE,
       ngx_toolgate_access, ngx_toolgate_of_tool(rules), NULL },
 
-    { ngx_string("deny"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+    { ngx_string("deny"), NGX_TOOLGATE_TOOLS | NGX_CONF_1MORE,
       ngx_toolgate_access, ngx_toolgate_of_tool(rules),
       (void *) NGX_TOOLGATE_DENY },
 
-    { ngx_string("concurrency"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+    { ngx_string("concurrency"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE12,
       ngx_toolgate_concurrency, ngx_toolgate_of_tool(limit), NULL },
 
-    { ngx_string("rate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+    { ngx_string("rate"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE12,
       ngx_toolgate_conf_rate, ngx_toolgate_of_tool(limit), NULL },
 
-    { ngx_string("validate"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+    { ngx_string("validate"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE1,
       ngx_toolgate_choice, ngx_toolgate_of_tool(validate),
       (void *) ngx_toolgate_validates },
 
@@ -162,10 +163,10 @@ static ngx_command_t ngx_toolgate_commands[] = {
       ngx_toolgate_choice, ngx_toolgate_of_tool(output),
       (void *) ngx_toolgate_outputs },
 
-    { ngx_string("timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+    { ngx_string("timeout"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE12,
       ngx_toolgate_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("max_output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+    { ngx_string("max_output"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE1,
       ngx_toolgate_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     ngx_null_command
@@ -237,6 +238,7 @@ ngx_toolgate_create_main_conf(ngx_conf_t *cf)
     }
 
     mcf->serve = ngx_toolgate_handler;
+    mcf->handlers = ngx_toolgate_handlers;
 
     return mcf;
 }

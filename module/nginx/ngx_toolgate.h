@@ -25,6 +25,8 @@
 
 /* The context of directives within a tool or method block. */
 #define NGX_STREAM_TOOL_CONF 0x10000000
+/* Within a block around tools that somebody else lists. */
+#define NGX_STREAM_TOOLS_CONF 0x20000000
 
 /*
  * The longest state directory: a Unix socket's path has 108 bytes with its
@@ -50,6 +52,7 @@ typedef struct ngx_toolgate_tool_s ngx_toolgate_tool_t;
 typedef struct ngx_toolgate_call_s ngx_toolgate_call_t;
 typedef struct ngx_toolgate_runner_s ngx_toolgate_runner_t;
 typedef struct ngx_toolgate_handler_s ngx_toolgate_handler_t;
+typedef struct ngx_toolgate_front_s ngx_toolgate_front_t;
 
 /* `concurrency` and `rate`, of a tool or of all tools of a server. */
 typedef struct {
@@ -62,16 +65,22 @@ typedef struct {
     void *node;    /* of rate, in shared memory */
 } ngx_toolgate_limit_t;
 
-/* A `tool` or `method` block. */
+/*
+ * A `tool` or `method` block; what a block around tools says of all of them;
+ * or a tool that somebody else listed, as such blocks have it.
+ */
 struct ngx_toolgate_tool_s {
     tg_entry_t entry;
     const ngx_toolgate_handler_t *handler;
-    void *conf;                 /* the handler's */
-    tg_schema_t *input;         /* NULL: any arguments */
-    tg_schema_t *output_schema; /* NULL: any result */
-    ngx_uint_t validate;        /* on, off, formats */
-    ngx_array_t *rules;         /* allow, deny; NULL: the server's alone */
-    ngx_array_t *properties;    /* ngx_str_t: names that the schema declares */
+    void *conf;                       /* the handler's */
+    const ngx_toolgate_tool_t *block; /* whose rules and limits it has */
+    const ngx_toolgate_tool_t *group; /* of a block: the one around it */
+    tg_schema_t *input;               /* NULL: any arguments */
+    tg_schema_t *output_schema;       /* NULL: any result */
+    ngx_uint_t validate;              /* on, off, formats */
+    ngx_uint_t is_group;              /* it is around others */
+    ngx_array_t *rules;      /* allow, deny; NULL: the server's alone */
+    ngx_array_t *properties; /* ngx_str_t: names that the schema declares */
     ngx_uint_t output;
     ngx_msec_t timeout;     /* without progress */
     ngx_msec_t max_timeout; /* with it */
@@ -100,11 +109,13 @@ typedef struct {
     ngx_shm_zone_t *zone;
     ngx_array_t servers; /* ngx_toolgate_srv_conf_t *, with tools */
     ngx_stream_content_handler_pt serve; /* a client of such a server */
+    const ngx_toolgate_handler_t *const *handlers; /* all, and NULL */
     ngx_uint_t has_tools;
 } ngx_toolgate_main_conf_t;
 
 typedef struct {
     tg_catalogue_t *catalogue; /* NULL: no server of ours */
+    ngx_array_t *blocks; /* ngx_toolgate_tool_t *: about tools listed later */
     tg_info_t info;
     ngx_array_t *rules;  /* tool_allow and tool_deny */
     ngx_uint_t validate; /* of tools that do not say */
@@ -170,6 +181,10 @@ const char *ngx_toolgate_schema_file_mistake(ngx_str_t *path);
 #define NGX_TOOLGATE_OFF 1
 #define NGX_TOOLGATE_FORMATS 2
 
+/* Of a server: each `tool` and `method`, then scf->blocks; NULL: no more. */
+ngx_toolgate_tool_t *ngx_toolgate_block_at(ngx_toolgate_srv_conf_t *scf,
+                                           size_t i);
+
 /* --- schemas --- */
 
 /*
@@ -178,6 +193,13 @@ const char *ngx_toolgate_schema_file_mistake(ngx_str_t *path);
  */
 tg_schema_t *ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive,
                                          tg_str_t text, ngx_uint_t has_formats);
+
+/*
+ * The same for what is no config; the pool's cleanup frees it.  NULL: error
+ * says what is wrong, or is empty: no memory.
+ */
+tg_schema_t *ngx_toolgate_schema_new(ngx_pool_t *pool, tg_str_t text,
+                                     ngx_uint_t has_formats, tg_buf_t *error);
 
 /*
  * For all tools of a server, once `validate` of each is known: drops what is

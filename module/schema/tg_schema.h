@@ -92,6 +92,11 @@ typedef struct tg_schema_checker_s tg_schema_checker_t;
 tg_schema_t *tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
                                const tg_schema_options_t *options,
                                tg_buf_t *error);
+
+/* Holds it once more; returns it. */
+tg_schema_t *tg_schema_hold(tg_schema_t *schema);
+
+/* Frees it with the last who held it.  NULL is none. */
 void tg_schema_free(tg_schema_t *schema);
 
 /* seed makes hash values unpredictable to those who send instances. */

@@ -137,6 +137,7 @@ tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
     compile.error_start = error->len;
     compile.pending_tail = &compile.pending;
     compile.temp.alloc = alloc;
+    schema->nholders = 1;
     schema->arena.alloc = alloc;
     schema->regex = compile.options.regex;
     schema->max_depth = compile.options.max_depth;
@@ -162,13 +163,21 @@ tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
     return schema;
 }
 
+tg_schema_t *
+tg_schema_hold(tg_schema_t *schema)
+{
+    schema->nholders++;
+
+    return schema;
+}
+
 void
 tg_schema_free(tg_schema_t *schema)
 {
     const tg_alloc_t *alloc;
     tg_schema_regexes_t *entry;
 
-    if (schema == NULL) {
+    if (schema == NULL || --schema->nholders != 0) {
         return;
     }
 

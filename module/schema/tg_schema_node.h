@@ -203,6 +203,7 @@ struct tg_schema_doc_s {
 };
 
 struct tg_schema_s {
+    size_t nholders;
     tg_schema_arena_t arena;
     const tg_schema_node_t *root;
     const tg_schema_object_rules_t *flat; /* of root, see tg_schema_flat.c */

@@ -104,7 +104,7 @@ ngx_toolgate_grow_swap(ngx_toolgate_grow_ctx_t *ctx)
 
     catalogue = tg_catalogue_new(tg_alloc_libc());
     entries = ngx_toolgate_grow_list(ctx);
-    tg_catalogue_own(catalogue, entries);
+    tg_catalogue_own(catalogue, entries, NULL);
 
     for (i = 0; i <= tg_catalogue_size(ngx_toolgate_grow_base); i++) {
         (void) tg_catalogue_add(catalogue, &entries[i]);

@@ -292,7 +292,7 @@ test_swap_catalogue(const tg_alloc_t *alloc)
     entry = tg_calloc(alloc, sizeof(*entry));
     entry->kind = TG_ENTRY_METHOD;
     entry->name = TG_STR("swap");
-    tg_catalogue_own(catalogue, entry);
+    tg_catalogue_own(catalogue, entry, NULL);
     CU_ASSERT(tg_catalogue_add(catalogue, entry) == TG_OK);
     CU_ASSERT(tg_catalogue_seal(catalogue) == TG_OK);
 

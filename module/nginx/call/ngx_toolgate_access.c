@@ -223,11 +223,16 @@ ngx_uint_t
 ngx_toolgate_may(const ngx_toolgate_srv_conf_t *scf, const tg_entry_t *entry,
                  const ngx_toolgate_client_t *client)
 {
-    const ngx_toolgate_tool_t *tool;
+    const ngx_toolgate_tool_t *block;
     ngx_int_t rc;
 
-    tool = entry->host;
-    rc = ngx_toolgate_decide(tool->rules, client);
+    rc = NGX_DECLINED;
+
+    for (block = ((ngx_toolgate_tool_t *) entry->host)->block;
+         rc == NGX_DECLINED && block != NULL; block = block->group)
+    {
+        rc = ngx_toolgate_decide(block->rules, client);
+    }
 
     if (rc == NGX_DECLINED) {
         rc = ngx_toolgate_decide(scf->rules, client);
@@ -241,12 +246,14 @@ ngx_toolgate_is_visible(void *host, const tg_entry_t *entry)
 {
     ngx_toolgate_front_t *front = host;
 
-    const ngx_toolgate_tool_t *tool;
+    const ngx_toolgate_tool_t *block;
 
-    tool = entry->host;
+    block = ((ngx_toolgate_tool_t *) entry->host)->block;
 
     /* Who it is, is asked where it matters. */
-    if (tool->rules == NULL && front->conf->rules == NULL) {
+    if (block->rules == NULL && front->conf->rules == NULL
+        && (block->group == NULL || block->group->rules == NULL))
+    {
         return 1;
     }
 

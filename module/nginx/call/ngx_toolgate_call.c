@@ -165,10 +165,13 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     call->tool = request->entry->host;
     call->entry = request->entry;
     call->handler = call->tool->handler;
-    call->output_schema = call->tool->output_schema;
     call->timeout = call->tool->timeout;
     call->max_timeout = call->tool->max_timeout;
     call->request = request;
+
+    if (call->tool->output_schema != NULL) {
+        call->output_schema = tg_schema_hold(call->tool->output_schema);
+    }
 
     if (!ngx_toolgate_is_visible(front, request->entry)) {
         call->refused = TG_FAILURE_UNKNOWN;
@@ -379,6 +382,10 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
         tg_buf_deinit(&scratch);
     }
 
+    if (call->output_schema != NULL) {
+        tg_schema_free(call->output_schema);
+    }
+
     ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_ENDED);
     ngx_toolgate_pool_put(call->pool);
 }
@@ -443,6 +450,36 @@ ngx_toolgate_call_leave(ngx_toolgate_call_t *call)
     }
 
     ngx_toolgate_call_end(call, NULL);
+}
+
+/* --- who calls --- */
+
+const char *
+ngx_toolgate_front_key(ngx_toolgate_front_t *front)
+{
+    return front->key[0] != '\0' || ngx_toolgate_make_key(front->key) == NGX_OK
+               ? front->key
+               : NULL;
+}
+
+void
+ngx_toolgate_front_leave(ngx_toolgate_front_t *front)
+{
+    const ngx_toolgate_handler_t *const *handler;
+    ngx_toolgate_main_conf_t *mcf;
+
+    if (front->key[0] == '\0') {
+        return;
+    }
+
+    mcf = ngx_stream_get_module_main_conf(front->stream,
+                                          ngx_stream_toolgate_module);
+
+    for (handler = mcf->handlers; *handler != NULL; handler++) {
+        if ((*handler)->leave != NULL) {
+            (*handler)->leave(front);
+        }
+    }
 }
 
 /* Whoever should have ended the call in time did not. */

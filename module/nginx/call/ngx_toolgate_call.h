@@ -51,7 +51,7 @@ typedef struct {
 } ngx_toolgate_record_t;
 
 /* Where calls come from: what they know of a session. */
-typedef struct {
+struct ngx_toolgate_front_s {
     tg_peer_t peer;
     ngx_connection_t *connection;
     ngx_stream_session_t *stream;
@@ -59,10 +59,11 @@ typedef struct {
     ngx_toolgate_call_t *current; /* while its values are evaluated */
     ngx_toolgate_record_t last;   /* of the call that ended last */
     ngx_toolgate_client_t client;
-    uint64_t steps;        /* that schemas have taken for it, in all */
-    unsigned has_client:1; /* client was asked for, and is known */
-    unsigned is_gone:1;    /* nobody will read its answers */
-} ngx_toolgate_front_t;
+    uint64_t steps;                 /* that schemas have taken for it, in all */
+    char key[NGX_TOOLGATE_KEY + 1]; /* empty: nobody has asked for it */
+    unsigned has_client:1;          /* client was asked for, and is known */
+    unsigned is_gone:1;             /* nobody will read its answers */
+};
 
 typedef enum {
     NGX_TOOLGATE_CALL_CHECKING = 0,
@@ -81,9 +82,9 @@ struct ngx_toolgate_call_s {
     tg_call_t *deferred;   /* NULL until then */
 
     /* The catalogue's, in which a deferred call points to nothing. */
-    ngx_toolgate_tool_t *tool; /* NULL once deferred */
-    const tg_entry_t *entry;   /* then a copy */
-    tg_schema_t *output_schema;
+    ngx_toolgate_tool_t *tool;  /* NULL once deferred */
+    const tg_entry_t *entry;    /* then a copy */
+    tg_schema_t *output_schema; /* held, or NULL */
     ngx_msec_t timeout;
     ngx_msec_t max_timeout;
 
@@ -133,6 +134,13 @@ ngx_int_t ngx_toolgate_call_defer(ngx_toolgate_call_t *call);
 /* The values are raw, or absent. */
 void ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
                                 tg_str_t total, tg_str_t message);
+
+/*
+ * What tells a client from all others, hard to guess, whichever worker has
+ * its session; NULL: there is none.  Handlers are told when it is gone.
+ */
+const char *ngx_toolgate_front_key(ngx_toolgate_front_t *front);
+void ngx_toolgate_front_leave(ngx_toolgate_front_t *front);
 
 /* The word of $tool_status. */
 const char *ngx_toolgate_end_name(ngx_uint_t end);
@@ -216,6 +224,19 @@ ngx_uint_t ngx_toolgate_may(const ngx_toolgate_srv_conf_t *scf,
 int ngx_toolgate_is_visible(void *host, const tg_entry_t *entry);
 
 /* --- limits, schemas, arguments --- */
+
+/* Whose a limit is, and how it is called in messages. */
+typedef struct {
+    const char *tools;
+    const char *rate;
+    const char *concurrency;
+} ngx_toolgate_whose_t;
+
+/* The limits of a tool, from the nearest on: how many; there is room for 3. */
+ngx_uint_t ngx_toolgate_limits_of(const ngx_toolgate_tool_t *tool,
+                                  const ngx_toolgate_srv_conf_t *scf,
+                                  const ngx_toolgate_limit_t **limits,
+                                  ngx_toolgate_whose_t *whose);
 
 /* Counts a call: NGX_OK, or NGX_BUSY: one too many, as the text says. */
 ngx_int_t ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,

@@ -119,8 +119,10 @@ ngx_toolgate_put_limit(tg_buf_t *buf, const char *directive,
 void
 ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
 {
+    const ngx_toolgate_limit_t *limits[3];
     const ngx_toolgate_tool_t *tool;
-    ngx_uint_t n;
+    ngx_toolgate_whose_t whose[3];
+    ngx_uint_t i, n, nlimits;
 
     tool = call->tool;
     tg_buf_text(params, "{\"tool\":");
@@ -128,10 +130,11 @@ ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
     tg_buf_printf(params, ",\"timeout_ms\":%lu,\"max_timeout_ms\":%lu",
                   (unsigned long) tool->timeout,
                   (unsigned long) tool->max_timeout);
-    n = 0;
-    ngx_toolgate_put_limit(params, "concurrency", &tool->limit, &n);
-    ngx_toolgate_put_limit(params, "tool_concurrency",
-                           &call->front->conf->limit, &n);
+    nlimits = ngx_toolgate_limits_of(tool, call->front->conf, limits, whose);
+
+    for (i = 0, n = 0; i < nlimits; i++) {
+        ngx_toolgate_put_limit(params, whose[i].concurrency, limits[i], &n);
+    }
 
     if (n != 0) {
         tg_buf_char(params, ']');
@@ -207,9 +210,17 @@ ngx_toolgate_call_place_had(void *data, const tg_message_t *message)
 static void
 ngx_toolgate_place_params(ngx_toolgate_call_t *call, tg_buf_t *params)
 {
-    if (call->tool->limit.concurrency != 0
-        || call->front->conf->limit.concurrency != 0)
-    {
+    const ngx_toolgate_limit_t *limits[3];
+    ngx_toolgate_whose_t whose[3];
+    ngx_uint_t i;
+
+    i = ngx_toolgate_limits_of(call->tool, call->front->conf, limits, whose);
+
+    while (i > 0 && limits[i - 1]->concurrency == 0) {
+        i--;
+    }
+
+    if (i > 0) {
         ngx_toolgate_job_params(call, params);
         tg_buf_char(params, '}');
     }

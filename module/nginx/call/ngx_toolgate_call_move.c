@@ -129,16 +129,17 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
 {
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_runner_t *runner;
+    tg_schema_t *schema;
 
     call->is_carried = 1;
     call->start = (ngx_msec_t) packed->start;
     call->queued = (int64_t) packed->queued;
     call->timeout = (ngx_msec_t) packed->timeout;
 
-    if (now != NULL && call->entry->output_schema.data != NULL) {
-        call->output_schema =
-            ((ngx_toolgate_tool_t *) now->host)->output_schema;
-    }
+    schema = now != NULL && call->entry->output_schema.data != NULL
+                 ? ((ngx_toolgate_tool_t *) now->host)->output_schema
+                 : NULL;
+    call->output_schema = schema != NULL ? tg_schema_hold(schema) : NULL;
 
     mcf = ngx_stream_get_module_main_conf(call->front->stream,
                                           ngx_stream_toolgate_module);

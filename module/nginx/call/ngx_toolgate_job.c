@@ -63,8 +63,8 @@ ngx_toolgate_job_start(ngx_toolgate_job_t *job, tg_str_t method,
 
 /* --- another worker --- */
 
-static ngx_int_t
-ngx_toolgate_job_make_key(ngx_toolgate_job_t *job)
+ngx_int_t
+ngx_toolgate_make_key(char *key)
 {
     u_char bytes[NGX_TOOLGATE_KEY / 2];
 
@@ -72,7 +72,7 @@ ngx_toolgate_job_make_key(ngx_toolgate_job_t *job)
         return NGX_ERROR;
     }
 
-    *ngx_hex_dump((u_char *) job->key, bytes, sizeof(bytes)) = '\0';
+    *ngx_hex_dump((u_char *) key, bytes, sizeof(bytes)) = '\0';
 
     return NGX_OK;
 }
@@ -137,7 +137,7 @@ ngx_toolgate_job_ask_release(ngx_toolgate_job_t *job)
     u_char text[NGX_TOOLGATE_KEY + TG_NAME_MAX + 64], *p;
     tg_str_t params;
 
-    if (job->runner == NULL || ngx_toolgate_job_make_key(job) != NGX_OK) {
+    if (job->runner == NULL || ngx_toolgate_make_key(job->key) != NGX_OK) {
         return TG_NOMEM;
     }
 

@@ -26,6 +26,9 @@
 /* Hexadecimal, hard to guess. */
 #define NGX_TOOLGATE_KEY 32
 
+/* A new key, terminated: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_make_key(char *key);
+
 typedef enum {
     NGX_TOOLGATE_JOB_NONE = 0,
     NGX_TOOLGATE_JOB_RUNNING,   /* asked for, or adopted */

@@ -229,9 +229,25 @@ ngx_toolgate_init_zone(ngx_shm_zone_t *zone, void *data)
 
 /* --- what a limit is called --- */
 
+/* The name of a block, in the one around it. */
+static u_char *
+ngx_toolgate_limit_name(u_char *p, const ngx_toolgate_tool_t *block)
+{
+    if (block->group != NULL) {
+        p = ngx_toolgate_limit_name(p, block->group);
+    }
+
+    return ngx_sprintf(p, "%c%*s",
+                       block->is_group                      ? '@'
+                       : block->entry.kind == TG_ENTRY_TOOL ? '/'
+                                                            : ':',
+                       block->entry.name.len, block->entry.name.data);
+}
+
 static ngx_int_t
 ngx_toolgate_limit_add(ngx_conf_t *cf, ngx_toolgate_limit_t *limit,
-                       ngx_toolgate_srv_conf_t *scf, const tg_entry_t *entry)
+                       ngx_toolgate_srv_conf_t *scf,
+                       const ngx_toolgate_tool_t *block)
 {
     ngx_toolgate_limit_t **slot;
     ngx_toolgate_main_conf_t *mcf;
@@ -243,7 +259,7 @@ ngx_toolgate_limit_add(ngx_conf_t *cf, ngx_toolgate_limit_t *limit,
 
     /* A server is known by the name it gives itself and its place. */
     p = ngx_pnalloc(cf->pool,
-                    scf->info.name.len + TG_NAME_MAX + NGX_INT_T_LEN + 4);
+                    scf->info.name.len + 2 * TG_NAME_MAX + NGX_INT_T_LEN + 5);
     if (p == NULL) {
         return NGX_ERROR;
     }
@@ -253,9 +269,8 @@ ngx_toolgate_limit_add(ngx_conf_t *cf, ngx_toolgate_limit_t *limit,
     p = ngx_sprintf(p, "%*s#%ui", scf->info.name.len, scf->info.name.data,
                     scf->number);
 
-    if (entry != NULL) {
-        p = ngx_sprintf(p, "%c%*s", entry->kind == TG_ENTRY_TOOL ? '/' : ':',
-                        entry->name.len, entry->name.data);
+    if (block != NULL) {
+        p = ngx_toolgate_limit_name(p, block);
     }
 
     limit->key.len = p - limit->key.data;
@@ -297,11 +312,8 @@ ngx_toolgate_limits(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 
     *server = scf;
 
-    for (i = 0; i < tg_catalogue_size(scf->catalogue); i++) {
-        tool = tg_catalogue_at(scf->catalogue, i)->host;
-
-        if (ngx_toolgate_limit_add(cf, &tool->limit, scf, &tool->entry)
-            != NGX_OK) {
+    for (i = 0; (tool = ngx_toolgate_block_at(scf, i)) != NULL; i++) {
+        if (ngx_toolgate_limit_add(cf, &tool->limit, scf, tool) != NGX_OK) {
             return NGX_ERROR;
         }
     }
@@ -404,36 +416,67 @@ ngx_toolgate_refund(const ngx_toolgate_limit_t *limit)
                                           __ATOMIC_RELAXED));
 }
 
+ngx_uint_t
+ngx_toolgate_limits_of(const ngx_toolgate_tool_t *tool,
+                       const ngx_toolgate_srv_conf_t *scf,
+                       const ngx_toolgate_limit_t **limits,
+                       ngx_toolgate_whose_t *whose)
+{
+    static const ngx_toolgate_whose_t own = { "This tool", "rate",
+                                              "concurrency" };
+    static const ngx_toolgate_whose_t group = { "The tools of this MCP server",
+                                                "rate of its block",
+                                                "concurrency of its block" };
+    static const ngx_toolgate_whose_t all = { "The tools of this server",
+                                              "tool_rate", "tool_concurrency" };
+    const ngx_toolgate_tool_t *block;
+    ngx_uint_t n;
+
+    for (n = 0, block = tool->block; block != NULL; block = block->group) {
+        whose[n] = block->is_group ? group : own;
+        limits[n++] = &block->limit;
+    }
+
+    whose[n] = all;
+    limits[n++] = &scf->limit;
+
+    return n;
+}
+
 ngx_int_t
 ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
                   const ngx_toolgate_srv_conf_t *scf, u_char *text, size_t size)
 {
-    const ngx_toolgate_limit_t *limit;
+    const ngx_toolgate_limit_t *limits[3], *limit;
+    ngx_toolgate_whose_t whose[3];
     ngx_msec_t wait;
+    ngx_uint_t i, n;
 
-    limit = &tool->limit;
-    wait = limit->rate != 0 ? ngx_toolgate_account(limit) : 0;
+    n = ngx_toolgate_limits_of(tool, scf, limits, whose);
+    wait = 0;
 
-    if (wait == 0) {
-        limit = &scf->limit;
-        wait = limit->rate != 0 ? ngx_toolgate_account(limit) : 0;
-
-        if (wait != 0 && tool->limit.rate != 0) {
-            ngx_toolgate_refund(&tool->limit);
-        }
+    for (i = 0; i < n && wait == 0; i++) {
+        wait = limits[i]->rate != 0 ? ngx_toolgate_account(limits[i]) : 0;
     }
 
     if (wait == 0) {
         return NGX_OK;
     }
 
-    (void) ngx_snprintf(
-        text, size,
-        "%s may be called no more often than %V (%s %V, "
-        "burst=%ui); call again in %M.%03M s.%Z",
-        limit == &scf->limit ? "The tools of this server" : "This tool",
-        &limit->rate_text, limit == &scf->limit ? "tool_rate" : "rate",
-        &limit->rate_text, limit->burst, wait / 1000, wait % 1000);
+    limit = limits[--i];
+
+    (void) ngx_snprintf(text, size,
+                        "%s may be called no more often than %V (%s %V, "
+                        "burst=%ui); call again in %M.%03M s.%Z",
+                        whose[i].tools, &limit->rate_text, whose[i].rate,
+                        &limit->rate_text, limit->burst, wait / 1000,
+                        wait % 1000);
+
+    while (i-- > 0) {
+        if (limits[i]->rate != 0) {
+            ngx_toolgate_refund(limits[i]);
+        }
+    }
 
     return NGX_BUSY;
 }

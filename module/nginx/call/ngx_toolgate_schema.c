@@ -15,15 +15,14 @@ ngx_toolgate_schema_free(void *data)
 }
 
 tg_schema_t *
-ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive, tg_str_t text,
-                            ngx_uint_t has_formats)
+ngx_toolgate_schema_new(ngx_pool_t *pool, tg_str_t text, ngx_uint_t has_formats,
+                        tg_buf_t *error)
 {
     tg_schema_options_t options;
     ngx_pool_cleanup_t *cln;
     tg_schema_t *schema;
-    tg_buf_t error;
 
-    cln = ngx_pool_cleanup_add(cf->pool, 0);
+    cln = ngx_pool_cleanup_add(pool, 0);
     if (cln == NULL) {
         return NULL;
     }
@@ -31,17 +30,30 @@ ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive, tg_str_t text,
     ngx_memzero(&options, sizeof(tg_schema_options_t));
     options.regex = tg_regex_pcre2();
     options.is_format_asserted = has_formats;
+    schema = tg_schema_compile(tg_alloc_libc(), text, &options, error);
+
+    if (schema != NULL) {
+        cln->handler = ngx_toolgate_schema_free;
+        cln->data = schema;
+    }
+
+    return schema;
+}
+
+tg_schema_t *
+ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive, tg_str_t text,
+                            ngx_uint_t has_formats)
+{
+    tg_schema_t *schema;
+    tg_buf_t error;
 
     tg_buf_init(&error, tg_alloc_libc());
-    schema = tg_schema_compile(tg_alloc_libc(), text, &options, &error);
+    schema = ngx_toolgate_schema_new(cf->pool, text, has_formats, &error);
 
     if (schema == NULL) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid \"%V\": %*s",
                            directive, tg_buf_view(&error).len,
                            tg_buf_view(&error).data);
-    } else {
-        cln->handler = ngx_toolgate_schema_free;
-        cln->data = schema;
     }
 
     tg_buf_deinit(&error);
@@ -75,8 +87,7 @@ ngx_toolgate_compile_schemas(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
     ngx_toolgate_tool_t *tool;
     size_t i;
 
-    for (i = 0; i < tg_catalogue_size(scf->catalogue); i++) {
-        tool = tg_catalogue_at(scf->catalogue, i)->host;
+    for (i = 0; (tool = ngx_toolgate_block_at(scf, i)) != NULL; i++) {
         ngx_conf_init_uint_value(tool->validate, scf->validate);
 
         if (ngx_toolgate_compile_again(cf, tool, &input,
@@ -109,8 +120,9 @@ ngx_toolgate_is_structured(tg_entry_kind_t kind, const tg_outcome_t *outcome,
         return 1;
     }
 
-    /* A tool that says no need not say it in the schema's shape. */
+    /* A tool that says no, or asks, need not say it in the schema's shape. */
     if (outcome->kind != TG_OUTCOME_RESULT
+        || tg_result_is_asking(outcome->value)
         || (tg_json_get(outcome->value, TG_STR("isError"), &flag) == TG_OK
             && tg_json_type(flag) == TG_JSON_TRUE))
     {

@@ -18,6 +18,8 @@
  * when its session changes its worker.
  */
 #define NGX_TOOLGATE_TAKES_TIME 1
+/* Its tools come with a block of its own: no tool's block names it. */
+#define NGX_TOOLGATE_HAS_BLOCK 2
 
 struct ngx_toolgate_handler_s {
     ngx_str_t name; /* its directive */
@@ -53,6 +55,18 @@ struct ngx_toolgate_handler_s {
      * freed after the return.  May be NULL.
      */
     void (*cancel)(ngx_toolgate_call_t *call);
+
+    /*
+     * All of a config was read, and where its runners are is settled: what
+     * is left to look at.  NGX_OK or NGX_ERROR, logged.  May be NULL.
+     */
+    ngx_int_t (*settle)(ngx_cycle_t *cycle);
+
+    /*
+     * A client that had a key (ngx_toolgate_front_key()) is gone, and not to
+     * another worker.  May be NULL.
+     */
+    void (*leave)(ngx_toolgate_front_t *front);
 };
 
 /* Its module, of its directives. */
@@ -73,6 +87,37 @@ extern const ngx_toolgate_handler_t *const ngx_toolgate_handlers[];
 char *ngx_toolgate_set_handler(ngx_conf_t *cf,
                                const ngx_toolgate_handler_t *handler);
 
+/* --- blocks of tools, for handlers that have one of their own --- */
+
+/* What the server offers, of which there is one from now on; NULL: logged. */
+tg_catalogue_t *ngx_toolgate_catalogue(ngx_conf_t *cf,
+                                       ngx_toolgate_srv_conf_t *scf);
+
+/* A tool of which nothing was said; NULL: no memory. */
+ngx_toolgate_tool_t *ngx_toolgate_create_tool(ngx_conf_t *cf,
+                                              tg_entry_kind_t kind,
+                                              ngx_str_t *name);
+
+/*
+ * What directives of a block find, by their module, which is what the block
+ * around it has, but tool; NULL: no memory.
+ */
+void **ngx_toolgate_confs(ngx_conf_t *cf, ngx_toolgate_tool_t *tool);
+
+/* Reads a block whose directives are of a context. */
+char *ngx_toolgate_read_block(ngx_conf_t *cf, ngx_uint_t type, void **confs);
+
+/*
+ * Reads a tool's block, directives of handlers included, and checks it; kind
+ * and name are for messages.
+ */
+char *ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool,
+                         ngx_str_t *kind, ngx_str_t *name);
+
+/* What the block did not say is as from has it; NULL: as usual. */
+void ngx_toolgate_init_limits(ngx_toolgate_tool_t *tool,
+                              const ngx_toolgate_tool_t *from);
+
 /* The tool whose block is read. */
 ngx_toolgate_tool_t *ngx_toolgate_conf_tool(ngx_conf_t *cf);
 
@@ -83,6 +128,12 @@ ngx_toolgate_tool_t *ngx_toolgate_conf_tool(ngx_conf_t *cf);
  */
 ngx_int_t ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name,
                                     ngx_str_t *path);
+
+/* Of what a program may have, an off_t: `memory`; `pids` has that post. */
+char *ngx_toolgate_program_limit(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+#define NGX_TOOLGATE_PIDS                                                      \
+    "how many processes and threads there may be, such as \"20\""
 
 /*
  * Compiles a value with variables, and remembers where it stands, for the

@@ -17,7 +17,7 @@ ngx_toolgate_free_catalogue(void *data)
     tg_catalogue_release(((ngx_toolgate_srv_conf_t *) data)->catalogue);
 }
 
-static tg_catalogue_t *
+tg_catalogue_t *
 ngx_toolgate_catalogue(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 {
     ngx_stream_core_srv_conf_t *cscf;
@@ -64,7 +64,7 @@ ngx_toolgate_catalogue(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
     return scf->catalogue;
 }
 
-static ngx_toolgate_tool_t *
+ngx_toolgate_tool_t *
 ngx_toolgate_create_tool(ngx_conf_t *cf, tg_entry_kind_t kind, ngx_str_t *name)
 {
     ngx_toolgate_tool_t *tool;
@@ -77,6 +77,7 @@ ngx_toolgate_create_tool(ngx_conf_t *cf, tg_entry_kind_t kind, ngx_str_t *name)
     tool->entry.kind = kind;
     tool->entry.name = ngx_toolgate_str(name);
     tool->entry.host = tool;
+    tool->block = tool;
     tool->output = NGX_CONF_UNSET_UINT;
     tool->validate = NGX_CONF_UNSET_UINT;
     tool->timeout = NGX_CONF_UNSET_MSEC;
@@ -85,7 +86,33 @@ ngx_toolgate_create_tool(ngx_conf_t *cf, tg_entry_kind_t kind, ngx_str_t *name)
     return tool;
 }
 
+ngx_toolgate_tool_t *
+ngx_toolgate_block_at(ngx_toolgate_srv_conf_t *scf, size_t i)
+{
+    size_t n;
+
+    n = tg_catalogue_size(scf->catalogue);
+
+    if (i < n) {
+        return tg_catalogue_at(scf->catalogue, i)->host;
+    }
+
+    return scf->blocks != NULL && i - n < scf->blocks->nelts
+               ? ((ngx_toolgate_tool_t **) scf->blocks->elts)[i - n]
+               : NULL;
+}
+
 /* --- handlers --- */
+
+static const ngx_toolgate_handler_t *const *
+ngx_toolgate_all_handlers(ngx_conf_t *cf)
+{
+    ngx_toolgate_main_conf_t *mcf;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+
+    return mcf->handlers;
+}
 
 /* `"return" or "exec"`: the handlers with these flags; article: `an "exec"`. */
 static ngx_str_t
@@ -106,8 +133,8 @@ ngx_toolgate_handler_names(ngx_conf_t *cf, ngx_uint_t flags,
 
     last = names.data + NGX_MAX_CONF_ERRSTR;
 
-    for (handler = ngx_toolgate_handlers; *handler != NULL; handler++) {
-        if (((*handler)->flags & flags) != flags) {
+    for (handler = ngx_toolgate_all_handlers(cf); *handler != NULL; handler++) {
+        if (((*handler)->flags & (flags | NGX_TOOLGATE_HAS_BLOCK)) != flags) {
             continue;
         }
 
@@ -130,7 +157,11 @@ ngx_toolgate_create_confs(ngx_conf_t *cf, void **confs)
     const ngx_toolgate_handler_t *const *handler;
     void *conf;
 
-    for (handler = ngx_toolgate_handlers; *handler != NULL; handler++) {
+    for (handler = ngx_toolgate_all_handlers(cf); *handler != NULL; handler++) {
+        if ((*handler)->flags & NGX_TOOLGATE_HAS_BLOCK) {
+            continue;
+        }
+
         conf = ngx_pcalloc(cf->pool, (*handler)->conf_size);
         if (conf == NULL) {
             return NGX_ERROR;
@@ -165,12 +196,13 @@ ngx_toolgate_tool_mistake(ngx_toolgate_tool_t *tool)
 }
 
 static const char *
-ngx_toolgate_handler_mistake(ngx_toolgate_tool_t *tool, void **confs)
+ngx_toolgate_handler_mistake(ngx_conf_t *cf, ngx_toolgate_tool_t *tool,
+                             void **confs)
 {
     const ngx_toolgate_handler_t *const *handler;
     const char *mistake;
 
-    for (handler = ngx_toolgate_handlers; *handler != NULL; handler++) {
+    for (handler = ngx_toolgate_all_handlers(cf); *handler != NULL; handler++) {
         mistake = (*handler)->check != NULL
                       ? (*handler)->check(tool,
                                           confs[(*handler)->module->ctx_index])
@@ -215,7 +247,7 @@ ngx_toolgate_check(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void **confs,
     mistake = ngx_toolgate_tool_mistake(tool);
 
     if (mistake == NULL) {
-        mistake = ngx_toolgate_handler_mistake(tool, confs);
+        mistake = ngx_toolgate_handler_mistake(cf, tool, confs);
     }
 
     if (mistake != NULL) {
@@ -225,21 +257,39 @@ ngx_toolgate_check(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void **confs,
     return NGX_CONF_OK;
 }
 
-static void
-ngx_toolgate_init_limits(ngx_toolgate_tool_t *tool)
+void
+ngx_toolgate_init_limits(ngx_toolgate_tool_t *tool,
+                         const ngx_toolgate_tool_t *from)
 {
     if (tool->timeout == NGX_CONF_UNSET_MSEC) {
-        tool->timeout = NGX_TOOLGATE_TIMEOUT;
-        tool->max_timeout = NGX_TOOLGATE_MAX_TIMEOUT;
+        tool->timeout = from != NULL ? from->timeout : NGX_TOOLGATE_TIMEOUT;
+        tool->max_timeout = from != NULL ? from->max_timeout
+                                         : NGX_TOOLGATE_MAX_TIMEOUT;
     }
 
-    ngx_conf_init_size_value(tool->max_output, NGX_TOOLGATE_MAX_OUTPUT);
+    ngx_conf_init_size_value(tool->max_output, from != NULL
+                                                   ? from->max_output
+                                                   : NGX_TOOLGATE_MAX_OUTPUT);
 }
 
-/* The block's directives are ours and the handlers'. */
-static char *
-ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
-                   ngx_str_t *name)
+void **
+ngx_toolgate_confs(ngx_conf_t *cf, ngx_toolgate_tool_t *tool)
+{
+    void **confs;
+
+    confs = ngx_palloc(cf->pool, sizeof(void *) * ngx_stream_max_module);
+
+    if (confs != NULL) {
+        ngx_memcpy(confs, ((ngx_stream_conf_ctx_t *) cf->ctx)->srv_conf,
+                   sizeof(void *) * ngx_stream_max_module);
+        confs[ngx_stream_toolgate_module.ctx_index] = tool;
+    }
+
+    return confs;
+}
+
+char *
+ngx_toolgate_read_block(ngx_conf_t *cf, ngx_uint_t type, void **confs)
 {
     ngx_stream_conf_ctx_t *ctx;
     ngx_conf_t pcf;
@@ -251,39 +301,58 @@ ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
     }
 
     ctx->main_conf = ((ngx_stream_conf_ctx_t *) cf->ctx)->main_conf;
-    ctx->srv_conf = ngx_pcalloc(cf->pool,
-                                sizeof(void *) * ngx_stream_max_module);
-    if (ctx->srv_conf == NULL) {
-        return NGX_CONF_ERROR;
-    }
-
-    ngx_memcpy(ctx->srv_conf, ((ngx_stream_conf_ctx_t *) cf->ctx)->srv_conf,
-               sizeof(void *) * ngx_stream_max_module);
-    ctx->srv_conf[ngx_stream_toolgate_module.ctx_index] = tool;
-
-    if (ngx_toolgate_create_confs(cf, ctx->srv_conf) != NGX_OK) {
-        return NGX_CONF_ERROR;
-    }
+    ctx->srv_conf = confs;
 
     pcf = *cf;
     cf->ctx = ctx;
-    cf->cmd_type = NGX_STREAM_TOOL_CONF;
+    cf->cmd_type = type;
     rv = ngx_conf_parse(cf, NULL);
     *cf = pcf;
+
+    return rv;
+}
+
+char *
+ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
+                   ngx_str_t *name)
+{
+    void **confs;
+    char *rv;
+
+    confs = ngx_toolgate_confs(cf, tool);
+
+    if (confs == NULL || ngx_toolgate_create_confs(cf, confs) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    rv = ngx_toolgate_read_block(cf, NGX_STREAM_TOOL_CONF, confs);
 
     if (rv != NGX_CONF_OK) {
         return rv;
     }
 
-    ngx_conf_init_uint_value(tool->output, tool->entry.kind == TG_ENTRY_TOOL
+    if (tool->group != NULL
+        && (tool->output != NGX_CONF_UNSET_UINT
+            || tool->entry.output_schema.data != NULL))
+    {
+        return ngx_toolgate_refuse(
+            cf,
+            "%V \"%V\" is listed by another server, whose "
+            "results are passed on; remove \"output\" and "
+            "\"output_schema\"",
+            kind, name);
+    }
+
+    ngx_conf_init_uint_value(tool->output, tool->group != NULL
+                                               ? TG_OUTPUT_RESULT
+                                           : tool->entry.kind == TG_ENTRY_TOOL
                                                ? TG_OUTPUT_TEXT
                                                : TG_OUTPUT_JSON);
     tool->entry.output = (tg_output_t) tool->output;
-    rv = ngx_toolgate_check(cf, tool, ctx->srv_conf, kind, name);
+    rv = ngx_toolgate_check(cf, tool, confs, kind, name);
 
     if (rv == NGX_CONF_OK) {
-        tool->conf = ctx->srv_conf[tool->handler->module->ctx_index];
-        ngx_toolgate_init_limits(tool);
+        tool->conf = confs[tool->handler->module->ctx_index];
     }
 
     return rv;
@@ -337,11 +406,17 @@ ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     rv = ngx_toolgate_parse(cf, tool, &cmd->name, &name);
 
-    if (rv == NGX_CONF_OK && (tool->handler->flags & NGX_TOOLGATE_TAKES_TIME)) {
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    ngx_toolgate_init_limits(tool, NULL);
+
+    if (tool->handler->flags & NGX_TOOLGATE_TAKES_TIME) {
         scf->needs_runner = 1;
     }
 
-    return rv;
+    return NGX_CONF_OK;
 }
 
 /* A text for people, kept as a slice at cmd->offset. */

@@ -9,6 +9,8 @@
 #define NGX_TOOLGATE_TIMEOUT_MAX 86400000
 /* The runner's answer must fit a frame, each byte escaped at worst. */
 #define NGX_TOOLGATE_OUTPUT_MAX 33554432
+/* With less memory no program starts. */
+#define NGX_TOOLGATE_EXEC_MEMORY_MIN 1048576
 
 ngx_int_t
 ngx_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
@@ -137,6 +139,35 @@ ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     tool->max_output = (size_t) size;
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_program_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    off_t *limit = (off_t *) (void *) ((u_char *) conf + cmd->offset);
+
+    ngx_str_t *value;
+    off_t n;
+
+    if (*limit != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    n = ngx_parse_offset(&value[1]);
+
+    if (n < 1 || (cmd->post == NULL && n < NGX_TOOLGATE_EXEC_MEMORY_MIN)) {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid value \"%V\" in \"%V\"; write %s",
+                                   &value[1], &cmd->name,
+                                   cmd->post != NULL
+                                       ? (const char *) cmd->post
+                                       : "1m or more, such as \"512m\"");
+    }
+
+    *limit = n;
 
     return NGX_CONF_OK;
 }

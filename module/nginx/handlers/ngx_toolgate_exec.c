@@ -5,9 +5,6 @@
 
 #include "base/tg_utf8.h"
 
-/* Less lets no program start. */
-#define NGX_TOOLGATE_EXEC_MEMORY_MIN 1048576
-
 /* `env NAME VALUE` */
 typedef struct {
     ngx_str_t name;
@@ -32,8 +29,6 @@ static char *ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 static char *ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
-static char *ngx_toolgate_exec_limit(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
 static const char *ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool,
                                            void *conf);
 static void ngx_toolgate_exec_start(ngx_toolgate_call_t *call,
@@ -56,13 +51,12 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
       offsetof(ngx_toolgate_exec_t, cwd), NULL },
 
     { ngx_string("memory"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_exec_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      ngx_toolgate_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_exec_t, memory), NULL },
 
     { ngx_string("pids"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_exec_limit, NGX_STREAM_SRV_CONF_OFFSET,
-      offsetof(ngx_toolgate_exec_t, pids),
-      "how many processes and threads there may be, such as \"20\"" },
+      ngx_toolgate_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, pids), NGX_TOOLGATE_PIDS },
 
     ngx_null_command
 };
@@ -221,35 +215,6 @@ ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     return ngx_toolgate_exec_value(cf, cmd, conf);
-}
-
-static char *
-ngx_toolgate_exec_limit(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    off_t *limit = (off_t *) (void *) ((u_char *) conf + cmd->offset);
-
-    ngx_str_t *value;
-    off_t n;
-
-    if (*limit != 0) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    n = ngx_parse_offset(&value[1]);
-
-    if (n < 1 || (cmd->post == NULL && n < NGX_TOOLGATE_EXEC_MEMORY_MIN)) {
-        return ngx_toolgate_refuse(cf,
-                                   "invalid value \"%V\" in \"%V\"; write %s",
-                                   &value[1], &cmd->name,
-                                   cmd->post != NULL
-                                       ? (const char *) cmd->post
-                                       : "1m or more, such as \"512m\"");
-    }
-
-    *limit = n;
-
-    return NGX_CONF_OK;
 }
 
 /* --- a call --- */

@@ -68,6 +68,21 @@ ngx_toolgate_runner_unwanted(ngx_toolgate_runner_t *runner, tg_str_t params)
 }
 
 static void
+ngx_toolgate_runner_tell(ngx_toolgate_runner_t *runner, tg_str_t method,
+                         tg_str_t params)
+{
+    ngx_toolgate_watch_t *watch;
+    ngx_queue_t *q;
+
+    for (q = ngx_queue_head(&runner->watches);
+         q != ngx_queue_sentinel(&runner->watches); q = ngx_queue_next(q))
+    {
+        watch = ngx_queue_data(q, ngx_toolgate_watch_t, queue);
+        watch->told(watch->data, method, params);
+    }
+}
+
+static void
 ngx_toolgate_runner_notification(ngx_toolgate_line_t *line, tg_str_t method,
                                  const tg_message_t *message)
 {
@@ -75,6 +90,8 @@ ngx_toolgate_runner_notification(ngx_toolgate_line_t *line, tg_str_t method,
         ngx_toolgate_runner_progress(line, message);
     } else if (tg_json_body_is(method, TG_STR("cancel"))) {
         ngx_toolgate_runner_unwanted(line->data, message->params);
+    } else {
+        ngx_toolgate_runner_tell(line->data, method, message->params);
     }
 }
 
@@ -187,9 +204,19 @@ ngx_toolgate_runner_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
 {
     ngx_toolgate_runner_t *runner = line->data;
 
+    ngx_toolgate_watch_t *watch;
+    ngx_queue_t *q;
+
     while (!ngx_queue_empty(&runner->left)) {
         ngx_toolgate_runner_gone(ngx_queue_data(ngx_queue_head(&runner->left),
                                                 ngx_toolgate_left_t, queue));
+    }
+
+    for (q = ngx_queue_head(&runner->watches);
+         q != ngx_queue_sentinel(&runner->watches); q = ngx_queue_next(q))
+    {
+        watch = ngx_queue_data(q, ngx_toolgate_watch_t, queue);
+        watch->lost(watch->data);
     }
 
     if (has_ended && nasks != 0 && !runner->is_foreign) {
@@ -213,6 +240,7 @@ ngx_toolgate_runner_init(ngx_toolgate_runner_t *runner)
     ngx_toolgate_line_t *line;
 
     ngx_queue_init(&runner->left);
+    ngx_queue_init(&runner->watches);
 
     line = &runner->line;
     line->ops = &ngx_toolgate_runner_ops;
@@ -246,6 +274,13 @@ ngx_toolgate_runner_keep(ngx_toolgate_runner_t *runner,
 }
 
 void
+ngx_toolgate_runner_watch(ngx_toolgate_runner_t *runner,
+                          ngx_toolgate_watch_t *watch)
+{
+    ngx_queue_insert_tail(&runner->watches, &watch->queue);
+}
+
+void
 ngx_toolgate_runner_unkeep(ngx_toolgate_left_t *left)
 {
     if (left->runner == NULL) {
@@ -265,7 +300,9 @@ void
 ngx_toolgate_runner_notify(ngx_toolgate_runner_t *runner, tg_str_t method,
                            tg_str_t params)
 {
-    if (tg_caller_notify(&runner->line.caller, method, params) == TG_OK) {
+    if (runner->line.state == NGX_TOOLGATE_LINE_OPEN
+        && tg_caller_notify(&runner->line.caller, method, params) == TG_OK)
+    {
         ngx_toolgate_line_wake(&runner->line);
     }
 }

@@ -21,8 +21,9 @@ struct ngx_toolgate_runner_s {
 
     /* of the worker */
     ngx_toolgate_line_t line;
-    ngx_queue_t left;   /* ngx_toolgate_left_t */
-    ngx_msec_t started; /* when the runner was started last */
+    ngx_queue_t left;    /* ngx_toolgate_left_t */
+    ngx_queue_t watches; /* ngx_toolgate_watch_t */
+    ngx_msec_t started;  /* when the runner was started last */
     unsigned has_started:1;
     unsigned is_foreign:1; /* of another config: not started by this one */
 };
@@ -41,11 +42,24 @@ typedef struct {
     void (*gone)(void *data);
 } ngx_toolgate_left_t;
 
+/* Somebody who wants to be told what the runner says unasked. */
+typedef struct {
+    ngx_queue_t queue;
+    void *data;
+    void (*told)(void *data, tg_str_t method, tg_str_t params);
+
+    /* The line is gone: whoever wants to be told more asks again. */
+    void (*lost)(void *data);
+} ngx_toolgate_watch_t;
+
+void ngx_toolgate_runner_watch(ngx_toolgate_runner_t *runner,
+                               ngx_toolgate_watch_t *watch);
+
 void ngx_toolgate_runner_keep(ngx_toolgate_runner_t *runner,
                               ngx_toolgate_left_t *left);
 void ngx_toolgate_runner_unkeep(ngx_toolgate_left_t *left);
 
-/* Sends a notification on a line that is there; params is raw JSON. */
+/* Sends a notification, where the line is open; params is raw JSON. */
 void ngx_toolgate_runner_notify(ngx_toolgate_runner_t *runner, tg_str_t method,
                                 tg_str_t params);
 

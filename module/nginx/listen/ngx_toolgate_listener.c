@@ -263,12 +263,36 @@ ngx_toolgate_listener_take(ngx_cycle_t *cycle,
                : NGX_OK;
 }
 
+/* What only is known when all is read: NGX_OK or NGX_ERROR, logged. */
+static ngx_int_t
+ngx_toolgate_listener_settle(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
+{
+    const ngx_toolgate_handler_t *const *handler;
+    ngx_toolgate_runner_t **runners;
+    ngx_uint_t i;
+
+    runners = mcf->runners.elts;
+
+    for (i = 0; i < mcf->runners.nelts; i++) {
+        if (ngx_toolgate_runner_init_conf(cycle, runners[i]) != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    for (handler = mcf->handlers; *handler != NULL; handler++) {
+        if ((*handler)->settle != NULL && (*handler)->settle(cycle) != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return ngx_toolgate_reach(cycle, mcf);
+}
+
 static char *
 ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
 {
     ngx_toolgate_listener_conf_t *lcf = conf;
 
-    ngx_toolgate_runner_t **runners;
     ngx_toolgate_main_conf_t *mcf;
     ngx_listening_t *ls;
     ngx_uint_t i;
@@ -284,15 +308,7 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
         return NGX_CONF_OK;
     }
 
-    runners = mcf->runners.elts;
-
-    for (i = 0; i < mcf->runners.nelts; i++) {
-        if (ngx_toolgate_runner_init_conf(cycle, runners[i]) != NGX_OK) {
-            return NGX_CONF_ERROR;
-        }
-    }
-
-    if (ngx_toolgate_reach(cycle, mcf) != NGX_OK) {
+    if (ngx_toolgate_listener_settle(cycle, mcf) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 

@@ -77,6 +77,8 @@ ngx_toolgate_pack_head(const ngx_toolgate_session_t *session,
     ngx_memcpy(&head->listener, c->listening->sockaddr, c->listening->socklen);
     ngx_memcpy(&head->client, c->sockaddr, c->socklen);
 
+    ngx_memcpy(head->key, session->front.key, NGX_TOOLGATE_KEY);
+
     entry = session->front.last.entry;
     head->last = session->front.last;
     head->last.entry = NULL;
@@ -189,6 +191,7 @@ ngx_toolgate_drop(ngx_toolgate_session_t *session)
 
     c = session->front.connection;
     ngx_toolgate_calls_leave(&session->front);
+    session->front.key[0] = '\0';
 
 #if (NGX_STAT_STUB)
     (void) ngx_atomic_fetch_add(ngx_stat_active, -1);

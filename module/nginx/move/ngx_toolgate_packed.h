@@ -45,6 +45,7 @@ typedef struct {
     uint32_t last_kind;
     uint32_t last_len;
     char last_name[TG_NAME_MAX];
+    char key[NGX_TOOLGATE_KEY]; /* of the front, or zeros */
     ngx_sockaddr_t listener;
     ngx_sockaddr_t client;
 } ngx_toolgate_packed_head_t;

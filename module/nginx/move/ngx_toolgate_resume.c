@@ -64,6 +64,8 @@ ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival)
     session->front.stream->start_msec = (ngx_msec_t) head->start_msec;
     session->front.connection->sent = (off_t) head->sent;
 
+    ngx_memcpy(session->front.key, head->key, NGX_TOOLGATE_KEY);
+
     rc = ngx_toolgate_resume_peer(session, packed, &has_changed);
 
     if (rc != TG_OK) {

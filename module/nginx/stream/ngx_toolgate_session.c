@@ -110,6 +110,7 @@ ngx_toolgate_cleanup(void *data)
     ngx_toolgate_memory_drop(session);
     ngx_toolgate_silent_leave(session);
     tg_peer_deinit(&front->peer);
+    ngx_toolgate_front_leave(front);
     tg_buf_deinit(&session->in);
 
     if (session->again != NULL && session->again->timer_set) {

@@ -1,0 +1,197 @@
+#include "core/tg_foreign.h"
+
+/* What stands for the rest of a long name: `_` and a hash of 32 bits. */
+#define TG_FOREIGN_TAIL 9
+
+/* --- patterns --- */
+
+int
+tg_glob(tg_str_t pattern, tg_str_t name)
+{
+    size_t p, n, star, from;
+
+    star = SIZE_MAX;
+    from = 0;
+
+    /* Behind the last star: where it fails, that star takes one more. */
+    for (p = 0, n = 0; n < name.len; /* void */) {
+        if (p < pattern.len && pattern.data[p] == '*') {
+            star = p++;
+            from = n;
+        } else if (p < pattern.len
+                   && (pattern.data[p] == '?'
+                       || pattern.data[p] == name.data[n]))
+        {
+            p++;
+            n++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            n = ++from;
+        } else {
+            return 0;
+        }
+    }
+
+    while (p < pattern.len && pattern.data[p] == '*') {
+        p++;
+    }
+
+    return p == pattern.len;
+}
+
+const char *
+tg_glob_check(tg_str_t pattern)
+{
+    size_t i;
+
+    if (pattern.len == 0 || pattern.len > TG_NAME_MAX) {
+        return "a pattern has 1 to 128 characters, such as \"read_*\"";
+    }
+
+    for (i = 0; i < pattern.len; i++) {
+        if (!tg_is_alpha(pattern.data[i]) && !tg_is_digit(pattern.data[i])
+            && !tg_is_one_of(pattern.data[i], "_-.:/*?"))
+        {
+            return "a pattern is a tool's name, in which \"*\" stands for any "
+                   "characters and \"?\" for one, such as \"read_*\"; it is no "
+                   "regular expression";
+        }
+    }
+
+    return NULL;
+}
+
+/* --- names --- */
+
+tg_str_t
+tg_foreign_name(tg_str_t prefix, tg_str_t name, char *room)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t i, n, len;
+    uint64_t hash;
+    char c;
+
+    len = prefix.len + name.len;
+    n = len <= TG_NAME_AGENT_MAX ? len : TG_NAME_AGENT_MAX - TG_FOREIGN_TAIL;
+
+    for (i = 0; i < n; i++) {
+        c = i < prefix.len ? prefix.data[i] : name.data[i - prefix.len];
+        room[i] = tg_is_alpha(c) || tg_is_digit(c) || c == '-' ? c : '_';
+    }
+
+    if (n == len) {
+        return tg_str(room, n);
+    }
+
+    hash = tg_hash64(tg_hash64(TG_HASH64, prefix), name);
+    room[n++] = '_';
+
+    for (hash ^= hash >> 32; n < TG_NAME_AGENT_MAX; hash >>= 4) {
+        room[n++] = digits[hash & 15];
+    }
+
+    return tg_str(room, n);
+}
+
+/* --- what is told --- */
+
+const char *
+tg_foreign_check(tg_str_t raw)
+{
+    static const struct {
+        const char *name;
+        tg_json_type_t type;
+        const char *why;
+    } members[] = {
+        { "title", TG_JSON_STRING, "its \"title\" is no string" },
+        { "description", TG_JSON_STRING, "its \"description\" is no string" },
+        { "outputSchema", TG_JSON_OBJECT, "its \"outputSchema\" is no object" },
+        { "annotations", TG_JSON_OBJECT, "its \"annotations\" are no object" },
+        { "execution", TG_JSON_OBJECT, "its \"execution\" is no object" },
+        { "icons", TG_JSON_ARRAY, "its \"icons\" are no array" },
+        { "_meta", TG_JSON_OBJECT, "its \"_meta\" is no object" },
+    };
+    tg_str_t value, type;
+    size_t i;
+
+    if (!tg_json_has(raw, TG_STR("name"), TG_JSON_STRING, &value)
+        || value.len == 2) {
+        return "it has no name";
+    }
+
+    if (!tg_json_has(raw, TG_STR("inputSchema"), TG_JSON_OBJECT, &value)
+        || tg_json_get(value, TG_STR("type"), &type) != TG_OK
+        || !tg_json_is_text(type, TG_STR("object")))
+    {
+        return "its \"inputSchema\" is no schema of an object";
+    }
+
+    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        if (tg_json_get(raw, tg_str_c(members[i].name), &value) == TG_OK
+            && tg_json_type(value) != members[i].type)
+        {
+            return members[i].why;
+        }
+    }
+
+    return NULL;
+}
+
+void
+tg_foreign_put(tg_buf_t *out, tg_str_t raw, const tg_entry_t *instead)
+{
+    const struct {
+        tg_str_t key;
+        tg_str_t value;
+        int is_text;
+    } ours[] = {
+        { TG_STR("name"), instead->name, 1 },
+        { TG_STR("title"), instead->title, 1 },
+        { TG_STR("description"), instead->description, 1 },
+        { TG_STR("inputSchema"), instead->input_schema, 0 },
+        { TG_STR("annotations"), instead->annotations, 0 },
+    };
+    const size_t n = sizeof(ours) / sizeof(ours[0]);
+    tg_str_t key, value;
+    tg_json_t json;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        if (ours[i].value.data == NULL) {
+            continue;
+        }
+
+        tg_buf_text(out, i == 0 ? "{\"" : ",\"");
+        tg_buf_str(out, ours[i].key);
+        tg_buf_text(out, "\":");
+
+        if (ours[i].is_text) {
+            tg_json_put_string(out, ours[i].value);
+        } else {
+            tg_json_put_compact(out, ours[i].value);
+        }
+    }
+
+    tg_json_init(&json, raw);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK) {
+        (void) tg_json_value(&json, &value);
+
+        for (i = 0; i < n
+                    && (ours[i].value.data == NULL
+                        || !tg_json_body_is(key, ours[i].key));
+             i++)
+        { /* void */
+        }
+
+        if (i == n) {
+            tg_buf_text(out, ",\"");
+            tg_buf_str(out, key);
+            tg_buf_text(out, "\":");
+            tg_json_put_compact(out, value);
+        }
+    }
+
+    tg_buf_char(out, '}');
+}
