@@ -12,6 +12,7 @@
  *   tg_bridge_mcp.c     core's MCP client: who the parent is, its list
  *   tg_bridge_parent.c  the socket: connect, lose, retry
  *   tg_bridge_request.c requests on their way from one to the other
+ *   tg_bridge_ask.c     what the parent asks of the agent, likewise
  *   tg_bridge_schema.c  the list from a file, where the parent has none
  *   tg_bridge.c         what all of them ask of both sides
  *   tg_bridge_log.c     stderr
@@ -89,6 +90,7 @@ typedef enum {
 } tg_parent_state_t;
 
 typedef struct tg_bridge_request_s tg_bridge_request_t;
+typedef struct tg_bridge_ask_s tg_bridge_ask_t;
 
 /* A tools/call or a tools/list of the agent that cannot be answered yet. */
 struct tg_bridge_request_s {
@@ -161,6 +163,9 @@ struct tg_bridge_s {
 
     size_t kept; /* bytes of all requests */
     uint64_t seq;
+
+    tg_bridge_ask_t *asks;
+    unsigned can; /* what the parent was told that the agent can be asked */
 };
 
 /* Runs until the end; returns the exit status. */
@@ -261,6 +266,19 @@ void tg_bridge_requests_list(tg_bridge_t *bridge, const tg_answer_t *error);
 int tg_bridge_requests_wait(const tg_bridge_t *bridge, int is_list);
 void tg_bridge_requests_progress(tg_bridge_t *bridge,
                                  const tg_message_t *message);
+
+/* --- tg_bridge_ask.c --- */
+
+/* ops->asked of the parent's caller, and ops->told of the agent's peer. */
+void tg_bridge_asked(void *host, const tg_message_t *message);
+void tg_bridge_told(void *host, uint64_t tag, const tg_message_t *message);
+
+/* The parent does not want to know any more: one of its raw ids, or all. */
+void tg_bridge_unasked(tg_bridge_t *bridge, tg_str_t id);
+void tg_bridge_unask_all(tg_bridge_t *bridge);
+
+/* Tells the parent what the agent can be asked, if that is news. */
+void tg_bridge_say_can(tg_bridge_t *bridge);
 
 /* --- tg_bridge_schema.c --- */
 

@@ -40,7 +40,8 @@ static const tg_peer_ops_t tg_agent_peer_ops = { .call = tg_agent_call,
                                                  .cancel = tg_agent_cancel,
                                                  .log = tg_agent_log,
                                                  .list = tg_agent_list,
-                                                 .is_proxy = 1 };
+                                                 .is_proxy = 1,
+                                                 .told = tg_bridge_told };
 
 /* --- stdio --- */
 

@@ -298,8 +298,7 @@ tg_parent_notified(void *host, tg_str_t method, const tg_message_t *message)
         tg_bridge_requests_progress(bridge, message);
 
     } else if (tg_json_body_is(method, TG_STR("notifications/cancelled"))) {
-        /* Of a request of the parent's, and the agent never got one. */
-        return;
+        tg_bridge_unasked(bridge, message->p.request_id);
 
     } else if (bridge->peer.is_mcp || !bridge->caller.dialect->has_handshake) {
         tg_parent_pass_on(bridge, method, message->params);
@@ -330,4 +329,5 @@ tg_parent_log(void *host, const char *text)
 
 const tg_caller_ops_t tg_mcp_caller_ops = { tg_parent_answered,
                                             tg_parent_notified,
-                                            tg_parent_farewell, tg_parent_log };
+                                            tg_parent_farewell, tg_parent_log,
+                                            tg_bridge_asked };

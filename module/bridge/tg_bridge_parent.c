@@ -189,8 +189,9 @@ tg_parent_on_connect(void *host, int err)
     }
 
     bridge->state = TG_PARENT_GREETING;
+    bridge->can = 0;
 
-    if (tg_caller_hello(&bridge->caller) != TG_OK
+    if (tg_caller_hello(&bridge->caller, 0) != TG_OK
         || tg_mcp_client_start(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK)
     {
         tg_bridge_no_memory(bridge);
@@ -325,6 +326,7 @@ tg_parent_closed(void *host, int err)
     bridge = host;
     bridge->has_parent = 0;
     tg_mcp_client_lose(&bridge->mcp);
+    tg_bridge_unask_all(bridge);
 
     if (bridge->is_quitting) {
         return;

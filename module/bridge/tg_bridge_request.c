@@ -275,6 +275,7 @@ tg_bridge_request_send(tg_bridge_request_t *request)
     int rc;
 
     bridge = request->bridge;
+    tg_bridge_say_can(bridge);
 
     /* Its number is its token: the agent's may be anything. */
     rc = tg_mcp_client_call(&bridge->mcp, request->name, request->arguments,

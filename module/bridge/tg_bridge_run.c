@@ -157,6 +157,7 @@ tg_bridge_open_tools(tg_bridge_t *bridge)
 static void
 tg_bridge_free(tg_bridge_t *bridge)
 {
+    tg_bridge_unask_all(bridge);
     tg_peer_deinit(&bridge->peer);
     tg_caller_deinit(&bridge->caller);
     tg_mcp_client_deinit(&bridge->mcp);

@@ -270,7 +270,7 @@ tg_cli_connect(tg_cli_session_t *session)
     tg_uv_conn_init(&session->conn, &session->loop, &ops, session,
                     &session->caller.out);
 
-    if (tg_caller_hello(&session->caller) != TG_OK
+    if (tg_caller_hello(&session->caller, 0) != TG_OK
         || tg_caller_request(&session->caller, TG_STR("ping"), TG_STR_NONE,
                              session, NULL)
                != TG_OK)

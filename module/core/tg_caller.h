@@ -44,6 +44,13 @@ typedef struct {
     void (*farewell)(void *host, tg_str_t reason, int is_drained);
 
     void (*log)(void *host, const char *text); /* may be NULL */
+
+    /*
+     * A request of the server's, as MCP has them: id, method and params,
+     * raw.  It is answered by tg_caller_reply() or tg_caller_refuse(), now or
+     * later.  NULL: all are refused.  `ping` does not come here.
+     */
+    void (*asked)(void *host, const tg_message_t *message);
 } tg_caller_ops_t;
 
 struct tg_caller_s {
@@ -103,8 +110,20 @@ int tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params);
 /*
  * First words on a connection to a jsonrpc server that may be Toolgate: a
  * notification, which others ignore.  From then on farewells are drained.
+ * It may be said again when it is known what can be asked here (TG_CAN_…).
  */
-int tg_caller_hello(tg_caller_t *caller);
+int tg_caller_hello(tg_caller_t *caller, unsigned can);
+
+/*
+ * Answers a request of the server's, by its raw id, with the raw result, or
+ * with the raw error where that is absent; and with an error of this code.
+ * TG_OK; TG_LIMIT: it is larger than a message may be, and was refused; or
+ * TG_NOMEM.
+ */
+int tg_caller_reply(tg_caller_t *caller, tg_str_t id, tg_str_t result,
+                    tg_str_t error);
+int tg_caller_refuse(tg_caller_t *caller, tg_str_t id, int code,
+                     const char *text);
 
 /*
  * Forgets a request; tag's answer is never called.  With method_is_mcp the

@@ -31,9 +31,9 @@ typedef enum {
 
 typedef struct {
     tg_frame_kind_t kind;
+    int is_discarding;
     size_t limit;   /* the largest payload, without newline or prefix */
     size_t scanned; /* bytes of the pending frame that hold no end */
-    int is_discarding;
 } tg_frame_t;
 
 void tg_frame_init(tg_frame_t *frame, tg_frame_kind_t kind, size_t limit);

@@ -99,6 +99,7 @@ tg_jsonrpc_notification(tg_peer_t *peer, tg_message_t *message,
 
     } else if (tg_json_is_text(method, TG_STR(TG_HELLO))) {
         peer->is_toolgate = 1;
+        tg_peer_learn(peer, message->params);
 
     } else {
         message->meta.progress_token = TG_STR_NONE;
@@ -203,10 +204,10 @@ tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
                                  "A request must be a JSON object.");
     }
 
-    /* A response: we asked nothing, so nobody waits for it. */
     if (message->method.data == NULL
         && (message->result.data != NULL || message->error.data != NULL))
     {
+        tg_peer_told(peer, message);
         return TG_OK;
     }
 
@@ -447,37 +448,19 @@ tg_jsonrpc_farewell(tg_peer_t *peer, tg_str_t reason)
 
 /* --- the end that asks --- */
 
-/*
- * MCP lets a server ask its client, too: we are there (ping), and offer
- * nothing else.
- */
+/* MCP lets a server ask its client, too: we are there (ping). */
 static int
 tg_jsonrpc_asked(tg_caller_t *caller, const tg_message_t *message)
 {
-    tg_buf_t *out;
-    size_t start;
-
     if (message->id.len > TG_ID_MAX) {
         tg_caller_log(caller, "request from the server dropped");
-        return TG_OK;
-    }
-
-    out = &caller->out;
-    start = out->len;
-    tg_buf_text(out, "{\"jsonrpc\":\"2.0\",\"id\":");
-    tg_buf_str(out, message->id);
-
-    if (tg_json_is_text(message->method, TG_STR("ping"))) {
-        tg_buf_text(out, ",\"result\":{}}\n");
+    } else if (tg_json_is_text(message->method, TG_STR("ping"))) {
+        (void) tg_caller_reply(caller, message->id, TG_STR("{}"), TG_STR_NONE);
+    } else if (caller->ops->asked != NULL) {
+        caller->ops->asked(caller->host, message);
     } else {
-        tg_buf_printf(out,
-                      ",\"error\":{\"code\":%d,\"message\":\"Method not "
-                      "found\"}}\n",
-                      TG_RPC_METHOD);
-    }
-
-    if (!tg_buf_failed(out)) {
-        caller->sent += out->len - start;
+        (void) tg_caller_refuse(caller, message->id, TG_RPC_METHOD,
+                                "Method not found");
     }
 
     return TG_OK;

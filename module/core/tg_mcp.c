@@ -78,6 +78,7 @@ tg_mcp_initialize(tg_peer_t *peer, const tg_message_t *message,
 
     strcpy(peer->version, tg_mcp_negotiate(message->p.protocol_version));
     peer->is_legacy = 1;
+    tg_peer_learn(peer, message->params);
 
     out = tg_reply_open(peer, reply, TG_RESULT, &start);
     tg_buf_text(out, "{\"protocolVersion\":\"");

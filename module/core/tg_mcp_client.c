@@ -136,7 +136,9 @@ tg_mcp_initialize(tg_mcp_client_t *client, uint64_t now)
     client->due = now + TG_MCP_HANDSHAKE;
     tg_buf_init(&members, client->alloc);
     tg_buf_text(&members, "\"protocolVersion\":\"" TG_MCP_LEGACY "\","
-                          "\"capabilities\":{},\"clientInfo\":");
+                          "\"capabilities\":");
+    tg_can_put(&members, client->can);
+    tg_buf_text(&members, ",\"clientInfo\":");
     tg_buf_str(&members, client->info);
     rc = tg_buf_failed(&members)
              ? TG_NOMEM

@@ -14,6 +14,7 @@
 #define TG_MCP_CLIENT_H
 
 #include "core/tg_caller.h"
+#include "core/tg_can.h"
 #include "core/tg_rpc.h"
 #include "core/tg_tools.h"
 
@@ -103,6 +104,7 @@ typedef struct {
     tg_caller_t *caller;
     tg_str_t info; /* see TG_MCP_INFO; outlives the client */
     tg_mcp_era_t era;
+    unsigned can; /* TG_CAN_…: what the host lets itself be asked */
     tg_mcp_state_t state;
     unsigned is_modern:1;  /* requests carry their version */
     unsigned is_listing:1; /* a fetch is under way */

@@ -53,6 +53,10 @@ tg_peer_deinit(tg_peer_t *peer)
 
     tg_batch_end(peer);
 
+    while (peer->asks != NULL) {
+        tg_ask_remove(peer, &peer->asks);
+    }
+
     while (peer->subscriptions != NULL) {
         tg_subscription_remove(peer, &peer->subscriptions);
     }

@@ -12,6 +12,7 @@
 #ifndef TG_PEER_H
 #define TG_PEER_H
 
+#include "core/tg_can.h"
 #include "core/tg_catalogue.h"
 #include "core/tg_dialect.h"
 
@@ -25,6 +26,8 @@
 #define TG_TOKEN_MAX 1024
 /* Digits of a progress value: longer ones are not passed on. */
 #define TG_PROGRESS_MAX 32
+/* Requests to a client that may wait for its responses. */
+#define TG_ASKS_MAX 32
 /* Unwritten output at which a peer takes no further request. */
 #define TG_PEER_BACKLOG 262144
 
@@ -100,6 +103,12 @@ typedef struct {
     int is_proxy;
 
     /*
+     * The client's response to what it was asked with this tag: message has
+     * its result or its error.  NULL where nothing is asked.
+     */
+    void (*told)(void *host, uint64_t tag, const tg_message_t *message);
+
+    /*
      * Asked after each request, also within a batch, while there is more:
      * is it the turn of somebody else?  NULL: never.
      */
@@ -122,6 +131,7 @@ struct tg_call_s {
 };
 
 typedef struct tg_subscription_s tg_subscription_t;
+typedef struct tg_ask_s tg_ask_t;
 
 struct tg_peer_s {
     const tg_alloc_t *alloc;
@@ -146,8 +156,10 @@ struct tg_peer_s {
     tg_batch_t *batch; /* being served, in more turns than one */
 
     unsigned ncalls;  /* in flight */
+    unsigned asked;   /* how often the client was */
     tg_call_t *calls; /* newest first */
     tg_call_t *oldest;
+    tg_ask_t *asks; /* what the client was asked, oldest first */
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
 
@@ -157,6 +169,7 @@ struct tg_peer_s {
     unsigned is_toolgate:1; /* a bridge or CLI of ours: said hello */
     unsigned is_closing:1;  /* no further request is taken */
     unsigned is_refusing:1; /* a discarded line is answered at its end */
+    unsigned can:7;         /* TG_CAN_…: what the client can be asked */
 };
 
 /*
@@ -243,6 +256,19 @@ void tg_call_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
 
 /* Sends a notification, where the dialect has such a thing. */
 void tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params);
+
+/*
+ * Asks the client, by a request of the server's that MCP's legacy versions
+ * have: params is a raw object or absent, tag the host's own.  TG_OK: its
+ * response comes by ops->told, if one does.  TG_MISSING: this client cannot
+ * be asked that; TG_LIMIT: it is larger than a message, or TG_ASKS_MAX wait;
+ * TG_NOMEM.
+ */
+int tg_peer_ask(tg_peer_t *peer, tg_str_t method, tg_str_t params,
+                uint64_t tag);
+
+/* Nobody waits for that response any more: the client is told. */
+void tg_peer_unask(tg_peer_t *peer, uint64_t tag);
 
 /* Tells a client that may be told that the list of tools changed. */
 void tg_peer_list_changed(tg_peer_t *peer);

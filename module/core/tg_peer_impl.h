@@ -13,6 +13,12 @@ struct tg_subscription_s {
     int has_tools;
 };
 
+struct tg_ask_s {
+    tg_ask_t *next;
+    uint64_t id;
+    uint64_t tag; /* the host's */
+};
+
 struct tg_batch_s {
     tg_buf_t replies;
     size_t kept;     /* of replies, as counted in the peer */
@@ -101,6 +107,18 @@ void tg_batch_release(tg_peer_t *peer, tg_batch_t *batch);
 
 /* The one that is being served, if any, has no further element. */
 void tg_batch_end(tg_peer_t *peer);
+
+/* --- tg_ask.c --- */
+
+/* Behind those that wait; NULL: no memory. */
+tg_ask_t *tg_ask_new(tg_peer_t *peer, uint64_t id, uint64_t tag);
+void tg_ask_remove(tg_peer_t *peer, tg_ask_t **at);
+
+/* What it can be asked, if there is something about that in params. */
+void tg_peer_learn(tg_peer_t *peer, tg_str_t params);
+
+/* A response of the client's. */
+void tg_peer_told(tg_peer_t *peer, const tg_message_t *message);
 
 /* --- tg_mcp.c --- */
 

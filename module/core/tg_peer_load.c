@@ -208,6 +208,32 @@ tg_load_subscriptions(tg_peer_t *peer, tg_state_t *state)
 }
 
 static int
+tg_load_asks(tg_peer_t *peer, tg_state_t *state)
+{
+    uint64_t id, tag;
+    unsigned n;
+
+    peer->can = tg_state_choice(state, TG_CAN_ALL) & TG_CAN_ALL;
+    peer->asked = (unsigned) tg_state_number(state, 4);
+    n = tg_state_count(state, 12);
+
+    if (n > TG_ASKS_MAX) {
+        return TG_BAD;
+    }
+
+    for (/* void */; n != 0; n--) {
+        id = tg_state_number(state, 4);
+        tag = tg_state_number(state, 8);
+
+        if (tg_ask_new(peer, id, tag) == NULL) {
+            return TG_NOMEM;
+        }
+    }
+
+    return state->is_bad ? TG_BAD : TG_OK;
+}
+
+static int
 tg_load_replies(tg_state_t *state, tg_buf_t *replies)
 {
     if (state->give != NULL) {
@@ -455,6 +481,10 @@ tg_peer_load(tg_peer_t *peer, tg_str_t bytes, tg_peer_give_pt give, void *data,
 
     tg_load_head(peer, &state, &view);
     rc = state.is_bad ? TG_BAD : tg_load_subscriptions(peer, &state);
+
+    if (rc == TG_OK) {
+        rc = tg_load_asks(peer, &state);
+    }
 
     if (rc == TG_OK) {
         rc = tg_load_rest(peer, &state, resume);

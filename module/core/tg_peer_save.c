@@ -38,6 +38,28 @@ tg_state_put_subscriptions(tg_peer_t *peer, tg_buf_t *out)
 }
 
 static void
+tg_state_put_asks(tg_peer_t *peer, tg_buf_t *out)
+{
+    const tg_ask_t *ask;
+    unsigned n;
+
+    n = 0;
+
+    for (ask = peer->asks; ask != NULL; ask = ask->next) {
+        n++;
+    }
+
+    tg_state_put_number(out, peer->can, 1);
+    tg_state_put_number(out, peer->asked, 4);
+    tg_state_put_number(out, n, 4);
+
+    for (ask = peer->asks; ask != NULL; ask = ask->next) {
+        tg_state_put_number(out, ask->id, 4);
+        tg_state_put_number(out, ask->tag, 8);
+    }
+}
+
+static void
 tg_state_take(tg_batch_t *batch, unsigned *n, tg_peer_take_pt take, void *data)
 {
     if (batch != NULL && batch->number == 0) {
@@ -188,6 +210,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, int is_apart,
                                           peer->ops->is_visible, peer->host),
                         8);
     tg_state_put_subscriptions(peer, out);
+    tg_state_put_asks(peer, out);
     tg_state_put_batches(peer, is_apart, out);
     tg_state_put_number(out, peer->ncalls, 4);
 

@@ -4,13 +4,16 @@
  * Numbers are big-endian.  A str is its length in 4 bytes, TG_STATE_ABSENT
  * where there is none, and its bytes.
  *
- *     magic and version   "TGP2"
+ *     magic and version   "TGP3"
  *     dialect, frame's kind, flags of the peer            1 byte each
  *     version             str, of MCP's legacy, or empty
  *     view                8: tg_catalogue_view() for this client
  *     subscriptions       4: how many; newest first
  *         id              str
  *         has_tools       1
+ *     can, asked          1 and 4: what it can be asked, how often it was
+ *     asks                4: how many; oldest first
+ *         id, tag         4, 8
  *     served              4: elements of the first batch, if its rest is to be
  *                         served; or 0
  *     batches             4: how many; numbered from 1 on
@@ -31,7 +34,7 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-#define TG_STATE_MAGIC TG_STR("TGP2")
+#define TG_STATE_MAGIC TG_STR("TGP3")
 #define TG_STATE_ABSENT UINT32_MAX
 
 enum {

@@ -117,7 +117,7 @@ end_init(end_t *end, const tg_alloc_t *alloc, tg_dialect_t dialect)
     tg_caller_init(&end->caller, alloc, &ops, end, dialect, 4096);
 
     if (dialect == TG_DIALECT_JSONRPC) {
-        (void) tg_caller_hello(&end->caller);
+        (void) tg_caller_hello(&end->caller, 0);
     }
 
     for (i = 0; i < CALLER_REQUESTS; i++) {

@@ -90,10 +90,23 @@ host_is_turn_over(void *ctx)
     return host->is_yielding;
 }
 
+/* What the client was asked, by its tag, and what it said. */
+static void
+host_on_told(void *ctx, uint64_t tag, const tg_message_t *message)
+{
+    host_t *host = ctx;
+
+    tg_buf_printf(&host->log, "told %u ", (unsigned) tag);
+    tg_buf_str(&host->log,
+               message->result.data != NULL ? message->result : message->error);
+    tg_buf_char(&host->log, '\n');
+}
+
 static const tg_peer_ops_t host_ops = {
     .call = host_on_call,
     .cancel = host_on_cancel,
     .log = host_on_log,
+    .told = host_on_told,
     .is_visible = host_is_visible,
     .is_turn_over = host_is_turn_over,
 };

@@ -259,6 +259,34 @@ play_notify(play_t *play, const script_step_t *step, const char *args)
                    args[len] != '\0' ? tg_str_c(args + len + 1) : TG_STR_NONE);
 }
 
+/* With a tag that counts; a client that cannot be asked is in the log. */
+static void
+play_ask(play_t *play, const script_step_t *step, const char *args)
+{
+    static const char *const words[] = { "asked", "no memory", "too many",
+                                         "cannot be asked" };
+    static const int codes[] = { TG_OK, TG_NOMEM, TG_LIMIT, TG_MISSING };
+    size_t len, i;
+    int rc;
+
+    len = strcspn(args, " ");
+    rc = tg_peer_ask(&play->host.peer, tg_str(args, len),
+                     args[len] != '\0' ? tg_str_c(args + len + 1) : TG_STR_NONE,
+                     play->host.nasked++);
+
+    for (i = 0; codes[i] != rc; i++) {
+        /* void */
+    }
+
+    tg_buf_printf(&play->host.log, "%s\n", words[i]);
+}
+
+static void
+play_unask(play_t *play, const script_step_t *step, const char *args)
+{
+    tg_peer_unask(&play->host.peer, strtoul(args, NULL, 10));
+}
+
 static void
 play_command(play_t *play, const script_step_t *step)
 {
@@ -270,6 +298,8 @@ play_command(play_t *play, const script_step_t *step)
         { "farewell", play_farewell },
         { "notify", play_notify },
         { "progress", play_progress },
+        { "ask", play_ask },
+        { "unask", play_unask },
     };
     const char *text, *args;
     size_t i;

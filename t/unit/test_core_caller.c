@@ -29,7 +29,7 @@ static const test_script_t *test_played;
 static int
 test_hello(end_t *end, const char *args)
 {
-    return tg_caller_hello(&end->caller);
+    return tg_caller_hello(&end->caller, 0);
 }
 
 /* A word, and the rest of a line or nothing. */

@@ -276,7 +276,7 @@ test_talk(test_talk_t *talk, int has_large)
     size_t i;
 
     /* relay and jsonrpc differ in their first line; ipc has a 0x00. */
-    (void) tg_caller_hello(&talk->caller);
+    (void) tg_caller_hello(&talk->caller, 0);
 
     for (i = 0; i < talk->njobs; i++) {
         job = &talk->jobs[i];
@@ -373,7 +373,7 @@ HELP_TEST(goodbye, "goodbye")
     for (i = 0; i < 2; i++) {
         test_dialect = dialects[i];
         test_talk_init(&talk, tg_alloc_libc(), 5, 5);
-        CU_ASSERT(tg_caller_hello(&talk.caller) == TG_OK);
+        CU_ASSERT(tg_caller_hello(&talk.caller, 0) == TG_OK);
         CU_ASSERT(test_ask(&talk, &talk.jobs[0]) == TG_OK);
         test_pump(&talk);
         talk.host.peer.is_legacy = 1;
