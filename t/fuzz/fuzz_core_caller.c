@@ -107,8 +107,10 @@ end_on_log(void *host, const char *text)
 static void
 end_init(end_t *end, const tg_alloc_t *alloc, tg_dialect_t dialect)
 {
-    static const tg_caller_ops_t ops = { end_on_answer, end_on_notification,
-                                         end_on_farewell, end_on_log };
+    static const tg_caller_ops_t ops = { .answer = end_on_answer,
+                                         .notification = end_on_notification,
+                                         .farewell = end_on_farewell,
+                                         .log = end_on_log };
     unsigned i;
 
     memset(end, 0, sizeof(*end));

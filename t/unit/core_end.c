@@ -110,8 +110,10 @@ end_on_log(void *host, const char *text)
     tg_buf_char(&end->log, '\n');
 }
 
-static const tg_caller_ops_t end_ops = { end_on_answer, end_on_notification,
-                                         end_on_farewell, end_on_log };
+static const tg_caller_ops_t end_ops = { .answer = end_on_answer,
+                                         .notification = end_on_notification,
+                                         .farewell = end_on_farewell,
+                                         .log = end_on_log };
 const tg_caller_ops_t end_few_ops = { .answer = end_on_answer };
 
 /* --- what a client makes of it --- */

@@ -49,10 +49,10 @@ ngx_toolgate_line_log(void *host, const char *text)
 }
 
 static const tg_caller_ops_t ngx_toolgate_line_caller_ops = {
-    ngx_toolgate_line_answer,
-    ngx_toolgate_line_notification,
-    ngx_toolgate_line_farewell,
-    ngx_toolgate_line_log,
+    .answer = ngx_toolgate_line_answer,
+    .notification = ngx_toolgate_line_notification,
+    .farewell = ngx_toolgate_line_farewell,
+    .log = ngx_toolgate_line_log,
 };
 
 void
@@ -92,7 +92,7 @@ ngx_toolgate_line_has_room(ngx_toolgate_line_t *line, size_t len)
 
     /* The first words on its next connection. */
     if (line->says_hello && line->caller.sent == 0) {
-        (void) tg_caller_hello(&line->caller);
+        (void) tg_caller_hello(&line->caller, 0);
     }
 
     return 1;
