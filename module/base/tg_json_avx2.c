@@ -67,27 +67,64 @@ tg_block_high(tg_block_t b)
 #define TG_BLOCK_TABLE(...)                                                    \
     _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__))
 
-TG_BLOCK_FN uint64_t
-tg_block_space(tg_block_t b)
-{
-    const __m256i table = TG_BLOCK_TABLE(TG_BLOCK_SPACE);
+/*
+ * White space by the lower half of its bytes; and with bit 0x20 set brackets,
+ * commas and colons.  Where there is none of them, a byte with another half.
+ */
+#define TG_BLOCK_SPACES                                                        \
+    TG_BLOCK_TABLE(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0)
+#define TG_BLOCK_MARKS                                                         \
+    TG_BLOCK_TABLE(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0)
 
+/* Which are what their lower half, or that of another block, says? */
+TG_BLOCK_FN uint64_t
+tg_block_listed(tg_block_t b, tg_block_t by, __m256i table)
+{
     return tg_block_mask(
-        _mm256_cmpeq_epi8(b.low, _mm256_shuffle_epi8(table, b.low)),
-        _mm256_cmpeq_epi8(b.high, _mm256_shuffle_epi8(table, b.high)));
+        _mm256_cmpeq_epi8(b.low, _mm256_shuffle_epi8(table, by.low)),
+        _mm256_cmpeq_epi8(b.high, _mm256_shuffle_epi8(table, by.high)));
+}
+
+typedef tg_block_t tg_block_kinds_t;
+
+TG_BLOCK_FN tg_block_kinds_t
+tg_block_kinds(tg_block_t block)
+{
+    return block;
 }
 
 TG_BLOCK_FN uint64_t
-tg_block_marks(tg_block_t b)
+tg_block_are(tg_block_kinds_t block, int what)
 {
-    const __m256i table = TG_BLOCK_TABLE(TG_BLOCK_MARKS);
-    tg_block_t lower;
+    uint64_t are;
 
-    lower = tg_block_lower(b);
+    are = 0;
 
-    return tg_block_mask(
-        _mm256_cmpeq_epi8(lower.low, _mm256_shuffle_epi8(table, b.low)),
-        _mm256_cmpeq_epi8(lower.high, _mm256_shuffle_epi8(table, b.high)));
+    if (what & TG_BLOCK_QUOTE) {
+        are |= tg_block_eq(block, '"');
+    }
+
+    if (what & TG_BLOCK_SLASH) {
+        are |= tg_block_eq(block, '\\');
+    }
+
+    if (what & TG_BLOCK_MARK) {
+        are |= tg_block_listed(tg_block_lower(block), block, TG_BLOCK_MARKS);
+    }
+
+    if (what & TG_BLOCK_SPACE) {
+        are |= tg_block_listed(block, block, TG_BLOCK_SPACES);
+    }
+
+    if (what & TG_BLOCK_CONTROL) {
+        are |= tg_block_range(block, 0, 0x20);
+    }
+
+    if (what & TG_BLOCK_HIGH) {
+        are |= tg_block_high(block);
+    }
+
+    return are;
 }
 
 TG_BLOCK_FN void

@@ -73,22 +73,45 @@ tg_block_high(tg_block_t block)
     return tg_block_word(_mm512_movepi8_mask(block));
 }
 
-#define TG_BLOCK_TABLE(...)                                                    \
-    tg_block_kept(_mm512_broadcast_i32x4(_mm_setr_epi8(__VA_ARGS__)))
+/* What each byte below 0x80 is. */
+static const char tg_block_table[128] __attribute__((aligned(64))) = {
+    [0x00 ... 0x08] = TG_BLOCK_CONTROL,
+    ['\t' ... '\n'] = TG_BLOCK_CONTROL | TG_BLOCK_SPACE,
+    [0x0b ... 0x0c] = TG_BLOCK_CONTROL,
+    ['\r'] = TG_BLOCK_CONTROL | TG_BLOCK_SPACE,
+    [0x0e ... 0x1f] = TG_BLOCK_CONTROL,
+    [' '] = TG_BLOCK_SPACE,
+    ['"'] = TG_BLOCK_QUOTE,
+    ['\\'] = TG_BLOCK_SLASH,
+    ['['] = TG_BLOCK_MARK,
+    [']'] = TG_BLOCK_MARK,
+    ['{'] = TG_BLOCK_MARK,
+    ['}'] = TG_BLOCK_MARK,
+    [','] = TG_BLOCK_MARK,
+    [':'] = TG_BLOCK_MARK,
+};
 
-TG_BLOCK_FN uint64_t
-tg_block_space(tg_block_t block)
+typedef __m512i tg_block_kinds_t;
+
+TG_BLOCK_FN tg_block_kinds_t
+tg_block_kinds(tg_block_t block)
 {
-    return tg_block_word(_mm512_cmpeq_epi8_mask(
-        block, _mm512_shuffle_epi8(TG_BLOCK_TABLE(TG_BLOCK_SPACE), block)));
+    __m512i kinds;
+
+    kinds = _mm512_permutex2var_epi8(
+        tg_block_kept(_mm512_load_si512(tg_block_table)), block,
+        tg_block_kept(_mm512_load_si512(tg_block_table + 64)));
+
+    /* kinds | (block & HIGH) */
+    return _mm512_ternarylogic_epi64(kinds, block,
+                                     tg_block_all((char) TG_BLOCK_HIGH), 0xf8);
 }
 
 TG_BLOCK_FN uint64_t
-tg_block_marks(tg_block_t block)
+tg_block_are(tg_block_kinds_t kinds, int what)
 {
-    return tg_block_word(_mm512_cmpeq_epi8_mask(
-        tg_block_lower(block),
-        _mm512_shuffle_epi8(TG_BLOCK_TABLE(TG_BLOCK_MARKS), block)));
+    return tg_block_word(
+        _mm512_test_epi8_mask(kinds, tg_block_all((char) what)));
 }
 
 TG_BLOCK_FN void
@@ -105,17 +128,17 @@ tg_block_inside(uint64_t quotes)
         _mm_cvtsi64_si128((long long) quotes), _mm_set1_epi8((char) 0xff), 0));
 }
 
-/* Half a block, each mark behind a backslash; returns how long that is. */
+/* The lower half of a block, each mark behind a backslash; how long that is. */
 TG_BLOCK_FN size_t
-tg_block_put(char *dst, __m256i half, uint32_t marks)
+tg_block_put(char *dst, __m512i block, uint32_t marks)
 {
     const uint64_t all = UINT64_C(0xaaaaaaaaaaaaaaaa);
-    __m512i pairs;
 
-    pairs = _mm512_or_si512(_mm512_slli_epi16(_mm512_cvtepu8_epi16(half), 8),
-                            _mm512_set1_epi16('\\'));
-    _mm512_storeu_si512(
-        dst, _mm512_maskz_compress_epi8(all | _pdep_u64(marks, ~all), pairs));
+    /* In pairs of a backslash and a byte, of which some backslashes go. */
+    _mm512_storeu_si512(dst, _mm512_mask_expand_epi8(
+                                 _mm512_set1_epi8('\\'),
+                                 _pext_u64(all, all | _pdep_u64(marks, ~all)),
+                                 block));
 
     return 32 + (size_t) __builtin_popcount(marks);
 }
@@ -152,8 +175,8 @@ tg_block_escape(const char **text, const char *end, char **dst,
             continue;
         }
 
-        at += tg_block_put(at, _mm512_castsi512_si256(block), (uint32_t) marks);
-        at += tg_block_put(at, _mm512_extracti64x4_epi64(block, 1),
+        at += tg_block_put(at, block, (uint32_t) marks);
+        at += tg_block_put(at, _mm512_shuffle_i64x2(block, block, 0xee),
                            (uint32_t) (marks >> 32));
     }
 

@@ -17,9 +17,10 @@
  *   tg_block_eq(block, c)        which are c?
  *   tg_block_range(block, c, n)  which are one of n from c on?
  *   tg_block_high(block)         which are 0x80 or more?
- *   tg_block_space(block)        which are white space?
- *   tg_block_marks(block)        which are brackets, commas and colons, or
- *                                some control characters?
+ *   tg_block_kinds_t             what each byte is
+ *   tg_block_kinds(block)
+ *   tg_block_are(kinds, what)    which are one of TG_BLOCK_…?  Of marks, some
+ *                                control characters may be among them
  *   tg_block_inside(quotes)      from each odd bit on, up to the next one
  *   tg_block_pack(dst, block, p, bits)
  *                                puts these bytes of the block, which is that
@@ -38,7 +39,7 @@
 #define TG_BLOCK_LOW(n) ((UINT64_C(1) << (n)) - 1)
 
 /* Is each byte that is marked one that may follow a backslash? */
-static int
+static __attribute__((noinline)) int
 tg_block_are_escapes(const char *p, const char *end, uint64_t marks,
                      unsigned *kinds)
 {

@@ -105,8 +105,9 @@ tg_block_scalars(tg_block_numbers_t *in, tg_block_letters_t *letters,
     tg_block_t block;
 
     block = tg_block_load(p);
-    scalar = ~(tg_block_marks(block) | tg_block_space(block)
-               | tg_block_eq(block, '"'));
+    scalar = ~tg_block_are(tg_block_kinds(block),
+                           TG_BLOCK_MARK | TG_BLOCK_SPACE | TG_BLOCK_QUOTE)
+             | tg_block_high(block);
     digits = tg_block_range(block, '0', 10);
     dots = tg_block_eq(block, '.');
     minus = tg_block_eq(block, '-');

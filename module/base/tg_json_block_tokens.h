@@ -20,8 +20,6 @@
 
 /* What goes on from block to block of a text: 1 or 0, where it is a carry. */
 typedef struct {
-    uint64_t wrong;  /* anything */
-    uint64_t high;   /* bytes from 0x80 on */
     uint64_t inside; /* a string: all bits */
     uint64_t escaped;
     uint64_t scalar;
@@ -46,13 +44,15 @@ typedef struct {
 
 typedef struct {
     tg_block_bytes_t bytes;
+    uint64_t wrong; /* of bytes: anything */
+    uint64_t high;  /* those from 0x80 on */
     tg_block_numbers_t numbers;
     tg_block_letters_t letters;
     tg_block_brackets_t brackets;
     tg_json_nest_t nest; /* of brackets that were judged */
     uint64_t outer;      /* the value's own opening bracket, among its tokens */
-    size_t starts[TG_BLOCK_BATCH];  /* of blocks */
-    uint64_t marks[TG_BLOCK_BATCH]; /* which of their bytes are tokens */
+    const char *starts[TG_BLOCK_BATCH]; /* of blocks */
+    uint64_t marks[TG_BLOCK_BATCH];     /* which of their bytes are tokens */
     char tokens[TG_BLOCK_BEFORE + 64 * (TG_BLOCK_BATCH + 1)];
     char scalars[TG_BLOCK_ROOM + 64 * (TG_BLOCK_BATCH + 1)];
 } tg_block_run_t;
@@ -70,51 +70,63 @@ tg_block_keep(tg_block_bytes_t *bytes, tg_block_run_t *run, tg_block_t block,
 }
 
 /*
- * From p on, at a comma behind a number: how far is it to another that has
- * nothing but plain numbers and commas in front of it?  0: there is none.
+ * From p on, at a comma behind a number: the last comma that has nothing but
+ * plain numbers and commas in front of it.
  */
-TG_BLOCK_FN size_t
-tg_block_numbers(const char *p)
+TG_BLOCK_FN const char *
+tg_block_numbers(const char *p, const char *end)
 {
     uint64_t commas, digits, dots, minus, starts, first, wrong;
+    tg_block_numbers_t in;
     tg_block_t block;
-    unsigned last;
+    const char *last;
 
-    block = tg_block_load(p);
-    commas = tg_block_eq(block, ',');
+    memset(&in, 0, sizeof(in));
 
-    if (commas <= 1) {
-        return 0;
+    for (last = p; end - p >= TG_BLOCK_ROOM; p += 64) {
+        block = tg_block_load(p);
+        commas = tg_block_eq(block, ',');
+        digits = tg_block_range(block, '0', 10);
+        dots = tg_block_eq(block, '.');
+        minus = tg_block_eq(block, '-');
+        starts = tg_block_behind(commas, &in.any);
+        first = starts | tg_block_behind(minus, &in.minus);
+
+        wrong = ~(commas | digits | dots | minus) | (minus & ~starts)
+                | (starts & ~(digits | minus))
+                | (tg_block_behind(dots | minus, &in.due) & ~digits)
+                | (tg_block_behind(first & tg_block_eq(block, '0'), &in.zero)
+                   & digits)
+                | (tg_block_past(dots << 1, digits, &in.fraction) & dots);
+        in.fraction |= dots >> 63;
+
+        if (wrong != 0) {
+            commas &= ~wrong & (wrong - 1);
+        }
+
+        if (commas != 0) {
+            last = p + 63 - __builtin_clzll(commas);
+        }
+
+        if (wrong != 0 || commas == 0) {
+            break;
+        }
     }
 
-    last = 63 - (unsigned) __builtin_clzll(commas);
-    digits = tg_block_range(block, '0', 10);
-    dots = tg_block_eq(block, '.');
-    minus = tg_block_eq(block, '-');
-    starts = commas << 1;
-    first = starts | (starts & minus) << 1;
-
-    wrong = ~(commas | digits | dots | minus)
-            | ((commas | dots | minus) << 1 & ~(digits | minus))
-            | (minus & ~starts)
-            | ((first & tg_block_eq(block, '0')) << 1 & digits)
-            | (((dots << 1) + digits) & ~digits & dots);
-
-    return (wrong & ((UINT64_C(2) << last) - 1)) == 0 ? last : 0;
+    return last;
 }
 
 /*
- * The same of a list of numbers that is here and goes on: two of its tokens
- * say that it is an array's.  Returns where it is left, at a comma, or p.
+ * A list of numbers that is here and goes on: two of its tokens say that it is
+ * an array's.  Returns where it is left, at a comma, or p.
  */
 TG_BLOCK_FN const char *
 tg_block_list(tg_block_bytes_t *bytes, tg_block_run_t *run, tg_block_t block,
               const char *p, const char *end, uint64_t *marks)
 {
-    const char *comma, *at;
+    const char *at;
     unsigned first;
     uint64_t commas;
-    size_t n;
 
     commas = tg_block_eq(block, ',');
     first = (unsigned) _tzcnt_u64(commas);
@@ -123,15 +135,9 @@ tg_block_list(tg_block_bytes_t *bytes, tg_block_run_t *run, tg_block_t block,
         return p;
     }
 
-    for (comma = at = p + first; end - at >= TG_BLOCK_ROOM; at += n) {
-        n = tg_block_numbers(at);
+    at = tg_block_numbers(p + first, end);
 
-        if (n == 0) {
-            break;
-        }
-    }
-
-    if (at == comma) {
+    if (at == p + first) {
         return p;
     }
 
@@ -152,14 +158,19 @@ tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
                const char *end, uint64_t *tokens)
 {
     uint64_t quotes, slashes, escaped, inside, texts, space, marks, scalar;
-    uint64_t behind;
+    uint64_t behind, rare, high, controls;
+    tg_block_kinds_t kinds;
     tg_block_t block;
     const char *at;
-    unsigned kinds;
+    unsigned found;
 
     block = tg_block_load(p);
+    kinds = tg_block_kinds(block);
+    quotes = tg_block_are(kinds, TG_BLOCK_QUOTE);
 
-    if ((bytes->inside | ~tg_block_range(block, ',', 14)) == 0) {
+    if ((bytes->inside | quotes) == 0
+        && tg_block_range(block, ',', 14) == UINT64_MAX)
+    {
         at = tg_block_list(bytes, run, block, p, end, tokens);
 
         if (at != p) {
@@ -167,29 +178,41 @@ tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
         }
     }
 
-    quotes = tg_block_eq(block, '"');
-    slashes = tg_block_eq(block, '\\');
+    marks = tg_block_are(kinds, TG_BLOCK_MARK);
+    space = tg_block_are(kinds, TG_BLOCK_SPACE);
+    rare = tg_block_are(kinds,
+                        TG_BLOCK_SLASH | TG_BLOCK_CONTROL | TG_BLOCK_HIGH);
+    controls = 0;
 
-    if (slashes | bytes->escaped) {
-        kinds = 0;
+    if (rare | bytes->escaped) {
+        found = 0;
+        high = tg_block_high(block);
+        run->high |= high;
+        quotes &= ~high;
+        marks &= ~high;
+        space &= ~high;
+        slashes = tg_block_are(kinds, TG_BLOCK_SLASH) & ~high;
+        controls = tg_block_range(block, 0, 0x20);
         escaped = tg_block_escaped(slashes, &bytes->escaped);
-        bytes->wrong |= !tg_block_are_escapes(p, end,
-                                              escaped & ~slashes & ~quotes
-                                                  & ~tg_block_eq(block, 'n')
-                                                  & ~tg_block_eq(block, 't'),
-                                              &kinds);
+        run->wrong |= !tg_block_are_escapes(p, end,
+                                            escaped & ~slashes & ~quotes
+                                                & ~tg_block_eq(block, 'n')
+                                                & ~tg_block_eq(block, 't'),
+                                            &found);
         quotes &= ~escaped;
     }
 
     inside = tg_block_inside(quotes) ^ bytes->inside;
     bytes->inside = 0 - (inside >> 63);
     texts = inside | quotes;
-    space = tg_block_space(block) & ~texts;
-    marks = tg_block_marks(block) & ~texts;
+    space &= ~texts;
+    marks &= ~texts;
     scalar = ~(texts | space | marks);
     behind = tg_block_behind(scalar, &bytes->scalar);
-    bytes->wrong |= tg_block_range(block, 0, 0x20) & (inside | ~space);
-    bytes->high |= tg_block_high(block);
+
+    if (controls != 0) {
+        run->wrong |= controls & (inside | ~space);
+    }
 
     marks |= (scalar & ~behind) | (quotes & inside);
     tg_block_keep(bytes, run, block, p, marks, scalar | behind);
@@ -209,20 +232,19 @@ tg_block_all_bytes(tg_block_run_t *run, const char *p, const char *end,
                    unsigned most)
 {
     tg_block_bytes_t bytes;
-    const char *at;
     unsigned i;
 
     bytes = run->bytes;
     bytes.ntokens = 0;
 
-    for (i = 0, at = p; i < most && end - at >= TG_BLOCK_ROOM; i++) {
-        run->starts[i] = (size_t) (at - p);
-        at = tg_block_split(&bytes, run, at, end, &run->marks[i]);
+    for (i = 0; i < most && end - p >= TG_BLOCK_ROOM; i++) {
+        run->starts[i] = p;
+        p = tg_block_split(&bytes, run, p, end, &run->marks[i]);
     }
 
     run->bytes = bytes;
 
-    return at;
+    return p;
 }
 
 /* Judges scalars as far as they are there. */
@@ -414,8 +436,8 @@ tg_block_all_tokens(tg_block_run_t *run)
     return tg_block_judge(run);
 }
 
-/* How far is it to behind the bracket that closes the value? */
-TG_BLOCK_TARGET static size_t
+/* Behind the bracket that closes the value. */
+TG_BLOCK_TARGET static const char *
 tg_block_end(const tg_block_run_t *run, int depth)
 {
     const char *token;
@@ -434,8 +456,7 @@ tg_block_end(const tg_block_run_t *run, int depth)
     }
 
     return run->starts[n]
-           + (size_t) _tzcnt_u64(_pdep_u64(UINT64_C(1) << i, run->marks[n]))
-           + 1;
+           + _tzcnt_u64(_pdep_u64(UINT64_C(1) << i, run->marks[n])) + 1;
 }
 
 /* Containers that are open behind the tokens that were judged last. */
@@ -451,7 +472,7 @@ tg_block_container(const char *p, const char *end, int depth)
 {
     char room[2 * TG_BLOCK_ROOM];
     tg_block_run_t run;
-    const char *start, *next;
+    const char *start, *next, *at;
     unsigned most;
     size_t left;
     int rc;
@@ -469,16 +490,17 @@ tg_block_container(const char *p, const char *end, int depth)
         if (left < TG_BLOCK_ROOM) {
             memset(room, ' ', sizeof(room));
             memcpy(room, p, left);
+            at = room;
             (void) tg_block_all_bytes(&run, room, room + sizeof(room), most);
             next = end;
         } else {
+            at = p;
             next = tg_block_all_bytes(&run, p, end, most);
         }
 
         tg_block_all_scalars(&run);
-        rc = (run.bytes.wrong | run.numbers.wrong) == 0
-                 ? tg_block_all_tokens(&run)
-                 : TG_BAD;
+        rc = (run.wrong | run.numbers.wrong) == 0 ? tg_block_all_tokens(&run)
+                                                  : TG_BAD;
 
         if (rc != TG_OK || next == end) {
             break;
@@ -510,9 +532,9 @@ tg_block_container(const char *p, const char *end, int depth)
         return NULL;
     }
 
-    p += tg_block_end(&run, depth);
+    p += tg_block_end(&run, depth) - at;
 
-    return run.bytes.high == 0 || tg_scan_utf8(start, p) == p ? p : NULL;
+    return run.high == 0 || tg_scan_utf8(start, p) == p ? p : NULL;
 }
 
 #endif

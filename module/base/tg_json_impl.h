@@ -66,12 +66,15 @@ typedef struct {
                    const char *limit);
 } tg_json_blocks_t;
 
-/*
- * White space by the lower half of its bytes; and with bit 0x20 set brackets,
- * commas and colons.  Where there is none of them, a byte with another half.
- */
-#define TG_BLOCK_SPACE ' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0
-#define TG_BLOCK_MARKS 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0
+/* What a byte of a block may be. */
+enum {
+    TG_BLOCK_QUOTE = 1,
+    TG_BLOCK_SLASH = 2, /* the one that escapes */
+    TG_BLOCK_MARK = 4,  /* brackets, commas and colons */
+    TG_BLOCK_SPACE = 8,
+    TG_BLOCK_CONTROL = 16,
+    TG_BLOCK_HIGH = 128 /* 0x80 and more; may look like others, too */
+};
 
 /* NULL where the machine, or the compiler, does not have it. */
 const tg_json_blocks_t *tg_json_blocks_avx512(void);
