@@ -140,6 +140,12 @@ size_t tg_catalogue_list_size(const tg_catalogue_t *catalogue);
 const char *tg_name_check(tg_entry_kind_t kind, tg_str_t name, int *is_warning);
 
 /*
+ * May clients be told something under this name?  NULL when they may; else
+ * what to write instead, static text.
+ */
+const char *tg_notification_name_check(tg_str_t name);
+
+/*
  * Is a compact JSON text usable as inputSchema or outputSchema of a tool:
  * an object whose "type" is "object" and whose "$schema", if any, is one
  * that we know?  NULL, or what is wrong, static text.

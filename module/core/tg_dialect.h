@@ -39,6 +39,7 @@ typedef struct {
     unsigned is_listed_whole:1;      /* unless asked for a page */
     unsigned is_text_only:1;         /* of a result, only its text */
     unsigned has_handshake:1;        /* MCP's, first on a connection */
+    unsigned is_bridge:1;            /* its client stands for one agent */
 
     /* MCP's experimental capabilities of who serves it, or NULL. */
     const char *experimental;
@@ -77,6 +78,9 @@ typedef struct {
 
     /* The last words; NULL: there are none. */
     void (*farewell)(tg_peer_t *peer, tg_str_t reason);
+
+    /* Why the client is not served; NULL: it is closed without a word. */
+    void (*turn_away)(tg_peer_t *peer, tg_str_t why);
 
     /* --- the end that asks (tg_caller.h) --- */
 

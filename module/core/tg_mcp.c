@@ -69,6 +69,26 @@ tg_mcp_negotiate(tg_str_t asked)
     return TG_MCP_LEGACY;
 }
 
+/* Whoever it is: clientInfo is absent, or raw. */
+static void
+tg_mcp_meet(tg_peer_t *peer, tg_str_t info)
+{
+    char room[TG_CLIENT_MAX];
+    tg_str_t name;
+    tg_buf_t text;
+
+    if (!tg_json_has(info, TG_STR("name"), TG_JSON_STRING, &name)) {
+        return;
+    }
+
+    text = tg_buf_fixed(room, sizeof(room));
+    tg_json_put_decoded(&text, tg_json_body(name));
+
+    if (!tg_buf_failed(&text)) {
+        tg_peer_meet(peer, tg_buf_view(&text));
+    }
+}
+
 static void
 tg_mcp_initialize(tg_peer_t *peer, const tg_message_t *message,
                   const tg_reply_t *reply)
@@ -79,6 +99,7 @@ tg_mcp_initialize(tg_peer_t *peer, const tg_message_t *message,
     strcpy(peer->version, tg_mcp_negotiate(message->p.protocol_version));
     peer->is_legacy = 1;
     tg_peer_learn(peer, message->params);
+    tg_mcp_meet(peer, message->p.client_info);
 
     out = tg_reply_open(peer, reply, TG_RESULT, &start);
     tg_buf_text(out, "{\"protocolVersion\":\"");
@@ -266,9 +287,11 @@ tg_mcp_acknowledge(tg_peer_t *peer, const tg_subscription_t *sub)
                      "subscriptions/acknowledged\",\"params\":{\"_meta\":{"
                      "\"io.modelcontextprotocol/subscriptionId\":");
     tg_buf_str(out, sub->id);
-    tg_buf_text(out, sub->has_tools
-                         ? "},\"notifications\":{\"toolsListChanged\":true}}}\n"
-                         : "},\"notifications\":{}}}\n");
+    tg_buf_text(out, "},\"notifications\":{");
+    tg_buf_text(out, sub->has_tools ? "\"toolsListChanged\":true" : "");
+    tg_buf_text(out, sub->has_tools && sub->has_broadcasts ? "," : "");
+    tg_buf_text(out, sub->has_broadcasts ? "\"" TG_BROADCASTS "\":true" : "");
+    tg_buf_text(out, "}}}\n");
 }
 
 /* MCP 2026-07-28 "subscriptions/listen": acknowledged first, ended last. */
@@ -303,6 +326,9 @@ tg_mcp_listen(tg_peer_t *peer, const tg_message_t *message,
     sub->has_tools = peer->info->has_list_changed
                      && tg_json_type(message->p.tools_list_changed)
                             == TG_JSON_TRUE;
+    sub->has_broadcasts = peer->info->has_broadcasts
+                          && tg_json_type(message->p.broadcasts)
+                                 == TG_JSON_TRUE;
     tg_mcp_acknowledge(peer, sub);
 }
 
@@ -354,6 +380,17 @@ tg_mcp_claim(tg_peer_t *peer, const tg_message_t *message,
     return 1;
 }
 
+/* It holds. */
+static void
+tg_mcp_claimed(tg_peer_t *peer, const tg_message_t *message)
+{
+    peer->is_modern = 1;
+
+    if (peer->client.len == 0) {
+        tg_mcp_meet(peer, message->meta.client_info);
+    }
+}
+
 static int
 tg_mcp_is_of_era(tg_method_t method, int is_modern)
 {
@@ -380,6 +417,10 @@ tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
 
     if (reply->is_modern && !tg_mcp_claim(peer, message, reply)) {
         return TG_OK;
+    }
+
+    if (reply->is_modern) {
+        tg_mcp_claimed(peer, message);
     }
 
     if (!tg_mcp_is_of_era(method, reply->is_modern)) {

@@ -6,6 +6,7 @@
 #include "core/tg_message.h"
 
 #include "base/tg_json_near.h"
+#include "core/tg_rpc.h"
 
 /* Looked at for the id of a message that is too large. */
 #define TG_HEAD_MAX 4096
@@ -46,6 +47,7 @@ static const tg_member_t tg_meta_members[] = {
               NULL),
     TG_MEMBER("io.modelcontextprotocol/clientCapabilities",
               meta.client_capabilities, NULL),
+    TG_MEMBER("io.modelcontextprotocol/clientInfo", meta.client_info, NULL),
     TG_MEMBER("io.modelcontextprotocol/subscriptionId", meta.subscription_id,
               NULL),
 };
@@ -54,6 +56,7 @@ static const tg_shape_t tg_meta_shape = TG_SHAPE(tg_meta_members);
 
 static const tg_member_t tg_filter_members[] = {
     TG_MEMBER("toolsListChanged", p.tools_list_changed, NULL),
+    TG_MEMBER(TG_BROADCASTS, p.broadcasts, NULL),
 };
 
 static const tg_shape_t tg_filter_shape = TG_SHAPE(tg_filter_members);
@@ -64,6 +67,7 @@ static const tg_member_t tg_params_members[] = {
     TG_MEMBER("_meta", p.meta, &tg_meta_shape),
     TG_MEMBER("cursor", p.cursor, NULL),
     TG_MEMBER("protocolVersion", p.protocol_version, NULL),
+    TG_MEMBER("clientInfo", p.client_info, NULL),
     TG_MEMBER("requestId", p.request_id, NULL),
     TG_MEMBER("id", p.id, NULL),
     TG_MEMBER("notifications", p.notifications, &tg_filter_shape),

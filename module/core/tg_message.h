@@ -39,6 +39,8 @@ typedef struct {
         tg_str_t id;         /* $/cancelRequest */
         tg_str_t notifications;
         tg_str_t tools_list_changed; /* in notifications */
+        tg_str_t broadcasts;         /* likewise, "toolgate/broadcasts" */
+        tg_str_t client_info;
         tg_str_t meta;
         tg_str_t progress_token;
         tg_str_t progress;
@@ -49,6 +51,7 @@ typedef struct {
     struct {
         tg_str_t protocol_version; /* io.modelcontextprotocol/… */
         tg_str_t client_capabilities;
+        tg_str_t client_info;
         tg_str_t progress_token;
         tg_str_t subscription_id;
     } meta; /* params._meta */

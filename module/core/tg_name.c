@@ -50,13 +50,10 @@ tg_name_starts(tg_str_t name, const char *prefix)
     return name.len >= len && memcmp(name.data, prefix, len) == 0;
 }
 
+/* What any method of JSON-RPC must be: NULL, or what is wrong. */
 static const char *
-tg_method_name_check(tg_str_t name)
+tg_rpc_name_check(tg_str_t name)
 {
-    static const char *const own[] = {
-        "ping",       "initialize",      "tools/list",
-        "tools/call", "server/discover", "subscriptions/listen"
-    };
     size_t i;
 
     if (name.len == 0 || name.len > TG_NAME_MAX) {
@@ -70,6 +67,60 @@ tg_method_name_check(tg_str_t name)
             return "a method's name has no blanks, quotes, backslashes, "
                    "control characters or bytes beyond ASCII";
         }
+    }
+
+    return NULL;
+}
+
+const char *
+tg_notification_name_check(tg_str_t name)
+{
+    static const char *const own[] = {
+        "notifications/initialized", "notifications/cancelled",
+        "notifications/progress", "notifications/tools/list_changed",
+        "notifications/subscriptions/acknowledged"
+    };
+    const char *why;
+    size_t i;
+
+    why = tg_rpc_name_check(name);
+
+    if (why != NULL) {
+        return why;
+    }
+
+    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (tg_str_eq(name, tg_str_c(own[i]))) {
+            return "MCP gives this notification a meaning of its own; choose "
+                   "another name";
+        }
+    }
+
+    if (tg_name_starts(name, "rpc.") || tg_name_starts(name, "$/")
+        || tg_name_starts(name, "notifications/toolgate/"))
+    {
+        return "names that start with \"rpc.\", \"$/\" or "
+               "\"notifications/toolgate/\" are reserved by the protocols; "
+               "choose another name";
+    }
+
+    return NULL;
+}
+
+static const char *
+tg_method_name_check(tg_str_t name)
+{
+    static const char *const own[] = {
+        "ping",       "initialize",      "tools/list",
+        "tools/call", "server/discover", "subscriptions/listen"
+    };
+    const char *why;
+    size_t i;
+
+    why = tg_rpc_name_check(name);
+
+    if (why != NULL) {
+        return why;
     }
 
     for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {

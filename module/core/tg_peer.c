@@ -43,6 +43,21 @@ tg_peer_offer(tg_peer_t *peer, tg_catalogue_t *catalogue)
 }
 
 void
+tg_peer_meet(tg_peer_t *peer, tg_str_t name)
+{
+    char *data;
+
+    data = name.len != 0 ? tg_alloc(peer->alloc, name.len) : NULL;
+
+    /* Without memory it has no name, and nothing else is wrong. */
+    if (data != NULL) {
+        memcpy(data, name.data, name.len);
+        tg_free(peer->alloc, (char *) (uintptr_t) peer->client.data);
+        peer->client = tg_str(data, name.len);
+    }
+}
+
+void
 tg_peer_deinit(tg_peer_t *peer)
 {
     peer->is_closing = 1;
@@ -63,6 +78,8 @@ tg_peer_deinit(tg_peer_t *peer)
 
     tg_catalogue_release(peer->catalogue);
     peer->catalogue = NULL;
+    tg_free(peer->alloc, (char *) (uintptr_t) peer->client.data);
+    peer->client = TG_STR_NONE;
     tg_buf_deinit(&peer->out);
 }
 
@@ -79,6 +96,22 @@ tg_is_blank(tg_str_t line)
     }
 
     return 1;
+}
+
+/* The first line has told its dialect. */
+static int
+tg_peer_is_turned_away(tg_peer_t *peer)
+{
+    const char *why;
+
+    why = peer->ops->refusal != NULL ? peer->ops->refusal(peer->host, peer)
+                                     : NULL;
+
+    if (why != NULL) {
+        tg_peer_turn_away(peer, tg_str_c(why));
+    }
+
+    return why != NULL;
 }
 
 static int
@@ -104,6 +137,10 @@ tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
     /* The first line of an undecided connection decides, once it is valid. */
     if (peer->dialect == TG_DIALECT_AUTO && rc == TG_OK) {
         tg_peer_frame_as(peer, tg_dialect_spoken(&message));
+
+        if (tg_peer_is_turned_away(peer)) {
+            return TG_CLOSED;
+        }
 
         if (frame.len > peer->frame.limit) {
             return peer->row->too_large(peer, message.id);

@@ -28,6 +28,8 @@
 #define TG_PROGRESS_MAX 32
 /* Requests to a client that may wait for its responses. */
 #define TG_ASKS_MAX 32
+/* Bytes of a client's name; one that is longer is not kept. */
+#define TG_CLIENT_MAX 128
 /* Unwritten output at which a peer takes no further request. */
 #define TG_PEER_BACKLOG 262144
 
@@ -38,6 +40,7 @@ typedef struct {
     tg_str_t instructions;
     tg_str_t experimental; /* raw JSON object for capabilities, or absent */
     int has_list_changed;  /* the host will call tg_peer_list_changed() */
+    int has_broadcasts;    /* the host may call tg_peer_broadcast() */
 } tg_info_t;
 
 typedef struct tg_call_s tg_call_t;
@@ -109,6 +112,12 @@ typedef struct {
     void (*told)(void *host, uint64_t tag, const tg_message_t *message);
 
     /*
+     * Asked when the first line has told the dialect, before it is served:
+     * NULL, or why this client is turned away.  NULL: none is.
+     */
+    const char *(*refusal)(void *host, tg_peer_t *peer);
+
+    /*
      * Asked after each request, also within a batch, while there is more:
      * is it the turn of somebody else?  NULL: never.
      */
@@ -162,10 +171,12 @@ struct tg_peer_s {
     tg_ask_t *asks; /* what the client was asked, oldest first */
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
+    tg_str_t client; /* the name it gives itself, plain text, owned; or "" */
 
     char version[12];       /* the negotiated legacy version, or "" */
     unsigned is_mcp:1;      /* it has shown itself to be an MCP client */
     unsigned is_legacy:1;   /* initialize was answered */
+    unsigned is_modern:1;   /* a request claimed the modern era */
     unsigned is_toolgate:1; /* a bridge or CLI of ours: said hello */
     unsigned is_closing:1;  /* no further request is taken */
     unsigned is_refusing:1; /* a discarded line is answered at its end */
@@ -270,6 +281,17 @@ int tg_peer_ask(tg_peer_t *peer, tg_str_t method, tg_str_t params,
 /* Nobody waits for that response any more: the client is told. */
 void tg_peer_unask(tg_peer_t *peer, uint64_t tag);
 
+/*
+ * Sends a notification that is not about a request, to a client that takes
+ * such: MCP's of the modern era upon a subscription that asks for
+ * "toolgate/broadcasts".  params is a raw object without line breaks, or
+ * absent.
+ */
+void tg_peer_broadcast(tg_peer_t *peer, tg_str_t method, tg_str_t params);
+
+/* Would one be sent now? */
+int tg_peer_is_told(const tg_peer_t *peer);
+
 /* Tells a client that may be told that the list of tools changed. */
 void tg_peer_list_changed(tg_peer_t *peer);
 
@@ -279,6 +301,9 @@ void tg_peer_list_changed(tg_peer_t *peer);
  * that what is unanswered was not started.  For when ncalls is 0.
  */
 void tg_peer_farewell(tg_peer_t *peer, tg_str_t reason);
+
+/* Says why the client is not served, where the dialect has a word for that. */
+void tg_peer_turn_away(tg_peer_t *peer, tg_str_t why);
 
 /* The host keeps so many bytes for a deferred call, its arguments say. */
 void tg_call_hold(tg_call_t *call, size_t bytes);

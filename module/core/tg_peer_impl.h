@@ -11,6 +11,7 @@ struct tg_subscription_s {
     tg_subscription_t *next;
     tg_str_t id; /* raw, owned */
     int has_tools;
+    int has_broadcasts;
 };
 
 struct tg_ask_s {
@@ -47,6 +48,13 @@ void tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
 
 /* Takes back what was opened and not closed. */
 void tg_reply_undo(tg_peer_t *peer, const tg_reply_t *reply, size_t start);
+
+/*
+ * Appends members of an object, those left out that an array of names, which
+ * ends with NULL, has; n members are in front of them.
+ */
+void tg_reply_members(tg_buf_t *out, tg_str_t object,
+                      const char *const *left_out, int n);
 
 /* What every modern result says, with a comma behind it. */
 void tg_reply_modern(tg_peer_t *peer, tg_buf_t *out);
@@ -152,6 +160,9 @@ const char *tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
                                const tg_reply_t *reply);
 
 /* --- tg_peer.c --- */
+
+/* Keeps the name that the client gives itself. */
+void tg_peer_meet(tg_peer_t *peer, tg_str_t name);
 
 /* Framing follows the dialect; undecided, the first byte tells. */
 void tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect);

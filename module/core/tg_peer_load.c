@@ -1,3 +1,4 @@
+#include "base/tg_utf8.h"
 #include "core/tg_peer_state_impl.h"
 
 /* What is left of the bytes; sticky, like tg_buf_t. */
@@ -140,16 +141,18 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
 {
     tg_frame_kind_t kind;
     tg_dialect_t dialect;
-    tg_str_t version;
+    tg_str_t version, client;
     unsigned flags;
 
     dialect = (tg_dialect_t) tg_state_choice(state, TG_DIALECT_END - 1);
     kind = (tg_frame_kind_t) tg_state_choice(state, TG_FRAME_PREFIX);
     flags = (unsigned) tg_state_number(state, 1);
     version = tg_state_str(state);
+    client = tg_state_str(state);
     *view = tg_state_number(state, 8);
 
-    if (version.len >= sizeof(peer->version)
+    if (version.len >= sizeof(peer->version) || client.len > TG_CLIENT_MAX
+        || !tg_utf8_is_valid(client)
         || (dialect == TG_DIALECT_AUTO ? kind == TG_FRAME_PREFIX
                                        : kind != tg_dialect(dialect)->framing))
     {
@@ -168,10 +171,13 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
         memcpy(peer->version, version.data, version.len);
     }
 
+    tg_peer_meet(peer, client);
+
     peer->frame.is_discarding = (flags & TG_STATE_IS_DISCARDING) != 0;
     peer->is_refusing = (flags & TG_STATE_IS_REFUSING) != 0;
     peer->is_mcp = (flags & TG_STATE_IS_MCP) != 0;
     peer->is_legacy = (flags & TG_STATE_IS_LEGACY) != 0;
+    peer->is_modern = (flags & TG_STATE_IS_CLAIMING) != 0;
     peer->is_toolgate = (flags & TG_STATE_IS_TOOLGATE) != 0;
     peer->is_closing = (flags & TG_STATE_IS_CLOSING) != 0;
 }
@@ -180,7 +186,7 @@ static int
 tg_load_subscriptions(tg_peer_t *peer, tg_state_t *state)
 {
     tg_subscription_t **at;
-    unsigned n, has_tools;
+    unsigned n, asked;
     tg_str_t id;
 
     n = tg_state_count(state, 5);
@@ -191,7 +197,7 @@ tg_load_subscriptions(tg_peer_t *peer, tg_state_t *state)
 
     for (at = &peer->subscriptions; n != 0; at = &(*at)->next, n--) {
         id = tg_state_id(state);
-        has_tools = tg_state_choice(state, 1);
+        asked = tg_state_choice(state, 3);
 
         if (state->is_bad || id.data == NULL) {
             return TG_BAD;
@@ -201,7 +207,8 @@ tg_load_subscriptions(tg_peer_t *peer, tg_state_t *state)
             return TG_NOMEM;
         }
 
-        (*at)->has_tools = (int) has_tools;
+        (*at)->has_tools = (asked & 1) != 0;
+        (*at)->has_broadcasts = (asked & 2) != 0;
     }
 
     return TG_OK;

@@ -110,12 +110,85 @@ tg_subscription_meta(tg_buf_t *out, const tg_subscription_t *sub)
     tg_buf_str(out, sub->id);
 }
 
+/* One that its subscription has asked for; params is an object, or absent. */
+static void
+tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
+                       tg_str_t method, tg_str_t params)
+{
+    static const char *const ours[] = {
+        "io.modelcontextprotocol/subscriptionId", NULL
+    };
+    static const char *const known[] = { "_meta", NULL };
+    tg_buf_t *out;
+    tg_str_t meta;
+    size_t start;
+
+    if (!tg_notify_open(peer, method, &start)) {
+        return;
+    }
+
+    out = &peer->out;
+    tg_buf_text(out, ",\"params\":{\"_meta\":{");
+    tg_subscription_meta(out, sub);
+
+    if (tg_json_has(params, TG_STR("_meta"), TG_JSON_OBJECT, &meta)) {
+        tg_reply_members(out, meta, ours, 1);
+    }
+
+    tg_buf_char(out, '}');
+
+    if (params.data != NULL) {
+        tg_reply_members(out, params, known, 1);
+    }
+
+    tg_buf_char(out, '}');
+    tg_notify_close(peer, start);
+}
+
+/* Without having asked for it: not MCP's clients of the modern era. */
+static int
+tg_peer_is_told_unasked(const tg_peer_t *peer)
+{
+    return peer->row->notification != NULL && !peer->is_closing
+           && peer->dialect != TG_DIALECT_AUTO
+           && (!peer->is_modern || peer->is_legacy);
+}
+
+int
+tg_peer_is_told(const tg_peer_t *peer)
+{
+    const tg_subscription_t *sub;
+
+    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
+        if (sub->has_broadcasts && !peer->is_closing) {
+            return 1;
+        }
+    }
+
+    return tg_peer_is_told_unasked(peer);
+}
+
+void
+tg_peer_broadcast(tg_peer_t *peer, tg_str_t method, tg_str_t params)
+{
+    const tg_subscription_t *sub;
+
+    if (tg_peer_is_told_unasked(peer)) {
+        tg_peer_notify(peer, method, params);
+    }
+
+    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
+        if (sub->has_broadcasts) {
+            tg_subscription_notify(peer, sub, method, params);
+        }
+    }
+}
+
 void
 tg_peer_list_changed(tg_peer_t *peer)
 {
     static const char method[] = "notifications/tools/list_changed";
     const tg_subscription_t *sub;
-    size_t start;
 
     if (!peer->info->has_list_changed) {
         return;
@@ -126,14 +199,9 @@ tg_peer_list_changed(tg_peer_t *peer)
     }
 
     for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
-        if (!sub->has_tools || !tg_notify_open(peer, TG_STR(method), &start)) {
-            continue;
+        if (sub->has_tools) {
+            tg_subscription_notify(peer, sub, TG_STR(method), TG_STR_NONE);
         }
-
-        tg_buf_text(&peer->out, ",\"params\":{\"_meta\":{");
-        tg_subscription_meta(&peer->out, sub);
-        tg_buf_put(&peer->out, "}}", 2);
-        tg_notify_close(peer, start);
     }
 }
 
@@ -171,6 +239,16 @@ tg_peer_farewell(tg_peer_t *peer, tg_str_t reason)
 
     if (peer->row->farewell != NULL) {
         peer->row->farewell(peer, reason);
+    }
+
+    peer->is_closing = 1;
+}
+
+void
+tg_peer_turn_away(tg_peer_t *peer, tg_str_t why)
+{
+    if (peer->row->turn_away != NULL) {
+        peer->row->turn_away(peer, why);
     }
 
     peer->is_closing = 1;

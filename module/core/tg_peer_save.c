@@ -33,7 +33,8 @@ tg_state_put_subscriptions(tg_peer_t *peer, tg_buf_t *out)
 
     for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
         tg_state_put_str(out, sub->id);
-        tg_state_put_number(out, sub->has_tools != 0, 1);
+        tg_state_put_number(
+            out, (sub->has_tools ? 1U : 0) | (sub->has_broadcasts ? 2U : 0), 1);
     }
 }
 
@@ -197,6 +198,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, int is_apart,
             | (peer->is_refusing ? TG_STATE_IS_REFUSING : 0)
             | (peer->is_mcp ? TG_STATE_IS_MCP : 0)
             | (peer->is_legacy ? TG_STATE_IS_LEGACY : 0)
+            | (peer->is_modern ? TG_STATE_IS_CLAIMING : 0)
             | (peer->is_toolgate ? TG_STATE_IS_TOOLGATE : 0)
             | (peer->is_closing ? TG_STATE_IS_CLOSING : 0);
 
@@ -205,6 +207,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, int is_apart,
     tg_state_put_number(out, peer->frame.kind, 1);
     tg_state_put_number(out, flags, 1);
     tg_state_put_str(out, tg_str_c(peer->version));
+    tg_state_put_str(out, peer->client);
     tg_state_put_number(out,
                         tg_catalogue_view(peer->catalogue,
                                           peer->ops->is_visible, peer->host),

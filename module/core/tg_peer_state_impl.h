@@ -4,13 +4,14 @@
  * Numbers are big-endian.  A str is its length in 4 bytes, TG_STATE_ABSENT
  * where there is none, and its bytes.
  *
- *     magic and version   "TGP3"
+ *     magic and version   "TGP4"
  *     dialect, frame's kind, flags of the peer            1 byte each
  *     version             str, of MCP's legacy, or empty
+ *     client              str: its name, or empty
  *     view                8: tg_catalogue_view() for this client
  *     subscriptions       4: how many; newest first
  *         id              str
- *         has_tools       1
+ *         asked for       1: has_tools, and 2 for has_broadcasts
  *     can, asked          1 and 4: what it can be asked, how often it was
  *     asks                4: how many; oldest first
  *         id, tag         4, 8
@@ -34,7 +35,7 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-#define TG_STATE_MAGIC TG_STR("TGP3")
+#define TG_STATE_MAGIC TG_STR("TGP4")
 #define TG_STATE_ABSENT UINT32_MAX
 
 enum {
@@ -45,7 +46,8 @@ enum {
     TG_STATE_IS_TOOLGATE = 8,
     TG_STATE_IS_CLOSING = 16,
     TG_STATE_IS_DISCARDING = 32,
-    TG_STATE_IS_REFUSING = 64
+    TG_STATE_IS_REFUSING = 64,
+    TG_STATE_IS_CLAIMING = 128
 };
 
 #endif

@@ -134,6 +134,14 @@ tg_relay_farewell(tg_peer_t *peer, tg_str_t reason)
     tg_buf_char(&peer->out, '\n');
 }
 
+static void
+tg_relay_turn_away(tg_peer_t *peer, tg_str_t why)
+{
+    tg_buf_text(&peer->out, "{\"kind\":\"error\",\"message\":");
+    tg_json_put_string(&peer->out, why);
+    tg_buf_put(&peer->out, "}\n", 2);
+}
+
 /* --- the end that asks --- */
 
 static int
@@ -170,6 +178,7 @@ const tg_dialect_row_t tg_dialect_relay = {
     .max_frame = TG_FRAME_RELAY_MAX - 1,
     .is_told_list_changed = 1,
     .is_listed_whole = 1,
+    .is_bridge = 1,
     .experimental = "{\"claude/channel\":{}}",
     .request = "{\"kind\":\"mcp_request\",",
     .answer = TG_STR_OF("{\"kind\":\"mcp_response\","),
@@ -181,6 +190,7 @@ const tg_dialect_row_t tg_dialect_relay = {
     .fail = tg_relay_fail,
     .error = tg_reply_error,
     .farewell = tg_relay_farewell,
+    .turn_away = tg_relay_turn_away,
     .shutdown = tg_relay_shutdown,
     .hear = tg_relay_hear,
 };

@@ -253,9 +253,19 @@ tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome)
     }
 }
 
-/* Appends members, those that we say ourselves left out of a result. */
-static void
-tg_reply_members(tg_buf_t *out, tg_str_t object, int is_result, int n)
+static int
+tg_reply_is_among(tg_str_t key, const char *const *names)
+{
+    while (*names != NULL && !tg_json_body_is(key, tg_str_c(*names))) {
+        names++;
+    }
+
+    return *names != NULL;
+}
+
+void
+tg_reply_members(tg_buf_t *out, tg_str_t object, const char *const *left_out,
+                 int n)
 {
     tg_str_t key, value;
     tg_json_t json;
@@ -266,10 +276,7 @@ tg_reply_members(tg_buf_t *out, tg_str_t object, int is_result, int n)
     while (tg_json_member(&json, &key) == TG_OK) {
         (void) tg_json_value(&json, &value);
 
-        if (is_result
-            && (tg_json_body_is(key, TG_STR("resultType"))
-                || tg_json_body_is(key, TG_STR("_meta"))))
-        {
+        if (tg_reply_is_among(key, left_out)) {
             continue;
         }
 
@@ -285,6 +292,8 @@ static void
 tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
                 tg_str_t raw)
 {
+    static const char *const ours[] = { "resultType", "_meta", NULL };
+    static const char *const none[] = { NULL };
     tg_str_t meta, value;
     int n;
 
@@ -296,7 +305,7 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_buf_text(out, tg_result_is_asking(raw)
                          ? "{\"resultType\":\"input_required\""
                          : "{\"resultType\":\"complete\"");
-    tg_reply_members(out, raw, 1, 1);
+    tg_reply_members(out, raw, ours, 1);
     tg_buf_text(out, ",\"_meta\":{");
     n = 0;
 
@@ -312,7 +321,7 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
         n = 1;
     }
 
-    tg_reply_members(out, meta, 0, n);
+    tg_reply_members(out, meta, none, n);
     tg_buf_text(out, "}}");
 }
 

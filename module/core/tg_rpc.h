@@ -23,6 +23,9 @@ enum {
 #define TG_HELLO "notifications/toolgate/hello"
 #define TG_CLOSING "notifications/toolgate/closing"
 
+/* In the filter of subscriptions/listen: what a server tells all clients. */
+#define TG_BROADCASTS "toolgate/broadcasts"
+
 /* In a result's _meta: the class of its error, for who switches on it. */
 #define TG_META_ERROR_TYPE "toolgate/errorType"
 

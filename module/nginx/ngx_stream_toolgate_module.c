@@ -27,6 +27,10 @@ static const char *const ngx_toolgate_protocols[] = {
 static const char *const ngx_toolgate_validates[] = { "on", "off", "formats",
                                                       NULL };
 
+/* As ngx_toolgate_bridges_t. */
+static const char *const ngx_toolgate_bridges[] = { "shared", "displace",
+                                                    "reject", NULL };
+
 static const char *const ngx_toolgate_outputs[] = { "text", "json", "result",
                                                     NULL };
 
@@ -99,6 +103,13 @@ static ngx_command_t ngx_toolgate_commands[] = {
 
     { ngx_string("tool_instructions"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_toolgate_text, ngx_toolgate_of_server(info.instructions), NULL },
+
+    { ngx_string("tool_capability"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
+      ngx_toolgate_capability, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_relay_bridges"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_choice, ngx_toolgate_of_server(bridges),
+      (void *) ngx_toolgate_bridges },
 
     { ngx_string("tool_allow"), NGX_TOOLGATE_SRV | NGX_CONF_1MORE,
       ngx_toolgate_access, ngx_toolgate_of_server(rules), NULL },
@@ -202,6 +213,7 @@ ngx_toolgate_exit_process(ngx_cycle_t *cycle)
 {
     ngx_toolgate_arrive_exit();
     ngx_toolgate_move_exit(cycle);
+    ngx_toolgate_share_exit();
     ngx_toolgate_schema_exit();
     ngx_toolgate_call_exit(cycle);
     ngx_toolgate_runner_exit(cycle);
@@ -255,6 +267,7 @@ ngx_toolgate_create_srv_conf(ngx_conf_t *cf)
 
     scf->validate = NGX_CONF_UNSET_UINT;
     scf->protocol = NGX_CONF_UNSET_UINT;
+    scf->bridges = NGX_CONF_UNSET_UINT;
     scf->max_frame = NGX_CONF_UNSET_SIZE;
     scf->max_inflight = NGX_CONF_UNSET;
     scf->idle_timeout = NGX_CONF_UNSET_MSEC;
@@ -272,6 +285,8 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
 {
     ngx_conf_merge_uint_value(conf->validate, prev->validate, NGX_TOOLGATE_ON);
     ngx_conf_merge_uint_value(conf->protocol, prev->protocol, TG_DIALECT_AUTO);
+    ngx_conf_merge_uint_value(conf->bridges, prev->bridges,
+                              NGX_TOOLGATE_BRIDGES_SHARED);
     ngx_conf_merge_size_value(conf->max_frame, prev->max_frame,
                               NGX_TOOLGATE_MAX_FRAME);
     ngx_conf_merge_value(conf->max_inflight, prev->max_inflight,
@@ -302,6 +317,10 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
 
     if (conf->info.instructions.data == NULL) {
         conf->info.instructions = prev->info.instructions;
+    }
+
+    if (conf->info.experimental.data == NULL) {
+        conf->info.experimental = prev->info.experimental;
     }
 
     if (conf->limit.concurrency == 0) {
@@ -384,6 +403,8 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 
     conf->info.version = TG_STR(NGX_TOOLGATE_VERSION);
     conf->info.has_list_changed = 1;
+    conf->needs_share |= conf->bridges != NGX_TOOLGATE_BRIDGES_SHARED;
+    conf->info.has_broadcasts = conf->needs_share != 0;
 
     if (tg_catalogue_seal(conf->catalogue) != TG_OK) {
         return NGX_CONF_ERROR;

@@ -86,6 +86,7 @@ struct ngx_toolgate_tool_s {
     ngx_msec_t max_timeout; /* with it */
     size_t max_output;
     ngx_toolgate_limit_t limit;
+    ngx_uint_t needs_share; /* it tells or counts the server's clients */
 };
 
 /* Where a value with variables stands, until it is known what there is. */
@@ -94,6 +95,12 @@ typedef struct {
     ngx_str_t file;
     ngx_uint_t line;
 } ngx_toolgate_use_t;
+
+/* What a server listens on; as …_share.h has it. */
+typedef struct {
+    const uint64_t *hash;
+    ngx_uint_t n;
+} ngx_toolgate_addresses_t;
 
 /* What the workers' user must be able to run, and which directive says so. */
 typedef struct {
@@ -133,7 +140,10 @@ typedef struct {
     ngx_str_t runner_path;
     ngx_str_t state_dir;
     ngx_uint_t needs_runner;
-    ngx_uint_t number; /* among the servers with tools */
+    ngx_uint_t needs_share; /* its clients are told something, or counted */
+    ngx_uint_t bridges;     /* ngx_toolgate_bridges_t */
+    ngx_toolgate_addresses_t addresses; /* of a worker */
+    ngx_uint_t number;                  /* among the servers with tools */
     ngx_toolgate_limit_t limit;
     ngx_toolgate_runner_t *runner;
 } ngx_toolgate_srv_conf_t;
@@ -157,6 +167,7 @@ char *ngx_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_text(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

@@ -54,6 +54,63 @@ my @mistakes = (
         "tool a {\n description d;\n} #!"
     ],
     [
+        'a broadcast of MCP\'s own name',
+        qr/invalid name "notifications\/progress" in "broadcast": .*another/,
+        "method a {\n broadcast notifications/progress; #!\n}"
+    ],
+    [
+        'a broadcast of our own name',
+        qr/invalid name "notifications\/toolgate\/closing" .*reserved/,
+        "method a {\n broadcast notifications/toolgate/closing; #!\n}"
+    ],
+    [
+        'a broadcast without a name',
+        qr/invalid name "" in "broadcast": .*1 to 128/,
+        "method a {\n broadcast ''; #!\n}"
+    ],
+    [
+        'a broadcast with a whole result',
+        qr/tool "a" answers how many .*remove "output result"/,
+        "tool a {\n broadcast x;\n output result;\n} #!"
+    ],
+    [
+        'a broadcast with a timeout', qr/"timeout", .* mean nothing/,
+        "method a {\n broadcast x;\n timeout 5s;\n} #!"
+    ],
+    [
+        'clients with a whole result',
+        qr/method "a" answers a list, .*remove "output result"/,
+        "method a {\n clients;\n output result;\n} #!"
+    ],
+    [
+        'clients with an argument',
+        qr/invalid number of arguments in "clients" directive/,
+        "method a {\n clients all; #!\n}"
+    ],
+    [
+        'a capability that is no JSON',
+        qr/"tool_capability" is not valid JSON/,
+        "tool_capability a '{'; #!\n tool a { $handler }"
+    ],
+    [
+        'a capability that is no object',
+        qr/"tool_capability" says of "a" must be a JSON object/,
+        "tool_capability a 1; #!\n tool a { $handler }"
+    ],
+    [
+        'a capability without a name', qr/needs a name in UTF-8/,
+        "tool_capability ''; #!\n tool a { $handler }"
+    ],
+    [
+        'a capability twice', qr/duplicate "tool_capability a"/,
+        "tool_capability a;\n tool_capability a '{}'; #!\n tool a { $handler }"
+    ],
+    [
+        'no policy for bridges',
+        qr/"tool_relay_bridges"; write one of shared, displace, reject/,
+        "tool_relay_bridges two; #!\n tool a { $handler }"
+    ],
+    [
         'two handlers', qr/"exec" directive is a second handler/,
         "tool a {\n $handler\n exec true; #!\n}"
     ],

@@ -47,11 +47,12 @@ my %room = (
 my %folder = (
     conf     => [],
     line     => [],
-    call     => [qw(conf line)],
-    handlers => [qw(conf call line)],
-    stream   => [qw(call)],
-    move     => [qw(call stream)],
-    listen   => [qw(call move)],
+    share    => [],
+    call     => [qw(conf line share)],
+    handlers => [qw(conf call line share)],
+    stream   => [qw(call share)],
+    move     => [qw(call share stream)],
+    listen   => [qw(call move share)],
 );
 # NGINX itself decides what of the system it wants; see ngx_config.h.
 sub libraries {

@@ -102,12 +102,23 @@ host_on_told(void *ctx, uint64_t tag, const tg_message_t *message)
     tg_buf_char(&host->log, '\n');
 }
 
+static const char *
+host_refusal(void *ctx, tg_peer_t *peer)
+{
+    host_t *host = ctx;
+
+    HELP_HOLDS(peer->dialect != TG_DIALECT_AUTO);
+
+    return host->why;
+}
+
 static const tg_peer_ops_t host_ops = {
     .call = host_on_call,
     .cancel = host_on_cancel,
     .log = host_on_log,
     .told = host_on_told,
     .is_visible = host_is_visible,
+    .refusal = host_refusal,
     .is_turn_over = host_is_turn_over,
 };
 
@@ -182,6 +193,7 @@ host_open(host_t *host, const tg_alloc_t *alloc, tg_dialect_t dialect,
     host->info.version = TG_STR("1.2.3");
     host->info.instructions = TG_STR("Call echo.");
     host->info.has_list_changed = 1;
+    host->info.has_broadcasts = 1;
     host_offer(host);
     tg_buf_init(&host->in, tg_alloc_libc());
     tg_buf_init(&host->out, tg_alloc_libc());

@@ -26,6 +26,7 @@ typedef struct {
     tg_buf_t log;
     int rc;          /* of the last tg_peer_input() */
     int is_hiding;   /* is_visible says no to the tool `fail` */
+    const char *why; /* not to serve it, or NULL */
     int is_reworded; /* from the next move on: `fail` has another description */
     const char *dropped; /* likewise: this tool or method is gone */
     int is_apart;        /* the last move was one with replies apart */

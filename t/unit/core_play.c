@@ -288,6 +288,17 @@ play_unask(play_t *play, const script_step_t *step, const char *args)
 }
 
 static void
+play_broadcast(play_t *play, const script_step_t *step, const char *args)
+{
+    size_t len;
+
+    len = strcspn(args, " ");
+    tg_peer_broadcast(&play->host.peer, tg_str(args, len),
+                      args[len] != '\0' ? tg_str_c(args + len + 1)
+                                        : TG_STR_NONE);
+}
+
+static void
 play_command(play_t *play, const script_step_t *step)
 {
     static const struct {
@@ -297,6 +308,7 @@ play_command(play_t *play, const script_step_t *step)
         { "list_changed", play_list_changed },
         { "farewell", play_farewell },
         { "notify", play_notify },
+        { "broadcast", play_broadcast },
         { "progress", play_progress },
         { "ask", play_ask },
         { "unask", play_unask },
@@ -333,6 +345,7 @@ play_look(play_t *play, const script_step_t *step)
         { "open", host->peer.ncalls },
         { "idle", HOST_IS_IDLE(host) },
         { "subscriptions", host->peer.nsubscriptions },
+        { "told", (unsigned long) tg_peer_is_told(&host->peer) },
     };
     const char *text, *args;
     int is_so;

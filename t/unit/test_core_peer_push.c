@@ -55,6 +55,73 @@ test_lines(host_t *host, const char *const *patterns)
 #define TEST_LINES(host, ...)                                                  \
     test_lines(host, (const char *const[]){ __VA_ARGS__, NULL })
 
+/* --- who it is --- */
+
+/* Turned away before anything is served, in words where there are some. */
+HELP_TEST(refusal, "a client that is turned away")
+{
+    host_t host;
+
+    test_init(&host, TG_DIALECT_AUTO);
+    host.why = "not \"now\"";
+    host_feed(&host,
+              TG_STR("{\"kind\":\"mcp_request\",\"id\":1,\"method\":"
+                     "\"tools/call\",\"params\":{\"name\":\"echo\"}}\n"));
+    CU_ASSERT(host.peer.is_closing);
+    TEST_LINES(&host, "{\"kind\":\"error\",\"message\":\"not \\\"now\\\"\"}");
+    CU_ASSERT(host.ncalls == 0);
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_AUTO);
+    host.why = "no";
+    host_feed(&host, TG_STR(TEST_INITIALIZE "\n"));
+    CU_ASSERT(host.peer.is_closing);
+    HELP_EQ(host_take(&host), "");
+    host_deinit(&host);
+}
+
+#define TEST_CLIENT(name)                                                      \
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/list\",\"params\":{"     \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","   \
+    "\"io.modelcontextprotocol/clientCapabilities\":{},"                       \
+    "\"io.modelcontextprotocol/clientInfo\":" name "}}}\n"
+
+/* It keeps the name that it has, over a move too. */
+HELP_TEST(client, "the name of a client")
+{
+    char line[512];
+    host_t host;
+
+    test_init(&host, TG_DIALECT_AUTO);
+    host_feed(&host, TG_STR(TEST_INITIALIZE "\n"));
+    HELP_EQ(host.peer.client, "t");
+    CU_ASSERT(host_move(&host) == TG_OK);
+    HELP_EQ(host.peer.client, "t");
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"u\"}")));
+    HELP_EQ(host.peer.client, "t");
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":1}")));
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"\"}")));
+    host_feed(&host, TG_STR(TEST_CLIENT("7")));
+    HELP_EQ(host.peer.client, "");
+    (void) snprintf(line, sizeof(line), TEST_CLIENT("{\"name\":\"%0129d\"}"),
+                    0);
+    host_feed(&host, tg_str_c(line));
+    HELP_EQ(host.peer.client, "");
+    (void) snprintf(line, sizeof(line), TEST_CLIENT("{\"name\":\"%0128d\"}"),
+                    0);
+    host_feed(&host, tg_str_c(line));
+    CU_ASSERT(host.peer.client.len == TG_CLIENT_MAX);
+    host_deinit(&host);
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"a\\\"\\u263a\"}")));
+    HELP_EQ(host.peer.client, "a\"\xe2\x98\xba");
+    host_deinit(&host);
+}
+
 /* --- progress --- */
 
 /* --- list_changed --- */

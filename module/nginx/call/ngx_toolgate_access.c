@@ -260,3 +260,12 @@ ngx_toolgate_is_visible(void *host, const tg_entry_t *entry)
     return (int) ngx_toolgate_may(front->conf, entry,
                                   ngx_toolgate_client(front));
 }
+
+ngx_uint_t
+ngx_toolgate_may_hear(ngx_toolgate_front_t *front)
+{
+    return front->conf->rules == NULL
+           || ngx_toolgate_decide(front->conf->rules,
+                                  ngx_toolgate_client(front))
+                  != NGX_ABORT;
+}

@@ -223,6 +223,9 @@ ngx_uint_t ngx_toolgate_may(const ngx_toolgate_srv_conf_t *scf,
 /* The same for a front, as tg_peer_ops_t has it. */
 int ngx_toolgate_is_visible(void *host, const tg_entry_t *entry);
 
+/* May it be told what all clients are told?  By the server's rules. */
+ngx_uint_t ngx_toolgate_may_hear(ngx_toolgate_front_t *front);
+
 /* --- limits, schemas, arguments --- */
 
 /* Whose a limit is, and how it is called in messages. */

@@ -1,7 +1,9 @@
 /*
- * Directives that are JSON: schemas and annotations.
+ * Directives that are JSON: schemas, annotations, capabilities.
  */
 #include "nginx/ngx_toolgate.h"
+
+#include "base/tg_utf8.h"
 
 /* A schema is a page or two; more is a mistake in the path. */
 #define NGX_TOOLGATE_SCHEMA_MAX 1048576
@@ -108,6 +110,66 @@ ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     return NGX_CONF_OK;
+}
+
+/* tool_capability NAME [JSON]: one more member of what is declared. */
+char *
+ngx_toolgate_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_srv_conf_t *scf = conf;
+
+    tg_str_t *all, json, other;
+    ngx_str_t *value;
+    tg_buf_t buf;
+    u_char *p;
+
+    value = cf->args->elts;
+    all = &scf->info.experimental;
+    json = TG_STR("{}");
+
+    if (value[1].len == 0 || !tg_utf8_is_valid(ngx_toolgate_str(&value[1]))) {
+        return "needs a name in UTF-8";
+    }
+
+    if (cf->args->nelts == 3
+        && ngx_toolgate_json(cf, cmd, NULL, &value[2], &json) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    if (tg_json_type(json) != TG_JSON_OBJECT) {
+        return ngx_toolgate_refuse(cf,
+                                   "what \"%V\" says of \"%V\" must be a JSON "
+                                   "object, such as '{}'",
+                                   &cmd->name, &value[1]);
+    }
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_json_put_string(&buf, ngx_toolgate_str(&value[1]));
+    tg_buf_char(&buf, ':');
+    tg_buf_str(&buf, json);
+    p = tg_buf_failed(&buf) ? NULL
+                            : ngx_pnalloc(cf->pool, all->len + buf.len + 2);
+
+    if (p != NULL && all->data != NULL
+        && tg_json_get(*all, ngx_toolgate_str(&value[1]), &other) == TG_OK)
+    {
+        tg_buf_deinit(&buf);
+        return ngx_toolgate_refuse(cf, "duplicate \"%V %V\"; declare it once",
+                                   &cmd->name, &value[1]);
+    }
+
+    if (p != NULL) {
+        json.len = ngx_sprintf(p, "%*s%c%*s}",
+                               all->data != NULL ? all->len - 1 : 0, all->data,
+                               all->data != NULL ? ',' : '{', buf.len, buf.data)
+                   - p;
+        *all = tg_str((char *) p, json.len);
+    }
+
+    tg_buf_deinit(&buf);
+
+    return p != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 /* Reads a whole file into the pool; what is wrong is logged. */

@@ -416,6 +416,8 @@ ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         scf->needs_runner = 1;
     }
 
+    scf->needs_share |= tool->needs_share;
+
     return NGX_CONF_OK;
 }
 

@@ -21,39 +21,6 @@ static ngx_uint_t ngx_toolgate_is_closing;
 
 /* --- listeners --- */
 
-ngx_stream_addr_conf_t *
-ngx_toolgate_addr(const ngx_listening_t *ls, ngx_uint_t i)
-{
-    ngx_stream_port_t *port;
-
-    port = ls->servers;
-
-#if (NGX_HAVE_INET6)
-    if (ls->sockaddr->sa_family == AF_INET6) {
-        return &((ngx_stream_in6_addr_t *) port->addrs)[i].conf;
-    }
-#endif
-
-    return &((ngx_stream_in_addr_t *) port->addrs)[i].conf;
-}
-
-ngx_toolgate_srv_conf_t *
-ngx_toolgate_addr_server(const ngx_stream_addr_conf_t *addr)
-{
-    ngx_toolgate_srv_conf_t *scf;
-    ngx_stream_conf_ctx_t *ctx;
-
-#if (nginx_version >= 1025005)
-    ctx = addr->default_server->ctx;
-#else
-    ctx = addr->ctx;
-#endif
-
-    scf = ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
-
-    return scf->catalogue != NULL ? scf : NULL;
-}
-
 /* Of plain sockets, with tools. */
 static ngx_uint_t
 ngx_toolgate_may_arrive(const ngx_listening_t *ls)
@@ -100,6 +67,7 @@ ngx_toolgate_arrive_offer(ngx_cycle_t *cycle)
     }
 
     ngx_toolgate_handover_init(cycle, listeners, n);
+    ngx_toolgate_share_init(cycle);
 }
 
 static ngx_listening_t *

@@ -103,41 +103,13 @@ static ngx_int_t
 ngx_toolgate_handover_note(ngx_cycle_t *cycle,
                            const ngx_toolgate_handover_t *ho)
 {
-    static const size_t name_len = sizeof(NGX_TOOLGATE_HANDOVER_VAR) - 1;
+    u_char value[4 * NGX_INT_T_LEN + 4];
 
-    u_char text[sizeof(NGX_TOOLGATE_HANDOVER_VAR) + 4 * NGX_INT_T_LEN + 4];
-    ngx_core_conf_t *ccf;
-    ngx_str_t *var;
-    size_t len;
+    (void) ngx_sprintf(value, "%d;%d;%d;%d%Z", ho->out, ho->in, ho->takers,
+                       ho->master);
 
-    len = ngx_sprintf(text, NGX_TOOLGATE_HANDOVER_VAR "=%d;%d;%d;%d%Z", ho->out,
-                      ho->in, ho->takers, ho->master)
-          - text;
-
-    if (setenv(NGX_TOOLGATE_HANDOVER_VAR, (char *) text + name_len + 1, 1)
-        == -1) {
-        return NGX_ERROR;
-    }
-
-    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
-    var = ngx_array_push(&ccf->env);
-
-    if (var == NULL) {
-        return NGX_ERROR;
-    }
-
-    var->data = ngx_pnalloc(cycle->pool, len);
-
-    if (var->data == NULL) {
-        ccf->env.nelts--;
-        return NGX_ERROR;
-    }
-
-    /* As `env NAME=VALUE` is kept: len is the name's. */
-    ngx_memcpy(var->data, text, len);
-    var->len = name_len;
-
-    return NGX_OK;
+    return ngx_toolgate_hand_down(cycle, NGX_TOOLGATE_HANDOVER_VAR,
+                                  (char *) value);
 }
 
 void

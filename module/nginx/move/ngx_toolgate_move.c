@@ -112,6 +112,7 @@ ngx_toolgate_pack(ngx_toolgate_session_t *session,
         return NGX_ERROR;
     }
 
+    ngx_toolgate_told_send(session, &packed->head.seat, &packed->head.told);
     ngx_toolgate_pack_head(session, &packed->head);
     tg_buf_drop(&peer->out, session->sent);
     ngx_toolgate_packed_set(packed, NGX_TOOLGATE_PACKED_STATE, &state);
@@ -368,6 +369,7 @@ ngx_toolgate_move_start(ngx_cycle_t *cycle)
     };
 
     ngx_toolgate_session_init(&mover);
+    ngx_toolgate_told_start(cycle);
 
     /* One process alone has nobody to give to or take from. */
     if (ngx_process == NGX_PROCESS_WORKER) {

@@ -24,12 +24,6 @@
 /* Says how many were moved, and lets the last ones go. */
 void ngx_toolgate_move_exit(ngx_cycle_t *cycle);
 
-/* An address of a listener; its server, or NULL where that has no tools. */
-ngx_stream_addr_conf_t *ngx_toolgate_addr(const ngx_listening_t *ls,
-                                          ngx_uint_t i);
-ngx_toolgate_srv_conf_t *ngx_toolgate_addr_server(
-    const ngx_stream_addr_conf_t *addr);
-
 /* In the master: sessions of older workers can go on in this cycle's. */
 void ngx_toolgate_arrive_offer(ngx_cycle_t *cycle);
 

@@ -507,6 +507,7 @@ ngx_toolgate_packed_farewell(ngx_toolgate_packed_t *packed)
 {
     tg_buf_t out;
 
+    ngx_toolgate_seat_leave(&packed->head.seat);
     tg_buf_init(&out, tg_alloc_libc());
 
     if (ngx_toolgate_packed_get(packed, NGX_TOOLGATE_PACKED_OUT, &out) == TG_OK

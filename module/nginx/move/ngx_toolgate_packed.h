@@ -37,6 +37,8 @@ typedef struct {
     uint64_t start_sec;
     uint64_t start_msec;
     uint64_t left; /* ms of its timer; 0: there is none */
+    uint64_t told;
+    ngx_toolgate_seat_t seat;
     uint32_t wait;
     uint32_t has_spoken;
     uint32_t listener_len;

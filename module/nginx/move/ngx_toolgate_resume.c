@@ -75,6 +75,10 @@ ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival)
         return NGX_ERROR;
     }
 
+    if (ngx_toolgate_told_arrive(session, &head->seat, head->told) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
     /* From here on it is ours, and needs no goodbye of somebody else. */
     ngx_toolgate_packed_deinit(packed);
 

@@ -39,54 +39,16 @@ static ngx_fd_t ngx_toolgate_takers_fd = -1;
 ngx_fd_t
 ngx_toolgate_takers_create(ngx_log_t *log)
 {
-    uint64_t magic;
-    ngx_fd_t fd;
-
-    magic = NGX_TOOLGATE_TAKERS_MAGIC;
-    fd = memfd_create("toolgate-takers", 0);
-
-    if (fd == -1 || ftruncate(fd, sizeof(ngx_toolgate_takers_t)) == -1
-        || pwrite(fd, &magic, sizeof(magic), 0) != (ssize_t) sizeof(magic))
-    {
-        ngx_log_error(NGX_LOG_ERR, log, ngx_errno,
-                      "no memory to share between workers; sessions will not "
-                      "survive a reload");
-        if (fd != -1) {
-            (void) close(fd);
-        }
-
-        return -1;
-    }
-
-    return fd;
+    return ngx_toolgate_memory_create("toolgate-takers",
+                                      sizeof(ngx_toolgate_takers_t),
+                                      NGX_TOOLGATE_TAKERS_MAGIC, log);
 }
 
 ngx_toolgate_takers_t *
 ngx_toolgate_takers_map(ngx_fd_t fd, ngx_log_t *log)
 {
-    ngx_toolgate_takers_t *takers;
-    struct stat st;
-
-    if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode)
-        || st.st_size != (off_t) sizeof(ngx_toolgate_takers_t))
-    {
-        return NULL;
-    }
-
-    takers = mmap(NULL, sizeof(ngx_toolgate_takers_t), PROT_READ | PROT_WRITE,
-                  MAP_SHARED, fd, 0);
-
-    if (takers == MAP_FAILED) {
-        ngx_log_error(NGX_LOG_ERR, log, ngx_errno, "mmap() failed");
-        return NULL;
-    }
-
-    if (takers->magic != NGX_TOOLGATE_TAKERS_MAGIC) {
-        ngx_toolgate_takers_unmap(takers);
-        return NULL;
-    }
-
-    return takers;
+    return ngx_toolgate_memory_map(fd, sizeof(ngx_toolgate_takers_t),
+                                   NGX_TOOLGATE_TAKERS_MAGIC, log);
 }
 
 void
@@ -170,40 +132,18 @@ ngx_toolgate_takers_hash(struct sockaddr *sockaddr, socklen_t socklen)
 
 /* --- in a worker --- */
 
-static struct flock
-ngx_toolgate_takers_lock(ngx_uint_t place)
-{
-    struct flock lock;
-
-    ngx_memzero(&lock, sizeof(lock));
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = (off_t) place;
-    lock.l_len = 1;
-
-    return lock;
-}
-
 ngx_int_t
 ngx_toolgate_takers_serve(ngx_toolgate_takers_t *takers, ngx_fd_t fd,
                           ngx_int_t index, uint64_t generation)
 {
     ngx_toolgate_master_t *master;
     ngx_toolgate_worker_t *worker;
-    struct flock lock;
-    ngx_uint_t i;
+    ngx_int_t place;
 
     ngx_toolgate_takers_fd = fd;
+    place = ngx_toolgate_place_take(fd, NGX_TOOLGATE_TAKERS_WORKERS);
 
-    for (i = 0; i < NGX_TOOLGATE_TAKERS_WORKERS; i++) {
-        lock = ngx_toolgate_takers_lock(i);
-
-        if (fcntl(fd, F_SETLK, &lock) == 0) {
-            break;
-        }
-    }
-
-    if (i == NGX_TOOLGATE_TAKERS_WORKERS) {
+    if (place == -1) {
         return NGX_DECLINED;
     }
 
@@ -215,8 +155,8 @@ ngx_toolgate_takers_serve(ngx_toolgate_takers_t *takers, ngx_fd_t fd,
         ngx_toolgate_store(&master->leaving, 0);
     }
 
-    ngx_toolgate_takers_place = (ngx_int_t) i;
-    worker = &takers->workers[i];
+    ngx_toolgate_takers_place = place;
+    worker = &takers->workers[place];
     worker->master = (uint32_t) index;
     worker->generation = generation;
     ngx_toolgate_store(&worker->is_serving, 1);
@@ -287,7 +227,6 @@ ngx_toolgate_has_worker(ngx_toolgate_takers_t *takers, ngx_uint_t master,
                         uint64_t generation)
 {
     ngx_toolgate_worker_t *worker;
-    struct flock lock;
     ngx_uint_t i;
 
     for (i = 0; i < NGX_TOOLGATE_TAKERS_WORKERS; i++) {
@@ -301,11 +240,7 @@ ngx_toolgate_has_worker(ngx_toolgate_takers_t *takers, ngx_uint_t master,
         }
 
         /* One's own lock is not seen, which was left out above. */
-        lock = ngx_toolgate_takers_lock(i);
-
-        if (fcntl(ngx_toolgate_takers_fd, F_GETLK, &lock) == 0
-            && lock.l_type != F_UNLCK)
-        {
+        if (ngx_toolgate_place_is_taken(ngx_toolgate_takers_fd, i)) {
             return 1;
         }
     }

@@ -11,7 +11,7 @@
 #ifndef _NGX_TOOLGATE_TAKERS_H_INCLUDED_
 #define _NGX_TOOLGATE_TAKERS_H_INCLUDED_
 
-#include "nginx/ngx_toolgate.h"
+#include "nginx/share/ngx_toolgate_share.h"
 
 /* Masters at the same time are two; more are those that were killed. */
 #define NGX_TOOLGATE_TAKERS_MASTERS 16

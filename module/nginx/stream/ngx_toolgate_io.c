@@ -358,6 +358,10 @@ ngx_toolgate_flush(ngx_toolgate_session_t *session)
     session->sent = 0;
     out->len = 0;
 
+    if (session->shared != NULL) {
+        session->shared->told = 0;
+    }
+
     return NGX_OK;
 }
 

@@ -15,6 +15,7 @@ static const tg_peer_ops_t ngx_toolgate_peer_ops = {
     .cancel = ngx_toolgate_call_cancel,
     .log = ngx_toolgate_call_log,
     .is_visible = ngx_toolgate_is_visible,
+    .refusal = ngx_toolgate_told_refusal,
     .is_turn_over = ngx_toolgate_turn_is_over,
 };
 
@@ -79,8 +80,10 @@ ngx_toolgate_handler(ngx_stream_session_t *s)
 
     arrival = ngx_toolgate_mover->arrival(c);
 
-    if (arrival != NULL
-        && ngx_toolgate_mover->resume(session, arrival) != NGX_OK) {
+    if ((arrival != NULL ? ngx_toolgate_mover->resume(session, arrival)
+                         : ngx_toolgate_told_join(session))
+        == NGX_ERROR)
+    {
         ngx_stream_finalize_session(s, NGX_STREAM_INTERNAL_SERVER_ERROR);
         return;
     }
@@ -109,6 +112,7 @@ ngx_toolgate_cleanup(void *data)
     ngx_toolgate_turn_leave(session);
     ngx_toolgate_memory_drop(session);
     ngx_toolgate_silent_leave(session);
+    ngx_toolgate_told_leave(session);
     tg_peer_deinit(&front->peer);
     ngx_toolgate_front_leave(front);
     tg_buf_deinit(&session->in);
@@ -376,6 +380,8 @@ ngx_toolgate_session_run(ngx_toolgate_session_t *session)
         return;
     }
 
+    /* Before it is answered: who knows that counts on the rest. */
+    ngx_toolgate_told_update(session);
     flushed = session->is_broken ? NGX_ERROR : ngx_toolgate_flush(session);
 
     if (peer->out.len == 0) {

@@ -9,6 +9,7 @@
  *   …_io.c       reading, writing, and how long they may take
  *   …_fair.c     turns, memory and room, so that no client stops another
  *   …_spare.c    what the worker keeps for the next session
+ *   …_told.c     what clients of all workers are told, and who they are
  *
  * Sessions know nothing of where they move: that is the mover's.
  */
@@ -16,6 +17,7 @@
 #define _NGX_TOOLGATE_SESSION_H_INCLUDED_
 
 #include "nginx/call/ngx_toolgate_call.h"
+#include "nginx/share/ngx_toolgate_share.h"
 
 /* One read; large enough that a usual burst of frames is one. */
 #define NGX_TOOLGATE_READ 131072
@@ -37,7 +39,19 @@ typedef enum {
     NGX_TOOLGATE_ENDING
 } ngx_toolgate_state_t;
 
+typedef struct ngx_toolgate_session_s ngx_toolgate_session_t;
+
+/* Of a session whose client other workers know, and may tell something. */
 typedef struct {
+    ngx_queue_t queue;
+    ngx_toolgate_session_t *session;
+    ngx_toolgate_seat_t seat;
+    uint64_t address;    /* of its server */
+    size_t told;         /* bytes that it was told, and may not have taken */
+    ngx_uint_t may_hear; /* the server's rules let it */
+} ngx_toolgate_shared_t;
+
+struct ngx_toolgate_session_s {
     ngx_toolgate_front_t front; /* first: the peer's host */
     ngx_toolgate_state_t state;
     ngx_toolgate_wait_t wait; /* what its timers are set for */
@@ -49,12 +63,13 @@ typedef struct {
     ngx_msec_t leaving_since;
     ngx_msec_t packed_since;
 
-    ngx_queue_t all;       /* of this worker */
-    ngx_queue_t turn;      /* among those who wait for theirs */
-    ngx_queue_t silent;    /* among those who have not spoken */
-    ngx_queue_t memory;    /* among those who keep much */
-    size_t kept;           /* bytes that it keeps, when they are many */
-    ngx_msec_t kept_since; /* when it began to */
+    ngx_queue_t all;               /* of this worker */
+    ngx_queue_t turn;              /* among those who wait for theirs */
+    ngx_queue_t silent;            /* among those who have not spoken */
+    ngx_queue_t memory;            /* among those who keep much */
+    ngx_toolgate_shared_t *shared; /* NULL: others know nothing of it */
+    size_t kept;                   /* bytes that it keeps, when they are many */
+    ngx_msec_t kept_since;         /* when it began to */
 
     unsigned has_read:1;   /* a whole frame came since the timers were set */
     unsigned has_sent:1;   /* it took bytes since then */
@@ -62,7 +77,7 @@ typedef struct {
     unsigned is_eof:1;     /* it will send no more */
     unsigned is_drained:1; /* the last look before goodbye was taken */
     unsigned is_broken:1;  /* close at once */
-} ngx_toolgate_session_t;
+};
 
 /* Takes sessions to other workers, and brings theirs. */
 typedef struct {
@@ -163,6 +178,36 @@ void ngx_toolgate_init_connection(ngx_connection_t *c);
 /* It has not spoken yet, and may have to go for another; and it did. */
 void ngx_toolgate_silent_join(ngx_toolgate_session_t *session);
 void ngx_toolgate_silent_leave(ngx_toolgate_session_t *session);
+
+/* --- told --- */
+
+/* As ngx_toolgate_share_start(). */
+void ngx_toolgate_told_start(ngx_cycle_t *cycle);
+
+/*
+ * A new client, which may be turned away here: NGX_OK; NGX_ERROR: there are
+ * too many, which is logged.
+ */
+ngx_int_t ngx_toolgate_told_join(ngx_toolgate_session_t *session);
+
+/* It was served: what others know of it is brought up to date. */
+void ngx_toolgate_told_update(ngx_toolgate_session_t *session);
+void ngx_toolgate_told_leave(ngx_toolgate_session_t *session);
+
+/* It is packed with these, and this worker knows it no more. */
+void ngx_toolgate_told_send(ngx_toolgate_session_t *session,
+                            ngx_toolgate_seat_t *seat, uint64_t *told);
+
+/*
+ * It came with them: what it was not told yet, it is told.  As
+ * ngx_toolgate_told_join().
+ */
+ngx_int_t ngx_toolgate_told_arrive(ngx_toolgate_session_t *session,
+                                   const ngx_toolgate_seat_t *seat,
+                                   uint64_t told);
+
+/* As tg_peer_ops_t has it; host is a session. */
+const char *ngx_toolgate_told_refusal(void *host, tg_peer_t *peer);
 
 /* --- spare --- */
 

@@ -1,0 +1,127 @@
+/*
+ * `clients`: who is connected to the server, to whichever worker.
+ */
+#include "nginx/call/ngx_toolgate_call.h"
+#include "nginx/share/ngx_toolgate_share.h"
+
+typedef struct {
+    ngx_flag_t is_set;
+} ngx_toolgate_clients_t;
+
+/* The list as far as it is written. */
+typedef struct {
+    tg_buf_t text;
+    ngx_uint_t n;
+} ngx_toolgate_clients_list_t;
+
+static char *ngx_toolgate_clients_directive(ngx_conf_t *cf, ngx_command_t *cmd,
+                                            void *conf);
+static const char *ngx_toolgate_clients_check(ngx_toolgate_tool_t *tool,
+                                              void *conf);
+static void ngx_toolgate_clients_start(ngx_toolgate_call_t *call,
+                                       tg_request_t *request);
+
+static ngx_command_t ngx_toolgate_clients_commands[] = {
+
+    { ngx_string("clients"), NGX_STREAM_TOOL_CONF | NGX_CONF_NOARGS,
+      ngx_toolgate_clients_directive, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+ngx_module_t ngx_toolgate_clients_module = NGX_TOOLGATE_HANDLER_MODULE(
+    ngx_toolgate_clients_commands);
+
+const ngx_toolgate_handler_t ngx_toolgate_clients_handler = {
+    .name = ngx_string("clients"),
+    .module = &ngx_toolgate_clients_module,
+    .conf_size = sizeof(ngx_toolgate_clients_t),
+    .check = ngx_toolgate_clients_check,
+    .start = ngx_toolgate_clients_start,
+};
+
+static char *
+ngx_toolgate_clients_directive(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_clients_t *clients = conf;
+
+    (void) cmd;
+    clients->is_set = 1;
+    ngx_toolgate_conf_tool(cf)->needs_share = 1;
+
+    return ngx_toolgate_set_handler(cf, &ngx_toolgate_clients_handler);
+}
+
+static const char *
+ngx_toolgate_clients_check(ngx_toolgate_tool_t *tool, void *conf)
+{
+    ngx_toolgate_clients_t *clients = conf;
+
+    return clients->is_set && tool->entry.output == TG_OUTPUT_RESULT
+               ? "answers a list, which is no whole result; remove \"output "
+                 "result\""
+               : NULL;
+}
+
+static void
+ngx_toolgate_clients_see(void *data, const ngx_toolgate_about_t *about)
+{
+    ngx_toolgate_clients_list_t *list = data;
+
+    tg_buf_t *text;
+
+    text = &list->text;
+    tg_buf_text(text, list->n++ == 0 ? "{\"dialect\":\"" : ",{\"dialect\":\"");
+    tg_buf_text(text, tg_dialect_name(about->dialect));
+    tg_buf_char(text, '"');
+
+    /* Who came over TCP has none that would mean something here. */
+    if (about->pid != 0) {
+        tg_buf_printf(text, ",\"pid\":%d,\"uid\":%u", (int) about->pid,
+                      (unsigned) about->uid);
+    }
+
+    if (about->name.len != 0) {
+        tg_buf_text(text, ",\"name\":");
+        tg_json_put_string(text, about->name);
+    }
+
+    tg_buf_text(text, ",\"since\":\"");
+    tg_buf_time(text, about->since);
+    tg_buf_printf(text, "\",\"calls\":%lu", (unsigned long) about->calls);
+
+    if (about->worker != 0) {
+        tg_buf_printf(text, ",\"worker\":%d", (int) about->worker);
+    }
+
+    tg_buf_text(text, about->is_told ? ",\"told\":true}" : ",\"told\":false}");
+}
+
+static void
+ngx_toolgate_clients_start(ngx_toolgate_call_t *call, tg_request_t *request)
+{
+    ngx_toolgate_clients_list_t list;
+    tg_outcome_t outcome;
+    tg_buf_t text;
+
+    (void) request;
+    list.n = 0;
+    tg_buf_init(&list.text, tg_alloc_libc());
+    tg_buf_init(&text, tg_alloc_libc());
+    ngx_toolgate_clients_see_all(&call->front->conf->addresses,
+                                 ngx_toolgate_clients_see, &list);
+    tg_buf_printf(&text, "{\"count\":%lu,\"clients\":[",
+                  (unsigned long) list.n);
+    tg_buf_str(&text, tg_buf_view(&list.text));
+    tg_buf_text(&text, "]}");
+
+    if (tg_buf_failed(&list.text) || tg_buf_failed(&text)) {
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
+    } else {
+        outcome = tg_outcome_output(call->entry, tg_buf_view(&text));
+        ngx_toolgate_call_end(call, &outcome);
+    }
+
+    tg_buf_deinit(&list.text);
+    tg_buf_deinit(&text);
+}

@@ -1,0 +1,208 @@
+/*
+ * What a master hands down to its workers and to a new binary: descriptors,
+ * whose numbers stand in its environment, since a module object that was
+ * replaced knows nothing of its predecessor.
+ */
+#include "nginx/share/ngx_toolgate_share.h"
+
+#include <sys/mman.h>
+
+ngx_int_t
+ngx_toolgate_hand_down(ngx_cycle_t *cycle, const char *name, const char *value)
+{
+    ngx_core_conf_t *ccf;
+    ngx_str_t *var;
+    size_t size;
+
+    if (setenv(name, value, 1) == -1) {
+        return NGX_ERROR;
+    }
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+    var = ngx_array_push(&ccf->env);
+
+    if (var == NULL) {
+        return NGX_ERROR;
+    }
+
+    size = ngx_strlen(name) + ngx_strlen(value) + 2;
+    var->data = ngx_pnalloc(cycle->pool, size);
+
+    if (var->data == NULL) {
+        ccf->env.nelts--;
+        return NGX_ERROR;
+    }
+
+    /* As `env NAME=VALUE` is kept: len is the name's. */
+    (void) ngx_snprintf(var->data, size, "%s=%s%Z", name, value);
+    var->len = ngx_strlen(name);
+
+    return NGX_OK;
+}
+
+/* --- memory --- */
+
+ngx_fd_t
+ngx_toolgate_memory_create(const char *name, size_t size, uint64_t magic,
+                           ngx_log_t *log)
+{
+    ngx_fd_t fd;
+
+    fd = memfd_create(name, 0);
+
+    if (fd != -1 && ftruncate(fd, (off_t) size) == 0
+        && pwrite(fd, &magic, sizeof(magic), 0) == (ssize_t) sizeof(magic))
+    {
+        return fd;
+    }
+
+    ngx_log_error(NGX_LOG_ERR, log, ngx_errno,
+                  "no memory to share between workers (%s)", name);
+
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    return -1;
+}
+
+void *
+ngx_toolgate_memory_map(ngx_fd_t fd, size_t size, uint64_t magic,
+                        ngx_log_t *log)
+{
+    struct stat st;
+    void *memory;
+
+    if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode)
+        || st.st_size != (off_t) size) {
+        return NULL;
+    }
+
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (memory == MAP_FAILED) {
+        ngx_log_error(NGX_LOG_ERR, log, ngx_errno, "mmap() failed");
+        return NULL;
+    }
+
+    if (*(uint64_t *) memory != magic) {
+        (void) munmap(memory, size);
+        return NULL;
+    }
+
+    return memory;
+}
+
+/* --- places of workers --- */
+
+static struct flock
+ngx_toolgate_place_lock(ngx_uint_t place)
+{
+    struct flock lock;
+
+    ngx_memzero(&lock, sizeof(lock));
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = (off_t) place;
+    lock.l_len = 1;
+
+    return lock;
+}
+
+ngx_int_t
+ngx_toolgate_place_take(ngx_fd_t fd, ngx_uint_t n)
+{
+    struct flock lock;
+    ngx_uint_t i;
+
+    for (i = 0; i < n; i++) {
+        lock = ngx_toolgate_place_lock(i);
+
+        if (fcntl(fd, F_SETLK, &lock) == 0) {
+            return (ngx_int_t) i;
+        }
+    }
+
+    return -1;
+}
+
+ngx_uint_t
+ngx_toolgate_place_is_taken(ngx_fd_t fd, ngx_uint_t place)
+{
+    struct flock lock;
+
+    lock = ngx_toolgate_place_lock(place);
+
+    return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+/* --- addresses --- */
+
+ngx_stream_addr_conf_t *
+ngx_toolgate_addr(const ngx_listening_t *ls, ngx_uint_t i)
+{
+    ngx_stream_port_t *port;
+
+    port = ls->servers;
+
+#if (NGX_HAVE_INET6)
+    if (ls->sockaddr->sa_family == AF_INET6) {
+        return &((ngx_stream_in6_addr_t *) port->addrs)[i].conf;
+    }
+#endif
+
+    return &((ngx_stream_in_addr_t *) port->addrs)[i].conf;
+}
+
+ngx_toolgate_srv_conf_t *
+ngx_toolgate_addr_server(const ngx_stream_addr_conf_t *addr)
+{
+    ngx_toolgate_srv_conf_t *scf;
+    ngx_stream_conf_ctx_t *ctx;
+
+#if (nginx_version >= 1025005)
+    ctx = addr->default_server->ctx;
+#else
+    ctx = addr->ctx;
+#endif
+
+    scf = ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
+
+    return scf->catalogue != NULL ? scf : NULL;
+}
+
+uint64_t
+ngx_toolgate_address(const ngx_listening_t *ls,
+                     const ngx_toolgate_srv_conf_t *scf)
+{
+    ngx_stream_addr_conf_t *addr;
+    ngx_stream_port_t *port;
+    ngx_uint_t i;
+
+    port = ls->servers;
+
+    for (i = 0; i < port->naddrs; i++) {
+        addr = ngx_toolgate_addr(ls, i);
+
+        if (ngx_toolgate_addr_server(addr) == scf) {
+            return tg_hash64(TG_HASH64, ngx_toolgate_str(&addr->addr_text));
+        }
+    }
+
+    return 0;
+}
+
+ngx_uint_t
+ngx_toolgate_has_address(const ngx_toolgate_addresses_t *addresses,
+                         uint64_t address)
+{
+    ngx_uint_t i;
+
+    for (i = 0; i < addresses->n; i++) {
+        if (addresses->hash[i] == address) {
+            return 1;
+        }
+    }
+
+    return 0;
+}

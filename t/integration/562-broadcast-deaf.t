@@ -1,0 +1,52 @@
+#!/usr/bin/perl
+# A client that does not take what it is told is closed once that is more than
+# 4 MiB; nobody waits for it.  Who takes it, even late, stays.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $body = 'method tell { broadcast event; } method pid { return $pid; }';
+$tg->conf($body)->start;
+
+my ($caller, $good, $late, @deaf) = map { $tg->connect } 1 .. 5;
+$_->rpc('pid') for $caller, $good, $late, @deaf;
+my $text = 'x' x 100_000;
+
+sub broadcast {
+    my ($n) = @_;
+    my $result = $caller->rpc('tell', { n => $n, t => $text })->{result};
+    is $_->notification('event')->{params}{n}, $n, "broadcast $n"
+        for $caller, $good;
+    return $result->{clients};
+}
+
+my $n = 0;
+is broadcast(++$n), 5, 'five clients' while $n < 30;
+is $late->notification('event')->{params}{n}, $_, "late: $_" for 1 .. $n;
+
+# What waits goes along when a session moves, and counts on.
+$tg->reload;
+$tg->wait_log(qr/sessions went on to other workers/);
+my $left;
+do { $left = broadcast(++$n) } while $n < 60 && $left == 5;
+wait_for { ($left = broadcast(++$n)) == 3 } 'both to be closed';
+cmp_ok $n, '>', 40, 'not before 4 MiB';
+cmp_ok $n, '<', 60, 'and not long after';
+my @lines = $tg->log =~ /client closed: it does not take what clients are/g;
+is @lines, 2, 'which is said in the log';
+is $late->notification('event')->{params}{n}, $_, "late again: $_"
+    for 31 .. $n;
+
+# They get what was on its way, then the end; never a piece of a line too much.
+for my $client (@deaf) {
+    my $last = 0;
+    while (!$client->at_eof(0) && $client->buffered !~ /\A[^\n]*\z/) {
+        my $params = $client->recv_json->{params};
+        is $params->{n}, $last + 1, 'in order' if $params;
+        $last = $params->{n};
+    }
+    cmp_ok $last, '<', $n, 'the rest is lost with the connection';
+}
+is broadcast(++$n), 3, 'the others are told on';
+
+done_testing;

@@ -1,0 +1,105 @@
+#!/usr/bin/perl
+# `clients` lists who is connected to the server, with whichever worker: the
+# dialect, the process, the name it gives itself, since when, its calls; and
+# only those see it who may.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $listen = 'tool_runner ' . $tg->runner_path . '; tool_state_dir %%STATE%%;';
+my $body = <<'END';
+    method toolgate.clients { clients; }
+    tool who { description "Lists who is connected."; clients; }
+    method pid { return $pid; }
+    method hold { exec sleep 3600; timeout 2h; }
+    tool hi { description "Says hi."; return hi; }
+END
+$tg->conf("server { listen unix:%%SOCKET%%; "
+    . "$listen $body } server { listen unix:%%DIR%%/other.sock; $listen "
+    . 'method toolgate.clients { clients; deny all; } '
+    . 'tool who { description "Who."; clients; } }', server => 0)->start;
+
+my $asks = $tg->connect;
+my $result = $asks->rpc('toolgate.clients')->{result};
+is $result->{count}, 1, 'one client';
+my $own = $result->{clients}[0];
+is_deeply [ sort keys %$own ],
+    [qw(calls dialect pid since told uid worker)], 'what is told of it';
+is $own->{dialect}, 'jsonrpc', 'its dialect';
+is $own->{pid}, $$, 'its process';
+is $own->{uid}, $>, 'its user';
+like $own->{since}, qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'since when';
+is $own->{worker}, $asks->rpc('pid')->{result}, 'its worker';
+
+my $legacy = $tg->connect;
+$legacy->rpc('initialize', { protocolVersion => '2025-06-18',
+    clientInfo => { name => qq(cod"ex \x{263a}), version => '1' } });
+my $modern = $tg->connect;
+$modern->rpc('tools/list', { _meta => {
+    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities' => {},
+    'io.modelcontextprotocol/clientInfo'         => { name => 'new' },
+} });
+my $relay = $tg->connect;
+$relay->send_line({ kind => 'mcp_request', id => 1, method => 'tools/list' });
+$relay->recv_json;
+my $ipc = $tg->connect;
+$ipc->ipc_call('hi');
+my $mute = $tg->connect;
+my $long = $tg->connect;
+$long->rpc('initialize', { protocolVersion => '2025-06-18',
+    clientInfo => { name => 'n' x 129 } });
+my @ids = map { $legacy->request('hold') } 1 .. 2;
+# They are answered last, so that the calls are under way.
+$legacy->rpc('pid');
+
+# All but since and worker, which differ.
+sub seen {
+    my ($client) = @_;
+    $result = $client->rpc('toolgate.clients')->{result};
+    is $result->{count}, @{ $result->{clients} }, 'they are counted';
+    return [ sort map {
+        join ' ', $_->{dialect}, $_->{name} // '-', $_->{calls},
+            $_->{told} ? 'told' : 'not told'
+    } @{ $result->{clients} } ];
+}
+
+my @all = (
+    'auto - 0 not told',
+    'ipc - 0 not told',
+    'jsonrpc - 0 told',
+    'jsonrpc - 0 told',
+    qq(jsonrpc cod"ex \x{263a} 2 told),
+    'jsonrpc new 0 not told',
+    'relay - 0 told',
+);
+is_deeply seen($asks), \@all, 'all of them';
+my %since = map { $_->{since} => 1 } @{ $result->{clients} };
+is text_of($asks->call_tool('who')) =~ /"count":(\d+)/ && $1, 7,
+    'as a tool, too';
+
+# After a reload they are the same, in other workers.
+my %old = map { $_ => 1 } $tg->worker_pids(all => 1);
+$tg->reload;
+wait_for {
+    is_deeply seen($asks), \@all, 'all of them, still';
+    return !grep { !$_->{worker} || $old{ $_->{worker} } }
+        @{ $result->{clients} };
+} 'all to be in new workers';
+is_deeply { map { $_->{since} => 1 } @{ $result->{clients} } }, \%since,
+    'since when they were';
+
+# They go.
+$legacy->notify('notifications/cancelled', { requestId => $_ }) for @ids;
+wait_for {
+    grep {/^jsonrpc cod"ex \x{263a} 0 told/} @{ seen($asks) }
+} 'no call in flight';
+$_->close for $legacy, $relay, $mute;
+wait_for { @{ seen($asks) } == 4 } 'three to be gone';
+
+# Who may not, does not; and of another server's clients nobody hears.
+my $other = $tg->connect($tg->dir . '/other.sock');
+is $other->rpc('toolgate.clients')->{error}{code}, -32601, 'denied';
+like text_of($other->call_tool('who')), qr/^\{"count":1,/, 'its own clients';
+
+done_testing;

@@ -1,0 +1,73 @@
+#!/usr/bin/perl
+# Who may tell all clients something is said by allow and deny; the server's
+# own rules say who is told.  The capability that it is for is declared.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $listen = 'tool_runner ' . $tg->runner_path . '; tool_state_dir %%STATE%%;';
+my $hi = 'tool hi { description "Says hi."; return hi; }';
+$tg->conf(<<"END", server => 0)->start;
+    tool_capability of.stream;
+    server {
+        listen unix:%%SOCKET%%; $listen $hi
+        tool_capability claude/channel;
+        tool_capability "a \\"b\\"" '{ "c" : [1, 2] }';
+        method tell { broadcast event; }
+        method denied { broadcast event; deny all; }
+    }
+    server {
+        listen unix:%%DIR%%/kept.sock; $listen $hi
+        tool_deny all;
+        method tell { broadcast event; allow all; }
+    }
+END
+
+my ($asks, $hears) = map { $tg->connect } 1 .. 2;
+is_deeply $asks->rpc('initialize', { protocolVersion => '2025-06-18' })
+    ->{result}{capabilities}{experimental},
+    { 'claude/channel' => {}, 'a "b"' => { c => [ 1, 2 ] } },
+    'the capabilities, legacy';
+my %meta = (_meta => {
+    'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities' => {},
+});
+is_deeply $tg->connect->rpc('server/discover', {%meta})
+    ->{result}{capabilities}{experimental},
+    { 'claude/channel' => {}, 'a "b"' => { c => [ 1, 2 ] } }, 'modern';
+is_deeply $tg->connect($tg->dir . '/kept.sock')
+    ->rpc('initialize', { protocolVersion => '2025-06-18' })
+    ->{result}{capabilities}{experimental}, { 'of.stream' => {} },
+    'inherited';
+
+$hears->rpc('ping');
+is $asks->rpc('denied', { n => 1 })->{error}{code}, -32601, 'it may not';
+is_deeply $asks->rpc('tell', { n => 2 })->{result}, { clients => 2 },
+    'it may';
+is $_->notification('event')->{params}{n}, 2, 'and that is all'
+    for $asks, $hears;
+ok $hears->is_silent(0), 'that is heard';
+
+# It may speak, and not hear.
+my $kept = $tg->connect($tg->dir . '/kept.sock');
+is_deeply $kept->rpc('tell', {})->{result}, { clients => 0 }, 'nobody is told';
+is $kept->rpc('hi')->{error}{code}, -32601, 'it is kept out';
+ok $kept->is_silent(0), 'nor told';
+
+# A config without any of this: nothing listens, nothing is shared.
+$tg->reload("listen unix:%%SOCKET%%; $hi");
+my $client = $tg->connect;
+$client->request('subscriptions/listen',
+    { notifications => { 'toolgate/broadcasts' => \1 }, %meta });
+is_deeply $client->recv_json->{params}{notifications}, {},
+    'there is nothing to be told';
+is $hears->rpc('ping')->{id}, 2, 'who was there stays';
+
+# And back: who was there is told again.
+$tg->reload("listen unix:%%SOCKET%%; $hi method tell { broadcast event; }");
+wait_for { $asks->rpc('tell', { n => 3 })->{result}{clients} == 2 }
+    'both to be told';
+is $_->notification('event')->{params}{n}, 3, 'one that moved' for $asks,
+    $hears;
+
+done_testing;
