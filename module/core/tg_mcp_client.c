@@ -18,6 +18,7 @@ tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
     client->caller = caller;
     client->era = era;
     client->info = info;
+    client->patience = TG_MCP_HANDSHAKE;
     tg_mcp_list_init(&client->list, alloc, TG_MCP_PAGES_MAX);
 }
 
@@ -133,7 +134,7 @@ tg_mcp_initialize(tg_mcp_client_t *client, uint64_t now)
 
     client->state = TG_MCP_GREETING;
     client->is_modern = 0;
-    client->due = now + TG_MCP_HANDSHAKE;
+    client->due = now + client->patience;
     tg_buf_init(&members, client->alloc);
     tg_buf_text(&members, "\"protocolVersion\":\"" TG_MCP_LEGACY "\","
                           "\"capabilities\":");
@@ -255,13 +256,17 @@ tg_mcp_is_modern(tg_str_t result)
 static tg_mcp_event_t
 tg_mcp_probed(tg_mcp_client_t *client, const tg_answer_t *answer, uint64_t now)
 {
-    /* It took too long, and something else was begun. */
-    if (client->state != TG_MCP_PROBING) {
-        return TG_MCP_NOTHING;
+    /* One that starts slowly may know it after all. */
+    if ((client->state == TG_MCP_PROBING || client->state == TG_MCP_GREETING)
+        && answer->kind == TG_ANSWER_RESULT && tg_mcp_is_modern(answer->result))
+    {
+        client->is_modern = 1;
+        return tg_mcp_greeted(client, answer->result, now);
     }
 
-    if (answer->kind == TG_ANSWER_RESULT && tg_mcp_is_modern(answer->result)) {
-        return tg_mcp_greeted(client, answer->result, now);
+    /* It took too long, and the other was begun. */
+    if (client->state != TG_MCP_PROBING) {
+        return TG_MCP_NOTHING;
     }
 
     return tg_mcp_event(tg_mcp_initialize(client, now), TG_MCP_NOTHING);
@@ -271,6 +276,11 @@ static tg_mcp_event_t
 tg_mcp_initialized(tg_mcp_client_t *client, const tg_answer_t *answer,
                    uint64_t now)
 {
+    /* The probe was answered late, but before this. */
+    if (client->state != TG_MCP_GREETING) {
+        return TG_MCP_NOTHING;
+    }
+
     if (answer->kind == TG_ANSWER_RESULT
         && tg_json_type(answer->result) == TG_JSON_OBJECT)
     {

@@ -102,7 +102,8 @@ typedef struct {
 typedef struct {
     const tg_alloc_t *alloc;
     tg_caller_t *caller;
-    tg_str_t info; /* see TG_MCP_INFO; outlives the client */
+    tg_str_t info;     /* see TG_MCP_INFO; outlives the client */
+    uint64_t patience; /* for the legacy handshake; TG_MCP_HANDSHAKE */
     tg_mcp_era_t era;
     unsigned can; /* TG_CAN_…: what the host lets itself be asked */
     tg_mcp_state_t state;

@@ -66,12 +66,15 @@ tg_runner_check(void *host)
 
     runner = host;
 
-    if (!tg_workers_is_idle(&runner->workers)) {
+    if (runner->is_stopping) {
+        if (tg_workers_is_empty(&runner->workers)) {
+            tg_runner_close(runner);
+        }
+
         return;
     }
 
-    if (runner->is_stopping) {
-        tg_runner_close(runner);
+    if (!tg_workers_is_idle(&runner->workers)) {
         return;
     }
 
@@ -399,8 +402,8 @@ tg_runner_start(tg_runner_t *runner)
         return tg_runner_failed(runner, -rc);
     }
 
-    rc = tg_workers_init(&runner->workers, &runner->loop, tg_runner_check,
-                         runner);
+    rc = tg_workers_init(&runner->workers, &runner->loop,
+                         runner->conf->state_dir, tg_runner_check, runner);
 
     if (rc == 0) {
         tg_runner_find_cgroup(runner);

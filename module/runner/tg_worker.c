@@ -3,6 +3,8 @@
 #include "runner/exec/tg_exec.h"
 #include "runner/http/tg_http_job.h"
 #include "runner/left/tg_left.h"
+#include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_watch.h"
 #include "runner/place/tg_place.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
@@ -21,6 +23,12 @@ struct tg_worker_s {
 
 static void tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer,
                              tg_request_t *request);
+static void tg_worker_watch(tg_jobs_t *jobs, tg_peer_t *peer,
+                            tg_request_t *request);
+static void tg_worker_unwatch(tg_jobs_t *jobs, tg_peer_t *peer,
+                              tg_request_t *request);
+static void tg_worker_leave(tg_jobs_t *jobs, tg_peer_t *peer,
+                            tg_request_t *request);
 
 /*
  * The methods: a job of some kind, of which something is shared at host in
@@ -35,12 +43,16 @@ static const struct {
 } tg_worker_methods[] = {
     { "exec", &tg_exec_kind, TG_WORKER_HOST(programs), NULL },
     { "http", &tg_http_kind, TG_WORKER_HOST(http), NULL },
+    { "mcp_call", &tg_mcp_job_kind, TG_WORKER_HOST(servers), NULL },
     { "place", &tg_place_kind, 0, NULL },
     { "release", NULL, 0, tg_held_release },
     { "adopt", NULL, 0, tg_held_adopt },
     { "leave", NULL, 0, tg_left_leave },
     { "tell", NULL, 0, tg_left_tell },
     { "finish", NULL, 0, tg_left_finish },
+    { "mcp_watch", NULL, 0, tg_worker_watch },
+    { "mcp_unwatch", NULL, 0, tg_worker_unwatch },
+    { "mcp_leave", NULL, 0, tg_worker_leave },
     { "status", NULL, 0, tg_worker_status },
 };
 
@@ -50,6 +62,7 @@ static const struct {
 static void
 tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
+    const tg_workers_t *workers = ((tg_worker_t *) peer->host)->workers;
     const struct {
         const char *key;
         uint64_t value;
@@ -58,9 +71,11 @@ tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
         { ",\"version\":", TG_RUNNER_VERSION },
         { ",\"running\":", jobs->nrunning },
         { ",\"queued\":", jobs->nqueued },
-        { ",\"connections\":", ((tg_worker_t *) peer->host)->workers->n },
+        { ",\"connections\":", workers->n },
         { ",\"started\":", jobs->nstarted },
         { ",\"held\":", jobs->nheld },
+        { ",\"servers\":", workers->servers.n },
+        { ",\"instances\":", workers->servers.nrunning },
     };
     tg_buf_t json;
     size_t i;
@@ -75,6 +90,30 @@ tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     tg_buf_char(&json, '}');
     tg_answer_json(peer, request, &json);
     tg_buf_deinit(&json);
+}
+
+static tg_servers_t *
+tg_worker_servers(const tg_peer_t *peer)
+{
+    return &((tg_worker_t *) peer->host)->workers->servers;
+}
+
+static void
+tg_worker_watch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_watch_begin(tg_worker_servers(peer), peer, request);
+}
+
+static void
+tg_worker_unwatch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_watch_end(tg_worker_servers(peer), peer, request);
+}
+
+static void
+tg_worker_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_watch_leave(tg_worker_servers(peer), peer, request);
 }
 
 static void
@@ -147,6 +186,7 @@ tg_worker_on_closed(void *host, int err)
     LIST_REMOVE(worker, link);
     workers->n--;
     tg_left_gone(&workers->jobs, &worker->peer);
+    tg_watch_gone(&workers->servers, &worker->peer);
     tg_peer_deinit(&worker->peer);
     free(worker);
     tg_workers_check(workers);
@@ -270,7 +310,7 @@ tg_workers_catalogue(tg_workers_t *workers)
 }
 
 int
-tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
+tg_workers_init(tg_workers_t *workers, uv_loop_t *loop, const char *state_dir,
                 void (*idle)(void *host), void *host)
 {
     int rc;
@@ -291,6 +331,8 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
 
     tg_jobs_init(&workers->jobs, loop, &tg_workers_jobs_ops, workers);
     tg_http_init(&workers->http, loop);
+    tg_servers_init(&workers->servers, &workers->jobs, &workers->programs,
+                    state_dir);
 
     return 0;
 }
@@ -299,6 +341,13 @@ int
 tg_workers_is_idle(const tg_workers_t *workers)
 {
     return workers->n == 0 && workers->jobs.njobs == 0;
+}
+
+int
+tg_workers_is_empty(const tg_workers_t *workers)
+{
+    return tg_workers_is_idle(workers)
+           && tg_servers_is_empty(&workers->servers);
 }
 
 void
@@ -313,6 +362,7 @@ tg_workers_drop(tg_workers_t *workers)
     }
 
     tg_held_drop(&workers->jobs);
+    tg_servers_drop(&workers->servers);
 }
 
 void

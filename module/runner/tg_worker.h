@@ -5,7 +5,7 @@
 #define TG_WORKER_H
 
 #include "runner/http/tg_http.h"
-#include "runner/program/tg_programs.h"
+#include "runner/mcp/tg_server.h"
 #include "runner/tg_jobs.h"
 #include "uv/tg_uv.h"
 
@@ -33,6 +33,7 @@ typedef struct {
     tg_jobs_t jobs;
     tg_programs_t programs;
     tg_http_pool_t http;
+    tg_servers_t servers;
     tg_catalogue_t *catalogue;
     tg_entry_t entries[TG_WORKER_METHODS_MAX];
     tg_info_t info;
@@ -42,18 +43,26 @@ typedef struct {
     void *host;
 } tg_workers_t;
 
-/* 0 or a libuv error, after which nothing needs to be freed. */
+/*
+ * 0 or a libuv error, after which nothing needs to be freed.  state_dir
+ * outlives them.
+ */
 int tg_workers_init(tg_workers_t *workers, uv_loop_t *loop,
-                    void (*idle)(void *host), void *host);
+                    const char *state_dir, void (*idle)(void *host),
+                    void *host);
 
 /* Takes a connection: 0; or -1: the listener stands still for want of memory.
  */
 int tg_workers_accept(tg_workers_t *workers, uv_stream_t *listener);
 
-/* Is there no worker and no job? */
+/* Is there no worker and no job?  And no MCP server either? */
 int tg_workers_is_idle(const tg_workers_t *workers);
+int tg_workers_is_empty(const tg_workers_t *workers);
 
-/* Closes all connections, which ends their jobs, and drops what is held. */
+/*
+ * Closes all connections, which ends their jobs, drops what is held, and ends
+ * all MCP servers.
+ */
 void tg_workers_drop(tg_workers_t *workers);
 
 /* Closes the handles, once idle; and frees the rest, behind the loop's end. */

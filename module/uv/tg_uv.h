@@ -1,6 +1,6 @@
 /*
  * One libuv transport for core's connections: moves bytes between a stream
- * (Unix socket or the two ends of stdio) and a peer or a caller.
+ * (a socket or the two ends of stdio) and a peer or a caller.
  *
  * A connection owns its handles and its buffers.  Its owner embeds it, and
  * may free it in, or any time after, ops->closed.  The program ignores
@@ -81,6 +81,7 @@ typedef struct {
         uv_handle_t handle;
         uv_stream_t stream;
         uv_pipe_t pipe;
+        uv_tcp_t tcp;
         uv_tty_t tty;
     } as;
     uv_fs_t fs;
@@ -124,6 +125,9 @@ void tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
  * only ops->closed follows.
  */
 int tg_uv_conn_connect(tg_uv_conn_t *conn, const char *path);
+
+/* The same for an address, of a Unix socket or TCP. */
+int tg_uv_conn_connect_to(tg_uv_conn_t *conn, const struct sockaddr *address);
 
 /*
  * Takes a connection from a listening pipe and starts to read.  0 or a libuv

@@ -168,6 +168,28 @@ tg_uv_conn_connect(tg_uv_conn_t *conn, const char *path)
 }
 
 int
+tg_uv_conn_connect_to(tg_uv_conn_t *conn, const struct sockaddr *address)
+{
+    int rc;
+
+    if (address->sa_family == AF_UNIX) {
+        return tg_uv_conn_connect(
+            conn, ((const struct sockaddr_un *) address)->sun_path);
+    }
+
+    rc = tg_uv_end_tcp(conn, &conn->ends[0]);
+
+    if (rc == 0) {
+        (void) uv_tcp_nodelay(&conn->ends[0].as.tcp, 1);
+        conn->connect.data = conn;
+        rc = uv_tcp_connect(&conn->connect, &conn->ends[0].as.tcp, address,
+                            tg_uv_on_connect);
+    }
+
+    return rc == 0 ? 0 : tg_uv_conn_failed(conn, rc);
+}
+
+int
 tg_uv_conn_accept(tg_uv_conn_t *conn, uv_stream_t *server)
 {
     int rc;

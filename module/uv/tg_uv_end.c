@@ -18,6 +18,21 @@ tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end)
     return rc;
 }
 
+int
+tg_uv_end_tcp(tg_uv_conn_t *conn, tg_uv_end_t *end)
+{
+    int rc;
+
+    rc = uv_tcp_init(conn->loop, &end->as.tcp);
+
+    if (rc == 0) {
+        end->kind = TG_UV_END_STREAM;
+        end->as.handle.data = conn;
+    }
+
+    return rc;
+}
+
 /*
  * Whoever shares the open file with us (a shell, the next program of a
  * group) expects it to block as before: the flags are put back at the end.

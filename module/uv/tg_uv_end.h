@@ -9,6 +9,7 @@
 
 /* All return 0 or a libuv error and leave the end closed then. */
 int tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end);
+int tg_uv_end_tcp(tg_uv_conn_t *conn, tg_uv_end_t *end);
 int tg_uv_end_open(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd,
                    int is_readable);
 

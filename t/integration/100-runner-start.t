@@ -91,6 +91,8 @@ is_deeply $result,
         connections => 1,
         started     => 0,
         held        => 0,
+        servers     => 0,
+        instances   => 0,
     },
     'it serves';
 is $c->peer_pid, $runner->pid, 'and owns the socket';

@@ -110,12 +110,13 @@ tg_spawn_setup(const tg_spawn_ctx_t *ctx)
 static void __attribute__((noinline, noreturn))
 tg_spawn_child(tg_spawn_ctx_t *ctx)
 {
-    ctx->step = TG_SPAWN_SETUP;
+    ctx->step = TG_SPAWN_CWD;
 
-    if (tg_spawn_setup(ctx) == 0) {
-        ctx->step = TG_SPAWN_CWD;
+    /* As long as the caller's descriptors are there, one may be its path. */
+    if (chdir(ctx->spawn->cwd) == 0) {
+        ctx->step = TG_SPAWN_SETUP;
 
-        if (chdir(ctx->spawn->cwd) == 0) {
+        if (tg_spawn_setup(ctx) == 0) {
             ctx->step = TG_SPAWN_EXEC;
             (void) execve(ctx->spawn->argv[0], ctx->spawn->argv,
                           ctx->spawn->envp);

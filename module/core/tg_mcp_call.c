@@ -1,0 +1,113 @@
+#include "core/tg_mcp_call.h"
+
+#define TG_MCP_PREFIX "io.modelcontextprotocol/"
+
+/* Is it of the request itself, and said anew for each connection? */
+static int
+tg_mcp_is_own(tg_str_t key)
+{
+    return tg_json_body_is(key, TG_STR("progressToken"))
+           || tg_json_body_is(key, TG_STR(TG_MCP_PREFIX "protocolVersion"))
+           || tg_json_body_is(key, TG_STR(TG_MCP_PREFIX "clientCapabilities"))
+           || tg_json_body_is(key, TG_STR(TG_MCP_PREFIX "clientInfo"));
+}
+
+static int
+tg_mcp_is_reserved(tg_str_t key)
+{
+    static const size_t len = sizeof(TG_MCP_PREFIX) - 1;
+
+    return key.len >= len && memcmp(key.data, TG_MCP_PREFIX, len) == 0;
+}
+
+/* The client's members that go on to the server. */
+static void
+tg_mcp_put_others(const tg_mcp_client_t *client, tg_buf_t *out, tg_str_t meta)
+{
+    tg_json_t json;
+    tg_str_t key, value;
+    int rc;
+
+    if (tg_json_type(meta) != TG_JSON_OBJECT) {
+        return;
+    }
+
+    tg_json_init(&json, meta);
+    rc = tg_json_object(&json);
+
+    while (rc == TG_OK && (rc = tg_json_member(&json, &key)) == TG_OK) {
+        rc = tg_json_value(&json, &value);
+
+        if (tg_mcp_is_own(key)
+            || (!client->is_modern && tg_mcp_is_reserved(key))) {
+            continue;
+        }
+
+        tg_buf_text(out, ",\"");
+        tg_buf_str(out, key);
+        tg_buf_text(out, "\":");
+        tg_json_put_compact(out, value);
+    }
+}
+
+static void
+tg_mcp_put_whose(const tg_mcp_client_t *client, tg_buf_t *out, tg_str_t meta)
+{
+    tg_str_t can, info;
+
+    if (!tg_json_has(meta, TG_STR(TG_MCP_PREFIX "clientCapabilities"),
+                     TG_JSON_OBJECT, &can))
+    {
+        can = TG_STR("{}");
+    }
+
+    if (!tg_json_has(meta, TG_STR(TG_MCP_PREFIX "clientInfo"), TG_JSON_OBJECT,
+                     &info))
+    {
+        info = client->info;
+    }
+
+    tg_buf_text(out,
+                ",\"" TG_MCP_PREFIX "protocolVersion\":\"" TG_MCP_MODERN "\"");
+    tg_json_put_member(out, ",\"" TG_MCP_PREFIX "clientCapabilities\":", can);
+    tg_json_put_member(out, ",\"" TG_MCP_PREFIX "clientInfo\":", info);
+}
+
+int
+tg_mcp_client_pass(tg_mcp_client_t *client, const tg_mcp_call_t *call,
+                   uint64_t token, void *tag, uint64_t *id)
+{
+    tg_buf_t params;
+    tg_str_t meta;
+    int rc;
+
+    meta = tg_json_type(call->meta) == TG_JSON_OBJECT ? call->meta
+                                                      : TG_STR("{}");
+    tg_buf_init(&params, client->alloc);
+    tg_buf_text(&params, "{\"name\":\"");
+    tg_buf_str(&params, call->name);
+    tg_json_put_member(&params, "\",\"arguments\":",
+                       call->arguments.data != NULL ? call->arguments
+                                                    : TG_STR("{}"));
+    tg_json_put_member(&params, ",\"inputResponses\":", call->input_responses);
+    tg_json_put_member(&params, ",\"requestState\":", call->request_state);
+    tg_buf_text(&params, ",\"_meta\":{\"progressToken\":");
+    tg_buf_uint(&params, token);
+
+    if (client->is_modern) {
+        tg_mcp_put_whose(client, &params, meta);
+    }
+
+    tg_mcp_put_others(client, &params, meta);
+    tg_buf_text(&params, "}}");
+    rc = TG_NOMEM;
+
+    if (!tg_buf_failed(&params)) {
+        rc = tg_caller_request(client->caller, TG_STR("tools/call"),
+                               tg_buf_view(&params), tag, id);
+    }
+
+    tg_buf_deinit(&params);
+
+    return rc;
+}

@@ -1,0 +1,273 @@
+#include "runner/mcp/tg_kept.h"
+
+#include "base/tg_utf8.h"
+#include "core/tg_tools.h"
+#include "runner/mcp/tg_server.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TG_KEPT_PATH 4096
+#define TG_KEPT_NEW ".new"
+/* The list is in an object. */
+#define TG_KEPT_SIZE (TG_SERVER_LIST_MAX + 64)
+
+/* NULL where a path would be too long: nothing is kept then. */
+static const char *
+tg_kept_path(char path[TG_KEPT_PATH], const char *dir, const char *key,
+             const char *end)
+{
+    int n;
+
+    if (dir == NULL) {
+        return NULL;
+    }
+
+    n = snprintf(path, TG_KEPT_PATH, "%s/mcp/%s%s", dir, key, end);
+
+    return n > 0 && n < TG_KEPT_PATH ? path : NULL;
+}
+
+/* --- reading --- */
+
+static int
+tg_kept_load(int fd, tg_buf_t *text)
+{
+    struct stat file;
+    ssize_t n;
+
+    if (fstat(fd, &file) == -1 || !S_ISREG(file.st_mode)
+        || file.st_size > TG_KEPT_SIZE
+        || tg_buf_reserve(text, (size_t) file.st_size + 1) != TG_OK)
+    {
+        return -1;
+    }
+
+    while ((n = read(fd, text->data + text->len, text->cap - text->len)) > 0) {
+        text->len += (size_t) n;
+
+        if (text->len == text->cap) {
+            return -1;
+        }
+    }
+
+    return n == 0 ? 0 : -1;
+}
+
+static tg_catalogue_t *
+tg_kept_parse(tg_str_t text, uint64_t seed)
+{
+    static const char *const members[] = { "tools", NULL };
+    tg_catalogue_t *tools;
+    size_t nleft_out;
+    tg_str_t value;
+
+    tools = NULL;
+
+    if (!tg_utf8_is_valid(text)
+        || tg_json_members(text, members, &value) != TG_OK
+        || tg_tools_new(tg_alloc_libc(), seed, value, &tools, &nleft_out)
+               != TG_OK)
+    {
+        return NULL;
+    }
+
+    return tools;
+}
+
+tg_catalogue_t *
+tg_kept_read(const char *dir, const char *key, uint64_t seed)
+{
+    char room[TG_KEPT_PATH];
+    tg_catalogue_t *tools;
+    const char *path;
+    tg_buf_t text;
+    int fd;
+
+    path = tg_kept_path(room, dir, key, ".json");
+
+    if (path == NULL) {
+        return NULL;
+    }
+
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd == -1) {
+        return NULL;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tools = tg_kept_load(fd, &text) == 0
+                ? tg_kept_parse(tg_buf_view(&text), seed)
+                : NULL;
+    tg_buf_deinit(&text);
+    (void) close(fd);
+
+    return tools;
+}
+
+/* --- writing --- */
+
+static int
+tg_kept_put(int fd, tg_str_t text)
+{
+    ssize_t n;
+
+    while (text.len != 0) {
+        n = write(fd, text.data, text.len);
+
+        if (n == -1 && errno != EINTR) {
+            return errno;
+        }
+
+        if (n > 0) {
+            text.data += n;
+            text.len -= (size_t) n;
+        }
+    }
+
+    return 0;
+}
+
+static int
+tg_kept_replace(const char *dir, const char *key, tg_str_t text)
+{
+    char temp_room[TG_KEPT_PATH], room[TG_KEPT_PATH];
+    const char *temp, *path;
+    int fd, err;
+
+    temp = tg_kept_path(temp_room, dir, key, TG_KEPT_NEW);
+    path = tg_kept_path(room, dir, key, ".json");
+
+    if (temp == NULL || path == NULL) {
+        return ENAMETOOLONG;
+    }
+
+    fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+              0600);
+
+    if (fd == -1) {
+        return errno;
+    }
+
+    err = tg_kept_put(fd, text);
+
+    if (close(fd) == -1 && err == 0) {
+        err = errno;
+    }
+
+    if (err == 0 && rename(temp, path) == -1) {
+        err = errno;
+    }
+
+    if (err != 0) {
+        (void) unlink(temp);
+    }
+
+    return err;
+}
+
+int
+tg_kept_write(const char *dir, const char *key, const tg_catalogue_t *tools)
+{
+    char room[TG_KEPT_PATH];
+    const char *path;
+    tg_buf_t text;
+    int err;
+
+    path = tg_kept_path(room, dir, "", "");
+
+    if (path == NULL) {
+        return dir == NULL ? 0 : ENAMETOOLONG;
+    }
+
+    if (mkdir(path, 0700) == -1 && errno != EEXIST) {
+        return errno;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_char(&text, '{');
+    tg_catalogue_list_whole(tools, NULL, NULL, &text);
+    tg_buf_put(&text, "}\n", 2);
+    err = tg_buf_failed(&text) ? ENOMEM
+                               : tg_kept_replace(dir, key, tg_buf_view(&text));
+    tg_buf_deinit(&text);
+
+    return err;
+}
+
+/* --- age --- */
+
+void
+tg_kept_remove(const char *dir, const char *key)
+{
+    char room[TG_KEPT_PATH];
+    const char *path;
+
+    path = tg_kept_path(room, dir, key, ".json");
+
+    if (path != NULL) {
+        (void) unlink(path);
+    }
+}
+
+void
+tg_kept_touch(const char *dir, const char *key)
+{
+    char room[TG_KEPT_PATH];
+    const char *path;
+
+    path = tg_kept_path(room, dir, key, ".json");
+
+    if (path != NULL) {
+        (void) utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+    }
+}
+
+static int
+tg_kept_is_old(int dir, const char *name)
+{
+    struct stat file;
+    const char *dot;
+
+    dot = strrchr(name, '.');
+
+    if (dot == NULL || fstatat(dir, name, &file, AT_SYMLINK_NOFOLLOW) == -1
+        || !S_ISREG(file.st_mode))
+    {
+        return 0;
+    }
+
+    return strcmp(dot, TG_KEPT_NEW) == 0
+           || (strcmp(dot, ".json") == 0
+               && file.st_mtime + TG_KEPT_DAYS * 86400 < time(NULL));
+}
+
+void
+tg_kept_sweep(const char *dir)
+{
+    char room[TG_KEPT_PATH];
+    struct dirent *entry;
+    const char *path;
+    DIR *list;
+
+    path = tg_kept_path(room, dir, "", "");
+    list = path != NULL ? opendir(path) : NULL;
+
+    if (list == NULL) {
+        return;
+    }
+
+    while ((entry = readdir(list)) != NULL) {
+        if (tg_kept_is_old(dirfd(list), entry->d_name)) {
+            (void) unlinkat(dirfd(list), entry->d_name, 0);
+        }
+    }
+
+    (void) closedir(list);
+}

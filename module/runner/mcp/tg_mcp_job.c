@@ -1,0 +1,343 @@
+#include "runner/mcp/tg_mcp_job.h"
+
+#include "base/tg_json.h"
+
+#include <stdlib.h>
+
+enum {
+    TG_MCP_JOB_KEY,
+    TG_MCP_JOB_INSTANCE,
+    TG_MCP_JOB_CWD,
+    TG_MCP_JOB_UID,
+    TG_MCP_JOB_NAME,
+    TG_MCP_JOB_ARGUMENTS,
+    TG_MCP_JOB_META,
+    TG_MCP_JOB_INPUT,
+    TG_MCP_JOB_STATE,
+    TG_MCP_JOB_MEMBERS
+};
+
+static const char *const tg_mcp_job_members[] = {
+    [TG_MCP_JOB_KEY] = "key",
+    [TG_MCP_JOB_INSTANCE] = "instance",
+    [TG_MCP_JOB_CWD] = "cwd",
+    [TG_MCP_JOB_UID] = "uid",
+    [TG_MCP_JOB_NAME] = "name",
+    [TG_MCP_JOB_ARGUMENTS] = "arguments",
+    [TG_MCP_JOB_META] = "meta",
+    [TG_MCP_JOB_INPUT] = "inputResponses",
+    [TG_MCP_JOB_STATE] = "requestState",
+    [TG_MCP_JOB_MEMBERS] = NULL,
+};
+
+/* --- its end --- */
+
+static void
+tg_mcp_job_on_closed(uv_handle_t *handle)
+{
+    tg_job_closed(((tg_mcp_job_t *) handle->data)->job);
+}
+
+static void
+tg_mcp_job_done(tg_mcp_job_t *call)
+{
+    if (call->is_apart) {
+        uv_close((uv_handle_t *) &call->timer, tg_mcp_job_on_closed);
+    }
+
+    tg_job_done(call->job);
+}
+
+static void
+tg_mcp_job_leave(tg_mcp_job_t *call)
+{
+    if (call->instance != NULL) {
+        tg_instance_drop(call->instance, call);
+    }
+}
+
+static void
+tg_mcp_job_stop(tg_job_t *job)
+{
+    tg_mcp_job_leave(job->work);
+    tg_mcp_job_done(job->work);
+}
+
+static void
+tg_mcp_job_say(tg_mcp_job_t *call)
+{
+    tg_job_answer(call->job, &call->answer);
+    tg_job_end(call->job);
+    tg_mcp_job_done(call);
+}
+
+static void
+tg_mcp_job_on_timer(uv_timer_t *timer)
+{
+    tg_mcp_job_say(timer->data);
+}
+
+/* What comes in one piece with progress, some clients take for no answer. */
+static void
+tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
+{
+    tg_times_t times;
+
+    tg_mcp_job_leave(call);
+    tg_job_ended(call->job);
+    times = tg_job_times(call->job);
+    tg_answer_put(&call->answer, outcome, &times);
+
+    if (tg_job_tell_last(call->job)) {
+        call->is_apart = 1;
+        uv_timer_init(call->job->jobs->loop, &call->timer);
+        call->timer.data = call;
+        tg_job_opened(call->job);
+        uv_timer_start(&call->timer, tg_mcp_job_on_timer, TG_JOB_APART_MS, 0);
+    } else {
+        tg_mcp_job_say(call);
+    }
+}
+
+void
+tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
+{
+    tg_outcome_t outcome;
+
+    outcome = tg_outcome_failed(failure, text);
+    tg_mcp_job_end(call, &outcome);
+}
+
+/* It may ask for more (MCP: resultType); what it has is passed on. */
+static tg_outcome_t
+tg_mcp_job_result(tg_str_t raw)
+{
+    tg_entry_t entry;
+    tg_str_t value;
+
+    if (!tg_json_has(raw, TG_STR("content"), TG_JSON_ARRAY, &value)
+        && (!tg_json_has(raw, TG_STR("resultType"), TG_JSON_STRING, &value)
+            || tg_json_is_text(value, TG_STR("complete"))))
+    {
+        return tg_outcome_failure(TG_FAILURE_OUTPUT,
+                                  "The MCP server's result is no object with "
+                                  "an array \"content\".");
+    }
+
+    /* How deep it nests, above all. */
+    memset(&entry, 0, sizeof(entry));
+    entry.kind = TG_ENTRY_METHOD;
+    entry.output = TG_OUTPUT_RESULT;
+
+    return tg_outcome_output(&entry, raw);
+}
+
+static void
+tg_mcp_job_error(tg_mcp_job_t *call, const tg_answer_t *answer)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, call->job->params.tool);
+    tg_buf_text(&text, ": ");
+    tg_json_put_decoded(&text, answer->message.data != NULL
+                                   ? answer->message
+                                   : TG_STR("the MCP server gave no reason"));
+    tg_buf_printf(&text, " (error %lld)", (long long) answer->code);
+    tg_mcp_job_fail(call, TG_FAILURE_PROGRAM, tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
+void
+tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
+{
+    tg_outcome_t outcome;
+
+    if (answer->kind == TG_ANSWER_ERROR) {
+        tg_mcp_job_error(call, answer);
+        return;
+    }
+
+    outcome = tg_mcp_job_result(answer->result);
+    tg_mcp_job_end(call, &outcome);
+}
+
+void
+tg_mcp_job_progress(tg_mcp_job_t *call, tg_str_t params)
+{
+    tg_job_rose(call->job, tg_progress_put(&call->job->progress, params));
+}
+
+/* --- its beginning --- */
+
+static int
+tg_mcp_job_start(tg_job_t *job)
+{
+    tg_failure_t failure;
+    tg_server_t *server;
+    tg_mcp_job_t *call;
+    tg_buf_t text;
+
+    call = job->work;
+    server = tg_server_find(job->host, call->key);
+    failure = TG_FAILURE_LOST;
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (server == NULL) {
+        tg_buf_printf(&text,
+                      "%s: toolgate-runner does not know its MCP server, as "
+                      "the configuration has changed; call again.",
+                      job->params.tool);
+    } else {
+        failure = tg_server_call(server, call, &text);
+    }
+
+    if (failure != TG_FAILURE_NONE) {
+        tg_job_fail(job, failure, "%.*s", (int) text.len, text.data);
+    }
+
+    tg_buf_deinit(&text);
+
+    return failure == TG_FAILURE_NONE ? 0 : -1;
+}
+
+/* Only what may go into a log, and be compared as it is. */
+static int
+tg_mcp_job_is_id(tg_str_t raw)
+{
+    return raw.data == NULL
+           || (tg_json_type(raw) == TG_JSON_STRING
+               && raw.len - 2 <= TG_INSTANCE_ID_MAX
+               && memchr(raw.data, '\\', raw.len) == NULL);
+}
+
+static int
+tg_mcp_job_is_object(tg_str_t raw)
+{
+    return raw.data == NULL || tg_json_type(raw) == TG_JSON_OBJECT;
+}
+
+static int
+tg_mcp_job_check(const tg_str_t *values, int64_t *uid, const char **why)
+{
+    tg_str_t key;
+
+    *why = "key must be 16 to 64 letters, digits, - and _, instance a string "
+           "of at most 128 bytes without escapes, cwd a string, uid a number, "
+           "name a string, arguments, meta and inputResponses objects";
+
+    return tg_server_is_key(values[TG_MCP_JOB_KEY], &key)
+                   && tg_mcp_job_is_id(values[TG_MCP_JOB_INSTANCE])
+                   && (values[TG_MCP_JOB_CWD].data == NULL
+                       || tg_json_type(values[TG_MCP_JOB_CWD])
+                              == TG_JSON_STRING)
+                   && tg_job_number(values[TG_MCP_JOB_UID], 0, UINT32_MAX, uid)
+                          == TG_OK
+                   && tg_json_type(values[TG_MCP_JOB_NAME]) == TG_JSON_STRING
+                   && tg_mcp_job_is_object(values[TG_MCP_JOB_ARGUMENTS])
+                   && tg_mcp_job_is_object(values[TG_MCP_JOB_META])
+                   && tg_mcp_job_is_object(values[TG_MCP_JOB_INPUT])
+               ? TG_OK
+               : TG_BAD;
+}
+
+/* Copies a value to *at; an absent one stays so. */
+static tg_str_t
+tg_mcp_job_keep(char **at, tg_str_t raw)
+{
+    tg_str_t copy;
+
+    if (raw.data == NULL) {
+        return TG_STR_NONE;
+    }
+
+    copy = tg_str(*at, raw.len);
+    memcpy(*at, raw.data, raw.len);
+    *at += raw.len;
+
+    return copy;
+}
+
+static int
+tg_mcp_job_fill(tg_mcp_job_t *call, const tg_str_t *values, const char **why)
+{
+    tg_str_t raw;
+    char *at;
+
+    at = call->memory;
+    call->key = tg_json_body(tg_mcp_job_keep(&at, values[TG_MCP_JOB_KEY]));
+    raw = tg_mcp_job_keep(&at, values[TG_MCP_JOB_INSTANCE]);
+    call->id = raw.data != NULL ? tg_json_body(raw) : TG_STR("");
+    raw = tg_mcp_job_keep(&at, values[TG_MCP_JOB_NAME]);
+    call->call.name = tg_json_body(raw);
+    call->call.arguments = tg_mcp_job_keep(&at, values[TG_MCP_JOB_ARGUMENTS]);
+    call->call.meta = tg_mcp_job_keep(&at, values[TG_MCP_JOB_META]);
+    call->call.input_responses = tg_mcp_job_keep(&at, values[TG_MCP_JOB_INPUT]);
+    call->call.request_state = tg_mcp_job_keep(&at, values[TG_MCP_JOB_STATE]);
+    *why = "has a working directory that is no full path; write one that "
+           "starts with /";
+
+    if (values[TG_MCP_JOB_CWD].data != NULL
+        && (tg_job_string(&at, values[TG_MCP_JOB_CWD], &call->cwd) != TG_OK
+            || call->cwd[0] != '/'))
+    {
+        return TG_LIMIT;
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
+{
+    tg_mcp_job_t *call;
+    int64_t uid;
+    size_t size;
+    int i;
+
+    uid = -1;
+
+    if (tg_mcp_job_check(values, &uid, why) != TG_OK) {
+        return TG_BAD;
+    }
+
+    for (i = 0, size = 0; i < TG_MCP_JOB_MEMBERS; i++) {
+        size += values[i].len;
+    }
+
+    call = calloc(1, sizeof(*call));
+
+    if (call == NULL) {
+        return TG_NOMEM;
+    }
+
+    job->work = call;
+    job->bytes += size;
+    call->job = job;
+    call->uid = uid;
+    tg_buf_init(&call->answer, tg_alloc_libc());
+    call->memory = malloc(size);
+
+    return call->memory != NULL ? tg_mcp_job_fill(call, values, why) : TG_NOMEM;
+}
+
+static void
+tg_mcp_job_free(tg_job_t *job)
+{
+    tg_mcp_job_t *call;
+
+    call = job->work;
+    tg_buf_deinit(&call->answer);
+    free(call->memory);
+    free(call);
+}
+
+const tg_kind_t tg_mcp_job_kind = {
+    .members = tg_mcp_job_members,
+    .timeout_ms = TG_MCP_JOB_TIMEOUT,
+    .is_elsewhere = 1,
+    .read = tg_mcp_job_read,
+    .start = tg_mcp_job_start,
+    .stop = tg_mcp_job_stop,
+    .free = tg_mcp_job_free,
+};

@@ -1,0 +1,42 @@
+/*
+ * The kind `mcp`: one call of a tool of an MCP server (docs/protocols.md).
+ */
+#ifndef TG_MCP_JOB_H
+#define TG_MCP_JOB_H
+
+#include "core/tg_mcp_call.h"
+#include "runner/mcp/tg_server.h"
+
+/* The deadline when none was given. */
+#define TG_MCP_JOB_TIMEOUT 60000
+
+struct tg_mcp_job_s {
+    TAILQ_ENTRY(tg_mcp_job_s) place; /* of its instance */
+    tg_job_t *job;
+    tg_instance_t *instance; /* NULL: it has none (yet) */
+    char *memory;            /* of the slices */
+    tg_str_t key;
+    tg_str_t id; /* of the instance */
+    char *cwd;   /* or NULL */
+    int64_t uid; /* whose it must be; -1: anybody's */
+    tg_mcp_call_t call;
+    int is_sent;
+    uint64_t request; /* its id, and its progress token */
+
+    int is_apart; /* the answer waits until progress has arrived */
+    uv_timer_t timer;
+    tg_buf_t answer;
+};
+
+/* Its jobs' host is a tg_servers_t. */
+extern const tg_kind_t tg_mcp_job_kind;
+
+/* --- for its instance, which has dropped it --- */
+
+void tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer);
+void tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text);
+
+/* How far it is; it goes on. */
+void tg_mcp_job_progress(tg_mcp_job_t *call, tg_str_t params);
+
+#endif

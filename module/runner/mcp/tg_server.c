@@ -1,0 +1,363 @@
+#include "runner/mcp/tg_server.h"
+
+#include "base/tg_utf8.h"
+#include "runner/mcp/tg_kept.h"
+#include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_watch.h"
+#include "runner/tg_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- all --- */
+
+void
+tg_servers_init(tg_servers_t *servers, tg_jobs_t *jobs, tg_programs_t *programs,
+                const char *dir)
+{
+    memset(servers, 0, sizeof(*servers));
+    servers->jobs = jobs;
+    servers->programs = programs;
+    servers->env = programs->env;
+    servers->env.progress = NULL;
+    servers->dir = dir;
+    servers->unwatched_ms = TG_SERVER_UNWATCHED_MS;
+    (void) uv_random(NULL, NULL, &servers->seed, sizeof(servers->seed), 0,
+                     NULL);
+    TAILQ_INIT(&servers->list);
+    TAILQ_INIT(&servers->leaving);
+    tg_kept_sweep(dir);
+}
+
+int
+tg_servers_is_empty(const tg_servers_t *servers)
+{
+    return TAILQ_EMPTY(&servers->list) && TAILQ_EMPTY(&servers->leaving);
+}
+
+tg_server_t *
+tg_server_find(const tg_servers_t *servers, tg_str_t key)
+{
+    tg_server_t *server;
+
+    TAILQ_FOREACH(server, &servers->list, place)
+    {
+        if (tg_str_eq(tg_str_c(server->spec.key), key)) {
+            return server;
+        }
+    }
+
+    return NULL;
+}
+
+/* --- its log --- */
+
+/* Room for one more line: 1, 0, or -1 for the last of many. */
+static int
+tg_server_log_room(tg_server_t *server)
+{
+    uint64_t now, n;
+
+    now = uv_now(server->timer.loop);
+    n = (now - server->logged_at) / TG_SERVER_LOG_PACE_MS;
+
+    if (n != 0) {
+        n += server->log_room;
+        server->log_room = n < TG_SERVER_LOG_BURST ? (unsigned) n
+                                                   : TG_SERVER_LOG_BURST;
+        server->logged_at = now;
+    }
+
+    if (server->log_room == 0) {
+        return 0;
+    }
+
+    return --server->log_room != 0 ? 1 : -1;
+}
+
+void
+tg_server_log(tg_server_t *server, int level, const char *format, ...)
+{
+    char text[TG_SERVER_ERROR_MAX], line[TG_SERVER_ERROR_MAX];
+    va_list args;
+    tg_buf_t buf;
+    int room;
+
+    room = tg_server_log_room(server);
+
+    if (room == 0) {
+        return;
+    }
+
+    va_start(args, format);
+    (void) vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    buf = tg_buf_fixed(line, sizeof(line));
+    tg_utf8_put_visible(&buf, tg_str_c(text), 1);
+    tg_log((tg_log_level_t) level, "mcp_server %s: %.*s", server->spec.name,
+           (int) buf.len, line);
+
+    if (room < 0) {
+        tg_log(TG_LOG_WARN,
+               "mcp_server %s: too many lines at once, some are left out",
+               server->spec.name);
+    }
+}
+
+/* --- its end --- */
+
+static void
+tg_server_free(tg_server_t *server)
+{
+    tg_servers_t *servers;
+
+    servers = server->servers;
+    TAILQ_REMOVE(&servers->leaving, server, place);
+    tg_catalogue_release(server->tools);
+    tg_server_spec_free(&server->spec);
+    free(server);
+
+    if (tg_servers_is_empty(servers)) {
+        servers->jobs->ops->idle(servers->jobs->host);
+    }
+}
+
+static void
+tg_server_on_closed(uv_handle_t *handle)
+{
+    tg_server_t *server;
+
+    server = handle->data;
+
+    if (--server->nhandles == 0) {
+        tg_server_free(server);
+    }
+}
+
+static void
+tg_server_close(tg_server_t *server)
+{
+    uv_close((uv_handle_t *) &server->timer, tg_server_on_closed);
+    uv_close((uv_handle_t *) &server->retry, tg_server_on_closed);
+}
+
+void
+tg_server_lost(tg_server_t *server)
+{
+    if (--server->ninstances == 0 && server->is_leaving) {
+        tg_server_close(server);
+    }
+}
+
+/* From here on nobody finds it, and its instances end. */
+static void
+tg_server_end(tg_server_t *server, int is_now)
+{
+    tg_instance_t *instance, *next;
+
+    if (!server->is_leaving) {
+        server->is_leaving = 1;
+        TAILQ_REMOVE(&server->servers->list, server, place);
+        TAILQ_INSERT_TAIL(&server->servers->leaving, server, place);
+        server->servers->n--;
+
+        tg_watches_drop(server);
+
+        if (server->ninstances == 0) {
+            tg_server_close(server);
+        }
+    }
+
+    for (instance = TAILQ_FIRST(&server->instances); instance != NULL;
+         instance = next)
+    {
+        next = TAILQ_NEXT(instance, place);
+        tg_instance_leave(instance, is_now);
+    }
+}
+
+void
+tg_servers_drop(tg_servers_t *servers)
+{
+    tg_server_t *server, *next;
+
+    while (!TAILQ_EMPTY(&servers->list)) {
+        tg_server_end(TAILQ_FIRST(&servers->list), 1);
+    }
+
+    for (server = TAILQ_FIRST(&servers->leaving); server != NULL; server = next)
+    {
+        next = TAILQ_NEXT(server, place);
+        tg_server_end(server, 1);
+    }
+}
+
+/* --- its instances --- */
+
+int
+tg_server_wants(const tg_server_t *server, const tg_instance_t *instance)
+{
+    if (server->is_leaving || instance->id[0] != '\0'
+        || TAILQ_EMPTY(&server->watches))
+    {
+        return 0;
+    }
+
+    return server->tools == NULL
+           || (server->spec.is_boot && server->spec.share == TG_SHARE_ALL);
+}
+
+uint64_t
+tg_server_idle(const tg_server_t *server, const tg_instance_t *instance)
+{
+    /* It was there for the list alone. */
+    if (instance->id[0] == '\0' && server->spec.share != TG_SHARE_ALL) {
+        return instance->used_at;
+    }
+
+    return server->spec.idle_ms != 0 ? instance->used_at + server->spec.idle_ms
+                                     : 0;
+}
+
+/* One that has no calls, the longest idle, makes room. */
+static void
+tg_server_make_room(tg_server_t *server)
+{
+    tg_instance_t *instance, *oldest;
+
+    oldest = NULL;
+
+    TAILQ_FOREACH(instance, &server->instances, place)
+    {
+        if (instance->ncalls == 0 && !instance->is_leaving
+            && (oldest == NULL || instance->used_at < oldest->used_at))
+        {
+            oldest = instance;
+        }
+    }
+
+    if (oldest != NULL) {
+        tg_instance_leave(oldest, 0);
+    }
+}
+
+tg_failure_t
+tg_server_call(tg_server_t *server, tg_mcp_job_t *call, tg_buf_t *text)
+{
+    tg_instance_t *instance;
+
+    instance = tg_instance_find(server, call->id);
+
+    if (instance == NULL && server->ninstances >= TG_SERVER_INSTANCES_MAX) {
+        tg_server_make_room(server);
+        tg_buf_printf(text,
+                      "%s runs %u times already, once for each user or "
+                      "connection; call again.",
+                      server->spec.name, server->ninstances);
+        return TG_FAILURE_BUSY;
+    }
+
+    if (instance == NULL) {
+        instance = tg_instance_new(server, call->id, call->cwd, call->uid);
+    }
+
+    if (instance == NULL) {
+        tg_buf_text(text, TG_RUNNER_NO_MEMORY);
+        return TG_FAILURE_INTERNAL;
+    }
+
+    return tg_instance_call(instance, call, text);
+}
+
+void
+tg_server_start(tg_server_t *server)
+{
+    tg_instance_t *instance;
+
+    if (server->tools != NULL
+        && (!server->spec.is_boot || server->spec.share != TG_SHARE_ALL))
+    {
+        return;
+    }
+
+    instance = tg_instance_find(server, TG_STR(""));
+
+    if (instance == NULL) {
+        instance = tg_instance_new(server, TG_STR(""), NULL, -1);
+    }
+
+    if (instance != NULL) {
+        tg_instance_want(instance);
+    }
+}
+
+/* --- its beginning, and that nobody watches it --- */
+
+tg_server_t *
+tg_server_new(tg_servers_t *servers, const tg_server_spec_t *spec)
+{
+    tg_server_t *server;
+
+    server = calloc(1, sizeof(*server));
+
+    if (server == NULL) {
+        return NULL;
+    }
+
+    server->servers = servers;
+    server->spec = *spec;
+    server->log_room = TG_SERVER_LOG_BURST;
+    TAILQ_INIT(&server->watches);
+    TAILQ_INIT(&server->instances);
+    uv_timer_init(servers->jobs->loop, &server->timer);
+    uv_timer_init(servers->jobs->loop, &server->retry);
+    server->timer.data = server;
+    server->retry.data = server;
+    server->nhandles = 2;
+    server->logged_at = uv_now(servers->jobs->loop);
+    server->tools = tg_kept_read(servers->dir, spec->key, servers->seed);
+    TAILQ_INSERT_TAIL(&servers->list, server, place);
+    servers->n++;
+
+    return server;
+}
+
+static int
+tg_server_has_calls(const tg_server_t *server)
+{
+    const tg_instance_t *instance;
+
+    TAILQ_FOREACH(instance, &server->instances, place)
+    {
+        if (instance->ncalls != 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static void
+tg_server_on_timer(uv_timer_t *timer)
+{
+    tg_server_t *server;
+
+    server = timer->data;
+
+    if (!tg_server_has_calls(server)) {
+        uv_timer_stop(timer);
+        tg_kept_remove(server->servers->dir, server->spec.key);
+        tg_server_end(server, 0);
+    }
+}
+
+void
+tg_server_unwatched(tg_server_t *server)
+{
+    uint64_t ms;
+
+    if (TAILQ_EMPTY(&server->watches)) {
+        ms = server->servers->unwatched_ms;
+        uv_timer_start(&server->timer, tg_server_on_timer, ms, ms);
+    }
+}

@@ -1,0 +1,293 @@
+#include "runner/mcp/tg_server_spec.h"
+
+#include "base/tg_json.h"
+#include "runner/tg_job_params.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+
+enum {
+    TG_WATCH_KEY,
+    TG_WATCH_SERVER,
+    TG_WATCH_SPEC,
+    TG_WATCH_MEMBERS
+};
+
+static const char *const tg_watch_members[] = {
+    [TG_WATCH_KEY] = "key",
+    [TG_WATCH_SERVER] = "server",
+    [TG_WATCH_SPEC] = "spec",
+    [TG_WATCH_MEMBERS] = NULL,
+};
+
+enum {
+    TG_SPEC_EXEC,
+    TG_SPEC_ENV,
+    TG_SPEC_CWD,
+    TG_SPEC_MEMORY,
+    TG_SPEC_PIDS,
+    TG_SPEC_PASS,
+    TG_SPEC_SHARE,
+    TG_SPEC_START,
+    TG_SPEC_IDLE_MS,
+    TG_SPEC_ROOTS,
+    TG_SPEC_MEMBERS
+};
+
+static const char *const tg_spec_members[] = {
+    [TG_SPEC_EXEC] = "exec",       [TG_SPEC_ENV] = "env",
+    [TG_SPEC_CWD] = "cwd",         [TG_SPEC_MEMORY] = "memory",
+    [TG_SPEC_PIDS] = "pids",       [TG_SPEC_PASS] = "pass",
+    [TG_SPEC_SHARE] = "share",     [TG_SPEC_START] = "start",
+    [TG_SPEC_IDLE_MS] = "idle_ms", [TG_SPEC_ROOTS] = "roots",
+    [TG_SPEC_MEMBERS] = NULL,
+};
+
+int
+tg_server_is_key(tg_str_t raw, tg_str_t *key)
+{
+    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    size_t i;
+
+    if (tg_json_type(raw) != TG_JSON_STRING) {
+        return 0;
+    }
+
+    *key = tg_json_body(raw);
+
+    if (key->len < TG_SERVER_KEY_MIN || key->len > TG_SERVER_KEY_MAX) {
+        return 0;
+    }
+
+    for (i = 0; i < key->len; i++) {
+        if (memchr(known, key->data[i], sizeof(known) - 1) == NULL) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* One of the words, the first where nothing is said; or -1. */
+static int
+tg_spec_word(tg_str_t raw, const char *const *words)
+{
+    int i;
+
+    for (i = 0; raw.data != NULL && words[i] != NULL; i++) {
+        if (tg_json_is_text(raw, tg_str_c(words[i]))) {
+            return i;
+        }
+    }
+
+    return raw.data == NULL ? 0 : -1;
+}
+
+/* "127.0.0.1:80" or "[::1]:80" */
+static int
+tg_spec_inet(tg_server_spec_t *spec, char *text)
+{
+    struct sockaddr_in6 *in6;
+    struct sockaddr_in *in;
+    unsigned long port;
+    char *colon, *end;
+
+    colon = strrchr(text, ':');
+
+    if (colon == NULL || !tg_is_digit(colon[1])) {
+        return TG_BAD;
+    }
+
+    port = strtoul(colon + 1, &end, 10);
+    *colon = '\0';
+
+    if (*end != '\0' || port == 0 || port > 65535) {
+        return TG_BAD;
+    }
+
+    if (text[0] == '[' && colon[-1] == ']') {
+        colon[-1] = '\0';
+        in6 = (struct sockaddr_in6 *) &spec->address.room;
+        in6->sin6_family = AF_INET6;
+        in6->sin6_port = htons((uint16_t) port);
+        return inet_pton(AF_INET6, text + 1, &in6->sin6_addr) == 1 ? TG_OK
+                                                                   : TG_BAD;
+    }
+
+    in = (struct sockaddr_in *) &spec->address.room;
+    in->sin_family = AF_INET;
+    in->sin_port = htons((uint16_t) port);
+
+    return inet_pton(AF_INET, text, &in->sin_addr) == 1 ? TG_OK : TG_BAD;
+}
+
+static int
+tg_spec_address(tg_server_spec_t *spec, tg_str_t raw)
+{
+    char room[sizeof(spec->address.un.sun_path) * 6], *at, *text;
+
+    at = room;
+
+    if (tg_json_type(raw) != TG_JSON_STRING || raw.len > sizeof(room)
+        || tg_job_string(&at, raw, &text) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    if (strncmp(text, "unix:/", 6) != 0) {
+        return tg_spec_inet(spec, text);
+    }
+
+    text += 5;
+
+    if (strlen(text) >= sizeof(spec->address.un.sun_path)) {
+        return TG_BAD;
+    }
+
+    spec->address.un.sun_family = AF_UNIX;
+    strcpy(spec->address.un.sun_path, text);
+
+    return TG_OK;
+}
+
+/* A program or an address. */
+static int
+tg_spec_place(tg_server_spec_t *spec, const tg_str_t *values,
+              const tg_program_env_t *env, const char **why)
+{
+    tg_program_raw_t raw;
+    int rc;
+
+    raw.argv = values[TG_SPEC_EXEC];
+    raw.env = values[TG_SPEC_ENV];
+    raw.cwd = values[TG_SPEC_CWD];
+    raw.memory = values[TG_SPEC_MEMORY];
+    raw.pids = values[TG_SPEC_PIDS];
+
+    if ((raw.argv.data == NULL) == (values[TG_SPEC_PASS].data == NULL)) {
+        *why = "spec must have one of exec and pass";
+        return TG_BAD;
+    }
+
+    if (raw.argv.data == NULL) {
+        *why = "pass must be \"unix:/PATH\" or \"ADDRESS:PORT\" with a "
+               "numeric address";
+        return tg_spec_address(spec, values[TG_SPEC_PASS]);
+    }
+
+    *why = "exec must be an array of at least one string, env one of strings, "
+           "cwd a string, memory and pids at least 1";
+    rc = tg_program_params_read(&spec->program, &raw, env, NULL, why);
+
+    return rc == TG_LIMIT ? TG_BAD : rc;
+}
+
+static int
+tg_spec_roots(tg_server_spec_t *spec, tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t value, uri;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    if (tg_json_type(raw) != TG_JSON_ARRAY) {
+        return TG_BAD;
+    }
+
+    for (tg_json_each(&json, raw); tg_json_item(&json, &value);) {
+        if (!tg_json_has(value, TG_STR("uri"), TG_JSON_STRING, &uri)) {
+            return TG_BAD;
+        }
+    }
+
+    spec->roots = strndup(raw.data, raw.len);
+
+    return spec->roots != NULL ? TG_OK : TG_NOMEM;
+}
+
+static int
+tg_spec_fill(tg_server_spec_t *spec, tg_str_t raw, const tg_program_env_t *env,
+             const char **why)
+{
+    static const char *const shares[] = { "all", "user", "connection", NULL };
+    static const char *const starts[] = { "use", "boot", NULL };
+    tg_str_t values[TG_SPEC_MEMBERS];
+    int64_t idle_ms;
+    int share, start, rc;
+
+    *why = "spec must be an object in which share is all, user or connection, "
+           "start use or boot, idle_ms 0 to 2147483647";
+
+    if (tg_json_members(raw, tg_spec_members, values) != TG_OK) {
+        return TG_BAD;
+    }
+
+    share = tg_spec_word(values[TG_SPEC_SHARE], shares);
+    start = tg_spec_word(values[TG_SPEC_START], starts);
+    idle_ms = TG_SERVER_IDLE_MS;
+
+    if (share == -1 || start == -1
+        || tg_job_number(values[TG_SPEC_IDLE_MS], 0, INT32_MAX, &idle_ms)
+               != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    spec->share = (tg_share_t) share;
+    spec->is_boot = start == 1;
+    spec->idle_ms = (uint64_t) idle_ms;
+    rc = tg_spec_place(spec, values, env, why);
+
+    if (rc == TG_OK) {
+        *why = "roots must be an array of objects in which uri is a string";
+        rc = tg_spec_roots(spec, values[TG_SPEC_ROOTS]);
+    }
+
+    return rc;
+}
+
+int
+tg_server_spec_read(tg_server_spec_t *spec, tg_str_t params,
+                    const tg_program_env_t *env, const char **why)
+{
+    tg_str_t values[TG_WATCH_MEMBERS], key, name;
+    size_t len;
+    int rc;
+
+    memset(spec, 0, sizeof(*spec));
+    *why = "key must be 16 to 64 letters, digits, - and _, server a name of "
+           "at most 128 bytes, and spec an object of at most 1 MiB";
+
+    if (tg_json_members(params, tg_watch_members, values) != TG_OK
+        || !tg_server_is_key(values[TG_WATCH_KEY], &key)
+        || tg_json_type(values[TG_WATCH_SERVER]) != TG_JSON_STRING
+        || values[TG_WATCH_SERVER].len > TG_SERVER_NAME_MAX
+        || values[TG_WATCH_SPEC].len > TG_SERVER_SPEC_MAX)
+    {
+        return TG_BAD;
+    }
+
+    name = tg_json_body(values[TG_WATCH_SERVER]);
+    memcpy(spec->key, key.data, key.len);
+    len = tg_json_decode(spec->name, name);
+    spec->name[len] = '\0';
+    rc = tg_spec_fill(spec, values[TG_WATCH_SPEC], env, why);
+
+    if (rc != TG_OK) {
+        tg_server_spec_free(spec);
+    }
+
+    return rc;
+}
+
+void
+tg_server_spec_free(tg_server_spec_t *spec)
+{
+    tg_program_params_free(&spec->program);
+    free(spec->roots);
+    spec->roots = NULL;
+}

@@ -1,0 +1,55 @@
+/*
+ * What an `mcp_server` of the config says, as a worker tells it
+ * (docs/protocols.md, "Worker and runner").
+ */
+#ifndef TG_SERVER_SPEC_H
+#define TG_SERVER_SPEC_H
+
+#include "runner/program/tg_program_params.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* Its JSON; the arguments and variables of a program are some KB. */
+#define TG_SERVER_SPEC_MAX 1048576
+/* How long one is kept that nobody calls, when nothing is said. */
+#define TG_SERVER_IDLE_MS 600000
+/* Bytes of a key, and of the name, for messages. */
+#define TG_SERVER_KEY_MIN 16
+#define TG_SERVER_KEY_MAX 64
+#define TG_SERVER_NAME_MAX 128
+
+typedef enum {
+    TG_SHARE_ALL, /* one instance for everybody */
+    TG_SHARE_USER,
+    TG_SHARE_CONNECTION
+} tg_share_t;
+
+typedef struct {
+    char key[TG_SERVER_KEY_MAX + 1];
+    char name[TG_SERVER_NAME_MAX + 1];
+    tg_program_params_t program; /* argv is NULL: it is at the address */
+    union {
+        struct sockaddr any;
+        struct sockaddr_un un;
+        struct sockaddr_storage room;
+    } address;
+    char *roots; /* a raw array, owned; or NULL */
+    tg_share_t share;
+    int is_boot;      /* it runs as long as it is watched */
+    uint64_t idle_ms; /* 0: for ever */
+} tg_server_spec_t;
+
+/* Is a raw string a key?  Then it is key. */
+int tg_server_is_key(tg_str_t raw, tg_str_t *key);
+
+/*
+ * Reads the params of `mcp_watch`.  TG_OK, and it must be freed; TG_BAD and
+ * *why, static; TG_NOMEM.
+ */
+int tg_server_spec_read(tg_server_spec_t *spec, tg_str_t params,
+                        const tg_program_env_t *env, const char **why);
+
+void tg_server_spec_free(tg_server_spec_t *spec);
+
+#endif

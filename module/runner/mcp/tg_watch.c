@@ -1,0 +1,416 @@
+#include "runner/mcp/tg_watch.h"
+
+#include "runner/mcp/tg_kept.h"
+#include "runner/tg_answer.h"
+#include "runner/tg_log.h"
+
+#include <stdlib.h>
+
+/* --- what workers hear --- */
+
+static const char *const tg_server_states[] = {
+    [TG_SERVER_STOPPED] = "stopped",
+    [TG_SERVER_FAILED] = "failed",
+    [TG_SERVER_STARTING] = "starting",
+    [TG_SERVER_READY] = "ready",
+};
+
+static tg_server_summary_t
+tg_server_summary(const tg_server_t *server)
+{
+    const tg_instance_t *instance;
+    tg_server_summary_t summary;
+    tg_server_state_t state;
+
+    memset(&summary, 0, sizeof(summary));
+    summary.state = server->error[0] != '\0' ? TG_SERVER_FAILED
+                                             : TG_SERVER_STOPPED;
+    summary.restarts = server->restarts;
+
+    TAILQ_FOREACH(instance, &server->instances, place)
+    {
+        summary.running += instance->state != TG_INSTANCE_STOPPED;
+        state = instance->state == TG_INSTANCE_READY      ? TG_SERVER_READY
+                : instance->state == TG_INSTANCE_STARTING ? TG_SERVER_STARTING
+                                                          : TG_SERVER_STOPPED;
+
+        if (state > summary.state) {
+            summary.state = state;
+        }
+    }
+
+    return summary;
+}
+
+/* Appends its state, members of an object that is left open. */
+static void
+tg_server_put_state(tg_buf_t *json, const tg_server_t *server)
+{
+    const tg_server_summary_t *told;
+
+    told = &server->told;
+    tg_buf_printf(json, "\"state\":\"%s\",\"restarts\":%u,\"running\":%u",
+                  tg_server_states[told->state], told->restarts, told->running);
+
+    if (server->error[0] != '\0') {
+        tg_buf_text(json, ",\"error\":");
+        tg_json_put_string(json, tg_str_c(server->error));
+    }
+}
+
+static void
+tg_server_notify(const tg_server_t *server, tg_peer_t *peer, int is_list)
+{
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_printf(&json, "{\"key\":\"%s\",", server->spec.key);
+
+    if (is_list) {
+        tg_catalogue_list_whole(server->tools, NULL, NULL, &json);
+    } else {
+        tg_server_put_state(&json, server);
+    }
+
+    tg_buf_char(&json, '}');
+
+    if (!tg_buf_failed(&json)) {
+        tg_peer_notify(peer, is_list ? TG_STR("mcp_list") : TG_STR("mcp_state"),
+                       tg_buf_view(&json));
+    }
+
+    tg_buf_deinit(&json);
+}
+
+static void tg_server_on_retry(uv_timer_t *timer);
+
+/* What is due; a worker that does not read hears it later, and the newest. */
+static void
+tg_server_tell(tg_server_t *server)
+{
+    const tg_jobs_t *jobs;
+    tg_watch_t *watch;
+
+    jobs = server->servers->jobs;
+
+    TAILQ_FOREACH(watch, &server->watches, place)
+    {
+        if (!watch->is_list_due && !watch->is_state_due) {
+            continue;
+        }
+
+        if (!jobs->ops->may_tell(jobs->host, watch->peer)) {
+            uv_timer_start(&server->retry, tg_server_on_retry, TG_JOBS_RETRY_MS,
+                           0);
+            continue;
+        }
+
+        if (watch->is_list_due) {
+            tg_server_notify(server, watch->peer, 1);
+        }
+
+        if (watch->is_state_due) {
+            tg_server_notify(server, watch->peer, 0);
+        }
+
+        watch->is_list_due = 0;
+        watch->is_state_due = 0;
+        jobs->ops->told(jobs->host, watch->peer);
+    }
+}
+
+static void
+tg_server_on_retry(uv_timer_t *timer)
+{
+    tg_server_tell(timer->data);
+}
+
+void
+tg_server_changed(tg_server_t *server)
+{
+    tg_server_summary_t now;
+    tg_watch_t *watch;
+
+    now = tg_server_summary(server);
+
+    if (server->is_leaving || memcmp(&now, &server->told, sizeof(now)) == 0) {
+        return;
+    }
+
+    server->told = now;
+
+    TAILQ_FOREACH(watch, &server->watches, place)
+    {
+        watch->is_state_due = 1;
+    }
+
+    tg_server_tell(server);
+}
+
+int
+tg_server_listed(tg_server_t *server, tg_catalogue_t *tools)
+{
+    tg_watch_t *watch;
+    int err;
+
+    if (tg_catalogue_list_size(tools) > TG_SERVER_LIST_MAX) {
+        return TG_LIMIT;
+    }
+
+    if (server->tools == tools
+        || (server->tools != NULL
+            && tg_catalogue_digest(server->tools)
+                   == tg_catalogue_digest(tools)))
+    {
+        return TG_OK;
+    }
+
+    tg_catalogue_release(server->tools);
+    server->tools = tg_catalogue_hold(tools);
+    err = tg_kept_write(server->servers->dir, server->spec.key, tools);
+
+    if (err != 0) {
+        tg_server_log(server, TG_LOG_WARN,
+                      "its list of tools cannot be kept in %s/mcp: %s",
+                      server->servers->dir, strerror(err));
+    }
+
+    TAILQ_FOREACH(watch, &server->watches, place)
+    {
+        watch->is_list_due = 1;
+    }
+
+    tg_server_tell(server);
+
+    return TG_OK;
+}
+
+/* --- who watches it --- */
+
+void
+tg_watches_drop(tg_server_t *server)
+{
+    tg_watch_t *watch;
+
+    while ((watch = TAILQ_FIRST(&server->watches)) != NULL) {
+        TAILQ_REMOVE(&server->watches, watch, place);
+        free(watch);
+    }
+}
+
+static tg_watch_t *
+tg_watch_find(const tg_server_t *server, const tg_peer_t *peer)
+{
+    tg_watch_t *watch;
+
+    TAILQ_FOREACH(watch, &server->watches, place)
+    {
+        if (watch->peer == peer) {
+            return watch;
+        }
+    }
+
+    return NULL;
+}
+
+static int
+tg_watch_drop(tg_server_t *server, const tg_peer_t *peer)
+{
+    tg_watch_t *watch;
+
+    watch = tg_watch_find(server, peer);
+
+    if (watch == NULL) {
+        return 0;
+    }
+
+    TAILQ_REMOVE(&server->watches, watch, place);
+    free(watch);
+    tg_server_unwatched(server);
+
+    return 1;
+}
+
+void
+tg_watch_gone(tg_servers_t *servers, const tg_peer_t *peer)
+{
+    tg_server_t *server;
+
+    TAILQ_FOREACH(server, &servers->list, place)
+    {
+        (void) tg_watch_drop(server, peer);
+    }
+}
+
+/* --- methods --- */
+
+static void
+tg_server_answer(const tg_server_t *server, tg_peer_t *peer,
+                 const tg_request_t *request)
+{
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_char(&json, '{');
+    tg_server_put_state(&json, server);
+
+    if (server->tools != NULL) {
+        tg_buf_char(&json, ',');
+        tg_catalogue_list_whole(server->tools, NULL, NULL, &json);
+    }
+
+    tg_buf_char(&json, '}');
+    tg_answer_json(peer, request, &json);
+    tg_buf_deinit(&json);
+}
+
+/* The server of that spec, which is taken over or freed; NULL: no memory. */
+static tg_server_t *
+tg_server_of(tg_servers_t *servers, tg_server_spec_t *spec)
+{
+    tg_server_t *server;
+
+    server = tg_server_find(servers, tg_str_c(spec->key));
+
+    if (server == NULL) {
+        server = tg_server_new(servers, spec);
+
+        if (server != NULL) {
+            return server;
+        }
+    }
+
+    tg_server_spec_free(spec);
+
+    return server;
+}
+
+static int
+tg_server_add_watch(tg_server_t *server, tg_peer_t *peer)
+{
+    tg_watch_t *watch;
+
+    watch = tg_watch_find(server, peer);
+
+    if (watch == NULL) {
+        watch = calloc(1, sizeof(*watch));
+
+        if (watch == NULL) {
+            return TG_NOMEM;
+        }
+
+        watch->peer = peer;
+        TAILQ_INSERT_TAIL(&server->watches, watch, place);
+    }
+
+    uv_timer_stop(&server->timer);
+    watch->is_list_due = 0;
+    watch->is_state_due = 0;
+
+    return TG_OK;
+}
+
+void
+tg_watch_begin(tg_servers_t *servers, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_server_spec_t spec;
+    tg_server_t *server;
+    const char *why;
+    int rc;
+
+    rc = tg_server_spec_read(&spec, request->arguments, &servers->env, &why);
+
+    if (rc == TG_BAD) {
+        tg_answer_wrong(peer, request, why);
+        return;
+    }
+
+    if (rc == TG_OK && servers->n >= TG_SERVERS_MAX
+        && tg_server_find(servers, tg_str_c(spec.key)) == NULL)
+    {
+        tg_server_spec_free(&spec);
+        tg_answer_wrong(peer, request, "There are 256 MCP servers already.");
+        return;
+    }
+
+    server = rc == TG_OK ? tg_server_of(servers, &spec) : NULL;
+
+    if (server == NULL || tg_server_add_watch(server, peer) != TG_OK) {
+        if (server != NULL) {
+            tg_server_unwatched(server);
+        }
+
+        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL,
+                         TG_RUNNER_NO_MEMORY);
+        return;
+    }
+
+    tg_kept_touch(servers->dir, server->spec.key);
+    tg_server_answer(server, peer, request);
+    tg_server_start(server);
+}
+
+/* The server of the request's key; or answers that there is none. */
+static tg_server_t *
+tg_server_asked(const tg_servers_t *servers, tg_peer_t *peer,
+                const tg_request_t *request)
+{
+    tg_server_t *server;
+    tg_str_t raw, key;
+
+    server = NULL;
+
+    if (tg_json_type(request->arguments) == TG_JSON_OBJECT
+        && tg_json_get(request->arguments, TG_STR("key"), &raw) == TG_OK
+        && tg_server_is_key(raw, &key))
+    {
+        server = tg_server_find(servers, key);
+    }
+
+    if (server == NULL) {
+        tg_answer_wrong(peer, request,
+                        "There is no MCP server with this \"key\".");
+    }
+
+    return server;
+}
+
+void
+tg_watch_end(tg_servers_t *servers, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_server_t *server;
+
+    server = tg_server_asked(servers, peer, request);
+
+    if (server != NULL) {
+        (void) tg_watch_drop(server, peer);
+        tg_answer_true(peer, request);
+    }
+}
+
+void
+tg_watch_leave(tg_servers_t *servers, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_instance_t *instance;
+    tg_server_t *server;
+    tg_str_t raw;
+
+    server = tg_server_asked(servers, peer, request);
+
+    if (server == NULL) {
+        return;
+    }
+
+    if (tg_json_has(request->arguments, TG_STR("instance"), TG_JSON_STRING,
+                    &raw)
+        && raw.len > 2)
+    {
+        instance = tg_instance_find(server, tg_json_body(raw));
+
+        if (instance != NULL) {
+            tg_instance_leave(instance, 0);
+        }
+    }
+
+    tg_answer_true(peer, request);
+}

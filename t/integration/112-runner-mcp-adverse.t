@@ -1,0 +1,160 @@
+#!/usr/bin/perl
+# MCP servers that do not behave: who waits for them hears why, and the
+# others do not notice.
+
+use Toolgate::Test;
+use Toolgate::Runner;
+use Toolgate::McpServer;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $runner = Toolgate::Runner->start($tg, foreground => 1);
+my $c = $runner->connect;
+
+sub answer { return $c->reply(call($c, @_))->{result} }
+sub failed { return ($_[0]{failure} // 'none') . ': ' . ($_[0]{message} // '') }
+
+my ($good) = watch($c, exec => stand_in(), server => 'good');
+state_of($c, $good, 'ready');
+my $good_pid = answer($good, 'pid')->{result}{content}[0]{text};
+
+# It exits at once.
+my ($key) = watch($c, exec => stand_in('exit=because'));
+my $state = state_of($c, $key, 'failed');
+my $exited = qr/files could not be started: it exited with status 7: cannot/;
+like $state->{error}, qr/^$exited start: /,
+    'one that exits: its state says so';
+like $state->{error}, qr/\\u001b\]0;x\\u0007because/,
+    'control characters do no harm';
+my $result = answer($key, 'echo');
+like failed($result), qr/^program: $exited.*because/s, 'and so does a call';
+wait_for { state_of($c, $key, 'failed')->{restarts} >= 5 }
+    'it to be tried again';
+$result = answer($key, 'echo');
+like failed($result), qr/because\nIt is started again in \d+ s\.\z/s,
+    'after many tries a call is not kept waiting';
+$c->notify('mcp_unwatch', { key => $key });
+like $runner->log,
+    qr/\[error\] .*mcp_server files: $exited start: \\u001b\].*because$/m,
+    'the log says so, too';
+
+# There is no such program, or folder.
+($key) = watch($c, exec => ['/no/such/program']);
+$result = answer($key, 'echo');
+like failed($result),
+    qr{^program: files could not be started: /no/such/program: No such file},
+    'one that is not there';
+$c->notify('mcp_unwatch', { key => $key });
+($key) = watch($c, exec => stand_in(), cwd => '/no/such');
+like failed(answer($key, 'echo')), qr{its working directory /no/such: No such},
+    'one without its folder';
+$c->notify('mcp_unwatch', { key => $key });
+
+# It says nothing: the calls' own deadlines hold.
+($key) = watch($c, exec => stand_in('mute'));
+$result = answer($key, 'echo', timeout_ms => 200);
+like failed($result), qr/^timeout: files_echo did not finish within 200 ms/,
+    'one that is mute';
+my $waits = call($c, $key, 'echo');
+$c->notify('$/cancelRequest', { id => $waits });
+$c->notify('mcp_unwatch', { key => $key });
+
+# It refuses, or lists nothing sensible.
+($key) = watch($c, exec => stand_in('refuse'));
+like state_of($c, $key, 'failed')->{error},
+    qr/it refuses the handshake: go\\u0007 away/, 'one that refuses';
+$c->notify('mcp_unwatch', { key => $key });
+($key) = watch($c, exec => stand_in('bad_list'));
+like failed(answer($key, 'echo')),
+    qr/it does not list its tools: The server's list of tools is no list/,
+    'one whose list is none';
+$c->notify('mcp_unwatch', { key => $key });
+
+# It dies in the middle of calls.
+($key) = watch($c, exec => stand_in());
+state_of($c, $key, 'ready');
+my $hangs = call($c, $key, 'hang');
+my $dies = call($c, $key, 'die');
+for my $id ($hangs, $dies) {
+    $result = $c->reply($id)->{result};
+    like failed($result),
+        qr/^lost: files exited with status 3: dying \\u001b\[31mnow/,
+        'a call of one that dies';
+    like $result->{message}, qr/may have been executed/, 'says what is known';
+}
+is answer($key, 'where')->{result}{content}[0]{text}, '/', 'and it comes back';
+like failed(answer($key, 'die', arguments => { signal => 1 })),
+    qr/^lost: files was ended by signal 9 \(SIGKILL\)/, 'a signal is told';
+$c->notify('mcp_unwatch', { key => $key });
+
+# It talks too much.
+($key) = watch($c, exec => stand_in('flood=20000', 'hello'));
+state_of($c, $key, 'ready');
+is answer($key, 'where')->{result}{content}[0]{text}, '/',
+    'one that floods its stderr';
+$c->notify('mcp_unwatch', { key => $key });
+
+# It answers twice, and what nobody asked, with noise between.
+($key) = watch($c, exec => stand_in('twice', 'chatter'));
+state_of($c, $key, 'ready');
+my @ids = map { call($c, $key, 'echo', arguments => { n => $_ }) } 1 .. 20;
+my $wrong = 0;
+for my $n (1 .. 20) {
+    my $reply = $c->reply($ids[ $n - 1 ]);
+    $wrong++
+        if $reply->{result}{result}{structuredContent}{arguments}{n} != $n;
+}
+is $wrong, 0, 'one that answers twice: each call has its own answer';
+is $c->rpc('status')->{result}{running}, 0, 'and nothing else comes';
+like $runner->log, qr/mcp_server files: malformed frame dropped$/m,
+    'noise is logged';
+cmp_ok scalar(() = $runner->log =~ /mcp_server files: /g), '<', 400,
+    'but not all of it';
+$c->notify('mcp_unwatch', { key => $key });
+
+# Its list is long, in pages, and changes while it is read.
+($key) = watch($c, exec => stand_in('huge=5000', 'pages=700', 'changing=3'));
+my $tools = list_of($c, $key, 'more3');
+is scalar(grep { $_->{name} =~ /^tool_/ } @$tools), 5000,
+    'a long list is whole';
+state_of($c, $key, 'ready');
+$c->notify('mcp_unwatch', { key => $key });
+($key) = watch($c, exec => stand_in('huge=20000'));
+like state_of($c, $key, 'failed')->{error},
+    qr/list of tools that is larger than 16 MiB/,
+    'one that is too long is refused';
+$c->notify('mcp_unwatch', { key => $key });
+
+# It asks.
+my @methods = ('ping', 'roots/list', 'elicitation/create', 'x/unknown');
+($key) = watch($c, exec => stand_in(),
+    roots => [ { uri => 'file:///srv', name => 'srv' } ]);
+my $answers = answer($key, 'ask', arguments => { methods => \@methods })
+    ->{result}{structuredContent}{answers};
+is_deeply $answers->[0], {}, 'ping is answered';
+is_deeply $answers->[1],
+    { roots => [ { uri => 'file:///srv', name => 'srv' } ] },
+    'roots are those of the config';
+is $answers->[2]{code}, -32601, 'nobody can be asked';
+like $answers->[2]{message}, qr/shared by several clients/, 'which is said';
+is $answers->[3]{code}, -32601, 'and nothing else is known';
+$answers = answer($good, 'ask', arguments => { methods => ['roots/list'] })
+    ->{result}{structuredContent}{answers};
+is $answers->[0]{code}, -32601, 'without roots there are none';
+
+# The others have not noticed.
+is answer($good, 'pid')->{result}{content}[0]{text}, $good_pid,
+    'the good one is the same process';
+
+# A runner that is told to go does not wait for the deaf.
+($key) = watch($c, exec => stand_in('deaf_term', 'deaf_end'));
+my $deaf = answer($key, 'pid')->{result}{content}[0]{text};
+my $lost = call($c, $key, 'hang');
+$c->rpc('status');
+kill TERM => $runner->guardian;
+$runner->wait_gone;
+ok !is_alive($deaf) && !is_alive($good_pid), 'all have gone with the runner';
+
+unlink glob "$dir/state/mcp/*";
+rmdir "$dir/state/mcp";
+done_testing;

@@ -1,0 +1,278 @@
+#!/usr/bin/perl
+# An MCP server for tests: on stdin and stdout, or with `listen PATH` on a Unix
+# socket, `listen PORT` on 127.0.0.1.  It ends with its input, or when nobody
+# has said anything for five minutes.
+#
+#   mcp.pl [legacy|modern] [BEHAVIOUR[=VALUE]]...
+#
+# What it does otherwise than a good one: mute, exit, slow_start, chatter,
+# flood, twice, huge, changing, pages, no_list, bad_list, deaf_term.
+
+use strict;
+use warnings;
+
+use IO::Handle;
+use IO::Select;
+use IO::Socket::INET;
+use IO::Socket::UNIX;
+use JSON::PP ();
+use POSIX ();
+
+my $json = JSON::PP->new->canonical->allow_nonref;
+my $MODERN = '2026-07-28';
+my $era = 'legacy';
+my %is = (listen => undef);
+my @names = qw(echo hang slow die grow ask pid where env spawn error bad deep
+    input kinds cancelled);
+my (%held, @cancelled, %asked, @waiting, $next_id, $nlists, $listener);
+my ($in, $out) = (\*STDIN, \*STDOUT);
+
+while (@ARGV) {
+    my $arg = shift @ARGV;
+    if ($arg =~ /^(?:legacy|modern)$/) {
+        $era = $arg;
+    } elsif ($arg eq 'listen') {
+        $is{listen} = shift @ARGV;
+    } else {
+        my ($name, $value) = split /=/, $arg, 2;
+        $is{$name} = $value // 1;
+    }
+}
+
+sub put {
+    my ($message) = @_;
+    print {$out} $json->encode({ jsonrpc => '2.0', %$message }) . "\n";
+    $out->flush;
+}
+
+sub notify {
+    my ($method, $params) = @_;
+    put({ method => $method, params => $params // {} });
+}
+
+sub reply {
+    my ($id, $result) = @_;
+    put({ id => 987654, result => {} }) if $is{twice};
+    print {$out} "not JSON at all\n\x01\x02\n" if $is{chatter};
+    $result->{resultType} //= 'complete' if $era eq 'modern';
+    put({ id => $id, result => $result });
+    put({ id => $id, result => $result }) if $is{twice};
+}
+
+sub fail {
+    my ($id, $code, $message) = @_;
+    put({ id => $id, error => { code => $code, message => $message } });
+}
+
+sub text {
+    my ($text) = @_;
+    return { content => [ { type => 'text', text => "$text" } ] };
+}
+
+# --- the list
+
+sub tools {
+    my @all = map { { name => $_, description => "The tool $_.",
+        inputSchema => { type => 'object' } } } @names;
+    push @all, map { { name => "tool_$_", description => 'x' x 900,
+        inputSchema => { type => 'object' } } } 1 .. $is{huge} if $is{huge};
+    return @all;
+}
+
+sub list {
+    my ($id, $params) = @_;
+    return if $is{no_list};
+    return reply($id, { tools => 'none' }) if $is{bad_list};
+    if ($is{changing} && $is{changing}-- > 0) {
+        push @names, 'more' . ++$nlists;
+        notify('notifications/tools/list_changed');
+    }
+    my @all = tools();
+    my %more = $era eq 'modern' ? (ttlMs => 0, cacheScope => 'private') : ();
+    if ($is{pages}) {
+        my $from = $params->{cursor} // 0;
+        my $next = $from + $is{pages};
+        $more{nextCursor} = "$next" if $next < @all;
+        @all = grep {$_} @all[ $from .. $next - 1 ];
+    }
+    reply($id, { tools => \@all, %more });
+}
+
+# --- calls
+
+# Asks its client, one thing after the other, and answers with all answers.
+sub ask_next {
+    my ($ask) = @_;
+    my $method = shift @{ $ask->{methods} };
+    return reply($ask->{id}, { %{ text('asked') },
+        structuredContent => { answers => $ask->{answers} } })
+        if !defined $method;
+    my $id = 'ask-' . ++$next_id;
+    $asked{$id} = $ask;
+    put({ id => $id, method => $method, params => {} });
+}
+
+sub spawn {
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    POSIX::setsid();
+    $SIG{TERM} = 'IGNORE';
+    close $_ for $in, $out;
+    sleep 1000;
+    POSIX::_exit(0);
+}
+
+my %tool = (
+    echo => sub {
+        my ($id, $params) = @_;
+        reply($id, { %{ text('echo') }, structuredContent => $params,
+            _meta => { 'x/y' => 1 } });
+    },
+    hang => sub { $held{ $_[0] } = $_[1] },
+    slow => sub {
+        my ($id, $params) = @_;
+        my $token = $params->{_meta}{progressToken};
+        notify('notifications/progress', { progressToken => $token,
+            progress => $_, total => 3, message => "step $_" }) for 1 .. 3;
+        notify('notifications/progress', { progressToken => 987654,
+            progress => 50 });
+        if (my $until = $params->{arguments}{until}) {
+            select undef, undef, undef, 0.02 until -e $until;
+        }
+        reply($id, text('slow'));
+    },
+    die => sub {
+        my ($id, $params) = @_;
+        print STDERR "dying \e[31mnow\e[0m\n";
+        kill KILL => $$ if $params->{arguments}{signal};
+        POSIX::_exit(3);
+    },
+    grow => sub {
+        push @names, $_[1]{arguments}{name};
+        notify('notifications/tools/list_changed');
+        reply($_[0], text('grown'));
+    },
+    ask => sub {
+        my ($id, $params) = @_;
+        ask_next({ id => $id, answers => [],
+            methods => [ @{ $params->{arguments}{methods} } ] });
+    },
+    pid   => sub { reply($_[0], text($$)) },
+    where => sub { reply($_[0], text(POSIX::getcwd())) },
+    env   => sub {
+        reply($_[0], text(join "\n", map {"$_=$ENV{$_}"} sort keys %ENV));
+    },
+    spawn => sub { reply($_[0], text(spawn())) },
+    error => sub { fail($_[0], -32603, "it \"failed\"\n") },
+    bad   => sub { reply($_[0], { nothing => 1 }) },
+    deep  => sub {
+        my $deep = '[' x 124 . ']' x 124;
+        print {$out} qq({"jsonrpc":"2.0","id":$_[0],"result":{"content":[],)
+            . qq("structuredContent":{"x":$deep}}}\n);
+        $out->flush;
+    },
+    input => sub {
+        my ($id, $params) = @_;
+        return reply($id, { %{ text('answered') },
+            structuredContent => $params })
+            if $params->{inputResponses};
+        reply($id, { resultType => 'input_required', requestState => 's1',
+            inputRequests => { name => { method => 'elicitation/create',
+                params => { message => 'Who?' } } } });
+    },
+    kinds => sub {
+        reply($_[0], { isError => JSON::PP::true, content => [
+            { type => 'text', text => 'a', annotations => { priority => 1 } },
+            { type => 'image', data => 'AA==', mimeType => 'image/png' },
+            { type => 'audio', data => 'AA==', mimeType => 'audio/wav' },
+            { type => 'resource_link', uri => 'x:y', name => 'y' },
+            { type => 'resource', resource => { uri => 'x:y', text => 'z' } },
+        ], structuredContent => { a => [ 1, 2.50, undef ] } });
+    },
+    cancelled => sub {
+        reply($_[0], { %{ text(scalar @cancelled) },
+            structuredContent => { ids => \@cancelled,
+                held => [ sort { $a <=> $b } keys %held ] } });
+    },
+);
+
+# --- what it hears
+
+sub initialize {
+    my ($id, $params) = @_;
+    return fail($id, -32601, 'Method not found') if $era eq 'modern';
+    return fail($id, -32000, "go\x07 away") if $is{refuse};
+    $is{client} = $params;
+    reply($id, { protocolVersion => '2025-06-18',
+        capabilities => { tools => { listChanged => JSON::PP::true } },
+        serverInfo => { name => 'stand-in', version => '1' } });
+}
+
+sub hear {
+    my ($line) = @_;
+    my $message = eval { $json->decode($line) } or return;
+    my ($id, $method) = @$message{qw(id method)};
+    my $params = $message->{params} // {};
+    return if $is{mute};
+    if (!defined $method) {
+        my $ask = delete $asked{ $id // '' } or return;
+        push @{ $ask->{answers} }, $message->{error} // $message->{result};
+        return ask_next($ask);
+    }
+    if ($method eq 'notifications/cancelled') {
+        push @cancelled, $params->{requestId};
+        delete $held{ $params->{requestId} };
+        return;
+    }
+    return if !defined $id;
+    return initialize($id, $params) if $method eq 'initialize';
+    if ($method eq 'server/discover') {
+        return fail($id, -32601, 'Method not found') if $era ne 'modern';
+        return reply($id, { supportedVersions => [$MODERN], ttlMs => 0,
+            cacheScope => 'private',
+            capabilities => { tools => { listChanged => JSON::PP::true } } });
+    }
+    return if $method eq 'subscriptions/listen';
+    return list($id, $params) if $method eq 'tools/list';
+    return fail($id, -32601, 'Method not found') if $method ne 'tools/call';
+    my $tool = $tool{ $params->{name} } // sub { reply($_[0], text('?')) };
+    $tool->($id, $params);
+}
+
+sub serve {
+    my ($buffer, $select) = ('', IO::Select->new($in));
+    while ($select->can_read(300)) {
+        sysread $in, $buffer, 65536, length $buffer or last;
+        hear($1) while $buffer =~ s/^([^\n]*)\n//;
+    }
+}
+
+$SIG{PIPE} = 'IGNORE';
+$SIG{TERM} = 'IGNORE' if $is{deaf_term};
+if ($is{exit}) {
+    print STDERR "cannot start: \e]0;x\a$is{exit}\n";
+    exit 7;
+}
+if (my $file = $is{once}) {
+    open my $fh, '>>', $file or die "$file: $!";
+    print {$fh} "$$\n";
+    close $fh;
+}
+select undef, undef, undef, 0.02 until !$is{until} || -e $is{until};
+print STDERR "line $_ of many\n" for 1 .. $is{flood} // 0;
+print STDERR "ready\n" if $is{hello};
+if ($is{listen}) {
+    $listener = $is{listen} =~ m{/}
+        ? IO::Socket::UNIX->new(Local => $is{listen}, Listen => 5)
+        : IO::Socket::INET->new(LocalAddr => '127.0.0.1',
+            LocalPort => $is{listen}, Listen => 5, ReuseAddr => 1);
+    die "listen: $!" if !$listener;
+    while (IO::Select->new($listener)->can_read(300)) {
+        $in = $out = $listener->accept or last;
+        serve();
+        close $in;
+    }
+} else {
+    serve();
+}
+sleep 1000 if $is{deaf_end};
