@@ -6,6 +6,7 @@
 #include "runner_host.h"
 
 #include "runner/program/tg_cgroup.h"
+#include "runner/program/tg_clone.h"
 
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -244,6 +245,13 @@ HELP_TEST(without, "without one")
 
 /* --- a real one --- */
 
+static void
+test_sleep(void *ctx)
+{
+    (void) execl("/bin/sleep", "sleep", "1000", (char *) NULL);
+    _exit(127);
+}
+
 /* A runner is killed that has one: another process that does as it would. */
 static void __attribute__((noreturn)) test_runner(int fd)
 {
@@ -256,12 +264,7 @@ static void __attribute__((noreturn)) test_runner(int fd)
     tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
 
     if (tg_cgroup_make(test_cgroups(), &none, &number, &in) == 0) {
-        pid = tg_cgroup_fork(in);
-
-        if (pid == 0) {
-            (void) execl("/bin/sleep", "sleep", "1000", (char *) NULL);
-            _exit(127);
-        }
+        pid = tg_clone(in, test_sleep, NULL);
     }
 
     /* What the child still has of the lock, exec() is about to close. */

@@ -13,12 +13,12 @@
 #ifndef TG_CGROUP_H
 #define TG_CGROUP_H
 
+#include "runner/program/tg_cgroup_file.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of paths; longer ones are not used. */
-#define TG_CGROUP_PATH 1024
 /* How long is waited at the start for what an earlier runner left to die. */
 #define TG_CGROUP_WAIT_MS 1000
 
@@ -59,16 +59,10 @@ void tg_cgroups_close(tg_cgroups_t *cgroups);
 
 /*
  * Makes the cgroup of one program.  0, and its number, and a descriptor to
- * start it in; or the errno of what could not be limited.
+ * start it in (tg_clone.h); or the errno of what could not be limited.
  */
 int tg_cgroup_make(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
                    unsigned long *number, int *fd);
-
-/*
- * Forks into it, and returns when the child runs a program or has ended; the
- * child has a copy of the memory.  Else as fork().
- */
-pid_t tg_cgroup_fork(int fd);
 
 /* Kills all that is in it. */
 void tg_cgroup_kill(const tg_cgroups_t *cgroups, unsigned long number);

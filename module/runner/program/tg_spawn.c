@@ -1,6 +1,6 @@
 #include "runner/program/tg_spawn.h"
 
-#include "runner/program/tg_cgroup.h"
+#include "runner/program/tg_clone.h"
 #include "runner/program/tg_mark.h"
 
 #include <errno.h>
@@ -104,12 +104,14 @@ tg_spawn_setup(const tg_spawn_ctx_t *ctx)
 }
 
 /*
- * May run on the parent's stack and memory while the parent stands still:
- * system calls only, and nothing written but ctx.
+ * May run on the parent's stack and memory while the parent stands still
+ * (tg_clone.h): system calls only, and nothing written but ctx.
  */
-static void __attribute__((noinline, noreturn))
-tg_spawn_child(tg_spawn_ctx_t *ctx)
+static void __attribute__((noinline, noreturn)) tg_spawn_child(void *data)
 {
+    tg_spawn_ctx_t *ctx;
+
+    ctx = data;
     ctx->step = TG_SPAWN_CWD;
 
     /* As long as the caller's descriptors are there, one may be its path. */
@@ -127,27 +129,6 @@ tg_spawn_child(tg_spawn_ctx_t *ctx)
     _exit(127);
 }
 
-/* Both return when the program runs, or there is none. */
-static pid_t
-tg_spawn_fork(tg_spawn_ctx_t *ctx)
-{
-    pid_t child;
-
-    /* vfork() copies no page tables, but cannot start in a cgroup. */
-    child = ctx->spawn->cgroup == -1 ? vfork()
-                                     : tg_cgroup_fork(ctx->spawn->cgroup);
-
-    if (child == 0) {
-        tg_spawn_child(ctx);
-    }
-
-    if (child == -1) {
-        ctx->err = errno;
-    }
-
-    return child;
-}
-
 int
 tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
 {
@@ -156,7 +137,7 @@ tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
     pid_t child;
     int err;
 
-    /* What vfork() runs shares all memory, another child this only. */
+    /* Where a child has a copy of our memory, this is shared. */
     ctx = mmap(NULL, sizeof(*ctx), PROT_READ | PROT_WRITE,
                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -172,10 +153,9 @@ tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
 
     sigfillset(&all);
     (void) sigprocmask(SIG_SETMASK, &all, &old);
-    child = tg_spawn_fork(ctx);
+    child = tg_clone(spawn->cgroup, tg_spawn_child, ctx);
+    err = child != -1 ? ctx->err : errno;
     (void) sigprocmask(SIG_SETMASK, &old, NULL);
-
-    err = ctx->err;
 
     if (err == 0) {
         *pid = child;

@@ -1,0 +1,362 @@
+/*
+ * All cgroups of a runner: where they are, and the end of them.
+ */
+#include "runner/program/tg_cgroup.h"
+
+#include "base/tg_base.h"
+#include "runner/program/tg_clone.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TG_CGROUP_TICK_MS 10
+
+/* Removes what is in a cgroup and empty. */
+static void
+tg_cgroup_clear(const char *path)
+{
+    struct dirent *entry;
+    DIR *dir;
+
+    dir = opendir(path);
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.') {
+            (void) unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+        }
+    }
+
+    if (dir != NULL) {
+        (void) closedir(dir);
+    }
+}
+
+void
+tg_cgroups_tidy(tg_cgroups_t *cgroups)
+{
+    unsigned long number;
+    unsigned n;
+
+    /* Those that still cannot be are written down again. */
+    for (n = cgroups->nleft; n > 0; n--) {
+        number = cgroups->left[n - 1];
+        cgroups->left[n - 1] = cgroups->left[--cgroups->nleft];
+        tg_cgroup_remove(cgroups, number);
+    }
+}
+
+void
+tg_cgroups_close(tg_cgroups_t *cgroups)
+{
+    if (cgroups->dir[0] != '\0') {
+        tg_cgroup_clear(cgroups->dir);
+        (void) rmdir(cgroups->dir);
+        (void) close(cgroups->lock);
+    }
+}
+
+static int
+tg_cgroup_is_empty(const char *path)
+{
+    char text[TG_CGROUP_TEXT];
+
+    tg_cgroup_text(path, "cgroup.events", text);
+
+    return strstr(text, "populated 1") == NULL;
+}
+
+/* What a runner left that was killed with its guardian. */
+static void
+tg_cgroup_end(const char *path)
+{
+    struct timespec tick = { 0, TG_CGROUP_TICK_MS * 1000000 };
+    int rest;
+
+    (void) tg_cgroup_write(path, "cgroup.kill", "1");
+
+    for (rest = TG_CGROUP_WAIT_MS; rest > 0 && !tg_cgroup_is_empty(path);
+         rest -= TG_CGROUP_TICK_MS)
+    {
+        (void) nanosleep(&tick, NULL);
+    }
+
+    tg_cgroup_clear(path);
+    (void) rmdir(path);
+}
+
+/* Whose runner lives is locked. */
+static int
+tg_cgroup_lock(const char *path)
+{
+    int fd;
+
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd != -1 && flock(fd, LOCK_EX | LOCK_NB) == -1) {
+        (void) close(fd);
+        fd = -1;
+    }
+
+    return fd;
+}
+
+/* Other users may not open it, as they could lock it. */
+static int
+tg_cgroup_own(const char *path)
+{
+    return mkdir(path, 0700) == 0 || errno == EEXIST ? tg_cgroup_lock(path)
+                                                     : -1;
+}
+
+/* As runners with this mark name theirs; others are somebody else's. */
+static int
+tg_cgroup_is_runners(const char *name, uint64_t mark)
+{
+    unsigned long long theirs;
+    unsigned pid;
+    char more;
+
+    return sscanf(name, "toolgate.%llx.%u%c", &theirs, &pid, &more) == 2
+           && theirs == mark;
+}
+
+static void
+tg_cgroups_end_old(const char *base, uint64_t mark)
+{
+    char path[TG_CGROUP_PATH];
+    struct dirent *entry;
+    DIR *dir;
+    int n, fd;
+
+    dir = opendir(base);
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        n = snprintf(path, sizeof(path), "%s/%s", base, entry->d_name);
+
+        if (tg_cgroup_is_runners(entry->d_name, mark)
+            && (size_t) n < sizeof(path) && (fd = tg_cgroup_lock(path)) != -1)
+        {
+            tg_cgroup_end(path);
+            (void) close(fd);
+        }
+    }
+
+    if (dir != NULL) {
+        (void) closedir(dir);
+    }
+}
+
+/* --- the runner's own --- */
+
+/* The path of its cgroup, and where that hierarchy can be seen. */
+static int
+tg_cgroup_find(char base[TG_CGROUP_PATH])
+{
+    char root[TG_CGROUP_TEXT], mount[TG_CGROUP_TEXT], text[TG_CGROUP_TEXT];
+    char line[2 * TG_CGROUP_TEXT], *own;
+    size_t len;
+    FILE *file;
+    int n;
+
+    n = -1;
+    tg_cgroup_text("/proc/self", "cgroup", text);
+    own = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+    file = own != NULL ? fopen("/proc/self/mountinfo", "re") : NULL;
+
+    if (file == NULL) {
+        return TG_MISSING;
+    }
+
+    own = strchr(own, '/');
+    own[strcspn(own, "\n")] = '\0';
+
+    while (n == -1 && fgets(line, sizeof(line), file) != NULL) {
+        if (strstr(line, " - cgroup2 ") == NULL
+            || sscanf(line, "%*d %*d %*s %4095s %4095s", root, mount) != 2)
+        {
+            continue;
+        }
+
+        len = strcmp(root, "/") != 0 ? strlen(root) : 0;
+
+        if (strncmp(own, root, len) == 0) {
+            own += strcmp(own + len, "/") != 0 ? len : strlen(own);
+            n = snprintf(base, TG_CGROUP_PATH, "%s%s", mount, own);
+        }
+    }
+
+    (void) fclose(file);
+
+    return n > 0 && n < TG_CGROUP_PATH ? TG_OK : TG_MISSING;
+}
+
+/*
+ * What systemd manages nobody else may divide, unless it says so; else to be
+ * allowed to is enough.
+ */
+static int
+tg_cgroup_is_delegated(const char *base)
+{
+    static const char *const names[] = { "user.delegate", "trusted.delegate" };
+    char path[TG_CGROUP_PATH + 16], value;
+    size_t i;
+
+    (void) snprintf(path, sizeof(path), "%s/cgroup.procs", base);
+
+    if (access(path, W_OK) == -1) {
+        return 0;
+    }
+
+    if (access("/run/systemd/system", F_OK) == -1) {
+        return 1;
+    }
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (getxattr(base, names[i], &value, 1) == 1 && value == '1') {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static void
+tg_cgroups_tried(void *ctx)
+{
+    _exit(0);
+}
+
+/* Is everything there, and allowed here? */
+static const char *
+tg_cgroups_try(tg_cgroups_t *cgroups)
+{
+    tg_cgroup_limits_t none = { 0, 0 };
+    unsigned long number;
+    int fd, err;
+    pid_t pid;
+
+    err = tg_cgroup_make(cgroups, &none, &number, &fd);
+
+    if (err != 0) {
+        return strerror(err);
+    }
+
+    pid = tg_clone(fd, tg_cgroups_tried, NULL);
+    (void) close(fd);
+
+    while (pid > 0 && waitpid(pid, NULL, 0) == -1 && errno == EINTR) {
+        /* void */
+    }
+
+    tg_cgroup_remove(cgroups, number);
+
+    return pid == -1 ? "no process can be started in one (clone3)" : NULL;
+}
+
+/* Moves both into a cgroup of their own, so that base is empty. */
+static void
+tg_cgroups_step_aside(const tg_cgroups_t *cgroups, pid_t guardian)
+{
+    char path[TG_CGROUP_PATH], pid[16];
+
+    (void) snprintf(path, sizeof(path), "%s/runner", cgroups->dir);
+    (void) mkdir(path, 0755);
+    (void) snprintf(pid, sizeof(pid), "%d", guardian);
+    (void) tg_cgroup_write(path, "cgroup.procs", pid);
+    (void) tg_cgroup_write(path, "cgroup.procs", "0");
+}
+
+/* Has the controllers given on to the programs' cgroups. */
+static const char *
+tg_cgroups_controllers(tg_cgroups_t *cgroups, const char *base, pid_t guardian)
+{
+    static const char *const names[] = { "+memory", "+pids" };
+    const char *why;
+    size_t i;
+    int err;
+
+    why = NULL;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        err = tg_cgroup_write(base, "cgroup.subtree_control", names[i]);
+
+        if (err == EBUSY) {
+            tg_cgroups_step_aside(cgroups, guardian);
+            err = tg_cgroup_write(base, "cgroup.subtree_control", names[i]);
+        }
+
+        if (err == 0) {
+            err = tg_cgroup_write(cgroups->dir, "cgroup.subtree_control",
+                                  names[i]);
+        }
+
+        if (err == EBUSY) {
+            why = "other processes are in its own cgroup";
+        } else if (err != 0) {
+            why = "the controllers memory and pids are not both delegated to "
+                  "it";
+        }
+    }
+
+    return why;
+}
+
+void
+tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, uint64_t mark,
+                pid_t guardian)
+{
+    char own[TG_CGROUP_PATH];
+    int n;
+
+    memset(cgroups, 0, sizeof(*cgroups));
+    cgroups->why = "there is no cgroup v2";
+
+    if (base == NULL) {
+        if (tg_cgroup_find(own) != TG_OK) {
+            return;
+        }
+
+        base = own;
+    }
+
+    cgroups->why = "its own cgroup is not delegated to it";
+
+    if (!tg_cgroup_is_delegated(base)) {
+        return;
+    }
+
+    tg_cgroups_end_old(base, mark);
+
+    n = snprintf(cgroups->dir, sizeof(cgroups->dir), "%s/toolgate.%llx.%d",
+                 base, (unsigned long long) mark, getpid());
+
+    if (n < 0 || (size_t) n >= sizeof(cgroups->dir)
+        || (cgroups->lock = tg_cgroup_own(cgroups->dir)) == -1)
+    {
+        cgroups->why = strerror(errno);
+        cgroups->dir[0] = '\0';
+        return;
+    }
+
+    cgroups->why = tg_cgroup_write(cgroups->dir, "cgroup.kill", "1") == 0
+                       ? tg_cgroups_try(cgroups)
+                       : "the kernel is older than 5.14";
+
+    if (cgroups->why != NULL) {
+        tg_cgroups_close(cgroups);
+        cgroups->dir[0] = '\0';
+        return;
+    }
+
+    cgroups->why = tg_cgroups_controllers(cgroups, base, guardian);
+}
