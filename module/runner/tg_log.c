@@ -8,13 +8,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TG_LOG_MAX 512
-
 static const char *const tg_log_levels[] = {
     "", "emerg", "alert", "crit", "error", "warn", "notice", "info", "debug",
 };
 
-/* Of the process: there is one stderr. */
+typedef struct {
+    tg_log_level_t level;
+    char text[TG_LOG_MAX];
+} tg_log_line_t;
+
+/* Of the process: there is one log, and one stderr. */
+static tg_log_taker_pt tg_log_taker;
+static void *tg_log_ctx;
+static tg_log_line_t tg_log_held[TG_LOG_HELD_MAX];
+static unsigned tg_log_nheld;
+static int tg_log_is_holding;
 static tg_log_level_t tg_log_level = TG_LOG_NOTICE;
 static char tg_log_path[4096]; /* empty: it is no file */
 
@@ -51,39 +59,74 @@ tg_log_put_head(char *text, size_t size, tg_log_level_t level)
     return (size_t) n;
 }
 
+/* One write a line: workers write to the same log. */
+static void
+tg_log_write(const tg_log_line_t *line)
+{
+    char text[TG_LOG_MAX + 128];
+    size_t len;
+
+    if (line->level > tg_log_level) {
+        return;
+    }
+
+    len = tg_log_put_head(text, 128, line->level);
+    len += (size_t) snprintf(text + len, TG_LOG_MAX, "%s\n", line->text);
+    (void) !write(STDERR_FILENO, text, len);
+}
+
+static int
+tg_log_give(const tg_log_line_t *line)
+{
+    return tg_log_taker != NULL
+               ? tg_log_taker(tg_log_ctx, line->level, line->text)
+               : -1;
+}
+
 void
 tg_log(tg_log_level_t level, const char *format, ...)
 {
-    char text[TG_LOG_MAX];
+    tg_log_line_t line;
     va_list args;
-    size_t len;
-    int n;
 
-    if (level > tg_log_level) {
-        return;
-    }
-
-    len = tg_log_put_head(text, sizeof(text), level);
+    line.level = level;
     va_start(args, format);
-    n = vsnprintf(text + len, sizeof(text) - len - 1, format, args);
+    (void) vsnprintf(line.text, sizeof(line.text), format, args);
     va_end(args);
 
-    if (n < 0) {
+    if (tg_log_give(&line) == 0) {
         return;
     }
 
-    len += (size_t) n;
+    if (tg_log_is_holding && tg_log_nheld < TG_LOG_HELD_MAX) {
+        tg_log_held[tg_log_nheld++] = line;
+    } else {
+        tg_log_write(&line);
+    }
+}
 
-    if (len > sizeof(text) - 2) {
-        len = sizeof(text) - 2;
+void
+tg_log_to(tg_log_taker_pt taker, void *ctx)
+{
+    tg_log_release();
+    tg_log_taker = taker;
+    tg_log_ctx = ctx;
+    tg_log_is_holding = taker != NULL;
+}
+
+void
+tg_log_release(void)
+{
+    unsigned i;
+
+    for (i = 0; i < tg_log_nheld; i++) {
+        if (tg_log_give(&tg_log_held[i]) != 0) {
+            tg_log_write(&tg_log_held[i]);
+        }
     }
 
-    text[len++] = '\n';
-
-    /* One write a line: workers write to the same log. */
-    if (write(STDERR_FILENO, text, len) == -1) {
-        return;
-    }
+    tg_log_nheld = 0;
+    tg_log_is_holding = 0;
 }
 
 void

@@ -1,11 +1,13 @@
 /*
- * The runner's log: stderr, which is NGINX's error log where a worker has
- * started the runner, and so in its form.
+ * The runner's log.  Where a worker has started the runner it is NGINX's error
+ * log: a worker that is connected writes the lines, so that they go wherever
+ * error_log says at that time.  As long as there is none, and for a runner
+ * that nobody started, it is stderr, in the same form.
  */
 #ifndef TG_LOG_H
 #define TG_LOG_H
 
-/* As NGINX counts them; what is more than the level of the log is not said. */
+/* As NGINX counts them. */
 typedef enum {
     TG_LOG_EMERG = 1,
     TG_LOG_ALERT,
@@ -17,11 +19,30 @@ typedef enum {
     TG_LOG_DEBUG
 } tg_log_level_t;
 
-/* One line on stderr. */
+/* Bytes of a line; what is longer is cut off. */
+#define TG_LOG_MAX 512
+/* Lines that wait at the start for the first worker; others go to stderr. */
+#define TG_LOG_HELD_MAX 8
+
+/* Takes a line: 0; or -1, as there is nobody who could. */
+typedef int (*tg_log_taker_pt)(void *ctx, tg_log_level_t level,
+                               const char *text);
+
+/* Says a line. */
 void tg_log(tg_log_level_t level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* notice, until then; 0, or -1 when there is no such level. */
+/*
+ * Lines go to the taker from now on, or, NULL, no longer.  Those that it does
+ * not take wait, until tg_log_release() was called once.
+ */
+void tg_log_to(tg_log_taker_pt taker, void *ctx);
+void tg_log_release(void);
+
+/*
+ * What more than this level is does not go to stderr; notice, until then.  0,
+ * or -1 when there is no such level.
+ */
 int tg_log_set_level(const char *name);
 
 /* Remembers which file stderr is, if it is one; once, before any fork. */

@@ -268,6 +268,7 @@ tg_runner_on_watch(uv_timer_t *timer)
     tg_runner_t *runner;
 
     runner = timer->data;
+    tg_log_release();
 
     /* The guardian's as well, or the old file would never be gone. */
     if (tg_log_follow() && getppid() == runner->conf->guardian) {
@@ -437,6 +438,11 @@ tg_runner_run(const tg_runner_conf_t *conf)
     }
 
     runner->conf = conf;
+
+    if (!conf->is_foreground) {
+        tg_log_to(tg_workers_log, &runner->workers);
+    }
+
     rc = tg_listen_lock(&runner->place, conf->state_dir, &why);
 
     if (rc == TG_EXISTS) {
@@ -455,6 +461,7 @@ tg_runner_run(const tg_runner_conf_t *conf)
 
     tg_tree_sweep();
     tg_cgroups_close(&runner->workers.programs.cgroups);
+    tg_log_to(NULL, NULL);
     free(runner);
 
     return rc;

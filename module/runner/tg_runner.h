@@ -20,14 +20,15 @@
 typedef struct {
     const char *state_dir; /* absolute */
     uint64_t linger_ms;
-    int ready_fd;   /* gets a byte when somebody listens; or -1 */
-    pid_t guardian; /* the parent, which follows the log at SIGHUP */
+    int is_foreground; /* nobody's: it logs to stderr */
+    int ready_fd;      /* gets a byte when somebody listens; or -1 */
+    pid_t guardian;    /* the parent, which follows the log at SIGHUP */
 } tg_runner_conf_t;
 
 /*
  * Runs until nobody has needed it for linger_ms, or SIGTERM or SIGINT.  When
  * it returns, no descendant is left.  Returns the exit status: 0, also when
- * another runner serves already; 1 when it could not start (said on stderr).
+ * another runner serves already; 1 when it could not start (said in the log).
  */
 int tg_runner_run(const tg_runner_conf_t *conf);
 

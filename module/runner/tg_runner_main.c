@@ -32,7 +32,6 @@
 typedef struct {
     tg_runner_conf_t conf;
     char *state_dir;
-    int is_foreground;
 } tg_main_t;
 
 static const char tg_usage[] =
@@ -49,7 +48,8 @@ static const char tg_usage[] =
     "                    (5)\n"
     "  --log-level LEVEL what goes to stderr, as error_log of NGINX has it\n"
     "                    (notice)\n"
-    "  --foreground      stay a child of who started it\n";
+    "  --foreground      stay a child of who started it, and log to stderr\n"
+    "                    also while workers are there\n";
 
 /* A descriptor that is closed would be taken by the next file opened. */
 static int
@@ -291,7 +291,7 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
 
             break;
         case 'f':
-            program->is_foreground = 1;
+            program->conf.is_foreground = 1;
             break;
         case 'h':
             fputs(tg_usage, stdout);
@@ -344,8 +344,8 @@ main(int argc, char **argv)
         rc = 1;
     } else {
         tg_log_init();
-        rc = program.is_foreground ? tg_main_guard(&program)
-                                   : tg_main_daemon(&program);
+        rc = program.conf.is_foreground ? tg_main_guard(&program)
+                                        : tg_main_daemon(&program);
     }
 
     free(program.state_dir);

@@ -1,5 +1,7 @@
 #include "runner/tg_worker.h"
 
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
 #include "runner/exec/tg_exec.h"
 #include "runner/http/tg_http_job.h"
 #include "runner/left/tg_left.h"
@@ -9,7 +11,6 @@
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 #include "runner/tg_listen.h"
-#include "runner/tg_log.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,8 +20,11 @@ struct tg_worker_s {
     LIST_ENTRY(tg_worker_s) link;
     tg_uv_conn_t conn;
     tg_peer_t peer;
+    int is_logging; /* it writes the runner's lines to NGINX's log */
 };
 
+static void tg_worker_logs(tg_jobs_t *jobs, tg_peer_t *peer,
+                           tg_request_t *request);
 static void tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer,
                              tg_request_t *request);
 static void tg_worker_watch(tg_jobs_t *jobs, tg_peer_t *peer,
@@ -54,10 +58,19 @@ static const struct {
     { "mcp_unwatch", NULL, 0, tg_worker_unwatch },
     { "mcp_leave", NULL, 0, tg_worker_leave },
     { "status", NULL, 0, tg_worker_status },
+    { "log", NULL, 0, tg_worker_logs },
 };
 
 #define TG_WORKER_METHODS                                                      \
     (sizeof(tg_worker_methods) / sizeof(tg_worker_methods[0]))
+
+static void
+tg_worker_logs(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    ((tg_worker_t *) peer->host)->is_logging = 1;
+    tg_log_release();
+    tg_answer_true(peer, request);
+}
 
 static void
 tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
@@ -333,6 +346,42 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop, const char *state_dir,
     tg_http_init(&workers->http, loop);
     tg_servers_init(&workers->servers, &workers->jobs, &workers->programs,
                     state_dir);
+
+    return 0;
+}
+
+int
+tg_workers_log(void *ctx, tg_log_level_t level, const char *text)
+{
+    tg_workers_t *workers;
+    tg_worker_t *worker;
+    tg_buf_t json, line;
+
+    workers = ctx;
+    worker = LIST_FIRST(&workers->list);
+
+    while (worker != NULL
+           && (!worker->is_logging || worker->conn.state != TG_UV_OPEN
+               || !tg_worker_may_tell(workers, &worker->peer)))
+    {
+        worker = LIST_NEXT(worker, link);
+    }
+
+    if (worker == NULL) {
+        return -1;
+    }
+
+    /* Paths may be anything. */
+    tg_buf_init(&line, tg_alloc_libc());
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_utf8_put_visible(&line, tg_str_c(text), 1);
+    tg_buf_printf(&json, "{\"level\":%d,\"text\":", level);
+    tg_json_put_string(&json, tg_buf_view(&line));
+    tg_buf_char(&json, '}');
+    tg_peer_notify(&worker->peer, TG_STR("log"), tg_buf_view(&json));
+    tg_uv_conn_flush(&worker->conn);
+    tg_buf_deinit(&line);
+    tg_buf_deinit(&json);
 
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "runner/http/tg_http.h"
 #include "runner/mcp/tg_server.h"
 #include "runner/tg_jobs.h"
+#include "runner/tg_log.h"
 #include "uv/tg_uv.h"
 
 /* Connections; one a worker, and those of old workers after reloads. */
@@ -64,6 +65,9 @@ int tg_workers_is_empty(const tg_workers_t *workers);
  * all MCP servers.
  */
 void tg_workers_drop(tg_workers_t *workers);
+
+/* A tg_log_taker_pt: a worker that is there gets the line. */
+int tg_workers_log(void *ctx, tg_log_level_t level, const char *text);
 
 /* Closes the handles, once idle; and frees the rest, behind the loop's end. */
 void tg_workers_close(tg_workers_t *workers);

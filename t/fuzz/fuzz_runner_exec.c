@@ -10,6 +10,7 @@
 
 #include "runner/exec/tg_exec.h"
 #include "runner/left/tg_left.h"
+#include "runner/place/tg_place.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 
@@ -21,7 +22,9 @@
 
 /* Numbers that no process has. */
 #define RUNNER_PID 0x40000000
-#define RUNNER_METHODS 6
+#define RUNNER_METHODS 7
+/* Of the loop, in which all ends. */
+#define RUNNER_TURNS 10000
 
 typedef struct {
     uv_loop_t loop;
@@ -134,6 +137,12 @@ runner_exec(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     tg_job_call(jobs, &tg_exec_kind, &runner.programs, peer, request);
 }
 
+static void
+runner_place(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_job_call(jobs, &tg_place_kind, NULL, peer, request);
+}
+
 static const struct {
     const char *name;
     void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
@@ -141,6 +150,7 @@ static const struct {
     { "exec", runner_exec },    { "release", tg_held_release },
     { "adopt", tg_held_adopt }, { "leave", tg_left_leave },
     { "tell", tg_left_tell },   { "finish", tg_left_finish },
+    { "place", runner_place },
 };
 
 static void
@@ -216,8 +226,26 @@ runner_finish(void)
                     || !TAILQ_EMPTY(&runner.jobs.queue);
          turns++)
     {
-        FUZZ(turns < 10000);
+        FUZZ(turns < RUNNER_TURNS);
         (void) uv_run(&runner.loop, UV_RUN_NOWAIT);
+
+        /* As after a while, so that nobody waits for what is held. */
+        if (turns == RUNNER_TURNS / 2) {
+            tg_held_drop(&runner.jobs);
+        }
+
+        /* Places are kept until nobody wants them. */
+        for (job = TAILQ_FIRST(&runner.jobs.elsewhere); job != NULL; job = next)
+        {
+            next = TAILQ_NEXT(job, place);
+
+            if (job->kind == &tg_place_kind && job->state == TG_JOB_RUNNING
+                && job->key_len == 0)
+            {
+                tg_job_fail(job, TG_FAILURE_LOST, "over");
+                tg_job_stop(job);
+            }
+        }
 
         for (job = TAILQ_FIRST(&runner.jobs.slots); job != NULL; job = next) {
             next = TAILQ_NEXT(job, place);
@@ -232,7 +260,7 @@ runner_finish(void)
     }
 
     FUZZ(runner.jobs.nrunning == 0 && runner.jobs.nqueued == 0
-         && runner.jobs.limits == NULL);
+         && (runner.jobs.limits == NULL || runner.jobs.nheld != 0));
 }
 
 /* Answers and progress: lines of JSON; how many are answers. */

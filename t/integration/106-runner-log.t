@@ -1,13 +1,31 @@
 #!/usr/bin/perl
-# The runner logs where NGINX does, and as much.  The error log is rotated while
-# it runs: it writes into the new one, and neither of its processes keeps the
-# old one open.
+# The runner logs where NGINX does, and as much: to syslog, too.  The error log
+# is rotated while it runs: it writes into the new one, and neither of its
+# processes keeps the old one open.  After a reload the new one's are its logs.
 
 use Cwd ();
+use Socket qw(SOCK_DGRAM);
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new(workers => 1);
-$tg->conf('tool run { exec echo $tool_arg_n; }')->start;
+my $syslog = IO::Socket::UNIX->new(
+    Type     => SOCK_DGRAM,
+    Local    => $tg->dir . '/syslog',
+    Blocking => 0,
+) or die "syslog: $!";
+chmod 0666, $tg->dir . '/syslog';
+my $heard = '';
+
+# All that syslog was told, a line each.
+sub heard {
+    $heard .= "$_\n" while defined $syslog->recv($_, 65536);
+    return $heard;
+}
+
+$tg->conf(
+    'tool run { exec echo $tool_arg_n; }',
+    main => 'error_log syslog:server=unix:%%DIR%%/syslog,nohostname notice;',
+)->start;
 my $client = $tg->connect;
 is text_of($client->call_tool(run => { n => 1 })), "1\n", 'the runner runs';
 
@@ -15,7 +33,12 @@ my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
 my @pids = ($runner, parent_of($runner));
 my $log = Cwd::realpath($tg->dir) . '/error.log';
 my $old = "$log.1";
-like slurp($log), qr/toolgate-runner: pid $runner serves/, 'it logs there';
+$tg->wait_log(qr/\[notice\] \d+#\d+: toolgate-runner: pid $runner serves/);
+pass 'it logs there';
+wait_for { heard() =~ /^<189>.* toolgate-runner: pid $runner serves/m }
+    'syslog to hear it';
+is scalar(() = heard() =~ /toolgate-runner: pid/g), 1, 'it is told it once';
+unlike heard(), qr/\[info\]/, 'and no more than it wants to hear';
 like slurp("/proc/$runner/cmdline"), qr/\0--log-level\0info\0/,
     'as much as error_log says';
 
@@ -59,4 +82,24 @@ rename $old, $log or die "$log: $!";
 is text_of($client->call_tool(run => { n => 2 })), "2\n",
     'the same runner runs on';
 is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner, 'it is the same';
+
+# Another config has other logs.
+my ($old_worker) = $tg->worker_pids;
+my $text = slurp($tg->dir . '/nginx.conf');
+$text =~ s/^error_log error.*$/error_log other.log warn;/m or die $text;
+$text =~ s/nohostname notice/nohostname crit/ or die $text;
+$tg->file('nginx.conf', $text);
+$tg->signal_reload;
+wait_for { !is_alive($old_worker) } 'the old worker to leave';
+is text_of($client->call_tool(run => { n => 3 })), "3\n", 'a call after that';
+my $before = heard();
+my $size = -s $log;
+unlink $tg->state_dir . '/runner-3.sock';
+wait_for {
+    (slurp($tg->dir . '/other.log') // '') =~
+        /\[warn\] \d+#\d+: toolgate-runner: somebody removed the socket/
+} 'its line in the new log';
+is heard(), $before, 'syslog wants nothing of it any more';
+unlike substr(slurp($log), $size), qr/toolgate-runner:/,
+    'nor is it in the log of the old config';
 done_testing;

@@ -53,9 +53,8 @@ my $now = qr{^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d };
     my $runner =
         Toolgate::Runner->start($tg, setup => 'export SECRET=dont-tell');
     my $pid = $runner->pid;
-    like $runner->log,
-        qr{$now\[notice\] $pid#$pid: toolgate-runner: pid $pid serves}m,
-        'a line has time, level and pid';
+    my $line = qr{$now\[notice\] $pid#$pid: toolgate-runner: pid $pid serves}m;
+    wait_for { $runner->log =~ $line } 'a line with time, level and pid';
 
     for ([ runner => $pid ], [ guard => $runner->guardian ]) {
         my ($name, $of) = @$_;

@@ -67,6 +67,29 @@ ngx_toolgate_runner_unwanted(ngx_toolgate_runner_t *runner, tg_str_t params)
     }
 }
 
+/* It says something: where error_log leads, nobody but NGINX knows. */
+static void
+ngx_toolgate_runner_log(tg_str_t params)
+{
+    tg_str_t level, text;
+    tg_buf_t buf;
+    int64_t n;
+
+    if (tg_json_get(params, TG_STR("level"), &level) != TG_OK
+        || tg_json_int64(level, &n) != TG_OK || n < NGX_LOG_EMERG
+        || n > NGX_LOG_DEBUG
+        || !tg_json_has(params, TG_STR("text"), TG_JSON_STRING, &text))
+    {
+        return;
+    }
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_json_put_decoded(&buf, tg_json_body(text));
+    ngx_log_error((ngx_uint_t) n, ngx_cycle->log, 0, "toolgate-runner: %*s",
+                  buf.len, buf.data);
+    tg_buf_deinit(&buf);
+}
+
 static void
 ngx_toolgate_runner_tell(ngx_toolgate_runner_t *runner, tg_str_t method,
                          tg_str_t params)
@@ -90,6 +113,8 @@ ngx_toolgate_runner_notification(ngx_toolgate_line_t *line, tg_str_t method,
         ngx_toolgate_runner_progress(line, message);
     } else if (tg_json_body_is(method, TG_STR("cancel"))) {
         ngx_toolgate_runner_unwanted(line->data, message->params);
+    } else if (tg_json_body_is(method, TG_STR("log"))) {
+        ngx_toolgate_runner_log(message->params);
     } else {
         ngx_toolgate_runner_tell(line->data, method, message->params);
     }
@@ -169,6 +194,20 @@ ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner)
     return NGX_OK;
 }
 
+/* From now on this worker logs what it says. */
+static ngx_int_t
+ngx_toolgate_runner_connected(ngx_toolgate_line_t *line)
+{
+    ngx_toolgate_runner_t *runner = line->data;
+
+    return runner->is_foreign
+                   || tg_caller_notify(&line->caller, TG_STR("log"),
+                                       TG_STR("{}"))
+                          == TG_OK
+               ? NGX_OK
+               : NGX_ERROR;
+}
+
 /* Starts it, unless it is on its way. */
 static ngx_int_t
 ngx_toolgate_runner_absent(ngx_toolgate_line_t *line, ngx_err_t err)
@@ -230,6 +269,7 @@ ngx_toolgate_runner_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
 
 static const ngx_toolgate_line_ops_t ngx_toolgate_runner_ops = {
     .absent = ngx_toolgate_runner_absent,
+    .connected = ngx_toolgate_runner_connected,
     .lost = ngx_toolgate_runner_lost,
     .notification = ngx_toolgate_runner_notification,
 };
