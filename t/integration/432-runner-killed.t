@@ -104,6 +104,27 @@ for my $who ('the runner', 'its guardian') {
     like $tg->log, qr/\d+ processes of programs were left .* ended/,
         'both: the log says it';
 }
+# Another one takes the worker's next connection, and goes without a word: as
+# the one that was killed may do, whose socket is there a moment longer.
+{
+    my $tool = $mcp->request('tools/call', { name => 'nap' });
+    runs(2, 'both programs to run once more');
+    my $runner = runner();
+    my @both = ($runner, parent_of($runner));
+    kill STOP => @both;
+    my $path = $tg->state_dir . '/runner-3.sock';
+    unlink $path or die "$path: $!";
+    my $dying = IO::Socket::UNIX->new(Local => $path, Listen => 1)
+        or die "$path: $!";
+    chmod 0666, $path;
+    kill KILL => @both;
+    my $last = $dying->accept;
+    unlink $path;
+    close $_ for $last, $dying;
+    like text_of($mcp->reply($tool)), qr/toolgate-runner ended while/,
+        'a word less: it says what happened';
+    runs(0, 'all old programs to end without a call');
+}
 isnt runner(), $first, 'it was never the first one again';
 like $tg->log, qr/toolgate-runner ended with \d+ calls in flight/,
     'the log says it';

@@ -15,8 +15,8 @@ ngx_toolgate_line_open(ngx_toolgate_line_t *line)
     c->read->handler = ngx_toolgate_line_read;
     c->write->handler = ngx_toolgate_line_write;
     line->state = NGX_TOOLGATE_LINE_OPEN;
-    line->delay = line->min_delay;
     line->heard = ngx_current_msec;
+    line->is_heard = 0;
 
     if (line->timer.timer_set) {
         ngx_del_timer(&line->timer);

@@ -184,6 +184,8 @@ ngx_toolgate_line_input(ngx_toolgate_line_t *line, size_t n)
 
     in = &line->in;
     line->heard = ngx_current_msec;
+    line->is_heard = 1;
+    line->delay = line->min_delay;
 
     if (in->len != 0) {
         rc = tg_caller_input(&line->caller, in->data, in->len, &consumed);

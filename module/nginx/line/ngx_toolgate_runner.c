@@ -201,11 +201,19 @@ ngx_toolgate_runner_connected(ngx_toolgate_line_t *line)
     ngx_toolgate_runner_t *runner = line->data;
 
     return runner->is_foreign
-                   || tg_caller_notify(&line->caller, TG_STR("log"),
-                                       TG_STR("{}"))
+                   || tg_caller_request(&line->caller, TG_STR("log"),
+                                        TG_STR("{}"), runner, NULL)
                           == TG_OK
                ? NGX_OK
                : NGX_ERROR;
+}
+
+/* To that, which nobody waits for. */
+static ngx_uint_t
+ngx_toolgate_runner_answer(ngx_toolgate_line_t *line, void *tag,
+                           const tg_answer_t *answer)
+{
+    return tag == line->data;
 }
 
 /* Starts it, unless it is on its way. */
@@ -258,18 +266,29 @@ ngx_toolgate_runner_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
         watch->lost(watch->data);
     }
 
-    if (has_ended && nasks != 0 && !runner->is_foreign) {
+    if (!has_ended || runner->is_foreign) {
+        return;
+    }
+
+    if (nasks != 0) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "toolgate-runner ended with %ui calls in flight; "
                       "starting it anew",
                       nasks);
         ngx_toolgate_line_begin(line);
+
+    } else if (!line->is_heard && !ngx_exiting
+               && line->state == NGX_TOOLGATE_LINE_AWAY)
+    {
+        /* One on its way out still took the connection: so it is not there. */
+        ngx_toolgate_line_fail(line, NGX_ECONNREFUSED);
     }
 }
 
 static const ngx_toolgate_line_ops_t ngx_toolgate_runner_ops = {
     .absent = ngx_toolgate_runner_absent,
     .connected = ngx_toolgate_runner_connected,
+    .answer = ngx_toolgate_runner_answer,
     .lost = ngx_toolgate_runner_lost,
     .notification = ngx_toolgate_runner_notification,
 };
