@@ -5,12 +5,14 @@
 
 extern const ngx_toolgate_handler_t ngx_toolgate_return_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_exec_handler;
+extern const ngx_toolgate_handler_t ngx_toolgate_library_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_broadcast_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_clients_handler;
 
 const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
     &ngx_toolgate_return_handler,
     &ngx_toolgate_exec_handler,
+    &ngx_toolgate_library_handler,
     &ngx_toolgate_broadcast_handler,
     &ngx_toolgate_clients_handler,
     NULL,
