@@ -10,6 +10,7 @@
 #include "api/toolgate_handler.h"
 #include "base/tg_utf8.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 
@@ -17,7 +18,7 @@
 #define NGX_TOOLGATE_MAIL_PACE 50
 /* A message of progress, and a line of the log. */
 #define NGX_TOOLGATE_MAIL_TEXT 4096
-/* Of lines that wait for the worker. */
+/* Of lines in a second: who logs without end must not fill the disk. */
 #define NGX_TOOLGATE_MAIL_LINES 65536
 
 typedef struct {
@@ -29,7 +30,8 @@ typedef struct {
     ngx_queue_t paced;            /* those whose progress has time */
     ngx_toolgate_letter_t *lines; /* for the log, in their order */
     ngx_toolgate_letter_t **last; /* where the next line goes */
-    size_t lines_size;
+    size_t lines_size;            /* of this second */
+    ngx_msec_t lines_since;
     ngx_uint_t lost; /* lines for which there was no room */
     int fd;          /* eventfd; -1: nobody is woken */
     unsigned is_woken:1;
@@ -289,12 +291,12 @@ ngx_toolgate_mail_log(ngx_uint_t level, tg_str_t name, const char *text)
         room->last = &line->next;
         room->lines_size += buf.len;
         line = NULL;
+        ngx_toolgate_mail_wake();
 
     } else {
         room->lost++;
     }
 
-    ngx_toolgate_mail_wake();
     ngx_toolgate_mail_unlock();
     ngx_toolgate_letter_free(line);
 }
@@ -311,11 +313,17 @@ ngx_toolgate_mail_flush(void)
 
     ngx_toolgate_mail_lock();
     line = room->lines;
-    lost = room->lost;
+    lost = 0;
     room->lines = NULL;
     room->last = &room->lines;
-    room->lines_size = 0;
-    room->lost = 0;
+
+    if (ngx_current_msec - room->lines_since >= 1000) {
+        lost = room->lost;
+        room->lost = 0;
+        room->lines_size = 0;
+        room->lines_since = ngx_current_msec;
+    }
+
     ngx_toolgate_mail_unlock();
 
     for (/* void */; line != NULL; line = next) {
@@ -327,7 +335,7 @@ ngx_toolgate_mail_flush(void)
 
     if (lost != 0) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "libraries logged %ui lines more than there is room for",
+                      "libraries logged %ui lines more, which are left out",
                       lost);
     }
 }
@@ -437,6 +445,23 @@ ngx_toolgate_mail_read(ngx_event_t *rev)
     }
 }
 
+/*
+ * With its cycle a worker that exits unloads this module: but what threads
+ * may call must be there until the process has ended.
+ */
+static ngx_int_t
+ngx_toolgate_mail_stay(void)
+{
+    Dl_info info;
+
+    return dladdr(&ngx_toolgate_mails, &info) != 0
+                   && dlopen(info.dli_fname,
+                             RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE)
+                          != NULL
+               ? NGX_OK
+               : NGX_ERROR;
+}
+
 ngx_int_t
 ngx_toolgate_mail_init(ngx_cycle_t *cycle)
 {
@@ -445,6 +470,12 @@ ngx_toolgate_mail_init(ngx_cycle_t *cycle)
 
     if (ngx_toolgate_mail_connection != NULL) {
         return NGX_OK;
+    }
+
+    if (ngx_toolgate_mail_stay() != NGX_OK) {
+        ngx_log_error(NGX_LOG_ALERT, cycle->log, 0, "dlopen() failed: %s",
+                      dlerror());
+        return NGX_ERROR;
     }
 
     fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

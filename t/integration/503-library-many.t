@@ -1,0 +1,125 @@
+#!/usr/bin/perl
+# Many calls of libraries: a hundred thousand leave no memory and no
+# descriptor; clients that cancel and go while threads answer; and threads
+# that nobody ended, which talk on while the worker exits.
+
+use Toolgate::Test timeout => 900;
+use Toolgate::Native;
+
+my $is_san = Toolgate::Test::is_san();
+my $tg = Toolgate::Test->new(workers => 1);
+Toolgate::Native->probe($tg->dir . '/probe.so', 'one');
+$tg->conf(<<'END')->start;
+tool_max_inflight 65536;
+tool echo { library probe.so probe_echo; }
+tool race { library probe.so probe_race 0 $tool_arg_key; timeout 600s; }
+tool wait {
+    library probe.so probe_later $tool_arg_s $tool_arg_key;
+    timeout 600s;
+}
+END
+my ($worker) = $tg->worker_pids;
+
+sub requests {
+    my ($n, $from, $tool) = @_;
+    return join '', map {
+        qq({"jsonrpc":"2.0","id":$_,"method":"tools/call","params":)
+            . qq({"name":"$tool","arguments":{"key":"k$_"}}}\n)
+    } $from .. $from + $n - 1;
+}
+
+# So many calls, a hundred at once; all are answered, each with its own.
+sub calls {
+    my ($client, $tool, $n) = @_;
+    for (my $from = 1; $from <= $n; $from += 100) {
+        $client->send_raw(requests(100, $from, $tool));
+        my %seen;
+        for (1 .. 100) {
+            my $reply = $client->recv_json;
+            $seen{ $reply->{id} }++
+                if index(text_of($reply), "k$reply->{id}") >= 0;
+        }
+        return $from if keys %seen != 100;
+    }
+    return;
+}
+
+my $client = $tg->connect;
+my %calls = (echo => 80_000, race => 20_000);
+calls($client, $_, $calls{$_} / 10) for sort keys %calls;
+my ($memory, $fds) = (rss_kb($worker), fd_count($worker));
+for my $tool (sort keys %calls) {
+    is calls($client, $tool, $calls{$tool}), undef,
+        "$calls{$tool} calls of $tool";
+}
+cmp_ok rss_kb($worker) - $memory, '<', $is_san ? 65_536 : 2048,
+    'the worker has not grown';
+is fd_count($worker), $fds, 'nor has it more descriptors';
+is((() = slurp("/proc/$worker/status") =~ /^Threads:\s+1$/mg), 1,
+    'and no thread');
+
+# --- cancellation, in every moment ------------------------------------------
+
+# Calls of a few milliseconds, which are cancelled at about the time that
+# their threads answer; then the whole client goes.
+my $rounds = $is_san ? 10 : 40;
+my ($answered, $sent) = (0, 0);
+for my $round (1 .. $rounds) {
+    my $hasty = $tg->connect;
+    my @ids = map {
+        $hasty->request('tools/call', {
+            name      => 'wait',
+            arguments => { s => $_ % 4 / 1000, key => "h$round-$_" },
+        })
+    } 1 .. 40;
+    $sent += @ids;
+    select undef, undef, undef, $round % 5 / 1000;
+    $hasty->notify('notifications/cancelled', { requestId => $_ })
+        for grep { $_ % 2 } @ids;
+    my %seen;
+    my %open = map { $_ => 1 } grep { $_ % 2 == 0 } @ids;
+    while ($round % 2 && %open) {
+        my $reply = $hasty->recv_json;
+        $answered++;
+        is ++$seen{ $reply->{id} }, 1, 'answered twice'
+            if $seen{ $reply->{id} };
+        delete $open{ $reply->{id} };
+    }
+    $hasty->close;
+}
+cmp_ok $answered, '>=', 20 * $rounds / 2,
+    'those that were not cancelled are answered';
+is text_of($client->call_tool('echo', { a => 1 })), '{"a":1}',
+    'and the worker goes on';
+wait_for { return slurp("/proc/$worker/status") =~ /^Threads:\s+1$/m }
+    'all threads to end';
+is fd_count($worker), $fds, 'no descriptor is left of them';
+my $ended = $tg->log_size;
+$tg->stop;
+like $tg->log($ended), qr/calls (\d+), ended \1,/, 'each call has ended, once';
+
+# --- the worker exits ---------------------------------------------------------
+
+my $haunted = Toolgate::Test->new;
+Toolgate::Native->probe($haunted->dir . '/probe.so', 'one');
+my $body = <<'END';
+tool haunt { library probe.so probe_haunt; timeout 1s; }
+tool echo { library probe.so probe_echo; }
+END
+$haunted->conf($body)->start;
+$client = $haunted->connect;
+for (1 .. 20) {
+    like text_of($client->call_tool('haunt')), qr/^boo$|within 1000 ms/,
+        'what threads say of calls that they do not have';
+    is text_of($client->call_tool('echo', { a => $_ })),
+        qq({"a":$_}), 'is of no harm'
+        if $_ > 10;
+    $haunted->reload($body) if $_ % 4 == 0;
+}
+$client->close;
+$haunted->stop(signal => 'QUIT');
+unlike slurp($haunted->dir . '/error.log'),
+    qr/exited on signal|exited with code [^0]/,
+    'a worker ends well, whatever threads it has';
+
+done_testing;
