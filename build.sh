@@ -73,7 +73,8 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                whether every request was accounted for and nothing has grown
   lint         check layering, formatting, source lists and scripts
   install      copy what was built to DESTDIR and PREFIX (/usr/local), the
-               module to MODULES_DIR (PREFIX/lib/nginx/modules)
+               module to MODULES_DIR (PREFIX/lib/nginx/modules), the header
+               for native handlers to PREFIX/include
   structure [DIR]
                say how long functions and files are, what of them is comment,
                and where files need each other in a circle, room by room;
@@ -150,11 +151,12 @@ install_all() {
     for file in $so toolgate toolgate-bridge toolgate-runner; do
         [ -e "$BUILD/$file" ] || die "no $BUILD/$file: ./build.sh build first"
     done
-    install -d "$root$prefix/bin" "$root$modules"
+    install -d "$root$prefix/bin" "$root$prefix/include" "$root$modules"
     for file in toolgate toolgate-bridge toolgate-runner; do
         install -m 755 "$BUILD/$file" "$root$prefix/bin/"
     done
     install -m 644 "$BUILD/$so" "$root$modules/"
+    install -m 644 module/api/toolgate_handler.h "$root$prefix/include/"
     find_nginx
     say "installed; at the top of nginx.conf:"
     [ -z "$STREAM_MODULE" ] || say "    load_module $STREAM_MODULE;"

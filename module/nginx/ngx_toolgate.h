@@ -5,6 +5,7 @@
  *   call/      a call: access, limits, schemas, its end
  *   handlers/  what answers a call, a file each
  *   line/      kept connections to those who work for a worker
+ *   native/    shared objects that answer calls, and their threads
  *   stream/    a client's session
  *   move/      sessions that change their worker
  *   listen/    the socket file

@@ -123,7 +123,8 @@ my @mistakes = (
         "tool a {\n $handler\n stdin x;\n} #!"
     ],
     [
-        'return and timeout', qr/tool "a" has no "exec", so .*remove them/,
+        'return and timeout',
+        qr/tool "a" has no "exec" or .*"library".*, so .*remove them/,
         "tool a {\n $handler\n timeout 5s;\n} #!"
     ],
     [

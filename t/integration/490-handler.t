@@ -33,7 +33,7 @@ END
 
 for (
     [ 'tool a { return x; timeout 5s; }',
-        qr/has no "exec" or "later" or "grow", so "timeout"/ ],
+        qr/has no "exec" or .*"later" or "grow", so "timeout"/ ],
     [ 'tool a { description x; }',
         qr/give it a "return" or an "exec".* or a "later" or a "grow"/ ],
     [ 'tool a { later 1 x; exec true; }', qr/"exec" directive is a second/ ],

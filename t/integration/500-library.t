@@ -93,17 +93,20 @@ is text_of($rpc->call_tool('seldom')), 'one', 'its rate';
 like text_of($rpc->call_tool('seldom')), qr/no more often than 1r\/m/,
     'its rate holds';
 
-# --- what is not as it should be ----------------------------------------------
+# --- what is not as it should be --------------------------------------------
 
 is text_of($rpc->call_tool('twice')), 'first', 'the first answer counts';
 $tg->wait_log(qr/twice: twice: 0 1 1, wanted 0, 1/);
-$tg->wait_log(qr/\[notice\] .*library: an answer to call \d+, which was answered before, is dropped/);
+my $dropped = qr/library: an answer to call/;
+$tg->wait_log(qr/\[notice\] .*$dropped \d+, which was answered before, is/);
 pass 'the library is told, and the log has it';
-$tg->wait_log(qr/library: an answer to call 18446744073709551615, which has ended or was cancelled, is dropped/);
+$tg->wait_log(
+    qr/$dropped 18446744073709551615, which has ended or was cancelled, is/);
 pass 'an answer to no call, too';
 
 is text_of($rpc->call_tool('slow')), 'slept', 'one that blocks is awaited';
-$tg->wait_log(qr/\[warn\] .*"slow": call\(\) of "probe_block" in "\Q$so\E" held the worker and all its clients for 3\d\d ms \(1 such/);
+my $held = qr/"slow": call\(\) of "probe_block" in "\Q$so\E" held the worker/;
+$tg->wait_log(qr/\[warn\] .*$held and all its clients for \d{3,} ms \(1 such/);
 pass 'and logged, with its time';
 is text_of($rpc->call_tool('quick')), 'slept', 'one that does not';
 unlike slurp($tg->dir . '/error.log'), qr/"quick": call/, 'is not';
@@ -130,7 +133,7 @@ ok slurp($tg->dir . '/error.log') =~
     /\[notice\] .*chatter: chatter\\u000a\\u001b\[31m of a library/,
     'what it says is shown as one line';
 
-# --- later ----------------------------------------------------------------------
+# --- later ------------------------------------------------------------------
 
 for my $way (@ways) {
     my $name = $way->name;
@@ -175,7 +178,7 @@ for my $n (0, 4096, 4097) {
     is_deeply \@wrong, [], "a message of $n bytes";
 }
 
-# --- cancellation -------------------------------------------------------------
+# --- cancellation -----------------------------------------------------------
 
 # Of many, exactly those that were named.
 my %id = map {
@@ -195,7 +198,7 @@ pass 'a client that goes away ends the rest';
 my $cancelled = () = $tg->log($from) =~ /call cancelled, wanted 0, reply 1/g;
 is $cancelled, 20, 'each is cancelled once';
 
-# --- more than may be -----------------------------------------------------------
+# --- more than may be -------------------------------------------------------
 
 $tg->reload("tool_max_inflight 2;\n$config"
         . "tool alone { library probe.so $later concurrency 1 queue=1; }\n"
@@ -220,8 +223,8 @@ my ($alone, $behind) = map {
         { name => 'alone', arguments => { s => $_ ? '0' : '600', key => $_ } })
 } 0 .. 1;
 wait_for {
-    my $path = $tg->state_dir . '/runner-2.sock';
-    -S $path && $tg->connect($path)->rpc('status')->{result}{queued} == 1;
+    my ($path) = glob $tg->state_dir . '/runner-*.sock';
+    $path && $tg->connect($path)->rpc('status')->{result}{queued} == 1;
 }
 'one to wait';
 like text_of($tg->connect->call_tool('alone', { s => '0', key => 'x' })),
@@ -232,7 +235,7 @@ is text_of($rpc->reply($behind)), '1', 'who waited is next';
 is text_of($rpc->call_tool('counted', { a => 1 })), '{"a":1}',
     'what answers at once is counted, too';
 
-# --- the end ----------------------------------------------------------------------
+# --- the end ----------------------------------------------------------------
 
 # Told to stop at once, no worker waits for its calls.
 $rpc->request('tools/call', { name => 'endless' });

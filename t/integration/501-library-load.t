@@ -89,9 +89,10 @@ is_deeply [ grep { !/<(?:stddef|stdint)\.h>/ }
         slurp("$top/module/api/toolgate_handler.h") =~ /^#include (\S+)/mg ],
     [], 'the header includes nothing but what C has';
 
-# --- mistakes -----------------------------------------------------------------
+# --- mistakes ---------------------------------------------------------------
 
 $tg->file('text.so', 'no library');
+$tg->file('other.so', 'no library' x 100);
 $tg->file('empty.so', '');
 $tg->file('undefined.c',
     "int nobody_has_this(void);\nint f(void);\n"
@@ -100,33 +101,47 @@ run_command({}, qw(gcc -shared -fPIC -o), "$dir/undefined.so",
     "$dir/undefined.c");
 mkdir "$dir/folder.so" or die "mkdir: $!\n";
 
-my $absolute = quotemeta $so;
+# What stands behind `library`, and pieces of what is said.
+my $handler_of = qq("$so" of "library" has no handler);
 for my $case (
-    [ 'no/such.so', qr{"\Q$dir\E/no/such\.so" of "library" cannot be read; write the full path.*\(2: No such file} ],
-    [ 'folder.so', qr/is no shared object: no file/ ],
-    [ 'text.so', qr/text\.so" of "library" cannot be loaded: (?!.*proc.*)(?:file too short|invalid ELF header); build it with "-shared"/ ],
-    [ 'empty.so', qr/empty\.so" of "library" cannot be loaded: file too short/ ],
-    [ 'undefined.so', qr/cannot be loaded: undefined symbol: nobody_has_this/ ],
-    [ 'probe.so no_such', qr/"$absolute" of "library" has no handler "no_such"; name the one/ ],
-    [ 'probe.so probe_function', qr/has no handler "probe_function"/ ],
-    [ 'probe.so probe_number', qr/has no handler "probe_number"/ ],
-    [ 'probe.so probe_other_abi', qr/"probe_other_abi" in "$absolute" is of version 7 of toolgate_handler\.h, and this module takes version 1; build it/ ],
-    [ 'probe.so probe_short', qr/"probe_short" .* is no whole handler; begin it with TOOLGATE_HEAD/ ],
-    [ 'probe.so probe_no_call', qr/"probe_no_call" .* give it a call/ ],
-    [ 'probe.so probe_refuse', qr/"probe_refuse" .* refuses: "t" has 0 arguments, the first not; write one/ ],
-    [ 'probe.so probe_refuse a b', qr/refuses: "t" has 2 arguments, the first known; write one/ ],
-    [ 'probe.so probe_refuse $tool_arg_a', qr/refuses: "t" has 1 arguments, the first not/ ],
-    [ 'probe.so $tool_arg_a', qr/"library" directive needs a file and a symbol that are known at load; write "library FILE SYMBOL/ ],
-    [ '$tool_arg_a', qr/needs a file and a symbol that are known/ ],
-    [ '""', qr/needs a file and a symbol that are known/ ],
-    [ 'probe.so probe_say $no_such_variable', qr/unknown "no_such_variable" variable|no_such_variable/ ],
-    [ 'probe.so; return x', qr/"return" directive is a second handler/ ],
-    [ 'probe.so; stdin x', qr/has no "exec", so "stdin"/ ],
+    [ 'no/such.so', qq("$dir/no/such.so" of "library" cannot be read),
+        'write the full path of a shared object', '(2: No such file' ],
+    [ 'folder.so', 'is no shared object: no file, or larger' ],
+    [ 'text.so', 'text.so" of "library" cannot be loaded: file too short',
+        'build it with "-shared" for this machine' ],
+    [ 'other.so', 'other.so" of "library" cannot be loaded: invalid ELF' ],
+    [ 'empty.so', 'empty.so" of "library" cannot be loaded: file too sh' ],
+    [ 'undefined.so', 'loaded: undefined symbol: nobody_has_this;' ],
+    [ 'probe.so no_such', qq($handler_of "no_such"; name the one) ],
+    [ 'probe.so probe_function', qq($handler_of "probe_function") ],
+    [ 'probe.so probe_number', qq($handler_of "probe_number") ],
+    [ 'probe.so probe_other_abi',
+        qq("probe_other_abi" in "$so" is of version 7 of toolgate_handler.h),
+        'this module takes version 1; build it with the header' ],
+    [ 'probe.so probe_short', qq("probe_short" in "$so" is no whole handler),
+        'begin it with TOOLGATE_HEAD' ],
+    [ 'probe.so probe_no_call', '"probe_no_call"', 'give it a call()' ],
+    [ 'probe.so probe_refuse', '"probe_refuse" in',
+        'refuses: "t" has 0 arguments, the first not; write one' ],
+    [ 'probe.so probe_refuse a b',
+        'refuses: "t" has 2 arguments, the first known; write one' ],
+    [ 'probe.so probe_refuse $tool_arg_a',
+        'refuses: "t" has 1 arguments, the first not' ],
+    [ 'probe.so $tool_arg_a',
+        '"library" directive needs a file and a symbol that are known at load',
+        'write "library FILE SYMBOL ARGUMENT' ],
+    [ '$tool_arg_a', 'needs a file and a symbol that are known' ],
+    [ '""', 'needs a file and a symbol that are known' ],
+    [ 'probe.so probe_say $no_such_variable', 'no_such_variable' ],
+    [ 'probe.so; return x', '"return" directive is a second handler' ],
+    [ 'probe.so; stdin x', 'has no "exec", so "stdin"' ],
 ) {
-    my ($config, $message) = @$case;
+    my ($config, @pieces) = @$case;
     my ($status, $out) = $tg->test_conf("tool t {\nlibrary $config;\n}");
     isnt $status, 0, "library $config: refused";
-    like $out, $message, 'and why';
+    for my $piece (@pieces) {
+        ok index($out, $piece) >= 0, "library $config: $piece" or diag $out;
+    }
     unlike $out, qr{/proc/}, 'without the name of a copy';
     like $out, qr/test\.conf:\d+/, 'and where' if $config !~ /return|stdin/;
 }
@@ -140,7 +155,7 @@ like $tg->reload_fails('tool t { library text.so; }'),
 is text_of($client->call_tool('t')), 'one', 'and it goes on';
 $tg->conf("tool t { library probe.so; }\ntool n { return 1; }");
 
-# --- whoever only signals -------------------------------------------------------
+# --- whoever only signals ---------------------------------------------------
 
 # Its constructor tells in which processes a library was loaded.
 $tg->file('mark.c', <<"END");
@@ -179,7 +194,7 @@ is text_of($client->call_tool('t')), 'marked', 'and have it';
 is $status, 0, 'a signal';
 is marks(), 2, 'loads nothing';
 
-# --- copies -----------------------------------------------------------------------
+# --- copies -----------------------------------------------------------------
 
 # The copy is sealed: a worker, who has its descriptor, cannot change what the
 # master runs.
@@ -202,13 +217,13 @@ $tg->reload($marked) for 1 .. 20;
 is mapped(), $maps, 'old copies are unmapped';
 is master_fds($tg), $fds, 'and closed';
 $tg->reload_fails("$marked\ntool w { library probe.so probe_refuse; }");
-wait_for { return mapped() == $maps } 'those of a config that failed to be gone';
+wait_for { return mapped() == $maps } 'those of a refused config to be gone';
 $tg->reload('tool n { return 2; }');
 wait_for { return mapped() == 0 } 'all to be gone with the last tool';
 pass 'nothing is left of libraries that are not used';
 $tg->stop;
 
-# --- load() ------------------------------------------------------------------------
+# --- load() -----------------------------------------------------------------
 
 my $moody = Toolgate::Test->new;
 Toolgate::Native->probe($moody->dir . '/probe.so', 'one');
@@ -219,10 +234,11 @@ $client = $moody->connect;
 my $answer = $client->call_tool('m')->{result};
 ok $answer->{isError}, 'one that does not load';
 is $answer->{content}[0]{text}, 'the file is missing', 'says why';
-$moody->wait_log(qr/\[error\] .*"m": "probe_moody" in ".*probe\.so" does not load: the file is missing/);
+$moody->wait_log(qr/\[error\] .*"m": "probe_moody" in ".*probe\.so" does not/);
 is text_of($client->call_tool('n')), 'fine', 'others are not concerned';
 $moody->file('there', '');
-wait_for { return !$client->call_tool('m')->{result}{isError} } 'it to be tried again';
+wait_for { return !$client->call_tool('m')->{result}{isError} }
+    'it to be tried again';
 is text_of($client->call_tool('m', { a => 1 })), '{"a":1}', 'then it works';
 
 done_testing;

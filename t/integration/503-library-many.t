@@ -98,7 +98,7 @@ my $ended = $tg->log_size;
 $tg->stop;
 like $tg->log($ended), qr/calls (\d+), ended \1,/, 'each call has ended, once';
 
-# --- the worker exits ---------------------------------------------------------
+# --- the worker exits -------------------------------------------------------
 
 my $haunted = Toolgate::Test->new;
 Toolgate::Native->probe($haunted->dir . '/probe.so', 'one');

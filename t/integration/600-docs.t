@@ -4,16 +4,17 @@
 # sources, and its links lead somewhere.
 
 use Toolgate::Test;
+use Toolgate::Native;
 
 my $top = Toolgate::Test::top();
 my @files = ('README.md', map {"docs/$_"} qw(architecture.md development.md
-    directives.md limits.md operations.md performance.md protocols.md
-    security.md));
+    directives.md limits.md native.md operations.md performance.md
+    protocols.md security.md));
 my %text = map { $_ => slurp("$top/$_") // die "$_: $!\n" } @files;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
-mkdir "$dir/$_" or die "$dir/$_: $!\n" for qw(notes schemas);
+mkdir "$dir/$_" or die "$dir/$_: $!\n" for qw(lib notes schemas);
 $tg->file('tools.conf', 'tool now { description "The time."; exec date; }');
 
 # --- configs ---------------------------------------------------------------
@@ -35,6 +36,15 @@ sub blocks {
     return @blocks;
 }
 
+# The libraries that it loads: its examples, and a page's own.
+Toolgate::Native->build("docs/examples/$_.c", "$dir/lib/$_.so")
+    for qw(primes text_stats);
+for my $block (blocks($text{'docs/native.md'})) {
+    my ($info, undef, $content) = @$block;
+    next if $info !~ /^c (\w+)\.c$/;
+    Toolgate::Native->build($tg->file("$1.c", $content), "$dir/lib/$1.so");
+}
+
 # The documentation names what readers have; here is what the test has.
 sub localize {
     my ($config) = @_;
@@ -43,6 +53,7 @@ sub localize {
     $config =~ s{/(?:run|var/log|etc|home/ann)/toolgate\b}{$dir}g;
     $config =~ s{\buser\s+toolgate;}{user $tg->{user} $tg->{group};};
     $config =~ s{/srv/notes\b}{$dir/notes}g;
+    $config =~ s{/usr/local/lib/toolgate\b}{$dir/lib}g;
     $config =~ s{/usr/local/bin/toolgate-runner\b}{$runner}g;
     $config =~ s{\bann\b}{$tg->{user}}g;
     $config =~ s{\bdev\b}{$tg->{group}}g;

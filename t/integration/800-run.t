@@ -135,6 +135,8 @@ for my $file (qw(toolgate toolgate-bridge toolgate-runner)) {
 }
 my $so = '/opt/tg/lib/nginx/modules/ngx_stream_toolgate_module.so';
 ok -s "$root$so", 'installs the module';
+is slurp("$root/opt/tg/include/toolgate_handler.h"),
+    slurp("$top/module/api/toolgate_handler.h"), 'installs the header';
 like $out, qr/^\s+load_module \Q$so\E;$/m, 'and says how to load it';
 
 # The same as make has it: nothing may end up in the live system.

@@ -4,8 +4,8 @@
  * api/toolgate_handler.h.
  */
 #include "nginx/call/ngx_toolgate_call.h"
-#include "nginx/conf/ngx_toolgate_object.h"
-#include "nginx/line/ngx_toolgate_native.h"
+#include "nginx/native/ngx_toolgate_object.h"
+#include "nginx/native/ngx_toolgate_native.h"
 
 #include "base/tg_utf8.h"
 

@@ -1,7 +1,7 @@
 /*
  * Copies of shared objects, and what is in them.
  */
-#include "nginx/conf/ngx_toolgate_object.h"
+#include "nginx/native/ngx_toolgate_object.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,7 +1,7 @@
 /*
  * The hooks of native handlers, and how long they take.
  */
-#include "nginx/line/ngx_toolgate_native.h"
+#include "nginx/native/ngx_toolgate_native.h"
 
 #include <signal.h>
 #include <time.h>

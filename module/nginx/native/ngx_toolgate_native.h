@@ -5,7 +5,7 @@
 #ifndef _NGX_TOOLGATE_NATIVE_H_INCLUDED_
 #define _NGX_TOOLGATE_NATIVE_H_INCLUDED_
 
-#include "nginx/line/ngx_toolgate_mail.h"
+#include "nginx/native/ngx_toolgate_mail.h"
 
 #include "api/toolgate_handler.h"
 

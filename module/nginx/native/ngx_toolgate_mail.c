@@ -5,7 +5,7 @@
  * One mutex guards all, for as long as copying takes.  A thread writes into
  * the eventfd once until the worker has looked.
  */
-#include "nginx/line/ngx_toolgate_mail.h"
+#include "nginx/native/ngx_toolgate_mail.h"
 
 #include "api/toolgate_handler.h"
 #include "base/tg_utf8.h"
