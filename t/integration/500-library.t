@@ -32,7 +32,7 @@ tool short {
     library probe.so probe_later 60 \$tool_arg_key;
     timeout 300ms;
 }
-tool steady { library probe.so probe_later 1.6 done; timeout 1s max=600s; }
+tool steady { library probe.so probe_pulse 4 done; timeout 3s max=600s; }
 tool endless { library probe.so probe_later 600 x; timeout 1h max=1h; }
 tool flood { library probe.so probe_flood \$tool_arg_n flood; timeout 600s; }
 tool race { library probe.so probe_race 0 \$tool_arg_key; timeout 600s; }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef PROBE_VERSION
@@ -235,6 +236,35 @@ flood_work(void *data)
     return NULL;
 }
 
+/* Progress all the time, for so long at least. */
+static void *
+pulse_work(void *data)
+{
+    later_t *later = data;
+
+    struct timespec from, now;
+    uint64_t i;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &from);
+    now = from;
+
+    for (i = 1; (double) (now.tv_sec - from.tv_sec) < later->seconds
+                && !later_is_over();
+         i++)
+    {
+        (void) later->tool->api->progress(later->call, i, 0, NULL);
+        (void) usleep(10000);
+        (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    }
+
+    (void) later->tool->api->reply(later->call, later->text,
+                                   strlen(later->text));
+    free(later);
+    later_end();
+
+    return NULL;
+}
+
 /* Answers at once: before call() has returned, or after. */
 static void *
 race_work(void *data)
@@ -291,6 +321,12 @@ static void
 flood(const toolgate_request_t *request)
 {
     start(request, flood_work);
+}
+
+static void
+pulse(const toolgate_request_t *request)
+{
+    start(request, pulse_work);
 }
 
 static void
@@ -417,6 +453,7 @@ PROBE(probe_block, NULL, NULL, NULL, block, NULL);
 PROBE(probe_chatter, NULL, NULL, NULL, chatter, NULL);
 PROBE(probe_later, NULL, later_load, later_unload, later, later_cancel);
 PROBE(probe_flood, NULL, later_load, later_unload, flood, later_cancel);
+PROBE(probe_pulse, NULL, later_load, later_unload, pulse, later_cancel);
 PROBE(probe_race, NULL, later_load, later_unload, race, later_cancel);
 PROBE(probe_haunt, NULL, haunt_load, NULL, nothing, NULL);
 PROBE(probe_refuse, refuse, NULL, NULL, echo, NULL);
