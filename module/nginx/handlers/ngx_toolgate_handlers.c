@@ -9,6 +9,7 @@ extern const ngx_toolgate_handler_t ngx_toolgate_library_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_broadcast_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_clients_handler;
 
+/* clang-format off */
 const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
     &ngx_toolgate_return_handler,
     &ngx_toolgate_exec_handler,
@@ -17,3 +18,4 @@ const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
     &ngx_toolgate_clients_handler,
     NULL,
 };
+/* clang-format on */
