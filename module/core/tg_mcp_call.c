@@ -20,33 +20,41 @@ tg_mcp_is_reserved(tg_str_t key)
     return key.len >= len && memcmp(key.data, TG_MCP_PREFIX, len) == 0;
 }
 
-/* The client's members that go on to the server. */
+/* Extensions are between a client and its server, which it does not see. */
+static int
+tg_mcp_is_extensions(tg_str_t key)
+{
+    return tg_json_body_is(key, TG_STR("extensions"));
+}
+
+static int
+tg_mcp_is_not_legacy(tg_str_t key)
+{
+    return tg_mcp_is_own(key) || tg_mcp_is_reserved(key);
+}
+
+/* Appends the members of an object that are not left out. */
 static void
-tg_mcp_put_others(const tg_mcp_client_t *client, tg_buf_t *out, tg_str_t meta)
+tg_mcp_put_members(tg_buf_t *out, tg_str_t object, int is_first,
+                   int (*is_left_out)(tg_str_t key))
 {
     tg_json_t json;
     tg_str_t key, value;
     int rc;
 
-    if (tg_json_type(meta) != TG_JSON_OBJECT) {
-        return;
-    }
-
-    tg_json_init(&json, meta);
+    tg_json_init(&json, object);
     rc = tg_json_object(&json);
 
     while (rc == TG_OK && (rc = tg_json_member(&json, &key)) == TG_OK) {
         rc = tg_json_value(&json, &value);
 
-        if (tg_mcp_is_own(key)
-            || (!client->is_modern && tg_mcp_is_reserved(key))) {
-            continue;
+        if (!is_left_out(key)) {
+            tg_buf_text(out, is_first ? "\"" : ",\"");
+            tg_buf_str(out, key);
+            tg_buf_text(out, "\":");
+            tg_json_put_compact(out, value);
+            is_first = 0;
         }
-
-        tg_buf_text(out, ",\"");
-        tg_buf_str(out, key);
-        tg_buf_text(out, "\":");
-        tg_json_put_compact(out, value);
     }
 }
 
@@ -69,7 +77,9 @@ tg_mcp_put_whose(const tg_mcp_client_t *client, tg_buf_t *out, tg_str_t meta)
 
     tg_buf_text(out,
                 ",\"" TG_MCP_PREFIX "protocolVersion\":\"" TG_MCP_MODERN "\"");
-    tg_json_put_member(out, ",\"" TG_MCP_PREFIX "clientCapabilities\":", can);
+    tg_buf_text(out, ",\"" TG_MCP_PREFIX "clientCapabilities\":{");
+    tg_mcp_put_members(out, can, 1, tg_mcp_is_extensions);
+    tg_buf_char(out, '}');
     tg_json_put_member(out, ",\"" TG_MCP_PREFIX "clientInfo\":", info);
 }
 
@@ -98,7 +108,9 @@ tg_mcp_client_pass(tg_mcp_client_t *client, const tg_mcp_call_t *call,
         tg_mcp_put_whose(client, &params, meta);
     }
 
-    tg_mcp_put_others(client, &params, meta);
+    tg_mcp_put_members(&params, meta, 0,
+                       client->is_modern ? tg_mcp_is_own
+                                         : tg_mcp_is_not_legacy);
     tg_buf_text(&params, "}}");
     rc = TG_NOMEM;
 

@@ -6,6 +6,7 @@
 #include "runner/http/tg_http_job.h"
 #include "runner/left/tg_left.h"
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_question.h"
 #include "runner/mcp/tg_watch.h"
 #include "runner/place/tg_place.h"
 #include "runner/tg_held.h"
@@ -33,6 +34,8 @@ static void tg_worker_unwatch(tg_jobs_t *jobs, tg_peer_t *peer,
                               tg_request_t *request);
 static void tg_worker_leave(tg_jobs_t *jobs, tg_peer_t *peer,
                             tg_request_t *request);
+static void tg_worker_told_answer(tg_jobs_t *jobs, tg_peer_t *peer,
+                                  tg_request_t *request);
 
 /*
  * The methods: a job of some kind, of which something is shared at host in
@@ -57,6 +60,7 @@ static const struct {
     { "mcp_watch", NULL, 0, tg_worker_watch },
     { "mcp_unwatch", NULL, 0, tg_worker_unwatch },
     { "mcp_leave", NULL, 0, tg_worker_leave },
+    { "mcp_told", NULL, 0, tg_worker_told_answer },
     { "status", NULL, 0, tg_worker_status },
     { "log", NULL, 0, tg_worker_logs },
 };
@@ -127,6 +131,12 @@ static void
 tg_worker_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
     tg_watch_leave(tg_worker_servers(peer), peer, request);
+}
+
+static void
+tg_worker_told_answer(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_question_told(tg_worker_servers(peer), peer, request);
 }
 
 static void

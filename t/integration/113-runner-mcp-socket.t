@@ -48,7 +48,8 @@ my $meta = {
     progressToken => 1,
     'x/trace' => 't',
     'io.modelcontextprotocol/protocolVersion' => '2099-01-01',
-    'io.modelcontextprotocol/clientCapabilities' => { elicitation => {} },
+    'io.modelcontextprotocol/clientCapabilities' =>
+        { extensions => { 'x/tasks' => {} }, elicitation => {} },
     'io.modelcontextprotocol/logLevel' => 'debug',
 };
 

@@ -154,6 +154,10 @@ my %tool = (
     },
     ask => sub {
         my ($id, $params) = @_;
+        if (my $until = $params->{arguments}{until}) {
+            select undef, undef, undef, 0.02 until -e $until;
+            unlink $until;
+        }
         ask_next({ id => $id, answers => [],
             methods => [ @{ $params->{arguments}{methods} } ] });
     },

@@ -299,7 +299,7 @@ tg_instance_find(const tg_server_t *server, tg_str_t id)
 }
 
 tg_instance_t *
-tg_instance_new(tg_server_t *server, tg_str_t id, const char *cwd, int64_t uid)
+tg_instance_new(tg_server_t *server, tg_str_t id)
 {
     tg_instance_t *instance;
 
@@ -309,14 +309,6 @@ tg_instance_new(tg_server_t *server, tg_str_t id, const char *cwd, int64_t uid)
         return NULL;
     }
 
-    instance->cwd = cwd != NULL ? strdup(cwd) : NULL;
-
-    if (cwd != NULL && instance->cwd == NULL) {
-        free(instance);
-        return NULL;
-    }
-
-    instance->uid = uid;
     memcpy(instance->id, id.data, id.len);
     instance->server = server;
     instance->transport = server->spec.program.argv != NULL
@@ -324,6 +316,7 @@ tg_instance_new(tg_server_t *server, tg_str_t id, const char *cwd, int64_t uid)
                               : &tg_socket_transport;
     TAILQ_INIT(&instance->waiting);
     TAILQ_INIT(&instance->calls);
+    TAILQ_INIT(&instance->questions);
     tg_caller_init(&instance->caller, tg_alloc_libc(), &tg_instance_caller_ops,
                    instance, TG_DIALECT_JSONRPC, TG_INSTANCE_FRAME_MAX);
     tg_mcp_client_init(&instance->client, tg_alloc_libc(), &instance->caller,

@@ -56,6 +56,9 @@ typedef enum {
 typedef struct tg_mcp_job_s tg_mcp_job_t;
 typedef TAILQ_HEAD(tg_mcp_job_list_s, tg_mcp_job_s) tg_mcp_job_list_t;
 
+/* What it asks of its client (tg_question.c). */
+typedef struct tg_question_s tg_question_t;
+
 struct tg_instance_s {
     TAILQ_ENTRY(tg_instance_s) place;
     tg_server_t *server;
@@ -74,6 +77,8 @@ struct tg_instance_s {
     tg_mcp_job_list_t waiting; /* not sent yet */
     tg_mcp_job_list_t calls;   /* to be answered */
     unsigned ncalls;           /* both */
+    TAILQ_HEAD(, tg_question_s) questions;
+    unsigned nquestions;
 
     uv_timer_t timer; /* of the state */
     uint64_t started_at;
@@ -89,9 +94,8 @@ struct tg_instance_s {
 /* The one with this id, or NULL. */
 tg_instance_t *tg_instance_find(const tg_server_t *server, tg_str_t id);
 
-/* A new one; cwd may be NULL.  NULL: no memory. */
-tg_instance_t *tg_instance_new(tg_server_t *server, tg_str_t id,
-                               const char *cwd, int64_t uid);
+/* A new one; NULL: no memory. */
+tg_instance_t *tg_instance_new(tg_server_t *server, tg_str_t id);
 
 /* Starts it soon, when it is stopped. */
 void tg_instance_want(tg_instance_t *instance);

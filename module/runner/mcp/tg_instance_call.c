@@ -2,6 +2,7 @@
  * The calls of an instance: those that wait for it, and those that it has.
  */
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_question.h"
 
 static tg_failure_t
 tg_instance_send(tg_instance_t *instance, tg_mcp_job_t *call)
@@ -98,6 +99,7 @@ tg_instance_put_back(tg_instance_t *instance, tg_mcp_job_t *call)
 {
     call->is_sent = 0;
     TAILQ_REMOVE(&instance->calls, call, place);
+    tg_questions_drop(instance, call);
     TAILQ_INSERT_TAIL(&instance->waiting, call, place);
 }
 
@@ -111,6 +113,7 @@ tg_instance_drop(tg_instance_t *instance, tg_mcp_job_t *call)
         TAILQ_REMOVE(&instance->waiting, call, place);
     }
 
+    tg_questions_drop(instance, call);
     instance->ncalls--;
     instance->used_at = uv_now(instance->timer.loop);
     call->instance = NULL;

@@ -3,6 +3,7 @@
  */
 #include "base/tg_utf8.h"
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_question.h"
 #include "runner/tg_log.h"
 
 /* Of an error of its own, in the log and in what is told of a start. */
@@ -159,6 +160,8 @@ tg_hear_notification(void *host, tg_str_t method, const tg_message_t *message)
         tg_instance_event(instance, event);
     } else if (tg_json_body_is(method, TG_STR("notifications/progress"))) {
         tg_hear_progress(instance, message->params);
+    } else if (tg_json_body_is(method, TG_STR("notifications/cancelled"))) {
+        tg_question_cancelled(instance, message->p.request_id);
     }
 }
 
@@ -204,13 +207,7 @@ tg_hear_asked(void *host, const tg_message_t *message)
         return;
     }
 
-    (void) tg_caller_refuse(&instance->caller, message->id, TG_RPC_METHOD,
-                            spec->share == TG_SHARE_CONNECTION
-                                ? "Toolgate does not pass this on to the "
-                                  "client; let the tool do without."
-                                : "This server is shared by several clients "
-                                  "of Toolgate, so there is nobody who could "
-                                  "be asked; let the tool do without.");
+    tg_question_ask(instance, message);
 }
 
 static void

@@ -14,6 +14,8 @@ enum {
     TG_MCP_JOB_META,
     TG_MCP_JOB_INPUT,
     TG_MCP_JOB_STATE,
+    TG_MCP_JOB_MAX_OUTPUT,
+    TG_MCP_JOB_CAN,
     TG_MCP_JOB_MEMBERS
 };
 
@@ -27,6 +29,8 @@ static const char *const tg_mcp_job_members[] = {
     [TG_MCP_JOB_META] = "meta",
     [TG_MCP_JOB_INPUT] = "inputResponses",
     [TG_MCP_JOB_STATE] = "requestState",
+    [TG_MCP_JOB_MAX_OUTPUT] = "max_output",
+    [TG_MCP_JOB_CAN] = "capabilities",
     [TG_MCP_JOB_MEMBERS] = NULL,
 };
 
@@ -148,6 +152,20 @@ tg_mcp_job_error(tg_mcp_job_t *call, const tg_answer_t *answer)
     tg_buf_deinit(&text);
 }
 
+static void
+tg_mcp_job_too_large(tg_mcp_job_t *call)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_printf(&text,
+                  "%s returned more than %lld bytes (max_output); raise "
+                  "max_output or ask for less.",
+                  call->job->params.tool, (long long) call->max_output);
+    tg_mcp_job_fail(call, TG_FAILURE_OUTPUT, tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
 void
 tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
 {
@@ -155,11 +173,14 @@ tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
 
     if (answer->kind == TG_ANSWER_ERROR) {
         tg_mcp_job_error(call, answer);
-        return;
-    }
 
-    outcome = tg_mcp_job_result(answer->result);
-    tg_mcp_job_end(call, &outcome);
+    } else if (answer->result.len > (size_t) call->max_output) {
+        tg_mcp_job_too_large(call);
+
+    } else {
+        outcome = tg_mcp_job_result(answer->result);
+        tg_mcp_job_end(call, &outcome);
+    }
 }
 
 void
@@ -218,13 +239,15 @@ tg_mcp_job_is_object(tg_str_t raw)
 }
 
 static int
-tg_mcp_job_check(const tg_str_t *values, int64_t *uid, const char **why)
+tg_mcp_job_check(const tg_str_t *values, int64_t *uid, int64_t *max_output,
+                 const char **why)
 {
     tg_str_t key;
 
     *why = "key must be 16 to 64 letters, digits, - and _, instance a string "
            "of at most 128 bytes without escapes, cwd a string, uid a number, "
-           "name a string, arguments, meta and inputResponses objects";
+           "name a string, arguments, meta and inputResponses objects, "
+           "max_output 0 to 33554432";
 
     return tg_server_is_key(values[TG_MCP_JOB_KEY], &key)
                    && tg_mcp_job_is_id(values[TG_MCP_JOB_INSTANCE])
@@ -232,6 +255,9 @@ tg_mcp_job_check(const tg_str_t *values, int64_t *uid, const char **why)
                        || tg_json_type(values[TG_MCP_JOB_CWD])
                               == TG_JSON_STRING)
                    && tg_job_number(values[TG_MCP_JOB_UID], 0, UINT32_MAX, uid)
+                          == TG_OK
+                   && tg_job_number(values[TG_MCP_JOB_MAX_OUTPUT], 0,
+                                    TG_INSTANCE_FRAME_MAX, max_output)
                           == TG_OK
                    && tg_json_type(values[TG_MCP_JOB_NAME]) == TG_JSON_STRING
                    && tg_mcp_job_is_object(values[TG_MCP_JOB_ARGUMENTS])
@@ -291,13 +317,14 @@ static int
 tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
     tg_mcp_job_t *call;
-    int64_t uid;
+    int64_t uid, max_output;
     size_t size;
     int i;
 
     uid = -1;
+    max_output = TG_INSTANCE_FRAME_MAX;
 
-    if (tg_mcp_job_check(values, &uid, why) != TG_OK) {
+    if (tg_mcp_job_check(values, &uid, &max_output, why) != TG_OK) {
         return TG_BAD;
     }
 
@@ -315,6 +342,8 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     job->bytes += size;
     call->job = job;
     call->uid = uid;
+    call->max_output = max_output;
+    call->can = tg_can_read(values[TG_MCP_JOB_CAN]);
     tg_buf_init(&call->answer, tg_alloc_libc());
     call->memory = malloc(size);
 

@@ -16,9 +16,11 @@ struct tg_mcp_job_s {
     tg_instance_t *instance; /* NULL: it has none (yet) */
     char *memory;            /* of the slices */
     tg_str_t key;
-    tg_str_t id; /* of the instance */
-    char *cwd;   /* or NULL */
-    int64_t uid; /* whose it must be; -1: anybody's */
+    tg_str_t id;        /* of the instance */
+    char *cwd;          /* or NULL */
+    int64_t uid;        /* whose it must be; -1: anybody's */
+    unsigned can;       /* what the client can be asked */
+    int64_t max_output; /* bytes of the result */
     tg_mcp_call_t call;
     int is_sent;
     uint64_t request; /* its id, and its progress token */

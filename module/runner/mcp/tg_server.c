@@ -241,6 +241,36 @@ tg_server_make_room(tg_server_t *server)
     }
 }
 
+/* Whose it is, is its first call's. */
+static tg_instance_t *
+tg_server_add(tg_server_t *server, const tg_mcp_job_t *call)
+{
+    tg_instance_t *instance;
+
+    instance = tg_instance_new(server, call->id);
+
+    if (instance == NULL) {
+        return NULL;
+    }
+
+    instance->uid = call->uid;
+
+    if (server->spec.share == TG_SHARE_CONNECTION) {
+        instance->client.can |= call->can;
+    }
+
+    if (call->cwd != NULL) {
+        instance->cwd = strdup(call->cwd);
+
+        if (instance->cwd == NULL) {
+            tg_instance_leave(instance, 1);
+            return NULL;
+        }
+    }
+
+    return instance;
+}
+
 tg_failure_t
 tg_server_call(tg_server_t *server, tg_mcp_job_t *call, tg_buf_t *text)
 {
@@ -258,7 +288,7 @@ tg_server_call(tg_server_t *server, tg_mcp_job_t *call, tg_buf_t *text)
     }
 
     if (instance == NULL) {
-        instance = tg_instance_new(server, call->id, call->cwd, call->uid);
+        instance = tg_server_add(server, call);
     }
 
     if (instance == NULL) {
@@ -283,7 +313,7 @@ tg_server_start(tg_server_t *server)
     instance = tg_instance_find(server, TG_STR(""));
 
     if (instance == NULL) {
-        instance = tg_instance_new(server, TG_STR(""), NULL, -1);
+        instance = tg_instance_new(server, TG_STR(""));
     }
 
     if (instance != NULL) {

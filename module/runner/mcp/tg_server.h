@@ -62,6 +62,7 @@ struct tg_servers_s {
     unsigned n;               /* of list */
     unsigned nrunning;        /* instances */
     uint64_t unwatched_ms;    /* TG_SERVER_UNWATCHED_MS */
+    uint64_t nquestions;      /* that were ever asked */
 };
 
 struct tg_server_s {
@@ -115,6 +116,9 @@ int tg_server_listed(tg_server_t *server, tg_catalogue_t *tools);
 
 /* Something about its instances changed. */
 void tg_server_changed(tg_server_t *server);
+
+/* Something has to be told to a worker that is not there yet. */
+void tg_server_retry(tg_server_t *server);
 
 /* --- for its instances --- */
 

@@ -1,6 +1,7 @@
 #include "runner/mcp/tg_watch.h"
 
 #include "runner/mcp/tg_kept.h"
+#include "runner/mcp/tg_question.h"
 #include "runner/tg_answer.h"
 #include "runner/tg_log.h"
 
@@ -82,8 +83,6 @@ tg_server_notify(const tg_server_t *server, tg_peer_t *peer, int is_list)
     tg_buf_deinit(&json);
 }
 
-static void tg_server_on_retry(uv_timer_t *timer);
-
 /* What is due; a worker that does not read hears it later, and the newest. */
 static void
 tg_server_tell(tg_server_t *server)
@@ -100,8 +99,7 @@ tg_server_tell(tg_server_t *server)
         }
 
         if (!jobs->ops->may_tell(jobs->host, watch->peer)) {
-            uv_timer_start(&server->retry, tg_server_on_retry, TG_JOBS_RETRY_MS,
-                           0);
+            tg_server_retry(server);
             continue;
         }
 
@@ -122,7 +120,24 @@ tg_server_tell(tg_server_t *server)
 static void
 tg_server_on_retry(uv_timer_t *timer)
 {
-    tg_server_tell(timer->data);
+    tg_instance_t *instance;
+    tg_server_t *server;
+
+    server = timer->data;
+    tg_server_tell(server);
+
+    TAILQ_FOREACH(instance, &server->instances, place)
+    {
+        if (tg_questions_send(instance)) {
+            tg_server_retry(server);
+        }
+    }
+}
+
+void
+tg_server_retry(tg_server_t *server)
+{
+    uv_timer_start(&server->retry, tg_server_on_retry, TG_JOBS_RETRY_MS, 0);
 }
 
 void

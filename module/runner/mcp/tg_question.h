@@ -1,0 +1,37 @@
+/*
+ * What an MCP server asks in the course of a call, of the one client whose
+ * connection the instance is for: requests of MCP's legacy versions, for a
+ * user, a model or folders.
+ *
+ *   runner ──▶ worker   mcp_ask {"id":ID,"ask":7,"method":…,"params":…}
+ *   runner ◀── worker   mcp_told {"key":…,"instance":…,"ask":7,"result":…}
+ *   runner ──▶ worker   mcp_unask {"id":ID,"ask":7}: it is not waited for
+ *
+ * ID is that of an mcp_call of this client.  While all of them are on their
+ * way to another worker it waits until one is there.
+ */
+#ifndef TG_QUESTION_H
+#define TG_QUESTION_H
+
+#include "runner/mcp/tg_server.h"
+
+/* Of one instance, at once; a person answers one at a time. */
+#define TG_QUESTIONS_MAX 64
+
+/* A request that the client may be asked: it is, or the server is refused. */
+void tg_question_ask(tg_instance_t *instance, const tg_message_t *message);
+
+/* The server does not want to know any more. */
+void tg_question_cancelled(tg_instance_t *instance, tg_str_t id);
+
+/* A call is over; with the last, what was asked is, too. */
+void tg_questions_drop(tg_instance_t *instance, const tg_mcp_job_t *call);
+
+/* Asks what waits for a worker; says whether something still does. */
+int tg_questions_send(tg_instance_t *instance);
+
+/* The method mcp_told. */
+void tg_question_told(tg_servers_t *servers, tg_peer_t *peer,
+                      tg_request_t *request);
+
+#endif
