@@ -93,7 +93,7 @@ module_cc_opt() {
     else
         # What hardens it comes from `config`, for all who use that.  Nobody
         # replaces a function of the module's, so that calls may be inlined.
-        say "-g -O2 -fno-semantic-interposition"
+        say "-g -O2 -fno-semantic-interposition -fno-plt"
     fi
 }
 

@@ -294,6 +294,26 @@ tg_batch_end(tg_peer_t *peer)
 
 /* --- requests --- */
 
+/* Clients often call what they have called before. */
+static const tg_entry_t *
+tg_peer_entry(tg_peer_t *peer, tg_entry_kind_t kind, tg_str_t name)
+{
+    const tg_entry_t *entry;
+
+    entry = peer->recent;
+
+    if (entry != NULL && entry->kind == kind && tg_str_eq(entry->name, name)) {
+        return entry;
+    }
+
+    entry = tg_catalogue_find(peer->catalogue, kind, name);
+
+    /* What is escaped is longer than what it stands for. */
+    peer->recent = entry != NULL && entry->name.len == name.len ? entry : NULL;
+
+    return entry;
+}
+
 void
 tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
 {
@@ -303,8 +323,7 @@ tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
         request->arguments = TG_STR("{}");
     }
 
-    request->entry = tg_catalogue_find(peer->catalogue, request->reply.kind,
-                                       request->name);
+    request->entry = tg_peer_entry(peer, request->reply.kind, request->name);
 
     if (request->entry != NULL
         || (peer->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))

@@ -24,6 +24,7 @@ typedef struct {
 struct tg_shape_s {
     const tg_member_t *members;
     size_t n;
+    size_t again; /* which comes behind the last one */
 };
 
 #define TG_MEMBER(key, field, shape)                                           \
@@ -36,9 +37,9 @@ struct tg_shape_s {
         "\"" key "\":", sizeof(key) + 2, offsetof(tg_message_t, field), NULL,  \
             1                                                                  \
     }
-#define TG_SHAPE(members)                                                      \
+#define TG_SHAPE(members, again)                                               \
     {                                                                          \
-        members, sizeof(members) / sizeof((members)[0])                        \
+        members, sizeof(members) / sizeof((members)[0]), again                 \
     }
 
 static const tg_member_t tg_meta_members[] = {
@@ -52,14 +53,14 @@ static const tg_member_t tg_meta_members[] = {
               NULL),
 };
 
-static const tg_shape_t tg_meta_shape = TG_SHAPE(tg_meta_members);
+static const tg_shape_t tg_meta_shape = TG_SHAPE(tg_meta_members, 0);
 
 static const tg_member_t tg_filter_members[] = {
     TG_MEMBER("toolsListChanged", p.tools_list_changed, NULL),
     TG_MEMBER(TG_BROADCASTS, p.broadcasts, NULL),
 };
 
-static const tg_shape_t tg_filter_shape = TG_SHAPE(tg_filter_members);
+static const tg_shape_t tg_filter_shape = TG_SHAPE(tg_filter_members, 0);
 
 static const tg_member_t tg_params_members[] = {
     TG_MEMBER("name", p.name, NULL),
@@ -77,7 +78,7 @@ static const tg_member_t tg_params_members[] = {
     TG_MEMBER("message", p.message, NULL),
 };
 
-static const tg_shape_t tg_params_shape = TG_SHAPE(tg_params_members);
+static const tg_shape_t tg_params_shape = TG_SHAPE(tg_params_members, 0);
 
 static const tg_member_t tg_error_members[] = {
     TG_MEMBER("code", e.code, NULL),
@@ -86,7 +87,7 @@ static const tg_member_t tg_error_members[] = {
     TG_MEMBER("type", e.type, NULL),
 };
 
-static const tg_shape_t tg_error_shape = TG_SHAPE(tg_error_members);
+static const tg_shape_t tg_error_shape = TG_SHAPE(tg_error_members, 0);
 
 static const tg_member_t tg_envelope_members[] = {
     TG_MEMBER("jsonrpc", jsonrpc, NULL),
@@ -95,12 +96,12 @@ static const tg_member_t tg_envelope_members[] = {
     TG_MEMBER("params", params, &tg_params_shape),
     TG_MEMBER("result", result, NULL),
     TG_MEMBER("error", error, &tg_error_shape),
-    TG_MEMBER("kind", kind, NULL),
     TG_MEMBER("reason", reason, NULL),
     TG_MEMBER("message", message, NULL),
+    TG_MEMBER("kind", kind, NULL),
 };
 
-static const tg_shape_t tg_envelope_shape = TG_SHAPE(tg_envelope_members);
+static const tg_shape_t tg_envelope_shape = TG_SHAPE(tg_envelope_members, 1);
 
 /* Senders keep to an order, as the tables do: next is where to look first. */
 static const tg_member_t *
@@ -116,7 +117,8 @@ tg_shape_find(const tg_shape_t *shape, tg_str_t key, unsigned escapes,
         name = tg_str(member->key + 1, member->len - 3);
 
         if (escapes != 0 ? tg_json_body_is(key, name) : tg_str_eq(key, name)) {
-            *next = (size_t) (member - shape->members) + 1;
+            at = (size_t) (member - shape->members) + 1;
+            *next = at != shape->n ? at : shape->again;
             return member;
         }
     }
@@ -131,7 +133,7 @@ tg_shape_next(const tg_shape_t *shape, tg_json_t *json, size_t *next)
     const tg_member_t *member;
     const char *p;
 
-    if (*next == shape->n || json->failed != 0) {
+    if (json->failed != 0 || json->pos == json->end) {
         return NULL;
     }
 
@@ -148,7 +150,7 @@ tg_shape_next(const tg_shape_t *shape, tg_json_t *json, size_t *next)
     json->pos = p + member->len;
     json->is_fresh = 0;
     json->escapes = 0;
-    ++*next;
+    *next = *next + 1 != shape->n ? *next + 1 : shape->again;
 
     return member;
 }

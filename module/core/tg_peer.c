@@ -40,6 +40,7 @@ tg_peer_offer(tg_peer_t *peer, tg_catalogue_t *catalogue)
     (void) tg_catalogue_hold(catalogue);
     tg_catalogue_release(peer->catalogue);
     peer->catalogue = catalogue;
+    peer->recent = NULL;
 }
 
 void

@@ -145,6 +145,7 @@ typedef struct tg_ask_s tg_ask_t;
 struct tg_peer_s {
     const tg_alloc_t *alloc;
     tg_catalogue_t *catalogue; /* held; see tg_peer_offer() */
+    const tg_entry_t *recent;  /* of it, found last, or NULL */
     const tg_info_t *info;
     const tg_peer_ops_t *ops;
     void *host;
