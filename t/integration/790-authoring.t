@@ -37,6 +37,11 @@ sub load {
     is $status, 0, "$name loads" or diag $out;
     unlike $out, qr/\[(?:warn|error)\]/, 'without complaints';
     $tg->master_pid ? $tg->reload($config) : $tg->conf($config)->start;
+
+    # What another server lists is there as soon as it has said so.
+    for my $server ($config =~ /^mcp_server (\w+)/mg) {
+        wait_for { ($tg->cli('list'))[1] =~ /^${server}_/m } "tools of $server";
+    }
 }
 
 # "$ COMMAND", and what it prints; "…" stands for what is never the same.

@@ -71,17 +71,22 @@ my $steps = 0;
 while ($text =~ /^```nginx\n(.*?)^```$/msg) {
     my $tools = localize($1);
     my @names = $tools =~ /^tool (\w+) /mg;
+    my @others = map {"${_}_"} $tools =~ /^mcp_server (\w+) /mg;
     $steps++;
     # A mark that tells this step's list from the one before.
     $tg->file('tools.conf', "$tools\ntool step_$steps { return done; }\n");
     for my $script ($tools =~ m{exec\s+\Q$dir\E/(notes/bin/[\w-]+)}g) {
-        my ($body) = $text =~ /^```sh \Q$script\E\n(.*?)^```$/ms;
+        my ($body) = $text =~ /^```\w+ \Q$script\E\n(.*?)^```$/ms;
         $tg->file($script, localize($body), 0755);
     }
     shell("step $steps: reload", $command{reload});
     wait_for { shell_list() =~ /^step_$steps$/m } "step $steps";
+    for my $other (@others) {
+        wait_for { shell_list() =~ /^$other/m } "the tools of $other";
+    }
     my $listed = shell_list();
-    ok scalar(grep { $listed =~ /^$_\b/m } @names), "step $steps is served";
+    ok scalar(grep { $listed =~ /^$_\b/m } @names) || @others,
+        "step $steps is served";
 }
 cmp_ok $steps, '>=', 8, 'all steps';
 

@@ -52,6 +52,7 @@ my %folder = (
     native   => [],
     handlers => [qw(conf call line share native)],
     stream   => [qw(call share)],
+    mcp      => [qw(conf line call stream)],
     move     => [qw(call share stream)],
     listen   => [qw(call move share)],
 );

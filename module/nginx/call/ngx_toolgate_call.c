@@ -129,9 +129,14 @@ ngx_toolgate_is_fit(ngx_toolgate_call_t *call, tg_request_t *request)
 static ngx_uint_t
 ngx_toolgate_is_due(ngx_toolgate_call_t *call)
 {
+    const ngx_toolgate_tool_t *block;
     u_char text[512];
 
-    if (call->tool->limit.rate == 0 && call->front->conf->limit.rate == 0) {
+    block = call->tool->block;
+
+    if (block->limit.rate == 0 && block->group == NULL
+        && call->front->conf->limit.rate == 0)
+    {
         return 1;
     }
 

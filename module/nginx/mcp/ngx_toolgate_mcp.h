@@ -1,0 +1,157 @@
+/*
+ * `mcp_server NAME { }`: the tools of other MCP servers, which the runner
+ * starts, keeps and asks.
+ *
+ *   …_mcp.c        a call, and a client that is gone
+ *   …_mcp_module.c the block
+ *   …_mcp_conf.c   what it says of its server
+ *   …_mcp_list.c   what a server lists, as tools of ours
+ *   …_mcp_kept.c   the list that the runner kept of an earlier time
+ *   …_mcp_offer.c  the catalogue of config and lists, anew with each list
+ *   …_mcp_watch.c  a worker hears of lists from the runner
+ */
+#ifndef _NGX_TOOLGATE_MCP_H_INCLUDED_
+#define _NGX_TOOLGATE_MCP_H_INCLUDED_
+
+#include "nginx/call/ngx_toolgate_call.h"
+
+/* Of a SHA-1, in hexadecimal. */
+#define NGX_TOOLGATE_MCP_KEY 40
+
+/* Whose process a server is; as `share` has them. */
+typedef enum {
+    NGX_TOOLGATE_MCP_ALL = 0,
+    NGX_TOOLGATE_MCP_USER,
+    NGX_TOOLGATE_MCP_CONNECTION
+} ngx_toolgate_mcp_share_t;
+
+typedef struct ngx_toolgate_mcp_s ngx_toolgate_mcp_t;
+
+/* A tool of a list. */
+typedef struct {
+    ngx_toolgate_tool_t tool; /* its conf is this */
+    ngx_toolgate_mcp_t *server;
+    tg_str_t name; /* the raw string that its server knows it by */
+} ngx_toolgate_mcp_tool_t;
+
+/* A server's list; there as long as somebody holds it. */
+typedef struct {
+    size_t nholders;
+    ngx_pool_t *pool; /* with all that is in it, and this */
+    tg_str_t raw;     /* the array as it came */
+    ngx_toolgate_mcp_tool_t *tools;
+    ngx_uint_t ntools;
+} ngx_toolgate_mcp_list_t;
+
+/* What a server with such blocks offers. */
+typedef struct {
+    ngx_toolgate_srv_conf_t *scf;
+    tg_catalogue_t *base; /* of the config alone, held */
+    ngx_array_t servers;  /* ngx_toolgate_mcp_t *, as they stand there */
+} ngx_toolgate_mcp_offer_t;
+
+/* A block. */
+struct ngx_toolgate_mcp_s {
+    ngx_toolgate_tool_t *block; /* what it says of all its tools */
+    ngx_toolgate_mcp_offer_t *offer;
+    ngx_str_t name;
+    size_t at;         /* so many tools and methods stand before it */
+    ngx_array_t *argv; /* ngx_str_t, as are the others */
+    ngx_array_t *env;
+    ngx_array_t *roots;
+    ngx_array_t *shown;  /* `tools`; NULL: all of them */
+    ngx_array_t *hidden; /* `hide` */
+    ngx_array_t *tools;  /* ngx_toolgate_tool_t *: the blocks in it */
+    ngx_str_t pass;
+    ngx_str_t cwd;
+    ngx_str_t prefix;
+    ngx_uint_t has_client_cwd;
+    ngx_uint_t share;
+    ngx_uint_t starts_at_boot;
+    ngx_msec_t idle;
+    off_t memory; /* 0: no limit */
+    off_t pids;
+
+    tg_str_t spec; /* of all that, for the runner: raw JSON */
+    char key[NGX_TOOLGATE_MCP_KEY];
+    ngx_toolgate_mcp_list_t *list; /* held; NULL: not known */
+
+    /* of the worker */
+    ngx_toolgate_watch_t watch;
+    ngx_toolgate_ask_t ask;
+    ngx_event_t retry;
+    ngx_msec_t delay;
+};
+
+typedef struct {
+    ngx_array_t servers; /* ngx_toolgate_mcp_t * */
+    ngx_array_t offers;  /* ngx_toolgate_mcp_offer_t * */
+} ngx_toolgate_mcp_main_conf_t;
+
+extern ngx_module_t ngx_toolgate_mcp_module;
+extern const ngx_toolgate_handler_t ngx_toolgate_mcp_handler;
+
+/* --- conf --- */
+
+/* At most so many letters, digits, `_` and `-`? */
+ngx_uint_t ngx_toolgate_mcp_is_word(const ngx_str_t *text, size_t max);
+
+char *ngx_toolgate_mcp_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_start_at(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_idle(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_prefix(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_patterns(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_roots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* The block is read: writes its spec, and the key of it.  NGX_ERROR: logged. */
+ngx_int_t ngx_toolgate_mcp_spec(ngx_conf_t *cf, ngx_toolgate_mcp_t *mcp);
+
+/* --- lists --- */
+
+/*
+ * The names of a tool that a block means by one of them: its server's, and
+ * that of clients, in room of TG_NAME_AGENT_MAX bytes, which it returns.
+ */
+tg_str_t ngx_toolgate_mcp_names(const ngx_toolgate_mcp_t *mcp, tg_str_t *name,
+                                char *room);
+
+/* Do `tools` and `hide` let a tool be offered, by either of its names? */
+ngx_uint_t ngx_toolgate_mcp_is_chosen(const ngx_toolgate_mcp_t *mcp,
+                                      tg_str_t name, tg_str_t here);
+
+/*
+ * What a server lists, a valid array, of which nothing is kept; what is left
+ * out or not checked goes to the log, where is_quiet is 0.  NULL: no memory.
+ */
+ngx_toolgate_mcp_list_t *ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp,
+                                                   tg_str_t array,
+                                                   ngx_uint_t is_quiet,
+                                                   ngx_log_t *log);
+void ngx_toolgate_mcp_list_release(ngx_toolgate_mcp_list_t *list);
+
+/*
+ * The array that the runner kept of a server, which is in text; absent when
+ * there is none that is any good.
+ */
+tg_str_t ngx_toolgate_mcp_kept(ngx_toolgate_mcp_t *mcp, tg_buf_t *text);
+
+/* --- the catalogue --- */
+
+/*
+ * A list has come: NGX_OK, and clients are offered it; NGX_DECLINED: it is
+ * the one that is known; NGX_ERROR: no memory, and all stays as it is.
+ */
+ngx_int_t ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array);
+
+/* As ngx_toolgate_handler_t has it. */
+ngx_int_t ngx_toolgate_mcp_settle(ngx_cycle_t *cycle);
+
+/* --- the worker --- */
+
+ngx_int_t ngx_toolgate_mcp_init_process(ngx_cycle_t *cycle);
+
+#endif

@@ -1,0 +1,583 @@
+/*
+ * What an `mcp_server` block says of its server, and the same for the runner.
+ */
+#include "nginx/mcp/ngx_toolgate_mcp.h"
+
+#include "base/tg_utf8.h"
+#include "core/tg_foreign.h"
+
+#include <ctype.h>
+
+#include <ngx_sha1.h>
+
+/* A prefix leaves half of an agent's 64 characters. */
+#define NGX_TOOLGATE_MCP_PREFIX_MAX 32
+
+/* --- values --- */
+
+ngx_uint_t
+ngx_toolgate_mcp_is_word(const ngx_str_t *text, size_t max)
+{
+    ngx_uint_t i;
+
+    for (i = 0; i < text->len; i++) {
+        if (!isalnum(text->data[i]) && text->data[i] != '_'
+            && text->data[i] != '-') {
+            return 0;
+        }
+    }
+
+    return text->len <= max;
+}
+
+/*
+ * A process serves many calls: NULL, or what is wrong with a text for it as
+ * for its start.
+ */
+static const char *
+ngx_toolgate_mcp_text_mistake(const ngx_str_t *text)
+{
+    ngx_uint_t i;
+
+    for (i = 0; i + 1 < text->len; i++) {
+        if (text->data[i] == '$'
+            && (isalpha(text->data[i + 1]) || text->data[i + 1] == '_'
+                || text->data[i + 1] == '{'))
+        {
+            return "has a variable, but the server is started for many calls; "
+                   "write the value itself";
+        }
+    }
+
+    return tg_utf8_is_valid(ngx_toolgate_str(text)) ? NULL
+                                                    : "is not valid UTF-8";
+}
+
+static char *
+ngx_toolgate_mcp_push(ngx_conf_t *cf, ngx_array_t **array, ngx_str_t *text)
+{
+    ngx_str_t *slot;
+
+    slot = ngx_toolgate_push(cf, array, sizeof(ngx_str_t));
+
+    if (slot == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    *slot = *text;
+
+    return NGX_CONF_OK;
+}
+
+/* All arguments, from the n-th on. */
+static char *
+ngx_toolgate_mcp_push_all(ngx_conf_t *cf, ngx_uint_t n, ngx_array_t **array)
+{
+    const char *mistake;
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    value = cf->args->elts;
+
+    for (i = n; i < cf->args->nelts; i++) {
+        mistake = ngx_toolgate_mcp_text_mistake(&value[i]);
+
+        if (mistake != NULL) {
+            return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" %s", &value[i],
+                                       &value[0], mistake);
+        }
+
+        if (ngx_toolgate_mcp_push(cf, array, &value[i]) != NGX_CONF_OK) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* --- directives --- */
+
+char *
+ngx_toolgate_mcp_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    ngx_str_t *value, program;
+    const char *mistake;
+
+    (void) cmd;
+
+    if (mcp->argv != NULL) {
+        return "is duplicate; another server is another \"mcp_server\"";
+    }
+
+    value = cf->args->elts;
+    mistake = ngx_toolgate_mcp_text_mistake(&value[1]);
+
+    if (mistake != NULL || value[1].len == 0) {
+        return value[1].len == 0 ? "needs a program" : (char *) mistake;
+    }
+
+    if (ngx_toolgate_conf_program(cf, &value[1], &program) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    value[1] = program;
+
+    return ngx_toolgate_mcp_push_all(cf, 1, &mcp->argv);
+}
+
+char *
+ngx_toolgate_mcp_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    struct sockaddr_un *sun;
+    ngx_str_t *value;
+    ngx_url_t u;
+
+    if (mcp->pass.data != NULL) {
+        return "is duplicate; another server is another \"mcp_server\"";
+    }
+
+    value = cf->args->elts;
+    ngx_memzero(&u, sizeof(ngx_url_t));
+    u.url = value[1];
+
+    if (ngx_parse_url(cf->pool, &u) != NGX_OK || u.naddrs == 0
+        || (u.family != AF_UNIX && u.no_port))
+    {
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid address \"%V\" of \"%V\"%s%s; write "
+            "\"unix:/PATH\" or \"HOST:PORT\"",
+            &value[1], &cmd->name, u.err != NULL ? ": " : "",
+            u.err != NULL ? u.err : "");
+    }
+
+    if (u.family != AF_UNIX) {
+        mcp->pass = u.addrs[0].name;
+        return NGX_CONF_OK;
+    }
+
+    sun = (struct sockaddr_un *) u.addrs[0].sockaddr;
+
+    if (sun->sun_path[0] != '/') {
+        return ngx_toolgate_refuse(
+            cf,
+            "\"%V\" of \"%V\" is no absolute path; write "
+            "\"unix:/PATH\"",
+            &value[1], &cmd->name);
+    }
+
+    mcp->pass.len = sizeof("unix:") - 1 + ngx_strlen(sun->sun_path);
+    mcp->pass.data = ngx_pnalloc(cf->pool, mcp->pass.len + 1);
+
+    if (mcp->pass.data == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    (void) ngx_sprintf(mcp->pass.data, "unix:%s%Z", sun->sun_path);
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_mcp_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    ngx_str_t *value, *other, pair;
+    const char *mistake;
+    ngx_uint_t i;
+
+    value = cf->args->elts;
+    mistake = ngx_toolgate_mcp_text_mistake(&value[2]);
+
+    if (mistake != NULL) {
+        return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" %s", &value[2],
+                                   &cmd->name, mistake);
+    }
+
+    if (value[1].len == 0 || strpbrk((char *) value[1].data, "=$") != NULL
+        || !tg_utf8_is_valid(ngx_toolgate_str(&value[1])))
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid name \"%V\" in \"%V\"; write "
+                                   "\"env NAME VALUE\"",
+                                   &value[1], &cmd->name);
+    }
+
+    pair.len = value[1].len + 1 + value[2].len;
+    pair.data = ngx_pnalloc(cf->pool, pair.len + 1);
+
+    if (pair.data == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    (void) ngx_sprintf(pair.data, "%V=%V%Z", &value[1], &value[2]);
+
+    for (i = 0; mcp->env != NULL && i < mcp->env->nelts; i++) {
+        other = mcp->env->elts;
+
+        if (other[i].len > value[1].len
+            && ngx_strncmp(other[i].data, pair.data, value[1].len + 1) == 0)
+        {
+            return "sets the same name twice";
+        }
+    }
+
+    return ngx_toolgate_mcp_push(cf, &mcp->env, &pair);
+}
+
+/* cwd PATH|client */
+char *
+ngx_toolgate_mcp_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    const char *mistake;
+    ngx_file_info_t fi;
+    ngx_str_t *value;
+
+    if (mcp->cwd.data != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    mistake = ngx_toolgate_mcp_text_mistake(&value[1]);
+
+    if (mistake != NULL) {
+        return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" %s", &value[1],
+                                   &cmd->name, mistake);
+    }
+
+    mcp->cwd = value[1];
+
+    if (ngx_strcmp(value[1].data, "client") == 0) {
+        mcp->has_client_cwd = 1;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_conf_full_name(cf->cycle, &mcp->cwd, 1) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_file_info(mcp->cwd.data, &fi) == NGX_FILE_ERROR || !ngx_is_dir(&fi))
+    {
+        return ngx_toolgate_refuse(
+            cf,
+            "\"%V\" of \"%V\" is no directory; write one, "
+            "or \"cwd client\"",
+            &mcp->cwd, &cmd->name);
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* One of words, as its number. */
+static char *
+ngx_toolgate_mcp_word(ngx_conf_t *cf, ngx_uint_t *field,
+                      const char *const *words, const char *instead)
+{
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    if (*field != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    for (i = 0; words[i] != NULL; i++) {
+        if (ngx_strcmp(value[1].data, words[i]) == 0) {
+            *field = i;
+            return NGX_CONF_OK;
+        }
+    }
+
+    return ngx_toolgate_refuse(cf, "invalid value \"%V\" in \"%V\"; write %s",
+                               &value[1], &value[0], instead);
+}
+
+char *
+ngx_toolgate_mcp_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    static const char *const words[] = { "all", "user", "connection", NULL };
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    (void) cmd;
+
+    return ngx_toolgate_mcp_word(cf, &mcp->share, words,
+                                 "\"all\", \"user\" or \"connection\"");
+}
+
+char *
+ngx_toolgate_mcp_start_at(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    static const char *const words[] = { "at=use", "at=boot", NULL };
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    (void) cmd;
+
+    return ngx_toolgate_mcp_word(cf, &mcp->starts_at_boot, words,
+                                 "\"at=use\" or \"at=boot\"");
+}
+
+/* idle TIME|off */
+char *
+ngx_toolgate_mcp_idle(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    ngx_str_t *value;
+
+    if (mcp->idle != NGX_CONF_UNSET_MSEC) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        mcp->idle = 0;
+        return NGX_CONF_OK;
+    }
+
+    mcp->idle = ngx_parse_time(&value[1], 0);
+
+    if (mcp->idle == (ngx_msec_t) NGX_ERROR || mcp->idle == 0
+        || mcp->idle > NGX_MAX_INT32_VALUE)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid time \"%V\" in \"%V\"; write for "
+                                   "instance \"10m\", or \"off\"",
+                                   &value[1], &cmd->name);
+    }
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_mcp_prefix(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    ngx_str_t *value;
+
+    if (mcp->prefix.data != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (!ngx_toolgate_mcp_is_word(&value[1], NGX_TOOLGATE_MCP_PREFIX_MAX)) {
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid value \"%V\" in \"%V\"; write at "
+            "most %d letters, digits, \"_\" and \"-\", or "
+            "\"\" for none",
+            &value[1], &cmd->name, NGX_TOOLGATE_MCP_PREFIX_MAX);
+    }
+
+    mcp->prefix = value[1];
+
+    return NGX_CONF_OK;
+}
+
+/* tools PATTERN ... and hide PATTERN ... */
+char *
+ngx_toolgate_mcp_patterns(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    const char *mistake;
+    ngx_array_t **array;
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    array = (ngx_array_t **) (void *) ((char *) conf + cmd->offset);
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        mistake = tg_glob_check(ngx_toolgate_str(&value[i]));
+
+        if (mistake != NULL) {
+            return ngx_toolgate_refuse(cf,
+                                       "invalid pattern \"%V\" in \"%V\": %s",
+                                       &value[i], &cmd->name, mistake);
+        }
+
+        if (ngx_toolgate_mcp_push(cf, array, &value[i]) != NGX_CONF_OK) {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* A path as a URI; its characters stay where RFC 3986 lets them. */
+static char *
+ngx_toolgate_mcp_root_path(ngx_conf_t *cf, ngx_str_t *path)
+{
+    ngx_file_info_t fi;
+    ngx_str_t uri;
+    u_char *p;
+    size_t i;
+
+    if (ngx_conf_full_name(cf->cycle, path, 1) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_file_info(path->data, &fi) == NGX_FILE_ERROR || !ngx_is_dir(&fi)) {
+        return ngx_toolgate_refuse(cf,
+                                   "\"%V\" of \"roots\" is no directory; write "
+                                   "directories, or URIs that begin with "
+                                   "\"file://\"",
+                                   path);
+    }
+
+    uri.data = ngx_pnalloc(cf->pool, sizeof("file://") + 3 * path->len);
+
+    if (uri.data == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    p = ngx_cpymem(uri.data, "file://", sizeof("file://") - 1);
+
+    for (i = 0; i < path->len; i++) {
+        p = ngx_sprintf(p,
+                        isalnum(path->data[i])
+                                || tg_is_one_of((char) path->data[i], "/._-~")
+                            ? "%c"
+                            : "%%%02Xd",
+                        path->data[i]);
+    }
+
+    *p = '\0';
+    uri.len = p - uri.data;
+    *path = uri;
+
+    return NGX_CONF_OK;
+}
+
+/* roots PATH|URI ... */
+char *
+ngx_toolgate_mcp_roots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    const char *mistake;
+    ngx_str_t *value;
+    ngx_uint_t i;
+    char *rv;
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        mistake = ngx_toolgate_mcp_text_mistake(&value[i]);
+
+        if (mistake != NULL || value[i].len == 0) {
+            return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" %s", &value[i],
+                                       &cmd->name,
+                                       mistake != NULL ? mistake : "is empty");
+        }
+
+        if (ngx_strncmp(value[i].data, "file://", sizeof("file://") - 1) == 0) {
+            continue;
+        }
+
+        rv = ngx_toolgate_mcp_root_path(cf, &value[i]);
+
+        if (rv != NGX_CONF_OK) {
+            return rv;
+        }
+    }
+
+    return ngx_toolgate_mcp_push_all(cf, 1, &mcp->roots);
+}
+
+/* --- for the runner --- */
+
+static void
+ngx_toolgate_mcp_put_strings(tg_buf_t *spec, const char *key,
+                             const ngx_array_t *strings, const char *open,
+                             const char *close)
+{
+    const ngx_str_t *string;
+    ngx_uint_t i;
+
+    if (strings == NULL) {
+        return;
+    }
+
+    string = strings->elts;
+    tg_buf_text(spec, key);
+
+    for (i = 0; i < strings->nelts; i++) {
+        tg_buf_text(spec, i == 0 ? "[" : ",");
+        tg_buf_text(spec, open);
+        tg_json_put_string(spec, ngx_toolgate_str(&string[i]));
+        tg_buf_text(spec, close);
+    }
+
+    tg_buf_char(spec, ']');
+}
+
+static void
+ngx_toolgate_mcp_put_spec(tg_buf_t *spec, const ngx_toolgate_mcp_t *mcp)
+{
+    static const char *const shares[] = { "all", "user", "connection" };
+
+    tg_buf_printf(spec, "{\"share\":\"%s\",\"start\":\"%s\",\"idle_ms\":%lu",
+                  shares[mcp->share], mcp->starts_at_boot ? "boot" : "use",
+                  (unsigned long) mcp->idle);
+    ngx_toolgate_mcp_put_strings(spec, ",\"exec\":", mcp->argv, "", "");
+    ngx_toolgate_mcp_put_strings(spec, ",\"env\":", mcp->env, "", "");
+    ngx_toolgate_mcp_put_strings(spec, ",\"roots\":", mcp->roots,
+                                 "{\"uri\":", "}");
+
+    if (mcp->pass.data != NULL) {
+        tg_buf_text(spec, ",\"pass\":");
+        tg_json_put_string(spec, ngx_toolgate_str(&mcp->pass));
+    }
+
+    if (mcp->cwd.data != NULL && !mcp->has_client_cwd) {
+        tg_buf_text(spec, ",\"cwd\":");
+        tg_json_put_string(spec, ngx_toolgate_str(&mcp->cwd));
+    }
+
+    if (mcp->memory != 0) {
+        tg_buf_text(spec, ",\"memory\":");
+        tg_buf_int(spec, mcp->memory);
+    }
+
+    if (mcp->pids != 0) {
+        tg_buf_text(spec, ",\"pids\":");
+        tg_buf_int(spec, mcp->pids);
+    }
+
+    tg_buf_char(spec, '}');
+}
+
+ngx_int_t
+ngx_toolgate_mcp_spec(ngx_conf_t *cf, ngx_toolgate_mcp_t *mcp)
+{
+    u_char digest[NGX_TOOLGATE_MCP_KEY / 2], *p;
+    ngx_sha1_t sha1;
+    tg_buf_t spec;
+
+    tg_buf_init(&spec, tg_alloc_libc());
+    ngx_toolgate_mcp_put_spec(&spec, mcp);
+    p = tg_buf_failed(&spec) ? NULL : ngx_pnalloc(cf->pool, spec.len);
+
+    if (p != NULL) {
+        ngx_memcpy(p, spec.data, spec.len);
+        mcp->spec = tg_str((char *) p, spec.len);
+        ngx_sha1_init(&sha1);
+        ngx_sha1_update(&sha1, p, spec.len);
+        ngx_sha1_final(digest, &sha1);
+        (void) ngx_hex_dump((u_char *) mcp->key, digest, sizeof(digest));
+    }
+
+    tg_buf_deinit(&spec);
+
+    return p != NULL ? NGX_OK : NGX_ERROR;
+}

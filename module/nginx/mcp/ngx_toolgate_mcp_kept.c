@@ -1,0 +1,58 @@
+/*
+ * The list that the runner kept of an MCP server, in the state directory: so
+ * that the first clients see its tools before it has started.
+ */
+#include "nginx/mcp/ngx_toolgate_mcp.h"
+
+/* A larger one is none of the runner's. */
+#define NGX_TOOLGATE_MCP_KEPT_MAX 16777216
+
+/* The file, whoever else may have put something there; -1: none. */
+static ngx_fd_t
+ngx_toolgate_mcp_open(const ngx_toolgate_mcp_t *mcp)
+{
+    u_char path[NGX_TOOLGATE_STATE_DIR_MAX + NGX_TOOLGATE_MCP_KEY + 16], *p;
+
+    p = ngx_slprintf(path, path + sizeof(path) - 1, "%V/mcp/%*s.json",
+                     ngx_toolgate_runner_dir(mcp->offer->scf->runner),
+                     sizeof(mcp->key), mcp->key);
+    *p = '\0';
+
+    return open((char *) path,
+                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+tg_str_t
+ngx_toolgate_mcp_kept(ngx_toolgate_mcp_t *mcp, tg_buf_t *text)
+{
+    static const char *const names[] = { "tools", NULL };
+    ngx_file_info_t fi;
+    tg_str_t array;
+    ngx_fd_t fd;
+    ssize_t n;
+
+    fd = ngx_toolgate_mcp_open(mcp);
+    array = TG_STR_NONE;
+
+    if (fd == NGX_INVALID_FILE) {
+        return array;
+    }
+
+    if (ngx_fd_info(fd, &fi) != NGX_FILE_ERROR && ngx_is_file(&fi)
+        && ngx_file_size(&fi) <= NGX_TOOLGATE_MCP_KEPT_MAX
+        && tg_buf_reserve(text, (size_t) ngx_file_size(&fi) + 1) == TG_OK)
+    {
+        n = read(fd, text->data, (size_t) ngx_file_size(&fi));
+        text->len = n > 0 ? (size_t) n : 0;
+
+        if (tg_json_members(tg_buf_view(text), names, &array) != TG_OK
+            || tg_json_type(array) != TG_JSON_ARRAY)
+        {
+            array = TG_STR_NONE;
+        }
+    }
+
+    (void) ngx_close_file(fd);
+
+    return array;
+}

@@ -1,0 +1,153 @@
+/*
+ * What a worker hears of its MCP servers: it asks the runner once, and anew
+ * whenever it has lost the line to it.
+ */
+#include "nginx/mcp/ngx_toolgate_mcp.h"
+
+/* Between two tries to ask: it doubles. */
+#define NGX_TOOLGATE_MCP_RETRY_MIN 100
+#define NGX_TOOLGATE_MCP_RETRY_MAX 30000
+
+static const char *const ngx_toolgate_mcp_said[] = { "key", "tools", NULL };
+
+static void
+ngx_toolgate_mcp_ask_later(ngx_toolgate_mcp_t *mcp)
+{
+    if (ngx_exiting || ngx_terminate || mcp->retry.timer_set
+        || mcp->ask.line != NULL)
+    {
+        return;
+    }
+
+    ngx_add_timer(&mcp->retry, mcp->delay);
+    mcp->delay = ngx_min(mcp->delay * 2, NGX_TOOLGATE_MCP_RETRY_MAX);
+}
+
+static void
+ngx_toolgate_mcp_hear(ngx_toolgate_mcp_t *mcp, tg_str_t tools)
+{
+    if (tg_json_type(tools) == TG_JSON_ARRAY
+        && ngx_toolgate_mcp_take(mcp, tools) == NGX_ERROR)
+    {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "no memory for the list of mcp_server \"%V\"",
+                      &mcp->name);
+    }
+}
+
+static void
+ngx_toolgate_mcp_told(void *data, tg_str_t method, tg_str_t params)
+{
+    ngx_toolgate_mcp_t *mcp = data;
+
+    tg_str_t said[2]; /* key, tools */
+
+    if (tg_json_body_is(method, TG_STR("mcp_list"))
+        && tg_json_members(params, ngx_toolgate_mcp_said, said) == TG_OK
+        && tg_json_is_text(said[0], tg_str(mcp->key, sizeof(mcp->key))))
+    {
+        ngx_toolgate_mcp_hear(mcp, said[1]);
+    }
+}
+
+static void
+ngx_toolgate_mcp_lost(void *data)
+{
+    ngx_toolgate_mcp_ask_later(data);
+}
+
+static void
+ngx_toolgate_mcp_answer(void *data, const tg_answer_t *answer)
+{
+    ngx_toolgate_mcp_t *mcp = data;
+
+    tg_str_t said[2]; /* key, tools */
+
+    if (answer->kind == TG_ANSWER_RESULT) {
+        mcp->delay = NGX_TOOLGATE_MCP_RETRY_MIN;
+
+        if (tg_json_members(answer->result, ngx_toolgate_mcp_said, said)
+            == TG_OK) {
+            ngx_toolgate_mcp_hear(mcp, said[1]);
+        }
+
+        return;
+    }
+
+    if (answer->kind == TG_ANSWER_ERROR) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "toolgate-runner does not take mcp_server \"%V\": %*s",
+                      &mcp->name, answer->message.len, answer->message.data);
+        return;
+    }
+
+    ngx_toolgate_mcp_ask_later(mcp);
+}
+
+static void
+ngx_toolgate_mcp_ask(ngx_event_t *ev)
+{
+    ngx_toolgate_mcp_t *mcp;
+    tg_buf_t params;
+    int rc;
+
+    mcp = ev->data;
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_text(&params, "{\"key\":\"");
+    tg_buf_put(&params, mcp->key, sizeof(mcp->key));
+    tg_buf_text(&params, "\",\"server\":");
+    tg_json_put_string(&params, ngx_toolgate_str(&mcp->name));
+    tg_json_put_member(&params, ",\"spec\":", mcp->spec);
+    tg_buf_char(&params, '}');
+
+    rc = tg_buf_failed(&params)
+             ? TG_NOMEM
+             : ngx_toolgate_runner_ask(mcp->offer->scf->runner,
+                                       TG_STR("mcp_watch"),
+                                       tg_buf_view(&params), &mcp->ask);
+    tg_buf_deinit(&params);
+
+    if (rc != TG_OK) {
+        ngx_toolgate_mcp_ask_later(mcp);
+    }
+}
+
+ngx_int_t
+ngx_toolgate_mcp_init_process(ngx_cycle_t *cycle)
+{
+    ngx_toolgate_mcp_main_conf_t *mmcf;
+    ngx_toolgate_mcp_t **mcp;
+    ngx_uint_t i;
+
+    mmcf = cycle->conf_ctx[ngx_stream_module.index] != NULL
+               ? ngx_stream_cycle_get_module_main_conf(cycle,
+                                                       ngx_toolgate_mcp_module)
+               : NULL;
+
+    if (mmcf == NULL
+        || (ngx_process != NGX_PROCESS_WORKER
+            && ngx_process != NGX_PROCESS_SINGLE))
+    {
+        return NGX_OK;
+    }
+
+    mcp = mmcf->servers.elts;
+
+    for (i = 0; i < mmcf->servers.nelts; i++) {
+        mcp[i]->delay = NGX_TOOLGATE_MCP_RETRY_MIN;
+        mcp[i]->retry.handler = ngx_toolgate_mcp_ask;
+        mcp[i]->retry.data = mcp[i];
+        mcp[i]->retry.log = cycle->log;
+        mcp[i]->retry.cancelable = 1;
+        mcp[i]->ask.data = mcp[i];
+        mcp[i]->ask.answer = ngx_toolgate_mcp_answer;
+        mcp[i]->watch.data = mcp[i];
+        mcp[i]->watch.told = ngx_toolgate_mcp_told;
+        mcp[i]->watch.lost = ngx_toolgate_mcp_lost;
+        ngx_toolgate_runner_watch(mcp[i]->offer->scf->runner, &mcp[i]->watch);
+        /* What is posted now waits for nothing else to happen. */
+        ngx_post_event(&mcp[i]->retry, &ngx_posted_next_events);
+    }
+
+    return NGX_OK;
+}
