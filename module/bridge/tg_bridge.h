@@ -157,6 +157,7 @@ struct tg_bridge_s {
     uint64_t grace_until; /* loop time; after it a failed attempt is told */
     char label[160];      /* the socket's path as UTF-8 */
     char why[512];        /* what is not running, how to start it; or "" */
+    char goodbye[256];    /* a runner's reason to end, or "" */
 
     tg_catalogue_t *tools; /* what the agent sees */
     uint64_t told;         /* digest of what it was given last, 0: none */

@@ -160,6 +160,7 @@ tg_agent_init(tg_bridge_t *bridge)
                                      : "toolgate-bridge");
     bridge->info.version = TG_STR(TG_VERSION);
     bridge->info.has_list_changed = 1;
+    bridge->info.has_broadcasts = 1;
 
     /* What the parent pushes through the bridge. */
     if (bridge->caller.dialect->experimental != NULL) {

@@ -275,7 +275,7 @@ tg_parent_pass_on(tg_bridge_t *bridge, tg_str_t method, tg_str_t params)
     if (tg_buf_failed(&text)) {
         tg_bridge_no_memory(bridge);
     } else {
-        tg_peer_notify(&bridge->peer, tg_buf_view(&text), params);
+        tg_peer_broadcast(&bridge->peer, tg_buf_view(&text), params);
     }
 
     tg_buf_deinit(&text);
@@ -309,15 +309,20 @@ static void
 tg_parent_farewell(void *host, tg_str_t reason, int is_drained)
 {
     tg_bridge_t *bridge;
-    char text[256];
+    char *text;
 
     bridge = host;
+    text = bridge->goodbye;
     bridge->is_drained = is_drained != 0;
     bridge->is_ended = bridge->caller.dialect->shutdown != NULL;
+    tg_bridge_decode(text, sizeof(bridge->goodbye), reason);
 
     if (bridge->is_ended || bridge->options->is_debug) {
-        tg_bridge_decode(text, sizeof(text), reason);
         tg_bridge_log("%s says goodbye: %s", tg_parent_name(bridge), text);
+    }
+
+    if (!bridge->is_ended) {
+        text[0] = '\0';
     }
 }
 

@@ -261,6 +261,9 @@ tg_parent_closed_call(tg_bridge_t *bridge, int err)
 static void
 tg_parent_closed_for_good(tg_bridge_t *bridge, int err)
 {
+    char text[sizeof(bridge->goodbye) + 80];
+    int is_told;
+
     bridge->state = TG_PARENT_IDLE;
 
     if (!bridge->was_greeted) {
@@ -271,8 +274,12 @@ tg_parent_closed_for_good(tg_bridge_t *bridge, int err)
                       err != 0 ? ": " : "", err != 0 ? uv_strerror(err) : "");
     }
 
-    tg_bridge_requests_fail(bridge,
-                            "The runner has gone; the call was not executed.");
+    is_told = bridge->goodbye[0] != '\0';
+    (void) snprintf(text, sizeof(text),
+                    "The runner has gone%s%s%s; the call was not executed.",
+                    is_told ? " (it said: " : "", bridge->goodbye,
+                    is_told ? ")" : "");
+    tg_bridge_requests_fail(bridge, text);
     tg_bridge_quit(bridge, bridge->is_ended ? 0 : 1);
 }
 

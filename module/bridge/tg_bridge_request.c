@@ -148,7 +148,13 @@ tg_bridge_request_lost(tg_bridge_request_t *request)
     tg_buf_printf(&text, "The connection to %s (%s) was lost while ",
                   tg_parent_name(bridge), bridge->label);
     tg_json_put_decoded(&text, request->name);
-    tg_buf_text(&text, " was running. It may or may not have been executed; "
+    tg_buf_text(&text, " was running");
+
+    if (bridge->goodbye[0] != '\0') {
+        tg_buf_printf(&text, " (it said: %s)", bridge->goodbye);
+    }
+
+    tg_buf_text(&text, ". It may or may not have been executed; "
                        "it may be retried if doing it twice does no harm.");
     tg_bridge_request_failed(request,
                              bridge->caller.dialect->has_handshake
