@@ -11,7 +11,10 @@ sub body {
     return <<"END";
         tool_capability claude/channel;
         tool_relay_bridges $policy;
-        tool shout { description "Tells all."; broadcast notifications/claude/channel; }
+        tool shout {
+            description "Tells all.";
+            broadcast   notifications/claude/channel;
+        }
         tool hi { description "Says hi."; return hi; }
         tool hold { description "Waits."; exec sleep 3600; timeout 2h; }
 END
