@@ -69,12 +69,14 @@ find_nginx() {
 }
 
 # The binary's own configure arguments, reduced to those that a module must
-# share with it (they are in its signature) and that need no extra library.
+# share with it (they are in its signature) and that need no extra library, and
+# TLS for streams, which backends may need.
 nginx_configure_args() {
     local arg compat=
     case " $NGINX_ARGS " in *" --with-compat "*) compat=yes ;; esac
     sed "s/='[^']*'//g" <<<"$NGINX_ARGS" | tr ' ' '\n' | while read -r arg; do
         case $arg in
+        --with-stream_ssl_module) say "$arg" ;;
         --with-*=* | --with-cc-opt | --with-ld-opt | --with-stream* \
             | --with-mail* | --with-google* | --with-cpp_test*) ;;
         --with-http_*ssl* | --with-http_v[23]*)

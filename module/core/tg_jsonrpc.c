@@ -416,7 +416,7 @@ tg_jsonrpc_fail(tg_peer_t *peer, const tg_reply_t *reply,
 
     code = tg_failure_code(outcome->failure);
 
-    if (reply->kind == TG_ENTRY_TOOL) {
+    if (outcome->code == 0 && reply->kind == TG_ENTRY_TOOL) {
         switch (outcome->failure) {
         case TG_FAILURE_UNKNOWN:
             code = TG_RPC_PARAMS;
@@ -429,7 +429,8 @@ tg_jsonrpc_fail(tg_peer_t *peer, const tg_reply_t *reply,
         }
     }
 
-    tg_reply_error(peer, reply, code, outcome, TG_STR_NONE);
+    tg_reply_error(peer, reply, outcome->code != 0 ? outcome->code : code,
+                   outcome, outcome->data);
 
     return TG_OK;
 }

@@ -47,9 +47,8 @@ tg_mcp_event(int rc, tg_mcp_event_t event)
 
 /* --- requests --- */
 
-/* The raw _meta of a request, or nothing where it needs none. */
-static void
-tg_mcp_put_meta(const tg_mcp_client_t *client, tg_buf_t *out, uint64_t token)
+void
+tg_mcp_client_meta(const tg_mcp_client_t *client, tg_buf_t *out, uint64_t token)
 {
     if (client->is_modern) {
         tg_buf_text(out, "{\"" TG_MCP_KEY "protocolVersion\":\"" TG_MCP_MODERN
@@ -83,7 +82,7 @@ tg_mcp_ask(tg_mcp_client_t *client, int tag, const char *method,
 
     if (client->is_modern) {
         tg_buf_text(&params, "\"_meta\":");
-        tg_mcp_put_meta(client, &params, 0);
+        tg_mcp_client_meta(client, &params, 0);
         tg_buf_text(&params, members.len != 0 ? "," : "");
     }
 
@@ -109,7 +108,7 @@ tg_mcp_client_call(tg_mcp_client_t *client, tg_str_t name, tg_str_t arguments,
     int rc;
 
     tg_buf_init(&meta, client->alloc);
-    tg_mcp_put_meta(client, &meta, token);
+    tg_mcp_client_meta(client, &meta, token);
     rc = TG_NOMEM;
 
     if (!tg_buf_failed(&meta)) {
@@ -218,14 +217,14 @@ tg_mcp_greeted(tg_mcp_client_t *client, tg_str_t result, uint64_t now)
     if (!client->is_modern) {
         rc = tg_caller_notify(client->caller,
                               TG_STR("notifications/initialized"), TG_STR_NONE);
-    } else if (client->about.has_list_changed) {
+    } else if (client->about.has_list_changed && !client->is_unlisted) {
         /* It tells of changes only who listens. */
         rc = tg_mcp_ask(client, TG_MCP_TAG_LISTEN, "subscriptions/listen",
                         TG_STR(
                             "\"notifications\":{\"toolsListChanged\":true}"));
     }
 
-    if (rc == TG_OK) {
+    if (rc == TG_OK && !client->is_unlisted) {
         rc = tg_mcp_client_list(client, now);
     }
 
@@ -423,6 +422,18 @@ tg_mcp_listed(tg_mcp_client_t *client, const tg_answer_t *answer, uint64_t now)
 
 /* --- events --- */
 
+int
+tg_mcp_client_is_own(const tg_mcp_client_t *client, const void *tag)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(client->tags) && tag != &client->tags[i]; i++) {
+        /* void */
+    }
+
+    return i < sizeof(client->tags);
+}
+
 tg_mcp_event_t
 tg_mcp_client_answer(tg_mcp_client_t *client, const void *tag,
                      const tg_answer_t *answer, uint64_t now)
@@ -471,7 +482,7 @@ tg_mcp_client_notification(tg_mcp_client_t *client, tg_str_t method,
 
     client->is_dirty = 1;
 
-    if (client->is_listing || client->era == TG_MCP_BARE
+    if (client->is_listing || client->era == TG_MCP_BARE || client->is_unlisted
         || client->state != TG_MCP_OPEN)
     {
         return TG_MCP_CHANGED;

@@ -107,12 +107,13 @@ typedef struct {
     tg_mcp_era_t era;
     unsigned can; /* TG_CAN_…: what the host lets itself be asked */
     tg_mcp_state_t state;
-    unsigned is_modern:1;  /* requests carry their version */
-    unsigned is_listing:1; /* a fetch is under way */
-    unsigned is_dirty:1;   /* the list changed meanwhile */
-    uint64_t round;        /* number of the fetch under way, or the last one */
-    uint64_t started;      /* when it was */
-    uint64_t due;          /* when tg_mcp_client_tick() is; 0: not */
+    unsigned is_modern:1;   /* requests carry their version */
+    unsigned is_listing:1;  /* a fetch is under way */
+    unsigned is_dirty:1;    /* the list changed meanwhile */
+    unsigned is_unlisted:1; /* from the host, which wants no list */
+    uint64_t round;         /* number of the fetch under way, or the last one */
+    uint64_t started;       /* when it was */
+    uint64_t due;           /* when tg_mcp_client_tick() is; 0: not */
     tg_mcp_list_t list;
     uint64_t seed;         /* random, from the host: the server names tools */
     tg_catalogue_t *tools; /* the last whole list, held; NULL: none yet */
@@ -149,6 +150,16 @@ int tg_mcp_client_list(tg_mcp_client_t *client, uint64_t now);
 
 /* The number of the first fetch that is new enough for who asks now. */
 uint64_t tg_mcp_client_round(const tg_mcp_client_t *client);
+
+/* Is a tag of its caller's one of its own requests? */
+int tg_mcp_client_is_own(const tg_mcp_client_t *client, const void *tag);
+
+/*
+ * Appends the raw _meta of a request, or nothing where it needs none; token
+ * is that of its progress, or 0.
+ */
+void tg_mcp_client_meta(const tg_mcp_client_t *client, tg_buf_t *out,
+                        uint64_t token);
 
 /* As tg_caller_call_tool(); token is that of its progress, or 0. */
 int tg_mcp_client_call(tg_mcp_client_t *client, tg_str_t name,

@@ -14,7 +14,7 @@
 tg_outcome_t
 tg_outcome_of(tg_outcome_kind_t kind, tg_str_t value)
 {
-    return (tg_outcome_t){ kind, TG_FAILURE_NONE, value };
+    return (tg_outcome_t){ .kind = kind, .value = value };
 }
 
 tg_outcome_t
@@ -32,7 +32,9 @@ tg_outcome_failure(tg_failure_t failure, const char *text)
 tg_outcome_t
 tg_outcome_failed(tg_failure_t failure, tg_str_t text)
 {
-    return (tg_outcome_t){ TG_OUTCOME_FAILURE, failure, text };
+    return (tg_outcome_t){ .kind = TG_OUTCOME_FAILURE,
+                           .failure = failure,
+                           .value = text };
 }
 
 tg_outcome_t
@@ -144,8 +146,30 @@ tg_result_is_asking(tg_str_t raw)
            && tg_json_is_text(type, TG_STR("input_required"));
 }
 
-static tg_outcome_t
-tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
+void
+tg_result_texts(tg_buf_t *out, tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t content, block, text;
+    int n;
+
+    if (tg_json_get(raw, TG_STR("content"), &content) != TG_OK) {
+        return;
+    }
+
+    n = 0;
+
+    for (tg_json_each(&json, content); tg_json_item(&json, &block);) {
+        if (tg_json_has(block, TG_STR("text"), TG_JSON_STRING, &text)) {
+            tg_buf_text(out, n++ != 0 ? "\\n" : "");
+            tg_buf_str(out, tg_json_body(text));
+        }
+    }
+}
+
+/* As tg_json_check(), of what stands in a reply. */
+static int
+tg_outcome_scan(tg_str_t bytes)
 {
     tg_json_t json;
     int rc;
@@ -154,14 +178,38 @@ tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
     json.depth = TG_REPLY_LEVELS;
     rc = tg_json_value(&json, NULL);
 
+    return rc == TG_OK ? tg_json_end(&json) : rc;
+}
+
+int
+tg_outcome_is_deep(tg_str_t raw)
+{
+    /* Each level has two brackets. */
+    return raw.len > 2 * (TG_JSON_DEPTH - TG_REPLY_LEVELS)
+           && tg_outcome_scan(raw) == TG_LIMIT;
+}
+
+tg_outcome_t
+tg_outcome_too_deep(void)
+{
+    return tg_outcome_failure(
+        TG_FAILURE_OUTPUT,
+        "The handler's output nests deeper than the 125 levels that a "
+        "reply can carry; let it print a flatter value.");
+}
+
+static tg_outcome_t
+tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
+{
+    int rc;
+
+    rc = tg_outcome_scan(bytes);
+
     if (rc == TG_LIMIT) {
-        return tg_outcome_failure(
-            TG_FAILURE_OUTPUT,
-            "The handler's output nests deeper than the 125 levels that a "
-            "reply can carry; let it print a flatter value.");
+        return tg_outcome_too_deep();
     }
 
-    if (rc != TG_OK || tg_json_end(&json) != TG_OK) {
+    if (rc != TG_OK) {
         return tg_outcome_failure(
             TG_FAILURE_OUTPUT,
             "The handler's output is not one valid JSON value; let it print "
@@ -225,6 +273,8 @@ static const char *const tg_failure_names[] = {
 enum {
     TG_OUTCOME_WHY = TG_OUTCOME_FAILURE + 1,
     TG_OUTCOME_QUEUED,
+    TG_OUTCOME_CODE,
+    TG_OUTCOME_DATA,
     TG_OUTCOME_MEMBERS
 };
 
@@ -232,7 +282,8 @@ static const char *const tg_outcome_members[] = {
     [TG_OUTCOME_TEXT] = "text",        [TG_OUTCOME_BODY] = "text",
     [TG_OUTCOME_JSON] = "json",        [TG_OUTCOME_RESULT] = "result",
     [TG_OUTCOME_FAILURE] = "message",  [TG_OUTCOME_WHY] = "failure",
-    [TG_OUTCOME_QUEUED] = "queued_ms", [TG_OUTCOME_MEMBERS] = NULL,
+    [TG_OUTCOME_QUEUED] = "queued_ms", [TG_OUTCOME_CODE] = "code",
+    [TG_OUTCOME_DATA] = "data",        [TG_OUTCOME_MEMBERS] = NULL,
 };
 
 const char *
@@ -250,6 +301,13 @@ tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome)
         tg_buf_text(json, "\"failure\":\"");
         tg_buf_text(json, tg_failure_name(outcome->failure));
         tg_buf_text(json, "\",");
+
+        if (outcome->code != 0) {
+            tg_buf_text(json, "\"code\":");
+            tg_buf_int(json, outcome->code);
+            tg_json_put_member(json, ",\"data\":", outcome->data);
+            tg_buf_char(json, ',');
+        }
     }
 
     tg_buf_char(json, '"');
@@ -295,6 +353,7 @@ tg_outcome_t
 tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, int64_t *queued_ms)
 {
     tg_str_t values[TG_OUTCOME_MEMBERS];
+    tg_outcome_t outcome;
     int i;
 
     (void) tg_json_members(raw, tg_outcome_members, values);
@@ -318,6 +377,10 @@ tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, int64_t *queued_ms)
         return tg_outcome_no_memory();
     }
 
-    return tg_outcome_failed(tg_outcome_get_failure(values[TG_OUTCOME_WHY]),
-                             tg_buf_view(scratch));
+    outcome = tg_outcome_failed(tg_outcome_get_failure(values[TG_OUTCOME_WHY]),
+                                tg_buf_view(scratch));
+    outcome.data = values[TG_OUTCOME_DATA];
+    (void) tg_json_int64(values[TG_OUTCOME_CODE], &outcome.code);
+
+    return outcome;
 }

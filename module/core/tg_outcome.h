@@ -35,6 +35,10 @@ typedef struct {
     tg_outcome_kind_t kind;
     tg_failure_t failure;
     tg_str_t value; /* borrowed until the answer was written */
+
+    /* Of a failure that is an error of somebody's who speaks JSON-RPC. */
+    int64_t code;  /* 0: it is not */
+    tg_str_t data; /* raw or absent */
 } tg_outcome_t;
 
 /* No failure. */
@@ -55,6 +59,10 @@ tg_outcome_t tg_outcome_no_memory(void);
  */
 tg_outcome_t tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes);
 
+/* Does it nest too deep for some replies?  Then it becomes that failure. */
+int tg_outcome_is_deep(tg_str_t raw);
+tg_outcome_t tg_outcome_too_deep(void);
+
 /* "timeout"; "ok" where there is none. */
 const char *tg_failure_name(tg_failure_t failure);
 
@@ -62,7 +70,7 @@ const char *tg_failure_name(tg_failure_t failure);
  * An outcome as one process says it to another:
  *
  *   {"text":"…"}   {"json":…}   {"result":…}
- *   {"failure":"timeout","message":"…"}
+ *   {"failure":"timeout","message":"…"}, with "code" and "data" if it has them
  *
  * The object is left open: more members may follow, and then its end.
  */
@@ -83,5 +91,8 @@ int tg_result_is_asking(tg_str_t raw);
 
 /* Does a raw JSON value have the shape of a CallToolResult?  NULL or why. */
 const char *tg_result_check(tg_str_t raw);
+
+/* Appends the texts of a raw result's text blocks, one a line, escaped. */
+void tg_result_texts(tg_buf_t *out, tg_str_t raw);
 
 #endif

@@ -105,15 +105,17 @@ tg_relay_fail(tg_peer_t *peer, const tg_reply_t *reply,
               const tg_outcome_t *outcome)
 {
     if (outcome->kind != TG_OUTCOME_FAILURE
-        || (reply->kind == TG_ENTRY_TOOL && outcome->failure != TG_FAILURE_LOST
+        || (outcome->code == 0 && outcome->failure != TG_FAILURE_LOST
             && outcome->failure != TG_FAILURE_INTERNAL
             && outcome->failure != TG_FAILURE_SIZE))
     {
         return TG_MISSING;
     }
 
-    tg_reply_error(peer, reply, tg_failure_code(outcome->failure), outcome,
-                   TG_STR_NONE);
+    tg_reply_error(peer, reply,
+                   outcome->code != 0 ? outcome->code
+                                      : tg_failure_code(outcome->failure),
+                   outcome, outcome->data);
 
     return TG_OK;
 }

@@ -196,28 +196,6 @@ tg_failure_code(tg_failure_t failure)
     }
 }
 
-/* The texts of a result's text blocks, one a line. */
-static void
-tg_reply_texts(tg_buf_t *out, tg_str_t result)
-{
-    tg_json_t json;
-    tg_str_t content, block, text;
-    int n;
-
-    if (tg_json_get(result, TG_STR("content"), &content) != TG_OK) {
-        return;
-    }
-
-    n = 0;
-
-    for (tg_json_each(&json, content); tg_json_item(&json, &block);) {
-        if (tg_json_has(block, TG_STR("text"), TG_JSON_STRING, &text)) {
-            tg_buf_text(out, n++ != 0 ? "\\n" : "");
-            tg_buf_str(out, tg_json_body(text));
-        }
-    }
-}
-
 /* Compact JSON within a JSON string: the text form of structured content. */
 static void
 tg_reply_quoted_json(tg_buf_t *out, tg_str_t raw)
@@ -246,7 +224,7 @@ tg_reply_text(tg_buf_t *out, const tg_outcome_t *outcome)
         tg_reply_quoted_json(out, outcome->value);
         break;
     case TG_OUTCOME_RESULT:
-        tg_reply_texts(out, outcome->value);
+        tg_result_texts(out, outcome->value);
         break;
     default:
         tg_json_put_escaped(out, outcome->value);

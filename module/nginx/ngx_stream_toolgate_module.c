@@ -1,6 +1,7 @@
 /*
  * Directives of a server, and the module's tables.
  */
+#include "nginx/line/ngx_toolgate_backend.h"
 #include "nginx/move/ngx_toolgate_move.h"
 
 /* Long agents' sessions are silent for hours: only half a frame is odd. */
@@ -217,6 +218,7 @@ ngx_toolgate_exit_process(ngx_cycle_t *cycle)
     ngx_toolgate_schema_exit();
     ngx_toolgate_call_exit(cycle);
     ngx_toolgate_runner_exit(cycle);
+    ngx_toolgate_backend_exit();
     ngx_toolgate_spare_exit();
 }
 

@@ -319,6 +319,51 @@ my @mistakes = (
         "tool a {\n exec true;\n pids 1;\n pids 1; #!\n}"
     ],
     [
+        'an unknown protocol',
+        qr/unknown protocol "http" in "pass"; .*ipc, jsonrpc, relay, mcp/,
+        "tool a {\n pass unix:/x protocol=http; #!\n}"
+    ],
+    [
+        'a parameter of pass that is none',
+        qr/invalid parameter "x=y" in "pass"; .*"method=NAME"/,
+        "tool a {\n pass unix:/x x=y; #!\n}"
+    ],
+    [
+        'two names at a backend',
+        qr/invalid parameter "method=c" in "pass"; .*once each/,
+        "tool a {\n pass unix:/x name=b method=c; #!\n}"
+    ],
+    [
+        'no name at a backend',
+        qr/invalid parameter "name=" in "pass"; /,
+        "tool a {\n pass unix:/x name=; #!\n}"
+    ],
+    [
+        'a method of what has none',
+        qr/has "method=", which is for "protocol=jsonrpc"; .*"name="/,
+        "tool a {\n pass unix:/x protocol=ipc method=b; #!\n}"
+    ],
+    [
+        'a backend that is a variable',
+        qr/needs an address or an upstream that is known at load/,
+        "tool a {\n pass \$remote_addr; #!\n}"
+    ],
+    [
+        'a port that is none',
+        qr/invalid port in upstream "127\.0\.0\.1:x"/,
+        "tool a {\n pass 127.0.0.1:x; #!\n}"
+    ],
+    [
+        'no such upstream',
+        qr/no port in upstream "nosuch"/,
+        "tool a {\n pass nosuch; #!\n}"
+    ],
+    [
+        'stdin of a backend',
+        qr/has no "exec", so "stdin"/,
+        "tool a {\n pass unix:/x;\n stdin x;\n} #!"
+    ],
+    [
         'limits of no program', qr/has no "exec", so .*"memory" and "pids"/,
         "tool a {\n return 1;\n pids 1;\n} #!"
     ],

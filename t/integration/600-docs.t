@@ -17,6 +17,27 @@ my $dir = $tg->dir;
 mkdir "$dir/$_" or die "$dir/$_: $!\n" for qw(lib notes schemas);
 $tg->file('tools.conf', 'tool now { description "The time."; exec date; }');
 
+# The certificates of a fleet.
+sub openssl {
+    my ($status, $out, $err) = run_command({ timeout => 60 }, 'openssl', @_);
+    $status == 0 or die "openssl @_: $out$err";
+}
+openssl(qw(req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes
+    -days 2 -subj /CN=fleet), -keyout => "$dir/front.key",
+    -out => "$dir/front.pem");
+$tg->file('fleet-ca.pem', slurp("$dir/front.pem"));
+$tg->file('index.txt', '');
+$tg->file('ca.conf', <<"END");
+[ca]
+default_ca = fleet
+[fleet]
+database = $dir/index.txt
+default_md = sha256
+default_crl_days = 2
+END
+openssl(qw(ca -gencrl -config), "$dir/ca.conf", -keyfile => "$dir/front.key",
+    -cert => "$dir/front.pem", -out => "$dir/fleet-crl.pem");
+
 # --- configs ---------------------------------------------------------------
 
 # The fenced blocks of a text: [info string, line, content].
@@ -158,6 +179,9 @@ my $reference = $text{'docs/directives.md'};
 my %directive = map { $_ => 1 } map { /\{\s*ngx_string\("(\w+)"\)/g }
     $source =~ /^static ngx_command_t \w+\[\] = \{(.*?)^\};/msg;
 my @commands = keys %directive;
+push @commands, map {"tool_pass_ssl$_"}
+    slurp("$top/module/nginx/line/ngx_toolgate_tls.h") =~
+    /NGX_TOOLGATE_TLS_COMMAND\("(\w*)"/g;
 my %entry = $reference =~ /^### (\w+)\n(.*?)(?=^##|\z)/msg;
 cmp_ok @commands, '>', 10, 'directives are found in the sources';
 is_same [ keys %entry ], \@commands, 'each directive has its entry';

@@ -150,6 +150,31 @@ ngx_int_t ngx_toolgate_value(ngx_toolgate_call_t *call,
                              ngx_stream_complex_value_t *value,
                              ngx_str_t *text);
 
+/*
+ * What a backend's result or error is for a call, whose `output` says how a
+ * result of a tool is told; scratch lives as long as the outcome.  is_method:
+ * it answers a method of JSON-RPC, with any value.
+ */
+tg_outcome_t ngx_toolgate_answer(const ngx_toolgate_call_t *call,
+                                 ngx_uint_t is_method, size_t max_output,
+                                 const tg_answer_t *answer, tg_buf_t *scratch);
+
+/* What a session is without, while it is lent to a call. */
+typedef struct {
+    ngx_stream_session_t session;
+    ngx_pool_t *pool;
+    ngx_uint_t log_level;
+} ngx_toolgate_lent_t;
+
+/*
+ * For NGINX's own code that evaluates variables of a session, or allocates
+ * from its pool: meanwhile both are the call's.  NGX_OK or NGX_ERROR.
+ */
+ngx_int_t ngx_toolgate_lend(ngx_toolgate_call_t *call,
+                            ngx_toolgate_lent_t *lent);
+void ngx_toolgate_lend_back(ngx_toolgate_call_t *call,
+                            const ngx_toolgate_lent_t *lent);
+
 /* --- calls that are jobs --- */
 
 /*

@@ -11,21 +11,12 @@
  * is seen by all calls.
  */
 ngx_int_t
-ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
-                   ngx_str_t *text)
+ngx_toolgate_lend(ngx_toolgate_call_t *call, ngx_toolgate_lent_t *lent)
 {
     ngx_stream_core_main_conf_t *cmcf;
-    ngx_stream_session_t *s, saved;
-    ngx_uint_t log_level;
-    ngx_pool_t *pool;
+    ngx_stream_session_t *s;
     ngx_log_t *log;
-    ngx_int_t rc;
     size_t size;
-
-    if (value->lengths == NULL) {
-        *text = value->value;
-        return NGX_OK;
-    }
 
     s = call->front->stream;
 
@@ -43,11 +34,11 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
 
     /* At level debug NGINX's own code writes every variable into its log. */
     log = s->connection->log;
-    log_level = log->log_level;
-    log->log_level = ngx_min(log_level, NGX_LOG_DEBUG);
+    lent->log_level = log->log_level;
+    log->log_level = ngx_min(lent->log_level, NGX_LOG_DEBUG);
 
-    saved = *s;
-    pool = s->connection->pool;
+    lent->session = *s;
+    lent->pool = s->connection->pool;
     s->connection->pool = call->pool;
     s->variables = call->variables;
 #if (NGX_PCRE)
@@ -57,17 +48,45 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
 #endif
     call->front->current = call;
 
-    rc = ngx_stream_complex_value(s, value, text);
+    return NGX_OK;
+}
 
+void
+ngx_toolgate_lend_back(ngx_toolgate_call_t *call,
+                       const ngx_toolgate_lent_t *lent)
+{
+    ngx_stream_session_t *s;
+
+    s = call->front->stream;
     call->front->current = NULL;
 #if (NGX_PCRE)
-    s->ncaptures = saved.ncaptures;
-    s->captures = saved.captures;
-    s->captures_data = saved.captures_data;
+    s->ncaptures = lent->session.ncaptures;
+    s->captures = lent->session.captures;
+    s->captures_data = lent->session.captures_data;
 #endif
-    s->variables = saved.variables;
-    s->connection->pool = pool;
-    log->log_level = log_level;
+    s->variables = lent->session.variables;
+    s->connection->pool = lent->pool;
+    s->connection->log->log_level = lent->log_level;
+}
+
+ngx_int_t
+ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
+                   ngx_str_t *text)
+{
+    ngx_toolgate_lent_t lent;
+    ngx_int_t rc;
+
+    if (value->lengths == NULL) {
+        *text = value->value;
+        return NGX_OK;
+    }
+
+    if (ngx_toolgate_lend(call, &lent) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    rc = ngx_stream_complex_value(call->front->stream, value, text);
+    ngx_toolgate_lend_back(call, &lent);
 
     return rc;
 }

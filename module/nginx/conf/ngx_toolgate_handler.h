@@ -4,7 +4,8 @@
  * of a call, and a row of ngx_toolgate_handlers.  Nobody else knows its name.
  *
  * Its directives have the context NGX_STREAM_TOOL_CONF, and get as their conf
- * the configuration of one tool: conf_size bytes, zeroed.  The one that
+ * the configuration of one tool: conf_size bytes, zeroed, or what its module
+ * makes for a server, where there are such directives, too.  The one that
  * chooses the handler calls ngx_toolgate_set_handler().
  */
 #ifndef _NGX_TOOLGATE_HANDLER_H_INCLUDED_
@@ -32,6 +33,9 @@ struct ngx_toolgate_handler_s {
      * is wrong with this one's directives and what to write.  May be NULL.
      */
     const char *(*check)(ngx_toolgate_tool_t *tool, void *conf);
+
+    /* What `output` is of a tool that does not say.  May be NULL. */
+    tg_output_t (*output)(ngx_toolgate_tool_t *tool, void *conf);
 
     /*
      * Starts a call: ends it (ngx_toolgate_call_end()), or keeps it beyond

@@ -155,6 +155,7 @@ static ngx_int_t
 ngx_toolgate_create_confs(ngx_conf_t *cf, void **confs)
 {
     const ngx_toolgate_handler_t *const *handler;
+    const ngx_stream_module_t *ctx;
     void *conf;
 
     for (handler = ngx_toolgate_all_handlers(cf); *handler != NULL; handler++) {
@@ -162,7 +163,11 @@ ngx_toolgate_create_confs(ngx_conf_t *cf, void **confs)
             continue;
         }
 
-        conf = ngx_pcalloc(cf->pool, (*handler)->conf_size);
+        ctx = (*handler)->module->ctx;
+        conf = ctx->create_srv_conf != NULL
+                   ? ctx->create_srv_conf(cf)
+                   : ngx_pcalloc(cf->pool, (*handler)->conf_size);
+
         if (conf == NULL) {
             return NGX_ERROR;
         }
@@ -288,6 +293,25 @@ ngx_toolgate_confs(ngx_conf_t *cf, ngx_toolgate_tool_t *tool)
     return confs;
 }
 
+static void
+ngx_toolgate_init_output(ngx_toolgate_tool_t *tool, void **confs)
+{
+    const ngx_toolgate_handler_t *handler;
+
+    handler = tool->handler;
+
+    if (tool->output == NGX_CONF_UNSET_UINT) {
+        tool->output = tool->group != NULL ? TG_OUTPUT_RESULT
+                       : handler != NULL && handler->output != NULL
+                           ? handler->output(tool,
+                                             confs[handler->module->ctx_index])
+                       : tool->entry.kind == TG_ENTRY_TOOL ? TG_OUTPUT_TEXT
+                                                           : TG_OUTPUT_JSON;
+    }
+
+    tool->entry.output = (tg_output_t) tool->output;
+}
+
 char *
 ngx_toolgate_read_block(ngx_conf_t *cf, ngx_uint_t type, void **confs)
 {
@@ -343,12 +367,7 @@ ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
             kind, name);
     }
 
-    ngx_conf_init_uint_value(tool->output, tool->group != NULL
-                                               ? TG_OUTPUT_RESULT
-                                           : tool->entry.kind == TG_ENTRY_TOOL
-                                               ? TG_OUTPUT_TEXT
-                                               : TG_OUTPUT_JSON);
-    tool->entry.output = (tg_output_t) tool->output;
+    ngx_toolgate_init_output(tool, confs);
     rv = ngx_toolgate_check(cf, tool, confs, kind, name);
 
     if (rv == NGX_CONF_OK) {

@@ -133,7 +133,7 @@ ngx_toolgate_line_attach(ngx_toolgate_line_t *line, ngx_socket_t fd,
     c->recv = ngx_recv;
     c->send = ngx_send;
     c->log = ngx_cycle->log;
-    c->log_error = NGX_ERROR_ERR;
+    c->log_error = NGX_ERROR_INFO;
     c->read->log = c->log;
     c->write->log = c->log;
     c->read->handler = ngx_toolgate_line_test;

@@ -1,0 +1,139 @@
+/*
+ * What a backend's answer is to a call.
+ */
+#include "nginx/call/ngx_toolgate_call.h"
+
+#include "core/tg_rpc.h"
+
+/* The texts of a result; they are decoded. */
+static void
+ngx_toolgate_answer_texts(tg_str_t result, tg_buf_t *scratch)
+{
+    tg_buf_t texts;
+
+    tg_buf_init(&texts, tg_alloc_libc());
+    tg_result_texts(&texts, result);
+    tg_json_put_decoded(scratch, tg_buf_view(&texts));
+    scratch->failed |= texts.failed;
+    tg_buf_deinit(&texts);
+}
+
+/* A tool's result, as `output` has it. */
+static tg_outcome_t
+ngx_toolgate_answer_result(const ngx_toolgate_call_t *call, tg_str_t result,
+                           tg_buf_t *scratch)
+{
+    tg_str_t value;
+
+    if (tg_json_type(result) != TG_JSON_OBJECT) {
+        return tg_outcome_failure(TG_FAILURE_OUTPUT,
+                                  "The backend's answer is no tool's result.");
+    }
+
+    if (call->entry->output == TG_OUTPUT_RESULT) {
+        return tg_outcome_of(TG_OUTCOME_RESULT, result);
+    }
+
+    if (call->entry->output == TG_OUTPUT_JSON
+        && tg_json_get(result, TG_STR("structuredContent"), &value) == TG_OK)
+    {
+        return tg_outcome_output(call->entry, value);
+    }
+
+    ngx_toolgate_answer_texts(result, scratch);
+
+    return tg_json_has(result, TG_STR("isError"), TG_JSON_TRUE, &value)
+               ? tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(scratch))
+               : tg_outcome_output(call->entry, tg_buf_view(scratch));
+}
+
+/* The result of a method of JSON-RPC, likewise. */
+static tg_outcome_t
+ngx_toolgate_answer_value(const ngx_toolgate_call_t *call, tg_str_t result)
+{
+    if (call->entry->output != TG_OUTPUT_TEXT) {
+        return tg_outcome_output(call->entry, result);
+    }
+
+    return tg_json_type(result) == TG_JSON_STRING
+               ? tg_outcome_of(TG_OUTCOME_BODY, tg_json_body(result))
+               : tg_outcome_text(result);
+}
+
+/* A class of an error is what clients of ipc know. */
+static tg_outcome_t
+ngx_toolgate_answer_exception(const ngx_toolgate_call_t *call,
+                              const tg_answer_t *answer, tg_buf_t *scratch)
+{
+    if (call->entry->output != TG_OUTPUT_RESULT) {
+        tg_json_put_decoded(scratch, answer->type);
+        tg_buf_text(scratch, ": ");
+        tg_json_put_decoded(scratch, answer->message);
+        return tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(scratch));
+    }
+
+    tg_buf_text(scratch, "{\"content\":[{\"type\":\"text\",\"text\":\"");
+    tg_buf_str(scratch, answer->message);
+    tg_buf_text(scratch, "\"}],\"isError\":true,\"_meta\":"
+                         "{\"" TG_META_ERROR_TYPE "\":\"");
+    tg_buf_str(scratch, answer->type);
+    tg_buf_text(scratch, "\"}}");
+
+    return tg_outcome_of(TG_OUTCOME_RESULT, tg_buf_view(scratch));
+}
+
+static tg_outcome_t
+ngx_toolgate_answer_error(const ngx_toolgate_call_t *call,
+                          const tg_answer_t *answer, tg_buf_t *scratch)
+{
+    tg_outcome_t outcome;
+
+    if (answer->type.data != NULL) {
+        return ngx_toolgate_answer_exception(call, answer, scratch);
+    }
+
+    tg_json_put_decoded(scratch, answer->message);
+    outcome = tg_outcome_failed(answer->code == TG_RPC_METHOD
+                                    ? TG_FAILURE_UNKNOWN
+                                : answer->code == TG_RPC_PARAMS
+                                    ? TG_FAILURE_ARGUMENTS
+                                    : TG_FAILURE_PROGRAM,
+                                tg_buf_view(scratch));
+    outcome.code = answer->code;
+    outcome.data = answer->data;
+
+    return outcome;
+}
+
+tg_outcome_t
+ngx_toolgate_answer(const ngx_toolgate_call_t *call, ngx_uint_t is_method,
+                    size_t max_output, const tg_answer_t *answer,
+                    tg_buf_t *scratch)
+{
+    tg_outcome_t outcome;
+
+    if (answer->result.len > max_output) {
+        tg_buf_printf(scratch,
+                      "The backend's answer has %zu bytes, more than the %zu "
+                      "that it may have (max_output); ask for less.",
+                      answer->result.len, max_output);
+        outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
+
+    } else if (answer->kind == TG_ANSWER_ERROR) {
+        outcome = ngx_toolgate_answer_error(call, answer, scratch);
+    } else if (is_method) {
+        outcome = ngx_toolgate_answer_value(call, answer->result);
+    } else {
+        outcome = ngx_toolgate_answer_result(call, answer->result, scratch);
+    }
+
+    /* In a batch, or told to another worker, it stands deeper than it did. */
+    if (outcome.kind == TG_OUTCOME_RESULT
+        && (call->front == NULL || call->deferred->reply.batch != NULL)
+        && tg_outcome_is_deep(outcome.value))
+    {
+        return tg_outcome_too_deep();
+    }
+
+    return tg_buf_failed(scratch) ? tg_outcome_no_memory() : outcome;
+}

@@ -1,0 +1,56 @@
+#include "nginx/call/ngx_toolgate_choice.h"
+
+ngx_int_t
+ngx_toolgate_choice_init(ngx_toolgate_call_t *call,
+                         ngx_toolgate_choice_t *choice,
+                         ngx_stream_upstream_srv_conf_t *upstream)
+{
+    /* Of it, methods look at the peer, which is copied. */
+    static ngx_stream_upstream_t made;
+
+    ngx_stream_session_t *s;
+    ngx_toolgate_lent_t lent;
+    ngx_int_t rc;
+
+    if (ngx_toolgate_lend(call, &lent) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    s = call->front->stream;
+    ngx_memzero(&made, sizeof(made));
+    made.peer.log = ngx_cycle->log;
+    made.peer.type = SOCK_STREAM;
+    made.upstream = upstream;
+    s->upstream = &made;
+    rc = upstream->peer.init(s, upstream);
+    s->upstream = NULL;
+    choice->peer = made.peer;
+    ngx_toolgate_lend_back(call, &lent);
+
+    return rc;
+}
+
+ngx_int_t
+ngx_toolgate_choice_next(ngx_toolgate_choice_t *choice)
+{
+    ngx_peer_connection_t *peer;
+
+    peer = &choice->peer;
+
+    if (peer->tries == 0 || peer->get(peer, peer->data) != NGX_OK) {
+        return NGX_BUSY;
+    }
+
+    choice->is_made = 1;
+
+    return NGX_OK;
+}
+
+void
+ngx_toolgate_choice_end(ngx_toolgate_choice_t *choice, ngx_uint_t state)
+{
+    if (choice->is_made) {
+        choice->is_made = 0;
+        choice->peer.free(&choice->peer, choice->peer.data, state);
+    }
+}

@@ -1,0 +1,26 @@
+/*
+ * Which server of an upstream of NGINX's a call goes to.
+ */
+#ifndef _NGX_TOOLGATE_CHOICE_H_INCLUDED_
+#define _NGX_TOOLGATE_CHOICE_H_INCLUDED_
+
+#include "nginx/call/ngx_toolgate_call.h"
+
+/* In memory of the call's. */
+typedef struct {
+    ngx_peer_connection_t peer; /* its tries: servers that are left */
+    ngx_uint_t is_made;         /* and the upstream counts the call there */
+} ngx_toolgate_choice_t;
+
+/* Lets the upstream begin, for the call's session: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_choice_init(ngx_toolgate_call_t *call,
+                                   ngx_toolgate_choice_t *choice,
+                                   ngx_stream_upstream_srv_conf_t *upstream);
+
+/* NGX_OK: peer has its address; NGX_BUSY: there is none left. */
+ngx_int_t ngx_toolgate_choice_next(ngx_toolgate_choice_t *choice);
+
+/* The call is done with it; state: 0 or NGX_PEER_FAILED. */
+void ngx_toolgate_choice_end(ngx_toolgate_choice_t *choice, ngx_uint_t state);
+
+#endif

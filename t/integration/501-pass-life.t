@@ -1,0 +1,254 @@
+#!/usr/bin/perl
+# Calls on their way to a backend: many at once, cancelled, with progress, of
+# one that ends, that is not there, that says what nobody asked for.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Backend;
+use Toolgate::Way;
+
+my $tg = Toolgate::Test->new(workers => 1);
+$tg->allow_log(qr/ended with \d+ calls? in flight/, qr/no connection to/);
+my %backend = map { $_->protocol => $_ } Toolgate::Backend->all($tg);
+
+sub body {
+    my ($n) = @_;
+    return "method now { return $n; }\n" . join '',
+        map { "tool $_ { description x; timeout 600s; "
+            . $backend{$_}->pass . "}\n"
+            . "tool short_$_ { description x; timeout 100ms; "
+            . $backend{$_}->pass("name=$_") . "}\n" } sort keys %backend;
+}
+$tg->conf(body(1))->start;
+my $client = $tg->connect;
+
+sub start {
+    my ($protocol, %arguments) = @_;
+    return $client->request('tools/call',
+        { name => $protocol, arguments => \%arguments });
+}
+
+sub said {
+    my ($id) = @_;
+    my $reply = $client->reply($id);
+    return $reply->{error} ? $reply->{error}{message} : text_of($reply);
+}
+
+# --- with ids: on one connection, in any order ------------------------------
+
+for my $protocol (qw(jsonrpc relay mcp)) {
+    my $backend = $backend{$protocol};
+    my @ids = map { start($protocol, n => $_) } 0 .. 9;
+    my @requests = map { $backend->heard } @ids;
+    ok !$backend->parent->is_called(0), "$protocol: one connection";
+    is join(' ', map { $_->{params}{arguments}{n} } @requests),
+        join(' ', 0 .. 9), "$protocol: in order";
+    $backend->text($requests[$_], "r$_") for reverse 0 .. 9;
+    is said($ids[$_]), "r$_", "$protocol: its own answer" for 0 .. 9;
+
+    # What nobody asked for.
+    my $from = $tg->log_size;
+    my $conn = $backend->conn;
+    $backend->text({ conn => $conn, id => $_ }, 'what?')
+        for 999_999, $requests[0]{id};
+    $tg->wait_log(qr/\Q$protocol\E: answer to no request dropped/, $from);
+    $conn->send_line('{"method":') if $protocol ne 'mcp';
+    $backend->notify($conn, 'notifications/progress',
+        { progressToken => $_, progress => 1 })
+        for 1, 999_999, 'x';
+
+    # One is cancelled; its late answer is nobody's.
+    @ids = map { start($protocol, n => $_) } 0 .. 1;
+    @requests = map { $backend->heard } @ids;
+    $client->notify('notifications/cancelled', { requestId => $ids[0] });
+    if ($protocol ne 'relay') {
+        my $cancel = $conn->notification('notifications/cancelled');
+        is $cancel->{params}{requestId}, $requests[0]{id},
+            "$protocol: the backend hears which";
+    } else {
+        is_deeply $client->rpc('ping')->{result}, {}, 'it is read';
+    }
+    $from = $tg->log_size;
+    $backend->text($requests[0], 'late');
+    $tg->wait_log(qr/\Q$protocol\E: answer to no request dropped/, $from);
+    $backend->text($requests[1], 'other');
+    is said($ids[1]), 'other', "$protocol: the other one goes on";
+
+    # Progress, to those who want it.
+    my $other = $tg->connect;
+    my $mine = $client->request('tools/call',
+        { name => $protocol, _meta => { progressToken => 'mine' } });
+    my $request = $backend->heard;
+    my $its = $other->request('tools/call',
+        { name => $protocol, _meta => { progressToken => 'mine' } });
+    my $second = $backend->heard;
+    isnt $request->{params}{_meta}{progressToken},
+        $second->{params}{_meta}{progressToken}, "$protocol: tokens of its own";
+    $backend->progress($second, progress => 5, message => "h\xe4lf");
+    is_deeply $other->notification('notifications/progress')->{params},
+        { progressToken => 'mine', progress => 5, message => "h\xe4lf" },
+        "$protocol: progress";
+    $backend->text($request, 'a');
+    is said($mine), 'a', "$protocol: of the right call only";
+    $backend->text($second, 'b');
+    is text_of($other->reply($its)), 'b', "$protocol: and the other's answer";
+    $other->close;
+}
+
+# --- without: a call a connection, and few of those -------------------------
+
+{
+    my $backend = $backend{ipc};
+    my @ids = map { start('ipc', n => $_) } 0 .. 8;
+    my @requests = map { $backend->accept; $backend->heard } 1 .. 8;
+    ok !$backend->parent->is_called(0.05), 'eight connections';
+    $backend->text($requests[3], 'first');
+    my %n = map { $_->{params}{arguments}{n} => 1 } @requests;
+    is join(' ', sort keys %n), join(' ', 0 .. 7), 'in the order of arrival';
+    is said($ids[ $requests[3]{params}{arguments}{n} ]), 'first', 'one ends';
+    my $ninth = $requests[3]{conn}->recv_ipc;
+    is $ninth->{params}{arguments}{n}, 8, 'then the ninth runs';
+    $backend->text({ conn => $requests[3]{conn} }, 'ninth');
+    is said($ids[8]), 'ninth', 'and is answered';
+
+    # Cancelled: there is no other way to be told.
+    my ($gone, @rest) = grep { $_ != $requests[3] } @requests;
+    $client->notify('notifications/cancelled',
+        { requestId => $ids[ $gone->{params}{arguments}{n} ] });
+    ok $gone->{conn}->at_eof, 'a cancelled call ends its connection';
+    $backend->text($_, 'rest') for @rest;
+    is said($ids[ $_->{params}{arguments}{n} ]), 'rest', 'the others go on'
+        for @rest;
+    delete($backend->{conn})->close;
+}
+
+# --- a backend that ends ----------------------------------------------------
+
+for my $protocol (sort keys %backend) {
+    my $backend = $backend{$protocol};
+    my $id = start($protocol);
+    # Those of ipc were left above.
+    $backend->accept if $protocol eq 'ipc';
+    my $request = $backend->heard;
+    my $left = start($protocol);
+    $backend->accept if $protocol eq 'ipc';
+    $_->{conn}->close for $request, $backend->heard;
+    like said($_), qr/^$protocol: the connection .* may have been executed/,
+        "$protocol: lost while it ran"
+        for $id, $left;
+
+    # It was kept, ended while nothing ran, and is made anew.
+    $id = start($protocol);
+    $backend->accept;
+    $backend->text($backend->heard, 'again');
+    is said($id), 'again', "$protocol: another connection";
+    $backend->conn->close;
+    $id = start($protocol);
+    $backend->accept;
+    $backend->text($backend->heard, 'and again');
+    is said($id), 'and again', "$protocol: and another one";
+
+    # Nobody is there.
+    $backend->parent->close;
+    $backend->conn->close;
+    for (1 .. 3) {
+        like said(start($protocol)),
+            qr/^$protocol: no backend of .* \(No such file.*not started/,
+            "$protocol: nobody is there";
+    }
+    $backend->parent->listen;
+    $id = start($protocol);
+    $backend->accept;
+    $backend->text($backend->heard, 'back');
+    is said($id), 'back', "$protocol: it is back";
+
+    # It says nothing in time: that call is over, the next one has another
+    # connection.
+    $id = start("short_$protocol");
+    $request = $backend->heard;
+    like said($id), qr/^There was no answer within 100 ms/,
+        "$protocol: too late";
+    $id = start($protocol);
+    $backend->accept;
+    $backend->text($backend->heard, 'there');
+    is said($id), 'there', "$protocol: a connection that is dead is left";
+}
+
+# --- handshakes that fail ---------------------------------------------------
+
+{
+    my $backend = $backend{mcp};
+    $backend->conn->close;
+    my @ids = map { start('mcp') } 1 .. 3;
+    my $conn = $backend->parent->accept;
+    Toolgate::Parent::refuse($conn,
+        Toolgate::Parent::request($conn, 'server/discover'), -32601, 'no');
+    Toolgate::Parent::refuse($conn,
+        Toolgate::Parent::request($conn, 'initialize'), -32000, 'not "you"');
+    like said($_), qr/^mcp: no backend .*handshake failed: not .*not started/,
+        'who refuses the handshake is not there'
+        for @ids;
+    $tg->allow_log(qr/handshake failed/);
+    ok $conn->at_eof, 'and is left';
+
+    # A modern server has none.
+    my $id = start('mcp');
+    $conn = $backend->parent->accept;
+    Toolgate::Parent::give($conn, 'server/discover', {
+        supportedVersions => ['2026-07-28'],
+        capabilities      => { tools => { listChanged => \1 } },
+    });
+    my $request = Toolgate::Parent::request($conn, 'tools/call');
+    is $request->{params}{_meta}{'io.modelcontextprotocol/protocolVersion'},
+        '2026-07-28', 'calls say their version';
+    $backend->{conn} = $conn;
+    $backend->text({ %$request, conn => $conn }, 'modern');
+    is said($id), 'modern', 'a modern server';
+}
+
+# --- a reload under all of that ---------------------------------------------
+
+for my $protocol (sort keys %backend) {
+    my $backend = $backend{$protocol};
+    my $way = Toolgate::Way->new('legacy', $tg->connect);
+    my $relay = Toolgate::Way->new('relay', $tg->connect);
+    delete $backend->{conn};
+    my $call = $way->start($protocol, { n => 1 },
+        _meta => { progressToken => 't' });
+    my $first = $backend->heard;
+    my $other = $relay->start($protocol, { n => 2 });
+    $backend->accept if $protocol eq 'ipc';
+    my $second = $backend->heard;
+    my $n = 1 + $client->rpc('now')->{result};
+    $tg->reload(body($n));
+    for ($client, $way->client) {
+        wait_for { $_->rpc('now')->{result} == $n } 'the session to move';
+    }
+    if ($protocol ne 'ipc') {
+        $backend->progress($first, progress => 1);
+        is $way->client->notification('notifications/progress')
+            ->{params}{progressToken}, 't', "$protocol: progress comes along";
+    }
+    $backend->text($first, 'moved');
+    is $way->finish($call)->{text}, 'moved', "$protocol: and the answer";
+    $relay->client->close;
+    if ($protocol eq 'ipc') {
+        ok $second->{conn}->at_eof, "$protocol: who goes ends its call";
+    } elsif ($protocol ne 'relay') {
+        is $second->{conn}->notification('notifications/cancelled')
+            ->{params}{requestId}, $second->{id},
+            "$protocol: who goes ends its call";
+    }
+    ok Toolgate::Parent::is_left($first->{conn}),
+        "$protocol: the old worker leaves";
+    delete $backend->{conn};
+    if ($protocol ne 'ipc') {
+        $call = $way->start($protocol);
+        $backend->text($backend->heard, 'new');
+        is $way->finish($call)->{text}, 'new', "$protocol: the new one";
+    }
+}
+
+done_testing;
