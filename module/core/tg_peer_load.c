@@ -435,6 +435,7 @@ tg_load_rest(tg_peer_t *peer, tg_state_t *state, tg_peer_resume_pt resume)
     int rc;
 
     served = (unsigned) tg_state_number(state, 4);
+    peer->work = served != 0 ? tg_state_number(state, 8) : 0;
     n = tg_state_count(state, 4);
 
     if (served != 0

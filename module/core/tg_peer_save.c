@@ -120,10 +120,12 @@ tg_state_put_replies(void *data, tg_buf_t *replies)
 static void
 tg_state_put_batches(tg_peer_t *peer, int is_apart, tg_buf_t *out)
 {
+    unsigned n, served;
     size_t at, end;
-    unsigned n;
 
-    tg_state_put_number(out, peer->batch != NULL ? peer->batch->served : 0, 4);
+    served = peer->batch != NULL ? peer->batch->served : 0;
+    tg_state_put_number(out, served, 4);
+    tg_state_put_number(out, peer->work, served != 0 ? 8 : 0);
     at = out->len;
     tg_state_put_number(out, 0, 4);
     n = tg_state_take_all(peer,

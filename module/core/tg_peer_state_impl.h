@@ -4,7 +4,7 @@
  * Numbers are big-endian.  A str is its length in 4 bytes, TG_STATE_ABSENT
  * where there is none, and its bytes.
  *
- *     magic and version   "TGP4"
+ *     magic and version   "TGP5"
  *     dialect, frame's kind, flags of the peer            1 byte each
  *     version             str, of MCP's legacy, or empty
  *     client              str: its name, or empty
@@ -17,6 +17,7 @@
  *         id, tag         4, 8
  *     served              4: elements of the first batch, if its rest is to be
  *                         served; or 0
+ *     work                8: the host's, about them; if there are some
  *     batches             4: how many; numbered from 1 on
  *         replies         str, those gathered so far
  *     calls               4: how many; oldest first
@@ -35,7 +36,7 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-#define TG_STATE_MAGIC TG_STR("TGP4")
+#define TG_STATE_MAGIC TG_STR("TGP5")
 #define TG_STATE_ABSENT UINT32_MAX
 
 enum {

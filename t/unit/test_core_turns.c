@@ -86,7 +86,9 @@ HELP_TEST(moved, "moved in a batch")
     tg_str_t got;
 
     test_begin(&host);
+    CU_ASSERT(host.peer.work == 1);
     CU_ASSERT(host_move(&host) == TG_OK);
+    CU_ASSERT(host.peer.work == 1);
     CU_ASSERT(tg_peer_input(&host.peer, "[oops]\n", 7, &consumed) == TG_OK);
     CU_ASSERT(consumed == 7);
     got = host_take(&host);
