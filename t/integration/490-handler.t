@@ -209,14 +209,15 @@ wait_for {
 }
 'a client in each worker';
 
+sub status {
+    my $path = $few->state_dir . '/runner-3.sock';
+    return -S $path ? $few->connect($path)->rpc('status')->{result} : {};
+}
+
 # The runner has so many calls that wait.
 sub waiting {
     my ($n) = @_;
-    my $path = $few->state_dir . '/runner-3.sock';
-    wait_for {
-        -S $path && $few->connect($path)->rpc('status')->{result}{queued} == $n;
-    }
-    "$n to wait";
+    wait_for { (status()->{queued} // -1) == $n } "$n to wait";
 }
 
 sub begin {
@@ -260,6 +261,21 @@ $few->wait_log(qr/later "first" cancelled/);
 is text_of($there->reply($second)), 'second',
     'what waited runs, where it was asked for';
 is word($here, 'one', s => '0', key => 'fourth'), 'fourth', 'and the next one';
+
+# A runner that is lost counted what runs on; the next one counts it, too.
+$first = occupy('lost');
+my $killed = status()->{pid};
+kill KILL => $killed;
+# Who connects asks at once; once one more question was answered, it was read.
+wait_for {
+    my $status = eval { status() } // {};
+    ($status->{pid} // $killed) != $killed && $status->{connections} == 2;
+} 'the worker to be at the next runner';
+status();
+$second = begin($there, 'one', s => '0', key => 'waits');
+waiting(1);
+cancel($here, $first);
+is text_of($there->reply($second)), 'waits', 'it is counted by the next runner';
 
 # Who waits may go, too.
 $first = occupy('fifth');

@@ -94,6 +94,7 @@ struct ngx_toolgate_call_s {
     ngx_event_t timer; /* deferred: the last resort */
     ngx_toolgate_job_t job;
     ngx_toolgate_ask_t place; /* among the calls that this worker may run */
+    tg_str_t limits;          /* what is asked for it; empty: it needs none */
     tg_failure_t refused;     /* the peer has answered it: it may not be */
     unsigned is_carried:1;    /* its job was held for another worker */
     unsigned has_run:1;       /* its handler was told to */

@@ -158,13 +158,22 @@ ngx_toolgate_call_refused(ngx_toolgate_call_t *call, int rc)
 
 /* --- a place among the calls that this worker runs --- */
 
-/* Once it runs, it goes on even when nobody counts it any more. */
+static int ngx_toolgate_call_ask_place(ngx_toolgate_call_t *call);
+
+/*
+ * Once it runs, it goes on even when nobody counts it any more.  If the runner
+ * that did is gone, the next one is to count it, too.
+ */
 static void
 ngx_toolgate_call_place_answer(void *data, const tg_answer_t *answer)
 {
     ngx_toolgate_call_t *call = data;
 
     if (call->has_run) {
+        if (answer->kind == TG_ANSWER_LOST && call->front != NULL) {
+            (void) ngx_toolgate_call_ask_place(call);
+        }
+
         return;
     }
 
@@ -207,12 +216,15 @@ ngx_toolgate_call_place_had(void *data, const tg_message_t *message)
     }
 }
 
-static void
-ngx_toolgate_place_params(ngx_toolgate_call_t *call, tg_buf_t *params)
+/* Notes what its tool's limits are: TG_OK or TG_NOMEM. */
+static int
+ngx_toolgate_place_params(ngx_toolgate_call_t *call)
 {
     const ngx_toolgate_limit_t *limits[3];
     ngx_toolgate_whose_t whose[3];
+    tg_buf_t params;
     ngx_uint_t i;
+    u_char *copy;
 
     i = ngx_toolgate_limits_of(call->tool, call->front->conf, limits, whose);
 
@@ -220,42 +232,41 @@ ngx_toolgate_place_params(ngx_toolgate_call_t *call, tg_buf_t *params)
         i--;
     }
 
-    if (i > 0) {
-        ngx_toolgate_job_params(call, params);
-        tg_buf_char(params, '}');
+    if (i == 0) {
+        return TG_OK;
     }
+
+    tg_buf_init(&params, tg_alloc_libc());
+    ngx_toolgate_job_params(call, &params);
+    tg_buf_char(&params, '}');
+    copy = tg_buf_failed(&params) ? NULL : ngx_pnalloc(call->pool, params.len);
+
+    if (copy != NULL) {
+        ngx_memcpy(copy, params.data, params.len);
+        call->limits = tg_str((char *) copy, params.len);
+    }
+
+    tg_buf_deinit(&params);
+
+    return copy != NULL ? TG_OK : TG_NOMEM;
 }
 
-/* Runs it now, or when the runner, which is asked with params, says so. */
-static void
-ngx_toolgate_call_place(ngx_toolgate_call_t *call, const tg_buf_t *params)
+static int
+ngx_toolgate_call_ask_place(ngx_toolgate_call_t *call)
 {
-    int rc;
-
-    if (params->len == 0 && !tg_buf_failed(params)) {
-        ngx_toolgate_call_run(call);
-        return;
-    }
-
     call->place.data = call;
     call->place.answer = ngx_toolgate_call_place_answer;
     call->place.progress = ngx_toolgate_call_place_had;
-    rc = tg_buf_failed(params)
-             ? TG_NOMEM
-             : ngx_toolgate_runner_ask(call->front->conf->runner,
-                                       TG_STR("place"), tg_buf_view(params),
-                                       &call->place);
 
-    if (rc != TG_OK) {
-        ngx_toolgate_call_refused(call, rc);
-    }
+    return ngx_toolgate_runner_ask(call->front->conf->runner, TG_STR("place"),
+                                   call->limits, &call->place);
 }
 
 ngx_int_t
 ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
 {
     tg_call_t *deferred;
-    tg_buf_t params;
+    int rc;
 
     deferred = tg_peer_defer(&call->front->peer, call->request);
 
@@ -267,19 +278,24 @@ ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
     }
 
     tg_call_hold(deferred, NGX_TOOLGATE_POOL + call->request->arguments.len);
-    tg_buf_init(&params, tg_alloc_libc());
-
-    if (call->handler->run != NULL) {
-        ngx_toolgate_place_params(call, &params);
-    }
-
+    rc = call->handler->run != NULL ? ngx_toolgate_place_params(call) : TG_OK;
     ngx_toolgate_call_keep(call, deferred, call->timeout + NGX_TOOLGATE_GRACE);
 
-    if (call->handler->run != NULL) {
-        ngx_toolgate_call_place(call, &params);
+    if (call->handler->run == NULL) {
+        return NGX_OK;
     }
 
-    tg_buf_deinit(&params);
+    /* Now, or when the runner, which counts, says so. */
+    if (rc == TG_OK && call->limits.len == 0) {
+        ngx_toolgate_call_run(call);
+        return NGX_OK;
+    }
+
+    rc = rc == TG_OK ? ngx_toolgate_call_ask_place(call) : rc;
+
+    if (rc != TG_OK) {
+        ngx_toolgate_call_refused(call, rc);
+    }
 
     return NGX_OK;
 }
