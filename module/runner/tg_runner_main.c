@@ -250,7 +250,48 @@ tg_main_linger(const char *text, uint64_t *ms)
     return 0;
 }
 
+static int
+tg_main_level(const char *name)
+{
+    if (tg_log_set_level(name) == 0) {
+        return 0;
+    }
+
+    fprintf(stderr,
+            "toolgate-runner: --log-level %s: it takes one of emerg, alert, "
+            "crit, error, warn, notice, info, debug\n",
+            name);
+
+    return -1;
+}
+
 /* 0 to go on; else an exit status less one. */
+static int
+tg_main_option(tg_main_t *program, int option, const char **dir)
+{
+    switch (option) {
+    case 's':
+        *dir = optarg;
+        return 0;
+    case 'l':
+        return tg_main_linger(optarg, &program->conf.linger_ms);
+    case 'L':
+        return tg_main_level(optarg);
+    case 'f':
+        program->conf.is_foreground = 1;
+        return 0;
+    case 'h':
+        fputs(tg_usage, stdout);
+        return 1;
+    case 'v':
+        printf("toolgate-runner %s\n", TG_VERSION);
+        return 1;
+    default:
+        fputs(tg_usage, stderr);
+        return -1;
+    }
+}
+
 static int
 tg_main_options(tg_main_t *program, int argc, char **argv)
 {
@@ -264,44 +305,15 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
         { NULL, 0, NULL, 0 },
     };
     const char *dir;
-    int option;
+    int option, rc;
 
     dir = NULL;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case 's':
-            dir = optarg;
-            break;
-        case 'l':
-            if (tg_main_linger(optarg, &program->conf.linger_ms) != 0) {
-                return -1;
-            }
+        rc = tg_main_option(program, option, &dir);
 
-            break;
-        case 'L':
-            if (tg_log_set_level(optarg) != 0) {
-                fprintf(stderr,
-                        "toolgate-runner: --log-level %s: it takes one of "
-                        "emerg, alert, crit, error, warn, notice, info, "
-                        "debug\n",
-                        optarg);
-                return -1;
-            }
-
-            break;
-        case 'f':
-            program->conf.is_foreground = 1;
-            break;
-        case 'h':
-            fputs(tg_usage, stdout);
-            return 1;
-        case 'v':
-            printf("toolgate-runner %s\n", TG_VERSION);
-            return 1;
-        default:
-            fputs(tg_usage, stderr);
-            return -1;
+        if (rc != 0) {
+            return rc;
         }
     }
 
@@ -312,14 +324,13 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
 
     /* Before it leaves the current directory. */
     program->state_dir = realpath(dir, NULL);
+    program->conf.state_dir = program->state_dir;
 
     if (program->state_dir == NULL) {
         fprintf(stderr, "toolgate-runner: --state-dir %s: %s\n", dir,
                 strerror(errno));
         return -1;
     }
-
-    program->conf.state_dir = program->state_dir;
 
     return 0;
 }

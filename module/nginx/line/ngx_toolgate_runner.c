@@ -132,10 +132,8 @@ ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner)
     static const char *const levels[] = { "emerg",  "emerg", "alert",
                                           "crit",   "error", "warn",
                                           "notice", "info",  "debug" };
-    posix_spawnattr_t attr;
-    sigset_t set;
-    pid_t pid;
     char *argv[6];
+    pid_t pid;
     int err;
 
     if (runner->is_foreign) {
@@ -160,24 +158,11 @@ ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner)
         levels[ngx_min(ngx_cycle->log->log_level, NGX_LOG_DEBUG)];
     argv[5] = NULL;
 
-    err = posix_spawnattr_init(&attr);
-
-    if (err != 0) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
-                      "posix_spawnattr_init() failed");
-        return NGX_ERROR;
-    }
-
-    sigemptyset(&set);
-    (void) posix_spawnattr_setsigmask(&attr, &set);
-    sigfillset(&set);
-    (void) posix_spawnattr_setsigdefault(&attr, &set);
-    (void) posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK
-                                               | POSIX_SPAWN_SETSIGDEF);
-
-    /* It leaves this process at once, so NGINX's waitpid(-1) is no harm. */
-    err = posix_spawn(&pid, argv[0], NULL, &attr, argv, environ);
-    (void) posix_spawnattr_destroy(&attr);
+    /*
+     * It puts its signals right itself, and leaves this process at once, so
+     * NGINX's waitpid(-1) is no harm.
+     */
+    err = posix_spawn(&pid, argv[0], NULL, NULL, argv, environ);
 
     if (err != 0) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
