@@ -95,7 +95,7 @@ module_cc_opt() {
     else
         # What hardens it comes from `config`, for all who use that.  Nobody
         # replaces a function of the module's, so that calls may be inlined.
-        say "-g -O2 -fno-semantic-interposition -fno-plt"
+        say "-g -O2 -fno-semantic-interposition -fno-plt -ffunction-sections"
     fi
 }
 
@@ -105,6 +105,7 @@ module_cc_opt() {
 configure_module() {
     local dir=$BUILD/nginx configure=configure stamp want
     local ld="-Wl,--version-script=$BUILD/module.map"
+    ld="$ld -Wl,-T,$TOP/module/build/call.ld"
     [ -e "$NGINX_SRC/configure" ] || configure=auto/configure
     [ -z "$SAN" ] || ld="$ld -fsanitize=address,undefined"
 
@@ -114,7 +115,7 @@ configure_module() {
     want=$(
         say "$NGINX_SRC $NGINX_BIN $NGINX_VERSION $NGINX_ARGS"
         say "$CC ${CFLAGS:-} ${LDFLAGS:-} $(module_cc_opt) $ld"
-        cat config module/build/hardening.sh
+        cat config module/build/hardening.sh module/build/call.ld
     )
     if [ -e "$stamp" ] && [ "$want" = "$(cat "$stamp")" ]; then
         return

@@ -69,6 +69,9 @@ my $impure = qr/\b(?:f?printf|puts|fopen|fwrite|fread|getenv|system|rand|
 
 my $wrong = 0;
 
+# Functions, where their names begin a line.
+my %defined;
+
 sub complain {
     my ($file, $line, $what) = @_;
     print "$file:$line: $what\n";
@@ -115,6 +118,7 @@ sub check_file {
         check_include($file, $., $1, $2)
             if $text =~ /^\s*#\s*include\s*([<"])([^>"]+)/;
         $comment = 1 if $text =~ m{/\*};
+        $defined{$1} = 1 if $text =~ /^(\w+)\(/;
         complain($file, $., "a room without I/O must not call $&")
             if $is_pure && !$comment && $text =~ $impure;
         $comment = 0 if $text =~ m{\*/};
@@ -123,10 +127,21 @@ sub check_file {
     close $fh;
 }
 
+# What stands together in the module must be there.
+sub check_order {
+    my ($file) = @_;
+    open my $fh, '<', $file or die "$file: $!\n";
+    while (my $text = <$fh>) {
+        complain($file, $., "there is no function $1")
+            if $text =~ /[*][(]\.text\.(\w+) / && !$defined{$1};
+    }
+}
+
 my $list = 'git ls-files -co --exclude-standard -- module t config build.sh';
 for my $file (sort split /\n/, `$list`) {
     next if !-f $file;
     check_file($file)
         if $file =~ /\.(?:[ch]|sh|mk|pl|pm|t)$/ || $file eq 'config';
 }
+check_order('module/build/call.ld');
 exit $wrong;
