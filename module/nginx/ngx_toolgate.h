@@ -103,17 +103,18 @@ typedef struct {
     ngx_uint_t n;
 } ngx_toolgate_addresses_t;
 
-/* What the workers' user must be able to run, and which directive says so. */
+/* What the workers' user must reach, and which directive says so. */
 typedef struct {
     ngx_str_t path;
     ngx_str_t directive;
+    int mode; /* X_OK: to run it; R_OK: to read it */
 } ngx_toolgate_program_t;
 
 typedef struct {
     ngx_array_t uses;     /* ngx_toolgate_use_t */
     ngx_array_t runners;  /* ngx_toolgate_runner_t *, one a state dir */
     ngx_array_t limits;   /* ngx_toolgate_limit_t *, those with a rate */
-    ngx_array_t programs; /* ngx_toolgate_program_t: what tools run */
+    ngx_array_t programs; /* ngx_toolgate_program_t: what tools need */
     ngx_shm_zone_t *zone;
     ngx_array_t servers; /* ngx_toolgate_srv_conf_t *, with tools */
     ngx_stream_content_handler_pt serve; /* a client of such a server */

@@ -16,6 +16,8 @@ my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 mkdir "$dir/$_" or die "$dir/$_: $!\n" for qw(lib notes schemas);
 $tg->file('tools.conf', 'tool now { description "The time."; exec date; }');
+$tg->file('token', "Bearer 0123456789\n", 0600);
+$tg->file('ca.pem', "-----BEGIN CERTIFICATE-----\n");
 
 # The certificates of a fleet.
 sub openssl {

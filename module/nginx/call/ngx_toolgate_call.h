@@ -176,6 +176,15 @@ ngx_int_t ngx_toolgate_lend(ngx_toolgate_call_t *call,
 void ngx_toolgate_lend_back(ngx_toolgate_call_t *call,
                             const ngx_toolgate_lent_t *lent);
 
+/*
+ * Appends a text and its closing quote, or what a value of the tool is for
+ * this call: NULL; or what is wrong, and invalid where it is no UTF-8.
+ */
+const char *ngx_toolgate_put(tg_buf_t *buf, tg_str_t text, const char *invalid);
+const char *ngx_toolgate_put_value(ngx_toolgate_call_t *call, tg_buf_t *buf,
+                                   ngx_stream_complex_value_t *value,
+                                   const char *invalid);
+
 /* --- calls that are jobs --- */
 
 /*
@@ -187,6 +196,9 @@ void ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
 
 /* Appends what each job is asked, as an object that is left open. */
 void ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params);
+
+/* And what those that put something out are: what it is to be, how much. */
+void ngx_toolgate_job_output(ngx_toolgate_call_t *call, tg_buf_t *params);
 
 /* What becomes of its job, of this runner, is told to the call. */
 void ngx_toolgate_call_job_init(ngx_toolgate_call_t *call,

@@ -141,6 +141,24 @@ ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
     }
 }
 
+void
+ngx_toolgate_job_output(ngx_toolgate_call_t *call, tg_buf_t *params)
+{
+    const ngx_toolgate_tool_t *tool;
+
+    tool = call->tool;
+    tg_buf_printf(params, ",\"max_output\":%lu",
+                  (unsigned long) tool->max_output);
+
+    /* What a method's result is to be is its own business. */
+    if (tool->entry.output != TG_OUTPUT_TEXT) {
+        tg_buf_text(params, tool->entry.output == TG_OUTPUT_RESULT
+                                    && tool->entry.kind == TG_ENTRY_TOOL
+                                ? ",\"output\":\"result\""
+                                : ",\"output\":\"json\"");
+    }
+}
+
 static void
 ngx_toolgate_call_refused(ngx_toolgate_call_t *call, int rc)
 {

@@ -3,6 +3,8 @@
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
+#include "base/tg_utf8.h"
+
 /*
  * Variables and values allocate from the connection's pool and are cached in
  * the session; for the time of a call both are the call's own, or a
@@ -134,4 +136,26 @@ ngx_toolgate_property(const ngx_toolgate_tool_t *tool, tg_str_t name)
     }
 
     return name;
+}
+
+const char *
+ngx_toolgate_put(tg_buf_t *buf, tg_str_t text, const char *invalid)
+{
+    tg_json_put_escaped(buf, text);
+    tg_buf_char(buf, '"');
+
+    return tg_utf8_is_valid(text) ? NULL : invalid;
+}
+
+const char *
+ngx_toolgate_put_value(ngx_toolgate_call_t *call, tg_buf_t *buf,
+                       ngx_stream_complex_value_t *value, const char *invalid)
+{
+    ngx_str_t text;
+
+    if (ngx_toolgate_value(call, value, &text) != NGX_OK) {
+        return TG_NO_MEMORY;
+    }
+
+    return ngx_toolgate_put(buf, ngx_toolgate_str(&text), invalid);
 }

@@ -158,15 +158,11 @@ ngx_toolgate_find_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
 }
 
 ngx_int_t
-ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
+ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode)
 {
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_program_t *program;
     ngx_str_t *value;
-
-    if (ngx_toolgate_find_program(cf, name, path) != NGX_OK) {
-        return NGX_ERROR;
-    }
 
     mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
     program = ngx_array_push(&mcf->programs);
@@ -177,6 +173,15 @@ ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
     value = cf->args->elts;
     program->path = *path;
     program->directive = value[0];
+    program->mode = mode;
 
     return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
+{
+    return ngx_toolgate_find_program(cf, name, path) == NGX_OK
+               ? ngx_toolgate_conf_reach(cf, path, X_OK)
+               : NGX_ERROR;
 }

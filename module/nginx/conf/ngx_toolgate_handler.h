@@ -139,6 +139,16 @@ char *ngx_toolgate_program_limit(ngx_conf_t *cf, ngx_command_t *cmd,
 #define NGX_TOOLGATE_PIDS                                                      \
     "how many processes and threads there may be, such as \"20\""
 
+/* The workers' user must be able to do that (R_OK, X_OK) with a file. */
+ngx_int_t ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode);
+
+/*
+ * Reads a whole file of at most 1 MiB; name becomes its full path, and text
+ * ends with a zero.  NGX_ERROR: logged.
+ */
+ngx_int_t ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name,
+                                 ngx_str_t *text);
+
 /*
  * Compiles a value with variables, and remembers where it stands, for the
  * message about one that nobody defines.  NGX_ERROR, NULL: logged.

@@ -1,7 +1,7 @@
 /*
  * Directives that are JSON: schemas, annotations, capabilities.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/conf/ngx_toolgate_handler.h"
 
 #include "base/tg_utf8.h"
 
@@ -172,8 +172,7 @@ ngx_toolgate_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return p != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
-/* Reads a whole file into the pool; what is wrong is logged. */
-static ngx_int_t
+ngx_int_t
 ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text)
 {
     ngx_file_info_t fi;
@@ -216,6 +215,7 @@ ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text)
     n = ngx_read_file(&file, text->data, text->len, 0);
 
     if (n == (ssize_t) text->len) {
+        text->data[n] = '\0';
         rc = NGX_OK;
     } else {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,

@@ -3,7 +3,6 @@
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
-#include "base/tg_utf8.h"
 
 /* `env NAME VALUE` */
 typedef struct {
@@ -219,30 +218,6 @@ ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 /* --- a call --- */
 
-/* Appends a text and its closing quote; NULL, or invalid when it is that. */
-static const char *
-ngx_toolgate_put(tg_buf_t *buf, tg_str_t text, const char *invalid)
-{
-    tg_json_put_escaped(buf, text);
-    tg_buf_char(buf, '"');
-
-    return tg_utf8_is_valid(text) ? NULL : invalid;
-}
-
-/* The same with what a value of the config is for this call. */
-static const char *
-ngx_toolgate_put_value(ngx_toolgate_call_t *call, tg_buf_t *buf,
-                       ngx_stream_complex_value_t *value, const char *invalid)
-{
-    ngx_str_t text;
-
-    if (ngx_toolgate_value(call, value, &text) != NGX_OK) {
-        return TG_NO_MEMORY;
-    }
-
-    return ngx_toolgate_put(buf, ngx_toolgate_str(&text), invalid);
-}
-
 static const char *
 ngx_toolgate_put_argv(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
                       tg_buf_t *buf)
@@ -325,15 +300,13 @@ static const char *
 ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
                          tg_buf_t *buf)
 {
-    ngx_toolgate_tool_t *tool = call->tool;
-    ngx_toolgate_exec_t *exec = tool->conf;
+    ngx_toolgate_exec_t *exec = call->tool->conf;
 
     /* 0: not there. */
     const struct {
         const char *key;
         uint64_t value;
     } numbers[] = {
-        { ",\"max_output\":", tool->max_output },
         { ",\"memory\":", (uint64_t) exec->memory },
         { ",\"pids\":", (uint64_t) exec->pids },
     };
@@ -341,20 +314,13 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
     ngx_uint_t i;
 
     ngx_toolgate_job_params(call, buf);
+    ngx_toolgate_job_output(call, buf);
 
     for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         if (numbers[i].value != 0) {
             tg_buf_text(buf, numbers[i].key);
             tg_buf_uint(buf, numbers[i].value);
         }
-    }
-
-    /* What a method's result is to be is its own business. */
-    if (tool->entry.output != TG_OUTPUT_TEXT) {
-        tg_buf_text(buf, tool->entry.output == TG_OUTPUT_RESULT
-                                 && tool->entry.kind == TG_ENTRY_TOOL
-                             ? ",\"output\":\"result\""
-                             : ",\"output\":\"json\"");
     }
 
     mistake = ngx_toolgate_put_argv(call, exec, buf);

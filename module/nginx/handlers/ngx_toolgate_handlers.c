@@ -5,6 +5,7 @@
 
 extern const ngx_toolgate_handler_t ngx_toolgate_return_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_exec_handler;
+extern const ngx_toolgate_handler_t ngx_toolgate_http_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_pass_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_library_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_broadcast_handler;
@@ -15,6 +16,7 @@ extern const ngx_toolgate_handler_t ngx_toolgate_mcp_handler;
 const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
     &ngx_toolgate_return_handler,
     &ngx_toolgate_exec_handler,
+    &ngx_toolgate_http_handler,
     &ngx_toolgate_pass_handler,
     &ngx_toolgate_library_handler,
     &ngx_toolgate_broadcast_handler,

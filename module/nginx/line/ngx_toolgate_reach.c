@@ -73,29 +73,30 @@ ngx_toolgate_be_worker(ngx_cycle_t *cycle, ngx_toolgate_root_t *root)
 }
 
 static ngx_int_t
-ngx_toolgate_may_run(ngx_cycle_t *cycle, const ngx_str_t *path,
-                     const char *directive)
+ngx_toolgate_may_do(ngx_cycle_t *cycle, const ngx_str_t *path,
+                    const char *directive, int mode)
 {
     ngx_core_conf_t *ccf;
 
     if (path->len == 0
-        || faccessat(AT_FDCWD, (char *) path->data, X_OK, AT_EACCESS) == 0)
+        || faccessat(AT_FDCWD, (char *) path->data, mode, AT_EACCESS) == 0)
     {
         return NGX_OK;
     }
 
     ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
     ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                  "\"%V\" of \"%s\" cannot be run by \"%s\", the workers' "
-                  "user; let it execute that file and search the folders "
-                  "above, or choose another \"user\"",
-                  path, directive, ccf->username);
+                  "\"%V\" of \"%s\" cannot be %s by \"%s\", the workers' "
+                  "user; let it %s that file and search the folders above, or "
+                  "choose another \"user\"",
+                  path, directive, mode == X_OK ? "run" : "read", ccf->username,
+                  mode == X_OK ? "execute" : "read");
 
     return NGX_ERROR;
 }
 
 static ngx_int_t
-ngx_toolgate_may_run_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
+ngx_toolgate_may_do_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
 {
     ngx_toolgate_program_t *programs;
     ngx_toolgate_runner_t **runners;
@@ -104,8 +105,9 @@ ngx_toolgate_may_run_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
     runners = mcf->runners.elts;
 
     for (i = 0; i < mcf->runners.nelts; i++) {
-        if (ngx_toolgate_may_run(cycle, &runners[i]->path, "tool_runner")
-            != NGX_OK) {
+        if (ngx_toolgate_may_do(cycle, &runners[i]->path, "tool_runner", X_OK)
+            != NGX_OK)
+        {
             return NGX_ERROR;
         }
     }
@@ -113,8 +115,9 @@ ngx_toolgate_may_run_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
     programs = mcf->programs.elts;
 
     for (i = 0; i < mcf->programs.nelts; i++) {
-        if (ngx_toolgate_may_run(cycle, &programs[i].path,
-                                 (const char *) programs[i].directive.data)
+        if (ngx_toolgate_may_do(cycle, &programs[i].path,
+                                (const char *) programs[i].directive.data,
+                                programs[i].mode)
             != NGX_OK)
         {
             return NGX_ERROR;
@@ -136,7 +139,7 @@ ngx_toolgate_reach(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
         return rc == NGX_DECLINED ? NGX_OK : rc;
     }
 
-    rc = ngx_toolgate_may_run_all(cycle, mcf);
+    rc = ngx_toolgate_may_do_all(cycle, mcf);
 
     return ngx_toolgate_be_root(cycle, &root) == NGX_OK ? rc : NGX_ERROR;
 }

@@ -3,6 +3,7 @@
 #include "runner/http/tg_address.h"
 
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 struct tg_http_s {
@@ -212,19 +213,23 @@ tg_http_put_header(tg_http_t *http, const char *header)
     return TG_OK;
 }
 
+/* Names without a value are those that libcurl is not to send by itself. */
 static int
 tg_http_headers(tg_http_t *http, const tg_http_request_t *request)
 {
+    static const char type[] = "Content-Type:";
     const char *const *header;
-    int rc;
+    int has_type, rc;
 
+    has_type = 0;
     rc = tg_http_put_header(http, "Expect:");
 
     for (header = request->headers; rc == TG_OK && *header != NULL; header++) {
+        has_type |= strncasecmp(*header, type, sizeof(type) - 1) == 0;
         rc = tg_http_put_header(http, *header);
     }
 
-    return rc;
+    return rc == TG_OK && !has_type ? tg_http_put_header(http, type) : rc;
 }
 
 #define TG_HTTP_SET(option, value)                                             \

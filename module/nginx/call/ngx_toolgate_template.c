@@ -1,0 +1,296 @@
+#include "nginx/call/ngx_toolgate_template.h"
+
+#include "base/tg_url.h"
+#include "base/tg_utf8.h"
+
+#include <ctype.h>
+
+/* --- when it is loaded --- */
+
+/* A variable at the front of text, its dollar and braces included. */
+static ngx_str_t
+ngx_toolgate_template_variable(const ngx_str_t *text)
+{
+    ngx_uint_t has_brace;
+    ngx_str_t variable;
+    size_t i;
+
+    has_brace = text->len > 1 && text->data[1] == '{';
+
+    for (i = 1 + has_brace;
+         i < text->len && (isalnum(text->data[i]) || text->data[i] == '_'); i++)
+    {
+        /* void */
+    }
+
+    variable.data = text->data;
+    variable.len = ngx_min(text->len, i + has_brace);
+
+    return variable;
+}
+
+/* In JSON an argument that is no string must not become the text of one. */
+static ngx_int_t
+ngx_toolgate_template_as_json(ngx_conf_t *cf, ngx_str_t *variable)
+{
+    static const char from[] = "tool_arg_", to[] = "tool_json_";
+    ngx_str_t name;
+    u_char *p;
+
+    name = *variable;
+    name.data += name.len > 1 && name.data[1] == '{' ? 2 : 1;
+    name.len -= (size_t) (name.data - variable->data);
+
+    if (name.len < sizeof(from) - 1
+        || ngx_strncasecmp(name.data, (u_char *) from, sizeof(from) - 1) != 0)
+    {
+        return NGX_OK;
+    }
+
+    p = ngx_pnalloc(cf->pool, variable->len + 1);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    variable->len = (size_t) (ngx_sprintf(p, "%*s%s%*s",
+                                          (size_t) (name.data - variable->data),
+                                          variable->data, to,
+                                          name.len - (sizeof(from) - 1),
+                                          name.data + sizeof(from) - 1)
+                              - p);
+    variable->data = p;
+
+    return NGX_OK;
+}
+
+static ngx_int_t
+ngx_toolgate_template_push(ngx_conf_t *cf, ngx_toolgate_template_t *made,
+                           ngx_str_t text, ngx_toolgate_place_t place,
+                           ngx_uint_t is_variable)
+{
+    ngx_toolgate_piece_t *piece;
+
+    if (text.len == 0) {
+        return NGX_OK;
+    }
+
+    piece = ngx_array_push(made);
+    if (piece == NULL) {
+        return NGX_ERROR;
+    }
+
+    piece->place = place;
+    piece->value = NULL;
+
+    if (is_variable) {
+        if (place == NGX_TOOLGATE_JSON
+            && ngx_toolgate_template_as_json(cf, &text) != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        piece->value = ngx_toolgate_compile_new(cf, &text);
+
+        if (piece->value == NULL) {
+            return NGX_ERROR;
+        }
+    }
+
+    piece->text = text;
+
+    return NGX_OK;
+}
+
+ngx_toolgate_template_t *
+ngx_toolgate_template(ngx_conf_t *cf, const ngx_str_t *text,
+                      ngx_toolgate_place_t place, ngx_toolgate_place_pt next)
+{
+    ngx_toolgate_template_t *made;
+    ngx_str_t rest, part;
+    ngx_uint_t is_variable;
+
+    made = ngx_array_create(cf->pool, 4, sizeof(ngx_toolgate_piece_t));
+    rest = *text;
+
+    while (made != NULL && rest.len != 0) {
+        is_variable = rest.data[0] == '$';
+        part = rest;
+
+        if (is_variable) {
+            part = ngx_toolgate_template_variable(&rest);
+        } else {
+            part.data = ngx_strlchr(rest.data, rest.data + rest.len, '$');
+            part.len = part.data != NULL ? (size_t) (part.data - rest.data)
+                                         : rest.len;
+            part.data = rest.data;
+        }
+
+        if (ngx_toolgate_template_push(cf, made, part, place, is_variable)
+            != NGX_OK) {
+            return NULL;
+        }
+
+        if (!is_variable && next != NULL) {
+            place = next(place, &part);
+        }
+
+        rest.data += part.len;
+        rest.len -= part.len;
+    }
+
+    return made;
+}
+
+static ngx_toolgate_place_t
+ngx_toolgate_template_in_json(ngx_toolgate_place_t place, const ngx_str_t *text)
+{
+    size_t i;
+
+    for (i = 0; i < text->len; i++) {
+        if (text->data[i] == '"') {
+            place = place == NGX_TOOLGATE_STRING ? NGX_TOOLGATE_JSON
+                                                 : NGX_TOOLGATE_STRING;
+        } else if (text->data[i] == '\\') {
+            i++;
+        }
+    }
+
+    return place;
+}
+
+ngx_toolgate_template_t *
+ngx_toolgate_template_json(ngx_conf_t *cf, const ngx_str_t *text)
+{
+    return ngx_toolgate_template(cf, text, NGX_TOOLGATE_JSON,
+                                 ngx_toolgate_template_in_json);
+}
+
+ngx_uint_t
+ngx_toolgate_template_varies(const ngx_toolgate_template_t *made)
+{
+    const ngx_toolgate_piece_t *pieces;
+    ngx_uint_t i;
+
+    pieces = made->elts;
+
+    for (i = 0; i < made->nelts; i++) {
+        if (pieces[i].value != NULL) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+void
+ngx_toolgate_template_sample(const ngx_toolgate_template_t *made, tg_buf_t *buf)
+{
+    const ngx_toolgate_piece_t *pieces;
+    ngx_uint_t i;
+
+    pieces = made->elts;
+
+    for (i = 0; i < made->nelts; i++) {
+        if (pieces[i].value == NULL) {
+            tg_buf_str(buf, ngx_toolgate_str(&pieces[i].text));
+        } else {
+            tg_buf_char(buf, '1');
+        }
+    }
+}
+
+/* --- in a call --- */
+
+static const char *
+ngx_toolgate_template_host(tg_str_t value, tg_buf_t *buf)
+{
+    size_t i;
+
+    for (i = 0; i < value.len; i++) {
+        if (!tg_url_is_authority(value.data[i])) {
+            return "The host of the URL must be a name or an address, with a "
+                   "colon and a port where it needs one, and nothing else.";
+        }
+    }
+
+    tg_buf_str(buf, value);
+
+    return NULL;
+}
+
+static const char *
+ngx_toolgate_template_piece(ngx_toolgate_place_t place, tg_str_t value,
+                            tg_buf_t *buf)
+{
+    switch (place) {
+    case NGX_TOOLGATE_TEXT:
+        tg_buf_str(buf, value);
+        return NULL;
+
+    case NGX_TOOLGATE_HOST:
+        return ngx_toolgate_template_host(value, buf);
+
+    case NGX_TOOLGATE_PATH:
+        if (value.len == 0) {
+            return "A part of the URL's path is empty, so that another one "
+                   "would be called; give each argument that is in it.";
+        }
+
+        tg_url_put(buf, value);
+        return NULL;
+
+    case NGX_TOOLGATE_QUERY:
+        tg_url_put(buf, value);
+        return NULL;
+
+    case NGX_TOOLGATE_STRING:
+        if (!tg_utf8_is_valid(value)) {
+            return "A value in the body is not valid UTF-8.";
+        }
+
+        tg_json_put_escaped(buf, value);
+        return NULL;
+
+    case NGX_TOOLGATE_JSON:
+        if (tg_json_check(value, NULL) != TG_OK) {
+            return "A value in the JSON of the body is not one JSON value.";
+        }
+
+        tg_buf_str(buf, value);
+        return NULL;
+    }
+
+    return NULL;
+}
+
+const char *
+ngx_toolgate_template_put(ngx_toolgate_call_t *call,
+                          const ngx_toolgate_template_t *made, tg_buf_t *buf)
+{
+    const ngx_toolgate_piece_t *pieces;
+    const char *mistake;
+    ngx_str_t value;
+    ngx_uint_t i;
+
+    pieces = made->elts;
+
+    for (i = 0; i < made->nelts; i++) {
+        if (pieces[i].value == NULL) {
+            tg_buf_str(buf, ngx_toolgate_str(&pieces[i].text));
+            continue;
+        }
+
+        if (ngx_toolgate_value(call, pieces[i].value, &value) != NGX_OK) {
+            return TG_NO_MEMORY;
+        }
+
+        mistake = ngx_toolgate_template_piece(pieces[i].place,
+                                              ngx_toolgate_str(&value), buf);
+
+        if (mistake != NULL) {
+            return mistake;
+        }
+    }
+
+    return NULL;
+}

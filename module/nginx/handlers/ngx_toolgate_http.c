@@ -1,0 +1,341 @@
+/*
+ * `http METHOD URL`: put together here, called by toolgate-runner.
+ */
+#include "nginx/handlers/ngx_toolgate_http.h"
+
+#include "base/tg_url.h"
+#include "base/tg_utf8.h"
+
+static void ngx_toolgate_http_start(ngx_toolgate_call_t *call,
+                                    tg_request_t *request);
+
+static ngx_command_t ngx_toolgate_http_commands[] = {
+
+    { ngx_string("http"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+      ngx_toolgate_http_target, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("header"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+      ngx_toolgate_http_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("query"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+      ngx_toolgate_http_field, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("body"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_toolgate_http_body, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("hosts"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_http_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("redirects"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_http_redirects, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("proxy"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_http_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("ca_file"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_http_ca, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("connect_timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_http_connect, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+ngx_module_t ngx_toolgate_http_module = NGX_TOOLGATE_HANDLER_MODULE(
+    ngx_toolgate_http_commands);
+
+const ngx_toolgate_handler_t ngx_toolgate_http_handler = {
+    .name = ngx_string("http"),
+    .module = &ngx_toolgate_http_module,
+    .conf_size = sizeof(ngx_toolgate_http_t),
+    .flags = NGX_TOOLGATE_TAKES_TIME,
+    .check = ngx_toolgate_http_check,
+    .start = ngx_toolgate_http_start,
+};
+
+ngx_uint_t
+ngx_toolgate_http_has_body(const ngx_str_t *method)
+{
+    return ngx_strcmp(method->data, "POST") == 0
+           || ngx_strcmp(method->data, "PUT") == 0
+           || ngx_strcmp(method->data, "PATCH") == 0;
+}
+
+ngx_uint_t
+ngx_toolgate_http_has_control(const ngx_str_t *text)
+{
+    size_t i;
+
+    for (i = 0; i < text->len; i++) {
+        if ((text->data[i] < ' ' && text->data[i] != '\t')
+            || text->data[i] == 0x7f) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* Adds the query's fields; what is empty was left out by the caller. */
+static const char *
+ngx_toolgate_http_put_query(ngx_toolgate_call_t *call,
+                            ngx_toolgate_http_t *http, tg_buf_t *url)
+{
+    ngx_toolgate_http_field_t *field;
+    ngx_str_t value;
+    ngx_uint_t i;
+    char before;
+
+    if (http->query == NULL) {
+        return NULL;
+    }
+
+    before = '?';
+
+    if (url->len != 0 && memchr(url->data, '?', url->len) != NULL) {
+        before = url->data[url->len - 1] == '?' ? '\0' : '&';
+    }
+
+    field = http->query->elts;
+
+    for (i = 0; i < http->query->nelts; i++) {
+        if (ngx_toolgate_value(call, &field[i].value, &value) != NGX_OK) {
+            return TG_NO_MEMORY;
+        }
+
+        if (value.len == 0 && field[i].value.lengths != NULL) {
+            continue;
+        }
+
+        tg_buf_put(url, &before, before != '\0');
+        before = '&';
+        tg_buf_str(url, ngx_toolgate_str(&field[i].name));
+        tg_buf_char(url, '=');
+        tg_url_put(url, ngx_toolgate_str(&value));
+    }
+
+    return NULL;
+}
+
+static const char *
+ngx_toolgate_http_put_url(ngx_toolgate_call_t *call, ngx_toolgate_http_t *http,
+                          tg_buf_t *params)
+{
+    const char *mistake;
+    tg_buf_t url;
+
+    tg_buf_init(&url, tg_alloc_libc());
+    tg_buf_str(&url, ngx_toolgate_str(&http->scheme));
+    mistake = ngx_toolgate_template_put(call, http->url, &url);
+
+    if (mistake == NULL) {
+        mistake = ngx_toolgate_http_put_query(call, http, &url);
+    }
+
+    tg_buf_text(params, ",\"url\":\"");
+
+    if (mistake == NULL) {
+        mistake = ngx_toolgate_put(params, tg_buf_view(&url),
+                                   "The URL is not valid UTF-8.");
+    }
+
+    params->failed |= tg_buf_failed(&url);
+    tg_buf_deinit(&url);
+
+    return mistake;
+}
+
+/* Those that are secret, or those that are not. */
+static const char *
+ngx_toolgate_http_put_headers(ngx_toolgate_call_t *call,
+                              ngx_toolgate_http_t *http, tg_buf_t *params,
+                              ngx_uint_t is_secret, ngx_uint_t n)
+{
+    static const char invalid[] = "A header of the request is not valid UTF-8.";
+    ngx_toolgate_http_field_t *field;
+    const char *mistake;
+    ngx_str_t value;
+    ngx_uint_t i;
+
+    field = http->headers != NULL ? http->headers->elts : NULL;
+    mistake = NULL;
+
+    for (i = 0; mistake == NULL && field != NULL && i < http->headers->nelts;
+         i++) {
+        if (field[i].is_secret != is_secret) {
+            continue;
+        }
+
+        if (ngx_toolgate_value(call, &field[i].value, &value) != NGX_OK) {
+            return TG_NO_MEMORY;
+        }
+
+        if (ngx_toolgate_http_has_control(&value)) {
+            return "A header of the request would have a line's end or "
+                   "another control character in it.";
+        }
+
+        if (value.len != 0) {
+            tg_buf_text(params, n++ == 0 ? "\"" : ",\"");
+            tg_json_put_escaped(params, ngx_toolgate_str(&field[i].name));
+            tg_buf_text(params, ": ");
+            mistake = ngx_toolgate_put(params, ngx_toolgate_str(&value),
+                                       invalid);
+        }
+    }
+
+    tg_buf_char(params, ']');
+
+    return mistake;
+}
+
+static const char *
+ngx_toolgate_http_put_body(ngx_toolgate_call_t *call, ngx_toolgate_http_t *http,
+                           tg_request_t *request, tg_buf_t *params)
+{
+    static const char invalid[] = "The body is not valid UTF-8.";
+    const char *mistake;
+    tg_buf_t body;
+
+    if (http->body == NULL && !ngx_toolgate_http_has_body(&http->method)) {
+        return NULL;
+    }
+
+    tg_buf_text(params, ",\"body\":\"");
+
+    if (http->body == NULL) {
+        return ngx_toolgate_put(params, request->arguments, invalid);
+    }
+
+    tg_buf_init(&body, tg_alloc_libc());
+    mistake = ngx_toolgate_template_put(call, http->body, &body);
+
+    if (mistake == NULL) {
+        mistake = ngx_toolgate_put(params, tg_buf_view(&body), invalid);
+    }
+
+    params->failed |= tg_buf_failed(&body);
+    tg_buf_deinit(&body);
+
+    return mistake;
+}
+
+/* The type of the body, unless a header says it: for the headers. */
+static const char *
+ngx_toolgate_http_type(const ngx_toolgate_http_t *http)
+{
+    if (http->has_type) {
+        return NULL;
+    }
+
+    return http->body != NULL                          ? http->body_type
+           : ngx_toolgate_http_has_body(&http->method) ? "application/json"
+                                                       : NULL;
+}
+
+/* What does not differ from call to call. */
+static void
+ngx_toolgate_http_put_fixed(const ngx_toolgate_http_t *http, tg_buf_t *params)
+{
+    const ngx_str_t *host;
+    ngx_uint_t i;
+
+    tg_buf_text(params, ",\"method\":");
+    tg_json_put_string(params, ngx_toolgate_str(&http->method));
+    tg_buf_text(params, ",\"hosts\":[");
+
+    if (http->host.len != 0) {
+        tg_json_put_string(params, ngx_toolgate_str(&http->host));
+    }
+
+    /* Without a list redirects may lead to whatever is public. */
+    if (http->hosts == NULL && http->redirects != 0) {
+        tg_buf_text(params, ",\"*\"");
+    }
+
+    for (i = 0; http->hosts != NULL && i < http->hosts->nelts; i++) {
+        host = (const ngx_str_t *) http->hosts->elts + i;
+        tg_buf_text(params, i == 0 && http->host.len == 0 ? "" : ",");
+        tg_json_put_string(params, ngx_toolgate_str(host));
+    }
+
+    tg_buf_printf(params, "],\"redirects\":%lu",
+                  (unsigned long) http->redirects);
+
+    if (http->connect_timeout != 0) {
+        tg_buf_printf(params, ",\"connect_ms\":%lu",
+                      (unsigned long) http->connect_timeout);
+    }
+
+    if (http->proxy.len != 0) {
+        tg_buf_text(params, ",\"proxy\":");
+        tg_json_put_string(params, ngx_toolgate_str(&http->proxy));
+    }
+
+    if (http->ca_file.len != 0) {
+        tg_buf_text(params, ",\"ca_file\":");
+        tg_json_put_string(params, ngx_toolgate_str(&http->ca_file));
+    }
+}
+
+/* The params of the runner's method `http`; NULL, or what is wrong. */
+static const char *
+ngx_toolgate_http_params(ngx_toolgate_call_t *call, tg_request_t *request,
+                         tg_buf_t *params)
+{
+    ngx_toolgate_http_t *http = call->tool->conf;
+
+    const char *mistake, *type;
+
+    ngx_toolgate_job_params(call, params);
+    ngx_toolgate_job_output(call, params);
+    ngx_toolgate_http_put_fixed(http, params);
+    mistake = ngx_toolgate_http_put_url(call, http, params);
+
+    if (mistake == NULL) {
+        type = ngx_toolgate_http_type(http);
+        tg_buf_text(params, ",\"headers\":[");
+
+        if (type != NULL) {
+            tg_buf_printf(params, "\"Content-Type: %s\"", type);
+        }
+
+        mistake = ngx_toolgate_http_put_headers(call, http, params, 0,
+                                                type != NULL);
+    }
+
+    if (mistake == NULL) {
+        tg_buf_text(params, ",\"secrets\":[");
+        mistake = ngx_toolgate_http_put_headers(call, http, params, 1, 0);
+    }
+
+    if (mistake == NULL) {
+        mistake = ngx_toolgate_http_put_body(call, http, request, params);
+    }
+
+    tg_buf_char(params, '}');
+
+    if (mistake == NULL && tg_buf_failed(params)) {
+        mistake = TG_NO_MEMORY;
+    }
+
+    return mistake;
+}
+
+static void
+ngx_toolgate_http_start(ngx_toolgate_call_t *call, tg_request_t *request)
+{
+    const char *mistake;
+    tg_buf_t params;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    mistake = ngx_toolgate_http_params(call, request, &params);
+
+    if (mistake != NULL) {
+        ngx_toolgate_call_fail(call, TG_FAILURE_ARGUMENTS, mistake);
+    } else if (ngx_toolgate_call_defer(call) == NGX_OK) {
+        ngx_toolgate_call_job(call, TG_STR("http"), tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}

@@ -1,0 +1,57 @@
+/*
+ * What a tool's block says with `http` and the directives that belong to it.
+ */
+#ifndef _NGX_TOOLGATE_HTTP_H_INCLUDED_
+#define _NGX_TOOLGATE_HTTP_H_INCLUDED_
+
+#include "nginx/call/ngx_toolgate_template.h"
+
+/* `header NAME VALUE`, `query NAME VALUE` */
+typedef struct {
+    ngx_str_t name; /* of a query, encoded */
+    ngx_stream_complex_value_t value;
+    ngx_uint_t is_secret; /* value is from a file */
+} ngx_toolgate_http_field_t;
+
+typedef struct {
+    ngx_str_t method; /* empty: no `http` */
+    ngx_str_t scheme; /* empty: the URL is one variable */
+    ngx_toolgate_template_t *url;
+    ngx_str_t host; /* empty: variables choose it; a pattern, see tg_url.h */
+    ngx_array_t *headers; /* ngx_toolgate_http_field_t */
+    ngx_array_t *query;
+    ngx_toolgate_template_t *body; /* NULL: no `body` */
+    const char *body_type;         /* of it; NULL: it is empty */
+    ngx_array_t *hosts;            /* ngx_str_t */
+    ngx_str_t proxy;
+    ngx_str_t ca_file;
+    ngx_msec_t connect_timeout; /* 0: the runner's */
+    ngx_uint_t redirects;
+    unsigned has_redirects:1;
+    unsigned has_type:1; /* a header is the Content-Type */
+} ngx_toolgate_http_t;
+
+extern const ngx_toolgate_handler_t ngx_toolgate_http_handler;
+
+/* Its directives. */
+char *ngx_toolgate_http_target(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_http_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_http_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_http_body(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_http_hosts(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_http_redirects(ngx_conf_t *cf, ngx_command_t *cmd,
+                                  void *conf);
+char *ngx_toolgate_http_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_http_ca(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_http_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* What is wrong with all of them together: NULL, or what to write. */
+const char *ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf);
+
+/* Has the method a body, where the tool does not say which? */
+ngx_uint_t ngx_toolgate_http_has_body(const ngx_str_t *method);
+
+/* Has text a character that no header may have? */
+ngx_uint_t ngx_toolgate_http_has_control(const ngx_str_t *text);
+
+#endif

@@ -1,0 +1,466 @@
+/*
+ * The directives of `http`, and what can be known to be wrong with them.
+ */
+#include "nginx/handlers/ngx_toolgate_http.h"
+
+#include "base/tg_url.h"
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+
+/* As many as browsers follow. */
+#define NGX_TOOLGATE_REDIRECTS_MAX 20
+/* As the runner takes it. */
+#define NGX_TOOLGATE_CONNECT_MAX 3600000
+/* The runner's own; it loads it when it is needed. */
+#define NGX_TOOLGATE_CURL "libcurl.so.4"
+
+/* --- the whole block --- */
+
+static ngx_uint_t
+ngx_toolgate_http_is_empty(const ngx_toolgate_http_t *http)
+{
+    return http->headers == NULL && http->query == NULL && http->body == NULL
+           && http->hosts == NULL && !http->has_redirects
+           && http->proxy.len == 0 && http->ca_file.len == 0
+           && http->connect_timeout == 0;
+}
+
+/* Is there a host that is not named? */
+static ngx_uint_t
+ngx_toolgate_http_is_wild(const ngx_toolgate_http_t *http)
+{
+    const ngx_str_t *hosts;
+    ngx_uint_t i;
+
+    if (http->hosts == NULL) {
+        return http->redirects != 0;
+    }
+
+    hosts = http->hosts->elts;
+
+    for (i = 0; i < http->hosts->nelts; i++) {
+        if (hosts[i].data[0] == '*') {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+const char *
+ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf)
+{
+    ngx_toolgate_http_t *http = conf;
+
+    (void) tool;
+
+    if (http->method.len == 0) {
+        return ngx_toolgate_http_is_empty(http)
+                   ? NULL
+                   : "has no \"http\", so \"header\", \"query\", \"body\", "
+                     "\"hosts\", \"redirects\", \"proxy\", \"ca_file\" and "
+                     "\"connect_timeout\" mean nothing in it; remove them";
+    }
+
+    if (http->host.len == 0 && http->hosts == NULL) {
+        return "lets variables choose the host that \"http\" calls; say which "
+               "there may be, such as \"hosts api.example.com "
+               "*.example.org\"";
+    }
+
+    if (http->host.len != 0 && http->hosts != NULL && http->redirects == 0) {
+        return "calls one host and follows no redirects, so \"hosts\" means "
+               "nothing in it; remove it";
+    }
+
+    if (http->proxy.len != 0 && ngx_toolgate_http_is_wild(http)) {
+        return "has a \"proxy\", so whether an address is public is not known "
+               "here; name each host in \"hosts\"";
+    }
+
+    if (http->body != NULL
+        && (ngx_strcmp(http->method.data, "GET") == 0
+            || ngx_strcmp(http->method.data, "HEAD") == 0))
+    {
+        return "has a \"body\", which GET and HEAD have not; remove it, or "
+               "take another method";
+    }
+
+    return NULL;
+}
+
+/* --- http METHOD URL --- */
+
+static const char *
+ngx_toolgate_http_load(void)
+{
+    void *library;
+
+    library = dlopen(NGX_TOOLGATE_CURL, RTLD_LAZY | RTLD_LOCAL);
+
+    return library == NULL ? dlerror() : NULL;
+}
+
+/*
+ * Whether the runner will be able to load it.  In a process of its own: this
+ * one would never be rid of it.
+ */
+static ngx_int_t
+ngx_toolgate_http_has_curl(ngx_conf_t *cf)
+{
+    static ngx_cycle_t *checked;
+    ngx_pid_t pid;
+    int status;
+
+    if (checked == cf->cycle || ngx_process == NGX_PROCESS_SIGNALLER) {
+        return NGX_OK;
+    }
+
+    checked = cf->cycle;
+    pid = fork();
+
+    if (pid == 0) {
+        _exit(ngx_toolgate_http_load() != NULL);
+    }
+
+    status = 0;
+
+    /* A worker or a handler of signals may have been faster: not known. */
+    while (pid != -1 && waitpid(pid, &status, 0) == -1) {
+        if (ngx_errno != NGX_EINTR) {
+            return NGX_OK;
+        }
+    }
+
+    if (pid == -1 || status == 0) {
+        return NGX_OK;
+    }
+
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"http\" needs " NGX_TOOLGATE_CURL
+                       ", which cannot be loaded; install the package "
+                       "libcurl4");
+
+    return NGX_ERROR;
+}
+
+/* Host, then path, then query. */
+static ngx_toolgate_place_t
+ngx_toolgate_http_place(ngx_toolgate_place_t place, const ngx_str_t *text)
+{
+    size_t i;
+
+    for (i = 0; i < text->len; i++) {
+        if (text->data[i] == '?') {
+            return NGX_TOOLGATE_QUERY;
+        }
+
+        if (text->data[i] == '/' && place == NGX_TOOLGATE_HOST) {
+            place = NGX_TOOLGATE_PATH;
+        }
+    }
+
+    return place;
+}
+
+static ngx_uint_t
+ngx_toolgate_http_chooses(const ngx_toolgate_http_t *http)
+{
+    const ngx_toolgate_piece_t *pieces;
+    ngx_uint_t i;
+
+    pieces = http->url->elts;
+
+    for (i = 0; i < http->url->nelts; i++) {
+        if (pieces[i].value != NULL && pieces[i].place == NGX_TOOLGATE_HOST) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* Looks at a URL with something in the place of its variables. */
+static char *
+ngx_toolgate_http_sample(ngx_conf_t *cf, ngx_toolgate_http_t *http,
+                         ngx_str_t *text)
+{
+    const char *why;
+    tg_url_t url;
+    tg_buf_t buf;
+    u_char *p;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_buf_str(&buf, ngx_toolgate_str(&http->scheme));
+    ngx_toolgate_template_sample(http->url, &buf);
+    p = NULL;
+    why = TG_NO_MEMORY;
+
+    if (!tg_buf_failed(&buf)
+        && tg_url_parse(tg_buf_view(&buf), &url, &why) == TG_OK)
+    {
+        why = "its path must not have \".\" or \"..\" in it";
+        p = tg_url_has_dots(url.path)
+                ? NULL
+                : ngx_pnalloc(cf->pool, url.host.len + sizeof(":65535"));
+    }
+
+    if (p != NULL && !ngx_toolgate_http_chooses(http)) {
+        http->host.data = p;
+        http->host.len = ngx_sprintf(p, "%*s:%ui", url.host.len, url.host.data,
+                                     (ngx_uint_t) url.port)
+                         - p;
+    }
+
+    tg_buf_deinit(&buf);
+
+    return p != NULL
+               ? NGX_CONF_OK
+               : ngx_toolgate_refuse(cf, "invalid URL \"%V\" in \"http\": %s",
+                                     text, why);
+}
+
+static char *
+ngx_toolgate_http_url(ngx_conf_t *cf, ngx_toolgate_http_t *http,
+                      ngx_str_t *text)
+{
+    ngx_toolgate_piece_t *pieces;
+    ngx_str_t rest;
+
+    rest = *text;
+
+    if (ngx_strncasecmp(text->data, (u_char *) "https://", 8) == 0) {
+        ngx_str_set(&http->scheme, "https://");
+    } else if (ngx_strncasecmp(text->data, (u_char *) "http://", 7) == 0) {
+        ngx_str_set(&http->scheme, "http://");
+    }
+
+    rest.data += http->scheme.len;
+    rest.len -= http->scheme.len;
+    http->url = ngx_toolgate_template(cf, &rest,
+                                      http->scheme.len != 0 ? NGX_TOOLGATE_HOST
+                                                            : NGX_TOOLGATE_TEXT,
+                                      ngx_toolgate_http_place);
+
+    if (http->url == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (http->scheme.len != 0) {
+        return ngx_toolgate_http_sample(cf, http, text);
+    }
+
+    pieces = http->url->elts;
+
+    if (http->url->nelts == 1 && pieces[0].value != NULL) {
+        return NGX_CONF_OK;
+    }
+
+    return ngx_toolgate_refuse(cf,
+                               "invalid URL \"%V\" in \"http\"; it must begin "
+                               "with \"http://\" or \"https://\", or be one "
+                               "variable and nothing else",
+                               text);
+}
+
+char *
+ngx_toolgate_http_target(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_http_t *http = conf;
+
+    ngx_str_t *value;
+    ngx_uint_t i;
+    char *rv;
+
+    (void) cmd;
+    rv = ngx_toolgate_set_handler(cf, &ngx_toolgate_http_handler);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    value = cf->args->elts;
+
+    for (i = 0; i < value[1].len; i++) {
+        if (value[1].data[i] < 'A' || value[1].data[i] > 'Z') {
+            break;
+        }
+    }
+
+    if (i == 0 || i != value[1].len || ngx_strcmp(value[1].data, "TRACE") == 0
+        || ngx_strcmp(value[1].data, "CONNECT") == 0)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid method \"%V\" in \"http\"; write "
+                                   "\"http METHOD URL\", with a method such "
+                                   "as GET or POST",
+                                   &value[1]);
+    }
+
+    http->method = value[1];
+    rv = ngx_toolgate_http_url(cf, http, &value[2]);
+
+    if (rv == NGX_CONF_OK && ngx_toolgate_http_has_curl(cf) != NGX_OK) {
+        rv = NGX_CONF_ERROR;
+    }
+
+    return rv;
+}
+
+/* --- where else it may lead --- */
+
+char *
+ngx_toolgate_http_hosts(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_http_t *http = conf;
+
+    ngx_str_t *value, *host;
+    const char *mistake;
+    ngx_uint_t i;
+
+    if (http->hosts != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        mistake = tg_url_pattern_check(ngx_toolgate_str(&value[i]));
+
+        if (mistake != NULL) {
+            return ngx_toolgate_refuse(cf, "invalid host \"%V\" in \"%V\"; %s",
+                                       &value[i], &cmd->name, mistake);
+        }
+
+        host = ngx_toolgate_push(cf, &http->hosts, sizeof(ngx_str_t));
+        if (host == NULL) {
+            return NGX_CONF_ERROR;
+        }
+
+        *host = value[i];
+    }
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_http_redirects(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_http_t *http = conf;
+
+    ngx_str_t *value;
+    ngx_int_t n;
+
+    if (http->has_redirects) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    n = ngx_atoi(value[1].data, value[1].len);
+
+    if (n == NGX_ERROR || n > NGX_TOOLGATE_REDIRECTS_MAX) {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid number \"%V\" in \"%V\"; write 0 "
+                                   "to 20",
+                                   &value[1], &cmd->name);
+    }
+
+    http->redirects = (ngx_uint_t) n;
+    http->has_redirects = 1;
+
+    return NGX_CONF_OK;
+}
+
+/* --- the connection --- */
+
+char *
+ngx_toolgate_http_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_http_t *http = conf;
+
+    ngx_str_t *value;
+    const char *why;
+    tg_url_t url;
+
+    if (http->proxy.len != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (tg_url_parse(ngx_toolgate_str(&value[1]), &url, &why) != TG_OK
+        || url.is_tls || url.rest.len > 1)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid proxy \"%V\" in \"%V\"; write "
+                                   "http:// and its host and port, such as "
+                                   "\"http://127.0.0.1:3128\"",
+                                   &value[1], &cmd->name);
+    }
+
+    http->proxy = value[1];
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_http_ca(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_http_t *http = conf;
+
+    ngx_str_t *value, text;
+
+    if (http->ca_file.len != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_toolgate_read_file(cf, &value[1], &text) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_strnstr(text.data, "-----BEGIN CERTIFICATE-----", text.len) == NULL)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "\"%V\" of \"%V\" has no certificate in "
+                                   "PEM (\"-----BEGIN CERTIFICATE-----\")",
+                                   &value[1], &cmd->name);
+    }
+
+    http->ca_file = value[1];
+
+    return ngx_toolgate_conf_reach(cf, &http->ca_file, R_OK) == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
+}
+
+char *
+ngx_toolgate_http_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_http_t *http = conf;
+
+    ngx_str_t *value;
+    ngx_msec_t msec;
+
+    if (http->connect_timeout != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    msec = ngx_parse_time(&value[1], 0);
+
+    if (msec == (ngx_msec_t) NGX_ERROR || msec == 0
+        || msec > NGX_TOOLGATE_CONNECT_MAX)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid time \"%V\" in \"%V\"; write "
+                                   "between 1ms and 1h, such as \"3s\"",
+                                   &value[1], &cmd->name);
+    }
+
+    http->connect_timeout = msec;
+
+    return NGX_CONF_OK;
+}

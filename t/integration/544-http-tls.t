@@ -1,0 +1,122 @@
+#!/usr/bin/perl
+# TLS: whom a certificate must be from, and for whom.
+
+use Toolgate::Test;
+use Toolgate::Web;
+
+use IO::Socket::INET;
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $dir = $tg->dir;
+my $web = Toolgate::Web->new($tg);
+
+sub openssl {
+    my (@command) = @_;
+    my ($status, $out, $err) =
+        run_command({ timeout => 60, cwd => $dir }, 'openssl', @command);
+    die "openssl @command: $out$err" if $status;
+}
+
+# A CA, and certificates of it for names and an address.
+my @key = qw(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes);
+openssl('req', '-x509', @key, '-days', 2, '-subj', '/CN=ours',
+    '-keyout', 'ca.key', '-out', 'ca.pem');
+openssl('req', '-x509', @key, '-days', 2, '-subj', '/CN=theirs',
+    '-keyout', 'no.key', '-out', 'no.pem');
+my %names = (
+    good => 'DNS:localhost,IP:127.0.0.1',
+    name => 'DNS:else.where',
+    old  => 'DNS:localhost',
+);
+for my $name (sort keys %names) {
+    $tg->file("$name.ext", "subjectAltName=$names{$name}\n");
+    openssl('req', @key, '-subj', "/CN=$name", '-keyout', "$name.key",
+        '-out', "$name.csr");
+    openssl('x509', '-req', '-in', "$name.csr", '-CA', 'ca.pem', '-CAkey',
+        'ca.key', '-CAcreateserial', '-days', $name eq 'old' ? -1 : 2,
+        '-extfile', "$name.ext", '-out', "$name.pem");
+}
+
+# NGINX itself is the TLS server, in front of the plain one.
+my %port;
+sub free_port {
+    return IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
+        ->sockport;
+}
+
+sub server {
+    my ($name) = @_;
+    my $protocols = $name eq 'tls11' ? 'TLSv1.1' : 'TLSv1.2 TLSv1.3';
+    my $certificate = $name eq 'tls11' ? 'good' : $name;
+    return <<"END";
+server {
+    listen              127.0.0.1:$port{$name} ssl;
+    ssl_certificate     $dir/$certificate.pem;
+    ssl_certificate_key $dir/$certificate.key;
+    ssl_protocols       $protocols;
+    proxy_pass          127.0.0.1:@{[ $web->port ]};
+}
+END
+}
+
+sub conf {
+    %port = map { $_ => free_port() } keys %names, 'tls11';
+    my $ca = "ca_file $dir/ca.pem;";
+    return join('', map { server($_) } sort keys %port) . <<"END";
+server {
+    listen         unix:%%SOCKET%%;
+    tool_runner    @{[ $tg->runner_path ]};
+    tool_state_dir %%STATE%%;
+    tool good { http GET https://localhost:$port{good}/echo; $ca }
+    tool address { http GET https://127.0.0.1:$port{good}/echo; $ca }
+    tool system { http GET https://localhost:$port{good}/echo; }
+    tool theirs {
+        http    GET https://localhost:$port{good}/echo;
+        ca_file $dir/no.pem;
+    }
+    tool name { http GET https://localhost:$port{name}/echo; $ca }
+    tool old { http GET https://localhost:$port{old}/echo; $ca }
+    tool tls11 { http GET https://localhost:$port{tls11}/echo; $ca }
+    tool plain { http GET https://localhost:@{[ $web->port ]}/echo; $ca }
+    tool down {
+        http      GET https://localhost:$port{good}/to/\$tool_arg_to;
+        redirects 1;
+        hosts     localhost:*;
+        $ca
+    }
+}
+END
+}
+
+for my $try (1 .. 10) {
+    $tg->conf(conf(), server => 0);
+    last if eval { $tg->start; 1 };
+    die $@ if $try == 10 || $@ !~ /Address already in use/;
+    $tg->allow_log(qr/bind\(\) .*in use|still could not bind/);
+}
+$tg->allow_log(qr/SSL_do_handshake|while SSL handshaking/);
+
+my $c = $tg->connect;
+sub call { return text_of($c->call_tool(@_)) }
+like call($_), qr/"method":"GET"/, "$_ is called" for qw(good address good);
+is $web->connections, 2, 'and the connection kept';
+
+my $n = () = $web->requests;
+my %why = (
+    system => qr/certificate|CA/i,
+    theirs => qr/certificate|CA/i,
+    name   => qr/subject name|does not match/i,
+    old    => qr/expired/i,
+    tls11  => qr/SSL|TLS/i,
+    plain  => qr/SSL|TLS|wrong version/i,
+);
+for my $name (sort keys %why) {
+    my $text = call($name);
+    like $text, qr{cannot be reached, and was asked for nothing}, "$name: no";
+    like $text, $why{$name}, "$name: why";
+}
+is scalar(() = $web->requests), $n, 'none of these was asked for something';
+like call(down => { to => "http://localhost:@{[ $web->port ]}/echo" }),
+    qr/leads from https to http/, 'no redirect without TLS';
+
+done_testing;
