@@ -1,0 +1,182 @@
+/*
+ * What of HTTP is ours: URLs, lists of hosts, a worker's request, and what is
+ * made of an answer.
+ *
+ * Input: the status (a byte); a line each: a URL, a pattern of hosts, a
+ * Content-Type, a redirect, the params of the method `http`; then the body.
+ */
+#include "help.h"
+
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
+#include "runner/http/tg_http_answer.h"
+
+#include <stdlib.h>
+
+/* What was read is written the same, and has nothing that ends it early. */
+static int
+http_url(tg_str_t text, tg_url_t *url)
+{
+    const char *why;
+    tg_buf_t again;
+    tg_url_t same;
+    size_t i;
+
+    if (tg_url_parse(text, url, &why) != TG_OK) {
+        FUZZ(why != NULL);
+        return 0;
+    }
+
+    for (i = 0; i < text.len; i++) {
+        FUZZ(text.data[i] > ' ' && text.data[i] < 127
+             && strchr("\"<>\\^`{|}#", text.data[i]) == NULL);
+    }
+
+    tg_buf_init(&again, tg_alloc_libc());
+    tg_url_put_origin(&again, url);
+    tg_buf_str(&again, url->rest);
+    FUZZ(tg_url_parse(tg_buf_view(&again), &same, &why) == TG_OK);
+    FUZZ(tg_url_is_same_origin(url, &same));
+    FUZZ_EQ(same.path, url->path);
+    FUZZ_EQ(same.rest, url->rest);
+    tg_buf_deinit(&again);
+
+    return 1;
+}
+
+/* A URL's own host, as a pattern, is that one. */
+static void
+http_hosts(const tg_url_t *url, tg_str_t pattern)
+{
+    tg_buf_t own;
+
+    if (tg_url_pattern_check(pattern) == NULL) {
+        (void) tg_url_match(url, pattern);
+    }
+
+    tg_buf_init(&own, tg_alloc_libc());
+    tg_buf_str(&own, url->host);
+    tg_buf_char(&own, ':');
+    tg_buf_uint(&own, url->port);
+    FUZZ(tg_url_pattern_check(tg_buf_view(&own)) == NULL);
+    FUZZ(tg_url_match(url, tg_buf_view(&own)) == TG_URL_NAMED);
+    FUZZ(tg_url_match(url, TG_STR("*:*")) == TG_URL_WILD);
+    tg_buf_deinit(&own);
+}
+
+/* What is put in stays one segment, whatever it is. */
+static void
+http_put(tg_str_t text)
+{
+    const char *why;
+    tg_url_t url;
+    tg_buf_t buf;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_buf_text(&buf, "http://a/b/");
+    tg_url_put(&buf, text);
+    tg_buf_text(&buf, "/c?d");
+    FUZZ(tg_url_parse(tg_buf_view(&buf), &url, &why) == TG_OK);
+    FUZZ_EQ(url.host, TG_STR("a"));
+    FUZZ(memchr(url.path.data + 3, '/', url.path.len - 5) == NULL);
+    FUZZ(url.rest.len == url.path.len + 2);
+    tg_buf_deinit(&buf);
+}
+
+static void
+http_answer(int status, tg_http_params_t *params, const tg_url_t *url,
+            tg_str_t type, const char *redirect, tg_str_t body)
+{
+    static const tg_times_t none;
+    tg_http_answer_t answer;
+    tg_str_t value;
+    tg_buf_t json;
+
+    tg_http_answer_init(&answer);
+    answer.status = status;
+    tg_http_answer_header(&answer, TG_STR("content-type"), type);
+    (void) tg_http_answer_body(&answer, params, body.data, body.len / 2);
+    (void) tg_http_answer_body(&answer, params, body.data + body.len / 2,
+                               body.len - body.len / 2);
+    FUZZ(answer.body.len <= params->max_output + TG_HTTP_HEAD_MAX);
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_http_answer_put(&json, &answer, params, url, redirect, "tool", &none);
+    FUZZ(!tg_buf_failed(&json));
+    FUZZ(tg_json_check(tg_buf_view(&json), NULL) == TG_OK);
+    FUZZ(tg_json_get(tg_buf_view(&json), TG_STR("ran_ms"), &value) == TG_OK);
+    tg_buf_deinit(&json);
+    tg_http_answer_deinit(&answer);
+}
+
+/* What is taken of a worker can be sent as it is. */
+static int
+http_params(tg_str_t raw, tg_http_params_t *params)
+{
+    tg_str_t values[TG_JOB_MEMBERS_MAX];
+    const char *why;
+    char **header;
+    tg_url_t url;
+
+    if (tg_json_check(raw, NULL) != TG_OK
+        || tg_json_members(raw, tg_http_members, values) != TG_OK
+        || tg_http_params_read(params, values, &why) != TG_OK)
+    {
+        return 0;
+    }
+
+    FUZZ(tg_url_parse(tg_str_c(params->url), &url, &why) == TG_OK);
+    FUZZ(!tg_url_has_dots(url.path));
+    (void) tg_http_params_match(params, &url);
+
+    for (header = params->headers; *header != NULL; header++) {
+        FUZZ(strpbrk(*header, "\r\n") == NULL);
+        FUZZ(strchr(*header, ':') != NULL);
+    }
+
+    return 1;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tg_str_t lines[5], body;
+    tg_http_params_t params;
+    char *redirect;
+    fuzz_in_t in;
+    tg_url_t url;
+    int status, i;
+
+    in = fuzz_in(data, size);
+    status = 100 + (int) fuzz_byte(&in) * 2;
+
+    for (i = 0; i < 5; i++) {
+        lines[i] = fuzz_until_newline(&in);
+    }
+
+    body = fuzz_rest(&in);
+    http_put(lines[0]);
+
+    if (!http_url(lines[0], &url)) {
+        (void) tg_url_parse(TG_STR("http://a/"), &url, &(const char *){ NULL });
+    }
+
+    http_hosts(&url, lines[1]);
+    (void) tg_url_has_dots(lines[1]);
+
+    if (!http_params(lines[4], &params)) {
+        memset(&params, 0, sizeof(params));
+        params.output = (tg_output_t) (size % 3);
+        params.max_output = 64;
+    }
+
+    redirect = malloc(lines[3].len + 1);
+    FUZZ(redirect != NULL);
+    memcpy(redirect, lines[3].data, lines[3].len);
+    redirect[lines[3].len] = '\0';
+    http_answer(status, &params, &url, lines[2],
+                lines[3].len != 0 ? redirect : NULL, body);
+    free(redirect);
+    tg_http_params_free(&params);
+
+    return 0;
+}
