@@ -195,6 +195,7 @@ fuzz_left_out = $(call obj,$(if $(filter bridge_%,$(1)), \
 fuzz_wraps_bridge_agent := uv_run uv_now uv_timer_start uv_signal_start \
 	uv_pipe_connect poll tg_schema_load
 fuzz_wraps_bridge_parent := $(fuzz_wraps_bridge_agent)
+fuzz_wraps_runner_mcp := uv_timer_start
 fuzz_wraps_runner_exec := tg_spawn tg_tree_read tg_proc_signal kill \
 	waitpid uv_timer_start
 fuzz_wrap = $(addprefix -Wl$(comma)--wrap=,$(fuzz_wraps_$(1)))

@@ -12,6 +12,8 @@
 #include "runner/exec/tg_exec.h"
 #include "runner/http/tg_http_job.h"
 #include "runner/left/tg_left.h"
+#include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_watch.h"
 #include "runner/place/tg_place.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
@@ -27,12 +29,13 @@
 
 #define HOST_DEADLINE_MS 120000
 #define HOST_CALLS 4096
-#define HOST_METHODS 9
+#define HOST_METHODS 12
 
 typedef struct {
     uv_loop_t loop;
     tg_jobs_t jobs;
     tg_programs_t programs;
+    tg_servers_t servers;
     tg_http_pool_t http;
     tg_catalogue_t *catalogue;
     tg_entry_t entries[HOST_METHODS];
@@ -116,16 +119,29 @@ host_wait_end(unsigned i)
     tg_job_done(host_waiting[i]);
 }
 
+static inline void
+host_watch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_watch_begin(&host.servers, peer, request);
+}
+
+static inline void
+host_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_watch_leave(&host.servers, peer, request);
+}
+
 static const struct {
     const char *name;
     const tg_kind_t *kind;
     void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
 } host_methods[HOST_METHODS] = {
-    { "exec", &tg_exec_kind, NULL },      { "wait", &host_wait_kind, NULL },
-    { "release", NULL, tg_held_release }, { "adopt", NULL, tg_held_adopt },
-    { "leave", NULL, tg_left_leave },     { "tell", NULL, tg_left_tell },
-    { "finish", NULL, tg_left_finish },   { "place", &tg_place_kind, NULL },
-    { "http", &tg_http_kind, NULL },
+    { "exec", &tg_exec_kind, NULL },        { "wait", &host_wait_kind, NULL },
+    { "release", NULL, tg_held_release },   { "adopt", NULL, tg_held_adopt },
+    { "leave", NULL, tg_left_leave },       { "tell", NULL, tg_left_tell },
+    { "finish", NULL, tg_left_finish },     { "place", &tg_place_kind, NULL },
+    { "mcp_watch", NULL, host_watch },      { "mcp_leave", NULL, host_leave },
+    { "mcp_call", &tg_mcp_job_kind, NULL }, { "http", &tg_http_kind, NULL },
 };
 
 static inline void
@@ -137,8 +153,9 @@ host_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
 
     if (host_methods[i].kind != NULL) {
         tg_job_call(&host.jobs, host_methods[i].kind,
-                    host_methods[i].kind == &tg_http_kind
-                        ? (void *) &host.http
+                    host_methods[i].kind == &tg_http_kind ? (void *) &host.http
+                    : host_methods[i].kind == &tg_mcp_job_kind
+                        ? (void *) &host.servers
                         : (void *) &host.programs,
                     peer, request);
     } else {
@@ -237,6 +254,7 @@ help_begin(void)
     }
 
     tg_jobs_init(&host.jobs, &host.loop, &host_jobs_ops, &host);
+    tg_servers_init(&host.servers, &host.jobs, &host.programs, NULL);
     tg_http_init(&host.http, &host.loop);
 
     if (host_catalogue() != TG_OK) {
@@ -258,9 +276,11 @@ help_end(void)
     unsigned left;
 
     left = 0;
+    tg_watch_gone(&host.servers, &host.peer);
     tg_peer_deinit(&host.peer);
+    tg_servers_drop(&host.servers);
 
-    while (host.jobs.njobs != 0) {
+    while (host.jobs.njobs != 0 || !tg_servers_is_empty(&host.servers)) {
         uv_run(&host.loop, UV_RUN_ONCE);
     }
 

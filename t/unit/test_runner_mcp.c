@@ -1,0 +1,460 @@
+/*
+ * MCP servers: from the first watch to the last process, with the time and
+ * the bounds that a test cannot wait for outside.
+ */
+#include "runner_host.h"
+
+#include "core/tg_tools.h"
+#include "runner/mcp/tg_kept.h"
+#include "runner/tg_log.h"
+
+#define KEY "key-000000000000"
+
+/* --- help --- */
+
+/* The stand-in, as the elements of an argv. */
+static const char *
+test_argv(const char *how)
+{
+    static char text[8192];
+    char cwd[4096];
+
+    CU_ASSERT_FATAL(getcwd(cwd, sizeof(cwd)) != NULL);
+    snprintf(text, sizeof(text), "\"/usr/bin/perl\",\"%s/t/servers/mcp.pl\"%s",
+             cwd, how);
+
+    return text;
+}
+
+static void
+test_watch(const char *key, const char *how, const char *more)
+{
+    char text[8400];
+
+    snprintf(text, sizeof(text),
+             "{\"key\":\"%s\",\"server\":\"s\",\"spec\":{\"exec\":[%s]%s}}",
+             key, test_argv(how), more);
+    (void) host_request("mcp_watch", text);
+}
+
+static unsigned
+test_call(const char *key, const char *name, const char *more)
+{
+    char text[1024];
+
+    snprintf(text, sizeof(text),
+             "{\"tool\":\"s_%s\",\"key\":\"%s\",\"name\":\"%s\"%s}", name, key,
+             name, more);
+
+    return host_request("mcp_call", text);
+}
+
+/* The next message that is an answer. */
+static int
+test_answer(void)
+{
+    tg_message_t message;
+
+    while (host_recv()) {
+        CU_ASSERT(tg_message_parse(&message, tg_buf_view(&host.line)) == TG_OK);
+
+        if (message.method.data == NULL) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static tg_server_t *
+test_server(const char *key)
+{
+    return tg_server_find(&host.servers, tg_str_c(key));
+}
+
+static tg_instance_t *
+test_instance(const char *key, const char *id)
+{
+    const tg_server_t *server;
+
+    server = test_server(key);
+
+    return server != NULL ? tg_instance_find(server, tg_str_c(id)) : NULL;
+}
+
+static int
+test_is_ready(void *ctx)
+{
+    const tg_instance_t *instance;
+
+    instance = test_instance(ctx, "");
+
+    return instance != NULL && instance->state == TG_INSTANCE_READY;
+}
+
+static int
+test_is_gone(void *ctx)
+{
+    return test_server(ctx) == NULL && TAILQ_EMPTY(&host.servers.leaving);
+}
+
+static int
+test_has_failed(void *ctx)
+{
+    const tg_server_t *server;
+
+    server = test_server(ctx);
+
+    return server != NULL && server->error[0] != '\0'
+           && server->told.running == 0;
+}
+
+static void
+test_forget(char *key)
+{
+    host.servers.unwatched_ms = 1;
+    tg_watch_gone(&host.servers, &host.peer);
+    CU_ASSERT(host_until(test_is_gone, key));
+    host.servers.unwatched_ms = TG_SERVER_UNWATCHED_MS;
+    tg_buf_reset(&host.peer.out, 0);
+}
+
+/* --- tests --- */
+
+HELP_TEST(life, "life")
+{
+    static char key[] = KEY "1";
+    pid_t pid;
+
+    /* What servers do wrong here is no news. */
+    CU_ASSERT(tg_log_set_level("crit") == 0);
+    test_watch(key, "", "");
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_is("state", "\"stopped\""));
+    CU_ASSERT(host_until(test_is_ready, key));
+    pid = test_instance(key, "")->stdio.program.pid;
+    CU_ASSERT(host.servers.nrunning == 1 && host.servers.n == 1);
+
+    (void) test_call(key, "pid", "");
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_result("result").data != NULL);
+
+    /* It is not in the way of programs, and needs no slot. */
+    CU_ASSERT(host.jobs.nrunning == 0);
+
+    /* Watched by nobody, it is there until its last call has ended. */
+    (void) test_call(key, "hang", ",\"timeout_ms\":300");
+    host.servers.unwatched_ms = 1;
+    tg_watch_gone(&host.servers, &host.peer);
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(host_until(test_is_gone, key));
+    CU_ASSERT(host_until(host_pid_is_gone, &pid));
+    CU_ASSERT(host.servers.nrunning == 0 && host.servers.n == 0);
+    host.servers.unwatched_ms = TG_SERVER_UNWATCHED_MS;
+
+    (void) test_call(key, "pid", "");
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_is("failure", "\"lost\""));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+}
+
+/* The wait before a start doubles, up to its bound. */
+HELP_TEST(back_off, "back off")
+{
+    static char key[] = KEY "2";
+    tg_instance_t *instance;
+    uint64_t wait, now;
+    unsigned i;
+
+    test_watch(key, ",\"exit=1\"", "");
+    CU_ASSERT(host_until(test_has_failed, key));
+    instance = test_instance(key, "");
+
+    for (i = 1, wait = TG_INSTANCE_RETRY_MIN; i < 12; i++) {
+        CU_ASSERT(instance->nfailures == i);
+        now = uv_now(&host.loop);
+        CU_ASSERT(instance->retry_at <= now + wait);
+        CU_ASSERT(instance->retry_at + 5000 > now + wait);
+
+        /* What a test cannot wait for. */
+        instance->retry_at = now;
+        tg_instance_want(instance);
+        test_server(key)->error[0] = '\0';
+        CU_ASSERT(host_until(test_has_failed, key));
+        wait = wait * 2 < TG_INSTANCE_RETRY_MAX ? wait * 2
+                                                : TG_INSTANCE_RETRY_MAX;
+    }
+
+    /* Nobody waits for it that long. */
+    tg_buf_reset(&host.peer.out, 0);
+    (void) test_call(key, "echo", "");
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_is("failure", "\"program\""));
+    CU_ASSERT(strstr(host_text("message"), "It is started again in ") != NULL);
+    test_forget(key);
+}
+
+/* Those that wait for a start: cancelled, too late, and in the end served. */
+HELP_TEST(waiting, "waiting")
+{
+    static char key[] = KEY "3";
+    char more[256], file[96];
+    unsigned one, two;
+
+    snprintf(file, sizeof(file), "%s/go", help_dir);
+    snprintf(more, sizeof(more), ",\"until=%s\"", file);
+    test_watch(key, more, "");
+    CU_ASSERT(test_answer());
+    one = test_call(key, "echo", "");
+    two = test_call(key, "echo", ",\"timeout_ms\":50");
+    (void) test_call(key, "where", "");
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_is("failure", "\"timeout\""));
+    CU_ASSERT(two == host.next_id - 1);
+    host_cancel(one);
+    CU_ASSERT(test_instance(key, "")->ncalls == 1);
+    CU_ASSERT(close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) == 0);
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_result("result").data != NULL);
+    CU_ASSERT(test_instance(key, "")->ncalls == 0);
+    CU_ASSERT(unlink(file) == 0);
+    test_forget(key);
+}
+
+/* One more than there may be of one server, and of its calls. */
+HELP_TEST(bounds, "bounds")
+{
+    static char key[] = KEY "4";
+    tg_server_t *server;
+    char more[128];
+    unsigned i;
+
+    test_watch(key, ",\"mute\"", ",\"share\":\"user\"");
+    CU_ASSERT(test_answer());
+    server = test_server(key);
+
+    for (i = 0; i < TG_INSTANCE_CALLS_MAX; i++) {
+        (void) test_call(key, "echo", ",\"instance\":\"u\"");
+    }
+
+    CU_ASSERT(test_instance(key, "u")->ncalls == TG_INSTANCE_CALLS_MAX);
+    (void) test_call(key, "echo", ",\"instance\":\"u\"");
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_is("failure", "\"busy\""));
+
+    /* Names of instances, without any that runs. */
+    host.is_deaf = 1;
+
+    for (i = server->ninstances; i < TG_SERVER_INSTANCES_MAX; i++) {
+        snprintf(more, sizeof(more), "i%u", i);
+        CU_ASSERT_FATAL(tg_instance_new(server, tg_str_c(more)) != NULL);
+    }
+
+    (void) test_call(key, "echo", ",\"instance\":\"one more\"");
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_is("failure", "\"busy\""));
+    CU_ASSERT(strstr(host_text("message"), "runs 256 times") != NULL);
+
+    /* Idle ones made room. */
+    while (server->ninstances == TG_SERVER_INSTANCES_MAX) {
+        uv_run(&host.loop, UV_RUN_ONCE);
+    }
+
+    (void) test_call(key, "echo", ",\"instance\":\"one more\"");
+    CU_ASSERT(test_instance(key, "one more") != NULL);
+    host.is_deaf = 0;
+    tg_peer_deinit(&host.peer);
+    host_peer_init(&host.peer);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    test_forget(key);
+}
+
+/* A worker that does not read hears the newest, once it does. */
+HELP_TEST(deaf, "deaf worker")
+{
+    static char key[] = KEY "5";
+
+    host.is_deaf = 1;
+    test_watch(key, "", "");
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_until(test_is_ready, key));
+    CU_ASSERT(host.peer.out.len == 0);
+    host.is_deaf = 0;
+    CU_ASSERT(host_recv());
+    CU_ASSERT(strstr(host.line.data, "\"mcp_list\"") != NULL);
+    CU_ASSERT(host_recv());
+    CU_ASSERT(strstr(host.line.data, "\"mcp_state\"") != NULL);
+    CU_ASSERT(strstr(host.line.data, "\"ready\"") != NULL);
+    CU_ASSERT(host.peer.out.len == 0);
+    test_forget(key);
+}
+
+/* What was not written yet to one that has ended goes to the next one. */
+HELP_TEST(put_back, "not started")
+{
+    static char key[] = KEY "6";
+    tg_instance_t *instance;
+    tg_buf_t more;
+    pid_t pid;
+    size_t i;
+
+    test_watch(key, "", "");
+    CU_ASSERT(host_until(test_is_ready, key));
+    tg_buf_reset(&host.peer.out, 0);
+    instance = test_instance(key, "");
+    pid = instance->stdio.program.pid;
+
+    /* While it waits for this file, it does not read. */
+    (void) test_call(key, "slow", ",\"arguments\":{\"until\":\"/no/such\"}");
+    tg_buf_init(&more, tg_alloc_libc());
+    tg_buf_text(&more, "{\"tool\":\"s\",\"key\":\"" KEY "6\",\"name\":"
+                       "\"echo\",\"arguments\":{\"x\":\"");
+
+    for (i = 0; i < 1000000; i++) {
+        tg_buf_char(&more, 'x');
+    }
+
+    tg_buf_put(&more, "\"}}", 4);
+    (void) host_request("mcp_call", more.data);
+    tg_buf_deinit(&more);
+    (void) test_call(key, "pid", "");
+    CU_ASSERT(instance->ncalls == 3);
+    CU_ASSERT(kill(pid, SIGKILL) == 0);
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_is("failure", "\"lost\""));
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_is("failure", "\"lost\""));
+    CU_ASSERT(test_answer());
+    CU_ASSERT(host_result("result").data != NULL);
+    CU_ASSERT(instance->stdio.program.pid != pid);
+    CU_ASSERT(test_server(key)->restarts == 1);
+    test_forget(key);
+}
+
+/* --- lists that are kept --- */
+
+HELP_TEST(kept, "kept lists")
+{
+    static const char *const wrong[] = { "", "{", "{\"tools\":[}", "[]",
+                                         "{\"tools\":\"\xff\"}" };
+    tg_catalogue_t *tools, *again;
+    char path[160];
+    size_t left, i;
+    FILE *file;
+
+    CU_ASSERT_FATAL(tg_tools_new(tg_alloc_libc(), 1,
+                                 TG_STR("[{\"name\":\"a\"},{\"name\":\"b\"}]"),
+                                 &tools, &left)
+                    == TG_OK);
+    CU_ASSERT(tg_kept_write(NULL, KEY, tools) == 0);
+    CU_ASSERT(tg_kept_read(NULL, KEY, 1) == NULL);
+    CU_ASSERT(tg_kept_write("/no/such", KEY, tools) == ENOENT);
+    CU_ASSERT(tg_kept_write(help_dir, KEY, tools) == 0);
+    again = tg_kept_read(help_dir, KEY, 2);
+    CU_ASSERT_FATAL(again != NULL);
+    CU_ASSERT(tg_catalogue_digest(again) == tg_catalogue_digest(tools));
+    tg_catalogue_release(again);
+    tg_catalogue_release(tools);
+
+    /* What is being written, and what is old, goes at the next start. */
+    snprintf(path, sizeof(path), "%s/mcp/x.new", help_dir);
+    CU_ASSERT(close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) == 0);
+    tg_kept_sweep(help_dir);
+    CU_ASSERT(access(path, F_OK) == -1);
+    snprintf(path, sizeof(path), "%s/mcp/" KEY ".json", help_dir);
+    CU_ASSERT(access(path, F_OK) == 0);
+    CU_ASSERT(
+        utimensat(AT_FDCWD, path, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0)
+        == 0);
+    tg_kept_touch(help_dir, KEY);
+    tg_kept_sweep(help_dir);
+    CU_ASSERT(access(path, F_OK) == 0);
+    CU_ASSERT(
+        utimensat(AT_FDCWD, path, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0)
+        == 0);
+    tg_kept_sweep(help_dir);
+    CU_ASSERT(access(path, F_OK) == -1);
+
+    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        file = fopen(path, "w");
+        CU_ASSERT_FATAL(file != NULL);
+        CU_ASSERT(fputs(wrong[i], file) >= 0);
+        CU_ASSERT(fclose(file) == 0);
+        CU_ASSERT(tg_kept_read(help_dir, KEY, 1) == NULL);
+    }
+
+    tg_kept_remove(help_dir, KEY);
+    CU_ASSERT(access(path, F_OK) == -1);
+    snprintf(path, sizeof(path), "%s/mcp", help_dir);
+    CU_ASSERT(rmdir(path) == 0);
+}
+
+/* --- what a worker may say --- */
+
+static int
+test_read_spec(const char *text, tg_server_spec_t *spec)
+{
+    static const tg_program_env_t env = { "PATH=/bin", "HOME=/h", "LANG=C",
+                                          NULL };
+    const char *why;
+    int rc;
+
+    rc = tg_server_spec_read(spec, tg_str_c(text), &env, &why);
+    CU_ASSERT(rc == TG_OK || (rc == TG_BAD && why[0] != '\0'));
+
+    return rc;
+}
+
+#define TEST_SPEC(spec)                                                        \
+    "{\"key\":\"" KEY "\",\"server\":\"s\",\"spec\":" spec "}"
+
+HELP_TEST(spec, "spec")
+{
+    static const char *const wrong[] = {
+        "[]",
+        "{}",
+        TEST_SPEC("1"),
+        TEST_SPEC("{\"exec\":[\"/a\"],\"idle_ms\":-1}"),
+        TEST_SPEC("{\"exec\":[\"/a\"],\"start\":\"later\"}"),
+        TEST_SPEC("{\"exec\":[\"/a\\u0000\"]}"),
+        TEST_SPEC("{\"exec\":[\"/a\"],\"env\":[\"A\"]}"),
+        TEST_SPEC("{\"exec\":[\"/a\"],\"memory\":0}"),
+        TEST_SPEC("{\"pass\":\"unix:x\"}"),
+        TEST_SPEC("{\"pass\":\"1.2.3:80\"}"),
+        TEST_SPEC("{\"pass\":\"[::1:80\"}"),
+        TEST_SPEC("{\"pass\":\"[::g]:80\"}"),
+        TEST_SPEC("{\"pass\":\"127.0.0.1:65536\"}"),
+        TEST_SPEC("{\"pass\":\"127.0.0.1:80x\"}"),
+        TEST_SPEC("{\"pass\":\"127.0.0.1\"}"),
+        "{\"key\":\"short\",\"server\":\"s\",\"spec\":{\"exec\":[\"/a\"]}}",
+        "{\"key\":\"" KEY "\",\"server\":1,\"spec\":{\"exec\":[\"/a\"]}}",
+    };
+    tg_server_spec_t spec;
+    size_t i;
+
+    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CU_ASSERT(test_read_spec(wrong[i], &spec) == TG_BAD);
+    }
+
+    CU_ASSERT(
+        test_read_spec(TEST_SPEC("{\"exec\":[\"/a\",\"b\"],\"share\":\"user\","
+                                 "\"start\":\"boot\",\"idle_ms\":0,"
+                                 "\"roots\":[]}"),
+                       &spec)
+        == TG_OK);
+    CU_ASSERT(spec.share == TG_SHARE_USER && spec.is_boot && spec.idle_ms == 0);
+    CU_ASSERT_STRING_EQUAL(spec.program.argv[1], "b");
+    CU_ASSERT_STRING_EQUAL(spec.program.envp[2], "LANG=C");
+    CU_ASSERT_PTR_NULL(spec.program.envp[3]);
+    CU_ASSERT_STRING_EQUAL(spec.roots, "[]");
+    tg_server_spec_free(&spec);
+
+    CU_ASSERT(test_read_spec(TEST_SPEC("{\"pass\":\"[::1]:80\"}"), &spec)
+              == TG_OK);
+    CU_ASSERT(spec.address.any.sa_family == AF_INET6);
+    CU_ASSERT(test_read_spec(TEST_SPEC("{\"pass\":\"unix:/x\"}"), &spec)
+              == TG_OK);
+    CU_ASSERT_STRING_EQUAL(spec.address.un.sun_path, "/x");
+    CU_ASSERT(spec.idle_ms == TG_SERVER_IDLE_MS && spec.share == TG_SHARE_ALL);
+}
