@@ -38,16 +38,18 @@ static void
 tg_mcp_put_members(tg_buf_t *out, tg_str_t object, int is_first,
                    int (*is_left_out)(tg_str_t key))
 {
-    tg_json_t json;
     tg_str_t key, value;
-    int rc;
+    tg_json_t json;
 
     tg_json_init(&json, object);
-    rc = tg_json_object(&json);
 
-    while (rc == TG_OK && (rc = tg_json_member(&json, &key)) == TG_OK) {
-        rc = tg_json_value(&json, &value);
+    if (tg_json_object(&json) != TG_OK) {
+        return;
+    }
 
+    while (tg_json_member(&json, &key) == TG_OK
+           && tg_json_value(&json, &value) == TG_OK)
+    {
         if (!is_left_out(key)) {
             tg_buf_text(out, is_first ? "\"" : ",\"");
             tg_buf_str(out, key);

@@ -103,6 +103,29 @@ $reply = $c->reply(call($c, $conn, 'where', instance => 'conn:5',
     cwd => 'work'));
 is $reply->{result}{failure}, 'arguments', 'nor one without its full path';
 
+# Each may have another list, as it knows its client; the one that is told is
+# that of one for nobody, which is asked again when there is a new one.
+my $seen = "$dir/seen";
+my $more = $tg->file('more', "more1\n");
+my @lists = (exec => stand_in('by_client', "once=$seen", "names=$more"),
+    share => 'connection');
+my ($lists) = watch($c, @lists);
+like names_of(list_of($c, $lists)), qr/ask_user more1$/,
+    'the list is that for a client who can be asked everything';
+wait_for { starts($seen) == 1 } 'it to have started';
+pid_of($lists, 'pid', instance => 'conn:1');
+wait_for { starts($seen) == 3 } 'one for the client, and one for the list';
+pid_of($lists, 'pid', instance => 'conn:2');
+is starts($seen), 4, 'the next client has the same one';
+(undef, $known) = watch($c, key => $lists, @lists);
+like names_of($known->{tools}), qr/ask_user more1$/, 'the list has not changed';
+$tg->file('more', "more1\nmore2\n");
+pid_of($lists, 'pid', instance => 'conn:3');
+like names_of(list_of($c, $lists)), qr/ask_user more1 more2$/,
+    'but when the server has changed, it does';
+$c->rpc('mcp_leave', { key => $lists, instance => "conn:$_" }) for 1 .. 3;
+unlink $seen, $more;
+
 # It leaves when its call has ended, not before.
 my $go = "$dir/go";
 my $n = status()->{instances};

@@ -6,7 +6,8 @@
 #   mcp.pl [legacy|modern] [BEHAVIOUR[=VALUE]]...
 #
 # What it does otherwise than a good one: mute, exit, slow_start, chatter,
-# flood, twice, huge, changing, pages, no_list, bad_list, deaf_term.
+# flood, twice, huge, changing, pages, no_list, bad_list, deaf_term, by_client,
+# names (a file with more of them).
 
 use strict;
 use warnings;
@@ -71,9 +72,20 @@ sub text {
 
 # --- the list
 
+sub named {
+    my @more;
+    push @more, 'ask_user'
+        if $is{by_client} && $is{client}{capabilities}{elicitation};
+    if ($is{names} && open my $fh, '<', $is{names}) {
+        chomp(my @lines = <$fh>);
+        push @more, @lines;
+    }
+    return (@names, @more);
+}
+
 sub tools {
     my @all = map { { name => $_, description => "The tool $_.",
-        inputSchema => { type => 'object' } } } @names;
+        inputSchema => { type => 'object' } } } named();
     push @all, map { { name => "tool_$_", description => 'x' x 900,
         inputSchema => { type => 'object' } } } 1 .. $is{huge} if $is{huge};
     return @all;

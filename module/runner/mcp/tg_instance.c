@@ -228,6 +228,10 @@ tg_instance_failed(tg_instance_t *instance, tg_failure_t failure,
     tg_server_log(server, TG_LOG_ERROR, "%s", server->error);
     tg_instance_back_off(instance);
 
+    if (instance->id[0] == '\0') {
+        tg_server_unlisted(server);
+    }
+
     if (instance->state == TG_INSTANCE_STARTING) {
         tg_instance_fail_waiting(instance, failure, tg_buf_view(text));
     }

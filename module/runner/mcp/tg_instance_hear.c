@@ -39,7 +39,7 @@ tg_hear_listed(tg_instance_t *instance)
                       client->nleft_out);
     }
 
-    if (tg_server_listed(instance->server, client->tools) == TG_OK) {
+    if (tg_server_listed(instance->server, instance, client->tools) == TG_OK) {
         tg_instance_ready(instance);
     } else {
         tg_instance_fail(instance,

@@ -54,25 +54,24 @@ tg_server_find(const tg_servers_t *servers, tg_str_t key)
 
 /* Room for one more line: 1, 0, or -1 for the last of many. */
 static int
-tg_server_log_room(tg_server_t *server)
+tg_server_log_room(tg_server_log_t *log, uint64_t now)
 {
-    uint64_t now, n;
+    uint64_t n;
 
-    now = uv_now(server->timer.loop);
-    n = (now - server->logged_at) / TG_SERVER_LOG_PACE_MS;
+    n = (now - log->at) / TG_SERVER_LOG_PACE_MS;
 
     if (n != 0) {
-        n += server->log_room;
-        server->log_room = n < TG_SERVER_LOG_BURST ? (unsigned) n
-                                                   : TG_SERVER_LOG_BURST;
-        server->logged_at = now;
+        n += log->room;
+        log->room = n < TG_SERVER_LOG_BURST ? (unsigned) n
+                                            : TG_SERVER_LOG_BURST;
+        log->at = now;
     }
 
-    if (server->log_room == 0) {
+    if (log->room == 0) {
         return 0;
     }
 
-    return --server->log_room != 0 ? 1 : -1;
+    return --log->room != 0 ? 1 : -1;
 }
 
 void
@@ -83,7 +82,8 @@ tg_server_log(tg_server_t *server, int level, const char *format, ...)
     tg_buf_t buf;
     int room;
 
-    room = tg_server_log_room(server);
+    room = tg_server_log_room(&server->logs[level < TG_LOG_INFO],
+                              uv_now(server->timer.loop));
 
     if (room == 0) {
         return;
@@ -194,6 +194,60 @@ tg_servers_drop(tg_servers_t *servers)
 
 /* --- its instances --- */
 
+/* Was it seen before that some instance has this list? */
+static int
+tg_server_is_other(tg_server_t *server, uint64_t digest)
+{
+    unsigned i;
+
+    for (i = 0; i < server->nothers && i < TG_SERVER_OTHERS; i++) {
+        if (server->others[i] == digest) {
+            return 1;
+        }
+    }
+
+    server->others[server->nothers++ % TG_SERVER_OTHERS] = digest;
+
+    return 0;
+}
+
+int
+tg_server_listed(tg_server_t *server, const tg_instance_t *instance,
+                 tg_catalogue_t *tools)
+{
+    uint64_t digest;
+
+    if (tg_catalogue_list_size(tools) > TG_SERVER_LIST_MAX) {
+        return TG_LIMIT;
+    }
+
+    if (instance->id[0] == '\0') {
+        server->is_relisting = 0;
+    }
+
+    digest = tg_catalogue_digest(tools);
+
+    if (server->tools != NULL && tg_catalogue_digest(server->tools) == digest) {
+        return TG_OK;
+    }
+
+    if (server->tools == NULL || instance->id[0] == '\0') {
+        tg_server_tell_list(server, tools);
+
+    } else if (!tg_server_is_other(server, digest)) {
+        server->is_relisting = 1;
+        tg_server_start(server);
+    }
+
+    return TG_OK;
+}
+
+void
+tg_server_unlisted(tg_server_t *server)
+{
+    server->is_relisting = 0;
+}
+
 int
 tg_server_wants(const tg_server_t *server, const tg_instance_t *instance)
 {
@@ -203,7 +257,7 @@ tg_server_wants(const tg_server_t *server, const tg_instance_t *instance)
         return 0;
     }
 
-    return server->tools == NULL
+    return server->tools == NULL || server->is_relisting
            || (server->spec.is_boot && server->spec.share == TG_SHARE_ALL);
 }
 
@@ -304,7 +358,7 @@ tg_server_start(tg_server_t *server)
 {
     tg_instance_t *instance;
 
-    if (server->tools != NULL
+    if (server->tools != NULL && !server->is_relisting
         && (!server->spec.is_boot || server->spec.share != TG_SHARE_ALL))
     {
         return;
@@ -316,9 +370,16 @@ tg_server_start(tg_server_t *server)
         instance = tg_instance_new(server, TG_STR(""));
     }
 
-    if (instance != NULL) {
-        tg_instance_want(instance);
+    if (instance == NULL) {
+        return;
     }
+
+    /* Some servers list what their client can be asked for alone. */
+    if (server->spec.share == TG_SHARE_CONNECTION) {
+        instance->client.can = TG_CAN_ALL;
+    }
+
+    tg_instance_want(instance);
 }
 
 /* --- its beginning, and that nobody watches it --- */
@@ -336,7 +397,8 @@ tg_server_new(tg_servers_t *servers, const tg_server_spec_t *spec)
 
     server->servers = servers;
     server->spec = *spec;
-    server->log_room = TG_SERVER_LOG_BURST;
+    server->logs[0].room = TG_SERVER_LOG_BURST;
+    server->logs[1].room = TG_SERVER_LOG_BURST;
     TAILQ_INIT(&server->watches);
     TAILQ_INIT(&server->instances);
     uv_timer_init(servers->jobs->loop, &server->timer);
@@ -344,7 +406,8 @@ tg_server_new(tg_servers_t *servers, const tg_server_spec_t *spec)
     server->timer.data = server;
     server->retry.data = server;
     server->nhandles = 2;
-    server->logged_at = uv_now(servers->jobs->loop);
+    server->logs[0].at = uv_now(servers->jobs->loop);
+    server->logs[1].at = server->logs[0].at;
     server->tools = tg_kept_read(servers->dir, spec->key, servers->seed);
     TAILQ_INSERT_TAIL(&servers->list, server, place);
     servers->n++;

@@ -19,6 +19,8 @@
 #define TG_SERVER_INSTANCES_MAX 256
 /* Bytes of its list, which goes to each worker and into a file. */
 #define TG_SERVER_LIST_MAX 16777216
+/* Lists of instances that differ, of which it is known that they do. */
+#define TG_SERVER_OTHERS 16
 /* How long a reload may take until somebody watches it again. */
 #define TG_SERVER_UNWATCHED_MS 30000
 /* Of the last error, which workers are told. */
@@ -40,6 +42,12 @@ typedef struct {
     unsigned restarts;
     unsigned running;
 } tg_server_summary_t;
+
+/* How many lines may still be logged, as of then. */
+typedef struct {
+    unsigned room;
+    uint64_t at;
+} tg_server_log_t;
 
 /* A worker that wants to hear of it. */
 typedef struct tg_watch_s {
@@ -72,15 +80,17 @@ struct tg_server_s {
     int is_leaving;
     TAILQ_HEAD(, tg_watch_s) watches;
     tg_catalogue_t *tools; /* NULL: not known */
+    int is_relisting;      /* one is started to see whether it changed */
+    uint64_t others[TG_SERVER_OTHERS]; /* digests of others, seen last */
+    unsigned nothers;
     TAILQ_HEAD(, tg_instance_s) instances;
     unsigned ninstances;
     tg_server_summary_t told;
     unsigned restarts;
     char error[TG_SERVER_ERROR_MAX];
-    unsigned log_room;
-    uint64_t logged_at;
-    uv_timer_t timer; /* until it leaves, as nobody watches it */
-    uv_timer_t retry; /* until workers take what is due */
+    tg_server_log_t logs[2]; /* its own lines, and ours about it */
+    uv_timer_t timer;        /* until it leaves, as nobody watches it */
+    uv_timer_t retry;        /* until workers take what is due */
     unsigned nhandles;
 };
 
@@ -109,10 +119,22 @@ void tg_server_unwatched(tg_server_t *server);
 tg_failure_t tg_server_call(tg_server_t *server, tg_mcp_job_t *call,
                             tg_buf_t *text);
 
-/* --- tg_watch.c, for its instances: workers are told --- */
+/* --- tg_watch.c: workers are told --- */
 
-/* Its list came.  TG_OK, or TG_LIMIT when it is too large. */
-int tg_server_listed(tg_server_t *server, tg_catalogue_t *tools);
+/* This is its list from now on. */
+void tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools);
+
+/*
+ * The list of an instance came: TG_OK, or TG_LIMIT when it is too large.
+ * Where there are many instances, each may have another list, as it knows its
+ * client; the one that is told is that of an instance for nobody.  When
+ * another one has a list that is new, that is asked again.
+ */
+int tg_server_listed(tg_server_t *server, const tg_instance_t *instance,
+                     tg_catalogue_t *tools);
+
+/* The instance for nobody could not be started. */
+void tg_server_unlisted(tg_server_t *server);
 
 /* Something about its instances changed. */
 void tg_server_changed(tg_server_t *server);

@@ -162,23 +162,11 @@ tg_server_changed(tg_server_t *server)
     tg_server_tell(server);
 }
 
-int
-tg_server_listed(tg_server_t *server, tg_catalogue_t *tools)
+void
+tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools)
 {
     tg_watch_t *watch;
     int err;
-
-    if (tg_catalogue_list_size(tools) > TG_SERVER_LIST_MAX) {
-        return TG_LIMIT;
-    }
-
-    if (server->tools == tools
-        || (server->tools != NULL
-            && tg_catalogue_digest(server->tools)
-                   == tg_catalogue_digest(tools)))
-    {
-        return TG_OK;
-    }
 
     tg_catalogue_release(server->tools);
     server->tools = tg_catalogue_hold(tools);
@@ -196,8 +184,6 @@ tg_server_listed(tg_server_t *server, tg_catalogue_t *tools)
     }
 
     tg_server_tell(server);
-
-    return TG_OK;
 }
 
 /* --- who watches it --- */
