@@ -226,6 +226,7 @@ HELP_TEST(waiting, "waiting")
 HELP_TEST(bounds, "bounds")
 {
     static char key[] = KEY "4";
+    const tg_instance_t *used;
     tg_server_t *server;
     char more[128];
     unsigned i;
@@ -238,7 +239,8 @@ HELP_TEST(bounds, "bounds")
         (void) test_call(key, "echo", ",\"instance\":\"u\"");
     }
 
-    CU_ASSERT(test_instance(key, "u")->ncalls == TG_INSTANCE_CALLS_MAX);
+    used = test_instance(key, "u");
+    CU_ASSERT(used->ncalls == TG_INSTANCE_CALLS_MAX);
     (void) test_call(key, "echo", ",\"instance\":\"u\"");
     CU_ASSERT(test_answer());
     CU_ASSERT(host_is("failure", "\"busy\""));
@@ -248,7 +250,9 @@ HELP_TEST(bounds, "bounds")
 
     for (i = server->ninstances; i < TG_SERVER_INSTANCES_MAX; i++) {
         snprintf(more, sizeof(more), "i%u", i);
-        CU_ASSERT_FATAL(tg_instance_new(server, tg_str_c(more)) != NULL);
+        CU_ASSERT_FATAL(
+            tg_instance_new(server, used->transport, used->ops, tg_str_c(more))
+            != NULL);
     }
 
     (void) test_call(key, "echo", ",\"instance\":\"one more\"");

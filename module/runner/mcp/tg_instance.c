@@ -1,9 +1,7 @@
 #include "runner/mcp/tg_instance.h"
 
-#include "base/tg_utf8.h"
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/mcp/tg_server.h"
-#include "runner/tg_log.h"
 
 #include <stdlib.h>
 
@@ -18,7 +16,7 @@ tg_instance_to(tg_instance_t *instance, tg_instance_state_t state)
     servers->nrunning -= instance->state != TG_INSTANCE_STOPPED;
     servers->nrunning += state != TG_INSTANCE_STOPPED;
     instance->state = state;
-    tg_server_changed(instance->server);
+    instance->ops->changed(instance->server);
 }
 
 /* --- time --- */
@@ -27,7 +25,7 @@ static int
 tg_instance_is_wanted(const tg_instance_t *instance)
 {
     return !TAILQ_EMPTY(&instance->waiting)
-           || tg_server_wants(instance->server, instance);
+           || instance->ops->wants(instance->server, instance);
 }
 
 /* When something is to be done, of the loop's clock; 0: never. */
@@ -49,8 +47,8 @@ tg_instance_due(const tg_instance_t *instance)
 
     case TG_INSTANCE_READY:
         if (instance->ncalls == 0
-            && !tg_server_wants(instance->server, instance)) {
-            other = tg_server_idle(instance->server, instance);
+            && !instance->ops->wants(instance->server, instance)) {
+            other = instance->ops->idle(instance->server, instance);
         }
 
         break;
@@ -91,15 +89,13 @@ static void
 tg_instance_on_freed(uv_handle_t *handle)
 {
     tg_instance_t *instance;
-    tg_server_t *server;
 
     instance = handle->data;
-    server = instance->server;
     tg_mcp_client_deinit(&instance->client);
     tg_caller_deinit(&instance->caller);
     free(instance->cwd);
+    instance->ops->freed(instance->server);
     free(instance);
-    tg_server_lost(server);
 }
 
 /*
@@ -144,6 +140,17 @@ tg_instance_settle(tg_instance_t *instance)
 
     default:
         tg_instance_close(instance, 0, TG_STR_NONE);
+    }
+}
+
+void
+tg_instance_fail_waiting(tg_instance_t *instance, tg_failure_t failure,
+                         tg_str_t text)
+{
+    tg_mcp_job_t *call;
+
+    while ((call = TAILQ_FIRST(&instance->waiting)) != NULL) {
+        call->ops->fail(call, failure, text);
     }
 }
 
@@ -210,6 +217,20 @@ tg_instance_back_off(tg_instance_t *instance)
     instance->retry_at = now + wait;
 }
 
+void
+tg_instance_log(tg_instance_t *instance, int level, const char *format, ...)
+{
+    tg_buf_t text;
+    va_list args;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    va_start(args, format);
+    tg_buf_vprintf(&text, format, args);
+    va_end(args);
+    instance->ops->log(instance->server, level, tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
 /*
  * It is of no use any more.  Who waits for its start is told why; whose call
  * it has, that it may have been executed.
@@ -218,19 +239,8 @@ static void
 tg_instance_failed(tg_instance_t *instance, tg_failure_t failure,
                    tg_buf_t *text)
 {
-    tg_server_t *server;
-    tg_buf_t error;
-
-    server = instance->server;
-    error = tg_buf_fixed(server->error, sizeof(server->error) - 1);
-    tg_utf8_put_visible(&error, tg_buf_view(text), 0);
-    server->error[error.len] = '\0';
-    tg_server_log(server, TG_LOG_ERROR, "%s", server->error);
+    instance->ops->failed(instance->server, instance, tg_buf_view(text));
     tg_instance_back_off(instance);
-
-    if (instance->id[0] == '\0') {
-        tg_server_unlisted(server);
-    }
 
     if (instance->state == TG_INSTANCE_STARTING) {
         tg_instance_fail_waiting(instance, failure, tg_buf_view(text));
@@ -303,7 +313,8 @@ tg_instance_find(const tg_server_t *server, tg_str_t id)
 }
 
 tg_instance_t *
-tg_instance_new(tg_server_t *server, tg_str_t id)
+tg_instance_new(tg_server_t *server, const tg_transport_t *transport,
+                const tg_instance_ops_t *ops, tg_str_t id)
 {
     tg_instance_t *instance;
 
@@ -315,14 +326,13 @@ tg_instance_new(tg_server_t *server, tg_str_t id)
 
     memcpy(instance->id, id.data, id.len);
     instance->server = server;
-    instance->transport = server->spec.program.argv != NULL
-                              ? &tg_stdio_transport
-                              : &tg_socket_transport;
+    instance->transport = transport;
+    instance->ops = ops;
     TAILQ_INIT(&instance->waiting);
     TAILQ_INIT(&instance->calls);
     TAILQ_INIT(&instance->questions);
-    tg_caller_init(&instance->caller, tg_alloc_libc(), &tg_instance_caller_ops,
-                   instance, TG_DIALECT_JSONRPC, TG_INSTANCE_FRAME_MAX);
+    tg_caller_init(&instance->caller, tg_alloc_libc(), ops->caller, instance,
+                   TG_DIALECT_JSONRPC, TG_INSTANCE_FRAME_MAX);
     tg_mcp_client_init(&instance->client, tg_alloc_libc(), &instance->caller,
                        TG_MCP_PROBES, TG_STR(TG_MCP_INFO("toolgate")));
     instance->client.seed = server->servers->seed;
@@ -378,7 +388,7 @@ tg_instance_opened(tg_instance_t *instance)
     if (tg_mcp_client_start(&instance->client, uv_now(instance->timer.loop))
         != TG_OK)
     {
-        tg_instance_event(instance, TG_MCP_FAILED);
+        instance->ops->event(instance, TG_MCP_FAILED);
         return;
     }
 
@@ -394,7 +404,7 @@ tg_instance_input(tg_instance_t *instance, const char *data, size_t len,
     rc = tg_caller_input(&instance->caller, data, len, consumed);
 
     if (rc == TG_NOMEM) {
-        tg_instance_event(instance, TG_MCP_FAILED);
+        instance->ops->event(instance, TG_MCP_FAILED);
     } else if (instance->transport->backlog(instance) > TG_INSTANCE_DEAF) {
         tg_instance_fail(instance, " does not read what it is sent");
     } else {
@@ -444,6 +454,6 @@ tg_instance_on_timer(uv_timer_t *timer)
         }
     }
 
-    tg_instance_event(instance, tg_mcp_client_tick(&instance->client, now));
+    instance->ops->event(instance, tg_mcp_client_tick(&instance->client, now));
     tg_instance_turn(instance);
 }

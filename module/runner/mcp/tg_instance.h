@@ -59,9 +59,45 @@ typedef TAILQ_HEAD(tg_mcp_job_list_s, tg_mcp_job_s) tg_mcp_job_list_t;
 /* What it asks of its client (tg_question.c). */
 typedef struct tg_question_s tg_question_t;
 
+/* What an instance tells its server, and asks of it. */
+typedef struct {
+    /* tg_instance_hear.c: what it says, and what an MCP client makes of it. */
+    const tg_caller_ops_t *caller;
+    void (*event)(tg_instance_t *instance, tg_mcp_event_t event);
+
+    /* Its state is another one. */
+    void (*changed)(tg_server_t *server);
+
+    /*
+     * Is it wanted though nobody calls it?  And if not, until when does it
+     * run, of the loop's clock; 0: for ever.
+     */
+    int (*wants)(const tg_server_t *server, const tg_instance_t *instance);
+    uint64_t (*idle)(const tg_server_t *server, const tg_instance_t *instance);
+
+    /* Its list came: TG_OK, or TG_LIMIT when it is too large. */
+    int (*listed)(tg_server_t *server, const tg_instance_t *instance,
+                  tg_catalogue_t *tools);
+
+    /* It is ready; or it could not be started, or has ended: text. */
+    void (*ready)(tg_server_t *server);
+    void (*failed)(tg_server_t *server, const tg_instance_t *instance,
+                   tg_str_t text);
+
+    /* A line for the log. */
+    void (*log)(tg_server_t *server, int level, tg_str_t text);
+
+    /* What it asks has to be told to a worker that is not there yet. */
+    void (*retry)(tg_server_t *server);
+
+    /* It was freed. */
+    void (*freed)(tg_server_t *server);
+} tg_instance_ops_t;
+
 struct tg_instance_s {
     TAILQ_ENTRY(tg_instance_s) place;
     tg_server_t *server;
+    const tg_instance_ops_t *ops;
     tg_instance_state_t state;
     const tg_transport_t *transport;
     char *cwd;   /* instead of the config's, or NULL */
@@ -95,7 +131,9 @@ struct tg_instance_s {
 tg_instance_t *tg_instance_find(const tg_server_t *server, tg_str_t id);
 
 /* A new one; NULL: no memory. */
-tg_instance_t *tg_instance_new(tg_server_t *server, tg_str_t id);
+tg_instance_t *tg_instance_new(tg_server_t *server,
+                               const tg_transport_t *transport,
+                               const tg_instance_ops_t *ops, tg_str_t id);
 
 /* Starts it soon, when it is stopped. */
 void tg_instance_want(tg_instance_t *instance);
@@ -159,6 +197,10 @@ void tg_instance_fail(tg_instance_t *instance, const char *format, ...)
 
 /* It has its list. */
 void tg_instance_ready(tg_instance_t *instance);
+
+/* One line in the log. */
+void tg_instance_log(tg_instance_t *instance, int level, const char *format,
+                     ...) __attribute__((format(printf, 3, 4)));
 
 /* Sends what is to be sent, and waits for what comes next. */
 void tg_instance_turn(tg_instance_t *instance);

@@ -136,7 +136,7 @@ tg_instance_ready(tg_instance_t *instance)
 
     instance->ready_at = uv_now(instance->timer.loop);
     instance->used_at = instance->ready_at;
-    instance->server->error[0] = '\0';
+    instance->ops->ready(instance->server);
     tg_instance_to(instance, TG_INSTANCE_READY);
 
     while ((call = TAILQ_FIRST(&instance->waiting)) != NULL) {
@@ -144,20 +144,11 @@ tg_instance_ready(tg_instance_t *instance)
 
         if (tg_instance_send(instance, call) != TG_FAILURE_NONE) {
             TAILQ_INSERT_HEAD(&instance->waiting, call, place);
-            tg_mcp_job_fail(call, TG_FAILURE_INTERNAL,
+            call->ops->fail(call, TG_FAILURE_INTERNAL,
                             TG_STR("toolgate-runner cannot pass the call on; "
                                    "call again, or with smaller arguments."));
         }
     }
 
     tg_instance_turn(instance);
-}
-
-void
-tg_instance_fail_waiting(tg_instance_t *instance, tg_failure_t failure,
-                         tg_str_t text)
-{
-    while (!TAILQ_EMPTY(&instance->waiting)) {
-        tg_mcp_job_fail(TAILQ_FIRST(&instance->waiting), failure, text);
-    }
 }

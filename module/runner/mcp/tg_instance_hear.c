@@ -33,13 +33,15 @@ tg_hear_listed(tg_instance_t *instance)
     client = &instance->client;
 
     if (client->nleft_out != 0) {
-        tg_server_log(instance->server, TG_LOG_WARN,
-                      "%zu elements of its list of tools have no name, or one "
-                      "that was there before; they are left out",
-                      client->nleft_out);
+        tg_instance_log(
+            instance, TG_LOG_WARN,
+            "%zu elements of its list of tools have no name, or one "
+            "that was there before; they are left out",
+            client->nleft_out);
     }
 
-    if (tg_server_listed(instance->server, instance, client->tools) == TG_OK) {
+    if (instance->ops->listed(instance->server, instance, client->tools)
+        == TG_OK) {
         tg_instance_ready(instance);
     } else {
         tg_instance_fail(instance,
@@ -58,8 +60,8 @@ tg_hear_unlisted(tg_instance_t *instance)
     if (instance->state == TG_INSTANCE_STARTING) {
         tg_instance_fail(instance, " does not list its tools: %s", text);
     } else {
-        tg_server_log(instance->server, TG_LOG_WARN,
-                      "it does not list its tools: %s", text);
+        tg_instance_log(instance, TG_LOG_WARN, "it does not list its tools: %s",
+                        text);
     }
 }
 
@@ -101,7 +103,9 @@ tg_hear_answer(void *host, void *tag, const tg_answer_t *answer)
 {
     tg_instance_t *instance;
     tg_mcp_event_t event;
+    tg_mcp_job_t *call;
 
+    call = tag;
     instance = host;
     event = tg_mcp_client_answer(&instance->client, tag, answer,
                                  uv_now(instance->timer.loop));
@@ -109,11 +113,11 @@ tg_hear_answer(void *host, void *tag, const tg_answer_t *answer)
     if (event != TG_MCP_OTHER) {
         tg_instance_event(instance, event);
     } else if (answer->kind == TG_ANSWER_NOT_STARTED) {
-        tg_instance_put_back(instance, tag);
+        tg_instance_put_back(instance, call);
     } else if (answer->kind == TG_ANSWER_LOST) {
-        tg_mcp_job_fail(tag, TG_FAILURE_LOST, instance->why);
+        call->ops->fail(call, TG_FAILURE_LOST, instance->why);
     } else {
-        tg_mcp_job_answer(tag, answer);
+        call->ops->answer(call, answer);
     }
 }
 
@@ -135,7 +139,7 @@ tg_hear_progress(tg_instance_t *instance, tg_str_t params)
     TAILQ_FOREACH(call, &instance->calls, place)
     {
         if (call->request == (uint64_t) token) {
-            tg_mcp_job_progress(call, params);
+            call->ops->progress(call, params);
             return;
         }
     }
@@ -213,7 +217,7 @@ tg_hear_asked(void *host, const tg_message_t *message)
 static void
 tg_hear_log(void *host, const char *text)
 {
-    tg_server_log(((tg_instance_t *) host)->server, TG_LOG_WARN, "%s", text);
+    tg_instance_log(host, TG_LOG_WARN, "%s", text);
 }
 
 const tg_caller_ops_t tg_instance_caller_ops = {

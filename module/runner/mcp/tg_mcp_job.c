@@ -103,7 +103,7 @@ tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
     }
 }
 
-void
+static void
 tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text)
 {
     tg_outcome_t outcome;
@@ -166,7 +166,7 @@ tg_mcp_job_too_large(tg_mcp_job_t *call)
     tg_buf_deinit(&text);
 }
 
-void
+static void
 tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
 {
     tg_outcome_t outcome;
@@ -183,11 +183,17 @@ tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
     }
 }
 
-void
+static void
 tg_mcp_job_progress(tg_mcp_job_t *call, tg_str_t params)
 {
     tg_job_rose(call->job, tg_progress_put(&call->job->progress, params));
 }
+
+static const tg_mcp_job_ops_t tg_mcp_job_ops = {
+    .answer = tg_mcp_job_answer,
+    .fail = tg_mcp_job_fail,
+    .progress = tg_mcp_job_progress,
+};
 
 /* --- its beginning --- */
 
@@ -341,6 +347,7 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     job->work = call;
     job->bytes += size;
     call->job = job;
+    call->ops = &tg_mcp_job_ops;
     call->uid = uid;
     call->max_output = max_output;
     call->can = tg_can_read(values[TG_MCP_JOB_CAN]);

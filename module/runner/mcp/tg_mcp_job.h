@@ -10,8 +10,16 @@
 /* The deadline when none was given. */
 #define TG_MCP_JOB_TIMEOUT 60000
 
+/* What its instance tells it, which drops it but for progress. */
+typedef struct {
+    void (*answer)(tg_mcp_job_t *call, const tg_answer_t *answer);
+    void (*fail)(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text);
+    void (*progress)(tg_mcp_job_t *call, tg_str_t params);
+} tg_mcp_job_ops_t;
+
 struct tg_mcp_job_s {
     TAILQ_ENTRY(tg_mcp_job_s) place; /* of its instance */
+    const tg_mcp_job_ops_t *ops;
     tg_job_t *job;
     tg_instance_t *instance; /* NULL: it has none (yet) */
     char *memory;            /* of the slices */
@@ -32,13 +40,5 @@ struct tg_mcp_job_s {
 
 /* Its jobs' host is a tg_servers_t. */
 extern const tg_kind_t tg_mcp_job_kind;
-
-/* --- for its instance, which has dropped it --- */
-
-void tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer);
-void tg_mcp_job_fail(tg_mcp_job_t *call, tg_failure_t failure, tg_str_t text);
-
-/* How far it is; it goes on. */
-void tg_mcp_job_progress(tg_mcp_job_t *call, tg_str_t params);
 
 #endif

@@ -205,7 +205,7 @@ tg_question_ask(tg_instance_t *instance, const tg_message_t *message)
         (void) tg_caller_refuse(&instance->caller, message->id, TG_RPC_METHOD,
                                 why);
     } else if (tg_questions_send(instance)) {
-        tg_server_retry(instance->server);
+        instance->ops->retry(instance->server);
     }
 }
 

@@ -3,7 +3,7 @@
 #include "base/tg_utf8.h"
 #include "runner/mcp/tg_kept.h"
 #include "runner/mcp/tg_mcp_job.h"
-#include "runner/mcp/tg_watch.h"
+#include "runner/mcp/tg_tell.h"
 #include "runner/tg_log.h"
 
 #include <stdio.h>
@@ -74,7 +74,7 @@ tg_server_log_room(tg_server_log_t *log, uint64_t now)
     return --log->room != 0 ? 1 : -1;
 }
 
-void
+static void __attribute__((format(printf, 3, 4)))
 tg_server_log(tg_server_t *server, int level, const char *format, ...)
 {
     char text[TG_SERVER_ERROR_MAX], line[TG_SERVER_ERROR_MAX];
@@ -141,7 +141,7 @@ tg_server_close(tg_server_t *server)
     uv_close((uv_handle_t *) &server->retry, tg_server_on_closed);
 }
 
-void
+static void
 tg_server_lost(tg_server_t *server)
 {
     if (--server->ninstances == 0 && server->is_leaving) {
@@ -211,11 +211,12 @@ tg_server_is_other(tg_server_t *server, uint64_t digest)
     return 0;
 }
 
-int
+static int
 tg_server_listed(tg_server_t *server, const tg_instance_t *instance,
                  tg_catalogue_t *tools)
 {
     uint64_t digest;
+    int err;
 
     if (tg_catalogue_list_size(tools) > TG_SERVER_LIST_MAX) {
         return TG_LIMIT;
@@ -232,7 +233,13 @@ tg_server_listed(tg_server_t *server, const tg_instance_t *instance,
     }
 
     if (server->tools == NULL || instance->id[0] == '\0') {
-        tg_server_tell_list(server, tools);
+        err = tg_server_tell_list(server, tools);
+
+        if (err != 0) {
+            tg_server_log(server, TG_LOG_WARN,
+                          "its list of tools cannot be kept in %s/mcp: %s",
+                          server->servers->dir, strerror(err));
+        }
 
     } else if (!tg_server_is_other(server, digest)) {
         server->is_relisting = 1;
@@ -242,13 +249,35 @@ tg_server_listed(tg_server_t *server, const tg_instance_t *instance,
     return TG_OK;
 }
 
-void
-tg_server_unlisted(tg_server_t *server)
+static void
+tg_server_ready(tg_server_t *server)
 {
-    server->is_relisting = 0;
+    server->error[0] = '\0';
 }
 
-int
+static void
+tg_server_failed(tg_server_t *server, const tg_instance_t *instance,
+                 tg_str_t text)
+{
+    tg_buf_t error;
+
+    error = tg_buf_fixed(server->error, sizeof(server->error) - 1);
+    tg_utf8_put_visible(&error, text, 0);
+    server->error[error.len] = '\0';
+    tg_server_log(server, TG_LOG_ERROR, "%s", server->error);
+
+    if (instance->id[0] == '\0') {
+        server->is_relisting = 0;
+    }
+}
+
+static void
+tg_server_take_line(tg_server_t *server, int level, tg_str_t text)
+{
+    tg_server_log(server, level, "%.*s", (int) text.len, text.data);
+}
+
+static int
 tg_server_wants(const tg_server_t *server, const tg_instance_t *instance)
 {
     if (server->is_leaving || instance->id[0] != '\0'
@@ -261,7 +290,7 @@ tg_server_wants(const tg_server_t *server, const tg_instance_t *instance)
            || (server->spec.is_boot && server->spec.share == TG_SHARE_ALL);
 }
 
-uint64_t
+static uint64_t
 tg_server_idle(const tg_server_t *server, const tg_instance_t *instance)
 {
     /* It was there for the list alone. */
@@ -271,6 +300,30 @@ tg_server_idle(const tg_server_t *server, const tg_instance_t *instance)
 
     return server->spec.idle_ms != 0 ? instance->used_at + server->spec.idle_ms
                                      : 0;
+}
+
+static const tg_instance_ops_t tg_server_instance_ops = {
+    .caller = &tg_instance_caller_ops,
+    .event = tg_instance_event,
+    .changed = tg_server_changed,
+    .wants = tg_server_wants,
+    .idle = tg_server_idle,
+    .listed = tg_server_listed,
+    .ready = tg_server_ready,
+    .failed = tg_server_failed,
+    .log = tg_server_take_line,
+    .retry = tg_server_retry,
+    .freed = tg_server_lost,
+};
+
+static tg_instance_t *
+tg_server_instance(tg_server_t *server, tg_str_t id)
+{
+    return tg_instance_new(server,
+                           server->spec.program.argv != NULL
+                               ? &tg_stdio_transport
+                               : &tg_socket_transport,
+                           &tg_server_instance_ops, id);
 }
 
 /* One that has no calls, the longest idle, makes room. */
@@ -301,7 +354,7 @@ tg_server_add(tg_server_t *server, const tg_mcp_job_t *call)
 {
     tg_instance_t *instance;
 
-    instance = tg_instance_new(server, call->id);
+    instance = tg_server_instance(server, call->id);
 
     if (instance == NULL) {
         return NULL;
@@ -367,7 +420,7 @@ tg_server_start(tg_server_t *server)
     instance = tg_instance_find(server, TG_STR(""));
 
     if (instance == NULL) {
-        instance = tg_instance_new(server, TG_STR(""));
+        instance = tg_server_instance(server, TG_STR(""));
     }
 
     if (instance == NULL) {

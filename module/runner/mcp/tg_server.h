@@ -119,44 +119,4 @@ void tg_server_unwatched(tg_server_t *server);
 tg_failure_t tg_server_call(tg_server_t *server, tg_mcp_job_t *call,
                             tg_buf_t *text);
 
-/* --- tg_watch.c: workers are told --- */
-
-/* This is its list from now on. */
-void tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools);
-
-/*
- * The list of an instance came: TG_OK, or TG_LIMIT when it is too large.
- * Where there are many instances, each may have another list, as it knows its
- * client; the one that is told is that of an instance for nobody.  When
- * another one has a list that is new, that is asked again.
- */
-int tg_server_listed(tg_server_t *server, const tg_instance_t *instance,
-                     tg_catalogue_t *tools);
-
-/* The instance for nobody could not be started. */
-void tg_server_unlisted(tg_server_t *server);
-
-/* Something about its instances changed. */
-void tg_server_changed(tg_server_t *server);
-
-/* Something has to be told to a worker that is not there yet. */
-void tg_server_retry(tg_server_t *server);
-
-/* --- for its instances --- */
-
-/*
- * Is an instance wanted though nobody calls it?  And if not, until when does
- * it run, of the loop's clock; 0: for ever.
- */
-int tg_server_wants(const tg_server_t *server, const tg_instance_t *instance);
-uint64_t tg_server_idle(const tg_server_t *server,
-                        const tg_instance_t *instance);
-
-/* An instance was freed. */
-void tg_server_lost(tg_server_t *server);
-
-/* One line in the log, unless there were too many. */
-void tg_server_log(tg_server_t *server, int level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 #endif

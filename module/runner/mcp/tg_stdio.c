@@ -28,9 +28,8 @@ tg_stdio_put_line(tg_instance_t *instance)
     if (stdio->line_len != 0) {
         buf = tg_buf_fixed(text, sizeof(text));
         tg_utf8_put_visible(&buf, tg_str(stdio->line, stdio->line_len), 1);
-        tg_server_log(instance->server, TG_LOG_INFO, "stderr: %.*s%s",
-                      (int) buf.len, text,
-                      stdio->is_long ? " \xe2\x80\xa6" : "");
+        tg_instance_log(instance, TG_LOG_INFO, "stderr: %.*s%s", (int) buf.len,
+                        text, stdio->is_long ? " \xe2\x80\xa6" : "");
     }
 
     stdio->line_len = 0;

@@ -19,7 +19,4 @@ void tg_watch_leave(tg_servers_t *servers, tg_peer_t *peer,
 /* The peer's connection has ended. */
 void tg_watch_gone(tg_servers_t *servers, const tg_peer_t *peer);
 
-/* Nobody is told any more. */
-void tg_watches_drop(tg_server_t *server);
-
 #endif
