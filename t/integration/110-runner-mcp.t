@@ -69,6 +69,9 @@ like $env, qr/^SECRET=42$/m, 'its environment';
 is join(' ', $env =~ /^(\w+)=/mg), 'HOME LANG PATH SECRET',
     'which is clean but for that';
 
+is text_of_call($c->reply(call($c, $key, 'fds'))), '0 1 2 3',
+    'three descriptors, and the one that it looks with';
+
 # Many at once, one of which is cancelled: that one and no other.
 my @hang = map { call($c, $key, 'hang') } 1 .. 3;
 is text_of_call($c->reply(call($c, $key, 'cancelled'))), 0, 'none is cancelled';

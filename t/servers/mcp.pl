@@ -23,8 +23,8 @@ my $json = JSON::PP->new->canonical->allow_nonref;
 my $MODERN = '2026-07-28';
 my $era = 'legacy';
 my %is = (listen => undef);
-my @names = qw(echo hang slow die grow ask pid where env spawn error bad deep
-    input kinds cancelled);
+my @names = qw(echo hang slow die grow ask pid where env fds spawn error bad
+    deep input kinds cancelled);
 my (%held, @cancelled, %asked, @waiting, $next_id, $nlists, $listener);
 my ($in, $out) = (\*STDIN, \*STDOUT);
 
@@ -177,6 +177,10 @@ my %tool = (
     where => sub { reply($_[0], text(POSIX::getcwd())) },
     env   => sub {
         reply($_[0], text(join "\n", map {"$_=$ENV{$_}"} sort keys %ENV));
+    },
+    fds => sub {
+        opendir my $dir, '/proc/self/fd' or die "/proc/self/fd: $!";
+        reply($_[0], text(join ' ', sort grep {/\d/} readdir $dir));
     },
     spawn => sub { reply($_[0], text(spawn())) },
     error => sub { fail($_[0], -32603, "it \"failed\"\n") },
