@@ -204,19 +204,6 @@ tg_kept_write(const char *dir, const char *key, const tg_catalogue_t *tools)
 /* --- age --- */
 
 void
-tg_kept_remove(const char *dir, const char *key)
-{
-    char room[TG_KEPT_PATH];
-    const char *path;
-
-    path = tg_kept_path(room, dir, key, ".json");
-
-    if (path != NULL) {
-        (void) unlink(path);
-    }
-}
-
-void
 tg_kept_touch(const char *dir, const char *key)
 {
     char room[TG_KEPT_PATH];

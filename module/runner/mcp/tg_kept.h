@@ -19,8 +19,6 @@ tg_catalogue_t *tg_kept_read(const char *dir, const char *key, uint64_t seed);
 int tg_kept_write(const char *dir, const char *key,
                   const tg_catalogue_t *tools);
 
-void tg_kept_remove(const char *dir, const char *key);
-
 /* Somebody watches it. */
 void tg_kept_touch(const char *dir, const char *key);
 

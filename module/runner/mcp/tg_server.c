@@ -492,7 +492,7 @@ tg_server_on_timer(uv_timer_t *timer)
 
     if (!tg_server_has_calls(server)) {
         uv_timer_stop(timer);
-        tg_kept_remove(server->servers->dir, server->spec.key);
+        tg_kept_sweep(server->servers->dir);
         tg_server_end(server, 0);
     }
 }
