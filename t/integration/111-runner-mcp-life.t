@@ -156,8 +156,20 @@ wait_for { !grep { is_alive($_) } @all } 'all of them to end';
 $runner->wait_gone;
 pass 'kill -9 of the runner leaves none';
 
-# Nor does the end of its last worker.
+# With its guardian in the same breath: the next runner ends the rest.
+$runner = Toolgate::Runner->start($tg);
+$c = $runner->connect;
+watch($c, key => $tree, exec => stand_in('deaf_term', 'deaf_end'),
+    share => 'user');
+$deaf = pid_of($tree, 'spawn', instance => 'u');
+$main = pid_of($tree, 'pid', instance => 'u');
+kill KILL => $runner->guardian, $runner->pid;
+wait_for { !is_alive($main) } 'its own process to end';
+$runner->wait_gone;
 $runner = Toolgate::Runner->start($tg, foreground => 1, linger => 0);
+ok !is_alive($deaf), 'the next runner ends what was left of both';
+
+# Nor does the end of its last worker.
 $c = $runner->connect;
 watch($c, key => $always, exec => stand_in("once=$boot"), start => 'boot');
 state_of($c, $always, 'ready');
