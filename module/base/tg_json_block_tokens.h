@@ -226,6 +226,26 @@ tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
  * a processor has room for.
  */
 
+/* From p on, in a text: behind the blocks in which nothing is but that. */
+TG_BLOCK_FN const char *
+tg_block_skip(const char *p, const char *end)
+{
+    tg_block_t block;
+
+    for (/* void */; end - p >= TG_BLOCK_ROOM; p += 64) {
+        block = tg_block_load(p);
+
+        if ((tg_block_eq(block, '"') | tg_block_eq(block, '\\')
+             | tg_block_range(block, 0, 0x20) | tg_block_high(block))
+            != 0)
+        {
+            break;
+        }
+    }
+
+    return p;
+}
+
 /* Makes tokens of at most so many blocks; returns how far it went. */
 TG_BLOCK_TARGET static __attribute__((noinline)) const char *
 tg_block_all_bytes(tg_block_run_t *run, const char *p, const char *end,
@@ -240,6 +260,11 @@ tg_block_all_bytes(tg_block_run_t *run, const char *p, const char *end,
     for (i = 0; i < most && end - p >= TG_BLOCK_ROOM; i++) {
         run->starts[i] = p;
         p = tg_block_split(&bytes, run, p, end, &run->marks[i]);
+
+        /* A long text has no tokens. */
+        if (run->marks[i] == 0 && bytes.inside != 0 && bytes.escaped == 0) {
+            p = tg_block_skip(p, end);
+        }
     }
 
     run->bytes = bytes;

@@ -3,7 +3,7 @@
  * copies its argument (and its id, or replies could not be told apart) into
  * a fixed reply, parses nothing, and writes once a readable event.
  *
- *   bench_echo SOCKET DIALECT [PROCESSOR [DATA BYTES]]
+ *   bench_echo SOCKET DIALECT|passed [PROCESSOR [DATA BYTES]]
  *
  * DATA (bench_data.h) has to be escaped in an answer: then that text is ready,
  * and what is copied is as long as what a tool writes.  Ends with its parent.
@@ -44,6 +44,8 @@ static size_t request_head, request_tail, reply_head, reply_tail;
 static size_t request_id, reply_id;
 /* Head and tail of a reply without an argument. */
 static char fixed[512];
+/* It answers Toolgate, not a client. */
+static int is_passed;
 static int epoll_fd;
 /* With text NULL, what came is the answer. */
 static bench_data_t argument, answer;
@@ -161,6 +163,38 @@ echo_reply(echo_conn_t *conn, const char *frame, size_t size)
     }
 }
 
+/*
+ * Of what Toolgate passes on: its ids have any length, and stand in a token
+ * behind the argument, too.  Other messages have no id.
+ */
+static void
+echo_passed(echo_conn_t *conn, const char *frame, size_t size)
+{
+    static const char token[] = "\"},\"_meta\":{\"progressToken\":}}}\n";
+    size_t head, arg, digits;
+    char *dst;
+
+    if (size <= request_head || frame[request_id - 4] != 'i') {
+        return;
+    }
+
+    digits = strspn(frame + request_id, "0123456789");
+    head = request_head - BENCH_ID + digits;
+    arg = size - head - digits - (sizeof(token) - 1);
+    echo_reserve(&conn->out, reply_head + digits + arg + reply_tail);
+    dst = conn->out.data + conn->out.len;
+
+    memcpy(dst, fixed, reply_id);
+    dst += reply_id;
+    memcpy(dst, frame + request_id, digits);
+    dst += digits;
+    memcpy(dst, fixed + reply_id + BENCH_ID, reply_head - reply_id - BENCH_ID);
+    dst += reply_head - reply_id - BENCH_ID;
+    memcpy(dst, frame + head, arg);
+    memcpy(dst + arg, fixed + reply_head, reply_tail);
+    conn->out.len = (size_t) (dst + arg + reply_tail - conn->out.data);
+}
+
 /* 0: the connection is gone. */
 static int
 echo_write(echo_conn_t *conn)
@@ -212,7 +246,11 @@ echo_read(echo_conn_t *conn)
             break;
         }
 
-        echo_reply(conn, conn->in.data + at, size);
+        if (is_passed) {
+            echo_passed(conn, conn->in.data + at, size);
+        } else {
+            echo_reply(conn, conn->in.data + at, size);
+        }
     }
 
     conn->in.len -= at;
@@ -282,10 +320,11 @@ main(int argc, char **argv)
     struct epoll_event event;
     int listener;
 
-    wire = argc >= 3 ? bench_wire(argv[2]) : NULL;
+    is_passed = argc >= 3 && strcmp(argv[2], "passed") == 0;
+    wire = argc >= 3 ? bench_wire(is_passed ? "jsonrpc" : argv[2]) : NULL;
 
     if (wire == NULL) {
-        bench_die("usage: bench_echo SOCKET ipc|jsonrpc|relay "
+        bench_die("usage: bench_echo SOCKET ipc|jsonrpc|relay|passed "
                   "[PROCESSOR [DATA BYTES]]");
     }
 

@@ -258,6 +258,33 @@ HELP_TEST(long_texts, "long texts")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
+/* One text, in whose many blocks another byte stands anywhere. */
+HELP_TEST(one_text, "a text of many blocks")
+{
+    static const char others[] = "\"\\\n\x7f\xc3}";
+    char text[TEST_ROOM];
+    unsigned wrong;
+    size_t at, i;
+
+    wrong = 0;
+    memset(text, 'x', sizeof(text));
+    memcpy(text, "[\"", 2);
+    memcpy(text + 500, "\",1]", 4);
+    memset(text + 504, ' ', 100);
+    wrong += test_text(tg_str(text, 604));
+
+    for (at = 2; at < 500; at++) {
+        for (i = 0; i < sizeof(others) - 1; i++) {
+            text[at] = others[i];
+            wrong += test_text(tg_str(text, 604));
+        }
+
+        text[at] = 'x';
+    }
+
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
 /* As deep as may be, and one deeper, where blocks open and close. */
 HELP_TEST(depth, "depth")
 {

@@ -9,6 +9,8 @@
 
 /* One read; a usual burst of answers is one. */
 #define NGX_TOOLGATE_LINE_READ 131072
+/* A buffer that was larger gives its memory back; large messages come again. */
+#define NGX_TOOLGATE_LINE_KEEP 1048576
 
 static u_char ngx_toolgate_line_buffer[NGX_TOOLGATE_LINE_READ];
 
@@ -121,10 +123,10 @@ ngx_toolgate_line_flush(ngx_toolgate_line_t *line)
     }
 
     if (line->sent == out->len) {
-        tg_buf_reset(out, NGX_TOOLGATE_LINE_READ);
+        tg_buf_reset(out, NGX_TOOLGATE_LINE_KEEP);
         line->sent = 0;
 
-    } else if (line->sent > out->len / 2) {
+    } else if (line->sent > out->len / 4 * 3) {
         tg_buf_drop(out, line->sent);
         line->sent = 0;
     }
@@ -192,7 +194,7 @@ ngx_toolgate_line_input(ngx_toolgate_line_t *line, size_t n)
         tg_buf_drop(in, consumed);
 
         if (in->len == 0) {
-            tg_buf_reset(in, NGX_TOOLGATE_LINE_READ);
+            tg_buf_reset(in, NGX_TOOLGATE_LINE_KEEP);
         }
 
     } else {

@@ -64,6 +64,17 @@ sub echo {
     };
 }
 
+# A raw relay in front of a raw echo, both of which count: { socket, pids }.
+sub relay {
+    my ($self, $echo) = @_;
+    my $socket = "$echo->{socket}.relay";
+    my $pid = $self->spawn("$BUILD/bench/bench_relay", $socket,
+        $echo->{socket}, $self->{server});
+    wait_for { IO::Socket::UNIX->new(Peer => $socket) }
+    'the raw relay to listen';
+    return { socket => $socket, pids => [ $pid, @{ $echo->{pids} } ] };
+}
+
 # NGINX with this body of a server, one worker on the server's processor
 # unless `workers` says more: { socket, pids, tg }.
 sub toolgate {
