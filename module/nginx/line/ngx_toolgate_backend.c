@@ -37,7 +37,7 @@ ngx_toolgate_backend_look(ngx_event_t *ev)
 {
     ngx_toolgate_backend_t *backend = ev->data;
 
-    if (!backend->is_used && backend->nqueries == 0) {
+    if (!backend->is_kept && !backend->is_used && backend->nqueries == 0) {
         ngx_toolgate_backend_free(backend);
         return;
     }
@@ -92,7 +92,7 @@ ngx_toolgate_speech_eq(const ngx_toolgate_speech_t *a,
                        const ngx_toolgate_speech_t *b)
 {
     return a->dialect == b->dialect && a->is_mcp == b->is_mcp
-           && a->tls == b->tls
+           && a->notify == b->notify && a->data == b->data && a->tls == b->tls
            && (a->tls == NULL
                || tg_str_eq(ngx_toolgate_str(&a->tls_name),
                             ngx_toolgate_str(&b->tls_name)));
@@ -121,6 +121,13 @@ ngx_toolgate_backend_get(const ngx_toolgate_speech_t *speech,
     }
 
     return ngx_toolgate_backend_new(speech, sockaddr, socklen, name);
+}
+
+void
+ngx_toolgate_backend_keep(ngx_toolgate_backend_t *backend)
+{
+    backend->is_kept = 1;
+    ngx_toolgate_line_begin(&backend->channels[0].line);
 }
 
 ngx_uint_t

@@ -21,6 +21,10 @@ typedef struct {
     ngx_uint_t is_mcp;             /* with MCP's handshake */
     const ngx_toolgate_tls_t *tls; /* NULL: none */
     ngx_str_t tls_name;            /* whose certificate it must have */
+
+    /* Who hears of its notifications that are about no call, or NULL. */
+    void (*notify)(void *data, tg_str_t method, const tg_message_t *message);
+    void *data;
 } ngx_toolgate_speech_t;
 
 /* A call for a backend.  Memory of whoever asks, for as long. */
@@ -64,6 +68,9 @@ void ngx_toolgate_backend_ask(ngx_toolgate_backend_t *backend,
 /* Nobody waits for it any more; is_late: as there was no answer in time. */
 void ngx_toolgate_backend_cancel(ngx_toolgate_query_t *query,
                                  ngx_uint_t is_late);
+
+/* From now on there is a line to it, so that its notifications are heard. */
+void ngx_toolgate_backend_keep(ngx_toolgate_backend_t *backend);
 
 /* It was not there a moment ago: a call would wait. */
 ngx_uint_t ngx_toolgate_backend_rests(ngx_toolgate_backend_t *backend);

@@ -30,6 +30,7 @@ struct ngx_toolgate_backend_s {
     ngx_str_t name;
     ngx_event_t idle;
     ngx_uint_t is_used; /* since it was looked for that */
+    ngx_uint_t is_kept;
     ngx_uint_t nqueries;
     ngx_ssl_session_t *session; /* of TLS, to be used again */
     char why[NGX_MAX_ERROR_STR / 8];

@@ -204,9 +204,12 @@ ngx_toolgate_channel_absent(ngx_toolgate_line_t *line, ngx_err_t err)
         *p = '\0';
     }
 
-    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                  "no connection to backend \"%V\": %s", &backend->name,
-                  backend->why);
+    /* One that is kept is tried again for ever. */
+    if (!backend->is_kept || line->delay <= 2 * line->min_delay) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "no connection to backend \"%V\": %s", &backend->name,
+                      backend->why);
+    }
 
     return NGX_ERROR;
 }
@@ -224,6 +227,28 @@ ngx_toolgate_backend_is_there(const ngx_toolgate_backend_t *backend)
     }
 
     return 0;
+}
+
+/* It is the line on which notifications come: there has to be one. */
+static void
+ngx_toolgate_channel_keep(ngx_toolgate_channel_t *channel, ngx_uint_t has_ended)
+{
+    ngx_toolgate_line_t *line;
+
+    line = &channel->line;
+
+    if (channel != channel->backend->channels
+        || line->state != NGX_TOOLGATE_LINE_AWAY)
+    {
+        return;
+    }
+
+    /* Who accepts and leaves without a word is as good as not there. */
+    if (has_ended && !line->is_heard) {
+        ngx_toolgate_line_fail(line, NGX_ECONNRESET);
+    } else {
+        ngx_toolgate_line_begin(line);
+    }
 }
 
 static void
@@ -248,6 +273,10 @@ ngx_toolgate_channel_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
         ngx_toolgate_backend_pump(channel->backend);
     } else if (!ngx_toolgate_backend_is_there(channel->backend)) {
         ngx_toolgate_backend_refuse(channel->backend);
+    }
+
+    if (channel->backend->is_kept && !ngx_exiting) {
+        ngx_toolgate_channel_keep(channel, has_ended);
     }
 }
 
@@ -281,6 +310,16 @@ ngx_toolgate_channel_notification(ngx_toolgate_line_t *line, tg_str_t method,
 
     event = tg_mcp_client_notification(&channel->client, method,
                                        ngx_current_msec);
+
+    if (event == TG_MCP_OTHER) {
+        if (channel->backend->speech.notify != NULL) {
+            channel->backend->speech.notify(channel->backend->speech.data,
+                                            method, message);
+        }
+
+        return;
+    }
+
     line->is_over |= ngx_toolgate_channel_event(channel, event);
 }
 

@@ -1,6 +1,6 @@
-# A call that is passed on to a backend over Unix sockets, against a raw relay in
-# front of the raw echo: two hops each.  What the backend, a raw echo in both,
-# takes counts, too.
+# A call that is passed on to a backend over Unix sockets, against a raw relay
+# in front of the raw echo: two hops each.  What the backend, a raw echo in
+# both, takes counts, too.
 
 use strict;
 use warnings;

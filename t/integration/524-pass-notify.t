@@ -1,0 +1,109 @@
+#!/usr/bin/perl
+# `notify` in `pass`: what a backend tells by itself reaches each client of the
+# server once, whichever worker has it, before any call and after a reload.
+
+use strict;
+use warnings;
+
+use Toolgate::Test;
+use Toolgate::Backend;
+
+my $tg = Toolgate::Test->new(workers => 3);
+$tg->allow_log(qr/no connection to/, qr/was not told: its name/);
+my %backend = map { $_->protocol => $_ } Toolgate::Backend->all($tg);
+my @told = qw(jsonrpc mcp relay);
+
+sub body {
+    my ($n, @more) = @_;
+    return join '', "method now { return $n; }\n", map {
+        "tool $_ { description x; " . $backend{$_}->pass('notify') . "}\n"
+    } @told;
+}
+$tg->conf(body(1))->start;
+
+# More clients than workers.
+my @clients = map { $tg->connect } 1 .. 12;
+my $n = 1;
+my $id = 0;
+
+sub settled {
+    for my $client (@clients) {
+        wait_for { ($client->rpc('now')->{result} // 0) == $n }
+        'the new worker';
+    }
+}
+
+# All are told, once, and in order.
+sub hears {
+    my ($what) = @_;
+    for my $protocol (@told) {
+        my $backend = $backend{$protocol};
+        my @ids = map { ++$id } 1 .. 3;
+        $backend->notify($backend->conn, 'notifications/news', { id => $_ })
+            for @ids;
+        for my $client (@clients) {
+            my @heard = map {
+                $client->notification('notifications/news')->{params}{id}
+            } @ids;
+            is_deeply \@heard, \@ids, "$what, $protocol: told in order";
+        }
+    }
+    $_->rpc('ping') for @clients;
+    ok !(grep { @{ $_->{aside} // [] } } @clients), "$what: and once";
+}
+settled();
+$_->accept for @backend{@told};
+hears('before a call');
+
+# Calls are answered on the same connection, or on their worker's own; what
+# those are told does not count.
+my $call = $clients[0]->request('tools/call', { name => 'relay' });
+wait_for { $backend{relay}->parent->is_called(0.05)
+        || $backend{relay}->conn->fill(0) } 'the call';
+$backend{relay}->accept if $backend{relay}->parent->is_called(0);
+my $request = $backend{relay}->heard;
+$backend{relay}->text($request, 'called');
+is text_of($clients[0]->reply($call)), 'called', 'calls go on';
+$_->{conn}->close, delete $_->{conn} for @backend{@told};
+$_->accept for @backend{@told};
+hears('after a backend ended');
+
+# What is not for them.
+$backend{jsonrpc}->notify($backend{jsonrpc}->conn, 'notifications/progress',
+    { progressToken => 99, progress => 1 });
+$backend{jsonrpc}->notify($backend{jsonrpc}->conn,
+    'notifications/tools/list_changed', {});
+hears('beside what is MCP\'s own');
+
+for my $protocol (@told) {
+    $backend{$protocol}->parent->close;
+    delete($backend{$protocol}{conn})->close;
+}
+$tg->wait_log(qr/no connection to backend .*\Q$_\E": No such/) for @told;
+$_->parent->listen for @backend{@told};
+$_->accept for @backend{@told};
+hears('after nobody was there');
+
+$n = 2;
+$tg->reload(body(2));
+settled();
+delete $_->{conn} for @backend{@told};
+$_->accept for @backend{@told};
+hears('after a reload');
+
+# --- mistakes ---------------------------------------------------------------
+
+my $dir = $tg->dir;
+for my $case (
+    [ "pass unix:$dir/ipc protocol=ipc notify;", '', qr/backends of ipc tell/ ],
+    [ 'pass two notify;', "upstream two { server unix:$dir/a; "
+            . "server unix:$dir/b; }", qr/"notify", which is for one backend/ ],
+) {
+    my ($pass, $stream, $why) = @$case;
+    my ($status, $out) =
+        $tg->test_conf("tool a { description x; $pass }", stream => $stream);
+    isnt $status, 0, "$pass: refused";
+    like $out, $why, 'and why';
+}
+
+done_testing;
