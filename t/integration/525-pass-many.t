@@ -1,0 +1,73 @@
+#!/usr/bin/perl
+# A hundred thousand calls that are passed on, in each protocol, leave no
+# memory and no descriptor; nor do clients that cancel them or go.
+
+use strict;
+use warnings;
+
+use Toolgate::Test timeout => 900;
+
+my $is_san = Toolgate::Test::is_san();
+my $there = Toolgate::Test->new(workers => 1);
+$there->conf(<<'END')->start;
+tool echo { description "Says it."; return $tool_arg_key; }
+END
+my @protocols = qw(ipc jsonrpc mcp relay);
+my $tg = Toolgate::Test->new(workers => 1);
+$tg->conf(join '', map { "tool $_ { description x; pass unix:"
+        . $there->socket_path . " protocol=$_ name=echo; }\n" } @protocols)
+    ->start;
+my ($worker) = $tg->worker_pids;
+my ($behind) = $there->worker_pids;
+
+sub requests {
+    my ($n, $from, $tool) = @_;
+    return join '', map {
+        qq({"jsonrpc":"2.0","id":$_,"method":"tools/call","params":)
+            . qq({"name":"$tool","arguments":{"key":"k$_"}}}\n)
+    } $from .. $from + $n - 1;
+}
+
+# So many calls, a hundred at once; each gets its own answer.
+sub calls {
+    my ($client, $tool, $n) = @_;
+    for (my $from = 1; $from <= $n; $from += 100) {
+        $client->send_raw(requests(100, $from, $tool));
+        my %seen;
+        for (1 .. 100) {
+            my $line = $client->recv_line;
+            $seen{$1}++ if $line =~ /"id":(\d+),.*"text":"k\1"/;
+        }
+        return $from if keys %seen != 100;
+    }
+    return;
+}
+
+# Some are cancelled, and all that are left when their client goes.
+sub leave {
+    my ($tool) = @_;
+    for (1 .. 20) {
+        my $client = $tg->connect;
+        $client->send_raw(requests(100, 1, $tool));
+        $client->notify('notifications/cancelled', { requestId => $_ })
+            for 1 .. 50;
+        $client->close;
+    }
+}
+
+my $client = $tg->connect;
+leave($_), calls($client, $_, 2500) for @protocols;
+my @before = (rss_kb($worker), fd_count($worker), fd_count($behind));
+for my $tool (@protocols) {
+    leave($tool);
+    is calls($client, $tool, 25_000), undef, "25000 calls in $tool";
+}
+cmp_ok rss_kb($worker) - $before[0], '<', $is_san ? 65_536 : 2048,
+    'the worker has not grown';
+
+# Of ipc, whose calls are cancelled with their connections, there may be fewer.
+wait_for { fd_count($worker) <= $before[1] + 8 } 'its descriptors';
+wait_for { fd_count($behind) <= $before[2] + 8 } 'those of the backend';
+pass 'nor has it more descriptors';
+
+done_testing;
