@@ -93,6 +93,13 @@ tg_schema_t *tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
                                const tg_schema_options_t *options,
                                tg_buf_t *error);
 
+/*
+ * Appends a schema of draft 6 or 7, which is what most MCP servers say theirs
+ * is, as one of 2020-12: TG_OK where it is the same, keyword by keyword;
+ * TG_BAD where it may not be; TG_MISSING when it is of another draft.
+ */
+int tg_schema_renew(tg_str_t raw, tg_buf_t *out);
+
 /* Holds it once more; returns it. */
 tg_schema_t *tg_schema_hold(tg_schema_t *schema);
 

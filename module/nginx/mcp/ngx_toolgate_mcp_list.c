@@ -115,15 +115,21 @@ ngx_toolgate_mcp_compile(ngx_toolgate_mcp_list_t *list,
                          const ngx_toolgate_tool_t *tool, tg_str_t schema,
                          ngx_toolgate_mcp_unchecked_t *unchecked)
 {
+    tg_buf_t error, renewed;
     tg_schema_t *compiled;
     const char *mistake;
-    tg_buf_t error;
 
     if (schema.data == NULL || tool->validate == NGX_TOOLGATE_OFF) {
         return NULL;
     }
 
     tg_buf_init(&error, tg_alloc_libc());
+    tg_buf_init(&renewed, tg_alloc_libc());
+
+    if (tg_schema_renew(schema, &renewed) == TG_OK) {
+        schema = tg_buf_view(&renewed);
+    }
+
     mistake = tg_tool_schema_check(schema);
     compiled = NULL;
 
@@ -140,6 +146,7 @@ ngx_toolgate_mcp_compile(ngx_toolgate_mcp_list_t *list,
         tg_buf_str(&unchecked->why, tg_buf_view(&error));
     }
 
+    tg_buf_deinit(&renewed);
     tg_buf_deinit(&error);
 
     return compiled;
