@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Who may use the tools of an MCP server, how often, how many at once and for
-# how long: what the block says of all of them, and a block of one; and results
-# that do not fit.
+# Who may use the tools of an MCP server, how often, how many at once, for how
+# long and how much: what the block says of all of them, and a block of one; and
+# results that do not fit.
 
 use Toolgate::Test;
 use Toolgate::Listed;
@@ -83,6 +83,16 @@ like word($client, 'far_sleep', { s => 600 }), qr/300 ms|time/,
 wait_for { $far->told('notifications/cancelled') > $before }
     'its server to be told';
 pass 'its server is told';
+
+# --- how much ---------------------------------------------------------------
+
+$tg->reload(block('max_output 1k; tool echo { max_output 4k; }'));
+$client = client();
+is length word($client, 'far_big', { size => 900 }), 900, 'a result that fits';
+like word($client, 'far_big', { size => 2000 }), qr/max_output|1024/,
+    'one that does not is an error that says so';
+is length word($client, 'far_echo', { text => 'x' x 2000 }), 2000,
+    'a tool of its own measure';
 
 # --- results of another shape -----------------------------------------------
 
