@@ -187,6 +187,17 @@ test_repeat(tg_buf_t *out, const char *text, size_t n)
     }
 }
 
+/* The instance: n times part, between start and end. */
+static inline void
+test_fill(test_t *test, const char *start, const char *part, size_t n,
+          const char *end)
+{
+    tg_buf_truncate(&test->instance, 0);
+    tg_buf_text(&test->instance, start);
+    test_repeat(&test->instance, part, n);
+    tg_buf_text(&test->instance, end);
+}
+
 static inline void
 test_expect(test_t *test, int rc, const char *text)
 {

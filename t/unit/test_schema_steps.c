@@ -39,19 +39,14 @@ HELP_TEST(explosion, "patterns that explode")
             HELP_EQ(tg_buf_view(&test.error), TEST_PATTERN_LIMIT);
         }
 
-        tg_buf_truncate(&test.instance, 0);
-        tg_buf_char(&test.instance, '"');
-        test_repeat(&test.instance, "a", 4000);
-        tg_buf_text(&test.instance, "!c!\"");
+        test_fill(&test, "\"", "a", 4000, "!c!\"");
         (void) tg_schema_check(test.schema, test.checker,
                                tg_buf_view(&test.instance), NULL);
         test_deinit(&test);
     }
 
     test_init(&test, "{\"pattern\":\"^(a|a)*$\"}", &options);
-    tg_buf_char(&test.instance, '"');
-    test_repeat(&test.instance, "a", 40);
-    tg_buf_text(&test.instance, "b\"");
+    test_fill(&test, "\"", "a", 40, "b\"");
     test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
     test_deinit(&test);
 }
@@ -68,9 +63,7 @@ HELP_TEST(search_limit, "the limit of a search")
     options = test_options();
     options.max_steps = 100000;
     test_init(&test, "{\"pattern\":\"(?:a|[b-z]){1000}[!]\"}", &options);
-    tg_buf_char(&test.instance, '"');
-    test_repeat(&test.instance, "a", 10000);
-    tg_buf_text(&test.instance, "?!\"");
+    test_fill(&test, "\"", "a", 10000, "?!\"");
     test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
     test_deinit(&test);
 }
@@ -94,18 +87,14 @@ HELP_TEST(quadratic, "quadratic searches")
 
     for (i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
         test_init(&test, schemas[i], &options);
-        tg_buf_char(&test.instance, '"');
-        test_repeat(&test.instance, "xxxxxxxxxx", 30000);
-        tg_buf_char(&test.instance, '"');
+        test_fill(&test, "\"", "xxxxxxxxxx", 30000, "\"");
         test_expect(&test, TG_LIMIT, TEST_PATTERN_LIMIT);
         test_deinit(&test);
     }
 
     /* A long text is no reason by itself. */
     test_init(&test, "{\"pattern\":\"x*!$\"}", &options);
-    tg_buf_char(&test.instance, '"');
-    test_repeat(&test.instance, "abcdefghij", 100000);
-    tg_buf_text(&test.instance, "xx!\"");
+    test_fill(&test, "\"", "abcdefghij", 100000, "xx!\"");
     test_expect(&test, TG_OK, "");
     test_deinit(&test);
 }
@@ -119,9 +108,7 @@ HELP_TEST(many_matches, "many matches")
     options = test_options();
     options.max_steps = 300000;
     test_init(&test, "{\"items\":{\"pattern\":\"^(?:a|a){14}$\"}}", &options);
-    tg_buf_char(&test.instance, '[');
-    test_repeat(&test.instance, "\"aaaaaaaaaaaaaaa\",", 1000);
-    tg_buf_text(&test.instance, "\"a\"]");
+    test_fill(&test, "[", "\"aaaaaaaaaaaaaaa\",", 1000, "\"a\"]");
     CU_ASSERT_EQUAL(tg_schema_check(test.schema, test.checker,
                                     tg_buf_view(&test.instance), NULL),
                     TG_BAD);
@@ -214,10 +201,8 @@ HELP_TEST(bytes, "bytes that are read again")
         schema = test_hundred(rows[i].rule);
         test_init(&test, schema.data, &options);
         tg_buf_deinit(&schema);
-        tg_buf_text(&test.instance, rows[i].start);
-        test_repeat(&test.instance, rows[i].part,
-                    TEST_MANY_BYTES / strlen(rows[i].part));
-        tg_buf_text(&test.instance, rows[i].end);
+        test_fill(&test, rows[i].start, rows[i].part,
+                  TEST_MANY_BYTES / strlen(rows[i].part), rows[i].end);
         spent = 0;
         tg_schema_checker_frame(test.checker, 1 << 20, &spent);
         test_expect(&test, TG_OK, "");
@@ -234,9 +219,7 @@ HELP_TEST(reversed, "objects in another order")
     size_t i;
 
     test_init(&test, "{\"uniqueItems\":true}", NULL);
-    tg_buf_text(&test.instance, "[{\"x\":\"");
-    test_repeat(&test.instance, "x", TEST_MANY_BYTES);
-    tg_buf_char(&test.instance, '"');
+    test_fill(&test, "[{\"x\":\"", "x", TEST_MANY_BYTES, "\"");
 
     for (i = 0; i < 100; i++) {
         tg_buf_text(&test.instance, ",\"");
@@ -314,9 +297,7 @@ HELP_TEST(frame, "the steps of a frame")
 
     test_init(&test, "{\"anyOf\":[{\"items\":{\"pattern\":\"y\"}}]}",
               &(tg_schema_options_t){ .regex = tg_regex_pcre2() });
-    tg_buf_text(&test.instance, "[\"");
-    test_repeat(&test.instance, "x", TEST_MANY_BYTES);
-    tg_buf_text(&test.instance, "\"]");
+    test_fill(&test, "[\"", "x", TEST_MANY_BYTES, "\"]");
     spent = 0;
     tg_schema_checker_frame(test.checker, 0, &spent);
     test_expect(&test, TG_BAD,
