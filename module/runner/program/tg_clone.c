@@ -19,14 +19,14 @@
  * return on ours before we do.
  */
 static pid_t
-tg_clone_into(struct clone_args *args, void (*run)(void *ctx), void *ctx)
+tg_clone_into(struct clone_args args, void (*run)(void *ctx), void *ctx)
 {
     char stack[TG_CLONE_STACK] __attribute__((aligned(16)));
     long rc;
 
-    args->flags |= CLONE_VM;
-    args->stack = (uint64_t) (uintptr_t) stack;
-    args->stack_size = sizeof(stack);
+    args.flags |= CLONE_VM;
+    args.stack = (uint64_t) (uintptr_t) stack;
+    args.stack_size = sizeof(stack);
 
     __asm__ volatile("syscall\n\t"
                      "test %%rax, %%rax\n\t"
@@ -36,8 +36,8 @@ tg_clone_into(struct clone_args *args, void (*run)(void *ctx), void *ctx)
                      "hlt\n"
                      "1:"
                      : "=a"(rc)
-                     : "0"((long) SYS_clone3), "D"(args),
-                       "S"(sizeof(*args)), [run] "r"(run), [ctx] "r"(ctx)
+                     : "0"((long) SYS_clone3), "D"(&args),
+                       "S"(sizeof(args)), [run] "r"(run), [ctx] "r"(ctx)
                      : "rcx", "r11", "memory", "cc");
 
     if (rc < 0) {
@@ -50,11 +50,11 @@ tg_clone_into(struct clone_args *args, void (*run)(void *ctx), void *ctx)
 #else
 
 static pid_t
-tg_clone_into(struct clone_args *args, void (*run)(void *ctx), void *ctx)
+tg_clone_into(struct clone_args args, void (*run)(void *ctx), void *ctx)
 {
     pid_t child;
 
-    child = (pid_t) syscall(SYS_clone3, args, sizeof(*args));
+    child = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
 
     if (child == 0) {
         run(ctx);
@@ -76,7 +76,7 @@ tg_clone(int cgroup, void (*run)(void *ctx), void *ctx)
         args.flags = CLONE_VFORK | CLONE_INTO_CGROUP;
         args.exit_signal = SIGCHLD;
         args.cgroup = (uint64_t) cgroup;
-        return tg_clone_into(&args, run, ctx);
+        return tg_clone_into(args, run, ctx);
     }
 
     child = vfork();
