@@ -23,6 +23,7 @@ export async function drive(client, call) {
   const running = new Map();
   client.onerror = e => say('oops', { message: e.message });
   client.onclose = () => say('closed');
+  client.fallbackNotificationHandler = async told => say('told', { told });
 
   async function act(c) {
     switch (c.do) {

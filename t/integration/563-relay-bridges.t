@@ -96,6 +96,28 @@ wait_for {
     return $free->recv_json->{kind} eq 'mcp_response';
 } 'its place to be free';
 
+# Nor does one keep it whose process has gone, and is started again.
+my $hi = JSON::PP::encode_json({ kind => 'mcp_request', id => 1,
+    method => 'tools/call', params => { name => 'hi' } });
+$free->close;
+wait_for {
+    my ($status, $out) = run_command({}, 'perl', '-MIO::Socket::UNIX', '-e',
+        'my $s = IO::Socket::UNIX->new(Peer => shift); print $s shift, "\n";'
+            . ' $s->flush; print scalar <$s>', $tg->socket_path, $hi);
+    return $out =~ /mcp_response/;
+} 'the place';
+for my $n (1 .. 20) {
+    my ($status, $out) = run_command({}, 'perl', '-MIO::Socket::UNIX', '-e',
+        'my $s = IO::Socket::UNIX->new(Peer => shift); print $s shift, "\n";'
+            . ' $s->flush; print scalar <$s>', $tg->socket_path, $hi);
+    like $out, qr/mcp_response/, "started again: $n";
+}
+wait_for {
+    $free = $tg->connect;
+    ask($free, 'hi');
+    return $free->recv_json->{kind} eq 'mcp_response';
+} 'its place to be free once more';
+
 # A bridge whose worker is killed has no place any more.
 $tg->allow_log(qr/exited on signal 9/);
 ask($free, 'pid');

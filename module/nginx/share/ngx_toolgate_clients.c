@@ -223,6 +223,16 @@ ngx_toolgate_clients_sweep(void)
 
 /* --- bridges --- */
 
+/*
+ * Has the process gone that connected?  Its worker will notice, but one that
+ * is started again may be faster.
+ */
+static ngx_uint_t
+ngx_toolgate_line_is_orphan(const ngx_toolgate_line_t *line)
+{
+    return line->pid != 0 && kill(line->pid, 0) == -1 && ngx_errno == ESRCH;
+}
+
 ngx_int_t
 ngx_toolgate_seat_bridge(const ngx_toolgate_seat_t *seat,
                          const ngx_toolgate_addresses_t *addresses,
@@ -247,6 +257,7 @@ ngx_toolgate_seat_bridge(const ngx_toolgate_seat_t *seat,
 
         if (line == own || line->state == NGX_TOOLGATE_LINE_FREE
             || !line->is_bridge || line->is_displaced
+            || ngx_toolgate_line_is_orphan(line)
             || !ngx_toolgate_has_address(addresses, line->address))
         {
             continue;

@@ -16,6 +16,9 @@
 /* ms between two looks who was killed. */
 #define NGX_TOOLGATE_NEWS_SWEEP 1000
 
+/* Of the copy of a piece, while there is none. */
+#define NGX_TOOLGATE_NEWS_KEPT 65536
+
 /* In place of a size: go on at the beginning of the memory. */
 #define NGX_TOOLGATE_NEWS_SKIP UINT64_MAX
 
@@ -27,7 +30,7 @@ typedef struct {
     uint64_t has_params;
 } ngx_toolgate_piece_t;
 
-/* A piece that was read, out of reach of who writes. */
+/* A piece that was read, out of reach of who writes; a large one goes soon. */
 static tg_buf_t ngx_toolgate_news_copy;
 
 static char *
@@ -270,7 +273,7 @@ ngx_toolgate_news_take(uint64_t at, ngx_toolgate_news_t *news)
         tg_buf_init(copy, tg_alloc_libc());
     }
 
-    copy->len = 0;
+    tg_buf_reset(copy, NGX_TOOLGATE_NEWS_KEPT);
     tg_buf_put(copy, (char *) piece, (size_t) piece->size);
 
     if (tg_buf_failed(copy)) {
