@@ -135,7 +135,7 @@ ngx_toolgate_news_write(char *p, const ngx_toolgate_piece_t *piece,
                             scf->addresses.n * sizeof(uint64_t));
     p = (char *) ngx_cpymem(p, method.data, method.len);
 
-    if (params.len != 0) {
+    if (params.data != NULL) {
         ngx_memcpy(p, params.data, params.len);
     }
 }
