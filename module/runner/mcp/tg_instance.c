@@ -302,7 +302,8 @@ tg_instance_find(const tg_server_t *server, tg_str_t id)
 {
     tg_instance_t *instance;
 
-    TAILQ_FOREACH(instance, &server->instances, place)
+    for (instance = TAILQ_FIRST(&server->instances); instance != NULL;
+         instance = TAILQ_NEXT(instance, place))
     {
         if (tg_str_eq(tg_str_c(instance->id), id)) {
             return instance;

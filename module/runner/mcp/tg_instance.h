@@ -58,6 +58,7 @@ typedef TAILQ_HEAD(tg_mcp_job_list_s, tg_mcp_job_s) tg_mcp_job_list_t;
 
 /* What it asks of its client (tg_question.c). */
 typedef struct tg_question_s tg_question_t;
+typedef TAILQ_HEAD(tg_question_list_s, tg_question_s) tg_question_list_t;
 
 /* What an instance tells its server, and asks of it. */
 typedef struct {
@@ -113,7 +114,7 @@ struct tg_instance_s {
     tg_mcp_job_list_t waiting; /* not sent yet */
     tg_mcp_job_list_t calls;   /* to be answered */
     unsigned ncalls;           /* both */
-    TAILQ_HEAD(, tg_question_s) questions;
+    tg_question_list_t questions;
     unsigned nquestions;
 
     uv_timer_t timer; /* of the state */

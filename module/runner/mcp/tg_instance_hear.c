@@ -136,7 +136,8 @@ tg_hear_progress(tg_instance_t *instance, tg_str_t params)
         return;
     }
 
-    TAILQ_FOREACH(call, &instance->calls, place)
+    for (call = TAILQ_FIRST(&instance->calls); call != NULL;
+         call = TAILQ_NEXT(call, place))
     {
         if (call->request == (uint64_t) token) {
             call->ops->progress(call, params);

@@ -75,7 +75,8 @@ tg_question_call(const tg_instance_t *instance)
 {
     tg_mcp_job_t *call;
 
-    TAILQ_FOREACH(call, &instance->calls, place)
+    for (call = TAILQ_FIRST(&instance->calls); call != NULL;
+         call = TAILQ_NEXT(call, place))
     {
         if (call->job->call != NULL) {
             break;
@@ -94,7 +95,8 @@ tg_questions_send(tg_instance_t *instance)
 
     call = tg_question_call(instance);
 
-    TAILQ_FOREACH(question, &instance->questions, place)
+    for (question = TAILQ_FIRST(&instance->questions); question != NULL;
+         question = TAILQ_NEXT(question, place))
     {
         if (question->call != NULL) {
             continue;
@@ -214,7 +216,8 @@ tg_question_cancelled(tg_instance_t *instance, tg_str_t id)
 {
     tg_question_t *question;
 
-    TAILQ_FOREACH(question, &instance->questions, place)
+    for (question = TAILQ_FIRST(&instance->questions); question != NULL;
+         question = TAILQ_NEXT(question, place))
     {
         if (tg_str_eq(question->id, id)) {
             tg_question_unask(question);

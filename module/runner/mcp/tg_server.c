@@ -40,7 +40,8 @@ tg_server_find(const tg_servers_t *servers, tg_str_t key)
 {
     tg_server_t *server;
 
-    TAILQ_FOREACH(server, &servers->list, place)
+    for (server = TAILQ_FIRST(&servers->list); server != NULL;
+         server = TAILQ_NEXT(server, place))
     {
         if (tg_str_eq(tg_str_c(server->spec.key), key)) {
             return server;
@@ -334,7 +335,8 @@ tg_server_make_room(tg_server_t *server)
 
     oldest = NULL;
 
-    TAILQ_FOREACH(instance, &server->instances, place)
+    for (instance = TAILQ_FIRST(&server->instances); instance != NULL;
+         instance = TAILQ_NEXT(instance, place))
     {
         if (instance->ncalls == 0 && !instance->is_leaving
             && (oldest == NULL || instance->used_at < oldest->used_at))
@@ -473,7 +475,8 @@ tg_server_has_calls(const tg_server_t *server)
 {
     const tg_instance_t *instance;
 
-    TAILQ_FOREACH(instance, &server->instances, place)
+    for (instance = TAILQ_FIRST(&server->instances); instance != NULL;
+         instance = TAILQ_NEXT(instance, place))
     {
         if (instance->ncalls != 0) {
             return 1;

@@ -57,7 +57,9 @@ typedef struct tg_watch_s {
     int is_state_due;
 } tg_watch_t;
 
+typedef TAILQ_HEAD(tg_watch_list_s, tg_watch_s) tg_watch_list_t;
 typedef TAILQ_HEAD(tg_server_list_s, tg_server_s) tg_server_list_t;
+typedef TAILQ_HEAD(tg_instance_list_s, tg_instance_s) tg_instance_list_t;
 
 struct tg_servers_s {
     tg_jobs_t *jobs;
@@ -78,12 +80,12 @@ struct tg_server_s {
     tg_servers_t *servers;
     tg_server_spec_t spec;
     int is_leaving;
-    TAILQ_HEAD(, tg_watch_s) watches;
+    tg_watch_list_t watches;
     tg_catalogue_t *tools; /* NULL: not known */
     int is_relisting;      /* one is started to see whether it changed */
     uint64_t others[TG_SERVER_OTHERS]; /* digests of others, seen last */
     unsigned nothers;
-    TAILQ_HEAD(, tg_instance_s) instances;
+    tg_instance_list_t instances;
     unsigned ninstances;
     tg_server_summary_t told;
     unsigned restarts;

@@ -24,7 +24,8 @@ tg_server_summary(const tg_server_t *server)
                                              : TG_SERVER_STOPPED;
     summary.restarts = server->restarts;
 
-    TAILQ_FOREACH(instance, &server->instances, place)
+    for (instance = TAILQ_FIRST(&server->instances); instance != NULL;
+         instance = TAILQ_NEXT(instance, place))
     {
         summary.running += instance->state != TG_INSTANCE_STOPPED;
         state = instance->state == TG_INSTANCE_READY      ? TG_SERVER_READY
@@ -87,7 +88,8 @@ tg_server_tell(tg_server_t *server)
 
     jobs = server->servers->jobs;
 
-    TAILQ_FOREACH(watch, &server->watches, place)
+    for (watch = TAILQ_FIRST(&server->watches); watch != NULL;
+         watch = TAILQ_NEXT(watch, place))
     {
         if (!watch->is_list_due && !watch->is_state_due) {
             continue;
@@ -121,7 +123,8 @@ tg_server_on_retry(uv_timer_t *timer)
     server = timer->data;
     tg_server_tell(server);
 
-    TAILQ_FOREACH(instance, &server->instances, place)
+    for (instance = TAILQ_FIRST(&server->instances); instance != NULL;
+         instance = TAILQ_NEXT(instance, place))
     {
         if (tg_questions_send(instance)) {
             tg_server_retry(server);
@@ -149,7 +152,8 @@ tg_server_changed(tg_server_t *server)
 
     server->told = now;
 
-    TAILQ_FOREACH(watch, &server->watches, place)
+    for (watch = TAILQ_FIRST(&server->watches); watch != NULL;
+         watch = TAILQ_NEXT(watch, place))
     {
         watch->is_state_due = 1;
     }
@@ -165,7 +169,8 @@ tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools)
     tg_catalogue_release(server->tools);
     server->tools = tg_catalogue_hold(tools);
 
-    TAILQ_FOREACH(watch, &server->watches, place)
+    for (watch = TAILQ_FIRST(&server->watches); watch != NULL;
+         watch = TAILQ_NEXT(watch, place))
     {
         watch->is_list_due = 1;
     }

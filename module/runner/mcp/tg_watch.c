@@ -13,7 +13,8 @@ tg_watch_find(const tg_server_t *server, const tg_peer_t *peer)
 {
     tg_watch_t *watch;
 
-    TAILQ_FOREACH(watch, &server->watches, place)
+    for (watch = TAILQ_FIRST(&server->watches); watch != NULL;
+         watch = TAILQ_NEXT(watch, place))
     {
         if (watch->peer == peer) {
             return watch;
@@ -46,7 +47,8 @@ tg_watch_gone(tg_servers_t *servers, const tg_peer_t *peer)
 {
     tg_server_t *server;
 
-    TAILQ_FOREACH(server, &servers->list, place)
+    for (server = TAILQ_FIRST(&servers->list); server != NULL;
+         server = TAILQ_NEXT(server, place))
     {
         (void) tg_watch_drop(server, peer);
     }
