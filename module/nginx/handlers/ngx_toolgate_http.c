@@ -6,13 +6,16 @@
 #include "base/tg_url.h"
 #include "base/tg_utf8.h"
 
+extern const ngx_toolgate_handler_t ngx_toolgate_http_handler;
+
 static void ngx_toolgate_http_start(ngx_toolgate_call_t *call,
                                     tg_request_t *request);
 
 static ngx_command_t ngx_toolgate_http_commands[] = {
 
     { ngx_string("http"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
-      ngx_toolgate_http_target, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+      ngx_toolgate_http_target, NGX_STREAM_SRV_CONF_OFFSET, 0,
+      (void *) &ngx_toolgate_http_handler },
 
     { ngx_string("header"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
       ngx_toolgate_http_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -53,27 +56,13 @@ const ngx_toolgate_handler_t ngx_toolgate_http_handler = {
     .start = ngx_toolgate_http_start,
 };
 
-ngx_uint_t
+/* Has the method a body, where the tool does not say which? */
+static ngx_uint_t
 ngx_toolgate_http_has_body(const ngx_str_t *method)
 {
     return ngx_strcmp(method->data, "POST") == 0
            || ngx_strcmp(method->data, "PUT") == 0
            || ngx_strcmp(method->data, "PATCH") == 0;
-}
-
-ngx_uint_t
-ngx_toolgate_http_has_control(const ngx_str_t *text)
-{
-    size_t i;
-
-    for (i = 0; i < text->len; i++) {
-        if ((text->data[i] < ' ' && text->data[i] != '\t')
-            || text->data[i] == 0x7f) {
-            return 1;
-        }
-    }
-
-    return 0;
 }
 
 /* Adds the query's fields; what is empty was left out by the caller. */

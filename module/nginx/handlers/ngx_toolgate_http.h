@@ -31,9 +31,7 @@ typedef struct {
     unsigned has_type:1; /* a header is the Content-Type */
 } ngx_toolgate_http_t;
 
-extern const ngx_toolgate_handler_t ngx_toolgate_http_handler;
-
-/* Its directives. */
+/* Its directives; the post of the first one is the handler. */
 char *ngx_toolgate_http_target(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_http_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_http_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
@@ -47,9 +45,6 @@ char *ngx_toolgate_http_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /* What is wrong with all of them together: NULL, or what to write. */
 const char *ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf);
-
-/* Has the method a body, where the tool does not say which? */
-ngx_uint_t ngx_toolgate_http_has_body(const ngx_str_t *method);
 
 /* Has text a character that no header may have? */
 ngx_uint_t ngx_toolgate_http_has_control(const ngx_str_t *text);

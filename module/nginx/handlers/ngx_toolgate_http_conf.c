@@ -273,8 +273,7 @@ ngx_toolgate_http_target(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_uint_t i;
     char *rv;
 
-    (void) cmd;
-    rv = ngx_toolgate_set_handler(cf, &ngx_toolgate_http_handler);
+    rv = ngx_toolgate_set_handler(cf, cmd->post);
 
     if (rv != NGX_CONF_OK) {
         return rv;

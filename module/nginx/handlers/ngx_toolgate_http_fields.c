@@ -11,6 +11,21 @@
 /* A token or a key; more is the wrong file. */
 #define NGX_TOOLGATE_SECRET_MAX 16384
 
+ngx_uint_t
+ngx_toolgate_http_has_control(const ngx_str_t *text)
+{
+    size_t i;
+
+    for (i = 0; i < text->len; i++) {
+        if ((text->data[i] < ' ' && text->data[i] != '\t')
+            || text->data[i] == 0x7f) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
 /* Those that HTTP itself needs, and that are not the config's business. */
 static const char *
 ngx_toolgate_http_header_mistake(const ngx_str_t *name)

@@ -452,8 +452,11 @@ tg_http_init(tg_http_pool_t *pool, uv_loop_t *loop)
 void
 tg_http_close(tg_http_pool_t *pool)
 {
-    while (!TAILQ_EMPTY(&pool->exchanges)) {
-        tg_http_drop(TAILQ_FIRST(&pool->exchanges));
+    tg_http_t *http, *next;
+
+    for (http = TAILQ_FIRST(&pool->exchanges); http != NULL; http = next) {
+        next = TAILQ_NEXT(http, link);
+        tg_http_drop(http);
     }
 
     tg_http_loop_close(&pool->loop);

@@ -131,8 +131,9 @@ static int
 tg_http_fill(tg_http_params_t *params, char *at, char **slots,
              const tg_str_t *values, const char **why)
 {
-    char *body, **fields[] = { &params->method, &params->url, &body,
-                               &params->proxy, &params->ca_file };
+    char *body = NULL;
+    char **fields[] = { &params->method, &params->url, &body, &params->proxy,
+                        &params->ca_file };
     size_t i;
 
     *why = "holds a NUL character outside its body";
