@@ -170,6 +170,7 @@ $tg->allow_log(qr/runner/);
 kill KILL => $runner;
 like text_of($lost->recv_json), qr/toolgate-runner ended/, 'a lost call';
 ok $web->wait_file('gone.lost'), 'whose connection is gone';
+wait_for { !is_alive($runner) } 'the runner to be gone';
 $web->touch('go.again');
 is text_of($lost->call_tool(wait => { key => 'again' })), 'waited for again',
     'the next runner';
