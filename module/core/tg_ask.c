@@ -106,24 +106,39 @@ tg_peer_ask(tg_peer_t *peer, tg_str_t method, tg_str_t params, uint64_t tag)
     return TG_OK;
 }
 
+static void
+tg_ask_take_back(tg_peer_t *peer, tg_ask_t **at)
+{
+    char room[64];
+    tg_buf_t params;
+
+    params = tg_buf_fixed(room, sizeof(room));
+    tg_buf_text(&params, "{\"requestId\":");
+    tg_buf_uint(&params, (*at)->id);
+    tg_buf_char(&params, '}');
+    tg_ask_remove(peer, at);
+    tg_peer_notify(peer, TG_STR("notifications/cancelled"),
+                   tg_buf_view(&params));
+}
+
 void
 tg_peer_unask(tg_peer_t *peer, uint64_t tag)
 {
-    char room[64];
     tg_ask_t **at;
-    tg_buf_t params;
 
     for (at = &peer->asks; *at != NULL; at = &(*at)->next) {
         if ((*at)->tag == tag) {
-            params = tg_buf_fixed(room, sizeof(room));
-            tg_buf_text(&params, "{\"requestId\":");
-            tg_buf_uint(&params, (*at)->id);
-            tg_buf_char(&params, '}');
-            tg_ask_remove(peer, at);
-            tg_peer_notify(peer, TG_STR("notifications/cancelled"),
-                           tg_buf_view(&params));
+            tg_ask_take_back(peer, at);
             return;
         }
+    }
+}
+
+void
+tg_peer_unask_all(tg_peer_t *peer)
+{
+    while (peer->asks != NULL) {
+        tg_ask_take_back(peer, &peer->asks);
     }
 }
 

@@ -279,8 +279,9 @@ void tg_peer_notify(tg_peer_t *peer, tg_str_t method, tg_str_t params);
 int tg_peer_ask(tg_peer_t *peer, tg_str_t method, tg_str_t params,
                 uint64_t tag);
 
-/* Nobody waits for that response any more: the client is told. */
+/* Nobody waits for that response any more, or for any: the client is told. */
 void tg_peer_unask(tg_peer_t *peer, uint64_t tag);
+void tg_peer_unask_all(tg_peer_t *peer);
 
 /*
  * Sends a notification that is not about a request, to a client that takes

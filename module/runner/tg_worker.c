@@ -60,7 +60,7 @@ static const struct {
     { "mcp_watch", NULL, 0, tg_worker_watch },
     { "mcp_unwatch", NULL, 0, tg_worker_unwatch },
     { "mcp_leave", NULL, 0, tg_worker_leave },
-    { "mcp_told", NULL, 0, tg_worker_told_answer },
+    { "told", NULL, 0, tg_worker_told_answer },
     { "status", NULL, 0, tg_worker_status },
     { "log", NULL, 0, tg_worker_logs },
 };

@@ -3,15 +3,16 @@
  * make a peer that can be used; what it then says of itself loads again.
  *
  * Input: how many requests follow, where memory ends; that many lines; the
- * bytes.
+ * bytes behind the magic, whose number is always the newest.
  */
 #include "host.h"
 
-#include "core/tg_peer_state.h"
+#include "core/tg_peer_state_impl.h"
 
 static void
 state_load(const tg_alloc_t *alloc, unsigned nlines, fuzz_in_t in)
 {
+    tg_buf_t state;
     tg_str_t lines;
     host_t host;
     int rc;
@@ -24,7 +25,11 @@ state_load(const tg_alloc_t *alloc, unsigned nlines, fuzz_in_t in)
 
     lines.len = (size_t) (fuzz_rest(&in).data - lines.data);
     fuzz_host_init(&host, alloc, TG_DIALECT_AUTO, FUZZ_HOST_FRAME);
-    rc = host_load(&host, fuzz_rest(&in));
+    tg_buf_init(&state, tg_alloc_libc());
+    tg_buf_str(&state, TG_STATE_MAGIC);
+    tg_buf_str(&state, fuzz_rest(&in));
+    rc = host_load(&host, tg_buf_view(&state));
+    tg_buf_deinit(&state);
     FUZZ(rc == TG_OK || rc == TG_BAD || rc == TG_NOMEM);
 
     if (rc == TG_OK && !host.peer.is_closing) {

@@ -27,26 +27,25 @@ sub answers {
 
 sub told {
     my ($client, $ask, %with) = @_;
-    return $client->rpc('mcp_told', { key => $key, ask => $ask->{ask},
-        instance => 'conn:1', %with });
+    return $client->rpc('told', { ask => $ask->{ask}, %with });
 }
 
 # One question after the other, in one call.
 my %can = (elicitation => {}, roots => {});
 my $id = ask('conn:1', \%can, qw(elicitation/create sampling/createMessage
     roots/list elicitation/create));
-my $ask = $c->notification('mcp_ask')->{params};
+my $ask = $c->notification('ask')->{params};
 is $ask->{id}, $id, 'the client of the call is asked';
 is $ask->{method}, 'elicitation/create', 'what the server asks';
 is_deeply $ask->{params}, {}, 'with what it says';
 my %accept = (action => 'accept', content => { name => 'Ann' });
 ok told($c, $ask, result => \%accept)->{result}, 'its answer is taken';
 is told($c, $ask, result => \%accept)->{error}{code}, -32602, 'but once';
-my $next = $c->notification('mcp_ask')->{params};
+my $next = $c->notification('ask')->{params};
 is $next->{method}, 'roots/list', 'then what the client can be asked next';
 cmp_ok $next->{ask}, '>', $ask->{ask}, 'as another question';
 told($c, $next, result => { roots => [] });
-$ask = $c->notification('mcp_ask')->{params};
+$ask = $c->notification('ask')->{params};
 told($c, $ask, error => { code => -1, message => 'no' });
 my $answers = answers($c->reply($id));
 is_deeply $answers->[0], \%accept, 'the server gets the answer as it is';
@@ -62,14 +61,14 @@ is $answers->[0]{code}, -32601, 'a client that can be asked nothing';
 
 # The call ends meanwhile.
 $id = ask('conn:1', {}, 'elicitation/create');
-$ask = $c->notification('mcp_ask')->{params};
+$ask = $c->notification('ask')->{params};
 $c->notify('$/cancelRequest', { id => $id });
 is told($c, $ask, result => {})->{error}{code}, -32602,
     'nobody waits for the answer of a call that was cancelled';
 $id = ask('conn:1', {}, 'elicitation/create');
-$ask = $c->notification('mcp_ask')->{params};
+$ask = $c->notification('ask')->{params};
 my $dies = call($c, $key, 'die', instance => 'conn:1');
-is $c->notification('mcp_unask')->{params}{ask}, $ask->{ask},
+is $c->notification('unask')->{params}{ask}, $ask->{ask},
     'when the server dies, that is said';
 is $c->reply($_)->{result}{failure}, 'lost', 'with the call' for $id, $dies;
 
@@ -84,14 +83,14 @@ ok $c->rpc('release', { id => $id, key => 'k' x 32 })->{result}, 'released';
 $tg->file('go', '');
 wait_for { !-e $go } 'the server to ask';
 my $adopted = $d->request('adopt', { key => 'k' x 32 });
-$ask = $d->notification('mcp_ask')->{params};
+$ask = $d->notification('ask')->{params};
 is $ask->{id}, $adopted, 'who adopts the call asks';
 told($d, $ask, result => \%accept);
 is_deeply answers($d->reply($adopted))->[0], \%accept, 'and answers';
 
 # A question is put before another worker takes the call.
 $id = ask('conn:1', {}, 'elicitation/create');
-$ask = $c->notification('mcp_ask')->{params};
+$ask = $c->notification('ask')->{params};
 $c->rpc('release', { id => $id, key => 'l' x 32 });
 $adopted = $d->request('adopt', { key => 'l' x 32 });
 ok told($d, $ask, result => \%accept)->{result},

@@ -228,14 +228,19 @@ ngx_toolgate_call_keep(ngx_toolgate_call_t *call, tg_call_t *deferred,
     ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_RUNNING);
 }
 
+/* NGINX keeps timers as they are that change by less than 300 ms. */
+void
+ngx_toolgate_call_alive(ngx_toolgate_call_t *call)
+{
+    ngx_del_timer(&call->timer);
+    ngx_add_timer(&call->timer, ngx_toolgate_call_time(call));
+}
+
 void
 ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
                            tg_str_t total, tg_str_t message)
 {
-    /* It is alive, and so is whoever runs it.  NGINX keeps timers as they are
-     * that change by less than 300 ms. */
-    ngx_del_timer(&call->timer);
-    ngx_add_timer(&call->timer, ngx_toolgate_call_time(call));
+    ngx_toolgate_call_alive(call);
 
     if (call->front == NULL) {
         ngx_toolgate_job_tell(&call->job, progress, total, message);

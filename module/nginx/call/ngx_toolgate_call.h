@@ -115,6 +115,8 @@ void ngx_toolgate_call_start(void *host, tg_peer_t *peer,
                              tg_request_t *request);
 void ngx_toolgate_call_cancel(void *host, tg_call_t *deferred);
 void ngx_toolgate_call_log(void *host, const char *text);
+void ngx_toolgate_call_told(void *host, uint64_t tag,
+                            const tg_message_t *message);
 
 /*
  * Ends a call and frees it.  NULL: nobody waits for an answer, as it was
@@ -142,6 +144,12 @@ void ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
  */
 const char *ngx_toolgate_front_key(ngx_toolgate_front_t *front);
 void ngx_toolgate_front_leave(ngx_toolgate_front_t *front);
+
+/* A sign of life, of whoever runs it or of its client. */
+void ngx_toolgate_call_alive(ngx_toolgate_call_t *call);
+
+/* The runner's notification `ask` or `unask` about a call. */
+void ngx_toolgate_call_asked(ngx_toolgate_call_t *call, tg_str_t params);
 
 /* The word of $tool_status. */
 const char *ngx_toolgate_end_name(ngx_uint_t end);

@@ -22,9 +22,9 @@ extern char **environ;
 
 /* --- what the runner says by itself --- */
 
-/* A program reports how far it is. */
+/* How far a call is, or what its client is asked. */
 static void
-ngx_toolgate_runner_progress(ngx_toolgate_line_t *line,
+ngx_toolgate_runner_about(ngx_toolgate_line_t *line,
                              const tg_message_t *message)
 {
     ngx_toolgate_ask_t *ask;
@@ -109,8 +109,11 @@ static void
 ngx_toolgate_runner_notification(ngx_toolgate_line_t *line, tg_str_t method,
                                  const tg_message_t *message)
 {
-    if (tg_json_body_is(method, TG_STR("progress"))) {
-        ngx_toolgate_runner_progress(line, message);
+    if (tg_json_body_is(method, TG_STR("progress"))
+        || tg_json_body_is(method, TG_STR("ask"))
+        || tg_json_body_is(method, TG_STR("unask")))
+    {
+        ngx_toolgate_runner_about(line, message);
     } else if (tg_json_body_is(method, TG_STR("cancel"))) {
         ngx_toolgate_runner_unwanted(line->data, message->params);
     } else if (tg_json_body_is(method, TG_STR("log"))) {

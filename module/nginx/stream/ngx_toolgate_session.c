@@ -14,6 +14,7 @@ static const tg_peer_ops_t ngx_toolgate_peer_ops = {
     .call = ngx_toolgate_call_start,
     .cancel = ngx_toolgate_call_cancel,
     .log = ngx_toolgate_call_log,
+    .told = ngx_toolgate_call_told,
     .is_visible = ngx_toolgate_is_visible,
     .refusal = ngx_toolgate_told_refusal,
     .is_turn_over = ngx_toolgate_turn_is_over,

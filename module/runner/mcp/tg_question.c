@@ -62,7 +62,7 @@ tg_question_unask(const tg_question_t *question)
     if (question->call != NULL && question->call->job->call != NULL) {
         tg_buf_init(&json, tg_alloc_libc());
         tg_question_put(&json, question);
-        tg_question_say(question, TG_STR("mcp_unask"), &json);
+        tg_question_say(question, TG_STR("unask"), &json);
     }
 }
 
@@ -111,7 +111,7 @@ tg_questions_send(tg_instance_t *instance)
         tg_question_put(&json, question);
         tg_json_put_member(&json, ",\"method\":", question->method);
         tg_json_put_member(&json, ",\"params\":", question->params);
-        tg_question_say(question, TG_STR("mcp_ask"), &json);
+        tg_question_say(question, TG_STR("ask"), &json);
 
         /* A person takes time, which is not the server's. */
         tg_job_rose(call->job, 1);
@@ -257,8 +257,6 @@ tg_questions_drop(tg_instance_t *instance, const tg_mcp_job_t *call)
 /* --- the client answers --- */
 
 enum {
-    TG_TOLD_KEY,
-    TG_TOLD_INSTANCE,
     TG_TOLD_ASK,
     TG_TOLD_RESULT,
     TG_TOLD_ERROR,
@@ -266,42 +264,30 @@ enum {
 };
 
 static const char *const tg_told_members[] = {
-    [TG_TOLD_KEY] = "key",     [TG_TOLD_INSTANCE] = "instance",
-    [TG_TOLD_ASK] = "ask",     [TG_TOLD_RESULT] = "result",
-    [TG_TOLD_ERROR] = "error", [TG_TOLD_MEMBERS] = NULL,
+    [TG_TOLD_ASK] = "ask",
+    [TG_TOLD_RESULT] = "result",
+    [TG_TOLD_ERROR] = "error",
+    [TG_TOLD_MEMBERS] = NULL,
 };
 
 /* What was asked with that number, or NULL. */
 static tg_question_t *
-tg_question_find(const tg_servers_t *servers, const tg_str_t *values,
+tg_question_find(const tg_servers_t *servers, int64_t number,
                  tg_instance_t **instance)
 {
-    const tg_server_t *server;
     tg_question_t *question;
-    int64_t number;
-    tg_str_t key;
+    tg_server_t *server;
 
-    if (!tg_server_is_key(values[TG_TOLD_KEY], &key)
-        || tg_json_type(values[TG_TOLD_INSTANCE]) != TG_JSON_STRING
-        || tg_json_int64(values[TG_TOLD_ASK], &number) != TG_OK)
+    TAILQ_FOREACH(server, &servers->list, place)
     {
-        return NULL;
-    }
-
-    server = tg_server_find(servers, key);
-    *instance = server != NULL
-                    ? tg_instance_find(server,
-                                       tg_json_body(values[TG_TOLD_INSTANCE]))
-                    : NULL;
-
-    if (*instance == NULL) {
-        return NULL;
-    }
-
-    TAILQ_FOREACH(question, &(*instance)->questions, place)
-    {
-        if (question->number == (uint64_t) number) {
-            return question;
+        TAILQ_FOREACH(*instance, &server->instances, place)
+        {
+            TAILQ_FOREACH(question, &(*instance)->questions, place)
+            {
+                if (question->number == (uint64_t) number) {
+                    return question;
+                }
+            }
         }
     }
 
@@ -314,14 +300,16 @@ tg_question_told(tg_servers_t *servers, tg_peer_t *peer, tg_request_t *request)
     tg_str_t values[TG_TOLD_MEMBERS];
     tg_question_t *question;
     tg_instance_t *instance;
+    int64_t number;
 
     question = NULL;
 
     if (tg_json_members(request->arguments, tg_told_members, values) == TG_OK
+        && tg_json_int64(values[TG_TOLD_ASK], &number) == TG_OK
         && (values[TG_TOLD_RESULT].data != NULL
             || tg_json_type(values[TG_TOLD_ERROR]) == TG_JSON_OBJECT))
     {
-        question = tg_question_find(servers, values, &instance);
+        question = tg_question_find(servers, number, &instance);
     }
 
     if (question == NULL) {

@@ -3,9 +3,9 @@
  * connection the instance is for: requests of MCP's legacy versions, for a
  * user, a model or folders.
  *
- *   runner ──▶ worker   mcp_ask {"id":ID,"ask":7,"method":…,"params":…}
- *   runner ◀── worker   mcp_told {"key":…,"instance":…,"ask":7,"result":…}
- *   runner ──▶ worker   mcp_unask {"id":ID,"ask":7}: it is not waited for
+ *   runner ──▶ worker   ask {"id":ID,"ask":7,"method":…,"params":…}
+ *   runner ◀── worker   told {"ask":7,"result":…}
+ *   runner ──▶ worker   unask {"id":ID,"ask":7}: it is not waited for
  *
  * ID is that of an mcp_call of this client.  While all of them are on their
  * way to another worker it waits until one is there.
@@ -30,7 +30,7 @@ void tg_questions_drop(tg_instance_t *instance, const tg_mcp_job_t *call);
 /* Asks what waits for a worker; says whether something still does. */
 int tg_questions_send(tg_instance_t *instance);
 
-/* The method mcp_told. */
+/* The method told. */
 void tg_question_told(tg_servers_t *servers, tg_peer_t *peer,
                       tg_request_t *request);
 

@@ -24,6 +24,8 @@ tg_servers_init(tg_servers_t *servers, tg_jobs_t *jobs, tg_programs_t *programs,
     servers->unwatched_ms = TG_SERVER_UNWATCHED_MS;
     (void) uv_random(NULL, NULL, &servers->seed, sizeof(servers->seed), 0,
                      NULL);
+    /* What an earlier runner was told late is none of this one's. */
+    servers->nquestions = servers->seed & UINT32_MAX;
     TAILQ_INIT(&servers->list);
     TAILQ_INIT(&servers->leaving);
     tg_kept_sweep(dir);
