@@ -384,6 +384,7 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
             ngx_toolgate_call_stop(call);
         }
 
+        ngx_toolgate_call_unask(call);
         ngx_toolgate_job_cancel(&call->job);
         ngx_toolgate_line_cancel(&call->place, 0);
     }

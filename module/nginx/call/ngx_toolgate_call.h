@@ -151,6 +151,12 @@ void ngx_toolgate_call_alive(ngx_toolgate_call_t *call);
 /* The runner's notification `ask` or `unask` about a call. */
 void ngx_toolgate_call_asked(ngx_toolgate_call_t *call, tg_str_t params);
 
+/*
+ * A call that is not among the peer's any more has ended: with the last that
+ * may ask, nobody waits for what its client was asked.
+ */
+void ngx_toolgate_call_unask(ngx_toolgate_call_t *call);
+
 /* The word of $tool_status. */
 const char *ngx_toolgate_end_name(ngx_uint_t end);
 

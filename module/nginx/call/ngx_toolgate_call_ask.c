@@ -85,30 +85,49 @@ ngx_toolgate_call_asked(ngx_toolgate_call_t *call, tg_str_t params)
     ngx_toolgate_wake(call->front);
 }
 
-/* Of the calls of a client, those that are jobs are one runner's. */
-void
-ngx_toolgate_call_told(void *host, uint64_t tag, const tg_message_t *message)
+/* Of the calls of a client, those that are jobs are one runner's: one. */
+static ngx_toolgate_call_t *
+ngx_toolgate_call_of_runner(ngx_toolgate_front_t *front)
 {
-    ngx_toolgate_front_t *front = host;
-
-    ngx_toolgate_runner_t *runner;
     ngx_toolgate_call_t *call;
     tg_call_t *deferred;
-
-    runner = NULL;
 
     for (deferred = front->peer.calls; deferred != NULL;
          deferred = deferred->next) {
         call = deferred->host;
 
         if (call->job.runner != NULL) {
-            runner = call->job.runner;
-            ngx_toolgate_call_alive(call);
+            return call;
         }
     }
 
-    if (runner != NULL) {
-        ngx_toolgate_call_tell(runner, (int64_t) tag, message->result,
+    return NULL;
+}
+
+void
+ngx_toolgate_call_unask(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_front_t *front;
+
+    front = call->front;
+
+    if (front != NULL && front->peer.asks != NULL
+        && ngx_toolgate_call_of_runner(front) == NULL)
+    {
+        tg_peer_unask_all(&front->peer);
+    }
+}
+
+void
+ngx_toolgate_call_told(void *host, uint64_t tag, const tg_message_t *message)
+{
+    ngx_toolgate_call_t *call;
+
+    call = ngx_toolgate_call_of_runner(host);
+
+    if (call != NULL) {
+        ngx_toolgate_call_alive(call);
+        ngx_toolgate_call_tell(call->job.runner, (int64_t) tag, message->result,
                                message->error);
     }
 }

@@ -60,19 +60,12 @@ ngx_toolgate_job_outcome(ngx_toolgate_call_t *call, const tg_answer_t *answer,
 static void
 ngx_toolgate_call_job_answer(void *data, const tg_answer_t *answer)
 {
-    ngx_toolgate_call_t *call = data;
-
     tg_outcome_t outcome;
     tg_buf_t text;
 
-    /* Who asked is gone, with all that its calls were asked. */
-    if (answer->kind == TG_ANSWER_LOST) {
-        tg_peer_unask_all(&call->front->peer);
-    }
-
     tg_buf_init(&text, tg_alloc_libc());
-    outcome = ngx_toolgate_job_outcome(call, answer, &text);
-    ngx_toolgate_call_end(call, &outcome);
+    outcome = ngx_toolgate_job_outcome(data, answer, &text);
+    ngx_toolgate_call_end(data, &outcome);
     tg_buf_deinit(&text);
 }
 

@@ -25,7 +25,7 @@ extern char **environ;
 /* How far a call is, or what its client is asked. */
 static void
 ngx_toolgate_runner_about(ngx_toolgate_line_t *line,
-                             const tg_message_t *message)
+                          const tg_message_t *message)
 {
     ngx_toolgate_ask_t *ask;
 

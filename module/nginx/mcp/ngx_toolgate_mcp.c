@@ -84,7 +84,8 @@ ngx_toolgate_mcp_put_instance(ngx_toolgate_front_t *front,
 
     tg_buf_text(params, "conn:");
     tg_buf_text(params, key);
-    tg_buf_char(params, '"');
+    tg_buf_text(params, "\",\"capabilities\":");
+    tg_can_put(params, front->peer.can);
 
     return mcp->has_client_cwd ? ngx_toolgate_mcp_put_cwd(client, params)
                                : NULL;
@@ -130,9 +131,12 @@ ngx_toolgate_mcp_params(ngx_toolgate_call_t *call, tg_request_t *request,
 static void
 ngx_toolgate_mcp_start(ngx_toolgate_call_t *call, tg_request_t *request)
 {
+    ngx_toolgate_mcp_tool_t *listed;
     const char *mistake;
     tg_buf_t params;
 
+    listed = call->tool->conf;
+    ngx_toolgate_mcp_ask_now(listed->server);
     tg_buf_init(&params, tg_alloc_libc());
     mistake = ngx_toolgate_mcp_params(call, request, &params);
 

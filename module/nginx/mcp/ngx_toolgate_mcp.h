@@ -152,6 +152,9 @@ ngx_int_t ngx_toolgate_mcp_settle(ngx_cycle_t *cycle);
 
 /* --- the worker --- */
 
+/* A new runner must know the server before it is asked for a call. */
+void ngx_toolgate_mcp_ask_now(ngx_toolgate_mcp_t *mcp);
+
 ngx_int_t ngx_toolgate_mcp_init_process(ngx_cycle_t *cycle);
 
 #endif

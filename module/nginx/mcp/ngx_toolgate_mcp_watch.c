@@ -112,6 +112,15 @@ ngx_toolgate_mcp_ask(ngx_event_t *ev)
     }
 }
 
+void
+ngx_toolgate_mcp_ask_now(ngx_toolgate_mcp_t *mcp)
+{
+    if (mcp->retry.timer_set) {
+        ngx_del_timer(&mcp->retry);
+        ngx_toolgate_mcp_ask(&mcp->retry);
+    }
+}
+
 ngx_int_t
 ngx_toolgate_mcp_init_process(ngx_cycle_t *cycle)
 {

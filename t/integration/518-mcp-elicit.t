@@ -1,0 +1,117 @@
+#!/usr/bin/perl
+# What an MCP server asks its one client in the course of a call: it gets
+# there and back, over a reload, through the bridge too, and nobody is left
+# with a question that nobody waits for.
+
+use Toolgate::Test;
+use Toolgate::McpServer;
+
+my $tg = Toolgate::Test->new;
+my $program = join ' ', @{ stand_in() };
+my $conf = <<"END";
+mcp_server own  { exec $program; share connection; }
+mcp_server both { exec $program; }
+END
+$tg->conf($conf)->start;
+
+my %can = (elicitation => {}, roots => {});
+my $cancelled = 'notifications/cancelled';
+
+sub greet {
+    my ($client, $can) = @_;
+    $client->rpc('initialize',
+        { protocolVersion => '2025-06-18', capabilities => $can });
+    wait_for {
+        my $tools = $client->rpc('tools/list')->{result}{tools};
+        2 == grep { $_->{name} =~ /^(?:own|both)_ask$/ } @$tools;
+    } 'its tools';
+    return $client;
+}
+
+# A call in the course of which the server asks all of these.
+sub ask {
+    my ($client, $server, @methods) = @_;
+    return $client->request('tools/call', { name => "${server}_ask",
+        arguments => { methods => \@methods } });
+}
+
+sub asked {
+    my ($client, $method) = @_;
+    return $client->recv_where(sub { ($_[0]{method} // '') eq $method },
+        undef, $method);
+}
+
+sub say_so {
+    my ($client, $asked, %with) = @_;
+    $client->send_line({ jsonrpc => '2.0', id => $asked->{id}, %with });
+}
+
+sub answers {
+    my ($client, $id) = @_;
+    return $client->reply($id)->{result}{structuredContent}{answers};
+}
+
+# --- there and back ---
+
+my %accept = (action => 'accept', content => { name => 'Ann' });
+my $client = greet($tg->connect, \%can);
+my $id = ask($client, 'own',
+    qw(elicitation/create sampling/createMessage roots/list));
+say_so($client, asked($client, 'elicitation/create'), result => \%accept);
+say_so($client, asked($client, 'roots/list'),
+    error => { code => -5, message => 'no' });
+my $answers = answers($client, $id);
+is_deeply $answers->[0], \%accept, 'the server has the client\'s answer';
+is $answers->[1]{code}, -32601, 'what it cannot be asked is refused';
+is_deeply $answers->[2], { code => -5, message => 'no' }, 'and its error';
+
+$answers = answers($client, ask($client, 'both', 'elicitation/create'));
+like $answers->[0]{message}, qr/shared by several clients/,
+    'of a server that others share nobody is asked';
+
+my $mute = greet($tg->connect, {});
+$answers = answers($mute, ask($mute, 'own', 'elicitation/create'));
+is $answers->[0]{code}, -32601, 'nor who has not said that he can be';
+
+# --- not waited for ---
+
+$id = ask($client, 'own', 'elicitation/create');
+my $asked = asked($client, 'elicitation/create');
+$client->notify($cancelled, { requestId => $id });
+is asked($client, $cancelled)->{params}{requestId}, $asked->{id},
+    'with its call the question is taken back';
+say_so($client, $asked, result => \%accept);
+
+# --- a reload ---
+
+$id = ask($client, 'own', qw(elicitation/create roots/list));
+$asked = asked($client, 'elicitation/create');
+$tg->reload($conf . "tool more { return 1; }\n");
+wait_for { $tg->worker_pids(all => 1) == 2 } 'the old workers to go';
+say_so($client, $asked, result => \%accept);
+say_so($client, asked($client, 'roots/list'), result => { roots => [] });
+is_deeply answers($client, $id), [ \%accept, { roots => [] } ],
+    'the answer of who has moved arrives, and he is asked on';
+
+# --- the bridge ---
+
+my $agent = greet($tg->bridge, \%can);
+$id = ask($agent, 'own', 'elicitation/create');
+say_so($agent, asked($agent, 'elicitation/create'), result => \%accept);
+is_deeply answers($agent, $id), [ \%accept ], 'an agent is asked, too';
+$agent->close;
+
+# --- the runner is lost ---
+
+$id = ask($client, 'own', 'elicitation/create');
+$asked = asked($client, 'elicitation/create');
+kill 'KILL', slurp($tg->state_dir . '/runner-3.lock') + 0;
+is asked($client, $cancelled)->{params}{requestId}, $asked->{id},
+    'the question of a server that is gone is taken back';
+ok $client->reply($id)->{result}{isError}, 'its call has failed';
+say_so($client, $asked, result => \%accept);
+$id = ask($client, 'own', 'elicitation/create');
+say_so($client, asked($client, 'elicitation/create'), result => \%accept);
+is_deeply answers($client, $id), [ \%accept ], 'the next one is answered';
+
+done_testing;
