@@ -5,6 +5,21 @@
 #include "core/tg_peer_impl.h"
 
 void
+tg_peer_meet(tg_peer_t *peer, tg_str_t name)
+{
+    char *data;
+
+    data = name.len != 0 ? tg_alloc(peer->alloc, name.len) : NULL;
+
+    /* Without memory it has no name, and nothing else is wrong. */
+    if (data != NULL) {
+        memcpy(data, name.data, name.len);
+        tg_free(peer->alloc, (char *) (uintptr_t) peer->client.data);
+        peer->client = tg_str(data, name.len);
+    }
+}
+
+void
 tg_peer_learn(tg_peer_t *peer, tg_str_t params)
 {
     tg_str_t capabilities;

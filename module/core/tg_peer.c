@@ -44,21 +44,6 @@ tg_peer_offer(tg_peer_t *peer, tg_catalogue_t *catalogue)
 }
 
 void
-tg_peer_meet(tg_peer_t *peer, tg_str_t name)
-{
-    char *data;
-
-    data = name.len != 0 ? tg_alloc(peer->alloc, name.len) : NULL;
-
-    /* Without memory it has no name, and nothing else is wrong. */
-    if (data != NULL) {
-        memcpy(data, name.data, name.len);
-        tg_free(peer->alloc, (char *) (uintptr_t) peer->client.data);
-        peer->client = tg_str(data, name.len);
-    }
-}
-
-void
 tg_peer_deinit(tg_peer_t *peer)
 {
     peer->is_closing = 1;

@@ -357,6 +357,39 @@ ngx_toolgate_call_stop(ngx_toolgate_call_t *call)
     }
 }
 
+ngx_toolgate_call_t *
+ngx_toolgate_call_of_runner(ngx_toolgate_front_t *front)
+{
+    ngx_toolgate_call_t *call;
+    tg_call_t *deferred;
+
+    for (deferred = front->peer.calls; deferred != NULL;
+         deferred = deferred->next) {
+        call = deferred->host;
+
+        if (call->job.runner != NULL) {
+            return call;
+        }
+    }
+
+    return NULL;
+}
+
+/* With the last that may ask, nobody waits for what its client was asked. */
+static void
+ngx_toolgate_call_unask(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_front_t *front;
+
+    front = call->front;
+
+    if (front != NULL && front->peer.asks != NULL
+        && ngx_toolgate_call_of_runner(front) == NULL)
+    {
+        tg_peer_unask_all(&front->peer);
+    }
+}
+
 void
 ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
 {

@@ -152,10 +152,10 @@ void ngx_toolgate_call_alive(ngx_toolgate_call_t *call);
 void ngx_toolgate_call_asked(ngx_toolgate_call_t *call, tg_str_t params);
 
 /*
- * A call that is not among the peer's any more has ended: with the last that
- * may ask, nobody waits for what its client was asked.
+ * One of a client's calls that are jobs, all of which are one runner's; or
+ * NULL.
  */
-void ngx_toolgate_call_unask(ngx_toolgate_call_t *call);
+ngx_toolgate_call_t *ngx_toolgate_call_of_runner(ngx_toolgate_front_t *front);
 
 /* The word of $tool_status. */
 const char *ngx_toolgate_end_name(ngx_uint_t end);

@@ -85,39 +85,6 @@ ngx_toolgate_call_asked(ngx_toolgate_call_t *call, tg_str_t params)
     ngx_toolgate_wake(call->front);
 }
 
-/* Of the calls of a client, those that are jobs are one runner's: one. */
-static ngx_toolgate_call_t *
-ngx_toolgate_call_of_runner(ngx_toolgate_front_t *front)
-{
-    ngx_toolgate_call_t *call;
-    tg_call_t *deferred;
-
-    for (deferred = front->peer.calls; deferred != NULL;
-         deferred = deferred->next) {
-        call = deferred->host;
-
-        if (call->job.runner != NULL) {
-            return call;
-        }
-    }
-
-    return NULL;
-}
-
-void
-ngx_toolgate_call_unask(ngx_toolgate_call_t *call)
-{
-    ngx_toolgate_front_t *front;
-
-    front = call->front;
-
-    if (front != NULL && front->peer.asks != NULL
-        && ngx_toolgate_call_of_runner(front) == NULL)
-    {
-        tg_peer_unask_all(&front->peer);
-    }
-}
-
 void
 ngx_toolgate_call_told(void *host, uint64_t tag, const tg_message_t *message)
 {

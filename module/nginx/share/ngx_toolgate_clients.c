@@ -5,8 +5,8 @@
  */
 #include "nginx/share/ngx_toolgate_page.h"
 
-static ngx_toolgate_line_t *
-ngx_toolgate_line(const ngx_toolgate_seat_t *seat)
+static ngx_toolgate_client_line_t *
+ngx_toolgate_client_line(const ngx_toolgate_seat_t *seat)
 {
     return ngx_toolgate_page != NULL && seat->line != 0
                    && seat->line <= NGX_TOOLGATE_CLIENTS_MAX
@@ -15,7 +15,7 @@ ngx_toolgate_line(const ngx_toolgate_seat_t *seat)
 }
 
 static void
-ngx_toolgate_line_name(ngx_toolgate_line_t *line, tg_str_t name)
+ngx_toolgate_client_line_name(ngx_toolgate_client_line_t *line, tg_str_t name)
 {
     if (name.len != line->name_len && name.len <= sizeof(line->name)) {
         ngx_memcpy(line->name, name.data, name.len);
@@ -24,8 +24,8 @@ ngx_toolgate_line_name(ngx_toolgate_line_t *line, tg_str_t name)
 }
 
 static void
-ngx_toolgate_line_put(ngx_toolgate_line_t *line,
-                      const ngx_toolgate_about_t *about)
+ngx_toolgate_client_line_put(ngx_toolgate_client_line_t *line,
+                             const ngx_toolgate_about_t *about)
 {
     line->calls = (uint32_t) about->calls;
     line->dialect = (uint8_t) about->dialect;
@@ -33,8 +33,8 @@ ngx_toolgate_line_put(ngx_toolgate_line_t *line,
 }
 
 /* One that nobody uses, looked for from where the last one was found. */
-static ngx_toolgate_line_t *
-ngx_toolgate_line_find(void)
+static ngx_toolgate_client_line_t *
+ngx_toolgate_client_line_find(void)
 {
     static ngx_uint_t last;
 
@@ -46,7 +46,7 @@ ngx_toolgate_line_find(void)
     for (i = 0; i < NGX_TOOLGATE_CLIENTS_MAX; i++) {
         at = (last + i) % (page->nlines + 1) % NGX_TOOLGATE_CLIENTS_MAX;
 
-        if (page->lines[at].state == NGX_TOOLGATE_LINE_FREE) {
+        if (page->lines[at].state == NGX_TOOLGATE_CLIENT_LINE_FREE) {
             last = at;
             page->nlines = (uint32_t) ngx_max(page->nlines, at + 1);
             return &page->lines[at];
@@ -61,7 +61,7 @@ ngx_toolgate_seat_take(ngx_toolgate_seat_t *seat, uint64_t address,
                        const ngx_toolgate_about_t *about)
 {
     ngx_toolgate_page_t *page;
-    ngx_toolgate_line_t *line;
+    ngx_toolgate_client_line_t *line;
 
     page = ngx_toolgate_page;
 
@@ -70,19 +70,19 @@ ngx_toolgate_seat_take(ngx_toolgate_seat_t *seat, uint64_t address,
     }
 
     ngx_toolgate_page_lock();
-    line = ngx_toolgate_line_find();
+    line = ngx_toolgate_client_line_find();
 
     if (line != NULL) {
-        ngx_memzero(line, sizeof(ngx_toolgate_line_t));
+        ngx_memzero(line, sizeof(ngx_toolgate_client_line_t));
         line->number = ++page->numbers;
         line->address = address;
         line->since = about->since;
         line->worker = (uint32_t) ngx_toolgate_page_place();
         line->pid = (int32_t) about->pid;
         line->uid = (uint32_t) about->uid;
-        ngx_toolgate_line_put(line, about);
-        ngx_toolgate_line_name(line, about->name);
-        line->state = NGX_TOOLGATE_LINE_HERE;
+        ngx_toolgate_client_line_put(line, about);
+        ngx_toolgate_client_line_name(line, about->name);
+        line->state = NGX_TOOLGATE_CLIENT_LINE_HERE;
         seat->line = (uint64_t) (line - page->lines) + 1;
         seat->number = line->number;
         seat->heard = page->head;
@@ -97,20 +97,20 @@ void
 ngx_toolgate_seat_update(const ngx_toolgate_seat_t *seat,
                          const ngx_toolgate_about_t *about)
 {
-    ngx_toolgate_line_t *line;
+    ngx_toolgate_client_line_t *line;
 
-    line = ngx_toolgate_line(seat);
+    line = ngx_toolgate_client_line(seat);
 
     if (line == NULL) {
         return;
     }
 
-    ngx_toolgate_line_put(line, about);
+    ngx_toolgate_client_line_put(line, about);
 
     /* It is read under the lock, and seldom another one. */
     if (about->name.len != line->name_len) {
         ngx_toolgate_page_lock();
-        ngx_toolgate_line_name(line, about->name);
+        ngx_toolgate_client_line_name(line, about->name);
         ngx_toolgate_page_unlock();
     }
 }
@@ -118,9 +118,9 @@ ngx_toolgate_seat_update(const ngx_toolgate_seat_t *seat,
 void
 ngx_toolgate_seat_leave(ngx_toolgate_seat_t *seat)
 {
-    ngx_toolgate_line_t *line;
+    ngx_toolgate_client_line_t *line;
 
-    line = ngx_toolgate_line(seat);
+    line = ngx_toolgate_client_line(seat);
 
     if (line == NULL) {
         return;
@@ -129,7 +129,7 @@ ngx_toolgate_seat_leave(ngx_toolgate_seat_t *seat)
     ngx_toolgate_page_lock();
 
     if (line->number == seat->number) {
-        line->state = NGX_TOOLGATE_LINE_FREE;
+        line->state = NGX_TOOLGATE_CLIENT_LINE_FREE;
     }
 
     ngx_toolgate_page_unlock();
@@ -139,9 +139,9 @@ ngx_toolgate_seat_leave(ngx_toolgate_seat_t *seat)
 void
 ngx_toolgate_seat_send(ngx_toolgate_seat_t *seat)
 {
-    ngx_toolgate_line_t *line;
+    ngx_toolgate_client_line_t *line;
 
-    line = ngx_toolgate_line(seat);
+    line = ngx_toolgate_client_line(seat);
 
     if (line == NULL) {
         return;
@@ -151,74 +151,37 @@ ngx_toolgate_seat_send(ngx_toolgate_seat_t *seat)
     seat->heard = ngx_max(seat->heard, ngx_toolgate_news_read());
     line->heard = seat->heard;
     line->moved = ngx_current_msec;
-    line->state = NGX_TOOLGATE_LINE_MOVING;
+    line->state = NGX_TOOLGATE_CLIENT_LINE_MOVING;
     ngx_toolgate_page_unlock();
 }
 
 ngx_int_t
 ngx_toolgate_seat_arrive(ngx_toolgate_seat_t *seat, uint64_t address)
 {
-    ngx_toolgate_line_t *line;
+    ngx_toolgate_client_line_t *line;
     ngx_int_t rc;
 
-    line = ngx_toolgate_line(seat);
+    line = ngx_toolgate_client_line(seat);
 
     if (line == NULL) {
         return NGX_DECLINED;
     }
 
     ngx_toolgate_page_lock();
-    rc = line->state == NGX_TOOLGATE_LINE_MOVING && line->number == seat->number
+    rc = line->state == NGX_TOOLGATE_CLIENT_LINE_MOVING
+                 && line->number == seat->number
              ? NGX_OK
              : NGX_DECLINED;
 
     if (rc == NGX_OK) {
         line->address = address;
         line->worker = (uint32_t) ngx_toolgate_page_place();
-        line->state = NGX_TOOLGATE_LINE_HERE;
+        line->state = NGX_TOOLGATE_CLIENT_LINE_HERE;
     }
 
     ngx_toolgate_page_unlock();
 
     return rc;
-}
-
-void
-ngx_toolgate_clients_sweep(void)
-{
-    ngx_toolgate_page_t *page;
-    ngx_toolgate_line_t *line;
-    uint8_t alive[NGX_TOOLGATE_WORKERS_MAX]; /* and 1; 0: not asked */
-    ngx_uint_t i;
-
-    page = ngx_toolgate_page;
-    ngx_memzero(alive, page->nreaders);
-
-    for (i = 0; i < page->nlines; i++) {
-        line = &page->lines[i];
-
-        if (line->state == NGX_TOOLGATE_LINE_MOVING) {
-            if (ngx_toolgate_page_age(line->moved) > NGX_TOOLGATE_CLIENT_LOST) {
-                line->state = NGX_TOOLGATE_LINE_FREE;
-            }
-
-            continue;
-        }
-
-        if (line->state == NGX_TOOLGATE_LINE_FREE) {
-            continue;
-        }
-
-        if (alive[line->worker] == 0) {
-            alive[line->worker] = 1
-                                  + (uint8_t) ngx_toolgate_page_is_alive(
-                                      line->worker);
-        }
-
-        if (alive[line->worker] == 1) {
-            line->state = NGX_TOOLGATE_LINE_FREE;
-        }
-    }
 }
 
 /* --- bridges --- */
@@ -228,7 +191,7 @@ ngx_toolgate_clients_sweep(void)
  * is started again may be faster.
  */
 static ngx_uint_t
-ngx_toolgate_line_is_orphan(const ngx_toolgate_line_t *line)
+ngx_toolgate_client_line_is_orphan(const ngx_toolgate_client_line_t *line)
 {
     return line->pid != 0 && kill(line->pid, 0) == -1 && ngx_errno == ESRCH;
 }
@@ -239,10 +202,10 @@ ngx_toolgate_seat_bridge(const ngx_toolgate_seat_t *seat,
                          ngx_toolgate_bridges_t policy)
 {
     ngx_toolgate_page_t *page;
-    ngx_toolgate_line_t *own, *line;
+    ngx_toolgate_client_line_t *own, *line;
     ngx_uint_t i, n;
 
-    own = ngx_toolgate_line(seat);
+    own = ngx_toolgate_client_line(seat);
 
     if (own == NULL) {
         return NGX_OK;
@@ -250,14 +213,14 @@ ngx_toolgate_seat_bridge(const ngx_toolgate_seat_t *seat,
 
     page = ngx_toolgate_page;
     ngx_toolgate_page_lock();
-    ngx_toolgate_clients_sweep();
+    ngx_toolgate_page_sweep();
 
     for (i = 0, n = 0; i < page->nlines; i++) {
         line = &page->lines[i];
 
-        if (line == own || line->state == NGX_TOOLGATE_LINE_FREE
+        if (line == own || line->state == NGX_TOOLGATE_CLIENT_LINE_FREE
             || !line->is_bridge || line->is_displaced
-            || ngx_toolgate_line_is_orphan(line)
+            || ngx_toolgate_client_line_is_orphan(line)
             || !ngx_toolgate_has_address(addresses, line->address))
         {
             continue;
@@ -285,9 +248,9 @@ ngx_toolgate_seat_bridge(const ngx_toolgate_seat_t *seat,
 ngx_uint_t
 ngx_toolgate_seat_is_displaced(const ngx_toolgate_seat_t *seat)
 {
-    ngx_toolgate_line_t *line;
+    ngx_toolgate_client_line_t *line;
 
-    line = ngx_toolgate_line(seat);
+    line = ngx_toolgate_client_line(seat);
 
     return line != NULL && line->is_displaced;
 }
@@ -322,7 +285,7 @@ ngx_toolgate_clients_see_all(const ngx_toolgate_addresses_t *addresses,
 {
     ngx_toolgate_page_t *page;
     ngx_toolgate_about_t about;
-    ngx_toolgate_line_t *line;
+    ngx_toolgate_client_line_t *line;
     ngx_uint_t i;
 
     page = ngx_toolgate_page;
@@ -332,12 +295,12 @@ ngx_toolgate_clients_see_all(const ngx_toolgate_addresses_t *addresses,
     }
 
     ngx_toolgate_page_lock();
-    ngx_toolgate_clients_sweep();
+    ngx_toolgate_page_sweep();
 
     for (i = 0; i < page->nlines; i++) {
         line = &page->lines[i];
 
-        if (line->state == NGX_TOOLGATE_LINE_FREE
+        if (line->state == NGX_TOOLGATE_CLIENT_LINE_FREE
             || !ngx_toolgate_has_address(addresses, line->address))
         {
             continue;
@@ -347,7 +310,7 @@ ngx_toolgate_clients_see_all(const ngx_toolgate_addresses_t *addresses,
         about.pid = line->pid;
         about.uid = line->uid;
         about.calls = line->calls;
-        about.worker = line->state == NGX_TOOLGATE_LINE_HERE
+        about.worker = line->state == NGX_TOOLGATE_CLIENT_LINE_HERE
                            ? page->readers[line->worker].pid
                            : 0;
         about.dialect = (tg_dialect_t) line->dialect;

@@ -53,7 +53,7 @@ ngx_toolgate_news_is_needed(uint64_t before)
 {
     ngx_toolgate_reader_t *reader;
     ngx_toolgate_page_t *page;
-    ngx_toolgate_line_t *line;
+    ngx_toolgate_client_line_t *line;
     ngx_uint_t i;
 
     page = ngx_toolgate_page;
@@ -72,7 +72,8 @@ ngx_toolgate_news_is_needed(uint64_t before)
     for (i = 0; i < page->nlines; i++) {
         line = &page->lines[i];
 
-        if (line->state == NGX_TOOLGATE_LINE_MOVING && line->heard < before
+        if (line->state == NGX_TOOLGATE_CLIENT_LINE_MOVING
+            && line->heard < before
             && ngx_toolgate_page_age(line->moved) < NGX_TOOLGATE_NEWS_LATE)
         {
             return 1;
@@ -144,14 +145,14 @@ static ngx_uint_t
 ngx_toolgate_news_count(const ngx_toolgate_srv_conf_t *scf)
 {
     ngx_toolgate_page_t *page;
-    ngx_toolgate_line_t *line;
+    ngx_toolgate_client_line_t *line;
     ngx_uint_t i, n;
 
     page = ngx_toolgate_page;
 
     for (i = 0, n = 0; i < page->nlines; i++) {
         line = &page->lines[i];
-        n += line->state != NGX_TOOLGATE_LINE_FREE && line->is_told
+        n += line->state != NGX_TOOLGATE_CLIENT_LINE_FREE && line->is_told
              && !line->is_displaced
              && ngx_toolgate_has_address(&scf->addresses, line->address);
     }
@@ -167,7 +168,7 @@ ngx_toolgate_news_sweep(void)
 
     if (ngx_current_msec - last >= NGX_TOOLGATE_NEWS_SWEEP) {
         last = ngx_current_msec;
-        ngx_toolgate_clients_sweep();
+        ngx_toolgate_page_sweep();
     }
 }
 

@@ -268,7 +268,7 @@ ngx_toolgate_page_join(ngx_cycle_t *cycle)
 
     /* What is left of one whose place this was is nobody's. */
     page->readers[place].pid = 0;
-    ngx_toolgate_clients_sweep();
+    ngx_toolgate_page_sweep();
     page->readers[place].read = page->head;
     page->readers[place].since = ngx_current_msec;
     page->readers[place].pid = (int32_t) ngx_pid;
@@ -370,4 +370,42 @@ ngx_toolgate_page_wake(void)
     static const uint64_t one = 1;
 
     (void) !write(ngx_toolgate_wake_fd, &one, sizeof(one));
+}
+
+void
+ngx_toolgate_page_sweep(void)
+{
+    ngx_toolgate_page_t *page;
+    ngx_toolgate_client_line_t *line;
+    uint8_t alive[NGX_TOOLGATE_WORKERS_MAX]; /* and 1; 0: not asked */
+    ngx_uint_t i;
+
+    page = ngx_toolgate_page;
+    ngx_memzero(alive, page->nreaders);
+
+    for (i = 0; i < page->nlines; i++) {
+        line = &page->lines[i];
+
+        if (line->state == NGX_TOOLGATE_CLIENT_LINE_MOVING) {
+            if (ngx_toolgate_page_age(line->moved) > NGX_TOOLGATE_CLIENT_LOST) {
+                line->state = NGX_TOOLGATE_CLIENT_LINE_FREE;
+            }
+
+            continue;
+        }
+
+        if (line->state == NGX_TOOLGATE_CLIENT_LINE_FREE) {
+            continue;
+        }
+
+        if (alive[line->worker] == 0) {
+            alive[line->worker] = 1
+                                  + (uint8_t) ngx_toolgate_page_is_alive(
+                                      line->worker);
+        }
+
+        if (alive[line->worker] == 1) {
+            line->state = NGX_TOOLGATE_CLIENT_LINE_FREE;
+        }
+    }
 }

@@ -22,10 +22,10 @@
 #define NGX_TOOLGATE_CLIENT_LOST 60000
 
 typedef enum {
-    NGX_TOOLGATE_LINE_FREE = 0,
-    NGX_TOOLGATE_LINE_HERE,
-    NGX_TOOLGATE_LINE_MOVING /* no worker has it */
-} ngx_toolgate_line_state_t;
+    NGX_TOOLGATE_CLIENT_LINE_FREE = 0,
+    NGX_TOOLGATE_CLIENT_LINE_HERE,
+    NGX_TOOLGATE_CLIENT_LINE_MOVING /* no worker has it */
+} ngx_toolgate_client_line_state_t;
 
 typedef struct {
     uint64_t number;
@@ -44,7 +44,7 @@ typedef struct {
     uint8_t is_displaced;
     uint8_t name_len;
     char name[TG_CLIENT_MAX];
-} ngx_toolgate_line_t;
+} ngx_toolgate_client_line_t;
 
 typedef struct {
     uint64_t read;  /* NGX_TOOLGATE_NOTHING: it reads no news */
@@ -65,7 +65,7 @@ typedef struct {
     uint32_t nreaders;
     uint32_t nlines; /* no line behind them was ever used */
     ngx_toolgate_reader_t readers[NGX_TOOLGATE_WORKERS_MAX];
-    ngx_toolgate_line_t lines[NGX_TOOLGATE_CLIENTS_MAX];
+    ngx_toolgate_client_line_t lines[NGX_TOOLGATE_CLIENTS_MAX];
     char news[NGX_TOOLGATE_NEWS_ROOM];
 } ngx_toolgate_page_t;
 
@@ -92,6 +92,6 @@ ngx_toolgate_page_age(uint64_t since)
 }
 
 /* Frees the lines of workers that were killed.  The page is locked. */
-void ngx_toolgate_clients_sweep(void);
+void ngx_toolgate_page_sweep(void);
 
 #endif
