@@ -1,5 +1,6 @@
 #include "core/tg_outcome.h"
 
+#include "base/tg_scan.h"
 #include "base/tg_utf8.h"
 
 /*
@@ -248,11 +249,21 @@ tg_outcome_trim(tg_str_t bytes)
 tg_outcome_t
 tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes)
 {
+    const char *stop, *end;
+
     if (entry->output != TG_OUTPUT_TEXT) {
         return tg_outcome_parse(entry, tg_outcome_trim(bytes));
     }
 
-    if (!tg_utf8_is_valid(bytes)) {
+    end = tg_str_end(bytes);
+    stop = tg_scan_text(bytes.data, end);
+
+    /* What needs no escaping is the body of itself. */
+    if (bytes.len != 0 && stop == end) {
+        return tg_outcome_of(TG_OUTCOME_BODY, bytes);
+    }
+
+    if (!tg_utf8_is_valid(tg_str(stop, (size_t) (end - stop)))) {
         return tg_outcome_failure(
             TG_FAILURE_OUTPUT,
             "The handler's output is not valid UTF-8 text; let it print text, "

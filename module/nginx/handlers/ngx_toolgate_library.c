@@ -24,6 +24,7 @@ typedef struct {
     toolgate_request_t request;
     size_t max_output;
     ngx_uint_t is_begun;
+    char room[NGX_TOOLGATE_MAIL_ROOM]; /* last: it need not be zeroed */
 } ngx_toolgate_library_call_t;
 
 typedef struct {
@@ -348,37 +349,47 @@ ngx_toolgate_library_args(ngx_toolgate_call_t *call,
 }
 
 static void
-ngx_toolgate_library_end(ngx_toolgate_library_call_t *ctx,
-                         const ngx_toolgate_letter_t *letter)
+ngx_toolgate_library_failed(ngx_toolgate_library_call_t *ctx,
+                            const ngx_toolgate_reply_t *reply)
 {
     tg_outcome_t outcome;
-    tg_str_t text;
-    tg_buf_t buf;
+    tg_buf_t text;
 
-    tg_buf_init(&buf, tg_alloc_libc());
-    text = tg_str(letter->text, letter->len);
+    tg_buf_init(&text, tg_alloc_libc());
 
-    if (letter->len > ctx->max_output) {
-        tg_buf_printf(&buf,
+    if (reply->text.len > ctx->max_output) {
+        tg_buf_printf(&text,
                       "The answer has %zu bytes, which are more than %zu "
                       "(max_output); ask for less.",
-                      letter->len, ctx->max_output);
-        outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(&buf));
-
-    } else if (letter->kind != TG_FAILURE_NONE) {
-        tg_utf8_put_visible(&buf, text, 0);
-        outcome = tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(&buf));
-
+                      reply->text.len, ctx->max_output);
     } else {
-        outcome = tg_outcome_output(ctx->call->entry, text);
+        tg_utf8_put_visible(&text, reply->text, 0);
     }
 
-    if (tg_buf_failed(&buf)) {
-        outcome = tg_outcome_no_memory();
-    }
-
+    outcome = tg_buf_failed(&text)
+                  ? tg_outcome_no_memory()
+                  : tg_outcome_failed(reply->text.len > ctx->max_output
+                                          ? TG_FAILURE_OUTPUT
+                                          : reply->failure,
+                                      tg_buf_view(&text));
     ngx_toolgate_call_end(ctx->call, &outcome);
-    tg_buf_deinit(&buf);
+    tg_buf_deinit(&text);
+}
+
+static void
+ngx_toolgate_library_end(ngx_toolgate_library_call_t *ctx,
+                         const ngx_toolgate_reply_t *reply)
+{
+    tg_outcome_t outcome;
+
+    if (reply->failure != TG_FAILURE_NONE || reply->text.len > ctx->max_output)
+    {
+        ngx_toolgate_library_failed(ctx, reply);
+        return;
+    }
+
+    outcome = tg_outcome_output(ctx->call->entry, reply->text);
+    ngx_toolgate_call_end(ctx->call, &outcome);
 }
 
 static void
@@ -408,7 +419,7 @@ ngx_toolgate_library_progress(ngx_toolgate_call_t *call,
 
 static void
 ngx_toolgate_library_arrived(ngx_toolgate_mail_t *mail,
-                             const ngx_toolgate_letter_t *reply,
+                             const ngx_toolgate_reply_t *reply,
                              const ngx_toolgate_mail_progress_t *progress)
 {
     ngx_toolgate_library_call_t *ctx = (ngx_toolgate_library_call_t *) mail;
@@ -424,22 +435,21 @@ ngx_toolgate_library_arrived(ngx_toolgate_mail_t *mail,
 static ngx_uint_t
 ngx_toolgate_library_begin(ngx_toolgate_library_call_t *ctx)
 {
-    ngx_toolgate_letter_t *reply;
+    ngx_toolgate_reply_t reply;
 
     ctx->is_begun = 1;
     ctx->mail.arrived = ngx_toolgate_library_arrived;
+    ctx->mail.room = ctx->room;
     ctx->request.call = ngx_toolgate_mail_open(&ctx->mail);
 
     ngx_toolgate_native_call(ctx->native, &ctx->request);
 
-    reply = ngx_toolgate_mail_take(&ctx->mail);
-
-    if (reply == NULL) {
+    if (!ngx_toolgate_mail_take(&ctx->mail, &reply)) {
         return 0;
     }
 
-    ngx_toolgate_library_end(ctx, reply);
-    ngx_toolgate_letter_free(reply);
+    ngx_toolgate_library_end(ctx, &reply);
+    ngx_toolgate_letter_free(reply.letter);
 
     return 1;
 }
@@ -452,11 +462,13 @@ ngx_toolgate_library_new(ngx_toolgate_call_t *call, tg_str_t arguments)
     toolgate_request_t *request;
 
     library = call->tool->conf;
-    ctx = ngx_pcalloc(call->pool, sizeof(ngx_toolgate_library_call_t));
+    ctx = ngx_palloc(call->pool, sizeof(ngx_toolgate_library_call_t));
 
     if (ctx == NULL) {
         return NULL;
     }
+
+    ngx_memzero(ctx, offsetof(ngx_toolgate_library_call_t, room));
 
     ctx->call = call;
     ctx->native = &library->native;

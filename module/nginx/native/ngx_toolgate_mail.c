@@ -1,42 +1,26 @@
 /*
- * Boxes, and how a thread wakes the worker.  ngx_notify() is no way to: it
- * has one handler at a time, which NGINX's own thread pools set.
- *
- * One mutex guards all, for as long as copying takes.  A thread writes into
- * the eventfd once until the worker has looked.
+ * Boxes.  One mutex guards all of them, for as long as copying takes.
  */
 #include "nginx/native/ngx_toolgate_mail.h"
 
 #include "api/toolgate_handler.h"
 #include "base/tg_utf8.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 
 /* Between two times that progress is told: clients are no displays. */
 #define NGX_TOOLGATE_MAIL_PACE 50
-/* A message of progress, and a line of the log. */
+/* A message of progress. */
 #define NGX_TOOLGATE_MAIL_TEXT 4096
-/* Of lines in a second: who logs without end must not fill the disk. */
-#define NGX_TOOLGATE_MAIL_LINES 65536
 
 typedef struct {
     pthread_mutex_t mutex;
     ngx_rbtree_t tree;
     ngx_rbtree_node_t sentinel;
-    ngx_uint_t number;            /* the last one */
-    ngx_queue_t news;             /* boxes with something for the worker */
-    ngx_queue_t paced;            /* those whose progress has time */
-    ngx_toolgate_letter_t *lines; /* for the log, in their order */
-    ngx_toolgate_letter_t **last; /* where the next line goes */
-    size_t lines_size;            /* of this second */
-    ngx_msec_t lines_since;
-    ngx_uint_t lost; /* lines for which there was no room */
-    int fd;          /* eventfd; -1: nobody is woken */
-    unsigned is_woken:1;
+    ngx_uint_t number;   /* the last one */
+    ngx_queue_t news;    /* boxes with something for the worker */
+    ngx_queue_t paced;   /* those whose progress has time */
     unsigned is_paced:1; /* progress was told just now */
-    unsigned is_over:1;  /* the worker exits */
 } ngx_toolgate_mail_room_t;
 
 static ngx_toolgate_mail_room_t ngx_toolgate_mails = {
@@ -45,11 +29,8 @@ static ngx_toolgate_mail_room_t ngx_toolgate_mails = {
               ngx_rbtree_insert_value },
     .news = { &ngx_toolgate_mails.news, &ngx_toolgate_mails.news },
     .paced = { &ngx_toolgate_mails.paced, &ngx_toolgate_mails.paced },
-    .last = &ngx_toolgate_mails.lines,
-    .fd = -1,
 };
 
-static ngx_connection_t *ngx_toolgate_mail_connection;
 static ngx_event_t ngx_toolgate_mail_pace;
 
 static void
@@ -64,46 +45,7 @@ ngx_toolgate_mail_unlock(void)
     (void) pthread_mutex_unlock(&ngx_toolgate_mails.mutex);
 }
 
-static ngx_toolgate_letter_t *
-ngx_toolgate_letter(ngx_uint_t kind, const char *data, size_t len)
-{
-    ngx_toolgate_letter_t *letter;
-
-    letter = tg_alloc(tg_alloc_libc(), sizeof(ngx_toolgate_letter_t) + len);
-
-    if (letter != NULL) {
-        letter->next = NULL;
-        letter->kind = kind;
-        letter->len = len;
-        memcpy(letter->text, len != 0 ? data : "", len);
-    }
-
-    return letter;
-}
-
-void
-ngx_toolgate_letter_free(ngx_toolgate_letter_t *letter)
-{
-    tg_free(tg_alloc_libc(), letter);
-}
-
 /* --- locked --- */
-
-static void
-ngx_toolgate_mail_wake(void)
-{
-    ngx_toolgate_mail_room_t *room = &ngx_toolgate_mails;
-
-    uint64_t one;
-
-    one = 1;
-
-    if (!room->is_woken && room->fd != -1
-        && write(room->fd, &one, sizeof(one)) == (ssize_t) sizeof(one))
-    {
-        room->is_woken = 1;
-    }
-}
 
 static ngx_toolgate_mail_t *
 ngx_toolgate_mail_find(uint64_t number)
@@ -142,10 +84,10 @@ ngx_toolgate_mail_list(ngx_toolgate_mail_t *mail)
         return;
     }
 
-    if (mail->reply != NULL || !room->is_paced) {
+    if (mail->reply.text.data != NULL || !room->is_paced) {
         ngx_toolgate_mail_unlist(mail);
         ngx_queue_insert_tail(&room->news, &mail->queue);
-        ngx_toolgate_mail_wake();
+        ngx_toolgate_notify();
 
     } else if (!mail->is_listed) {
         ngx_queue_insert_tail(&room->paced, &mail->queue);
@@ -160,9 +102,8 @@ ngx_toolgate_mail_shut(ngx_toolgate_mail_t *mail)
     if (!mail->is_closed) {
         ngx_toolgate_mail_unlist(mail);
         ngx_rbtree_delete(&ngx_toolgate_mails.tree, &mail->node);
-        ngx_toolgate_letter_free(mail->progress.message);
-        mail->progress.message = NULL;
         mail->is_closed = 1;
+        ngx_toolgate_letter_free(mail->progress.message);
     }
 }
 
@@ -176,7 +117,23 @@ ngx_toolgate_mail_refusal(const ngx_toolgate_mail_t *mail)
         return "which has ended or was cancelled";
     }
 
-    return mail->reply != NULL ? "which was answered before" : NULL;
+    return mail->reply.text.data != NULL ? "which was answered before" : NULL;
+}
+
+static void
+ngx_toolgate_mail_set_reply(ngx_toolgate_mail_t *mail, tg_failure_t failure,
+                            tg_str_t text, ngx_toolgate_letter_t *letter)
+{
+    mail->reply.failure = failure;
+    mail->reply.letter = letter;
+    mail->reply.text.len = text.len;
+    mail->reply.text.data = letter != NULL ? letter->text : mail->room;
+
+    if (letter == NULL && text.len != 0) {
+        ngx_memcpy(mail->room, text.data, text.len);
+    }
+
+    ngx_toolgate_mail_list(mail);
 }
 
 int
@@ -188,10 +145,14 @@ ngx_toolgate_mail_reply(uint64_t number, tg_failure_t failure, const char *data,
     const char *refusal;
     char text[128];
 
-    letter = ngx_toolgate_letter(failure, data, len);
+    letter = NULL;
 
-    if (letter == NULL) {
-        return TOOLGATE_NO_MEMORY;
+    if (len > NGX_TOOLGATE_MAIL_ROOM) {
+        letter = ngx_toolgate_letter_new(0, tg_str(data, len));
+
+        if (letter == NULL) {
+            return TOOLGATE_NO_MEMORY;
+        }
     }
 
     ngx_toolgate_mail_lock();
@@ -199,8 +160,7 @@ ngx_toolgate_mail_reply(uint64_t number, tg_failure_t failure, const char *data,
     refusal = ngx_toolgate_mail_refusal(mail);
 
     if (refusal == NULL) {
-        mail->reply = letter;
-        ngx_toolgate_mail_list(mail);
+        ngx_toolgate_mail_set_reply(mail, failure, tg_str(data, len), letter);
     }
 
     ngx_toolgate_mail_unlock();
@@ -213,7 +173,7 @@ ngx_toolgate_mail_reply(uint64_t number, tg_failure_t failure, const char *data,
     (void) snprintf(text, sizeof(text),
                     "an answer to call %llu, %s, is dropped",
                     (unsigned long long) number, refusal);
-    ngx_toolgate_mail_log(NGX_LOG_NOTICE, TG_STR("library"), text);
+    ngx_toolgate_line(NGX_LOG_NOTICE, TG_STR("library"), text);
 
     return TOOLGATE_GONE;
 }
@@ -230,7 +190,7 @@ ngx_toolgate_mail_progress(uint64_t number, uint64_t progress, uint64_t total,
     text = message != NULL ? tg_str_c(message) : TG_STR_NONE;
     letter = text.data != NULL && text.len <= NGX_TOOLGATE_MAIL_TEXT
                      && tg_utf8_is_valid(text)
-                 ? ngx_toolgate_letter(0, text.data, text.len)
+                 ? ngx_toolgate_letter_new(0, text)
                  : NULL;
     old = letter;
     rc = TOOLGATE_GONE;
@@ -266,83 +226,11 @@ ngx_toolgate_mail_is_open(uint64_t number)
     return is_open;
 }
 
-/* Its worker writes it: nobody else knows when NGINX opens its log anew. */
-void
-ngx_toolgate_mail_log(ngx_uint_t level, tg_str_t name, const char *text)
-{
-    ngx_toolgate_mail_room_t *room = &ngx_toolgate_mails;
-
-    ngx_toolgate_letter_t *line;
-    char visible[NGX_TOOLGATE_MAIL_TEXT];
-    tg_buf_t buf;
-
-    buf = tg_buf_fixed(visible, sizeof(visible));
-    tg_utf8_put_visible(&buf, name, 1);
-    tg_buf_text(&buf, ": ");
-    tg_utf8_put_visible(&buf, tg_str_c(text), 1);
-    line = ngx_toolgate_letter(level, buf.data, buf.len);
-
-    ngx_toolgate_mail_lock();
-
-    if (line != NULL && !room->is_over
-        && room->lines_size + buf.len <= NGX_TOOLGATE_MAIL_LINES)
-    {
-        *room->last = line;
-        room->last = &line->next;
-        room->lines_size += buf.len;
-        line = NULL;
-        ngx_toolgate_mail_wake();
-
-    } else {
-        room->lost++;
-    }
-
-    ngx_toolgate_mail_unlock();
-    ngx_toolgate_letter_free(line);
-}
-
 /* --- the worker --- */
-
-void
-ngx_toolgate_mail_flush(void)
-{
-    ngx_toolgate_mail_room_t *room = &ngx_toolgate_mails;
-
-    ngx_toolgate_letter_t *line, *next;
-    ngx_uint_t lost;
-
-    ngx_toolgate_mail_lock();
-    line = room->lines;
-    lost = 0;
-    room->lines = NULL;
-    room->last = &room->lines;
-
-    if (ngx_current_msec - room->lines_since >= 1000) {
-        lost = room->lost;
-        room->lost = 0;
-        room->lines_size = 0;
-        room->lines_since = ngx_current_msec;
-    }
-
-    ngx_toolgate_mail_unlock();
-
-    for (/* void */; line != NULL; line = next) {
-        next = line->next;
-        ngx_log_error(line->kind, ngx_cycle->log, 0, "%*s", line->len,
-                      line->text);
-        ngx_toolgate_letter_free(line);
-    }
-
-    if (lost != 0) {
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "libraries logged %ui lines more, which are left out",
-                      lost);
-    }
-}
 
 /* The next box that has something: its reply, or progress; or NULL. */
 static ngx_toolgate_mail_t *
-ngx_toolgate_mail_next(ngx_queue_t *boxes, ngx_toolgate_letter_t **reply,
+ngx_toolgate_mail_next(ngx_queue_t *boxes, ngx_toolgate_reply_t *reply,
                        ngx_toolgate_mail_progress_t *progress)
 {
     ngx_toolgate_mail_t *mail;
@@ -359,7 +247,7 @@ ngx_toolgate_mail_next(ngx_queue_t *boxes, ngx_toolgate_letter_t **reply,
         mail->progress.message = NULL;
         mail->has_progress = 0;
 
-        if (*reply != NULL) {
+        if (mail->reply.text.data != NULL) {
             ngx_toolgate_mail_shut(mail);
         }
     }
@@ -374,7 +262,7 @@ static void
 ngx_toolgate_mail_deliver(ngx_queue_t *from)
 {
     ngx_toolgate_mail_progress_t progress;
-    ngx_toolgate_letter_t *reply;
+    ngx_toolgate_reply_t reply;
     ngx_toolgate_mail_t *mail;
     ngx_queue_t boxes;
     ngx_uint_t is_told;
@@ -391,9 +279,9 @@ ngx_toolgate_mail_deliver(ngx_queue_t *from)
     is_told = 0;
 
     while ((mail = ngx_toolgate_mail_next(&boxes, &reply, &progress)) != NULL) {
-        is_told |= reply == NULL;
-        mail->arrived(mail, reply, &progress);
-        ngx_toolgate_letter_free(reply);
+        is_told |= reply.text.data == NULL;
+        mail->arrived(mail, reply.text.data != NULL ? &reply : NULL, &progress);
+        ngx_toolgate_letter_free(reply.letter);
         ngx_toolgate_letter_free(progress.message);
     }
 
@@ -419,99 +307,20 @@ ngx_toolgate_mail_pace_handler(ngx_event_t *ev)
 }
 
 static void
-ngx_toolgate_mail_read(ngx_event_t *rev)
+ngx_toolgate_mail_news(void)
 {
-    ngx_connection_t *c;
-    uint64_t n;
-
-    c = rev->data;
-
-    if (read(c->fd, &n, sizeof(n)) == -1 && ngx_errno != NGX_EAGAIN) {
-        ngx_log_error(NGX_LOG_ALERT, rev->log, ngx_errno,
-                      "read() of an eventfd failed");
-    }
-
-    ngx_toolgate_mail_lock();
-    ngx_toolgate_mails.is_woken = 0;
-    ngx_toolgate_mail_unlock();
-
-    ngx_toolgate_mail_flush();
+    ngx_toolgate_lines_flush();
     ngx_toolgate_mail_deliver(&ngx_toolgate_mails.news);
-    rev->ready = 0;
-
-    if (ngx_handle_read_event(rev, 0) != NGX_OK) {
-        ngx_log_error(NGX_LOG_ALERT, rev->log, 0,
-                      "threads of libraries cannot wake this worker any more");
-    }
-}
-
-/*
- * With its cycle a worker that exits unloads this module: but what threads
- * may call must be there until the process has ended.
- */
-static ngx_int_t
-ngx_toolgate_mail_stay(void)
-{
-    Dl_info info;
-
-    return dladdr(&ngx_toolgate_mails, &info) != 0
-                   && dlopen(info.dli_fname,
-                             RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE)
-                          != NULL
-               ? NGX_OK
-               : NGX_ERROR;
 }
 
 ngx_int_t
 ngx_toolgate_mail_init(ngx_cycle_t *cycle)
 {
-    ngx_connection_t *c;
-    int fd;
-
-    if (ngx_toolgate_mail_connection != NULL) {
-        return NGX_OK;
-    }
-
-    if (ngx_toolgate_mail_stay() != NGX_OK) {
-        ngx_log_error(NGX_LOG_ALERT, cycle->log, 0, "dlopen() failed: %s",
-                      dlerror());
-        return NGX_ERROR;
-    }
-
-    fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-
-    if (fd == -1) {
-        ngx_log_error(NGX_LOG_ALERT, cycle->log, ngx_errno, "eventfd() failed");
-        return NGX_ERROR;
-    }
-
-    c = ngx_get_connection(fd, cycle->log);
-
-    if (c == NULL) {
-        (void) close(fd);
-        return NGX_ERROR;
-    }
-
-    c->log = cycle->log;
-    c->read->log = c->log;
-    c->write->log = c->log;
-    c->read->handler = ngx_toolgate_mail_read;
-    c->read->channel = 1; /* none that is left open by mistake */
-
-    if (ngx_handle_read_event(c->read, 0) != NGX_OK) {
-        ngx_close_connection(c);
-        return NGX_ERROR;
-    }
-
     ngx_toolgate_mail_pace.handler = ngx_toolgate_mail_pace_handler;
-    ngx_toolgate_mail_pace.log = c->log;
+    ngx_toolgate_mail_pace.log = cycle->log;
     ngx_toolgate_mail_pace.cancelable = 1;
-    ngx_toolgate_mail_connection = c;
-    ngx_toolgate_mail_lock();
-    ngx_toolgate_mails.fd = fd;
-    ngx_toolgate_mail_unlock();
 
-    return NGX_OK;
+    return ngx_toolgate_notify_init(cycle, ngx_toolgate_mail_news);
 }
 
 void
@@ -519,17 +328,11 @@ ngx_toolgate_mail_exit(void)
 {
     ngx_toolgate_mail_room_t *room = &ngx_toolgate_mails;
 
-    ngx_toolgate_mail_flush();
     ngx_toolgate_mail_lock();
-    room->is_over = 1;
     room->tree.root = &room->sentinel;
-    room->fd = -1;
     ngx_toolgate_mail_unlock();
-
-    if (ngx_toolgate_mail_connection != NULL) {
-        ngx_close_connection(ngx_toolgate_mail_connection);
-        ngx_toolgate_mail_connection = NULL;
-    }
+    ngx_toolgate_lines_exit();
+    ngx_toolgate_notify_exit();
 }
 
 ngx_uint_t
@@ -544,27 +347,19 @@ ngx_toolgate_mail_open(ngx_toolgate_mail_t *mail)
     return mail->node.key;
 }
 
-ngx_toolgate_letter_t *
-ngx_toolgate_mail_take(ngx_toolgate_mail_t *mail)
+ngx_uint_t
+ngx_toolgate_mail_take(ngx_toolgate_mail_t *mail, ngx_toolgate_reply_t *reply)
 {
-    ngx_toolgate_letter_t *reply;
-    ngx_uint_t has_lines;
-
     ngx_toolgate_mail_lock();
-    reply = mail->reply;
-    has_lines = ngx_toolgate_mails.lines != NULL;
+    *reply = mail->reply;
 
-    if (reply != NULL) {
+    if (reply->text.data != NULL) {
         ngx_toolgate_mail_shut(mail);
     }
 
     ngx_toolgate_mail_unlock();
 
-    if (has_lines) {
-        ngx_toolgate_mail_flush();
-    }
-
-    return reply;
+    return reply->text.data != NULL;
 }
 
 void
@@ -573,7 +368,7 @@ ngx_toolgate_mail_release(ngx_toolgate_mail_t *mail)
     ngx_toolgate_mail_lock();
     mail->is_held = 0;
 
-    if (mail->reply != NULL || mail->has_progress) {
+    if (mail->reply.text.data != NULL || mail->has_progress) {
         ngx_toolgate_mail_list(mail);
     }
 
@@ -583,15 +378,17 @@ ngx_toolgate_mail_release(ngx_toolgate_mail_t *mail)
 ngx_uint_t
 ngx_toolgate_mail_close(ngx_toolgate_mail_t *mail)
 {
-    ngx_toolgate_letter_t *reply;
     ngx_uint_t was_open;
 
     ngx_toolgate_mail_lock();
-    reply = mail->is_closed ? NULL : mail->reply;
-    was_open = !mail->is_closed && reply == NULL;
-    ngx_toolgate_mail_shut(mail);
+    was_open = !mail->is_closed && mail->reply.text.data == NULL;
+
+    if (!mail->is_closed) {
+        ngx_toolgate_letter_free(mail->reply.letter);
+        ngx_toolgate_mail_shut(mail);
+    }
+
     ngx_toolgate_mail_unlock();
-    ngx_toolgate_letter_free(reply);
 
     return was_open;
 }

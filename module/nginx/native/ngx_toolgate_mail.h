@@ -3,26 +3,24 @@
  * call, which threads know by its number only, so that one who is late does
  * no harm.  A box holds one reply and the newest progress.
  *
- *   …_mail_reply(), …_progress(), …_log(), …_is_open()    in any thread
- *   all others                                            in the worker's
+ *   …_mail_reply(), …_progress(), …_is_open()    in any thread
+ *   all others                                   in the worker's
  */
 #ifndef _NGX_TOOLGATE_MAIL_H_INCLUDED_
 #define _NGX_TOOLGATE_MAIL_H_INCLUDED_
 
-#include "nginx/ngx_toolgate.h"
+#include "nginx/native/ngx_toolgate_lines.h"
 
 typedef struct ngx_toolgate_mail_s ngx_toolgate_mail_t;
-typedef struct ngx_toolgate_letter_s ngx_toolgate_letter_t;
 
-/* Whoever gets one frees it: ngx_toolgate_letter_free(). */
-struct ngx_toolgate_letter_s {
-    ngx_toolgate_letter_t *next;
-    ngx_uint_t kind; /* of a reply: tg_failure_t; of a line: its level */
-    size_t len;
-    char text[];
-};
+/* Of a reply that needs no memory of its own. */
+#define NGX_TOOLGATE_MAIL_ROOM 256
 
-void ngx_toolgate_letter_free(ngx_toolgate_letter_t *letter);
+typedef struct {
+    tg_failure_t failure;
+    tg_str_t text;                 /* data is NULL: there is none */
+    ngx_toolgate_letter_t *letter; /* where text is; NULL: in the box */
+} ngx_toolgate_reply_t;
 
 /* The newest progress: message is absent, or text that is valid. */
 typedef struct {
@@ -40,10 +38,12 @@ struct ngx_toolgate_mail_s {
      * is reached by the pointers is freed after the return.
      */
     void (*arrived)(ngx_toolgate_mail_t *mail,
-                    const ngx_toolgate_letter_t *reply,
+                    const ngx_toolgate_reply_t *reply,
                     const ngx_toolgate_mail_progress_t *progress);
 
-    ngx_toolgate_letter_t *reply;
+    char *room; /* NGX_TOOLGATE_MAIL_ROOM bytes */
+
+    ngx_toolgate_reply_t reply;
     ngx_toolgate_mail_progress_t progress;
     unsigned has_progress:1;
     unsigned is_listed:1;
@@ -58,20 +58,18 @@ ngx_int_t ngx_toolgate_mail_init(ngx_cycle_t *cycle);
 void ngx_toolgate_mail_exit(void);
 
 /*
- * Opens a box with arrived set, else zeroed; its number.  It is held:
- * nothing arrives before ngx_toolgate_mail_release().
+ * Opens a box with arrived and room set, else zeroed; its number.  It is
+ * held: nothing arrives before ngx_toolgate_mail_release().
  */
 ngx_uint_t ngx_toolgate_mail_open(ngx_toolgate_mail_t *mail);
 
-/* Has a reply come to a box that is held?  Then it is closed; or NULL. */
-ngx_toolgate_letter_t *ngx_toolgate_mail_take(ngx_toolgate_mail_t *mail);
+/* Has a reply come to a box that is held?  Then it is closed; or 0. */
+ngx_uint_t ngx_toolgate_mail_take(ngx_toolgate_mail_t *mail,
+                                  ngx_toolgate_reply_t *reply);
 void ngx_toolgate_mail_release(ngx_toolgate_mail_t *mail);
 
 /* Its call is over; 1: no reply had come until then. */
 ngx_uint_t ngx_toolgate_mail_close(ngx_toolgate_mail_t *mail);
-
-/* Writes what was logged by now, where no event loop will. */
-void ngx_toolgate_mail_flush(void);
 
 /* --- any thread: as toolgate_api_t has them --- */
 
@@ -80,8 +78,5 @@ int ngx_toolgate_mail_reply(uint64_t number, tg_failure_t failure,
 int ngx_toolgate_mail_progress(uint64_t number, uint64_t progress,
                                uint64_t total, const char *message);
 int ngx_toolgate_mail_is_open(uint64_t number);
-
-/* A line in somebody's name, or, when that is absent, our own. */
-void ngx_toolgate_mail_log(ngx_uint_t level, tg_str_t name, const char *text);
 
 #endif

@@ -31,10 +31,10 @@ static void
 ngx_toolgate_native_log(const toolgate_tool_t *tool, int level,
                         const char *text)
 {
-    ngx_toolgate_mail_log(level >= TOOLGATE_ERROR && level <= TOOLGATE_INFO
-                              ? (ngx_uint_t) level
-                              : NGX_LOG_NOTICE,
-                          tg_str(tool->name.data, tool->name.len), text);
+    ngx_toolgate_line(level >= TOOLGATE_ERROR && level <= TOOLGATE_INFO
+                          ? (ngx_uint_t) level
+                          : NGX_LOG_NOTICE,
+                      tg_str(tool->name.data, tool->name.len), text);
 }
 
 static const toolgate_api_t ngx_toolgate_native_api = {
@@ -73,7 +73,7 @@ ngx_toolgate_native_check(ngx_toolgate_native_t *native,
     native->tool.api = &ngx_toolgate_native_api;
     native->ops = ops;
     mistake = ops->check != NULL ? ops->check(&native->tool) : NULL;
-    ngx_toolgate_mail_flush();
+    ngx_toolgate_lines_flush();
 
     if (mistake != NULL) {
         (void) ngx_snprintf(text, size, "refuses: %s%Z", mistake);
@@ -86,14 +86,15 @@ ngx_toolgate_native_check(ngx_toolgate_native_t *native,
 
 /* --- a worker --- */
 
+/* In ms, to some of them, which costs much less than to know it better. */
 static uint64_t
 ngx_toolgate_native_now(void)
 {
     struct timespec now;
 
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    (void) clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 
-    return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+    return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
 /* A hook has returned that was called then. */
@@ -103,7 +104,7 @@ ngx_toolgate_native_timed(ngx_toolgate_native_t *native, const char *hook,
 {
     ngx_msec_t took;
 
-    took = (ngx_msec_t) ((ngx_toolgate_native_now() - from) / 1000);
+    took = (ngx_msec_t) (ngx_toolgate_native_now() - from);
 
     if (took < NGX_TOOLGATE_NATIVE_HOLD) {
         return;
@@ -147,7 +148,7 @@ ngx_toolgate_native_hook_load(ngx_toolgate_native_t *native)
     mistake = native->ops->load(&native->tool, &native->state);
     ngx_toolgate_native_timed(native, "load", from);
     (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
-    ngx_toolgate_mail_flush();
+    ngx_toolgate_lines_flush();
 
     return mistake;
 }
