@@ -49,7 +49,10 @@ HELP_TEST(texts, "texts")
     test_is(tg_outcome_output(&test_text, TG_STR_NONE), TG_OUTCOME_TEXT, "");
     test_is(tg_outcome_output(&test_text, TG_STR(" a\n\"\n")), TG_OUTCOME_TEXT,
             " a\n\"\n");
-    test_fails(tg_outcome_output(&test_text, TG_STR("a\xff")), "UTF-8");
+    /* What needs no escaping is passed on as it is. */
+    test_is(tg_outcome_output(&test_text, TG_STR("na\xc3\xafve")),
+            TG_OUTCOME_BODY, "na\xc3\xafve");
+    test_fails(tg_outcome_output(&test_text, TG_STR("\"a\xff")), "UTF-8");
     test_fails(tg_outcome_output(&test_text, TG_STR("\xed\xa0\x80")), "base64");
 }
 
