@@ -255,11 +255,15 @@ tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes)
         return tg_outcome_parse(entry, tg_outcome_trim(bytes));
     }
 
+    if (bytes.len == 0) {
+        return tg_outcome_text(bytes);
+    }
+
     end = tg_str_end(bytes);
     stop = tg_scan_text(bytes.data, end);
 
     /* What needs no escaping is the body of itself. */
-    if (bytes.len != 0 && stop == end) {
+    if (stop == end) {
         return tg_outcome_of(TG_OUTCOME_BODY, bytes);
     }
 
