@@ -572,14 +572,15 @@ host_is_file(void *ctx)
 }
 
 /*
- * Eight that fork at full speed, deaf, each into a session of its own.  %s:
- * what the main process does first, a file that all lock, and one that says
- * that they are there.
+ * Eight that fork at full speed, deaf, each into a session of its own; they
+ * end by themselves before their zombies are all numbers that the kernel has.
+ * %s: what the main process does first, a file that all lock, and one that
+ * says that they are there.
  */
 #define HOST_BOMB                                                              \
     "exec perl -MPOSIX -e '%s; open F, q(>), q(%s); flock F, 2; "              \
     "for (1 .. 8) { next if fork; $SIG{TERM} = q(IGNORE); "                    \
-    "for (1 .. 100000) { setsid; exit if fork } exit } "                       \
+    "for (1 .. 1200) { setsid; exit if fork } exit } "                         \
     "open G, q(>), q(%s); sleep 1000'"
 
 #endif
