@@ -56,8 +56,9 @@ for my $tool (sort keys %calls) {
 cmp_ok rss_kb($worker) - $memory, '<', $is_san ? 320 * 1024 : 2048,
     'the worker has not grown';
 is fd_count($worker), $fds, 'nor has it more descriptors';
-is((() = slurp("/proc/$worker/status") =~ /^Threads:\s+1$/mg), 1,
-    'and no thread');
+# The last one has answered, and may be about to end.
+wait_for { slurp("/proc/$worker/status") =~ /^Threads:\s+1$/m }
+    'the threads to end';
 
 # --- cancellation, in every moment ------------------------------------------
 

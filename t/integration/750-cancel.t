@@ -127,8 +127,8 @@ $plain->rpc('now');
 $plain->notify('$/cancelRequest', { id => $id });
 # The two may be with different workers: of whom the runner hears first is
 # known only when it has heard.
-my $runner = $tg->connect($tg->state_dir . '/runner-3.sock');
-wait_for { $runner->rpc('status')->{result}{queued} == 1 }
+my $asker = $tg->connect($tg->state_dir . '/runner-3.sock');
+wait_for { $asker->rpc('status')->{result}{queued} == 1 }
     'only the next one to wait';
 $filler->notify('notifications/cancelled', { requestId => pop @fill })
     for 1 .. 2;

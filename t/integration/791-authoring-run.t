@@ -80,11 +80,12 @@ while ($text =~ /^```nginx\n(.*?)^```$/msg) {
         $tg->file($script, localize($body), 0755);
     }
     shell("step $steps: reload", $command{reload});
-    wait_for { shell_list() =~ /^step_$steps$/m } "step $steps";
-    for my $other (@others) {
-        wait_for { shell_list() =~ /^$other/m } "the tools of $other";
-    }
-    my $listed = shell_list();
+    # In one list: the next one may be that of a worker that is about to go.
+    my $listed;
+    wait_for {
+        $listed = shell_list();
+        return !grep { $listed !~ /^$_/m } "step_$steps\n", @others;
+    } "step $steps";
     ok scalar(grep { $listed =~ /^$_\b/m } @names) || @others,
         "step $steps is served";
 }
