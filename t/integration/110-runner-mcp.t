@@ -29,7 +29,8 @@ is_deeply $state,
 is status()->{servers}, 1, 'one server is known';
 is status()->{instances}, 1, 'and runs';
 my $file = $tg->state_dir . "/mcp/$key.json";
-is_deeply $c->decode(slurp($file)), { tools => $tools }, 'the list is kept';
+wait_for { -e $file } 'the list to be kept';
+is_deeply $c->decode(slurp($file)), { tools => $tools }, 'as it came';
 is sprintf('%o', (stat $file)[2] & 07777), '600', 'for its owner alone';
 
 # What goes to it.
@@ -113,8 +114,8 @@ $c->reply(call($c, $key, 'grow', arguments => { name => 'echo' }));
 $c->reply(call($c, $key, 'grow', arguments => { name => 'newer' }));
 my $newest = names_of(list_of($c, $key, 'newer'));
 is scalar(() = $newest =~ /\becho\b/g), 1, 'a name comes once';
-like $c->decode(slurp($file))->{tools}[-1]{name}, qr/newer/,
-    'the newest is kept';
+wait_for { $c->decode(slurp($file))->{tools}[-1]{name} eq 'newer' }
+    'the newest to be kept';
 
 # Another worker hears what is known, at once.
 my $d = $runner->connect;

@@ -95,6 +95,8 @@ for my $round (1 .. $rounds) {
     kill HUP => $master;
     wait_for { broadcast(); return workers($master) == 2 } 'and new ones of it';
     ends($new, 'QUIT');
+    # Until it has seen that, USR2 is nothing to it.
+    wait_for { broadcast(); return !-e "$pid_file.oldbin" } 'it is alone';
     broadcast() for 1 .. 5;
 }
 is_deeply \%wrong, {}, 'all of them were told, each time';
