@@ -105,10 +105,13 @@ $agent->close;
 
 $id = ask($client, 'own', 'elicitation/create');
 $asked = asked($client, 'elicitation/create');
-kill 'KILL', slurp($tg->state_dir . '/runner-3.lock') + 0;
+sub runner { return (slurp($tg->state_dir . '/runner-3.lock') || 0) + 0 }
+my $runner = runner();
+kill 'KILL', $runner;
 is asked($client, $cancelled)->{params}{requestId}, $asked->{id},
     'the question of a server that is gone is taken back';
 ok $client->reply($id)->{result}{isError}, 'its call has failed';
+wait_for { runner() != 0 && runner() != $runner } 'the next runner';
 say_so($client, $asked, result => \%accept);
 $id = ask($client, 'own', 'elicitation/create');
 say_so($client, asked($client, 'elicitation/create'), result => \%accept);
