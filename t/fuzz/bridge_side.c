@@ -37,6 +37,12 @@ tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end)
 }
 
 int
+tg_uv_end_tcp(tg_uv_conn_t *conn, tg_uv_end_t *end)
+{
+    return tg_uv_end_pipe(conn, end);
+}
+
+int
 tg_uv_end_open(tg_uv_conn_t *conn, tg_uv_end_t *end, int fd, int is_readable)
 {
     return is_readable ? tg_uv_end_pipe(conn, end) : 0;
