@@ -53,7 +53,7 @@ for my $tool (sort keys %calls) {
         "$calls{$tool} calls of $tool";
 }
 # AddressSanitizer keeps 256 MiB of what was freed.
-cmp_ok rss_kb($worker) - $memory, '<', $is_san ? 320 * 1024 : 2048,
+cmp_ok rss_kb($worker) - $memory, '<', $is_san ? 448 * 1024 : 2048,
     'the worker has not grown';
 is fd_count($worker), $fds, 'nor has it more descriptors';
 # The last one has answered, and may be about to end.

@@ -62,7 +62,8 @@ for my $tool (@protocols) {
     leave($tool);
     is calls($client, $tool, 25_000), undef, "25000 calls in $tool";
 }
-cmp_ok rss_kb($worker) - $before[0], '<', $is_san ? 65_536 : 2048,
+# AddressSanitizer keeps 256 MiB of what was freed.
+cmp_ok rss_kb($worker) - $before[0], '<', $is_san ? 448 * 1024 : 2048,
     'the worker has not grown';
 
 # Of ipc, whose calls are cancelled with their connections, there may be fewer.
