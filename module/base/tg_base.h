@@ -135,6 +135,19 @@ tg_str_eq(tg_str_t a, tg_str_t b)
     return a.len == b.len && tg_bytes_eq(a.data, b.data, a.len);
 }
 
+/* A copy at *at, which moves on behind it; absent stays absent. */
+static inline tg_str_t
+tg_str_keep(char **at, tg_str_t str)
+{
+    if (str.data != NULL) {
+        memcpy(*at, str.data, str.len);
+        str.data = *at;
+        *at += str.len;
+    }
+
+    return str;
+}
+
 /*
  * The allocator that an object was given; it must outlive the object.
  * resize(ctx, NULL, n) allocates, resize(ctx, p, n) moves, and

@@ -203,18 +203,6 @@ tg_bridge_request_answered(tg_bridge_request_t *request,
 
 /* --- from the agent --- */
 
-static tg_str_t
-tg_bridge_request_keep(char *room, tg_str_t text)
-{
-    if (text.data == NULL) {
-        return text;
-    }
-
-    memcpy(room, text.data, text.len);
-
-    return tg_str(room, text.len);
-}
-
 static tg_bridge_request_t *
 tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
                       int is_list)
@@ -222,6 +210,7 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
     tg_bridge_request_t *request;
     tg_str_t arguments;
     size_t size;
+    char *at;
 
     arguments = is_list ? asked->cursor : asked->arguments;
     size = sizeof(*request) + asked->name.len + arguments.len;
@@ -238,9 +227,9 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
     request->is_list = is_list != 0;
     request->has_progress = asked->progress_token.data != NULL;
 
-    request->name = tg_bridge_request_keep(request->data, asked->name);
-    request->arguments = tg_bridge_request_keep(request->data + asked->name.len,
-                                                arguments);
+    at = request->data;
+    request->name = tg_str_keep(&at, asked->name);
+    request->arguments = tg_str_keep(&at, arguments);
 
     return request;
 }

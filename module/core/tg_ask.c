@@ -61,11 +61,11 @@ tg_ask_remove(tg_peer_t *peer, tg_ask_t **at)
     tg_free(peer->alloc, ask);
 }
 
-static size_t
+unsigned
 tg_asks_count(const tg_peer_t *peer)
 {
     const tg_ask_t *ask;
-    size_t n;
+    unsigned n;
 
     n = 0;
 

@@ -13,19 +13,6 @@ tg_call_size(const tg_call_t *call)
            + call->held;
 }
 
-/* A copy of str at *at, which it moves on; absent stays absent. */
-static tg_str_t
-tg_call_own(char **at, tg_str_t str)
-{
-    if (str.data != NULL) {
-        memcpy(*at, str.data, str.len);
-        str.data = *at;
-        *at += str.len;
-    }
-
-    return str;
-}
-
 tg_call_t *
 tg_call_new(const tg_call_t *from, size_t size)
 {
@@ -44,9 +31,9 @@ tg_call_new(const tg_call_t *from, size_t size)
 
     memcpy(call, from, size);
     at = (char *) call + size;
-    call->own.name = tg_call_own(&at, from->own.name);
-    call->reply.id = tg_call_own(&at, from->reply.id);
-    call->progress_token = tg_call_own(&at, from->progress_token);
+    call->own.name = tg_str_keep(&at, from->own.name);
+    call->reply.id = tg_str_keep(&at, from->reply.id);
+    call->progress_token = tg_str_keep(&at, from->progress_token);
     call->entry = call->own.name.data != NULL ? &call->own : NULL;
 
     if (call->reply.batch != NULL) {

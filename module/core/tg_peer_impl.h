@@ -121,6 +121,7 @@ void tg_batch_end(tg_peer_t *peer);
 /* Behind those that wait; NULL: no memory. */
 tg_ask_t *tg_ask_new(tg_peer_t *peer, uint64_t id, uint64_t tag);
 void tg_ask_remove(tg_peer_t *peer, tg_ask_t **at);
+unsigned tg_asks_count(const tg_peer_t *peer);
 
 /* What it can be asked, if there is something about that in params. */
 void tg_peer_learn(tg_peer_t *peer, tg_str_t params);

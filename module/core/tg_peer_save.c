@@ -42,17 +42,10 @@ static void
 tg_state_put_asks(tg_peer_t *peer, tg_buf_t *out)
 {
     const tg_ask_t *ask;
-    unsigned n;
-
-    n = 0;
-
-    for (ask = peer->asks; ask != NULL; ask = ask->next) {
-        n++;
-    }
 
     tg_state_put_number(out, peer->can, 1);
     tg_state_put_number(out, peer->asked, 4);
-    tg_state_put_number(out, n, 4);
+    tg_state_put_number(out, tg_asks_count(peer), 4);
 
     for (ask = peer->asks; ask != NULL; ask = ask->next) {
         tg_state_put_number(out, ask->id, 4);

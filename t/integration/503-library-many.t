@@ -4,6 +4,7 @@
 # that nobody ended, which talk on while the worker exits.
 
 use Toolgate::Test timeout => 900;
+use Toolgate::Many;
 use Toolgate::Native;
 
 my $is_san = Toolgate::Test::is_san();
@@ -19,30 +20,6 @@ tool wait {
 }
 END
 my ($worker) = $tg->worker_pids;
-
-sub requests {
-    my ($n, $from, $tool) = @_;
-    return join '', map {
-        qq({"jsonrpc":"2.0","id":$_,"method":"tools/call","params":)
-            . qq({"name":"$tool","arguments":{"key":"k$_"}}}\n)
-    } $from .. $from + $n - 1;
-}
-
-# So many calls, a hundred at once; all are answered, each with its own.
-sub calls {
-    my ($client, $tool, $n) = @_;
-    for (my $from = 1; $from <= $n; $from += 100) {
-        $client->send_raw(requests(100, $from, $tool));
-        my %seen;
-        for (1 .. 100) {
-            my $reply = $client->recv_json;
-            $seen{ $reply->{id} }++
-                if index(text_of($reply), "k$reply->{id}") >= 0;
-        }
-        return $from if keys %seen != 100;
-    }
-    return;
-}
 
 my $client = $tg->connect;
 my %calls = (echo => 80_000, race => 20_000);

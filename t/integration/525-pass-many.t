@@ -6,6 +6,7 @@ use strict;
 use warnings;
 
 use Toolgate::Test timeout => 900;
+use Toolgate::Many;
 
 my $is_san = Toolgate::Test::is_san();
 my $there = Toolgate::Test->new(workers => 1);
@@ -19,29 +20,6 @@ $tg->conf(join '', map { "tool $_ { description x; pass unix:"
     ->start;
 my ($worker) = $tg->worker_pids;
 my ($behind) = $there->worker_pids;
-
-sub requests {
-    my ($n, $from, $tool) = @_;
-    return join '', map {
-        qq({"jsonrpc":"2.0","id":$_,"method":"tools/call","params":)
-            . qq({"name":"$tool","arguments":{"key":"k$_"}}}\n)
-    } $from .. $from + $n - 1;
-}
-
-# So many calls, a hundred at once; each gets its own answer.
-sub calls {
-    my ($client, $tool, $n) = @_;
-    for (my $from = 1; $from <= $n; $from += 100) {
-        $client->send_raw(requests(100, $from, $tool));
-        my %seen;
-        for (1 .. 100) {
-            my $line = $client->recv_line;
-            $seen{$1}++ if $line =~ /"id":(\d+),.*"text":"k\1"/;
-        }
-        return $from if keys %seen != 100;
-    }
-    return;
-}
 
 # Some are cancelled, and all that are left when their client goes.
 sub leave {

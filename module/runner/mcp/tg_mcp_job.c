@@ -273,23 +273,6 @@ tg_mcp_job_check(const tg_str_t *values, int64_t *uid, int64_t *max_output,
                : TG_BAD;
 }
 
-/* Copies a value to *at; an absent one stays so. */
-static tg_str_t
-tg_mcp_job_keep(char **at, tg_str_t raw)
-{
-    tg_str_t copy;
-
-    if (raw.data == NULL) {
-        return TG_STR_NONE;
-    }
-
-    copy = tg_str(*at, raw.len);
-    memcpy(*at, raw.data, raw.len);
-    *at += raw.len;
-
-    return copy;
-}
-
 static int
 tg_mcp_job_fill(tg_mcp_job_t *call, const tg_str_t *values, const char **why)
 {
@@ -297,15 +280,15 @@ tg_mcp_job_fill(tg_mcp_job_t *call, const tg_str_t *values, const char **why)
     char *at;
 
     at = call->memory;
-    call->key = tg_json_body(tg_mcp_job_keep(&at, values[TG_MCP_JOB_KEY]));
-    raw = tg_mcp_job_keep(&at, values[TG_MCP_JOB_INSTANCE]);
+    call->key = tg_json_body(tg_str_keep(&at, values[TG_MCP_JOB_KEY]));
+    raw = tg_str_keep(&at, values[TG_MCP_JOB_INSTANCE]);
     call->id = raw.data != NULL ? tg_json_body(raw) : TG_STR("");
-    raw = tg_mcp_job_keep(&at, values[TG_MCP_JOB_NAME]);
+    raw = tg_str_keep(&at, values[TG_MCP_JOB_NAME]);
     call->call.name = tg_json_body(raw);
-    call->call.arguments = tg_mcp_job_keep(&at, values[TG_MCP_JOB_ARGUMENTS]);
-    call->call.meta = tg_mcp_job_keep(&at, values[TG_MCP_JOB_META]);
-    call->call.input_responses = tg_mcp_job_keep(&at, values[TG_MCP_JOB_INPUT]);
-    call->call.request_state = tg_mcp_job_keep(&at, values[TG_MCP_JOB_STATE]);
+    call->call.arguments = tg_str_keep(&at, values[TG_MCP_JOB_ARGUMENTS]);
+    call->call.meta = tg_str_keep(&at, values[TG_MCP_JOB_META]);
+    call->call.input_responses = tg_str_keep(&at, values[TG_MCP_JOB_INPUT]);
+    call->call.request_state = tg_str_keep(&at, values[TG_MCP_JOB_STATE]);
     *why = "has a working directory that is no full path; write one that "
            "starts with /";
 

@@ -122,22 +122,6 @@ tg_questions_send(tg_instance_t *instance)
 
 /* --- the server asks --- */
 
-static tg_str_t
-tg_question_keep(char **at, tg_str_t raw)
-{
-    tg_str_t copy;
-
-    if (raw.data == NULL) {
-        return TG_STR_NONE;
-    }
-
-    copy = tg_str(*at, raw.len);
-    memcpy(*at, raw.data, raw.len);
-    *at += raw.len;
-
-    return copy;
-}
-
 /* NULL: no memory. */
 static tg_question_t *
 tg_question_new(tg_instance_t *instance, const tg_message_t *message)
@@ -150,9 +134,9 @@ tg_question_new(tg_instance_t *instance, const tg_message_t *message)
 
     if (question != NULL) {
         at = question->memory;
-        question->id = tg_question_keep(&at, message->id);
-        question->method = tg_question_keep(&at, message->method);
-        question->params = tg_question_keep(&at, message->params);
+        question->id = tg_str_keep(&at, message->id);
+        question->method = tg_str_keep(&at, message->method);
+        question->params = tg_str_keep(&at, message->params);
         question->number = ++instance->server->servers->nquestions;
         TAILQ_INSERT_TAIL(&instance->questions, question, place);
         instance->nquestions++;
