@@ -195,8 +195,8 @@ tg_outcome_too_deep(void)
 {
     return tg_outcome_failure(
         TG_FAILURE_OUTPUT,
-        "The handler's output nests deeper than the 125 levels that a "
-        "reply can carry; let it print a flatter value.");
+        "The output nests deeper than the 125 levels that a reply can "
+        "carry.");
 }
 
 static tg_outcome_t
@@ -211,10 +211,8 @@ tg_outcome_parse(const tg_entry_t *entry, tg_str_t bytes)
     }
 
     if (rc != TG_OK) {
-        return tg_outcome_failure(
-            TG_FAILURE_OUTPUT,
-            "The handler's output is not one valid JSON value; let it print "
-            "JSON, or set \"output text\".");
+        return tg_outcome_failure(TG_FAILURE_OUTPUT,
+                                  "The output is not one valid JSON value.");
     }
 
     if (entry->output == TG_OUTPUT_JSON) {
@@ -268,13 +266,46 @@ tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes)
     }
 
     if (!tg_utf8_is_valid(tg_str(stop, (size_t) (end - stop)))) {
-        return tg_outcome_failure(
-            TG_FAILURE_OUTPUT,
-            "The handler's output is not valid UTF-8 text; let it print text, "
-            "or encode it, for instance as base64.");
+        return tg_outcome_failure(TG_FAILURE_OUTPUT,
+                                  "The output is not valid UTF-8 text.");
     }
 
     return tg_outcome_text(bytes);
+}
+
+void
+tg_outcome_explain(tg_outcome_t *outcome, tg_str_t tool, tg_str_t bytes,
+                   tg_buf_t *text)
+{
+    size_t len;
+
+    if (outcome->kind != TG_OUTCOME_FAILURE) {
+        return;
+    }
+
+    /* Up to a whole character. */
+    for (len = bytes.len; len > TG_OUTCOME_QUOTED; /* void */) {
+        len = TG_OUTCOME_QUOTED;
+
+        while (len > TG_OUTCOME_QUOTED - 4 && (bytes.data[len] & 0xc0) == 0x80)
+        {
+            len--;
+        }
+    }
+
+    tg_buf_str(text, tool);
+    tg_buf_text(text, ": ");
+    tg_buf_str(text, outcome->value);
+    tg_buf_text(text, bytes.len == 0    ? " It is empty."
+                      : len < bytes.len ? " It begins: "
+                                        : " It is: ");
+    tg_utf8_put_visible(text, tg_str(bytes.data, len), 0);
+
+    outcome->value = tg_buf_view(text);
+
+    if (tg_buf_failed(text)) {
+        *outcome = tg_outcome_no_memory();
+    }
 }
 
 /* --- from process to process --- */

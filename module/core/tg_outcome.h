@@ -59,6 +59,16 @@ tg_outcome_t tg_outcome_no_memory(void);
  */
 tg_outcome_t tg_outcome_output(const tg_entry_t *entry, tg_str_t bytes);
 
+/* What a message quotes of an output that is wrong. */
+#define TG_OUTCOME_QUOTED 200
+
+/*
+ * Has a failure of tg_outcome_output() say whose output it is, and how that
+ * begins; text takes it.  Other outcomes stay as they are.
+ */
+void tg_outcome_explain(tg_outcome_t *outcome, tg_str_t tool, tg_str_t bytes,
+                        tg_buf_t *text);
+
 /* Does it nest too deep for some replies?  Then it becomes that failure. */
 int tg_outcome_is_deep(tg_str_t raw);
 tg_outcome_t tg_outcome_too_deep(void);

@@ -73,8 +73,7 @@ tg_reply_too_large(tg_peer_t *peer, const tg_reply_t *reply, size_t size)
     text = tg_buf_fixed(room, sizeof(room));
     tg_buf_printf(&text,
                   "The answer has %zu bytes, more than the %zu that this "
-                  "connection carries; ask for less, or let the tool return "
-                  "less.",
+                  "connection carries; ask for less.",
                   size, tg_peer_limit(peer));
     tg_reply_failure(peer, reply, TG_FAILURE_SIZE, tg_buf_view(&text));
 }

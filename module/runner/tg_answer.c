@@ -19,6 +19,7 @@ tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
 tg_outcome_t
 tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
 {
+    tg_outcome_t outcome;
     tg_entry_t entry;
     size_t at;
 
@@ -27,9 +28,8 @@ tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
     if (at != out.len) {
         tg_buf_printf(text,
                       "The output of %s is not valid UTF-8 (first bad byte at "
-                      "offset %zu); let the program print text, or pipe it "
-                      "through base64.",
-                      tool, at);
+                      "offset %zu of %zu), and no text.",
+                      tool, at, out.len);
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }
 
@@ -41,7 +41,10 @@ tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
     entry.kind = TG_ENTRY_TOOL;
     entry.output = form;
 
-    return tg_outcome_output(&entry, out);
+    outcome = tg_outcome_output(&entry, out);
+    tg_outcome_explain(&outcome, tg_str_c(tool), out, text);
+
+    return outcome;
 }
 
 void
@@ -63,8 +66,7 @@ tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text,
                   "The output of %s is larger than 64 MiB when written as "
-                  "JSON, as control characters grow sixfold; let the program "
-                  "print less, or text.",
+                  "JSON, as control characters grow sixfold; ask for less.",
                   tool);
     failure = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(&text));
     tg_answer_put(json, &failure, times);

@@ -216,7 +216,7 @@ tg_job_text_queued(tg_buf_t *text, const tg_job_t *job)
                       job->jobs->nqueued);
     }
 
-    tg_buf_text(text, "; try again later or raise timeout.");
+    tg_buf_text(text, "; try again later.");
 }
 
 static void
@@ -247,7 +247,7 @@ tg_job_text_timeout(tg_buf_t *text, const tg_job_t *job)
 
     tg_buf_text(text, "ran ");
     tg_answer_put_time(text, times.ran_ms);
-    tg_buf_printf(text, ") and was ended (timeout); ask for less or raise %s.",
+    tg_buf_printf(text, ") and was ended (%s); ask for less.",
                   is_capped && params->max_timeout_ms > params->timeout_ms
                       ? "the max of timeout"
                       : "timeout");

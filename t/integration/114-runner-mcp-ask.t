@@ -102,7 +102,7 @@ my $result = $c->reply(call($c, $key, 'kinds', instance => 'conn:1',
     max_output => 100))->{result};
 is $result->{failure}, 'output', 'a result that is too large';
 is $result->{message}, 'files_kinds returned more than 100 bytes (max_output);'
-    . ' raise max_output or ask for less.', 'says how large it may be';
+    . ' ask for less.', 'says how large it may be';
 is $c->rpc('mcp_call', { tool => 't', key => $key, name => 'x',
     max_output => -1 })->{error}{code}, -32602, 'which is a number';
 

@@ -64,7 +64,7 @@ for my $way (@ways) {
             $answer = $way->call($tool, { value => $value });
             is Toolgate::Way::kind($answer), $kind{$name}, "$tool: $name";
             like $answer->{text},
-                qr/^The tool's result does not fit its output schema; /,
+                qr/^The result of \Q$tool\E does not fit its output schema; /,
                 "$tool: whose mistake it is, $name";
             like $answer->{text}, $pattern, "$tool: what is wrong, $name";
             ok !exists $answer->{result}{structuredContent},

@@ -22,17 +22,20 @@ HELP_TEST(failure, "failure")
 {
     CU_ASSERT(host_exec(host_sh("echo out; echo why >&2; exit 3", "")));
     CU_ASSERT(host_is("failure", "\"program\""));
-    CU_ASSERT(host_is_text("message", "tool exited with status 3: why"));
+    CU_ASSERT(host_is_text("message",
+                           "tool exited with status 3\n[stderr]\nwhy\n"
+                           "[stdout]\nout"));
     CU_ASSERT(host_result("text").data == NULL);
 
     CU_ASSERT(host_exec(host_sh("exit 255", "")));
     CU_ASSERT(host_is_text("message", "tool exited with status 255 and wrote "
                                       "nothing to stderr"));
 
-    /* Of a program that failed, its output does not matter. */
-    CU_ASSERT(host_exec(host_sh("printf '\\377'; exit 1", "")));
+    /* Linters report there; a message is text whatever they print. */
+    CU_ASSERT(host_exec(host_sh("printf 'a\\377'; exit 1", "")));
     CU_ASSERT(host_is_text("message", "tool exited with status 1 and wrote "
-                                      "nothing to stderr"));
+                                      "nothing to stderr\n[stdout]\n"
+                                      "a\xef\xbf\xbd"));
 }
 
 HELP_TEST(signalled, "signalled")

@@ -393,7 +393,7 @@ HELP_TEST(waiting, "waiting")
     CU_ASSERT(strstr(host_text("message"),
                      " ms in the queue and did not run) and was dropped "
                      "(timeout): 1 call runs (concurrency 1) and 1 waits "
-                     "(queue=2); try again later or raise timeout.")
+                     "(queue=2); try again later.")
               != NULL);
     CU_ASSERT(test_number("queued_ms") >= 300);
     CU_ASSERT(test_number("ran_ms") == 0);

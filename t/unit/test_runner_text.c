@@ -282,13 +282,39 @@ HELP_TEST(answers, "answers")
     tg_tail_add(&output.err, "e\t\xff\n\n", 5);
     test_answer_is(&output, W_EXITCODE(7, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
-                   "status 7: e\\t\xef\xbf\xbd\"" TIMES);
+                   "status 7\\n[end of stderr]\\n\\t\xef\xbf\xbd\\n[end of "
+                   "stdout]\\n\xc3\xa9\\\"\"" TIMES);
+    output.max_output = 100;
+    tg_buf_truncate(&output.out, 0);
     test_answer_is(&output, W_EXITCODE(0, SIGSEGV),
                    "{\"failure\":\"program\",\"message\":\"t was ended by "
                    "signal 11 (SIGSEGV): e\\t\xef\xbf\xbd\"" TIMES);
     test_answer_is(&output, W_EXITCODE(0, SIGUSR1),
                    "{\"failure\":\"program\",\"message\":\"t was ended by "
                    "signal 10: e\\t\xef\xbf\xbd\"" TIMES);
+    tg_exec_output_deinit(&output);
+}
+
+/* The ends of both are told, in the bytes that max_output leaves. */
+HELP_TEST(answer_ends, "ends")
+{
+    tg_exec_output_t output;
+
+    tg_exec_output_init(&output, TG_OUTPUT_TEXT, 20);
+    CU_ASSERT(tg_exec_output_out(&output, "one\ntwo\n\n", 9) == TG_OK);
+    test_answer_is(&output, W_EXITCODE(1, 0),
+                   "{\"failure\":\"program\",\"message\":\"t exited with "
+                   "status 1 and wrote nothing to stderr\\n[stdout]\\none\\n"
+                   "two\"" TIMES);
+    tg_tail_add(&output.err, "why\n", 4);
+    test_answer_is(&output, W_EXITCODE(1, 0),
+                   "{\"failure\":\"program\",\"message\":\"t exited with "
+                   "status 1\\n[stderr]\\nwhy\\n[stdout]\\none\\ntwo\"" TIMES);
+    tg_tail_add(&output.err, "0123456789abcdef", 16);
+    test_answer_is(&output, W_EXITCODE(1, 0),
+                   "{\"failure\":\"program\",\"message\":\"t exited with "
+                   "status 1\\n[end of stderr]\\n56789abcdef\\n[stdout]\\n"
+                   "one\\ntwo\"" TIMES);
     tg_exec_output_deinit(&output);
 }
 
@@ -302,9 +328,10 @@ HELP_TEST(answer_values, "values")
     test_answer_is(&output, 0, "{\"json\":{\"a\":\n1}" TIMES);
     output.form = TG_OUTPUT_RESULT;
     test_answer_is(&output, 0,
-                   "{\"failure\":\"output\",\"message\":\"The output is no "
+                   "{\"failure\":\"output\",\"message\":\"t: The output is no "
                    "tool result, as \\\"output result\\\" wants it: it is no "
-                   "object with an array \\\"content\\\".\"" TIMES);
+                   "object with an array \\\"content\\\". It is:  {\\\"a\\\":"
+                   "\\n1}\\n\"" TIMES);
     tg_exec_output_deinit(&output);
 
     tg_exec_output_init(&output, TG_OUTPUT_RESULT, 100);
@@ -313,8 +340,8 @@ HELP_TEST(answer_values, "values")
     CU_ASSERT(tg_exec_output_out(&output, "\xff", 1) == TG_OK);
     test_answer_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"The output of t is "
-                   "not valid UTF-8 (first bad byte at offset 14); let the "
-                   "program print text, or pipe it through base64.\"" TIMES);
+                   "not valid UTF-8 (first bad byte at offset 14 of 15), and "
+                   "no text.\"" TIMES);
     tg_exec_output_deinit(&output);
 }
 
@@ -361,7 +388,7 @@ HELP_TEST(tail, "tail")
     text[len - 2] = 'z';
 
     for (i = 0; i < sizeof(portions) / sizeof(portions[0]); i++) {
-        tg_exec_output_init(&output, TG_OUTPUT_TEXT, 0);
+        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT);
 
         for (at = 1; at < len; at += n) {
             n = portions[i] < len - at ? portions[i] : len - at;
@@ -393,7 +420,7 @@ HELP_TEST(tail_uncut, "tail that is whole")
     memset(text, 'x', sizeof(text));
 
     for (len = TG_TAIL_MAX; len <= sizeof(text); len++) {
-        tg_exec_output_init(&output, TG_OUTPUT_TEXT, 0);
+        tg_exec_output_init(&output, TG_OUTPUT_TEXT, TG_EXEC_OUTPUT);
         tg_tail_add(&output.err, text, len);
         tg_buf_init(&json, tg_alloc_libc());
         tg_exec_answer(&json, &output, "t", W_EXITCODE(1, 0), &test_spent);

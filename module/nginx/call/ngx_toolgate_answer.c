@@ -1,9 +1,50 @@
 /*
- * What a backend's answer is to a call.
+ * What a handler's output, and a backend's answer, is to a call.
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
 #include "core/tg_rpc.h"
+
+void
+ngx_toolgate_call_output(ngx_toolgate_call_t *call, tg_str_t bytes)
+{
+    tg_outcome_t outcome;
+    tg_buf_t text;
+
+    outcome = tg_outcome_output(call->entry, bytes);
+
+    if (outcome.kind != TG_OUTCOME_FAILURE) {
+        ngx_toolgate_call_end(call, &outcome);
+        return;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_outcome_explain(&outcome, call->entry->name, bytes, &text);
+    ngx_toolgate_call_end(call, &outcome);
+    tg_buf_deinit(&text);
+}
+
+/* As tg_outcome_output(); scratch takes what is wrong. */
+static tg_outcome_t
+ngx_toolgate_answer_output(const ngx_toolgate_call_t *call, tg_str_t bytes,
+                           tg_buf_t *scratch)
+{
+    tg_outcome_t outcome;
+    tg_buf_t text;
+
+    outcome = tg_outcome_output(call->entry, bytes);
+
+    if (outcome.kind == TG_OUTCOME_FAILURE) {
+        tg_buf_init(&text, tg_alloc_libc());
+        tg_outcome_explain(&outcome, call->entry->name, bytes, &text);
+        tg_buf_truncate(scratch, 0);
+        tg_buf_str(scratch, outcome.value);
+        tg_buf_deinit(&text);
+        outcome.value = tg_buf_view(scratch);
+    }
+
+    return outcome;
+}
 
 /* The texts of a result; they are decoded. */
 static void
@@ -37,22 +78,24 @@ ngx_toolgate_answer_result(const ngx_toolgate_call_t *call, tg_str_t result,
     if (call->entry->output == TG_OUTPUT_JSON
         && tg_json_get(result, TG_STR("structuredContent"), &value) == TG_OK)
     {
-        return tg_outcome_output(call->entry, value);
+        return ngx_toolgate_answer_output(call, value, scratch);
     }
 
     ngx_toolgate_answer_texts(result, scratch);
 
     return tg_json_has(result, TG_STR("isError"), TG_JSON_TRUE, &value)
                ? tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(scratch))
-               : tg_outcome_output(call->entry, tg_buf_view(scratch));
+               : ngx_toolgate_answer_output(call, tg_buf_view(scratch),
+                                            scratch);
 }
 
 /* The result of a method of JSON-RPC, likewise. */
 static tg_outcome_t
-ngx_toolgate_answer_value(const ngx_toolgate_call_t *call, tg_str_t result)
+ngx_toolgate_answer_value(const ngx_toolgate_call_t *call, tg_str_t result,
+                          tg_buf_t *scratch)
 {
     if (call->entry->output != TG_OUTPUT_TEXT) {
-        return tg_outcome_output(call->entry, result);
+        return ngx_toolgate_answer_output(call, result, scratch);
     }
 
     return tg_json_type(result) == TG_JSON_STRING
@@ -114,15 +157,16 @@ ngx_toolgate_answer(const ngx_toolgate_call_t *call, ngx_uint_t is_method,
 
     if (answer->result.len > max_output) {
         tg_buf_printf(scratch,
-                      "The backend's answer has %zu bytes, more than the %zu "
-                      "that it may have (max_output); ask for less.",
+                      "%.*s: the backend's answer has %zu bytes, more than "
+                      "the %zu that it may have (max_output); ask for less.",
+                      (int) call->entry->name.len, call->entry->name.data,
                       answer->result.len, max_output);
         outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
 
     } else if (answer->kind == TG_ANSWER_ERROR) {
         outcome = ngx_toolgate_answer_error(call, answer, scratch);
     } else if (is_method) {
-        outcome = ngx_toolgate_answer_value(call, answer->result);
+        outcome = ngx_toolgate_answer_value(call, answer->result, scratch);
     } else {
         outcome = ngx_toolgate_answer_result(call, answer->result, scratch);
     }

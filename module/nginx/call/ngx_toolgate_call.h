@@ -127,6 +127,9 @@ void ngx_toolgate_call_end(ngx_toolgate_call_t *call,
 void ngx_toolgate_call_fail(ngx_toolgate_call_t *call, tg_failure_t failure,
                             const char *text);
 
+/* Ends it with what its handler put out, as its `output` has that. */
+void ngx_toolgate_call_output(ngx_toolgate_call_t *call, tg_str_t bytes);
+
 /*
  * Keeps the call beyond its handler's start, for as long as its timeout, and
  * anew with each progress.  NGX_ERROR: it was answered and freed.  One of a

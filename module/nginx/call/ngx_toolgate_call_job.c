@@ -23,10 +23,10 @@ ngx_toolgate_job_lost(const ngx_toolgate_call_t *call,
     } else if (call->is_carried) {
         text = "The toolgate-runner that has the program cannot be reached "
                "since NGINX was told to reload or stop; whether the program "
-               "has done its work is not known. Look into NGINX's error log.";
+               "has done its work is not known.";
     } else {
         text = "toolgate-runner could not be reached, so the program was not "
-               "started; try again, and look into NGINX's error log.";
+               "started; try again, or tell the operator.";
     }
 
     return tg_outcome_failure(TG_FAILURE_LOST, text);
@@ -205,8 +205,7 @@ ngx_toolgate_call_place_answer(void *data, const tg_answer_t *answer)
         ngx_toolgate_call_fail(call, TG_FAILURE_LOST,
                                "toolgate-runner, which counts this tool's "
                                "calls, could not be reached, so the call was "
-                               "not started; try again, and look into NGINX's "
-                               "error log.");
+                               "not started; try again, or tell the operator.");
         return;
     }
 

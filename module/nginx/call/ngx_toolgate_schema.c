@@ -149,15 +149,19 @@ ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
     }
 
     if (value.data == NULL) {
-        *outcome = tg_outcome_failure(
-            TG_FAILURE_OUTPUT,
-            "The tool's result has no \"structuredContent\", though the tool "
-            "has an output schema; this is the tool's mistake.");
+        tg_buf_printf(scratch,
+                      "The result of %.*s has no \"structuredContent\", though "
+                      "the tool has an output schema; this is the tool's "
+                      "mistake.",
+                      (int) call->entry->name.len, call->entry->name.data);
+        *outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
         return;
     }
 
-    tg_buf_text(scratch, "The tool's result does not fit its output schema; "
-                         "this is the tool's mistake. ");
+    tg_buf_printf(scratch,
+                  "The result of %.*s does not fit its output schema; this is "
+                  "the tool's mistake. ",
+                  (int) call->entry->name.len, call->entry->name.data);
     rc = ngx_toolgate_schema_check(call, call->output_schema, value, scratch);
 
     if (rc == TG_NOMEM || tg_buf_failed(scratch)) {

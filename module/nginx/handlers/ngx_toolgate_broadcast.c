@@ -89,7 +89,7 @@ ngx_toolgate_broadcast_fail(ngx_toolgate_call_t *call, ngx_int_t rc)
     default:
         ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL,
                                "NGINX's workers share no memory, so nobody can "
-                               "be told; look into NGINX's error log.");
+                               "be told.");
     }
 }
 

@@ -359,9 +359,11 @@ ngx_toolgate_library_failed(ngx_toolgate_library_call_t *ctx,
 
     if (reply->text.len > ctx->max_output) {
         tg_buf_printf(&text,
-                      "The answer has %zu bytes, which are more than %zu "
+                      "%.*s: the answer has %zu bytes, which are more than %zu "
                       "(max_output); ask for less.",
-                      reply->text.len, ctx->max_output);
+                      (int) ctx->call->entry->name.len,
+                      ctx->call->entry->name.data, reply->text.len,
+                      ctx->max_output);
     } else {
         tg_utf8_put_visible(&text, reply->text, 0);
     }
@@ -380,16 +382,13 @@ static void
 ngx_toolgate_library_end(ngx_toolgate_library_call_t *ctx,
                          const ngx_toolgate_reply_t *reply)
 {
-    tg_outcome_t outcome;
-
     if (reply->failure != TG_FAILURE_NONE || reply->text.len > ctx->max_output)
     {
         ngx_toolgate_library_failed(ctx, reply);
         return;
     }
 
-    outcome = tg_outcome_output(ctx->call->entry, reply->text);
-    ngx_toolgate_call_end(ctx->call, &outcome);
+    ngx_toolgate_call_output(ctx->call, reply->text);
 }
 
 static void

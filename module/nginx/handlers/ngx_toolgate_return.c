@@ -170,7 +170,6 @@ static void
 ngx_toolgate_return_start(ngx_toolgate_call_t *call, tg_request_t *request)
 {
     ngx_toolgate_return_t *ret;
-    tg_outcome_t outcome;
     ngx_str_t text;
 
     ret = call->tool->conf;
@@ -184,6 +183,5 @@ ngx_toolgate_return_start(ngx_toolgate_call_t *call, tg_request_t *request)
         return;
     }
 
-    outcome = tg_outcome_output(call->entry, ngx_toolgate_str(&text));
-    ngx_toolgate_call_end(call, &outcome);
+    ngx_toolgate_call_output(call, ngx_toolgate_str(&text));
 }

@@ -133,7 +133,7 @@ tg_exec_on_overflow(tg_exec_t *exec, int rc)
     if (rc == TG_LIMIT) {
         tg_job_fail(exec->job, TG_FAILURE_OUTPUT,
                     "%s printed more than %zu bytes (max_output) and was "
-                    "ended; raise max_output or let the tool print less.",
+                    "ended; ask for less.",
                     exec->job->params.tool, exec->params.max_output);
     } else {
         tg_job_fail(exec->job, TG_FAILURE_INTERNAL,

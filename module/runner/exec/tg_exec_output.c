@@ -1,5 +1,7 @@
 #include "runner/exec/tg_exec_output.h"
 
+#include "base/tg_utf8.h"
+
 #include <sys/wait.h>
 
 void
@@ -30,10 +32,51 @@ tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len)
     return tg_buf_failed(&output->out) ? TG_NOMEM : TG_OK;
 }
 
+static void
+tg_exec_put_end(tg_buf_t *text, const char *name, tg_str_t end, int is_cut)
+{
+    tg_buf_printf(text, is_cut ? "\n[end of %s]\n" : "\n[%s]\n", name);
+    tg_utf8_put_lossy(text, end);
+}
+
 /*
- * How a program ended; text takes what has to be written.  Of one that failed,
- * stderr is what matters: "git_log exited with status 128: fatal: …".
+ * The ends of both outputs, of max_output bytes at most: "git_log exited with
+ * status 128: fatal: …".  Linters, compilers and runs of tests report on
+ * stdout; then each has a line of its own in front that says which it is.
  */
+static void
+tg_exec_put_ends(tg_buf_t *text, const tg_exec_output_t *output)
+{
+    int is_err_cut, is_out_cut;
+    tg_str_t err, out;
+    size_t room;
+
+    room = output->max_output < TG_EXEC_ENDS_MAX ? output->max_output
+                                                 : TG_EXEC_ENDS_MAX;
+    out = tg_buf_view(&output->out);
+    err = tg_tail_view(&output->err, &is_err_cut);
+    err = tg_tail_of(err, out.len < room / 2 ? room - out.len : room / 2,
+                     &is_err_cut);
+    is_out_cut = 0;
+    out = tg_tail_of(out, room - err.len, &is_out_cut);
+
+    if (output->err.len == 0) {
+        tg_buf_text(text, " and wrote nothing to stderr");
+
+    } else if (out.len == 0) {
+        tg_buf_text(text, is_err_cut ? ": \xe2\x80\xa6 " : ": ");
+        tg_utf8_put_lossy(text, err);
+
+    } else {
+        tg_exec_put_end(text, "stderr", err, is_err_cut);
+    }
+
+    if (out.len != 0) {
+        tg_exec_put_end(text, "stdout", out, is_out_cut);
+    }
+}
+
+/* How a program ended; text takes what has to be written. */
 static tg_outcome_t
 tg_exec_outcome(const tg_exec_output_t *output, const char *tool, int status,
                 tg_buf_t *text)
@@ -41,7 +84,7 @@ tg_exec_outcome(const tg_exec_output_t *output, const char *tool, int status,
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         tg_buf_text(text, tool);
         tg_tail_put_status(text, status);
-        tg_tail_put(text, &output->err);
+        tg_exec_put_ends(text, output);
         return tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(text));
     }
 

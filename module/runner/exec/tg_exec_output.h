@@ -7,6 +7,9 @@
 #include "runner/program/tg_tail.h"
 #include "runner/tg_answer.h"
 
+/* Of a program that failed: what a model can read, and each dialect carry. */
+#define TG_EXEC_ENDS_MAX 65536
+
 typedef struct {
     tg_buf_t out;
     tg_output_t form; /* what it is to be */

@@ -66,15 +66,14 @@ tg_curl(const char **why)
     library = dlopen(TG_CURL_FILE, RTLD_LAZY | RTLD_LOCAL);
 
     if (library == NULL) {
-        *why = TG_CURL_FILE " cannot be loaded; install the package libcurl4";
+        *why = TG_CURL_FILE " cannot be loaded";
         return NULL;
     }
 
     if (!tg_curl_is_new_enough(library) || tg_curl_find(library) != 0
         || tg_curl_functions.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
     {
-        *why = TG_CURL_FILE " is older than 7.87 or cannot be used; upgrade "
-                            "the package libcurl4";
+        *why = TG_CURL_FILE " is older than 7.87 or cannot be used";
         (void) dlclose(library);
         return NULL;
     }

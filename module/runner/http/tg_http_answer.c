@@ -280,7 +280,7 @@ tg_http_outcome(const tg_http_answer_t *answer, const tg_http_params_t *params,
     if (answer->is_cut) {
         tg_buf_printf(text,
                       "%s: the answer has more than %zu bytes (max_output); "
-                      "raise max_output or ask for less.",
+                      "ask for less.",
                       tool, params->max_output);
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }

@@ -159,8 +159,8 @@ tg_mcp_job_too_large(tg_mcp_job_t *call)
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text,
-                  "%s returned more than %lld bytes (max_output); raise "
-                  "max_output or ask for less.",
+                  "%s returned more than %lld bytes (max_output); ask for "
+                  "less.",
                   call->job->params.tool, (long long) call->max_output);
     tg_mcp_job_fail(call, TG_FAILURE_OUTPUT, tg_buf_view(&text));
     tg_buf_deinit(&text);

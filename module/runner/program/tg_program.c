@@ -85,13 +85,12 @@ tg_program_explain_exec(tg_buf_t *text, const char *path, int err)
         return TG_FAILURE_ARGUMENTS;
     }
 
-    why = err == ENOENT    ? "Check that the file is there, and the "
-                             "interpreter that its first line names."
-          : err == ENOEXEC ? "It is no program for this machine, nor does its "
-                             "first line start with #! and an interpreter."
-                           : "Check that the user that NGINX's workers run as "
-                             "may execute it.";
-    tg_buf_printf(text, "%s: %s. %s", path, strerror(err), why);
+    why = err == ENOENT    ? " It, or the interpreter that its first line "
+                             "names, is not there."
+          : err == ENOEXEC ? " It is no program for this machine, nor does "
+                             "its first line start with #! and an interpreter."
+                           : "";
+    tg_buf_printf(text, "%s: %s.%s", path, strerror(err), why);
 
     return TG_FAILURE_PROGRAM;
 }
@@ -109,35 +108,24 @@ tg_program_explain(tg_buf_t *text, const tg_programs_t *programs,
     case TG_SPAWN_FORK:
         tg_buf_printf(text,
                       "the system gives toolgate-runner no process or "
-                      "descriptor for it (%s); try again when less is running, "
-                      "or raise the limits of the user that NGINX's workers "
-                      "run as.",
+                      "descriptor for it (%s); try again when less is running.",
                       strerror(err));
         return TG_FAILURE_BUSY;
 
     case TG_SPAWN_LIMITS:
         why = programs->cgroups.why;
-        tg_buf_printf(text,
-                      "its memory and pids cannot be limited: %s. Let "
-                      "toolgate-runner have a cgroup that it may divide, as "
-                      "docs/operations.md says, or remove memory and pids from "
-                      "the tool.",
+        tg_buf_printf(text, "its memory and pids cannot be limited: %s.",
                       why != NULL ? why : strerror(err));
         return TG_FAILURE_PROGRAM;
 
     case TG_SPAWN_SETUP:
-        tg_buf_printf(text,
-                      "its process could not be prepared (%s); see the limits "
-                      "of the user that NGINX's workers run as.",
+        tg_buf_printf(text, "its process could not be prepared (%s).",
                       strerror(err));
         return TG_FAILURE_INTERNAL;
 
     case TG_SPAWN_CWD:
-        tg_buf_printf(text,
-                      "its working directory %s: %s. Correct its cwd, or make "
-                      "the directory accessible to the user that NGINX's "
-                      "workers run as.",
-                      params->cwd, strerror(err));
+        tg_buf_printf(text, "its working directory %s: %s.", params->cwd,
+                      strerror(err));
         return TG_FAILURE_PROGRAM;
 
     default:

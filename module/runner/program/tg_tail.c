@@ -1,7 +1,5 @@
 #include "runner/program/tg_tail.h"
 
-#include "base/tg_utf8.h"
-
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -37,17 +35,16 @@ tg_tail_add(tg_tail_t *tail, const char *data, size_t len)
 }
 
 tg_str_t
-tg_tail_view(const tg_tail_t *tail, int *is_cut)
+tg_tail_of(tg_str_t bytes, size_t most, int *is_cut)
 {
     const char *p, *end;
     int i;
 
-    p = tail->text;
-    end = tail->text + tail->len;
-    *is_cut = tail->is_cut;
+    p = bytes.data;
+    end = tg_str_end(bytes);
 
-    if (end - p > TG_TAIL_MAX) {
-        p = end - TG_TAIL_MAX;
+    if (bytes.len > most) {
+        p = end - most;
         *is_cut = 1;
     }
 
@@ -63,20 +60,12 @@ tg_tail_view(const tg_tail_t *tail, int *is_cut)
     return tg_str(p, (size_t) (end - p));
 }
 
-void
-tg_tail_put(tg_buf_t *text, const tg_tail_t *tail)
+tg_str_t
+tg_tail_view(const tg_tail_t *tail, int *is_cut)
 {
-    tg_str_t view;
-    int is_cut;
+    *is_cut = tail->is_cut;
 
-    if (tail->len == 0) {
-        tg_buf_text(text, " and wrote nothing to stderr");
-        return;
-    }
-
-    view = tg_tail_view(tail, &is_cut);
-    tg_buf_text(text, is_cut ? ": \xe2\x80\xa6 " : ": ");
-    tg_utf8_put_lossy(text, view);
+    return tg_tail_of(tg_str(tail->text, tail->len), TG_TAIL_MAX, is_cut);
 }
 
 /* Those that are sent to programs, or that programs end themselves with. */

@@ -1,5 +1,5 @@
 /*
- * The end of what a program wrote to stderr, and how it ended.
+ * The end of what a program wrote, and how it ended.
  */
 #ifndef TG_TAIL_H
 #define TG_TAIL_H
@@ -24,11 +24,8 @@ void tg_tail_add(tg_tail_t *tail, const char *data, size_t len);
  */
 tg_str_t tg_tail_view(const tg_tail_t *tail, int *is_cut);
 
-/*
- * Appends it as ": …", valid UTF-8 as it is and U+FFFD for each other byte,
- * or that there is nothing.
- */
-void tg_tail_put(tg_buf_t *text, const tg_tail_t *tail);
+/* The same of the last bytes of a text; *is_cut is set where some are not. */
+tg_str_t tg_tail_of(tg_str_t bytes, size_t most, int *is_cut);
 
 /* Appends " exited with status 3", or " was ended by signal 9 (SIGKILL)". */
 void tg_tail_put_status(tg_buf_t *text, int status);
