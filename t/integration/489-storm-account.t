@@ -24,10 +24,15 @@ sub answer {
     return [ answer => 'c1.1', "gen-$generation " . ($rest // 'c1.1') ];
 }
 
+my %like = (like => qr/^clients: \d$/);
 my %progress = (progress => 1, said => 0);
 is told({}, answer(7)), '', 'the catalogue of then';
 is told({}, answer(8)), '', 'a newer one';
 is told({ text => 'x y' }, answer(8, 'c1.1 x y')), '', 'a text';
+is told({}, answer('any')), '', 'who knows no generation';
+is told({%like}, [ answer => 'c1.1', 'clients: 3' ]), '', 'another answer';
+is told({}, answer(7), [ told => 'c2.1' ], [ told => 'c3.1' ],
+    [ told => 'c2.5' ]), '', 'broadcasts';
 is told({ only => 6 }, [ unknown => 'c1.1' ]), '', 'a tool that is gone';
 is told({ only => 7 }, [ unknown => 'c1.1' ]), '', 'one that may be gone';
 is told({%progress}, [ progress => 'c1.1', 1 ], [ progress => 'c1.1', 2 ],
@@ -38,6 +43,13 @@ like told({}, answer(7), answer(7)), qr/answered twice/, 'a doubled one';
 like told({}, answer(6)), qr/by an old catalogue, not 7/, 'an old one';
 like told({}, answer(9)), qr/catalogue that cannot be/, 'one of the future';
 like told({}, answer(7, 'c1.2')), qr/another answer/, 'that of another call';
+like told({}, answer('any', 'c1.2')), qr/another answer/, 'likewise of any';
+like told({%like}, answer(7)), qr/not what was asked for/, 'of another shape';
+like told({}, answer(7), [ told => 'c2.1' ], [ told => 'c2.1' ]),
+    qr/c1 was told c2\.1 after c2\.1/, 'a broadcast twice';
+like told({}, answer(7), [ told => 'c2.2' ], [ told => 'c2.1' ]),
+    qr/c1 was told c2\.1 after c2\.2/, 'one too late';
+like told({}, answer(7), [ told => undef ]), qr/told nothing/, 'no broadcast';
 like told({ text => 'x' }, answer(7)), qr/another answer/, 'half of one';
 like told({}, [ answer => 'c1.1', 'x' ]), qr/another answer/, 'any text';
 like told({}, [ answer => 'c1.2', 'gen-7 c1.2' ]), qr/c1\.2 was never asked/,

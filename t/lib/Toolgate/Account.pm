@@ -3,7 +3,8 @@ package Toolgate::Account;
 # The account of a storm of reloads: each request is answered exactly once, by
 # the catalogue that was current when it was read or by a newer one, and no
 # connection is lost.  Answers are "gen-GENERATION KEY", or "gen-GENERATION
-# KEY TEXT" where there was one to give back.
+# KEY TEXT" where there was one to give back.  Who knows no generation answers
+# "gen-any KEY".
 #
 #   top      the newest generation that may answer: its reload was asked for
 #   floor    the oldest: no worker of an older one reads any more
@@ -24,7 +25,9 @@ sub new {
         open   => {},
         done   => {},
         faults => [],
-        count  => { answered => 0, cancelled => 0, unknown => 0, lost => 0 },
+        count  => {
+            answered => 0, cancelled => 0, unknown => 0, lost => 0, told => 0,
+        },
     }, $class;
 }
 
@@ -52,8 +55,9 @@ sub lower_floor {
     }
 }
 
-# What is given back besides the generation and the key: text.  A tool that
-# only one generation has: only.  A call that never ends: endless.
+# What is given back besides the generation and the key: text; or what the
+# answer looks like instead: like.  A tool that only one generation has: only.
+# A call that never ends: endless.
 sub asked {
     my ($self, $key, %what) = @_;
     $self->{open}{$key} = \%what;
@@ -119,8 +123,9 @@ my %take = (
     },
     strange => sub { $_[0]->fault("$_[1] was told: $_[2]") },
     end     => sub { $_[0]->fault("$_[1] lost its connection: $_[2]") },
-    changed => sub { },
-    ready   => sub { },
+    told     => \&take_told,
+    changed  => sub { },
+    ready    => sub { },
 );
 
 # An event of the client of this name, as Toolgate::Tongue tells it.
@@ -163,11 +168,18 @@ sub take_answer {
     my ($self, $name, $key, $text) = @_;
     my $call = $self->closes($key) or return;
     my $head = "$key = " . substr $text, 0, 60;
-    my ($generation, $rest) = $text =~ /\Agen-(\d+) (.*)\z/s;
+    if ($call->{like}) {
+        $self->fault("not what was asked for: $head")
+            if $text !~ $call->{like};
+        return;
+    }
+    my ($generation, $rest) = $text =~ /\Agen-(\d+|any) (.*)\z/s;
     if (!defined $generation
         || $rest ne $key . (defined $call->{text} ? " $call->{text}" : ''))
     {
         $self->fault("another answer than to the request: $head");
+    } elsif ($generation eq 'any') {
+        return;
     } elsif ($generation < $call->{floor}) {
         $self->fault("by an old catalogue, not $call->{floor}: $head");
     } elsif ($generation > $self->{top}
@@ -211,6 +223,18 @@ sub take_progress {
     } else {
         $call->{said} = $number;
     }
+}
+
+# Nobody hears of a broadcast twice, or of one caller's in another order.
+sub take_told {
+    my ($self, $name, $key) = @_;
+    my ($caller, $n) = ($key // '') =~ /\A(\w+)\.(\d+)\z/;
+    return $self->fault("$name was told nothing") if !defined $n;
+    my $last = \$self->{told}{$name}{$caller};
+    $self->fault("$name was told $key after $caller.$$last")
+        if defined $$last && $n <= $$last;
+    $$last = $n;
+    $self->{count}{told}++;
 }
 
 1;

@@ -1,10 +1,10 @@
 package Toolgate::Soak;
 
-# Mixed traffic over all dialects and handlers (Toolgate::Storm), while
-# configs change and are refused, and workers, runners and guardians are
-# killed.  Every request is accounted for: answered once, or lost with its
-# worker, or failed with its runner; and none of these without a kill.  From
-# round to round nothing may grow.
+# Mixed traffic over all dialects and handlers (Toolgate::Storm and its
+# Handlers), while configs change and are refused, and workers, runners,
+# guardians, backends and servers are killed.  Every request is accounted for:
+# answered once, or lost with its worker, or failed with what answers it; and
+# none of these without a kill.  From round to round nothing may grow.
 #
 #   my $soak = Toolgate::Soak->new($tg, seconds => 600);
 #   $soak->run;
@@ -14,11 +14,13 @@ use strict;
 use warnings;
 use parent -norequire, 'Toolgate::Storm';
 
+use List::Util qw(shuffle);
 use Time::HiRes qw(time);
 
 use Toolgate::Guard;
 use Toolgate::Measure;
 use Toolgate::Storm;
+use Toolgate::Storm::Handlers;
 use Toolgate::Test ();
 use Toolgate::Util;
 
@@ -28,7 +30,13 @@ use Toolgate::Util;
 use constant {
     GROWTH => 32 * 1024,
     WORKER => 384 * 1024,
+    # Likewise of what else there is: connections to backends, for instance.
+    SPARE => 24,
 };
+
+# What a call says that was lost with what answered it.
+my $lost =
+    qr/runner|connection|\bended\b|can be reached|passed on|no whole answer/;
 
 # What is done, and how often in comparison.
 my @deeds = (
@@ -38,6 +46,10 @@ my @deeds = (
     [ kill_runner    => 2 ],
     [ end_runner     => 1 ],
     [ kill_guardian  => 1 ],
+    [ kill_behind    => 2 ],
+    [ reload_behind  => 2 ],
+    [ kill_child     => 2 ],
+    [ kill_web       => 2 ],
     [ change_clients => 2 ],
 );
 
@@ -50,7 +62,8 @@ sub new {
     $self = $class->SUPER::new(
         $tg, %option,
         lossy => 1,
-        plant => sub { $self->weigh(@_) });
+        plant => sub { $self->weigh(@_) },
+        also  => Toolgate::Storm::Handlers->new($tg));
     $self->{seconds} = $option{seconds};
     $self->{rounds}  = $option{rounds}  // 5;
     $self->{count}   = $option{clients} // 40;
@@ -64,6 +77,10 @@ sub samples { return @{ $_[0]{samples} } }
 
 sub run {
     my ($self) = @_;
+    my ($tg, $also) = @$self{qw(tg also)};
+    $also->start($tg->dir);
+    $tg->conf($self->body(0))->start;
+    $also->wait_ready;
     for my $round (1 .. $self->{rounds}) {
         my $before = $self->account->count('answered');
         $self->resume;
@@ -84,7 +101,9 @@ sub disturb {
     my %only = map { $_ => 1 } split ' ', $ENV{TOOLGATE_SOAK_DEEDS} // '';
     my @lots = map { ($_->[0]) x $_->[1] }
         grep { !%only || $only{ $_->[0] } } @deeds;
-    my $deed = $lots[ rand @lots ];
+    # Each of them once before any is done again.
+    my ($deed) = grep { !$self->{done}{$_} } shuffle(@lots);
+    $deed //= $lots[ rand @lots ];
     $self->{done}{$deed}++;
     $self->$deed;
     $self->pass(0.1 + rand 0.4);
@@ -93,10 +112,20 @@ sub disturb {
 # --- who may lose what ----------------------------------------------------
 
 # After a kill a client's connection may be gone, until it has an answer to
-# what it asked after that; likewise its programs.
+# what it asked after that; likewise its calls of who did answer them (see
+# Toolgate::Storm::Handlers), each for itself.
 sub at_risk {
-    my ($self, $what) = @_;
-    $_->{$what} = $_->tongue->{serial} for $self->clients;
+    my ($self, @what) = @_;
+    for my $client ($self->clients) {
+        my $serial = $client->tongue->{serial};
+        for my $what (@what) {
+            if ($what eq 'connection') {
+                $client->{may_lose} = $serial;
+            } else {
+                $client->{may_fail}{$what} = $serial;
+            }
+        }
+    }
 }
 
 sub number_of { return $_[0] =~ /\.(\d+)\z/ ? $1 : 0 }
@@ -112,22 +141,26 @@ sub weigh {
             if !defined $client->{may_lose};
         return $event;
     }
-    my $tool = delete $client->{tools}{ $key // '' } // '';
-    if ($what =~ /^(?:answer|unknown|list)$/) {
+    return $event if $what !~ /^(?:answer|unknown|list|failed)$/;
+    my $tool = delete $client->{tools}{$key} // '';
+    # Of a batch it is a program, if it fails.
+    my $by = $tool ? Toolgate::Storm::Handlers::by($tool) : 'exec';
+    if ($what ne 'failed') {
         my $n = number_of($key);
+        $self->{by}{$by}++;
         delete $client->{may_lose}
             if defined $client->{may_lose} && $n > $client->{may_lose};
-        if (defined $client->{may_fail} && $n > $client->{may_fail}
-            && $tool =~ /^(?:run|nap)$/)
+        if ($tool && defined $client->{may_fail}{$by}
+            && $n > $client->{may_fail}{$by})
         {
-            delete $client->{may_fail};
+            delete $client->{may_fail}{$by};
             # Older ones may still be told of it.
-            $client->{failing_to} = $n;
+            $client->{failing_to}{$by} = $n;
         }
     }
-    if ($what eq 'failed' && $text =~ /runner|program was ended/
-        && (defined $client->{may_fail}
-            || number_of($key) < ($client->{failing_to} // 0)))
+    if ($what eq 'failed' && $text =~ $lost
+        && (defined $client->{may_fail}{$by}
+            || number_of($key) < ($client->{failing_to}{$by} // 0)))
     {
         $account->drop($key);
         delete $client->{open}{$key};
@@ -148,11 +181,11 @@ sub recover {
 
 # Kills, and serves until they are gone; who is at risk is so until then.
 sub kill_all {
-    my ($self, $signal, $risk, @pids) = @_;
-    $self->at_risk($risk);
+    my ($self, $signal, $risks, @pids) = @_;
+    $self->at_risk(@$risks);
     kill $signal => @pids;
     $self->until(sub { !grep { is_alive($_) } @pids }, 'the end of a process');
-    $self->at_risk($risk);
+    $self->at_risk(@$risks);
 }
 
 # --- what is done ---------------------------------------------------------
@@ -161,7 +194,8 @@ sub kill_worker {
     my ($self) = @_;
     my @pids = keys %{ $self->{workers} } or return;
     my $pid = $pids[ rand @pids ];
-    $self->kill_all(KILL => 'may_lose', $pid);
+    $self->kill_all(
+        KILL => [ 'connection', @Toolgate::Storm::Handlers::BY_WORKER ], $pid);
     $self->until(
         sub {
             return !exists $self->{workers}{$pid}
@@ -186,25 +220,57 @@ sub runner {
 sub kill_runner {
     my ($self) = @_;
     my ($runner, $guardian) = $self->runner or return;
-    $self->at_risk('may_fail');
-    kill KILL => $runner;
-    $self->kill_all(0 => 'may_fail', $runner, $guardian);
+    $self->end_both(KILL => $runner, $guardian);
+}
+
+# A signal for one of the two ends both.
+sub end_both {
+    my ($self, $signal, @pids) = @_;
+    $self->at_risk(@Toolgate::Storm::Handlers::BY_RUNNER);
+    kill $signal => $pids[0];
+    $self->kill_all(0 => \@Toolgate::Storm::Handlers::BY_RUNNER, @pids);
 }
 
 sub end_runner {
     my ($self) = @_;
     my @pids = $self->runner or return;
-    $self->at_risk('may_fail');
-    kill TERM => $pids[0];
-    $self->kill_all(0 => 'may_fail', @pids);
+    $self->end_both(TERM => @pids);
 }
 
 sub kill_guardian {
     my ($self) = @_;
     my ($runner, $guardian) = $self->runner or return;
-    $self->at_risk('may_fail');
-    kill KILL => $guardian;
-    $self->kill_all(0 => 'may_fail', $runner, $guardian);
+    $self->end_both(KILL => $guardian, $runner);
+}
+
+# A worker of the Toolgate that backends and MCP servers are.
+sub kill_behind {
+    my ($self) = @_;
+    my $there = $self->{also}->there;
+    my @pids = $there->worker_pids or return;
+    $self->kill_all(
+        KILL => \@Toolgate::Storm::Handlers::BY_BEHIND, $pids[ rand @pids ]);
+    $self->until(sub { $there->worker_pids >= $there->{expected} },
+        'another worker of the backend');
+}
+
+# Nobody in front of it may notice.
+sub reload_behind {
+    my ($self) = @_;
+    kill HUP => $self->{also}->there->master_pid;
+}
+
+sub kill_child {
+    my ($self) = @_;
+    my @pids = $self->{also}->child_pids or return;
+    $self->kill_all(KILL => ['child'], @pids);
+}
+
+# A connection of the HTTP server's.
+sub kill_web {
+    my ($self) = @_;
+    my @pids = $self->{also}->web_pids or return;
+    $self->kill_all(KILL => ['http'], $pids[ rand @pids ]);
 }
 
 # Some leave in the middle of whatever they do, and others come.
@@ -233,9 +299,10 @@ sub sample {
     # Programs of calls that were lost are on their way out.
     wait_for {
         my @workers = $tg->worker_pids;
-        my @runners = $tg->runner_pids;
         my %other = %{ Toolgate::Guard::processes() };
-        delete @other{ $master, @workers, @runners };
+        delete @other{ $master, @workers, $self->{also}->pids };
+        my @runners = grep { exists $other{$_} } $tg->runner_pids;
+        delete @other{@runners};
         return if %other || @workers != $tg->{expected} || @runners > 2;
         $sample = {
             'processes'                    => @workers + @runners + 1,
@@ -270,7 +337,7 @@ sub grown {
         next if !$first->{$name};
         next if $name =~ /memory of/ && Toolgate::Test::is_san();
         my $most = $name =~ /memory of a worker/ ? WORKER
-            : $first->{$name} + ($name =~ /memory of/ ? GROWTH : 8);
+            : $first->{$name} + ($name =~ /memory of/ ? GROWTH : SPARE);
         push @grown, "$name: from $first->{$name} to $last->{$name}"
             if $last->{$name} > $most;
     }
@@ -282,7 +349,10 @@ sub story {
     my $done = join ', ',
         map {"$self->{done}{$_} $_"} sort keys %{ $self->{done} };
     return ($self->SUPER::story,
-        "$done; " . ($self->{failed} // 0) . ' calls failed with a runner',
+        "$done; " . ($self->{failed} // 0) . ' calls failed with who answers; '
+            . $self->account->count('told') . ' broadcasts heard',
+        'answered by: '
+            . join(', ', map {"$_ $self->{by}{$_}"} sort keys %{ $self->{by} }),
         map {
             my $sample = $_;
             join ', ', map {"$_ $sample->{$_}"} sort keys %$sample;
@@ -301,6 +371,8 @@ sub test {
     my ($least) = sort { $a <=> $b } @{ $soak->{calls} };
     Test::More::cmp_ok($least, '>', $soak->{count},
         "there was traffic: @{ $soak->{calls} } answers");
+    my @idle = grep { !$soak->{by}{$_} } Toolgate::Storm::Handlers::all();
+    Test::More::is("@idle", '', 'all handlers answered');
     Test::More::is(join("\n", $soak->grown), '', 'nothing has grown');
 }
 

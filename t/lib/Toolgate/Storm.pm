@@ -43,7 +43,8 @@ END
 # change the events of a client before the account sees them), told (a
 # function that learns of each worker that was told to go, at once), instead
 # (a function of seconds and a value that names another handler for what else
-# runs a program).
+# runs a program), also (Toolgate::Storm::Handlers, or what has its body() and
+# variants()).
 sub new {
     my ($class, $tg, %option) = @_;
     my $seed = $option{seed} // $ENV{TOOLGATE_STORM_SEED} // int rand 1 << 31;
@@ -56,6 +57,7 @@ sub new {
         plant      => $option{plant},
         on_told    => $option{told},
         instead    => $option{instead},
+        also       => $option{also},
         account    => Toolgate::Account->new,
         clients    => [],
         serial     => 0,
@@ -110,8 +112,16 @@ sub body {
         $text .= qq(tool $name { description "Of generation $n."; $do }\n)
             . "method $name { $do output text; }\n";
     }
-    return $text;
+    return $self->{also} ? $text . $self->{also}->body($n) : $text;
 }
+
+# The tools that do what this one does, for a client of a kind.
+sub variants {
+    my ($self, $tool, $kind) = @_;
+    return $self->{also} ? $self->{also}->variants($tool, $kind) : $tool;
+}
+
+sub has_more { return !!$_[0]{also} }
 
 # --- the clients ----------------------------------------------------------
 

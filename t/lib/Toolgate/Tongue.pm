@@ -11,6 +11,7 @@ package Toolgate::Tongue;
 #   [failed => KEY, WHY]        its answer: another failure
 #   [list => KEY, NAMES]        the answer to list(): an array of names
 #   [progress => KEY, NUMBER]   of a call that asked for it
+#   [told => KEY]               a broadcast, of a call with that key
 #   [changed]                   the list of tools is another one
 #   [ready]                     the handshake has been answered
 #   [strange => BYTES]          anything else; it never should
@@ -322,6 +323,8 @@ sub notified {
             || ($params->{_meta}{"$io/subscriptionId"} // '') eq 'hello';
     } elsif ($method eq 'notifications/progress') {
         return [ progress => $params->{progressToken}, $params->{progress} ];
+    } elsif ($method eq 'notifications/told') {
+        return [ told => $params->{n} ];
     } elsif ($method eq 'notifications/subscriptions/acknowledged'
         && !$self->{ready})
     {

@@ -1,7 +1,8 @@
 package Toolgate::Web;
 
 # An HTTP server on 127.0.0.1 that does what its paths say, a process for each
-# connection.  It notes each request, and ends with the test.
+# connection.  It notes each request (unless it is_silent), and ends with the
+# test.
 #
 #   /echo           what came, as JSON: method, path, headers, body
 #   /status/N       status N, and "this is N"
@@ -12,6 +13,7 @@ package Toolgate::Web;
 #   /hang/KEY       no answer; the files hang.KEY and gone.KEY say that it
 #                   waits, and that the connection is closed
 #   /wait/KEY       an answer when there is a file go.KEY
+#   /nap/S/TEXT     TEXT, S seconds later
 #   /drip           bytes one by one, for ever
 #   /close /garbage /half   what is no answer, or half of one
 
@@ -38,7 +40,11 @@ sub new {
     ) or croak "listen: $!";
     my $dir = $tg->dir . '/web';
     mkdir $dir or croak "$dir: $!" if !-d $dir;
-    my $self = bless { dir => $dir, port => $socket->sockport }, $class;
+    my $self = bless {
+        dir       => $dir,
+        port      => $socket->sockport,
+        is_silent => $option{is_silent},
+    }, $class;
     push @{ $tg->{spawned} }, $self;
     $self->{pid} = fork // croak "fork: $!";
     return $self if $self->{pid};
@@ -99,7 +105,7 @@ sub run {
         my $buffer = '';
         while (my $request = read_request($socket, \$buffer)) {
             $request->{connection} = $n;
-            $self->remember($request);
+            $self->remember($request) if !$self->{is_silent};
             $self->answer($socket, $request) or last;
         }
         POSIX::_exit(0);
@@ -212,6 +218,13 @@ sub serve_wait {
         }
     }
     return reply($socket, 200, 'text/plain', "waited for $key");
+}
+
+sub serve_nap {
+    my ($self, $socket, $rest) = @_;
+    my ($seconds, $text) = split m{/}, $rest, 2;
+    return if $seconds && IO::Select->new($socket)->can_read($seconds);
+    return reply($socket, 200, 'text/plain', decoded($text));
 }
 
 sub serve_drip {

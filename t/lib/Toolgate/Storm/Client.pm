@@ -112,7 +112,9 @@ sub take {
 # --- what it does ---------------------------------------------------------
 
 sub ask {
-    my ($self, $tool, %what) = @_;
+    my ($self, $name, %what) = @_;
+    my @tools = $self->{storm}->variants($name, $self->{tongue}->kind);
+    my $tool = $tools[ rand @tools ];
     my $args = delete $what{args};
     my $key = $self->{tongue}->call($tool, args => $args,
         progress => $what{progress});
@@ -154,6 +156,11 @@ sub act {
 sub act_busy {
     my ($self) = @_;
     my $tongue = $self->{tongue};
+    if ($self->{storm}->has_more && rand() < 0.05) {
+        return rand() < 0.5
+            ? $self->ask('tell_all', like => qr/\A\{"clients":\d+\}\z/)
+            : $self->ask('clients', like => qr/\A\{"count":\d+,/);
+    }
     if ($tongue->can_batch && rand() < 0.1) {
         my @methods = map { rand() < 0.5 ? 'run' : 'gen' } 1 .. 4;
         for my $key ($tongue->batch(@methods)) {
