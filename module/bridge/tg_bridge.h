@@ -26,7 +26,7 @@
 #ifndef TG_BRIDGE_H
 #define TG_BRIDGE_H
 
-#include "core/tg_mcp_client.h"
+#include "core/tg_mcp_call.h"
 #include "core/tg_peer.h"
 #include "uv/tg_uv.h"
 
@@ -104,8 +104,8 @@ struct tg_bridge_request_s {
     unsigned is_list:1;
     unsigned is_sent:1;
     unsigned has_progress:1;
-    tg_str_t name;      /* escaped body, in data */
-    tg_str_t arguments; /* raw, in data; of a list its cursor or absent */
+    tg_str_t cursor;    /* of a list, raw or absent, in data */
+    tg_mcp_call_t said; /* of a call; its slices are in data */
     char data[];
 };
 

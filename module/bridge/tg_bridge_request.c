@@ -147,7 +147,7 @@ tg_bridge_request_lost(tg_bridge_request_t *request)
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text, "The connection to %s (%s) was lost while ",
                   tg_parent_name(bridge), bridge->label);
-    tg_json_put_decoded(&text, request->name);
+    tg_json_put_decoded(&text, request->said.name);
     tg_buf_text(&text, " was running");
 
     if (bridge->goodbye[0] != '\0') {
@@ -208,12 +208,13 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
                       int is_list)
 {
     tg_bridge_request_t *request;
-    tg_str_t arguments;
+    tg_mcp_call_t *said;
     size_t size;
     char *at;
 
-    arguments = is_list ? asked->cursor : asked->arguments;
-    size = sizeof(*request) + asked->name.len + arguments.len;
+    size = sizeof(*request) + asked->cursor.len + asked->name.len
+           + asked->arguments.len + asked->meta.len + asked->input_responses.len
+           + asked->request_state.len;
     request = tg_alloc(tg_alloc_libc(), size);
 
     if (request == NULL) {
@@ -226,10 +227,16 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
     request->seq = ++bridge->seq;
     request->is_list = is_list != 0;
     request->has_progress = asked->progress_token.data != NULL;
-
     at = request->data;
-    request->name = tg_str_keep(&at, asked->name);
-    request->arguments = tg_str_keep(&at, arguments);
+    said = &request->said;
+    request->cursor = tg_str_keep(&at, asked->cursor);
+    said->name = tg_str_keep(&at, asked->name);
+    said->arguments = tg_str_keep(&at, asked->arguments);
+    said->meta = tg_str_keep(&at, asked->meta);
+    said->input_responses = tg_str_keep(&at, asked->input_responses);
+    said->request_state = tg_str_keep(&at, asked->request_state);
+    said->is_modern = asked->reply.is_modern
+                      && bridge->caller.dialect->has_handshake;
 
     return request;
 }
@@ -257,7 +264,8 @@ tg_bridge_request_too_large(tg_bridge_request_t *request)
     (void) snprintf(text, sizeof(text),
                     "The arguments are larger than a message to %s may be: "
                     "%zu bytes, and at most %zu with the envelope; send less.",
-                    tg_parent_name(request->bridge), request->arguments.len,
+                    tg_parent_name(request->bridge),
+                    request->said.arguments.len,
                     request->bridge->caller.max_frame);
     tg_bridge_request_fail(request, text);
 }
@@ -273,7 +281,7 @@ tg_bridge_request_send(tg_bridge_request_t *request)
     tg_bridge_say_can(bridge);
 
     /* Its number is its token: the agent's may be anything. */
-    rc = tg_mcp_client_call(&bridge->mcp, request->name, request->arguments,
+    rc = tg_mcp_client_pass(&bridge->mcp, &request->said,
                             request->has_progress ? request->seq : 0, request,
                             &request->id);
 
@@ -421,12 +429,12 @@ tg_bridge_requests_list(tg_bridge_t *bridge, const tg_answer_t *error)
             tg_bridge_request_refuse(request, error);
 
         } else if (request->round <= bridge->mcp.round) {
-            if (request->arguments.data == NULL) {
+            if (request->cursor.data == NULL) {
                 bridge->told = tg_catalogue_digest(bridge->tools);
             }
 
             /* Its cursor must live until the list is rendered. */
-            tg_call_list(request->call, request->arguments);
+            tg_call_list(request->call, request->cursor);
             tg_bridge_request_free(request);
         }
     }

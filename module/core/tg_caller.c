@@ -194,7 +194,7 @@ tg_caller_request(tg_caller_t *caller, tg_str_t method, tg_str_t params,
 
 int
 tg_caller_call_tool(tg_caller_t *caller, tg_str_t name, tg_str_t arguments,
-                    tg_str_t meta, void *tag, uint64_t *id)
+                    tg_str_t more, void *tag, uint64_t *id)
 {
     tg_pending_t *pending;
     tg_buf_t *out;
@@ -218,7 +218,7 @@ tg_caller_call_tool(tg_caller_t *caller, tg_str_t name, tg_str_t arguments,
     tg_json_put_member(out, "\",\"arguments\":", arguments);
 
     if (!caller->dialect->is_sequential) {
-        tg_json_put_member(out, ",\"_meta\":", meta);
+        tg_buf_str(out, more);
     }
 
     tg_buf_text(out, "}}");

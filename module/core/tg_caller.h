@@ -98,11 +98,12 @@ int tg_caller_request(tg_caller_t *caller, tg_str_t method, tg_str_t params,
 
 /*
  * Calls a tool (every dialect): name is an escaped body, arguments a raw
- * object.  In ipc, calls wait for the answer of the one before.  meta: raw
- * _meta object or absent (jsonrpc and relay only).
+ * object.  In ipc, calls wait for the answer of the one before.  more: what
+ * else its params have, raw members, each behind a comma, or none (jsonrpc
+ * and relay only).
  */
 int tg_caller_call_tool(tg_caller_t *caller, tg_str_t name, tg_str_t arguments,
-                        tg_str_t meta, void *tag, uint64_t *id);
+                        tg_str_t more, void *tag, uint64_t *id);
 
 /* jsonrpc only; others ignore it. */
 int tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params);

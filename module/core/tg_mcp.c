@@ -260,6 +260,12 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
         return "params.arguments must be an object.";
     }
 
+    if (reply->is_modern && message->p.input_responses.data != NULL
+        && tg_json_type(message->p.input_responses) != TG_JSON_OBJECT)
+    {
+        return "params.inputResponses must be an object.";
+    }
+
     if (message->meta.progress_token.len > TG_TOKEN_MAX) {
         return "params._meta.progressToken is longer than 1024 bytes.";
     }
@@ -270,7 +276,16 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     request.name = tg_json_body(message->p.name);
     request.arguments = message->p.arguments;
     request.notes = &message->notes;
-    request.params = message->params;
+
+    if (tg_json_type(message->p.meta) == TG_JSON_OBJECT) {
+        request.meta = message->p.meta;
+    }
+
+    if (reply->is_modern) {
+        request.input_responses = message->p.input_responses;
+        request.request_state = message->p.request_state;
+    }
+
     request.progress_token = message->meta.progress_token;
     tg_peer_dispatch(peer, &request);
 

@@ -60,8 +60,8 @@ tg_mcp_put_members(tg_buf_t *out, tg_str_t object, int is_first,
     }
 }
 
-static void
-tg_mcp_put_whose(const tg_mcp_client_t *client, tg_buf_t *out, tg_str_t meta)
+void
+tg_mcp_put_whose(const tg_mcp_client_t *client, tg_str_t meta, tg_buf_t *out)
 {
     tg_str_t can, info;
 
@@ -78,50 +78,66 @@ tg_mcp_put_whose(const tg_mcp_client_t *client, tg_buf_t *out, tg_str_t meta)
     }
 
     tg_buf_text(out,
-                ",\"" TG_MCP_PREFIX "protocolVersion\":\"" TG_MCP_MODERN "\"");
+                "\"" TG_MCP_PREFIX "protocolVersion\":\"" TG_MCP_MODERN "\"");
     tg_buf_text(out, ",\"" TG_MCP_PREFIX "clientCapabilities\":{");
     tg_mcp_put_members(out, can, 1, tg_mcp_is_extensions);
     tg_buf_char(out, '}');
     tg_json_put_member(out, ",\"" TG_MCP_PREFIX "clientInfo\":", info);
 }
 
+void
+tg_mcp_put_more(const tg_mcp_client_t *client, const tg_mcp_call_t *call,
+                uint64_t token, tg_buf_t *out)
+{
+    size_t before, start;
+    int is_modern;
+
+    is_modern = client->is_modern || call->is_modern;
+    tg_json_put_member(out, ",\"inputResponses\":", call->input_responses);
+    tg_json_put_member(out, ",\"requestState\":", call->request_state);
+    before = out->len;
+    tg_buf_text(out, ",\"_meta\":{");
+    start = out->len;
+
+    if (is_modern) {
+        tg_mcp_put_whose(client, call->meta, out);
+    }
+
+    if (token != 0) {
+        tg_buf_text(out, is_modern ? "," : "");
+        tg_buf_text(out, "\"progressToken\":");
+        tg_buf_uint(out, token);
+    }
+
+    tg_mcp_put_members(out, call->meta, out->len == start,
+                       is_modern ? tg_mcp_is_own : tg_mcp_is_not_legacy);
+
+    if (out->len != start) {
+        tg_buf_char(out, '}');
+    } else if (!tg_buf_failed(out)) {
+        tg_buf_truncate(out, before);
+    }
+}
+
 int
 tg_mcp_client_pass(tg_mcp_client_t *client, const tg_mcp_call_t *call,
                    uint64_t token, void *tag, uint64_t *id)
 {
-    tg_buf_t params;
-    tg_str_t meta;
+    tg_buf_t more;
     int rc;
 
-    meta = tg_json_type(call->meta) == TG_JSON_OBJECT ? call->meta
-                                                      : TG_STR("{}");
-    tg_buf_init(&params, client->alloc);
-    tg_buf_text(&params, "{\"name\":\"");
-    tg_buf_str(&params, call->name);
-    tg_json_put_member(&params, "\",\"arguments\":",
-                       call->arguments.data != NULL ? call->arguments
-                                                    : TG_STR("{}"));
-    tg_json_put_member(&params, ",\"inputResponses\":", call->input_responses);
-    tg_json_put_member(&params, ",\"requestState\":", call->request_state);
-    tg_buf_text(&params, ",\"_meta\":{\"progressToken\":");
-    tg_buf_uint(&params, token);
-
-    if (client->is_modern) {
-        tg_mcp_put_whose(client, &params, meta);
-    }
-
-    tg_mcp_put_members(&params, meta, 0,
-                       client->is_modern ? tg_mcp_is_own
-                                         : tg_mcp_is_not_legacy);
-    tg_buf_text(&params, "}}");
+    tg_buf_init(&more, client->alloc);
+    tg_mcp_put_more(client, call, token, &more);
     rc = TG_NOMEM;
 
-    if (!tg_buf_failed(&params)) {
-        rc = tg_caller_request(client->caller, TG_STR("tools/call"),
-                               tg_buf_view(&params), tag, id);
+    if (!tg_buf_failed(&more)) {
+        rc = tg_caller_call_tool(client->caller, call->name,
+                                 call->arguments.data != NULL ? call->arguments
+                                                              : TG_STR("{}"),
+                                 tg_buf_view(&more), tag, id);
     }
 
-    tg_buf_deinit(&params);
+    tg_buf_deinit(&more);
 
     return rc;
 }

@@ -1,4 +1,4 @@
-#include "core/tg_mcp_client.h"
+#include "core/tg_mcp_call.h"
 
 #define TG_MCP_KEY "io.modelcontextprotocol/"
 
@@ -47,25 +47,6 @@ tg_mcp_event(int rc, tg_mcp_event_t event)
 
 /* --- requests --- */
 
-void
-tg_mcp_client_meta(const tg_mcp_client_t *client, tg_buf_t *out, uint64_t token)
-{
-    if (client->is_modern) {
-        tg_buf_text(out, "{\"" TG_MCP_KEY "protocolVersion\":\"" TG_MCP_MODERN
-                         "\",\"" TG_MCP_KEY "clientCapabilities\":{},"
-                         "\"" TG_MCP_KEY "clientInfo\":");
-        tg_buf_str(out, client->info);
-    }
-
-    if (token != 0) {
-        tg_buf_text(out, client->is_modern ? "," : "{");
-        tg_buf_text(out, "\"progressToken\":");
-        tg_buf_uint(out, token);
-    }
-
-    tg_buf_text(out, client->is_modern || token != 0 ? "}" : "");
-}
-
 /*
  * Sends a request of its own; members are those of its params, without the
  * braces.  TG_CLOSED is as good as sent: the connection ends.
@@ -81,9 +62,9 @@ tg_mcp_ask(tg_mcp_client_t *client, int tag, const char *method,
     tg_buf_char(&params, '{');
 
     if (client->is_modern) {
-        tg_buf_text(&params, "\"_meta\":");
-        tg_mcp_client_meta(client, &params, 0);
-        tg_buf_text(&params, members.len != 0 ? "," : "");
+        tg_buf_text(&params, "\"_meta\":{");
+        tg_mcp_put_whose(client, TG_STR_NONE, &params);
+        tg_buf_text(&params, members.len != 0 ? "}," : "}");
     }
 
     tg_buf_str(&params, members);
@@ -98,29 +79,6 @@ tg_mcp_ask(tg_mcp_client_t *client, int tag, const char *method,
     tg_buf_deinit(&params);
 
     return rc == TG_NOMEM ? TG_NOMEM : TG_OK;
-}
-
-int
-tg_mcp_client_call(tg_mcp_client_t *client, tg_str_t name, tg_str_t arguments,
-                   uint64_t token, void *tag, uint64_t *id)
-{
-    tg_buf_t meta;
-    int rc;
-
-    tg_buf_init(&meta, client->alloc);
-    tg_mcp_client_meta(client, &meta, token);
-    rc = TG_NOMEM;
-
-    if (!tg_buf_failed(&meta)) {
-        rc = tg_caller_call_tool(client->caller, name, arguments,
-                                 meta.len != 0 ? tg_buf_view(&meta)
-                                               : TG_STR_NONE,
-                                 tag, id);
-    }
-
-    tg_buf_deinit(&meta);
-
-    return rc;
 }
 
 /* --- the handshake --- */

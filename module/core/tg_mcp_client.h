@@ -154,16 +154,4 @@ uint64_t tg_mcp_client_round(const tg_mcp_client_t *client);
 /* Is a tag of its caller's one of its own requests? */
 int tg_mcp_client_is_own(const tg_mcp_client_t *client, const void *tag);
 
-/*
- * Appends the raw _meta of a request, or nothing where it needs none; token
- * is that of its progress, or 0.
- */
-void tg_mcp_client_meta(const tg_mcp_client_t *client, tg_buf_t *out,
-                        uint64_t token);
-
-/* As tg_caller_call_tool(); token is that of its progress, or 0. */
-int tg_mcp_client_call(tg_mcp_client_t *client, tg_str_t name,
-                       tg_str_t arguments, uint64_t token, void *tag,
-                       uint64_t *id);
-
 #endif

@@ -76,6 +76,8 @@ static const tg_member_t tg_params_members[] = {
     TG_MEMBER("progress", p.progress, NULL),
     TG_MEMBER("total", p.total, NULL),
     TG_MEMBER("message", p.message, NULL),
+    TG_MEMBER("inputResponses", p.input_responses, NULL),
+    TG_MEMBER("requestState", p.request_state, NULL),
 };
 
 static const tg_shape_t tg_params_shape = TG_SHAPE(tg_params_members, 0);

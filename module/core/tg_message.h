@@ -33,6 +33,8 @@ typedef struct {
     struct {
         tg_str_t name;
         tg_str_t arguments;
+        tg_str_t input_responses;
+        tg_str_t request_state;
         tg_str_t cursor;
         tg_str_t protocol_version;
         tg_str_t request_id; /* notifications/cancelled */

@@ -63,9 +63,13 @@ typedef struct {
     tg_str_t name;           /* escaped body of the tool's or method's name */
     tg_str_t arguments;      /* raw JSON, `{}` where there were none */
     const tg_json_notes_t *notes; /* of arguments, or NULL */
-    tg_str_t params;              /* of a tool's call, raw */
-    tg_str_t cursor;              /* of ops->list, raw or absent */
-    tg_str_t progress_token;      /* raw or absent */
+
+    /* Raw, or absent. */
+    tg_str_t meta;            /* _meta */
+    tg_str_t input_responses; /* of a tool's call that asked first */
+    tg_str_t request_state;
+    tg_str_t cursor; /* of ops->list */
+    tg_str_t progress_token;
     tg_reply_t reply;
 } tg_request_t;
 

@@ -45,7 +45,7 @@ end_call(end_t *end, unsigned i)
 
     rc = i % 2 == 0 ? tg_caller_call_tool(&end->caller, TG_STR("echo"),
                                           TG_STR("{\"text\":\"hi\"}"),
-                                          TG_STR("{\"progressToken\":1}"),
+                                          TG_STR(",\"_meta\":{}"),
                                           &end->answers[i], NULL)
                     : tg_caller_request(&end->caller, TG_STR("tools/list"),
                                         TG_STR_NONE, &end->answers[i], NULL);

@@ -13,7 +13,7 @@
  */
 #include "help.h"
 
-#include "core/tg_mcp_client.h"
+#include "core/tg_mcp_call.h"
 
 #include <stdlib.h>
 
@@ -184,6 +184,11 @@ end_send(end_t *end, uint32_t *seed, tg_str_t line)
 static void
 end_act(end_t *end, char what)
 {
+    static const tg_mcp_call_t call = {
+        .name = { "t", 1 },
+        .arguments = { "{}", 2 },
+        .meta = { "{\"a\":1}", 7 },
+    };
     tg_mcp_client_t *client;
     int rc;
 
@@ -199,8 +204,7 @@ end_act(end_t *end, char what)
         end->is_over |= tg_mcp_client_list(client, end->now) != TG_OK;
         break;
     case 'c':
-        rc = tg_mcp_client_call(client, TG_STR("t"), TG_STR("{}"), end->now,
-                                end, NULL);
+        rc = tg_mcp_client_pass(client, &call, end->now, end, NULL);
         end->ncalls += rc == TG_OK;
         end->is_over |= rc == TG_NOMEM;
         break;

@@ -54,6 +54,8 @@ message_members(const tg_message_t *m)
     message_is(m->p.progress, m->params, "progress");
     message_is(m->p.total, m->params, "total");
     message_is(m->p.message, m->params, "message");
+    message_is(m->p.input_responses, m->params, "inputResponses");
+    message_is(m->p.request_state, m->params, "requestState");
     message_is(m->p.meta, m->params, "_meta");
     notifications = m->p.notifications;
     message_is(m->p.tools_list_changed, notifications, "toolsListChanged");

@@ -248,9 +248,37 @@ end_deinit(end_t *end)
     tg_catalogue_release(held);
 }
 
+static int
+end_pass(end_t *end, const char *name)
+{
+    static const char *const names[] = { "_meta", "inputResponses",
+                                         "requestState", NULL };
+    tg_mcp_call_t call;
+    tg_str_t values[3];
+    const char *more;
+
+    more = strchr(name, '{');
+    more = more != NULL ? more : "";
+    (void) tg_json_members(tg_str_c(more), names, values);
+    memset(&call, 0, sizeof(call));
+    call.name = tg_str(name, end_word(name));
+    call.meta = values[0];
+    call.input_responses = values[1];
+    call.request_state = values[2];
+    call.is_modern = strstr(more, "/protocolVersion") != NULL;
+
+    return tg_mcp_client_pass(&end->client, &call,
+                              strtoul(name + call.name.len, NULL, 10), end,
+                              NULL);
+}
+
 int
 end_call(end_t *end, const char *name)
 {
+    if (end->has_client) {
+        return end_pass(end, name);
+    }
+
     return tg_caller_call_tool(&end->caller, tg_str(name, end_word(name)),
                                TG_STR("{}"), TG_STR_NONE,
                                (void *) (uintptr_t) name, NULL);

@@ -7,7 +7,7 @@
 
 #include "core_help.h"
 
-#include "core/tg_mcp_client.h"
+#include "core/tg_mcp_call.h"
 
 #define END_MAX 65536
 
@@ -32,7 +32,11 @@ void end_init(end_t *end, const tg_alloc_t *alloc, tg_dialect_t dialect,
               const tg_mcp_era_t *era);
 void end_deinit(end_t *end);
 
-/* Calls a tool without arguments; its name, a word, is the tag too. */
+/*
+ * Calls a tool without arguments; its name, a word, is the tag too.  A client
+ * takes the token of its progress as well, and what the call has besides, an
+ * object.
+ */
 int end_call(end_t *end, const char *name);
 
 /* Hands bytes to the caller, so many at once: what it returned. */

@@ -71,7 +71,9 @@ ngx_toolgate_answer_result(const ngx_toolgate_call_t *call, tg_str_t result,
                                   "The backend's answer is no tool's result.");
     }
 
-    if (call->entry->output == TG_OUTPUT_RESULT) {
+    /* What it asks first is for the client, whatever becomes of its result. */
+    if (call->entry->output == TG_OUTPUT_RESULT || tg_result_is_asking(result))
+    {
         return tg_outcome_of(TG_OUTCOME_RESULT, result);
     }
 

@@ -169,33 +169,59 @@ ngx_toolgate_pass_progress(void *data, const tg_message_t *message)
 
 /* --- a call --- */
 
+/* What is sent lives as long as the call. */
+static ngx_int_t
+ngx_toolgate_pass_keep(ngx_toolgate_call_t *call, tg_mcp_call_t *sent)
+{
+    char *at;
+
+    at = ngx_pnalloc(call->pool, sent->arguments.len + sent->meta.len
+                                     + sent->input_responses.len
+                                     + sent->request_state.len);
+
+    if (at == NULL) {
+        return NGX_ERROR;
+    }
+
+    sent->arguments = tg_str_keep(&at, sent->arguments);
+    sent->meta = tg_str_keep(&at, sent->meta);
+    sent->input_responses = tg_str_keep(&at, sent->input_responses);
+    sent->request_state = tg_str_keep(&at, sent->request_state);
+
+    return NGX_OK;
+}
+
 static ngx_int_t
 ngx_toolgate_pass_prepare(ngx_toolgate_call_t *call,
                           ngx_toolgate_pass_ctx_t *ctx,
                           const tg_request_t *request)
 {
     ngx_toolgate_query_t *query;
-    char *copy;
-
-    copy = ngx_pnalloc(call->pool, request->arguments.len);
-
-    if (copy == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_memcpy(copy, request->arguments.data, request->arguments.len);
+    tg_mcp_call_t *sent;
 
     query = &ctx->query;
     query->is_method = ctx->pass->is_method;
-    query->name = ctx->pass->sent;
-    query->arguments = tg_str(copy, request->arguments.len);
     query->data = call;
     query->answer = ngx_toolgate_pass_answer;
     query->progress = ngx_toolgate_pass_progress;
 
+    sent = &query->call;
+    sent->name = ctx->pass->sent;
+    sent->arguments = request->arguments;
+
+    if (!query->is_method) {
+        sent->meta = request->meta;
+        sent->input_responses = request->input_responses;
+        sent->request_state = request->request_state;
+    }
+
+    if (ngx_toolgate_pass_keep(call, sent) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
     if (query->is_method && request->progress_token.data != NULL) {
         query->token = request->progress_token;
-        query->token.data = copy
+        query->token.data = sent->arguments.data
                             + (request->progress_token.data
                                - request->arguments.data);
     }

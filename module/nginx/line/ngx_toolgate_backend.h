@@ -10,6 +10,8 @@
 #ifndef _NGX_TOOLGATE_BACKEND_H_INCLUDED_
 #define _NGX_TOOLGATE_BACKEND_H_INCLUDED_
 
+#include "core/tg_mcp_call.h"
+
 #include "nginx/line/ngx_toolgate_line.h"
 #include "nginx/line/ngx_toolgate_tls.h"
 
@@ -37,9 +39,8 @@ typedef struct {
     ngx_uint_t was_open;   /* it was sent on a line that was there */
 
     ngx_uint_t is_method; /* a request of that name; else a tool's call */
-    tg_str_t name;        /* of a method; of a tool an escaped body */
-    tg_str_t arguments;   /* raw */
-    tg_str_t token;       /* of its caller's progress, in the arguments */
+    tg_mcp_call_t call;   /* of a method: name, plain text, and arguments */
+    tg_str_t token;       /* of its caller's progress, in those */
 
     void *data; /* of whoever asks */
 

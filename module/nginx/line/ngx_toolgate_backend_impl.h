@@ -10,8 +10,6 @@
 
 #include "nginx/line/ngx_toolgate_backend.h"
 
-#include "core/tg_mcp_client.h"
-
 /* A line and, where it has one, its handshake. */
 typedef struct {
     ngx_toolgate_line_t line;

@@ -135,16 +135,16 @@ ngx_toolgate_line_ask(ngx_toolgate_line_t *line, tg_str_t method,
 
 int
 ngx_toolgate_line_call(ngx_toolgate_line_t *line, tg_str_t name,
-                       tg_str_t arguments, tg_str_t meta,
+                       tg_str_t arguments, tg_str_t more,
                        ngx_toolgate_ask_t *ask)
 {
-    if (!ngx_toolgate_line_has_room(line, arguments.len)) {
+    if (!ngx_toolgate_line_has_room(line, arguments.len + more.len)) {
         return TG_LIMIT;
     }
 
     return ngx_toolgate_line_asked(line, ask,
                                    tg_caller_call_tool(&line->caller, name,
-                                                       arguments, meta, ask,
+                                                       arguments, more, ask,
                                                        &ask->id));
 }
 

@@ -116,7 +116,7 @@ int ngx_toolgate_line_ask(ngx_toolgate_line_t *line, tg_str_t method,
 
 /* Likewise a tool's call, as tg_caller_call_tool() has it. */
 int ngx_toolgate_line_call(ngx_toolgate_line_t *line, tg_str_t name,
-                           tg_str_t arguments, tg_str_t meta,
+                           tg_str_t arguments, tg_str_t more,
                            ngx_toolgate_ask_t *ask);
 
 /* Ends what is under way: its answer is not wanted, or comes elsewhere. */

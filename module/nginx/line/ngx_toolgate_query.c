@@ -41,7 +41,7 @@ ngx_toolgate_query_params(ngx_toolgate_query_t *query, uint64_t id,
     tg_str_t params, token;
     size_t at;
 
-    params = query->arguments;
+    params = query->call.arguments;
     token = query->token;
 
     if (token.data == NULL) {
@@ -74,14 +74,18 @@ ngx_toolgate_query_send(ngx_toolgate_channel_t *channel,
 
     if (query->is_method) {
         rc = ngx_toolgate_line_ask(
-            line, query->name,
+            line, query->call.name,
             ngx_toolgate_query_params(query, line->caller.next_id, &more),
             &query->ask);
     } else {
         /* Whether its caller wants it or not, progress puts off its end. */
-        tg_mcp_client_meta(&channel->client, &more, line->caller.next_id);
-        rc = ngx_toolgate_line_call(line, query->name, query->arguments,
-                                    tg_buf_view(&more), &query->ask);
+        tg_mcp_put_more(&channel->client, &query->call, line->caller.next_id,
+                        &more);
+        rc = tg_buf_failed(&more)
+                 ? TG_NOMEM
+                 : ngx_toolgate_line_call(line, query->call.name,
+                                          query->call.arguments,
+                                          tg_buf_view(&more), &query->ask);
     }
 
     tg_buf_deinit(&more);

@@ -96,12 +96,9 @@ static const char *
 ngx_toolgate_mcp_params(ngx_toolgate_call_t *call, tg_request_t *request,
                         tg_buf_t *params)
 {
-    static const char *const names[] = { "_meta", "inputResponses",
-                                         "requestState", NULL };
     ngx_toolgate_mcp_tool_t *listed;
     ngx_toolgate_mcp_t *mcp;
     const char *mistake;
-    tg_str_t values[3];
 
     listed = call->tool->conf;
     mcp = listed->server;
@@ -117,12 +114,12 @@ ngx_toolgate_mcp_params(ngx_toolgate_call_t *call, tg_request_t *request,
         return mistake;
     }
 
-    (void) tg_json_members(request->params, names, values);
     tg_json_put_member(params, ",\"name\":", listed->name);
     tg_json_put_member(params, ",\"arguments\":", request->arguments);
-    tg_json_put_member(params, ",\"meta\":", values[0]);
-    tg_json_put_member(params, ",\"inputResponses\":", values[1]);
-    tg_json_put_member(params, ",\"requestState\":", values[2]);
+    tg_json_put_member(params, ",\"meta\":", request->meta);
+    tg_json_put_member(params,
+                       ",\"inputResponses\":", request->input_responses);
+    tg_json_put_member(params, ",\"requestState\":", request->request_state);
     tg_buf_char(params, '}');
 
     return tg_buf_failed(params) ? TG_NO_MEMORY : NULL;
