@@ -252,6 +252,7 @@ ngx_toolgate_create_main_conf(ngx_conf_t *cf)
     }
 
     mcf->serve = ngx_toolgate_handler;
+    mcf->path = ngx_toolgate_path_variable;
     mcf->handlers = ngx_toolgate_handlers;
 
     return mcf;

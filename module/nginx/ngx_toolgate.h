@@ -20,6 +20,7 @@
 
 #include "core/tg_caller.h"
 #include "core/tg_peer.h"
+#include "core/tg_value.h"
 #include "schema/tg_schema.h"
 
 #define NGX_TOOLGATE_VERSION TG_VERSION
@@ -66,6 +67,22 @@ typedef struct {
     void *node;    /* of rate, in shared memory */
 } ngx_toolgate_limit_t;
 
+/* A property of the arguments, and its value where it is not given. */
+typedef struct {
+    tg_str_t name;
+    tg_str_t fallback; /* raw: the schema's `default`; absent: there is none */
+} ngx_toolgate_property_t;
+
+/* An argument that a value names, or a member of one, by the way to it. */
+typedef struct {
+    tg_value_kind_t kind;
+    ngx_uint_t n;
+    ngx_toolgate_property_t *steps;
+    ngx_str_t text; /* as the config has it, and where */
+    ngx_str_t file;
+    ngx_uint_t line;
+} ngx_toolgate_path_t;
+
 /*
  * A `tool` or `method` block; what a block around tools says of all of them;
  * or a tool that somebody else listed, as such blocks have it.
@@ -81,7 +98,8 @@ struct ngx_toolgate_tool_s {
     ngx_uint_t validate;              /* on, off, formats */
     ngx_uint_t is_group;              /* it is around others */
     ngx_array_t *rules;      /* allow, deny; NULL: the server's alone */
-    ngx_array_t *properties; /* ngx_str_t: names that the schema declares */
+    ngx_array_t *properties; /* ngx_toolgate_property_t: the schema's */
+    ngx_array_t *paths;      /* ngx_toolgate_path_t *: what its values name */
     ngx_uint_t output;
     ngx_msec_t timeout;     /* without progress */
     ngx_msec_t max_timeout; /* with it */
@@ -118,6 +136,8 @@ typedef struct {
     ngx_shm_zone_t *zone;
     ngx_array_t servers; /* ngx_toolgate_srv_conf_t *, with tools */
     ngx_stream_content_handler_pt serve; /* a client of such a server */
+    ngx_stream_get_variable_pt path;     /* ngx_toolgate_path_t * is its data */
+    ngx_uint_t npaths;
     const ngx_toolgate_handler_t *const *handlers; /* all, and NULL */
     ngx_uint_t has_tools;
 } ngx_toolgate_main_conf_t;
@@ -174,6 +194,9 @@ char *ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 ngx_int_t ngx_toolgate_add_variables(ngx_conf_t *cf);
+ngx_int_t ngx_toolgate_path_variable(ngx_stream_session_t *s,
+                                     ngx_stream_variable_value_t *v,
+                                     uintptr_t data);
 
 /* Finds variables that nobody defines, and says in which line they stand. */
 ngx_int_t ngx_toolgate_check_variables(ngx_conf_t *cf);

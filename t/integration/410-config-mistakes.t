@@ -159,7 +159,7 @@ my @mistakes = (
 
     [
         'a capture of nothing',
-        qr/unknown variable "\$1"; nothing is captured here; .*\$\{dollar\}/,
+        qr/unknown variable "\$1"; nothing is captured here; .*write "\$\$"/,
         "tool a {\n exec awk '{print \$1}'; #!\n}"
     ],
     [
@@ -168,8 +168,60 @@ my @mistakes = (
         "tool a {\n return '\$tool_nme'; #!\n}"
     ],
     [
-        'a lonely dollar', qr/"\$" starts a variable's name in "foo\$"; .*geo/,
+        'a lonely dollar',
+        qr/"\$" starts a variable's name in "foo\$"; .*"\$\$"/,
         "tool a {\n exec grep 'foo\$'; #!\n}"
+    ],
+
+    [
+        'a member of no argument',
+        qr/"\$\{tool_name\.x\}" names no argument; write \$\{tool_arg_N/,
+        "tool a {\n return '\${tool_name.x}'; #!\n}"
+    ],
+    [
+        'a member without a name', qr/"\$\{tool_arg_a\.\}" names no argument/,
+        "tool a {\n return '\${tool_arg_a.}'; #!\n}"
+    ],
+    [
+        'a member that the schema does not declare',
+        qr/input_schema declares no "c" where "\$\{tool_arg_b\.c\}" looks/,
+        "tool a {\n return '\${tool_arg_b.c}'; #!\n input_schema "
+            . "'{\"type\":\"object\",\"properties\":{\"b\":"
+            . "{\"properties\":{\"d\":{}}}}}';\n}"
+    ],
+    [
+        'a member of what is no object',
+        qr/input_schema declares no "c" where "\$\{tool_arg_b\.c\}" looks/,
+        "tool a {\n input_schema '{\"type\":\"object\",\"properties\":"
+            . "{\"b\":{\"type\":\"string\"}}}';\n"
+            . " exec true;\n arg x if=\${tool_arg_b.c}; #!\n}"
+    ],
+
+    # arg
+    [
+        'an arg of no program', qr/has no "exec", so "stdin", "arg"/,
+        "tool a {\n arg x;\n $handler\n} #!"
+    ],
+    [
+        'an arg without a word', qr/needs an argument .*"arg WORD \.\.\./,
+        "tool a {\n exec true;\n arg if=\$tool_arg_x each; #!\n}"
+    ],
+    [
+        'two conditions', qr/has "if=" twice; a line has one/,
+        "tool a {\n exec true;\n arg x if=\$tool_arg_x if=\$tool_arg_y; #!\n}"
+    ],
+    [
+        'a condition that is none', qr/"if=" without a variable; write "if=\$/,
+        "tool a {\n exec true;\n arg x if=!yes; #!\n}"
+    ],
+    [
+        'each of nothing', qr/"each", but no argument .*"\$tool_arg_NAME"/,
+        "tool a {\n exec true;\n arg x \$tool_name each; #!\n}"
+    ],
+    [
+        'each of two arrays',
+        qr/elements of one array, .* "a" and "b"; write a line for each/,
+        "tool a {\n exec true;\n arg \$tool_arg_a \$tool_arg_b each; #!\n}"
     ],
 
     # texts and schemas

@@ -50,7 +50,8 @@ sub play_console {
     for (split /^(?=\$ )/m, $console) {
         my ($command, $expected) = /^\$ toolgate ([^\n]*)\n(.*)\z/s
             or die "$name: $_\n";
-        my ($status, $out, $err) = $tg->cli(split / /, $command);
+        my ($status, $out, $err) = $tg->cli(
+            map {tr{'}{}dr} split / /, $command);
         my $said = $out . $err;
         my $pattern = join '.*', map {quotemeta} split /\xe2\x80\xa6/,
             localize($expected);

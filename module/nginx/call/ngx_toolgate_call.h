@@ -89,6 +89,7 @@ struct ngx_toolgate_call_s {
     ngx_msec_t max_timeout;
 
     ngx_stream_variable_value_t *variables; /* of this call, when it has any */
+    tg_str_t element; /* raw, of the array whose elements are gone through */
     ngx_msec_t start;
     int64_t queued;    /* ms of that, in the runner */
     ngx_event_t timer; /* deferred: the last resort */
@@ -319,8 +320,17 @@ void ngx_toolgate_schema_exit(void);
 
 /*
  * Which argument a variable means: the property of the schema that has its
- * name, so that what is used is what was checked; else that name itself.
+ * name, so that what is used is what was checked; NULL: that name itself.
  */
-tg_str_t ngx_toolgate_property(const ngx_toolgate_tool_t *tool, tg_str_t name);
+const ngx_toolgate_property_t *ngx_toolgate_property(
+    const ngx_toolgate_tool_t *tool, tg_str_t name);
+
+/*
+ * What a path leads to in the arguments, or in what the schema has for those
+ * that were not given: raw, or absent.
+ */
+void ngx_toolgate_path_value(const ngx_toolgate_call_t *call,
+                             const ngx_toolgate_path_t *path,
+                             tg_json_note_t *note);
 
 #endif

@@ -3,31 +3,7 @@
 #include "base/tg_url.h"
 #include "base/tg_utf8.h"
 
-#include <ctype.h>
-
 /* --- when it is loaded --- */
-
-/* A variable at the front of text, its dollar and braces included. */
-static ngx_str_t
-ngx_toolgate_template_variable(const ngx_str_t *text)
-{
-    ngx_uint_t has_brace;
-    ngx_str_t variable;
-    size_t i;
-
-    has_brace = text->len > 1 && text->data[1] == '{';
-
-    for (i = 1 + has_brace;
-         i < text->len && (isalnum(text->data[i]) || text->data[i] == '_'); i++)
-    {
-        /* void */
-    }
-
-    variable.data = text->data;
-    variable.len = ngx_min(text->len, i + has_brace);
-
-    return variable;
-}
 
 /* In JSON an argument that is no string must not become the text of one. */
 static ngx_int_t
@@ -106,24 +82,22 @@ ngx_toolgate_template(ngx_conf_t *cf, const ngx_str_t *text,
                       ngx_toolgate_place_t place, ngx_toolgate_place_pt next)
 {
     ngx_toolgate_template_t *made;
-    ngx_str_t rest, part;
+    tg_value_token_t token;
     ngx_uint_t is_variable;
+    tg_str_t rest;
+    ngx_str_t part;
 
     made = ngx_array_create(cf->pool, 4, sizeof(ngx_toolgate_piece_t));
-    rest = *text;
+    rest = ngx_toolgate_str(text);
 
     while (made != NULL && rest.len != 0) {
-        is_variable = rest.data[0] == '$';
-        part = rest;
-
-        if (is_variable) {
-            part = ngx_toolgate_template_variable(&rest);
-        } else {
-            part.data = ngx_strlchr(rest.data, rest.data + rest.len, '$');
-            part.len = part.data != NULL ? (size_t) (part.data - rest.data)
-                                         : rest.len;
-            part.data = rest.data;
+        if (tg_value_next(&rest, &token) == TG_BAD) {
+            token.text = token.name = rest; /* which is said when compiled */
         }
+
+        is_variable = token.name.data != NULL;
+        part.data = (u_char *) token.text.data;
+        part.len = token.text.len;
 
         if (ngx_toolgate_template_push(cf, made, part, place, is_variable)
             != NGX_OK) {
@@ -133,9 +107,6 @@ ngx_toolgate_template(ngx_conf_t *cf, const ngx_str_t *text,
         if (!is_variable && next != NULL) {
             place = next(place, &part);
         }
-
-        rest.data += part.len;
-        rest.len -= part.len;
     }
 
     return made;

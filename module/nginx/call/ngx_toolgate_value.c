@@ -93,49 +93,59 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
     return rc;
 }
 
-/* NGINX lowers variables' names, and they have no "-" and ".". */
-static ngx_uint_t
-ngx_toolgate_is_named(tg_str_t name, const ngx_str_t *property)
-{
-    size_t i;
-    u_char c;
-
-    if (name.len != property->len) {
-        return 0;
-    }
-
-    if (ngx_memcmp(name.data, property->data, name.len) == 0) {
-        return 1;
-    }
-
-    for (i = 0; i < name.len; i++) {
-        c = ngx_tolower(property->data[i]);
-
-        if ((u_char) name.data[i] != (c == '-' || c == '.' ? '_' : c)) {
-            return 0;
-        }
-    }
-
-    return 1;
-}
-
-tg_str_t
+const ngx_toolgate_property_t *
 ngx_toolgate_property(const ngx_toolgate_tool_t *tool, tg_str_t name)
 {
-    const ngx_str_t *property;
+    const ngx_toolgate_property_t *property;
     ngx_uint_t i;
 
     if (tool->properties != NULL) {
         property = tool->properties->elts;
 
         for (i = 0; i < tool->properties->nelts; i++) {
-            if (ngx_toolgate_is_named(name, &property[i])) {
-                return ngx_toolgate_str(&property[i]);
+            if (tg_value_is_named(name, property[i].name)) {
+                return &property[i];
             }
         }
     }
 
-    return name;
+    return NULL;
+}
+
+void
+ngx_toolgate_path_value(const ngx_toolgate_call_t *call,
+                        const ngx_toolgate_path_t *path, tg_json_note_t *note)
+{
+    const ngx_toolgate_property_t *step;
+    tg_str_t object;
+    ngx_uint_t i;
+    int rc;
+
+    object = call->request->arguments;
+
+    for (i = 0; i < path->n; i++) {
+        step = &path->steps[i];
+        note->value = TG_STR_NONE;
+
+        if (i == 0) {
+            rc = tg_json_notes_get(call->request->notes, object, step->name,
+                                   note);
+        } else {
+            rc = tg_json_type(object) == TG_JSON_OBJECT
+                     ? tg_json_get(object, step->name, &note->value)
+                     : TG_MISSING;
+            note->escapes = TG_JSON_ESCAPED | TG_JSON_HALVES;
+        }
+
+        if (rc != TG_OK && path->kind != TG_VALUE_HAS
+            && (i == 0 || tg_json_type(object) == TG_JSON_OBJECT))
+        {
+            note->value = step->fallback;
+            note->escapes = TG_JSON_ESCAPED | TG_JSON_HALVES;
+        }
+
+        object = note->value;
+    }
 }
 
 const char *

@@ -158,4 +158,34 @@ ngx_int_t ngx_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
 ngx_stream_complex_value_t *ngx_toolgate_compile_new(ngx_conf_t *cf,
                                                      ngx_str_t *text);
 
+/*
+ * The same for what is evaluated once for each element of an array: *each
+ * becomes the way to it, NULL when there is none in text.  The elements are
+ * those of one array, which *each was before, if it is not NULL.
+ */
+ngx_int_t ngx_toolgate_compile_each(ngx_conf_t *cf, ngx_str_t *text,
+                                    ngx_stream_complex_value_t *value,
+                                    ngx_toolgate_path_t **each);
+
+/* Has it any variables, or is it just text?  `$$` is a dollar. */
+ngx_uint_t ngx_toolgate_varies(const ngx_str_t *text);
+
+/* Each `$$` becomes a dollar: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_literal(ngx_conf_t *cf, ngx_str_t *text);
+
+/*
+ * The argument that a variable's name is of; NULL: no memory, or it is of
+ * none, which is logged.
+ */
+ngx_toolgate_path_t *ngx_toolgate_path_new(ngx_conf_t *cf, tg_str_t name);
+
+/* The variable that has what it leads to: its name, or one of length 0. */
+ngx_str_t ngx_toolgate_path_name(ngx_conf_t *cf, ngx_toolgate_path_t *path);
+
+/*
+ * The block is read, so that its schema is known: which properties paths
+ * mean.  NGX_ERROR: it declares no such, which is logged.
+ */
+ngx_int_t ngx_toolgate_settle_paths(ngx_conf_t *cf, ngx_toolgate_tool_t *tool);
+
 #endif

@@ -4,6 +4,7 @@
 #include "nginx/conf/ngx_toolgate_handler.h"
 
 #include "base/tg_utf8.h"
+#include "schema/tg_schema_look.h"
 
 /* A schema is a page or two; more is a mistake in the path. */
 #define NGX_TOOLGATE_SCHEMA_MAX 1048576
@@ -229,16 +230,18 @@ done:
     return rc;
 }
 
-/* The names that `properties` declares, for $tool_arg_NAME. */
+/* What `properties` declares, for $tool_arg_NAME. */
 static ngx_int_t
 ngx_toolgate_properties(ngx_conf_t *cf, ngx_toolgate_tool_t *tool)
 {
-    tg_str_t properties, key;
+    ngx_toolgate_property_t *property;
+    tg_str_t root, properties, key, value;
     tg_json_t json;
-    ngx_str_t *name;
+    u_char *name;
 
-    if (tg_json_get(tool->entry.input_schema, TG_STR("properties"), &properties)
-            != TG_OK
+    root = tool->entry.input_schema;
+
+    if (tg_json_get(root, TG_STR("properties"), &properties) != TG_OK
         || tg_json_type(properties) != TG_JSON_OBJECT)
     {
         return NGX_OK;
@@ -248,18 +251,19 @@ ngx_toolgate_properties(ngx_conf_t *cf, ngx_toolgate_tool_t *tool)
     (void) tg_json_object(&json);
 
     while (tg_json_member(&json, &key) == TG_OK) {
-        name = ngx_toolgate_push(cf, &tool->properties, sizeof(ngx_str_t));
-        if (name == NULL) {
+        property = ngx_toolgate_push(cf, &tool->properties,
+                                     sizeof(ngx_toolgate_property_t));
+        name = ngx_pnalloc(cf->pool, key.len + 1);
+
+        if (property == NULL || name == NULL) {
             return NGX_ERROR;
         }
 
-        name->data = ngx_pnalloc(cf->pool, key.len + 1);
-        if (name->data == NULL) {
-            return NGX_ERROR;
-        }
-
-        name->len = tg_json_decode((char *) name->data, key);
-        (void) tg_json_value(&json, NULL);
+        property->name = tg_str((char *) name,
+                                tg_json_decode((char *) name, key));
+        (void) tg_json_value(&json, &value);
+        (void) tg_schema_look_keyword(root, value, "default",
+                                      &property->fallback);
     }
 
     return NGX_OK;

@@ -367,6 +367,10 @@ ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
             kind, name);
     }
 
+    if (ngx_toolgate_settle_paths(cf, tool) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
     ngx_toolgate_init_output(tool, confs);
     rv = ngx_toolgate_check(cf, tool, confs, kind, name);
 

@@ -12,13 +12,196 @@
 /* With less memory no program starts. */
 #define NGX_TOOLGATE_EXEC_MEMORY_MIN 1048576
 
+ngx_uint_t
+ngx_toolgate_varies(const ngx_str_t *text)
+{
+    tg_value_token_t token;
+    tg_str_t rest;
+    int rc;
+
+    rest = ngx_toolgate_str(text);
+
+    while ((rc = tg_value_next(&rest, &token)) == TG_OK) {
+        if (token.name.data != NULL) {
+            return 1;
+        }
+    }
+
+    return rc == TG_BAD;
+}
+
+/*
+ * The element of an array, which is named as the array is.  What else is
+ * named of the arguments in such a text must be it, too.
+ */
+static ngx_int_t
+ngx_toolgate_put_element(ngx_conf_t *cf, const tg_value_token_t *token,
+                         tg_value_kind_t kind, ngx_toolgate_path_t **each,
+                         tg_buf_t *buf)
+{
+    tg_str_t path, other;
+
+    (void) tg_value_kind(token->name, &path);
+
+    if (*each == NULL) {
+        *each = ngx_toolgate_path_new(cf, token->name);
+
+        if (*each == NULL) {
+            return NGX_ERROR;
+        }
+
+    } else {
+        (void) tg_value_kind(ngx_toolgate_str(&(*each)->text), &other);
+
+        if (!tg_str_eq(path, other)) {
+            (void) ngx_toolgate_refuse(cf,
+                                       "\"each\" is about the elements of one "
+                                       "array, but there are \"%*s\" and "
+                                       "\"%*s\"; write a line for each",
+                                       other.len, other.data, path.len,
+                                       path.data);
+            return NGX_ERROR;
+        }
+    }
+
+    tg_buf_text(buf, kind == TG_VALUE_JSON ? "${tool_element_json}"
+                                           : "${tool_element}");
+
+    return NGX_OK;
+}
+
+/* A variable as NGINX knows it, which has neither dots nor elements. */
+static ngx_int_t
+ngx_toolgate_put_variable(ngx_conf_t *cf, const tg_value_token_t *token,
+                          ngx_toolgate_path_t **each, tg_buf_t *buf)
+{
+    ngx_toolgate_path_t *path;
+    tg_value_kind_t kind;
+    ngx_str_t name;
+    tg_str_t rest;
+
+    kind = tg_value_kind(token->name, &rest);
+
+    if (each != NULL && (kind == TG_VALUE_ARG || kind == TG_VALUE_JSON)) {
+        return ngx_toolgate_put_element(cf, token, kind, each, buf);
+    }
+
+    if (!tg_value_is_braced(token->name)) {
+        tg_buf_str(buf, token->text);
+        return NGX_OK;
+    }
+
+    path = ngx_toolgate_path_new(cf, token->name);
+    name = path != NULL ? ngx_toolgate_path_name(cf, path)
+                        : (ngx_str_t) ngx_null_string;
+
+    tg_buf_text(buf, "${");
+    tg_buf_str(buf, ngx_toolgate_str(&name));
+    tg_buf_char(buf, '}');
+
+    return name.len != 0 ? NGX_OK : NGX_ERROR;
+}
+
+static ngx_int_t
+ngx_toolgate_copy(ngx_conf_t *cf, const tg_buf_t *buf, ngx_str_t *text)
+{
+    u_char *p;
+
+    p = tg_buf_failed(buf) ? NULL : ngx_pnalloc(cf->pool, buf->len + 1);
+
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    text->len = buf->len;
+    text->data = p;
+    *ngx_cpymem(p, buf->data, buf->len) = '\0';
+
+    return NGX_OK;
+}
+
 ngx_int_t
-ngx_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
-                     ngx_stream_complex_value_t *value)
+ngx_toolgate_literal(ngx_conf_t *cf, ngx_str_t *text)
+{
+    tg_value_token_t token;
+    tg_str_t rest;
+    ngx_int_t rc;
+    tg_buf_t buf;
+
+    rest = ngx_toolgate_str(text);
+    tg_buf_init(&buf, tg_alloc_libc());
+
+    while (tg_value_next(&rest, &token) == TG_OK) {
+        tg_buf_str(&buf, token.text);
+    }
+
+    tg_buf_str(&buf, rest);
+    rc = ngx_toolgate_copy(cf, &buf, text);
+    tg_buf_deinit(&buf);
+
+    return rc;
+}
+
+/* A text with variables as NGINX takes it. */
+static ngx_int_t
+ngx_toolgate_translate(ngx_conf_t *cf, ngx_str_t *text,
+                       ngx_toolgate_path_t **each, ngx_str_t *made)
+{
+    tg_value_token_t token;
+    tg_str_t rest;
+    tg_buf_t buf;
+    ngx_int_t rc;
+
+    rest = ngx_toolgate_str(text);
+    tg_buf_init(&buf, tg_alloc_libc());
+    rc = NGX_OK;
+
+    while (rc == NGX_OK && tg_value_next(&rest, &token) == TG_OK) {
+        if (token.name.data != NULL) {
+            rc = ngx_toolgate_put_variable(cf, &token, each, &buf);
+        } else if (token.text.data[0] == '$') {
+            tg_buf_text(&buf, "${tool_dollar}");
+        } else {
+            tg_buf_str(&buf, token.text);
+        }
+    }
+
+    if (rc == NGX_OK && rest.len != 0) {
+        rc = NGX_ERROR;
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"$\" starts a variable's name in \"%V\"; for the "
+                           "character itself write \"$$\"",
+                           text);
+    }
+
+    if (rc == NGX_OK) {
+        rc = ngx_toolgate_copy(cf, &buf, made);
+    }
+
+    tg_buf_deinit(&buf);
+
+    return rc;
+}
+
+ngx_int_t
+ngx_toolgate_compile_each(ngx_conf_t *cf, ngx_str_t *text,
+                          ngx_stream_complex_value_t *value,
+                          ngx_toolgate_path_t **each)
 {
     ngx_stream_compile_complex_value_t ccv;
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_use_t *use;
+    ngx_str_t made;
+
+    if (!ngx_toolgate_varies(text)) {
+        ngx_memzero(value, sizeof(ngx_stream_complex_value_t));
+        value->value = *text;
+        return ngx_toolgate_literal(cf, &value->value);
+    }
+
+    if (ngx_toolgate_translate(cf, text, each, &made) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
     use = ngx_array_push(&mcf->uses);
@@ -26,25 +209,23 @@ ngx_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
         return NGX_ERROR;
     }
 
-    use->text = *text;
+    use->text = made;
     use->file = cf->conf_file->file.name;
     use->line = cf->conf_file->line;
 
     ngx_memzero(&ccv, sizeof(ngx_stream_compile_complex_value_t));
     ccv.cf = cf;
-    ccv.value = text;
+    ccv.value = &use->text;
     ccv.complex_value = value;
 
-    if (ngx_stream_compile_complex_value(&ccv) != NGX_OK) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"$\" starts a variable's name in \"%V\"; for the "
-                           "character itself write ${dollar}, and \"geo "
-                           "$dollar { default \"$\"; }\" beside the server",
-                           text);
-        return NGX_ERROR;
-    }
+    return ngx_stream_compile_complex_value(&ccv);
+}
 
-    return NGX_OK;
+ngx_int_t
+ngx_toolgate_compile(ngx_conf_t *cf, ngx_str_t *text,
+                     ngx_stream_complex_value_t *value)
+{
+    return ngx_toolgate_compile_each(cf, text, value, NULL);
 }
 
 ngx_stream_complex_value_t *
@@ -258,8 +439,7 @@ ngx_toolgate_hint(ngx_str_t *name)
 {
     if (*name->data >= '0' && *name->data <= '9') {
         return "nothing is captured here; for the character \"$\" itself write "
-               "${dollar}, and \"geo $dollar { default \"$\"; }\" beside the "
-               "server";
+               "\"$$\"";
     }
 
     if (name->len > 5

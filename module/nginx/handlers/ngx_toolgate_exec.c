@@ -1,24 +1,7 @@
 /*
  * `exec PROGRAM …`: evaluated here, run by toolgate-runner.
  */
-#include "nginx/call/ngx_toolgate_call.h"
-
-
-/* `env NAME VALUE` */
-typedef struct {
-    ngx_str_t name;
-    ngx_stream_complex_value_t value;
-} ngx_toolgate_env_t;
-
-typedef struct {
-    ngx_array_t *argv; /* ngx_stream_complex_value_t; NULL: no `exec` */
-    ngx_str_t program; /* absolute, terminated */
-    ngx_array_t *env;  /* ngx_toolgate_env_t */
-    ngx_stream_complex_value_t *stdin_value;
-    ngx_stream_complex_value_t *cwd;
-    off_t memory; /* 0: no limit */
-    off_t pids;
-} ngx_toolgate_exec_t;
+#include "nginx/handlers/ngx_toolgate_exec.h"
 
 static char *ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd,
                                        void *conf);
@@ -37,6 +20,9 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
 
     { ngx_string("exec"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
       ngx_toolgate_exec_program, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("arg"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_exec_arg, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_exec_value, NGX_STREAM_SRV_CONF_OFFSET,
@@ -83,10 +69,10 @@ ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool, void *conf)
 
     return exec->argv == NULL
                    && (exec->stdin_value != NULL || exec->env != NULL
-                       || exec->cwd != NULL || exec->memory != 0
-                       || exec->pids != 0)
-               ? "has no \"exec\", so \"stdin\", \"env\", \"cwd\", \"memory\" "
-                 "and \"pids\" mean nothing in it; remove them"
+                       || exec->args != NULL || exec->cwd != NULL
+                       || exec->memory != 0 || exec->pids != 0)
+               ? "has no \"exec\", so \"stdin\", \"arg\", \"env\", \"cwd\", "
+                 "\"memory\" and \"pids\" mean nothing in it; remove them"
                : NULL;
 }
 
@@ -196,50 +182,34 @@ ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 static char *
 ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
+    ngx_stream_complex_value_t *cwd;
     ngx_file_info_t fi;
-    ngx_str_t *value;
+    char *rv;
 
-    value = cf->args->elts;
+    rv = ngx_toolgate_exec_value(cf, cmd, conf);
 
-    if (ngx_strchr(value[1].data, '$') == NULL) {
-        if (ngx_conf_full_name(cf->cycle, &value[1], 1) != NGX_OK) {
-            return NGX_CONF_ERROR;
-        }
-
-        if (ngx_file_info(value[1].data, &fi) == NGX_FILE_ERROR
-            || !ngx_is_dir(&fi)) {
-            return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" is no directory",
-                                       &value[1], &cmd->name);
-        }
+    if (rv != NGX_CONF_OK) {
+        return rv;
     }
 
-    return ngx_toolgate_exec_value(cf, cmd, conf);
+    cwd = ((ngx_toolgate_exec_t *) conf)->cwd;
+
+    if (cwd->lengths != NULL) {
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_conf_full_name(cf->cycle, &cwd->value, 1) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    return ngx_file_info(cwd->value.data, &fi) != NGX_FILE_ERROR
+                   && ngx_is_dir(&fi)
+               ? NGX_CONF_OK
+               : ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" is no directory",
+                                     &cwd->value, &cmd->name);
 }
 
 /* --- a call --- */
-
-static const char *
-ngx_toolgate_put_argv(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
-                      tg_buf_t *buf)
-{
-    ngx_stream_complex_value_t *arg;
-    const char *mistake;
-    ngx_uint_t i;
-
-    arg = exec->argv->elts;
-    mistake = NULL;
-
-    for (i = 0; mistake == NULL && i < exec->argv->nelts; i++) {
-        tg_buf_text(buf, i == 0 ? ",\"argv\":[\"" : ",\"");
-        mistake = ngx_toolgate_put_value(call, buf, &arg[i],
-                                         "An argument of the program is not "
-                                         "valid UTF-8.");
-    }
-
-    tg_buf_char(buf, ']');
-
-    return mistake;
-}
 
 static const char *
 ngx_toolgate_put_env(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
@@ -323,7 +293,7 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
         }
     }
 
-    mistake = ngx_toolgate_put_argv(call, exec, buf);
+    mistake = ngx_toolgate_exec_put_argv(call, exec, buf);
 
     if (mistake == NULL) {
         mistake = ngx_toolgate_put_env(call, exec, buf);

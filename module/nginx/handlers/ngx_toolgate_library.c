@@ -221,8 +221,8 @@ ngx_toolgate_library_arguments(ngx_conf_t *cf, ngx_toolgate_library_t *library,
         }
 
         if (value->lengths == NULL) {
-            args[i].data = (char *) texts[i].data;
-            args[i].len = texts[i].len;
+            args[i].data = (char *) value->value.data;
+            args[i].len = value->value.len;
         } else {
             library->is_variable = 1;
         }

@@ -108,10 +108,15 @@ ngx_toolgate_return_check(ngx_toolgate_tool_t *tool, void *conf)
 {
     ngx_toolgate_return_t *ret = conf;
 
+    const ngx_toolgate_property_t *property;
     tg_outcome_t outcome;
 
-    if (ret->argument.len != 0) {
-        ret->argument = ngx_toolgate_property(tool, ret->argument);
+    property = ret->argument.len != 0
+                   ? ngx_toolgate_property(tool, ret->argument)
+                   : NULL;
+
+    if (property != NULL) {
+        ret->argument = property->name;
     }
 
     if (ret->value == NULL || ret->value->lengths != NULL) {

@@ -40,12 +40,15 @@ ngx_toolgate_mcp_text_mistake(const ngx_str_t *text)
     ngx_uint_t i;
 
     for (i = 0; i + 1 < text->len; i++) {
-        if (text->data[i] == '$'
-            && (isalpha(text->data[i + 1]) || text->data[i + 1] == '_'
-                || text->data[i + 1] == '{'))
+        if (text->data[i] == '$' && text->data[i + 1] == '$') {
+            i++;
+
+        } else if (text->data[i] == '$'
+                   && (isalpha(text->data[i + 1]) || text->data[i + 1] == '_'
+                       || text->data[i + 1] == '{'))
         {
             return "has a variable, but the server is started for many calls; "
-                   "write the value itself";
+                   "write the value itself, and \"$$\" for a dollar";
         }
     }
 
@@ -87,7 +90,9 @@ ngx_toolgate_mcp_push_all(ngx_conf_t *cf, ngx_uint_t n, ngx_array_t **array)
                                        &value[0], mistake);
         }
 
-        if (ngx_toolgate_mcp_push(cf, array, &value[i]) != NGX_CONF_OK) {
+        if (ngx_toolgate_literal(cf, &value[i]) != NGX_OK
+            || ngx_toolgate_mcp_push(cf, array, &value[i]) != NGX_CONF_OK)
+        {
             return NGX_CONF_ERROR;
         }
     }
@@ -208,6 +213,10 @@ ngx_toolgate_mcp_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                    &value[1], &cmd->name);
     }
 
+    if (ngx_toolgate_literal(cf, &value[2]) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
     pair.len = value[1].len + 1 + value[2].len;
     pair.data = ngx_pnalloc(cf->pool, pair.len + 1);
 
@@ -259,7 +268,9 @@ ngx_toolgate_mcp_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_OK;
     }
 
-    if (ngx_conf_full_name(cf->cycle, &mcp->cwd, 1) != NGX_OK) {
+    if (ngx_toolgate_literal(cf, &mcp->cwd) != NGX_OK
+        || ngx_conf_full_name(cf->cycle, &mcp->cwd, 1) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 

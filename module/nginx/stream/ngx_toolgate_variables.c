@@ -87,11 +87,20 @@ ngx_toolgate_set_decoded(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     return ngx_toolgate_set(v, p, tg_json_decode(p, body));
 }
 
-/* The argument that a prefix variable names; its value is absent if not. */
+/*
+ * The argument that a prefix variable names, and what the schema has for one
+ * that was not given; its value is absent if there is neither.
+ */
 static void
-ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data, size_t prefix,
-                      tg_json_note_t *note)
+ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data,
+                      tg_value_kind_t kind, tg_json_note_t *note)
 {
+    static const size_t prefix[] = {
+        [TG_VALUE_ARG] = sizeof("tool_arg_") - 1,
+        [TG_VALUE_JSON] = sizeof("tool_json_") - 1,
+        [TG_VALUE_HAS] = sizeof("tool_has_") - 1,
+    };
+    const ngx_toolgate_property_t *property;
     ngx_toolgate_call_t *call;
     tg_str_t name;
 
@@ -104,11 +113,44 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data, size_t prefix,
     }
 
     name = ngx_toolgate_str((const ngx_str_t *) data);
-    name.data += prefix;
-    name.len -= prefix;
+    name.data += prefix[kind];
+    name.len -= prefix[kind];
+    property = ngx_toolgate_property(call->tool, name);
 
-    (void) tg_json_notes_get(call->request->notes, call->request->arguments,
-                             ngx_toolgate_property(call->tool, name), note);
+    if (tg_json_notes_get(call->request->notes, call->request->arguments,
+                          property != NULL ? property->name : name, note)
+            != TG_OK
+        && property != NULL && kind != TG_VALUE_HAS)
+    {
+        note->value = property->fallback;
+        note->escapes = TG_JSON_ESCAPED;
+    }
+}
+
+/* A value as a variable of this kind has it. */
+static ngx_int_t
+ngx_toolgate_set_note(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                      tg_value_kind_t kind, const tg_json_note_t *note)
+{
+    switch (kind) {
+    case TG_VALUE_HAS:
+        return ngx_toolgate_set_str(v, note->value.data != NULL ? TG_STR("1")
+                                                                : TG_STR_NONE);
+
+    /* As JSON: null where there is none, so that it always fits. */
+    case TG_VALUE_JSON:
+        return ngx_toolgate_set_str(v, note->value.data != NULL
+                                           ? note->value
+                                           : TG_STR("null"));
+    default:
+        break;
+    }
+
+    if (tg_json_type(note->value) == TG_JSON_STRING && note->escapes == 0) {
+        return ngx_toolgate_set_str(v, tg_json_body(note->value));
+    }
+
+    return ngx_toolgate_set_decoded(s, v, note->value);
 }
 
 static ngx_int_t
@@ -117,26 +159,75 @@ ngx_toolgate_arg_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
 {
     tg_json_note_t note;
 
-    ngx_toolgate_prefixed(s, data, sizeof("tool_arg_") - 1, &note);
+    ngx_toolgate_prefixed(s, data, TG_VALUE_ARG, &note);
 
-    if (tg_json_type(note.value) == TG_JSON_STRING && note.escapes == 0) {
-        return ngx_toolgate_set_str(v, tg_json_body(note.value));
-    }
-
-    return ngx_toolgate_set_decoded(s, v, note.value);
+    return ngx_toolgate_set_note(s, v, TG_VALUE_ARG, &note);
 }
 
-/* As JSON: null where there is no such argument, so that it always fits. */
 static ngx_int_t
 ngx_toolgate_json_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                            uintptr_t data)
 {
     tg_json_note_t note;
 
-    ngx_toolgate_prefixed(s, data, sizeof("tool_json_") - 1, &note);
+    ngx_toolgate_prefixed(s, data, TG_VALUE_JSON, &note);
 
-    return ngx_toolgate_set_str(v, note.value.data != NULL ? note.value
-                                                           : TG_STR("null"));
+    return ngx_toolgate_set_note(s, v, TG_VALUE_JSON, &note);
+}
+
+static ngx_int_t
+ngx_toolgate_has_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                          uintptr_t data)
+{
+    tg_json_note_t note;
+
+    ngx_toolgate_prefixed(s, data, TG_VALUE_HAS, &note);
+
+    return ngx_toolgate_set_note(s, v, TG_VALUE_HAS, &note);
+}
+
+ngx_int_t
+ngx_toolgate_path_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                           uintptr_t data)
+{
+    const ngx_toolgate_path_t *path = (const ngx_toolgate_path_t *) data;
+    ngx_toolgate_call_t *call;
+    tg_json_note_t note;
+
+    call = ngx_toolgate_current(s);
+    note.value = TG_STR_NONE;
+
+    if (call != NULL && call->request != NULL) {
+        ngx_toolgate_path_value(call, path, &note);
+    }
+
+    return ngx_toolgate_set_note(s, v, path->kind, &note);
+}
+
+/* Of the array that `arg … each` goes through. */
+static ngx_int_t
+ngx_toolgate_element_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                              uintptr_t data)
+{
+    ngx_toolgate_call_t *call;
+    tg_json_note_t note;
+
+    call = ngx_toolgate_current(s);
+    note.value = call != NULL ? call->element : TG_STR_NONE;
+    note.escapes = TG_JSON_ESCAPED;
+
+    return ngx_toolgate_set_note(s, v, (tg_value_kind_t) data, &note);
+}
+
+/* `$$` in a value that has variables, too. */
+static ngx_int_t
+ngx_toolgate_dollar_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                             uintptr_t data)
+{
+    (void) s;
+    (void) data;
+
+    return ngx_toolgate_set_str(v, TG_STR("$"));
 }
 
 /* Known from the start, to `limit_conn` for instance: no session is needed. */
@@ -256,6 +347,9 @@ ngx_toolgate_session_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                                                : session->bytes_out);
 }
 
+/* Those that are written in the place of what a value has. */
+#define NGX_TOOLGATE_PART(name, handler, data)                                 \
+    NGX_TOOLGATE_VARIABLE(name, handler, data, NGX_STREAM_VAR_NOHASH)
 #define NGX_TOOLGATE_VARIABLE(name, handler, data, flags)                      \
     {                                                                          \
         ngx_string(name), NULL, ngx_toolgate_##handler##_variable, data,       \
@@ -267,6 +361,10 @@ static ngx_stream_variable_t ngx_toolgate_vars[] = {
     NGX_TOOLGATE_VARIABLE("tool_arguments", call, 'a', 0),
     NGX_TOOLGATE_VARIABLE("tool_arg_", arg, 0, NGX_STREAM_VAR_PREFIX),
     NGX_TOOLGATE_VARIABLE("tool_json_", json, 0, NGX_STREAM_VAR_PREFIX),
+    NGX_TOOLGATE_VARIABLE("tool_has_", has, 0, NGX_STREAM_VAR_PREFIX),
+    NGX_TOOLGATE_PART("tool_element", element, TG_VALUE_ARG),
+    NGX_TOOLGATE_PART("tool_element_json", element, TG_VALUE_JSON),
+    NGX_TOOLGATE_PART("tool_dollar", dollar, 0),
     NGX_TOOLGATE_VARIABLE("tool_request_id", call, 'i', 0),
     NGX_TOOLGATE_VARIABLE("tool_protocol", session, 'p', 0),
     NGX_TOOLGATE_VARIABLE("tool_client_pid", client, 'p', 0),

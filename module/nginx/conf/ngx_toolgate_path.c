@@ -1,0 +1,184 @@
+/*
+ * Arguments that values name with braces: `${tool_arg_filter.name}`.  Each is
+ * a variable of its own, which knows the way.
+ */
+#include "nginx/conf/ngx_toolgate_handler.h"
+
+#include "schema/tg_schema_look.h"
+
+/* Nobody has arguments that are nested deeper. */
+#define NGX_TOOLGATE_PATH_MAX 16
+
+ngx_toolgate_path_t *
+ngx_toolgate_path_new(ngx_conf_t *cf, tg_str_t name)
+{
+    ngx_toolgate_path_t *path, **slot;
+    ngx_toolgate_tool_t *tool;
+    tg_str_t rest, step;
+    int rc;
+
+    path = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_path_t));
+    if (path == NULL) {
+        return NULL;
+    }
+
+    path->kind = tg_value_kind(name, &rest);
+    path->text.data = (u_char *) name.data;
+    path->text.len = name.len;
+    path->file = cf->conf_file->file.name;
+    path->line = cf->conf_file->line;
+    path->steps = ngx_pcalloc(cf->pool, NGX_TOOLGATE_PATH_MAX
+                                            * sizeof(ngx_toolgate_property_t));
+    if (path->steps == NULL) {
+        return NULL;
+    }
+
+    rc = path->kind != TG_VALUE_OTHER ? TG_OK : TG_BAD;
+
+    while (rc == TG_OK && (rc = tg_value_step(&rest, &step)) == TG_OK) {
+        if (path->n == NGX_TOOLGATE_PATH_MAX) {
+            rc = TG_LIMIT;
+        } else {
+            path->steps[path->n++].name = step;
+        }
+    }
+
+    if (rc != TG_END) {
+        (void) ngx_toolgate_refuse(
+            cf,
+            "\"${%*s}\" names no argument; write ${tool_arg_NAME}, and "
+            "\".MEMBER\" behind it, at most %d times, for what is in an "
+            "object",
+            name.len, name.data, NGX_TOOLGATE_PATH_MAX - 1);
+        return NULL;
+    }
+
+    if (cf->cmd_type != NGX_STREAM_TOOL_CONF) {
+        return path;
+    }
+
+    tool = ngx_toolgate_conf_tool(cf);
+    slot = ngx_toolgate_push(cf, &tool->paths, sizeof(ngx_toolgate_path_t *));
+
+    if (slot == NULL) {
+        return NULL;
+    }
+
+    *slot = path;
+
+    return path;
+}
+
+ngx_str_t
+ngx_toolgate_path_name(ngx_conf_t *cf, ngx_toolgate_path_t *path)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_stream_variable_t *v;
+    ngx_str_t name;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    name.len = 0;
+    name.data = ngx_pnalloc(cf->pool, sizeof("tool_path_") + NGX_INT_T_LEN);
+
+    if (name.data == NULL) {
+        return name;
+    }
+
+    name.len = ngx_sprintf(name.data, "tool_path_%ui", mcf->npaths++)
+               - name.data;
+    v = ngx_stream_add_variable(
+        cf, &name, NGX_STREAM_VAR_NOCACHEABLE | NGX_STREAM_VAR_NOHASH);
+
+    if (v == NULL) {
+        name.len = 0;
+        return name;
+    }
+
+    v->get_handler = mcf->path;
+    v->data = (uintptr_t) path;
+
+    return name;
+}
+
+/* --- what the schema says of them --- */
+
+static ngx_int_t
+ngx_toolgate_settle_step(ngx_conf_t *cf, tg_str_t root, tg_str_t *schema,
+                         ngx_toolgate_property_t *step)
+{
+    tg_str_t key, value;
+    u_char *name;
+    int rc;
+
+    rc = tg_schema_look_property(root, *schema, step->name, tg_value_is_named,
+                                 &key, &value);
+
+    if (rc != TG_OK) {
+        return rc == TG_AGAIN ? NGX_DECLINED : NGX_ABORT;
+    }
+
+    name = ngx_pnalloc(cf->pool, key.len + 1);
+    if (name == NULL) {
+        return NGX_ERROR;
+    }
+
+    step->name = tg_str((char *) name, tg_json_decode((char *) name, key));
+    (void) tg_schema_look_keyword(root, value, "default", &step->fallback);
+    *schema = value;
+
+    return NGX_OK;
+}
+
+static ngx_int_t
+ngx_toolgate_settle_path(ngx_conf_t *cf, ngx_toolgate_path_t *path,
+                         tg_str_t root)
+{
+    tg_str_t schema;
+    ngx_uint_t i;
+    ngx_int_t rc;
+
+    schema = root;
+
+    for (i = 0; i < path->n; i++) {
+        rc = tg_schema_look_allows(root, schema, "object")
+                 ? ngx_toolgate_settle_step(cf, root, &schema, &path->steps[i])
+                 : NGX_ABORT;
+
+        if (rc == NGX_ABORT) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "the input_schema declares no \"%*s\" where "
+                          "\"${%V}\" looks for it; correct one of them in "
+                          "%V:%ui",
+                          path->steps[i].name.len, path->steps[i].name.data,
+                          &path->text, &path->file, path->line);
+        }
+
+        if (rc != NGX_OK) {
+            return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_settle_paths(ngx_conf_t *cf, ngx_toolgate_tool_t *tool)
+{
+    ngx_toolgate_path_t **paths;
+    ngx_uint_t i;
+
+    if (tool->paths == NULL || tool->entry.input_schema.data == NULL) {
+        return NGX_OK;
+    }
+
+    paths = tool->paths->elts;
+
+    for (i = 0; i < tool->paths->nelts; i++) {
+        if (ngx_toolgate_settle_path(cf, paths[i], tool->entry.input_schema)
+            != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}

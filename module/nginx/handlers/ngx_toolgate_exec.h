@@ -1,0 +1,34 @@
+/*
+ * What a tool's block says with `exec` and the directives that belong to it.
+ */
+#ifndef _NGX_TOOLGATE_EXEC_H_INCLUDED_
+#define _NGX_TOOLGATE_EXEC_H_INCLUDED_
+
+#include "nginx/call/ngx_toolgate_call.h"
+
+/* `env NAME VALUE` */
+typedef struct {
+    ngx_str_t name;
+    ngx_stream_complex_value_t value;
+} ngx_toolgate_env_t;
+
+typedef struct {
+    ngx_array_t *argv; /* ngx_stream_complex_value_t; NULL: no `exec` */
+    ngx_array_t *args; /* ngx_toolgate_arg_t: what may follow */
+    ngx_str_t program; /* absolute, terminated */
+    ngx_array_t *env;  /* ngx_toolgate_env_t */
+    ngx_stream_complex_value_t *stdin_value;
+    ngx_stream_complex_value_t *cwd;
+    off_t memory; /* 0: no limit */
+    off_t pids;
+} ngx_toolgate_exec_t;
+
+/* `arg WORD … [if=[!]VALUE] [each]` */
+char *ngx_toolgate_exec_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* Appends the program and its arguments: NULL, or what is wrong with one. */
+const char *ngx_toolgate_exec_put_argv(ngx_toolgate_call_t *call,
+                                       ngx_toolgate_exec_t *exec,
+                                       tg_buf_t *buf);
+
+#endif

@@ -1,0 +1,321 @@
+/*
+ * The arguments of programs: those of `exec`, which are always there, and
+ * those of `arg` lines, which follow in the order of the lines.
+ */
+#include "nginx/handlers/ngx_toolgate_exec.h"
+
+typedef struct {
+    ngx_array_t *words;               /* ngx_stream_complex_value_t */
+    ngx_toolgate_path_t *each;        /* NULL: once; else the array */
+    ngx_toolgate_path_t *path;        /* of `if`, where it is one argument */
+    ngx_stream_complex_value_t *when; /* else its value; NULL: no `if` */
+    ngx_uint_t is_negated;
+} ngx_toolgate_arg_t;
+
+/* --- directives --- */
+
+/* What is one argument and nothing else; NULL: it is another value. */
+static ngx_int_t
+ngx_toolgate_arg_path(ngx_conf_t *cf, ngx_str_t *text,
+                      ngx_toolgate_path_t **path)
+{
+    tg_value_token_t token;
+    tg_str_t rest, name;
+    tg_value_kind_t kind;
+
+    *path = NULL;
+    rest = ngx_toolgate_str(text);
+
+    if (tg_value_next(&rest, &token) != TG_OK || rest.len != 0
+        || token.name.data == NULL)
+    {
+        return NGX_OK;
+    }
+
+    kind = tg_value_kind(token.name, &name);
+
+    if (kind != TG_VALUE_ARG && kind != TG_VALUE_JSON) {
+        return NGX_OK;
+    }
+
+    *path = ngx_toolgate_path_new(cf, token.name);
+
+    return *path != NULL ? NGX_OK : NGX_ERROR;
+}
+
+/* if=VALUE or if=!VALUE */
+static char *
+ngx_toolgate_arg_if(ngx_conf_t *cf, ngx_toolgate_arg_t *arg, ngx_str_t text)
+{
+    if (arg->path != NULL || arg->when != NULL) {
+        return "has \"if=\" twice; a line has one condition";
+    }
+
+    if (text.len != 0 && text.data[0] == '!') {
+        arg->is_negated = 1;
+        text.data++;
+        text.len--;
+    }
+
+    if (!ngx_toolgate_varies(&text)) {
+        return "has an \"if=\" without a variable; write "
+               "\"if=$tool_arg_NAME\" or \"if=!$tool_arg_NAME\"";
+    }
+
+    if (ngx_toolgate_arg_path(cf, &text, &arg->path) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (arg->path == NULL) {
+        arg->when = ngx_toolgate_compile_new(cf, &text);
+    }
+
+    return arg->path != NULL || arg->when != NULL ? NGX_CONF_OK
+                                                  : NGX_CONF_ERROR;
+}
+
+/* Those at the end: *n is how many words are left in front of them. */
+static char *
+ngx_toolgate_arg_params(ngx_conf_t *cf, ngx_toolgate_arg_t *arg,
+                        ngx_uint_t *has_each, ngx_uint_t *n)
+{
+    ngx_str_t *value, text;
+    char *rv;
+
+    value = cf->args->elts;
+
+    for (*n = cf->args->nelts; *n > 1; (*n)--) {
+        text = value[*n - 1];
+
+        if (tg_str_eq(ngx_toolgate_str(&text), TG_STR("each")) && !*has_each) {
+            *has_each = 1;
+            continue;
+        }
+
+        if (text.len < 3 || ngx_strncmp(text.data, "if=", 3) != 0) {
+            break;
+        }
+
+        text.data += 3;
+        text.len -= 3;
+        rv = ngx_toolgate_arg_if(cf, arg, text);
+
+        if (rv != NGX_CONF_OK) {
+            return rv;
+        }
+    }
+
+    return *n > 1 ? NGX_CONF_OK
+                  : "needs an argument for the program; write \"arg WORD ... "
+                    "[if=VALUE] [each]\"";
+}
+
+char *
+ngx_toolgate_exec_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_exec_t *exec = conf;
+
+    ngx_stream_complex_value_t *word;
+    ngx_toolgate_arg_t *arg;
+    ngx_uint_t i, n, has_each;
+    ngx_str_t *value;
+    char *rv;
+
+    (void) cmd;
+    arg = ngx_toolgate_push(cf, &exec->args, sizeof(ngx_toolgate_arg_t));
+
+    if (arg == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    has_each = 0;
+    rv = ngx_toolgate_arg_params(cf, arg, &has_each, &n);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    value = cf->args->elts;
+
+    for (i = 1; i < n; i++) {
+        word = ngx_toolgate_push(cf, &arg->words,
+                                 sizeof(ngx_stream_complex_value_t));
+
+        if (word == NULL
+            || ngx_toolgate_compile_each(cf, &value[i], word,
+                                         has_each ? &arg->each : NULL)
+                   != NGX_OK)
+        {
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return has_each && arg->each == NULL
+               ? "has \"each\", but no argument of the call to go through; "
+                 "write it as \"$tool_arg_NAME\" among the words"
+               : NGX_CONF_OK;
+}
+
+/* --- a call --- */
+
+/* Neither absent, false, null, 0 nor empty. */
+static ngx_uint_t
+ngx_toolgate_arg_is_true(tg_str_t raw)
+{
+    tg_json_t json;
+    int64_t number;
+
+    switch (tg_json_type(raw)) {
+    case TG_JSON_NONE:
+    case TG_JSON_FALSE:
+    case TG_JSON_NULL:
+        return 0;
+
+    case TG_JSON_STRING:
+        return tg_json_body(raw).len != 0;
+
+    case TG_JSON_NUMBER:
+        return tg_json_int64(raw, &number) != TG_OK || number != 0;
+
+    default:
+        break;
+    }
+
+    tg_json_init(&json, raw);
+    (void) (tg_json_type(raw) == TG_JSON_ARRAY ? tg_json_array(&json)
+                                               : tg_json_object(&json));
+    tg_json_peek(&json);
+
+    return json.pos < json.end && *json.pos != ']' && *json.pos != '}';
+}
+
+static ngx_uint_t
+ngx_toolgate_arg_is_text_true(const ngx_str_t *text)
+{
+    static const char *const words[] = { "", "0", "false", "null" };
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (tg_str_eq(ngx_toolgate_str(text), tg_str_c(words[i]))) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* NGX_OK: the line counts; NGX_DECLINED; NGX_ERROR: no memory. */
+static ngx_int_t
+ngx_toolgate_arg_if_is(ngx_toolgate_call_t *call, const ngx_toolgate_arg_t *arg)
+{
+    tg_json_note_t note;
+    ngx_uint_t is_true;
+    ngx_str_t text;
+
+    if (arg->path != NULL) {
+        ngx_toolgate_path_value(call, arg->path, &note);
+        is_true = ngx_toolgate_arg_is_true(note.value);
+
+    } else if (arg->when != NULL) {
+        if (ngx_toolgate_value(call, arg->when, &text) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+        is_true = ngx_toolgate_arg_is_text_true(&text);
+
+    } else {
+        return NGX_OK;
+    }
+
+    return is_true != arg->is_negated ? NGX_OK : NGX_DECLINED;
+}
+
+static const char *
+ngx_toolgate_put_words(ngx_toolgate_call_t *call, ngx_array_t *words,
+                       tg_buf_t *buf)
+{
+    ngx_stream_complex_value_t *word;
+    const char *mistake;
+    ngx_uint_t i;
+
+    word = words->elts;
+    mistake = NULL;
+
+    for (i = 0; mistake == NULL && i < words->nelts; i++) {
+        tg_buf_text(buf, ",\"");
+        mistake = ngx_toolgate_put_value(call, buf, &word[i],
+                                         "An argument of the program is not "
+                                         "valid UTF-8.");
+    }
+
+    return mistake;
+}
+
+/* The words once for each element; what is no array is one of its own. */
+static const char *
+ngx_toolgate_put_each(ngx_toolgate_call_t *call, const ngx_toolgate_arg_t *arg,
+                      tg_buf_t *buf)
+{
+    const char *mistake;
+    tg_json_note_t note;
+    tg_json_type_t type;
+    tg_json_t json;
+
+    ngx_toolgate_path_value(call, arg->each, &note);
+    type = tg_json_type(note.value);
+
+    if (type == TG_JSON_NONE || type == TG_JSON_NULL) {
+        return NULL;
+    }
+
+    if (type != TG_JSON_ARRAY) {
+        call->element = note.value;
+        return ngx_toolgate_put_words(call, arg->words, buf);
+    }
+
+    mistake = NULL;
+    tg_json_each(&json, note.value);
+
+    while (mistake == NULL && tg_json_item(&json, &call->element)) {
+        mistake = ngx_toolgate_put_words(call, arg->words, buf);
+    }
+
+    return mistake;
+}
+
+const char *
+ngx_toolgate_exec_put_argv(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
+                           tg_buf_t *buf)
+{
+    ngx_toolgate_arg_t *arg;
+    const char *mistake;
+    ngx_uint_t i;
+    ngx_int_t rc;
+    size_t start;
+
+    tg_buf_text(buf, ",\"argv\":");
+    start = buf->len;
+    mistake = ngx_toolgate_put_words(call, exec->argv, buf);
+
+    if (!tg_buf_failed(buf)) {
+        buf->data[start] = '['; /* the first comma */
+    }
+
+    arg = exec->args != NULL ? exec->args->elts : NULL;
+
+    for (i = 0; mistake == NULL && arg != NULL && i < exec->args->nelts; i++) {
+        rc = ngx_toolgate_arg_if_is(call, &arg[i]);
+
+        if (rc == NGX_ERROR) {
+            mistake = TG_NO_MEMORY;
+        } else if (rc == NGX_OK) {
+            mistake = arg[i].each != NULL
+                          ? ngx_toolgate_put_each(call, &arg[i], buf)
+                          : ngx_toolgate_put_words(call, arg[i].words, buf);
+        }
+    }
+
+    tg_buf_char(buf, ']');
+
+    return mistake;
+}

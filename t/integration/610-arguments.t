@@ -1,0 +1,100 @@
+#!/usr/bin/perl
+# `arg` lines: what becomes of the arguments of a call on a command line.
+
+use Toolgate::Test;
+
+use JSON::PP ();
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $dir = $tg->dir;
+
+# Says each of its arguments in brackets.
+$tg->file('say', <<'END');
+#!/bin/sh
+for word; do printf '[%s]' "$word"; done
+END
+chmod 0755, "$dir/say" or die "chmod: $!\n";
+
+$tg->conf(<<"CONF", stream => <<'STREAM')->start;
+tool flags {
+    exec $dir/say first;
+    arg  -i if=\$tool_arg_on;
+    arg  -v if=!\$tool_arg_on;
+    arg  -C \$tool_arg_context if=\$tool_arg_context;
+    arg  last;
+}
+tool lists {
+    arg  -g \$tool_arg_globs each;
+    arg  --;
+    arg  \$tool_arg_paths each;
+    exec $dir/say;
+}
+tool pairs {
+    exec $dir/say;
+    arg  --file=\$tool_arg_files "json \$tool_json_files" each if=\$tool_arg_on;
+}
+tool words {
+    exec $dir/say;
+    arg  each if=x end;
+    arg  "\$tool_arg_a-\$tool_arg_b" if=\$both;
+}
+tool plain { exec $dir/say "\$tool_arg_x" b; }
+CONF
+map "$tool_arg_a$tool_arg_b" $both {
+    default 0;
+    ~.y     1;
+}
+STREAM
+
+my $client = $tg->connect;
+
+sub says {
+    my ($tool, $arguments, $expected, $name) = @_;
+    is text_of($client->call_tool($tool => $arguments)), $expected, $name;
+}
+
+sub json { return JSON::PP->new->allow_nonref->decode($_[0]) }
+
+# if=: there when it is true
+says(flags => { on => json('true') }, '[first][-i][last]', 'true');
+says(flags => { on => $_->[0] }, '[first][-v][last]', $_->[1]) for
+    [ json('false'), 'false' ], [ json('null'), 'null' ], [ 0, '0' ],
+    [ '', 'an empty string' ], [ [], 'an empty array' ],
+    [ {}, 'an empty object' ];
+says(flags => {}, '[first][-v][last]', 'absent');
+says(flags => { on => $_->[0] }, '[first][-i][last]', $_->[1]) for
+    [ 1, 'a number' ], [ 'false', 'a text, whatever it says' ],
+    [ '0', 'a text of a zero' ], [ [0], 'an array' ],
+    [ { a => 1 }, 'an object' ];
+says(flags => { context => 3 }, '[first][-v][-C][3][last]',
+    'an option with its value');
+says(flags => { context => '-i; $(rm) x' },
+    '[first][-v][-C][-i; $(rm) x][last]', 'one argument, whatever it has');
+
+# each
+says(lists => { globs => [ '*.c', '*.h' ], paths => [ 'a b', '-c' ] },
+    '[-g][*.c][-g][*.h][--][a b][-c]', 'arrays, in the order of the lines');
+says(lists => {}, '[--]', 'no arrays');
+says(lists => { globs => [], paths => [] }, '[--]', 'empty ones');
+says(lists => { globs => 'x', paths => [ 1, json('null'), { a => [] }, '' ] },
+    '[-g][x][--][1][null][{"a":[]}][]',
+    'what is no array is one element; what is no text is JSON');
+says(pairs => { on => 1, files => [ 'x"y', "a\tb" ] },
+    qq{[--file=x"y][json "x\\"y"][--file=a\tb][json "a\\tb"]},
+    'each with other words, and with a condition');
+says(pairs => { files => ['x'] }, '', 'whose condition is not met');
+
+# words that only look so, and conditions that are values
+says(words => {}, '[each][if=x][end]',
+    'each and if= are words in front of others');
+says(words => { a => 'x', b => 'y' }, '[each][if=x][end][x-y]', 'if= of a map');
+says(words => { a => 0, b => 0 }, '[each][if=x][end]', 'which is 0');
+
+says(plain => {}, '[][b]', 'an exec without arg stays as it is');
+
+# Many elements are many arguments.
+my @many = map {"f$_"} 1 .. 500;
+says(lists => { paths => \@many }, '[--]' . join('', map {"[$_]"} @many),
+    'five hundred of them');
+
+done_testing;

@@ -1,0 +1,97 @@
+/*
+ * What schemas declare, as their text says it.
+ */
+#include "schema_help.h"
+
+#include "schema/tg_schema_look.h"
+
+static int
+test_is_named(tg_str_t name, tg_str_t key)
+{
+    return name.len == key.len && (name.data[0] | 0x20) == (key.data[0] | 0x20);
+}
+
+/* The schema of a property, or `?`: not to be told, `-`: not declared. */
+static void
+test_declared(const char *schema, const char *name, const char *expected)
+{
+    tg_str_t key, value;
+    int rc;
+
+    rc = tg_schema_look_property(tg_str_c(schema), tg_str_c(schema),
+                                 tg_str_c(name), test_is_named, &key, &value);
+
+    if (rc != TG_OK) {
+        value = rc == TG_AGAIN ? TG_STR("?") : TG_STR("-");
+    }
+
+    CU_ASSERT(tg_str_eq(value, tg_str_c(expected)));
+}
+
+HELP_TEST(properties, "properties")
+{
+    static const char plain[] = "{\"properties\":{\"A\":1,\"a\":2,\"B\":3}}";
+    static const char loop[] = "{\"$ref\":\"#\",\"allOf\":[{\"$ref\":\"#\"},"
+                               "{\"$ref\":\"#/allOf\"}]}";
+
+    test_declared(plain, "A", "1");
+    test_declared(plain, "a", "2");
+    test_declared(plain, "b", "3");
+    test_declared(plain, "c", "-");
+    test_declared("{}", "a", "?");
+    test_declared("true", "a", "?");
+    test_declared("{\"additionalProperties\":false}", "a", "-");
+    test_declared("{\"properties\":{},\"additionalProperties\":true}", "a",
+                  "?");
+    test_declared("{\"properties\":{},\"patternProperties\":{\"b\":1}}", "a",
+                  "?");
+    test_declared("{\"$ref\":\"#/$defs/x~1y\",\"$defs\":{\"x/y\":"
+                  "{\"properties\":{\"a\":4}}}}",
+                  "a", "4");
+    test_declared("{\"$ref\":\"else\",\"properties\":{}}", "a", "?");
+    test_declared("{\"$ref\":\"#/$defs/no\",\"properties\":{}}", "a", "?");
+    test_declared("{\"anyOf\":[{},{\"properties\":{\"a\":5}}]}", "a", "5");
+    test_declared("{\"if\":{},\"then\":{\"properties\":{\"a\":6}}}", "a", "6");
+    test_declared(loop, "a", "?");
+}
+
+HELP_TEST(keywords, "keywords, types and what is required")
+{
+    tg_str_t schema, value;
+
+    schema = TG_STR("{\"$ref\":\"#/$defs/a\",\"required\":[\"x\"],\"$defs\":"
+                    "{\"a\":{\"default\":1,\"type\":[\"array\",\"null\"],"
+                    "\"required\":[\"y\"]}}}");
+    CU_ASSERT(tg_schema_look_keyword(schema, schema, "default", &value)
+              == TG_OK);
+    CU_ASSERT(tg_str_eq(value, TG_STR("1")));
+    CU_ASSERT(tg_schema_look_keyword(schema, schema, "title", &value)
+              == TG_MISSING);
+    CU_ASSERT(tg_schema_look_allows(schema, schema, "array"));
+    CU_ASSERT(!tg_schema_look_allows(schema, schema, "string"));
+    CU_ASSERT(tg_schema_look_allows(TG_STR("{}"), TG_STR("{}"), "string"));
+    CU_ASSERT(tg_schema_look_is_required(schema, schema, TG_STR("x")));
+    CU_ASSERT(tg_schema_look_is_required(schema, schema, TG_STR("y")));
+    CU_ASSERT(!tg_schema_look_is_required(schema, schema, TG_STR("z")));
+}
+
+HELP_TEST(bound, "a look ends")
+{
+    tg_buf_t text;
+    tg_str_t value;
+    int i;
+
+    /* Each of them leads to all of them twice. */
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "{\"allOf\":[{\"$ref\":\"#\"}");
+
+    for (i = 0; i < 40; i++) {
+        tg_buf_text(&text, ",{\"$ref\":\"#\"}");
+    }
+
+    tg_buf_text(&text, "]}");
+    CU_ASSERT(tg_schema_look_keyword(tg_buf_view(&text), tg_buf_view(&text),
+                                     "type", &value)
+              == TG_MISSING);
+    tg_buf_deinit(&text);
+}
