@@ -413,6 +413,27 @@ HELP_TEST(slow, "a name that takes long")
     server_stop();
 }
 
+/* Before it has begun, and of an address, there is no lookup to wait for. */
+HELP_TEST(hasty, "calls that are cancelled at once")
+{
+    static const char *const names[] = { "127.0.0.1", "slow4.test" };
+
+    unsigned i;
+
+    server_start(ok);
+
+    for (i = 0; i < 2 * (TG_HTTP_LOOKUPS_MAX + 1); i++) {
+        host_cancel(host_request(
+            "http", server_params(names[i % 2], "/", ",\"hosts\":[\"*:*\"]")));
+    }
+
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(host.http.nabandoned == 0);
+    CU_ASSERT(call_host("127.0.0.1", ""));
+    CU_ASSERT(host_is_text("text", "ok"));
+    server_stop();
+}
+
 HELP_TEST(left, "a lookup at the end of the loop")
 {
     unsigned id;

@@ -16,16 +16,28 @@ struct tg_http_s {
     size_t header_bytes;
     int status;
     int is_public;
-    int is_safe;     /* to be sent again, as it changes nothing */
-    int has_address; /* its name was looked up */
-    int is_refused;  /* that address */
-    int is_over;     /* its headers are read */
-    int is_stopped;  /* by ops */
-    unsigned nsent;  /* how often it was begun to be sent */
+    int is_safe;    /* to be sent again, as it changes nothing */
+    int is_looking; /* its name is being looked up */
+    int is_refused; /* the address */
+    int is_over;    /* its headers are read */
+    int is_stopped; /* by ops */
+    unsigned nsent; /* how often it was begun to be sent */
     char error[CURL_ERROR_SIZE];
 };
 
 /* --- while it goes on: libcurl calls --- */
+
+/* In a thread; of what is an address already it is over when it begins. */
+static int
+tg_http_on_lookup(void *resolver, void *reserved, void *ctx)
+{
+    tg_http_t *http;
+
+    http = ctx;
+    http->is_looking = 1;
+
+    return 0;
+}
 
 static curl_socket_t
 tg_http_on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
@@ -33,7 +45,7 @@ tg_http_on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
     tg_http_t *http;
 
     http = ctx;
-    http->has_address = 1;
+    http->is_looking = 0;
 
     if (http->ops == NULL) {
         return CURL_SOCKET_BAD;
@@ -61,7 +73,7 @@ tg_http_on_connected(void *ctx, char *remote, char *local, int remote_port,
     tg_http_t *http;
 
     http = ctx;
-    http->has_address = 1;
+    http->is_looking = 0;
 
     if (http->is_public && !tg_address_text_is_public(remote)) {
         http->is_refused = 1;
@@ -295,6 +307,8 @@ tg_http_set(tg_http_t *http)
     /* No lookup is waited for when time is over. */
     TG_HTTP_SET(QUICK_EXIT, 1L);
     TG_HTTP_SET(MAXAGE_CONN, (long) (TG_HTTP_KEPT_MS / 1000));
+    TG_HTTP_SET(RESOLVER_START_FUNCTION, tg_http_on_lookup);
+    TG_HTTP_SET(RESOLVER_START_DATA, http);
     TG_HTTP_SET(OPENSOCKETFUNCTION, tg_http_on_open);
     TG_HTTP_SET(OPENSOCKETDATA, http);
     TG_HTTP_SET(PREREQFUNCTION, tg_http_on_connected);
@@ -388,7 +402,7 @@ tg_http_drop(tg_http_t *http)
 void
 tg_http_cancel(tg_http_t *http)
 {
-    if (http->has_address) {
+    if (!http->is_looking) {
         tg_http_drop(http);
         return;
     }
