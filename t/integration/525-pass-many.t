@@ -21,23 +21,11 @@ $tg->conf(join '', map { "tool $_ { description x; pass unix:"
 my ($worker) = $tg->worker_pids;
 my ($behind) = $there->worker_pids;
 
-# Some are cancelled, and all that are left when their client goes.
-sub leave {
-    my ($tool) = @_;
-    for (1 .. 20) {
-        my $client = $tg->connect;
-        $client->send_raw(requests(100, 1, $tool));
-        $client->notify('notifications/cancelled', { requestId => $_ })
-            for 1 .. 50;
-        $client->close;
-    }
-}
-
 my $client = $tg->connect;
-leave($_), calls($client, $_, 2500) for @protocols;
+leave($tg, $_), calls($client, $_, 2500) for @protocols;
 my @before = (rss_kb($worker), fd_count($worker), fd_count($behind));
 for my $tool (@protocols) {
-    leave($tool);
+    leave($tg, $tool);
     is calls($client, $tool, 25_000), undef, "25000 calls in $tool";
 }
 # AddressSanitizer keeps 256 MiB of what was freed.

@@ -7,7 +7,7 @@ use warnings;
 
 use Exporter qw(import);
 
-our @EXPORT = qw(requests calls);
+our @EXPORT = qw(requests calls leave);
 
 # So many requests, numbered from here on, whose keys are k and the number.
 sub requests {
@@ -31,6 +31,18 @@ sub calls {
         return $from if keys %seen != 100;
     }
     return;
+}
+
+# Clients of which some calls are cancelled, and all that are left when they go.
+sub leave {
+    my ($tg, $tool) = @_;
+    for (1 .. 20) {
+        my $client = $tg->connect;
+        $client->send_raw(requests(100, 1, $tool));
+        $client->notify('notifications/cancelled', { requestId => $_ })
+            for 1 .. 50;
+        $client->close;
+    }
 }
 
 1;
