@@ -319,6 +319,8 @@ tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
         catalogue = tg_catalogue_hold(peer->catalogue);
         peer->ops->call(peer->host, peer, request);
         tg_catalogue_release(catalogue);
+    } else if (peer->ops->unknown != NULL) {
+        peer->ops->unknown(peer->host, peer, request);
     } else {
         tg_peer_unknown(peer, request);
     }

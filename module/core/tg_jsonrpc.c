@@ -71,6 +71,7 @@ tg_jsonrpc_method(tg_peer_t *peer, const tg_message_t *message,
 
     memset(&request, 0, sizeof(request));
     request.name = tg_json_body(message->method);
+    request.size = message->text.len;
     request.arguments = message->params;
     request.progress_token = message->meta.progress_token;
     request.reply = *reply;

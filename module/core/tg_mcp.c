@@ -274,6 +274,7 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     request.reply = *reply;
     request.reply.kind = TG_ENTRY_TOOL;
     request.name = tg_json_body(message->p.name);
+    request.size = message->text.len;
     request.arguments = message->p.arguments;
     request.notes = &message->notes;
 

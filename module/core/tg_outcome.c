@@ -318,9 +318,13 @@ static const char *const tg_failure_names[] = {
 /* By kind, then what else there may be. */
 enum {
     TG_OUTCOME_WHY = TG_OUTCOME_FAILURE + 1,
-    TG_OUTCOME_QUEUED,
     TG_OUTCOME_CODE,
     TG_OUTCOME_DATA,
+    TG_OUTCOME_QUEUED,
+    TG_OUTCOME_RAN,
+    TG_OUTCOME_EXIT,
+    TG_OUTCOME_SIGNAL,
+    TG_OUTCOME_RULE,
     TG_OUTCOME_MEMBERS
 };
 
@@ -328,8 +332,10 @@ static const char *const tg_outcome_members[] = {
     [TG_OUTCOME_TEXT] = "text",        [TG_OUTCOME_BODY] = "text",
     [TG_OUTCOME_JSON] = "json",        [TG_OUTCOME_RESULT] = "result",
     [TG_OUTCOME_FAILURE] = "message",  [TG_OUTCOME_WHY] = "failure",
-    [TG_OUTCOME_QUEUED] = "queued_ms", [TG_OUTCOME_CODE] = "code",
-    [TG_OUTCOME_DATA] = "data",        [TG_OUTCOME_MEMBERS] = NULL,
+    [TG_OUTCOME_CODE] = "code",        [TG_OUTCOME_DATA] = "data",
+    [TG_OUTCOME_QUEUED] = "queued_ms", [TG_OUTCOME_RAN] = "ran_ms",
+    [TG_OUTCOME_EXIT] = "exit",        [TG_OUTCOME_SIGNAL] = "signal",
+    [TG_OUTCOME_RULE] = "rule",        [TG_OUTCOME_MEMBERS] = NULL,
 };
 
 const char *
@@ -375,6 +381,49 @@ tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome)
     }
 }
 
+void
+tg_ran_put(tg_buf_t *json, const tg_ran_t *ran)
+{
+    if (ran->queued_ms >= 0) {
+        tg_buf_text(json, ",\"queued_ms\":");
+        tg_buf_int(json, ran->queued_ms);
+    }
+
+    if (ran->ran_ms >= 0) {
+        tg_buf_text(json, ",\"ran_ms\":");
+        tg_buf_int(json, ran->ran_ms);
+    }
+
+    if (ran->has_exited) {
+        tg_buf_text(json, ",\"exit\":");
+        tg_buf_int(json, ran->exit);
+    }
+
+    if (ran->signal != 0) {
+        tg_buf_text(json, ",\"signal\":");
+        tg_buf_int(json, ran->signal);
+    }
+
+    if (ran->rule.data != NULL) {
+        tg_buf_text(json, ",\"rule\":");
+        tg_json_put_string(json, ran->rule);
+    }
+}
+
+static void
+tg_ran_get(const tg_str_t *values, tg_ran_t *ran)
+{
+    (void) tg_json_int64(values[TG_OUTCOME_QUEUED], &ran->queued_ms);
+    (void) tg_json_int64(values[TG_OUTCOME_RAN], &ran->ran_ms);
+    (void) tg_json_int64(values[TG_OUTCOME_SIGNAL], &ran->signal);
+    ran->has_exited |= tg_json_int64(values[TG_OUTCOME_EXIT], &ran->exit)
+                       == TG_OK;
+
+    if (tg_json_type(values[TG_OUTCOME_RULE]) == TG_JSON_STRING) {
+        ran->rule = tg_json_body(values[TG_OUTCOME_RULE]);
+    }
+}
+
 static tg_failure_t
 tg_outcome_get_failure(tg_str_t raw)
 {
@@ -396,14 +445,14 @@ tg_outcome_body_of(tg_str_t raw)
 }
 
 tg_outcome_t
-tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, int64_t *queued_ms)
+tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, tg_ran_t *ran)
 {
     tg_str_t values[TG_OUTCOME_MEMBERS];
     tg_outcome_t outcome;
     int i;
 
     (void) tg_json_members(raw, tg_outcome_members, values);
-    (void) tg_json_int64(values[TG_OUTCOME_QUEUED], queued_ms);
+    tg_ran_get(values, ran);
 
     if (values[TG_OUTCOME_BODY].data != NULL) {
         return tg_outcome_of(TG_OUTCOME_BODY,

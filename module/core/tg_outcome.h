@@ -41,6 +41,16 @@ typedef struct {
     tg_str_t data; /* raw or absent */
 } tg_outcome_t;
 
+/* What whoever ran a call tells of that, besides its outcome. */
+typedef struct {
+    int64_t queued_ms; /* until its turn came; negative: not known */
+    int64_t ran_ms;    /* likewise */
+    int has_exited;    /* its program did, with the status exit */
+    int64_t exit;
+    int64_t signal; /* that ended its program; 0: none did */
+    tg_str_t rule;  /* the directive by which it failed; or absent */
+} tg_ran_t;
+
 /* No failure. */
 tg_outcome_t tg_outcome_of(tg_outcome_kind_t kind, tg_str_t value);
 tg_outcome_t tg_outcome_text(tg_str_t text);
@@ -86,12 +96,14 @@ const char *tg_failure_name(tg_failure_t failure);
  */
 void tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome);
 
+/* Appends members about that: `,"queued_ms":0,"ran_ms":12,"exit":0`. */
+void tg_ran_put(tg_buf_t *json, const tg_ran_t *ran);
+
 /*
- * Reads it; scratch takes what must be decoded, and the outcome lives as long
- * as both.  *queued_ms stays when there is no such member.
+ * Reads both; scratch takes what must be decoded, and the outcome lives as
+ * long as both.  What no member tells stays in *ran as it is.
  */
-tg_outcome_t tg_outcome_get(tg_str_t raw, tg_buf_t *scratch,
-                            int64_t *queued_ms);
+tg_outcome_t tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, tg_ran_t *ran);
 
 /*
  * Does a raw result ask for something first (input_required)?  Clients of the

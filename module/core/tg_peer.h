@@ -61,6 +61,7 @@ struct tg_reply_s {
 typedef struct {
     const tg_entry_t *entry; /* NULL only with ops->is_proxy */
     tg_str_t name;           /* escaped body of the tool's or method's name */
+    size_t size;             /* bytes of its message */
     tg_str_t arguments;      /* raw JSON, `{}` where there were none */
     const tg_json_notes_t *notes; /* of arguments, or NULL */
 
@@ -79,6 +80,12 @@ typedef struct {
      * returning.  Must not free the peer.
      */
     void (*call)(void *host, tg_peer_t *peer, tg_request_t *request);
+
+    /*
+     * There is no such tool or method: says so with tg_peer_unknown().  NULL:
+     * the peer does.
+     */
+    void (*unknown)(void *host, tg_peer_t *peer, tg_request_t *request);
 
     /*
      * The caller wants no answer any more; call is freed after the return,
@@ -164,8 +171,10 @@ struct tg_peer_s {
     tg_buf_t out; /* written by the peer, drained by the host */
     size_t kept;  /* besides out, see tg_peer_kept() */
 
-    size_t serving; /* bytes of the frame that is served */
-    uint64_t work;  /* the host's, about that frame; 0 at its beginning */
+    size_t serving;        /* bytes of the frame that is served */
+    tg_failure_t answered; /* how the call ended that was answered last, */
+    size_t answer_size;    /* and in how many bytes that was told */
+    uint64_t work; /* the host's, about that frame; 0 at its beginning */
 
     tg_batch_t *batch; /* being served, in more turns than one */
 

@@ -109,8 +109,12 @@ tg_reply_close(tg_peer_t *peer, const tg_reply_t *reply, size_t start)
         tg_reply_undo(peer, reply, start);
         tg_reply_too_large(peer, reply, size);
 
-    } else if (reply->batch != NULL) {
-        tg_batch_count(peer, reply->batch);
+    } else {
+        peer->answer_size = out->len - start;
+
+        if (reply->batch != NULL) {
+            tg_batch_count(peer, reply->batch);
+        }
     }
 }
 
@@ -369,6 +373,9 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
             "which clients of MCP 2026-07-28 know; this one does not.");
         outcome = &unasked;
     }
+
+    peer->answered = outcome->failure;
+    peer->answer_size = 0;
 
     if (reply->is_silent || peer->row->fail(peer, reply, outcome) == TG_OK) {
         return;

@@ -5,14 +5,11 @@
 
 void
 tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
-              const tg_times_t *times)
+              const tg_ran_t *times)
 {
     (void) tg_buf_reserve(json, outcome->value.len + 128);
     tg_outcome_put(json, outcome);
-    tg_buf_text(json, ",\"queued_ms\":");
-    tg_buf_uint(json, times->queued_ms);
-    tg_buf_text(json, ",\"ran_ms\":");
-    tg_buf_uint(json, times->ran_ms);
+    tg_ran_put(json, times);
     tg_buf_char(json, '}');
 }
 
@@ -49,7 +46,7 @@ tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
 
 void
 tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
-                     const char *tool, const tg_times_t *times)
+                     const char *tool, const tg_ran_t *times)
 {
     tg_outcome_t failure;
     tg_buf_t text;
@@ -76,7 +73,7 @@ tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
 
 void
 tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure,
-                     const tg_times_t *times, const char *format, va_list args)
+                     const tg_ran_t *times, const char *format, va_list args)
 {
     tg_outcome_t outcome;
     tg_buf_t text;
@@ -119,15 +116,18 @@ tg_answer_json(tg_peer_t *peer, const tg_request_t *request,
 
 void
 tg_answer_failed(tg_peer_t *peer, const tg_request_t *request,
-                 tg_failure_t failure, const char *format, ...)
+                 tg_failure_t failure, const char *rule, const char *format,
+                 ...)
 {
-    static const tg_times_t none;
+    tg_ran_t ran;
     tg_buf_t json;
     va_list args;
 
+    memset(&ran, 0, sizeof(ran));
+    ran.rule = rule != NULL ? tg_str_c(rule) : TG_STR_NONE;
     tg_buf_init(&json, tg_alloc_libc());
     va_start(args, format);
-    tg_answer_put_failed(&json, failure, &none, format, args);
+    tg_answer_put_failed(&json, failure, &ran, format, args);
     va_end(args);
     tg_answer_json(peer, request, &json);
     tg_buf_deinit(&json);

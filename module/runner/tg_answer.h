@@ -1,10 +1,9 @@
 /*
  * What a job is answered with, whatever its kind: its outcome, as
- * tg_outcome_put() writes it, and its times:
+ * tg_outcome_put() writes it, and what is told of it (tg_ran_t):
  *
- *   {"failure":"timeout","message":"…","queued_ms":0,"ran_ms":12}
- *
- * How long the call waited for its start, and how long it ran.
+ *   {"failure":"timeout","message":"…","queued_ms":0,"ran_ms":12,
+ *    "rule":"timeout"}
  */
 #ifndef TG_ANSWER_H
 #define TG_ANSWER_H
@@ -21,18 +20,13 @@
 
 #define TG_RUNNER_NO_MEMORY "toolgate-runner has no memory left; try again."
 
-typedef struct {
-    uint64_t queued_ms;
-    uint64_t ran_ms;
-} tg_times_t;
-
 /* Appends an answer. */
 void tg_answer_put(tg_buf_t *json, const tg_outcome_t *outcome,
-                   const tg_times_t *times);
+                   const tg_ran_t *times);
 
 /* The same for a failure, with a message as of printf(). */
 void tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure,
-                          const tg_times_t *times, const char *format,
+                          const tg_ran_t *times, const char *format,
                           va_list args) __attribute__((format(printf, 4, 0)));
 
 /*
@@ -44,7 +38,7 @@ tg_outcome_t tg_answer_of(tg_str_t out, tg_output_t form, const char *tool,
 
 /* As tg_answer_put(); an output that no frame carries is a failure. */
 void tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
-                          const char *tool, const tg_times_t *times);
+                          const char *tool, const tg_ran_t *times);
 
 /* Appends 5 s, 1.5 s, 200 ms. */
 void tg_answer_put_time(tg_buf_t *text, uint64_t ms);
@@ -54,13 +48,15 @@ tg_outcome_t tg_answer_outcome(const tg_buf_t *json);
 
 /*
  * Answer a request from within ops->call: with json; with a failure that did
- * not get as far as being a job; that it is wrong in itself (-32602).
+ * not get as far as being a job, by a rule or NULL; that it is wrong in itself
+ * (-32602).
  */
 void tg_answer_json(tg_peer_t *peer, const tg_request_t *request,
                     const tg_buf_t *json);
 void tg_answer_failed(tg_peer_t *peer, const tg_request_t *request,
-                      tg_failure_t failure, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+                      tg_failure_t failure, const char *rule,
+                      const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 void tg_answer_wrong(tg_peer_t *peer, const tg_request_t *request,
                      const char *why);
 void tg_answer_true(tg_peer_t *peer, const tg_request_t *request);

@@ -94,6 +94,7 @@ struct tg_job_s {
     uint64_t arrived_at;
     uint64_t started_at;
     uint64_t ended_at; /* 0: its work goes on */
+    const char *rule;  /* the directive by which it failed, or NULL */
 
     tg_progress_t progress;
     uint64_t told_at;
@@ -178,7 +179,7 @@ void tg_job_fail(tg_job_t *job, tg_failure_t failure, const char *format, ...)
 void tg_job_timeout(tg_job_t *job);
 int tg_job_is_capped(const tg_job_t *job);
 
-tg_times_t tg_job_times(const tg_job_t *job);
+tg_ran_t tg_job_ran(const tg_job_t *job);
 
 /*
  * Tells of progress: now, unless that was done just before.  And: soon, not

@@ -13,7 +13,7 @@ tg_job_call_is_busy(tg_jobs_t *jobs, tg_peer_t *peer,
         return 0;
     }
 
-    tg_answer_failed(peer, request, TG_FAILURE_BUSY,
+    tg_answer_failed(peer, request, TG_FAILURE_BUSY, "runner",
                      TG_JOBS_LOAD "%s. Try again when some of them have ended.",
                      jobs->nrunning, jobs->nqueued,
                      is_full ? "; no more may wait"
@@ -49,7 +49,7 @@ tg_job_call_is_full(const tg_job_t *job, tg_peer_t *peer,
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_limit_put(&text, limit, params->limits[i].name);
-    tg_answer_failed(peer, request, TG_FAILURE_BUSY,
+    tg_answer_failed(peer, request, TG_FAILURE_BUSY, params->limits[i].name,
                      "%s: %.*s; call again when one has ended", params->tool,
                      (int) text.len, text.data);
     tg_buf_deinit(&text);
@@ -73,12 +73,12 @@ tg_job_call_read(tg_jobs_t *jobs, const tg_kind_t *kind, void *host,
         return NULL;
 
     case TG_LIMIT:
-        tg_answer_failed(peer, request, TG_FAILURE_ARGUMENTS, "The call %s.",
-                         why);
+        tg_answer_failed(peer, request, TG_FAILURE_ARGUMENTS, NULL,
+                         "The call %s.", why);
         return NULL;
 
     default:
-        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL,
+        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL, NULL,
                          TG_RUNNER_NO_MEMORY);
         return NULL;
     }
@@ -106,7 +106,7 @@ tg_job_call(tg_jobs_t *jobs, const tg_kind_t *kind, void *host, tg_peer_t *peer,
     }
 
     if (tg_job_enter(job) != TG_OK) {
-        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL,
+        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL, NULL,
                          TG_RUNNER_NO_MEMORY);
         return;
     }

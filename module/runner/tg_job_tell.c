@@ -9,24 +9,23 @@ tg_job_is_wanted(const tg_job_t *job)
     return job->call != NULL || job->key_len != 0;
 }
 
-tg_times_t
-tg_job_times(const tg_job_t *job)
+tg_ran_t
+tg_job_ran(const tg_job_t *job)
 {
-    tg_times_t times;
-    uint64_t now;
+    uint64_t now, start, end;
+    tg_ran_t ran;
 
     now = uv_now(job->jobs->loop);
+    start = job->state == TG_JOB_QUEUED ? now : job->started_at;
+    end = job->state == TG_JOB_QUEUED || job->ended_at == 0 ? now
+                                                            : job->ended_at;
 
-    if (job->state == TG_JOB_QUEUED) {
-        times.queued_ms = now - job->arrived_at;
-        times.ran_ms = 0;
-        return times;
-    }
+    memset(&ran, 0, sizeof(ran));
+    ran.queued_ms = (int64_t) (start - job->arrived_at);
+    ran.ran_ms = (int64_t) (end - start);
+    ran.rule = job->rule != NULL ? tg_str_c(job->rule) : TG_STR_NONE;
 
-    times.queued_ms = job->started_at - job->arrived_at;
-    times.ran_ms = (job->ended_at != 0 ? job->ended_at : now) - job->started_at;
-
-    return times;
+    return ran;
 }
 
 /* --- progress: the newest counts, what nobody was told of is passed over */
@@ -177,11 +176,11 @@ tg_job_answer(tg_job_t *job, tg_buf_t *json)
 void
 tg_job_fail(tg_job_t *job, tg_failure_t failure, const char *format, ...)
 {
-    tg_times_t times;
+    tg_ran_t times;
     tg_buf_t json;
     va_list args;
 
-    times = tg_job_times(job);
+    times = tg_job_ran(job);
     tg_buf_init(&json, tg_alloc_libc());
     va_start(args, format);
     tg_answer_put_failed(&json, failure, &times, format, args);
@@ -223,12 +222,12 @@ static void
 tg_job_text_timeout(tg_buf_t *text, const tg_job_t *job)
 {
     const tg_job_params_t *params;
-    tg_times_t times;
+    tg_ran_t times;
     int is_capped;
 
     params = &job->params;
     is_capped = tg_job_is_capped(job);
-    times = tg_job_times(job);
+    times = tg_job_ran(job);
     tg_buf_text(text, params->tool);
     tg_buf_text(text, job->state == TG_JOB_QUEUED ? " could not start within "
                       : job->progress.last_len != 0 && !is_capped
@@ -237,7 +236,7 @@ tg_job_text_timeout(tg_buf_t *text, const tg_job_t *job)
     tg_answer_put_time(text,
                        is_capped ? params->max_timeout_ms : params->timeout_ms);
     tg_buf_text(text, " (it waited ");
-    tg_answer_put_time(text, times.queued_ms);
+    tg_answer_put_time(text, (uint64_t) times.queued_ms);
     tg_buf_text(text, " in the queue and ");
 
     if (job->state == TG_JOB_QUEUED) {
@@ -246,7 +245,7 @@ tg_job_text_timeout(tg_buf_t *text, const tg_job_t *job)
     }
 
     tg_buf_text(text, "ran ");
-    tg_answer_put_time(text, times.ran_ms);
+    tg_answer_put_time(text, (uint64_t) times.ran_ms);
     tg_buf_printf(text, ") and was ended (%s); ask for less.",
                   is_capped && params->max_timeout_ms > params->timeout_ms
                       ? "the max of timeout"
@@ -258,6 +257,7 @@ tg_job_timeout(tg_job_t *job)
 {
     tg_buf_t text;
 
+    job->rule = "timeout";
     tg_buf_init(&text, tg_alloc_libc());
     tg_job_text_timeout(&text, job);
     tg_buf_char(&text, '\0');

@@ -153,7 +153,7 @@ config_output(const config_t *config, tg_str_t bytes)
 {
     tg_outcome_t plain, read;
     tg_buf_t json, scratch;
-    int64_t queued;
+    tg_ran_t ran;
 
     plain = tg_outcome_output(&config->entry, bytes);
 
@@ -166,11 +166,12 @@ config_output(const config_t *config, tg_str_t bytes)
         return;
     }
 
+    memset(&ran, 0, sizeof(ran));
     tg_buf_init(&json, tg_alloc_libc());
     tg_buf_init(&scratch, tg_alloc_libc());
     tg_outcome_put(&json, &plain);
     tg_buf_char(&json, '}');
-    read = tg_outcome_get(tg_buf_view(&json), &scratch, &queued);
+    read = tg_outcome_get(tg_buf_view(&json), &scratch, &ran);
     FUZZ(read.failure == plain.failure);
 
     if (plain.kind == TG_OUTCOME_TEXT) {

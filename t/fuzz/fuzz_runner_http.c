@@ -87,7 +87,7 @@ static void
 http_answer(int status, tg_http_params_t *params, const tg_url_t *url,
             tg_str_t type, const char *redirect, tg_str_t body)
 {
-    static const tg_times_t none;
+    static const tg_ran_t none;
     tg_http_answer_t answer;
     tg_str_t value;
     tg_buf_t json;

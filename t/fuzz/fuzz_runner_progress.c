@@ -81,7 +81,7 @@ static void
 progress_answer(uint32_t seed, tg_str_t text)
 {
     static const int statuses[] = { 0, 0x100, 9, 0x8b };
-    static const tg_times_t times;
+    static const tg_ran_t times;
     tg_exec_output_t output;
     unsigned status;
     tg_buf_t json;

@@ -57,8 +57,7 @@ call(ok        => 'once');
 call(busy      => 'once');
 call(unknown   => 'hidden');
 
-# Who asks for what there is not has made no call.
-$c->call_tool('nothing', {});
+call(unknown   => 'nothing');
 
 # A queue that is full, and too many of one client.
 my $first = $c->request('tools/call',

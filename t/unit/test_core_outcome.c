@@ -163,16 +163,16 @@ test_passes(tg_outcome_t outcome, const char *json)
 {
     tg_buf_t text, scratch;
     tg_outcome_t read;
-    int64_t queued;
+    tg_ran_t ran;
 
-    queued = 0;
+    memset(&ran, 0, sizeof(ran));
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&scratch, tg_alloc_libc());
     tg_outcome_put(&text, &outcome);
     HELP_EQ(tg_buf_view(&text), json);
     tg_buf_text(&text, ",\"queued_ms\":7}");
-    read = tg_outcome_get(tg_buf_view(&text), &scratch, &queued);
-    CU_ASSERT(queued == 7);
+    read = tg_outcome_get(tg_buf_view(&text), &scratch, &ran);
+    CU_ASSERT(ran.queued_ms == 7);
     CU_ASSERT(read.failure == outcome.failure);
 
     if (outcome.kind == TG_OUTCOME_TEXT) {
@@ -207,6 +207,55 @@ HELP_TEST(passed_on, "passed on")
                 "{\"failure\":\"internal\",\"message\":\"\"");
 }
 
+/* What is told of a call goes along; what is not known is not said. */
+static void
+test_ran(tg_ran_t ran, const char *json)
+{
+    tg_buf_t text, scratch;
+    tg_ran_t read;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&scratch, tg_alloc_libc());
+    tg_buf_text(&text, "{\"text\":\"\"");
+    tg_ran_put(&text, &ran);
+    tg_buf_char(&text, '}');
+    HELP_EQ(tg_buf_view(&text), json);
+
+    memset(&read, 0, sizeof(read));
+    read.queued_ms = -1;
+    read.ran_ms = -1;
+    (void) tg_outcome_get(tg_buf_view(&text), &scratch, &read);
+    CU_ASSERT(read.queued_ms == ran.queued_ms && read.ran_ms == ran.ran_ms);
+    CU_ASSERT(read.has_exited == ran.has_exited && read.exit == ran.exit);
+    CU_ASSERT(read.signal == ran.signal);
+    CU_ASSERT(tg_str_eq(read.rule, ran.rule));
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&scratch);
+}
+
+HELP_TEST(told_of, "told of")
+{
+    tg_ran_t ran;
+
+    memset(&ran, 0, sizeof(ran));
+    ran.ran_ms = 12;
+    test_ran(ran, "{\"text\":\"\",\"queued_ms\":0,\"ran_ms\":12}");
+    ran.has_exited = 1;
+    ran.exit = 3;
+    test_ran(ran, "{\"text\":\"\",\"queued_ms\":0,\"ran_ms\":12,\"exit\":3}");
+    ran.has_exited = 0;
+    ran.exit = 0;
+    ran.signal = 9;
+    ran.queued_ms = -1;
+    ran.rule = TG_STR("max_output");
+    test_ran(ran, "{\"text\":\"\",\"ran_ms\":12,\"signal\":9,"
+                  "\"rule\":\"max_output\"}");
+    ran.ran_ms = -1;
+    ran.signal = 0;
+    ran.rule = TG_STR_NONE;
+    test_ran(ran, "{\"text\":\"\"}");
+}
+
 /* What nobody says is our own fault, and no crash. */
 HELP_TEST(not_understood, "not understood")
 {
@@ -222,17 +271,18 @@ HELP_TEST(not_understood, "not understood")
     };
     tg_outcome_t outcome;
     tg_buf_t scratch;
-    int64_t queued;
+    tg_ran_t ran;
     size_t i;
 
     for (i = 0; i < TEST_COUNT(texts); i++) {
-        queued = -1;
+        memset(&ran, 0, sizeof(ran));
+        ran.queued_ms = -1;
         tg_buf_init(&scratch, tg_alloc_libc());
-        outcome = tg_outcome_get(tg_str_c(texts[i]), &scratch, &queued);
+        outcome = tg_outcome_get(tg_str_c(texts[i]), &scratch, &ran);
         CU_ASSERT(outcome.kind == TG_OUTCOME_FAILURE);
         CU_ASSERT(outcome.failure == TG_FAILURE_INTERNAL);
         CU_ASSERT(outcome.value.len == 0);
-        CU_ASSERT(queued == -1);
+        CU_ASSERT(ran.queued_ms == -1 && !ran.has_exited);
         tg_buf_deinit(&scratch);
     }
 }
@@ -242,11 +292,12 @@ test_run_get(const tg_alloc_t *alloc, int may_fail)
 {
     tg_outcome_t outcome;
     tg_buf_t scratch;
-    int64_t queued;
+    tg_ran_t ran;
 
+    memset(&ran, 0, sizeof(ran));
     tg_buf_init(&scratch, alloc);
     outcome = tg_outcome_get(TG_STR("{\"failure\":\"busy\",\"message\":\"m\"}"),
-                             &scratch, &queued);
+                             &scratch, &ran);
     CU_ASSERT(outcome.failure
               == (may_fail ? TG_FAILURE_INTERNAL : TG_FAILURE_BUSY));
     tg_buf_deinit(&scratch);

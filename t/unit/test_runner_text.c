@@ -241,8 +241,10 @@ HELP_TEST(params_many, "many strings")
     }
 }
 
-#define TIMES ",\"queued_ms\":3,\"ran_ms\":4}"
-static const tg_times_t test_spent = { 3, 4 };
+#define TIMES ",\"queued_ms\":3,\"ran_ms\":4"
+#define EXITED(status) TIMES ",\"exit\":" #status "}"
+#define ENDED_BY(signal) TIMES ",\"signal\":" #signal "}"
+static const tg_ran_t test_spent = { .queued_ms = 3, .ran_ms = 4 };
 
 static void
 test_answer_is(const tg_exec_output_t *output, int status, const char *json)
@@ -267,10 +269,10 @@ HELP_TEST(answers, "answers")
     tg_exec_output_t output;
 
     tg_exec_output_init(&output, TG_OUTPUT_TEXT, 5);
-    test_answer_is(&output, 0, "{\"text\":\"\"" TIMES);
+    test_answer_is(&output, 0, "{\"text\":\"\"" EXITED(0));
     test_answer_is(&output, W_EXITCODE(255, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
-                   "status 255 and wrote nothing to stderr\"" TIMES);
+                   "status 255 and wrote nothing to stderr\"" EXITED(255));
     CU_ASSERT(tg_exec_output_out(&output, "a\n", 2) == TG_OK);
     CU_ASSERT(tg_exec_output_out(&output, "\xc3\xa9", 2) == TG_OK);
     CU_ASSERT(tg_exec_output_out(&output, "bc", 2) == TG_LIMIT);
@@ -278,20 +280,20 @@ HELP_TEST(answers, "answers")
     CU_ASSERT(tg_exec_output_out(&output, "", 0) == TG_OK);
     CU_ASSERT(tg_exec_output_out(&output, "x", 1) == TG_LIMIT);
     test_answer_is(&output, W_EXITCODE(0, 0),
-                   "{\"text\":\"a\\n\xc3\xa9\\\"\"" TIMES);
+                   "{\"text\":\"a\\n\xc3\xa9\\\"\"" EXITED(0));
     tg_tail_add(&output.err, "e\t\xff\n\n", 5);
     test_answer_is(&output, W_EXITCODE(7, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 7\\n[end of stderr]\\n\\t\xef\xbf\xbd\\n[end of "
-                   "stdout]\\n\xc3\xa9\\\"\"" TIMES);
+                   "stdout]\\n\xc3\xa9\\\"\"" EXITED(7));
     output.max_output = 100;
     tg_buf_truncate(&output.out, 0);
     test_answer_is(&output, W_EXITCODE(0, SIGSEGV),
                    "{\"failure\":\"program\",\"message\":\"t was ended by "
-                   "signal 11 (SIGSEGV): e\\t\xef\xbf\xbd\"" TIMES);
+                   "signal 11 (SIGSEGV): e\\t\xef\xbf\xbd\"" ENDED_BY(11));
     test_answer_is(&output, W_EXITCODE(0, SIGUSR1),
                    "{\"failure\":\"program\",\"message\":\"t was ended by "
-                   "signal 10: e\\t\xef\xbf\xbd\"" TIMES);
+                   "signal 10: e\\t\xef\xbf\xbd\"" ENDED_BY(10));
     tg_exec_output_deinit(&output);
 }
 
@@ -305,16 +307,17 @@ HELP_TEST(answer_ends, "ends")
     test_answer_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1 and wrote nothing to stderr\\n[stdout]\\none\\n"
-                   "two\"" TIMES);
+                   "two\"" EXITED(1));
     tg_tail_add(&output.err, "why\n", 4);
     test_answer_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
-                   "status 1\\n[stderr]\\nwhy\\n[stdout]\\none\\ntwo\"" TIMES);
+                   "status 1\\n[stderr]\\nwhy\\n[stdout]\\none\\ntwo\"" EXITED(
+                       1));
     tg_tail_add(&output.err, "0123456789abcdef", 16);
     test_answer_is(&output, W_EXITCODE(1, 0),
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 1\\n[end of stderr]\\n56789abcdef\\n[stdout]\\n"
-                   "one\\ntwo\"" TIMES);
+                   "one\\ntwo\"" EXITED(1));
     tg_exec_output_deinit(&output);
 }
 
@@ -325,23 +328,23 @@ HELP_TEST(answer_values, "values")
 
     tg_exec_output_init(&output, TG_OUTPUT_JSON, 100);
     CU_ASSERT(tg_exec_output_out(&output, " {\"a\":\n1}\n", 10) == TG_OK);
-    test_answer_is(&output, 0, "{\"json\":{\"a\":\n1}" TIMES);
+    test_answer_is(&output, 0, "{\"json\":{\"a\":\n1}" EXITED(0));
     output.form = TG_OUTPUT_RESULT;
     test_answer_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"t: The output is no "
                    "tool result, as \\\"output result\\\" wants it: it is no "
                    "object with an array \\\"content\\\". It is:  {\\\"a\\\":"
-                   "\\n1}\\n\"" TIMES);
+                   "\\n1}\\n\"" EXITED(0));
     tg_exec_output_deinit(&output);
 
     tg_exec_output_init(&output, TG_OUTPUT_RESULT, 100);
     CU_ASSERT(tg_exec_output_out(&output, "{\"content\":[]}", 14) == TG_OK);
-    test_answer_is(&output, 0, "{\"result\":{\"content\":[]}" TIMES);
+    test_answer_is(&output, 0, "{\"result\":{\"content\":[]}" EXITED(0));
     CU_ASSERT(tg_exec_output_out(&output, "\xff", 1) == TG_OK);
     test_answer_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"The output of t is "
                    "not valid UTF-8 (first bad byte at offset 14 of 15), and "
-                   "no text.\"" TIMES);
+                   "no text.\"" EXITED(0));
     tg_exec_output_deinit(&output);
 }
 

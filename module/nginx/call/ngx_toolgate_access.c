@@ -14,13 +14,13 @@ typedef enum {
     NGX_TOOLGATE_ALL,
     NGX_TOOLGATE_UID,
     NGX_TOOLGATE_GID
-} ngx_toolgate_rule_kind_t;
+} ngx_toolgate_access_kind_t;
 
 typedef struct {
-    ngx_toolgate_rule_kind_t kind;
+    ngx_toolgate_access_kind_t kind;
     ngx_uint_t is_deny;
     uint32_t id;
-} ngx_toolgate_rule_t;
+} ngx_toolgate_access_rule_t;
 
 /* --- directives --- */
 
@@ -51,7 +51,7 @@ ngx_toolgate_id(const u_char *text, ngx_uint_t is_group, uint32_t *id)
 }
 
 static ngx_int_t
-ngx_toolgate_rule_parse(ngx_toolgate_rule_t *rule, ngx_str_t *text)
+ngx_toolgate_rule_parse(ngx_toolgate_access_rule_t *rule, ngx_str_t *text)
 {
     if (ngx_strcmp(text->data, "all") == 0) {
         rule->kind = NGX_TOOLGATE_ALL;
@@ -74,7 +74,7 @@ ngx_toolgate_rule_parse(ngx_toolgate_rule_t *rule, ngx_str_t *text)
 char *
 ngx_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_toolgate_rule_t *rule;
+    ngx_toolgate_access_rule_t *rule;
     ngx_array_t **rules;
     ngx_str_t *value;
     ngx_uint_t i;
@@ -84,7 +84,7 @@ ngx_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     value = cf->args->elts;
 
     for (i = 1; i < cf->args->nelts; i++) {
-        rule = ngx_toolgate_push(cf, rules, sizeof(ngx_toolgate_rule_t));
+        rule = ngx_toolgate_push(cf, rules, sizeof(ngx_toolgate_access_rule_t));
         if (rule == NULL) {
             return NGX_CONF_ERROR;
         }
@@ -195,7 +195,7 @@ static ngx_int_t
 ngx_toolgate_decide(const ngx_array_t *rules,
                     const ngx_toolgate_client_t *client)
 {
-    const ngx_toolgate_rule_t *rule;
+    const ngx_toolgate_access_rule_t *rule;
     ngx_uint_t i;
 
     for (i = 0; rules != NULL && i < rules->nelts; i++) {

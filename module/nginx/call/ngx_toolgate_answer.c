@@ -151,7 +151,7 @@ ngx_toolgate_answer_error(const ngx_toolgate_call_t *call,
 }
 
 tg_outcome_t
-ngx_toolgate_answer(const ngx_toolgate_call_t *call, ngx_uint_t is_method,
+ngx_toolgate_answer(ngx_toolgate_call_t *call, ngx_uint_t is_method,
                     size_t max_output, const tg_answer_t *answer,
                     tg_buf_t *scratch)
 {
@@ -164,6 +164,7 @@ ngx_toolgate_answer(const ngx_toolgate_call_t *call, ngx_uint_t is_method,
                       (int) call->entry->name.len, call->entry->name.data,
                       answer->result.len, max_output);
         outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
+        call->rule = NGX_TOOLGATE_RULE_MAX_OUTPUT;
 
     } else if (answer->kind == TG_ANSWER_ERROR) {
         outcome = ngx_toolgate_answer_error(call, answer, scratch);

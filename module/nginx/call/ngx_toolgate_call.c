@@ -8,10 +8,6 @@ static void ngx_toolgate_last_resort(ngx_event_t *ev);
 /* The pool of the last call, for the next: no allocation in the usual case. */
 static ngx_pool_t *ngx_toolgate_spare_pool;
 
-/* Of this worker: how many began, and how they ended. */
-static ngx_uint_t ngx_toolgate_begun;
-static ngx_uint_t ngx_toolgate_ended[NGX_TOOLGATE_ENDS];
-
 static ngx_pool_t *
 ngx_toolgate_pool_get(ngx_log_t *log)
 {
@@ -90,7 +86,9 @@ ngx_toolgate_call_new(ngx_toolgate_front_t *front)
     call->front = front;
     call->pool = pool;
     call->start = ngx_current_msec;
-    ngx_toolgate_begun++;
+    call->ran.queued_ms = -1;
+    call->ran.ran_ms = -1;
+    ngx_toolgate_record_begun();
 
     return call;
 }
@@ -116,6 +114,7 @@ ngx_toolgate_is_fit(ngx_toolgate_call_t *call, tg_request_t *request)
     if (rc == TG_NOMEM || (rc != TG_OK && tg_buf_failed(&error))) {
         ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
     } else if (rc != TG_OK) {
+        call->rule = NGX_TOOLGATE_RULE_INPUT;
         outcome = tg_outcome_failed(TG_FAILURE_ARGUMENTS, tg_buf_view(&error));
         ngx_toolgate_call_end(call, &outcome);
     }
@@ -140,7 +139,8 @@ ngx_toolgate_is_due(ngx_toolgate_call_t *call)
         return 1;
     }
 
-    if (ngx_toolgate_rate(call->tool, call->front->conf, text, sizeof(text))
+    if (ngx_toolgate_rate(call->tool, call->front->conf, text, sizeof(text),
+                          &call->rule)
         == NGX_OK)
     {
         return 1;
@@ -149,6 +149,32 @@ ngx_toolgate_is_due(ngx_toolgate_call_t *call)
     ngx_toolgate_call_fail(call, TG_FAILURE_BUSY, (const char *) text);
 
     return 0;
+}
+
+/* As if there were no such tool, whether there is or not. */
+static void
+ngx_toolgate_call_refuse(ngx_toolgate_call_t *call, tg_peer_t *peer)
+{
+    call->is_refused = 1;
+    tg_peer_unknown(peer, call->request);
+    ngx_toolgate_call_end(call, NULL);
+}
+
+void
+ngx_toolgate_call_unknown(void *host, tg_peer_t *peer, tg_request_t *request)
+{
+    ngx_toolgate_call_t *call;
+
+    call = ngx_toolgate_call_new(host);
+
+    if (call == NULL) {
+        tg_peer_unknown(peer, request);
+        return;
+    }
+
+    call->request = request;
+    call->size = request->size;
+    ngx_toolgate_call_refuse(call, peer);
 }
 
 void
@@ -173,15 +199,15 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     call->timeout = call->tool->timeout;
     call->max_timeout = call->tool->max_timeout;
     call->request = request;
+    call->size = request->size;
 
     if (call->tool->output_schema != NULL) {
         call->output_schema = tg_schema_hold(call->tool->output_schema);
     }
 
     if (!ngx_toolgate_is_visible(front, request->entry)) {
-        call->refused = TG_FAILURE_UNKNOWN;
-        tg_peer_unknown(peer, request);
-        ngx_toolgate_call_end(call, NULL);
+        call->rule = NGX_TOOLGATE_RULE_DENY;
+        ngx_toolgate_call_refuse(call, peer);
         return;
     }
 
@@ -253,99 +279,27 @@ ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
 
 /* --- the end --- */
 
-const char *
-ngx_toolgate_end_name(ngx_uint_t end)
-{
-    static const char *const others[] = { "cancelled", "gone", "moved" };
-
-    return end > TG_FAILURE_INTERNAL ? others[end - NGX_TOOLGATE_END_CANCELLED]
-                                     : tg_failure_name((tg_failure_t) end);
-}
-
-static ngx_uint_t
-ngx_toolgate_end_of(const ngx_toolgate_call_t *call,
-                    const tg_outcome_t *outcome)
-{
-    if (outcome != NULL) {
-        return outcome->failure;
-    }
-
-    if (call->refused != TG_FAILURE_NONE) {
-        return call->refused;
-    }
-
-    if (call->front == NULL) {
-        return NGX_TOOLGATE_END_CANCELLED;
-    }
-
-    if (call->state == NGX_TOOLGATE_CALL_MOVING) {
-        return NGX_TOOLGATE_END_MOVED;
-    }
-
-    return call->front->is_gone ? NGX_TOOLGATE_END_GONE
-                                : NGX_TOOLGATE_END_CANCELLED;
-}
-
-/* The catalogue's entry, of the one that is offered now, or NULL. */
-static const tg_entry_t *
-ngx_toolgate_call_listed(const ngx_toolgate_call_t *call)
-{
-    const tg_catalogue_t *catalogue;
-    const tg_entry_t *entry;
-
-    entry = call->entry;
-    catalogue = call->front->peer.catalogue;
-
-    return entry->index < tg_catalogue_size(catalogue)
-                   && tg_catalogue_at(catalogue, entry->index) == entry
-               ? entry
-               : tg_catalogue_get(catalogue, entry->kind, entry->name);
-}
-
-static void
-ngx_toolgate_call_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
-{
-    ngx_toolgate_record_t *last;
-    ngx_uint_t end;
-
-    end = ngx_toolgate_end_of(call, outcome);
-    ngx_toolgate_ended[end]++;
-
-    if (call->front == NULL
-        || (outcome == NULL && call->refused == TG_FAILURE_NONE))
-    {
-        return;
-    }
-
-    last = &call->front->last;
-    last->is_known = 1;
-    last->end = end;
-    last->time = ngx_current_msec - call->start;
-    last->queued = (ngx_msec_t) call->queued;
-    last->entry = ngx_toolgate_call_listed(call);
-}
-
 static void
 ngx_toolgate_call_answer(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
 {
     tg_buf_t answer;
+    tg_ran_t ran;
 
     if (call->front == NULL) {
+        ran = ngx_toolgate_ran(call);
         tg_buf_init(&answer, tg_alloc_libc());
         tg_outcome_put(&answer, outcome);
+        tg_ran_put(&answer, &ran);
         tg_buf_char(&answer, '}');
         ngx_toolgate_job_finish(&call->job, tg_buf_view(&answer));
         tg_buf_deinit(&answer);
         return;
     }
 
-    if (call->deferred == NULL) {
-        tg_peer_answer(&call->front->peer, &call->request->reply, outcome);
-        return;
-    }
-
-    tg_call_answer(call->deferred, outcome);
-    ngx_toolgate_wake(call->front);
+    tg_peer_answer(&call->front->peer,
+                   call->deferred != NULL ? &call->deferred->reply
+                                          : &call->request->reply,
+                   outcome);
 }
 
 /* Nobody waits for its answer: so does nobody who works for it. */
@@ -393,6 +347,7 @@ ngx_toolgate_call_unask(ngx_toolgate_call_t *call)
 void
 ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
 {
+    ngx_toolgate_record_t record;
     tg_outcome_t checked;
     tg_buf_t scratch;
 
@@ -405,10 +360,15 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
         ngx_toolgate_check_outcome(call, &checked, &scratch);
     }
 
-    ngx_toolgate_call_record(call, outcome);
-
     if (outcome != NULL) {
         ngx_toolgate_call_answer(call, outcome);
+    }
+
+    ngx_toolgate_record(call, outcome, &record);
+
+    if (outcome != NULL && call->front != NULL && call->deferred != NULL) {
+        tg_call_forget(call->deferred);
+        ngx_toolgate_wake(call->front);
     }
 
     /* What moves goes on elsewhere; nobody worked for it yet at its start. */
@@ -536,6 +496,7 @@ ngx_toolgate_last_resort(ngx_event_t *ev)
     call = ev->data;
 
     if (!call->has_run) {
+        call->rule = NGX_TOOLGATE_RULE_RUNNER;
         ngx_log_error(NGX_LOG_ERR, ev->log, 0,
                       "toolgate-runner did not answer in time; is it stopped?");
         ngx_toolgate_call_fail(call, TG_FAILURE_TIMEOUT,
@@ -544,6 +505,7 @@ ngx_toolgate_last_resort(ngx_event_t *ev)
         return;
     }
 
+    call->rule = NGX_TOOLGATE_RULE_TIMEOUT;
     ngx_toolgate_call_stop(call);
     (void) ngx_snprintf(text, sizeof(text),
                         "There was no answer within %M ms.%Z",
@@ -556,32 +518,10 @@ ngx_toolgate_last_resort(ngx_event_t *ev)
 void
 ngx_toolgate_call_exit(ngx_cycle_t *cycle)
 {
-    u_char text[512], *p;
-    ngx_uint_t i, n, level;
-
     if (ngx_toolgate_spare_pool != NULL) {
         ngx_destroy_pool(ngx_toolgate_spare_pool);
         ngx_toolgate_spare_pool = NULL;
     }
 
-    p = text;
-
-    for (i = 0, n = 0; i < NGX_TOOLGATE_ENDS; i++) {
-        n += ngx_toolgate_ended[i];
-
-        if (ngx_toolgate_ended[i] != 0) {
-            p = ngx_slprintf(p, text + sizeof(text), ", %s %ui",
-                             ngx_toolgate_end_name(i), ngx_toolgate_ended[i]);
-        }
-    }
-
-    if (ngx_toolgate_begun == 0) {
-        return;
-    }
-
-    /* Who is told to stop at once leaves calls without an end. */
-    level = n == ngx_toolgate_begun || ngx_terminate ? NGX_LOG_INFO
-                                                     : NGX_LOG_ALERT;
-    ngx_log_error(level, cycle->log, 0, "calls %ui, ended %ui%*s",
-                  ngx_toolgate_begun, n, (size_t) (p - text), text);
+    ngx_toolgate_record_exit(cycle);
 }

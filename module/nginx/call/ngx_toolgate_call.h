@@ -35,19 +35,45 @@ typedef struct {
  * need no answer, as nobody waits for it here.
  */
 typedef enum {
-    NGX_TOOLGATE_END_CANCELLED = TG_FAILURE_INTERNAL + 1,
+    NGX_TOOLGATE_END_CANCELLED = TG_FAILURE_SIZE + 1,
     NGX_TOOLGATE_END_GONE,  /* its client went away */
     NGX_TOOLGATE_END_MOVED, /* it goes on in another worker */
     NGX_TOOLGATE_ENDS
 } ngx_toolgate_end_t;
 
-/* Of a call that ended, for logs. */
+/* By what a call was refused or ended: a directive, as a rule. */
+typedef enum {
+    NGX_TOOLGATE_RULE_NONE = 0,
+    NGX_TOOLGATE_RULE_DENY,
+    NGX_TOOLGATE_RULE_INPUT,
+    NGX_TOOLGATE_RULE_OUTPUT,
+    NGX_TOOLGATE_RULE_MAX_OUTPUT,
+    NGX_TOOLGATE_RULE_TIMEOUT,
+    NGX_TOOLGATE_RULE_INFLIGHT,
+    NGX_TOOLGATE_RULE_RATE,
+    NGX_TOOLGATE_RULE_GROUP_RATE,
+    NGX_TOOLGATE_RULE_SERVER_RATE,
+    NGX_TOOLGATE_RULE_CONCURRENCY,
+    NGX_TOOLGATE_RULE_GROUP_CONCURRENCY,
+    NGX_TOOLGATE_RULE_SERVER_CONCURRENCY,
+    NGX_TOOLGATE_RULE_EXEC,   /* its program could not be started */
+    NGX_TOOLGATE_RULE_RUNNER, /* the runner's own bounds */
+    NGX_TOOLGATE_RULES
+} ngx_toolgate_rule_t;
+
+/* What is known of a call at its end, for logs and counters. */
 typedef struct {
-    const tg_entry_t *entry; /* NULL: the catalogue has it no more */
+    const tg_entry_t *entry; /* NULL: the catalogue does not have it */
     ngx_uint_t end;          /* tg_failure_t or ngx_toolgate_end_t */
-    ngx_msec_t time;
-    ngx_msec_t queued;   /* of it, waiting in the runner */
-    ngx_uint_t is_known; /* 0: none ended yet */
+    ngx_uint_t rule;         /* ngx_toolgate_rule_t */
+    ngx_msec_t time;         /* since it came, in this worker or another */
+    int64_t queued;          /* ms of it; -1: nobody has said */
+    int64_t ran;             /* likewise */
+    int64_t exit;            /* status of its program; -1: there is none */
+    int64_t signal;          /* that ended its program, or 0 */
+    uint64_t bytes_in;       /* of its message */
+    uint64_t bytes_out;      /* of its answer; 0: it got none */
+    ngx_uint_t is_known;     /* 0: none ended yet */
 } ngx_toolgate_record_t;
 
 /* Where calls come from: what they know of a session. */
@@ -91,12 +117,14 @@ struct ngx_toolgate_call_s {
     ngx_stream_variable_value_t *variables; /* of this call, when it has any */
     tg_str_t element; /* raw, of the array whose elements are gone through */
     ngx_msec_t start;
-    int64_t queued;    /* ms of that, in the runner */
+    size_t size;       /* bytes of its message */
+    tg_ran_t ran;      /* what who runs it tells of it; -1 ms: not yet */
     ngx_event_t timer; /* deferred: the last resort */
     ngx_toolgate_job_t job;
     ngx_toolgate_ask_t place; /* among the calls that this worker may run */
     tg_str_t limits;          /* what is asked for it; empty: it needs none */
-    tg_failure_t refused;     /* the peer has answered it: it may not be */
+    ngx_toolgate_rule_t rule; /* by which it does not end well */
+    unsigned is_refused:1;    /* the peer has answered it: it may not be */
     unsigned is_carried:1;    /* its job was held for another worker */
     unsigned has_run:1;       /* its handler was told to */
 };
@@ -114,6 +142,8 @@ ngx_toolgate_wake(ngx_toolgate_front_t *front)
 /* As tg_peer_ops_t has them; host is a front. */
 void ngx_toolgate_call_start(void *host, tg_peer_t *peer,
                              tg_request_t *request);
+void ngx_toolgate_call_unknown(void *host, tg_peer_t *peer,
+                               tg_request_t *request);
 void ngx_toolgate_call_cancel(void *host, tg_call_t *deferred);
 void ngx_toolgate_call_log(void *host, const char *text);
 void ngx_toolgate_call_told(void *host, uint64_t tag,
@@ -161,8 +191,28 @@ void ngx_toolgate_call_asked(ngx_toolgate_call_t *call, tg_str_t params);
  */
 ngx_toolgate_call_t *ngx_toolgate_call_of_runner(ngx_toolgate_front_t *front);
 
-/* The word of $tool_status. */
+/* --- what is known of calls at their end --- */
+
+/* The words of $tool_status and $tool_rule; NULL: there is no rule. */
 const char *ngx_toolgate_end_name(ngx_uint_t end);
+const char *ngx_toolgate_rule_name(ngx_uint_t rule);
+
+/* The rule that limits and the runner call so, or NONE. */
+ngx_toolgate_rule_t ngx_toolgate_rule_of(tg_str_t name);
+
+/*
+ * Of a call that has just been answered with an outcome, or with none; counts
+ * it among those that have ended.
+ */
+void ngx_toolgate_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome,
+                         ngx_toolgate_record_t *record);
+
+/* What this worker tells another one of a call that it has run for it. */
+tg_ran_t ngx_toolgate_ran(const ngx_toolgate_call_t *call);
+
+/* A call begins; and how all have ended, when the worker exits. */
+void ngx_toolgate_record_begun(void);
+void ngx_toolgate_record_exit(ngx_cycle_t *cycle);
 
 /* Evaluates a value of the tool for this call: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_value(ngx_toolgate_call_t *call,
@@ -174,7 +224,7 @@ ngx_int_t ngx_toolgate_value(ngx_toolgate_call_t *call,
  * result of a tool is told; scratch lives as long as the outcome.  is_method:
  * it answers a method of JSON-RPC, with any value.
  */
-tg_outcome_t ngx_toolgate_answer(const ngx_toolgate_call_t *call,
+tg_outcome_t ngx_toolgate_answer(ngx_toolgate_call_t *call,
                                  ngx_uint_t is_method, size_t max_output,
                                  const tg_answer_t *answer, tg_buf_t *scratch);
 
@@ -297,10 +347,10 @@ ngx_uint_t ngx_toolgate_limits_of(const ngx_toolgate_tool_t *tool,
                                   const ngx_toolgate_limit_t **limits,
                                   ngx_toolgate_whose_t *whose);
 
-/* Counts a call: NGX_OK, or NGX_BUSY: one too many, as the text says. */
+/* Counts a call: NGX_OK, or NGX_BUSY: one too many, as text and rule say. */
 ngx_int_t ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
                             const ngx_toolgate_srv_conf_t *scf, u_char *text,
-                            size_t size);
+                            size_t size, ngx_toolgate_rule_t *rule);
 
 /*
  * As tg_schema_check(), with the worker's checker.  The calls of a batch

@@ -39,7 +39,10 @@ ngx_toolgate_job_outcome(ngx_toolgate_call_t *call, const tg_answer_t *answer,
     tg_outcome_t outcome;
 
     if (answer->kind == TG_ANSWER_RESULT) {
-        return tg_outcome_get(answer->result, text, &call->queued);
+        outcome = tg_outcome_get(answer->result, text, &call->ran);
+        call->rule = ngx_toolgate_rule_of(call->ran.rule);
+        call->ran.rule = TG_STR_NONE;
+        return outcome;
     }
 
     if (answer->kind != TG_ANSWER_ERROR || call->is_carried) {
@@ -169,6 +172,8 @@ ngx_toolgate_call_refused(ngx_toolgate_call_t *call, int rc)
 {
     tg_outcome_t outcome;
 
+    call->rule = rc == TG_LIMIT ? NGX_TOOLGATE_RULE_RUNNER
+                                : NGX_TOOLGATE_RULE_NONE;
     outcome = rc == TG_LIMIT
                   ? tg_outcome_failure(TG_FAILURE_BUSY,
                                        "Too much is waiting for "
@@ -233,7 +238,7 @@ ngx_toolgate_call_place_had(void *data, const tg_message_t *message)
     (void) message;
 
     if (!call->has_run) {
-        call->queued = (int64_t) (ngx_current_msec - call->start);
+        call->ran.queued_ms = (int64_t) (ngx_current_msec - call->start);
         ngx_toolgate_call_run(call);
     }
 }
@@ -294,7 +299,10 @@ ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
 
     if (deferred == NULL) {
         /* As too many run, or there is no memory: it was answered. */
-        call->refused = TG_FAILURE_BUSY;
+        call->is_refused = 1;
+        call->rule = call->front->peer.answered == TG_FAILURE_BUSY
+                         ? NGX_TOOLGATE_RULE_INFLIGHT
+                         : NGX_TOOLGATE_RULE_NONE;
         ngx_toolgate_call_end(call, NULL);
         return NGX_ERROR;
     }

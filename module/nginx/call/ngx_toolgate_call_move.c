@@ -9,7 +9,8 @@
 /* What the new worker has to know of a call, beside what the peer knows. */
 typedef struct {
     uint64_t start;
-    uint64_t queued;
+    int64_t queued;
+    uint64_t size;
     uint64_t timeout;
     uint64_t left; /* until the last resort */
     uint64_t dir_len;
@@ -91,7 +92,8 @@ ngx_toolgate_call_pack(void *host, const tg_call_t *deferred, tg_buf_t *out)
 
     ngx_memzero(&packed, sizeof(packed));
     packed.start = call->start;
-    packed.queued = (uint64_t) call->queued;
+    packed.queued = call->ran.queued_ms;
+    packed.size = call->size;
     packed.timeout = call->timeout;
     packed.left = ngx_toolgate_time_left(&call->timer);
 
@@ -133,7 +135,8 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
 
     call->is_carried = 1;
     call->start = (ngx_msec_t) packed->start;
-    call->queued = (int64_t) packed->queued;
+    call->ran.queued_ms = packed->queued;
+    call->size = (size_t) packed->size;
     call->timeout = (ngx_msec_t) packed->timeout;
 
     schema = now != NULL && call->entry->output_schema.data != NULL

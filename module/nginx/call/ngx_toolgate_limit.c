@@ -445,7 +445,8 @@ ngx_toolgate_limits_of(const ngx_toolgate_tool_t *tool,
 
 ngx_int_t
 ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
-                  const ngx_toolgate_srv_conf_t *scf, u_char *text, size_t size)
+                  const ngx_toolgate_srv_conf_t *scf, u_char *text, size_t size,
+                  ngx_toolgate_rule_t *rule)
 {
     const ngx_toolgate_limit_t *limits[3], *limit;
     ngx_toolgate_whose_t whose[3];
@@ -464,6 +465,7 @@ ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
     }
 
     limit = limits[--i];
+    *rule = ngx_toolgate_rule_of(tg_str_c(whose[i].rate));
 
     (void) ngx_snprintf(text, size,
                         "%s may be called no more often than %V (%s %V, "

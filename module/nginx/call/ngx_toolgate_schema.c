@@ -148,6 +148,8 @@ ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
         return;
     }
 
+    call->rule = NGX_TOOLGATE_RULE_OUTPUT;
+
     if (value.data == NULL) {
         tg_buf_printf(scratch,
                       "The result of %.*s has no \"structuredContent\", though "
@@ -168,6 +170,8 @@ ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
         *outcome = tg_outcome_no_memory();
     } else if (rc != TG_OK) {
         *outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
+    } else {
+        call->rule = NGX_TOOLGATE_RULE_NONE;
     }
 }
 

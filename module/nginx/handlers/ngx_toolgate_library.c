@@ -364,6 +364,7 @@ ngx_toolgate_library_failed(ngx_toolgate_library_call_t *ctx,
                       (int) ctx->call->entry->name.len,
                       ctx->call->entry->name.data, reply->text.len,
                       ctx->max_output);
+        ctx->call->rule = NGX_TOOLGATE_RULE_MAX_OUTPUT;
     } else {
         tg_utf8_put_visible(&text, reply->text, 0);
     }

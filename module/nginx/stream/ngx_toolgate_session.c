@@ -12,6 +12,7 @@ static void ngx_toolgate_session_run(ngx_toolgate_session_t *session);
 
 static const tg_peer_ops_t ngx_toolgate_peer_ops = {
     .call = ngx_toolgate_call_start,
+    .unknown = ngx_toolgate_call_unknown,
     .cancel = ngx_toolgate_call_cancel,
     .log = ngx_toolgate_call_log,
     .told = ngx_toolgate_call_told,

@@ -322,7 +322,8 @@ ngx_toolgate_last_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
         return ngx_toolgate_set(v, NULL, 0);
     }
 
-    return ngx_toolgate_set_msec(s, v, data == 'q' ? last->queued : last->time);
+    return ngx_toolgate_set_msec(
+        s, v, data == 'q' ? (ngx_msec_t) ngx_max(last->queued, 0) : last->time);
 }
 
 static ngx_int_t

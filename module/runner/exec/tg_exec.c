@@ -83,7 +83,7 @@ tg_exec_tell_end(tg_exec_t *exec)
 {
     static const char full[] = "It needed more memory than its limit (memory) "
                                "allows.";
-    tg_times_t times;
+    tg_ran_t times;
     tg_buf_t json;
 
     if (!tg_job_is_wanted(exec->job)) {
@@ -96,7 +96,7 @@ tg_exec_tell_end(tg_exec_t *exec)
         tg_tail_add(&exec->output.err, full, sizeof(full) - 1);
     }
 
-    times = tg_job_times(exec->job);
+    times = tg_job_ran(exec->job);
     tg_buf_init(&json, tg_alloc_libc());
     tg_exec_answer(&json, &exec->output, exec->job->params.tool,
                    exec->program.status, &times);
@@ -131,6 +131,7 @@ static void
 tg_exec_on_overflow(tg_exec_t *exec, int rc)
 {
     if (rc == TG_LIMIT) {
+        exec->job->rule = "max_output";
         tg_job_fail(exec->job, TG_FAILURE_OUTPUT,
                     "%s printed more than %zu bytes (max_output) and was "
                     "ended; ask for less.",

@@ -93,14 +93,20 @@ tg_exec_outcome(const tg_exec_output_t *output, const char *tool, int status,
 
 void
 tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output, const char *tool,
-               int status, const tg_times_t *times)
+               int status, const tg_ran_t *times)
 {
     tg_outcome_t outcome;
     tg_buf_t text;
+    tg_ran_t ran;
+
+    ran = *times;
+    ran.has_exited = WIFEXITED(status);
+    ran.exit = ran.has_exited ? WEXITSTATUS(status) : 0;
+    ran.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
     tg_buf_init(&text, tg_alloc_libc());
     outcome = tg_exec_outcome(output, tool, status, &text);
-    tg_answer_put_output(json, &outcome, tool, times);
+    tg_answer_put_output(json, &outcome, tool, &ran);
     json->failed |= tg_buf_failed(&text);
     tg_buf_deinit(&text);
 }

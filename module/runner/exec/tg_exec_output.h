@@ -26,6 +26,6 @@ int tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len);
 
 /* Appends the answer for a program that ended with this wait status. */
 void tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output,
-                    const char *tool, int status, const tg_times_t *times);
+                    const char *tool, int status, const tg_ran_t *times);
 
 #endif

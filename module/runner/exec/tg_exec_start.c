@@ -159,6 +159,7 @@ tg_exec_spawn(tg_exec_t *exec, tg_str_t *input)
         tg_buf_init(&text, tg_alloc_libc());
         failure = tg_program_explain(&text, exec->programs, params,
                                      exec->job->params.tool, step, err);
+        exec->job->rule = "exec";
         tg_job_fail(exec->job, failure, "%.*s", (int) text.len, text.data);
         tg_buf_deinit(&text);
     }

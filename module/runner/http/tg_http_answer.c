@@ -296,7 +296,7 @@ void
 tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
                    const tg_http_params_t *params, const tg_url_t *url,
                    const char *redirect, const char *tool,
-                   const tg_times_t *times)
+                   const tg_ran_t *times)
 {
     tg_buf_t decoded, text;
     tg_outcome_t outcome;

@@ -47,7 +47,7 @@ tg_http_answer_is_ok(const tg_http_answer_t *answer)
 void tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
                         const tg_http_params_t *params, const tg_url_t *url,
                         const char *redirect, const char *tool,
-                        const tg_times_t *times);
+                        const tg_ran_t *times);
 
 /*
  * Makes a body of this Content-Type UTF-8, which text takes where it is not

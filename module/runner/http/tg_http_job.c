@@ -92,11 +92,11 @@ tg_http_call_fail(tg_http_call_t *call, tg_failure_t failure,
                   const char *format, ...)
 {
     tg_outcome_t outcome;
-    tg_times_t times;
+    tg_ran_t times;
     tg_buf_t text;
     va_list args;
 
-    times = tg_job_times(call->job);
+    times = tg_job_ran(call->job);
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text, "%s: ", call->job->params.tool);
     va_start(args, format);
@@ -312,7 +312,7 @@ static void
 tg_http_call_on_done(void *ctx, const tg_http_end_t *end)
 {
     tg_http_call_t *call;
-    tg_times_t times;
+    tg_ran_t times;
 
     call = ctx;
     call->http = NULL;
@@ -328,7 +328,11 @@ tg_http_call_on_done(void *ctx, const tg_http_end_t *end)
         }
 
     } else {
-        times = tg_job_times(call->job);
+        if (call->answer.is_cut && tg_http_answer_is_ok(&call->answer)) {
+            call->job->rule = "max_output";
+        }
+
+        times = tg_job_ran(call->job);
         tg_http_answer_put(&call->json, &call->answer, &call->params,
                            &call->parts, end->redirect, call->job->params.tool,
                            &times);

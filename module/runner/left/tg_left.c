@@ -115,7 +115,7 @@ tg_left_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     memcpy(left->key, key.data, key.len);
 
     if (tg_job_enter(job) != TG_OK) {
-        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL,
+        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL, NULL,
                          TG_RUNNER_NO_MEMORY);
         return;
     }

@@ -85,11 +85,11 @@ tg_mcp_job_on_timer(uv_timer_t *timer)
 static void
 tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
 {
-    tg_times_t times;
+    tg_ran_t times;
 
     tg_mcp_job_leave(call);
     tg_job_ended(call->job);
-    times = tg_job_times(call->job);
+    times = tg_job_ran(call->job);
     tg_answer_put(&call->answer, outcome, &times);
 
     if (tg_job_tell_last(call->job)) {
@@ -162,6 +162,7 @@ tg_mcp_job_too_large(tg_mcp_job_t *call)
                   "%s returned more than %lld bytes (max_output); ask for "
                   "less.",
                   call->job->params.tool, (long long) call->max_output);
+    call->job->rule = "max_output";
     tg_mcp_job_fail(call, TG_FAILURE_OUTPUT, tg_buf_view(&text));
     tg_buf_deinit(&text);
 }

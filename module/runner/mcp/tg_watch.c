@@ -152,7 +152,7 @@ tg_watch_begin(tg_servers_t *servers, tg_peer_t *peer, tg_request_t *request)
             tg_server_unwatched(server);
         }
 
-        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL,
+        tg_answer_failed(peer, request, TG_FAILURE_INTERNAL, NULL,
                          TG_RUNNER_NO_MEMORY);
         return;
     }
