@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # Cgroups of programs: one each where the runner may divide its own, removed
-# with them, and limits, which hold or are refused, but are never passed over.
+# with them or kept for the next, and limits, which hold or are refused, but
+# are never passed over.
 
 use Toolgate::Test;
 
@@ -50,10 +51,14 @@ if ($has && $said !~ /without limits/) {
 }
 
 SKIP: {
-    skip 'there are none', 5 if !$has;
-    my $made = sub { grep { m{/\d+$} } glob "$dir/*" };
+    skip 'there are none', 6 if !$has;
+    my $all = sub { grep { m{/\d+$} } glob "$dir/*" };
+    my $made = sub {
+        grep { slurp("$_/cgroup.events") =~ /populated 1/ } $all->();
+    };
     my $child = sub { grep { /sleep 3604/ } values %{ $tg->processes } };
-    is scalar($made->()), 0, 'they go with the programs';
+    is scalar($made->()), 0, 'nothing is left in them';
+    is scalar($all->()), 1, 'the next program without limits has the same';
 
     my $c = $tg->connect;
     $c->request('tools/call', { name => 'nap', arguments => {} });

@@ -37,7 +37,7 @@ test_open(void)
     return test_cgroups()->dir[0] != '\0';
 }
 
-/* How many cgroups of programs are there. */
+/* How many cgroups of programs are there, but for empty ones that are kept. */
 static int
 test_count(void)
 {
@@ -50,7 +50,7 @@ test_count(void)
         n += access(path, F_OK) == 0;
     }
 
-    return n;
+    return n - (int) test_cgroups()->nspare;
 }
 
 static int
@@ -316,7 +316,7 @@ HELP_TEST(old, "of a runner that is gone")
 
 HELP_TEST(own, "one for each program")
 {
-    char name[32];
+    char name[32], path[TG_CGROUP_PATH], script[2 * TG_CGROUP_PATH];
 
     if (!test_open()) {
         return;
@@ -325,6 +325,30 @@ HELP_TEST(own, "one for each program")
     snprintf(name, sizeof(name), "/toolgate.abcd.%d/", getpid());
     CU_ASSERT(host_exec(host_sh("cat /proc/self/cgroup", "")));
     CU_ASSERT(strstr(host_text("text"), name) != NULL);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(test_count() == 0);
+
+    /* The next program has the same; nobody else has one that was limited. */
+    CU_ASSERT(test_cgroups()->last == 2 && test_cgroups()->nspare == 1);
+    CU_ASSERT(host_exec(host_sh("cat /proc/self/cgroup", "")));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(test_cgroups()->last == 2 && test_cgroups()->nspare == 1);
+    (void) host_exec(host_sh("echo", ",\"pids\":100"));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(test_cgroups()->nspare == 1 && test_count() == 0);
+
+    /* Nor one that a program divided. */
+    snprintf(script, sizeof(script),
+             "n=$(sed -n 's|^0::.*/||p' /proc/self/cgroup); mkdir %s/$n/sub; "
+             "echo $n",
+             test_cgroups()->dir);
+    CU_ASSERT(host_exec(host_sh(script, "")));
+    snprintf(path, sizeof(path), "%s/%lu/sub", test_cgroups()->dir,
+             strtoul(host_text("text"), NULL, 10));
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(test_cgroups()->nspare == 0 && test_count() == 1);
+    CU_ASSERT(rmdir(path) == 0);
+    CU_ASSERT(host_exec(host_sh("echo", "")));
     CU_ASSERT(host_until(host_no_exec, NULL));
     CU_ASSERT(test_count() == 0);
 

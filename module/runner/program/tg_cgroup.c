@@ -48,6 +48,15 @@ tg_cgroup_limit(const char *path, const tg_cgroup_limits_t *limits)
     return err;
 }
 
+/* 0 and its descriptor, or an errno. */
+static int
+tg_cgroup_enter(const char *path, int *fd)
+{
+    *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return *fd == -1 ? errno : 0;
+}
+
 int
 tg_cgroup_make(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
                unsigned long *number, int *fd)
@@ -59,6 +68,14 @@ tg_cgroup_make(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
         return ENOENT;
     }
 
+    while (cgroups->nspare != 0 && limits->memory == 0 && limits->pids == 0) {
+        *number = cgroups->spare[--cgroups->nspare];
+
+        if (tg_cgroup_enter(tg_cgroup_path(cgroups, *number, path), fd) == 0) {
+            return 0;
+        }
+    }
+
     if (mkdir(tg_cgroup_path(cgroups, cgroups->last + 1, path), 0755) == -1) {
         return errno;
     }
@@ -66,8 +83,7 @@ tg_cgroup_make(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
     err = tg_cgroup_limit(path, limits);
 
     if (err == 0) {
-        *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        err = *fd == -1 ? errno : 0;
+        err = tg_cgroup_enter(path, fd);
     }
 
     if (err != 0) {
@@ -151,5 +167,56 @@ tg_cgroup_remove(tg_cgroups_t *cgroups, unsigned long number)
         && cgroups->nleft < TG_CGROUP_LEFT_MAX)
     {
         cgroups->left[cgroups->nleft++] = number;
+    }
+}
+
+/*
+ * Nothing is in it, and what was has neither frozen nor divided it, nor set
+ * limits, nor needed more memory than there was.  A file that is not there is
+ * of a controller that it does not have.
+ */
+static int
+tg_cgroup_is_as_new(const char *path)
+{
+    static const struct {
+        const char *file, *text;
+    } all[] = {
+        { "cgroup.events", "populated 0\nfrozen 0\n" },
+        { "cgroup.subtree_control", "" },
+        { "memory.max", "max\n" },
+        { "memory.high", "max\n" },
+        { "pids.max", "max\n" },
+    };
+    char text[TG_CGROUP_TEXT];
+    struct stat st;
+    size_t i;
+
+    if (stat(path, &st) == -1 || st.st_nlink != 2) {
+        return 0;
+    }
+
+    for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        tg_cgroup_text(path, all[i].file, text);
+
+        if (strcmp(text, all[i].text) != 0 && (i == 0 || text[0] != '\0')) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+void
+tg_cgroup_give_back(tg_cgroups_t *cgroups, unsigned long number)
+{
+    char path[TG_CGROUP_PATH];
+
+    if (cgroups->nspare < TG_CGROUP_SPARE_MAX
+        && tg_cgroup_is_as_new(tg_cgroup_path(cgroups, number, path))
+        && !tg_cgroup_was_full(cgroups, number))
+    {
+        cgroups->spare[cgroups->nspare++] = number;
+    } else {
+        tg_cgroup_remove(cgroups, number);
     }
 }

@@ -28,6 +28,9 @@
  */
 #define TG_CGROUP_LEFT_MAX 128
 
+/* Empty ones that wait for another program: to make one takes longer. */
+#define TG_CGROUP_SPARE_MAX 16
+
 typedef struct {
     char dir[TG_CGROUP_PATH - 64]; /* toolgate.MARK.PID; empty: there is none */
     int lock;                      /* of dir, as long as the runner lives */
@@ -35,6 +38,8 @@ typedef struct {
     unsigned long last;            /* the number of the last one */
     unsigned long left[TG_CGROUP_LEFT_MAX]; /* that could not be removed */
     unsigned nleft;
+    unsigned long spare[TG_CGROUP_SPARE_MAX];
+    unsigned nspare;
 } tg_cgroups_t;
 
 /* 0: no limit. */
@@ -58,7 +63,8 @@ void tg_cgroups_tidy(tg_cgroups_t *cgroups);
 void tg_cgroups_close(tg_cgroups_t *cgroups);
 
 /*
- * Makes the cgroup of one program.  0, and its number, and a descriptor to
+ * Makes the cgroup of one program, or takes one that was kept, if it needs no
+ * limits.  0, and its number, and a descriptor to
  * start it in (tg_clone.h); or the errno of what could not be limited.
  */
 int tg_cgroup_make(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
@@ -79,5 +85,12 @@ unsigned long tg_cgroup_of(const tg_cgroups_t *cgroups, pid_t pid);
 
 /* Removes it, now or when what is left in it has ended. */
 void tg_cgroup_remove(tg_cgroups_t *cgroups, unsigned long number);
+
+/*
+ * The same, but one that is as good as new is kept for another program.  It
+ * must have no limits, nor have been killed: some kernels kill whatever is
+ * started in such a one later, too.
+ */
+void tg_cgroup_give_back(tg_cgroups_t *cgroups, unsigned long number);
 
 #endif

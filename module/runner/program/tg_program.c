@@ -29,7 +29,9 @@ tg_program_cgroup(tg_program_t *program, const tg_cgroup_limits_t *limits,
     err = tg_cgroup_make(&program->programs->cgroups, limits, &program->cgroup,
                          fd);
 
-    return limits->memory != 0 || limits->pids != 0 ? err : 0;
+    program->is_limited = limits->memory != 0 || limits->pids != 0;
+
+    return program->is_limited ? err : 0;
 }
 
 int

@@ -38,6 +38,7 @@ struct tg_program_s {
     tg_program_t *next; /* of all whose main process is not reaped */
 
     unsigned long cgroup; /* tg_cgroup.h; 0: none */
+    int is_limited;       /* that has limits */
     pid_t pid; /* the main process; also its group and session; 0: none */
     int status;
     int is_news;       /* it has ended, which nobody was told of */

@@ -168,8 +168,14 @@ tg_program_reap(tg_program_t *program)
 
     (void) waitpid(program->pid, NULL, WNOHANG);
 
-    if (program->cgroup != 0) {
+    if (program->cgroup == 0) {
+        return;
+    }
+
+    if (program->is_limited || program->is_forced) {
         tg_cgroup_remove(&programs->cgroups, program->cgroup);
+    } else {
+        tg_cgroup_give_back(&programs->cgroups, program->cgroup);
     }
 }
 
