@@ -74,6 +74,8 @@ tg_jsonrpc_method(tg_peer_t *peer, const tg_message_t *message,
     request.size = message->text.len;
     request.arguments = message->params;
     request.progress_token = message->meta.progress_token;
+    request.traceparent = message->meta.traceparent;
+    request.tracestate = message->meta.tracestate;
     request.reply = *reply;
     request.reply.kind = TG_ENTRY_METHOD;
     tg_peer_dispatch(peer, &request);

@@ -288,6 +288,8 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     }
 
     request.progress_token = message->meta.progress_token;
+    request.traceparent = message->meta.traceparent;
+    request.tracestate = message->meta.tracestate;
     tg_peer_dispatch(peer, &request);
 
     return NULL;

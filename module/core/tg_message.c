@@ -51,6 +51,8 @@ static const tg_member_t tg_meta_members[] = {
     TG_MEMBER("io.modelcontextprotocol/clientInfo", meta.client_info, NULL),
     TG_MEMBER("io.modelcontextprotocol/subscriptionId", meta.subscription_id,
               NULL),
+    TG_MEMBER("traceparent", meta.traceparent, NULL),
+    TG_MEMBER("tracestate", meta.tracestate, NULL),
 };
 
 static const tg_shape_t tg_meta_shape = TG_SHAPE(tg_meta_members, 0);

@@ -56,6 +56,8 @@ typedef struct {
         tg_str_t client_info;
         tg_str_t progress_token;
         tg_str_t subscription_id;
+        tg_str_t traceparent;
+        tg_str_t tracestate;
     } meta; /* params._meta */
 
     struct {

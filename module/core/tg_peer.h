@@ -71,6 +71,8 @@ typedef struct {
     tg_str_t request_state;
     tg_str_t cursor; /* of ops->list */
     tg_str_t progress_token;
+    tg_str_t traceparent; /* as the client says; see tg_trace.h */
+    tg_str_t tracestate;
     tg_reply_t reply;
 } tg_request_t;
 

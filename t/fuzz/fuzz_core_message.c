@@ -67,6 +67,8 @@ message_members(const tg_message_t *m)
     message_is(m->meta.subscription_id, meta,
                "io.modelcontextprotocol/subscriptionId");
     message_is(m->meta.progress_token, meta, "progressToken");
+    message_is(m->meta.traceparent, meta, "traceparent");
+    message_is(m->meta.tracestate, meta, "tracestate");
     message_is(m->e.code, m->error, "code");
     message_is(m->e.message, m->error, "message");
     message_is(m->e.data, m->error, "data");

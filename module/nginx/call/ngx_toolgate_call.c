@@ -201,6 +201,10 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     call->request = request;
     call->size = request->size;
 
+    if (request->traceparent.data != NULL) {
+        ngx_toolgate_trace(call);
+    }
+
     if (call->tool->output_schema != NULL) {
         call->output_schema = tg_schema_hold(call->tool->output_schema);
     }

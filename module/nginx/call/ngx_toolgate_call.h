@@ -76,6 +76,12 @@ typedef struct {
     ngx_uint_t is_known;     /* 0: none ended yet */
 } ngx_toolgate_record_t;
 
+/* W3C trace context of a call, plain text, each valid or absent. */
+typedef struct {
+    tg_str_t parent;
+    tg_str_t state;
+} ngx_toolgate_trace_t;
+
 /* Where calls come from: what they know of a session. */
 struct ngx_toolgate_front_s {
     tg_peer_t peer;
@@ -113,6 +119,8 @@ struct ngx_toolgate_call_s {
     tg_schema_t *output_schema; /* held, or NULL */
     ngx_msec_t timeout;
     ngx_msec_t max_timeout;
+
+    ngx_toolgate_trace_t trace;
 
     ngx_stream_variable_value_t *variables; /* of this call, when it has any */
     tg_str_t element; /* raw, of the array whose elements are gone through */
@@ -213,6 +221,9 @@ tg_ran_t ngx_toolgate_ran(const ngx_toolgate_call_t *call);
 /* A call begins; and how all have ended, when the worker exits. */
 void ngx_toolgate_record_begun(void);
 void ngx_toolgate_record_exit(ngx_cycle_t *cycle);
+
+/* Keeps the trace context that its request has. */
+void ngx_toolgate_trace(ngx_toolgate_call_t *call);
 
 /* Evaluates a value of the tool for this call: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_value(ngx_toolgate_call_t *call,

@@ -60,6 +60,23 @@ const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
 
 /* --- directives --- */
 
+static ngx_toolgate_env_t *
+ngx_toolgate_env_find(const ngx_toolgate_exec_t *exec, tg_str_t name)
+{
+    ngx_toolgate_env_t *env;
+    ngx_uint_t i;
+
+    for (i = 0; exec->env != NULL && i < exec->env->nelts; i++) {
+        env = exec->env->elts;
+
+        if (tg_str_eq(ngx_toolgate_str(&env[i].name), name)) {
+            return &env[i];
+        }
+    }
+
+    return NULL;
+}
+
 static const char *
 ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool, void *conf)
 {
@@ -147,7 +164,6 @@ ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     ngx_toolgate_env_t *env;
     ngx_str_t *value;
-    ngx_uint_t i;
 
     value = cf->args->elts;
 
@@ -158,13 +174,8 @@ ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                    &value[1], &cmd->name);
     }
 
-    for (i = 0; exec->env != NULL && i < exec->env->nelts; i++) {
-        env = exec->env->elts;
-
-        if (tg_str_eq(ngx_toolgate_str(&env[i].name),
-                      ngx_toolgate_str(&value[1]))) {
-            return "sets the same name twice";
-        }
+    if (ngx_toolgate_env_find(exec, ngx_toolgate_str(&value[1])) != NULL) {
+        return "sets the same name twice";
     }
 
     env = ngx_toolgate_push(cf, &exec->env, sizeof(ngx_toolgate_env_t));
@@ -211,31 +222,64 @@ ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 /* --- a call --- */
 
+/* What begins a variable of the environment; n of them are before it. */
+static void
+ngx_toolgate_put_env_name(tg_buf_t *buf, tg_str_t name, ngx_uint_t n)
+{
+    tg_buf_text(buf, n == 0 ? ",\"env\":[\"" : ",\"");
+    tg_json_put_escaped(buf, name);
+    tg_buf_char(buf, '=');
+}
+
+/* The call's trace context, as programs have it; the config's own counts. */
+static ngx_uint_t
+ngx_toolgate_put_trace(const ngx_toolgate_call_t *call,
+                       const ngx_toolgate_exec_t *exec, tg_buf_t *buf,
+                       ngx_uint_t n)
+{
+    const struct {
+        tg_str_t name;
+        tg_str_t value;
+    } rows[] = {
+        { TG_STR("TRACEPARENT"), call->trace.parent },
+        { TG_STR("TRACESTATE"), call->trace.state },
+    };
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].value.data != NULL
+            && ngx_toolgate_env_find(exec, rows[i].name) == NULL)
+        {
+            ngx_toolgate_put_env_name(buf, rows[i].name, n++);
+            (void) ngx_toolgate_put(buf, rows[i].value, NULL);
+        }
+    }
+
+    return n;
+}
+
 static const char *
 ngx_toolgate_put_env(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
                      tg_buf_t *buf)
 {
     ngx_toolgate_env_t *env;
     const char *mistake;
-    ngx_uint_t i;
+    ngx_uint_t i, n;
 
-    if (exec->env == NULL) {
-        return NULL;
-    }
-
-    env = exec->env->elts;
+    n = exec->env != NULL ? exec->env->nelts : 0;
+    env = n != 0 ? exec->env->elts : NULL;
     mistake = NULL;
 
-    for (i = 0; mistake == NULL && i < exec->env->nelts; i++) {
-        tg_buf_text(buf, i == 0 ? ",\"env\":[\"" : ",\"");
-        tg_json_put_escaped(buf, ngx_toolgate_str(&env[i].name));
-        tg_buf_char(buf, '=');
+    for (i = 0; mistake == NULL && i < n; i++) {
+        ngx_toolgate_put_env_name(buf, ngx_toolgate_str(&env[i].name), i);
         mistake = ngx_toolgate_put_value(call, buf, &env[i].value,
                                          "A value of the program's "
                                          "environment is not valid UTF-8.");
     }
 
-    tg_buf_char(buf, ']');
+    if (ngx_toolgate_put_trace(call, exec, buf, n) != 0) {
+        tg_buf_char(buf, ']');
+    }
 
     return mistake;
 }

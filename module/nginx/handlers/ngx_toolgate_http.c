@@ -178,6 +178,35 @@ ngx_toolgate_http_put_headers(ngx_toolgate_call_t *call,
     return mistake;
 }
 
+/* The call's trace context, where the tool's own headers do not say one. */
+static ngx_uint_t
+ngx_toolgate_http_put_trace(const ngx_toolgate_call_t *call,
+                            const ngx_toolgate_http_t *http, tg_buf_t *params,
+                            ngx_uint_t n)
+{
+    const struct {
+        tg_str_t name;
+        tg_str_t value;
+    } rows[] = {
+        { TG_STR("traceparent"), call->trace.parent },
+        { TG_STR("tracestate"), call->trace.state },
+    };
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].value.data != NULL
+            && !ngx_toolgate_http_has(http->headers, rows[i].name))
+        {
+            tg_buf_text(params, n++ == 0 ? "\"" : ",\"");
+            tg_buf_str(params, rows[i].name);
+            tg_buf_text(params, ": ");
+            (void) ngx_toolgate_put(params, rows[i].value, NULL);
+        }
+    }
+
+    return n;
+}
+
 static const char *
 ngx_toolgate_http_put_body(ngx_toolgate_call_t *call, ngx_toolgate_http_t *http,
                            tg_request_t *request, tg_buf_t *params)
@@ -275,6 +304,7 @@ ngx_toolgate_http_params(ngx_toolgate_call_t *call, tg_request_t *request,
     ngx_toolgate_http_t *http = call->tool->conf;
 
     const char *mistake, *type;
+    ngx_uint_t n;
 
     ngx_toolgate_job_params(call, params);
     ngx_toolgate_job_output(call, params);
@@ -289,8 +319,8 @@ ngx_toolgate_http_params(ngx_toolgate_call_t *call, tg_request_t *request,
             tg_buf_printf(params, "\"Content-Type: %s\"", type);
         }
 
-        mistake = ngx_toolgate_http_put_headers(call, http, params, 0,
-                                                type != NULL);
+        n = ngx_toolgate_http_put_trace(call, http, params, type != NULL);
+        mistake = ngx_toolgate_http_put_headers(call, http, params, 0, n);
     }
 
     if (mistake == NULL) {

@@ -46,6 +46,9 @@ char *ngx_toolgate_http_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 /* What is wrong with all of them together: NULL, or what to write. */
 const char *ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf);
 
+/* Is there a header, or a field of the query, of this name? */
+ngx_uint_t ngx_toolgate_http_has(const ngx_array_t *fields, tg_str_t name);
+
 /* Has text a character that no header may have? */
 ngx_uint_t ngx_toolgate_http_has_control(const ngx_str_t *text);
 

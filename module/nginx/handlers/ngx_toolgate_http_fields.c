@@ -66,26 +66,40 @@ ngx_toolgate_http_header_mistake(const ngx_str_t *name)
     return NULL;
 }
 
+ngx_uint_t
+ngx_toolgate_http_has(const ngx_array_t *fields, tg_str_t name)
+{
+    const ngx_toolgate_http_field_t *field;
+    ngx_uint_t i;
+
+    for (i = 0; fields != NULL && i < fields->nelts; i++) {
+        field = fields->elts;
+
+        if (field[i].name.len == name.len
+            && ngx_strncasecmp(field[i].name.data, (u_char *) name.data,
+                               name.len)
+                   == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
 /* A new element of headers or of the query; NULL: logged. */
 static ngx_toolgate_http_field_t *
 ngx_toolgate_http_push(ngx_conf_t *cf, ngx_array_t **fields, ngx_str_t *name)
 {
     ngx_toolgate_http_field_t *field;
     ngx_str_t *value;
-    ngx_uint_t i;
 
-    for (i = 0; *fields != NULL && i < (*fields)->nelts; i++) {
-        field = (*fields)->elts;
+    if (ngx_toolgate_http_has(*fields, ngx_toolgate_str(name))) {
         value = cf->args->elts;
-
-        if (field[i].name.len == name->len
-            && ngx_strncasecmp(field[i].name.data, name->data, name->len) == 0)
-        {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"%V\" has \"%V\" twice; remove one of them",
-                               &value[0], &value[1]);
-            return NULL;
-        }
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" has \"%V\" twice; remove one of them",
+                           &value[0], &value[1]);
+        return NULL;
     }
 
     field = ngx_toolgate_push(cf, fields, sizeof(ngx_toolgate_http_field_t));

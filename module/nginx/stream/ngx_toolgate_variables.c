@@ -287,6 +287,23 @@ ngx_toolgate_call_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                        : ngx_toolgate_set_decoded(s, v, request->reply.id);
 }
 
+/* As long as the call is, also when it waits for its answer. */
+static ngx_int_t
+ngx_toolgate_trace_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                            uintptr_t data)
+{
+    const ngx_toolgate_call_t *call;
+
+    call = ngx_toolgate_current(s);
+
+    if (call == NULL) {
+        return ngx_toolgate_set(v, NULL, 0);
+    }
+
+    return ngx_toolgate_set_str(v, data == 'p' ? call->trace.parent
+                                               : call->trace.state);
+}
+
 /* Of that call, or of the one that ended last. */
 static ngx_int_t
 ngx_toolgate_last_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
@@ -374,6 +391,8 @@ static ngx_stream_variable_t ngx_toolgate_vars[] = {
     NGX_TOOLGATE_VARIABLE("tool_status", last, 's', 0),
     NGX_TOOLGATE_VARIABLE("tool_queue_time", last, 'q', 0),
     NGX_TOOLGATE_VARIABLE("tool_call_time", last, 't', 0),
+    NGX_TOOLGATE_VARIABLE("tool_traceparent", trace, 'p', 0),
+    NGX_TOOLGATE_VARIABLE("tool_tracestate", trace, 's', 0),
     NGX_TOOLGATE_VARIABLE("tool_bytes_in", session, 'i', 0),
     NGX_TOOLGATE_VARIABLE("tool_bytes_out", session, 'o', 0),
     ngx_stream_null_variable

@@ -1,0 +1,52 @@
+/*
+ * The trace context that a client gives a call, for whoever works for it.
+ */
+#include "nginx/call/ngx_toolgate_call.h"
+
+#include "core/tg_trace.h"
+
+/* Each byte of it may be escaped, as \u0030. */
+#define NGX_TOOLGATE_ESCAPE 6
+
+/* The text of a raw string that fits; else absent. */
+static tg_str_t
+ngx_toolgate_trace_text(ngx_toolgate_call_t *call, tg_str_t raw,
+                        int (*fits)(tg_str_t text))
+{
+    tg_str_t text;
+    char *p;
+
+    if (tg_json_type(raw) != TG_JSON_STRING
+        || raw.len > TG_TRACESTATE_MAX * NGX_TOOLGATE_ESCAPE)
+    {
+        return TG_STR_NONE;
+    }
+
+    p = ngx_pnalloc(call->pool, raw.len);
+
+    if (p == NULL) {
+        return TG_STR_NONE;
+    }
+
+    text = tg_str(p, tg_json_decode(p, tg_json_body(raw)));
+
+    return fits(text) ? text : TG_STR_NONE;
+}
+
+void
+ngx_toolgate_trace(ngx_toolgate_call_t *call)
+{
+    const tg_request_t *request;
+    ngx_toolgate_trace_t *trace;
+
+    request = call->request;
+    trace = &call->trace;
+    trace->parent = ngx_toolgate_trace_text(call, request->traceparent,
+                                            tg_trace_is_parent);
+
+    /* Alone it means nothing. */
+    if (trace->parent.data != NULL) {
+        trace->state = ngx_toolgate_trace_text(call, request->tracestate,
+                                               tg_trace_is_state);
+    }
+}
