@@ -79,6 +79,14 @@ fuzz_check_targets() {
     done
 }
 
+# All targets, of which some need NGINX's headers as the module has them.
+fuzz_build() {
+    find_nginx
+    BUILD=$BUILD/fuzz
+    with_lock configure_module
+    with_lock make_rooms FUZZ=1 replay
+}
+
 # fuzz [SECONDS] [TARGET...]
 fuzz() {
     local seconds=60 target failed=0
@@ -93,8 +101,7 @@ fuzz() {
     fuzz_find_clang || die "no clang with libFuzzer"
     # shellcheck disable=SC2046
     [ $# != 0 ] || set -- $(fuzz_targets)
-    BUILD=$BUILD/fuzz
-    with_lock make_rooms FUZZ=1 replay
+    fuzz_build
     for target; do
         fuzz_one "$target" "$seconds" || failed=1
     done
@@ -110,8 +117,7 @@ fuzz_merge() {
     fuzz_find_clang || die "no clang with libFuzzer"
     # shellcheck disable=SC2046
     [ $# != 0 ] || set -- $(fuzz_targets)
-    BUILD=$BUILD/fuzz
-    with_lock make_rooms FUZZ=1 replay
+    fuzz_build
     for target; do
         new=$BUILD/merged/$target
         rm -rf "$new"

@@ -105,7 +105,8 @@ FAULTS := $(patsubst t/faults/%.c,$(B)/faults/%.so, \
 FUZZ_TARGETS := $(patsubst t/fuzz/fuzz_%.c,%, \
 	$(sort $(wildcard t/fuzz/fuzz_*.c)))
 FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
-	t/fuzz/bridge_%.c $(if $(FUZZ),t/fuzz/replay.c),$(wildcard t/fuzz/*.c))) \
+	t/fuzz/bridge_%.c t/fuzz/nginx_%.c $(if $(FUZZ),t/fuzz/replay.c), \
+	$(wildcard t/fuzz/*.c))) \
 	$(addprefix t/unit/,core_memory.c core_host.c core_tools.c \
 	base_json_ref.c))
 
@@ -196,14 +197,26 @@ fuzz_wraps_bridge_agent := uv_run uv_now uv_timer_start uv_signal_start \
 	uv_pipe_connect poll tg_schema_load
 fuzz_wraps_bridge_parent := $(fuzz_wraps_bridge_agent)
 fuzz_wraps_runner_mcp := uv_timer_start
+fuzz_wraps_nginx_pass := socket connect getsockopt close
 fuzz_wraps_runner_exec := tg_spawn tg_tree_read tg_proc_signal kill \
 	waitpid uv_timer_start
 fuzz_wrap = $(addprefix -Wl$(comma)--wrap=,$(fuzz_wraps_$(1)))
 fuzz_room = $(firstword $(subst _, ,$(1)))
-fuzz_host = $(filter-out $(C11_ROOMS) regex,$(call fuzz_room,$(1)))
+fuzz_host = $(filter-out $(C11_ROOMS) regex nginx,$(call fuzz_room,$(1)))
+# Of the NGINX module single files, between their ends with NGINX.
+fuzz_files_nginx_pass := $(call obj,$(addprefix module/nginx/, \
+	handlers/ngx_toolgate_pass.c call/ngx_toolgate_answer.c \
+	call/ngx_toolgate_choice.c \
+	$(addprefix line/ngx_toolgate_,backend.c channel.c query.c line.c \
+	line_connect.c line_io.c)))
+$(B)/obj/module/nginx/%.o $(B)/obj/t/fuzz/nginx_side.o \
+	$(B)/obj/t/fuzz/fuzz_nginx_pass.o: TG_CFLAGS += \
+	$(addprefix -isystem $(B)/nginx/,src/core src/event src/event/modules \
+	src/os/unix objs src/stream)
 define fuzz_rule
 $(B)/fuzz/$(1): $(B)/obj/t/fuzz/fuzz_$(1).o $(FUZZ_HELP) \
 		$(call obj,$(wildcard t/fuzz/$(call fuzz_room,$(1))_*.c)) \
+		$(fuzz_files_$(1)) \
 		$(sort $(REGEX) $(filter-out $(call fuzz_left_out,$(1)), \
 		$(if $(call fuzz_host,$(1)), \
 		$(call room,$(call fuzz_host,$(1))) $(UV)))) \
