@@ -325,6 +325,7 @@ enum {
     TG_OUTCOME_EXIT,
     TG_OUTCOME_SIGNAL,
     TG_OUTCOME_RULE,
+    TG_OUTCOME_META,
     TG_OUTCOME_MEMBERS
 };
 
@@ -335,7 +336,8 @@ static const char *const tg_outcome_members[] = {
     [TG_OUTCOME_CODE] = "code",        [TG_OUTCOME_DATA] = "data",
     [TG_OUTCOME_QUEUED] = "queued_ms", [TG_OUTCOME_RAN] = "ran_ms",
     [TG_OUTCOME_EXIT] = "exit",        [TG_OUTCOME_SIGNAL] = "signal",
-    [TG_OUTCOME_RULE] = "rule",        [TG_OUTCOME_MEMBERS] = NULL,
+    [TG_OUTCOME_RULE] = "rule",        [TG_OUTCOME_META] = "meta",
+    [TG_OUTCOME_MEMBERS] = NULL,
 };
 
 const char *
@@ -379,6 +381,8 @@ tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome)
     default:
         tg_buf_str(json, outcome->value);
     }
+
+    tg_json_put_member(json, ",\"meta\":", outcome->meta);
 }
 
 void
@@ -444,15 +448,11 @@ tg_outcome_body_of(tg_str_t raw)
     return tg_json_type(raw) == TG_JSON_STRING ? tg_json_body(raw) : TG_STR("");
 }
 
-tg_outcome_t
-tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, tg_ran_t *ran)
+static tg_outcome_t
+tg_outcome_get_value(const tg_str_t *values, tg_buf_t *scratch)
 {
-    tg_str_t values[TG_OUTCOME_MEMBERS];
     tg_outcome_t outcome;
     int i;
-
-    (void) tg_json_members(raw, tg_outcome_members, values);
-    tg_ran_get(values, ran);
 
     if (values[TG_OUTCOME_BODY].data != NULL) {
         return tg_outcome_of(TG_OUTCOME_BODY,
@@ -476,6 +476,23 @@ tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, tg_ran_t *ran)
                                 tg_buf_view(scratch));
     outcome.data = values[TG_OUTCOME_DATA];
     (void) tg_json_int64(values[TG_OUTCOME_CODE], &outcome.code);
+
+    return outcome;
+}
+
+tg_outcome_t
+tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, tg_ran_t *ran)
+{
+    tg_str_t values[TG_OUTCOME_MEMBERS];
+    tg_outcome_t outcome;
+
+    (void) tg_json_members(raw, tg_outcome_members, values);
+    tg_ran_get(values, ran);
+    outcome = tg_outcome_get_value(values, scratch);
+
+    if (tg_json_type(values[TG_OUTCOME_META]) == TG_JSON_OBJECT) {
+        outcome.meta = values[TG_OUTCOME_META];
+    }
 
     return outcome;
 }

@@ -35,6 +35,7 @@ typedef struct {
     tg_outcome_kind_t kind;
     tg_failure_t failure;
     tg_str_t value; /* borrowed until the answer was written */
+    tg_str_t meta;  /* raw object for a tool's result, likewise; or absent */
 
     /* Of a failure that is an error of somebody's who speaks JSON-RPC. */
     int64_t code;  /* 0: it is not */
@@ -91,6 +92,8 @@ const char *tg_failure_name(tg_failure_t failure);
  *
  *   {"text":"…"}   {"json":…}   {"result":…}
  *   {"failure":"timeout","message":"…"}, with "code" and "data" if it has them
+ *
+ * each with "meta" if it has that.
  *
  * The object is left open: more members may follow, and then its end.
  */

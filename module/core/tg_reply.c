@@ -128,13 +128,27 @@ tg_reply_server_info(tg_peer_t *peer, tg_buf_t *out)
     tg_buf_char(out, '}');
 }
 
-void
-tg_reply_modern(tg_peer_t *peer, tg_buf_t *out)
+static const char *const tg_reply_all[] = { NULL };
+
+/* The same with what else there is for _meta: a raw object, or absent. */
+static void
+tg_reply_modern_meta(tg_peer_t *peer, tg_buf_t *out, tg_str_t meta)
 {
     tg_buf_text(out, "\"resultType\":\"complete\",\"_meta\":{"
                      "\"io.modelcontextprotocol/serverInfo\":");
     tg_reply_server_info(peer, out);
+
+    if (meta.data != NULL) {
+        tg_reply_members(out, meta, tg_reply_all, 1);
+    }
+
     tg_buf_text(out, "},");
+}
+
+void
+tg_reply_modern(tg_peer_t *peer, tg_buf_t *out)
+{
+    tg_reply_modern_meta(peer, out, TG_STR_NONE);
 }
 
 void
@@ -268,42 +282,65 @@ tg_reply_members(tg_buf_t *out, tg_str_t object, const char *const *left_out,
     }
 }
 
-/* A whole result of the handler's own; modern members are added to it. */
+/* Its own _meta, and what is added to that. */
 static void
-tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
-                tg_str_t raw)
+tg_reply_meta(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
+              const tg_outcome_t *outcome)
 {
-    static const char *const ours[] = { "resultType", "_meta", NULL };
-    static const char *const none[] = { NULL };
     tg_str_t meta, value;
     int n;
 
-    if (!reply->is_modern) {
+    tg_buf_text(out, "\"_meta\":{");
+    n = 0;
+
+    if (!tg_json_has(outcome->value, TG_STR("_meta"), TG_JSON_OBJECT, &meta)) {
+        meta = TG_STR("{}");
+    }
+
+    if (reply->is_modern
+        && tg_json_get(meta, TG_STR("io.modelcontextprotocol/serverInfo"),
+                       &value)
+               != TG_OK)
+    {
+        tg_buf_text(out, "\"io.modelcontextprotocol/serverInfo\":");
+        tg_reply_server_info(peer, out);
+        n++;
+    }
+
+    if (outcome->meta.data != NULL) {
+        tg_reply_members(out, outcome->meta, tg_reply_all, n++);
+    }
+
+    tg_reply_members(out, meta, tg_reply_all, n);
+    tg_buf_text(out, "}}");
+}
+
+/* A whole result of the handler's own; modern members are added to it. */
+static void
+tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
+                const tg_outcome_t *outcome)
+{
+    static const char *const ours[] = { "resultType", "_meta", NULL };
+    tg_str_t raw;
+
+    raw = outcome->value;
+
+    if (!reply->is_modern && outcome->meta.data == NULL) {
         tg_json_put_compact(out, raw);
         return;
     }
 
-    tg_buf_text(out, tg_result_is_asking(raw)
-                         ? "{\"resultType\":\"input_required\""
-                         : "{\"resultType\":\"complete\"");
-    tg_reply_members(out, raw, ours, 1);
-    tg_buf_text(out, ",\"_meta\":{");
-    n = 0;
+    tg_buf_char(out, '{');
 
-    if (!tg_json_has(raw, TG_STR("_meta"), TG_JSON_OBJECT, &meta)) {
-        meta = TG_STR("{}");
+    if (reply->is_modern) {
+        tg_buf_text(out, tg_result_is_asking(raw)
+                             ? "\"resultType\":\"input_required\""
+                             : "\"resultType\":\"complete\"");
     }
 
-    if (tg_json_get(meta, TG_STR("io.modelcontextprotocol/serverInfo"), &value)
-        != TG_OK)
-    {
-        tg_buf_text(out, "\"io.modelcontextprotocol/serverInfo\":");
-        tg_reply_server_info(peer, out);
-        n = 1;
-    }
-
-    tg_reply_members(out, meta, none, n);
-    tg_buf_text(out, "}}");
+    tg_reply_members(out, raw, ours, reply->is_modern);
+    tg_buf_char(out, ',');
+    tg_reply_meta(peer, reply, out, outcome);
 }
 
 /* An MCP CallToolResult. */
@@ -316,14 +353,14 @@ tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     is_text_only = peer->row->is_text_only;
 
     if (outcome->kind == TG_OUTCOME_RESULT && !is_text_only) {
-        tg_reply_result(peer, reply, out, outcome->value);
+        tg_reply_result(peer, reply, out, outcome);
         return;
     }
 
     tg_buf_char(out, '{');
 
     if (reply->is_modern) {
-        tg_reply_modern(peer, out);
+        tg_reply_modern_meta(peer, out, outcome->meta);
     }
 
     tg_buf_text(out, "\"content\":[{\"type\":\"text\",\"text\":\"");
@@ -334,6 +371,10 @@ tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
         && (reply->is_modern || tg_json_type(outcome->value) == TG_JSON_OBJECT))
     {
         tg_json_put_member(out, ",\"structuredContent\":", outcome->value);
+    }
+
+    if (!reply->is_modern && !is_text_only) {
+        tg_json_put_member(out, ",\"_meta\":", outcome->meta);
     }
 
     tg_buf_text(out, outcome->kind == TG_OUTCOME_FAILURE

@@ -28,5 +28,7 @@ enum {
 
 /* In a result's _meta: the class of its error, for who switches on it. */
 #define TG_META_ERROR_TYPE "toolgate/errorType"
+/* And the status that its program has exited with. */
+#define TG_META_EXIT_STATUS "toolgate/exitStatus"
 
 #endif

@@ -32,9 +32,6 @@ static const char *const ngx_toolgate_validates[] = { "on", "off", "formats",
 static const char *const ngx_toolgate_bridges[] = { "shared", "displace",
                                                     "reject", NULL };
 
-static const char *const ngx_toolgate_outputs[] = { "text", "json", "result",
-                                                    NULL };
-
 static ngx_conf_num_bounds_t ngx_toolgate_inflight_bounds = {
     ngx_conf_check_num_bounds, 1, 65536
 };
@@ -171,9 +168,8 @@ static ngx_command_t ngx_toolgate_commands[] = {
       ngx_toolgate_schema, ngx_toolgate_of_tool(entry.output_schema),
       (void *) NGX_TOOLGATE_FILE },
 
-    { ngx_string("output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_choice, ngx_toolgate_of_tool(output),
-      (void *) ngx_toolgate_outputs },
+    { ngx_string("output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
+      ngx_toolgate_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("timeout"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE12,
       ngx_toolgate_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },

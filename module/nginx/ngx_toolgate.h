@@ -101,6 +101,8 @@ struct ngx_toolgate_tool_s {
     ngx_array_t *properties; /* ngx_toolgate_property_t: the schema's */
     ngx_array_t *paths;      /* ngx_toolgate_path_t *: what its values name */
     ngx_uint_t output;
+    ngx_str_t bytes;        /* image, audio or file; empty: it is none */
+    ngx_str_t mime;         /* then its type */
     ngx_msec_t timeout;     /* without progress */
     ngx_msec_t max_timeout; /* with it */
     size_t max_output;
@@ -191,6 +193,7 @@ char *ngx_toolgate_text(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 ngx_int_t ngx_toolgate_add_variables(ngx_conf_t *cf);

@@ -23,10 +23,13 @@ tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
     at = tg_utf8_check(out.data, out.len);
 
     if (at != out.len) {
-        tg_buf_printf(text,
-                      "The output of %s is not valid UTF-8 (first bad byte at "
-                      "offset %zu of %zu), and no text.",
-                      tool, at, out.len);
+        tg_buf_printf(
+            text,
+            "The output of %s is not valid UTF-8 (first bad byte at "
+            "offset %zu of %zu), and no text; for bytes the tool needs "
+            "\"output image TYPE\", \"output audio TYPE\" or \"output "
+            "file TYPE\".",
+            tool, at, out.len);
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }
 

@@ -89,7 +89,7 @@ HELP_TEST(params_full, "all members")
     CU_ASSERT(tg_str_eq(params.exec.input, tg_str("a\0b", 3)));
     CU_ASSERT_EQUAL(params.job.timeout_ms, 5000);
     CU_ASSERT_EQUAL(params.job.max_timeout_ms, 6000);
-    CU_ASSERT_EQUAL(params.exec.max_output, 7);
+    CU_ASSERT_EQUAL(params.exec.how.max_output, 7);
     CU_ASSERT_EQUAL(params.job.nlimits, 3);
     CU_ASSERT_STRING_EQUAL(params.job.limits[0].name, "n");
     CU_ASSERT_STRING_EQUAL(params.job.limits[0].key, "k\xc3\xa9");
@@ -114,7 +114,7 @@ HELP_TEST(params_least, "the least")
     CU_ASSERT_EQUAL(params.job.timeout_ms, TG_EXEC_TIMEOUT);
     CU_ASSERT_EQUAL(params.job.max_timeout_ms, TG_JOB_TIMEOUT_MAX);
     CU_ASSERT_EQUAL(params.job.nlimits, 0);
-    CU_ASSERT_EQUAL(params.exec.max_output, TG_EXEC_OUTPUT);
+    CU_ASSERT_EQUAL(params.exec.how.max_output, TG_EXEC_OUTPUT);
     test_free(&params);
 }
 
@@ -142,6 +142,14 @@ HELP_TEST(params_wrong, "wrong ones")
         { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_output\":-1}" },
         { TG_BAD,
           "{\"tool\":\"t\",\"argv\":[\"/a\"],\"max_output\":33554433}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"success\":1}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"success\":[256]}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"success\":[\"1\"]}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"stderr\":\"x\"}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"bytes\":\"image\"}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"mime\":\"a/b\"}" },
+        { TG_BAD, "{\"tool\":\"t\",\"argv\":[\"/a\"],\"bytes\":\"x\","
+                  "\"mime\":\"a/b\"}" },
         { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"a\"]}" },
         { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"\"]}" },
         { TG_LIMIT, "{\"tool\":\"t\",\"argv\":[\"/a\\u0000\"]}" },
@@ -247,7 +255,7 @@ HELP_TEST(params_many, "many strings")
 static const tg_ran_t test_spent = { .queued_ms = 3, .ran_ms = 4 };
 
 static void
-test_answer_is(const tg_exec_output_t *output, int status, const char *json)
+test_answer_is(tg_exec_output_t *output, int status, const char *json)
 {
     tg_buf_t text;
 
@@ -286,7 +294,7 @@ HELP_TEST(answers, "answers")
                    "{\"failure\":\"program\",\"message\":\"t exited with "
                    "status 7\\n[end of stderr]\\n\\t\xef\xbf\xbd\\n[end of "
                    "stdout]\\n\xc3\xa9\\\"\"" EXITED(7));
-    output.max_output = 100;
+    output.how.max_output = 100;
     tg_buf_truncate(&output.out, 0);
     test_answer_is(&output, W_EXITCODE(0, SIGSEGV),
                    "{\"failure\":\"program\",\"message\":\"t was ended by "
@@ -329,7 +337,7 @@ HELP_TEST(answer_values, "values")
     tg_exec_output_init(&output, TG_OUTPUT_JSON, 100);
     CU_ASSERT(tg_exec_output_out(&output, " {\"a\":\n1}\n", 10) == TG_OK);
     test_answer_is(&output, 0, "{\"json\":{\"a\":\n1}" EXITED(0));
-    output.form = TG_OUTPUT_RESULT;
+    output.how.form = TG_OUTPUT_RESULT;
     test_answer_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"t: The output is no "
                    "tool result, as \\\"output result\\\" wants it: it is no "
@@ -344,7 +352,75 @@ HELP_TEST(answer_values, "values")
     test_answer_is(&output, 0,
                    "{\"failure\":\"output\",\"message\":\"The output of t is "
                    "not valid UTF-8 (first bad byte at offset 14 of 15), and "
-                   "no text.\"" EXITED(0));
+                   "no text; for bytes the tool needs \\\"output image "
+                   "TYPE\\\", \\\"output audio TYPE\\\" or \\\"output file "
+                   "TYPE\\\".\"" EXITED(0));
+    tg_exec_output_deinit(&output);
+}
+
+/* Statuses that are no error, and what becomes of stderr. */
+HELP_TEST(answer_statuses, "statuses and stderr")
+{
+    tg_exec_output_t output;
+
+    tg_exec_output_init(&output, TG_OUTPUT_TEXT, 20);
+    output.how.has_success = 1;
+    output.how.success[0] = 1 << 1;
+    output.how.success[7] = UINT32_C(1) << 31;
+    output.how.err = TG_EXEC_STDERR_APPEND;
+    CU_ASSERT(tg_exec_output_err(&output, "no\n", 3) == TG_OK);
+    test_answer_is(&output, W_EXITCODE(0, 0),
+                   "{\"failure\":\"program\",\"message\":\"t exited with "
+                   "status 0: no\",\"meta\":{\"toolgate/exitStatus\":0}" EXITED(
+                       0));
+    CU_ASSERT(tg_exec_output_out(&output, "a", 1) == TG_OK);
+    CU_ASSERT(tg_exec_output_err(&output, "01234567890123456", 17) == TG_LIMIT);
+    test_answer_is(&output, W_EXITCODE(255, 0),
+                   "{\"text\":\"a\\n[stderr]\\nno\\n\",\"meta\":{"
+                   "\"toolgate/exitStatus\":255}" EXITED(255));
+    tg_exec_output_deinit(&output);
+
+    tg_exec_output_init(&output, TG_OUTPUT_TEXT, 20);
+    output.how.err = TG_EXEC_STDERR_DROP;
+    CU_ASSERT(tg_exec_output_err(&output, "secret", 6) == TG_OK);
+    test_answer_is(&output, W_EXITCODE(1, 0),
+                   "{\"failure\":\"program\",\"message\":\"t exited with "
+                   "status 1\"" EXITED(1));
+    tg_exec_output_deinit(&output);
+}
+
+/* Bytes are base64, of each kind in its block. */
+HELP_TEST(answer_bytes, "bytes")
+{
+    tg_exec_output_t output;
+
+    tg_exec_output_init(&output, TG_OUTPUT_TEXT, 4);
+    output.how.bytes = TG_EXEC_IMAGE;
+    output.how.mime = "image/png";
+    test_answer_is(&output, 0,
+                   "{\"failure\":\"output\",\"message\":\"t printed nothing, "
+                   "where image (image/png) was expected.\"" EXITED(0));
+    CU_ASSERT(tg_exec_output_out(&output, "\xff", 1) == TG_OK);
+    CU_ASSERT(tg_exec_output_out(&output, "\0ab", 3) == TG_OK);
+    CU_ASSERT(tg_exec_output_out(&output, "c", 1) == TG_LIMIT);
+    test_answer_is(&output, W_EXITCODE(1, 0),
+                   "{\"failure\":\"program\",\"message\":\"t exited with "
+                   "status 1 and wrote nothing to stderr\"" EXITED(1));
+    test_answer_is(&output, 0,
+                   "{\"result\":{\"content\":[{\"type\":\"image\",\"data\":"
+                   "\"/wBhYg==\",\"mimeType\":\"image/png\"}],\"isError\":"
+                   "false}" EXITED(0));
+    tg_exec_output_deinit(&output);
+
+    tg_exec_output_init(&output, TG_OUTPUT_TEXT, 4);
+    output.how.bytes = TG_EXEC_FILE;
+    output.how.mime = "application/pdf";
+    CU_ASSERT(tg_exec_output_out(&output, "abc", 3) == TG_OK);
+    test_answer_is(&output, 0,
+                   "{\"result\":{\"content\":[{\"type\":\"resource\","
+                   "\"resource\":{\"uri\":\"toolgate://output\",\"blob\":"
+                   "\"YWJj\",\"mimeType\":\"application/pdf\"}}],\"isError\":"
+                   "false}" EXITED(0));
     tg_exec_output_deinit(&output);
 }
 

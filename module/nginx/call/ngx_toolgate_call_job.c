@@ -158,6 +158,14 @@ ngx_toolgate_job_output(ngx_toolgate_call_t *call, tg_buf_t *params)
     tg_buf_printf(params, ",\"max_output\":%lu",
                   (unsigned long) tool->max_output);
 
+    if (tool->bytes.len != 0) {
+        tg_buf_text(params, ",\"bytes\":");
+        tg_json_put_string(params, ngx_toolgate_str(&tool->bytes));
+        tg_buf_text(params, ",\"mime\":");
+        tg_json_put_string(params, ngx_toolgate_str(&tool->mime));
+        return;
+    }
+
     /* What a method's result is to be is its own business. */
     if (tool->entry.output != TG_OUTPUT_TEXT) {
         tg_buf_text(params, tool->entry.output == TG_OUTPUT_RESULT

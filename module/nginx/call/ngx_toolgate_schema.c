@@ -141,7 +141,7 @@ void
 ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
                            tg_buf_t *scratch)
 {
-    tg_str_t value;
+    tg_str_t value, meta;
     int rc;
 
     if (!ngx_toolgate_is_structured(call->entry->kind, outcome, &value)) {
@@ -149,6 +149,7 @@ ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
     }
 
     call->rule = NGX_TOOLGATE_RULE_OUTPUT;
+    meta = outcome->meta;
 
     if (value.data == NULL) {
         tg_buf_printf(scratch,
@@ -170,6 +171,7 @@ ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
         *outcome = tg_outcome_no_memory();
     } else if (rc != TG_OK) {
         *outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
+        outcome->meta = meta;
     } else {
         call->rule = NGX_TOOLGATE_RULE_NONE;
     }

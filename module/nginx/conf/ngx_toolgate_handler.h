@@ -21,6 +21,8 @@
 #define NGX_TOOLGATE_TAKES_TIME 1
 /* Its tools come with a block of its own: no tool's block names it. */
 #define NGX_TOOLGATE_HAS_BLOCK 2
+/* What it puts out may be bytes: `output image` and the like. */
+#define NGX_TOOLGATE_PUTS_BYTES 4
 
 struct ngx_toolgate_handler_s {
     ngx_str_t name; /* its directive */
@@ -121,6 +123,9 @@ char *ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool,
 /* What the block did not say is as from has it; NULL: as usual. */
 void ngx_toolgate_init_limits(ngx_toolgate_tool_t *tool,
                               const ngx_toolgate_tool_t *from);
+
+/* What does not go together with its `output`: NULL, or what to write. */
+const char *ngx_toolgate_output_mistake(const ngx_toolgate_tool_t *tool);
 
 /* The tool whose block is read. */
 ngx_toolgate_tool_t *ngx_toolgate_conf_tool(ngx_conf_t *cf);

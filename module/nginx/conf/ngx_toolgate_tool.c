@@ -197,7 +197,7 @@ ngx_toolgate_tool_mistake(ngx_toolgate_tool_t *tool)
                "json\" or \"output result\"";
     }
 
-    return NULL;
+    return ngx_toolgate_output_mistake(tool);
 }
 
 static const char *

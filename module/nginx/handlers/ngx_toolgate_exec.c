@@ -43,6 +43,14 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
       ngx_toolgate_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_exec_t, pids), NGX_TOOLGATE_PIDS },
 
+    { ngx_string("success"), NGX_STREAM_TOOL_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_exec_success, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, result), NULL },
+
+    { ngx_string("stderr"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_exec_stderr, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, result), NULL },
+
     ngx_null_command
 };
 
@@ -53,7 +61,7 @@ const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
     .name = ngx_string("exec"),
     .module = &ngx_toolgate_exec_module,
     .conf_size = sizeof(ngx_toolgate_exec_t),
-    .flags = NGX_TOOLGATE_TAKES_TIME,
+    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_PUTS_BYTES,
     .check = ngx_toolgate_exec_check,
     .start = ngx_toolgate_exec_start,
 };
@@ -82,15 +90,14 @@ ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool, void *conf)
 {
     ngx_toolgate_exec_t *exec = conf;
 
-    (void) tool;
-
     return exec->argv == NULL
                    && (exec->stdin_value != NULL || exec->env != NULL
                        || exec->args != NULL || exec->cwd != NULL
                        || exec->memory != 0 || exec->pids != 0)
                ? "has no \"exec\", so \"stdin\", \"arg\", \"env\", \"cwd\", "
                  "\"memory\" and \"pids\" mean nothing in it; remove them"
-               : NULL;
+               : ngx_toolgate_exec_result_check(tool, &exec->result,
+                                                exec->argv != NULL);
 }
 
 static char *
@@ -329,6 +336,7 @@ ngx_toolgate_exec_params(ngx_toolgate_call_t *call, tg_request_t *request,
 
     ngx_toolgate_job_params(call, buf);
     ngx_toolgate_job_output(call, buf);
+    ngx_toolgate_exec_result_put(buf, &exec->result);
 
     for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         if (numbers[i].value != 0) {

@@ -135,7 +135,7 @@ tg_exec_on_overflow(tg_exec_t *exec, int rc)
         tg_job_fail(exec->job, TG_FAILURE_OUTPUT,
                     "%s printed more than %zu bytes (max_output) and was "
                     "ended; ask for less.",
-                    exec->job->params.tool, exec->params.max_output);
+                    exec->job->params.tool, exec->params.how.max_output);
     } else {
         tg_job_fail(exec->job, TG_FAILURE_INTERNAL,
                     "toolgate-runner has no memory left for the output; try "
@@ -154,8 +154,7 @@ tg_exec_take(tg_exec_t *exec, int i, const char *data, size_t len)
     case TG_EXEC_OUT:
         return tg_exec_output_out(&exec->output, data, len);
     case TG_EXEC_ERR:
-        tg_tail_add(&exec->output.err, data, len);
-        break;
+        return tg_exec_output_err(&exec->output, data, len);
     default:
         exec->has_risen |= tg_progress_feed(&exec->job->progress, data, len);
     }
@@ -452,8 +451,9 @@ tg_exec_read(tg_job_t *job, const tg_str_t *values, const char **why)
         return rc;
     }
 
-    tg_exec_output_init(&exec->output, exec->params.output,
-                        exec->params.max_output);
+    tg_exec_output_init(&exec->output, exec->params.how.form,
+                        exec->params.how.max_output);
+    exec->output.how = exec->params.how;
     job->bytes += exec->params.size;
     job->work = exec;
 

@@ -1,6 +1,7 @@
 #include "runner/exec/tg_exec_output.h"
 
 #include "base/tg_utf8.h"
+#include "core/tg_rpc.h"
 
 #include <sys/wait.h>
 
@@ -8,9 +9,13 @@ void
 tg_exec_output_init(tg_exec_output_t *output, tg_output_t form,
                     size_t max_output)
 {
+    memset(output, 0, offsetof(tg_exec_output_t, err));
     tg_buf_init(&output->out, tg_alloc_libc());
-    output->form = form;
-    output->max_output = max_output;
+    tg_buf_init(&output->all, tg_alloc_libc());
+    output->how.form = form;
+    output->how.max_output = max_output;
+    output->size = 0;
+    output->base64.n = 0;
     tg_tail_init(&output->err);
 }
 
@@ -18,25 +23,101 @@ void
 tg_exec_output_deinit(tg_exec_output_t *output)
 {
     tg_buf_deinit(&output->out);
+    tg_buf_deinit(&output->all);
+}
+
+/* --- what it prints --- */
+
+/* What stands in front of the bytes, and behind them. */
+static const struct {
+    const char *head;
+    const char *mime;
+    const char *end;
+} tg_exec_blocks[] = {
+    [TG_EXEC_NO_BYTES] = { "", "", "" },
+    [TG_EXEC_IMAGE] = { "{\"content\":[{\"type\":\"image\",\"data\":\"",
+                        "\",\"mimeType\":", "}]" },
+    [TG_EXEC_AUDIO] = { "{\"content\":[{\"type\":\"audio\",\"data\":\"",
+                        "\",\"mimeType\":", "}]" },
+    [TG_EXEC_FILE] = { "{\"content\":[{\"type\":\"resource\",\"resource\":{"
+                       "\"uri\":\"" TG_EXEC_URI "\",\"blob\":\"",
+                       "\",\"mimeType\":", "}}]" },
+};
+
+static int
+tg_exec_output_count(tg_exec_output_t *output, size_t len)
+{
+    if (len > output->how.max_output - output->size) {
+        return TG_LIMIT;
+    }
+
+    output->size += len;
+
+    return TG_OK;
 }
 
 int
 tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len)
 {
-    if (len > output->max_output - output->out.len) {
+    if (tg_exec_output_count(output, len) != TG_OK) {
         return TG_LIMIT;
     }
 
-    tg_buf_put(&output->out, data, len);
+    if (output->how.bytes == TG_EXEC_NO_BYTES) {
+        tg_buf_put(&output->out, data, len);
+
+    } else {
+        if (output->out.len == 0) {
+            tg_buf_text(&output->out, tg_exec_blocks[output->how.bytes].head);
+        }
+
+        tg_base64_put(&output->base64, &output->out, data, len);
+    }
 
     return tg_buf_failed(&output->out) ? TG_NOMEM : TG_OK;
 }
+
+int
+tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len)
+{
+    switch (output->how.err) {
+    case TG_EXEC_STDERR_ERROR:
+        tg_tail_add(&output->err, data, len);
+        return TG_OK;
+
+    case TG_EXEC_STDERR_DROP:
+        return TG_OK;
+
+    default:
+        if (tg_exec_output_count(output, len) != TG_OK) {
+            return TG_LIMIT;
+        }
+
+        tg_buf_put(&output->all, data, len);
+        return tg_buf_failed(&output->all) ? TG_NOMEM : TG_OK;
+    }
+}
+
+/* --- one that failed --- */
 
 static void
 tg_exec_put_end(tg_buf_t *text, const char *name, tg_str_t end, int is_cut)
 {
     tg_buf_printf(text, is_cut ? "\n[end of %s]\n" : "\n[%s]\n", name);
     tg_utf8_put_lossy(text, end);
+}
+
+/* What is told of stderr, which is not all of it with *is_cut. */
+static tg_str_t
+tg_exec_err_view(const tg_exec_output_t *output, int *is_cut)
+{
+    tg_str_t err;
+
+    err = tg_tail_view(&output->err, is_cut);
+
+    return err.len != 0 ? err
+                        : tg_tail_of(tg_buf_view(&output->all),
+                                     TG_EXEC_ENDS_MAX, is_cut);
 }
 
 /*
@@ -51,17 +132,20 @@ tg_exec_put_ends(tg_buf_t *text, const tg_exec_output_t *output)
     tg_str_t err, out;
     size_t room;
 
-    room = output->max_output < TG_EXEC_ENDS_MAX ? output->max_output
-                                                 : TG_EXEC_ENDS_MAX;
-    out = tg_buf_view(&output->out);
-    err = tg_tail_view(&output->err, &is_err_cut);
+    room = output->how.max_output < TG_EXEC_ENDS_MAX ? output->how.max_output
+                                                     : TG_EXEC_ENDS_MAX;
+    out = output->how.bytes == TG_EXEC_NO_BYTES ? tg_buf_view(&output->out)
+                                                : TG_STR("");
+    err = tg_exec_err_view(output, &is_err_cut);
     err = tg_tail_of(err, out.len < room / 2 ? room - out.len : room / 2,
                      &is_err_cut);
     is_out_cut = 0;
     out = tg_tail_of(out, room - err.len, &is_out_cut);
 
-    if (output->err.len == 0) {
-        tg_buf_text(text, " and wrote nothing to stderr");
+    if (output->err.len == 0 && output->all.len == 0) {
+        if (output->how.err != TG_EXEC_STDERR_DROP) {
+            tg_buf_text(text, " and wrote nothing to stderr");
+        }
 
     } else if (out.len == 0) {
         tg_buf_text(text, is_err_cut ? ": \xe2\x80\xa6 " : ": ");
@@ -76,27 +160,105 @@ tg_exec_put_ends(tg_buf_t *text, const tg_exec_output_t *output)
     }
 }
 
+/* --- one that went well --- */
+
+/* The bytes are a whole result of MCP from here on. */
+static tg_outcome_t
+tg_exec_bytes_outcome(tg_exec_output_t *output, const char *tool,
+                      tg_buf_t *text)
+{
+    static const char *const names[] = {
+        [TG_EXEC_NO_BYTES] = "",
+        [TG_EXEC_IMAGE] = "image",
+        [TG_EXEC_AUDIO] = "audio",
+        [TG_EXEC_FILE] = "file",
+    };
+    tg_exec_bytes_t bytes;
+
+    bytes = output->how.bytes;
+
+    if (output->size == 0) {
+        tg_buf_printf(text, "%s printed nothing, where %s (%s) was expected.",
+                      tool, names[bytes], output->how.mime);
+        return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
+    }
+
+    tg_base64_end(&output->base64, &output->out);
+    tg_buf_text(&output->out, tg_exec_blocks[bytes].mime);
+    tg_json_put_string(&output->out, tg_str_c(output->how.mime));
+    tg_buf_text(&output->out, tg_exec_blocks[bytes].end);
+    tg_buf_text(&output->out, ",\"isError\":false}");
+
+    return tg_buf_failed(&output->out)
+               ? tg_outcome_failure(TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY)
+               : tg_outcome_of(TG_OUTCOME_RESULT, tg_buf_view(&output->out));
+}
+
+/* Behind stdout, with a line in between that says so. */
+static void
+tg_exec_append(tg_exec_output_t *output)
+{
+    tg_buf_t *out;
+
+    out = &output->out;
+
+    if (out->len != 0 && output->all.len != 0) {
+        tg_buf_text(out, out->data[out->len - 1] == '\n' ? "[stderr]\n"
+                                                         : "\n[stderr]\n");
+    }
+
+    tg_buf_str(out, tg_buf_view(&output->all));
+    tg_buf_truncate(&output->all, 0);
+}
+
+static int
+tg_exec_is_success(const tg_exec_how_t *how, int status)
+{
+    int code;
+
+    if (!WIFEXITED(status)) {
+        return 0;
+    }
+
+    code = WEXITSTATUS(status);
+
+    return how->has_success ? (int) (how->success[code / 32] >> code % 32 & 1)
+                            : code == 0;
+}
+
 /* How a program ended; text takes what has to be written. */
 static tg_outcome_t
-tg_exec_outcome(const tg_exec_output_t *output, const char *tool, int status,
+tg_exec_outcome(tg_exec_output_t *output, const char *tool, int status,
                 tg_buf_t *text)
 {
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    if (!tg_exec_is_success(&output->how, status)) {
         tg_buf_text(text, tool);
         tg_tail_put_status(text, status);
         tg_exec_put_ends(text, output);
         return tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(text));
     }
 
-    return tg_answer_of(tg_buf_view(&output->out), output->form, tool, text);
+    if (output->how.bytes != TG_EXEC_NO_BYTES) {
+        return tg_exec_bytes_outcome(output, tool, text);
+    }
+
+    tg_exec_append(output);
+
+    if (tg_buf_failed(&output->out)) {
+        return tg_outcome_failure(TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
+    }
+
+    return tg_answer_of(tg_buf_view(&output->out), output->how.form, tool,
+                        text);
 }
 
 void
-tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output, const char *tool,
+tg_exec_answer(tg_buf_t *json, tg_exec_output_t *output, const char *tool,
                int status, const tg_ran_t *times)
 {
+    char room[64];
     tg_outcome_t outcome;
-    tg_buf_t text;
+    tg_buf_t text, meta;
     tg_ran_t ran;
 
     ran = *times;
@@ -106,6 +268,15 @@ tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output, const char *tool,
 
     tg_buf_init(&text, tg_alloc_libc());
     outcome = tg_exec_outcome(output, tool, status, &text);
+
+    /* Where it may mean something; elsewhere a failure's message has it. */
+    if (ran.has_exited && output->how.has_success) {
+        meta = tg_buf_fixed(room, sizeof(room));
+        tg_buf_printf(&meta, "{\"" TG_META_EXIT_STATUS "\":%d}",
+                      (int) ran.exit);
+        outcome.meta = tg_buf_view(&meta);
+    }
+
     tg_answer_put_output(json, &outcome, tool, &ran);
     json->failed |= tg_buf_failed(&text);
     tg_buf_deinit(&text);

@@ -4,28 +4,65 @@
 #ifndef TG_EXEC_OUTPUT_H
 #define TG_EXEC_OUTPUT_H
 
+#include "base/tg_base64.h"
 #include "runner/program/tg_tail.h"
 #include "runner/tg_answer.h"
 
 /* Of a program that failed: what a model can read, and each dialect carry. */
 #define TG_EXEC_ENDS_MAX 65536
+/* As which a file is named in a result. */
+#define TG_EXEC_URI "toolgate://output"
+/* A program's exit status has eight bits. */
+#define TG_EXEC_STATUSES 256
+
+/* What becomes of stderr. */
+typedef enum {
+    TG_EXEC_STDERR_ERROR, /* its end is told of a program that failed */
+    TG_EXEC_STDERR_DROP,  /* nothing */
+    TG_EXEC_STDERR_APPEND /* all of it, behind stdout */
+} tg_exec_stderr_t;
+
+/* What stdout is, if it is no text. */
+typedef enum {
+    TG_EXEC_NO_BYTES,
+    TG_EXEC_IMAGE,
+    TG_EXEC_AUDIO,
+    TG_EXEC_FILE
+} tg_exec_bytes_t;
+
+/* What is to become of it all. */
+typedef struct {
+    tg_output_t form;
+    size_t max_output;
+    tg_exec_stderr_t err;
+    tg_exec_bytes_t bytes;
+    const char *mime; /* of bytes: their type */
+    int has_success;  /* bits of success: statuses that are no error */
+    uint32_t success[TG_EXEC_STATUSES / 32];
+} tg_exec_how_t;
 
 typedef struct {
-    tg_buf_t out;
-    tg_output_t form; /* what it is to be */
-    size_t max_output;
+    tg_exec_how_t how;
+    tg_buf_t out; /* bytes as a result of MCP in the making */
+    tg_buf_t all; /* of stderr, where it is appended */
     tg_tail_t err;
+    size_t size; /* bytes of both that count */
+    tg_base64_t base64;
 } tg_exec_output_t;
 
 void tg_exec_output_init(tg_exec_output_t *output, tg_output_t form,
                          size_t max_output);
 void tg_exec_output_deinit(tg_exec_output_t *output);
 
-/* TG_OK, TG_LIMIT when it is more than max_output, TG_NOMEM. */
+/*
+ * Of stdout, or stderr: TG_OK, TG_LIMIT when it is more than max_output,
+ * TG_NOMEM.
+ */
 int tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len);
+int tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len);
 
 /* Appends the answer for a program that ended with this wait status. */
-void tg_exec_answer(tg_buf_t *json, const tg_exec_output_t *output,
-                    const char *tool, int status, const tg_ran_t *times);
+void tg_exec_answer(tg_buf_t *json, tg_exec_output_t *output, const char *tool,
+                    int status, const tg_ran_t *times);
 
 #endif

@@ -13,7 +13,11 @@ enum {
     TG_EXEC_FORM,
     TG_EXEC_MAX_OUTPUT,
     TG_EXEC_MEMORY,
-    TG_EXEC_PIDS
+    TG_EXEC_PIDS,
+    TG_EXEC_SUCCESS,
+    TG_EXEC_STDERR,
+    TG_EXEC_BYTES,
+    TG_EXEC_MIME
 };
 
 const char *const tg_exec_members[] = {
@@ -25,26 +29,117 @@ const char *const tg_exec_members[] = {
     [TG_EXEC_MAX_OUTPUT] = "max_output",
     [TG_EXEC_MEMORY] = "memory",
     [TG_EXEC_PIDS] = "pids",
+    [TG_EXEC_SUCCESS] = "success",
+    [TG_EXEC_STDERR] = "stderr",
+    [TG_EXEC_BYTES] = "bytes",
+    [TG_EXEC_MIME] = "mime",
     NULL,
 };
 
 static int
-tg_exec_input(tg_exec_params_t *params, tg_str_t raw)
+tg_exec_input(tg_exec_params_t *params, tg_str_t raw, tg_str_t mime)
 {
+    char *at, *text;
+
     params->input = TG_STR("");
 
-    if (raw.data == NULL) {
+    if (raw.data == NULL && mime.data == NULL) {
         return TG_OK;
     }
 
-    params->memory = malloc(raw.len);
+    params->memory = malloc(raw.len + mime.len);
 
     if (params->memory == NULL) {
         return TG_NOMEM;
     }
 
-    params->input = tg_str(params->memory,
-                           tg_json_decode(params->memory, tg_json_body(raw)));
+    at = params->memory;
+
+    if (mime.data != NULL) {
+        (void) tg_job_string(&at, mime, &text);
+        params->how.mime = text;
+    }
+
+    if (raw.data != NULL) {
+        params->input = tg_str(at, tg_json_decode(at, tg_json_body(raw)));
+    }
+
+    return TG_OK;
+}
+
+/* Which of some words a value is; n: none of them, or absent and there is 0. */
+static size_t
+tg_exec_word(tg_str_t raw, const char *const *words, size_t n)
+{
+    size_t i;
+
+    if (raw.data == NULL) {
+        return 0;
+    }
+
+    for (i = 0; i < n && !tg_json_is_text(raw, tg_str_c(words[i])); i++) {
+        /* void */
+    }
+
+    return i;
+}
+
+static int
+tg_exec_statuses(tg_exec_how_t *how, tg_str_t raw)
+{
+    int64_t status;
+    tg_json_t json;
+    tg_str_t value;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    if (tg_json_type(raw) != TG_JSON_ARRAY) {
+        return TG_BAD;
+    }
+
+    how->has_success = 1;
+
+    for (tg_json_each(&json, raw); tg_json_item(&json, &value);) {
+        status = -1;
+
+        if (tg_job_number(value, 0, TG_EXEC_STATUSES - 1, &status) != TG_OK) {
+            return TG_BAD;
+        }
+
+        how->success[status / 32] |= UINT32_C(1) << status % 32;
+    }
+
+    return TG_OK;
+}
+
+static int
+tg_exec_how(tg_exec_how_t *how, const tg_str_t *values)
+{
+    static const char *const errs[] = { "error", "drop", "append" };
+    static const char *const bytes[] = { "none", "image", "audio", "file" };
+    int64_t max_output;
+    size_t err, kind;
+
+    max_output = TG_EXEC_OUTPUT;
+    err = tg_exec_word(values[TG_EXEC_STDERR], errs, 3);
+    kind = tg_exec_word(values[TG_EXEC_BYTES], bytes, 4);
+
+    if (tg_job_form(values[TG_EXEC_FORM], &how->form) != TG_OK
+        || tg_job_number(values[TG_EXEC_MAX_OUTPUT], 0, TG_EXEC_OUTPUT_MAX,
+                         &max_output)
+               != TG_OK
+        || tg_exec_statuses(how, values[TG_EXEC_SUCCESS]) != TG_OK || err == 3
+        || kind == 4 || !tg_job_is_string(values[TG_EXEC_MIME])
+        || (kind != 0) != (values[TG_EXEC_MIME].data != NULL))
+    {
+        return TG_BAD;
+    }
+
+    how->max_output = (size_t) max_output;
+    how->err = (tg_exec_stderr_t) err;
+    how->bytes = (tg_exec_bytes_t) kind;
 
     return TG_OK;
 }
@@ -55,7 +150,6 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
                     const char **why)
 {
     tg_program_raw_t raw;
-    int64_t max_output;
     tg_str_t input;
     int rc;
 
@@ -66,31 +160,26 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
     raw.memory = values[TG_EXEC_MEMORY];
     raw.pids = values[TG_EXEC_PIDS];
     input = values[TG_EXEC_STDIN];
-    max_output = TG_EXEC_OUTPUT;
     rc = TG_BAD;
 
-    if ((input.data == NULL || tg_json_type(input) == TG_JSON_STRING)
-        && tg_job_form(values[TG_EXEC_FORM], &params->output) == TG_OK
-        && tg_job_number(values[TG_EXEC_MAX_OUTPUT], 0, TG_EXEC_OUTPUT_MAX,
-                         &max_output)
-               == TG_OK)
-    {
+    if (tg_job_is_string(input) && tg_exec_how(&params->how, values) == TG_OK) {
         rc = tg_program_params_read(&params->program, &raw, env, tool, why);
     }
 
     if (rc == TG_BAD) {
         *why = "argv must be an array of at least one string, env one of "
                "strings, cwd and stdin a string, output text, json or "
-               "result, max_output 0 to 33554432, memory and pids at least 1";
+               "result, max_output 0 to 33554432, memory and pids at least 1, "
+               "success an array of numbers from 0 to 255, stderr error, drop "
+               "or append, bytes image, audio or file, with mime";
     }
 
     if (rc != TG_OK) {
         return rc;
     }
 
-    params->max_output = (size_t) max_output;
     params->size = params->program.size + input.len;
-    rc = tg_exec_input(params, input);
+    rc = tg_exec_input(params, input, values[TG_EXEC_MIME]);
 
     if (rc != TG_OK) {
         tg_exec_params_free(params);

@@ -3,14 +3,15 @@
  * (tg_job_params.h):
  *
  *   {"argv":["/usr/bin/wc","-w"],"env":["K=V"],"cwd":"/x","stdin":"…",
- *    "output":"text","max_output":1048576,"memory":268435456,"pids":20}
+ *    "output":"text","max_output":1048576,"memory":268435456,"pids":20,
+ *    "success":[0,1],"stderr":"error","bytes":"image","mime":"image/png"}
  *
  * argv is required; of a program see tg_program_params.h.
  */
 #ifndef TG_EXEC_PARAMS_H
 #define TG_EXEC_PARAMS_H
 
-#include "core/tg_catalogue.h"
+#include "runner/exec/tg_exec_output.h"
 #include "runner/program/tg_program_params.h"
 
 /* The directive's own default. */
@@ -23,11 +24,10 @@
 
 typedef struct {
     tg_program_params_t program;
-    char *memory; /* of input, owned */
+    char *memory; /* of input and the type of bytes, owned */
     size_t size;  /* of all */
     tg_str_t input;
-    tg_output_t output; /* what stdout is to be */
-    size_t max_output;
+    tg_exec_how_t how; /* what is to become of its output */
 } tg_exec_params_t;
 
 /* The members that are read, NULL at the end. */

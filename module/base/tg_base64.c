@@ -1,0 +1,110 @@
+#include "base/tg_base64.h"
+
+static const char tg_base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "abcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Four digits of three bytes; those beyond n bytes are padding. */
+static void
+tg_base64_group(char *dst, const unsigned char *bytes, size_t n)
+{
+    uint32_t group;
+
+    group = (uint32_t) bytes[0] << 16 | (uint32_t) bytes[1] << 8 | bytes[2];
+    dst[0] = tg_base64_digits[group >> 18];
+    dst[1] = tg_base64_digits[group >> 12 & 63];
+    dst[2] = n > 1 ? tg_base64_digits[group >> 6 & 63] : '=';
+    dst[3] = n > 2 ? tg_base64_digits[group & 63] : '=';
+}
+
+void
+tg_base64_put(tg_base64_t *base64, tg_buf_t *out, const char *data, size_t len)
+{
+    const char *end;
+    char *dst;
+
+    if (tg_buf_reserve(out, (base64->n + len) / 3 * 4) != TG_OK) {
+        return;
+    }
+
+    end = data + len;
+    dst = out->data + out->len;
+
+    while (data < end) {
+        base64->bytes[base64->n++] = (unsigned char) *data++;
+
+        if (base64->n == 3) {
+            tg_base64_group(dst, base64->bytes, 3);
+            dst += 4;
+            base64->n = 0;
+        }
+    }
+
+    out->len = dst != NULL ? (size_t) (dst - out->data) : 0;
+}
+
+void
+tg_base64_end(tg_base64_t *base64, tg_buf_t *out)
+{
+    char group[4];
+    size_t i;
+
+    if (base64->n == 0) {
+        return;
+    }
+
+    for (i = base64->n; i < 3; i++) {
+        base64->bytes[i] = 0;
+    }
+
+    tg_base64_group(group, base64->bytes, base64->n);
+    tg_buf_put(out, group, sizeof(group));
+    base64->n = 0;
+}
+
+static int
+tg_base64_value(char c)
+{
+    const char *digit;
+
+    digit = c != '\0' ? strchr(tg_base64_digits, c) : NULL;
+
+    return digit != NULL ? (int) (digit - tg_base64_digits) : -1;
+}
+
+int
+tg_base64_decode(tg_buf_t *out, tg_str_t text)
+{
+    char bytes[3];
+    uint32_t group;
+    size_t i, j, n;
+    int value;
+
+    if (text.len % 4 != 0) {
+        return TG_BAD;
+    }
+
+    for (i = 0; i < text.len; i += 4) {
+        n = 4;
+
+        while (i + 4 == text.len && n > 2 && text.data[i + n - 1] == '=') {
+            n--;
+        }
+
+        for (group = 0, j = 0; j < 4; j++) {
+            value = j < n ? tg_base64_value(text.data[i + j]) : 0;
+
+            if (value == -1) {
+                return TG_BAD;
+            }
+
+            group = group << 6 | (uint32_t) value;
+        }
+
+        bytes[0] = (char) (group >> 16);
+        bytes[1] = (char) (group >> 8);
+        bytes[2] = (char) group;
+        tg_buf_put(out, bytes, n - 1);
+    }
+
+    return TG_OK;
+}

@@ -1,0 +1,28 @@
+/*
+ * What of a program that has ended is no error, and what becomes of its
+ * stderr: `success` and `stderr`.
+ */
+#ifndef _NGX_TOOLGATE_EXEC_RESULT_H_INCLUDED_
+#define _NGX_TOOLGATE_EXEC_RESULT_H_INCLUDED_
+
+#include "nginx/conf/ngx_toolgate_handler.h"
+
+typedef struct {
+    ngx_array_t *success; /* ngx_uint_t: statuses; NULL: 0 alone */
+    ngx_str_t err;        /* the word of `stderr`; empty: none */
+} ngx_toolgate_exec_result_t;
+
+/* Of conf, an ngx_toolgate_exec_result_t is at cmd->offset. */
+char *ngx_toolgate_exec_success(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_exec_stderr(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* The block was read: NULL, or what is wrong. */
+const char *ngx_toolgate_exec_result_check(
+    const ngx_toolgate_tool_t *tool, const ngx_toolgate_exec_result_t *result,
+    ngx_uint_t has_exec);
+
+/* Appends what the runner is told of it, if anything. */
+void ngx_toolgate_exec_result_put(tg_buf_t *params,
+                                  const ngx_toolgate_exec_result_t *result);
+
+#endif

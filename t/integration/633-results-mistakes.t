@@ -1,0 +1,85 @@
+#!/usr/bin/perl
+# Mistakes in what a config says of results: each is found, with its line and
+# what to write instead.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $handler = 'return hi;';
+
+# A name, what must be said, and the body of a server; the line that is wrong
+# ends in "#!".
+my @mistakes = (
+    # output
+    [
+        'a type of text',
+        qr/"output text" has no type; only image, audio and file have one/,
+        "tool a {\n exec true;\n output text a/b; #!\n}"
+    ],
+    [
+        'an image without a type',
+        qr/"output image" needs a type, such as "image\/png"/,
+        "tool a {\n exec true;\n output image; #!\n}"
+    ],
+    [
+        'an image that is none',
+        qr/"output image" needs a type, such as "image\/png"/,
+        "tool a {\n exec true;\n output image audio/wav; #!\n}"
+    ],
+    [
+        'a file of no type',
+        qr/"output file" needs a type, such as "application\/pdf"/,
+        "tool a {\n exec true;\n output file pdf; #!\n}"
+    ],
+    [
+        'bytes of a method', qr/method "a" puts out bytes, .*make it a tool/,
+        "method a {\n exec true;\n output file a/b;\n} #!"
+    ],
+    [
+        'bytes of nobody', qr/tool "a" puts out bytes, but has no "exec"/,
+        "tool a {\n output audio audio/wav;\n $handler\n} #!"
+    ],
+    [
+        'bytes with a schema', qr/tool "a" has an "output_schema" but puts out/,
+        "tool a {\n exec true;\n output file a/b;\n"
+            . " output_schema '{\"type\":\"object\"}';\n} #!"
+    ],
+
+    # success, stderr
+    [
+        'a status that is none',
+        qr/invalid status "256" in "success"; write numbers from 0 to 255/,
+        "tool a {\n exec true;\n success 0 256; #!\n}"
+    ],
+    [
+        'statuses twice', qr/"success" directive is duplicate/,
+        "tool a {\n exec true;\n success 0;\n success 1; #!\n}"
+    ],
+    [
+        'statuses of no program', qr/tool "a" has no "exec", so "success" and/,
+        "tool a {\n success 0 1;\n $handler\n} #!"
+    ],
+    [
+        'an unknown stderr',
+        qr/invalid value "keep" in "stderr"; write one of error, drop, append/,
+        "tool a {\n exec true;\n stderr keep; #!\n}"
+    ],
+    [
+        'stderr behind JSON',
+        qr/tool "a" appends stderr, .*write "output text", or "stderr error"/,
+        "tool a {\n exec true;\n stderr append;\n output json;\n} #!"
+    ],
+);
+
+for my $mistake (@mistakes) {
+    my ($name, $pattern, $body) = @$mistake;
+    my ($status, $out) = $tg->test_conf($body);
+    isnt $status, 0, "$name is found";
+    like $out, $pattern, "$name is explained";
+    my $conf = slurp($tg->dir . '/test.conf');
+    my ($before) = $conf =~ /\A(.*?)#!/s;
+    my $line = 1 + ($before =~ tr/\n//);
+    like $out, qr{test\.conf:$line$}m, "$name has its line";
+}
+
+done_testing;

@@ -1,0 +1,86 @@
+/*
+ * Base64: RFC 4648's own vectors, in pieces of every size.
+ */
+#include "core_help.h"
+
+#include "base/tg_base64.h"
+
+static const struct {
+    const char *plain;
+    const char *text;
+} vectors[] = {
+    { "", "" },
+    { "f", "Zg==" },
+    { "fo", "Zm8=" },
+    { "foo", "Zm9v" },
+    { "foob", "Zm9vYg==" },
+    { "fooba", "Zm9vYmE=" },
+    { "foobar", "Zm9vYmFy" },
+    { "\xfb\xff\xfe\xff", "+//+/w==" },
+};
+
+HELP_TEST(vectors, "vectors, both ways")
+{
+    tg_base64_t base64;
+    size_t i, at, n, len, portion;
+    tg_buf_t text, plain;
+
+    for (i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+        len = strlen(vectors[i].plain);
+
+        for (portion = 1; portion <= 7; portion++) {
+            tg_buf_init(&text, tg_alloc_libc());
+            tg_buf_init(&plain, tg_alloc_libc());
+            memset(&base64, 0, sizeof(base64));
+
+            for (at = 0; at < len; at += n) {
+                n = portion < len - at ? portion : len - at;
+                tg_base64_put(&base64, &text, vectors[i].plain + at, n);
+            }
+
+            tg_base64_end(&base64, &text);
+            HELP_EQ(tg_buf_view(&text), vectors[i].text);
+            CU_ASSERT(tg_base64_decode(&plain, tg_buf_view(&text)) == TG_OK);
+            HELP_EQ(tg_buf_view(&plain), vectors[i].plain);
+            tg_buf_deinit(&text);
+            tg_buf_deinit(&plain);
+        }
+    }
+}
+
+HELP_TEST(all_bytes, "every byte comes back")
+{
+    tg_base64_t base64;
+    tg_buf_t text, plain;
+    char bytes[256];
+    int i;
+
+    for (i = 0; i < 256; i++) {
+        bytes[i] = (char) i;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&plain, tg_alloc_libc());
+    memset(&base64, 0, sizeof(base64));
+    tg_base64_put(&base64, &text, bytes, sizeof(bytes));
+    tg_base64_end(&base64, &text);
+    CU_ASSERT(text.len == 344);
+    CU_ASSERT(tg_base64_decode(&plain, tg_buf_view(&text)) == TG_OK);
+    CU_ASSERT(tg_str_eq(tg_buf_view(&plain), tg_str(bytes, sizeof(bytes))));
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&plain);
+}
+
+HELP_TEST(none, "what is none")
+{
+    static const char *const texts[] = { "Z",    "Zg",   "Zg=",      "Z===",
+                                         "====", "Zm9-", "Zg==Zg==", "Zm 9" };
+    tg_buf_t plain;
+    size_t i;
+
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        tg_buf_init(&plain, tg_alloc_libc());
+        CU_ASSERT(tg_base64_decode(&plain, tg_str_c(texts[i])) == TG_BAD);
+        tg_buf_deinit(&plain);
+    }
+}
