@@ -85,7 +85,7 @@ static ngx_command_t ngx_toolgate_commands[] = {
       ngx_conf_set_msec_slot, ngx_toolgate_of_server(send_timeout), NULL },
 
     { ngx_string("tool_runner"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
-      ngx_toolgate_path, ngx_toolgate_of_server(runner_path),
+      ngx_toolgate_runner_path, ngx_toolgate_of_server(runner_path),
       ngx_toolgate_runner_mistake },
 
     { ngx_string("tool_schema_file"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,

@@ -112,9 +112,12 @@ struct ngx_toolgate_tool_s {
 
 /* Where a value with variables stands, until it is known what there is. */
 typedef struct {
-    ngx_str_t text;
+    ngx_str_t text;    /* as NGINX takes it */
+    ngx_str_t written; /* as the config has it */
     ngx_str_t file;
     ngx_uint_t line;
+    unsigned is_word:1;    /* of a program */
+    unsigned is_guarded:1; /* which is not always there */
 } ngx_toolgate_use_t;
 
 /* What a server listens on; as …_share.h has it. */
@@ -188,6 +191,7 @@ char *ngx_toolgate_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_runner_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_text(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
@@ -250,6 +254,13 @@ ngx_int_t ngx_toolgate_compile_schemas(ngx_conf_t *cf,
 /* --- access --- */
 
 char *ngx_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* What there is among rules, or NULL. */
+ngx_uint_t ngx_toolgate_rules_about(const ngx_array_t *rules);
+#define NGX_TOOLGATE_ALLOWS 1
+#define NGX_TOOLGATE_ALLOWS_SOME 2 /* and not all */
+#define NGX_TOOLGATE_DENIES 4
+#define NGX_TOOLGATE_ABOUT_USERS 8
 
 /* A number, or the name of a user or group: NGX_OK or NGX_DECLINED. */
 ngx_int_t ngx_toolgate_id(const u_char *text, ngx_uint_t is_group,

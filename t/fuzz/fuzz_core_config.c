@@ -9,6 +9,7 @@
 
 #include "core/tg_outcome.h"
 #include "schema/tg_schema.h"
+#include "schema/tg_schema_lint.h"
 #include "base/tg_utf8.h"
 #include "regex/tg_regex.h"
 
@@ -19,6 +20,13 @@ typedef struct {
     tg_buf_t values[3];
     size_t n;
 } config_t;
+
+static void
+config_remark(void *ctx, tg_str_t remark)
+{
+    (void) ctx;
+    FUZZ_LINE(remark);
+}
 
 /* As ngx_toolgate_json(): compact, or a mistake. */
 static int
@@ -61,6 +69,11 @@ config_schema(config_t *config, tg_str_t raw, tg_str_t *json)
     FUZZ((schema == NULL) == (error.len != 0));
     FUZZ_LINE(tg_buf_view(&error));
     tg_buf_deinit(&error);
+
+    if (schema != NULL) {
+        FUZZ(tg_schema_lint(*json, config_remark, NULL) == TG_OK);
+    }
+
     tg_schema_free(schema);
 
     return schema != NULL ? TG_OK : TG_BAD;

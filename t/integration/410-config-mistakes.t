@@ -577,7 +577,8 @@ for my $name ('a.b', 'x' x 65) {
         'with a warning';
     unlike $out, qr/\[(?:error|crit|alert|emerg)\]/, 'and no more';
 }
-($status, $out) = $tg->test_conf("tool a { $handler }\nmethod a { return 1; }");
+($status, $out) = $tg->test_conf(
+    "tool a { description d; $handler }\nmethod a { return 1; }");
 is $status, 0, 'a tool and a method may share a name';
 unlike $out, qr/\[warn\]/, 'without a warning';
 

@@ -104,6 +104,27 @@ ngx_toolgate_access(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
+ngx_uint_t
+ngx_toolgate_rules_about(const ngx_array_t *rules)
+{
+    const ngx_toolgate_access_rule_t *rule;
+    ngx_uint_t i, about;
+
+    about = 0;
+    rule = rules != NULL ? rules->elts : NULL;
+
+    for (i = 0; rule != NULL && i < rules->nelts; i++) {
+        about |= rule[i].is_deny ? NGX_TOOLGATE_DENIES : NGX_TOOLGATE_ALLOWS;
+
+        if (rule[i].kind != NGX_TOOLGATE_ALL) {
+            about |= NGX_TOOLGATE_ABOUT_USERS;
+            about |= rule[i].is_deny ? 0 : NGX_TOOLGATE_ALLOWS_SOME;
+        }
+    }
+
+    return about;
+}
+
 /* --- the peer --- */
 
 static void

@@ -193,4 +193,26 @@ ngx_str_t ngx_toolgate_path_name(ngx_conf_t *cf, ngx_toolgate_path_t *path);
  */
 ngx_int_t ngx_toolgate_settle_paths(ngx_conf_t *cf, ngx_toolgate_tool_t *tool);
 
+/* --- advice: warnings, each with what to write instead --- */
+
+/* About a value that was compiled last: it is a word of a program. */
+void ngx_toolgate_note_word(ngx_conf_t *cf, ngx_stream_complex_value_t *value,
+                            ngx_uint_t is_guarded);
+
+/* About a word of it that a shell would understand. */
+void ngx_toolgate_advise_word(ngx_conf_t *cf, ngx_str_t *word,
+                              const ngx_str_t *program);
+
+/* About JSON that is valid.  NGX_ERROR: no memory. */
+ngx_int_t ngx_toolgate_advise_schema(ngx_conf_t *cf, ngx_str_t *directive,
+                                     tg_str_t schema);
+void ngx_toolgate_advise_annotations(ngx_conf_t *cf, tg_str_t annotations);
+
+/*
+ * About a block that was read, whose values are those from the first one on:
+ * NGX_OK, or NGX_ERROR: something in it cannot work, which is logged.
+ */
+ngx_int_t ngx_toolgate_advise(ngx_conf_t *cf, ngx_toolgate_tool_t *tool,
+                              ngx_uint_t first);
+
 #endif

@@ -144,6 +144,11 @@ ngx_toolgate_settle_path(ngx_conf_t *cf, ngx_toolgate_path_t *path,
                  ? ngx_toolgate_settle_step(cf, root, &schema, &path->steps[i])
                  : NGX_ABORT;
 
+        /* As with an argument that is named without braces. */
+        if (rc == NGX_ABORT && i == 0) {
+            return NGX_OK;
+        }
+
         if (rc == NGX_ABORT) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           "the input_schema declares no \"%*s\" where "

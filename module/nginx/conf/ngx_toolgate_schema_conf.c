@@ -110,6 +110,8 @@ ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return ngx_toolgate_refuse(cf, "\"%V\" %s", &cmd->name, mistake);
     }
 
+    ngx_toolgate_advise_annotations(cf, tool->entry.annotations);
+
     return NGX_CONF_OK;
 }
 
@@ -315,7 +317,9 @@ ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     schema = ngx_toolgate_schema_compile(cf, &cmd->name, *field, 0);
 
-    if (schema == NULL) {
+    if (schema == NULL
+        || ngx_toolgate_advise_schema(cf, &cmd->name, *field) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 

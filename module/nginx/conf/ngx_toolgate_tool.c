@@ -340,6 +340,8 @@ char *
 ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
                    ngx_str_t *name)
 {
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_uint_t first;
     void **confs;
     char *rv;
 
@@ -348,6 +350,9 @@ ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
     if (confs == NULL || ngx_toolgate_create_confs(cf, confs) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    first = mcf->uses.nelts;
 
     rv = ngx_toolgate_read_block(cf, NGX_STREAM_TOOL_CONF, confs);
 
@@ -374,11 +379,14 @@ ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
     ngx_toolgate_init_output(tool, confs);
     rv = ngx_toolgate_check(cf, tool, confs, kind, name);
 
-    if (rv == NGX_CONF_OK) {
-        tool->conf = confs[tool->handler->module->ctx_index];
+    if (rv != NGX_CONF_OK) {
+        return rv;
     }
 
-    return rv;
+    tool->conf = confs[tool->handler->module->ctx_index];
+
+    return ngx_toolgate_advise(cf, tool, first) == NGX_OK ? NGX_CONF_OK
+                                                          : NGX_CONF_ERROR;
 }
 
 char *

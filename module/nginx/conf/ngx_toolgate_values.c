@@ -209,7 +209,9 @@ ngx_toolgate_compile_each(ngx_conf_t *cf, ngx_str_t *text,
         return NGX_ERROR;
     }
 
+    ngx_memzero(use, sizeof(ngx_toolgate_use_t));
     use->text = made;
+    use->written = *text;
     use->file = cf->conf_file->file.name;
     use->line = cf->conf_file->line;
 

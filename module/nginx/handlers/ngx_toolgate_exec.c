@@ -140,6 +140,9 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         if (arg == NULL || ngx_toolgate_compile(cf, &value[i], arg) != NGX_OK) {
             return NGX_CONF_ERROR;
         }
+
+        ngx_toolgate_note_word(cf, arg, 0);
+        ngx_toolgate_advise_word(cf, &value[i], &exec->program);
     }
 
     return NGX_CONF_OK;
@@ -164,6 +167,27 @@ ngx_toolgate_exec_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return *made != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
+/* Others can be set, but shells and most programs do not see them. */
+static void
+ngx_toolgate_exec_env_advise(ngx_conf_t *cf, ngx_str_t *name)
+{
+    size_t i;
+    char c;
+
+    for (i = 0; i < name->len; i++) {
+        c = (char) name->data[i];
+
+        if (!tg_is_alpha(c) && c != '_' && (i == 0 || !tg_is_digit(c))) {
+            ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                               "\"%V\" in \"env\" is no name that a shell "
+                               "knows; write it of letters, digits and \"_\", "
+                               "such as \"MY_NAME\"",
+                               name);
+            return;
+        }
+    }
+}
+
 static char *
 ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -180,6 +204,8 @@ ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                    "\"env NAME VALUE\"",
                                    &value[1], &cmd->name);
     }
+
+    ngx_toolgate_exec_env_advise(cf, &value[1]);
 
     if (ngx_toolgate_env_find(exec, ngx_toolgate_str(&value[1])) != NULL) {
         return "sets the same name twice";

@@ -148,6 +148,13 @@ ngx_toolgate_exec_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         {
             return NGX_CONF_ERROR;
         }
+
+        ngx_toolgate_advise_word(cf, &value[i], &exec->program);
+
+        if (arg->each == NULL) {
+            ngx_toolgate_note_word(cf, word,
+                                   arg->path != NULL || arg->when != NULL);
+        }
     }
 
     return has_each && arg->each == NULL

@@ -331,6 +331,8 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
         }
     }
 
+    ngx_toolgate_exposed(cycle);
+
     if (ngx_toolgate_schema_files_check(cycle, &mcf->servers, &lcf->sockets)
         != NGX_OK)
     {

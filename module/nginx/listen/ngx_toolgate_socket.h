@@ -77,6 +77,9 @@ ngx_int_t ngx_toolgate_socket_place(ngx_cycle_t *cycle,
 /* Is at sock->path what we put there?  Where that is not known, a socket. */
 ngx_uint_t ngx_toolgate_socket_is_ours(const ngx_toolgate_socket_t *sock);
 
+/* Warns of servers that are open to others than is meant, or to nobody. */
+void ngx_toolgate_exposed(ngx_cycle_t *cycle);
+
 /* --- `tool_schema_file` --- */
 
 /* Has each server's file one socket?  NGX_OK, or NGX_ERROR, logged. */

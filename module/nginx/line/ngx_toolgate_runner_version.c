@@ -1,0 +1,132 @@
+/*
+ * `tool_runner PATH`: is it a runner, and of this version?  Asked with
+ * --version when a config names one, as else the first call would be the one
+ * to find out.
+ */
+#include "nginx/ngx_toolgate.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#define NGX_TOOLGATE_RUNNER_NAME "toolgate-runner "
+/* A program that takes longer to say its version is no runner. */
+#define NGX_TOOLGATE_RUNNER_ANSWER 3000
+
+static void
+ngx_toolgate_runner_exec(const ngx_str_t *path, int out)
+{
+    char *argv[] = { (char *) path->data, (char *) "--version", NULL };
+    char *envp[] = { NULL };
+    int fd;
+
+    fd = open("/dev/null", O_RDWR);
+
+    /* NGINX's listening sockets would be inherited. */
+    if (fd != -1 && dup2(fd, 0) != -1 && dup2(out, 1) != -1 && dup2(fd, 2) != -1
+        && close_range(3, ~0U, 0) == 0)
+    {
+        (void) execve(argv[0], argv, envp);
+    }
+
+    _exit(127);
+}
+
+/*
+ * What it says, at most size bytes, in the time that there is.  It has ended
+ * when its end of the pipe is closed; else it is not done.
+ */
+static size_t
+ngx_toolgate_runner_read(int fd, char *text, size_t size, ngx_uint_t *is_done)
+{
+    struct pollfd event;
+    ssize_t n;
+    size_t len;
+
+    event.fd = fd;
+    event.events = POLLIN;
+    len = 0;
+
+    while (len < size && poll(&event, 1, NGX_TOOLGATE_RUNNER_ANSWER) == 1) {
+        n = read(fd, text + len, size - len);
+
+        if (n <= 0) {
+            *is_done = n == 0;
+            break;
+        }
+
+        len += (size_t) n;
+    }
+
+    return len;
+}
+
+/* NGX_ERROR: it cannot be asked, which is not its fault. */
+static ngx_int_t
+ngx_toolgate_runner_ask_version(const ngx_str_t *path, char *text, size_t size,
+                                size_t *len)
+{
+    ngx_uint_t is_done;
+    ngx_pid_t pid;
+    int fds[2];
+
+    if (pipe(fds) == -1) {
+        return NGX_ERROR;
+    }
+
+    pid = fork();
+
+    if (pid == 0) {
+        ngx_toolgate_runner_exec(path, fds[1]);
+    }
+
+    (void) close(fds[1]);
+
+    if (pid != -1) {
+        is_done = 0;
+        *len = ngx_toolgate_runner_read(fds[0], text, size, &is_done);
+
+        if (!is_done) {
+            (void) kill(pid, SIGKILL);
+        }
+
+        /* NGINX's handler of signals may have been faster. */
+        while (waitpid(pid, NULL, 0) == -1 && ngx_errno == NGX_EINTR) {
+            /* void */
+        }
+    }
+
+    (void) close(fds[0]);
+
+    return pid != -1 ? NGX_OK : NGX_ERROR;
+}
+
+char *
+ngx_toolgate_runner_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    static const char expected[] = NGX_TOOLGATE_RUNNER_NAME NGX_TOOLGATE_VERSION
+        "\n";
+    char text[sizeof(expected)], *rv;
+    ngx_str_t *path;
+    size_t len;
+
+    rv = ngx_toolgate_path(cf, cmd, conf);
+    path = (ngx_str_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (rv != NGX_CONF_OK || ngx_process == NGX_PROCESS_SIGNALLER
+        || ngx_toolgate_runner_ask_version(path, text, sizeof(text), &len)
+               != NGX_OK)
+    {
+        return rv;
+    }
+
+    if (len != sizeof(expected) - 1 || ngx_memcmp(text, expected, len) != 0) {
+        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                           "\"%V\" of \"%V\" does not answer \"--version\" as "
+                           "the toolgate-runner " NGX_TOOLGATE_VERSION
+                           " that belongs to this module; name the one that "
+                           "was installed with it",
+                           path, &cmd->name);
+    }
+
+    return NGX_CONF_OK;
+}

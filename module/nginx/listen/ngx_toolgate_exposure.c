@@ -1,0 +1,239 @@
+/*
+ * Servers whose rules most probably let in others than their author means, or
+ * nobody: warnings, once it is known what they listen on.
+ */
+#include "nginx/listen/ngx_toolgate_socket.h"
+
+#include "nginx/call/ngx_toolgate_call.h"
+#include "nginx/move/ngx_toolgate_move.h"
+#include "nginx/share/ngx_toolgate_share.h"
+
+/* Where clients come from. */
+enum {
+    NGX_TOOLGATE_BY_UNIX = 1,
+    NGX_TOOLGATE_BY_LOOPBACK = 2,
+    NGX_TOOLGATE_BY_NETWORK = 4
+};
+
+/* A server, as the config has it. */
+typedef struct {
+    ngx_cycle_t *cycle;
+    ngx_toolgate_srv_conf_t *scf;
+    ngx_stream_core_srv_conf_t *core;
+} ngx_toolgate_exposed_t;
+
+/* --- what it listens on --- */
+
+static ngx_uint_t
+ngx_toolgate_exposed_by(const struct sockaddr *sockaddr)
+{
+    const struct sockaddr_in *sin;
+#if (NGX_HAVE_INET6)
+    const struct sockaddr_in6 *sin6;
+#endif
+
+    switch (sockaddr->sa_family) {
+    case AF_UNIX:
+        return NGX_TOOLGATE_BY_UNIX;
+
+#if (NGX_HAVE_INET6)
+    case AF_INET6:
+        sin6 = (const struct sockaddr_in6 *) (const void *) sockaddr;
+        return IN6_IS_ADDR_LOOPBACK(&sin6->sin6_addr) ? NGX_TOOLGATE_BY_LOOPBACK
+                                                      : NGX_TOOLGATE_BY_NETWORK;
+#endif
+
+    default:
+        sin = (const struct sockaddr_in *) (const void *) sockaddr;
+        return ntohl(sin->sin_addr.s_addr) >> 24 == 127
+                   ? NGX_TOOLGATE_BY_LOOPBACK
+                   : NGX_TOOLGATE_BY_NETWORK;
+    }
+}
+
+static ngx_uint_t
+ngx_toolgate_exposed_ways(const ngx_toolgate_exposed_t *server)
+{
+    const ngx_listening_t *ls;
+    const ngx_stream_port_t *port;
+    ngx_uint_t i, k, ways;
+
+    ls = server->cycle->listening.elts;
+    ways = 0;
+
+    for (i = 0; i < server->cycle->listening.nelts; i++) {
+        if (ls[i].handler != ngx_toolgate_init_connection) {
+            continue;
+        }
+
+        port = ls[i].servers;
+
+        for (k = 0; k < port->naddrs; k++) {
+            if (ngx_toolgate_addr_server(ngx_toolgate_addr(&ls[i], k))
+                == server->scf) {
+                ways |= ngx_toolgate_exposed_by(ls[i].sockaddr);
+            }
+        }
+    }
+
+    return ways;
+}
+
+/* --- who else decides --- */
+
+/* `allow` and `deny` of NGINX's own: the first that its module has. */
+static ngx_uint_t
+ngx_toolgate_exposed_has_access(const ngx_toolgate_exposed_t *server)
+{
+    ngx_array_t **rules;
+    ngx_module_t *module;
+    ngx_uint_t i;
+
+    for (i = 0; server->cycle->modules[i] != NULL; i++) {
+        module = server->cycle->modules[i];
+
+        if (module->type == NGX_STREAM_MODULE && module->name != NULL
+            && ngx_strcmp(module->name, "ngx_stream_access_module") == 0)
+        {
+            rules = server->core->ctx->srv_conf[module->ctx_index];
+            return *rules != NULL;
+        }
+    }
+
+    return 0;
+}
+
+static ngx_uint_t
+ngx_toolgate_exposed_has_tls_check(const ngx_toolgate_exposed_t *server)
+{
+#if (NGX_STREAM_SSL)
+    const ngx_stream_ssl_conf_t *ssl;
+
+    ssl = server->core->ctx->srv_conf[ngx_stream_ssl_module.ctx_index];
+
+    return ssl->verify == 1;
+#else
+    (void) server;
+
+    return 0;
+#endif
+}
+
+/* --- warnings --- */
+
+static void
+ngx_toolgate_exposed_warn(const ngx_toolgate_exposed_t *server,
+                          const char *what)
+{
+    ngx_log_error(NGX_LOG_WARN, server->cycle->log, 0, "%s in %s:%ui", what,
+                  server->core->file_name, server->core->line);
+}
+
+/* The first tool whom its own rules open for everybody. */
+static void
+ngx_toolgate_exposed_tools(const ngx_toolgate_exposed_t *server)
+{
+    const ngx_toolgate_tool_t *tool;
+    ngx_uint_t rules, all;
+    size_t i;
+
+    all = ngx_toolgate_rules_about(server->scf->rules);
+
+    for (i = 0; (tool = ngx_toolgate_block_at(server->scf, i)) != NULL; i++) {
+        rules = ngx_toolgate_rules_about(tool->rules);
+
+        if (tool->group != NULL) {
+            rules |= ngx_toolgate_rules_about(tool->group->rules);
+        }
+
+        if ((rules & NGX_TOOLGATE_ALLOWS_SOME)
+            && !((rules | all) & NGX_TOOLGATE_DENIES))
+        {
+            ngx_log_error(NGX_LOG_WARN, server->cycle->log, 0,
+                          "\"%*s\" has \"allow\", but nobody is kept out as "
+                          "there is no \"deny\"; add \"deny all;\" behind it "
+                          "in %s:%ui",
+                          tool->entry.name.len, tool->entry.name.data,
+                          server->core->file_name, server->core->line);
+        }
+    }
+}
+
+/* What the rules of all of it are about. */
+static ngx_uint_t
+ngx_toolgate_exposed_rules(const ngx_toolgate_exposed_t *server)
+{
+    const ngx_toolgate_tool_t *tool;
+    ngx_uint_t rules;
+    size_t i;
+
+    rules = ngx_toolgate_rules_about(server->scf->rules);
+
+    for (i = 0; (tool = ngx_toolgate_block_at(server->scf, i)) != NULL; i++) {
+        rules |= ngx_toolgate_rules_about(tool->rules);
+    }
+
+    return rules;
+}
+
+static void
+ngx_toolgate_exposed_server(const ngx_toolgate_exposed_t *server)
+{
+    ngx_uint_t own, rules, ways;
+
+    own = ngx_toolgate_rules_about(server->scf->rules);
+    rules = ngx_toolgate_exposed_rules(server);
+    ways = ngx_toolgate_exposed_ways(server);
+
+    if ((own & NGX_TOOLGATE_ALLOWS_SOME) && !(rules & NGX_TOOLGATE_DENIES)) {
+        ngx_toolgate_exposed_warn(
+            server, "\"tool_allow\" keeps nobody out where there "
+                    "is no \"tool_deny\"; add \"tool_deny all;\"");
+    } else {
+        ngx_toolgate_exposed_tools(server);
+    }
+
+    if (ways != 0 && !(ways & NGX_TOOLGATE_BY_UNIX)
+        && (rules & NGX_TOOLGATE_ABOUT_USERS))
+    {
+        ngx_toolgate_exposed_warn(server,
+                                  "there are rules about users or groups, "
+                                  "which no client has that comes over TCP, so "
+                                  "that they refuse all; listen on \"unix:\", "
+                                  "or use NGINX's own \"allow\" and \"deny\"");
+    }
+
+    if ((ways & NGX_TOOLGATE_BY_NETWORK) && rules == 0
+        && !ngx_toolgate_exposed_has_access(server)
+        && !ngx_toolgate_exposed_has_tls_check(server))
+    {
+        ngx_toolgate_exposed_warn(server,
+                                  "everybody who reaches the network address "
+                                  "may call these tools; add NGINX's own "
+                                  "\"allow ADDRESS; deny all;\", or \"ssl\" "
+                                  "with \"ssl_verify_client on;\"");
+    }
+}
+
+void
+ngx_toolgate_exposed(ngx_cycle_t *cycle)
+{
+    ngx_stream_core_main_conf_t *cmcf;
+    ngx_stream_core_srv_conf_t **servers;
+    ngx_toolgate_exposed_t server;
+    ngx_uint_t i;
+
+    cmcf = ngx_stream_cycle_get_module_main_conf(cycle, ngx_stream_core_module);
+    servers = cmcf->servers.elts;
+
+    for (i = 0; i < cmcf->servers.nelts; i++) {
+        server.cycle = cycle;
+        server.core = servers[i];
+        server.scf =
+            servers[i]->ctx->srv_conf[ngx_stream_toolgate_module.ctx_index];
+
+        if (server.scf->catalogue != NULL) {
+            ngx_toolgate_exposed_server(&server);
+        }
+    }
+}

@@ -1,0 +1,376 @@
+#include "schema/tg_schema_lint.h"
+
+#include "base/tg_spell.h"
+#include "schema/tg_schema_look.h"
+
+/* Bytes of the schema's own words in a remark. */
+#define TG_SCHEMA_LINT_TEXT 64
+
+/* What the values of keywords are. */
+typedef enum {
+    TG_SCHEMA_LINT_NONE = 0, /* of a word that is no keyword */
+    TG_SCHEMA_LINT_VALUE,
+    TG_SCHEMA_LINT_SCHEMA, /* one, or a list of them */
+    TG_SCHEMA_LINT_MAP     /* by names */
+} tg_schema_lint_kind_t;
+
+static const char *const tg_schema_lint_values[] = { "$id",
+                                                     "$schema",
+                                                     "$vocabulary",
+                                                     "$anchor",
+                                                     "$dynamicAnchor",
+                                                     "$ref",
+                                                     "$dynamicRef",
+                                                     "$recursiveAnchor",
+                                                     "$recursiveRef",
+                                                     "$comment",
+                                                     "type",
+                                                     "const",
+                                                     "enum",
+                                                     "minimum",
+                                                     "maximum",
+                                                     "multipleOf",
+                                                     "exclusiveMinimum",
+                                                     "exclusiveMaximum",
+                                                     "minLength",
+                                                     "maxLength",
+                                                     "format",
+                                                     "pattern",
+                                                     "minItems",
+                                                     "maxItems",
+                                                     "minContains",
+                                                     "maxContains",
+                                                     "uniqueItems",
+                                                     "required",
+                                                     "minProperties",
+                                                     "maxProperties",
+                                                     "title",
+                                                     "dependentRequired",
+                                                     "description",
+                                                     "default",
+                                                     "examples",
+                                                     "deprecated",
+                                                     "readOnly",
+                                                     "writeOnly",
+                                                     "contentEncoding",
+                                                     "contentMediaType",
+                                                     NULL };
+static const char *const tg_schema_lint_schemas[] = {
+    "prefixItems", "items",         "contains",
+    "not",         "propertyNames", "additionalProperties",
+    "if",          "then",          "unevaluatedItems",
+    "else",        "allOf",         "unevaluatedProperties",
+    "anyOf",       "oneOf",         "contentSchema",
+    NULL
+};
+static const char *const tg_schema_lint_maps[] = {
+    "properties", "patternProperties", "dependentSchemas",
+    "$defs",      "definitions",       "dependencies",
+    NULL
+};
+
+typedef struct {
+    tg_str_t root;
+    tg_schema_remark_pt say;
+    void *ctx;
+    tg_buf_t place;
+    tg_buf_t text;
+    unsigned left;
+} tg_schema_lint_t;
+
+static int
+tg_schema_lint_is_one(tg_str_t key, const char *const *words)
+{
+    for (/* void */; *words != NULL; words++) {
+        if (tg_json_body_is(key, tg_str_c(*words))) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static tg_schema_lint_kind_t
+tg_schema_lint_kind(tg_str_t key)
+{
+    return tg_schema_lint_is_one(key, tg_schema_lint_values)
+               ? TG_SCHEMA_LINT_VALUE
+           : tg_schema_lint_is_one(key, tg_schema_lint_schemas)
+               ? TG_SCHEMA_LINT_SCHEMA
+           : tg_schema_lint_is_one(key, tg_schema_lint_maps)
+               ? TG_SCHEMA_LINT_MAP
+               : TG_SCHEMA_LINT_NONE;
+}
+
+/* --- remarks --- */
+
+static void
+tg_schema_lint_begin(tg_schema_lint_t *lint)
+{
+    tg_buf_truncate(&lint->text, 0);
+    tg_buf_str(&lint->text, lint->place.len != 0 ? tg_buf_view(&lint->place)
+                                                 : TG_STR("(root)"));
+    tg_buf_text(&lint->text, ": ");
+}
+
+static void
+tg_schema_lint_end(tg_schema_lint_t *lint)
+{
+    if (lint->left != 0 && !tg_buf_failed(&lint->text)) {
+        lint->left--;
+        lint->say(lint->ctx, tg_buf_view(&lint->text));
+    }
+}
+
+/* Part of a longer text is enough to find it. */
+static void
+tg_schema_lint_put(tg_schema_lint_t *lint, tg_str_t text)
+{
+    size_t len;
+
+    len = text.len;
+
+    if (len > TG_SCHEMA_LINT_TEXT) {
+        for (len = TG_SCHEMA_LINT_TEXT;
+             len != 0 && ((unsigned char) text.data[len] & 0xc0) == 0x80; len--)
+        {
+            /* void */
+        }
+    }
+
+    tg_buf_put(&lint->text, text.data, len);
+    tg_buf_text(&lint->text, len != text.len ? "..." : "");
+}
+
+/* A word that is no keyword, which is a remark, and may be meant as one. */
+static void
+tg_schema_lint_unknown(tg_schema_lint_t *lint, tg_str_t key)
+{
+    const char *near;
+
+    if (key.len > 1 && (key.data[0] == 'x' || key.data[0] == 'X')
+        && key.data[1] == '-')
+    {
+        return;
+    }
+
+    near = tg_spell(key, tg_schema_lint_values);
+
+    if (near == NULL) {
+        near = tg_spell(key, tg_schema_lint_schemas);
+    }
+
+    if (near == NULL) {
+        near = tg_spell(key, tg_schema_lint_maps);
+    }
+
+    tg_schema_lint_begin(lint);
+    tg_buf_char(&lint->text, '"');
+    tg_schema_lint_put(lint, key);
+    tg_buf_text(&lint->text, "\" is no keyword and decides nothing; ");
+
+    if (near != NULL) {
+        tg_buf_printf(&lint->text, "did you mean \"%s\"?", near);
+    } else {
+        tg_buf_text(&lint->text, "remove it, or begin it with \"x-\"");
+    }
+
+    tg_schema_lint_end(lint);
+}
+
+static void
+tg_schema_lint_required(tg_schema_lint_t *lint, tg_str_t schema,
+                        tg_str_t required)
+{
+    tg_str_t item, name, key, value;
+    tg_json_t json;
+
+    for (tg_json_each(&json, required); tg_json_item(&json, &item);) {
+        if (tg_json_type(item) != TG_JSON_STRING) {
+            continue;
+        }
+
+        name = tg_json_body(item);
+
+        if (memchr(name.data, '\\', name.len) == NULL
+            && tg_schema_look_property(lint->root, schema, name, NULL, &key,
+                                       &value)
+                   == TG_MISSING)
+        {
+            tg_schema_lint_begin(lint);
+            tg_buf_text(&lint->text, "\"required\" names \"");
+            tg_schema_lint_put(lint, name);
+            tg_buf_text(&lint->text,
+                        "\", which \"properties\" does not declare; declare "
+                        "it or correct the name");
+            tg_schema_lint_end(lint);
+        }
+    }
+}
+
+static int
+tg_schema_lint_fits(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t value)
+{
+    static const char *const names[] = {
+        [TG_JSON_OBJECT] = "object", [TG_JSON_ARRAY] = "array",
+        [TG_JSON_STRING] = "string", [TG_JSON_NUMBER] = "number",
+        [TG_JSON_TRUE] = "boolean",  [TG_JSON_FALSE] = "boolean",
+        [TG_JSON_NULL] = "null",
+    };
+    tg_json_type_t type;
+    int64_t number;
+
+    type = tg_json_type(value);
+
+    return type == TG_JSON_NONE
+           || tg_schema_look_allows(lint->root, schema, names[type])
+           || (type == TG_JSON_NUMBER
+               && tg_schema_look_allows(lint->root, schema, "integer")
+               && tg_json_int64(value, &number) == TG_OK);
+}
+
+static void
+tg_schema_lint_default(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t value)
+{
+    tg_str_t type;
+
+    if (tg_schema_lint_fits(lint, schema, value)
+        || tg_schema_look_keyword(lint->root, schema, "type", &type) != TG_OK)
+    {
+        return;
+    }
+
+    tg_schema_lint_begin(lint);
+    tg_buf_text(&lint->text, "the \"default\" ");
+    tg_schema_lint_put(lint, value);
+    tg_buf_text(&lint->text, " is not of its \"type\" ");
+    tg_schema_lint_put(lint, type);
+    tg_buf_text(&lint->text, "; correct one of them");
+    tg_schema_lint_end(lint);
+}
+
+/* --- the walk --- */
+
+static void tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema);
+
+/* One that stands behind a key. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
+static void
+tg_schema_lint_below(tg_schema_lint_t *lint, tg_str_t key, tg_str_t schema)
+{
+    size_t len;
+
+    len = lint->place.len;
+    tg_buf_char(&lint->place, '/');
+    tg_buf_str(&lint->place, key);
+    tg_schema_lint_schema(lint, schema);
+    tg_buf_truncate(&lint->place, len);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
+static void
+tg_schema_lint_map(tg_schema_lint_t *lint, tg_str_t key, tg_str_t map)
+{
+    tg_str_t name, value;
+    tg_json_t json;
+    size_t len;
+
+    if (tg_json_type(map) != TG_JSON_OBJECT) {
+        return;
+    }
+
+    len = lint->place.len;
+    tg_buf_char(&lint->place, '/');
+    tg_buf_str(&lint->place, key);
+    tg_json_init(&json, map);
+    (void) tg_json_object(&json);
+
+    while (lint->left != 0 && tg_json_member(&json, &name) == TG_OK) {
+        (void) tg_json_value(&json, &value);
+        tg_schema_lint_below(lint, name, value);
+    }
+
+    tg_buf_truncate(&lint->place, len);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
+static void
+tg_schema_lint_member(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t key,
+                      tg_str_t value)
+{
+    tg_json_t json;
+    tg_str_t item;
+
+    switch (tg_schema_lint_kind(key)) {
+    case TG_SCHEMA_LINT_NONE:
+        tg_schema_lint_unknown(lint, key);
+        break;
+
+    case TG_SCHEMA_LINT_SCHEMA:
+        if (tg_json_type(value) != TG_JSON_ARRAY) {
+            tg_schema_lint_below(lint, key, value);
+            break;
+        }
+
+        for (tg_json_each(&json, value); tg_json_item(&json, &item);) {
+            tg_schema_lint_below(lint, key, item);
+        }
+
+        break;
+
+    case TG_SCHEMA_LINT_MAP:
+        tg_schema_lint_map(lint, key, value);
+        break;
+
+    default:
+        if (tg_json_body_is(key, TG_STR("required"))) {
+            tg_schema_lint_required(lint, schema, value);
+        } else if (tg_json_body_is(key, TG_STR("default"))) {
+            tg_schema_lint_default(lint, schema, value);
+        }
+
+        break;
+    }
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON nests */
+static void
+tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+
+    if (tg_json_type(schema) != TG_JSON_OBJECT) {
+        return;
+    }
+
+    tg_json_init(&json, schema);
+    (void) tg_json_object(&json);
+
+    while (lint->left != 0 && tg_json_member(&json, &key) == TG_OK) {
+        (void) tg_json_value(&json, &value);
+        tg_schema_lint_member(lint, schema, key, value);
+    }
+}
+
+int
+tg_schema_lint(tg_str_t schema, tg_schema_remark_pt say, void *ctx)
+{
+    tg_schema_lint_t lint = {
+        .root = schema,
+        .say = say,
+        .ctx = ctx,
+        .left = TG_SCHEMA_LINTS,
+    };
+    int rc;
+
+    tg_buf_init(&lint.place, tg_alloc_libc());
+    tg_buf_init(&lint.text, tg_alloc_libc());
+    tg_schema_lint_schema(&lint, schema);
+    rc = tg_buf_failed(&lint.text) || tg_buf_failed(&lint.place) ? TG_NOMEM
+                                                                 : TG_OK;
+    tg_buf_deinit(&lint.place);
+    tg_buf_deinit(&lint.text);
+
+    return rc;
+}

@@ -1,0 +1,79 @@
+/*
+ * What valid schemas most probably do not mean.
+ */
+#include "schema_help.h"
+
+#include "schema/tg_schema_lint.h"
+
+static void
+test_say(void *ctx, tg_str_t remark)
+{
+    tg_buf_t *all = ctx;
+
+    tg_buf_str(all, remark);
+    tg_buf_char(all, '\n');
+}
+
+static void
+test_said(const char *schema, const char *expected)
+{
+    tg_buf_t all;
+
+    tg_buf_init(&all, tg_alloc_libc());
+    CU_ASSERT(tg_schema_lint(tg_str_c(schema), test_say, &all) == TG_OK);
+
+    if (!tg_str_eq(tg_buf_view(&all), tg_str_c(expected))) {
+        test_report(schema, "", expected, tg_buf_view(&all));
+        CU_FAIL("other remarks");
+    }
+
+    tg_buf_deinit(&all);
+}
+
+HELP_TEST(remarks, "remarks")
+{
+    test_said("{\"type\":\"object\",\"properties\":{\"a\":{\"x-b\":1}},"
+              "\"required\":[\"a\"],\"$defs\":{\"nullable\":true}}",
+              "");
+    test_said("{\"requierd\":1}",
+              "(root): \"requierd\" is no keyword and decides nothing; did "
+              "you mean \"required\"?\n");
+    test_said("{\"allOf\":[{\"foo\":1}]}",
+              "/allOf: \"foo\" is no keyword and decides nothing; remove "
+              "it, or begin it with \"x-\"\n");
+    test_said("{\"properties\":{\"a\":{}},\"required\":[\"b\"]}",
+              "(root): \"required\" names \"b\", which \"properties\" does "
+              "not declare; declare it or correct the name\n");
+    test_said("{\"anyOf\":[{\"required\":[\"b\"]}]}", "");
+    test_said("{\"items\":{\"type\":\"array\",\"default\":{}}}",
+              "/items: the \"default\" {} is not of its \"type\" \"array\"; "
+              "correct one of them\n");
+    test_said("{\"default\":{\"foo\":1},\"enum\":[{\"foo\":1}]}", "");
+    test_said("{\"type\":\"integer\",\"default\":2.0}", "");
+    test_said("true", "");
+}
+
+HELP_TEST(many, "as many as anybody reads")
+{
+    tg_buf_t schema, all;
+    size_t i, n;
+
+    tg_buf_init(&schema, tg_alloc_libc());
+    tg_buf_init(&all, tg_alloc_libc());
+    tg_buf_text(&schema, "{\"title\":\"\"");
+
+    for (i = 0; i < 100; i++) {
+        tg_buf_printf(&schema, ",\"unknown%zu\":1", i);
+    }
+
+    tg_buf_char(&schema, '}');
+    CU_ASSERT(tg_schema_lint(tg_buf_view(&schema), test_say, &all) == TG_OK);
+
+    for (i = n = 0; i < all.len; i++) {
+        n += all.data[i] == '\n';
+    }
+
+    CU_ASSERT(n == TG_SCHEMA_LINTS);
+    tg_buf_deinit(&schema);
+    tg_buf_deinit(&all);
+}
