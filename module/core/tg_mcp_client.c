@@ -162,6 +162,19 @@ tg_mcp_learn(tg_mcp_client_t *client, tg_str_t result)
                               != NULL;
 }
 
+int
+tg_mcp_client_listen(tg_mcp_client_t *client)
+{
+    if (!client->is_modern || client->state != TG_MCP_OPEN
+        || !client->about.has_list_changed || client->is_unlisted)
+    {
+        return TG_OK;
+    }
+
+    return tg_mcp_ask(client, TG_MCP_TAG_LISTEN, "subscriptions/listen",
+                      TG_STR("\"notifications\":{\"toolsListChanged\":true}"));
+}
+
 static tg_mcp_event_t
 tg_mcp_greeted(tg_mcp_client_t *client, tg_str_t result, uint64_t now)
 {
@@ -170,17 +183,11 @@ tg_mcp_greeted(tg_mcp_client_t *client, tg_str_t result, uint64_t now)
     client->state = TG_MCP_OPEN;
     client->due = 0;
     tg_mcp_learn(client, result);
-    rc = TG_OK;
-
-    if (!client->is_modern) {
-        rc = tg_caller_notify(client->caller,
-                              TG_STR("notifications/initialized"), TG_STR_NONE);
-    } else if (client->about.has_list_changed && !client->is_unlisted) {
-        /* It tells of changes only who listens. */
-        rc = tg_mcp_ask(client, TG_MCP_TAG_LISTEN, "subscriptions/listen",
-                        TG_STR(
-                            "\"notifications\":{\"toolsListChanged\":true}"));
-    }
+    rc = client->is_modern
+             ? tg_mcp_client_listen(client)
+             : tg_caller_notify(client->caller,
+                                TG_STR("notifications/initialized"),
+                                TG_STR_NONE);
 
     if (rc == TG_OK && !client->is_unlisted) {
         rc = tg_mcp_client_list(client, now);

@@ -148,6 +148,13 @@ tg_mcp_event_t tg_mcp_client_tick(tg_mcp_client_t *client, uint64_t now);
  */
 int tg_mcp_client_list(tg_mcp_client_t *client, uint64_t now);
 
+/*
+ * Listens to changes of a list, of which a modern server tells only who does:
+ * after the handshake that is done by itself, and again by whose transport
+ * has lost it.  TG_OK or TG_NOMEM.
+ */
+int tg_mcp_client_listen(tg_mcp_client_t *client);
+
 /* The number of the first fetch that is new enough for who asks now. */
 uint64_t tg_mcp_client_round(const tg_mcp_client_t *client);
 

@@ -356,6 +356,7 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop, const char *state_dir,
     tg_http_init(&workers->http, loop);
     tg_servers_init(&workers->servers, &workers->jobs, &workers->programs,
                     state_dir);
+    workers->servers.http = &workers->http;
 
     return 0;
 }

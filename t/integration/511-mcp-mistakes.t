@@ -4,13 +4,14 @@
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
+my $ca = $tg->file('ca.pem', "-----BEGIN CERTIFICATE-----\n");
 my $schema = q('{"type":"object"}');
 
 # The block of `a`; for what stands beside it, a whole config.
 sub of { return "mcp_server a { $_[0] }" }
 
 for (
-    [ of(''), qr/"a" has no server; write "exec PROGRAM/ ],
+    [ of(''), qr/"a" has no server; write "exec PROGRAM.*"url URL"/ ],
     [ of('exec cat; pass 127.0.0.1:80;'), qr/an "exec" and a "pass"/ ],
     [ of('exec cat; exec cat;'), qr/"exec" directive is duplicate/ ],
     [ of('exec no-such-program;'), qr/cannot be run; write the full path/ ],
@@ -39,6 +40,32 @@ for (
     [ of('pass unix:x;'), qr/write "unix:\/PATH"/ ],
     [ of('pass 127.0.0.1:80; env A b;'), qr/no "exec", so "env"/ ],
     [ of('pass 127.0.0.1:80; pids 3;'), qr/no "exec", so "env"/ ],
+    [ of('url 127.0.0.1/mcp;'), qr/invalid URL .*http:/ ],
+    [ of('url http://a:b@c/;'), qr/invalid URL/ ],
+    [ of('url http://a/../b;'), qr/must not have "\." or "\.\."/ ],
+    [ of('url http://$host/;'), qr/has a variable/ ],
+    [ of('url http://a/; url http://b/;'), qr/"url" directive is duplicate/ ],
+    [ of('url http://a/; exec cat;'), qr/a "url" beside another server/ ],
+    [ of('url http://a/; pass 127.0.0.1:80;'), qr/a "url" beside another/ ],
+    [ of('url http://a/; env A b;'), qr/no "exec", so "env"/ ],
+    [ of('url http://a/; cwd /;'), qr/no "exec", so "env", "cwd"/ ],
+    [ of('url http://a/; cwd client; share connection;'),
+        qr/no "exec", so "env", "cwd"/ ],
+    [ of('url http://a/; memory 10m;'), qr/no "exec", so .*"memory"/ ],
+    [ of('exec cat; header X-A b;'), qr/no "url", so "header" and/ ],
+    [ of("exec cat; ca_file $ca;"), qr/no "url", so "header" and "ca_file"/ ],
+    [ of("url http://a/; ca_file $ca;"), qr/begins with "http:"/ ],
+    [ of('url https://a/; ca_file /etc/passwd;'), qr/no certificate in PEM/ ],
+    [ of('url http://a/; header "A b" c;'), qr/invalid name "A b"/ ],
+    [ of('url http://a/; header Host b;'), qr/Toolgate sends it itself/ ],
+    (map { [ of("url http://a/; header $_ b;"), qr/MCP says what it is/ ] }
+        qw(accept Content-Type Last-Event-ID MCP-Protocol-Version
+        Mcp-Session-Id Mcp-Param-X)),
+    [ of('url http://a/; header A b; header a c;'), qr/has "a" twice/ ],
+    [ of('url http://a/; header A "";'), qr/is empty; remove the header/ ],
+    [ of('url http://a/; header A $b;'), qr/has a variable/ ],
+    [ of("url http://a/; header A 'b\nc';"), qr/a line's end or another/ ],
+    [ of('url http://a/; header A file=/no/such;'), qr/No such file/ ],
     [ of('exec cat; description x;'), qr/"description" .* not allowed here/ ],
     [ of('exec cat; tool x { return y; }'),
         qr/a second handler; .*mcp_server/ ],

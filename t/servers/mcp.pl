@@ -7,7 +7,7 @@
 #
 # What it does otherwise than a good one: mute, exit, slow_start, chatter,
 # flood, twice, huge, changing, pages, no_list, bad_list, deaf_term, by_client,
-# names (a file with more of them).
+# names (a file with more of them), marks (arguments that have a header).
 
 use strict;
 use warnings;
@@ -88,6 +88,9 @@ sub tools {
         inputSchema => { type => 'object' } } } named();
     push @all, map { { name => "tool_$_", description => 'x' x 900,
         inputSchema => { type => 'object' } } } 1 .. $is{huge} if $is{huge};
+    push @all, { name => 'echo_mark', inputSchema => { type => 'object',
+        properties => { region => { type => 'string',
+            'x-mcp-header' => 'Region' } } } } if $is{marks};
     return @all;
 }
 

@@ -159,7 +159,7 @@ ngx_toolgate_http_put_headers(ngx_toolgate_call_t *call,
             return TG_NO_MEMORY;
         }
 
-        if (ngx_toolgate_http_has_control(&value)) {
+        if (ngx_toolgate_has_control(&value)) {
             return "A header of the request would have a line's end or "
                    "another control character in it.";
         }

@@ -5,6 +5,7 @@
 #define _NGX_TOOLGATE_HTTP_H_INCLUDED_
 
 #include "nginx/call/ngx_toolgate_template.h"
+#include "nginx/conf/ngx_toolgate_http_values.h"
 
 /* `header NAME VALUE`, `query NAME VALUE` */
 typedef struct {
@@ -48,8 +49,5 @@ const char *ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf);
 
 /* Is there a header, or a field of the query, of this name? */
 ngx_uint_t ngx_toolgate_http_has(const ngx_array_t *fields, tg_str_t name);
-
-/* Has text a character that no header may have? */
-ngx_uint_t ngx_toolgate_http_has_control(const ngx_str_t *text);
 
 #endif

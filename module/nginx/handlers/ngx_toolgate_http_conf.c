@@ -5,15 +5,10 @@
 
 #include "base/tg_url.h"
 
-#include <dlfcn.h>
-#include <sys/wait.h>
-
 /* As many as browsers follow. */
 #define NGX_TOOLGATE_REDIRECTS_MAX 20
 /* As the runner takes it. */
 #define NGX_TOOLGATE_CONNECT_MAX 3600000
-/* The runner's own; it loads it when it is needed. */
-#define NGX_TOOLGATE_CURL "libcurl.so.4"
 
 /* --- the whole block --- */
 
@@ -91,59 +86,6 @@ ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf)
 }
 
 /* --- http METHOD URL --- */
-
-static const char *
-ngx_toolgate_http_load(void)
-{
-    void *library;
-
-    library = dlopen(NGX_TOOLGATE_CURL, RTLD_LAZY | RTLD_LOCAL);
-
-    return library == NULL ? dlerror() : NULL;
-}
-
-/*
- * Whether the runner will be able to load it.  In a process of its own: this
- * one would never be rid of it.
- */
-static ngx_int_t
-ngx_toolgate_http_has_curl(ngx_conf_t *cf)
-{
-    static ngx_cycle_t *checked;
-    ngx_pid_t pid;
-    int status;
-
-    if (checked == cf->cycle || ngx_process == NGX_PROCESS_SIGNALLER) {
-        return NGX_OK;
-    }
-
-    checked = cf->cycle;
-    pid = fork();
-
-    if (pid == 0) {
-        _exit(ngx_toolgate_http_load() != NULL);
-    }
-
-    status = 0;
-
-    /* A worker or a handler of signals may have been faster: not known. */
-    while (pid != -1 && waitpid(pid, &status, 0) == -1) {
-        if (ngx_errno != NGX_EINTR) {
-            return NGX_OK;
-        }
-    }
-
-    if (pid == -1 || status == 0) {
-        return NGX_OK;
-    }
-
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "\"http\" needs " NGX_TOOLGATE_CURL
-                       ", which cannot be loaded; install the package "
-                       "libcurl4");
-
-    return NGX_ERROR;
-}
 
 /* Host, then path, then query. */
 static ngx_toolgate_place_t
@@ -300,7 +242,7 @@ ngx_toolgate_http_target(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     http->method = value[1];
     rv = ngx_toolgate_http_url(cf, http, &value[2]);
 
-    if (rv == NGX_CONF_OK && ngx_toolgate_http_has_curl(cf) != NGX_OK) {
+    if (rv == NGX_CONF_OK && ngx_toolgate_has_curl(cf) != NGX_OK) {
         rv = NGX_CONF_ERROR;
     }
 
@@ -408,31 +350,9 @@ ngx_toolgate_http_ca(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_http_t *http = conf;
 
-    ngx_str_t *value, text;
+    (void) cmd;
 
-    if (http->ca_file.len != 0) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    if (ngx_toolgate_read_file(cf, &value[1], &text) != NGX_OK) {
-        return NGX_CONF_ERROR;
-    }
-
-    if (ngx_strnstr(text.data, "-----BEGIN CERTIFICATE-----", text.len) == NULL)
-    {
-        return ngx_toolgate_refuse(cf,
-                                   "\"%V\" of \"%V\" has no certificate in "
-                                   "PEM (\"-----BEGIN CERTIFICATE-----\")",
-                                   &value[1], &cmd->name);
-    }
-
-    http->ca_file = value[1];
-
-    return ngx_toolgate_conf_reach(cf, &http->ca_file, R_OK) == NGX_OK
-               ? NGX_CONF_OK
-               : NGX_CONF_ERROR;
+    return ngx_toolgate_ca_file(cf, &http->ca_file);
 }
 
 char *

@@ -4,67 +4,8 @@
 #include "nginx/handlers/ngx_toolgate_http.h"
 
 #include "base/tg_url.h"
-#include "base/tg_utf8.h"
 
 #include <ctype.h>
-
-/* A token or a key; more is the wrong file. */
-#define NGX_TOOLGATE_SECRET_MAX 16384
-
-ngx_uint_t
-ngx_toolgate_http_has_control(const ngx_str_t *text)
-{
-    size_t i;
-
-    for (i = 0; i < text->len; i++) {
-        if ((text->data[i] < ' ' && text->data[i] != '\t')
-            || text->data[i] == 0x7f) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-/* Those that HTTP itself needs, and that are not the config's business. */
-static const char *
-ngx_toolgate_http_header_mistake(const ngx_str_t *name)
-{
-    static const char *const own[] = { "Host",
-                                       "Content-Length",
-                                       "Transfer-Encoding",
-                                       "Connection",
-                                       "Keep-Alive",
-                                       "Upgrade",
-                                       "TE",
-                                       "Trailer",
-                                       "Expect",
-                                       "Accept-Encoding",
-                                       "Proxy-Authorization",
-                                       "Proxy-Connection" };
-    ngx_uint_t i;
-
-    for (i = 0; i < name->len; i++) {
-        if (!tg_is_alpha((char) name->data[i])
-            && !tg_is_digit((char) name->data[i])
-            && !tg_is_one_of((char) name->data[i], "!#$%&'*+-.^_`|~"))
-        {
-            break;
-        }
-    }
-
-    if (i == 0 || i != name->len) {
-        return "it may have letters, digits and \"-\", such as \"X-Token\"";
-    }
-
-    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        if (ngx_strcasecmp(name->data, (u_char *) own[i]) == 0) {
-            return "Toolgate sends it itself; remove it";
-        }
-    }
-
-    return NULL;
-}
 
 ngx_uint_t
 ngx_toolgate_http_has(const ngx_array_t *fields, tg_str_t name)
@@ -111,49 +52,6 @@ ngx_toolgate_http_push(ngx_conf_t *cf, ngx_array_t **fields, ngx_str_t *name)
     return field;
 }
 
-/* A secret has no variables, though there may be a dollar in it. */
-static char *
-ngx_toolgate_http_secret(ngx_conf_t *cf, ngx_toolgate_http_field_t *field,
-                         ngx_str_t *path)
-{
-    ngx_file_info_t fi;
-    ngx_str_t text;
-
-    if (ngx_toolgate_read_file(cf, path, &text) != NGX_OK) {
-        return NGX_CONF_ERROR;
-    }
-
-    while (text.len != 0
-           && (text.data[text.len - 1] == LF || text.data[text.len - 1] == CR))
-    {
-        text.len--;
-    }
-
-    if (text.len == 0 || text.len > NGX_TOOLGATE_SECRET_MAX
-        || ngx_toolgate_http_has_control(&text)
-        || !tg_utf8_is_valid(ngx_toolgate_str(&text)))
-    {
-        return ngx_toolgate_refuse(cf,
-                                   "\"%V\" of \"header\" must have one line, "
-                                   "of at most 16 KiB: the header's value",
-                                   path);
-    }
-
-    if (ngx_file_info(path->data, &fi) != NGX_FILE_ERROR
-        && (ngx_file_access(&fi) & S_IROTH))
-    {
-        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
-                           "everybody can read \"%V\" of \"header\"; take that "
-                           "right away (chmod o-r) if it is a secret",
-                           path);
-    }
-
-    field->value.value = text;
-    field->is_secret = 1;
-
-    return NGX_CONF_OK;
-}
-
 char *
 ngx_toolgate_http_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -165,7 +63,7 @@ ngx_toolgate_http_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     (void) cmd;
     value = cf->args->elts;
-    mistake = ngx_toolgate_http_header_mistake(&value[1]);
+    mistake = ngx_toolgate_header_mistake(&value[1]);
 
     if (mistake != NULL) {
         return ngx_toolgate_refuse(cf, "invalid name \"%V\" in \"header\": %s",
@@ -181,13 +79,15 @@ ngx_toolgate_http_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         http->has_type = 1;
     }
 
+    /* A secret has no variables, though there may be a dollar in it. */
     if (value[2].len > 5 && ngx_strncmp(value[2].data, "file=", 5) == 0) {
         path.data = value[2].data + 5;
         path.len = value[2].len - 5;
-        return ngx_toolgate_http_secret(cf, field, &path);
+        field->is_secret = 1;
+        return ngx_toolgate_header_file(cf, &path, &field->value.value);
     }
 
-    if (ngx_toolgate_http_has_control(&value[2])) {
+    if (ngx_toolgate_has_control(&value[2])) {
         return ngx_toolgate_refuse(cf,
                                    "the value of \"%V\" in \"header\" must "
                                    "have no line's end and no other "

@@ -5,6 +5,8 @@
  *   …_mcp.c        a call, and a client that is gone
  *   …_mcp_module.c the block
  *   …_mcp_conf.c   what it says of its server
+ *   …_mcp_url.c    the same of one that is reached over HTTP
+ *   …_mcp_spec.c   all of that for the runner
  *   …_mcp_list.c   what a server lists, as tools of ours
  *   …_mcp_kept.c   the list that the runner kept of an earlier time
  *   …_mcp_offer.c  the catalogue of config and lists, anew with each list
@@ -26,6 +28,13 @@ typedef enum {
 } ngx_toolgate_mcp_share_t;
 
 typedef struct ngx_toolgate_mcp_s ngx_toolgate_mcp_t;
+
+/* `header NAME VALUE` */
+typedef struct {
+    ngx_str_t name;
+    ngx_str_t value;
+    ngx_uint_t is_secret; /* it is from a file */
+} ngx_toolgate_mcp_header_t;
 
 /* A tool of a list. */
 typedef struct {
@@ -59,10 +68,13 @@ struct ngx_toolgate_mcp_s {
     ngx_array_t *argv; /* ngx_str_t, as are the others */
     ngx_array_t *env;
     ngx_array_t *roots;
-    ngx_array_t *shown;  /* `tools`; NULL: all of them */
-    ngx_array_t *hidden; /* `hide` */
-    ngx_array_t *tools;  /* ngx_toolgate_tool_t *: the blocks in it */
+    ngx_array_t *shown;   /* `tools`; NULL: all of them */
+    ngx_array_t *hidden;  /* `hide` */
+    ngx_array_t *tools;   /* ngx_toolgate_tool_t *: the blocks in it */
+    ngx_array_t *headers; /* ngx_toolgate_mcp_header_t */
     ngx_str_t pass;
+    ngx_str_t url;
+    ngx_str_t ca_file;
     ngx_str_t cwd;
     ngx_str_t prefix;
     ngx_uint_t has_client_cwd;
@@ -93,11 +105,20 @@ extern const ngx_toolgate_handler_t ngx_toolgate_mcp_handler;
 
 /* --- conf --- */
 
+/*
+ * One process or session serves many calls: NULL, or what is wrong with a
+ * text for it as for its start.
+ */
+const char *ngx_toolgate_mcp_text_mistake(const ngx_str_t *text);
+
 /* At most so many letters, digits, `_` and `-`? */
 ngx_uint_t ngx_toolgate_mcp_is_word(const ngx_str_t *text, size_t max);
 
 char *ngx_toolgate_mcp_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_url(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_ca(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

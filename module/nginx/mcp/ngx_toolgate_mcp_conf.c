@@ -1,5 +1,5 @@
 /*
- * What an `mcp_server` block says of its server, and the same for the runner.
+ * What an `mcp_server` block says of its server.
  */
 #include "nginx/mcp/ngx_toolgate_mcp.h"
 
@@ -7,8 +7,6 @@
 #include "core/tg_foreign.h"
 
 #include <ctype.h>
-
-#include <ngx_sha1.h>
 
 /* A prefix leaves half of an agent's 64 characters. */
 #define NGX_TOOLGATE_MCP_PREFIX_MAX 32
@@ -30,11 +28,7 @@ ngx_toolgate_mcp_is_word(const ngx_str_t *text, size_t max)
     return text->len <= max;
 }
 
-/*
- * A process serves many calls: NULL, or what is wrong with a text for it as
- * for its start.
- */
-static const char *
+const char *
 ngx_toolgate_mcp_text_mistake(const ngx_str_t *text)
 {
     ngx_uint_t i;
@@ -503,92 +497,4 @@ ngx_toolgate_mcp_roots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     return ngx_toolgate_mcp_push_all(cf, 1, &mcp->roots);
-}
-
-/* --- for the runner --- */
-
-static void
-ngx_toolgate_mcp_put_strings(tg_buf_t *spec, const char *key,
-                             const ngx_array_t *strings, const char *open,
-                             const char *close)
-{
-    const ngx_str_t *string;
-    ngx_uint_t i;
-
-    if (strings == NULL) {
-        return;
-    }
-
-    string = strings->elts;
-    tg_buf_text(spec, key);
-
-    for (i = 0; i < strings->nelts; i++) {
-        tg_buf_text(spec, i == 0 ? "[" : ",");
-        tg_buf_text(spec, open);
-        tg_json_put_string(spec, ngx_toolgate_str(&string[i]));
-        tg_buf_text(spec, close);
-    }
-
-    tg_buf_char(spec, ']');
-}
-
-static void
-ngx_toolgate_mcp_put_spec(tg_buf_t *spec, const ngx_toolgate_mcp_t *mcp)
-{
-    static const char *const shares[] = { "all", "user", "connection" };
-
-    tg_buf_printf(spec, "{\"share\":\"%s\",\"start\":\"%s\",\"idle_ms\":%lu",
-                  shares[mcp->share], mcp->starts_at_boot ? "boot" : "use",
-                  (unsigned long) mcp->idle);
-    ngx_toolgate_mcp_put_strings(spec, ",\"exec\":", mcp->argv, "", "");
-    ngx_toolgate_mcp_put_strings(spec, ",\"env\":", mcp->env, "", "");
-    ngx_toolgate_mcp_put_strings(spec, ",\"roots\":", mcp->roots,
-                                 "{\"uri\":", "}");
-
-    if (mcp->pass.data != NULL) {
-        tg_buf_text(spec, ",\"pass\":");
-        tg_json_put_string(spec, ngx_toolgate_str(&mcp->pass));
-    }
-
-    if (mcp->cwd.data != NULL && !mcp->has_client_cwd) {
-        tg_buf_text(spec, ",\"cwd\":");
-        tg_json_put_string(spec, ngx_toolgate_str(&mcp->cwd));
-    }
-
-    if (mcp->memory != 0) {
-        tg_buf_text(spec, ",\"memory\":");
-        tg_buf_int(spec, mcp->memory);
-    }
-
-    if (mcp->pids != 0) {
-        tg_buf_text(spec, ",\"pids\":");
-        tg_buf_int(spec, mcp->pids);
-    }
-
-    tg_buf_char(spec, '}');
-}
-
-ngx_int_t
-ngx_toolgate_mcp_spec(ngx_conf_t *cf, ngx_toolgate_mcp_t *mcp)
-{
-    u_char digest[NGX_TOOLGATE_MCP_KEY / 2], *p;
-    ngx_sha1_t sha1;
-    tg_buf_t spec;
-
-    tg_buf_init(&spec, tg_alloc_libc());
-    ngx_toolgate_mcp_put_spec(&spec, mcp);
-    p = tg_buf_failed(&spec) ? NULL : ngx_pnalloc(cf->pool, spec.len);
-
-    if (p != NULL) {
-        ngx_memcpy(p, spec.data, spec.len);
-        mcp->spec = tg_str((char *) p, spec.len);
-        ngx_sha1_init(&sha1);
-        ngx_sha1_update(&sha1, p, spec.len);
-        ngx_sha1_final(digest, &sha1);
-        (void) ngx_hex_dump((u_char *) mcp->key, digest, sizeof(digest));
-    }
-
-    tg_buf_deinit(&spec);
-
-    return p != NULL ? NGX_OK : NGX_ERROR;
 }

@@ -37,6 +37,15 @@ static ngx_command_t ngx_toolgate_mcp_commands[] = {
     { ngx_string("pass"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_mcp_pass, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
+    { ngx_string("url"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_mcp_url, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("header"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE2,
+      ngx_toolgate_mcp_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("ca_file"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_mcp_ca, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
     { ngx_string("env"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE2,
       ngx_toolgate_mcp_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
@@ -261,12 +270,21 @@ ngx_toolgate_mcp_new(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf,
 static const char *
 ngx_toolgate_mcp_mistake(const ngx_toolgate_mcp_t *mcp)
 {
-    if (mcp->argv == NULL && mcp->pass.data == NULL) {
-        return "has no server; write \"exec PROGRAM ...\" or \"pass ADDRESS\"";
+    ngx_uint_t n;
+
+    n = (mcp->argv != NULL) + (mcp->pass.data != NULL)
+        + (mcp->url.data != NULL);
+
+    if (n == 0) {
+        return "has no server; write \"exec PROGRAM ...\", \"pass ADDRESS\" "
+               "or \"url URL\"";
     }
 
-    if (mcp->argv != NULL && mcp->pass.data != NULL) {
-        return "has an \"exec\" and a \"pass\"; remove one of them";
+    if (n != 1) {
+        return mcp->url.data == NULL
+                   ? "has an \"exec\" and a \"pass\"; remove one of them"
+                   : "has a \"url\" beside another server; keep one of "
+                     "\"exec\", \"pass\" and \"url\"";
     }
 
     if (mcp->argv == NULL
@@ -275,6 +293,20 @@ ngx_toolgate_mcp_mistake(const ngx_toolgate_mcp_t *mcp)
     {
         return "has no \"exec\", so \"env\", \"cwd\", \"memory\" and "
                "\"pids\" mean nothing in it; remove them";
+    }
+
+    if (mcp->url.data == NULL
+        && (mcp->headers != NULL || mcp->ca_file.len != 0)) {
+        return "has no \"url\", so \"header\" and \"ca_file\" mean nothing in "
+               "it; remove them";
+    }
+
+    if (mcp->ca_file.len != 0
+        && ngx_strncasecmp(mcp->url.data, (u_char *) "https:", 6) != 0)
+    {
+        return "has a \"ca_file\", but its \"url\" begins with \"http:\", "
+               "where no certificate is looked at; remove it, or write "
+               "\"https:\"";
     }
 
     if (mcp->has_client_cwd && mcp->share != NGX_TOOLGATE_MCP_CONNECTION) {

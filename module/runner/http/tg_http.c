@@ -275,6 +275,9 @@ tg_http_set_request(tg_http_t *http, const tg_http_request_t *request)
     TG_HTTP_SET(CONNECTTIMEOUT_MS, request->connect_ms != 0
                                        ? (long) request->connect_ms
                                        : (long) TG_HTTP_CONNECT_MS);
+    TG_HTTP_SET(TIMEOUT_MS, (long) request->timeout_ms);
+    TG_HTTP_SET(TCP_KEEPALIVE, request->is_stream ? 1L : 0L);
+    TG_HTTP_SET(ACCEPT_ENCODING, request->is_stream ? NULL : "gzip");
 
     if (request->ca_file != NULL) {
         TG_HTTP_SET(CAINFO, request->ca_file);
@@ -302,7 +305,6 @@ tg_http_set(tg_http_t *http)
     TG_HTTP_SET(PATH_AS_IS, 1L);
     TG_HTTP_SET(DISALLOW_USERNAME_IN_URL, 1L);
     TG_HTTP_SET(SUPPRESS_CONNECT_HEADERS, 1L);
-    TG_HTTP_SET(ACCEPT_ENCODING, "gzip");
     TG_HTTP_SET(USERAGENT, "toolgate/" TG_VERSION);
     /* No lookup is waited for when time is over. */
     TG_HTTP_SET(QUICK_EXIT, 1L);

@@ -49,6 +49,8 @@ typedef struct {
     const char *proxy;          /* its URL, or NULL */
     const char *ca_file;        /* of those to trust, or NULL: the system's */
     uint64_t connect_ms;        /* 0: TG_HTTP_CONNECT_MS */
+    uint64_t timeout_ms;        /* of the whole exchange; 0: the caller's */
+    int is_stream;              /* the answer comes bit by bit, not packed */
 } tg_http_request_t;
 
 typedef enum {

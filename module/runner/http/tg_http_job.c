@@ -403,6 +403,8 @@ tg_http_call_begin(tg_http_call_t *call)
     request.proxy = params->proxy;
     request.ca_file = params->ca_file;
     request.connect_ms = params->connect_ms;
+    request.timeout_ms = 0;
+    request.is_stream = 0;
     why = TG_RUNNER_NO_MEMORY;
     rc = tg_http_start(call->job->host, &request, &tg_http_call_ops, call,
                        &call->http, &why);

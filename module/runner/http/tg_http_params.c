@@ -55,8 +55,7 @@ tg_http_is_method(const char *method)
            && strcmp(method, "TRACE") != 0;
 }
 
-/* "Name: value", of which a line's end would begin another one. */
-static int
+int
 tg_http_is_header(const char *header)
 {
     const char *p, *colon;
@@ -317,7 +316,7 @@ tg_http_params_match(const tg_http_params_t *params, const tg_url_t *url)
 }
 
 static void
-tg_http_hide(char *text, size_t len, tg_str_t secret)
+tg_http_hide_one(char *text, size_t len, tg_str_t secret)
 {
     char *at;
 
@@ -333,21 +332,27 @@ tg_http_hide(char *text, size_t len, tg_str_t secret)
 }
 
 void
-tg_http_params_hide(const tg_http_params_t *params, char *text, size_t len)
+tg_http_hide(char *const *headers, size_t n, char *text, size_t len)
 {
     const char *value, *word;
     size_t i;
 
-    for (i = 0; len != 0 && i < params->nsecrets; i++) {
-        value = strchr(params->headers[i], ':') + 1;
+    for (i = 0; len != 0 && i < n; i++) {
+        value = strchr(headers[i], ':') + 1;
         value += strspn(value, " \t");
-        tg_http_hide(text, len, tg_str_c(value));
+        tg_http_hide_one(text, len, tg_str_c(value));
 
         /* A scheme stands before what is secret: "Bearer …". */
         word = strrchr(value, ' ');
 
         if (word != NULL) {
-            tg_http_hide(text, len, tg_str_c(word + 1));
+            tg_http_hide_one(text, len, tg_str_c(word + 1));
         }
     }
+}
+
+void
+tg_http_params_hide(const tg_http_params_t *params, char *text, size_t len)
+{
+    tg_http_hide(params->headers, params->nsecrets, text, len);
 }

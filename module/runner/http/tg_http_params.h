@@ -63,4 +63,10 @@ tg_url_match_t tg_http_params_match(const tg_http_params_t *params,
 void tg_http_params_hide(const tg_http_params_t *params, char *text,
                          size_t len);
 
+/* The same for n headers, "Name: value". */
+void tg_http_hide(char *const *headers, size_t n, char *text, size_t len);
+
+/* Is it "Name: value", of which a line's end would begin another one? */
+int tg_http_is_header(const char *header);
+
 #endif

@@ -396,6 +396,15 @@ tg_instance_opened(tg_instance_t *instance)
     tg_instance_turn(instance);
 }
 
+void
+tg_instance_renew(tg_instance_t *instance)
+{
+    instance->started_at = uv_now(instance->timer.loop);
+    tg_mcp_client_lose(&instance->client);
+    tg_instance_to(instance, TG_INSTANCE_STARTING);
+    tg_instance_opened(instance);
+}
+
 int
 tg_instance_input(tg_instance_t *instance, const char *data, size_t len,
                   size_t *consumed)

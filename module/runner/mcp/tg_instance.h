@@ -3,10 +3,12 @@
  * list and the calls.  There is one for all, or one for each user or
  * connection, as the config says.
  *
- *                 ┌──────────── closed ◀─────────────┐
- *                 ▼                                  │
- *     STOPPED ──▶ STARTING ──▶ READY ──▶ ENDING ─────┘
- *                     └──────────────────▶
+ *        ┌──────────────── closed ◀──────────────┐
+ *        ▼                                       │
+ *     STOPPED ──▶ STARTING ──▶ READY ──▶ ENDING ─┘
+ *                  │  ▲          │         ▲
+ *                  │  └ renewed ─┘         │
+ *                  └───────────────────────┘
  *
  * It is STARTING until it has listed its tools.  Calls wait for that, and are
  * refused when it cannot be started.  One that fails is started again after a
@@ -17,6 +19,7 @@
 
 #include "core/tg_mcp_client.h"
 #include "runner/mcp/tg_stdio.h"
+#include "runner/mcp/tg_streamable.h"
 #include "runner/mcp/tg_transport.h"
 #include "runner/tg_job.h"
 #include "uv/tg_uv.h"
@@ -109,6 +112,7 @@ struct tg_instance_s {
     tg_uv_conn_t conn; /* of all transports that are streams */
     int has_conn;
     tg_stdio_t stdio;
+    tg_streamable_t streamable;
     unsigned nopen; /* what of the transport has to be closed */
 
     tg_mcp_job_list_t waiting; /* not sent yet */
@@ -161,6 +165,22 @@ void tg_instance_drop(tg_instance_t *instance, tg_mcp_job_t *call);
 /* --- for its transport --- */
 
 void tg_instance_opened(tg_instance_t *instance);
+
+/*
+ * The session is over, the server is not: shakes hands anew.  Calls that it
+ * has go on; others wait.
+ */
+void tg_instance_renew(tg_instance_t *instance);
+
+/*
+ * A call that was sent as this request was not executed: it is sent once
+ * more, as soon as the instance is ready.
+ */
+void tg_instance_again(tg_instance_t *instance, uint64_t request);
+
+/* The same, of which nothing more will be heard; text says why. */
+void tg_instance_give_up(tg_instance_t *instance, uint64_t request,
+                         tg_failure_t failure, tg_str_t text);
 
 /* What came: as tg_caller_input(). */
 int tg_instance_input(tg_instance_t *instance, const char *data, size_t len,

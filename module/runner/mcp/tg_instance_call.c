@@ -103,6 +103,64 @@ tg_instance_put_back(tg_instance_t *instance, tg_mcp_job_t *call)
     TAILQ_INSERT_TAIL(&instance->waiting, call, place);
 }
 
+/* What was sent as this request, which is forgotten; or NULL. */
+static tg_mcp_job_t *
+tg_instance_forget(tg_instance_t *instance, uint64_t request)
+{
+    tg_mcp_job_t *call;
+
+    (void) tg_caller_forget(&instance->caller, request);
+
+    TAILQ_FOREACH(call, &instance->calls, place)
+    {
+        if (call->request == request) {
+            break;
+        }
+    }
+
+    return call;
+}
+
+void
+tg_instance_give_up(tg_instance_t *instance, uint64_t request,
+                    tg_failure_t failure, tg_str_t text)
+{
+    tg_mcp_job_t *call;
+    tg_buf_t why;
+
+    call = tg_instance_forget(instance, request);
+
+    if (call != NULL) {
+        tg_buf_init(&why, tg_alloc_libc());
+        tg_buf_printf(&why, "%s ", instance->server->spec.name);
+        tg_buf_str(&why, text);
+        call->ops->fail(call, failure, tg_buf_view(&why));
+        tg_buf_deinit(&why);
+    }
+}
+
+void
+tg_instance_again(tg_instance_t *instance, uint64_t request)
+{
+    tg_mcp_job_t *call;
+
+    call = tg_instance_forget(instance, request);
+
+    if (call == NULL) {
+        return;
+    }
+
+    if (call->is_again) {
+        call->ops->fail(call, TG_FAILURE_PROGRAM,
+                        TG_STR("The MCP server ends its sessions as soon as "
+                               "they have begun; see its own log."));
+        return;
+    }
+
+    call->is_again = 1;
+    tg_instance_put_back(instance, call);
+}
+
 void
 tg_instance_drop(tg_instance_t *instance, tg_mcp_job_t *call)
 {

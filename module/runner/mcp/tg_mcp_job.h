@@ -31,6 +31,7 @@ struct tg_mcp_job_s {
     int64_t max_output; /* bytes of the result */
     tg_mcp_call_t call;
     int is_sent;
+    int is_again;     /* it was sent in a session that was over */
     uint64_t request; /* its id, and its progress token */
 
     int is_apart; /* the answer waits until progress has arrived */

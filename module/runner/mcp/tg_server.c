@@ -325,6 +325,8 @@ tg_server_instance(tg_server_t *server, tg_str_t id)
     return tg_instance_new(server,
                            server->spec.program.argv != NULL
                                ? &tg_stdio_transport
+                           : server->spec.url.url != NULL
+                               ? &tg_streamable_transport
                                : &tg_socket_transport,
                            &tg_server_instance_ops, id);
 }

@@ -64,6 +64,7 @@ typedef TAILQ_HEAD(tg_instance_list_s, tg_instance_s) tg_instance_list_t;
 struct tg_servers_s {
     tg_jobs_t *jobs;
     tg_programs_t *programs;
+    tg_http_pool_t *http; /* of the host; set after tg_servers_init() */
     tg_program_env_t env;
     const char *dir; /* where lists are kept; NULL: nowhere */
     uint64_t seed;

@@ -28,6 +28,10 @@ enum {
     TG_SPEC_MEMORY,
     TG_SPEC_PIDS,
     TG_SPEC_PASS,
+    TG_SPEC_URL,
+    TG_SPEC_HEADERS,
+    TG_SPEC_SECRETS,
+    TG_SPEC_CA_FILE,
     TG_SPEC_SHARE,
     TG_SPEC_START,
     TG_SPEC_IDLE_MS,
@@ -39,6 +43,8 @@ static const char *const tg_spec_members[] = {
     [TG_SPEC_EXEC] = "exec",       [TG_SPEC_ENV] = "env",
     [TG_SPEC_CWD] = "cwd",         [TG_SPEC_MEMORY] = "memory",
     [TG_SPEC_PIDS] = "pids",       [TG_SPEC_PASS] = "pass",
+    [TG_SPEC_URL] = "url",         [TG_SPEC_HEADERS] = "headers",
+    [TG_SPEC_SECRETS] = "secrets", [TG_SPEC_CA_FILE] = "ca_file",
     [TG_SPEC_SHARE] = "share",     [TG_SPEC_START] = "start",
     [TG_SPEC_IDLE_MS] = "idle_ms", [TG_SPEC_ROOTS] = "roots",
     [TG_SPEC_MEMBERS] = NULL,
@@ -152,7 +158,7 @@ tg_spec_address(tg_server_spec_t *spec, tg_str_t raw)
     return TG_OK;
 }
 
-/* A program or an address. */
+/* A program, an address or a URL. */
 static int
 tg_spec_place(tg_server_spec_t *spec, const tg_str_t *values,
               const tg_program_env_t *env, const char **why)
@@ -166,9 +172,16 @@ tg_spec_place(tg_server_spec_t *spec, const tg_str_t *values,
     raw.memory = values[TG_SPEC_MEMORY];
     raw.pids = values[TG_SPEC_PIDS];
 
-    if ((raw.argv.data == NULL) == (values[TG_SPEC_PASS].data == NULL)) {
-        *why = "spec must have one of exec and pass";
+    if ((raw.argv.data != NULL) + (values[TG_SPEC_PASS].data != NULL)
+            + (values[TG_SPEC_URL].data != NULL)
+        != 1)
+    {
+        *why = "spec must have one of exec, pass and url";
         return TG_BAD;
+    }
+
+    if (values[TG_SPEC_URL].data != NULL) {
+        return tg_server_url_read(&spec->url, &values[TG_SPEC_URL], why);
     }
 
     if (raw.argv.data == NULL) {
@@ -288,6 +301,7 @@ void
 tg_server_spec_free(tg_server_spec_t *spec)
 {
     tg_program_params_free(&spec->program);
+    tg_server_url_free(&spec->url);
     free(spec->roots);
     spec->roots = NULL;
 }

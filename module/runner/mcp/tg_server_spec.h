@@ -5,6 +5,7 @@
 #ifndef TG_SERVER_SPEC_H
 #define TG_SERVER_SPEC_H
 
+#include "runner/mcp/tg_server_url.h"
 #include "runner/program/tg_program_params.h"
 
 #include <sys/socket.h>
@@ -28,7 +29,8 @@ typedef enum {
 typedef struct {
     char key[TG_SERVER_KEY_MAX + 1];
     char name[TG_SERVER_NAME_MAX + 1];
-    tg_program_params_t program; /* argv is NULL: it is at the address */
+    tg_program_params_t program; /* argv is NULL: none */
+    tg_server_url_t url;         /* url is NULL: none, it is at the address */
     union {
         struct sockaddr any;
         struct sockaddr_un un;

@@ -1,7 +1,7 @@
 /*
  * How bytes go to an MCP server and back: stdio of a program that is started
- * (tg_stdio.c), or a socket (tg_socket.c).  Another way is another file with
- * a table as this.
+ * (tg_stdio.c), a socket (tg_socket.c), or HTTP (tg_streamable.c).  Another
+ * way is another file with a table as this.
  *
  * What is to be sent stands in the instance's caller.
  */
@@ -24,7 +24,7 @@ typedef struct {
     /* Sends what there is to be sent. */
     void (*flush)(tg_instance_t *instance);
 
-    /* The stream has ended (tg_stream.h). */
+    /* The stream has ended (tg_stream.h); of those that are streams. */
     void (*ended)(tg_instance_t *instance);
 
     /* Bytes that the server has not taken yet. */
@@ -43,5 +43,6 @@ typedef struct {
 
 extern const tg_transport_t tg_stdio_transport;
 extern const tg_transport_t tg_socket_transport;
+extern const tg_transport_t tg_streamable_transport;
 
 #endif

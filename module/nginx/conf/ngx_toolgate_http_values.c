@@ -1,0 +1,196 @@
+/*
+ * What directives say that lead to HTTP: headers, certificates, and the
+ * library that speaks it.
+ */
+#include "nginx/conf/ngx_toolgate_http_values.h"
+
+#include "base/tg_utf8.h"
+#include "nginx/conf/ngx_toolgate_handler.h"
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+
+/* A token or a key; more is the wrong file. */
+#define NGX_TOOLGATE_SECRET_MAX 16384
+/* The runner's own; it loads it when it is needed. */
+#define NGX_TOOLGATE_CURL "libcurl.so.4"
+
+/* --- headers --- */
+
+ngx_uint_t
+ngx_toolgate_has_control(const ngx_str_t *text)
+{
+    size_t i;
+
+    for (i = 0; i < text->len; i++) {
+        if ((text->data[i] < ' ' && text->data[i] != '\t')
+            || text->data[i] == 0x7f) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+const char *
+ngx_toolgate_header_mistake(const ngx_str_t *name)
+{
+    static const char *const own[] = { "Host",
+                                       "Content-Length",
+                                       "Transfer-Encoding",
+                                       "Connection",
+                                       "Keep-Alive",
+                                       "Upgrade",
+                                       "TE",
+                                       "Trailer",
+                                       "Expect",
+                                       "Accept-Encoding",
+                                       "Proxy-Authorization",
+                                       "Proxy-Connection" };
+    ngx_uint_t i;
+
+    for (i = 0; i < name->len; i++) {
+        if (!tg_is_alpha((char) name->data[i])
+            && !tg_is_digit((char) name->data[i])
+            && !tg_is_one_of((char) name->data[i], "!#$%&'*+-.^_`|~"))
+        {
+            break;
+        }
+    }
+
+    if (i == 0 || i != name->len) {
+        return "it may have letters, digits and \"-\", such as \"X-Token\"";
+    }
+
+    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (ngx_strcasecmp(name->data, (u_char *) own[i]) == 0) {
+            return "Toolgate sends it itself; remove it";
+        }
+    }
+
+    return NULL;
+}
+
+char *
+ngx_toolgate_header_file(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text)
+{
+    ngx_file_info_t fi;
+
+    if (ngx_toolgate_read_file(cf, path, text) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    while (
+        text->len != 0
+        && (text->data[text->len - 1] == LF || text->data[text->len - 1] == CR))
+    {
+        text->len--;
+    }
+
+    if (text->len == 0 || text->len > NGX_TOOLGATE_SECRET_MAX
+        || ngx_toolgate_has_control(text)
+        || !tg_utf8_is_valid(ngx_toolgate_str(text)))
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "\"%V\" of \"header\" must have one line, "
+                                   "of at most 16 KiB: the header's value",
+                                   path);
+    }
+
+    if (ngx_file_info(path->data, &fi) != NGX_FILE_ERROR
+        && (ngx_file_access(&fi) & S_IROTH))
+    {
+        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                           "everybody can read \"%V\" of \"header\"; take that "
+                           "right away (chmod o-r) if it is a secret",
+                           path);
+    }
+
+    return NGX_CONF_OK;
+}
+
+/* --- certificates --- */
+
+char *
+ngx_toolgate_ca_file(ngx_conf_t *cf, ngx_str_t *path)
+{
+    ngx_str_t *value, text;
+
+    if (path->len != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_toolgate_read_file(cf, &value[1], &text) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_strnstr(text.data, "-----BEGIN CERTIFICATE-----", text.len) == NULL)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "\"%V\" of \"%V\" has no certificate in "
+                                   "PEM (\"-----BEGIN CERTIFICATE-----\")",
+                                   &value[1], &value[0]);
+    }
+
+    *path = value[1];
+
+    return ngx_toolgate_conf_reach(cf, path, R_OK) == NGX_OK ? NGX_CONF_OK
+                                                             : NGX_CONF_ERROR;
+}
+
+/* --- libcurl --- */
+
+static const char *
+ngx_toolgate_load_curl(void)
+{
+    void *library;
+
+    library = dlopen(NGX_TOOLGATE_CURL, RTLD_LAZY | RTLD_LOCAL);
+
+    return library == NULL ? dlerror() : NULL;
+}
+
+/* In a process of its own: this one would never be rid of it. */
+ngx_int_t
+ngx_toolgate_has_curl(ngx_conf_t *cf)
+{
+    static ngx_cycle_t *checked;
+    ngx_str_t *value;
+    ngx_pid_t pid;
+    int status;
+
+    if (checked == cf->cycle || ngx_process == NGX_PROCESS_SIGNALLER) {
+        return NGX_OK;
+    }
+
+    checked = cf->cycle;
+    pid = fork();
+
+    if (pid == 0) {
+        _exit(ngx_toolgate_load_curl() != NULL);
+    }
+
+    status = 0;
+
+    /* A worker or a handler of signals may have been faster: not known. */
+    while (pid != -1 && waitpid(pid, &status, 0) == -1) {
+        if (ngx_errno != NGX_EINTR) {
+            return NGX_OK;
+        }
+    }
+
+    if (pid == -1 || status == 0) {
+        return NGX_OK;
+    }
+
+    value = cf->args->elts;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"%V\" needs " NGX_TOOLGATE_CURL
+                       ", which cannot be loaded; install the package "
+                       "libcurl4",
+                       &value[0]);
+
+    return NGX_ERROR;
+}

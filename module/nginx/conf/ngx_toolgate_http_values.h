@@ -1,0 +1,31 @@
+/*
+ * What directives say that lead to HTTP, of handlers and of MCP servers.
+ */
+#ifndef _NGX_TOOLGATE_HTTP_VALUES_H_INCLUDED_
+#define _NGX_TOOLGATE_HTTP_VALUES_H_INCLUDED_
+
+#include "nginx/ngx_toolgate.h"
+
+/* Has text a character that no header may have? */
+ngx_uint_t ngx_toolgate_has_control(const ngx_str_t *text);
+
+/*
+ * May a config set this header, or is it one that HTTP itself needs?  NULL,
+ * or what to write.
+ */
+const char *ngx_toolgate_header_mistake(const ngx_str_t *name);
+
+/*
+ * `file=PATH`: text becomes the one line of that file.  NGX_CONF_OK, or an
+ * error.
+ */
+char *ngx_toolgate_header_file(ngx_conf_t *cf, ngx_str_t *path,
+                               ngx_str_t *text);
+
+/* `ca_file PATH`: path becomes the full one.  NGX_CONF_OK, or an error. */
+char *ngx_toolgate_ca_file(ngx_conf_t *cf, ngx_str_t *path);
+
+/* Will the runner be able to load libcurl?  NGX_ERROR: logged. */
+ngx_int_t ngx_toolgate_has_curl(ngx_conf_t *cf);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * `url`, `header` and `ca_file` of an `mcp_server`: one that is reached over
+ * Streamable HTTP.
+ */
+#include "nginx/mcp/ngx_toolgate_mcp.h"
+
+#include "base/tg_url.h"
+#include "nginx/conf/ngx_toolgate_http_values.h"
+
+/* As the runner takes them. */
+#define NGX_TOOLGATE_MCP_HEADERS_MAX 64
+
+char *
+ngx_toolgate_mcp_url(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    const char *mistake;
+    ngx_str_t *value;
+    tg_url_t url;
+
+    if (mcp->url.data != NULL) {
+        return "is duplicate; another server is another \"mcp_server\"";
+    }
+
+    value = cf->args->elts;
+    mistake = ngx_toolgate_mcp_text_mistake(&value[1]);
+
+    if (mistake != NULL) {
+        return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" %s", &value[1],
+                                   &cmd->name, mistake);
+    }
+
+    if (ngx_toolgate_literal(cf, &value[1]) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (tg_url_parse(ngx_toolgate_str(&value[1]), &url, &mistake) == TG_OK) {
+        mistake = tg_url_has_dots(url.path)
+                      ? "its path must not have \".\" or \"..\" in it"
+                      : NULL;
+    }
+
+    if (mistake != NULL) {
+        return ngx_toolgate_refuse(cf, "invalid URL \"%V\" in \"%V\": %s",
+                                   &value[1], &cmd->name, mistake);
+    }
+
+    mcp->url = value[1];
+
+    return ngx_toolgate_has_curl(cf) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* Those that the transport itself sends. */
+static const char *
+ngx_toolgate_mcp_header_mistake(const ngx_str_t *name)
+{
+    static const char *const own[] = { "Accept", "Content-Type",
+                                       "Last-Event-ID",
+                                       "MCP-Protocol-Version" };
+    ngx_uint_t i;
+
+    if (ngx_strncasecmp(name->data, (u_char *) "Mcp-", 4) == 0) {
+        return "MCP says what it is; remove it";
+    }
+
+    for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (ngx_strcasecmp(name->data, (u_char *) own[i]) == 0) {
+            return "MCP says what it is; remove it";
+        }
+    }
+
+    return ngx_toolgate_header_mistake(name);
+}
+
+/* A new one; NULL: logged. */
+static ngx_toolgate_mcp_header_t *
+ngx_toolgate_mcp_push_header(ngx_conf_t *cf, ngx_toolgate_mcp_t *mcp)
+{
+    ngx_toolgate_mcp_header_t *header;
+    ngx_str_t *value;
+    ngx_uint_t i, n;
+
+    value = cf->args->elts;
+    header = mcp->headers != NULL ? mcp->headers->elts : NULL;
+    n = mcp->headers != NULL ? mcp->headers->nelts : 0;
+
+    for (i = 0; i < n; i++) {
+        if (ngx_strcasecmp(header[i].name.data, value[1].data) == 0) {
+            break;
+        }
+    }
+
+    if (i != n || n == NGX_TOOLGATE_MCP_HEADERS_MAX) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           i != n ? "\"%V\" has \"%V\" twice; remove one of "
+                                    "them"
+                                  : "too many \"%V\", at \"%V\"; there may be "
+                                    "64",
+                           &value[0], &value[1]);
+        return NULL;
+    }
+
+    header = ngx_toolgate_push(cf, &mcp->headers,
+                               sizeof(ngx_toolgate_mcp_header_t));
+
+    if (header != NULL) {
+        header->name = value[1];
+        header->value = value[2];
+        header->is_secret = 0;
+    }
+
+    return header;
+}
+
+char *
+ngx_toolgate_mcp_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    ngx_toolgate_mcp_header_t *header;
+    const char *mistake;
+    ngx_str_t *value, path;
+
+    value = cf->args->elts;
+    mistake = ngx_toolgate_mcp_header_mistake(&value[1]);
+
+    if (mistake != NULL) {
+        return ngx_toolgate_refuse(cf, "invalid name \"%V\" in \"%V\": %s",
+                                   &value[1], &cmd->name, mistake);
+    }
+
+    header = ngx_toolgate_mcp_push_header(cf, mcp);
+
+    if (header == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (value[2].len > 5 && ngx_strncmp(value[2].data, "file=", 5) == 0) {
+        path.data = value[2].data + 5;
+        path.len = value[2].len - 5;
+        header->is_secret = 1;
+        return ngx_toolgate_header_file(cf, &path, &header->value);
+    }
+
+    mistake = value[2].len == 0 ? "is empty; remove the header, or write what "
+                                  "it is"
+              : ngx_toolgate_has_control(&value[2])
+                  ? "has a line's end or another control character"
+                  : ngx_toolgate_mcp_text_mistake(&value[2]);
+
+    if (mistake != NULL) {
+        return ngx_toolgate_refuse(cf, "the value of \"%V\" in \"%V\" %s",
+                                   &value[1], &cmd->name, mistake);
+    }
+
+    return ngx_toolgate_literal(cf, &header->value) == NGX_OK ? NGX_CONF_OK
+                                                              : NGX_CONF_ERROR;
+}
+
+char *
+ngx_toolgate_mcp_ca(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    (void) cmd;
+
+    return ngx_toolgate_ca_file(cf, &mcp->ca_file);
+}

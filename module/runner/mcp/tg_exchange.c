@@ -1,0 +1,281 @@
+#include "runner/mcp/tg_exchange.h"
+
+#include "base/tg_utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* Memory that is kept for the next messages. */
+#define TG_EXCHANGE_KEPT 65536
+
+/* --- what comes --- */
+
+static int
+tg_exchange_is_word(tg_str_t text, const char *word)
+{
+    return text.len == strlen(word)
+           && strncasecmp(text.data, word, text.len) == 0;
+}
+
+static tg_exchange_type_t
+tg_exchange_type(tg_str_t value)
+{
+    size_t len;
+
+    for (len = 0; len < value.len && !tg_is_one_of(value.data[len], "; \t");
+         len++) {
+        /* void */
+    }
+
+    value.len = len;
+
+    return tg_exchange_is_word(value, "application/json") ? TG_EXCHANGE_JSON
+           : tg_exchange_is_word(value, "text/event-stream")
+               ? TG_EXCHANGE_EVENTS
+               : TG_EXCHANGE_OTHER;
+}
+
+/* Visible characters of ASCII: what else there is could end a header. */
+static void
+tg_exchange_take_session(tg_exchange_t *exchange, tg_str_t value)
+{
+    size_t i;
+
+    for (i = 0; i < value.len && value.data[i] > ' ' && value.data[i] <= '~';
+         i++) {
+        /* void */
+    }
+
+    if (i == value.len && i <= TG_EXCHANGE_SESSION_MAX) {
+        memcpy(exchange->session_id, value.data, i);
+        exchange->session_id[i] = '\0';
+    }
+}
+
+static void
+tg_exchange_on_header(void *ctx, tg_str_t name, tg_str_t value)
+{
+    tg_exchange_t *exchange;
+
+    exchange = ctx;
+
+    if (tg_exchange_is_word(name, "content-type")) {
+        exchange->type = tg_exchange_type(value);
+    } else if (tg_exchange_is_word(name, "mcp-session-id")) {
+        tg_exchange_take_session(exchange, value);
+    }
+}
+
+static int
+tg_exchange_on_head(void *ctx, int status)
+{
+    tg_exchange_t *exchange;
+
+    exchange = ctx;
+    exchange->status = status;
+    exchange->news(exchange);
+
+    return 0;
+}
+
+/*
+ * A message becomes a line: between the tokens of JSON a line's end is a
+ * blank, and within a string there is none.
+ */
+static void
+tg_exchange_put(tg_exchange_t *exchange, tg_str_t message)
+{
+    size_t i;
+
+    if (message.len == 0 || tg_buf_reserve(&exchange->in, message.len + 1) != 0)
+    {
+        return;
+    }
+
+    i = exchange->in.len;
+    tg_buf_str(&exchange->in, message);
+
+    for (; i < exchange->in.len; i++) {
+        if (tg_is_one_of(exchange->in.data[i], "\r\n")) {
+            exchange->in.data[i] = ' ';
+        }
+    }
+
+    tg_buf_char(&exchange->in, '\n');
+}
+
+/* 0; or it cannot be read on. */
+static int
+tg_exchange_read_events(tg_exchange_t *exchange, const char *data, size_t len)
+{
+    tg_sse_event_t event;
+    size_t at, part;
+    int rc;
+
+    for (at = 0; (rc = tg_sse_next(&exchange->events, data + at, len - at,
+                                   &part, &event))
+                 == TG_OK;
+         at += part)
+    {
+        exchange->nresumed = 0;
+
+        if (event.type.len == 0 || tg_str_eq(event.type, TG_STR("message"))) {
+            tg_exchange_put(exchange, event.data);
+        }
+    }
+
+    exchange->is_too_large = rc == TG_LIMIT;
+
+    return rc != TG_AGAIN || tg_buf_failed(&exchange->in);
+}
+
+static int
+tg_exchange_on_body(void *ctx, const char *data, size_t len)
+{
+    tg_exchange_t *exchange;
+    size_t max;
+
+    exchange = ctx;
+
+    if (tg_exchange_is_ok(exchange) && exchange->type == TG_EXCHANGE_EVENTS) {
+        if (tg_exchange_read_events(exchange, data, len) != 0) {
+            return -1;
+        }
+
+        if (exchange->in.len != 0) {
+            exchange->news(exchange);
+        }
+
+        return 0;
+    }
+
+    max = tg_exchange_is_ok(exchange) && exchange->type == TG_EXCHANGE_JSON
+              ? exchange->max
+              : TG_EXCHANGE_ERROR_MAX;
+
+    if (len > max - exchange->text.len) {
+        exchange->is_too_large = 1;
+        return -1;
+    }
+
+    tg_buf_put(&exchange->text, data, len);
+
+    return tg_buf_failed(&exchange->text);
+}
+
+/* --- its end --- */
+
+static void
+tg_exchange_on_done(void *ctx, const tg_http_end_t *end)
+{
+    tg_exchange_t *exchange;
+
+    exchange = ctx;
+    exchange->http = NULL;
+    exchange->is_over = 1;
+    exchange->was_sent = end->was_sent;
+    exchange->is_redirect = end->redirect != NULL;
+
+    if (end->result == TG_HTTP_OK) {
+        if (tg_exchange_is_ok(exchange) && exchange->type == TG_EXCHANGE_JSON) {
+            tg_exchange_put(exchange, tg_buf_view(&exchange->text));
+        }
+
+    } else if (exchange->is_too_large) {
+        (void) snprintf(exchange->why, sizeof(exchange->why),
+                        "the answer is larger than %zu bytes", exchange->max);
+
+    } else {
+        (void) snprintf(exchange->why, sizeof(exchange->why), "%s",
+                        end->result == TG_HTTP_STOPPED
+                            ? "toolgate-runner has no memory left"
+                            : end->why);
+    }
+
+    exchange->news(exchange);
+}
+
+/* --- its beginning --- */
+
+static const tg_http_ops_t tg_exchange_http_ops = {
+    .header = tg_exchange_on_header,
+    .head = tg_exchange_on_head,
+    .body = tg_exchange_on_body,
+    .done = tg_exchange_on_done,
+};
+
+tg_exchange_t *
+tg_exchange_new(void (*news)(tg_exchange_t *exchange), void *host, char *body,
+                size_t len, size_t max)
+{
+    tg_exchange_t *exchange;
+
+    exchange = calloc(1, sizeof(*exchange));
+
+    if (exchange == NULL) {
+        free(body);
+        return NULL;
+    }
+
+    exchange->news = news;
+    exchange->host = host;
+    exchange->body = body;
+    exchange->len = len;
+    exchange->max = max;
+    tg_sse_init(&exchange->events, tg_alloc_libc(), max);
+    tg_buf_init(&exchange->text, tg_alloc_libc());
+    tg_buf_init(&exchange->in, tg_alloc_libc());
+
+    return exchange;
+}
+
+void
+tg_exchange_free(tg_exchange_t *exchange)
+{
+    if (exchange->http != NULL) {
+        tg_http_cancel(exchange->http);
+    }
+
+    tg_sse_deinit(&exchange->events);
+    tg_buf_deinit(&exchange->text);
+    tg_buf_deinit(&exchange->in);
+    free(exchange->body);
+    free(exchange);
+}
+
+void
+tg_exchange_start(tg_exchange_t *exchange, tg_http_pool_t *pool,
+                  tg_http_request_t *request)
+{
+    const char *why;
+
+    exchange->is_started = 1;
+    request->is_stream = 1;
+    request->body = exchange->body != NULL && !exchange->is_resuming
+                        ? tg_str(exchange->body, exchange->len)
+                        : TG_STR_NONE;
+    why = "toolgate-runner has no memory left";
+
+    if (tg_http_start(pool, request, &tg_exchange_http_ops, exchange,
+                      &exchange->http, &why)
+        != TG_OK)
+    {
+        exchange->is_over = 1;
+        (void) snprintf(exchange->why, sizeof(exchange->why), "%s", why);
+        exchange->news(exchange);
+    }
+}
+
+void
+tg_exchange_rewind(tg_exchange_t *exchange)
+{
+    tg_sse_resume(&exchange->events);
+    tg_buf_reset(&exchange->text, 0);
+    exchange->status = 0;
+    exchange->type = TG_EXCHANGE_OTHER;
+    exchange->is_started = 0;
+    exchange->is_over = 0;
+    exchange->is_redirect = 0;
+    exchange->why[0] = '\0';
+}

@@ -1,0 +1,90 @@
+/*
+ * One request of MCP's Streamable HTTP, and the messages that come back: one
+ * in a body of JSON, or any number in a stream of events.
+ *
+ *     (queued) ──▶ start ──▶ heard heard … over
+ *
+ * heard and over are told by a call that must only note it: libcurl may be
+ * beneath it.
+ */
+#ifndef TG_EXCHANGE_H
+#define TG_EXCHANGE_H
+
+#include "core/tg_sse.h"
+#include "runner/http/tg_http.h"
+
+/* Bytes that are read of an answer with an error. */
+#define TG_EXCHANGE_ERROR_MAX 65536
+/* Characters of a session's id; what is longer is none. */
+#define TG_EXCHANGE_SESSION_MAX 1024
+/* Bytes of the reason why there was no answer. */
+#define TG_EXCHANGE_WHY_MAX 256
+
+typedef enum {
+    TG_EXCHANGE_OTHER, /* no content of MCP */
+    TG_EXCHANGE_JSON,
+    TG_EXCHANGE_EVENTS
+} tg_exchange_type_t;
+
+typedef struct tg_exchange_s tg_exchange_t;
+typedef TAILQ_HEAD(tg_exchange_list_s, tg_exchange_s) tg_exchange_list_t;
+
+struct tg_exchange_s {
+    TAILQ_ENTRY(tg_exchange_s) place;
+    void (*news)(tg_exchange_t *exchange); /* something was heard, or all was */
+    void *host;
+    tg_http_t *http; /* NULL: it was not started, or is over */
+    char *body;      /* owned; NULL: there is none */
+    size_t len;
+    size_t max; /* bytes of a message that comes */
+
+    uint64_t request;      /* the id of the request in body; 0: it is none */
+    unsigned session;      /* the number of the session it belongs to */
+    unsigned nresumed;     /* times that its stream was, without an event */
+    uint64_t due;          /* of the loop's clock: to be resumed, or given up */
+    unsigned is_hello:1;   /* initialize */
+    unsigned is_ready:1;   /* notifications/initialized */
+    unsigned is_channel:1; /* what belongs to no request comes here */
+    unsigned is_started:1;
+    unsigned is_resuming:1; /* by GET, from the last event on */
+
+    int status; /* 0: no head came */
+    tg_exchange_type_t type;
+    tg_sse_t events;
+    tg_buf_t text; /* the body of an answer that is no stream */
+    tg_buf_t in;   /* the messages that came, a line each */
+    char session_id[TG_EXCHANGE_SESSION_MAX + 1]; /* that it was given */
+
+    /* once it is over: */
+    int is_over;
+    int was_sent;
+    int is_too_large;
+    int is_redirect;
+    int is_refused;                /* it could not be put into words of HTTP */
+    char why[TG_EXCHANGE_WHY_MAX]; /* there was no (whole) answer; or empty */
+};
+
+/* Takes body over; NULL: no memory, and it is freed. */
+tg_exchange_t *tg_exchange_new(void (*news)(tg_exchange_t *exchange),
+                               void *host, char *body, size_t len, size_t max);
+
+/* Ends it, whatever goes on.  Not from news. */
+void tg_exchange_free(tg_exchange_t *exchange);
+
+/*
+ * Sends it; the method and headers are the caller's, as in tg_http_request_t.
+ * One that cannot be sent is over, which news tells.
+ */
+void tg_exchange_start(tg_exchange_t *exchange, tg_http_pool_t *pool,
+                       tg_http_request_t *request);
+
+/* It is to be started again, to go on where its stream has ended. */
+void tg_exchange_rewind(tg_exchange_t *exchange);
+
+static inline int
+tg_exchange_is_ok(const tg_exchange_t *exchange)
+{
+    return exchange->status >= 200 && exchange->status < 300;
+}
+
+#endif
