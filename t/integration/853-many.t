@@ -1,15 +1,17 @@
 #!/usr/bin/perl
-# Many calls that the runner makes, of an HTTP API and of MCP servers, one that
-# it starts and one that is there: they leave no process, no descriptor and no
-# memory, in the worker, in the runner or behind; nor do clients that cancel
-# theirs or go.  TOOLGATE_TEST_CALLS says how many of each.
+# Many calls, of every handler that no test of its own makes so many of: they
+# leave no process, no descriptor and no memory, in the worker, in the runner
+# or behind; nor do clients that cancel theirs or go.  TOOLGATE_TEST_CALLS says
+# how many of each.
 
 use Toolgate::Test timeout => 3600;
 use Toolgate::Many;
 use Toolgate::Web;
 
 my $is_san = Toolgate::Test::is_san();
-my $calls = $ENV{TOOLGATE_TEST_CALLS} // ($is_san ? 10_000 : 100_000);
+my $calls = $ENV{TOOLGATE_TEST_CALLS} // ($is_san ? 10_000 : 30_000);
+# Programs take a hundred times as long.
+my %calls = (exec => $ENV{TOOLGATE_TEST_CALLS} // 1_500);
 my $there = Toolgate::Test->new(workers => 1);
 $there->conf(<<'END')->start;
 tool echo { description "Says it."; return $tool_arg_key; }
@@ -21,8 +23,13 @@ $tg->conf(<<"END")->start;
 mcp_server child { exec @{[ $tg->bridge_path ]} $path; idle off; }
 mcp_server there { pass unix:$path; }
 tool http { http GET @{[ $web->url ]}/nap/0/\$tool_arg_key; }
+tool exec { exec printf %s \$tool_arg_key; stdin ""; }
+tool return { return \$tool_arg_key; }
+tool tell { broadcast told; }
+tool who { clients; }
 END
-my @tools = qw(child_echo there_echo http);
+# One is a child of the runner's, one is there.
+my @tools = qw(return exec http child_echo there_echo);
 my ($worker) = $tg->worker_pids;
 my ($behind) = $there->worker_pids;
 my $client = $tg->connect;
@@ -32,13 +39,20 @@ wait_for {
     return !grep { !$has{$_} } @tools;
 }
 'the tools of the servers';
+calls($client, 'exec', 100);
 my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
 my $status = Toolgate::Client->connect($tg->state_dir . '/runner-3.sock');
 
+# A process's own, in KiB: broadcasts are in a page that workers share.
+sub memory {
+    my ($pid) = @_;
+    return (slurp("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB/m)[0];
+}
+
 sub sizes {
     return {
-        'memory of the worker'      => rss_kb($worker),
-        'memory of the runner'      => rss_kb($runner),
+        'memory of the worker'      => memory($worker),
+        'memory of the runner'      => memory($runner),
         'descriptors of the worker' => fd_count($worker),
         'descriptors of the runner' => fd_count($runner),
         'descriptors behind'        => fd_count($behind),
@@ -49,6 +63,7 @@ sub sizes {
 # What clients left is gone, and there is room for calls.
 sub settle {
     wait_for {
+        return if text_of($client->call_tool('who')) !~ /\A\{"count":1,/;
         my $now = $status->rpc('status')->{result};
         return !$now->{running} && !$now->{queued};
     }
@@ -61,18 +76,36 @@ sub leave_all {
     settle();
 }
 
+# Each is answered, and told to the one client that there is.
+sub broadcasts {
+    my ($n) = @_;
+    my ($told, $answered) = (0, 0);
+    for (my $from = 1; $from <= $n; $from += 100) {
+        $client->send_raw(requests(100, $from, 'tell'));
+        for (1 .. 200) {
+            my $line = $client->recv_line;
+            $told++ if $line =~ /"method":"told","params":\{"key":"k\d+"\}/;
+            $answered++ if $line =~ /"text":"\{\\"clients\\":1\}"/;
+        }
+    }
+    return "$told told, $answered answered";
+}
+
 # First as many connections as there may be, and their buffers.
-leave_all($_), calls($client, $_, 5000) for @tools;
+leave_all($_), calls($client, $_, $_ eq 'exec' ? 300 : 5000) for @tools;
+broadcasts(1000);
 my $before = sizes();
 for my $tool (@tools) {
     leave_all($tool);
-    my $start = time;
-    is calls($client, $tool, $calls), undef, "$calls calls of $tool";
-    diag "$calls calls of $tool: ", time - $start, ' s';
+    my ($n, $start) = ($calls{$tool} // $calls, time);
+    is calls($client, $tool, $n), undef, "$n calls of $tool";
+    diag "$n calls of $tool: ", time - $start, ' s';
 }
+is broadcasts($calls), "$calls told, $calls answered",
+    "$calls calls of broadcast";
 settle();
 # AddressSanitizer keeps 256 MiB of what was freed.
-my $more = $is_san ? 448 * 1024 : 2048;
+my $more = $is_san ? 448 * 1024 : 3072;
 my $after;
 wait_for {
     $after = sizes();
