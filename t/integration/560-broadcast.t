@@ -121,10 +121,11 @@ like $plain[0]->rpc('tell', { t => $large })->{error}{message},
 $large = 'x' x 1_040_000;
 is_deeply $plain[0]->rpc('tell', { t => $large })->{result},
     { clients => $told }, 'a large one';
-is length $_->notification('event.happened')->{params}{t}, 1_040_000,
-    'comes whole'
-    for @plain, @legacy, @modern;
-is length $_->recv_json->{params}{t}, 1_040_000, 'in relay, too' for @relay;
+is length $plain[0]->notification('event.happened')->{params}{t}, 1_040_000,
+    'comes whole';
+# Perl takes seconds to decode one.
+ok index($_->recv_line, qq("t":"$large")) > 0, 'to all'
+    for @plain[1 .. $#plain], @legacy, @modern, @relay;
 
 # Without an id nobody is answered, and all are told.
 $plain[0]->notify('tell', { n => 9 });

@@ -70,7 +70,7 @@ sub are_checked {
     is_deeply $c->call_tool('said')->{result}{structuredContent}, { at => 7 },
         "$name: off is for results, too";
     like text_of($c->call_tool('promise')),
-        qr{^The tool's result .* /at: .*date}, "$name: and so is formats";
+        qr{^The result of promise .* /at: .*date}, "$name: and so is formats";
 }
 
 $tg->conf($conf, server => 0)->start(socket => $tg->dir . '/0.sock');
