@@ -1,6 +1,7 @@
 /*
  * Directives of a server, and the module's tables.
  */
+#include "nginx/handlers/ngx_toolgate_reader.h"
 #include "nginx/line/ngx_toolgate_backend.h"
 #include "nginx/move/ngx_toolgate_move.h"
 
@@ -10,6 +11,9 @@
 /* Of jsonrpc, as ipc has it. */
 #define NGX_TOOLGATE_MAX_FRAME 10485760
 #define NGX_TOOLGATE_MAX_INFLIGHT 1024
+/* Of outputs that are kept: a few large ones, while an agent reads them. */
+#define NGX_TOOLGATE_SPILL 268435456
+#define NGX_TOOLGATE_SPILL_TIME 3600000
 
 static void ngx_toolgate_exit_process(ngx_cycle_t *cycle);
 static void *ngx_toolgate_create_main_conf(ngx_conf_t *cf);
@@ -122,6 +126,9 @@ static ngx_command_t ngx_toolgate_commands[] = {
     { ngx_string("tool_rate"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
       ngx_toolgate_conf_rate, ngx_toolgate_of_server(limit), NULL },
 
+    { ngx_string("tool_spill"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
+      ngx_toolgate_spill, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
     { ngx_string("tool_validate"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_toolgate_choice, ngx_toolgate_of_server(validate),
       (void *) ngx_toolgate_validates },
@@ -174,8 +181,14 @@ static ngx_command_t ngx_toolgate_commands[] = {
     { ngx_string("timeout"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE12,
       ngx_toolgate_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("max_output"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE1,
+    { ngx_string("max_output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_toolgate_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("max_output"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("preview"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_preview, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     ngx_null_command
 };
@@ -274,6 +287,8 @@ ngx_toolgate_create_srv_conf(ngx_conf_t *cf)
     scf->send_timeout = NGX_CONF_UNSET_MSEC;
     scf->socket_mode = NGX_CONF_UNSET_UINT;
     scf->has_owner = NGX_CONF_UNSET_UINT;
+    scf->spill_quota = NGX_CONF_UNSET;
+    scf->spill_time = NGX_CONF_UNSET_MSEC;
 
     return scf;
 }
@@ -296,6 +311,10 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
     ngx_conf_merge_msec_value(conf->send_timeout, prev->send_timeout,
                               NGX_TOOLGATE_SEND_TIMEOUT);
     ngx_conf_merge_uint_value(conf->socket_mode, prev->socket_mode, 0600);
+    ngx_conf_merge_off_value(conf->spill_quota, prev->spill_quota,
+                             NGX_TOOLGATE_SPILL);
+    ngx_conf_merge_msec_value(conf->spill_time, prev->spill_time,
+                              NGX_TOOLGATE_SPILL_TIME);
 
     if (conf->has_owner == NGX_CONF_UNSET_UINT) {
         conf->socket_uid = prev->socket_uid;
@@ -394,7 +413,8 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->info.name = TG_STR("toolgate");
     }
 
-    if (ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
+    if (ngx_toolgate_reader_offer(cf, conf) != NGX_OK
+        || ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
         || ngx_toolgate_limits(cf, conf) != NGX_OK)
     {
         return NGX_CONF_ERROR;

@@ -103,6 +103,8 @@ struct ngx_toolgate_tool_s {
     ngx_uint_t output;
     ngx_str_t bytes;        /* image, audio or file; empty: it is none */
     ngx_str_t mime;         /* then its type */
+    ngx_uint_t spills;      /* what is too large is kept, and shown in part */
+    size_t preview;         /* as much of it; 0: as usual */
     ngx_msec_t timeout;     /* without progress */
     ngx_msec_t max_timeout; /* with it */
     size_t max_output;
@@ -167,6 +169,9 @@ typedef struct {
     ngx_str_t runner_path;
     ngx_str_t state_dir;
     ngx_uint_t needs_runner;
+    ngx_uint_t has_spills; /* some tool keeps what is too large */
+    off_t spill_quota;     /* of all that is kept; 0: nothing is */
+    ngx_msec_t spill_time;
     ngx_uint_t needs_share; /* its clients are told something, or counted */
     ngx_uint_t bridges;     /* ngx_toolgate_bridges_t */
     ngx_toolgate_addresses_t addresses; /* of a worker */
@@ -200,6 +205,8 @@ char *ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 ngx_int_t ngx_toolgate_add_variables(ngx_conf_t *cf);
 ngx_int_t ngx_toolgate_path_variable(ngx_stream_session_t *s,
                                      ngx_stream_variable_value_t *v,

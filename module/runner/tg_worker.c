@@ -9,6 +9,7 @@
 #include "runner/mcp/tg_question.h"
 #include "runner/mcp/tg_watch.h"
 #include "runner/place/tg_place.h"
+#include "runner/spill/tg_spill_job.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 #include "runner/tg_listen.h"
@@ -51,6 +52,7 @@ static const struct {
     { "exec", &tg_exec_kind, TG_WORKER_HOST(programs), NULL },
     { "http", &tg_http_kind, TG_WORKER_HOST(http), NULL },
     { "mcp_call", &tg_mcp_job_kind, TG_WORKER_HOST(servers), NULL },
+    { "output", &tg_spill_kind, TG_WORKER_HOST(spills), NULL },
     { "place", &tg_place_kind, 0, NULL },
     { "release", NULL, 0, tg_held_release },
     { "adopt", NULL, 0, tg_held_adopt },
@@ -354,6 +356,8 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop, const char *state_dir,
 
     tg_jobs_init(&workers->jobs, loop, &tg_workers_jobs_ops, workers);
     tg_http_init(&workers->http, loop);
+    tg_spills_init(&workers->spills, loop, state_dir);
+    workers->programs.spills = &workers->spills;
     tg_servers_init(&workers->servers, &workers->jobs, &workers->programs,
                     state_dir);
     workers->servers.http = &workers->http;
@@ -429,6 +433,7 @@ void
 tg_workers_close(tg_workers_t *workers)
 {
     tg_http_close(&workers->http);
+    tg_spills_close(&workers->spills);
     tg_programs_close(&workers->programs);
     tg_jobs_close(&workers->jobs);
 }

@@ -25,7 +25,7 @@
  */
 #define TG_WORKER_CALLS_MAX 2048
 /* Methods: more than there are. */
-#define TG_WORKER_METHODS_MAX 16
+#define TG_WORKER_METHODS_MAX 24
 
 typedef struct tg_worker_s tg_worker_t;
 typedef LIST_HEAD(tg_worker_list_s, tg_worker_s) tg_worker_list_t;
@@ -34,6 +34,7 @@ typedef struct {
     tg_jobs_t jobs;
     tg_programs_t programs;
     tg_http_pool_t http;
+    tg_spills_t spills; /* outputs that are kept */
     tg_servers_t servers;
     tg_catalogue_t *catalogue;
     tg_entry_t entries[TG_WORKER_METHODS_MAX];

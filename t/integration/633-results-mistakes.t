@@ -45,6 +45,36 @@ my @mistakes = (
             . " output_schema '{\"type\":\"object\"}';\n} #!"
     ],
 
+    # max_output, preview, tool_spill
+    [
+        'an unknown word', qr/invalid value "keep" in "max_output"; .*"spill"/,
+        "tool a {\n exec true;\n max_output 1m keep; #!\n}"
+    ],
+    [
+        'a preview of nothing', qr/invalid size "0" in "preview"; .*32m/,
+        "tool a {\n exec true;\n preview 0; #!\n}"
+    ],
+    [
+        'a preview of no program', qr/tool "a" has no "exec", so "preview"/,
+        "tool a {\n preview 1k;\n $handler\n} #!"
+    ],
+    [
+        'a preview of JSON', qr/tool "a" keeps large outputs .*"output text"/,
+        "tool a {\n exec true;\n preview 1k;\n output json;\n} #!"
+    ],
+    [
+        'a preview of a method', qr/method "a" is a method, .*make it a tool/,
+        "method a {\n exec true;\n preview 1k;\n output text;\n} #!"
+    ],
+    [
+        'a quota that is none', qr/invalid size "much" in "tool_spill"/,
+        "tool_spill much; #!\ntool a { exec true; preview 1k; }"
+    ],
+    [
+        'a time that is none', qr/invalid time "time=2d" in "tool_spill"/,
+        "tool_spill 1g time=2d; #!\ntool a { exec true; preview 1k; }"
+    ],
+
     # success, stderr
     [
         'a status that is none',
@@ -70,6 +100,12 @@ my @mistakes = (
         "tool a {\n exec true;\n stderr append;\n output json;\n} #!"
     ],
 );
+
+my ($taken, $said) = $tg->test_conf(
+    "tool toolgate_output { $handler }\ntool a { exec true; preview 1k; }");
+isnt $taken, 0, 'a name that is ours is found';
+like $said, qr/tool "toolgate_output" comes with .*another name/,
+    'and explained';
 
 for my $mistake (@mistakes) {
     my ($name, $pattern, $body) = @$mistake;

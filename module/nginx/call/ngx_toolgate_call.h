@@ -276,6 +276,9 @@ void ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
 /* Appends what each job is asked, as an object that is left open. */
 void ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params);
 
+/* Appends whose an output that is kept is: `,"owner":"1000"`. */
+void ngx_toolgate_job_owner(ngx_toolgate_call_t *call, tg_buf_t *params);
+
 /* And what those that put something out are: what it is to be, how much. */
 void ngx_toolgate_job_output(ngx_toolgate_call_t *call, tg_buf_t *params);
 

@@ -150,6 +150,40 @@ ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
 }
 
 void
+ngx_toolgate_job_owner(ngx_toolgate_call_t *call, tg_buf_t *params)
+{
+    const ngx_toolgate_client_t *client;
+
+    client = ngx_toolgate_client(call->front);
+
+    if (client != NULL) {
+        tg_buf_printf(params, ",\"owner\":\"%lu\"",
+                      (unsigned long) client->uid);
+    } else {
+        tg_buf_text(params, ",\"owner\":\"nobody\"");
+    }
+}
+
+/* Where its output goes that is too large. */
+static void
+ngx_toolgate_job_spill(ngx_toolgate_call_t *call, tg_buf_t *params)
+{
+    const ngx_toolgate_srv_conf_t *scf;
+
+    scf = call->front->conf;
+    tg_buf_printf(params, ",\"spill\":{\"quota\":%llu,\"keep_ms\":%lu",
+                  (unsigned long long) scf->spill_quota,
+                  (unsigned long) scf->spill_time);
+
+    if (call->tool->preview != 0) {
+        tg_buf_printf(params, ",\"preview\":%zu", call->tool->preview);
+    }
+
+    ngx_toolgate_job_owner(call, params);
+    tg_buf_char(params, '}');
+}
+
+void
 ngx_toolgate_job_output(ngx_toolgate_call_t *call, tg_buf_t *params)
 {
     const ngx_toolgate_tool_t *tool;
@@ -157,6 +191,10 @@ ngx_toolgate_job_output(ngx_toolgate_call_t *call, tg_buf_t *params)
     tool = call->tool;
     tg_buf_printf(params, ",\"max_output\":%lu",
                   (unsigned long) tool->max_output);
+
+    if (tool->spills && call->front->conf->spill_quota != 0) {
+        ngx_toolgate_job_spill(call, params);
+    }
 
     if (tool->bytes.len != 0) {
         tg_buf_text(params, ",\"bytes\":");

@@ -1,9 +1,15 @@
 /*
- * `output`: what becomes of what a handler puts out.
+ * `output`, `max_output`, `preview`: what becomes of what a handler puts out,
+ * and of how much.
  */
 #include "nginx/conf/ngx_toolgate_handler.h"
 
 #include <ctype.h>
+
+/* The runner's answer must fit a frame, each byte escaped at worst. */
+#define NGX_TOOLGATE_OUTPUT_MAX 33554432
+/* A note to read again later is nothing to keep for days. */
+#define NGX_TOOLGATE_SPILL_TIME_MAX 86400000
 
 /* Those of bytes have a type, which MCP has a kind of block for. */
 static const struct {
@@ -108,9 +114,155 @@ ngx_toolgate_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
+/* Of 1 to 32m: the size, or 0, and it is logged. */
+static size_t
+ngx_toolgate_output_size(ngx_conf_t *cf, ngx_command_t *cmd, ngx_str_t *value)
+{
+    ssize_t size;
+
+    size = ngx_parse_size(value);
+
+    if (size != NGX_ERROR && size != 0 && size <= NGX_TOOLGATE_OUTPUT_MAX) {
+        return (size_t) size;
+    }
+
+    (void) ngx_toolgate_refuse(cf,
+                               "invalid size \"%V\" in \"%V\"; write between "
+                               "1 and 32m, such as \"64k\" or \"4m\"",
+                               value, &cmd->name);
+
+    return 0;
+}
+
+/* max_output SIZE [spill] */
+char *
+ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_str_t *value;
+
+    if (tool->max_output != NGX_CONF_UNSET_SIZE) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (cf->args->nelts == 3) {
+        if (ngx_strcmp(value[2].data, "spill") != 0) {
+            return ngx_toolgate_refuse(cf,
+                                       "invalid value \"%V\" in \"%V\"; write "
+                                       "\"spill\", or nothing",
+                                       &value[2], &cmd->name);
+        }
+
+        tool->spills = 1;
+    }
+
+    tool->max_output = ngx_toolgate_output_size(cf, cmd, &value[1]);
+
+    return tool->max_output != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* preview SIZE */
+char *
+ngx_toolgate_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    ngx_str_t *value;
+
+    if (tool->preview != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    tool->preview = ngx_toolgate_output_size(cf, cmd, &value[1]);
+    tool->spills = 1;
+
+    return tool->preview != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+/* tool_spill SIZE|off [time=TIME] */
+char *
+ngx_toolgate_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_srv_conf_t *scf = conf;
+
+    ngx_str_t *value, time;
+    ngx_msec_t msec;
+
+    if (scf->spill_quota != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    scf->spill_quota = ngx_strcmp(value[1].data, "off") == 0
+                           ? 0
+                           : ngx_parse_offset(&value[1]);
+
+    if (scf->spill_quota < 0
+        || (scf->spill_quota == 0 && value[1].data[0] != 'o')) {
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid size \"%V\" in \"%V\"; write a "
+            "size such as \"256m\" or \"2g\", or \"off\"",
+            &value[1], &cmd->name);
+    }
+
+    if (cf->args->nelts == 2) {
+        return NGX_CONF_OK;
+    }
+
+    msec = 0;
+
+    if (value[2].len > 5 && ngx_strncmp(value[2].data, "time=", 5) == 0) {
+        time.data = value[2].data + 5;
+        time.len = value[2].len - 5;
+        msec = ngx_parse_time(&time, 0);
+    }
+
+    if (msec == 0 || msec == (ngx_msec_t) NGX_ERROR
+        || msec > NGX_TOOLGATE_SPILL_TIME_MAX)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid time \"%V\" in \"%V\"; write "
+                                   "between 1ms and 24h, such as \"time=1h\"",
+                                   &value[2], &cmd->name);
+    }
+
+    scf->spill_time = msec;
+
+    return NGX_CONF_OK;
+}
+
+static const char *
+ngx_toolgate_spill_mistake(const ngx_toolgate_tool_t *tool)
+{
+    if (!(tool->handler->flags & NGX_TOOLGATE_PUTS_BYTES)) {
+        return "has no \"exec\", so \"preview\" and \"spill\" mean nothing in "
+               "it; remove them";
+    }
+
+    if (tool->entry.kind == TG_ENTRY_METHOD) {
+        return "is a method, whose clients have no tool to read what is kept; "
+               "make it a tool, or remove \"preview\" and \"spill\"";
+    }
+
+    return tool->entry.output != TG_OUTPUT_TEXT
+               ? "keeps large outputs that are no text, of which no part can "
+                 "be shown; write \"output text\", or remove \"preview\" and "
+                 "\"spill\""
+               : NULL;
+}
+
 const char *
 ngx_toolgate_output_mistake(const ngx_toolgate_tool_t *tool)
 {
+    if (tool->spills) {
+        return ngx_toolgate_spill_mistake(tool);
+    }
+
     if (tool->bytes.len == 0) {
         return NULL;
     }

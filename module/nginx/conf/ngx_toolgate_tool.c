@@ -448,6 +448,7 @@ ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     scf->needs_share |= tool->needs_share;
+    scf->has_spills |= tool->spills;
 
     return NGX_CONF_OK;
 }

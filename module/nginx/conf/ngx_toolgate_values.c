@@ -7,8 +7,6 @@
 
 /* A call may take an hour; one that takes longer is a task. */
 #define NGX_TOOLGATE_TIMEOUT_MAX 86400000
-/* The runner's answer must fit a frame, each byte escaped at worst. */
-#define NGX_TOOLGATE_OUTPUT_MAX 33554432
 /* With less memory no program starts. */
 #define NGX_TOOLGATE_EXEC_MEMORY_MIN 1048576
 
@@ -294,34 +292,6 @@ ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             "call that tells its progress",
             &value[tool->timeout == 0 ? 1 : cf->args->nelts - 1], &cmd->name);
     }
-
-    return NGX_CONF_OK;
-}
-
-char *
-ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_toolgate_tool_t *tool = conf;
-
-    ngx_str_t *value;
-    ssize_t size;
-
-    if (tool->max_output != NGX_CONF_UNSET_SIZE) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    size = ngx_parse_size(&value[1]);
-
-    if (size == NGX_ERROR || size == 0 || size > NGX_TOOLGATE_OUTPUT_MAX) {
-        return ngx_toolgate_refuse(
-            cf,
-            "invalid size \"%V\" in \"%V\"; write between 1 "
-            "and 32m, such as \"64k\" or \"4m\"",
-            &value[1], &cmd->name);
-    }
-
-    tool->max_output = (size_t) size;
 
     return NGX_CONF_OK;
 }

@@ -11,6 +11,7 @@ extern const ngx_toolgate_handler_t ngx_toolgate_library_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_broadcast_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_clients_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_mcp_handler;
+extern const ngx_toolgate_handler_t ngx_toolgate_reader_handler;
 
 /* clang-format off */
 const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
@@ -22,6 +23,7 @@ const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
     &ngx_toolgate_broadcast_handler,
     &ngx_toolgate_clients_handler,
     &ngx_toolgate_mcp_handler,
+    &ngx_toolgate_reader_handler,
     NULL,
 };
 /* clang-format on */

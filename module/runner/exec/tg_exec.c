@@ -454,6 +454,11 @@ tg_exec_read(tg_job_t *job, const tg_str_t *values, const char **why)
     tg_exec_output_init(&exec->output, exec->params.how.form,
                         exec->params.how.max_output);
     exec->output.how = exec->params.how;
+
+    if (exec->params.how.keep.owner[0] != '\0') {
+        exec->output.how.keep.spills = exec->programs->spills;
+    }
+
     job->bytes += exec->params.size;
     job->work = exec;
 

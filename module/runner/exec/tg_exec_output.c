@@ -2,6 +2,7 @@
 
 #include "base/tg_utf8.h"
 #include "core/tg_rpc.h"
+#include "runner/exec/tg_exec_spill.h"
 
 #include <sys/wait.h>
 
@@ -16,12 +17,14 @@ tg_exec_output_init(tg_exec_output_t *output, tg_output_t form,
     output->how.max_output = max_output;
     output->size = 0;
     output->base64.n = 0;
+    output->spill.fd = -1;
     tg_tail_init(&output->err);
 }
 
 void
 tg_exec_output_deinit(tg_exec_output_t *output)
 {
+    tg_spill_end(&output->spill);
     tg_buf_deinit(&output->out);
     tg_buf_deinit(&output->all);
 }
@@ -59,6 +62,12 @@ tg_exec_output_count(tg_exec_output_t *output, size_t len)
 int
 tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len)
 {
+    if (tg_exec_is_spilled(output)
+        || (tg_exec_is_large(output, len) && tg_exec_spill(output) == 0))
+    {
+        return tg_exec_spill_more(output, data, len);
+    }
+
     if (tg_exec_output_count(output, len) != TG_OK) {
         return TG_LIMIT;
     }
@@ -126,7 +135,7 @@ tg_exec_err_view(const tg_exec_output_t *output, int *is_cut)
  * stdout; then each has a line of its own in front that says which it is.
  */
 static void
-tg_exec_put_ends(tg_buf_t *text, const tg_exec_output_t *output)
+tg_exec_put_ends(tg_buf_t *text, tg_exec_output_t *output)
 {
     int is_err_cut, is_out_cut;
     tg_str_t err, out;
@@ -134,12 +143,20 @@ tg_exec_put_ends(tg_buf_t *text, const tg_exec_output_t *output)
 
     room = output->how.max_output < TG_EXEC_ENDS_MAX ? output->how.max_output
                                                      : TG_EXEC_ENDS_MAX;
+    is_out_cut = tg_exec_is_spilled(output);
+
+    if (is_out_cut) {
+        room = output->how.keep.preview != 0 && output->how.keep.preview < room
+                   ? output->how.keep.preview
+                   : room;
+        tg_exec_spill_tail(output, room);
+    }
+
     out = output->how.bytes == TG_EXEC_NO_BYTES ? tg_buf_view(&output->out)
                                                 : TG_STR("");
     err = tg_exec_err_view(output, &is_err_cut);
     err = tg_tail_of(err, out.len < room / 2 ? room - out.len : room / 2,
                      &is_err_cut);
-    is_out_cut = 0;
     out = tg_tail_of(out, room - err.len, &is_out_cut);
 
     if (output->err.len == 0 && output->all.len == 0) {
@@ -157,6 +174,14 @@ tg_exec_put_ends(tg_buf_t *text, const tg_exec_output_t *output)
 
     if (out.len != 0) {
         tg_exec_put_end(text, "stdout", out, is_out_cut);
+    }
+
+    if (tg_exec_is_spilled(output)) {
+        tg_buf_printf(text, "\n[stdout has %llu bytes in %llu lines; ",
+                      (unsigned long long) output->spill.size,
+                      (unsigned long long) output->spill.lines);
+        tg_exec_spill_put_where(output, text);
+        tg_buf_char(text, ']');
     }
 }
 
@@ -194,21 +219,36 @@ tg_exec_bytes_outcome(tg_exec_output_t *output, const char *tool,
                : tg_outcome_of(TG_OUTCOME_RESULT, tg_buf_view(&output->out));
 }
 
-/* Behind stdout, with a line in between that says so. */
-static void
+/* Behind stdout, with a line in between; TG_OK, or TG_LIMIT: it is lost. */
+static int
 tg_exec_append(tg_exec_output_t *output)
 {
+    static const char mark[] = "[stderr]\n";
     tg_buf_t *out;
+    int rc;
 
     out = &output->out;
 
+    if (tg_exec_is_spilled(output) && output->all.len != 0) {
+        rc = tg_exec_spill_more(output, mark, sizeof(mark) - 1);
+        return rc != TG_OK ? rc
+                           : tg_exec_spill_more(output, output->all.data,
+                                                output->all.len);
+    }
+
     if (out->len != 0 && output->all.len != 0) {
-        tg_buf_text(out, out->data[out->len - 1] == '\n' ? "[stderr]\n"
-                                                         : "\n[stderr]\n");
+        tg_buf_text(out, out->data[out->len - 1] == '\n' ? "" : "\n");
+        tg_buf_text(out, mark);
     }
 
     tg_buf_str(out, tg_buf_view(&output->all));
     tg_buf_truncate(&output->all, 0);
+
+    if (!tg_exec_is_spilled(output) && tg_exec_is_large(output, 0)) {
+        (void) tg_exec_spill(output);
+    }
+
+    return TG_OK;
 }
 
 static int
@@ -242,10 +282,22 @@ tg_exec_outcome(tg_exec_output_t *output, const char *tool, int status,
         return tg_exec_bytes_outcome(output, tool, text);
     }
 
-    tg_exec_append(output);
+    if (tg_exec_append(output) != TG_OK
+        || (tg_exec_is_spilled(output)
+            && tg_exec_spill_text(output, text) == -1))
+    {
+        tg_buf_truncate(text, 0);
+        tg_buf_printf(text, "%s printed more than can be kept; ask for less.",
+                      tool);
+        return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
+    }
 
     if (tg_buf_failed(&output->out)) {
         return tg_outcome_failure(TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
+    }
+
+    if (tg_exec_is_spilled(output)) {
+        return tg_outcome_text(tg_buf_view(text));
     }
 
     return tg_answer_of(tg_buf_view(&output->out), output->how.form, tool,

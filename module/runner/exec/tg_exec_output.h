@@ -6,6 +6,7 @@
 
 #include "base/tg_base64.h"
 #include "runner/program/tg_tail.h"
+#include "runner/spill/tg_spill.h"
 #include "runner/tg_answer.h"
 
 /* Of a program that failed: what a model can read, and each dialect carry. */
@@ -30,6 +31,15 @@ typedef enum {
     TG_EXEC_FILE
 } tg_exec_bytes_t;
 
+/* Where what is large is kept, if it is. */
+typedef struct {
+    tg_spills_t *spills; /* NULL: nowhere */
+    char owner[TG_SPILL_OWNER_MAX + 1];
+    uint64_t quota;
+    uint64_t keep_ms;
+    size_t preview; /* what is shown of it; 0: as usual */
+} tg_exec_keep_t;
+
 /* What is to become of it all. */
 typedef struct {
     tg_output_t form;
@@ -39,12 +49,15 @@ typedef struct {
     const char *mime; /* of bytes: their type */
     int has_success;  /* bits of success: statuses that are no error */
     uint32_t success[TG_EXEC_STATUSES / 32];
+    tg_exec_keep_t keep;
 } tg_exec_how_t;
 
 typedef struct {
     tg_exec_how_t how;
-    tg_buf_t out; /* bytes as a result of MCP in the making */
-    tg_buf_t all; /* of stderr, where it is appended */
+    tg_buf_t out;     /* bytes as a result of MCP in the making */
+    tg_spill_t spill; /* where stdout is instead */
+    int is_refused;   /* nothing can be kept */
+    tg_buf_t all;     /* of stderr, where it is appended */
     tg_tail_t err;
     size_t size; /* bytes of both that count */
     tg_base64_t base64;

@@ -17,23 +17,18 @@ enum {
     TG_EXEC_SUCCESS,
     TG_EXEC_STDERR,
     TG_EXEC_BYTES,
-    TG_EXEC_MIME
+    TG_EXEC_MIME,
+    TG_EXEC_SPILL
 };
 
 const char *const tg_exec_members[] = {
-    [TG_EXEC_ARGV] = "argv",
-    [TG_EXEC_ENV] = "env",
-    [TG_EXEC_CWD] = "cwd",
-    [TG_EXEC_STDIN] = "stdin",
-    [TG_EXEC_FORM] = "output",
-    [TG_EXEC_MAX_OUTPUT] = "max_output",
-    [TG_EXEC_MEMORY] = "memory",
-    [TG_EXEC_PIDS] = "pids",
-    [TG_EXEC_SUCCESS] = "success",
-    [TG_EXEC_STDERR] = "stderr",
-    [TG_EXEC_BYTES] = "bytes",
-    [TG_EXEC_MIME] = "mime",
-    NULL,
+    [TG_EXEC_ARGV] = "argv",       [TG_EXEC_ENV] = "env",
+    [TG_EXEC_CWD] = "cwd",         [TG_EXEC_STDIN] = "stdin",
+    [TG_EXEC_FORM] = "output",     [TG_EXEC_MAX_OUTPUT] = "max_output",
+    [TG_EXEC_MEMORY] = "memory",   [TG_EXEC_PIDS] = "pids",
+    [TG_EXEC_SUCCESS] = "success", [TG_EXEC_STDERR] = "stderr",
+    [TG_EXEC_BYTES] = "bytes",     [TG_EXEC_MIME] = "mime",
+    [TG_EXEC_SPILL] = "spill",     NULL,
 };
 
 static int
@@ -114,6 +109,46 @@ tg_exec_statuses(tg_exec_how_t *how, tg_str_t raw)
     return TG_OK;
 }
 
+/* Where it is kept, whoever runs the program knows. */
+static int
+tg_exec_keep(tg_exec_keep_t *keep, tg_str_t raw)
+{
+    static const char *const members[] = { "owner", "quota", "keep_ms",
+                                           "preview", NULL };
+    int64_t quota, keep_ms, preview;
+    tg_str_t values[4], owner;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    quota = 0;
+    keep_ms = 0;
+    preview = 0;
+
+    if (tg_json_members(raw, members, values) != TG_OK
+        || tg_json_type(values[0]) != TG_JSON_STRING
+        || tg_job_number(values[1], 1, INT64_MAX, &quota) != TG_OK
+        || tg_job_number(values[2], 1, INT32_MAX, &keep_ms) != TG_OK
+        || tg_job_number(values[3], 1, TG_EXEC_OUTPUT_MAX, &preview) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    owner = tg_json_body(values[0]);
+
+    if (!tg_spill_is_name(owner.data, owner.len, TG_SPILL_OWNER_MAX)) {
+        return TG_BAD;
+    }
+
+    memcpy(keep->owner, owner.data, owner.len);
+    keep->quota = (uint64_t) quota;
+    keep->keep_ms = (uint64_t) keep_ms;
+    keep->preview = (size_t) preview;
+
+    return TG_OK;
+}
+
 static int
 tg_exec_how(tg_exec_how_t *how, const tg_str_t *values)
 {
@@ -132,7 +167,8 @@ tg_exec_how(tg_exec_how_t *how, const tg_str_t *values)
                != TG_OK
         || tg_exec_statuses(how, values[TG_EXEC_SUCCESS]) != TG_OK || err == 3
         || kind == 4 || !tg_job_is_string(values[TG_EXEC_MIME])
-        || (kind != 0) != (values[TG_EXEC_MIME].data != NULL))
+        || (kind != 0) != (values[TG_EXEC_MIME].data != NULL)
+        || tg_exec_keep(&how->keep, values[TG_EXEC_SPILL]) != TG_OK)
     {
         return TG_BAD;
     }
@@ -171,7 +207,8 @@ tg_exec_params_read(tg_exec_params_t *params, const tg_str_t *values,
                "strings, cwd and stdin a string, output text, json or "
                "result, max_output 0 to 33554432, memory and pids at least 1, "
                "success an array of numbers from 0 to 255, stderr error, drop "
-               "or append, bytes image, audio or file, with mime";
+               "or append, bytes image, audio or file, with mime, spill an "
+               "object of owner, quota, keep_ms and preview";
     }
 
     if (rc != TG_OK) {

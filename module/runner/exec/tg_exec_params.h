@@ -4,7 +4,9 @@
  *
  *   {"argv":["/usr/bin/wc","-w"],"env":["K=V"],"cwd":"/x","stdin":"…",
  *    "output":"text","max_output":1048576,"memory":268435456,"pids":20,
- *    "success":[0,1],"stderr":"error","bytes":"image","mime":"image/png"}
+ *    "success":[0,1],"stderr":"error","bytes":"image","mime":"image/png",
+ *    "spill":{"owner":"1000","quota":268435456,"keep_ms":3600000,
+ *             "preview":8192}}
  *
  * argv is required; of a program see tg_program_params.h.
  */

@@ -7,6 +7,7 @@
 
 #include "runner/program/tg_program_params.h"
 #include "runner/program/tg_tree.h"
+#include "runner/spill/tg_spill.h"
 
 #include <uv.h>
 
@@ -21,6 +22,7 @@ typedef struct {
 
 typedef struct {
     tg_program_env_t env;
+    tg_spills_t *spills;  /* of what they put out; NULL: the host has none */
     uint64_t mark;        /* of every program (tg_mark.h); the host sets it */
     tg_cgroups_t cgroups; /* none, unless the host looks for one */
     int null_fd;          /* the standard input of programs that get none */

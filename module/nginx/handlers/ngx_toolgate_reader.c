@@ -1,0 +1,97 @@
+#include "nginx/handlers/ngx_toolgate_reader.h"
+
+#include "nginx/call/ngx_toolgate_call.h"
+
+static void ngx_toolgate_reader_start(ngx_toolgate_call_t *call,
+                                      tg_request_t *request);
+
+/* It has no directives: no block names it. */
+const ngx_toolgate_handler_t ngx_toolgate_reader_handler = {
+    .name = ngx_string("toolgate_output"),
+    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_HAS_BLOCK,
+    .start = ngx_toolgate_reader_start,
+};
+
+static const char ngx_toolgate_reader_text[] =
+    "Reads an output of another tool that was too large to be shown whole, "
+    "page by page: from a line or a byte on, or the lines that match a "
+    "pattern. Each page says how it goes on.";
+
+/* As …_spill_page.h of the runner has it. */
+static const char ngx_toolgate_reader_schema[] =
+    "{\"type\":\"object\",\"properties\":{"
+    "\"output\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\","
+    "\"description\":\"the name that the tool's result gives its output\"},"
+    "\"line\":{\"type\":\"integer\",\"minimum\":1,"
+    "\"description\":\"the first line, from 1 on\"},"
+    "\"lines\":{\"type\":\"integer\",\"minimum\":1,"
+    "\"description\":\"how many lines at most\"},"
+    "\"offset\":{\"type\":\"integer\",\"minimum\":0,"
+    "\"description\":\"the first byte, from 0 on, instead of a line\"},"
+    "\"bytes\":{\"type\":\"integer\",\"minimum\":4,\"maximum\":1048576,"
+    "\"description\":\"how many bytes at most, 32768 by default\"},"
+    "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":256,"
+    "\"description\":\"a regular expression (POSIX, extended): only lines "
+    "that match, with their numbers\"}},"
+    "\"required\":[\"output\"],\"additionalProperties\":false}";
+
+ngx_int_t
+ngx_toolgate_reader_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
+{
+    static ngx_str_t directive = ngx_string("input_schema");
+
+    ngx_toolgate_tool_t *tool;
+    ngx_str_t name;
+    int rc;
+
+    if (!scf->has_spills) {
+        return NGX_OK;
+    }
+
+    name = ngx_toolgate_reader_handler.name;
+    tool = ngx_toolgate_create_tool(cf, TG_ENTRY_TOOL, &name);
+    if (tool == NULL) {
+        return NGX_ERROR;
+    }
+
+    tool->handler = &ngx_toolgate_reader_handler;
+    tool->output = TG_OUTPUT_RESULT;
+    tool->entry.output = TG_OUTPUT_RESULT;
+    tool->entry.description = tg_str_c(ngx_toolgate_reader_text);
+    tool->entry.annotations = TG_STR("{\"readOnlyHint\":true,"
+                                     "\"openWorldHint\":false}");
+    tool->entry.input_schema = tg_str_c(ngx_toolgate_reader_schema);
+    tool->input = ngx_toolgate_schema_compile(cf, &directive,
+                                              tool->entry.input_schema, 0);
+    ngx_toolgate_init_limits(tool, NULL);
+    rc = tg_catalogue_add(scf->catalogue, &tool->entry);
+
+    if (rc == TG_EXISTS) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "a tool \"%V\" comes with \"max_output ... spill\" and "
+                      "\"preview\"; give yours another name",
+                      &name);
+    }
+
+    return rc == TG_OK && tool->input != NULL ? NGX_OK : NGX_ERROR;
+}
+
+static void
+ngx_toolgate_reader_start(ngx_toolgate_call_t *call, tg_request_t *request)
+{
+    tg_buf_t params;
+
+    tg_buf_init(&params, tg_alloc_libc());
+    ngx_toolgate_job_params(call, &params);
+    ngx_toolgate_job_owner(call, &params);
+    tg_json_put_member(&params, ",\"arguments\":", request->arguments);
+    tg_buf_char(&params, '}');
+
+    if (tg_buf_failed(&params)) {
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
+    } else if (ngx_toolgate_call_defer(call) == NGX_OK) {
+        ngx_toolgate_call_job(call, TG_STR("output"), tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}
