@@ -17,6 +17,8 @@
  *   !f !t   the connection takes nothing, takes more
  *   !e      it ends
  *   !w      the time of the next timer comes
+ *   !k      a line to a backend is kept for its notifications
+ *   !q      the worker is told to go
  *   =TEXT   bytes as they are
  */
 #include "nginx_side.h"
@@ -301,6 +303,22 @@ pass_cancel(unsigned n, int is_late)
 }
 
 static void
+pass_keep(void)
+{
+    ngx_toolgate_backend_t *backend;
+
+    backend = ngx_toolgate_backend_get(&pass.pass.speech,
+                                       (struct sockaddr *) &pass.addresses[0],
+                                       sizeof(pass.addresses[0]),
+                                       &pass.names[0]);
+
+    if (backend != NULL) {
+        ngx_toolgate_backend_keep(backend);
+        side_run();
+    }
+}
+
+static void
 pass_act(char what, unsigned n)
 {
     side_t *side;
@@ -328,6 +346,12 @@ pass_act(char what, unsigned n)
         break;
     case 'w':
         (void) side_tick();
+        break;
+    case 'k':
+        pass_keep();
+        break;
+    case 'q':
+        ngx_exiting = 1;
         break;
     default:
         if (side == NULL) {
