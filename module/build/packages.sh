@@ -59,6 +59,9 @@ END
         # What validation is compared with, and what that is written in.
         command -v g++ >/dev/null || say g++
         [ -e /usr/include/simdjson.h ] || say libsimdjson-dev
+        # MCP servers of other people.
+        command -v node >/dev/null || say nodejs
+        command -v npm >/dev/null || say npm
         ;;
     fuzz)
         # Where clang is but libFuzzer is not, its version is in the name.
