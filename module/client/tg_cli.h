@@ -31,7 +31,8 @@ enum {
     TG_CLI_HELP = 128,
     TG_CLI_VERSION = 256,
     TG_CLI_FORMATS = 512,
-    TG_CLI_BARE = 1024 /* no arguments at all */
+    TG_CLI_BARE = 1024, /* no arguments at all */
+    TG_CLI_OUTPUT = 2048
 };
 
 typedef struct {
@@ -40,6 +41,7 @@ typedef struct {
     const char *method;
     const char *name;
     const char *file;
+    const char *output;
     const char *timeout;
     uint64_t timeout_ms; /* 0: none was given */
     char **args;         /* what is no option; the command is the first */

@@ -50,10 +50,14 @@ tg_cli_args_whole(tg_str_t text, const char *where, int allow_array,
 
 /* --- key=value --- */
 
+/* Shorter keys are near to too many. */
+#define TG_CLI_NOTED 3
+
 typedef struct {
     tg_str_t key;
-    tg_str_t value;
+    const char *value;
     int is_json; /* key:=value */
+    int is_one;  /* key+=value: an element of an array */
 } tg_cli_pair_t;
 
 static int
@@ -65,13 +69,14 @@ tg_cli_pair_parse(const char *arg, tg_cli_pair_t *pair)
     equals = strchr(arg, '=');
     len = equals != NULL ? (size_t) (equals - arg) : 0;
     pair->is_json = len != 0 && arg[len - 1] == ':';
-    pair->key = tg_str(arg, len - (size_t) pair->is_json);
-    pair->value = tg_str_c(equals != NULL ? equals + 1 : "");
+    pair->is_one = len != 0 && arg[len - 1] == '+';
+    pair->key = tg_str(arg, len - (size_t) (pair->is_json || pair->is_one));
+    pair->value = equals != NULL ? equals + 1 : "";
 
     if (pair->key.len == 0) {
         return tg_cli_error(
-            "\"%s\" is no argument: write key=value, key:=JSON, "
-            "one JSON object, or - to read it from standard "
+            "\"%s\" is no argument: write key=value, key:=JSON, key+=value, "
+            "key=@FILE, one JSON object, or - to read it from standard "
             "input",
             arg);
     }
@@ -81,39 +86,71 @@ tg_cli_pair_parse(const char *arg, tg_cli_pair_t *pair)
                : tg_cli_error("\"%s\" is not valid UTF-8", arg);
 }
 
-/* The type that a schema gives a property, raw, when it is no string. */
-static tg_str_t
-tg_cli_pair_type(const tg_cli_pair_t *pair, tg_str_t schema)
+/* Its value: what stands there, or of a file (@FILE) or standard input (-). */
+static int
+tg_cli_pair_read(const tg_cli_pair_t *pair, tg_buf_t *text)
 {
-    tg_str_t properties, property, type;
+    const char *path;
 
-    if (schema.data == NULL
-        || tg_json_get(schema, TG_STR("properties"), &properties) != TG_OK
-        || tg_json_get(properties, pair->key, &property) != TG_OK
-        || tg_json_get(property, TG_STR("type"), &type) != TG_OK
-        || tg_cli_is_among(type, TG_STR("string")))
-    {
-        return TG_STR_NONE;
+    if (pair->value[0] != '@' && strcmp(pair->value, "-") != 0) {
+        tg_buf_text(text, pair->value);
+        return tg_buf_failed(text) ? tg_cli_nomem() : TG_CLI_DONE;
     }
 
-    return type;
+    path = pair->value[0] == '@' ? pair->value + 1 : pair->value;
+
+    if (tg_cli_input_read(path, text) != TG_CLI_DONE) {
+        return TG_CLI_FAILED;
+    }
+
+    return tg_utf8_is_valid(tg_buf_view(text))
+               ? TG_CLI_DONE
+               : tg_cli_error("%s is not valid UTF-8", tg_cli_input_name(path));
 }
 
+/* The schema of a property, or absent. */
+static tg_str_t
+tg_cli_property(tg_str_t schema, tg_str_t key)
+{
+    tg_str_t properties, property;
+
+    return schema.data != NULL
+                   && tg_json_get(schema, TG_STR("properties"), &properties)
+                          == TG_OK
+                   && tg_json_get(properties, key, &property) == TG_OK
+               ? property
+               : TG_STR_NONE;
+}
+
+/* The type that a schema gives a value, raw, when it is no string. */
+static tg_str_t
+tg_cli_type(tg_str_t schema)
+{
+    tg_str_t type;
+
+    return tg_json_get(schema, TG_STR("type"), &type) == TG_OK
+                   && !tg_cli_is_among(type, TG_STR("string"))
+               ? type
+               : TG_STR_NONE;
+}
+
+/* One value, of this schema: a text, or JSON. */
 static int
-tg_cli_pair_put(const tg_cli_pair_t *pair, tg_str_t schema, tg_buf_t *json)
+tg_cli_value_put(const tg_cli_pair_t *pair, tg_str_t value, tg_str_t schema,
+                 tg_buf_t *json)
 {
     const char *why;
     tg_str_t type;
 
-    type = tg_cli_pair_type(pair, schema);
+    type = tg_cli_type(schema);
 
     if (!pair->is_json && type.data == NULL) {
-        tg_json_put_string(json, pair->value);
+        tg_json_put_string(json, value);
         return TG_CLI_DONE;
     }
 
-    if (tg_json_check(pair->value, &why) == TG_OK) {
-        tg_buf_str(json, pair->value);
+    if (tg_json_check(value, &why) == TG_OK) {
+        tg_buf_str(json, value);
         return TG_CLI_DONE;
     }
 
@@ -124,37 +161,175 @@ tg_cli_pair_put(const tg_cli_pair_t *pair, tg_str_t schema, tg_buf_t *json)
 
     return tg_cli_error("%.*s is to be of type %.*s, which \"%.*s\" is not",
                         (int) pair->key.len, pair->key.data, (int) type.len,
-                        type.data, (int) pair->value.len, pair->value.data);
+                        type.data, (int) value.len, value.data);
+}
+
+/* Is it the whole array, as JSON? */
+static int
+tg_cli_is_array(tg_str_t value)
+{
+    tg_json_t cursor;
+
+    tg_json_init(&cursor, value);
+
+    return tg_json_is_at(&cursor, '[') && tg_json_check(value, NULL) == TG_OK;
+}
+
+/* The next one of a key, from the i-th on: its place, or nargs. */
+static int
+tg_cli_pair_next(char **args, int nargs, int i, tg_str_t key,
+                 tg_cli_pair_t *pair)
+{
+    for (/* void */; i < nargs; i++) {
+        if (tg_cli_pair_parse(args[i], pair) == TG_CLI_DONE
+            && tg_str_eq(pair->key, key))
+        {
+            break;
+        }
+    }
+
+    return i;
+}
+
+/* All of a key from the i-th on, as elements; text is the value of that. */
+static int
+tg_cli_elements_put(char **args, int nargs, int i, tg_str_t key, tg_str_t items,
+                    tg_buf_t *text, tg_buf_t *json)
+{
+    tg_cli_pair_t pair;
+    int rc;
+
+    tg_buf_char(json, '[');
+    (void) tg_cli_pair_parse(args[i], &pair);
+
+    for (rc = TG_CLI_DONE; rc == TG_CLI_DONE; /* void */) {
+        rc = tg_cli_value_put(&pair, tg_buf_view(text), items, json);
+        i = tg_cli_pair_next(args, nargs, i + 1, key, &pair);
+
+        if (rc != TG_CLI_DONE || i == nargs) {
+            break;
+        }
+
+        tg_buf_char(json, ',');
+        tg_buf_truncate(text, 0);
+        rc = tg_cli_pair_read(&pair, text);
+    }
+
+    tg_buf_char(json, ']');
+
+    return rc;
+}
+
+/*
+ * All that is given for a key: one value, or the elements of an array, where
+ * they are written with +=, or the schema wants an array.
+ */
+static int
+tg_cli_pair_put(char **args, int nargs, int i, tg_str_t schema, tg_buf_t *json)
+{
+    int wants_array, has_more, rc;
+    tg_cli_pair_t pair, other;
+    tg_str_t items;
+    tg_buf_t text;
+
+    (void) tg_cli_pair_parse(args[i], &pair);
+    schema = tg_cli_property(schema, pair.key);
+    wants_array = tg_cli_is_among(tg_cli_type(schema), TG_STR("array"));
+    has_more = tg_cli_pair_next(args, nargs, i + 1, pair.key, &other) != nargs;
+
+    if (tg_json_get(schema, TG_STR("items"), &items) != TG_OK) {
+        items = TG_STR_NONE;
+    }
+
+    if (has_more && !wants_array && !(pair.is_one && other.is_one)) {
+        return tg_cli_error("%.*s is given twice", (int) pair.key.len,
+                            pair.key.data);
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    rc = tg_cli_pair_read(&pair, &text);
+
+    if (rc == TG_CLI_DONE) {
+        rc = pair.is_one || has_more
+                     || (wants_array && !pair.is_json
+                         && !tg_cli_is_array(tg_buf_view(&text)))
+                 ? tg_cli_elements_put(args, nargs, i, pair.key, items, &text,
+                                       json)
+                 : tg_cli_value_put(&pair, tg_buf_view(&text), schema, json);
+    }
+
+    tg_buf_deinit(&text);
+
+    return rc;
+}
+
+/* Does the schema know it, if it says that it knows all? */
+static int
+tg_cli_pair_check(const tg_cli_pair_t *pair, tg_str_t schema)
+{
+    tg_str_t properties, more;
+    tg_buf_t text;
+    int is_closed, is_near;
+
+    if (schema.data == NULL
+        || !tg_json_has(schema, TG_STR("properties"), TG_JSON_OBJECT,
+                        &properties)
+        || tg_cli_property(schema, pair->key).data != NULL)
+    {
+        return TG_CLI_DONE;
+    }
+
+    is_near = pair->key.len >= TG_CLI_NOTED;
+    is_closed = tg_json_has(schema, TG_STR("additionalProperties"),
+                            TG_JSON_FALSE, &more);
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (is_closed || is_near) {
+        tg_cli_keys_near(&text, pair->key, properties);
+    }
+
+    if (is_closed || text.len != 0) {
+        (void) tg_cli_error("%s\"%.*s\"%.*s",
+                            is_closed ? "there is no argument "
+                                      : "note: the tool does not say that it "
+                                        "knows ",
+                            (int) pair->key.len, pair->key.data, (int) text.len,
+                            tg_buf_view(&text).data);
+    }
+
+    tg_buf_deinit(&text);
+
+    return is_closed ? TG_CLI_FAILED : TG_CLI_DONE;
 }
 
 static int
 tg_cli_args_pairs(char **args, int nargs, tg_str_t schema, tg_buf_t *json)
 {
     tg_cli_pair_t pair, other;
-    int i, j, rc;
+    int i, rc;
 
     tg_buf_char(json, '{');
 
     for (i = 0; i < nargs; i++) {
         rc = tg_cli_pair_parse(args[i], &pair);
 
+        if (rc == TG_CLI_DONE) {
+            rc = tg_cli_pair_check(&pair, schema);
+        }
+
         if (rc != TG_CLI_DONE) {
             return rc;
         }
 
-        for (j = 0; j < i; j++) {
-            if (tg_cli_pair_parse(args[j], &other) == TG_CLI_DONE
-                && tg_str_eq(pair.key, other.key))
-            {
-                return tg_cli_error("%.*s is given twice", (int) pair.key.len,
-                                    pair.key.data);
-            }
+        /* It went with the first of its key. */
+        if (tg_cli_pair_next(args, i, 0, pair.key, &other) != i) {
+            continue;
         }
 
         tg_buf_text(json, i != 0 ? "," : "");
         tg_json_put_string(json, pair.key);
         tg_buf_char(json, ':');
-        rc = tg_cli_pair_put(&pair, schema, json);
+        rc = tg_cli_pair_put(args, nargs, i, schema, json);
 
         if (rc != TG_CLI_DONE) {
             return rc;

@@ -129,6 +129,10 @@ tg_cli_call_ask(tg_cli_session_t *session, void *ctx)
         return tg_cli_result_json(result, rc ? TG_CLI_REFUSED : TG_CLI_DONE);
     }
 
+    if (call->options->output != NULL && !tg_cli_result_is_error(result)) {
+        return tg_cli_result_save(result, call->options->output);
+    }
+
     return call->options->method == NULL ? tg_cli_result_tool(result)
                                          : tg_cli_result_value(result);
 }
@@ -189,7 +193,7 @@ const tg_cli_command_t tg_cli_call = {
     .name = "call",
     .synopsis = "call NAME [KEY=VALUE ... | JSON | -] [--json] "
                 "[--socket PATH]\n"
-                "                [--timeout SECONDS]\n"
+                "                [--timeout SECONDS] [-o FILE]\n"
                 "       toolgate call --method NAME [KEY=VALUE ... | JSON | -] "
                 "...",
     .summary = "call a tool",
@@ -199,6 +203,11 @@ const tg_cli_command_t tg_cli_call = {
             "number, a\n"
             "              boolean, an array or an object\n"
             "  KEY:=JSON   JSON, whatever the schema says\n"
+            "  KEY+=VALUE  an element of an array; once for each of them. "
+            "Where the schema\n"
+            "              wants an array, KEY=VALUE is that, too\n"
+            "  KEY=@FILE   the text of a file\n"
+            "  KEY=-       that of standard input\n"
             "  {...}       one JSON object with all of them\n"
             "  -           the same, read from standard input\n\n"
             "  --method NAME      ask for a JSON-RPC method instead; its "
@@ -206,11 +215,14 @@ const tg_cli_command_t tg_cli_call = {
             "                     array, and its result is written as JSON\n"
             "  --json             the whole result, or {\"error\":...}, on one "
             "line\n"
-            "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
+            "  -o, --output FILE  write an image, a sound or a file to FILE; "
+            "or the text\n"
+            "  -s, --socket PATH  the server's socket; else TOOLGATE_SOCKET\n"
             "  --timeout SECONDS  cancel when there is no answer by then; "
             "default: wait,\n"
             "                     the tool has its own limit\n\n"
             "Ctrl-C cancels the call.\n",
-    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT | TG_CLI_METHOD,
+    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT | TG_CLI_METHOD
+               | TG_CLI_OUTPUT,
     .run = tg_cli_call_run,
 };

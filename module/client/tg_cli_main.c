@@ -3,6 +3,7 @@
  */
 #include "client/tg_cli.h"
 
+#include "client/tg_cli_help.h"
 #include "client/tg_cli_text.h"
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@ static const tg_cli_command_t *const tg_cli_commands[] = {
 
 #define TG_CLI_NCOMMANDS (sizeof(tg_cli_commands) / sizeof(tg_cli_commands[0]))
 
+/* NULL: there is none. */
 static const tg_cli_command_t *
 tg_cli_command_find(const char *name)
 {
@@ -25,8 +27,6 @@ tg_cli_command_find(const char *name)
             return tg_cli_commands[i];
         }
     }
-
-    tg_cli_error("there is no command \"%s\" (see toolgate help)", name);
 
     return NULL;
 }
@@ -44,16 +44,17 @@ tg_cli_usage(FILE *file)
     }
 
     (void) fputs(
-        "  help     explain a command: toolgate help call\n\n"
+        "  help     explain a command, or a tool: toolgate help call\n\n"
         "The socket of the server comes from --socket PATH or from\n"
-        "TOOLGATE_SOCKET.  Exit status: 0 done, 1 the tool or the server\n"
-        "said no, 2 it could not be asked; `toolgate help validate` has its\n"
-        "own.\n",
+        "TOOLGATE_SOCKET, else it is toolgate.sock in XDG_RUNTIME_DIR or\n"
+        "/run/toolgate/tools.sock.  Exit status: 0 done, 1 the tool or the\n"
+        "server said no, 2 it could not be asked; `toolgate help validate`\n"
+        "has its own.\n",
         file);
 }
 
 static int
-tg_cli_help(const char *name)
+tg_cli_help(const tg_cli_options_t *options, const char *name)
 {
     const tg_cli_command_t *command;
 
@@ -65,7 +66,11 @@ tg_cli_help(const char *name)
     command = tg_cli_command_find(name);
 
     if (command == NULL) {
-        return TG_CLI_FAILED;
+        return tg_cli_help_tool(options, name) == TG_CLI_DONE
+                   ? TG_CLI_DONE
+                   : tg_cli_error("there is no command \"%s\" (see toolgate "
+                                  "help)",
+                                  name);
     }
 
     (void) printf("usage: toolgate %s\n\n%s", command->synopsis, command->help);
@@ -88,11 +93,12 @@ tg_cli_run(tg_cli_options_t *options)
     name = options->nargs != 0 ? options->args[0] : NULL;
 
     if (name != NULL && strcmp(name, "help") == 0) {
-        return tg_cli_help(options->nargs > 1 ? options->args[1] : NULL);
+        return tg_cli_help(options,
+                           options->nargs > 1 ? options->args[1] : NULL);
     }
 
     if (options->given & TG_CLI_HELP) {
-        return tg_cli_help(name);
+        return tg_cli_help(options, name);
     }
 
     if (name == NULL) {
@@ -103,7 +109,8 @@ tg_cli_run(tg_cli_options_t *options)
     command = tg_cli_command_find(name);
 
     if (command == NULL) {
-        return TG_CLI_FAILED;
+        return tg_cli_error("there is no command \"%s\" (see toolgate help)",
+                            name);
     }
 
     rc = tg_cli_options_check(options, command);

@@ -2,10 +2,14 @@
 
 #include "client/tg_cli_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 /* A year: beyond it, somebody meant milliseconds. */
 #define TG_CLI_TIMEOUT_MAX 31536000.0
+#define TG_CLI_DEFAULT_SOCKET "/run/toolgate/tools.sock"
 
 typedef struct {
     const char *name;
@@ -27,6 +31,16 @@ static const tg_cli_option_t tg_cli_options[] = {
     { "-h", TG_CLI_HELP, 0 },
     { "--version", TG_CLI_VERSION, 0 },
     { "--formats", TG_CLI_FORMATS, 0 },
+    { "--output", TG_CLI_OUTPUT, TG_CLI_VALUE(output) },
+    { "-s", TG_CLI_SOCKET, TG_CLI_VALUE(socket) },
+    { "-j", TG_CLI_JSON, 0 },
+    { "-t", TG_CLI_TIMEOUT, TG_CLI_VALUE(timeout) },
+    { "-m", TG_CLI_METHOD, TG_CLI_VALUE(method) },
+    { "-w", TG_CLI_WRITE, 0 },
+    { "-n", TG_CLI_NAME, TG_CLI_VALUE(name) },
+    { "-f", TG_CLI_FILE, TG_CLI_VALUE(file) },
+    { "-o", TG_CLI_OUTPUT, TG_CLI_VALUE(output) },
+    { "-V", TG_CLI_VERSION, 0 },
 };
 
 #define TG_CLI_NOPTIONS (sizeof(tg_cli_options) / sizeof(tg_cli_options[0]))
@@ -158,6 +172,27 @@ tg_cli_options_check(const tg_cli_options_t *options,
     return TG_CLI_DONE;
 }
 
+/* Where there is one without being told: of the user, or of the machine. */
+static const char *
+tg_cli_default_socket(void)
+{
+    static char room[sizeof(((struct sockaddr_un *) NULL)->sun_path)];
+    const char *dir;
+    int n;
+
+    dir = getenv("XDG_RUNTIME_DIR");
+    n = dir != NULL && dir[0] == '/'
+            ? snprintf(room, sizeof(room), "%s/toolgate.sock", dir)
+            : -1;
+
+    if (n > 0 && (size_t) n < sizeof(room) && access(room, F_OK) == 0) {
+        return room;
+    }
+
+    return access(TG_CLI_DEFAULT_SOCKET, F_OK) == 0 ? TG_CLI_DEFAULT_SOCKET
+                                                    : NULL;
+}
+
 const char *
 tg_cli_options_socket(const tg_cli_options_t *options)
 {
@@ -172,9 +207,14 @@ tg_cli_options_socket(const tg_cli_options_t *options)
     }
 
     if (path == NULL || path[0] == '\0') {
+        path = tg_cli_default_socket();
+    }
+
+    if (path == NULL) {
         tg_cli_error("which socket? Give it with --socket PATH, or set "
                      "TOOLGATE_SOCKET to the path behind `listen unix:` in "
-                     "nginx.conf");
+                     "nginx.conf; there is neither toolgate.sock in "
+                     "XDG_RUNTIME_DIR nor " TG_CLI_DEFAULT_SOCKET);
         return NULL;
     }
 

@@ -2,7 +2,10 @@
 
 #include "client/tg_cli_text.h"
 #include "client/tg_cli_tools.h"
+#include "base/tg_base64.h"
 #include "base/tg_utf8.h"
+
+#include <errno.h>
 
 int
 tg_cli_result_is_error(tg_str_t result)
@@ -119,6 +122,88 @@ tg_cli_result_tool(tg_str_t result)
     }
 
     return tg_cli_write(stderr, &out, TG_CLI_REFUSED);
+}
+
+/* The base64 of a block that has some. */
+static int
+tg_cli_block_data(tg_str_t block, tg_str_t *data)
+{
+    tg_str_t raw, resource;
+
+    if (!tg_json_has(block, TG_STR("data"), TG_JSON_STRING, &raw)
+        && !(tg_json_has(block, TG_STR("resource"), TG_JSON_OBJECT, &resource)
+             && tg_json_has(resource, TG_STR("blob"), TG_JSON_STRING, &raw)))
+    {
+        return 0;
+    }
+
+    *data = tg_json_body(raw);
+
+    return 1;
+}
+
+static int
+tg_cli_save(const tg_buf_t *bytes, const char *path)
+{
+    FILE *file;
+    int rc;
+
+    file = fopen(path, "we");
+    rc = file == NULL
+         || fwrite(tg_buf_view(bytes).data, 1, bytes->len, file) != bytes->len;
+
+    if (file != NULL) {
+        rc |= fclose(file) != 0;
+    }
+
+    return rc == 0 ? TG_CLI_DONE
+                   : tg_cli_error("cannot write %s: %s", path, strerror(errno));
+}
+
+int
+tg_cli_result_save(tg_str_t result, const char *path)
+{
+    tg_str_t content, block, data;
+    tg_buf_t plain, bytes;
+    tg_json_t json;
+    int rc, n;
+
+    content = TG_STR_NONE;
+    (void) tg_json_get(result, TG_STR("content"), &content);
+    tg_buf_init(&plain, tg_alloc_libc());
+    tg_buf_init(&bytes, tg_alloc_libc());
+    rc = TG_CLI_DONE;
+    n = 0;
+
+    for (tg_json_each(&json, content); tg_json_item(&json, &block);) {
+        if (tg_cli_block_data(block, &data) && n++ == 0) {
+            tg_json_put_decoded(&plain, data);
+            rc = tg_base64_decode(&bytes, tg_buf_view(&plain)) == TG_OK
+                     ? TG_CLI_DONE
+                     : tg_cli_error("what the tool returned is no base64");
+        }
+    }
+
+    if (n > 1) {
+        rc = tg_cli_error("the tool returned %d files, and -o takes one; "
+                          "--json shows them",
+                          n);
+    }
+
+    if (n == 0) {
+        tg_cli_result_put(&bytes, result);
+    }
+
+    if (rc == TG_CLI_DONE) {
+        rc = tg_buf_failed(&bytes) || tg_buf_failed(&plain)
+                 ? tg_cli_nomem()
+                 : tg_cli_save(&bytes, path);
+    }
+
+    tg_buf_deinit(&plain);
+    tg_buf_deinit(&bytes);
+
+    return rc;
 }
 
 int

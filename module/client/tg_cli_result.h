@@ -13,6 +13,12 @@
  */
 int tg_cli_result_tool(tg_str_t result);
 
+/*
+ * Writes what a result has into a file: the bytes of its image, sound or
+ * embedded file, if it has one, else its text.  Returns the exit status.
+ */
+int tg_cli_result_save(tg_str_t result, const char *path);
+
 /* Writes any JSON value: a string as its text, others a member a line. */
 int tg_cli_result_value(tg_str_t value);
 

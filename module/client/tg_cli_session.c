@@ -34,10 +34,16 @@ tg_cli_session_explain(const tg_cli_session_t *session)
     switch (session->err) {
     case UV_ENOENT:
     case UV_ENOTDIR:
+        return tg_cli_error("nothing listens on %s: is Toolgate running? There "
+                            "is no such file. Start the NGINX whose nginx.conf "
+                            "says `listen unix:` with this path, or in the "
+                            "sources ./build.sh run",
+                            path);
+
     case UV_ECONNREFUSED:
-        return tg_cli_error("nothing listens on %s: is Toolgate running? Start "
-                            "it with ./build.sh run, or start the NGINX whose "
-                            "nginx.conf says `listen unix:` with this path",
+        return tg_cli_error("nothing listens on %s: is Toolgate running? The "
+                            "socket was left behind by a server that was "
+                            "killed; start NGINX again, which replaces it",
                             path);
 
     case UV_EACCES:

@@ -166,3 +166,32 @@ tg_cli_tools_unknown(tg_str_t list, tg_str_t name)
 
     return TG_CLI_REFUSED;
 }
+
+void
+tg_cli_keys_near(tg_buf_t *text, tg_str_t key, tg_str_t properties)
+{
+    size_t nearness, best;
+    tg_str_t name, found;
+    tg_json_t json;
+
+    best = 0;
+    found = TG_STR_NONE;
+    tg_json_init(&json, properties);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &name) == TG_OK) {
+        (void) tg_json_value(&json, NULL);
+        nearness = tg_cli_nearness(key, name);
+
+        if (nearness != 0 && (best == 0 || nearness < best)) {
+            best = nearness;
+            found = name;
+        }
+    }
+
+    if (best != 0) {
+        tg_buf_text(text, "; did you mean ");
+        tg_buf_str(text, found);
+        tg_buf_char(text, '?');
+    }
+}

@@ -24,4 +24,10 @@ int tg_cli_tools_find(tg_str_t list, tg_str_t name, tg_str_t *tool);
  */
 int tg_cli_tools_unknown(tg_str_t list, tg_str_t name);
 
+/*
+ * Appends `; did you mean path?`, or nothing: of the members of a schema's
+ * properties.
+ */
+void tg_cli_keys_near(tg_buf_t *text, tg_str_t key, tg_str_t properties);
+
 #endif
