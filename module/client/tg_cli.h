@@ -32,7 +32,9 @@ enum {
     TG_CLI_VERSION = 256,
     TG_CLI_FORMATS = 512,
     TG_CLI_BARE = 1024, /* no arguments at all */
-    TG_CLI_OUTPUT = 2048
+    TG_CLI_OUTPUT = 2048,
+    TG_CLI_SCOPE = 4096,
+    TG_CLI_REMOVE = 8192
 };
 
 typedef struct {
@@ -42,6 +44,7 @@ typedef struct {
     const char *name;
     const char *file;
     const char *output;
+    const char *scope;
     const char *timeout;
     uint64_t timeout_ms; /* 0: none was given */
     char **args;         /* what is no option; the command is the first */

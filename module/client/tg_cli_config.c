@@ -16,21 +16,73 @@
 /* What the agents' own tools' names leave room for. */
 #define TG_CLI_SERVER_MAX 64
 
+/* Where a file is: FOLDER/FILE, in the current folder or below the home. */
+typedef struct {
+    const char *above;  /* environment that names the folder instead, or NULL */
+    const char *folder; /* empty: no folder of its own */
+    const char *file;   /* NULL: the agent has no such file */
+} tg_cli_place_t;
+
 typedef struct {
     const char *name;
     const char *title;
     int (*merge)(const char *old, const tg_cli_entry_t *entry, tg_buf_t *out);
-    const char *folder; /* environment that names its folder, or NULL: here */
-    const char *home;   /* the same below the home, where that says nothing */
-    const char *file;
-    mode_t mode; /* of a new file */
+    const char *servers; /* of JSON */
+    tg_cli_form_t form;
+    int is_users; /* unless --scope says otherwise */
+    tg_cli_place_t project;
+    tg_cli_place_t user;
 } tg_cli_agent_t;
 
 static const tg_cli_agent_t tg_cli_agents[] = {
-    { "claude", "Claude Code", tg_cli_merge_json, NULL, NULL, ".mcp.json",
-      0666 },
-    { "codex", "Codex", tg_cli_merge_toml, "CODEX_HOME", "/.codex",
-      "/config.toml", 0600 },
+    { "claude",
+      "Claude Code",
+      tg_cli_merge_json,
+      "mcpServers",
+      TG_CLI_FORM_PLAIN,
+      0,
+      { NULL, "", ".mcp.json" },
+      { NULL, "", "/.claude.json" } },
+    { "codex",
+      "Codex",
+      tg_cli_merge_toml,
+      NULL,
+      TG_CLI_FORM_PLAIN,
+      1,
+      { NULL, "", NULL },
+      { "CODEX_HOME", "/.codex", "/config.toml" } },
+    { "cursor",
+      "Cursor",
+      tg_cli_merge_json,
+      "mcpServers",
+      TG_CLI_FORM_PLAIN,
+      0,
+      { NULL, ".cursor", "/mcp.json" },
+      { NULL, "/.cursor", "/mcp.json" } },
+    { "vscode",
+      "VS Code",
+      tg_cli_merge_json,
+      "servers",
+      TG_CLI_FORM_STDIO,
+      0,
+      { NULL, ".vscode", "/mcp.json" },
+      { NULL, "/.config/Code/User", "/mcp.json" } },
+    { "gemini",
+      "Gemini CLI",
+      tg_cli_merge_json,
+      "mcpServers",
+      TG_CLI_FORM_PLAIN,
+      0,
+      { NULL, ".gemini", "/settings.json" },
+      { NULL, "/.gemini", "/settings.json" } },
+    { "opencode",
+      "OpenCode",
+      tg_cli_merge_json,
+      "mcp",
+      TG_CLI_FORM_LOCAL,
+      0,
+      { NULL, "", "opencode.json" },
+      { NULL, "/.config/opencode", "/opencode.json" } },
 };
 
 static int
@@ -42,26 +94,26 @@ tg_cli_config_join(char path[PATH_MAX], const char *folder, const char *name)
                               path);
 }
 
-/* Its own folder is made when it is not there; not what is above it. */
 static int
-tg_cli_config_path(const tg_cli_options_t *options, const tg_cli_agent_t *agent,
-                   char path[PATH_MAX])
+tg_cli_config_is_users(const tg_cli_options_t *options,
+                       const tg_cli_agent_t *agent)
 {
-    char folder[PATH_MAX];
+    return options->scope != NULL ? strcmp(options->scope, "user") == 0
+                                  : agent->is_users;
+}
+
+/* What is above the folder of a place of the user's, and the folder. */
+static int
+tg_cli_config_home(const tg_cli_place_t *place, char folder[PATH_MAX])
+{
     const char *above, *below;
 
-    if (options->file != NULL || agent->folder == NULL) {
-        return tg_cli_config_join(path, "",
-                                  options->file != NULL ? options->file
-                                                        : agent->file);
-    }
-
-    above = getenv(agent->folder);
+    above = place->above != NULL ? getenv(place->above) : NULL;
     below = "";
 
     if (above == NULL || above[0] == '\0') {
         above = getenv("HOME");
-        below = agent->home;
+        below = place->folder;
     }
 
     if (above == NULL || above[0] == '\0') {
@@ -69,12 +121,40 @@ tg_cli_config_path(const tg_cli_options_t *options, const tg_cli_agent_t *agent,
                             "with --file PATH");
     }
 
-    if (tg_cli_config_join(folder, above, below) != TG_CLI_DONE) {
+    return tg_cli_config_join(folder, above, below);
+}
+
+/* Its own folder is made when it is not there; not what is above it. */
+static int
+tg_cli_config_path(const tg_cli_options_t *options, const tg_cli_agent_t *agent,
+                   char path[PATH_MAX])
+{
+    const tg_cli_place_t *place;
+    char folder[PATH_MAX];
+    int is_users;
+
+    if (options->file != NULL) {
+        return tg_cli_config_join(path, "", options->file);
+    }
+
+    is_users = tg_cli_config_is_users(options, agent);
+    place = is_users ? &agent->user : &agent->project;
+
+    if (place->file == NULL) {
+        return tg_cli_error("%s has no such file of a project; leave --scope "
+                            "out, or name a file with --file PATH",
+                            agent->title);
+    }
+
+    if ((is_users ? tg_cli_config_home(place, folder)
+                  : tg_cli_config_join(folder, "", place->folder))
+        != TG_CLI_DONE)
+    {
         return TG_CLI_FAILED;
     }
 
-    return mkdir(folder, 0700) == 0 || errno == EEXIST
-               ? tg_cli_config_join(path, folder, agent->file)
+    return folder[0] == '\0' || mkdir(folder, 0700) == 0 || errno == EEXIST
+               ? tg_cli_config_join(path, folder, place->file)
                : tg_cli_error("cannot make the folder %s: %s", folder,
                               strerror(errno));
 }
@@ -175,8 +255,8 @@ tg_cli_config_merge(const tg_cli_options_t *options,
     case TG_OK:
         break;
     case TG_EXISTS:
-        (void) printf("%s: nothing to change, %s is registered\n", file->path,
-                      entry->name);
+        (void) printf("%s: nothing to change, %s is %sregistered\n", file->path,
+                      entry->name, entry->is_removed ? "not " : "");
         return TG_CLI_DONE;
     case TG_BAD:
         return tg_cli_error("%s was left as it is: %.*s", file->path,
@@ -185,18 +265,22 @@ tg_cli_config_merge(const tg_cli_options_t *options,
         return tg_cli_nomem();
     }
 
-    if (!(options->given & TG_CLI_WRITE)) {
+    if (!(options->given & (TG_CLI_WRITE | TG_CLI_REMOVE))) {
         tg_cli_print(stdout, tg_buf_view(out));
         return TG_CLI_DONE;
     }
 
-    if (tg_cli_file_replace(file, tg_buf_view(out), agent->mode) != TG_CLI_DONE)
+    if (tg_cli_file_replace(file, tg_buf_view(out),
+                            tg_cli_config_is_users(options, agent) ? 0600
+                                                                   : 0666)
+        != TG_CLI_DONE)
     {
         return TG_CLI_FAILED;
     }
 
-    (void) printf("%s: %s is registered; %s reads it when it is started anew\n",
-                  file->path, entry->name, agent->title);
+    (void) printf("%s: %s is %s; %s reads it when it is started anew\n",
+                  file->path, entry->name,
+                  entry->is_removed ? "removed" : "registered", agent->title);
 
     return TG_CLI_DONE;
 }
@@ -218,6 +302,40 @@ tg_cli_config_agent(const tg_cli_options_t *options)
     return NULL;
 }
 
+/* What the options say of the entry. */
+static int
+tg_cli_config_entry(const tg_cli_options_t *options,
+                    const tg_cli_agent_t *agent, tg_cli_entry_t *entry)
+{
+    memset(entry, 0, sizeof(*entry));
+    entry->servers = agent->servers;
+    entry->form = agent->form;
+    entry->is_removed = (options->given & TG_CLI_REMOVE) != 0;
+
+    if (options->file != NULL
+        && !(options->given & (TG_CLI_WRITE | TG_CLI_REMOVE))) {
+        return tg_cli_error("--file goes with --write");
+    }
+
+    if (options->scope != NULL && strcmp(options->scope, "user") != 0
+        && strcmp(options->scope, "project") != 0)
+    {
+        return tg_cli_error("--scope is project or user, not \"%s\"",
+                            options->scope);
+    }
+
+    if (tg_cli_config_name(options, &entry->name) != TG_CLI_DONE) {
+        return TG_CLI_FAILED;
+    }
+
+    return entry->is_removed
+                   || (tg_cli_config_socket(options, entry->socket)
+                           == TG_CLI_DONE
+                       && tg_cli_config_bridge(entry->command) == TG_CLI_DONE)
+               ? TG_CLI_DONE
+               : TG_CLI_FAILED;
+}
+
 static int
 tg_cli_config_run(const tg_cli_options_t *options)
 {
@@ -236,17 +354,11 @@ tg_cli_config_run(const tg_cli_options_t *options)
     agent = tg_cli_config_agent(options);
 
     if (agent == NULL) {
-        return tg_cli_error("config for which agent: claude or codex?");
+        return tg_cli_error("config for which agent: claude or codex, cursor, "
+                            "vscode, gemini or opencode?");
     }
 
-    if (options->file != NULL && !(options->given & TG_CLI_WRITE)) {
-        return tg_cli_error("--file goes with --write");
-    }
-
-    if (tg_cli_config_name(options, &entry.name) != TG_CLI_DONE
-        || tg_cli_config_socket(options, entry.socket) != TG_CLI_DONE
-        || tg_cli_config_bridge(entry.command) != TG_CLI_DONE)
-    {
+    if (tg_cli_config_entry(options, agent, &entry) != TG_CLI_DONE) {
         return TG_CLI_FAILED;
     }
 
@@ -255,7 +367,7 @@ tg_cli_config_run(const tg_cli_options_t *options)
     tg_buf_init(&out, tg_alloc_libc());
     rc = TG_CLI_DONE;
 
-    if (options->given & TG_CLI_WRITE) {
+    if (options->given & (TG_CLI_WRITE | TG_CLI_REMOVE)) {
         rc = tg_cli_config_path(options, agent, path);
         rc = rc == TG_CLI_DONE ? tg_cli_file_read(&file, path) : rc;
     }
@@ -272,19 +384,30 @@ tg_cli_config_run(const tg_cli_options_t *options)
 
 const tg_cli_command_t tg_cli_config = {
     .name = "config",
-    .synopsis = "config claude|codex [--write [--file PATH]] [--name NAME]\n"
-                "                [--socket PATH]",
+    .synopsis = "config AGENT [--write | --remove] [--scope project|user]\n"
+                "                [--file PATH] [--name NAME] [--socket PATH]",
     .summary = "register the tools with an agent",
     .help = "Prints what registers the server with an agent; with --write, "
             "merges it into\nthe agent's own file and leaves everything else "
             "there as it is.\n\n"
-            "  claude         .mcp.json in the current folder\n"
-            "  codex          config.toml in $CODEX_HOME or ~/.codex\n\n"
+            "  AGENT     of a project         of the user\n"
+            "  claude    .mcp.json            ~/.claude.json\n"
+            "  codex                          config.toml in $CODEX_HOME or "
+            "~/.codex\n"
+            "  cursor    .cursor/mcp.json     ~/.cursor/mcp.json\n"
+            "  vscode    .vscode/mcp.json     ~/.config/Code/User/mcp.json\n"
+            "  gemini    .gemini/settings.json  ~/.gemini/settings.json\n"
+            "  opencode  opencode.json        "
+            "~/.config/opencode/opencode.json\n\n"
             "  --write        change the file\n"
+            "  --remove       take the server out of the file\n"
+            "  --scope SCOPE  project or user; default user for codex, project "
+            "for others\n"
             "  --file PATH    another file\n"
             "  --name NAME    what the agent calls the server; default "
             "toolgate\n"
             "  --socket PATH  the server's socket; else TOOLGATE_SOCKET\n",
-    .options = TG_CLI_SOCKET | TG_CLI_WRITE | TG_CLI_NAME | TG_CLI_FILE,
+    .options = TG_CLI_SOCKET | TG_CLI_WRITE | TG_CLI_NAME | TG_CLI_FILE
+               | TG_CLI_SCOPE | TG_CLI_REMOVE,
     .run = tg_cli_config_run,
 };

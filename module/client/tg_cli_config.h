@@ -13,11 +13,21 @@
 
 /* --- tg_cli_merge_json.c, tg_cli_merge_toml.c --- */
 
+/* How an agent has a server in JSON. */
+typedef enum {
+    TG_CLI_FORM_PLAIN, /* {"command":…,"args":[…]} */
+    TG_CLI_FORM_STDIO, /* the same, with "type":"stdio" */
+    TG_CLI_FORM_LOCAL  /* {"type":"local","command":[…],"enabled":true} */
+} tg_cli_form_t;
+
 /* Valid UTF-8 without control characters; name is of [A-Za-z0-9_-]. */
 typedef struct {
     const char *name;
     char command[PATH_MAX]; /* the bridge */
     char socket[PATH_MAX];  /* its only argument */
+    const char *servers;    /* the member that has them; NULL: mcpServers */
+    tg_cli_form_t form;
+    int is_removed; /* it is to be there no more */
 } tg_cli_entry_t;
 
 /*

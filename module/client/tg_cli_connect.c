@@ -4,6 +4,8 @@
  */
 #include "client/tg_cli_session.h"
 
+#include "client/tg_cli_progress.h"
+
 /* --- the question --- */
 
 /* Sends it, when there is a connection that it was not sent on. */
@@ -30,7 +32,8 @@ tg_cli_question_send(tg_cli_session_t *session)
 
     if (question->kind == TG_CLI_TOOL) {
         rc = tg_caller_call_tool(&session->caller, question->name, params,
-                                 TG_STR_NONE, question, &question->id);
+                                 tg_cli_progress_asked(), question,
+                                 &question->id);
     } else {
         rc = tg_caller_request(&session->caller, question->name, params,
                                question, &question->id);
@@ -53,6 +56,7 @@ tg_cli_question_done(tg_cli_session_t *session, const tg_answer_t *answer)
 {
     tg_cli_answer_t *copy;
 
+    tg_cli_progress_end();
     copy = &session->answer;
     copy->took_ns = uv_hrtime() - session->question.asked_ns;
     copy->kind = answer->kind;
@@ -317,12 +321,28 @@ tg_cli_connect_on_answer(void *host, void *tag, const tg_answer_t *answer)
     }
 }
 
+static void
+tg_cli_connect_on_notification(void *host, tg_str_t method,
+                               const tg_message_t *message)
+{
+    const tg_cli_session_t *session;
+
+    session = host;
+
+    if (session->question.kind == TG_CLI_TOOL && session->question.is_sent) {
+        tg_cli_progress_told(method, message);
+    }
+}
+
 /* --- for the session --- */
 
 void
 tg_cli_connect_init(tg_cli_session_t *session)
 {
-    static const tg_caller_ops_t ops = { .answer = tg_cli_connect_on_answer };
+    static const tg_caller_ops_t ops = {
+        .answer = tg_cli_connect_on_answer,
+        .notification = tg_cli_connect_on_notification,
+    };
 
     uv_timer_init(&session->loop, &session->pause);
     session->pause.data = session;

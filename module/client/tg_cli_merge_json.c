@@ -76,33 +76,109 @@ tg_cli_json_open(struct json_object *parent, const char *key)
     return json_object_is_type(child, json_type_object) ? child : NULL;
 }
 
+static const char *
+tg_cli_json_servers(const tg_cli_entry_t *entry)
+{
+    return entry->servers != NULL ? entry->servers : TG_CLI_SERVERS;
+}
+
+static int
+tg_cli_json_remove(struct json_object *root, const tg_cli_entry_t *entry)
+{
+    struct json_object *servers;
+
+    if (json_object_object_get_ex(root, tg_cli_json_servers(entry), &servers)
+        && json_object_is_type(servers, json_type_object))
+    {
+        json_object_object_del(servers, entry->name);
+    }
+
+    return TG_OK;
+}
+
+/* A member that is a text, in its place where there is one already. */
+static int
+tg_cli_json_text(struct json_object *server, const char *key, const char *text)
+{
+    struct json_object *value;
+
+    value = json_object_new_string(text);
+
+    return value != NULL && json_object_object_add(server, key, value) == 0
+               ? TG_OK
+               : TG_NOMEM;
+}
+
+static int
+tg_cli_json_words(struct json_object *server, const char *key,
+                  const char *first, const char *second)
+{
+    struct json_object *words, *word;
+
+    words = json_object_new_array();
+
+    for (/* void */; first != NULL; first = second, second = NULL) {
+        word = json_object_new_string(first);
+
+        if (words == NULL || word == NULL
+            || json_object_array_add(words, word) != 0) {
+            return TG_NOMEM;
+        }
+    }
+
+    return json_object_object_add(server, key, words) == 0 ? TG_OK : TG_NOMEM;
+}
+
+static int
+tg_cli_json_fill(struct json_object *server, const tg_cli_entry_t *entry)
+{
+    int rc;
+
+    if (entry->form == TG_CLI_FORM_LOCAL) {
+        rc = tg_cli_json_text(server, "type", "local")
+             | tg_cli_json_words(server, "command", entry->command,
+                                 entry->socket)
+             | json_object_object_add(server, "enabled",
+                                      json_object_new_boolean(1));
+        return rc == 0 ? TG_OK : TG_NOMEM;
+    }
+
+    rc = entry->form == TG_CLI_FORM_STDIO
+             ? tg_cli_json_text(server, "type", "stdio")
+             : TG_OK;
+
+    return rc == TG_OK
+                   && tg_cli_json_text(server, "command", entry->command)
+                          == TG_OK
+                   && tg_cli_json_words(server, "args", entry->socket, NULL)
+                          == TG_OK
+               ? TG_OK
+               : TG_NOMEM;
+}
+
 /* Of the members of the server only those of the entry change. */
 static int
 tg_cli_json_change(struct json_object *root, const tg_cli_entry_t *entry,
                    tg_buf_t *out)
 {
-    struct json_object *server, *args, *command, *socket;
+    struct json_object *server;
 
-    server = tg_cli_json_open(root, TG_CLI_SERVERS);
+    if (entry->is_removed) {
+        return tg_cli_json_remove(root, entry);
+    }
+
+    server = tg_cli_json_open(root, tg_cli_json_servers(entry));
     server = server != NULL ? tg_cli_json_open(server, entry->name) : NULL;
 
     if (server == NULL || json_object_object_get(server, "url") != NULL) {
-        return tg_cli_merge_bad(out, "its \"" TG_CLI_SERVERS "\" is no object, "
-                                     "or has that name already, and it is no "
-                                     "program; repair it first, or choose "
-                                     "another name with --name");
+        return tg_cli_merge_bad(out,
+                                "its \"%s\" is no object, or has that name "
+                                "already, and it is no program; repair it "
+                                "first, or choose another name with --name",
+                                tg_cli_json_servers(entry));
     }
 
-    args = json_object_new_array();
-    command = json_object_new_string(entry->command);
-    socket = json_object_new_string(entry->socket);
-
-    return args == NULL || command == NULL || socket == NULL
-                   || json_object_array_add(args, socket) != 0
-                   || json_object_object_add(server, "command", command) != 0
-                   || json_object_object_add(server, "args", args) != 0
-               ? TG_NOMEM
-               : TG_OK;
+    return tg_cli_json_fill(server, entry);
 }
 
 /* before gets the text as json-c writes it, out the same with the entry. */

@@ -249,6 +249,16 @@ tg_cli_toml_put_members(tg_buf_t *out, const tg_cli_entry_t *entry,
     tg_buf_printf(out, "]%s", newline);
 }
 
+/* Does the line at p belong to our table or to one below it? */
+static int
+tg_cli_toml_goes(const tg_cli_toml_t *toml, const char *p)
+{
+    return p[strspn(p, TG_CLI_BLANK)] != '#'
+           && tg_cli_toml_is_below(tg_str(tg_buf_view(&toml->path).data,
+                                          toml->header),
+                                   tg_buf_view(&toml->ours));
+}
+
 static int
 tg_cli_toml_merge(tg_cli_toml_t *toml, const char *old,
                   const tg_cli_entry_t *entry, tg_buf_t *out)
@@ -274,6 +284,10 @@ tg_cli_toml_merge(tg_cli_toml_t *toml, const char *old,
                 tg_cli_merge_line(old, p));
         }
 
+        if (entry->is_removed && tg_cli_toml_goes(toml, p)) {
+            continue;
+        }
+
         if (line == TG_CLI_TOML_TAKEN) {
             return tg_cli_merge_bad(
                 out,
@@ -294,7 +308,7 @@ tg_cli_toml_merge(tg_cli_toml_t *toml, const char *old,
         }
     }
 
-    if (!toml->is_there) {
+    if (!toml->is_there && !entry->is_removed) {
         tg_buf_text(out, p == old || p[-1] == '\n' ? "" : newline);
         tg_buf_printf(out, "%s[" TG_CLI_SERVERS ".%s]%s",
                       p == old ? "" : newline, entry->name, newline);

@@ -31,6 +31,8 @@ static const tg_cli_option_t tg_cli_options[] = {
     { "-h", TG_CLI_HELP, 0 },
     { "--version", TG_CLI_VERSION, 0 },
     { "--formats", TG_CLI_FORMATS, 0 },
+    { "--scope", TG_CLI_SCOPE, TG_CLI_VALUE(scope) },
+    { "--remove", TG_CLI_REMOVE, 0 },
     { "--output", TG_CLI_OUTPUT, TG_CLI_VALUE(output) },
     { "-s", TG_CLI_SOCKET, TG_CLI_VALUE(socket) },
     { "-j", TG_CLI_JSON, 0 },

@@ -1,5 +1,7 @@
 #include "client/tg_cli_session.h"
 
+#include "client/tg_cli_progress.h"
+
 #include "client/tg_cli_text.h"
 
 #include <sys/stat.h>
@@ -161,6 +163,7 @@ tg_cli_session_wait(tg_cli_session_t *session, uint64_t patience)
         return TG_CLI_DONE;
     }
 
+    tg_cli_progress_end();
     tg_cli_connect_cancel(session);
 
     return session->signum != 0 ? 128 + session->signum

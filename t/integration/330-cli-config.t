@@ -85,7 +85,7 @@ only_files("$dir/work");
 
 for my $case (
     [ qr/which agent: claude or codex/ ],
-    [ qr/which agent/, 'cursor' ],
+    [ qr/which agent/, 'emacs' ],
     [ qr/one agent/, 'claude', 'codex' ],
     [ qr/--file goes with --write/, 'claude', '--file', 'x' ],
     [ qr/--name wants at most 64 letters/, 'claude', '--name', 'a.b' ],

@@ -4,7 +4,7 @@
 use Fcntl qw(O_NOCTTY O_RDWR);
 use Toolgate::Test;
 use Toolgate::Command;
-use Toolgate::Parent qw(give refuse request text_result);
+use Toolgate::Parent qw(answer give refuse request text_result);
 
 use constant {
     TIOCGPTN   => 0x80045430,
@@ -127,5 +127,46 @@ is screen($text),
     screen("a\\u001b[1m\n    $tame\nb\n" . $line x 2
         . "    word word word word\n      kept   as it is\n"),
     'list: visible, and no wider than the terminal';
+
+# Progress: a line that is drawn anew, and wiped in the end.
+my $asked;
+sub progress {
+    my ($conn) = @_;
+    $asked = request($conn, 'tools/call');
+    for my $params (
+        { progress => 1, total => 3, message => "one\e[2J" },
+        { progress => 2, total => 3, message => 'x' x 200 },
+        { progress => 'no' })
+    {
+        $conn->send_line({
+            jsonrpc => '2.0',
+            method  => 'notifications/progress',
+            params  => {
+                progressToken => $asked->{params}{_meta}{progressToken},
+                %$params,
+            },
+        });
+    }
+    answer($conn, $asked, text_result('done'));
+}
+($status, $text) = show(40, \&progress, 'call', 'x');
+is $status, 0, 'progress: status';
+is $text, "\r\e[K1/3 one\\u001b[2J\r\e[K2/3 " . 'x' x 35 . "\r\e[Kdone\n",
+    'progress: one line, as wide as the terminal';
+ok defined $asked->{params}{_meta}{progressToken}, 'it is asked for';
+
+# Into pipes nothing of it goes, nor is it asked for.
+{
+    open my $cli, '-|', 'sh', '-c', 'exec "$@" 2>/dev/null', 'sh', 'env',
+        'TOOLGATE_SOCKET=' . $tg->socket_path,
+        Toolgate::Test::build_dir() . '/toolgate', 'call', 'x'
+        or die "fork: $!";
+    my $conn = greet($parent);
+    my $request = request($conn, 'tools/call');
+    ok !exists $request->{params}{_meta}, 'not where there is no terminal';
+    answer($conn, $request, text_result('done'));
+    is join('', <$cli>), 'done', 'the result is the same';
+    close $cli;
+}
 
 done_testing;

@@ -19,9 +19,9 @@ typedef struct {
 } test_case_t;
 
 static const tg_cli_entry_t test_entry = {
-    "toolgate",
-    "/b/toolgate-bridge",
-    "/run/t \"1\".sock",
+    .name = "toolgate",
+    .command = "/b/toolgate-bridge",
+    .socket = "/run/t \"1\".sock",
 };
 
 #define E "/b/toolgate-bridge"

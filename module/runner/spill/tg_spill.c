@@ -47,7 +47,7 @@ tg_spills_now(void)
     return (uint64_t) time(NULL);
 }
 
-/* What is there, beside what is being written. */
+/* What is there, beside what is being written; names are short enough. */
 typedef struct {
     uint64_t size;
     unsigned n;
@@ -63,7 +63,7 @@ tg_spills_add(tg_spills_sum_t *sum, const char *name, const struct stat *file)
 
     if (sum->first == 0 || (uint64_t) file->st_mtime < sum->first) {
         sum->first = (uint64_t) file->st_mtime;
-        (void) snprintf(sum->oldest, sizeof(sum->oldest), "%s", name);
+        memcpy(sum->oldest, name, strlen(name) + 1);
     }
 }
 

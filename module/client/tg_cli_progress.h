@@ -1,0 +1,19 @@
+/*
+ * How far a call is, in a line of the terminal that is drawn anew each time;
+ * nothing where standard error is none.
+ */
+#ifndef TG_CLI_PROGRESS_H
+#define TG_CLI_PROGRESS_H
+
+#include "core/tg_message.h"
+
+/* What a call's params have, so that its progress is told; or nothing. */
+tg_str_t tg_cli_progress_asked(void);
+
+/* A notification of the server's. */
+void tg_cli_progress_told(tg_str_t method, const tg_message_t *message);
+
+/* The call is over: the line is wiped. */
+void tg_cli_progress_end(void);
+
+#endif
