@@ -71,8 +71,10 @@
 typedef struct tg_bridge_s tg_bridge_t;
 
 typedef struct {
-    tg_dialect_t dialect;    /* of the parent, never AUTO */
-    const char *socket;      /* fits a sockaddr_un */
+    tg_dialect_t dialect;            /* of the parent, never AUTO */
+    const char *socket;              /* fits a sockaddr_un, or is HOST:PORT */
+    struct sockaddr_storage address; /* then that */
+    int has_address;
     const char *schema_file; /* with ipc, else NULL */
     const char *name;        /* for the agent; NULL: the parent's */
     uint64_t grace;          /* in ms */

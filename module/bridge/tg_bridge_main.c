@@ -1,5 +1,7 @@
 #include "bridge/tg_bridge.h"
 
+#include "uv/tg_uv_address.h"
+
 #include "base/tg_utf8.h"
 
 #include <fcntl.h>
@@ -23,8 +25,9 @@ static const char tg_bridge_help[] =
     "socket: those of NGINX with the Toolgate module, or of another parent.\n"
     "An agent starts it; see `toolgate config` for how to register it.\n"
     "\n"
-    "  SOCKET        path of the socket; without it, TOOLGATE_SOCKET or\n"
-    "                AC7_RUNNER_SOCKET from the environment\n"
+    "  SOCKET        path of the socket, or HOST:PORT; without it,\n"
+    "                TOOLGATE_SOCKET or AC7_RUNNER_SOCKET from the\n"
+    "                environment\n"
     "  SCHEMA_FILE   JSON array of tools, for a parent that speaks ipc\n"
     "  --dialect D   what the parent speaks; auto (the default) is ipc with\n"
     "                a SCHEMA_FILE, relay with AC7_RUNNER_SOCKET, else\n"
@@ -111,6 +114,8 @@ tg_socket_find(tg_bridge_options_t *options)
 {
     struct sockaddr_un addr;
     tg_dialect_t dialect;
+    const char *why;
+    int rc;
 
     dialect = options->schema_file != NULL ? TG_DIALECT_IPC
                                            : TG_DIALECT_JSONRPC;
@@ -136,6 +141,14 @@ tg_socket_find(tg_bridge_options_t *options)
     /* As it stands in nginx.conf. */
     if (strncmp(options->socket, "unix:", 5) == 0) {
         options->socket += 5;
+    }
+
+    rc = tg_uv_address(options->socket, &options->address, &why);
+    options->has_address = rc == TG_OK;
+
+    if (rc == TG_BAD) {
+        fprintf(stderr, "toolgate-bridge: %s: ", options->socket);
+        return tg_usage_error(why, "");
     }
 
     if (strlen(options->socket) >= sizeof(addr.sun_path)) {

@@ -375,7 +375,12 @@ tg_parent_connect(tg_bridge_t *bridge)
                     &bridge->caller.out);
 
     /* When it fails, its last callback says so. */
-    (void) tg_uv_conn_connect(&bridge->parent, bridge->options->socket);
+    if (bridge->options->has_address) {
+        (void) tg_uv_conn_connect_to(
+            &bridge->parent, (struct sockaddr *) &bridge->options->address);
+    } else {
+        (void) tg_uv_conn_connect(&bridge->parent, bridge->options->socket);
+    }
 }
 
 void

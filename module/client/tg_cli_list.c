@@ -9,10 +9,46 @@
 #include <ctype.h>
 
 #define TG_CLI_INDENT 4
+/* Longer enums are told by `toolgate help`. */
+#define TG_CLI_ENUM_MAX 60
+
+/* `a|b|c`, where these texts are few and short: 1. */
+static int
+tg_cli_list_enum(tg_buf_t *out, tg_str_t property)
+{
+    tg_str_t values, value;
+    tg_json_t json;
+    size_t start;
+    int n;
+
+    if (!tg_json_has(property, TG_STR("enum"), TG_JSON_ARRAY, &values)) {
+        return 0;
+    }
+
+    start = out->len;
+    n = 0;
+
+    for (tg_json_each(&json, values); tg_json_item(&json, &value); n++) {
+        tg_buf_text(out, n == 0 ? "" : "|");
+
+        if (tg_json_type(value) == TG_JSON_STRING) {
+            tg_json_put_decoded(out, tg_json_body(value));
+        } else {
+            tg_json_put_compact(out, value);
+        }
+    }
+
+    if (n == 0 || out->len - start > TG_CLI_ENUM_MAX) {
+        tg_buf_truncate(out, start);
+        return 0;
+    }
+
+    return 1;
+}
 
 /* A word for what a property takes: its first type, in capitals. */
 static void
-tg_cli_list_type(tg_buf_t *out, tg_str_t property)
+tg_cli_list_word(tg_buf_t *out, tg_str_t property)
 {
     tg_json_t json;
     tg_str_t type;
@@ -32,6 +68,31 @@ tg_cli_list_type(tg_buf_t *out, tg_str_t property)
     for (i = 0; i < type.len; i++) {
         tg_buf_char(out, (char) toupper((unsigned char) type.data[i]));
     }
+}
+
+/* `a|b`, STRING, or STRING,... of an array. */
+static void
+tg_cli_list_type(tg_buf_t *out, tg_str_t property)
+{
+    tg_str_t type, items;
+
+    if (tg_cli_list_enum(out, property)) {
+        return;
+    }
+
+    if (tg_json_get(property, TG_STR("type"), &type) == TG_OK
+        && tg_cli_is_among(type, TG_STR("array"))
+        && tg_json_has(property, TG_STR("items"), TG_JSON_OBJECT, &items))
+    {
+        if (!tg_cli_list_enum(out, items)) {
+            tg_cli_list_word(out, items);
+        }
+
+        tg_buf_text(out, "...");
+        return;
+    }
+
+    tg_cli_list_word(out, property);
 }
 
 /* ` text=STRING [lang=STRING]`, as `toolgate call` takes it. */

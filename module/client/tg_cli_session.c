@@ -1,6 +1,7 @@
 #include "client/tg_cli_session.h"
 
 #include "client/tg_cli_progress.h"
+#include "uv/tg_uv_address.h"
 
 #include "client/tg_cli_text.h"
 
@@ -29,7 +30,14 @@ tg_cli_session_explain(const tg_cli_session_t *session)
 
     path = session->path;
 
-    if (tg_cli_session_is_no_socket(path)) {
+    if (session->has_address && session->err == UV_ECONNREFUSED) {
+        return tg_cli_error("nothing listens on %s: is Toolgate running? The "
+                            "NGINX there needs `listen` with this port in a "
+                            "server with tools",
+                            path);
+    }
+
+    if (!session->has_address && tg_cli_session_is_no_socket(path)) {
         return tg_cli_error("%s is not a socket", path);
     }
 
@@ -230,6 +238,7 @@ tg_cli_session_close(tg_cli_session_t *session)
 int
 tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
 {
+    const char *why;
     int rc;
 
     memset(session, 0, sizeof(*session));
@@ -238,6 +247,13 @@ tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
 
     if (session->path == NULL) {
         return TG_CLI_FAILED;
+    }
+
+    rc = tg_uv_address(session->path, &session->address, &why);
+    session->has_address = rc == TG_OK;
+
+    if (rc == TG_BAD) {
+        return tg_cli_error("%s: %s", session->path, why);
     }
 
     rc = tg_cli_session_init(session);

@@ -37,6 +37,12 @@ END
 my ($status, $out, $err);
 sub cli { ($status, $out, $err) = $tg->cli(@_); return $out }
 
+# --- list ------------------------------------------------------------------
+
+like cli('list'), qr/^search\ pattern=STRING\ kind=text\|code
+    \ \[paths=STRING\.\.\.\]\ \[sizes=1\|2\.\.\.\]\ limit=INTEGER\n/x,
+    'list: enums and arrays';
+
 # --- help TOOL -------------------------------------------------------------
 
 cli('help', 'search');

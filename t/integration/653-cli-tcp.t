@@ -1,0 +1,50 @@
+#!/usr/bin/perl
+# The command line and the bridge over TCP.
+
+use Toolgate::Test;
+
+use IO::Socket::INET;
+
+# A port that is free now.
+sub free_port {
+    my $socket = IO::Socket::INET->new(
+        LocalAddr => '127.0.0.1',
+        Listen    => 1
+    ) or die "listen: $!\n";
+    return $socket->sockport;
+}
+
+my $tg = Toolgate::Test->new;
+my $port;
+for my $try (1 .. 10) {
+    $port = free_port();
+    $tg->conf("listen 127.0.0.1:$port;\nlisten unix:%%SOCKET%%;\n"
+            . 'tool hi { description "Says hi."; return hi; }');
+    last if eval { $tg->start; 1 };
+    die $@ if $try == 10 || $@ !~ /Address already in use/;
+    $tg->allow_log(qr/bind\(\) .*in use|still could not bind/);
+}
+
+my ($status, $out, $err) =
+    $tg->cli('call', 'hi', '--socket', "127.0.0.1:$port");
+is $status, 0, 'HOST:PORT: status';
+is $out, 'hi', 'HOST:PORT: the answer';
+($status, $out) = $tg->cli({ env => { TOOLGATE_SOCKET => "localhost:$port" } },
+    'list');
+like $out, qr/^hi\n/, 'a name, from the environment';
+my $none = free_port();
+($status, $out, $err) = $tg->cli('ping', '-s', "127.0.0.1:$none");
+is $status, 2, 'nobody there: status';
+like $err, qr/nothing listens on 127\.0\.0\.1:$none: .*`listen` with this port/,
+    'and why';
+($status, $out, $err) = $tg->cli('ping', '-s', 'no.such.host.invalid:1');
+is $status, 2, 'an unknown host: status';
+like $err, qr/no\.such\.host\.invalid:1: /, 'and why';
+
+my $bridge = $tg->bridge(["127.0.0.1:$port"]);
+$bridge->rpc('initialize',
+    { protocolVersion => '2025-11-25', capabilities => {} });
+is $bridge->call_tool('hi')->{result}{content}[0]{text}, 'hi',
+    'a bridge over TCP';
+
+done_testing;
