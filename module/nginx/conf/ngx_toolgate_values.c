@@ -113,7 +113,7 @@ ngx_toolgate_copy(ngx_conf_t *cf, const tg_buf_t *buf, ngx_str_t *text)
 
     text->len = buf->len;
     text->data = p;
-    *ngx_cpymem(p, buf->data, buf->len) = '\0';
+    *ngx_cpymem(p, tg_buf_view(buf).data, buf->len) = '\0';
 
     return NGX_OK;
 }
