@@ -123,7 +123,7 @@ static ngx_command_t ngx_toolgate_commands[] = {
     { ngx_string("tool_concurrency"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
       ngx_toolgate_concurrency, ngx_toolgate_of_server(limit), NULL },
 
-    { ngx_string("tool_rate"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
+    { ngx_string("tool_rate"), NGX_TOOLGATE_SRV | NGX_CONF_1MORE,
       ngx_toolgate_conf_rate, ngx_toolgate_of_server(limit), NULL },
 
     { ngx_string("tool_spill"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
@@ -145,7 +145,7 @@ static ngx_command_t ngx_toolgate_commands[] = {
     { ngx_string("concurrency"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE12,
       ngx_toolgate_concurrency, ngx_toolgate_of_tool(limit), NULL },
 
-    { ngx_string("rate"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE12,
+    { ngx_string("rate"), NGX_TOOLGATE_TOOLS | NGX_CONF_1MORE,
       ngx_toolgate_conf_rate, ngx_toolgate_of_tool(limit), NULL },
 
     { ngx_string("validate"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE1,

@@ -139,10 +139,7 @@ ngx_toolgate_is_due(ngx_toolgate_call_t *call)
         return 1;
     }
 
-    if (ngx_toolgate_rate(call->tool, call->front->conf, text, sizeof(text),
-                          &call->rule)
-        == NGX_OK)
-    {
+    if (ngx_toolgate_rate(call, text, sizeof(text)) == NGX_OK) {
         return 1;
     }
 

@@ -362,9 +362,8 @@ ngx_uint_t ngx_toolgate_limits_of(const ngx_toolgate_tool_t *tool,
                                   ngx_toolgate_whose_t *whose);
 
 /* Counts a call: NGX_OK, or NGX_BUSY: one too many, as text and rule say. */
-ngx_int_t ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
-                            const ngx_toolgate_srv_conf_t *scf, u_char *text,
-                            size_t size, ngx_toolgate_rule_t *rule);
+ngx_int_t ngx_toolgate_rate(ngx_toolgate_call_t *call, u_char *text,
+                            size_t size);
 
 /*
  * As tg_schema_check(), with the worker's checker.  The calls of a batch

@@ -94,13 +94,50 @@ ngx_toolgate_concurrency(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* rate Nr/s|Nr/m [burst=M] */
+/* What stands behind a rate, each once: as limit_req has it. */
+static ngx_int_t
+ngx_toolgate_rate_option(ngx_str_t *value, ngx_toolgate_limit_t *limit)
+{
+    static const struct {
+        ngx_str_t word;
+        ngx_uint_t level;
+    } levels[] = {
+        { ngx_string("log_level=info"), NGX_LOG_INFO },
+        { ngx_string("log_level=notice"), NGX_LOG_NOTICE },
+        { ngx_string("log_level=warn"), NGX_LOG_WARN },
+        { ngx_string("log_level=error"), NGX_LOG_ERR },
+    };
+    ngx_uint_t i;
+
+    if (limit->burst == NGX_CONF_UNSET_UINT
+        && ngx_toolgate_number(value, "burst=", &limit->burst) == NGX_OK)
+    {
+        return NGX_OK;
+    }
+
+    if (!limit->dry_run && ngx_strcmp(value->data, "dry_run") == 0) {
+        limit->dry_run = 1;
+        return NGX_OK;
+    }
+
+    for (i = 0; i < 4 && limit->log_level == NGX_CONF_UNSET_UINT; i++) {
+        if (ngx_strcmp(value->data, levels[i].word.data) == 0) {
+            limit->log_level = levels[i].level;
+            return NGX_OK;
+        }
+    }
+
+    return NGX_ERROR;
+}
+
+/* rate Nr/s|Nr/m [burst=M] [dry_run] [log_level=LEVEL] */
 char *
 ngx_toolgate_conf_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_limit_t *limit;
     ngx_str_t *value, number;
-    ngx_uint_t scale, rate;
+    ngx_uint_t scale, rate, i;
+    ngx_int_t rc;
 
     limit = (ngx_toolgate_limit_t *) (void *) ((char *) conf + cmd->offset);
 
@@ -122,20 +159,27 @@ ngx_toolgate_conf_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
     }
 
-    if (scale == 0 || ngx_toolgate_number(&number, "", &rate) != NGX_OK
-        || rate == 0
-        || (cf->args->nelts == 3
-            && ngx_toolgate_number(&value[2], "burst=", &limit->burst)
-                   != NGX_OK))
-    {
+    limit->burst = NGX_CONF_UNSET_UINT;
+    limit->log_level = NGX_CONF_UNSET_UINT;
+    rc = scale != 0 ? ngx_toolgate_number(&number, "", &rate) : NGX_ERROR;
+
+    for (i = 2; rc == NGX_OK && i < cf->args->nelts; i++) {
+        rc = ngx_toolgate_rate_option(&value[i], limit);
+    }
+
+    if (rc != NGX_OK || rate == 0) {
         return ngx_toolgate_refuse(
             cf,
             "invalid \"%V\"; write calls a second or a minute, "
             "and how many may come early, such as \"%V 10r/s "
-            "burst=5\" or \"%V 30r/m\"",
+            "burst=5\" or \"%V 30r/m\"; behind it may stand \"dry_run\", "
+            "and \"log_level=\" with info, notice, warn or error",
             &cmd->name, &cmd->name, &cmd->name);
     }
 
+    ngx_conf_init_uint_value(limit->burst, 0);
+    ngx_conf_init_uint_value(limit->log_level,
+                             limit->dry_run ? NGX_LOG_ERR : 0);
     limit->rate = rate * NGX_TOOLGATE_CALL * scale;
     limit->rate_text = value[1];
 
@@ -443,29 +487,54 @@ ngx_toolgate_limits_of(const ngx_toolgate_tool_t *tool,
     return n;
 }
 
+static void
+ngx_toolgate_rate_log(const ngx_toolgate_call_t *call,
+                      const ngx_toolgate_limit_t *limit,
+                      ngx_toolgate_rule_t rule)
+{
+    if (limit->log_level != 0) {
+        ngx_log_error(limit->log_level, call->pool->log, 0,
+                      "%scall of \"%*s\" %s: busy (%s)",
+                      limit->dry_run ? "dry run: " : "", call->entry->name.len,
+                      call->entry->name.data,
+                      limit->dry_run ? "would fail" : "failed",
+                      ngx_toolgate_rule_name(rule));
+    }
+}
+
 ngx_int_t
-ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
-                  const ngx_toolgate_srv_conf_t *scf, u_char *text, size_t size,
-                  ngx_toolgate_rule_t *rule)
+ngx_toolgate_rate(ngx_toolgate_call_t *call, u_char *text, size_t size)
 {
     const ngx_toolgate_limit_t *limits[3], *limit;
     ngx_toolgate_whose_t whose[3];
+    ngx_toolgate_rule_t rule;
     ngx_msec_t wait;
     ngx_uint_t i, n;
 
-    n = ngx_toolgate_limits_of(tool, scf, limits, whose);
-    wait = 0;
+    n = ngx_toolgate_limits_of(call->tool, call->front->conf, limits, whose);
 
-    for (i = 0; i < n && wait == 0; i++) {
-        wait = limits[i]->rate != 0 ? ngx_toolgate_account(limits[i]) : 0;
+    for (i = 0; i < n; i++) {
+        limit = limits[i];
+        wait = limit->rate != 0 ? ngx_toolgate_account(limit) : 0;
+
+        if (wait == 0) {
+            continue;
+        }
+
+        rule = ngx_toolgate_rule_of(tg_str_c(whose[i].rate));
+        ngx_toolgate_rate_log(call, limit, rule);
+        limits[i] = NULL;
+
+        if (!limit->dry_run) {
+            break;
+        }
     }
 
-    if (wait == 0) {
+    if (i == n) {
         return NGX_OK;
     }
 
-    limit = limits[--i];
-    *rule = ngx_toolgate_rule_of(tg_str_c(whose[i].rate));
+    call->rule = rule;
 
     (void) ngx_snprintf(text, size,
                         "%s may be called no more often than %V (%s %V, "
@@ -474,8 +543,9 @@ ngx_toolgate_rate(const ngx_toolgate_tool_t *tool,
                         &limit->rate_text, limit->burst, wait / 1000,
                         wait % 1000);
 
+    /* Those that have counted it. */
     while (i-- > 0) {
-        if (limits[i]->rate != 0) {
+        if (limits[i] != NULL && limits[i]->rate != 0) {
             ngx_toolgate_refund(limits[i]);
         }
     }
