@@ -3,6 +3,7 @@
  */
 #include "nginx/handlers/ngx_toolgate_reader.h"
 #include "nginx/line/ngx_toolgate_backend.h"
+#include "nginx/log/ngx_toolgate_log.h"
 #include "nginx/move/ngx_toolgate_move.h"
 
 /* Long agents' sessions are silent for hours: only half a frame is odd. */
@@ -133,6 +134,15 @@ static ngx_command_t ngx_toolgate_commands[] = {
       ngx_toolgate_choice, ngx_toolgate_of_server(validate),
       (void *) ngx_toolgate_validates },
 
+    { ngx_string("tool_log"), NGX_TOOLGATE_SRV | NGX_CONF_1MORE,
+      ngx_toolgate_conf_log, ngx_toolgate_of_server(logs), NULL },
+
+    { ngx_string("tool_log"), NGX_TOOLGATE_TOOLS | NGX_CONF_1MORE,
+      ngx_toolgate_conf_log, ngx_toolgate_of_tool(logs), NULL },
+
+    { ngx_string("tool_log_format"), NGX_STREAM_MAIN_CONF | NGX_CONF_2MORE,
+      ngx_toolgate_conf_log_format, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
     /* in a tool or method */
 
     { ngx_string("allow"), NGX_TOOLGATE_TOOLS | NGX_CONF_1MORE,
@@ -229,6 +239,7 @@ ngx_toolgate_exit_process(ngx_cycle_t *cycle)
     ngx_toolgate_runner_exit(cycle);
     ngx_toolgate_backend_exit();
     ngx_toolgate_spare_exit();
+    ngx_toolgate_log_exit(cycle);
 }
 
 static void *
@@ -251,6 +262,8 @@ ngx_toolgate_create_main_conf(ngx_conf_t *cf)
         { &mcf->servers, sizeof(ngx_toolgate_srv_conf_t *) },
         { &mcf->programs, sizeof(ngx_toolgate_program_t) },
         { &mcf->limits, sizeof(ngx_toolgate_limit_t *) },
+        { &mcf->sinks, sizeof(ngx_toolgate_sink_t *) },
+        { &mcf->formats, sizeof(ngx_toolgate_format_t *) },
     };
 
     for (i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
@@ -327,6 +340,10 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
 
     if (conf->rules == NULL) {
         conf->rules = prev->rules;
+    }
+
+    if (conf->logs == NULL) {
+        conf->logs = prev->logs;
     }
 
     if (conf->info.name.data == NULL) {

@@ -4,6 +4,7 @@
  *   conf/      directives and blocks
  *   call/      a call: access, limits, schemas, its end
  *   handlers/  what answers a call, a file each
+ *   log/       logs of calls: their files, syslog, formats
  *   line/      kept connections to those who work for a worker
  *   native/    shared objects that answer calls, and their threads
  *   stream/    a client's session
@@ -100,6 +101,7 @@ struct ngx_toolgate_tool_s {
     ngx_uint_t validate;              /* on, off, formats */
     ngx_uint_t is_group;              /* it is around others */
     ngx_array_t *rules;      /* allow, deny; NULL: the server's alone */
+    ngx_array_t *logs;       /* likewise; empty: off */
     ngx_array_t *properties; /* ngx_toolgate_property_t: the schema's */
     ngx_array_t *paths;      /* ngx_toolgate_path_t *: what its values name */
     ngx_uint_t output;
@@ -142,6 +144,8 @@ typedef struct {
     ngx_array_t runners;  /* ngx_toolgate_runner_t *, one a state dir */
     ngx_array_t limits;   /* ngx_toolgate_limit_t *, those with a rate */
     ngx_array_t programs; /* ngx_toolgate_program_t: what tools need */
+    ngx_array_t sinks;    /* ngx_toolgate_sink_t *: where logs go */
+    ngx_array_t formats;  /* ngx_toolgate_format_t *: what they hold */
     ngx_shm_zone_t *zone;
     ngx_array_t servers; /* ngx_toolgate_srv_conf_t *, with tools */
     ngx_stream_content_handler_pt serve; /* a client of such a server */
@@ -156,6 +160,7 @@ typedef struct {
     ngx_array_t *blocks; /* ngx_toolgate_tool_t *: about tools listed later */
     tg_info_t info;
     ngx_array_t *rules;  /* tool_allow and tool_deny */
+    ngx_array_t *logs;   /* ngx_toolgate_log_t; NULL or empty: none */
     ngx_uint_t validate; /* of tools that do not say */
     ngx_uint_t protocol; /* tg_dialect_t */
     size_t max_frame;
@@ -282,6 +287,12 @@ char *ngx_toolgate_conf_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /* Names the limits of a server that is read whole, and orders their memory. */
 ngx_int_t ngx_toolgate_limits(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf);
+
+/* --- logs of calls --- */
+
+char *ngx_toolgate_conf_log(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_conf_log_format(ngx_conf_t *cf, ngx_command_t *cmd,
+                                   void *conf);
 
 /* --- runner --- */
 

@@ -46,9 +46,10 @@ my %room = (
 # the whole together.
 my %folder = (
     conf     => [],
+    log      => [qw(conf)],
     line     => [],
     share    => [],
-    call     => [qw(conf line share)],
+    call     => [qw(conf line log share)],
     native   => [],
     handlers => [qw(conf call line share native)],
     stream   => [qw(call share)],

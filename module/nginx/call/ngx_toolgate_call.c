@@ -55,6 +55,13 @@ static void
 ngx_toolgate_call_set(ngx_toolgate_call_t *call,
                       ngx_toolgate_call_state_t state)
 {
+#if (NGX_DEBUG)
+    static const char *const names[] = { "checked", "runs", "moves", "ended" };
+
+    ngx_log_debug2(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: %s", call, names[state]);
+#endif
+
     call->state = state;
 
     if (state == NGX_TOOLGATE_CALL_ENDED && call->timer.timer_set) {
@@ -161,6 +168,7 @@ void
 ngx_toolgate_call_unknown(void *host, tg_peer_t *peer, tg_request_t *request)
 {
     ngx_toolgate_call_t *call;
+    char *name;
 
     call = ngx_toolgate_call_new(host);
 
@@ -171,6 +179,14 @@ ngx_toolgate_call_unknown(void *host, tg_peer_t *peer, tg_request_t *request)
 
     call->request = request;
     call->size = request->size;
+    name = request->name.len <= TG_NAME_MAX
+               ? ngx_pnalloc(call->pool, TG_NAME_MAX)
+               : NULL;
+
+    if (name != NULL) {
+        call->name = tg_str(name, tg_json_decode(name, request->name));
+    }
+
     ngx_toolgate_call_refuse(call, peer);
 }
 
@@ -189,6 +205,10 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
         tg_peer_answer(peer, &request->reply, &outcome);
         return;
     }
+
+    ngx_log_debug3(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: of \"%*s\"", call,
+                   request->entry->name.len, request->entry->name.data);
 
     call->tool = request->entry->host;
     call->entry = request->entry;
@@ -267,6 +287,9 @@ void
 ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
                            tg_str_t total, tg_str_t message)
 {
+    ngx_log_debug1(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: progress", call);
+
     ngx_toolgate_call_alive(call);
 
     if (call->front == NULL) {
@@ -366,6 +389,7 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     }
 
     ngx_toolgate_record(call, outcome, &record);
+    ngx_toolgate_call_ended(call, &record);
 
     if (outcome != NULL && call->front != NULL && call->deferred != NULL) {
         tg_call_forget(call->deferred);

@@ -88,8 +88,9 @@ struct ngx_toolgate_front_s {
     ngx_connection_t *connection;
     ngx_stream_session_t *stream;
     ngx_toolgate_srv_conf_t *conf;
-    ngx_toolgate_call_t *current; /* while its values are evaluated */
-    ngx_toolgate_record_t last;   /* of the call that ended last */
+    ngx_toolgate_call_t *current;       /* while its values are evaluated */
+    ngx_toolgate_record_t last;         /* of the call that ended last */
+    const ngx_toolgate_record_t *ended; /* of current, while it is logged */
     ngx_toolgate_client_t client;
     uint64_t steps;                 /* that schemas have taken for it, in all */
     char key[NGX_TOOLGATE_KEY + 1]; /* empty: nobody has asked for it */
@@ -125,9 +126,11 @@ struct ngx_toolgate_call_s {
     ngx_stream_variable_value_t *variables; /* of this call, when it has any */
     tg_str_t element; /* raw, of the array whose elements are gone through */
     ngx_msec_t start;
-    size_t size;       /* bytes of its message */
-    tg_ran_t ran;      /* what who runs it tells of it; -1 ms: not yet */
-    ngx_event_t timer; /* deferred: the last resort */
+    size_t size;        /* bytes of its message */
+    tg_str_t name;      /* of a tool that there is not, or empty */
+    tg_str_t arguments; /* a copy, where a log may ask for them */
+    tg_ran_t ran;       /* what who runs it tells of it; -1 ms: not yet */
+    ngx_event_t timer;  /* deferred: the last resort */
     ngx_toolgate_job_t job;
     ngx_toolgate_ask_t place; /* among the calls that this worker may run */
     tg_str_t limits;          /* what is asked for it; empty: it needs none */
@@ -198,6 +201,20 @@ void ngx_toolgate_call_asked(ngx_toolgate_call_t *call, tg_str_t params);
  * NULL.
  */
 ngx_toolgate_call_t *ngx_toolgate_call_of_runner(ngx_toolgate_front_t *front);
+
+/* --- logs of calls --- */
+
+/*
+ * A call that outlasts its request, of a tool or NULL, keeps what its log may
+ * ask for at the end.  NGX_ERROR: no memory.
+ */
+ngx_int_t ngx_toolgate_call_keep_for_log(ngx_toolgate_call_t *call,
+                                         const ngx_toolgate_tool_t *tool,
+                                         tg_str_t arguments);
+
+/* It has ended: the logs are told, if that is here. */
+void ngx_toolgate_call_ended(ngx_toolgate_call_t *call,
+                             const ngx_toolgate_record_t *record);
 
 /* --- what is known of calls at their end --- */
 

@@ -282,6 +282,8 @@ ngx_toolgate_call_place_had(void *data, const tg_message_t *message)
     ngx_toolgate_call_t *call = data;
 
     (void) message;
+    ngx_log_debug1(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: has its place", call);
 
     if (!call->has_run) {
         call->ran.queued_ms = (int64_t) (ngx_current_msec - call->start);
@@ -327,6 +329,9 @@ ngx_toolgate_place_params(ngx_toolgate_call_t *call)
 static int
 ngx_toolgate_call_ask_place(ngx_toolgate_call_t *call)
 {
+    ngx_log_debug1(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: asks for a place", call);
+
     call->place.data = call;
     call->place.answer = ngx_toolgate_call_place_answer;
     call->place.progress = ngx_toolgate_call_place_had;
@@ -341,6 +346,14 @@ ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
     tg_call_t *deferred;
     int rc;
 
+    if (ngx_toolgate_call_keep_for_log(call, call->tool,
+                                       call->request->arguments)
+        != NGX_OK)
+    {
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
+        return NGX_ERROR;
+    }
+
     deferred = tg_peer_defer(&call->front->peer, call->request);
 
     if (deferred == NULL) {
@@ -353,7 +366,8 @@ ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
         return NGX_ERROR;
     }
 
-    tg_call_hold(deferred, NGX_TOOLGATE_POOL + call->request->arguments.len);
+    tg_call_hold(deferred, NGX_TOOLGATE_POOL + call->request->arguments.len
+                               + call->arguments.len);
     rc = call->handler->run != NULL ? ngx_toolgate_place_params(call) : TG_OK;
     ngx_toolgate_call_keep(call, deferred, call->timeout + NGX_TOOLGATE_GRACE);
 
@@ -394,6 +408,10 @@ ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
 {
     int rc;
 
+    ngx_log_debug3(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: asks toolgate-runner for \"%*s\"", call,
+                   method.len, method.data);
+
     ngx_toolgate_call_job_init(call, call->front->conf->runner);
     rc = ngx_toolgate_job_start(&call->job, method, params);
 
@@ -406,6 +424,9 @@ int
 ngx_toolgate_call_adopt(ngx_toolgate_call_t *call,
                         ngx_toolgate_runner_t *runner, const char *key)
 {
+    ngx_log_debug1(NGX_LOG_DEBUG_STREAM, call->pool->log, 0,
+                   "toolgate call %p: adopts its job", call);
+
     ngx_toolgate_call_job_init(call, runner);
     call->job.state = NGX_TOOLGATE_JOB_HELD;
     ngx_memcpy(call->job.key, key, NGX_TOOLGATE_KEY);

@@ -12,8 +12,8 @@ typedef struct {
     int64_t queued;
     uint64_t size;
     uint64_t timeout;
-    uint64_t left; /* until the last resort */
-    uint64_t dir_len;
+    uint64_t left;    /* until the last resort */
+    uint64_t dir_len; /* behind that, the arguments, if they are kept */
     char key[NGX_TOOLGATE_KEY];
 } ngx_toolgate_packed_call_t;
 
@@ -107,6 +107,7 @@ ngx_toolgate_call_pack(void *host, const tg_call_t *deferred, tg_buf_t *out)
 
     tg_buf_put(out, (char *) &packed, sizeof(packed));
     tg_buf_put(out, (char *) dir->data, dir->len);
+    tg_buf_str(out, call->arguments);
 }
 
 void
@@ -127,11 +128,23 @@ ngx_toolgate_calls_leave(ngx_toolgate_front_t *front)
 /* Its result is checked where the schema is the same. */
 static ngx_int_t
 ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
-                         const ngx_toolgate_packed_call_t *packed, tg_str_t dir)
+                         const ngx_toolgate_packed_call_t *packed,
+                         tg_str_t bytes)
 {
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_runner_t *runner;
     tg_schema_t *schema;
+    tg_str_t dir;
+
+    dir = tg_str(bytes.data, ngx_min(bytes.len, packed->dir_len));
+    bytes = tg_str(bytes.data + dir.len, bytes.len - dir.len);
+
+    if (ngx_toolgate_call_keep_for_log(call, now != NULL ? now->host : NULL,
+                                       bytes.len != 0 ? bytes : TG_STR_NONE)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
     call->is_carried = 1;
     call->start = (ngx_msec_t) packed->start;

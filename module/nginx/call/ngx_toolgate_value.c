@@ -22,15 +22,20 @@ ngx_toolgate_lend(ngx_toolgate_call_t *call, ngx_toolgate_lent_t *lent)
 
     s = call->front->stream;
 
+    cmcf = ngx_stream_get_module_main_conf(s, ngx_stream_core_module);
+    size = cmcf->variables.nelts * sizeof(ngx_stream_variable_value_t);
+
     if (call->variables == NULL) {
-        cmcf = ngx_stream_get_module_main_conf(s, ngx_stream_core_module);
-        size = cmcf->variables.nelts * sizeof(ngx_stream_variable_value_t);
         call->variables = ngx_palloc(call->pool, size);
 
         if (call->variables == NULL) {
             return NGX_ERROR;
         }
 
+        ngx_memcpy(call->variables, s->variables, size);
+
+    } else if (call->front->ended != NULL) {
+        /* What was known of it before its end counts no more. */
         ngx_memcpy(call->variables, s->variables, size);
     }
 
@@ -99,7 +104,7 @@ ngx_toolgate_property(const ngx_toolgate_tool_t *tool, tg_str_t name)
     const ngx_toolgate_property_t *property;
     ngx_uint_t i;
 
-    if (tool->properties != NULL) {
+    if (tool != NULL && tool->properties != NULL) {
         property = tool->properties->elts;
 
         for (i = 0; i < tool->properties->nelts; i++) {

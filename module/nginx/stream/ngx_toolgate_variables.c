@@ -230,14 +230,22 @@ ngx_toolgate_dollar_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     return ngx_toolgate_set_str(v, TG_STR("$"));
 }
 
-/* Known from the start, to `limit_conn` for instance: no session is needed. */
+/*
+ * Known from the start, to `limit_conn` for instance: no session is needed.
+ * Of a connection that is closed, what was asked before.
+ */
 static ngx_int_t
 ngx_toolgate_client_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                              uintptr_t data)
 {
+    ngx_toolgate_session_t *session;
     ngx_toolgate_client_t client;
 
-    if (ngx_toolgate_who(s->connection, &client) != NGX_OK) {
+    session = ngx_toolgate_of(s);
+
+    if (session != NULL && session->front.has_client) {
+        client = session->front.client;
+    } else if (ngx_toolgate_who(s->connection, &client) != NGX_OK) {
         return ngx_toolgate_set(v, NULL, 0);
     }
 
@@ -304,49 +312,119 @@ ngx_toolgate_trace_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                                                : call->trace.state);
 }
 
-/* Of that call, or of the one that ended last. */
+/*
+ * What is known of the call that is logged right now, or of the one that ended
+ * last; NULL: of none.
+ */
+static const ngx_toolgate_record_t *
+ngx_toolgate_ended(ngx_stream_session_t *s)
+{
+    const ngx_toolgate_front_t *front;
+
+    if (ngx_toolgate_of(s) == NULL) {
+        return NULL;
+    }
+
+    front = &ngx_toolgate_of(s)->front;
+
+    return front->ended != NULL   ? front->ended
+           : front->last.is_known ? &front->last
+                                  : NULL;
+}
+
 static ngx_int_t
-ngx_toolgate_last_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+ngx_toolgate_name_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                            uintptr_t data)
 {
-    const ngx_toolgate_record_t *last;
+    const ngx_toolgate_record_t *ended;
     const ngx_toolgate_call_t *call;
     const tg_entry_t *entry;
 
+    (void) data;
     call = ngx_toolgate_current(s);
-    last = ngx_toolgate_of(s) != NULL ? &ngx_toolgate_of(s)->front.last : NULL;
+    ended = ngx_toolgate_ended(s);
+    entry = call != NULL ? call->entry : ended != NULL ? ended->entry : NULL;
+
+    return ngx_toolgate_set_str(v, entry != NULL  ? entry->name
+                                   : call != NULL ? call->name
+                                                  : TG_STR_NONE);
+}
+
+/* Of the call that is served, or of one that has ended. */
+static ngx_int_t
+ngx_toolgate_time_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                           uintptr_t data)
+{
+    const ngx_toolgate_record_t *ended;
+    const ngx_toolgate_call_t *call;
+    int64_t time;
+
+    call = ngx_toolgate_current(s);
+    ended = ngx_toolgate_ended(s);
+
+    if (call != NULL && call->front->ended == NULL) {
+        return ngx_toolgate_set_msec(
+            s, v, data == 't' ? ngx_current_msec - call->start : 0);
+    }
+
+    time = ended == NULL ? -1
+           : data == 't' ? (int64_t) ended->time
+           : data == 'q' ? ended->queued
+                         : ended->ran;
+
+    return time >= 0 ? ngx_toolgate_set_msec(s, v, (ngx_msec_t) time)
+                     : ngx_toolgate_set(v, NULL, 0);
+}
+
+static ngx_int_t
+ngx_toolgate_set_word(ngx_toolgate_value_t *v, const char *word)
+{
+    return ngx_toolgate_set_str(v, word != NULL ? tg_str_c(word) : TG_STR_NONE);
+}
+
+/* Of a call that has ended, how. */
+static ngx_int_t
+ngx_toolgate_end_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                          uintptr_t data)
+{
+    const ngx_toolgate_record_t *ended;
+    u_char *p;
+
+    ended = ngx_toolgate_ended(s);
+
+    if (ended == NULL) {
+        return ngx_toolgate_set(v, NULL, 0);
+    }
 
     switch (data) {
-    case 'n':
-        entry = call != NULL ? call->entry : last != NULL ? last->entry : NULL;
-        return ngx_toolgate_set_str(v,
-                                    entry != NULL ? entry->name : TG_STR_NONE);
     case 's':
-        return ngx_toolgate_set_str(v, last != NULL && last->is_known
-                                           ? tg_str_c(
-                                               ngx_toolgate_end_name(last->end))
-                                           : TG_STR_NONE);
+        return ngx_toolgate_set_word(v, ngx_toolgate_end_name(ended->end));
+    case 'r':
+        return ngx_toolgate_set_word(v, ngx_toolgate_rule_name(ended->rule));
     default:
         break;
     }
 
-    if (call != NULL) {
-        return ngx_toolgate_set_msec(
-            s, v, data == 'q' ? 0 : ngx_current_msec - call->start);
+    if (ended->signal == 0) {
+        return ended->exit >= 0
+                   ? ngx_toolgate_set_number(s, v, (uint64_t) ended->exit)
+                   : ngx_toolgate_set(v, NULL, 0);
     }
 
-    if (last == NULL || !last->is_known) {
-        return ngx_toolgate_set(v, NULL, 0);
-    }
+    p = ngx_pnalloc(s->connection->pool, sizeof("signal ") + NGX_INT64_LEN);
 
-    return ngx_toolgate_set_msec(
-        s, v, data == 'q' ? (ngx_msec_t) ngx_max(last->queued, 0) : last->time);
+    return p == NULL
+               ? NGX_ERROR
+               : ngx_toolgate_set(v, (char *) p,
+                                  ngx_sprintf(p, "signal %L", ended->signal)
+                                      - p);
 }
 
 static ngx_int_t
 ngx_toolgate_session_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                               uintptr_t data)
 {
+    const ngx_toolgate_record_t *ended;
     ngx_toolgate_session_t *session;
 
     session = ngx_toolgate_of(s);
@@ -358,6 +436,18 @@ ngx_toolgate_session_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     if (data == 'p') {
         return ngx_toolgate_set_str(v, tg_str_c(tg_dialect_name(
                                            session->front.peer.dialect)));
+    }
+
+    if (data == 'n') {
+        return ngx_toolgate_set_str(v, session->front.peer.client);
+    }
+
+    ended = session->front.ended;
+
+    if (ended != NULL) {
+        return ngx_toolgate_set_number(s, v,
+                                       data == 'i' ? ended->bytes_in
+                                                   : ended->bytes_out);
     }
 
     return ngx_toolgate_set_number(s, v,
@@ -375,7 +465,7 @@ ngx_toolgate_session_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     }
 
 static ngx_stream_variable_t ngx_toolgate_vars[] = {
-    NGX_TOOLGATE_VARIABLE("tool_name", last, 'n', 0),
+    NGX_TOOLGATE_VARIABLE("tool_name", name, 'n', 0),
     NGX_TOOLGATE_VARIABLE("tool_arguments", call, 'a', 0),
     NGX_TOOLGATE_VARIABLE("tool_arg_", arg, 0, NGX_STREAM_VAR_PREFIX),
     NGX_TOOLGATE_VARIABLE("tool_json_", json, 0, NGX_STREAM_VAR_PREFIX),
@@ -388,9 +478,13 @@ static ngx_stream_variable_t ngx_toolgate_vars[] = {
     NGX_TOOLGATE_VARIABLE("tool_client_pid", client, 'p', 0),
     NGX_TOOLGATE_VARIABLE("tool_client_uid", client, 'u', 0),
     NGX_TOOLGATE_VARIABLE("tool_client_gid", client, 'g', 0),
-    NGX_TOOLGATE_VARIABLE("tool_status", last, 's', 0),
-    NGX_TOOLGATE_VARIABLE("tool_queue_time", last, 'q', 0),
-    NGX_TOOLGATE_VARIABLE("tool_call_time", last, 't', 0),
+    NGX_TOOLGATE_VARIABLE("tool_client_name", session, 'n', 0),
+    NGX_TOOLGATE_VARIABLE("tool_status", end, 's', 0),
+    NGX_TOOLGATE_VARIABLE("tool_rule", end, 'r', 0),
+    NGX_TOOLGATE_VARIABLE("tool_exit_status", end, 'e', 0),
+    NGX_TOOLGATE_VARIABLE("tool_queue_time", time, 'q', 0),
+    NGX_TOOLGATE_VARIABLE("tool_run_time", time, 'r', 0),
+    NGX_TOOLGATE_VARIABLE("tool_call_time", time, 't', 0),
     NGX_TOOLGATE_VARIABLE("tool_traceparent", trace, 'p', 0),
     NGX_TOOLGATE_VARIABLE("tool_tracestate", trace, 's', 0),
     NGX_TOOLGATE_VARIABLE("tool_bytes_in", session, 'i', 0),

@@ -1,0 +1,441 @@
+/*
+ * Lines on their way to files and to syslog.
+ *
+ * A line is written whole, by one call of the kernel's, so that those of
+ * several workers do not mix.  What cannot be written is lost and counted: no
+ * call waits for a disk that has no room.
+ */
+#include "nginx/log/ngx_toolgate_log.h"
+
+#include <sys/uio.h>
+
+/* How often it is said that lines are lost. */
+#define NGX_TOOLGATE_LOG_PACE 60
+/* A line as long as this is rare: its memory is not kept. */
+#define NGX_TOOLGATE_LOG_KEEP 65536
+
+struct ngx_toolgate_sink_s {
+    ngx_open_file_t *file; /* NULL: it is syslog's */
+    ngx_syslog_peer_t *syslog;
+    u_char *start; /* of its buffer; NULL: it has none */
+    u_char *pos;
+    u_char *last;
+    ngx_msec_t flush;
+    ngx_event_t event;
+    ngx_uint_t lost;   /* lines, since one was written */
+    ngx_uint_t told;   /* of these: how many the error log knows of */
+    time_t told_at;    /* 0: none was lost */
+    unsigned is_cut:1; /* half a line was written last */
+};
+
+/* Of this worker, reused. */
+static tg_buf_t ngx_toolgate_line;
+
+static ngx_toolgate_main_conf_t *
+ngx_toolgate_log_conf(ngx_cycle_t *cycle)
+{
+    return ngx_stream_cycle_get_module_main_conf(cycle,
+                                                 ngx_stream_toolgate_module);
+}
+
+static const u_char *
+ngx_toolgate_sink_name(const ngx_toolgate_sink_t *sink)
+{
+    return sink->file != NULL ? sink->file->name.data : (u_char *) "syslog";
+}
+
+/* --- what is lost --- */
+
+static void
+ngx_toolgate_sink_tell(ngx_toolgate_sink_t *sink, ngx_err_t err, ngx_log_t *log)
+{
+    if (sink->lost == sink->told
+        || (sink->told_at != 0
+            && ngx_time() - sink->told_at < NGX_TOOLGATE_LOG_PACE
+            && !ngx_exiting && !ngx_quit && !ngx_terminate))
+    {
+        return;
+    }
+
+    sink->told = sink->lost;
+    sink->told_at = ngx_time();
+    ngx_log_error(NGX_LOG_ERR, log, err,
+                  "tool_log: \"%s\" cannot be written; %ui lines were lost so "
+                  "far",
+                  ngx_toolgate_sink_name(sink), sink->lost);
+}
+
+static void
+ngx_toolgate_sink_lose(ngx_toolgate_sink_t *sink, const u_char *data,
+                       size_t len, ngx_err_t err, ngx_log_t *log)
+{
+    size_t i;
+
+    for (i = 0; i < len; i++) {
+        sink->lost += data[i] == LF;
+    }
+
+    ngx_toolgate_sink_tell(sink, err, log);
+}
+
+static void
+ngx_toolgate_sink_written(ngx_toolgate_sink_t *sink, ngx_log_t *log)
+{
+    if (sink->lost == 0) {
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_ERR, log, 0,
+                  "tool_log: \"%s\" can be written again; %ui lines were lost",
+                  ngx_toolgate_sink_name(sink), sink->lost);
+    sink->lost = 0;
+    sink->told = 0;
+    sink->told_at = 0;
+}
+
+/* --- what is written --- */
+
+/* Whole lines; behind half a line they begin a new one. */
+static void
+ngx_toolgate_sink_write(ngx_toolgate_sink_t *sink, u_char *data, size_t len,
+                        ngx_log_t *log)
+{
+    static u_char newline = LF;
+
+    struct iovec iov[2];
+    ssize_t n;
+
+    iov[0].iov_base = &newline;
+    iov[0].iov_len = sink->is_cut;
+    iov[1].iov_base = data;
+    iov[1].iov_len = len;
+    n = writev(sink->file->fd, iov, 2);
+
+    if (n > 0) {
+        n -= sink->is_cut;
+        sink->is_cut = n > 0 && data[n - 1] != LF;
+    }
+
+    if (n == (ssize_t) len) {
+        ngx_toolgate_sink_written(sink, log);
+        return;
+    }
+
+    ngx_toolgate_sink_lose(sink, data + ngx_max(n, 0), len - ngx_max(n, 0),
+                           n < 0 ? ngx_errno : NGX_ENOSPC, log);
+}
+
+static void
+ngx_toolgate_sink_flush(ngx_toolgate_sink_t *sink, ngx_log_t *log)
+{
+    if (sink->pos != sink->start) {
+        ngx_toolgate_sink_write(sink, sink->start, sink->pos - sink->start,
+                                log);
+        sink->pos = sink->start;
+    }
+
+    if (sink->event.timer_set) {
+        ngx_del_timer(&sink->event);
+    }
+}
+
+static void
+ngx_toolgate_sink_timer(ngx_event_t *ev)
+{
+    ngx_toolgate_sink_flush(ev->data, ev->log);
+}
+
+static void
+ngx_toolgate_sink_put(ngx_toolgate_sink_t *sink, u_char *data, size_t len,
+                      ngx_log_t *log)
+{
+    if (len > (size_t) (sink->last - sink->pos)) {
+        ngx_toolgate_sink_flush(sink, log);
+    }
+
+    if (len > (size_t) (sink->last - sink->pos)) {
+        ngx_toolgate_sink_write(sink, data, len, log);
+        return;
+    }
+
+    if (sink->flush != 0 && sink->pos == sink->start) {
+        ngx_add_timer(&sink->event, sink->flush);
+    }
+
+    sink->pos = ngx_cpymem(sink->pos, data, len);
+}
+
+static void
+ngx_toolgate_sink_send(ngx_toolgate_sink_t *sink, u_char *data, size_t len,
+                       ngx_log_t *log)
+{
+    if (ngx_syslog_send(sink->syslog, data, len) == (ssize_t) len) {
+        ngx_toolgate_sink_written(sink, log);
+        return;
+    }
+
+    sink->lost++;
+    ngx_toolgate_sink_tell(sink, 0, log);
+}
+
+/* --- lines --- */
+
+tg_buf_t *
+ngx_toolgate_log_begin(const ngx_toolgate_log_t *log)
+{
+    ngx_syslog_peer_t *peer;
+    tg_buf_t *line;
+    u_char *p;
+
+    line = &ngx_toolgate_line;
+
+    if (line->alloc == NULL) {
+        tg_buf_init(line, tg_alloc_libc());
+    }
+
+    tg_buf_reset(line, NGX_TOOLGATE_LOG_KEEP);
+    peer = log->sink->syslog;
+
+    if (peer != NULL
+        && tg_buf_reserve(line, sizeof("<255>Jan 01 00:00:00 ") + 3
+                                    + ngx_cycle->hostname.len + peer->tag.len)
+               == TG_OK)
+    {
+        p = (u_char *) line->data;
+        line->len = ngx_syslog_add_header(peer, p) - p;
+    }
+
+    return line;
+}
+
+void
+ngx_toolgate_log_lose(const ngx_toolgate_log_t *log, ngx_log_t *error)
+{
+    log->sink->lost++;
+    ngx_toolgate_sink_tell(log->sink, NGX_ENOMEM, error);
+}
+
+void
+ngx_toolgate_log_end(const ngx_toolgate_log_t *log, ngx_log_t *error)
+{
+    ngx_toolgate_sink_t *sink;
+    tg_buf_t *line;
+
+    line = &ngx_toolgate_line;
+    sink = log->sink;
+
+    if (sink->syslog == NULL) {
+        tg_buf_char(line, LF);
+    }
+
+    if (tg_buf_failed(line)) {
+        ngx_toolgate_log_lose(log, error);
+    } else if (sink->syslog != NULL) {
+        ngx_toolgate_sink_send(sink, (u_char *) line->data, line->len, error);
+    } else if (sink->start != NULL) {
+        ngx_toolgate_sink_put(sink, (u_char *) line->data, line->len, error);
+    } else {
+        ngx_toolgate_sink_write(sink, (u_char *) line->data, line->len, error);
+    }
+}
+
+/* As access_log does it. */
+static void
+ngx_toolgate_log_escape(tg_buf_t *line, tg_str_t value)
+{
+    static const char hex[] = "0123456789ABCDEF";
+
+    size_t i, from;
+    u_char c;
+
+    for (i = 0, from = 0; i < value.len; i++) {
+        c = (u_char) value.data[i];
+
+        if (c >= ' ' && c < 0x7f && c != '"' && c != '\\') {
+            continue;
+        }
+
+        tg_buf_put(line, value.data + from, i - from);
+        tg_buf_text(line, "\\x");
+        tg_buf_char(line, hex[c >> 4]);
+        tg_buf_char(line, hex[c & 0xf]);
+        from = i + 1;
+    }
+
+    tg_buf_put(line, value.data + from, value.len - from);
+}
+
+void
+ngx_toolgate_log_put(tg_buf_t *line, ngx_toolgate_escape_t escape,
+                     tg_str_t value)
+{
+    switch (escape) {
+    case NGX_TOOLGATE_ESCAPE_DEFAULT:
+        if (value.len == 0) {
+            tg_buf_char(line, '-');
+        } else {
+            ngx_toolgate_log_escape(line, value);
+        }
+
+        break;
+
+    case NGX_TOOLGATE_ESCAPE_JSON:
+        tg_json_put_escaped(line, value);
+        break;
+
+    case NGX_TOOLGATE_ESCAPE_NONE:
+        tg_buf_str(line, value);
+    }
+}
+
+/* --- the worker's life --- */
+
+/* Files are opened anew, or the worker exits. */
+static void
+ngx_toolgate_sinks_flush(ngx_cycle_t *cycle, const ngx_open_file_t *file,
+                         ngx_log_t *log)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_sink_t **sinks;
+    ngx_uint_t i;
+
+    mcf = ngx_toolgate_log_conf(cycle);
+
+    if (mcf == NULL) {
+        return;
+    }
+
+    sinks = mcf->sinks.elts;
+
+    for (i = 0; i < mcf->sinks.nelts; i++) {
+        if (file == NULL || sinks[i]->file == file) {
+            ngx_toolgate_sink_flush(sinks[i], log);
+            ngx_toolgate_sink_tell(sinks[i], 0, log);
+        }
+    }
+}
+
+static void
+ngx_toolgate_sink_reopen(ngx_open_file_t *file, ngx_log_t *log)
+{
+    ngx_toolgate_sinks_flush((ngx_cycle_t *) ngx_cycle, file, log);
+}
+
+void
+ngx_toolgate_log_exit(ngx_cycle_t *cycle)
+{
+    ngx_toolgate_sinks_flush(cycle, NULL, cycle->log);
+
+    if (ngx_toolgate_line.alloc != NULL) {
+        tg_buf_deinit(&ngx_toolgate_line);
+        ngx_toolgate_line.alloc = NULL;
+    }
+}
+
+/* --- for the directives --- */
+
+static ngx_toolgate_sink_t *
+ngx_toolgate_sink_new(ngx_conf_t *cf)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_sink_t **sink;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    sink = ngx_array_push(&mcf->sinks);
+
+    if (sink == NULL) {
+        return NULL;
+    }
+
+    *sink = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_sink_t));
+
+    return *sink;
+}
+
+ngx_toolgate_sink_t *
+ngx_toolgate_sink_file(ngx_conf_t *cf, ngx_str_t *path)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_sink_t **sinks, *sink;
+    ngx_open_file_t *file;
+    ngx_uint_t i;
+
+    file = ngx_conf_open_file(cf->cycle, path);
+    if (file == NULL) {
+        return NULL;
+    }
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    sinks = mcf->sinks.elts;
+
+    for (i = 0; i < mcf->sinks.nelts; i++) {
+        if (sinks[i]->file == file) {
+            return sinks[i];
+        }
+    }
+
+    sink = ngx_toolgate_sink_new(cf);
+
+    if (sink != NULL) {
+        sink->file = file;
+    }
+
+    return sink;
+}
+
+ngx_toolgate_sink_t *
+ngx_toolgate_sink_syslog(ngx_conf_t *cf)
+{
+    ngx_toolgate_sink_t *sink;
+
+    sink = ngx_toolgate_sink_new(cf);
+
+    if (sink == NULL) {
+        return NULL;
+    }
+
+    sink->syslog = ngx_pcalloc(cf->pool, sizeof(ngx_syslog_peer_t));
+
+    return sink->syslog != NULL
+                   && ngx_syslog_process_conf(cf, sink->syslog) == NGX_CONF_OK
+               ? sink
+               : NULL;
+}
+
+const char *
+ngx_toolgate_sink_buffer(ngx_conf_t *cf, ngx_toolgate_sink_t *sink, size_t size,
+                         ngx_msec_t flush)
+{
+    if (sink->start != NULL || sink->pos != NULL) {
+        return (size_t) (sink->last - sink->start) == size
+                       && sink->flush == flush
+                   ? NULL
+                   : "is written to already, with another \"buffer\" or "
+                     "\"flush\"; say the same everywhere";
+    }
+
+    if (size == 0) {
+        return NULL;
+    }
+
+    sink->start = ngx_pnalloc(cf->pool, size);
+
+    if (sink->start == NULL) {
+        return "needs more memory than there is";
+    }
+
+    sink->pos = sink->start;
+    sink->last = sink->start + size;
+    sink->flush = flush;
+    sink->event.data = sink;
+    sink->event.handler = ngx_toolgate_sink_timer;
+    sink->event.log = &cf->cycle->new_log;
+    sink->event.cancelable = 1;
+
+    /* The file's data is NGINX's own: an access_log may write there, too. */
+    if (sink->file->flush == NULL) {
+        sink->file->flush = ngx_toolgate_sink_reopen;
+    }
+
+    return NULL;
+}

@@ -1,0 +1,70 @@
+/*
+ * Where lines about calls go (tool_log): files, with buffers or without, and
+ * syslog; and what stands in them (tool_log_format).  What a call is, it does
+ * not know.
+ */
+#ifndef _NGX_TOOLGATE_LOG_H_INCLUDED_
+#define _NGX_TOOLGATE_LOG_H_INCLUDED_
+
+#include "nginx/ngx_toolgate.h"
+
+typedef enum {
+    NGX_TOOLGATE_ESCAPE_DEFAULT = 0, /* \xXX, and - for what is empty */
+    NGX_TOOLGATE_ESCAPE_JSON,
+    NGX_TOOLGATE_ESCAPE_NONE
+} ngx_toolgate_escape_t;
+
+/* A piece of a format: a text, or a variable. */
+typedef struct {
+    tg_str_t text;
+    ngx_stream_complex_value_t *value; /* NULL: the text itself */
+} ngx_toolgate_piece_t;
+
+typedef struct {
+    ngx_str_t name;
+    ngx_toolgate_escape_t escape;
+    ngx_array_t *pieces; /* ngx_toolgate_piece_t; NULL: one of ours */
+    ngx_uint_t needs_arguments;
+} ngx_toolgate_format_t;
+
+/* Where lines go; one for each file, whoever writes to it. */
+typedef struct ngx_toolgate_sink_s ngx_toolgate_sink_t;
+
+typedef struct {
+    ngx_toolgate_sink_t *sink;
+    const ngx_toolgate_format_t *format;
+    ngx_stream_complex_value_t *filter; /* if=; NULL: each call */
+    ngx_uint_t needs_arguments; /* they may be asked for when a call ends */
+} ngx_toolgate_log_t;
+
+/*
+ * Begins a line, which takes what is appended; nothing else may begin one
+ * meanwhile.  And its end: it is written, or counted as lost.
+ */
+tg_buf_t *ngx_toolgate_log_begin(const ngx_toolgate_log_t *log);
+void ngx_toolgate_log_end(const ngx_toolgate_log_t *log, ngx_log_t *error);
+
+/* A line that there is no memory for. */
+void ngx_toolgate_log_lose(const ngx_toolgate_log_t *log, ngx_log_t *error);
+
+/* Appends a variable's value; where it is empty, that there is none. */
+void ngx_toolgate_log_put(tg_buf_t *line, ngx_toolgate_escape_t escape,
+                          tg_str_t value);
+
+/* The worker exits: what is in buffers is written. */
+void ngx_toolgate_log_exit(ngx_cycle_t *cycle);
+
+/* --- for the directives --- */
+
+/* The same for the same file; NULL: logged. */
+ngx_toolgate_sink_t *ngx_toolgate_sink_file(ngx_conf_t *cf, ngx_str_t *path);
+ngx_toolgate_sink_t *ngx_toolgate_sink_syslog(ngx_conf_t *cf);
+
+/*
+ * Gives it a buffer of so many bytes, written after flush ms at the latest (0:
+ * when it is full): NULL, or what is wrong.
+ */
+const char *ngx_toolgate_sink_buffer(ngx_conf_t *cf, ngx_toolgate_sink_t *sink,
+                                     size_t size, ngx_msec_t flush);
+
+#endif

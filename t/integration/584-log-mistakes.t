@@ -1,0 +1,79 @@
+#!/usr/bin/perl
+# Mistakes in logs of calls and their formats: nginx -t finds each, says in
+# which line it stands and what to write instead.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+
+# What must be said, and what stands in the server: with "tool_log " before.
+my %log = (
+    ''                        => qr/invalid number of arguments/,
+    '/dev/null nope'          => qr/there is no format "nope"; write "default"/,
+    '/dev/null later'          => qr/no format "later".* stands further up/,
+    '/dev/null x=1'            => qr/invalid "x=1" .*; write "buffer=SIZE"/,
+    '/dev/null json more'      => qr/invalid "more" .*; write "buffer=SIZE"/,
+    '/dev/null buffer=x'       => qr/invalid "buffer=x" .*; write a size/,
+    '/dev/null buffer=65m'     => qr/invalid "buffer=65m" .* at most 64m/,
+    '/dev/null buffer=1k flush=x' => qr/invalid "flush=x" .*; write a time/,
+    '/dev/null flush=1s'       => qr/has a "flush" but no "buffer"; add/,
+    '/dev/null if=1'           => qr/invalid "if=1" .*; write one variable/,
+    '/dev/null if=$a$b'        => qr/invalid .*; write one variable/,
+    '/dev/null if=$nope'       => qr/unknown variable "\$nope"/,
+    '/tmp/$tool_name'          => qr/has a variable.* or choose lines by "if="/,
+    'off json'                 => qr/with "off" takes nothing else/,
+    'syslog:server=127.0.0.1 buffer=1k' => qr/has no buffer; remove "buffer"/,
+    'syslog:nope'              => qr/unknown syslog parameter "nope"/,
+    "off;\ntool_log /dev/null" => qr/has both "off" and something else/,
+    "/dev/null;\ntool_log off" => qr/has both "off" and something else/,
+    "/dev/null buffer=1k;\ntool_log /dev/null" =>
+        qr/is written to already, with another "buffer"/,
+);
+for my $text (sort keys %log) {
+    my ($status, $out) =
+        $tg->test_conf("tool_log $text; #!\ntool a { return 1; }");
+    isnt $status, 0, "tool_log $text";
+    like $out, $log{$text}, 'is explained';
+    my ($before) = split /#!/, slurp($tg->dir . '/test.conf');
+    my $line = 1 + $before =~ tr/\n//;
+    like $out, qr{/test\.conf:$line\b}, 'with its place';
+}
+
+my %format = (
+    'a'                  => qr/invalid number of arguments/,
+    'json x'             => qr/there is a format "json" already/,
+    'default x'          => qr/there is a format "default" already/,
+    "a x;\ntool_log_format a x" => qr/there is a format "a" already/,
+    'a escape=x y'       => qr/invalid "escape=x" .*; write escape=default/,
+    'a escape=json'      => qr/invalid "escape=json" .* and then the format/,
+    'a "$"'              => qr/"\$" starts a variable's name.* write "\$\$"/,
+    'a $nope'            => qr/unknown variable "\$nope"/,
+    'a ${tool_arg_a.b}' => qr/is for values of a tool; log the whole/,
+);
+for my $text (sort keys %format) {
+    my ($status, $out) = $tg->test_conf('tool a { return 1; }',
+        stream => "tool_log_format $text;\n");
+    isnt $status, 0, "tool_log_format $text";
+    like $out, $format{$text}, 'is explained';
+}
+
+# Not in a block that it is not for; and the same file in the same way is fine.
+my ($status, $out) =
+    $tg->test_conf('tool_log_format a b; tool a { return 1; }');
+like $out, qr/"tool_log_format" directive is not allowed here/, 'a server';
+($status, $out) = $tg->test_conf(<<'END');
+tool_log /dev/null json buffer=1k;
+access_log /dev/null x;
+tool a { return 1; tool_log /dev/null buffer=1k; }
+method m { return 1; tool_log off; }
+END
+like $out, qr/unknown log format "x"/, 'beside an access_log';
+($status, $out) = $tg->test_conf(<<'END', stream => "log_format x y;\n");
+tool_log /dev/null json buffer=1k;
+access_log /dev/null x buffer=2k;
+tool a { return 1; tool_log /dev/null buffer=1k; }
+method m { return 1; tool_log off; }
+END
+is $status, 0, 'one that writes to the same file' or diag $out;
+
+done_testing;
