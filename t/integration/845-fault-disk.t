@@ -13,6 +13,7 @@ my $main = "error_log /dev/full debug;\n";
 my $stream = <<'END';
 log_format tools '$remote_addr $tool_name $tool_status $bytes_sent';
 access_log /dev/full tools;
+tool_log /dev/full json;
 END
 $tg->allow_log(qr{write\(\) to "/dev/full" failed \(28: });
 my $tools = $Toolgate::Talks::TOOLS . "access_log /dev/full tools;\n";

@@ -12,8 +12,10 @@ typedef struct {
     int64_t queued;
     uint64_t size;
     uint64_t timeout;
-    uint64_t left;    /* until the last resort */
-    uint64_t dir_len; /* behind that, the arguments, if they are kept */
+    uint64_t left; /* until the last resort */
+    /* What stands behind: a directory, and what a log may ask for. */
+    uint64_t dir_len;
+    uint64_t trace_len;
     char key[NGX_TOOLGATE_KEY];
 } ngx_toolgate_packed_call_t;
 
@@ -103,10 +105,12 @@ ngx_toolgate_call_pack(void *host, const tg_call_t *deferred, tg_buf_t *out)
     }
 
     packed.dir_len = dir->len;
+    packed.trace_len = call->trace.parent.len;
     ngx_memcpy(packed.key, call->job.key, NGX_TOOLGATE_KEY);
 
     tg_buf_put(out, (char *) &packed, sizeof(packed));
     tg_buf_put(out, (char *) dir->data, dir->len);
+    tg_buf_str(out, call->trace.parent);
     tg_buf_str(out, call->arguments);
 }
 
@@ -125,6 +129,36 @@ ngx_toolgate_calls_leave(ngx_toolgate_front_t *front)
 
 /* --- the new worker --- */
 
+/* The next so many bytes, of those that there are. */
+static tg_str_t
+ngx_toolgate_packed_take_str(tg_str_t *bytes, uint64_t len)
+{
+    tg_str_t taken;
+
+    taken = tg_str(bytes->data, ngx_min(bytes->len, len));
+    *bytes = tg_str(bytes->data + taken.len, bytes->len - taken.len);
+
+    return taken;
+}
+
+/* What a log may ask for at its end; the rest of bytes are arguments. */
+static ngx_int_t
+ngx_toolgate_call_resume_log(ngx_toolgate_call_t *call, const tg_entry_t *now,
+                             tg_str_t trace, tg_str_t bytes)
+{
+    char *copy;
+
+    copy = trace.len != 0 ? ngx_pnalloc(call->pool, trace.len) : NULL;
+
+    if (copy != NULL) {
+        ngx_memcpy(copy, trace.data, trace.len);
+        call->trace.parent = tg_str(copy, trace.len);
+    }
+
+    return ngx_toolgate_call_keep_for_log(call, now != NULL ? now->host : NULL,
+                                          bytes.len != 0 ? bytes : TG_STR_NONE);
+}
+
 /* Its result is checked where the schema is the same. */
 static ngx_int_t
 ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
@@ -134,15 +168,12 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_runner_t *runner;
     tg_schema_t *schema;
-    tg_str_t dir;
+    tg_str_t dir, trace;
 
-    dir = tg_str(bytes.data, ngx_min(bytes.len, packed->dir_len));
-    bytes = tg_str(bytes.data + dir.len, bytes.len - dir.len);
+    dir = ngx_toolgate_packed_take_str(&bytes, packed->dir_len);
+    trace = ngx_toolgate_packed_take_str(&bytes, packed->trace_len);
 
-    if (ngx_toolgate_call_keep_for_log(call, now != NULL ? now->host : NULL,
-                                       bytes.len != 0 ? bytes : TG_STR_NONE)
-        != NGX_OK)
-    {
+    if (ngx_toolgate_call_resume_log(call, now, trace, bytes) != NGX_OK) {
         return NGX_ERROR;
     }
 

@@ -88,6 +88,7 @@ sub toolgate {
     $tg->conf(
         $body,
         main   => $main,
+        stream => $option{stream},
         events => 'worker_connections '
             . ($option{connections} // 16_384) . ';')->start;
     return {
