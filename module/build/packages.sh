@@ -51,6 +51,7 @@ END
         command -v node >/dev/null || say nodejs
         command -v npm >/dev/null || say npm
         command -v openssl >/dev/null || say openssl
+        command -v promtool >/dev/null || say prometheus
         ;;
     clang)
         command -v clang >/dev/null || say clang
@@ -75,9 +76,10 @@ END
     esac
 }
 
-# Installing Debian's nginx starts it and enables it at boot.  Neither is
-# wanted here: a policy for the time of the installation prevents the first,
-# disabling the second.  A policy-rc.d that is there already is left alone.
+# Installing Debian's nginx or prometheus starts it and enables it at boot.
+# Neither is wanted here: a policy for the time of the installation prevents the
+# first, disabling the second.  A policy-rc.d that is there already is left
+# alone, and so is what was installed before.
 POLICY=/usr/sbin/policy-rc.d
 SUDO=()
 
@@ -98,23 +100,32 @@ apt_try() {
 }
 
 apt_install() {
-    local had_nginx=yes has_policy= status=0
+    local new= service has_policy= status=0
     [ "$(id -u)" = 0 ] || SUDO=(sudo -n)
-    command -v nginx >/dev/null || had_nginx=
+    for service in nginx prometheus; do
+        command -v $service >/dev/null || new="$new $service"
+    done
 
     apt_try update -qq \
         || warn "apt-get update failed, trying with the lists at hand"
-    if [ -z "$had_nginx" ] && ! [ -e "$POLICY" ]; then
+    if [ -n "$new" ] && ! [ -e "$POLICY" ]; then
         has_policy=yes
         trap remove_policy EXIT
-        printf '#!/bin/sh\n%s\n%s\n' \
-            'case " $* " in *" nginx "* | *" nginx.service "*) exit 101; esac' \
-            'exit 0' | "${SUDO[@]}" install -m 755 /dev/stdin "$POLICY"
+        {
+            echo '#!/bin/sh'
+            for service in $new; do
+                echo "case \" \$* \" in *\" $service \"* |" \
+                    "*\" $service.service \"*) exit 101; esac"
+            done
+            echo 'exit 0'
+        } | "${SUDO[@]}" install -m 755 /dev/stdin "$POLICY"
     fi
     apt_try install -y --no-install-recommends "$@" || status=$?
     [ -z "$has_policy" ] || remove_policy
-    if [ -z "$had_nginx" ] && [ -d /run/systemd/system ]; then
-        "${SUDO[@]}" systemctl disable --quiet nginx 2>/dev/null || true
+    if [ -d /run/systemd/system ]; then
+        for service in $new; do
+            "${SUDO[@]}" systemctl disable --quiet $service 2>/dev/null || true
+        done
     fi
     return $status
 }

@@ -23,6 +23,8 @@ enum {
 enum {
     TG_CLI_SOCKET = 1,
     TG_CLI_JSON = 2,
+    TG_CLI_WATCH = 65536,
+    TG_CLI_PROMETHEUS = 131072,
     TG_CLI_TIMEOUT = 4,
     TG_CLI_METHOD = 8,
     TG_CLI_WRITE = 16,
@@ -65,6 +67,9 @@ typedef struct {
 extern const tg_cli_command_t tg_cli_list;
 extern const tg_cli_command_t tg_cli_call;
 extern const tg_cli_command_t tg_cli_ping;
+extern const tg_cli_command_t tg_cli_status;
+extern const tg_cli_command_t tg_cli_ps;
+extern const tg_cli_command_t tg_cli_cancel;
 extern const tg_cli_command_t tg_cli_config;
 extern const tg_cli_command_t tg_cli_validate;
 

@@ -22,6 +22,8 @@ typedef struct {
 static const tg_cli_option_t tg_cli_options[] = {
     { "--socket", TG_CLI_SOCKET, TG_CLI_VALUE(socket) },
     { "--json", TG_CLI_JSON, 0 },
+    { "--watch", TG_CLI_WATCH, 0 },
+    { "--prometheus", TG_CLI_PROMETHEUS, 0 },
     { "--timeout", TG_CLI_TIMEOUT, TG_CLI_VALUE(timeout) },
     { "--method", TG_CLI_METHOD, TG_CLI_VALUE(method) },
     { "--write", TG_CLI_WRITE, 0 },

@@ -389,3 +389,18 @@ tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
     return tg_cli_session_ask(session, TG_CLI_REQUEST, method, params,
                               has_patience ? TG_CLI_PATIENCE_MS : 0);
 }
+
+int
+tg_cli_session_pause(tg_cli_session_t *session, uint64_t ms)
+{
+    session->is_late = 0;
+    uv_timer_start(&session->timer, tg_cli_session_on_timer, ms, 0);
+
+    while (!session->is_late && session->signum == 0) {
+        uv_run(&session->loop, UV_RUN_ONCE);
+    }
+
+    uv_timer_stop(&session->timer);
+
+    return session->signum != 0 ? 128 + session->signum : TG_CLI_DONE;
+}

@@ -133,6 +133,9 @@ int tg_cli_session_call(tg_cli_session_t *session, tg_str_t name,
 int tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
                            tg_str_t params, int has_patience);
 
+/* Lets time pass between two questions; the exit status when a signal came. */
+int tg_cli_session_pause(tg_cli_session_t *session, uint64_t ms);
+
 /* --- tg_cli_connect.c, for tg_cli_session.c --- */
 
 void tg_cli_connect_init(tg_cli_session_t *session);

@@ -42,6 +42,7 @@ static const char *const tg_ipc_types[] = {
     [TG_FAILURE_TIMEOUT] = "TimeoutError",
     [TG_FAILURE_LOST] = "ConnectionError",
     [TG_FAILURE_BUSY] = "BlockingIOError",
+    [TG_FAILURE_ENDED] = "CancelledError",
     [TG_FAILURE_OUTPUT] = "ValueError",
     [TG_FAILURE_INTERNAL] = "RuntimeError",
     [TG_FAILURE_SIZE] = "IPCMessageSizeError",

@@ -110,10 +110,14 @@ tg_notification_name_check(tg_str_t name)
 static const char *
 tg_method_name_check(tg_str_t name)
 {
-    static const char *const own[] = {
-        "ping",       "initialize",      "tools/list",
-        "tools/call", "server/discover", "subscriptions/listen"
-    };
+    static const char *const own[] = { "ping",
+                                       "initialize",
+                                       "tools/list",
+                                       "tools/call",
+                                       "server/discover",
+                                       "subscriptions/listen",
+                                       "toolgate.status",
+                                       "toolgate.cancel" };
     const char *why;
     size_t i;
 

@@ -311,8 +311,8 @@ tg_outcome_explain(tg_outcome_t *outcome, tg_str_t tool, tg_str_t bytes,
 /* --- from process to process --- */
 
 static const char *const tg_failure_names[] = {
-    "ok",   "unknown", "arguments", "program",  "timeout",
-    "lost", "busy",    "output",    "internal", "size",
+    "ok",   "unknown", "arguments", "program",  "timeout", "lost",
+    "busy", "ended",   "output",    "internal", "size",
 };
 
 /* By kind, then what else there may be. */

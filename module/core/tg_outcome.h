@@ -18,6 +18,7 @@ typedef enum {
     TG_FAILURE_TIMEOUT,   /* the deadline passed */
     TG_FAILURE_LOST,      /* the backend or the runner went away */
     TG_FAILURE_BUSY,      /* a limit on calls was reached */
+    TG_FAILURE_ENDED,     /* the operator ended it */
     TG_FAILURE_OUTPUT,    /* the handler's output cannot be delivered */
     TG_FAILURE_INTERNAL,  /* our own fault: memory, a wrong config */
     TG_FAILURE_SIZE       /* core's own: no message carries the answer */

@@ -121,6 +121,9 @@ static ngx_command_t ngx_toolgate_commands[] = {
       ngx_toolgate_access, ngx_toolgate_of_server(rules),
       (void *) NGX_TOOLGATE_DENY },
 
+    { ngx_string("tool_status_allow"), NGX_TOOLGATE_SRV | NGX_CONF_1MORE,
+      ngx_toolgate_access, ngx_toolgate_of_server(status_rules), NULL },
+
     { ngx_string("tool_concurrency"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
       ngx_toolgate_concurrency, ngx_toolgate_of_server(limit), NULL },
 
@@ -358,6 +361,10 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
         conf->info.experimental = prev->info.experimental;
     }
 
+    if (conf->status_rules == NULL) {
+        conf->status_rules = prev->status_rules;
+    }
+
     if (conf->limit.concurrency == 0) {
         conf->limit.concurrency = prev->limit.concurrency;
         conf->limit.queue = prev->limit.queue;
@@ -406,6 +413,7 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_toolgate_srv_conf_t *conf = child;
 
     ngx_stream_core_srv_conf_t *cscf;
+    ngx_array_t *rules;
 
     ngx_toolgate_merge_values(prev, conf);
 
@@ -423,6 +431,12 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
                       "(\"proxy_pass\", \"return\") to a server of its own "
                       "in %s:%ui",
                       cscf->file_name, cscf->line);
+        return NGX_CONF_ERROR;
+    }
+
+    rules = ngx_toolgate_status_rules(cf, conf);
+
+    if (rules == NULL || ngx_toolgate_own_methods(cf, conf, rules) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 

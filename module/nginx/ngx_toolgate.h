@@ -56,6 +56,7 @@ typedef struct ngx_toolgate_call_s ngx_toolgate_call_t;
 typedef struct ngx_toolgate_runner_s ngx_toolgate_runner_t;
 typedef struct ngx_toolgate_handler_s ngx_toolgate_handler_t;
 typedef struct ngx_toolgate_front_s ngx_toolgate_front_t;
+typedef struct ngx_toolgate_counters_s ngx_toolgate_counters_t;
 
 /* `concurrency` and `rate`, of a tool or of all tools of a server. */
 typedef struct {
@@ -114,6 +115,8 @@ struct ngx_toolgate_tool_s {
     size_t max_output;
     ngx_toolgate_limit_t limit;
     ngx_uint_t needs_share; /* it tells or counts the server's clients */
+    ngx_uint_t is_own;      /* every server has it: it is not counted */
+    ngx_toolgate_counters_t *counters; /* of a worker; NULL: to be found */
 };
 
 /* Where a value with variables stands, until it is known what there is. */
@@ -185,6 +188,9 @@ typedef struct {
     ngx_uint_t number;                  /* among the servers with tools */
     ngx_toolgate_limit_t limit;
     ngx_toolgate_runner_t *runner;
+    ngx_array_t *status_rules; /* tool_status_allow */
+    tg_str_t label;            /* of a worker: as …_numbers.h names it */
+    ngx_toolgate_counters_t *counters;
 } ngx_toolgate_srv_conf_t;
 
 extern ngx_module_t ngx_stream_toolgate_module;

@@ -38,6 +38,8 @@ typedef enum {
 
 /* A kind of job.  host is what its jobs share. */
 typedef struct {
+    const char *name; /* of its method */
+
     /* Its own members of params (tg_job_params.h), NULL at the end. */
     const char *const *members;
 
@@ -72,6 +74,9 @@ typedef struct {
      */
     int (*look)(tg_job_t *job);
     void (*more)(tg_job_t *job);
+
+    /* The process that does the work, 0: there is none.  May be NULL. */
+    pid_t (*pid)(const tg_job_t *job);
 } tg_kind_t;
 
 struct tg_job_s {

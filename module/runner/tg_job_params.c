@@ -10,6 +10,7 @@ enum {
     TG_JOB_TIMEOUT_MS,
     TG_JOB_MAX_TIMEOUT_MS,
     TG_JOB_LIMITS,
+    TG_JOB_CALL,
     TG_JOB_MEMBERS
 };
 
@@ -18,6 +19,7 @@ static const char *const tg_job_members[] = {
     [TG_JOB_TIMEOUT_MS] = "timeout_ms",
     [TG_JOB_MAX_TIMEOUT_MS] = "max_timeout_ms",
     [TG_JOB_LIMITS] = "limits",
+    [TG_JOB_CALL] = "call",
     [TG_JOB_MEMBERS] = NULL,
 };
 
@@ -260,6 +262,13 @@ tg_job_params_read(tg_job_params_t *params, tg_str_t raw,
                          &max_timeout)
                != TG_OK)
     {
+        return TG_BAD;
+    }
+
+    *why = "call must be a number from 1";
+
+    if (tg_job_number(common[TG_JOB_CALL], 1, INT64_MAX, &params->call)
+        != TG_OK) {
         return TG_BAD;
     }
 

@@ -2,10 +2,11 @@
  * What every job is asked, whatever its kind:
  *
  *   {"tool":"word_count","timeout_ms":5000,"max_timeout_ms":60000,
- *    "limits":[{"name":"concurrency","key":"a","concurrency":2,"queue":10}]}
+ *    "limits":[{"name":"concurrency","key":"a","concurrency":2,"queue":10}],
+ *    "call":17}
  *
- * tool is required; what else there is belongs to the kind, or is passed
- * over.
+ * tool is required; call is a number by which `status` names it.  What else
+ * there is belongs to the kind, or is passed over.
  */
 #ifndef TG_JOB_PARAMS_H
 #define TG_JOB_PARAMS_H
@@ -28,6 +29,7 @@ typedef struct {
     char *memory;
     size_t size;
     char *tool;
+    int64_t call;            /* 0: it has no number */
     uint64_t timeout_ms;     /* from the call or its last progress */
     uint64_t max_timeout_ms; /* from the call */
     tg_limit_spec_t limits[TG_JOB_LIMITS_MAX];

@@ -12,6 +12,7 @@
 #include "runner/spill/tg_spill_job.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
+#include "runner/tg_job_status.h"
 #include "runner/tg_listen.h"
 
 #include <stdlib.h>
@@ -106,6 +107,7 @@ tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
         tg_buf_uint(&json, members[i].value);
     }
 
+    tg_jobs_put(&json, jobs);
     tg_buf_char(&json, '}');
     tg_answer_json(peer, request, &json);
     tg_buf_deinit(&json);

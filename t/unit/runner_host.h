@@ -93,6 +93,7 @@ host_wait_free(tg_job_t *job)
 }
 
 static const tg_kind_t host_wait_kind = {
+    .name = "wait",
     .members = host_wait_members,
     .timeout_ms = 60000,
     .read = host_wait_read,

@@ -20,6 +20,7 @@ static const test_failure_t test_failures[] = {
     { TG_FAILURE_TIMEOUT, "TimeoutError", -32603 },
     { TG_FAILURE_LOST, "ConnectionError", -32603 },
     { TG_FAILURE_BUSY, "BlockingIOError", -32603 },
+    { TG_FAILURE_ENDED, "CancelledError", -32603 },
     { TG_FAILURE_OUTPUT, "ValueError", -32603 },
     { TG_FAILURE_INTERNAL, "RuntimeError", -32603 },
 };

@@ -4,6 +4,8 @@
  */
 #include "runner_host.h"
 
+#include "runner/tg_job_status.h"
+
 #define KEY "abcdefghijklmnop"
 
 static tg_peer_t test_new; /* the other worker's */
@@ -258,5 +260,63 @@ HELP_TEST(wrong, "wrong params")
     CU_ASSERT(host_recv());
     CU_ASSERT(strstr(host.line.data, "-32602") != NULL);
     CU_ASSERT(host_nwaiting == 0);
+    test_end();
+}
+
+/* What `status` says of jobs: how many of each kind, and each of them. */
+HELP_TEST(status, "status")
+{
+    tg_buf_t json;
+    unsigned id;
+
+    test_begin();
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_jobs_put(&json, &host.jobs);
+    CU_ASSERT(
+        tg_str_eq(tg_buf_view(&json), TG_STR(",\"kinds\":{},\"jobs\":[]")));
+    tg_buf_truncate(&json, 0);
+
+    id = test_send(test_one);
+    (void) host_request("wait", "{\"tool\":\"a\\\"b\",\"call\":17,"
+                                "\"limits\":[{\"name\":\"concurrency\","
+                                "\"key\":\"k\",\"concurrency\":1,"
+                                "\"queue\":1}]}");
+    tg_buf_char(&json, '{');
+    tg_buf_text(&json, "\"a\":0");
+    tg_jobs_put(&json, &host.jobs);
+    tg_buf_char(&json, '}');
+    HELP_JSON(tg_buf_view(&json),
+              "{\"a\":0,\"kinds\":{\"wait\":2},\"jobs\":["
+              "{\"kind\":\"wait\",\"tool\":\"w\",\"state\":\"running\","
+              "\"queued_ms\":\"$number\",\"ran_ms\":\"$number\"},"
+              "{\"call\":17,\"kind\":\"wait\",\"tool\":\"a\\\"b\","
+              "\"state\":\"queued\",\"queued_ms\":\"$number\","
+              "\"ran_ms\":0}]}");
+    tg_buf_deinit(&json);
+
+    host_wait_end(0);
+    test_done(id);
+    host_until(test_has_started, &(unsigned){ 2 });
+    host_wait_end(1);
+    CU_ASSERT(host_recv());
+    test_end();
+}
+
+/* A number of a call is one, or the job is none. */
+HELP_TEST(number, "numbers of calls")
+{
+    static const char *const wrong[] = { "0", "-1", "1.5", "\"1\"", "{}" };
+    char more[64];
+    size_t i;
+
+    test_begin();
+
+    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        snprintf(more, sizeof(more), ",\"call\":%s", wrong[i]);
+        (void) test_send(more);
+        CU_ASSERT(host_recv());
+        CU_ASSERT_PTR_NOT_NULL(strstr(host.line.data, "call must be"));
+    }
+
     test_end();
 }

@@ -125,6 +125,45 @@ ngx_toolgate_rules_about(const ngx_array_t *rules)
     return about;
 }
 
+/*
+ * Those of tool_status_allow; else root and who owns the sockets, as nobody
+ * else can be meant by default.  Nobody else: the server's own rules, which
+ * are about tools, do not decide.
+ */
+ngx_array_t *
+ngx_toolgate_status_rules(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf)
+{
+    const uint32_t owners[] = { 0,
+                                scf->has_owner ? scf->socket_uid : geteuid() };
+    ngx_toolgate_access_rule_t *rule, *allowed;
+    ngx_array_t *rules;
+    ngx_uint_t i, n;
+
+    rules = NULL;
+    allowed = scf->status_rules != NULL ? scf->status_rules->elts : NULL;
+    n = allowed != NULL ? scf->status_rules->nelts : 2;
+
+    for (i = 0; i <= n; i++) {
+        rule = ngx_toolgate_push(cf, &rules, sizeof(*rule));
+
+        if (rule == NULL) {
+            return NULL;
+        }
+
+        if (i == n) {
+            rule->kind = NGX_TOOLGATE_ALL;
+            rule->is_deny = 1;
+        } else if (allowed != NULL) {
+            *rule = allowed[i];
+        } else {
+            rule->kind = NGX_TOOLGATE_UID;
+            rule->id = owners[i];
+        }
+    }
+
+    return rules;
+}
+
 /* --- the peer --- */
 
 static void

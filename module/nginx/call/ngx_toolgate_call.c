@@ -4,6 +4,7 @@
 #include "nginx/call/ngx_toolgate_call.h"
 
 static void ngx_toolgate_last_resort(ngx_event_t *ev);
+static void ngx_toolgate_call_unwanted(void *data);
 
 /* The pool of the last call, for the next: no allocation in the usual case. */
 static ngx_pool_t *ngx_toolgate_spare_pool;
@@ -96,6 +97,7 @@ ngx_toolgate_call_new(ngx_toolgate_front_t *front)
     call->ran.queued_ms = -1;
     call->ran.ran_ms = -1;
     ngx_toolgate_record_begun();
+    call->counters = &ngx_toolgate_uncounted;
 
     return call;
 }
@@ -217,6 +219,7 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
     call->max_timeout = call->tool->max_timeout;
     call->request = request;
     call->size = request->size;
+    ngx_toolgate_call_counts(call, call->tool);
 
     if (request->traceparent.data != NULL) {
         ngx_toolgate_trace(call);
@@ -273,6 +276,7 @@ ngx_toolgate_call_keep(ngx_toolgate_call_t *call, tg_call_t *deferred,
     call->timer.log = call->front->connection->log;
     ngx_add_timer(&call->timer, left);
     ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_RUNNING);
+    ngx_toolgate_call_runs(call, ngx_toolgate_call_unwanted);
 }
 
 /* NGINX keeps timers as they are that change by less than 300 ms. */
@@ -456,6 +460,7 @@ ngx_toolgate_call_part(ngx_toolgate_call_t *call)
     ngx_memcpy(name, call->entry->name.data, call->entry->name.len);
     entry->name.data = name;
     call->entry = entry;
+    ngx_toolgate_call_parted(call);
     call->front = NULL;
     call->deferred = NULL;
     call->timer.log = ngx_cycle->log;
@@ -509,6 +514,15 @@ ngx_toolgate_front_leave(ngx_toolgate_front_t *front)
             (*handler)->leave(front);
         }
     }
+}
+
+/* The operator wants it ended. */
+static void
+ngx_toolgate_call_unwanted(void *data)
+{
+    ngx_toolgate_call_stop(data);
+    ngx_toolgate_call_fail(data, TG_FAILURE_ENDED,
+                           "The operator ended this call (toolgate cancel).");
 }
 
 /* Whoever should have ended the call in time did not. */

@@ -15,6 +15,7 @@
 
 #include "nginx/call/ngx_toolgate_job.h"
 #include "nginx/conf/ngx_toolgate_handler.h"
+#include "nginx/share/ngx_toolgate_numbers.h"
 
 /* A call's values are short; a pool grows where they are not. */
 #define NGX_TOOLGATE_POOL 2048
@@ -135,9 +136,12 @@ struct ngx_toolgate_call_s {
     ngx_toolgate_ask_t place; /* among the calls that this worker may run */
     tg_str_t limits;          /* what is asked for it; empty: it needs none */
     ngx_toolgate_rule_t rule; /* by which it does not end well */
-    unsigned is_refused:1;    /* the peer has answered it: it may not be */
-    unsigned is_carried:1;    /* its job was held for another worker */
-    unsigned has_run:1;       /* its handler was told to */
+    ngx_toolgate_counters_t *counters;
+    uint64_t number;       /* of one that is deferred; 0: it has none */
+    ngx_uint_t running;    /* as ngx_toolgate_running_add() said */
+    unsigned is_refused:1; /* the peer has answered it: it may not be */
+    unsigned is_carried:1; /* its job was held for another worker */
+    unsigned has_run:1;    /* its handler was told to */
 };
 
 /*
@@ -341,6 +345,27 @@ void ngx_toolgate_call_keep(ngx_toolgate_call_t *call, tg_call_t *deferred,
 /* Frees what the worker keeps, and says how its calls ended. */
 void ngx_toolgate_call_exit(ngx_cycle_t *cycle);
 
+/* --- numbers --- */
+
+/* It begins, as one of this tool; or came from another worker. */
+void ngx_toolgate_call_counts(ngx_toolgate_call_t *call,
+                              ngx_toolgate_tool_t *tool);
+void ngx_toolgate_call_counts_moved(ngx_toolgate_call_t *call,
+                                    const tg_entry_t *entry,
+                                    const tg_entry_t *now);
+
+/* It ended here; or its session went, and only that is counted. */
+void ngx_toolgate_call_counted(ngx_toolgate_call_t *call,
+                               const ngx_toolgate_record_t *record);
+void ngx_toolgate_call_parted(ngx_toolgate_call_t *call);
+
+/* By which `toolgate.status` names it; 0: not at all. */
+uint64_t ngx_toolgate_call_number(ngx_toolgate_call_t *call);
+
+/* It was deferred: others know of it; unwanted: one of them wants it ended. */
+void ngx_toolgate_call_runs(ngx_toolgate_call_t *call,
+                            void (*unwanted)(void *call));
+
 /* --- access --- */
 
 /* A connection's client, without groups; NGX_DECLINED: it came over TCP. */
@@ -356,6 +381,10 @@ const ngx_toolgate_client_t *ngx_toolgate_client(ngx_toolgate_front_t *front);
 ngx_uint_t ngx_toolgate_may(const ngx_toolgate_srv_conf_t *scf,
                             const tg_entry_t *entry,
                             const ngx_toolgate_client_t *client);
+
+/* As tool_status_allow has it, `toolgate.status` and the like may be called. */
+ngx_array_t *ngx_toolgate_status_rules(ngx_conf_t *cf,
+                                       const ngx_toolgate_srv_conf_t *scf);
 
 /* The same for a front, as tg_peer_ops_t has it. */
 int ngx_toolgate_is_visible(void *host, const tg_entry_t *entry);

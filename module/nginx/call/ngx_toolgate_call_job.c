@@ -131,6 +131,7 @@ ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
     const ngx_toolgate_tool_t *tool;
     ngx_toolgate_whose_t whose[3];
     ngx_uint_t i, n, nlimits;
+    uint64_t number;
 
     tool = call->tool;
     tg_buf_text(params, "{\"tool\":");
@@ -138,6 +139,13 @@ ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params)
     tg_buf_printf(params, ",\"timeout_ms\":%lu,\"max_timeout_ms\":%lu",
                   (unsigned long) tool->timeout,
                   (unsigned long) tool->max_timeout);
+    number = ngx_toolgate_call_number(call);
+
+    if (number != 0) {
+        tg_buf_text(params, ",\"call\":");
+        tg_buf_uint(params, number);
+    }
+
     nlimits = ngx_toolgate_limits_of(tool, call->front->conf, limits, whose);
 
     for (i = 0, n = 0; i < nlimits; i++) {
@@ -400,6 +408,7 @@ ngx_toolgate_call_job_init(ngx_toolgate_call_t *call,
     call->job.ops = &ngx_toolgate_call_job_ops;
     call->job.runner = runner;
     call->job.name = call->entry->name;
+    call->job.number = call->number;
 }
 
 void

@@ -8,6 +8,7 @@
 
 /* What the new worker has to know of a call, beside what the peer knows. */
 typedef struct {
+    uint64_t number;
     uint64_t start;
     int64_t queued;
     uint64_t size;
@@ -93,6 +94,7 @@ ngx_toolgate_call_pack(void *host, const tg_call_t *deferred, tg_buf_t *out)
     dir = ngx_toolgate_runner_dir(call->job.runner);
 
     ngx_memzero(&packed, sizeof(packed));
+    packed.number = call->number;
     packed.start = call->start;
     packed.queued = call->ran.queued_ms;
     packed.size = call->size;
@@ -178,7 +180,6 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
     }
 
     call->is_carried = 1;
-    call->start = (ngx_msec_t) packed->start;
     call->ran.queued_ms = packed->queued;
     call->size = (size_t) packed->size;
     call->timeout = (ngx_msec_t) packed->timeout;
@@ -220,6 +221,9 @@ ngx_toolgate_call_unpack(void *host, tg_call_t *deferred, const tg_entry_t *now,
 
     ngx_memcpy(&packed, bytes.data, sizeof(packed));
     bytes = tg_str(bytes.data + sizeof(packed), bytes.len - sizeof(packed));
+    call->start = (ngx_msec_t) packed.start;
+    call->number = packed.number;
+    ngx_toolgate_call_counts_moved(call, deferred->entry, now);
     ngx_toolgate_call_keep(call, deferred, (ngx_msec_t) packed.left);
 
     if (ngx_toolgate_call_resume(call, now, &packed, bytes) != NGX_OK) {

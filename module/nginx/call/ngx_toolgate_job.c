@@ -134,7 +134,7 @@ ngx_toolgate_job_released(void *data, const tg_answer_t *answer)
 static int
 ngx_toolgate_job_ask_release(ngx_toolgate_job_t *job)
 {
-    u_char text[NGX_TOOLGATE_KEY + TG_NAME_MAX + 64], *p;
+    u_char text[NGX_TOOLGATE_KEY + TG_NAME_MAX + 96], *p;
     tg_str_t params;
 
     if (job->runner == NULL || ngx_toolgate_make_key(job->key) != NGX_OK) {
@@ -144,8 +144,14 @@ ngx_toolgate_job_ask_release(ngx_toolgate_job_t *job)
     /* Names have no characters that JSON escapes. */
     p = ngx_sprintf(text, "{\"key\":\"%s\",", job->key);
     p = job->is_here
-            ? ngx_sprintf(p, "\"tool\":\"%*s\"}", job->name.len, job->name.data)
-            : ngx_sprintf(p, "\"id\":%uL}", job->ask.id);
+            ? ngx_sprintf(p, "\"tool\":\"%*s\"", job->name.len, job->name.data)
+            : ngx_sprintf(p, "\"id\":%uL", job->ask.id);
+
+    if (job->is_here && job->number != 0) {
+        p = ngx_sprintf(p, ",\"call\":%uL", job->number);
+    }
+
+    *p++ = '}';
     params = tg_str((char *) text, p - text);
 
     return ngx_toolgate_runner_ask(job->runner,

@@ -53,6 +53,7 @@ typedef struct {
     const ngx_toolgate_job_ops_t *ops;
     void *data;
     ngx_toolgate_runner_t *runner;
+    uint64_t number;        /* of its call, likewise; 0: none */
     tg_str_t name;          /* of its tool, for the runner's messages */
     ngx_toolgate_ask_t ask; /* for its end */
     ngx_toolgate_ask_t release;

@@ -159,6 +159,8 @@ ngx_toolgate_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome,
         record->bytes_out = call->front->peer.answer_size;
         call->front->last = *record;
     }
+
+    ngx_toolgate_call_counted(call, record);
 }
 
 void

@@ -23,6 +23,13 @@
 #define NGX_TOOLGATE_HAS_BLOCK 2
 /* What it puts out may be bytes: `output image` and the like. */
 #define NGX_TOOLGATE_PUTS_BYTES 4
+/*
+ * Every server has a method of its name, for those whom tool_status_allow
+ * names; no block names it.
+ */
+#define NGX_TOOLGATE_OF_SERVER 8
+#define NGX_TOOLGATE_NO_DIRECTIVE                                              \
+    (NGX_TOOLGATE_HAS_BLOCK | NGX_TOOLGATE_OF_SERVER)
 
 struct ngx_toolgate_handler_s {
     ngx_str_t name; /* its directive */
@@ -73,6 +80,12 @@ struct ngx_toolgate_handler_s {
      * another worker.  May be NULL.
      */
     void (*leave)(ngx_toolgate_front_t *front);
+
+    /*
+     * What there is to say of a server in `toolgate.status`: appends members,
+     * each behind a comma.  May be NULL.
+     */
+    void (*tell)(const ngx_toolgate_srv_conf_t *scf, tg_buf_t *json);
 };
 
 /* Its module, of its directives. */
@@ -98,6 +111,10 @@ char *ngx_toolgate_set_handler(ngx_conf_t *cf,
 /* What the server offers, of which there is one from now on; NULL: logged. */
 tg_catalogue_t *ngx_toolgate_catalogue(ngx_conf_t *cf,
                                        ngx_toolgate_srv_conf_t *scf);
+
+/* Adds what every server has, with these rules: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_own_methods(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf,
+                                   ngx_array_t *rules);
 
 /* A tool of which nothing was said; NULL: no memory. */
 ngx_toolgate_tool_t *ngx_toolgate_create_tool(ngx_conf_t *cf,

@@ -134,7 +134,8 @@ ngx_toolgate_handler_names(ngx_conf_t *cf, ngx_uint_t flags,
     last = names.data + NGX_MAX_CONF_ERRSTR;
 
     for (handler = ngx_toolgate_all_handlers(cf); *handler != NULL; handler++) {
-        if (((*handler)->flags & (flags | NGX_TOOLGATE_HAS_BLOCK)) != flags) {
+        if (((*handler)->flags & (flags | NGX_TOOLGATE_NO_DIRECTIVE)) != flags)
+        {
             continue;
         }
 
@@ -159,7 +160,7 @@ ngx_toolgate_create_confs(ngx_conf_t *cf, void **confs)
     void *conf;
 
     for (handler = ngx_toolgate_all_handlers(cf); *handler != NULL; handler++) {
-        if ((*handler)->flags & NGX_TOOLGATE_HAS_BLOCK) {
+        if ((*handler)->flags & NGX_TOOLGATE_NO_DIRECTIVE) {
             continue;
         }
 
@@ -451,6 +452,50 @@ ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     scf->has_spills |= tool->spills;
 
     return NGX_CONF_OK;
+}
+
+ngx_int_t
+ngx_toolgate_own_methods(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf,
+                         ngx_array_t *rules)
+{
+    const ngx_toolgate_handler_t *const *handler;
+    ngx_toolgate_tool_t *tool, *group;
+    ngx_str_t name;
+
+    ngx_str_set(&name, "toolgate");
+    group = ngx_toolgate_create_tool(cf, TG_ENTRY_METHOD, &name);
+
+    if (group == NULL) {
+        return NGX_ERROR;
+    }
+
+    group->is_group = 1;
+    group->rules = rules;
+
+    for (handler = ngx_toolgate_all_handlers(cf); *handler != NULL; handler++) {
+        if (!((*handler)->flags & NGX_TOOLGATE_OF_SERVER)) {
+            continue;
+        }
+
+        name = (*handler)->name;
+        tool = ngx_toolgate_create_tool(cf, TG_ENTRY_METHOD, &name);
+
+        if (tool == NULL) {
+            return NGX_ERROR;
+        }
+
+        tool->handler = *handler;
+        tool->group = group;
+        tool->is_own = 1;
+        tool->entry.output = TG_OUTPUT_JSON;
+        ngx_toolgate_init_limits(tool, NULL);
+
+        if (tg_catalogue_add(scf->catalogue, &tool->entry) != TG_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
 }
 
 /* A text for people, kept as a slice at cmd->offset. */

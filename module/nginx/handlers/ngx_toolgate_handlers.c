@@ -4,6 +4,8 @@
 #include "nginx/conf/ngx_toolgate_handler.h"
 
 extern const ngx_toolgate_handler_t ngx_toolgate_return_handler;
+extern const ngx_toolgate_handler_t ngx_toolgate_status_handler;
+extern const ngx_toolgate_handler_t ngx_toolgate_cancel_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_exec_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_http_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_pass_handler;
@@ -16,6 +18,8 @@ extern const ngx_toolgate_handler_t ngx_toolgate_reader_handler;
 /* clang-format off */
 const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
     &ngx_toolgate_return_handler,
+    &ngx_toolgate_status_handler,
+    &ngx_toolgate_cancel_handler,
     &ngx_toolgate_exec_handler,
     &ngx_toolgate_http_handler,
     &ngx_toolgate_pass_handler,

@@ -310,6 +310,29 @@ ngx_toolgate_runner_ask(ngx_toolgate_runner_t *runner, tg_str_t method,
     return ngx_toolgate_line_ask(&runner->line, method, params, ask);
 }
 
+ngx_uint_t
+ngx_toolgate_runner_is_there(const ngx_toolgate_runner_t *runner)
+{
+    ngx_uint_t is_there;
+    int fd;
+
+    if (runner->line.state == NGX_TOOLGATE_LINE_OPEN) {
+        return 1;
+    }
+
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    is_there = fd != -1
+               && connect(fd, (const struct sockaddr *) &runner->sockaddr,
+                          sizeof(runner->sockaddr))
+                      == 0;
+
+    if (fd != -1) {
+        (void) close(fd);
+    }
+
+    return is_there;
+}
+
 void
 ngx_toolgate_runner_keep(ngx_toolgate_runner_t *runner,
                          ngx_toolgate_left_t *left)

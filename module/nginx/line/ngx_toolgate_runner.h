@@ -67,6 +67,9 @@ void ngx_toolgate_runner_notify(ngx_toolgate_runner_t *runner, tg_str_t method,
 int ngx_toolgate_runner_ask(ngx_toolgate_runner_t *runner, tg_str_t method,
                             tg_str_t params, ngx_toolgate_ask_t *ask);
 
+/* Would somebody answer?  Nobody is started for that. */
+ngx_uint_t ngx_toolgate_runner_is_there(const ngx_toolgate_runner_t *runner);
+
 /* Where it is, and what comes of it. */
 void ngx_toolgate_runner_init(ngx_toolgate_runner_t *runner);
 

@@ -8,6 +8,8 @@
 static void ngx_toolgate_mcp_start(ngx_toolgate_call_t *call,
                                    tg_request_t *request);
 static void ngx_toolgate_mcp_leave(ngx_toolgate_front_t *front);
+static void ngx_toolgate_mcp_tell(const ngx_toolgate_srv_conf_t *scf,
+                                  tg_buf_t *json);
 
 const ngx_toolgate_handler_t ngx_toolgate_mcp_handler = {
     .name = ngx_string("mcp_server"),
@@ -16,6 +18,7 @@ const ngx_toolgate_handler_t ngx_toolgate_mcp_handler = {
     .start = ngx_toolgate_mcp_start,
     .settle = ngx_toolgate_mcp_settle,
     .leave = ngx_toolgate_mcp_leave,
+    .tell = ngx_toolgate_mcp_tell,
 };
 
 /* --- a call --- */
@@ -177,4 +180,38 @@ ngx_toolgate_mcp_leave(ngx_toolgate_front_t *front)
         ngx_toolgate_runner_notify(front->conf->runner, TG_STR("mcp_leave"),
                                    tg_buf_view(&params));
     }
+}
+
+/* --- toolgate.status --- */
+
+static void
+ngx_toolgate_mcp_tell(const ngx_toolgate_srv_conf_t *scf, tg_buf_t *json)
+{
+    ngx_toolgate_mcp_main_conf_t *mmcf;
+    ngx_toolgate_mcp_t **mcp;
+    ngx_uint_t i, n;
+
+    mmcf = ngx_stream_cycle_get_module_main_conf(ngx_cycle,
+                                                 ngx_toolgate_mcp_module);
+    mcp = mmcf->servers.elts;
+    tg_buf_text(json, ",\"mcp_servers\":[");
+
+    for (i = 0, n = 0; i < mmcf->servers.nelts; i++) {
+        if (mcp[i]->offer->scf != scf) {
+            continue;
+        }
+
+        tg_buf_text(json, n++ == 0 ? "{\"name\":" : ",{\"name\":");
+        tg_json_put_string(json, ngx_toolgate_str(&mcp[i]->name));
+
+        if (mcp[i]->state.len != 0 && !tg_buf_failed(&mcp[i]->state)) {
+            tg_buf_str(json, tg_buf_view(&mcp[i]->state));
+        } else {
+            tg_buf_text(json, ",\"state\":\"unknown\"");
+        }
+
+        tg_buf_char(json, '}');
+    }
+
+    tg_buf_char(json, ']');
 }

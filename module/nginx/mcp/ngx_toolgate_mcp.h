@@ -93,6 +93,7 @@ struct ngx_toolgate_mcp_s {
     ngx_toolgate_ask_t ask;
     ngx_event_t retry;
     ngx_msec_t delay;
+    tg_buf_t state; /* what the runner said last of it, as members */
 };
 
 typedef struct {

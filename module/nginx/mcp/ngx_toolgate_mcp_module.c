@@ -217,6 +217,7 @@ ngx_toolgate_mcp_cleanup(void *data)
     ngx_toolgate_mcp_t *mcp = data;
 
     ngx_toolgate_mcp_list_release(mcp->list);
+    tg_buf_deinit(&mcp->state);
 }
 
 /* One of which nothing was read yet, in the lists of its server and of all. */
@@ -238,6 +239,7 @@ ngx_toolgate_mcp_new(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf,
 
     cln->handler = ngx_toolgate_mcp_cleanup;
     cln->data = mcp;
+    tg_buf_init(&mcp->state, tg_alloc_libc());
     mcp->name = *name;
     mcp->at = tg_catalogue_size(scf->catalogue);
     mcp->share = NGX_CONF_UNSET_UINT;

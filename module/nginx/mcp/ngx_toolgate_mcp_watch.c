@@ -35,6 +35,31 @@ ngx_toolgate_mcp_hear(ngx_toolgate_mcp_t *mcp, tg_str_t tools)
     }
 }
 
+/* Keeps what members there are; of another runner's words, none. */
+static void
+ngx_toolgate_mcp_state(ngx_toolgate_mcp_t *mcp, tg_str_t params)
+{
+    static const char *const names[] = { "state", "restarts", "running",
+                                         "error", NULL };
+    tg_str_t values[4];
+    size_t i;
+
+    if (tg_json_members(params, names, values) != TG_OK
+        || values[0].data == NULL) {
+        return;
+    }
+
+    tg_buf_truncate(&mcp->state, 0);
+
+    for (i = 0; i < 4; i++) {
+        if (values[i].data != NULL) {
+            tg_buf_text(&mcp->state, ",\"");
+            tg_buf_text(&mcp->state, names[i]);
+            tg_json_put_member(&mcp->state, "\":", values[i]);
+        }
+    }
+}
+
 static void
 ngx_toolgate_mcp_told(void *data, tg_str_t method, tg_str_t params)
 {
@@ -42,17 +67,23 @@ ngx_toolgate_mcp_told(void *data, tg_str_t method, tg_str_t params)
 
     tg_str_t said[2]; /* key, tools */
 
-    if (tg_json_body_is(method, TG_STR("mcp_list"))
-        && tg_json_members(params, ngx_toolgate_mcp_said, said) == TG_OK
-        && tg_json_is_text(said[0], tg_str(mcp->key, sizeof(mcp->key))))
+    if (tg_json_members(params, ngx_toolgate_mcp_said, said) != TG_OK
+        || !tg_json_is_text(said[0], tg_str(mcp->key, sizeof(mcp->key))))
     {
+        return;
+    }
+
+    if (tg_json_body_is(method, TG_STR("mcp_list"))) {
         ngx_toolgate_mcp_hear(mcp, said[1]);
+    } else if (tg_json_body_is(method, TG_STR("mcp_state"))) {
+        ngx_toolgate_mcp_state(mcp, params);
     }
 }
 
 static void
 ngx_toolgate_mcp_lost(void *data)
 {
+    tg_buf_truncate(&((ngx_toolgate_mcp_t *) data)->state, 0);
     ngx_toolgate_mcp_ask_later(data);
 }
 
@@ -65,6 +96,7 @@ ngx_toolgate_mcp_answer(void *data, const tg_answer_t *answer)
 
     if (answer->kind == TG_ANSWER_RESULT) {
         mcp->delay = NGX_TOOLGATE_MCP_RETRY_MIN;
+        ngx_toolgate_mcp_state(mcp, answer->result);
 
         if (tg_json_members(answer->result, ngx_toolgate_mcp_said, said)
             == TG_OK) {

@@ -68,6 +68,7 @@ ngx_toolgate_arrive_offer(ngx_cycle_t *cycle)
 
     ngx_toolgate_handover_init(cycle, listeners, n);
     ngx_toolgate_share_init(cycle);
+    ngx_toolgate_numbers_init(cycle);
 }
 
 static ngx_listening_t *

@@ -369,6 +369,7 @@ ngx_toolgate_move_start(ngx_cycle_t *cycle)
     };
 
     ngx_toolgate_session_init(&mover);
+    ngx_toolgate_numbers_start(cycle, ngx_toolgate_init_connection);
     ngx_toolgate_told_start(cycle);
 
     /* One process alone has nobody to give to or take from. */

@@ -74,8 +74,7 @@ static ngx_int_t
 ngx_toolgate_page_init(int fd, ngx_log_t *log)
 {
     ngx_toolgate_page_t *page;
-    pthread_mutexattr_t attr;
-    int rc;
+    ngx_int_t rc;
 
     page = ngx_toolgate_page_map(fd, log);
 
@@ -83,18 +82,10 @@ ngx_toolgate_page_init(int fd, ngx_log_t *log)
         return NGX_ERROR;
     }
 
-    rc = pthread_mutexattr_init(&attr);
-
-    if (rc == 0) {
-        (void) pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-        (void) pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-        rc = pthread_mutex_init(&page->lock, &attr);
-        (void) pthread_mutexattr_destroy(&attr);
-    }
-
+    rc = ngx_toolgate_lock_init(&page->lock);
     ngx_toolgate_page_unmap(page);
 
-    return rc == 0 ? NGX_OK : NGX_ERROR;
+    return rc;
 }
 
 static ngx_int_t
@@ -352,16 +343,13 @@ ngx_toolgate_page_is_alive(ngx_uint_t place)
 void
 ngx_toolgate_page_lock(void)
 {
-    if (pthread_mutex_lock(&ngx_toolgate_page->lock) == EOWNERDEAD) {
-        /* Each change is whole, or not to be seen. */
-        (void) pthread_mutex_consistent(&ngx_toolgate_page->lock);
-    }
+    ngx_toolgate_lock(&ngx_toolgate_page->lock);
 }
 
 void
 ngx_toolgate_page_unlock(void)
 {
-    (void) pthread_mutex_unlock(&ngx_toolgate_page->lock);
+    ngx_toolgate_unlock(&ngx_toolgate_page->lock);
 }
 
 void

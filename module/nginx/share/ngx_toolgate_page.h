@@ -9,8 +9,6 @@
 
 #include "nginx/share/ngx_toolgate_share.h"
 
-#include <pthread.h>
-
 /* "TGpage" and the version of this layout. */
 #define NGX_TOOLGATE_PAGE_MAGIC UINT64_C(0x5447706167650001)
 

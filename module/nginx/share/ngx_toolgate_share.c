@@ -93,6 +93,39 @@ ngx_toolgate_memory_map(ngx_fd_t fd, size_t size, uint64_t magic,
     return memory;
 }
 
+ngx_int_t
+ngx_toolgate_lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+    int rc;
+
+    rc = pthread_mutexattr_init(&attr);
+
+    if (rc == 0) {
+        (void) pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+        (void) pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+        rc = pthread_mutex_init(lock, &attr);
+        (void) pthread_mutexattr_destroy(&attr);
+    }
+
+    return rc == 0 ? NGX_OK : NGX_ERROR;
+}
+
+void
+ngx_toolgate_lock(pthread_mutex_t *lock)
+{
+    if (pthread_mutex_lock(lock) == EOWNERDEAD) {
+        /* Each change is whole, or not to be seen. */
+        (void) pthread_mutex_consistent(lock);
+    }
+}
+
+void
+ngx_toolgate_unlock(pthread_mutex_t *lock)
+{
+    (void) pthread_mutex_unlock(lock);
+}
+
 /* --- places of workers --- */
 
 static struct flock
@@ -171,9 +204,9 @@ ngx_toolgate_addr_server(const ngx_stream_addr_conf_t *addr)
     return scf->catalogue != NULL ? scf : NULL;
 }
 
-uint64_t
-ngx_toolgate_address(const ngx_listening_t *ls,
-                     const ngx_toolgate_srv_conf_t *scf)
+const ngx_str_t *
+ngx_toolgate_address_text(const ngx_listening_t *ls,
+                          const ngx_toolgate_srv_conf_t *scf)
 {
     ngx_stream_addr_conf_t *addr;
     ngx_stream_port_t *port;
@@ -185,11 +218,22 @@ ngx_toolgate_address(const ngx_listening_t *ls,
         addr = ngx_toolgate_addr(ls, i);
 
         if (ngx_toolgate_addr_server(addr) == scf) {
-            return tg_hash64(TG_HASH64, ngx_toolgate_str(&addr->addr_text));
+            return &addr->addr_text;
         }
     }
 
-    return 0;
+    return NULL;
+}
+
+uint64_t
+ngx_toolgate_address(const ngx_listening_t *ls,
+                     const ngx_toolgate_srv_conf_t *scf)
+{
+    const ngx_str_t *text;
+
+    text = ngx_toolgate_address_text(ls, scf);
+
+    return text != NULL ? tg_hash64(TG_HASH64, ngx_toolgate_str(text)) : 0;
 }
 
 ngx_uint_t

@@ -16,6 +16,8 @@
 
 #include "nginx/ngx_toolgate.h"
 
+#include <pthread.h>
+
 /* NGINX's own bound for a master is 1024, old workers included; two masters. */
 #define NGX_TOOLGATE_WORKERS_MAX 2048
 /* Clients of servers whose clients are told something, all workers'. */
@@ -35,6 +37,11 @@ ngx_fd_t ngx_toolgate_memory_create(const char *name, size_t size,
 /* NULL when fd is none such, which is logged where errors matter. */
 void *ngx_toolgate_memory_map(ngx_fd_t fd, size_t size, uint64_t magic,
                               ngx_log_t *log);
+
+/* A lock in it, which nobody holds for ever: not who was killed. */
+ngx_int_t ngx_toolgate_lock_init(pthread_mutex_t *lock);
+void ngx_toolgate_lock(pthread_mutex_t *lock);
+void ngx_toolgate_unlock(pthread_mutex_t *lock);
 
 /*
  * A worker's place among those of a file: the kernel takes it back when the
@@ -57,6 +64,9 @@ ngx_toolgate_srv_conf_t *ngx_toolgate_addr_server(
  */
 uint64_t ngx_toolgate_address(const ngx_listening_t *ls,
                               const ngx_toolgate_srv_conf_t *scf);
+/* The text of it; NULL: the server does not listen there. */
+const ngx_str_t *ngx_toolgate_address_text(const ngx_listening_t *ls,
+                                           const ngx_toolgate_srv_conf_t *scf);
 ngx_uint_t ngx_toolgate_has_address(const ngx_toolgate_addresses_t *addresses,
                                     uint64_t address);
 

@@ -9,6 +9,7 @@ static void ngx_toolgate_cleanup(void *data);
 static void ngx_toolgate_read_handler(ngx_event_t *rev);
 static void ngx_toolgate_write_handler(ngx_event_t *wev);
 static void ngx_toolgate_session_run(ngx_toolgate_session_t *session);
+static const char *ngx_toolgate_session_refusal(void *host, tg_peer_t *peer);
 
 static const tg_peer_ops_t ngx_toolgate_peer_ops = {
     .call = ngx_toolgate_call_start,
@@ -17,7 +18,7 @@ static const tg_peer_ops_t ngx_toolgate_peer_ops = {
     .log = ngx_toolgate_call_log,
     .told = ngx_toolgate_call_told,
     .is_visible = ngx_toolgate_is_visible,
-    .refusal = ngx_toolgate_told_refusal,
+    .refusal = ngx_toolgate_session_refusal,
     .is_turn_over = ngx_toolgate_turn_is_over,
 };
 
@@ -47,6 +48,50 @@ ngx_toolgate_front_init(ngx_toolgate_session_t *session,
     tg_peer_init(&front->peer, tg_alloc_libc(), &ngx_toolgate_peer_ops, front,
                  (tg_dialect_t) scf->protocol, scf->catalogue, &scf->info,
                  scf->max_frame, (unsigned) scf->max_inflight);
+}
+
+/* Of the server's connections, it is one more or less of its dialect. */
+static void
+ngx_toolgate_session_count(ngx_toolgate_session_t *session, uint64_t n)
+{
+    ngx_toolgate_count(session->front.conf->counters,
+                       NGX_TOOLGATE_N_OPEN + session->dialect, n);
+}
+
+/* The first bytes may have told which one it speaks. */
+static void
+ngx_toolgate_session_spoke(ngx_toolgate_session_t *session)
+{
+    if (session->dialect != session->front.peer.dialect) {
+        ngx_toolgate_session_count(session, (uint64_t) -1);
+        session->dialect = session->front.peer.dialect;
+        ngx_toolgate_session_count(session, 1);
+    }
+}
+
+static const char *
+ngx_toolgate_session_refusal(void *host, tg_peer_t *peer)
+{
+    ngx_toolgate_session_spoke(host);
+
+    return ngx_toolgate_told_refusal(host, peer);
+}
+
+/* It is counted from here on, and once where it has moved. */
+static void
+ngx_toolgate_session_begin(ngx_toolgate_session_t *session, ngx_uint_t is_new)
+{
+    ngx_toolgate_srv_conf_t *scf;
+
+    scf = session->front.conf;
+
+    if (scf->counters == NULL) {
+        scf->counters = ngx_toolgate_counters(scf, NULL);
+    }
+
+    session->dialect = session->front.peer.dialect;
+    ngx_toolgate_count(scf->counters, NGX_TOOLGATE_N_ACCEPTED, is_new);
+    ngx_toolgate_session_count(session, 1);
 }
 
 void
@@ -81,6 +126,7 @@ ngx_toolgate_handler(ngx_stream_session_t *s)
     c->write->handler = ngx_toolgate_write_handler;
 
     arrival = ngx_toolgate_mover->arrival(c);
+    ngx_toolgate_session_begin(session, arrival == NULL);
 
     if ((arrival != NULL ? ngx_toolgate_mover->resume(session, arrival)
                          : ngx_toolgate_told_join(session))
@@ -110,6 +156,7 @@ ngx_toolgate_cleanup(void *data)
 
     front = &session->front;
     front->is_gone = 1;
+    ngx_toolgate_session_count(session, (uint64_t) -1);
     ngx_queue_remove(&session->all);
     ngx_toolgate_turn_leave(session);
     ngx_toolgate_memory_drop(session);
@@ -382,6 +429,7 @@ ngx_toolgate_session_run(ngx_toolgate_session_t *session)
         return;
     }
 
+    ngx_toolgate_session_spoke(session);
     /* Before it is answered: who knows that counts on the rest. */
     ngx_toolgate_told_update(session);
     flushed = session->is_broken ? NGX_ERROR : ngx_toolgate_flush(session);

@@ -55,6 +55,7 @@ struct ngx_toolgate_session_s {
     ngx_toolgate_front_t front; /* first: the peer's host */
     ngx_toolgate_state_t state;
     ngx_toolgate_wait_t wait; /* what its timers are set for */
+    tg_dialect_t dialect;     /* that it is counted with */
     tg_buf_t in;              /* bytes that the peer did not consume */
     size_t sent;              /* bytes of peer.out that were sent */
     uint64_t bytes_in;

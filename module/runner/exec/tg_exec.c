@@ -476,7 +476,14 @@ tg_exec_free(tg_job_t *job)
     free(exec);
 }
 
+static pid_t
+tg_exec_pid(const tg_job_t *job)
+{
+    return ((const tg_exec_t *) job->work)->program.pid;
+}
+
 const tg_kind_t tg_exec_kind = {
+    .name = "exec",
     .members = tg_exec_members,
     .timeout_ms = TG_EXEC_TIMEOUT,
     .read = tg_exec_read,
@@ -485,4 +492,5 @@ const tg_kind_t tg_exec_kind = {
     .free = tg_exec_free,
     .look = tg_exec_look_for_progress,
     .more = tg_exec_more,
+    .pid = tg_exec_pid,
 };

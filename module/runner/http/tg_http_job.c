@@ -492,6 +492,7 @@ tg_http_call_free(tg_job_t *job)
 }
 
 const tg_kind_t tg_http_kind = {
+    .name = "http",
     .members = tg_http_members,
     .timeout_ms = TG_HTTP_TIMEOUT,
     .read = tg_http_call_read,

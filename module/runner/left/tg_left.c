@@ -58,6 +58,7 @@ tg_left_stop(tg_job_t *job)
 }
 
 static const tg_kind_t tg_left_kind = {
+    .name = "leave",
     .members = tg_left_members,
     .timeout_ms = TG_JOB_TIMEOUT_MAX,
     .is_elsewhere = 1,

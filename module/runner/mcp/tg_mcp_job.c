@@ -352,7 +352,18 @@ tg_mcp_job_free(tg_job_t *job)
     free(call);
 }
 
+static pid_t
+tg_mcp_job_pid(const tg_job_t *job)
+{
+    const tg_mcp_job_t *call;
+
+    call = job->work;
+
+    return call->instance != NULL ? call->instance->stdio.program.pid : 0;
+}
+
 const tg_kind_t tg_mcp_job_kind = {
+    .name = "mcp_call",
     .members = tg_mcp_job_members,
     .timeout_ms = TG_MCP_JOB_TIMEOUT,
     .is_elsewhere = 1,
@@ -360,4 +371,5 @@ const tg_kind_t tg_mcp_job_kind = {
     .start = tg_mcp_job_start,
     .stop = tg_mcp_job_stop,
     .free = tg_mcp_job_free,
+    .pid = tg_mcp_job_pid,
 };

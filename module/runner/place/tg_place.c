@@ -24,6 +24,7 @@ tg_place_free(tg_job_t *job)
 }
 
 const tg_kind_t tg_place_kind = {
+    .name = "place",
     .members = tg_place_members,
     .timeout_ms = TG_JOB_TIMEOUT_MAX,
     .is_elsewhere = 1,

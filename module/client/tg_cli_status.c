@@ -1,0 +1,239 @@
+/*
+ * toolgate status, ps and cancel
+ */
+#include "client/tg_cli_status.h"
+
+#include "client/tg_cli_result.h"
+#include "client/tg_cli_text.h"
+#include "core/tg_rpc.h"
+
+#include <unistd.h>
+
+/* Between two looks of --watch. */
+#define TG_CLI_WATCH_MS 1000
+
+/* What is written of the answer, but as it came. */
+typedef void (*tg_cli_status_put_pt)(tg_buf_t *out, struct json_object *status);
+
+/* The server said no: most of all, since it is not for everybody. */
+static int
+tg_cli_status_refused(const tg_cli_session_t *session)
+{
+    if (session->answer.code != TG_RPC_METHOD
+        || (session->options->given & TG_CLI_JSON))
+    {
+        return tg_cli_result_refused(&session->answer, session->options);
+    }
+
+    (void) tg_cli_error("%s does not tell you: tool_status_allow in nginx.conf "
+                        "says who may ask, by default root and the owner of "
+                        "the socket",
+                        session->path);
+
+    return TG_CLI_REFUSED;
+}
+
+static int
+tg_cli_status_print(const tg_cli_session_t *session, tg_cli_status_put_pt put)
+{
+    struct json_object *status;
+    tg_buf_t out;
+    tg_str_t raw;
+    int rc;
+
+    raw = tg_buf_view(&session->answer.result);
+
+    if (session->options->given & TG_CLI_JSON) {
+        return tg_cli_result_json(raw, TG_CLI_DONE);
+    }
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_str(&out, raw);
+    tg_buf_char(&out, '\0');
+    status = tg_buf_failed(&out) ? NULL : json_tokener_parse(out.data);
+    tg_buf_reset(&out, 0);
+    put(&out, status);
+    rc = tg_cli_write(stdout, &out, TG_CLI_DONE);
+    (void) json_object_put(status);
+
+    return rc;
+}
+
+static int
+tg_cli_status_once(tg_cli_session_t *session, tg_cli_status_put_pt put)
+{
+    int rc;
+
+    rc = tg_cli_session_request(session, TG_STR("toolgate.status"), TG_STR_NONE,
+                                1);
+
+    if (rc != TG_CLI_DONE) {
+        return rc;
+    }
+
+    if (session->answer.kind != TG_ANSWER_RESULT) {
+        return tg_cli_status_refused(session);
+    }
+
+    /* Over what was there before. */
+    if ((session->options->given & TG_CLI_WATCH) && isatty(STDOUT_FILENO)) {
+        (void) fputs("\033[H\033[2J", stdout);
+    }
+
+    return tg_cli_status_print(session, put);
+}
+
+static int
+tg_cli_status_ask(tg_cli_session_t *session, void *ctx)
+{
+    tg_cli_status_put_pt put;
+    int rc;
+
+    put = *(const tg_cli_status_put_pt *) ctx;
+    rc = tg_cli_status_once(session, put);
+
+    while (rc == TG_CLI_DONE && (session->options->given & TG_CLI_WATCH)) {
+        rc = tg_cli_session_pause(session, TG_CLI_WATCH_MS);
+
+        if (rc == TG_CLI_DONE) {
+            rc = tg_cli_status_once(session, put);
+        }
+    }
+
+    return rc;
+}
+
+static int
+tg_cli_status_run(const tg_cli_options_t *options)
+{
+    tg_cli_status_put_pt put;
+
+    if ((options->given & TG_CLI_JSON) && (options->given & TG_CLI_PROMETHEUS))
+    {
+        return tg_cli_error("either --json or --prometheus");
+    }
+
+    put = options->given & TG_CLI_PROMETHEUS ? tg_cli_status_put_metrics
+                                             : tg_cli_status_put_tables;
+
+    return tg_cli_session_run(options, tg_cli_status_ask, &put);
+}
+
+static int
+tg_cli_ps_run(const tg_cli_options_t *options)
+{
+    tg_cli_status_put_pt put;
+
+    put = tg_cli_status_put_calls;
+
+    return tg_cli_session_run(options, tg_cli_status_ask, &put);
+}
+
+/* --- cancel --- */
+
+static int
+tg_cli_cancel_ask(tg_cli_session_t *session, void *ctx)
+{
+    const char *id;
+    tg_buf_t params;
+    int rc;
+
+    id = ctx;
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_printf(&params, "{\"id\":%s}", id);
+    rc = tg_buf_failed(&params)
+             ? tg_cli_nomem()
+             : tg_cli_session_request(session, TG_STR("toolgate.cancel"),
+                                      tg_buf_view(&params), 1);
+    tg_buf_deinit(&params);
+
+    if (rc != TG_CLI_DONE) {
+        return rc;
+    }
+
+    if (session->answer.kind != TG_ANSWER_RESULT) {
+        return tg_cli_status_refused(session);
+    }
+
+    if (session->options->given & TG_CLI_JSON) {
+        return tg_cli_result_json(tg_buf_view(&session->answer.result),
+                                  TG_CLI_DONE);
+    }
+
+    (void) printf("call %s was ended\n", id);
+
+    return tg_cli_finish(TG_CLI_DONE);
+}
+
+static int
+tg_cli_cancel_run(const tg_cli_options_t *options)
+{
+    const char *id;
+
+    if (options->nargs != 1) {
+        return tg_cli_error("cancel which call? (toolgate ps shows them all)");
+    }
+
+    id = options->args[0];
+
+    /* As JSON has it, and at most what 64 bits hold. */
+    if (id[0] == '\0' || id[0] == '0' || strlen(id) > 18
+        || id[strspn(id, "0123456789")] != '\0')
+    {
+        return tg_cli_error("\"%s\" is no number of a call (toolgate ps shows "
+                            "them)",
+                            id);
+    }
+
+    return tg_cli_session_run(options, tg_cli_cancel_ask, (void *) id);
+}
+
+#define TG_CLI_HELP_END                                                        \
+    "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"         \
+    "  --timeout SECONDS  how long to wait; default 5\n\n"                     \
+    "The server tells those whom tool_status_allow names, by default root "    \
+    "and the\nowner of the socket.\n"
+
+const tg_cli_command_t tg_cli_status = {
+    .name = "status",
+    .synopsis = "status [--watch] [--json | --prometheus] [--socket PATH]\n"
+                "                [--timeout SECONDS]",
+    .summary = "what was called, how often, and how it ended",
+    .help = "Shows the numbers of all workers, since NGINX was started: calls "
+            "of each tool,\nthose that run NOW, and of them those that WAIT; "
+            "the MEAN of their times, and\nwhat 95% of them took at most; "
+            "bytes IN and OUT; how those ended that FAILED.\nThen MCP servers "
+            "and runners.\n\n"
+            "  --watch            again and again, until Ctrl-C\n"
+            "  --json             as the server sent it\n"
+            "  --prometheus       Prometheus' text format\n" TG_CLI_HELP_END,
+    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT | TG_CLI_WATCH
+               | TG_CLI_PROMETHEUS | TG_CLI_BARE,
+    .run = tg_cli_status_run,
+};
+
+const tg_cli_command_t tg_cli_ps = {
+    .name = "ps",
+    .synopsis = "ps [--watch] [--json] [--socket PATH] [--timeout SECONDS]",
+    .summary = "the calls that run now",
+    .help = "Shows the calls that are under way: the ID for `toolgate cancel`, "
+            "how old each\nis, whether it waits or runs, what runs it and in "
+            "which process, and who called.\n\n"
+            "  --watch            again and again, until Ctrl-C\n"
+            "  --json             all that `status` knows\n" TG_CLI_HELP_END,
+    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT | TG_CLI_WATCH
+               | TG_CLI_BARE,
+    .run = tg_cli_ps_run,
+};
+
+const tg_cli_command_t tg_cli_cancel = {
+    .name = "cancel",
+    .synopsis = "cancel ID [--json] [--socket PATH] [--timeout SECONDS]",
+    .summary = "end a call that runs",
+    .help =
+        "Ends a call that `toolgate ps` shows, with all that works for "
+        "it.  Its caller is\ntold that the operator has ended it.\n\n"
+        "  --json             {\"id\":...,\"ended\":true}\n" TG_CLI_HELP_END,
+    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT,
+    .run = tg_cli_cancel_run,
+};

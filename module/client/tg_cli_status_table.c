@@ -1,0 +1,394 @@
+/*
+ * `toolgate status` and `toolgate ps` for people.
+ */
+#include "client/tg_cli_status.h"
+
+#include "base/tg_utf8.h"
+
+/* --- cells --- */
+
+/* One that somebody else has chosen. */
+static void
+tg_cli_cell_text(tg_buf_t *cells, const char *text, char end)
+{
+    tg_utf8_put_visible(cells, tg_str_c(text), 1);
+    tg_buf_char(cells, end);
+}
+
+static void
+tg_cli_cell_uint(tg_buf_t *cells, uint64_t value)
+{
+    tg_buf_uint(cells, value);
+    tg_buf_char(cells, '\t');
+}
+
+static void
+tg_cli_cell_bytes(tg_buf_t *cells, uint64_t bytes)
+{
+    static const char units[] = " kMGT";
+    double value;
+    size_t i;
+
+    if (bytes < 1000) {
+        tg_cli_cell_uint(cells, bytes);
+        return;
+    }
+
+    value = (double) bytes;
+
+    for (i = 0; value >= 1000 && units[i + 1] != '\0'; i++) {
+        value /= 1000;
+    }
+
+    tg_buf_printf(cells, value < 10 ? "%.1f %cB\t" : "%.0f %cB\t", value,
+                  units[i]);
+}
+
+static void
+tg_cli_put_time(tg_buf_t *cells, double ms)
+{
+    if (ms < 1000) {
+        tg_buf_printf(cells, ms < 10 ? "%.2g ms" : "%.0f ms", ms);
+    } else if (ms < 60000) {
+        tg_buf_printf(cells, "%.1f s", ms / 1000);
+    } else if (ms < 3600000) {
+        tg_buf_printf(cells, "%.0f min", ms / 60000);
+    } else {
+        tg_buf_printf(cells, "%.1f h", ms / 3600000);
+    }
+}
+
+static void
+tg_cli_cell_name(tg_buf_t *cells, struct json_object *entry)
+{
+    tg_utf8_put_visible(cells, tg_str_c(tg_cli_member_text(entry, "name")), 1);
+    tg_buf_text(cells, strcmp(tg_cli_member_text(entry, "type"), "method") == 0
+                           ? " (method)\t"
+                           : "\t");
+}
+
+/* --- tools --- */
+
+static uint64_t
+tg_cli_times_sum(struct json_object *tool)
+{
+    struct json_object *n;
+    uint64_t sum;
+    size_t i;
+
+    for (i = 0, sum = 0; (n = tg_cli_member_at(tool, "times", i)) != NULL; i++)
+    {
+        sum += json_object_get_uint64(n);
+    }
+
+    return sum;
+}
+
+/* Of a hundred calls, ninety-five took no longer than this. */
+static void
+tg_cli_cell_most(tg_buf_t *cells, struct json_object *status,
+                 struct json_object *tool, uint64_t all)
+{
+    struct json_object *n, *time;
+    uint64_t sum;
+    size_t i;
+
+    time = NULL;
+
+    for (i = 0, sum = 0;
+         all != 0 && (n = tg_cli_member_at(tool, "times", i)) != NULL; i++)
+    {
+        sum += json_object_get_uint64(n);
+        time = tg_cli_member_at(status, "times_ms", i);
+
+        if (sum * 100 >= all * 95) {
+            break;
+        }
+    }
+
+    if (all == 0) {
+        tg_buf_char(cells, '-');
+    } else if (time != NULL) {
+        tg_cli_put_time(cells, json_object_get_double(time));
+    } else {
+        tg_buf_text(cells, "longer");
+    }
+
+    tg_buf_char(cells, '\t');
+}
+
+/* What went wrong, and how often. */
+static void
+tg_cli_put_ends(tg_buf_t *cells, struct json_object *ends)
+{
+    struct json_object_iterator it, last;
+    const char *name;
+    uint64_t n;
+    int is_first;
+
+    it = json_object_iter_begin(ends);
+    last = json_object_iter_end(ends);
+
+    for (is_first = 1; !json_object_iter_equal(&it, &last);
+         json_object_iter_next(&it))
+    {
+        name = json_object_iter_peek_name(&it);
+        n = json_object_get_uint64(json_object_iter_peek_value(&it));
+
+        if (n != 0 && strcmp(name, "ok") != 0) {
+            tg_buf_text(cells, is_first ? "" : ", ");
+            tg_utf8_put_visible(cells, tg_str_c(name), 1);
+            tg_buf_char(cells, ' ');
+            tg_buf_uint(cells, n);
+            is_first = 0;
+        }
+    }
+}
+
+static void
+tg_cli_put_tool(tg_buf_t *cells, struct json_object *status,
+                struct json_object *tool)
+{
+    struct json_object *ends;
+    uint64_t all;
+
+    all = tg_cli_times_sum(tool);
+    ends = tg_cli_member(tool, "ends", json_type_object);
+    tg_cli_cell_name(cells, tool);
+    tg_cli_cell_uint(cells, tg_cli_member_uint(tool, "calls"));
+    tg_cli_cell_uint(cells, tg_cli_member_uint(tool, "in_flight"));
+    tg_cli_cell_uint(cells, tg_cli_member_uint(tool, "queued"));
+
+    if (all != 0) {
+        tg_cli_put_time(cells,
+                        (double) tg_cli_member_uint(tool, "ms") / (double) all);
+    } else {
+        tg_buf_char(cells, '-');
+    }
+
+    tg_buf_char(cells, '\t');
+    tg_cli_cell_most(cells, status, tool, all);
+    tg_cli_cell_bytes(cells, tg_cli_member_uint(tool, "bytes_in"));
+    tg_cli_cell_bytes(cells, tg_cli_member_uint(tool, "bytes_out"));
+
+    if (ends != NULL) {
+        tg_cli_put_ends(cells, ends);
+    }
+
+    tg_buf_char(cells, '\n');
+}
+
+/* --- servers --- */
+
+static void
+tg_cli_put_connections(tg_buf_t *out, struct json_object *connections)
+{
+    struct json_object_iterator it, last;
+    struct json_object *open;
+    uint64_t n;
+
+    tg_buf_uint(out, tg_cli_member_uint(connections, "accepted"));
+    tg_buf_text(out, " connections so far");
+    open = tg_cli_member(connections, "open", json_type_object);
+
+    if (open == NULL) {
+        return;
+    }
+
+    last = json_object_iter_end(open);
+
+    for (it = json_object_iter_begin(open); !json_object_iter_equal(&it, &last);
+         json_object_iter_next(&it))
+    {
+        n = json_object_get_uint64(json_object_iter_peek_value(&it));
+
+        if (n != 0) {
+            tg_buf_text(out, ", ");
+            tg_buf_uint(out, n);
+            tg_buf_text(out, " open (");
+            tg_utf8_put_visible(out, tg_str_c(json_object_iter_peek_name(&it)),
+                                1);
+            tg_buf_char(out, ')');
+        }
+    }
+}
+
+static void
+tg_cli_put_mcp_servers(tg_buf_t *out, struct json_object *server)
+{
+    struct json_object *mcp;
+    tg_buf_t cells;
+    size_t i;
+
+    tg_buf_init(&cells, out->alloc);
+    tg_buf_text(&cells, "MCP SERVER\tSTATE\t>PROCESSES\t>RESTARTS\tLAST "
+                        "ERROR\n");
+
+    for (i = 0; (mcp = tg_cli_member_at(server, "mcp_servers", i)) != NULL; i++)
+    {
+        tg_cli_cell_text(&cells, tg_cli_member_text(mcp, "name"), '\t');
+        tg_cli_cell_text(&cells, tg_cli_member_text(mcp, "state"), '\t');
+        tg_cli_cell_uint(&cells, tg_cli_member_uint(mcp, "running"));
+        tg_cli_cell_uint(&cells, tg_cli_member_uint(mcp, "restarts"));
+        tg_cli_cell_text(&cells, tg_cli_member_text(mcp, "error"), '\n');
+    }
+
+    if (i != 0) {
+        tg_buf_char(out, '\n');
+        tg_cli_put_table(out, tg_buf_view(&cells));
+    }
+
+    out->failed |= cells.failed;
+    tg_buf_deinit(&cells);
+}
+
+static void
+tg_cli_put_server(tg_buf_t *out, struct json_object *status,
+                  struct json_object *server)
+{
+    struct json_object *tool;
+    tg_buf_t cells;
+    size_t i;
+
+    tg_buf_char(out, '\n');
+    tg_utf8_put_visible(out, tg_str_c(tg_cli_member_text(server, "server")), 1);
+    tg_buf_text(out, " (");
+    tg_utf8_put_visible(out, tg_str_c(tg_cli_member_text(server, "name")), 1);
+    tg_buf_text(out, "): ");
+    tg_cli_put_connections(out, tg_cli_member(server, "connections",
+                                              json_type_object));
+    tg_buf_text(out, "\n\n");
+
+    tg_buf_init(&cells, out->alloc);
+    tg_buf_text(&cells, "TOOL\t>CALLS\t>NOW\t>WAIT\t>MEAN\t>95%\t>IN\t>OUT\t"
+                        "FAILED\n");
+
+    for (i = 0; (tool = tg_cli_member_at(server, "tools", i)) != NULL; i++) {
+        tg_cli_put_tool(&cells, status, tool);
+    }
+
+    tg_cli_put_table(out, tg_buf_view(&cells));
+    out->failed |= cells.failed;
+    tg_buf_deinit(&cells);
+    tg_cli_put_mcp_servers(out, server);
+}
+
+/* --- runners --- */
+
+static void
+tg_cli_put_kinds(tg_buf_t *cells, struct json_object *kinds)
+{
+    if (kinds != NULL) {
+        tg_cli_put_ends(cells, kinds);
+    }
+
+    tg_buf_char(cells, '\n');
+}
+
+static void
+tg_cli_put_runners(tg_buf_t *out, struct json_object *status)
+{
+    struct json_object *runner;
+    tg_buf_t cells;
+    size_t i;
+
+    tg_buf_init(&cells, out->alloc);
+    tg_buf_text(&cells, "RUNNER\tSTATE\t>PID\t>PROGRAMS\t>WAIT\t>SO FAR\t"
+                        "JOBS\n");
+
+    for (i = 0; (runner = tg_cli_member_at(status, "runners", i)) != NULL; i++)
+    {
+        tg_cli_cell_text(&cells, tg_cli_member_text(runner, "state_dir"), '\t');
+        tg_cli_cell_text(&cells, tg_cli_member_text(runner, "state"), '\t');
+        tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "pid"));
+        tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "running"));
+        tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "queued"));
+        tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "started"));
+        tg_cli_put_kinds(&cells,
+                         tg_cli_member(runner, "kinds", json_type_object));
+    }
+
+    if (i != 0) {
+        tg_buf_char(out, '\n');
+        tg_cli_put_table(out, tg_buf_view(&cells));
+    }
+
+    out->failed |= cells.failed;
+    tg_buf_deinit(&cells);
+}
+
+void
+tg_cli_status_put_tables(tg_buf_t *out, struct json_object *status)
+{
+    struct json_object *server;
+    size_t i;
+
+    tg_buf_text(out, "toolgate ");
+    tg_utf8_put_visible(out, tg_str_c(tg_cli_member_text(status, "version")),
+                        1);
+    tg_buf_text(out, ", ");
+    tg_buf_uint(out, tg_cli_member_uint(status, "workers"));
+    tg_buf_text(out, " workers\n");
+
+    for (i = 0; (server = tg_cli_member_at(status, "servers", i)) != NULL; i++)
+    {
+        tg_cli_put_server(out, status, server);
+    }
+
+    tg_cli_put_runners(out, status);
+}
+
+/* --- calls --- */
+
+static void
+tg_cli_put_call(tg_buf_t *cells, struct json_object *call)
+{
+    struct json_object *client;
+    uint64_t pid;
+
+    pid = tg_cli_member_uint(call, "pid");
+    client = tg_cli_member(call, "client", json_type_object);
+    tg_cli_cell_uint(cells, tg_cli_member_uint(call, "id"));
+    tg_cli_put_time(cells, (double) tg_cli_member_uint(call, "ms"));
+    tg_buf_char(cells, '\t');
+    tg_cli_cell_text(cells, tg_cli_member_text(call, "state"), '\t');
+    tg_cli_cell_text(cells, tg_cli_member_text(call, "kind"), '\t');
+
+    if (pid != 0) {
+        tg_buf_uint(cells, pid);
+    } else {
+        tg_buf_char(cells, '-');
+    }
+
+    tg_buf_char(cells, '\t');
+
+    if (client != NULL) {
+        tg_buf_printf(cells, "%llu (uid %llu)\t",
+                      (unsigned long long) tg_cli_member_uint(client, "pid"),
+                      (unsigned long long) tg_cli_member_uint(client, "uid"));
+    } else {
+        tg_buf_text(cells, "-\t");
+    }
+
+    tg_cli_cell_name(cells, call);
+    tg_cli_cell_text(cells, tg_cli_member_text(call, "server"), '\n');
+}
+
+void
+tg_cli_status_put_calls(tg_buf_t *out, struct json_object *status)
+{
+    struct json_object *call;
+    tg_buf_t cells;
+    size_t i;
+
+    tg_buf_init(&cells, out->alloc);
+    tg_buf_text(&cells, ">ID\t>AGE\tSTATE\tKIND\t>PID\tCLIENT\tTOOL\tSERVER\n");
+
+    for (i = 0; (call = tg_cli_member_at(status, "calls", i)) != NULL; i++) {
+        tg_cli_put_call(&cells, call);
+    }
+
+    tg_cli_put_table(out, tg_buf_view(&cells));
+    out->failed |= cells.failed;
+    tg_buf_deinit(&cells);
+}

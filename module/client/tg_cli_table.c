@@ -1,0 +1,159 @@
+/*
+ * Tables for people, and members of JSON for them.
+ */
+#include "client/tg_cli_status.h"
+
+#define TG_CLI_COLUMNS_IN_TABLE 16
+
+/* --- members --- */
+
+struct json_object *
+tg_cli_member(struct json_object *object, const char *name, enum json_type type)
+{
+    struct json_object *value;
+
+    return json_object_is_type(object, json_type_object)
+                   && json_object_object_get_ex(object, name, &value)
+                   && json_object_is_type(value, type)
+               ? value
+               : NULL;
+}
+
+uint64_t
+tg_cli_member_uint(struct json_object *object, const char *name)
+{
+    struct json_object *value;
+
+    value = tg_cli_member(object, name, json_type_int);
+
+    return value != NULL ? json_object_get_uint64(value) : 0;
+}
+
+const char *
+tg_cli_member_text(struct json_object *object, const char *name)
+{
+    struct json_object *value;
+
+    value = tg_cli_member(object, name, json_type_string);
+
+    return value != NULL ? json_object_get_string(value) : "";
+}
+
+struct json_object *
+tg_cli_member_at(struct json_object *object, const char *name, size_t i)
+{
+    struct json_object *array;
+
+    array = tg_cli_member(object, name, json_type_array);
+
+    return array != NULL && i < json_object_array_length(array)
+               ? json_object_array_get_idx(array, i)
+               : NULL;
+}
+
+/* --- tables --- */
+
+typedef struct {
+    size_t width;
+    int is_right;
+} tg_cli_column_t;
+
+/* Characters: control characters were made visible before. */
+static size_t
+tg_cli_cell_width(tg_str_t cell)
+{
+    size_t i, n;
+
+    for (i = 0, n = 0; i < cell.len; i++) {
+        n += ((unsigned char) cell.data[i] & 0xc0) != 0x80;
+    }
+
+    return n;
+}
+
+/* Takes a cell off the front; *is_last: its row ends with it. */
+static tg_str_t
+tg_cli_cell(tg_str_t *cells, int *is_last)
+{
+    tg_str_t cell;
+    size_t n;
+
+    for (n = 0;
+         n < cells->len && cells->data[n] != '\t' && cells->data[n] != '\n';
+         n++)
+    {
+    }
+
+    cell = tg_str(cells->data, n);
+    *is_last = n == cells->len || cells->data[n] == '\n';
+    n += n != cells->len;
+    *cells = tg_str(cells->data + n, cells->len - n);
+
+    return cell;
+}
+
+static void
+tg_cli_table_measure(tg_cli_column_t *columns, tg_str_t cells)
+{
+    size_t i, width;
+    tg_str_t cell;
+    int is_last, is_head;
+
+    for (i = 0, is_head = 1; cells.len != 0; i = is_last ? 0 : i + 1) {
+        cell = tg_cli_cell(&cells, &is_last);
+        width = tg_cli_cell_width(cell);
+
+        if (i < TG_CLI_COLUMNS_IN_TABLE) {
+            if (is_head && cell.len != 0 && cell.data[0] == '>') {
+                columns[i].is_right = 1;
+                width--;
+            }
+
+            columns[i].width = width > columns[i].width ? width
+                                                        : columns[i].width;
+        }
+
+        is_head &= !is_last;
+    }
+}
+
+void
+tg_cli_put_table(tg_buf_t *out, tg_str_t cells)
+{
+    tg_cli_column_t columns[TG_CLI_COLUMNS_IN_TABLE];
+    tg_str_t cell;
+    size_t i;
+    int is_last, is_head, fill;
+
+    memset(columns, 0, sizeof(columns));
+    tg_cli_table_measure(columns, cells);
+
+    for (i = 0, is_head = 1; cells.len != 0; i = is_last ? 0 : i + 1) {
+        cell = tg_cli_cell(&cells, &is_last);
+
+        if (i >= TG_CLI_COLUMNS_IN_TABLE) {
+            continue;
+        }
+
+        if (is_head && columns[i].is_right) {
+            cell = tg_str(cell.data + 1, cell.len - 1);
+        }
+
+        fill = (int) (columns[i].width - tg_cli_cell_width(cell));
+        tg_buf_text(out, i == 0 || (is_last && cell.len == 0) ? "" : "  ");
+
+        if (columns[i].is_right) {
+            tg_buf_printf(out, "%*s", fill, "");
+        }
+
+        tg_buf_str(out, cell);
+
+        if (is_last) {
+            tg_buf_char(out, '\n');
+        } else if (!columns[i].is_right) {
+            tg_buf_printf(out, "%*s", fill, "");
+        }
+
+        is_head &= !is_last;
+    }
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/perl
+# After a storm of reloads the numbers agree to the call with what the clients
+# know: each answer is one call that ended well, each cancelled call that was
+# not answered ended so, and nothing is in flight.
+
+use Toolgate::Test timeout => 400;
+use Toolgate::Status;
+use Toolgate::Storm;
+
+use constant CLIENTS => 30;
+
+my $reloads = Toolgate::Test::is_san() ? 30 : 80;
+my $tg = Toolgate::Test->new;
+
+# Lists are no calls, nor is what no catalogue has.
+my %answers;
+my $storm = Toolgate::Storm->new(
+    $tg,
+    plant => sub {
+        my ($client, $event) = @_;
+        my ($what, $key) = @$event;
+        $answers{$key}++ if $what eq 'answer';
+        return $event;
+    });
+$storm->start(CLIENTS);
+$storm->reload while $storm->generation < $reloads;
+$storm->calm;
+diag $storm->story;
+is_deeply [ $storm->faults ], [], 'all answered, once';
+
+# What was cancelled, and in time.
+my $cancelled = grep { !$answers{$_} } keys %{ $storm->account->{open} };
+my $status = Toolgate::Status->new($tg->connect);
+wait_for { $status->look->sum('in_flight') == 0 } 'nothing in flight';
+is_deeply $status->all_ends,
+    {
+        ok => scalar(keys %answers),
+        $cancelled ? (cancelled => $cancelled) : (),
+    },
+    'to the call';
+is $status->sum('calls'), keys(%answers) + $cancelled, 'and no other';
+my $times = 0;
+for my $tool (@{ $status->server->{tools} }) {
+    $times += $_ for @{ $tool->{times} };
+}
+is $times, keys(%answers) + $cancelled, 'each took some time';
+my $open = $status->server->{connections}{open};
+is $open->{ipc} + $open->{jsonrpc} + $open->{relay} + $open->{auto},
+    CLIENTS + 1, 'the clients, and who asks';
+$storm->leave;
+
+done_testing;

@@ -1,0 +1,104 @@
+#!/usr/bin/perl
+# toolgate status, ps and cancel; and that Prometheus' own tool takes the text.
+
+use Toolgate::Test;
+use Toolgate::Status;
+
+my $tg = Toolgate::Test->new;
+my $body = <<'END';
+tool hi { return hi; }
+tool hang { exec sleep 3600; timeout 2h; }
+mcp_server broken { exec /bin/false; start at=boot; }
+END
+$tg->allow_log(qr/mcp_server broken/);
+$tg->conf($body)->start;
+
+my $client = $tg->connect;
+$client->call_tool('hi') for 1 .. 3;
+my $id = $client->request('tools/call', { name => 'hang' });
+my $status = Toolgate::Status->new($tg->connect);
+wait_for { $status->look->of('hang')->{in_flight} == 1 } 'a call';
+wait_for {
+    my ($mcp) = @{ $status->look->server->{mcp_servers} };
+    return $mcp->{state} eq 'failed' && $mcp->{error};
+} 'an MCP server to fail';
+
+# --- status -----------------------------------------------------------------
+
+my ($rc, $out, $err) = $tg->cli('status');
+is $rc, 0, 'status';
+is $err, '', 'no error';
+like $out, qr/^toolgate \S+, 2 workers$/m, 'workers';
+like $out, qr/^unix:\S+ \(toolgate\): \d+ connections so far, \d+ open/m,
+    'the server, and who is connected';
+like $out, qr/^TOOL +CALLS +NOW +WAIT +MEAN +95% +IN +OUT +FAILED$/m, 'a table';
+like $out, qr/^hi +3 +0 +0 +\d\S* ms +\d+ ms +\d+ +\d+$/m, 'a tool';
+like $out, qr/^broken +failed +0 +\d+ +.*exited with status 1/m,
+    'an MCP server, and why';
+like $out, qr/^\S*\/state +up +\d+ +1 +0 +/m, 'the runner';
+
+($rc, $out) = $tg->cli('status', '--json');
+is $rc, 0, 'as JSON';
+is_deeply [ map { $_->{name} } @{ Toolgate::Client->decode($out)
+        ->{servers}[0]{tools} } ], [qw(hi hang)], 'all that was answered';
+
+# --- Prometheus -------------------------------------------------------------
+
+($rc, $out) = $tg->cli('status', '--prometheus');
+is $rc, 0, 'for Prometheus';
+like $out, qr/^toolgate_calls_total\{server="unix:[^"]+",type="tool",
+    tool="hi",status="ok"\}\ 3$/mx, 'a counter';
+like $out, qr/^toolgate_mcp_server_ready\{server="[^"]+",
+    mcp_server="broken"\}\ 0$/mx, 'a server that is down';
+SKIP: {
+    my ($promtool) = grep { -x } map {"$_/promtool"} split /:/, $ENV{PATH};
+    skip 'no promtool (Debian: prometheus)', 2 if !$promtool;
+    my ($status, $said, $wrong) =
+        run_command({ stdin => $out }, $promtool, 'check', 'metrics');
+    is $status, 0, 'promtool takes it';
+    is $said . $wrong, '', 'and has nothing to say';
+}
+
+# --- again and again --------------------------------------------------------
+
+my $watch = $tg->spawn({ env => { TOOLGATE_SOCKET => $tg->socket_path } },
+    "$BUILD/toolgate", 'ps', '--watch');
+wait_for {
+    $watch->fill(time + 1);
+    my @heads = $watch->buffered =~ /^ID +AGE/mg;
+    return @heads >= 2;
+} 'it to be shown twice';
+kill INT => $watch->pid;
+is $watch->wait_exit >> 8, 130, 'until Ctrl-C';
+
+# --- ps and cancel ----------------------------------------------------------
+
+($rc, $out) = $tg->cli('ps');
+is $rc, 0, 'ps';
+like $out, qr/^ID\ +AGE\ +STATE\ +KIND\ +PID\ +CLIENT\ +TOOL\ +SERVER\n
+    \ *\d+\ +\S+\ \w+\ +running\ +exec\ +\d+\ +$$\ \(uid\ $>\)\ +hang\ /x,
+    'the call that runs';
+my ($call) = $out =~ /^ *(\d+) /m;
+is_deeply [ ($tg->cli('cancel', $call))[ 0, 1 ] ],
+    [ 0, "call $call was ended\n" ], 'cancel';
+like text_of($client->reply($id)), qr/^The operator ended/, 'its caller knows';
+($rc, $out) = $tg->cli('ps');
+is $out =~ tr/\n//, 1, 'no call runs';
+
+($rc, $out, $err) = $tg->cli('cancel', $call);
+is $rc, 1, 'it is no more';
+like $err, qr/No call with this "id"/, 'and why';
+for my $args ([], ['x'], [0], [ '1', '2' ], ['9' x 30]) {
+    ($rc, $out, $err) = $tg->cli('cancel', @$args);
+    is $rc, 2, "cancel @$args";
+}
+($rc, $out, $err) = $tg->cli('status', '--json', '--prometheus');
+is $rc, 2, 'one of the two';
+
+# Not for everybody.
+$tg->reload("tool_status_allow uid=12345; $body");
+($rc, $out, $err) = $tg->cli('status');
+is $rc, 1, 'not for us';
+like $err, qr/tool_status_allow/, 'and where that is said';
+
+done_testing;

@@ -1,0 +1,176 @@
+/*
+ * What `toolgate.status` answers, as tables and as Prometheus' text.
+ */
+#include "client/tg_cli_status.h"
+
+#include "core_help.h"
+
+#include <stdlib.h>
+
+/* What is asked for of a text that json-c reads. */
+static void
+test_put(void (*put)(tg_buf_t *out, struct json_object *status),
+         const char *json, tg_buf_t *out)
+{
+    struct json_object *status;
+
+    status = json_tokener_parse(json);
+    tg_buf_init(out, tg_alloc_libc());
+    put(out, status);
+    tg_buf_char(out, '\0');
+    CU_ASSERT_FATAL(!tg_buf_failed(out));
+    (void) json_object_put(status);
+}
+
+static void
+test_is(void (*put)(tg_buf_t *out, struct json_object *status),
+        const char *json, const char *expected)
+{
+    tg_buf_t out;
+
+    test_put(put, json, &out);
+    CU_ASSERT_STRING_EQUAL(out.data, expected);
+
+    if (strcmp(out.data, expected) != 0) {
+        (void) printf("\n%s", out.data);
+    }
+
+    tg_buf_deinit(&out);
+}
+
+static int
+test_has(const tg_buf_t *out, const char *text)
+{
+    return strstr(out->data, text) != NULL;
+}
+
+#define TOOL(name, more)                                                       \
+    "{\"type\":\"tool\",\"name\":\"" name "\",\"calls\":20,\"in_flight\":2,"   \
+    "\"queued\":1,\"ends\":{\"ok\":15,\"timeout\":2,\"busy\":1,\"lost\":0},"   \
+    "\"bytes_in\":1234,\"bytes_out\":98765432,\"ms\":36000,"                   \
+    "\"times\":[16,1,1]" more "}"
+
+#define SERVER(name, tools)                                                    \
+    "{\"server\":\"" name "\",\"name\":\"toolgate\",\"connections\":{"         \
+    "\"accepted\":7,\"open\":{\"auto\":0,\"ipc\":2,\"jsonrpc\":1}},"           \
+    "\"tools\":[" tools "],\"mcp_servers\":[{\"name\":\"git\","                \
+    "\"state\":\"failed\",\"restarts\":3,\"running\":0,"                       \
+    "\"error\":\"no\\nsuch file\"}]}"
+
+#define STATUS(server)                                                         \
+    "{\"version\":\"0.1.0\",\"workers\":2,\"times_ms\":[1,5000],"              \
+    "\"servers\":[" server "],\"runners\":[{\"state_dir\":\"/run/x\","         \
+    "\"state\":\"up\",\"pid\":12,\"running\":1,\"queued\":4,\"started\":9,"    \
+    "\"kinds\":{\"exec\":1,\"http\":4}}],\"calls\":[]}"
+
+HELP_TEST(tables, "tables")
+{
+    test_is(tg_cli_status_put_tables,
+            STATUS(SERVER("unix:/run/t.sock",
+                          TOOL("word_count",
+                               "") ",{\"type\":\"method\",\"name\":\"m\","
+                                   "\"times\":[0,0,0]}")),
+            "toolgate 0.1.0, 2 workers\n"
+            "\n"
+            "unix:/run/t.sock (toolgate): 7 connections so far, "
+            "2 open (ipc), 1 open (jsonrpc)\n"
+            "\n"
+            "TOOL        CALLS  NOW  WAIT   MEAN     95%      IN    OUT  "
+            "FAILED\n"
+            "word_count     20    2     1  2.0 s  longer  1.2 kB  99 MB  "
+            "timeout 2, busy 1\n"
+            "m (method)      0    0     0      -       -       0      0\n"
+            "\n"
+            "MCP SERVER  STATE   PROCESSES  RESTARTS  LAST ERROR\n"
+            "git         failed          0         3  no\\u000asuch file\n"
+            "\n"
+            "RUNNER  STATE  PID  PROGRAMS  WAIT  SO FAR  JOBS\n"
+            "/run/x  up      12         1     4       9  exec 1, http 4\n");
+}
+
+HELP_TEST(calls, "calls")
+{
+    test_is(tg_cli_status_put_calls,
+            "{\"calls\":[{\"id\":17,\"server\":\"unix:/a\",\"type\":\"tool\","
+            "\"name\":\"build\",\"kind\":\"exec\",\"state\":\"running\","
+            "\"ms\":90500,\"pid\":4711,\"worker\":3,"
+            "\"client\":{\"pid\":5,\"uid\":1000}},"
+            "{\"id\":9,\"server\":\"1.2.3.4:5\",\"type\":\"method\","
+            "\"name\":\"x\\u001b[2J\",\"kind\":\"worker\","
+            "\"state\":\"queued\",\"ms\":7}]}",
+            "ID    AGE  STATE    KIND     PID  CLIENT        TOOL"
+            "                 SERVER\n"
+            "17  2 min  running  exec    4711  5 (uid 1000)  build"
+            "                unix:/a\n"
+            " 9   7 ms  queued   worker     -  -             "
+            "x\\u001b[2J (method)  1.2.3.4:5\n");
+    test_is(tg_cli_status_put_calls, "{}",
+            "ID  AGE  STATE  KIND  PID  CLIENT  TOOL  SERVER\n");
+}
+
+/* Labels are escaped, buckets add up, each family stands together. */
+HELP_TEST(metrics, "metrics")
+{
+    static const char labels[] =
+        "{server=\"a\\\\b\\\"c\\nd\",type=\"tool\",tool=\"t\"";
+    static const char *const samples[][2] = {
+        { "toolgate_calls_total", ",status=\"ok\"} 15\n" },
+        { "toolgate_calls_total", ",status=\"lost\"} 0\n" },
+        { "toolgate_calls_in_flight", "} 2\n" },
+        { "toolgate_calls_queued", "} 1\n" },
+        { "toolgate_call_received_bytes_total", "} 1234\n" },
+        { "toolgate_call_duration_seconds_bucket", ",le=\"0.001\"} 16\n" },
+        { "toolgate_call_duration_seconds_bucket", ",le=\"5\"} 17\n" },
+        { "toolgate_call_duration_seconds_bucket", ",le=\"+Inf\"} 18\n" },
+        { "toolgate_call_duration_seconds_sum", "} 36.000\n" },
+        { "toolgate_call_duration_seconds_count", "} 18\n" },
+    };
+    char expected[256];
+    tg_buf_t out;
+    size_t i;
+
+    test_put(tg_cli_status_put_metrics,
+             STATUS(SERVER("a\\\\b\\\"c\\nd", TOOL("t", ""))), &out);
+
+    for (i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        (void) snprintf(expected, sizeof(expected), "%s%s%s", samples[i][0],
+                        labels, samples[i][1]);
+        CU_ASSERT(test_has(&out, expected));
+    }
+
+    CU_ASSERT(test_has(&out, "toolgate_info{version=\"0.1.0\"} 1\n"));
+    CU_ASSERT(test_has(&out, "toolgate_workers 2\n"));
+    CU_ASSERT(test_has(&out, ",dialect=\"ipc\"} 2\n"));
+    CU_ASSERT(test_has(&out, ",mcp_server=\"git\"} 0\n"));
+    CU_ASSERT(test_has(&out, "toolgate_mcp_server_restarts_total{"));
+    CU_ASSERT(test_has(&out, "toolgate_runner_up{state_dir=\"/run/x\"} 1\n"));
+    CU_ASSERT(test_has(&out, "{state_dir=\"/run/x\",kind=\"http\"} 4\n"));
+    CU_ASSERT(test_has(&out, "# TYPE toolgate_call_duration_seconds "
+                             "histogram\n"));
+    tg_buf_deinit(&out);
+}
+
+/* Another version's answer, or none at all: what is there is written. */
+HELP_TEST(strange, "what is not there")
+{
+    static const char *const answers[] = {
+        "null",
+        "[]",
+        "{}",
+        "{\"servers\":7}",
+        "{\"servers\":[7,{}]}",
+        "{\"servers\":[{\"tools\":[{},[],{\"times\":[1],\"ends\":[]}],"
+        "\"connections\":[]}],\"runners\":[null],\"calls\":[{},3]}",
+    };
+    tg_buf_t out;
+    size_t i;
+
+    for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        test_put(tg_cli_status_put_tables, answers[i], &out);
+        tg_buf_deinit(&out);
+        test_put(tg_cli_status_put_calls, answers[i], &out);
+        tg_buf_deinit(&out);
+        test_put(tg_cli_status_put_metrics, answers[i], &out);
+        tg_buf_deinit(&out);
+    }
+}
