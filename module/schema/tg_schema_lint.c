@@ -2,72 +2,10 @@
 
 #include "base/tg_spell.h"
 #include "schema/tg_schema_look.h"
+#include "schema/tg_schema_words.h"
 
 /* Bytes of the schema's own words in a remark. */
 #define TG_SCHEMA_LINT_TEXT 64
-
-/* What the values of keywords are. */
-typedef enum {
-    TG_SCHEMA_LINT_NONE = 0, /* of a word that is no keyword */
-    TG_SCHEMA_LINT_VALUE,
-    TG_SCHEMA_LINT_SCHEMA, /* one, or a list of them */
-    TG_SCHEMA_LINT_MAP     /* by names */
-} tg_schema_lint_kind_t;
-
-static const char *const tg_schema_lint_values[] = { "$id",
-                                                     "$schema",
-                                                     "$vocabulary",
-                                                     "$anchor",
-                                                     "$dynamicAnchor",
-                                                     "$ref",
-                                                     "$dynamicRef",
-                                                     "$recursiveAnchor",
-                                                     "$recursiveRef",
-                                                     "$comment",
-                                                     "type",
-                                                     "const",
-                                                     "enum",
-                                                     "minimum",
-                                                     "maximum",
-                                                     "multipleOf",
-                                                     "exclusiveMinimum",
-                                                     "exclusiveMaximum",
-                                                     "minLength",
-                                                     "maxLength",
-                                                     "format",
-                                                     "pattern",
-                                                     "minItems",
-                                                     "maxItems",
-                                                     "minContains",
-                                                     "maxContains",
-                                                     "uniqueItems",
-                                                     "required",
-                                                     "minProperties",
-                                                     "maxProperties",
-                                                     "title",
-                                                     "dependentRequired",
-                                                     "description",
-                                                     "default",
-                                                     "examples",
-                                                     "deprecated",
-                                                     "readOnly",
-                                                     "writeOnly",
-                                                     "contentEncoding",
-                                                     "contentMediaType",
-                                                     NULL };
-static const char *const tg_schema_lint_schemas[] = {
-    "prefixItems", "items",         "contains",
-    "not",         "propertyNames", "additionalProperties",
-    "if",          "then",          "unevaluatedItems",
-    "else",        "allOf",         "unevaluatedProperties",
-    "anyOf",       "oneOf",         "contentSchema",
-    NULL
-};
-static const char *const tg_schema_lint_maps[] = {
-    "properties", "patternProperties", "dependentSchemas",
-    "$defs",      "definitions",       "dependencies",
-    NULL
-};
 
 typedef struct {
     tg_str_t root;
@@ -77,30 +15,6 @@ typedef struct {
     tg_buf_t text;
     unsigned left;
 } tg_schema_lint_t;
-
-static int
-tg_schema_lint_is_one(tg_str_t key, const char *const *words)
-{
-    for (/* void */; *words != NULL; words++) {
-        if (tg_json_body_is(key, tg_str_c(*words))) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-static tg_schema_lint_kind_t
-tg_schema_lint_kind(tg_str_t key)
-{
-    return tg_schema_lint_is_one(key, tg_schema_lint_values)
-               ? TG_SCHEMA_LINT_VALUE
-           : tg_schema_lint_is_one(key, tg_schema_lint_schemas)
-               ? TG_SCHEMA_LINT_SCHEMA
-           : tg_schema_lint_is_one(key, tg_schema_lint_maps)
-               ? TG_SCHEMA_LINT_MAP
-               : TG_SCHEMA_LINT_NONE;
-}
 
 /* --- remarks --- */
 
@@ -154,14 +68,14 @@ tg_schema_lint_unknown(tg_schema_lint_t *lint, tg_str_t key)
         return;
     }
 
-    near = tg_spell(key, tg_schema_lint_values);
+    near = tg_spell(key, tg_schema_words_of(TG_SCHEMA_HOLDS_VALUE));
 
     if (near == NULL) {
-        near = tg_spell(key, tg_schema_lint_schemas);
+        near = tg_spell(key, tg_schema_words_of(TG_SCHEMA_HOLDS_SCHEMAS));
     }
 
     if (near == NULL) {
-        near = tg_spell(key, tg_schema_lint_maps);
+        near = tg_spell(key, tg_schema_words_of(TG_SCHEMA_HOLDS_MAP));
     }
 
     tg_schema_lint_begin(lint);
@@ -301,12 +215,12 @@ tg_schema_lint_member(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t key,
     tg_json_t json;
     tg_str_t item;
 
-    switch (tg_schema_lint_kind(key)) {
-    case TG_SCHEMA_LINT_NONE:
+    switch (tg_schema_holds(key)) {
+    case TG_SCHEMA_HOLDS_NOTHING:
         tg_schema_lint_unknown(lint, key);
         break;
 
-    case TG_SCHEMA_LINT_SCHEMA:
+    case TG_SCHEMA_HOLDS_SCHEMAS:
         if (tg_json_type(value) != TG_JSON_ARRAY) {
             tg_schema_lint_below(lint, key, value);
             break;
@@ -318,7 +232,7 @@ tg_schema_lint_member(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t key,
 
         break;
 
-    case TG_SCHEMA_LINT_MAP:
+    case TG_SCHEMA_HOLDS_MAP:
         tg_schema_lint_map(lint, key, value);
         break;
 

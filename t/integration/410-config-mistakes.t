@@ -235,7 +235,7 @@ my @mistakes = (
     ],
     [
         'annotations that are no JSON',
-        qr/"annotations" is not valid JSON: .*column 2\); .*single quotes/,
+        qr/"annotations" is not valid JSON: .*column 2\); correct it/,
         "tool a {\n annotations '{x}'; #!\n $handler\n}"
     ],
     [
@@ -245,7 +245,7 @@ my @mistakes = (
     ],
     [
         'a schema that is no JSON',
-        qr/"input_schema" is not valid JSON: .*single quotes/,
+        qr/"input_schema" is not valid JSON: .*column 9\); correct it/,
         "tool a {\n input_schema '{\"type\":}'; #!\n $handler\n}"
     ],
     [

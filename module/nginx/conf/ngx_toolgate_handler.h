@@ -171,6 +171,25 @@ ngx_int_t ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode);
 ngx_int_t ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name,
                                  ngx_str_t *text);
 
+/* A copy of a buffer, which ends with a zero: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_copy(ngx_conf_t *cf, const tg_buf_t *buf,
+                            ngx_str_t *text);
+
+/*
+ * Checks the JSON of a directive, or of a file (not NULL) that it names.
+ * NGX_ERROR: it is none, which is logged with its place.
+ */
+ngx_int_t ngx_toolgate_json_check(ngx_conf_t *cf, ngx_str_t *directive,
+                                  const ngx_str_t *file, const ngx_str_t *text);
+
+/* The last argument of a directive, which is JSON, compact; likewise. */
+ngx_int_t ngx_toolgate_json(ngx_conf_t *cf, ngx_str_t *directive,
+                            const ngx_str_t *text, tg_str_t *json);
+
+/* A file with a schema, and those beside it that it refers to, likewise. */
+ngx_int_t ngx_toolgate_json_file(ngx_conf_t *cf, ngx_str_t *directive,
+                                 ngx_str_t *path, tg_str_t *json);
+
 /*
  * Compiles a value with variables, and remembers where it stands, for the
  * message about one that nobody defines.  NGX_ERROR, NULL: logged.

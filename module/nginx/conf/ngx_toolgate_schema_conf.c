@@ -9,51 +9,6 @@
 /* A schema is a page or two; more is a mistake in the path. */
 #define NGX_TOOLGATE_SCHEMA_MAX 1048576
 
-/*
- * Checks JSON, of a file or NULL, and keeps it without insignificant white
- * space.
- */
-static ngx_int_t
-ngx_toolgate_json(ngx_conf_t *cf, ngx_command_t *cmd, const ngx_str_t *file,
-                  const ngx_str_t *text, tg_str_t *json)
-{
-    tg_str_t raw;
-    tg_buf_t buf;
-    u_char *p;
-
-    raw = ngx_toolgate_str(text);
-    tg_buf_init(&buf, tg_alloc_libc());
-
-    if (tg_json_explain(raw, &buf) != TG_OK) {
-        if (file != NULL) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"%V\" is not valid JSON: %*s; correct \"%V\"",
-                               &cmd->name, buf.len, buf.data, file);
-        } else {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"%V\" is not valid JSON: %*s; put the JSON "
-                               "between single quotes, and double each "
-                               "backslash in it",
-                               &cmd->name, buf.len, buf.data);
-        }
-
-        tg_buf_deinit(&buf);
-        return NGX_ERROR;
-    }
-
-    tg_json_put_compact(&buf, raw);
-    p = tg_buf_failed(&buf) ? NULL : ngx_pnalloc(cf->pool, buf.len + 1);
-
-    if (p != NULL) {
-        ngx_memcpy(p, buf.data, buf.len);
-        *json = tg_str((const char *) p, buf.len);
-    }
-
-    tg_buf_deinit(&buf);
-
-    return p != NULL ? NGX_OK : NGX_ERROR;
-}
-
 /* MCP "ToolAnnotations": hints, all but the title booleans. */
 static const char *
 ngx_toolgate_annotations_mistake(tg_str_t json)
@@ -98,7 +53,7 @@ ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (ngx_toolgate_json(cf, cmd, NULL, &value[1], &tool->entry.annotations)
+    if (ngx_toolgate_json(cf, &cmd->name, &value[1], &tool->entry.annotations)
         != NGX_OK)
     {
         return NGX_CONF_ERROR;
@@ -135,7 +90,7 @@ ngx_toolgate_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     if (cf->args->nelts == 3
-        && ngx_toolgate_json(cf, cmd, NULL, &value[2], &json) != NGX_OK)
+        && ngx_toolgate_json(cf, &cmd->name, &value[2], &json) != NGX_OK)
     {
         return NGX_CONF_ERROR;
     }
@@ -280,7 +235,7 @@ ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_tool_t *tool = conf;
 
-    ngx_str_t *value, text;
+    ngx_str_t *value;
     tg_schema_t *schema;
     const char *mistake;
     tg_str_t *field;
@@ -292,15 +247,10 @@ ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     value = cf->args->elts;
-    text = value[1];
 
-    if (cmd->post != NULL
-        && ngx_toolgate_read_file(cf, &value[1], &text) != NGX_OK) {
-        return NGX_CONF_ERROR;
-    }
-
-    if (ngx_toolgate_json(cf, cmd, cmd->post != NULL ? &value[1] : NULL, &text,
-                          field)
+    if ((cmd->post != NULL
+             ? ngx_toolgate_json_file(cf, &cmd->name, &value[1], field)
+             : ngx_toolgate_json(cf, &cmd->name, &value[1], field))
         != NGX_OK)
     {
         return NGX_CONF_ERROR;

@@ -100,7 +100,7 @@ ngx_toolgate_put_variable(ngx_conf_t *cf, const tg_value_token_t *token,
     return name.len != 0 ? NGX_OK : NGX_ERROR;
 }
 
-static ngx_int_t
+ngx_int_t
 ngx_toolgate_copy(ngx_conf_t *cf, const tg_buf_t *buf, ngx_str_t *text)
 {
     u_char *p;

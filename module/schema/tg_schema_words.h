@@ -1,0 +1,23 @@
+/*
+ * The keywords of JSON Schema, by what their values hold, for those who walk
+ * over the text of a schema.
+ */
+#ifndef TG_SCHEMA_WORDS_H
+#define TG_SCHEMA_WORDS_H
+
+#include "base/tg_json.h"
+
+typedef enum {
+    TG_SCHEMA_HOLDS_NOTHING = 0, /* it is no keyword */
+    TG_SCHEMA_HOLDS_VALUE,       /* no schema */
+    TG_SCHEMA_HOLDS_SCHEMAS,     /* one, or a list of them */
+    TG_SCHEMA_HOLDS_MAP          /* schemas by names */
+} tg_schema_holds_t;
+
+/* key is its escaped body. */
+tg_schema_holds_t tg_schema_holds(tg_str_t key);
+
+/* All of a kind, and NULL. */
+const char *const *tg_schema_words_of(tg_schema_holds_t holds);
+
+#endif
