@@ -9,6 +9,7 @@
 /* Long agents' sessions are silent for hours: only half a frame is odd. */
 #define NGX_TOOLGATE_FRAME_TIMEOUT 60000
 #define NGX_TOOLGATE_SEND_TIMEOUT 60000
+#define NGX_TOOLGATE_MAX_OUTPUT 1048576
 /* Of jsonrpc, as ipc has it. */
 #define NGX_TOOLGATE_MAX_FRAME 10485760
 #define NGX_TOOLGATE_MAX_INFLIGHT 1024
@@ -88,6 +89,12 @@ static ngx_command_t ngx_toolgate_commands[] = {
 
     { ngx_string("tool_send_timeout"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_conf_set_msec_slot, ngx_toolgate_of_server(send_timeout), NULL },
+
+    { ngx_string("tool_timeout"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
+      ngx_toolgate_timeout, ngx_toolgate_of_server(timeout), NULL },
+
+    { ngx_string("tool_max_output"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_server_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("tool_runner"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_toolgate_runner_path, ngx_toolgate_of_server(runner_path),
@@ -192,7 +199,7 @@ static ngx_command_t ngx_toolgate_commands[] = {
       ngx_toolgate_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("timeout"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE12,
-      ngx_toolgate_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+      ngx_toolgate_timeout, ngx_toolgate_of_tool(timeout), NULL },
 
     { ngx_string("max_output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_toolgate_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -301,6 +308,8 @@ ngx_toolgate_create_srv_conf(ngx_conf_t *cf)
     scf->idle_timeout = NGX_CONF_UNSET_MSEC;
     scf->frame_timeout = NGX_CONF_UNSET_MSEC;
     scf->send_timeout = NGX_CONF_UNSET_MSEC;
+    scf->timeout = NGX_CONF_UNSET_MSEC;
+    scf->max_output = NGX_CONF_UNSET_SIZE;
     scf->socket_mode = NGX_CONF_UNSET_UINT;
     scf->has_owner = NGX_CONF_UNSET_UINT;
     scf->spill_quota = NGX_CONF_UNSET;
@@ -331,6 +340,14 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
                              NGX_TOOLGATE_SPILL);
     ngx_conf_merge_msec_value(conf->spill_time, prev->spill_time,
                               NGX_TOOLGATE_SPILL_TIME);
+
+    if (conf->timeout == NGX_CONF_UNSET_MSEC) {
+        conf->timeout = prev->timeout;
+        conf->max_timeout = prev->max_timeout;
+    }
+
+    ngx_conf_merge_size_value(conf->max_output, prev->max_output,
+                              NGX_TOOLGATE_MAX_OUTPUT);
 
     if (conf->has_owner == NGX_CONF_UNSET_UINT) {
         conf->socket_uid = prev->socket_uid;
@@ -444,8 +461,13 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->info.name = TG_STR("toolgate");
     }
 
-    if (ngx_toolgate_reader_offer(cf, conf) != NGX_OK
-        || ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
+    if (ngx_toolgate_reader_offer(cf, conf) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_toolgate_init_limits(conf);
+
+    if (ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
         || ngx_toolgate_limits(cf, conf) != NGX_OK)
     {
         return NGX_CONF_ERROR;

@@ -111,7 +111,7 @@ struct ngx_toolgate_tool_s {
     ngx_uint_t spills;      /* what is too large is kept, and shown in part */
     size_t preview;         /* as much of it; 0: as usual */
     ngx_msec_t timeout;     /* without progress */
-    ngx_msec_t max_timeout; /* with it */
+    ngx_msec_t max_timeout; /* with it; right behind that */
     size_t max_output;
     ngx_toolgate_limit_t limit;
     ngx_uint_t needs_share; /* it tells or counts the server's clients */
@@ -171,6 +171,9 @@ typedef struct {
     ngx_msec_t idle_timeout;  /* before a frame; 0: none */
     ngx_msec_t frame_timeout; /* within one */
     ngx_msec_t send_timeout;
+    ngx_msec_t timeout; /* of tools that do not say, as they have it */
+    ngx_msec_t max_timeout;
+    size_t max_output;
     ngx_uint_t socket_mode;
     uid_t socket_uid;
     gid_t socket_gid;
@@ -218,6 +221,8 @@ char *ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_server_max_output(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
 char *ngx_toolgate_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 ngx_int_t ngx_toolgate_add_variables(ngx_conf_t *cf);
@@ -243,6 +248,9 @@ const char *ngx_toolgate_schema_file_mistake(ngx_str_t *path);
 #define NGX_TOOLGATE_ON 0
 #define NGX_TOOLGATE_OFF 1
 #define NGX_TOOLGATE_FORMATS 2
+
+/* What tools of a server that is read whole do not say of time and size. */
+void ngx_toolgate_init_limits(ngx_toolgate_srv_conf_t *scf);
 
 /* Of a server: each `tool` and `method`, then scf->blocks; NULL: no more. */
 ngx_toolgate_tool_t *ngx_toolgate_block_at(ngx_toolgate_srv_conf_t *scf,

@@ -137,10 +137,6 @@ char *ngx_toolgate_read_block(ngx_conf_t *cf, ngx_uint_t type, void **confs);
 char *ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool,
                          ngx_str_t *kind, ngx_str_t *name);
 
-/* What the block did not say is as from has it; NULL: as usual. */
-void ngx_toolgate_init_limits(ngx_toolgate_tool_t *tool,
-                              const ngx_toolgate_tool_t *from);
-
 /* What does not go together with its `output`: NULL, or what to write. */
 const char *ngx_toolgate_output_mistake(const ngx_toolgate_tool_t *tool);
 

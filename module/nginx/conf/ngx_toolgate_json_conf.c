@@ -6,6 +6,9 @@
 
 #include "schema/tg_schema_bundle.h"
 
+/* A schema is a page or two; more is a mistake in the path. */
+#define NGX_TOOLGATE_SCHEMA_MAX 1048576
+
 /* --- where it stands in the config --- */
 
 /* An argument within quotes, as it is in the config's file. */
@@ -223,7 +226,64 @@ ngx_toolgate_json(ngx_conf_t *cf, ngx_str_t *directive, const ngx_str_t *text,
     return rc;
 }
 
-/* --- schemas of several files --- */
+/* --- files --- */
+
+ngx_int_t
+ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text)
+{
+    ngx_file_info_t fi;
+    ngx_file_t file;
+    ngx_int_t rc;
+    ssize_t n;
+
+    if (ngx_conf_full_name(cf->cycle, name, 1) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(&file, sizeof(ngx_file_t));
+    file.name = *name;
+    file.log = cf->log;
+    file.fd = ngx_open_file(name->data, NGX_FILE_RDONLY, NGX_FILE_OPEN, 0);
+
+    if (file.fd == NGX_INVALID_FILE) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
+                           ngx_open_file_n " \"%V\" failed", name);
+        return NGX_ERROR;
+    }
+
+    rc = NGX_ERROR;
+
+    if (ngx_fd_info(file.fd, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)
+        || ngx_file_size(&fi) > NGX_TOOLGATE_SCHEMA_MAX)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is no regular file of at most 1 MiB", name);
+        goto done;
+    }
+
+    text->len = (size_t) ngx_file_size(&fi);
+    text->data = ngx_pnalloc(cf->pool, text->len + 1);
+
+    if (text->data == NULL) {
+        goto done;
+    }
+
+    n = ngx_read_file(&file, text->data, text->len, 0);
+
+    if (n == (ssize_t) text->len) {
+        text->data[n] = '\0';
+        rc = NGX_OK;
+    } else {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" could not be read whole", name);
+    }
+
+done:
+
+    (void) ngx_close_file(file.fd);
+
+    return rc;
+}
 
 typedef struct {
     ngx_conf_t *cf;

@@ -164,6 +164,24 @@ ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return tool->max_output != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
+/* tool_max_output SIZE */
+char *
+ngx_toolgate_server_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_srv_conf_t *scf = conf;
+
+    ngx_str_t *value;
+
+    if (scf->max_output != NGX_CONF_UNSET_SIZE) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    scf->max_output = ngx_toolgate_output_size(cf, cmd, &value[1]);
+
+    return scf->max_output != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
 /* preview SIZE */
 char *
 ngx_toolgate_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)

@@ -9,7 +9,6 @@
 
 /* Nobody should wait for ever; tools say when they need more. */
 #define NGX_TOOLGATE_TIMEOUT 60000
-#define NGX_TOOLGATE_MAX_OUTPUT 1048576
 
 static void
 ngx_toolgate_free_catalogue(void *data)
@@ -264,18 +263,37 @@ ngx_toolgate_check(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void **confs,
 }
 
 void
-ngx_toolgate_init_limits(ngx_toolgate_tool_t *tool,
-                         const ngx_toolgate_tool_t *from)
+ngx_toolgate_init_limits(ngx_toolgate_srv_conf_t *scf)
 {
-    if (tool->timeout == NGX_CONF_UNSET_MSEC) {
-        tool->timeout = from != NULL ? from->timeout : NGX_TOOLGATE_TIMEOUT;
-        tool->max_timeout = from != NULL ? from->max_timeout
-                                         : NGX_TOOLGATE_MAX_TIMEOUT;
+    const ngx_toolgate_tool_t *from;
+    ngx_toolgate_tool_t *tool;
+    size_t i;
+
+    if (scf->timeout == NGX_CONF_UNSET_MSEC) {
+        scf->timeout = NGX_TOOLGATE_TIMEOUT;
+        scf->max_timeout = NGX_TOOLGATE_MAX_TIMEOUT;
     }
 
-    ngx_conf_init_size_value(tool->max_output, from != NULL
-                                                   ? from->max_output
-                                                   : NGX_TOOLGATE_MAX_OUTPUT);
+    /* The nearest block that says so, else the server. */
+    for (i = 0; (tool = ngx_toolgate_block_at(scf, i)) != NULL; i++) {
+        for (from = tool;
+             from != NULL && from->max_output == NGX_CONF_UNSET_SIZE;
+             from = from->group)
+        {
+            /* void */
+        }
+
+        tool->max_output = from != NULL ? from->max_output : scf->max_output;
+
+        for (from = tool; from != NULL && from->timeout == NGX_CONF_UNSET_MSEC;
+             from = from->group)
+        {
+            /* void */
+        }
+
+        tool->max_timeout = from != NULL ? from->max_timeout : scf->max_timeout;
+        tool->timeout = from != NULL ? from->timeout : scf->timeout;
+    }
 }
 
 void **
@@ -442,8 +460,6 @@ ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return rv;
     }
 
-    ngx_toolgate_init_limits(tool, NULL);
-
     if (tool->handler->flags & NGX_TOOLGATE_TAKES_TIME) {
         scf->needs_runner = 1;
     }
@@ -488,7 +504,6 @@ ngx_toolgate_own_methods(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf,
         tool->group = group;
         tool->is_own = 1;
         tool->entry.output = TG_OUTPUT_JSON;
-        ngx_toolgate_init_limits(tool, NULL);
 
         if (tg_catalogue_add(scf->catalogue, &tool->entry) != TG_OK) {
             return NGX_ERROR;

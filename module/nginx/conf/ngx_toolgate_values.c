@@ -264,33 +264,35 @@ ngx_toolgate_parse_timeout(ngx_str_t *value, const char *prefix)
                : msec;
 }
 
-/* timeout TIME [max=TIME] */
+/* timeout TIME [max=TIME]: both are beside each other at cmd->offset */
 char *
 ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_toolgate_tool_t *tool = conf;
-
+    ngx_msec_t *timeout, *max;
     ngx_str_t *value;
 
-    if (tool->timeout != NGX_CONF_UNSET_MSEC) {
+    timeout = (ngx_msec_t *) (void *) ((char *) conf + cmd->offset);
+    max = timeout + 1;
+
+    if (*timeout != NGX_CONF_UNSET_MSEC) {
         return "is duplicate";
     }
 
     value = cf->args->elts;
-    tool->timeout = ngx_toolgate_parse_timeout(&value[1], "");
-    tool->max_timeout = ngx_max(tool->timeout, NGX_TOOLGATE_MAX_TIMEOUT);
+    *timeout = ngx_toolgate_parse_timeout(&value[1], "");
+    *max = ngx_max(*timeout, NGX_TOOLGATE_MAX_TIMEOUT);
 
     if (cf->args->nelts == 3) {
-        tool->max_timeout = ngx_toolgate_parse_timeout(&value[2], "max=");
+        *max = ngx_toolgate_parse_timeout(&value[2], "max=");
     }
 
-    if (tool->timeout == 0 || tool->max_timeout < tool->timeout) {
+    if (*timeout == 0 || *max < *timeout) {
         return ngx_toolgate_refuse(
             cf,
             "invalid time \"%V\" in \"%V\"; write between 1ms "
             "and 24h, such as \"30s\", or \"30s max=2h\" for a "
             "call that tells its progress",
-            &value[tool->timeout == 0 ? 1 : cf->args->nelts - 1], &cmd->name);
+            &value[*timeout == 0 ? 1 : cf->args->nelts - 1], &cmd->name);
     }
 
     return NGX_CONF_OK;

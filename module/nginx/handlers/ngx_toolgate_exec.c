@@ -11,10 +11,14 @@ static char *ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 static char *ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
+static void *ngx_toolgate_exec_create(ngx_conf_t *cf);
+static char *ngx_toolgate_exec_merge(ngx_conf_t *cf, void *parent, void *child);
 static const char *ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool,
                                            void *conf);
 static void ngx_toolgate_exec_start(ngx_toolgate_call_t *call,
                                     tg_request_t *request);
+
+#define NGX_TOOLGATE_EXEC_SRV (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
 
 static ngx_command_t ngx_toolgate_exec_commands[] = {
 
@@ -51,11 +55,49 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
       ngx_toolgate_exec_stderr, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_exec_t, result), NULL },
 
+    /* for all programs of a server */
+
+    { ngx_string("tool_stdin"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_exec_value, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, stdin_value), NULL },
+
+    { ngx_string("tool_env"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_TAKE2,
+      ngx_toolgate_exec_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_cwd"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_exec_cwd, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, cwd), NULL },
+
+    { ngx_string("tool_memory"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, memory), NULL },
+
+    { ngx_string("tool_pids"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, pids), NGX_TOOLGATE_PIDS },
+
     ngx_null_command
 };
 
-ngx_module_t ngx_toolgate_exec_module = NGX_TOOLGATE_HANDLER_MODULE(
-    ngx_toolgate_exec_commands);
+static ngx_stream_module_t ngx_toolgate_exec_module_ctx = {
+    .create_srv_conf = ngx_toolgate_exec_create,
+    .merge_srv_conf = ngx_toolgate_exec_merge,
+};
+
+ngx_module_t ngx_toolgate_exec_module = {
+    NGX_MODULE_V1,
+    &ngx_toolgate_exec_module_ctx, /* module context */
+    ngx_toolgate_exec_commands,    /* module directives */
+    NGX_STREAM_MODULE,             /* module type */
+    NULL,                          /* init master */
+    NULL,                          /* init module */
+    NULL,                          /* init process */
+    NULL,                          /* init thread */
+    NULL,                          /* exit thread */
+    NULL,                          /* exit process */
+    NULL,                          /* exit master */
+    NGX_MODULE_V1_PADDING
+};
 
 const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
     .name = ngx_string("exec"),
@@ -65,6 +107,62 @@ const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
     .check = ngx_toolgate_exec_check,
     .start = ngx_toolgate_exec_start,
 };
+
+/* --- what inherits --- */
+
+static void *
+ngx_toolgate_exec_create(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_exec_t));
+}
+
+static void
+ngx_toolgate_exec_inherit(ngx_toolgate_exec_t *exec,
+                          const ngx_toolgate_exec_t *from)
+{
+    if (exec->stdin_value == NULL) {
+        exec->stdin_value = from->stdin_value;
+    }
+
+    if (exec->env == NULL) {
+        exec->env = from->env;
+    }
+
+    if (exec->cwd == NULL) {
+        exec->cwd = from->cwd;
+    }
+
+    if (exec->memory == 0) {
+        exec->memory = from->memory;
+    }
+
+    if (exec->pids == 0) {
+        exec->pids = from->pids;
+    }
+}
+
+static char *
+ngx_toolgate_exec_merge(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_toolgate_srv_conf_t *scf;
+    ngx_toolgate_tool_t *tool;
+    size_t i;
+
+    ngx_toolgate_exec_inherit(child, parent);
+    scf = ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_toolgate_module);
+
+    for (i = 0; scf->catalogue != NULL && i < tg_catalogue_size(scf->catalogue);
+         i++)
+    {
+        tool = tg_catalogue_at(scf->catalogue, i)->host;
+
+        if (tool->handler == &ngx_toolgate_exec_handler) {
+            ngx_toolgate_exec_inherit(tool->conf, child);
+        }
+    }
+
+    return NGX_CONF_OK;
+}
 
 /* --- directives --- */
 

@@ -63,7 +63,6 @@ ngx_toolgate_reader_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
     tool->entry.input_schema = tg_str_c(ngx_toolgate_reader_schema);
     tool->input = ngx_toolgate_schema_compile(cf, &directive,
                                               tool->entry.input_schema, 0);
-    ngx_toolgate_init_limits(tool, NULL);
     rc = tg_catalogue_add(scf->catalogue, &tool->entry);
 
     if (rc == TG_EXISTS) {

@@ -364,7 +364,6 @@ ngx_toolgate_mcp_init_tools(ngx_conf_t *cf, ngx_toolgate_mcp_t *mcp)
 
     tool = mcp->tools != NULL ? mcp->tools->elts : NULL;
     n = mcp->tools != NULL ? mcp->tools->nelts : 0;
-    ngx_toolgate_init_limits(mcp->block, NULL);
 
     for (i = 0; i <= n; i++) {
         slot = ngx_toolgate_push(cf, &mcp->offer->scf->blocks,
@@ -380,7 +379,6 @@ ngx_toolgate_mcp_init_tools(ngx_conf_t *cf, ngx_toolgate_mcp_t *mcp)
             break;
         }
 
-        ngx_toolgate_init_limits(tool[i], mcp->block);
         ngx_conf_init_uint_value(tool[i]->validate, mcp->block->validate);
         name = tool[i]->entry.name;
         here = ngx_toolgate_mcp_names(mcp, &name, room);
