@@ -161,6 +161,21 @@ char *ngx_toolgate_program_limit(ngx_conf_t *cf, ngx_command_t *cmd,
 ngx_int_t ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode);
 
 /*
+ * The text of a file with a secret, without the end of its line, in which
+ * there is no NUL; path becomes the full one.  NGX_ERROR: logged;
+ * NGX_DECLINED: it is no such text.
+ */
+ngx_int_t ngx_toolgate_secret_read(ngx_conf_t *cf, ngx_str_t *path,
+                                   ngx_str_t *text);
+
+/*
+ * `file=PATH` or `credential=NAME`: the text, of a file that is its owner's
+ * alone.  NGX_DECLINED: word is neither; NGX_ERROR: logged.
+ */
+ngx_int_t ngx_toolgate_secret(ngx_conf_t *cf, const ngx_str_t *word,
+                              ngx_str_t *text);
+
+/*
  * Reads a whole file of at most 1 MiB; name becomes its full path, and text
  * ends with a zero.  NGX_ERROR: logged.
  */

@@ -10,8 +10,6 @@
 #include <dlfcn.h>
 #include <sys/wait.h>
 
-/* A token or a key; more is the wrong file. */
-#define NGX_TOOLGATE_SECRET_MAX 16384
 /* The runner's own; it loads it when it is needed. */
 #define NGX_TOOLGATE_CURL "libcurl.so.4"
 
@@ -76,21 +74,15 @@ ngx_toolgate_header_file(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text)
 {
     ngx_file_info_t fi;
 
-    if (ngx_toolgate_read_file(cf, path, text) != NGX_OK) {
+    ngx_int_t rc;
+
+    rc = ngx_toolgate_secret_read(cf, path, text);
+
+    if (rc == NGX_ERROR) {
         return NGX_CONF_ERROR;
     }
 
-    while (
-        text->len != 0
-        && (text->data[text->len - 1] == LF || text->data[text->len - 1] == CR))
-    {
-        text->len--;
-    }
-
-    if (text->len == 0 || text->len > NGX_TOOLGATE_SECRET_MAX
-        || ngx_toolgate_has_control(text)
-        || !tg_utf8_is_valid(ngx_toolgate_str(text)))
-    {
+    if (rc != NGX_OK || ngx_toolgate_has_control(text)) {
         return ngx_toolgate_refuse(cf,
                                    "\"%V\" of \"header\" must have one line, "
                                    "of at most 16 KiB: the header's value",

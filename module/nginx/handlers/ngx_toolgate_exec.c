@@ -293,6 +293,7 @@ ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     ngx_toolgate_env_t *env;
     ngx_str_t *value;
+    ngx_int_t rc;
 
     value = cf->args->elts;
 
@@ -315,6 +316,13 @@ ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     env->name = value[1];
+
+    /* A secret has no variables, though there may be a dollar in it. */
+    rc = ngx_toolgate_secret(cf, &value[2], &env->value.value);
+
+    if (rc != NGX_DECLINED) {
+        return rc == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    }
 
     return ngx_toolgate_compile(cf, &value[2], &env->value) == NGX_OK
                ? NGX_CONF_OK

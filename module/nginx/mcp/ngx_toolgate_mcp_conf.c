@@ -189,13 +189,20 @@ ngx_toolgate_mcp_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_str_t *value, *other, pair;
     const char *mistake;
     ngx_uint_t i;
+    ngx_int_t rc;
 
     value = cf->args->elts;
-    mistake = ngx_toolgate_mcp_text_mistake(&value[2]);
+    rc = ngx_toolgate_secret(cf, &value[2], &value[2]);
+    mistake = rc == NGX_DECLINED ? ngx_toolgate_mcp_text_mistake(&value[2])
+                                 : NULL;
 
     if (mistake != NULL) {
         return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" %s", &value[2],
                                    &cmd->name, mistake);
+    }
+
+    if (rc == NGX_ERROR) {
+        return NGX_CONF_ERROR;
     }
 
     if (value[1].len == 0 || strpbrk((char *) value[1].data, "=$") != NULL
@@ -207,7 +214,7 @@ ngx_toolgate_mcp_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                    &value[1], &cmd->name);
     }
 
-    if (ngx_toolgate_literal(cf, &value[2]) != NGX_OK) {
+    if (rc == NGX_DECLINED && ngx_toolgate_literal(cf, &value[2]) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 
