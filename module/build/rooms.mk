@@ -105,7 +105,8 @@ FAULTS := $(patsubst t/faults/%.c,$(B)/faults/%.so, \
 FUZZ_TARGETS := $(patsubst t/fuzz/fuzz_%.c,%, \
 	$(sort $(wildcard t/fuzz/fuzz_*.c)))
 FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
-	t/fuzz/bridge_%.c t/fuzz/nginx_%.c $(if $(FUZZ),t/fuzz/replay.c), \
+	t/fuzz/bridge_%.c t/fuzz/runner_%.c t/fuzz/nginx_%.c \
+	$(if $(FUZZ),t/fuzz/replay.c), \
 	$(wildcard t/fuzz/*.c))) \
 	$(addprefix t/unit/,core_memory.c core_host.c core_tools.c \
 	base_json_ref.c))
@@ -197,6 +198,8 @@ fuzz_wraps_bridge_agent := uv_run uv_now uv_timer_start uv_signal_start \
 	uv_pipe_connect poll tg_schema_load
 fuzz_wraps_bridge_parent := $(fuzz_wraps_bridge_agent)
 fuzz_wraps_runner_mcp := uv_timer_start
+fuzz_wraps_runner_streamable := uv_timer_start uv_now tg_http_start \
+	tg_http_cancel tg_http_loop_open
 fuzz_wraps_nginx_pass := socket connect getsockopt close
 fuzz_wraps_runner_exec := tg_spawn tg_tree_read tg_proc_signal kill \
 	waitpid uv_timer_start

@@ -7,35 +7,9 @@
  * with that name, `-` cancels the call of that number, `!` ends the server,
  * and all others the server sends.
  */
-#include "help.h"
+#include "runner_world.h"
 
-#include "runner/mcp/tg_mcp_job.h"
-#include "runner/mcp/tg_question.h"
-#include "runner/mcp/tg_watch.h"
-#include "runner/tg_job_call.h"
-#include "runner/tg_log.h"
-
-#include <stdlib.h>
-
-#define MCP_KEY "key-000000000000"
-#define MCP_METHODS 5
-
-typedef struct {
-    uv_loop_t loop;
-    tg_jobs_t jobs;
-    tg_programs_t programs;
-    tg_servers_t servers;
-    tg_catalogue_t *catalogue;
-    tg_entry_t entries[MCP_METHODS];
-    tg_info_t info;
-    tg_peer_t peer;
-    unsigned how;
-    unsigned nstarts;
-    unsigned ncalls; /* of `+` */
-    int has_started; /* the loop is there */
-} mcp_t;
-
-static mcp_t mcp;
+static unsigned mcp_nstarts;
 
 int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                           uint64_t repeat);
@@ -57,7 +31,7 @@ __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
 static tg_failure_t
 mcp_open(tg_instance_t *instance, tg_buf_t *why)
 {
-    if (++mcp.nstarts > 8) {
+    if (++mcp_nstarts > 8) {
         tg_buf_text(why, "no more");
         tg_instance_hold(instance);
         return TG_FAILURE_PROGRAM;
@@ -104,103 +78,6 @@ static const tg_transport_t mcp_transport = {
     .close = mcp_close,
 };
 
-/* --- the host --- */
-
-static void
-mcp_watch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
-{
-    tg_watch_begin(&mcp.servers, peer, request);
-}
-
-static void
-mcp_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
-{
-    tg_job_call(jobs, &tg_mcp_job_kind, &mcp.servers, peer, request);
-}
-
-static void
-mcp_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
-{
-    tg_watch_leave(&mcp.servers, peer, request);
-}
-
-static void
-mcp_unwatch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
-{
-    tg_watch_end(&mcp.servers, peer, request);
-}
-
-static void
-mcp_told(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
-{
-    tg_question_told(&mcp.servers, peer, request);
-}
-
-static const struct {
-    const char *name;
-    void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
-} mcp_methods[MCP_METHODS] = {
-    { "mcp_watch", mcp_watch }, { "mcp_call", mcp_call },
-    { "mcp_leave", mcp_leave }, { "mcp_unwatch", mcp_unwatch },
-    { "mcp_told", mcp_told },
-};
-
-static void
-mcp_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
-{
-    mcp_methods[request->entry - mcp.entries].serve(&mcp.jobs, peer, request);
-}
-
-static void
-mcp_on_cancel(void *ctx, tg_call_t *call)
-{
-    tg_job_call_cancel(call);
-}
-
-static int
-mcp_may(void *ctx, tg_peer_t *peer)
-{
-    return 1;
-}
-
-static void
-mcp_told_peer(void *ctx, tg_peer_t *peer)
-{
-}
-
-static void
-mcp_idle(void *ctx)
-{
-}
-
-static void
-mcp_start(void)
-{
-    static const tg_jobs_ops_t ops = { mcp_may, mcp_may, mcp_told_peer,
-                                       mcp_idle };
-    size_t i;
-
-    if (mcp.has_started) {
-        return;
-    }
-
-    FUZZ(tg_log_set_level("emerg") == 0);
-    FUZZ(uv_loop_init(&mcp.loop) == 0);
-    FUZZ(tg_programs_init(&mcp.programs, &mcp.loop) == 0);
-    tg_jobs_init(&mcp.jobs, &mcp.loop, &ops, &mcp);
-    mcp.catalogue = tg_catalogue_new(tg_alloc_libc());
-
-    for (i = 0; i < MCP_METHODS; i++) {
-        mcp.entries[i].kind = TG_ENTRY_METHOD;
-        mcp.entries[i].output = TG_OUTPUT_JSON;
-        mcp.entries[i].name = tg_str_c(mcp_methods[i].name);
-        FUZZ(tg_catalogue_add(mcp.catalogue, &mcp.entries[i]) == TG_OK);
-    }
-
-    FUZZ(tg_catalogue_seal(mcp.catalogue) == TG_OK);
-    mcp.has_started = 1;
-}
-
 /* --- what happens --- */
 
 /* Every instance has the test's transport, and what was closed is gone. */
@@ -222,11 +99,11 @@ mcp_look(tg_server_t *server)
 }
 
 static void
-mcp_run(void)
+mcp_turn(void)
 {
     tg_server_t *server, *next;
-    tg_server_list_t *const lists[] = { &mcp.servers.list,
-                                        &mcp.servers.leaving };
+    tg_server_list_t *const lists[] = { &world.servers.list,
+                                        &world.servers.leaving };
     int i;
 
     for (i = 0; i < 2; i++) {
@@ -235,38 +112,6 @@ mcp_run(void)
             mcp_look(server);
         }
     }
-
-    (void) uv_run(&mcp.loop, UV_RUN_NOWAIT);
-}
-
-static void
-mcp_send(tg_str_t line)
-{
-    size_t consumed;
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_str(&text, line);
-    tg_buf_char(&text, '\n');
-    (void) tg_peer_input(&mcp.peer, text.data, text.len, &consumed);
-    tg_buf_deinit(&text);
-}
-
-/* What a worker says, with a number and a word in it. */
-static void
-mcp_say(const char *before, unsigned id, const char *between, tg_str_t word,
-        const char *after)
-{
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, before);
-    tg_buf_uint(&text, id);
-    tg_buf_text(&text, between);
-    tg_buf_str(&text, word);
-    tg_buf_text(&text, after);
-    mcp_send(tg_buf_view(&text));
-    tg_buf_deinit(&text);
 }
 
 /* The newest that is open: that of the calls, once there are some. */
@@ -276,7 +121,7 @@ mcp_instance(void)
     tg_instance_t *instance, *open;
     const tg_server_t *server;
 
-    server = tg_server_find(&mcp.servers, TG_STR(MCP_KEY));
+    server = world_server();
     open = NULL;
 
     if (server != NULL) {
@@ -312,89 +157,38 @@ mcp_hear(tg_str_t line)
 static void
 mcp_line(tg_str_t line)
 {
-    tg_str_t rest;
-
-    rest = tg_str(line.data + (line.len != 0), line.len - (line.len != 0));
-
-    switch (line.len != 0 ? line.data[0] : '\0') {
-    case 'w':
-        mcp_send(rest);
-        break;
-    case '+':
-        if (mcp.ncalls++ < 16) {
-            mcp_say("{\"jsonrpc\":\"2.0\",\"id\":", 1000 + mcp.ncalls,
-                    ",\"method\":\"mcp_call\",\"params\":{\"tool\":\"t\","
-                    "\"key\":\"" MCP_KEY "\",\"instance\":\"conn:1\","
-                    "\"capabilities\":{\"elicitation\":{}},\"name\":\"",
-                    rest, "\"}}");
-        }
-
-        break;
-    case '-':
-        mcp_say("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\","
-                "\"params\":{\"id\":",
-                1000 + (rest.len != 0 ? rest.data[0] % 16u : 0), "", TG_STR(""),
-                "}}");
-        break;
-    case '!':
-        if (mcp_instance() != NULL) {
+    if (!world_line(line)) {
+        if (line.len == 0 || line.data[0] != '!') {
+            mcp_hear(line);
+        } else if (mcp_instance() != NULL) {
             tg_instance_lost(mcp_instance());
         }
-
-        break;
-    default:
-        mcp_hear(line);
     }
 
-    mcp_run();
+    world_run();
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const tg_peer_ops_t ops = { .call = mcp_on_call,
-                                       .cancel = mcp_on_cancel };
-    static const char watch[] =
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcp_watch\",\"params\":{"
-        "\"key\":\"" MCP_KEY "\",\"server\":\"s\",\"spec\":{"
-        "\"pass\":\"127.0.0.1:9\",\"roots\":[],\"share\":\"connection\"}}}";
-    unsigned turns;
     fuzz_in_t in;
 
-    mcp_start();
-    mcp.nstarts = 0;
-    mcp.ncalls = 0;
-    tg_servers_init(&mcp.servers, &mcp.jobs, &mcp.programs, NULL);
-    tg_peer_init(&mcp.peer, tg_alloc_libc(), &ops, &mcp, TG_DIALECT_JSONRPC,
-                 mcp.catalogue, &mcp.info, 1 << 20, 64);
+    mcp_nstarts = 0;
     in = fuzz_in(data, size);
-    mcp.how = fuzz_byte(&in);
-    mcp_send(TG_STR(watch));
+    world_begin("\"pass\":\"127.0.0.1:9\"", mcp_turn);
 
     /* One is started for the list alone, the calls have another. */
-    if (mcp.how % 2 == 0) {
+    if (fuzz_byte(&in) % 2 == 0) {
         mcp_line(TG_STR("+echo"));
     }
 
-    mcp_run();
+    world_run();
 
     while (in.pos != in.end) {
         mcp_line(fuzz_until_newline(&in));
     }
 
-    tg_watch_gone(&mcp.servers, &mcp.peer);
-    tg_peer_deinit(&mcp.peer);
-    tg_servers_drop(&mcp.servers);
-
-    for (turns = 0; mcp.jobs.njobs != 0 || !tg_servers_is_empty(&mcp.servers);
-         turns++)
-    {
-        FUZZ(turns < 1000);
-        mcp_run();
-    }
-
-    FUZZ(mcp.jobs.bytes == 0 && mcp.servers.nrunning == 0 && mcp.servers.n == 0
-         && TAILQ_EMPTY(&mcp.jobs.elsewhere));
+    world_end();
 
     return 0;
 }

@@ -279,3 +279,20 @@ tg_exchange_rewind(tg_exchange_t *exchange)
     exchange->is_redirect = 0;
     exchange->why[0] = '\0';
 }
+
+tg_str_t
+tg_exchange_last_id(const tg_exchange_t *exchange)
+{
+    tg_str_t id;
+    size_t i;
+
+    id = tg_sse_last_id(&exchange->events);
+
+    for (i = 0; i < id.len; i++) {
+        if ((unsigned char) id.data[i] < ' ' || id.data[i] == '\x7f') {
+            return TG_STR("");
+        }
+    }
+
+    return id;
+}

@@ -81,6 +81,9 @@ void tg_exchange_start(tg_exchange_t *exchange, tg_http_pool_t *pool,
 /* It is to be started again, to go on where its stream has ended. */
 void tg_exchange_rewind(tg_exchange_t *exchange);
 
+/* The id to resume its stream with; empty: none that a header can have. */
+tg_str_t tg_exchange_last_id(const tg_exchange_t *exchange);
+
 static inline int
 tg_exchange_is_ok(const tg_exchange_t *exchange)
 {

@@ -24,6 +24,23 @@ tg_streamable_now(const tg_streamable_t *streamable)
 
 /* --- what is heard --- */
 
+/* Can it go back in a header? */
+static int
+tg_streamable_is_version(tg_str_t version)
+{
+    size_t i;
+
+    for (i = 0; i < version.len
+                && (tg_is_digit(version.data[i]) || tg_is_alpha(version.data[i])
+                    || tg_is_one_of(version.data[i], "-._"));
+         i++)
+    {
+        /* void */
+    }
+
+    return i == version.len && i <= TG_STREAMABLE_VERSION_MAX;
+}
+
 /* What of the handshake is the transport's: the session and the version. */
 static void
 tg_streamable_greeted(tg_streamable_t *streamable,
@@ -44,9 +61,7 @@ tg_streamable_greeted(tg_streamable_t *streamable,
            sizeof(streamable->session_id));
     version = tg_json_body(version);
 
-    if (version.len <= TG_STREAMABLE_VERSION_MAX
-        && memchr(version.data, '\\', version.len) == NULL)
-    {
+    if (tg_streamable_is_version(version)) {
         memcpy(streamable->version, version.data, version.len);
         streamable->version[version.len] = '\0';
     }

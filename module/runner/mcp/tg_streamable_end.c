@@ -249,7 +249,7 @@ tg_streamable_resume(tg_streamable_t *streamable, tg_exchange_t *exchange)
     uint64_t wait;
 
     if (streamable->instance->client.is_modern
-        || tg_sse_last_id(&exchange->events).len == 0
+        || tg_exchange_last_id(exchange).len == 0
         || exchange->nresumed >= TG_STREAMABLE_RESUMES || exchange->is_too_large
         || exchange->status >= 400)
     {

@@ -69,7 +69,7 @@ tg_streamable_put_get(const tg_streamable_t *streamable,
 
     tg_streamable_put(headers, "Accept: ", "text/event-stream");
     tg_streamable_put_session(streamable, exchange, headers);
-    last = tg_sse_last_id(&exchange->events);
+    last = tg_exchange_last_id(exchange);
 
     if (last.len != 0) {
         tg_buf_text(headers, "Last-Event-ID: ");

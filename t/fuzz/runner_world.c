@@ -1,0 +1,230 @@
+#include "runner_world.h"
+
+#include "runner/mcp/tg_question.h"
+#include "runner/mcp/tg_watch.h"
+#include "runner/tg_job_call.h"
+#include "runner/tg_log.h"
+
+world_t world;
+
+/* --- the host --- */
+
+static void
+world_watch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_watch_begin(&world.servers, peer, request);
+}
+
+static void
+world_call(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_job_call(jobs, &tg_mcp_job_kind, &world.servers, peer, request);
+}
+
+static void
+world_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_watch_leave(&world.servers, peer, request);
+}
+
+static void
+world_unwatch(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_watch_end(&world.servers, peer, request);
+}
+
+static void
+world_told(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_question_told(&world.servers, peer, request);
+}
+
+static const struct {
+    const char *name;
+    void (*serve)(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request);
+} world_methods[WORLD_METHODS] = {
+    { "mcp_watch", world_watch }, { "mcp_call", world_call },
+    { "mcp_leave", world_leave }, { "mcp_unwatch", world_unwatch },
+    { "mcp_told", world_told },
+};
+
+static void
+world_on_call(void *ctx, tg_peer_t *peer, tg_request_t *request)
+{
+    world_methods[request->entry - world.entries].serve(&world.jobs, peer,
+                                                        request);
+}
+
+static void
+world_on_cancel(void *ctx, tg_call_t *call)
+{
+    tg_job_call_cancel(call);
+}
+
+static int
+world_may(void *ctx, tg_peer_t *peer)
+{
+    return 1;
+}
+
+static void
+world_told_peer(void *ctx, tg_peer_t *peer)
+{
+}
+
+static void
+world_idle(void *ctx)
+{
+}
+
+static void
+world_start(void)
+{
+    static const tg_jobs_ops_t ops = { world_may, world_may, world_told_peer,
+                                       world_idle };
+    size_t i;
+
+    if (world.has_started) {
+        return;
+    }
+
+    FUZZ(tg_log_set_level("emerg") == 0);
+    FUZZ(uv_loop_init(&world.loop) == 0);
+    FUZZ(tg_programs_init(&world.programs, &world.loop) == 0);
+    tg_jobs_init(&world.jobs, &world.loop, &ops, &world);
+    world.catalogue = tg_catalogue_new(tg_alloc_libc());
+
+    for (i = 0; i < WORLD_METHODS; i++) {
+        world.entries[i].kind = TG_ENTRY_METHOD;
+        world.entries[i].output = TG_OUTPUT_JSON;
+        world.entries[i].name = tg_str_c(world_methods[i].name);
+        FUZZ(tg_catalogue_add(world.catalogue, &world.entries[i]) == TG_OK);
+    }
+
+    FUZZ(tg_catalogue_seal(world.catalogue) == TG_OK);
+    world.has_started = 1;
+}
+
+/* --- the worker --- */
+
+static void
+world_send(tg_str_t line)
+{
+    size_t consumed;
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_str(&text, line);
+    tg_buf_char(&text, '\n');
+    (void) tg_peer_input(&world.peer, text.data, text.len, &consumed);
+    tg_buf_deinit(&text);
+}
+
+/* What a worker says, with a number and a word in it. */
+static void
+world_say(const char *before, unsigned id, const char *between, tg_str_t word,
+          const char *after)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, before);
+    tg_buf_uint(&text, id);
+    tg_buf_text(&text, between);
+    tg_buf_str(&text, word);
+    tg_buf_text(&text, after);
+    world_send(tg_buf_view(&text));
+    tg_buf_deinit(&text);
+}
+
+tg_server_t *
+world_server(void)
+{
+    return tg_server_find(&world.servers, TG_STR(WORLD_KEY));
+}
+
+void
+world_run(void)
+{
+    if (world.turn != NULL) {
+        world.turn();
+    }
+
+    (void) uv_run(&world.loop, UV_RUN_NOWAIT);
+}
+
+int
+world_line(tg_str_t line)
+{
+    tg_str_t rest;
+
+    rest = tg_str(line.data + (line.len != 0), line.len - (line.len != 0));
+
+    switch (line.len != 0 ? line.data[0] : '\0') {
+    case 'w':
+        world_send(rest);
+        return 1;
+    case '+':
+        if (world.ncalls++ < 16) {
+            world_say("{\"jsonrpc\":\"2.0\",\"id\":", 1000 + world.ncalls,
+                      ",\"method\":\"mcp_call\",\"params\":{\"tool\":\"t\","
+                      "\"key\":\"" WORLD_KEY "\",\"instance\":\"conn:1\","
+                      "\"capabilities\":{\"elicitation\":{}},\"name\":\"",
+                      rest, "\"}}");
+        }
+
+        return 1;
+    case '-':
+        world_say("{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\","
+                  "\"params\":{\"id\":",
+                  1000 + (rest.len != 0 ? rest.data[0] % 16u : 0), "",
+                  TG_STR(""), "}}");
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+void
+world_begin(const char *spec, void (*turn)(void))
+{
+    static const tg_peer_ops_t ops = { .call = world_on_call,
+                                       .cancel = world_on_cancel };
+    tg_buf_t watch;
+
+    world_start();
+    world.turn = turn;
+    world.ncalls = 0;
+    tg_servers_init(&world.servers, &world.jobs, &world.programs, NULL);
+    world.servers.http = &world.http;
+    tg_peer_init(&world.peer, tg_alloc_libc(), &ops, &world, TG_DIALECT_JSONRPC,
+                 world.catalogue, &world.info, 1 << 20, 64);
+    tg_buf_init(&watch, tg_alloc_libc());
+    tg_buf_printf(&watch,
+                  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"mcp_watch\","
+                  "\"params\":{\"key\":\"" WORLD_KEY "\",\"server\":\"s\","
+                  "\"spec\":{%s,\"roots\":[],\"share\":\"connection\"}}}",
+                  spec);
+    world_send(tg_buf_view(&watch));
+    tg_buf_deinit(&watch);
+}
+
+void
+world_end(void)
+{
+    unsigned turns;
+
+    tg_watch_gone(&world.servers, &world.peer);
+    tg_peer_deinit(&world.peer);
+    tg_servers_drop(&world.servers);
+
+    for (turns = 0;
+         world.jobs.njobs != 0 || !tg_servers_is_empty(&world.servers); turns++)
+    {
+        FUZZ(turns < 1000);
+        world_run();
+    }
+
+    FUZZ(world.jobs.bytes == 0 && world.servers.nrunning == 0
+         && world.servers.n == 0 && TAILQ_EMPTY(&world.jobs.elsewhere));
+}
