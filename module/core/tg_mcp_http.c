@@ -1,34 +1,12 @@
 #include "core/tg_mcp_http.h"
 
+#include "base/tg_base64.h"
+
 #define TG_MCP_MARK "x-mcp-header"
 /* Numbers that all readers of JSON know exactly. */
 #define TG_MCP_INT_MAX INT64_C(9007199254740991)
 
 /* --- values --- */
-
-static void
-tg_mcp_put_base64(tg_buf_t *out, tg_str_t text)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t three;
-    size_t i, j, n;
-    char four[4];
-
-    for (i = 0; i < text.len; i += 3) {
-        n = text.len - i < 3 ? text.len - i : 3;
-
-        for (three = 0, j = 0; j < 3; j++) {
-            three = three << 8 | (j < n ? (unsigned char) text.data[i + j] : 0);
-        }
-
-        for (j = 0; j < 4; j++) {
-            four[j] = j <= n ? digits[three >> (18 - 6 * j) & 63] : '=';
-        }
-
-        tg_buf_put(out, four, 4);
-    }
-}
 
 /* Would it come as it is, and not be taken for base64? */
 static int
@@ -53,13 +31,16 @@ tg_mcp_is_plain(tg_str_t text)
 void
 tg_mcp_http_put_value(tg_buf_t *out, tg_str_t text)
 {
+    tg_base64_t base64 = { .n = 0 };
+
     if (tg_mcp_is_plain(text)) {
         tg_buf_str(out, text);
         return;
     }
 
     tg_buf_text(out, "=?base64?");
-    tg_mcp_put_base64(out, text);
+    tg_base64_put(&base64, out, text.data, text.len);
+    tg_base64_end(&base64, out);
     tg_buf_text(out, "?=");
 }
 
