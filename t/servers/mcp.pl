@@ -138,6 +138,9 @@ sub spawn {
 }
 
 my %tool = (
+    # Of a storm, which names them.
+    (map { $_ => sub { reply($_[0], text("gen-any $_[1]{arguments}{n}")) } }
+        qw(run nap)),
     echo => sub {
         my ($id, $params) = @_;
         reply($id, { %{ text('echo') }, structuredContent => $params,

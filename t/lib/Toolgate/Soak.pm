@@ -50,6 +50,7 @@ my @deeds = (
     [ reload_behind  => 2 ],
     [ kill_child     => 2 ],
     [ kill_web       => 2 ],
+    [ cut_url        => 2 ],
     [ change_clients => 2 ],
 );
 
@@ -285,6 +286,14 @@ sub change_clients {
         $self->join_in;
         @all = $self->clients;
     }
+}
+
+# Those of the MCP server over HTTP.
+sub cut_url {
+    my ($self) = @_;
+    $self->at_risk('url');
+    $self->{also}->cut;
+    $self->at_risk('url');
 }
 
 # --- what it costs --------------------------------------------------------

@@ -8,32 +8,35 @@ package Toolgate::Storm::Handlers;
 #   http                 an HTTP server of the test's
 #   ipc jsonrpc mcp relay
 #                        `pass`, in each protocol
-#   child socket         MCP servers, one that the runner starts, one that is
-#                        there; their tools are no methods
+#   child socket url     MCP servers, one that the runner starts, one that is
+#                        there, one over HTTP; their tools are no methods
 #
 # and tell_all and clients, which answer at once.
 #
 # Backends and MCP servers are another Toolgate; that which is started is a
-# bridge to it.  They know no generation and answer "gen-any KEY".
+# bridge to it, and that over HTTP a stand-in.  They know no generation and
+# answer "gen-any KEY".
 
 use strict;
 use warnings;
 
 use Toolgate::Guard;
+use Toolgate::McpWeb;
 use Toolgate::Native;
 use Toolgate::Util;
 use Toolgate::Web;
 
 my @pass = qw(ipc jsonrpc mcp relay);
 my @local = ('lib', 'http', @pass);
-my @served = qw(child socket);
+my @behind = qw(child socket);
+my @served = (@behind, 'url');
 # Who can be told that nobody waits any more.
 my %cannot_cancel = (relay => 1);
 
 # What a client's call of one of them may lose when something ends.
 our @BY_WORKER = ('lib', @pass, 'tell');
-our @BY_BEHIND = (@pass, @served);
-our @BY_RUNNER = ('exec', 'lib', 'http', @BY_BEHIND);
+our @BY_BEHIND = (@pass, @behind);
+our @BY_RUNNER = ('exec', 'lib', 'http', 'url', @BY_BEHIND);
 
 # All that answer.
 sub all { return ('return', 'exec', 'tell', @local, @served) }
@@ -47,6 +50,8 @@ sub new {
         tg    => $tg,
         there => $there,
         web   => Toolgate::Web->new($tg, is_silent => 1),
+        mcp   => Toolgate::McpWeb->new($tg, 'legacy', '--',
+            'names=' . $tg->file('names', "run\nnap\n")),
     }, $class;
 }
 
@@ -106,7 +111,10 @@ sub body {
         . "mcp_server child { exec "
         . $self->{tg}->bridge_path
         . " $path; idle off; timeout 15m; }\n"
-        . "mcp_server socket { pass unix:$path; timeout 15m; }\n";
+        . "mcp_server socket { pass unix:$path; timeout 15m; }\n"
+        . "mcp_server url { url "
+        . $self->{mcp}->url
+        . "; idle off; timeout 15m; tools run nap hang; }\n";
 }
 
 # All that does what a tool does, for a client of this kind.
@@ -132,7 +140,8 @@ sub wait_ready {
     wait_for {
         my $list = $self->{tg}->connect->rpc('tools/list')->{result}{tools};
         my %has = map { $_->{name} => 1 } @$list;
-        $seen = $has{child_hang} && $has{socket_hang} ? $seen + 1 : 0;
+        my $has_all = !grep { !$has{"${_}_hang"} } @served;
+        $seen = $has_all ? $seen + 1 : 0;
         return $seen > 20;
     } 'the tools of the MCP servers';
 }
@@ -145,6 +154,17 @@ sub web_pids {
     return grep { parent_of($_) == $self->{web}{pid} }
         keys %{ Toolgate::Guard::processes() };
 }
+
+# Of the MCP server over HTTP: itself and what it has started.
+sub mcp_pids {
+    my ($self) = @_;
+    my $pid = $self->{mcp}{pid};
+    return ($pid, grep { parent_of($_) == $pid }
+        keys %{ Toolgate::Guard::processes() });
+}
+
+# Ends its connections, and what goes on there.
+sub cut { $_[0]{mcp}->control('cut') }
 
 # Those that the runner has started as an MCP server.
 sub child_pids {
@@ -162,7 +182,8 @@ sub pids {
     my $processes = Toolgate::Guard::processes();
     my @children = $self->child_pids;
     return (
-        $self->{web}{pid}, $self->web_pids, $there->master_pid,
+        $self->{web}{pid}, $self->web_pids, $self->mcp_pids,
+        $there->master_pid,
         $there->worker_pids,
         (@children <= 1 ? @children : ()),
         grep { $processes->{$_} =~ /toolgate-runner --state-dir \Q$state\E/ }
