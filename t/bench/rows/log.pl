@@ -19,7 +19,7 @@ return sub {
     my $off = $bench->toolgate($Toolgate::Bench::ECHO);
 
     $bench->table('Logs of calls', 'tool_log, 16 × 1 × 64', 'off', 'on',
-        'a line');
+        'a line', 'at most', 'met');
     for my $log (@logs) {
         my ($name, $line) = @$log;
         (my $body = $line) =~ s/LOG/calls.log/;
