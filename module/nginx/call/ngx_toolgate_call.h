@@ -243,8 +243,9 @@ tg_ran_t ngx_toolgate_ran(const ngx_toolgate_call_t *call);
 void ngx_toolgate_record_begun(void);
 void ngx_toolgate_record_exit(ngx_cycle_t *cycle);
 
-/* Keeps the trace context that its request has. */
+/* Keeps the trace context that its request has, or the one it came with. */
 void ngx_toolgate_trace(ngx_toolgate_call_t *call);
+void ngx_toolgate_trace_resume(ngx_toolgate_call_t *call, tg_str_t parent);
 
 /* Evaluates a value of the tool for this call: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_value(ngx_toolgate_call_t *call,

@@ -5,6 +5,7 @@
 #include "nginx/call/ngx_toolgate_call.h"
 
 #include "core/tg_peer_state.h"
+#include "core/tg_trace.h"
 
 /* What the new worker has to know of a call, beside what the peer knows. */
 typedef struct {
@@ -18,6 +19,7 @@ typedef struct {
     uint64_t dir_len;
     uint64_t trace_len;
     char key[NGX_TOOLGATE_KEY];
+    char trace[TG_TRACEPARENT_MAX]; /* and zeros */
 } ngx_toolgate_packed_call_t;
 
 uint64_t
@@ -88,6 +90,7 @@ ngx_toolgate_call_pack(void *host, const tg_call_t *deferred, tg_buf_t *out)
     ngx_toolgate_packed_call_t packed;
     ngx_toolgate_call_t *call;
     const ngx_str_t *dir;
+    char *trace;
 
     (void) host;
     call = deferred->host;
@@ -109,6 +112,8 @@ ngx_toolgate_call_pack(void *host, const tg_call_t *deferred, tg_buf_t *out)
     packed.dir_len = dir->len;
     packed.trace_len = call->trace.parent.len;
     ngx_memcpy(packed.key, call->job.key, NGX_TOOLGATE_KEY);
+    trace = packed.trace;
+    (void) tg_str_keep(&trace, call->trace.parent);
 
     tg_buf_put(out, (char *) &packed, sizeof(packed));
     tg_buf_put(out, (char *) dir->data, dir->len);
@@ -179,6 +184,9 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
         return NGX_ERROR;
     }
 
+    ngx_toolgate_trace_resume(
+        call,
+        tg_str(packed->trace, strnlen(packed->trace, sizeof(packed->trace))));
     call->is_carried = 1;
     call->ran.queued_ms = packed->queued;
     call->size = (size_t) packed->size;

@@ -50,3 +50,15 @@ ngx_toolgate_trace(ngx_toolgate_call_t *call)
                                                tg_trace_is_state);
     }
 }
+
+void
+ngx_toolgate_trace_resume(ngx_toolgate_call_t *call, tg_str_t parent)
+{
+    char *p;
+
+    p = tg_trace_is_parent(parent) ? ngx_pnalloc(call->pool, parent.len) : NULL;
+
+    if (p != NULL) {
+        call->trace.parent = tg_str_keep(&p, parent);
+    }
+}
