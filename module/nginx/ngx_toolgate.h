@@ -65,7 +65,7 @@ typedef struct {
     ngx_uint_t rate; /* thousandths of calls a minute; 0: no limit */
     ngx_uint_t burst;
     ngx_uint_t dry_run;   /* of rate: who is too early is only logged */
-    ngx_uint_t log_level; /* of that, and of refusals; 0: of neither */
+    ngx_uint_t log_level; /* of that, and of refusals */
     ngx_str_t rate_text;
     ngx_str_t key; /* the same after a reload */
     void *node;    /* of rate, in shared memory */

@@ -51,8 +51,10 @@ $c->send_line('[{"jsonrpc":"2.0","id":1,"method":"m"},'
 is_deeply [ map { "$_->{id} $_->{error}{code}" } @{ $c->recv_json } ],
     [ '1 -32603', '2 -32603' ], 'in a batch';
 
-# $tool_status says busy; nothing of it is an error in NGINX's log.
-unlike $tg->log, qr/\[(?:warn|error|crit)\](?!.* has no "description")/,
-    'no noise in the log';
+# As with limit_req, the error log has a line for each, and nothing else.
+my @lines = $tg->log =~ /\[(?:warn|error|crit)\] (?!.* has no "desc)(.*)/g;
+is scalar(@lines), 4 * @Toolgate::Way::ALL + 4, 'a line for each refusal';
+is scalar(grep { !/ call of "\w+" failed: busy \(rate\)/ } @lines), 0,
+    'which says what it was';
 
 done_testing;

@@ -9,8 +9,7 @@ use Toolgate::Way;
 my $tg = Toolgate::Test->new(workers => 1);
 my $far = Toolgate::Listed->new($tg, 'far')->list('echo');
 $tg->conf(<<"END")->start;
-tool plain { description d; rate 1r/m burst=1 log_level=error; return ok; }
-tool silent { description d; rate 1r/m; return ok; }
+tool plain { description d; rate 1r/m burst=1; return ok; }
 tool quiet { description d; rate 1r/m log_level=info; return ok; }
 tool dry { description d; rate 1r/m dry_run log_level=warn; return ok; }
 method dry { rate 1r/m dry_run; return 1; }
@@ -39,9 +38,6 @@ sub logged {
 is_deeply logged(sub { called('plain') for 1, 2 }), [], 'as often as allowed';
 is_deeply logged(sub { like called('plain'), qr/no more often/, 'once more' }),
     ['error: call of "plain" failed: busy (rate)'], 'is an error';
-is called('silent'), 'ok', 'one without a level';
-is_deeply logged(sub { like called('silent'), qr/no more often/, 'is' }), [],
-    'not logged';
 is called('quiet'), 'ok', 'another one';
 is_deeply logged(sub { like called('quiet'), qr/no more often/, 'once more' }),
     ['info: call of "quiet" failed: busy (rate)'], 'at its level';
@@ -68,7 +64,7 @@ is_deeply logged(sub { is text_of(far()), 'x', 'the third' }), [
 
 # A limit that only counts does not lend another one its calls.
 $tg->reload(<<'END');
-tool_rate 1r/m burst=2 log_level=error;
+tool_rate 1r/m burst=2;
 tool_server_name again;
 tool both { description d; rate 1r/m dry_run; return ok; }
 method now { return 1; }

@@ -136,6 +136,7 @@ struct ngx_toolgate_call_s {
     ngx_toolgate_ask_t place; /* among the calls that this worker may run */
     tg_str_t limits;          /* what is asked for it; empty: it needs none */
     ngx_toolgate_rule_t rule; /* by which it does not end well */
+    ngx_uint_t log_level;     /* of that, as the rule says; 0: it does not */
     ngx_toolgate_counters_t *counters;
     uint64_t number;       /* of one that is deferred; 0: it has none */
     ngx_uint_t running;    /* as ngx_toolgate_running_add() said */

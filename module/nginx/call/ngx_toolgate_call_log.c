@@ -330,11 +330,6 @@ ngx_toolgate_level_of(const ngx_toolgate_record_t *record)
 {
     switch (record->end) {
     case TG_FAILURE_BUSY:
-        /* Rates have a say of their own in that. */
-        return record->rule >= NGX_TOOLGATE_RULE_RATE
-                       && record->rule <= NGX_TOOLGATE_RULE_SERVER_RATE
-                   ? NGX_LOG_DEBUG
-                   : NGX_LOG_ERR;
     case TG_FAILURE_LOST:
     case TG_FAILURE_INTERNAL:
         return NGX_LOG_ERR;
@@ -359,7 +354,8 @@ ngx_toolgate_tell_failure(const ngx_toolgate_call_t *call,
     ngx_log_t *log;
     u_char name[TG_NAME_MAX + 16], *p;
 
-    level = ngx_toolgate_level_of(record);
+    level = call->log_level != 0 ? call->log_level
+                                 : ngx_toolgate_level_of(record);
     log = call->pool->log;
 
     if (log->log_level < level) {

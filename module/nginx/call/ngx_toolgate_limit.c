@@ -178,8 +178,7 @@ ngx_toolgate_conf_rate(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     ngx_conf_init_uint_value(limit->burst, 0);
-    ngx_conf_init_uint_value(limit->log_level,
-                             limit->dry_run ? NGX_LOG_ERR : 0);
+    ngx_conf_init_uint_value(limit->log_level, NGX_LOG_ERR);
     limit->rate = rate * NGX_TOOLGATE_CALL * scale;
     limit->rate_text = value[1];
 
@@ -487,21 +486,6 @@ ngx_toolgate_limits_of(const ngx_toolgate_tool_t *tool,
     return n;
 }
 
-static void
-ngx_toolgate_rate_log(const ngx_toolgate_call_t *call,
-                      const ngx_toolgate_limit_t *limit,
-                      ngx_toolgate_rule_t rule)
-{
-    if (limit->log_level != 0) {
-        ngx_log_error(limit->log_level, call->pool->log, 0,
-                      "%scall of \"%*s\" %s: busy (%s)",
-                      limit->dry_run ? "dry run: " : "", call->entry->name.len,
-                      call->entry->name.data,
-                      limit->dry_run ? "would fail" : "failed",
-                      ngx_toolgate_rule_name(rule));
-    }
-}
-
 ngx_int_t
 ngx_toolgate_rate(ngx_toolgate_call_t *call, u_char *text, size_t size)
 {
@@ -522,12 +506,16 @@ ngx_toolgate_rate(ngx_toolgate_call_t *call, u_char *text, size_t size)
         }
 
         rule = ngx_toolgate_rule_of(tg_str_c(whose[i].rate));
-        ngx_toolgate_rate_log(call, limit, rule);
         limits[i] = NULL;
 
         if (!limit->dry_run) {
             break;
         }
+
+        ngx_log_error(limit->log_level, call->pool->log, 0,
+                      "dry run: call of \"%*s\" would fail: busy (%s)",
+                      call->entry->name.len, call->entry->name.data,
+                      ngx_toolgate_rule_name(rule));
     }
 
     if (i == n) {
@@ -535,6 +523,7 @@ ngx_toolgate_rate(ngx_toolgate_call_t *call, u_char *text, size_t size)
     }
 
     call->rule = rule;
+    call->log_level = limit->log_level;
 
     (void) ngx_snprintf(text, size,
                         "%s may be called no more often than %V (%s %V, "
