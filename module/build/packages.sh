@@ -25,12 +25,13 @@ uv.h libuv1-dev
 json-c/json.h libjson-c-dev
 curl/curl.h libcurl4-openssl-dev
 openssl/ssl.h libssl-dev
+sqlite3.h libsqlite3-dev
 END
         printf '#define PCRE2_CODE_UNIT_WIDTH 8\n#include <pcre2.h>\n' \
             | "$CC" -E -x c - >/dev/null 2>&1 || say libpcre2-dev
     else
         say "libuv1-dev libjson-c-dev libpcre2-dev libcurl4-openssl-dev \
-            libssl-dev"
+            libssl-dev libsqlite3-dev"
     fi
     if [ -z "${NGINX_SRC:-}" ]; then
         [ -e /usr/share/nginx/src/configure ] || say nginx-dev

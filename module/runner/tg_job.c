@@ -45,6 +45,10 @@ tg_job_free(tg_job_t *job)
 void
 tg_job_discard(tg_job_t *job)
 {
+    if (job->owner != NULL) {
+        job->owner->gone(job);
+    }
+
     if (job->work != NULL) {
         job->kind->free(job);
     }
@@ -295,6 +299,10 @@ tg_job_may_start(const tg_job_t *job)
     const tg_jobs_t *jobs;
 
     jobs = job->jobs;
+
+    if (job->owner != NULL) {
+        return 1;
+    }
 
     return job->key_len != 0
                ? jobs->held_bytes < TG_HELD_BACKLOG

@@ -79,6 +79,15 @@ typedef struct {
     pid_t (*pid)(const tg_job_t *job);
 } tg_kind_t;
 
+/* Of a job that the runner itself has asked for: nobody else waits for it. */
+typedef struct {
+    /* Its answer, which is the job's own; once, and not if it is cancelled. */
+    void (*answer)(tg_job_t *job, const tg_buf_t *json);
+
+    /* Nothing is left of it, and it is freed. */
+    void (*gone)(tg_job_t *job);
+} tg_job_owner_t;
+
 struct tg_job_s {
     tg_jobs_t *jobs;
     const tg_kind_t *kind;
@@ -88,6 +97,8 @@ struct tg_job_s {
     tg_job_params_t params;
     size_t bytes;
     tg_call_t *call; /* NULL once answered or dropped, and while held */
+    const tg_job_owner_t *owner; /* NULL: it is a caller's */
+    void *owner_data;
 
     /* Of tg_jobs.c: its place in the queue, among the slots or elsewhere. */
     TAILQ_ENTRY(tg_job_s) place;

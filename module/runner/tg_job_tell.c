@@ -6,7 +6,7 @@
 int
 tg_job_is_wanted(const tg_job_t *job)
 {
-    return job->call != NULL || job->key_len != 0;
+    return job->call != NULL || job->key_len != 0 || job->owner != NULL;
 }
 
 tg_ran_t
@@ -158,6 +158,11 @@ tg_job_answer(tg_job_t *job, tg_buf_t *json)
     }
 
     tg_job_look(job);
+
+    if (job->owner != NULL) {
+        job->owner->answer(job, json);
+        return;
+    }
 
     if (job->call == NULL) {
         tg_job_keep(job, json);

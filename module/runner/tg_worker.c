@@ -36,6 +36,8 @@ static void tg_worker_unwatch(tg_jobs_t *jobs, tg_peer_t *peer,
                               tg_request_t *request);
 static void tg_worker_leave(tg_jobs_t *jobs, tg_peer_t *peer,
                             tg_request_t *request);
+static void tg_worker_open_tasks(tg_jobs_t *jobs, tg_peer_t *peer,
+                                 tg_request_t *request);
 static void tg_worker_told_answer(tg_jobs_t *jobs, tg_peer_t *peer,
                                   tg_request_t *request);
 
@@ -55,6 +57,8 @@ static const struct {
     { "mcp_call", &tg_mcp_job_kind, TG_WORKER_HOST(servers), NULL },
     { "output", &tg_spill_kind, TG_WORKER_HOST(spills), NULL },
     { "place", &tg_place_kind, 0, NULL },
+    { "task", &tg_task_kind, TG_WORKER_HOST(tasks), NULL },
+    { "task_open", NULL, 0, tg_worker_open_tasks },
     { "release", NULL, 0, tg_held_release },
     { "adopt", NULL, 0, tg_held_adopt },
     { "leave", NULL, 0, tg_left_leave },
@@ -138,6 +142,12 @@ tg_worker_leave(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 }
 
 static void
+tg_worker_open_tasks(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_tasks_open(&((tg_worker_t *) peer->host)->workers->tasks, peer, request);
+}
+
+static void
 tg_worker_told_answer(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
     tg_question_told(tg_worker_servers(peer), peer, request);
@@ -214,6 +224,7 @@ tg_worker_on_closed(void *host, int err)
     workers->n--;
     tg_left_gone(&workers->jobs, &worker->peer);
     tg_watch_gone(&workers->servers, &worker->peer);
+    tg_tasks_gone(&workers->tasks, &worker->peer);
     tg_peer_deinit(&worker->peer);
     free(worker);
     tg_workers_check(workers);
@@ -363,6 +374,8 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop, const char *state_dir,
     tg_servers_init(&workers->servers, &workers->jobs, &workers->programs,
                     state_dir);
     workers->servers.http = &workers->http;
+    tg_tasks_init(&workers->tasks, &workers->jobs, &workers->programs,
+                  &tg_task_kind_ops);
 
     return 0;
 }
@@ -412,8 +425,8 @@ tg_workers_is_idle(const tg_workers_t *workers)
 int
 tg_workers_is_empty(const tg_workers_t *workers)
 {
-    return tg_workers_is_idle(workers)
-           && tg_servers_is_empty(&workers->servers);
+    return tg_workers_is_idle(workers) && tg_servers_is_empty(&workers->servers)
+           && tg_tasks_is_empty(&workers->tasks);
 }
 
 void
@@ -429,6 +442,7 @@ tg_workers_drop(tg_workers_t *workers)
 
     tg_held_drop(&workers->jobs);
     tg_servers_drop(&workers->servers);
+    tg_tasks_drop(&workers->tasks);
 }
 
 void

@@ -6,6 +6,7 @@
 
 #include "runner/http/tg_http.h"
 #include "runner/mcp/tg_server.h"
+#include "runner/task/tg_task.h"
 #include "runner/tg_jobs.h"
 #include "runner/tg_log.h"
 #include "uv/tg_uv.h"
@@ -36,6 +37,7 @@ typedef struct {
     tg_http_pool_t http;
     tg_spills_t spills; /* outputs that are kept */
     tg_servers_t servers;
+    tg_tasks_t tasks;
     tg_catalogue_t *catalogue;
     tg_entry_t entries[TG_WORKER_METHODS_MAX];
     tg_info_t info;

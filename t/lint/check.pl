@@ -34,7 +34,7 @@ my %room = (
     bridge => { rooms => [qw(base core uv)], system => libraries(qr/^uv\.h/) },
     runner => {
         rooms  => [qw(base core uv)],
-        system => libraries(qr/^(?:uv\.h|curl\/)/),
+        system => libraries(qr/^(?:uv\.h|curl\/|sqlite3\.h)/),
     },
     client => {
         rooms  => [qw(base schema core uv regex)],

@@ -3,6 +3,9 @@
  */
 #include "nginx/conf/ngx_toolgate_handler.h"
 
+#include <dlfcn.h>
+#include <sys/wait.h>
+
 /* Where programs are looked for, as in the runner's environment. */
 #define NGX_TOOLGATE_PATH                                                      \
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -184,4 +187,44 @@ ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
     return ngx_toolgate_find_program(cf, name, path) == NGX_OK
                ? ngx_toolgate_conf_reach(cf, path, X_OK)
                : NGX_ERROR;
+}
+
+/* In a process of its own: this one would never be rid of it. */
+ngx_int_t
+ngx_toolgate_conf_library(ngx_conf_t *cf, const char *file, const char *package)
+{
+    ngx_str_t *value;
+    ngx_pid_t pid;
+    int status;
+
+    if (ngx_process == NGX_PROCESS_SIGNALLER) {
+        return NGX_OK;
+    }
+
+    pid = fork();
+
+    if (pid == 0) {
+        _exit(dlopen(file, RTLD_LAZY | RTLD_LOCAL) == NULL);
+    }
+
+    status = 0;
+
+    /* A worker or a handler of signals may have been faster: not known. */
+    while (pid != -1 && waitpid(pid, &status, 0) == -1) {
+        if (ngx_errno != NGX_EINTR) {
+            return NGX_OK;
+        }
+    }
+
+    if (pid == -1 || status == 0) {
+        return NGX_OK;
+    }
+
+    value = cf->args->elts;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"%V\" needs %s, which cannot be loaded; install the "
+                       "package %s",
+                       &value[0], file, package);
+
+    return NGX_ERROR;
 }

@@ -157,6 +157,13 @@ char *ngx_toolgate_program_limit(ngx_conf_t *cf, ngx_command_t *cmd,
 #define NGX_TOOLGATE_PIDS                                                      \
     "how many processes and threads there may be, such as \"20\""
 
+/*
+ * Will the runner be able to load a library that the directive needs, which a
+ * package has?  NGX_ERROR: logged.
+ */
+ngx_int_t ngx_toolgate_conf_library(ngx_conf_t *cf, const char *file,
+                                    const char *package);
+
 /* The workers' user must be able to do that (R_OK, X_OK) with a file. */
 ngx_int_t ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode);
 

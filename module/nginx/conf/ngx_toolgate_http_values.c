@@ -7,9 +7,6 @@
 #include "base/tg_utf8.h"
 #include "nginx/conf/ngx_toolgate_handler.h"
 
-#include <dlfcn.h>
-#include <sys/wait.h>
-
 /* The runner's own; it loads it when it is needed. */
 #define NGX_TOOLGATE_CURL "libcurl.so.4"
 
@@ -134,55 +131,16 @@ ngx_toolgate_ca_file(ngx_conf_t *cf, ngx_str_t *path)
 
 /* --- libcurl --- */
 
-static const char *
-ngx_toolgate_load_curl(void)
-{
-    void *library;
-
-    library = dlopen(NGX_TOOLGATE_CURL, RTLD_LAZY | RTLD_LOCAL);
-
-    return library == NULL ? dlerror() : NULL;
-}
-
-/* In a process of its own: this one would never be rid of it. */
 ngx_int_t
 ngx_toolgate_has_curl(ngx_conf_t *cf)
 {
     static ngx_cycle_t *checked;
-    ngx_str_t *value;
-    ngx_pid_t pid;
-    int status;
 
-    if (checked == cf->cycle || ngx_process == NGX_PROCESS_SIGNALLER) {
+    if (checked == cf->cycle) {
         return NGX_OK;
     }
 
     checked = cf->cycle;
-    pid = fork();
 
-    if (pid == 0) {
-        _exit(ngx_toolgate_load_curl() != NULL);
-    }
-
-    status = 0;
-
-    /* A worker or a handler of signals may have been faster: not known. */
-    while (pid != -1 && waitpid(pid, &status, 0) == -1) {
-        if (ngx_errno != NGX_EINTR) {
-            return NGX_OK;
-        }
-    }
-
-    if (pid == -1 || status == 0) {
-        return NGX_OK;
-    }
-
-    value = cf->args->elts;
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "\"%V\" needs " NGX_TOOLGATE_CURL
-                       ", which cannot be loaded; install the package "
-                       "libcurl4",
-                       &value[0]);
-
-    return NGX_ERROR;
+    return ngx_toolgate_conf_library(cf, NGX_TOOLGATE_CURL, "libcurl4");
 }

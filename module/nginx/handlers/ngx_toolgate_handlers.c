@@ -14,6 +14,7 @@ extern const ngx_toolgate_handler_t ngx_toolgate_broadcast_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_clients_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_mcp_handler;
 extern const ngx_toolgate_handler_t ngx_toolgate_reader_handler;
+extern const ngx_toolgate_handler_t ngx_toolgate_task_handler;
 
 /* clang-format off */
 const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
@@ -28,6 +29,7 @@ const ngx_toolgate_handler_t *const ngx_toolgate_handlers[] = {
     &ngx_toolgate_clients_handler,
     &ngx_toolgate_mcp_handler,
     &ngx_toolgate_reader_handler,
+    &ngx_toolgate_task_handler,
     NULL,
 };
 /* clang-format on */

@@ -150,9 +150,15 @@ tg_exec_on_overflow(tg_exec_t *exec, int rc)
 static int
 tg_exec_take(tg_exec_t *exec, int i, const char *data, size_t len)
 {
+    if (exec->sink != NULL && i != TG_EXEC_PROGRESS) {
+        exec->sink(exec->sink_data, i == TG_EXEC_ERR, tg_str(data, len));
+    }
+
     switch (i) {
     case TG_EXEC_OUT:
-        return tg_exec_output_out(&exec->output, data, len);
+        return exec->sink != NULL
+                   ? TG_OK
+                   : tg_exec_output_out(&exec->output, data, len);
     case TG_EXEC_ERR:
         return tg_exec_output_err(&exec->output, data, len);
     default:
@@ -202,6 +208,48 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 
     if (rc != TG_OK) {
         tg_exec_on_overflow(exec, rc);
+    }
+}
+
+void
+tg_exec_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data)
+{
+    tg_exec_t *exec;
+
+    exec = job->work;
+    exec->sink = sink;
+    exec->sink_data = data;
+}
+
+void
+tg_exec_pause(tg_job_t *job)
+{
+    tg_exec_t *exec;
+    int i;
+
+    exec = job->work;
+
+    for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
+        if (exec->open_pipes & 1u << i) {
+            (void) uv_read_stop((uv_stream_t *) &exec->pipes[i]);
+        }
+    }
+}
+
+/* Also of one that is being ended, or it would wait for its reader. */
+void
+tg_exec_resume(tg_job_t *job)
+{
+    tg_exec_t *exec;
+    int i;
+
+    exec = job->work;
+
+    for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
+        if (exec->open_pipes & 1u << i) {
+            (void) uv_read_start((uv_stream_t *) &exec->pipes[i],
+                                 tg_exec_on_alloc, tg_exec_on_read);
+        }
     }
 }
 

@@ -18,6 +18,9 @@
 #include "runner/program/tg_program.h"
 #include "runner/tg_job.h"
 
+/* Takes outputs as they come, in place of the answer. */
+typedef void (*tg_exec_sink_pt)(void *data, int is_err, tg_str_t bytes);
+
 /* The deadline when none was given. */
 #define TG_EXEC_TIMEOUT 60000
 /* What a descendant may still write after its program has ended. */
@@ -40,6 +43,8 @@ typedef struct {
     tg_program_t program; /* its timer also ends the drain */
 
     tg_exec_output_t output;
+    tg_exec_sink_pt sink; /* NULL: stdout becomes the answer */
+    void *sink_data;
     unsigned nreading; /* outputs that have not come to their end */
     int has_risen;     /* the progress that was read */
     int is_apart;      /* what was to be told before the answer */
@@ -51,6 +56,14 @@ typedef struct {
 
 /* Its jobs' host is a tg_programs_t. */
 extern const tg_kind_t tg_exec_kind;
+
+/*
+ * Of a job of this kind that has not been entered: its outputs go to the sink.
+ * And while it runs: no more for now, and more again.
+ */
+void tg_exec_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data);
+void tg_exec_pause(tg_job_t *job);
+void tg_exec_resume(tg_job_t *job);
 
 /*
  * tg_exec_start.c: starts the program with our ends of its pipes open; input

@@ -1,0 +1,164 @@
+/*
+ * The methods about tasks: calls of them are jobs of the runner's.
+ */
+#include "nginx/handlers/ngx_toolgate_task.h"
+#include "nginx/share/ngx_toolgate_share.h"
+
+/* Answers that wait for nothing take no time; those that follow 25 s. */
+#define NGX_TOOLGATE_TASK_TIMEOUT 60000
+
+static void ngx_toolgate_task_start(ngx_toolgate_call_t *call,
+                                    tg_request_t *request);
+
+const ngx_toolgate_handler_t ngx_toolgate_task_handler = {
+    .name = ngx_string("task_methods"),
+    .module = &ngx_toolgate_task_module,
+    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_HAS_BLOCK,
+    .start = ngx_toolgate_task_start,
+    .settle = ngx_toolgate_task_settle,
+};
+
+/* A method, and what its params are. */
+typedef struct {
+    ngx_str_t name;
+    const char *schema;
+} ngx_toolgate_task_method_t;
+
+#define NGX_TOOLGATE_TASK_ID                                                   \
+    "{\"type\":\"object\",\"required\":[\"taskId\"],\"properties\":{"          \
+    "\"taskId\":{\"type\":\"string\"}"
+#define NGX_TOOLGATE_TASK_NONE "{\"type\":\"object\"}"
+
+static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
+    { ngx_string("daemon.status"), NGX_TOOLGATE_TASK_NONE },
+    { ngx_string("daemon.stop"), "{\"type\":\"object\",\"properties\":{"
+                                 "\"force\":{\"type\":\"boolean\"}"
+                                 "}}" },
+    { ngx_string("task.submit"),
+      "{\"type\":\"object\",\"required\":[\"prompt\"],\"properties\":{"
+      "\"prompt\":{\"type\":\"string\"},\"agent\":{\"type\":\"string\"},"
+      "\"priority\":{\"type\":\"integer\",\"minimum\":-2147483648,"
+      "\"maximum\":2147483647},\"cwd\":{\"type\":\"string\"},"
+      "\"metadata\":{\"type\":\"object\"}}}" },
+    { ngx_string("task.cancel"), NGX_TOOLGATE_TASK_ID "}}" },
+    { ngx_string("task.get"), NGX_TOOLGATE_TASK_ID "}}" },
+    { ngx_string("task.output"),
+      NGX_TOOLGATE_TASK_ID ",\"offset\":{\"type\":\"integer\",\"minimum\":0},"
+                           "\"follow\":{\"type\":\"boolean\"}}}" },
+    { ngx_string("task.list"),
+      "{\"type\":\"object\",\"properties\":{"
+      "\"state\":{\"enum\":[\"queued\",\"running\",\"completed\",\"failed\","
+      "\"cancelled\"]},\"agent\":{\"type\":\"string\"},"
+      "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000}}}" },
+    { ngx_string("task.stats"), NGX_TOOLGATE_TASK_NONE },
+};
+
+#define NGX_TOOLGATE_TASK_METHODS                                              \
+    (sizeof(ngx_toolgate_task_methods) / sizeof(ngx_toolgate_task_methods[0]))
+
+/* --- at load --- */
+
+static char *
+ngx_toolgate_task_add(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks,
+                      ngx_toolgate_task_method_t *method)
+{
+    ngx_toolgate_tool_t *tool;
+    int rc;
+
+    tool = ngx_toolgate_create_tool(cf, TG_ENTRY_METHOD, &method->name);
+
+    if (tool == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    tool->handler = &ngx_toolgate_task_handler;
+    tool->conf = method;
+    tool->output = TG_OUTPUT_JSON;
+    tool->entry.output = TG_OUTPUT_JSON;
+    tool->entry.input_schema = tg_str_c(method->schema);
+    tool->validate = NGX_TOOLGATE_ON;
+    tool->timeout = NGX_TOOLGATE_TASK_TIMEOUT;
+    tool->max_timeout = NGX_TOOLGATE_TASK_TIMEOUT;
+    tool->input = ngx_toolgate_schema_compile(cf, &method->name,
+                                              tool->entry.input_schema, 0);
+
+    if (tool->input == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_toolgate_init_limits(tool, NULL);
+    rc = tg_catalogue_add(tasks->scf->catalogue, &tool->entry);
+
+    if (rc == TG_EXISTS) {
+        return ngx_toolgate_refuse(cf,
+                                   "method \"%V\" is one of \"task_methods\"; "
+                                   "give yours another name",
+                                   &method->name);
+    }
+
+    if (tg_str_eq(tool->entry.name, TG_STR("daemon.stop"))) {
+        tasks->stop = tool;
+    }
+
+    return rc == TG_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+char *
+ngx_toolgate_task_offer(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks)
+{
+    ngx_uint_t i;
+    char *rv;
+
+    rv = NGX_CONF_OK;
+
+    for (i = 0; rv == NGX_CONF_OK && i < NGX_TOOLGATE_TASK_METHODS; i++) {
+        rv = ngx_toolgate_task_add(cf, tasks, &ngx_toolgate_task_methods[i]);
+    }
+
+    return rv;
+}
+
+/* --- a call --- */
+
+static void
+ngx_toolgate_task_count(void *data, const ngx_toolgate_about_t *about)
+{
+    ngx_uint_t *n = data;
+
+    (void) about;
+    (*n)++;
+}
+
+static void
+ngx_toolgate_task_start(ngx_toolgate_call_t *call, tg_request_t *request)
+{
+    ngx_toolgate_task_method_t *method = call->tool->conf;
+
+    ngx_toolgate_tasks_t *tasks;
+    tg_buf_t params;
+    ngx_uint_t n;
+
+    n = 0;
+    ngx_toolgate_clients_see_all(&call->front->conf->addresses,
+                                 ngx_toolgate_task_count, &n);
+    tasks = ngx_stream_get_module_srv_conf(call->front->stream,
+                                           ngx_toolgate_task_module);
+    tg_buf_init(&params, tg_alloc_libc());
+    ngx_toolgate_job_params(call, &params);
+    tg_buf_text(&params, ",\"store\":");
+    tg_json_put_string(&params, ngx_toolgate_str(&tasks->store));
+    tg_buf_text(&params, ",\"method\":");
+    tg_json_put_string(&params, ngx_toolgate_str(&method->name));
+    tg_buf_text(&params, ",\"clients\":");
+    tg_buf_uint(&params, n);
+    tg_json_put_member(&params, ",\"params\":", request->arguments);
+    tg_buf_char(&params, '}');
+
+    if (tg_buf_failed(&params)) {
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
+    } else if (ngx_toolgate_call_defer(call) == NGX_OK) {
+        ngx_toolgate_call_job(call, TG_STR("task"), tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}

@@ -1,0 +1,102 @@
+/*
+ * Tasks: programs that outlive whoever asks for them.  The runner has them;
+ * the config says which there are.
+ *
+ *   …_task.c         the methods
+ *   …_task_conf.c    directives of a server
+ *   …_task_agent.c   `task_agent NAME { }`
+ *   …_task_settle.c  what the runner is told
+ *   …_task_watch.c   when it is told, and what it says by itself
+ */
+#ifndef _NGX_TOOLGATE_TASK_H_INCLUDED_
+#define _NGX_TOOLGATE_TASK_H_INCLUDED_
+
+#include "nginx/call/ngx_toolgate_call.h"
+
+/* The context of directives within a task_agent block. */
+#define NGX_STREAM_TASK_CONF 0x40000000
+
+/* As the runner has it: of the programs that it runs at once. */
+#define NGX_TOOLGATE_TASKS_MAX 32
+#define NGX_TOOLGATE_AGENTS_MAX 64
+
+/* `task_agent NAME { }`; each text is JSON for the runner, or empty. */
+typedef struct {
+    ngx_str_t name;
+    ngx_str_t argv; /* its elements; empty: no `exec` */
+    ngx_str_t env;  /* likewise */
+    ngx_str_t cwd;
+    ngx_str_t input;
+    ngx_str_t success; /* its elements */
+    ngx_msec_t timeout;
+    ngx_int_t concurrency;
+    size_t max_output;
+    off_t memory;
+    off_t pids;
+    ngx_uint_t is_default;
+} ngx_toolgate_agent_t;
+
+/* A server's tasks. */
+typedef struct {
+    ngx_toolgate_srv_conf_t *scf; /* NULL: nothing was said of tasks */
+    ngx_str_t store;              /* "sqlite:/PATH" */
+    ngx_array_t *agents;          /* ngx_toolgate_agent_t * */
+    ngx_array_t *admins;          /* rules of daemon.stop */
+    ngx_toolgate_tool_t *stop;    /* that method; NULL: there is none */
+    ngx_flag_t methods;
+    ngx_int_t concurrency;
+    ngx_int_t queue;
+    time_t keep;
+    ngx_str_t where; /* for messages: file and line */
+    ngx_str_t spec;  /* the params of the runner's task_open */
+
+    /* of the worker */
+    ngx_toolgate_watch_t watch;
+    ngx_toolgate_ask_t ask;
+    ngx_event_t retry;
+    ngx_msec_t delay;
+} ngx_toolgate_tasks_t;
+
+typedef struct {
+    ngx_array_t servers; /* ngx_toolgate_tasks_t *, those that have tasks */
+} ngx_toolgate_tasks_main_conf_t;
+
+extern ngx_module_t ngx_toolgate_task_module;
+extern const ngx_toolgate_handler_t ngx_toolgate_task_handler;
+
+/* --- …_task.c --- */
+
+/* Offers the methods in a server; NGX_CONF_OK, or logged. */
+char *ngx_toolgate_task_offer(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks);
+
+/* --- …_task_settle.c --- */
+
+/* Says where the server's store is, and what the runner is told of it all. */
+ngx_int_t ngx_toolgate_task_settle(ngx_cycle_t *cycle);
+
+/* --- …_task_agent.c --- */
+
+/* The server's, from its first directive on; NULL: logged. */
+ngx_toolgate_tasks_t *ngx_toolgate_task_use(ngx_conf_t *cf);
+
+/* Copies what was written to a pool, and frees it: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_task_keep(ngx_pool_t *pool, tg_buf_t *buf,
+                                 ngx_str_t *text);
+
+char *ngx_toolgate_task_agent(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_agent_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_agent_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_agent_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_agent_success(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+char *ngx_toolgate_agent_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+char *ngx_toolgate_agent_default(ngx_conf_t *cf, ngx_command_t *cmd,
+                                 void *conf);
+void ngx_toolgate_agent_put(const ngx_toolgate_agent_t *agent, tg_buf_t *json);
+
+/* --- …_task_watch.c --- */
+
+ngx_int_t ngx_toolgate_task_init_process(ngx_cycle_t *cycle);
+
+#endif

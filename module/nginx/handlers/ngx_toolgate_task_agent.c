@@ -1,0 +1,546 @@
+/*
+ * `task_agent NAME { }`: a program that tasks run.
+ */
+#include "nginx/handlers/ngx_toolgate_task.h"
+
+#include "base/tg_utf8.h"
+
+/* As an agent's run: nobody waits for it. */
+#define NGX_TOOLGATE_AGENT_TIMEOUT 7200000
+#define NGX_TOOLGATE_AGENT_OUTPUT 10485760
+/* 24 days: the runner's longest. */
+#define NGX_TOOLGATE_AGENT_TIMEOUT_MAX 2147483647
+#define NGX_TOOLGATE_AGENT_NAME 64
+/* The runner's own; it loads it when it is needed. */
+#define NGX_TOOLGATE_SQLITE "libsqlite3.so.0"
+
+/* --- for all files of tasks --- */
+
+ngx_int_t
+ngx_toolgate_task_keep(ngx_pool_t *pool, tg_buf_t *buf, ngx_str_t *text)
+{
+    u_char *p;
+
+    p = tg_buf_failed(buf) ? NULL : ngx_pnalloc(pool, buf->len + 1);
+
+    if (p != NULL) {
+        ngx_memcpy(p, buf->data, buf->len);
+        p[buf->len] = '\0';
+        text->data = p;
+        text->len = buf->len;
+    }
+
+    tg_buf_deinit(buf);
+
+    return p != NULL ? NGX_OK : NGX_ERROR;
+}
+
+ngx_toolgate_tasks_t *
+ngx_toolgate_task_use(ngx_conf_t *cf)
+{
+    ngx_toolgate_tasks_main_conf_t *mmcf;
+    ngx_toolgate_tasks_t *tasks, **slot;
+    ngx_toolgate_srv_conf_t *scf;
+    u_char *p;
+
+    tasks = ngx_stream_conf_get_module_srv_conf(cf, ngx_toolgate_task_module);
+
+    if (tasks->scf != NULL) {
+        return tasks;
+    }
+
+    scf = ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_toolgate_module);
+    mmcf = ngx_stream_conf_get_module_main_conf(cf, ngx_toolgate_task_module);
+    slot = ngx_array_push(&mmcf->servers);
+    p = ngx_pnalloc(cf->pool, cf->conf_file->file.name.len + NGX_INT_T_LEN + 1);
+
+    if (slot == NULL || p == NULL || ngx_toolgate_catalogue(cf, scf) == NULL) {
+        return NULL;
+    }
+
+    *slot = tasks;
+    tasks->where.data = p;
+    tasks->where.len = ngx_sprintf(p, "%V:%ui", &cf->conf_file->file.name,
+                                   cf->conf_file->line)
+                       - p;
+    tasks->scf = scf;
+    scf->needs_runner = 1;
+    scf->needs_share = 1;
+
+    return tasks;
+}
+
+/* --- values with variables --- */
+
+/* The name behind "task_" of what there is of a task. */
+static const char *const ngx_toolgate_task_variables[] = {
+    "prompt", "cwd", "id", "agent", "priority", "metadata", NULL
+};
+
+/* The length of a variable at text, behind its `$`, and its name; 0: none. */
+static size_t
+ngx_toolgate_task_variable(const u_char *text, tg_str_t *name)
+{
+    ngx_uint_t i, has_brace;
+    const char *p;
+    size_t n;
+
+    has_brace = *text == '{';
+    p = (const char *) text + has_brace;
+
+    for (n = 0; tg_is_alpha(p[n]) || tg_is_digit(p[n]) || p[n] == '_'; n++) {
+        /* void */
+    }
+
+    if ((has_brace && p[n] != '}') || ngx_strncmp(p, "task_", 5) != 0) {
+        return 0;
+    }
+
+    for (i = 0; ngx_toolgate_task_variables[i] != NULL; i++) {
+        *name = tg_str_c(ngx_toolgate_task_variables[i]);
+
+        if (tg_str_eq(tg_str(p + 5, n - 5), *name)) {
+            return n + 2 * has_brace;
+        }
+    }
+
+    return 0;
+}
+
+/*
+ * A value as an array: a text, the name of what stands behind it, and so on.
+ * NULL, or what is wrong.
+ */
+static char *
+ngx_toolgate_task_put(ngx_conf_t *cf, const ngx_str_t *value, tg_buf_t *json)
+{
+    tg_str_t name;
+    u_char *p, *start;
+    size_t n;
+
+    if (!tg_utf8_is_valid(ngx_toolgate_str(value))) {
+        return "is not valid UTF-8";
+    }
+
+    start = value->data;
+    tg_buf_char(json, '[');
+
+    for (p = start; *p != '\0'; p++) {
+        if (*p != '$') {
+            continue;
+        }
+
+        /* `$$` is a dollar. */
+        if (p[1] == '$') {
+            tg_json_put_string(json, tg_str((char *) start, p + 1 - start));
+            tg_buf_text(json, ",\"\",");
+            start = ++p + 1;
+            continue;
+        }
+
+        n = ngx_toolgate_task_variable(p + 1, &name);
+
+        if (n == 0) {
+            return ngx_toolgate_refuse(
+                cf,
+                "unknown variable in \"%V\"; a task has $task_prompt, "
+                "$task_cwd, $task_id, $task_agent, $task_priority and "
+                "$task_metadata",
+                value);
+        }
+
+        tg_json_put_string(json, tg_str((char *) start, p - start));
+        tg_buf_char(json, ',');
+        tg_json_put_string(json, name);
+        tg_buf_char(json, ',');
+        start = p + 1 + n;
+        p = start - 1;
+    }
+
+    tg_json_put_string(json, tg_str((char *) start, p - start));
+    tg_buf_char(json, ']');
+
+    return NULL;
+}
+
+/* Adds a value, with text before it, to those of a list. */
+static char *
+ngx_toolgate_agent_add(ngx_conf_t *cf, ngx_str_t *list, const ngx_str_t *value)
+{
+    tg_buf_t json;
+    char *mistake;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_str(&json, ngx_toolgate_str(list));
+
+    if (list->len != 0) {
+        tg_buf_char(&json, ',');
+    }
+
+    mistake = ngx_toolgate_task_put(cf, value, &json);
+
+    if (mistake != NULL) {
+        tg_buf_deinit(&json);
+        return mistake;
+    }
+
+    return ngx_toolgate_task_keep(cf->pool, &json, list) == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
+}
+
+/* --- directives --- */
+
+char *
+ngx_toolgate_agent_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_agent_t *agent = conf;
+
+    ngx_str_t *value, program;
+    ngx_uint_t i;
+    char *rv;
+
+    (void) cmd;
+
+    if (agent->argv.len != 0) {
+        return "is duplicate; an agent is one program";
+    }
+
+    value = cf->args->elts;
+
+    if (value[1].len == 0 || ngx_strchr(value[1].data, '$') != NULL) {
+        return "needs a program that is known at load; variables are for its "
+               "arguments";
+    }
+
+    if (ngx_toolgate_conf_program(cf, &value[1], &program) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    value[1] = program;
+    rv = NGX_CONF_OK;
+
+    for (i = 1; rv == NGX_CONF_OK && i < cf->args->nelts; i++) {
+        rv = ngx_toolgate_agent_add(cf, &agent->argv, &value[i]);
+    }
+
+    return rv;
+}
+
+char *
+ngx_toolgate_agent_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_agent_t *agent = conf;
+
+    ngx_str_t *value, pair;
+
+    value = cf->args->elts;
+
+    if (value[1].len == 0 || strpbrk((char *) value[1].data, "=$") != NULL) {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid name \"%V\" in \"%V\"; write "
+                                   "\"env NAME VALUE\"",
+                                   &value[1], &cmd->name);
+    }
+
+    pair.data = ngx_pnalloc(cf->pool, value[1].len + value[2].len + 2);
+
+    if (pair.data == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    pair.len = ngx_sprintf(pair.data, "%V=%V%Z", &value[1], &value[2])
+               - pair.data - 1;
+
+    return ngx_toolgate_agent_add(cf, &agent->env, &pair);
+}
+
+/* cwd and stdin */
+char *
+ngx_toolgate_agent_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_str_t *field, *value;
+
+    field = (ngx_str_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (field->len != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (cmd->post != NULL && value[1].data[0] != '$'
+        && ngx_conf_full_name(cf->cycle, &value[1], 1) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    return ngx_toolgate_agent_add(cf, field, &value[1]);
+}
+
+char *
+ngx_toolgate_agent_success(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_agent_t *agent = conf;
+
+    ngx_str_t *value;
+    ngx_uint_t i;
+    ngx_int_t n;
+    tg_buf_t json;
+
+    value = cf->args->elts;
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_str(&json, ngx_toolgate_str(&agent->success));
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        n = ngx_atoi(value[i].data, value[i].len);
+
+        if (n == NGX_ERROR || n > 255) {
+            tg_buf_deinit(&json);
+            return ngx_toolgate_refuse(cf,
+                                       "invalid status \"%V\" in \"%V\"; write "
+                                       "those with which the program has done "
+                                       "its work, of 0 to 255, such as "
+                                       "\"success 0 2\"",
+                                       &value[i], &cmd->name);
+        }
+
+        tg_buf_text(&json, json.len != 0 ? "," : "");
+        tg_buf_int(&json, n);
+    }
+
+    return ngx_toolgate_task_keep(cf->pool, &json, &agent->success) == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
+}
+
+char *
+ngx_toolgate_agent_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_agent_t *agent = conf;
+
+    ngx_str_t *value;
+
+    if (agent->timeout != NGX_CONF_UNSET_MSEC) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    agent->timeout = ngx_parse_time(&value[1], 0);
+
+    if (agent->timeout == (ngx_msec_t) NGX_ERROR || agent->timeout == 0
+        || agent->timeout > NGX_TOOLGATE_AGENT_TIMEOUT_MAX)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid time \"%V\" in \"%V\"; write one "
+                                   "of at most 24 days, such as \"2h\"",
+                                   &value[1], &cmd->name);
+    }
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_agent_default(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_agent_t *agent = conf;
+
+    (void) cf;
+    (void) cmd;
+    agent->is_default = 1;
+
+    return NGX_CONF_OK;
+}
+
+/* --- the block --- */
+
+static const char *
+ngx_toolgate_agent_mistake(const ngx_toolgate_agent_t *agent)
+{
+    if (agent->argv.len == 0) {
+        return "has no program; write \"exec PROGRAM ...\"";
+    }
+
+    return agent->concurrency < 1 || agent->concurrency > NGX_TOOLGATE_TASKS_MAX
+               ? "has an invalid \"concurrency\"; write 1 to 32"
+               : NULL;
+}
+
+/* Two of one name, or two that are the default. */
+static char *
+ngx_toolgate_agent_compare(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
+                           ngx_toolgate_agent_t *agent)
+{
+    ngx_toolgate_agent_t **other;
+    ngx_uint_t i;
+
+    other = tasks->agents->elts;
+
+    for (i = 0; other[i] != agent; i++) {
+        if (tg_str_eq(ngx_toolgate_str(&other[i]->name),
+                      ngx_toolgate_str(&agent->name)))
+        {
+            return ngx_toolgate_refuse(cf,
+                                       "duplicate task_agent \"%V\"; give it "
+                                       "another name",
+                                       &agent->name);
+        }
+
+        if (agent->is_default && other[i]->is_default) {
+            return ngx_toolgate_refuse(cf,
+                                       "task_agent \"%V\" and \"%V\" are both "
+                                       "\"default\"; remove it from one",
+                                       &other[i]->name, &agent->name);
+        }
+    }
+
+    return i < NGX_TOOLGATE_AGENTS_MAX
+               ? NGX_CONF_OK
+               : ngx_toolgate_refuse(cf, "more than %d task_agent blocks",
+                                     NGX_TOOLGATE_AGENTS_MAX);
+}
+
+static ngx_uint_t
+ngx_toolgate_agent_is_name(const ngx_str_t *name)
+{
+    size_t i;
+
+    for (i = 0; i < name->len; i++) {
+        if (!tg_is_alpha((char) name->data[i])
+            && !tg_is_digit((char) name->data[i]) && name->data[i] != '_'
+            && name->data[i] != '-')
+        {
+            return 0;
+        }
+    }
+
+    return i > 0 && i <= NGX_TOOLGATE_AGENT_NAME;
+}
+
+static ngx_toolgate_agent_t *
+ngx_toolgate_agent_new(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks,
+                       ngx_str_t *name)
+{
+    ngx_toolgate_agent_t *agent, **slot;
+
+    agent = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_agent_t));
+    slot = ngx_toolgate_push(cf, &tasks->agents,
+                             sizeof(ngx_toolgate_agent_t *));
+
+    if (agent == NULL || slot == NULL) {
+        return NULL;
+    }
+
+    *slot = agent;
+    agent->name = *name;
+    agent->timeout = NGX_CONF_UNSET_MSEC;
+    agent->concurrency = NGX_CONF_UNSET;
+    agent->max_output = NGX_CONF_UNSET_SIZE;
+
+    return agent;
+}
+
+char *
+ngx_toolgate_task_agent(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tasks_t *tasks;
+    ngx_toolgate_agent_t *agent;
+    const char *mistake;
+    ngx_str_t *value, name;
+    void **confs;
+    char *rv;
+
+    (void) conf;
+    value = cf->args->elts;
+    name = value[1];
+
+    if (!ngx_toolgate_agent_is_name(&name)) {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid name \"%V\" of a \"%V\"; write 1 "
+                                   "to %d letters, digits, \"_\" and \"-\"",
+                                   &name, &cmd->name, NGX_TOOLGATE_AGENT_NAME);
+    }
+
+    tasks = ngx_toolgate_task_use(cf);
+
+    if (tasks != NULL && tasks->agents == NULL
+        && ngx_toolgate_conf_library(cf, NGX_TOOLGATE_SQLITE, "libsqlite3-0")
+               != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    agent = tasks != NULL ? ngx_toolgate_agent_new(cf, tasks, &name) : NULL;
+    confs = agent != NULL
+                ? ngx_palloc(cf->pool, sizeof(void *) * ngx_stream_max_module)
+                : NULL;
+
+    if (confs == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_memcpy(confs, ((ngx_stream_conf_ctx_t *) cf->ctx)->srv_conf,
+               sizeof(void *) * ngx_stream_max_module);
+    confs[ngx_toolgate_task_module.ctx_index] = agent;
+    rv = ngx_toolgate_read_block(cf, NGX_STREAM_TASK_CONF, confs);
+
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    ngx_conf_init_msec_value(agent->timeout, NGX_TOOLGATE_AGENT_TIMEOUT);
+    ngx_conf_init_value(agent->concurrency, NGX_TOOLGATE_TASKS_MAX);
+    ngx_conf_init_size_value(agent->max_output, NGX_TOOLGATE_AGENT_OUTPUT);
+    mistake = ngx_toolgate_agent_mistake(agent);
+
+    return mistake != NULL ? ngx_toolgate_refuse(cf, "%V \"%V\" %s", &cmd->name,
+                                                 &name, mistake)
+                           : ngx_toolgate_agent_compare(cf, tasks, agent);
+}
+
+void
+ngx_toolgate_agent_put(const ngx_toolgate_agent_t *agent, tg_buf_t *json)
+{
+    const struct {
+        const char *before;
+        ngx_str_t text;
+        const char *after;
+    } texts[] = {
+        { ",\"argv\":[", agent->argv, "]" },
+        { ",\"env\":[", agent->env, "]" },
+        { ",\"cwd\":", agent->cwd, "" },
+        { ",\"stdin\":", agent->input, "" },
+        { ",\"success\":[", agent->success, "]" },
+    };
+    const struct {
+        const char *key;
+        int64_t value;
+    } numbers[] = {
+        { ",\"timeout_ms\":", (int64_t) agent->timeout },
+        { ",\"concurrency\":", (int64_t) agent->concurrency },
+        { ",\"max_output\":", (int64_t) agent->max_output },
+        { ",\"memory\":", (int64_t) agent->memory },
+        { ",\"pids\":", (int64_t) agent->pids },
+    };
+    ngx_uint_t i;
+
+    tg_buf_text(json, "{\"name\":");
+    tg_json_put_string(json, ngx_toolgate_str(&agent->name));
+
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (texts[i].text.len != 0) {
+            tg_buf_text(json, texts[i].before);
+            tg_buf_str(json, ngx_toolgate_str(&texts[i].text));
+            tg_buf_text(json, texts[i].after);
+        }
+    }
+
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (numbers[i].value != 0) {
+            tg_buf_text(json, numbers[i].key);
+            tg_buf_int(json, numbers[i].value);
+        }
+    }
+
+    tg_buf_char(json, '}');
+}

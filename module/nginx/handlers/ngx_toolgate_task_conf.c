@@ -1,0 +1,330 @@
+/*
+ * What a server says of tasks.
+ */
+#include "nginx/handlers/ngx_toolgate_task.h"
+
+/* Three agents at once keep a machine busy, and a thousand a queue long. */
+#define NGX_TOOLGATE_TASK_CONCURRENCY 3
+#define NGX_TOOLGATE_TASK_QUEUE 1000
+#define NGX_TOOLGATE_TASK_QUEUE_MAX 100000
+#define NGX_TOOLGATE_TASK_KEEP 604800
+
+static void *ngx_toolgate_task_create_main_conf(ngx_conf_t *cf);
+static void *ngx_toolgate_task_create_srv_conf(ngx_conf_t *cf);
+static char *ngx_toolgate_task_merge_srv_conf(ngx_conf_t *cf, void *parent,
+                                              void *child);
+static char *ngx_toolgate_task_store(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
+static char *ngx_toolgate_task_flag(ngx_conf_t *cf, ngx_command_t *cmd,
+                                    void *conf);
+static char *ngx_toolgate_task_number(ngx_conf_t *cf, ngx_command_t *cmd,
+                                      void *conf);
+static char *ngx_toolgate_task_keep_for(ngx_conf_t *cf, ngx_command_t *cmd,
+                                        void *conf);
+static char *ngx_toolgate_task_admin(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
+
+#define ngx_toolgate_of_tasks(field)                                           \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_toolgate_tasks_t, field)
+#define ngx_toolgate_of_agent(field)                                           \
+    NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_toolgate_agent_t, field)
+
+static ngx_command_t ngx_toolgate_task_commands[] = {
+
+    { ngx_string("task_store"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_task_store, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_agent"),
+      NGX_STREAM_SRV_CONF | NGX_CONF_BLOCK | NGX_CONF_TAKE1,
+      ngx_toolgate_task_agent, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_methods"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
+      ngx_toolgate_task_flag, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_concurrency"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_task_number, ngx_toolgate_of_tasks(concurrency), NULL },
+
+    { ngx_string("task_queue"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_task_number, ngx_toolgate_of_tasks(queue), NULL },
+
+    { ngx_string("task_keep"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_task_keep_for, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_admin"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_task_admin, ngx_toolgate_of_tasks(admins), NULL },
+
+    /* in a task_agent */
+
+    { ngx_string("exec"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_agent_exec, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("env"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE2,
+      ngx_toolgate_agent_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("cwd"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_agent_value, ngx_toolgate_of_agent(cwd),
+      (void *) NGX_TOOLGATE_FILE },
+
+    { ngx_string("stdin"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_agent_value, ngx_toolgate_of_agent(input), NULL },
+
+    { ngx_string("concurrency"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_conf_set_num_slot, ngx_toolgate_of_agent(concurrency), NULL },
+
+    { ngx_string("timeout"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_agent_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("max_output"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_conf_set_size_slot, ngx_toolgate_of_agent(max_output), NULL },
+
+    { ngx_string("memory"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_program_limit, ngx_toolgate_of_agent(memory), NULL },
+
+    { ngx_string("pids"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_program_limit, ngx_toolgate_of_agent(pids),
+      NGX_TOOLGATE_PIDS },
+
+    { ngx_string("success"), NGX_STREAM_TASK_CONF | NGX_CONF_1MORE,
+      ngx_toolgate_agent_success, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("default"), NGX_STREAM_TASK_CONF | NGX_CONF_NOARGS,
+      ngx_toolgate_agent_default, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    ngx_null_command
+};
+
+static ngx_stream_module_t ngx_toolgate_task_module_ctx = {
+    NULL,                               /* preconfiguration */
+    NULL,                               /* postconfiguration */
+    ngx_toolgate_task_create_main_conf, /* create main configuration */
+    NULL,                               /* init main configuration */
+    ngx_toolgate_task_create_srv_conf,  /* create server configuration */
+    ngx_toolgate_task_merge_srv_conf    /* merge server configuration */
+};
+
+ngx_module_t ngx_toolgate_task_module = {
+    NGX_MODULE_V1,
+    &ngx_toolgate_task_module_ctx,  /* module context */
+    ngx_toolgate_task_commands,     /* module directives */
+    NGX_STREAM_MODULE,              /* module type */
+    NULL,                           /* init master */
+    NULL,                           /* init module */
+    ngx_toolgate_task_init_process, /* init process */
+    NULL,                           /* init thread */
+    NULL,                           /* exit thread */
+    NULL,                           /* exit process */
+    NULL,                           /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+static void *
+ngx_toolgate_task_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_toolgate_tasks_main_conf_t *mmcf;
+
+    mmcf = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_tasks_main_conf_t));
+
+    return mmcf != NULL
+                   && ngx_array_init(&mmcf->servers, cf->pool, 4,
+                                     sizeof(ngx_toolgate_tasks_t *))
+                          == NGX_OK
+               ? mmcf
+               : NULL;
+}
+
+static void *
+ngx_toolgate_task_create_srv_conf(ngx_conf_t *cf)
+{
+    ngx_toolgate_tasks_t *tasks;
+
+    tasks = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_tasks_t));
+
+    if (tasks != NULL) {
+        tasks->concurrency = NGX_CONF_UNSET;
+        tasks->queue = NGX_CONF_UNSET;
+        tasks->keep = NGX_CONF_UNSET;
+        tasks->methods = NGX_CONF_UNSET;
+    }
+
+    return tasks;
+}
+
+/* --- directives --- */
+
+static char *
+ngx_toolgate_task_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tasks_t *tasks = conf;
+
+    ngx_str_t *value, path;
+
+    if (tasks->store.len != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    path = value[1];
+
+    if (ngx_strncmp(path.data, "sqlite:", 7) != 0 || path.len == 7) {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid store \"%V\" in \"%V\"; write "
+                                   "\"sqlite:PATH\"",
+                                   &path, &cmd->name);
+    }
+
+    path.data += 7;
+    path.len -= 7;
+
+    if (ngx_toolgate_task_use(cf) == NULL
+        || ngx_conf_full_name(cf->cycle, &path, 0) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    tasks->store = path;
+
+    return NGX_CONF_OK;
+}
+
+static char *
+ngx_toolgate_task_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tasks_t *tasks = conf;
+
+    ngx_str_t *value;
+
+    if (tasks->methods != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    tasks->methods = ngx_strcasecmp(value[1].data, (u_char *) "on") == 0;
+
+    if (!tasks->methods && ngx_strcasecmp(value[1].data, (u_char *) "off") != 0)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid value \"%V\" in \"%V\"; write "
+                                   "\"on\" or \"off\"",
+                                   &value[1], &cmd->name);
+    }
+
+    if (ngx_toolgate_task_use(cf) == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    return tasks->methods ? ngx_toolgate_task_offer(cf, tasks) : NGX_CONF_OK;
+}
+
+/* task_concurrency and task_queue */
+static char *
+ngx_toolgate_task_number(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_int_t *field, most;
+    ngx_str_t *value;
+
+    field = (ngx_int_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (*field != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    most = cmd->offset == offsetof(ngx_toolgate_tasks_t, queue)
+               ? NGX_TOOLGATE_TASK_QUEUE_MAX
+               : NGX_TOOLGATE_TASKS_MAX;
+    *field = ngx_atoi(value[1].data, value[1].len);
+
+    if (*field < 1 || *field > most) {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid number \"%V\" in \"%V\"; write 1 "
+                                   "to %i",
+                                   &value[1], &cmd->name, most);
+    }
+
+    return ngx_toolgate_task_use(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_toolgate_task_keep_for(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tasks_t *tasks = conf;
+
+    ngx_str_t *value;
+
+    if (tasks->keep != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    tasks->keep = ngx_parse_time(&value[1], 1);
+
+    if (tasks->keep == (time_t) NGX_ERROR || tasks->keep == 0) {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid time \"%V\" in \"%V\"; write for "
+                                   "instance \"7d\"",
+                                   &value[1], &cmd->name);
+    }
+
+    return ngx_toolgate_task_use(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_toolgate_task_admin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    return ngx_toolgate_task_use(cf) != NULL
+               ? ngx_toolgate_access(cf, cmd, conf)
+               : NGX_CONF_ERROR;
+}
+
+/* --- the server was read whole --- */
+
+/* Nobody else may call daemon.stop. */
+static char *
+ngx_toolgate_task_deny_rest(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks)
+{
+    ngx_str_t words[] = { ngx_string("task_admin"), ngx_string("all") };
+    ngx_command_t cmd;
+    ngx_array_t args, *saved;
+    char *rv;
+
+    ngx_memzero(&cmd, sizeof(ngx_command_t));
+    cmd.offset = offsetof(ngx_toolgate_tasks_t, admins);
+    cmd.post = (void *) NGX_TOOLGATE_DENY;
+    ngx_memzero(&args, sizeof(ngx_array_t));
+    args.elts = words;
+    args.nelts = 2;
+    saved = cf->args;
+    cf->args = &args;
+    rv = ngx_toolgate_access(cf, &cmd, tasks);
+    cf->args = saved;
+    tasks->stop->rules = tasks->admins;
+
+    return rv;
+}
+
+static char *
+ngx_toolgate_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_toolgate_tasks_t *tasks = child;
+
+    (void) parent;
+
+    if (tasks->scf == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    if (tasks->agents == NULL) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "a server with tasks has no \"task_agent\"; say what "
+                      "they run in %V",
+                      &tasks->where);
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_conf_init_value(tasks->concurrency, NGX_TOOLGATE_TASK_CONCURRENCY);
+    ngx_conf_init_value(tasks->queue, NGX_TOOLGATE_TASK_QUEUE);
+    ngx_conf_init_value(tasks->keep, NGX_TOOLGATE_TASK_KEEP);
+
+    return tasks->stop != NULL ? ngx_toolgate_task_deny_rest(cf, tasks)
+                               : NGX_CONF_OK;
+}

@@ -1,0 +1,71 @@
+#include "runner/store/tg_sqlite.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+#define TG_SQLITE_FILE "libsqlite3.so.0"
+/* 3.35: what this has been tried with is newer. */
+#define TG_SQLITE_LEAST 3035000
+
+static tg_sqlite_t tg_sqlite_functions;
+static int tg_sqlite_is_loaded;
+
+static int
+tg_sqlite_find(void *library)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } functions[] = {
+#define TG_SQLITE_ROW(name) { "sqlite3_" #name, offsetof(tg_sqlite_t, name) },
+        TG_SQLITE_FUNCTIONS(TG_SQLITE_ROW)
+    };
+    void *symbol;
+    size_t i;
+
+    for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        symbol = dlsym(library, functions[i].name);
+
+        if (symbol == NULL) {
+            return -1;
+        }
+
+        /* ISO C knows no way from one kind of pointer to the other. */
+        memcpy((char *) &tg_sqlite_functions + functions[i].at, &symbol,
+               sizeof(symbol));
+    }
+
+    return 0;
+}
+
+const tg_sqlite_t *
+tg_sqlite(const char **why)
+{
+    void *library;
+
+    if (tg_sqlite_is_loaded) {
+        return &tg_sqlite_functions;
+    }
+
+    library = dlopen(TG_SQLITE_FILE, RTLD_LAZY | RTLD_LOCAL);
+
+    if (library == NULL) {
+        *why = TG_SQLITE_FILE " cannot be loaded; install the package "
+                              "libsqlite3-0";
+        return NULL;
+    }
+
+    if (tg_sqlite_find(library) != 0
+        || tg_sqlite_functions.libversion_number() < TG_SQLITE_LEAST)
+    {
+        *why = TG_SQLITE_FILE " is older than 3.35 or cannot be used; upgrade "
+                              "the package libsqlite3-0";
+        (void) dlclose(library);
+        return NULL;
+    }
+
+    tg_sqlite_is_loaded = 1;
+
+    return &tg_sqlite_functions;
+}

@@ -1,0 +1,69 @@
+#include "runner/store/tg_store.h"
+
+/* Digits of an id; more where they are needed. */
+#define TG_TASK_DIGITS "task-%04lld"
+#define TG_TASK_PREFIX TG_STR("task-")
+
+const char *
+tg_task_state_name(tg_task_state_t state)
+{
+    static const char *const names[TG_TASK_STATES] = {
+        [TG_TASK_QUEUED] = "queued",       [TG_TASK_RUNNING] = "running",
+        [TG_TASK_COMPLETED] = "completed", [TG_TASK_FAILED] = "failed",
+        [TG_TASK_CANCELLED] = "cancelled",
+    };
+
+    return names[state];
+}
+
+void
+tg_task_put_id(tg_buf_t *buf, int64_t id)
+{
+    tg_buf_printf(buf, TG_TASK_DIGITS, (long long) id);
+}
+
+int64_t
+tg_task_id(tg_str_t text)
+{
+    char room[32];
+    tg_buf_t same;
+    int64_t id;
+    size_t i;
+
+    id = 0;
+
+    if (text.len <= TG_TASK_PREFIX.len || text.len >= sizeof(room) - 8) {
+        return -1;
+    }
+
+    for (i = TG_TASK_PREFIX.len; i < text.len; i++) {
+        if (!tg_is_digit(text.data[i]) || i > TG_TASK_PREFIX.len + 17) {
+            return -1;
+        }
+
+        id = id * 10 + (text.data[i] - '0');
+    }
+
+    /* Each has one name. */
+    same = tg_buf_fixed(room, sizeof(room));
+    tg_task_put_id(&same, id);
+
+    return tg_str_eq(tg_buf_view(&same), text) ? id : -1;
+}
+
+void
+tg_store_ask_init(tg_store_ask_t *ask, tg_store_op_t op,
+                  void (*done)(tg_store_ask_t *ask), void *data)
+{
+    memset(ask, 0, sizeof(*ask));
+    ask->op = op;
+    ask->done = done;
+    ask->data = data;
+    tg_buf_init(&ask->json, tg_alloc_libc());
+}
+
+void
+tg_store_ask_deinit(tg_store_ask_t *ask)
+{
+    tg_buf_deinit(&ask->json);
+}

@@ -1,0 +1,163 @@
+/*
+ * Where tasks are written down.
+ *
+ *   QUEUED ──▶ RUNNING ──▶ COMPLETED, FAILED
+ *      └──────────┴──────▶ CANCELLED
+ *
+ * A store answers what it is asked later, in the loop, in the order of
+ * asking, and when the answer comes it is as durable as the store makes it.
+ * Nothing of it waits within the loop.  What is told is one JSON text, a task
+ * as in
+ *
+ *   {"id":"task-0000","prompt":"…","agent":"a","priority":0,"state":"queued",
+ *    "createdAt":"…","startedAt":null,"completedAt":null,"pid":null,
+ *    "result":null,"error":null,"output":null,"cwd":null,"metadata":null}
+ */
+#ifndef TG_STORE_H
+#define TG_STORE_H
+
+#include "base/tg_buf.h"
+#include "runner/store/tg_lane.h"
+
+/* Agents of one config: more than anybody tells apart. */
+#define TG_STORE_AGENTS_MAX 64
+#define TG_STORE_AGENT_NAME 64
+/* Bytes of a prompt where tasks are only told about. */
+#define TG_STORE_BRIEF 80
+/* Tasks that one look for old ones removes. */
+#define TG_STORE_PURGE_MAX 1000
+/* Waiting tasks that the status tells about. */
+#define TG_STORE_STATUS_MAX 100
+
+typedef enum {
+    TG_TASK_QUEUED,
+    TG_TASK_RUNNING,
+    TG_TASK_COMPLETED,
+    TG_TASK_FAILED,
+    TG_TASK_CANCELLED,
+    TG_TASK_STATES
+} tg_task_state_t;
+
+const char *tg_task_state_name(tg_task_state_t state);
+
+/* Of "task-0012": 12, or -1: it is no such id.  And appends it. */
+int64_t tg_task_id(tg_str_t text);
+void tg_task_put_id(tg_buf_t *buf, int64_t id);
+
+/* What is asked, with the members of tg_store_ask_t that it reads. */
+typedef enum {
+    /*
+     * The first: makes or migrates the store.  Tasks that ran have failed
+     * with error at now.  Told: their ids, as an array.
+     */
+    TG_STORE_OPEN,
+
+    /*
+     * A new task of prompt, agent, priority, cwd, metadata at now: id.
+     * TG_LIMIT: there are limit that wait already.
+     */
+    TG_STORE_SUBMIT,
+
+    /*
+     * The first that waits, of one of agents, runs from now on: id, and it is
+     * told.  TG_END: none waits.
+     */
+    TG_STORE_CLAIM,
+
+    /* The running task id has ended at now: state, pid, result, error, output.
+     */
+    TG_STORE_FINISH,
+
+    /*
+     * The waiting task id is cancelled at now, told as a get.  TG_AGAIN: it
+     * runs; TG_END: it has ended; TG_MISSING.
+     */
+    TG_STORE_CANCEL,
+
+    /* The task id; pid and output are those of one that runs.  TG_MISSING. */
+    TG_STORE_GET,
+
+    /* The newest limit tasks, of state or TG_TASK_STATES, of agent or any. */
+    TG_STORE_LIST,
+
+    /* {"total":0,"queued":0,…} */
+    TG_STORE_STATS,
+
+    /* {"queued":0,"tasks":[…]}, of each id, prompt, agent and priority. */
+    TG_STORE_STATUS,
+
+    /*
+     * Waiting tasks of other agents than these have failed with error at now.
+     * Told: their ids.
+     */
+    TG_STORE_ORPHAN,
+
+    /* Removes tasks that ended limit ms before now.  Told: their ids. */
+    TG_STORE_PURGE
+} tg_store_op_t;
+
+typedef struct {
+    char names[TG_STORE_AGENTS_MAX][TG_STORE_AGENT_NAME + 1];
+    unsigned n;
+} tg_store_agents_t;
+
+typedef struct tg_store_ask_s tg_store_ask_t;
+
+/* Memory of whoever asks, until done; all texts are valid UTF-8. */
+struct tg_store_ask_s {
+    tg_work_t work; /* the store's */
+    tg_store_op_t op;
+    void (*done)(tg_store_ask_t *ask); /* may free it */
+    void *data;                        /* of whoever asks */
+
+    int64_t now; /* ms of Unix time */
+    int64_t id;
+    int64_t priority;
+    int64_t limit;
+    int64_t pid; /* 0: none */
+    tg_task_state_t state;
+    tg_str_t prompt;
+    tg_str_t agent;
+    tg_str_t cwd;
+    tg_str_t metadata; /* raw JSON */
+    tg_str_t result;
+    tg_str_t error;
+    tg_str_t output;
+    const tg_store_agents_t *agents;
+
+    /*
+     * What is told: TG_OK or as op says; TG_BAD: the store could not do it,
+     * and json is a text that says why.  tg_store_ask_deinit() frees it.
+     */
+    int rc;
+    tg_buf_t json;
+};
+
+void tg_store_ask_init(tg_store_ask_t *ask, tg_store_op_t op,
+                       void (*done)(tg_store_ask_t *ask), void *data);
+void tg_store_ask_deinit(tg_store_ask_t *ask);
+
+typedef struct tg_store_s tg_store_t;
+
+/* A kind of store. */
+typedef struct {
+    void (*ask)(tg_store_t *store, tg_store_ask_t *ask);
+
+    /* Frees it once what was asked is answered; closed follows then. */
+    void (*close)(tg_store_t *store, void (*closed)(void *host), void *host);
+} tg_store_kind_t;
+
+struct tg_store_s {
+    const tg_store_kind_t *kind;
+};
+
+/*
+ * The store at "sqlite:/PATH", of which nothing is asked yet; NULL: no memory,
+ * or there is no such kind.
+ */
+tg_store_t *tg_store_new(uv_loop_t *loop, tg_str_t where);
+
+/* tg_store_sqlite.c */
+tg_store_t *tg_store_sqlite_new(uv_loop_t *loop, tg_str_t path);
+
+#endif

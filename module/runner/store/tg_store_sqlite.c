@@ -1,0 +1,300 @@
+#include "runner/store/tg_store_sqlite.h"
+
+#include <stdlib.h>
+
+/* --- opening --- */
+
+static void
+tg_sqlite_shut(tg_store_sqlite_t *db)
+{
+    unsigned i;
+
+    if (db->db == NULL) {
+        return;
+    }
+
+    for (i = 0; i < TG_SQLITE_STATEMENTS && db->texts[i] != NULL; i++) {
+        (void) db->sqlite->finalize(db->statements[i]);
+        db->texts[i] = NULL;
+    }
+
+    (void) db->sqlite->close(db->db);
+    db->db = NULL;
+}
+
+/* What SQLite said last; a whole disk may have more to it than its words. */
+static void
+tg_sqlite_explain(tg_store_sqlite_t *db, tg_buf_t *why)
+{
+    tg_buf_printf(why, "%s: %s", db->path,
+                  db->db != NULL ? db->sqlite->errmsg(db->db)
+                                 : "it is not open");
+}
+
+static int
+tg_sqlite_prepare(tg_store_sqlite_t *db)
+{
+    /*
+     * Nobody else may have it: two runners would run each task twice.  The
+     * kernel lets go of the lock when this process ends, however it does.
+     */
+    return tg_sqlite_exec(db, "PRAGMA locking_mode=EXCLUSIVE;"
+                              "PRAGMA journal_mode=WAL;"
+                              "PRAGMA synchronous=FULL;"
+                              "PRAGMA journal_size_limit=16777216");
+}
+
+static int
+tg_sqlite_open(tg_store_sqlite_t *db, tg_buf_t *why)
+{
+    const char *text;
+
+    db->sqlite = tg_sqlite(&text);
+
+    if (db->sqlite == NULL) {
+        tg_buf_text(why, text);
+        return TG_BAD;
+    }
+
+    if (db->sqlite->open_v2(db->path, &db->db,
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                | SQLITE_OPEN_NOMUTEX,
+                            NULL)
+            == SQLITE_OK
+        && tg_sqlite_prepare(db) == TG_OK)
+    {
+        return TG_OK;
+    }
+
+    tg_sqlite_explain(db, why);
+    tg_buf_text(why, "; it must be a file that this user can write, in a "
+                     "directory likewise, and that no other toolgate-runner "
+                     "has open");
+    tg_sqlite_shut(db);
+
+    return TG_BAD;
+}
+
+/* --- batches --- */
+
+static tg_store_ask_t *
+tg_sqlite_asked(const tg_work_t *work)
+{
+    return (tg_store_ask_t *) (uintptr_t) work;
+}
+
+static void
+tg_sqlite_failed(tg_store_sqlite_t *db, tg_store_ask_t *ask)
+{
+    ask->rc = TG_BAD;
+    tg_buf_reset(&ask->json, 0);
+    tg_sqlite_explain(db, &ask->json);
+}
+
+static void
+tg_sqlite_undo(tg_store_sqlite_t *db)
+{
+    if (!db->sqlite->get_autocommit(db->db)) {
+        (void) tg_sqlite_exec(db, "ROLLBACK");
+    }
+}
+
+/* In a transaction of its own, whatever becomes of the others. */
+static void
+tg_sqlite_alone(tg_store_sqlite_t *db, tg_store_ask_t *ask)
+{
+    tg_buf_reset(&ask->json, 0);
+
+    if (tg_sqlite_exec(db, "BEGIN IMMEDIATE") == TG_OK) {
+        ask->rc = tg_sqlite_do(db, ask);
+
+        if (ask->rc != TG_SQLITE_FAILED
+            && tg_sqlite_exec(db, "COMMIT") == TG_OK) {
+            return;
+        }
+    }
+
+    tg_sqlite_failed(db, ask);
+    tg_sqlite_undo(db);
+}
+
+static void
+tg_sqlite_begin(tg_store_sqlite_t *db, tg_store_ask_t *ask)
+{
+    ask->rc = tg_sqlite_open(db, &ask->json);
+
+    if (ask->rc != TG_OK) {
+        return;
+    }
+
+    if (tg_sqlite_exec(db, "BEGIN IMMEDIATE") == TG_OK) {
+        ask->rc = tg_sqlite_migrate(db, &ask->json);
+
+        if (ask->rc == TG_OK) {
+            ask->rc = tg_sqlite_do(db, ask);
+        }
+
+        if (ask->rc == TG_OK && tg_sqlite_exec(db, "COMMIT") == TG_OK) {
+            return;
+        }
+    } else {
+        ask->rc = TG_SQLITE_FAILED;
+    }
+
+    if (ask->rc != TG_BAD) {
+        tg_sqlite_failed(db, ask);
+    }
+
+    tg_sqlite_undo(db);
+    tg_sqlite_shut(db);
+}
+
+/* All at once, as one commit serves them all; or each for itself. */
+static int
+tg_sqlite_together(tg_store_sqlite_t *db, const tg_works_t *batch)
+{
+    tg_store_ask_t *ask;
+    tg_work_t *work;
+
+    if (tg_sqlite_exec(db, "BEGIN IMMEDIATE") != TG_OK) {
+        return TG_SQLITE_FAILED;
+    }
+
+    for (work = TAILQ_FIRST(batch); work != NULL; work = TAILQ_NEXT(work, next))
+    {
+        ask = tg_sqlite_asked(work);
+        ask->rc = tg_sqlite_do(db, ask);
+
+        if (ask->rc == TG_SQLITE_FAILED) {
+            return ask->rc;
+        }
+    }
+
+    return tg_sqlite_exec(db, "COMMIT");
+}
+
+static void
+tg_sqlite_on_batch(void *host, const tg_works_t *batch)
+{
+    tg_store_sqlite_t *db;
+    tg_store_ask_t *ask;
+    tg_work_t *work;
+
+    db = host;
+
+    if (db->db != NULL && tg_sqlite_together(db, batch) == TG_OK) {
+        return;
+    }
+
+    if (db->db != NULL) {
+        tg_sqlite_undo(db);
+    }
+
+    for (work = TAILQ_FIRST(batch); work != NULL; work = TAILQ_NEXT(work, next))
+    {
+        ask = tg_sqlite_asked(work);
+
+        if (db->db != NULL) {
+            tg_sqlite_alone(db, ask);
+        } else if (ask->op == TG_STORE_OPEN) {
+            tg_sqlite_begin(db, ask);
+        } else {
+            tg_sqlite_failed(db, ask);
+        }
+    }
+}
+
+/* --- from the loop --- */
+
+static void
+tg_sqlite_on_done(tg_work_t *work)
+{
+    tg_store_ask_t *ask;
+
+    ask = tg_sqlite_asked(work);
+
+    if (tg_buf_failed(&ask->json)) {
+        tg_buf_reset(&ask->json, 0);
+        tg_buf_text(&ask->json, "toolgate-runner has no memory left");
+        ask->rc = TG_BAD;
+    }
+
+    ask->done(ask);
+}
+
+static void
+tg_sqlite_store_ask(tg_store_t *store, tg_store_ask_t *ask)
+{
+    ask->work.done = tg_sqlite_on_done;
+    tg_lane_add(&((tg_store_sqlite_t *) store)->lane, &ask->work);
+}
+
+static void
+tg_sqlite_on_closed(uv_handle_t *handle)
+{
+    tg_store_sqlite_t *db;
+
+    db = handle->data;
+    tg_sqlite_shut(db);
+
+    if (db->closed != NULL) {
+        db->closed(db->host);
+    }
+
+    free(db);
+}
+
+static void
+tg_sqlite_on_idle(void *host)
+{
+    tg_store_sqlite_t *db;
+
+    db = host;
+
+    if (db->is_closing) {
+        db->is_closing = 0;
+        uv_close((uv_handle_t *) &db->timer, tg_sqlite_on_closed);
+    }
+}
+
+static void
+tg_sqlite_store_close(tg_store_t *store, void (*closed)(void *host), void *host)
+{
+    tg_store_sqlite_t *db;
+
+    db = (tg_store_sqlite_t *) store;
+    db->closed = closed;
+    db->host = host;
+    db->is_closing = 1;
+
+    if (tg_lane_is_idle(&db->lane)) {
+        tg_sqlite_on_idle(db);
+    }
+}
+
+static const tg_store_kind_t tg_store_sqlite_kind = {
+    .ask = tg_sqlite_store_ask,
+    .close = tg_sqlite_store_close,
+};
+
+tg_store_t *
+tg_store_sqlite_new(uv_loop_t *loop, tg_str_t path)
+{
+    tg_store_sqlite_t *db;
+
+    db = calloc(1, sizeof(*db) + path.len + 1);
+
+    if (db == NULL) {
+        return NULL;
+    }
+
+    memcpy(db->path, path.data, path.len);
+    db->store.kind = &tg_store_sqlite_kind;
+    tg_lane_init(&db->lane, loop, tg_sqlite_on_batch, tg_sqlite_on_idle, db);
+
+    /* For an end that is told from the loop. */
+    (void) uv_timer_init(loop, &db->timer);
+    db->timer.data = db;
+
+    return &db->store;
+}

@@ -1,0 +1,69 @@
+/*
+ * What the files of the store in SQLite share.
+ *
+ *   …_sqlite.c            opening, batches, transactions
+ *   …_sqlite_ask.c        what is asked, a function each
+ *   …_sqlite_schema.c     versions of its tables
+ *   …_sqlite_statement.c  SQL
+ */
+#ifndef TG_STORE_SQLITE_H
+#define TG_STORE_SQLITE_H
+
+#include "runner/store/tg_sqlite.h"
+#include "runner/store/tg_store.h"
+
+/* What SQLite itself said no to, of which it knows more. */
+#define TG_SQLITE_FAILED (-2)
+/* The version of the tables. */
+#define TG_SQLITE_VERSION 1
+/* Statements that are kept; more than there are. */
+#define TG_SQLITE_STATEMENTS 32
+
+typedef struct {
+    tg_store_t store;
+    tg_lane_t lane;
+    int is_closing; /* …_close() was called, and is to be done */
+    uv_timer_t timer;
+    void (*closed)(void *host);
+    void *host;
+
+    /* Of the lane's thread. */
+    const tg_sqlite_t *sqlite;
+    sqlite3 *db; /* NULL: it could not be opened */
+    const char *texts[TG_SQLITE_STATEMENTS];
+    sqlite3_stmt *statements[TG_SQLITE_STATEMENTS];
+    char path[];
+} tg_store_sqlite_t;
+
+/* --- for the other files --- */
+
+/* Runs statements without values: TG_OK or TG_SQLITE_FAILED. */
+int tg_sqlite_exec(tg_store_sqlite_t *db, const char *text);
+
+/*
+ * The statement of this text, which is static, with its values: i an int64_t,
+ * t a tg_str_t.  NULL: as TG_SQLITE_FAILED.
+ */
+sqlite3_stmt *tg_sqlite_ask(tg_store_sqlite_t *db, const char *text,
+                            const char *values, ...);
+
+/* TG_OK: there is a row; TG_END: no more; TG_SQLITE_FAILED. */
+int tg_sqlite_step(tg_store_sqlite_t *db, sqlite3_stmt *statement);
+
+/* Runs one that has no rows. */
+int tg_sqlite_run(tg_store_sqlite_t *db, sqlite3_stmt *statement);
+
+/* A column, absent when it is NULL; lives until the next step. */
+tg_str_t tg_sqlite_text(tg_store_sqlite_t *db, sqlite3_stmt *statement,
+                        int column);
+
+/*
+ * Makes or migrates the tables, within a transaction.  TG_OK, or
+ * TG_SQLITE_FAILED; TG_BAD: why says what is wrong with the file.
+ */
+int tg_sqlite_migrate(tg_store_sqlite_t *db, tg_buf_t *why);
+
+/* Does what is asked, within a transaction: as ask->rc, or TG_SQLITE_FAILED. */
+int tg_sqlite_do(tg_store_sqlite_t *db, tg_store_ask_t *ask);
+
+#endif

@@ -1,0 +1,118 @@
+#include "runner/store/tg_store_sqlite.h"
+
+/* "TGTK": a file of somebody else's is left alone. */
+#define TG_SQLITE_MARK 1413960779
+
+/*
+ * A step a version; one that has landed never changes.  count has how many
+ * tasks there are of each state, so that nobody counts them.
+ */
+static const char *const tg_sqlite_steps[TG_SQLITE_VERSION] = {
+    "CREATE TABLE task("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " prompt TEXT NOT NULL, agent TEXT NOT NULL,"
+    " priority INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " created_at INTEGER NOT NULL, started_at INTEGER, completed_at INTEGER,"
+    " pid INTEGER, result TEXT, error TEXT, output TEXT, cwd TEXT,"
+    " metadata TEXT);"
+    "CREATE INDEX task_queue ON task(agent,priority DESC,id) WHERE state=0;"
+    "CREATE INDEX task_next ON task(priority DESC,id) WHERE state=0;"
+    "CREATE INDEX task_state ON task(state,id);"
+    "CREATE INDEX task_agent ON task(agent,id);"
+    "CREATE INDEX task_agent_state ON task(agent,state,id);"
+    "CREATE INDEX task_ended ON task(completed_at)"
+    " WHERE completed_at IS NOT NULL;"
+    "CREATE TABLE count(state INTEGER PRIMARY KEY, n INTEGER NOT NULL);"
+    "INSERT INTO count VALUES(0,0),(1,0),(2,0),(3,0),(4,0);"
+    "CREATE TRIGGER task_added AFTER INSERT ON task BEGIN"
+    " UPDATE count SET n=n+1 WHERE state=new.state; END;"
+    "CREATE TRIGGER task_removed AFTER DELETE ON task BEGIN"
+    " UPDATE count SET n=n-1 WHERE state=old.state; END;"
+    "CREATE TRIGGER task_changed AFTER UPDATE OF state ON task BEGIN"
+    " UPDATE count SET n=n-1 WHERE state=old.state;"
+    " UPDATE count SET n=n+1 WHERE state=new.state; END;",
+};
+
+static int
+tg_sqlite_number(tg_store_sqlite_t *db, const char *text, int64_t *value)
+{
+    sqlite3_stmt *statement;
+    int rc;
+
+    statement = tg_sqlite_ask(db, text, "");
+    rc = statement != NULL ? tg_sqlite_step(db, statement) : TG_SQLITE_FAILED;
+
+    if (rc == TG_OK) {
+        *value = db->sqlite->column_int64(statement, 0);
+        (void) db->sqlite->reset(statement);
+    }
+
+    return rc;
+}
+
+static int
+tg_sqlite_look(tg_store_sqlite_t *db, tg_buf_t *why, int64_t *version)
+{
+    int64_t mark, objects;
+    int rc;
+
+    rc = tg_sqlite_number(db, "PRAGMA user_version", version);
+
+    if (rc == TG_OK) {
+        rc = tg_sqlite_number(db, "PRAGMA application_id", &mark);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_sqlite_number(db, "SELECT count(*) FROM sqlite_schema",
+                              &objects);
+    }
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    if (objects != 0 && mark != TG_SQLITE_MARK) {
+        tg_buf_printf(why,
+                      "%s is a database of another program; choose another "
+                      "file with task_store",
+                      db->path);
+        return TG_BAD;
+    }
+
+    if (*version > TG_SQLITE_VERSION) {
+        tg_buf_printf(why,
+                      "%s has version %lld, of a newer Toolgate, and this one "
+                      "knows version %d; install the newer one again, or "
+                      "choose another file with task_store",
+                      db->path, (long long) *version, TG_SQLITE_VERSION);
+        return TG_BAD;
+    }
+
+    return TG_OK;
+}
+
+int
+tg_sqlite_migrate(tg_store_sqlite_t *db, tg_buf_t *why)
+{
+    char room[128];
+    tg_buf_t text;
+    int64_t version;
+    int rc;
+
+    rc = tg_sqlite_look(db, why, &version);
+
+    if (rc != TG_OK || version == TG_SQLITE_VERSION) {
+        return rc;
+    }
+
+    for (; rc == TG_OK && version < TG_SQLITE_VERSION; version++) {
+        rc = tg_sqlite_exec(db, tg_sqlite_steps[version]);
+    }
+
+    text = tg_buf_fixed(room, sizeof(room));
+    tg_buf_printf(&text, "PRAGMA application_id=%d;PRAGMA user_version=%d",
+                  TG_SQLITE_MARK, TG_SQLITE_VERSION);
+    tg_buf_char(&text, '\0');
+
+    return rc == TG_OK ? tg_sqlite_exec(db, room) : rc;
+}

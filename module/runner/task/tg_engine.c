@@ -1,0 +1,503 @@
+#include "runner/task/tg_task.h"
+
+#include "base/tg_json.h"
+#include "runner/tg_log.h"
+
+#include <stdlib.h>
+
+static const char tg_engine_interrupted[] =
+    "interrupted: toolgate-runner ended while it ran";
+static const char tg_engine_orphaned[] =
+    "its agent is not configured any more (task_agent)";
+
+static uint64_t
+tg_engine_time(const tg_engine_t *engine)
+{
+    return uv_now(engine->tasks->jobs->loop);
+}
+
+/* --- its end --- */
+
+static void
+tg_engine_on_closed(uv_handle_t *handle)
+{
+    tg_engine_t *engine;
+    tg_tasks_t *tasks;
+
+    engine = handle->data;
+    tasks = engine->tasks;
+    LIST_REMOVE(engine, link);
+    tg_task_config_free(&engine->config);
+    tg_outputs_deinit(&engine->outputs);
+    tg_buf_deinit(&engine->why);
+    free(engine->where);
+    free(engine);
+
+    if (LIST_EMPTY(&tasks->engines)) {
+        tasks->jobs->ops->idle(tasks->jobs->host);
+    }
+}
+
+static void
+tg_engine_on_store_closed(void *host)
+{
+    tg_engine_t *engine;
+
+    engine = host;
+    uv_close((uv_handle_t *) &engine->tick, tg_engine_on_closed);
+}
+
+static void
+tg_engine_check(tg_engine_t *engine)
+{
+    if (!engine->is_dropped || engine->is_closing || engine->nwork != 0
+        || engine->nrunning != 0)
+    {
+        return;
+    }
+
+    engine->is_closing = 1;
+
+    if (engine->db != NULL) {
+        engine->db->kind->close(engine->db, tg_engine_on_store_closed, engine);
+    } else {
+        tg_engine_on_store_closed(engine);
+    }
+}
+
+/* --- which task is next --- */
+
+static int64_t
+tg_engine_running(const tg_engine_t *engine, tg_str_t agent)
+{
+    const tg_task_t *task;
+    int64_t n;
+
+    n = 0;
+
+    for (task = TAILQ_FIRST(&engine->running); task != NULL;
+         task = TAILQ_NEXT(task, place))
+    {
+        n += tg_str_eq(tg_buf_view(&task->agent), agent);
+    }
+
+    return n;
+}
+
+/* A copy: another config may come before the store has answered. */
+static void
+tg_engine_name(tg_store_agents_t *agents, tg_str_t name)
+{
+    memcpy(agents->names[agents->n], name.data, name.len);
+    agents->names[agents->n++][name.len] = '\0';
+}
+
+static void
+tg_engine_on_claim(tg_store_ask_t *ask)
+{
+    tg_engine_t *engine;
+
+    engine = ask->data;
+    tg_engine_answered(engine);
+    engine->is_claiming = 0;
+    tg_engine_refused(engine, ask);
+
+    if (ask->rc == TG_OK) {
+        engine->wants = 1;
+        tg_task_run(engine, ask->id, tg_buf_view(&ask->json));
+
+    } else if (ask->rc == TG_BAD) {
+        tg_store_ask_deinit(ask);
+        tg_engine_check(engine);
+        return; /* again with the next tick */
+    }
+
+    tg_store_ask_deinit(ask);
+    tg_engine_go_on(engine);
+}
+
+void
+tg_engine_go_on(tg_engine_t *engine)
+{
+    const tg_task_config_t *config;
+    tg_store_ask_t *ask;
+    unsigned i;
+
+    tg_engine_check(engine);
+    config = &engine->config;
+
+    if (engine->is_dropped || engine->state != TG_ENGINE_OPEN || !engine->wants
+        || engine->is_claiming || engine->is_sorting
+        || engine->nrunning >= config->concurrency)
+    {
+        return;
+    }
+
+    ask = &engine->claim;
+    tg_store_ask_init(ask, TG_STORE_CLAIM, tg_engine_on_claim, engine);
+    ask->agents = &engine->claimers;
+    engine->claimers.n = 0;
+
+    for (i = 0; i < config->nagents; i++) {
+        if (tg_engine_running(engine, config->agents[i].name)
+            < config->agents[i].concurrency)
+        {
+            tg_engine_name(&engine->claimers, config->agents[i].name);
+        }
+    }
+
+    if (engine->claimers.n == 0) {
+        return;
+    }
+
+    engine->wants = 0;
+    engine->is_claiming = 1;
+    tg_engine_ask(engine, ask);
+}
+
+/* --- its states --- */
+
+void
+tg_engine_stop(tg_engine_t *engine, int is_forced)
+{
+    tg_task_t *task, *next;
+
+    if (engine->state == TG_ENGINE_OPEN) {
+        engine->state = TG_ENGINE_STOPPING;
+        engine->due_at = tg_engine_time(engine) + TG_TASK_STOP_MS;
+    }
+
+    for (task = is_forced ? TAILQ_FIRST(&engine->running) : NULL; task != NULL;
+         task = next)
+    {
+        next = TAILQ_NEXT(task, place);
+        tg_task_end(task, TG_TASK_FAILED,
+                    "interrupted: the tasks were told to stop");
+    }
+}
+
+static void
+tg_engine_begin(tg_engine_t *engine)
+{
+    engine->state = TG_ENGINE_OPEN;
+    engine->wants = 1;
+    engine->purge_at = tg_engine_time(engine);
+}
+
+static void
+tg_engine_on_orphan(tg_store_ask_t *ask)
+{
+    tg_engine_t *engine;
+
+    engine = ask->data;
+    tg_engine_answered(engine);
+    engine->is_sorting = 0;
+
+    if (ask->rc == TG_OK) {
+        tg_task_tell_failed(engine, tg_buf_view(&ask->json),
+                            tg_engine_orphaned);
+    }
+
+    tg_store_ask_deinit(ask);
+    engine->wants = 1;
+    tg_engine_go_on(engine);
+}
+
+/* Tasks that nobody can run any more are not left to wait for ever. */
+static void
+tg_engine_sort(tg_engine_t *engine)
+{
+    tg_store_ask_t *ask;
+    unsigned i;
+
+    if (engine->is_sorting || engine->state != TG_ENGINE_OPEN
+        || engine->is_dropped) {
+        return;
+    }
+
+    ask = &engine->orphan;
+    engine->is_sorting = 1;
+    tg_store_ask_init(ask, TG_STORE_ORPHAN, tg_engine_on_orphan, engine);
+    ask->error = tg_str_c(tg_engine_orphaned);
+    ask->agents = &engine->known;
+    engine->known.n = 0;
+
+    for (i = 0; i < engine->config.nagents; i++) {
+        tg_engine_name(&engine->known, engine->config.agents[i].name);
+    }
+
+    tg_engine_ask(engine, ask);
+}
+
+static void
+tg_engine_failed(tg_engine_t *engine, tg_str_t why)
+{
+    if (!tg_str_eq(tg_buf_view(&engine->why), why)) {
+        tg_log(TG_LOG_ERROR,
+               "the tasks' store cannot be opened, it is tried "
+               "again: %.*s",
+               (int) why.len, why.data);
+        tg_buf_reset(&engine->why, 0);
+        tg_buf_str(&engine->why, why);
+    }
+
+    engine->state = TG_ENGINE_FAILED;
+    engine->due_at = tg_engine_time(engine) + TG_TASK_RETRY_MS;
+}
+
+static void
+tg_engine_on_open(tg_store_ask_t *ask)
+{
+    tg_engine_t *engine;
+
+    engine = ask->data;
+    tg_engine_answered(engine);
+
+    if (ask->rc == TG_OK) {
+        tg_buf_reset(&engine->why, 0);
+        tg_engine_begin(engine);
+        tg_task_tell_failed(engine, tg_buf_view(&ask->json),
+                            tg_engine_interrupted);
+        tg_engine_sort(engine);
+    } else {
+        tg_engine_failed(engine, tg_buf_view(&ask->json));
+        engine->db->kind->close(engine->db, NULL, NULL);
+        engine->db = NULL;
+    }
+
+    tg_store_ask_deinit(ask);
+    engine->tasks->ops->opened(engine);
+    tg_engine_go_on(engine);
+}
+
+static void
+tg_engine_open(tg_engine_t *engine)
+{
+    engine->state = TG_ENGINE_OPENING;
+    engine->db = tg_store_new(engine->tasks->jobs->loop,
+                              tg_str_c(engine->where));
+
+    if (engine->db == NULL) {
+        tg_engine_failed(engine, TG_STR("no memory for it"));
+        engine->tasks->ops->opened(engine);
+        return;
+    }
+
+    tg_store_ask_init(&engine->open, TG_STORE_OPEN, tg_engine_on_open, engine);
+    engine->open.error = tg_str_c(tg_engine_interrupted);
+    tg_engine_ask(engine, &engine->open);
+}
+
+/* A new config: it may be that it was told to stop under an older one. */
+static void
+tg_engine_resume(tg_engine_t *engine)
+{
+    if (engine->state == TG_ENGINE_STOPPING
+        && !tg_str_eq(tg_str_c(engine->stopped), engine->config.generation))
+    {
+        engine->stopped[0] = '\0';
+        tg_engine_begin(engine);
+    }
+}
+
+/* --- old tasks --- */
+
+static void
+tg_engine_on_removed(tg_output_ask_t *ask)
+{
+    tg_engine_t *engine;
+
+    engine = ask->data;
+    free(ask);
+    tg_engine_answered(engine);
+    tg_engine_check(engine);
+}
+
+static void
+tg_engine_on_purge(tg_store_ask_t *ask)
+{
+    tg_output_ask_t *remove;
+    tg_engine_t *engine;
+    tg_json_t each;
+    tg_str_t id;
+    unsigned n;
+
+    engine = ask->data;
+    tg_engine_answered(engine);
+    engine->is_purging = 0;
+    n = 0;
+
+    for (tg_json_each(&each, tg_buf_view(&ask->json));
+         ask->rc == TG_OK && tg_json_item(&each, &id); n++)
+    {
+        remove = calloc(1, sizeof(*remove));
+
+        if (remove != NULL) {
+            remove->op = TG_OUTPUT_REMOVE;
+            remove->done = tg_engine_on_removed;
+            remove->data = engine;
+            remove->id = tg_task_id(tg_json_body(id));
+            engine->nwork++;
+            tg_outputs_ask(&engine->outputs, remove);
+        }
+    }
+
+    engine->purge_at = tg_engine_time(engine)
+                       + (n == TG_STORE_PURGE_MAX ? 0 : TG_TASK_PURGE_MS);
+    tg_store_ask_deinit(ask);
+    tg_engine_check(engine);
+}
+
+static void
+tg_engine_purge(tg_engine_t *engine)
+{
+    if (engine->is_purging || tg_engine_time(engine) < engine->purge_at
+        || engine->is_dropped)
+    {
+        return;
+    }
+
+    engine->is_purging = 1;
+    tg_store_ask_init(&engine->purge, TG_STORE_PURGE, tg_engine_on_purge,
+                      engine);
+    engine->purge.limit = engine->config.keep_ms;
+    tg_engine_ask(engine, &engine->purge);
+}
+
+/* --- what is due --- */
+
+static void
+tg_engine_tick_tasks(tg_engine_t *engine)
+{
+    tg_task_t *task, *next;
+    tg_buf_t params;
+
+    for (task = TAILQ_FIRST(&engine->running); task != NULL; task = next) {
+        next = TAILQ_NEXT(task, place);
+
+        if (task->has_ended) {
+            tg_task_finish(task);
+
+        } else if (task->told != task->size) {
+            task->told = task->size;
+            tg_task_tell_begin(&params, task->id, tg_buf_view(&task->agent));
+            tg_buf_text(&params, ",\"size\":");
+            tg_buf_uint(&params, task->size);
+            tg_task_tell(engine, "task.output", &params);
+        }
+    }
+}
+
+static void
+tg_engine_on_tick(uv_timer_t *timer)
+{
+    tg_engine_t *engine;
+    uint64_t now;
+
+    engine = timer->data;
+    now = tg_engine_time(engine);
+
+    if (engine->is_dropped || engine->config.text == NULL) {
+        return;
+    }
+
+    if (engine->state == TG_ENGINE_FAILED) {
+        if (now >= engine->due_at) {
+            tg_engine_open(engine);
+        }
+
+        return;
+    }
+
+    if (engine->state == TG_ENGINE_OPENING) {
+        return;
+    }
+
+    if (engine->alone_at != 0 && now - engine->alone_at >= TG_TASK_ALONE_MS) {
+        tg_engine_stop(engine, 0);
+    }
+
+    if (engine->state == TG_ENGINE_STOPPING && now >= engine->due_at) {
+        tg_engine_stop(engine, 1);
+    }
+
+    tg_engine_tick_tasks(engine);
+    engine->tasks->ops->tick(engine);
+    tg_engine_purge(engine);
+    engine->wants = 1;
+    tg_engine_go_on(engine);
+}
+
+/* --- from the runner --- */
+
+void
+tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
+{
+    int is_first;
+
+    is_first = engine->config.text == NULL;
+    tg_task_config_free(&engine->config);
+    engine->config = *config;
+    engine->alone_at = 0;
+
+    if (is_first) {
+        tg_engine_open(engine);
+        return;
+    }
+
+    tg_engine_resume(engine);
+    tg_engine_sort(engine);
+    engine->wants = 1;
+    tg_engine_go_on(engine);
+}
+
+void
+tg_engine_drop(tg_engine_t *engine)
+{
+    tg_task_t *task, *after;
+
+    engine->is_dropped = 1;
+    (void) uv_timer_stop(&engine->tick);
+
+    for (task = TAILQ_FIRST(&engine->running); task != NULL; task = after) {
+        after = TAILQ_NEXT(task, place);
+        tg_task_drop(task);
+    }
+
+    tg_engine_check(engine);
+}
+
+void
+tg_engine_init(tg_engine_t *engine)
+{
+    engine->go_on = tg_engine_go_on;
+    engine->began_at = (uint64_t) tg_engine_now();
+    tg_buf_init(&engine->why, tg_alloc_libc());
+    TAILQ_INIT(&engine->running);
+    TAILQ_INIT(&engine->waiting);
+    TAILQ_INIT(&engine->following);
+    TAILQ_INIT(&engine->watches);
+    (void) uv_timer_init(engine->tasks->jobs->loop, &engine->tick);
+    engine->tick.data = engine;
+    (void) uv_timer_start(&engine->tick, tg_engine_on_tick, TG_TASK_TICK_MS,
+                          TG_TASK_TICK_MS);
+}
+
+void
+tg_engine_leave(tg_engine_t *engine, const tg_peer_t *peer)
+{
+    tg_task_watch_t *watch, *next;
+
+    for (watch = TAILQ_FIRST(&engine->watches); watch != NULL; watch = next) {
+        next = TAILQ_NEXT(watch, place);
+
+        if (peer == NULL || watch->peer == peer) {
+            TAILQ_REMOVE(&engine->watches, watch, place);
+            free(watch);
+        }
+    }
+
+    if (TAILQ_EMPTY(&engine->watches) && engine->alone_at == 0) {
+        engine->alone_at = tg_engine_time(engine);
+    }
+}

@@ -1,0 +1,300 @@
+/*
+ * Tasks: programs that outlive whoever asked for them.  A store writes them
+ * down (store/tg_store.h), and one of these runs them.
+ *
+ *   tg_task_config.c  what may be run, as a worker says it
+ *   tg_task_tell.c    what clients hear
+ *   tg_task_output.c  what tasks put out, in files
+ *   tg_task_run.c     a task that runs
+ *   tg_engine.c       its states, and which task is next
+ *   tg_tasks.c        an engine a store
+ *   tg_task_call.h    the methods
+ *
+ *   OPENING ──▶ OPEN ──▶ STOPPING
+ *      ▲  │      ▲  └──────┘
+ *      │  ▼      └ a new config
+ *     FAILED
+ *
+ * It is there for each store that a worker has named.  STOPPING, it starts
+ * nothing, and what runs has time to end.  It stops when it is told to, until
+ * NGINX was started or reloaded, and when there has been no worker for a
+ * while, until there is one.
+ */
+#ifndef TG_TASK_H
+#define TG_TASK_H
+
+#include "core/tg_peer.h"
+#include "runner/exec/tg_exec.h"
+#include "runner/store/tg_store.h"
+#include "runner/task/tg_task_output.h"
+
+/* How often it looks at what is due. */
+#define TG_TASK_TICK_MS 1000
+/* Without a worker: a reload has one, a new binary soon. */
+#define TG_TASK_ALONE_MS 5000
+/* What runs has so long to end when it stops. */
+#define TG_TASK_STOP_MS 30000
+/* Between two looks for tasks that are to be removed. */
+#define TG_TASK_PURGE_MS 600000
+/* Until a store that could not be opened is tried again. */
+#define TG_TASK_RETRY_MS 5000
+/* Output that waits for the disk; beyond it the program waits. */
+#define TG_TASK_PENDING_MAX 1048576
+/* How long a call that follows an output waits for more of it. */
+#define TG_TASK_FOLLOW_MS 25000
+/* Of the slots that all programs share. */
+#define TG_TASK_CONCURRENCY_MAX 32
+
+typedef struct tg_engine_s tg_engine_t;
+typedef struct tg_task_s tg_task_t;
+typedef struct tg_task_call_s tg_task_call_t;
+typedef TAILQ_HEAD(tg_task_list_s, tg_task_s) tg_task_list_t;
+typedef TAILQ_HEAD(tg_task_calls_s, tg_task_call_s) tg_task_calls_t;
+typedef LIST_HEAD(tg_engines_s, tg_engine_s) tg_engines_t;
+
+/* What runs a task.  Slices of the config's text. */
+typedef struct {
+    tg_str_t name; /* letters, digits, _ and - */
+    tg_str_t argv; /* raw: an array of values, see tg_task_put_value() */
+    tg_str_t env;  /* the same, of NAME=VALUE */
+    tg_str_t cwd;  /* a raw value */
+    tg_str_t input;
+    tg_str_t success;
+    tg_str_t memory;
+    tg_str_t pids;
+    int64_t timeout_ms;
+    int64_t concurrency;
+    int64_t max_output;
+} tg_agent_t;
+
+typedef struct {
+    char *text; /* owned */
+    tg_str_t store;
+    tg_str_t generation;
+    tg_str_t fallback; /* the agent of tasks that name none; or empty */
+    int64_t concurrency;
+    int64_t queue;
+    int64_t keep_ms;
+    tg_agent_t agents[TG_STORE_AGENTS_MAX];
+    unsigned nagents;
+} tg_task_config_t;
+
+/* A connection that passes on what clients are told; the newest first. */
+typedef struct tg_task_watch_s {
+    TAILQ_ENTRY(tg_task_watch_s) place;
+    tg_peer_t *peer;
+} tg_task_watch_t;
+
+/* What calls want to know. */
+typedef struct {
+    /* The store is open, or could not be opened. */
+    void (*opened)(tg_engine_t *engine);
+
+    /* There is more output of a task, or it has ended. */
+    void (*changed)(tg_engine_t *engine, int64_t id);
+
+    /* A task that ran was cancelled, which is written down. */
+    void (*cancelled)(tg_task_t *task);
+
+    /* Another TG_TASK_TICK_MS. */
+    void (*tick)(tg_engine_t *engine);
+} tg_task_ops_t;
+
+typedef struct {
+    tg_jobs_t *jobs;
+    tg_programs_t *programs;
+    const tg_task_ops_t *ops;
+    tg_engines_t engines;
+} tg_tasks_t;
+
+typedef enum {
+    TG_ENGINE_OPENING, /* or there is no config of it yet */
+    TG_ENGINE_FAILED,
+    TG_ENGINE_OPEN,
+    TG_ENGINE_STOPPING
+} tg_engine_state_t;
+
+struct tg_engine_s {
+    LIST_ENTRY(tg_engine_s) link;
+    tg_tasks_t *tasks;
+    void (*go_on)(tg_engine_t *engine); /* tg_engine_go_on() */
+    tg_engine_state_t state;
+    tg_task_config_t config;
+    char *where;    /* "sqlite:/PATH", owned */
+    tg_store_t *db; /* NULL: none was asked to open */
+    tg_outputs_t outputs;
+    tg_buf_t why; /* FAILED */
+    tg_store_ask_t open;
+    tg_store_ask_t claim;
+    tg_store_agents_t claimers;
+    tg_store_ask_t orphan;
+    tg_store_agents_t known;
+    tg_store_ask_t purge;
+    uv_timer_t tick;
+    uint64_t began_at; /* Unix time */
+    uint64_t alone_at; /* of the loop's clock: the last worker went; or 0 */
+    uint64_t due_at;   /* STOPPING: what runs is ended; FAILED: it is tried */
+    uint64_t purge_at;
+
+    tg_task_list_t running;
+    unsigned nrunning;
+    tg_task_calls_t waiting;   /* for the store to be open */
+    tg_task_calls_t following; /* for output */
+    TAILQ_HEAD(, tg_task_watch_s) watches;
+    unsigned nwork;   /* what is asked, of the store and of outputs */
+    char stopped[64]; /* the generation that was told to stop; or "" */
+    unsigned wants:1; /* there may be a task that can start */
+    unsigned is_claiming:1;
+    unsigned is_sorting:1; /* agents that are no more are looked for */
+    unsigned is_purging:1;
+    unsigned is_refused:1; /* the store said no, which was logged */
+    unsigned is_dropped:1; /* the runner ends */
+    unsigned is_closing:1;
+};
+
+/* One that runs, until its end is written down. */
+struct tg_task_s {
+    TAILQ_ENTRY(tg_task_s) place;
+    tg_engine_t *engine;
+    int64_t id;
+    int64_t priority;
+    uint64_t started_at; /* Unix time */
+    int64_t max_output;
+    tg_buf_t agent;
+    tg_buf_t prompt; /* the beginning */
+    tg_job_t *job;   /* NULL: nothing is left of it */
+    pid_t pid;
+    tg_tail_t out;
+    tg_tail_t both;
+    tg_buf_t output; /* what waits to be written to the file */
+    tg_output_ask_t write;
+    uint64_t size; /* of its output */
+    uint64_t told; /* of that, what clients know */
+    tg_task_state_t state;
+    tg_buf_t result;
+    tg_buf_t error;
+    tg_buf_t tail;
+    tg_store_ask_t finish;
+    tg_task_calls_t cancels; /* calls that wait for its end */
+    unsigned is_late:1;      /* its time was over */
+    unsigned has_ended:1;    /* state is what it ends as */
+    unsigned is_writing:1;
+    unsigned is_lost:1; /* its output cannot be written any more */
+    unsigned is_paused:1;
+    unsigned is_finishing:1;
+    unsigned is_finished:1; /* that is written down */
+};
+
+/* --- from the runner --- */
+
+void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
+                   const tg_task_ops_t *ops);
+
+/*
+ * The method task_open {"store":"sqlite:/PATH","generation":"…",
+ * "concurrency":3,"queue":1000,"keep_ms":1,"default":"a","agents":[…]}: from
+ * now on this is its config, and the peer passes on what clients are told,
+ *
+ *   task_event {"store":"…","method":"task.queued","params":{…}}
+ */
+void tg_tasks_open(tg_tasks_t *tasks, tg_peer_t *peer, tg_request_t *request);
+
+/* A connection is gone. */
+void tg_tasks_gone(tg_tasks_t *tasks, const tg_peer_t *peer);
+
+/*
+ * The runner ends: what runs is ended, and found interrupted by the next one.
+ * jobs->ops->idle follows, once tg_tasks_is_empty().
+ */
+void tg_tasks_drop(tg_tasks_t *tasks);
+int tg_tasks_is_empty(const tg_tasks_t *tasks);
+
+/* The kind `task`, whose host is a tg_tasks_t: tg_task_kind.c. */
+extern const tg_kind_t tg_task_kind;
+extern const tg_task_ops_t tg_task_kind_ops;
+
+/* That of a store, made where there is none; NULL: no memory. */
+tg_engine_t *tg_engine_of(tg_tasks_t *tasks, tg_str_t where);
+
+/* --- tg_task_config.c --- */
+
+/* TG_OK, TG_NOMEM; TG_BAD: why, static. */
+int tg_task_config_read(tg_task_config_t *config, tg_str_t raw,
+                        const char **why);
+void tg_task_config_free(tg_task_config_t *config);
+const tg_agent_t *tg_task_agent(const tg_task_config_t *config, tg_str_t name);
+
+/*
+ * Appends the params of the job `exec` for a task as the store tells it.
+ */
+void tg_task_put_job(tg_buf_t *json, const tg_agent_t *agent, tg_str_t task);
+
+/* --- tg_task.c --- */
+
+int64_t tg_engine_now(void); /* ms of Unix time */
+
+/* Asks the store, and counts that; tg_engine_answered() in its done. */
+void tg_engine_ask(tg_engine_t *engine, tg_store_ask_t *ask);
+void tg_engine_answered(tg_engine_t *engine);
+
+/*
+ * What must be written down could not be, or could again: logged once, as it
+ * is tried again with each tick.
+ */
+void tg_engine_refused(tg_engine_t *engine, const tg_store_ask_t *ask);
+
+/* One that runs; or NULL. */
+tg_task_t *tg_task_find(const tg_engine_t *engine, int64_t id);
+
+/* Appends the end of what it put out so far. */
+void tg_task_put_tail(tg_buf_t *text, const tg_tail_t *tail);
+
+/* --- tg_task_tell.c --- */
+
+/* {"taskId":"…","agent":"…", is left open. */
+void tg_task_tell_begin(tg_buf_t *params, int64_t id, tg_str_t agent);
+
+/* Ends the object, tells clients of it, and frees it. */
+void tg_task_tell(tg_engine_t *engine, const char *method, tg_buf_t *params);
+
+/* How a task that ran has ended. */
+void tg_task_tell_end(tg_task_t *task);
+
+/* Each of an array of ids has failed. */
+void tg_task_tell_failed(tg_engine_t *engine, tg_str_t ids, const char *error);
+
+/* --- tg_task_run.c --- */
+
+/* Starts what the store tells of a claimed task. */
+void tg_task_run(tg_engine_t *engine, int64_t id, tg_str_t told);
+
+/* It is to end as that, at once. */
+void tg_task_end(tg_task_t *task, tg_task_state_t state, const char *why);
+
+/* Tries again to write down how it ended. */
+void tg_task_finish(tg_task_t *task);
+
+/* The runner ends: nothing more is written down. */
+void tg_task_drop(tg_task_t *task);
+
+/* --- tg_engine.c --- */
+
+/* With tasks and where set. */
+void tg_engine_init(tg_engine_t *engine);
+
+/* Takes the config over. */
+void tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config);
+
+/* A peer watches no more; NULL: none does. */
+void tg_engine_leave(tg_engine_t *engine, const tg_peer_t *peer);
+
+/* Ends and frees it. */
+void tg_engine_drop(tg_engine_t *engine);
+
+/* Is to be called after whatever may let a task start, or the engine end. */
+void tg_engine_go_on(tg_engine_t *engine);
+
+/* Starts nothing more; what runs has time to end, unless is_forced. */
+void tg_engine_stop(tg_engine_t *engine, int is_forced);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * A call of one of the methods about tasks: a job of the kind `task`,
+ *
+ *   {"store":"sqlite:/PATH","method":"task.get","params":{…},"clients":3}
+ *
+ * The worker has checked the params against the method's schema.  clients is
+ * how many are connected to the server.
+ *
+ *   tg_task_call.c    what all of them do
+ *   tg_task_submit.c  most methods
+ *   tg_task_follow.c  task.output
+ *   tg_task_daemon.c  daemon.status and daemon.stop
+ *   tg_task_kind.c    the kind, and the table of methods
+ */
+#ifndef TG_TASK_CALL_H
+#define TG_TASK_CALL_H
+
+#include "base/tg_json.h"
+#include "runner/task/tg_task.h"
+
+/* Of docs/protocols.md. */
+enum {
+    TG_TASK_NOT_FOUND = -32000,
+    TG_TASK_NOT_CANCELLABLE = -32001,
+    TG_TASK_QUEUE_FULL = -32002,
+    TG_TASK_UNAVAILABLE = -32003,
+    TG_TASK_PARAMS = -32602
+};
+
+typedef struct tg_task_method_s tg_task_method_t;
+
+struct tg_task_call_s {
+    TAILQ_ENTRY(tg_task_call_s) place;
+    tg_task_calls_t *list; /* in which it waits, or NULL */
+    tg_job_t *job;
+    tg_engine_t *engine;
+    const tg_task_method_t *method;
+    char *memory; /* owned: params, raw */
+    tg_str_t params;
+    int64_t clients;
+    tg_store_ask_t ask;
+    tg_output_ask_t read;
+    tg_buf_t prompt; /* decoded, for the store */
+    tg_buf_t cwd;
+    tg_buf_t text;
+    uint64_t follows_until;
+    unsigned is_asking:1;  /* its memory is needed */
+    unsigned is_stopped:1; /* nobody waits for its answer */
+    unsigned is_starting:1;
+    unsigned is_over:1; /* it was answered by then */
+};
+
+struct tg_task_method_s {
+    const char *name;
+    unsigned is_quick:1; /* it needs no store */
+
+    /* Asks the store, or answers. */
+    void (*begin)(tg_task_call_t *call);
+
+    /* The store has answered ask. */
+    void (*told)(tg_task_call_t *call);
+};
+
+/* --- how a call ends: each frees it, now or later --- */
+
+void tg_task_call_answer(tg_task_call_t *call, const tg_outcome_t *outcome);
+void tg_task_call_json(tg_task_call_t *call, tg_str_t json);
+void tg_task_call_text(tg_task_call_t *call); /* what was written to text */
+void tg_task_call_error(tg_task_call_t *call, int64_t code,
+                        const char *message);
+void tg_task_call_missing(tg_task_call_t *call); /* no such task */
+void tg_task_call_refused(tg_task_call_t *call); /* the store's fault */
+void tg_task_call_tell(tg_task_call_t *call);    /* what the store told */
+
+/* --- the store --- */
+
+/* A new question; and asks it: method->told follows. */
+void tg_task_call_init(tg_task_call_t *call, tg_store_op_t op);
+void tg_task_call_ask(tg_task_call_t *call);
+
+/* --- params: absent, or of the type that the schema says --- */
+
+tg_str_t tg_task_param(const tg_task_call_t *call, const char *name,
+                       tg_json_type_t type);
+int64_t tg_task_number(const tg_task_call_t *call, const char *name,
+                       int64_t least, int64_t most, int64_t usual);
+int tg_task_flag(const tg_task_call_t *call, const char *name);
+
+/* A text, decoded into buf; absent where it is none. */
+tg_str_t tg_task_text(const tg_task_call_t *call, const char *name,
+                      tg_buf_t *buf);
+
+/* Which task is meant, for the store; 0: none, which was answered. */
+int tg_task_which(tg_task_call_t *call);
+
+/* --- calls that wait in a list of the engine's or of a task's --- */
+
+void tg_task_call_wait(tg_task_call_t *call, tg_task_calls_t *list);
+void tg_task_call_leave(tg_task_call_t *call);
+
+/* --- the methods --- */
+
+void tg_task_submit(tg_task_call_t *call);
+void tg_task_submitted(tg_task_call_t *call);
+void tg_task_cancel(tg_task_call_t *call);
+void tg_task_was_cancelled(tg_task_call_t *call);
+void tg_task_calls_cancelled(tg_task_t *task);
+void tg_task_get(tg_task_call_t *call);
+void tg_task_list(tg_task_call_t *call);
+void tg_task_stats(tg_task_call_t *call);
+void tg_task_output(tg_task_call_t *call);
+void tg_task_read(tg_task_call_t *call);
+void tg_task_calls_follow(tg_engine_t *engine, int64_t id);
+void tg_task_calls_tick(tg_engine_t *engine);
+void tg_task_status(tg_task_call_t *call);
+void tg_task_status_told(tg_task_call_t *call);
+void tg_task_stop(tg_task_call_t *call);
+
+#endif

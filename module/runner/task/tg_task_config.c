@@ -1,0 +1,277 @@
+#include "runner/task/tg_task.h"
+
+#include "base/tg_json.h"
+
+#include <stdlib.h>
+
+enum {
+    TG_CONFIG_STORE,
+    TG_CONFIG_GENERATION,
+    TG_CONFIG_DEFAULT,
+    TG_CONFIG_CONCURRENCY,
+    TG_CONFIG_QUEUE,
+    TG_CONFIG_KEEP,
+    TG_CONFIG_AGENTS,
+    TG_CONFIG_MEMBERS
+};
+
+static const char *const tg_config_members[] = {
+    "store", "generation", "default", "concurrency",
+    "queue", "keep_ms",    "agents",  NULL,
+};
+
+enum {
+    TG_AGENT_NAME,
+    TG_AGENT_ARGV,
+    TG_AGENT_ENV,
+    TG_AGENT_CWD,
+    TG_AGENT_STDIN,
+    TG_AGENT_SUCCESS,
+    TG_AGENT_MEMORY,
+    TG_AGENT_PIDS,
+    TG_AGENT_TIMEOUT,
+    TG_AGENT_CONCURRENCY,
+    TG_AGENT_OUTPUT,
+    TG_AGENT_MEMBERS
+};
+
+static const char *const tg_agent_members[] = {
+    "name",   "argv", "env",        "cwd",         "stdin",      "success",
+    "memory", "pids", "timeout_ms", "concurrency", "max_output", NULL,
+};
+
+/* A text without escapes, as all of these are. */
+static tg_str_t
+tg_config_plain(tg_str_t raw)
+{
+    return tg_json_type(raw) == TG_JSON_STRING ? tg_json_body(raw) : TG_STR("");
+}
+
+static int
+tg_agent_read(tg_agent_t *agent, tg_str_t raw)
+{
+    tg_str_t values[TG_AGENT_MEMBERS];
+
+    if (tg_json_members(raw, tg_agent_members, values) != TG_OK) {
+        return TG_BAD;
+    }
+
+    agent->name = tg_config_plain(values[TG_AGENT_NAME]);
+    agent->argv = values[TG_AGENT_ARGV];
+    agent->env = values[TG_AGENT_ENV];
+    agent->cwd = values[TG_AGENT_CWD];
+    agent->input = values[TG_AGENT_STDIN];
+    agent->success = values[TG_AGENT_SUCCESS];
+    agent->memory = values[TG_AGENT_MEMORY];
+    agent->pids = values[TG_AGENT_PIDS];
+    agent->timeout_ms = 0;
+    agent->concurrency = TG_TASK_CONCURRENCY_MAX;
+    agent->max_output = TG_EXEC_OUTPUT;
+
+    return agent->name.len != 0 && agent->name.len <= TG_STORE_AGENT_NAME
+                   && tg_json_type(agent->argv) == TG_JSON_ARRAY
+                   && tg_job_number(values[TG_AGENT_TIMEOUT], 1,
+                                    TG_JOB_TIMEOUT_MAX, &agent->timeout_ms)
+                          == TG_OK
+                   && agent->timeout_ms != 0
+                   && tg_job_number(values[TG_AGENT_CONCURRENCY], 1,
+                                    TG_TASK_CONCURRENCY_MAX,
+                                    &agent->concurrency)
+                          == TG_OK
+                   && tg_job_number(values[TG_AGENT_OUTPUT], 0, INT64_MAX,
+                                    &agent->max_output)
+                          == TG_OK
+               ? TG_OK
+               : TG_BAD;
+}
+
+static int
+tg_config_fill(tg_task_config_t *config, tg_str_t raw)
+{
+    tg_str_t values[TG_CONFIG_MEMBERS], agent;
+    tg_json_t json;
+
+    if (tg_json_members(raw, tg_config_members, values) != TG_OK) {
+        return TG_BAD;
+    }
+
+    config->store = tg_config_plain(values[TG_CONFIG_STORE]);
+    config->generation = tg_config_plain(values[TG_CONFIG_GENERATION]);
+    config->fallback = tg_config_plain(values[TG_CONFIG_DEFAULT]);
+    config->concurrency = 1;
+    config->queue = 1;
+    config->keep_ms = INT64_MAX;
+
+    if (config->store.len == 0
+        || tg_job_number(values[TG_CONFIG_CONCURRENCY], 1,
+                         TG_TASK_CONCURRENCY_MAX, &config->concurrency)
+               != TG_OK
+        || tg_job_number(values[TG_CONFIG_QUEUE], 1, INT64_MAX, &config->queue)
+               != TG_OK
+        || tg_job_number(values[TG_CONFIG_KEEP], 0, INT64_MAX, &config->keep_ms)
+               != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    for (tg_json_each(&json, values[TG_CONFIG_AGENTS]);
+         tg_json_item(&json, &agent);)
+    {
+        if (config->nagents == TG_STORE_AGENTS_MAX
+            || tg_agent_read(&config->agents[config->nagents++], agent)
+                   != TG_OK)
+        {
+            return TG_BAD;
+        }
+    }
+
+    return TG_OK;
+}
+
+int
+tg_task_config_read(tg_task_config_t *config, tg_str_t raw, const char **why)
+{
+    memset(config, 0, sizeof(*config));
+    config->text = malloc(raw.len + 1);
+
+    if (config->text == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(config->text, raw.data, raw.len);
+
+    if (tg_config_fill(config, tg_str(config->text, raw.len)) != TG_OK) {
+        *why = "store, concurrency, queue, keep_ms and agents must be as a "
+               "worker of this version writes them";
+        tg_task_config_free(config);
+        return TG_BAD;
+    }
+
+    return TG_OK;
+}
+
+void
+tg_task_config_free(tg_task_config_t *config)
+{
+    free(config->text);
+    memset(config, 0, sizeof(*config));
+}
+
+const tg_agent_t *
+tg_task_agent(const tg_task_config_t *config, tg_str_t name)
+{
+    unsigned i;
+
+    for (i = 0; i < config->nagents; i++) {
+        if (tg_str_eq(config->agents[i].name, name)) {
+            return &config->agents[i];
+        }
+    }
+
+    return NULL;
+}
+
+/* --- the program of a task --- */
+
+/* What a variable is, escaped. */
+static void
+tg_task_put_variable(tg_buf_t *json, tg_str_t name, tg_str_t task)
+{
+    tg_str_t value;
+
+    if (tg_json_get(task, name, &value) != TG_OK
+        || tg_json_type(value) == TG_JSON_NULL)
+    {
+        return;
+    }
+
+    if (tg_json_type(value) == TG_JSON_STRING) {
+        tg_buf_str(json, tg_json_body(value));
+    } else {
+        tg_json_put_escaped(json, value);
+    }
+}
+
+/*
+ * A value is an array: a text, the name of a member of the task, a text, and
+ * so on.  Appends it as a string.
+ */
+static void
+tg_task_put_value(tg_buf_t *json, tg_str_t value, tg_str_t task)
+{
+    tg_json_t parts;
+    tg_str_t part;
+    int is_name;
+
+    is_name = 0;
+    tg_buf_char(json, '"');
+
+    for (tg_json_each(&parts, value); tg_json_item(&parts, &part);) {
+        if (is_name) {
+            tg_task_put_variable(json, tg_config_plain(part), task);
+        } else {
+            tg_buf_str(json, tg_config_plain(part));
+        }
+
+        is_name = !is_name;
+    }
+
+    tg_buf_char(json, '"');
+}
+
+static void
+tg_task_put_values(tg_buf_t *json, const char *key, tg_str_t values,
+                   tg_str_t task)
+{
+    const char *before;
+    tg_json_t each;
+    tg_str_t value;
+
+    tg_buf_text(json, key);
+    before = "[";
+
+    for (tg_json_each(&each, values); tg_json_item(&each, &value);) {
+        tg_buf_text(json, before);
+        tg_task_put_value(json, value, task);
+        before = ",";
+    }
+
+    tg_buf_text(json, *before == '[' ? "[]" : "]");
+}
+
+/* Where the task says, or its agent, or at the root. */
+static void
+tg_task_put_cwd(tg_buf_t *json, const tg_agent_t *agent, tg_str_t task)
+{
+    tg_str_t cwd;
+
+    if (agent->cwd.data != NULL) {
+        tg_buf_text(json, ",\"cwd\":");
+        tg_task_put_value(json, agent->cwd, task);
+
+    } else if (tg_json_has(task, TG_STR("cwd"), TG_JSON_STRING, &cwd)) {
+        tg_json_put_member(json, ",\"cwd\":", cwd);
+    }
+}
+
+void
+tg_task_put_job(tg_buf_t *json, const tg_agent_t *agent, tg_str_t task)
+{
+    tg_buf_text(json, "{\"tool\":");
+    tg_json_put_string(json, agent->name);
+    tg_buf_printf(json, ",\"timeout_ms\":%lld,\"max_timeout_ms\":%lld",
+                  (long long) agent->timeout_ms, (long long) agent->timeout_ms);
+    tg_task_put_values(json, ",\"argv\":", agent->argv, task);
+    tg_task_put_values(json, ",\"env\":", agent->env, task);
+    tg_task_put_cwd(json, agent, task);
+
+    if (agent->input.data != NULL) {
+        tg_buf_text(json, ",\"stdin\":");
+        tg_task_put_value(json, agent->input, task);
+    }
+
+    tg_json_put_member(json, ",\"success\":", agent->success);
+    tg_json_put_member(json, ",\"memory\":", agent->memory);
+    tg_json_put_member(json, ",\"pids\":", agent->pids);
+    tg_buf_char(json, '}');
+}

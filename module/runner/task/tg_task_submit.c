@@ -1,0 +1,214 @@
+/*
+ * task.submit, task.cancel, and looking at what there is.
+ */
+#include "runner/task/tg_task_call.h"
+
+#include "base/tg_json.h"
+
+#define TG_TASK_LIST 20
+#define TG_TASK_LIST_MAX 1000
+
+void
+tg_task_submit(tg_task_call_t *call)
+{
+    const tg_agent_t *agent;
+    tg_engine_t *engine;
+    tg_str_t name, cwd;
+
+    engine = call->engine;
+
+    if (engine->state == TG_ENGINE_STOPPING) {
+        tg_task_call_error(call, TG_TASK_UNAVAILABLE,
+                           "Subsystem unavailable: the tasks were told to "
+                           "stop; reload or start NGINX to go on.");
+        return;
+    }
+
+    name = tg_task_text(call, "agent", &call->text);
+    agent = tg_task_agent(&engine->config,
+                          name.data != NULL ? name : engine->config.fallback);
+    tg_buf_reset(&call->text, 0);
+
+    if (agent == NULL) {
+        tg_task_call_error(call, TG_TASK_PARAMS,
+                           name.data != NULL
+                               ? "agent: there is none of this name; see the "
+                                 "task_agent blocks of the config."
+                               : "agent: is needed, as no task_agent of the "
+                                 "config is the default.");
+        return;
+    }
+
+    cwd = tg_task_text(call, "cwd", &call->cwd);
+
+    if (cwd.data != NULL && (cwd.len == 0 || cwd.data[0] != '/')) {
+        tg_task_call_error(call, TG_TASK_PARAMS,
+                           "cwd: must be a full path, which starts with /.");
+        return;
+    }
+
+    tg_task_call_init(call, TG_STORE_SUBMIT);
+    call->ask.prompt = tg_task_text(call, "prompt", &call->prompt);
+    tg_buf_str(&call->text, agent->name);
+    call->ask.agent = tg_buf_view(&call->text);
+    call->ask.cwd = cwd;
+    call->ask.priority = tg_task_number(call, "priority", INT32_MIN, INT32_MAX,
+                                        0);
+    call->ask.metadata = tg_task_param(call, "metadata", TG_JSON_OBJECT);
+    call->ask.limit = engine->config.queue;
+
+    if (tg_buf_failed(&call->prompt) || tg_buf_failed(&call->text)
+        || tg_buf_failed(&call->cwd))
+    {
+        tg_task_call_text(call);
+        return;
+    }
+
+    tg_task_call_ask(call);
+}
+
+void
+tg_task_submitted(tg_task_call_t *call)
+{
+    tg_engine_t *engine;
+    tg_buf_t params;
+
+    engine = call->engine;
+
+    if (call->ask.rc == TG_LIMIT) {
+        tg_task_call_error(call, TG_TASK_QUEUE_FULL,
+                           "Queue full: as many tasks wait as may "
+                           "(task_queue); submit it again when some of them "
+                           "have started.");
+        return;
+    }
+
+    engine->wants = 1;
+    tg_task_tell_begin(&params, call->ask.id, call->ask.agent);
+    tg_buf_text(&params, ",\"priority\":");
+    tg_buf_int(&params, call->ask.priority);
+    tg_task_tell(engine, "task.queued", &params);
+    tg_buf_reset(&call->text, 0);
+    tg_buf_text(&call->text, "{\"taskId\":\"");
+    tg_task_put_id(&call->text, call->ask.id);
+    tg_buf_text(&call->text, "\",\"state\":\"queued\"}");
+    tg_task_call_text(call);
+}
+
+/* --- cancel --- */
+
+void
+tg_task_cancel(tg_task_call_t *call)
+{
+    tg_task_call_init(call, TG_STORE_CANCEL);
+
+    if (tg_task_which(call)) {
+        tg_task_call_ask(call);
+    }
+}
+
+static void
+tg_task_call_true(tg_task_call_t *call)
+{
+    tg_task_call_json(call, TG_STR("{\"cancelled\":true}"));
+}
+
+void
+tg_task_was_cancelled(tg_task_call_t *call)
+{
+    tg_buf_t params;
+    tg_task_t *task;
+
+    if (call->ask.rc == TG_MISSING) {
+        tg_task_call_missing(call);
+        return;
+    }
+
+    if (call->ask.rc == TG_OK) {
+        tg_task_tell_begin(&params, call->ask.id, TG_STR(""));
+        tg_task_tell(call->engine, "task.cancelled", &params);
+        call->engine->tasks->ops->changed(call->engine, call->ask.id);
+        tg_task_call_true(call);
+        return;
+    }
+
+    task = call->ask.rc == TG_AGAIN ? tg_task_find(call->engine, call->ask.id)
+                                    : NULL;
+
+    if (task == NULL || (task->has_ended && task->state != TG_TASK_CANCELLED)) {
+        tg_task_call_error(call, TG_TASK_NOT_CANCELLABLE,
+                           "Task not cancellable: it has ended already.");
+        return;
+    }
+
+    tg_task_call_wait(call, &task->cancels);
+    tg_task_end(task, TG_TASK_CANCELLED, "");
+}
+
+void
+tg_task_calls_cancelled(tg_task_t *task)
+{
+    tg_task_call_t *call;
+
+    while ((call = TAILQ_FIRST(&task->cancels)) != NULL) {
+        tg_task_call_leave(call);
+        tg_task_call_true(call);
+    }
+}
+
+/* --- get, list, stats --- */
+
+void
+tg_task_get(tg_task_call_t *call)
+{
+    const tg_task_t *task;
+
+    tg_task_call_init(call, TG_STORE_GET);
+
+    if (!tg_task_which(call)) {
+        return;
+    }
+
+    /* Of one that runs, the store knows less. */
+    task = tg_task_find(call->engine, call->ask.id);
+
+    if (task != NULL) {
+        call->ask.pid = task->pid;
+        tg_buf_reset(&call->text, 0);
+        tg_task_put_tail(&call->text, &task->both);
+        call->ask.output = tg_buf_view(&call->text);
+    }
+
+    tg_task_call_ask(call);
+}
+
+void
+tg_task_list(tg_task_call_t *call)
+{
+    tg_str_t state;
+    int i;
+
+    tg_task_call_init(call, TG_STORE_LIST);
+    state = tg_task_param(call, "state", TG_JSON_STRING);
+    call->ask.state = TG_TASK_STATES;
+
+    for (i = 0; state.data != NULL && i < TG_TASK_STATES; i++) {
+        if (tg_json_is_text(state,
+                            tg_str_c(tg_task_state_name((tg_task_state_t) i))))
+        {
+            call->ask.state = (tg_task_state_t) i;
+        }
+    }
+
+    call->ask.agent = tg_task_text(call, "agent", &call->text);
+    call->ask.limit = tg_task_number(call, "limit", 1, TG_TASK_LIST_MAX,
+                                     TG_TASK_LIST);
+    tg_task_call_ask(call);
+}
+
+void
+tg_task_stats(tg_task_call_t *call)
+{
+    tg_task_call_init(call, TG_STORE_STATS);
+    tg_task_call_ask(call);
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/perl
+# Tasks and NGINX: a reload disturbs none, an agent that is gone fails its
+# waiting tasks; daemon.stop is for admins; NGINX ends before what runs.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $conf = <<'END';
+task_agent sh { exec sh -c $task_prompt; default; concurrency 1; }
+task_methods on;
+task_admin uid=%UID%;
+END
+$conf =~ s/%UID%/$>/;
+my $more = $conf . 'task_agent more { exec echo $$ ${task_id}; }';
+$tg->conf($more)->start;
+my $c = $tg->connect;
+
+sub call {
+    my ($method, %params) = @_;
+    my $reply = $c->rpc($method, \%params);
+    die "$method: $reply->{error}{message}\n" if $reply->{error};
+    return $reply->{result};
+}
+sub submit { return call('task.submit', @_)->{taskId} }
+sub task { return call('task.get', taskId => $_[0]) }
+sub until_state {
+    my ($id, $state) = @_;
+    wait_for { task($id)->{state} eq $state } "$id to be $state";
+    return task($id);
+}
+sub prompt { return "echo begun; until [ -e $dir/$_[0] ]; do sleep 0.01; done; "
+        . 'echo ended' }
+
+# --- agents beside each other, and variables
+
+my $first = submit(prompt => prompt('first'));
+until_state($first, 'running');
+my $beside = submit(prompt => '', agent => 'more');
+is until_state($beside, 'completed')->{result}, "\$ $beside",
+    'another agent has places of its own';
+my $second = submit(prompt => 'echo second');
+is task($second)->{state}, 'queued', 'one of this agent';
+
+# --- a reload
+
+$tg->reload($conf);
+$tg->file('first', '');
+is until_state($first, 'completed')->{result}, "begun\nended",
+    'a reload disturbs nothing that runs';
+is until_state($second, 'completed')->{result}, 'second', 'nor what waits';
+like $c->rpc('task.submit', { prompt => '', agent => 'more' })
+    ->{error}{message}, qr/^agent: /, 'the new config holds';
+
+# --- an agent that is gone
+
+$tg->reload($more . 'task_concurrency 1;');
+$first = submit(prompt => prompt('third'));
+until_state($first, 'running');
+my $gone = submit(prompt => '', agent => 'more');
+$second = submit(prompt => 'echo second');
+my $hears = $tg->connect;
+$hears->rpc('ping');
+$tg->reload($conf . 'task_concurrency 1;');
+my $task = until_state($gone, 'failed');
+like $task->{error}, qr/agent is not configured any more \(task_agent\)/,
+    'its task fails with a reason';
+is $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.failed' }, undef,
+    'the notification')->{params}{taskId}, $gone, 'which clients are told';
+is task($second)->{state}, 'queued', 'others wait on';
+my @alive = $tg->runner_pids;
+
+# --- daemon.stop
+
+is_deeply call('daemon.stop'), { stopping => JSON::PP::true }, 'stopping';
+is call('daemon.status')->{health}, 'stopping', 'that is its health';
+my $error = $c->rpc('task.submit', { prompt => 'true' })->{error};
+is $error->{code}, -32003, 'no more are taken';
+like $error->{message}, qr/^Subsystem unavailable: .*told to stop/,
+    'as it says';
+$tg->file('third', '');
+is until_state($first, 'completed')->{result}, "begun\nended",
+    'what runs may end';
+is task($second)->{state}, 'queued', 'what waits stays';
+kill KILL => ($tg->worker_pids)[0];
+$tg->allow_log(qr/exited on signal 9/);
+wait_for { $tg->worker_pids == 2 } 'another worker';
+$c = $tg->connect;
+is task($second)->{state}, 'queued', 'also when a worker comes anew';
+$tg->reload;
+is until_state($second, 'completed')->{result}, 'second',
+    'a reload starts it again';
+$first = submit(prompt => prompt('fourth'));
+my $pid = until_state($first, 'running')->{pid};
+call('daemon.stop', force => \1);
+like until_state($first, 'failed')->{error}, qr/told to stop/,
+    'by force: what runs is ended';
+wait_for { !is_alive($pid) } 'its process to be gone';
+is "@{[ $tg->runner_pids ]}", "@alive", 'by the same runner';
+$tg->reload;
+
+# --- NGINX ends
+
+$first = submit(prompt => prompt('fifth'));
+until_state($first, 'running');
+$second = submit(prompt => 'echo second');
+$tg->stop(signal => 'QUIT');
+$tg->start;
+$c = $tg->connect;
+is task($first)->{state}, 'running', 'NGINX stops and starts: it runs on';
+is "@{[ $tg->runner_pids ]}", "@alive", 'in the same runner';
+$tg->stop;
+# So long that no new worker is waited for, and what waits stays.
+sleep 6;
+$tg->file('fifth', '');
+wait_for { !$tg->runner_pids } 'the runner to leave once it has ended';
+$tg->start;
+$c = $tg->connect;
+is until_state($first, 'completed')->{result}, "begun\nended",
+    'what ran when NGINX ended';
+is until_state($second, 'completed')->{result}, 'second',
+    'and what waited until it came back';
+
+# --- who may
+
+$tg->reload($conf =~ s/uid=\d+/uid=54321/r);
+like $c->rpc('daemon.stop')->{error}{message}, qr/not found/i,
+    'others may not stop it';
+is_deeply $tg->connect->rpc('daemon.status')->{result}{health}, 'healthy',
+    'nor did they';
+
+done_testing;

@@ -1,0 +1,101 @@
+#!/usr/bin/perl
+# Mistakes in what a config says about tasks, and stores that cannot be opened.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $agent = 'task_agent a { exec true; }';
+
+sub refused {
+    my ($body, $like, $what) = @_;
+    my ($status, $out) = $tg->test_conf($body);
+    isnt $status, 0, "refused: $what";
+    like $out, $like, "$what: it says why" or diag $out;
+}
+
+refused 'task_methods on;', qr/no "task_agent"; say what they run/,
+    'methods without an agent';
+refused "$agent task_methods yes;", qr/invalid value "yes".*"on" or "off"/,
+    'neither on nor off';
+refused "$agent task_methods on; task_methods on;", qr/is duplicate/, 'twice';
+refused "$agent task_methods on; method task.get { return 1; }",
+    qr/duplicate method "task.get"/, 'a method of that name';
+refused "$agent method task.get { return 1; } task_methods on;",
+    qr/method "task.get" is one of "task_methods"; give yours another name/,
+    'the other way round';
+refused "$agent task_store mysql:x;", qr/invalid store.*"sqlite:PATH"/,
+    'another kind of store';
+refused "$agent task_store sqlite:$dir/none/tasks.db;",
+    qr{no directory "$dir/none" for "task_store"; make it}, 'no directory';
+refused "$agent task_$_->[0] $_->[1];", qr/invalid $_->[2] "$_->[1]" in/, "@$_"
+    for [ concurrency => 0, 'number' ], [ concurrency => 33, 'number' ],
+    [ queue => 0, 'number' ], [ queue => 'x', 'number' ],
+    [ keep => '0', 'time' ], [ keep => 'x', 'time' ];
+refused "$agent task_admin ann;", qr/invalid rule "ann"/, 'no rule';
+refused "$agent $agent", qr/duplicate task_agent "a"/, 'two of one name';
+refused 'task_agent a.b { exec true; }',
+    qr/invalid name "a.b".*letters, digits/, 'a name';
+refused 'task_agent a { }', qr/"a" has no program; write "exec/, 'no program';
+refused 'task_agent a { exec /none; }', qr/"\/none" of "exec" cannot be run/,
+    'a program that is not there';
+refused 'task_agent a { exec $task_prompt; }', qr/known at load/,
+    'a program that is not known';
+refused 'task_agent a { exec true; exec true; }', qr/is duplicate/,
+    'two programs';
+refused "task_agent a { exec echo \$$_; }",
+    qr/unknown variable in "\$.*\$task_prompt/, "\$$_"
+    for qw(pid task_nothing {task_id x);
+refused "task_agent a { exec true; $_->[0] $_->[1]; }", $_->[2], "@$_[0, 1]"
+    for [ timeout => '30d', qr/invalid time "30d".*24 days/ ],
+    [ timeout     => '0',   qr/invalid time "0"/ ],
+    [ concurrency => 33,    qr/invalid "concurrency"; write 1 to 32/ ],
+    [ success     => 256,   qr/invalid status "256"/ ],
+    [ env         => '"" x', qr/invalid name ""/ ],
+    [ title       => 'x',   qr/"title" directive is not allowed/ ];
+refused 'task_agent a { exec true; default; } '
+    . 'task_agent b { exec true; default; }',
+    qr/"a" and "b" are both "default"/, 'two defaults';
+{
+    my ($status, $out) = $tg->test_conf(
+        join(' ', map {"server { listen unix:$dir/$_; $agent tool_state_dir "
+                . "$dir/state; task_store sqlite:$dir/state/x; }"} qw(1 2)),
+        server => 0);
+    isnt $status, 0, 'one store of two servers';
+    like $out, qr/two servers have their tasks in "sqlite:/, 'it says which';
+}
+my ($status, $out) = $tg->test_conf("$agent task_methods off;");
+is $status, 0, 'without methods' or diag $out;
+
+# --- stores
+
+my $state = $tg->state_dir;
+$tg->conf("$agent task_methods on; task_store sqlite:$state/my.db;");
+$tg->file('state/my.db', 'This is no database. ' x 100);
+chown((getpwnam $tg->{user})[ 2, 3 ], "$state/my.db");
+$tg->start;
+my $c = $tg->connect;
+my $error = $c->rpc('task.submit', { prompt => 'x', agent => 'a' })->{error};
+is $error->{code}, -32003, 'a file that is none';
+like $error->{message}, qr{^Subsystem unavailable: .*my\.db.*not a database},
+    'as it says';
+is $c->rpc('daemon.status')->{result}{health}, 'unhealthy', 'nor is its health';
+$tg->wait_log(qr/store cannot be opened, it is tried again: .*not a database/);
+unlink "$state/my.db" or die;
+wait_for { $c->rpc('daemon.status')->{result}{health} eq 'healthy' }
+    'it is tried again';
+$error = $c->rpc('task.submit', { prompt => 'x' })->{error};
+is $error->{code}, -32602, 'no agent is the default';
+like $error->{message}, qr/^agent: is needed/, 'so it must be named';
+is $c->rpc('task.submit', { prompt => 'x', agent => 'a' })->{result}{taskId},
+    'task-0000', 'and all is well';
+is sprintf('%o', (stat "$state/my.db")[2] & 07777), '600', 'nobody reads it';
+
+# Another runner has it.
+my $other = Toolgate::Test->new;
+$other->conf("$agent task_methods on; task_store sqlite:$state/my.db;")->start;
+$error = $other->connect->rpc('task.stats')->{error};
+is $error->{code}, -32003, 'a store that somebody else has';
+like $error->{message}, qr/no other toolgate-runner/, 'it says so';
+
+done_testing;

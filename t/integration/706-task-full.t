@@ -1,0 +1,64 @@
+#!/usr/bin/perl
+# A disk without room: tasks are refused with a reason, what runs is not hurt,
+# and its end is written down as soon as that can be.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $state = $tg->state_dir;
+$tg->conf(<<'END')->start;
+task_agent sh { exec sh -c $task_prompt; default; }
+task_methods on;
+task_concurrency 1;
+task_queue 100000;
+END
+my $c = $tg->connect;
+$c->rpc('daemon.status');
+my $runner = slurp("$state/runner-3.lock") + 0;
+
+# What the kernel says when there is no room, it says beyond a file's limit.
+sub room {
+    my ($bytes) = @_;
+    my ($status, $out, $err) = run_command({}, 'prlimit', '--pid', $runner,
+        "--fsize=$bytes:");
+    is $status, 0, 'the limit of the runner' or diag $err;
+}
+
+sub task { return $c->rpc('task.get', { taskId => $_[0] })->{result} }
+
+my $run = $c->rpc('task.submit', { prompt => "ulimit -f unlimited; echo begun;"
+        . "until [ -e $dir/go ]; do sleep 0.01; done; echo ended" })
+    ->{result}{taskId};
+wait_for { task($run)->{state} eq 'running' } 'a task to run';
+my $pid = task($run)->{pid};
+my $size = -s "$state/tasks.db-wal";
+room(($size > 65536 ? $size : 65536) + 32768);
+
+my ($n, $error) = 0;
+while (!$error && $n < 10_000) {
+    $error = $c->rpc('task.submit', { prompt => 'x' x 1000 })->{error};
+    $n++;
+}
+is $error->{code}, -32603, 'at last there is no room';
+like $error->{message}, qr{^The tasks' store says no: .*tasks\.db},
+    'it says so';
+is $c->rpc('task.stats')->{result}{queued}, $n - 1,
+    'what was answered is there, and nothing else';
+ok is_alive($pid), 'what runs, runs on';
+is task($run)->{state}, 'running', 'as it can be seen';
+
+# Not even for the little that an end is.
+room(4096);
+$tg->file('go', '');
+$tg->wait_log(qr/what becomes of tasks cannot be written down.*tasks\.db/);
+ok !is_alive($pid), 'it has ended';
+is task($run)->{state}, 'running', 'which is not written down';
+room('unlimited');
+wait_for { task($run)->{state} eq 'completed' }
+    'that it is, when there is room';
+is task($run)->{output}, "begun\nended", 'with all that it put out';
+is $c->rpc('task.submit', { prompt => 'true' })->{error}, undef,
+    'tasks are taken again';
+
+done_testing;

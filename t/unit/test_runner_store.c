@@ -1,0 +1,244 @@
+/*
+ * The store of tasks in SQLite: what it is asked and tells.
+ */
+#include "runner_store.h"
+
+HELP_TEST(ids, "ids are what they are called, and nothing else")
+{
+    static const char *const wrong[] = {
+        "",           "task-",
+        "task-1",     "task-00001",
+        "task--001",  "job-0001",
+        "task-000x",  "Task-0001",
+        "task-0001 ", "task-99999999999999999999"
+    };
+    char room[32];
+    tg_buf_t buf;
+    size_t i;
+
+    CU_ASSERT(tg_task_id(TG_STR("task-0000")) == 0);
+    CU_ASSERT(tg_task_id(TG_STR("task-0012")) == 12);
+    CU_ASSERT(tg_task_id(TG_STR("task-12345")) == 12345);
+
+    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CU_ASSERT(tg_task_id(tg_str_c(wrong[i])) == -1);
+    }
+
+    buf = tg_buf_fixed(room, sizeof(room));
+    tg_task_put_id(&buf, 10000);
+    HELP_EQ(tg_buf_view(&buf), "task-10000");
+}
+
+HELP_TEST(order, "by priority, then first come, of agents that have places")
+{
+    static const int64_t order[] = { 3, 1, 5, 0, 4, 2 };
+    size_t i;
+
+    test_fresh("order");
+    CU_ASSERT(test_claim("a") == -TG_END);
+    CU_ASSERT(test_submit("a", 0, "0") == 0);
+    CU_ASSERT(test_submit("a", 5, "1") == 1);
+    CU_ASSERT(test_submit("b", -5, "2") == 2);
+    CU_ASSERT(test_submit("b", 9, "3") == 3);
+    CU_ASSERT(test_submit("a", 0, "4") == 4);
+    CU_ASSERT(test_submit("b", 5, "5") == 5);
+    CU_ASSERT(test_submit("c", 99, "6") == 6);
+
+    for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        CU_ASSERT(test_claim("ab") == order[i]);
+    }
+
+    CU_ASSERT(test_claim("ab") == -TG_END);
+    CU_ASSERT(test_claim("abc") == 6);
+    test_close();
+    test_remove("order");
+}
+
+HELP_TEST(states, "each state, what it is told as, and how many there are")
+{
+    tg_store_ask_t ask;
+
+    test_fresh("states");
+    (void) test_submit("a", 7, "say \"hi\"");
+    (void) test_submit("a", 0, "two");
+    (void) test_submit("b", 0, "three");
+    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
+         "{\"id\":\"task-0000\",\"prompt\":\"say \\\"hi\\\"\",\"agent\":\"a\","
+         "\"priority\":7,\"state\":\"queued\",\"createdAt\":\"$string\","
+         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+         "\"cwd\":null,\"metadata\":null,\"result\":null,\"output\":null}");
+    CU_ASSERT(test_claim("a") == 0);
+    CU_ASSERT(test_id(TG_STORE_CANCEL, 0, 0) == TG_AGAIN);
+    CU_ASSERT(test_id(TG_STORE_CANCEL, 1, 0) == TG_OK);
+    CU_ASSERT(test_id(TG_STORE_CANCEL, 1, 0) == TG_END);
+    CU_ASSERT(test_id(TG_STORE_CANCEL, 9, 0) == TG_MISSING);
+    CU_ASSERT(test_id(TG_STORE_GET, 9, 0) == TG_MISSING);
+
+    test_begin(&ask, TG_STORE_FINISH);
+    ask.state = TG_TASK_COMPLETED;
+    ask.pid = 42;
+    ask.result = TG_STR("r");
+    ask.error = TG_STR_NONE;
+    ask.output = TG_STR("o");
+    CU_ASSERT(test_wait(&ask) == TG_OK);
+    tg_store_ask_deinit(&ask);
+    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
+         "{\"id\":\"task-0000\",\"prompt\":\"$string\",\"agent\":\"a\","
+         "\"priority\":7,\"state\":\"completed\",\"createdAt\":\"$string\","
+         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":42,"
+         "\"error\":null,\"cwd\":null,\"metadata\":null,\"result\":\"r\","
+         "\"output\":\"o\"}");
+
+    /* What has ended does not end anew. */
+    CU_ASSERT(test_id(TG_STORE_FINISH, 0, TG_TASK_FAILED) == TG_OK);
+    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
+         "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":1,"
+         "\"failed\":0,\"cancelled\":1}");
+    TOLD(TG_STORE_STATUS, 0, TG_STR_NONE,
+         "{\"queued\":1,\"tasks\":[{\"id\":\"task-0002\",\"prompt\":\"three\","
+         "\"agent\":\"b\",\"priority\":0}]}");
+
+    test_begin(&ask, TG_STORE_SUBMIT);
+    ask.prompt = TG_STR("p");
+    ask.agent = TG_STR("a");
+    ask.limit = 1;
+    CU_ASSERT(test_wait(&ask) == TG_LIMIT);
+    tg_store_ask_deinit(&ask);
+    test_close();
+    test_remove("states");
+}
+
+HELP_TEST(interrupted, "what ran when it was opened has failed")
+{
+    tg_store_ask_t ask;
+
+    test_fresh("again");
+    (void) test_submit("a", 0, "one");
+    (void) test_submit("a", 0, "two");
+    CU_ASSERT(test_claim("a") == 0);
+    test_close();
+
+    CU_ASSERT(test_open("again", &ask) == TG_OK);
+    HELP_EQ(tg_buf_view(&ask.json), "[\"task-0000\"]");
+    tg_store_ask_deinit(&ask);
+    TOLD(TG_STORE_LIST, 0, TG_STR("a"),
+         "[{\"id\":\"task-0001\",\"prompt\":\"two\",\"agent\":\"a\","
+         "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
+         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+         "\"cwd\":null,\"metadata\":null},"
+         "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
+         "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
+         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
+         "\"error\":\"" ERROR "\",\"cwd\":null,\"metadata\":null}]");
+    CU_ASSERT(test_claim("a") == 1);
+    test_close();
+    test_remove("again");
+}
+
+HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
+{
+    tg_store_ask_t ask;
+
+    test_fresh("orphans");
+    (void) test_submit("a", 0, "0");
+    (void) test_submit("b", 0, "1");
+    (void) test_submit("c", 0, "2");
+    test_agents.n = 1;
+    strcpy(test_agents.names[0], "b");
+    TOLD(TG_STORE_ORPHAN, 0, TG_STR_NONE, "[\"task-0000\",\"task-0002\"]");
+    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
+         "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":0,"
+         "\"failed\":2,\"cancelled\":0}");
+
+    test_begin(&ask, TG_STORE_PURGE);
+    CU_ASSERT(test_wait(&ask) == TG_OK);
+    HELP_EQ(tg_buf_view(&ask.json), "[]");
+    tg_store_ask_deinit(&ask);
+    test_begin(&ask, TG_STORE_PURGE);
+    ask.limit = 0;
+    CU_ASSERT(test_wait(&ask) == TG_OK);
+    HELP_EQ(tg_buf_view(&ask.json), "[\"task-0000\",\"task-0002\"]");
+    tg_store_ask_deinit(&ask);
+
+    /* Whichever were removed, no id comes twice. */
+    CU_ASSERT(test_id(TG_STORE_CANCEL, 1, 0) == TG_OK);
+    test_begin(&ask, TG_STORE_PURGE);
+    ask.limit = 0;
+    CU_ASSERT(test_wait(&ask) == TG_OK);
+    tg_store_ask_deinit(&ask);
+    CU_ASSERT(test_submit("b", 0, "3") == 3);
+    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
+         "{\"total\":1,\"queued\":1,\"running\":0,\"completed\":0,"
+         "\"failed\":0,\"cancelled\":0}");
+    test_close();
+    test_remove("orphans");
+}
+
+/* --- versions --- */
+
+static void
+test_refused(const char *name, const char *why)
+{
+    tg_store_ask_t ask;
+
+    CU_ASSERT(test_open(name, &ask) == TG_BAD);
+    CU_ASSERT(strstr(help_text(tg_buf_view(&ask.json)), why) != NULL);
+    tg_store_ask_deinit(&ask);
+
+    /* Nor does it do anything else. */
+    CU_ASSERT(test_submit("a", 0, "p") == -TG_BAD);
+    test_close();
+}
+
+HELP_TEST(versions, "a newer version and a file of others are refused")
+{
+    test_fresh("newer");
+    (void) test_submit("a", 0, "p");
+    test_close();
+    test_sql("newer", "PRAGMA user_version=2");
+    test_refused("newer", "has version 2, of a newer Toolgate");
+
+    /* It was not touched. */
+    test_sql("newer", "PRAGMA user_version=1");
+    {
+        tg_store_ask_t ask;
+
+        CU_ASSERT(test_open("newer", &ask) == TG_OK);
+        tg_store_ask_deinit(&ask);
+    }
+    CU_ASSERT(test_claim("a") == 0);
+
+    test_sql("other", "CREATE TABLE notes(text)");
+    test_close();
+    test_refused("other", "is a database of another program");
+
+    /* An empty database, as of version 0, becomes one of this version. */
+    test_sql("empty", "VACUUM");
+    test_fresh("empty");
+    CU_ASSERT(test_submit("a", 0, "p") == 0);
+    test_close();
+    test_remove("newer");
+    test_remove("other");
+    test_remove("empty");
+}
+
+HELP_TEST(two, "nobody else has it open")
+{
+    tg_store_ask_t ask;
+    tg_store_t *store;
+    char where[128];
+
+    test_fresh("two");
+    store = test_store;
+    snprintf(where, sizeof(where), "sqlite:%s", help_path("two"));
+    test_store = tg_store_new(&test_loop, tg_str_c(where));
+    test_begin(&ask, TG_STORE_OPEN);
+    CU_ASSERT(test_wait(&ask) == TG_BAD);
+    CU_ASSERT(strstr(help_text(tg_buf_view(&ask.json)), "locked") != NULL);
+    tg_store_ask_deinit(&ask);
+    test_store->kind->close(test_store, NULL, NULL);
+    test_store = store;
+    CU_ASSERT(test_submit("a", 0, "p") == 0);
+    test_close();
+    test_remove("two");
+}
