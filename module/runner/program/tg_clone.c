@@ -8,6 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 /* For execve() and what is before it. */
 #define TG_CLONE_STACK 32768
 
@@ -39,6 +43,11 @@ tg_clone_into(struct clone_args args, void (*run)(void *ctx), void *ctx)
                      : "0"((long) SYS_clone3), "D"(&args),
                        "S"(sizeof(args)), [run] "r"(run), [ctx] "r"(ctx)
                      : "rcx", "r11", "memory", "cc");
+
+#ifdef __SANITIZE_ADDRESS__
+    /* What it knows of the child's frames, which never returned. */
+    __asan_unpoison_memory_region(stack, sizeof(stack));
+#endif
 
     if (rc < 0) {
         errno = (int) -rc;
