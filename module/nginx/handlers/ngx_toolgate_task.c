@@ -86,7 +86,6 @@ ngx_toolgate_task_add(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks,
         return NGX_CONF_ERROR;
     }
 
-    ngx_toolgate_init_limits(tool, NULL);
     rc = tg_catalogue_add(tasks->scf->catalogue, &tool->entry);
 
     if (rc == TG_EXISTS) {
