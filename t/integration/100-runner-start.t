@@ -93,6 +93,8 @@ is_deeply $result,
         held        => 0,
         servers     => 0,
         instances   => 0,
+        kinds       => {},
+        jobs        => [],
     },
     'it serves';
 is $c->peer_pid, $runner->pid, 'and owns the socket';
