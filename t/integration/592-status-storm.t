@@ -44,9 +44,11 @@ for my $tool (@{ $status->server->{tools} }) {
     $times += $_ for @{ $tool->{times} };
 }
 is $times, keys(%answers) + $cancelled, 'each took some time';
-my $open = $status->server->{connections}{open};
-is $open->{ipc} + $open->{jsonrpc} + $open->{relay} + $open->{auto},
-    CLIENTS + 1, 'the clients, and who asks';
+wait_for {
+    my $open = $status->look->server->{connections}{open};
+    $open->{ipc} + $open->{jsonrpc} + $open->{relay} + $open->{auto}
+        == CLIENTS + 1;
+} 'the clients, and who asks, to be counted once';
 $storm->leave;
 
 done_testing;
