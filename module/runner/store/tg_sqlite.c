@@ -1,6 +1,7 @@
 #include "runner/store/tg_sqlite.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 
 static tg_sqlite_t tg_sqlite_functions;
 static int tg_sqlite_is_loaded;
+/* Each store asks from a thread of its own. */
+static pthread_mutex_t tg_sqlite_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static int
 tg_sqlite_find(void *library)
@@ -39,8 +42,8 @@ tg_sqlite_find(void *library)
     return 0;
 }
 
-const tg_sqlite_t *
-tg_sqlite(const char **why)
+static const tg_sqlite_t *
+tg_sqlite_load(const char **why)
 {
     void *library;
 
@@ -68,4 +71,16 @@ tg_sqlite(const char **why)
     tg_sqlite_is_loaded = 1;
 
     return &tg_sqlite_functions;
+}
+
+const tg_sqlite_t *
+tg_sqlite(const char **why)
+{
+    const tg_sqlite_t *functions;
+
+    (void) pthread_mutex_lock(&tg_sqlite_mutex);
+    functions = tg_sqlite_load(why);
+    (void) pthread_mutex_unlock(&tg_sqlite_mutex);
+
+    return functions;
 }
