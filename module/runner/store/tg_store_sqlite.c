@@ -31,23 +31,35 @@ tg_sqlite_explain(tg_store_sqlite_t *db, tg_buf_t *why)
                                  : "it is not open");
 }
 
+/* TG_BAD: why says so; a file of somebody else's is not changed. */
 static int
-tg_sqlite_prepare(tg_store_sqlite_t *db)
+tg_sqlite_prepare(tg_store_sqlite_t *db, tg_buf_t *why)
 {
+    int64_t version;
+    int rc;
+
     /*
      * Nobody else may have it: two runners would run each task twice.  The
      * kernel lets go of the lock when this process ends, however it does.
      */
-    return tg_sqlite_exec(db, "PRAGMA locking_mode=EXCLUSIVE;"
-                              "PRAGMA journal_mode=WAL;"
-                              "PRAGMA synchronous=FULL;"
-                              "PRAGMA journal_size_limit=16777216");
+    rc = tg_sqlite_exec(db, "PRAGMA locking_mode=EXCLUSIVE");
+
+    if (rc == TG_OK) {
+        rc = tg_sqlite_look(db, why, &version);
+    }
+
+    return rc == TG_OK
+               ? tg_sqlite_exec(db, "PRAGMA journal_mode=WAL;"
+                                    "PRAGMA synchronous=FULL;"
+                                    "PRAGMA journal_size_limit=16777216")
+               : rc;
 }
 
 static int
 tg_sqlite_open(tg_store_sqlite_t *db, tg_buf_t *why)
 {
     const char *text;
+    int rc;
 
     db->sqlite = tg_sqlite(&text);
 
@@ -56,20 +68,25 @@ tg_sqlite_open(tg_store_sqlite_t *db, tg_buf_t *why)
         return TG_BAD;
     }
 
-    if (db->sqlite->open_v2(db->path, &db->db,
-                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                                | SQLITE_OPEN_NOMUTEX,
-                            NULL)
-            == SQLITE_OK
-        && tg_sqlite_prepare(db) == TG_OK)
-    {
+    rc = db->sqlite->open_v2(db->path, &db->db,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                 | SQLITE_OPEN_NOMUTEX,
+                             NULL)
+                 == SQLITE_OK
+             ? tg_sqlite_prepare(db, why)
+             : TG_SQLITE_FAILED;
+
+    if (rc == TG_OK) {
         return TG_OK;
     }
 
-    tg_sqlite_explain(db, why);
-    tg_buf_text(why, "; it must be a file that this user can write, in a "
-                     "directory likewise, and that no other toolgate-runner "
-                     "has open");
+    if (rc != TG_BAD) {
+        tg_sqlite_explain(db, why);
+        tg_buf_text(why, "; it must be a file that this user can write, in a "
+                         "directory likewise, and that no other "
+                         "toolgate-runner has open");
+    }
+
     tg_sqlite_shut(db);
 
     return TG_BAD;

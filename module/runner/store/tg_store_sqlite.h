@@ -57,6 +57,9 @@ int tg_sqlite_run(tg_store_sqlite_t *db, sqlite3_stmt *statement);
 tg_str_t tg_sqlite_text(tg_store_sqlite_t *db, sqlite3_stmt *statement,
                         int column);
 
+/* Whose it is, and of which version; as tg_sqlite_migrate(). */
+int tg_sqlite_look(tg_store_sqlite_t *db, tg_buf_t *why, int64_t *version);
+
 /*
  * Makes or migrates the tables, within a transaction.  TG_OK, or
  * TG_SQLITE_FAILED; TG_BAD: why says what is wrong with the file.

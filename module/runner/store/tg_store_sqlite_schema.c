@@ -50,7 +50,7 @@ tg_sqlite_number(tg_store_sqlite_t *db, const char *text, int64_t *value)
     return rc;
 }
 
-static int
+int
 tg_sqlite_look(tg_store_sqlite_t *db, tg_buf_t *why, int64_t *version)
 {
     int64_t mark, objects;
