@@ -28,6 +28,9 @@ refused "$agent task_store mysql:x;", qr/invalid store.*"sqlite:PATH"/,
     'another kind of store';
 refused "$agent task_store sqlite:$dir/none/tasks.db;",
     qr{no directory "$dir/none" for "task_store"; make it}, 'no directory';
+refused "$agent task_store sqlite:$_;", qr{"$_" of "task_store" is a directory},
+    "$_, a directory"
+    for $dir, "$dir/", '/';
 refused "$agent task_$_->[0] $_->[1];", qr/invalid $_->[2] "$_->[1]" in/, "@$_"
     for [ concurrency => 0, 'number' ], [ concurrency => 33, 'number' ],
     [ queue => 0, 'number' ], [ queue => 'x', 'number' ],
@@ -52,6 +55,8 @@ refused "task_agent a { exec true; $_->[0] $_->[1]; }", $_->[2], "@$_[0, 1]"
     [ concurrency => 33,    qr/invalid "concurrency"; write 1 to 32/ ],
     [ success     => 256,   qr/invalid status "256"/ ],
     [ env         => '"" x', qr/invalid name ""/ ],
+    [ env         => 'A file=/none', qr{"/none"} ],
+    [ cwd         => '/none', qr{"/none" of "cwd" is no directory} ],
     [ title       => 'x',   qr/"title" directive is not allowed/ ];
 refused 'task_agent a { exec true; default; } '
     . 'task_agent b { exec true; default; }',
@@ -66,6 +71,23 @@ refused 'task_agent a { exec true; default; } '
 }
 my ($status, $out) = $tg->test_conf("$agent task_methods off;");
 is $status, 0, 'without methods' or diag $out;
+
+# --- secrets
+
+my $secret = $tg->file('secret', "a\$task_prompt\n");
+chmod 0600, $secret;
+$tg->conf('task_agent a { exec printenv TOKEN; default; '
+    . "env TOKEN file=$secret; } task_methods on;")->start;
+my $s = $tg->connect;
+my $id = $s->rpc('task.submit', { prompt => 'x' })->{result}{taskId};
+my $told;
+wait_for {
+    $told = $s->rpc('task.get', { taskId => $id })->{result};
+    $told->{completedAt};
+} 'the task to end';
+is $told->{result}, 'a$task_prompt', 'a secret from a file, as it is';
+undef $s;
+$tg->stop;
 
 # --- stores
 

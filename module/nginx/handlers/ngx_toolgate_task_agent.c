@@ -163,20 +163,42 @@ ngx_toolgate_task_put(ngx_conf_t *cf, const ngx_str_t *value, tg_buf_t *json)
     return NULL;
 }
 
-/* Adds a value, with text before it, to those of a list. */
+static void
+ngx_toolgate_agent_begin(tg_buf_t *json, const ngx_str_t *list)
+{
+    tg_buf_init(json, tg_alloc_libc());
+    tg_buf_str(json, ngx_toolgate_str(list));
+
+    if (list->len != 0) {
+        tg_buf_char(json, ',');
+    }
+}
+
+/* Adds a text, in which a dollar is one, to the values of a list. */
+static char *
+ngx_toolgate_agent_constant(ngx_conf_t *cf, ngx_str_t *list,
+                            const ngx_str_t *text)
+{
+    tg_buf_t json;
+
+    ngx_toolgate_agent_begin(&json, list);
+    tg_buf_char(&json, '[');
+    tg_json_put_string(&json, ngx_toolgate_str(text));
+    tg_buf_char(&json, ']');
+
+    return ngx_toolgate_task_keep(cf->pool, &json, list) == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
+}
+
+/* Adds a value to those of a list. */
 static char *
 ngx_toolgate_agent_add(ngx_conf_t *cf, ngx_str_t *list, const ngx_str_t *value)
 {
     tg_buf_t json;
     char *mistake;
 
-    tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_str(&json, ngx_toolgate_str(list));
-
-    if (list->len != 0) {
-        tg_buf_char(&json, ',');
-    }
-
+    ngx_toolgate_agent_begin(&json, list);
     mistake = ngx_toolgate_task_put(cf, value, &json);
 
     if (mistake != NULL) {
@@ -232,7 +254,8 @@ ngx_toolgate_agent_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_agent_t *agent = conf;
 
-    ngx_str_t *value, pair;
+    ngx_str_t *value, pair, secret;
+    ngx_int_t rc;
 
     value = cf->args->elts;
 
@@ -243,22 +266,35 @@ ngx_toolgate_agent_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                    &value[1], &cmd->name);
     }
 
-    pair.data = ngx_pnalloc(cf->pool, value[1].len + value[2].len + 2);
+    rc = ngx_toolgate_secret(cf, &value[2], &secret);
+
+    if (rc == NGX_ERROR) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (rc == NGX_DECLINED) {
+        secret = value[2];
+    }
+
+    pair.data = ngx_pnalloc(cf->pool, value[1].len + secret.len + 2);
 
     if (pair.data == NULL) {
         return NGX_CONF_ERROR;
     }
 
-    pair.len = ngx_sprintf(pair.data, "%V=%V%Z", &value[1], &value[2])
-               - pair.data - 1;
+    pair.len = ngx_sprintf(pair.data, "%V=%V%Z", &value[1], &secret) - pair.data
+               - 1;
 
-    return ngx_toolgate_agent_add(cf, &agent->env, &pair);
+    /* A secret has no variables, though there may be a dollar in it. */
+    return rc == NGX_OK ? ngx_toolgate_agent_constant(cf, &agent->env, &pair)
+                        : ngx_toolgate_agent_add(cf, &agent->env, &pair);
 }
 
 /* cwd and stdin */
 char *
 ngx_toolgate_agent_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
+    ngx_file_info_t fi;
     ngx_str_t *field, *value;
 
     field = (ngx_str_t *) (void *) ((char *) conf + cmd->offset);
@@ -273,6 +309,14 @@ ngx_toolgate_agent_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         && ngx_conf_full_name(cf->cycle, &value[1], 1) != NGX_OK)
     {
         return NGX_CONF_ERROR;
+    }
+
+    if (cmd->post != NULL && ngx_strchr(value[1].data, '$') == NULL
+        && (ngx_file_info(value[1].data, &fi) == NGX_FILE_ERROR
+            || !ngx_is_dir(&fi)))
+    {
+        return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" is no directory",
+                                   &value[1], &cmd->name);
     }
 
     return ngx_toolgate_agent_add(cf, field, &value[1]);

@@ -30,6 +30,17 @@ ngx_toolgate_task_place(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
         }
 
         *slash = '/';
+
+        if (slash[1] == '\0'
+            || (ngx_file_info(tasks->store.data, &fi) != NGX_FILE_ERROR
+                && ngx_is_dir(&fi)))
+        {
+            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                          "\"%V\" of \"task_store\" is a directory; name a "
+                          "file in it, in %V",
+                          &tasks->store, &tasks->where);
+            return NGX_ERROR;
+        }
     }
 
     dir = ngx_toolgate_runner_dir(tasks->scf->runner);
