@@ -108,6 +108,49 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
     test_remove("states");
 }
 
+HELP_TEST(returned, "what was claimed and did not start waits in its old place")
+{
+    test_fresh("returned");
+    (void) test_submit("a", 0, "one");
+    (void) test_submit("a", 0, "two");
+    CU_ASSERT(test_claim("a") == 0);
+    CU_ASSERT(test_id(TG_STORE_RETURN, 0, 0) == TG_OK);
+    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
+         "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
+         "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
+         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+         "\"cwd\":null,\"metadata\":null,\"result\":null,\"output\":null}");
+    CU_ASSERT(test_claim("a") == 0);
+    test_close();
+    test_remove("returned");
+}
+
+HELP_TEST(large, "a list has a bound, one task is always told")
+{
+    tg_store_ask_t ask;
+    char *prompt;
+
+    prompt = malloc(TG_STORE_TOLD_MAX + 2);
+    CU_ASSERT_FATAL(prompt != NULL);
+    memset(prompt, 'x', TG_STORE_TOLD_MAX + 1);
+    prompt[TG_STORE_TOLD_MAX + 1] = '\0';
+    test_fresh("large");
+    (void) test_submit("a", 0, prompt);
+    (void) test_submit("b", 0, "p");
+    test_begin(&ask, TG_STORE_LIST);
+    CU_ASSERT(test_wait(&ask) == TG_LIMIT);
+    CU_ASSERT(ask.json.len == 0);
+    tg_store_ask_deinit(&ask);
+    test_begin(&ask, TG_STORE_LIST);
+    ask.agent = TG_STR("a");
+    CU_ASSERT(test_wait(&ask) == TG_OK);
+    CU_ASSERT(ask.json.len > TG_STORE_TOLD_MAX);
+    tg_store_ask_deinit(&ask);
+    test_close();
+    test_remove("large");
+    free(prompt);
+}
+
 HELP_TEST(interrupted, "what ran when it was opened has failed")
 {
     tg_store_ask_t ask;
@@ -190,6 +233,21 @@ test_refused(const char *name, const char *why)
     test_close();
 }
 
+/* By its header, as a file of somebody else's is to stay as it is. */
+static int
+test_is_wal(const char *name)
+{
+    char header[20];
+    FILE *file;
+
+    file = fopen(help_path(name), "rb");
+    CU_ASSERT_FATAL(file != NULL);
+    CU_ASSERT(fread(header, 1, sizeof(header), file) == sizeof(header));
+    (void) fclose(file);
+
+    return header[18] == 2;
+}
+
 HELP_TEST(versions, "a newer version and a file of others are refused")
 {
     test_fresh("newer");
@@ -211,6 +269,7 @@ HELP_TEST(versions, "a newer version and a file of others are refused")
     test_sql("other", "CREATE TABLE notes(text)");
     test_close();
     test_refused("other", "is a database of another program");
+    CU_ASSERT(!test_is_wal("other"));
 
     /* An empty database, as of version 0, becomes one of this version. */
     test_sql("empty", "VACUUM");

@@ -26,6 +26,8 @@
 #define TG_STORE_BRIEF 80
 /* Tasks that one look for old ones removes. */
 #define TG_STORE_PURGE_MAX 1000
+/* Bytes of a list, unless it is of one task. */
+#define TG_STORE_TOLD_MAX 4194304
 /* Waiting tasks that the status tells about. */
 #define TG_STORE_STATUS_MAX 100
 
@@ -64,6 +66,9 @@ typedef enum {
      */
     TG_STORE_CLAIM,
 
+    /* The running task id did not start: it waits again, in its old place. */
+    TG_STORE_RETURN,
+
     /* The running task id has ended at now: state, pid, result, error, output.
      */
     TG_STORE_FINISH,
@@ -77,7 +82,10 @@ typedef enum {
     /* The task id; pid and output are those of one that runs.  TG_MISSING. */
     TG_STORE_GET,
 
-    /* The newest limit tasks, of state or TG_TASK_STATES, of agent or any. */
+    /*
+     * The newest limit tasks, of state or TG_TASK_STATES, of agent or any.
+     * TG_LIMIT: that is more than TG_STORE_TOLD_MAX.
+     */
     TG_STORE_LIST,
 
     /* {"total":0,"queued":0,…} */

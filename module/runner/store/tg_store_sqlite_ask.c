@@ -139,6 +139,13 @@ tg_sqlite_put_all(tg_store_sqlite_t *db, sqlite3_stmt *rows,
     while ((rc = tg_sqlite_step(db, rows)) == TG_OK) {
         tg_buf_text(&ask->json, comma);
         put(db, rows, ask, 0, &ask->json);
+
+        if (*comma == ',' && ask->json.len > TG_STORE_TOLD_MAX) {
+            (void) db->sqlite->reset(rows);
+            tg_buf_reset(&ask->json, 0);
+            return TG_LIMIT;
+        }
+
         comma = ",";
     }
 
@@ -310,6 +317,16 @@ tg_sqlite_do_claim(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     }
 
     return rc == TG_OK ? tg_sqlite_tell(db, ask, &ask->state) : rc;
+}
+
+static int
+tg_sqlite_do_return(tg_store_sqlite_t *db, tg_store_ask_t *ask)
+{
+    return tg_sqlite_run(db, tg_sqlite_ask(db,
+                                           "UPDATE task SET state=0,"
+                                           "started_at=NULL "
+                                           "WHERE id=?1 AND state=1",
+                                           "i", ask->id + 1));
 }
 
 static int
@@ -521,6 +538,7 @@ tg_sqlite_do(tg_store_sqlite_t *db, tg_store_ask_t *ask)
         [TG_STORE_OPEN] = tg_sqlite_do_open,
         [TG_STORE_SUBMIT] = tg_sqlite_do_submit,
         [TG_STORE_CLAIM] = tg_sqlite_do_claim,
+        [TG_STORE_RETURN] = tg_sqlite_do_return,
         [TG_STORE_FINISH] = tg_sqlite_do_finish,
         [TG_STORE_CANCEL] = tg_sqlite_do_cancel,
         [TG_STORE_GET] = tg_sqlite_do_get,
