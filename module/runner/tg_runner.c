@@ -124,6 +124,12 @@ tg_runner_on_linger(uv_timer_t *timer)
     uv_os_fd_t fd;
 
     runner = timer->data;
+
+    /* A task began meanwhile; its end starts this anew. */
+    if (!tg_workers_is_idle(&runner->workers)) {
+        return;
+    }
+
     (void) tg_listen_hide(&runner->place);
 
     if (runner->is_listening
