@@ -34,11 +34,63 @@ tg_output_path(const tg_outputs_t *outputs, const tg_output_ask_t *ask,
     path[text.len] = '\0';
 }
 
+/* The first and the last piece that there are; 0: none. */
+static int
+tg_output_range(const char *path, int64_t *first, int64_t *last)
+{
+    struct dirent *entry;
+    int64_t piece;
+    DIR *dir;
+    int n;
+
+    dir = opendir(path);
+    n = 0;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (!tg_is_digit(entry->d_name[0])) {
+            continue;
+        }
+
+        piece = strtoll(entry->d_name, NULL, 10);
+        *first = n == 0 || piece < *first ? piece : *first;
+        *last = n == 0 || piece > *last ? piece : *last;
+        n++;
+    }
+
+    if (dir != NULL) {
+        (void) closedir(dir);
+    }
+
+    return n;
+}
+
+static int
+tg_output_remove(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    int64_t first, last;
+
+    tg_output_path(outputs, ask, -1, folder);
+
+    if (tg_output_range(folder, &first, &last) == 0) {
+        return 0;
+    }
+
+    for (; first <= last; first++) {
+        tg_output_path(outputs, ask, first, path);
+        (void) unlink(path);
+    }
+
+    return rmdir(folder) == -1 ? errno : 0;
+}
+
 static int
 tg_output_make(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
 {
     char path[PATH_MAX];
 
+    /* Of a task of this id whose store was removed, or that was killed. */
+    (void) tg_output_remove(outputs, ask);
     tg_output_path(outputs, ask, -1, path);
 
     if ((mkdir(outputs->dir, 0700) == -1 && errno != EEXIST)
@@ -120,36 +172,6 @@ tg_output_append(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
     return n < 0 ? (int) -n : 0;
 }
 
-/* The first and the last piece that there are; 0: none. */
-static int
-tg_output_range(const char *path, int64_t *first, int64_t *last)
-{
-    struct dirent *entry;
-    int64_t piece;
-    DIR *dir;
-    int n;
-
-    dir = opendir(path);
-    n = 0;
-
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        if (!tg_is_digit(entry->d_name[0])) {
-            continue;
-        }
-
-        piece = strtoll(entry->d_name, NULL, 10);
-        *first = n == 0 || piece < *first ? piece : *first;
-        *last = n == 0 || piece > *last ? piece : *last;
-        n++;
-    }
-
-    if (dir != NULL) {
-        (void) closedir(dir);
-    }
-
-    return n;
-}
-
 static int
 tg_output_read_piece(const tg_outputs_t *outputs, tg_output_ask_t *ask,
                      uint64_t offset, size_t most)
@@ -216,26 +238,6 @@ tg_output_read(const tg_outputs_t *outputs, tg_output_ask_t *ask)
     }
 
     return err;
-}
-
-static int
-tg_output_remove(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
-{
-    char folder[PATH_MAX], path[PATH_MAX];
-    int64_t first, last;
-
-    tg_output_path(outputs, ask, -1, folder);
-
-    if (tg_output_range(folder, &first, &last) == 0) {
-        return 0;
-    }
-
-    for (; first <= last; first++) {
-        tg_output_path(outputs, ask, first, path);
-        (void) unlink(path);
-    }
-
-    return rmdir(folder) == -1 ? errno : 0;
 }
 
 static void
