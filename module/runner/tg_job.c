@@ -287,7 +287,11 @@ tg_job_enter(tg_job_t *job)
     job->pace.data = job;
     job->nhandles = 2;
     job->arrived_at = uv_now(jobs->loop);
-    tg_job_set_deadline(job);
+
+    if (job->owner == NULL) {
+        tg_job_set_deadline(job);
+    }
+
     tg_job_to(job, job->kind->start == NULL ? TG_JOB_RUNNING : TG_JOB_QUEUED);
 
     return TG_OK;
@@ -307,6 +311,19 @@ tg_job_may_start(const tg_job_t *job)
     return job->key_len != 0
                ? jobs->held_bytes < TG_HELD_BACKLOG
                : jobs->ops->may_start(jobs->host, job->call->peer);
+}
+
+static void
+tg_job_started(tg_job_t *job)
+{
+    tg_job_to(job, TG_JOB_RUNNING);
+
+    /* Nobody has waited for it until now. */
+    if (job->owner != NULL) {
+        job->arrived_at = job->started_at;
+        tg_job_set_deadline(job);
+        job->owner->started(job);
+    }
 }
 
 /*
@@ -334,7 +351,7 @@ tg_job_schedule(tg_jobs_t *jobs)
         if (!tg_job_may_start(job)) {
             is_waiting = 1;
         } else if (job->kind->start(job) == 0) {
-            tg_job_to(job, TG_JOB_RUNNING);
+            tg_job_started(job);
         } else {
             tg_job_to(job, TG_JOB_DONE);
         }

@@ -81,6 +81,9 @@ typedef struct {
 
 /* Of a job that the runner itself has asked for: nobody else waits for it. */
 typedef struct {
+    /* It RUNS; its deadline is from now on. */
+    void (*started)(tg_job_t *job);
+
     /* Its answer, which is the job's own; once, and not if it is cancelled. */
     void (*answer)(tg_job_t *job, const tg_buf_t *json);
 

@@ -113,6 +113,22 @@ is $c->rpc('task.submit', { prompt => 'x', agent => 'a' })->{result}{taskId},
     'task-0000', 'and all is well';
 is sprintf('%o', (stat "$state/my.db")[2] & 07777), '600', 'nobody reads it';
 
+# Too much at once.
+my $mega = 'x' x 1048576;
+$error = $c->rpc('task.submit', { prompt => "x$mega", agent => 'a' })
+    ->{error};
+is $error->{code}, -32602, 'a prompt that is too long';
+like $error->{message}, qr/^prompt: is too long/, 'as it says';
+like $c->rpc('task.submit',
+    { prompt => 'x', agent => 'a', metadata => { x => $mega } })
+    ->{error}{message}, qr/^metadata: is too long/, 'nor so much metadata';
+is_deeply [ map { $c->rpc('task.submit', { prompt => $mega, agent => 'a' })
+        ->{result}{state} } 1 .. 4 ], [ ('queued') x 4 ], 'the longest';
+$error = $c->rpc('task.list')->{error};
+is $error->{code}, -32602, 'a list that is too long';
+like $error->{message}, qr/^limit: .*ask for less/, 'it says what to do';
+is @{ $c->rpc('task.list', { limit => 3 })->{result} }, 3, 'less is told';
+
 # Another runner has it.
 my $other = Toolgate::Test->new;
 $other->conf("$agent task_methods on; task_store sqlite:$state/my.db;")->start;

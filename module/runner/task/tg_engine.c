@@ -26,6 +26,8 @@ tg_engine_on_closed(uv_handle_t *handle)
 
     engine = handle->data;
     tasks = engine->tasks;
+    tasks->ops->leave(&engine->waiting);
+    tasks->ops->leave(&engine->following);
     LIST_REMOVE(engine, link);
     tg_task_config_free(&engine->config);
     tg_outputs_deinit(&engine->outputs);
@@ -93,6 +95,38 @@ tg_engine_name(tg_store_agents_t *agents, tg_str_t name)
 }
 
 static void
+tg_engine_on_returned(tg_store_ask_t *ask)
+{
+    tg_engine_t *engine;
+
+    engine = ask->data;
+    tg_engine_answered(engine);
+    tg_engine_refused(engine, ask);
+    engine->is_returning = ask->rc == TG_BAD;
+    engine->is_claiming = engine->is_returning;
+    tg_store_ask_deinit(ask);
+    engine->wants = 1;
+    tg_engine_go_on(engine);
+}
+
+/* It was claimed just before nothing may start any more. */
+static void
+tg_engine_return(tg_engine_t *engine)
+{
+    tg_store_ask_t *ask;
+    int64_t id;
+
+    ask = &engine->claim;
+    id = ask->id;
+    tg_store_ask_deinit(ask);
+    tg_store_ask_init(ask, TG_STORE_RETURN, tg_engine_on_returned, engine);
+    ask->id = id;
+    engine->is_claiming = 1;
+    engine->is_returning = 0;
+    tg_engine_ask(engine, ask);
+}
+
+static void
 tg_engine_on_claim(tg_store_ask_t *ask)
 {
     tg_engine_t *engine;
@@ -101,6 +135,12 @@ tg_engine_on_claim(tg_store_ask_t *ask)
     tg_engine_answered(engine);
     engine->is_claiming = 0;
     tg_engine_refused(engine, ask);
+
+    if (ask->rc == TG_OK
+        && (engine->is_dropped || engine->state != TG_ENGINE_OPEN)) {
+        tg_engine_return(engine);
+        return;
+    }
 
     if (ask->rc == TG_OK) {
         engine->wants = 1;
@@ -184,6 +224,8 @@ tg_engine_begin(tg_engine_t *engine)
     engine->purge_at = tg_engine_time(engine);
 }
 
+static void tg_engine_sort(tg_engine_t *engine);
+
 static void
 tg_engine_on_orphan(tg_store_ask_t *ask)
 {
@@ -193,9 +235,16 @@ tg_engine_on_orphan(tg_store_ask_t *ask)
     tg_engine_answered(engine);
     engine->is_sorting = 0;
 
+    tg_engine_refused(engine, ask);
+
     if (ask->rc == TG_OK) {
         tg_task_tell_failed(engine, tg_buf_view(&ask->json),
                             tg_engine_orphaned);
+
+        /* For a config that has come meanwhile. */
+        tg_engine_sort(engine);
+    } else {
+        engine->must_sort = 1; /* with the next tick */
     }
 
     tg_store_ask_deinit(ask);
@@ -210,12 +259,14 @@ tg_engine_sort(tg_engine_t *engine)
     tg_store_ask_t *ask;
     unsigned i;
 
-    if (engine->is_sorting || engine->state != TG_ENGINE_OPEN
-        || engine->is_dropped) {
+    if (!engine->must_sort || engine->is_sorting
+        || engine->state != TG_ENGINE_OPEN || engine->is_dropped)
+    {
         return;
     }
 
     ask = &engine->orphan;
+    engine->must_sort = 0;
     engine->is_sorting = 1;
     tg_store_ask_init(ask, TG_STORE_ORPHAN, tg_engine_on_orphan, engine);
     ask->error = tg_str_c(tg_engine_orphaned);
@@ -258,6 +309,7 @@ tg_engine_on_open(tg_store_ask_t *ask)
         tg_engine_begin(engine);
         tg_task_tell_failed(engine, tg_buf_view(&ask->json),
                             tg_engine_interrupted);
+        engine->must_sort = 1;
         tg_engine_sort(engine);
     } else {
         tg_engine_failed(engine, tg_buf_view(&ask->json));
@@ -421,8 +473,13 @@ tg_engine_on_tick(uv_timer_t *timer)
         tg_engine_stop(engine, 1);
     }
 
+    if (engine->is_returning) {
+        tg_engine_return(engine);
+    }
+
     tg_engine_tick_tasks(engine);
     engine->tasks->ops->tick(engine);
+    tg_engine_sort(engine);
     tg_engine_purge(engine);
     engine->wants = 1;
     tg_engine_go_on(engine);
@@ -446,6 +503,7 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
     }
 
     tg_engine_resume(engine);
+    engine->must_sort = 1;
     tg_engine_sort(engine);
     engine->wants = 1;
     tg_engine_go_on(engine);

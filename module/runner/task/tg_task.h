@@ -98,6 +98,9 @@ typedef struct {
 
     /* Another TG_TASK_TICK_MS. */
     void (*tick)(tg_engine_t *engine);
+
+    /* The list that calls wait in is about to be gone; they may outlive it. */
+    void (*leave)(tg_task_calls_t *calls);
 } tg_task_ops_t;
 
 typedef struct {
@@ -140,11 +143,14 @@ struct tg_engine_s {
     unsigned nrunning;
     tg_task_calls_t waiting;   /* for the store to be open */
     tg_task_calls_t following; /* for output */
+    uint64_t nended;           /* tasks, since it was made */
     TAILQ_HEAD(, tg_task_watch_s) watches;
     unsigned nwork;   /* what is asked, of the store and of outputs */
     char stopped[64]; /* the generation that was told to stop; or "" */
     unsigned wants:1; /* there may be a task that can start */
     unsigned is_claiming:1;
+    unsigned is_returning:1; /* what was claimed cannot be given back yet */
+    unsigned must_sort:1;
     unsigned is_sorting:1; /* agents that are no more are looked for */
     unsigned is_purging:1;
     unsigned is_refused:1; /* the store said no, which was logged */

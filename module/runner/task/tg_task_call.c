@@ -210,3 +210,11 @@ tg_task_call_leave(tg_task_call_t *call)
     TAILQ_REMOVE(call->list, call, place);
     call->list = NULL;
 }
+
+void
+tg_task_calls_leave(tg_task_calls_t *calls)
+{
+    while (!TAILQ_EMPTY(calls)) {
+        tg_task_call_leave(TAILQ_FIRST(calls));
+    }
+}

@@ -44,6 +44,7 @@ struct tg_task_call_s {
     tg_buf_t cwd;
     tg_buf_t text;
     uint64_t follows_until;
+    uint64_t seen;         /* task.output: engine->nended when it asked */
     unsigned is_asking:1;  /* its memory is needed */
     unsigned is_stopped:1; /* nobody waits for its answer */
     unsigned is_starting:1;
@@ -97,6 +98,7 @@ int tg_task_which(tg_task_call_t *call);
 
 void tg_task_call_wait(tg_task_call_t *call, tg_task_calls_t *list);
 void tg_task_call_leave(tg_task_call_t *call);
+void tg_task_calls_leave(tg_task_calls_t *calls);
 
 /* --- the methods --- */
 
@@ -107,6 +109,7 @@ void tg_task_was_cancelled(tg_task_call_t *call);
 void tg_task_calls_cancelled(tg_task_t *task);
 void tg_task_get(tg_task_call_t *call);
 void tg_task_list(tg_task_call_t *call);
+void tg_task_listed(tg_task_call_t *call);
 void tg_task_stats(tg_task_call_t *call);
 void tg_task_output(tg_task_call_t *call);
 void tg_task_read(tg_task_call_t *call);

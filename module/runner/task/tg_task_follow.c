@@ -13,6 +13,7 @@ tg_task_output(tg_task_call_t *call)
         call->follows_until = uv_now(call->job->jobs->loop) + TG_TASK_FOLLOW_MS;
     }
 
+    call->seen = call->engine->nended;
     tg_task_get(call);
 }
 
@@ -100,7 +101,12 @@ tg_task_on_read(tg_output_ask_t *read)
                && !tg_task_is_over(call)
                && uv_now(call->job->jobs->loop) < call->follows_until)
     {
-        tg_task_call_wait(call, &engine->following);
+        /* It may have ended since the store was asked: nobody would say so. */
+        if (call->seen != engine->nended) {
+            tg_task_output(call);
+        } else {
+            tg_task_call_wait(call, &engine->following);
+        }
 
     } else {
         tg_task_put_output(call);

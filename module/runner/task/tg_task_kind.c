@@ -20,7 +20,7 @@ static const tg_task_method_t tg_task_methods[] = {
     { "task.submit", 0, tg_task_submit, tg_task_submitted },
     { "task.cancel", 0, tg_task_cancel, tg_task_was_cancelled },
     { "task.get", 0, tg_task_get, tg_task_call_tell },
-    { "task.list", 0, tg_task_list, tg_task_call_tell },
+    { "task.list", 0, tg_task_list, tg_task_listed },
     { "task.stats", 0, tg_task_stats, tg_task_call_tell },
     { "task.output", 0, tg_task_output, tg_task_read },
     { "daemon.status", 1, tg_task_status, tg_task_status_told },
@@ -173,6 +173,7 @@ tg_task_call_stop(tg_job_t *job)
 }
 
 const tg_kind_t tg_task_kind = {
+    .name = "task",
     .members = tg_task_members,
     .timeout_ms = 60000,
     .is_elsewhere = 1,
@@ -187,4 +188,5 @@ const tg_task_ops_t tg_task_kind_ops = {
     .changed = tg_task_calls_follow,
     .cancelled = tg_task_calls_cancelled,
     .tick = tg_task_calls_tick,
+    .leave = tg_task_calls_leave,
 };

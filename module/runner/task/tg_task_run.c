@@ -15,6 +15,7 @@ tg_task_free(tg_task_t *task)
     tg_engine_t *engine;
 
     engine = task->engine;
+    engine->tasks->ops->leave(&task->cancels);
     TAILQ_REMOVE(&engine->running, task, place);
     engine->nrunning--;
     tg_buf_deinit(&task->agent);
@@ -54,6 +55,7 @@ tg_task_on_finish(tg_store_ask_t *ask)
 
     if (ask->rc == TG_OK) {
         task->is_finished = 1;
+        engine->nended++;
         tg_task_tell_end(task);
         engine->tasks->ops->cancelled(task);
         engine->tasks->ops->changed(engine, task->id);
@@ -127,6 +129,20 @@ tg_task_drop(tg_task_t *task)
 /* --- what becomes of its job --- */
 
 static void
+tg_task_on_started(tg_job_t *job)
+{
+    tg_task_t *task;
+    tg_buf_t params;
+
+    task = job->owner_data;
+    task->pid = ((const tg_exec_t *) job->work)->program.pid;
+    tg_task_tell_begin(&params, task->id, tg_buf_view(&task->agent));
+    tg_buf_text(&params, ",\"pid\":");
+    tg_buf_int(&params, task->pid);
+    tg_task_tell(task->engine, "task.started", &params);
+}
+
+static void
 tg_task_on_answer(tg_job_t *job, const tg_buf_t *json)
 {
     tg_outcome_t outcome;
@@ -170,6 +186,7 @@ tg_task_on_gone(tg_job_t *job)
 }
 
 static const tg_job_owner_t tg_task_owner = {
+    .started = tg_task_on_started,
     .answer = tg_task_on_answer,
     .gone = tg_task_on_gone,
 };
@@ -389,7 +406,6 @@ tg_task_run(tg_engine_t *engine, int64_t id, tg_str_t told)
 {
     const char *why;
     tg_task_t *task;
-    tg_buf_t params;
 
     task = tg_task_new(engine, id);
 
@@ -408,14 +424,4 @@ tg_task_run(tg_engine_t *engine, int64_t id, tg_str_t told)
     }
 
     tg_job_schedule(engine->tasks->jobs);
-
-    if (task->job == NULL || task->job->state != TG_JOB_RUNNING) {
-        return;
-    }
-
-    task->pid = ((const tg_exec_t *) task->job->work)->program.pid;
-    tg_task_tell_begin(&params, id, tg_buf_view(&task->agent));
-    tg_buf_text(&params, ",\"pid\":");
-    tg_buf_int(&params, task->pid);
-    tg_task_tell(engine, "task.started", &params);
 }

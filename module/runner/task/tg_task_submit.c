@@ -7,6 +7,8 @@
 
 #define TG_TASK_LIST 20
 #define TG_TASK_LIST_MAX 1000
+/* Bytes of a prompt and its metadata: of a list there are many. */
+#define TG_TASK_PROMPT_MAX 1048576
 
 void
 tg_task_submit(tg_task_call_t *call)
@@ -56,6 +58,17 @@ tg_task_submit(tg_task_call_t *call)
                                         0);
     call->ask.metadata = tg_task_param(call, "metadata", TG_JSON_OBJECT);
     call->ask.limit = engine->config.queue;
+
+    if (call->ask.prompt.len + call->ask.metadata.len > TG_TASK_PROMPT_MAX) {
+        tg_task_call_error(call, TG_TASK_PARAMS,
+                           call->ask.metadata.len > call->ask.prompt.len
+                               ? "metadata: is too long; with the prompt it "
+                                 "may have 1 MiB."
+                               : "prompt: is too long; with the metadata it "
+                                 "may have 1 MiB. Put it into a file, and "
+                                 "name that.");
+        return;
+    }
 
     if (tg_buf_failed(&call->prompt) || tg_buf_failed(&call->text)
         || tg_buf_failed(&call->cwd))
@@ -127,6 +140,7 @@ tg_task_was_cancelled(tg_task_call_t *call)
     if (call->ask.rc == TG_OK) {
         tg_task_tell_begin(&params, call->ask.id, TG_STR(""));
         tg_task_tell(call->engine, "task.cancelled", &params);
+        call->engine->nended++;
         call->engine->tasks->ops->changed(call->engine, call->ask.id);
         tg_task_call_true(call);
         return;
@@ -204,6 +218,19 @@ tg_task_list(tg_task_call_t *call)
     call->ask.limit = tg_task_number(call, "limit", 1, TG_TASK_LIST_MAX,
                                      TG_TASK_LIST);
     tg_task_call_ask(call);
+}
+
+void
+tg_task_listed(tg_task_call_t *call)
+{
+    if (call->ask.rc == TG_LIMIT) {
+        tg_task_call_error(call, TG_TASK_PARAMS,
+                           "limit: so many tasks, with their prompts and "
+                           "metadata, are more than 4 MiB; ask for less.");
+        return;
+    }
+
+    tg_task_call_tell(call);
 }
 
 void

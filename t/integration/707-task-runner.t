@@ -1,0 +1,98 @@
+#!/usr/bin/perl
+# Tasks and the runner, spoken to as a worker does: it stays while one that has
+# waited runs, a task that waits for a place has its time from its start, and a
+# call that waits for output is no trouble when the runner ends.
+
+use Toolgate::Test;
+use Toolgate::Runner;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $state = $tg->state_dir;
+my $store = "sqlite:$state/tasks.db";
+
+sub agent {
+    return { argv => [ ['/bin/sh'], ['-c'], [ '', 'prompt', '' ] ], @_ };
+}
+sub open_tasks {
+    my ($c, @agents) = @_;
+    my $reply = $c->rpc('task_open', {
+        store       => $store,
+        generation  => 'g',
+        concurrency => 2,
+        queue       => 9,
+        keep_ms     => 1e9,
+        default     => 'a',
+        agents      => \@agents,
+    });
+    ok $reply->{result}, 'open' or diag explain $reply;
+}
+sub params {
+    my ($method, $params) = @_;
+    return {
+        tool    => 't',
+        store   => $store,
+        method  => $method,
+        params  => $params,
+        clients => 1,
+    };
+}
+sub call {
+    my ($c, $method, %params) = @_;
+    my $reply = $c->rpc('task', params($method, \%params));
+    return $reply->{result}{json} // die explain($reply);
+}
+my $one = agent(name => 'a', timeout_ms => 60000, concurrency => 1);
+my $short = agent(name => 'b', timeout_ms => 1000);
+
+# --- the last worker goes, and a task that waited begins after that
+
+my $runner = Toolgate::Runner->start($tg, linger => 1, foreground => 1);
+my $c = $runner->connect;
+open_tasks($c, $one);
+call($c, 'task.submit', prompt => "echo >$dir/begun; "
+    . "until [ -e $dir/go ]; do sleep 0.01; done");
+call($c, 'task.submit', prompt => "sleep 2; echo >$dir/ended");
+wait_for { -e "$dir/begun" } 'the first task';
+undef $c;
+$tg->file('go', '');
+$runner->wait_gone(20);
+ok -e "$dir/ended", 'the runner stays until it has ended';
+
+# --- all places are busy
+
+$runner = Toolgate::Runner->start($tg, foreground => 1);
+$c = $runner->connect;
+open_tasks($c, $one, $short);
+my $busy = $runner->connect;
+my $wait = "until [ -e $dir/free ]; do sleep 0.1; done";
+$busy->request('exec', Toolgate::Runner::sh($wait)) for 1 .. 64;
+wait_for { $c->rpc('status')->{result}{running} == 64 } '64 programs';
+my $id = call($c, 'task.submit', prompt => 'sleep 0.2; echo done',
+    agent => 'b')->{taskId};
+wait_for { call($c, 'task.get', taskId => $id)->{state} eq 'running' }
+    'the task to be claimed';
+sleep 1.5;
+$tg->file('free', '');
+my $task;
+wait_for {
+    $task = call($c, 'task.get', taskId => $id);
+    $task->{completedAt};
+} 'the task to end';
+is $task->{state}, 'completed', 'its time is from its start'
+    or diag explain $task;
+ok $task->{pid}, 'its pid is known';
+undef $busy;
+
+# --- the end, with calls that wait
+
+$id = call($c, 'task.submit', prompt => "echo >$dir/last; sleep 60")->{taskId};
+wait_for { -e "$dir/last" } 'the last task';
+my $follow = { taskId => $id, follow => JSON::PP::true };
+$c->request('task', params('task.output', $follow)) for 1 .. 3;
+$c->rpc('status');
+kill TERM => $runner->pid;
+$runner->wait_gone(20);
+unlike $runner->log, qr/signal (?!15)|Sanitizer/, 'the runner has ended';
+
+done_testing;
