@@ -148,6 +148,12 @@ tg_cli_call_parse(tg_cli_call_t *call)
     options = call->options;
     n = options->method == NULL;
 
+    if (options->output != NULL && (n == 0 || (options->given & TG_CLI_JSON))) {
+        return tg_cli_error("-o is for what a tool returns, and does not go "
+                            "with %s; redirect standard output instead (> %s)",
+                            n == 0 ? "--method" : "--json", options->output);
+    }
+
     if (options->nargs < n) {
         return tg_cli_error("call which tool? (toolgate list shows them all)");
     }

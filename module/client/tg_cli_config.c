@@ -5,6 +5,7 @@
 #include "client/tg_cli_config.h"
 #include "client/tg_cli_text.h"
 #include "base/tg_utf8.h"
+#include "uv/tg_uv_address.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -124,7 +125,9 @@ tg_cli_config_home(const tg_cli_place_t *place, char folder[PATH_MAX])
     return tg_cli_config_join(folder, above, below);
 }
 
-/* Its own folder is made when it is not there; not what is above it. */
+/*
+ * To write, its own folder is made when it is not there; not what is above it.
+ */
 static int
 tg_cli_config_path(const tg_cli_options_t *options, const tg_cli_agent_t *agent,
                    char path[PATH_MAX])
@@ -153,7 +156,8 @@ tg_cli_config_path(const tg_cli_options_t *options, const tg_cli_agent_t *agent,
         return TG_CLI_FAILED;
     }
 
-    return folder[0] == '\0' || mkdir(folder, 0700) == 0 || errno == EEXIST
+    return folder[0] == '\0' || (options->given & TG_CLI_REMOVE)
+                   || mkdir(folder, 0700) == 0 || errno == EEXIST
                ? tg_cli_config_join(path, folder, place->file)
                : tg_cli_error("cannot make the folder %s: %s", folder,
                               strerror(errno));
@@ -211,7 +215,7 @@ tg_cli_config_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
     path = tg_cli_options_socket(options);
     folder[0] = '\0';
 
-    if (path != NULL && path[0] != '/') {
+    if (path != NULL && path[0] != '/' && !tg_uv_is_address(path)) {
         if (getcwd(folder, sizeof(folder) - 1) == NULL) {
             return tg_cli_error("cannot tell the current folder: %s",
                                 strerror(errno));

@@ -39,6 +39,14 @@ tg_uv_address_split(const char *text, char host[TG_UV_HOST_MAX + 1])
 }
 
 int
+tg_uv_is_address(const char *text)
+{
+    char host[TG_UV_HOST_MAX + 1];
+
+    return tg_uv_address_split(text, host) != NULL;
+}
+
+int
 tg_uv_address(const char *text, struct sockaddr_storage *address,
               const char **why)
 {

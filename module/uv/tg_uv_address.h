@@ -6,6 +6,9 @@
 
 #include <sys/socket.h>
 
+/* Is it HOST:PORT, by its form? */
+int tg_uv_is_address(const char *text);
+
 /*
  * Looks HOST up, which may take its time.  TG_OK; TG_MISSING: it is no such
  * address, so it is a path; TG_BAD: *why, static.

@@ -120,6 +120,13 @@ cli('call', 'hi', '-o', "$dir/no/such");
 is $status, 2, 'a file that cannot be written: status';
 like $err, qr{cannot write \Q$dir\E/no/such: No such file}, 'and why';
 
+for my $how ([ '--json', 'hi' ], [ '--method', 'tools/list' ]) {
+    cli('call', @$how, '-o', "$dir/none");
+    is $status, 2, "-o with $how->[0]: status";
+    like $err, qr/-o .* does not go with $how->[0]/, 'and why';
+    ok !-e "$dir/none", 'no file is made';
+}
+
 # --- options and sockets ---------------------------------------------------
 
 my %none = (TOOLGATE_SOCKET => undef, XDG_RUNTIME_DIR => undef);

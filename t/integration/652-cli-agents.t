@@ -84,6 +84,13 @@ for (
         "$agent: nothing to do";
 }
 
+my $folder = "$dir/work/.cursor";
+rename $folder, "$folder-away" or die $!;
+my ($removed) = config('cursor', '--remove');
+is $removed, 0, '--remove where there is no folder: status';
+ok !-e $folder, 'and none is made';
+rename "$folder-away", $folder or die $!;
+
 # Codex: a table of TOML.
 my $toml = "$dir/home/.codex/config.toml";
 mkdir "$dir/home/.codex";

@@ -41,6 +41,12 @@ like $err, qr/nothing listens on 127\.0\.0\.1:$none: .*`listen` with this port/,
 is $status, 2, 'an unknown host: status';
 like $err, qr/no\.such\.host\.invalid:1: /, 'and why';
 
+($status, $out) = $tg->cli('config', 'claude', '-s', "localhost:$port");
+is $status, 0, 'config with HOST:PORT: status';
+like $out, qr/"localhost:$port"/, 'which stays what it is';
+($status, $out) = $tg->cli('config', 'claude', '-s', 'a.sock');
+like $out, qr{"/\S*/a\.sock"}, 'while a path becomes a whole one';
+
 my $bridge = $tg->bridge(["127.0.0.1:$port"]);
 $bridge->rpc('initialize',
     { protocolVersion => '2025-11-25', capabilities => {} });
