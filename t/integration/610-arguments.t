@@ -97,4 +97,12 @@ my @many = map {"f$_"} 1 .. 500;
 says(lists => { paths => \@many }, '[--]' . join('', map {"[$_]"} @many),
     'five hundred of them');
 
+# What a line with each is made of is not for others.
+for my $name (qw(tool_element tool_element_json tool_dollar)) {
+    my ($rc, $text) = $tg->test_conf("tool a { description d; exec true; "
+            . "arg x-\${$name}; }");
+    isnt $rc, 0, "$name is refused";
+    like $text, qr/"\$$name" is Toolgate's own/, 'and why';
+}
+
 done_testing;

@@ -4,6 +4,8 @@
 
 use Toolgate::Test;
 
+use POSIX qw(mkfifo);
+
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;
 my $secret = 'tHe$secret-' . $$;
@@ -72,7 +74,9 @@ secret('written', 'x', 0660);
 secret('empty', "\n", 0600);
 secret('nul', "a\0b", 0600);
 secret('large', 'x' x 16385, 0600);
+mkfifo("$dir/fifo", 0600) or die "mkfifo: $!\n";
 for my $case (
+    [ 'file=fifo', qr/fifo" is no regular file/ ],
     [
         'file=open',
         qr/secret "\S+open" can be read or changed .*chmod 0600/

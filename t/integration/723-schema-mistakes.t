@@ -124,7 +124,9 @@ is_found('a number as a schema', 'invalid "input_schema": (root): a schema',
     line_of($body), $body);
 $body = "tool a {\n input_schema_file ref.json; #!\n return hi;\n}";
 is_found('a neighbour of a schema file that is not there',
-    'no.json" failed (2: No such file', line_of($body), $body);
+    '/no.json", which cannot be read (2: No such file', line_of($body), $body);
+is_found('and whose it is', 'ref.json", or behind it, leads to',
+    line_of($body), $body);
 
 # Formats are known, whether they are asserted or not.
 $body = "tool a {\n validate formats;\n input_schema "

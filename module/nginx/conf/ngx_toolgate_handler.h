@@ -173,7 +173,7 @@ ngx_int_t ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode);
  * NGX_DECLINED: it is no such text.
  */
 ngx_int_t ngx_toolgate_secret_read(ngx_conf_t *cf, ngx_str_t *path,
-                                   ngx_str_t *text);
+                                   ngx_str_t *text, ngx_file_info_t *fi);
 
 /*
  * `file=PATH` or `credential=NAME`: the text, of a file that is its owner's
@@ -184,10 +184,11 @@ ngx_int_t ngx_toolgate_secret(ngx_conf_t *cf, const ngx_str_t *word,
 
 /*
  * Reads a whole file of at most 1 MiB; name becomes its full path, and text
- * ends with a zero.  NGX_ERROR: logged.
+ * ends with a zero; fi is about the very file that was read.  NGX_ERROR:
+ * logged.
  */
 ngx_int_t ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name,
-                                 ngx_str_t *text);
+                                 ngx_str_t *text, ngx_file_info_t *fi);
 
 /* A copy of a buffer, which ends with a zero: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_copy(ngx_conf_t *cf, const tg_buf_t *buf,

@@ -70,10 +70,9 @@ char *
 ngx_toolgate_header_file(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text)
 {
     ngx_file_info_t fi;
-
     ngx_int_t rc;
 
-    rc = ngx_toolgate_secret_read(cf, path, text);
+    rc = ngx_toolgate_secret_read(cf, path, text, &fi);
 
     if (rc == NGX_ERROR) {
         return NGX_CONF_ERROR;
@@ -86,9 +85,7 @@ ngx_toolgate_header_file(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text)
                                    path);
     }
 
-    if (ngx_file_info(path->data, &fi) != NGX_FILE_ERROR
-        && (ngx_file_access(&fi) & S_IROTH))
-    {
+    if (ngx_file_access(&fi) & S_IROTH) {
         ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
                            "everybody can read \"%V\" of \"header\"; take that "
                            "right away (chmod o-r) if it is a secret",
@@ -104,6 +101,7 @@ char *
 ngx_toolgate_ca_file(ngx_conf_t *cf, ngx_str_t *path)
 {
     ngx_str_t *value, text;
+    ngx_file_info_t fi;
 
     if (path->len != 0) {
         return "is duplicate";
@@ -111,7 +109,7 @@ ngx_toolgate_ca_file(ngx_conf_t *cf, ngx_str_t *path)
 
     value = cf->args->elts;
 
-    if (ngx_toolgate_read_file(cf, &value[1], &text) != NGX_OK) {
+    if (ngx_toolgate_read_file(cf, &value[1], &text, &fi) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 

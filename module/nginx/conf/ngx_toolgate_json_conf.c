@@ -229,9 +229,9 @@ ngx_toolgate_json(ngx_conf_t *cf, ngx_str_t *directive, const ngx_str_t *text,
 /* --- files --- */
 
 ngx_int_t
-ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text)
+ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text,
+                       ngx_file_info_t *fi)
 {
-    ngx_file_info_t fi;
     ngx_file_t file;
     ngx_int_t rc;
     ssize_t n;
@@ -243,7 +243,8 @@ ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text)
     ngx_memzero(&file, sizeof(ngx_file_t));
     file.name = *name;
     file.log = cf->log;
-    file.fd = ngx_open_file(name->data, NGX_FILE_RDONLY, NGX_FILE_OPEN, 0);
+    file.fd = ngx_open_file(name->data, NGX_FILE_RDONLY | NGX_FILE_NONBLOCK,
+                            NGX_FILE_OPEN, 0);
 
     if (file.fd == NGX_INVALID_FILE) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
@@ -253,15 +254,15 @@ ngx_toolgate_read_file(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *text)
 
     rc = NGX_ERROR;
 
-    if (ngx_fd_info(file.fd, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)
-        || ngx_file_size(&fi) > NGX_TOOLGATE_SCHEMA_MAX)
+    if (ngx_fd_info(file.fd, fi) == NGX_FILE_ERROR || !ngx_is_file(fi)
+        || ngx_file_size(fi) > NGX_TOOLGATE_SCHEMA_MAX)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "\"%V\" is no regular file of at most 1 MiB", name);
         goto done;
     }
 
-    text->len = (size_t) ngx_file_size(&fi);
+    text->len = (size_t) ngx_file_size(fi);
     text->data = ngx_pnalloc(cf->pool, text->len + 1);
 
     if (text->data == NULL) {
@@ -288,6 +289,7 @@ done:
 typedef struct {
     ngx_conf_t *cf;
     ngx_str_t *directive;
+    ngx_str_t *file;
     ngx_str_t folder; /* with its slash */
 } ngx_toolgate_folder_t;
 
@@ -295,6 +297,7 @@ static int
 ngx_toolgate_json_fetch(void *ctx, tg_str_t name, tg_str_t *raw)
 {
     ngx_toolgate_folder_t *folder = ctx;
+    ngx_file_info_t fi;
     ngx_str_t path, text;
 
     path.len = folder->folder.len + name.len;
@@ -307,7 +310,15 @@ ngx_toolgate_json_fetch(void *ctx, tg_str_t name, tg_str_t *raw)
     (void) ngx_sprintf(path.data, "%V%*s%Z", &folder->folder, name.len,
                        name.data);
 
-    if (ngx_toolgate_read_file(folder->cf, &path, &text) != NGX_OK
+    if (access((char *) path.data, R_OK) != 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, folder->cf, ngx_errno,
+                           "a \"$ref\" of \"%V\", or behind it, leads to "
+                           "\"%V\", which cannot be read",
+                           folder->file, &path);
+        return TG_BAD;
+    }
+
+    if (ngx_toolgate_read_file(folder->cf, &path, &text, &fi) != NGX_OK
         || ngx_toolgate_json_check(folder->cf, folder->directive, &path, &text)
                != NGX_OK)
     {
@@ -323,16 +334,19 @@ ngx_int_t
 ngx_toolgate_json_file(ngx_conf_t *cf, ngx_str_t *directive, ngx_str_t *path,
                        tg_str_t *json)
 {
-    ngx_toolgate_folder_t folder = { .cf = cf, .directive = directive };
+    ngx_toolgate_folder_t folder = { .cf = cf,
+                                     .directive = directive,
+                                     .file = path };
     tg_schema_files_t files = { .alloc = tg_alloc_libc(),
                                 .fetch = ngx_toolgate_json_fetch,
                                 .ctx = &folder };
+    ngx_file_info_t fi;
     ngx_str_t text, copy;
     tg_buf_t out, error;
     ngx_int_t rc;
     u_char *name;
 
-    if (ngx_toolgate_read_file(cf, path, &text) != NGX_OK
+    if (ngx_toolgate_read_file(cf, path, &text, &fi) != NGX_OK
         || ngx_toolgate_json_check(cf, directive, path, &text) != NGX_OK)
     {
         return NGX_ERROR;

@@ -12,9 +12,10 @@
 #define NGX_TOOLGATE_CREDENTIALS "CREDENTIALS_DIRECTORY"
 
 ngx_int_t
-ngx_toolgate_secret_read(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text)
+ngx_toolgate_secret_read(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text,
+                         ngx_file_info_t *fi)
 {
-    if (ngx_toolgate_read_file(cf, path, text) != NGX_OK) {
+    if (ngx_toolgate_read_file(cf, path, text, fi) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -34,25 +35,21 @@ ngx_toolgate_secret_read(ngx_conf_t *cf, ngx_str_t *path, ngx_str_t *text)
 
 /* What is wrong with who may read or change it: NULL, or what to do. */
 static const char *
-ngx_toolgate_secret_mistake(ngx_conf_t *cf, ngx_str_t *path)
+ngx_toolgate_secret_mistake(ngx_conf_t *cf, const ngx_file_info_t *fi)
 {
     ngx_core_conf_t *ccf;
-    ngx_file_info_t fi;
 
     ccf = (ngx_core_conf_t *) ngx_get_conf(cf->cycle->conf_ctx,
                                            ngx_core_module);
 
-    if (ngx_file_info(path->data, &fi) == NGX_FILE_ERROR) {
-        return "cannot be looked at";
-    }
-
-    if (fi.st_uid != 0 && fi.st_uid != geteuid()
-        && fi.st_uid != (uid_t) ccf->user) {
+    if (fi->st_uid != 0 && fi->st_uid != geteuid()
+        && fi->st_uid != (uid_t) ccf->user)
+    {
         return "belongs to another user, who could change it; give it to root "
                "or to NGINX's user (chown)";
     }
 
-    if (ngx_file_access(&fi) & (S_IRWXO | S_IWGRP)) {
+    if (ngx_file_access(fi) & (S_IRWXO | S_IWGRP)) {
         return "can be read or changed by others; take that right away (chmod "
                "0600, or 0640)";
     }
@@ -105,6 +102,7 @@ ngx_toolgate_secret(ngx_conf_t *cf, const ngx_str_t *word, ngx_str_t *text)
 {
     static const ngx_str_t file = ngx_string("file=");
     static const ngx_str_t credential = ngx_string("credential=");
+    ngx_file_info_t fi;
     const char *mistake;
     ngx_str_t path, name;
     ngx_int_t rc;
@@ -128,13 +126,13 @@ ngx_toolgate_secret(ngx_conf_t *cf, const ngx_str_t *word, ngx_str_t *text)
         return NGX_DECLINED;
     }
 
-    rc = ngx_toolgate_secret_read(cf, &path, text);
+    rc = ngx_toolgate_secret_read(cf, &path, text, &fi);
 
     if (rc == NGX_ERROR) {
         return NGX_ERROR;
     }
 
-    mistake = rc == NGX_OK ? ngx_toolgate_secret_mistake(cf, &path)
+    mistake = rc == NGX_OK ? ngx_toolgate_secret_mistake(cf, &fi)
                            : "must have a text in UTF-8, of at most 16 KiB";
 
     if (mistake != NULL) {

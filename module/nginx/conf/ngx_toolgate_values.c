@@ -68,6 +68,15 @@ ngx_toolgate_put_element(ngx_conf_t *cf, const tg_value_token_t *token,
     return NGX_OK;
 }
 
+/* Is it one that only a translated text has? */
+static ngx_uint_t
+ngx_toolgate_is_inner(tg_str_t name)
+{
+    return tg_str_eq(name, TG_STR("tool_element"))
+           || tg_str_eq(name, TG_STR("tool_element_json"))
+           || tg_str_eq(name, TG_STR("tool_dollar"));
+}
+
 /* A variable as NGINX knows it, which has neither dots nor elements. */
 static ngx_int_t
 ngx_toolgate_put_variable(ngx_conf_t *cf, const tg_value_token_t *token,
@@ -77,6 +86,15 @@ ngx_toolgate_put_variable(ngx_conf_t *cf, const tg_value_token_t *token,
     tg_value_kind_t kind;
     ngx_str_t name;
     tg_str_t rest;
+
+    if (ngx_toolgate_is_inner(token->name)) {
+        (void) ngx_toolgate_refuse(cf,
+                                   "\"$%*s\" is Toolgate's own; an element is "
+                                   "written as its array is, on a line with "
+                                   "\"each\", and a dollar as \"$$\"",
+                                   token->name.len, token->name.data);
+        return NGX_ERROR;
+    }
 
     kind = tg_value_kind(token->name, &rest);
 

@@ -277,7 +277,10 @@ ngx_toolgate_put_each(ngx_toolgate_call_t *call, const ngx_toolgate_arg_t *arg,
 
     if (type != TG_JSON_ARRAY) {
         call->element = note.value;
-        return ngx_toolgate_put_words(call, arg->words, buf);
+        mistake = ngx_toolgate_put_words(call, arg->words, buf);
+        call->element = TG_STR_NONE;
+
+        return mistake;
     }
 
     mistake = NULL;
@@ -286,6 +289,8 @@ ngx_toolgate_put_each(ngx_toolgate_call_t *call, const ngx_toolgate_arg_t *arg,
     while (mistake == NULL && tg_json_item(&json, &call->element)) {
         mistake = ngx_toolgate_put_words(call, arg->words, buf);
     }
+
+    call->element = TG_STR_NONE;
 
     return mistake;
 }
