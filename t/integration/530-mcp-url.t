@@ -103,6 +103,12 @@ my ($marked) = grep { $_->{message}{params}{name} eq 'echo_mark' }
     $web{modern}->requests('tools/call');
 is $marked->{headers}{'mcp-param-region'}, '=?base64?Y2Fmw6k=?=',
     'an argument that the schema marks has a header';
+$client->call_tool('modern_echo_mark', { region => $_ }) for 'a:', '';
+my @regions = map { $_->{headers}{'mcp-param-region'} }
+    grep { $_->{message}{params}{name} eq 'echo_mark' }
+    $web{modern}->requests('tools/call');
+is_deeply [ @regions[ 1, 2 ] ], [ 'a:', '' ],
+    'one that ends in a colon, and one of nothing';
 my $modern = $tg->connect;
 my %meta = ('io.modelcontextprotocol/protocolVersion' => '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities' => { elicitation => {} });

@@ -10,6 +10,8 @@ my %web = (
     lost   => Toolgate::McpWeb->new($tg),
     other  => Toolgate::McpWeb->new($tg, 'says_400', 'json'),
     again  => Toolgate::McpWeb->new($tg, 'resume'),
+    held   => Toolgate::McpWeb->new($tg, 'late', 'json'),
+    mute   => Toolgate::McpWeb->new($tg, 'mute', 'json'),
     polls  => Toolgate::McpWeb->new($tg, 'poll'),
     modern => Toolgate::McpWeb->new($tg, 'modern'),
     html   => Toolgate::McpWeb->new($tg, 'broken=html'),
@@ -70,6 +72,16 @@ for my $name (qw(lost other)) {
     is scalar keys %ids, 2, "$name: with an id of its own";
 }
 
+# Of two calls one hears late that its session is over.
+is call('held_echo'), 'echo', 'held: it is called';
+$web{held}->control('forget');
+my @two = map { $client->request('tools/call', { name => 'held_echo' }) } 1, 2;
+my $first = $client->recv_where(sub { defined $_[0]{id} }, undef, 'the first');
+is text_of($first), 'echo', 'held: one is sent in a new session';
+$web{held}->control('release');
+my ($other) = grep { $_ != $first->{id} } @two;
+is text_of($client->reply($other)), 'echo', 'held: the other, too, if later';
+
 # --- streams ---
 
 wait_for { $web{again}->requests('GET') } 'the channel is open';
@@ -84,6 +96,22 @@ is text_of($client->reply($id)), 'slow', 'a stream is resumed after its last '
     . 'event';
 ok((grep { $_->{headers}{'last-event-id'} } $web{again}->requests('GET')),
     'by its id');
+
+unlink $tg->dir . '/go';
+$id = $client->request('tools/call', { name => 'again_slow',
+    arguments => { until => $tg->dir . '/go' },
+    _meta => { progressToken => 2 } });
+$client->recv_where(sub { ($_[0]{params}{progressToken} // '') eq 2 },
+    undef, 'its progress');
+my $nslow = () = $web{again}->requests('tools/call');
+$web{again}->control('forget');
+$tg->file('go', '');
+like text_of($client->reply($id)),
+    qr/stream could not be resumed: status 404\); the call may have been/,
+    'a stream of a session that is over is not';
+is call('again_echo'), 'echo', 'the next one is in a new session';
+is scalar(() = $web{again}->requests('tools/call')), $nslow + 1,
+    'and the call was not sent again';
 
 is call('polls_echo'), 'echo', 'a server that wants to be polled';
 is scalar(grep { ($_->{headers}{'last-event-id'} // '') =~ /-1$/ }
@@ -101,6 +129,18 @@ for my $name (qw(lost modern)) {
         "$name: and what may have changed is listed";
     is call("${name}_echo"), 'echo', "$name: it is called";
 }
+
+# --- cancellations that are not answered ---
+
+my @hangs = map { $client->request('tools/call', { name => 'mute_hang' }) }
+    1 .. 40;
+wait_for { 40 == (() = $web{mute}->requests('tools/call')) } 'forty calls';
+$client->notify('notifications/cancelled', { requestId => $_ }) for @hangs;
+wait_for { 32 <= (() = $web{mute}->requests('notifications/cancelled')) }
+    'most are cancelled';
+is call('mute_echo'), 'echo', 'others are called';
+is scalar(() = $web{mute}->requests('notifications/cancelled')), 32,
+    'and so many cancellations are sent at once';
 
 # --- what is no answer ---
 

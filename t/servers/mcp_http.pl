@@ -16,6 +16,9 @@
 #   resume     its events have ids, and streams can be resumed
 #   poll       the same, and it closes the stream of each call at once
 #   says_400   of an unknown session, as some servers do, not 404
+#   late       two calls of unknown sessions wait for each other: the first is
+#              refused, the second not before a POST to /control/release
+#   mute       does not answer notifications/cancelled
 #   secret=X   wants "Authorization: Bearer X", else 401
 #   broken=X   answers calls otherwise: html, cut, empty, huge, redirect
 #
@@ -39,6 +42,7 @@ my $VERSION = '2025-06-18';
 my $META = 'io.modelcontextprotocol/protocolVersion';
 my ($dir, %is, @options);
 my $era = 'legacy';
+my @held;
 my (%conn, %child, %session, %waiting, %stream);
 my ($last_id, $nstreams, $nsessions) = (0, 0, 0);
 
@@ -281,7 +285,13 @@ sub session_of {
         my ($status, $what) = defined $id && !$is{says_400}
             ? (404, 'Session not found')
             : (400, 'Bad Request: No valid session ID provided');
-        refuse($conn, $status, -32000, $what);
+        my $refuse = sub { refuse($conn, $status, -32000, $what) };
+        if ($is{late} && ($message->{method} // '') eq 'tools/call') {
+            push @held, $refuse;
+            return if @held != 2;
+            $refuse = shift @held;
+        }
+        $refuse->();
         return;
     }
     if (($request->{headers}{'mcp-protocol-version'} // '') ne $VERSION) {
@@ -324,6 +334,7 @@ sub serve_message {
             $message->{params}{requestId} = $mine + 0 if $mine;
         }
         to_child($session, $message);
+        return if $is{mute} && $method eq 'notifications/cancelled';
         return reply($conn, 202, '', '');
     }
     return $broken{ $is{broken} }->($conn)
@@ -400,6 +411,10 @@ sub control {
     my ($conn, $what) = @_;
     if ($what eq 'forget') {
         forget($_) for values %session;
+    }
+    if ($what eq 'release') {
+        $_->() for splice @held;
+        return reply($conn, 200, 'text/plain', scalar keys %session);
     }
     my @others = grep { $_ != $conn } values %conn;
     if ($what ne 'sessions') {

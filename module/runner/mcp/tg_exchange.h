@@ -44,6 +44,7 @@ struct tg_exchange_s {
     uint64_t due;          /* of the loop's clock: to be resumed, or given up */
     unsigned is_hello:1;   /* initialize */
     unsigned is_ready:1;   /* notifications/initialized */
+    unsigned is_cancel:1;  /* notifications/cancelled */
     unsigned is_channel:1; /* what belongs to no request comes here */
     unsigned is_started:1;
     unsigned is_resuming:1; /* by GET, from the last event on */
@@ -83,6 +84,14 @@ void tg_exchange_rewind(tg_exchange_t *exchange);
 
 /* The id to resume its stream with; empty: none that a header can have. */
 tg_str_t tg_exchange_last_id(const tg_exchange_t *exchange);
+
+/* No request; but the one that others wait for is none of these. */
+static inline int
+tg_exchange_is_note(const tg_exchange_t *exchange)
+{
+    return exchange->request == 0 && exchange->body != NULL
+           && !exchange->is_ready;
+}
 
 static inline int
 tg_exchange_is_ok(const tg_exchange_t *exchange)

@@ -139,6 +139,26 @@ tg_instance_give_up(tg_instance_t *instance, uint64_t request,
     }
 }
 
+/* It is ready: nothing has to wait. */
+static void
+tg_instance_send_waiting(tg_instance_t *instance)
+{
+    tg_mcp_job_t *call;
+
+    while ((call = TAILQ_FIRST(&instance->waiting)) != NULL) {
+        TAILQ_REMOVE(&instance->waiting, call, place);
+
+        if (tg_instance_send(instance, call) != TG_FAILURE_NONE) {
+            TAILQ_INSERT_HEAD(&instance->waiting, call, place);
+            call->ops->fail(call, TG_FAILURE_INTERNAL,
+                            TG_STR("toolgate-runner cannot pass the call on; "
+                                   "call again, or with smaller arguments."));
+        }
+    }
+
+    tg_instance_turn(instance);
+}
+
 void
 tg_instance_again(tg_instance_t *instance, uint64_t request)
 {
@@ -159,6 +179,10 @@ tg_instance_again(tg_instance_t *instance, uint64_t request)
 
     call->is_again = 1;
     tg_instance_put_back(instance, call);
+
+    if (instance->state == TG_INSTANCE_READY) {
+        tg_instance_send_waiting(instance);
+    }
 }
 
 void
@@ -186,8 +210,6 @@ tg_instance_drop(tg_instance_t *instance, tg_mcp_job_t *call)
 void
 tg_instance_ready(tg_instance_t *instance)
 {
-    tg_mcp_job_t *call;
-
     if (instance->state != TG_INSTANCE_STARTING) {
         return;
     }
@@ -197,16 +219,5 @@ tg_instance_ready(tg_instance_t *instance)
     instance->ops->ready(instance->server);
     tg_instance_to(instance, TG_INSTANCE_READY);
 
-    while ((call = TAILQ_FIRST(&instance->waiting)) != NULL) {
-        TAILQ_REMOVE(&instance->waiting, call, place);
-
-        if (tg_instance_send(instance, call) != TG_FAILURE_NONE) {
-            TAILQ_INSERT_HEAD(&instance->waiting, call, place);
-            call->ops->fail(call, TG_FAILURE_INTERNAL,
-                            TG_STR("toolgate-runner cannot pass the call on; "
-                                   "call again, or with smaller arguments."));
-        }
-    }
-
-    tg_instance_turn(instance);
+    tg_instance_send_waiting(instance);
 }

@@ -22,6 +22,10 @@
 
 /* Requests that are sent at once; more wait. */
 #define TG_STREAMABLE_REQUESTS 128
+/* The same of messages that are no requests; … */
+#define TG_STREAMABLE_NOTES 32
+/* … and of these, cancellations that may wait. */
+#define TG_STREAMABLE_CANCELS 256
 /* For the answer to a message that is no request. */
 #define TG_STREAMABLE_NOTE_MS 30000
 /* For the end of a session, which nobody waits for longer. */
@@ -52,6 +56,7 @@ typedef struct {
     uv_timer_t timer;
     tg_exchange_list_t exchanges;
     unsigned nrequests;   /* of them, that are sent and not over */
+    unsigned nnotes;      /* likewise */
     tg_exchange_t *ready; /* notifications/initialized: the others wait */
     tg_channel_t channel;
     unsigned session; /* its number */

@@ -299,6 +299,37 @@ tg_streamable_put_why(const tg_streamable_t *streamable,
     }
 }
 
+/* A request got a status that is no answer. */
+static void
+tg_streamable_end_refused(tg_streamable_t *streamable,
+                          const tg_exchange_t *exchange)
+{
+    if (tg_streamable_is_unknown(streamable, exchange)
+        && !tg_streamable_is_own(streamable, exchange)
+        && tg_streamable_renew(streamable, exchange->session))
+    {
+        tg_instance_again(streamable->instance, exchange->request);
+    } else {
+        tg_streamable_say_status(streamable, exchange);
+    }
+}
+
+/*
+ * The status is that of a GET which was to resume the stream: the call itself
+ * was taken before, so that it is never sent again.
+ */
+static void
+tg_streamable_end_resumed(tg_streamable_t *streamable, tg_exchange_t *exchange)
+{
+    if (tg_streamable_is_unknown(streamable, exchange)) {
+        (void) tg_streamable_renew(streamable, exchange->session);
+    }
+
+    (void) snprintf(exchange->why, sizeof(exchange->why),
+                    "its stream could not be resumed: status %d",
+                    exchange->status);
+}
+
 static void
 tg_streamable_end_request(tg_streamable_t *streamable, tg_exchange_t *exchange)
 {
@@ -310,16 +341,13 @@ tg_streamable_end_request(tg_streamable_t *streamable, tg_exchange_t *exchange)
     }
 
     if (exchange->status >= 300) {
-        if (tg_streamable_is_unknown(streamable, exchange)
-            && !tg_streamable_is_own(streamable, exchange)
-            && tg_streamable_renew(streamable, exchange->session))
-        {
-            tg_instance_again(streamable->instance, exchange->request);
-        } else {
-            tg_streamable_say_status(streamable, exchange);
+        if (!exchange->is_resuming
+            || tg_streamable_is_own(streamable, exchange)) {
+            tg_streamable_end_refused(streamable, exchange);
+            return;
         }
 
-        return;
+        tg_streamable_end_resumed(streamable, exchange);
     }
 
     streamable->is_away = exchange->status == 0 && !exchange->was_sent;
@@ -504,6 +532,7 @@ tg_streamable_end(tg_streamable_t *streamable, tg_exchange_t *exchange)
                                                       : streamable->ready;
     TAILQ_REMOVE(&streamable->exchanges, exchange, place);
     streamable->nrequests -= exchange->request != 0 && exchange->is_started;
+    streamable->nnotes -= exchange->is_started && tg_exchange_is_note(exchange);
 
     if (exchange->request != 0) {
         tg_streamable_end_request(streamable, exchange);

@@ -86,7 +86,7 @@ tg_streamable_fix_empty(char *header)
 
     end = strchr(header, '\0') - 1;
 
-    if (*end == ':') {
+    if (strchr(header, ':') == end) {
         *end = ';';
     }
 }
@@ -192,6 +192,7 @@ tg_streamable_drop(tg_streamable_t *streamable, tg_exchange_t *exchange)
     TAILQ_REMOVE(&streamable->exchanges, exchange, place);
     streamable->nrequests -= exchange->request != 0 && exchange->is_started
                              && !exchange->is_channel;
+    streamable->nnotes -= exchange->is_started && tg_exchange_is_note(exchange);
 
     if (streamable->ready == exchange) {
         streamable->ready = NULL;
@@ -256,6 +257,29 @@ tg_streamable_cancel(tg_streamable_t *streamable, tg_exchange_t *exchange,
     }
 }
 
+/* Of too many cancellations that wait, the oldest is worth the least. */
+static void
+tg_streamable_limit_cancels(tg_streamable_t *streamable)
+{
+    tg_exchange_t *exchange, *oldest;
+    unsigned n;
+
+    oldest = NULL;
+    n = 0;
+
+    TAILQ_FOREACH(exchange, &streamable->exchanges, place)
+    {
+        if (exchange->is_cancel && !exchange->is_started) {
+            oldest = oldest != NULL ? oldest : exchange;
+            n++;
+        }
+    }
+
+    if (n > TG_STREAMABLE_CANCELS) {
+        tg_streamable_drop(streamable, oldest);
+    }
+}
+
 /* What there is to know of a message before it is sent. */
 static void
 tg_streamable_look(tg_streamable_t *streamable, tg_exchange_t *exchange)
@@ -288,7 +312,9 @@ tg_streamable_look(tg_streamable_t *streamable, tg_exchange_t *exchange)
 
     } else if (tg_json_is_text(message.method,
                                TG_STR("notifications/cancelled"))) {
+        exchange->is_cancel = 1;
         tg_streamable_cancel(streamable, exchange, &message);
+        tg_streamable_limit_cancels(streamable);
     }
 }
 
@@ -353,6 +379,13 @@ tg_streamable_start(tg_streamable_t *streamable)
             }
 
             streamable->nrequests++;
+
+        } else if (tg_exchange_is_note(exchange)) {
+            if (streamable->nnotes >= TG_STREAMABLE_NOTES) {
+                continue;
+            }
+
+            streamable->nnotes++;
         }
 
         tg_streamable_begin(streamable, exchange,

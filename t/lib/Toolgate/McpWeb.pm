@@ -77,7 +77,7 @@ sub methods {
     } $self->requests;
 }
 
-# forget, cut or sessions; returns how many sessions there are.
+# forget, cut, release or sessions; returns how many sessions there are.
 sub control {
     my ($self, $what) = @_;
     my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
