@@ -3,7 +3,10 @@
 #include "base/tg_utf8.h"
 
 #include <regex.h>
+#include <stdio.h>
 #include <time.h>
+
+#define TG_SPILL_REGEX (REG_EXTENDED | REG_NOSUB)
 
 /* Up to the end of the line at p, its newline included. */
 static const char *
@@ -118,23 +121,45 @@ tg_spill_lines(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
 
 /* --- a pattern --- */
 
+/* The larger number of {n}, {n,} and {n,m}; 1 at least. */
+static uint64_t
+tg_spill_times(const char *p)
+{
+    uint64_t most, n;
+
+    for (most = 1, n = 0; (*p >= '0' && *p <= '9') || *p == ','; p++) {
+        n = *p == ',' ? 0 : n * 10 + (uint64_t) (*p - '0');
+        n = n < TG_SPILL_SIZE_MAX ? n : TG_SPILL_SIZE_MAX;
+        most = n > most ? n : most;
+    }
+
+    return most;
+}
+
 /*
- * glibc is quick with what has no backreferences, and needs much memory for
- * repetitions of repetitions.
+ * glibc is quick with what has no backreferences, but writes repetitions out:
+ * {n} so many times, and + once more, which doubles what is repeated already.
  */
 static const char *
 tg_spill_pattern_mistake(const char *pattern)
 {
     unsigned nbraces;
+    uint64_t times;
     const char *p;
 
-    for (p = pattern, nbraces = 0; *p != '\0'; p++) {
-        nbraces += *p == '{';
-
+    for (p = pattern, nbraces = 0, times = 1; *p != '\0'; p++) {
         if (*p == '\\' && p[1] >= '1' && p[1] <= '9') {
             return "it has a backreference, which is not known here";
         }
 
+        if (*p == '{') {
+            nbraces++;
+            times *= tg_spill_times(p + 1);
+        } else if (*p == '+' && p != pattern && tg_is_one_of(p[-1], ")}+*?")) {
+            times *= 2;
+        }
+
+        times = times < TG_SPILL_SIZE_MAX ? times : TG_SPILL_SIZE_MAX;
         p += *p == '\\' && p[1] != '\0';
     }
 
@@ -142,21 +167,37 @@ tg_spill_pattern_mistake(const char *pattern)
         return "it is longer than 256 bytes";
     }
 
-    return nbraces > 1 ? "it has more than one {…}; write repetitions out"
-                       : NULL;
+    if (nbraces > 1) {
+        return "it has more than one {…}; write repetitions out";
+    }
+
+    return times > 1 && (uint64_t) (p - pattern) * times > TG_SPILL_SIZE_MAX
+               ? "it repeats too much; make it shorter, or repeat less"
+               : NULL;
 }
 
+/*
+ * The pattern is compiled twice: alone, so that it is right by itself, and
+ * behind all that may stand before it in a line, so that glibc goes over a
+ * line once, not once for each of its bytes.
+ */
 static int
 tg_spill_compile(regex_t *regex, const char *pattern, tg_buf_t *remark)
 {
+    char room[TG_SPILL_PATTERN_MAX + sizeof("^[^\n]*()")];
     const char *why;
-    char room[128];
     int rc;
 
     why = tg_spill_pattern_mistake(pattern);
 
     if (why == NULL) {
-        rc = regcomp(regex, pattern, REG_EXTENDED | REG_NOSUB);
+        rc = regcomp(regex, pattern, TG_SPILL_REGEX);
+
+        if (rc == 0) {
+            regfree(regex);
+            (void) snprintf(room, sizeof(room), "^[^\n]*(%s)", pattern);
+            rc = regcomp(regex, room, TG_SPILL_REGEX);
+        }
 
         if (rc == 0) {
             return TG_OK;
@@ -189,8 +230,8 @@ tg_spill_matches(const regex_t *regex, const char *p, const char *next)
     return regexec(regex, p, 1, &range, REG_STARTEND) == 0;
 }
 
-/* As of `grep -n`. */
-static void
+/* As of `grep -n`; where it was cut, which is its end if it was not. */
+static const char *
 tg_spill_put_match(tg_buf_t *page, int64_t line, const char *p,
                    const char *next, size_t most)
 {
@@ -203,47 +244,127 @@ tg_spill_put_match(tg_buf_t *page, int64_t line, const char *p,
     if (cut < next || cut == p || cut[-1] != '\n') {
         tg_buf_char(page, '\n');
     }
+
+    return cut;
+}
+
+/* A search under way. */
+typedef struct {
+    const tg_spill_query_t *query;
+    tg_buf_t *page;
+    tg_buf_t *remark;
+    int (*is_stopped)(void *ctx);
+    void *ctx;
+    regex_t regex;
+    uint64_t until;
+    size_t looked;   /* bytes, since the clock was asked */
+    const char *cut; /* where the last line goes on; NULL: it is whole */
+    int64_t n;       /* lines */
+} tg_spill_search_t;
+
+/* May the line be searched?  0: it is for the next page. */
+static int
+tg_spill_may(tg_spill_search_t *search, size_t len)
+{
+    search->looked += 1 + (len < TG_SPILL_LINE_MAX ? len : TG_SPILL_LINE_MAX);
+
+    if (search->n >= search->query->lines) {
+        return 0;
+    }
+
+    if (search->looked < TG_SPILL_LOOK) {
+        return 1;
+    }
+
+    search->looked = 0;
+
+    if (tg_spill_clock() > search->until || search->is_stopped(search->ctx)) {
+        return 0;
+    }
+
+    /* glibc keeps all states that it has met. */
+    regfree(&search->regex);
+
+    return tg_spill_compile(&search->regex, search->query->pattern,
+                            search->remark)
+           == TG_OK;
+}
+
+/* The first line of p..end that is not searched; *line is its number. */
+static const char *
+tg_spill_search_from(tg_spill_search_t *search, const char *p, const char *end,
+                     int64_t *line)
+{
+    const char *next, *cut;
+    size_t room;
+
+    for (; p < end; p = next, ++*line) {
+        next = tg_spill_line_end(p, end);
+
+        if (*line < search->query->line) {
+            continue;
+        }
+
+        if (!tg_spill_may(search, (size_t) (next - p))) {
+            break;
+        }
+
+        if (!tg_spill_matches(&search->regex, p, next)) {
+            continue;
+        }
+
+        room = (size_t) search->query->bytes;
+
+        if (search->page->len != 0
+            && search->page->len + (size_t) (next - p) > room) {
+            break;
+        }
+
+        cut = tg_spill_put_match(search->page, *line, p, next, room);
+        search->n++;
+
+        /* One alone that is larger than a page. */
+        if (cut < next) {
+            search->cut = cut;
+            ++*line;
+            return next;
+        }
+    }
+
+    return p;
 }
 
 static int
 tg_spill_search(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
                 tg_buf_t *remark, int (*is_stopped)(void *ctx), void *ctx)
 {
-    const char *p, *end, *next;
-    int64_t line, n;
-    uint64_t until;
-    regex_t regex;
+    tg_spill_search_t search;
+    const char *p, *end;
+    int64_t line;
 
-    if (tg_spill_compile(&regex, query->pattern, remark) != TG_OK) {
+    memset(&search, 0, sizeof(search));
+    search.query = query;
+    search.page = page;
+    search.remark = remark;
+    search.is_stopped = is_stopped;
+    search.ctx = ctx;
+
+    if (tg_spill_compile(&search.regex, query->pattern, remark) != TG_OK) {
         return TG_BAD;
     }
 
+    search.until = tg_spill_clock() + TG_SPILL_SEARCH_MS;
+    line = 1;
     end = tg_str_end(text);
-    until = tg_spill_clock() + TG_SPILL_SEARCH_MS;
+    p = tg_spill_search_from(&search, text.data, end, &line);
+    regfree(&search.regex);
+    tg_buf_printf(remark, "[%lld matching lines", (long long) search.n);
 
-    for (p = text.data, line = 1, n = 0; p < end; p = next, line++) {
-        next = tg_spill_line_end(p, end);
-
-        if (line < query->line) {
-            continue;
-        }
-
-        if (n >= query->lines || page->len >= (size_t) query->bytes
-            || (line % 256 == 0
-                && (tg_spill_clock() > until || is_stopped(ctx))))
-        {
-            break;
-        }
-
-        if (tg_spill_matches(&regex, p, next)) {
-            tg_spill_put_match(page, line, p, next,
-                               (size_t) query->bytes - page->len);
-            n++;
-        }
+    if (search.cut != NULL) {
+        tg_buf_printf(remark,
+                      ", the beginning of it; it goes on with \"offset\": %zu",
+                      (size_t) (search.cut - text.data));
     }
-
-    regfree(&regex);
-    tg_buf_printf(remark, "[%lld matching lines", (long long) n);
 
     if (p < end) {
         tg_buf_printf(remark, "; the search goes on with \"line\": %lld]",

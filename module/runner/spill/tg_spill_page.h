@@ -11,8 +11,12 @@
 #define TG_SPILL_PAGE_MAX 1048576
 /* Of a pattern; longer ones are programs. */
 #define TG_SPILL_PATTERN_MAX 256
+/* Of it with its repetitions written out, as the C library does. */
+#define TG_SPILL_SIZE_MAX 2048
 /* Bytes of a line that are searched; the rest of it is not. */
-#define TG_SPILL_LINE_MAX 65536
+#define TG_SPILL_LINE_MAX 16384
+/* Bytes between two looks at the clock. */
+#define TG_SPILL_LOOK 16384
 /* How long it may be searched for a pattern: then it goes on from there. */
 #define TG_SPILL_SEARCH_MS 2000
 
