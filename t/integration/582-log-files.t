@@ -111,11 +111,31 @@ wait_for { logged('full.log') eq $again } 'lines that can be written';
 $tg->wait_log(qr/$name can be written again; 3 lines were lost/);
 pass 'and that it can be written again';
 
+# One that comes and goes is not told of each time, but all is counted.
+my $told = () = $tg->log =~ /lines were lost/g;
+rename "$dir/full.log", "$dir/full.old" or die "rename: $!";
+symlink '/dev/full', "$dir/full.log" or die "symlink: $!";
+kill USR1 => $tg->master_pid;
+my ($worker) = $tg->worker_pids;
+wait_for { grep { (readlink // '') eq '/dev/full' } glob "/proc/$worker/fd/*" }
+    'the full file to be open';
+calls(2);
+unlink "$dir/full.log" or die "unlink: $!";
+kill USR1 => $tg->master_pid;
+wait_for { -e "$dir/full.log" } 'the new file, again';
+$again = calls(2);
+kill USR1 => $tg->master_pid;
+wait_for { logged('full.log') eq $again } 'lines that can be written, again';
+is scalar(() = $tg->log =~ /lines were lost/g), $told,
+    'within a minute nothing more is said';
+
 # --- quit -----------------------------------------------------------------
 
 my $last = calls(20);
 kill QUIT => $tg->master_pid;
 wait_for { !$tg->worker_pids(all => 1) } 'the end';
 is logged('full.log'), "$again $last", 'nothing is lost at the end';
+like $tg->log, qr/$name can be written again; 2 lines were lost/,
+    'and then it is said what was';
 
 done_testing;

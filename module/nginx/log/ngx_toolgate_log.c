@@ -22,9 +22,9 @@ struct ngx_toolgate_sink_s {
     u_char *last;
     ngx_msec_t flush;
     ngx_event_t event;
-    ngx_uint_t lost;   /* lines, since one was written */
+    ngx_uint_t lost;   /* lines, since it was said that one was written */
     ngx_uint_t told;   /* of these: how many the error log knows of */
-    time_t told_at;    /* 0: none was lost */
+    time_t told_at;    /* 0: never */
     unsigned is_cut:1; /* half a line was written last */
 };
 
@@ -46,14 +46,18 @@ ngx_toolgate_sink_name(const ngx_toolgate_sink_t *sink)
 
 /* --- what is lost --- */
 
+static ngx_uint_t
+ngx_toolgate_sink_may_tell(const ngx_toolgate_sink_t *sink)
+{
+    return sink->told_at == 0
+           || ngx_time() - sink->told_at >= NGX_TOOLGATE_LOG_PACE || ngx_exiting
+           || ngx_quit || ngx_terminate;
+}
+
 static void
 ngx_toolgate_sink_tell(ngx_toolgate_sink_t *sink, ngx_err_t err, ngx_log_t *log)
 {
-    if (sink->lost == sink->told
-        || (sink->told_at != 0
-            && ngx_time() - sink->told_at < NGX_TOOLGATE_LOG_PACE
-            && !ngx_exiting && !ngx_quit && !ngx_terminate))
-    {
+    if (sink->lost == sink->told || !ngx_toolgate_sink_may_tell(sink)) {
         return;
     }
 
@@ -81,7 +85,9 @@ ngx_toolgate_sink_lose(ngx_toolgate_sink_t *sink, const u_char *data,
 static void
 ngx_toolgate_sink_written(ngx_toolgate_sink_t *sink, ngx_log_t *log)
 {
-    if (sink->lost == 0) {
+    /* What nobody was told of waits for its time, and others may join it. */
+    if (sink->lost == 0
+        || (sink->told == 0 && !ngx_toolgate_sink_may_tell(sink))) {
         return;
     }
 
@@ -90,7 +96,7 @@ ngx_toolgate_sink_written(ngx_toolgate_sink_t *sink, ngx_log_t *log)
                   ngx_toolgate_sink_name(sink), sink->lost);
     sink->lost = 0;
     sink->told = 0;
-    sink->told_at = 0;
+    sink->told_at = ngx_time();
 }
 
 /* --- what is written --- */
