@@ -313,6 +313,7 @@ tg_spill_stop(tg_job_t *job)
 }
 
 const tg_kind_t tg_spill_kind = {
+    .name = "output",
     .members = tg_spill_members,
     .timeout_ms = TG_SPILL_TIMEOUT,
     .read = tg_spill_job_read,
