@@ -465,9 +465,8 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
-    ngx_toolgate_init_limits(conf);
-
-    if (ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
+    if (ngx_toolgate_init_limits(cf, conf) != NGX_OK
+        || ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
         || ngx_toolgate_limits(cf, conf) != NGX_OK)
     {
         return NGX_CONF_ERROR;

@@ -250,7 +250,8 @@ const char *ngx_toolgate_schema_file_mistake(ngx_str_t *path);
 #define NGX_TOOLGATE_FORMATS 2
 
 /* What tools of a server that is read whole do not say of time and size. */
-void ngx_toolgate_init_limits(ngx_toolgate_srv_conf_t *scf);
+ngx_int_t ngx_toolgate_init_limits(ngx_conf_t *cf,
+                                   ngx_toolgate_srv_conf_t *scf);
 
 /* Of a server: each `tool` and `method`, then scf->blocks; NULL: no more. */
 ngx_toolgate_tool_t *ngx_toolgate_block_at(ngx_toolgate_srv_conf_t *scf,

@@ -262,8 +262,8 @@ ngx_toolgate_check(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void **confs,
     return NGX_CONF_OK;
 }
 
-void
-ngx_toolgate_init_limits(ngx_toolgate_srv_conf_t *scf)
+ngx_int_t
+ngx_toolgate_init_limits(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 {
     const ngx_toolgate_tool_t *from;
     ngx_toolgate_tool_t *tool;
@@ -285,6 +285,16 @@ ngx_toolgate_init_limits(ngx_toolgate_srv_conf_t *scf)
 
         tool->max_output = from != NULL ? from->max_output : scf->max_output;
 
+        if (tool->preview > tool->max_output) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "tool \"%*s\" has a \"preview\" that is larger than "
+                          "its \"max_output\", %uz bytes; write less, or raise "
+                          "\"max_output\"",
+                          tool->entry.name.len, tool->entry.name.data,
+                          tool->max_output);
+            return NGX_ERROR;
+        }
+
         for (from = tool; from != NULL && from->timeout == NGX_CONF_UNSET_MSEC;
              from = from->group)
         {
@@ -294,6 +304,8 @@ ngx_toolgate_init_limits(ngx_toolgate_srv_conf_t *scf)
         tool->max_timeout = from != NULL ? from->max_timeout : scf->max_timeout;
         tool->timeout = from != NULL ? from->timeout : scf->timeout;
     }
+
+    return NGX_OK;
 }
 
 void **

@@ -98,7 +98,12 @@ tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len)
         return TG_OK;
 
     default:
-        if (tg_exec_output_count(output, len) != TG_OK) {
+        /* It has the room that stdout has taken, if that can go to a file. */
+        if (tg_exec_output_count(output, len) != TG_OK
+            && (output->out.len == 0 || !tg_exec_is_large(output, len)
+                || tg_exec_spill(output) == -1
+                || tg_exec_output_count(output, len) != TG_OK))
+        {
             return TG_LIMIT;
         }
 
@@ -223,22 +228,26 @@ tg_exec_bytes_outcome(tg_exec_output_t *output, const char *tool,
 static int
 tg_exec_append(tg_exec_output_t *output)
 {
-    static const char mark[] = "[stderr]\n";
+    static const char mark[] = "\n[stderr]\n";
     tg_buf_t *out;
+    size_t from;
+    char last;
     int rc;
 
     out = &output->out;
 
     if (tg_exec_is_spilled(output) && output->all.len != 0) {
-        rc = tg_exec_spill_more(output, mark, sizeof(mark) - 1);
+        from = tg_spill_read(&output->spill, output->spill.size - 1, &last, 1)
+                   == 1
+               && last == '\n';
+        rc = tg_exec_spill_more(output, mark + from, sizeof(mark) - 1 - from);
         return rc != TG_OK ? rc
                            : tg_exec_spill_more(output, output->all.data,
                                                 output->all.len);
     }
 
     if (out->len != 0 && output->all.len != 0) {
-        tg_buf_text(out, out->data[out->len - 1] == '\n' ? "" : "\n");
-        tg_buf_text(out, mark);
+        tg_buf_text(out, mark + (out->data[out->len - 1] == '\n'));
     }
 
     tg_buf_str(out, tg_buf_view(&output->all));

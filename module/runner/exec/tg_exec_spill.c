@@ -22,7 +22,9 @@ tg_exec_is_large(const tg_exec_output_t *output, size_t more)
     }
 
     return keep->spills != NULL && output->how.bytes == TG_EXEC_NO_BYTES
-           && !output->is_refused && output->out.len + more > most;
+           && !output->is_refused
+           && (output->out.len + more > most
+               || output->size + more > output->how.max_output);
 }
 
 int
@@ -130,8 +132,8 @@ tg_exec_spill_text(tg_exec_output_t *output, tg_buf_t *text)
 
     spill = &output->spill;
     shown = output->how.keep.preview != 0 ? output->how.keep.preview
-            : output->how.max_output < TG_EXEC_PREVIEW ? output->how.max_output
-                                                       : TG_EXEC_PREVIEW;
+                                          : TG_EXEC_PREVIEW;
+    shown = shown < output->how.max_output ? shown : output->how.max_output;
     tg_buf_truncate(&output->out, 0);
 
     if (tg_buf_reserve(&output->out, shown) != TG_OK) {
