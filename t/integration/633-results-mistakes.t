@@ -71,6 +71,11 @@ my @mistakes = (
         "tool_spill much; #!\ntool a { exec true; preview 1k; }"
     ],
     [
+        'a quota without room',
+        qr/invalid size "1000k" in "tool_spill"; write a size from 1m on/,
+        "tool_spill 1000k; #!\ntool a { exec true; preview 1k; }"
+    ],
+    [
         'a time that is none', qr/invalid time "time=2d" in "tool_spill"/,
         "tool_spill 1g time=2d; #!\ntool a { exec true; preview 1k; }"
     ],
@@ -106,6 +111,18 @@ my ($taken, $said) = $tg->test_conf(
 isnt $taken, 0, 'a name that is ours is found';
 like $said, qr/tool "toolgate_output" comes with .*another name/,
     'and explained';
+
+# Once it is known what is said further out.
+for ("tool a { exec true; preview 2m; }",
+    "tool_max_output 1k;\ntool a { exec true; preview 2k; }",
+    "tool a { exec true; preview 2k; max_output 1k; }",
+    )
+{
+    my ($status, $out) = $tg->test_conf($_);
+    isnt $status, 0, "$_ is found";
+    like $out, qr/"a" has a "preview" that is larger than its "max_output", 1/,
+        'and explained';
+}
 
 for my $mistake (@mistakes) {
     my ($name, $pattern, $body) = @$mistake;

@@ -31,8 +31,15 @@ tool shown   { exec cat $dir/all; preview 100; }
 tool fails   { exec $dir/fails; max_output 4k spill; }
 tool both    { exec $dir/both; max_output 4k spill; stderr append; }
 tool little  { exec echo hi; preview 1k; }
+tool mixed   { exec $dir/mixed; max_output 4k spill; stderr append; }
+tool open    { exec $dir/open; max_output 4k spill; stderr append; }
+tool over    { exec head -c 600000 /dev/zero; max_output 4k spill; }
 END
 my $port = free_port();
+$tg->file('mixed', "#!/bin/sh\nhead -c 3000 $dir/all\n"
+    . "sleep 0.2\nhead -c 3000 $dir/all >&2\n", 0755);
+$tg->file('open', "#!/bin/sh\nhead -c 5001 /dev/zero | tr '\\0' x\n"
+    . "echo late >&2\n", 0755);
 $conf =~ s/PORT/$port/;
 $tg->conf($conf)->start;
 my ($legacy, $modern, $relay, $ipc) = my @ways = Toolgate::Way->all($tg);
@@ -42,7 +49,8 @@ sub files {
     return @files;
 }
 
-is $legacy->list, 'many fits shown fails both little toolgate_output',
+is $legacy->list,
+    'many fits shown fails both little mixed open over toolgate_output',
     'the tool that reads comes with them';
 is $legacy->call('little')->{text}, "hi\n", 'what fits is as ever';
 is scalar(files()), 0, 'nothing is kept of that';
@@ -170,6 +178,12 @@ like $answer->{text}, qr/^fails\ exited\ with\ status\ 1\n\[stderr\]\nwhy\n
 like $legacy->call('both')->{text}, qr/\[stderr\]\nlate\n\z/,
     'stderr stands behind it';
 
+like $legacy->call('open')->{text}, qr/x\n\[stderr\]\nlate\n\z/,
+    'on a line of its own';
+$answer = $legacy->call('mixed');
+ok !$answer->{is_error}, 'both together are too large';
+like $answer->{text}, qr/\[all of it has 60\d\d bytes in /, 'and are kept';
+
 # It is there after a reload and with another runner, and gone in its time.
 $tg->reload($conf);
 like $legacy->call('toolgate_output', { output => $key })->{text},
@@ -200,11 +214,12 @@ $sum += -s for files();
 cmp_ok $sum, '<=', 1100 * 1024, 'all together are within the quota';
 
 # Without room, or without leave, it is as ever.
-$tg->reload("tool_spill 1k;\n$conf");
-$legacy = (Toolgate::Way->all($tg))[0];
-like $legacy->call('many')->{text},
-    qr/^many printed more than 4096 bytes \(max_output\) and was ended/,
-    'without room it is the error that it was';
+like $legacy->call('over')->{text},
+    qr/^over printed more than 4096 bytes \(max_output\) and was ended/,
+    'one that is more than half the quota is the error that it was';
+like $legacy->call('toolgate_output', { output => $_ })->{text},
+    qr/^line 1 /, 'and takes nobody\'s place'
+    for @keys;
 $tg->reload("tool_spill off;\n$conf");
 $legacy = (Toolgate::Way->all($tg))[0];
 like $legacy->call('many')->{text}, qr/^many printed more than 4096 bytes/,

@@ -117,18 +117,20 @@ HELP_TEST(owners, "whose it is")
 HELP_TEST(quota, "the oldest go")
 {
     char a[TG_SPILL_KEY + 1], b[TG_SPILL_KEY + 1], c[TG_SPILL_KEY + 1];
-    static const uint64_t most = 3 * TG_SPILL_STEP;
+    static const uint64_t most = 4 * TG_SPILL_STEP;
 
     begin();
     CU_ASSERT(make("1", most, TG_SPILL_STEP, 10000, a) == 0);
-    CU_ASSERT(make("2", most, TG_SPILL_STEP, 20000, b) == 0);
+    CU_ASSERT(make("2", most, 2 * TG_SPILL_STEP, 20000, b) == 0);
     CU_ASSERT(is_there("1", a) && is_there("2", b));
+    CU_ASSERT(spills.writing == 0);
     CU_ASSERT(make("1", most, 2 * TG_SPILL_STEP, 30000, c) == 0);
     CU_ASSERT(!is_there("1", a));
     CU_ASSERT(is_there("2", b) && is_there("1", c));
 
-    /* One alone that is larger leaves nothing. */
-    CU_ASSERT(make("1", most, 4 * TG_SPILL_STEP, 30000, c) == -1);
+    /* One alone that is larger than half of it takes nobody's place. */
+    CU_ASSERT(make("1", most, 2 * TG_SPILL_STEP + 1, 30000, a) == -1);
+    CU_ASSERT(is_there("2", b) && is_there("1", c));
     CU_ASSERT(spills.writing == 0);
     end();
 }
@@ -226,6 +228,33 @@ HELP_TEST(pages, "pages")
         { { 1, 9, -1, 99, "(" }, "", "no regular expression", TG_BAD },
         { { 1, 9, -1, 99, "(a)\\1" }, "", "backreference", TG_BAD },
         { { 1, 9, -1, 99, "a{1,9}{1,9}" }, "", "more than one {", TG_BAD },
+        { { 1, 9, -1, 99, "a)(b" }, "", "no regular expression", TG_BAD },
+        { { 1, 9, -1, 99, "^e|^o|w.*" },
+          "1:one\n2:two\xc3\xa9\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, "(t|h){2}(r+e+)+" }, "3:three\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, "(one){3,32767}" }, "", "repeats too much", TG_BAD },
+        { { 1, 9, -1, 99, "o{99999999999999999999}" },
+          "",
+          "repeats too much",
+          TG_BAD },
+        { { 1, 9, -1, 99, "((((((((((o+)+)+)+)+)+)+)+)+)+)+" },
+          "",
+          "repeats too much",
+          TG_BAD },
+        { { 1, 9, -1, 99, "o++++++++++++++" }, "", "repeats too", TG_BAD },
+        { { 1, 9, -1, 8, "^" },
+          "1:one\n",
+          "1 matching lines; the search "
+          "goes on with \"line\": 2",
+          TG_OK },
+        { { 2, 9, -1, 4, "^" },
+          "2:two\n",
+          "1 matching lines, the beginning "
+          "of it; it goes on with \"offset\": 7; the search goes on with "
+          "\"line\": 3",
+          TG_OK },
     };
     size_t i;
 
@@ -233,4 +262,41 @@ HELP_TEST(pages, "pages")
         CU_ASSERT(page_is(&cases[i].query, cases[i].page, cases[i].remark)
                   == cases[i].rc);
     }
+}
+
+/* Goes over a line once, and keeps few states; a long text is no matter. */
+HELP_TEST(search, "patterns that are dear")
+{
+    static const char *const patterns[] = { "(a|b)*a(a|b){100}c", "a*bc" };
+    static const size_t len = 1 << 20;
+    tg_buf_t page, remark;
+    tg_spill_query_t query;
+    size_t i, at;
+    char *text;
+
+    text = malloc(len);
+    CU_ASSERT_FATAL(text != NULL);
+    memset(&query, 0, sizeof(query));
+    query.line = 1;
+    query.lines = 9;
+    query.offset = -1;
+    query.bytes = 99;
+
+    for (i = 0; i < 2; i++) {
+        for (at = 0; at < len; at++) {
+            text[at] = i == 1 || at * at % 7 < 3 ? 'a' : 'b';
+        }
+
+        query.pattern = patterns[i];
+        tg_buf_init(&page, tg_alloc_libc());
+        tg_buf_init(&remark, tg_alloc_libc());
+        CU_ASSERT(tg_spill_page(tg_str(text, len), &query, &page, &remark,
+                                never, NULL)
+                  == TG_OK);
+        HELP_EQ(tg_buf_view(&remark), "[0 matching lines; there are no more]");
+        tg_buf_deinit(&page);
+        tg_buf_deinit(&remark);
+    }
+
+    free(text);
 }

@@ -8,6 +8,8 @@
 
 /* The runner's answer must fit a frame, each byte escaped at worst. */
 #define NGX_TOOLGATE_OUTPUT_MAX 33554432
+/* Less has no room for an output that is worth it. */
+#define NGX_TOOLGATE_SPILL_MIN 1048576
 /* A note to read again later is nothing to keep for days. */
 #define NGX_TOOLGATE_SPILL_TIME_MAX 86400000
 
@@ -219,12 +221,11 @@ ngx_toolgate_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                            ? 0
                            : ngx_parse_offset(&value[1]);
 
-    if (scf->spill_quota < 0
-        || (scf->spill_quota == 0 && value[1].data[0] != 'o')) {
+    if (scf->spill_quota < NGX_TOOLGATE_SPILL_MIN && value[1].data[0] != 'o') {
         return ngx_toolgate_refuse(
             cf,
             "invalid size \"%V\" in \"%V\"; write a "
-            "size such as \"256m\" or \"2g\", or \"off\"",
+            "size from 1m on, such as \"256m\" or \"2g\", or \"off\"",
             &value[1], &cmd->name);
     }
 

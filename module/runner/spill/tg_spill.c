@@ -47,92 +47,148 @@ tg_spills_now(void)
     return (uint64_t) time(NULL);
 }
 
-/* What is there, beside what is being written; names are short enough. */
+/* A file that is there, beside those that are being written. */
 typedef struct {
+    char name[TG_SPILL_NAME]; /* they are short enough */
+    uint64_t expires;         /* ns */
     uint64_t size;
-    unsigned n;
-    uint64_t first; /* expires next; 0: none */
-    char oldest[TG_SPILL_NAME];
-} tg_spills_sum_t;
+} tg_spills_file_t;
 
-static void
-tg_spills_add(tg_spills_sum_t *sum, const char *name, const struct stat *file)
+typedef struct {
+    tg_spills_file_t *files; /* what expires first is first */
+    size_t n;
+    uint64_t size;
+} tg_spills_list_t;
+
+static uint64_t
+tg_spills_ns(const struct stat *file)
 {
-    sum->size += (uint64_t) file->st_size;
-    sum->n++;
-
-    if (sum->first == 0 || (uint64_t) file->st_mtime < sum->first) {
-        sum->first = (uint64_t) file->st_mtime;
-        memcpy(sum->oldest, name, strlen(name) + 1);
-    }
+    return (uint64_t) file->st_mtim.tv_sec * 1000000000
+           + (uint64_t) file->st_mtim.tv_nsec;
 }
 
-/* Removes what has expired; is_first: nothing is being written. */
-static void
-tg_spills_sum(tg_spills_t *spills, tg_spills_sum_t *sum, int is_first)
+static int
+tg_spills_compare(const void *a, const void *b)
+{
+    uint64_t x, y;
+
+    x = ((const tg_spills_file_t *) a)->expires;
+    y = ((const tg_spills_file_t *) b)->expires;
+
+    return (x > y) - (x < y);
+}
+
+static int
+tg_spills_add(tg_spills_list_t *list, const char *name, const struct stat *file)
+{
+    tg_spills_file_t *files;
+
+    /* Space for twice as many, whenever they are a power of two. */
+    if ((list->n & (list->n - 1)) == 0) {
+        files = realloc(list->files,
+                        (list->n != 0 ? 2 * list->n : 1) * sizeof(*files));
+
+        if (files == NULL) {
+            return -1;
+        }
+
+        list->files = files;
+    }
+
+    files = list->files + list->n++;
+    memcpy(files->name, name, strlen(name) + 1);
+    files->expires = tg_spills_ns(file);
+    files->size = (uint64_t) file->st_size;
+    list->size += files->size;
+
+    return 0;
+}
+
+/* An entry of the folder: 0, or -1: no memory. */
+static int
+tg_spills_see(tg_spills_t *spills, tg_spills_list_t *list, const char *name,
+              int is_first)
+{
+    struct stat file;
+
+    if ((name[0] == '.' && !is_first)
+        || fstatat(spills->dir, name, &file, AT_SYMLINK_NOFOLLOW) == -1
+        || !S_ISREG(file.st_mode) || strlen(name) >= TG_SPILL_NAME)
+    {
+        return 0;
+    }
+
+    if (name[0] == '.' || (uint64_t) file.st_mtime <= tg_spills_now()) {
+        (void) unlinkat(spills->dir, name, 0);
+        return 0;
+    }
+
+    return tg_spills_add(list, name, &file);
+}
+
+/*
+ * What there is; the caller frees the files.  Removes what has expired;
+ * is_first: nothing is being written.  0, or -1: it cannot be known.
+ */
+static int
+tg_spills_list(tg_spills_t *spills, tg_spills_list_t *list, int is_first)
 {
     struct dirent *entry;
-    struct stat file;
-    DIR *list;
-    int fd;
+    DIR *dir;
+    int fd, rc;
 
-    memset(sum, 0, sizeof(*sum));
+    memset(list, 0, sizeof(*list));
     fd = spills->dir != -1
              ? openat(spills->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
              : -1;
-    list = fd != -1 ? fdopendir(fd) : NULL;
+    dir = fd != -1 ? fdopendir(fd) : NULL;
 
-    if (list == NULL) {
+    if (dir == NULL) {
         if (fd != -1) {
             (void) close(fd);
         }
 
-        return;
+        return -1;
     }
 
-    while ((entry = readdir(list)) != NULL) {
-        if ((entry->d_name[0] == '.' && !is_first)
-            || fstatat(spills->dir, entry->d_name, &file, AT_SYMLINK_NOFOLLOW)
-                   == -1
-            || !S_ISREG(file.st_mode) || strlen(entry->d_name) >= TG_SPILL_NAME)
-        {
-            continue;
-        }
-
-        if (entry->d_name[0] == '.'
-            || (uint64_t) file.st_mtime <= tg_spills_now()) {
-            (void) unlinkat(spills->dir, entry->d_name, 0);
-        } else {
-            tg_spills_add(sum, entry->d_name, &file);
-        }
+    for (rc = 0; rc == 0 && (entry = readdir(dir)) != NULL;) {
+        rc = tg_spills_see(spills, list, entry->d_name, is_first);
     }
 
-    (void) closedir(list);
+    (void) closedir(dir);
+
+    if (list->n != 0) {
+        qsort(list->files, list->n, sizeof(*list->files), tg_spills_compare);
+    }
+
+    return rc;
 }
 
 static void
-tg_spills_set_timer(tg_spills_t *spills, const tg_spills_sum_t *sum)
+tg_spills_set_timer(tg_spills_t *spills, const tg_spills_list_t *list)
 {
-    uint64_t now;
+    uint64_t now, first;
 
-    if (sum->first == 0) {
+    if (list->n == 0) {
         uv_timer_stop(&spills->timer);
         return;
     }
 
     now = tg_spills_now();
+    first = list->files[0].expires / 1000000000;
     uv_timer_start(&spills->timer, tg_spills_on_timer,
-                   sum->first > now ? (sum->first - now) * 1000 : 1, 0);
+                   first > now ? (first - now) * 1000 : 1, 0);
     uv_unref((uv_handle_t *) &spills->timer);
 }
 
 static void
 tg_spills_sweep(tg_spills_t *spills, int is_first)
 {
-    tg_spills_sum_t sum;
+    tg_spills_list_t list;
 
-    tg_spills_sum(spills, &sum, is_first);
-    tg_spills_set_timer(spills, &sum);
+    (void) tg_spills_list(spills, &list, is_first);
+    tg_spills_set_timer(spills, &list);
+    free(list.files);
 }
 
 static void
@@ -209,41 +265,57 @@ tg_spills_open(tg_spills_t *spills, const char *owner, const char *key)
 
 /* --- one that is written --- */
 
-/* Room for another step: what is oldest goes, but no disk becomes full. */
+/* Removes the oldest until there is room for so many bytes in one more file. */
+static int
+tg_spills_make_room(tg_spills_t *spills, uint64_t need, uint64_t quota)
+{
+    tg_spills_list_t list;
+    size_t i;
+    int rc;
+
+    rc = tg_spills_list(spills, &list, 0);
+
+    for (i = 0;
+         rc == 0 && i < list.n
+         && (list.size + need > quota || list.n - i >= TG_SPILL_FILES_MAX);
+         i++)
+    {
+        rc = unlinkat(spills->dir, list.files[i].name, 0);
+        list.size -= list.files[i].size;
+    }
+
+    free(list.files);
+
+    return rc;
+}
+
+/*
+ * Room for another step: what is oldest goes, but one alone has half the quota
+ * at most, and no disk becomes full.
+ */
 static int
 tg_spill_reserve(tg_spill_t *spill)
 {
-    tg_spills_sum_t sum;
+    uint64_t most, step, need;
     tg_spills_t *spills;
     struct statvfs disk;
-    uint64_t need;
 
     spills = spill->spills;
-    need = spills->writing + TG_SPILL_STEP;
+    most = spill->quota / 2;
+    step = most - spill->reserved < TG_SPILL_STEP ? most - spill->reserved
+                                                  : TG_SPILL_STEP;
+    need = spills->writing + step;
 
-    if (fstatvfs(spill->fd, &disk) == -1
+    if (step == 0 || need > spill->quota || fstatvfs(spill->fd, &disk) == -1
         || (uint64_t) disk.f_bavail * disk.f_frsize
-               < TG_SPILL_FREE_MIN + TG_SPILL_STEP)
+               < TG_SPILL_FREE_MIN + TG_SPILL_STEP
+        || tg_spills_make_room(spills, need, spill->quota) == -1)
     {
         return -1;
     }
 
-    for (tg_spills_sum(spills, &sum, 0);
-         sum.n != 0
-         && (sum.size + need > spill->quota || sum.n >= TG_SPILL_FILES_MAX);
-         tg_spills_sum(spills, &sum, 0))
-    {
-        if (unlinkat(spills->dir, sum.oldest, 0) == -1) {
-            return -1;
-        }
-    }
-
-    if (need > spill->quota) {
-        return -1;
-    }
-
-    spills->writing += TG_SPILL_STEP;
-    spill->reserved += TG_SPILL_STEP;
+    spills->writing += step;
+    spill->reserved += step;
 
     return 0;
 }
@@ -311,6 +383,10 @@ tg_spill_write(tg_spill_t *spill, const char *data, size_t len)
 
     end = data + len;
 
+    if (spill->size + len > spill->quota / 2) {
+        return -1;
+    }
+
     while (spill->size + len > spill->reserved) {
         if (tg_spill_reserve(spill) == -1) {
             return -1;
@@ -344,9 +420,11 @@ tg_spill_keep(tg_spill_t *spill, uint64_t keep_ms)
 {
     struct timespec times[2];
 
-    memset(times, 0, sizeof(times));
+    /* To the ns, so that it is known which is older. */
+    (void) clock_gettime(CLOCK_REALTIME, &times[1]);
+    times[1].tv_sec += (time_t) ((keep_ms + 999) / 1000);
+    times[0].tv_sec = 0;
     times[0].tv_nsec = UTIME_NOW;
-    times[1].tv_sec = (time_t) (tg_spills_now() + (keep_ms + 999) / 1000);
 
     if (futimens(spill->fd, times) == -1
         || renameat(spill->spills->dir, spill->name, spill->spills->dir,
@@ -357,6 +435,8 @@ tg_spill_keep(tg_spill_t *spill, uint64_t keep_ms)
     }
 
     spill->is_kept = 1;
+    spill->spills->writing -= spill->reserved;
+    spill->reserved = 0;
     tg_spills_sweep(spill->spills, 0);
 
     return strchr(spill->name, '-') + 1;
