@@ -159,8 +159,8 @@ HELP_TEST(strange, "what is not there")
         "{}",
         "{\"servers\":7}",
         "{\"servers\":[7,{}]}",
-        "{\"servers\":[{\"tools\":[{},[],{\"times\":[1],\"ends\":[]}],"
-        "\"connections\":[]}],\"runners\":[null],\"calls\":[{},3]}",
+        ("{\"servers\":[{\"tools\":[{},[],{\"times\":[1],\"ends\":[]}],"
+         "\"connections\":[]}],\"runners\":[null],\"calls\":[{},3]}"),
     };
     tg_buf_t out;
     size_t i;
