@@ -230,6 +230,7 @@ static void
 tg_engine_on_orphan(tg_store_ask_t *ask)
 {
     tg_engine_t *engine;
+    int is_done;
 
     engine = ask->data;
     tg_engine_answered(engine);
@@ -240,14 +241,18 @@ tg_engine_on_orphan(tg_store_ask_t *ask)
     if (ask->rc == TG_OK) {
         tg_task_tell_failed(engine, tg_buf_view(&ask->json),
                             tg_engine_orphaned);
-
-        /* For a config that has come meanwhile. */
-        tg_engine_sort(engine);
     } else {
         engine->must_sort = 1; /* with the next tick */
     }
 
+    is_done = ask->rc == TG_OK;
     tg_store_ask_deinit(ask);
+
+    /* The same, for a config that has come meanwhile. */
+    if (is_done) {
+        tg_engine_sort(engine);
+    }
+
     engine->wants = 1;
     tg_engine_go_on(engine);
 }
