@@ -1,5 +1,7 @@
 #include "runner/http/tg_curl.h"
 
+#include "runner/tg_library.h"
+
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,29 +14,14 @@ static int tg_curl_is_loaded;
 static int
 tg_curl_find(void *library)
 {
-    static const struct {
-        const char *name;
-        size_t at;
-    } functions[] = {
+    static const tg_function_t functions[] = {
 #define TG_CURL_ROW(name) { "curl_" #name, offsetof(tg_curl_t, name) },
         TG_CURL_FUNCTIONS(TG_CURL_ROW)
     };
-    void *symbol;
-    size_t i;
 
-    for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        symbol = dlsym(library, functions[i].name);
-
-        if (symbol == NULL) {
-            return -1;
-        }
-
-        /* ISO C knows no way from one kind of pointer to the other. */
-        memcpy((char *) &tg_curl_functions + functions[i].at, &symbol,
-               sizeof(symbol));
-    }
-
-    return 0;
+    return tg_library_find(library, functions,
+                           sizeof(functions) / sizeof(functions[0]),
+                           &tg_curl_functions);
 }
 
 static int

@@ -1,9 +1,10 @@
 #include "runner/store/tg_sqlite.h"
 
+#include "runner/tg_library.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 
 #define TG_SQLITE_FILE "libsqlite3.so.0"
 /* 3.35: what this has been tried with is newer. */
@@ -17,29 +18,14 @@ static pthread_mutex_t tg_sqlite_mutex = PTHREAD_MUTEX_INITIALIZER;
 static int
 tg_sqlite_find(void *library)
 {
-    static const struct {
-        const char *name;
-        size_t at;
-    } functions[] = {
+    static const tg_function_t functions[] = {
 #define TG_SQLITE_ROW(name) { "sqlite3_" #name, offsetof(tg_sqlite_t, name) },
         TG_SQLITE_FUNCTIONS(TG_SQLITE_ROW)
     };
-    void *symbol;
-    size_t i;
 
-    for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        symbol = dlsym(library, functions[i].name);
-
-        if (symbol == NULL) {
-            return -1;
-        }
-
-        /* ISO C knows no way from one kind of pointer to the other. */
-        memcpy((char *) &tg_sqlite_functions + functions[i].at, &symbol,
-               sizeof(symbol));
-    }
-
-    return 0;
+    return tg_library_find(library, functions,
+                           sizeof(functions) / sizeof(functions[0]),
+                           &tg_sqlite_functions);
 }
 
 static const tg_sqlite_t *
