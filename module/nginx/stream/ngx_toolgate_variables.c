@@ -154,36 +154,35 @@ ngx_toolgate_set_note(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
 }
 
 static ngx_int_t
-ngx_toolgate_arg_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
-                          uintptr_t data)
+ngx_toolgate_set_prefixed(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                          uintptr_t data, tg_value_kind_t kind)
 {
     tg_json_note_t note;
 
-    ngx_toolgate_prefixed(s, data, TG_VALUE_ARG, &note);
+    ngx_toolgate_prefixed(s, data, kind, &note);
 
-    return ngx_toolgate_set_note(s, v, TG_VALUE_ARG, &note);
+    return ngx_toolgate_set_note(s, v, kind, &note);
+}
+
+static ngx_int_t
+ngx_toolgate_arg_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                          uintptr_t data)
+{
+    return ngx_toolgate_set_prefixed(s, v, data, TG_VALUE_ARG);
 }
 
 static ngx_int_t
 ngx_toolgate_json_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                            uintptr_t data)
 {
-    tg_json_note_t note;
-
-    ngx_toolgate_prefixed(s, data, TG_VALUE_JSON, &note);
-
-    return ngx_toolgate_set_note(s, v, TG_VALUE_JSON, &note);
+    return ngx_toolgate_set_prefixed(s, v, data, TG_VALUE_JSON);
 }
 
 static ngx_int_t
 ngx_toolgate_has_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                           uintptr_t data)
 {
-    tg_json_note_t note;
-
-    ngx_toolgate_prefixed(s, data, TG_VALUE_HAS, &note);
-
-    return ngx_toolgate_set_note(s, v, TG_VALUE_HAS, &note);
+    return ngx_toolgate_set_prefixed(s, v, data, TG_VALUE_HAS);
 }
 
 ngx_int_t
