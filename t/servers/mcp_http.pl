@@ -158,8 +158,9 @@ sub start_child {
         exec $^X, dirname(abs_path($0)) . '/mcp.pl', $how, @options or die;
     }
     close $_ for $their_in, $their_out;
-    $in->autoflush(1);
-    my $child = { pid => $pid, in => $in, out => $out, buffer => '' };
+    $in->blocking(0);
+    my $child = { pid => $pid, in => $in, out => $out, buffer => '',
+        unsent => '' };
     $child{ fileno $out } = $child;
     return $child;
 }
@@ -173,9 +174,18 @@ sub end_child {
     waitpid $child->{pid}, 0;
 }
 
+# It may be writing itself, and read nothing before we have read that.
 sub to_child {
     my ($session, $message) = @_;
-    print { $session->{child}{in} } $json->encode($message) . "\n";
+    my $child = $session->{child};
+    $child->{unsent} .= $json->encode($message) . "\n";
+    flush_child($child);
+}
+
+sub flush_child {
+    my ($child) = @_;
+    my $n = syswrite $child->{in}, $child->{unsent};
+    substr $child->{unsent}, 0, $n, '' if $n;
 }
 
 # The stream on which a session says what belongs to no request.
@@ -477,7 +487,11 @@ my $idle = time;
 while (getppid == $parent && time - $idle < 300) {
     my $select = IO::Select->new($listener, (map { $_->{socket} } values %conn),
         map { $_->{out} } values %child);
-    for my $handle ($select->can_read(1)) {
+    my @unsent = grep { length $_->{unsent} } values %child;
+    my $writes = IO::Select->new(map { $_->{in} } @unsent);
+    my ($can_read) = IO::Select->select($select, $writes, undef, 1);
+    flush_child($_) for @unsent;
+    for my $handle (@{ $can_read // [] }) {
         $idle = time;
         if ($handle == $listener) {
             my $socket = $listener->accept or next;
