@@ -98,13 +98,29 @@ $tg->reload("tool_log full.log n buffer=4k;\n$tool", stream => $format,
 $tg->wait_log(qr/cannot be written; 30 lines were lost so far/);
 pass 'and in all, when the worker exits';
 
+# The worker opens it after the master has made it.
+sub wait_open {
+    my ($worker) = $tg->worker_pids;
+    wait_for {
+        my $file = file_id("$dir/full.log");
+        defined $file
+            && grep { (file_id($_) // '') eq $file } glob "/proc/$worker/fd/*";
+    }
+    'the worker to open it';
+}
+
+sub file_id {
+    my ($dev, $inode) = stat $_[0];
+    return defined $dev ? "$dev $inode" : undef;
+}
+
 # The same file has room again.
 unlink "$dir/full.log" or die "unlink: $!";
 my $from = $tg->log_size;
 calls(3);
 kill USR1 => $tg->master_pid;
 $tg->wait_log(qr/$name cannot be written; 3 lines were lost so far/);
-wait_for { -e "$dir/full.log" } 'the new file';
+wait_open();
 my $again = calls(2);
 kill USR1 => $tg->master_pid;
 wait_for { logged('full.log') eq $again } 'lines that can be written';
@@ -116,13 +132,11 @@ my $told = () = $tg->log =~ /lines were lost/g;
 rename "$dir/full.log", "$dir/full.old" or die "rename: $!";
 symlink '/dev/full', "$dir/full.log" or die "symlink: $!";
 kill USR1 => $tg->master_pid;
-my ($worker) = $tg->worker_pids;
-wait_for { grep { (readlink // '') eq '/dev/full' } glob "/proc/$worker/fd/*" }
-    'the full file to be open';
+wait_open();
 calls(2);
 unlink "$dir/full.log" or die "unlink: $!";
 kill USR1 => $tg->master_pid;
-wait_for { -e "$dir/full.log" } 'the new file, again';
+wait_open();
 $again = calls(2);
 kill USR1 => $tg->master_pid;
 wait_for { logged('full.log') eq $again } 'lines that can be written, again';
