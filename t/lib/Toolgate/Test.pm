@@ -296,6 +296,7 @@ sub reload {
     delete @$leaving{ grep { !is_alive($_) } keys %$leaving };
     my %old = map { $_ => 1 } grep { !$leaving->{$_} } $self->worker_pids;
     my $from = $self->log_size;
+    my $is_told = $self->log =~ /start worker process/;
     $self->signal_reload($signal);
     wait_for {
         my $log = $self->log($from);
@@ -305,9 +306,15 @@ sub reload {
         return !grep { !$quit{$_} && is_alive($_) } keys %old;
     } 'the old workers to stop listening';
     @$leaving{ keys %old } = values %old;
+    # The master may have been at an earlier reload, whose workers leave, too.
+    my $from_us = $signal ? qr/$$/ : qr/(?!$$\b)\d+/;
     wait_for {
         my $new = grep { !$leaving->{$_} } $self->worker_pids;
-        return $new >= $self->{expected};
+        my ($since) = $self->log($from) =~
+            /\(SIGHUP\) received from $from_us\b.*?: reconfiguring\n(.*)/s;
+        my @started = ($since // '') =~ /start worker process \d/g;
+        return $new >= $self->{expected}
+            && (!$is_told || @started >= $self->{expected});
     } 'the new workers';
     return $self;
 }
