@@ -53,6 +53,8 @@ refused "task_agent a { exec true; $_->[0] $_->[1]; }", $_->[2], "@$_[0, 1]"
     for [ timeout => '30d', qr/invalid time "30d".*24 days/ ],
     [ timeout     => '0',   qr/invalid time "0"/ ],
     [ concurrency => 33,    qr/invalid "concurrency"; write 1 to 32/ ],
+    [ retry       => 101,   qr/invalid "retry"; write 0 to 100/ ],
+    [ retry       => 'x',   qr/invalid number/ ],
     [ success     => 256,   qr/invalid status "256"/ ],
     [ env         => '"" x', qr/invalid name ""/ ],
     [ env         => 'A file=/none', qr{"/none"} ],

@@ -20,6 +20,7 @@
 static uv_loop_t test_loop;
 static tg_store_t *test_store;
 static tg_store_agents_t test_agents;
+static int64_t test_retry;   /* of all of them */
 static unsigned test_nasked; /* and not answered */
 static int64_t test_now;
 
@@ -87,7 +88,7 @@ test_fresh(const char *name)
     tg_store_ask_t ask;
 
     CU_ASSERT_FATAL(test_open(name, &ask) == TG_OK);
-    HELP_EQ(tg_buf_view(&ask.json), "[]");
+    HELP_EQ(tg_buf_view(&ask.json), "{\"queued\":[],\"failed\":[]}");
     tg_store_ask_deinit(&ask);
 }
 
@@ -127,6 +128,7 @@ test_claim(const char *agents)
     int64_t id;
 
     for (test_agents.n = 0; *agents != '\0'; agents++) {
+        test_agents.retries[test_agents.n] = test_retry;
         snprintf(test_agents.names[test_agents.n++], 2, "%c", *agents);
     }
 

@@ -162,7 +162,8 @@ HELP_TEST(interrupted, "what ran when it was opened has failed")
     test_close();
 
     CU_ASSERT(test_open("again", &ask) == TG_OK);
-    HELP_EQ(tg_buf_view(&ask.json), "[\"task-0000\"]");
+    HELP_EQ(tg_buf_view(&ask.json),
+            "{\"queued\":[],\"failed\":[\"task-0000\"]}");
     tg_store_ask_deinit(&ask);
     TOLD(TG_STORE_LIST, 0, TG_STR("a"),
          "[{\"id\":\"task-0001\",\"prompt\":\"two\",\"agent\":\"a\","
@@ -176,6 +177,69 @@ HELP_TEST(interrupted, "what ran when it was opened has failed")
     CU_ASSERT(test_claim("a") == 1);
     test_close();
     test_remove("again");
+}
+
+static void
+test_reopen(const char *name, const char *told)
+{
+    tg_store_ask_t ask;
+
+    test_close();
+    CU_ASSERT(test_open(name, &ask) == TG_OK);
+    HELP_EQ(tg_buf_view(&ask.json), told);
+    tg_store_ask_deinit(&ask);
+}
+
+static tg_task_state_t
+test_interrupt(int64_t id)
+{
+    tg_store_ask_t ask;
+
+    test_begin(&ask, TG_STORE_FINISH);
+    ask.id = id;
+    ask.state = TG_TASK_QUEUED;
+    ask.output = TG_STR("o");
+    CU_ASSERT(test_wait(&ask) == TG_OK);
+    tg_store_ask_deinit(&ask);
+
+    return ask.state;
+}
+
+HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
+{
+    test_fresh("retried");
+    (void) test_submit("a", 0, "one");
+    (void) test_submit("a", 0, "two");
+    test_retry = 2;
+    CU_ASSERT(test_claim("a") == 0);
+    test_retry = 0;
+    CU_ASSERT(test_claim("a") == 1);
+    test_reopen("retried",
+                "{\"queued\":[\"task-0000\"],\"failed\":[\"task-0001\"]}");
+    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
+         "{\"total\":2,\"queued\":1,\"running\":0,\"completed\":0,"
+         "\"failed\":1,\"cancelled\":0}");
+
+    /* What counts is what its agent says now. */
+    test_retry = 2;
+    CU_ASSERT(test_claim("a") == 0);
+    CU_ASSERT(test_interrupt(0) == TG_TASK_QUEUED);
+    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
+         "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
+         "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
+         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+         "\"cwd\":null,\"metadata\":null,\"result\":null,\"output\":null}");
+    CU_ASSERT(test_claim("a") == 0);
+    CU_ASSERT(test_interrupt(0) == TG_TASK_FAILED);
+    TOLD(TG_STORE_GET, 0, TG_STR_NONE,
+         "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
+         "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
+         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
+         "\"error\":\"" ERROR "\",\"cwd\":null,\"metadata\":null,"
+         "\"result\":null,\"output\":\"o\"}");
+    test_retry = 0;
+    test_close();
+    test_remove("retried");
 }
 
 HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
@@ -253,11 +317,11 @@ HELP_TEST(versions, "a newer version and a file of others are refused")
     test_fresh("newer");
     (void) test_submit("a", 0, "p");
     test_close();
-    test_sql("newer", "PRAGMA user_version=2");
-    test_refused("newer", "has version 2, of a newer Toolgate");
+    test_sql("newer", "PRAGMA user_version=3");
+    test_refused("newer", "has version 3, of a newer Toolgate");
 
     /* It was not touched. */
-    test_sql("newer", "PRAGMA user_version=1");
+    test_sql("newer", "PRAGMA user_version=2");
     {
         tg_store_ask_t ask;
 
@@ -279,6 +343,58 @@ HELP_TEST(versions, "a newer version and a file of others are refused")
     test_remove("newer");
     test_remove("other");
     test_remove("empty");
+}
+
+/* As the first version made it, with a task in each state. */
+static const char test_first[] =
+    "CREATE TABLE task("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " prompt TEXT NOT NULL, agent TEXT NOT NULL,"
+    " priority INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " created_at INTEGER NOT NULL, started_at INTEGER, completed_at INTEGER,"
+    " pid INTEGER, result TEXT, error TEXT, output TEXT, cwd TEXT,"
+    " metadata TEXT);"
+    "CREATE INDEX task_queue ON task(agent,priority DESC,id) WHERE state=0;"
+    "CREATE INDEX task_next ON task(priority DESC,id) WHERE state=0;"
+    "CREATE INDEX task_state ON task(state,id);"
+    "CREATE INDEX task_agent ON task(agent,id);"
+    "CREATE INDEX task_agent_state ON task(agent,state,id);"
+    "CREATE INDEX task_ended ON task(completed_at)"
+    " WHERE completed_at IS NOT NULL;"
+    "CREATE TABLE count(state INTEGER PRIMARY KEY, n INTEGER NOT NULL);"
+    "INSERT INTO count VALUES(0,0),(1,0),(2,0),(3,0),(4,0);"
+    "CREATE TRIGGER task_added AFTER INSERT ON task BEGIN"
+    " UPDATE count SET n=n+1 WHERE state=new.state; END;"
+    "CREATE TRIGGER task_removed AFTER DELETE ON task BEGIN"
+    " UPDATE count SET n=n-1 WHERE state=old.state; END;"
+    "CREATE TRIGGER task_changed AFTER UPDATE OF state ON task BEGIN"
+    " UPDATE count SET n=n-1 WHERE state=old.state;"
+    " UPDATE count SET n=n+1 WHERE state=new.state; END;"
+    "PRAGMA application_id=1413960779;PRAGMA user_version=1;"
+    "INSERT INTO task(prompt,agent,priority,state,created_at) VALUES"
+    " ('q','a',0,0,1),('r','a',0,1,1),('c','a',0,2,1),('f','a',0,3,1),"
+    " ('x','a',0,4,1);";
+
+HELP_TEST(migrated, "a store of an older version goes on, with all its tasks")
+{
+    tg_store_ask_t ask;
+
+    test_sql("older", test_first);
+    CU_ASSERT(test_open("older", &ask) == TG_OK);
+    HELP_EQ(tg_buf_view(&ask.json),
+            "{\"queued\":[],\"failed\":[\"task-0001\"]}");
+    tg_store_ask_deinit(&ask);
+    TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
+         "{\"total\":5,\"queued\":1,\"running\":0,\"completed\":1,"
+         "\"failed\":2,\"cancelled\":1}");
+    CU_ASSERT(test_submit("a", 0, "p") == 5);
+    test_retry = 1;
+    CU_ASSERT(test_claim("a") == 0);
+    test_retry = 0;
+    test_reopen("older", "{\"queued\":[\"task-0000\"],\"failed\":[]}");
+    CU_ASSERT(test_claim("a") == 0);
+    test_close();
+    test_remove("older");
 }
 
 HELP_TEST(two, "nobody else has it open")

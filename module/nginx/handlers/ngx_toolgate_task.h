@@ -33,6 +33,7 @@ typedef struct {
     size_t max_output;
     off_t memory;
     off_t pids;
+    ngx_int_t retry;
     ngx_uint_t is_default;
 } ngx_toolgate_agent_t;
 

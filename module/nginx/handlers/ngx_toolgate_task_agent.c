@@ -11,6 +11,8 @@
 /* 24 days: the runner's longest. */
 #define NGX_TOOLGATE_AGENT_TIMEOUT_MAX 2147483647
 #define NGX_TOOLGATE_AGENT_NAME 64
+/* What is interrupted so often will always be. */
+#define NGX_TOOLGATE_AGENT_RETRY_MAX 100
 /* The runner's own; it loads it when it is needed. */
 #define NGX_TOOLGATE_SQLITE "libsqlite3.so.0"
 
@@ -405,6 +407,10 @@ ngx_toolgate_agent_mistake(const ngx_toolgate_agent_t *agent)
         return "has no program; write \"exec PROGRAM ...\"";
     }
 
+    if (agent->retry > NGX_TOOLGATE_AGENT_RETRY_MAX) {
+        return "has an invalid \"retry\"; write 0 to 100";
+    }
+
     return agent->concurrency < 1 || agent->concurrency > NGX_TOOLGATE_TASKS_MAX
                ? "has an invalid \"concurrency\"; write 1 to 32"
                : NULL;
@@ -480,6 +486,7 @@ ngx_toolgate_agent_new(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks,
     agent->timeout = NGX_CONF_UNSET_MSEC;
     agent->concurrency = NGX_CONF_UNSET;
     agent->max_output = NGX_CONF_UNSET_SIZE;
+    agent->retry = NGX_CONF_UNSET;
 
     return agent;
 }
@@ -535,6 +542,7 @@ ngx_toolgate_task_agent(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_conf_init_msec_value(agent->timeout, NGX_TOOLGATE_AGENT_TIMEOUT);
     ngx_conf_init_value(agent->concurrency, NGX_TOOLGATE_TASKS_MAX);
     ngx_conf_init_size_value(agent->max_output, NGX_TOOLGATE_AGENT_OUTPUT);
+    ngx_conf_init_value(agent->retry, 0);
     mistake = ngx_toolgate_agent_mistake(agent);
 
     return mistake != NULL ? ngx_toolgate_refuse(cf, "%V \"%V\" %s", &cmd->name,
@@ -565,6 +573,7 @@ ngx_toolgate_agent_put(const ngx_toolgate_agent_t *agent, tg_buf_t *json)
         { ",\"max_output\":", (int64_t) agent->max_output },
         { ",\"memory\":", (int64_t) agent->memory },
         { ",\"pids\":", (int64_t) agent->pids },
+        { ",\"retry\":", (int64_t) agent->retry },
     };
     ngx_uint_t i;
 

@@ -71,6 +71,9 @@ static ngx_command_t ngx_toolgate_task_commands[] = {
     { ngx_string("concurrency"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
       ngx_conf_set_num_slot, ngx_toolgate_of_agent(concurrency), NULL },
 
+    { ngx_string("retry"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
+      ngx_conf_set_num_slot, ngx_toolgate_of_agent(retry), NULL },
+
     { ngx_string("timeout"), NGX_STREAM_TASK_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_agent_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 

@@ -2,7 +2,9 @@
  * Where tasks are written down.
  *
  *   QUEUED ──▶ RUNNING ──▶ COMPLETED, FAILED
- *      └──────────┴──────▶ CANCELLED
+ *     │  ▲        │ │
+ *     │  └────────┘ │
+ *     └─────────────┴────▶ CANCELLED
  *
  * A store answers what it is asked later, in the loop, in the order of
  * asking, and when the answer comes it is as durable as the store makes it.
@@ -49,8 +51,9 @@ void tg_task_put_id(tg_buf_t *buf, int64_t id);
 /* What is asked, with the members of tg_store_ask_t that it reads. */
 typedef enum {
     /*
-     * The first: makes or migrates the store.  Tasks that ran have failed
-     * with error at now.  Told: their ids, as an array.
+     * The first: makes or migrates the store.  Tasks that ran are interrupted
+     * with error at now.  Told: the ids of those that wait again and of the
+     * others, {"queued":[…],"failed":[…]}.
      */
     TG_STORE_OPEN,
 
@@ -61,7 +64,8 @@ typedef enum {
     TG_STORE_SUBMIT,
 
     /*
-     * The first that waits, of one of agents, runs from now on: id, and it is
+     * The first that waits, of one of agents, runs from now on, and is tried
+     * again when it is interrupted as often as agents says: id, and it is
      * told.  TG_END: none waits.
      */
     TG_STORE_CLAIM,
@@ -69,7 +73,10 @@ typedef enum {
     /* The running task id did not start: it waits again, in its old place. */
     TG_STORE_RETURN,
 
-    /* The running task id has ended at now: state, pid, result, error, output.
+    /*
+     * The running task id has ended at now: state, pid, result, error, output.
+     * TG_TASK_QUEUED: it was interrupted; state is what becomes of it, which
+     * is to wait again, or to have failed.
      */
     TG_STORE_FINISH,
 
@@ -106,6 +113,7 @@ typedef enum {
 
 typedef struct {
     char names[TG_STORE_AGENTS_MAX][TG_STORE_AGENT_NAME + 1];
+    int64_t retries[TG_STORE_AGENTS_MAX];
     unsigned n;
 } tg_store_agents_t;
 

@@ -3,6 +3,7 @@
  *
  *   …_sqlite.c            opening, batches, transactions
  *   …_sqlite_ask.c        what is asked, a function each
+ *   …_sqlite_tell.c       what is told
  *   …_sqlite_schema.c     versions of its tables
  *   …_sqlite_statement.c  SQL
  */
@@ -15,7 +16,7 @@
 /* What SQLite itself said no to, of which it knows more. */
 #define TG_SQLITE_FAILED (-2)
 /* The version of the tables. */
-#define TG_SQLITE_VERSION 1
+#define TG_SQLITE_VERSION 2
 /* Statements that are kept; more than there are. */
 #define TG_SQLITE_STATEMENTS 32
 
@@ -65,6 +66,45 @@ int tg_sqlite_look(tg_store_sqlite_t *db, tg_buf_t *why, int64_t *version);
  * TG_SQLITE_FAILED; TG_BAD: why says what is wrong with the file.
  */
 int tg_sqlite_migrate(tg_store_sqlite_t *db, tg_buf_t *why);
+
+/* Tasks, for tg_sqlite_put(). */
+#define TG_SQLITE_TASK                                                         \
+    "SELECT id,prompt,agent,priority,state,created_at,started_at,"             \
+    "completed_at,pid,error,cwd,metadata,result,output FROM task "
+
+/*
+ * Writes the row that a statement is at, in which order its function says;
+ * ask knows more of a task that runs.
+ */
+typedef void (*tg_sqlite_put_t)(tg_store_sqlite_t *db, sqlite3_stmt *row,
+                                const tg_store_ask_t *ask, int is_whole,
+                                tg_buf_t *json);
+
+void tg_sqlite_put(tg_store_sqlite_t *db, sqlite3_stmt *row,
+                   const tg_store_ask_t *ask, int is_whole, tg_buf_t *json);
+
+/* id */
+void tg_sqlite_put_only_id(tg_store_sqlite_t *db, sqlite3_stmt *row,
+                           const tg_store_ask_t *ask, int is_whole,
+                           tg_buf_t *json);
+
+/* id, prompt, agent, priority */
+void tg_sqlite_put_waiting(tg_store_sqlite_t *db, sqlite3_stmt *row,
+                           const tg_store_ask_t *ask, int is_whole,
+                           tg_buf_t *json);
+
+void tg_sqlite_put_id(tg_buf_t *json, const char *before, int64_t id);
+
+/*
+ * Appends all rows of a statement, as an array of what put() writes of each:
+ * as ask->rc, or TG_SQLITE_FAILED, also for no statement.
+ */
+int tg_sqlite_put_all(tg_store_sqlite_t *db, sqlite3_stmt *rows,
+                      tg_store_ask_t *ask, tg_sqlite_put_t put);
+
+/* The task ask->id as a whole: TG_OK or TG_MISSING, or TG_SQLITE_FAILED. */
+int tg_sqlite_tell(tg_store_sqlite_t *db, tg_store_ask_t *ask,
+                   tg_task_state_t *state);
 
 /* Does what is asked, within a transaction: as ask->rc, or TG_SQLITE_FAILED. */
 int tg_sqlite_do(tg_store_sqlite_t *db, tg_store_ask_t *ask);

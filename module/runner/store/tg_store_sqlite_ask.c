@@ -1,198 +1,40 @@
-#include "base/tg_json.h"
 #include "runner/store/tg_store_sqlite.h"
 
-/* A task, in the order of tg_sqlite_put(). */
-#define TG_SQLITE_TASK                                                         \
-    "SELECT id,prompt,agent,priority,state,created_at,started_at,"             \
-    "completed_at,pid,error,cwd,metadata,result,output FROM task "
-
-enum {
-    TG_SQLITE_ID,
-    TG_SQLITE_PROMPT,
-    TG_SQLITE_AGENT,
-    TG_SQLITE_PRIORITY,
-    TG_SQLITE_STATE,
-    TG_SQLITE_CREATED,
-    TG_SQLITE_STARTED,
-    TG_SQLITE_COMPLETED,
-    TG_SQLITE_PID,
-    TG_SQLITE_ERROR,
-    TG_SQLITE_CWD,
-    TG_SQLITE_METADATA,
-    TG_SQLITE_RESULT,
-    TG_SQLITE_OUTPUT
-};
-
-/* --- what is told --- */
-
-static void
-tg_sqlite_put_text(tg_buf_t *json, const char *key, tg_str_t text)
-{
-    tg_buf_text(json, key);
-
-    if (text.data != NULL) {
-        tg_json_put_string(json, text);
-    } else {
-        tg_buf_text(json, "null");
-    }
-}
-
-static void
-tg_sqlite_put_time(tg_store_sqlite_t *db, sqlite3_stmt *statement, int column,
-                   const char *key, tg_buf_t *json)
-{
-    tg_buf_text(json, key);
-
-    if (db->sqlite->column_type(statement, column) == SQLITE_NULL) {
-        tg_buf_text(json, "null");
-        return;
-    }
-
-    tg_buf_char(json, '"');
-    tg_buf_time(json, (uint64_t) db->sqlite->column_int64(statement, column));
-    tg_buf_char(json, '"');
-}
-
-static void
-tg_sqlite_put_id(tg_buf_t *json, const char *before, int64_t id)
-{
-    tg_buf_text(json, before);
-    tg_buf_char(json, '"');
-    tg_task_put_id(json, id - 1);
-    tg_buf_char(json, '"');
-}
-
-static void
-tg_sqlite_put_pid(tg_buf_t *json, int64_t pid)
-{
-    tg_buf_text(json, ",\"pid\":");
-
-    if (pid != 0) {
-        tg_buf_int(json, pid);
-    } else {
-        tg_buf_text(json, "null");
-    }
-}
-
-/* The row that a statement is at; ask knows more of one that runs. */
-static void
-tg_sqlite_put(tg_store_sqlite_t *db, sqlite3_stmt *row,
-              const tg_store_ask_t *ask, int is_whole, tg_buf_t *json)
-{
-    tg_task_state_t state;
-    tg_str_t text;
-    int64_t pid;
-
-    state = (tg_task_state_t) db->sqlite->column_int64(row, TG_SQLITE_STATE);
-    tg_sqlite_put_id(json,
-                     "{\"id\":", db->sqlite->column_int64(row, TG_SQLITE_ID));
-    tg_sqlite_put_text(json, ",\"prompt\":",
-                       tg_sqlite_text(db, row, TG_SQLITE_PROMPT));
-    tg_sqlite_put_text(json,
-                       ",\"agent\":", tg_sqlite_text(db, row, TG_SQLITE_AGENT));
-    tg_buf_text(json, ",\"priority\":");
-    tg_buf_int(json, db->sqlite->column_int64(row, TG_SQLITE_PRIORITY));
-    tg_sqlite_put_text(json,
-                       ",\"state\":", tg_str_c(tg_task_state_name(state)));
-    tg_sqlite_put_time(db, row, TG_SQLITE_CREATED, ",\"createdAt\":", json);
-    tg_sqlite_put_time(db, row, TG_SQLITE_STARTED, ",\"startedAt\":", json);
-    tg_sqlite_put_time(db, row, TG_SQLITE_COMPLETED, ",\"completedAt\":", json);
-    pid = db->sqlite->column_int64(row, TG_SQLITE_PID);
-    tg_sqlite_put_pid(json, state == TG_TASK_RUNNING ? ask->pid : pid);
-    tg_sqlite_put_text(json,
-                       ",\"error\":", tg_sqlite_text(db, row, TG_SQLITE_ERROR));
-    tg_sqlite_put_text(json,
-                       ",\"cwd\":", tg_sqlite_text(db, row, TG_SQLITE_CWD));
-    text = tg_sqlite_text(db, row, TG_SQLITE_METADATA);
-    tg_buf_text(json, ",\"metadata\":");
-    tg_buf_str(json, text.data != NULL ? text : TG_STR("null"));
-
-    if (is_whole) {
-        tg_sqlite_put_text(json, ",\"result\":",
-                           tg_sqlite_text(db, row, TG_SQLITE_RESULT));
-        tg_sqlite_put_text(json, ",\"output\":",
-                           state == TG_TASK_RUNNING
-                               ? ask->output
-                               : tg_sqlite_text(db, row, TG_SQLITE_OUTPUT));
-    }
-
-    tg_buf_char(json, '}');
-}
-
-/* All rows of a statement, as an array of what put() writes of each. */
-static int
-tg_sqlite_put_all(tg_store_sqlite_t *db, sqlite3_stmt *rows,
-                  tg_store_ask_t *ask,
-                  void (*put)(tg_store_sqlite_t *db, sqlite3_stmt *row,
-                              const tg_store_ask_t *ask, int is_whole,
-                              tg_buf_t *json))
-{
-    const char *comma;
-    int rc;
-
-    if (rows == NULL) {
-        return TG_SQLITE_FAILED;
-    }
-
-    comma = "[";
-
-    while ((rc = tg_sqlite_step(db, rows)) == TG_OK) {
-        tg_buf_text(&ask->json, comma);
-        put(db, rows, ask, 0, &ask->json);
-
-        if (*comma == ',' && ask->json.len > TG_STORE_TOLD_MAX) {
-            (void) db->sqlite->reset(rows);
-            tg_buf_reset(&ask->json, 0);
-            return TG_LIMIT;
-        }
-
-        comma = ",";
-    }
-
-    tg_buf_text(&ask->json, *comma == '[' ? "[]" : "]");
-
-    return rc == TG_END ? TG_OK : rc;
-}
-
-static void
-tg_sqlite_put_only_id(tg_store_sqlite_t *db, sqlite3_stmt *row,
-                      const tg_store_ask_t *ask, int is_whole, tg_buf_t *json)
-{
-    tg_sqlite_put_id(json, "", db->sqlite->column_int64(row, TG_SQLITE_ID));
-}
-
-/* id, prompt, agent, priority */
-static void
-tg_sqlite_put_waiting(tg_store_sqlite_t *db, sqlite3_stmt *row,
-                      const tg_store_ask_t *ask, int is_whole, tg_buf_t *json)
-{
-    tg_sqlite_put_id(json, "{\"id\":", db->sqlite->column_int64(row, 0));
-    tg_sqlite_put_text(json, ",\"prompt\":", tg_sqlite_text(db, row, 1));
-    tg_sqlite_put_text(json, ",\"agent\":", tg_sqlite_text(db, row, 2));
-    tg_buf_text(json, ",\"priority\":");
-    tg_buf_int(json, db->sqlite->column_int64(row, 3));
-    tg_buf_char(json, '}');
-}
-
-/* --- what is asked --- */
+/* What becomes of one that was interrupted, at ?1 with ?2. */
+#define TG_SQLITE_INTERRUPT                                                    \
+    "UPDATE task SET state=iif(tries<retry,0,3),tries=tries+1,"                \
+    "started_at=iif(tries<retry,NULL,started_at),"                             \
+    "completed_at=iif(tries<retry,NULL,?1),"                                   \
+    "error=iif(tries<retry,NULL,?2)"
 
 static int
 tg_sqlite_do_open(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 {
     int rc;
 
-    rc = tg_sqlite_put_all(
-        db,
-        tg_sqlite_ask(db, "SELECT id FROM task WHERE state=1 ORDER BY id", ""),
-        ask, tg_sqlite_put_only_id);
+    tg_buf_text(&ask->json, "{\"queued\":");
+    rc = tg_sqlite_put_all(db,
+                           tg_sqlite_ask(db,
+                                         "SELECT id FROM task WHERE state=1 "
+                                         "AND tries<retry ORDER BY id",
+                                         ""),
+                           ask, tg_sqlite_put_only_id);
 
-    return rc == TG_OK
-               ? tg_sqlite_run(db, tg_sqlite_ask(db,
-                                                 "UPDATE task SET state=3,"
-                                                 "completed_at=?1,error=?2 "
-                                                 "WHERE state=1",
-                                                 "it", ask->now, ask->error))
-               : rc;
+    if (rc == TG_OK) {
+        tg_buf_text(&ask->json, ",\"failed\":");
+        rc = tg_sqlite_put_all(db,
+                               tg_sqlite_ask(db,
+                                             "SELECT id FROM task WHERE state=1"
+                                             " AND tries>=retry ORDER BY id",
+                                             ""),
+                               ask, tg_sqlite_put_only_id);
+        tg_buf_char(&ask->json, '}');
+    }
+
+    return rc == TG_OK ? tg_sqlite_run(
+               db, tg_sqlite_ask(db, TG_SQLITE_INTERRUPT " WHERE state=1", "it",
+                                 ask->now, ask->error))
+                       : rc;
 }
 
 static int
@@ -239,30 +81,9 @@ tg_sqlite_do_submit(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     return rc;
 }
 
-/* The task id as a whole: TG_OK or TG_MISSING. */
-static int
-tg_sqlite_tell(tg_store_sqlite_t *db, tg_store_ask_t *ask,
-               tg_task_state_t *state)
-{
-    sqlite3_stmt *row;
-    int rc;
-
-    row = tg_sqlite_ask(db, TG_SQLITE_TASK "WHERE id=?1", "i", ask->id + 1);
-    rc = row != NULL ? tg_sqlite_step(db, row) : TG_SQLITE_FAILED;
-
-    if (rc == TG_OK) {
-        tg_sqlite_put(db, row, ask, 1, &ask->json);
-        *state = (tg_task_state_t) db->sqlite->column_int64(row,
-                                                            TG_SQLITE_STATE);
-        (void) db->sqlite->reset(row);
-    }
-
-    return rc == TG_END ? TG_MISSING : rc;
-}
-
 /* Of each agent the first; of those the one that comes first. */
 static int
-tg_sqlite_first(tg_store_sqlite_t *db, tg_store_ask_t *ask)
+tg_sqlite_first(tg_store_sqlite_t *db, tg_store_ask_t *ask, int64_t *retry)
 {
     int64_t id, priority;
     sqlite3_stmt *row;
@@ -295,6 +116,7 @@ tg_sqlite_first(tg_store_sqlite_t *db, tg_store_ask_t *ask)
         {
             ask->id = id;
             ask->priority = priority;
+            *retry = ask->agents->retries[i];
         }
     }
 
@@ -304,16 +126,18 @@ tg_sqlite_first(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 static int
 tg_sqlite_do_claim(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 {
+    int64_t retry;
     int rc;
 
-    rc = tg_sqlite_first(db, ask);
+    retry = 0;
+    rc = tg_sqlite_first(db, ask, &retry);
 
     if (rc == TG_OK) {
         rc = tg_sqlite_run(
             db, tg_sqlite_ask(db,
-                              "UPDATE task SET state=1,started_at=?2 "
+                              "UPDATE task SET state=1,started_at=?2,retry=?3 "
                               "WHERE id=?1",
-                              "ii", ask->id + 1, ask->now));
+                              "iii", ask->id + 1, ask->now, retry));
     }
 
     return rc == TG_OK ? tg_sqlite_tell(db, ask, &ask->state) : rc;
@@ -330,8 +154,38 @@ tg_sqlite_do_return(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 }
 
 static int
+tg_sqlite_do_interrupt(tg_store_sqlite_t *db, tg_store_ask_t *ask)
+{
+    sqlite3_stmt *row;
+    int rc;
+
+    rc = tg_sqlite_run(db, tg_sqlite_ask(db,
+                                         TG_SQLITE_INTERRUPT
+                                         ",pid=iif(tries<retry,NULL,?4),"
+                                         "output=iif(tries<retry,NULL,?5) "
+                                         "WHERE id=?3 AND state=1",
+                                         "itiit", ask->now, ask->error,
+                                         ask->id + 1, ask->pid, ask->output));
+    row = rc == TG_OK ? tg_sqlite_ask(db, "SELECT state FROM task WHERE id=?1",
+                                      "i", ask->id + 1)
+                      : NULL;
+    rc = row != NULL ? tg_sqlite_step(db, row) : TG_SQLITE_FAILED;
+
+    if (rc == TG_OK) {
+        ask->state = (tg_task_state_t) db->sqlite->column_int64(row, 0);
+        (void) db->sqlite->reset(row);
+    }
+
+    return rc == TG_END ? TG_OK : rc;
+}
+
+static int
 tg_sqlite_do_finish(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 {
+    if (ask->state == TG_TASK_QUEUED) {
+        return tg_sqlite_do_interrupt(db, ask);
+    }
+
     return tg_sqlite_run(
         db,
         tg_sqlite_ask(db,

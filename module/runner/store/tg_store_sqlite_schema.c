@@ -31,6 +31,10 @@ static const char *const tg_sqlite_steps[TG_SQLITE_VERSION] = {
     "CREATE TRIGGER task_changed AFTER UPDATE OF state ON task BEGIN"
     " UPDATE count SET n=n-1 WHERE state=old.state;"
     " UPDATE count SET n=n+1 WHERE state=new.state; END;",
+
+    /* How often it was interrupted, and how often it may be. */
+    "ALTER TABLE task ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE task ADD COLUMN retry INTEGER NOT NULL DEFAULT 0;",
 };
 
 static int

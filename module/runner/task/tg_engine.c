@@ -88,10 +88,11 @@ tg_engine_running(const tg_engine_t *engine, tg_str_t agent)
 
 /* A copy: another config may come before the store has answered. */
 static void
-tg_engine_name(tg_store_agents_t *agents, tg_str_t name)
+tg_engine_name(tg_store_agents_t *agents, const tg_agent_t *agent)
 {
-    memcpy(agents->names[agents->n], name.data, name.len);
-    agents->names[agents->n++][name.len] = '\0';
+    memcpy(agents->names[agents->n], agent->name.data, agent->name.len);
+    agents->names[agents->n][agent->name.len] = '\0';
+    agents->retries[agents->n++] = agent->retry;
 }
 
 static void
@@ -182,7 +183,7 @@ tg_engine_go_on(tg_engine_t *engine)
         if (tg_engine_running(engine, config->agents[i].name)
             < config->agents[i].concurrency)
         {
-            tg_engine_name(&engine->claimers, config->agents[i].name);
+            tg_engine_name(&engine->claimers, &config->agents[i]);
         }
     }
 
@@ -211,7 +212,7 @@ tg_engine_stop(tg_engine_t *engine, int is_forced)
          task = next)
     {
         next = TAILQ_NEXT(task, place);
-        tg_task_end(task, TG_TASK_FAILED,
+        tg_task_end(task, TG_TASK_QUEUED,
                     "interrupted: the tasks were told to stop");
     }
 }
@@ -239,8 +240,7 @@ tg_engine_on_orphan(tg_store_ask_t *ask)
     tg_engine_refused(engine, ask);
 
     if (ask->rc == TG_OK) {
-        tg_task_tell_failed(engine, tg_buf_view(&ask->json),
-                            tg_engine_orphaned);
+        tg_task_tell_each(engine, tg_buf_view(&ask->json), tg_engine_orphaned);
     } else {
         engine->must_sort = 1; /* with the next tick */
     }
@@ -279,7 +279,7 @@ tg_engine_sort(tg_engine_t *engine)
     engine->known.n = 0;
 
     for (i = 0; i < engine->config.nagents; i++) {
-        tg_engine_name(&engine->known, engine->config.agents[i].name);
+        tg_engine_name(&engine->known, &engine->config.agents[i]);
     }
 
     tg_engine_ask(engine, ask);
@@ -302,6 +302,18 @@ tg_engine_failed(tg_engine_t *engine, tg_str_t why)
 }
 
 static void
+tg_engine_tell_interrupted(tg_engine_t *engine, tg_str_t told)
+{
+    static const char *const names[] = { "queued", "failed", NULL };
+    tg_str_t ids[2];
+
+    if (tg_json_members(told, names, ids) == TG_OK) {
+        tg_task_tell_each(engine, ids[0], NULL);
+        tg_task_tell_each(engine, ids[1], tg_engine_interrupted);
+    }
+}
+
+static void
 tg_engine_on_open(tg_store_ask_t *ask)
 {
     tg_engine_t *engine;
@@ -312,8 +324,7 @@ tg_engine_on_open(tg_store_ask_t *ask)
     if (ask->rc == TG_OK) {
         tg_buf_reset(&engine->why, 0);
         tg_engine_begin(engine);
-        tg_task_tell_failed(engine, tg_buf_view(&ask->json),
-                            tg_engine_interrupted);
+        tg_engine_tell_interrupted(engine, tg_buf_view(&ask->json));
         engine->must_sort = 1;
         tg_engine_sort(engine);
     } else {

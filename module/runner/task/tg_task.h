@@ -65,6 +65,7 @@ typedef struct {
     int64_t timeout_ms;
     int64_t concurrency;
     int64_t max_output;
+    int64_t retry; /* so often it may be interrupted, and is tried again */
 } tg_agent_t;
 
 typedef struct {
@@ -93,8 +94,8 @@ typedef struct {
     /* There is more output of a task, or it has ended. */
     void (*changed)(tg_engine_t *engine, int64_t id);
 
-    /* A task that ran was cancelled, which is written down. */
-    void (*cancelled)(tg_task_t *task);
+    /* How a task that ran has ended is written down. */
+    void (*ended)(tg_task_t *task);
 
     /* Another TG_TASK_TICK_MS. */
     void (*tick)(tg_engine_t *engine);
@@ -174,9 +175,9 @@ struct tg_task_s {
     tg_tail_t both;
     tg_buf_t output; /* what waits to be written to the file */
     tg_output_ask_t write;
-    uint64_t size; /* of its output */
-    uint64_t told; /* of that, what clients know */
-    tg_task_state_t state;
+    uint64_t size;         /* of its output */
+    uint64_t told;         /* of that, what clients know */
+    tg_task_state_t state; /* QUEUED: it was interrupted */
     tg_buf_t result;
     tg_buf_t error;
     tg_buf_t tail;
@@ -266,15 +267,15 @@ void tg_task_tell(tg_engine_t *engine, const char *method, tg_buf_t *params);
 /* How a task that ran has ended. */
 void tg_task_tell_end(tg_task_t *task);
 
-/* Each of an array of ids has failed. */
-void tg_task_tell_failed(tg_engine_t *engine, tg_str_t ids, const char *error);
+/* Each of an array of ids has failed; error is NULL: it waits again. */
+void tg_task_tell_each(tg_engine_t *engine, tg_str_t ids, const char *error);
 
 /* --- tg_task_run.c --- */
 
 /* Starts what the store tells of a claimed task. */
 void tg_task_run(tg_engine_t *engine, int64_t id, tg_str_t told);
 
-/* It is to end as that, at once. */
+/* It is to end as that, at once; TG_TASK_QUEUED: it is interrupted. */
 void tg_task_end(tg_task_t *task, tg_task_state_t state, const char *why);
 
 /* Tries again to write down how it ended. */

@@ -106,7 +106,7 @@ void tg_task_submit(tg_task_call_t *call);
 void tg_task_submitted(tg_task_call_t *call);
 void tg_task_cancel(tg_task_call_t *call);
 void tg_task_was_cancelled(tg_task_call_t *call);
-void tg_task_calls_cancelled(tg_task_t *task);
+void tg_task_calls_ended(tg_task_t *task);
 void tg_task_get(tg_task_call_t *call);
 void tg_task_list(tg_task_call_t *call);
 void tg_task_listed(tg_task_call_t *call);

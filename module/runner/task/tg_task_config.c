@@ -32,12 +32,14 @@ enum {
     TG_AGENT_TIMEOUT,
     TG_AGENT_CONCURRENCY,
     TG_AGENT_OUTPUT,
+    TG_AGENT_RETRY,
     TG_AGENT_MEMBERS
 };
 
 static const char *const tg_agent_members[] = {
-    "name",   "argv", "env",        "cwd",         "stdin",      "success",
-    "memory", "pids", "timeout_ms", "concurrency", "max_output", NULL,
+    "name",       "argv",   "env",  "cwd",        "stdin",
+    "success",    "memory", "pids", "timeout_ms", "concurrency",
+    "max_output", "retry",  NULL,
 };
 
 /* A text without escapes, as all of these are. */
@@ -67,6 +69,7 @@ tg_agent_read(tg_agent_t *agent, tg_str_t raw)
     agent->timeout_ms = 0;
     agent->concurrency = TG_TASK_CONCURRENCY_MAX;
     agent->max_output = TG_EXEC_OUTPUT;
+    agent->retry = 0;
 
     return agent->name.len != 0 && agent->name.len <= TG_STORE_AGENT_NAME
                    && tg_json_type(agent->argv) == TG_JSON_ARRAY
@@ -80,6 +83,9 @@ tg_agent_read(tg_agent_t *agent, tg_str_t raw)
                           == TG_OK
                    && tg_job_number(values[TG_AGENT_OUTPUT], 0, INT64_MAX,
                                     &agent->max_output)
+                          == TG_OK
+                   && tg_job_number(values[TG_AGENT_RETRY], 0, INT64_MAX,
+                                    &agent->retry)
                           == TG_OK
                ? TG_OK
                : TG_BAD;

@@ -186,7 +186,7 @@ const tg_kind_t tg_task_kind = {
 const tg_task_ops_t tg_task_kind_ops = {
     .opened = tg_task_calls_begin,
     .changed = tg_task_calls_follow,
-    .cancelled = tg_task_calls_cancelled,
+    .ended = tg_task_calls_ended,
     .tick = tg_task_calls_tick,
     .leave = tg_task_calls_leave,
 };

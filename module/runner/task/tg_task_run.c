@@ -55,9 +55,10 @@ tg_task_on_finish(tg_store_ask_t *ask)
 
     if (ask->rc == TG_OK) {
         task->is_finished = 1;
+        task->state = ask->state;
         engine->nended++;
         tg_task_tell_end(task);
-        engine->tasks->ops->cancelled(task);
+        engine->tasks->ops->ended(task);
         engine->tasks->ops->changed(engine, task->id);
     }
 
@@ -85,13 +86,12 @@ tg_task_finish(tg_task_t *task)
     ask->state = task->state;
     ask->pid = task->pid;
     ask->output = tg_buf_view(&task->tail);
+    ask->error = tg_buf_view(&task->error);
 
     if (task->state == TG_TASK_COMPLETED) {
         tg_buf_reset(&task->result, 0);
         tg_task_put_tail(&task->result, &task->out);
         ask->result = tg_buf_view(&task->result);
-    } else if (task->state == TG_TASK_FAILED) {
-        ask->error = tg_buf_view(&task->error);
     }
 
     task->is_finishing = 1;

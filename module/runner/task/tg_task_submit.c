@@ -149,7 +149,10 @@ tg_task_was_cancelled(tg_task_call_t *call)
     task = call->ask.rc == TG_AGAIN ? tg_task_find(call->engine, call->ask.id)
                                     : NULL;
 
-    if (task == NULL || (task->has_ended && task->state != TG_TASK_CANCELLED)) {
+    if (task == NULL
+        || (task->has_ended && task->state != TG_TASK_CANCELLED
+            && task->state != TG_TASK_QUEUED))
+    {
         tg_task_call_error(call, TG_TASK_NOT_CANCELLABLE,
                            "Task not cancellable: it has ended already.");
         return;
@@ -159,14 +162,20 @@ tg_task_was_cancelled(tg_task_call_t *call)
     tg_task_end(task, TG_TASK_CANCELLED, "");
 }
 
+/* One that was interrupted meanwhile may wait again. */
 void
-tg_task_calls_cancelled(tg_task_t *task)
+tg_task_calls_ended(tg_task_t *task)
 {
     tg_task_call_t *call;
 
     while ((call = TAILQ_FIRST(&task->cancels)) != NULL) {
         tg_task_call_leave(call);
-        tg_task_call_true(call);
+
+        if (task->state == TG_TASK_CANCELLED) {
+            tg_task_call_true(call);
+        } else {
+            tg_task_cancel(call);
+        }
     }
 }
 

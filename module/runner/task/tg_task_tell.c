@@ -94,6 +94,12 @@ tg_task_tell_end(tg_task_t *task)
         tg_task_tell(task->engine, "task.cancelled", &params);
         break;
 
+    case TG_TASK_QUEUED:
+        tg_buf_text(&params, ",\"priority\":");
+        tg_buf_int(&params, task->priority);
+        tg_task_tell(task->engine, "task.queued", &params);
+        break;
+
     default:
         tg_buf_text(&params, ",\"error\":");
         tg_json_put_string(&params, tg_buf_view(&task->error));
@@ -102,16 +108,26 @@ tg_task_tell_end(tg_task_t *task)
 }
 
 void
-tg_task_tell_failed(tg_engine_t *engine, tg_str_t ids, const char *error)
+tg_task_tell_each(tg_engine_t *engine, tg_str_t ids, const char *error)
 {
     tg_json_t each;
-    tg_str_t id;
+    tg_str_t raw;
+    int64_t id;
     tg_buf_t params;
 
-    for (tg_json_each(&each, ids); tg_json_item(&each, &id);) {
-        tg_task_tell_begin(&params, tg_task_id(tg_json_body(id)), TG_STR(""));
+    for (tg_json_each(&each, ids); tg_json_item(&each, &raw);) {
+        id = tg_task_id(tg_json_body(raw));
+        tg_task_tell_begin(&params, id, TG_STR(""));
+
+        if (error == NULL) {
+            tg_task_tell(engine, "task.queued", &params);
+            continue;
+        }
+
         tg_buf_text(&params, ",\"error\":");
         tg_json_put_string(&params, tg_str_c(error));
         tg_task_tell(engine, "task.failed", &params);
+        engine->nended++;
+        engine->tasks->ops->changed(engine, id);
     }
 }
