@@ -62,7 +62,7 @@ room_libs = $(if $(filter client,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
 
 comma := ,
 # Rooms of plain C11 that everybody links, as one archive.
-C11_ROOMS := base schema core
+C11_ROOMS := base schema core tool
 
 src = $(sort $(foreach r,$(1),$(wildcard module/$(r)/*.c \
 	module/$(r)/*/*.c)))
@@ -73,6 +73,7 @@ room = $(call obj,$(filter-out %_main.c,$(call src,$(1))))
 CORE := $(B)/libcore.a
 UV := $(call room,uv)
 REGEX := $(call room,regex)
+THREAD := $(call room,thread)
 
 RUNNER_MAIN := $(wildcard module/runner/tg_runner_main.c)
 BRIDGE_MAIN := $(wildcard module/bridge/tg_bridge_main.c)

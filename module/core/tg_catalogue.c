@@ -414,6 +414,44 @@ tg_catalogue_list_whole(const tg_catalogue_t *catalogue,
     (void) tg_catalogue_put(catalogue, 0, SIZE_MAX, visible, ctx, out);
 }
 
+static void
+tg_entry_put_schema(tg_buf_t *out, const tg_entry_t *entry)
+{
+    tg_buf_text(out, "{\"name\":");
+    tg_json_put_string(out, entry->name);
+    tg_buf_text(out, ",\"description\":");
+    tg_json_put_string(out, entry->description);
+    tg_buf_text(out, ",\"input_schema\":");
+    tg_json_put_compact(out, entry->input_schema.data != NULL
+                                 ? entry->input_schema
+                                 : TG_STR("{\"type\":\"object\"}"));
+    tg_buf_char(out, '}');
+}
+
+void
+tg_catalogue_put_schemas(const tg_catalogue_t *catalogue,
+                         tg_catalogue_visible_pt visible, void *ctx,
+                         tg_buf_t *out)
+{
+    const tg_entry_t *entry;
+    size_t i, n;
+
+    tg_buf_char(out, '[');
+    n = 0;
+
+    for (i = 0; i < catalogue->n; i++) {
+        entry = catalogue->entries[i];
+
+        if (entry->kind == TG_ENTRY_TOOL
+            && (visible == NULL || visible(ctx, entry))) {
+            tg_buf_text(out, n++ == 0 ? "\n" : ",\n");
+            tg_entry_put_schema(out, entry);
+        }
+    }
+
+    tg_buf_text(out, "\n]\n");
+}
+
 size_t
 tg_catalogue_list_size(const tg_catalogue_t *catalogue)
 {

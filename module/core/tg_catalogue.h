@@ -129,6 +129,14 @@ void tg_catalogue_list_whole(const tg_catalogue_t *catalogue,
                              tg_catalogue_visible_pt visible, void *ctx,
                              tg_buf_t *out);
 
+/*
+ * Appends the tools as a bridge in front of `ipc` reads them from a file: a
+ * JSON array of name, description and input_schema, one a line.
+ */
+void tg_catalogue_put_schemas(const tg_catalogue_t *catalogue,
+                              tg_catalogue_visible_pt visible, void *ctx,
+                              tg_buf_t *out);
+
 /* The bytes of the whole list, of all tools. */
 size_t tg_catalogue_list_size(const tg_catalogue_t *catalogue);
 
@@ -151,5 +159,11 @@ const char *tg_notification_name_check(tg_str_t name);
  * that we know?  NULL, or what is wrong, static text.
  */
 const char *tg_tool_schema_check(tg_str_t schema);
+
+/*
+ * Is a valid JSON text usable as the annotations of a tool (MCP
+ * "ToolAnnotations")?  NULL, or what they must be, static text.
+ */
+const char *tg_tool_annotations_check(tg_str_t annotations);
 
 #endif

@@ -182,3 +182,32 @@ tg_tool_schema_check(tg_str_t schema)
 
     return NULL;
 }
+
+const char *
+tg_tool_annotations_check(tg_str_t annotations)
+{
+    static const char *const flags[] = { "readOnlyHint", "destructiveHint",
+                                         "idempotentHint", "openWorldHint" };
+    tg_json_type_t type;
+    tg_str_t value;
+    size_t i;
+
+    if (tg_json_type(annotations) != TG_JSON_OBJECT) {
+        return "must be a JSON object, such as '{\"readOnlyHint\":true}'";
+    }
+
+    for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        if (tg_json_get(annotations, tg_str_c(flags[i]), &value) != TG_OK) {
+            continue;
+        }
+
+        type = tg_json_type(value);
+
+        if (type != TG_JSON_TRUE && type != TG_JSON_FALSE) {
+            return "must have true or false for readOnlyHint, "
+                   "destructiveHint, idempotentHint and openWorldHint";
+        }
+    }
+
+    return NULL;
+}

@@ -23,12 +23,17 @@ my %room = (
     base   => { rooms => [], system => sub { $c11{ $_[0] } } },
     schema => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
     core   => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
+    tool => {
+        rooms  => [qw(base schema core)],
+        system => sub { $c11{ $_[0] } },
+    },
     api  => { rooms => [], system => sub { $c11{ $_[0] } } },
     uv   => { rooms => [qw(base core)], system => libraries(qr/^uv\.h$/) },
     regex =>
         { rooms => [qw(base schema)], system => libraries(qr/^pcre2/) },
+    thread => { rooms => [qw(base core)], system => libraries(qr/^$/) },
     nginx => {
-        rooms  => [qw(base schema core api regex)],
+        rooms  => [qw(base schema core tool api regex thread)],
         system => libraries(qr/^ngx_/),
     },
     bridge => { rooms => [qw(base core uv)], system => libraries(qr/^uv\.h/) },
@@ -106,7 +111,7 @@ sub check_file {
     my ($file) = @_;
     my $is_c = $file =~ /\.[ch]$/;
     my $tabs = $file =~ /\.mk$/;
-    my $is_pure = $file =~ m{^module/(?:base|schema|core)/};
+    my $is_pure = $file =~ m{^module/(?:base|schema|core|tool)/};
     open my $fh, '<:encoding(UTF-8)', $file or die "$file: $!\n";
     my $comment = 0;
     while (my $text = <$fh>) {

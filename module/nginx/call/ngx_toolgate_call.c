@@ -3,6 +3,8 @@
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
+#include "tool/tg_fit.h"
+
 static void ngx_toolgate_last_resort(ngx_event_t *ev);
 static void ngx_toolgate_call_unwanted(void *data);
 
@@ -110,21 +112,14 @@ ngx_toolgate_is_fit(ngx_toolgate_call_t *call, tg_request_t *request)
     tg_buf_t error;
     int rc;
 
-    if (call->tool->input == NULL
-        || tg_schema_fits(call->tool->input, request->notes))
-    {
+    if (tg_fit_is_sure(call->tool->input, request)) {
         return 1;
     }
 
     tg_buf_init(&error, tg_alloc_libc());
-    rc = ngx_toolgate_schema_check(call, call->tool->input, request->arguments,
-                                   &error);
+    rc = ngx_toolgate_check_arguments(call, &outcome, &error);
 
-    if (rc == TG_NOMEM || (rc != TG_OK && tg_buf_failed(&error))) {
-        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
-    } else if (rc != TG_OK) {
-        call->rule = NGX_TOOLGATE_RULE_INPUT;
-        outcome = tg_outcome_failed(TG_FAILURE_ARGUMENTS, tg_buf_view(&error));
+    if (rc != TG_OK) {
         ngx_toolgate_call_end(call, &outcome);
     }
 

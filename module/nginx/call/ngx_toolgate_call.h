@@ -413,13 +413,9 @@ ngx_uint_t ngx_toolgate_limits_of(const ngx_toolgate_tool_t *tool,
 ngx_int_t ngx_toolgate_rate(ngx_toolgate_call_t *call, u_char *text,
                             size_t size);
 
-/*
- * As tg_schema_check(), with the worker's checker.  The calls of a batch
- * share the steps of one frame, which are counted in the peer's work.
- */
-int ngx_toolgate_schema_check(ngx_toolgate_call_t *call,
-                              const tg_schema_t *schema, tg_str_t raw,
-                              tg_buf_t *error);
+/* As tg_fit_arguments(), of the call's tool. */
+int ngx_toolgate_check_arguments(ngx_toolgate_call_t *call,
+                                 tg_outcome_t *outcome, tg_buf_t *scratch);
 
 /*
  * Does an outcome fit the call's output schema?  If not, it becomes a failure

@@ -4,6 +4,7 @@
 #include "nginx/call/ngx_toolgate_call.h"
 
 #include "regex/tg_regex.h"
+#include "tool/tg_fit.h"
 
 /* A worker checks one call at a time. */
 static tg_schema_checker_t *ngx_toolgate_checker;
@@ -105,108 +106,76 @@ ngx_toolgate_compile_schemas(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
     return NGX_OK;
 }
 
-/* Is there something that the schema is about?  Its data is NULL if not. */
-static ngx_uint_t
-ngx_toolgate_is_structured(tg_entry_kind_t kind, const tg_outcome_t *outcome,
-                           tg_str_t *value)
-{
-    tg_str_t flag;
-
-    *value = outcome->value;
-
-    if (outcome->kind == TG_OUTCOME_JSON
-        || (outcome->kind == TG_OUTCOME_RESULT && kind == TG_ENTRY_METHOD))
-    {
-        return 1;
-    }
-
-    /* A tool that says no, or asks, need not say it in the schema's shape. */
-    if (outcome->kind != TG_OUTCOME_RESULT
-        || tg_result_is_asking(outcome->value)
-        || (tg_json_get(outcome->value, TG_STR("isError"), &flag) == TG_OK
-            && tg_json_type(flag) == TG_JSON_TRUE))
-    {
-        return 0;
-    }
-
-    if (tg_json_get(outcome->value, TG_STR("structuredContent"), value)
-        != TG_OK) {
-        *value = TG_STR_NONE;
-    }
-
-    return 1;
-}
-
-void
-ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
-                           tg_buf_t *scratch)
-{
-    tg_str_t value, meta;
-    int rc;
-
-    if (!ngx_toolgate_is_structured(call->entry->kind, outcome, &value)) {
-        return;
-    }
-
-    call->rule = NGX_TOOLGATE_RULE_OUTPUT;
-    meta = outcome->meta;
-
-    if (value.data == NULL) {
-        tg_buf_printf(scratch,
-                      "The result of %.*s has no \"structuredContent\", though "
-                      "the tool has an output schema; this is the tool's "
-                      "mistake.",
-                      (int) call->entry->name.len, call->entry->name.data);
-        *outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
-        return;
-    }
-
-    tg_buf_printf(scratch,
-                  "The result of %.*s does not fit its output schema; this is "
-                  "the tool's mistake. ",
-                  (int) call->entry->name.len, call->entry->name.data);
-    rc = ngx_toolgate_schema_check(call, call->output_schema, value, scratch);
-
-    if (rc == TG_NOMEM || tg_buf_failed(scratch)) {
-        *outcome = tg_outcome_no_memory();
-    } else if (rc != TG_OK) {
-        *outcome = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(scratch));
-        outcome->meta = meta;
-    } else {
-        call->rule = NGX_TOOLGATE_RULE_NONE;
-    }
-}
-
-int
-ngx_toolgate_schema_check(ngx_toolgate_call_t *call, const tg_schema_t *schema,
-                          tg_str_t raw, tg_buf_t *error)
+/*
+ * The worker's checker, for this call; NULL: no memory.  Its checks end with
+ * ngx_toolgate_check_end().  An answer that comes later is no part of the frame
+ * any more; the calls of a batch share the steps of one frame, which are
+ * counted in the peer's work.
+ */
+static tg_schema_checker_t *
+ngx_toolgate_check_begin(ngx_toolgate_call_t *call)
 {
     tg_peer_t *peer;
-    uint64_t before;
-    int rc;
 
     if (ngx_toolgate_checker == NULL) {
         ngx_toolgate_checker = tg_schema_checker_new(
             tg_alloc_libc(), ((uint64_t) ngx_random() << 32) ^ ngx_random());
 
         if (ngx_toolgate_checker == NULL) {
-            return TG_NOMEM;
+            return NULL;
         }
     }
 
-    /* An answer that comes later is no part of the frame any more. */
     if (call->request == NULL) {
         tg_schema_checker_frame(ngx_toolgate_checker, 0, NULL);
-        return tg_schema_check(schema, ngx_toolgate_checker, raw, error);
+        return ngx_toolgate_checker;
     }
 
     peer = &call->front->peer;
-    before = peer->work;
+    call->front->steps -= peer->work;
     tg_schema_checker_frame(ngx_toolgate_checker, peer->serving, &peer->work);
-    rc = tg_schema_check(schema, ngx_toolgate_checker, raw, error);
-    call->front->steps += peer->work - before;
+
+    return ngx_toolgate_checker;
+}
+
+static void
+ngx_toolgate_check_end(ngx_toolgate_call_t *call)
+{
+    if (call->request != NULL && ngx_toolgate_checker != NULL) {
+        call->front->steps += call->front->peer.work;
+    }
+}
+
+int
+ngx_toolgate_check_arguments(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
+                             tg_buf_t *scratch)
+{
+    int rc;
+
+    rc = tg_fit_arguments(call->tool->input, ngx_toolgate_check_begin(call),
+                          call->request->arguments, outcome, scratch);
+    ngx_toolgate_check_end(call);
+
+    if (rc == TG_BAD) {
+        call->rule = NGX_TOOLGATE_RULE_INPUT;
+    }
 
     return rc;
+}
+
+void
+ngx_toolgate_check_outcome(ngx_toolgate_call_t *call, tg_outcome_t *outcome,
+                           tg_buf_t *scratch)
+{
+    int rc;
+
+    rc = tg_fit_outcome(call->output_schema, ngx_toolgate_check_begin(call),
+                        call->entry, outcome, scratch);
+    ngx_toolgate_check_end(call);
+
+    if (rc != TG_OK) {
+        call->rule = NGX_TOOLGATE_RULE_OUTPUT;
+    }
 }
 
 void

@@ -6,36 +6,6 @@
 #include "base/tg_utf8.h"
 #include "schema/tg_schema_look.h"
 
-/* MCP "ToolAnnotations": hints, all but the title booleans. */
-static const char *
-ngx_toolgate_annotations_mistake(tg_str_t json)
-{
-    static const char *const flags[] = { "readOnlyHint", "destructiveHint",
-                                         "idempotentHint", "openWorldHint" };
-    tg_json_type_t type;
-    tg_str_t value;
-    ngx_uint_t i;
-
-    if (tg_json_type(json) != TG_JSON_OBJECT) {
-        return "must be a JSON object, such as '{\"readOnlyHint\":true}'";
-    }
-
-    for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-        if (tg_json_get(json, tg_str_c(flags[i]), &value) != TG_OK) {
-            continue;
-        }
-
-        type = tg_json_type(value);
-
-        if (type != TG_JSON_TRUE && type != TG_JSON_FALSE) {
-            return "must have true or false for readOnlyHint, "
-                   "destructiveHint, idempotentHint and openWorldHint";
-        }
-    }
-
-    return NULL;
-}
-
 char *
 ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -56,7 +26,7 @@ ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    mistake = ngx_toolgate_annotations_mistake(tool->entry.annotations);
+    mistake = tg_tool_annotations_check(tool->entry.annotations);
 
     if (mistake != NULL) {
         return ngx_toolgate_refuse(cf, "\"%V\" %s", &cmd->name, mistake);

@@ -18,13 +18,13 @@ typedef struct {
 
 /* Of a call. */
 typedef struct {
-    ngx_toolgate_mail_t mail; /* first */
+    tg_mail_t mail; /* first */
     ngx_toolgate_call_t *call;
     ngx_toolgate_native_t *native;
     toolgate_request_t request;
     size_t max_output;
     ngx_uint_t is_begun;
-    char room[NGX_TOOLGATE_MAIL_ROOM]; /* last: it need not be zeroed */
+    char room[TG_MAIL_ROOM]; /* last: it need not be zeroed */
 } ngx_toolgate_library_call_t;
 
 typedef struct {
@@ -350,7 +350,7 @@ ngx_toolgate_library_args(ngx_toolgate_call_t *call,
 
 static void
 ngx_toolgate_library_failed(ngx_toolgate_library_call_t *ctx,
-                            const ngx_toolgate_reply_t *reply)
+                            const tg_mail_reply_t *reply)
 {
     tg_outcome_t outcome;
     tg_buf_t text;
@@ -381,7 +381,7 @@ ngx_toolgate_library_failed(ngx_toolgate_library_call_t *ctx,
 
 static void
 ngx_toolgate_library_end(ngx_toolgate_library_call_t *ctx,
-                         const ngx_toolgate_reply_t *reply)
+                         const tg_mail_reply_t *reply)
 {
     if (reply->failure != TG_FAILURE_NONE || reply->text.len > ctx->max_output)
     {
@@ -394,33 +394,25 @@ ngx_toolgate_library_end(ngx_toolgate_library_call_t *ctx,
 
 static void
 ngx_toolgate_library_progress(ngx_toolgate_call_t *call,
-                              const ngx_toolgate_mail_progress_t *progress)
+                              const tg_mail_progress_t *progress)
 {
-    u_char numbers[2 * NGX_INT64_LEN], *total, *end;
-    tg_buf_t message;
+    tg_mail_values_t values;
+    tg_buf_t text;
 
-    tg_buf_init(&message, tg_alloc_libc());
-    total = ngx_sprintf(numbers, "%uL", progress->progress);
-    end = progress->total != 0 ? ngx_sprintf(total, "%uL", progress->total)
-                               : total;
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_mail_values(progress, &text, &values);
 
-    if (progress->message != NULL) {
-        tg_json_put_string(&message, tg_str(progress->message->text,
-                                            progress->message->len));
+    if (values.progress.data != NULL) {
+        ngx_toolgate_call_progress(call, values.progress, values.total,
+                                   values.message);
     }
 
-    ngx_toolgate_call_progress(
-        call, tg_str((char *) numbers, total - numbers),
-        end != total ? tg_str((char *) total, end - total) : TG_STR_NONE,
-        message.len != 0 && !tg_buf_failed(&message) ? tg_buf_view(&message)
-                                                     : TG_STR_NONE);
-    tg_buf_deinit(&message);
+    tg_buf_deinit(&text);
 }
 
 static void
-ngx_toolgate_library_arrived(ngx_toolgate_mail_t *mail,
-                             const ngx_toolgate_reply_t *reply,
-                             const ngx_toolgate_mail_progress_t *progress)
+ngx_toolgate_library_arrived(tg_mail_t *mail, const tg_mail_reply_t *reply,
+                             const tg_mail_progress_t *progress)
 {
     ngx_toolgate_library_call_t *ctx = (ngx_toolgate_library_call_t *) mail;
 
@@ -435,21 +427,21 @@ ngx_toolgate_library_arrived(ngx_toolgate_mail_t *mail,
 static ngx_uint_t
 ngx_toolgate_library_begin(ngx_toolgate_library_call_t *ctx)
 {
-    ngx_toolgate_reply_t reply;
+    tg_mail_reply_t reply;
 
     ctx->is_begun = 1;
     ctx->mail.arrived = ngx_toolgate_library_arrived;
     ctx->mail.room = ctx->room;
-    ctx->request.call = ngx_toolgate_mail_open(&ctx->mail);
+    ctx->request.call = tg_mail_open(&ctx->mail, ngx_toolgate_mail_post());
 
     ngx_toolgate_native_call(ctx->native, &ctx->request);
 
-    if (!ngx_toolgate_mail_take(&ctx->mail, &reply)) {
+    if (!tg_mail_take(&ctx->mail, &reply)) {
         return 0;
     }
 
     ngx_toolgate_library_end(ctx, &reply);
-    ngx_toolgate_letter_free(reply.letter);
+    tg_letter_free(reply.letter);
 
     return 1;
 }
@@ -531,7 +523,7 @@ ngx_toolgate_library_start(ngx_toolgate_call_t *call, tg_request_t *request)
 
     /* When it fails, ctx is gone. */
     if (ngx_toolgate_call_defer(call) == NGX_OK && ctx->is_begun) {
-        ngx_toolgate_mail_release(&ctx->mail);
+        tg_mail_release(&ctx->mail);
     }
 }
 
@@ -543,7 +535,7 @@ ngx_toolgate_library_run(ngx_toolgate_call_t *call)
     ctx = call->ctx;
 
     if (!ctx->is_begun && !ngx_toolgate_library_begin(ctx)) {
-        ngx_toolgate_mail_release(&ctx->mail);
+        tg_mail_release(&ctx->mail);
     }
 }
 
@@ -554,7 +546,7 @@ ngx_toolgate_library_cancel(ngx_toolgate_call_t *call)
 
     ctx = call->ctx;
 
-    if (ngx_toolgate_mail_close(&ctx->mail)) {
+    if (tg_mail_close(&ctx->mail)) {
         ngx_toolgate_native_cancel(ctx->native, ctx->request.call);
     }
 }

@@ -10,44 +10,18 @@
 
 #define NGX_TOOLGATE_WORKER_GROUPS 256
 
-static void
-ngx_toolgate_schema_put(tg_buf_t *buf, const tg_entry_t *entry)
+/* The owner of a socket, before its server's rules. */
+typedef struct {
+    ngx_toolgate_srv_conf_t *scf;
+    ngx_toolgate_client_t client;
+} ngx_toolgate_schema_owner_t;
+
+static int
+ngx_toolgate_schema_is_visible(void *ctx, const tg_entry_t *entry)
 {
-    tg_buf_text(buf, "{\"name\":");
-    tg_json_put_string(buf, entry->name);
-    tg_buf_text(buf, ",\"description\":");
-    tg_json_put_string(buf, entry->description);
-    tg_buf_text(buf, ",\"input_schema\":");
-    tg_json_put_compact(buf, entry->input_schema.data != NULL
-                                 ? entry->input_schema
-                                 : TG_STR("{\"type\":\"object\"}"));
-    tg_buf_char(buf, '}');
-}
+    const ngx_toolgate_schema_owner_t *owner = ctx;
 
-static void
-ngx_toolgate_schema_list(ngx_toolgate_srv_conf_t *scf,
-                         const ngx_toolgate_client_t *owner, tg_buf_t *buf)
-{
-    const tg_entry_t *entry;
-    ngx_uint_t n;
-    size_t i;
-
-    tg_buf_char(buf, '[');
-    n = 0;
-
-    for (i = 0; i < tg_catalogue_size(scf->catalogue); i++) {
-        entry = tg_catalogue_at(scf->catalogue, i);
-
-        if (entry->kind != TG_ENTRY_TOOL
-            || !ngx_toolgate_may(scf, entry, owner)) {
-            continue;
-        }
-
-        tg_buf_text(buf, n++ == 0 ? "\n" : ",\n");
-        ngx_toolgate_schema_put(buf, entry);
-    }
-
-    tg_buf_text(buf, "\n]\n");
+    return ngx_toolgate_may(owner->scf, entry, &owner->client) ? 1 : 0;
 }
 
 /*
@@ -111,7 +85,7 @@ ngx_toolgate_schema_store(ngx_toolgate_socket_t *sock, u_char *temp,
 static void
 ngx_toolgate_schema_file_write(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
-    ngx_toolgate_client_t owner;
+    ngx_toolgate_schema_owner_t owner;
     gid_t groups[NGX_TOOLGATE_WORKER_GROUPS];
     tg_buf_t buf;
     u_char *temp;
@@ -122,9 +96,11 @@ ngx_toolgate_schema_file_write(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
         return;
     }
 
-    ngx_toolgate_schema_owner(sock, &owner, groups);
+    owner.scf = sock->scf;
+    ngx_toolgate_schema_owner(sock, &owner.client, groups);
     tg_buf_init(&buf, tg_alloc_libc());
-    ngx_toolgate_schema_list(sock->scf, &owner, &buf);
+    tg_catalogue_put_schemas(sock->scf->catalogue,
+                             ngx_toolgate_schema_is_visible, &owner, &buf);
 
     if (tg_buf_failed(&buf)
         || ngx_toolgate_schema_store(sock, temp, tg_buf_view(&buf)) != NGX_OK)

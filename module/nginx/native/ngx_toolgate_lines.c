@@ -15,8 +15,8 @@
 static pthread_mutex_t ngx_toolgate_lines_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Guarded by it: lines in their order, and where the next one goes. */
-static ngx_toolgate_letter_t *ngx_toolgate_lines;
-static ngx_toolgate_letter_t **ngx_toolgate_lines_last = &ngx_toolgate_lines;
+static tg_letter_t *ngx_toolgate_lines;
+static tg_letter_t **ngx_toolgate_lines_last = &ngx_toolgate_lines;
 static size_t ngx_toolgate_lines_size; /* of this second */
 static ngx_uint_t ngx_toolgate_lines_lost;
 static ngx_uint_t ngx_toolgate_lines_are_over;
@@ -24,47 +24,18 @@ static ngx_uint_t ngx_toolgate_lines_are_over;
 /* The worker's: when this second began. */
 static ngx_msec_t ngx_toolgate_lines_since;
 
-ngx_toolgate_letter_t *
-ngx_toolgate_letter_new(ngx_uint_t level, tg_str_t text)
-{
-    ngx_toolgate_letter_t *letter;
-
-    letter = tg_alloc(tg_alloc_libc(),
-                      sizeof(ngx_toolgate_letter_t) + text.len);
-
-    if (letter != NULL) {
-        letter->next = NULL;
-        letter->level = level;
-        letter->len = text.len;
-
-        if (text.len != 0) {
-            ngx_memcpy(letter->text, text.data, text.len);
-        }
-    }
-
-    return letter;
-}
-
-void
-ngx_toolgate_letter_free(ngx_toolgate_letter_t *letter)
-{
-    if (letter != NULL) {
-        tg_free(tg_alloc_libc(), letter);
-    }
-}
-
 void
 ngx_toolgate_line(ngx_uint_t level, tg_str_t name, const char *text)
 {
     char visible[NGX_TOOLGATE_LINE];
-    ngx_toolgate_letter_t *line;
+    tg_letter_t *line;
     tg_buf_t buf;
 
     buf = tg_buf_fixed(visible, sizeof(visible));
     tg_utf8_put_visible(&buf, name, 1);
     tg_buf_text(&buf, ": ");
     tg_utf8_put_visible(&buf, tg_str_c(text), 1);
-    line = ngx_toolgate_letter_new(level, tg_buf_view(&buf));
+    line = tg_letter_new((unsigned) level, tg_buf_view(&buf));
 
     (void) pthread_mutex_lock(&ngx_toolgate_lines_mutex);
 
@@ -86,13 +57,13 @@ ngx_toolgate_line(ngx_uint_t level, tg_str_t name, const char *text)
         ngx_toolgate_notify();
     }
 
-    ngx_toolgate_letter_free(line);
+    tg_letter_free(line);
 }
 
 void
 ngx_toolgate_lines_flush(void)
 {
-    ngx_toolgate_letter_t *line, *next;
+    tg_letter_t *line, *next;
     ngx_uint_t lost;
 
     lost = 0;
@@ -114,7 +85,7 @@ ngx_toolgate_lines_flush(void)
         next = line->next;
         ngx_log_error(line->level, ngx_cycle->log, 0, "%*s", line->len,
                       line->text);
-        ngx_toolgate_letter_free(line);
+        tg_letter_free(line);
     }
 
     if (lost != 0) {

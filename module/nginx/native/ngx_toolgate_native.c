@@ -42,7 +42,7 @@ static const toolgate_api_t ngx_toolgate_native_api = {
     .reply = ngx_toolgate_native_reply,
     .fail = ngx_toolgate_native_fail,
     .progress = ngx_toolgate_mail_progress,
-    .is_wanted = ngx_toolgate_mail_is_open,
+    .is_wanted = tg_mail_is_open,
     .log = ngx_toolgate_native_log,
 };
 

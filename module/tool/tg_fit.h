@@ -1,0 +1,33 @@
+/*
+ * Do the arguments of a call, and its outcome, fit the schemas of its tool?
+ * Schemas may be NULL: all fits.
+ *
+ * A checker that is NULL is one for which there was no memory.  The host says
+ * before of which frame the checks are, see tg_schema_checker_frame().
+ */
+#ifndef TG_FIT_H
+#define TG_FIT_H
+
+#include "core/tg_peer.h"
+#include "schema/tg_schema.h"
+
+/* There is no need to ask: they do. */
+static inline int
+tg_fit_is_sure(const tg_schema_t *schema, const tg_request_t *request)
+{
+    return schema == NULL || tg_schema_fits(schema, request->notes);
+}
+
+/*
+ * TG_OK: they do.  TG_BAD: outcome is what the call fails with, and text has
+ * why; TG_NOMEM: likewise, for want of memory.
+ */
+int tg_fit_arguments(const tg_schema_t *schema, tg_schema_checker_t *checker,
+                     tg_str_t arguments, tg_outcome_t *outcome, tg_buf_t *text);
+
+/* An outcome that does not becomes a failure: as above. */
+int tg_fit_outcome(const tg_schema_t *schema, tg_schema_checker_t *checker,
+                   const tg_entry_t *entry, tg_outcome_t *outcome,
+                   tg_buf_t *text);
+
+#endif

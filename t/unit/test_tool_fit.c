@@ -1,0 +1,135 @@
+/*
+ * What becomes of arguments and outcomes that do not fit their schemas.
+ */
+#include "core_help.h"
+
+#include "tool/tg_fit.h"
+
+static tg_schema_checker_t *test_checker;
+static tg_buf_t test_text;
+static tg_outcome_t test_outcome;
+
+static const tg_entry_t test_tool = { .kind = TG_ENTRY_TOOL,
+                                      .name = TG_STR_OF("count") };
+static const tg_entry_t test_method = { .kind = TG_ENTRY_METHOD,
+                                        .name = TG_STR_OF("count") };
+
+int
+help_begin(void)
+{
+    test_checker = tg_schema_checker_new(tg_alloc_libc(), 1);
+    tg_buf_init(&test_text, tg_alloc_libc());
+
+    return test_checker != NULL ? 0 : -1;
+}
+
+unsigned
+help_end(void)
+{
+    tg_schema_checker_free(test_checker);
+    tg_buf_deinit(&test_text);
+
+    return 0;
+}
+
+static tg_schema_t *
+test_schema(const char *text)
+{
+    tg_schema_t *schema;
+
+    tg_buf_truncate(&test_text, 0);
+    schema = tg_schema_compile(tg_alloc_libc(), tg_str_c(text), NULL,
+                               &test_text);
+    CU_ASSERT_FATAL(schema != NULL);
+
+    return schema;
+}
+
+static int
+test_arguments(const char *schema_text, const char *arguments)
+{
+    tg_schema_t *schema;
+    int rc;
+
+    schema = test_schema(schema_text);
+    tg_buf_truncate(&test_text, 0);
+    rc = tg_fit_arguments(schema, test_checker, tg_str_c(arguments),
+                          &test_outcome, &test_text);
+    tg_schema_free(schema);
+
+    return rc;
+}
+
+static int
+test_fit(const tg_entry_t *entry, tg_outcome_kind_t kind, const char *value)
+{
+    tg_schema_t *schema;
+    int rc;
+
+    schema = test_schema("{\"type\":\"object\",\"required\":[\"n\"]}");
+    tg_buf_truncate(&test_text, 0);
+    test_outcome = tg_outcome_of(kind, tg_str_c(value));
+    test_outcome.meta = TG_STR("{}");
+    rc = tg_fit_outcome(schema, test_checker, entry, &test_outcome, &test_text);
+    tg_schema_free(schema);
+
+    return rc;
+}
+
+HELP_TEST(fit_arguments, "arguments")
+{
+    static const char schema[] =
+        "{\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+
+    CU_ASSERT(test_arguments(schema, "{\"n\":1}") == TG_OK);
+    CU_ASSERT(test_arguments(schema, "{\"n\":\"x\"}") == TG_BAD);
+    CU_ASSERT(test_outcome.kind == TG_OUTCOME_FAILURE);
+    CU_ASSERT(test_outcome.failure == TG_FAILURE_ARGUMENTS);
+    CU_ASSERT(strstr(help_text(test_outcome.value), "/n: ") != NULL);
+    CU_ASSERT(
+        tg_fit_arguments(NULL, NULL, TG_STR("{}"), &test_outcome, &test_text)
+        == TG_OK);
+}
+
+HELP_TEST(without_memory, "without memory for a checker")
+{
+    tg_schema_t *schema;
+
+    schema = test_schema("{}");
+    CU_ASSERT(
+        tg_fit_arguments(schema, NULL, TG_STR("{}"), &test_outcome, &test_text)
+        == TG_NOMEM);
+    CU_ASSERT(test_outcome.failure == TG_FAILURE_INTERNAL);
+    HELP_EQ(test_outcome.value, TG_NO_MEMORY);
+    tg_schema_free(schema);
+}
+
+HELP_TEST(structured, "what has to fit")
+{
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_JSON, "{\"n\":1}") == TG_OK);
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_JSON, "{}") == TG_BAD);
+    CU_ASSERT(test_outcome.failure == TG_FAILURE_OUTPUT);
+    HELP_EQ(test_outcome.meta, "{}");
+    CU_ASSERT(strstr(help_text(test_outcome.value), "count") != NULL);
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
+                       "{\"content\":[],\"structuredContent\":{\"n\":1}}")
+              == TG_OK);
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT, "{\"content\":[]}")
+              == TG_BAD);
+    CU_ASSERT(strstr(help_text(test_outcome.value), "structuredContent")
+              != NULL);
+    CU_ASSERT(test_fit(&test_method, TG_OUTCOME_RESULT, "{\"content\":[]}")
+              == TG_BAD);
+    CU_ASSERT(test_fit(&test_method, TG_OUTCOME_RESULT, "{\"n\":2}") == TG_OK);
+}
+
+HELP_TEST(unstructured, "what has not")
+{
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_TEXT, "x") == TG_OK);
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_FAILURE, "x") == TG_OK);
+    CU_ASSERT(test_fit(&test_tool, TG_OUTCOME_RESULT,
+                       "{\"content\":[],\"isError\":true}")
+              == TG_OK);
+    CU_ASSERT(tg_fit_outcome(NULL, NULL, &test_tool, &test_outcome, &test_text)
+              == TG_OK);
+}
