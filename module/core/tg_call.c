@@ -282,7 +282,7 @@ tg_batch_end(tg_peer_t *peer)
 /* --- requests --- */
 
 /* Clients often call what they have called before. */
-static const tg_entry_t *
+const tg_entry_t *
 tg_peer_entry(tg_peer_t *peer, tg_entry_kind_t kind, tg_str_t name)
 {
     const tg_entry_t *entry;
@@ -302,10 +302,19 @@ tg_peer_entry(tg_peer_t *peer, tg_entry_kind_t kind, tg_str_t name)
 }
 
 void
-tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
+tg_peer_call(tg_peer_t *peer, tg_request_t *request)
 {
     tg_catalogue_t *catalogue;
 
+    /* The host may offer another one meanwhile. */
+    catalogue = tg_catalogue_hold(peer->catalogue);
+    peer->ops->call(peer->host, peer, request);
+    tg_catalogue_release(catalogue);
+}
+
+void
+tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
+{
     if (request->arguments.data == NULL) {
         request->arguments = TG_STR("{}");
     }
@@ -315,10 +324,7 @@ tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request)
     if (request->entry != NULL
         || (peer->ops->is_proxy && request->reply.kind == TG_ENTRY_TOOL))
     {
-        /* The host may offer another one meanwhile. */
-        catalogue = tg_catalogue_hold(peer->catalogue);
-        peer->ops->call(peer->host, peer, request);
-        tg_catalogue_release(catalogue);
+        tg_peer_call(peer, request);
     } else if (peer->ops->unknown != NULL) {
         peer->ops->unknown(peer->host, peer, request);
     } else {

@@ -1,5 +1,7 @@
 #include "core/tg_catalogue.h"
 
+#include "core/tg_alike.h"
+
 #include <inttypes.h>
 
 /* Entries in a table of this size are found with few probes. */
@@ -18,6 +20,7 @@ struct tg_catalogue_s {
     tg_buf_t listings;
     uint64_t digest;
     uint64_t seed;
+    tg_alikes_t alikes;
 };
 
 tg_catalogue_t *
@@ -233,6 +236,12 @@ tg_catalogue_seal(tg_catalogue_t *catalogue)
     catalogue->digest = tg_hash64(TG_HASH64, tg_buf_view(buf));
 
     return TG_OK;
+}
+
+tg_alikes_t *
+tg_catalogue_alikes(tg_catalogue_t *catalogue)
+{
+    return &catalogue->alikes;
 }
 
 size_t

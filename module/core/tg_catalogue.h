@@ -85,6 +85,10 @@ int tg_catalogue_add(tg_catalogue_t *catalogue, tg_entry_t *entry);
 /* Renders listings and the digest; nothing is added later.  Or TG_NOMEM. */
 int tg_catalogue_seal(tg_catalogue_t *catalogue);
 
+/* Calls that look like earlier ones of its entries, see tg_alike.h. */
+typedef struct tg_alikes_s tg_alikes_t;
+tg_alikes_t *tg_catalogue_alikes(tg_catalogue_t *catalogue);
+
 size_t tg_catalogue_size(const tg_catalogue_t *catalogue);
 const tg_entry_t *tg_catalogue_at(const tg_catalogue_t *catalogue, size_t i);
 

@@ -2,6 +2,7 @@
  * MCP in both eras (docs/protocols.md "MCP"): which era a request is of, and
  * the methods.
  */
+#include "core/tg_alike.h"
 #include "core/tg_peer_impl.h"
 
 tg_method_t
@@ -290,6 +291,7 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     request.progress_token = message->meta.progress_token;
     request.traceparent = message->meta.traceparent;
     request.tracestate = message->meta.tracestate;
+    tg_alike_keep(peer, message, &request);
     tg_peer_dispatch(peer, &request);
 
     return NULL;

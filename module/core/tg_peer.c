@@ -1,6 +1,7 @@
 /*
  * The peer's life: frames in, calls out, answers back.
  */
+#include "core/tg_alike.h"
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
@@ -118,6 +119,11 @@ tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
     }
 
     peer->work = 0;
+
+    if (peer->dialect != TG_DIALECT_AUTO && tg_alike_serve(peer, frame)) {
+        return TG_OK;
+    }
+
     rc = tg_message_parse(&message, frame);
 
     /* The first line of an undecided connection decides, once it is valid. */

@@ -99,6 +99,11 @@ void tg_call_cancel(tg_call_t *call);
  */
 void tg_peer_dispatch(tg_peer_t *peer, tg_request_t *request);
 
+/* The same of one whose entry is known, and the entry of a name, or NULL. */
+void tg_peer_call(tg_peer_t *peer, tg_request_t *request);
+const tg_entry_t *tg_peer_entry(tg_peer_t *peer, tg_entry_kind_t kind,
+                                tg_str_t name);
+
 /* Cancels the call or ends the subscription of a raw id, if there is one. */
 void tg_peer_cancel(tg_peer_t *peer, tg_str_t id);
 int tg_peer_has_id(tg_peer_t *peer, tg_str_t id);

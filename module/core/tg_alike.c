@@ -1,0 +1,213 @@
+#include "core/tg_alike.h"
+
+#include "base/tg_json_near.h"
+#include "core/tg_peer_impl.h"
+
+/* Containers around the arguments: the envelope and its params. */
+#define TG_ALIKE_DEPTH 2
+
+/* --- the short way --- */
+
+/* Reads the arguments at p: behind them, or NULL. */
+static const char *
+tg_alike_arguments(tg_str_t frame, const char *p, tg_json_notes_t *notes,
+                   tg_request_t *request)
+{
+    tg_json_t json;
+
+    tg_json_init(&json, frame);
+    json.pos = p;
+    json.depth = TG_ALIKE_DEPTH;
+
+    return *p == '{' && tg_json_note(&json, notes, &request->arguments) == TG_OK
+               ? json.pos
+               : NULL;
+}
+
+/* Reads an id at p that is short and plain: behind it, or NULL. */
+static const char *
+tg_alike_id(tg_str_t frame, const char *p, tg_request_t *request)
+{
+    const char *end;
+
+    end = tg_json_near(p, tg_str_end(frame));
+
+    if (end == p) {
+        return NULL;
+    }
+
+    if (request->reply.id.data != NULL) {
+        request->reply.id = tg_str(p, (size_t) (end - p));
+    }
+
+    return end;
+}
+
+/* Is the frame such a call?  Then the request learns what is its own. */
+static int
+tg_alike_read(const tg_alike_t *alike, tg_str_t frame, tg_json_notes_t *notes,
+              tg_request_t *request)
+{
+    const char *p, *end, *piece;
+    unsigned i;
+
+    p = frame.data;
+    end = p + frame.len;
+    piece = alike->bytes;
+
+    for (i = 0; /* void */; i++) {
+        if ((size_t) (end - p) < alike->lens[i]
+            || memcmp(p, piece, alike->lens[i]) != 0)
+        {
+            return 0;
+        }
+
+        p += alike->lens[i];
+        piece += alike->lens[i];
+
+        if (i + 1 == alike->n || p == end) {
+            return i + 1 == alike->n && p == end;
+        }
+
+        p = i == alike->before ? tg_alike_arguments(frame, p, notes, request)
+                               : tg_alike_id(frame, p, request);
+
+        if (p == NULL) {
+            return 0;
+        }
+    }
+}
+
+int
+tg_alike_serve(tg_peer_t *peer, tg_str_t frame)
+{
+    const tg_alike_t *alike;
+    tg_json_notes_t notes;
+    tg_request_t request;
+    unsigned i;
+
+    alike = tg_catalogue_alikes(peer->catalogue)->list;
+
+    for (i = 0; i < TG_ALIKES; i++, alike++) {
+        if (alike->dialect != peer->dialect || alike->is_mcp != peer->is_mcp) {
+            continue;
+        }
+
+        request = alike->request;
+
+        if (tg_alike_read(alike, frame, &notes, &request)) {
+            break;
+        }
+    }
+
+    /* One that is running already is refused, but not here. */
+    if (i == TG_ALIKES
+        || (request.reply.id.data != NULL
+            && tg_peer_has_id(peer, request.reply.id)))
+    {
+        return 0;
+    }
+
+    request.size = frame.len;
+    request.notes = &notes;
+    tg_peer_call(peer, &request);
+
+    return 1;
+}
+
+/* --- the long way --- */
+
+/* An id that the short way can read, too, or none. */
+static int
+tg_alike_is_plain(tg_str_t id)
+{
+    tg_json_type_t type;
+
+    type = tg_json_type(id);
+
+    return type == TG_JSON_NUMBER || type == TG_JSON_STRING || id.data == NULL;
+}
+
+/* Keeps what is in front of a value, as the next piece; moves behind it. */
+static void
+tg_alike_add(tg_alike_t *alike, char **at, tg_str_t *rest, tg_str_t value)
+{
+    size_t len;
+
+    len = (size_t) (value.data - rest->data);
+    (void) tg_str_keep(at, tg_str(rest->data, len));
+    alike->lens[alike->n++] = len;
+    len += value.len;
+    *rest = tg_str(rest->data + len, rest->len - len);
+}
+
+static void
+tg_alike_fill(tg_alike_t *alike, const tg_message_t *message,
+              const tg_request_t *request)
+{
+    tg_str_t id, arguments, rest;
+    char *at;
+
+    id = message->id;
+    arguments = message->p.arguments;
+    rest = message->text;
+    at = alike->bytes;
+    alike->n = 0;
+
+    if (id.data != NULL && id.data < arguments.data) {
+        tg_alike_add(alike, &at, &rest, id);
+    }
+
+    alike->before = alike->n;
+    tg_alike_add(alike, &at, &rest, arguments);
+
+    if (id.data != NULL && id.data > arguments.data) {
+        tg_alike_add(alike, &at, &rest, id);
+    }
+
+    tg_alike_add(alike, &at, &rest, tg_str(tg_str_end(rest), 0));
+    alike->request = *request;
+    alike->request.name = tg_str_keep(&at, request->name);
+    alike->request.arguments = TG_STR_NONE;
+    alike->request.notes = NULL;
+
+    if (request->reply.id.data != NULL) {
+        alike->request.reply.id = TG_STR("");
+    }
+}
+
+void
+tg_alike_keep(tg_peer_t *peer, const tg_message_t *message,
+              const tg_request_t *request)
+{
+    const tg_entry_t *entry;
+    tg_alikes_t *alikes;
+    tg_alike_t *alike;
+
+    /* What else is its own, or stands elsewhere, is not kept. */
+    if (message->p.arguments.data == NULL || message->p.meta.data != NULL
+        || request->reply.batch != NULL || !tg_alike_is_plain(message->id)
+        || message->text.len != peer->serving
+        || message->text.len - message->p.arguments.len - message->id.len
+                   + request->name.len
+               > TG_ALIKE_MAX)
+    {
+        return;
+    }
+
+    alikes = tg_catalogue_alikes(peer->catalogue);
+
+    if (alikes->n++ % TG_ALIKE_EACH != 0) {
+        return;
+    }
+
+    entry = tg_peer_entry(peer, request->reply.kind, request->name);
+
+    if (entry != NULL) {
+        alike = &alikes->list[alikes->n / TG_ALIKE_EACH % TG_ALIKES];
+        tg_alike_fill(alike, message, request);
+        alike->request.entry = entry;
+        alike->dialect = peer->dialect;
+        alike->is_mcp = peer->is_mcp;
+    }
+}
