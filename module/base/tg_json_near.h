@@ -74,8 +74,7 @@ tg_json_near(const char *p, const char *end)
         return at < end && *at == '"' ? at + 1 : p;
     }
 
-    for (at = p; at < end && *at >= '0' && *at <= '9'; at++) { /* void */
-    }
+    at = tg_scan_digits(p, end);
 
     return at < end && (*at == ',' || *at == '}') && *p != '0' ? at : p;
 }

@@ -3,6 +3,61 @@
  */
 #include "base/tg_json_near.h"
 
+/*
+ * As most write it: short keys, short strings and whole numbers, and no white
+ * space.  Stops between two members, or behind the object: then TG_END.
+ */
+static int
+tg_json_note_plain(tg_json_t *json, tg_json_notes_t *notes)
+{
+    const char *p, *end, *key, *value;
+    tg_json_note_t *note;
+
+    end = json->end;
+
+    for (p = json->pos; notes->n < TG_JSON_NOTES; p = json->pos + 1) {
+        key = p + 1;
+
+        if (end - p <= TG_JSON_NEAR || *p != '"') {
+            return TG_OK;
+        }
+
+        p = tg_scan_near(key, end);
+        value = p + 2;
+
+        if (*p != '"' || p[1] != ':' || end - value <= TG_JSON_NEAR) {
+            return TG_OK;
+        }
+
+        note = &notes->list[notes->n];
+        note->key = tg_str(key, (size_t) (p - key));
+        p = tg_json_near(value, end);
+
+        if (p == value || p == end) {
+            return TG_OK;
+        }
+
+        note->value = tg_str(value, (size_t) (p - value));
+        note->key_escapes = 0;
+        note->escapes = 0;
+        notes->n++;
+        json->pos = p;
+        json->is_fresh = 0;
+
+        if (*p == '}') {
+            json->pos++;
+            json->depth--;
+            return TG_END;
+        }
+
+        if (*p != ',') {
+            return TG_OK;
+        }
+    }
+
+    return TG_OK;
+}
+
 int
 tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
 {
@@ -11,8 +66,12 @@ tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
     int rc;
 
     notes->n = 0;
-    rc = tg_json_object_near(json);
+    rc = tg_json_object(json);
     start = json->pos;
+
+    if (rc == TG_OK) {
+        rc = tg_json_note_plain(json, notes);
+    }
 
     while (rc == TG_OK) {
         note = notes->n < TG_JSON_NOTES ? &notes->list[notes->n] : &beyond;

@@ -21,7 +21,8 @@
 /* What is looked for, as a constant that the compiler folds. */
 enum {
     TG_SCAN_STOPS = 1, /* quote, backslash, control characters */
-    TG_SCAN_HIGH = 2   /* bytes from 0x80 on */
+    TG_SCAN_HIGH = 2,  /* bytes from 0x80 on */
+    TG_SCAN_OTHERS = 4 /* whatever is no digit; alone */
 };
 
 #if defined(__SSE2__)
@@ -51,6 +52,11 @@ tg_scan_mask(const char *p, int what)
                                       block));
     }
 
+    if (what & TG_SCAN_OTHERS) {
+        block = _mm_sub_epi8(block, _mm_set1_epi8('0'));
+        hit = _mm_cmpeq_epi8(_mm_max_epu8(block, _mm_set1_epi8(10)), block);
+    }
+
     return (uint32_t) _mm_movemask_epi8(hit);
 }
 
@@ -75,6 +81,10 @@ tg_scan_mask(const char *p, int what)
 
     if (what & TG_SCAN_HIGH) {
         hit = vorrq_u8(hit, vcgeq_u8(block, vdupq_n_u8(0x80)));
+    }
+
+    if (what & TG_SCAN_OTHERS) {
+        hit = vcgtq_u8(vsubq_u8(block, vdupq_n_u8('0')), vdupq_n_u8(9));
     }
 
     /* One of 4 bits for each byte, in their order. */
@@ -108,6 +118,23 @@ tg_scan_block(const char *p, int what)
 
 #endif
 
+/* From p on, p < end: the first byte that is no digit, or one behind many. */
+static inline const char *
+tg_scan_digits(const char *p, const char *end)
+{
+#if defined(TG_SCAN_NARROW)
+    if (end - p >= 16) {
+        return p + tg_scan_block(p, TG_SCAN_OTHERS);
+    }
+#endif
+
+    while (p < end && tg_is_digit(*p)) {
+        p++;
+    }
+
+    return p;
+}
+
 /*
  * From p on, for a text that is most often short: the first byte that ends
  * it or is not ASCII, if that is near; else a byte that says nothing.
@@ -131,11 +158,15 @@ static inline const char *
 tg_scan_short(const char *p, const char *end)
 {
 #if defined(TG_SCAN_NARROW)
-    unsigned i, at;
+    tg_scan_mask_t mask;
+    unsigned i;
 
-    for (i = 0, at = 16; i < TG_SCAN_SHORT && at == 16 && end - p >= 16; i++) {
-        at = tg_scan_block(p, TG_SCAN_STOPS | TG_SCAN_HIGH);
-        p += at;
+    for (i = 0; i < TG_SCAN_SHORT && end - p >= 16; i++, p += 16) {
+        mask = tg_scan_mask(p, TG_SCAN_STOPS | TG_SCAN_HIGH);
+
+        if (mask != 0) {
+            return p + tg_scan_first_of(mask);
+        }
     }
 #endif
 

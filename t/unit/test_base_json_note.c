@@ -127,3 +127,87 @@ HELP_TEST(get, "get")
               "7,\"j\":8,\"k\":9,\"l\":10,\"m\":11,\"n\":12,\"o\":13,\"r\":14,"
               "\"p\":15,\"q\":\"\\t\"}");
 }
+
+/* The same, member by member. */
+static int
+test_walk(tg_str_t text, tg_json_notes_t *notes, tg_json_t *json)
+{
+    tg_json_note_t *note, beyond;
+    int rc;
+
+    notes->n = 0;
+    tg_json_init(json, text);
+    rc = tg_json_object(json);
+
+    while (rc == TG_OK) {
+        note = notes->n < TG_JSON_NOTES ? &notes->list[notes->n] : &beyond;
+        rc = tg_json_member(json, &note->key);
+
+        if (rc != TG_OK) {
+            break;
+        }
+
+        note->key_escapes = (uint8_t) json->escapes;
+        rc = tg_json_value(json, &note->value);
+        note->escapes = (uint8_t) json->escapes;
+        notes->n++;
+    }
+
+    return rc == TG_END ? TG_OK : rc;
+}
+
+static void
+test_compare(tg_str_t text)
+{
+    tg_json_notes_t got, expected;
+    tg_json_t json, walk;
+    tg_str_t raw;
+    size_t i;
+    int rc;
+
+    rc = test_walk(text, &expected, &walk);
+    tg_json_init(&json, text);
+    CU_ASSERT(tg_json_note(&json, &got, &raw) == rc);
+    CU_ASSERT(json.pos == walk.pos);
+    CU_ASSERT(json.failed == walk.failed);
+    CU_ASSERT(json.why == walk.why);
+
+    if (rc != TG_OK) {
+        return;
+    }
+
+    CU_ASSERT(json.depth == 0 && json.is_fresh == 0);
+    CU_ASSERT_EQUAL_FATAL(got.n, expected.n);
+
+    for (i = 0; i < got.n && i < TG_JSON_NOTES; i++) {
+        CU_ASSERT(got.list[i].key.data == expected.list[i].key.data);
+        CU_ASSERT(got.list[i].key.len == expected.list[i].key.len);
+        CU_ASSERT(got.list[i].value.data == expected.list[i].value.data);
+        CU_ASSERT(got.list[i].value.len == expected.list[i].value.len);
+        CU_ASSERT(got.list[i].key_escapes == expected.list[i].key_escapes);
+        CU_ASSERT(tg_json_type(got.list[i].value) != TG_JSON_STRING
+                  || got.list[i].escapes == expected.list[i].escapes);
+    }
+}
+
+/* Each byte another, and each end: what is usual is passed by other code. */
+HELP_TEST(usual, "what is usual and what is nearly so")
+{
+    static const char bytes[] = "\"\\,:{}[] \n0-.e9t\x7f\x80\x01";
+    static const char text[] =
+        "{\"text\":\"some text that is no short one\",\"n\":123456789,"
+        "\"empty\":\"\",\"o\":{\"a\":[1]},\"more\":0,\"x\":17,"
+        "\"a key that is longer than that\":true,\"last\":\"\"} \t  and more";
+    char changed[sizeof(text)];
+    size_t i, at;
+
+    for (at = 0; at < sizeof(text) - 1; at++) {
+        test_compare(tg_str(text, at));
+
+        for (i = 0; i < sizeof(bytes) - 1; i++) {
+            memcpy(changed, text, sizeof(text));
+            changed[at] = bytes[i];
+            test_compare(tg_str(changed, sizeof(text) - 1));
+        }
+    }
+}
