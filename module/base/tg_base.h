@@ -129,6 +129,31 @@ tg_bytes_eq(const char *a, const char *b, size_t len)
                && a[len - 1] == b[len - 1]);
 }
 
+/* memcpy() for the same; returns what is behind the copy. */
+static inline char *
+tg_bytes_put(char *dst, const char *src, size_t len)
+{
+    char head[16], tail[16];
+
+    if (len > 32 || len < 8) {
+        memcpy(dst, src, len);
+
+    } else if (len >= 16) {
+        memcpy(head, src, 16);
+        memcpy(tail, src + len - 16, 16);
+        memcpy(dst, head, 16);
+        memcpy(dst + len - 16, tail, 16);
+
+    } else {
+        memcpy(head, src, 8);
+        memcpy(tail, src + len - 8, 8);
+        memcpy(dst, head, 8);
+        memcpy(dst + len - 8, tail, 8);
+    }
+
+    return dst + len;
+}
+
 static inline int
 tg_str_eq(tg_str_t a, tg_str_t b)
 {

@@ -32,6 +32,19 @@ tg_buf_t tg_buf_fixed(char *room, size_t size);
 /* Room for more bytes behind len: TG_OK or TG_NOMEM. */
 int tg_buf_reserve(tg_buf_t *buf, size_t more);
 
+/* The same for who writes there itself, and adds to len: where, or NULL. */
+static inline char *
+tg_buf_room(tg_buf_t *buf, size_t more)
+{
+    if ((more > buf->cap - buf->len || buf->failed)
+        && tg_buf_reserve(buf, more) != TG_OK)
+    {
+        return NULL;
+    }
+
+    return buf->data + buf->len;
+}
+
 /* Puts where it must grow, or has failed. */
 void tg_buf_put_slowly(tg_buf_t *buf, const char *data, size_t len);
 

@@ -343,6 +343,10 @@ tg_reply_result(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
     tg_reply_meta(peer, reply, out, outcome);
 }
 
+#define TG_REPLY_TEXT "{\"content\":[{\"type\":\"text\",\"text\":\""
+#define TG_REPLY_TEXT_END "\"}]"
+#define TG_REPLY_IS_OK ",\"isError\":false}"
+
 /* An MCP CallToolResult. */
 static void
 tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
@@ -357,15 +361,14 @@ tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
         return;
     }
 
-    tg_buf_char(out, '{');
-
     if (reply->is_modern) {
+        tg_buf_char(out, '{');
         tg_reply_modern_meta(peer, out, outcome->meta);
     }
 
-    tg_buf_text(out, "\"content\":[{\"type\":\"text\",\"text\":\"");
+    tg_buf_text(out, TG_REPLY_TEXT + (reply->is_modern ? 1 : 0));
     tg_reply_text(out, outcome);
-    tg_buf_text(out, "\"}]");
+    tg_buf_text(out, TG_REPLY_TEXT_END);
 
     if (outcome->kind == TG_OUTCOME_JSON && !is_text_only
         && (reply->is_modern || tg_json_type(outcome->value) == TG_JSON_OBJECT))
@@ -377,9 +380,66 @@ tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
         tg_json_put_member(out, ",\"_meta\":", outcome->meta);
     }
 
-    tg_buf_text(out, outcome->kind == TG_OUTCOME_FAILURE
-                         ? ",\"isError\":true}"
-                         : ",\"isError\":false}");
+    tg_buf_text(out, outcome->kind == TG_OUTCOME_FAILURE ? ",\"isError\":true}"
+                                                         : TG_REPLY_IS_OK);
+}
+
+/*
+ * The same in one piece, of what nothing has to be done about: then 1.  What
+ * is large, or goes elsewhere, is left to the others.
+ */
+static int
+tg_reply_usual(tg_peer_t *peer, const tg_reply_t *reply,
+               const tg_outcome_t *outcome)
+{
+    static const char head[] = "\"result\":" TG_REPLY_TEXT;
+    static const char tail[] = TG_REPLY_TEXT_END TG_REPLY_IS_OK "}\n";
+    char *start, *p;
+    size_t most;
+
+    most = TG_FRAME_PREFIX_SIZE + peer->row->answer.len + reply->id.len
+           + sizeof("\"id\":,") + sizeof(head) + outcome->value.len
+           + sizeof(tail);
+
+    if (outcome->kind != TG_OUTCOME_BODY || reply->kind != TG_ENTRY_TOOL
+        || reply->is_modern || outcome->meta.data != NULL
+        || reply->batch != NULL || most > tg_peer_limit(peer))
+    {
+        return 0;
+    }
+
+    start = tg_buf_room(&peer->out, most);
+
+    if (start == NULL) {
+        return 1;
+    }
+
+    p = start
+        + (peer->frame.kind == TG_FRAME_PREFIX ? TG_FRAME_PREFIX_SIZE : 0);
+    p = tg_bytes_put(p, peer->row->answer.data, peer->row->answer.len);
+
+    if (reply->id.data != NULL) {
+        p = tg_bytes_put(p, "\"id\":", 5);
+        p = tg_bytes_put(p, reply->id.data, reply->id.len);
+        *p++ = ',';
+    }
+
+    memcpy(p, head, sizeof(head) - 1);
+    p += sizeof(head) - 1;
+    memcpy(p, outcome->value.data, outcome->value.len);
+    p += outcome->value.len;
+    memcpy(p, tail, sizeof(tail) - 1);
+    p += sizeof(tail) - 1;
+
+    if (peer->frame.kind == TG_FRAME_PREFIX) {
+        p--;
+        tg_frame_put_prefix(start, (size_t) (p - start) - TG_FRAME_PREFIX_SIZE);
+    }
+
+    peer->answer_size = (size_t) (p - start);
+    peer->out.len += peer->answer_size;
+
+    return 1;
 }
 
 /* The result of a plain JSON-RPC method. */
@@ -418,7 +478,9 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
     peer->answered = outcome->failure;
     peer->answer_size = 0;
 
-    if (reply->is_silent || peer->row->fail(peer, reply, outcome) == TG_OK) {
+    if (reply->is_silent || tg_reply_usual(peer, reply, outcome)
+        || peer->row->fail(peer, reply, outcome) == TG_OK)
+    {
         return;
     }
 
