@@ -77,6 +77,7 @@ sub there {
     ssl_certificate $dir/server.pem;
     ssl_certificate_key $dir/server.key;
     ssl_session_cache shared:s:1m;
+    ssl_protocols TLSv1.2 TLSv1.3;
     ssl_client_certificate $dir/ca.pem;
     ssl_verify_client optional;
 END
@@ -183,10 +184,12 @@ here(tools($address, ssl(tool_pass_ssl_server_name => 'off',
 is text_of($client->call_tool('session')), '.  ', 'or not';
 
 # A session is used again, unless that is off.
-for my $reuse ('on', 'off') {
-    here(tools($address, ssl(tool_pass_ssl_session_reuse => $reuse)));
+for my $case ([qw(on TLSv1.2)], [qw(on TLSv1.3)], [qw(off TLSv1.2)]) {
+    my ($reuse, $protocol) = @$case;
+    here(tools($address, ssl(tool_pass_ssl_session_reuse => $reuse,
+        tool_pass_ssl_protocols => $protocol)));
     my $first = text_of($client->call_tool('session'));
-    like $first, qr/^\. /, "reuse $reuse: a new session";
+    like $first, qr/^\. /, "$protocol, reuse $reuse: a new session";
     # Its connection ends; the next one comes with the session.
     my ($worker) = $there->worker_pids;
     $there->allow_log(qr/exited on signal 9/);
@@ -195,7 +198,8 @@ for my $reuse ('on', 'off') {
     wait_for { my ($new) = $there->worker_pids; $new && $new != $worker }
     'another worker there';
     my $second = text_of($client->call_tool('session'));
-    like $second, $reuse eq 'on' ? qr/^r / : qr/^\. /, "reuse $reuse: then";
+    like $second, $reuse eq 'on' ? qr/^r / : qr/^\. /,
+        "$protocol, reuse $reuse: then";
 }
 
 # Who is not who he says.
@@ -205,7 +209,7 @@ for my $case (
     [ 'another authority',
         { tool_pass_ssl_trusted_certificate => "$dir/other.pem" },
         qr/its certificate is not trusted/ ],
-    [ 'another protocol', { tool_pass_ssl_protocols => 'TLSv1.3' },
+    [ 'another protocol', { tool_pass_ssl_protocols => 'TLSv1.1' },
         qr/the TLS handshake failed/ ],
 ) {
     my ($name, $more, $why) = @$case;

@@ -1,5 +1,23 @@
 #include "nginx/call/ngx_toolgate_choice.h"
 
+/* With `resolve` NGINX counts the lists of servers that it has found. */
+static ngx_uint_t
+ngx_toolgate_choice_servers(const ngx_stream_upstream_srv_conf_t *upstream)
+{
+#if (NGX_STREAM_UPSTREAM_ZONE && nginx_version >= 1027003)
+    const ngx_stream_upstream_rr_peers_t *peers;
+
+    /* All that are in a zone are kept in this way. */
+    peers = upstream->shm_zone != NULL ? upstream->peer.data : NULL;
+
+    return peers != NULL && peers->config != NULL ? *peers->config : 0;
+#else
+    (void) upstream;
+
+    return 0;
+#endif
+}
+
 ngx_int_t
 ngx_toolgate_choice_init(ngx_toolgate_call_t *call,
                          ngx_toolgate_choice_t *choice,
@@ -10,6 +28,7 @@ ngx_toolgate_choice_init(ngx_toolgate_call_t *call,
 
     ngx_stream_session_t *s;
     ngx_toolgate_lent_t lent;
+    ngx_uint_t servers;
     ngx_int_t rc;
 
     if (ngx_toolgate_lend(call, &lent) != NGX_OK) {
@@ -17,6 +36,7 @@ ngx_toolgate_choice_init(ngx_toolgate_call_t *call,
     }
 
     s = call->front->stream;
+    servers = ngx_toolgate_choice_servers(upstream);
     ngx_memzero(&made, sizeof(made));
     made.peer.log = ngx_cycle->log;
     made.peer.type = SOCK_STREAM;
@@ -25,9 +45,17 @@ ngx_toolgate_choice_init(ngx_toolgate_call_t *call,
     rc = upstream->peer.init(s, upstream);
     s->upstream = NULL;
     choice->peer = made.peer;
+    choice->servers = servers;
     ngx_toolgate_lend_back(call, &lent);
 
     return rc;
+}
+
+ngx_uint_t
+ngx_toolgate_choice_is_old(const ngx_toolgate_choice_t *choice,
+                           const ngx_stream_upstream_srv_conf_t *upstream)
+{
+    return choice->servers != ngx_toolgate_choice_servers(upstream);
 }
 
 ngx_int_t

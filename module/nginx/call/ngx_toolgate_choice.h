@@ -10,12 +10,18 @@
 typedef struct {
     ngx_peer_connection_t peer; /* its tries: servers that are left */
     ngx_uint_t is_made;         /* and the upstream counts the call there */
+    ngx_uint_t servers;         /* their number, as `resolve` counts lists */
 } ngx_toolgate_choice_t;
 
 /* Lets the upstream begin, for the call's session: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_choice_init(ngx_toolgate_call_t *call,
                                    ngx_toolgate_choice_t *choice,
                                    ngx_stream_upstream_srv_conf_t *upstream);
+
+/* Has the upstream other servers since then?  It gives no more of those. */
+ngx_uint_t ngx_toolgate_choice_is_old(
+    const ngx_toolgate_choice_t *choice,
+    const ngx_stream_upstream_srv_conf_t *upstream);
 
 /* NGX_OK: peer has its address; NGX_BUSY: there is none left. */
 ngx_int_t ngx_toolgate_choice_next(ngx_toolgate_choice_t *choice);

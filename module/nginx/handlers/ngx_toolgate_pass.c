@@ -11,6 +11,7 @@
 typedef struct {
     ngx_toolgate_query_t query;
     ngx_toolgate_pass_t *pass;
+    ngx_toolgate_tool_t *tool;    /* of the config, which outlives its calls */
     ngx_toolgate_choice_t choice; /* whom the upstream has chosen */
     ngx_uint_t ntries;            /* with that one */
     size_t max_output;
@@ -44,6 +45,43 @@ ngx_toolgate_pass_absent(ngx_toolgate_call_t *call, const char *why)
                            why);
 }
 
+/*
+ * One that is given: NGX_OK or NGX_BUSY.  The servers of a name (`resolve`)
+ * may be others than those of the time when the call came, as while it waited
+ * for its turn; then the upstream is asked once more, for the same arguments.
+ */
+static ngx_int_t
+ngx_toolgate_pass_choose(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_pass_ctx_t *ctx;
+    tg_request_t request;
+    ngx_int_t rc;
+
+    ctx = call->ctx;
+
+    while (ngx_toolgate_choice_next(&ctx->choice) != NGX_OK) {
+        if (call->front == NULL
+            || !ngx_toolgate_choice_is_old(&ctx->choice, ctx->pass->upstream))
+        {
+            return NGX_BUSY;
+        }
+
+        ngx_memzero(&request, sizeof(request));
+        request.arguments = ctx->query.call.arguments;
+        call->request = &request;
+        call->tool = ctx->tool;
+        rc = ngx_toolgate_choice_init(call, &ctx->choice, ctx->pass->upstream);
+        call->request = NULL;
+        call->tool = NULL;
+
+        if (rc != NGX_OK) {
+            return NGX_BUSY;
+        }
+    }
+
+    return NGX_OK;
+}
+
 /* Asks the next one that the upstream has. */
 static void
 ngx_toolgate_pass_next(ngx_toolgate_call_t *call)
@@ -57,7 +95,7 @@ ngx_toolgate_pass_next(ngx_toolgate_call_t *call)
     peer = &ctx->choice.peer;
     why = "none is said to be alive";
 
-    while (ngx_toolgate_choice_next(&ctx->choice) == NGX_OK) {
+    while (ngx_toolgate_pass_choose(call) == NGX_OK) {
         ctx->ntries = 0;
         backend = ngx_toolgate_backend_get(&ctx->pass->speech, peer->sockaddr,
                                            peer->socklen, peer->name);
@@ -104,7 +142,9 @@ ngx_toolgate_pass_again(ngx_toolgate_call_t *call)
 
     ngx_toolgate_choice_end(&ctx->choice, NGX_PEER_FAILED);
 
-    if (peer->tries != 0) {
+    if (peer->tries != 0
+        || ngx_toolgate_choice_is_old(&ctx->choice, ctx->pass->upstream))
+    {
         ngx_toolgate_pass_next(call);
     } else {
         ngx_toolgate_pass_absent(call, backend != NULL
@@ -238,6 +278,7 @@ ngx_toolgate_pass_start(ngx_toolgate_call_t *call, tg_request_t *request)
     call->ctx = ctx;
 
     if (ctx != NULL) {
+        ctx->tool = call->tool;
         ctx->pass = call->tool->conf;
         ctx->max_output = call->tool->max_output;
     }

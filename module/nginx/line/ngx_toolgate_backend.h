@@ -10,10 +10,10 @@
 #ifndef _NGX_TOOLGATE_BACKEND_H_INCLUDED_
 #define _NGX_TOOLGATE_BACKEND_H_INCLUDED_
 
-#include "core/tg_mcp_call.h"
-
 #include "nginx/line/ngx_toolgate_line.h"
 #include "nginx/line/ngx_toolgate_tls.h"
+
+#include "core/tg_mcp_call.h"
 
 typedef struct ngx_toolgate_backend_s ngx_toolgate_backend_t;
 

@@ -107,16 +107,22 @@ static ngx_uint_t
 ngx_toolgate_exposed_has_tls_check(const ngx_toolgate_exposed_t *server)
 {
 #if (NGX_STREAM_SSL)
-    const ngx_stream_ssl_conf_t *ssl;
+    const ngx_command_t *cmd;
+    const char *conf;
 
-    ssl = server->core->ctx->srv_conf[ngx_stream_ssl_module.ctx_index];
+    conf = server->core->ctx->srv_conf[ngx_stream_ssl_module.ctx_index];
 
-    return ssl->verify == 1;
+    /* Its structure has had more than one name. */
+    for (cmd = ngx_stream_ssl_module.commands; cmd->name.len != 0; cmd++) {
+        if (ngx_strcmp(cmd->name.data, "ssl_verify_client") == 0) {
+            return *(const ngx_uint_t *) (conf + cmd->offset) == 1;
+        }
+    }
 #else
     (void) server;
+#endif
 
     return 0;
-#endif
 }
 
 /* --- warnings --- */

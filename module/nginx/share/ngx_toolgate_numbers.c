@@ -219,17 +219,23 @@ ngx_toolgate_counting_is_alive(ngx_uint_t place)
 tg_str_t
 ngx_toolgate_server_name(ngx_toolgate_srv_conf_t *scf)
 {
-    const ngx_str_t *text;
     ngx_listening_t *ls;
     ngx_uint_t i;
+    u_char *room;
+
+    if (scf->label.data != NULL) {
+        return scf->label;
+    }
 
     ls = ngx_cycle->listening.elts;
+    room = ngx_pnalloc(ngx_cycle->pool, NGX_SOCKADDR_STRLEN);
 
-    for (i = 0; scf->label.data == NULL && i < ngx_cycle->listening.nelts; i++)
+    for (i = 0; room != NULL && scf->label.data == NULL
+                && i < ngx_cycle->listening.nelts;
+         i++)
     {
         if (ls[i].handler == ngx_toolgate_numbers_ours) {
-            text = ngx_toolgate_address_text(&ls[i], scf);
-            scf->label = text != NULL ? ngx_toolgate_str(text) : scf->label;
+            scf->label = ngx_toolgate_address_text(&ls[i], scf, room);
         }
     }
 

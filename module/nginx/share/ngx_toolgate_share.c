@@ -204,36 +204,63 @@ ngx_toolgate_addr_server(const ngx_stream_addr_conf_t *addr)
     return scf->catalogue != NULL ? scf : NULL;
 }
 
-const ngx_str_t *
-ngx_toolgate_address_text(const ngx_listening_t *ls,
-                          const ngx_toolgate_srv_conf_t *scf)
+/* NGINX has one listener for all addresses of a port, if one means all. */
+static size_t
+ngx_toolgate_address_put(const ngx_listening_t *ls, ngx_uint_t i, u_char *room)
 {
-    ngx_stream_addr_conf_t *addr;
+    ngx_stream_port_t *port;
+    ngx_sockaddr_t sa;
+
+    port = ls->servers;
+    ngx_memcpy(&sa, ls->sockaddr, ls->socklen);
+
+    switch (sa.sockaddr.sa_family) {
+    case AF_INET:
+        sa.sockaddr_in.sin_addr.s_addr =
+            ((ngx_stream_in_addr_t *) port->addrs)[i].addr;
+        break;
+#if (NGX_HAVE_INET6)
+    case AF_INET6:
+        sa.sockaddr_in6.sin6_addr =
+            ((ngx_stream_in6_addr_t *) port->addrs)[i].addr6;
+        break;
+#endif
+    default:
+        break;
+    }
+
+    return ngx_sock_ntop(&sa.sockaddr, ls->socklen, room, NGX_SOCKADDR_STRLEN,
+                         1);
+}
+
+tg_str_t
+ngx_toolgate_address_text(const ngx_listening_t *ls,
+                          const ngx_toolgate_srv_conf_t *scf, u_char *room)
+{
     ngx_stream_port_t *port;
     ngx_uint_t i;
 
     port = ls->servers;
 
     for (i = 0; i < port->naddrs; i++) {
-        addr = ngx_toolgate_addr(ls, i);
-
-        if (ngx_toolgate_addr_server(addr) == scf) {
-            return &addr->addr_text;
+        if (ngx_toolgate_addr_server(ngx_toolgate_addr(ls, i)) == scf) {
+            return tg_str((char *) room, ngx_toolgate_address_put(ls, i, room));
         }
     }
 
-    return NULL;
+    return TG_STR_NONE;
 }
 
 uint64_t
 ngx_toolgate_address(const ngx_listening_t *ls,
                      const ngx_toolgate_srv_conf_t *scf)
 {
-    const ngx_str_t *text;
+    u_char room[NGX_SOCKADDR_STRLEN];
+    tg_str_t text;
 
-    text = ngx_toolgate_address_text(ls, scf);
+    text = ngx_toolgate_address_text(ls, scf, room);
 
-    return text != NULL ? tg_hash64(TG_HASH64, ngx_toolgate_str(text)) : 0;
+    return text.data != NULL ? tg_hash64(TG_HASH64, text) : 0;
 }
 
 ngx_uint_t

@@ -64,9 +64,13 @@ ngx_toolgate_srv_conf_t *ngx_toolgate_addr_server(
  */
 uint64_t ngx_toolgate_address(const ngx_listening_t *ls,
                               const ngx_toolgate_srv_conf_t *scf);
-/* The text of it; NULL: the server does not listen there. */
-const ngx_str_t *ngx_toolgate_address_text(const ngx_listening_t *ls,
-                                           const ngx_toolgate_srv_conf_t *scf);
+/*
+ * The text of it, in room for NGX_SOCKADDR_STRLEN; absent: the server does
+ * not listen there.
+ */
+tg_str_t ngx_toolgate_address_text(const ngx_listening_t *ls,
+                                   const ngx_toolgate_srv_conf_t *scf,
+                                   u_char *room);
 ngx_uint_t ngx_toolgate_has_address(const ngx_toolgate_addresses_t *addresses,
                                     uint64_t address);
 
