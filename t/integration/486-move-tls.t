@@ -6,6 +6,7 @@
 use Toolgate::Test;
 use Toolgate::Hang;
 use Toolgate::Move;
+use Toolgate::Tls;
 use Toolgate::Way;
 
 my $tg = Toolgate::Test->new;
@@ -14,19 +15,15 @@ my $hang = Toolgate::Hang->new($tg);
 my $handler = $hang->handler;
 my $secret = "$dir/tls.sock";
 
-my ($status, $out, $err) = run_command({ timeout => 60 }, 'openssl', 'req',
-    '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1',
-    '-nodes', '-days', 2, '-subj', '/CN=tools', '-keyout', "$dir/key.pem",
-    '-out', "$dir/cert.pem");
-is $status, 0, 'a certificate' or diag $out . $err;
+certify($dir, 'tools');
 
 sub server {
     my ($listen, $n) = @_;
     return <<"END";
 server {
     listen              $listen;
-    ssl_certificate     $dir/cert.pem;
-    ssl_certificate_key $dir/key.pem;
+    ssl_certificate     $dir/tools.pem;
+    ssl_certificate_key $dir/tools.key;
     tool_runner         @{[ $tg->runner_path ]};
     tool_state_dir      %%STATE%%;
     tool n { description "N."; return $n; }

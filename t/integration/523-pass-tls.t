@@ -8,6 +8,7 @@ use warnings;
 
 use Toolgate::Test;
 use Toolgate::Hang;
+use Toolgate::Tls;
 use Toolgate::Way;
 
 my $there = Toolgate::Test->new(workers => 1);
@@ -17,30 +18,10 @@ my $dir = $there->dir;
 
 # --- certificates -----------------------------------------------------------
 
-sub openssl {
-    my ($status, $out, $err) =
-        run_command({ timeout => 60 }, 'openssl', @_);
-    $status == 0 or die "openssl @_: $out$err";
-}
-
-sub key { return (-newkey => 'ec', -pkeyopt => 'ec_paramgen_curve:prime256v1',
-    '-nodes', -keyout => "$dir/$_[0].key") }
-openssl(qw(req -x509 -days 2 -subj /CN=ca), key($_), -out => "$dir/$_.pem")
-    for qw(ca other);
-
-sub certificate {
-    my ($name, $subject, $ca) = @_;
-    openssl('req', -subj => "/CN=$subject", key($name),
-        -out => "$dir/$name.csr");
-    $there->file("$name.ext", "subjectAltName=DNS:$subject\n");
-    openssl(qw(x509 -req -days 2 -CAcreateserial),
-        -in => "$dir/$name.csr", -CA => "$dir/$ca.pem",
-        -CAkey => "$dir/$ca.key", -extfile => "$dir/$name.ext",
-        -out => "$dir/$name.pem");
-}
-certificate('server', 'fleet.test', 'ca');
-certificate('client', 'front.test', 'ca');
-certificate('stranger', 'front.test', 'other');
+certify($dir, $_) for qw(ca other);
+certify($dir, 'server', alt => 'DNS:fleet.test', ca => 'ca');
+certify($dir, 'client', subject => 'front.test', ca => 'ca');
+certify($dir, 'stranger', subject => 'front.test', ca => 'other');
 chmod 0644, glob("$dir/*.key"), glob("$dir/*.pem");
 chmod 0755, $dir;
 
@@ -247,8 +228,8 @@ for my $case (
         qr/"n" has one of .*add the other/ ],
     [ 'no file', ssl(tool_pass_ssl_trusted_certificate => $none),
         qr/none\.pem.*No such file/ ],
-    [ 'no certificate', ssl(tool_pass_ssl_certificate => "$dir/server.ext"),
-        qr/server\.ext.*failed/ ],
+    [ 'no certificate', ssl(tool_pass_ssl_certificate => "$dir/server.key"),
+        qr/server\.key.*failed/ ],
     [ 'another key', ssl(tool_pass_ssl_certificate_key => "$dir/server.key"),
         qr/key values mismatch/ ],
     [ 'no list of the revoked', ssl(tool_pass_ssl_crl => $none),

@@ -4,8 +4,7 @@
 
 use Toolgate::Test;
 use Toolgate::McpWeb;
-
-use IO::Socket::INET;
+use Toolgate::Tls;
 
 my $tg = Toolgate::Test->new(workers => 2);
 my $dir = $tg->dir;
@@ -15,18 +14,8 @@ my $modern = Toolgate::McpWeb->new($tg, 'modern', 'json', "secret=$secret");
 my $deaf = Toolgate::McpWeb->new($tg, 'secret=other');
 $tg->file('key', "Bearer $secret\n", 0600);
 
-sub openssl {
-    my (@command) = @_;
-    my ($status, $out, $err) =
-        run_command({ timeout => 60, cwd => $dir }, 'openssl', @command);
-    die "openssl @command: $out$err" if $status;
-}
-my @key = qw(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes);
-openssl('req', '-x509', @key, '-days', 2, '-subj', '/CN=localhost',
-    '-addext', 'subjectAltName=DNS:localhost', '-keyout', 'ca.key',
-    '-out', 'ca.pem');
-openssl('req', '-x509', @key, '-days', 2, '-subj', '/CN=theirs',
-    '-keyout', 'no.key', '-out', 'no.pem');
+certify($dir, 'ca', alt => 'DNS:localhost');
+certify($dir, 'no');
 
 # NGINX itself is the TLS server, in front of the plain one.
 sub conf {
@@ -61,15 +50,10 @@ my ($status, $out, $err) = run_command({}, $nginx, '-V');
 my $has_debug = "$out$err" =~ /--with-debug/;
 my $debug = $has_debug ? "error_log $dir/debug.log debug;" : '';
 my $body;
-for my $try (1 .. 10) {
-    my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-        ->sockport;
-    $body = conf($port);
-    $tg->conf($body, server => 0, main => $debug);
-    last if eval { $tg->start; 1 };
-    die $@ if $try == 10 || $@ !~ /Address already in use/;
-    $tg->allow_log(qr/bind\(\) .*in use|still could not bind/);
-}
+start_on_ports($tg, sub {
+    $body = conf(free_port());
+    return ($body, server => 0, main => $debug);
+});
 $tg->allow_log(qr/SSL_do_handshake|while SSL handshaking/);
 $tg->allow_log(qr/could not be started/);
 # The channel goes through this NGINX, too, until it ends.

@@ -2,47 +2,25 @@
 # TLS: whom a certificate must be from, and for whom.
 
 use Toolgate::Test;
+use Toolgate::Tls;
 use Toolgate::Web;
-
-use IO::Socket::INET;
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;
 my $web = Toolgate::Web->new($tg);
 
-sub openssl {
-    my (@command) = @_;
-    my ($status, $out, $err) =
-        run_command({ timeout => 60, cwd => $dir }, 'openssl', @command);
-    die "openssl @command: $out$err" if $status;
-}
-
 # A CA, and certificates of it for names and an address.
-my @key = qw(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes);
-openssl('req', '-x509', @key, '-days', 2, '-subj', '/CN=ours',
-    '-keyout', 'ca.key', '-out', 'ca.pem');
-openssl('req', '-x509', @key, '-days', 2, '-subj', '/CN=theirs',
-    '-keyout', 'no.key', '-out', 'no.pem');
+certify($dir, $_) for qw(ca no);
 my %names = (
     good => 'DNS:localhost,IP:127.0.0.1',
     name => 'DNS:else.where',
     old  => 'DNS:localhost',
 );
-for my $name (sort keys %names) {
-    $tg->file("$name.ext", "subjectAltName=$names{$name}\n");
-    openssl('req', @key, '-subj', "/CN=$name", '-keyout', "$name.key",
-        '-out', "$name.csr");
-    openssl('x509', '-req', '-in', "$name.csr", '-CA', 'ca.pem', '-CAkey',
-        'ca.key', '-CAcreateserial', '-days', $name eq 'old' ? -1 : 2,
-        '-extfile', "$name.ext", '-out', "$name.pem");
-}
+certify($dir, $_, alt => $names{$_}, ca => 'ca', days => $_ eq 'old' ? -1 : 2)
+    for sort keys %names;
 
 # NGINX itself is the TLS server, in front of the plain one.
 my %port;
-sub free_port {
-    return IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
-        ->sockport;
-}
 
 sub server {
     my ($name) = @_;
@@ -88,12 +66,7 @@ server {
 END
 }
 
-for my $try (1 .. 10) {
-    $tg->conf(conf(), server => 0);
-    last if eval { $tg->start; 1 };
-    die $@ if $try == 10 || $@ !~ /Address already in use/;
-    $tg->allow_log(qr/bind\(\) .*in use|still could not bind/);
-}
+start_on_ports($tg, sub { (conf(), server => 0) });
 $tg->allow_log(qr/SSL_do_handshake|while SSL handshaking/);
 
 my $c = $tg->connect;

@@ -4,6 +4,7 @@
 # worker's own.
 
 use Toolgate::Test;
+use Toolgate::Tls;
 
 my $tools = <<'END';
 tool hi { return hi; }
@@ -55,18 +56,14 @@ for my $way (@ways) {
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;
-my ($status, $out, $err) = run_command({ timeout => 60 }, 'openssl', 'req',
-    '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1',
-    '-nodes', '-days', 2, '-subj', '/CN=tools', '-keyout', "$dir/key.pem",
-    '-out', "$dir/cert.pem");
-is $status, 0, 'a certificate' or diag $out . $err;
+certify($dir, 'tools');
 
 for my $how (qw(ssl proxy_protocol)) {
     $tg->conf(<<"END", events => 'worker_connections 128;')->start;
 listen              unix:$dir/half.sock $how;
 listen              unix:%%SOCKET%%;
-ssl_certificate     $dir/cert.pem;
-ssl_certificate_key $dir/key.pem;
+ssl_certificate     $dir/tools.pem;
+ssl_certificate_key $dir/tools.key;
 $tools
 END
     my $client = $tg->connect;

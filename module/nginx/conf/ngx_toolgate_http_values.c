@@ -4,11 +4,14 @@
  */
 #include "nginx/conf/ngx_toolgate_http_values.h"
 
+#include "base/tg_url.h"
 #include "base/tg_utf8.h"
 #include "nginx/conf/ngx_toolgate_handler.h"
 
 /* The runner's own; it loads it when it is needed. */
 #define NGX_TOOLGATE_CURL "libcurl.so.4"
+/* As the runner takes it. */
+#define NGX_TOOLGATE_CONNECT_MAX 3600000
 
 /* --- headers --- */
 
@@ -125,6 +128,63 @@ ngx_toolgate_ca_file(ngx_conf_t *cf, ngx_str_t *path)
 
     return ngx_toolgate_conf_reach(cf, path, R_OK) == NGX_OK ? NGX_CONF_OK
                                                              : NGX_CONF_ERROR;
+}
+
+/* --- the connection --- */
+
+char *
+ngx_toolgate_proxy(ngx_conf_t *cf, ngx_str_t *proxy)
+{
+    ngx_str_t *value;
+    const char *why;
+    tg_url_t url;
+
+    if (proxy->len != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (tg_url_parse(ngx_toolgate_str(&value[1]), &url, &why) != TG_OK
+        || url.is_tls || url.rest.len > 1)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid proxy \"%V\" in \"%V\"; write "
+                                   "http:// and its host and port, such as "
+                                   "\"http://127.0.0.1:3128\"",
+                                   &value[1], &value[0]);
+    }
+
+    *proxy = value[1];
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_connect_timeout(ngx_conf_t *cf, ngx_msec_t *timeout)
+{
+    ngx_str_t *value;
+    ngx_msec_t msec;
+
+    if (*timeout != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    msec = ngx_parse_time(&value[1], 0);
+
+    if (msec == (ngx_msec_t) NGX_ERROR || msec == 0
+        || msec > NGX_TOOLGATE_CONNECT_MAX)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid time \"%V\" in \"%V\"; write "
+                                   "between 1ms and 1h, such as \"3s\"",
+                                   &value[1], &value[0]);
+    }
+
+    *timeout = msec;
+
+    return NGX_CONF_OK;
 }
 
 /* --- libcurl --- */

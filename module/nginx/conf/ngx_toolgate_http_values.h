@@ -25,6 +25,10 @@ char *ngx_toolgate_header_file(ngx_conf_t *cf, ngx_str_t *path,
 /* `ca_file PATH`: path becomes the full one.  NGX_CONF_OK, or an error. */
 char *ngx_toolgate_ca_file(ngx_conf_t *cf, ngx_str_t *path);
 
+/* `proxy URL`, and `connect_timeout TIME`, likewise. */
+char *ngx_toolgate_proxy(ngx_conf_t *cf, ngx_str_t *proxy);
+char *ngx_toolgate_connect_timeout(ngx_conf_t *cf, ngx_msec_t *timeout);
+
 /* Will the runner be able to load libcurl?  NGX_ERROR: logged. */
 ngx_int_t ngx_toolgate_has_curl(ngx_conf_t *cf);
 

@@ -7,8 +7,6 @@
 
 /* As many as browsers follow. */
 #define NGX_TOOLGATE_REDIRECTS_MAX 20
-/* As the runner takes it. */
-#define NGX_TOOLGATE_CONNECT_MAX 3600000
 
 /* --- the whole block --- */
 
@@ -320,29 +318,9 @@ ngx_toolgate_http_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_http_t *http = conf;
 
-    ngx_str_t *value;
-    const char *why;
-    tg_url_t url;
+    (void) cmd;
 
-    if (http->proxy.len != 0) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    if (tg_url_parse(ngx_toolgate_str(&value[1]), &url, &why) != TG_OK
-        || url.is_tls || url.rest.len > 1)
-    {
-        return ngx_toolgate_refuse(cf,
-                                   "invalid proxy \"%V\" in \"%V\"; write "
-                                   "http:// and its host and port, such as "
-                                   "\"http://127.0.0.1:3128\"",
-                                   &value[1], &cmd->name);
-    }
-
-    http->proxy = value[1];
-
-    return NGX_CONF_OK;
+    return ngx_toolgate_proxy(cf, &http->proxy);
 }
 
 char *
@@ -360,26 +338,7 @@ ngx_toolgate_http_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_http_t *http = conf;
 
-    ngx_str_t *value;
-    ngx_msec_t msec;
+    (void) cmd;
 
-    if (http->connect_timeout != 0) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    msec = ngx_parse_time(&value[1], 0);
-
-    if (msec == (ngx_msec_t) NGX_ERROR || msec == 0
-        || msec > NGX_TOOLGATE_CONNECT_MAX)
-    {
-        return ngx_toolgate_refuse(cf,
-                                   "invalid time \"%V\" in \"%V\"; write "
-                                   "between 1ms and 1h, such as \"3s\"",
-                                   &value[1], &cmd->name);
-    }
-
-    http->connect_timeout = msec;
-
-    return NGX_CONF_OK;
+    return ngx_toolgate_connect_timeout(cf, &http->connect_timeout);
 }

@@ -75,6 +75,8 @@ struct ngx_toolgate_mcp_s {
     ngx_str_t pass;
     ngx_str_t url;
     ngx_str_t ca_file;
+    ngx_str_t proxy;
+    ngx_msec_t connect_timeout; /* 0: the default */
     ngx_str_t cwd;
     ngx_str_t prefix;
     ngx_uint_t has_client_cwd;
@@ -120,6 +122,8 @@ char *ngx_toolgate_mcp_pass(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_url(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_ca(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

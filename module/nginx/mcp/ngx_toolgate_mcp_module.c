@@ -46,6 +46,12 @@ static ngx_command_t ngx_toolgate_mcp_commands[] = {
     { ngx_string("ca_file"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_mcp_ca, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
+    { ngx_string("proxy"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_mcp_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("connect_timeout"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_mcp_connect, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
     { ngx_string("env"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE2,
       ngx_toolgate_mcp_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
@@ -298,9 +304,11 @@ ngx_toolgate_mcp_mistake(const ngx_toolgate_mcp_t *mcp)
     }
 
     if (mcp->url.data == NULL
-        && (mcp->headers != NULL || mcp->ca_file.len != 0)) {
-        return "has no \"url\", so \"header\" and \"ca_file\" mean nothing in "
-               "it; remove them";
+        && (mcp->headers != NULL || mcp->ca_file.len != 0 || mcp->proxy.len != 0
+            || mcp->connect_timeout != 0))
+    {
+        return "has no \"url\", so \"header\", \"ca_file\", \"proxy\" and "
+               "\"connect_timeout\" mean nothing in it; remove them";
     }
 
     if (mcp->ca_file.len != 0

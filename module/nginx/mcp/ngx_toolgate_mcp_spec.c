@@ -70,6 +70,16 @@ ngx_toolgate_mcp_put_url(tg_buf_t *spec, const ngx_toolgate_mcp_t *mcp)
         tg_buf_text(spec, ",\"ca_file\":");
         tg_json_put_string(spec, ngx_toolgate_str(&mcp->ca_file));
     }
+
+    if (mcp->proxy.len != 0) {
+        tg_buf_text(spec, ",\"proxy\":");
+        tg_json_put_string(spec, ngx_toolgate_str(&mcp->proxy));
+    }
+
+    if (mcp->connect_timeout != 0) {
+        tg_buf_text(spec, ",\"connect_ms\":");
+        tg_buf_uint(spec, mcp->connect_timeout);
+    }
 }
 
 static void

@@ -1,5 +1,5 @@
 /*
- * `url`, `header` and `ca_file` of an `mcp_server`: one that is reached over
+ * `url` of an `mcp_server` and what belongs to it: one that is reached over
  * Streamable HTTP.
  */
 #include "nginx/mcp/ngx_toolgate_mcp.h"
@@ -166,4 +166,24 @@ ngx_toolgate_mcp_ca(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     (void) cmd;
 
     return ngx_toolgate_ca_file(cf, &mcp->ca_file);
+}
+
+char *
+ngx_toolgate_mcp_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    (void) cmd;
+
+    return ngx_toolgate_proxy(cf, &mcp->proxy);
+}
+
+char *
+ngx_toolgate_mcp_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    (void) cmd;
+
+    return ngx_toolgate_connect_timeout(cf, &mcp->connect_timeout);
 }

@@ -12,25 +12,34 @@ enum {
     TG_SERVER_HEADERS,
     TG_SERVER_SECRETS,
     TG_SERVER_CA_FILE,
+    TG_SERVER_PROXY,
+    TG_SERVER_CONNECT_MS,
     TG_SERVER_URL_MEMBERS
 };
 
 static int
 tg_server_url_fill(tg_server_url_t *url, const tg_str_t *values, char *at)
 {
+    static const int strings[] = { TG_SERVER_URL, TG_SERVER_CA_FILE,
+                                   TG_SERVER_PROXY };
+    char **fields[] = { &url->url, &url->ca_file, &url->proxy };
     char **slots, **header;
     const char *why;
     tg_url_t parts;
+    size_t i;
 
     slots = url->memory;
     url->headers = slots;
 
-    if (tg_job_string(&at, values[TG_SERVER_URL], &url->url) != TG_OK
-        || (values[TG_SERVER_CA_FILE].data != NULL
-            && tg_job_string(&at, values[TG_SERVER_CA_FILE], &url->ca_file)
-                   != TG_OK)
-        || tg_job_strings(&at, values[TG_SERVER_SECRETS], &slots) != TG_OK)
-    {
+    for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+        if (values[strings[i]].data != NULL
+            && tg_job_string(&at, values[strings[i]], fields[i]) != TG_OK)
+        {
+            return TG_BAD;
+        }
+    }
+
+    if (tg_job_strings(&at, values[TG_SERVER_SECRETS], &slots) != TG_OK) {
         return TG_BAD;
     }
 
@@ -57,19 +66,28 @@ tg_server_url_read(tg_server_url_t *url, const tg_str_t *values,
                    const char **why)
 {
     int headers, secrets, i;
+    int64_t connect_ms;
     size_t nslots;
 
-    *why = "url must be one of http or https, ca_file a string, headers and "
-           "secrets arrays of at most 64 strings \"Name: value\"";
+    *why = "url must be one of http or https, ca_file and proxy strings, "
+           "headers and secrets arrays of at most 64 strings \"Name: value\", "
+           "connect_ms 1 to 3600000";
+    connect_ms = 0;
     headers = tg_job_count(values[TG_SERVER_HEADERS]);
     secrets = tg_job_count(values[TG_SERVER_SECRETS]);
 
     if (tg_json_type(values[TG_SERVER_URL]) != TG_JSON_STRING
-        || !tg_job_is_string(values[TG_SERVER_CA_FILE]) || headers < 0
-        || secrets < 0 || headers + secrets > TG_SERVER_HEADERS_MAX)
+        || !tg_job_is_string(values[TG_SERVER_CA_FILE])
+        || !tg_job_is_string(values[TG_SERVER_PROXY]) || headers < 0
+        || secrets < 0 || headers + secrets > TG_SERVER_HEADERS_MAX
+        || tg_job_number(values[TG_SERVER_CONNECT_MS], 1, TG_HTTP_CONNECT_MAX,
+                         &connect_ms)
+               != TG_OK)
     {
         return TG_BAD;
     }
+
+    url->connect_ms = (uint64_t) connect_ms;
 
     /* Decoded and terminated, each is shorter than it is raw. */
     nslots = (size_t) (headers + secrets) + 2;

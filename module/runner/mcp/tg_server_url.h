@@ -17,12 +17,14 @@ typedef struct {
     char *url;
     char **headers; /* "Name: value": secrets, then the others, then NULL */
     size_t nsecrets;
-    char *ca_file; /* of those to trust, or NULL: the system's */
+    char *ca_file;       /* of those to trust, or NULL: the system's */
+    char *proxy;         /* its URL, or NULL */
+    uint64_t connect_ms; /* 0: as long as usual */
 } tg_server_url_t;
 
 /*
- * Raw values, in this order: url, headers, secrets and ca_file.  TG_OK, and it
- * must be freed; TG_BAD and *why, static; TG_NOMEM.
+ * Raw values, in this order: url, headers, secrets, ca_file, proxy and
+ * connect_ms.  TG_OK, and it must be freed; TG_BAD and *why, static; TG_NOMEM.
  */
 int tg_server_url_read(tg_server_url_t *url, const tg_str_t *values,
                        const char **why);

@@ -173,6 +173,8 @@ tg_streamable_begin(tg_streamable_t *streamable, tg_exchange_t *exchange,
         request.url = url->url;
         request.headers = list;
         request.ca_file = url->ca_file;
+        request.proxy = url->proxy;
+        request.connect_ms = url->connect_ms;
         request.timeout_ms = strcmp(method, "DELETE") == 0
                                  ? TG_STREAMABLE_DELETE_MS
                              : exchange->request == 0 && !exchange->is_channel
