@@ -233,7 +233,7 @@ sub answer {
     my $text = $json->encode($message);
     if ($is{json} && !$stream->{is_begun}) {
         # Some print it for people.
-        $text = JSON::PP->new->utf8->pretty->encode($message);
+        $text = JSON::PP->new->utf8->canonical->pretty->encode($message);
         reply($stream->{conn}, 200, 'application/json', $text, @more);
         delete $stream->{conn}{stream};
         delete $stream{ $stream->{number} };

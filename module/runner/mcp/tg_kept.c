@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #define TG_KEPT_PATH 4096
+#define TG_KEPT_LIST ".json"
+#define TG_KEPT_SESSIONS ".sessions"
 #define TG_KEPT_NEW ".new"
 /* The list is in an object. */
 #define TG_KEPT_SIZE (TG_SERVER_LIST_MAX + 64)
@@ -80,35 +82,51 @@ tg_kept_parse(tg_str_t text, uint64_t seed)
     return tools;
 }
 
+/* What a file holds is appended; 0, or there is none that can be read. */
+static int
+tg_kept_read_file(const char *dir, const char *key, const char *end,
+                  tg_buf_t *text)
+{
+    char room[TG_KEPT_PATH];
+    const char *path;
+    int fd, rc;
+
+    path = tg_kept_path(room, dir, key, end);
+    fd = path != NULL
+             ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+             : -1;
+
+    if (fd == -1) {
+        return -1;
+    }
+
+    rc = tg_kept_load(fd, text);
+    (void) close(fd);
+
+    return rc;
+}
+
 tg_catalogue_t *
 tg_kept_read(const char *dir, const char *key, uint64_t seed)
 {
-    char room[TG_KEPT_PATH];
     tg_catalogue_t *tools;
-    const char *path;
     tg_buf_t text;
-    int fd;
-
-    path = tg_kept_path(room, dir, key, ".json");
-
-    if (path == NULL) {
-        return NULL;
-    }
-
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-    if (fd == -1) {
-        return NULL;
-    }
 
     tg_buf_init(&text, tg_alloc_libc());
-    tools = tg_kept_load(fd, &text) == 0
+    tools = tg_kept_read_file(dir, key, TG_KEPT_LIST, &text) == 0
                 ? tg_kept_parse(tg_buf_view(&text), seed)
                 : NULL;
     tg_buf_deinit(&text);
-    (void) close(fd);
 
     return tools;
+}
+
+void
+tg_kept_read_sessions(const char *dir, const char *key, tg_buf_t *text)
+{
+    if (tg_kept_read_file(dir, key, TG_KEPT_SESSIONS, text) != 0) {
+        tg_buf_reset(text, 0);
+    }
 }
 
 /* --- writing --- */
@@ -135,14 +153,25 @@ tg_kept_put(int fd, tg_str_t text)
 }
 
 static int
-tg_kept_replace(const char *dir, const char *key, tg_str_t text)
+tg_kept_replace(const char *dir, const char *key, const char *end,
+                tg_str_t text)
 {
     char temp_room[TG_KEPT_PATH], room[TG_KEPT_PATH];
     const char *temp, *path;
     int fd, err;
 
+    temp = tg_kept_path(temp_room, dir, "", "");
+
+    if (temp == NULL) {
+        return dir == NULL ? 0 : ENAMETOOLONG;
+    }
+
+    if (mkdir(temp, 0700) == -1 && errno != EEXIST) {
+        return errno;
+    }
+
     temp = tg_kept_path(temp_room, dir, key, TG_KEPT_NEW);
-    path = tg_kept_path(room, dir, key, ".json");
+    path = tg_kept_path(room, dir, key, end);
 
     if (temp == NULL || path == NULL) {
         return ENAMETOOLONG;
@@ -175,30 +204,38 @@ tg_kept_replace(const char *dir, const char *key, tg_str_t text)
 int
 tg_kept_write(const char *dir, const char *key, const tg_catalogue_t *tools)
 {
-    char room[TG_KEPT_PATH];
-    const char *path;
     tg_buf_t text;
     int err;
 
-    path = tg_kept_path(room, dir, "", "");
-
-    if (path == NULL) {
-        return dir == NULL ? 0 : ENAMETOOLONG;
-    }
-
-    if (mkdir(path, 0700) == -1 && errno != EEXIST) {
-        return errno;
+    if (dir == NULL) {
+        return 0;
     }
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_char(&text, '{');
     tg_catalogue_list_whole(tools, NULL, NULL, &text);
     tg_buf_put(&text, "}\n", 2);
-    err = tg_buf_failed(&text) ? ENOMEM
-                               : tg_kept_replace(dir, key, tg_buf_view(&text));
+    err = tg_buf_failed(&text)
+              ? ENOMEM
+              : tg_kept_replace(dir, key, TG_KEPT_LIST, tg_buf_view(&text));
     tg_buf_deinit(&text);
 
     return err;
+}
+
+int
+tg_kept_write_sessions(const char *dir, const char *key, tg_str_t text)
+{
+    char room[TG_KEPT_PATH];
+    const char *path;
+
+    if (text.len != 0) {
+        return tg_kept_replace(dir, key, TG_KEPT_SESSIONS, text);
+    }
+
+    path = tg_kept_path(room, dir, key, TG_KEPT_SESSIONS);
+
+    return path == NULL || unlink(path) == 0 || errno == ENOENT ? 0 : errno;
 }
 
 /* --- age --- */
@@ -209,7 +246,7 @@ tg_kept_touch(const char *dir, const char *key)
     char room[TG_KEPT_PATH];
     const char *path;
 
-    path = tg_kept_path(room, dir, key, ".json");
+    path = tg_kept_path(room, dir, key, TG_KEPT_LIST);
 
     if (path != NULL) {
         (void) utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
@@ -231,7 +268,8 @@ tg_kept_is_old(int dir, const char *name)
     }
 
     return strcmp(dot, TG_KEPT_NEW) == 0
-           || (strcmp(dot, ".json") == 0
+           || ((strcmp(dot, TG_KEPT_LIST) == 0
+                || strcmp(dot, TG_KEPT_SESSIONS) == 0)
                && file.st_mtime + TG_KEPT_DAYS * 86400 < time(NULL));
 }
 

@@ -1,8 +1,11 @@
 /*
- * The last list of tools of each MCP server, in the state directory: it is
- * told before the server has ever been started, also by NGINX itself.
+ * What is known of each MCP server, in the state directory, mode 0600: its
+ * last list of tools, which is told before the server has ever been started,
+ * also by NGINX itself; and its sessions over HTTP, which a runner that was
+ * killed leaves to the next one to end (tg_sessions.h).
  *
- *   STATE_DIR/mcp/KEY.json   {"tools":[…]}, mode 0600
+ *   STATE_DIR/mcp/KEY.json       {"tools":[…]}
+ *   STATE_DIR/mcp/KEY.sessions
  */
 #ifndef TG_KEPT_H
 #define TG_KEPT_H
@@ -18,6 +21,12 @@ tg_catalogue_t *tg_kept_read(const char *dir, const char *key, uint64_t seed);
 /* 0 or an errno. */
 int tg_kept_write(const char *dir, const char *key,
                   const tg_catalogue_t *tools);
+
+/* Appends its sessions, if there are any. */
+void tg_kept_read_sessions(const char *dir, const char *key, tg_buf_t *text);
+
+/* 0 or an errno; without text there are none. */
+int tg_kept_write_sessions(const char *dir, const char *key, tg_str_t text);
 
 /* Somebody watches it. */
 void tg_kept_touch(const char *dir, const char *key);

@@ -3,6 +3,7 @@
 #include "base/tg_utf8.h"
 #include "runner/mcp/tg_kept.h"
 #include "runner/mcp/tg_mcp_job.h"
+#include "runner/mcp/tg_sessions.h"
 #include "runner/mcp/tg_tell.h"
 #include "runner/tg_log.h"
 
@@ -470,6 +471,7 @@ tg_server_new(tg_servers_t *servers, const tg_server_spec_t *spec)
     server->tools = tg_kept_read(servers->dir, spec->key, servers->seed);
     TAILQ_INSERT_TAIL(&servers->list, server, place);
     servers->n++;
+    tg_sessions_end_left(server);
 
     return server;
 }

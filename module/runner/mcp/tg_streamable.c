@@ -1,5 +1,5 @@
 #include "runner/http/tg_http_params.h"
-#include "runner/mcp/tg_server.h"
+#include "runner/mcp/tg_sessions.h"
 #include "runner/tg_answer.h"
 
 
@@ -65,6 +65,10 @@ tg_streamable_greeted(tg_streamable_t *streamable,
         memcpy(streamable->version, version.data, version.len);
         streamable->version[version.len] = '\0';
     }
+
+    if (streamable->session_id[0] != '\0') {
+        tg_sessions_note(streamable->instance->server);
+    }
 }
 
 static void
@@ -126,6 +130,7 @@ static void
 tg_streamable_finish(tg_streamable_t *streamable)
 {
     tg_streamable_drop_all(streamable);
+    tg_sessions_over(streamable);
 
     if (!uv_is_closing((uv_handle_t *) &streamable->timer)) {
         uv_close((uv_handle_t *) &streamable->timer, tg_streamable_on_closed);

@@ -18,6 +18,7 @@
 #define TG_STREAMABLE_H
 
 #include "runner/mcp/tg_exchange.h"
+#include "runner/mcp/tg_server_url.h"
 #include "runner/mcp/tg_transport.h"
 
 /* Requests that are sent at once; more wait. */
@@ -70,6 +71,17 @@ typedef struct {
 } tg_streamable_t;
 
 /* --- tg_streamable_send.c --- */
+
+/* Appends a header, which ends with a NUL. */
+void tg_streamable_put(tg_buf_t *headers, const char *name, const char *value);
+
+/* All of them, with those of the config, to be freed; NULL: no memory. */
+const char **tg_streamable_list(const tg_server_url_t *url, tg_buf_t *headers);
+
+/* A request as all are that go to this server. */
+tg_http_request_t tg_streamable_request(const tg_server_url_t *url,
+                                        const char *method,
+                                        const char *const *headers);
 
 /* Makes exchanges of what the instance's caller has to say. */
 void tg_streamable_take(tg_streamable_t *streamable);

@@ -4,7 +4,7 @@
 #include "base/tg_utf8.h"
 #include "runner/http/tg_http_params.h"
 #include "runner/mcp/tg_mcp_job.h"
-#include "runner/mcp/tg_server.h"
+#include "runner/mcp/tg_sessions.h"
 #include "runner/tg_log.h"
 
 #include <stdio.h>
@@ -194,7 +194,7 @@ tg_streamable_renew(tg_streamable_t *streamable, unsigned session)
     tg_instance_log(instance, TG_LOG_INFO,
                     "its session is over, another one begins");
     streamable->session++;
-    streamable->session_id[0] = '\0';
+    tg_sessions_over(streamable);
     streamable->version[0] = '\0';
     streamable->channel.nopened = 0;
     tg_streamable_forget(streamable);

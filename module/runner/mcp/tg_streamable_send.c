@@ -6,8 +6,7 @@
 
 /* --- headers --- */
 
-/* "Name: value" and a NUL, each. */
-static void
+void
 tg_streamable_put(tg_buf_t *headers, const char *name, const char *value)
 {
     tg_buf_text(headers, name);
@@ -91,8 +90,7 @@ tg_streamable_fix_empty(char *header)
     }
 }
 
-/* All of them, with those of the config: NULL: no memory. */
-static const char **
+const char **
 tg_streamable_list(const tg_server_url_t *url, tg_buf_t *headers)
 {
     const char **list;
@@ -132,6 +130,25 @@ tg_streamable_list(const tg_server_url_t *url, tg_buf_t *headers)
 
 /* --- one exchange --- */
 
+tg_http_request_t
+tg_streamable_request(const tg_server_url_t *url, const char *method,
+                      const char *const *headers)
+{
+    tg_http_request_t request;
+
+    memset(&request, 0, sizeof(request));
+    request.method = method;
+    request.url = url->url;
+    request.headers = headers;
+    request.ca_file = url->ca_file;
+    request.proxy = url->proxy;
+    request.connect_ms = url->connect_ms;
+    request.timeout_ms = strcmp(method, "DELETE") == 0 ? TG_STREAMABLE_DELETE_MS
+                                                       : 0;
+
+    return request;
+}
+
 static void
 tg_streamable_refuse(tg_exchange_t *exchange, const char *why)
 {
@@ -168,18 +185,13 @@ tg_streamable_begin(tg_streamable_t *streamable, tg_exchange_t *exchange,
                                            ? why
                                            : "toolgate-runner has no memory");
     } else {
-        memset(&request, 0, sizeof(request));
-        request.method = method;
-        request.url = url->url;
-        request.headers = list;
-        request.ca_file = url->ca_file;
-        request.proxy = url->proxy;
-        request.connect_ms = url->connect_ms;
-        request.timeout_ms = strcmp(method, "DELETE") == 0
-                                 ? TG_STREAMABLE_DELETE_MS
-                             : exchange->request == 0 && !exchange->is_channel
-                                 ? TG_STREAMABLE_NOTE_MS
-                                 : 0;
+        request = tg_streamable_request(url, method, list);
+
+        if (request.timeout_ms == 0 && exchange->request == 0
+            && !exchange->is_channel) {
+            request.timeout_ms = TG_STREAMABLE_NOTE_MS;
+        }
+
         tg_exchange_start(exchange, streamable->instance->server->servers->http,
                           &request);
     }
