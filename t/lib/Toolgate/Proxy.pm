@@ -57,7 +57,7 @@ sub serve {
         sysread $client, $head, 65536, length $head or return;
     }
     open my $fh, '>>', $self->{heads} or die "$self->{heads}: $!";
-    syswrite $fh, $head;
+    syswrite $fh, $head =~ s/\r\n\r\n\K.*//sr;
     return syswrite $client,
         "HTTP/1.1 $self->{refuses} No\r\nContent-Length: 0\r\n\r\n"
         if $self->{refuses};
