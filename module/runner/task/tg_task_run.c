@@ -86,12 +86,13 @@ tg_task_finish(tg_task_t *task)
     ask->state = task->state;
     ask->pid = task->pid;
     ask->output = tg_buf_view(&task->tail);
-    ask->error = tg_buf_view(&task->error);
 
     if (task->state == TG_TASK_COMPLETED) {
         tg_buf_reset(&task->result, 0);
         tg_task_put_tail(&task->result, &task->out);
         ask->result = tg_buf_view(&task->result);
+    } else if (task->state != TG_TASK_CANCELLED) {
+        ask->error = tg_buf_view(&task->error);
     }
 
     task->is_finishing = 1;
