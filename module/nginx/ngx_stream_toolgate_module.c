@@ -451,7 +451,7 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
-    rules = ngx_toolgate_status_rules(cf, conf);
+    rules = ngx_toolgate_status_rules(cf, conf, NULL);
 
     if (rules == NULL || ngx_toolgate_own_methods(cf, conf, rules) != NGX_OK) {
         return NGX_CONF_ERROR;

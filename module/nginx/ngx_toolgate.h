@@ -192,6 +192,7 @@ typedef struct {
     ngx_toolgate_limit_t limit;
     ngx_toolgate_runner_t *runner;
     ngx_array_t *status_rules; /* tool_status_allow */
+    ngx_array_t *all_rules;    /* who sees what is others'; NULL: everybody */
     tg_str_t label;            /* of a worker: as …_numbers.h names it */
     ngx_toolgate_counters_t *counters;
 } ngx_toolgate_srv_conf_t;

@@ -95,6 +95,7 @@ is_deeply $task, {
     result   => $text,
     error    => undef,
     cwd      => undef,
+    owner    => "$>",
     metadata => { suite => 'unit' },
 }, 'all of it';
 
@@ -176,7 +177,8 @@ is_deeply rpc('task.list', { state => 'completed', limit => 1 })->{result}[0],
 
 is_deeply rpc('task.cancel', { taskId => 'task-0007' })->{result},
     { cancelled => JSON::PP::true }, 'one that waits';
-is told('task.cancelled')->{taskId}, 'task-0007', 'told: cancelled';
+is_deeply told('task.cancelled'), { taskId => 'task-0007', agent => 'shell' },
+    'told: cancelled';
 is_deeply rpc('task.cancel', { taskId => 'task-0006' })->{result},
     { cancelled => JSON::PP::true }, 'one that runs';
 is told('task.cancelled')->{taskId}, 'task-0006', 'told: cancelled, too';

@@ -65,8 +65,10 @@ $tg->reload($conf . 'task_concurrency 1;');
 my $task = until_state($gone, 'failed');
 like $task->{error}, qr/agent is not configured any more \(task_agent\)/,
     'its task fails with a reason';
-is $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.failed' }, undef,
-    'the notification')->{params}{taskId}, $gone, 'which clients are told';
+is_deeply $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.failed' },
+    undef, 'the notification')->{params},
+    { taskId => $gone, agent => 'more', error => $task->{error} },
+    'which clients are told';
 is task($second)->{state}, 'queued', 'others wait on';
 my @alive = $tg->runner_pids;
 

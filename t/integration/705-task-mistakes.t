@@ -35,6 +35,9 @@ refused "$agent task_$_->[0] $_->[1];", qr/invalid $_->[2] "$_->[1]" in/, "@$_"
     for [ concurrency => 0, 'number' ], [ concurrency => 33, 'number' ],
     [ queue => 0, 'number' ], [ queue => 'x', 'number' ],
     [ keep => '0', 'time' ], [ keep => 'x', 'time' ];
+refused "$agent task_visibility mine;",
+    qr/invalid value "mine" in "task_visibility"; write one of own, all/,
+    'a word';
 refused "$agent task_admin ann;", qr/invalid rule "ann"/, 'no rule';
 refused "$agent $agent", qr/duplicate task_agent "a"/, 'two of one name';
 refused 'task_agent a.b { exec true; }',

@@ -35,6 +35,7 @@ sub params {
         method  => $method,
         params  => $params,
         clients => 1,
+        owner   => "0",
     };
 }
 sub call {
@@ -83,6 +84,22 @@ is $task->{state}, 'completed', 'its time is from its start'
     or diag explain $task;
 ok $task->{pid}, 'its pid is known';
 undef $busy;
+
+# --- a config without agents, or without a default
+
+sub failure {
+    my ($method, %params) = @_;
+    my $told = $c->rpc('task', params($method, \%params))->{result};
+    return "$told->{code} $told->{message}";
+}
+open_tasks($c);
+like failure('task.submit', prompt => 'x'),
+    qr/^-32003 Subsystem unavailable: .*no task_agent/, 'nobody runs tasks';
+is call($c, 'daemon.status')->{health}, 'healthy', 'which can be seen';
+open_tasks($c, { %$one, name => 'c' });
+like failure('chat.send', message => 'x'),
+    qr/^-32003 Subsystem unavailable: nobody listens/, 'nobody to chat with';
+open_tasks($c, $one);
 
 # --- the end, with calls that wait
 

@@ -3,6 +3,10 @@
  */
 #include "runner_store.h"
 
+/* Of agent a and of nobody, as the store tells what has ended by itself. */
+#define TEST_ENDED(number)                                                     \
+    "{\"id\":\"task-" number "\",\"agent\":\"a\",\"owner\":null}"
+
 HELP_TEST(ids, "ids are what they are called, and nothing else")
 {
     static const char *const wrong[] = {
@@ -66,7 +70,8 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
          "{\"id\":\"task-0000\",\"prompt\":\"say \\\"hi\\\"\",\"agent\":\"a\","
          "\"priority\":7,\"state\":\"queued\",\"createdAt\":\"$string\","
          "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"metadata\":null,\"result\":null,\"output\":null}");
+         "\"cwd\":null,\"owner\":null,"
+         "\"metadata\":null,\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_id(TG_STORE_CANCEL, 0, 0) == TG_AGAIN);
     CU_ASSERT(test_id(TG_STORE_CANCEL, 1, 0) == TG_OK);
@@ -86,7 +91,8 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
          "{\"id\":\"task-0000\",\"prompt\":\"$string\",\"agent\":\"a\","
          "\"priority\":7,\"state\":\"completed\",\"createdAt\":\"$string\","
          "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":42,"
-         "\"error\":null,\"cwd\":null,\"metadata\":null,\"result\":\"r\","
+         "\"error\":null,\"cwd\":null,\"owner\":null,"
+         "\"metadata\":null,\"result\":\"r\","
          "\"output\":\"o\"}");
 
     /* What has ended does not end anew. */
@@ -119,7 +125,8 @@ HELP_TEST(returned, "what was claimed and did not start waits in its old place")
          "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
          "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"metadata\":null,\"result\":null,\"output\":null}");
+         "\"cwd\":null,\"owner\":null,"
+         "\"metadata\":null,\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     test_close();
     test_remove("returned");
@@ -163,17 +170,19 @@ HELP_TEST(interrupted, "what ran when it was opened has failed")
 
     CU_ASSERT(test_open("again", &ask) == TG_OK);
     HELP_EQ(tg_buf_view(&ask.json),
-            "{\"queued\":[],\"failed\":[\"task-0000\"]}");
+            "{\"queued\":[],\"failed\":[" TEST_ENDED("0000") "]}");
     tg_store_ask_deinit(&ask);
     TOLD(TG_STORE_LIST, 0, TG_STR("a"),
          "[{\"id\":\"task-0001\",\"prompt\":\"two\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
          "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"metadata\":null},"
+         "\"cwd\":null,\"owner\":null,"
+         "\"metadata\":null},"
          "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
          "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
-         "\"error\":\"" ERROR "\",\"cwd\":null,\"metadata\":null}]");
+         "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
+         "\"metadata\":null}]");
     CU_ASSERT(test_claim("a") == 1);
     test_close();
     test_remove("again");
@@ -215,7 +224,8 @@ HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
     test_retry = 0;
     CU_ASSERT(test_claim("a") == 1);
     test_reopen("retried",
-                "{\"queued\":[\"task-0000\"],\"failed\":[\"task-0001\"]}");
+                "{\"queued\":[" TEST_ENDED("0000") "],\"failed\":[" TEST_ENDED(
+                    "0001") "]}");
     TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
          "{\"total\":2,\"queued\":1,\"running\":0,\"completed\":0,"
          "\"failed\":1,\"cancelled\":0}");
@@ -228,14 +238,16 @@ HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
          "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
          "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"metadata\":null,\"result\":null,\"output\":null}");
+         "\"cwd\":null,\"owner\":null,"
+         "\"metadata\":null,\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_interrupt(0) == TG_TASK_FAILED);
     TOLD(TG_STORE_GET, 0, TG_STR_NONE,
          "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
          "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
-         "\"error\":\"" ERROR "\",\"cwd\":null,\"metadata\":null,"
+         "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
+         "\"metadata\":null,"
          "\"result\":null,\"output\":\"o\"}");
     test_retry = 0;
     test_close();
@@ -252,7 +264,9 @@ HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
     (void) test_submit("c", 0, "2");
     test_agents.n = 1;
     strcpy(test_agents.names[0], "b");
-    TOLD(TG_STORE_ORPHAN, 0, TG_STR_NONE, "[\"task-0000\",\"task-0002\"]");
+    TOLD(TG_STORE_ORPHAN, 0, TG_STR_NONE,
+         "[{\"id\":\"task-0000\",\"agent\":\"a\",\"owner\":null},"
+         "{\"id\":\"task-0002\",\"agent\":\"c\",\"owner\":null}]");
     TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
          "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":0,"
          "\"failed\":2,\"cancelled\":0}");
@@ -279,6 +293,128 @@ HELP_TEST(orphans, "tasks of agents that are gone fail, old ones go")
          "\"failed\":0,\"cancelled\":0}");
     test_close();
     test_remove("orphans");
+}
+
+/* --- owners --- */
+
+static void
+test_submit_of(const char *owner, const char *agent)
+{
+    tg_store_ask_t ask;
+
+    test_begin(&ask, TG_STORE_SUBMIT);
+    ask.prompt = TG_STR("p");
+    ask.agent = tg_str_c(agent);
+    ask.owner = owner != NULL ? tg_str_c(owner) : TG_STR_NONE;
+    ask.job = TG_STR("{\"secret\":1}");
+    CU_ASSERT(test_wait(&ask) == TG_OK);
+    tg_store_ask_deinit(&ask);
+}
+
+/* What is told to an owner, of an agent and a state, or any. */
+#define TOLD_TO(op, owner, agent, state, pattern)                              \
+    test_told_to(op, owner, agent, state, pattern, __FILE__, __LINE__)
+static void
+test_told_to(tg_store_op_t op, const char *owner, tg_str_t agent,
+             tg_task_state_t state, const char *pattern, const char *file,
+             int line)
+{
+    tg_store_ask_t ask;
+    tg_json_t each;
+    tg_buf_t ids;
+    tg_str_t task, id;
+
+    test_begin(&ask, op);
+    ask.owner = tg_str_c(owner);
+    ask.agent = agent;
+    ask.state = state;
+    CU_ASSERT(test_wait(&ask) == TG_OK);
+
+    if (op != TG_STORE_LIST) {
+        help_json(tg_buf_view(&ask.json), pattern, file, line);
+        tg_store_ask_deinit(&ask);
+        return;
+    }
+
+    tg_buf_init(&ids, tg_alloc_libc());
+
+    for (tg_json_each(&each, tg_buf_view(&ask.json));
+         tg_json_item(&each, &task);) {
+        CU_ASSERT(tg_json_get(task, TG_STR("id"), &id) == TG_OK);
+        tg_buf_put(&ids, id.data + id.len - 2, 1);
+    }
+
+    help_eq(tg_buf_view(&ids), pattern, file, line);
+    tg_buf_deinit(&ids);
+    tg_store_ask_deinit(&ask);
+}
+
+static int
+test_id_of(tg_store_op_t op, int64_t id, const char *owner)
+{
+    tg_store_ask_t ask;
+
+    test_begin(&ask, op);
+    ask.id = id;
+    ask.owner = tg_str_c(owner);
+    (void) test_wait(&ask);
+    tg_store_ask_deinit(&ask);
+
+    return ask.rc;
+}
+
+HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
+{
+    tg_store_ask_t ask;
+
+    test_fresh("owners");
+    test_submit_of("7", "a");
+    test_submit_of("8", "a");
+    test_submit_of(NULL, "b");
+    test_submit_of("7", "b");
+    test_submit_of("8", "b");
+    TOLD_TO(TG_STORE_LIST, "7", TG_STR_NONE, TG_TASK_STATES, "30");
+    TOLD_TO(TG_STORE_LIST, "8", TG_STR("b"), TG_TASK_STATES, "4");
+    TOLD_TO(TG_STORE_LIST, "9", TG_STR_NONE, TG_TASK_STATES, "");
+    CU_ASSERT(test_id_of(TG_STORE_GET, 1, "7") == TG_MISSING);
+    CU_ASSERT(test_id_of(TG_STORE_GET, 2, "7") == TG_MISSING);
+    CU_ASSERT(test_id_of(TG_STORE_GET, 3, "7") == TG_OK);
+    CU_ASSERT(test_id_of(TG_STORE_CANCEL, 1, "7") == TG_MISSING);
+    CU_ASSERT(test_id_of(TG_STORE_CANCEL, 3, "7") == TG_OK);
+    CU_ASSERT(test_id_of(TG_STORE_CANCEL, 3, "7") == TG_END);
+    CU_ASSERT(test_claim("a") == 0);
+    CU_ASSERT(test_id_of(TG_STORE_CANCEL, 0, "8") == TG_MISSING);
+    CU_ASSERT(test_id_of(TG_STORE_CANCEL, 0, "7") == TG_AGAIN);
+    TOLD_TO(TG_STORE_LIST, "7", TG_STR_NONE, TG_TASK_RUNNING, "0");
+    TOLD_TO(TG_STORE_LIST, "8", TG_STR("b"), TG_TASK_QUEUED, "4");
+    TOLD_TO(TG_STORE_STATS, "7", TG_STR_NONE, TG_TASK_STATES,
+            "{\"total\":2,\"queued\":0,\"running\":1,\"completed\":0,"
+            "\"failed\":0,\"cancelled\":1}");
+    TOLD_TO(TG_STORE_STATUS, "8", TG_STR_NONE, TG_TASK_STATES,
+            "{\"queued\":3,\"tasks\":[{\"id\":\"task-0001\",\"prompt\":\"p\","
+            "\"agent\":\"a\",\"priority\":0},{\"id\":\"task-0004\","
+            "\"prompt\":\"p\",\"agent\":\"b\",\"priority\":0}]}");
+
+    /* What is run is told to whoever runs it, and to nobody else. */
+    TOLD(TG_STORE_GET, 1, TG_STR_NONE,
+         "{\"id\":\"task-0001\",\"prompt\":\"p\",\"agent\":\"a\","
+         "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
+         "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
+         "\"cwd\":null,\"owner\":\"8\",\"metadata\":null,\"result\":null,"
+         "\"output\":null}");
+    test_agents.n = 1;
+    strcpy(test_agents.names[0], "b");
+    test_begin(&ask, TG_STORE_CLAIM);
+    CU_ASSERT(test_wait(&ask) == TG_OK);
+    CU_ASSERT(ask.id == 2);
+    CU_ASSERT(strstr(help_text(tg_buf_view(&ask.json)),
+                     ",\"owner\":null,"
+                     "\"metadata\":null,\"result\":null,"
+                     "\"output\":null,\"job\":{\"secret\":1}}")
+              != NULL);
+    tg_store_ask_deinit(&ask);
+    test_close();
+    test_remove("owners");
 }
 
 /* --- versions --- */
@@ -317,11 +453,11 @@ HELP_TEST(versions, "a newer version and a file of others are refused")
     test_fresh("newer");
     (void) test_submit("a", 0, "p");
     test_close();
-    test_sql("newer", "PRAGMA user_version=3");
-    test_refused("newer", "has version 3, of a newer Toolgate");
+    test_sql("newer", "PRAGMA user_version=4");
+    test_refused("newer", "has version 4, of a newer Toolgate");
 
     /* It was not touched. */
-    test_sql("newer", "PRAGMA user_version=2");
+    test_sql("newer", "PRAGMA user_version=3");
     {
         tg_store_ask_t ask;
 
@@ -382,7 +518,7 @@ HELP_TEST(migrated, "a store of an older version goes on, with all its tasks")
     test_sql("older", test_first);
     CU_ASSERT(test_open("older", &ask) == TG_OK);
     HELP_EQ(tg_buf_view(&ask.json),
-            "{\"queued\":[],\"failed\":[\"task-0001\"]}");
+            "{\"queued\":[],\"failed\":[" TEST_ENDED("0001") "]}");
     tg_store_ask_deinit(&ask);
     TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
          "{\"total\":5,\"queued\":1,\"running\":0,\"completed\":1,"
@@ -391,7 +527,7 @@ HELP_TEST(migrated, "a store of an older version goes on, with all its tasks")
     test_retry = 1;
     CU_ASSERT(test_claim("a") == 0);
     test_retry = 0;
-    test_reopen("older", "{\"queued\":[\"task-0000\"],\"failed\":[]}");
+    test_reopen("older", "{\"queued\":[" TEST_ENDED("0000") "],\"failed\":[]}");
     CU_ASSERT(test_claim("a") == 0);
     test_close();
     test_remove("older");

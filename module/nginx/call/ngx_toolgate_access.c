@@ -131,7 +131,8 @@ ngx_toolgate_rules_about(const ngx_array_t *rules)
  * are about tools, do not decide.
  */
 ngx_array_t *
-ngx_toolgate_status_rules(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf)
+ngx_toolgate_status_rules(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
+                          const ngx_array_t *others)
 {
     const uint32_t owners[] = { 0,
                                 scf->has_owner ? scf->socket_uid : geteuid() };
@@ -142,6 +143,16 @@ ngx_toolgate_status_rules(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf)
     rules = NULL;
     allowed = scf->status_rules != NULL ? scf->status_rules->elts : NULL;
     n = allowed != NULL ? scf->status_rules->nelts : 2;
+
+    for (i = 0; others != NULL && i < others->nelts; i++) {
+        rule = ngx_toolgate_push(cf, &rules, sizeof(*rule));
+
+        if (rule == NULL) {
+            return NULL;
+        }
+
+        *rule = ((ngx_toolgate_access_rule_t *) others->elts)[i];
+    }
 
     for (i = 0; i <= n; i++) {
         rule = ngx_toolgate_push(cf, &rules, sizeof(*rule));
@@ -326,6 +337,15 @@ ngx_toolgate_may_hear(ngx_toolgate_front_t *front)
 {
     return front->conf->rules == NULL
            || ngx_toolgate_decide(front->conf->rules,
+                                  ngx_toolgate_client(front))
+                  != NGX_ABORT;
+}
+
+ngx_uint_t
+ngx_toolgate_sees_all(ngx_toolgate_front_t *front)
+{
+    return front->conf->all_rules == NULL
+           || ngx_toolgate_decide(front->conf->all_rules,
                                   ngx_toolgate_client(front))
                   != NGX_ABORT;
 }

@@ -384,15 +384,22 @@ ngx_uint_t ngx_toolgate_may(const ngx_toolgate_srv_conf_t *scf,
                             const tg_entry_t *entry,
                             const ngx_toolgate_client_t *client);
 
-/* As tool_status_allow has it, `toolgate.status` and the like may be called. */
+/*
+ * As tool_status_allow has it, `toolgate.status` and the like may be called;
+ * and by whom other rules (or NULL) allow it.
+ */
 ngx_array_t *ngx_toolgate_status_rules(ngx_conf_t *cf,
-                                       const ngx_toolgate_srv_conf_t *scf);
+                                       const ngx_toolgate_srv_conf_t *scf,
+                                       const ngx_array_t *others);
 
 /* The same for a front, as tg_peer_ops_t has it. */
 int ngx_toolgate_is_visible(void *host, const tg_entry_t *entry);
 
 /* May it be told what all clients are told?  By the server's rules. */
 ngx_uint_t ngx_toolgate_may_hear(ngx_toolgate_front_t *front);
+
+/* Does it see what is others'?  As scf->all_rules has it. */
+ngx_uint_t ngx_toolgate_sees_all(ngx_toolgate_front_t *front);
 
 /* --- limits, schemas, arguments --- */
 

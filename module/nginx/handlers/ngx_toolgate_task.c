@@ -28,6 +28,9 @@ typedef struct {
     "{\"type\":\"object\",\"required\":[\"taskId\"],\"properties\":{"          \
     "\"taskId\":{\"type\":\"string\"}"
 #define NGX_TOOLGATE_TASK_NONE "{\"type\":\"object\"}"
+#define NGX_TOOLGATE_TASK_PRIORITY                                             \
+    "\"priority\":{\"type\":\"integer\",\"minimum\":-2147483648,"              \
+    "\"maximum\":2147483647}"
 
 static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
     { ngx_string("daemon.status"), NGX_TOOLGATE_TASK_NONE },
@@ -37,9 +40,8 @@ static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
     { ngx_string("task.submit"),
       "{\"type\":\"object\",\"required\":[\"prompt\"],\"properties\":{"
       "\"prompt\":{\"type\":\"string\"},\"agent\":{\"type\":\"string\"},"
-      "\"priority\":{\"type\":\"integer\",\"minimum\":-2147483648,"
-      "\"maximum\":2147483647},\"cwd\":{\"type\":\"string\"},"
-      "\"metadata\":{\"type\":\"object\"}}}" },
+      "\"cwd\":{\"type\":\"string\"},\"metadata\":{\"type\":\"object\"}"
+      "," NGX_TOOLGATE_TASK_PRIORITY "}}" },
     { ngx_string("task.cancel"), NGX_TOOLGATE_TASK_ID "}}" },
     { ngx_string("task.get"), NGX_TOOLGATE_TASK_ID "}}" },
     { ngx_string("task.output"),
@@ -51,6 +53,9 @@ static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
       "\"cancelled\"]},\"agent\":{\"type\":\"string\"},"
       "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000}}}" },
     { ngx_string("task.stats"), NGX_TOOLGATE_TASK_NONE },
+    { ngx_string("chat.send"),
+      "{\"type\":\"object\",\"required\":[\"message\"],\"properties\":{"
+      "\"message\":{\"type\":\"string\"}," NGX_TOOLGATE_TASK_PRIORITY "}}" },
 };
 
 #define NGX_TOOLGATE_TASK_METHODS                                              \
@@ -150,6 +155,12 @@ ngx_toolgate_task_start(ngx_toolgate_call_t *call, tg_request_t *request)
     tg_json_put_string(&params, ngx_toolgate_str(&method->name));
     tg_buf_text(&params, ",\"clients\":");
     tg_buf_uint(&params, n);
+    ngx_toolgate_job_owner(call, &params);
+
+    if (ngx_toolgate_sees_all(call->front)) {
+        tg_buf_text(&params, ",\"sees_all\":true");
+    }
+
     tg_json_put_member(&params, ",\"params\":", request->arguments);
     tg_buf_char(&params, '}');
 

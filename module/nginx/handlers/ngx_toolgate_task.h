@@ -20,6 +20,10 @@
 #define NGX_TOOLGATE_TASKS_MAX 32
 #define NGX_TOOLGATE_AGENTS_MAX 64
 
+/* Of `task_visibility`: who sees a task. */
+#define NGX_TOOLGATE_TASK_OWN 0
+#define NGX_TOOLGATE_TASK_ALL 1
+
 /* `task_agent NAME { }`; each text is JSON for the runner, or empty. */
 typedef struct {
     ngx_str_t name;
@@ -45,6 +49,7 @@ typedef struct {
     ngx_array_t *admins;          /* rules of daemon.stop */
     ngx_toolgate_tool_t *stop;    /* that method; NULL: there is none */
     ngx_flag_t methods;
+    ngx_uint_t visibility; /* NGX_TOOLGATE_TASK_… */
     ngx_int_t concurrency;
     ngx_int_t queue;
     time_t keep;

@@ -21,6 +21,8 @@ static char *ngx_toolgate_task_number(ngx_conf_t *cf, ngx_command_t *cmd,
                                       void *conf);
 static char *ngx_toolgate_task_keep_for(ngx_conf_t *cf, ngx_command_t *cmd,
                                         void *conf);
+static char *ngx_toolgate_task_visibility(ngx_conf_t *cf, ngx_command_t *cmd,
+                                          void *conf);
 static char *ngx_toolgate_task_admin(ngx_conf_t *cf, ngx_command_t *cmd,
                                      void *conf);
 
@@ -28,6 +30,10 @@ static char *ngx_toolgate_task_admin(ngx_conf_t *cf, ngx_command_t *cmd,
     NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_toolgate_tasks_t, field)
 #define ngx_toolgate_of_agent(field)                                           \
     NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_toolgate_agent_t, field)
+
+/* As NGX_TOOLGATE_TASK_… has them. */
+static const char *const ngx_toolgate_task_visibilities[] = { "own", "all",
+                                                              NULL };
 
 static ngx_command_t ngx_toolgate_task_commands[] = {
 
@@ -49,6 +55,10 @@ static ngx_command_t ngx_toolgate_task_commands[] = {
 
     { ngx_string("task_keep"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_task_keep_for, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_visibility"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_task_visibility, ngx_toolgate_of_tasks(visibility),
+      (void *) ngx_toolgate_task_visibilities },
 
     { ngx_string("task_admin"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
       ngx_toolgate_task_admin, ngx_toolgate_of_tasks(admins), NULL },
@@ -147,6 +157,7 @@ ngx_toolgate_task_create_srv_conf(ngx_conf_t *cf)
         tasks->queue = NGX_CONF_UNSET;
         tasks->keep = NGX_CONF_UNSET;
         tasks->methods = NGX_CONF_UNSET;
+        tasks->visibility = NGX_CONF_UNSET_UINT;
     }
 
     return tasks;
@@ -272,6 +283,14 @@ ngx_toolgate_task_keep_for(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 static char *
+ngx_toolgate_task_visibility(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    return ngx_toolgate_task_use(cf) != NULL
+               ? ngx_toolgate_choice(cf, cmd, conf)
+               : NGX_CONF_ERROR;
+}
+
+static char *
 ngx_toolgate_task_admin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     return ngx_toolgate_task_use(cf) != NULL
@@ -327,6 +346,17 @@ ngx_toolgate_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_init_value(tasks->concurrency, NGX_TOOLGATE_TASK_CONCURRENCY);
     ngx_conf_init_value(tasks->queue, NGX_TOOLGATE_TASK_QUEUE);
     ngx_conf_init_value(tasks->keep, NGX_TOOLGATE_TASK_KEEP);
+
+    ngx_conf_init_uint_value(tasks->visibility, NGX_TOOLGATE_TASK_OWN);
+
+    if (tasks->visibility == NGX_TOOLGATE_TASK_OWN) {
+        tasks->scf->all_rules = ngx_toolgate_status_rules(cf, tasks->scf,
+                                                          tasks->admins);
+
+        if (tasks->scf->all_rules == NULL) {
+            return NGX_CONF_ERROR;
+        }
+    }
 
     return tasks->stop != NULL ? ngx_toolgate_task_deny_rest(cf, tasks)
                                : NGX_CONF_OK;

@@ -59,14 +59,29 @@ ngx_toolgate_task_lost(void *data)
     ngx_toolgate_task_ask_later(data);
 }
 
+/* As ngx_toolgate_job_owner() has it, raw. */
+static uint64_t
+ngx_toolgate_task_whom(tg_str_t owner)
+{
+    int64_t uid;
+
+    if (tg_json_type(owner) != TG_JSON_STRING) {
+        return NGX_TOOLGATE_TO_SEERS;
+    }
+
+    return tg_json_int64(tg_json_body(owner), &uid) == TG_OK
+               ? (uint64_t) uid
+               : NGX_TOOLGATE_TO_NOBODY;
+}
+
 static void
 ngx_toolgate_task_told(void *data, tg_str_t method, tg_str_t params)
 {
-    static const char *const names[] = { "store", "method", "params", NULL };
+    static const char *const names[] = { "store", "method", "params", "owner",
+                                         NULL };
     ngx_toolgate_tasks_t *tasks = data;
 
-    tg_str_t said[3];
-    ngx_uint_t n;
+    tg_str_t said[4];
     ngx_int_t rc;
 
     if (!tg_json_body_is(method, TG_STR("task_event"))
@@ -78,7 +93,8 @@ ngx_toolgate_task_told(void *data, tg_str_t method, tg_str_t params)
         return;
     }
 
-    rc = ngx_toolgate_broadcast(tasks->scf, tg_json_body(said[1]), said[2], &n);
+    rc = ngx_toolgate_tell(tasks->scf, ngx_toolgate_task_whom(said[3]),
+                           tg_json_body(said[1]), said[2]);
 
     if (rc != NGX_OK) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,

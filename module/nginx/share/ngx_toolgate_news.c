@@ -4,7 +4,7 @@
  * client that moves, knows up to where it has read.
  *
  *     size             of the whole, or NGX_TOOLGATE_NEWS_SKIP
- *     naddresses, method_len, params_len
+ *     whom, naddresses, method_len, params_len
  *     addresses        of the server
  *     method, params   bytes
  *
@@ -24,6 +24,7 @@
 
 typedef struct {
     uint64_t size;
+    uint64_t whom;
     uint64_t naddresses;
     uint64_t method_len;
     uint64_t params_len;
@@ -173,8 +174,8 @@ ngx_toolgate_news_sweep(void)
 }
 
 static ngx_int_t
-ngx_toolgate_news_add(const ngx_toolgate_srv_conf_t *scf, tg_str_t method,
-                      tg_str_t params, ngx_uint_t *n)
+ngx_toolgate_news_add(const ngx_toolgate_srv_conf_t *scf, uint64_t whom,
+                      tg_str_t method, tg_str_t params, ngx_uint_t *n)
 {
     ngx_toolgate_piece_t piece;
     ngx_toolgate_page_t *page;
@@ -186,6 +187,7 @@ ngx_toolgate_news_add(const ngx_toolgate_srv_conf_t *scf, tg_str_t method,
     }
 
     page = ngx_toolgate_page;
+    piece.whom = whom;
     piece.naddresses = scf->addresses.n;
     piece.method_len = method.len;
     piece.params_len = params.len;
@@ -221,9 +223,9 @@ ngx_toolgate_news_add(const ngx_toolgate_srv_conf_t *scf, tg_str_t method,
     return rc;
 }
 
-ngx_int_t
-ngx_toolgate_broadcast(const ngx_toolgate_srv_conf_t *scf, tg_str_t method,
-                       tg_str_t params, ngx_uint_t *n)
+static ngx_int_t
+ngx_toolgate_news_put(const ngx_toolgate_srv_conf_t *scf, uint64_t whom,
+                      tg_str_t method, tg_str_t params, ngx_uint_t *n)
 {
     tg_buf_t compact;
     ngx_int_t rc;
@@ -245,10 +247,26 @@ ngx_toolgate_broadcast(const ngx_toolgate_srv_conf_t *scf, tg_str_t method,
 
     rc = tg_buf_failed(&compact)
              ? NGX_ERROR
-             : ngx_toolgate_news_add(scf, method, params, n);
+             : ngx_toolgate_news_add(scf, whom, method, params, n);
     tg_buf_deinit(&compact);
 
     return rc;
+}
+
+ngx_int_t
+ngx_toolgate_broadcast(const ngx_toolgate_srv_conf_t *scf, tg_str_t method,
+                       tg_str_t params, ngx_uint_t *n)
+{
+    return ngx_toolgate_news_put(scf, NGX_TOOLGATE_TO_ALL, method, params, n);
+}
+
+ngx_int_t
+ngx_toolgate_tell(const ngx_toolgate_srv_conf_t *scf, uint64_t whom,
+                  tg_str_t method, tg_str_t params)
+{
+    ngx_uint_t n;
+
+    return ngx_toolgate_news_put(scf, whom, method, params, &n);
 }
 
 /* --- reading --- */
@@ -286,6 +304,7 @@ ngx_toolgate_news_take(uint64_t at, ngx_toolgate_news_t *news)
     p = copy->data + sizeof(ngx_toolgate_piece_t);
     news->at = at;
     news->next = at + piece->size;
+    news->whom = piece->whom;
     news->addresses.hash = (uint64_t *) (void *) p;
     news->addresses.n = (ngx_uint_t) piece->naddresses;
     p += piece->naddresses * sizeof(uint64_t);

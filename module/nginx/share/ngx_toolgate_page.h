@@ -10,7 +10,7 @@
 #include "nginx/share/ngx_toolgate_share.h"
 
 /* "TGpage" and the version of this layout. */
-#define NGX_TOOLGATE_PAGE_MAGIC UINT64_C(0x5447706167650001)
+#define NGX_TOOLGATE_PAGE_MAGIC UINT64_C(0x5447706167650002)
 
 /* What workers have not read yet; a tenth of it is more than usual. */
 #define NGX_TOOLGATE_NEWS_ROOM 16777216

@@ -165,10 +165,24 @@ ngx_int_t ngx_toolgate_broadcast(const ngx_toolgate_srv_conf_t *scf,
                                  tg_str_t method, tg_str_t params,
                                  ngx_uint_t *n);
 
+/*
+ * Whom something is told: a user, by uid; all clients; those who came over
+ * TCP; or only those who see what is others' (ngx_toolgate_sees_all()), who
+ * are always told.
+ */
+#define NGX_TOOLGATE_TO_ALL UINT64_MAX
+#define NGX_TOOLGATE_TO_NOBODY (UINT64_MAX - 1)
+#define NGX_TOOLGATE_TO_SEERS (UINT64_MAX - 2)
+
+/* Tells those of a server's clients: as ngx_toolgate_broadcast(). */
+ngx_int_t ngx_toolgate_tell(const ngx_toolgate_srv_conf_t *scf, uint64_t whom,
+                            tg_str_t method, tg_str_t params);
+
 /* One of the news; its slices live until the next one is read. */
 typedef struct {
     uint64_t at; /* where it stands, and the one behind it */
     uint64_t next;
+    uint64_t whom;
     ngx_toolgate_addresses_t addresses;
     tg_str_t method;
     tg_str_t params;

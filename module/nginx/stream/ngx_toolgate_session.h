@@ -48,7 +48,9 @@ typedef struct {
     ngx_toolgate_seat_t seat;
     uint64_t address;    /* of its server */
     size_t told;         /* bytes that it was told, and may not have taken */
+    uint64_t who;        /* as NGX_TOOLGATE_TO_… has it */
     ngx_uint_t may_hear; /* the server's rules let it */
+    ngx_uint_t sees_all; /* what is others', too */
 } ngx_toolgate_shared_t;
 
 struct ngx_toolgate_session_s {

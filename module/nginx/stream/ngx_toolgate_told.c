@@ -82,6 +82,7 @@ ngx_toolgate_told_seat(ngx_toolgate_session_t *session)
 static ngx_int_t
 ngx_toolgate_told_prepare(ngx_toolgate_session_t *session)
 {
+    const ngx_toolgate_client_t *client;
     ngx_toolgate_shared_t *shared;
     ngx_toolgate_front_t *front;
 
@@ -95,6 +96,9 @@ ngx_toolgate_told_prepare(ngx_toolgate_session_t *session)
 
     shared->session = session;
     shared->may_hear = ngx_toolgate_may_hear(front);
+    shared->sees_all = ngx_toolgate_sees_all(front);
+    client = shared->sees_all ? NULL : ngx_toolgate_client(front);
+    shared->who = client != NULL ? client->uid : NGX_TOOLGATE_TO_NOBODY;
     shared->address = ngx_toolgate_address(front->connection->listening,
                                            front->conf);
     ngx_queue_insert_tail(&ngx_toolgate_shared, &shared->queue);
@@ -237,6 +241,17 @@ ngx_toolgate_told_close(ngx_toolgate_session_t *session, const char *why)
     ngx_toolgate_wake(&session->front);
 }
 
+/* Is it for this client? */
+static ngx_uint_t
+ngx_toolgate_told_is_for(const ngx_toolgate_shared_t *shared,
+                         const ngx_toolgate_news_t *news)
+{
+    return shared->may_hear
+           && (news->whom == NGX_TOOLGATE_TO_ALL || news->whom == shared->who
+               || shared->sees_all)
+           && ngx_toolgate_has_address(&news->addresses, shared->address);
+}
+
 static void
 ngx_toolgate_told_tell(ngx_toolgate_session_t *session,
                        const ngx_toolgate_news_t *news)
@@ -248,10 +263,9 @@ ngx_toolgate_told_tell(ngx_toolgate_session_t *session,
     peer = &session->front.peer;
     shared = session->shared;
 
-    if (news->at < shared->seat.heard || !shared->may_hear || session->is_broken
+    if (news->at < shared->seat.heard || session->is_broken
         || session->state == NGX_TOOLGATE_ENDING
-        || !ngx_toolgate_has_address(&news->addresses, shared->address)
-        || !tg_peer_is_told(peer))
+        || !ngx_toolgate_told_is_for(shared, news) || !tg_peer_is_told(peer))
     {
         return;
     }

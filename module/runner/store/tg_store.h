@@ -13,7 +13,10 @@
  *
  *   {"id":"task-0000","prompt":"…","agent":"a","priority":0,"state":"queued",
  *    "createdAt":"…","startedAt":null,"completedAt":null,"pid":null,
- *    "result":null,"error":null,"output":null,"cwd":null,"metadata":null}
+ *    "result":null,"error":null,"output":null,"cwd":null,"owner":null,
+ *    "metadata":null}
+ *
+ * Each task is its owner's: who has named none may see those of all.
  */
 #ifndef TG_STORE_H
 #define TG_STORE_H
@@ -52,21 +55,21 @@ void tg_task_put_id(tg_buf_t *buf, int64_t id);
 typedef enum {
     /*
      * The first: makes or migrates the store.  Tasks that ran are interrupted
-     * with error at now.  Told: the ids of those that wait again and of the
-     * others, {"queued":[…],"failed":[…]}.
+     * with error at now.  Told: those that wait again and the others, each
+     * with id, agent and owner, {"queued":[…],"failed":[…]}.
      */
     TG_STORE_OPEN,
 
     /*
-     * A new task of prompt, agent, priority, cwd, metadata at now: id.
-     * TG_LIMIT: there are limit that wait already.
+     * A new task of prompt, agent, priority, cwd, metadata, owner, job at now:
+     * id.  TG_LIMIT: there are limit that wait already.
      */
     TG_STORE_SUBMIT,
 
     /*
      * The first that waits, of one of agents, runs from now on, and is tried
      * again when it is interrupted as often as agents says: id, and it is
-     * told.  TG_END: none waits.
+     * told, with "job" besides.  TG_END: none waits.
      */
     TG_STORE_CLAIM,
 
@@ -74,36 +77,42 @@ typedef enum {
     TG_STORE_RETURN,
 
     /*
-     * The running task id has ended at now: state, pid, result, error, output.
-     * TG_TASK_QUEUED: it was interrupted; state is what becomes of it, which
-     * is to wait again, or to have failed.
+     * The running task id has ended at now: state, pid, result, form, error,
+     * output.  TG_TASK_QUEUED: it was interrupted; state is what becomes of
+     * it, which is to wait again, or to have failed.
      */
     TG_STORE_FINISH,
 
     /*
-     * The waiting task id is cancelled at now, told as a get.  TG_AGAIN: it
-     * runs; TG_END: it has ended; TG_MISSING.
+     * The waiting task id of owner is cancelled at now, told as a get.
+     * TG_AGAIN: it runs; TG_END: it has ended; TG_MISSING.
      */
     TG_STORE_CANCEL,
 
-    /* The task id; pid and output are those of one that runs.  TG_MISSING. */
+    /*
+     * The task id of owner; pid and output are those of one that runs.
+     * TG_MISSING.
+     */
     TG_STORE_GET,
 
     /*
-     * The newest limit tasks, of state or TG_TASK_STATES, of agent or any.
-     * TG_LIMIT: that is more than TG_STORE_TOLD_MAX.
+     * The newest limit tasks of owner, of state or TG_TASK_STATES, of agent or
+     * any.  TG_LIMIT: that is more than TG_STORE_TOLD_MAX.
      */
     TG_STORE_LIST,
 
-    /* {"total":0,"queued":0,…} */
+    /* Of owner: {"total":0,"queued":0,…} */
     TG_STORE_STATS,
 
-    /* {"queued":0,"tasks":[…]}, of each id, prompt, agent and priority. */
+    /*
+     * {"queued":0,"tasks":[…]}: how many wait, and of those of owner each id,
+     * prompt, agent and priority.
+     */
     TG_STORE_STATUS,
 
     /*
      * Waiting tasks of other agents than these have failed with error at now.
-     * Told: their ids.
+     * Told: an array of them, id, agent and owner.
      */
     TG_STORE_ORPHAN,
 
@@ -136,7 +145,10 @@ struct tg_store_ask_s {
     tg_str_t agent;
     tg_str_t cwd;
     tg_str_t metadata; /* raw JSON */
+    tg_str_t owner;    /* absent: nobody's; or any */
+    tg_str_t job;      /* raw JSON: what is run, where no agent says it */
     tg_str_t result;
+    int64_t form; /* of the result; whoever asks knows what it means */
     tg_str_t error;
     tg_str_t output;
     const tg_store_agents_t *agents;

@@ -16,9 +16,9 @@
 /* What SQLite itself said no to, of which it knows more. */
 #define TG_SQLITE_FAILED (-2)
 /* The version of the tables. */
-#define TG_SQLITE_VERSION 2
+#define TG_SQLITE_VERSION 3
 /* Statements that are kept; more than there are. */
-#define TG_SQLITE_STATEMENTS 32
+#define TG_SQLITE_STATEMENTS 48
 
 typedef struct {
     tg_store_t store;
@@ -70,7 +70,8 @@ int tg_sqlite_migrate(tg_store_sqlite_t *db, tg_buf_t *why);
 /* Tasks, for tg_sqlite_put(). */
 #define TG_SQLITE_TASK                                                         \
     "SELECT id,prompt,agent,priority,state,created_at,started_at,"             \
-    "completed_at,pid,error,cwd,metadata,result,output FROM task "
+    "completed_at,pid,error,cwd,owner,metadata,result,output,form,job "        \
+    "FROM task "
 
 /*
  * Writes the row that a statement is at, in which order its function says;
@@ -88,6 +89,11 @@ void tg_sqlite_put_only_id(tg_store_sqlite_t *db, sqlite3_stmt *row,
                            const tg_store_ask_t *ask, int is_whole,
                            tg_buf_t *json);
 
+/* id, agent, owner */
+void tg_sqlite_put_ended(tg_store_sqlite_t *db, sqlite3_stmt *row,
+                         const tg_store_ask_t *ask, int is_whole,
+                         tg_buf_t *json);
+
 /* id, prompt, agent, priority */
 void tg_sqlite_put_waiting(tg_store_sqlite_t *db, sqlite3_stmt *row,
                            const tg_store_ask_t *ask, int is_whole,
@@ -102,7 +108,7 @@ void tg_sqlite_put_id(tg_buf_t *json, const char *before, int64_t id);
 int tg_sqlite_put_all(tg_store_sqlite_t *db, sqlite3_stmt *rows,
                       tg_store_ask_t *ask, tg_sqlite_put_t put);
 
-/* The task ask->id as a whole: TG_OK or TG_MISSING, or TG_SQLITE_FAILED. */
+/* The task ask->id of its owner as a whole: TG_OK or TG_MISSING, or TG_SQLITE_FAILED. */
 int tg_sqlite_tell(tg_store_sqlite_t *db, tg_store_ask_t *ask,
                    tg_task_state_t *state);
 

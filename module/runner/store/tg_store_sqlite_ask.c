@@ -5,7 +5,7 @@
     "UPDATE task SET state=iif(tries<retry,0,3),tries=tries+1,"                \
     "started_at=iif(tries<retry,NULL,started_at),"                             \
     "completed_at=iif(tries<retry,NULL,?1),"                                   \
-    "error=iif(tries<retry,NULL,?2)"
+    "error=iif(tries<retry,NULL,?2),job=iif(tries<retry,job,NULL)"
 
 static int
 tg_sqlite_do_open(tg_store_sqlite_t *db, tg_store_ask_t *ask)
@@ -15,19 +15,21 @@ tg_sqlite_do_open(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     tg_buf_text(&ask->json, "{\"queued\":");
     rc = tg_sqlite_put_all(db,
                            tg_sqlite_ask(db,
-                                         "SELECT id FROM task WHERE state=1 "
+                                         "SELECT id,agent,owner FROM task "
+                                         "WHERE state=1 "
                                          "AND tries<retry ORDER BY id",
                                          ""),
-                           ask, tg_sqlite_put_only_id);
+                           ask, tg_sqlite_put_ended);
 
     if (rc == TG_OK) {
         tg_buf_text(&ask->json, ",\"failed\":");
         rc = tg_sqlite_put_all(db,
                                tg_sqlite_ask(db,
-                                             "SELECT id FROM task WHERE state=1"
+                                             "SELECT id,agent,owner FROM task "
+                                             "WHERE state=1"
                                              " AND tries>=retry ORDER BY id",
                                              ""),
-                               ask, tg_sqlite_put_only_id);
+                               ask, tg_sqlite_put_ended);
         tg_buf_char(&ask->json, '}');
     }
 
@@ -37,22 +39,42 @@ tg_sqlite_do_open(tg_store_sqlite_t *db, tg_store_ask_t *ask)
                        : rc;
 }
 
+/* The number that a statement tells, or 0: it tells none. */
 static int
-tg_sqlite_count(tg_store_sqlite_t *db, tg_task_state_t state, int64_t *n)
+tg_sqlite_number_of(tg_store_sqlite_t *db, sqlite3_stmt *row, int64_t *n)
 {
-    sqlite3_stmt *row;
     int rc;
 
-    row = tg_sqlite_ask(db, "SELECT n FROM count WHERE state=?1", "i",
-                        (int64_t) state);
     rc = row != NULL ? tg_sqlite_step(db, row) : TG_SQLITE_FAILED;
+    *n = 0;
 
     if (rc == TG_OK) {
         *n = db->sqlite->column_int64(row, 0);
         (void) db->sqlite->reset(row);
     }
 
-    return rc;
+    return rc == TG_END ? TG_OK : rc;
+}
+
+static int
+tg_sqlite_count(tg_store_sqlite_t *db, tg_task_state_t state, int64_t *n)
+{
+    return tg_sqlite_number_of(
+        db,
+        tg_sqlite_ask(db, "SELECT n FROM count WHERE state=?1", "i",
+                      (int64_t) state),
+        n);
+}
+
+static int
+tg_sqlite_count_of(tg_store_sqlite_t *db, tg_str_t owner, tg_task_state_t state,
+                   int64_t *n)
+{
+    return tg_sqlite_number_of(
+        db,
+        tg_sqlite_ask(db, "SELECT n FROM owned WHERE owner=?1 AND state=?2",
+                      "ti", owner, (int64_t) state),
+        n);
 }
 
 static int
@@ -68,11 +90,13 @@ tg_sqlite_do_submit(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     }
 
     rc = tg_sqlite_run(
-        db, tg_sqlite_ask(db,
-                          "INSERT INTO task(prompt,agent,priority,cwd,metadata,"
-                          "state,created_at) VALUES(?1,?2,?3,?4,?5,0,?6)",
-                          "ttitti", ask->prompt, ask->agent, ask->priority,
-                          ask->cwd, ask->metadata, ask->now));
+        db,
+        tg_sqlite_ask(db,
+                      "INSERT INTO task(prompt,agent,priority,cwd,metadata,"
+                      "owner,job,state,created_at) "
+                      "VALUES(?1,?2,?3,?4,?5,?6,?7,0,?8)",
+                      "ttitttti", ask->prompt, ask->agent, ask->priority,
+                      ask->cwd, ask->metadata, ask->owner, ask->job, ask->now));
 
     if (rc == TG_OK) {
         ask->id = db->sqlite->last_insert_rowid(db->db) - 1;
@@ -187,13 +211,13 @@ tg_sqlite_do_finish(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     }
 
     return tg_sqlite_run(
-        db,
-        tg_sqlite_ask(db,
-                      "UPDATE task SET state=?2,completed_at=?3,pid=?4,"
-                      "result=?5,error=?6,output=?7 "
-                      "WHERE id=?1 AND state=1",
-                      "iiiittt", ask->id + 1, (int64_t) ask->state, ask->now,
-                      ask->pid, ask->result, ask->error, ask->output));
+        db, tg_sqlite_ask(db,
+                          "UPDATE task SET state=?2,completed_at=?3,pid=?4,"
+                          "result=?5,error=?6,output=?7,form=?8,job=NULL "
+                          "WHERE id=?1 AND state=1",
+                          "iiiittti", ask->id + 1, (int64_t) ask->state,
+                          ask->now, ask->pid, ask->result, ask->error,
+                          ask->output, ask->form));
 }
 
 static int
@@ -201,23 +225,22 @@ tg_sqlite_do_cancel(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 {
     int rc;
 
-    rc = tg_sqlite_run(db,
-                       tg_sqlite_ask(db,
-                                     "UPDATE task SET state=4,completed_at=?2 "
-                                     "WHERE id=?1 AND state=0",
-                                     "ii", ask->id + 1, ask->now));
-
-    if (rc != TG_OK) {
-        return rc;
-    }
-
-    if (db->sqlite->changes(db->db) != 0) {
-        return tg_sqlite_tell(db, ask, &ask->state);
-    }
-
     rc = tg_sqlite_tell(db, ask, &ask->state);
 
-    return rc != TG_OK ? rc : ask->state == TG_TASK_RUNNING ? TG_AGAIN : TG_END;
+    if (rc != TG_OK || ask->state != TG_TASK_QUEUED) {
+        return rc != TG_OK                     ? rc
+               : ask->state == TG_TASK_RUNNING ? TG_AGAIN
+                                               : TG_END;
+    }
+
+    rc = tg_sqlite_run(db,
+                       tg_sqlite_ask(db,
+                                     "UPDATE task SET state=4,completed_at=?2,"
+                                     "job=NULL WHERE id=?1",
+                                     "ii", ask->id + 1, ask->now));
+    tg_buf_reset(&ask->json, 0);
+
+    return rc == TG_OK ? tg_sqlite_tell(db, ask, &ask->state) : rc;
 }
 
 static int
@@ -226,46 +249,59 @@ tg_sqlite_do_get(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     return tg_sqlite_tell(db, ask, &ask->state);
 }
 
+/* By what they are chosen: TG_SQLITE_OF_… together. */
+#define TG_SQLITE_OF_AGENT 1
+#define TG_SQLITE_OF_STATE 2
+#define TG_SQLITE_OF_OWNER 4
+
 static int
 tg_sqlite_do_list(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 {
-#define TG_SQLITE_NEWEST "ORDER BY id DESC LIMIT ?1"
-    sqlite3_stmt *rows;
-    int64_t state;
-
-    state = ask->state;
-
-    if (ask->agent.data == NULL && state == TG_TASK_STATES) {
-        rows = tg_sqlite_ask(db, TG_SQLITE_TASK TG_SQLITE_NEWEST, "i",
-                             ask->limit);
-    } else if (ask->agent.data == NULL) {
-        rows = tg_sqlite_ask(db,
-                             TG_SQLITE_TASK "WHERE state=?2 " TG_SQLITE_NEWEST,
-                             "ii", ask->limit, state);
-    } else if (state == TG_TASK_STATES) {
-        rows = tg_sqlite_ask(db,
-                             TG_SQLITE_TASK "WHERE agent=?2 " TG_SQLITE_NEWEST,
-                             "it", ask->limit, ask->agent);
-    } else {
-        rows = tg_sqlite_ask(db,
-                             TG_SQLITE_TASK
-                             "WHERE agent=?2 AND state=?3 " TG_SQLITE_NEWEST,
-                             "iti", ask->limit, ask->agent, state);
+#define TG_SQLITE_LIST(where, values)                                          \
+    {                                                                          \
+        TG_SQLITE_TASK where " ORDER BY id DESC LIMIT ?1", values              \
     }
+    static const struct {
+        const char *text;
+        const char *values; /* up to the last that it has */
+    } lists[] = {
+        TG_SQLITE_LIST("", "i"),
+        TG_SQLITE_LIST("WHERE agent=?2", "it"),
+        TG_SQLITE_LIST("WHERE state=?3", "iti"),
+        TG_SQLITE_LIST("WHERE agent=?2 AND state=?3", "iti"),
+        TG_SQLITE_LIST("WHERE owner=?4", "itit"),
+        TG_SQLITE_LIST("WHERE owner=?4 AND agent=?2", "itit"),
+        TG_SQLITE_LIST("WHERE owner=?4 AND state=?3", "itit"),
+        TG_SQLITE_LIST("WHERE owner=?4 AND agent=?2 AND state=?3", "itit"),
+    };
+    unsigned i;
 
-    return tg_sqlite_put_all(db, rows, ask, tg_sqlite_put);
+    i = (ask->agent.data != NULL ? TG_SQLITE_OF_AGENT : 0)
+        | (ask->state != TG_TASK_STATES ? TG_SQLITE_OF_STATE : 0)
+        | (ask->owner.data != NULL ? TG_SQLITE_OF_OWNER : 0);
+
+    return tg_sqlite_put_all(db,
+                             tg_sqlite_ask(db, lists[i].text, lists[i].values,
+                                           ask->limit, ask->agent,
+                                           (int64_t) ask->state, ask->owner),
+                             ask, tg_sqlite_put);
 }
 
 static int
 tg_sqlite_do_stats(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 {
     int64_t n[TG_TASK_STATES], total;
-    int state;
+    int state, rc;
 
     total = 0;
 
     for (state = 0; state < TG_TASK_STATES; state++) {
-        if (tg_sqlite_count(db, (tg_task_state_t) state, &n[state]) != TG_OK) {
+        rc = ask->owner.data != NULL
+                 ? tg_sqlite_count_of(db, ask->owner, (tg_task_state_t) state,
+                                      &n[state])
+                 : tg_sqlite_count(db, (tg_task_state_t) state, &n[state]);
+
+        if (rc != TG_OK) {
             return TG_SQLITE_FAILED;
         }
 
@@ -305,9 +341,10 @@ tg_sqlite_do_status(tg_store_sqlite_t *db, tg_store_ask_t *ask)
         db,
         tg_sqlite_ask(db,
                       "SELECT id,substr(prompt,1,?1),agent,priority FROM task "
-                      "WHERE state=0 ORDER BY priority DESC,id LIMIT ?2",
-                      "ii", (int64_t) TG_STORE_BRIEF,
-                      (int64_t) TG_STORE_STATUS_MAX),
+                      "WHERE state=0 AND (?3 IS NULL OR owner=?3) "
+                      "ORDER BY priority DESC,id LIMIT ?2",
+                      "iit", (int64_t) TG_STORE_BRIEF,
+                      (int64_t) TG_STORE_STATUS_MAX, ask->owner),
         ask, tg_sqlite_put_waiting);
     tg_buf_char(&ask->json, '}');
 
@@ -337,7 +374,8 @@ tg_sqlite_do_orphan(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     int rc;
 
     rows = tg_sqlite_ask(db,
-                         "SELECT id,agent FROM task WHERE state=0 ORDER BY id",
+                         "SELECT id,agent,owner FROM task WHERE state=0 "
+                         "ORDER BY id",
                          "");
     rc = rows != NULL ? TG_OK : TG_SQLITE_FAILED;
     tg_buf_char(&ask->json, '[');
@@ -348,10 +386,12 @@ tg_sqlite_do_orphan(tg_store_sqlite_t *db, tg_store_ask_t *ask)
         }
 
         id = db->sqlite->column_int64(rows, 0);
-        tg_sqlite_put_id(&ask->json, ask->json.len > 1 ? "," : "", id);
+        tg_buf_text(&ask->json, ask->json.len > 1 ? "," : "");
+        tg_sqlite_put_ended(db, rows, ask, 0, &ask->json);
         rc = tg_sqlite_run(db, tg_sqlite_ask(db,
                                              "UPDATE task SET state=3,"
-                                             "completed_at=?2,error=?3 "
+                                             "completed_at=?2,error=?3,"
+                                             "job=NULL "
                                              "WHERE id=?1",
                                              "iit", id, ask->now, ask->error));
     }

@@ -5,7 +5,8 @@
 
 /*
  * A step a version; one that has landed never changes.  count has how many
- * tasks there are of each state, so that nobody counts them.
+ * tasks there are of each state, and owned of each owner's, so that nobody
+ * counts them.
  */
 static const char *const tg_sqlite_steps[TG_SQLITE_VERSION] = {
     "CREATE TABLE task("
@@ -35,6 +36,26 @@ static const char *const tg_sqlite_steps[TG_SQLITE_VERSION] = {
     /* How often it was interrupted, and how often it may be. */
     "ALTER TABLE task ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE task ADD COLUMN retry INTEGER NOT NULL DEFAULT 0;",
+
+    "ALTER TABLE task ADD COLUMN owner TEXT;"
+    "ALTER TABLE task ADD COLUMN job TEXT;"
+    "ALTER TABLE task ADD COLUMN form INTEGER NOT NULL DEFAULT 0;"
+    "CREATE INDEX task_owner ON task(owner,id);"
+    "CREATE INDEX task_owner_state ON task(owner,state,id);"
+    "CREATE TABLE owned(owner TEXT NOT NULL, state INTEGER NOT NULL,"
+    " n INTEGER NOT NULL, PRIMARY KEY(owner,state)) WITHOUT ROWID;"
+    "CREATE TRIGGER owned_added AFTER INSERT ON task"
+    " WHEN new.owner IS NOT NULL BEGIN"
+    " INSERT INTO owned VALUES(new.owner,new.state,1)"
+    " ON CONFLICT DO UPDATE SET n=n+1; END;"
+    "CREATE TRIGGER owned_removed AFTER DELETE ON task"
+    " WHEN old.owner IS NOT NULL BEGIN"
+    " UPDATE owned SET n=n-1 WHERE owner=old.owner AND state=old.state; END;"
+    "CREATE TRIGGER owned_changed AFTER UPDATE OF state ON task"
+    " WHEN new.owner IS NOT NULL BEGIN"
+    " UPDATE owned SET n=n-1 WHERE owner=old.owner AND state=old.state;"
+    " INSERT INTO owned VALUES(new.owner,new.state,1)"
+    " ON CONFLICT DO UPDATE SET n=n+1; END;",
 };
 
 static int

@@ -14,9 +14,12 @@ enum {
     TG_SQLITE_PID,
     TG_SQLITE_ERROR,
     TG_SQLITE_CWD,
+    TG_SQLITE_OWNER,
     TG_SQLITE_METADATA,
     TG_SQLITE_RESULT,
-    TG_SQLITE_OUTPUT
+    TG_SQLITE_OUTPUT,
+    TG_SQLITE_FORM,
+    TG_SQLITE_JOB
 };
 
 static void
@@ -96,6 +99,8 @@ tg_sqlite_put(tg_store_sqlite_t *db, sqlite3_stmt *row,
                        ",\"error\":", tg_sqlite_text(db, row, TG_SQLITE_ERROR));
     tg_sqlite_put_text(json,
                        ",\"cwd\":", tg_sqlite_text(db, row, TG_SQLITE_CWD));
+    tg_sqlite_put_text(json,
+                       ",\"owner\":", tg_sqlite_text(db, row, TG_SQLITE_OWNER));
     text = tg_sqlite_text(db, row, TG_SQLITE_METADATA);
     tg_buf_text(json, ",\"metadata\":");
     tg_buf_str(json, text.data != NULL ? text : TG_STR("null"));
@@ -107,6 +112,13 @@ tg_sqlite_put(tg_store_sqlite_t *db, sqlite3_stmt *row,
                            state == TG_TASK_RUNNING
                                ? ask->output
                                : tg_sqlite_text(db, row, TG_SQLITE_OUTPUT));
+    }
+
+    /* Nobody else is told: there may be secrets in it. */
+    if (ask->op == TG_STORE_CLAIM) {
+        text = tg_sqlite_text(db, row, TG_SQLITE_JOB);
+        tg_buf_text(json, ",\"job\":");
+        tg_buf_str(json, text.data != NULL ? text : TG_STR("null"));
     }
 
     tg_buf_char(json, '}');
@@ -151,6 +163,16 @@ tg_sqlite_put_only_id(tg_store_sqlite_t *db, sqlite3_stmt *row,
 }
 
 void
+tg_sqlite_put_ended(tg_store_sqlite_t *db, sqlite3_stmt *row,
+                    const tg_store_ask_t *ask, int is_whole, tg_buf_t *json)
+{
+    tg_sqlite_put_id(json, "{\"id\":", db->sqlite->column_int64(row, 0));
+    tg_sqlite_put_text(json, ",\"agent\":", tg_sqlite_text(db, row, 1));
+    tg_sqlite_put_text(json, ",\"owner\":", tg_sqlite_text(db, row, 2));
+    tg_buf_char(json, '}');
+}
+
+void
 tg_sqlite_put_waiting(tg_store_sqlite_t *db, sqlite3_stmt *row,
                       const tg_store_ask_t *ask, int is_whole, tg_buf_t *json)
 {
@@ -172,12 +194,23 @@ tg_sqlite_tell(tg_store_sqlite_t *db, tg_store_ask_t *ask,
     row = tg_sqlite_ask(db, TG_SQLITE_TASK "WHERE id=?1", "i", ask->id + 1);
     rc = row != NULL ? tg_sqlite_step(db, row) : TG_SQLITE_FAILED;
 
-    if (rc == TG_OK) {
+    if (rc != TG_OK) {
+        return rc == TG_END ? TG_MISSING : rc;
+    }
+
+    if (ask->owner.data != NULL
+        && !tg_str_eq(tg_sqlite_text(db, row, TG_SQLITE_OWNER), ask->owner))
+    {
+        rc = TG_MISSING;
+
+    } else {
         tg_sqlite_put(db, row, ask, 1, &ask->json);
         *state = (tg_task_state_t) db->sqlite->column_int64(row,
                                                             TG_SQLITE_STATE);
-        (void) db->sqlite->reset(row);
+        ask->form = db->sqlite->column_int64(row, TG_SQLITE_FORM);
     }
 
-    return rc == TG_END ? TG_MISSING : rc;
+    (void) db->sqlite->reset(row);
+
+    return rc;
 }

@@ -451,7 +451,8 @@ tg_engine_tick_tasks(tg_engine_t *engine)
             tg_task_tell_begin(&params, task->id, tg_buf_view(&task->agent));
             tg_buf_text(&params, ",\"size\":");
             tg_buf_uint(&params, task->size);
-            tg_task_tell(engine, "task.output", &params);
+            tg_task_tell(engine, tg_buf_view(&task->owner), "task.output",
+                         &params);
         }
     }
 }

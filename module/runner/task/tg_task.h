@@ -168,6 +168,7 @@ struct tg_task_s {
     uint64_t started_at; /* Unix time */
     int64_t max_output;
     tg_buf_t agent;
+    tg_buf_t owner;  /* or empty: nobody's */
     tg_buf_t prompt; /* the beginning */
     tg_job_t *job;   /* NULL: nothing is left of it */
     pid_t pid;
@@ -202,7 +203,10 @@ void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
  * "concurrency":3,"queue":1000,"keep_ms":1,"default":"a","agents":[…]}: from
  * now on this is its config, and the peer passes on what clients are told,
  *
- *   task_event {"store":"…","method":"task.queued","params":{…}}
+ *   task_event {"store":"…","owner":"1000","method":"task.queued",
+ *               "params":{…}}
+ *
+ * without an owner those who see all tasks.
  */
 void tg_tasks_open(tg_tasks_t *tasks, tg_peer_t *peer, tg_request_t *request);
 
@@ -261,14 +265,18 @@ void tg_task_put_tail(tg_buf_t *text, const tg_tail_t *tail);
 /* {"taskId":"…","agent":"…", is left open. */
 void tg_task_tell_begin(tg_buf_t *params, int64_t id, tg_str_t agent);
 
-/* Ends the object, tells clients of it, and frees it. */
-void tg_task_tell(tg_engine_t *engine, const char *method, tg_buf_t *params);
+/* Ends the object, tells the owner's clients of it, and frees it. */
+void tg_task_tell(tg_engine_t *engine, tg_str_t owner, const char *method,
+                  tg_buf_t *params);
 
 /* How a task that ran has ended. */
 void tg_task_tell_end(tg_task_t *task);
 
-/* Each of an array of ids has failed; error is NULL: it waits again. */
-void tg_task_tell_each(tg_engine_t *engine, tg_str_t ids, const char *error);
+/*
+ * Each of an array of tasks, of which the store tells id, agent and owner, has
+ * failed; error is NULL: it waits again.
+ */
+void tg_task_tell_each(tg_engine_t *engine, tg_str_t tasks, const char *error);
 
 /* --- tg_task_run.c --- */
 

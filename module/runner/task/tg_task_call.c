@@ -110,6 +110,7 @@ tg_task_call_init(tg_task_call_t *call, tg_store_op_t op)
 {
     tg_store_ask_deinit(&call->ask);
     tg_store_ask_init(&call->ask, op, tg_task_call_on_told, call);
+    call->ask.owner = call->seen_of;
 }
 
 void

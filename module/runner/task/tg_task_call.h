@@ -1,10 +1,12 @@
 /*
  * A call of one of the methods about tasks: a job of the kind `task`,
  *
- *   {"store":"sqlite:/PATH","method":"task.get","params":{…},"clients":3}
+ *   {"store":"sqlite:/PATH","method":"task.get","params":{…},"clients":3,
+ *    "owner":"1000","sees_all":true}
  *
  * The worker has checked the params against the method's schema.  clients is
- * how many are connected to the server.
+ * how many are connected to the server; owner is whose the caller's tasks are,
+ * and all that it sees, unless sees_all.
  *
  *   tg_task_call.c    what all of them do
  *   tg_task_submit.c  most methods
@@ -35,8 +37,10 @@ struct tg_task_call_s {
     tg_job_t *job;
     tg_engine_t *engine;
     const tg_task_method_t *method;
-    char *memory; /* owned: params, raw */
+    char *memory; /* owned: params and owner */
     tg_str_t params;
+    tg_str_t owner;
+    tg_str_t seen_of; /* absent: it sees all */
     int64_t clients;
     tg_store_ask_t ask;
     tg_output_ask_t read;
@@ -103,6 +107,8 @@ void tg_task_calls_leave(tg_task_calls_t *calls);
 /* --- the methods --- */
 
 void tg_task_submit(tg_task_call_t *call);
+void tg_task_chat(tg_task_call_t *call);
+void tg_task_chatted(tg_task_call_t *call);
 void tg_task_submitted(tg_task_call_t *call);
 void tg_task_cancel(tg_task_call_t *call);
 void tg_task_was_cancelled(tg_task_call_t *call);

@@ -7,17 +7,24 @@
 
 #include <unistd.h>
 
+/* Those that the caller sees. */
 static void
-tg_task_put_running(tg_buf_t *json, const tg_engine_t *engine)
+tg_task_put_running(tg_buf_t *json, const tg_task_call_t *call)
 {
     const tg_task_t *task;
     const char *before;
 
     before = "{\"id\":\"";
 
-    for (task = TAILQ_FIRST(&engine->running); task != NULL;
+    for (task = TAILQ_FIRST(&call->engine->running); task != NULL;
          task = TAILQ_NEXT(task, place))
     {
+        if (call->seen_of.data != NULL
+            && !tg_str_eq(call->seen_of, tg_buf_view(&task->owner)))
+        {
+            continue;
+        }
+
         tg_buf_text(json, before);
         tg_task_put_id(json, task->id);
         tg_buf_text(json, "\",\"prompt\":");
@@ -57,7 +64,7 @@ tg_task_put_status(tg_task_call_t *call, const char *health, tg_str_t queued,
     tg_buf_text(json, ",\"maxConcurrency\":");
     tg_buf_int(json, engine->config.concurrency);
     tg_buf_text(json, ",\"tasks\":{\"running\":[");
-    tg_task_put_running(json, engine);
+    tg_task_put_running(json, call);
     tg_buf_text(json, "],\"queued\":");
     tg_buf_str(json, tasks);
     tg_buf_text(json, "}},\"automation\":null,\"file_watcher\":null,"

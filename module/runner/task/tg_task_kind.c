@@ -7,12 +7,15 @@ enum {
     TG_TASK_METHOD,
     TG_TASK_ARGUMENTS,
     TG_TASK_CLIENTS,
+    TG_TASK_OWNER,
+    TG_TASK_SEES_ALL,
     TG_TASK_MEMBERS
 };
 
 static const char *const tg_task_members[] = {
     [TG_TASK_STORE] = "store",      [TG_TASK_METHOD] = "method",
     [TG_TASK_ARGUMENTS] = "params", [TG_TASK_CLIENTS] = "clients",
+    [TG_TASK_OWNER] = "owner",      [TG_TASK_SEES_ALL] = "sees_all",
     [TG_TASK_MEMBERS] = NULL,
 };
 
@@ -23,6 +26,7 @@ static const tg_task_method_t tg_task_methods[] = {
     { "task.list", 0, tg_task_list, tg_task_listed },
     { "task.stats", 0, tg_task_stats, tg_task_call_tell },
     { "task.output", 0, tg_task_output, tg_task_read },
+    { "chat.send", 0, tg_task_chat, tg_task_chatted },
     { "daemon.status", 1, tg_task_status, tg_task_status_told },
     { "daemon.stop", 1, tg_task_stop, NULL },
 };
@@ -48,7 +52,19 @@ tg_task_call_begin(tg_task_call_t *call)
 
     engine = call->engine;
 
-    if (engine->state != TG_ENGINE_FAILED || call->method->is_quick) {
+    if (call->method->is_quick) {
+        call->method->begin(call);
+        return;
+    }
+
+    if (engine->config.nagents == 0) {
+        tg_task_call_error(call, TG_TASK_UNAVAILABLE,
+                           "Subsystem unavailable: the config has no "
+                           "task_agent.");
+        return;
+    }
+
+    if (engine->state != TG_ENGINE_FAILED) {
         call->method->begin(call);
         return;
     }
@@ -93,12 +109,15 @@ static int
 tg_task_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
     tg_task_call_t *call;
-    tg_str_t params;
+    tg_str_t params, owner;
 
-    *why = "store must be a string, method one about tasks, params an object";
+    *why = "store and owner must be strings, method one about tasks, params an "
+           "object";
     params = values[TG_TASK_ARGUMENTS];
+    owner = values[TG_TASK_OWNER];
 
     if (tg_json_type(values[TG_TASK_STORE]) != TG_JSON_STRING
+        || tg_json_type(owner) != TG_JSON_STRING
         || tg_json_type(params) != TG_JSON_OBJECT
         || tg_task_method(values[TG_TASK_METHOD]) == NULL)
     {
@@ -122,14 +141,21 @@ tg_task_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
     tg_buf_init(&call->text, tg_alloc_libc());
     (void) tg_job_number(values[TG_TASK_CLIENTS], 0, INT64_MAX, &call->clients);
     call->engine = tg_engine_of(job->host, tg_json_body(values[TG_TASK_STORE]));
-    call->memory = malloc(params.len);
+    owner = tg_json_body(owner);
+    call->memory = malloc(params.len + owner.len);
 
     if (call->memory == NULL || call->engine == NULL) {
         return TG_NOMEM;
     }
 
     memcpy(call->memory, params.data, params.len);
+    memcpy(call->memory + params.len, owner.data, owner.len);
     call->params = tg_str(call->memory, params.len);
+    call->owner = tg_str(call->memory + params.len, owner.len);
+
+    if (tg_json_type(values[TG_TASK_SEES_ALL]) != TG_JSON_TRUE) {
+        call->seen_of = call->owner;
+    }
 
     return TG_OK;
 }

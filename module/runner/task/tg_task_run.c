@@ -19,6 +19,7 @@ tg_task_free(tg_task_t *task)
     TAILQ_REMOVE(&engine->running, task, place);
     engine->nrunning--;
     tg_buf_deinit(&task->agent);
+    tg_buf_deinit(&task->owner);
     tg_buf_deinit(&task->prompt);
     tg_buf_deinit(&task->output);
     tg_buf_deinit(&task->write.bytes);
@@ -140,7 +141,8 @@ tg_task_on_started(tg_job_t *job)
     tg_task_tell_begin(&params, task->id, tg_buf_view(&task->agent));
     tg_buf_text(&params, ",\"pid\":");
     tg_buf_int(&params, task->pid);
-    tg_task_tell(task->engine, "task.started", &params);
+    tg_task_tell(task->engine, tg_buf_view(&task->owner), "task.started",
+                 &params);
 }
 
 static void
@@ -305,6 +307,7 @@ tg_task_new(tg_engine_t *engine, int64_t id)
     task->id = id;
     task->started_at = (uint64_t) tg_engine_now();
     tg_buf_init(&task->agent, tg_alloc_libc());
+    tg_buf_init(&task->owner, tg_alloc_libc());
     tg_buf_init(&task->prompt, tg_alloc_libc());
     tg_buf_init(&task->output, tg_alloc_libc());
     tg_buf_init(&task->write.bytes, tg_alloc_libc());
@@ -346,6 +349,10 @@ tg_task_learn(tg_task_t *task, tg_str_t told)
 
     if (tg_json_has(told, TG_STR("agent"), TG_JSON_STRING, &value)) {
         tg_json_put_decoded(&task->agent, tg_json_body(value));
+    }
+
+    if (tg_json_has(told, TG_STR("owner"), TG_JSON_STRING, &value)) {
+        tg_json_put_decoded(&task->owner, tg_json_body(value));
     }
 
     if (tg_json_get(told, TG_STR("priority"), &value) == TG_OK) {

@@ -1,5 +1,5 @@
 /*
- * task.submit, task.cancel, and looking at what there is.
+ * task.submit, chat.send, task.cancel, and looking at what there is.
  */
 #include "runner/task/tg_task_call.h"
 
@@ -10,6 +10,52 @@
 /* Bytes of a prompt and its metadata: of a list there are many. */
 #define TG_TASK_PROMPT_MAX 1048576
 
+/* Of a call that has prompt, agent and the like set. */
+static void
+tg_task_submit_it(tg_task_call_t *call)
+{
+    tg_store_ask_t *ask;
+
+    ask = &call->ask;
+    ask->owner = call->owner;
+    ask->limit = call->engine->config.queue;
+
+    if (ask->prompt.len + ask->metadata.len > TG_TASK_PROMPT_MAX) {
+        tg_task_call_error(call, TG_TASK_PARAMS,
+                           ask->metadata.len > ask->prompt.len
+                               ? "metadata: is too long; with the prompt it "
+                                 "may have 1 MiB."
+                               : "prompt: is too long; with the metadata it "
+                                 "may have 1 MiB. Put it into a file, and "
+                                 "name that.");
+        return;
+    }
+
+    if (tg_buf_failed(&call->prompt) || tg_buf_failed(&call->text)
+        || tg_buf_failed(&call->cwd))
+    {
+        tg_task_call_text(call);
+        return;
+    }
+
+    tg_task_call_ask(call);
+}
+
+/* None are taken: that was answered. */
+static int
+tg_task_is_stopping(tg_task_call_t *call)
+{
+    if (call->engine->state != TG_ENGINE_STOPPING) {
+        return 0;
+    }
+
+    tg_task_call_error(call, TG_TASK_UNAVAILABLE,
+                       "Subsystem unavailable: the tasks were told to stop; "
+                       "reload or start NGINX to go on.");
+
+    return 1;
+}
+
 void
 tg_task_submit(tg_task_call_t *call)
 {
@@ -19,10 +65,7 @@ tg_task_submit(tg_task_call_t *call)
 
     engine = call->engine;
 
-    if (engine->state == TG_ENGINE_STOPPING) {
-        tg_task_call_error(call, TG_TASK_UNAVAILABLE,
-                           "Subsystem unavailable: the tasks were told to "
-                           "stop; reload or start NGINX to go on.");
+    if (tg_task_is_stopping(call)) {
         return;
     }
 
@@ -57,31 +100,12 @@ tg_task_submit(tg_task_call_t *call)
     call->ask.priority = tg_task_number(call, "priority", INT32_MIN, INT32_MAX,
                                         0);
     call->ask.metadata = tg_task_param(call, "metadata", TG_JSON_OBJECT);
-    call->ask.limit = engine->config.queue;
-
-    if (call->ask.prompt.len + call->ask.metadata.len > TG_TASK_PROMPT_MAX) {
-        tg_task_call_error(call, TG_TASK_PARAMS,
-                           call->ask.metadata.len > call->ask.prompt.len
-                               ? "metadata: is too long; with the prompt it "
-                                 "may have 1 MiB."
-                               : "prompt: is too long; with the metadata it "
-                                 "may have 1 MiB. Put it into a file, and "
-                                 "name that.");
-        return;
-    }
-
-    if (tg_buf_failed(&call->prompt) || tg_buf_failed(&call->text)
-        || tg_buf_failed(&call->cwd))
-    {
-        tg_task_call_text(call);
-        return;
-    }
-
-    tg_task_call_ask(call);
+    tg_task_submit_it(call);
 }
 
-void
-tg_task_submitted(tg_task_call_t *call)
+/* Was it taken?  If not, that was answered. */
+static int
+tg_task_is_taken(tg_task_call_t *call)
 {
     tg_engine_t *engine;
     tg_buf_t params;
@@ -93,19 +117,71 @@ tg_task_submitted(tg_task_call_t *call)
                            "Queue full: as many tasks wait as may "
                            "(task_queue); submit it again when some of them "
                            "have started.");
-        return;
+        return 0;
     }
 
     engine->wants = 1;
     tg_task_tell_begin(&params, call->ask.id, call->ask.agent);
     tg_buf_text(&params, ",\"priority\":");
     tg_buf_int(&params, call->ask.priority);
-    tg_task_tell(engine, "task.queued", &params);
+    tg_task_tell(engine, call->owner, "task.queued", &params);
     tg_buf_reset(&call->text, 0);
     tg_buf_text(&call->text, "{\"taskId\":\"");
     tg_task_put_id(&call->text, call->ask.id);
-    tg_buf_text(&call->text, "\",\"state\":\"queued\"}");
-    tg_task_call_text(call);
+
+    return 1;
+}
+
+void
+tg_task_submitted(tg_task_call_t *call)
+{
+    if (tg_task_is_taken(call)) {
+        tg_buf_text(&call->text, "\",\"state\":\"queued\"}");
+        tg_task_call_text(call);
+    }
+}
+
+/* --- chat --- */
+
+/* Somebody waits for its answer. */
+#define TG_TASK_CHAT_PRIORITY 5
+
+void
+tg_task_chat(tg_task_call_t *call)
+{
+    const tg_agent_t *agent;
+
+    if (tg_task_is_stopping(call)) {
+        return;
+    }
+
+    agent = tg_task_agent(&call->engine->config, call->engine->config.fallback);
+
+    if (agent == NULL) {
+        tg_task_call_error(call, TG_TASK_UNAVAILABLE,
+                           "Subsystem unavailable: nobody listens, as no "
+                           "task_agent of the config is the default.");
+        return;
+    }
+
+    tg_task_call_init(call, TG_STORE_SUBMIT);
+    call->ask.prompt = tg_task_text(call, "message", &call->prompt);
+    tg_buf_reset(&call->text, 0);
+    tg_buf_str(&call->text, agent->name);
+    call->ask.agent = tg_buf_view(&call->text);
+    call->ask.priority = tg_task_number(call, "priority", INT32_MIN, INT32_MAX,
+                                        TG_TASK_CHAT_PRIORITY);
+    call->ask.metadata = TG_STR("{\"source\":\"ipc-chat\"}");
+    tg_task_submit_it(call);
+}
+
+void
+tg_task_chatted(tg_task_call_t *call)
+{
+    if (tg_task_is_taken(call)) {
+        tg_buf_text(&call->text, "\"}");
+        tg_task_call_text(call);
+    }
 }
 
 /* --- cancel --- */
@@ -126,10 +202,34 @@ tg_task_call_true(tg_task_call_t *call)
     tg_task_call_json(call, TG_STR("{\"cancelled\":true}"));
 }
 
+/* One that waited, as the store tells it. */
+static void
+tg_task_tell_cancelled(tg_task_call_t *call)
+{
+    tg_str_t told, raw;
+    tg_buf_t params, agent, owner;
+
+    told = tg_buf_view(&call->ask.json);
+    tg_buf_init(&agent, tg_alloc_libc());
+    tg_buf_init(&owner, tg_alloc_libc());
+
+    if (tg_json_has(told, TG_STR("agent"), TG_JSON_STRING, &raw)) {
+        tg_json_put_decoded(&agent, tg_json_body(raw));
+    }
+
+    if (tg_json_has(told, TG_STR("owner"), TG_JSON_STRING, &raw)) {
+        tg_json_put_decoded(&owner, tg_json_body(raw));
+    }
+
+    tg_task_tell_begin(&params, call->ask.id, tg_buf_view(&agent));
+    tg_task_tell(call->engine, tg_buf_view(&owner), "task.cancelled", &params);
+    tg_buf_deinit(&agent);
+    tg_buf_deinit(&owner);
+}
+
 void
 tg_task_was_cancelled(tg_task_call_t *call)
 {
-    tg_buf_t params;
     tg_task_t *task;
 
     if (call->ask.rc == TG_MISSING) {
@@ -138,8 +238,7 @@ tg_task_was_cancelled(tg_task_call_t *call)
     }
 
     if (call->ask.rc == TG_OK) {
-        tg_task_tell_begin(&params, call->ask.id, TG_STR(""));
-        tg_task_tell(call->engine, "task.cancelled", &params);
+        tg_task_tell_cancelled(call);
         call->engine->nended++;
         call->engine->tasks->ops->changed(call->engine, call->ask.id);
         tg_task_call_true(call);

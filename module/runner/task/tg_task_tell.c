@@ -1,5 +1,6 @@
 /*
- * What clients are told about tasks: through a worker, which knows them.
+ * What clients are told about tasks: through a worker, which knows them, and
+ * who of them sees whose tasks.
  */
 #include "runner/task/tg_task.h"
 
@@ -40,7 +41,8 @@ tg_task_listener(const tg_engine_t *engine)
 }
 
 void
-tg_task_tell(tg_engine_t *engine, const char *method, tg_buf_t *params)
+tg_task_tell(tg_engine_t *engine, tg_str_t owner, const char *method,
+             tg_buf_t *params)
 {
     const tg_jobs_t *jobs;
     tg_peer_t *peer;
@@ -54,6 +56,12 @@ tg_task_tell(tg_engine_t *engine, const char *method, tg_buf_t *params)
         tg_buf_init(&json, tg_alloc_libc());
         tg_buf_text(&json, "{\"store\":");
         tg_json_put_string(&json, tg_str_c(engine->where));
+
+        if (owner.len != 0) {
+            tg_buf_text(&json, ",\"owner\":");
+            tg_json_put_string(&json, owner);
+        }
+
         tg_buf_printf(&json, ",\"method\":\"%s\",\"params\":", method);
         tg_buf_str(&json, tg_buf_view(params));
         tg_buf_char(&json, '}');
@@ -72,62 +80,90 @@ tg_task_tell(tg_engine_t *engine, const char *method, tg_buf_t *params)
 void
 tg_task_tell_end(tg_task_t *task)
 {
+    tg_str_t owner, agent;
     tg_buf_t params;
 
+    owner = tg_buf_view(&task->owner);
+    agent = tg_buf_view(&task->agent);
+
     if (task->is_late) {
-        tg_task_tell_begin(&params, task->id, tg_buf_view(&task->agent));
-        tg_task_tell(task->engine, "task.timeout", &params);
+        tg_task_tell_begin(&params, task->id, agent);
+        tg_task_tell(task->engine, owner, "task.timeout", &params);
     }
 
-    tg_task_tell_begin(&params, task->id, tg_buf_view(&task->agent));
+    tg_task_tell_begin(&params, task->id, agent);
 
     switch (task->state) {
     case TG_TASK_COMPLETED:
         tg_buf_text(&params, ",\"duration_ms\":");
         tg_buf_int(&params, tg_engine_now() - (int64_t) task->started_at);
-        tg_task_tell(task->engine, "task.completed", &params);
+        tg_task_tell(task->engine, owner, "task.completed", &params);
         tg_task_tell_begin(&params, task->id, TG_STR(""));
-        tg_task_tell(task->engine, "event.taskCompleted", &params);
+        tg_task_tell(task->engine, owner, "event.taskCompleted", &params);
         break;
 
     case TG_TASK_CANCELLED:
-        tg_task_tell(task->engine, "task.cancelled", &params);
+        tg_task_tell(task->engine, owner, "task.cancelled", &params);
         break;
 
     case TG_TASK_QUEUED:
         tg_buf_text(&params, ",\"priority\":");
         tg_buf_int(&params, task->priority);
-        tg_task_tell(task->engine, "task.queued", &params);
+        tg_task_tell(task->engine, owner, "task.queued", &params);
         break;
 
     default:
         tg_buf_text(&params, ",\"error\":");
         tg_json_put_string(&params, tg_buf_view(&task->error));
-        tg_task_tell(task->engine, "task.failed", &params);
+        tg_task_tell(task->engine, owner, "task.failed", &params);
+    }
+}
+
+/* One of them, as the store has told it. */
+static void
+tg_task_tell_one(tg_engine_t *engine, const tg_str_t values[3],
+                 const char *error)
+{
+    tg_buf_t agent, owner, params;
+    int64_t id;
+
+    tg_buf_init(&agent, tg_alloc_libc());
+    tg_buf_init(&owner, tg_alloc_libc());
+    id = tg_task_id(tg_json_body(values[0]));
+    tg_json_put_decoded(&agent, tg_json_body(values[1]));
+
+    if (tg_json_type(values[2]) == TG_JSON_STRING) {
+        tg_json_put_decoded(&owner, tg_json_body(values[2]));
+    }
+
+    tg_task_tell_begin(&params, id, tg_buf_view(&agent));
+
+    if (error != NULL) {
+        tg_buf_text(&params, ",\"error\":");
+        tg_json_put_string(&params, tg_str_c(error));
+    }
+
+    tg_task_tell(engine, tg_buf_view(&owner),
+                 error != NULL ? "task.failed" : "task.queued", &params);
+    tg_buf_deinit(&agent);
+    tg_buf_deinit(&owner);
+
+    if (error != NULL) {
+        engine->nended++;
+        engine->tasks->ops->changed(engine, id);
     }
 }
 
 void
-tg_task_tell_each(tg_engine_t *engine, tg_str_t ids, const char *error)
+tg_task_tell_each(tg_engine_t *engine, tg_str_t tasks, const char *error)
 {
+    static const char *const names[] = { "id", "agent", "owner", NULL };
+    tg_str_t task, values[3];
     tg_json_t each;
-    tg_str_t raw;
-    int64_t id;
-    tg_buf_t params;
 
-    for (tg_json_each(&each, ids); tg_json_item(&each, &raw);) {
-        id = tg_task_id(tg_json_body(raw));
-        tg_task_tell_begin(&params, id, TG_STR(""));
-
-        if (error == NULL) {
-            tg_task_tell(engine, "task.queued", &params);
-            continue;
+    for (tg_json_each(&each, tasks); tg_json_item(&each, &task);) {
+        if (tg_json_members(task, names, values) == TG_OK) {
+            tg_task_tell_one(engine, values, error);
         }
-
-        tg_buf_text(&params, ",\"error\":");
-        tg_json_put_string(&params, tg_str_c(error));
-        tg_task_tell(engine, "task.failed", &params);
-        engine->nended++;
-        engine->tasks->ops->changed(engine, id);
     }
 }
