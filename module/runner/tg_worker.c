@@ -38,6 +38,8 @@ static void tg_worker_leave(tg_jobs_t *jobs, tg_peer_t *peer,
                             tg_request_t *request);
 static void tg_worker_open_tasks(tg_jobs_t *jobs, tg_peer_t *peer,
                                  tg_request_t *request);
+static void tg_worker_stop_tasks(tg_jobs_t *jobs, tg_peer_t *peer,
+                                 tg_request_t *request);
 static void tg_worker_told_answer(tg_jobs_t *jobs, tg_peer_t *peer,
                                   tg_request_t *request);
 
@@ -59,6 +61,7 @@ static const struct {
     { "place", &tg_place_kind, 0, NULL },
     { "task", &tg_task_kind, TG_WORKER_HOST(tasks), NULL },
     { "task_open", NULL, 0, tg_worker_open_tasks },
+    { "task_stop", NULL, 0, tg_worker_stop_tasks },
     { "release", NULL, 0, tg_held_release },
     { "adopt", NULL, 0, tg_held_adopt },
     { "leave", NULL, 0, tg_left_leave },
@@ -145,6 +148,12 @@ static void
 tg_worker_open_tasks(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
 {
     tg_tasks_open(&((tg_worker_t *) peer->host)->workers->tasks, peer, request);
+}
+
+static void
+tg_worker_stop_tasks(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_tasks_quit(&((tg_worker_t *) peer->host)->workers->tasks, peer, request);
 }
 
 static void

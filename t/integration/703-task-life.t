@@ -32,6 +32,20 @@ sub until_state {
 sub prompt { return "echo begun; until [ -e $dir/$_[0] ]; do sleep 0.01; done; "
         . 'echo ended' }
 
+# Has the runner stopped its tasks?  Asked as a worker does.
+sub stopping {
+    my $state = $tg->state_dir;
+    my $health = Toolgate::Client->connect("$state/runner-3.sock")
+        ->rpc('task', {
+            tool   => 't',
+            store  => "sqlite:$state/tasks.db",
+            method => 'daemon.status',
+            params => {},
+            owner  => '0',
+        })->{result}{json}{health};
+    return $health eq 'stopping';
+}
+
 # --- agents beside each other, and variables
 
 my $first = submit(prompt => prompt('first'));
@@ -101,7 +115,7 @@ wait_for { !is_alive($pid) } 'its process to be gone';
 is "@{[ $tg->runner_pids ]}", "@alive", 'by the same runner';
 $tg->reload;
 
-# --- NGINX ends
+# --- NGINX quits, as daemon.stop has it
 
 $first = submit(prompt => prompt('fifth'));
 until_state($first, 'running');
@@ -111,17 +125,47 @@ $tg->start;
 $c = $tg->connect;
 is task($first)->{state}, 'running', 'NGINX stops and starts: it runs on';
 is "@{[ $tg->runner_pids ]}", "@alive", 'in the same runner';
-$tg->stop;
-# So long that no new worker is waited for, and what waits stays.
-sleep 6;
+$tg->stop(signal => 'QUIT');
 $tg->file('fifth', '');
 wait_for { !$tg->runner_pids } 'the runner to leave once it has ended';
 $tg->start;
 $c = $tg->connect;
-is until_state($first, 'completed')->{result}, "begun\nended",
-    'what ran when NGINX ended';
-is until_state($second, 'completed')->{result}, 'second',
-    'and what waited until it came back';
+my $task_of_first = until_state($first, 'completed');
+is $task_of_first->{result}, "begun\nended", 'what ran when NGINX quit';
+$task = until_state($second, 'completed');
+is $task->{result}, 'second', 'and what waited until it came back';
+cmp_ok $task->{startedAt}, 'gt', $task_of_first->{completedAt},
+    'which did not start in between';
+
+# --- NGINX is stopped, which is the same by force
+
+$first = submit(prompt => "trap '' TERM; " . prompt('sixth'));
+$pid = until_state($first, 'running')->{pid};
+$second = submit(prompt => 'echo second');
+$tg->stop(signal => 'TERM');
+wait_for { !is_alive($pid) } 'what ran to be ended';
+$tg->start;
+$c = $tg->connect;
+like until_state($first, 'failed')->{error}, qr/^interrupted: .*told to stop/,
+    'it has failed';
+is until_state($second, 'completed')->{result}, 'second', 'what waited runs';
+
+# --- NGINX is killed: what runs has time, what waits stays
+
+$first = submit(prompt => prompt('seventh'));
+until_state($first, 'running');
+$second = submit(prompt => 'echo second');
+$tg->kill_master;
+wait_for { !grep { /^nginx: worker/ } values %{ $tg->processes } }
+    'its workers to notice';
+# So long that no new worker is waited for.
+wait_for { stopping() } 'the runner to give up waiting for another one';
+$tg->file('seventh', '');
+wait_for { !$tg->runner_pids } 'the runner to leave';
+$tg->start;
+$c = $tg->connect;
+is until_state($first, 'completed')->{result}, "begun\nended", 'it has ended';
+is until_state($second, 'completed')->{result}, 'second', 'the rest follows';
 
 # --- who may
 

@@ -7,6 +7,7 @@
  *   …_task_agent.c   `task_agent NAME { }`
  *   …_task_settle.c  what the runner is told
  *   …_task_watch.c   when it is told, and what it says by itself
+ *   …_task_quit.c    NGINX ends
  */
 #ifndef _NGX_TOOLGATE_TASK_H_INCLUDED_
 #define _NGX_TOOLGATE_TASK_H_INCLUDED_
@@ -104,5 +105,9 @@ void ngx_toolgate_agent_put(const ngx_toolgate_agent_t *agent, tg_buf_t *json);
 /* --- …_task_watch.c --- */
 
 ngx_int_t ngx_toolgate_task_init_process(ngx_cycle_t *cycle);
+
+/* --- …_task_quit.c --- */
+
+void ngx_toolgate_task_exit_master(ngx_cycle_t *cycle);
 
 #endif

@@ -126,7 +126,7 @@ ngx_module_t ngx_toolgate_task_module = {
     NULL,                           /* init thread */
     NULL,                           /* exit thread */
     NULL,                           /* exit process */
-    NULL,                           /* exit master */
+    ngx_toolgate_task_exit_master,  /* exit master */
     NGX_MODULE_V1_PADDING
 };
 

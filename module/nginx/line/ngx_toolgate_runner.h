@@ -3,6 +3,7 @@
  *
  *   …_runner.c       the line, and the runner's start
  *   …_runner_conf.c  where it leads to
+ *   …_runner_say.c   a word of the master's
  */
 #ifndef _NGX_TOOLGATE_RUNNER_H_INCLUDED_
 #define _NGX_TOOLGATE_RUNNER_H_INCLUDED_
@@ -66,6 +67,13 @@ void ngx_toolgate_runner_notify(ngx_toolgate_runner_t *runner, tg_str_t method,
 /* As ngx_toolgate_line_ask(). */
 int ngx_toolgate_runner_ask(ngx_toolgate_runner_t *runner, tg_str_t method,
                             tg_str_t params, ngx_toolgate_ask_t *ask);
+
+/*
+ * Of the master, at its end: asks a runner that is there, and waits a moment
+ * for whatever it answers.
+ */
+void ngx_toolgate_runner_say(const ngx_toolgate_runner_t *runner,
+                             tg_str_t method, tg_str_t params);
 
 /* Would somebody answer?  Nobody is started for that. */
 ngx_uint_t ngx_toolgate_runner_is_there(const ngx_toolgate_runner_t *runner);

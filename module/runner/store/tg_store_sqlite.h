@@ -108,7 +108,7 @@ void tg_sqlite_put_id(tg_buf_t *json, const char *before, int64_t id);
 int tg_sqlite_put_all(tg_store_sqlite_t *db, sqlite3_stmt *rows,
                       tg_store_ask_t *ask, tg_sqlite_put_t put);
 
-/* The task ask->id of its owner as a whole: TG_OK or TG_MISSING, or TG_SQLITE_FAILED. */
+/* The task ask->id of ask->owner as a whole: TG_OK, TG_MISSING or as above. */
 int tg_sqlite_tell(tg_store_sqlite_t *db, tg_store_ask_t *ask,
                    tg_task_state_t *state);
 

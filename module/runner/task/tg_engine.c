@@ -368,70 +368,6 @@ tg_engine_resume(tg_engine_t *engine)
     }
 }
 
-/* --- old tasks --- */
-
-static void
-tg_engine_on_removed(tg_output_ask_t *ask)
-{
-    tg_engine_t *engine;
-
-    engine = ask->data;
-    free(ask);
-    tg_engine_answered(engine);
-    tg_engine_check(engine);
-}
-
-static void
-tg_engine_on_purge(tg_store_ask_t *ask)
-{
-    tg_output_ask_t *remove;
-    tg_engine_t *engine;
-    tg_json_t each;
-    tg_str_t id;
-    unsigned n;
-
-    engine = ask->data;
-    tg_engine_answered(engine);
-    engine->is_purging = 0;
-    n = 0;
-
-    for (tg_json_each(&each, tg_buf_view(&ask->json));
-         ask->rc == TG_OK && tg_json_item(&each, &id); n++)
-    {
-        remove = calloc(1, sizeof(*remove));
-
-        if (remove != NULL) {
-            remove->op = TG_OUTPUT_REMOVE;
-            remove->done = tg_engine_on_removed;
-            remove->data = engine;
-            remove->id = tg_task_id(tg_json_body(id));
-            engine->nwork++;
-            tg_outputs_ask(&engine->outputs, remove);
-        }
-    }
-
-    engine->purge_at = tg_engine_time(engine)
-                       + (n == TG_STORE_PURGE_MAX ? 0 : TG_TASK_PURGE_MS);
-    tg_store_ask_deinit(ask);
-    tg_engine_check(engine);
-}
-
-static void
-tg_engine_purge(tg_engine_t *engine)
-{
-    if (engine->is_purging || tg_engine_time(engine) < engine->purge_at
-        || engine->is_dropped)
-    {
-        return;
-    }
-
-    engine->is_purging = 1;
-    tg_store_ask_init(&engine->purge, TG_STORE_PURGE, tg_engine_on_purge,
-                      engine);
-    engine->purge.limit = engine->config.keep_ms;
-    tg_engine_ask(engine, &engine->purge);
-}
-
 /* --- what is due --- */
 
 static void
@@ -486,6 +422,11 @@ tg_engine_on_tick(uv_timer_t *timer)
         tg_engine_stop(engine, 0);
     }
 
+    /* Those who are there still are not its workers. */
+    if (now - engine->quit_at >= TG_TASK_ALONE_MS) {
+        engine->quit_at = 0;
+    }
+
     if (engine->state == TG_ENGINE_STOPPING && now >= engine->due_at) {
         tg_engine_stop(engine, 1);
     }
@@ -513,6 +454,7 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
     tg_task_config_free(&engine->config);
     engine->config = *config;
     engine->alone_at = 0;
+    engine->quit_at = 0;
 
     if (is_first) {
         tg_engine_open(engine);
@@ -558,6 +500,24 @@ tg_engine_init(tg_engine_t *engine)
                           TG_TASK_TICK_MS);
 }
 
+/* It ends with its last worker, if it ended before. */
+static void
+tg_engine_check_quit(tg_engine_t *engine)
+{
+    if (engine->quit_at != 0 && TAILQ_EMPTY(&engine->watches)) {
+        engine->quit_at = 0;
+        tg_engine_stop(engine, engine->is_forced);
+    }
+}
+
+void
+tg_engine_quit(tg_engine_t *engine, int is_forced)
+{
+    engine->quit_at = tg_engine_time(engine);
+    engine->is_forced = is_forced != 0;
+    tg_engine_check_quit(engine);
+}
+
 void
 tg_engine_leave(tg_engine_t *engine, const tg_peer_t *peer)
 {
@@ -575,4 +535,6 @@ tg_engine_leave(tg_engine_t *engine, const tg_peer_t *peer)
     if (TAILQ_EMPTY(&engine->watches) && engine->alone_at == 0) {
         engine->alone_at = tg_engine_time(engine);
     }
+
+    tg_engine_check_quit(engine);
 }

@@ -6,6 +6,7 @@
  *   tg_task_tell.c    what clients hear
  *   tg_task_output.c  what tasks put out, in files
  *   tg_task_run.c     a task that runs
+ *   tg_task_purge.c   old ones go
  *   tg_engine.c       its states, and which task is next
  *   tg_tasks.c        an engine a store
  *   tg_task_call.h    the methods
@@ -17,8 +18,8 @@
  *
  * It is there for each store that a worker has named.  STOPPING, it starts
  * nothing, and what runs has time to end.  It stops when it is told to, until
- * NGINX was started or reloaded, and when there has been no worker for a
- * while, until there is one.
+ * NGINX was started or reloaded, and when NGINX ends, or there has been no
+ * worker for a while, until there is one.
  */
 #ifndef TG_TASK_H
 #define TG_TASK_H
@@ -137,6 +138,7 @@ struct tg_engine_s {
     uv_timer_t tick;
     uint64_t began_at; /* Unix time */
     uint64_t alone_at; /* of the loop's clock: the last worker went; or 0 */
+    uint64_t quit_at;  /* likewise, NGINX ended; or 0 */
     uint64_t due_at;   /* STOPPING: what runs is ended; FAILED: it is tried */
     uint64_t purge_at;
 
@@ -156,6 +158,7 @@ struct tg_engine_s {
     unsigned is_purging:1;
     unsigned is_refused:1; /* the store said no, which was logged */
     unsigned is_dropped:1; /* the runner ends */
+    unsigned is_forced:1;  /* NGINX ended at once */
     unsigned is_closing:1;
 };
 
@@ -209,6 +212,12 @@ void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
  * without an owner those who see all tasks.
  */
 void tg_tasks_open(tg_tasks_t *tasks, tg_peer_t *peer, tg_request_t *request);
+
+/*
+ * The method task_stop {"store":"…","force":true}: NGINX has ended.  The tasks
+ * stop as soon as its last worker is gone, unless there is another NGINX.
+ */
+void tg_tasks_quit(tg_tasks_t *tasks, tg_peer_t *peer, tg_request_t *request);
 
 /* A connection is gone. */
 void tg_tasks_gone(tg_tasks_t *tasks, const tg_peer_t *peer);
@@ -292,6 +301,11 @@ void tg_task_finish(tg_task_t *task);
 /* The runner ends: nothing more is written down. */
 void tg_task_drop(tg_task_t *task);
 
+/* --- tg_task_purge.c --- */
+
+/* Looks for old ones, when that is due. */
+void tg_engine_purge(tg_engine_t *engine);
+
 /* --- tg_engine.c --- */
 
 /* With tasks and where set. */
@@ -299,6 +313,9 @@ void tg_engine_init(tg_engine_t *engine);
 
 /* Takes the config over. */
 void tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config);
+
+/* NGINX has ended. */
+void tg_engine_quit(tg_engine_t *engine, int is_forced);
 
 /* A peer watches no more; NULL: none does. */
 void tg_engine_leave(tg_engine_t *engine, const tg_peer_t *peer);

@@ -1,5 +1,7 @@
 #include "runner/task/tg_task.h"
 
+#include "base/tg_json.h"
+
 #include <stdlib.h>
 
 void
@@ -47,17 +49,30 @@ tg_engine_new(tg_tasks_t *tasks, tg_str_t where)
     return engine;
 }
 
+static tg_engine_t *
+tg_engine_find(const tg_tasks_t *tasks, tg_str_t where)
+{
+    tg_engine_t *engine;
+
+    for (engine = LIST_FIRST(&tasks->engines);
+         engine != NULL && !tg_str_eq(tg_str_c(engine->where), where);
+         engine = LIST_NEXT(engine, link))
+    {
+        /* void */
+    }
+
+    return engine;
+}
+
 tg_engine_t *
 tg_engine_of(tg_tasks_t *tasks, tg_str_t where)
 {
     tg_engine_t *engine;
 
-    for (engine = LIST_FIRST(&tasks->engines); engine != NULL;
-         engine = LIST_NEXT(engine, link))
-    {
-        if (tg_str_eq(tg_str_c(engine->where), where)) {
-            return engine;
-        }
+    engine = tg_engine_find(tasks, where);
+
+    if (engine != NULL) {
+        return engine;
     }
 
     engine = tg_engine_new(tasks, where);
@@ -123,6 +138,28 @@ tg_tasks_open(tg_tasks_t *tasks, tg_peer_t *peer, tg_request_t *request)
     }
 
     tg_engine_configure(engine, &config);
+    tg_answer_true(peer, request);
+}
+
+void
+tg_tasks_quit(tg_tasks_t *tasks, tg_peer_t *peer, tg_request_t *request)
+{
+    tg_engine_t *engine;
+    tg_str_t store, force;
+
+    if (!tg_json_has(request->arguments, TG_STR("store"), TG_JSON_STRING,
+                     &store)) {
+        tg_answer_wrong(peer, request, "store must be a string");
+        return;
+    }
+
+    engine = tg_engine_find(tasks, tg_json_body(store));
+
+    if (engine != NULL) {
+        tg_engine_quit(engine, tg_json_has(request->arguments, TG_STR("force"),
+                                           TG_JSON_TRUE, &force));
+    }
+
     tg_answer_true(peer, request);
 }
 

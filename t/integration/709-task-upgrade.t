@@ -1,0 +1,101 @@
+#!/usr/bin/perl
+# A new binary takes the tasks over: what runs and what waits notices neither
+# that the old one quits, nor that the new one is given up; the last NGINX to
+# end ends them.
+
+use Toolgate::Test;
+
+# A daemon's first process leaves without freeing: a leak to LeakSanitizer.
+plan(skip_all => 'a daemon is not for the sanitizers')
+    if Toolgate::Test::is_san();
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $pid_file = "$dir/nginx.pid";
+
+# NGINX ignores USR2 unless it is a daemon.  The concurrency says whose config
+# the runner has.
+sub conf {
+    my ($n) = @_;
+    $tg->conf("task_agent sh { exec sh -c \$task_prompt; default; "
+            . "concurrency 1; } task_methods on; task_concurrency $n;");
+    $tg->file('nginx.conf',
+        slurp("$dir/nginx.conf") =~ s/daemon off/daemon on/r);
+}
+
+sub upgrade {
+    my ($old) = @_;
+    kill USR2 => $old;
+    return wait_for {
+        my ($pid) = (slurp($pid_file) // '') =~ /(\d+)/ or return;
+        return $pid != $old && -e "$pid_file.oldbin" && $pid;
+    } 'the new binary';
+}
+
+sub ends {
+    my ($pid, $signal) = @_;
+    kill $signal => $pid;
+    wait_for { !is_alive($pid) } "$pid to end";
+}
+
+# Workers that leave may take a connection with them.
+sub call {
+    my ($method, %params) = @_;
+    my $reply = eval { $tg->connect->rpc($method, \%params) } // {};
+    return $reply->{result} // {};
+}
+sub supervisor { return call('daemon.status')->{subsystems}{supervisor} // {} }
+
+conf(1);
+my ($status) = run_command({}, $tg->nginx_command);
+is $status, 0, 'a daemon starts';
+my $first = wait_for(sub { slurp($pid_file) }) + 0;
+my $run = call('task.submit',
+    prompt => "echo begun; until [ -e $dir/go ]; do sleep 0.01; done")
+    ->{taskId};
+wait_for { (supervisor()->{running} // 0) == 1 } 'it to run';
+my $wait = call('task.submit', prompt => 'echo waited')->{taskId};
+my $pid = call('task.get', taskId => $run)->{pid};
+my @runner = $tg->runner_pids;
+
+sub undisturbed {
+    my ($when) = @_;
+    wait_for { (call('daemon.status')->{health} // '') eq 'healthy' }
+        "$when: it can be asked";
+    my $supervisor = supervisor();
+    is "$supervisor->{running} $supervisor->{queued}", '1 1',
+        "$when: one runs, one waits";
+    is call('task.get', taskId => $run)->{pid}, $pid, "$when: as before";
+    is "@{[ $tg->runner_pids ]}", "@runner", "$when: in the same runner";
+}
+
+conf(2);
+my $second = upgrade($first);
+wait_for { (supervisor()->{maxConcurrency} // 0) == 2 } 'the new config';
+undisturbed('both are there');
+ends($first, 'QUIT');
+undisturbed('the old one has quit');
+
+conf(3);
+my $third = upgrade($second);
+wait_for { (supervisor()->{maxConcurrency} // 0) == 3 } 'the next config';
+ends($third, 'TERM');
+undisturbed('the new one is given up');
+
+conf(4);
+kill HUP => $second;
+wait_for { (supervisor()->{maxConcurrency} // 0) == 4 } 'a reload';
+undisturbed('reloaded');
+ends($second, 'TERM');
+wait_for { !is_alive($pid) } 'what ran to be ended with the last NGINX';
+
+conf(1);
+($status) = run_command({}, $tg->nginx_command);
+is $status, 0, 'it starts anew';
+wait_for { (call('task.get', taskId => $wait)->{state} // '') eq 'completed' }
+    'what waited';
+like call('task.get', taskId => $run)->{error}, qr/^interrupted: .*to stop/,
+    'what ran has failed';
+ends(slurp($pid_file) + 0, 'QUIT');
+
+done_testing;
