@@ -212,6 +212,11 @@ char *ngx_toolgate_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_idle_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_socket_mode(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_socket_owner(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* Whose the sockets of a server are. */
+void ngx_toolgate_owner(const ngx_cycle_t *cycle,
+                        const ngx_toolgate_srv_conf_t *scf, uid_t *uid,
+                        gid_t *gid);
 char *ngx_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_runner_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

@@ -41,9 +41,10 @@ unchanged 'no state directory', sub {
     accepts('a new state directory', "tool_state_dir $dir/new;\n$exec");
 };
 unchanged 'no folder', sub {
-    refuses('a folder that is missing',
-        qr/directory of unix:\Q$dir\E\/no\/t\.sock cannot be opened; make it/,
-        "listen unix:$dir/no/t.sock;\n$tool");
+    refuses('folders that are missing',
+        qr{directory of unix:\Q$dir\E/no/no/t\.sock cannot be opened; make it},
+        "listen unix:$dir/no/no/t.sock;\n$tool");
+    accepts('one that would be made', "listen unix:$dir/no/t.sock;\n$tool");
 };
 
 my $long = "$dir/" . 'x' x (105 - length $dir);

@@ -93,4 +93,46 @@ SKIP: {
     }
 }
 
+# --- a folder that is missing
+
+my $dir = $tg->dir;
+
+sub made {
+    my ($name, $path, $body, $expected) = @_;
+    $tg->conf("listen unix:$path/new/t.sock;\n$body")
+        ->start(socket => "$path/new/t.sock");
+    is mode_of("$path/new"), $expected, $name;
+    $tg->stop;
+    is_deeply [ glob "$path/new/*" ], [], "$name: it is empty then";
+    rmdir "$path/new" or die "rmdir: $!";
+}
+
+made('a folder that is missing', $dir,
+    "tool_socket_mode 0666; tool_socket_owner $>:$gid; $tool",
+    "0700 $> $gid");
+$tg->conf("listen unix:$dir/no/no/t.sock;\n$tool");
+isnt +($tg->start_fails)[0], 0, 'two of them are too many';
+ok !-e "$dir/no", 'nothing is made';
+$tg->file('file', '');
+$tg->conf("listen unix:$dir/no/t.sock;\nlisten unix:$dir/file;\n$tool");
+isnt +($tg->start_fails)[0], 0, 'a start that fails';
+ok !-e "$dir/no", 'leaves none behind';
+$tg->allow_log(qr/\[emerg\]/);
+
+SKIP: {
+    skip 'owners are for root', 6 if $> != 0;
+    my $owner = 'tool_socket_owner 54321:54322;';
+    made('of another user', $dir, "$owner $tool", '0700 54321 54322');
+    mkdir "$dir/theirs";
+    chown 54321, 54322, "$dir/theirs";
+    made('in a folder of theirs', "$dir/theirs", "$owner $tool",
+        '0700 54321 54322');
+    chown 54323, 54322, "$dir/theirs";
+    $tg->conf("listen unix:$dir/theirs/new/t.sock; $owner $tool");
+    my ($status, $said) = $tg->start_fails;
+    isnt $status, 0, 'not where somebody else could take its place';
+    like $said, qr/is missing and cannot be made; make it, for user 54321/,
+        'it says so';
+}
+
 done_testing;

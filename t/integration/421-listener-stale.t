@@ -101,8 +101,8 @@ for my $type (SOCK_DGRAM, SOCK_SEQPACKET) {
 
 # --- where it cannot be ---------------------------------------------------
 
-$tg->conf("listen unix:$dir/no/t.sock;\n$tool");
-refuses('a folder that is missing', qr/directory of unix:.* make it, or/);
+$tg->conf("listen unix:$dir/no/no/t.sock;\n$tool");
+refuses('folders that are missing', qr/directory of unix:.* make it, or/);
 my $long = "$dir/" . 'x' x (106 - length $dir);
 $tg->conf("listen unix:$long;\n$tool");
 refuses('a long path', qr/path of unix:\Q$long\E is too long; use at most 106/);

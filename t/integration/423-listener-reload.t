@@ -101,8 +101,10 @@ fails('a socket of somebody else', qr/busy is served by process/,
 close $served;
 unlink "$dir/busy";
 
-fails('a folder that is missing', qr/directory of unix:\S+ cannot be opened/,
-    body(new => $two, "$dir/no/t.sock"));
+fails('folders that are missing', qr/directory of unix:\S+ cannot be opened/,
+    body(new => $two, "$dir/no/no/t.sock"));
+fails('a folder that was made for nothing', qr/file" exists and is no socket/,
+    body(new => $two, "$dir/no/t.sock", "$dir/file"));
 
 # What only NGINX itself finds, when ours is bound already: it tries for two
 # and a half seconds.

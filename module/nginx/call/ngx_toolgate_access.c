@@ -125,6 +125,28 @@ ngx_toolgate_rules_about(const ngx_array_t *rules)
     return about;
 }
 
+void
+ngx_toolgate_owner(const ngx_cycle_t *cycle, const ngx_toolgate_srv_conf_t *scf,
+                   uid_t *uid, gid_t *gid)
+{
+    ngx_file_info_t fi;
+
+    *uid = geteuid();
+    *gid = getegid();
+
+    if (scf->has_owner) {
+        *uid = scf->socket_uid;
+        *gid = scf->socket_gid;
+
+    } else if (geteuid() == 0
+               && ngx_file_info(cycle->conf_file.data, &fi) != NGX_FILE_ERROR)
+    {
+        /* Whoever wrote the config is whom its tools are for. */
+        *uid = fi.st_uid;
+        *gid = fi.st_gid;
+    }
+}
+
 /*
  * Those of tool_status_allow; else root and who owns the sockets, as nobody
  * else can be meant by default.  Nobody else: the server's own rules, which
@@ -134,12 +156,16 @@ ngx_array_t *
 ngx_toolgate_status_rules(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
                           const ngx_array_t *others)
 {
-    const uint32_t owners[] = { 0,
-                                scf->has_owner ? scf->socket_uid : geteuid() };
+    uint32_t owners[2];
     ngx_toolgate_access_rule_t *rule, *allowed;
     ngx_array_t *rules;
     ngx_uint_t i, n;
+    uid_t uid;
+    gid_t gid;
 
+    ngx_toolgate_owner(cf->cycle, scf, &uid, &gid);
+    owners[0] = 0;
+    owners[1] = uid;
     rules = NULL;
     allowed = scf->status_rules != NULL ? scf->status_rules->elts : NULL;
     n = allowed != NULL ? scf->status_rules->nelts : 2;

@@ -16,28 +16,6 @@
 
 /* --- one start at a time --- */
 
-ngx_int_t
-ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path)
-{
-    u_char dir[sizeof(((struct sockaddr_un *) 0)->sun_path)];
-    ngx_file_info_t fi;
-    u_char *slash;
-
-    (void) ngx_cpystrn(dir, path, sizeof(dir));
-    slash = (u_char *) strrchr((char *) dir, '/');
-    slash[slash == dir ? 1 : 0] = '\0';
-
-    if (ngx_file_info(dir, &fi) == NGX_FILE_ERROR || !ngx_is_dir(&fi)) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "the directory of unix:%s cannot be opened; make it, "
-                      "or choose another path",
-                      path);
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
-}
-
 /* Is fd still what path names, and nobody's but ours? */
 static ngx_uint_t
 ngx_toolgate_is_lock(ngx_fd_t fd, u_char *path)
@@ -490,6 +468,10 @@ ngx_toolgate_socket_cleanup(void *data)
     }
 
     ngx_toolgate_socket_unlock(sock);
+
+    if (!sock->is_placed) {
+        ngx_toolgate_socket_undir(sock);
+    }
 }
 
 ngx_int_t
@@ -506,7 +488,7 @@ ngx_toolgate_socket_open(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
     cln->handler = ngx_toolgate_socket_cleanup;
     cln->data = sock;
 
-    if (ngx_toolgate_socket_dir(cycle, sock->path) != NGX_OK
+    if (ngx_toolgate_socket_dir(cycle, sock) != NGX_OK
         || ngx_toolgate_lock(cycle, sock) != NGX_OK)
     {
         return NGX_ERROR;

@@ -24,6 +24,7 @@ typedef struct {
     unsigned is_inherited:1;
     unsigned is_bound:1;  /* temp exists */
     unsigned is_placed:1; /* path is ours */
+    unsigned has_dir:1;   /* its directory was made */
 } ngx_toolgate_socket_t;
 
 /* A path with a suffix, in the cycle's pool; NULL: no memory. */
@@ -45,8 +46,15 @@ ngx_uint_t ngx_toolgate_socket_is_inherited(ngx_cycle_t *cycle,
 ngx_int_t ngx_toolgate_socket_test(ngx_cycle_t *cycle,
                                    ngx_toolgate_socket_t *sock);
 
-/* Is there a directory for path?  NGX_OK or NGX_ERROR, logged. */
-ngx_int_t ngx_toolgate_socket_dir(ngx_cycle_t *cycle, u_char *path);
+/*
+ * Is there a directory for it, or can there be?  The last one of its path is
+ * made, but for `nginx -t`.  NGX_OK or NGX_ERROR, logged.
+ */
+ngx_int_t ngx_toolgate_socket_dir(ngx_cycle_t *cycle,
+                                  ngx_toolgate_socket_t *sock);
+
+/* Removes one that was made, and is empty. */
+void ngx_toolgate_socket_undir(ngx_toolgate_socket_t *sock);
 
 /*
  * Binds and listens under sock->temp, with the final mode and owner, and sets

@@ -24,7 +24,6 @@ ngx_int_t
 ngx_toolgate_socket_init(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     struct sockaddr_un *saun;
-    ngx_file_info_t fi;
     size_t len;
 
     sock->lock = -1;
@@ -56,20 +55,7 @@ ngx_toolgate_socket_init(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
         return NGX_ERROR;
     }
 
-    sock->uid = geteuid();
-    sock->gid = getegid();
-
-    if (sock->scf->has_owner) {
-        sock->uid = sock->scf->socket_uid;
-        sock->gid = sock->scf->socket_gid;
-
-    } else if (geteuid() == 0
-               && ngx_file_info(cycle->conf_file.data, &fi) != NGX_FILE_ERROR)
-    {
-        /* Whoever wrote the config is whom its tools are for. */
-        sock->uid = fi.st_uid;
-        sock->gid = fi.st_gid;
-    }
+    ngx_toolgate_owner(cycle, sock->scf, &sock->uid, &sock->gid);
 
     return NGX_OK;
 }
@@ -116,7 +102,7 @@ ngx_toolgate_socket_test(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
     ngx_file_info_t fi;
 
-    if (ngx_toolgate_socket_dir(cycle, sock->path) != NGX_OK) {
+    if (ngx_toolgate_socket_dir(cycle, sock) != NGX_OK) {
         return NGX_ERROR;
     }
 

@@ -1,0 +1,134 @@
+/*
+ * The folder of a socket file: the last one of its path is made where it is
+ * missing, for the socket's owner alone.
+ */
+#include "nginx/listen/ngx_toolgate_socket.h"
+
+#include <sys/fsuid.h>
+#include <sys/un.h>
+
+#define NGX_TOOLGATE_DIR_MODE 0700
+
+/* Cuts the last part off a path: NGX_OK; NGX_DECLINED: what is left is "/". */
+static ngx_int_t
+ngx_toolgate_dir_up(u_char *path)
+{
+    u_char *slash;
+
+    slash = (u_char *) strrchr((char *) path, '/');
+    slash[slash == path ? 1 : 0] = '\0';
+
+    return slash == path ? NGX_DECLINED : NGX_OK;
+}
+
+/* NGX_OK; NGX_DECLINED: it is missing, or no directory, as errno says. */
+static ngx_int_t
+ngx_toolgate_dir_look(u_char *path, ngx_file_info_t *fi)
+{
+    if (ngx_file_info(path, fi) == NGX_FILE_ERROR) {
+        return NGX_DECLINED;
+    }
+
+    ngx_set_errno(NGX_ENOTDIR);
+
+    return ngx_is_dir(fi) ? NGX_OK : NGX_DECLINED;
+}
+
+/* Is it missing, and the only one that is? */
+static ngx_uint_t
+ngx_toolgate_dir_is_last(u_char *path, ngx_file_info_t *parent)
+{
+    u_char above[sizeof(((struct sockaddr_un *) 0)->sun_path)];
+
+    if (ngx_errno != NGX_ENOENT) {
+        return 0;
+    }
+
+    (void) ngx_cpystrn(above, path, sizeof(above));
+    (void) ngx_toolgate_dir_up(above);
+
+    return ngx_toolgate_dir_look(above, parent) == NGX_OK;
+}
+
+/*
+ * As the socket's owner would: whoever can write above it could put a link
+ * there before it is given away.  Where only we can, it is given away.
+ */
+static ngx_int_t
+ngx_toolgate_dir_make(const ngx_toolgate_socket_t *sock, u_char *path,
+                      const ngx_file_info_t *parent)
+{
+    int rc;
+
+    if (sock->uid == geteuid()) {
+        return mkdir((char *) path, NGX_TOOLGATE_DIR_MODE) == 0 ? NGX_OK
+                                                                : NGX_ERROR;
+    }
+
+    if (parent->st_uid == geteuid() && (parent->st_mode & 022) == 0) {
+        return mkdir((char *) path, NGX_TOOLGATE_DIR_MODE) == 0
+                       && chown((char *) path, sock->uid, sock->gid) == 0
+                   ? NGX_OK
+                   : NGX_ERROR;
+    }
+
+    (void) setfsgid(sock->gid);
+    (void) setfsuid(sock->uid);
+    rc = mkdir((char *) path, NGX_TOOLGATE_DIR_MODE);
+    (void) setfsuid(geteuid());
+    (void) setfsgid(getegid());
+
+    return rc == 0 ? NGX_OK : NGX_ERROR;
+}
+
+ngx_int_t
+ngx_toolgate_socket_dir(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
+{
+    u_char dir[sizeof(((struct sockaddr_un *) 0)->sun_path)];
+    ngx_file_info_t fi;
+
+    (void) ngx_cpystrn(dir, sock->path, sizeof(dir));
+
+    if (ngx_toolgate_dir_up(dir) != NGX_OK
+        || ngx_toolgate_dir_look(dir, &fi) == NGX_OK)
+    {
+        return NGX_OK;
+    }
+
+    if (!ngx_toolgate_dir_is_last(dir, &fi)) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "the directory of unix:%s cannot be opened; make it, "
+                      "or choose another path",
+                      sock->path);
+        return NGX_ERROR;
+    }
+
+    if (ngx_test_config) {
+        return NGX_OK;
+    }
+
+    sock->has_dir = ngx_toolgate_dir_make(sock, dir, &fi) == NGX_OK;
+
+    if (!sock->has_dir) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "the directory of unix:%s is missing and cannot be made; "
+                      "make it, for user %d, or choose another path",
+                      sock->path, (int) sock->uid);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+void
+ngx_toolgate_socket_undir(ngx_toolgate_socket_t *sock)
+{
+    u_char dir[sizeof(((struct sockaddr_un *) 0)->sun_path)];
+
+    if (sock->has_dir) {
+        (void) ngx_cpystrn(dir, sock->path, sizeof(dir));
+        (void) ngx_toolgate_dir_up(dir);
+        (void) rmdir((char *) dir);
+        sock->has_dir = 0;
+    }
+}
