@@ -36,8 +36,12 @@ enum {
     TG_CLI_BARE = 1024, /* no arguments at all */
     TG_CLI_OUTPUT = 2048,
     TG_CLI_SCOPE = 4096,
-    TG_CLI_REMOVE = 8192
+    TG_CLI_REMOVE = 8192,
+    TG_CLI_SCHEMA = 16384
 };
+
+/* Further schemas of `validate`: as many as a schema's own files. */
+#define TG_CLI_SCHEMAS_MAX 64
 
 typedef struct {
     unsigned given; /* TG_CLI_… */
@@ -48,6 +52,9 @@ typedef struct {
     const char *output;
     const char *scope;
     const char *timeout;
+    const char *schema; /* the last of schemas */
+    const char *schemas[TG_CLI_SCHEMAS_MAX];
+    size_t nschemas;
     uint64_t timeout_ms; /* 0: none was given */
     char **args;         /* what is no option; the command is the first */
     int nargs;

@@ -33,6 +33,7 @@ static const tg_cli_option_t tg_cli_options[] = {
     { "-h", TG_CLI_HELP, 0 },
     { "--version", TG_CLI_VERSION, 0 },
     { "--formats", TG_CLI_FORMATS, 0 },
+    { "--schema", TG_CLI_SCHEMA, TG_CLI_VALUE(schema) },
     { "--scope", TG_CLI_SCOPE, TG_CLI_VALUE(scope) },
     { "--remove", TG_CLI_REMOVE, 0 },
     { "--output", TG_CLI_OUTPUT, TG_CLI_VALUE(output) },
@@ -95,6 +96,15 @@ tg_cli_option_take(tg_cli_options_t *options, char **argv, int *i)
     }
 
     memcpy((char *) options + option->value, (void *) &value, sizeof(value));
+
+    if (option->flag == TG_CLI_SCHEMA) {
+        if (options->nschemas == TG_CLI_SCHEMAS_MAX) {
+            return tg_cli_error("%s stands there more than %d times",
+                                option->name, TG_CLI_SCHEMAS_MAX);
+        }
+
+        options->schemas[options->nschemas++] = value;
+    }
 
     return TG_CLI_DONE;
 }

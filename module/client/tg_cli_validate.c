@@ -88,12 +88,17 @@ tg_cli_validate_is_twice(const tg_cli_options_t *options)
         n += strcmp(options->args[i], "-") == 0;
     }
 
+    for (i = 0; (size_t) i < options->nschemas; i++) {
+        n += strcmp(options->schemas[i], "-") == 0;
+    }
+
     return n > 1;
 }
 
 static int
 tg_cli_validate_run(const tg_cli_options_t *options)
 {
+    tg_cli_schema_files_t files;
     tg_schema_t *schema;
     int rc;
 
@@ -109,8 +114,13 @@ tg_cli_validate_run(const tg_cli_options_t *options)
                             "once, and give the others as files");
     }
 
-    schema = tg_cli_schema_load(options->args[0],
-                                (options->given & TG_CLI_FORMATS) != 0);
+    files = (tg_cli_schema_files_t){
+        .path = options->args[0],
+        .others = options->schemas,
+        .nothers = options->nschemas,
+        .is_format_asserted = (options->given & TG_CLI_FORMATS) != 0,
+    };
+    schema = tg_cli_schema_load(&files);
 
     if (schema == NULL) {
         return TG_CLI_NO_SCHEMA;
@@ -124,19 +134,22 @@ tg_cli_validate_run(const tg_cli_options_t *options)
 
 const tg_cli_command_t tg_cli_validate = {
     .name = "validate",
-    .synopsis = "validate [--formats] SCHEMA [INSTANCE ...]",
+    .synopsis = "validate [--formats] [--schema FILE ...] SCHEMA "
+                "[INSTANCE ...]",
     .summary = "check a JSON Schema, and JSON against it",
     .help = "Checks a schema (JSON Schema 2020-12), and every INSTANCE "
             "against it, just as\nToolgate checks the arguments of a call. "
             "Both are files; - is standard input.\nWhat is wrong is said on "
             "standard error: which one, where in it, and the rule.\n\n"
-            "  --formats          `format` decides too; else it is a remark\n\n"
+            "  --formats          `format` decides too; else it is a remark\n"
+            "  --schema FILE      a further schema, which a $ref finds by its "
+            "$id\n\n"
             "A $ref may lead to another file, relative to the one that it is "
-            "in. Nothing is\never fetched from a network. A schema in "
-            "nginx.conf must not need other files:\nput what it refers to "
-            "under \"$defs\".\n\n"
+            "in. Nothing is\never fetched from a network. In nginx.conf, "
+            "input_schema_file may refer to other\nfiles of its folder; a "
+            "schema that stands there itself has all under \"$defs\".\n\n"
             "Exit status: 0 all is valid, 1 an instance is not, 2 an instance "
             "is no JSON or\ncannot be read, 3 there is no valid schema.\n",
-    .options = TG_CLI_FORMATS,
+    .options = TG_CLI_FORMATS | TG_CLI_SCHEMA,
     .run = tg_cli_validate_run,
 };

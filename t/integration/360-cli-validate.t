@@ -172,6 +172,51 @@ put('large.json', ' ' x (16 * 1024 * 1024) . '{}');
 put('x.json', '{"$ref":"large.json"}');
 gives 'a reference to a large file', ['x.json'], 3, qr/too large for a schema/;
 
+# Further schemas, which are known by their $id, and by nothing else.
+put('order.json', '{"$id":"https://example.com/s/order.json","properties":{'
+        . '"to":{"$ref":"address.json"},"n":{"$ref":"tag:us,2026:n#/$defs/n"},'
+        . '"at":{"$ref":"address.json#street"}}}');
+put('sub/any.json', '{"$id":"https://example.com/s/address.json",'
+        . '"properties":{"no":{"$ref":"tag:us,2026:n#/$defs/n"}},'
+        . '"required":["no"],"$defs":{"s":{"$anchor":"street",'
+        . '"type":"string"}}}');
+put('n.json', '{"$id":"tag:us,2026:n","$defs":{"n":{"type":"integer"}}}');
+put('fits.json', '{"to":{"no":1},"n":2,"at":"x"}');
+put('other.json', '{"to":{"no":"x"}}');
+my @further = map { ('--schema', $_) } qw(sub/any.json n.json);
+gives 'further schemas', [ @further, 'order.json', 'fits.json' ], 0;
+gives 'that say no', [ 'order.json', @further, 'other.json' ], 1,
+    'other.json: /to/no: expected integer, got string';
+gives 'one that is missing', [ @further[ 0, 1 ], 'order.json' ], 3,
+    qr{"tag:us,2026:n" is not known; nothing is ever fetched};
+gives 'one from stdin',
+    [ { stdin => slurp("$dir/n.json") }, @further[ 0, 1 ], '--schema=-',
+        'order.json', 'fits.json' ], 0;
+gives 'stdin twice', [ { stdin => '{}' }, '--schema=-', 'order.json', '-' ], 2,
+    qr/can be read only once/;
+put('max.json', '{"$id":"least.json","maximum":9}');
+put('x.json', '{"$ref":"least.json"}');
+gives 'a relative $id', [ '--schema', 'max.json', 'x.json', '6.json' ], 0;
+gives 'which is not the name of a file', [ 'x.json', '6.json' ], 3,
+    qr/No such file/;
+gives 'one without', [ '--schema', '5.json', 'x.json' ], 3,
+    qr/^toolgate: 5\.json needs an "\$id" .*a \$ref to a file needs no/;
+gives 'one relative to nothing',
+    [ { stdin => '{"$id":"a"}' }, '--schema=-', 'x.json' ], 3,
+    qr/^toolgate: standard input needs an "\$id"/;
+put('again.json', '{"$id":"tag:us,2026:n"}');
+gives 'two of one $id', [ @further, '--schema=again.json', 'x.json' ], 3,
+    'again.json has the same "$id" as another schema: tag:us,2026:n';
+gives 'that of the schema itself', [ @further, 'again.json' ], 3,
+    qr/again\.json has the same "\$id"/;
+put('bad-n.json', '{"$id":"tag:us,2026:n","$defs":{"n":{"type":"int"}}}');
+gives 'a mistake in one', [ @further[ 0, 1 ], '--schema=bad-n.json',
+    'order.json' ], 3, qr{: tag:us,2026:n#/\$defs/n/type: };
+gives 'no JSON', [ '--schema=syntax.json', 'x.json' ], 3,
+    qr/syntax\.json is no JSON/;
+gives 'too many', [ (map {"--schema=$_"} 1 .. 65), 'x.json' ], 2,
+    qr/--schema stands there more than 64 times/;
+
 # A pattern that takes ages elsewhere.
 put('x.json', '{"items":{"pattern":"^(a|a)*$"}}');
 put('long.json', '["' . 'a' x 60 . '!"]');
@@ -182,7 +227,8 @@ gives 'a pattern that explodes', [ 'x.json', 'long.json' ], 1,
 gives 'an option of others', [ '--json', $schema ], 2, qr/does not take --json/;
 my ($status, $out) = validate('--help');
 is $status, 0, 'help: status';
-like $out, qr/^usage: toolgate validate \[--formats\] SCHEMA/, 'help: usage';
+like $out, qr/^usage: toolgate validate \[--formats\] \[--schema FILE/,
+    'help: usage';
 like $out, qr/3 there is no valid schema/, 'help: the statuses';
 
 done_testing;
