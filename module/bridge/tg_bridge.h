@@ -28,7 +28,7 @@
 
 #include "core/tg_mcp_call.h"
 #include "core/tg_peer.h"
-#include "uv/tg_uv.h"
+#include "uv/tg_uv_place.h"
 
 /*
  * The common SDK closes when its read buffer would pass 10 MiB; what it had
@@ -61,6 +61,8 @@
 /* Waits between attempts to connect double from the one to the other. */
 #define TG_BRIDGE_RETRY_MIN 10
 #define TG_BRIDGE_RETRY_MAX 1000
+/* How long an address may take to answer, and to agree on TLS. */
+#define TG_BRIDGE_CONNECT 10000
 /* A connection that lived shorter is not reopened without a wait. */
 #define TG_BRIDGE_LIVED 100
 /* An agent that is not read from is looked after as often. */
@@ -71,10 +73,10 @@
 typedef struct tg_bridge_s tg_bridge_t;
 
 typedef struct {
-    tg_dialect_t dialect;            /* of the parent, never AUTO */
-    const char *socket;              /* fits a sockaddr_un, or is HOST:PORT */
-    struct sockaddr_storage address; /* then that */
-    int has_address;
+    tg_dialect_t dialect; /* of the parent, never AUTO */
+    const char *socket;   /* NULL: wherever one is */
+    tg_uv_tls_options_t tls;
+    tg_uv_place_t place;
     const char *schema_file; /* with ipc, else NULL */
     const char *name;        /* for the agent; NULL: the parent's */
     uint64_t grace;          /* in ms */
@@ -142,6 +144,7 @@ struct tg_bridge_s {
     unsigned is_drained:1;  /* the parent said a proper goodbye */
     unsigned is_ended:1;    /* the runner sent shutdown (relay) */
     unsigned is_needed:1;   /* somebody waits for the parent */
+    unsigned is_late:1;     /* the parent's address did not answer */
 
     tg_uv_conn_t agent;
     tg_peer_t peer;
@@ -149,6 +152,7 @@ struct tg_bridge_s {
     tg_buf_t info_text; /* what info points to */
 
     tg_uv_conn_t parent;
+    tg_uv_place_t place;
     tg_caller_t caller;
     tg_parent_state_t state;
     tg_mcp_client_t mcp;
@@ -158,7 +162,7 @@ struct tg_bridge_s {
     uint64_t opened;      /* loop time of the last connect */
     uint64_t grace_until; /* loop time; after it a failed attempt is told */
     char label[160];      /* the socket's path as UTF-8 */
-    char why[512];        /* what is not running, how to start it; or "" */
+    char why[1024];       /* what is not running, how to start it; or "" */
     char goodbye[256];    /* a runner's reason to end, or "" */
 
     tg_catalogue_t *tools; /* what the agent sees */

@@ -1,14 +1,11 @@
 #include "bridge/tg_bridge.h"
 
-#include "uv/tg_uv_address.h"
-
 #include "base/tg_utf8.h"
 
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* The exit status for a command line or an environment that cannot work. */
@@ -17,7 +14,9 @@
 static const char tg_bridge_usage[] =
     "usage: toolgate-bridge [--dialect auto|ipc|jsonrpc|relay] "
     "[--grace SECONDS]\n"
-    "                       [--name NAME] [SOCKET [SCHEMA_FILE]]\n";
+    "                       [--name NAME] [--ca FILE] [--cert FILE "
+    "[--key FILE]]\n"
+    "                       [--tls-name NAME] [SOCKET [SCHEMA_FILE]]\n";
 
 static const char tg_bridge_help[] =
     "\n"
@@ -25,9 +24,10 @@ static const char tg_bridge_help[] =
     "socket: those of NGINX with the Toolgate module, or of another parent.\n"
     "An agent starts it; see `toolgate config` for how to register it.\n"
     "\n"
-    "  SOCKET        path of the socket, or HOST:PORT; without it,\n"
-    "                TOOLGATE_SOCKET or AC7_RUNNER_SOCKET from the\n"
-    "                environment\n"
+    "  SOCKET        path of the socket, or HOST:PORT, or tls:HOST:PORT;\n"
+    "                without it, TOOLGATE_SOCKET or AC7_RUNNER_SOCKET from\n"
+    "                the environment, else toolgate.sock in\n"
+    "                XDG_RUNTIME_DIR, or /run/toolgate/tools.sock\n"
     "  SCHEMA_FILE   JSON array of tools, for a parent that speaks ipc\n"
     "  --dialect D   what the parent speaks; auto (the default) is ipc with\n"
     "                a SCHEMA_FILE, relay with AC7_RUNNER_SOCKET, else\n"
@@ -36,11 +36,19 @@ static const char tg_bridge_help[] =
     "                to 3600, 3 without it\n"
     "  --name NAME   what the server is called towards the agent\n"
     "                (serverInfo.name); without it, as the parent is\n"
+    "  --ca FILE     over TLS, the certificates to trust, as PEM; without it\n"
+    "                those that the system does\n"
+    "  --cert FILE   over TLS, the bridge's own certificate, as PEM\n"
+    "  --key FILE    its key, where that is in another file\n"
+    "  --tls-name NAME  the name in the server's certificate, where that is\n"
+    "                not HOST\n"
     "  --version     print the version\n"
     "  --help        print this text\n"
     "\n"
     "environment:\n"
     "  TOOLGATE_SOCKET     path of the socket\n"
+    "  TOOLGATE_CA, TOOLGATE_CERT, TOOLGATE_KEY, TOOLGATE_TLS_NAME\n"
+    "                      as the options\n"
     "  AC7_RUNNER_SOCKET   path of the socket of an ac7 runner (relay)\n"
     "  TOOLGATE_DEBUG=1    log every message to stderr\n";
 
@@ -108,14 +116,14 @@ tg_dialect_read(tg_bridge_options_t *options, const char *text)
     return tg_usage_error("no such dialect: ", text);
 }
 
-/* The socket's path, and the dialect that goes with where it was found. */
+/* The socket, and the dialect that goes with where it was found. */
 static int
 tg_socket_find(tg_bridge_options_t *options)
 {
-    struct sockaddr_un addr;
+    char why[TG_UV_WHY];
     tg_dialect_t dialect;
-    const char *why;
-    int rc;
+    const char *text;
+    int is_there;
 
     dialect = options->schema_file != NULL ? TG_DIALECT_IPC
                                            : TG_DIALECT_JSONRPC;
@@ -126,35 +134,16 @@ tg_socket_find(tg_bridge_options_t *options)
 
     if (options->socket == NULL) {
         options->socket = tg_env("AC7_RUNNER_SOCKET");
-        dialect = TG_DIALECT_RELAY;
+        dialect = options->socket != NULL ? TG_DIALECT_RELAY : dialect;
     }
 
-    if (options->socket == NULL) {
-        return tg_usage_error(
-            "no socket: set TOOLGATE_SOCKET to the path in Toolgate's "
-            "`listen unix:PATH;`\n"
-            "(or AC7_RUNNER_SOCKET to that of an ac7 runner), or give the "
-            "path as an argument",
-            "");
-    }
+    text = options->socket != NULL ? options->socket
+                                   : tg_uv_place_default(&is_there);
 
-    /* As it stands in nginx.conf. */
-    if (strncmp(options->socket, "unix:", 5) == 0) {
-        options->socket += 5;
-    }
-
-    rc = tg_uv_address(options->socket, &options->address, &why);
-    options->has_address = rc == TG_OK;
-
-    if (rc == TG_BAD) {
-        fprintf(stderr, "toolgate-bridge: %s: ", options->socket);
-        return tg_usage_error(why, "");
-    }
-
-    if (strlen(options->socket) >= sizeof(addr.sun_path)) {
-        return tg_usage_error("the path of a Unix socket has at most 107 "
-                              "bytes: ",
-                              options->socket);
+    if (tg_uv_place_find(&options->place, text, &options->tls, why) != TG_OK) {
+        fprintf(stderr, "toolgate-bridge: %s: %s\n%s", text, why,
+                tg_bridge_usage);
+        return TG_EXIT_USAGE;
     }
 
     if (options->dialect == TG_DIALECT_AUTO) {
@@ -215,10 +204,14 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
                 int *status)
 {
     static const struct option known[] = {
+        { "ca", required_argument, NULL, 'a' },
+        { "cert", required_argument, NULL, 'c' },
         { "dialect", required_argument, NULL, 'd' },
         { "grace", required_argument, NULL, 'g' },
         { "help", no_argument, NULL, 'h' },
+        { "key", required_argument, NULL, 'k' },
         { "name", required_argument, NULL, 'n' },
+        { "tls-name", required_argument, NULL, 't' },
         { "version", no_argument, NULL, 'v' },
         { NULL, 0, NULL, 0 }
     };
@@ -236,6 +229,18 @@ tg_options_read(int argc, char **argv, tg_bridge_options_t *options,
             break;
         case 'n':
             *status = tg_name_read(options, optarg);
+            break;
+        case 'a':
+            options->tls.ca = optarg;
+            break;
+        case 'c':
+            options->tls.certificate = optarg;
+            break;
+        case 'k':
+            options->tls.key = optarg;
+            break;
+        case 't':
+            options->tls.name = optarg;
             break;
         case 'h':
             printf("%s%s", tg_bridge_usage, tg_bridge_help);
@@ -295,5 +300,8 @@ main(int argc, char **argv)
         return status;
     }
 
-    return tg_bridge_run(&options);
+    status = tg_bridge_run(&options);
+    tg_uv_place_free(&options.place);
+
+    return status;
 }

@@ -28,41 +28,62 @@ tg_parent_why(tg_bridge_t *bridge, const char *format, ...)
     }
 }
 
+/* "Toolgate", at the beginning of a sentence. */
+static const char *
+tg_parent_title(const tg_bridge_t *bridge, char who[40])
+{
+    (void) snprintf(who, 40, "%s", tg_parent_name(bridge));
+    who[0] = who[0] == 't' ? 'T' : who[0];
+
+    return who;
+}
+
+static void
+tg_parent_not_running(tg_bridge_t *bridge, int err)
+{
+    char who[40], remedy[TG_UV_WHY];
+    const char *what;
+
+    what = err == UV_ENOENT             ? "there is no socket"
+           : bridge->place.port == NULL ? "nobody listens on the socket"
+                                        : "nobody listens on";
+    tg_uv_place_start(&bridge->place, remedy);
+
+    if (!bridge->caller.dialect->has_handshake) {
+        (void) snprintf(remedy, sizeof(remedy),
+                        "Start it again, and the agent with it.");
+    }
+
+    tg_parent_why(bridge, "%s is not running: %s %s. %s",
+                  tg_parent_title(bridge, who), what, bridge->label, remedy);
+}
+
 static void
 tg_parent_unreachable(tg_bridge_t *bridge, int err)
 {
-    const char *label, *what;
-    char who[40];
+    char who[40], rights[TG_UV_WHY];
+    const char *why;
 
-    label = bridge->label;
-    what = err == UV_ENOENT ? "there is no socket"
-                            : "nobody listens on the socket";
-    (void) snprintf(who, sizeof(who), "%s", tg_parent_name(bridge));
-    who[0] = who[0] == 't' ? 'T' : who[0];
+    why = tg_uv_tls_why(bridge->place.tls);
+    (void) tg_parent_title(bridge, who);
 
-    if (err == UV_EACCES || err == UV_EPERM) {
+    if (why[0] != '\0') {
+        tg_parent_why(bridge, "%s cannot be reached at %s: %s.", who,
+                      bridge->label, why);
+
+    } else if (err == UV_EACCES || err == UV_EPERM) {
+        tg_uv_place_rights(&bridge->place, rights);
         tg_parent_why(bridge,
                       "%s cannot be reached: no permission for the socket %s. "
-                      "Run the agent as the socket's owner, or change its "
-                      "mode (tool_socket_mode, tool_socket_owner).",
-                      who, label);
+                      "%s",
+                      who, bridge->label, rights);
 
-    } else if (err != UV_ENOENT && err != UV_ECONNREFUSED) {
-        tg_parent_why(bridge, "%s cannot be reached at the socket %s: %s.", who,
-                      label, uv_strerror(err));
-
-    } else if (bridge->caller.dialect->has_handshake) {
-        tg_parent_why(bridge,
-                      "%s is not running: %s %s. Start NGINX with the "
-                      "configuration that has `listen unix:%s;`, then try "
-                      "again.",
-                      who, what, label, label);
+    } else if (err == UV_ENOENT || err == UV_ECONNREFUSED) {
+        tg_parent_not_running(bridge, err);
 
     } else {
-        tg_parent_why(bridge,
-                      "%s is not running: %s %s. Start it again, and the agent "
-                      "with it.",
-                      who, what, label);
+        tg_parent_why(bridge, "%s cannot be reached at the socket %s: %s.", who,
+                      bridge->label, uv_strerror(err));
     }
 }
 
@@ -84,6 +105,22 @@ tg_parent_missing(tg_bridge_t *bridge)
     }
 
     tg_bridge_requests_fail(bridge, bridge->why);
+}
+
+/* --- where it is --- */
+
+/* Which of the usual places has one may have changed. */
+static void
+tg_parent_look(tg_bridge_t *bridge)
+{
+    int is_there;
+
+    if (bridge->options->socket == NULL) {
+        bridge->place.text = tg_uv_place_default(&is_there);
+    }
+
+    tg_bridge_printable(bridge->label, sizeof(bridge->label),
+                        tg_str_c(bridge->place.text));
 }
 
 /* --- attempts --- */
@@ -188,6 +225,7 @@ tg_parent_on_connect(void *host, int err)
         return; /* its last callback follows */
     }
 
+    tg_bridge_timer_stop(bridge, TG_TIMER_RETRY);
     bridge->state = TG_PARENT_GREETING;
     bridge->can = 0;
 
@@ -332,6 +370,7 @@ tg_parent_closed(void *host, int err)
 
     bridge = host;
     bridge->has_parent = 0;
+    err = bridge->is_late ? UV_ETIMEDOUT : err;
     tg_mcp_client_lose(&bridge->mcp);
     tg_bridge_unask_all(bridge);
 
@@ -365,7 +404,15 @@ static const tg_uv_conn_ops_t tg_parent_conn_ops = { tg_parent_on_connect,
 void
 tg_parent_connect(tg_bridge_t *bridge)
 {
+    /* The time of an attempt is over; its last callback starts the next. */
+    if (bridge->state == TG_PARENT_CONNECTING) {
+        bridge->is_late = 1;
+        tg_parent_drop(bridge);
+        return;
+    }
+
     tg_bridge_timer_stop(bridge, TG_TIMER_RETRY);
+    bridge->is_late = 0;
     bridge->state = TG_PARENT_CONNECTING;
     bridge->has_parent = 1;
     bridge->was_greeted = 0;
@@ -374,13 +421,14 @@ tg_parent_connect(tg_bridge_t *bridge)
     tg_uv_conn_init(&bridge->parent, &bridge->loop, &tg_parent_conn_ops, bridge,
                     &bridge->caller.out);
 
-    /* When it fails, its last callback says so. */
-    if (bridge->options->has_address) {
-        (void) tg_uv_conn_connect_to(
-            &bridge->parent, (struct sockaddr *) &bridge->options->address);
-    } else {
-        (void) tg_uv_conn_connect(&bridge->parent, bridge->options->socket);
+    tg_parent_look(bridge);
+
+    if (bridge->place.port != NULL) {
+        tg_bridge_timer_start(bridge, TG_TIMER_RETRY, TG_BRIDGE_CONNECT);
     }
+
+    /* When it fails, its last callback says so. */
+    (void) tg_uv_conn_connect_place(&bridge->parent, &bridge->place);
 }
 
 void
@@ -418,8 +466,8 @@ tg_parent_leave(tg_bridge_t *bridge)
 void
 tg_parent_init(tg_bridge_t *bridge, const tg_caller_ops_t *ops)
 {
-    tg_bridge_printable(bridge->label, sizeof(bridge->label),
-                        tg_str_c(bridge->options->socket));
+    bridge->place = bridge->options->place;
+    tg_parent_look(bridge);
     bridge->state = TG_PARENT_IDLE;
     bridge->retry_ms = TG_BRIDGE_RETRY_MIN;
     bridge->jitter = uv_hrtime();

@@ -7,7 +7,7 @@
 #ifndef TG_CLI_H
 #define TG_CLI_H
 
-#include "base/tg_base.h"
+#include "uv/tg_uv_place.h"
 
 /*
  * Exit statuses; 128 + N after signal N, as the shell has it.  `validate` has
@@ -37,7 +37,11 @@ enum {
     TG_CLI_OUTPUT = 2048,
     TG_CLI_SCOPE = 4096,
     TG_CLI_REMOVE = 8192,
-    TG_CLI_SCHEMA = 16384
+    TG_CLI_SCHEMA = 16384,
+    TG_CLI_CA = 262144,
+    TG_CLI_CERT = 524288,
+    TG_CLI_KEY = 1048576,
+    TG_CLI_TLS_NAME = 2097152
 };
 
 /* Further schemas of `validate`: as many as a schema's own files. */
@@ -46,6 +50,7 @@ enum {
 typedef struct {
     unsigned given; /* TG_CLI_… */
     const char *socket;
+    tg_uv_tls_options_t tls;
     const char *method;
     const char *name;
     const char *file;

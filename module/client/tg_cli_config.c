@@ -5,7 +5,6 @@
 #include "client/tg_cli_config.h"
 #include "client/tg_cli_text.h"
 #include "base/tg_utf8.h"
-#include "uv/tg_uv_address.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -175,7 +174,7 @@ tg_cli_config_check(const char *what, const char *path)
 
     return *p == '\0' && tg_utf8_is_valid(tg_str_c(path))
                ? TG_CLI_DONE
-               : tg_cli_error("the path of the %s has control characters or is "
+               : tg_cli_error("the %s has control characters or is "
                               "not valid UTF-8, which agents cannot keep: %s",
                               what, path);
 }
@@ -207,15 +206,13 @@ tg_cli_config_bridge(char path[PATH_MAX])
 
 /* Agents start the bridge in folders of their own. */
 static int
-tg_cli_config_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
+tg_cli_config_absolute(const char *what, const char *path, char whole[PATH_MAX])
 {
     char folder[PATH_MAX];
-    const char *path;
 
-    path = tg_cli_options_socket(options);
     folder[0] = '\0';
 
-    if (path != NULL && path[0] != '/' && !tg_uv_is_address(path)) {
+    if (path[0] != '/') {
         if (getcwd(folder, sizeof(folder) - 1) == NULL) {
             return tg_cli_error("cannot tell the current folder: %s",
                                 strerror(errno));
@@ -224,10 +221,89 @@ tg_cli_config_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
         (void) strcat(folder, "/");
     }
 
-    return path != NULL
-                   && tg_cli_config_join(socket, folder, path) == TG_CLI_DONE
-               ? tg_cli_config_check("socket", socket)
+    return tg_cli_config_join(whole, folder, path) == TG_CLI_DONE
+               ? tg_cli_config_check(what, whole)
                : TG_CLI_FAILED;
+}
+
+static int
+tg_cli_config_socket(const tg_cli_options_t *options, char socket[PATH_MAX])
+{
+    const char *path;
+
+    path = tg_cli_options_socket(options);
+
+    if (path == NULL) {
+        return TG_CLI_FAILED;
+    }
+
+    path += strncmp(path, "unix:", 5) == 0 ? 5 : 0;
+
+    if (tg_uv_is_path(path)) {
+        return tg_cli_config_absolute("socket", path, socket);
+    }
+
+    return tg_cli_config_join(socket, "", path) == TG_CLI_DONE
+               ? tg_cli_config_check("address", socket)
+               : TG_CLI_FAILED;
+}
+
+/* What the bridge is started with: what is said about TLS, and the socket. */
+static int
+tg_cli_config_args(const tg_cli_options_t *options, tg_cli_entry_t *entry)
+{
+    tg_uv_tls_options_t tls;
+    size_t i, n;
+
+    if (tg_cli_config_socket(options, entry->socket) != TG_CLI_DONE) {
+        return TG_CLI_FAILED;
+    }
+
+    tls = options->tls;
+
+    if (tg_uv_is_tls(entry->socket)) {
+        tg_uv_place_env(&tls);
+    }
+
+    const struct {
+        const char *option;
+        const char *file;
+    } files[] = {
+        { "--ca", tls.ca },
+        { "--cert", tls.certificate },
+        { "--key", tls.key },
+    };
+
+    for (i = n = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i].file == NULL) {
+            continue;
+        }
+
+        if (tg_cli_config_absolute("file", files[i].file, entry->files[i])
+            != TG_CLI_DONE)
+        {
+            return TG_CLI_FAILED;
+        }
+
+        entry->args[n++] = files[i].option;
+        entry->args[n++] = entry->files[i];
+    }
+
+    if (tls.name != NULL) {
+        entry->args[n++] = "--tls-name";
+        entry->args[n++] = tls.name;
+    }
+
+    if (n != 0 && !tg_uv_is_tls(entry->socket)) {
+        return tg_cli_error("%s: certificates are for TLS; write "
+                            "tls:HOST:PORT",
+                            entry->socket);
+    }
+
+    entry->args[n] = entry->socket;
+
+    return tls.name != NULL ? tg_cli_config_check("name", tls.name)
+                            : TG_CLI_DONE;
 }
 
 static int
@@ -333,8 +409,7 @@ tg_cli_config_entry(const tg_cli_options_t *options,
     }
 
     return entry->is_removed
-                   || (tg_cli_config_socket(options, entry->socket)
-                           == TG_CLI_DONE
+                   || (tg_cli_config_args(options, entry) == TG_CLI_DONE
                        && tg_cli_config_bridge(entry->command) == TG_CLI_DONE)
                ? TG_CLI_DONE
                : TG_CLI_FAILED;
@@ -410,7 +485,10 @@ const tg_cli_command_t tg_cli_config = {
             "  --file PATH    another file\n"
             "  --name NAME    what the agent calls the server; default "
             "toolgate\n"
-            "  --socket PATH  the server's socket; else TOOLGATE_SOCKET\n",
+            "  --socket PATH  the server's socket, or HOST:PORT, or "
+            "tls:HOST:PORT with --ca,\n"
+            "                 --cert, --key and --tls-name; else "
+            "TOOLGATE_SOCKET\n",
     .options = TG_CLI_SOCKET | TG_CLI_WRITE | TG_CLI_NAME | TG_CLI_FILE
                | TG_CLI_SCOPE | TG_CLI_REMOVE,
     .run = tg_cli_config_run,

@@ -20,12 +20,17 @@ typedef enum {
     TG_CLI_FORM_LOCAL  /* {"type":"local","command":[…],"enabled":true} */
 } tg_cli_form_t;
 
+/* Of the bridge: four options with their values, and the socket. */
+#define TG_CLI_ARGS_MAX 9
+
 /* Valid UTF-8 without control characters; name is of [A-Za-z0-9_-]. */
 typedef struct {
     const char *name;
     char command[PATH_MAX]; /* the bridge */
-    char socket[PATH_MAX];  /* its only argument */
-    const char *servers;    /* the member that has them; NULL: mcpServers */
+    char socket[PATH_MAX];  /* its last argument */
+    char files[3][PATH_MAX];
+    const char *args[TG_CLI_ARGS_MAX + 1]; /* all of them, to a NULL */
+    const char *servers; /* the member that has them; NULL: mcpServers */
     tg_cli_form_t form;
     int is_removed; /* it is to be there no more */
 } tg_cli_entry_t;

@@ -285,12 +285,7 @@ tg_cli_connect(tg_cli_session_t *session)
     }
 
     /* When it fails at once, closed tells. */
-    if (session->has_address) {
-        (void) tg_uv_conn_connect_to(&session->conn,
-                                     (struct sockaddr *) &session->address);
-    } else {
-        (void) tg_uv_conn_connect(&session->conn, session->path);
-    }
+    (void) tg_uv_conn_connect_place(&session->conn, &session->place);
 }
 
 /* The ping was answered, be it with an error: somebody is there. */

@@ -191,7 +191,7 @@ tg_cli_list_print(const tg_cli_session_t *session)
     }
 
     if (out.len == 0 && !tg_buf_failed(&out)) {
-        (void) tg_cli_error("%s offers no tools to you", session->path);
+        (void) tg_cli_error("%s offers no tools to you", session->place.text);
     }
 
     return tg_cli_write(stdout, &out, TG_CLI_DONE);

@@ -48,9 +48,12 @@ tg_cli_usage(FILE *file)
         "  help     explain a command, or a tool: toolgate help call\n\n"
         "The socket of the server comes from --socket PATH or from\n"
         "TOOLGATE_SOCKET, else it is toolgate.sock in XDG_RUNTIME_DIR or\n"
-        "/run/toolgate/tools.sock.  Exit status: 0 done, 1 the tool or the\n"
-        "server said no, 2 it could not be asked; `toolgate help validate`\n"
-        "has its own.\n",
+        "/run/toolgate/tools.sock.  It may be HOST:PORT, or tls:HOST:PORT\n"
+        "with --ca FILE (whom to trust), --cert FILE and --key FILE (yours)\n"
+        "and --tls-name NAME (the server's), or TOOLGATE_CA, TOOLGATE_CERT,\n"
+        "TOOLGATE_KEY and TOOLGATE_TLS_NAME.\n\n"
+        "Exit status: 0 done, 1 the tool or the server said no, 2 it could\n"
+        "not be asked; `toolgate help validate` has its own.\n",
         file);
 }
 

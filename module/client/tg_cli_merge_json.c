@@ -109,16 +109,19 @@ tg_cli_json_text(struct json_object *server, const char *key, const char *text)
                : TG_NOMEM;
 }
 
+/* An array: the first word, if there is one, and the others. */
 static int
 tg_cli_json_words(struct json_object *server, const char *key,
-                  const char *first, const char *second)
+                  const char *first, const char *const *others)
 {
     struct json_object *words, *word;
+    const char *text;
 
     words = json_object_new_array();
 
-    for (/* void */; first != NULL; first = second, second = NULL) {
-        word = json_object_new_string(first);
+    for (text = first != NULL ? first : *others++; text != NULL;
+         text = *others++) {
+        word = json_object_new_string(text);
 
         if (words == NULL || word == NULL
             || json_object_array_add(words, word) != 0) {
@@ -136,8 +139,7 @@ tg_cli_json_fill(struct json_object *server, const tg_cli_entry_t *entry)
 
     if (entry->form == TG_CLI_FORM_LOCAL) {
         rc = tg_cli_json_text(server, "type", "local")
-             | tg_cli_json_words(server, "command", entry->command,
-                                 entry->socket)
+             | tg_cli_json_words(server, "command", entry->command, entry->args)
              | json_object_object_add(server, "enabled",
                                       json_object_new_boolean(1));
         return rc == 0 ? TG_OK : TG_NOMEM;
@@ -150,7 +152,7 @@ tg_cli_json_fill(struct json_object *server, const tg_cli_entry_t *entry)
     return rc == TG_OK
                    && tg_cli_json_text(server, "command", entry->command)
                           == TG_OK
-                   && tg_cli_json_words(server, "args", entry->socket, NULL)
+                   && tg_cli_json_words(server, "args", NULL, entry->args)
                           == TG_OK
                ? TG_OK
                : TG_NOMEM;

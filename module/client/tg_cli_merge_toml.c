@@ -242,10 +242,17 @@ static void
 tg_cli_toml_put_members(tg_buf_t *out, const tg_cli_entry_t *entry,
                         const char *newline)
 {
+    size_t i;
+
     tg_buf_text(out, "command = ");
     tg_json_put_string(out, tg_str_c(entry->command));
     tg_buf_printf(out, "%sargs = [", newline);
-    tg_json_put_string(out, tg_str_c(entry->socket));
+
+    for (i = 0; entry->args[i] != NULL; i++) {
+        tg_buf_text(out, i != 0 ? ", " : "");
+        tg_json_put_string(out, tg_str_c(entry->args[i]));
+    }
+
     tg_buf_printf(out, "]%s", newline);
 }
 

@@ -2,14 +2,11 @@
 
 #include "client/tg_cli_text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 /* A year: beyond it, somebody meant milliseconds. */
 #define TG_CLI_TIMEOUT_MAX 31536000.0
-#define TG_CLI_DEFAULT_SOCKET "/run/toolgate/tools.sock"
+#define TG_CLI_TLS (TG_CLI_CA | TG_CLI_CERT | TG_CLI_KEY | TG_CLI_TLS_NAME)
 
 typedef struct {
     const char *name;
@@ -34,6 +31,10 @@ static const tg_cli_option_t tg_cli_options[] = {
     { "--version", TG_CLI_VERSION, 0 },
     { "--formats", TG_CLI_FORMATS, 0 },
     { "--schema", TG_CLI_SCHEMA, TG_CLI_VALUE(schema) },
+    { "--ca", TG_CLI_CA, TG_CLI_VALUE(tls.ca) },
+    { "--cert", TG_CLI_CERT, TG_CLI_VALUE(tls.certificate) },
+    { "--key", TG_CLI_KEY, TG_CLI_VALUE(tls.key) },
+    { "--tls-name", TG_CLI_TLS_NAME, TG_CLI_VALUE(tls.name) },
     { "--scope", TG_CLI_SCOPE, TG_CLI_VALUE(scope) },
     { "--remove", TG_CLI_REMOVE, 0 },
     { "--output", TG_CLI_OUTPUT, TG_CLI_VALUE(output) },
@@ -173,7 +174,10 @@ tg_cli_options_check(const tg_cli_options_t *options,
                             command->name, options->args[1]);
     }
 
-    extra = options->given & ~(command->options | TG_CLI_HELP);
+    /* Who takes a socket takes one over TLS. */
+    extra = options->given
+            & ~(command->options | TG_CLI_HELP
+                | (command->options & TG_CLI_SOCKET ? TG_CLI_TLS : 0));
 
     for (i = 0; i < TG_CLI_NOPTIONS; i++) {
         if (tg_cli_options[i].flag & extra) {
@@ -186,49 +190,27 @@ tg_cli_options_check(const tg_cli_options_t *options,
     return TG_CLI_DONE;
 }
 
-/* Where there is one without being told: of the user, or of the machine. */
-static const char *
-tg_cli_default_socket(void)
-{
-    static char room[sizeof(((struct sockaddr_un *) NULL)->sun_path)];
-    const char *dir;
-    int n;
-
-    dir = getenv("XDG_RUNTIME_DIR");
-    n = dir != NULL && dir[0] == '/'
-            ? snprintf(room, sizeof(room), "%s/toolgate.sock", dir)
-            : -1;
-
-    if (n > 0 && (size_t) n < sizeof(room) && access(room, F_OK) == 0) {
-        return room;
-    }
-
-    return access(TG_CLI_DEFAULT_SOCKET, F_OK) == 0 ? TG_CLI_DEFAULT_SOCKET
-                                                    : NULL;
-}
-
 const char *
 tg_cli_options_socket(const tg_cli_options_t *options)
 {
     const char *path;
+    int is_there;
 
     path = options->socket != NULL ? options->socket
                                    : getenv("TOOLGATE_SOCKET");
 
-    /* As `listen` in nginx.conf has it. */
-    if (path != NULL && strncmp(path, "unix:", 5) == 0) {
-        path += 5;
+    if (path != NULL && path[0] != '\0') {
+        return path;
     }
 
-    if (path == NULL || path[0] == '\0') {
-        path = tg_cli_default_socket();
-    }
+    path = tg_uv_place_default(&is_there);
 
-    if (path == NULL) {
+    if (!is_there) {
         tg_cli_error("which socket? Give it with --socket PATH, or set "
                      "TOOLGATE_SOCKET to the path behind `listen unix:` in "
                      "nginx.conf; there is neither toolgate.sock in "
-                     "XDG_RUNTIME_DIR nor " TG_CLI_DEFAULT_SOCKET);
+                     "XDG_RUNTIME_DIR nor %s",
+                     path);
         return NULL;
     }
 

@@ -29,14 +29,15 @@ tg_cli_ping_print(const tg_cli_session_t *session, tg_str_t info)
 
     if (session->options->given & TG_CLI_JSON) {
         tg_buf_text(&out, "{\"socket\":");
-        tg_json_put_string(&out, tg_str_c(session->path));
+        tg_json_put_string(&out, tg_str_c(session->place.text));
         tg_buf_printf(&out, ",\"ms\":%.3f,\"server\":", ms);
         tg_json_put_compact(&out, info);
         tg_buf_text(&out, "}");
     } else {
         tg_cli_ping_text(&text, info, "name");
         tg_cli_ping_text(&text, info, "version");
-        tg_buf_printf(&text, "answered on %s in %.3f ms", session->path, ms);
+        tg_buf_printf(&text, "answered on %s in %.3f ms", session->place.text,
+                      ms);
         tg_utf8_put_visible(&out, tg_buf_view(&text), 1);
     }
 

@@ -1,8 +1,6 @@
 #include "client/tg_cli_session.h"
 
 #include "client/tg_cli_progress.h"
-#include "uv/tg_uv_address.h"
-
 #include "client/tg_cli_text.h"
 
 #include <sys/stat.h>
@@ -23,71 +21,97 @@ tg_cli_session_is_no_socket(const char *path)
     return stat(path, &st) == 0 && !S_ISSOCK(st.st_mode);
 }
 
+/* Nobody is there. */
+static int
+tg_cli_session_nobody(const tg_uv_place_t *place, const char *why)
+{
+    char remedy[TG_UV_WHY];
+
+    tg_uv_place_start(place, remedy);
+
+    return tg_cli_error("nothing listens on %s: is Toolgate running? %s%s",
+                        place->text, why, remedy);
+}
+
+/* Somebody is, and speaks otherwise. */
+static int
+tg_cli_session_stranger(const tg_cli_session_t *session)
+{
+    const tg_uv_place_t *place;
+
+    place = &session->place;
+
+    if (place->tls == NULL) {
+        return tg_cli_error("what listens on %s ends every connection: is it "
+                            "a Toolgate socket?%s",
+                            place->text,
+                            place->port == NULL
+                                ? ""
+                                : " If it speaks TLS, write tls:HOST:PORT");
+    }
+
+    return tg_cli_error("what listens on %s ends every connection: does it "
+                        "speak TLS, and does it want a certificate of yours "
+                        "(--cert FILE, --key FILE)?",
+                        place->text);
+}
+
 static int
 tg_cli_session_explain(const tg_cli_session_t *session)
 {
-    const char *path;
+    const tg_uv_place_t *place;
+    char rights[TG_UV_WHY];
 
-    path = session->path;
+    place = &session->place;
 
-    if (session->has_address && session->err == UV_ECONNREFUSED) {
-        return tg_cli_error("nothing listens on %s: is Toolgate running? The "
-                            "NGINX there needs `listen` with this port in a "
-                            "server with tools",
-                            path);
+    if (place->port == NULL && tg_cli_session_is_no_socket(place->text)) {
+        return tg_cli_error("%s is not a socket", place->text);
     }
 
-    if (!session->has_address && tg_cli_session_is_no_socket(path)) {
-        return tg_cli_error("%s is not a socket", path);
+    if (tg_uv_tls_why(place->tls)[0] != '\0') {
+        return tg_cli_error("no connection to %s: %s", place->text,
+                            tg_uv_tls_why(place->tls));
     }
 
     switch (session->err) {
     case UV_ENOENT:
     case UV_ENOTDIR:
-        return tg_cli_error("nothing listens on %s: is Toolgate running? There "
-                            "is no such file. Start the NGINX whose nginx.conf "
-                            "says `listen unix:` with this path, or in the "
-                            "sources ./build.sh run",
-                            path);
+        return tg_cli_session_nobody(place, "There is no such file. ");
 
     case UV_ECONNREFUSED:
-        return tg_cli_error("nothing listens on %s: is Toolgate running? The "
-                            "socket was left behind by a server that was "
-                            "killed; start NGINX again, which replaces it",
-                            path);
+        return tg_cli_session_nobody(place,
+                                     place->port != NULL
+                                         ? ""
+                                         : "The socket was left behind by a "
+                                           "server that was killed, and the "
+                                           "next one replaces it. ");
 
     case UV_EACCES:
     case UV_EPERM:
-        return tg_cli_error("you may not connect to %s: tool_socket_mode and "
-                            "tool_socket_owner in nginx.conf, and the folders "
-                            "above it, say who may",
-                            path);
-
-    case UV_ENAMETOOLONG:
-        return tg_cli_error("%s: the path of a socket has at most 107 bytes",
-                            path);
+        tg_uv_place_rights(place, rights);
+        return tg_cli_error("you may not connect to %s. %s", place->text,
+                            rights);
 
     case UV_EPROTOTYPE:
-        return tg_cli_error("%s is a socket of another kind (no stream)", path);
+        return tg_cli_error("%s is a socket of another kind (no stream)",
+                            place->text);
 
     case UV_EAGAIN:
         return tg_cli_error("%s: the server does not take connections fast "
                             "enough; try again",
-                            path);
+                            place->text);
 
     case UV_EOF:
     case UV_EPIPE:
     case UV_ECONNRESET:
-        return tg_cli_error("what listens on %s ends every connection: is it a "
-                            "Toolgate socket?",
-                            path);
+        return tg_cli_session_stranger(session);
 
     case UV_EMSGSIZE:
         return tg_cli_error("%s: the server sent more than %u bytes at once",
-                            path, TG_CLI_FRAME_MAX);
+                            place->text, TG_CLI_FRAME_MAX);
 
     default:
-        return tg_cli_error("cannot connect to %s: %s", path,
+        return tg_cli_error("cannot connect to %s: %s", place->text,
                             uv_strerror(session->err));
     }
 }
@@ -141,7 +165,7 @@ tg_cli_session_late(tg_cli_session_t *session, uint64_t patience)
               "(--timeout SECONDS waits longer)"
             : "what listens on %s does not answer within %.12g s (--timeout "
               "SECONDS waits longer)",
-        session->path, (double) patience / 1000);
+        session->place.text, (double) patience / 1000);
 }
 
 /*
@@ -233,27 +257,26 @@ tg_cli_session_close(tg_cli_session_t *session)
     tg_buf_deinit(&session->answer.result);
     tg_buf_deinit(&session->answer.message);
     tg_buf_deinit(&session->answer.data);
+    tg_uv_place_free(&session->place);
 }
 
 int
 tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
 {
-    const char *why;
+    char why[TG_UV_WHY];
+    const char *text;
     int rc;
 
     memset(session, 0, sizeof(*session));
     session->options = options;
-    session->path = tg_cli_options_socket(options);
+    text = tg_cli_options_socket(options);
 
-    if (session->path == NULL) {
+    if (text == NULL) {
         return TG_CLI_FAILED;
     }
 
-    rc = tg_uv_address(session->path, &session->address, &why);
-    session->has_address = rc == TG_OK;
-
-    if (rc == TG_BAD) {
-        return tg_cli_error("%s: %s", session->path, why);
+    if (tg_uv_place_find(&session->place, text, &options->tls, why) != TG_OK) {
+        return tg_cli_error("%s: %s", text, why);
     }
 
     rc = tg_cli_session_init(session);
@@ -316,7 +339,7 @@ tg_cli_session_broken(const tg_cli_session_t *session)
 
     return tg_cli_error("the connection to %s broke before the answer came; "
                         "what was asked may have been done",
-                        session->path);
+                        session->place.text);
 }
 
 static int

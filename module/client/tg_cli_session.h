@@ -78,9 +78,7 @@ typedef struct {
 
 typedef struct {
     const tg_cli_options_t *options;
-    const char *path;
-    struct sockaddr_storage address; /* instead, where path is HOST:PORT */
-    int has_address;
+    tg_uv_place_t place;
     uv_loop_t loop;
     uv_timer_t timer; /* the end of patience */
     uv_timer_t pause; /* between two connections */

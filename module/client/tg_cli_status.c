@@ -28,7 +28,7 @@ tg_cli_status_refused(const tg_cli_session_t *session)
     (void) tg_cli_error("%s does not tell you: tool_status_allow in nginx.conf "
                         "says who may ask, by default root and the owner of "
                         "the socket",
-                        session->path);
+                        session->place.text);
 
     return TG_CLI_REFUSED;
 }

@@ -21,6 +21,8 @@
 #define TG_UV_READ 65536
 
 typedef struct tg_uv_conn_s tg_uv_conn_t;
+typedef struct tg_uv_place_s tg_uv_place_t;
+typedef struct tg_uv_secure_s tg_uv_secure_t;
 
 typedef struct {
     /*
@@ -95,7 +97,13 @@ struct tg_uv_conn_s {
     tg_uv_end_t ends[2];
     tg_uv_end_t *in; /* the same as out_end for a socket */
     tg_uv_end_t *out_end;
-    uv_idle_t token; /* so that there always is a close callback */
+    const tg_uv_place_t *place; /* of a connect, or NULL */
+    struct addrinfo *addresses; /* of its host */
+    struct addrinfo *next;      /* that is tried */
+    uv_getaddrinfo_t lookup;
+    int is_looking;         /* lookup is under way */
+    tg_uv_secure_t *secure; /* NULL: no TLS */
+    uv_idle_t token;        /* so that there always is a close callback */
     uv_connect_t connect;
     uv_write_t write;
     tg_buf_t in_buf;  /* bytes not consumed */
@@ -128,6 +136,12 @@ int tg_uv_conn_connect(tg_uv_conn_t *conn, const char *path);
 
 /* The same for an address, of a Unix socket or TCP. */
 int tg_uv_conn_connect_to(tg_uv_conn_t *conn, const struct sockaddr *address);
+
+/*
+ * The same for a place, which outlives the conn: its addresses are tried one
+ * after the other, and with TLS the server is known when ops->connected tells.
+ */
+int tg_uv_conn_connect_place(tg_uv_conn_t *conn, const tg_uv_place_t *place);
 
 /*
  * Takes a connection from a listening pipe and starts to read.  0 or a libuv

@@ -1,7 +1,6 @@
-#include "uv/tg_uv_end.h"
+#include "uv/tg_uv_conn.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 static void tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread);
 static void tg_uv_conn_on_wrote(tg_uv_conn_t *conn, int err);
@@ -39,7 +38,15 @@ tg_uv_conn_on_gone(tg_uv_conn_t *conn)
         return;
     }
 
+    /* One address is given up. */
+    if (conn->state == TG_UV_CONNECTING) {
+        tg_uv_connect_next(conn);
+        return;
+    }
+
     conn->state = TG_UV_CLOSED;
+    tg_uv_secure_close(conn);
+    uv_freeaddrinfo(conn->addresses);
     tg_buf_deinit(&conn->in_buf);
     tg_buf_deinit(&conn->writing);
     conn->ops->closed(conn->host, conn->err);
@@ -51,7 +58,7 @@ tg_uv_on_token(uv_handle_t *handle)
     tg_uv_conn_on_gone(handle->data);
 }
 
-static void
+void
 tg_uv_conn_end(tg_uv_conn_t *conn, int err)
 {
     if (conn->state >= TG_UV_CLOSING) {
@@ -62,6 +69,11 @@ tg_uv_conn_end(tg_uv_conn_t *conn, int err)
 
     if (conn->err == 0) {
         conn->err = err;
+    }
+
+    if (conn->is_looking) {
+        /* Its callback comes in any case. */
+        (void) uv_cancel((uv_req_t *) &conn->lookup);
     }
 
     tg_uv_end_close(conn, &conn->ends[0]);
@@ -97,8 +109,7 @@ tg_uv_conn_finish(tg_uv_conn_t *conn)
     }
 }
 
-/* A function that opens failed: closed follows, and only it. */
-static int
+int
 tg_uv_conn_failed(tg_uv_conn_t *conn, int err)
 {
     tg_uv_conn_end(conn, err);
@@ -106,85 +117,13 @@ tg_uv_conn_failed(tg_uv_conn_t *conn, int err)
     return err;
 }
 
-static int
+int
 tg_uv_conn_start(tg_uv_conn_t *conn)
 {
     int rc;
 
     conn->state = TG_UV_OPEN;
     rc = tg_uv_end_read(conn);
-
-    return rc == 0 ? 0 : tg_uv_conn_failed(conn, rc);
-}
-
-static void
-tg_uv_on_connect(uv_connect_t *req, int status)
-{
-    tg_uv_conn_t *conn;
-
-    conn = req->data;
-
-    if (conn->state != TG_UV_CONNECTING) {
-        return;
-    }
-
-    if (status != 0) {
-        conn->err = status;
-        conn->ops->connected(conn->host, status);
-        tg_uv_conn_end(conn, status);
-        return;
-    }
-
-    conn->state = TG_UV_OPEN;
-    conn->ops->connected(conn->host, 0);
-
-    if (conn->state == TG_UV_OPEN && tg_uv_conn_start(conn) == 0) {
-        tg_uv_conn_flush(conn);
-    }
-}
-
-int
-tg_uv_conn_connect(tg_uv_conn_t *conn, const char *path)
-{
-    struct sockaddr_un addr;
-    int rc;
-
-    rc = tg_uv_end_pipe(conn, &conn->ends[0]);
-
-    if (rc != 0) {
-        return tg_uv_conn_failed(conn, rc);
-    }
-
-    /* libuv would connect to the truncated name. */
-    if (strlen(path) >= sizeof(addr.sun_path)) {
-        return tg_uv_conn_failed(conn, UV_ENAMETOOLONG);
-    }
-
-    conn->connect.data = conn;
-    uv_pipe_connect(&conn->connect, &conn->ends[0].as.pipe, path,
-                    tg_uv_on_connect);
-
-    return 0;
-}
-
-int
-tg_uv_conn_connect_to(tg_uv_conn_t *conn, const struct sockaddr *address)
-{
-    int rc;
-
-    if (address->sa_family == AF_UNIX) {
-        return tg_uv_conn_connect(
-            conn, ((const struct sockaddr_un *) address)->sun_path);
-    }
-
-    rc = tg_uv_end_tcp(conn, &conn->ends[0]);
-
-    if (rc == 0) {
-        (void) uv_tcp_nodelay(&conn->ends[0].as.tcp, 1);
-        conn->connect.data = conn;
-        rc = uv_tcp_connect(&conn->connect, &conn->ends[0].as.tcp, address,
-                            tg_uv_on_connect);
-    }
 
     return rc == 0 ? 0 : tg_uv_conn_failed(conn, rc);
 }
@@ -291,25 +230,37 @@ tg_uv_conn_eof(tg_uv_conn_t *conn)
 static void
 tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
 {
+    size_t had;
+    int rc;
+
+    if (conn->state != TG_UV_OPEN && conn->state != TG_UV_CONNECTING) {
+        return;
+    }
+
+    had = conn->in_buf.len;
+    rc = nread < 0 ? (int) nread : 0;
+
+    if (conn->secure != NULL) {
+        rc = tg_uv_connect_unseal(conn, nread);
+    } else if (nread > 0) {
+        conn->in_buf.len += (size_t) nread;
+    }
+
+    if (conn->state == TG_UV_OPEN && conn->in_buf.len != had) {
+        tg_uv_conn_feed(conn);
+    }
+
     if (conn->state != TG_UV_OPEN) {
         return;
     }
 
-    if (nread == UV_EOF) {
-        tg_uv_conn_eof(conn);
-        return;
-    }
-
-    if (nread < 0) {
-        tg_uv_conn_end(conn, (int) nread);
-        return;
-    }
-
-    conn->in_buf.len += (size_t) nread;
-    tg_uv_conn_feed(conn);
-
-    if (conn->is_paused && conn->state == TG_UV_OPEN) {
+    /* Over TLS the end may come with bytes that have to be read first. */
+    if (conn->is_paused && (rc == 0 || conn->secure != NULL)) {
         tg_uv_end_stop(conn);
+    } else if (rc == UV_EOF) {
+        tg_uv_conn_eof(conn);
+    } else if (rc < 0) {
+        tg_uv_conn_end(conn, rc);
     }
 }
 
@@ -336,6 +287,11 @@ tg_uv_conn_resume(tg_uv_conn_t *conn)
 
     if (rc != 0) {
         tg_uv_conn_end(conn, rc);
+        return;
+    }
+
+    if (conn->secure != NULL) {
+        tg_uv_conn_on_read(conn, 0);
     }
 }
 
@@ -397,11 +353,61 @@ tg_uv_conn_take(tg_uv_conn_t *conn, size_t n)
     return 0;
 }
 
+/* The protocol's bytes as TLS has them, and TLS's own. */
+static int
+tg_uv_conn_seal(tg_uv_conn_t *conn)
+{
+    size_t len;
+    int rc;
+
+    len = tg_uv_secure_is_open(conn) ? conn->out->len : 0;
+    rc = len != 0 ? tg_uv_secure_put(conn, conn->out->data, len) : 0;
+
+    if (rc == 0 && len != 0 && conn->ops->written != NULL) {
+        conn->ops->written(conn->host, len);
+    } else if (rc == 0 && len != 0) {
+        tg_buf_reset(conn->out, TG_UV_READ);
+    }
+
+    if (rc == 0 && conn->state == TG_UV_FLUSHING) {
+        tg_uv_secure_bye(conn);
+    }
+
+    return rc == 0 ? tg_uv_secure_take(conn, &conn->writing) : rc;
+}
+
+static void
+tg_uv_conn_flush_sealed(tg_uv_conn_t *conn)
+{
+    int rc;
+
+    if (conn->state >= TG_UV_CLOSING || conn->is_writing || conn->is_broken) {
+        return;
+    }
+
+    rc = tg_buf_failed(conn->out) ? UV_ENOMEM : tg_uv_conn_seal(conn);
+    conn->written = 0;
+
+    if (rc == 0 && conn->writing.len != 0) {
+        rc = tg_uv_end_write(conn);
+        conn->is_writing = rc == 0;
+    }
+
+    if (rc != 0) {
+        tg_uv_conn_end(conn, rc);
+    }
+}
+
 void
 tg_uv_conn_flush(tg_uv_conn_t *conn)
 {
     ssize_t n;
     int rc;
+
+    if (conn->secure != NULL) {
+        tg_uv_conn_flush_sealed(conn);
+        return;
+    }
 
     if ((conn->state != TG_UV_OPEN && conn->state != TG_UV_FLUSHING)
         || conn->is_writing || conn->is_broken)
@@ -449,6 +455,11 @@ tg_uv_conn_on_wrote(tg_uv_conn_t *conn, int err)
 
     tg_buf_reset(&conn->writing, TG_UV_READ);
     conn->written = 0;
+
+    if (err != 0 && conn->state == TG_UV_CONNECTING) {
+        tg_uv_connect_failed(conn, err);
+        return;
+    }
 
     if (err != 0) {
         tg_uv_conn_broke(conn, err);

@@ -256,6 +256,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_buf_init(&scene.agent, tg_alloc_libc());
     options.dialect = scene.dialect;
     options.socket = "/fuzz.sock";
+    options.place.text = options.socket;
     options.schema_file = scene.dialect == TG_DIALECT_IPC ? "fuzz" : NULL;
     options.is_debug = seed % 2;
     side_run(&options, seed, scene_play, &scene);

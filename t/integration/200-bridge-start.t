@@ -39,9 +39,6 @@ like $out, qr/^toolgate-bridge \d/, '--version says it';
 ($status, $out) = run_bridge({}, '--help');
 like $out, qr/TOOLGATE_SOCKET.*AC7_RUNNER_SOCKET/s, '--help';
 
-fails_with('no socket', qr/set TOOLGATE_SOCKET/, {});
-fails_with('empty variable', qr/set TOOLGATE_SOCKET/,
-    { TOOLGATE_SOCKET => '' });
 fails_with('unknown option', qr/usage:/, {}, '--what');
 fails_with('unknown dialect', qr/no such dialect: x/, {},
     '--dialect', 'x', $sock);
@@ -56,6 +53,11 @@ fails_with('schemas without ipc', qr/for the ipc dialect/, {},
     '--dialect', 'jsonrpc', $sock, '/dev/null');
 fails_with('too many arguments', qr/too many.*: c$/m, {}, qw(a b c));
 fails_with('long path', qr/at most 107 bytes/, {}, '/' x 108);
+fails_with('TLS without a port', qr/write tls:HOST:PORT/, {}, 'tls:here');
+fails_with('certificates without TLS', qr/are for TLS; write tls:/, {},
+    '--ca', '/dev/null', $sock);
+fails_with('no certificates', qr{/dev/null has no certificates to trust}, {},
+    '--ca', '/dev/null', 'tls:127.0.0.1:1');
 
 for my $case (
     [ 'missing', undef, qr/No such file/ ],

@@ -18,7 +18,8 @@ $c11{$_} = 1 for qw(emmintrin.h immintrin.h arm_neon.h);
 # Room => the rooms whose headers it may include besides its own, and whether
 # a header in angle brackets is allowed.  A POSIX header is one that belongs
 # to none of the libraries below.
-my $library = qr/^(?:ngx_|uv\.h|uv\/|json-c\/|curl\/|sqlite3|pcre2|CUnit)/;
+my $library = qr/^(?:ngx_|uv\.h|uv\/|json-c\/|curl\/|openssl\/|sqlite3|pcre2|
+    CUnit)/x;
 my %room = (
     base   => { rooms => [], system => sub { $c11{ $_[0] } } },
     schema => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
@@ -28,7 +29,10 @@ my %room = (
         system => sub { $c11{ $_[0] } },
     },
     api  => { rooms => [], system => sub { $c11{ $_[0] } } },
-    uv   => { rooms => [qw(base core)], system => libraries(qr/^uv\.h$/) },
+    uv => {
+        rooms  => [qw(base core)],
+        system => libraries(qr/^(?:uv\.h$|openssl\/)/),
+    },
     regex =>
         { rooms => [qw(base schema)], system => libraries(qr/^pcre2/) },
     thread => { rooms => [qw(base core)], system => libraries(qr/^$/) },

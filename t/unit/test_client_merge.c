@@ -21,7 +21,7 @@ typedef struct {
 static const tg_cli_entry_t test_entry = {
     .name = "toolgate",
     .command = "/b/toolgate-bridge",
-    .socket = "/run/t \"1\".sock",
+    .args = { "/run/t \"1\".sock" },
 };
 
 #define E "/b/toolgate-bridge"

@@ -1,6 +1,6 @@
 #include "runner/http/tg_curl.h"
 
-#include "runner/tg_library.h"
+#include "uv/tg_library.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "runner/store/tg_sqlite.h"
 
-#include "runner/tg_library.h"
+#include "uv/tg_library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

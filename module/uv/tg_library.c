@@ -1,4 +1,4 @@
-#include "runner/tg_library.h"
+#include "uv/tg_library.h"
 
 #include <dlfcn.h>
 #include <string.h>

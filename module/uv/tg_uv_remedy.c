@@ -1,0 +1,172 @@
+/*
+ * What to do when nobody is reached, as far as it can be seen from here: what
+ * is installed, and whose the socket is.
+ */
+#include "uv/tg_uv_place.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TG_UV_UNIT "systemd/user/toolgate.service"
+
+/* --- who could start it --- */
+
+static int
+tg_uv_is_below(const char *folder, const char *below)
+{
+    char path[PATH_MAX];
+
+    return folder != NULL && folder[0] == '/'
+           && snprintf(path, sizeof(path), "%s/%s", folder, below)
+                  < (int) sizeof(path)
+           && access(path, F_OK) == 0;
+}
+
+static int
+tg_uv_has_users_unit(void)
+{
+    return tg_uv_is_below(getenv("XDG_CONFIG_HOME"), TG_UV_UNIT)
+           || tg_uv_is_below(getenv("HOME"), ".config/" TG_UV_UNIT);
+}
+
+static int
+tg_uv_has_machines_unit(void)
+{
+    static const char *const folders[] = { "/etc", "/usr/local/lib", "/lib",
+                                           "/usr/lib" };
+    size_t i;
+
+    for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        if (tg_uv_is_below(folders[i], "systemd/system/toolgate.service")) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* The sources that we were built in, where they serve this very path. */
+static const char *
+tg_uv_sources(const char *path, char folder[PATH_MAX])
+{
+    char *slash;
+    size_t len;
+
+    if (realpath("/proc/self/exe", folder) == NULL
+        || (slash = strrchr(folder, '/')) == NULL)
+    {
+        return NULL;
+    }
+
+    *slash = '\0';
+    len = strlen(folder);
+
+    if (strncmp(path, folder, len) != 0
+        || strcmp(path + len, "/run/tools.sock") != 0
+        || (slash = strrchr(folder, '/')) == NULL)
+    {
+        return NULL;
+    }
+
+    *slash = '\0';
+
+    return tg_uv_is_below(folder, "build.sh") ? folder : NULL;
+}
+
+void
+tg_uv_place_start(const tg_uv_place_t *place, char text[TG_UV_WHY])
+{
+    char folder[PATH_MAX];
+    const char *sources;
+
+    if (place->port != NULL) {
+        (void) snprintf(text, TG_UV_WHY,
+                        "Start the NGINX there, with a `listen` of this port "
+                        "in a server with tools.");
+        return;
+    }
+
+    sources = tg_uv_sources(place->text, folder);
+
+    if (sources != NULL) {
+        (void) snprintf(text, TG_UV_WHY, "Start it by ./build.sh run in %s.",
+                        sources);
+
+    } else if (tg_uv_has_users_unit()) {
+        (void) snprintf(text, TG_UV_WHY,
+                        "Start it by `systemctl --user start toolgate`.");
+
+    } else if (tg_uv_has_machines_unit()) {
+        (void) snprintf(text, TG_UV_WHY,
+                        "Start it by `systemctl start toolgate`.");
+
+    } else {
+        (void) snprintf(text, TG_UV_WHY,
+                        "Start NGINX with the configuration that has `listen "
+                        "unix:%s;`.",
+                        place->text);
+    }
+}
+
+/* --- whose it is --- */
+
+/* The first folder on the way that we may not search, without its slash. */
+static int
+tg_uv_closed_folder(const char *path, char folder[PATH_MAX])
+{
+    size_t len;
+
+    for (len = 1; path[len] != '\0' && len < PATH_MAX; len++) {
+        if (path[len] != '/') {
+            continue;
+        }
+
+        memcpy(folder, path, len);
+        folder[len] = '\0';
+
+        if (access(folder, X_OK) != 0) {
+            return errno == EACCES;
+        }
+    }
+
+    return 0;
+}
+
+void
+tg_uv_place_rights(const tg_uv_place_t *place, char text[TG_UV_WHY])
+{
+    const struct passwd *user;
+    const struct group *group;
+    char folder[PATH_MAX];
+    char name[64];
+    struct stat st;
+
+    if (stat(place->text, &st) != 0) {
+        if (tg_uv_closed_folder(place->text, folder)) {
+            (void) snprintf(text, TG_UV_WHY,
+                            "You may not search the folder %.400s.", folder);
+        } else {
+            (void) snprintf(text, TG_UV_WHY,
+                            "You may not search a folder above it.");
+        }
+
+        return;
+    }
+
+    user = getpwuid(st.st_uid);
+    (void) snprintf(name, sizeof(name), "%s",
+                    user != NULL ? user->pw_name : "a user without name");
+    group = getgrgid(st.st_gid);
+    (void) snprintf(text, TG_UV_WHY,
+                    "It belongs to %s:%s and has mode 0%o; run this as one "
+                    "who may write to it, or change that (tool_socket_owner, "
+                    "tool_socket_mode).",
+                    name, group != NULL ? group->gr_name : "-",
+                    (unsigned) st.st_mode & 0777);
+}
