@@ -95,8 +95,8 @@ tg_uv_place_start(const tg_uv_place_t *place, char text[TG_UV_WHY])
     sources = tg_uv_sources(place->text, folder);
 
     if (sources != NULL) {
-        (void) snprintf(text, TG_UV_WHY, "Start it by ./build.sh run in %s.",
-                        sources);
+        (void) snprintf(text, TG_UV_WHY,
+                        "Start it by ./build.sh run in %.400s.", sources);
 
     } else if (tg_uv_has_users_unit()) {
         (void) snprintf(text, TG_UV_WHY,

@@ -64,7 +64,8 @@ sub conf {
     my ($n) = @_;
     my $tools = <<"END";
     tool n    { description "N."; return $n; }
-    tool who  { description "Who."; return '\$ssl_client_s_dn \$ssl_server_name'; }
+    tool who  { description "Who.";
+                return '\$ssl_client_s_dn \$ssl_server_name'; }
     tool echo { description "Says it again."; return \$tool_arg_text; }
 END
     my $ssl = <<"END";

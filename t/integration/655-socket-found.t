@@ -36,7 +36,7 @@ sub cli_says {
     return $err;
 }
 
-# --- where -------------------------------------------------------------------
+# --- where ---------------------------------------------------------------
 
 my $users = "$dir/runtime/toolgate.sock";
 my $parent = Toolgate::Parent->new($users);
@@ -68,12 +68,12 @@ SKIP: {
     like cli_says([], {}), qr{which socket\?.*nor \Q$machine\E}, 'neither';
 }
 
-# --- no such file, and nobody behind it --------------------------------------
+# --- no such file, and nobody behind it ----------------------------------
 
 my $none = "$dir/none.sock";
 my $listen = qr/Start NGINX with the configuration that has `listen unix:/;
-like bridge_says([$none], {}), qr/there is no socket \Q$none\E\. $listen\Q$none/,
-    'no such file';
+like bridge_says([$none], {}),
+    qr/there is no socket \Q$none\E\. $listen\Q$none/, 'no such file';
 like cli_says([ '-s', $none ], {}),
     qr/nothing listens on \Q$none\E.* There is no such file\. $listen/,
     'no such file';
@@ -84,19 +84,20 @@ like bridge_says([$left], {}),
 like cli_says([ '-s', $left ], {}), qr/left behind.* $listen/, 'refused';
 my $gone = 'tls:127.0.0.1:1';
 like bridge_says([$gone], {}),
-    qr/nobody listens on \Q$gone\E\. Start the NGINX there/, 'refused, over TLS';
+    qr/nobody listens on \Q$gone\E\. Start the NGINX there/,
+    'refused, over TLS';
 
-# --- what is installed -------------------------------------------------------
+# --- what is installed ---------------------------------------------------
 
 my $unit = "$dir/home/.config/systemd/user";
 mkdir $_ or die "$_: $!\n" for "$dir/home/.config",
     "$dir/home/.config/systemd", $unit;
 $tg->file('home/.config/systemd/user/toolgate.service', "[Service]\n");
-like bridge_says([$none], {}), qr/Start it by `systemctl --user start toolgate`/,
-    'as a service of the user';
+my $service = qr/Start it by `systemctl --user start toolgate`/;
+like bridge_says([$none], {}), $service, 'as a service of the user';
 like cli_says([ '-s', $none ], { HOME => undef,
     XDG_CONFIG_HOME => "$dir/home/.config" }),
-    qr/Start it by `systemctl --user start toolgate`/, 'likewise';
+    $service, 'likewise';
 
 # What a checkout serves is started in the checkout.
 SKIP: {
@@ -104,13 +105,13 @@ SKIP: {
     skip 'it runs, or is built elsewhere', 2
         if -e $run || !-e "$build/../build.sh";
     my $top = Toolgate::Test::top();
-    like bridge_says([$run], {}), qr{Start it by \./build\.sh run in \Q$top\E\.},
-        'in a checkout';
+    like bridge_says([$run], {}),
+        qr{Start it by \./build\.sh run in \Q$top\E\.}, 'in a checkout';
     like cli_says([ '-s', $run ], {}), qr{\./build\.sh run in \Q$top\E\.},
         'in a checkout';
 }
 
-# --- not yours ---------------------------------------------------------------
+# --- not yours -----------------------------------------------------------
 
 # Root may connect to everything: then it is somebody else who tries.
 my @as = $> ? () : ('/usr/bin/perl', '-e', '$( = $) = "65534 65534"; '
@@ -140,7 +141,8 @@ SKIP: {
     ($status, $out, $err) = run_command({ env => {%bare} }, @as,
         "$build/toolgate", 'ping', '-s', "$dir/closed/a.sock");
     is $status, 2, 'in a folder of others: status';
-    like $err, qr/You may not search the folder \Q$dir\E\/closed\./, 'which one';
+    like $err, qr/You may not search the folder \Q$dir\E\/closed\./,
+        'which one';
     chmod 0755, "$dir/closed";
 }
 
