@@ -93,8 +93,11 @@ static ngx_command_t ngx_toolgate_commands[] = {
     { ngx_string("tool_timeout"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
       ngx_toolgate_timeout, ngx_toolgate_of_server(timeout), NULL },
 
-    { ngx_string("tool_max_output"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+    { ngx_string("tool_max_output"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE12,
       ngx_toolgate_server_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_preview"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_server_preview, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("tool_runner"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE1,
       ngx_toolgate_runner_path, ngx_toolgate_of_server(runner_path),
@@ -310,6 +313,7 @@ ngx_toolgate_create_srv_conf(ngx_conf_t *cf)
     scf->send_timeout = NGX_CONF_UNSET_MSEC;
     scf->timeout = NGX_CONF_UNSET_MSEC;
     scf->max_output = NGX_CONF_UNSET_SIZE;
+    scf->preview = NGX_CONF_UNSET_SIZE;
     scf->socket_mode = NGX_CONF_UNSET_UINT;
     scf->has_owner = NGX_CONF_UNSET_UINT;
     scf->spill_quota = NGX_CONF_UNSET;
@@ -346,8 +350,13 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
         conf->max_timeout = prev->max_timeout;
     }
 
+    if (conf->max_output == NGX_CONF_UNSET_SIZE) {
+        conf->spills = prev->spills;
+    }
+
     ngx_conf_merge_size_value(conf->max_output, prev->max_output,
                               NGX_TOOLGATE_MAX_OUTPUT);
+    ngx_conf_merge_size_value(conf->preview, prev->preview, 0);
 
     if (conf->has_owner == NGX_CONF_UNSET_UINT) {
         conf->socket_uid = prev->socket_uid;
@@ -461,12 +470,16 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         conf->info.name = TG_STR("toolgate");
     }
 
-    if (ngx_toolgate_reader_offer(cf, conf) != NGX_OK) {
+    /* Whether there is a reader depends on what others keep for it. */
+    if (ngx_toolgate_init_outputs(cf, conf) != NGX_OK
+        || ngx_toolgate_reader_offer(cf, conf) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 
-    if (ngx_toolgate_init_limits(cf, conf) != NGX_OK
-        || ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
+    ngx_toolgate_init_timeouts(conf);
+
+    if (ngx_toolgate_compile_schemas(cf, conf) != NGX_OK
         || ngx_toolgate_limits(cf, conf) != NGX_OK)
     {
         return NGX_CONF_ERROR;

@@ -109,11 +109,14 @@ struct ngx_toolgate_tool_s {
     ngx_str_t bytes;        /* image, audio or file; empty: it is none */
     ngx_str_t mime;         /* then its type */
     ngx_uint_t spills;      /* what is too large is kept, and shown in part */
+    ngx_uint_t has_preview; /* it says so itself */
     size_t preview;         /* as much of it; 0: as usual */
     ngx_msec_t timeout;     /* without progress */
     ngx_msec_t max_timeout; /* with it; right behind that */
     size_t max_output;
     ngx_toolgate_limit_t limit;
+    ngx_str_t file; /* where its block ends */
+    ngx_uint_t line;
     ngx_uint_t needs_share; /* it tells or counts the server's clients */
     ngx_uint_t is_own;      /* every server has it: it is not counted */
     ngx_toolgate_counters_t *counters; /* of a worker; NULL: to be found */
@@ -174,6 +177,8 @@ typedef struct {
     ngx_msec_t timeout; /* of tools that do not say, as they have it */
     ngx_msec_t max_timeout;
     size_t max_output;
+    ngx_uint_t spills; /* goes with max_output */
+    size_t preview;    /* likewise; 0: as usual */
     ngx_uint_t socket_mode;
     uid_t socket_uid;
     gid_t socket_gid;
@@ -230,6 +235,8 @@ char *ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_server_max_output(ngx_conf_t *cf, ngx_command_t *cmd,
                                      void *conf);
 char *ngx_toolgate_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_server_preview(ngx_conf_t *cf, ngx_command_t *cmd,
+                                  void *conf);
 char *ngx_toolgate_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 ngx_int_t ngx_toolgate_add_variables(ngx_conf_t *cf);
 ngx_int_t ngx_toolgate_path_variable(ngx_stream_session_t *s,
@@ -256,8 +263,9 @@ const char *ngx_toolgate_schema_file_mistake(ngx_str_t *path);
 #define NGX_TOOLGATE_FORMATS 2
 
 /* What tools of a server that is read whole do not say of time and size. */
-ngx_int_t ngx_toolgate_init_limits(ngx_conf_t *cf,
-                                   ngx_toolgate_srv_conf_t *scf);
+void ngx_toolgate_init_timeouts(ngx_toolgate_srv_conf_t *scf);
+ngx_int_t ngx_toolgate_init_outputs(ngx_conf_t *cf,
+                                    ngx_toolgate_srv_conf_t *scf);
 
 /* Of a server: each `tool` and `method`, then scf->blocks; NULL: no more. */
 ngx_toolgate_tool_t *ngx_toolgate_block_at(ngx_toolgate_srv_conf_t *scf,

@@ -53,6 +53,43 @@ ngx_toolgate_conf_tool(ngx_conf_t *cf)
 }
 
 char *
+ngx_toolgate_inherit(ngx_conf_t *cf, const ngx_toolgate_handler_t *handler,
+                     const ngx_toolgate_heritage_t *heritage,
+                     const void *parent, void *child)
+{
+    ngx_toolgate_srv_conf_t *scf;
+    ngx_toolgate_tool_t *tool;
+    const char *mistake;
+    size_t i, n;
+
+    heritage->inherit(NULL, child, parent);
+    scf = ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_toolgate_module);
+    n = scf->catalogue != NULL ? tg_catalogue_size(scf->catalogue) : 0;
+
+    for (i = 0; i < n; i++) {
+        tool = tg_catalogue_at(scf->catalogue, i)->host;
+
+        if (tool->handler != handler) {
+            continue;
+        }
+
+        heritage->inherit(tool, tool->conf, child);
+        mistake = heritage->settled != NULL ? heritage->settled(tool->conf)
+                                            : NULL;
+
+        if (mistake != NULL) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "%s \"%*s\" %s in %V:%ui",
+                          tool->entry.kind == TG_ENTRY_TOOL ? "tool" : "method",
+                          tool->entry.name.len, tool->entry.name.data, mistake,
+                          &tool->file, tool->line);
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+char *
 ngx_toolgate_set_handler(ngx_conf_t *cf, const ngx_toolgate_handler_t *handler)
 {
     ngx_toolgate_tool_t *tool;

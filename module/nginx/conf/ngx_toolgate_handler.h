@@ -106,6 +106,23 @@ extern const ngx_toolgate_handler_t *const ngx_toolgate_handlers[];
 char *ngx_toolgate_set_handler(ngx_conf_t *cf,
                                const ngx_toolgate_handler_t *handler);
 
+/*
+ * When a server is read whole: what it does not say itself it has of the one
+ * around it, and each of its blocks with this handler has that of it.
+ * inherit() takes it; tool is NULL for a server.  settled() says what is wrong
+ * with a block then: NULL, or what to write; it may be NULL.
+ */
+typedef struct {
+    void (*inherit)(const ngx_toolgate_tool_t *tool, void *own,
+                    const void *from);
+    const char *(*settled)(const void *own);
+} ngx_toolgate_heritage_t;
+
+char *ngx_toolgate_inherit(ngx_conf_t *cf,
+                           const ngx_toolgate_handler_t *handler,
+                           const ngx_toolgate_heritage_t *heritage,
+                           const void *parent, void *child);
+
 /* --- blocks of tools, for handlers that have one of their own --- */
 
 /* What the server offers, of which there is one from now on; NULL: logged. */

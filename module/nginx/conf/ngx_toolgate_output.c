@@ -136,15 +136,14 @@ ngx_toolgate_output_size(ngx_conf_t *cf, ngx_command_t *cmd, ngx_str_t *value)
     return 0;
 }
 
-/* max_output SIZE [spill] */
-char *
-ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+/* SIZE [spill] */
+static char *
+ngx_toolgate_set_output(ngx_conf_t *cf, ngx_command_t *cmd, size_t *size,
+                        ngx_uint_t *spills)
 {
-    ngx_toolgate_tool_t *tool = conf;
-
     ngx_str_t *value;
 
-    if (tool->max_output != NGX_CONF_UNSET_SIZE) {
+    if (*size != NGX_CONF_UNSET_SIZE) {
         return "is duplicate";
     }
 
@@ -158,49 +157,76 @@ ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                        &value[2], &cmd->name);
         }
 
-        tool->spills = 1;
+        *spills = 1;
     }
 
-    tool->max_output = ngx_toolgate_output_size(cf, cmd, &value[1]);
+    *size = ngx_toolgate_output_size(cf, cmd, &value[1]);
 
-    return tool->max_output != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return *size != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
-/* tool_max_output SIZE */
+char *
+ngx_toolgate_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tool_t *tool = conf;
+
+    return ngx_toolgate_set_output(cf, cmd, &tool->max_output, &tool->spills);
+}
+
 char *
 ngx_toolgate_server_max_output(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_srv_conf_t *scf = conf;
 
-    ngx_str_t *value;
-
-    if (scf->max_output != NGX_CONF_UNSET_SIZE) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    scf->max_output = ngx_toolgate_output_size(cf, cmd, &value[1]);
-
-    return scf->max_output != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return ngx_toolgate_set_output(cf, cmd, &scf->max_output, &scf->spills);
 }
 
-/* preview SIZE */
+/* SIZE|off */
+static char *
+ngx_toolgate_set_preview(ngx_conf_t *cf, ngx_command_t *cmd, size_t *size)
+{
+    ngx_str_t *value;
+
+    value = cf->args->elts;
+    *size = 0;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        return NGX_CONF_OK;
+    }
+
+    *size = ngx_toolgate_output_size(cf, cmd, &value[1]);
+
+    return *size != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
 char *
 ngx_toolgate_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_toolgate_tool_t *tool = conf;
 
-    ngx_str_t *value;
-
-    if (tool->preview != 0) {
+    if (tool->has_preview) {
         return "is duplicate";
     }
 
-    value = cf->args->elts;
-    tool->preview = ngx_toolgate_output_size(cf, cmd, &value[1]);
-    tool->spills = 1;
+    tool->has_preview = 1;
 
-    return tool->preview != 0 ? NGX_CONF_OK : NGX_CONF_ERROR;
+    if (ngx_toolgate_set_preview(cf, cmd, &tool->preview) != NGX_CONF_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    tool->spills |= tool->preview != 0;
+
+    return NGX_CONF_OK;
+}
+
+char *
+ngx_toolgate_server_preview(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_srv_conf_t *scf = conf;
+
+    return scf->preview == NGX_CONF_UNSET_SIZE
+               ? ngx_toolgate_set_preview(cf, cmd, &scf->preview)
+               : "is duplicate";
 }
 
 /* tool_spill SIZE|off [time=TIME] */
@@ -300,4 +326,64 @@ ngx_toolgate_output_mistake(const ngx_toolgate_tool_t *tool)
                ? "has an \"output_schema\" but puts out bytes; remove one of "
                  "them"
                : NULL;
+}
+
+/* --- what a server says for its tools --- */
+
+/* Of a tool that can keep what is too large. */
+static ngx_int_t
+ngx_toolgate_init_spill(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
+                        ngx_toolgate_tool_t *tool, ngx_uint_t has_size)
+{
+    if (!has_size) {
+        tool->spills |= scf->spills;
+    }
+
+    if (!tool->has_preview && scf->preview != 0) {
+        tool->spills = 1;
+        tool->preview = ngx_min(scf->preview, tool->max_output);
+    }
+
+    if (tool->preview <= tool->max_output) {
+        return NGX_OK;
+    }
+
+    ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                  "tool \"%*s\" has a \"preview\" that is larger than its "
+                  "\"max_output\", %uz bytes; write less, or raise "
+                  "\"max_output\" in %V:%ui",
+                  tool->entry.name.len, tool->entry.name.data, tool->max_output,
+                  &tool->file, tool->line);
+
+    return NGX_ERROR;
+}
+
+ngx_int_t
+ngx_toolgate_init_outputs(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
+{
+    const ngx_toolgate_tool_t *from;
+    ngx_toolgate_tool_t *tool;
+    size_t i;
+
+    /* The nearest block that says so, else the server. */
+    for (i = 0; (tool = ngx_toolgate_block_at(scf, i)) != NULL; i++) {
+        for (from = tool;
+             from != NULL && from->max_output == NGX_CONF_UNSET_SIZE;
+             from = from->group)
+        {
+            /* void */
+        }
+
+        tool->max_output = from != NULL ? from->max_output : scf->max_output;
+
+        if (tool->handler != NULL && ngx_toolgate_spill_mistake(tool) == NULL
+            && ngx_toolgate_init_spill(cf, scf, tool, from != NULL) != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        scf->has_spills |= tool->spills;
+    }
+
+    return NGX_OK;
 }

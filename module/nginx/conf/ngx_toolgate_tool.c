@@ -262,8 +262,8 @@ ngx_toolgate_check(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void **confs,
     return NGX_CONF_OK;
 }
 
-ngx_int_t
-ngx_toolgate_init_limits(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
+void
+ngx_toolgate_init_timeouts(ngx_toolgate_srv_conf_t *scf)
 {
     const ngx_toolgate_tool_t *from;
     ngx_toolgate_tool_t *tool;
@@ -276,25 +276,6 @@ ngx_toolgate_init_limits(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 
     /* The nearest block that says so, else the server. */
     for (i = 0; (tool = ngx_toolgate_block_at(scf, i)) != NULL; i++) {
-        for (from = tool;
-             from != NULL && from->max_output == NGX_CONF_UNSET_SIZE;
-             from = from->group)
-        {
-            /* void */
-        }
-
-        tool->max_output = from != NULL ? from->max_output : scf->max_output;
-
-        if (tool->preview > tool->max_output) {
-            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                          "tool \"%*s\" has a \"preview\" that is larger than "
-                          "its \"max_output\", %uz bytes; write less, or raise "
-                          "\"max_output\"",
-                          tool->entry.name.len, tool->entry.name.data,
-                          tool->max_output);
-            return NGX_ERROR;
-        }
-
         for (from = tool; from != NULL && from->timeout == NGX_CONF_UNSET_MSEC;
              from = from->group)
         {
@@ -304,8 +285,6 @@ ngx_toolgate_init_limits(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
         tool->max_timeout = from != NULL ? from->max_timeout : scf->max_timeout;
         tool->timeout = from != NULL ? from->timeout : scf->timeout;
     }
-
-    return NGX_OK;
 }
 
 void **
@@ -390,6 +369,9 @@ ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
     if (rv != NGX_CONF_OK) {
         return rv;
     }
+
+    tool->file = cf->conf_file->file.name;
+    tool->line = cf->conf_file->line;
 
     if (tool->group != NULL
         && (tool->output != NGX_CONF_UNSET_UINT
@@ -477,7 +459,6 @@ ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     scf->needs_share |= tool->needs_share;
-    scf->has_spills |= tool->spills;
 
     return NGX_CONF_OK;
 }

@@ -76,6 +76,14 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
       ngx_toolgate_program_limit, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_exec_t, pids), NGX_TOOLGATE_PIDS },
 
+    { ngx_string("tool_success"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_1MORE,
+      ngx_toolgate_exec_success, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, result), NULL },
+
+    { ngx_string("tool_stderr"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_exec_stderr, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_exec_t, result), NULL },
+
     ngx_null_command
 };
 
@@ -117,51 +125,44 @@ ngx_toolgate_exec_create(ngx_conf_t *cf)
 }
 
 static void
-ngx_toolgate_exec_inherit(ngx_toolgate_exec_t *exec,
-                          const ngx_toolgate_exec_t *from)
+ngx_toolgate_exec_inherit(const ngx_toolgate_tool_t *tool, void *own,
+                          const void *from)
 {
+    const ngx_toolgate_exec_t *server = from;
+    ngx_toolgate_exec_t *exec = own;
+
     if (exec->stdin_value == NULL) {
-        exec->stdin_value = from->stdin_value;
+        exec->stdin_value = server->stdin_value;
     }
 
     if (exec->env == NULL) {
-        exec->env = from->env;
+        exec->env = server->env;
     }
 
     if (exec->cwd == NULL) {
-        exec->cwd = from->cwd;
+        exec->cwd = server->cwd;
     }
 
     if (exec->memory == 0) {
-        exec->memory = from->memory;
+        exec->memory = server->memory;
     }
 
     if (exec->pids == 0) {
-        exec->pids = from->pids;
+        exec->pids = server->pids;
     }
+
+    ngx_toolgate_exec_result_inherit(tool, &exec->result, &server->result);
 }
 
 static char *
 ngx_toolgate_exec_merge(ngx_conf_t *cf, void *parent, void *child)
 {
-    ngx_toolgate_srv_conf_t *scf;
-    ngx_toolgate_tool_t *tool;
-    size_t i;
+    static const ngx_toolgate_heritage_t heritage = {
+        .inherit = ngx_toolgate_exec_inherit,
+    };
 
-    ngx_toolgate_exec_inherit(child, parent);
-    scf = ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_toolgate_module);
-
-    for (i = 0; scf->catalogue != NULL && i < tg_catalogue_size(scf->catalogue);
-         i++)
-    {
-        tool = tg_catalogue_at(scf->catalogue, i)->host;
-
-        if (tool->handler == &ngx_toolgate_exec_handler) {
-            ngx_toolgate_exec_inherit(tool->conf, child);
-        }
-    }
-
-    return NGX_CONF_OK;
+    return ngx_toolgate_inherit(cf, &ngx_toolgate_exec_handler, &heritage,
+                                parent, child);
 }
 
 /* --- directives --- */

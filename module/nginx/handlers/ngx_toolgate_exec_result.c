@@ -103,6 +103,23 @@ ngx_toolgate_exec_result_check(const ngx_toolgate_tool_t *tool,
 }
 
 void
+ngx_toolgate_exec_result_inherit(const ngx_toolgate_tool_t *tool,
+                                 ngx_toolgate_exec_result_t *result,
+                                 const ngx_toolgate_exec_result_t *from)
+{
+    if (result->success == NULL) {
+        result->success = from->success;
+    }
+
+    if (result->err.len == 0
+        && (tool == NULL || tool->entry.output == TG_OUTPUT_TEXT
+            || !ngx_toolgate_exec_result_appends(from)))
+    {
+        result->err = from->err;
+    }
+}
+
+void
 ngx_toolgate_exec_result_put(tg_buf_t *params,
                              const ngx_toolgate_exec_result_t *result)
 {

@@ -21,6 +21,14 @@ const char *ngx_toolgate_exec_result_check(
     const ngx_toolgate_tool_t *tool, const ngx_toolgate_exec_result_t *result,
     ngx_uint_t has_exec);
 
+/*
+ * Takes what it does not say from a server's; tool is NULL for that itself.
+ * What a tool's output has no room for is left out.
+ */
+void ngx_toolgate_exec_result_inherit(const ngx_toolgate_tool_t *tool,
+                                      ngx_toolgate_exec_result_t *result,
+                                      const ngx_toolgate_exec_result_t *from);
+
 /* Appends what the runner is told of it, if anything. */
 void ngx_toolgate_exec_result_put(tg_buf_t *params,
                                   const ngx_toolgate_exec_result_t *result);

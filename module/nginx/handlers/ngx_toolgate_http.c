@@ -10,6 +10,10 @@ extern const ngx_toolgate_handler_t ngx_toolgate_http_handler;
 
 static void ngx_toolgate_http_start(ngx_toolgate_call_t *call,
                                     tg_request_t *request);
+static void *ngx_toolgate_http_create(ngx_conf_t *cf);
+static char *ngx_toolgate_http_merge(ngx_conf_t *cf, void *parent, void *child);
+
+#define NGX_TOOLGATE_HTTP_SRV (NGX_STREAM_MAIN_CONF | NGX_STREAM_SRV_CONF)
 
 static ngx_command_t ngx_toolgate_http_commands[] = {
 
@@ -41,11 +45,52 @@ static ngx_command_t ngx_toolgate_http_commands[] = {
     { ngx_string("connect_timeout"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_http_connect, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
+    /* for all calls of a server */
+
+    { ngx_string("tool_header"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_TAKE2,
+      ngx_toolgate_http_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_query"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_TAKE2,
+      ngx_toolgate_http_field, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_hosts"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_1MORE,
+      ngx_toolgate_http_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_redirects"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_http_redirects, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_proxy"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_http_proxy, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_ca_file"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_TAKE1,
+      ngx_toolgate_http_ca, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("tool_connect_timeout"),
+      NGX_TOOLGATE_HTTP_SRV | NGX_CONF_TAKE1, ngx_toolgate_http_connect,
+      NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
     ngx_null_command
 };
 
-ngx_module_t ngx_toolgate_http_module = NGX_TOOLGATE_HANDLER_MODULE(
-    ngx_toolgate_http_commands);
+static ngx_stream_module_t ngx_toolgate_http_module_ctx = {
+    .create_srv_conf = ngx_toolgate_http_create,
+    .merge_srv_conf = ngx_toolgate_http_merge,
+};
+
+ngx_module_t ngx_toolgate_http_module = {
+    NGX_MODULE_V1,
+    &ngx_toolgate_http_module_ctx, /* module context */
+    ngx_toolgate_http_commands,    /* module directives */
+    NGX_STREAM_MODULE,             /* module type */
+    NULL,                          /* init master */
+    NULL,                          /* init module */
+    NULL,                          /* init process */
+    NULL,                          /* init thread */
+    NULL,                          /* exit thread */
+    NULL,                          /* exit process */
+    NULL,                          /* exit master */
+    NGX_MODULE_V1_PADDING
+};
 
 const ngx_toolgate_handler_t ngx_toolgate_http_handler = {
     .name = ngx_string("http"),
@@ -55,6 +100,24 @@ const ngx_toolgate_handler_t ngx_toolgate_http_handler = {
     .check = ngx_toolgate_http_check,
     .start = ngx_toolgate_http_start,
 };
+
+static void *
+ngx_toolgate_http_create(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_http_t));
+}
+
+static char *
+ngx_toolgate_http_merge(ngx_conf_t *cf, void *parent, void *child)
+{
+    static const ngx_toolgate_heritage_t heritage = {
+        .inherit = ngx_toolgate_http_inherit,
+        .settled = ngx_toolgate_http_settled,
+    };
+
+    return ngx_toolgate_inherit(cf, &ngx_toolgate_http_handler, &heritage,
+                                parent, child);
+}
 
 /* Has the method a body, where the tool does not say which? */
 static ngx_uint_t

@@ -29,7 +29,8 @@ typedef struct {
     ngx_msec_t connect_timeout; /* 0: the runner's */
     ngx_uint_t redirects;
     unsigned has_redirects:1;
-    unsigned has_type:1; /* a header is the Content-Type */
+    unsigned has_hosts:1; /* of its own */
+    unsigned has_type:1;  /* a header is the Content-Type */
 } ngx_toolgate_http_t;
 
 /* Its directives; the post of the first one is the handler. */
@@ -44,8 +45,16 @@ char *ngx_toolgate_http_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_http_ca(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_http_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
-/* What is wrong with all of them together: NULL, or what to write. */
+/*
+ * What is wrong with all of a block, and once it has those of its server, too:
+ * NULL, or what to write.
+ */
 const char *ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf);
+const char *ngx_toolgate_http_settled(const void *conf);
+
+/* Takes from a server's what a block, or a server, does not say. */
+void ngx_toolgate_http_inherit(const ngx_toolgate_tool_t *tool, void *own,
+                               const void *from);
 
 /* Is there a header, or a field of the query, of this name? */
 ngx_uint_t ngx_toolgate_http_has(const ngx_array_t *fields, tg_str_t name);

@@ -56,22 +56,6 @@ ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf)
                      "\"connect_timeout\" mean nothing in it; remove them";
     }
 
-    if (http->host.len == 0 && http->hosts == NULL) {
-        return "lets variables choose the host that \"http\" calls; say which "
-               "there may be, such as \"hosts api.example.com "
-               "*.example.org\"";
-    }
-
-    if (http->host.len != 0 && http->hosts != NULL && http->redirects == 0) {
-        return "calls one host and follows no redirects, so \"hosts\" means "
-               "nothing in it; remove it";
-    }
-
-    if (http->proxy.len != 0 && ngx_toolgate_http_is_wild(http)) {
-        return "has a \"proxy\", so whether an address is public is not known "
-               "here; name each host in \"hosts\"";
-    }
-
     if (http->body != NULL
         && (ngx_strcmp(http->method.data, "GET") == 0
             || ngx_strcmp(http->method.data, "HEAD") == 0))
@@ -81,6 +65,70 @@ ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf)
     }
 
     return NULL;
+}
+
+const char *
+ngx_toolgate_http_settled(const void *conf)
+{
+    const ngx_toolgate_http_t *http = conf;
+
+    if (http->host.len == 0 && http->hosts == NULL) {
+        return "lets variables choose the host that \"http\" calls; say which "
+               "there may be, such as \"hosts api.example.com "
+               "*.example.org\"";
+    }
+
+    if (http->host.len != 0 && http->has_hosts && http->redirects == 0) {
+        return "calls one host and follows no redirects, so \"hosts\" means "
+               "nothing in it; remove it";
+    }
+
+    if (http->proxy.len != 0 && ngx_toolgate_http_is_wild(http)) {
+        return "has a \"proxy\", so whether an address is public is not known "
+               "here; name each host in \"hosts\"";
+    }
+
+    return NULL;
+}
+
+void
+ngx_toolgate_http_inherit(const ngx_toolgate_tool_t *tool, void *own,
+                          const void *from)
+{
+    const ngx_toolgate_http_t *server = from;
+    ngx_toolgate_http_t *http = own;
+
+    if (http->headers == NULL) {
+        http->headers = server->headers;
+        http->has_type = server->has_type;
+    }
+
+    if (http->query == NULL) {
+        http->query = server->query;
+    }
+
+    if (!http->has_redirects) {
+        http->redirects = server->redirects;
+    }
+
+    /* One host that never leads elsewhere needs no list of them. */
+    if (http->hosts == NULL
+        && (tool == NULL || http->host.len == 0 || http->redirects != 0))
+    {
+        http->hosts = server->hosts;
+    }
+
+    if (http->proxy.len == 0) {
+        http->proxy = server->proxy;
+    }
+
+    if (http->ca_file.len == 0) {
+        http->ca_file = server->ca_file;
+    }
+
+    if (http->connect_timeout == 0) {
+        http->connect_timeout = server->connect_timeout;
+    }
 }
 
 /* --- http METHOD URL --- */
@@ -263,6 +311,7 @@ ngx_toolgate_http_hosts(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     value = cf->args->elts;
+    http->has_hosts = 1;
 
     for (i = 1; i < cf->args->nelts; i++) {
         mistake = tg_url_pattern_check(ngx_toolgate_str(&value[i]));

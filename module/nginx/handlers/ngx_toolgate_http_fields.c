@@ -61,13 +61,12 @@ ngx_toolgate_http_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     const char *mistake;
     ngx_str_t *value, path;
 
-    (void) cmd;
     value = cf->args->elts;
     mistake = ngx_toolgate_header_mistake(&value[1]);
 
     if (mistake != NULL) {
-        return ngx_toolgate_refuse(cf, "invalid name \"%V\" in \"header\": %s",
-                                   &value[1], mistake);
+        return ngx_toolgate_refuse(cf, "invalid name \"%V\" in \"%V\": %s",
+                                   &value[1], &cmd->name, mistake);
     }
 
     field = ngx_toolgate_http_push(cf, &http->headers, &value[1]);
@@ -109,15 +108,14 @@ ngx_toolgate_http_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_str_t *value, name;
     tg_buf_t buf;
 
-    (void) cmd;
     value = cf->args->elts;
 
     if (value[1].len == 0 || ngx_strchr(value[1].data, '$') != NULL) {
         return ngx_toolgate_refuse(cf,
-                                   "invalid name \"%V\" in \"query\"; write "
-                                   "\"query NAME VALUE\", with variables in "
+                                   "invalid name \"%V\" in \"%V\"; write "
+                                   "\"%V NAME VALUE\", with variables in "
                                    "the value",
-                                   &value[1]);
+                                   &value[1], &cmd->name, &cmd->name);
     }
 
     name.data = ngx_pnalloc(cf->pool, value[1].len * 3);

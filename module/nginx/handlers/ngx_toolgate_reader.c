@@ -55,6 +55,7 @@ ngx_toolgate_reader_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
     }
 
     tool->handler = &ngx_toolgate_reader_handler;
+    tool->max_output = scf->max_output;
     tool->output = TG_OUTPUT_RESULT;
     tool->entry.output = TG_OUTPUT_RESULT;
     tool->entry.description = tg_str_c(ngx_toolgate_reader_text);
