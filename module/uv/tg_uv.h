@@ -122,6 +122,9 @@ struct tg_uv_conn_s {
     void (*on_read)(tg_uv_conn_t *conn, ssize_t nread);
     void (*on_wrote)(tg_uv_conn_t *conn, int err);
     void (*on_gone)(tg_uv_conn_t *conn);
+
+    /* The handle of an address that did not answer is closed. */
+    void (*on_given_up)(tg_uv_conn_t *conn);
 };
 
 /* out is where the protocol puts bytes; ops and out outlive the conn. */

@@ -38,9 +38,8 @@ tg_uv_conn_on_gone(tg_uv_conn_t *conn)
         return;
     }
 
-    /* One address is given up. */
     if (conn->state == TG_UV_CONNECTING) {
-        tg_uv_connect_next(conn);
+        conn->on_given_up(conn);
         return;
     }
 
@@ -117,7 +116,7 @@ tg_uv_conn_failed(tg_uv_conn_t *conn, int err)
     return err;
 }
 
-int
+static int
 tg_uv_conn_start(tg_uv_conn_t *conn)
 {
     int rc;
@@ -227,6 +226,51 @@ tg_uv_conn_eof(tg_uv_conn_t *conn)
     conn->ops->eof(conn->host);
 }
 
+void
+tg_uv_conn_unopened(tg_uv_conn_t *conn, int err)
+{
+    conn->err = err;
+    conn->ops->connected(conn->host, err);
+    tg_uv_conn_end(conn, err);
+}
+
+void
+tg_uv_conn_opened(tg_uv_conn_t *conn)
+{
+    conn->state = TG_UV_OPEN;
+    conn->ops->connected(conn->host, 0);
+
+    if (conn->state == TG_UV_OPEN && tg_uv_conn_start(conn) == 0) {
+        tg_uv_conn_flush(conn);
+    }
+}
+
+/*
+ * Opens what came over TLS, or goes on with its handshake; nread may be an
+ * error, or 0.  What is to be done once in_buf was read: 0: wait for more;
+ * UV_EOF or an error: it ends.
+ */
+static int
+tg_uv_conn_unseal(tg_uv_conn_t *conn, ssize_t nread)
+{
+    int rc;
+
+    rc = nread < 0 ? (int) nread : tg_uv_secure_input(conn, (size_t) nread);
+
+    /* The handshake, or what is wrong with it. */
+    tg_uv_conn_flush(conn);
+
+    if (conn->state == TG_UV_CONNECTING) {
+        if (tg_uv_secure_is_open(conn)) {
+            tg_uv_conn_opened(conn);
+        } else if (rc != 0) {
+            tg_uv_conn_unopened(conn, rc);
+        }
+    }
+
+    return rc;
+}
+
 static void
 tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
 {
@@ -241,7 +285,7 @@ tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
     rc = nread < 0 ? (int) nread : 0;
 
     if (conn->secure != NULL) {
-        rc = tg_uv_connect_unseal(conn, nread);
+        rc = tg_uv_conn_unseal(conn, nread);
     } else if (nread > 0) {
         conn->in_buf.len += (size_t) nread;
     }
@@ -457,7 +501,7 @@ tg_uv_conn_on_wrote(tg_uv_conn_t *conn, int err)
     conn->written = 0;
 
     if (err != 0 && conn->state == TG_UV_CONNECTING) {
-        tg_uv_connect_failed(conn, err);
+        tg_uv_conn_unopened(conn, err);
         return;
     }
 

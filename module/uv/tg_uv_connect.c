@@ -1,6 +1,8 @@
 /*
  * A connection until it is open: one address after the other, then TLS.
  */
+#include "uv/tg_uv_connect.h"
+
 #include "uv/tg_uv_conn.h"
 #include "uv/tg_uv_place.h"
 
@@ -8,46 +10,6 @@
 
 /* Seconds of silence after which the other machine is asked for a sign. */
 #define TG_UV_KEEPALIVE 60
-
-void
-tg_uv_connect_failed(tg_uv_conn_t *conn, int err)
-{
-    conn->err = err;
-    conn->ops->connected(conn->host, err);
-    tg_uv_conn_end(conn, err);
-}
-
-static void
-tg_uv_connect_done(tg_uv_conn_t *conn)
-{
-    conn->state = TG_UV_OPEN;
-    conn->ops->connected(conn->host, 0);
-
-    if (conn->state == TG_UV_OPEN && tg_uv_conn_start(conn) == 0) {
-        tg_uv_conn_flush(conn);
-    }
-}
-
-int
-tg_uv_connect_unseal(tg_uv_conn_t *conn, ssize_t nread)
-{
-    int rc;
-
-    rc = nread < 0 ? (int) nread : tg_uv_secure_input(conn, (size_t) nread);
-
-    /* The handshake, or what is wrong with it. */
-    tg_uv_conn_flush(conn);
-
-    if (conn->state == TG_UV_CONNECTING) {
-        if (tg_uv_secure_is_open(conn)) {
-            tg_uv_connect_done(conn);
-        } else if (rc != 0) {
-            tg_uv_connect_failed(conn, rc);
-        }
-    }
-
-    return rc;
-}
 
 static int
 tg_uv_connect_secure(tg_uv_conn_t *conn)
@@ -74,6 +36,7 @@ tg_uv_connect_give_up(tg_uv_conn_t *conn)
 
     tg_uv_end_close(conn, &conn->ends[0]);
     conn->ends[0].kind = TG_UV_END_NONE;
+    conn->on_given_up = tg_uv_connect_next;
 
     return 1;
 }
@@ -103,12 +66,12 @@ tg_uv_on_connect(uv_connect_t *req, int status)
         status = tg_uv_connect_secure(conn);
 
     } else if (status == 0) {
-        tg_uv_connect_done(conn);
+        tg_uv_conn_opened(conn);
         return;
     }
 
     if (status != 0) {
-        tg_uv_connect_failed(conn, status);
+        tg_uv_conn_unopened(conn, status);
     }
 }
 
@@ -179,7 +142,7 @@ tg_uv_connect_next(tg_uv_conn_t *conn)
     rc = tg_uv_connect_tcp(conn, address->ai_addr);
 
     if (rc != 0 && !tg_uv_connect_give_up(conn)) {
-        tg_uv_connect_failed(conn, rc);
+        tg_uv_conn_unopened(conn, rc);
     }
 }
 
@@ -203,7 +166,7 @@ tg_uv_on_addresses(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     if (status == 0) {
         tg_uv_connect_next(conn);
     } else {
-        tg_uv_connect_failed(conn, status);
+        tg_uv_conn_unopened(conn, status);
     }
 }
 

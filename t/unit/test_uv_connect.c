@@ -4,7 +4,7 @@
  */
 #include "uv_host.h"
 
-#include "uv/tg_uv_conn.h"
+#include "uv/tg_uv_connect.h"
 #include "uv/tg_uv_place.h"
 
 #include <arpa/inet.h>

@@ -154,6 +154,11 @@ char *ngx_toolgate_read_block(ngx_conf_t *cf, ngx_uint_t type, void **confs);
 char *ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool,
                          ngx_str_t *kind, ngx_str_t *name);
 
+/* What a tool does not say of its output: NGX_OK or NGX_ERROR, logged. */
+ngx_int_t ngx_toolgate_init_output_of(ngx_conf_t *cf,
+                                      const ngx_toolgate_srv_conf_t *scf,
+                                      ngx_toolgate_tool_t *tool);
+
 /* What does not go together with its `output`: NULL, or what to write. */
 const char *ngx_toolgate_output_mistake(const ngx_toolgate_tool_t *tool);
 

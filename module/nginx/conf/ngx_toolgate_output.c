@@ -359,31 +359,20 @@ ngx_toolgate_init_spill(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
 }
 
 ngx_int_t
-ngx_toolgate_init_outputs(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
+ngx_toolgate_init_output_of(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
+                            ngx_toolgate_tool_t *tool)
 {
     const ngx_toolgate_tool_t *from;
-    ngx_toolgate_tool_t *tool;
-    size_t i;
 
-    /* The nearest block that says so, else the server. */
-    for (i = 0; (tool = ngx_toolgate_block_at(scf, i)) != NULL; i++) {
-        for (from = tool;
-             from != NULL && from->max_output == NGX_CONF_UNSET_SIZE;
-             from = from->group)
-        {
-            /* void */
-        }
-
-        tool->max_output = from != NULL ? from->max_output : scf->max_output;
-
-        if (tool->handler != NULL && ngx_toolgate_spill_mistake(tool) == NULL
-            && ngx_toolgate_init_spill(cf, scf, tool, from != NULL) != NGX_OK)
-        {
-            return NGX_ERROR;
-        }
-
-        scf->has_spills |= tool->spills;
+    for (from = tool; from != NULL && from->max_output == NGX_CONF_UNSET_SIZE;
+         from = from->group)
+    {
+        /* void */
     }
 
-    return NGX_OK;
+    tool->max_output = from != NULL ? from->max_output : scf->max_output;
+
+    return tool->handler == NULL || ngx_toolgate_spill_mistake(tool) != NULL
+               ? NGX_OK
+               : ngx_toolgate_init_spill(cf, scf, tool, from != NULL);
 }

@@ -287,6 +287,23 @@ ngx_toolgate_init_timeouts(ngx_toolgate_srv_conf_t *scf)
     }
 }
 
+ngx_int_t
+ngx_toolgate_init_outputs(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
+{
+    ngx_toolgate_tool_t *tool;
+    size_t i;
+
+    for (i = 0; (tool = ngx_toolgate_block_at(scf, i)) != NULL; i++) {
+        if (ngx_toolgate_init_output_of(cf, scf, tool) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+        scf->has_spills |= tool->spills;
+    }
+
+    return NGX_OK;
+}
+
 void **
 ngx_toolgate_confs(ngx_conf_t *cf, ngx_toolgate_tool_t *tool)
 {
