@@ -14,7 +14,8 @@ my %text = map { $_ => slurp("$top/$_") // die "$_: $!\n" } @files;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
-mkdir "$dir/$_" or die "$dir/$_: $!\n" for qw(lib notes schemas);
+mkdir "$dir/$_" or die "$dir/$_: $!\n" for qw(lib notes schemas .aiwg
+    .aiwg/daemon);
 $tg->file('tools.conf', 'tool now { description "The time."; exec date; }');
 $tg->file('token', "Bearer 0123456789\n", 0600);
 $tg->file('ca.pem', "-----BEGIN CERTIFICATE-----\n");
@@ -77,6 +78,9 @@ sub localize {
     $config =~ s{/(?:run|var/log|etc|home/ann)/toolgate\b}{$dir}g;
     $config =~ s{\buser\s+toolgate;}{user $tg->{user} $tg->{group};};
     $config =~ s{/srv/notes\b}{$dir/notes}g;
+    # An agent, and a project.
+    $config =~ s{\bexec    claude -p\b}{exec echo}g;
+    $config =~ s{/srv/project\b}{$dir}g;
     $config =~ s{/usr/local/lib/toolgate\b}{$dir/lib}g;
     $config =~ s{/usr/local/bin/toolgate-runner\b}{$runner}g;
     # Where nobody listens, and a test may.

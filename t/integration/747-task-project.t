@@ -1,0 +1,123 @@
+#!/usr/bin/perl
+# docs/examples/daemon.conf in the folder of a project, and a command line of
+# the daemon that it stands in for: it looks for that one's pid and socket,
+# asks what that one is asked, closes as it does, and stops it by its pid.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $conf = slurp(Toolgate::Test::top() . '/docs/examples/daemon.conf');
+
+# --- as documented
+
+my @commands = $conf =~ /^#     (nginx .*)$/mg;
+is @commands, 3, 'how it is started, reloaded and stopped';
+$conf =~ s{^load_module .*\n}{}mg;
+$conf =~ s{/srv/project\b}{$dir}g;
+$conf =~ s{\bexec    claude -p}{exec echo Agent:} or die 'another agent';
+my $own = $tg->conf_text('', server => 0);
+my $runner = $tg->runner_path;
+$conf =~ s{(server \{)}{$1\ntool_runner $runner;};
+mkdir "$dir/.aiwg" or die "mkdir: $!";
+$tg->file('.aiwg/nginx.conf', join '',
+    (grep {/^(?:load_module|user|env) /} $own =~ /^.*\n/mg), $conf);
+
+sub nginx {
+    my ($command, @more) = @_;
+    my ($bin) = $tg->nginx_command;
+    $command =~ s{/srv/project/}{$dir/};
+    return ($bin, (split / /, $command =~ s/^nginx //r), @more);
+}
+my ($start, $reload, $quit) = @commands;
+
+sub run {
+    my ($status, $out, $err) = run_command({ env => $tg->nginx_env }, @_);
+    is $status, 0, "@_[-2 .. -1]" or diag $out . $err;
+}
+
+# In the foreground, as the harness ends what it has started.
+my $server;
+sub start {
+    $server = $tg->spawn({ env => $tg->nginx_env, stderr => "$dir/stderr" },
+        nginx($start, '-g', 'daemon off;'));
+    wait_for { cli('ping') } 'the daemon';
+}
+
+# --- the command line
+
+my ($pid_file, $socket) = map {"$dir/.aiwg/$_"} 'daemon.pid',
+    'daemon/daemon.sock';
+
+sub pid { return (slurp($pid_file) // '') =~ /^(\d+)/ ? $1 : undef }
+
+# One question, on a connection of its own; what is said unasked is passed
+# over.  Then its end of file, and the server's.
+sub ask {
+    my ($method, $params) = @_;
+    my $c = Toolgate::Client->connect($socket);
+    my $reply = $c->rpc($method, $params // {});
+    $c->shutdown_write;
+    eval { $c->recv_line while 1 };
+    return ($c->at_eof ? '' : 'it did not close: ') . "$reply->{error}{message}"
+        if $reply->{error};
+    return $reply->{result};
+}
+
+sub cli {
+    my ($method, $params) = @_;
+    my $pid = pid() or return;
+    return is_alive($pid) && -S $socket ? ask($method, $params) : undef;
+}
+
+start();
+is mode_of("$dir/.aiwg/daemon"), "0700 $> " . ($) + 0), 'the folder';
+is mode_of($socket), "0600 $> " . ($) + 0), 'the socket';
+my $ping = cli('ping');
+ok $ping->{pong}, 'ping';
+like $ping->{timestamp}, qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'when';
+
+my $status = cli('daemon.status');
+is $status->{health}, 'healthy', 'status';
+ok $status->{subsystems}{ipc}{clients} >= 1, 'its clients';
+is $status->{subsystems}{supervisor}{maxConcurrency}, 3, 'how many tasks';
+my $task = cli('task.submit', { prompt => 'Fix tests', priority => 0 });
+is_deeply $task, { taskId => 'task-0000', state => 'queued' }, 'task submit';
+my $chat = cli('chat.send', { message => 'hello' });
+is_deeply $chat, { taskId => 'task-0001' }, 'chat';
+wait_for { cli('task.stats')->{completed} == 2 } 'both to be done';
+is cli('task.get', { taskId => 'task-0000' })->{result}, 'Agent: Fix tests',
+    'task get';
+is_deeply [ map {"$_->{id} $_->{state} $_->{prompt}"}
+        @{ cli('task.list', { limit => 20 }) } ],
+    [ 'task-0001 completed hello', 'task-0000 completed Fix tests' ],
+    'task list';
+like cli('task.cancel', { taskId => 'task-0000' }),
+    qr/^Task not cancellable/, 'task cancel';
+like cli('task.get', { taskId => 'none' }), qr/^Task not found/, 'no such task';
+like slurp("$dir/.aiwg/daemon/daemon.log"), qr/start worker process/, 'the log';
+run(nginx($reload));
+is cli('task.stats')->{total}, 2, 'reload';
+
+# --- stop: the process is gone within its ten seconds, or it would be killed
+
+my $pid = pid();
+is $pid, $server->pid, 'the pid is that of the daemon';
+kill TERM => $pid;
+is $server->wait_exit, 0, 'stop';
+ok !-e $pid_file, 'its pid file is gone';
+ok !-e $socket, 'and its socket';
+is cli('ping'), undef, 'which the command line sees';
+
+# --- and again; daemon.stop ends the tasks, and not the daemon
+
+start();
+is cli('task.stats')->{completed}, 2, 'what was done is known';
+is_deeply cli('daemon.stop'), { stopping => JSON::PP::true }, 'daemon.stop';
+is cli('daemon.status')->{health}, 'stopping', 'it stops';
+like cli('task.submit', { prompt => 'x' }), qr/^Subsystem unavailable: /,
+    'nothing more is taken';
+run(nginx($quit));
+is $server->wait_exit, 0, 'quit';
+
+done_testing;
