@@ -62,7 +62,7 @@ room_libs = $(if $(filter client,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
 
 comma := ,
 # Rooms of plain C11 that everybody links, as one archive.
-C11_ROOMS := base schema core tool
+C11_ROOMS := base schema core rule tool
 
 src = $(sort $(foreach r,$(1),$(wildcard module/$(r)/*.c \
 	module/$(r)/*/*.c)))

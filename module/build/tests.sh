@@ -140,10 +140,11 @@ test_coverage() {
     # What ran before counts no more.
     mkdir -p "$BUILD"
     find "$BUILD" -name '*.gcda' -delete
-    test_unit base schema core tool >"$BUILD/log" 2>&1 \
+    test_unit base schema core rule tool >"$BUILD/log" 2>&1 \
         || { cat "$BUILD/log"; die "coverage is of tests that pass"; }
     perl module/build/coverage.pl "$BUILD/obj" 95 90 \
-        module/base module/schema module/core module/tool
+        module/base module/schema module/core module/rule \
+        module/tool
 }
 
 run_tests() {

@@ -24,6 +24,8 @@ my %room = (
     base   => { rooms => [], system => sub { $c11{ $_[0] } } },
     schema => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
     core   => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
+    rule   =>
+        { rooms => [qw(base schema)], system => sub { $c11{ $_[0] } } },
     tool => {
         rooms  => [qw(base schema core)],
         system => sub { $c11{ $_[0] } },
@@ -37,12 +39,12 @@ my %room = (
         { rooms => [qw(base schema)], system => libraries(qr/^pcre2/) },
     thread => { rooms => [qw(base core)], system => libraries(qr/^$/) },
     nginx => {
-        rooms  => [qw(base schema core tool api regex thread)],
+        rooms  => [qw(base schema core rule tool api regex thread)],
         system => libraries(qr/^ngx_/),
     },
     bridge => { rooms => [qw(base core uv)], system => libraries(qr/^uv\.h/) },
     runner => {
-        rooms  => [qw(base core uv)],
+        rooms  => [qw(base schema core rule uv regex)],
         system => libraries(qr/^(?:uv\.h|curl\/|sqlite3\.h)/),
     },
     client => {
@@ -115,7 +117,7 @@ sub check_file {
     my ($file) = @_;
     my $is_c = $file =~ /\.[ch]$/;
     my $tabs = $file =~ /\.mk$/;
-    my $is_pure = $file =~ m{^module/(?:base|schema|core|tool)/};
+    my $is_pure = $file =~ m{^module/(?:base|schema|core|rule|tool)/};
     open my $fh, '<:encoding(UTF-8)', $file or die "$file: $!\n";
     my $comment = 0;
     while (my $text = <$fh>) {

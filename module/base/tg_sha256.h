@@ -1,0 +1,32 @@
+/*
+ * SHA-256 (FIPS 180-4), and HMAC with it (RFC 2104): for signatures of what
+ * is sent, not for speed.
+ */
+#ifndef TG_SHA256_H
+#define TG_SHA256_H
+
+#include "base/tg_base.h"
+
+#define TG_SHA256_SIZE 32
+#define TG_SHA256_BLOCK 64
+
+typedef struct {
+    uint32_t state[8];
+    uint64_t len;
+    unsigned char block[TG_SHA256_BLOCK];
+} tg_sha256_t;
+
+typedef struct {
+    tg_sha256_t inner;
+    tg_sha256_t outer;
+} tg_hmac_t;
+
+void tg_sha256_init(tg_sha256_t *sha);
+void tg_sha256_put(tg_sha256_t *sha, tg_str_t bytes);
+void tg_sha256_end(tg_sha256_t *sha, unsigned char *digest);
+
+void tg_hmac_init(tg_hmac_t *hmac, tg_str_t key);
+void tg_hmac_put(tg_hmac_t *hmac, tg_str_t bytes);
+void tg_hmac_end(tg_hmac_t *hmac, unsigned char *digest);
+
+#endif

@@ -1,0 +1,195 @@
+#include "rule/tg_event.h"
+
+#include "base/tg_json.h"
+
+/* --- fields --- */
+
+static int
+tg_event_element(tg_str_t array, tg_str_t name, tg_str_t *value)
+{
+    tg_json_t each;
+    size_t i, n;
+
+    for (i = 0, n = 0; i < name.len; i++) {
+        if (!tg_is_digit(name.data[i]) || n > 1000000) {
+            return TG_MISSING;
+        }
+
+        n = n * 10 + (size_t) (name.data[i] - '0');
+    }
+
+    for (tg_json_each(&each, array); tg_json_item(&each, value); n--) {
+        if (n == 0) {
+            return TG_OK;
+        }
+    }
+
+    return TG_MISSING;
+}
+
+static int
+tg_event_walk(tg_str_t value, tg_str_t field, tg_str_t *found)
+{
+    const char *dot;
+    tg_str_t name;
+    int rc;
+
+    for (;;) {
+        dot = memchr(field.data, '.', field.len);
+        name = dot != NULL ? tg_str(field.data, (size_t) (dot - field.data))
+                           : field;
+
+        switch (tg_json_type(value)) {
+        case TG_JSON_OBJECT:
+            rc = tg_json_get(value, name, &value);
+            break;
+        case TG_JSON_ARRAY:
+            rc = tg_event_element(value, name, &value);
+            break;
+        default:
+            rc = TG_MISSING;
+        }
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
+        if (dot == NULL) {
+            *found = value;
+            return TG_OK;
+        }
+
+        field = tg_str(dot + 1, field.len - name.len - 1);
+    }
+}
+
+int
+tg_event_get(tg_str_t event, tg_str_t field, tg_str_t *value)
+{
+    tg_str_t payload;
+
+    if (tg_event_walk(event, field, value) == TG_OK) {
+        return TG_OK;
+    }
+
+    return tg_json_get(event, TG_STR("payload"), &payload) == TG_OK
+               ? tg_event_walk(payload, field, value)
+               : TG_MISSING;
+}
+
+/* --- texts --- */
+
+/* The field between {{ and }}, at the start of text; len 0: there is none. */
+static tg_str_t
+tg_event_field(tg_str_t text)
+{
+    const char *p, *end;
+
+    end = tg_str_end(text);
+
+    for (p = text.data + 2;
+         p < end
+         && (tg_is_alpha(*p) || tg_is_digit(*p) || tg_is_one_of(*p, "_-."));
+         p++)
+    {
+        /* void */
+    }
+
+    return end - p >= 2 && p[0] == '}' && p[1] == '}'
+               ? tg_str(text.data + 2, (size_t) (p - text.data - 2))
+               : TG_STR("");
+}
+
+/* Cuts what was put in behind start, at the end of a character. */
+static void
+tg_event_cut(tg_buf_t *out, size_t start)
+{
+    size_t len;
+
+    if (out->len - start <= TG_EVENT_VALUE_MAX || tg_buf_failed(out)) {
+        return;
+    }
+
+    len = start + TG_EVENT_VALUE_MAX;
+
+    while (len > start && ((unsigned char) out->data[len] & 0xc0) == 0x80) {
+        len--;
+    }
+
+    tg_buf_truncate(out, len);
+}
+
+static void
+tg_event_put_value(tg_buf_t *out, tg_str_t value)
+{
+    size_t start, i, nul;
+    tg_str_t text;
+
+    start = out->len;
+
+    if (tg_json_type(value) != TG_JSON_STRING) {
+        tg_json_put_compact(out, value);
+        tg_event_cut(out, start);
+        return;
+    }
+
+    tg_json_put_decoded(out, tg_json_body(value));
+    tg_event_cut(out, start);
+    nul = start;
+
+    while (!tg_buf_failed(out) && nul < out->len
+           && memchr(out->data + nul, '\0', out->len - nul) != NULL)
+    {
+        /* Each grows by two bytes; of what was cut there may be many. */
+        for (i = nul; out->data[i] != '\0'; i++) {
+            /* void */
+        }
+
+        if (tg_buf_reserve(out, 2) != TG_OK) {
+            return;
+        }
+
+        memmove(out->data + i + 3, out->data + i + 1, out->len - i - 1);
+        text = TG_STR("\xef\xbf\xbd");
+        memcpy(out->data + i, text.data, text.len);
+        out->len += 2;
+        nul = i + 3;
+    }
+}
+
+int
+tg_event_put(tg_buf_t *out, tg_str_t text, tg_str_t event, size_t most)
+{
+    const char *p, *end, *start;
+    tg_str_t field, value;
+    size_t before;
+
+    before = out->len;
+    end = tg_str_end(text);
+    start = text.data;
+
+    for (p = text.data; p < end; p++) {
+        if (end - p < 5 || p[0] != '{' || p[1] != '{') {
+            continue;
+        }
+
+        field = tg_event_field(tg_str(p, (size_t) (end - p)));
+
+        if (field.len == 0 || tg_event_get(event, field, &value) != TG_OK) {
+            continue;
+        }
+
+        tg_buf_put(out, start, (size_t) (p - start));
+        tg_event_put_value(out, value);
+        start = field.data + field.len + 2;
+        p = start - 1;
+
+        if (out->len - before > most) {
+            return TG_LIMIT;
+        }
+    }
+
+    tg_buf_put(out, start, (size_t) (end - start));
+
+    return out->len - before > most ? TG_LIMIT : TG_OK;
+}

@@ -1,0 +1,202 @@
+#include "rule/tg_path_glob.h"
+
+/* Where a class ends: behind its bracket; or NULL. */
+static const char *
+tg_path_glob_class_end(const char *p, const char *end)
+{
+    p++;
+
+    if (p < end && (*p == '!' || *p == '^')) {
+        p++;
+    }
+
+    /* The first may be the bracket itself. */
+    for (p += p < end; p < end && *p != ']'; p++) {
+        if (*p == '\\' || *p == '/') {
+            return NULL;
+        }
+    }
+
+    return p < end ? p + 1 : NULL;
+}
+
+const char *
+tg_path_glob_check(tg_str_t pattern)
+{
+    const char *p, *end;
+
+    p = pattern.data;
+    end = tg_str_end(pattern);
+
+    if (pattern.len == 0 || pattern.len > TG_PATH_GLOB_MAX) {
+        return "a pattern has 1 to 256 bytes";
+    }
+
+    if (*p == '/') {
+        return "a pattern is about paths below the folder, it begins with no "
+               "slash";
+    }
+
+    while (p < end) {
+        if (*p == '\\') {
+            if (++p == end) {
+                return "a backslash at the end stands before nothing";
+            }
+
+            p++;
+        } else if (*p == '[') {
+            p = tg_path_glob_class_end(p, end);
+
+            if (p == NULL) {
+                return "a [ has its ] behind it, without a slash or a "
+                       "backslash between; \\[ is the bracket itself";
+            }
+        } else {
+            p++;
+        }
+    }
+
+    return NULL;
+}
+
+static int
+tg_path_glob_in_class(const char *p, const char *end, unsigned char c)
+{
+    unsigned char low, high;
+    int is_not, is_in;
+
+    p++;
+    end--;
+    is_not = *p == '!' || *p == '^';
+    p += is_not;
+    is_in = 0;
+
+    while (p < end) {
+        low = high = (unsigned char) *p++;
+
+        if (end - p >= 2 && *p == '-') {
+            high = (unsigned char) p[1];
+            p += 2;
+        }
+
+        is_in |= c >= low && c <= high;
+    }
+
+    return is_in != is_not;
+}
+
+/*
+ * Does the one item at *p match c?  Moves behind it.  Bytes of one character
+ * are several items: a name need not be UTF-8.
+ */
+static int
+tg_path_glob_item(const char **p, const char *end, char c)
+{
+    const char *item;
+
+    item = *p;
+
+    switch (*item) {
+    case '?':
+        *p = item + 1;
+        return c != '/';
+
+    case '[':
+        *p = tg_path_glob_class_end(item, end);
+        return c != '/' && tg_path_glob_in_class(item, *p, (unsigned char) c);
+
+    case '\\':
+        *p = item + 2;
+        return c == item[1];
+
+    default:
+        *p = item + 1;
+        return c == *item;
+    }
+}
+
+typedef struct {
+    const char *pattern; /* behind the stars; NULL: there were none */
+    const char *path;    /* what they match ends here */
+} tg_path_glob_stars_t;
+
+/*
+ * Each kind of stars is extended where it stood last, byte by byte, when what
+ * follows does not match: the last * as far as its folder goes, then the last
+ * **, after which there was no * yet.
+ */
+static int
+tg_path_glob_all(tg_str_t pattern, tg_str_t path)
+{
+    tg_path_glob_stars_t star, stars;
+    const char *p, *end, *s, *last;
+
+    p = pattern.data;
+    end = tg_str_end(pattern);
+    s = path.data;
+    last = tg_str_end(path);
+    star.pattern = stars.pattern = NULL;
+    star.path = stars.path = NULL;
+
+    for (;;) {
+        if (end - p >= 2 && p[0] == '*' && p[1] == '*') {
+            p += 2;
+            stars.pattern = p;
+            stars.path = s;
+            star.pattern = NULL;
+
+            /* No folder at all, which is behind a slash or at the start. */
+            if (p < end && *p == '/' && (p - 2 == pattern.data || p[-3] == '/'))
+            {
+                p++;
+            }
+
+            continue;
+        }
+
+        if (p < end && *p == '*') {
+            star.pattern = ++p;
+            star.path = s;
+            continue;
+        }
+
+        if (s < last && p < end && tg_path_glob_item(&p, end, *s)) {
+            s++;
+            continue;
+        }
+
+        if (s == last && p == end) {
+            return 1;
+        }
+
+        if (star.pattern != NULL && star.path < last && *star.path != '/') {
+            s = ++star.path;
+            p = star.pattern;
+
+        } else if (stars.pattern != NULL && stars.path < last) {
+            s = ++stars.path;
+            p = stars.pattern;
+            star.pattern = NULL;
+
+        } else {
+            return 0;
+        }
+    }
+}
+
+int
+tg_path_glob_match(tg_str_t pattern, tg_str_t path)
+{
+    size_t i;
+
+    if (memchr(pattern.data, '/', pattern.len) == NULL) {
+        for (i = path.len; i > 0 && path.data[i - 1] != '/'; i--) {
+            /* void */
+        }
+
+        path.data += i;
+        path.len -= i;
+    }
+
+    return tg_path_glob_all(pattern, path);
+}

@@ -1,0 +1,209 @@
+#include "rule/tg_rule_impl.h"
+
+#include "schema/tg_pattern.h"
+
+static const struct {
+    const char *name;
+    tg_rule_op_t op;
+} tg_rule_operators[] = {
+    { "eq", TG_RULE_EQ },
+    { "equals", TG_RULE_EQ },
+    { "neq", TG_RULE_NEQ },
+    { "not_equals", TG_RULE_NEQ },
+    { "contains", TG_RULE_CONTAINS },
+    { "matches", TG_RULE_MATCHES },
+    { "gt", TG_RULE_GT },
+    { "gte", TG_RULE_GTE },
+    { "lt", TG_RULE_LT },
+    { "lte", TG_RULE_LTE },
+    { "exists", TG_RULE_EXISTS },
+    { "not_exists", TG_RULE_NOT_EXISTS },
+};
+
+tg_rule_op_t
+tg_rule_operator(tg_str_t name)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(tg_rule_operators) / sizeof(tg_rule_operators[0]);
+         i++) {
+        if (tg_str_eq(name, tg_str_c(tg_rule_operators[i].name))) {
+            return tg_rule_operators[i].op;
+        }
+    }
+
+    return TG_RULE_OPERATORS;
+}
+
+/* --- patterns --- */
+
+int
+tg_rule_pattern(const tg_alloc_t *alloc, const tg_schema_regex_t *regex,
+                tg_str_t text, tg_rule_pattern_t *pattern, tg_buf_t *why)
+{
+    const char *mistake;
+    tg_buf_t translated;
+    int rc;
+
+    if (regex == NULL) {
+        tg_buf_text(why, "there are no patterns here");
+        return TG_BAD;
+    }
+
+    tg_buf_init(&translated, alloc);
+    rc = tg_pattern_translate(text, &translated, &pattern->weight, &mistake);
+
+    if (rc == TG_BAD) {
+        tg_buf_text(why, mistake);
+    } else if (rc == TG_OK) {
+        rc = regex->compile(regex->ctx, tg_buf_view(&translated),
+                            &pattern->code, why);
+    }
+
+    tg_buf_deinit(&translated);
+
+    return rc;
+}
+
+int
+tg_rule_compile(tg_rule_reader_t *reader, const char *name, tg_str_t text,
+                tg_rule_pattern_t *pattern)
+{
+    tg_buf_printf(reader->why, "%s: ", name);
+
+    return tg_rule_pattern(reader->rule->alloc, reader->rule->regex, text,
+                           pattern, reader->why);
+}
+
+/* --- conditions --- */
+
+/* What it compares with, as its operator needs it. */
+static int
+tg_rule_operand(tg_rule_reader_t *reader, const char *name,
+                tg_condition_t *condition, tg_str_t raw)
+{
+    int rc;
+
+    if (condition->op >= TG_RULE_EXISTS) {
+        return TG_OK;
+    }
+
+    if (raw.data == NULL && condition->text.data == NULL) {
+        return tg_rule_wrong(reader, "%s: needs a value", name);
+    }
+
+    condition->value = raw;
+
+    if (tg_json_type(raw) == TG_JSON_STRING) {
+        rc = tg_rule_text(reader, name, raw, &condition->text);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+    } else if (tg_json_type(raw) == TG_JSON_NUMBER) {
+        condition->text = raw;
+    } else if (tg_json_type(raw) == TG_JSON_OBJECT
+               || tg_json_type(raw) == TG_JSON_ARRAY)
+    {
+        return tg_rule_wrong(reader,
+                             "%s.value: must be a string, a number, true, "
+                             "false or null",
+                             name);
+    }
+
+    if (condition->op == TG_RULE_MATCHES) {
+        return condition->text.data == NULL
+                   ? tg_rule_wrong(reader, "%s.value: must be a pattern", name)
+                   : tg_rule_compile(reader, name, condition->text,
+                                     &condition->pattern);
+    }
+
+    return condition->op >= TG_RULE_GT && !tg_rule_is_number(condition->text)
+               ? tg_rule_wrong(reader, "%s.value: must be a number", name)
+               : TG_OK;
+}
+
+static int
+tg_rule_read_condition(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
+                       tg_condition_t *condition)
+{
+    enum {
+        FIELD,
+        OPERATOR,
+        VALUE,
+        TEXT,
+        MEMBERS
+    };
+    static const char *const names[] = { "field", "operator", "value", "text",
+                                         NULL };
+    tg_str_t values[MEMBERS], op;
+    int rc;
+
+    if (tg_json_members(raw, names, values) != TG_OK) {
+        return tg_rule_wrong(reader, "%s: must be an object", name);
+    }
+
+    op = TG_STR_NONE;
+    rc = tg_rule_text(reader, name, values[FIELD], &condition->field);
+
+    if (rc == TG_OK) {
+        rc = tg_rule_text(reader, name, values[OPERATOR], &op);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_rule_text(reader, name, values[TEXT], &condition->text);
+    }
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    if (condition->field.len == 0) {
+        return tg_rule_wrong(reader, "%s: needs a field", name);
+    }
+
+    condition->op = tg_rule_operator(op);
+
+    if (condition->op == TG_RULE_OPERATORS) {
+        return tg_rule_wrong(reader,
+                             "%s.operator: must be eq, neq, contains, matches, "
+                             "gt, gte, lt, lte, exists or not_exists",
+                             name);
+    }
+
+    return tg_rule_operand(reader, name, condition, values[VALUE]);
+}
+
+int
+tg_rule_read_conditions(tg_rule_reader_t *reader, tg_str_t raw)
+{
+    tg_rule_t *rule;
+    char name[32];
+    tg_buf_t text;
+    tg_json_t each;
+    tg_str_t value;
+    int rc;
+
+    rule = reader->rule;
+    rc = TG_OK;
+
+    if (raw.data != NULL && tg_json_type(raw) != TG_JSON_ARRAY) {
+        return tg_rule_wrong(reader, "conditions: must be an array");
+    }
+
+    for (tg_json_each(&each, raw); rc == TG_OK && tg_json_item(&each, &value);)
+    {
+        if (rule->nconditions == TG_RULE_CONDITIONS_MAX) {
+            return tg_rule_wrong(reader, "conditions: more than %d",
+                                 TG_RULE_CONDITIONS_MAX);
+        }
+
+        text = tg_buf_fixed(name, sizeof(name));
+        tg_buf_printf(&text, "conditions[%u]", rule->nconditions);
+        tg_buf_char(&text, '\0');
+        rc = tg_rule_read_condition(reader, name, value,
+                                    &rule->conditions[rule->nconditions++]);
+    }
+
+    return rc;
+}

@@ -1,0 +1,43 @@
+/*
+ * What the files that read a rule share.
+ *
+ *   tg_rule_read.c       its members, its action
+ *   tg_rule_trigger.c    its trigger
+ *   tg_rule_condition.c  its conditions
+ *   tg_rule.c            what it makes of an event
+ */
+#ifndef TG_RULE_IMPL_H
+#define TG_RULE_IMPL_H
+
+#include "base/tg_json.h"
+#include "rule/tg_rule.h"
+
+typedef struct {
+    tg_rule_t *rule;
+    char *at; /* where the next text goes */
+    tg_buf_t *why;
+} tg_rule_reader_t;
+
+/* Writes what is wrong: TG_BAD. */
+int tg_rule_wrong(const tg_rule_reader_t *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * A member of that name, raw: what is absent leaves the result alone.  TG_OK
+ * or TG_BAD.
+ */
+int tg_rule_text(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
+                 tg_str_t *text);
+int tg_rule_flag(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
+                 int *flag);
+int tg_rule_number(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
+                   int64_t least, int64_t most, int64_t *number);
+
+/* As tg_rule_pattern(), for a member of that name. */
+int tg_rule_compile(tg_rule_reader_t *reader, const char *name, tg_str_t text,
+                    tg_rule_pattern_t *pattern);
+
+int tg_rule_read_conditions(tg_rule_reader_t *reader, tg_str_t raw);
+int tg_rule_read_trigger(tg_rule_reader_t *reader, tg_str_t raw);
+
+#endif

@@ -1,0 +1,352 @@
+#include "rule/tg_rule_impl.h"
+
+#include "base/tg_url.h"
+
+/* --- members: what is absent is left alone --- */
+
+int
+tg_rule_wrong(const tg_rule_reader_t *reader, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tg_buf_vprintf(reader->why, format, args);
+    va_end(args);
+
+    return TG_BAD;
+}
+
+int
+tg_rule_text(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
+             tg_str_t *text)
+{
+    size_t n;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    if (tg_json_type(raw) != TG_JSON_STRING) {
+        return tg_rule_wrong(reader, "%s: must be a string", name);
+    }
+
+    n = tg_json_decode(reader->at, tg_json_body(raw));
+
+    if (memchr(reader->at, '\0', n) != NULL) {
+        return tg_rule_wrong(reader, "%s: has a NUL in it", name);
+    }
+
+    *text = tg_str(reader->at, n);
+    reader->at += n;
+
+    return TG_OK;
+}
+
+int
+tg_rule_flag(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
+             int *flag)
+{
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    *flag = tg_json_type(raw) == TG_JSON_TRUE;
+
+    return *flag || tg_json_type(raw) == TG_JSON_FALSE
+               ? TG_OK
+               : tg_rule_wrong(reader, "%s: must be true or false", name);
+}
+
+int
+tg_rule_number(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
+               int64_t least, int64_t most, int64_t *number)
+{
+    int64_t value;
+
+    if (raw.data == NULL) {
+        return TG_OK;
+    }
+
+    if (tg_json_type(raw) != TG_JSON_NUMBER
+        || tg_json_int64(raw, &value) != TG_OK || value < least || value > most)
+    {
+        return tg_rule_wrong(reader,
+                             "%s: must be a whole number from %lld to "
+                             "%lld",
+                             name, (long long) least, (long long) most);
+    }
+
+    *number = value;
+
+    return TG_OK;
+}
+
+/* --- actions --- */
+
+enum {
+    TG_ACTION_TYPE,
+    TG_ACTION_ITS_AGENT,
+    TG_ACTION_PROMPT,
+    TG_ACTION_MESSAGE,
+    TG_ACTION_CHANNEL,
+    TG_ACTION_URL,
+    TG_ACTION_PRIORITY,
+    TG_ACTION_MEMBERS
+};
+
+/* What its type needs is there. */
+static int
+tg_rule_check_action(tg_rule_reader_t *reader, tg_str_t type)
+{
+    const char *mistake;
+    tg_rule_t *rule;
+    tg_url_t url;
+
+    rule = reader->rule;
+
+    if (tg_json_is_text(type, TG_STR("agent"))) {
+        rule->action = TG_ACTION_AGENT;
+        return TG_OK;
+    }
+
+    if (tg_json_is_text(type, TG_STR("notify"))) {
+        rule->action = TG_ACTION_NOTIFY;
+        return rule->message.data != NULL
+                   ? TG_OK
+                   : tg_rule_wrong(reader, "action.message: is needed");
+    }
+
+    if (!tg_json_is_text(type, TG_STR("webhook"))) {
+        return tg_rule_wrong(reader, "action.type: must be agent, notify or "
+                                     "webhook");
+    }
+
+    rule->action = TG_ACTION_WEBHOOK;
+
+    if (rule->url.data == NULL) {
+        return tg_rule_wrong(reader, "action.url: is needed");
+    }
+
+    return tg_url_parse(rule->url, &url, &mistake) == TG_OK
+               ? TG_OK
+               : tg_rule_wrong(reader, "action.url: %s", mistake);
+}
+
+static int
+tg_rule_read_action(tg_rule_reader_t *reader, tg_str_t raw)
+{
+    static const char *const names[] = { "type",     "agent",   "prompt",
+                                         "message",  "channel", "url",
+                                         "priority", NULL };
+    tg_str_t values[TG_ACTION_MEMBERS];
+    tg_rule_t *rule;
+    int i, rc;
+
+    rule = reader->rule;
+
+    if (raw.data == NULL || tg_json_members(raw, names, values) != TG_OK) {
+        return tg_rule_wrong(reader, "action: must be an object");
+    }
+
+    {
+        tg_str_t *const texts[] = { &rule->agent, &rule->prompt, &rule->message,
+                                    &rule->channel, &rule->url };
+
+        for (i = 0, rc = TG_OK; rc == TG_OK && i < 5; i++) {
+            rc = tg_rule_text(reader, names[TG_ACTION_ITS_AGENT + i],
+                              values[TG_ACTION_ITS_AGENT + i], texts[i]);
+        }
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_rule_number(reader, "action.priority",
+                            values[TG_ACTION_PRIORITY], INT32_MIN, INT32_MAX,
+                            &rule->priority);
+    }
+
+    return rc == TG_OK ? tg_rule_check_action(reader, values[TG_ACTION_TYPE])
+                       : rc;
+}
+
+/* --- all of it --- */
+
+enum {
+    TG_RULE_ID,
+    TG_RULE_DESCRIPTION,
+    TG_RULE_SECRET,
+    TG_RULE_ENABLED,
+    TG_RULE_APPROVAL,
+    TG_RULE_COOLDOWN,
+    TG_RULE_TRIGGER,
+    TG_RULE_CONDITIONS,
+    TG_RULE_ACTION,
+    TG_RULE_MEMBERS
+};
+
+static const char *const tg_rule_members[] = {
+    "id",         "description", "secret",     "enabled", "requiresApproval",
+    "cooldownMs", "trigger",     "conditions", "action",  NULL,
+};
+
+/* One that clients name, and people read. */
+static int
+tg_rule_check_id(tg_rule_reader_t *reader)
+{
+    const tg_rule_t *rule;
+    size_t i;
+
+    rule = reader->rule;
+
+    for (i = 0; i < rule->id.len && (unsigned char) rule->id.data[i] > 0x1f
+                && rule->id.data[i] != 0x7f;
+         i++)
+    {
+        /* void */
+    }
+
+    return rule->id.len != 0 && i == rule->id.len && i <= TG_RULE_ID_MAX
+               ? TG_OK
+               : tg_rule_wrong(reader,
+                               "id: must be a text of 1 to %d bytes, "
+                               "without control characters",
+                               TG_RULE_ID_MAX);
+}
+
+static int
+tg_rule_read_head(tg_rule_reader_t *reader, const tg_str_t *values)
+{
+    tg_rule_t *rule;
+    int rc;
+
+    rule = reader->rule;
+    rc = tg_rule_text(reader, "id", values[TG_RULE_ID], &rule->id);
+
+    if (rc == TG_OK) {
+        rc = tg_rule_check_id(reader);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_rule_text(reader, "description", values[TG_RULE_DESCRIPTION],
+                          &rule->description);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_rule_text(reader, "secret", values[TG_RULE_SECRET],
+                          &rule->secret);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_rule_flag(reader, "enabled", values[TG_RULE_ENABLED],
+                          &rule->is_enabled);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_rule_flag(reader, "requiresApproval", values[TG_RULE_APPROVAL],
+                          &rule->needs_approval);
+    }
+
+    return rc == TG_OK
+               ? tg_rule_number(reader, "cooldownMs", values[TG_RULE_COOLDOWN],
+                                0, TG_RULE_COOLDOWN_MAX * INT64_C(1000),
+                                &rule->cooldown_ms)
+               : rc;
+}
+
+static int
+tg_rule_fill(tg_rule_reader_t *reader)
+{
+    tg_str_t values[TG_RULE_MEMBERS];
+    size_t start;
+    int rc;
+
+    start = reader->why->len;
+
+    if (tg_json_members(reader->rule->raw, tg_rule_members, values) != TG_OK) {
+        return tg_rule_wrong(reader, "a rule must be an object");
+    }
+
+    rc = tg_rule_read_head(reader, values);
+
+    if (rc == TG_OK) {
+        rc = tg_rule_read_trigger(reader, values[TG_RULE_TRIGGER]);
+    }
+
+    /* What stands before a mistake is there before it is one. */
+    if (rc == TG_OK) {
+        tg_buf_truncate(reader->why, start);
+        rc = tg_rule_read_conditions(reader, values[TG_RULE_CONDITIONS]);
+    }
+
+    if (rc == TG_OK) {
+        tg_buf_truncate(reader->why, start);
+        rc = tg_rule_read_action(reader, values[TG_RULE_ACTION]);
+    }
+
+    return rc;
+}
+
+int
+tg_rule_read(const tg_alloc_t *alloc, tg_str_t raw,
+             const tg_schema_regex_t *regex, tg_rule_t **rule, tg_buf_t *why)
+{
+    tg_rule_reader_t reader;
+    tg_rule_t *made;
+    int rc;
+
+    made = tg_calloc(alloc, sizeof(*made));
+
+    if (made == NULL) {
+        return TG_NOMEM;
+    }
+
+    made->alloc = alloc;
+    made->regex = regex;
+    made->is_enabled = 1;
+    /* A text is never longer than it is escaped. */
+    made->memory = tg_alloc(alloc, 2 * raw.len + 1);
+
+    if (made->memory == NULL) {
+        tg_rule_free(made);
+        return TG_NOMEM;
+    }
+
+    memcpy(made->memory, raw.data, raw.len);
+    made->raw = tg_str(made->memory, raw.len);
+    reader.rule = made;
+    reader.at = made->memory + raw.len;
+    reader.why = why;
+    rc = tg_rule_fill(&reader);
+
+    if (rc != TG_OK) {
+        tg_rule_free(made);
+        return rc;
+    }
+
+    *rule = made;
+
+    return TG_OK;
+}
+
+void
+tg_rule_free(tg_rule_t *rule)
+{
+    unsigned i;
+
+    if (rule == NULL) {
+        return;
+    }
+
+    for (i = 0; i < rule->nconditions; i++) {
+        if (rule->conditions[i].pattern.code != NULL) {
+            rule->regex->free(rule->regex->ctx,
+                              rule->conditions[i].pattern.code);
+        }
+    }
+
+    if (rule->pattern.code != NULL) {
+        rule->regex->free(rule->regex->ctx, rule->pattern.code);
+    }
+
+    tg_free(rule->alloc, rule->memory);
+    tg_free(rule->alloc, rule);
+}

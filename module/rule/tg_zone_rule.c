@@ -1,0 +1,307 @@
+#include "rule/tg_zone_impl.h"
+
+#define TG_ZONE_DAY INT64_C(86400)
+/* Hours of an offset, and of a time: RFC 8536 has times of other days. */
+#define TG_ZONE_OFFSET_HOURS 24
+#define TG_ZONE_TIME_HOURS 167
+
+/* --- dates --- */
+
+/* Years that begin in March have their leap day at the end. */
+void
+tg_date_of(int64_t day, tg_date_t *date)
+{
+    int64_t era, year, rest;
+    int month;
+
+    day += 719468;
+    era = (day >= 0 ? day : day - 146096) / 146097;
+    rest = day - era * 146097;
+    year = (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
+    rest -= 365 * year + year / 4 - year / 100;
+    month = (int) ((5 * rest + 2) / 153);
+    date->day = (int) (rest - (153 * month + 2) / 5) + 1;
+    date->month = month < 10 ? month + 3 : month - 9;
+    date->year = year + era * 400 + (date->month <= 2);
+}
+
+int64_t
+tg_date_day(const tg_date_t *date)
+{
+    int64_t era, year, rest;
+    int month;
+
+    year = date->year - (date->month <= 2);
+    era = (year >= 0 ? year : year - 399) / 400;
+    year -= era * 400;
+    month = date->month > 2 ? date->month - 3 : date->month + 9;
+    rest = (153 * month + 2) / 5 + date->day - 1;
+
+    return era * 146097 + year * 365 + year / 4 - year / 100 + rest - 719468;
+}
+
+static int
+tg_date_is_leap(int64_t year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+int
+tg_date_month_days(const tg_date_t *date)
+{
+    static const int days[] = {
+        31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
+    };
+
+    return days[date->month - 1]
+           + (date->month == 2 && tg_date_is_leap(date->year));
+}
+
+/* --- reading --- */
+
+typedef struct {
+    const char *p;
+    const char *end;
+} tg_zone_text_t;
+
+static int
+tg_zone_is_at(tg_zone_text_t *text, char c)
+{
+    if (text->p == text->end || *text->p != c) {
+        return 0;
+    }
+
+    text->p++;
+
+    return 1;
+}
+
+/* A number from least to most, or -1. */
+static int
+tg_zone_number(tg_zone_text_t *text, int least, int most)
+{
+    const char *start;
+    int n;
+
+    n = 0;
+
+    for (start = text->p;
+         text->p < text->end && tg_is_digit(*text->p) && n < 1000; text->p++)
+    {
+        n = n * 10 + (*text->p - '0');
+    }
+
+    return text->p != start && n >= least && n <= most ? n : -1;
+}
+
+/* [+-]HH[:MM[:SS]] */
+static int
+tg_zone_clock(tg_zone_text_t *text, int hours, int32_t *seconds)
+{
+    int sign, part, unit;
+
+    sign = tg_zone_is_at(text, '-') ? -1 : 1;
+
+    if (sign == 1) {
+        (void) tg_zone_is_at(text, '+');
+    }
+
+    part = tg_zone_number(text, 0, hours);
+    *seconds = part * 3600;
+
+    for (unit = 60; part != -1 && unit != 0 && tg_zone_is_at(text, ':');
+         unit /= 60) {
+        part = tg_zone_number(text, 0, 59);
+        *seconds += part * unit;
+    }
+
+    *seconds *= sign;
+
+    return part != -1 ? TG_OK : TG_BAD;
+}
+
+/* Letters, or anything between < and >; and how far behind UTC it is. */
+static int
+tg_zone_name(tg_zone_text_t *text)
+{
+    const char *start;
+
+    if (tg_zone_is_at(text, '<')) {
+        while (text->p < text->end && *text->p != '>') {
+            text->p++;
+        }
+
+        return tg_zone_is_at(text, '>') ? TG_OK : TG_BAD;
+    }
+
+    for (start = text->p; text->p < text->end && tg_is_alpha(*text->p);
+         text->p++) {
+        /* void */
+    }
+
+    return text->p != start ? TG_OK : TG_BAD;
+}
+
+static int
+tg_zone_offset(tg_zone_text_t *text, int32_t *offset)
+{
+    int rc;
+
+    rc = tg_zone_clock(text, TG_ZONE_OFFSET_HOURS, offset);
+    *offset = -*offset; /* POSIX counts to the west */
+
+    return rc;
+}
+
+static int
+tg_zone_change(tg_zone_text_t *text, tg_zone_change_t *change)
+{
+    if (!tg_zone_is_at(text, ',')) {
+        return TG_BAD;
+    }
+
+    if (tg_zone_is_at(text, 'M')) {
+        change->kind = 'M';
+        change->month = tg_zone_number(text, 1, 12);
+        change->week = tg_zone_is_at(text, '.') ? tg_zone_number(text, 1, 5)
+                                                : -1;
+        change->day = tg_zone_is_at(text, '.') ? tg_zone_number(text, 0, 6)
+                                               : -1;
+    } else {
+        change->kind = tg_zone_is_at(text, 'J') ? 'J' : '0';
+        change->day = tg_zone_number(text, change->kind == 'J', 365);
+    }
+
+    if (change->day == -1 || change->month == -1 || change->week == -1) {
+        return TG_BAD;
+    }
+
+    change->time = 7200;
+
+    return tg_zone_is_at(text, '/')
+               ? tg_zone_clock(text, TG_ZONE_TIME_HOURS, &change->time)
+               : TG_OK;
+}
+
+int
+tg_zone_rule_read(tg_zone_rule_t *rule, tg_str_t text)
+{
+    tg_zone_text_t at;
+
+    at.p = text.data;
+    at.end = tg_str_end(text);
+    rule->is_there = 1;
+
+    if (tg_zone_name(&at) != TG_OK
+        || tg_zone_offset(&at, &rule->offset) != TG_OK) {
+        return TG_BAD;
+    }
+
+    if (at.p == at.end) {
+        return TG_OK;
+    }
+
+    rule->has_summer = 1;
+    rule->summer = rule->offset + 3600;
+
+    if (tg_zone_name(&at) != TG_OK
+        || (at.p < at.end && *at.p != ','
+            && tg_zone_offset(&at, &rule->summer) != TG_OK)
+        || tg_zone_change(&at, &rule->begin) != TG_OK
+        || tg_zone_change(&at, &rule->end) != TG_OK)
+    {
+        return TG_BAD;
+    }
+
+    return at.p == at.end ? TG_OK : TG_BAD;
+}
+
+/* --- spans --- */
+
+/* The day of a change in a year. */
+static int64_t
+tg_zone_change_day(const tg_zone_change_t *change, int64_t year)
+{
+    tg_date_t date;
+    int64_t first;
+    int day;
+
+    date.year = year;
+    date.month = change->kind == 'M' ? change->month : 1;
+    date.day = 1;
+    first = tg_date_day(&date);
+
+    if (change->kind == '0') {
+        return first + change->day;
+    }
+
+    /* The leap day is not counted. */
+    if (change->kind == 'J') {
+        return first + change->day - 1
+               + (change->day >= 60 && tg_date_is_leap(year));
+    }
+
+    /* The first of this weekday, then weeks; the fifth is the last. */
+    day = (int) ((change->day - (first + 4) % 7 + 14) % 7)
+          + (change->week - 1) * 7;
+
+    return first + (day < tg_date_month_days(&date) ? day : day - 7);
+}
+
+typedef struct {
+    int64_t at;
+    int32_t offset;
+} tg_zone_turn_t;
+
+/* The k-th change of a year. */
+static void
+tg_zone_turn(const tg_zone_rule_t *rule, int64_t year, int k,
+             tg_zone_turn_t *turn)
+{
+    const tg_zone_change_t *change;
+
+    change = k == 0 ? &rule->begin : &rule->end;
+    turn->at = tg_zone_change_day(change, year) * TG_ZONE_DAY + change->time
+               - (k == 0 ? rule->offset : rule->summer);
+    turn->offset = k == 0 ? rule->summer : rule->offset;
+}
+
+void
+tg_zone_rule_span(const tg_zone_rule_t *rule, int64_t at, tg_zone_span_t *span)
+{
+    tg_zone_turn_t turn, last;
+    tg_date_t date;
+    int64_t year;
+    int k;
+
+    span->from = INT64_MIN;
+    span->to = INT64_MAX;
+    span->offset = span->before = rule->offset;
+
+    if (!rule->has_summer) {
+        return;
+    }
+
+    tg_date_of(at / TG_ZONE_DAY, &date);
+    last.at = INT64_MIN;
+    last.offset = rule->offset;
+
+    /* Which of the two is first in a year depends on the half of the world. */
+    for (year = date.year - 2; year <= date.year + 2; year++) {
+        for (k = 0; k < 2; k++) {
+            tg_zone_turn(rule, year, k, &turn);
+
+            if (turn.at <= at && turn.at >= last.at) {
+                last = turn;
+            }
+
+            if (turn.at > at && turn.at < span->to) {
+                span->to = turn.at;
+            }
+        }
+    }
+
+    span->from = last.at;
+    span->offset = last.offset;
+    span->before = last.offset == rule->summer ? rule->offset : rule->summer;
+}

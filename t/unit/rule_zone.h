@@ -1,0 +1,143 @@
+/*
+ * Zones in a test: files of them are made here, and times are written as
+ * people do.
+ */
+#ifndef RULE_ZONE_H
+#define RULE_ZONE_H
+
+#include "core_help.h"
+
+#include "rule/tg_cron.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"
+
+/* A time, and what holds from then on: hours from UTC. */
+typedef struct {
+    const char *at;
+    int hours;
+} zone_time_t;
+
+/* Of "2026-11-22T08:15", with or without seconds, UTC. */
+static inline int64_t
+zone_at(const char *text)
+{
+    int month, day, hour, minute, second;
+    tg_date_t date;
+    long year;
+
+    second = 0;
+    CU_ASSERT_FATAL(sscanf(text, "%ld-%d-%dT%d:%d:%d", &year, &month, &day,
+                           &hour, &minute, &second)
+                    >= 5);
+    date.year = year;
+    date.month = month;
+    date.day = day;
+
+    return tg_date_day(&date) * 86400 + hour * 3600 + minute * 60 + second;
+}
+
+static inline const char *
+zone_text(int64_t at)
+{
+    static char text[4][40];
+    static unsigned n;
+    tg_date_t date;
+    int64_t day;
+
+    day = (at - (at % 86400 + 86400) % 86400) / 86400;
+    tg_date_of(day, &date);
+    at -= day * 86400;
+    n = (n + 1) % 4;
+    snprintf(text[n], sizeof(text[n]), "%04d-%02d-%02dT%02d:%02d%s",
+             (int) date.year, date.month, date.day, (int) (at / 3600),
+             (int) (at / 60 % 60), at % 60 != 0 ? ":??" : "");
+
+    return text[n];
+}
+
+static inline void
+zone_put(tg_buf_t *buf, uint64_t value, int bytes)
+{
+    while (bytes-- > 0) {
+        tg_buf_char(buf, (char) (value >> (bytes * 8) & 0xff));
+    }
+}
+
+/* A head, and the data that it is about. */
+static inline void
+zone_put_part(tg_buf_t *buf, int width, int first, const zone_time_t *times,
+              unsigned n)
+{
+    unsigned i;
+
+    tg_buf_text(buf, "TZif2");
+    zone_put(buf, 0, 15);
+    zone_put(buf, 0, 4);
+    zone_put(buf, 0, 4);
+    zone_put(buf, 0, 4);
+    zone_put(buf, n, 4);
+    zone_put(buf, n + 1, 4);
+    zone_put(buf, 4, 4);
+
+    for (i = 0; i < n; i++) {
+        zone_put(buf, (uint64_t) zone_at(times[i].at), width);
+    }
+
+    for (i = 0; i < n; i++) {
+        zone_put(buf, i + 1, 1);
+    }
+
+    zone_put(buf, (uint64_t) ((int64_t) first * 3600), 4);
+    zone_put(buf, 0, 2);
+
+    for (i = 0; i < n; i++) {
+        zone_put(buf, (uint64_t) ((int64_t) times[i].hours * 3600), 4);
+        zone_put(buf, 0, 2);
+    }
+
+    tg_buf_put(buf, "XXX\0", 4);
+}
+
+/* The bytes of a file; foot is NULL in one of version 1. */
+static inline void
+zone_file(tg_buf_t *buf, int first, const zone_time_t *times, unsigned n,
+          const char *foot)
+{
+    zone_put_part(buf, 4, first, foot == NULL ? times : NULL,
+                  foot == NULL ? n : 0);
+
+    if (foot == NULL) {
+        buf->data[4] = '\0';
+        return;
+    }
+
+    zone_put_part(buf, 8, first, times, n);
+    tg_buf_printf(buf, "\n%s\n", foot);
+}
+
+/* NULL: it is none. */
+static inline tg_zone_t *
+zone_of(int first, const zone_time_t *times, unsigned n, const char *foot)
+{
+    tg_zone_t *zone;
+    tg_buf_t buf;
+
+    zone = NULL;
+    tg_buf_init(&buf, tg_alloc_libc());
+    zone_file(&buf, first, times, n, foot);
+    (void) tg_zone_read(tg_alloc_libc(), tg_buf_view(&buf), &zone);
+    tg_buf_deinit(&buf);
+
+    return zone;
+}
+
+static inline tg_zone_t *
+zone_foot(const char *foot)
+{
+    return zone_of(0, NULL, 0, foot);
+}
+
+#endif
