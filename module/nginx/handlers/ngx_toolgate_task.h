@@ -8,6 +8,7 @@
  *   …_task_settle.c  what the runner is told
  *   …_task_watch.c   when it is told, and what it says by itself
  *   …_task_quit.c    NGINX ends
+ *   …_automation.h   rules that make tasks
  */
 #ifndef _NGX_TOOLGATE_TASK_H_INCLUDED_
 #define _NGX_TOOLGATE_TASK_H_INCLUDED_
@@ -42,12 +43,15 @@ typedef struct {
     ngx_uint_t is_default;
 } ngx_toolgate_agent_t;
 
+typedef struct ngx_toolgate_auto_s ngx_toolgate_auto_t;
+
 /* A server's tasks. */
 typedef struct {
     ngx_toolgate_srv_conf_t *scf; /* NULL: nothing was said of tasks */
     ngx_str_t store;              /* "sqlite:/PATH" */
     ngx_array_t *agents;          /* ngx_toolgate_agent_t * */
     ngx_array_t *admins;          /* rules of daemon.stop */
+    ngx_array_t *rules;           /* ngx_toolgate_auto_t: of automation */
     ngx_toolgate_tool_t *stop;    /* that method; NULL: there is none */
     ngx_flag_t methods;
     ngx_uint_t visibility; /* NGX_TOOLGATE_TASK_… */
@@ -69,6 +73,7 @@ typedef struct {
 } ngx_toolgate_tasks_main_conf_t;
 
 extern ngx_module_t ngx_toolgate_task_module;
+extern ngx_module_t ngx_toolgate_automation_module;
 extern const ngx_toolgate_handler_t ngx_toolgate_task_handler;
 
 /* --- …_task.c --- */
@@ -101,6 +106,15 @@ char *ngx_toolgate_agent_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_toolgate_agent_default(ngx_conf_t *cf, ngx_command_t *cmd,
                                  void *conf);
 void ngx_toolgate_agent_put(const ngx_toolgate_agent_t *agent, tg_buf_t *json);
+
+/* --- …_automation_rule.c --- */
+
+/* The server was read: the rules' agents are there.  NGX_ERROR: logged. */
+ngx_int_t ngx_toolgate_autos_check(ngx_conf_t *cf,
+                                   const ngx_toolgate_tasks_t *tasks);
+
+/* Appends the rules, where there are some, as a member behind others. */
+void ngx_toolgate_autos_put(const ngx_toolgate_tasks_t *tasks, tg_buf_t *json);
 
 /* --- …_task_watch.c --- */
 

@@ -107,7 +107,9 @@ ngx_toolgate_task_spec(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
         ngx_toolgate_agent_put(agent[i], &json);
     }
 
-    tg_buf_text(&json, "]}");
+    tg_buf_char(&json, ']');
+    ngx_toolgate_autos_put(tasks, &json);
+    tg_buf_char(&json, '}');
 
     return ngx_toolgate_task_keep(cycle->pool, &json, &tasks->spec);
 }

@@ -1,0 +1,389 @@
+/*
+ * Rules: what is checked of each, wherever it is from, and files of them.
+ */
+#include "nginx/handlers/ngx_toolgate_automation.h"
+
+#include "nginx/conf/ngx_toolgate_http_values.h"
+#include "regex/tg_regex.h"
+
+#define NGX_TOOLGATE_ZONES "/usr/share/zoneinfo/"
+
+/* --- what only this machine knows --- */
+
+static char *
+ngx_toolgate_auto_zone(ngx_conf_t *cf, const char *place, tg_str_t name)
+{
+    u_char path[sizeof(NGX_TOOLGATE_ZONES) + TG_ZONE_NAME_MAX];
+    ngx_file_info_t fi;
+    ngx_str_t file, text;
+    tg_zone_t *zone;
+
+    file.data = path;
+    file.len = ngx_sprintf(path, NGX_TOOLGATE_ZONES "%*s%Z", name.len,
+                           name.data)
+               - path - 1;
+
+    if (ngx_file_info(path, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)) {
+        return ngx_toolgate_refuse(cf,
+                                   "%s: there is no time zone \"%*s\" in "
+                                   "\"" NGX_TOOLGATE_ZONES "\"; write one such "
+                                   "as Europe/Berlin, or install the package "
+                                   "tzdata",
+                                   place, name.len, name.data);
+    }
+
+    zone = NULL;
+
+    if (ngx_toolgate_read_file(cf, &file, &text, &fi) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (tg_zone_read(tg_alloc_libc(), ngx_toolgate_str(&text), &zone) != TG_OK)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "%s: \"%V\" is no file of a time zone "
+                                   "without leap seconds",
+                                   place, &file);
+    }
+
+    tg_zone_free(zone);
+
+    return NGX_CONF_OK;
+}
+
+static char *
+ngx_toolgate_auto_path(ngx_conf_t *cf, const char *place, tg_str_t text)
+{
+    ngx_file_info_t fi;
+    ngx_str_t path;
+    u_char *p;
+
+    p = ngx_pnalloc(cf->pool, text.len + 1);
+
+    if (p == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    path.data = p;
+    path.len = text.len;
+    *ngx_cpymem(p, text.data, text.len) = '\0';
+
+    if (ngx_file_info(p, &fi) == NGX_FILE_ERROR
+        || (!ngx_is_dir(&fi) && !ngx_is_file(&fi)))
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "%s: there is no folder or file \"%V\" to "
+                                   "watch; make it, or write another one",
+                                   place, &path);
+    }
+
+    return ngx_toolgate_conf_reach(cf, &path, R_OK) == NGX_OK ? NGX_CONF_OK
+                                                              : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_toolgate_auto_needs(ngx_conf_t *cf, const char *place,
+                        const tg_rule_t *rule)
+{
+    if (rule->action == TG_ACTION_WEBHOOK
+        && ngx_toolgate_has_curl(cf) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (rule->trigger == TG_TRIGGER_FILE) {
+        return ngx_toolgate_auto_path(cf, place, rule->path);
+    }
+
+    return rule->trigger == TG_TRIGGER_CRON && rule->zone.len != 0
+               ? ngx_toolgate_auto_zone(cf, place, rule->zone)
+               : NGX_CONF_OK;
+}
+
+/* --- a rule --- */
+
+static ngx_int_t
+ngx_toolgate_auto_text(ngx_conf_t *cf, tg_str_t text, ngx_str_t *copy)
+{
+    tg_buf_t buf;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_buf_str(&buf, text);
+
+    return ngx_toolgate_task_keep(cf->pool, &buf, copy);
+}
+
+/* As the runner gets it: with what it signs with. */
+static ngx_int_t
+ngx_toolgate_auto_json(ngx_conf_t *cf, tg_str_t json, const ngx_str_t *secret,
+                       ngx_str_t *copy)
+{
+    tg_buf_t buf;
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_json_put_compact(&buf, json);
+
+    if (secret->len != 0 && !tg_buf_failed(&buf)) {
+        tg_buf_truncate(&buf, buf.len - 1);
+        tg_buf_text(&buf, ",\"secret\":");
+        tg_json_put_string(&buf, ngx_toolgate_str(secret));
+        tg_buf_char(&buf, '}');
+    }
+
+    return ngx_toolgate_task_keep(cf->pool, &buf, copy);
+}
+
+static char *
+ngx_toolgate_auto_push(ngx_conf_t *cf, const char *place, tg_str_t json,
+                       const ngx_str_t *secret, const tg_rule_t *read)
+{
+    ngx_toolgate_auto_t *rule, *rules;
+    ngx_toolgate_tasks_t *tasks;
+    ngx_uint_t i;
+    u_char *p;
+
+    tasks = ngx_toolgate_task_use(cf);
+    rule = tasks != NULL ? ngx_toolgate_push(cf, &tasks->rules,
+                                             sizeof(ngx_toolgate_auto_t))
+                         : NULL;
+    p = ngx_pnalloc(cf->pool, cf->conf_file->file.name.len + NGX_INT_T_LEN + 1);
+
+    if (rule == NULL || p == NULL
+        || ngx_toolgate_auto_text(cf, read->id, &rule->id) != NGX_OK
+        || ngx_toolgate_auto_text(cf, read->agent, &rule->agent) != NGX_OK
+        || ngx_toolgate_auto_json(cf, json, secret, &rule->json) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    rule->is_agent = read->action == TG_ACTION_AGENT;
+    rule->where.data = p;
+    rule->where.len = ngx_sprintf(p, "%V:%ui", &cf->conf_file->file.name,
+                                  cf->conf_file->line)
+                      - p;
+    rules = tasks->rules->elts;
+
+    for (i = 0; i + 1 < tasks->rules->nelts; i++) {
+        if (tg_str_eq(ngx_toolgate_str(&rules[i].id), read->id)) {
+            return ngx_toolgate_refuse(cf,
+                                       "%s: there is a rule \"%V\" already; "
+                                       "give it another name",
+                                       place, &rules[i].id);
+        }
+    }
+
+    return i < TG_RULES_MAX ? NGX_CONF_OK
+                            : ngx_toolgate_refuse(cf, "%s: more than %d rules",
+                                                  place, TG_RULES_MAX);
+}
+
+char *
+ngx_toolgate_auto_add(ngx_conf_t *cf, const char *place, tg_str_t json,
+                      const ngx_str_t *secret)
+{
+    u_char text[512];
+    tg_rule_t *rule;
+    tg_buf_t why;
+    char *rv;
+    int rc;
+
+    why = tg_buf_fixed((char *) text, sizeof(text));
+    rc = tg_rule_read(tg_alloc_libc(), json, tg_regex_pcre2(), &rule, &why);
+
+    if (rc != TG_OK) {
+        return rc == TG_NOMEM
+                   ? NGX_CONF_ERROR
+                   : ngx_toolgate_refuse(cf, "%s: %*s", place, why.len, text);
+    }
+
+    rv = ngx_toolgate_auto_needs(cf, place, rule);
+
+    if (rv == NGX_CONF_OK) {
+        rv = ngx_toolgate_auto_push(cf, place, json, secret, rule);
+    }
+
+    tg_rule_free(rule);
+
+    return rv;
+}
+
+/* --- all of a server --- */
+
+static ngx_uint_t
+ngx_toolgate_auto_has_agent(const ngx_toolgate_tasks_t *tasks,
+                            const ngx_toolgate_auto_t *rule)
+{
+    ngx_toolgate_agent_t **agent;
+    ngx_uint_t i;
+
+    agent = tasks->agents->elts;
+
+    for (i = 0; i < tasks->agents->nelts; i++) {
+        if (rule->agent.len == 0 ? (int) agent[i]->is_default
+                                 : tg_str_eq(ngx_toolgate_str(&agent[i]->name),
+                                             ngx_toolgate_str(&rule->agent)))
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+ngx_int_t
+ngx_toolgate_autos_check(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks)
+{
+    ngx_toolgate_auto_t *rules;
+    ngx_uint_t i;
+
+    if (tasks->rules == NULL) {
+        return NGX_OK;
+    }
+
+    rules = tasks->rules->elts;
+
+    for (i = 0; i < tasks->rules->nelts; i++) {
+        if (rules[i].is_agent && !ngx_toolgate_auto_has_agent(tasks, &rules[i]))
+        {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          rules[i].agent.len != 0
+                              ? "rule \"%V\" is for the task_agent \"%V\", "
+                                "which there is not; correct one of them in %V"
+                              : "rule \"%V\" names no task_agent, and none is "
+                                "the default%V; name one in %V",
+                          &rules[i].id, &rules[i].agent, &rules[i].where);
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+void
+ngx_toolgate_autos_put(const ngx_toolgate_tasks_t *tasks, tg_buf_t *json)
+{
+    ngx_toolgate_auto_t *rules;
+    ngx_uint_t i;
+
+    if (tasks->rules == NULL) {
+        return;
+    }
+
+    rules = tasks->rules->elts;
+    tg_buf_text(json, ",\"rules\":");
+
+    for (i = 0; i < tasks->rules->nelts; i++) {
+        tg_buf_char(json, i == 0 ? '[' : ',');
+        tg_buf_str(json, ngx_toolgate_str(&rules[i].json));
+    }
+
+    tg_buf_char(json, ']');
+}
+
+/* --- files --- */
+
+/* The text that the action of a rule says it is signed with. */
+static char *
+ngx_toolgate_auto_secret(ngx_conf_t *cf, const char *place, tg_str_t rule,
+                         ngx_str_t *secret)
+{
+    tg_str_t action, value;
+    ngx_str_t word;
+    tg_buf_t buf;
+    ngx_int_t rc;
+
+    secret->len = 0;
+
+    if (tg_json_get(rule, TG_STR("action"), &action) != TG_OK
+        || !tg_json_has(action, TG_STR("secret"), TG_JSON_STRING, &value))
+    {
+        return NGX_CONF_OK;
+    }
+
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_json_put_decoded(&buf, tg_json_body(value));
+
+    if (ngx_toolgate_task_keep(cf->pool, &buf, &word) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    rc = ngx_toolgate_secret(cf, &word, secret);
+
+    return rc == NGX_DECLINED
+               ? ngx_toolgate_refuse(cf,
+                                     "%s: action.secret: write \"file=PATH\" "
+                                     "or \"credential=NAME\"",
+                                     place)
+           : rc == NGX_OK ? NGX_CONF_OK
+                          : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_toolgate_autos_add(ngx_conf_t *cf, const ngx_str_t *path, tg_str_t rules)
+{
+    u_char place[NGX_MAX_CONF_ERRSTR];
+    ngx_str_t secret;
+    tg_json_t each;
+    tg_str_t rule;
+    ngx_uint_t n;
+    char *rv;
+
+    rv = NGX_CONF_OK;
+
+    for (tg_json_each(&each, rules), n = 0;
+         rv == NGX_CONF_OK && tg_json_item(&each, &rule); n++)
+    {
+        (void) ngx_snprintf(place, sizeof(place), "rule %ui of \"%V\"%Z", n,
+                            path);
+        place[sizeof(place) - 1] = '\0';
+        rv = ngx_toolgate_auto_secret(cf, (char *) place, rule, &secret);
+
+        if (rv == NGX_CONF_OK) {
+            rv = ngx_toolgate_auto_add(cf, (char *) place, rule, &secret);
+        }
+    }
+
+    return rv;
+}
+
+/* An array of rules, or an object that has one as its `rules`. */
+char *
+ngx_toolgate_automation_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_str_t *value, path, text;
+    ngx_file_info_t fi;
+    tg_str_t rules;
+
+    (void) conf;
+    value = cf->args->elts;
+    path = value[1];
+
+    if (ngx_toolgate_task_use(cf) == NULL
+        || ngx_toolgate_read_file(cf, &path, &text, &fi) != NGX_OK
+        || ngx_toolgate_json_check(cf, &cmd->name, &path, &text) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    rules = ngx_toolgate_str(&text);
+
+    while (rules.len != 0 && tg_is_one_of(rules.data[0], " \t\r\n")) {
+        rules.data++;
+        rules.len--;
+    }
+
+    if (tg_json_type(rules) == TG_JSON_OBJECT
+        && tg_json_get(rules, TG_STR("rules"), &rules) != TG_OK)
+    {
+        rules = TG_STR_NONE;
+    }
+
+    if (tg_json_type(rules) != TG_JSON_ARRAY) {
+        return ngx_toolgate_refuse(cf,
+                                   "\"%V\" of \"%V\" has no rules; write an "
+                                   "array of them, or an object that has one "
+                                   "as \"rules\"",
+                                   &path, &cmd->name);
+    }
+
+    return ngx_toolgate_autos_add(cf, &path, rules);
+}

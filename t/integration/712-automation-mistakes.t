@@ -1,0 +1,190 @@
+#!/usr/bin/perl
+# Rules of automation that a config has: mistakes, each of them, with what to
+# write, in blocks and in JSON files; and that right ones are taken.
+
+use Toolgate::Test;
+use JSON::PP ();
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+my $agent = 'task_agent a { exec true; default; }';
+my $cron = 'trigger cron "0 3 * * *";';
+my $act = 'agent a "Do it.";';
+
+sub refused {
+    my ($body, $like, $what) = @_;
+    my ($status, $out) = $tg->test_conf($body);
+    isnt $status, 0, "refused: $what";
+    like $out, $like, "$what: it says why" or diag $out;
+}
+
+sub rule { return "$agent automation r { $_[0] }" }
+
+sub taken {
+    my ($body, $what) = @_;
+    my ($status, $out) = $tg->test_conf($body);
+    is $status, 0, "taken: $what" or diag $out;
+}
+
+# --- blocks
+
+refused rule($act), qr/automation "r" has no "trigger"/, 'no trigger';
+refused rule($cron), qr/automation "r" has no action; write "agent"/,
+    'no action';
+refused rule("$cron $cron $act"), qr/"trigger" directive is duplicate/,
+    'two triggers';
+refused rule("$cron $act notify x;"), qr/"notify" directive is a second/,
+    'two actions';
+refused "automation r { $cron notify x; }", qr/no "task_agent"/, 'no agent';
+refused rule("$cron agent b;"), qr/rule "r" is for the task_agent "b"/,
+    'another agent';
+refused "task_agent a { exec true; } automation r { $cron agent \"\"; }",
+    qr/rule "r" names no task_agent, and none is the default/, 'no default';
+refused rule("$cron $act") . " automation r { $cron $act }",
+    qr/there is a rule "r" already/, 'two of one name';
+refused "$agent automation \"\" { $cron $act }", qr/"": id: must be a text/,
+    'no name';
+refused rule("$cron $act title x;"), qr/"title" directive is not allowed/,
+    'what is none of its directives';
+refused rule("trigger cron $_->[0]; $act"), $_->[1], "cron $_->[0]"
+    for [ '"* * *"' => qr/r": trigger.expression: it has five fields/ ],
+    [ '"0 25 * * *"'   => qr/"25" is no hour: it is from 0 to 23/ ],
+    [ '"0 0 31 4 *"'   => qr/there is no such day/ ],
+    [ '"0 0 * * * *"'  => qr/five fields/ ],
+    [ '@daily zone=Europe/Nowhere' =>
+        qr/no time zone "Europe\/Nowhere" in .*install the package tzdata/ ],
+    [ '@daily zone=../../../etc/passwd' => qr/zone: is no name/ ],
+    [ '@daily zone=Europe' => qr/no time zone "Europe"/ ],
+    [ '@daily zone=tzdata.zi' => qr/zone: is no name/ ],
+    [ '@daily missed=maybe' => qr/trigger.missed: must be run or skip/ ],
+    [ '@daily zone=UTC zone=UTC' => qr/"zone=UTC" in "trigger"; it is there/ ],
+    [ '@daily often' => qr/invalid parameter "often".*"zone=NAME"/ ];
+refused rule("trigger event $_->[0]; $act"), $_->[1], "event $_->[0]"
+    for [ 'task.failed' => qr/invalid parameter "task.failed".*"type=NAME"/ ],
+    [ '"pattern=("' => qr/trigger.pattern: / ],
+    [ 'type=' => qr/invalid parameter "type="/ ];
+refused rule("trigger file $_->[0]; $act"), $_->[1], "file $_->[0]"
+    for [ '/none/src' => qr{no folder or file "/none/src" to watch} ],
+    [ '/dev/null' => qr{no folder or file "/dev/null" to watch} ],
+    [ "$dir glob=[" => qr/trigger.glob: a \[ has its \]/ ],
+    [ "$dir glob=/src/*.c" => qr/trigger.glob: .*begins with no slash/ ],
+    [ "$dir events=move" => qr/trigger.events: must be create, change/ ],
+    [ "$dir debounce=2x" => qr/"debounce=2x".*at most an hour/ ],
+    [ "$dir debounce=2h" => qr/"debounce=2h".*at most an hour/ ],
+    [ "$dir recursive" => qr/invalid parameter "recursive".*"glob=/ ];
+refused rule("trigger often x; $act"), qr/unknown trigger "often"/,
+    'another trigger';
+refused rule("$cron $act when $_->[0];"), $_->[1], "when $_->[0]"
+    for [ 'a is b' => qr/unknown operator "is" in "when"; write eq/ ],
+    [ 'a eq' => qr/"when a eq" needs a value/ ],
+    [ 'a exists 1' => qr/"when a exists" has no value/ ],
+    [ 'a gt many' => qr/"many" of "when a gt" is no number/ ],
+    [ 'a matches "["' => qr/pattern "\[": / ],
+    [ 'a matches "(?<=a+)b"' => qr/pattern / ];
+refused rule("$cron $_->[0]"), $_->[1], $_->[0]
+    for [ 'notify a b;' => qr/invalid parameter "b" in "notify".*in quotes/ ],
+    [ 'webhook ftp://x;' => qr/action.url: / ],
+    [ "$act secret file=/none;" => qr{"/none"} ],
+    [ 'webhook http://x; secret hush;' => qr/"file=PATH" or "credential=/ ],
+    [ "$act secret file=" . $tg->file('s1', 'x', 0600) . ';' =>
+        qr/has a "secret", which only a "webhook" has/ ],
+    [ 'notify x; priority 5;' => qr/has a "priority", which only an "agent"/ ],
+    [ "$act priority high;" => qr/invalid number "high" in "priority"/ ],
+    [ "$act priority 2147483648;" => qr/invalid number/ ],
+    [ "$act priority 1; priority 2;" => qr/is duplicate/ ],
+    [ "$act cooldown 1x;" => qr/invalid time "1x" in "cooldown"/ ],
+    [ "$act cooldown 500d;" => qr/invalid time "500d"/ ],
+    [ "$act approval maybe;" => qr/invalid value "maybe" in "approval"/ ],
+    [ "$act enabled perhaps;" => qr/invalid value "perhaps"/ ];
+
+taken "$agent task_methods on;" . <<"END", 'all that a block may say';
+automation nightly {
+    description "At night.";
+    trigger     cron "30 2 * * mon-fri" zone=Europe/Berlin missed=skip;
+    agent       a "Fix what the night build broke.";
+    priority    -5;
+    enabled     off;
+}
+automation tests-broke {
+    trigger  event type=task.failed source=tasks pattern=^task;
+    when     metadata.suite eq unit;
+    when     error matches "FAILED \\d+";
+    when     pid exists;
+    agent    a "Mend {{payload.id}}: {{payload.error}}";
+    cooldown 10m;
+    approval required;
+}
+automation on-change {
+    trigger file $dir glob=*.c glob=*.h events=change,create debounce=2s;
+    agent   a;
+}
+automation tell { trigger event source=tasks; notify "{{id}}" channel=ops; }
+automation hook {
+    trigger event type=task.failed;
+    webhook http://127.0.0.1:9/hook "Look at {{id}}";
+    secret  file=$dir/s1;
+}
+END
+
+# --- files
+
+my $json = JSON::PP->new->canonical;
+sub file {
+    my (@rules) = @_;
+    return $tg->file('rules.json', $json->encode(\@rules));
+}
+my %rule = (id => 'f', trigger => { type => 'task.failed' },
+    action => { type => 'agent', prompt => 'Mend {{payload.id}}' });
+
+refused "$agent automation_file $dir/none.json;", qr/none\.json/, 'no file';
+$tg->file('rules.json', '{"rules": [}');
+refused "$agent automation_file $dir/rules.json;", qr/rules\.json/,
+    'a file that is no JSON';
+$tg->file('rules.json', '{"rules": {}}');
+refused "$agent automation_file $dir/rules.json;", qr/has no rules; write an/,
+    'a file without rules';
+for ([ { trigger => {} } => qr/trigger: needs a type/ ],
+    [ { action => { type => 'submit_task' } } =>
+        qr/action.type: must be agent, notify or webhook/ ],
+    [ { conditions => [ { field => 'a', operator => 'is' } ] } =>
+        qr/conditions\[0\]\.operator: must be eq/ ],
+    [ { cooldownMs => '5' } => qr/cooldownMs: must be a whole number/ ],
+    [ { action => { type => 'agent', agent => 'b' } } =>
+        qr/rule "f" is for the task_agent "b"/ ],
+    [ { action => { type => 'webhook', url => 'http://x', secret => 'x' } } =>
+        qr/action\.secret: write "file=PATH"/ ],
+    [ { trigger => { type => 'cron', expression => '@daily',
+        zone => 'No/Where' } } => qr/no time zone "No\/Where"/ ],
+    [ { trigger => { type => 'file', path => '/none' } } => qr{"/none"} ])
+{
+    my ($more, $like) = @$_;
+    file({ %rule, id => 'first' }, { %rule, %$more });
+    refused "$agent automation_file $dir/rules.json;", $like,
+        $json->encode($more);
+    my ($status, $out) = $tg->test_conf(
+        "$agent automation_file $dir/rules.json;");
+    like $out, qr/rule 1 of|rule "f"/, 'and which rule it is';
+}
+file(\%rule, \%rule);
+refused "$agent automation_file $dir/rules.json;",
+    qr/rule 1 of .*there is a rule "f" already/, 'two of one name, in a file';
+file(map { { %rule, id => "r$_" } } 1 .. 257);
+refused "$agent automation_file $dir/rules.json;", qr/more than 256 rules/,
+    'too many';
+file(map { { %rule, id => "r$_" } } 1 .. 256);
+taken "$agent automation_file $dir/rules.json;", 'as many as may be';
+
+$tg->file('rules.json', $json->encode({ version => 1, rules => [ {
+    %rule,
+    description => 'All that there is.', enabled => \0, requiresApproval => \1,
+    cooldownMs  => 600000, name => 'unknown',
+    trigger => { type => 'task.failed', source => 'tasks', pattern => 'fail' },
+    conditions => [ map { { field => 'payload.priority', operator => $_,
+        value => 5 } } qw(eq equals neq not_equals gt lt gte lte exists
+        not_exists) ],
+}, { %rule, id => 'hook', action => { type => 'webhook', url => 'http://x/y',
+    secret => "file=$dir/s1" } } ] }));
+taken "$agent automation_file $dir/rules.json; automation g { $cron $act }",
+    'all that a file may say';
+
+done_testing;
