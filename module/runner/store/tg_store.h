@@ -62,7 +62,8 @@ typedef enum {
 
     /*
      * A new task of prompt, agent, priority, cwd, metadata, owner, job at now:
-     * id.  TG_LIMIT: there are limit that wait already.
+     * id.  TG_LIMIT: there are limit that wait already.  Notes are written
+     * with it, or neither.
      */
     TG_STORE_SUBMIT,
 
@@ -117,8 +118,21 @@ typedef enum {
     TG_STORE_ORPHAN,
 
     /* Removes tasks that ended limit ms before now.  Told: their ids. */
-    TG_STORE_PURGE
+    TG_STORE_PURGE,
+
+    /* Writes notes: all, or none.  TG_EXISTS: one is there that must be new. */
+    TG_STORE_NOTE,
+
+    /* All notes, {"KEY":VALUE,…}. */
+    TG_STORE_NOTES
 } tg_store_op_t;
+
+/* What others than tasks keep here, by name; all of it is read in the end. */
+typedef struct {
+    tg_str_t key;
+    tg_str_t value; /* raw JSON; absent: the note is removed */
+    int is_new;
+} tg_store_note_t;
 
 typedef struct {
     char names[TG_STORE_AGENTS_MAX][TG_STORE_AGENT_NAME + 1];
@@ -152,6 +166,8 @@ struct tg_store_ask_s {
     tg_str_t error;
     tg_str_t output;
     const tg_store_agents_t *agents;
+    const tg_store_note_t *notes;
+    unsigned nnotes;
 
     /*
      * What is told: TG_OK or as op says; TG_BAD: the store could not do it,

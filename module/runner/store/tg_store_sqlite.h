@@ -4,6 +4,7 @@
  *   …_sqlite.c            opening, batches, transactions
  *   …_sqlite_ask.c        what is asked, a function each
  *   …_sqlite_tell.c       what is told
+ *   …_sqlite_note.c       notes
  *   …_sqlite_schema.c     versions of its tables
  *   …_sqlite_statement.c  SQL
  */
@@ -16,7 +17,7 @@
 /* What SQLite itself said no to, of which it knows more. */
 #define TG_SQLITE_FAILED (-2)
 /* The version of the tables. */
-#define TG_SQLITE_VERSION 3
+#define TG_SQLITE_VERSION 4
 /* Statements that are kept; more than there are. */
 #define TG_SQLITE_STATEMENTS 48
 
@@ -111,6 +112,12 @@ int tg_sqlite_put_all(tg_store_sqlite_t *db, sqlite3_stmt *rows,
 /* The task ask->id of ask->owner as a whole: TG_OK, TG_MISSING or as above. */
 int tg_sqlite_tell(tg_store_sqlite_t *db, tg_store_ask_t *ask,
                    tg_task_state_t *state);
+
+/* --- …_note.c --- */
+
+/* Writes the notes of ask: TG_OK, TG_EXISTS or TG_SQLITE_FAILED. */
+int tg_sqlite_do_note(tg_store_sqlite_t *db, tg_store_ask_t *ask);
+int tg_sqlite_do_notes(tg_store_sqlite_t *db, tg_store_ask_t *ask);
 
 /* Does what is asked, within a transaction: as ask->rc, or TG_SQLITE_FAILED. */
 int tg_sqlite_do(tg_store_sqlite_t *db, tg_store_ask_t *ask);

@@ -89,6 +89,12 @@ tg_sqlite_do_submit(tg_store_sqlite_t *db, tg_store_ask_t *ask)
         return rc != TG_OK ? rc : TG_LIMIT;
     }
 
+    rc = tg_sqlite_do_note(db, ask);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
     rc = tg_sqlite_run(
         db,
         tg_sqlite_ask(db,
@@ -441,6 +447,8 @@ tg_sqlite_do(tg_store_sqlite_t *db, tg_store_ask_t *ask)
         [TG_STORE_STATUS] = tg_sqlite_do_status,
         [TG_STORE_ORPHAN] = tg_sqlite_do_orphan,
         [TG_STORE_PURGE] = tg_sqlite_do_purge,
+        [TG_STORE_NOTE] = tg_sqlite_do_note,
+        [TG_STORE_NOTES] = tg_sqlite_do_notes,
     };
 
     return functions[ask->op](db, ask);

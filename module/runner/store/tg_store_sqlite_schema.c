@@ -56,6 +56,9 @@ static const char *const tg_sqlite_steps[TG_SQLITE_VERSION] = {
     " UPDATE owned SET n=n-1 WHERE owner=old.owner AND state=old.state;"
     " INSERT INTO owned VALUES(new.owner,new.state,1)"
     " ON CONFLICT DO UPDATE SET n=n+1; END;",
+
+    "CREATE TABLE note(key TEXT PRIMARY KEY, value TEXT NOT NULL)"
+    " WITHOUT ROWID;",
 };
 
 static int
