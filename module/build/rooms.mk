@@ -150,8 +150,8 @@ link = $(CC) $(TG_LDFLAGS) -o $@ $(filter %.o,$^) \
 	$(filter %.a,$^) $(1)
 
 $(B)/toolgate-runner: $(call obj,$(RUNNER_MAIN)) $(call room,runner) $(UV) \
-		$(CORE) $(B)/sources.stamp
-	$(call link,$(UV_LIBS))
+		$(REGEX) $(CORE) $(B)/sources.stamp
+	$(call link,$(UV_LIBS) $(PCRE_LIBS))
 
 $(B)/toolgate-bridge: $(call obj,$(BRIDGE_MAIN)) $(call room,bridge) $(UV) \
 		$(CORE) $(B)/sources.stamp

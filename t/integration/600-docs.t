@@ -17,6 +17,7 @@ my $dir = $tg->dir;
 mkdir "$dir/$_" or die "$dir/$_: $!\n" for qw(lib notes schemas .aiwg
     .aiwg/daemon);
 $tg->file('tools.conf', 'tool now { description "The time."; exec date; }');
+$tg->file('rules.json', '[]');
 $tg->file('token', "Bearer 0123456789\n", 0600);
 $tg->file('ca.pem', "-----BEGIN CERTIFICATE-----\n");
 

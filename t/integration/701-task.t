@@ -60,7 +60,10 @@ is_deeply $status->{subsystems}, {
         maxConcurrency => 1,
         tasks          => { running => [], queued => [] },
     },
-    map { $_ => undef } qw(automation file_watcher scheduler messaging)
+    automation => { enabled => JSON::PP::false, ruleCount => 0, rules => [],
+        recentExecutions => [] },
+    map { $_ => { enabled => JSON::PP::false } }
+        qw(file_watcher scheduler messaging)
 }, 'its parts';
 
 # --- one that does its work

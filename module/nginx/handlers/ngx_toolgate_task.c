@@ -31,6 +31,8 @@ typedef struct {
 #define NGX_TOOLGATE_TASK_PRIORITY                                             \
     "\"priority\":{\"type\":\"integer\",\"minimum\":-2147483648,"              \
     "\"maximum\":2147483647}"
+#define NGX_TOOLGATE_TASK_RULE                                                 \
+    "{\"type\":\"object\",\"properties\":{\"ruleId\":{\"type\":\"string\"}}}"
 
 static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
     { ngx_string("daemon.status"), NGX_TOOLGATE_TASK_NONE },
@@ -56,6 +58,13 @@ static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
     { ngx_string("chat.send"),
       "{\"type\":\"object\",\"required\":[\"message\"],\"properties\":{"
       "\"message\":{\"type\":\"string\"}," NGX_TOOLGATE_TASK_PRIORITY "}}" },
+    { ngx_string("automation.status"), NGX_TOOLGATE_TASK_NONE },
+    { ngx_string("automation.enable"), NGX_TOOLGATE_TASK_RULE },
+    { ngx_string("automation.disable"), NGX_TOOLGATE_TASK_RULE },
+    { ngx_string("automation.approve"),
+      "{\"type\":\"object\",\"required\":[\"executionId\",\"approve\"],"
+      "\"properties\":{\"executionId\":{\"type\":\"string\"},"
+      "\"approve\":{\"type\":\"boolean\"}}}" },
 };
 
 #define NGX_TOOLGATE_TASK_METHODS                                              \

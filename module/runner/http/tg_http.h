@@ -33,7 +33,7 @@ typedef struct tg_http_s tg_http_t;
 typedef TAILQ_HEAD(tg_http_list_s, tg_http_s) tg_http_list_t;
 
 /* What all exchanges of a loop share. */
-typedef struct {
+typedef struct tg_http_pool_s {
     tg_http_loop_t loop;
     tg_http_list_t exchanges;
     unsigned nabandoned; /* of them: cancelled while their name is looked up */

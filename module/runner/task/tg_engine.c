@@ -28,6 +28,7 @@ tg_engine_on_closed(uv_handle_t *handle)
     tasks = engine->tasks;
     tasks->ops->leave(&engine->waiting);
     tasks->ops->leave(&engine->following);
+    tasks->ops->freed(engine);
     LIST_REMOVE(engine, link);
     tg_task_config_free(&engine->config);
     tg_outputs_deinit(&engine->outputs);
@@ -455,6 +456,7 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
     engine->config = *config;
     engine->alone_at = 0;
     engine->quit_at = 0;
+    engine->tasks->ops->configured(engine);
 
     if (is_first) {
         tg_engine_open(engine);
@@ -475,6 +477,7 @@ tg_engine_drop(tg_engine_t *engine)
 
     engine->is_dropped = 1;
     (void) uv_timer_stop(&engine->tick);
+    engine->tasks->ops->dropped(engine);
 
     for (task = TAILQ_FIRST(&engine->running); task != NULL; task = after) {
         after = TAILQ_NEXT(task, place);

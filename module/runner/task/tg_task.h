@@ -79,6 +79,7 @@ typedef struct {
     int64_t keep_ms;
     tg_agent_t agents[TG_STORE_AGENTS_MAX];
     unsigned nagents;
+    tg_str_t rules; /* of automation, raw; absent: there are none */
 } tg_task_config_t;
 
 /* A connection that passes on what clients are told; the newest first. */
@@ -101,6 +102,16 @@ typedef struct {
     /* Another TG_TASK_TICK_MS. */
     void (*tick)(tg_engine_t *engine);
 
+    /* A config was taken. */
+    void (*configured)(tg_engine_t *engine);
+
+    /* What clients are told. */
+    void (*happened)(tg_engine_t *engine, const char *method, tg_str_t params);
+
+    /* It ends; and it is freed. */
+    void (*dropped)(tg_engine_t *engine);
+    void (*freed)(tg_engine_t *engine);
+
     /* The list that calls wait in is about to be gone; they may outlive it. */
     void (*leave)(tg_task_calls_t *calls);
 } tg_task_ops_t;
@@ -108,6 +119,7 @@ typedef struct {
 typedef struct {
     tg_jobs_t *jobs;
     tg_programs_t *programs;
+    struct tg_http_pool_s *http; /* for webhooks */
     const tg_task_ops_t *ops;
     tg_engines_t engines;
 } tg_tasks_t;
@@ -148,6 +160,7 @@ struct tg_engine_s {
     tg_task_calls_t following; /* for output */
     uint64_t nended;           /* tasks, since it was made */
     TAILQ_HEAD(, tg_task_watch_s) watches;
+    struct tg_automation_s *automation; /* NULL: it has no rules */
     unsigned nwork;   /* what is asked, of the store and of outputs */
     char stopped[64]; /* the generation that was told to stop; or "" */
     unsigned wants:1; /* there may be a task that can start */

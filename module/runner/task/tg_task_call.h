@@ -43,6 +43,7 @@ struct tg_task_call_s {
     tg_str_t seen_of; /* absent: it sees all */
     int64_t clients;
     tg_store_ask_t ask;
+    tg_store_note_t note; /* of ask */
     tg_output_ask_t read;
     tg_buf_t prompt; /* decoded, for the store */
     tg_buf_t cwd;

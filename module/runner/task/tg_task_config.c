@@ -12,12 +12,13 @@ enum {
     TG_CONFIG_QUEUE,
     TG_CONFIG_KEEP,
     TG_CONFIG_AGENTS,
+    TG_CONFIG_RULES,
     TG_CONFIG_MEMBERS
 };
 
 static const char *const tg_config_members[] = {
-    "store", "generation", "default", "concurrency",
-    "queue", "keep_ms",    "agents",  NULL,
+    "store",   "generation", "default", "concurrency", "queue",
+    "keep_ms", "agents",     "rules",   NULL,
 };
 
 enum {
@@ -107,6 +108,7 @@ tg_config_fill(tg_task_config_t *config, tg_str_t raw)
     config->concurrency = 1;
     config->queue = 1;
     config->keep_ms = INT64_MAX;
+    config->rules = values[TG_CONFIG_RULES];
 
     if (config->store.len == 0
         || tg_job_number(values[TG_CONFIG_CONCURRENCY], 1,

@@ -1,7 +1,7 @@
 /*
  * daemon.status and daemon.stop.
  */
-#include "runner/task/tg_task_call.h"
+#include "runner/automation/tg_automation.h"
 
 #include "base/tg_json.h"
 
@@ -67,8 +67,13 @@ tg_task_put_status(tg_task_call_t *call, const char *health, tg_str_t queued,
     tg_task_put_running(json, call);
     tg_buf_text(json, "],\"queued\":");
     tg_buf_str(json, tasks);
-    tg_buf_text(json, "}},\"automation\":null,\"file_watcher\":null,"
-                      "\"scheduler\":null,\"messaging\":null}}");
+    tg_buf_text(json, "}},\"automation\":");
+    tg_automation_put(json, engine->automation);
+    tg_buf_text(json, ",\"file_watcher\":");
+    tg_automation_put_files(json, engine->automation);
+    tg_buf_text(json, ",\"scheduler\":");
+    tg_automation_put_scheduler(json, engine->automation);
+    tg_buf_text(json, ",\"messaging\":{\"enabled\":false}}}");
     tg_task_call_text(call);
 }
 

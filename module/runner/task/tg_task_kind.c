@@ -1,4 +1,4 @@
-#include "runner/task/tg_task_call.h"
+#include "runner/automation/tg_automation.h"
 
 #include <stdlib.h>
 
@@ -27,6 +27,10 @@ static const tg_task_method_t tg_task_methods[] = {
     { "task.stats", 0, tg_task_stats, tg_task_call_tell },
     { "task.output", 0, tg_task_output, tg_task_read },
     { "chat.send", 0, tg_task_chat, tg_task_chatted },
+    { "automation.status", 0, tg_automation_status, NULL },
+    { "automation.enable", 0, tg_automation_enable, tg_automation_chosen },
+    { "automation.disable", 0, tg_automation_disable, tg_automation_chosen },
+    { "automation.approve", 0, tg_automation_approve, NULL },
     { "daemon.status", 1, tg_task_status, tg_task_status_told },
     { "daemon.stop", 1, tg_task_stop, NULL },
 };
@@ -209,10 +213,29 @@ const tg_kind_t tg_task_kind = {
     .free = tg_task_call_free,
 };
 
+/* What is kept of the rules is asked for before anybody asks about them. */
+static void
+tg_task_on_opened(tg_engine_t *engine)
+{
+    tg_automation_opened(engine);
+    tg_task_calls_begin(engine);
+}
+
+static void
+tg_task_on_tick(tg_engine_t *engine)
+{
+    tg_task_calls_tick(engine);
+    tg_automation_tick(engine);
+}
+
 const tg_task_ops_t tg_task_kind_ops = {
-    .opened = tg_task_calls_begin,
+    .opened = tg_task_on_opened,
     .changed = tg_task_calls_follow,
     .ended = tg_task_calls_ended,
-    .tick = tg_task_calls_tick,
+    .tick = tg_task_on_tick,
+    .configured = tg_automation_configured,
+    .happened = tg_automation_happened,
+    .dropped = tg_automation_dropped,
+    .freed = tg_automation_freed,
     .leave = tg_task_calls_leave,
 };

@@ -52,6 +52,10 @@ tg_task_tell(tg_engine_t *engine, tg_str_t owner, const char *method,
     peer = tg_task_listener(engine);
     tg_buf_char(params, '}');
 
+    if (!tg_buf_failed(params)) {
+        engine->tasks->ops->happened(engine, method, tg_buf_view(params));
+    }
+
     if (peer != NULL && !tg_buf_failed(params)) {
         tg_buf_init(&json, tg_alloc_libc());
         tg_buf_text(&json, "{\"store\":");

@@ -1,0 +1,234 @@
+/*
+ * What happens, and which rules are about it.  Of tasks, the store knows all
+ * that there is to say.
+ */
+#include "runner/automation/tg_execution.h"
+
+#include "base/tg_json.h"
+#include "runner/tg_log.h"
+
+#include <stdlib.h>
+
+static const char *const tg_automation_types[] = {
+    "task.queued", "task.started",   "task.completed",
+    "task.failed", "task.cancelled", "task.timeout",
+};
+
+#define TG_AUTOMATION_TYPES                                                    \
+    (sizeof(tg_automation_types) / sizeof(tg_automation_types[0]))
+
+typedef struct {
+    tg_store_ask_t ask;
+    tg_automation_t *automation;
+    const char *type;
+} tg_event_ask_t;
+
+void
+tg_automation_event(const tg_automation_t *automation, tg_buf_t *event,
+                    const char *type, const char *source)
+{
+    tg_buf_printf(event, "{\"type\":\"%s\",\"source\":\"%s\",\"timestamp\":\"",
+                  type, source);
+    tg_buf_time(event, (uint64_t) automation->now());
+    tg_buf_text(event, "\",\"payload\":");
+}
+
+void
+tg_automation_publish(tg_automation_t *automation, tg_str_t event,
+                      unsigned chain)
+{
+    unsigned i;
+
+    for (i = 0; tg_automation_is_running(automation) && i < automation->nrules;
+         i++) {
+        /* A pattern without an answer is told of where it fires. */
+        if (tg_automation_is_on(&automation->rules[i])
+            && tg_rule_is_about(automation->rules[i].rule, event) == TG_OK)
+        {
+            tg_automation_fire(automation, &automation->rules[i], event, chain);
+        }
+    }
+}
+
+/* --- tasks --- */
+
+/* The place of a task that a rule made in its chain; 0: somebody else did. */
+static unsigned
+tg_automation_chain_of(tg_str_t task)
+{
+    tg_str_t metadata, source, chain;
+    int64_t n;
+
+    if (!tg_json_has(task, TG_STR("metadata"), TG_JSON_OBJECT, &metadata)
+        || tg_json_get(metadata, TG_STR("source"), &source) != TG_OK
+        || !tg_json_is_text(source, TG_STR("automation"))
+        || tg_json_get(metadata, TG_STR("chain"), &chain) != TG_OK
+        || tg_json_int64(chain, &n) != TG_OK || n < 0)
+    {
+        return 0;
+    }
+
+    return n < TG_AUTOMATION_CHAIN_MAX ? (unsigned) n : TG_AUTOMATION_CHAIN_MAX;
+}
+
+static void
+tg_automation_on_task(tg_store_ask_t *ask)
+{
+    tg_automation_t *automation;
+    tg_event_ask_t *asked;
+    tg_engine_t *engine;
+    tg_buf_t event;
+
+    asked = ask->data;
+    automation = asked->automation;
+    engine = automation->engine;
+    automation->nasked--;
+    tg_engine_answered(engine);
+
+    if (ask->rc == TG_OK && tg_automation_is_running(automation)) {
+        tg_buf_init(&event, tg_alloc_libc());
+        tg_automation_event(automation, &event, asked->type, "tasks");
+        tg_buf_str(&event, tg_buf_view(&ask->json));
+        tg_buf_char(&event, '}');
+
+        if (!tg_buf_failed(&event)) {
+            tg_automation_publish(automation, tg_buf_view(&event),
+                                  tg_automation_chain_of(
+                                      tg_buf_view(&ask->json)));
+        }
+
+        tg_buf_deinit(&event);
+    }
+
+    tg_store_ask_deinit(ask);
+    free(asked);
+    engine->go_on(engine);
+}
+
+/* Is there a rule about such events? */
+static int
+tg_automation_is_wanted(const tg_automation_t *automation, const char *type)
+{
+    char text[96];
+    tg_buf_t event;
+    unsigned i;
+
+    event = tg_buf_fixed(text, sizeof(text));
+    tg_buf_printf(&event, "{\"type\":\"%s\",\"source\":\"tasks\"}", type);
+
+    for (i = 0; automation->nevents != 0 && i < automation->nrules; i++) {
+        if (tg_automation_is_on(&automation->rules[i])
+            && tg_rule_is_about(automation->rules[i].rule, tg_buf_view(&event))
+                   == TG_OK)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static void
+tg_automation_ask(tg_automation_t *automation, const char *type, int64_t id)
+{
+    tg_event_ask_t *asked;
+
+    if (!tg_automation_is_running(automation)
+        || !tg_automation_is_wanted(automation, type))
+    {
+        return;
+    }
+
+    asked = automation->nasked < TG_AUTOMATION_EVENTS_MAX
+                ? calloc(1, sizeof(*asked))
+                : NULL;
+
+    if (asked == NULL) {
+        tg_log(TG_LOG_WARN, "too much happens at once: no rule hears of \"%s\"",
+               type);
+        return;
+    }
+
+    asked->automation = automation;
+    asked->type = type;
+    tg_store_ask_init(&asked->ask, TG_STORE_GET, tg_automation_on_task, asked);
+    asked->ask.id = id;
+    automation->nasked++;
+    tg_engine_ask(automation->engine, &asked->ask);
+}
+
+/* What a rule's own task has come to. */
+static void
+tg_automation_follow(tg_automation_t *automation, const char *type, int64_t id)
+{
+    tg_automation_rule_t *rule;
+    unsigned i;
+
+    for (i = 0; i < automation->nrules; i++) {
+        rule = &automation->rules[i];
+
+        if (rule->task == id && strcmp(type, "task.queued") != 0) {
+            rule->is_queued = 0;
+            rule->ended_at = strcmp(type, "task.started") == 0
+                                 ? 0
+                                 : automation->now();
+        }
+    }
+}
+
+void
+tg_automation_happened(tg_engine_t *engine, const char *method, tg_str_t params)
+{
+    tg_automation_t *automation;
+    tg_str_t task;
+    int64_t id;
+    size_t i;
+
+    automation = engine->automation;
+
+    if (automation == NULL
+        || !tg_json_has(params, TG_STR("taskId"), TG_JSON_STRING, &task))
+    {
+        return;
+    }
+
+    for (i = 0;
+         i < TG_AUTOMATION_TYPES && strcmp(method, tg_automation_types[i]) != 0;
+         i++)
+    {
+        /* void */
+    }
+
+    if (i == TG_AUTOMATION_TYPES) {
+        return;
+    }
+
+    id = tg_task_id(tg_json_body(task));
+
+    if (automation->is_loaded) {
+        tg_automation_follow(automation, tg_automation_types[i], id);
+        tg_automation_ask(automation, tg_automation_types[i], id);
+
+    } else if (automation->backlog.len / (2 * sizeof(int64_t))
+               < TG_AUTOMATION_EVENTS_MAX)
+    {
+        int64_t entry[2] = { (int64_t) i, id };
+
+        tg_buf_put(&automation->backlog, (const char *) entry, sizeof(entry));
+    }
+}
+
+void
+tg_automation_catch_up(tg_automation_t *automation)
+{
+    int64_t entry[2];
+    size_t at;
+
+    for (at = 0; at + sizeof(entry) <= automation->backlog.len;
+         at += sizeof(entry)) {
+        memcpy(entry, automation->backlog.data + at, sizeof(entry));
+        tg_automation_ask(automation, tg_automation_types[entry[0]], entry[1]);
+    }
+
+    tg_buf_reset(&automation->backlog, 0);
+}

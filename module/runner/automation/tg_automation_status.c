@@ -1,0 +1,189 @@
+/*
+ * What is told of automation: automation.status, and its parts of
+ * daemon.status.
+ */
+#include "runner/automation/tg_execution.h"
+
+#include "base/tg_json.h"
+#include "runner/automation/tg_watcher.h"
+
+static void
+tg_automation_put_due(tg_buf_t *json, const char *key,
+                      const tg_automation_rule_t *rule)
+{
+    tg_buf_text(json, key);
+
+    if (rule->due_at == 0 || !tg_automation_is_on(rule)) {
+        tg_buf_text(json, "null");
+        return;
+    }
+
+    tg_buf_char(json, '"');
+    tg_buf_time(json, (uint64_t) rule->due_at * 1000);
+    tg_buf_char(json, '"');
+}
+
+static void
+tg_automation_put_rule(tg_buf_t *json, const tg_automation_rule_t *rule)
+{
+    tg_buf_text(json, "{\"id\":");
+    tg_json_put_string(json, rule->rule->id);
+    tg_buf_text(json, ",\"description\":");
+    tg_json_put_string(json, rule->rule->description.data != NULL
+                                 ? rule->rule->description
+                                 : TG_STR(""));
+    tg_buf_char(json, ',');
+    tg_rule_put(json, rule->rule);
+    tg_buf_printf(json,
+                  ",\"enabled\":%s,\"cooldownMs\":%lld,"
+                  "\"requiresApproval\":%s",
+                  tg_automation_is_on(rule) ? "true" : "false",
+                  (long long) rule->rule->cooldown_ms,
+                  rule->rule->needs_approval ? "true" : "false");
+
+    if (rule->rule->trigger == TG_TRIGGER_CRON) {
+        tg_automation_put_due(json, ",\"nextRunAt\":", rule);
+    }
+
+    tg_buf_char(json, '}');
+}
+
+static void
+tg_automation_put_execution(tg_buf_t *json, const tg_execution_t *execution)
+{
+    tg_buf_printf(json, "{\"executionId\":\"%s\",\"ruleId\":", execution->id);
+    tg_json_put_string(json, tg_buf_view(&execution->rule));
+    tg_buf_text(json, ",\"eventType\":");
+    tg_json_put_string(json, tg_buf_view(&execution->type));
+    tg_buf_printf(json, ",\"status\":\"%s\",\"timestamp\":\"",
+                  tg_execution_status(execution->state));
+    tg_buf_time(json, (uint64_t) execution->at);
+    tg_buf_char(json, '"');
+
+    if (execution->task != -1) {
+        tg_buf_text(json, ",\"taskId\":\"");
+        tg_task_put_id(json, execution->task);
+        tg_buf_char(json, '"');
+    }
+
+    if (execution->error.len != 0) {
+        tg_buf_text(json, ",\"error\":");
+        tg_json_put_string(json, tg_buf_view(&execution->error));
+    }
+
+    tg_buf_char(json, '}');
+}
+
+/* The last ones; what waits for approval is among them, however old. */
+static void
+tg_automation_put_executions(tg_buf_t *json, const tg_automation_t *automation)
+{
+    const tg_execution_t *execution;
+    unsigned waiting, others, room;
+    const char *comma;
+
+    waiting = others = 0;
+
+    TAILQ_FOREACH(execution, &automation->executions, place)
+    {
+        *(execution->state == TG_EXECUTION_APPROVAL ? &waiting : &others) += 1;
+    }
+
+    room = waiting < TG_EXECUTIONS_TOLD ? TG_EXECUTIONS_TOLD - waiting : 0;
+    comma = "";
+
+    TAILQ_FOREACH(execution, &automation->executions, place)
+    {
+        if (execution->state == TG_EXECUTION_APPROVAL
+                ? waiting-- > TG_EXECUTIONS_TOLD
+                : others-- > room)
+        {
+            continue;
+        }
+
+        tg_buf_text(json, comma);
+        tg_automation_put_execution(json, execution);
+        comma = ",";
+    }
+}
+
+void
+tg_automation_put(tg_buf_t *json, const tg_automation_t *automation)
+{
+    unsigned i;
+
+    if (automation == NULL) {
+        tg_buf_text(json, "{\"enabled\":false,\"ruleCount\":0,\"rules\":[],"
+                          "\"recentExecutions\":[]}");
+        return;
+    }
+
+    tg_buf_printf(json, "{\"enabled\":%s,\"ruleCount\":%u,\"rules\":[",
+                  automation->is_enabled ? "true" : "false",
+                  automation->nrules);
+
+    for (i = 0; i < automation->nrules; i++) {
+        tg_buf_text(json, i == 0 ? "" : ",");
+        tg_automation_put_rule(json, &automation->rules[i]);
+    }
+
+    tg_buf_text(json, "],\"recentExecutions\":[");
+    tg_automation_put_executions(json, automation);
+    tg_buf_text(json, "]}");
+}
+
+void
+tg_automation_put_files(tg_buf_t *json, const tg_automation_t *automation)
+{
+    tg_watcher_stats_t stats;
+
+    if (automation == NULL || automation->watcher == NULL) {
+        tg_buf_text(json, "{\"enabled\":false}");
+        return;
+    }
+
+    tg_watcher_look(automation->watcher, &stats);
+    tg_buf_printf(json,
+                  "{\"enabled\":true,\"rules\":%u,\"folders\":%u,"
+                  "\"files\":%llu,\"events\":%llu,\"missing\":%u,"
+                  "\"ready\":%s}",
+                  stats.nrules, stats.nfolders,
+                  (unsigned long long) stats.nfiles,
+                  (unsigned long long) stats.nevents, stats.nmissing,
+                  stats.is_ready ? "true" : "false");
+}
+
+void
+tg_automation_put_scheduler(tg_buf_t *json, const tg_automation_t *automation)
+{
+    const tg_automation_rule_t *rule;
+    const char *before;
+    unsigned i;
+
+    before = "{\"enabled\":true,\"jobs\":[";
+
+    for (i = 0; automation != NULL && i < automation->nrules; i++) {
+        rule = &automation->rules[i];
+
+        if (rule->rule->trigger != TG_TRIGGER_CRON) {
+            continue;
+        }
+
+        tg_buf_text(json, before);
+        before = ",";
+        tg_buf_text(json, "{\"id\":");
+        tg_json_put_string(json, rule->rule->id);
+        tg_buf_text(json, ",\"cron\":");
+        tg_json_put_string(json, rule->rule->expression);
+
+        if (rule->rule->zone.len != 0) {
+            tg_buf_text(json, ",\"zone\":");
+            tg_json_put_string(json, rule->rule->zone);
+        }
+
+        tg_automation_put_due(json, ",\"nextRunAt\":", rule);
+        tg_buf_char(json, '}');
+    }
+
+    tg_buf_text(json, *before == ',' ? "]}" : "{\"enabled\":false}");
+}

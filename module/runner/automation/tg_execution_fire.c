@@ -1,0 +1,276 @@
+/*
+ * A rule that fires, and what it does.
+ */
+#include "runner/automation/tg_execution.h"
+
+#include "base/tg_json.h"
+#include "runner/automation/tg_hook.h"
+
+/* Bytes of a prompt, as of task.submit, with its metadata. */
+#define TG_EXECUTION_TEXT_MAX 1040000
+
+/* --- a task --- */
+
+static void
+tg_execution_on_submitted(tg_execution_t *execution, int rc)
+{
+    tg_automation_rule_t *rule;
+    tg_engine_t *engine;
+    tg_buf_t params;
+
+    engine = execution->automation->engine;
+
+    if (rc != TG_OK) {
+        tg_execution_end(execution, TG_EXECUTION_FAILED,
+                         rc == TG_LIMIT
+                             ? "Queue full: as many tasks wait as may "
+                               "(task_queue)"
+                             : "the tasks' store says no, see the log");
+        return;
+    }
+
+    execution->task = execution->ask.id;
+    tg_execution_to(execution, TG_EXECUTION_SUBMITTED);
+    rule = tg_automation_rule(execution->automation,
+                              tg_buf_view(&execution->rule));
+
+    if (rule != NULL) {
+        rule->task = execution->task;
+        rule->chain = execution->chain + 1;
+        rule->is_queued = 1;
+        rule->ended_at = 0;
+    }
+
+    tg_task_tell_begin(&params, execution->task,
+                       tg_buf_view(&execution->agent));
+    tg_buf_text(&params, ",\"priority\":");
+    tg_buf_int(&params, execution->priority);
+    tg_task_tell(engine, "task.queued", &params);
+    engine->wants = 1;
+    tg_execution_tell_fired(execution);
+    tg_execution_answer(execution);
+
+    /* Which task it was is told by the task, if this is not kept. */
+    tg_execution_write(execution, NULL, 0, NULL);
+}
+
+/* What its task knows of it. */
+static void
+tg_execution_put_metadata(tg_execution_t *execution)
+{
+    tg_buf_t *json;
+
+    json = &execution->metadata;
+    tg_buf_reset(json, 0);
+    tg_buf_text(json, "{\"source\":\"automation\",\"ruleId\":");
+    tg_json_put_string(json, tg_buf_view(&execution->rule));
+    tg_buf_printf(json,
+                  ",\"executionId\":\"%s\",\"eventType\":", execution->id);
+    tg_json_put_string(json, tg_buf_view(&execution->type));
+    tg_buf_printf(json, ",\"chain\":%u}", execution->chain + 1);
+}
+
+static void
+tg_execution_submit(tg_execution_t *execution)
+{
+    const tg_task_config_t *config;
+
+    config = &execution->automation->engine->config;
+
+    if (execution->agent.len == 0) {
+        tg_buf_str(&execution->agent, config->fallback);
+    }
+
+    if (tg_task_agent(config, tg_buf_view(&execution->agent)) == NULL) {
+        tg_execution_end(execution, TG_EXECUTION_FAILED,
+                         "its agent is not configured any more (task_agent)");
+        return;
+    }
+
+    tg_execution_put_metadata(execution);
+    tg_execution_write(execution, tg_automation_rule_of(execution), 1,
+                       tg_execution_on_submitted);
+}
+
+/* --- the others --- */
+
+static void
+tg_execution_on_notified(tg_execution_t *execution, int rc)
+{
+    tg_execution_tell_notify(execution, tg_buf_view(&execution->text));
+    tg_execution_on_end(execution, rc);
+}
+
+static void
+tg_execution_on_sending(tg_execution_t *execution, int rc)
+{
+    tg_execution_answer(execution);
+    tg_hook_send(execution);
+}
+
+void
+tg_execution_perform(tg_execution_t *execution)
+{
+    switch (execution->action) {
+    case TG_ACTION_AGENT:
+        tg_execution_submit(execution);
+        break;
+
+    case TG_ACTION_NOTIFY:
+        tg_execution_to(execution, TG_EXECUTION_NOTIFIED);
+        tg_execution_write(execution, tg_automation_rule_of(execution), 0,
+                           tg_execution_on_notified);
+        break;
+
+    case TG_ACTION_WEBHOOK:
+        tg_execution_to(execution, TG_EXECUTION_SENDING);
+        tg_execution_write(execution, tg_automation_rule_of(execution), 0,
+                           tg_execution_on_sending);
+    }
+}
+
+/* --- its beginning --- */
+
+static void
+tg_execution_on_asked(tg_execution_t *execution, int rc)
+{
+    tg_buf_t message;
+
+    tg_buf_init(&message, tg_alloc_libc());
+    tg_buf_text(&message, "Rule ");
+    tg_buf_str(&message, tg_buf_view(&execution->rule));
+    tg_buf_printf(&message,
+                  " waits for approval (automation.approve, executionId %s): ",
+                  execution->id);
+    tg_buf_str(&message, tg_buf_view(&execution->text));
+    tg_execution_tell_notify(execution, tg_buf_view(&message));
+    tg_buf_deinit(&message);
+}
+
+/* What it does, with all of the event put in. */
+static int
+tg_execution_render(tg_execution_t *execution, const tg_rule_t *rule,
+                    tg_str_t event)
+{
+    tg_str_t text;
+    int rc;
+
+    text = rule->action == TG_ACTION_AGENT ? rule->prompt : rule->message;
+    execution->action = rule->action;
+    execution->priority = rule->priority;
+    tg_buf_str(&execution->agent, rule->agent);
+    tg_buf_str(&execution->channel, rule->channel);
+    rc = tg_event_put(&execution->text, text.data != NULL ? text : TG_STR(""),
+                      event, TG_EXECUTION_TEXT_MAX);
+
+    if (rc == TG_OK && rule->action == TG_ACTION_WEBHOOK) {
+        tg_hook_body(execution, event);
+    }
+
+    return tg_buf_failed(&execution->text) || tg_buf_failed(&execution->body)
+               ? TG_NOMEM
+               : rc;
+}
+
+/* NULL, or why nothing is done. */
+static const char *
+tg_execution_mistake(tg_execution_t *execution,
+                     const tg_automation_rule_t *rule, tg_str_t event,
+                     int holds)
+{
+    if (holds == TG_LIMIT) {
+        return "a pattern takes too many steps on this event; make it simpler";
+    }
+
+    if (holds == TG_OK) {
+        holds = tg_execution_render(execution, rule->rule, event);
+    }
+
+    if (holds == TG_LIMIT) {
+        return "the text, with all put in, is longer than 1 MiB";
+    }
+
+    if (execution->automation->nopen > TG_EXECUTIONS_OPEN_MAX) {
+        return "too many executions wait for approval or their webhook";
+    }
+
+    return holds != TG_OK ? TG_RUNNER_NO_MEMORY : NULL;
+}
+
+static void
+tg_execution_begin(tg_execution_t *execution, tg_automation_rule_t *rule,
+                   tg_str_t event, int holds)
+{
+    const char *mistake;
+
+    if (execution->chain >= TG_AUTOMATION_CHAIN_MAX) {
+        tg_execution_end(execution, TG_EXECUTION_STOPPED,
+                         "the rule has made itself fire too often, one task "
+                         "by the other; it is stopped here");
+        return;
+    }
+
+    rule->fired_at = execution->at;
+    mistake = tg_execution_mistake(execution, rule, event, holds);
+
+    if (mistake != NULL) {
+        tg_execution_end(execution, TG_EXECUTION_FAILED, mistake);
+
+    } else if (rule->rule->needs_approval) {
+        tg_execution_to(execution, TG_EXECUTION_APPROVAL);
+        tg_execution_write(execution, rule, 0, tg_execution_on_asked);
+
+    } else {
+        tg_execution_perform(execution);
+    }
+}
+
+void
+tg_automation_fire(tg_automation_t *automation, tg_automation_rule_t *rule,
+                   tg_str_t event, unsigned chain)
+{
+    tg_execution_t *execution;
+    tg_str_t type;
+    int64_t age;
+    int holds;
+
+    age = automation->now() - rule->fired_at;
+
+    if (rule->fired_at != 0 && age >= 0 && age < rule->rule->cooldown_ms) {
+        return;
+    }
+
+    holds = tg_rule_holds(rule->rule, event);
+    execution = holds != TG_MISSING ? tg_execution_new(automation) : NULL;
+
+    if (execution == NULL) {
+        return;
+    }
+
+    execution->chain = chain;
+    tg_execution_name(execution);
+    tg_buf_str(&execution->rule, rule->rule->id);
+
+    if (tg_json_has(event, TG_STR("type"), TG_JSON_STRING, &type)) {
+        tg_buf_str(&execution->type, tg_json_body(type));
+    }
+
+    tg_execution_begin(execution, rule, event, holds);
+}
+
+/* What waited for its action when the runner ended: its webhook. */
+void
+tg_executions_resume(tg_automation_t *automation)
+{
+    tg_execution_t *execution, *next;
+
+    for (execution = TAILQ_FIRST(&automation->executions); execution != NULL;
+         execution = next)
+    {
+        next = TAILQ_NEXT(execution, place);
+
+        if (execution->state == TG_EXECUTION_SENDING) {
+            tg_hook_send(execution);
+        }
+    }
+}
