@@ -69,6 +69,10 @@ ngx_toolgate_task_whom(tg_str_t owner)
         return NGX_TOOLGATE_TO_SEERS;
     }
 
+    if (tg_json_is_text(owner, TG_STR("*"))) {
+        return NGX_TOOLGATE_TO_ALL;
+    }
+
     return tg_json_int64(tg_json_body(owner), &uid) == TG_OK
                ? (uint64_t) uid
                : NGX_TOOLGATE_TO_NOBODY;

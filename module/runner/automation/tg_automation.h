@@ -108,7 +108,8 @@ void tg_automation_chosen(tg_task_call_t *call);
 void tg_automation_approve(tg_task_call_t *call);
 
 /* Appends the values of these members of daemon.status. */
-void tg_automation_put(tg_buf_t *json, const tg_automation_t *automation);
+void tg_automation_put(tg_buf_t *json, const tg_automation_t *automation,
+                       tg_str_t seen_of);
 void tg_automation_put_files(tg_buf_t *json, const tg_automation_t *automation);
 void tg_automation_put_scheduler(tg_buf_t *json,
                                  const tg_automation_t *automation);

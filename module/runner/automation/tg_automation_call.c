@@ -28,6 +28,21 @@ tg_automation_of(tg_task_call_t *call)
     return automation;
 }
 
+/* The same for who changes something: those alone who see all tasks. */
+static tg_automation_t *
+tg_automation_of_all(tg_task_call_t *call)
+{
+    if (call->seen_of.data == NULL) {
+        return tg_automation_of(call);
+    }
+
+    tg_task_call_error(call, TG_TASK_UNKNOWN,
+                       "Method not found: it is for those who see all tasks "
+                       "(task_visibility, task_admin).");
+
+    return NULL;
+}
+
 void
 tg_automation_status(tg_task_call_t *call)
 {
@@ -37,7 +52,7 @@ tg_automation_status(tg_task_call_t *call)
 
     if (automation != NULL) {
         tg_buf_reset(&call->text, 0);
-        tg_automation_put(&call->text, automation);
+        tg_automation_put(&call->text, automation, call->seen_of);
         tg_task_call_text(call);
     }
 }
@@ -62,7 +77,7 @@ tg_automation_choose(tg_task_call_t *call)
     tg_str_t id;
     size_t len;
 
-    automation = tg_automation_of(call);
+    automation = tg_automation_of_all(call);
 
     if (automation == NULL) {
         return;
@@ -154,7 +169,7 @@ tg_automation_approve(tg_task_call_t *call)
     tg_automation_t *automation;
     tg_execution_t *execution;
 
-    automation = tg_automation_of(call);
+    automation = tg_automation_of_all(call);
 
     if (automation == NULL) {
         return;

@@ -74,9 +74,18 @@ tg_automation_put_execution(tg_buf_t *json, const tg_execution_t *execution)
     tg_buf_char(json, '}');
 }
 
+/* By those who see tasks of that owner, or all: absent. */
+static int
+tg_execution_is_seen(const tg_execution_t *execution, tg_str_t seen_of)
+{
+    return seen_of.data == NULL
+           || tg_str_eq(tg_buf_view(&execution->owner), seen_of);
+}
+
 /* The last ones; what waits for approval is among them, however old. */
 static void
-tg_automation_put_executions(tg_buf_t *json, const tg_automation_t *automation)
+tg_automation_put_executions(tg_buf_t *json, const tg_automation_t *automation,
+                             tg_str_t seen_of)
 {
     const tg_execution_t *execution;
     unsigned waiting, others, room;
@@ -86,6 +95,10 @@ tg_automation_put_executions(tg_buf_t *json, const tg_automation_t *automation)
 
     TAILQ_FOREACH(execution, &automation->executions, place)
     {
+        if (!tg_execution_is_seen(execution, seen_of)) {
+            continue;
+        }
+
         *(execution->state == TG_EXECUTION_APPROVAL ? &waiting : &others) += 1;
     }
 
@@ -94,6 +107,10 @@ tg_automation_put_executions(tg_buf_t *json, const tg_automation_t *automation)
 
     TAILQ_FOREACH(execution, &automation->executions, place)
     {
+        if (!tg_execution_is_seen(execution, seen_of)) {
+            continue;
+        }
+
         if (execution->state == TG_EXECUTION_APPROVAL
                 ? waiting-- > TG_EXECUTIONS_TOLD
                 : others-- > room)
@@ -108,7 +125,8 @@ tg_automation_put_executions(tg_buf_t *json, const tg_automation_t *automation)
 }
 
 void
-tg_automation_put(tg_buf_t *json, const tg_automation_t *automation)
+tg_automation_put(tg_buf_t *json, const tg_automation_t *automation,
+                  tg_str_t seen_of)
 {
     unsigned i;
 
@@ -128,7 +146,7 @@ tg_automation_put(tg_buf_t *json, const tg_automation_t *automation)
     }
 
     tg_buf_text(json, "],\"recentExecutions\":[");
-    tg_automation_put_executions(json, automation);
+    tg_automation_put_executions(json, automation, seen_of);
     tg_buf_text(json, "]}");
 }
 

@@ -45,6 +45,7 @@ tg_execution_new(tg_automation_t *automation)
     execution->at = automation->now();
     tg_buf_init(&execution->rule, tg_alloc_libc());
     tg_buf_init(&execution->type, tg_alloc_libc());
+    tg_buf_init(&execution->owner, tg_alloc_libc());
     tg_buf_init(&execution->error, tg_alloc_libc());
     tg_buf_init(&execution->agent, tg_alloc_libc());
     tg_buf_init(&execution->text, tg_alloc_libc());
@@ -71,6 +72,7 @@ tg_execution_free(tg_execution_t *execution)
                                       : &automation->nover) -= 1;
     tg_buf_deinit(&execution->rule);
     tg_buf_deinit(&execution->type);
+    tg_buf_deinit(&execution->owner);
     tg_buf_deinit(&execution->error);
     tg_buf_deinit(&execution->agent);
     tg_buf_deinit(&execution->text);

@@ -49,9 +49,10 @@ struct tg_execution_s {
     tg_execution_state_t state;
     int64_t at; /* ms */
     unsigned chain;
-    tg_buf_t rule; /* its id */
-    tg_buf_t type; /* of the event */
-    int64_t task;  /* -1: none */
+    tg_buf_t rule;  /* its id */
+    tg_buf_t type;  /* of the event */
+    tg_buf_t owner; /* whose task it was about; or empty */
+    int64_t task;   /* -1: none */
     tg_buf_t error;
     tg_action_t action;
     tg_buf_t agent;

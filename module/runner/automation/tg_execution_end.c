@@ -33,7 +33,12 @@ tg_execution_tell_notify(const tg_execution_t *execution, tg_str_t message)
         tg_json_put_string(&params, tg_buf_view(&execution->channel));
     }
 
-    tg_task_tell(execution->automation->engine, "automation.notify", &params);
+    tg_task_tell(execution->automation->engine,
+                 execution->owner.len != 0
+                         || execution->state == TG_EXECUTION_APPROVAL
+                     ? tg_buf_view(&execution->owner)
+                     : TG_STR(TG_TASK_EVERYBODY),
+                 "automation.notify", &params);
 }
 
 /* What has become of it: its status. */
@@ -57,7 +62,8 @@ tg_execution_tell_fired(const tg_execution_t *execution)
         tg_json_put_string(&params, tg_buf_view(&execution->error));
     }
 
-    tg_task_tell(execution->automation->engine, "automation.fired", &params);
+    tg_task_tell(execution->automation->engine, tg_buf_view(&execution->owner),
+                 "automation.fired", &params);
 }
 
 /* --- calls that have said yes or no --- */

@@ -45,7 +45,8 @@ tg_execution_on_submitted(tg_execution_t *execution, int rc)
                        tg_buf_view(&execution->agent));
     tg_buf_text(&params, ",\"priority\":");
     tg_buf_int(&params, execution->priority);
-    tg_task_tell(engine, "task.queued", &params);
+    tg_task_tell(engine, tg_buf_view(&execution->owner), "task.queued",
+                 &params);
     engine->wants = 1;
     tg_execution_tell_fired(execution);
     tg_execution_answer(execution);
@@ -230,7 +231,7 @@ tg_automation_fire(tg_automation_t *automation, tg_automation_rule_t *rule,
                    tg_str_t event, unsigned chain)
 {
     tg_execution_t *execution;
-    tg_str_t type;
+    tg_str_t value;
     int64_t age;
     int holds;
 
@@ -251,8 +252,14 @@ tg_automation_fire(tg_automation_t *automation, tg_automation_rule_t *rule,
     tg_execution_name(execution);
     tg_buf_str(&execution->rule, rule->rule->id);
 
-    if (tg_json_has(event, TG_STR("type"), TG_JSON_STRING, &type)) {
-        tg_buf_str(&execution->type, tg_json_body(type));
+    if (tg_json_has(event, TG_STR("type"), TG_JSON_STRING, &value)) {
+        tg_buf_str(&execution->type, tg_json_body(value));
+    }
+
+    if (tg_event_get(event, TG_STR("payload.owner"), &value) == TG_OK
+        && tg_json_type(value) == TG_JSON_STRING)
+    {
+        tg_buf_str(&execution->owner, tg_json_body(value));
     }
 
     tg_execution_begin(execution, rule, event, holds);

@@ -38,6 +38,7 @@ tg_execution_put(tg_buf_t *json, const tg_execution_t *execution, int is_task)
         const tg_buf_t *text;
     } texts[] = {
         { ",\"eventType\":", &execution->type },
+        { ",\"owner\":", &execution->owner },
         { ",\"agent\":", &execution->agent },
         { ",\"text\":", &execution->text },
         { ",\"channel\":", &execution->channel },
@@ -61,7 +62,7 @@ tg_execution_put(tg_buf_t *json, const tg_execution_t *execution, int is_task)
     /* Of one that is over nobody needs what it has done. */
     for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (texts[i].text->len != 0
-            && (i == 0 || i == 5
+            && (i < 2 || i == 6
                 || (!is_task && tg_execution_is_open(execution))))
         {
             tg_buf_text(json, texts[i].key);
@@ -168,6 +169,8 @@ tg_execution_write(tg_execution_t *execution, const tg_automation_rule_t *rule,
     ask->agent = tg_buf_view(&execution->agent);
     ask->priority = execution->priority;
     ask->metadata = tg_buf_view(&execution->metadata);
+    ask->owner = execution->owner.len != 0 ? tg_buf_view(&execution->owner)
+                                           : TG_STR_NONE;
     ask->limit = execution->automation->engine->config.queue;
     execution->written = written;
     execution->is_asking = 1;
@@ -231,6 +234,7 @@ tg_executions_prune(tg_automation_t *automation)
 enum {
     TG_NOTE_RULE,
     TG_NOTE_TYPE,
+    TG_NOTE_OWNER,
     TG_NOTE_AGENT,
     TG_NOTE_TEXT,
     TG_NOTE_CHANNEL,
@@ -247,9 +251,9 @@ enum {
 };
 
 static const char *const tg_note_members[] = {
-    "ruleId", "eventType", "agent",    "text",   "channel",
-    "body",   "error",     "taskId",   "status", "action",
-    "at",     "chain",     "priority", "tries",  NULL,
+    "ruleId", "eventType", "owner",  "agent",  "text",   "channel",
+    "body",   "error",     "taskId", "status", "action", "at",
+    "chain",  "priority",  "tries",  NULL,
 };
 
 static int64_t
@@ -280,9 +284,9 @@ static void
 tg_execution_load_texts(tg_execution_t *execution, const tg_str_t *values)
 {
     tg_buf_t *const texts[] = {
-        &execution->rule,  &execution->type,    &execution->agent,
-        &execution->text,  &execution->channel, &execution->body,
-        &execution->error,
+        &execution->rule,  &execution->type,  &execution->owner,
+        &execution->agent, &execution->text,  &execution->channel,
+        &execution->body,  &execution->error,
     };
     size_t i;
 

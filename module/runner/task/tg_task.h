@@ -43,6 +43,8 @@
 #define TG_TASK_PENDING_MAX 1048576
 /* How long a call that follows an output waits for more of it. */
 #define TG_TASK_FOLLOW_MS 25000
+/* An owner of what all clients may know. */
+#define TG_TASK_EVERYBODY "*"
 /* Of the slots that all programs share. */
 #define TG_TASK_CONCURRENCY_MAX 32
 
@@ -222,7 +224,7 @@ void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
  *   task_event {"store":"…","owner":"1000","method":"task.queued",
  *               "params":{…}}
  *
- * without an owner those who see all tasks.
+ * without an owner those who see all tasks, of TG_TASK_EVERYBODY all.
  */
 void tg_tasks_open(tg_tasks_t *tasks, tg_peer_t *peer, tg_request_t *request);
 

@@ -68,7 +68,7 @@ tg_task_put_status(tg_task_call_t *call, const char *health, tg_str_t queued,
     tg_buf_text(json, "],\"queued\":");
     tg_buf_str(json, tasks);
     tg_buf_text(json, "}},\"automation\":");
-    tg_automation_put(json, engine->automation);
+    tg_automation_put(json, engine->automation, call->seen_of);
     tg_buf_text(json, ",\"file_watcher\":");
     tg_automation_put_files(json, engine->automation);
     tg_buf_text(json, ",\"scheduler\":");
