@@ -309,12 +309,17 @@ sub reload {
     # The master may have been at an earlier reload, whose workers leave, too.
     my $from_us = $signal ? qr/$$/ : qr/(?!$$\b)\d+/;
     wait_for {
-        my $new = grep { !$leaving->{$_} } $self->worker_pids;
-        my ($since) = $self->log($from) =~
-            /\(SIGHUP\) received from $from_us\b.*?: reconfiguring\n(.*)/s;
-        my @started = ($since // '') =~ /start worker process \d/g;
-        return $new >= $self->{expected}
-            && (!$is_told || @started >= $self->{expected});
+        my @new = grep { !$leaving->{$_} } $self->worker_pids;
+        return @new >= $self->{expected} if !$is_told;
+        my $log = $self->log($from);
+        my ($since) = $log =~
+            /\(SIGHUP\) received from $from_us\b.*?: reconfiguring\n(.*)/s
+            or return;
+        my %new = map { $_ => 1 } $since =~ /start worker process (\d+)/g;
+        my %quit = map { $_ => 1 }
+            $log =~ /(\d+)#\d+: (?:gracefully shutting down|exiting)/g;
+        return keys %new >= $self->{expected}
+            && !grep { !$new{$_} && !$quit{$_} } @new;
     } 'the new workers';
     return $self;
 }
