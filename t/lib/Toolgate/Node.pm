@@ -44,9 +44,12 @@ sub event {
 }
 
 # What the SDK complained of, up to now.
+# Of an answer and the last progress right in front of it, which come at once,
+# the SDK takes the answer first, and does not know the progress any more.
 sub oops {
     my ($self) = @_;
-    return join "\n", map { $_->{message} }
+    return join "\n", grep { !/unknown token: .*"progress":(\d+),"total":\1\b/ }
+        map { $_->{message} }
         grep { $_->{event} eq 'oops' } @{ $self->{aside} };
 }
 
