@@ -301,9 +301,8 @@ tg_catalogue_t *tg_schema_load(const char *path, char *why, size_t size);
 __attribute__((format(printf, 1, 2))) void tg_bridge_log(const char *format,
                                                          ...);
 
-/* One message a line, cut to a sane length; is_prefixed: ipc framing. */
-void tg_bridge_trace(const char *where, const char *data, size_t len,
-                     int is_prefixed);
+/* One message a line, cut to a sane length. */
+void tg_bridge_trace(const char *where, tg_frame_kind_t kind, tg_str_t bytes);
 
 /* Decodes an escaped body as far as it fits, for people likewise. */
 void tg_bridge_decode(char *dst, size_t size, tg_str_t body);

@@ -99,7 +99,8 @@ tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
         rc = tg_peer_input(&bridge->peer, data, len, consumed);
 
         if (bridge->options->is_debug) {
-            tg_bridge_trace("agent  ->", data, *consumed, 0);
+            tg_bridge_trace("agent  ->", TG_FRAME_LINE,
+                            tg_str(data, *consumed));
         }
     }
 
@@ -124,7 +125,8 @@ tg_agent_written(void *host, size_t len)
     bridge = host;
 
     if (bridge->options->is_debug) {
-        tg_bridge_trace("agent  <-", bridge->peer.out.data, len, 0);
+        tg_bridge_trace("agent  <-", TG_FRAME_LINE,
+                        tg_str(bridge->peer.out.data, len));
     }
 
     tg_bridge_drop(&bridge->peer.out, len);

@@ -80,51 +80,32 @@ tg_bridge_log(const char *format, ...)
 
 /* Of what is traced no line is left out. */
 static void
-tg_bridge_trace_message(const char *where, const char *data, size_t len)
+tg_bridge_trace_message(const char *where, tg_str_t message)
 {
     char text[TG_TRACE_MAX + 64];
     tg_buf_t buf;
 
     buf = tg_buf_fixed(text, sizeof(text));
     tg_buf_printf(&buf, "%s ", where);
-    tg_buf_put(&buf, data, len < TG_TRACE_MAX ? len : TG_TRACE_MAX);
+    tg_buf_put(&buf, message.data,
+               message.len < TG_TRACE_MAX ? message.len : TG_TRACE_MAX);
 
-    if (len > TG_TRACE_MAX) {
-        tg_buf_printf(&buf, "... (%zu bytes)", len);
+    if (message.len > TG_TRACE_MAX) {
+        tg_buf_printf(&buf, "... (%zu bytes)", message.len);
     }
 
     tg_bridge_write(tg_buf_view(&buf));
 }
 
 void
-tg_bridge_trace(const char *where, const char *data, size_t len,
-                int is_prefixed)
+tg_bridge_trace(const char *where, tg_frame_kind_t kind, tg_str_t bytes)
 {
-    const unsigned char *p;
-    const char *end;
-    size_t n, skip;
+    tg_str_t message;
 
-    while (len != 0) {
-        skip = is_prefixed ? TG_FRAME_PREFIX_SIZE : 0;
-
-        if (is_prefixed && len >= skip) {
-            p = (const unsigned char *) data;
-            n = (size_t) p[0] << 24 | (size_t) p[1] << 16 | (size_t) p[2] << 8
-                | p[3];
-            n = n < len - skip ? n + skip : len;
-
-        } else {
-            end = is_prefixed ? NULL : memchr(data, '\n', len);
-            n = end != NULL ? (size_t) (end - data) + 1 : len;
+    while (tg_frame_split(kind, &bytes, &message) == TG_OK) {
+        if (message.len != 0) {
+            tg_bridge_trace_message(where, message);
         }
-
-        if (n > skip) {
-            tg_bridge_trace_message(where, data + skip,
-                                    n - skip - (data[n - 1] == '\n' ? 1 : 0));
-        }
-
-        data += n;
-        len -= n;
     }
 }
 

@@ -257,8 +257,8 @@ tg_parent_input(void *host, const char *data, size_t len, size_t *consumed)
     rc = tg_caller_input(&bridge->caller, data, len, consumed);
 
     if (bridge->options->is_debug) {
-        tg_bridge_trace("parent ->", data, *consumed,
-                        bridge->caller.dialect->framing == TG_FRAME_PREFIX);
+        tg_bridge_trace("parent ->", bridge->caller.dialect->framing,
+                        tg_str(data, *consumed));
     }
 
     return rc;
@@ -272,8 +272,8 @@ tg_parent_written(void *host, size_t len)
     bridge = host;
 
     if (bridge->options->is_debug) {
-        tg_bridge_trace("parent <-", bridge->caller.out.data, len,
-                        bridge->caller.dialect->framing == TG_FRAME_PREFIX);
+        tg_bridge_trace("parent <-", bridge->caller.dialect->framing,
+                        tg_str(bridge->caller.out.data, len));
     }
 
     tg_caller_written(&bridge->caller, len);

@@ -82,6 +82,7 @@ extern const tg_cli_command_t tg_cli_ping;
 extern const tg_cli_command_t tg_cli_status;
 extern const tg_cli_command_t tg_cli_ps;
 extern const tg_cli_command_t tg_cli_cancel;
+extern const tg_cli_command_t tg_cli_watch;
 extern const tg_cli_command_t tg_cli_config;
 extern const tg_cli_command_t tg_cli_validate;
 
@@ -100,5 +101,8 @@ int tg_cli_options_check(const tg_cli_options_t *options,
  * none.
  */
 const char *tg_cli_options_socket(const tg_cli_options_t *options);
+
+/* Does TOOLGATE_DEBUG ask for every message? */
+int tg_cli_options_debug(void);
 
 #endif

@@ -5,6 +5,29 @@
 #include "client/tg_cli_session.h"
 
 #include "client/tg_cli_progress.h"
+#include "client/tg_cli_text.h"
+#include "base/tg_utf8.h"
+
+#include <limits.h>
+
+/* --- every message, for who wants to see them --- */
+
+static void
+tg_cli_connect_show(const tg_cli_session_t *session, const char *where,
+                    tg_str_t bytes)
+{
+    tg_str_t message;
+    tg_buf_t line;
+
+    while (session->is_debug
+           && tg_frame_split(TG_FRAME_LINE, &bytes, &message) == TG_OK)
+    {
+        tg_buf_init(&line, tg_alloc_libc());
+        tg_buf_printf(&line, "toolgate: %s ", where);
+        tg_utf8_put_visible(&line, message, 1);
+        (void) tg_cli_write(stderr, &line, TG_CLI_DONE);
+    }
+}
 
 /* --- the question --- */
 
@@ -98,7 +121,7 @@ tg_cli_question_answered(tg_cli_session_t *session, const tg_answer_t *answer)
     question = &session->question;
     is_again = answer->kind == TG_ANSWER_NOT_STARTED
                || (answer->kind == TG_ANSWER_LOST
-                   && question->kind == TG_CLI_LIST);
+                   && (question->kind == TG_CLI_LIST || session->is_patient));
 
     if (is_again && ++question->tries < TG_CLI_TRIES) {
         question->is_sent = 0;
@@ -139,6 +162,10 @@ tg_cli_connect_on_pause(uv_timer_t *timer)
 static unsigned
 tg_cli_connect_tries(const tg_cli_session_t *session)
 {
+    if (session->is_patient && session->was_open) {
+        return UINT_MAX;
+    }
+
     switch (session->err) {
     case UV_EAGAIN: /* the queue of the listener is full */
         return TG_CLI_TRIES;
@@ -169,7 +196,10 @@ tg_cli_connect_retry(tg_cli_session_t *session)
     session->state = TG_CLI_WAITING;
     uv_timer_start(&session->pause, tg_cli_connect_on_pause,
                    (uint64_t) TG_CLI_FIRST_WAIT_MS << session->tries, 0);
-    session->tries++;
+
+    if (session->tries < TG_CLI_TRIES - 1 || !session->is_patient) {
+        session->tries++;
+    }
 }
 
 /*
@@ -233,6 +263,7 @@ tg_cli_connect_on_input(void *host, const char *data, size_t len,
 
     session = host;
     rc = tg_caller_input(&session->caller, data, len, consumed);
+    tg_cli_connect_show(session, "server ->", tg_str(data, *consumed));
 
     if (rc == TG_OK && len - *consumed > TG_CLI_FRAME_MAX) {
         session->err = UV_EMSGSIZE;
@@ -254,6 +285,8 @@ tg_cli_connect_on_written(void *host, size_t len)
     tg_cli_session_t *session;
 
     session = host;
+    tg_cli_connect_show(session, "server <-",
+                        tg_str(session->caller.out.data, len));
     tg_caller_written(&session->caller, len);
     tg_buf_drop(&session->caller.out, len);
 }
@@ -325,9 +358,13 @@ static void
 tg_cli_connect_on_notification(void *host, tg_str_t method,
                                const tg_message_t *message)
 {
-    const tg_cli_session_t *session;
+    tg_cli_session_t *session;
 
     session = host;
+
+    if (session->told != NULL && session->told_status == TG_CLI_DONE) {
+        session->told_status = session->told(session, method, message);
+    }
 
     if (session->question.kind == TG_CLI_TOOL && session->question.is_sent) {
         tg_cli_progress_told(method, message);
@@ -362,6 +399,16 @@ tg_cli_connect_ask(tg_cli_session_t *session)
 
     if (session->state == TG_CLI_IDLE) {
         tg_cli_connect(session);
+    }
+}
+
+void
+tg_cli_connect_notify(tg_cli_session_t *session, tg_str_t method)
+{
+    /* Without memory the connection ends, with the next message at last. */
+    if (session->state == TG_CLI_OPEN) {
+        (void) tg_caller_notify(&session->caller, method, TG_STR_NONE);
+        tg_uv_conn_flush(&session->conn);
     }
 }
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 static const tg_cli_command_t *const tg_cli_commands[] = {
-    &tg_cli_list, &tg_cli_call,   &tg_cli_ping,   &tg_cli_status,
-    &tg_cli_ps,   &tg_cli_cancel, &tg_cli_config, &tg_cli_validate,
+    &tg_cli_list,   &tg_cli_call,  &tg_cli_ping,   &tg_cli_status,   &tg_cli_ps,
+    &tg_cli_cancel, &tg_cli_watch, &tg_cli_config, &tg_cli_validate,
 };
 
 #define TG_CLI_NCOMMANDS (sizeof(tg_cli_commands) / sizeof(tg_cli_commands[0]))
@@ -52,6 +52,7 @@ tg_cli_usage(FILE *file)
         "with --ca FILE (whom to trust), --cert FILE and --key FILE (yours)\n"
         "and --tls-name NAME (the server's), or TOOLGATE_CA, TOOLGATE_CERT,\n"
         "TOOLGATE_KEY and TOOLGATE_TLS_NAME.\n\n"
+        "With TOOLGATE_DEBUG=1 every message is shown on standard error.\n"
         "Exit status: 0 done, 1 the tool or the server said no, 2 it could\n"
         "not be asked; `toolgate help validate` has its own.\n",
         file);

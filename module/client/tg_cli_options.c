@@ -216,3 +216,13 @@ tg_cli_options_socket(const tg_cli_options_t *options)
 
     return path;
 }
+
+int
+tg_cli_options_debug(void)
+{
+    const char *debug;
+
+    debug = getenv("TOOLGATE_DEBUG");
+
+    return debug != NULL && debug[0] != '\0' && strcmp(debug, "0") != 0;
+}

@@ -55,12 +55,8 @@ tg_cli_ping_ask(tg_cli_session_t *session, void *ctx)
     tg_buf_t who;
     int rc;
 
-    rc = tg_cli_session_request(
-        session, TG_STR("initialize"),
-        TG_STR(
-            "{\"protocolVersion\":\"" TG_MCP_LEGACY "\","
-            "\"capabilities\":{},\"clientInfo\":" TG_MCP_INFO("toolgate") "}"),
-        1);
+    rc = tg_cli_session_request(session, TG_STR("initialize"),
+                                TG_STR(TG_MCP_INITIALIZE("toolgate")), 1);
 
     if (rc != TG_CLI_DONE) {
         return rc;

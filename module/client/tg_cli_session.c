@@ -270,6 +270,7 @@ tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
     memset(session, 0, sizeof(*session));
     session->options = options;
     text = tg_cli_options_socket(options);
+    session->is_debug = tg_cli_options_debug();
 
     if (text == NULL) {
         return TG_CLI_FAILED;
@@ -411,6 +412,18 @@ tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
 {
     return tg_cli_session_ask(session, TG_CLI_REQUEST, method, params,
                               has_patience ? TG_CLI_PATIENCE_MS : 0);
+}
+
+int
+tg_cli_session_listen(tg_cli_session_t *session)
+{
+    while (session->state == TG_CLI_OPEN && session->told_status == TG_CLI_DONE
+           && session->signum == 0)
+    {
+        uv_run(&session->loop, UV_RUN_ONCE);
+    }
+
+    return session->signum != 0 ? 128 + session->signum : session->told_status;
 }
 
 int

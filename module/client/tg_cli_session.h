@@ -76,7 +76,16 @@ typedef struct {
     uint64_t took_ns;
 } tg_cli_answer_t;
 
-typedef struct {
+typedef struct tg_cli_session_s tg_cli_session_t;
+
+/*
+ * What the server tells unasked; both live until it returns TG_CLI_DONE, or
+ * the exit status when that is to be the end.
+ */
+typedef int (*tg_cli_told_pt)(const tg_cli_session_t *session, tg_str_t method,
+                              const tg_message_t *message);
+
+struct tg_cli_session_s {
     const tg_cli_options_t *options;
     tg_uv_place_t place;
     uv_loop_t loop;
@@ -98,7 +107,11 @@ typedef struct {
     tg_mcp_list_t list;
     tg_cli_question_t question;
     tg_cli_answer_t answer; /* of the last question */
-} tg_cli_session_t;
+    tg_cli_told_pt told;    /* NULL: that is for a tool's progress alone */
+    int told_status;        /* what it has returned last */
+    int is_patient;         /* who was there is waited for, without end */
+    int is_debug;           /* TOOLGATE_DEBUG: each message is shown */
+};
 
 /* Connects.  TG_CLI_DONE, or the exit status: there is no session then. */
 int tg_cli_session_open(tg_cli_session_t *session,
@@ -131,6 +144,12 @@ int tg_cli_session_call(tg_cli_session_t *session, tg_str_t name,
 int tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
                            tg_str_t params, int has_patience);
 
+/*
+ * Listens for as long as the connection lasts: TG_CLI_DONE when it was lost,
+ * else the exit status: a signal came, or session->told wants the end.
+ */
+int tg_cli_session_listen(tg_cli_session_t *session);
+
 /* Lets time pass between two questions; the exit status when a signal came. */
 int tg_cli_session_pause(tg_cli_session_t *session, uint64_t ms);
 
@@ -141,6 +160,9 @@ void tg_cli_connect(tg_cli_session_t *session);
 
 /* Asks session->question, now or when there is a connection. */
 void tg_cli_connect_ask(tg_cli_session_t *session);
+
+/* Says something that is not answered. */
+void tg_cli_connect_notify(tg_cli_session_t *session, tg_str_t method);
 
 /* Tells the server that nobody waits for the answer. */
 void tg_cli_connect_cancel(tg_cli_session_t *session);

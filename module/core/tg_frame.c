@@ -57,11 +57,21 @@ tg_frame_line(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
     return TG_OK;
 }
 
+static size_t
+tg_frame_prefixed(const char *prefix)
+{
+    const unsigned char *u;
+
+    u = (const unsigned char *) prefix;
+
+    return (size_t) u[0] << 24 | (size_t) u[1] << 16 | (size_t) u[2] << 8
+           | (size_t) u[3];
+}
+
 static int
 tg_frame_prefix(tg_frame_t *frame, const char *data, size_t len,
                 size_t *consumed, tg_str_t *payload)
 {
-    const unsigned char *u;
     size_t size;
 
     *consumed = 0;
@@ -70,9 +80,7 @@ tg_frame_prefix(tg_frame_t *frame, const char *data, size_t len,
         return TG_AGAIN;
     }
 
-    u = (const unsigned char *) data;
-    size = (size_t) u[0] << 24 | (size_t) u[1] << 16 | (size_t) u[2] << 8
-           | (size_t) u[3];
+    size = tg_frame_prefixed(data);
 
     if (size > frame->limit) {
         return TG_LIMIT;
@@ -107,6 +115,44 @@ tg_frame_next(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
     }
 
     return tg_frame_line(frame, data, len, consumed, payload);
+}
+
+int
+tg_frame_split(tg_frame_kind_t kind, tg_str_t *bytes, tg_str_t *payload)
+{
+    const char *newline;
+    size_t size, head, all;
+
+    if (bytes->len == 0) {
+        return TG_END;
+    }
+
+    head = 0;
+    all = size = bytes->len;
+
+    if (kind != TG_FRAME_PREFIX) {
+        newline = memchr(bytes->data, '\n', bytes->len);
+
+        if (newline != NULL) {
+            size = (size_t) (newline - bytes->data);
+            all = size + 1;
+        }
+
+    } else if (bytes->len < TG_FRAME_PREFIX_SIZE) {
+        size = 0;
+
+    } else {
+        head = TG_FRAME_PREFIX_SIZE;
+        size = tg_frame_prefixed(bytes->data);
+        size = size < all - head ? size : all - head;
+        all = head + size;
+    }
+
+    *payload = tg_str(bytes->data + head, size);
+    bytes->data += all;
+    bytes->len -= all;
+
+    return TG_OK;
 }
 
 int

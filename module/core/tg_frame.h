@@ -56,6 +56,12 @@ void tg_frame_init(tg_frame_t *frame, tg_frame_kind_t kind, size_t limit);
 int tg_frame_next(tg_frame_t *frame, const char *data, size_t len,
                   size_t *consumed, tg_str_t *payload);
 
+/*
+ * Takes the first frame off bytes that begin with one, whatever its size, and
+ * what is left of it where it is cut: TG_OK, or TG_END when there is none.
+ */
+int tg_frame_split(tg_frame_kind_t kind, tg_str_t *bytes, tg_str_t *payload);
+
 /* Is the stream in the middle of a frame, with left bytes not consumed? */
 int tg_frame_is_partial(const tg_frame_t *frame, size_t left);
 

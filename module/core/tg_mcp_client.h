@@ -35,6 +35,11 @@
 #define TG_MCP_INFO(name)                                                      \
     "{\"name\":\"" name "\",\"version\":\"" TG_VERSION "\"}"
 
+/* The params of its `initialize`, where it can be asked nothing. */
+#define TG_MCP_INITIALIZE(name)                                                \
+    "{\"protocolVersion\":\"" TG_MCP_LEGACY "\","                              \
+    "\"capabilities\":{},\"clientInfo\":" TG_MCP_INFO(name) "}"
+
 /* --- one list, page by page --- */
 
 typedef struct {

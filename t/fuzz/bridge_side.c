@@ -201,10 +201,9 @@ tg_bridge_log(const char *format, ...)
 }
 
 void
-tg_bridge_trace(const char *where, const char *data, size_t len,
-                int is_prefixed)
+tg_bridge_trace(const char *where, tg_frame_kind_t kind, tg_str_t bytes)
 {
-    FUZZ(data != NULL || len == 0);
+    FUZZ(bytes.data != NULL || bytes.len == 0);
 }
 
 void

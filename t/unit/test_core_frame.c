@@ -210,6 +210,43 @@ HELP_TEST(scans_once, "scans once")
     CU_ASSERT(frame.scanned == 0);
 }
 
+static void
+test_pieces(tg_frame_kind_t kind, tg_str_t text, const char *expected)
+{
+    tg_str_t rest, payload;
+    tg_buf_t log;
+    char *data;
+
+    data = help_copy(text);
+    rest = tg_str(data, text.len);
+    tg_buf_init(&log, tg_alloc_libc());
+
+    while (tg_frame_split(kind, &rest, &payload) == TG_OK) {
+        tg_buf_char(&log, '[');
+        tg_buf_str(&log, payload);
+        tg_buf_char(&log, ']');
+    }
+
+    HELP_EQ(tg_buf_view(&log), expected);
+    tg_buf_deinit(&log);
+    free(data);
+}
+
+/* Of any size, whole or cut. */
+HELP_TEST(split, "split")
+{
+    test_pieces(TG_FRAME_LINE, TG_STR(""), "");
+    test_pieces(TG_FRAME_LINE, TG_STR("a\n\nbcdefghijkl\nd"),
+                "[a][][bcdefghijkl][d]");
+    test_pieces(TG_FRAME_PREFIX, TG_STR("\0\0\0\1a\0\0\0\0\0\0\0\2\nb"),
+                "[a][][\nb]");
+    test_pieces(TG_FRAME_PREFIX, TG_STR("\0\0\0\1a\0\0"), "[a][]");
+    test_pieces(TG_FRAME_PREFIX,
+                TG_STR("\xff\xff\xff\xff"
+                       "abc"),
+                "[abc]");
+}
+
 HELP_TEST(prefix_bytes, "prefix")
 {
     static const size_t sizes[] = {

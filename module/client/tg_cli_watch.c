@@ -1,0 +1,145 @@
+/*
+ * toolgate watch
+ */
+#include "client/tg_cli_session.h"
+
+#include "client/tg_cli_result.h"
+#include "client/tg_cli_text.h"
+#include "base/tg_utf8.h"
+
+#include <time.h>
+
+/* One line: when, which, and what it says; with --json, the message's own. */
+static void
+tg_cli_watch_put(tg_buf_t *out, tg_str_t method, const tg_message_t *message,
+                 int is_json)
+{
+    tg_buf_t text;
+    char now[32];
+    struct tm tm;
+    time_t t;
+
+    if (is_json) {
+        tg_buf_text(out, "{\"method\":\"");
+        tg_buf_str(out, method);
+        tg_buf_char(out, '"');
+
+        if (message->params.data != NULL) {
+            tg_buf_text(out, ",\"params\":");
+            tg_json_put_compact(out, message->params);
+        }
+
+        tg_buf_text(out, "}\n");
+        return;
+    }
+
+    t = time(NULL);
+    now[0] = '\0';
+
+    if (localtime_r(&t, &tm) != NULL) {
+        (void) strftime(now, sizeof(now), "%H:%M:%S ", &tm);
+    }
+
+    tg_buf_init(&text, out->alloc);
+    tg_json_put_decoded(&text, method);
+
+    if (message->params.data != NULL) {
+        tg_buf_char(&text, ' ');
+        tg_json_put_compact(&text, message->params);
+    }
+
+    tg_buf_text(out, now);
+    tg_utf8_put_visible(out, tg_buf_view(&text), 1);
+    tg_buf_char(out, '\n');
+    out->failed |= text.failed;
+    tg_buf_deinit(&text);
+}
+
+static int
+tg_cli_watch_told(const tg_cli_session_t *session, tg_str_t method,
+                  const tg_message_t *message)
+{
+    tg_buf_t out;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_cli_watch_put(&out, method, message,
+                     (session->options->given & TG_CLI_JSON) != 0);
+
+    return tg_cli_write(stdout, &out, TG_CLI_DONE);
+}
+
+/*
+ * An MCP client of the eras in which a server tells such a one of all that
+ * there is; other servers may tell only who has said this much.
+ */
+static int
+tg_cli_watch_greet(tg_cli_session_t *session)
+{
+    int rc;
+
+    rc = tg_cli_session_request(session, TG_STR("initialize"),
+                                TG_STR(TG_MCP_INITIALIZE("toolgate")),
+                                !session->is_patient);
+
+    if (rc != TG_CLI_DONE) {
+        return rc;
+    }
+
+    if (session->answer.kind == TG_ANSWER_ERROR
+        && session->answer.code != TG_RPC_METHOD)
+    {
+        return tg_cli_result_refused(&session->answer, session->options);
+    }
+
+    tg_cli_connect_notify(session, TG_STR("notifications/initialized"));
+
+    return TG_CLI_DONE;
+}
+
+static int
+tg_cli_watch_ask(tg_cli_session_t *session, void *ctx)
+{
+    int rc;
+
+    (void) ctx;
+    session->told = tg_cli_watch_told;
+
+    for (;;) {
+        rc = tg_cli_watch_greet(session);
+
+        if (rc != TG_CLI_DONE) {
+            return rc;
+        }
+
+        (void) fprintf(stderr, "toolgate: watching %s\n", session->path);
+        rc = tg_cli_session_listen(session);
+
+        if (rc != TG_CLI_DONE) {
+            return rc;
+        }
+
+        session->is_patient = 1;
+        (void) fprintf(stderr, "toolgate: the connection is lost\n");
+    }
+}
+
+static int
+tg_cli_watch_run(const tg_cli_options_t *options)
+{
+    return tg_cli_session_run(options, tg_cli_watch_ask, NULL);
+}
+
+const tg_cli_command_t tg_cli_watch = {
+    .name = "watch",
+    .synopsis = "watch [--json] [--socket PATH]",
+    .summary = "print what the server tells its clients",
+    .help =
+        "Prints the notifications that a client gets, a line each, until "
+        "Ctrl-C: when,\nwhich one, and its params.  That are broadcasts, tasks "
+        "that change, and that the\nlist of tools has changed.  A server that "
+        "goes is waited for; what it tells\nmeanwhile is missed.\n\n"
+        "  --json             {\"method\":...,\"params\":...}, a line each\n"
+        "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n",
+    .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_BARE,
+    .run = tg_cli_watch_run,
+};
