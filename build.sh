@@ -24,7 +24,8 @@ for arg; do
         [ "$command" = install ] || refuse "$arg is for install"
         export "${arg?}" ;;
     NGINX_SRC=* | NGINX_BIN=* | TOOLGATE_BUILD=* | TOOLGATE_RUN_DIR=* \
-        | CC=* | CFLAGS=* | LDFLAGS=* | JOBS=* | TEST_JOBS=*)
+        | TOOLGATE_MSGPACK=* | CC=* | CFLAGS=* | LDFLAGS=* | JOBS=* \
+        | TEST_JOBS=*)
         export "${arg?}" ;;
     [A-Z]*=*) refuse "no such setting: ${arg%%=*}" ;;
     *) args+=("$arg") ;;
@@ -96,6 +97,8 @@ environment, or NAME=VALUE behind the command:
                    objs/nginx, or the nginx in PATH
   TOOLGATE_BUILD=DIR    another build folder than build/
   TOOLGATE_RUN_DIR=DIR  another folder for `run` than build/run
+  TOOLGATE_MSGPACK=no   build without msgpack-c, which traces need, where it
+                   is there
   CC, CFLAGS, LDFLAGS, JOBS, TEST_JOBS
 END
 }

@@ -102,7 +102,7 @@ tg_bridge_trace(const char *where, tg_frame_kind_t kind, tg_str_t bytes)
 {
     tg_str_t message;
 
-    while (tg_frame_split(kind, &bytes, &message) == TG_OK) {
+    while (tg_frame_split(kind, &bytes, &message) != TG_END) {
         if (message.len != 0) {
             tg_bridge_trace_message(where, message);
         }

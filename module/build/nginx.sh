@@ -115,6 +115,7 @@ configure_module() {
     want=$(
         say "$NGINX_SRC $NGINX_BIN $NGINX_VERSION $NGINX_ARGS"
         say "$CC ${CFLAGS:-} ${LDFLAGS:-} $(module_cc_opt) $ld"
+        ! has_msgpack || say msgpack
         cat config module/build/hardening.sh module/build/call.ld
     )
     if [ -e "$stamp" ] && [ "$want" = "$(cat "$stamp")" ]; then
@@ -122,6 +123,8 @@ configure_module() {
     fi
 
     say "configuring the module for NGINX $NGINX_VERSION"
+    has_msgpack || say "without msgpack-c (Debian: libmsgpack-dev)," \
+        "which tool_trace and toolgate trace need"
     rm -rf "$dir"
     mkdir -p "$dir"
     local file

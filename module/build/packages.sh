@@ -4,6 +4,11 @@ has_header() {
     echo "#include <$1>" | "$CC" -E -x c - >/dev/null 2>&1
 }
 
+# For traces, where it is; the build goes without.
+has_msgpack() {
+    [ "${TOOLGATE_MSGPACK:-}" != no ] && has_header msgpack.h
+}
+
 nginx_has_dynamic_stream() {
     case $(nginx -V 2>&1) in *--with-stream=dynamic*) return 0 ;; esac
     return 1
@@ -53,6 +58,9 @@ END
         command -v npm >/dev/null || say npm
         command -v openssl >/dev/null || say openssl
         command -v promtool >/dev/null || say prometheus
+        has_header msgpack.h || say libmsgpack-dev
+        /usr/bin/python3 -c 'import msgpack' 2>/dev/null \
+            || say python3-msgpack
         ;;
     clang)
         command -v clang >/dev/null || say clang

@@ -55,9 +55,19 @@ archive = $(or $(filter /%,$(shell $(CC) -print-file-name=$(1))),$(2))
 UV_LIBS := $(call archive,libuv_a.a,-luv) -lpthread -ldl -lrt
 JSON_LIBS := $(call archive,libjson-c.a,-ljson-c)
 PCRE_LIBS := $(call archive,libpcre2-8.a,-lpcre2-8)
+# What reads traces; the client is built without it, too.
+ifneq ($(TOOLGATE_MSGPACK),no)
+HAS_MSGPACK := $(shell echo '\#include <msgpack.h>' | $(CC) -E -x c - \
+	>/dev/null 2>&1 && echo 1)
+endif
+ifeq ($(HAS_MSGPACK),1)
+MSGPACK_LIBS := $(call archive,libmsgpackc.a,$(call archive, \
+	libmsgpack-c.a,-lmsgpackc))
+$(B)/obj/module/client/%.o: TG_CFLAGS += -DTG_HAVE_MSGPACK=1
+endif
 CUNIT_LIBS := -lcunit
 # json-c and patterns are the client's alone; tests may want patterns.
-LIBS := $(UV_LIBS) $(JSON_LIBS) $(PCRE_LIBS)
+LIBS := $(UV_LIBS) $(JSON_LIBS) $(PCRE_LIBS) $(MSGPACK_LIBS)
 room_libs = $(if $(filter client,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
 
 comma := ,

@@ -41,7 +41,11 @@ enum {
     TG_CLI_CA = 262144,
     TG_CLI_CERT = 524288,
     TG_CLI_KEY = 1048576,
-    TG_CLI_TLS_NAME = 2097152
+    TG_CLI_TLS_NAME = 2097152,
+    TG_CLI_FOLLOW = 4194304,
+    TG_CLI_IN = 8388608,
+    TG_CLI_OUT = 16777216,
+    TG_CLI_TRACED = 33554432 /* what chooses among the frames of a trace */
 };
 
 /* Further schemas of `validate`: as many as a schema's own files. */
@@ -60,6 +64,10 @@ typedef struct {
     const char *schema; /* the last of schemas */
     const char *schemas[TG_CLI_SCHEMAS_MAX];
     size_t nschemas;
+    const char *connection;
+    const char *client;
+    const char *dialect;
+    const char *match;
     uint64_t timeout_ms; /* 0: none was given */
     char **args;         /* what is no option; the command is the first */
     int nargs;
@@ -83,6 +91,7 @@ extern const tg_cli_command_t tg_cli_status;
 extern const tg_cli_command_t tg_cli_ps;
 extern const tg_cli_command_t tg_cli_cancel;
 extern const tg_cli_command_t tg_cli_watch;
+extern const tg_cli_command_t tg_cli_trace;
 extern const tg_cli_command_t tg_cli_config;
 extern const tg_cli_command_t tg_cli_validate;
 

@@ -20,7 +20,7 @@ tg_cli_connect_show(const tg_cli_session_t *session, const char *where,
     tg_buf_t line;
 
     while (session->is_debug
-           && tg_frame_split(TG_FRAME_LINE, &bytes, &message) == TG_OK)
+           && tg_frame_split(TG_FRAME_LINE, &bytes, &message) != TG_END)
     {
         tg_buf_init(&line, tg_alloc_libc());
         tg_buf_printf(&line, "toolgate: %s ", where);

@@ -38,6 +38,13 @@ static const tg_cli_option_t tg_cli_options[] = {
     { "--scope", TG_CLI_SCOPE, TG_CLI_VALUE(scope) },
     { "--remove", TG_CLI_REMOVE, 0 },
     { "--output", TG_CLI_OUTPUT, TG_CLI_VALUE(output) },
+    { "--follow", TG_CLI_FOLLOW, 0 },
+    { "--in", TG_CLI_IN, 0 },
+    { "--out", TG_CLI_OUT, 0 },
+    { "--connection", TG_CLI_TRACED, TG_CLI_VALUE(connection) },
+    { "--client", TG_CLI_TRACED, TG_CLI_VALUE(client) },
+    { "--dialect", TG_CLI_TRACED, TG_CLI_VALUE(dialect) },
+    { "--match", TG_CLI_TRACED, TG_CLI_VALUE(match) },
     { "-s", TG_CLI_SOCKET, TG_CLI_VALUE(socket) },
     { "-j", TG_CLI_JSON, 0 },
     { "-t", TG_CLI_TIMEOUT, TG_CLI_VALUE(timeout) },
@@ -51,13 +58,22 @@ static const tg_cli_option_t tg_cli_options[] = {
 
 #define TG_CLI_NOPTIONS (sizeof(tg_cli_options) / sizeof(tg_cli_options[0]))
 
+/* As tail has it; for others, -f is a file. */
+static const tg_cli_option_t tg_cli_option_follow = { "-f", TG_CLI_FOLLOW, 0 };
+
 static const tg_cli_option_t *
-tg_cli_option_find(const char *arg, size_t len)
+tg_cli_option_find(const tg_cli_options_t *options, tg_str_t name)
 {
     size_t i;
 
+    if (options->nargs != 0 && strcmp(options->args[0], "trace") == 0
+        && tg_str_eq(name, TG_STR("-f")))
+    {
+        return &tg_cli_option_follow;
+    }
+
     for (i = 0; i < TG_CLI_NOPTIONS; i++) {
-        if (tg_str_eq(tg_str(arg, len), tg_str_c(tg_cli_options[i].name))) {
+        if (tg_str_eq(name, tg_str_c(tg_cli_options[i].name))) {
             return &tg_cli_options[i];
         }
     }
@@ -74,7 +90,7 @@ tg_cli_option_take(tg_cli_options_t *options, char **argv, int *i)
     size_t len;
 
     len = strcspn(argv[*i], "=");
-    option = tg_cli_option_find(argv[*i], len);
+    option = tg_cli_option_find(options, tg_str(argv[*i], len));
 
     if (option == NULL) {
         return tg_cli_error("unknown option %s (see toolgate help)", argv[*i]);

@@ -111,7 +111,7 @@ tg_cli_watch_ask(tg_cli_session_t *session, void *ctx)
             return rc;
         }
 
-        (void) fprintf(stderr, "toolgate: watching %s\n", session->path);
+        (void) fprintf(stderr, "toolgate: watching %s\n", session->place.text);
         rc = tg_cli_session_listen(session);
 
         if (rc != TG_CLI_DONE) {

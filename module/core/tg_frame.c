@@ -122,6 +122,7 @@ tg_frame_split(tg_frame_kind_t kind, tg_str_t *bytes, tg_str_t *payload)
 {
     const char *newline;
     size_t size, head, all;
+    int rc;
 
     if (bytes->len == 0) {
         return TG_END;
@@ -129,6 +130,7 @@ tg_frame_split(tg_frame_kind_t kind, tg_str_t *bytes, tg_str_t *payload)
 
     head = 0;
     all = size = bytes->len;
+    rc = TG_AGAIN;
 
     if (kind != TG_FRAME_PREFIX) {
         newline = memchr(bytes->data, '\n', bytes->len);
@@ -136,23 +138,29 @@ tg_frame_split(tg_frame_kind_t kind, tg_str_t *bytes, tg_str_t *payload)
         if (newline != NULL) {
             size = (size_t) (newline - bytes->data);
             all = size + 1;
+            rc = TG_OK;
         }
 
-    } else if (bytes->len < TG_FRAME_PREFIX_SIZE) {
+    } else if (all < TG_FRAME_PREFIX_SIZE) {
         size = 0;
 
     } else {
         head = TG_FRAME_PREFIX_SIZE;
         size = tg_frame_prefixed(bytes->data);
-        size = size < all - head ? size : all - head;
-        all = head + size;
+
+        if (size <= all - head) {
+            all = head + size;
+            rc = TG_OK;
+        } else {
+            size = all - head;
+        }
     }
 
     *payload = tg_str(bytes->data + head, size);
     bytes->data += all;
     bytes->len -= all;
 
-    return TG_OK;
+    return rc;
 }
 
 int

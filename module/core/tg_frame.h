@@ -57,8 +57,9 @@ int tg_frame_next(tg_frame_t *frame, const char *data, size_t len,
                   size_t *consumed, tg_str_t *payload);
 
 /*
- * Takes the first frame off bytes that begin with one, whatever its size, and
- * what is left of it where it is cut: TG_OK, or TG_END when there is none.
+ * Takes the first frame off bytes that begin with one, whatever its size.
+ * TG_OK; TG_AGAIN: it is cut, and payload what there is of it; TG_END: there
+ * is none.
  */
 int tg_frame_split(tg_frame_kind_t kind, tg_str_t *bytes, tg_str_t *payload);
 

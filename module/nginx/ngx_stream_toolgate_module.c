@@ -3,7 +3,7 @@
  */
 #include "nginx/handlers/ngx_toolgate_reader.h"
 #include "nginx/line/ngx_toolgate_backend.h"
-#include "nginx/log/ngx_toolgate_log.h"
+#include "nginx/log/ngx_toolgate_tracer.h"
 #include "nginx/move/ngx_toolgate_move.h"
 
 /* Long agents' sessions are silent for hours: only half a frame is odd. */
@@ -153,6 +153,9 @@ static ngx_command_t ngx_toolgate_commands[] = {
     { ngx_string("tool_log"), NGX_TOOLGATE_TOOLS | NGX_CONF_1MORE,
       ngx_toolgate_conf_log, ngx_toolgate_of_tool(logs), NULL },
 
+    { ngx_string("tool_trace"), NGX_TOOLGATE_SRV | NGX_CONF_TAKE123,
+      ngx_toolgate_conf_trace, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
     { ngx_string("tool_log_format"), NGX_STREAM_MAIN_CONF | NGX_CONF_2MORE,
       ngx_toolgate_conf_log_format, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
@@ -253,6 +256,7 @@ ngx_toolgate_exit_process(ngx_cycle_t *cycle)
     ngx_toolgate_backend_exit();
     ngx_toolgate_spare_exit();
     ngx_toolgate_log_exit(cycle);
+    ngx_toolgate_tracer_exit(cycle);
 }
 
 static void *
@@ -277,6 +281,7 @@ ngx_toolgate_create_main_conf(ngx_conf_t *cf)
         { &mcf->limits, sizeof(ngx_toolgate_limit_t *) },
         { &mcf->sinks, sizeof(ngx_toolgate_sink_t *) },
         { &mcf->formats, sizeof(ngx_toolgate_format_t *) },
+        { &mcf->tracers, sizeof(ngx_toolgate_tracer_t *) },
     };
 
     for (i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
@@ -375,6 +380,10 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
         conf->logs = prev->logs;
     }
 
+    if (conf->trace == NULL) {
+        conf->trace = prev->trace;
+    }
+
     if (conf->info.name.data == NULL) {
         conf->info.name = prev->info.name;
     }
@@ -445,6 +454,11 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 
     if (conf->catalogue == NULL) {
         return NGX_CONF_OK;
+    }
+
+    /* Where it is off, a frame costs a look. */
+    if (conf->trace != NULL && conf->trace->tracer == NULL) {
+        conf->trace = NULL;
     }
 
     cscf = ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_core_module);

@@ -57,6 +57,7 @@ typedef struct ngx_toolgate_runner_s ngx_toolgate_runner_t;
 typedef struct ngx_toolgate_handler_s ngx_toolgate_handler_t;
 typedef struct ngx_toolgate_front_s ngx_toolgate_front_t;
 typedef struct ngx_toolgate_counters_s ngx_toolgate_counters_t;
+typedef struct ngx_toolgate_trace_conf_s ngx_toolgate_trace_conf_t;
 
 /* `concurrency` and `rate`, of a tool or of all tools of a server. */
 typedef struct {
@@ -152,6 +153,7 @@ typedef struct {
     ngx_array_t programs; /* ngx_toolgate_program_t: what tools need */
     ngx_array_t sinks;    /* ngx_toolgate_sink_t *: where logs go */
     ngx_array_t formats;  /* ngx_toolgate_format_t *: what they hold */
+    ngx_array_t tracers;  /* ngx_toolgate_tracer_t *: where traces go */
     ngx_shm_zone_t *zone;
     ngx_array_t servers; /* ngx_toolgate_srv_conf_t *, with tools */
     ngx_stream_content_handler_pt serve; /* a client of such a server */
@@ -165,10 +167,11 @@ typedef struct {
     tg_catalogue_t *catalogue; /* NULL: no server of ours */
     ngx_array_t *blocks; /* ngx_toolgate_tool_t *: about tools listed later */
     tg_info_t info;
-    ngx_array_t *rules;  /* tool_allow and tool_deny */
-    ngx_array_t *logs;   /* ngx_toolgate_log_t; NULL or empty: none */
-    ngx_uint_t validate; /* of tools that do not say */
-    ngx_uint_t protocol; /* tg_dialect_t */
+    ngx_array_t *rules; /* tool_allow and tool_deny */
+    ngx_array_t *logs;  /* ngx_toolgate_log_t; NULL or empty: none */
+    ngx_toolgate_trace_conf_t *trace; /* NULL: none */
+    ngx_uint_t validate;              /* of tools that do not say */
+    ngx_uint_t protocol;              /* tg_dialect_t */
     size_t max_frame;
     ngx_int_t max_inflight;
     ngx_msec_t idle_timeout;  /* before a frame; 0: none */
@@ -322,6 +325,10 @@ ngx_int_t ngx_toolgate_limits(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf);
 char *ngx_toolgate_conf_log(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_conf_log_format(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
+
+/* --- traces --- */
+
+char *ngx_toolgate_conf_trace(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /* --- runner --- */
 

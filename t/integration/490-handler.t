@@ -43,7 +43,10 @@ for (
     isnt $status, 0, "refused: $config";
     like $out, $message, 'with a message that knows it';
 }
-my ($status, $out) = $tg->test_conf(body(1));
+my ($status, $out) = $tg->test_conf("tool_trace x.trace;\n" . body(1));
+like $out, qr/"tool_trace" .*without msgpack-c; .*libmsgpack-dev.*:\d+/,
+    'without msgpack-c there are no traces, which is said';
+($status, $out) = $tg->test_conf(body(1));
 is $status, 0, 'nginx -t takes it' or diag $out;
 $tg->conf(body(1))->start;
 

@@ -30,7 +30,7 @@ sub watches {
 # Its next line.
 sub line {
     my ($watch) = @_;
-    wait_for { $watch->fill(time + 1); $watch->buffered =~ /\n/ } 'a line';
+    wait_for { $watch->fill(time + 0.1); $watch->buffered =~ /\n/ } 'a line';
     return $watch->recv_line;
 }
 

@@ -63,10 +63,10 @@ my %folder = (
     call     => [qw(conf line log share)],
     native   => [],
     handlers => [qw(conf call line share native)],
-    stream   => [qw(call share)],
+    stream   => [qw(call log share)],
     mcp      => [qw(conf line call stream)],
     move     => [qw(call share stream)],
-    listen   => [qw(call move share)],
+    listen   => [qw(call log move share)],
 );
 # NGINX itself decides what of the system it wants; see ngx_config.h.
 sub libraries {

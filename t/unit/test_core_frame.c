@@ -216,15 +216,16 @@ test_pieces(tg_frame_kind_t kind, tg_str_t text, const char *expected)
     tg_str_t rest, payload;
     tg_buf_t log;
     char *data;
+    int rc;
 
     data = help_copy(text);
     rest = tg_str(data, text.len);
     tg_buf_init(&log, tg_alloc_libc());
 
-    while (tg_frame_split(kind, &rest, &payload) == TG_OK) {
+    while ((rc = tg_frame_split(kind, &rest, &payload)) != TG_END) {
         tg_buf_char(&log, '[');
         tg_buf_str(&log, payload);
-        tg_buf_char(&log, ']');
+        tg_buf_char(&log, rc == TG_OK ? ']' : ';');
     }
 
     HELP_EQ(tg_buf_view(&log), expected);
@@ -237,14 +238,14 @@ HELP_TEST(split, "split")
 {
     test_pieces(TG_FRAME_LINE, TG_STR(""), "");
     test_pieces(TG_FRAME_LINE, TG_STR("a\n\nbcdefghijkl\nd"),
-                "[a][][bcdefghijkl][d]");
+                "[a][][bcdefghijkl][d;");
     test_pieces(TG_FRAME_PREFIX, TG_STR("\0\0\0\1a\0\0\0\0\0\0\0\2\nb"),
                 "[a][][\nb]");
-    test_pieces(TG_FRAME_PREFIX, TG_STR("\0\0\0\1a\0\0"), "[a][]");
+    test_pieces(TG_FRAME_PREFIX, TG_STR("\0\0\0\1a\0\0"), "[a][;");
     test_pieces(TG_FRAME_PREFIX,
                 TG_STR("\xff\xff\xff\xff"
                        "abc"),
-                "[abc]");
+                "[abc;");
 }
 
 HELP_TEST(prefix_bytes, "prefix")

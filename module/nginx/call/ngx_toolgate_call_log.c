@@ -237,17 +237,6 @@ ngx_toolgate_put_pieces(tg_buf_t *line, ngx_stream_session_t *s,
     }
 }
 
-/* As access_log has it: empty or 0 is no. */
-static ngx_uint_t
-ngx_toolgate_is_logged(ngx_stream_session_t *s, const ngx_toolgate_log_t *log)
-{
-    ngx_str_t value;
-
-    return log->filter == NULL
-           || (ngx_stream_complex_value(s, log->filter, &value) == NGX_OK
-               && value.len != 0 && (value.len != 1 || value.data[0] != '0'));
-}
-
 static void
 ngx_toolgate_write_line(ngx_toolgate_call_t *call,
                         const ngx_toolgate_log_t *log,
@@ -285,7 +274,7 @@ ngx_toolgate_write_lines(ngx_toolgate_call_t *call, const ngx_array_t *logs,
             continue;
         }
 
-        if (ngx_toolgate_is_logged(call->front->stream, &log[i])) {
+        if (ngx_toolgate_is_yes(call->front->stream, log[i].filter)) {
             ngx_toolgate_write_line(call, &log[i], record);
         }
 

@@ -11,6 +11,7 @@
  * is gone, which is made anew.  Nothing is touched under `nginx -t`, nor in the
  * process that only signals.  At the end what is removed is what we made.
  */
+#include "nginx/log/ngx_toolgate_tracer.h"
 #include "nginx/move/ngx_toolgate_move.h"
 #include "nginx/listen/ngx_toolgate_socket.h"
 
@@ -338,6 +339,8 @@ ngx_toolgate_listener_init_conf(ngx_cycle_t *cycle, void *conf)
     {
         return NGX_CONF_ERROR;
     }
+
+    ngx_toolgate_tracer_make_files(cycle);
 
     return NGX_CONF_OK;
 }

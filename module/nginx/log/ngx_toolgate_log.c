@@ -6,11 +6,10 @@
  * call waits for a disk that has no room.
  */
 #include "nginx/log/ngx_toolgate_log.h"
+#include "nginx/log/ngx_toolgate_loss.h"
 
 #include <sys/uio.h>
 
-/* How often it is said that lines are lost. */
-#define NGX_TOOLGATE_LOG_PACE 60
 /* A line as long as this is rare: its memory is not kept. */
 #define NGX_TOOLGATE_LOG_KEEP 65536
 
@@ -22,9 +21,7 @@ struct ngx_toolgate_sink_s {
     u_char *last;
     ngx_msec_t flush;
     ngx_event_t event;
-    ngx_uint_t lost;   /* lines, since it was said that one was written */
-    ngx_uint_t told;   /* of these: how many the error log knows of */
-    time_t told_at;    /* 0: never */
+    ngx_toolgate_loss_t loss;
     unsigned is_cut:1; /* half a line was written last */
 };
 
@@ -38,67 +35,6 @@ ngx_toolgate_log_conf(ngx_cycle_t *cycle)
                                                  ngx_stream_toolgate_module);
 }
 
-static const u_char *
-ngx_toolgate_sink_name(const ngx_toolgate_sink_t *sink)
-{
-    return sink->file != NULL ? sink->file->name.data : (u_char *) "syslog";
-}
-
-/* --- what is lost --- */
-
-static ngx_uint_t
-ngx_toolgate_sink_may_tell(const ngx_toolgate_sink_t *sink)
-{
-    return sink->told_at == 0
-           || ngx_time() - sink->told_at >= NGX_TOOLGATE_LOG_PACE || ngx_exiting
-           || ngx_quit || ngx_terminate;
-}
-
-static void
-ngx_toolgate_sink_tell(ngx_toolgate_sink_t *sink, ngx_err_t err, ngx_log_t *log)
-{
-    if (sink->lost == sink->told || !ngx_toolgate_sink_may_tell(sink)) {
-        return;
-    }
-
-    sink->told = sink->lost;
-    sink->told_at = ngx_time();
-    ngx_log_error(NGX_LOG_ERR, log, err,
-                  "tool_log: \"%s\" cannot be written; %ui lines were lost so "
-                  "far",
-                  ngx_toolgate_sink_name(sink), sink->lost);
-}
-
-static void
-ngx_toolgate_sink_lose(ngx_toolgate_sink_t *sink, const u_char *data,
-                       size_t len, ngx_err_t err, ngx_log_t *log)
-{
-    size_t i;
-
-    for (i = 0; i < len; i++) {
-        sink->lost += data[i] == LF;
-    }
-
-    ngx_toolgate_sink_tell(sink, err, log);
-}
-
-static void
-ngx_toolgate_sink_written(ngx_toolgate_sink_t *sink, ngx_log_t *log)
-{
-    /* What nobody was told of waits for its time, and others may join it. */
-    if (sink->lost == 0
-        || (sink->told == 0 && !ngx_toolgate_sink_may_tell(sink))) {
-        return;
-    }
-
-    ngx_log_error(NGX_LOG_ERR, log, 0,
-                  "tool_log: \"%s\" can be written again; %ui lines were lost",
-                  ngx_toolgate_sink_name(sink), sink->lost);
-    sink->lost = 0;
-    sink->told = 0;
-    sink->told_at = ngx_time();
-}
-
 /* --- what is written --- */
 
 /* Whole lines; behind half a line they begin a new one. */
@@ -109,7 +45,8 @@ ngx_toolgate_sink_write(ngx_toolgate_sink_t *sink, u_char *data, size_t len,
     static u_char newline = LF;
 
     struct iovec iov[2];
-    ssize_t n;
+    ngx_uint_t lost;
+    ssize_t n, i;
 
     iov[0].iov_base = &newline;
     iov[0].iov_len = sink->is_cut;
@@ -123,12 +60,16 @@ ngx_toolgate_sink_write(ngx_toolgate_sink_t *sink, u_char *data, size_t len,
     }
 
     if (n == (ssize_t) len) {
-        ngx_toolgate_sink_written(sink, log);
+        ngx_toolgate_loss_over(&sink->loss, log);
         return;
     }
 
-    ngx_toolgate_sink_lose(sink, data + ngx_max(n, 0), len - ngx_max(n, 0),
-                           n < 0 ? ngx_errno : NGX_ENOSPC, log);
+    for (i = ngx_max(n, 0), lost = 0; i < (ssize_t) len; i++) {
+        lost += data[i] == LF;
+    }
+
+    ngx_toolgate_loss_add(&sink->loss, lost, n < 0 ? ngx_errno : NGX_ENOSPC,
+                          log);
 }
 
 static void
@@ -176,12 +117,11 @@ ngx_toolgate_sink_send(ngx_toolgate_sink_t *sink, u_char *data, size_t len,
                        ngx_log_t *log)
 {
     if (ngx_syslog_send(sink->syslog, data, len) == (ssize_t) len) {
-        ngx_toolgate_sink_written(sink, log);
+        ngx_toolgate_loss_over(&sink->loss, log);
         return;
     }
 
-    sink->lost++;
-    ngx_toolgate_sink_tell(sink, 0, log);
+    ngx_toolgate_loss_add(&sink->loss, 1, 0, log);
 }
 
 /* --- lines --- */
@@ -217,8 +157,7 @@ ngx_toolgate_log_begin(const ngx_toolgate_log_t *log)
 void
 ngx_toolgate_log_lose(const ngx_toolgate_log_t *log, ngx_log_t *error)
 {
-    log->sink->lost++;
-    ngx_toolgate_sink_tell(log->sink, NGX_ENOMEM, error);
+    ngx_toolgate_loss_add(&log->sink->loss, 1, NGX_ENOMEM, error);
 }
 
 void
@@ -316,7 +255,7 @@ ngx_toolgate_sinks_flush(ngx_cycle_t *cycle, const ngx_open_file_t *file,
     for (i = 0; i < mcf->sinks.nelts; i++) {
         if (file == NULL || sinks[i]->file == file) {
             ngx_toolgate_sink_flush(sinks[i], log);
-            ngx_toolgate_sink_tell(sinks[i], 0, log);
+            ngx_toolgate_loss_add(&sinks[i]->loss, 0, 0, log);
         }
     }
 }
@@ -355,6 +294,12 @@ ngx_toolgate_sink_new(ngx_conf_t *cf)
 
     *sink = ngx_pcalloc(cf->pool, sizeof(ngx_toolgate_sink_t));
 
+    if (*sink != NULL) {
+        (*sink)->loss.directive = "tool_log";
+        (*sink)->loss.what = "lines";
+        (*sink)->loss.name = "syslog";
+    }
+
     return *sink;
 }
 
@@ -384,6 +329,7 @@ ngx_toolgate_sink_file(ngx_conf_t *cf, ngx_str_t *path)
 
     if (sink != NULL) {
         sink->file = file;
+        sink->loss.name = (char *) file->name.data;
     }
 
     return sink;

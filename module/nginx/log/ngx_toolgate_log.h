@@ -54,7 +54,16 @@ void ngx_toolgate_log_put(tg_buf_t *line, ngx_toolgate_escape_t escape,
 /* The worker exits: what is in buffers is written. */
 void ngx_toolgate_log_exit(ngx_cycle_t *cycle);
 
+/* As access_log has it: empty or 0 is no.  NULL: there is no filter. */
+ngx_uint_t ngx_toolgate_is_yes(ngx_stream_session_t *s,
+                               ngx_stream_complex_value_t *filter);
+
 /* --- for the directives --- */
+
+/* `if=`, one variable, as a map makes it: NULL, or what to write. */
+const char *ngx_toolgate_conf_if(ngx_conf_t *cf, ngx_str_t *text,
+                                 ngx_stream_complex_value_t **filter,
+                                 tg_str_t *name);
 
 /* The same for the same file; NULL: logged. */
 ngx_toolgate_sink_t *ngx_toolgate_sink_file(ngx_conf_t *cf, ngx_str_t *path);

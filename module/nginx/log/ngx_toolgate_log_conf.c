@@ -220,10 +220,9 @@ typedef struct {
     ngx_msec_t flush;
 } ngx_toolgate_log_buffer_t;
 
-/* One variable, as a map makes it: NULL, or what to write. */
-static const char *
-ngx_toolgate_log_filter(ngx_conf_t *cf, ngx_toolgate_log_t *log,
-                        ngx_str_t *text)
+const char *
+ngx_toolgate_conf_if(ngx_conf_t *cf, ngx_str_t *text,
+                     ngx_stream_complex_value_t **filter, tg_str_t *name)
 {
     tg_value_token_t token;
     tg_str_t rest;
@@ -234,13 +233,23 @@ ngx_toolgate_log_filter(ngx_conf_t *cf, ngx_toolgate_log_t *log,
         || rest.len != 0 || tg_value_is_braced(token.name))
     {
         return "write one variable, such as \"if=$is_logged\", which is empty "
-               "or 0 for calls that are not to be logged";
+               "or 0 for what is not to be logged";
     }
 
-    log->needs_arguments |= ngx_toolgate_is_of_arguments(token.name);
-    log->filter = ngx_toolgate_compile_new(cf, text);
+    *name = token.name;
+    *filter = ngx_toolgate_compile_new(cf, text);
 
-    return log->filter != NULL ? NULL : "there is no memory for it";
+    return *filter != NULL ? NULL : "there is no memory for it";
+}
+
+ngx_uint_t
+ngx_toolgate_is_yes(ngx_stream_session_t *s, ngx_stream_complex_value_t *filter)
+{
+    ngx_str_t value;
+
+    return filter == NULL
+           || (ngx_stream_complex_value(s, filter, &value) == NGX_OK
+               && value.len != 0 && (value.len != 1 || value.data[0] != '0'));
 }
 
 /* What is wrong with one more argument of tool_log: NULL, or what to write. */
@@ -248,6 +257,8 @@ static const char *
 ngx_toolgate_log_parameter(ngx_conf_t *cf, ngx_toolgate_log_t *log,
                            ngx_toolgate_log_buffer_t *buffer, ngx_str_t *value)
 {
+    const char *why;
+    tg_str_t name;
     ngx_str_t s;
 
     if (ngx_strncmp(value->data, "buffer=", 7) == 0) {
@@ -274,7 +285,11 @@ ngx_toolgate_log_parameter(ngx_conf_t *cf, ngx_toolgate_log_t *log,
         s.data = value->data + 3;
         s.len = value->len - 3;
 
-        return ngx_toolgate_log_filter(cf, log, &s);
+        why = ngx_toolgate_conf_if(cf, &s, &log->filter, &name);
+        log->needs_arguments |= why == NULL
+                                && ngx_toolgate_is_of_arguments(name);
+
+        return why;
     }
 
     return "write \"buffer=SIZE\", \"flush=TIME\" or \"if=VALUE\" behind the "

@@ -185,7 +185,7 @@ ngx_toolgate_set_connection(ngx_connection_t *c, ngx_listening_t *ls,
     c->write->ready = 1;
     c->read->log = log;
     c->write->log = log;
-    c->number = ngx_atomic_fetch_add(ngx_connection_counter, 1);
+    c->number = (ngx_atomic_uint_t) head->number;
     c->start_time = ngx_current_msec;
 
     if (ls->addr_ntop) {

@@ -66,6 +66,7 @@ ngx_toolgate_pack_head(const ngx_toolgate_session_t *session,
     head->bytes_out = session->bytes_out;
     head->received = (uint64_t) session->front.stream->received;
     head->sent = (uint64_t) c->sent;
+    head->number = c->number;
     head->start_sec = (uint64_t) session->front.stream->start_sec;
     head->start_msec = (uint64_t) session->front.stream->start_msec;
     head->wait = session->wait;
@@ -114,6 +115,7 @@ ngx_toolgate_pack(ngx_toolgate_session_t *session,
 
     ngx_toolgate_told_send(session, &packed->head.seat, &packed->head.told);
     ngx_toolgate_pack_head(session, &packed->head);
+    ngx_toolgate_traced_out(session);
     tg_buf_drop(&peer->out, session->sent);
     ngx_toolgate_packed_set(packed, NGX_TOOLGATE_PACKED_STATE, &state);
     ngx_toolgate_packed_set(packed, NGX_TOOLGATE_PACKED_IN, &session->in);

@@ -38,6 +38,7 @@ typedef struct {
     uint64_t start_msec;
     uint64_t left; /* ms of its timer; 0: there is none */
     uint64_t told;
+    uint64_t number; /* of the connection, in logs */
     ngx_toolgate_seat_t seat;
     uint32_t wait;
     uint32_t has_spoken;

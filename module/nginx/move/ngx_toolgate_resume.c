@@ -38,6 +38,9 @@ ngx_toolgate_resume_peer(ngx_toolgate_session_t *session,
                                      &peer->out);
     }
 
+    /* The old worker has traced it. */
+    session->traced = peer->out.len;
+
     if (rc == TG_OK) {
         rc = tg_peer_load(peer, tg_buf_view(&state), ngx_toolgate_packed_give,
                           packed, ngx_toolgate_call_unpack, has_changed);

@@ -25,6 +25,10 @@ ngx_toolgate_feed(ngx_toolgate_session_t *session, const char *data, size_t len,
     ngx_time_t *tp;
     int rc;
 
+    if (session->front.conf->trace != NULL) {
+        ngx_toolgate_traced_begin(session);
+    }
+
     tp = ngx_timeofday();
     session->front.peer.now_ms = (uint64_t) tp->sec * 1000 + tp->msec;
 
@@ -33,6 +37,10 @@ ngx_toolgate_feed(ngx_toolgate_session_t *session, const char *data, size_t len,
     if (*consumed != 0) {
         ngx_toolgate_silent_leave(session);
         session->has_read = 1;
+
+        if (session->front.conf->trace != NULL) {
+            ngx_toolgate_traced_in(session, tg_str(data, *consumed));
+        }
     }
 
     if (rc == TG_CLOSED) {
@@ -324,6 +332,10 @@ ngx_toolgate_flush(ngx_toolgate_session_t *session)
     c = session->front.connection;
     out = &session->front.peer.out;
 
+    if (session->front.conf->trace != NULL) {
+        ngx_toolgate_traced_out(session);
+    }
+
     while (session->sent < out->len) {
 
         /* After a short write NGINX knows that there is no more room. */
@@ -344,6 +356,7 @@ ngx_toolgate_flush(ngx_toolgate_session_t *session)
             if (session->sent > out->len / 2
                 && out->len - session->sent <= TG_PEER_BACKLOG) {
                 tg_buf_drop(out, session->sent);
+                session->traced -= ngx_min(session->traced, session->sent);
                 session->sent = 0;
             }
 
@@ -356,6 +369,7 @@ ngx_toolgate_flush(ngx_toolgate_session_t *session)
     }
 
     session->sent = 0;
+    session->traced = 0;
     out->len = 0;
 
     if (session->shared != NULL) {

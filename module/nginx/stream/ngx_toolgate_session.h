@@ -10,6 +10,7 @@
  *   …_fair.c     turns, memory and room, so that no client stops another
  *   …_spare.c    what the worker keeps for the next session
  *   …_told.c     what clients of all workers are told, and who they are
+ *   …_traced.c   what a trace has of its frames
  *
  * Sessions know nothing of where they move: that is the mover's.
  */
@@ -59,7 +60,8 @@ struct ngx_toolgate_session_s {
     ngx_toolgate_wait_t wait; /* what its timers are set for */
     tg_dialect_t dialect;     /* that it is counted with */
     tg_buf_t in;              /* bytes that the peer did not consume */
-    size_t sent;              /* bytes of peer.out that were sent */
+    size_t sent;              /* bytes of peer.out that were sent, */
+    size_t traced;            /* and that a trace has, or that need not be */
     uint64_t bytes_in;
     uint64_t bytes_out;
     ngx_event_t *again; /* its timer; NULL: nothing ever waited for time */
@@ -80,6 +82,11 @@ struct ngx_toolgate_session_s {
     unsigned is_eof:1;     /* it will send no more */
     unsigned is_drained:1; /* the last look before goodbye was taken */
     unsigned is_broken:1;  /* close at once */
+
+    /* Of `if=` of its trace: what was known when that was asked. */
+    unsigned is_traced:1;
+    unsigned trace_dialect:7;
+    unsigned trace_client:1;
 };
 
 /* Takes sessions to other workers, and brings theirs. */
@@ -211,6 +218,15 @@ ngx_int_t ngx_toolgate_told_arrive(ngx_toolgate_session_t *session,
 
 /* As tg_peer_ops_t has it; host is a session. */
 const char *ngx_toolgate_told_refusal(void *host, tg_peer_t *peer);
+
+/* --- traced --- */
+
+/* Where the server has a trace: bytes came, and the peer has consumed these. */
+void ngx_toolgate_traced_begin(const ngx_toolgate_session_t *session);
+void ngx_toolgate_traced_in(ngx_toolgate_session_t *session, tg_str_t bytes);
+
+/* What is new in peer.out; before that is sent, or goes elsewhere. */
+void ngx_toolgate_traced_out(ngx_toolgate_session_t *session);
 
 /* --- spare --- */
 

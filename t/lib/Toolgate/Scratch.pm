@@ -2,7 +2,8 @@ package Toolgate::Scratch;
 
 # A module with some handlers more: t/handlers/ngx_toolgate_NAME.c in a copy of
 # the sources, and what development.md says besides: a row of the table, and
-# the module's name in `config`.  Nothing else of the copy is changed.
+# the module's name in `config`.  Nothing else of the copy is changed.  It is
+# built without msgpack-c, as if that were not there.
 
 use strict;
 use warnings;
@@ -50,7 +51,12 @@ sub build {
     # What is tested is what it does, not how fast.
     my ($status, $out) = run_command(
         { cwd => $top, timeout => 900,
-            env => { CFLAGS => '-O1', TOOLGATE_BUILD => 'build' } },
+            env => {
+                CFLAGS           => '-O1',
+                TOOLGATE_BUILD   => 'build',
+                TOOLGATE_MSGPACK => 'no',
+            },
+        },
         'sh', '-c', './build.sh sources 2>&1 && ./build.sh build module 2>&1');
     croak "the build failed:\n$out" if $status != 0;
     return "$top/build/ngx_stream_toolgate_module.so";
