@@ -97,6 +97,17 @@ tg_is_one_of(char c, const char *these)
     return c != '\0' && strchr(these, c) != NULL;
 }
 
+/*
+ * memset() to 0, of what is not small.  A size that is known makes some
+ * compilers write "rep stos", which takes longer than the call.
+ */
+static inline void
+tg_zero(void *p, size_t size)
+{
+    __asm__("" : "+r"(size));
+    memset(p, 0, size);
+}
+
 /* memcmp() for names: most are short, and a call costs more than they do. */
 static inline int
 tg_bytes_eq(const char *a, const char *b, size_t len)

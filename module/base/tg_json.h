@@ -192,7 +192,8 @@ typedef struct {
 } tg_json_note_t;
 
 typedef struct {
-    size_t n; /* members of the object; the first TG_JSON_NOTES are noted */
+    size_t n;     /* members of the object; the first TG_JSON_NOTES are noted */
+    int is_plain; /* surely no white space, but in strings */
     tg_json_note_t list[TG_JSON_NOTES];
 } tg_json_notes_t;
 

@@ -4,8 +4,8 @@
 #include "base/tg_json_near.h"
 
 /*
- * As most write it: short keys, short strings and whole numbers, and no white
- * space.  Stops between two members, or behind the object: then TG_END.
+ * As most write it: short keys, strings and whole numbers, and no white space.
+ * Stops between two members, or behind the object: then TG_END.
  */
 static int
 tg_json_note_plain(tg_json_t *json, tg_json_notes_t *notes)
@@ -31,15 +31,26 @@ tg_json_note_plain(tg_json_t *json, tg_json_notes_t *notes)
 
         note = &notes->list[notes->n];
         note->key = tg_str(key, (size_t) (p - key));
+        note->key_escapes = 0;
+        note->escapes = 0;
         p = tg_json_near(value, end);
+
+        if (p == value && *value == '"') {
+            json->pos = value;
+
+            if (tg_json_value_any(json, &note->value) != TG_OK) {
+                return json->failed;
+            }
+
+            note->escapes = (uint8_t) json->escapes;
+            p = json->pos;
+        }
 
         if (p == value || p == end) {
             return TG_OK;
         }
 
         note->value = tg_str(value, (size_t) (p - value));
-        note->key_escapes = 0;
-        note->escapes = 0;
         notes->n++;
         json->pos = p;
         json->is_fresh = 0;
@@ -66,12 +77,14 @@ tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
     int rc;
 
     notes->n = 0;
-    rc = tg_json_object(json);
+    rc = tg_json_object_near(json);
     start = json->pos;
 
     if (rc == TG_OK) {
         rc = tg_json_note_plain(json, notes);
     }
+
+    notes->is_plain = rc == TG_END;
 
     while (rc == TG_OK) {
         note = notes->n < TG_JSON_NOTES ? &notes->list[notes->n] : &beyond;
@@ -96,16 +109,23 @@ tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
     return TG_OK;
 }
 
-/* The escapes of a raw value, which nobody noted. */
-static uint8_t
-tg_json_escapes_of(tg_str_t raw)
+/* Of a member that nobody noted. */
+static int
+tg_json_note_of(tg_str_t object, tg_str_t key, tg_json_note_t *note)
 {
     tg_json_t json;
 
-    tg_json_init(&json, raw);
-    (void) tg_json_value(&json, NULL);
+    if (tg_json_get(object, key, &note->value) != TG_OK) {
+        return TG_MISSING;
+    }
 
-    return (uint8_t) json.escapes;
+    tg_json_init(&json, note->value);
+    (void) tg_json_value(&json, NULL);
+    note->key = TG_STR_NONE;
+    note->key_escapes = 0;
+    note->escapes = (uint8_t) json.escapes;
+
+    return TG_OK;
 }
 
 int
@@ -116,15 +136,7 @@ tg_json_notes_get(const tg_json_notes_t *notes, tg_str_t object, tg_str_t key,
     size_t i;
 
     if (notes == NULL || notes->n > TG_JSON_NOTES) {
-        if (tg_json_get(object, key, &note->value) != TG_OK) {
-            return TG_MISSING;
-        }
-
-        note->key = TG_STR_NONE;
-        note->key_escapes = 0;
-        note->escapes = tg_json_escapes_of(note->value);
-
-        return TG_OK;
+        return tg_json_note_of(object, key, note);
     }
 
     for (i = notes->n; i > 0; i--) {

@@ -9,15 +9,15 @@
 /* --- the short way --- */
 
 /* Reads the arguments at p: behind them, or NULL. */
-static const char *
-tg_alike_arguments(tg_str_t frame, const char *p, tg_json_notes_t *notes,
+static inline const char *
+tg_alike_arguments(const char *p, const char *end, tg_json_notes_t *notes,
                    tg_request_t *request)
 {
     tg_json_t json;
 
-    tg_json_init(&json, frame);
-    json.pos = p;
-    json.depth = TG_ALIKE_DEPTH;
+    json = (tg_json_t){
+        .start = p, .pos = p, .end = end, .depth = TG_ALIKE_DEPTH
+    };
 
     return *p == '{' && tg_json_note(&json, notes, &request->arguments) == TG_OK
                ? json.pos
@@ -25,94 +25,120 @@ tg_alike_arguments(tg_str_t frame, const char *p, tg_json_notes_t *notes,
 }
 
 /* Reads an id at p that is short and plain: behind it, or NULL. */
-static const char *
-tg_alike_id(tg_str_t frame, const char *p, tg_request_t *request)
+static inline const char *
+tg_alike_id(const char *p, const char *end, tg_request_t *request)
 {
-    const char *end;
+    const char *at;
 
-    end = tg_json_near(p, tg_str_end(frame));
+    at = tg_json_near(p, end);
 
-    if (end == p) {
+    if (at == p) {
         return NULL;
     }
 
     if (request->reply.id.data != NULL) {
-        request->reply.id = tg_str(p, (size_t) (end - p));
+        request->reply.id = tg_str(p, (size_t) (at - p));
     }
 
-    return end;
+    return at;
 }
 
-/* Is the frame such a call?  Then the request learns what is its own. */
-static int
-tg_alike_read(const tg_alike_t *alike, tg_str_t frame, tg_json_notes_t *notes,
-              tg_request_t *request)
+/*
+ * Does what begins at p look like it?  Then the request learns what is its
+ * own, and what follows is returned; or NULL.
+ */
+static const char *
+tg_alike_read(const tg_alike_t *alike, const char *p, const char *end,
+              tg_json_notes_t *notes, tg_request_t *request)
 {
-    const char *p, *end, *piece;
+    const char *piece;
+    size_t len;
     unsigned i;
 
-    p = frame.data;
-    end = p + frame.len;
     piece = alike->bytes;
 
-    for (i = 0; /* void */; i++) {
-        if ((size_t) (end - p) < alike->lens[i]
-            || memcmp(p, piece, alike->lens[i]) != 0)
-        {
-            return 0;
+    for (i = 0;; i++) {
+        len = alike->lens[i];
+
+        if ((size_t) (end - p) < len || memcmp(p, piece, len) != 0) {
+            return NULL;
         }
 
-        p += alike->lens[i];
-        piece += alike->lens[i];
+        p += len;
+        piece += len;
 
-        if (i + 1 == alike->n || p == end) {
-            return i + 1 == alike->n && p == end;
+        if (i + 1 == alike->n) {
+            return p;
         }
 
-        p = i == alike->before ? tg_alike_arguments(frame, p, notes, request)
-                               : tg_alike_id(frame, p, request);
+        if (p == end) {
+            return NULL;
+        }
+
+        p = i == alike->before ? tg_alike_arguments(p, end, notes, request)
+                               : tg_alike_id(p, end, request);
 
         if (p == NULL) {
-            return 0;
+            return NULL;
         }
     }
 }
 
-int
-tg_alike_serve(tg_peer_t *peer, tg_str_t frame)
+/* Is it as long as it looks?  A line ends where it ends. */
+static int
+tg_alike_is_whole(const tg_peer_t *peer, tg_str_t bytes, size_t size,
+                  const tg_json_notes_t *notes, tg_str_t arguments)
+{
+    if (peer->frame.kind == TG_FRAME_PREFIX) {
+        return size == bytes.len;
+    }
+
+    return size != bytes.len && bytes.data[size] == '\n'
+           && size <= peer->frame.limit
+           && (notes->is_plain
+               || memchr(arguments.data, '\n', arguments.len) == NULL);
+}
+
+size_t
+tg_alike_serve(tg_peer_t *peer, tg_str_t bytes)
 {
     const tg_alike_t *alike;
     tg_json_notes_t notes;
     tg_request_t request;
+    const char *end;
     unsigned i;
 
     alike = tg_catalogue_alikes(peer->catalogue)->list;
 
-    for (i = 0; i < TG_ALIKES; i++, alike++) {
-        if (alike->dialect != peer->dialect || alike->is_mcp != peer->is_mcp) {
-            continue;
-        }
-
-        request = alike->request;
-
-        if (tg_alike_read(alike, frame, &notes, &request)) {
-            break;
+    for (i = 0, end = NULL; i < TG_ALIKES && end == NULL; i++, alike++) {
+        if (alike->dialect == peer->dialect && alike->is_mcp == peer->is_mcp) {
+            request = alike->request;
+            end = tg_alike_read(alike, bytes.data, tg_str_end(bytes), &notes,
+                                &request);
         }
     }
 
+    if (end == NULL) {
+        return 0;
+    }
+
+    request.size = (size_t) (end - bytes.data);
+    request.notes = &notes;
+
     /* One that is running already is refused, but not here. */
-    if (i == TG_ALIKES
-        || (request.reply.id.data != NULL
+    if (!tg_alike_is_whole(peer, bytes, request.size, &notes, request.arguments)
+        || ((peer->ncalls | peer->nsubscriptions) != 0
+            && request.reply.id.data != NULL
             && tg_peer_has_id(peer, request.reply.id)))
     {
         return 0;
     }
 
-    request.size = frame.len;
-    request.notes = &notes;
+    peer->serving = request.size;
+    peer->work = 0;
     tg_peer_call(peer, &request);
 
-    return 1;
+    return request.size;
 }
 
 /* --- the long way --- */

@@ -41,8 +41,11 @@ struct tg_alikes_s {
     tg_alike_t list[TG_ALIKES];
 };
 
-/* Serves a frame, if it is such a call: then 1. */
-int tg_alike_serve(tg_peer_t *peer, tg_str_t frame);
+/*
+ * Serves what begins where a frame does, if it is such a call: its size.  Of
+ * lines, bytes is all that there is; else it is the frame.
+ */
+size_t tg_alike_serve(tg_peer_t *peer, tg_str_t bytes);
 
 /* A call of a tool goes the long way; its entry is still to be found. */
 void tg_alike_keep(tg_peer_t *peer, const tg_message_t *message,

@@ -271,7 +271,7 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
         return "params._meta.progressToken is longer than 1024 bytes.";
     }
 
-    memset(&request, 0, sizeof(request));
+    tg_zero(&request, sizeof(request));
     request.reply = *reply;
     request.reply.kind = TG_ENTRY_TOOL;
     request.name = tg_json_body(message->p.name);

@@ -220,16 +220,10 @@ int
 tg_message_parse(tg_message_t *message, tg_str_t text)
 {
     tg_json_t json;
-    size_t size;
     int rc;
 
-    /*
-     * Notes are found by their number.  A size that is known makes some
-     * compilers write "rep stos", which takes longer than the call.
-     */
-    size = offsetof(tg_message_t, notes);
-    __asm__("" : "+r"(size));
-    memset(message, 0, size);
+    /* Notes are found by their number. */
+    tg_zero(message, offsetof(tg_message_t, notes));
     message->notes.n = 0;
     tg_json_init(&json, text);
     message->type = tg_json_peek(&json);

@@ -118,12 +118,12 @@ tg_peer_frame(tg_peer_t *peer, tg_str_t frame)
         return peer->row->serve_on(peer, frame);
     }
 
-    peer->work = 0;
-
-    if (peer->dialect != TG_DIALECT_AUTO && tg_alike_serve(peer, frame)) {
+    if (peer->frame.kind == TG_FRAME_PREFIX && tg_alike_serve(peer, frame) != 0)
+    {
         return TG_OK;
     }
 
+    peer->work = 0;
     rc = tg_message_parse(&message, frame);
 
     /* The first line of an undecided connection decides, once it is valid. */
@@ -212,11 +212,67 @@ tg_peer_message(tg_peer_t *peer, tg_str_t text)
     return rc;
 }
 
+/* A line that looks like an earlier one ends where that did; else 0. */
+static size_t
+tg_peer_alike(tg_peer_t *peer, const char *data, size_t len)
+{
+    /* Of a line that is not whole nothing is read twice. */
+    if (peer->frame.kind != TG_FRAME_LINE || peer->frame.scanned != 0
+        || peer->frame.is_discarding || peer->dialect == TG_DIALECT_AUTO
+        || peer->batch != NULL || data[len - 1] != '\n')
+    {
+        return 0;
+    }
+
+    return tg_alike_serve(peer, tg_str(data, len));
+}
+
+/*
+ * Serves the next frame, which has size bytes: as tg_peer_frame(), and TG_END
+ * when it is not there yet.
+ */
+static int
+tg_peer_next(tg_peer_t *peer, const char *data, size_t len, size_t *size)
+{
+    tg_str_t frame;
+    int rc;
+
+    *size = 0;
+
+    if (len == 0) {
+        return TG_END;
+    }
+
+    *size = tg_peer_alike(peer, data, len);
+
+    if (*size != 0) {
+        *size += 1;
+        return TG_OK;
+    }
+
+    rc = tg_frame_next(&peer->frame, data, len, size, &frame);
+
+    if (rc == TG_AGAIN) {
+        return TG_END;
+    }
+
+    rc = rc == TG_LIMIT ? tg_peer_too_large(peer, frame)
+         : rc == TG_END ? tg_peer_refuse_end(peer, frame)
+                        : tg_peer_frame(peer, frame);
+
+    /* In its middle: it comes again, and where it ends is known. */
+    if (rc == TG_AGAIN) {
+        peer->frame.scanned = frame.len;
+        *size = 0;
+    }
+
+    return rc;
+}
+
 int
 tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
 {
-    tg_str_t frame;
-    size_t at, part;
+    size_t at, size;
     int rc;
 
     at = 0;
@@ -240,35 +296,22 @@ tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
             return TG_LIMIT;
         }
 
-        rc = tg_frame_next(&peer->frame, data + at, len - at, &part, &frame);
-        at += part;
+        rc = tg_peer_next(peer, data + at, len - at, &size);
+        at += size;
+        *consumed = at;
 
-        if (rc == TG_AGAIN) {
-            *consumed = at;
+        if (rc == TG_END) {
             return TG_OK;
         }
 
-        rc = rc == TG_LIMIT ? tg_peer_too_large(peer, frame)
-             : rc == TG_END ? tg_peer_refuse_end(peer, frame)
-                            : tg_peer_frame(peer, frame);
-
         if (tg_buf_failed(&peer->out)) {
-            *consumed = at;
             return TG_NOMEM;
-        }
-
-        /* In its middle: it comes again, and where it ends is known. */
-        if (rc == TG_AGAIN) {
-            peer->frame.scanned = frame.len;
-            *consumed = at - part;
-            return TG_AGAIN;
         }
 
         if (rc == TG_CLOSED) {
             peer->is_closing = 1;
 
-        } else if (at != len && tg_peer_must_stop(peer)) {
-            *consumed = at;
+        } else if (rc == TG_AGAIN || (at != len && tg_peer_must_stop(peer))) {
             return TG_AGAIN;
         }
     }
