@@ -202,16 +202,11 @@ tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
 }
 
 const tg_schema_name_t *
-tg_schema_names_find(const tg_schema_names_t *names, tg_str_t name,
-                     uint32_t *hint)
+tg_schema_names_search(const tg_schema_names_t *names, tg_str_t name,
+                       uint32_t *hint)
 {
     uint32_t index, slot;
     uint64_t hash;
-
-    /* Callers tend to send keys in the order of the schema. */
-    if (*hint < names->n && tg_str_eq(names->list[*hint].name, name)) {
-        return &names->list[(*hint)++];
-    }
 
     hash = names->mask != 0 ? tg_schema_hash(name, 0) : 0;
 

@@ -185,7 +185,7 @@ tg_schema_fits(const tg_schema_t *schema, const tg_json_notes_t *notes)
         name = tg_schema_names_find(&rules->names, note->key, &hint);
 
         if (name != NULL) {
-            bit = UINT64_C(1) << (name - rules->names.list);
+            bit = UINT64_C(1) << (hint - 1);
 
             /* Given twice. */
             if (seen & bit) {

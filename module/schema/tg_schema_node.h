@@ -79,9 +79,22 @@ typedef struct {
 /* Index of a decoded name, which is added when it is new: TG_OK, TG_NOMEM. */
 int tg_schema_names_add(tg_schema_names_t *names, tg_schema_arena_t *arena,
                         tg_str_t name, uint32_t *index);
-/* NULL when it is not there.  hint: where to look first; moves on. */
-const tg_schema_name_t *tg_schema_names_find(const tg_schema_names_t *names,
-                                             tg_str_t name, uint32_t *hint);
+
+/*
+ * NULL when it is not there.  hint: where to look first, as callers tend to
+ * send keys in the order of the schema; moves behind what was found.
+ */
+const tg_schema_name_t *tg_schema_names_search(const tg_schema_names_t *names,
+                                               tg_str_t name, uint32_t *hint);
+
+static inline const tg_schema_name_t *
+tg_schema_names_find(const tg_schema_names_t *names, tg_str_t name,
+                     uint32_t *hint)
+{
+    return *hint < names->n && tg_str_eq(names->list[*hint].name, name)
+               ? &names->list[(*hint)++]
+               : tg_schema_names_search(names, name, hint);
+}
 
 typedef struct {
     void *regex;
