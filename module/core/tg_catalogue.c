@@ -256,6 +256,13 @@ tg_catalogue_at(const tg_catalogue_t *catalogue, size_t i)
     return catalogue->entries[i];
 }
 
+int
+tg_catalogue_has(const tg_catalogue_t *catalogue, const tg_entry_t *entry)
+{
+    return entry->index < catalogue->n
+           && catalogue->entries[entry->index] == entry;
+}
+
 const tg_entry_t *
 tg_catalogue_get(const tg_catalogue_t *catalogue, tg_entry_kind_t kind,
                  tg_str_t name)

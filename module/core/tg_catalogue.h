@@ -92,6 +92,9 @@ tg_alikes_t *tg_catalogue_alikes(tg_catalogue_t *catalogue);
 size_t tg_catalogue_size(const tg_catalogue_t *catalogue);
 const tg_entry_t *tg_catalogue_at(const tg_catalogue_t *catalogue, size_t i);
 
+/* Is this very entry one of it? */
+int tg_catalogue_has(const tg_catalogue_t *catalogue, const tg_entry_t *entry);
+
 /*
  * name is the escaped body of a JSON string.  NULL when there is none.
  * The cost does not depend on the number of entries.

@@ -13,12 +13,6 @@
     "The output is no tool result, as \"output result\" wants it: " text "."
 
 tg_outcome_t
-tg_outcome_of(tg_outcome_kind_t kind, tg_str_t value)
-{
-    return (tg_outcome_t){ .kind = kind, .value = value };
-}
-
-tg_outcome_t
 tg_outcome_text(tg_str_t text)
 {
     return tg_outcome_of(TG_OUTCOME_TEXT, text);

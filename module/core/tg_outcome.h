@@ -54,7 +54,12 @@ typedef struct {
 } tg_ran_t;
 
 /* No failure. */
-tg_outcome_t tg_outcome_of(tg_outcome_kind_t kind, tg_str_t value);
+static inline tg_outcome_t
+tg_outcome_of(tg_outcome_kind_t kind, tg_str_t value)
+{
+    return (tg_outcome_t){ .kind = kind, .value = value };
+}
+
 tg_outcome_t tg_outcome_text(tg_str_t text);
 tg_outcome_t tg_outcome_failure(tg_failure_t failure, const char *text);
 

@@ -8,40 +8,69 @@
 static void ngx_toolgate_last_resort(ngx_event_t *ev);
 static void ngx_toolgate_call_unwanted(void *data);
 
-/* The pool of the last call, for the next: no allocation in the usual case. */
-static ngx_pool_t *ngx_toolgate_spare_pool;
+/*
+ * The last call, for the next: no allocation in the usual case.  It is the
+ * first in its pool, and was all that there is.
+ */
+static ngx_toolgate_call_t *ngx_toolgate_spare_call;
 
-static ngx_pool_t *
-ngx_toolgate_pool_get(ngx_log_t *log)
+_Static_assert(sizeof(ngx_toolgate_call_t) < NGX_TOOLGATE_POOL / 2,
+               "a call stands in its pool, not beside it");
+
+static ngx_toolgate_call_t *
+ngx_toolgate_call_get(ngx_log_t *log)
 {
+    ngx_toolgate_call_t *call;
     ngx_pool_t *pool;
 
-    pool = ngx_toolgate_spare_pool;
+    call = ngx_toolgate_spare_call;
 
-    if (pool == NULL) {
-        return ngx_create_pool(NGX_TOOLGATE_POOL, log);
+    if (call != NULL) {
+        ngx_toolgate_spare_call = NULL;
+        call->pool->log = log;
+        return call;
     }
 
-    ngx_toolgate_spare_pool = NULL;
-    pool->log = log;
+    pool = ngx_create_pool(NGX_TOOLGATE_POOL, log);
 
-    return pool;
+    if (pool == NULL) {
+        return NULL;
+    }
+
+    call = ngx_palloc(pool, sizeof(ngx_toolgate_call_t));
+
+    if (call == NULL) {
+        ngx_destroy_pool(pool);
+        return NULL;
+    }
+
+    call->pool = pool;
+
+    return call;
 }
 
 static void
-ngx_toolgate_pool_put(ngx_pool_t *pool)
+ngx_toolgate_call_put(ngx_toolgate_call_t *call)
 {
+    ngx_pool_t *pool;
+
+    pool = call->pool;
+
     /* Blocks beyond the first would pile up; cleanups must run. */
-    if (ngx_toolgate_spare_pool != NULL || pool->cleanup != NULL
+    if (ngx_toolgate_spare_call != NULL || pool->cleanup != NULL
         || pool->d.next != NULL)
     {
         ngx_destroy_pool(pool);
         return;
     }
 
-    ngx_reset_pool(pool);
+    if (pool->large != NULL) {
+        ngx_reset_pool(pool);
+    }
+
+    pool->d.last = (u_char *) (call + 1);
     pool->log = ngx_cycle->log;
-    ngx_toolgate_spare_pool = pool;
+    ngx_toolgate_spare_call = call;
 }
 
 void
@@ -80,19 +109,14 @@ ngx_toolgate_call_new(ngx_toolgate_front_t *front)
     ngx_toolgate_call_t *call;
     ngx_pool_t *pool;
 
-    pool = ngx_toolgate_pool_get(front->connection->log);
-
-    if (pool == NULL) {
-        return NULL;
-    }
-
-    call = ngx_pcalloc(pool, sizeof(ngx_toolgate_call_t));
+    call = ngx_toolgate_call_get(front->connection->log);
 
     if (call == NULL) {
-        ngx_destroy_pool(pool);
         return NULL;
     }
 
+    pool = call->pool;
+    tg_zero(call, sizeof(ngx_toolgate_call_t));
     call->front = front;
     call->pool = pool;
     call->start = ngx_current_msec;
@@ -415,7 +439,7 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     }
 
     ngx_toolgate_call_set(call, NGX_TOOLGATE_CALL_ENDED);
-    ngx_toolgate_pool_put(call->pool);
+    ngx_toolgate_call_put(call);
 }
 
 void
@@ -552,9 +576,9 @@ ngx_toolgate_last_resort(ngx_event_t *ev)
 void
 ngx_toolgate_call_exit(ngx_cycle_t *cycle)
 {
-    if (ngx_toolgate_spare_pool != NULL) {
-        ngx_destroy_pool(ngx_toolgate_spare_pool);
-        ngx_toolgate_spare_pool = NULL;
+    if (ngx_toolgate_spare_call != NULL) {
+        ngx_destroy_pool(ngx_toolgate_spare_call->pool);
+        ngx_toolgate_spare_call = NULL;
     }
 
     ngx_toolgate_record_exit(cycle);

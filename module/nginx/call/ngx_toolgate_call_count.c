@@ -58,8 +58,11 @@ ngx_toolgate_call_leaves(ngx_toolgate_call_t *call)
 
     counters = call->counters;
     call->counters = &ngx_toolgate_uncounted;
-    ngx_toolgate_running_remove(call->running);
-    call->running = 0;
+
+    if (call->running != 0) {
+        ngx_toolgate_running_remove(call->running);
+        call->running = 0;
+    }
 
     return counters;
 }

@@ -285,7 +285,7 @@ ngx_toolgate_write_lines(ngx_toolgate_call_t *call, const ngx_array_t *logs,
 }
 
 /* Variables are of a request; of one that has gone, what was kept of it. */
-static void
+__attribute__((noinline)) static void
 ngx_toolgate_log_call(ngx_toolgate_call_t *call, const ngx_array_t *logs,
                       const ngx_toolgate_record_t *record)
 {
@@ -334,7 +334,7 @@ ngx_toolgate_level_of(const ngx_toolgate_record_t *record)
     }
 }
 
-static void
+__attribute__((noinline)) static void
 ngx_toolgate_tell_failure(const ngx_toolgate_call_t *call,
                           const ngx_toolgate_record_t *record)
 {

@@ -96,8 +96,7 @@ ngx_toolgate_listed(const ngx_toolgate_call_t *call)
 
     catalogue = call->front->peer.catalogue;
 
-    return entry->index < tg_catalogue_size(catalogue)
-                   && tg_catalogue_at(catalogue, entry->index) == entry
+    return tg_catalogue_has(catalogue, entry)
                ? entry
                : tg_catalogue_get(catalogue, entry->kind, entry->name);
 }
@@ -135,21 +134,38 @@ ngx_toolgate_record_begun(void)
     ngx_toolgate_begun++;
 }
 
-void
-ngx_toolgate_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome,
-                    ngx_toolgate_record_t *record)
+static void
+ngx_toolgate_record_ran(const ngx_toolgate_call_t *call,
+                        ngx_toolgate_record_t *record)
 {
     tg_ran_t ran;
 
-    ran = ngx_toolgate_ran(call);
-    record->entry = ngx_toolgate_listed(call);
-    record->end = ngx_toolgate_end_of(call, outcome);
-    record->rule = call->rule;
     record->time = ngx_current_msec - call->start;
+
+    /* One that was answered at once had no turn to wait for. */
+    if (call->request != NULL) {
+        record->queued = 0;
+        record->ran = (int64_t) record->time;
+        record->exit = -1;
+        record->signal = 0;
+        return;
+    }
+
+    ran = ngx_toolgate_ran(call);
     record->queued = ran.queued_ms;
     record->ran = ran.ran_ms;
     record->exit = ran.has_exited ? ran.exit : -1;
     record->signal = ran.signal;
+}
+
+void
+ngx_toolgate_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome,
+                    ngx_toolgate_record_t *record)
+{
+    ngx_toolgate_record_ran(call, record);
+    record->entry = ngx_toolgate_listed(call);
+    record->end = ngx_toolgate_end_of(call, outcome);
+    record->rule = call->rule;
     record->bytes_in = call->size;
     record->bytes_out = 0;
     record->is_known = 1;

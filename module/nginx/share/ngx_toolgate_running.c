@@ -87,12 +87,10 @@ ngx_toolgate_running_add(const ngx_toolgate_running_t *running, void *data,
 void
 ngx_toolgate_running_remove(ngx_uint_t place)
 {
-    if (place != 0) {
-        __atomic_store_n(&ngx_toolgate_counting()->running[place - 1].number, 0,
-                         __ATOMIC_RELEASE);
-        ngx_toolgate_runs[ngx_toolgate_nfree++].free = (uint16_t) (place - 1);
-        ngx_toolgate_nruns--;
-    }
+    __atomic_store_n(&ngx_toolgate_counting()->running[place - 1].number, 0,
+                     __ATOMIC_RELEASE);
+    ngx_toolgate_runs[ngx_toolgate_nfree++].free = (uint16_t) (place - 1);
+    ngx_toolgate_nruns--;
 }
 
 static void

@@ -408,10 +408,3 @@ ngx_toolgate_silent_join(ngx_toolgate_session_t *session)
 {
     ngx_queue_insert_tail(&ngx_toolgate_silent, &session->silent);
 }
-
-void
-ngx_toolgate_silent_leave(ngx_toolgate_session_t *session)
-{
-    ngx_queue_remove(&session->silent);
-    ngx_queue_init(&session->silent);
-}

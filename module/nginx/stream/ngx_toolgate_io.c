@@ -249,7 +249,11 @@ ngx_toolgate_read(ngx_toolgate_session_t *session)
     }
 
     rc = ngx_toolgate_feed(session, (char *) ngx_toolgate_buffer, n, &consumed);
-    ngx_toolgate_append(session, ngx_toolgate_buffer + consumed, n - consumed);
+
+    if (consumed != n) {
+        ngx_toolgate_append(session, ngx_toolgate_buffer + consumed,
+                            n - consumed);
+    }
 
     return rc;
 }
@@ -459,12 +463,18 @@ void
 ngx_toolgate_set_timers(ngx_toolgate_session_t *session)
 {
     ngx_toolgate_wait_t wait;
+    ngx_uint_t is_due;
 
     wait = ngx_toolgate_waits_for(session);
 
+    is_due = wait == NGX_TOOLGATE_WAIT_SENT ? session->has_sent
+                                            : session->has_read;
+
+    /* Most have no time to be idle, before a call and after it. */
     if (wait != session->wait
-        || (wait == NGX_TOOLGATE_WAIT_SENT ? session->has_sent
-                                           : session->has_read))
+        || (is_due
+            && (wait != NGX_TOOLGATE_WAIT_IDLE
+                || session->front.conf->idle_timeout != 0)))
     {
         ngx_toolgate_wait_for(session, wait, NGX_TIMER_INFINITE);
     }

@@ -431,7 +431,10 @@ ngx_toolgate_session_run(ngx_toolgate_session_t *session)
 
     ngx_toolgate_session_spoke(session);
     /* Before it is answered: who knows that counts on the rest. */
-    ngx_toolgate_told_update(session);
+    if (session->shared != NULL) {
+        ngx_toolgate_told_update(session);
+    }
+
     flushed = session->is_broken ? NGX_ERROR : ngx_toolgate_flush(session);
 
     if (peer->out.len == 0) {

@@ -187,7 +187,13 @@ void ngx_toolgate_init_connection(ngx_connection_t *c);
 
 /* It has not spoken yet, and may have to go for another; and it did. */
 void ngx_toolgate_silent_join(ngx_toolgate_session_t *session);
-void ngx_toolgate_silent_leave(ngx_toolgate_session_t *session);
+
+static ngx_inline void
+ngx_toolgate_silent_leave(ngx_toolgate_session_t *session)
+{
+    ngx_queue_remove(&session->silent);
+    ngx_queue_init(&session->silent);
+}
 
 /* --- told --- */
 
@@ -200,7 +206,7 @@ void ngx_toolgate_told_start(ngx_cycle_t *cycle);
  */
 ngx_int_t ngx_toolgate_told_join(ngx_toolgate_session_t *session);
 
-/* It was served: what others know of it is brought up to date. */
+/* A shared one was served: what others know of it is brought up to date. */
 void ngx_toolgate_told_update(ngx_toolgate_session_t *session);
 void ngx_toolgate_told_leave(ngx_toolgate_session_t *session);
 

@@ -43,10 +43,8 @@ ngx_toolgate_told_update(ngx_toolgate_session_t *session)
 {
     ngx_toolgate_about_t about;
 
-    if (session->shared != NULL) {
-        ngx_toolgate_told_about(session, &about);
-        ngx_toolgate_seat_update(&session->shared->seat, &about);
-    }
+    ngx_toolgate_told_about(session, &about);
+    ngx_toolgate_seat_update(&session->shared->seat, &about);
 }
 
 /* A new line for it: as ngx_toolgate_seat_take(). */
@@ -188,10 +186,14 @@ ngx_toolgate_told_refusal(void *host, tg_peer_t *peer)
 
     const ngx_toolgate_srv_conf_t *scf;
 
+    if (session->shared == NULL) {
+        return NULL;
+    }
+
     /* What it says first may be about itself. */
     ngx_toolgate_told_update(session);
 
-    if (!peer->row->is_bridge || session->shared == NULL) {
+    if (!peer->row->is_bridge) {
         return NULL;
     }
 
