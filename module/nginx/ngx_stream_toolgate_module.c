@@ -1,7 +1,7 @@
 /*
  * Directives of a server, and the module's tables.
  */
-#include "nginx/handlers/ngx_toolgate_reader.h"
+#include "nginx/conf/ngx_toolgate_handler.h"
 #include "nginx/line/ngx_toolgate_backend.h"
 #include "nginx/log/ngx_toolgate_tracer.h"
 #include "nginx/move/ngx_toolgate_move.h"
@@ -486,7 +486,7 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 
     /* Whether there is a reader depends on what others keep for it. */
     if (ngx_toolgate_init_outputs(cf, conf) != NGX_OK
-        || ngx_toolgate_reader_offer(cf, conf) != NGX_OK)
+        || ngx_toolgate_offer(cf, conf) != NGX_OK)
     {
         return NGX_CONF_ERROR;
     }

@@ -20,10 +20,15 @@ refused "$agent task_methods yes;", qr/invalid value "yes".*"on" or "off"/,
     'neither on nor off';
 refused "$agent task_methods on; task_methods on;", qr/is duplicate/, 'twice';
 refused "$agent task_methods on; method task.get { return 1; }",
-    qr/duplicate method "task.get"/, 'a method of that name';
-refused "$agent method task.get { return 1; } task_methods on;",
-    qr/method "task.get" is one of "task_methods"; give yours another name/,
-    'the other way round';
+    qr/a method "task.get" comes with "task_methods"; give yours another name/,
+    'a method of that name';
+refused "tool task_get { return 1; } $agent task_tools on;",
+    qr/a tool "task_get" comes with "task_tools"; give yours another name/,
+    'a tool of that name';
+refused "$agent task_tools maybe;", qr/invalid value "maybe" in "task_tools"/,
+    'tools that may be';
+refused 'task_tools on;', qr/no "task_agent"; say what they run/,
+    'tools without an agent';
 refused "$agent task_store mysql:x;", qr/invalid store.*"sqlite:PATH"/,
     'another kind of store';
 refused "$agent task_store sqlite:$dir/none/tasks.db;",

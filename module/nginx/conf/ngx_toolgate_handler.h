@@ -47,6 +47,12 @@ struct ngx_toolgate_handler_s {
     tg_output_t (*output)(ngx_toolgate_tool_t *tool, void *conf);
 
     /*
+     * A server was read whole, but for what it inherits: what it offers
+     * besides.  NGX_OK or NGX_ERROR, logged.  May be NULL.
+     */
+    ngx_int_t (*offer)(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf);
+
+    /*
      * Starts a call: ends it (ngx_toolgate_call_end()), or keeps it beyond
      * its return (ngx_toolgate_call_defer()).  Never blocks.  The slices of
      * request live until it returns; what is allocated from call->pool, until
@@ -132,6 +138,9 @@ tg_catalogue_t *ngx_toolgate_catalogue(ngx_conf_t *cf,
 /* Adds what every server has, with these rules: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_own_methods(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf,
                                    ngx_array_t *rules);
+
+/* Adds what handlers offer besides: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf);
 
 /* A tool of which nothing was said; NULL: no memory. */
 ngx_toolgate_tool_t *ngx_toolgate_create_tool(ngx_conf_t *cf,

@@ -481,6 +481,20 @@ ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 ngx_int_t
+ngx_toolgate_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
+{
+    const ngx_toolgate_handler_t *const *handler;
+
+    for (handler = ngx_toolgate_all_handlers(cf); *handler != NULL; handler++) {
+        if ((*handler)->offer != NULL && (*handler)->offer(cf, scf) != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+ngx_int_t
 ngx_toolgate_own_methods(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf,
                          ngx_array_t *rules)
 {

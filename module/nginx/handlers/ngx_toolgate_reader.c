@@ -1,7 +1,11 @@
-#include "nginx/handlers/ngx_toolgate_reader.h"
-
+/*
+ * `toolgate_output`, the tool that pages through outputs which were too large
+ * for an answer: it comes with the first tool of a server that has such.
+ */
 #include "nginx/call/ngx_toolgate_call.h"
 
+static ngx_int_t ngx_toolgate_reader_offer(ngx_conf_t *cf,
+                                           ngx_toolgate_srv_conf_t *scf);
 static void ngx_toolgate_reader_start(ngx_toolgate_call_t *call,
                                       tg_request_t *request);
 
@@ -9,6 +13,7 @@ static void ngx_toolgate_reader_start(ngx_toolgate_call_t *call,
 const ngx_toolgate_handler_t ngx_toolgate_reader_handler = {
     .name = ngx_string("toolgate_output"),
     .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_HAS_BLOCK,
+    .offer = ngx_toolgate_reader_offer,
     .start = ngx_toolgate_reader_start,
 };
 
@@ -35,7 +40,7 @@ static const char ngx_toolgate_reader_schema[] =
     "that match, with their numbers\"}},"
     "\"required\":[\"output\"],\"additionalProperties\":false}";
 
-ngx_int_t
+static ngx_int_t
 ngx_toolgate_reader_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 {
     static ngx_str_t directive = ngx_string("input_schema");

@@ -1,12 +1,17 @@
 /*
- * The methods about tasks: calls of them are jobs of the runner's.
+ * The methods about tasks: calls of them, and of the tools that do the same,
+ * are jobs of the runner's.
  */
 #include "nginx/handlers/ngx_toolgate_task.h"
 #include "nginx/share/ngx_toolgate_share.h"
 
 /* Answers that wait for nothing take no time; those that follow 25 s. */
 #define NGX_TOOLGATE_TASK_TIMEOUT 60000
+/* One that waits for an end: an hour, as the runner has it, and some more. */
+#define NGX_TOOLGATE_TASK_WAIT 3660000
 
+static ngx_int_t ngx_toolgate_task_offer(ngx_conf_t *cf,
+                                         ngx_toolgate_srv_conf_t *scf);
 static void ngx_toolgate_task_start(ngx_toolgate_call_t *call,
                                     tg_request_t *request);
 
@@ -14,6 +19,7 @@ const ngx_toolgate_handler_t ngx_toolgate_task_handler = {
     .name = ngx_string("task_methods"),
     .module = &ngx_toolgate_task_module,
     .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_HAS_BLOCK,
+    .offer = ngx_toolgate_task_offer,
     .start = ngx_toolgate_task_start,
     .settle = ngx_toolgate_task_settle,
 };
@@ -49,6 +55,9 @@ static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
     { ngx_string("task.output"),
       NGX_TOOLGATE_TASK_ID ",\"offset\":{\"type\":\"integer\",\"minimum\":0},"
                            "\"follow\":{\"type\":\"boolean\"}}}" },
+    { ngx_string("task.wait"),
+      NGX_TOOLGATE_TASK_ID ",\"timeout\":{\"type\":\"integer\",\"minimum\":0,"
+                           "\"maximum\":3600}}}" },
     { ngx_string("task.list"),
       "{\"type\":\"object\",\"properties\":{"
       "\"state\":{\"enum\":[\"queued\",\"running\",\"completed\",\"failed\","
@@ -72,63 +81,91 @@ static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
 
 /* --- at load --- */
 
-static char *
-ngx_toolgate_task_add(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks,
-                      ngx_toolgate_task_method_t *method)
+ngx_toolgate_tool_t *
+ngx_toolgate_task_entry(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
+                        tg_entry_kind_t kind, ngx_str_t *name,
+                        ngx_str_t *method, tg_str_t schema)
 {
     ngx_toolgate_tool_t *tool;
-    int rc;
 
-    tool = ngx_toolgate_create_tool(cf, TG_ENTRY_METHOD, &method->name);
+    tool = ngx_toolgate_create_tool(cf, kind, name);
 
     if (tool == NULL) {
-        return NGX_CONF_ERROR;
+        return NULL;
     }
 
     tool->handler = &ngx_toolgate_task_handler;
     tool->conf = method;
     tool->output = TG_OUTPUT_JSON;
     tool->entry.output = TG_OUTPUT_JSON;
-    tool->entry.input_schema = tg_str_c(method->schema);
+    tool->entry.input_schema = schema;
     tool->validate = NGX_TOOLGATE_ON;
-    tool->timeout = NGX_TOOLGATE_TASK_TIMEOUT;
-    tool->max_timeout = NGX_TOOLGATE_TASK_TIMEOUT;
-    tool->input = ngx_toolgate_schema_compile(cf, &method->name,
-                                              tool->entry.input_schema, 0);
+    tool->timeout = ngx_strcmp(method->data, "task.wait") == 0
+                        ? NGX_TOOLGATE_TASK_WAIT
+                        : NGX_TOOLGATE_TASK_TIMEOUT;
+    tool->max_timeout = tool->timeout;
+    tool->input = ngx_toolgate_schema_compile(cf, name, schema, 0);
 
     if (tool->input == NULL) {
-        return NGX_CONF_ERROR;
+        return NULL;
     }
 
-    rc = tg_catalogue_add(tasks->scf->catalogue, &tool->entry);
-
-    if (rc == TG_EXISTS) {
-        return ngx_toolgate_refuse(cf,
-                                   "method \"%V\" is one of \"task_methods\"; "
-                                   "give yours another name",
-                                   &method->name);
+    switch (tg_catalogue_add(tasks->scf->catalogue, &tool->entry)) {
+    case TG_OK:
+        return tool;
+    case TG_EXISTS:
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "a %s \"%V\" comes with \"%s\"; give yours another name, "
+                      "in %V",
+                      kind == TG_ENTRY_TOOL ? "tool" : "method", name,
+                      kind == TG_ENTRY_TOOL ? "task_tools" : "task_methods",
+                      &tasks->where);
+        return NULL;
+    default:
+        return NULL;
     }
-
-    if (tg_str_eq(tool->entry.name, TG_STR("daemon.stop"))) {
-        tasks->stop = tool;
-    }
-
-    return rc == TG_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
-char *
-ngx_toolgate_task_offer(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks)
+static ngx_int_t
+ngx_toolgate_task_offer_methods(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks)
 {
+    ngx_toolgate_task_method_t *method;
+    ngx_toolgate_tool_t *tool;
     ngx_uint_t i;
-    char *rv;
 
-    rv = NGX_CONF_OK;
+    for (i = 0; i < NGX_TOOLGATE_TASK_METHODS; i++) {
+        method = &ngx_toolgate_task_methods[i];
+        tool = ngx_toolgate_task_entry(cf, tasks, TG_ENTRY_METHOD,
+                                       &method->name, &method->name,
+                                       tg_str_c(method->schema));
 
-    for (i = 0; rv == NGX_CONF_OK && i < NGX_TOOLGATE_TASK_METHODS; i++) {
-        rv = ngx_toolgate_task_add(cf, tasks, &ngx_toolgate_task_methods[i]);
+        if (tool == NULL) {
+            return NGX_ERROR;
+        }
+
+        if (tg_str_eq(tool->entry.name, TG_STR("daemon.stop"))) {
+            tasks->stop = tool;
+        }
     }
 
-    return rv;
+    return NGX_OK;
+}
+
+static ngx_int_t
+ngx_toolgate_task_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
+{
+    ngx_toolgate_tasks_t *tasks;
+
+    (void) scf;
+    tasks = ngx_stream_conf_get_module_srv_conf(cf, ngx_toolgate_task_module);
+
+    if (tasks->methods == 1
+        && ngx_toolgate_task_offer_methods(cf, tasks) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return tasks->tools == 1 ? ngx_toolgate_task_offer_tools(cf, tasks)
+                             : NGX_OK;
 }
 
 /* --- a call --- */
@@ -145,7 +182,7 @@ ngx_toolgate_task_count(void *data, const ngx_toolgate_about_t *about)
 static void
 ngx_toolgate_task_start(ngx_toolgate_call_t *call, tg_request_t *request)
 {
-    ngx_toolgate_task_method_t *method = call->tool->conf;
+    const ngx_str_t *method = call->tool->conf;
 
     ngx_toolgate_tasks_t *tasks;
     tg_buf_t params;
@@ -161,13 +198,17 @@ ngx_toolgate_task_start(ngx_toolgate_call_t *call, tg_request_t *request)
     tg_buf_text(&params, ",\"store\":");
     tg_json_put_string(&params, ngx_toolgate_str(&tasks->store));
     tg_buf_text(&params, ",\"method\":");
-    tg_json_put_string(&params, ngx_toolgate_str(&method->name));
+    tg_json_put_string(&params, ngx_toolgate_str(method));
     tg_buf_text(&params, ",\"clients\":");
     tg_buf_uint(&params, n);
     ngx_toolgate_job_owner(call, &params);
 
     if (ngx_toolgate_sees_all(call->front)) {
         tg_buf_text(&params, ",\"sees_all\":true");
+    }
+
+    if (call->tool->entry.kind == TG_ENTRY_TOOL) {
+        tg_buf_text(&params, ",\"is_tool\":true");
     }
 
     tg_json_put_member(&params, ",\"params\":", request->arguments);

@@ -3,6 +3,7 @@
  * the config says which there are.
  *
  *   …_task.c         the methods
+ *   …_task_tools.c   the same for agents
  *   …_task_conf.c    directives of a server
  *   …_task_agent.c   `task_agent NAME { }`
  *   …_task_settle.c  what the runner is told
@@ -54,6 +55,7 @@ typedef struct {
     ngx_array_t *rules;           /* ngx_toolgate_auto_t: of automation */
     ngx_toolgate_tool_t *stop;    /* that method; NULL: there is none */
     ngx_flag_t methods;
+    ngx_flag_t tools;
     ngx_uint_t visibility; /* NGX_TOOLGATE_TASK_… */
     ngx_int_t concurrency;
     ngx_int_t queue;
@@ -78,8 +80,21 @@ extern const ngx_toolgate_handler_t ngx_toolgate_task_handler;
 
 /* --- …_task.c --- */
 
-/* Offers the methods in a server; NGX_CONF_OK, or logged. */
-char *ngx_toolgate_task_offer(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks);
+/*
+ * Adds a method or tool that is a method of the runner's; NULL: logged.  The
+ * strings live as long as the config.
+ */
+ngx_toolgate_tool_t *ngx_toolgate_task_entry(ngx_conf_t *cf,
+                                             const ngx_toolgate_tasks_t *tasks,
+                                             tg_entry_kind_t kind,
+                                             ngx_str_t *name, ngx_str_t *method,
+                                             tg_str_t schema);
+
+/* --- …_task_tools.c --- */
+
+/* Offers the tools in a server: NGX_OK or NGX_ERROR, logged. */
+ngx_int_t ngx_toolgate_task_offer_tools(ngx_conf_t *cf,
+                                        const ngx_toolgate_tasks_t *tasks);
 
 /* --- …_task_settle.c --- */
 

@@ -45,7 +45,10 @@ static ngx_command_t ngx_toolgate_task_commands[] = {
       ngx_toolgate_task_agent, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("task_methods"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
-      ngx_toolgate_task_flag, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+      ngx_toolgate_task_flag, ngx_toolgate_of_tasks(methods), NULL },
+
+    { ngx_string("task_tools"), NGX_STREAM_SRV_CONF | NGX_CONF_FLAG,
+      ngx_toolgate_task_flag, ngx_toolgate_of_tasks(tools), NULL },
 
     { ngx_string("task_concurrency"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_task_number, ngx_toolgate_of_tasks(concurrency), NULL },
@@ -157,6 +160,7 @@ ngx_toolgate_task_create_srv_conf(ngx_conf_t *cf)
         tasks->queue = NGX_CONF_UNSET;
         tasks->keep = NGX_CONF_UNSET;
         tasks->methods = NGX_CONF_UNSET;
+        tasks->tools = NGX_CONF_UNSET;
         tasks->visibility = NGX_CONF_UNSET_UINT;
     }
 
@@ -200,33 +204,30 @@ ngx_toolgate_task_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
+/* task_methods and task_tools */
 static char *
 ngx_toolgate_task_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_toolgate_tasks_t *tasks = conf;
-
+    ngx_flag_t *field;
     ngx_str_t *value;
 
-    if (tasks->methods != NGX_CONF_UNSET) {
+    field = (ngx_flag_t *) (void *) ((char *) conf + cmd->offset);
+
+    if (*field != NGX_CONF_UNSET) {
         return "is duplicate";
     }
 
     value = cf->args->elts;
-    tasks->methods = ngx_strcasecmp(value[1].data, (u_char *) "on") == 0;
+    *field = ngx_strcasecmp(value[1].data, (u_char *) "on") == 0;
 
-    if (!tasks->methods && ngx_strcasecmp(value[1].data, (u_char *) "off") != 0)
-    {
+    if (!*field && ngx_strcasecmp(value[1].data, (u_char *) "off") != 0) {
         return ngx_toolgate_refuse(cf,
                                    "invalid value \"%V\" in \"%V\"; write "
                                    "\"on\" or \"off\"",
                                    &value[1], &cmd->name);
     }
 
-    if (ngx_toolgate_task_use(cf) == NULL) {
-        return NGX_CONF_ERROR;
-    }
-
-    return tasks->methods ? ngx_toolgate_task_offer(cf, tasks) : NGX_CONF_OK;
+    return ngx_toolgate_task_use(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 /* task_concurrency and task_queue */

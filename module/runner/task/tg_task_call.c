@@ -56,7 +56,7 @@ tg_task_call_error(tg_task_call_t *call, int64_t code, const char *message)
     tg_outcome_t outcome;
 
     outcome = tg_outcome_failure(TG_FAILURE_ARGUMENTS, message);
-    outcome.code = code;
+    outcome.code = call->is_tool ? 0 : code;
     tg_task_call_answer(call, &outcome);
 }
 

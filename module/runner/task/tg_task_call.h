@@ -2,15 +2,16 @@
  * A call of one of the methods about tasks: a job of the kind `task`,
  *
  *   {"store":"sqlite:/PATH","method":"task.get","params":{…},"clients":3,
- *    "owner":"1000","sees_all":true}
+ *    "owner":"1000","sees_all":true,"is_tool":true}
  *
  * The worker has checked the params against the method's schema.  clients is
  * how many are connected to the server; owner is whose the caller's tasks are,
- * and all that it sees, unless sees_all.
+ * and all that it sees, unless sees_all; is_tool: a tool was called, no method.
  *
  *   tg_task_call.c    what all of them do
  *   tg_task_submit.c  most methods
  *   tg_task_follow.c  task.output
+ *   tg_task_wait.c    task.wait
  *   tg_task_daemon.c  daemon.status and daemon.stop
  *   tg_task_kind.c    the kind, and the table of methods
  */
@@ -50,7 +51,8 @@ struct tg_task_call_s {
     tg_buf_t cwd;
     tg_buf_t text;
     uint64_t follows_until;
-    uint64_t seen;         /* task.output: engine->nended when it asked */
+    uint64_t seen;      /* of one that follows: engine->nended when it asked */
+    unsigned is_tool:1; /* its errors have no codes */
     unsigned is_asking:1;  /* its memory is needed */
     unsigned is_stopped:1; /* nobody waits for its answer */
     unsigned is_starting:1;
@@ -121,6 +123,10 @@ void tg_task_listed(tg_task_call_t *call);
 void tg_task_stats(tg_task_call_t *call);
 void tg_task_output(tg_task_call_t *call);
 void tg_task_read(tg_task_call_t *call);
+void tg_task_wait(tg_task_call_t *call);
+void tg_task_waited(tg_task_call_t *call);
+int tg_task_wait_is_due(const tg_task_call_t *call);
+void tg_task_wait_tell(tg_task_call_t *call);
 void tg_task_calls_follow(tg_engine_t *engine, int64_t id);
 void tg_task_calls_tick(tg_engine_t *engine);
 void tg_task_status(tg_task_call_t *call);

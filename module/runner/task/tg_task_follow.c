@@ -137,6 +137,14 @@ tg_task_read(tg_task_call_t *call)
     tg_outputs_ask(&call->engine->outputs, read);
 }
 
+static void
+tg_task_follow_on(tg_task_call_t *call)
+{
+    tg_task_call_leave(call);
+    call->method->begin(call);
+}
+
+/* There is more output, or an end, which is all that some wait for. */
 void
 tg_task_calls_follow(tg_engine_t *engine, int64_t id)
 {
@@ -145,9 +153,11 @@ tg_task_calls_follow(tg_engine_t *engine, int64_t id)
     for (call = TAILQ_FIRST(&engine->following); call != NULL; call = next) {
         next = TAILQ_NEXT(call, place);
 
-        if (call->ask.id == id) {
-            tg_task_call_leave(call);
-            tg_task_output(call);
+        if (call->ask.id == id
+            && (call->method->begin == tg_task_output
+                || tg_task_wait_is_due(call)))
+        {
+            tg_task_follow_on(call);
         }
     }
 }
@@ -160,9 +170,15 @@ tg_task_calls_tick(tg_engine_t *engine)
     for (call = TAILQ_FIRST(&engine->following); call != NULL; call = next) {
         next = TAILQ_NEXT(call, place);
 
-        if (uv_now(call->job->jobs->loop) >= call->follows_until) {
-            tg_task_call_leave(call);
-            tg_task_output(call);
+        if (call->method->begin == tg_task_wait) {
+            tg_task_wait_tell(call);
+        }
+
+        if (call->method->begin == tg_task_output
+                ? uv_now(call->job->jobs->loop) >= call->follows_until
+                : tg_task_wait_is_due(call))
+        {
+            tg_task_follow_on(call);
         }
     }
 }

@@ -9,6 +9,7 @@ enum {
     TG_TASK_CLIENTS,
     TG_TASK_OWNER,
     TG_TASK_SEES_ALL,
+    TG_TASK_IS_TOOL,
     TG_TASK_MEMBERS
 };
 
@@ -16,7 +17,7 @@ static const char *const tg_task_members[] = {
     [TG_TASK_STORE] = "store",      [TG_TASK_METHOD] = "method",
     [TG_TASK_ARGUMENTS] = "params", [TG_TASK_CLIENTS] = "clients",
     [TG_TASK_OWNER] = "owner",      [TG_TASK_SEES_ALL] = "sees_all",
-    [TG_TASK_MEMBERS] = NULL,
+    [TG_TASK_IS_TOOL] = "is_tool",  [TG_TASK_MEMBERS] = NULL,
 };
 
 static const tg_task_method_t tg_task_methods[] = {
@@ -26,6 +27,7 @@ static const tg_task_method_t tg_task_methods[] = {
     { "task.list", 0, tg_task_list, tg_task_listed },
     { "task.stats", 0, tg_task_stats, tg_task_call_tell },
     { "task.output", 0, tg_task_output, tg_task_read },
+    { "task.wait", 0, tg_task_wait, tg_task_waited },
     { "chat.send", 0, tg_task_chat, tg_task_chatted },
     { "automation.status", 0, tg_automation_status, NULL },
     { "automation.enable", 0, tg_automation_enable, tg_automation_chosen },
@@ -156,6 +158,8 @@ tg_task_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
     memcpy(call->memory + params.len, owner.data, owner.len);
     call->params = tg_str(call->memory, params.len);
     call->owner = tg_str(call->memory + params.len, owner.len);
+
+    call->is_tool = tg_json_type(values[TG_TASK_IS_TOOL]) == TG_JSON_TRUE;
 
     if (tg_json_type(values[TG_TASK_SEES_ALL]) != TG_JSON_TRUE) {
         call->seen_of = call->owner;
