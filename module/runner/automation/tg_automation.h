@@ -63,6 +63,7 @@ typedef struct {
     /* The last task that it made: of files. */
     int64_t task;     /* -1: none */
     int64_t ended_at; /* ms; 0: it waits or runs */
+    int is_submitting;
     int is_queued;
     unsigned chain;
 } tg_automation_rule_t;

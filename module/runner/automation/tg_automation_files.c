@@ -15,20 +15,17 @@
  * ran at that time.
  */
 static unsigned
-tg_automation_files_chain(const tg_automation_t *automation,
-                          const tg_automation_rule_t *rule)
+tg_automation_files_chain(const tg_automation_rule_t *rule, int64_t at)
 {
     return rule->task != -1
                    && (rule->ended_at == 0
-                       || automation->now() - rule->ended_at
-                              <= TG_AUTOMATION_AFTER_MS
-                                     + rule->rule->debounce_ms)
+                       || at <= rule->ended_at + TG_AUTOMATION_AFTER_MS)
                ? rule->chain
                : 0;
 }
 
 static void
-tg_automation_on_files(void *host, tg_str_t id, tg_str_t payload)
+tg_automation_on_files(void *host, tg_str_t id, int64_t at, tg_str_t payload)
 {
     tg_automation_t *automation;
     tg_automation_rule_t *rule;
@@ -45,13 +42,13 @@ tg_automation_on_files(void *host, tg_str_t id, tg_str_t payload)
     }
 
     /* The task that waits will see the files as they are. */
-    if (rule->is_queued
+    if ((rule->is_queued || rule->is_submitting)
         && automation->now() - rule->fired_at < TG_AUTOMATION_QUEUED_MS)
     {
         return;
     }
 
-    chain = tg_automation_files_chain(automation, rule);
+    chain = tg_automation_files_chain(rule, at);
     tg_buf_init(&event, tg_alloc_libc());
     tg_automation_event(automation, &event, "file.changed", "file_watcher");
     tg_buf_str(&event, payload);

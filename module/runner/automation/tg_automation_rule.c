@@ -126,6 +126,7 @@ tg_automation_inherit(tg_automation_rule_t *rule,
     rule->fired_at = old->fired_at;
     rule->task = old->task;
     rule->ended_at = old->ended_at;
+    rule->is_submitting = old->is_submitting;
     rule->is_queued = old->is_queued;
     rule->chain = old->chain;
 

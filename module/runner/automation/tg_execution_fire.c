@@ -19,6 +19,11 @@ tg_execution_on_submitted(tg_execution_t *execution, int rc)
     tg_buf_t params;
 
     engine = execution->automation->engine;
+    rule = tg_automation_rule_of(execution);
+
+    if (rule != NULL) {
+        rule->is_submitting = 0;
+    }
 
     if (rc != TG_OK) {
         tg_execution_end(execution, TG_EXECUTION_FAILED,
@@ -31,8 +36,6 @@ tg_execution_on_submitted(tg_execution_t *execution, int rc)
 
     execution->task = execution->ask.id;
     tg_execution_to(execution, TG_EXECUTION_SUBMITTED);
-    rule = tg_automation_rule(execution->automation,
-                              tg_buf_view(&execution->rule));
 
     if (rule != NULL) {
         rule->task = execution->task;
@@ -75,6 +78,7 @@ static void
 tg_execution_submit(tg_execution_t *execution)
 {
     const tg_task_config_t *config;
+    tg_automation_rule_t *rule;
 
     config = &execution->automation->engine->config;
 
@@ -88,9 +92,14 @@ tg_execution_submit(tg_execution_t *execution)
         return;
     }
 
+    rule = tg_automation_rule_of(execution);
+
+    if (rule != NULL) {
+        rule->is_submitting = 1;
+    }
+
     tg_execution_put_metadata(execution);
-    tg_execution_write(execution, tg_automation_rule_of(execution), 1,
-                       tg_execution_on_submitted);
+    tg_execution_write(execution, rule, 1, tg_execution_on_submitted);
 }
 
 /* --- the others --- */

@@ -152,7 +152,7 @@ tg_watcher_on_async(uv_async_t *async)
                    finding->text.data);
         } else {
             watcher->ops->changed(watcher->host, tg_buf_view(&finding->id),
-                                  tg_buf_view(&finding->text));
+                                  finding->at, tg_buf_view(&finding->text));
         }
 
         tg_finding_free(finding);

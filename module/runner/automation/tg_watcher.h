@@ -42,8 +42,11 @@ typedef struct {
 } tg_watcher_stats_t;
 
 typedef struct {
-    /* Files of the rule of this id; payload is of its event, JSON. */
-    void (*changed)(void *host, tg_str_t id, tg_str_t payload);
+    /*
+     * Files of the rule of this id, the last one at that time, ms; payload is
+     * of its event, JSON.
+     */
+    void (*changed)(void *host, tg_str_t id, int64_t at, tg_str_t payload);
 
     /* It is gone, after tg_watcher_close(). */
     void (*closed)(void *host);

@@ -4,6 +4,8 @@
 #include "base/tg_utf8.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 
 /* --- whose it is --- */
 
@@ -168,6 +170,34 @@ tg_watcher_put(const tg_watcher_t *watcher, tg_buf_t *json,
     tg_buf_printf(json, "],\"lost\":%s}", rule->is_cut ? "true" : "false");
 }
 
+/*
+ * When the last of them changed, as the files say: whoever reads of it may be
+ * late.  ms of Unix time.
+ */
+static int64_t
+tg_watcher_when(const tg_name_t **names, size_t n)
+{
+    struct timespec now;
+    struct stat info;
+    int64_t at, last;
+    size_t i;
+
+    for (i = 0, last = 0; i < n && i < TG_WATCHER_NAMED_MAX; i++) {
+        if (lstat(names[i]->text, &info) == 0) {
+            at = (int64_t) info.st_ctim.tv_sec * 1000
+                 + info.st_ctim.tv_nsec / 1000000;
+            last = at > last ? at : last;
+        }
+    }
+
+    if (last == 0) {
+        (void) clock_gettime(CLOCK_REALTIME, &now);
+        last = (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    }
+
+    return last;
+}
+
 static void
 tg_watched_tell(tg_watcher_t *watcher, tg_watched_t *rule)
 {
@@ -182,7 +212,8 @@ tg_watched_tell(tg_watcher_t *watcher, tg_watched_t *rule)
         tg_watcher_put(watcher, &json, rule, names, n);
 
         if (!tg_buf_failed(&json)) {
-            tg_watcher_leave(watcher, rule->rule->id, tg_buf_view(&json));
+            tg_watcher_leave(watcher, rule->rule->id, tg_watcher_when(names, n),
+                             tg_buf_view(&json));
         }
 
         tg_buf_deinit(&json);

@@ -38,6 +38,7 @@ typedef struct {
 struct tg_finding_s {
     STAILQ_ENTRY(tg_finding_s) next;
     tg_buf_t id; /* empty: text is for the log */
+    int64_t at;
     tg_buf_t text;
 };
 
@@ -77,7 +78,8 @@ uint64_t tg_watcher_now(void);
 int tg_watcher_must_end(tg_watcher_t *watcher);
 
 /* Leaves something for the loop; id is empty, and the text for the log. */
-void tg_watcher_leave(tg_watcher_t *watcher, tg_str_t id, tg_str_t text);
+void tg_watcher_leave(tg_watcher_t *watcher, tg_str_t id, int64_t at,
+                      tg_str_t text);
 void tg_finding_free(tg_finding_t *finding);
 
 /* --- tg_watcher_tree.c --- */

@@ -37,7 +37,7 @@ tg_finding_free(tg_finding_t *finding)
 }
 
 void
-tg_watcher_leave(tg_watcher_t *watcher, tg_str_t id, tg_str_t text)
+tg_watcher_leave(tg_watcher_t *watcher, tg_str_t id, int64_t at, tg_str_t text)
 {
     tg_finding_t *finding;
 
@@ -49,6 +49,7 @@ tg_watcher_leave(tg_watcher_t *watcher, tg_str_t id, tg_str_t text)
 
     tg_buf_init(&finding->id, tg_alloc_libc());
     tg_buf_init(&finding->text, tg_alloc_libc());
+    finding->at = at;
     tg_buf_str(&finding->id, id);
     tg_buf_str(&finding->text, text);
 

@@ -31,7 +31,7 @@ tg_watcher_say(tg_watcher_t *watcher, const char *what, tg_str_t path, int err)
                   path.len != 0 ? ": " : "", (int) path.len,
                   path.len != 0 ? path.data : "",
                   err == ENOSPC ? "; raise fs.inotify.max_user_watches" : "");
-    tg_watcher_leave(watcher, TG_STR(""), tg_buf_view(&buf));
+    tg_watcher_leave(watcher, TG_STR(""), 0, tg_buf_view(&buf));
 }
 
 /* --- folders --- */
