@@ -62,7 +62,7 @@ static inline void
 zone_put(tg_buf_t *buf, uint64_t value, int bytes)
 {
     while (bytes-- > 0) {
-        tg_buf_char(buf, (char) (value >> (bytes * 8) & 0xff));
+        tg_buf_char(buf, bytes < 8 ? (char) (value >> (bytes * 8) & 0xff) : 0);
     }
 }
 

@@ -26,7 +26,7 @@ ngx_toolgate_task_keep(ngx_pool_t *pool, tg_buf_t *buf, ngx_str_t *text)
     p = tg_buf_failed(buf) ? NULL : ngx_pnalloc(pool, buf->len + 1);
 
     if (p != NULL) {
-        ngx_memcpy(p, buf->data, buf->len);
+        ngx_memcpy(p, tg_buf_view(buf).data, buf->len);
         p[buf->len] = '\0';
         text->data = p;
         text->len = buf->len;
