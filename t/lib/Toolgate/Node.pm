@@ -43,6 +43,26 @@ sub event {
         $timeout, "event $name");
 }
 
+# Calls a tool: the id, and what came of it, a result or an error.
+sub ask {
+    my ($self, $name, %more) = @_;
+    my $id = 'call ' . ++$self->{nasked};
+    $self->tell(do => 'call', id => $id, name => $name, %more);
+    return $id;
+}
+
+sub answer {
+    my ($self, $id) = @_;
+    return $self->recv_where(
+        sub { $_[0]{event} =~ /^(?:result|error)$/ && $_[0]{id} eq $id },
+        undef, $id);
+}
+
+sub call {
+    my ($self, @call) = @_;
+    return $self->answer($self->ask(@call));
+}
+
 # What the SDK complained of, up to now.
 # Of an answer and the last progress right in front of it, which come at once,
 # the SDK takes the answer first, and does not know the progress any more.
