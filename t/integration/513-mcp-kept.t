@@ -92,8 +92,42 @@ is names($client), 'far_write far_read', 'the other one is there';
 is text_of($client->call_tool('far_read')), 'ours', 'and is the config\'s';
 stop_all();
 
+# --- another config of the same one -----------------------------------------
+
+sub other {
+    my ($n, $more, $argument) = @_;
+    return "mcp_server far { exec $start $argument; $more }\n"
+        . "tool n { return $n; }";
+}
+$tg->conf(other(1, '', ''))->start;
+$client = $tg->connect;
+$client->rpc('initialize',
+    { protocolVersion => '2025-11-25', capabilities => {} });
+my $n = 1;
+for my $more ('idle 5m;', 'env A b; hide read;', 'share user;') {
+    $tg->reload(other(++$n, $more, ''));
+    wait_for { text_of($client->call_tool('n')) eq $n } 'the new config';
+    is names($client), $more =~ /hide/ ? 'far_write n' : 'far_read far_write n',
+        "$more: the tools stay, though it does not start";
+}
+my @told = grep { ($_->{method} // '') =~ /list_changed/ }
+    @{ $client->{aside} };
+is scalar @told, 2, 'and who is told hears of changes alone';
+$tg->reload(other(++$n, '', 'x'));
+wait_for { text_of($client->call_tool('n')) eq $n } 'the new config';
+is names($client), 'n', 'another program has another list';
+$tg->reload(other(++$n, 'idle 6m;', ''));
+$far->list('read', 'third');
+unlink $tg->dir . '/gone';
+wait_for { names($client) eq 'far_read far_third n' } 'the right list';
+pass 'the right list follows when there is one';
+$far->list($far->tool('read', description => 'Reads.'), 'write');
+$tg->file('gone', '');
+stop_all();
+
 # --- what is no list --------------------------------------------------------
 
+unlink glob($tg->state_dir . '/mcp/*.last');
 my $good = slurp($kept);
 for my $case (
     [ 'garbage', '{"tools":[{"name":' ],

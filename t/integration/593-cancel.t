@@ -62,8 +62,10 @@ for my $way (Toolgate::Way->all($tg)) {
     my ($call) = runs('hang', 1);
     is $call->{state}, 'running', "$name: it runs";
     is $call->{kind}, 'exec', "$name: as a program";
-    like $tg->processes->{ $call->{pid} // 0 } // '', qr/sleep 3600/,
-        "$name: which is this one";
+    # In the middle of execve() it has no command line.
+    wait_for {
+        ($tg->processes->{ $call->{pid} // 0 } // '') =~ /sleep 3600/
+    } "$name: which is this one";
     is $call->{client}{pid}, $$, "$name: who called";
     is $call->{client}{uid}, $>, "$name: and as whom";
     is cancel($call->{id})->{ended}, JSON::PP::true, "$name: it is ended";

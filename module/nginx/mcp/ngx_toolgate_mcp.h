@@ -88,7 +88,8 @@ struct ngx_toolgate_mcp_s {
 
     tg_str_t spec; /* of all that, for the runner: raw JSON */
     char key[NGX_TOOLGATE_MCP_KEY];
-    ngx_toolgate_mcp_list_t *list; /* held; NULL: not known */
+    char place[NGX_TOOLGATE_MCP_KEY]; /* of whom or what is called, alone */
+    ngx_toolgate_mcp_list_t *list;    /* held; NULL: not known */
 
     /* of the worker */
     ngx_toolgate_watch_t watch;

@@ -7,31 +7,30 @@
 /* A larger one is none of the runner's. */
 #define NGX_TOOLGATE_MCP_KEPT_MAX 16777216
 
-/* The file, whoever else may have put something there; -1: none. */
+/* A file, whoever else may have put something there; -1: none. */
 static ngx_fd_t
-ngx_toolgate_mcp_open(const ngx_toolgate_mcp_t *mcp)
+ngx_toolgate_mcp_open(const ngx_toolgate_mcp_t *mcp, const char *key,
+                      const char *end)
 {
     u_char path[NGX_TOOLGATE_STATE_DIR_MAX + NGX_TOOLGATE_MCP_KEY + 16], *p;
 
-    p = ngx_slprintf(path, path + sizeof(path) - 1, "%V/mcp/%*s.json",
+    p = ngx_slprintf(path, path + sizeof(path) - 1, "%V/mcp/%*s.%s",
                      ngx_toolgate_runner_dir(mcp->offer->scf->runner),
-                     sizeof(mcp->key), mcp->key);
+                     (size_t) NGX_TOOLGATE_MCP_KEY, key, end);
     *p = '\0';
 
     return open((char *) path,
                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-tg_str_t
-ngx_toolgate_mcp_kept(ngx_toolgate_mcp_t *mcp, tg_buf_t *text)
+static tg_str_t
+ngx_toolgate_mcp_read(ngx_fd_t fd, tg_buf_t *text)
 {
     static const char *const names[] = { "tools", NULL };
     ngx_file_info_t fi;
     tg_str_t array;
-    ngx_fd_t fd;
     ssize_t n;
 
-    fd = ngx_toolgate_mcp_open(mcp);
     array = TG_STR_NONE;
 
     if (fd == NGX_INVALID_FILE) {
@@ -53,6 +52,28 @@ ngx_toolgate_mcp_kept(ngx_toolgate_mcp_t *mcp, tg_buf_t *text)
     }
 
     (void) ngx_close_file(fd);
+
+    return array;
+}
+
+/*
+ * What it listed last.  Where the config says something else of it than then,
+ * that may be another list: it is told until the right one comes, so that
+ * nobody is without tools meanwhile.
+ */
+tg_str_t
+ngx_toolgate_mcp_kept(ngx_toolgate_mcp_t *mcp, tg_buf_t *text)
+{
+    tg_str_t array;
+
+    array = ngx_toolgate_mcp_read(ngx_toolgate_mcp_open(mcp, mcp->key, "json"),
+                                  text);
+
+    if (array.data == NULL) {
+        tg_buf_truncate(text, 0);
+        array = ngx_toolgate_mcp_read(
+            ngx_toolgate_mcp_open(mcp, mcp->place, "last"), text);
+    }
 
     return array;
 }

@@ -82,14 +82,27 @@ ngx_toolgate_mcp_put_url(tg_buf_t *spec, const ngx_toolgate_mcp_t *mcp)
     }
 }
 
+/* Who or what is called; what else is said of it may change its list. */
+static void
+ngx_toolgate_mcp_put_place(tg_buf_t *text, const ngx_toolgate_mcp_t *mcp)
+{
+    ngx_toolgate_mcp_put_strings(text, ",\"exec\":", mcp->argv, "", "");
+    tg_buf_text(text, ",\"at\":");
+    tg_json_put_string(text, ngx_toolgate_str(&mcp->pass));
+    tg_json_put_string(text, ngx_toolgate_str(&mcp->url));
+}
+
 static void
 ngx_toolgate_mcp_put_spec(tg_buf_t *spec, const ngx_toolgate_mcp_t *mcp)
 {
     static const char *const shares[] = { "all", "user", "connection" };
 
-    tg_buf_printf(spec, "{\"share\":\"%s\",\"start\":\"%s\",\"idle_ms\":%lu",
+    tg_buf_printf(spec,
+                  "{\"share\":\"%s\",\"start\":\"%s\",\"idle_ms\":%lu,"
+                  "\"place\":\"%.*s\"",
                   shares[mcp->share], mcp->starts_at_boot ? "boot" : "use",
-                  (unsigned long) mcp->idle);
+                  (unsigned long) mcp->idle, (int) sizeof(mcp->place),
+                  mcp->place);
     ngx_toolgate_mcp_put_strings(spec, ",\"exec\":", mcp->argv, "", "");
     ngx_toolgate_mcp_put_strings(spec, ",\"env\":", mcp->env, "", "");
     ngx_toolgate_mcp_put_strings(spec, ",\"roots\":", mcp->roots,
@@ -120,24 +133,35 @@ ngx_toolgate_mcp_put_spec(tg_buf_t *spec, const ngx_toolgate_mcp_t *mcp)
     tg_buf_char(spec, '}');
 }
 
+static void
+ngx_toolgate_mcp_digest(tg_str_t text, char *hex)
+{
+    u_char digest[NGX_TOOLGATE_MCP_KEY / 2];
+    ngx_sha1_t sha1;
+
+    ngx_sha1_init(&sha1);
+    ngx_sha1_update(&sha1, text.data, text.len);
+    ngx_sha1_final(digest, &sha1);
+    (void) ngx_hex_dump((u_char *) hex, digest, sizeof(digest));
+}
+
 ngx_int_t
 ngx_toolgate_mcp_spec(ngx_conf_t *cf, ngx_toolgate_mcp_t *mcp)
 {
-    u_char digest[NGX_TOOLGATE_MCP_KEY / 2], *p;
-    ngx_sha1_t sha1;
     tg_buf_t spec;
+    u_char *p;
 
     tg_buf_init(&spec, tg_alloc_libc());
+    ngx_toolgate_mcp_put_place(&spec, mcp);
+    ngx_toolgate_mcp_digest(tg_buf_view(&spec), mcp->place);
+    tg_buf_truncate(&spec, 0);
     ngx_toolgate_mcp_put_spec(&spec, mcp);
     p = tg_buf_failed(&spec) ? NULL : ngx_pnalloc(cf->pool, spec.len);
 
     if (p != NULL) {
         ngx_memcpy(p, spec.data, spec.len);
         mcp->spec = tg_str((char *) p, spec.len);
-        ngx_sha1_init(&sha1);
-        ngx_sha1_update(&sha1, p, spec.len);
-        ngx_sha1_final(digest, &sha1);
-        (void) ngx_hex_dump((u_char *) mcp->key, digest, sizeof(digest));
+        ngx_toolgate_mcp_digest(mcp->spec, mcp->key);
     }
 
     tg_buf_deinit(&spec);

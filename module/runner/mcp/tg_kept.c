@@ -14,6 +14,7 @@
 
 #define TG_KEPT_PATH 4096
 #define TG_KEPT_LIST ".json"
+#define TG_KEPT_LAST ".last"
 #define TG_KEPT_SESSIONS ".sessions"
 #define TG_KEPT_NEW ".new"
 /* The list is in an object. */
@@ -202,7 +203,8 @@ tg_kept_replace(const char *dir, const char *key, const char *end,
 }
 
 int
-tg_kept_write(const char *dir, const char *key, const tg_catalogue_t *tools)
+tg_kept_write(const char *dir, const char *key, const char *place,
+              const tg_catalogue_t *tools)
 {
     tg_buf_t text;
     int err;
@@ -218,6 +220,11 @@ tg_kept_write(const char *dir, const char *key, const tg_catalogue_t *tools)
     err = tg_buf_failed(&text)
               ? ENOMEM
               : tg_kept_replace(dir, key, TG_KEPT_LIST, tg_buf_view(&text));
+
+    if (err == 0 && place[0] != '\0') {
+        err = tg_kept_replace(dir, place, TG_KEPT_LAST, tg_buf_view(&text));
+    }
+
     tg_buf_deinit(&text);
 
     return err;
@@ -240,17 +247,31 @@ tg_kept_write_sessions(const char *dir, const char *key, tg_str_t text)
 
 /* --- age --- */
 
-void
-tg_kept_touch(const char *dir, const char *key)
+static void
+tg_kept_touch_one(const char *dir, const char *key, const char *end)
 {
     char room[TG_KEPT_PATH];
     const char *path;
 
-    path = tg_kept_path(room, dir, key, TG_KEPT_LIST);
+    path = tg_kept_path(room, dir, key, end);
 
     if (path != NULL) {
         (void) utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
     }
+}
+
+void
+tg_kept_touch(const char *dir, const char *key, const char *place)
+{
+    tg_kept_touch_one(dir, key, TG_KEPT_LIST);
+    tg_kept_touch_one(dir, place, TG_KEPT_LAST);
+}
+
+static int
+tg_kept_is_one(const char *end)
+{
+    return strcmp(end, TG_KEPT_LIST) == 0 || strcmp(end, TG_KEPT_LAST) == 0
+           || strcmp(end, TG_KEPT_SESSIONS) == 0;
 }
 
 static int
@@ -268,8 +289,7 @@ tg_kept_is_old(int dir, const char *name)
     }
 
     return strcmp(dot, TG_KEPT_NEW) == 0
-           || ((strcmp(dot, TG_KEPT_LIST) == 0
-                || strcmp(dot, TG_KEPT_SESSIONS) == 0)
+           || (tg_kept_is_one(dot)
                && file.st_mtime + TG_KEPT_DAYS * 86400 < time(NULL));
 }
 

@@ -1,10 +1,13 @@
 /*
  * What is known of each MCP server, in the state directory, mode 0600: its
  * last list of tools, which is told before the server has ever been started,
- * also by NGINX itself; and its sessions over HTTP, which a runner that was
- * killed leaves to the next one to end (tg_sessions.h).
+ * also by NGINX itself; the same for NGINX alone, of whoever is called in this
+ * way, for the time after its config has changed; and its sessions over HTTP,
+ * which a runner that was killed leaves to the next one to end
+ * (tg_sessions.h).
  *
  *   STATE_DIR/mcp/KEY.json       {"tools":[…]}
+ *   STATE_DIR/mcp/PLACE.last     the same
  *   STATE_DIR/mcp/KEY.sessions
  */
 #ifndef TG_KEPT_H
@@ -18,8 +21,8 @@
 /* NULL: there is none.  Held once. */
 tg_catalogue_t *tg_kept_read(const char *dir, const char *key, uint64_t seed);
 
-/* 0 or an errno. */
-int tg_kept_write(const char *dir, const char *key,
+/* 0 or an errno; place may be empty. */
+int tg_kept_write(const char *dir, const char *key, const char *place,
                   const tg_catalogue_t *tools);
 
 /* Appends its sessions, if there are any. */
@@ -29,7 +32,7 @@ void tg_kept_read_sessions(const char *dir, const char *key, tg_buf_t *text);
 int tg_kept_write_sessions(const char *dir, const char *key, tg_str_t text);
 
 /* Somebody watches it. */
-void tg_kept_touch(const char *dir, const char *key);
+void tg_kept_touch(const char *dir, const char *key, const char *place);
 
 /* Removes what is old, and what was being written when a runner ended. */
 void tg_kept_sweep(const char *dir);

@@ -38,6 +38,7 @@ enum {
     TG_SPEC_START,
     TG_SPEC_IDLE_MS,
     TG_SPEC_ROOTS,
+    TG_SPEC_PLACE,
     TG_SPEC_MEMBERS
 };
 
@@ -50,7 +51,7 @@ static const char *const tg_spec_members[] = {
     [TG_SPEC_PROXY] = "proxy",     [TG_SPEC_CONNECT_MS] = "connect_ms",
     [TG_SPEC_SHARE] = "share",     [TG_SPEC_START] = "start",
     [TG_SPEC_IDLE_MS] = "idle_ms", [TG_SPEC_ROOTS] = "roots",
-    [TG_SPEC_MEMBERS] = NULL,
+    [TG_SPEC_PLACE] = "place",     [TG_SPEC_MEMBERS] = NULL,
 };
 
 int
@@ -231,28 +232,32 @@ tg_spec_fill(tg_server_spec_t *spec, tg_str_t raw, const tg_program_env_t *env,
 {
     static const char *const shares[] = { "all", "user", "connection", NULL };
     static const char *const starts[] = { "use", "boot", NULL };
-    tg_str_t values[TG_SPEC_MEMBERS];
+    tg_str_t values[TG_SPEC_MEMBERS], place;
     int64_t idle_ms;
     int share, start, rc;
 
     *why = "spec must be an object in which share is all, user or connection, "
-           "start use or boot, idle_ms 0 to 2147483647";
+           "start use or boot, idle_ms 0 to 2147483647, place as a key is";
 
     if (tg_json_members(raw, tg_spec_members, values) != TG_OK) {
         return TG_BAD;
     }
 
+    place = TG_STR("");
     share = tg_spec_word(values[TG_SPEC_SHARE], shares);
     start = tg_spec_word(values[TG_SPEC_START], starts);
     idle_ms = TG_SERVER_IDLE_MS;
 
     if (share == -1 || start == -1
         || tg_job_number(values[TG_SPEC_IDLE_MS], 0, INT32_MAX, &idle_ms)
-               != TG_OK)
+               != TG_OK
+        || (values[TG_SPEC_PLACE].data != NULL
+            && !tg_server_is_key(values[TG_SPEC_PLACE], &place)))
     {
         return TG_BAD;
     }
 
+    memcpy(spec->place, place.data, place.len);
     spec->share = (tg_share_t) share;
     spec->is_boot = start == 1;
     spec->idle_ms = (uint64_t) idle_ms;

@@ -29,8 +29,9 @@ typedef enum {
 typedef struct {
     char key[TG_SERVER_KEY_MAX + 1];
     char name[TG_SERVER_NAME_MAX + 1];
-    tg_program_params_t program; /* argv is NULL: none */
-    tg_server_url_t url;         /* url is NULL: none, it is at the address */
+    char place[TG_SERVER_KEY_MAX + 1]; /* what is called at all; or empty */
+    tg_program_params_t program;       /* argv is NULL: none */
+    tg_server_url_t url; /* url is NULL: none, it is at the address */
     union {
         struct sockaddr any;
         struct sockaddr_un un;

@@ -177,7 +177,8 @@ tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools)
 
     tg_server_tell(server);
 
-    return tg_kept_write(server->servers->dir, server->spec.key, tools);
+    return tg_kept_write(server->servers->dir, server->spec.key,
+                         server->spec.place, tools);
 }
 
 void

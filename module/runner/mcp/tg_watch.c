@@ -157,7 +157,7 @@ tg_watch_begin(tg_servers_t *servers, tg_peer_t *peer, tg_request_t *request)
         return;
     }
 
-    tg_kept_touch(servers->dir, server->spec.key);
+    tg_kept_touch(servers->dir, server->spec.key, server->spec.place);
     tg_server_answer(server, peer, request);
     tg_server_start(server);
 }
