@@ -81,7 +81,8 @@ $result = answer($key, 'input', meta => $meta, inputResponses => $answers,
     requestState => $result->{requestState})->{result};
 is_deeply $result->{structuredContent}{inputResponses}, $answers,
     'and so is the answer';
-is $result->{structuredContent}{requestState}, 's1', 'with the state';
+is $result->{structuredContent}{requestState}, 'opaque "state"',
+    'with the state';
 
 kill TERM => $runner->guardian;
 $runner->wait_gone;

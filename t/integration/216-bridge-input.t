@@ -10,10 +10,10 @@ use Toolgate::Way;
 
 my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new(workers => 1);
-my $far = Toolgate::Listed->new($tg, 'far', '--modern');
-$far->list(qw(ask params result));
+my $far = Toolgate::Listed->new($tg, 'far', 'modern');
+$far->list(qw(input params result));
 $tg->conf('mcp_server far { exec ' . $far->command . '; }')->start;
-wait_for { Toolgate::Way->new('legacy', $tg->connect)->list =~ /far_ask/ }
+wait_for { Toolgate::Way->new('legacy', $tg->connect)->list =~ /far_input/ }
     'the list';
 
 # --- through Toolgate, to an MCP server -------------------------------------
@@ -27,7 +27,7 @@ sub call {
     my $id = $modern->start($name, $arguments, %more);
     return $bridge->reply($id)->{result};
 }
-my $asked = call('far_ask', { a => 1 },
+my $asked = call('far_input', { a => 1 },
     _meta => {
         "${key}clientCapabilities" =>
             { elicitation => { form => {} }, extensions => { x => {} } },
@@ -38,8 +38,7 @@ my $asked = call('far_ask', { a => 1 },
 is $asked->{resultType}, 'input_required', 'a question is passed on';
 is $json->encode($asked->{inputRequests}),
     $json->encode($json->decode(<<'END')), 'as it is';
-{"who":{"method":"elicitation/create","params":{"message":"Who?",
- "requestedSchema":{"type":"object","properties":{}}}}}
+{"name":{"method":"elicitation/create","params":{"message":"Who?"}}}
 END
 is $asked->{requestState}, 'opaque "state"', 'with its state';
 
@@ -52,16 +51,17 @@ is $meta->{"${key}clientInfo"}{name}, 'agent', 'and who it is';
 is_deeply $meta->{'a.b/c'}, [ 1, { d => undef } ], 'and what else it said';
 isnt $meta->{progressToken}, 'mine', 'the token is its own';
 
-my $answer = { who => { action => 'accept', content => { n => "\x{e9}" } } };
-my $result = call('far_ask', { a => 1 },
+my $answer = { name => { action => 'accept', content => { n => "\x{e9}" } } };
+my $result = call('far_input', { a => 1 },
     inputResponses => $answer,
     requestState   => $asked->{requestState});
 is $result->{resultType}, 'complete', 'answered, it is done';
-is_deeply $json->decode(text_of({ result => $result })),
+is_deeply
+    [ @{ $result->{structuredContent} }{qw(inputResponses requestState)} ],
     [ $answer, 'opaque "state"' ], 'the answer and the state arrived';
 
 my $legacy = Toolgate::Way->new('legacy', $tg->bridge);
-my $got = $legacy->finish($legacy->start('far_ask'));
+my $got = $legacy->finish($legacy->start('far_input'));
 like $got->{text}, qr/asks its user .* 2026-07-28/, 'a legacy agent hears why';
 $got = $legacy->finish(
     $legacy->start('far_params', {}, _meta => { 'a/b' => 1 }));

@@ -10,7 +10,7 @@ my $json = 'Toolgate::Client';
 my $tg = Toolgate::Test->new(workers => 2);
 my %server =
     map { $_ => Toolgate::Listed->new($tg, $_) } qw(all user conn here);
-$_->list(qw(pid count cwd)) for values %server;
+$_->list(qw(pid count where)) for values %server;
 
 sub body {
     my ($n) = @_;
@@ -39,9 +39,9 @@ wait_for {
 my ($one, $two, $three) = @clients;
 
 is word($one, 'all_pid'), word($two, 'all_pid'), 'all share one';
-is word($one, 'all_cwd'), '/tmp', 'in its folder';
+is word($one, 'all_where'), '/tmp', 'in its folder';
 is word($one, 'user_pid'), word($two, 'user_pid'), 'clients of a user share';
-is word($one, 'conn_cwd'), '/', 'without one it is the root';
+is word($one, 'conn_where'), '/', 'without one it is the root';
 my %pid = map { $_ => word($_, 'conn_pid') } $one, $two;
 isnt $pid{$one}, $pid{$two}, 'each connection has its own';
 is word($one, 'conn_pid'), $pid{$one}, 'and keeps it';
@@ -106,13 +106,13 @@ sub bridge_in {
 }
 mkdir $tg->dir . "/$_" or die "$_: $!\n" for qw(first second foreign);
 my @bridges = map { bridge_in($tg->dir . "/$_") } qw(first second);
-is word($bridges[0], 'here_cwd'), $tg->dir . '/first',
+is word($bridges[0], 'here_where'), $tg->dir . '/first',
     'a server is where its client is';
-is word($bridges[1], 'here_cwd'), $tg->dir . '/second', 'each of them';
+is word($bridges[1], 'here_where'), $tg->dir . '/second', 'each of them';
 if ($> == 0) {
     chown 65534, 65534, $tg->dir . '/foreign' or die "chown: $!\n";
     my $bridge = bridge_in($tg->dir . '/foreign');
-    my $said = word($bridge, 'here_cwd');
+    my $said = word($bridge, 'here_where');
     unlike $said, qr/foreign$/, 'a folder of another user is not entered';
     isnt $said, '', 'and the agent is told why';
 }
@@ -126,7 +126,7 @@ for my $round (2 .. 4) {
         is word($client, 'conn_pid'), $pid{$client},
             "reload $round: a connection keeps its process";
     }
-    is word($bridges[0], 'here_cwd'), $tg->dir . '/first', 'in its folder';
+    is word($bridges[0], 'here_where'), $tg->dir . '/first', 'in its folder';
 }
 is word($one, 'conn_count'), 3, 'which remembers';
 ok kill(0, $pid{$one}), 'it is there';

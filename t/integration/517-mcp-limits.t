@@ -86,7 +86,7 @@ pass 'its server is told';
 
 # --- how much ---------------------------------------------------------------
 
-$tg->reload(block('max_output 1k; tool echo { max_output 4k; }'));
+$tg->reload(block('max_output 1k; tool echo { max_output 8k; }'));
 $client = client();
 is length word($client, 'far_big', { size => 900 }), 900, 'a result that fits';
 like word($client, 'far_big', { size => 2000 }), qr/max_output|1024/,

@@ -34,7 +34,7 @@ wait_for { -S $socket } 'the server that is there';
 $tg->conf(body('10m'))->start;
 my $client = $tg->connect;
 wait_for { names($client) =~ /^boot_pid use_pid there_.* idle$/ } 'all lists';
-is word($client, 'there_echo', { text => 'x' }), 'echo',
+is word($client, 'there_echo', { text => 'x' }), 'x',
     'one that is there is called';
 
 # Each was started once, for its list; with a kept list only one is.

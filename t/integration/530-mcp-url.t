@@ -118,7 +118,7 @@ is $asks->{resultType}, 'input_required', 'a result that asks for more';
 is $modern->rpc('tools/call', { name => 'modern_input', _meta => \%meta,
     requestState => $asks->{requestState},
     inputResponses => { name => { action => 'decline' } } })
-    ->{result}{structuredContent}{requestState}, 's1', 'gets it';
+    ->{result}{structuredContent}{requestState}, 'opaque "state"', 'gets it';
 
 # The list changes: on the channel of the server, where it has one.
 for my $name (qw(events json modern plain)) {

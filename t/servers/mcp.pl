@@ -8,6 +8,8 @@
 # What it does otherwise than a good one: mute, exit, slow_start, chatter,
 # flood, twice, huge, changing, pages, no_list, bad_list, deaf_term, by_client,
 # names (a file with more of them), marks (arguments that have a header).
+# list=FILE has what it lists instead, as JSON; what it is told goes to
+# log=FILE, a line each behind its pid.
 
 use strict;
 use warnings;
@@ -18,6 +20,7 @@ use IO::Socket::INET;
 use IO::Socket::UNIX;
 use JSON::PP ();
 use POSIX ();
+use Time::HiRes qw(time);
 
 my $json = JSON::PP->new->canonical->allow_nonref;
 my $MODERN = '2026-07-28';
@@ -25,7 +28,7 @@ my $era = 'legacy';
 my %is = (listen => undef);
 my @names = qw(echo hang slow die grow ask pid where env fds spawn error bad
     deep input kinds cancelled);
-my (%held, @cancelled, %asked, @waiting, $next_id, $nlists, $listener);
+my (%held, %sleeping, @cancelled, %asked, $next_id, $nlists, $count, $listener);
 my ($in, $out) = (\*STDIN, \*STDOUT);
 
 while (@ARGV) {
@@ -83,7 +86,16 @@ sub named {
     return (@names, @more);
 }
 
+sub slurp {
+    my ($file) = @_;
+    open my $fh, '<', $file or return;
+    local $/;
+    return scalar <$fh>;
+}
+
 sub tools {
+    my $list = $is{list} && slurp($is{list});
+    return @{ $json->decode($list) } if $list;
     my @all = map { { name => $_, description => "The tool $_.",
         inputSchema => { type => 'object' } } } named();
     push @all, map { { name => "tool_$_", description => 'x' x 900,
@@ -143,8 +155,30 @@ my %tool = (
         qw(run nap)),
     echo => sub {
         my ($id, $params) = @_;
-        reply($id, { %{ text('echo') }, structuredContent => $params,
-            _meta => { 'x/y' => 1 } });
+        reply($id, { %{ text($params->{arguments}{text} // 'echo') },
+            structuredContent => $params, _meta => { 'x/y' => 1 } });
+    },
+    params => sub { reply($_[0], text($json->encode($_[1]))) },
+    result => sub { reply($_[0], $_[1]{arguments}{result}) },
+    big    => sub { reply($_[0], text('x' x $_[1]{arguments}{size})) },
+    count  => sub { reply($_[0], text(++$count)) },
+    sleep  => sub {
+        my ($id, $params) = @_;
+        my $arguments = $params->{arguments};
+        $sleeping{$id} = { id => $id, until => time + $arguments->{s},
+            text => $arguments->{text} // 'slept' };
+        my $token = $params->{_meta}{progressToken} // return;
+        notify('notifications/progress', { progressToken => $token,
+            progress => 1, total => 2, message => 'asleep' });
+    },
+    set_tools => sub {
+        my ($id, $params) = @_;
+        open my $fh, '>', "$is{list}.new" or die "$is{list}: $!";
+        print {$fh} $json->encode($params->{arguments}{tools});
+        close $fh;
+        rename "$is{list}.new", $is{list} or die "$is{list}: $!";
+        notify('notifications/tools/list_changed');
+        reply($id, text('set'));
     },
     hang => sub { $held{ $_[0] } = $_[1] },
     slow => sub {
@@ -202,7 +236,8 @@ my %tool = (
         return reply($id, { %{ text('answered') },
             structuredContent => $params })
             if $params->{inputResponses};
-        reply($id, { resultType => 'input_required', requestState => 's1',
+        reply($id, { resultType => 'input_required',
+            requestState => 'opaque "state"',
             inputRequests => { name => { method => 'elicitation/create',
                 params => { message => 'Who?' } } } });
     },
@@ -236,6 +271,10 @@ sub initialize {
 
 sub hear {
     my ($line) = @_;
+    if ($is{log}) {
+        open my $fh, '>>', $is{log} or die "$is{log}: $!";
+        syswrite $fh, "$$ $line\n";
+    }
     my $message = eval { $json->decode($line) } or return;
     my ($id, $method) = @$message{qw(id method)};
     my $params = $message->{params} // {};
@@ -247,7 +286,7 @@ sub hear {
     }
     if ($method eq 'notifications/cancelled') {
         push @cancelled, $params->{requestId};
-        delete $held{ $params->{requestId} };
+        delete $_->{ $params->{requestId} } for \%held, \%sleeping;
         return;
     }
     return if !defined $id;
@@ -265,9 +304,24 @@ sub hear {
     $tool->($id, $params);
 }
 
+# Until there is something to read, or nobody has said anything for long.
+sub wait_for_input {
+    my ($select) = @_;
+    while (1) {
+        my ($next) = sort { $a <=> $b } map { $_->{until} } values %sleeping;
+        my $wait = defined $next ? $next - time : 300;
+        return 1 if $select->can_read($wait > 0 ? $wait : 0);
+        return 0 if !defined $next;
+        for my $call (grep { $_->{until} <= time } values %sleeping) {
+            delete $sleeping{ $call->{id} };
+            reply($call->{id}, text($call->{text}));
+        }
+    }
+}
+
 sub serve {
     my ($buffer, $select) = ('', IO::Select->new($in));
-    while ($select->can_read(300)) {
+    while (wait_for_input($select)) {
         sysread $in, $buffer, 65536, length $buffer or last;
         hear($1) while $buffer =~ s/^([^\n]*)\n//;
     }

@@ -1,7 +1,7 @@
 package Toolgate::Listed;
 
-# The stand-in t/servers/tools.pl as an `mcp_server` of a test's NGINX: its
-# list is a file that the test writes, and what it was told is another.
+# The stand-in t/servers/mcp.pl as an `mcp_server` of a test's NGINX: its list
+# is a file that the test writes, and what it was told is another.
 
 use strict;
 use warnings;
@@ -23,8 +23,9 @@ sub log_path { return $_[0]{tg}->dir . "/$_[0]{name}.log" }
 sub command {
     my ($self) = @_;
     my $top = Toolgate::Test::top();
-    return join ' ', $^X, "$top/t/servers/tools.pl", '--list',
-        $self->list_path, '--log', $self->log_path, @{ $self->{options} };
+    return join ' ', $^X, "$top/t/servers/mcp.pl",
+        'list=' . $self->list_path, 'log=' . $self->log_path,
+        @{ $self->{options} };
 }
 
 # A tool as a server lists it; %more may replace what is usual.
