@@ -17,7 +17,7 @@ for (
     [ of('exec no-such-program;'), qr/cannot be run; write the full path/ ],
     [ of('exec /etc/passwd;'), qr/cannot be run/ ],
     [ of('exec cat $tool_arg_x;'), qr/has a variable, .* the value itself/ ],
-    [ of('exec $program;'), qr/has a variable|started for many calls/ ],
+    [ of('exec $program;'), qr/"exec" needs a program that is known/ ],
     [ of('exec cat; env A ${b};'), qr/"\$\{b\}" of "env" has a variable/ ],
     [ of('exec cat; env A=B c;'), qr/write "env NAME VALUE"/ ],
     [ of('exec cat; env A b; env A c;'), qr/the same name twice/ ],

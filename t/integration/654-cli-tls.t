@@ -4,7 +4,7 @@
 
 use Toolgate::Test;
 
-use IO::Socket::INET;
+use Toolgate::Tls;
 
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
@@ -12,41 +12,14 @@ my $build = Toolgate::Test::build_dir();
 
 # --- certificates -----------------------------------------------------------
 
-sub openssl {
-    my ($status, $out, $err) =
-        run_command({ timeout => 60, cwd => $dir }, 'openssl', @_);
-    $status == 0 or die "openssl @_: $out$err";
-}
-
-my @key = qw(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes);
-openssl(qw(req -x509 -days 2), @key, -subj => "/CN=$_",
-    -keyout => "$_.key", -out => "$_.pem")
-    for qw(ca other);
-for (
-    [ server => 'ca', 'IP:127.0.0.1,DNS:tools.test' ],
-    [ client => 'ca', 'DNS:agent.test' ])
-{
-    my ($name, $ca, $names) = @$_;
-    openssl('req', @key, -subj => "/CN=$name", -keyout => "$name.key",
-        -out => "$name.csr");
-    $tg->file("$name.ext", "subjectAltName=$names\n");
-    openssl(qw(x509 -req -days 2 -CAcreateserial), -in => "$name.csr",
-        -CA => "$ca.pem", -CAkey => "$ca.key", -extfile => "$name.ext",
-        -out => "$name.pem");
-}
+certify($dir, $_) for qw(ca other);
+certify($dir, 'server', ca => 'ca', alt => 'IP:127.0.0.1,DNS:tools.test');
+certify($dir, 'client', ca => 'ca', alt => 'DNS:agent.test');
 $tg->file('both.pem', slurp("$dir/client.pem") . slurp("$dir/client.key"));
 
 # --- the server -------------------------------------------------------------
 
-my ($port, $strict, $ended);
-
-sub free_port {
-    my $socket = IO::Socket::INET->new(
-        LocalAddr => '127.0.0.1',
-        Listen    => 1
-    ) or die "listen: $!\n";
-    return $socket->sockport;
-}
+my ($port, $strict);
 
 sub server {
     my ($listen, $more) = @_;
@@ -82,13 +55,10 @@ END
         server => 0);
 }
 
-for my $try (1 .. 10) {
+start_on_ports($tg, sub {
     ($port, $strict) = (free_port(), free_port());
-    $tg->conf(conf(1));
-    last if eval { $tg->start; 1 };
-    die $@ if $try == 10 || $@ !~ /Address already in use/;
-    $tg->allow_log(qr/bind\(\) .*in use|still could not bind/);
-}
+    return conf(1);
+});
 my $at = "tls:127.0.0.1:$port";
 my @ca = ('--ca', "$dir/ca.pem");
 my @own = ('--cert', "$dir/client.pem", '--key', "$dir/client.key");

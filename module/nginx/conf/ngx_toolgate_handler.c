@@ -221,7 +221,21 @@ ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode)
 ngx_int_t
 ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
 {
-    return ngx_toolgate_find_program(cf, name, path) == NGX_OK
+    ngx_str_t *value;
+
+    value = cf->args->elts;
+
+    if (ngx_toolgate_varies(name)) {
+        (void) ngx_toolgate_refuse(cf,
+                                   "\"%V\" needs a program that is known at "
+                                   "load; variables are for its arguments, and "
+                                   "\"$$\" is a dollar",
+                                   &value[0]);
+        return NGX_ERROR;
+    }
+
+    return ngx_toolgate_literal(cf, name) == NGX_OK
+                   && ngx_toolgate_find_program(cf, name, path) == NGX_OK
                ? ngx_toolgate_conf_reach(cf, path, X_OK)
                : NGX_ERROR;
 }

@@ -217,11 +217,6 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (ngx_strchr(value[1].data, '$') != NULL) {
-        return "needs a program that is known at load; variables are for its "
-               "arguments";
-    }
-
     if (value[1].len == 0) {
         return "needs a program";
     }
@@ -230,9 +225,16 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    value[1] = exec->program;
+    arg = ngx_toolgate_push(cf, &exec->argv,
+                            sizeof(ngx_stream_complex_value_t));
 
-    for (i = 1; i < cf->args->nelts; i++) {
+    if (arg == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    arg->value = exec->program;
+
+    for (i = 2; i < cf->args->nelts; i++) {
         arg = ngx_toolgate_push(cf, &exec->argv,
                                 sizeof(ngx_stream_complex_value_t));
 

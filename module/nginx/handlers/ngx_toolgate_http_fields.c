@@ -110,7 +110,7 @@ ngx_toolgate_http_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (value[1].len == 0 || ngx_strchr(value[1].data, '$') != NULL) {
+    if (value[1].len == 0 || ngx_toolgate_varies(&value[1])) {
         return ngx_toolgate_refuse(cf,
                                    "invalid name \"%V\" in \"%V\"; write "
                                    "\"%V NAME VALUE\", with variables in "
@@ -119,7 +119,8 @@ ngx_toolgate_http_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     name.data = ngx_pnalloc(cf->pool, value[1].len * 3);
-    if (name.data == NULL) {
+
+    if (name.data == NULL || ngx_toolgate_literal(cf, &value[1]) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 

@@ -256,7 +256,7 @@ ngx_toolgate_library_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     n = cf->args->nelts;
 
     for (i = 1; i < ngx_min(n, 3); i++) {
-        if (value[i].len == 0 || ngx_strchr(value[i].data, '$') != NULL) {
+        if (value[i].len == 0 || ngx_toolgate_varies(&value[i])) {
             return "needs a file and a symbol that are known at load; write "
                    "\"library FILE SYMBOL ARGUMENT ...\", with variables in "
                    "ARGUMENTs only";
@@ -266,7 +266,9 @@ ngx_toolgate_library_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     native = &library->native;
     native->file = value[1];
 
-    if (ngx_conf_full_name(cf->cycle, &native->file, 1) != NGX_OK) {
+    if (ngx_toolgate_literal(cf, &native->file) != NGX_OK
+        || ngx_conf_full_name(cf->cycle, &native->file, 1) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 

@@ -232,19 +232,17 @@ ngx_toolgate_agent_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (value[1].len == 0 || ngx_strchr(value[1].data, '$') != NULL) {
-        return "needs a program that is known at load; variables are for its "
-               "arguments";
+    if (value[1].len == 0) {
+        return "needs a program";
     }
 
     if (ngx_toolgate_conf_program(cf, &value[1], &program) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 
-    value[1] = program;
-    rv = NGX_CONF_OK;
+    rv = ngx_toolgate_agent_constant(cf, &agent->argv, &program);
 
-    for (i = 1; rv == NGX_CONF_OK && i < cf->args->nelts; i++) {
+    for (i = 2; rv == NGX_CONF_OK && i < cf->args->nelts; i++) {
         rv = ngx_toolgate_agent_add(cf, &agent->argv, &value[i]);
     }
 
@@ -307,7 +305,8 @@ ngx_toolgate_agent_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (cmd->post != NULL && value[1].data[0] != '$'
+    if (cmd->post != NULL
+        && (value[1].data[0] != '$' || value[1].data[1] == '$')
         && ngx_conf_full_name(cf->cycle, &value[1], 1) != NGX_OK)
     {
         return NGX_CONF_ERROR;

@@ -102,7 +102,6 @@ ngx_toolgate_mcp_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_toolgate_mcp_t *mcp = conf;
 
     ngx_str_t *value, program;
-    const char *mistake;
 
     (void) cmd;
 
@@ -111,19 +110,22 @@ ngx_toolgate_mcp_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     value = cf->args->elts;
-    mistake = ngx_toolgate_mcp_text_mistake(&value[1]);
 
-    if (mistake != NULL || value[1].len == 0) {
-        return value[1].len == 0 ? "needs a program" : (char *) mistake;
+    if (value[1].len == 0) {
+        return "needs a program";
     }
 
     if (ngx_toolgate_conf_program(cf, &value[1], &program) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 
-    value[1] = program;
+    if (!tg_utf8_is_valid(ngx_toolgate_str(&program))) {
+        return "is not valid UTF-8";
+    }
 
-    return ngx_toolgate_mcp_push_all(cf, 1, &mcp->argv);
+    return ngx_toolgate_mcp_push(cf, &mcp->argv, &program) == NGX_CONF_OK
+               ? ngx_toolgate_mcp_push_all(cf, 2, &mcp->argv)
+               : NGX_CONF_ERROR;
 }
 
 char *
