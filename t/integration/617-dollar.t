@@ -56,7 +56,9 @@ server {
     }
     tool form    { http POST $at/echo; body form 'a=f\$\$'; output json; }
     tool text    { http POST $at/echo; body text 't\$\$t\$\$'; output json; }
-    tool native  { library 'pro\$\$be.so' probe_say 'n\$\$n' '\$\$\$tool_arg_x'; }
+    tool native  {
+        library 'pro\$\$be.so' probe_say 'n\$\$n' '\$\$\$tool_arg_x';
+    }
 
     mcp_server near {
         exec '$dir/ser\$\$ver' 'x\$\$x' legacy;
