@@ -366,7 +366,7 @@ tg_reply_tool(tg_peer_t *peer, const tg_reply_t *reply, tg_buf_t *out,
         tg_reply_modern_meta(peer, out, outcome->meta);
     }
 
-    tg_buf_text(out, TG_REPLY_TEXT + (reply->is_modern ? 1 : 0));
+    tg_buf_text(out, &TG_REPLY_TEXT[reply->is_modern ? 1 : 0]);
     tg_reply_text(out, outcome);
     tg_buf_text(out, TG_REPLY_TEXT_END);
 
