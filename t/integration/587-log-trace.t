@@ -57,7 +57,7 @@ wait_for { text_of($client->call_tool('n')) eq '1' } 'the new worker';
 $hang->finish(2);
 ok $client->reply($id)->{result}, 'one that has moved';
 wait_for { @{ traces('hang') } == 4 } 'its lines';
-is_deeply [ @{ traces('hang') }[ 1, 3 ] ], [ $parent, "$parent|-" ],
-    'has its trace, whose state went to the one who works for it';
+is_deeply [ @{ traces('hang') }[ 1, 3 ] ], [ $parent, "$parent|a=b" ],
+    'has its trace, which went along';
 
 done_testing;

@@ -246,7 +246,8 @@ void ngx_toolgate_record_exit(ngx_cycle_t *cycle);
 
 /* Keeps the trace context that its request has, or the one it came with. */
 void ngx_toolgate_trace(ngx_toolgate_call_t *call);
-void ngx_toolgate_trace_resume(ngx_toolgate_call_t *call, tg_str_t parent);
+ngx_int_t ngx_toolgate_trace_resume(ngx_toolgate_call_t *call, tg_str_t parent,
+                                    tg_str_t state);
 
 /* Evaluates a value of the tool for this call: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_value(ngx_toolgate_call_t *call,

@@ -5,7 +5,6 @@
 #include "nginx/call/ngx_toolgate_call.h"
 
 #include "core/tg_peer_state.h"
-#include "core/tg_trace.h"
 
 /* What the new worker has to know of a call, beside what the peer knows. */
 typedef struct {
@@ -17,9 +16,9 @@ typedef struct {
     uint64_t left; /* until the last resort */
     /* What stands behind: a directory, and what a log may ask for. */
     uint64_t dir_len;
-    uint64_t trace_len;
+    uint64_t parent_len;
+    uint64_t state_len;
     char key[NGX_TOOLGATE_KEY];
-    char trace[TG_TRACEPARENT_MAX]; /* and zeros */
 } ngx_toolgate_packed_call_t;
 
 uint64_t
@@ -90,7 +89,6 @@ ngx_toolgate_call_pack(void *host, const tg_call_t *deferred, tg_buf_t *out)
     ngx_toolgate_packed_call_t packed;
     ngx_toolgate_call_t *call;
     const ngx_str_t *dir;
-    char *trace;
 
     (void) host;
     call = deferred->host;
@@ -110,14 +108,14 @@ ngx_toolgate_call_pack(void *host, const tg_call_t *deferred, tg_buf_t *out)
     }
 
     packed.dir_len = dir->len;
-    packed.trace_len = call->trace.parent.len;
+    packed.parent_len = call->trace.parent.len;
+    packed.state_len = call->trace.state.len;
     ngx_memcpy(packed.key, call->job.key, NGX_TOOLGATE_KEY);
-    trace = packed.trace;
-    (void) tg_str_keep(&trace, call->trace.parent);
 
     tg_buf_put(out, (char *) &packed, sizeof(packed));
     tg_buf_put(out, (char *) dir->data, dir->len);
     tg_buf_str(out, call->trace.parent);
+    tg_buf_str(out, call->trace.state);
     tg_buf_str(out, call->arguments);
 }
 
@@ -148,24 +146,6 @@ ngx_toolgate_packed_take_str(tg_str_t *bytes, uint64_t len)
     return taken;
 }
 
-/* What a log may ask for at its end; the rest of bytes are arguments. */
-static ngx_int_t
-ngx_toolgate_call_resume_log(ngx_toolgate_call_t *call, const tg_entry_t *now,
-                             tg_str_t trace, tg_str_t bytes)
-{
-    char *copy;
-
-    copy = trace.len != 0 ? ngx_pnalloc(call->pool, trace.len) : NULL;
-
-    if (copy != NULL) {
-        ngx_memcpy(copy, trace.data, trace.len);
-        call->trace.parent = tg_str(copy, trace.len);
-    }
-
-    return ngx_toolgate_call_keep_for_log(call, now != NULL ? now->host : NULL,
-                                          bytes.len != 0 ? bytes : TG_STR_NONE);
-}
-
 /* Its result is checked where the schema is the same. */
 static ngx_int_t
 ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
@@ -175,18 +155,21 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_runner_t *runner;
     tg_schema_t *schema;
-    tg_str_t dir, trace;
+    tg_str_t dir, parent, state;
 
     dir = ngx_toolgate_packed_take_str(&bytes, packed->dir_len);
-    trace = ngx_toolgate_packed_take_str(&bytes, packed->trace_len);
+    parent = ngx_toolgate_packed_take_str(&bytes, packed->parent_len);
+    state = ngx_toolgate_packed_take_str(&bytes, packed->state_len);
 
-    if (ngx_toolgate_call_resume_log(call, now, trace, bytes) != NGX_OK) {
+    /* What is left are the arguments. */
+    if (ngx_toolgate_trace_resume(call, parent, state) != NGX_OK
+        || ngx_toolgate_call_keep_for_log(call, now != NULL ? now->host : NULL,
+                                          bytes.len != 0 ? bytes : TG_STR_NONE)
+               != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
-    ngx_toolgate_trace_resume(
-        call,
-        tg_str(packed->trace, strnlen(packed->trace, sizeof(packed->trace))));
     call->is_carried = 1;
     call->ran.queued_ms = packed->queued;
     call->size = (size_t) packed->size;

@@ -51,14 +51,27 @@ ngx_toolgate_trace(ngx_toolgate_call_t *call)
     }
 }
 
-void
-ngx_toolgate_trace_resume(ngx_toolgate_call_t *call, tg_str_t parent)
+ngx_int_t
+ngx_toolgate_trace_resume(ngx_toolgate_call_t *call, tg_str_t parent,
+                          tg_str_t state)
 {
     char *p;
 
-    p = tg_trace_is_parent(parent) ? ngx_pnalloc(call->pool, parent.len) : NULL;
-
-    if (p != NULL) {
-        call->trace.parent = tg_str_keep(&p, parent);
+    if (!tg_trace_is_parent(parent)) {
+        return NGX_OK;
     }
+
+    p = ngx_pnalloc(call->pool, parent.len + state.len);
+
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    call->trace.parent = tg_str_keep(&p, parent);
+
+    if (tg_trace_is_state(state)) {
+        call->trace.state = tg_str_keep(&p, state);
+    }
+
+    return NGX_OK;
 }

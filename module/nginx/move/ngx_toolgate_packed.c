@@ -10,7 +10,7 @@
 #include <linux/sockios.h>
 
 /* "TGmove" and the version of the head and of what it means. */
-#define NGX_TOOLGATE_PACKED_MAGIC UINT64_C(0x54476d6f76650008)
+#define NGX_TOOLGATE_PACKED_MAGIC UINT64_C(0x54476d6f76650009)
 
 /* A client's descriptor, and the file of what is large. */
 #define NGX_TOOLGATE_PACKED_FDS 2
