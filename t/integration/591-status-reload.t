@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Numbers are those of all workers, and outlive them: reloads, configs that
-# come and go, a new binary, and workers that are killed, whose calls are not
-# in flight for ever.
+# come and go, and workers that are killed, whose calls are not in flight for
+# ever.
 
 use Toolgate::Test;
 use Toolgate::Status;
