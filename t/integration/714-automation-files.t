@@ -49,7 +49,9 @@ sub begin {
     $hears->rpc('ping');
     wait_for { files()->{ready} } 'files to be watched';
 }
-sub files { return $c->rpc('daemon.status')->{result}{subsystems}{file_watcher} }
+sub files {
+    return $c->rpc('daemon.status')->{result}{subsystems}{file_watcher};
+}
 
 # What a rule says next: its files, without the folder.
 sub next_of {

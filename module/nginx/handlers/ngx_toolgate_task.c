@@ -81,7 +81,7 @@ static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
 
 /* --- at load --- */
 
-ngx_toolgate_tool_t *
+static ngx_toolgate_tool_t *
 ngx_toolgate_task_entry(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
                         tg_entry_kind_t kind, ngx_str_t *name,
                         ngx_str_t *method, tg_str_t schema)
@@ -164,8 +164,10 @@ ngx_toolgate_task_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
         return NGX_ERROR;
     }
 
-    return tasks->tools == 1 ? ngx_toolgate_task_offer_tools(cf, tasks)
-                             : NGX_OK;
+    return tasks->tools == 1
+               ? ngx_toolgate_task_offer_tools(cf, tasks,
+                                               ngx_toolgate_task_entry)
+               : NGX_OK;
 }
 
 /* --- a call --- */

@@ -99,6 +99,7 @@ ngx_toolgate_task_put_agents(const ngx_toolgate_tasks_t *tasks, tg_buf_t *json)
 
 static ngx_int_t
 ngx_toolgate_task_offer_tool(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
+                             ngx_toolgate_task_entry_pt add,
                              ngx_toolgate_task_tool_t *row)
 {
     ngx_uint_t is_submit, is_required;
@@ -132,8 +133,8 @@ ngx_toolgate_task_offer_tool(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
     }
 
     tg_buf_deinit(&json);
-    tool = ngx_toolgate_task_entry(cf, tasks, TG_ENTRY_TOOL, &row->name,
-                                   &row->method, ngx_toolgate_str(&schema));
+    tool = add(cf, tasks, TG_ENTRY_TOOL, &row->name, &row->method,
+               ngx_toolgate_str(&schema));
 
     if (tool == NULL) {
         return NGX_ERROR;
@@ -146,7 +147,8 @@ ngx_toolgate_task_offer_tool(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
 }
 
 ngx_int_t
-ngx_toolgate_task_offer_tools(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks)
+ngx_toolgate_task_offer_tools(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
+                              ngx_toolgate_task_entry_pt add)
 {
     ngx_uint_t i;
 
@@ -156,7 +158,8 @@ ngx_toolgate_task_offer_tools(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks)
     }
 
     for (i = 0; i < NGX_TOOLGATE_TASK_TOOLS; i++) {
-        if (ngx_toolgate_task_offer_tool(cf, tasks, &ngx_toolgate_task_tools[i])
+        if (ngx_toolgate_task_offer_tool(cf, tasks, add,
+                                         &ngx_toolgate_task_tools[i])
             != NGX_OK)
         {
             return NGX_ERROR;

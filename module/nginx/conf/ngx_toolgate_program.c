@@ -1,0 +1,138 @@
+/*
+ * Programs and files that directives name.
+ */
+#include "nginx/conf/ngx_toolgate_handler.h"
+
+/* Where programs are looked for, as in the runner's environment. */
+#define NGX_TOOLGATE_PATH                                                      \
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* Is it a file that can be run?  0, or the errno that says why not. */
+static ngx_err_t
+ngx_toolgate_is_program(u_char *path)
+{
+    ngx_file_info_t fi;
+
+    if (ngx_file_info(path, &fi) == NGX_FILE_ERROR) {
+        return ngx_errno;
+    }
+
+    if (!ngx_is_file(&fi)) {
+        return NGX_EACCES;
+    }
+
+    return access((const char *) path, X_OK) == -1 ? ngx_errno : 0;
+}
+
+/* Looks a bare name up. */
+static ngx_err_t
+ngx_toolgate_search(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *program)
+{
+    u_char *path, *dir, *end;
+    ngx_err_t err, found;
+
+    path = ngx_pnalloc(cf->pool, sizeof(NGX_TOOLGATE_PATH) + name->len + 2);
+    if (path == NULL) {
+        return NGX_ENOMEM;
+    }
+
+    err = NGX_ENOENT;
+
+    for (dir = (u_char *) NGX_TOOLGATE_PATH; *dir != '\0';
+         dir = *end == ':' ? end + 1 : end)
+    {
+        end = dir + strcspn((char *) dir, ":");
+
+        program->len = ngx_sprintf(path, "%*s/%V%Z", end - dir, dir, name)
+                       - path - 1;
+        program->data = path;
+        found = ngx_toolgate_is_program(path);
+
+        if (found == 0) {
+            return 0;
+        }
+
+        if (found != NGX_ENOENT) {
+            err = found;
+        }
+    }
+
+    return err;
+}
+
+/* The path of what can be run; NGX_ERROR: there is none, which is logged. */
+static ngx_int_t
+ngx_toolgate_find_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
+{
+    ngx_str_t *value;
+    ngx_err_t err;
+
+    *path = *name;
+
+    if (ngx_strchr(name->data, '/') == NULL) {
+        err = ngx_toolgate_search(cf, name, path);
+
+    } else {
+        if (ngx_conf_full_name(cf->cycle, path, 1) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+        err = ngx_toolgate_is_program(path->data);
+    }
+
+    if (err == 0) {
+        return NGX_OK;
+    }
+
+    value = cf->args->elts;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
+                       "program \"%V\" of \"%V\" cannot be run; write the "
+                       "full path of an executable file, or install it "
+                       "(looked in " NGX_TOOLGATE_PATH ")",
+                       name, &value[0]);
+
+    return NGX_ERROR;
+}
+
+ngx_int_t
+ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_toolgate_program_t *program;
+    ngx_str_t *value;
+
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    program = ngx_array_push(&mcf->programs);
+    if (program == NULL) {
+        return NGX_ERROR;
+    }
+
+    value = cf->args->elts;
+    program->path = *path;
+    program->directive = value[0];
+    program->mode = mode;
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
+{
+    ngx_str_t *value;
+
+    value = cf->args->elts;
+
+    if (ngx_toolgate_varies(name)) {
+        (void) ngx_toolgate_refuse(cf,
+                                   "\"%V\" needs a program that is known at "
+                                   "load; variables are for its arguments, and "
+                                   "\"$$\" is a dollar",
+                                   &value[0]);
+        return NGX_ERROR;
+    }
+
+    return ngx_toolgate_literal(cf, name) == NGX_OK
+                   && ngx_toolgate_find_program(cf, name, path) == NGX_OK
+               ? ngx_toolgate_conf_reach(cf, path, X_OK)
+               : NGX_ERROR;
+}
