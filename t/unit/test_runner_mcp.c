@@ -9,6 +9,7 @@
 #include "runner/tg_log.h"
 
 #define KEY "key-000000000000"
+#define PLACE "place-0123456789"
 
 /* --- help --- */
 
@@ -338,6 +339,26 @@ HELP_TEST(put_back, "not started")
 
 /* --- lists that are kept --- */
 
+static void
+test_kept_sessions(void)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_kept_read_sessions(help_dir, KEY, &text);
+    CU_ASSERT(text.len == 0);
+    CU_ASSERT(tg_kept_write_sessions(help_dir, KEY, TG_STR("id 1\n")) == 0);
+    tg_kept_read_sessions(help_dir, KEY, &text);
+    CU_ASSERT(tg_str_eq(tg_buf_view(&text), TG_STR("id 1\n")));
+    CU_ASSERT(tg_kept_write_sessions(help_dir, KEY, TG_STR("")) == 0);
+    CU_ASSERT(tg_kept_write_sessions(help_dir, KEY, TG_STR("")) == 0);
+    CU_ASSERT(tg_kept_write_sessions(NULL, KEY, TG_STR("id 1\n")) == 0);
+    tg_buf_reset(&text, 0);
+    tg_kept_read_sessions(help_dir, KEY, &text);
+    CU_ASSERT(text.len == 0);
+    tg_buf_deinit(&text);
+}
+
 HELP_TEST(kept, "kept lists")
 {
     static const char *const wrong[] = { "", "{", "{\"tools\":[}", "[]",
@@ -351,10 +372,10 @@ HELP_TEST(kept, "kept lists")
                                  TG_STR("[{\"name\":\"a\"},{\"name\":\"b\"}]"),
                                  &tools, &left)
                     == TG_OK);
-    CU_ASSERT(tg_kept_write(NULL, KEY, tools) == 0);
+    CU_ASSERT(tg_kept_write(NULL, KEY, PLACE, tools) == 0);
     CU_ASSERT(tg_kept_read(NULL, KEY, 1) == NULL);
-    CU_ASSERT(tg_kept_write("/no/such", KEY, tools) == ENOENT);
-    CU_ASSERT(tg_kept_write(help_dir, KEY, tools) == 0);
+    CU_ASSERT(tg_kept_write("/no/such", KEY, "", tools) == ENOENT);
+    CU_ASSERT(tg_kept_write(help_dir, KEY, PLACE, tools) == 0);
     again = tg_kept_read(help_dir, KEY, 2);
     CU_ASSERT_FATAL(again != NULL);
     CU_ASSERT(tg_catalogue_digest(again) == tg_catalogue_digest(tools));
@@ -371,7 +392,7 @@ HELP_TEST(kept, "kept lists")
     CU_ASSERT(
         utimensat(AT_FDCWD, path, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0)
         == 0);
-    tg_kept_touch(help_dir, KEY);
+    tg_kept_touch(help_dir, KEY, PLACE);
     tg_kept_sweep(help_dir);
     CU_ASSERT(access(path, F_OK) == 0);
     CU_ASSERT(
@@ -389,6 +410,9 @@ HELP_TEST(kept, "kept lists")
     }
 
     CU_ASSERT(unlink(path) == 0);
+    snprintf(path, sizeof(path), "%s/mcp/" PLACE ".last", help_dir);
+    CU_ASSERT(unlink(path) == 0);
+    test_kept_sessions();
     snprintf(path, sizeof(path), "%s/mcp", help_dir);
     CU_ASSERT(rmdir(path) == 0);
 }
