@@ -261,6 +261,18 @@ tg_schema_bundle_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
     }
 }
 
+/* What stands in a file, without the white space around it. */
+static tg_str_t
+tg_schema_bundle_text(tg_str_t raw)
+{
+    tg_json_t json;
+    tg_str_t value;
+
+    tg_json_init(&json, raw);
+
+    return tg_json_value(&json, &value) == TG_OK ? value : raw;
+}
+
 /* The files that the first one led to, and those that they lead to. */
 static void
 tg_schema_bundle_others(tg_schema_bundle_t *bundle, tg_str_t defs, size_t n)
@@ -288,7 +300,7 @@ tg_schema_bundle_others(tg_schema_bundle_t *bundle, tg_str_t defs, size_t n)
             tg_buf_text(bundle->out, n++ != 0 ? ",\"" : "\"");
             tg_buf_str(bundle->out, bundle->known.name[bundle->at]);
             tg_buf_text(bundle->out, "\":");
-            tg_schema_bundle_schema(bundle, raw, 1);
+            tg_schema_bundle_schema(bundle, tg_schema_bundle_text(raw), 1);
         }
     }
 
@@ -316,6 +328,7 @@ tg_schema_bundle(const tg_schema_files_t *files, tg_str_t raw, tg_buf_t *out,
     tg_str_t defs;
 
     start = out->len;
+    raw = tg_schema_bundle_text(raw);
     tg_schema_bundle_schema(&bundle, raw, 1);
     tg_buf_text(out, out->len != start + 1 ? ",\"$defs\":{" : "\"$defs\":{");
     n = 0;

@@ -56,7 +56,8 @@ for my $case (
 
 mkdir "$dir/schemas" or die "mkdir: $!\n";
 $tg->file('schemas/order.json', <<'END');
-{
+
+ {
   "type": "object",
   "properties": {
     "to": { "$ref": "address.json" },
@@ -67,6 +68,7 @@ $tg->file('schemas/order.json', <<'END');
 }
 END
 $tg->file('schemas/address.json', <<'END');
+
 {
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",

@@ -69,6 +69,12 @@ HELP_TEST(bundles, "files become one schema")
 
     test_made("{ \"type\" : \"object\" }", none, "{\"type\":\"object\"}");
     test_made("true", none, "true");
+    test_made("\n {\"properties\":{\"n\":{},\"b\":{\"$ref\":\"b-1.json\"}}}\n",
+              two,
+              "{\"properties\":{\"n\":{},\"b\":{\"$ref\":"
+              "\"#/$defs/b-1.json\"}},\"$defs\":{\"b-1.json\":{\"anyOf\":"
+              "[{\"$ref\":\"#/properties/n\"},{\"items\":"
+              "{\"$ref\":\"#/$defs/b-1.json\"}},true]}}}");
     test_made("{}", none, "{}");
     test_made("{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{}},\"x-y\":1}", none,
               "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{}},\"x-y\":1}");

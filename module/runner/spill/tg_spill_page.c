@@ -136,6 +136,52 @@ tg_spill_times(const char *p)
     return most;
 }
 
+/* Behind the bracket expression at p, or its end where it has none. */
+static const char *
+tg_spill_brackets(const char *p)
+{
+    const char *end;
+    char close[3];
+
+    p += p[1] == '^' ? 2 : 1;
+    p += *p == ']';
+
+    for (/* void */; *p != '\0' && *p != ']'; p++) {
+        if (*p == '[' && tg_is_one_of(p[1], ":.=") && p[1] != '\0') {
+            close[0] = p[1];
+            close[1] = ']';
+            close[2] = '\0';
+            end = strstr(p + 2, close);
+            p = end != NULL ? end + 1 : p;
+        }
+    }
+
+    return p;
+}
+
+/*
+ * Alone, such a parenthesis is one for glibc; within ours it would be the end
+ * of ours.
+ */
+static int
+tg_spill_is_balanced(const char *p)
+{
+    int depth;
+
+    for (depth = 0; *p != '\0' && depth >= 0; p++) {
+        if (*p == '[') {
+            p = tg_spill_brackets(p);
+            p -= *p == '\0';
+        } else if (*p == '\\' && p[1] != '\0') {
+            p++;
+        } else {
+            depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+        }
+    }
+
+    return depth == 0;
+}
+
 /*
  * glibc is quick with what has no backreferences, but writes repetitions out:
  * {n} so many times, and + once more, which doubles what is repeated already.
@@ -161,6 +207,11 @@ tg_spill_pattern_mistake(const char *pattern)
 
         times = times < TG_SPILL_SIZE_MAX ? times : TG_SPILL_SIZE_MAX;
         p += *p == '\\' && p[1] != '\0';
+    }
+
+    if (!tg_spill_is_balanced(pattern)) {
+        return "its parentheses are not in pairs; write \"\\\\)\" for one of "
+               "the text";
     }
 
     if (p - pattern > TG_SPILL_PATTERN_MAX) {

@@ -1,0 +1,156 @@
+/*
+ * A schema of several files: what is made of them is JSON in which no file is
+ * left to refer to; and what is said and asked of a schema's text is said and
+ * found, whatever it is.
+ *
+ * Input: a line with the schema, one with a.json, then b.json.
+ */
+#include "help.h"
+
+#include "base/tg_json.h"
+#include "regex/tg_regex.h"
+#include "schema/tg_schema.h"
+#include "schema/tg_schema_bundle.h"
+#include "schema/tg_schema_lint.h"
+#include "schema/tg_schema_look.h"
+
+typedef struct {
+    tg_str_t a;
+    tg_str_t b;
+    unsigned nasked;
+} bundle_files_t;
+
+static int
+bundle_fetch(void *ctx, tg_str_t name, tg_str_t *raw)
+{
+    bundle_files_t *files;
+
+    files = ctx;
+    files->nasked++;
+    FUZZ(files->nasked < TG_SCHEMA_FILES);
+    *raw = tg_str_eq(name, TG_STR("a.json"))   ? files->a
+           : tg_str_eq(name, TG_STR("b.json")) ? files->b
+                                               : TG_STR_NONE;
+
+    return raw->data != NULL && tg_json_check(*raw, NULL) == TG_OK ? TG_OK
+                                                                   : TG_BAD;
+}
+
+static int
+bundle_make(bundle_files_t *files, tg_str_t raw, tg_buf_t *out)
+{
+    tg_schema_files_t all = { .alloc = tg_alloc_libc(),
+                              .name = TG_STR("s.json"),
+                              .fetch = bundle_fetch,
+                              .ctx = files };
+    tg_buf_t error;
+    int rc;
+
+    tg_buf_init(&error, tg_alloc_libc());
+    files->nasked = 0;
+    rc = tg_schema_bundle(&all, raw, out, &error);
+    FUZZ(rc == TG_OK || rc == TG_BAD);
+    FUZZ(rc == TG_BAD || error.len == 0);
+    FUZZ_LINE(tg_buf_view(&error));
+    tg_buf_deinit(&error);
+
+    return rc;
+}
+
+/* --- what is said of it --- */
+
+static void
+bundle_remark(void *ctx, tg_str_t remark)
+{
+    unsigned *n;
+
+    n = ctx;
+    FUZZ(++*n <= TG_SCHEMA_LINTS);
+    FUZZ_LINE(remark);
+    FUZZ(remark.len != 0);
+}
+
+static int
+bundle_is_named(tg_str_t name, tg_str_t key)
+{
+    return tg_json_body_is(key, name);
+}
+
+static void
+bundle_look(tg_str_t schema)
+{
+    tg_str_t key, value, fallback;
+    int rc;
+
+    key = value = fallback = TG_STR_NONE;
+    rc = tg_schema_look_property(schema, schema, TG_STR("a"), bundle_is_named,
+                                 &key, &value);
+    FUZZ(rc == TG_OK || rc == TG_MISSING || rc == TG_AGAIN);
+
+    if (rc == TG_OK) {
+        FUZZ(tg_json_body_is(key, TG_STR("a")));
+        FUZZ(tg_json_check(value, NULL) == TG_OK);
+        (void) tg_schema_look_allows(schema, value, "object");
+        (void) tg_schema_look_is_required(schema, schema, key);
+
+        if (tg_schema_look_keyword(schema, value, "default", &fallback)
+            == TG_OK) {
+            FUZZ(tg_json_check(fallback, NULL) == TG_OK);
+        }
+    }
+
+    (void) tg_schema_look_is_closed(schema);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tg_schema_options_t options;
+    tg_buf_t out, again, error;
+    bundle_files_t files;
+    tg_schema_t *schema;
+    fuzz_in_t in;
+    unsigned n;
+    tg_str_t raw;
+
+    in = fuzz_in(data, size);
+    raw = fuzz_until_newline(&in);
+    files.a = fuzz_until_newline(&in);
+    files.b = fuzz_rest(&in);
+
+    if (tg_json_check(raw, NULL) != TG_OK) {
+        return 0;
+    }
+
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_init(&again, tg_alloc_libc());
+    tg_buf_init(&error, tg_alloc_libc());
+
+    if (bundle_make(&files, raw, &out) == TG_OK) {
+        FUZZ(tg_json_check(tg_buf_view(&out), NULL) == TG_OK);
+
+        /* It is one file: to make it of several changes nothing. */
+        FUZZ(bundle_make(&files, tg_buf_view(&out), &again) == TG_OK);
+        FUZZ(files.nasked == 0);
+        FUZZ_EQ(tg_buf_view(&again), tg_buf_view(&out));
+
+        memset(&options, 0, sizeof(options));
+        options.regex = tg_regex_pcre2();
+        schema = tg_schema_compile(tg_alloc_libc(), tg_buf_view(&out), &options,
+                                   &error);
+
+        if (schema != NULL) {
+            n = 0;
+            FUZZ(tg_schema_lint(tg_buf_view(&out), bundle_remark, &n) == TG_OK);
+            bundle_look(tg_buf_view(&out));
+        }
+
+        tg_schema_free(schema);
+    }
+
+    tg_buf_deinit(&out);
+    tg_buf_deinit(&again);
+    tg_buf_deinit(&error);
+
+    return 0;
+}
