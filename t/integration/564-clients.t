@@ -20,8 +20,13 @@ $tg->conf("server { listen unix:%%SOCKET%%; "
     . 'tool who { description "Who."; clients; } }', server => 0)->start;
 
 my $asks = $tg->connect;
-my $result = $asks->rpc('toolgate.clients')->{result};
-is $result->{count}, 1, 'one client';
+my $result;
+wait_for {
+    # One looked whether there is a server, and may just be leaving.
+    $result = $asks->rpc('toolgate.clients')->{result};
+    return $result->{count} == 1;
+}
+'one client';
 my $own = $result->{clients}[0];
 is_deeply [ sort keys %$own ],
     [qw(calls dialect pid since told uid worker)], 'what is told of it';
