@@ -84,19 +84,13 @@ tg_alike_read(const tg_alike_t *alike, const char *p, const char *end,
     }
 }
 
-/* Is it as long as it looks?  A line ends where it ends. */
+/* Is it as long as it looks?  A line has its end behind it. */
 static int
-tg_alike_is_whole(const tg_peer_t *peer, tg_str_t bytes, size_t size,
-                  const tg_json_notes_t *notes, tg_str_t arguments)
+tg_alike_is_whole(const tg_peer_t *peer, tg_str_t bytes, size_t size)
 {
-    if (peer->frame.kind == TG_FRAME_PREFIX) {
-        return size == bytes.len;
-    }
-
-    return size != bytes.len && bytes.data[size] == '\n'
-           && size <= peer->frame.limit
-           && (notes->is_plain
-               || memchr(arguments.data, '\n', arguments.len) == NULL);
+    return peer->frame.kind == TG_FRAME_PREFIX
+               ? size == bytes.len
+               : size + 1 == bytes.len && size <= peer->frame.limit;
 }
 
 size_t
@@ -126,7 +120,7 @@ tg_alike_serve(tg_peer_t *peer, tg_str_t bytes)
     request.notes = &notes;
 
     /* One that is running already is refused, but not here. */
-    if (!tg_alike_is_whole(peer, bytes, request.size, &notes, request.arguments)
+    if (!tg_alike_is_whole(peer, bytes, request.size)
         || ((peer->ncalls | peer->nsubscriptions) != 0
             && request.reply.id.data != NULL
             && tg_peer_has_id(peer, request.reply.id)))

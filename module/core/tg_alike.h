@@ -42,8 +42,8 @@ struct tg_alikes_s {
 };
 
 /*
- * Serves what begins where a frame does, if it is such a call: its size.  Of
- * lines, bytes is all that there is; else it is the frame.
+ * Serves a frame, if it is such a call: its size, else 0.  A line has its end
+ * behind it.
  */
 size_t tg_alike_serve(tg_peer_t *peer, tg_str_t bytes);
 

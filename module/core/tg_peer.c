@@ -216,6 +216,8 @@ tg_peer_message(tg_peer_t *peer, tg_str_t text)
 static size_t
 tg_peer_alike(tg_peer_t *peer, const char *data, size_t len)
 {
+    const char *newline;
+
     /* Of a line that is not whole nothing is read twice. */
     if (peer->frame.kind != TG_FRAME_LINE || peer->frame.scanned != 0
         || peer->frame.is_discarding || peer->dialect == TG_DIALECT_AUTO
@@ -224,7 +226,10 @@ tg_peer_alike(tg_peer_t *peer, const char *data, size_t len)
         return 0;
     }
 
-    return tg_alike_serve(peer, tg_str(data, len));
+    /* Of the lines behind it nothing is read. */
+    newline = memchr(data, '\n', len);
+
+    return tg_alike_serve(peer, tg_str(data, (size_t) (newline - data) + 1));
 }
 
 /*
