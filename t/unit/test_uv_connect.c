@@ -273,8 +273,8 @@ HELP_TEST(wrong, "what cannot be")
         tg_uv_tls_options_t options;
         const char *why;
     } cases[] = {
-        { "tls:/run/x.sock", { NULL }, "tls:HOST:PORT" },
-        { "tls:host", { NULL }, "tls:HOST:PORT" },
+        { "tls:/run/x.sock", { .ca = NULL }, "tls:HOST:PORT" },
+        { "tls:host", { .ca = NULL }, "tls:HOST:PORT" },
         { "host:1", { .ca = "/x" }, "certificates are for TLS" },
         { "/run/x.sock", { .name = "x" }, "certificates are for TLS" },
         { "tls:h:1", { .ca = "/nowhere" }, "/nowhere has no certificates" },
@@ -282,7 +282,7 @@ HELP_TEST(wrong, "what cannot be")
         { "tls:h:1", { .certificate = "/no.pem" }, "/no.pem is no certif" },
         { "/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
           "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-          { NULL },
+          { .ca = NULL },
           "at most 107 bytes" },
     };
     char why[TG_UV_WHY];
