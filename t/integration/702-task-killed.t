@@ -16,12 +16,7 @@ END
 sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
 
 my $c;
-sub call {
-    my ($method, %params) = @_;
-    my $reply = $c->rpc($method, \%params);
-    die "$method: $reply->{error}{message}\n" if $reply->{error};
-    return $reply->{result};
-}
+sub call { return $c->result_of(@_) }
 sub submit { return call('task.submit', @_)->{taskId} }
 sub state_of { return call('task.get', taskId => $_[0])->{state} }
 

@@ -14,12 +14,7 @@ task_keep 1s;
 END
 my $c = $tg->connect;
 
-sub call {
-    my ($method, %params) = @_;
-    my $reply = $c->rpc($method, \%params);
-    die "$method: $reply->{error}{message}\n" if $reply->{error};
-    return $reply->{result};
-}
+sub call { return $c->result_of(@_) }
 sub done {
     my $id = call('task.submit', @_)->{taskId};
     my $task;

@@ -27,12 +27,7 @@ sub as {
 my ($one, $two, $root) = (as($ann), as($bob), $tg->connect);
 $root->rpc('ping');
 
-sub call {
-    my ($c, $method, %params) = @_;
-    my $reply = $c->rpc($method, \%params);
-    die "$method: $reply->{error}{message}\n" if $reply->{error};
-    return $reply->{result};
-}
+sub call { return shift->result_of(@_) }
 sub code { return shift->rpc(@_)->{error}{code} // 'none' }
 sub ids {
     return join ' ', map { $_->{id} =~ /(\d)$/ }

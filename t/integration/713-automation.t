@@ -62,12 +62,7 @@ my $c = $tg->connect;
 my $hears = $tg->connect;
 $hears->rpc('ping');
 
-sub call {
-    my ($method, %params) = @_;
-    my $reply = $c->rpc($method, \%params);
-    die "$method: $reply->{error}{message}\n" if $reply->{error};
-    return $reply->{result};
-}
+sub call { return $c->result_of(@_) }
 sub error {
     my ($code, $like, $method, $params) = @_;
     my $error = $c->rpc($method, $params)->{error};

@@ -46,12 +46,7 @@ sub as {
 my ($one, $two, $root) = (as($ann), as($bob), $tg->connect);
 $root->rpc('ping');
 
-sub call {
-    my ($c, $method, %params) = @_;
-    my $reply = $c->rpc($method, \%params);
-    die "$method: $reply->{error}{message}\n" if $reply->{error};
-    return $reply->{result};
-}
+sub call { return shift->result_of(@_) }
 sub told {
     my ($c, $method) = @_;
     return $c->recv_where(sub { ($_[0]{method} // '') eq $method },

@@ -17,12 +17,7 @@ my $more = $conf . 'task_agent gone { exec true; }';
 $tg->conf($more)->start;
 my $c = $tg->connect;
 
-sub call {
-    my ($method, %params) = @_;
-    my $reply = $c->rpc($method, \%params);
-    die "$method: $reply->{error}{message}\n" if $reply->{error};
-    return $reply->{result};
-}
+sub call { return $c->result_of(@_) }
 sub submit { return call('task.submit', @_)->{taskId} }
 sub task { return call('task.get', taskId => $_[0]) }
 sub until_state {

@@ -229,6 +229,14 @@ sub recv_where {
     }
 }
 
+# The result of what must not fail.
+sub result_of {
+    my ($self, $method, %params) = @_;
+    my $reply = $self->rpc($method, \%params);
+    die "$method: $reply->{error}{message}\n" if $reply->{error};
+    return $reply->{result};
+}
+
 # A JSON-RPC request and its reply, whatever else comes in between.
 sub rpc {
     my ($self, $method, $params, $timeout) = @_;
