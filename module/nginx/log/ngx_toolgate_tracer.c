@@ -19,13 +19,17 @@ struct ngx_toolgate_tracer_s {
     ngx_uint_t is_stale;        /* the file was opened anew */
 };
 
-static ngx_toolgate_main_conf_t *
-ngx_toolgate_tracer_conf(ngx_cycle_t *cycle)
+/* All of them; n is how many. */
+static ngx_toolgate_tracer_t **
+ngx_toolgate_tracer_all(const ngx_cycle_t *cycle, ngx_uint_t *n)
 {
-    return cycle->conf_ctx[ngx_stream_module.index] == NULL
-               ? NULL
-               : ngx_stream_cycle_get_module_main_conf(
-                   cycle, ngx_stream_toolgate_module);
+    ngx_toolgate_main_conf_t *mcf;
+
+    mcf = ngx_stream_cycle_get_module_main_conf(cycle,
+                                                ngx_stream_toolgate_module);
+    *n = mcf != NULL ? mcf->tracers.nelts : 0;
+
+    return *n != 0 ? mcf->tracers.elts : NULL;
 }
 
 /* --- the thread --- */
@@ -281,19 +285,12 @@ ngx_toolgate_tracer_cleanup(void *data)
 void
 ngx_toolgate_tracer_exit(ngx_cycle_t *cycle)
 {
-    ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_tracer_t **tracers;
-    ngx_uint_t i;
+    ngx_uint_t i, n;
 
-    mcf = ngx_toolgate_tracer_conf(cycle);
+    tracers = ngx_toolgate_tracer_all(cycle, &n);
 
-    if (mcf == NULL) {
-        return;
-    }
-
-    tracers = mcf->tracers.elts;
-
-    for (i = 0; i < mcf->tracers.nelts; i++) {
+    for (i = 0; i < n; i++) {
         ngx_toolgate_tracer_stop(tracers[i]);
     }
 }
@@ -317,19 +314,12 @@ ngx_toolgate_tracer_make(const ngx_open_file_t *file)
 void
 ngx_toolgate_tracer_make_files(ngx_cycle_t *cycle)
 {
-    ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_tracer_t **tracers;
-    ngx_uint_t i;
+    ngx_uint_t i, n;
 
-    mcf = ngx_toolgate_tracer_conf(cycle);
+    tracers = ngx_toolgate_tracer_all(cycle, &n);
 
-    if (mcf == NULL) {
-        return;
-    }
-
-    tracers = mcf->tracers.elts;
-
-    for (i = 0; i < mcf->tracers.nelts; i++) {
+    for (i = 0; i < n; i++) {
         ngx_toolgate_tracer_make(tracers[i]->file);
     }
 }
@@ -338,21 +328,14 @@ ngx_toolgate_tracer_make_files(ngx_cycle_t *cycle)
 static void
 ngx_toolgate_tracer_reopen(ngx_open_file_t *file, ngx_log_t *log)
 {
-    ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_tracer_t **tracers;
-    ngx_uint_t i;
+    ngx_uint_t i, n;
 
     (void) log;
     ngx_toolgate_tracer_make(file);
-    mcf = ngx_toolgate_tracer_conf((ngx_cycle_t *) ngx_cycle);
+    tracers = ngx_toolgate_tracer_all((const ngx_cycle_t *) ngx_cycle, &n);
 
-    if (mcf == NULL) {
-        return;
-    }
-
-    tracers = mcf->tracers.elts;
-
-    for (i = 0; i < mcf->tracers.nelts; i++) {
+    for (i = 0; i < n; i++) {
         if (tracers[i]->file == file && tracers[i]->scribe != NULL) {
             tracers[i]->is_stale = 1;
             ngx_toolgate_tracer_later(tracers[i]);
