@@ -203,22 +203,32 @@ tg_scan_best(void)
 }
 
 /*
- * Most texts are short.  Where the first step finds their end, nobody has to
- * be asked; a byte of a sequence is left to the way.
+ * Most texts are short.  Where some steps find their end, nobody has to be
+ * asked; a byte of a sequence is left to the way.
  */
 static inline const char *
 tg_scan_first(const char *p, const char *end, int what)
 {
 #if defined(TG_SCAN_NARROW)
-    unsigned i, at;
+    tg_scan_mask_t mask;
+    unsigned i;
 
-    for (i = 0; i < 2 && end - p >= 16; i++) {
-        at = tg_scan_block(p, what);
-        p += at;
+    if (end - p < 16) {
+        return p;
+    }
 
-        if (at != 16) {
-            break;
+    for (i = 0; i < TG_SCAN_SHORT && end - p >= 16; i++, p += 16) {
+        mask = tg_scan_mask(p, what);
+
+        if (mask != 0) {
+            return p + tg_scan_first_of(mask);
         }
+    }
+
+    /* The last bytes, with some that were looked at. */
+    if (p != end && end - p < 16) {
+        mask = tg_scan_mask(end - 16, what);
+        p = mask != 0 ? end - 16 + tg_scan_first_of(mask) : end;
     }
 #else
     (void) end;
@@ -233,7 +243,7 @@ tg_scan_text(const char *p, const char *end)
 {
     p = tg_scan_first(p, end, TG_SCAN_STOPS | TG_SCAN_HIGH);
 
-    if (p < end && tg_scan_is_hit((unsigned char) *p, TG_SCAN_STOPS)) {
+    if (p == end || tg_scan_is_hit((unsigned char) *p, TG_SCAN_STOPS)) {
         return p;
     }
 
@@ -245,7 +255,7 @@ tg_scan_plain(const char *p, const char *end)
 {
     p = tg_scan_first(p, end, TG_SCAN_STOPS);
 
-    if (p < end && tg_scan_is_hit((unsigned char) *p, TG_SCAN_STOPS)) {
+    if (p == end || tg_scan_is_hit((unsigned char) *p, TG_SCAN_STOPS)) {
         return p;
     }
 

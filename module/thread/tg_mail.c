@@ -7,14 +7,13 @@
 #include "base/tg_list.h"
 #include "base/tg_utf8.h"
 
-#include <pthread.h>
-
 /* Numbers follow each other: so many calls at once are found at once. */
 #define TG_MAIL_SHELVES 1024
 
 static struct {
     pthread_mutex_t mutex;
-    uint64_t number; /* the last one */
+    uint64_t number;   /* the last one */
+    uint64_t answered; /* the last one whose own thread did */
     tg_mail_t *shelves[TG_MAIL_SHELVES];
 } tg_mails = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
@@ -162,81 +161,84 @@ tg_mail_shut(tg_mail_t *mail)
 
 /* Why a reply to a box is too late, or NULL. */
 static const char *
-tg_mail_refusal(const tg_mail_t *mail)
+tg_mail_refusal(const tg_mail_t *mail, uint64_t number)
 {
-    if (mail == NULL) {
-        return "which has ended or was cancelled";
+    if (mail == NULL ? number == tg_mails.answered
+                     : mail->reply.text.data != NULL) {
+        return "which was answered before";
     }
 
-    return mail->reply.text.data != NULL ? "which was answered before" : NULL;
+    return mail == NULL ? "which has ended or was cancelled" : NULL;
 }
 
-/* A reply as it came, with a letter where the box has no room. */
+/* Has a box no room for it?  Then it takes a letter: or TG_NOMEM. */
 static int
-tg_mail_copy(const tg_mail_reply_t *from, tg_mail_reply_t *to)
+tg_mail_write(const tg_mail_reply_t *reply, tg_letter_t **letter)
 {
     size_t len;
-    char *at;
 
-    *to = *from;
-    to->letter = NULL;
-    to->text.data = from->text.data != NULL ? from->text.data : "";
-    len = from->text.len + from->type.len + from->data.len;
+    len = reply->text.len + reply->type.len + reply->data.len;
+    *letter = NULL;
 
-    if (len <= TG_MAIL_ROOM && from->type.data == NULL
-        && from->data.data == NULL) {
+    if (len <= TG_MAIL_ROOM && reply->type.data == NULL
+        && reply->data.data == NULL) {
         return TG_OK;
     }
 
-    to->letter = tg_letter_room(0, len);
+    *letter = tg_letter_room(0, len);
 
-    if (to->letter == NULL) {
-        return TG_NOMEM;
-    }
-
-    at = to->letter->text;
-    to->text = tg_str_keep(&at, to->text);
-    to->type = tg_str_keep(&at, from->type);
-    to->data = tg_str_keep(&at, from->data);
-
-    return TG_OK;
+    return *letter != NULL ? TG_OK : TG_NOMEM;
 }
 
 static void
-tg_mail_set_reply(tg_mail_t *mail, const tg_mail_reply_t *reply)
+tg_mail_set_reply(tg_mail_t *mail, const tg_mail_reply_t *reply,
+                  tg_letter_t *letter)
 {
     char *at;
 
+    at = letter != NULL ? letter->text : mail->room;
     mail->reply = *reply;
+    mail->reply.letter = letter;
+    mail->reply.text = tg_str(at, reply->text.len);
 
-    if (reply->letter == NULL) {
-        at = mail->room;
-        mail->reply.text.data = at;
-
-        if (reply->text.len != 0) {
-            memcpy(at, reply->text.data, reply->text.len);
-        }
+    if (reply->text.len != 0) {
+        memcpy(at, reply->text.data, reply->text.len);
+        at += reply->text.len;
     }
 
-    tg_mail_list(mail);
+    mail->reply.type = tg_str_keep(&at, reply->type);
+    mail->reply.data = tg_str_keep(&at, reply->data);
+}
+
+/* It has a reply; who opened it may be about to look for that itself. */
+static void
+tg_mail_came(tg_mail_t *mail)
+{
+    if (mail->is_held && pthread_equal(mail->thread, pthread_self())) {
+        tg_mails.answered = mail->number;
+        tg_mail_shut(mail);
+    } else {
+        tg_mail_list(mail);
+    }
 }
 
 int
 tg_mail_reply(uint64_t number, const tg_mail_reply_t *reply, const char **why)
 {
-    tg_mail_reply_t copy;
+    tg_letter_t *letter;
     tg_mail_t *mail;
 
-    if (tg_mail_copy(reply, &copy) != TG_OK) {
+    if (tg_mail_write(reply, &letter) != TG_OK) {
         return TG_NOMEM;
     }
 
     tg_mail_lock();
     mail = tg_mail_find(number);
-    *why = tg_mail_refusal(mail);
+    *why = tg_mail_refusal(mail, number);
 
     if (*why == NULL) {
-        tg_mail_set_reply(mail, &copy);
+        tg_mail_set_reply(mail, reply, letter);
+        tg_mail_came(mail);
     }
 
     tg_mail_unlock();
@@ -245,7 +247,7 @@ tg_mail_reply(uint64_t number, const tg_mail_reply_t *reply, const char **why)
         return TG_OK;
     }
 
-    tg_letter_free(copy.letter);
+    tg_letter_free(letter);
 
     return TG_CLOSED;
 }
@@ -270,7 +272,7 @@ tg_mail_progress(uint64_t number, uint64_t progress, uint64_t total,
     tg_mail_lock();
     mail = tg_mail_find(number);
 
-    if (tg_mail_refusal(mail) == NULL) {
+    if (tg_mail_refusal(mail, number) == NULL) {
         rc = TG_OK;
         old = mail->progress.message;
         mail->progress.progress = progress;
@@ -292,7 +294,7 @@ tg_mail_is_open(uint64_t number)
     int is_open;
 
     tg_mail_lock();
-    is_open = tg_mail_refusal(tg_mail_find(number)) == NULL;
+    is_open = tg_mail_refusal(tg_mail_find(number), number) == NULL;
     tg_mail_unlock();
 
     return is_open;
@@ -324,6 +326,7 @@ tg_mail_empty(tg_mail_t *mail, tg_mail_reply_t *reply,
     tg_mail_unlist(mail);
     *reply = mail->reply;
     *progress = mail->progress;
+    mail->reply.letter = NULL;
     mail->progress.message = NULL;
     mail->has_progress = 0;
 
@@ -394,6 +397,7 @@ tg_mail_open(tg_mail_t *mail, tg_post_t *post)
     tg_mail_lock();
     mail->number = ++tg_mails.number;
     mail->post = post;
+    mail->thread = pthread_self();
     mail->is_held = 1;
     at = tg_mail_shelf(mail->number);
     mail->beside = *at;
@@ -406,16 +410,25 @@ tg_mail_open(tg_mail_t *mail, tg_post_t *post)
 int
 tg_mail_take(tg_mail_t *mail, tg_mail_reply_t *reply)
 {
-    tg_mail_lock();
-    *reply = mail->reply;
+    /* It is, where this thread has replied. */
+    if (!mail->is_closed) {
+        tg_mail_lock();
 
-    if (reply->text.data != NULL) {
-        tg_mail_shut(mail);
+        if (mail->reply.text.data != NULL) {
+            tg_mail_shut(mail);
+        }
+
+        tg_mail_unlock();
     }
 
-    tg_mail_unlock();
+    if (!mail->is_closed) {
+        return 0;
+    }
 
-    return reply->text.data != NULL;
+    *reply = mail->reply;
+    mail->reply.letter = NULL;
+
+    return 1;
 }
 
 void
@@ -440,12 +453,9 @@ tg_mail_close(tg_mail_t *mail)
 
     tg_mail_lock();
     was_open = !mail->is_closed && mail->reply.text.data == NULL;
-
-    if (!mail->is_closed) {
-        tg_letter_free(mail->reply.letter);
-        tg_mail_shut(mail);
-    }
-
+    tg_letter_free(mail->reply.letter);
+    mail->reply.letter = NULL;
+    tg_mail_shut(mail);
     tg_mail_unlock();
 
     return was_open;

@@ -12,6 +12,8 @@
 
 #include "core/tg_outcome.h"
 
+#include <pthread.h>
+
 /* Of a reply that needs no memory of its own. */
 #define TG_MAIL_ROOM 256
 /* ms between two times that progress is told: clients are no displays. */
@@ -65,6 +67,8 @@ struct tg_post_s {
 struct tg_mail_s {
     uint64_t number;
     tg_post_t *post;
+    pthread_t thread;  /* of its loop */
+    int is_closed;     /* which alone reads and writes that */
     tg_mail_t *beside; /* of a number that is found with its own */
     tg_mail_t *next;   /* among those that have something */
     tg_mail_t *prev;
@@ -84,7 +88,6 @@ struct tg_mail_s {
     unsigned is_listed:1; /* by its post */
     unsigned is_later:1;  /* there, among those that have time */
     unsigned is_held:1;
-    unsigned is_closed:1;
 };
 
 void tg_post_init(tg_post_t *post, void (*wake)(void *host), void *host);

@@ -128,7 +128,8 @@ HELP_TEST(one_reply, "a reply, once, and who is late does no harm")
 
 HELP_TEST(held, "a reply before the call was kept")
 {
-    tg_mail_reply_t reply;
+    tg_mail_reply_t reply, again;
+    const char *why;
     test_call_t call;
     test_loop_t loop;
 
@@ -137,6 +138,11 @@ HELP_TEST(held, "a reply before the call was kept")
     CU_ASSERT(tg_mail_take(&call.mail, &reply) == 0);
     CU_ASSERT(test_reply(call.number, "") == TG_OK);
     CU_ASSERT(loop.nwoken == 0);
+
+    /* Its own thread's is the last word at once, and is known for that. */
+    memset(&again, 0, sizeof(again));
+    CU_ASSERT(tg_mail_reply(call.number, &again, &why) == TG_CLOSED);
+    CU_ASSERT_STRING_EQUAL(why, "which was answered before");
     CU_ASSERT(tg_mail_take(&call.mail, &reply) == 1);
     CU_ASSERT(reply.text.len == 0 && reply.letter == NULL);
     CU_ASSERT(tg_mail_close(&call.mail) == 0);

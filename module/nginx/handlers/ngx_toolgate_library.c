@@ -462,7 +462,7 @@ ngx_toolgate_library_new(ngx_toolgate_call_t *call, tg_str_t arguments)
         return NULL;
     }
 
-    ngx_memzero(ctx, offsetof(ngx_toolgate_library_call_t, room));
+    tg_zero(ctx, offsetof(ngx_toolgate_library_call_t, room));
 
     ctx->call = call;
     ctx->native = &library->native;
@@ -498,7 +498,9 @@ ngx_toolgate_library_start(ngx_toolgate_call_t *call, tg_request_t *request)
 
     library = call->tool->conf;
 
-    if (!ngx_toolgate_native_is_ready(&library->native)) {
+    if (!library->native.is_loaded
+        && !ngx_toolgate_native_is_ready(&library->native))
+    {
         ngx_toolgate_call_fail(call, TG_FAILURE_LOST, library->native.refusal);
         return;
     }

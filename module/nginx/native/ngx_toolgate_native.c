@@ -97,19 +97,11 @@ ngx_toolgate_native_now(void)
     return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
-/* A hook has returned that was called then. */
+/* A hook has held the worker for so long. */
 static void
-ngx_toolgate_native_timed(ngx_toolgate_native_t *native, const char *hook,
-                          uint64_t from)
+ngx_toolgate_native_held(ngx_toolgate_native_t *native, const char *hook,
+                         ngx_msec_t took)
 {
-    ngx_msec_t took;
-
-    took = (ngx_msec_t) (ngx_toolgate_native_now() - from);
-
-    if (took < NGX_TOOLGATE_NATIVE_HOLD) {
-        return;
-    }
-
     ngx_time_update();
     native->held++;
 
@@ -128,6 +120,20 @@ ngx_toolgate_native_timed(ngx_toolgate_native_t *native, const char *hook,
     native->has_said = 1;
     native->said = ngx_current_msec;
     native->held = 0;
+}
+
+/* A hook has returned that was called then. */
+static ngx_inline void
+ngx_toolgate_native_timed(ngx_toolgate_native_t *native, const char *hook,
+                          uint64_t from)
+{
+    ngx_msec_t took;
+
+    took = (ngx_msec_t) (ngx_toolgate_native_now() - from);
+
+    if (took >= NGX_TOOLGATE_NATIVE_HOLD) {
+        ngx_toolgate_native_held(native, hook, took);
+    }
 }
 
 /* Threads that it starts are to leave signals to the one of NGINX. */
