@@ -1,5 +1,6 @@
 #include "bench_util.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -217,19 +218,34 @@ bench_ticks_of(pid_t pid)
     return (user + kernel) * (1000000000 / (uint64_t) sysconf(_SC_CLK_TCK));
 }
 
+/* Each thread has an account of its own. */
 uint64_t
 bench_cpu_of(pid_t pid)
 {
     unsigned long long ns;
-    char text[128];
+    const struct dirent *entry;
+    char path[64], text[128];
+    uint64_t all;
+    DIR *tasks;
 
-    if (bench_proc(pid, "schedstat", text, sizeof(text))
-        && sscanf(text, "%llu", &ns) == 1)
-    {
-        return ns;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
+    tasks = opendir(path);
+
+    for (all = 0; tasks != NULL && (entry = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof(path), "task/%.20s/schedstat", entry->d_name);
+
+        if (entry->d_name[0] != '.' && bench_proc(pid, path, text, sizeof(text))
+            && sscanf(text, "%llu", &ns) == 1)
+        {
+            all += ns;
+        }
     }
 
-    return bench_ticks_of(pid);
+    if (tasks != NULL) {
+        (void) closedir(tasks);
+    }
+
+    return all != 0 ? all : bench_ticks_of(pid);
 }
 
 uint64_t

@@ -1,8 +1,14 @@
-# What a line about each call costs: the server's CPU time of a call, against
-# one without.
+# What is known of calls besides, and what that costs: the server's CPU time of
+# a call with a line in a log, with records in a trace, and with its numbers,
+# against one without.
 
 use strict;
 use warnings;
+
+use Toolgate::Guard;
+use Toolgate::Scratch;
+use Toolgate::Trace;
+use Toolgate::Util;
 
 my @logs = (
     [ 'default, buffer=32k'  => 'tool_log LOG default buffer=32k;' ],
@@ -10,29 +16,78 @@ my @logs = (
     [ 'of one\'s own, buffer=32k' => 'tool_log LOG own buffer=32k;' ],
     [ 'default, each written' => 'tool_log LOG;' ],
 );
+my @traces = (
+    [ 'both frames'               => 'tool_trace LOG;' ],
+    [ 'both frames, body=4k'      => 'tool_trace LOG body=4k;' ],
+    [ 'of other clients, by if='  => 'tool_trace LOG if=$tool_client_name;' ],
+);
 my $format = q(tool_log_format own '$time_iso8601 $tool_client_uid )
     . q($tool_name $tool_status $tool_run_time $tool_bytes_out';);
+my $us = \&Toolgate::Bench::us;
+my %load = (connections => 16);
+
+# A line for what a server has more than another one.
+sub compare {
+    my ($bench, $name, $off, $on) = @_;
+    my ($without, $with) = $bench->pairs(map {
+        my $server = $_;
+        sub { $bench->load($server, %load)->{cpu} }
+    } $off, $on);
+    $bench->line([
+        $name, $us->($without), $us->($with), $us->($with - $without)
+    ]);
+}
+
+sub measure {
+    my ($bench, $off, @rows) = @_;
+    for my $row (@rows) {
+        my ($name, $line) = @$row;
+        (my $body = $line) =~ s/LOG/calls.log/;
+        my $on = $bench->toolgate($body . $Toolgate::Bench::ECHO,
+            stream => $format);
+        compare($bench, $name, $off, $on);
+        $bench->end($on);
+    }
+}
+
+# A module that writes no numbers.
+sub uncounted {
+    return Toolgate::Scratch->build(
+        Toolgate::Guard::root(),
+        {
+            CFLAGS => '',
+            edit   => sub {
+                my ($top) = @_;
+                Toolgate::Scratch::edit(
+                    "$top/module/nginx/share/ngx_toolgate_numbers.h",
+                    sub {
+                        s/__atomic_store_n\(&counters->n\[i\][^;]*;
+                         /(void) counters; (void) i; (void) n;/x;
+                    });
+            },
+        });
+}
 
 return sub {
     my ($bench) = @_;
-    my $us = \&Toolgate::Bench::us;
     my $off = $bench->toolgate($Toolgate::Bench::ECHO);
 
     $bench->table('Logs of calls', 'tool_log, 16 × 1 × 64', 'off', 'on',
         'a line', 'at most', 'met');
-    for my $log (@logs) {
-        my ($name, $line) = @$log;
-        (my $body = $line) =~ s/LOG/calls.log/;
-        my $on = $bench->toolgate($body . $Toolgate::Bench::ECHO,
-            stream => $format);
-        my ($without, $with) = $bench->pairs(map {
-            my $tool = $_;
-            sub { $bench->load($tool, connections => 16)->{cpu} }
-        } $off, $on);
-        $bench->line([
-            $name, $us->($without), $us->($with), $us->($with - $without)
-        ]);
-        $bench->end($on);
+    measure($bench, $off, @logs);
+
+    if (has_msgpack()) {
+        $bench->table('Traces', 'tool_trace, 16 × 1 × 64', 'off', 'on',
+            'a call', 'at most', 'met');
+        measure($bench, $off, @traces);
     }
-    $bench->end($off);
+
+    my $bare = do {
+        local $Toolgate::Util::BUILD_ENV{module} = uncounted();
+        $bench->toolgate($Toolgate::Bench::ECHO);
+    };
+    $bench->table('Numbers of calls', '16 × 1 × 64', 'not written', 'written',
+        'a call', 'at most', 'met');
+    compare($bench, 'of a tool, in shared memory', $bare, $off);
+    $bench->end($_) for $bare, $off;
 };

@@ -12,7 +12,8 @@ use Carp qw(croak);
 
 use Toolgate::Util;
 
-sub _edit {
+# Changes a file of the copy, which is in $_ meanwhile; something must change.
+sub edit {
     my ($path, $edit) = @_;
     local $_ = Toolgate::Util::slurp($path) // croak "$path: $!";
     my $old = $_;
@@ -29,30 +30,33 @@ sub _add {
     system('cp', "$TOP/t/handlers/ngx_toolgate_$name.c", $handlers) == 0
         or croak 'cp failed';
     my $row = "ngx_toolgate_${name}_handler";
-    _edit("$handlers/ngx_toolgate_handlers.c", sub {
+    edit("$handlers/ngx_toolgate_handlers.c", sub {
         s/^(?=extern)/extern const ngx_toolgate_handler_t $row;\n/m;
         s/^(?= *NULL,)/    &$row,\n/m;
     });
-    _edit("$top/config", sub {
+    edit("$top/config", sub {
         s/^(ngx_module_name=".*?)"/$1 ngx_toolgate_${name}_module"/ms;
     });
 }
 
-# Builds it below dir; the path of the module.
+# Builds it below dir; the path of the module.  Behind the handlers, in a hash:
+# CFLAGS; edit, a function that changes something else in the copy.
 sub build {
     my ($class, $dir, @names) = @_;
+    my $option = ref $names[-1] ? pop @names : {};
     my $top = "$dir/scratch";
     mkdir $_ or croak "$_: $!" for $top, "$top/t";
     my @copy = (qw(cp -r), (map {"$TOP/$_"} qw(module config build.sh)), $top);
     system(@copy) == 0 or croak "@copy failed";
     system('cp', '-r', "$TOP/t/lint", "$top/t") == 0 or croak 'cp failed';
     _add($top, $_) for @names;
+    $option->{edit}->($top) if $option->{edit};
 
     # What is tested is what it does, not how fast.
     my ($status, $out) = run_command(
         { cwd => $top, timeout => 900,
             env => {
-                CFLAGS           => '-O1',
+                CFLAGS           => $option->{CFLAGS} // '-O1',
                 TOOLGATE_BUILD   => 'build',
                 TOOLGATE_MSGPACK => 'no',
             },
