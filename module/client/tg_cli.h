@@ -45,7 +45,11 @@ enum {
     TG_CLI_FOLLOW = 4194304,
     TG_CLI_IN = 8388608,
     TG_CLI_OUT = 16777216,
-    TG_CLI_TRACED = 33554432 /* what chooses among the frames of a trace */
+    TG_CLI_TRACED = 33554432, /* what chooses among the frames of a trace */
+    TG_CLI_AGENT = 67108864,
+    TG_CLI_SUBMITTED = 134217728, /* what else is said of a task */
+    TG_CLI_LISTED = 268435456,    /* what chooses among tasks */
+    TG_CLI_FORCE = 536870912
 };
 
 /* Further schemas of `validate`: as many as a schema's own files. */
@@ -61,6 +65,12 @@ typedef struct {
     const char *output;
     const char *scope;
     const char *timeout;
+    const char *agent;
+    const char *priority;
+    const char *cwd;
+    const char *metadata;
+    const char *state;
+    const char *limit;
     const char *schema; /* the last of schemas */
     const char *schemas[TG_CLI_SCHEMAS_MAX];
     size_t nschemas;
@@ -92,6 +102,8 @@ extern const tg_cli_command_t tg_cli_ps;
 extern const tg_cli_command_t tg_cli_cancel;
 extern const tg_cli_command_t tg_cli_watch;
 extern const tg_cli_command_t tg_cli_trace;
+extern const tg_cli_command_t tg_cli_task;
+extern const tg_cli_command_t tg_cli_daemon;
 extern const tg_cli_command_t tg_cli_config;
 extern const tg_cli_command_t tg_cli_validate;
 

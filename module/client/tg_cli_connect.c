@@ -121,7 +121,9 @@ tg_cli_question_answered(tg_cli_session_t *session, const tg_answer_t *answer)
     question = &session->question;
     is_again = answer->kind == TG_ANSWER_NOT_STARTED
                || (answer->kind == TG_ANSWER_LOST
-                   && (question->kind == TG_CLI_LIST || session->is_patient));
+                   && (question->kind == TG_CLI_LIST
+                       || question->kind == TG_CLI_LOOK
+                       || session->is_patient));
 
     if (is_again && ++question->tries < TG_CLI_TRIES) {
         question->is_sent = 0;

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 static const tg_cli_command_t *const tg_cli_commands[] = {
-    &tg_cli_list,   &tg_cli_call,     &tg_cli_ping,  &tg_cli_status,
-    &tg_cli_ps,     &tg_cli_cancel,   &tg_cli_watch, &tg_cli_trace,
-    &tg_cli_config, &tg_cli_validate,
+    &tg_cli_list, &tg_cli_call,   &tg_cli_ping,   &tg_cli_status,
+    &tg_cli_ps,   &tg_cli_cancel, &tg_cli_watch,  &tg_cli_trace,
+    &tg_cli_task, &tg_cli_daemon, &tg_cli_config, &tg_cli_validate,
 };
 
 #define TG_CLI_NCOMMANDS (sizeof(tg_cli_commands) / sizeof(tg_cli_commands[0]))

@@ -45,6 +45,13 @@ static const tg_cli_option_t tg_cli_options[] = {
     { "--client", TG_CLI_TRACED, TG_CLI_VALUE(client) },
     { "--dialect", TG_CLI_TRACED, TG_CLI_VALUE(dialect) },
     { "--match", TG_CLI_TRACED, TG_CLI_VALUE(match) },
+    { "--agent", TG_CLI_AGENT, TG_CLI_VALUE(agent) },
+    { "--priority", TG_CLI_SUBMITTED, TG_CLI_VALUE(priority) },
+    { "--cwd", TG_CLI_SUBMITTED, TG_CLI_VALUE(cwd) },
+    { "--metadata", TG_CLI_SUBMITTED, TG_CLI_VALUE(metadata) },
+    { "--state", TG_CLI_LISTED, TG_CLI_VALUE(state) },
+    { "--limit", TG_CLI_LISTED, TG_CLI_VALUE(limit) },
+    { "--force", TG_CLI_FORCE, 0 },
     { "-s", TG_CLI_SOCKET, TG_CLI_VALUE(socket) },
     { "-j", TG_CLI_JSON, 0 },
     { "-t", TG_CLI_TIMEOUT, TG_CLI_VALUE(timeout) },
@@ -66,7 +73,9 @@ tg_cli_option_find(const tg_cli_options_t *options, tg_str_t name)
 {
     size_t i;
 
-    if (options->nargs != 0 && strcmp(options->args[0], "trace") == 0
+    if (options->nargs != 0
+        && (strcmp(options->args[0], "trace") == 0
+            || strcmp(options->args[0], "task") == 0)
         && tg_str_eq(name, TG_STR("-f")))
     {
         return &tg_cli_option_follow;

@@ -44,9 +44,28 @@ tg_cli_progress_show(const tg_buf_t *line)
 }
 
 void
+tg_cli_progress_line(tg_str_t text)
+{
+    tg_buf_t line;
+
+    if (!isatty(STDERR_FILENO)) {
+        return;
+    }
+
+    tg_buf_init(&line, tg_alloc_libc());
+    tg_utf8_put_visible(&line, text, 1);
+
+    if (!tg_buf_failed(&line)) {
+        tg_cli_progress_show(&line);
+    }
+
+    tg_buf_deinit(&line);
+}
+
+void
 tg_cli_progress_told(tg_str_t method, const tg_message_t *message)
 {
-    tg_buf_t text, line;
+    tg_buf_t text;
 
     if (!tg_json_body_is(method, TG_STR("notifications/progress"))
         || tg_json_type(message->p.progress) != TG_JSON_NUMBER
@@ -56,7 +75,6 @@ tg_cli_progress_told(tg_str_t method, const tg_message_t *message)
     }
 
     tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&line, tg_alloc_libc());
     tg_buf_str(&text, message->p.progress);
 
     if (tg_json_type(message->p.total) == TG_JSON_NUMBER) {
@@ -69,14 +87,8 @@ tg_cli_progress_told(tg_str_t method, const tg_message_t *message)
         tg_json_put_decoded(&text, tg_json_body(message->p.message));
     }
 
-    tg_utf8_put_visible(&line, tg_buf_view(&text), 1);
-
-    if (!tg_buf_failed(&line)) {
-        tg_cli_progress_show(&line);
-    }
-
+    tg_cli_progress_line(tg_buf_view(&text));
     tg_buf_deinit(&text);
-    tg_buf_deinit(&line);
 }
 
 void

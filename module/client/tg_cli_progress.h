@@ -13,6 +13,9 @@ tg_str_t tg_cli_progress_asked(void);
 /* A notification of the server's. */
 void tg_cli_progress_told(tg_str_t method, const tg_message_t *message);
 
+/* A line of one's own in its place, until the next one or the end. */
+void tg_cli_progress_line(tg_str_t text);
+
 /* The call is over: the line is wiped. */
 void tg_cli_progress_end(void);
 

@@ -427,6 +427,13 @@ tg_cli_session_listen(tg_cli_session_t *session)
 }
 
 int
+tg_cli_session_look(tg_cli_session_t *session, tg_str_t method, tg_str_t params,
+                    uint64_t patience)
+{
+    return tg_cli_session_ask(session, TG_CLI_LOOK, method, params, patience);
+}
+
+int
 tg_cli_session_pause(tg_cli_session_t *session, uint64_t ms)
 {
     session->is_late = 0;

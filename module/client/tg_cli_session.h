@@ -5,7 +5,7 @@
  * ping was answered: from then on the server is known to be alive and to have
  * read the hello, so that it says goodbye before it leaves, and what it had
  * not taken up can be asked again, on another connection, without running
- * twice.  A list is asked for again whatever happened.
+ * twice.  What changes nothing is asked for again whatever happened.
  *
  * Whatever goes wrong on the way is said here, on standard error, and comes
  * back as an exit status.  Signals end the wait: what was asked is then
@@ -52,6 +52,7 @@ typedef enum {
 typedef enum {
     TG_CLI_HELLO, /* nothing but a connection is wanted */
     TG_CLI_REQUEST,
+    TG_CLI_LOOK, /* a request that changes nothing */
     TG_CLI_TOOL,
     TG_CLI_LIST
 } tg_cli_kind_t;
@@ -143,6 +144,10 @@ int tg_cli_session_call(tg_cli_session_t *session, tg_str_t name,
  */
 int tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
                            tg_str_t params, int has_patience);
+
+/* The same of one that changes nothing, within patience (ms; 0: no bound). */
+int tg_cli_session_look(tg_cli_session_t *session, tg_str_t method,
+                        tg_str_t params, uint64_t patience);
 
 /*
  * Listens for as long as the connection lasts: TG_CLI_DONE when it was lost,

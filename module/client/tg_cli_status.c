@@ -48,10 +48,7 @@ tg_cli_status_print(const tg_cli_session_t *session, tg_cli_status_put_pt put)
     }
 
     tg_buf_init(&out, tg_alloc_libc());
-    tg_buf_str(&out, raw);
-    tg_buf_char(&out, '\0');
-    status = tg_buf_failed(&out) ? NULL : json_tokener_parse(out.data);
-    tg_buf_reset(&out, 0);
+    status = tg_cli_parse(raw);
     put(&out, status);
     rc = tg_cli_write(stdout, &out, TG_CLI_DONE);
     (void) json_object_put(status);

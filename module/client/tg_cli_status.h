@@ -24,6 +24,13 @@ void tg_cli_status_put_metrics(tg_buf_t *out, struct json_object *status);
  */
 void tg_cli_put_table(tg_buf_t *out, tg_str_t cells);
 
+/* A cell that somebody else has chosen, and its end; and a time. */
+void tg_cli_cell_text(tg_buf_t *cells, const char *text, char end);
+void tg_cli_put_time(tg_buf_t *cells, double ms);
+
+/* Valid JSON, for json_object_put(); NULL: no memory. */
+struct json_object *tg_cli_parse(tg_str_t raw);
+
 /* --- members; of NULL, or where there is none of the kind: 0, "", NULL --- */
 
 uint64_t tg_cli_member_uint(struct json_object *object, const char *name);

@@ -7,14 +7,6 @@
 
 /* --- cells --- */
 
-/* One that somebody else has chosen. */
-static void
-tg_cli_cell_text(tg_buf_t *cells, const char *text, char end)
-{
-    tg_utf8_put_visible(cells, tg_str_c(text), 1);
-    tg_buf_char(cells, end);
-}
-
 static void
 tg_cli_cell_uint(tg_buf_t *cells, uint64_t value)
 {
@@ -42,20 +34,6 @@ tg_cli_cell_bytes(tg_buf_t *cells, uint64_t bytes)
 
     tg_buf_printf(cells, value < 10 ? "%.1f %cB\t" : "%.0f %cB\t", value,
                   units[i]);
-}
-
-static void
-tg_cli_put_time(tg_buf_t *cells, double ms)
-{
-    if (ms < 1000) {
-        tg_buf_printf(cells, ms < 10 ? "%.2g ms" : "%.0f ms", ms);
-    } else if (ms < 60000) {
-        tg_buf_printf(cells, "%.1f s", ms / 1000);
-    } else if (ms < 3600000) {
-        tg_buf_printf(cells, "%.0f min", ms / 60000);
-    } else {
-        tg_buf_printf(cells, "%.1f h", ms / 3600000);
-    }
 }
 
 static void

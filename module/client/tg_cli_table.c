@@ -3,9 +3,29 @@
  */
 #include "client/tg_cli_status.h"
 
+#include "base/tg_utf8.h"
+
 #define TG_CLI_COLUMNS_IN_TABLE 16
 
 /* --- members --- */
+
+struct json_object *
+tg_cli_parse(tg_str_t raw)
+{
+    struct json_object *value;
+    struct json_tokener *tokener;
+
+    tokener = json_tokener_new();
+    value = tokener != NULL
+                ? json_tokener_parse_ex(tokener, raw.data, (int) raw.len)
+                : NULL;
+
+    if (tokener != NULL) {
+        json_tokener_free(tokener);
+    }
+
+    return value;
+}
 
 struct json_object *
 tg_cli_member(struct json_object *object, const char *name, enum json_type type)
@@ -155,5 +175,28 @@ tg_cli_put_table(tg_buf_t *out, tg_str_t cells)
         }
 
         is_head &= !is_last;
+    }
+}
+
+/* --- cells --- */
+
+void
+tg_cli_cell_text(tg_buf_t *cells, const char *text, char end)
+{
+    tg_utf8_put_visible(cells, tg_str_c(text), 1);
+    tg_buf_char(cells, end);
+}
+
+void
+tg_cli_put_time(tg_buf_t *cells, double ms)
+{
+    if (ms < 1000) {
+        tg_buf_printf(cells, ms < 10 ? "%.2g ms" : "%.0f ms", ms);
+    } else if (ms < 60000) {
+        tg_buf_printf(cells, "%.1f s", ms / 1000);
+    } else if (ms < 3600000) {
+        tg_buf_printf(cells, "%.0f min", ms / 60000);
+    } else {
+        tg_buf_printf(cells, "%.1f h", ms / 3600000);
     }
 }

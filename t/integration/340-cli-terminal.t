@@ -1,65 +1,23 @@
 #!/usr/bin/perl
 # On a terminal, what a server sends cannot take control of it.
 
-use Fcntl qw(O_NOCTTY O_RDWR);
 use Toolgate::Test;
 use Toolgate::Command;
 use Toolgate::Parent qw(answer give refuse request text_result);
-
-use constant {
-    TIOCGPTN   => 0x80045430,
-    TIOCSPTLCK => 0x40045431,
-    TIOCSWINSZ => 0x5414,
-};
+use Toolgate::Terminal;
 
 my $tg = Toolgate::Test->new;
 my $parent = Toolgate::Parent->new($tg->socket_path);
 
-# A terminal of our own: the end that we read, and the path of the other.
-sub terminal {
-    my ($columns) = @_;
-    sysopen my $fh, '/dev/ptmx', O_RDWR | O_NOCTTY or return;
-    my ($lock, $number) = (pack('i', 0), pack 'i', 0);
-    ioctl $fh, TIOCSPTLCK, $lock or return;
-    ioctl $fh, TIOCGPTN, $number or return;
-    my $path = '/dev/pts/' . unpack 'i', $number;
-    sysopen my $other, $path, O_RDWR | O_NOCTTY or return;
-    my $size = pack 'SSSS', 24, $columns, 0, 0;
-    ioctl $other, TIOCSWINSZ, $size or return;
-    return ($fh, $other);
-}
-
 # What toolgate writes to a terminal of so many columns; $serve answers it.
 sub show {
     my ($columns, $serve, @args) = @_;
-    my ($fh, $other) = terminal($columns);
-    my $pid = fork // die "fork: $!";
-    if ($pid == 0) {
-        Toolgate::Process::exec_command({
-                env => {
-                    TOOLGATE_SOCKET => $tg->socket_path,
-                    %{ $tg->san_env },
-                },
-                stdout => $other,
-                stderr => $other,
-            },
-            Toolgate::Test::build_dir() . '/toolgate',
-            @args);
-    }
-    close $other;
-    my $screen = Toolgate::Client->over($fh, $fh, 'screen');
+    my ($pid, $screen) = Toolgate::Terminal::run($tg, $columns, @args);
     $serve->(greet($parent));
-    waitpid $pid, 0;
-    my $status = $? >> 8;
-    # A terminal that was closed reads as EIO.
-    my $deadline = time + 10;
-    1 while eval { $screen->fill($deadline) };
-    my $text = $screen->buffered;
-    $text =~ s/\r\n/\n/g;
-    return ($status, $text);
+    return Toolgate::Terminal::end($pid, $screen);
 }
 
-plan(skip_all => 'no terminals here') if !terminal(80);
+plan(skip_all => 'no terminals here') if !Toolgate::Terminal::pair(80);
 
 my $evil = "a\e]0;x\a\e[2J\r\x{9b}31m\x{202e}b\tc\x7f";
 my $tame = 'a\u001b]0;x\u0007\u001b[2J\u000d\u009b31m\u202eb'

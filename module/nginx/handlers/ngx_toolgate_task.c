@@ -5,11 +5,6 @@
 #include "nginx/handlers/ngx_toolgate_task.h"
 #include "nginx/share/ngx_toolgate_share.h"
 
-/* Answers that wait for nothing take no time; those that follow 25 s. */
-#define NGX_TOOLGATE_TASK_TIMEOUT 60000
-/* One that waits for an end: an hour, as the runner has it, and some more. */
-#define NGX_TOOLGATE_TASK_WAIT 3660000
-
 static ngx_int_t ngx_toolgate_task_offer(ngx_conf_t *cf,
                                          ngx_toolgate_srv_conf_t *scf);
 static void ngx_toolgate_task_start(ngx_toolgate_call_t *call,
@@ -81,51 +76,6 @@ static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
 
 /* --- at load --- */
 
-static ngx_toolgate_tool_t *
-ngx_toolgate_task_entry(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
-                        tg_entry_kind_t kind, ngx_str_t *name,
-                        ngx_str_t *method, tg_str_t schema)
-{
-    ngx_toolgate_tool_t *tool;
-
-    tool = ngx_toolgate_create_tool(cf, kind, name);
-
-    if (tool == NULL) {
-        return NULL;
-    }
-
-    tool->handler = &ngx_toolgate_task_handler;
-    tool->conf = method;
-    tool->output = TG_OUTPUT_JSON;
-    tool->entry.output = TG_OUTPUT_JSON;
-    tool->entry.input_schema = schema;
-    tool->validate = NGX_TOOLGATE_ON;
-    tool->timeout = ngx_strcmp(method->data, "task.wait") == 0
-                        ? NGX_TOOLGATE_TASK_WAIT
-                        : NGX_TOOLGATE_TASK_TIMEOUT;
-    tool->max_timeout = tool->timeout;
-    tool->input = ngx_toolgate_schema_compile(cf, name, schema, 0);
-
-    if (tool->input == NULL) {
-        return NULL;
-    }
-
-    switch (tg_catalogue_add(tasks->scf->catalogue, &tool->entry)) {
-    case TG_OK:
-        return tool;
-    case TG_EXISTS:
-        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "a %s \"%V\" comes with \"%s\"; give yours another name, "
-                      "in %V",
-                      kind == TG_ENTRY_TOOL ? "tool" : "method", name,
-                      kind == TG_ENTRY_TOOL ? "task_tools" : "task_methods",
-                      &tasks->where);
-        return NULL;
-    default:
-        return NULL;
-    }
-}
-
 static ngx_int_t
 ngx_toolgate_task_offer_methods(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks)
 {
@@ -135,9 +85,9 @@ ngx_toolgate_task_offer_methods(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks)
 
     for (i = 0; i < NGX_TOOLGATE_TASK_METHODS; i++) {
         method = &ngx_toolgate_task_methods[i];
-        tool = ngx_toolgate_task_entry(cf, tasks, TG_ENTRY_METHOD,
-                                       &method->name, &method->name,
-                                       tg_str_c(method->schema));
+        tool = ngx_toolgate_task_entry(cf, tasks, &ngx_toolgate_task_handler,
+                                       TG_ENTRY_METHOD, &method->name,
+                                       &method->name, tg_str_c(method->schema));
 
         if (tool == NULL) {
             return NGX_ERROR;
@@ -166,7 +116,7 @@ ngx_toolgate_task_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 
     return tasks->tools == 1
                ? ngx_toolgate_task_offer_tools(cf, tasks,
-                                               ngx_toolgate_task_entry)
+                                               &ngx_toolgate_task_handler)
                : NGX_OK;
 }
 

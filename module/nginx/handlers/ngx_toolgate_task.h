@@ -4,6 +4,7 @@
  *
  *   …_task.c         the methods
  *   …_task_tools.c   the same for agents
+ *   …_task_entry.c   what both are in the catalogue
  *   …_task_conf.c    directives of a server
  *   …_task_agent.c   `task_agent NAME { }`
  *   …_task_settle.c  what the runner is told
@@ -78,20 +79,25 @@ extern ngx_module_t ngx_toolgate_task_module;
 extern ngx_module_t ngx_toolgate_automation_module;
 extern const ngx_toolgate_handler_t ngx_toolgate_task_handler;
 
-/* --- …_task_tools.c --- */
+/* --- …_task_entry.c --- */
 
 /*
  * Adds a method or tool that is a method of the runner's; NULL: logged.  The
  * strings live as long as the config.
  */
-typedef ngx_toolgate_tool_t *(*ngx_toolgate_task_entry_pt)(
-    ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks, tg_entry_kind_t kind,
-    ngx_str_t *name, ngx_str_t *method, tg_str_t schema);
+ngx_toolgate_tool_t *ngx_toolgate_task_entry(ngx_conf_t *cf,
+                                             const ngx_toolgate_tasks_t *tasks,
+                                             const ngx_toolgate_handler_t *h,
+                                             tg_entry_kind_t kind,
+                                             ngx_str_t *name, ngx_str_t *method,
+                                             tg_str_t schema);
+
+/* --- …_task_tools.c --- */
 
 /* Offers the tools in a server: NGX_OK or NGX_ERROR, logged. */
 ngx_int_t ngx_toolgate_task_offer_tools(ngx_conf_t *cf,
                                         const ngx_toolgate_tasks_t *tasks,
-                                        ngx_toolgate_task_entry_pt add);
+                                        const ngx_toolgate_handler_t *handler);
 
 /* --- …_task_settle.c --- */
 

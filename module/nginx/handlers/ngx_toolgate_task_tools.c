@@ -99,7 +99,7 @@ ngx_toolgate_task_put_agents(const ngx_toolgate_tasks_t *tasks, tg_buf_t *json)
 
 static ngx_int_t
 ngx_toolgate_task_offer_tool(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
-                             ngx_toolgate_task_entry_pt add,
+                             const ngx_toolgate_handler_t *handler,
                              ngx_toolgate_task_tool_t *row)
 {
     ngx_uint_t is_submit, is_required;
@@ -133,8 +133,9 @@ ngx_toolgate_task_offer_tool(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
     }
 
     tg_buf_deinit(&json);
-    tool = add(cf, tasks, TG_ENTRY_TOOL, &row->name, &row->method,
-               ngx_toolgate_str(&schema));
+    tool = ngx_toolgate_task_entry(cf, tasks, handler, TG_ENTRY_TOOL,
+                                   &row->name, &row->method,
+                                   ngx_toolgate_str(&schema));
 
     if (tool == NULL) {
         return NGX_ERROR;
@@ -148,7 +149,7 @@ ngx_toolgate_task_offer_tool(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
 
 ngx_int_t
 ngx_toolgate_task_offer_tools(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
-                              ngx_toolgate_task_entry_pt add)
+                              const ngx_toolgate_handler_t *handler)
 {
     ngx_uint_t i;
 
@@ -158,7 +159,7 @@ ngx_toolgate_task_offer_tools(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
     }
 
     for (i = 0; i < NGX_TOOLGATE_TASK_TOOLS; i++) {
-        if (ngx_toolgate_task_offer_tool(cf, tasks, add,
+        if (ngx_toolgate_task_offer_tool(cf, tasks, handler,
                                          &ngx_toolgate_task_tools[i])
             != NGX_OK)
         {

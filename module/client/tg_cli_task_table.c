@@ -1,0 +1,367 @@
+#include "client/tg_cli_task.h"
+
+#include "client/tg_cli_text.h"
+#include "base/tg_utf8.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* Of a prompt, where there is no terminal; and of one in any case. */
+#define TG_CLI_PROMPT 60
+#define TG_CLI_PROMPT_MIN 16
+/* What the other columns of a list take, but for the agent's. */
+#define TG_CLI_COLUMNS_OF_LIST 56
+
+/* --- times --- */
+
+/* "2026-11-22T08:15:03.978Z" in seconds of Unix time; -1: it is none. */
+static double
+tg_cli_time(const char *text)
+{
+    struct tm tm;
+    const char *rest;
+
+    memset(&tm, 0, sizeof(tm));
+    rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+
+    return rest != NULL ? (double) timegm(&tm) + strtod(rest, NULL) : -1;
+}
+
+static double
+tg_cli_now(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+
+    return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
+}
+
+/* ms of a time in seconds, where clocks need not agree. */
+static double
+tg_cli_ms(double seconds)
+{
+    return seconds > 0 ? seconds * 1000 : 0;
+}
+
+double
+tg_cli_task_took(struct json_object *task)
+{
+    double start, end;
+
+    start = tg_cli_time(tg_cli_member_text(task, "startedAt"));
+    end = tg_cli_time(tg_cli_member_text(task, "completedAt"));
+
+    if (start < 0) {
+        return -1;
+    }
+
+    return tg_cli_ms((end < 0 ? tg_cli_now() : end) - start);
+}
+
+static void
+tg_cli_cell_ms(tg_buf_t *cells, double ms)
+{
+    if (ms < 0) {
+        tg_buf_char(cells, '-');
+    } else {
+        tg_cli_put_time(cells, ms);
+    }
+
+    tg_buf_char(cells, '\t');
+}
+
+static void
+tg_cli_cell_age(tg_buf_t *cells, struct json_object *task, const char *member)
+{
+    double since;
+
+    since = tg_cli_time(tg_cli_member_text(task, member));
+    tg_cli_cell_ms(cells, since < 0 ? -1 : tg_cli_ms(tg_cli_now() - since));
+}
+
+/* --- lists --- */
+
+/* Its first line, at most so many characters of it. */
+static void
+tg_cli_cell_prompt(tg_buf_t *cells, const char *prompt, size_t most)
+{
+    tg_buf_t line;
+    tg_str_t text;
+    size_t i, n, len;
+
+    len = strcspn(prompt, "\r\n");
+    tg_buf_init(&line, cells->alloc);
+    tg_utf8_put_visible(&line, tg_str(prompt, len), 1);
+    text = tg_buf_view(&line);
+
+    for (i = 0, n = 0; i < text.len; i++) {
+        n += ((unsigned char) text.data[i] & 0xc0) != 0x80;
+
+        if (n > most) {
+            break;
+        }
+    }
+
+    tg_buf_put(cells, text.data, i);
+    tg_buf_text(cells, i < text.len || prompt[len] != '\0' ? "…\n" : "\n");
+    cells->failed |= line.failed;
+    tg_buf_deinit(&line);
+}
+
+/* What is left of the terminal's width. */
+static size_t
+tg_cli_prompt_width(struct json_object *tasks)
+{
+    struct json_object *task;
+    size_t i, agent, columns, len;
+
+    columns = tg_cli_columns();
+    agent = 0;
+
+    for (i = 0; i < json_object_array_length(tasks); i++) {
+        task = json_object_array_get_idx(tasks, i);
+        len = strlen(tg_cli_member_text(task, "agent"));
+        agent = len > agent ? len : agent;
+    }
+
+    if (columns == 0) {
+        return TG_CLI_PROMPT;
+    }
+
+    agent += TG_CLI_COLUMNS_OF_LIST;
+
+    return columns > agent + TG_CLI_PROMPT_MIN ? columns - agent
+                                               : TG_CLI_PROMPT_MIN;
+}
+
+static void
+tg_cli_cell_priority(tg_buf_t *cells, struct json_object *task)
+{
+    struct json_object *priority;
+
+    priority = tg_cli_member(task, "priority", json_type_int);
+    tg_buf_int(cells, priority != NULL ? json_object_get_int64(priority) : 0);
+    tg_buf_char(cells, '\t');
+}
+
+void
+tg_cli_task_put_list(tg_buf_t *out, struct json_object *tasks)
+{
+    struct json_object *task;
+    tg_buf_t cells;
+    size_t i, width;
+
+    if (!json_object_is_type(tasks, json_type_array)) {
+        return;
+    }
+
+    width = tg_cli_prompt_width(tasks);
+    tg_buf_init(&cells, out->alloc);
+    tg_buf_text(&cells, "ID\tSTATE\t>PRIORITY\t>AGE\t>TOOK\tAGENT\tPROMPT\n");
+
+    for (i = 0; i < json_object_array_length(tasks); i++) {
+        task = json_object_array_get_idx(tasks, i);
+        tg_cli_cell_text(&cells, tg_cli_member_text(task, "id"), '\t');
+        tg_cli_cell_text(&cells, tg_cli_member_text(task, "state"), '\t');
+        tg_cli_cell_priority(&cells, task);
+        tg_cli_cell_age(&cells, task, "createdAt");
+        tg_cli_cell_ms(&cells, tg_cli_task_took(task));
+        tg_cli_cell_text(&cells, tg_cli_member_text(task, "agent"), '\t');
+        tg_cli_cell_prompt(&cells, tg_cli_member_text(task, "prompt"), width);
+    }
+
+    tg_cli_put_table(out, tg_buf_view(&cells));
+    out->failed |= cells.failed;
+    tg_buf_deinit(&cells);
+}
+
+void
+tg_cli_task_put_stats(tg_buf_t *out, struct json_object *stats)
+{
+    static const char *const names[] = { "queued", "running",   "completed",
+                                         "failed", "cancelled", "total" };
+    tg_buf_t cells;
+    size_t i;
+
+    tg_buf_init(&cells, out->alloc);
+    tg_buf_text(&cells, ">QUEUED\t>RUNNING\t>COMPLETED\t>FAILED\t>CANCELLED\t"
+                        ">TOTAL\n");
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        tg_buf_uint(&cells, tg_cli_member_uint(stats, names[i]));
+        tg_buf_char(&cells,
+                    i + 1 < sizeof(names) / sizeof(names[0]) ? '\t' : '\n');
+    }
+
+    tg_cli_put_table(out, tg_buf_view(&cells));
+    out->failed |= cells.failed;
+    tg_buf_deinit(&cells);
+}
+
+/* --- one task --- */
+
+/* `created    2026-…`, where it is known. */
+static void
+tg_cli_task_put_line(tg_buf_t *out, const char *label, struct json_object *task,
+                     const char *member)
+{
+    struct json_object *value;
+
+    if (!json_object_object_get_ex(task, member, &value) || value == NULL) {
+        return;
+    }
+
+    tg_buf_printf(out, "%-10s ", label);
+    tg_utf8_put_visible(out,
+                        tg_str_c(json_object_is_type(value, json_type_string)
+                                     ? json_object_get_string(value)
+                                     : json_object_to_json_string_ext(
+                                         value, JSON_C_TO_STRING_PLAIN)),
+                        1);
+    tg_buf_char(out, '\n');
+}
+
+/* A text of its own lines. */
+static void
+tg_cli_task_put_text(tg_buf_t *out, const char *label, struct json_object *task,
+                     const char *member)
+{
+    const char *text;
+
+    text = tg_cli_member_text(task, member);
+
+    if (text[0] != '\0') {
+        tg_buf_printf(out, "\n%s:\n\n", label);
+        tg_utf8_put_visible(out, tg_str_c(text), 0);
+        tg_cli_end_line(out);
+    }
+}
+
+void
+tg_cli_task_put(tg_buf_t *out, struct json_object *task)
+{
+    const char *result, *output;
+    double took;
+
+    if (!json_object_is_type(task, json_type_object)) {
+        return;
+    }
+
+    tg_cli_task_put_line(out, "id", task, "id");
+    tg_cli_task_put_line(out, "state", task, "state");
+    tg_cli_task_put_line(out, "error", task, "error");
+    tg_cli_task_put_line(out, "agent", task, "agent");
+    tg_cli_task_put_line(out, "priority", task, "priority");
+    tg_cli_task_put_line(out, "owner", task, "owner");
+    tg_cli_task_put_line(out, "created", task, "createdAt");
+    tg_cli_task_put_line(out, "started", task, "startedAt");
+    tg_cli_task_put_line(out, "ended", task, "completedAt");
+    took = tg_cli_task_took(task);
+
+    if (took >= 0) {
+        tg_buf_printf(out, "%-10s ", "took");
+        tg_cli_put_time(out, took);
+        tg_buf_char(out, '\n');
+    }
+
+    tg_cli_task_put_line(out, "pid", task, "pid");
+    tg_cli_task_put_line(out, "cwd", task, "cwd");
+    tg_cli_task_put_line(out, "metadata", task, "metadata");
+    tg_cli_task_put_text(out, "prompt", task, "prompt");
+    result = tg_cli_member_text(task, "result");
+    output = tg_cli_member_text(task, "output");
+    tg_cli_task_put_text(out, "result", task, "result");
+
+    /* As a rule it is the same. */
+    if (strcmp(result, output) != 0) {
+        tg_cli_task_put_text(out, "the end of its output", task, "output");
+    }
+}
+
+/* --- the daemon --- */
+
+static void
+tg_cli_task_put_active(tg_buf_t *cells, struct json_object *tasks,
+                       const char *state)
+{
+    struct json_object *task;
+    size_t i;
+
+    for (i = 0; (task = tg_cli_member_at(tasks, state, i)) != NULL; i++) {
+        tg_cli_cell_text(cells, tg_cli_member_text(task, "id"), '\t');
+        tg_cli_cell_text(cells, state, '\t');
+
+        if (tg_cli_member(task, "priority", json_type_int) != NULL) {
+            tg_cli_cell_priority(cells, task);
+        } else {
+            tg_buf_text(cells, "-\t");
+        }
+
+        tg_cli_cell_age(cells, task, "startedAt");
+        tg_cli_cell_text(cells, tg_cli_member_text(task, "agent"), '\t');
+        tg_cli_cell_prompt(cells, tg_cli_member_text(task, "prompt"),
+                           TG_CLI_PROMPT);
+    }
+}
+
+void
+tg_cli_task_put_daemon(tg_buf_t *out, struct json_object *status)
+{
+    struct json_object *parts, *supervisor, *tasks, *automation;
+    tg_buf_t cells;
+
+    parts = tg_cli_member(status, "subsystems", json_type_object);
+    supervisor = tg_cli_member(parts, "supervisor", json_type_object);
+    tasks = tg_cli_member(supervisor, "tasks", json_type_object);
+    automation = tg_cli_member(parts, "automation", json_type_object);
+    tg_buf_printf(out, "daemon: ");
+    tg_utf8_put_visible(out, tg_str_c(tg_cli_member_text(status, "health")), 1);
+    tg_buf_text(out, ", pid ");
+    tg_buf_uint(out, tg_cli_member_uint(status, "pid"));
+    tg_buf_text(out, ", up ");
+    tg_cli_put_time(
+        out, 1000 * (double) tg_cli_member_uint(status, "uptime_seconds"));
+    tg_buf_text(out, ", clients ");
+    tg_buf_uint(out, tg_cli_member_uint(tg_cli_member(parts, "ipc",
+                                                      json_type_object),
+                                        "clients"));
+    tg_buf_text(out, "\ntasks: running ");
+    tg_buf_uint(out, tg_cli_member_uint(supervisor, "running"));
+    tg_buf_text(out, " (at most ");
+    tg_buf_uint(out, tg_cli_member_uint(supervisor, "maxConcurrency"));
+    tg_buf_text(out, "), queued ");
+    tg_buf_uint(out, tg_cli_member_uint(supervisor, "queued"));
+    tg_buf_char(out, '\n');
+
+    if (automation != NULL) {
+        tg_buf_text(out, "automation: ");
+        tg_buf_text(out,
+                    json_object_get_boolean(
+                        tg_cli_member(automation, "enabled", json_type_boolean))
+                        ? "enabled"
+                        : "disabled");
+        tg_buf_text(out, ", rules ");
+        tg_buf_uint(out, tg_cli_member_uint(automation, "ruleCount"));
+        tg_buf_char(out, '\n');
+    }
+
+    tg_buf_init(&cells, out->alloc);
+    tg_cli_task_put_active(&cells, tasks, "running");
+    tg_cli_task_put_active(&cells, tasks, "queued");
+
+    if (cells.len != 0) {
+        tg_buf_t table;
+
+        tg_buf_init(&table, out->alloc);
+        tg_buf_text(&table, "ID\tSTATE\t>PRIORITY\t>RUNS\tAGENT\tPROMPT\n");
+        tg_buf_str(&table, tg_buf_view(&cells));
+        tg_buf_char(out, '\n');
+        tg_cli_put_table(out, tg_buf_view(&table));
+        out->failed |= table.failed;
+        tg_buf_deinit(&table);
+    }
+
+    out->failed |= cells.failed;
+    tg_buf_deinit(&cells);
+}
