@@ -138,6 +138,20 @@ tg_utf8_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
     }
 }
 
+size_t
+tg_utf8_first(tg_str_t text, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < text.len; i++) {
+        if (((unsigned char) text.data[i] & 0xc0) != 0x80 && n-- == 0) {
+            break;
+        }
+    }
+
+    return i;
+}
+
 void
 tg_utf8_put_lossy(tg_buf_t *buf, tg_str_t bytes)
 {

@@ -19,6 +19,9 @@ size_t tg_utf8_check(const char *data, size_t len);
 /* Writes code, at most U+10FFFF, to dst: 1 to 4 bytes, returned. */
 size_t tg_utf8_encode(char *dst, uint32_t code);
 
+/* Bytes of the first n characters of valid text. */
+size_t tg_utf8_first(tg_str_t text, size_t n);
+
 static inline int
 tg_utf8_is_valid(tg_str_t str)
 {

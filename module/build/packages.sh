@@ -9,6 +9,15 @@ has_msgpack() {
     [ "${TOOLGATE_MSGPACK:-}" != no ] && has_header msgpack.h
 }
 
+# The server, which Debian keeps out of PATH.
+has_postgres() {
+    local file
+    for file in /usr/lib/postgresql/*/bin/postgres; do
+        [ -x "$file" ] && return
+    done
+    command -v postgres >/dev/null
+}
+
 nginx_has_dynamic_stream() {
     case $(nginx -V 2>&1) in *--with-stream=dynamic*) return 0 ;; esac
     return 1
@@ -31,12 +40,13 @@ json-c/json.h libjson-c-dev
 curl/curl.h libcurl4-openssl-dev
 openssl/ssl.h libssl-dev
 sqlite3.h libsqlite3-dev
+postgresql/libpq-fe.h libpq-dev
 END
         printf '#define PCRE2_CODE_UNIT_WIDTH 8\n#include <pcre2.h>\n' \
             | "$CC" -E -x c - >/dev/null 2>&1 || say libpcre2-dev
     else
         say "libuv1-dev libjson-c-dev libpcre2-dev libcurl4-openssl-dev \
-            libssl-dev libsqlite3-dev"
+            libssl-dev libsqlite3-dev libpq-dev"
     fi
     if [ -z "${NGINX_SRC:-}" ]; then
         [ -e /usr/share/nginx/src/configure ] || say nginx-dev
@@ -61,6 +71,7 @@ END
         has_header msgpack.h || say libmsgpack-dev
         /usr/bin/python3 -c 'import msgpack' 2>/dev/null \
             || say python3-msgpack
+        has_postgres || say postgresql
         ;;
     clang)
         command -v clang >/dev/null || say clang
@@ -85,10 +96,10 @@ END
     esac
 }
 
-# Installing Debian's nginx or prometheus starts it and enables it at boot.
-# Neither is wanted here: a policy for the time of the installation prevents the
-# first, disabling the second.  A policy-rc.d that is there already is left
-# alone, and so is what was installed before.
+# Installing Debian's nginx, prometheus or postgresql starts it and enables it
+# at boot.  Neither is wanted here: a policy for the time of the installation
+# prevents the first, disabling the second.  A policy-rc.d that is there already
+# is left alone, and so is what was installed before.
 POLICY=/usr/sbin/policy-rc.d
 SUDO=()
 
@@ -114,6 +125,7 @@ apt_install() {
     for service in nginx prometheus; do
         command -v $service >/dev/null || new="$new $service"
     done
+    has_postgres || new="$new postgresql"
 
     apt_try update -qq \
         || warn "apt-get update failed, trying with the lists at hand"

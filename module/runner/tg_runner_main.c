@@ -1,6 +1,7 @@
 /*
  * toolgate-runner --state-dir DIR [--linger SECONDS] [--log-level LEVEL]
  *                 [--foreground]
+ * toolgate-runner --check-store STORE
  * toolgate-runner --version | --help
  *
  * Started by an NGINX worker, it leaves nothing of that behind: descriptors,
@@ -12,6 +13,7 @@
 #include "runner/tg_log.h"
 #include "runner/tg_rights.h"
 #include "runner/tg_runner.h"
+#include "runner/store/tg_store.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,15 +30,21 @@
 
 #define TG_LINGER_DEFAULT 5
 #define TG_LINGER_MAX 86400
+/* Bytes of a password. */
+#define TG_MAIN_SECRET 16384
+/* A store cannot be reached. */
+#define TG_MAIN_AWAY 3
 
 typedef struct {
     tg_runner_conf_t conf;
     char *state_dir;
+    const char *check; /* a store, that is looked at */
 } tg_main_t;
 
 static const char tg_usage[] =
     "usage: toolgate-runner --state-dir DIR [--linger SECONDS]\n"
     "                       [--log-level LEVEL] [--foreground]\n"
+    "       toolgate-runner --check-store STORE\n"
     "       toolgate-runner --version | --help\n"
     "\n"
     "Runs the programs of Toolgate's tools.  NGINX's workers start it when\n"
@@ -49,7 +57,10 @@ static const char tg_usage[] =
     "  --log-level LEVEL what goes to stderr, as error_log of NGINX has it\n"
     "                    (notice)\n"
     "  --foreground      stay a child of who started it, and log to stderr\n"
-    "                    also while workers are there\n";
+    "                    also while workers are there\n"
+    "  --check-store STORE  say whether a store of tasks can be opened, as\n"
+    "                    task_store has it; a password is read from stdin.\n"
+    "                    Exit status 3: it cannot be reached now\n";
 
 /* A descriptor that is closed would be taken by the next file opened. */
 static int
@@ -277,6 +288,9 @@ tg_main_option(tg_main_t *program, int option, const char **dir)
         return tg_main_linger(optarg, &program->conf.linger_ms);
     case 'L':
         return tg_main_level(optarg);
+    case 'c':
+        program->check = optarg;
+        return 0;
     case 'f':
         program->conf.is_foreground = 1;
         return 0;
@@ -299,6 +313,7 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
         { "state-dir", required_argument, NULL, 's' },
         { "linger", required_argument, NULL, 'l' },
         { "log-level", required_argument, NULL, 'L' },
+        { "check-store", required_argument, NULL, 'c' },
         { "foreground", no_argument, NULL, 'f' },
         { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' },
@@ -315,6 +330,10 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
         if (rc != 0) {
             return rc;
         }
+    }
+
+    if (program->check != NULL) {
+        return 0;
     }
 
     if (dir == NULL || optind != argc) {
@@ -335,6 +354,28 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
     return 0;
 }
 
+/* As the runner would open it, with nothing of who asks. */
+static int
+tg_main_check(const char *store)
+{
+    char password[TG_MAIN_SECRET + 1];
+    tg_buf_t why;
+    size_t len;
+    int rc;
+
+    tg_main_clear_environment();
+    len = isatty(STDIN_FILENO)
+              ? 0
+              : fread(password, 1, sizeof(password) - 1, stdin);
+    password[len] = '\0';
+    tg_buf_init(&why, tg_alloc_libc());
+    rc = tg_store_check(tg_str_c(store), len != 0 ? password : NULL, &why);
+    printf("%.*s", (int) why.len, why.len != 0 ? why.data : "");
+    tg_buf_deinit(&why);
+
+    return rc == TG_OK ? 0 : rc == TG_AGAIN ? TG_MAIN_AWAY : 1;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -348,6 +389,10 @@ main(int argc, char **argv)
 
     if (rc != 0) {
         return rc > 0 ? 0 : 2;
+    }
+
+    if (program.check != NULL) {
+        return tg_main_check(program.check);
     }
 
     if (tg_main_isolate() == -1 || chdir("/") == -1) {

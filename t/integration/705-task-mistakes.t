@@ -105,6 +105,10 @@ my $state = $tg->state_dir;
 $tg->conf("$agent task_methods on; task_store sqlite:$state/my.db;");
 $tg->file('state/my.db', 'This is no database. ' x 100);
 chown((getpwnam $tg->{user})[ 2, 3 ], "$state/my.db");
+my $mine = "$agent task_store sqlite:$state/my.db;";
+refused $mine, qr/store cannot be opened: .*my\.db: file is not a database/,
+    'a file that is none';
+is slurp("$state/my.db"), 'This is no database. ' x 100, 'it stays as it is';
 $tg->start;
 my $c = $tg->connect;
 my $error = $c->rpc('task.submit', { prompt => 'x', agent => 'a' })->{error};
@@ -145,5 +149,39 @@ $other->conf("$agent task_methods on; task_store sqlite:$state/my.db;")->start;
 $error = $other->connect->rpc('task.stats')->{error};
 is $error->{code}, -32003, 'a store that somebody else has';
 like $error->{message}, qr/no other toolgate-runner/, 'it says so';
+$other->stop;
+
+# --- what nginx -t says of one that is there
+
+($status, $out) = $tg->test_conf($mine);
+is $status, 0, 'one that the runner has open' or diag $out;
+$tg->stop;
+wait_for { !$tg->runner_pids } 'the runner to leave', 60;
+($status, $out) = $tg->test_conf($mine);
+is $status, 0, 'one that it has left' or diag $out;
+
+# Its header has whose it is, and which version.
+sub patch {
+    my ($at, $text) = @_;
+    open my $fh, '+<:raw', "$state/my.db" or die $!;
+    sysseek $fh, $at, 0;
+    syswrite $fh, $text;
+    close $fh or die $!;
+}
+my $before = join ' ', glob "$state/*";
+patch(60, pack 'N', 99);
+refused $mine, qr/opened: .*has version 99, of a newer Toolgate/,
+    'a newer version';
+patch(68, pack 'N', 1);
+refused $mine, qr/opened: .*a database of another program/, 'of others';
+is join(' ', glob "$state/*"), $before, 'to look changes nothing';
+SKIP: {
+    skip 'not root', 2 if $> != 0;
+    mkdir "$dir/roots", 0755 or die $!;
+    $tg = Toolgate::Test->new(user => 'nobody');
+    refused "$agent task_store sqlite:$dir/roots/tasks.db;",
+        qr/opened: .*Permission denied; it must be a file that this user/,
+        "a directory that is not the workers' user's";
+}
 
 done_testing;

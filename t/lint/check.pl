@@ -18,8 +18,8 @@ $c11{$_} = 1 for qw(emmintrin.h immintrin.h arm_neon.h);
 # Room => the rooms whose headers it may include besides its own, and whether
 # a header in angle brackets is allowed.  A POSIX header is one that belongs
 # to none of the libraries below.
-my $library = qr/^(?:ngx_|uv\.h|uv\/|json-c\/|curl\/|openssl\/|sqlite3|pcre2|
-    CUnit)/x;
+my $library = qr{^(?:ngx_|uv\.h|uv/|json-c/|curl/|openssl/|sqlite3|postgresql/|
+    pcre2|CUnit)}x;
 my %room = (
     base   => { rooms => [], system => sub { $c11{ $_[0] } } },
     schema => { rooms => ['base'], system => sub { $c11{ $_[0] } } },
@@ -45,7 +45,7 @@ my %room = (
     bridge => { rooms => [qw(base core uv)], system => libraries(qr/^uv\.h/) },
     runner => {
         rooms  => [qw(base schema core rule uv regex)],
-        system => libraries(qr/^(?:uv\.h|curl\/|sqlite3\.h)/),
+        system => libraries(qr{^(?:uv\.h|curl/|sqlite3\.h|postgresql/)}),
     },
     client => {
         rooms  => [qw(base schema core uv regex)],

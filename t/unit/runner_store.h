@@ -67,7 +67,7 @@ test_open(const char *name, tg_store_ask_t *ask)
 
     uv_loop_init(&test_loop);
     snprintf(where, sizeof(where), "sqlite:%s", help_path(name));
-    test_store = tg_store_new(&test_loop, tg_str_c(where));
+    test_store = tg_store_new(&test_loop, tg_str_c(where), "here");
     CU_ASSERT_FATAL(test_store != NULL);
     test_begin(ask, TG_STORE_OPEN);
 

@@ -98,7 +98,7 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
          "\"output\":\"o\"}");
 
     /* What has ended does not end anew. */
-    CU_ASSERT(test_id(TG_STORE_FINISH, 0, TG_TASK_FAILED) == TG_OK);
+    CU_ASSERT(test_id(TG_STORE_FINISH, 0, TG_TASK_FAILED) == TG_END);
     TOLD(TG_STORE_STATS, 0, TG_STR_NONE,
          "{\"total\":3,\"queued\":1,\"running\":0,\"completed\":1,"
          "\"failed\":0,\"cancelled\":1}");
@@ -551,7 +551,7 @@ HELP_TEST(two, "nobody else has it open")
     test_fresh("two");
     store = test_store;
     snprintf(where, sizeof(where), "sqlite:%s", help_path("two"));
-    test_store = tg_store_new(&test_loop, tg_str_c(where));
+    test_store = tg_store_new(&test_loop, tg_str_c(where), "here");
     test_begin(&ask, TG_STORE_OPEN);
     CU_ASSERT(test_wait(&ask) == TG_BAD);
     CU_ASSERT(strstr(help_text(tg_buf_view(&ask.json)), "locked") != NULL);

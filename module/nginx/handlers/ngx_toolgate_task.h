@@ -7,6 +7,7 @@
  *   …_task_entry.c   what both are in the catalogue
  *   …_task_conf.c    directives of a server
  *   …_task_agent.c   `task_agent NAME { }`
+ *   …_task_store.c   where they are written down
  *   …_task_settle.c  what the runner is told
  *   …_task_watch.c   when it is told, and what it says by itself
  *   …_task_quit.c    NGINX ends
@@ -50,7 +51,9 @@ typedef struct ngx_toolgate_auto_s ngx_toolgate_auto_t;
 /* A server's tasks. */
 typedef struct {
     ngx_toolgate_srv_conf_t *scf; /* NULL: nothing was said of tasks */
-    ngx_str_t store;              /* "sqlite:/PATH" */
+    ngx_str_t store;              /* "sqlite:/PATH", "postgresql:…" */
+    ngx_str_t password;           /* of that */
+    ngx_msec_t lease;             /* likewise */
     ngx_array_t *agents;          /* ngx_toolgate_agent_t * */
     ngx_array_t *admins;          /* rules of daemon.stop */
     ngx_array_t *rules;           /* ngx_toolgate_auto_t: of automation */
@@ -98,6 +101,24 @@ ngx_toolgate_tool_t *ngx_toolgate_task_entry(ngx_conf_t *cf,
 ngx_int_t ngx_toolgate_task_offer_tools(ngx_conf_t *cf,
                                         const ngx_toolgate_tasks_t *tasks,
                                         const ngx_toolgate_handler_t *handler);
+
+/* --- …_task_store.c --- */
+
+char *ngx_toolgate_task_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* Can the runner load what it needs for it?  NGX_ERROR: logged. */
+ngx_int_t ngx_toolgate_task_library(ngx_conf_t *cf,
+                                    const ngx_toolgate_tasks_t *tasks);
+
+/* Where it is, if that was not said; under `nginx -t`, can it be opened? */
+ngx_int_t ngx_toolgate_task_place(ngx_cycle_t *cycle,
+                                  ngx_toolgate_tasks_t *tasks);
+
+/* --- …_task_check.c --- */
+
+/* Has the runner, and the workers' user, look: NGX_ERROR: logged. */
+ngx_int_t ngx_toolgate_task_check(ngx_cycle_t *cycle,
+                                  ngx_toolgate_tasks_t *tasks);
 
 /* --- …_task_settle.c --- */
 

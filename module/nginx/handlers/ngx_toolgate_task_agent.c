@@ -13,8 +13,6 @@
 #define NGX_TOOLGATE_AGENT_NAME 64
 /* What is interrupted so often will always be. */
 #define NGX_TOOLGATE_AGENT_RETRY_MAX 100
-/* The runner's own; it loads it when it is needed. */
-#define NGX_TOOLGATE_SQLITE "libsqlite3.so.0"
 
 /* --- for all files of tasks --- */
 
@@ -512,13 +510,6 @@ ngx_toolgate_task_agent(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     tasks = ngx_toolgate_task_use(cf);
-
-    if (tasks != NULL && tasks->agents == NULL
-        && ngx_toolgate_conf_library(cf, NGX_TOOLGATE_SQLITE, "libsqlite3-0")
-               != NGX_OK)
-    {
-        return NGX_CONF_ERROR;
-    }
 
     agent = tasks != NULL ? ngx_toolgate_agent_new(cf, tasks, &name) : NULL;
     confs = agent != NULL

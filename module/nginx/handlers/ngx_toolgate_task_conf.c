@@ -8,13 +8,13 @@
 #define NGX_TOOLGATE_TASK_QUEUE 1000
 #define NGX_TOOLGATE_TASK_QUEUE_MAX 100000
 #define NGX_TOOLGATE_TASK_KEEP 604800
+/* A database may be away for a part of it, or a machine too busy. */
+#define NGX_TOOLGATE_TASK_LEASE 30000
 
 static void *ngx_toolgate_task_create_main_conf(ngx_conf_t *cf);
 static void *ngx_toolgate_task_create_srv_conf(ngx_conf_t *cf);
 static char *ngx_toolgate_task_merge_srv_conf(ngx_conf_t *cf, void *parent,
                                               void *child);
-static char *ngx_toolgate_task_store(ngx_conf_t *cf, ngx_command_t *cmd,
-                                     void *conf);
 static char *ngx_toolgate_task_flag(ngx_conf_t *cf, ngx_command_t *cmd,
                                     void *conf);
 static char *ngx_toolgate_task_number(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -37,7 +37,7 @@ static const char *const ngx_toolgate_task_visibilities[] = { "own", "all",
 
 static ngx_command_t ngx_toolgate_task_commands[] = {
 
-    { ngx_string("task_store"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+    { ngx_string("task_store"), NGX_STREAM_SRV_CONF | NGX_CONF_1MORE,
       ngx_toolgate_task_store, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("task_agent"),
@@ -159,6 +159,7 @@ ngx_toolgate_task_create_srv_conf(ngx_conf_t *cf)
         tasks->concurrency = NGX_CONF_UNSET;
         tasks->queue = NGX_CONF_UNSET;
         tasks->keep = NGX_CONF_UNSET;
+        tasks->lease = NGX_CONF_UNSET_MSEC;
         tasks->methods = NGX_CONF_UNSET;
         tasks->tools = NGX_CONF_UNSET;
         tasks->visibility = NGX_CONF_UNSET_UINT;
@@ -168,41 +169,6 @@ ngx_toolgate_task_create_srv_conf(ngx_conf_t *cf)
 }
 
 /* --- directives --- */
-
-static char *
-ngx_toolgate_task_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    ngx_toolgate_tasks_t *tasks = conf;
-
-    ngx_str_t *value, path;
-
-    if (tasks->store.len != 0) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-    path = value[1];
-
-    if (ngx_strncmp(path.data, "sqlite:", 7) != 0 || path.len == 7) {
-        return ngx_toolgate_refuse(cf,
-                                   "invalid store \"%V\" in \"%V\"; write "
-                                   "\"sqlite:PATH\"",
-                                   &path, &cmd->name);
-    }
-
-    path.data += 7;
-    path.len -= 7;
-
-    if (ngx_toolgate_task_use(cf) == NULL
-        || ngx_conf_full_name(cf->cycle, &path, 0) != NGX_OK)
-    {
-        return NGX_CONF_ERROR;
-    }
-
-    tasks->store = path;
-
-    return NGX_CONF_OK;
-}
 
 /* task_methods and task_tools */
 static char *
@@ -344,13 +310,16 @@ ngx_toolgate_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
-    if (ngx_toolgate_autos_check(cf, tasks) != NGX_OK) {
+    if (ngx_toolgate_autos_check(cf, tasks) != NGX_OK
+        || ngx_toolgate_task_library(cf, tasks) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 
     ngx_conf_init_value(tasks->concurrency, NGX_TOOLGATE_TASK_CONCURRENCY);
     ngx_conf_init_value(tasks->queue, NGX_TOOLGATE_TASK_QUEUE);
     ngx_conf_init_value(tasks->keep, NGX_TOOLGATE_TASK_KEEP);
+    ngx_conf_init_msec_value(tasks->lease, NGX_TOOLGATE_TASK_LEASE);
 
     ngx_conf_init_uint_value(tasks->visibility, NGX_TOOLGATE_TASK_OWN);
 

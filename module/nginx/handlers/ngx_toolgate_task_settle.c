@@ -1,65 +1,7 @@
 /*
- * Where tasks are written down, and what the runner is told of a server's.
+ * What the runner is told of a server's tasks.
  */
 #include "nginx/handlers/ngx_toolgate_task.h"
-
-#define NGX_TOOLGATE_TASK_FILE "tasks.db"
-
-/* Where it is, if that was not said; and it is one that can be. */
-static ngx_int_t
-ngx_toolgate_task_place(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
-{
-    const ngx_str_t *dir;
-    ngx_file_info_t fi;
-    u_char *p, *slash;
-
-    if (tasks->store.len != 0) {
-        slash = (u_char *) strrchr((char *) tasks->store.data, '/');
-        *slash = '\0';
-
-        if (slash != tasks->store.data
-            && (ngx_file_info(tasks->store.data, &fi) == NGX_FILE_ERROR
-                || !ngx_is_dir(&fi)))
-        {
-            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                          "there is no directory \"%s\" for \"task_store\"; "
-                          "make it, for the workers' user, in %V",
-                          tasks->store.data, &tasks->where);
-            *slash = '/';
-            return NGX_ERROR;
-        }
-
-        *slash = '/';
-
-        if (slash[1] == '\0'
-            || (ngx_file_info(tasks->store.data, &fi) != NGX_FILE_ERROR
-                && ngx_is_dir(&fi)))
-        {
-            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                          "\"%V\" of \"task_store\" is a directory; name a "
-                          "file in it, in %V",
-                          &tasks->store, &tasks->where);
-            return NGX_ERROR;
-        }
-    }
-
-    dir = ngx_toolgate_runner_dir(tasks->scf->runner);
-    p = ngx_pnalloc(cycle->pool, sizeof("sqlite:/" NGX_TOOLGATE_TASK_FILE)
-                                     + dir->len + tasks->store.len);
-
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    tasks->store.len =
-        (tasks->store.len != 0
-             ? ngx_sprintf(p, "sqlite:%V%Z", &tasks->store)
-             : ngx_sprintf(p, "sqlite:%V/" NGX_TOOLGATE_TASK_FILE "%Z", dir))
-        - p - 1;
-    tasks->store.data = p;
-
-    return NGX_OK;
-}
 
 /* Each config is another one, however like it is. */
 static void
@@ -91,6 +33,14 @@ ngx_toolgate_task_spec(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
     tg_buf_int(&json, tasks->concurrency);
     tg_buf_text(&json, ",\"queue\":");
     tg_buf_int(&json, tasks->queue);
+    tg_buf_text(&json, ",\"lease_ms\":");
+    tg_buf_int(&json, (int64_t) tasks->lease);
+
+    if (tasks->password.len != 0) {
+        tg_buf_text(&json, ",\"password\":");
+        tg_json_put_string(&json, ngx_toolgate_str(&tasks->password));
+    }
+
     tg_buf_text(&json, ",\"keep_ms\":");
     tg_buf_int(&json, (int64_t) tasks->keep * 1000);
     agent = tasks->agents->elts;

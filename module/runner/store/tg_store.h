@@ -33,6 +33,8 @@
 #define TG_STORE_PURGE_MAX 1000
 /* Bytes of a list, unless it is of one task. */
 #define TG_STORE_TOLD_MAX 4194304
+/* Bytes that one read of an output tells. */
+#define TG_STORE_READ_MAX 65536
 /* Waiting tasks that the status tells about. */
 #define TG_STORE_STATUS_MAX 100
 
@@ -57,20 +59,24 @@ typedef enum {
      * The first: makes or migrates the store.  Tasks that ran are interrupted
      * with error at now.  Told: those that wait again and the others, each
      * with id, agent and owner, {"queued":[…],"failed":[…]}.
+     *
+     * A store that is shared is opened for limit ms, for who runs agents, and
+     * again when that lease is over and nothing runs any more.
      */
     TG_STORE_OPEN,
 
     /*
      * A new task of prompt, agent, priority, cwd, metadata, owner, job at now:
-     * id.  TG_LIMIT: there are limit that wait already.  Notes are written
-     * with it, or neither.
+     * id.  TG_LIMIT: there are limit that wait already; TG_MISSING: nobody who
+     * shares the store has that agent.  Notes are written with it, or neither.
      */
     TG_STORE_SUBMIT,
 
     /*
      * The first that waits, of one of agents, runs from now on, and is tried
      * again when it is interrupted as often as agents says: id, and it is
-     * told, with "job" besides.  TG_END: none waits.
+     * told, with "job" besides.  TG_END: none waits; TG_AGAIN: somebody is
+     * just taking it.
      */
     TG_STORE_CLAIM,
 
@@ -80,7 +86,7 @@ typedef enum {
     /*
      * The running task id has ended at now: state, pid, result, form, error,
      * output.  TG_TASK_QUEUED: it was interrupted; state is what becomes of
-     * it, which is to wait again, or to have failed.
+     * it, which is to wait again, or to have failed.  TG_END: it runs no more.
      */
     TG_STORE_FINISH,
 
@@ -123,8 +129,32 @@ typedef enum {
     /* Writes notes: all, or none.  TG_EXISTS: one is there that must be new. */
     TG_STORE_NOTE,
 
-    /* All notes, {"KEY":VALUE,…}. */
-    TG_STORE_NOTES
+    /* All notes, {"KEY":VALUE,…}; where it is shared, of this place. */
+    TG_STORE_NOTES,
+
+    /* --- of one that is shared --- */
+
+    /*
+     * The lease begins anew, as with TG_STORE_OPEN.  What those ran whose
+     * lease is over is interrupted, and told likewise, besides the ids of own
+     * tasks that somebody wants cancelled, "cancel":[…].  TG_END: it was over.
+     */
+    TG_STORE_BEAT,
+
+    /* The others hear metadata. */
+    TG_STORE_TELL,
+
+    /*
+     * The running task id put out bytes, which stand at offset; of all of them
+     * the last limit are kept.
+     */
+    TG_STORE_WRITE,
+
+    /*
+     * What the task id put out from offset on, or from what there is behind
+     * it, which it becomes: json has the bytes, size is behind the last one.
+     */
+    TG_STORE_READ
 } tg_store_op_t;
 
 /* What others than tasks keep here, by name; all of it is read in the end. */
@@ -154,6 +184,9 @@ struct tg_store_ask_s {
     int64_t priority;
     int64_t limit;
     int64_t pid; /* 0: none */
+    int64_t offset;
+    int64_t size;
+    uint64_t serial; /* the store's */
     tg_task_state_t state;
     tg_str_t prompt;
     tg_str_t agent;
@@ -165,6 +198,7 @@ struct tg_store_ask_s {
     int64_t form; /* of the result; whoever asks knows what it means */
     tg_str_t error;
     tg_str_t output;
+    tg_str_t bytes;
     const tg_store_agents_t *agents;
     const tg_store_note_t *notes;
     unsigned nnotes;
@@ -189,19 +223,42 @@ typedef struct {
 
     /* Frees it once what was asked is answered; closed follows then. */
     void (*close)(tg_store_t *store, void (*closed)(void *host), void *host);
+
+    /* From now on, the password; NULL: it needs none. */
+    void (*let)(tg_store_t *store, tg_str_t password);
+
+    /* What cannot be done at once is refused from now on; or NULL. */
+    void (*leave)(tg_store_t *store);
+
+    /* Several runners share it; it keeps outputs, too. */
+    int is_shared;
 } tg_store_kind_t;
 
 struct tg_store_s {
     const tg_store_kind_t *kind;
+
+    /* Another one that shares it has told that (TG_STORE_TELL). */
+    void (*heard)(void *host, tg_str_t text);
+    void *host;
 };
 
 /*
- * The store at "sqlite:/PATH", of which nothing is asked yet; NULL: no memory,
- * or there is no such kind.
+ * The store at "sqlite:/PATH" or "postgresql:SERVICE-or-URI", of which nothing
+ * is asked yet; where it is shared, this runner is called name.  NULL: no
+ * memory, or there is no such kind.
  */
-tg_store_t *tg_store_new(uv_loop_t *loop, tg_str_t where);
+tg_store_t *tg_store_new(uv_loop_t *loop, tg_str_t where, const char *name);
 
-/* tg_store_sqlite.c */
+/*
+ * Could it be opened?  Nothing there is changed.  TG_OK; TG_BAD: why says why
+ * not; TG_AGAIN: it cannot be reached, likewise.  It may take some seconds.
+ */
+int tg_store_check(tg_str_t where, const char *password, tg_buf_t *why);
+
+/* tg_store_sqlite.c, tg_store_pq.c */
+int tg_store_sqlite_check(tg_str_t path, tg_buf_t *why);
+int tg_store_pq_check(tg_str_t where, const char *password, tg_buf_t *why);
 tg_store_t *tg_store_sqlite_new(uv_loop_t *loop, tg_str_t path);
+tg_store_t *tg_store_pq_new(uv_loop_t *loop, tg_str_t where, const char *name);
 
 #endif

@@ -1,6 +1,10 @@
 #include "runner/store/tg_store_sqlite.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* --- opening --- */
 
@@ -314,4 +318,122 @@ tg_store_sqlite_new(uv_loop_t *loop, tg_str_t path)
     db->timer.data = db;
 
     return &db->store;
+}
+
+/* --- is it one that can be opened? --- */
+
+/* As SQLite takes it, which then writes nothing and locks nothing. */
+static void
+tg_sqlite_put_uri(tg_buf_t *uri, const char *path)
+{
+    tg_buf_text(uri, "file:");
+
+    for (; *path != '\0'; path++) {
+        if (tg_is_alpha(*path) || tg_is_digit(*path) || *path == '/') {
+            tg_buf_char(uri, *path);
+        } else {
+            tg_buf_printf(uri, "%%%02x", (unsigned char) *path);
+        }
+    }
+
+    tg_buf_text(uri, "?immutable=1");
+    tg_buf_char(uri, '\0');
+}
+
+static int
+tg_sqlite_check(tg_store_sqlite_t *db, tg_buf_t *why)
+{
+    const char *text;
+    int64_t version;
+    tg_buf_t uri;
+    int rc;
+
+    db->sqlite = tg_sqlite(&text);
+
+    if (db->sqlite == NULL) {
+        tg_buf_text(why, text);
+        return TG_BAD;
+    }
+
+    tg_buf_init(&uri, tg_alloc_libc());
+    tg_sqlite_put_uri(&uri, db->path);
+    rc = !tg_buf_failed(&uri)
+                 && db->sqlite->open_v2(uri.data, &db->db,
+                                        SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                                            | SQLITE_OPEN_NOMUTEX,
+                                        NULL)
+                        == SQLITE_OK
+             ? tg_sqlite_look(db, why, &version)
+             : TG_SQLITE_FAILED;
+    tg_buf_deinit(&uri);
+
+    if (rc == TG_SQLITE_FAILED) {
+        tg_sqlite_explain(db, why);
+    }
+
+    tg_sqlite_shut(db);
+
+    return rc == TG_OK ? TG_OK : TG_BAD;
+}
+
+/* Its directory and, where there is one, the file must be this user's. */
+static int
+tg_sqlite_may(const char *path, int is_there, tg_buf_t *why)
+{
+    char dir[PATH_MAX];
+    size_t len;
+
+    len = (size_t) (strrchr(path, '/') - path);
+
+    if (len >= sizeof(dir)) {
+        tg_buf_text(why, "its path is too long");
+        return TG_BAD;
+    }
+
+    memcpy(dir, path, len == 0 ? ++len : len);
+    dir[len] = '\0';
+
+    /* It will be made, as the state directory is. */
+    if (!is_there && access(dir, F_OK) == -1 && errno == ENOENT) {
+        return TG_OK;
+    }
+
+    if (access(dir, W_OK | X_OK) == -1
+        || (is_there && access(path, R_OK | W_OK) == -1))
+    {
+        tg_buf_printf(why,
+                      "%s: %s; it must be a file that this user can write, in "
+                      "a directory likewise",
+                      path, strerror(errno));
+        return TG_BAD;
+    }
+
+    return TG_OK;
+}
+
+int
+tg_store_sqlite_check(tg_str_t path, tg_buf_t *why)
+{
+    tg_store_sqlite_t *db;
+    struct stat st;
+    int is_there, rc;
+
+    db = calloc(1, sizeof(*db) + path.len + 1);
+
+    if (db == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(db->path, path.data, path.len);
+    is_there = stat(db->path, &st) == 0;
+    rc = tg_sqlite_may(db->path, is_there, why);
+
+    /* What is in an empty one may be in its log alone. */
+    if (rc == TG_OK && is_there && st.st_size != 0) {
+        rc = tg_sqlite_check(db, why);
+    }
+
+    free(db);
+
+    return rc;
 }

@@ -196,6 +196,11 @@ tg_sqlite_do_interrupt(tg_store_sqlite_t *db, tg_store_ask_t *ask)
                                          "WHERE id=?3 AND state=1",
                                          "itiit", ask->now, ask->error,
                                          ask->id + 1, ask->pid, ask->output));
+
+    if (rc == TG_OK && db->sqlite->changes(db->db) == 0) {
+        return TG_END;
+    }
+
     row = rc == TG_OK ? tg_sqlite_ask(db, "SELECT state FROM task WHERE id=?1",
                                       "i", ask->id + 1)
                       : NULL;
@@ -206,17 +211,19 @@ tg_sqlite_do_interrupt(tg_store_sqlite_t *db, tg_store_ask_t *ask)
         (void) db->sqlite->reset(row);
     }
 
-    return rc == TG_END ? TG_OK : rc;
+    return rc;
 }
 
 static int
 tg_sqlite_do_finish(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 {
+    int rc;
+
     if (ask->state == TG_TASK_QUEUED) {
         return tg_sqlite_do_interrupt(db, ask);
     }
 
-    return tg_sqlite_run(
+    rc = tg_sqlite_run(
         db, tg_sqlite_ask(db,
                           "UPDATE task SET state=?2,completed_at=?3,pid=?4,"
                           "result=?5,error=?6,output=?7,form=?8,job=NULL "
@@ -224,6 +231,8 @@ tg_sqlite_do_finish(tg_store_sqlite_t *db, tg_store_ask_t *ask)
                           "iiiittti", ask->id + 1, (int64_t) ask->state,
                           ask->now, ask->pid, ask->result, ask->error,
                           ask->output, ask->form));
+
+    return rc == TG_OK && db->sqlite->changes(db->db) == 0 ? TG_END : rc;
 }
 
 static int

@@ -5,17 +5,6 @@
 
 #include <stdlib.h>
 
-static const char tg_engine_interrupted[] =
-    "interrupted: toolgate-runner ended while it ran";
-static const char tg_engine_orphaned[] =
-    "its agent is not configured any more (task_agent)";
-
-static uint64_t
-tg_engine_time(const tg_engine_t *engine)
-{
-    return uv_now(engine->tasks->jobs->loop);
-}
-
 /* --- its end --- */
 
 static void
@@ -87,15 +76,6 @@ tg_engine_running(const tg_engine_t *engine, tg_str_t agent)
     return n;
 }
 
-/* A copy: another config may come before the store has answered. */
-static void
-tg_engine_name(tg_store_agents_t *agents, const tg_agent_t *agent)
-{
-    memcpy(agents->names[agents->n], agent->name.data, agent->name.len);
-    agents->names[agents->n][agent->name.len] = '\0';
-    agents->retries[agents->n++] = agent->retry;
-}
-
 static void
 tg_engine_on_returned(tg_store_ask_t *ask)
 {
@@ -139,7 +119,9 @@ tg_engine_on_claim(tg_store_ask_t *ask)
     tg_engine_refused(engine, ask);
 
     if (ask->rc == TG_OK
-        && (engine->is_dropped || engine->state != TG_ENGINE_OPEN)) {
+        && (engine->is_dropped || engine->is_fenced
+            || engine->state != TG_ENGINE_OPEN))
+    {
         tg_engine_return(engine);
         return;
     }
@@ -152,6 +134,9 @@ tg_engine_on_claim(tg_store_ask_t *ask)
         tg_store_ask_deinit(ask);
         tg_engine_check(engine);
         return; /* again with the next tick */
+
+    } else if (ask->rc == TG_AGAIN) {
+        engine->wants = 1;
     }
 
     tg_store_ask_deinit(ask);
@@ -169,7 +154,7 @@ tg_engine_go_on(tg_engine_t *engine)
     config = &engine->config;
 
     if (engine->is_dropped || engine->state != TG_ENGINE_OPEN || !engine->wants
-        || engine->is_claiming || engine->is_sorting
+        || engine->is_claiming || engine->is_sorting || engine->is_fenced
         || engine->nrunning >= config->concurrency)
     {
         return;
@@ -218,145 +203,6 @@ tg_engine_stop(tg_engine_t *engine, int is_forced)
     }
 }
 
-static void
-tg_engine_begin(tg_engine_t *engine)
-{
-    engine->state = TG_ENGINE_OPEN;
-    engine->wants = 1;
-    engine->purge_at = tg_engine_time(engine);
-}
-
-static void tg_engine_sort(tg_engine_t *engine);
-
-static void
-tg_engine_on_orphan(tg_store_ask_t *ask)
-{
-    tg_engine_t *engine;
-    int is_done;
-
-    engine = ask->data;
-    tg_engine_answered(engine);
-    engine->is_sorting = 0;
-
-    tg_engine_refused(engine, ask);
-
-    if (ask->rc == TG_OK) {
-        tg_task_tell_each(engine, tg_buf_view(&ask->json), tg_engine_orphaned);
-    } else {
-        engine->must_sort = 1; /* with the next tick */
-    }
-
-    is_done = ask->rc == TG_OK;
-    tg_store_ask_deinit(ask);
-
-    /* The same, for a config that has come meanwhile. */
-    if (is_done) {
-        tg_engine_sort(engine);
-    }
-
-    engine->wants = 1;
-    tg_engine_go_on(engine);
-}
-
-/* Tasks that nobody can run any more are not left to wait for ever. */
-static void
-tg_engine_sort(tg_engine_t *engine)
-{
-    tg_store_ask_t *ask;
-    unsigned i;
-
-    if (!engine->must_sort || engine->is_sorting
-        || engine->state != TG_ENGINE_OPEN || engine->is_dropped)
-    {
-        return;
-    }
-
-    ask = &engine->orphan;
-    engine->must_sort = 0;
-    engine->is_sorting = 1;
-    tg_store_ask_init(ask, TG_STORE_ORPHAN, tg_engine_on_orphan, engine);
-    ask->error = tg_str_c(tg_engine_orphaned);
-    ask->agents = &engine->known;
-    engine->known.n = 0;
-
-    for (i = 0; i < engine->config.nagents; i++) {
-        tg_engine_name(&engine->known, &engine->config.agents[i]);
-    }
-
-    tg_engine_ask(engine, ask);
-}
-
-static void
-tg_engine_failed(tg_engine_t *engine, tg_str_t why)
-{
-    if (!tg_str_eq(tg_buf_view(&engine->why), why)) {
-        tg_log(TG_LOG_ERROR,
-               "the tasks' store cannot be opened, it is tried "
-               "again: %.*s",
-               (int) why.len, why.data);
-        tg_buf_reset(&engine->why, 0);
-        tg_buf_str(&engine->why, why);
-    }
-
-    engine->state = TG_ENGINE_FAILED;
-    engine->due_at = tg_engine_time(engine) + TG_TASK_RETRY_MS;
-}
-
-static void
-tg_engine_tell_interrupted(tg_engine_t *engine, tg_str_t told)
-{
-    static const char *const names[] = { "queued", "failed", NULL };
-    tg_str_t ids[2];
-
-    if (tg_json_members(told, names, ids) == TG_OK) {
-        tg_task_tell_each(engine, ids[0], NULL);
-        tg_task_tell_each(engine, ids[1], tg_engine_interrupted);
-    }
-}
-
-static void
-tg_engine_on_open(tg_store_ask_t *ask)
-{
-    tg_engine_t *engine;
-
-    engine = ask->data;
-    tg_engine_answered(engine);
-
-    if (ask->rc == TG_OK) {
-        tg_buf_reset(&engine->why, 0);
-        tg_engine_begin(engine);
-        tg_engine_tell_interrupted(engine, tg_buf_view(&ask->json));
-        engine->must_sort = 1;
-        tg_engine_sort(engine);
-    } else {
-        tg_engine_failed(engine, tg_buf_view(&ask->json));
-        engine->db->kind->close(engine->db, NULL, NULL);
-        engine->db = NULL;
-    }
-
-    tg_store_ask_deinit(ask);
-    engine->tasks->ops->opened(engine);
-    tg_engine_go_on(engine);
-}
-
-static void
-tg_engine_open(tg_engine_t *engine)
-{
-    engine->state = TG_ENGINE_OPENING;
-    engine->db = tg_store_new(engine->tasks->jobs->loop,
-                              tg_str_c(engine->where));
-
-    if (engine->db == NULL) {
-        tg_engine_failed(engine, TG_STR("no memory for it"));
-        engine->tasks->ops->opened(engine);
-        return;
-    }
-
-    tg_store_ask_init(&engine->open, TG_STORE_OPEN, tg_engine_on_open, engine);
-    engine->open.error = tg_str_c(tg_engine_interrupted);
-    tg_engine_ask(engine, &engine->open);
-}
-
 /* A new config: it may be that it was told to stop under an older one. */
 static void
 tg_engine_resume(tg_engine_t *engine)
@@ -382,8 +228,12 @@ tg_engine_tick_tasks(tg_engine_t *engine)
 
         if (task->has_ended) {
             tg_task_finish(task);
+            continue;
+        }
 
-        } else if (task->told != task->size) {
+        tg_task_write(task);
+
+        if (task->told != task->size) {
             task->told = task->size;
             tg_task_tell_begin(&params, task->id, tg_buf_view(&task->agent));
             tg_buf_text(&params, ",\"size\":");
@@ -436,6 +286,10 @@ tg_engine_on_tick(uv_timer_t *timer)
         tg_engine_return(engine);
     }
 
+    if (tg_engine_tick_lease(engine)) {
+        tg_engine_ask_open(engine);
+    }
+
     tg_engine_tick_tasks(engine);
     engine->tasks->ops->tick(engine);
     tg_engine_sort(engine);
@@ -456,6 +310,7 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
     engine->config = *config;
     engine->alone_at = 0;
     engine->quit_at = 0;
+    engine->asked_at = 0; /* the lease may be another one */
     engine->tasks->ops->configured(engine);
 
     if (is_first) {
@@ -463,6 +318,7 @@ tg_engine_configure(tg_engine_t *engine, tg_task_config_t *config)
         return;
     }
 
+    tg_engine_let(engine);
     tg_engine_resume(engine);
     engine->must_sort = 1;
     tg_engine_sort(engine);
@@ -478,6 +334,10 @@ tg_engine_drop(tg_engine_t *engine)
     engine->is_dropped = 1;
     (void) uv_timer_stop(&engine->tick);
     engine->tasks->ops->dropped(engine);
+
+    if (engine->db != NULL && engine->db->kind->leave != NULL) {
+        engine->db->kind->leave(engine->db);
+    }
 
     for (task = TAILQ_FIRST(&engine->running); task != NULL; task = after) {
         after = TAILQ_NEXT(task, place);

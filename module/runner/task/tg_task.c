@@ -15,6 +15,12 @@ tg_engine_now(void)
     return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+uint64_t
+tg_engine_time(const tg_engine_t *engine)
+{
+    return uv_now(engine->tasks->jobs->loop);
+}
+
 void
 tg_engine_ask(tg_engine_t *engine, tg_store_ask_t *ask)
 {

@@ -4,10 +4,14 @@
  *
  *   tg_task_config.c  what may be run, as a worker says it
  *   tg_task_tell.c    what clients hear
+ *   tg_task_spread.c  what other runners are told
  *   tg_task_output.c  what tasks put out, in files
  *   tg_task_run.c     a task that runs
  *   tg_task_purge.c   old ones go
  *   tg_engine.c       its states, and which task is next
+ *   tg_engine_sort.c  agents, and tasks whose agents are no more
+ *   tg_engine_open.c  its store is opened
+ *   tg_engine_share.c its store is shared: the lease, and what others tell
  *   tg_tasks.c        an engine a store
  *   tg_task_call.h    the methods
  *
@@ -20,6 +24,9 @@
  * nothing, and what runs has time to end.  It stops when it is told to, until
  * NGINX was started or reloaded, and when NGINX ends, or there has been no
  * worker for a while, until there is one.
+ *
+ * Where the store is shared, it has a lease of what it runs.  When it cannot
+ * renew that in time, it is fenced: it ends what runs, and opens it anew.
  */
 #ifndef TG_TASK_H
 #define TG_TASK_H
@@ -45,6 +52,15 @@
 #define TG_TASK_FOLLOW_MS 25000
 /* An owner of what all clients may know. */
 #define TG_TASK_EVERYBODY "*"
+/* Of what a runner runs in a store that is shared, when it was not said. */
+#define TG_TASK_LEASE_MS 30000
+/* Of a lease of so long ms: when it is renewed, and when it is given up. */
+#define TG_TASK_BEAT(ms) ((ms) / 6)
+#define TG_TASK_FENCE(ms) ((ms) *2 / 3)
+/* Bytes that others are told at once. */
+#define TG_TASK_SPREAD_MAX 7900
+/* How often a cancellation looks whether another runner has done it. */
+#define TG_TASK_CANCEL_MS 2000
 /* Of the slots that all programs share. */
 #define TG_TASK_CONCURRENCY_MAX 32
 
@@ -76,6 +92,8 @@ typedef struct {
     tg_str_t store;
     tg_str_t generation;
     tg_str_t fallback; /* the agent of tasks that name none; or empty */
+    tg_str_t password; /* raw, or absent */
+    int64_t lease_ms;
     int64_t concurrency;
     int64_t queue;
     int64_t keep_ms;
@@ -123,6 +141,7 @@ typedef struct {
     tg_programs_t *programs;
     struct tg_http_pool_s *http; /* for webhooks */
     const tg_task_ops_t *ops;
+    const char *state_dir;
     tg_engines_t engines;
 } tg_tasks_t;
 
@@ -139,7 +158,7 @@ struct tg_engine_s {
     void (*go_on)(tg_engine_t *engine); /* tg_engine_go_on() */
     tg_engine_state_t state;
     tg_task_config_t config;
-    char *where;    /* "sqlite:/PATH", owned */
+    char *where;    /* as for tg_store_new(), owned */
     tg_store_t *db; /* NULL: none was asked to open */
     tg_outputs_t outputs;
     tg_buf_t why; /* FAILED */
@@ -149,12 +168,16 @@ struct tg_engine_s {
     tg_store_ask_t orphan;
     tg_store_agents_t known;
     tg_store_ask_t purge;
+    tg_store_ask_t beat;
     uv_timer_t tick;
     uint64_t began_at; /* Unix time */
     uint64_t alone_at; /* of the loop's clock: the last worker went; or 0 */
     uint64_t quit_at;  /* likewise, NGINX ended; or 0 */
     uint64_t due_at;   /* STOPPING: what runs is ended; FAILED: it is tried */
     uint64_t purge_at;
+    uint64_t lease_at; /* of the machine's clock: it was renewed */
+    uint64_t lease_ms;
+    uint64_t asked_at; /* the same, asked to be */
 
     tg_task_list_t running;
     unsigned nrunning;
@@ -171,6 +194,9 @@ struct tg_engine_s {
     unsigned must_sort:1;
     unsigned is_sorting:1; /* agents that are no more are looked for */
     unsigned is_purging:1;
+    unsigned is_beating:1;
+    unsigned is_opening:1;
+    unsigned is_fenced:1;
     unsigned is_refused:1; /* the store said no, which was logged */
     unsigned is_dropped:1; /* the runner ends */
     unsigned is_forced:1;  /* NGINX ended at once */
@@ -213,8 +239,9 @@ struct tg_task_s {
 
 /* --- from the runner --- */
 
+/* state_dir outlives it. */
 void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
-                   const tg_task_ops_t *ops);
+                   const char *state_dir, const tg_task_ops_t *ops);
 
 /*
  * The method task_open {"store":"sqlite:/PATH","generation":"…",
@@ -284,6 +311,16 @@ tg_task_t *tg_task_find(const tg_engine_t *engine, int64_t id);
 /* Appends the end of what it put out so far. */
 void tg_task_put_tail(tg_buf_t *text, const tg_tail_t *tail);
 
+/* As the loop has it. */
+uint64_t tg_engine_time(const tg_engine_t *engine);
+
+/* --- tg_task_spread.c --- */
+
+int tg_engine_is_shared(const tg_engine_t *engine);
+
+/* Others hear that text, JSON. */
+void tg_engine_spread(tg_engine_t *engine, tg_str_t text);
+
 /* --- tg_task_tell.c --- */
 
 /* {"taskId":"…","agent":"…", is left open. */
@@ -292,6 +329,15 @@ void tg_task_tell_begin(tg_buf_t *params, int64_t id, tg_str_t agent);
 /* Ends the object, tells the owner's clients of it, and frees it. */
 void tg_task_tell(tg_engine_t *engine, tg_str_t owner, const char *method,
                   tg_buf_t *params);
+
+/* Tells those of this runner. */
+void tg_task_pass(tg_engine_t *engine, tg_str_t owner, tg_str_t method,
+                  tg_str_t params);
+
+extern const char tg_task_interrupted[];
+
+/* What was told of tasks that others ran, or a runner before. */
+void tg_task_tell_interrupted(tg_engine_t *engine, tg_str_t told);
 
 /* How a task that ran has ended. */
 void tg_task_tell_end(tg_task_t *task);
@@ -310,11 +356,56 @@ void tg_task_run(tg_engine_t *engine, int64_t id, tg_str_t told);
 /* It is to end as that, at once; TG_TASK_QUEUED: it is interrupted. */
 void tg_task_end(tg_task_t *task, tg_task_state_t state, const char *why);
 
+/* Writes what it put out, unless that is being done. */
+void tg_task_write(tg_task_t *task);
+
 /* Tries again to write down how it ended. */
 void tg_task_finish(tg_task_t *task);
 
 /* The runner ends: nothing more is written down. */
 void tg_task_drop(tg_task_t *task);
+
+/* --- tg_engine_sort.c --- */
+
+/* Adds one: a copy, as another config may come before the store answers. */
+void tg_engine_name(tg_store_agents_t *agents, const tg_agent_t *agent);
+
+/* All agents of the config, for a question. */
+const tg_store_agents_t *tg_engine_agents(tg_engine_t *engine);
+
+/* Tasks that nobody can run any more are not left to wait for ever. */
+void tg_engine_sort(tg_engine_t *engine);
+
+/* --- tg_engine_open.c --- */
+
+/* It is open: tasks may start. */
+void tg_engine_begin(tg_engine_t *engine);
+
+/* A new store. */
+void tg_engine_open(tg_engine_t *engine);
+
+/* Asks to open it; also when it is open, with a lease that was lost. */
+void tg_engine_ask_open(tg_engine_t *engine);
+
+/* The password may be another one by now. */
+void tg_engine_let(const tg_engine_t *engine);
+
+/* --- tg_engine_share.c --- */
+
+/* ms; it goes on while the machine sleeps, as the database's clock does. */
+uint64_t tg_engine_uptime(void);
+
+/*
+ * The lease is renewed, or given up, when it is time for it.  1: the store is
+ * to be opened again.
+ */
+int tg_engine_tick_lease(tg_engine_t *engine);
+
+/* It was asked for, and given. */
+void tg_engine_leased(tg_engine_t *engine, const tg_store_ask_t *ask);
+
+/* For tg_store_t. */
+void tg_engine_heard(void *host, tg_str_t text);
 
 /* --- tg_task_purge.c --- */
 
@@ -322,6 +413,7 @@ void tg_task_drop(tg_task_t *task);
 void tg_engine_purge(tg_engine_t *engine);
 
 /* --- tg_engine.c --- */
+
 
 /* With tasks and where set. */
 void tg_engine_init(tg_engine_t *engine);

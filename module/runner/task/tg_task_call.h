@@ -53,8 +53,9 @@ struct tg_task_call_s {
     uint64_t follows_until;
     uint64_t seen;      /* of one that follows: engine->nended when it asked */
     unsigned is_tool:1; /* its errors have no codes */
-    unsigned is_asking:1;  /* its memory is needed */
-    unsigned is_stopped:1; /* nobody waits for its answer */
+    unsigned is_passed_on:1; /* task.cancel: another runner was asked */
+    unsigned is_asking:1;    /* its memory is needed */
+    unsigned is_stopped:1;   /* nobody waits for its answer */
     unsigned is_starting:1;
     unsigned is_over:1; /* it was answered by then */
 };

@@ -13,12 +13,14 @@ enum {
     TG_CONFIG_KEEP,
     TG_CONFIG_AGENTS,
     TG_CONFIG_RULES,
+    TG_CONFIG_PASSWORD,
+    TG_CONFIG_LEASE,
     TG_CONFIG_MEMBERS
 };
 
 static const char *const tg_config_members[] = {
-    "store",   "generation", "default", "concurrency", "queue",
-    "keep_ms", "agents",     "rules",   NULL,
+    "store",  "generation", "default",  "concurrency", "queue", "keep_ms",
+    "agents", "rules",      "password", "lease_ms",    NULL,
 };
 
 enum {
@@ -109,12 +111,20 @@ tg_config_fill(tg_task_config_t *config, tg_str_t raw)
     config->queue = 1;
     config->keep_ms = INT64_MAX;
     config->rules = values[TG_CONFIG_RULES];
+    config->lease_ms = TG_TASK_LEASE_MS;
+
+    if (tg_json_type(values[TG_CONFIG_PASSWORD]) == TG_JSON_STRING) {
+        config->password = values[TG_CONFIG_PASSWORD];
+    }
 
     if (config->store.len == 0
         || tg_job_number(values[TG_CONFIG_CONCURRENCY], 1,
                          TG_TASK_CONCURRENCY_MAX, &config->concurrency)
                != TG_OK
         || tg_job_number(values[TG_CONFIG_QUEUE], 1, INT64_MAX, &config->queue)
+               != TG_OK
+        || tg_job_number(values[TG_CONFIG_LEASE], 1000, INT64_MAX / 1000,
+                         &config->lease_ms)
                != TG_OK
         || tg_job_number(values[TG_CONFIG_KEEP], 0, INT64_MAX, &config->keep_ms)
                != TG_OK)

@@ -154,7 +154,7 @@ tg_task_calls_follow(tg_engine_t *engine, int64_t id)
         next = TAILQ_NEXT(call, place);
 
         if (call->ask.id == id
-            && (call->method->begin == tg_task_output
+            && (call->method->begin != tg_task_wait
                 || tg_task_wait_is_due(call)))
         {
             tg_task_follow_on(call);
@@ -174,7 +174,7 @@ tg_task_calls_tick(tg_engine_t *engine)
             tg_task_wait_tell(call);
         }
 
-        if (call->method->begin == tg_task_output
+        if (call->method->begin != tg_task_wait
                 ? uv_now(call->job->jobs->loop) >= call->follows_until
                 : tg_task_wait_is_due(call))
         {

@@ -227,7 +227,7 @@ tg_output_read(const tg_outputs_t *outputs, tg_output_ask_t *ask)
     ask->offset = at;
 
     /* Two pieces, where it goes over an end. */
-    for (err = 0, most = TG_OUTPUT_READ;
+    for (err = 0, most = TG_STORE_READ_MAX;
          err == 0 && most > 0 && at < ask->size;) {
         room = TG_OUTPUT_PIECE - at % TG_OUTPUT_PIECE;
         room = room < most ? room : most;
@@ -277,9 +277,49 @@ tg_outputs_on_done(tg_work_t *work)
     ask->done(ask);
 }
 
+static void
+tg_outputs_on_stored(tg_store_ask_t *asked)
+{
+    tg_output_ask_t *ask;
+
+    ask = asked->data;
+    ask->err = asked->rc == TG_BAD ? EIO : 0;
+
+    if (ask->op == TG_OUTPUT_READ_ON) {
+        ask->offset = (uint64_t) asked->offset;
+        ask->size = (uint64_t) asked->size;
+        tg_buf_str(&ask->bytes, tg_buf_view(&asked->json));
+    }
+
+    tg_store_ask_deinit(asked);
+    ask->done(ask);
+}
+
+static void
+tg_outputs_ask_store(tg_outputs_t *outputs, tg_output_ask_t *ask)
+{
+    tg_store_ask_t *asked;
+
+    asked = &ask->asked;
+    tg_store_ask_init(asked,
+                      ask->op == TG_OUTPUT_APPEND ? TG_STORE_WRITE
+                                                  : TG_STORE_READ,
+                      tg_outputs_on_stored, ask);
+    asked->id = ask->id;
+    asked->offset = (int64_t) ask->offset;
+    asked->limit = (int64_t) ask->most;
+    asked->bytes = tg_buf_view(&ask->bytes);
+    outputs->store->kind->ask(outputs->store, asked);
+}
+
 void
 tg_outputs_ask(tg_outputs_t *outputs, tg_output_ask_t *ask)
 {
+    if (outputs->store != NULL) {
+        tg_outputs_ask_store(outputs, ask);
+        return;
+    }
+
     ask->work.done = tg_outputs_on_done;
     tg_lane_add(&outputs->lane, &ask->work);
 }

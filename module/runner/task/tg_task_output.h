@@ -7,11 +7,9 @@
 #define TG_TASK_OUTPUT_H
 
 #include "base/tg_buf.h"
-#include "runner/store/tg_lane.h"
+#include "runner/store/tg_store.h"
 
 #define TG_OUTPUT_PIECE 1048576
-/* Bytes that are read at once. */
-#define TG_OUTPUT_READ 65536
 
 typedef enum {
     TG_OUTPUT_APPEND,  /* bytes, which stand at offset, of most at all */
@@ -33,11 +31,15 @@ struct tg_output_ask_s {
     uint64_t size; /* read: behind the last byte that there is */
     tg_buf_t bytes;
     int err; /* an errno */
+    tg_store_ask_t asked;
 };
 
 typedef struct {
     tg_lane_t lane;
     char *dir; /* owned; it is made with the first output */
+
+    /* One that is shared keeps them instead; or NULL. */
+    tg_store_t *store;
 } tg_outputs_t;
 
 /* Beside the file at path, which is absolute; TG_OK or TG_NOMEM. */

@@ -35,7 +35,8 @@ tg_engine_on_purge(tg_store_ask_t *ask)
     for (tg_json_each(&each, tg_buf_view(&ask->json));
          ask->rc == TG_OK && tg_json_item(&each, &id); n++)
     {
-        remove = calloc(1, sizeof(*remove));
+        remove = engine->outputs.store == NULL ? calloc(1, sizeof(*remove))
+                                               : NULL;
 
         if (remove != NULL) {
             remove->op = TG_OUTPUT_REMOVE;

@@ -1,11 +1,10 @@
 #include "runner/task/tg_task.h"
 
 #include "base/tg_json.h"
+#include "base/tg_utf8.h"
 #include "runner/tg_log.h"
 
 #include <stdlib.h>
-
-static void tg_task_write(tg_task_t *task);
 
 /* --- its end --- */
 
@@ -54,11 +53,16 @@ tg_task_on_finish(tg_store_ask_t *ask)
     task->is_finishing = 0;
     tg_engine_refused(engine, ask);
 
-    if (ask->rc == TG_OK) {
+    if (ask->rc == TG_OK || ask->rc == TG_END) {
         task->is_finished = 1;
-        task->state = ask->state;
+        task->state = ask->rc == TG_OK ? ask->state : TG_TASK_QUEUED;
         engine->nended++;
-        tg_task_tell_end(task);
+
+        /* It may be another one's by now, who tells of it. */
+        if (ask->rc == TG_OK) {
+            tg_task_tell_end(task);
+        }
+
         engine->tasks->ops->ended(task);
         engine->tasks->ops->changed(engine, task->id);
     }
@@ -76,6 +80,11 @@ tg_task_finish(tg_task_t *task)
     if (task->is_finishing || task->is_finished || task->is_writing
         || task->engine->is_dropped)
     {
+        return;
+    }
+
+    if (task->output.len != 0) {
+        tg_task_write(task);
         return;
     }
 
@@ -212,9 +221,9 @@ tg_task_on_written(tg_output_ask_t *ask)
         task->is_lost = 1;
         tg_buf_reset(&task->output, 0);
         tg_log(TG_LOG_ERROR,
-               "the output of a task cannot be written to %s, the rest of it "
-               "is dropped: %s",
-               engine->outputs.dir, strerror(ask->err));
+               "the output of a task cannot be written beside %s, the rest of "
+               "it is dropped: %s",
+               engine->where, strerror(ask->err));
     }
 
     if (task->is_paused && task->job != NULL && task->job->work != NULL) {
@@ -232,7 +241,7 @@ tg_task_on_written(tg_output_ask_t *ask)
     tg_task_check(task);
 }
 
-static void
+void
 tg_task_write(tg_task_t *task)
 {
     tg_output_ask_t *ask;
@@ -282,7 +291,12 @@ tg_task_on_output(void *data, int is_err, tg_str_t bytes)
         return;
     }
 
-    tg_task_write(task);
+    /* A database is asked with the next tick, unless it is much. */
+    if (task->engine->outputs.store == NULL
+        || task->output.len >= TG_STORE_READ_MAX)
+    {
+        tg_task_write(task);
+    }
 
     if (task->output.len > TG_TASK_PENDING_MAX && !task->is_paused) {
         task->is_paused = 1;
@@ -323,23 +337,6 @@ tg_task_new(tg_engine_t *engine, int64_t id)
     return task;
 }
 
-/* So many characters of a text, valid UTF-8, at most. */
-static void
-tg_task_put_brief(tg_buf_t *buf, tg_str_t text)
-{
-    size_t i, n;
-
-    for (i = 0, n = 0; i < text.len; i++) {
-        n += ((unsigned char) text.data[i] & 0xc0) != 0x80;
-
-        if (n > TG_STORE_BRIEF) {
-            break;
-        }
-    }
-
-    tg_buf_put(buf, text.data, i);
-}
-
 /* What is told of it while it runs. */
 static void
 tg_task_learn(tg_task_t *task, tg_str_t told)
@@ -363,7 +360,8 @@ tg_task_learn(tg_task_t *task, tg_str_t told)
 
     if (tg_json_has(told, TG_STR("prompt"), TG_JSON_STRING, &value)) {
         tg_json_put_decoded(&text, tg_json_body(value));
-        tg_task_put_brief(&task->prompt, tg_buf_view(&text));
+        tg_buf_put(&task->prompt, text.data,
+                   tg_utf8_first(tg_buf_view(&text), TG_STORE_BRIEF));
     }
 
     tg_buf_deinit(&text);

@@ -56,6 +56,17 @@ tg_task_is_stopping(tg_task_call_t *call)
     return 1;
 }
 
+static void
+tg_task_no_agent(tg_task_call_t *call, tg_str_t name)
+{
+    tg_task_call_error(call, TG_TASK_PARAMS,
+                       name.data != NULL
+                           ? "agent: there is none of this name; see the "
+                             "task_agent blocks of the config."
+                           : "agent: is needed, as no task_agent of the "
+                             "config is the default.");
+}
+
 void
 tg_task_submit(tg_task_call_t *call)
 {
@@ -72,16 +83,19 @@ tg_task_submit(tg_task_call_t *call)
     name = tg_task_text(call, "agent", &call->text);
     agent = tg_task_agent(&engine->config,
                           name.data != NULL ? name : engine->config.fallback);
-    tg_buf_reset(&call->text, 0);
 
-    if (agent == NULL) {
-        tg_task_call_error(call, TG_TASK_PARAMS,
-                           name.data != NULL
-                               ? "agent: there is none of this name; see the "
-                                 "task_agent blocks of the config."
-                               : "agent: is needed, as no task_agent of the "
-                                 "config is the default.");
+    /* Another runner may have it, which the store knows. */
+    if (agent == NULL
+        && (!tg_engine_is_shared(engine) || name.len == 0
+            || memchr(name.data, '\0', name.len) != NULL))
+    {
+        tg_task_no_agent(call, name);
         return;
+    }
+
+    if (agent != NULL) {
+        tg_buf_reset(&call->text, 0);
+        tg_buf_str(&call->text, agent->name);
     }
 
     cwd = tg_task_text(call, "cwd", &call->cwd);
@@ -94,7 +108,6 @@ tg_task_submit(tg_task_call_t *call)
 
     tg_task_call_init(call, TG_STORE_SUBMIT);
     call->ask.prompt = tg_task_text(call, "prompt", &call->prompt);
-    tg_buf_str(&call->text, agent->name);
     call->ask.agent = tg_buf_view(&call->text);
     call->ask.cwd = cwd;
     call->ask.priority = tg_task_number(call, "priority", INT32_MIN, INT32_MAX,
@@ -117,6 +130,11 @@ tg_task_is_taken(tg_task_call_t *call)
                            "Queue full: as many tasks wait as may "
                            "(task_queue); submit it again when some of them "
                            "have started.");
+        return 0;
+    }
+
+    if (call->ask.rc == TG_MISSING) {
+        tg_task_no_agent(call, call->ask.agent);
         return 0;
     }
 
@@ -227,6 +245,27 @@ tg_task_tell_cancelled(tg_task_call_t *call)
     tg_buf_deinit(&owner);
 }
 
+/* It runs elsewhere: somebody there will say how it ended. */
+static void
+tg_task_pass_on(tg_task_call_t *call)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "{\"cancel\":[\"");
+    tg_task_put_id(&text, call->ask.id);
+    tg_buf_text(&text, "\"]}");
+
+    if (!call->is_passed_on && !tg_buf_failed(&text)) {
+        tg_engine_spread(call->engine, tg_buf_view(&text));
+    }
+
+    tg_buf_deinit(&text);
+    call->is_passed_on = 1;
+    call->follows_until = uv_now(call->job->jobs->loop) + TG_TASK_CANCEL_MS;
+    tg_task_call_wait(call, &call->engine->following);
+}
+
 void
 tg_task_was_cancelled(tg_task_call_t *call)
 {
@@ -245,8 +284,22 @@ tg_task_was_cancelled(tg_task_call_t *call)
         return;
     }
 
+    if (call->is_passed_on && call->ask.rc == TG_END
+        && call->ask.state == TG_TASK_CANCELLED)
+    {
+        tg_task_call_true(call);
+        return;
+    }
+
     task = call->ask.rc == TG_AGAIN ? tg_task_find(call->engine, call->ask.id)
                                     : NULL;
+
+    if (task == NULL && call->ask.rc == TG_AGAIN
+        && tg_engine_is_shared(call->engine))
+    {
+        tg_task_pass_on(call);
+        return;
+    }
 
     if (task == NULL
         || (task->has_ended && task->state != TG_TASK_CANCELLED

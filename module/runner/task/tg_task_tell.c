@@ -40,9 +40,22 @@ tg_task_listener(const tg_engine_t *engine)
     return NULL;
 }
 
+/* Who sees tasks of that owner, or {, and a text goes on. */
+static void
+tg_task_put_owner(tg_buf_t *json, tg_str_t owner)
+{
+    tg_buf_text(json, "{");
+
+    if (owner.len != 0) {
+        tg_buf_text(json, "\"owner\":");
+        tg_json_put_string(json, owner);
+        tg_buf_char(json, ',');
+    }
+}
+
 void
-tg_task_tell(tg_engine_t *engine, tg_str_t owner, const char *method,
-             tg_buf_t *params)
+tg_task_pass(tg_engine_t *engine, tg_str_t owner, tg_str_t method,
+             tg_str_t params)
 {
     const tg_jobs_t *jobs;
     tg_peer_t *peer;
@@ -50,31 +63,50 @@ tg_task_tell(tg_engine_t *engine, tg_str_t owner, const char *method,
 
     jobs = engine->tasks->jobs;
     peer = tg_task_listener(engine);
-    tg_buf_char(params, '}');
 
-    if (!tg_buf_failed(params)) {
-        engine->tasks->ops->happened(engine, method, tg_buf_view(params));
+    if (peer == NULL) {
+        return;
     }
 
-    if (peer != NULL && !tg_buf_failed(params)) {
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_task_put_owner(&json, owner);
+    tg_buf_text(&json, "\"store\":");
+    tg_json_put_string(&json, tg_str_c(engine->where));
+    tg_buf_text(&json, ",\"method\":");
+    tg_json_put_string(&json, method);
+    tg_json_put_member(&json, ",\"params\":", params);
+    tg_buf_char(&json, '}');
+
+    if (!tg_buf_failed(&json)) {
+        tg_peer_notify(peer, TG_STR("task_event"), tg_buf_view(&json));
+        jobs->ops->told(jobs->host, peer);
+    }
+
+    tg_buf_deinit(&json);
+}
+
+void
+tg_task_tell(tg_engine_t *engine, tg_str_t owner, const char *method,
+             tg_buf_t *params)
+{
+    tg_str_t told;
+    tg_buf_t json;
+
+    tg_buf_char(params, '}');
+    told = tg_buf_view(params);
+
+    if (!tg_buf_failed(params)) {
+        engine->tasks->ops->happened(engine, method, told);
+        tg_task_pass(engine, owner, tg_str_c(method), told);
+    }
+
+    if (!tg_buf_failed(params) && tg_engine_is_shared(engine)) {
         tg_buf_init(&json, tg_alloc_libc());
-        tg_buf_text(&json, "{\"store\":");
-        tg_json_put_string(&json, tg_str_c(engine->where));
-
-        if (owner.len != 0) {
-            tg_buf_text(&json, ",\"owner\":");
-            tg_json_put_string(&json, owner);
-        }
-
-        tg_buf_printf(&json, ",\"method\":\"%s\",\"params\":", method);
-        tg_buf_str(&json, tg_buf_view(params));
+        tg_task_put_owner(&json, owner);
+        tg_buf_printf(&json, "\"method\":\"%s\",\"params\":", method);
+        tg_buf_str(&json, told);
         tg_buf_char(&json, '}');
-
-        if (!tg_buf_failed(&json)) {
-            tg_peer_notify(peer, TG_STR("task_event"), tg_buf_view(&json));
-            jobs->ops->told(jobs->host, peer);
-        }
-
+        tg_engine_spread(engine, tg_buf_view(&json));
         tg_buf_deinit(&json);
     }
 
@@ -169,5 +201,20 @@ tg_task_tell_each(tg_engine_t *engine, tg_str_t tasks, const char *error)
         if (tg_json_members(task, names, values) == TG_OK) {
             tg_task_tell_one(engine, values, error);
         }
+    }
+}
+
+const char tg_task_interrupted[] =
+    "interrupted: toolgate-runner ended while it ran";
+
+void
+tg_task_tell_interrupted(tg_engine_t *engine, tg_str_t told)
+{
+    static const char *const names[] = { "queued", "failed", NULL };
+    tg_str_t ids[2];
+
+    if (tg_json_members(told, names, ids) == TG_OK) {
+        tg_task_tell_each(engine, ids[0], NULL);
+        tg_task_tell_each(engine, ids[1], tg_task_interrupted);
     }
 }

@@ -6,9 +6,10 @@
 
 void
 tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
-              const tg_task_ops_t *ops)
+              const char *state_dir, const tg_task_ops_t *ops)
 {
     tasks->ops = ops;
+    tasks->state_dir = state_dir;
     tasks->jobs = jobs;
     tasks->programs = programs;
     LIST_INIT(&tasks->engines);

@@ -1,0 +1,145 @@
+/*
+ * Under `nginx -t`: can the store of tasks be opened?  The runner is asked, as
+ * the workers' user; it changes nothing there.
+ */
+#include "nginx/handlers/ngx_toolgate_task.h"
+#include "nginx/line/ngx_toolgate_runner.h"
+
+#include <grp.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+/* For its answer; a database has less to connect. */
+#define NGX_TOOLGATE_CHECK_TIME 10000
+#define NGX_TOOLGATE_CHECK_TEXT 1024
+/* It cannot be reached, which another time may be different. */
+#define NGX_TOOLGATE_CHECK_AWAY 3
+
+static void
+ngx_toolgate_task_exec(ngx_cycle_t *cycle, const ngx_toolgate_tasks_t *tasks,
+                       int in, int out)
+{
+    char *argv[] = { (char *) tasks->scf->runner->path.data, "--check-store",
+                     (char *) tasks->store.data, NULL };
+    char *envp[] = { NULL };
+    ngx_core_conf_t *ccf;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+
+    if (geteuid() == 0 && ccf->master && ccf->user != 0
+        && (setgid(ccf->group) == -1
+            || initgroups(ccf->username, ccf->group) == -1
+            || setuid(ccf->user) == -1))
+    {
+        _exit(127);
+    }
+
+    if (dup2(in, 0) != -1 && dup2(out, 1) != -1 && dup2(out, 2) != -1
+        && close_range(3, ~0U, 0) == 0)
+    {
+        (void) execve(argv[0], argv, envp);
+    }
+
+    _exit(127);
+}
+
+/* What it says, until it has ended, or its time is over. */
+static size_t
+ngx_toolgate_task_listen(int fd, u_char *text, size_t size)
+{
+    struct pollfd event;
+    ssize_t n;
+    size_t len;
+
+    event.fd = fd;
+    event.events = POLLIN;
+    len = 0;
+
+    while (len < size && poll(&event, 1, NGX_TOOLGATE_CHECK_TIME) == 1) {
+        n = read(fd, text + len, size - len);
+
+        if (n <= 0) {
+            break;
+        }
+
+        len += (size_t) n;
+    }
+
+    return len;
+}
+
+/* Its exit status, and what it said. */
+static int
+ngx_toolgate_task_ask(ngx_cycle_t *cycle, const ngx_toolgate_tasks_t *tasks,
+                      u_char *text, size_t *len)
+{
+    int in[2], out[2], status;
+    ngx_pid_t pid;
+
+    if (pipe(in) == -1) {
+        return 0;
+    }
+
+    if (pipe(out) == -1) {
+        (void) close(in[0]);
+        (void) close(in[1]);
+        return 0;
+    }
+
+    /* A pipe has room for what a secret may have. */
+    if (write(in[1], tasks->password.data, tasks->password.len) == -1) {
+        *len = 0;
+    }
+
+    pid = fork();
+
+    if (pid == 0) {
+        ngx_toolgate_task_exec(cycle, tasks, in[0], out[1]);
+    }
+
+    (void) close(in[0]);
+    (void) close(in[1]);
+    (void) close(out[1]);
+    status = 0;
+
+    if (pid != -1) {
+        *len = ngx_toolgate_task_listen(out[0], text, NGX_TOOLGATE_CHECK_TEXT);
+        (void) kill(pid, SIGKILL);
+
+        while (waitpid(pid, &status, 0) == -1 && ngx_errno == NGX_EINTR) {
+            /* void */
+        }
+    }
+
+    (void) close(out[0]);
+
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+ngx_int_t
+ngx_toolgate_task_check(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
+{
+    u_char text[NGX_TOOLGATE_CHECK_TEXT];
+    size_t len;
+
+    len = 0;
+
+    switch (ngx_toolgate_task_ask(cycle, tasks, text, &len)) {
+    case 1:
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "the tasks' store cannot be opened: %*s, in %V", len,
+                      text, &tasks->where);
+        return NGX_ERROR;
+
+    case NGX_TOOLGATE_CHECK_AWAY:
+        ngx_log_error(
+            NGX_LOG_WARN, cycle->log, 0,
+            "the tasks' store cannot be reached now, it will be tried "
+            "again and again: %*s, in %V",
+            len, text, &tasks->where);
+        return NGX_OK;
+
+    default:
+        return NGX_OK;
+    }
+}

@@ -1,0 +1,281 @@
+/*
+ * `task_store`: where a server's tasks are written down.
+ */
+#include "nginx/handlers/ngx_toolgate_task.h"
+
+#define NGX_TOOLGATE_TASK_SQLITE "sqlite:"
+#define NGX_TOOLGATE_TASK_PQ "postgresql:"
+#define NGX_TOOLGATE_TASK_LEASE_MIN 5000
+#define NGX_TOOLGATE_TASK_LEASE_MAX 3600000
+#define NGX_TOOLGATE_TASK_FILE "tasks.db"
+
+static ngx_uint_t
+ngx_toolgate_task_is_pq(const ngx_str_t *store)
+{
+    return store->len >= sizeof(NGX_TOOLGATE_TASK_PQ)
+           && ngx_strncmp(store->data, NGX_TOOLGATE_TASK_PQ,
+                          sizeof(NGX_TOOLGATE_TASK_PQ) - 1)
+                  == 0;
+}
+
+/* The file of one in SQLite, and it is one that can be. */
+static ngx_int_t
+ngx_toolgate_task_file(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
+{
+    const ngx_str_t *dir;
+    ngx_file_info_t fi;
+    u_char *p, *slash;
+
+    if (tasks->store.len != 0) {
+        slash = (u_char *) strrchr((char *) tasks->store.data, '/');
+        *slash = '\0';
+
+        if (slash != tasks->store.data
+            && (ngx_file_info(tasks->store.data, &fi) == NGX_FILE_ERROR
+                || !ngx_is_dir(&fi)))
+        {
+            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                          "there is no directory \"%s\" for \"task_store\"; "
+                          "make it, for the workers' user, in %V",
+                          tasks->store.data, &tasks->where);
+            *slash = '/';
+            return NGX_ERROR;
+        }
+
+        *slash = '/';
+
+        if (slash[1] == '\0'
+            || (ngx_file_info(tasks->store.data, &fi) != NGX_FILE_ERROR
+                && ngx_is_dir(&fi)))
+        {
+            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                          "\"%V\" of \"task_store\" is a directory; name a "
+                          "file in it, in %V",
+                          &tasks->store, &tasks->where);
+            return NGX_ERROR;
+        }
+    }
+
+    dir = ngx_toolgate_runner_dir(tasks->scf->runner);
+    p = ngx_pnalloc(cycle->pool, sizeof("sqlite:/" NGX_TOOLGATE_TASK_FILE)
+                                     + dir->len + tasks->store.len);
+
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    tasks->store.len =
+        (tasks->store.len != 0
+             ? ngx_sprintf(p, "sqlite:%V%Z", &tasks->store)
+             : ngx_sprintf(p, "sqlite:%V/" NGX_TOOLGATE_TASK_FILE "%Z", dir))
+        - p - 1;
+    tasks->store.data = p;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_toolgate_task_place(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
+{
+    if (!ngx_toolgate_task_is_pq(&tasks->store)
+        && ngx_toolgate_task_file(cycle, tasks) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_test_config ? ngx_toolgate_task_check(cycle, tasks) : NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_task_library(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks)
+{
+    ngx_str_t word = ngx_string("task_store");
+    ngx_array_t args, *saved;
+    ngx_int_t rc;
+
+    ngx_memzero(&args, sizeof(ngx_array_t));
+    args.elts = &word;
+    args.nelts = 1;
+    saved = cf->args;
+    cf->args = &args;
+    rc = ngx_toolgate_task_is_pq(&tasks->store)
+             ? ngx_toolgate_conf_library(cf, "libpq.so.5", "libpq5")
+             : ngx_toolgate_conf_library(cf, "libsqlite3.so.0", "libsqlite3-0");
+    cf->args = saved;
+
+    return rc;
+}
+
+/* --- the directive --- */
+
+static char *
+ngx_toolgate_task_sqlite(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks,
+                         const ngx_str_t *value)
+{
+    ngx_str_t path;
+
+    if (cf->args->nelts != 2) {
+        return "takes nothing behind \"sqlite:PATH\"";
+    }
+
+    path.data = value->data + sizeof(NGX_TOOLGATE_TASK_SQLITE) - 1;
+    path.len = value->len - sizeof(NGX_TOOLGATE_TASK_SQLITE) + 1;
+
+    if (ngx_conf_full_name(cf->cycle, &path, 0) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    tasks->store = path;
+
+    return NGX_CONF_OK;
+}
+
+/* It would be shown wherever the config, or the store's name, is. */
+static ngx_uint_t
+ngx_toolgate_task_has_password(const u_char *uri)
+{
+    const u_char *p;
+    size_t len;
+
+    len = strcspn((const char *) uri + 2, "/?");
+
+    for (p = uri + 2; p < uri + 2 + len; p++) {
+        if (*p == ':' && memchr(p, '@', (size_t) (uri + 2 + len - p)) != NULL) {
+            return 1;
+        }
+    }
+
+    return strstr((const char *) p, "?password=") != NULL
+           || strstr((const char *) p, "&password=") != NULL;
+}
+
+static const char *
+ngx_toolgate_task_mistake(const u_char *where)
+{
+    const u_char *p;
+    ngx_uint_t is_uri;
+
+    is_uri = where[0] == '/' && where[1] == '/';
+
+    for (p = where; *p != '\0'; p++) {
+        if (is_uri ? *p <= ' ' || *p == 0x7f || *p == '"' || *p == '\\'
+                   : !tg_is_alpha((char) *p) && !tg_is_digit((char) *p)
+                         && ngx_strchr("_.-", *p) == NULL)
+        {
+            return "has a character that no URI and no service's name has; "
+                   "write for instance \"postgresql://user@host/database\"";
+        }
+    }
+
+    return is_uri && ngx_toolgate_task_has_password(where)
+               ? "has a password; put it into a file, and write "
+                 "\"password_file=PATH\" behind"
+               : NULL;
+}
+
+/* `password_file=PATH`, `password_credential=NAME`, `lease=TIME` */
+static char *
+ngx_toolgate_task_option(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks,
+                         ngx_str_t *value)
+{
+    ngx_str_t word;
+
+    if (value->len > 6 && ngx_strncmp(value->data, "lease=", 6) == 0) {
+        word.data = value->data + 6;
+        word.len = value->len - 6;
+        tasks->lease = ngx_parse_time(&word, 0);
+
+        if (tasks->lease != (ngx_msec_t) NGX_ERROR
+            && tasks->lease >= NGX_TOOLGATE_TASK_LEASE_MIN
+            && tasks->lease <= NGX_TOOLGATE_TASK_LEASE_MAX)
+        {
+            return NGX_CONF_OK;
+        }
+
+        return ngx_toolgate_refuse(cf, "invalid time in \"%V\"; write 5s to 1h",
+                                   value);
+    }
+
+    if (value->len > 9 && ngx_strncmp(value->data, "password_", 9) == 0) {
+        word.data = value->data + 9;
+        word.len = value->len - 9;
+
+        switch (ngx_toolgate_secret(cf, &word, &tasks->password)) {
+        case NGX_OK:
+            return NGX_CONF_OK;
+        case NGX_ERROR:
+            return NGX_CONF_ERROR;
+        default:
+            break;
+        }
+    }
+
+    return ngx_toolgate_refuse(cf,
+                               "invalid parameter \"%V\"; a store in "
+                               "PostgreSQL has \"password_file=PATH\", "
+                               "\"password_credential=NAME\" and "
+                               "\"lease=TIME\"",
+                               value);
+}
+
+static char *
+ngx_toolgate_task_pq(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks,
+                     ngx_str_t *value)
+{
+    const char *mistake;
+    ngx_uint_t i;
+    char *rv;
+
+    mistake = ngx_toolgate_task_mistake(value[1].data
+                                        + sizeof(NGX_TOOLGATE_TASK_PQ) - 1);
+
+    if (mistake != NULL) {
+        return (char *) mistake;
+    }
+
+    tasks->store = value[1];
+    rv = NGX_CONF_OK;
+
+    for (i = 2; rv == NGX_CONF_OK && i < cf->args->nelts; i++) {
+        rv = ngx_toolgate_task_option(cf, tasks, &value[i]);
+    }
+
+    return rv;
+}
+
+char *
+ngx_toolgate_task_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tasks_t *tasks = conf;
+
+    ngx_str_t *value;
+
+    if (tasks->store.len != 0) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_toolgate_task_use(cf) == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_toolgate_task_is_pq(&value[1])) {
+        return ngx_toolgate_task_pq(cf, tasks, value);
+    }
+
+    if (value[1].len >= sizeof(NGX_TOOLGATE_TASK_SQLITE)
+        && ngx_strncmp(value[1].data, NGX_TOOLGATE_TASK_SQLITE,
+                       sizeof(NGX_TOOLGATE_TASK_SQLITE) - 1)
+               == 0)
+    {
+        return ngx_toolgate_task_sqlite(cf, tasks, &value[1]);
+    }
+
+    return ngx_toolgate_refuse(cf,
+                               "invalid store \"%V\" in \"%V\"; write "
+                               "\"sqlite:PATH\" or "
+                               "\"postgresql:SERVICE-or-URI\"",
+                               &value[1], &cmd->name);
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/perl
+# Tasks in PostgreSQL: who may open what, what `nginx -t` says of it, how it
+# gets its password, and that nobody else sees that; versions.
+
+use Toolgate::Test;
+use Toolgate::Postgres;
+
+my $tg = Toolgate::Test->new;
+my $db = Toolgate::Postgres->new(Toolgate::Test->new,
+    password => 'pa"ss w\\rd');
+my $uri = $db->uri;
+my $secret = $tg->file('secret', "pa\"ss w\\rd\n", 0600);
+chown((getpwnam $tg->{user})[ 2, 3 ], $secret);
+my $rest = 'task_agent sh { exec sh -c $task_prompt; default; } '
+    . 'task_methods on;';
+my $body = "task_store $uri password_file=$secret; $rest";
+
+sub refused {
+    my ($store, $like, $what) = @_;
+    my ($status, $out) = $tg->test_conf("task_store $store; $rest");
+    isnt $status, 0, "refused: $what";
+    like $out, $like, "$what: it says why" or diag $out;
+}
+
+# --- mistakes
+
+refused 'postgresql:', qr/invalid store "postgresql:".*SERVICE-or-URI/,
+    'nothing';
+refused "postgresql:a'b", qr/character that no URI and no service's name/,
+    'no name of a service';
+refused 'postgresql://ann:secret@db/tasks',
+    qr/has a password; put it into a file, .*password_file=/,
+    'a password in the config';
+refused 'postgresql://ann@db/tasks?password=secret', qr/has a password/,
+    'the same, behind';
+refused "$uri user=ann", qr/invalid parameter "user=ann".*lease=TIME/,
+    'another parameter';
+refused "$uri lease=1s", qr/invalid time in "lease=1s"; write 5s to 1h/,
+    'a short lease';
+refused "$uri password_file=/none", qr{"/none" failed|/none}, 'no file';
+chmod 0644, $secret;
+refused "$uri password_file=$secret", qr/can be read or changed by others/,
+    'a file for all';
+chmod 0600, $secret;
+
+# --- what nginx -t says
+
+refused $uri, qr/store cannot be opened: .*password/, 'no password';
+my $wrong = $tg->file('wrong', "no\n", 0600);
+chown((getpwnam $tg->{user})[ 2, 3 ], $wrong);
+refused "$uri password_file=$wrong", qr/cannot be opened: .*authentication/,
+    'a wrong one';
+refused 'postgresql:none-such',
+    qr/cannot be opened: definition of service "none-such" not found/,
+    'a service that there is not';
+refused $db->uri(database => 'none') . " password_file=$secret",
+    qr/cannot be opened: .*database "none" does not exist/, 'no database';
+my ($status, $out) = $tg->test_conf($body);
+is $status, 0, 'all is well' or diag $out;
+is $db->sql("SELECT count(*) FROM pg_tables WHERE tablename LIKE 'toolgate%'"),
+    0, 'nothing was made';
+my $none = $uri =~ s/pg\/socket/none/r;
+($status, $out) = $tg->test_conf("task_store $none; $rest");
+is $status, 0, 'a database that is away is no mistake of the config';
+like $out, qr/\[warn\].* cannot be reached now, .*again and again: /,
+    'but it is said';
+
+# --- the password
+
+$tg->conf($body)->start;
+my $c = $tg->connect;
+is $c->rpc('task.submit', { prompt => 'echo $TOKEN' })->{result}{taskId},
+    'task-0000', 'with it, it works';
+my $task;
+wait_for {
+    $task = $c->rpc('task.get', { taskId => 'task-0000' })->{result};
+    $task->{completedAt};
+} 'the task to end';
+is $task->{state}, 'completed', 'and the task' or diag explain $task;
+my (undef, $dump) = run_command({ env => $tg->nginx_env }, $tg->nginx_command,
+    '-T');
+my $ps = join "\n", values %{ $tg->processes };
+my $row = $db->sql('SELECT * FROM toolgate_runner');
+for ([ $dump, 'nginx -T' ], [ $tg->log, 'the log' ], [ $ps, 'ps' ],
+    [ $row, 'the database' ]) {
+    unlike $_->[0], qr/pa.?"ss/, "no password in $_->[1]";
+}
+$db->sql(q{ALTER USER tasks PASSWORD 'new'});
+$tg->file('secret', "new\n", 0600);
+$tg->reload($body);
+$db->sql(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name='toolgate-runner'});
+is $c->rpc('task.submit', { prompt => 'true' })->{result}{taskId},
+    'task-0001', 'with another password it connects anew';
+
+# --- what cannot be opened
+
+wait_for { $c->rpc('task.stats')->{result}{completed} == 2 } 'its end';
+$tg->stop;
+wait_for { !$tg->runner_pids } 'the runner to leave';
+$db->sql('UPDATE toolgate_store SET version=2');
+refused "$uri password_file=$secret",
+    qr/cannot be opened: .*version 2, of a newer Toolgate/, 'a newer version';
+$tg->start;
+$c = $tg->connect;
+my $error = $c->rpc('task.stats')->{error};
+is $error->{code}, -32003, 'it is not opened';
+like $error->{message}, qr/^Subsystem unavailable: .*version 2, of a newer/,
+    'as it says';
+$tg->wait_log(qr/store cannot be opened, it is tried again: .*version 2/);
+$db->sql('UPDATE toolgate_store SET version=1');
+wait_for { $c->rpc('daemon.status')->{result}{health} eq 'healthy' }
+    'it is tried again';
+is $c->rpc('task.stats')->{result}{total}, 2, 'with all that there was';
+$db->sql('CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0');
+refused $db->uri(database => 'latin') . " password_file=$secret",
+    qr/cannot be opened: the database has the encoding LATIN1; make one/,
+    'another encoding';
+$db->sql('CREATE USER guest');
+refused $db->uri(user => 'other', database => 'none'), qr/"none" does not/,
+    'another user';
+$tg->stop;
+wait_for { !$tg->runner_pids } 'the runner to leave';
+
+done_testing;
