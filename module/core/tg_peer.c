@@ -183,6 +183,21 @@ tg_peer_refuse_end(tg_peer_t *peer, tg_str_t tail)
     return peer->row->too_large(peer, id);
 }
 
+tg_wait_t
+tg_peer_waits(const tg_peer_t *peer, size_t unsent, size_t left)
+{
+    if (unsent != 0) {
+        return TG_WAIT_SENT;
+    }
+
+    if (peer->ncalls != 0) {
+        return TG_WAIT_NOTHING;
+    }
+
+    return tg_frame_is_partial(&peer->frame, left) ? TG_WAIT_FRAME
+                                                   : TG_WAIT_IDLE;
+}
+
 int
 tg_peer_message(tg_peer_t *peer, tg_str_t text)
 {

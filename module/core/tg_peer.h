@@ -325,6 +325,17 @@ void tg_peer_turn_away(tg_peer_t *peer, tg_str_t why);
 /* The host keeps so many bytes for a deferred call, its arguments say. */
 void tg_call_hold(tg_call_t *call, size_t bytes);
 
+/* What a client is expected to do next; its host says how long it may take. */
+typedef enum {
+    TG_WAIT_NOTHING, /* its calls run */
+    TG_WAIT_FRAME,   /* to end a frame */
+    TG_WAIT_IDLE,    /* to begin one */
+    TG_WAIT_SENT     /* to read its answers */
+} tg_wait_t;
+
+/* With so many bytes not sent, and so many of its input not consumed. */
+tg_wait_t tg_peer_waits(const tg_peer_t *peer, size_t unsent, size_t left);
+
 /*
  * The bytes that are kept for this client: output, replies that wait for
  * the rest of their batch, calls and what the host holds for them.  Input

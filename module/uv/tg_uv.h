@@ -35,8 +35,10 @@ typedef struct {
      * Bytes came (all that were not consumed before, then the new ones).
      * TG_OK: wait for more.  TG_LIMIT: stop reading until a write ended or
      * tg_uv_conn_resume(); meanwhile the end of the other side goes
-     * unnoticed.  TG_CLOSED: write what is in out, then close.  Anything
-     * else: close at once.  out is flushed after the return.
+     * unnoticed.  TG_AGAIN: the same, but TG_UV_READ bytes more are read, so
+     * that its end is noticed as long as it is silent.  TG_CLOSED: write what
+     * is in out, then close.  Anything else: close at once.  out is flushed
+     * after the return.
      */
     int (*input)(void *host, const char *data, size_t len, size_t *consumed);
 
@@ -112,7 +114,8 @@ struct tg_uv_conn_s {
     tg_buf_t *out;    /* the peer's or caller's, drained by flush */
     int is_writing;
     int is_paused;
-    int is_feeding; /* ops->input is on the stack */
+    int is_listening; /* though it is paused */
+    int is_feeding;   /* ops->input is on the stack */
     int is_eof;
     int is_broken; /* writing failed; what is there is still read */
     int err;

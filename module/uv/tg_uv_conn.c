@@ -188,9 +188,10 @@ tg_uv_conn_feed(tg_uv_conn_t *conn)
             tg_buf_reset(&conn->in_buf, TG_UV_READ);
         }
 
-        conn->is_paused = rc == TG_LIMIT;
+        conn->is_listening = rc == TG_AGAIN;
+        conn->is_paused = rc == TG_LIMIT || rc == TG_AGAIN;
 
-        if (rc != TG_OK && rc != TG_LIMIT && rc != TG_CLOSED) {
+        if (rc != TG_OK && !conn->is_paused && rc != TG_CLOSED) {
             tg_uv_conn_end(conn, rc == TG_NOMEM ? UV_ENOMEM : UV_EPROTO);
             return;
         }
@@ -275,7 +276,7 @@ static void
 tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
 {
     size_t had;
-    int rc;
+    int rc, is_full;
 
     if (conn->state != TG_UV_OPEN && conn->state != TG_UV_CONNECTING) {
         return;
@@ -290,7 +291,8 @@ tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
         conn->in_buf.len += (size_t) nread;
     }
 
-    if (conn->state == TG_UV_OPEN && conn->in_buf.len != had) {
+    if (conn->state == TG_UV_OPEN && conn->in_buf.len != had
+        && !conn->is_listening) {
         tg_uv_conn_feed(conn);
     }
 
@@ -298,8 +300,11 @@ tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
         return;
     }
 
+    is_full = conn->is_paused
+              && (!conn->is_listening || conn->in_buf.len >= TG_UV_READ);
+
     /* Over TLS the end may come with bytes that have to be read first. */
-    if (conn->is_paused && (rc == 0 || conn->secure != NULL)) {
+    if (is_full && (rc == 0 || conn->secure != NULL)) {
         tg_uv_end_stop(conn);
     } else if (rc == UV_EOF) {
         tg_uv_conn_eof(conn);
@@ -318,12 +323,16 @@ tg_uv_conn_resume(tg_uv_conn_t *conn)
     }
 
     conn->is_paused = 0;
+    conn->is_listening = 0;
 
     if (conn->in_buf.len != 0) {
         tg_uv_conn_feed(conn);
     }
 
-    if (conn->state != TG_UV_OPEN || conn->is_paused || conn->is_eof) {
+    if (conn->state != TG_UV_OPEN || conn->is_eof
+        || (conn->is_paused
+            && (!conn->is_listening || conn->in_buf.len >= TG_UV_READ)))
+    {
         return;
     }
 

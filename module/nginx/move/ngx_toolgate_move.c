@@ -71,7 +71,7 @@ ngx_toolgate_pack_head(const ngx_toolgate_session_t *session,
     head->start_msec = (uint64_t) session->front.stream->start_msec;
     head->wait = session->wait;
     head->left = ngx_toolgate_time_left(
-        session->wait == NGX_TOOLGATE_WAIT_SENT ? c->write : c->read);
+        session->wait == TG_WAIT_SENT ? c->write : c->read);
     head->has_spoken = ngx_queue_empty(&session->silent);
     head->listener_len = c->listening->socklen;
     head->client_len = c->socklen;

@@ -91,7 +91,7 @@ ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival)
         ngx_toolgate_silent_leave(session);
     }
 
-    ngx_toolgate_wait_for(session, (ngx_toolgate_wait_t) head->wait,
+    ngx_toolgate_wait_for(session, (tg_wait_t) head->wait,
                           head->left != 0 ? (ngx_msec_t) head->left
                                           : NGX_TIMER_INFINITE);
 

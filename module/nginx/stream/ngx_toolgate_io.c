@@ -411,22 +411,6 @@ ngx_toolgate_watch(ngx_toolgate_session_t *session)
 
 /* --- timers --- */
 
-static ngx_toolgate_wait_t
-ngx_toolgate_waits_for(const ngx_toolgate_session_t *session)
-{
-    if (session->sent < session->front.peer.out.len) {
-        return NGX_TOOLGATE_WAIT_SENT;
-    }
-
-    if (session->front.peer.ncalls != 0) {
-        return NGX_TOOLGATE_WAIT_NOTHING;
-    }
-
-    return tg_frame_is_partial(&session->front.peer.frame, session->in.len)
-               ? NGX_TOOLGATE_WAIT_FRAME
-               : NGX_TOOLGATE_WAIT_IDLE;
-}
-
 static void
 ngx_toolgate_set_timer(ngx_event_t *ev, ngx_msec_t timeout)
 {
@@ -438,7 +422,7 @@ ngx_toolgate_set_timer(ngx_event_t *ev, ngx_msec_t timeout)
 }
 
 void
-ngx_toolgate_wait_for(ngx_toolgate_session_t *session, ngx_toolgate_wait_t wait,
+ngx_toolgate_wait_for(ngx_toolgate_session_t *session, tg_wait_t wait,
                       ngx_msec_t most)
 {
     const ngx_toolgate_srv_conf_t *conf;
@@ -447,10 +431,10 @@ ngx_toolgate_wait_for(ngx_toolgate_session_t *session, ngx_toolgate_wait_t wait,
 
     c = session->front.connection;
     conf = session->front.conf;
-    to_read = wait == NGX_TOOLGATE_WAIT_FRAME  ? conf->frame_timeout
-              : wait == NGX_TOOLGATE_WAIT_IDLE ? conf->idle_timeout
-                                               : 0;
-    to_send = wait == NGX_TOOLGATE_WAIT_SENT ? conf->send_timeout : 0;
+    to_read = wait == TG_WAIT_FRAME  ? conf->frame_timeout
+              : wait == TG_WAIT_IDLE ? conf->idle_timeout
+                                     : 0;
+    to_send = wait == TG_WAIT_SENT ? conf->send_timeout : 0;
 
     /* An idle session must not hold an exiting worker, nor be held. */
     c->read->cancelable = 1;
@@ -462,18 +446,19 @@ ngx_toolgate_wait_for(ngx_toolgate_session_t *session, ngx_toolgate_wait_t wait,
 void
 ngx_toolgate_set_timers(ngx_toolgate_session_t *session)
 {
-    ngx_toolgate_wait_t wait;
+    tg_wait_t wait;
     ngx_uint_t is_due;
 
-    wait = ngx_toolgate_waits_for(session);
+    wait = tg_peer_waits(&session->front.peer,
+                         session->front.peer.out.len - session->sent,
+                         session->in.len);
 
-    is_due = wait == NGX_TOOLGATE_WAIT_SENT ? session->has_sent
-                                            : session->has_read;
+    is_due = wait == TG_WAIT_SENT ? session->has_sent : session->has_read;
 
     /* Most have no time to be idle, before a call and after it. */
     if (wait != session->wait
         || (is_due
-            && (wait != NGX_TOOLGATE_WAIT_IDLE
+            && (wait != TG_WAIT_IDLE
                 || session->front.conf->idle_timeout != 0)))
     {
         ngx_toolgate_wait_for(session, wait, NGX_TIMER_INFINITE);

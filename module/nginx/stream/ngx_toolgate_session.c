@@ -233,7 +233,7 @@ ngx_toolgate_read_handler(ngx_event_t *rev)
 
     if (rev->timedout) {
         ngx_log_error(NGX_LOG_INFO, c->log, NGX_ETIMEDOUT,
-                      session->wait == NGX_TOOLGATE_WAIT_IDLE
+                      session->wait == TG_WAIT_IDLE
                           ? "client was silent (tool_idle_timeout)"
                           : "client sent no whole frame in time "
                             "(tool_idle_timeout frame=)");

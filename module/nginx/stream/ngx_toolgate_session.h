@@ -25,14 +25,6 @@
 /* Buffers from this size on are kept for the next call. */
 #define NGX_TOOLGATE_LARGE 262144
 
-/* What a client is expected to do next; each has its timer. */
-typedef enum {
-    NGX_TOOLGATE_WAIT_NOTHING = 0, /* its calls run */
-    NGX_TOOLGATE_WAIT_FRAME,       /* to end a frame */
-    NGX_TOOLGATE_WAIT_IDLE,        /* to begin one */
-    NGX_TOOLGATE_WAIT_SENT         /* to read its answers */
-} ngx_toolgate_wait_t;
-
 typedef enum {
     NGX_TOOLGATE_SERVING = 0,
     NGX_TOOLGATE_LEAVING, /* its worker exits */
@@ -57,11 +49,11 @@ typedef struct {
 struct ngx_toolgate_session_s {
     ngx_toolgate_front_t front; /* first: the peer's host */
     ngx_toolgate_state_t state;
-    ngx_toolgate_wait_t wait; /* what its timers are set for */
-    tg_dialect_t dialect;     /* that it is counted with */
-    tg_buf_t in;              /* bytes that the peer did not consume */
-    size_t sent;              /* bytes of peer.out that were sent, */
-    size_t traced;            /* and that a trace has, or that need not be */
+    tg_wait_t wait;       /* what its timers are set for */
+    tg_dialect_t dialect; /* that it is counted with */
+    tg_buf_t in;          /* bytes that the peer did not consume */
+    size_t sent;          /* bytes of peer.out that were sent, */
+    size_t traced;        /* and that a trace has, or that need not be */
     uint64_t bytes_in;
     uint64_t bytes_out;
     ngx_event_t *again; /* its timer; NULL: nothing ever waited for time */
@@ -156,8 +148,8 @@ ngx_int_t ngx_toolgate_watch(ngx_toolgate_session_t *session);
 void ngx_toolgate_set_timers(ngx_toolgate_session_t *session);
 
 /* Sets the timer of what is expected, for so many milliseconds at most. */
-void ngx_toolgate_wait_for(ngx_toolgate_session_t *session,
-                           ngx_toolgate_wait_t wait, ngx_msec_t most);
+void ngx_toolgate_wait_for(ngx_toolgate_session_t *session, tg_wait_t wait,
+                           ngx_msec_t most);
 
 /* --- fair --- */
 
