@@ -38,6 +38,7 @@ TOP=$PWD
 BUILD=${TOOLGATE_BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$TOP/$BUILD ;; esac
 SAN=
+TSAN=
 COVERAGE=
 JOBS=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 CC=${CC:-gcc}
@@ -56,10 +57,11 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                say how to use it; CONF is a file of tool and method blocks, or
                a whole nginx.conf (one that has a `stream {`); without it, a
                copy of docs/examples/demo.conf
-  test [unit|integration|clients|san|clang]...
+  test [unit|integration|clients|san|tsan|clang]...
                run these tests; without a name all of them; san is the first
-               three under AddressSanitizer and UBSan; clang builds all with
-               the other compiler, and runs the unit tests
+               three under AddressSanitizer and UBSan; tsan what has threads
+               under ThreadSanitizer; clang builds all with the other
+               compiler, and runs the unit tests
   test coverage
                run core's unit tests and say what of core they do not reach;
                fails below 95 % of lines or 90 % of branches
@@ -74,8 +76,8 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                whether every request was accounted for and nothing has grown
   lint         check layering, formatting, source lists and scripts
   install      copy what was built to DESTDIR and PREFIX (/usr/local), the
-               module to MODULES_DIR (PREFIX/lib/nginx/modules), the header
-               for native handlers to PREFIX/include
+               module to MODULES_DIR (PREFIX/lib/nginx/modules), libtoolgate
+               to PREFIX/lib, the headers to PREFIX/include
   structure [DIR]
                say how long functions and files are, what of them is comment,
                and where files need each other in a circle, room by room;
@@ -118,7 +120,7 @@ with_lock() {
 
 make_rooms() {
     make -s -f module/build/rooms.mk -j"$JOBS" B="${BUILD#"$TOP"/}" \
-        SAN="$SAN" COVERAGE="$COVERAGE" CC="$CC" "$@"
+        SAN="$SAN" TSAN="$TSAN" COVERAGE="$COVERAGE" CC="$CC" "$@"
 }
 
 # What the tests need to know about this build.
@@ -147,11 +149,38 @@ build() {
     with_lock "build_${1:-all}"
 }
 
+LIBRARY=libtoolgate.so.1
+
+# install_library WHERE PREFIX: the library, and what pkg-config says of it.
+install_library() {
+    local lib=$1/lib version
+    version=$(sed -n 's/^#define TG_VERSION "\(.*\)"$/\1/p' \
+        module/base/tg_base.h)
+    install -d "$lib/pkgconfig"
+    install -m 755 "$BUILD/$LIBRARY" "$lib/"
+    ln -sf "$LIBRARY" "$lib/libtoolgate.so"
+    install -m 644 "$BUILD/libtoolgate.a" "$lib/"
+    cat >"$lib/pkgconfig/toolgate.pc" <<END
+prefix=$2
+libdir=\${prefix}/lib
+includedir=\${prefix}/include
+
+Name: toolgate
+Description: The functions of a program, offered to agents as tools
+Version: $version
+Cflags: -I\${includedir}
+Libs: -L\${libdir} -ltoolgate
+Libs.private: -luv -lpcre2-8 -lpthread -ldl
+END
+}
+
 install_all() {
     local prefix=${PREFIX:-/usr/local} modules root=${DESTDIR:-} file
     local so=ngx_stream_toolgate_module.so
     modules=${MODULES_DIR:-$prefix/lib/nginx/modules}
-    for file in $so toolgate toolgate-bridge toolgate-runner; do
+    for file in $so toolgate toolgate-bridge toolgate-runner \
+        "$LIBRARY" libtoolgate.a
+    do
         [ -e "$BUILD/$file" ] || die "no $BUILD/$file: ./build.sh build first"
     done
     install -d "$root$prefix/bin" "$root$prefix/include" "$root$modules"
@@ -159,7 +188,8 @@ install_all() {
         install -m 755 "$BUILD/$file" "$root$prefix/bin/"
     done
     install -m 644 "$BUILD/$so" "$root$modules/"
-    install -m 644 module/api/toolgate_handler.h "$root$prefix/include/"
+    install -m 644 module/api/*.h "$root$prefix/include/"
+    install_library "$root$prefix" "$prefix"
     find_nginx
     say "installed; at the top of nginx.conf:"
     [ -z "$STREAM_MODULE" ] || say "    load_module $STREAM_MODULE;"

@@ -72,6 +72,10 @@ END
         /usr/bin/python3 -c 'import msgpack' 2>/dev/null \
             || say python3-msgpack
         has_postgres || say postgresql
+        # Programs of users that are built with the library.
+        command -v g++ >/dev/null || say g++
+        command -v pkg-config >/dev/null || say pkg-config
+        command -v python3 >/dev/null || say python3
         ;;
     clang)
         command -v clang >/dev/null || say clang

@@ -1,7 +1,7 @@
 # The companions, libcore.a and the unit tests.  ./build.sh drives it; the
 # NGINX module itself is built by NGINX's own makefile from `config`.
 #
-#   make -f module/build/rooms.mk B=build [SAN=1] all|unit|replay
+#   make -f module/build/rooms.mk B=build [SAN=1|TSAN=1] all|unit|replay
 #   make -f module/build/rooms.mk B=build/fuzz FUZZ=1 CC=clang replay
 #
 # The second builds the fuzz targets for libFuzzer; else they are programs
@@ -12,6 +12,7 @@
 
 B ?= build
 SAN ?=
+TSAN ?=
 FUZZ ?=
 COVERAGE ?=
 ifeq ($(origin CC),default)
@@ -26,6 +27,9 @@ ifeq ($(SAN),1)
 OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 LDOPT := -fsanitize=address,undefined
+else ifeq ($(TSAN),1)
+OPT := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+LDOPT := -fsanitize=thread
 else ifeq ($(FUZZ),1)
 OPT := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,address,undefined
@@ -39,11 +43,12 @@ OPT := -O2 -g $(HARDEN) -ffunction-sections -fdata-sections
 LDOPT := -Wl,--gc-sections
 endif
 
-TG_CFLAGS := $(OPT) $(WARN) -fPIE -fvisibility=hidden -Imodule \
+# One object serves programs and libtoolgate.so: what is hidden costs nothing.
+TG_CFLAGS := $(OPT) $(WARN) -fPIC -fvisibility=hidden -Imodule \
 	-MMD -MP $(CPPFLAGS) $(CFLAGS)
 HARDEN_LD := $(shell sh module/build/hardening.sh '$(CC)' ld)
-TG_LDFLAGS := -pie $(HARDEN_LD) -Wl,-O1 -Wl,--as-needed \
-	$(LDOPT) $(LDFLAGS)
+SO_LDFLAGS := $(HARDEN_LD) -Wl,-O1 -Wl,--as-needed $(LDOPT) $(LDFLAGS)
+TG_LDFLAGS := -pie $(SO_LDFLAGS)
 
 # Core is plain C11; the companions are Linux programs.
 STD_C11 := -std=c11
@@ -69,6 +74,8 @@ CUNIT_LIBS := -lcunit
 # json-c and patterns are the client's alone; tests may want patterns.
 LIBS := $(UV_LIBS) $(JSON_LIBS) $(PCRE_LIBS) $(MSGPACK_LIBS)
 room_libs = $(if $(filter client,$(1)),$(LIBS),$(UV_LIBS) $(PCRE_LIBS))
+# A program may have a loop of libuv's itself: there is one libuv in it.
+SO_LIBS := -luv -lpcre2-8 -lpthread -ldl
 
 comma := ,
 # Rooms of plain C11 that everybody links, as one archive.
@@ -89,6 +96,18 @@ RUNNER_MAIN := $(wildcard module/runner/tg_runner_main.c)
 BRIDGE_MAIN := $(wildcard module/bridge/tg_bridge_main.c)
 CLIENT_MAIN := $(wildcard module/client/tg_cli_main.c)
 
+# libtoolgate: all that it is made of, under the names that toolgate.map has.
+SONAME := libtoolgate.so.1
+SO := $(B)/$(SONAME)
+SO_MAP := module/library/toolgate.map
+SO_OBJS = $(call room,library) $(THREAD) $(REGEX) $(UV) \
+	$(call obj,$(call src,$(C11_ROOMS)))
+SO_FLAGS := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(SO_MAP) \
+	-Wl,-z,nodelete $(if $(SAN)$(TSAN),,-Wl,-z,defs)
+
+# A program that has it, for tests.
+HOST := $(B)/host
+
 PROGS := $(if $(RUNNER_MAIN),$(B)/toolgate-runner) \
 	$(if $(BRIDGE_MAIN),$(B)/toolgate-bridge) \
 	$(if $(CLIENT_MAIN),$(B)/toolgate)
@@ -105,7 +124,7 @@ BENCH := $(patsubst t/bench/%_main.c,$(B)/bench/%, \
 
 # Beside which validation is measured, where it is installed.
 CXX ?= g++
-SIMDJSON := $(if $(SAN)$(FUZZ)$(COVERAGE),,$(shell \
+SIMDJSON := $(if $(SAN)$(TSAN)$(FUZZ)$(COVERAGE),,$(shell \
 	echo '\#include <simdjson.h>' | $(CXX) -E -x c++ - >/dev/null 2>&1 \
 	&& echo $(B)/bench/bench_simdjson))
 
@@ -122,13 +141,17 @@ FUZZ_HELP := $(call obj,$(sort $(filter-out t/fuzz/fuzz_%.c \
 	$(addprefix t/unit/,core_memory.c core_host.c core_tools.c \
 	base_json_ref.c))
 
-.PHONY: all unit replay core
+.PHONY: all unit replay core threads
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(CORE) $(PROGS) $(BENCH) $(SIMDJSON) $(FAULTS)
+all: $(CORE) $(PROGS) $(SO) $(B)/libtoolgate.so $(B)/libtoolgate.a $(HOST) \
+	$(BENCH) $(SIMDJSON) $(FAULTS)
 unit: $(TESTS)
 replay: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
+# What has threads, and what its tests need besides.
+threads: $(SO) $(B)/libtoolgate.so $(HOST) $(B)/toolgate-bridge \
+	$(filter $(B)/unit/test_thread_%,$(TESTS))
 # What is about the C11 rooms alone.
 core: $(filter $(addprefix $(B)/unit/test_,$(C11_ROOMS:=_%)),$(TESTS)) \
 	$(addprefix $(B)/fuzz/,$(filter $(C11_ROOMS:=_%),$(FUZZ_TARGETS)))
@@ -142,7 +165,7 @@ endef
 FLAGS_TEXT := $(CC) $(TG_CFLAGS) $(STD_C11) $(STD) $(TG_LDFLAGS) $(LIBS)
 $(call stamp,flags.stamp,$(subst ','\'',$(FLAGS_TEXT)))
 $(call stamp,sources.stamp,$(sort $(wildcard module/*/*.c module/*/*/*.c \
-	t/unit/*.c t/bench/*.c t/fuzz/*.c)))
+	t/unit/*.c t/bench/*.c t/fuzz/*.c t/host/*.c)))
 
 $(call obj,$(call src,$(C11_ROOMS))): $(B)/obj/%.o: %.c $(B)/flags.stamp
 	@mkdir -p $(@D)
@@ -171,6 +194,27 @@ $(B)/toolgate: $(call obj,$(CLIENT_MAIN)) $(call room,client) $(UV) \
 		$(REGEX) $(CORE) $(B)/sources.stamp
 	$(call link,$(LIBS))
 
+$(SO): $(SO_OBJS) $(SO_MAP) $(B)/sources.stamp
+	$(CC) $(SO_LDFLAGS) $(SO_FLAGS) -o $@ $(filter %.o,$^) $(SO_LIBS)
+
+$(B)/libtoolgate.so: $(SO)
+	ln -sf $(SONAME) $@
+
+# The same in one object, in which nothing else has a name.
+$(B)/libtoolgate.a: $(SO_OBJS) $(SO_MAP) $(B)/sources.stamp
+	@rm -f $@
+	$(CC) -r -nostdlib -o $(B)/toolgate.o $(filter %.o,$^)
+	sed -n 's/^ *\(toolgate_[a-z_]*\);$$/\1/p' $(SO_MAP) > $(B)/toolgate.names
+	objcopy --keep-global-symbols=$(B)/toolgate.names $(B)/toolgate.o
+	ar rcs $@ $(B)/toolgate.o
+	@rm -f $(B)/toolgate.o
+
+# As users build theirs: the header and the library, nothing else of ours.
+$(HOST): $(wildcard t/host/*.c) t/host/host.h module/api/toolgate.h $(SO) \
+		$(B)/libtoolgate.so $(B)/flags.stamp $(B)/sources.stamp
+	$(CC) $(STD) $(OPT) $(WARN) -Imodule/api -o $@ $(filter %.c,$^) \
+		-L$(B) -ltoolgate -Wl,-rpath,'$$ORIGIN' -luv -lpthread $(LDOPT)
+
 $(BENCH): $(B)/bench/%: $(B)/obj/t/bench/%_main.o $(BENCH_OBJS) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $(@D)
@@ -189,10 +233,11 @@ $(FAULTS): $(B)/faults/%.so: t/faults/%.c t/faults/tg_faults.h \
 # the patterns that core leaves to its host.
 test_room = $(word 2,$(subst _, ,$(1)))
 test_host = $(filter-out $(C11_ROOMS) regex,$(call test_room,$(1)))
+test_objs = $(call room,$(1)) $(UV) $(if $(filter library,$(1)),$(THREAD))
 define test_rule
 $(B)/unit/$(1): $(B)/obj/t/unit/$(1).o $(TEST_HELP) \
 		$(sort $(REGEX) $(if $(call test_host,$(1)), \
-		$(call room,$(call test_host,$(1))) $(UV))) \
+		$(call test_objs,$(call test_host,$(1))))) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $$(@D)
 	$$(call link,$(CUNIT_LIBS) $(if $(call test_host,$(1)), \

@@ -11,30 +11,16 @@ unit_run() {
     echo $status >"$program.status"
 }
 
-# test_unit [ROOM...].  A program passes when it exits with 0 and CUnit's
-# summary says that tests ran and none failed: either alone can be forgotten
-# or cut short.
-test_unit() {
-    local test tests=() log failed= status room
-    if [ $# = 0 ]; then
-        with_lock make_rooms all unit replay
-        set -- ""
-    else
-        with_lock make_rooms core
-    fi
-    for room in "$@"; do
-        for test in t/unit/test_$room*.c; do
-            [ -e "$test" ] || { say "no unit tests"; return 0; }
-            tests+=("$(basename "$test" .c)")
-        done
-    done
+# test_unit_programs NAME...: those that were built.
+test_unit_programs() {
+    local test log failed= status
     # Those that wait for programs most of their time leave room for others.
     rm -f "$BUILD"/unit/*.status
     export BUILD
     export -f unit_run
-    printf '%s\n' "${tests[@]}" \
+    printf '%s\n' "$@" \
         | xargs -P "${TEST_JOBS:-4}" -n 1 bash -c 'unit_run "$1"' unit
-    for test in "${tests[@]}"; do
+    for test; do
         log=$BUILD/unit/$test.log
         say "--- $test"
         status=$(cat "$BUILD/unit/$test.status")
@@ -51,8 +37,30 @@ test_unit() {
             failed="$failed $test"
         fi
     done
-    replay_corpora "$@" || failed="$failed fuzz"
     # Where it stands in what was printed is far above.
+    [ -z "$failed" ] || warn "failed:$failed"
+    [ -z "$failed" ]
+}
+
+# test_unit [ROOM...].  A program passes when it exits with 0 and CUnit's
+# summary says that tests ran and none failed: either alone can be forgotten
+# or cut short.
+test_unit() {
+    local test tests=() failed= room
+    if [ $# = 0 ]; then
+        with_lock make_rooms all unit replay
+        set -- ""
+    else
+        with_lock make_rooms core
+    fi
+    for room in "$@"; do
+        for test in t/unit/test_$room*.c; do
+            [ -e "$test" ] || { say "no unit tests"; return 0; }
+            tests+=("$(basename "$test" .c)")
+        done
+    done
+    test_unit_programs "${tests[@]}" || failed=" unit"
+    replay_corpora "$@" || failed="$failed fuzz"
     [ -z "$failed" ] || warn "failed:$failed"
     [ -z "$failed" ]
 }
@@ -124,6 +132,19 @@ test_san() {
     test_clients
 }
 
+# The library, and what its threads share, under ThreadSanitizer.
+test_tsan() {
+    BUILD=$BUILD/tsan
+    TSAN=1
+    export TSAN_OPTIONS="halt_on_error=1:exitcode=66"
+    with_lock make_rooms threads
+    write_env
+    test_unit_programs test_thread_mail || return 1
+    # All but what is about files that are installed.
+    TOOLGATE_BUILD=$BUILD prove -j"${TEST_JOBS:-4}" -It/lib \
+        t/integration/87[0-57-9]-host-*.t
+}
+
 # What gcc accepts, clang must, and the other way round.
 test_clang() {
     case $CC in *clang*) CC=gcc ;; *) CC=clang ;; esac
@@ -149,19 +170,19 @@ test_coverage() {
 
 run_tests() {
     local what status
-    [ $# != 0 ] || set -- unit integration clients san clang
+    [ $# != 0 ] || set -- unit integration clients san tsan clang
     for what in "$@"; do
         case $what in
-        unit | integration | clients | san | clang | coverage) ;;
+        unit | integration | clients | san | tsan | clang | coverage) ;;
         *) refuse "no such tests: $what (unit, integration, clients, san," \
-            "clang, coverage)" ;;
+            "tsan, clang, coverage)" ;;
         esac
     done
     require build test
     [[ " $* " != *" clang "* ]] || require clang
     find_nginx
     # These build their own.
-    case $* in san | clang | coverage) ;; *) with_lock build_all ;; esac
+    case $* in san | tsan | clang | coverage) ;; *) with_lock build_all ;; esac
     for what in "$@"; do
         say "=== $what"
         # A subshell: san changes where things are.  No `||` after it: that

@@ -8,7 +8,7 @@ use Toolgate::Native;
 
 my $top = Toolgate::Test::top();
 my @files = ('README.md', map {"docs/$_"} qw(architecture.md development.md
-    directives.md limits.md native.md operations.md performance.md
+    directives.md library.md limits.md native.md operations.md performance.md
     protocols.md security.md));
 my %text = map { $_ => slurp("$top/$_") // die "$_: $!\n" } @files;
 

@@ -47,6 +47,10 @@ my %room = (
         rooms  => [qw(base schema core rule uv regex)],
         system => libraries(qr{^(?:uv\.h|curl/|sqlite3\.h|postgresql/)}),
     },
+    library => {
+        rooms  => [qw(base schema core tool thread api regex uv)],
+        system => libraries(qr/^uv\.h/),
+    },
     client => {
         rooms  => [qw(base schema core uv regex)],
         system => libraries(qr/^(?:uv\.h|json-c\/)/),

@@ -170,6 +170,8 @@ script_header(script_t *script, const char *line, unsigned number)
         script->max_frame = strtoul(value, NULL, 10);
     } else if ((value = script_after(line, "max_inflight:")) != NULL) {
         script->max_inflight = (unsigned) strtoul(value, NULL, 10);
+    } else if (strcmp(line, "asked: no") == 0) {
+        /* About programs that must be asked first: these tools are known. */
     } else if (strcmp(line, "heavy: yes") == 0) {
         script->is_heavy = 1;
     } else if (strcmp(line, "only: unit") != 0) {

@@ -44,7 +44,8 @@ my $alarming = qr/\s\[(?:alert|emerg)\]\s
 my $harmless = qr/\[alert\]\s\S+\s
     (?:sendmsg\(\)\sfailed\s\((?:32|104|111):
     |kill\(\d+,\s\d+\)\sfailed\s\(3:)/x;
-my $sanitizer = qr/(?:Address|Leak|UndefinedBehavior)Sanitizer|runtime error:/;
+my $sanitizer =
+    qr/(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:/;
 
 sub import {
     my ($class, %option) = @_;

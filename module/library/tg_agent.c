@@ -1,0 +1,197 @@
+/*
+ * What an agent is told so that it starts the bridge, and where that is.
+ */
+#include "library/tg_agent.h"
+
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TG_BRIDGE "toolgate-bridge"
+
+/* DIR/WHERE, as an absolute path without links: 1, or 0: there is none. */
+static int
+tg_bridge_is_at(const char *dir, size_t len, const char *where,
+                char path[PATH_MAX])
+{
+    char text[PATH_MAX];
+    int n;
+
+    n = snprintf(text, sizeof(text), "%.*s/%s", (int) len, dir, where);
+
+    return n > 0 && (size_t) n < sizeof(text) && access(text, X_OK) == 0
+           && realpath(text, path) != NULL;
+}
+
+/* Beside the object that this is in, or where that was installed. */
+static int
+tg_bridge_is_near(const char *object, char path[PATH_MAX])
+{
+    const char *slash;
+    size_t len;
+
+    slash = strrchr(object, '/');
+    len = slash != NULL ? (size_t) (slash - object) : 0;
+
+    return slash != NULL
+           && (tg_bridge_is_at(object, len, TG_BRIDGE, path)
+               || tg_bridge_is_at(object, len, "../bin/" TG_BRIDGE, path)
+               || tg_bridge_is_at(object, len, "../../bin/" TG_BRIDGE, path));
+}
+
+static int
+tg_bridge_is_in_path(char path[PATH_MAX])
+{
+    const char *at, *end;
+
+    for (at = getenv("PATH"); at != NULL && *at != '\0';
+         at = *end != '\0' ? end + 1 : end)
+    {
+        end = strchrnul(at, ':');
+
+        if (end != at
+            && tg_bridge_is_at(at, (size_t) (end - at), TG_BRIDGE, path)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static int
+tg_bridge_find(char path[PATH_MAX])
+{
+    char program[PATH_MAX];
+    Dl_info info;
+    ssize_t n;
+
+    if (dladdr(TG_BRIDGE_HERE, &info) != 0 && info.dli_fname != NULL
+        && info.dli_fname[0] == '/' && tg_bridge_is_near(info.dli_fname, path))
+    {
+        return 0;
+    }
+
+    n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+    if (n > 0) {
+        program[n] = '\0';
+
+        if (tg_bridge_is_near(program, path)) {
+            return 0;
+        }
+    }
+
+    return tg_bridge_is_in_path(path)
+               ? 0
+               : tg_error(TOOLGATE_ERR_BRIDGE_STARTUP,
+                          TG_BRIDGE " is neither beside the library nor in "
+                                    "PATH; set \"bridge\" to where it is");
+}
+
+int
+tg_bridge_command(toolgate_server_t *server, tg_bridge_command_t *command)
+{
+    int rc;
+
+    rc = tg_server_names(server);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    memcpy(command->socket, server->files.socket, sizeof(command->socket));
+    memcpy(command->schema, server->files.schema, sizeof(command->schema));
+
+    if (server->bridge == NULL) {
+        return tg_bridge_find(command->path);
+    }
+
+    if (strlen(server->bridge) >= sizeof(command->path)) {
+        return tg_error(TOOLGATE_ERR_ARGUMENT, "\"bridge\" is too long a path");
+    }
+
+    memcpy(command->path, server->bridge, strlen(server->bridge) + 1);
+
+    return 0;
+}
+
+/* --- as JSON --- */
+
+static int
+tg_agent_put(toolgate_server_t *server, tg_buf_t *json)
+{
+    tg_bridge_command_t command;
+    const char *args[3];
+    size_t i;
+    int rc;
+
+    if (server->transport == TG_TRANSPORT_SDK) {
+        tg_buf_text(json, "{\"type\":\"sdk\",\"name\":");
+        tg_json_put_string(json, tg_str_c(server->name));
+        tg_buf_char(json, '}');
+        return 0;
+    }
+
+    rc = tg_bridge_command(server, &command);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    args[0] = command.path;
+    args[1] = command.socket;
+    args[2] = command.schema;
+
+    for (i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
+        if (!tg_utf8_is_valid(tg_str_c(args[i]))) {
+            return tg_error(TOOLGATE_ERR_ARGUMENT,
+                            "\"%s\" is not UTF-8, as JSON has to be; choose "
+                            "another path",
+                            args[i]);
+        }
+
+        tg_buf_text(json, i == 0   ? "{\"type\":\"stdio\",\"command\":"
+                          : i == 1 ? ",\"args\":["
+                                   : ",");
+        tg_json_put_string(json, tg_str_c(args[i]));
+    }
+
+    tg_buf_text(json, "]}");
+
+    return 0;
+}
+
+char *
+toolgate_agent_config(toolgate_server_t *server)
+{
+    tg_buf_t json;
+    char *text;
+    int rc;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_library_lock();
+    tg_buf_text(&json, "{\"mcpServers\":{");
+    tg_json_put_string(&json, tg_str_c(server->name));
+    tg_buf_char(&json, ':');
+    rc = tg_agent_put(server, &json);
+    tg_buf_text(&json, "}}");
+    tg_library_unlock();
+    text = NULL;
+
+    if (rc == 0) {
+        text = tg_buf_failed(&json) ? NULL : tg_text_copy(tg_buf_view(&json));
+
+        if (text == NULL) {
+            (void) tg_error_memory();
+        }
+    }
+
+    tg_buf_deinit(&json);
+
+    return text;
+}

@@ -1,0 +1,23 @@
+/*
+ * How the bridge of a server is started.
+ */
+#ifndef TG_AGENT_H
+#define TG_AGENT_H
+
+#include "library/tg_server.h"
+
+#include <limits.h>
+
+/* An address in the object that the library is in. */
+#define TG_BRIDGE_HERE ((void *) (uintptr_t) toolgate_agent_config)
+
+typedef struct {
+    char path[PATH_MAX];
+    char socket[TG_FILES_PATH];
+    char schema[sizeof(((tg_files_t *) 0)->schema)];
+} tg_bridge_command_t;
+
+/* Locked: 0, or an error, told. */
+int tg_bridge_command(toolgate_server_t *server, tg_bridge_command_t *command);
+
+#endif

@@ -1,0 +1,321 @@
+#include "library/tg_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Behind a schema file's name while it is written anew. */
+#define TG_FILES_NEW "~"
+#define TG_UUID 36
+
+tg_file_id_t
+tg_file_id(const struct stat *st)
+{
+    return (tg_file_id_t){ .dev = st->st_dev,
+                           .ino = st->st_ino,
+                           .mtim = st->st_mtim };
+}
+
+int
+tg_file_is(const tg_file_id_t *id, const struct stat *st)
+{
+    return id->ino != 0 && id->ino == st->st_ino && id->dev == st->st_dev
+           && id->mtim.tv_sec == st->st_mtim.tv_sec
+           && id->mtim.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+/* --- names --- */
+
+static int
+tg_uuid(char text[TG_UUID + 1])
+{
+    uint8_t bytes[16];
+    int n, i;
+
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t) sizeof(bytes)) {
+        return tg_error_system("getrandom()");
+    }
+
+    /* A random one, as RFC 4122 marks it. */
+    bytes[6] = (uint8_t) ((bytes[6] & 0x0f) | 0x40);
+    bytes[8] = (uint8_t) ((bytes[8] & 0x3f) | 0x80);
+
+    for (i = 0, n = 0; i < 16; i++) {
+        n += snprintf(text + n, TG_UUID + 1 - (size_t) n, "%s%02x",
+                      i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                      bytes[i]);
+    }
+
+    return 0;
+}
+
+/* 0, or -1: too long for a socket's address. */
+static int
+tg_files_name(tg_files_t *files, const char *dir, const char *uuid)
+{
+    size_t n;
+
+    if (strlen(dir) >= sizeof(files->dir)) {
+        return -1;
+    }
+
+    memcpy(files->dir, dir, strlen(dir) + 1);
+    n = (size_t) snprintf(files->socket, sizeof(files->socket),
+                          "%s/" TG_SOCKET_PREFIX "%s" TG_SOCKET_SUFFIX, dir,
+                          uuid);
+    (void) snprintf(files->schema, sizeof(files->schema),
+                    "%s/" TG_SCHEMA_PREFIX "%s" TG_SCHEMA_SUFFIX, dir, uuid);
+
+    return n < sizeof(files->socket) ? 0 : -1;
+}
+
+/* A directory in which nobody else makes or replaces files. */
+static int
+tg_files_is_ours(const char *dir)
+{
+    struct stat st;
+
+    return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid()
+           && (st.st_mode & 022) == 0;
+}
+
+static int
+tg_files_choose_private(tg_files_t *files, const char *uuid)
+{
+    char dir[TG_FILES_PATH];
+    const char *temp;
+    size_t n;
+
+    files->is_private = 1;
+    temp = secure_getenv("TMPDIR");
+    n = temp != NULL && temp[0] == '/'
+            ? (size_t) snprintf(dir, sizeof(dir), "%s/toolgate-%.12s", temp,
+                                uuid + TG_UUID - 12)
+            : sizeof(dir);
+
+    if (n < sizeof(dir) && tg_files_name(files, dir, uuid) == 0) {
+        return 0;
+    }
+
+    (void) snprintf(dir, sizeof(dir), "/tmp/toolgate-%.12s",
+                    uuid + TG_UUID - 12);
+
+    return tg_files_name(files, dir, uuid) == 0
+               ? 0
+               : tg_error(TOOLGATE_ERR_SYSTEM, "%s is too long a name", dir);
+}
+
+int
+tg_files_choose(tg_files_t *files, const char *directory)
+{
+    char uuid[TG_UUID + 1];
+    const char *dir;
+    int rc;
+
+    memset(files, 0, sizeof(*files));
+    rc = tg_uuid(uuid);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    if (directory != NULL) {
+        return tg_files_name(files, directory, uuid) == 0
+                   ? 0
+                   : tg_error(TOOLGATE_ERR_ARGUMENT,
+                              "the directory \"%s\" is too long for the "
+                              "address of a socket in it; choose another",
+                              directory);
+    }
+
+    dir = secure_getenv("XDG_RUNTIME_DIR");
+
+    return dir != NULL && dir[0] == '/' && tg_files_is_ours(dir)
+                   && tg_files_name(files, dir, uuid) == 0
+               ? 0
+               : tg_files_choose_private(files, uuid);
+}
+
+/* --- files --- */
+
+static int
+tg_files_open_dir(tg_files_t *files)
+{
+    if (!files->is_private) {
+        return tg_files_is_ours(files->dir)
+                   ? 0
+                   : tg_error(TOOLGATE_ERR_SYSTEM,
+                              "\"%s\" must be a directory of this user in "
+                              "which nobody else can write; chmod 0700 it, or "
+                              "choose another",
+                              files->dir);
+    }
+
+    if (!files->has_dir && mkdir(files->dir, 0700) != 0) {
+        return tg_error_system("the directory \"%s\" cannot be made",
+                               files->dir);
+    }
+
+    files->has_dir = 1;
+
+    return 0;
+}
+
+static int
+tg_files_put(int fd, tg_str_t text)
+{
+    ssize_t n;
+
+    while (text.len != 0) {
+        n = write(fd, text.data, text.len);
+
+        if (n == -1 && errno == EINTR) {
+            continue;
+        }
+
+        if (n <= 0) {
+            return -1;
+        }
+
+        text.data += n;
+        text.len -= (size_t) n;
+    }
+
+    return 0;
+}
+
+/* Under another name first: who reads it finds all of it. */
+static int
+tg_files_store(tg_files_t *files, const char *temp, tg_str_t schema)
+{
+    struct stat st;
+    int fd, rc;
+
+    (void) unlink(temp);
+    fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd == -1) {
+        return -1;
+    }
+
+    rc = tg_files_put(fd, schema) == 0 && fstat(fd, &st) == 0
+                 && rename(temp, files->schema) == 0
+             ? 0
+             : -1;
+
+    if (rc == 0) {
+        files->schema_id = tg_file_id(&st);
+    } else {
+        (void) unlink(temp);
+    }
+
+    (void) close(fd);
+
+    return rc;
+}
+
+int
+tg_files_write(tg_files_t *files, tg_str_t schema)
+{
+    char temp[sizeof(files->schema) + sizeof(TG_FILES_NEW)];
+    int rc;
+
+    rc = tg_files_open_dir(files);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    (void) snprintf(temp, sizeof(temp), "%s" TG_FILES_NEW, files->schema);
+
+    return tg_files_store(files, temp, schema) == 0
+               ? 0
+               : tg_error_system("the schema file \"%s\" cannot be written",
+                                 files->schema);
+}
+
+/*
+ * The kernel gives a socket's file the mode of the socket: so it has that as
+ * soon as it is there, without umask(), which is all threads'.
+ */
+static int
+tg_files_bind(tg_files_t *files, int fd)
+{
+    struct sockaddr_un addr;
+    struct stat st;
+
+    memset(&addr, 0, sizeof(addr));
+    addr.sun_family = AF_UNIX;
+    memcpy(addr.sun_path, files->socket, sizeof(addr.sun_path));
+
+    if (fchmod(fd, 0600) != 0
+        || bind(fd, (struct sockaddr *) &addr, sizeof(addr)) != 0
+        || lstat(files->socket, &st) != 0)
+    {
+        return -1;
+    }
+
+    files->socket_id = tg_file_id(&st);
+
+    /* A umask may have taken away more. */
+    return (st.st_mode & 07777) == 0600 || chmod(files->socket, 0600) == 0
+               ? listen(fd, TG_FILES_BACKLOG)
+               : -1;
+}
+
+int
+tg_files_listen(tg_files_t *files, int *fd)
+{
+    int rc, sock;
+
+    rc = tg_files_open_dir(files);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (sock == -1 || tg_files_bind(files, sock) != 0) {
+        rc = tg_error_system("the socket \"%s\" cannot be opened",
+                             files->socket);
+
+        if (sock != -1) {
+            (void) close(sock);
+        }
+
+        return rc;
+    }
+
+    *fd = sock;
+
+    return 0;
+}
+
+static void
+tg_files_unlink(const char *path, tg_file_id_t *id)
+{
+    struct stat st;
+
+    if (lstat(path, &st) == 0 && tg_file_is(id, &st)) {
+        (void) unlink(path);
+    }
+
+    id->ino = 0;
+}
+
+void
+tg_files_remove(tg_files_t *files)
+{
+    tg_files_unlink(files->socket, &files->socket_id);
+    tg_files_unlink(files->schema, &files->schema_id);
+
+    if (files->has_dir) {
+        (void) rmdir(files->dir);
+        files->has_dir = 0;
+    }
+}

@@ -1,0 +1,66 @@
+/*
+ * The socket and the schema file of a server: what they are called, and that
+ * nobody else can open them, from their first moment on.
+ *
+ *     DIR/claudecode_ipc_UUID.sock
+ *     DIR/claudecode_ipc_schema_UUID.json
+ *
+ * DIR is the program's choice, or $XDG_RUNTIME_DIR, or a directory that is
+ * made for them.
+ */
+#ifndef TG_FILES_H
+#define TG_FILES_H
+
+#include "library/tg_library.h"
+
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#define TG_SOCKET_PREFIX "claudecode_ipc_"
+#define TG_SOCKET_SUFFIX ".sock"
+#define TG_SCHEMA_PREFIX "claudecode_ipc_schema_"
+#define TG_SCHEMA_SUFFIX ".json"
+/* Clients that connect at the same moment. */
+#define TG_FILES_BACKLOG 128
+
+#define TG_FILES_PATH sizeof(((struct sockaddr_un *) 0)->sun_path)
+
+/*
+ * Which file it is: what else may come to stand there is not ours.  A number
+ * of a file is used again, but not within the same moment.
+ */
+typedef struct {
+    dev_t dev;
+    ino_t ino; /* 0: there is none */
+    struct timespec mtim;
+} tg_file_id_t;
+
+tg_file_id_t tg_file_id(const struct stat *st);
+int tg_file_is(const tg_file_id_t *id, const struct stat *st);
+
+typedef struct {
+    char dir[TG_FILES_PATH];
+    char socket[TG_FILES_PATH];
+    char schema[TG_FILES_PATH + 16];
+    int is_private; /* dir is made for them */
+    int has_dir;    /* it was */
+    tg_file_id_t socket_id;
+    tg_file_id_t schema_id;
+} tg_files_t;
+
+/* All return 0 or a TOOLGATE_ERR_..., told. */
+
+/* Other names than ever before.  directory: NULL is as above. */
+int tg_files_choose(tg_files_t *files, const char *directory);
+
+/*
+ * Writes the schema file, or writes it anew; and opens the socket, *fd.  Who
+ * fails calls tg_files_remove().
+ */
+int tg_files_write(tg_files_t *files, tg_str_t schema);
+int tg_files_listen(tg_files_t *files, int *fd);
+
+/* Removes what of it is there. */
+void tg_files_remove(tg_files_t *files);
+
+#endif

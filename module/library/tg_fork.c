@@ -1,0 +1,125 @@
+/*
+ * All servers that are started, for when the process ends, or has a child.
+ */
+#include "library/tg_server.h"
+
+#include "base/tg_list.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static toolgate_server_t *tg_servers;
+static toolgate_server_t *tg_servers_last;
+static pthread_once_t tg_fork_once = PTHREAD_ONCE_INIT;
+
+static void
+tg_fork_exit(void)
+{
+    toolgate_server_t *server;
+
+    tg_library_lock();
+
+    for (server = tg_servers; server != NULL; server = server->next) {
+        if (server->pid == getpid()) {
+            tg_files_remove(&server->files);
+        }
+    }
+
+    tg_library_unlock();
+}
+
+static void
+tg_fork_prepare(void)
+{
+    tg_library_lock();
+    tg_mail_lock();
+}
+
+static void
+tg_fork_parent(void)
+{
+    tg_mail_unlock();
+    tg_library_unlock();
+}
+
+/*
+ * What a descriptor leads to is closed, but its number stays taken: the loop
+ * whose it was is in this child's memory still.  A number that has become
+ * something else's meanwhile is left alone.
+ */
+static void
+tg_fork_cut(int fd, const tg_file_id_t *id, int dead)
+{
+    struct stat st;
+
+    if (fd != -1 && fstat(fd, &st) == 0 && tg_file_is(id, &st)) {
+        (void) dup3(dead, fd, O_CLOEXEC);
+    }
+}
+
+/*
+ * A child has none of the parent's clients: when the parent goes, they are to
+ * notice.
+ */
+static void
+tg_fork_child(void)
+{
+    toolgate_server_t *server;
+    tg_session_t *session;
+    int dead;
+
+    dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    for (server = tg_servers; server != NULL && dead != -1;
+         server = server->next) {
+        if (server->run == NULL) {
+            continue;
+        }
+
+        tg_fork_cut(server->run->listen_fd, &server->run->listen_id, dead);
+
+        for (session = server->run->first; session != NULL;
+             session = session->next) {
+            tg_fork_cut(session->fd, &session->id, dead);
+        }
+    }
+
+    if (dead != -1) {
+        (void) close(dead);
+    }
+
+    tg_fork_parent();
+}
+
+static void
+tg_fork_begin(void)
+{
+    (void) pthread_atfork(tg_fork_prepare, tg_fork_parent, tg_fork_child);
+    (void) atexit(tg_fork_exit);
+}
+
+void
+tg_server_watch(void)
+{
+    (void) pthread_once(&tg_fork_once, tg_fork_begin);
+}
+
+void
+tg_server_know(toolgate_server_t *server)
+{
+    if (!server->is_known) {
+        TG_LIST_INSERT(tg_servers, tg_servers_last, tg_servers_last, server);
+        server->is_known = 1;
+    }
+}
+
+void
+tg_server_forget(toolgate_server_t *server)
+{
+    if (server->is_known) {
+        TG_LIST_REMOVE(tg_servers, tg_servers_last, server);
+        server->is_known = 0;
+    }
+}

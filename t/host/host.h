@@ -1,0 +1,40 @@
+/*
+ * A program that has libtoolgate, for tests: t/lib/Toolgate/Host.pm starts it
+ * and tells it what to do, a line each.  It answers "= ..." or
+ * "! CLASS TEXT"; what happens besides is a line of its own.
+ *
+ *     host [thread|fd|uv] [OPTION=VALUE ...]
+ */
+#ifndef HOST_H
+#define HOST_H
+
+#define TOOLGATE_UV
+#include <toolgate.h>
+
+#define HOST_LINE 65536
+
+extern toolgate_server_t *host_server;
+
+/* --- host_say.c: what it says, from any thread --- */
+
+void host_say(const char *what, const char *text, size_t len);
+
+/* The answers: of a function's result; a text, NULL: the error; a number. */
+void host_done(int rc);
+void host_text(const char *text);
+void host_number(long number);
+
+/* --- host_tools.c --- */
+
+/* Those of the transcripts; exits where that cannot be. */
+void host_add_all(void);
+
+/* One more, by name. */
+int host_add(const char *name);
+
+/* --- host_do.c --- */
+
+/* A line that it was told. */
+void host_do(char *line);
+
+#endif

@@ -1,0 +1,52 @@
+#!/usr/bin/perl
+# Children of a program that has a server: they have none of it, whatever
+# becomes of them.
+
+use Toolgate::Test;
+use Toolgate::Host;
+use IO::Socket::UNIX;
+use Socket qw(SOCK_STREAM);
+
+my $tg = Toolgate::Test->new;
+
+sub text { return $_[0]{result}{content}[0]{text} }
+
+for my $kind (@Toolgate::Host::KINDS) {
+    # A child that looks for leaks complains of threads that it has not.
+    my $host = Toolgate::Host->start($tg, $kind,
+        env => $tg->san_env('detect_leaks=0'));
+    $host->do('start');
+    my $client = $host->connect_to;
+    is text($client->call_tool('echo', { text => 'a' })), 'a', "$kind: serves";
+
+    for my $end (qw(exit free)) {
+        my $child = $host->do("fork $end");
+        is $host->event(qr/^child $child /), "child $child 0",
+            "a child that calls $end ends well";
+        ok -S $host->socket_path, 'the socket is there';
+        ok -e $host->do('schema'), 'so is the schema file';
+        is text($client->call_tool('echo', { text => $end })), $end,
+            'the client is served on';
+    }
+
+    # A child that stays holds nobody who has gone, nor whom it never served.
+    my $child = $host->do('fork stay');
+    my $pid = $host->pid;
+    is text($host->connect_to->call_tool('echo', { text => 'b' })), 'b',
+        'with a child that stays it serves as before';
+    ok wait_for(sub {
+            my %parent = map { readlink($_) // '' => 1 } glob "/proc/$pid/fd/*";
+            return !grep { $parent{$_} && /^socket:/ }
+                map { readlink($_) // '' } glob "/proc/$child/fd/*";
+        }, 'the child'), 'which has none of its sockets';
+    kill KILL => $pid or die "kill: $!\n";
+    ok $client->at_eof, 'when the program is killed, its client notices';
+    $host->wait_exit;
+    my ($socket) = glob $host->run_dir . '/*.sock';
+    ok !IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $socket),
+        'and nobody else can connect';
+    kill KILL => $child;
+    unlink glob $host->run_dir . '/*';
+}
+
+done_testing;

@@ -1,0 +1,82 @@
+#!/usr/bin/perl
+# The bridge in front of a program: as the agent starts it, and what is said
+# of one that does not come up.
+
+use Toolgate::Test;
+use Toolgate::Host;
+use JSON::PP qw(decode_json);
+
+my $tg = Toolgate::Test->new;
+my $dir = $tg->dir;
+
+sub text { return $_[0]{result}{content}[0]{text} }
+
+sub script {
+    my ($name, $text) = @_;
+    $tg->file($name, "#!/bin/sh\n$text\n", 0755);
+    return "$dir/$name";
+}
+
+my $host = Toolgate::Host->start($tg, 'thread');
+like $host->fails('check 1000'), qr/^RuntimeError .*not started/,
+    'no bridge without a server';
+$host->do('start');
+is $host->do('check 60000'), 'ok', 'the bridge comes up';
+
+# --- as the agent starts it ---
+
+my ($entry) = values %{ decode_json($host->do('config'))->{mcpServers} };
+my $agent = $tg->spawn({}, $entry->{command}, @{ $entry->{args} });
+$agent->rpc('initialize', {
+    protocolVersion => '2025-11-25', capabilities => {},
+    clientInfo      => { name => 'agent', version => '1' },
+});
+$agent->notify('notifications/initialized');
+my @tools = map { $_->{name} } @{ $agent->rpc('tools/list')->{result}{tools} };
+is "@tools[0 .. 2]", 'echo fail slow', 'the agent sees the tools';
+is text($agent->call_tool('echo', { text => "na\x{ef}ve" })), "na\x{ef}ve",
+    'and calls them';
+my $reply = $agent->call_tool('fail');
+ok $reply->{result}{isError}, 'a tool that says no';
+like text($reply), qr/no luck/, 'says why';
+
+# A next request of the same agent: the server was away in between.
+$host->do('stop');
+$host->do('start');
+is text($agent->call_tool('echo', { text => 'again' })), 'again',
+    'the bridge finds the server of the next request';
+
+# --- those that do not come up ---
+
+sub fails_with {
+    my ($bridge, $time, $pattern, $name) = @_;
+    $host->do('stop');
+    $host->do("set bridge $bridge");
+    $host->do('start');
+    like $host->fails("check $time"), qr/^BridgeStartupError .*$pattern/, $name;
+}
+
+fails_with("$dir/none", 5000, qr/none" cannot be started: No such file/,
+    'a bridge that is not there');
+fails_with(script('dies', 'echo one >&2; echo "no config" >&2; exit 1'), 60000,
+    qr/it has ended; it wrote: one no config$/,
+    'one that dies, with the end of its stderr');
+fails_with(script('hangs', 'echo waiting >&2; exec sleep 600'), 300,
+    qr/did not answer within 300 ms; it wrote: waiting/,
+    'one that hangs');
+fails_with(script('refuses', 'read x; echo \'{"jsonrpc":"2.0","id":1,'
+    . '"error":{"code":-32000,"message":"no socket"}}\'; read x'), 60000,
+    qr/it answered .*no socket/, 'one that says no');
+fails_with(script('chats', 'i=0; while [ $i -lt 3000 ]; do '
+    . 'echo "line $i" >&2; i=$((i+1)); done; exit 3'), 60000,
+    qr/it wrote: .*line 2999$/, 'one that says much: the end counts');
+
+$host->do('stop');
+is_deeply [ $host->files ], [], 'nothing is left';
+
+# Where the bridge is not found.
+$host = Toolgate::Host->start($tg, 'thread', bridge => "$dir/hangs");
+is((values %{ decode_json($host->do('config'))->{mcpServers} })[0]{command},
+    "$dir/hangs", 'the bridge that was asked for');
+
+done_testing;
