@@ -49,7 +49,8 @@ enum {
     TG_CLI_AGENT = 67108864,
     TG_CLI_SUBMITTED = 134217728, /* what else is said of a task */
     TG_CLI_LISTED = 268435456,    /* what chooses among tasks */
-    TG_CLI_FORCE = 536870912
+    TG_CLI_FORCE = 536870912,
+    TG_CLI_DENY = 1073741824
 };
 
 /* Further schemas of `validate`: as many as a schema's own files. */
@@ -103,6 +104,7 @@ extern const tg_cli_command_t tg_cli_cancel;
 extern const tg_cli_command_t tg_cli_watch;
 extern const tg_cli_command_t tg_cli_trace;
 extern const tg_cli_command_t tg_cli_task;
+extern const tg_cli_command_t tg_cli_automation;
 extern const tg_cli_command_t tg_cli_daemon;
 extern const tg_cli_command_t tg_cli_config;
 extern const tg_cli_command_t tg_cli_validate;

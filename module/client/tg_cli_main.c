@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 static const tg_cli_command_t *const tg_cli_commands[] = {
-    &tg_cli_list, &tg_cli_call,   &tg_cli_ping,   &tg_cli_status,
-    &tg_cli_ps,   &tg_cli_cancel, &tg_cli_watch,  &tg_cli_trace,
-    &tg_cli_task, &tg_cli_daemon, &tg_cli_config, &tg_cli_validate,
+    &tg_cli_list,     &tg_cli_call,       &tg_cli_ping,   &tg_cli_status,
+    &tg_cli_ps,       &tg_cli_cancel,     &tg_cli_watch,  &tg_cli_trace,
+    &tg_cli_task,     &tg_cli_automation, &tg_cli_daemon, &tg_cli_config,
+    &tg_cli_validate,
 };
 
 #define TG_CLI_NCOMMANDS (sizeof(tg_cli_commands) / sizeof(tg_cli_commands[0]))
@@ -41,12 +42,12 @@ tg_cli_usage(FILE *file)
     (void) fputs("usage: toolgate COMMAND [ARGUMENTS] [OPTIONS]\n\n", file);
 
     for (i = 0; i < TG_CLI_NCOMMANDS; i++) {
-        (void) fprintf(file, "  %-8s %s\n", tg_cli_commands[i]->name,
+        (void) fprintf(file, "  %-10s %s\n", tg_cli_commands[i]->name,
                        tg_cli_commands[i]->summary);
     }
 
     (void) fputs(
-        "  help     explain a command, or a tool: toolgate help call\n\n"
+        "  help       explain a command, or a tool: toolgate help call\n\n"
         "The socket of the server comes from --socket PATH or from\n"
         "TOOLGATE_SOCKET, else it is toolgate.sock in XDG_RUNTIME_DIR or\n"
         "/run/toolgate/tools.sock.  It may be HOST:PORT, or tls:HOST:PORT\n"

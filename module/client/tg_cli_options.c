@@ -52,6 +52,7 @@ static const tg_cli_option_t tg_cli_options[] = {
     { "--state", TG_CLI_LISTED, TG_CLI_VALUE(state) },
     { "--limit", TG_CLI_LISTED, TG_CLI_VALUE(limit) },
     { "--force", TG_CLI_FORCE, 0 },
+    { "--deny", TG_CLI_DENY, 0 },
     { "-s", TG_CLI_SOCKET, TG_CLI_VALUE(socket) },
     { "-j", TG_CLI_JSON, 0 },
     { "-t", TG_CLI_TIMEOUT, TG_CLI_VALUE(timeout) },

@@ -1,10 +1,12 @@
 /*
- * Tasks on the command line: `toolgate task ...` and `toolgate daemon ...`.
+ * Tasks on the command line: `toolgate task ...`, `toolgate automation ...` and
+ * `toolgate daemon ...`.
  *
  *   tg_cli_task.c        the commands
  *   tg_cli_task_ask.c    what all of them do
  *   tg_cli_task_look.c   wait and output
  *   tg_cli_task_table.c  what people read
+ *   tg_cli_automation.c  rules that make them
  *   tg_cli_daemon.c      the daemon that runs them
  */
 #ifndef TG_CLI_TASK_H
@@ -65,5 +67,14 @@ void tg_cli_task_put_daemon(tg_buf_t *out, struct json_object *status);
 
 /* From its start to its end, or to now; and whether it has begun: ms, or -1. */
 double tg_cli_task_took(struct json_object *task);
+
+/* Cells: how long ago that was, and how long it is until then; or -. */
+void tg_cli_cell_age(tg_buf_t *cells, struct json_object *object,
+                     const char *member);
+void tg_cli_cell_due(tg_buf_t *cells, struct json_object *object,
+                     const char *member);
+
+/* `automation: enabled, rules 3` */
+void tg_cli_automation_put_line(tg_buf_t *out, struct json_object *automation);
 
 #endif

@@ -39,6 +39,20 @@ tg_cli_sub_run(const tg_cli_options_t *options,
                               what, options->args[0], what);
 }
 
+/* The directive that says who may. */
+static const char *
+tg_cli_task_who(const char *method)
+{
+    if (strcmp(method, "daemon.stop") == 0) {
+        return "task_admin";
+    }
+
+    return strncmp(method, "automation.", 11) == 0
+                   && strcmp(method, "automation.status") != 0
+               ? "task_visibility"
+               : "tool_allow";
+}
+
 /* The answer's error: the exit status. */
 static int
 tg_cli_task_refused(const tg_cli_session_t *session, const char *method)
@@ -51,9 +65,7 @@ tg_cli_task_refused(const tg_cli_session_t *session, const char *method)
 
     (void) tg_cli_error("%s has no method %s for you: the server needs "
                         "task_methods in nginx.conf, and %s says who may",
-                        session->place.text, method,
-                        strcmp(method, "daemon.stop") == 0 ? "task_admin"
-                                                           : "tool_allow");
+                        session->place.text, method, tg_cli_task_who(method));
 
     return TG_CLI_REFUSED;
 }

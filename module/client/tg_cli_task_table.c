@@ -71,13 +71,22 @@ tg_cli_cell_ms(tg_buf_t *cells, double ms)
     tg_buf_char(cells, '\t');
 }
 
-static void
-tg_cli_cell_age(tg_buf_t *cells, struct json_object *task, const char *member)
+void
+tg_cli_cell_age(tg_buf_t *cells, struct json_object *object, const char *member)
 {
     double since;
 
-    since = tg_cli_time(tg_cli_member_text(task, member));
+    since = tg_cli_time(tg_cli_member_text(object, member));
     tg_cli_cell_ms(cells, since < 0 ? -1 : tg_cli_ms(tg_cli_now() - since));
+}
+
+void
+tg_cli_cell_due(tg_buf_t *cells, struct json_object *object, const char *member)
+{
+    double due;
+
+    due = tg_cli_time(tg_cli_member_text(object, member));
+    tg_cli_cell_ms(cells, due < 0 ? -1 : tg_cli_ms(due - tg_cli_now()));
 }
 
 /* --- lists --- */
@@ -306,6 +315,20 @@ tg_cli_task_put_active(tg_buf_t *cells, struct json_object *tasks,
 }
 
 void
+tg_cli_automation_put_line(tg_buf_t *out, struct json_object *automation)
+{
+    tg_buf_text(out, "automation: ");
+    tg_buf_text(out,
+                json_object_get_boolean(
+                    tg_cli_member(automation, "enabled", json_type_boolean))
+                    ? "enabled"
+                    : "disabled");
+    tg_buf_text(out, ", rules ");
+    tg_buf_uint(out, tg_cli_member_uint(automation, "ruleCount"));
+    tg_buf_char(out, '\n');
+}
+
+void
 tg_cli_task_put_daemon(tg_buf_t *out, struct json_object *status)
 {
     struct json_object *parts, *supervisor, *tasks, *automation;
@@ -335,15 +358,7 @@ tg_cli_task_put_daemon(tg_buf_t *out, struct json_object *status)
     tg_buf_char(out, '\n');
 
     if (automation != NULL) {
-        tg_buf_text(out, "automation: ");
-        tg_buf_text(out,
-                    json_object_get_boolean(
-                        tg_cli_member(automation, "enabled", json_type_boolean))
-                        ? "enabled"
-                        : "disabled");
-        tg_buf_text(out, ", rules ");
-        tg_buf_uint(out, tg_cli_member_uint(automation, "ruleCount"));
-        tg_buf_char(out, '\n');
+        tg_cli_automation_put_line(out, automation);
     }
 
     tg_buf_init(&cells, out->alloc);
