@@ -57,7 +57,7 @@ tg_ipc_is_refused(tg_str_t result, tg_str_t *type)
 {
     tg_str_t value, meta;
 
-    if (!tg_json_has(result, TG_STR("isError"), TG_JSON_TRUE, &value)) {
+    if (!tg_result_is_error(result)) {
         return 0;
     }
 

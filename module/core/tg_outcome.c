@@ -141,6 +141,14 @@ tg_result_is_asking(tg_str_t raw)
            && tg_json_is_text(type, TG_STR("input_required"));
 }
 
+int
+tg_result_is_error(tg_str_t raw)
+{
+    tg_str_t value;
+
+    return tg_json_has(raw, TG_STR("isError"), TG_JSON_TRUE, &value);
+}
+
 void
 tg_result_texts(tg_buf_t *out, tg_str_t raw)
 {

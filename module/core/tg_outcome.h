@@ -120,6 +120,9 @@ tg_outcome_t tg_outcome_get(tg_str_t raw, tg_buf_t *scratch, tg_ran_t *ran);
  */
 int tg_result_is_asking(tg_str_t raw);
 
+/* Does a raw result say itself that the tool has failed? */
+int tg_result_is_error(tg_str_t raw);
+
 /* Does a raw JSON value have the shape of a CallToolResult?  NULL or why. */
 const char *tg_result_check(tg_str_t raw);
 

@@ -457,6 +457,16 @@ tg_reply_method(tg_buf_t *out, const tg_outcome_t *outcome)
     tg_buf_char(out, '"');
 }
 
+/* A tool's result may itself say that it is an error. */
+static tg_failure_t
+tg_reply_end(const tg_reply_t *reply, const tg_outcome_t *outcome)
+{
+    return outcome->kind == TG_OUTCOME_RESULT && reply->kind == TG_ENTRY_TOOL
+                   && tg_result_is_error(outcome->value)
+               ? TG_FAILURE_PROGRAM
+               : outcome->failure;
+}
+
 void
 tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
                const tg_outcome_t *outcome)
@@ -475,7 +485,7 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
         outcome = &unasked;
     }
 
-    peer->answered = outcome->failure;
+    peer->answered = tg_reply_end(reply, outcome);
     peer->answer_size = 0;
 
     if (reply->is_silent || tg_reply_usual(peer, reply, outcome)

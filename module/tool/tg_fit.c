@@ -59,8 +59,6 @@ static int
 tg_fit_is_structured(tg_entry_kind_t kind, const tg_outcome_t *outcome,
                      tg_str_t *value)
 {
-    tg_str_t flag;
-
     *value = outcome->value;
 
     if (outcome->kind == TG_OUTCOME_JSON
@@ -72,7 +70,7 @@ tg_fit_is_structured(tg_entry_kind_t kind, const tg_outcome_t *outcome,
     /* A tool that says no, or asks, need not say it in the schema's shape. */
     if (outcome->kind != TG_OUTCOME_RESULT
         || tg_result_is_asking(outcome->value)
-        || tg_json_has(outcome->value, TG_STR("isError"), TG_JSON_TRUE, &flag))
+        || tg_result_is_error(outcome->value))
     {
         return 0;
     }

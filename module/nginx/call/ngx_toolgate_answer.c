@@ -85,7 +85,7 @@ ngx_toolgate_answer_result(const ngx_toolgate_call_t *call, tg_str_t result,
 
     ngx_toolgate_answer_texts(result, scratch);
 
-    return tg_json_has(result, TG_STR("isError"), TG_JSON_TRUE, &value)
+    return tg_result_is_error(result)
                ? tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(scratch))
                : ngx_toolgate_answer_output(call, tg_buf_view(scratch),
                                             scratch);
