@@ -26,7 +26,7 @@ nginx_has_dynamic_stream() {
 # Prints the packages that are missing for: build, test, bench, clang, fuzz or
 # lint.
 missing_for() {
-    local header package
+    local header package program
     command -v "$CC" >/dev/null || say gcc
     command -v make >/dev/null || say make
     command -v perl >/dev/null || say perl
@@ -76,6 +76,19 @@ END
         command -v g++ >/dev/null || say g++
         command -v pkg-config >/dev/null || say pkg-config
         command -v python3 >/dev/null || say python3
+        # What docs/authoring.md and the cookbook make tools of.
+        while read -r program package; do
+            command -v "$program" >/dev/null || say "$package"
+        done <<'END'
+git git
+rg ripgrep
+sqlite3 sqlite3
+curl curl
+jq jq
+identify imagemagick
+ps procps
+ss iproute2
+END
         ;;
     clang)
         command -v clang >/dev/null || say clang

@@ -125,7 +125,8 @@ sub loads {
 
 my @examples = glob "$top/docs/examples/*.conf";
 cmp_ok @examples, '>', 1, 'there are examples';
-loads(slurp($_), $_) for @examples;
+# Those of the cookbook are loaded, and called, in 792 to 794.
+loads(slurp($_), $_) for grep { !m{/cookbook-} } @examples;
 
 for my $file (@files) {
     for my $block (blocks($text{$file})) {

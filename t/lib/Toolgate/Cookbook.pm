@@ -1,0 +1,96 @@
+package Toolgate::Cookbook;
+
+# A cookbook of docs/examples, as a test calls it: with the test's folders in
+# the place of the reader's.  A tool whose program is not on this machine is
+# loaded with another one, and its calls are skipped.
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use Test::More ();
+use Toolgate::Measure;
+use Toolgate::Util;
+
+# Where Toolgate looks for programs.
+my @PATH = qw(/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin);
+
+# Options: replace ([[text, other text], …]), absent ({tool => why}).
+sub new {
+    my ($class, $tg, $file, %option) = @_;
+    my $path = Toolgate::Test::top() . "/docs/examples/$file";
+    my $text = slurp($path) // croak "$path: $!";
+    my $self = bless { tg => $tg, file => $file, called => {},
+        absent => { %{ $option{absent} // {} } } }, $class;
+    for (@{ $option{replace} // [] }) {
+        my ($from, $to) = @$_;
+        $text =~ s/\Q$from\E/$to/g or croak "$path: there is no $from";
+    }
+    $text =~ s/^(tool (\w+) \{\n.*?^\}\n)/$self->tool($2, $1)/gmse;
+    $self->{conf} = $text;
+    return $self;
+}
+
+sub tool {
+    my ($self, $name, $block) = @_;
+    $self->{tools}{$name} = $block;
+    my ($program) = $block =~ /^    exec +(\S+?);?\s/m or return $block;
+    return $block if grep { -x "$_/$program" } @PATH;
+    $self->{absent}{$name} //= "$program is not here";
+    $block =~ s/^(    exec +)\Q$program\E\b/$1true/m;
+    return $block;
+}
+
+# Loaded, without a word of complaint.
+sub start {
+    my ($self) = @_;
+    my ($status, $out) = $self->{tg}->test_conf($self->{conf});
+    Test::More::is($status, 0, "$self->{file} loads")
+        or Test::More::diag($out);
+    Test::More::unlike($out, qr/\[(?:warn|error)\]/, 'without complaints');
+    $self->{tg}->conf($self->{conf})->start;
+    $self->{client} = $self->{tg}->connect;
+    return $self;
+}
+
+# The text of a tool's result; a failure's has "ERROR: " in front.
+sub call {
+    my ($self, $tool, %arg) = @_;
+    $self->{called}{$tool} = 1;
+    my $reply = $self->{client}->call_tool($tool, \%arg);
+    my $result = $reply->{result} // croak "$tool: $reply->{error}{message}";
+    my $text = join '', map { $_->{text} // $_->{type} }
+        @{ $result->{content} };
+    $self->{result} = $result;
+    return $result->{isError} ? "ERROR: $text" : $text;
+}
+
+sub result { return $_[0]{result} }
+
+# recipe(TOOL, CODE): what CODE finds out by calling it, unless it cannot be
+# called here.
+sub recipe {
+    my ($self, $tool, $code) = @_;
+    croak "no such tool: $tool" if !$self->{tools}{$tool};
+    my $why = $self->{absent}{$tool};
+    if (defined $why) {
+        $self->{called}{$tool} = 1;
+      SKIP: { Test::More::skip("$tool: $why", 1) }
+        return;
+    }
+    $code->();
+}
+
+# No tool is left out.
+sub is_done {
+    my ($self) = @_;
+    Test::More::is(
+        join(' ', grep { !$self->{called}{$_} } sort keys %{ $self->{tools} }),
+        '', 'each tool was called');
+    my @open = grep { $self->{tools}{$_} !~ /"additionalProperties":false/ }
+        sort keys %{ $self->{tools} };
+    Test::More::is("@open", '', 'each schema is closed');
+    return scalar keys %{ $self->{tools} };
+}
+
+1;
