@@ -20,9 +20,10 @@
     X(setNoticeProcessor)                                                      \
     X(exec)                                                                    \
     X(execParams)                                                              \
+    X(prepare)                                                                 \
     X(enterPipelineMode)                                                       \
     X(pipelineSync)                                                            \
-    X(sendQueryParams)                                                         \
+    X(sendQueryPrepared)                                                       \
     X(flush)                                                                   \
     X(consumeInput)                                                            \
     X(isBusy)                                                                  \

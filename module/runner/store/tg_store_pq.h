@@ -144,6 +144,9 @@ void tg_pq_say(tg_buf_t *why, const char *message);
 
 /* --- …_pq_ask.c --- */
 
+/* Has the new connection know a statement. */
+PGresult *tg_pq_ready(const tg_store_pq_t *db, int statement);
+
 /* 1, or 0 as libpq has it. */
 int tg_pq_send_ask(tg_store_pq_t *db, tg_store_ask_t *ask);
 
@@ -153,8 +156,13 @@ void tg_pq_read(const tg_store_pq_t *db, const PGresult *result,
 
 /* --- …_pq_sql.c --- */
 
-/* A statement: its values are those of tg_pq_send_ask(). */
-const char *tg_pq_text(const tg_store_ask_t *ask);
+/* A tg_store_op_t, or one more: the end of a task that was interrupted. */
+#define TG_PQ_INTERRUPTED (TG_STORE_READ + 1)
+#define TG_PQ_STATEMENTS (TG_PQ_INTERRUPTED + 1)
+
+/* Which statement it is, whose values are those of tg_pq_send_ask(). */
+int tg_pq_statement(const tg_store_ask_t *ask);
+const char *tg_pq_text(int statement);
 
 /* Makes or migrates the tables, and listens to what others tell. */
 extern const char tg_pq_setup[];

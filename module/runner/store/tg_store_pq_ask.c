@@ -55,6 +55,8 @@ static const Oid tg_pq_types[TG_PQ_VALUES] = {
     [TG_PQ_NOTES] = TG_PQ_TEXT,
 };
 
+#define TG_PQ_NAME 24
+
 /* Texts of a question, each with a NUL behind it. */
 typedef struct {
     tg_buf_t buf;
@@ -199,10 +201,29 @@ tg_pq_put(tg_pq_values_t *values, const tg_store_pq_t *db,
     tg_buf_char(&values->buf, '\0');
 }
 
+/* The name of a statement. */
+static const char *
+tg_pq_name(int statement, char name[TG_PQ_NAME])
+{
+    (void) snprintf(name, TG_PQ_NAME, "toolgate_%d", statement);
+
+    return name;
+}
+
+PGresult *
+tg_pq_ready(const tg_store_pq_t *db, int statement)
+{
+    char name[TG_PQ_NAME];
+
+    return db->pq->prepare(db->made, tg_pq_name(statement, name),
+                           tg_pq_text(statement), TG_PQ_VALUES, tg_pq_types);
+}
+
 int
 tg_pq_send_ask(tg_store_pq_t *db, tg_store_ask_t *ask)
 {
     const char *texts[TG_PQ_VALUES];
+    char name[TG_PQ_NAME];
     int lengths[TG_PQ_VALUES], formats[TG_PQ_VALUES];
     tg_pq_values_t values;
     int i, rc;
@@ -221,8 +242,9 @@ tg_pq_send_ask(tg_store_pq_t *db, tg_store_ask_t *ask)
     lengths[TG_PQ_BYTES] = (int) ask->bytes.len;
     formats[TG_PQ_BYTES] = 1;
     rc = !tg_buf_failed(&values.buf)
-         && db->pq->sendQueryParams(db->conn, tg_pq_text(ask), TG_PQ_VALUES,
-                                    tg_pq_types, texts, lengths, formats, 1);
+         && db->pq->sendQueryPrepared(db->conn,
+                                      tg_pq_name(tg_pq_statement(ask), name),
+                                      TG_PQ_VALUES, texts, lengths, formats, 1);
     tg_buf_deinit(&values.buf);
 
     return rc;

@@ -9,17 +9,13 @@ tg_pq_silent(void *data, const char *message)
 {
 }
 
-/* A statement that must work: 0, or -1: why_not says why. */
+/* What must work, and is freed: 0, or -1: why_not says why. */
 static int
-tg_pq_run(tg_store_pq_t *db, const char *text, const char *value)
+tg_pq_must(tg_store_pq_t *db, PGresult *result)
 {
-    PGresult *result;
     const char *message;
     int is_good;
 
-    result = value == NULL ? db->pq->exec(db->made, text)
-                           : db->pq->execParams(db->made, text, 1, NULL, &value,
-                                                NULL, NULL, 0);
     is_good = db->pq->resultStatus(result) == PGRES_COMMAND_OK
               || db->pq->resultStatus(result) == PGRES_TUPLES_OK;
 
@@ -35,6 +31,28 @@ tg_pq_run(tg_store_pq_t *db, const char *text, const char *value)
 }
 
 static int
+tg_pq_run(tg_store_pq_t *db, const char *text, const char *value)
+{
+    return tg_pq_must(db, value == NULL
+                              ? db->pq->exec(db->made, text)
+                              : db->pq->execParams(db->made, text, 1, NULL,
+                                                   &value, NULL, NULL, 0));
+}
+
+/* To plan one of them takes longer than to do it. */
+static int
+tg_pq_run_ready(tg_store_pq_t *db)
+{
+    int i, rc;
+
+    for (i = 0, rc = 0; rc == 0 && i < TG_PQ_STATEMENTS; i++) {
+        rc = tg_pq_must(db, tg_pq_ready(db, i));
+    }
+
+    return rc;
+}
+
+static int
 tg_pq_prepare(tg_store_pq_t *db)
 {
     if (db->pq->status(db->made) != CONNECTION_OK) {
@@ -45,6 +63,7 @@ tg_pq_prepare(tg_store_pq_t *db)
     return tg_pq_look(db->pq, db->made, &db->why_not) == TG_OK
                    && tg_pq_run(db, tg_pq_setup, NULL) == 0
                    && tg_pq_run(db, tg_pq_sign, db->runner) == 0
+                   && tg_pq_run_ready(db) == 0
                    && db->pq->setnonblocking(db->made, 1) == 0
                    && db->pq->enterPipelineMode(db->made)
                ? 0

@@ -377,22 +377,38 @@ const char tg_pq_sign[] = "SELECT pg_try_advisory_lock(hashtextextended($1,0))";
 
 /* --- which --- */
 
-const char *
-tg_pq_text(const tg_store_ask_t *ask)
+int
+tg_pq_statement(const tg_store_ask_t *ask)
 {
-    static const char *const texts[] = {
-        [TG_STORE_OPEN] = tg_pq_open,     [TG_STORE_SUBMIT] = tg_pq_submit,
-        [TG_STORE_CLAIM] = tg_pq_claim,   [TG_STORE_RETURN] = tg_pq_return,
-        [TG_STORE_FINISH] = tg_pq_finish, [TG_STORE_CANCEL] = tg_pq_cancel,
-        [TG_STORE_GET] = tg_pq_get,       [TG_STORE_LIST] = tg_pq_list,
-        [TG_STORE_STATS] = tg_pq_stats,   [TG_STORE_STATUS] = tg_pq_status,
-        [TG_STORE_ORPHAN] = tg_pq_orphan, [TG_STORE_PURGE] = tg_pq_purge,
-        [TG_STORE_BEAT] = tg_pq_beat,     [TG_STORE_TELL] = tg_pq_tell,
-        [TG_STORE_WRITE] = tg_pq_write,   [TG_STORE_READ] = tg_pq_read_output,
-        [TG_STORE_NOTE] = tg_pq_note,     [TG_STORE_NOTES] = tg_pq_notes,
+    return ask->op == TG_STORE_FINISH && ask->state == TG_TASK_QUEUED
+               ? TG_PQ_INTERRUPTED
+               : (int) ask->op;
+}
+
+const char *
+tg_pq_text(int statement)
+{
+    static const char *const texts[TG_PQ_STATEMENTS] = {
+        [TG_STORE_OPEN] = tg_pq_open,
+        [TG_STORE_SUBMIT] = tg_pq_submit,
+        [TG_STORE_CLAIM] = tg_pq_claim,
+        [TG_STORE_RETURN] = tg_pq_return,
+        [TG_STORE_FINISH] = tg_pq_finish,
+        [TG_STORE_CANCEL] = tg_pq_cancel,
+        [TG_STORE_GET] = tg_pq_get,
+        [TG_STORE_LIST] = tg_pq_list,
+        [TG_STORE_STATS] = tg_pq_stats,
+        [TG_STORE_STATUS] = tg_pq_status,
+        [TG_STORE_ORPHAN] = tg_pq_orphan,
+        [TG_STORE_PURGE] = tg_pq_purge,
+        [TG_STORE_BEAT] = tg_pq_beat,
+        [TG_STORE_TELL] = tg_pq_tell,
+        [TG_STORE_WRITE] = tg_pq_write,
+        [TG_STORE_READ] = tg_pq_read_output,
+        [TG_STORE_NOTE] = tg_pq_note,
+        [TG_STORE_NOTES] = tg_pq_notes,
+        [TG_PQ_INTERRUPTED] = tg_pq_interrupt,
     };
 
-    return ask->op == TG_STORE_FINISH && ask->state == TG_TASK_QUEUED
-               ? tg_pq_interrupt
-               : texts[ask->op];
+    return texts[statement];
 }

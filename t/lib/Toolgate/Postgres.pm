@@ -20,13 +20,13 @@ my ($bin) = sort { version($b) <=> version($a) }
 sub version { return $_[0] =~ m{/(\d+)/bin$} ? $1 : 0 }
 
 # Options: password (of the user `tasks`; else nobody is asked for one),
-# encoding (UTF8).
+# encoding (UTF8), durable (it waits for the disk).
 sub new {
     my ($class, $tg, %option) = @_;
     croak 'no postgres; ./build.sh deps has it' if !$bin;
     my $dir = $tg->dir . '/pg';
     mkdir $_ or croak "$_: $!" for $dir, "$dir/socket";
-    my $self = bless { tg => $tg, dir => $dir }, $class;
+    my $self = bless { tg => $tg, dir => $dir, %option{durable} }, $class;
     if ($> == 0) {
         my ($uid, $gid) = (getpwnam $USER)[ 2, 3 ];
         chown $uid, $gid, $dir, "$dir/socket" or croak "chown: $!";
@@ -79,10 +79,11 @@ sub write {
     close $fh or croak "$name: $!";
 }
 
-# A crash of the machine is nothing that it is to survive here.
+# A crash of the machine is nothing that it is to survive in a test.
 sub start {
     my ($self) = @_;
-    my @setting = map { ('-c', $_) } 'listen_addresses=', 'fsync=off',
+    my @setting = map { ('-c', $_) } 'listen_addresses=',
+        $self->{durable} ? () : 'fsync=off',
         "unix_socket_directories=$self->{dir}/socket", 'max_connections=50',
         'dynamic_shared_memory_type=mmap', 'log_min_messages=fatal';
     $self->{process} = Toolgate::Process->spawn(

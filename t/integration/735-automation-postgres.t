@@ -1,0 +1,182 @@
+#!/usr/bin/perl
+# Rules of machines whose tasks are in PostgreSQL: what is kept of them, which
+# is each machine's own, is there after a kill, a restart and while the database
+# was away, as it is in a file; a rule's task is written down together with what
+# it fired for.
+
+use Toolgate::Test;
+use Toolgate::Postgres;
+
+my @tg = map { Toolgate::Test->new(workers => 1) } 1 .. 2;
+my $db = Toolgate::Postgres->new(Toolgate::Test->new);
+my $conf = 'task_store ' . $db->uri . <<'END';
+ lease=5m;
+task_agent sh { exec sh -c $task_prompt; default; }
+task_methods on;
+END
+my $rules = $conf . <<'END';
+automation mend {
+    trigger event type=task.failed;
+    when    metadata.suite exists;
+    agent   sh "echo mended {{id}}";
+}
+automation ask {
+    trigger  event type=task.completed;
+    when     metadata.ask exists;
+    agent    sh "echo asked {{metadata.ask}}";
+    approval required;
+}
+automation cool {
+    trigger  event type=task.completed;
+    when     metadata.cool exists;
+    notify   "{{metadata.cool}} \"{{metadata.text}}\"";
+    cooldown 1h;
+}
+automation off {
+    trigger event type=task.completed;
+    notify  off;
+    enabled off;
+}
+END
+# The other machine has the same rule, and its own of it.
+my $other = $conf . <<'END';
+automation cool {
+    trigger  event type=task.completed;
+    when     metadata.cool exists;
+    notify   "{{metadata.cool}}";
+    cooldown 1h;
+}
+END
+my @c;
+sub begin {
+    my ($i, $body) = @_;
+    $tg[$i]->conf($body)->start if $body;
+    $c[$i] = $tg[$i]->connect;
+    call($i, 'task.stats');
+}
+sub call {
+    my ($i, $method, %params) = @_;
+    return $c[$i]->result_of($method, %params);
+}
+sub runner { return slurp($tg[ $_[0] ]->state_dir . '/runner-3.lock') + 0 }
+sub submit { return call(shift, 'task.submit', @_)->{taskId} }
+sub ended {
+    my ($i, $id) = @_;
+    my $task;
+    wait_for {
+        $task = call($i, 'task.get', taskId => $id);
+        $task->{completedAt};
+    } "$id to end";
+    return $task;
+}
+# What is kept of a rule.
+sub executions {
+    my ($i, $rule) = @_;
+    return grep { $_->{ruleId} eq $rule }
+        @{ call($i, 'automation.status')->{recentExecutions} };
+}
+sub execution {
+    my ($i, $rule, $n) = @_;
+    my @all;
+    wait_for { @all = executions($i, $rule); @all >= ($n // 1) }
+        "$rule to fire";
+    return $all[0];
+}
+sub notes {
+    return split /\n/, $db->sql('SELECT key FROM toolgate_note WHERE place '
+        . "LIKE '%" . $tg[ $_[0] ]->state_dir . "' ORDER BY key");
+}
+
+begin(0, $rules);
+begin(1, $other);
+
+# --- what fires, and what is written of it
+
+my $failed = submit(0, prompt => 'exit 1', metadata => { suite => 'unit' });
+my $mend = execution(0, 'mend');
+is $mend->{status}, 'submitted', 'a rule fires';
+my $task = ended(0, $mend->{taskId});
+is $task->{result}, "mended $failed", 'its task is done';
+is $task->{metadata}{executionId}, $mend->{executionId}, 'which is known';
+is_deeply [ grep { $_ eq "execution/$mend->{executionId}" } notes(0) ],
+    [ "execution/$mend->{executionId}" ], 'it is in the database';
+ended(0, submit(0, prompt => 'true',
+        metadata => { ask => 'first', text => "\"'\\ \x{e4}\n" }));
+my $first = execution(0, 'ask');
+is $first->{status}, 'pending_approval', 'one waits for approval';
+ended(0, submit(0, prompt => 'true',
+        metadata => { cool => 'one', text => "'; \\ \"\x{20ac}" }));
+is execution(0, 'cool')->{status}, 'notified', 'one has a cooldown';
+is_deeply call(0, 'automation.enable', ruleId => 'off'),
+    { success => JSON::PP::true }, 'one is enabled';
+is_deeply call(0, 'automation.disable', ruleId => 'mend'),
+    { success => JSON::PP::true }, 'one is disabled';
+
+# --- each machine has its own
+
+ended(1, submit(1, prompt => 'true', metadata => { cool => 'two' }));
+is execution(1, 'cool')->{status}, 'notified',
+    'what has cooled down there is not what has here';
+is_deeply [ executions(1, 'ask'), executions(1, 'mend') ], [],
+    'nor does it see the other one\'s';
+is scalar executions(0, 'cool'), 1, 'and the other way round';
+ok !(grep { $_ eq 'rule/mend' } notes(1)), 'as it is in the database';
+
+# --- all of it holds
+
+sub holds {
+    my ($when) = @_;
+    my $status = call(0, 'automation.status');
+    is_deeply [ sort map { $_->{id} } grep { !$_->{enabled} }
+            @{ $status->{rules} } ], ['mend'],
+        "$when: rules are as clients have said";
+    is_deeply [ map { $_->{status} } executions(0, 'ask') ],
+        ['pending_approval'], "$when: what waits for approval waits on";
+    my $id = submit(0, prompt => 'true', metadata => { cool => $when });
+    ended(0, $id);
+    # What fires for each comes after it.
+    execution(0, 'off', 1);
+    is scalar executions(0, 'cool'), 1, "$when: the cooldown goes on";
+}
+holds('now');
+my $runner = runner(0);
+kill KILL => $runner, parent_of($runner);
+wait_for { !is_alive($runner) } 'the runner to be gone';
+$c[0] = $tg[0]->connect;
+wait_for { eval { call(0, 'task.stats') } } 'the next one';
+holds('killed');
+$db->stop('QUIT');
+my $asked = $c[0]->request('automation.approve',
+    { executionId => $first->{executionId}, approve => \1 });
+$db->start;
+my $reply = $c[0]->reply($asked)->{result};
+is $reply->{status}, 'submitted', 'approved while the database was away';
+is ended(0, $reply->{taskId})->{result}, 'asked first', 'it is done';
+is $db->sql("SELECT count(*) FROM toolgate_task WHERE metadata LIKE "
+    . "'%$first->{executionId}%'"), 1, 'once';
+undef $c[0];
+$tg[0]->stop;
+wait_for { !is_alive($runner) && !$tg[0]->runner_pids } 'it to leave';
+begin(0, $rules);
+is_deeply [ map { $_->{status} } executions(0, 'ask') ], ['submitted'],
+    'after a restart it is known to be';
+is execution(0, 'ask')->{taskId}, $reply->{taskId}, 'as which task';
+is_deeply call(0, 'automation.enable', ruleId => 'mend'),
+    { success => JSON::PP::true }, 'a rule is enabled again';
+$failed = submit(0, prompt => 'exit 1', metadata => { suite => 'unit' });
+my $again = wait_for {
+    my ($last) = grep { $_->{executionId} ne $mend->{executionId} }
+        executions(0, 'mend');
+    $last;
+} 'it to fire';
+is ended(0, $again->{taskId})->{result}, "mended $failed", 'and does';
+
+# --- what is kept has a bound
+
+ended(0, submit(0, prompt => 'true')) for 1 .. 3;
+execution(0, 'off', 3);
+cmp_ok scalar(grep {/^execution/} notes(0)), '<=', 200, 'not for ever';
+$_->stop for @tg;
+wait_for { !$tg[0]->runner_pids } 'the runners to leave';
+
+done_testing;
