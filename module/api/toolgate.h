@@ -61,8 +61,9 @@ enum {
     TOOLGATE_ERR_STATE = -7,          /* not now; or not in this process */
     TOOLGATE_ERR_SYSTEM = -8,         /* the operating system said no */
     TOOLGATE_ERR_MEMORY = -9,
-    TOOLGATE_ERR_GONE = -10, /* nobody waits for that answer (any more) */
-    TOOLGATE_ERR_BUSY = -11  /* a limit is reached; later */
+    TOOLGATE_ERR_GONE = -10,   /* nobody waits for that answer (any more) */
+    TOOLGATE_ERR_BUSY = -11,   /* a limit is reached; later */
+    TOOLGATE_ERR_TIMEOUT = -12 /* there was no answer in time */
 };
 
 /*
@@ -319,6 +320,154 @@ TOOLGATE_API int toolgate_link_send(toolgate_link_t *link, const char *message,
  * from within a callback that runs.  NULL is none.
  */
 TOOLGATE_API void toolgate_link_close(toolgate_link_t *link);
+
+/* --- a client --- */
+
+/*
+ * The other end: a program that calls the tools and methods of a server, be
+ * it NGINX, a program like those above, or anything else that speaks JSON-RPC
+ * in lines.
+ *
+ *     toolgate_client_t *client = toolgate_client_new("/run/tools.sock");
+ *     char *result;
+ *
+ *     toolgate_client_open(client);
+ *     toolgate_client_call(client, "word_count", "{\"text\":\"a b\"}", 0,
+ *                          &result);
+ *     ...
+ *     toolgate_free(result);
+ *     toolgate_client_free(client);
+ *
+ * A connection that is lost comes back by itself, for as long as the client
+ * is open.  What the server had not begun is asked again then; what it may
+ * have begun ends with TOOLGATE_ERR_CONNECTION, as only the program knows
+ * whether doing it twice does harm.
+ */
+typedef struct toolgate_client_s toolgate_client_t;
+
+/*
+ * Of a server at the path of a Unix socket, HOST:PORT, or tls:HOST:PORT;
+ * NULL: wherever one is, as toolgate(1) finds it.  Nothing is connected yet.
+ * NULL: see toolgate_error().
+ */
+TOOLGATE_API toolgate_client_t *toolgate_client_new(const char *address);
+
+/* Closes it, if it is open, and frees it.  Not in a callback. */
+TOOLGATE_API void toolgate_client_free(toolgate_client_t *client);
+
+/* As toolgate_set(), of the options of a client.  Before it is opened. */
+TOOLGATE_API int toolgate_client_set(toolgate_client_t *client,
+                                     const char *option, const char *value);
+#ifdef TOOLGATE_UV
+TOOLGATE_API int toolgate_client_use_uv(toolgate_client_t *client,
+                                        struct uv_loop_s *loop);
+#endif
+
+/*
+ * What the server tells unasked: params is JSON, or NULL; both live until the
+ * return.  What callbacks are set is set before it is opened.
+ */
+typedef void (*toolgate_notified_pt)(const char *method, const char *params,
+                                     size_t len, void *data);
+TOOLGATE_API int toolgate_client_on_notification(toolgate_client_t *client,
+                                                 toolgate_notified_pt notified,
+                                                 void *data);
+
+/*
+ * The connection is there (1; after the first time, lists of tools may have
+ * changed meanwhile), or is lost (0, and why).
+ */
+typedef void (*toolgate_connected_pt)(int is_connected, const char *why,
+                                      void *data);
+TOOLGATE_API int toolgate_client_on_connection(toolgate_client_t *client,
+                                               toolgate_connected_pt connected,
+                                               void *data);
+
+/*
+ * How far a call of a tool is: the params of MCP's notifications/progress,
+ * of which toolgate_argument() gives "progress", "total" and "message".  The
+ * call has its time anew.  Servers are asked for it where this is set.
+ */
+TOOLGATE_API int toolgate_client_on_progress(toolgate_client_t *client,
+                                             toolgate_call_pt progress,
+                                             void *data);
+
+/*
+ * Connects, and waits until the server has said a word:
+ * TOOLGATE_ERR_CONNECTION when there is none, and what to do; then it is as
+ * before.  In a loop of libuv's it does not wait: connected is called.
+ */
+TOOLGATE_API int toolgate_client_open(toolgate_client_t *client);
+
+/*
+ * Ends its calls with TOOLGATE_ERR_CONNECTION, the connection, and the thread
+ * if there is one.  In a callback: when that has returned.  Of one that is
+ * not open, nothing.
+ */
+TOOLGATE_API int toolgate_client_close(toolgate_client_t *client);
+
+/* Is there a connection just now?  1 or 0. */
+TOOLGATE_API int toolgate_client_is_connected(const toolgate_client_t *client);
+
+/* As toolgate_fd() and toolgate_process(), with "loop" set to "fd". */
+TOOLGATE_API int toolgate_client_fd(const toolgate_client_t *client);
+TOOLGATE_API int toolgate_client_process(toolgate_client_t *client);
+
+/*
+ * Calls a tool, with a JSON object or NULL; or a method, with an object, an
+ * array or NULL; or asks for all tools.  They wait for timeout ms; 0: for the
+ * option "timeout", 30 s by default.  Any number of threads may ask at once.
+ * Not in a callback, nor with a loop of libuv's.
+ *
+ * *result is JSON and the caller's: MCP's result of a call, a method's, or
+ * {"tools":[...]}.  With TOOLGATE_ERR_TOOL_EXECUTION it is there, too: the
+ * result that "isError", or JSON-RPC's error.  Else it is NULL then.
+ *
+ * TOOLGATE_ERR_CONNECTION (toolgate_error() says whether it may have been
+ * executed), _TIMEOUT (the server is told that nobody waits any more),
+ * _MESSAGE_SIZE, _IPC, _BUSY, _STATE, _ARGUMENT, _MEMORY.
+ */
+TOOLGATE_API int toolgate_client_call(toolgate_client_t *client,
+                                      const char *tool, const char *arguments,
+                                      int timeout, char **result);
+TOOLGATE_API int toolgate_client_request(toolgate_client_t *client,
+                                         const char *method, const char *params,
+                                         int timeout, char **result);
+TOOLGATE_API int toolgate_client_list(toolgate_client_t *client, int timeout,
+                                      char **result);
+
+/*
+ * The same without waiting: answered is called once, in the thread of the
+ * client's loop, with what the above return, and the result with a zero
+ * behind it, which lives until the return, or NULL; toolgate_error() is there
+ * in it.  When a function below returns an error, it is not.  *call is the
+ * call's number, for toolgate_client_cancel(); call may be NULL.
+ */
+typedef void (*toolgate_answered_pt)(toolgate_call_t call, int code,
+                                     const char *result, size_t len,
+                                     void *data);
+TOOLGATE_API int toolgate_client_begin_call(toolgate_client_t *client,
+                                            const char *tool,
+                                            const char *arguments, int timeout,
+                                            toolgate_answered_pt answered,
+                                            void *data, toolgate_call_t *call);
+TOOLGATE_API int toolgate_client_begin_request(toolgate_client_t *client,
+                                               const char *method,
+                                               const char *params, int timeout,
+                                               toolgate_answered_pt answered,
+                                               void *data,
+                                               toolgate_call_t *call);
+TOOLGATE_API int toolgate_client_begin_list(toolgate_client_t *client,
+                                            int timeout,
+                                            toolgate_answered_pt answered,
+                                            void *data, toolgate_call_t *call);
+
+/*
+ * Nobody wants that answer any more: the server is told, and answered is
+ * called with TOOLGATE_ERR_GONE, unless the answer came before.
+ */
+TOOLGATE_API int toolgate_client_cancel(toolgate_client_t *client,
+                                        toolgate_call_t call);
 
 #ifdef __cplusplus
 }

@@ -12,108 +12,14 @@ static const int tg_cli_signals[TG_CLI_NSIGNALS] = { SIGINT, SIGTERM, SIGHUP };
 
 /* --- why there is no connection --- */
 
-/* connect() says "refused" for a plain file as well. */
-static int
-tg_cli_session_is_no_socket(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && !S_ISSOCK(st.st_mode);
-}
-
-/* Nobody is there. */
-static int
-tg_cli_session_nobody(const tg_uv_place_t *place, const char *why)
-{
-    char remedy[TG_UV_WHY];
-
-    tg_uv_place_start(place, remedy);
-
-    return tg_cli_error("nothing listens on %s: is Toolgate running? %s%s",
-                        place->text, why, remedy);
-}
-
-/* Somebody is, and speaks otherwise. */
-static int
-tg_cli_session_stranger(const tg_cli_session_t *session)
-{
-    const tg_uv_place_t *place;
-
-    place = &session->place;
-
-    if (place->tls == NULL) {
-        return tg_cli_error("what listens on %s ends every connection: is it "
-                            "a Toolgate socket?%s",
-                            place->text,
-                            place->port == NULL
-                                ? ""
-                                : " If it speaks TLS, write tls:HOST:PORT");
-    }
-
-    return tg_cli_error("what listens on %s ends every connection: does it "
-                        "speak TLS, and does it want a certificate of yours "
-                        "(--cert FILE, --key FILE)?",
-                        place->text);
-}
-
 static int
 tg_cli_session_explain(const tg_cli_session_t *session)
 {
-    const tg_uv_place_t *place;
-    char rights[TG_UV_WHY];
+    char why[TG_UV_EXPLAIN];
 
-    place = &session->place;
+    tg_uv_place_explain(&session->place, session->err, why);
 
-    if (place->port == NULL && tg_cli_session_is_no_socket(place->text)) {
-        return tg_cli_error("%s is not a socket", place->text);
-    }
-
-    if (tg_uv_tls_why(place->tls)[0] != '\0') {
-        return tg_cli_error("no connection to %s: %s", place->text,
-                            tg_uv_tls_why(place->tls));
-    }
-
-    switch (session->err) {
-    case UV_ENOENT:
-    case UV_ENOTDIR:
-        return tg_cli_session_nobody(place, "There is no such file. ");
-
-    case UV_ECONNREFUSED:
-        return tg_cli_session_nobody(place,
-                                     place->port != NULL
-                                         ? ""
-                                         : "The socket was left behind by a "
-                                           "server that was killed, and the "
-                                           "next one replaces it. ");
-
-    case UV_EACCES:
-    case UV_EPERM:
-        tg_uv_place_rights(place, rights);
-        return tg_cli_error("you may not connect to %s. %s", place->text,
-                            rights);
-
-    case UV_EPROTOTYPE:
-        return tg_cli_error("%s is a socket of another kind (no stream)",
-                            place->text);
-
-    case UV_EAGAIN:
-        return tg_cli_error("%s: the server does not take connections fast "
-                            "enough; try again",
-                            place->text);
-
-    case UV_EOF:
-    case UV_EPIPE:
-    case UV_ECONNRESET:
-        return tg_cli_session_stranger(session);
-
-    case UV_EMSGSIZE:
-        return tg_cli_error("%s: the server sent more than %u bytes at once",
-                            place->text, TG_CLI_FRAME_MAX);
-
-    default:
-        return tg_cli_error("cannot connect to %s: %s", place->text,
-                            uv_strerror(session->err));
-    }
+    return tg_cli_error("%s", why);
 }
 
 /* --- waiting --- */

@@ -26,6 +26,7 @@ typedef struct {
     tg_str_t message; /* escaped body of the error's message */
     tg_str_t type;    /* ipc: escaped body of the exception's class */
     tg_str_t data;    /* raw JSON or absent */
+    int is_too_large; /* an error: the answer was */
 } tg_answer_t;
 
 typedef struct {

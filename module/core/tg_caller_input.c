@@ -36,7 +36,8 @@ tg_caller_end(tg_caller_t *caller, tg_pending_t *pending,
 
 /* An error that does not stand in the message as the dialect writes one. */
 static void
-tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending, tg_str_t message)
+tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending, tg_str_t message,
+               int is_too_large)
 {
     tg_answer_t answer;
 
@@ -44,6 +45,7 @@ tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending, tg_str_t message)
     answer.kind = TG_ANSWER_ERROR;
     answer.code = TG_RPC_INTERNAL;
     answer.message = message;
+    answer.is_too_large = is_too_large;
     tg_caller_end(caller, pending, &answer);
 }
 
@@ -80,7 +82,8 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
                            ? tg_json_body(message->error)
                            : TG_STR("The answer has neither a result nor an "
                                     "error; look into the log of the server "
-                                    "that gave it."));
+                                    "that gave it."),
+                       0);
         return;
     }
 
@@ -166,7 +169,7 @@ tg_caller_broken(tg_caller_t *caller, const tg_message_t *message)
     pending = tg_caller_match(caller, message);
 
     if (pending != NULL) {
-        tg_caller_fail(caller, pending, tg_raw_body(message->message));
+        tg_caller_fail(caller, pending, tg_raw_body(message->message), 0);
     }
 
     return tg_caller_farewell(caller, message->message);
@@ -270,7 +273,8 @@ tg_caller_too_large(tg_caller_t *caller, tg_str_t raw)
 
     tg_caller_fail(caller, pending,
                    TG_STR("The answer is larger than this connection "
-                          "carries; ask for less."));
+                          "carries; ask for less."),
+                   1);
 }
 
 /* Its id stands at its beginning, at its end, or nowhere. */

@@ -1,7 +1,6 @@
 #include "library/tg_library.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,13 @@ tg_library_signal(void)
 void
 tg_library_wait(void)
 {
-    (void) pthread_cond_wait(&tg_library_cond, &tg_library_mutex);
+    tg_library_wait_for(&tg_library_cond);
+}
+
+void
+tg_library_wait_for(pthread_cond_t *cond)
+{
+    (void) pthread_cond_wait(cond, &tg_library_mutex);
 }
 
 int
@@ -113,6 +118,7 @@ toolgate_error_class(int code)
         { TOOLGATE_ERR_MEMORY, "MemoryError" },
         { TOOLGATE_ERR_GONE, "CancelledError" },
         { TOOLGATE_ERR_BUSY, "BlockingIOError" },
+        { TOOLGATE_ERR_TIMEOUT, "TimeoutError" },
     };
     size_t i;
 

@@ -1,6 +1,8 @@
 /*
- * All servers that are started, for when the process ends, or has a child.
+ * All servers that are started, and clients that are open: for when the
+ * process ends, or has a child.
  */
+#include "library/tg_client.h"
 #include "library/tg_server.h"
 
 #include "base/tg_list.h"
@@ -12,6 +14,8 @@
 
 static toolgate_server_t *tg_servers;
 static toolgate_server_t *tg_servers_last;
+static toolgate_client_t *tg_clients;
+static toolgate_client_t *tg_clients_last;
 static pthread_once_t tg_fork_once = PTHREAD_ONCE_INIT;
 
 static void
@@ -60,12 +64,13 @@ tg_fork_cut(int fd, const tg_file_id_t *id, int dead)
 }
 
 /*
- * A child has none of the parent's clients: when the parent goes, they are to
- * notice.
+ * A child has none of the parent's connections: when the parent goes, the
+ * other ends are to notice.
  */
 static void
 tg_fork_child(void)
 {
+    toolgate_client_t *client;
     toolgate_server_t *server;
     tg_session_t *session;
     int dead;
@@ -84,6 +89,11 @@ tg_fork_child(void)
              session = session->next) {
             tg_fork_cut(session->fd, &session->id, dead);
         }
+    }
+
+    for (client = tg_clients; client != NULL && dead != -1;
+         client = client->next) {
+        tg_fork_cut(client->line->fd, &client->line->id, dead);
     }
 
     if (dead != -1) {
@@ -122,4 +132,16 @@ tg_server_forget(toolgate_server_t *server)
         TG_LIST_REMOVE(tg_servers, tg_servers_last, server);
         server->is_known = 0;
     }
+}
+
+void
+tg_client_know(toolgate_client_t *client)
+{
+    TG_LIST_INSERT(tg_clients, tg_clients_last, tg_clients_last, client);
+}
+
+void
+tg_client_forget(toolgate_client_t *client)
+{
+    TG_LIST_REMOVE(tg_clients, tg_clients_last, client);
 }

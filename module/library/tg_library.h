@@ -11,6 +11,8 @@
  *   tg_run.c      the loop: orders, clients, time
  *   tg_session.c  one client
  *   tg_answer.c   one call
+ *   tg_drive.c    who runs the loop
+ *   tg_client.c   the other end: tg_client.h
  */
 #ifndef TG_LIBRARY_H
 #define TG_LIBRARY_H
@@ -19,6 +21,8 @@
 #define TOOLGATE_UV
 #include "api/toolgate.h"
 #include "base/tg_buf.h"
+
+#include <pthread.h>
 
 /* --- tg_error.c --- */
 
@@ -32,6 +36,7 @@ void tg_library_unlock(void);
 /* Somebody who waits under it looks again; and waits. */
 void tg_library_signal(void);
 void tg_library_wait(void);
+void tg_library_wait_for(pthread_cond_t *cond);
 
 /* Keeps a text for toolgate_error() and returns the code. */
 int tg_error(int code, const char *format, ...)

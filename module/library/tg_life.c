@@ -3,139 +3,8 @@
  */
 #include "library/tg_server.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
-
-/* Rounds of a loop in toolgate_process(): then others have their turn. */
-#define TG_PROCESS_ROUNDS 16
-
-/* --- loops --- */
-
-/* Signals are the program's. */
-static void
-tg_life_no_signals(sigset_t *before)
-{
-    sigset_t all;
-
-    (void) sigfillset(&all);
-    (void) sigdelset(&all, SIGSEGV);
-    (void) sigdelset(&all, SIGBUS);
-    (void) sigdelset(&all, SIGFPE);
-    (void) sigdelset(&all, SIGILL);
-    (void) sigdelset(&all, SIGABRT);
-    (void) pthread_sigmask(SIG_SETMASK, &all, before);
-}
-
-static void *
-tg_life_thread(void *arg)
-{
-    tg_run_t *run;
-
-    run = arg;
-    (void) pthread_setname_np(pthread_self(), "toolgate");
-    (void) uv_run(run->loop, UV_RUN_DEFAULT);
-
-    return NULL;
-}
-
-static void
-tg_life_is_over(tg_run_t *run)
-{
-    if (run->kind == TG_LOOP_UV) {
-        tg_run_free(run);
-    }
-}
-
-/* A loop of our own runs to its end. */
-static void
-tg_life_finish(tg_run_t *run)
-{
-    while (run->loop != NULL && !run->is_over) {
-        (void) uv_run(run->loop, UV_RUN_ONCE);
-    }
-
-    tg_run_free(run);
-}
-
-/*
- * libuv writes as anybody does: a client that has gone would be the end of a
- * program that does not ignore SIGPIPE, unless that waits until it is taken.
- */
-static int
-tg_life_hold_pipe(sigset_t *before)
-{
-    sigset_t pipe, pending;
-
-    (void) sigemptyset(&pipe);
-    (void) sigaddset(&pipe, SIGPIPE);
-    (void) sigpending(&pending);
-    (void) pthread_sigmask(SIG_BLOCK, &pipe, before);
-
-    return sigismember(&pending, SIGPIPE);
-}
-
-static void
-tg_life_release_pipe(const sigset_t *before, int was_pending)
-{
-    static const struct timespec now;
-    sigset_t pipe;
-
-    (void) sigemptyset(&pipe);
-    (void) sigaddset(&pipe, SIGPIPE);
-
-    if (!was_pending) {
-        (void) sigtimedwait(&pipe, NULL, &now);
-    }
-
-    (void) pthread_sigmask(SIG_SETMASK, before, NULL);
-}
-
-/* The descriptor is readable when the loop has something to do. */
-static void
-tg_life_arm(tg_run_t *run)
-{
-    struct itimerspec when;
-    int timeout;
-
-    memset(&when, 0, sizeof(when));
-    timeout = run->dirty != NULL ? 0 : uv_backend_timeout(run->loop);
-
-    if (timeout >= 0) {
-        when.it_value.tv_sec = timeout / 1000;
-        when.it_value.tv_nsec = timeout == 0 ? 1 : timeout % 1000 * 1000000L;
-    }
-
-    (void) timerfd_settime(run->tick_fd, 0, &when, NULL);
-}
-
-static void
-tg_life_process(tg_run_t *run)
-{
-    sigset_t before;
-    int i, was_pending;
-
-    was_pending = tg_life_hold_pipe(&before);
-    run->is_running = 1;
-    i = 0;
-
-    do {
-        (void) uv_run(run->loop, UV_RUN_NOWAIT);
-    } while (++i < TG_PROCESS_ROUNDS && !run->is_stopping
-             && (run->dirty != NULL || uv_backend_timeout(run->loop) == 0));
-
-    run->is_running = 0;
-
-    if (run->must_stop) {
-        tg_run_stop(run);
-        tg_life_finish(run);
-    } else {
-        tg_life_arm(run);
-    }
-
-    tg_life_release_pipe(&before, was_pending);
-}
 
 /* --- start --- */
 
@@ -171,7 +40,7 @@ tg_run_new(toolgate_server_t *server, tg_catalogue_t *catalogue)
     run->loop = server->uv;
     run->conf = server->conf;
     run->catalogue = catalogue;
-    run->ended = tg_life_is_over;
+    run->ended = tg_run_is_over;
     run->info.name = tg_str(run->texts.data, name);
     run->info.version = tg_str(run->texts.data + name, version);
     run->info.has_list_changed = 1;
@@ -198,49 +67,6 @@ tg_life_open_files(toolgate_server_t *server, const tg_catalogue_t *catalogue,
     return rc == 0 && server->transport != TG_TRANSPORT_SDK
                ? tg_files_listen(&server->files, fd)
                : rc;
-}
-
-static int
-tg_life_run(tg_run_t *run)
-{
-    sigset_t before;
-    int rc;
-
-    if (run->kind != TG_LOOP_THREAD) {
-        return 0;
-    }
-
-    tg_life_no_signals(&before);
-    rc = pthread_create(&run->thread, NULL, tg_life_thread, run);
-    (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
-
-    if (rc == 0) {
-        return 0;
-    }
-
-    errno = rc;
-
-    return tg_error_system("the server's thread cannot be started");
-}
-
-/* It did not come to more: its handles are closed, where there are any. */
-static void
-tg_life_undo(tg_run_t *run)
-{
-    if (run->loop == NULL || run->nopen == 0) {
-        tg_run_free(run);
-        return;
-    }
-
-    /* The loop of the program's closes the last handle, and frees it then. */
-    tg_library_unlock();
-    tg_run_stop(run);
-
-    if (run->kind != TG_LOOP_UV) {
-        tg_life_finish(run);
-    }
-
-    tg_library_lock();
 }
 
 static int
@@ -275,11 +101,11 @@ tg_life_start(toolgate_server_t *server)
     rc = tg_run_open(run, fd);
 
     if (rc == 0) {
-        rc = tg_life_run(run);
+        rc = tg_run_start(run);
     }
 
     if (rc != 0) {
-        tg_life_undo(run);
+        tg_run_undo(run);
         return rc;
     }
 
@@ -320,7 +146,7 @@ toolgate_start(toolgate_server_t *server)
 
     /* From now on its descriptor tells. */
     if (run != NULL) {
-        tg_life_process(run);
+        tg_run_process(run);
     }
 
     return rc;
@@ -328,45 +154,10 @@ toolgate_start(toolgate_server_t *server)
 
 /* --- stop --- */
 
-/* Ends a run that no thread has: unlocked. */
-static void
-tg_life_stop_here(tg_run_t *run)
-{
-    sigset_t before;
-    int was_pending;
-
-    was_pending = tg_life_hold_pipe(&before);
-    tg_run_stop(run);
-
-    if (run->kind == TG_LOOP_FD) {
-        tg_life_finish(run);
-    }
-
-    tg_life_release_pipe(&before, was_pending);
-}
-
 void
 tg_server_end(toolgate_server_t *server)
 {
-    tg_run_t *run;
-
-    tg_library_lock();
-    run = server->ended;
-
-    if (run != NULL && tg_run_is_calling(run)) {
-        run = NULL;
-    }
-
-    if (run != NULL) {
-        server->ended = NULL;
-    }
-
-    tg_library_unlock();
-
-    if (run != NULL) {
-        (void) pthread_join(run->thread, NULL);
-        tg_run_free(run);
-    }
+    tg_run_join(&server->ended);
 }
 
 /* Locked; what is left to do with a run when it is not: or NULL. */
@@ -381,19 +172,7 @@ tg_life_stop(toolgate_server_t *server)
     tg_files_remove(&server->files);
     tg_server_forget(server);
 
-    if (run->kind == TG_LOOP_THREAD || tg_run_is_calling(run)
-        || run->is_running) {
-        run->must_stop = 1;
-        (void) uv_async_send(&run->async);
-
-        if (run->kind == TG_LOOP_THREAD) {
-            server->ended = run;
-        }
-
-        run = NULL;
-    }
-
-    return run;
+    return tg_run_leave(run, &server->ended);
 }
 
 int
@@ -413,7 +192,7 @@ toolgate_stop(toolgate_server_t *server)
     tg_library_unlock();
 
     if (run != NULL) {
-        tg_life_stop_here(run);
+        tg_run_stop_here(run);
     }
 
     tg_server_end(server);
@@ -468,7 +247,7 @@ toolgate_process(toolgate_server_t *server)
     tg_library_unlock();
 
     if (rc == 0 && run != NULL) {
-        tg_life_process(run);
+        tg_run_process(run);
     }
 
     return rc;

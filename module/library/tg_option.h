@@ -7,6 +7,10 @@
 
 #include "library/tg_library.h"
 
+/* Messages of jsonrpc: less than that is no use, more would be kept whole. */
+#define TG_FRAME_LEAST 1024
+#define TG_FRAME_MOST (1024 * 1024 * 1024)
+
 /*
  * All return 0, or TOOLGATE_ERR_ARGUMENT, told: what option cannot be set to.
  * Of words, which end with NULL, *value is which of them it is.

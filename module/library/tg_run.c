@@ -109,6 +109,10 @@ tg_run_on_prepare(uv_prepare_t *prepare)
         /* What it has served meanwhile was flushed with it. */
         session->is_dirty = 0;
     }
+
+    if (run->flush != NULL) {
+        run->flush(run);
+    }
 }
 
 /* The ticker has done its work by waking who polls. */
@@ -259,7 +263,7 @@ tg_run_open(tg_run_t *run, int fd)
     run->listen_fd = -1;
     run->tick_fd = -1;
     run->last_order = &run->orders;
-    run->tick = tg_run_tick;
+    run->tick = run->tick != NULL ? run->tick : tg_run_tick;
     run->obey = tg_run_obey;
     tg_buf_init(&run->scratch, tg_alloc_libc());
     tg_post_init(&run->post, tg_run_wake, run);
@@ -285,8 +289,7 @@ tg_run_open(tg_run_t *run, int fd)
     return rc == 0 ? 0
                    : tg_error(rc == UV_ENOMEM ? TOOLGATE_ERR_MEMORY
                                               : TOOLGATE_ERR_SYSTEM,
-                              "the server's loop cannot be opened: %s",
-                              uv_strerror(rc));
+                              "the loop cannot be opened: %s", uv_strerror(rc));
 }
 
 /* --- the end --- */
@@ -322,6 +325,11 @@ tg_run_stop(tg_run_t *run)
     tg_post_close(&run->post);
     tg_run_obey(run);
     tg_run_stop_sessions(run);
+
+    if (run->stop != NULL) {
+        run->stop(run);
+    }
+
     tg_library_lock();
     run->listen_fd = -1;
     tg_library_unlock();
@@ -344,6 +352,10 @@ tg_run_free(tg_run_t *run)
 {
     if (run->loop == &run->own) {
         (void) uv_loop_close(&run->own);
+    }
+
+    if (run->release != NULL) {
+        run->release(run);
     }
 
     tg_catalogue_release(run->catalogue);

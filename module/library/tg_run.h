@@ -1,5 +1,6 @@
 /*
- * A server between a start and a stop: its loop, its clients, its calls.
+ * A server between a start and a stop: its loop, its clients, its calls.  A
+ * client (tg_client.h) has its loop likewise.
  *
  * All of it belongs to the loop's thread, but for what is marked: that is
  * locked.  Nothing here knows the server, which may be gone before a loop of
@@ -47,6 +48,7 @@ typedef struct {
 typedef struct tg_run_s tg_run_t;
 typedef struct tg_session_s tg_session_t;
 typedef struct tg_order_s tg_order_t;
+typedef struct tg_ask_s tg_ask_t;
 
 /* One client. */
 struct tg_session_s {
@@ -87,6 +89,7 @@ struct tg_order_s {
     void (*execute)(tg_run_t *run, tg_order_t *order);
     tg_catalogue_t *catalogue;
     toolgate_link_t *link;
+    tg_ask_t *ask;
     int fds[2];
     size_t len; /* of text */
     size_t at;  /* where its second part begins */
@@ -122,8 +125,13 @@ struct tg_run_s {
     tg_post_t post;
     uint64_t pace_at;            /* when progress is told again; 0: no matter */
     uint64_t due;                /* what the timer is set for; 0: it is not */
-    void (*tick)(tg_run_t *run); /* it is due */
+    void (*tick)(tg_run_t *run); /* it is due; NULL: a server's */
     void (*ended)(tg_run_t *run); /* the last handle is closed */
+
+    /* Of a client, else NULL: before the loop waits; its end; its memory. */
+    void (*flush)(tg_run_t *run);
+    void (*stop)(tg_run_t *run);
+    void (*release)(tg_run_t *run);
 
     tg_order_t *orders; /* locked, as the next two */
     tg_order_t **last_order;
@@ -221,5 +229,27 @@ int tg_run_open(tg_run_t *run, int fd);
 /* Closes all: is_over when that is done. */
 void tg_run_stop(tg_run_t *run);
 void tg_run_free(tg_run_t *run);
+
+/* --- tg_drive.c --- */
+
+/* Starts its thread, if it has one: 0, or an error, told. */
+int tg_run_start(tg_run_t *run);
+
+/* It did not come to more: its handles are closed.  Locked. */
+void tg_run_undo(tg_run_t *run);
+
+/* ended, of a run: frees what nobody waits for. */
+void tg_run_is_over(tg_run_t *run);
+
+/* Of TG_LOOP_FD: does what there is to do, and says when there is more. */
+void tg_run_process(tg_run_t *run);
+
+/*
+ * It shall end.  Locked: the run when that is for tg_run_stop_here(), or
+ * NULL, and what tg_run_join() waits for in *ended.
+ */
+tg_run_t *tg_run_leave(tg_run_t *run, tg_run_t **ended);
+void tg_run_stop_here(tg_run_t *run);
+void tg_run_join(tg_run_t **ended);
 
 #endif

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Messages of jsonrpc: less than that is no use, more would be kept whole. */
-#define TG_FRAME_LEAST 1024
-#define TG_FRAME_MOST (1024 * 1024 * 1024)
 /* Calls at once of one client, and clients of one server. */
 #define TG_INFLIGHT 1024
 #define TG_INFLIGHT_MOST 65536

@@ -10,6 +10,8 @@
 #define TG_UV_HOST_MAX 255
 /* Room for what is said of one, or of why it cannot be reached. */
 #define TG_UV_WHY 512
+/* The same for all of it, with what to do. */
+#define TG_UV_EXPLAIN 1024
 
 struct tg_uv_place_s {
     const char *text;              /* as it was written, but for `unix:` */
@@ -41,6 +43,10 @@ void tg_uv_place_free(tg_uv_place_t *place);
 const char *tg_uv_place_default(int *is_there);
 
 /* --- for people: whole sentences --- */
+
+/* Why there is no connection, of which this libuv error is the reason. */
+void tg_uv_place_explain(const tg_uv_place_t *place, int err,
+                         char text[TG_UV_EXPLAIN]);
 
 /* What to do so that somebody listens there. */
 void tg_uv_place_start(const tg_uv_place_t *place, char text[TG_UV_WHY]);

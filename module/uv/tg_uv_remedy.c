@@ -170,3 +170,110 @@ tg_uv_place_rights(const tg_uv_place_t *place, char text[TG_UV_WHY])
                     name, group != NULL ? group->gr_name : "-",
                     (unsigned) st.st_mode & 0777);
 }
+
+/* --- why there is no connection --- */
+
+/* connect() says "refused" for a plain file as well. */
+static int
+tg_uv_place_is_no_socket(const tg_uv_place_t *place)
+{
+    struct stat st;
+
+    return place->port == NULL && stat(place->text, &st) == 0
+           && !S_ISSOCK(st.st_mode);
+}
+
+/* Nobody is there. */
+static void
+tg_uv_place_nobody(const tg_uv_place_t *place, const char *why,
+                   char text[TG_UV_EXPLAIN])
+{
+    char remedy[TG_UV_WHY];
+
+    tg_uv_place_start(place, remedy);
+    (void) snprintf(text, TG_UV_EXPLAIN,
+                    "nothing listens on %s: is Toolgate running? %s%s",
+                    place->text, why, remedy);
+}
+
+/* Somebody is, and speaks otherwise. */
+static void
+tg_uv_place_stranger(const tg_uv_place_t *place, char text[TG_UV_EXPLAIN])
+{
+    if (place->tls == NULL) {
+        (void) snprintf(text, TG_UV_EXPLAIN,
+                        "what listens on %s ends every connection: is it a "
+                        "Toolgate socket?%s",
+                        place->text,
+                        place->port == NULL
+                            ? ""
+                            : " If it speaks TLS, write tls:HOST:PORT");
+        return;
+    }
+
+    (void) snprintf(text, TG_UV_EXPLAIN,
+                    "what listens on %s ends every connection: does it speak "
+                    "TLS, and does it want a certificate of yours (--cert "
+                    "FILE, --key FILE)?",
+                    place->text);
+}
+
+void
+tg_uv_place_explain(const tg_uv_place_t *place, int err,
+                    char text[TG_UV_EXPLAIN])
+{
+    char rights[TG_UV_WHY];
+    const char *what;
+
+    what = NULL;
+
+    if (tg_uv_place_is_no_socket(place)) {
+        (void) snprintf(text, TG_UV_EXPLAIN, "%s is not a socket", place->text);
+        return;
+    }
+
+    if (tg_uv_tls_why(place->tls)[0] != '\0') {
+        (void) snprintf(text, TG_UV_EXPLAIN, "no connection to %s: %s",
+                        place->text, tg_uv_tls_why(place->tls));
+        return;
+    }
+
+    switch (err) {
+    case UV_ENOENT:
+    case UV_ENOTDIR:
+        tg_uv_place_nobody(place, "There is no such file. ", text);
+        return;
+    case UV_ECONNREFUSED:
+        tg_uv_place_nobody(place,
+                           place->port != NULL
+                               ? ""
+                               : "The socket was left behind by a server that "
+                                 "was killed, and the next one replaces it. ",
+                           text);
+        return;
+    case UV_EACCES:
+    case UV_EPERM:
+        tg_uv_place_rights(place, rights);
+        (void) snprintf(text, TG_UV_EXPLAIN, "you may not connect to %s. %s",
+                        place->text, rights);
+        return;
+    case UV_EOF:
+    case UV_EPIPE:
+    case UV_ECONNRESET:
+        tg_uv_place_stranger(place, text);
+        return;
+    case UV_EPROTOTYPE:
+        what = "is a socket of another kind (no stream)";
+        break;
+    case UV_EAGAIN:
+        what = ": the server does not take connections fast enough; try again";
+        break;
+    default:
+        (void) snprintf(text, TG_UV_EXPLAIN, "cannot connect to %s: %s",
+                        place->text, uv_strerror(err));
+        return;
+    }
+
+    (void) snprintf(text, TG_UV_EXPLAIN, "%s%s%s", place->text,
+                    what[0] == ':' ? "" : " ", what);
+}

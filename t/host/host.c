@@ -10,8 +10,8 @@
 
 toolgate_server_t *host_server;
 
-static uv_loop_t host_loop;
-static const char *host_kind = "thread";
+uv_loop_t host_loop;
+const char *host_kind = "thread";
 
 static void
 host_report(int code, const char *message, void *data)
@@ -63,7 +63,7 @@ host_read(void)
 static void
 host_run_fd(void)
 {
-    struct pollfd fds[2];
+    struct pollfd fds[3];
 
     for (;;) {
         fds[0].fd = STDIN_FILENO;
@@ -72,7 +72,15 @@ host_run_fd(void)
         fds[1].events = POLLIN;
         fds[1].revents = 0;
 
-        if (poll(fds, 2, -1) > 0) {
+        fds[2].fd = host_client != NULL ? toolgate_client_fd(host_client) : -1;
+        fds[2].events = POLLIN;
+        fds[2].revents = 0;
+
+        if (poll(fds, 3, -1) > 0) {
+            if (fds[2].revents != 0) {
+                toolgate_client_process(host_client);
+            }
+
             if (fds[1].revents != 0) {
                 toolgate_process(host_server);
             }
@@ -89,6 +97,7 @@ host_on_stdin(uv_poll_t *handle, int status, int events)
 {
     if (!host_read()) {
         uv_close((uv_handle_t *) handle, NULL);
+        host_client_free();
         toolgate_server_free(host_server);
         host_server = NULL;
     }
@@ -157,6 +166,7 @@ main(int argc, char **argv)
         }
     }
 
+    host_client_free();
     toolgate_server_free(host_server);
 
     return 0;

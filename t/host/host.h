@@ -10,10 +10,15 @@
 
 #define TOOLGATE_UV
 #include <toolgate.h>
+#include <uv.h>
 
 #define HOST_LINE 65536
+#define HOST_CALLS 64
 
 extern toolgate_server_t *host_server;
+extern toolgate_client_t *host_client; /* NULL: there is none */
+extern const char *host_kind;
+extern uv_loop_t host_loop;
 
 /* --- host_say.c: what it says, from any thread --- */
 
@@ -36,5 +41,10 @@ int host_add(const char *name);
 
 /* A line that it was told. */
 void host_do(char *line);
+
+/* --- host_client.c --- */
+
+void host_client_do(char *line);
+void host_client_free(void);
 
 #endif

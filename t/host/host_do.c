@@ -71,6 +71,7 @@ host_do_fork(char *how)
 
     if (strcmp(how, "free") == 0) {
         toolgate_server_free(host_server);
+        toolgate_client_free(host_client);
         exit(toolgate_server_new("child") != NULL ? 0 : 1);
     }
 
@@ -215,6 +216,8 @@ host_do(char *line)
         host_do_cycles(rest);
     } else if (strcmp(line, "fork") == 0) {
         host_do_fork(rest);
+    } else if (strcmp(line, "client") == 0) {
+        host_client_do(rest);
     } else if (strcmp(line, "exit") == 0) {
         exit(0);
     } else if (strcmp(line, "free") == 0) {

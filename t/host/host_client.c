@@ -1,0 +1,358 @@
+/*
+ * A client of another server: "client COMMAND".  What becomes of a call that
+ * nobody waits for is an event, "answered N CLASS TEXT".
+ */
+#include "host.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of what is said of a result. */
+#define HOST_SHOWN 2000
+
+toolgate_client_t *host_client;
+
+static long host_begun;
+static toolgate_call_t host_calls[HOST_CALLS];
+static long host_missing; /* answers of "many", which were to be its count */
+static long host_wrong;
+
+static void
+host_put(char *out, size_t size, int code, const char *result, size_t len)
+{
+    int n = snprintf(out, size, "%s ", toolgate_error_class(code));
+
+    if (code != 0) {
+        n += snprintf(out + n, size - (size_t) n, "%s ", toolgate_error());
+    }
+
+    if (result == NULL) {
+        return;
+    }
+
+    if (len > HOST_SHOWN) {
+        snprintf(out + n, size - (size_t) n, "%zu bytes", len);
+    } else {
+        snprintf(out + n, size - (size_t) n, "%s", result);
+    }
+}
+
+static void
+host_answered(toolgate_call_t call, int code, const char *result, size_t len,
+              void *data)
+{
+    char text[8192];
+    int n = snprintf(text, sizeof(text), "%ld ", (long) (intptr_t) data);
+
+    host_put(text + n, sizeof(text) - (size_t) n, code, result, len);
+    host_say("answered ", text, strlen(text));
+}
+
+static void
+host_progressed(toolgate_call_t call, const char *params, size_t len,
+                void *data)
+{
+    host_say("progress ", params, len);
+}
+
+static void
+host_notified(const char *method, const char *params, size_t len, void *data)
+{
+    char text[8192];
+    char *result;
+    int rc;
+
+    snprintf(text, sizeof(text), "%s %s", method,
+             params != NULL ? params : "-");
+    host_say("notified ", text, strlen(text));
+
+    /* A callback may not wait. */
+    rc = toolgate_client_call(host_client, "x", NULL, 0, &result);
+
+    if (rc != TOOLGATE_ERR_STATE || result != NULL) {
+        host_say("waited", "", 0);
+    }
+}
+
+static void
+host_connected(int is_connected, const char *why, void *data)
+{
+    if (is_connected) {
+        host_say("connected", "", 0);
+    } else {
+        host_say("lost ", why, strlen(why));
+    }
+}
+
+/* --- many at once --- */
+
+static void
+host_many_answered(toolgate_call_t call, int code, const char *result,
+                   size_t len, void *data)
+{
+    char text[64];
+
+    /* A tool that echoes has the number of its call in it. */
+    snprintf(text, sizeof(text), "\"%ld\"", (long) (intptr_t) data);
+
+    if (code != 0 || result == NULL || strstr(result, text) == NULL) {
+        host_wrong++;
+        host_answered(call, code, result, len, data);
+    }
+
+    if (--host_missing == 0) {
+        snprintf(text, sizeof(text), "%ld", host_wrong);
+        host_say("many wrong ", text, strlen(text));
+    }
+}
+
+static void
+host_do_many(char *line)
+{
+    long i, n = strtol(line, &line, 10);
+    char arguments[64];
+    int rc = 0;
+
+    host_missing = n;
+    host_wrong = 0;
+
+    for (i = 0; i < n && rc == 0; i++) {
+        snprintf(arguments, sizeof(arguments), "{\"text\":\"%ld\"}", i);
+        rc = toolgate_client_begin_call(host_client, line + 1, arguments, 0,
+                                        host_many_answered,
+                                        (void *) (intptr_t) i, NULL);
+    }
+
+    host_done(rc);
+}
+
+/* --- threads that wait --- */
+
+typedef struct {
+    pthread_t thread;
+    long first;
+    long n;
+    long wrong;
+    long lost;
+} host_caller_t;
+
+static void *
+host_caller(void *data)
+{
+    host_caller_t *caller = data;
+    char arguments[64], wanted[64], *result;
+    long i;
+    int rc;
+
+    for (i = caller->first; i < caller->first + caller->n; i++) {
+        snprintf(arguments, sizeof(arguments), "{\"text\":\"%ld\"}", i);
+        snprintf(wanted, sizeof(wanted), "\"%ld\"", i);
+        rc = toolgate_client_call(host_client, "echo", arguments, 0, &result);
+
+        if (rc == TOOLGATE_ERR_CONNECTION) {
+            caller->lost++;
+        } else if (rc != 0 || strstr(result, wanted) == NULL) {
+            caller->wrong++;
+            host_say("wrong ", toolgate_error(), strlen(toolgate_error()));
+        }
+
+        toolgate_free(result);
+    }
+
+    return NULL;
+}
+
+static void *
+host_callers(void *data)
+{
+    long i, n, each, wrong = 0, lost = 0;
+    host_caller_t callers[64];
+    char text[64];
+
+    sscanf(data, "%ld %ld", &n, &each);
+    free(data);
+
+    for (i = 0; i < n; i++) {
+        callers[i].first = i * each;
+        callers[i].n = each;
+        callers[i].wrong = 0;
+        callers[i].lost = 0;
+        pthread_create(&callers[i].thread, NULL, host_caller, &callers[i]);
+    }
+
+    for (i = 0; i < n; i++) {
+        pthread_join(callers[i].thread, NULL);
+        wrong += callers[i].wrong;
+        lost += callers[i].lost;
+    }
+
+    snprintf(text, sizeof(text), "wrong %ld lost %ld", wrong, lost);
+    host_say("threads ", text, strlen(text));
+
+    return NULL;
+}
+
+static void
+host_do_threads(const char *line)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, host_callers, strdup(line));
+    pthread_detach(thread);
+    host_text("ok");
+}
+
+/* --- one --- */
+
+static void
+host_do_wait(const char *what, int timeout, char *name)
+{
+    char *params = strchr(name, ' '), *result, text[8192];
+    int rc;
+
+    if (params != NULL) {
+        *params++ = '\0';
+    }
+
+    rc = strcmp(what, "call") == 0
+             ? toolgate_client_call(host_client, name, params, timeout, &result)
+         : strcmp(what, "request") == 0
+             ? toolgate_client_request(host_client, name, params, timeout,
+                                       &result)
+             : toolgate_client_list(host_client, timeout, &result);
+    host_put(text, sizeof(text), rc, result,
+             result != NULL ? strlen(result) : 0);
+    host_say(rc == 0 ? "=" : "! ", text, strlen(text));
+    toolgate_free(result);
+}
+
+static void
+host_do_begin(const char *what, int timeout, char *name)
+{
+    char *params = strchr(name, ' ');
+    long i = host_begun % HOST_CALLS;
+    void *data = (void *) (intptr_t) i;
+    int rc;
+
+    if (params != NULL) {
+        *params++ = '\0';
+    }
+
+    rc = strcmp(what, "call") == 0
+             ? toolgate_client_begin_call(host_client, name, params, timeout,
+                                          host_answered, data, &host_calls[i])
+         : strcmp(what, "request") == 0
+             ? toolgate_client_begin_request(host_client, name, params, timeout,
+                                             host_answered, data,
+                                             &host_calls[i])
+             : toolgate_client_begin_list(host_client, timeout, host_answered,
+                                          data, &host_calls[i]);
+
+    if (rc != 0) {
+        host_done(rc);
+    } else {
+        host_begun++;
+        host_number(i);
+    }
+}
+
+static void
+host_do_new(char *line)
+{
+    char *address = strtok(line, " "), *option, *value;
+    int rc = 0, is_bare = 0;
+
+    host_client = toolgate_client_new(address);
+
+    if (host_client == NULL) {
+        host_text(NULL);
+        return;
+    }
+
+    while (rc == 0 && (option = strtok(NULL, " ")) != NULL) {
+        value = strchr(option, '=');
+
+        if (value == NULL) {
+            is_bare = 1;
+            continue;
+        }
+
+        *value++ = '\0';
+        rc = toolgate_client_set(host_client, option, value);
+    }
+
+    if (strcmp(host_kind, "fd") == 0) {
+        rc = rc == 0 ? toolgate_client_set(host_client, "loop", "fd") : rc;
+    } else if (strcmp(host_kind, "uv") == 0) {
+        rc = rc == 0 ? toolgate_client_use_uv(host_client, &host_loop) : rc;
+    }
+
+    toolgate_client_on_connection(host_client, host_connected, NULL);
+
+    if (!is_bare) {
+        toolgate_client_on_notification(host_client, host_notified, NULL);
+        toolgate_client_on_progress(host_client, host_progressed, NULL);
+    }
+
+    host_done(rc);
+}
+
+void
+host_client_free(void)
+{
+    toolgate_client_free(host_client);
+    host_client = NULL;
+}
+
+/* "client [begin] [MS] call|request|list ..." and the others. */
+void
+host_client_do(char *line)
+{
+    int is_begin = strncmp(line, "begin ", 6) == 0, timeout;
+    char *rest;
+
+    line += is_begin ? 6 : 0;
+    timeout = (int) strtol(line, &line, 10);
+    line += *line == ' ';
+    rest = strchr(line, ' ');
+
+    if (rest != NULL) {
+        *rest++ = '\0';
+    } else {
+        rest = line + strlen(line);
+    }
+
+    if (strcmp(line, "call") == 0 || strcmp(line, "request") == 0
+        || strcmp(line, "list") == 0)
+    {
+        if (is_begin) {
+            host_do_begin(line, timeout, rest);
+        } else {
+            host_do_wait(line, timeout, rest);
+        }
+    } else if (strcmp(line, "new") == 0) {
+        host_do_new(rest);
+    } else if (strcmp(line, "open") == 0) {
+        host_done(toolgate_client_open(host_client));
+    } else if (strcmp(line, "close") == 0) {
+        host_done(toolgate_client_close(host_client));
+    } else if (strcmp(line, "free") == 0) {
+        host_client_free();
+        host_text("ok");
+    } else if (strcmp(line, "connected") == 0) {
+        host_number(toolgate_client_is_connected(host_client));
+    } else if (strcmp(line, "cancel") == 0) {
+        host_done(toolgate_client_cancel(host_client, host_calls[atoi(rest)]));
+    } else if (strcmp(line, "set") == 0) {
+        rest = strtok(rest, " ");
+        host_done(toolgate_client_set(host_client, rest, strtok(NULL, " ")));
+    } else if (strcmp(line, "many") == 0) {
+        host_do_many(rest);
+    } else if (strcmp(line, "threads") == 0) {
+        host_do_threads(rest);
+    } else {
+        host_text("what?");
+    }
+}
