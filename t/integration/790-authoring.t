@@ -20,7 +20,7 @@ sub localize {
     my ($config) = @_;
     $config =~ s{/tmp/demo\b}{$dir}g;
     $config =~ s{\bann\b}{$user}g;
-    $config =~ s{\bdev\b}{$group}g;
+    $config =~ s{\bgid=dev\b}{gid=$group}g;
     return $config;
 }
 
@@ -45,14 +45,19 @@ sub load {
     }
 }
 
-# "$ COMMAND", and what it prints; "…" stands for what is never the same.
+# "$ COMMAND", and what it prints; "…" stands for what is never the same, as
+# the name of a large output, which is then that of the last one.
+my ($kept, %called) = ('');
 sub play_console {
     my ($name, $console) = @_;
     for (split /^(?=\$ )/m, $console) {
         my ($command, $expected) = /^\$ toolgate ([^\n]*)\n(.*)\z/s
             or die "$name: $_\n";
-        my ($status, $out, $err) = $tg->cli(
-            map {tr{'}{}dr} split / /, $command);
+        my @words = map {tr{'}{}dr} $command =~ /((?:'[^']*'|[^ '])+)/g;
+        s{^output=\K\d+\xe2\x80\xa6$}{$kept}, $_ = localize($_) for @words;
+        my ($status, $out, $err) = $tg->cli(@words);
+        ($kept) = $out =~ /\{"output":"(\w+)"/ if $out =~ /\{"output":"/;
+        $called{ $words[1] eq '-o' ? $words[3] : $words[1] } = 1;
         my $said = $out . $err;
         my $pattern = join '.*', map {quotemeta} split /\xe2\x80\xa6/,
             localize($expected);
@@ -60,7 +65,7 @@ sub play_console {
         $pattern =~ s/\\\n\z//;
         like $said, qr/\A$pattern\z/, "$name: $command";
         my $no = $err =~ /^toolgate: there is no argument / ? 2 : 1;
-        is $status, $out eq '' ? $no : 0, 'with the exit status for it';
+        is $status, $err ne '' ? $no : 0, 'with the exit status for it';
     }
 }
 
@@ -100,6 +105,12 @@ while ($text =~ /^```(\S*)(?: (\S+))?\n(.*?)^```$/msg) {
 }
 cmp_ok $played{nginx}, '>=', 8, 'each step was loaded';
 cmp_ok $played{console}, '>=', 8, 'and tried';
+
+is join(' ', grep { !$called{$_} } qw(git_status git_log git_diff search
+    run_tests query picture build_log toolgate_output)), '',
+    'the eight of every day among them';
+my $picture = slurp("$dir/small.png") // '';
+is join(' ', unpack 'x a3 x12 N N', $picture), 'PNG 32 21', 'the picture, too';
 
 # Its links lead somewhere.
 my %markdown = ($page => $text);

@@ -28,7 +28,7 @@ sub localize {
     $page =~ s{\$PWD/build\b}{$build}g;
     $page =~ s{^nginx\b}{$BUILD_ENV{nginx_bin}}mg;
     $page =~ s{\bann\b}{$tg->{user}}g;
-    $page =~ s{\bdev\b}{$tg->{group}}g;
+    $page =~ s{\bgid=dev\b}{gid=$tg->{group}}g;
     return $page;
 }
 
@@ -41,7 +41,7 @@ my %is_for = (
 my %command;
 for my $block ($text =~ /^```shell\n(.*?)^```$/msg) {
     my ($name) = grep { $block =~ $is_for{$_} } sort keys %is_for;
-    $command{ $name // 'other' } = localize($block);
+    $command{ $name // 'other' } .= localize($block);
 }
 is_deeply [ sort keys %command ], [ sort keys %is_for ],
     'the page says how to begin';
