@@ -105,6 +105,35 @@ tg_exec_whole(tg_str_t text, int is_head)
     return tg_str(p, (size_t) (end - p));
 }
 
+/* Whole lines, unless less than half of the text would be left by that. */
+static tg_str_t
+tg_exec_lines(tg_str_t text, int is_head)
+{
+    const char *end, *line;
+
+    text = tg_exec_whole(text, is_head);
+    end = tg_str_end(text);
+    line = text.len == 0 ? NULL
+           : is_head     ? memrchr(text.data, '\n', text.len)
+                         : memchr(text.data, '\n', text.len);
+
+    if (line == NULL) {
+        return text;
+    }
+
+    /* The newline of the head is that of what follows. */
+    if (is_head) {
+        return line - text.data >= end - line
+                   ? tg_str(text.data, (size_t) (line - text.data))
+                   : text;
+    }
+
+    line++;
+
+    return end - line >= line - text.data ? tg_str(line, (size_t) (end - line))
+                                          : text;
+}
+
 void
 tg_exec_spill_put_where(tg_exec_output_t *output, tg_buf_t *text)
 {
@@ -142,14 +171,14 @@ tg_exec_spill_text(tg_exec_output_t *output, tg_buf_t *text)
 
     head = tg_str(output->out.data,
                   tg_spill_read(spill, 0, output->out.data, shown / 2));
-    tg_utf8_put_lossy(text, tg_exec_whole(head, 1));
+    tg_utf8_put_lossy(text, tg_exec_lines(head, 1));
     tg_buf_printf(text,
                   "\n[all of it has %llu bytes in %llu lines; this is its "
                   "beginning and its end; ",
                   (unsigned long long) spill->size,
                   (unsigned long long) spill->lines);
     tg_exec_spill_tail(output, shown - shown / 2);
-    tail = tg_exec_whole(tg_buf_view(&output->out), 0);
+    tail = tg_exec_lines(tg_buf_view(&output->out), 0);
     tg_exec_spill_put_where(output, text);
     tg_buf_text(text, "]\n");
     tg_utf8_put_lossy(text, tail);
