@@ -164,11 +164,10 @@ is sprintf('%04o', (stat $tg->state_dir . '/spill')[2] & 07777), '0700',
 
 # preview: so much is shown.
 $answer = $legacy->call('shown')->{text};
-$answer =~ s/\n\[all of it .*?\]\n//s or fail 'it is kept';
+$answer =~ s/\[all of it .*?\]\n//s or fail 'it is kept';
 cmp_ok length $answer, '<=', 100, 'as much as preview says';
-like $answer, qr/\Aline\ 1\ of\ many,\ na\x{ef}ve\n
-    (?:line\ 2\ .*\n)?line\ 4999\ .*
-    \nline\ 5000\ of\ many,\ na\x{ef}ve\n\z/x, 'in whole lines';
+is $answer, join('', map {"line $_ of many, na\x{ef}ve\n"} 1, 2, 5000),
+    'in whole lines';
 
 # A program that fails, and one that reports on stderr.
 $answer = $legacy->call('fails');
