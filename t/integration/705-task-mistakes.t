@@ -39,7 +39,13 @@ refused "$agent task_store sqlite:$_;", qr{"$_" of "task_store" is a directory},
 refused "$agent task_$_->[0] $_->[1];", qr/invalid $_->[2] "$_->[1]" in/, "@$_"
     for [ concurrency => 0, 'number' ], [ concurrency => 33, 'number' ],
     [ queue => 0, 'number' ], [ queue => 'x', 'number' ],
-    [ keep => '0', 'time' ], [ keep => 'x', 'time' ];
+    [ keep => '0', 'time' ], [ keep => 'x', 'time' ],
+    [ output_quota => '1m', 'size' ], [ output_quota => 'x', 'size' ];
+refused "$agent task_output_quota 2m; task_output_quota 2m;",
+    qr/is duplicate/, 'two quotas';
+refused "$agent task_store postgresql:tasks; task_output_quota 2m;",
+    qr/"task_output_quota" is about files.*remove it/,
+    'a quota of what is not in files';
 refused "$agent task_visibility mine;",
     qr/invalid value "mine" in "task_visibility"; write one of own, all/,
     'a word';

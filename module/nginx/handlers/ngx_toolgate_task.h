@@ -64,6 +64,7 @@ typedef struct {
     ngx_int_t concurrency;
     ngx_int_t queue;
     time_t keep;
+    off_t output_quota;
     ngx_str_t where; /* for messages: file and line */
     ngx_str_t spec;  /* the params of the runner's task_open */
 

@@ -8,6 +8,9 @@
 #define NGX_TOOLGATE_TASK_QUEUE 1000
 #define NGX_TOOLGATE_TASK_QUEUE_MAX 100000
 #define NGX_TOOLGATE_TASK_KEEP 604800
+/* A hundred outputs as long as they may be; and one at least. */
+#define NGX_TOOLGATE_TASK_QUOTA 1073741824
+#define NGX_TOOLGATE_TASK_QUOTA_MIN 2097152
 /* A database may be away for a part of it, or a machine too busy. */
 #define NGX_TOOLGATE_TASK_LEASE 30000
 
@@ -21,6 +24,8 @@ static char *ngx_toolgate_task_number(ngx_conf_t *cf, ngx_command_t *cmd,
                                       void *conf);
 static char *ngx_toolgate_task_keep_for(ngx_conf_t *cf, ngx_command_t *cmd,
                                         void *conf);
+static char *ngx_toolgate_task_quota(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
 static char *ngx_toolgate_task_visibility(ngx_conf_t *cf, ngx_command_t *cmd,
                                           void *conf);
 static char *ngx_toolgate_task_admin(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -58,6 +63,9 @@ static ngx_command_t ngx_toolgate_task_commands[] = {
 
     { ngx_string("task_keep"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_task_keep_for, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("task_output_quota"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_task_quota, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("task_visibility"), NGX_STREAM_SRV_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_task_visibility, ngx_toolgate_of_tasks(visibility),
@@ -159,6 +167,7 @@ ngx_toolgate_task_create_srv_conf(ngx_conf_t *cf)
         tasks->concurrency = NGX_CONF_UNSET;
         tasks->queue = NGX_CONF_UNSET;
         tasks->keep = NGX_CONF_UNSET;
+        tasks->output_quota = NGX_CONF_UNSET;
         tasks->lease = NGX_CONF_UNSET_MSEC;
         tasks->methods = NGX_CONF_UNSET;
         tasks->tools = NGX_CONF_UNSET;
@@ -250,6 +259,31 @@ ngx_toolgate_task_keep_for(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 static char *
+ngx_toolgate_task_quota(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_tasks_t *tasks = conf;
+
+    ngx_str_t *value;
+
+    if (tasks->output_quota != NGX_CONF_UNSET) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    tasks->output_quota = ngx_parse_offset(&value[1]);
+
+    if (tasks->output_quota < NGX_TOOLGATE_TASK_QUOTA_MIN) {
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid size \"%V\" in \"%V\"; write \"2m\" "
+            "or more",
+            &value[1], &cmd->name);
+    }
+
+    return ngx_toolgate_task_use(cf) != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *
 ngx_toolgate_task_visibility(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     return ngx_toolgate_task_use(cf) != NULL
@@ -319,6 +353,7 @@ ngx_toolgate_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_init_value(tasks->concurrency, NGX_TOOLGATE_TASK_CONCURRENCY);
     ngx_conf_init_value(tasks->queue, NGX_TOOLGATE_TASK_QUEUE);
     ngx_conf_init_value(tasks->keep, NGX_TOOLGATE_TASK_KEEP);
+    ngx_conf_init_value(tasks->output_quota, NGX_TOOLGATE_TASK_QUOTA);
     ngx_conf_init_msec_value(tasks->lease, NGX_TOOLGATE_TASK_LEASE);
 
     ngx_conf_init_uint_value(tasks->visibility, NGX_TOOLGATE_TASK_OWN);

@@ -43,6 +43,8 @@ ngx_toolgate_task_spec(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
 
     tg_buf_text(&json, ",\"keep_ms\":");
     tg_buf_int(&json, (int64_t) tasks->keep * 1000);
+    tg_buf_text(&json, ",\"output_quota\":");
+    tg_buf_int(&json, tasks->output_quota);
     agent = tasks->agents->elts;
 
     for (i = 0; i < tasks->agents->nelts; i++) {

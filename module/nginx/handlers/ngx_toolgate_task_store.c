@@ -94,6 +94,17 @@ ngx_toolgate_task_library(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks)
     ngx_array_t args, *saved;
     ngx_int_t rc;
 
+    if (ngx_toolgate_task_is_pq(&tasks->store)
+        && tasks->output_quota != NGX_CONF_UNSET)
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"task_output_quota\" is about files, and with this "
+                      "\"task_store\" outputs are in the database; remove it, "
+                      "and use \"max_output\" and \"task_keep\", in %V",
+                      &tasks->where);
+        return NGX_ERROR;
+    }
+
     ngx_memzero(&args, sizeof(ngx_array_t));
     args.elts = &word;
     args.nelts = 1;

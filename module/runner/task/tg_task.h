@@ -97,6 +97,7 @@ typedef struct {
     int64_t concurrency;
     int64_t queue;
     int64_t keep_ms;
+    int64_t output_quota;
     tg_agent_t agents[TG_STORE_AGENTS_MAX];
     unsigned nagents;
     tg_str_t rules; /* of automation, raw; absent: there are none */
@@ -245,8 +246,9 @@ void tg_tasks_init(tg_tasks_t *tasks, tg_jobs_t *jobs, tg_programs_t *programs,
 
 /*
  * The method task_open {"store":"sqlite:/PATH","generation":"…",
- * "concurrency":3,"queue":1000,"keep_ms":1,"default":"a","agents":[…]}: from
- * now on this is its config, and the peer passes on what clients are told,
+ * "concurrency":3,"queue":1000,"keep_ms":1,"output_quota":1,"default":"a",
+ * "agents":[…]}: from now on this is its config, and the peer passes on what
+ * clients are told,
  *
  *   task_event {"store":"…","owner":"1000","method":"task.queued",
  *               "params":{…}}

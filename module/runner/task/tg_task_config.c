@@ -15,12 +15,14 @@ enum {
     TG_CONFIG_RULES,
     TG_CONFIG_PASSWORD,
     TG_CONFIG_LEASE,
+    TG_CONFIG_QUOTA,
     TG_CONFIG_MEMBERS
 };
 
 static const char *const tg_config_members[] = {
-    "store",  "generation", "default",  "concurrency", "queue", "keep_ms",
-    "agents", "rules",      "password", "lease_ms",    NULL,
+    "store",    "generation", "default",      "concurrency",
+    "queue",    "keep_ms",    "agents",       "rules",
+    "password", "lease_ms",   "output_quota", NULL,
 };
 
 enum {
@@ -110,6 +112,7 @@ tg_config_fill(tg_task_config_t *config, tg_str_t raw)
     config->concurrency = 1;
     config->queue = 1;
     config->keep_ms = INT64_MAX;
+    config->output_quota = INT64_MAX;
     config->rules = values[TG_CONFIG_RULES];
     config->lease_ms = TG_TASK_LEASE_MS;
 
@@ -125,6 +128,9 @@ tg_config_fill(tg_task_config_t *config, tg_str_t raw)
                != TG_OK
         || tg_job_number(values[TG_CONFIG_LEASE], 1000, INT64_MAX / 1000,
                          &config->lease_ms)
+               != TG_OK
+        || tg_job_number(values[TG_CONFIG_QUOTA], 0, INT64_MAX,
+                         &config->output_quota)
                != TG_OK
         || tg_job_number(values[TG_CONFIG_KEEP], 0, INT64_MAX, &config->keep_ms)
                != TG_OK)

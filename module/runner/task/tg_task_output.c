@@ -16,15 +16,15 @@
 
 /* The folder of a task, or one of its pieces. */
 static void
-tg_output_path(const tg_outputs_t *outputs, const tg_output_ask_t *ask,
-               int64_t piece, char path[PATH_MAX])
+tg_output_path(const tg_outputs_t *outputs, int64_t id, int64_t piece,
+               char path[PATH_MAX])
 {
     tg_buf_t text;
 
     text = tg_buf_fixed(path, PATH_MAX - 1);
     tg_buf_text(&text, outputs->dir);
     tg_buf_char(&text, '/');
-    tg_task_put_id(&text, ask->id);
+    tg_task_put_id(&text, id);
 
     if (piece >= 0) {
         tg_buf_char(&text, '/');
@@ -64,34 +64,71 @@ tg_output_range(const char *path, int64_t *first, int64_t *last)
     return n;
 }
 
+/* Of all pieces of a folder. */
+static uint64_t
+tg_output_size(const tg_outputs_t *outputs, int64_t id)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    int64_t first, last;
+
+    tg_output_path(outputs, id, -1, path);
+
+    if (tg_output_range(path, &first, &last) == 0) {
+        return 0;
+    }
+
+    tg_output_path(outputs, id, last, path);
+
+    return (uint64_t) (last - first) * TG_OUTPUT_PIECE
+           + (stat(path, &st) == 0 ? (uint64_t) st.st_size : 0);
+}
+
+/* A piece, which counts no more. */
 static int
-tg_output_remove(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
+tg_output_unlink(tg_outputs_t *outputs, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) == -1 || unlink(path) == -1) {
+        return -1;
+    }
+
+    outputs->used -= (uint64_t) st.st_size < outputs->used
+                         ? (uint64_t) st.st_size
+                         : outputs->used;
+
+    return 0;
+}
+
+static int
+tg_output_remove(tg_outputs_t *outputs, int64_t id)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     int64_t first, last;
 
-    tg_output_path(outputs, ask, -1, folder);
+    tg_output_path(outputs, id, -1, folder);
 
     if (tg_output_range(folder, &first, &last) == 0) {
         return 0;
     }
 
     for (; first <= last; first++) {
-        tg_output_path(outputs, ask, first, path);
-        (void) unlink(path);
+        tg_output_path(outputs, id, first, path);
+        (void) tg_output_unlink(outputs, path);
     }
 
     return rmdir(folder) == -1 ? errno : 0;
 }
 
 static int
-tg_output_make(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
+tg_output_make(tg_outputs_t *outputs, const tg_output_ask_t *ask)
 {
     char path[PATH_MAX];
 
     /* Of a task of this id whose store was removed, or that was killed. */
-    (void) tg_output_remove(outputs, ask);
-    tg_output_path(outputs, ask, -1, path);
+    (void) tg_output_remove(outputs, ask->id);
+    tg_output_path(outputs, ask->id, -1, path);
 
     if ((mkdir(outputs->dir, 0700) == -1 && errno != EEXIST)
         || (mkdir(path, 0700) == -1 && errno != EEXIST))
@@ -113,7 +150,8 @@ tg_output_write(const tg_outputs_t *outputs, const tg_output_ask_t *ask,
     int fd;
 
     room = TG_OUTPUT_PIECE - offset % TG_OUTPUT_PIECE;
-    tg_output_path(outputs, ask, (int64_t) (offset / TG_OUTPUT_PIECE), path);
+    tg_output_path(outputs, ask->id, (int64_t) (offset / TG_OUTPUT_PIECE),
+                   path);
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     if (fd == -1) {
@@ -129,25 +167,151 @@ tg_output_write(const tg_outputs_t *outputs, const tg_output_ask_t *ask,
 
 /* Pieces that are wholly before the last most bytes. */
 static void
-tg_output_drop(const tg_outputs_t *outputs, const tg_output_ask_t *ask,
+tg_output_drop(tg_outputs_t *outputs, const tg_output_ask_t *ask, uint64_t most,
                uint64_t end)
 {
     char path[PATH_MAX];
     uint64_t piece;
 
-    if (end <= ask->most + TG_OUTPUT_PIECE) {
+    if (end <= most + TG_OUTPUT_PIECE) {
         return;
     }
 
-    piece = (end - ask->most) / TG_OUTPUT_PIECE;
+    piece = (end - most) / TG_OUTPUT_PIECE;
 
     do {
-        tg_output_path(outputs, ask, (int64_t) --piece, path);
-    } while (unlink(path) == 0 && piece > 0);
+        tg_output_path(outputs, ask->id, (int64_t) --piece, path);
+    } while (tg_output_unlink(outputs, path) == 0 && piece > 0);
+}
+
+/* --- the quota --- */
+
+/* Outputs of tasks that have ended, by when they did. */
+typedef struct {
+    struct {
+        int64_t id;
+        int64_t at; /* ns */
+    } items[TG_OUTPUT_OLDEST];
+    unsigned n;
+} tg_output_old_t;
+
+static void
+tg_output_note_old(tg_output_old_t *old, int64_t id, int64_t at)
+{
+    unsigned i;
+
+    if (old->n < TG_OUTPUT_OLDEST) {
+        old->n++;
+    } else if (at >= old->items[old->n - 1].at) {
+        return;
+    }
+
+    for (i = old->n - 1; i > 0 && at < old->items[i - 1].at; i--) {
+        old->items[i] = old->items[i - 1];
+    }
+
+    old->items[i].id = id;
+    old->items[i].at = at;
 }
 
 static int
-tg_output_append(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
+tg_output_runs(const tg_output_ask_t *ask, int64_t id)
+{
+    unsigned i;
+
+    for (i = 0; i < ask->nrunning; i++) {
+        if (ask->running[i] == id) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* A folder changes for the last time when its task ends. */
+static void
+tg_outputs_look(tg_outputs_t *outputs, const tg_output_ask_t *ask,
+                tg_output_old_t *old)
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+    struct stat st;
+    int64_t id;
+    DIR *dir;
+
+    old->n = 0;
+    dir = opendir(outputs->dir);
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        id = tg_task_id(tg_str_c(entry->d_name));
+
+        if (id == -1) {
+            continue;
+        }
+
+        if (!outputs->is_counted) {
+            outputs->used += tg_output_size(outputs, id);
+        }
+
+        tg_output_path(outputs, id, -1, path);
+
+        if (!tg_output_runs(ask, id) && stat(path, &st) == 0) {
+            tg_output_note_old(old, id,
+                               (int64_t) st.st_mtim.tv_sec * 1000000000
+                                   + st.st_mtim.tv_nsec);
+        }
+    }
+
+    if (dir != NULL) {
+        (void) closedir(dir);
+    }
+}
+
+/* Some more than must go, as to look for them takes a while. */
+static void
+tg_output_bound(tg_outputs_t *outputs, const tg_output_ask_t *ask, uint64_t end)
+{
+    tg_output_old_t old;
+    uint64_t before;
+    unsigned i;
+
+    if (!outputs->is_counted) {
+        outputs->used = 0;
+        tg_outputs_look(outputs, ask, &old);
+        outputs->is_counted = 1;
+    }
+
+    do {
+        before = outputs->used;
+
+        if (before <= ask->quota) {
+            return;
+        }
+
+        tg_outputs_look(outputs, ask, &old);
+
+        for (i = 0; i < old.n && outputs->used > ask->quota - ask->quota / 8;
+             i++) {
+            (void) tg_output_remove(outputs, old.items[i].id);
+        }
+    } while (outputs->used < before);
+
+    /* All that is left is of those that run. */
+    tg_output_drop(outputs, ask, 1, end);
+}
+
+/* It has ended now, as far as the quota is concerned. */
+static void
+tg_output_end(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
+{
+    char path[PATH_MAX];
+
+    tg_output_path(outputs, ask->id, -1, path);
+    (void) utimensat(AT_FDCWD, path, NULL, 0);
+}
+
+static int
+tg_output_append(tg_outputs_t *outputs, const tg_output_ask_t *ask)
 {
     uint64_t offset, end;
     const char *p;
@@ -165,9 +329,11 @@ tg_output_append(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
         }
 
         p += n;
+        outputs->used += (uint64_t) n;
     }
 
-    tg_output_drop(outputs, ask, end);
+    tg_output_drop(outputs, ask, ask->most, end);
+    tg_output_bound(outputs, ask, end);
 
     return n < 0 ? (int) -n : 0;
 }
@@ -184,7 +350,8 @@ tg_output_read_piece(const tg_outputs_t *outputs, tg_output_ask_t *ask,
         return ENOMEM;
     }
 
-    tg_output_path(outputs, ask, (int64_t) (offset / TG_OUTPUT_PIECE), path);
+    tg_output_path(outputs, ask->id, (int64_t) (offset / TG_OUTPUT_PIECE),
+                   path);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
     if (fd == -1) {
@@ -210,7 +377,7 @@ tg_output_read(const tg_outputs_t *outputs, tg_output_ask_t *ask)
     uint64_t at;
     int err;
 
-    tg_output_path(outputs, ask, -1, path);
+    tg_output_path(outputs, ask->id, -1, path);
 
     if (tg_output_range(path, &first, &last) == 0) {
         ask->size = 0;
@@ -218,7 +385,7 @@ tg_output_read(const tg_outputs_t *outputs, tg_output_ask_t *ask)
         return 0;
     }
 
-    tg_output_path(outputs, ask, last, path);
+    tg_output_path(outputs, ask->id, last, path);
     ask->size = (uint64_t) last * TG_OUTPUT_PIECE
                 + (stat(path, &st) == 0 ? (uint64_t) st.st_size : 0);
     at = (uint64_t) first * TG_OUTPUT_PIECE;
@@ -257,11 +424,14 @@ tg_outputs_on_batch(void *host, const tg_works_t *batch)
         case TG_OUTPUT_APPEND:
             ask->err = tg_output_append(outputs, ask);
             break;
+        case TG_OUTPUT_END:
+            tg_output_end(outputs, ask);
+            break;
         case TG_OUTPUT_READ_ON:
             ask->err = tg_output_read(outputs, ask);
             break;
         case TG_OUTPUT_REMOVE:
-            ask->err = tg_output_remove(outputs, ask);
+            ask->err = tg_output_remove(outputs, ask->id);
         }
     }
 }

@@ -1,7 +1,8 @@
 /*
  * What tasks put out, in files: of each task a folder of pieces, of which the
  * newest are kept.  Where a byte stands is its offset, whatever was dropped
- * before it.
+ * before it.  Of all together there are at most as many bytes as a quota says:
+ * then those go whose tasks have ended first.
  */
 #ifndef TG_TASK_OUTPUT_H
 #define TG_TASK_OUTPUT_H
@@ -10,9 +11,14 @@
 #include "runner/store/tg_store.h"
 
 #define TG_OUTPUT_PIECE 1048576
+/* Outputs that are removed after one look at what there is. */
+#define TG_OUTPUT_OLDEST 64
+/* More tasks than run at once. */
+#define TG_OUTPUT_RUNNING_MAX 64
 
 typedef enum {
     TG_OUTPUT_APPEND,  /* bytes, which stand at offset, of most at all */
+    TG_OUTPUT_END,     /* no more will come */
     TG_OUTPUT_READ_ON, /* from offset on, or from what is there behind it */
     TG_OUTPUT_REMOVE
 } tg_output_op_t;
@@ -28,6 +34,9 @@ struct tg_output_ask_s {
     int64_t id; /* of the task */
     uint64_t offset;
     uint64_t most;
+    uint64_t quota;                         /* append: of all outputs */
+    int64_t running[TG_OUTPUT_RUNNING_MAX]; /* likewise: those of others go */
+    unsigned nrunning;
     uint64_t size; /* read: behind the last byte that there is */
     tg_buf_t bytes;
     int err; /* an errno */
@@ -37,6 +46,10 @@ struct tg_output_ask_s {
 typedef struct {
     tg_lane_t lane;
     char *dir; /* owned; it is made with the first output */
+
+    /* Of the lane's thread: bytes of all outputs. */
+    uint64_t used;
+    int is_counted; /* used is known */
 
     /* One that is shared keeps them instead; or NULL. */
     tg_store_t *store;

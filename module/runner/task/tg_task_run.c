@@ -41,6 +41,20 @@ tg_task_check(tg_task_t *task)
     }
 }
 
+/* In files: which ended first is to be known. */
+static void
+tg_task_end_output(tg_task_t *task)
+{
+    if (task->size == 0 || task->engine->outputs.store != NULL) {
+        return;
+    }
+
+    task->write.op = TG_OUTPUT_END;
+    task->is_writing = 1;
+    task->engine->nwork++;
+    tg_outputs_ask(&task->engine->outputs, &task->write);
+}
+
 static void
 tg_task_on_finish(tg_store_ask_t *ask)
 {
@@ -65,6 +79,7 @@ tg_task_on_finish(tg_store_ask_t *ask)
 
         engine->tasks->ops->ended(task);
         engine->tasks->ops->changed(engine, task->id);
+        tg_task_end_output(task);
     }
 
     tg_store_ask_deinit(ask);
@@ -244,6 +259,7 @@ tg_task_on_written(tg_output_ask_t *ask)
 void
 tg_task_write(tg_task_t *task)
 {
+    const tg_task_t *other;
     tg_output_ask_t *ask;
     tg_buf_t bytes;
 
@@ -260,6 +276,16 @@ tg_task_write(tg_task_t *task)
     ask->data = task;
     ask->id = task->id;
     ask->most = (uint64_t) task->max_output;
+    ask->quota = (uint64_t) task->engine->config.output_quota;
+    ask->nrunning = 0;
+
+    TAILQ_FOREACH(other, &task->engine->running, place)
+    {
+        if (ask->nrunning < TG_OUTPUT_RUNNING_MAX) {
+            ask->running[ask->nrunning++] = other->id;
+        }
+    }
+
     ask->offset = task->size;
     task->size += ask->bytes.len;
     task->is_writing = 1;
@@ -378,6 +404,7 @@ tg_task_enter(tg_task_t *task, tg_str_t told)
     tg_job_t *job;
     int rc;
 
+    job = NULL;
     tasks = task->engine->tasks;
     agent = tg_task_agent(&task->engine->config, tg_buf_view(&task->agent));
 
