@@ -23,6 +23,7 @@
     X(prepare)                                                                 \
     X(enterPipelineMode)                                                       \
     X(pipelineSync)                                                            \
+    X(sendQueryParams)                                                         \
     X(sendQueryPrepared)                                                       \
     X(flush)                                                                   \
     X(consumeInput)                                                            \

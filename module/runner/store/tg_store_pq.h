@@ -162,6 +162,9 @@ void tg_pq_read(const tg_store_pq_t *db, const PGresult *result,
 
 /* Which statement it is, whose values are those of tg_pq_send_ask(). */
 int tg_pq_statement(const tg_store_ask_t *ask);
+
+/* Is it always done in the same way, and so planned once? */
+int tg_pq_is_ready(int statement);
 const char *tg_pq_text(int statement);
 
 /* Makes or migrates the tables, and listens to what others tell. */

@@ -226,8 +226,9 @@ tg_pq_send_ask(tg_store_pq_t *db, tg_store_ask_t *ask)
     char name[TG_PQ_NAME];
     int lengths[TG_PQ_VALUES], formats[TG_PQ_VALUES];
     tg_pq_values_t values;
-    int i, rc;
+    int i, rc, statement;
 
+    statement = tg_pq_statement(ask);
     memset(&values, 0, sizeof(values));
     memset(lengths, 0, sizeof(lengths));
     memset(formats, 0, sizeof(formats));
@@ -242,9 +243,14 @@ tg_pq_send_ask(tg_store_pq_t *db, tg_store_ask_t *ask)
     lengths[TG_PQ_BYTES] = (int) ask->bytes.len;
     formats[TG_PQ_BYTES] = 1;
     rc = !tg_buf_failed(&values.buf)
-         && db->pq->sendQueryPrepared(db->conn,
-                                      tg_pq_name(tg_pq_statement(ask), name),
-                                      TG_PQ_VALUES, texts, lengths, formats, 1);
+         && (tg_pq_is_ready(statement)
+                 ? db->pq->sendQueryPrepared(db->conn,
+                                             tg_pq_name(statement, name),
+                                             TG_PQ_VALUES, texts, lengths,
+                                             formats, 1)
+                 : db->pq->sendQueryParams(db->conn, tg_pq_text(statement),
+                                           TG_PQ_VALUES, tg_pq_types, texts,
+                                           lengths, formats, 1));
     tg_buf_deinit(&values.buf);
 
     return rc;

@@ -46,7 +46,7 @@ tg_pq_run_ready(tg_store_pq_t *db)
     int i, rc;
 
     for (i = 0, rc = 0; rc == 0 && i < TG_PQ_STATEMENTS; i++) {
-        rc = tg_pq_must(db, tg_pq_ready(db, i));
+        rc = tg_pq_is_ready(i) ? tg_pq_must(db, tg_pq_ready(db, i)) : 0;
     }
 
     return rc;

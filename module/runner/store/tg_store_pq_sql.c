@@ -148,12 +148,14 @@ static const char tg_pq_notes[] =
     "to_json(key)::text||':'||value,','),'')||'}' FROM toolgate_note"
     " WHERE place=$17";
 
+/* In the order of an index, so that it counts none that do not wait. */
 static const char tg_pq_submit[] =
     "WITH " TG_PQ_NOTES ","
     "known AS (SELECT FROM toolgate_runner WHERE $8=ANY(agents) LIMIT 1),"
     "had AS (SELECT id FROM toolgate_task WHERE token=$18),"
     "room AS (SELECT count(*)<$4 AS is_left FROM"
-    " (SELECT FROM toolgate_task WHERE state=0 LIMIT $4) q),"
+    " (SELECT FROM toolgate_task WHERE state=0 ORDER BY priority DESC,id"
+    " LIMIT $4) q),"
     "new AS (INSERT INTO toolgate_task(token,prompt,brief,agent,priority,"
     "state,created_at,cwd,metadata,owner,job)"
     " SELECT $18,$7,$11,$8,$3,0,$1,$9,$10,$20,$21 FROM room WHERE is_left"
@@ -383,6 +385,13 @@ tg_pq_statement(const tg_store_ask_t *ask)
     return ask->op == TG_STORE_FINISH && ask->state == TG_TASK_QUEUED
                ? TG_PQ_INTERRUPTED
                : (int) ask->op;
+}
+
+int
+tg_pq_is_ready(int statement)
+{
+    return statement != TG_STORE_LIST && statement != TG_STORE_STATS
+           && statement != TG_STORE_STATUS;
 }
 
 const char *
