@@ -289,6 +289,8 @@ static const tg_cli_metric_t tg_cli_metrics[] = {
       "running", tg_cli_metric_runner },
     { "toolgate_runner_queued", "gauge", "Jobs that wait for one.", "runners",
       "queued", tg_cli_metric_runner },
+    { "toolgate_runner_tasks", "gauge", "Tasks that run.", "runners", "tasks",
+      tg_cli_metric_runner },
     { "toolgate_runner_jobs", "gauge", "Jobs of the runner, by kind.",
       "runners", "kinds", tg_cli_metric_kinds },
 };

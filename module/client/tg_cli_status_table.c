@@ -272,7 +272,7 @@ tg_cli_put_runners(tg_buf_t *out, struct json_object *status)
 
     tg_buf_init(&cells, out->alloc);
     tg_buf_text(&cells, "RUNNER\tSTATE\t>PID\t>PROGRAMS\t>WAIT\t>SO FAR\t"
-                        "JOBS\n");
+                        ">TASKS\tJOBS\n");
 
     for (i = 0; (runner = tg_cli_member_at(status, "runners", i)) != NULL; i++)
     {
@@ -282,6 +282,7 @@ tg_cli_put_runners(tg_buf_t *out, struct json_object *status)
         tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "running"));
         tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "queued"));
         tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "started"));
+        tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "tasks"));
         tg_cli_put_kinds(&cells,
                          tg_cli_member(runner, "kinds", json_type_object));
     }

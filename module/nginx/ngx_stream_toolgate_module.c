@@ -247,6 +247,10 @@ ngx_module_t ngx_stream_toolgate_module = {
 static void
 ngx_toolgate_exit_process(ngx_cycle_t *cycle)
 {
+    if (ngx_terminate) {
+        ngx_toolgate_session_stop();
+    }
+
     ngx_toolgate_arrive_exit();
     ngx_toolgate_move_exit(cycle);
     ngx_toolgate_share_exit();

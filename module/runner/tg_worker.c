@@ -103,6 +103,7 @@ tg_worker_status(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
         { ",\"held\":", jobs->nheld },
         { ",\"servers\":", workers->servers.n },
         { ",\"instances\":", workers->servers.nrunning },
+        { ",\"tasks\":", tg_tasks_running(&workers->tasks) },
     };
     tg_buf_t json;
     size_t i;

@@ -39,6 +39,10 @@ is cli({ stdin => "echo 1\necho 2\n" }, qw(task submit -)), "task-0002\n",
     'a prompt from standard input';
 is json(qw(task get task-0002))->{prompt}, "echo 1\necho 2\n", 'as it is';
 wait_for { json(qw(task get task-0001))->{state} eq 'running' } 'it to run';
+like cli('status'), qr{^\S*/state +up +\d+ +1 +0 +\d+ +1 +exec 1$}m,
+    'status has it among the jobs of the runner';
+like cli(qw(status --prometheus)),
+    qr/^toolgate_runner_tasks\{state_dir="[^"]+"\} 1$/m, 'and Prometheus';
 
 my $time = qr/(?:\d+(?:\.\d+)?|\d\S*) (?:ms|s|min|h)/;
 cli(qw(task list));

@@ -61,6 +61,7 @@ test_has(const tg_buf_t *out, const char *text)
     "{\"version\":\"0.1.0\",\"workers\":2,\"times_ms\":[1,5000],"              \
     "\"servers\":[" server "],\"runners\":[{\"state_dir\":\"/run/x\","         \
     "\"state\":\"up\",\"pid\":12,\"running\":1,\"queued\":4,\"started\":9,"    \
+    "\"tasks\":2,"                                                             \
     "\"kinds\":{\"exec\":1,\"http\":4}}],\"calls\":[]}"
 
 HELP_TEST(tables, "tables")
@@ -84,8 +85,9 @@ HELP_TEST(tables, "tables")
             "MCP SERVER  STATE   PROCESSES  RESTARTS  LAST ERROR\n"
             "git         failed          0         3  no\\u000asuch file\n"
             "\n"
-            "RUNNER  STATE  PID  PROGRAMS  WAIT  SO FAR  JOBS\n"
-            "/run/x  up      12         1     4       9  exec 1, http 4\n");
+            "RUNNER  STATE  PID  PROGRAMS  WAIT  SO FAR  TASKS  JOBS\n"
+            "/run/x  up      12         1     4       9      2  exec 1, "
+            "http 4\n");
 }
 
 HELP_TEST(calls, "calls")

@@ -39,7 +39,10 @@ typedef enum {
     NGX_TOOLGATE_END_CANCELLED = TG_FAILURE_SIZE + 1,
     NGX_TOOLGATE_END_GONE,  /* its client went away */
     NGX_TOOLGATE_END_MOVED, /* it goes on in another worker */
-    NGX_TOOLGATE_ENDS
+    NGX_TOOLGATE_ENDS,
+
+    /* Its worker was told to stop at once: logged, and counted by others. */
+    NGX_TOOLGATE_END_KILLED = NGX_TOOLGATE_ENDS
 } ngx_toolgate_end_t;
 
 /* By what a call was refused or ended: a directive, as a rule. */
@@ -236,6 +239,9 @@ ngx_toolgate_rule_t ngx_toolgate_rule_of(tg_str_t name);
  */
 void ngx_toolgate_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome,
                          ngx_toolgate_record_t *record);
+
+/* Of one that ends with its worker: logs it. */
+void ngx_toolgate_record_killed(ngx_toolgate_call_t *call);
 
 /* What this worker tells another one of a call that it has run for it. */
 tg_ran_t ngx_toolgate_ran(const ngx_toolgate_call_t *call);

@@ -34,7 +34,8 @@ static const struct {
 const char *
 ngx_toolgate_end_name(ngx_uint_t end)
 {
-    static const char *const others[] = { "cancelled", "gone", "moved" };
+    static const char *const others[] = { "cancelled", "gone", "moved",
+                                          "killed" };
 
     return end > TG_FAILURE_SIZE ? others[end - NGX_TOOLGATE_END_CANCELLED]
                                  : tg_failure_name((tg_failure_t) end);
@@ -135,11 +136,17 @@ ngx_toolgate_record_begun(void)
 }
 
 static void
-ngx_toolgate_record_ran(const ngx_toolgate_call_t *call,
-                        ngx_toolgate_record_t *record)
+ngx_toolgate_record_make(const ngx_toolgate_call_t *call, ngx_uint_t end,
+                         ngx_toolgate_record_t *record)
 {
     tg_ran_t ran;
 
+    record->entry = ngx_toolgate_listed(call);
+    record->end = end;
+    record->rule = call->rule;
+    record->bytes_in = call->size;
+    record->bytes_out = 0;
+    record->is_known = 1;
     record->time = ngx_current_msec - call->start;
 
     /* One that was answered at once had no turn to wait for. */
@@ -162,13 +169,7 @@ void
 ngx_toolgate_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome,
                     ngx_toolgate_record_t *record)
 {
-    ngx_toolgate_record_ran(call, record);
-    record->entry = ngx_toolgate_listed(call);
-    record->end = ngx_toolgate_end_of(call, outcome);
-    record->rule = call->rule;
-    record->bytes_in = call->size;
-    record->bytes_out = 0;
-    record->is_known = 1;
+    ngx_toolgate_record_make(call, ngx_toolgate_end_of(call, outcome), record);
     ngx_toolgate_ended[record->end]++;
 
     if (call->front != NULL && (outcome != NULL || call->is_refused)) {
@@ -177,6 +178,15 @@ ngx_toolgate_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome,
     }
 
     ngx_toolgate_call_counted(call, record);
+}
+
+void
+ngx_toolgate_record_killed(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_record_t record;
+
+    ngx_toolgate_record_make(call, NGX_TOOLGATE_END_KILLED, &record);
+    ngx_toolgate_call_ended(call, &record);
 }
 
 void

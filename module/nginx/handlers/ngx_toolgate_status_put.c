@@ -346,9 +346,10 @@ ngx_toolgate_status_put_runners(const ngx_toolgate_status_t *status,
 {
     static const char *const names[] = { "pid",    "version",     "running",
                                          "queued", "connections", "started",
-                                         "held",   "kinds",       NULL };
+                                         "held",   "tasks",       "kinds",
+                                         NULL };
     ngx_toolgate_status_runner_t *runner;
-    tg_str_t values[8];
+    tg_str_t values[9];
     ngx_uint_t i, k;
 
     runner = status->runners.elts;

@@ -171,6 +171,25 @@ ngx_toolgate_cleanup(void *data)
     }
 }
 
+void
+ngx_toolgate_session_stop(void)
+{
+    ngx_toolgate_session_t *session;
+    tg_call_t *call;
+    ngx_queue_t *q;
+
+    for (q = ngx_queue_head(&ngx_toolgate_sessions);
+         q != ngx_queue_sentinel(&ngx_toolgate_sessions); q = ngx_queue_next(q))
+    {
+        session = ngx_queue_data(q, ngx_toolgate_session_t, all);
+
+        for (call = session->front.peer.oldest; call != NULL; call = call->prev)
+        {
+            ngx_toolgate_record_killed(call->host);
+        }
+    }
+}
+
 /* --- catalogues --- */
 
 static void

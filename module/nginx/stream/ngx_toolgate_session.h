@@ -106,6 +106,9 @@ void ngx_toolgate_session_init(const ngx_toolgate_mover_t *mover);
 /* The content handler of a server with tools. */
 void ngx_toolgate_handler(ngx_stream_session_t *s);
 
+/* The worker stops at once: the calls that it has are logged, as killed. */
+void ngx_toolgate_session_stop(void);
+
 /* Looks at it again after some time, and keeps an exiting worker for it. */
 void ngx_toolgate_session_wait(ngx_toolgate_session_t *session,
                                ngx_msec_t time);

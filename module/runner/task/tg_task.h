@@ -273,6 +273,9 @@ void tg_tasks_gone(tg_tasks_t *tasks, const tg_peer_t *peer);
 void tg_tasks_drop(tg_tasks_t *tasks);
 int tg_tasks_is_empty(const tg_tasks_t *tasks);
 
+/* How many run. */
+unsigned tg_tasks_running(const tg_tasks_t *tasks);
+
 /* The kind `task`, whose host is a tg_tasks_t: tg_task_kind.c. */
 extern const tg_kind_t tg_task_kind;
 extern const tg_task_ops_t tg_task_kind_ops;

@@ -194,3 +194,19 @@ tg_tasks_is_empty(const tg_tasks_t *tasks)
 {
     return LIST_EMPTY(&tasks->engines);
 }
+
+unsigned
+tg_tasks_running(const tg_tasks_t *tasks)
+{
+    const tg_engine_t *engine;
+    unsigned n;
+
+    n = 0;
+
+    LIST_FOREACH(engine, &tasks->engines, link)
+    {
+        n += engine->nrunning;
+    }
+
+    return n;
+}
