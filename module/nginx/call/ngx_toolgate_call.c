@@ -461,6 +461,15 @@ ngx_toolgate_call_cancel(void *host, tg_call_t *deferred)
     ngx_toolgate_call_end(deferred->host, NULL);
 }
 
+void
+ngx_toolgate_call_killed(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_record_t record;
+
+    ngx_toolgate_record_killed(call, &record);
+    ngx_toolgate_call_ended(call, &record);
+}
+
 /* It goes on without its session, and keeps what it has of it. */
 static ngx_int_t
 ngx_toolgate_call_part(ngx_toolgate_call_t *call)

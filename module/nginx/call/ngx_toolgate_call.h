@@ -240,8 +240,9 @@ ngx_toolgate_rule_t ngx_toolgate_rule_of(tg_str_t name);
 void ngx_toolgate_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome,
                          ngx_toolgate_record_t *record);
 
-/* Of one that ends with its worker: logs it. */
-void ngx_toolgate_record_killed(ngx_toolgate_call_t *call);
+/* Of one that ends with its worker, and is counted by others. */
+void ngx_toolgate_record_killed(const ngx_toolgate_call_t *call,
+                                ngx_toolgate_record_t *record);
 
 /* What this worker tells another one of a call that it has run for it. */
 tg_ran_t ngx_toolgate_ran(const ngx_toolgate_call_t *call);
@@ -334,6 +335,9 @@ void ngx_toolgate_calls_reclaim(ngx_toolgate_front_t *front);
 /* They went: each ends here, or goes on without its session. */
 void ngx_toolgate_calls_leave(ngx_toolgate_front_t *front);
 void ngx_toolgate_call_leave(ngx_toolgate_call_t *call);
+
+/* Its worker stops at once, and will not see its end: only logs that. */
+void ngx_toolgate_call_killed(ngx_toolgate_call_t *call);
 
 /* As tg_peer_save() and tg_peer_load() want it; host is a front. */
 void ngx_toolgate_call_pack(void *host, const tg_call_t *deferred,

@@ -181,12 +181,10 @@ ngx_toolgate_record(ngx_toolgate_call_t *call, const tg_outcome_t *outcome,
 }
 
 void
-ngx_toolgate_record_killed(ngx_toolgate_call_t *call)
+ngx_toolgate_record_killed(const ngx_toolgate_call_t *call,
+                           ngx_toolgate_record_t *record)
 {
-    ngx_toolgate_record_t record;
-
-    ngx_toolgate_record_make(call, NGX_TOOLGATE_END_KILLED, &record);
-    ngx_toolgate_call_ended(call, &record);
+    ngx_toolgate_record_make(call, NGX_TOOLGATE_END_KILLED, record);
 }
 
 void

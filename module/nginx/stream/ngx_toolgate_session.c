@@ -185,7 +185,7 @@ ngx_toolgate_session_stop(void)
 
         for (call = session->front.peer.oldest; call != NULL; call = call->prev)
         {
-            ngx_toolgate_record_killed(call->host);
+            ngx_toolgate_call_killed(call->host);
         }
     }
 }
