@@ -26,6 +26,7 @@ tg_ipc_reject(tg_peer_t *peer, const char *type, const char *text)
     tg_outcome_t outcome;
     tg_reply_t reply;
 
+    tg_peer_refuses(peer, text);
     memset(&reply, 0, sizeof(reply));
     outcome = tg_outcome_text(tg_str_c(text));
     tg_ipc_exception(peer, &reply, tg_str_c(type), &outcome);

@@ -98,6 +98,9 @@ typedef struct {
     /* What an operator may want to know; text is static.  May be NULL. */
     void (*log)(void *host, const char *text);
 
+    /* A message was refused that is no call: why, likewise. */
+    void (*refused)(void *host, const char *why);
+
     /*
      * May this peer see an entry?  NULL: it may.  Whether it may call one is
      * asked of call, which answers with tg_peer_unknown() where it may not.

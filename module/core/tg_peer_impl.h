@@ -184,6 +184,14 @@ tg_peer_must_stop(const tg_peer_t *peer)
 }
 
 static inline void
+tg_peer_refuses(const tg_peer_t *peer, const char *why)
+{
+    if (peer->ops->refused != NULL) {
+        peer->ops->refused(peer->host, why);
+    }
+}
+
+static inline void
 tg_peer_log(const tg_peer_t *peer, const char *text)
 {
     if (peer->ops->log != NULL) {

@@ -180,6 +180,7 @@ tg_reply_reject(tg_peer_t *peer, const tg_reply_t *reply, int64_t code,
 {
     tg_outcome_t why;
 
+    tg_peer_refuses(peer, text);
     why = tg_outcome_text(tg_str_c(text));
     tg_reply_error(peer, reply, code, &why, TG_STR_NONE);
 }
@@ -196,6 +197,7 @@ tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply)
                   "The message is larger than the %zu bytes that are taken "
                   "here; it was discarded. Send less.",
                   peer->frame.limit);
+    tg_peer_refuses(peer, "it is too large");
     why = tg_outcome_text(tg_buf_view(&text));
     tg_reply_error(peer, reply, TG_RPC_REQUEST, &why, TG_STR_NONE);
 }

@@ -2,6 +2,7 @@
 # What `toolgate.status` tells: calls of each tool and how they ended, bytes,
 # times, connections by dialect; and whom it tells that.
 
+use IO::Socket::INET;
 use Toolgate::Test;
 use Toolgate::Status;
 use Toolgate::User;
@@ -98,7 +99,7 @@ is_deeply $status->ends('hang'), { cancelled => 1, gone => 1 }, 'so it ended';
 # --- who may ask ------------------------------------------------------------
 
 SKIP: {
-    skip 'only root can connect as another user', 7
+    skip 'only root can connect as another user', 12
         if !Toolgate::User::is_possible();
     my ($uid, $gid) = (getpwnam 'nobody')[ 2, 3 ];
     my $as = sub {
@@ -120,6 +121,27 @@ SKIP: {
     is $as->()->rpc('toolgate.status')->{error}{code}, -32601, 'where one asks';
     is $tg->connect($tg->dir . '/other.sock')->rpc('toolgate.status')
         ->{error}{code}, -32601, 'who is not named does not know, root or not';
+
+    # Groups; and everybody, which is what lets anybody ask over TCP.
+    my $group = getgrgid $gid;
+    $tg->reload($conf . $other =~ s/RULES/tool_status_allow gid=$group;/r,
+        server => 0);
+    ok $as->($tg->dir . '/other.sock')->rpc('toolgate.status')->{result},
+        'a group';
+    is $tg->connect($tg->dir . '/other.sock')->rpc('toolgate.status')
+        ->{error}{code}, -32601, 'and nobody else';
+    my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1);
+    my $port = $listen->sockport;
+    close $listen;
+    for my $case ([ '', 'error' ], [ 'tool_status_allow uid=0;', 'error' ],
+        [ 'tool_status_allow all;', 'result' ]) {
+        my ($rule, $member) = @$case;
+        my $tcp = $other =~ s/unix:%%DIR%%\/other.sock/127.0.0.1:$port/r;
+        $tg->reload($conf . $tcp =~ s/RULES/$rule/r, server => 0);
+        my $socket = IO::Socket::INET->new("127.0.0.1:$port") or die "TCP: $!";
+        ok(Toolgate::Client->over($socket, $socket, 'tcp')
+                ->rpc('toolgate.status')->{$member}, "over TCP: $rule $member");
+    }
 
     # The owner of the socket, whoever that is.
     $tg->reload($conf =~ s/0666/0666; tool_socket_owner nobody/r, server => 0);

@@ -20,8 +20,8 @@ my $status = Toolgate::Status->new($tg->connect);
 wait_for { $status->look->of('hang')->{in_flight} == 1 } 'a call';
 wait_for {
     my ($mcp) = @{ $status->look->server->{mcp_servers} };
-    return $mcp->{state} eq 'failed' && $mcp->{error};
-} 'an MCP server to fail';
+    return $mcp->{state} eq 'failed' && $mcp->{error} && $mcp->{restarts};
+} 'an MCP server to fail, and again';
 
 # --- status -----------------------------------------------------------------
 
@@ -33,7 +33,7 @@ like $out, qr/^unix:\S+ \(toolgate\): \d+ connections so far, \d+ open/m,
     'the server, and who is connected';
 like $out, qr/^TOOL +CALLS +NOW +WAIT +MEAN +95% +IN +OUT +FAILED$/m, 'a table';
 like $out, qr/^hi +3 +0 +0 +\d\S* ms +\d+ ms +\d+ +\d+$/m, 'a tool';
-like $out, qr/^broken +failed +0 +\d+ +.*exited with status 1/m,
+like $out, qr/^broken +failed +0 +[1-9]\d* +.*exited with status 1/m,
     'an MCP server, and why';
 like $out, qr/^\S*\/state +up +\d+ +1 +0 +/m, 'the runner';
 
@@ -61,15 +61,19 @@ SKIP: {
 
 # --- again and again --------------------------------------------------------
 
-my $watch = $tg->spawn({ env => { TOOLGATE_SOCKET => $tg->socket_path } },
-    "$BUILD/toolgate", 'ps', '--watch');
-wait_for {
-    $watch->fill(time + 1);
-    my @heads = $watch->buffered =~ /^ID +AGE/mg;
-    return @heads >= 2;
-} 'it to be shown twice';
-kill INT => $watch->pid;
-is $watch->wait_exit >> 8, 130, 'until Ctrl-C';
+for my $case ([ 'ps', qr/^ID +AGE/m ], [ 'status', qr/^hi +3 +0 /m ]) {
+    my ($what, $seen) = @$case;
+    my $watch =
+        $tg->spawn({ env => { TOOLGATE_SOCKET => $tg->socket_path } },
+            "$BUILD/toolgate", $what, '--watch');
+    wait_for {
+        $watch->fill(time + 1);
+        my @times = $watch->buffered =~ /$seen/g;
+        return @times >= 2;
+    } "$what to be shown twice";
+    kill INT => $watch->pid;
+    is $watch->wait_exit >> 8, 130, "$what --watch, until Ctrl-C";
+}
 
 # --- ps and cancel ----------------------------------------------------------
 

@@ -33,6 +33,13 @@ tool away { $pass timeout 200ms; }
 tool far { $pass timeout 60s; }
 method away { $pass }
 mcp_server their { exec $far; prefix their_; timeout 60s; }
+mcp_server own {
+    exec $far;
+    tool_log own.json json;
+    tool ask { tool_log off; }
+    tool echo { timeout 60s; }
+    tool error { tool_log ask.json json; }
+}
 tool web { http GET $url/status/\$tool_arg_n; }
 tool late { http GET $url/hang/late; timeout 200ms; }
 tool closed { http GET $url/close; }
@@ -128,6 +135,20 @@ $id = $c->request('tools/call', { name => 'their_hang' });
 wait_for { $status->look->calls('their_hang') } 'a call';
 $c->notify('notifications/cancelled', { requestId => $id });
 is_line('their_hang', 'cancelled -', 'nobody waits for it');
+
+# The nearest log: of the block, or of the tool in it.
+wait_for { $c->call_tool('own_echo')->{result} } 'another one';
+$c->call_tool("own_$_") for qw(ask error echo);
+sub ends_in {
+    my ($name) = @_;
+    return join ' ', map { "$_->{tool} $_->{status}" }
+        grep { $_->{status} ne 'unknown' }
+        map { JSON::PP->new->utf8->decode($_) } split /\n/,
+        slurp("$dir/$name") // '';
+}
+like ends_in('own.json'), qr/^(?:own_echo ok ?){2}$/, 'the log of a block';
+is ends_in('ask.json'), 'own_error program', 'that of a tool in it';
+while ((-s $log) > $read) { is line('early')->{status}, 'unknown', 'too early' }
 
 # --- HTTP -----------------------------------------------------------------
 

@@ -9,6 +9,7 @@ static void ngx_toolgate_cleanup(void *data);
 static void ngx_toolgate_read_handler(ngx_event_t *rev);
 static void ngx_toolgate_write_handler(ngx_event_t *wev);
 static void ngx_toolgate_session_run(ngx_toolgate_session_t *session);
+static void ngx_toolgate_refused(void *host, const char *why);
 static const char *ngx_toolgate_session_refusal(void *host, tg_peer_t *peer);
 
 static const tg_peer_ops_t ngx_toolgate_peer_ops = {
@@ -16,6 +17,7 @@ static const tg_peer_ops_t ngx_toolgate_peer_ops = {
     .unknown = ngx_toolgate_call_unknown,
     .cancel = ngx_toolgate_call_cancel,
     .log = ngx_toolgate_call_log,
+    .refused = ngx_toolgate_refused,
     .told = ngx_toolgate_call_told,
     .is_visible = ngx_toolgate_is_visible,
     .refusal = ngx_toolgate_session_refusal,
@@ -238,6 +240,15 @@ ngx_toolgate_session_offer(ngx_toolgate_srv_conf_t *scf,
 }
 
 /* --- events --- */
+
+static void
+ngx_toolgate_refused(void *host, const char *why)
+{
+    ngx_toolgate_front_t *front = host;
+
+    ngx_log_error(NGX_LOG_INFO, front->connection->log, 0,
+                  "message refused: %s", why);
+}
 
 static void
 ngx_toolgate_read_handler(ngx_event_t *rev)
