@@ -1,7 +1,5 @@
 #include "rule/tg_rule_impl.h"
 
-#include "schema/tg_pattern.h"
-
 static const struct {
     const char *name;
     tg_rule_op_t op;
@@ -33,46 +31,6 @@ tg_rule_operator(tg_str_t name)
     }
 
     return TG_RULE_OPERATORS;
-}
-
-/* --- patterns --- */
-
-int
-tg_rule_pattern(const tg_alloc_t *alloc, const tg_schema_regex_t *regex,
-                tg_str_t text, tg_rule_pattern_t *pattern, tg_buf_t *why)
-{
-    const char *mistake;
-    tg_buf_t translated;
-    int rc;
-
-    if (regex == NULL) {
-        tg_buf_text(why, "there are no patterns here");
-        return TG_BAD;
-    }
-
-    tg_buf_init(&translated, alloc);
-    rc = tg_pattern_translate(text, &translated, &pattern->weight, &mistake);
-
-    if (rc == TG_BAD) {
-        tg_buf_text(why, mistake);
-    } else if (rc == TG_OK) {
-        rc = regex->compile(regex->ctx, tg_buf_view(&translated),
-                            &pattern->code, why);
-    }
-
-    tg_buf_deinit(&translated);
-
-    return rc;
-}
-
-int
-tg_rule_compile(tg_rule_reader_t *reader, const char *name, tg_str_t text,
-                tg_rule_pattern_t *pattern)
-{
-    tg_buf_printf(reader->why, "%s: ", name);
-
-    return tg_rule_pattern(reader->rule->alloc, reader->rule->regex, text,
-                           pattern, reader->why);
 }
 
 /* --- conditions --- */

@@ -1,7 +1,8 @@
 /*
  * What the files that read a rule share.
  *
- *   tg_rule_read.c       its members, its action
+ *   tg_rule_member.c     members of any of its objects
+ *   tg_rule_read.c       all of it, its action
  *   tg_rule_trigger.c    its trigger
  *   tg_rule_condition.c  its conditions
  *   tg_rule.c            what it makes of an event
