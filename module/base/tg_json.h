@@ -114,7 +114,10 @@ int tg_json_end(tg_json_t *json);
 /* TG_OK when text is one valid JSON value; why may be NULL. */
 int tg_json_check(tg_str_t text, const char **why);
 
-/* The same; appends why it is none, and where: "… (line 2, column 5)". */
+/* Appends where in it an editor shows a byte: "line 2, column 5". */
+void tg_json_put_place(tg_buf_t *out, tg_str_t text, const char *at);
+
+/* As tg_json_check(); appends why it is none, and where: "… (line 2, column 5)". */
 int tg_json_explain(tg_str_t text, tg_buf_t *why);
 
 /* Does an escaped string body stand for text (plain bytes)? */

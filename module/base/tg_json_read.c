@@ -398,22 +398,14 @@ tg_json_check(tg_str_t text, const char **why)
     return rc;
 }
 
-/* Where an editor shows it: characters, both from 1. */
-int
-tg_json_explain(tg_str_t text, tg_buf_t *why)
+/* Characters, both from 1. */
+void
+tg_json_put_place(tg_buf_t *out, tg_str_t text, const char *at)
 {
     unsigned line, column;
-    tg_json_t json;
     const char *p;
-    int rc;
 
-    rc = tg_json_whole(&json, text);
-
-    if (rc == TG_OK) {
-        return rc;
-    }
-
-    for (line = column = 1, p = json.start; p < json.pos; p++) {
+    for (line = column = 1, p = text.data; p < at; p++) {
         column += ((unsigned char) *p & 0xc0) != 0x80;
 
         if (*p == '\n') {
@@ -422,7 +414,24 @@ tg_json_explain(tg_str_t text, tg_buf_t *why)
         }
     }
 
-    tg_buf_printf(why, "%s (line %u, column %u)", json.why, line, column);
+    tg_buf_printf(out, "line %u, column %u", line, column);
+}
+
+int
+tg_json_explain(tg_str_t text, tg_buf_t *why)
+{
+    tg_json_t json;
+    int rc;
+
+    rc = tg_json_whole(&json, text);
+
+    if (rc == TG_OK) {
+        return rc;
+    }
+
+    tg_buf_printf(why, "%s (", json.why);
+    tg_json_put_place(why, text, json.pos);
+    tg_buf_char(why, ')');
 
     return rc;
 }

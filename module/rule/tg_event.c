@@ -10,6 +10,10 @@ tg_event_element(tg_str_t array, tg_str_t name, tg_str_t *value)
     tg_json_t each;
     size_t i, n;
 
+    if (name.len == 0) {
+        return TG_MISSING;
+    }
+
     for (i = 0, n = 0; i < name.len; i++) {
         if (!tg_is_digit(name.data[i]) || n > 1000000) {
             return TG_MISSING;
@@ -119,42 +123,55 @@ tg_event_cut(tg_buf_t *out, size_t start)
     tg_buf_truncate(out, len);
 }
 
+/* Makes U+FFFD of each NUL behind start. */
 static void
-tg_event_put_value(tg_buf_t *out, tg_str_t value)
+tg_event_replace(tg_buf_t *out, size_t start)
 {
-    size_t start, i, nul;
-    tg_str_t text;
+    static const char instead[] = "\xef\xbf\xbd";
+    size_t i, n, at;
 
-    start = out->len;
-
-    if (tg_json_type(value) != TG_JSON_STRING) {
-        tg_json_put_compact(out, value);
-        tg_event_cut(out, start);
+    if (tg_buf_failed(out)) {
         return;
     }
 
-    tg_json_put_decoded(out, tg_json_body(value));
-    tg_event_cut(out, start);
-    nul = start;
-
-    while (!tg_buf_failed(out) && nul < out->len
-           && memchr(out->data + nul, '\0', out->len - nul) != NULL)
-    {
-        /* Each grows by two bytes; of what was cut there may be many. */
-        for (i = nul; out->data[i] != '\0'; i++) {
-            /* void */
-        }
-
-        if (tg_buf_reserve(out, 2) != TG_OK) {
-            return;
-        }
-
-        memmove(out->data + i + 3, out->data + i + 1, out->len - i - 1);
-        text = TG_STR("\xef\xbf\xbd");
-        memcpy(out->data + i, text.data, text.len);
-        out->len += 2;
-        nul = i + 3;
+    for (i = start, n = 0; i < out->len; i++) {
+        n += out->data[i] == '\0';
     }
+
+    if (n == 0 || tg_buf_reserve(out, 2 * n) != TG_OK) {
+        return;
+    }
+
+    /* From the end on, so that each byte moves once. */
+    at = out->len + 2 * n;
+    i = out->len;
+    out->len = at;
+
+    while (at != i) {
+        if (out->data[--i] != '\0') {
+            out->data[--at] = out->data[i];
+        } else {
+            at -= 3;
+            memcpy(out->data + at, instead, 3);
+        }
+    }
+}
+
+static void
+tg_event_put_value(tg_buf_t *out, tg_str_t value)
+{
+    size_t start;
+
+    start = out->len;
+
+    if (tg_json_type(value) == TG_JSON_STRING) {
+        tg_json_put_decoded(out, tg_json_body(value));
+    } else {
+        tg_json_put_compact(out, value);
+    }
+
+    tg_event_cut(out, start);
+    tg_event_replace(out, start);
 }
 
 int

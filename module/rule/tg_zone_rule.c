@@ -266,13 +266,45 @@ tg_zone_turn(const tg_zone_rule_t *rule, int64_t year, int k,
     turn->offset = k == 0 ? rule->summer : rule->offset;
 }
 
-void
-tg_zone_rule_span(const tg_zone_rule_t *rule, int64_t at, tg_zone_span_t *span)
+/*
+ * The last change until a time, and the first behind it, of the years around.
+ * Which of a year's two is first depends on the half of the world; of two at
+ * once, which is a summer of no time or of all year, the later one holds.
+ */
+static void
+tg_zone_turns(const tg_zone_rule_t *rule, int64_t at, tg_zone_turn_t *last,
+              int64_t *next)
 {
-    tg_zone_turn_t turn, last;
+    tg_zone_turn_t turn;
     tg_date_t date;
     int64_t year;
     int k;
+
+    tg_date_of(at / TG_ZONE_DAY, &date);
+    last->at = INT64_MIN;
+    last->offset = rule->offset;
+    *next = INT64_MAX;
+
+    for (year = date.year - 2; year <= date.year + 2; year++) {
+        for (k = 0; k < 2; k++) {
+            tg_zone_turn(rule, year, k, &turn);
+
+            if (turn.at <= at && turn.at >= last->at) {
+                *last = turn;
+            }
+
+            if (turn.at > at && turn.at < *next) {
+                *next = turn.at;
+            }
+        }
+    }
+}
+
+void
+tg_zone_rule_span(const tg_zone_rule_t *rule, int64_t at, tg_zone_span_t *span)
+{
+    tg_zone_turn_t turn;
+    int64_t next;
 
     span->from = INT64_MIN;
     span->to = INT64_MAX;
@@ -282,26 +314,9 @@ tg_zone_rule_span(const tg_zone_rule_t *rule, int64_t at, tg_zone_span_t *span)
         return;
     }
 
-    tg_date_of(at / TG_ZONE_DAY, &date);
-    last.at = INT64_MIN;
-    last.offset = rule->offset;
-
-    /* Which of the two is first in a year depends on the half of the world. */
-    for (year = date.year - 2; year <= date.year + 2; year++) {
-        for (k = 0; k < 2; k++) {
-            tg_zone_turn(rule, year, k, &turn);
-
-            if (turn.at <= at && turn.at >= last.at) {
-                last = turn;
-            }
-
-            if (turn.at > at && turn.at < span->to) {
-                span->to = turn.at;
-            }
-        }
-    }
-
-    span->from = last.at;
-    span->offset = last.offset;
-    span->before = last.offset == rule->summer ? rule->offset : rule->summer;
+    tg_zone_turns(rule, at, &turn, &span->to);
+    span->from = turn.at;
+    span->offset = turn.offset;
+    tg_zone_turns(rule, span->from - 1, &turn, &next);
+    span->before = turn.offset;
 }

@@ -162,6 +162,13 @@ HELP_TEST(far, "zones of the other half, and days that a place has not had")
         "2026-04-03T14:45 2026-04-04T14:45 2026-04-05T15:15");
     tg_zone_free(zone);
 
+    /* Where summer lasts all year no clock is put forward at new year. */
+    zone = zone_foot("EST5EDT,0/0,J365/25");
+    CU_ASSERT_FATAL(zone != NULL);
+    FEW("30 23 31 12 *", zone, "2026-12-01T00:00", 2,
+        "2027-01-01T03:30 2028-01-01T03:30");
+    tg_zone_free(zone);
+
     /* There was no 30th of December. */
     zone = zone_of(-10, samoa, 1, "");
     CU_ASSERT_FATAL(zone != NULL);

@@ -174,6 +174,7 @@ HELP_TEST(fields, "fields: of the event first, then of its payload")
     CU_ASSERT(WHEN("payload.files.1", "eq", "\"b.c\""));
     CU_ASSERT(!WHEN("files.2", "exists", "1"));
     CU_ASSERT(!WHEN("files.x", "exists", "1"));
+    CU_ASSERT(!WHEN("files.", "exists", "1"));
     CU_ASSERT(!WHEN("error.x", "exists", "1"));
     CU_ASSERT(!WHEN("payload..id", "exists", "1"));
     CU_ASSERT(WHEN("metadata.deep.x", "eq", "1"));
@@ -269,6 +270,23 @@ HELP_TEST(inserted, "what is put in is text: once, whole, without NUL, bounded")
     CU_ASSERT(out.len == TG_EVENT_VALUE_MAX + 2);
     CU_ASSERT(out.data[out.len - 1] == '2');
     CU_ASSERT((unsigned char) out.data[out.len - 2] == 0xa4);
+
+    /* As many as there may be: each is one step. */
+    tg_buf_reset(&event, 0);
+    tg_buf_text(&event, "{\"nul\":\"");
+
+    for (i = 0; i < TG_EVENT_VALUE_MAX + 1; i++) {
+        tg_buf_text(&event, "\\u0000");
+    }
+
+    tg_buf_text(&event, "\"}");
+    tg_buf_reset(&out, 0);
+    CU_ASSERT(
+        tg_event_put(&out, TG_STR("<{{nul}}>"), tg_buf_view(&event), 1000000)
+        == TG_OK);
+    CU_ASSERT(out.len == 3 * TG_EVENT_VALUE_MAX + 2);
+    CU_ASSERT(memchr(out.data, '\0', out.len) == NULL);
+    CU_ASSERT(out.data[out.len - 1] == '>');
     tg_buf_deinit(&out);
     tg_buf_deinit(&event);
 }

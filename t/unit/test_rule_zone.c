@@ -86,6 +86,16 @@ HELP_TEST(rules, "the rule at the end of a file")
     SPAN(zone, "2024-03-01T02:45", "2024-03-01T02:30 -3 2024-03-01T03:00, -2");
     tg_zone_free(zone);
 
+    /* Summer all year, as RFC 8536 writes it; and one of no time. */
+    zone = zone_foot("EST5EDT,0/0,J365/25");
+    CU_ASSERT_FATAL(zone != NULL);
+    SPAN(zone, "2026-06-01T00:00", "2026-01-01T05:00 -4 2027-01-01T05:00, -4");
+    tg_zone_free(zone);
+    zone = zone_foot("<-02>2<-01>,M3.5.0/-1,M3.5.0/0");
+    CU_ASSERT_FATAL(zone != NULL);
+    SPAN(zone, "2026-06-01T00:00", "2026-03-29T01:00 -2 2027-03-28T01:00, -2");
+    tg_zone_free(zone);
+
     zone = zone_foot("UTC0");
     CU_ASSERT_FATAL(zone != NULL);
     SPAN(zone, "2026-06-01T00:00", "- 0 -, 0");

@@ -114,6 +114,7 @@ ngx_toolgate_automation_end(ngx_conf_t *cf, ngx_command_t *cmd,
                             ngx_toolgate_automation_t *automation)
 {
     const char *mistake;
+    ngx_toolgate_auto_from_t from;
     u_char place[NGX_MAX_CONF_ERRSTR];
     tg_buf_t json;
     char *rv;
@@ -134,11 +135,13 @@ ngx_toolgate_automation_end(ngx_conf_t *cf, ngx_command_t *cmd,
     (void) ngx_snprintf(place, sizeof(place), "%V \"%V\"%Z", &cmd->name,
                         &automation->name);
     place[sizeof(place) - 1] = '\0';
+    ngx_memzero(&from, sizeof(from));
+    from.name = (char *) place;
     tg_buf_init(&json, tg_alloc_libc());
     ngx_toolgate_automation_put(automation, &json);
     rv = tg_buf_failed(&json)
              ? NGX_CONF_ERROR
-             : ngx_toolgate_auto_add(cf, (char *) place, tg_buf_view(&json),
+             : ngx_toolgate_auto_add(cf, &from, tg_buf_view(&json),
                                      &automation->secret);
     tg_buf_deinit(&json);
 

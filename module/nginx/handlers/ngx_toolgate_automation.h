@@ -63,11 +63,19 @@ char *ngx_toolgate_automation_file(ngx_conf_t *cf, ngx_command_t *cmd,
 
 /* --- …_automation_rule.c --- */
 
+/* Where a rule is from, for messages. */
+typedef struct {
+    const char *name;      /* what it is called there */
+    const ngx_str_t *path; /* of its file; NULL: a block */
+    tg_str_t text;         /* all of that, of which the rule is a slice */
+} ngx_toolgate_auto_from_t;
+
 /*
- * Adds a rule to those of the server: NGX_CONF_OK; or logged, behind what the
- * text says of where it stands.
+ * Adds a rule to those of the server: NGX_CONF_OK; or logged, with where it
+ * stands.
  */
-char *ngx_toolgate_auto_add(ngx_conf_t *cf, const char *place, tg_str_t json,
+char *ngx_toolgate_auto_add(ngx_conf_t *cf,
+                            const ngx_toolgate_auto_from_t *from, tg_str_t json,
                             const ngx_str_t *secret);
 
 #endif

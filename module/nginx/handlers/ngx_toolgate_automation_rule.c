@@ -8,10 +8,74 @@
 
 #define NGX_TOOLGATE_ZONES "/usr/share/zoneinfo/"
 
+/* --- where a mistake is --- */
+
+/*
+ * The member at the head of a message ("conditions[0].value: …"), or as much
+ * of the way to it as there is.
+ */
+static const char *
+ngx_toolgate_auto_member(tg_str_t rule, tg_str_t message)
+{
+    u_char path[128];
+    tg_str_t value;
+    size_t i, len;
+
+    for (i = len = 0;
+         i < message.len && message.data[i] != ':' && len < sizeof(path); i++)
+    {
+        if (message.data[i] != ']') {
+            path[len++] = message.data[i] == '[' ? '.' : message.data[i];
+        }
+    }
+
+    while (len != 0) {
+        if (tg_event_get(rule, tg_str((char *) path, len), &value) == TG_OK) {
+            return value.data;
+        }
+
+        while (--len != 0 && path[len] != '.') {
+            /* void */
+        }
+    }
+
+    return rule.data;
+}
+
+/* Refuses a rule, by what is wrong with which of its members. */
+static char *
+ngx_toolgate_auto_refuse(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
+                         tg_str_t rule, const char *format, ...)
+{
+    u_char message[NGX_MAX_CONF_ERRSTR], text[64], *last;
+    tg_buf_t where;
+    va_list args;
+
+    va_start(args, format);
+    last = ngx_vslprintf(message, message + sizeof(message), format, args);
+    va_end(args);
+
+    if (from->path == NULL) {
+        return ngx_toolgate_refuse(cf, "%s: %*s", from->name,
+                                   (size_t) (last - message), message);
+    }
+
+    where = tg_buf_fixed((char *) text, sizeof(text));
+    tg_json_put_place(
+        &where, from->text,
+        ngx_toolgate_auto_member(rule, tg_str((char *) message,
+                                              (size_t) (last - message))));
+
+    return ngx_toolgate_refuse(cf, "%s of \"%V\", %*s: %*s", from->name,
+                               from->path, where.len, text,
+                               (size_t) (last - message), message);
+}
+
 /* --- what only this machine knows --- */
 
 static char *
-ngx_toolgate_auto_zone(ngx_conf_t *cf, const char *place, tg_str_t name)
+ngx_toolgate_auto_zone(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
+                       tg_str_t json, tg_str_t name)
 {
     u_char path[sizeof(NGX_TOOLGATE_ZONES) + TG_ZONE_NAME_MAX];
     ngx_file_info_t fi;
@@ -24,12 +88,12 @@ ngx_toolgate_auto_zone(ngx_conf_t *cf, const char *place, tg_str_t name)
                - path - 1;
 
     if (ngx_file_info(path, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)) {
-        return ngx_toolgate_refuse(cf,
-                                   "%s: there is no time zone \"%*s\" in "
-                                   "\"" NGX_TOOLGATE_ZONES "\"; write one such "
-                                   "as Europe/Berlin, or install the package "
-                                   "tzdata",
-                                   place, name.len, name.data);
+        return ngx_toolgate_auto_refuse(cf, from, json,
+                                        "trigger.zone: there is no time zone "
+                                        "\"%*s\" in \"" NGX_TOOLGATE_ZONES
+                                        "\"; write one such as Europe/Berlin, "
+                                        "or install the package tzdata",
+                                        name.len, name.data);
     }
 
     zone = NULL;
@@ -40,10 +104,10 @@ ngx_toolgate_auto_zone(ngx_conf_t *cf, const char *place, tg_str_t name)
 
     if (tg_zone_read(tg_alloc_libc(), ngx_toolgate_str(&text), &zone) != TG_OK)
     {
-        return ngx_toolgate_refuse(cf,
-                                   "%s: \"%V\" is no file of a time zone "
-                                   "without leap seconds",
-                                   place, &file);
+        return ngx_toolgate_auto_refuse(cf, from, json,
+                                        "trigger.zone: \"%V\" is no file of a "
+                                        "time zone without leap seconds",
+                                        &file);
     }
 
     tg_zone_free(zone);
@@ -52,7 +116,8 @@ ngx_toolgate_auto_zone(ngx_conf_t *cf, const char *place, tg_str_t name)
 }
 
 static char *
-ngx_toolgate_auto_path(ngx_conf_t *cf, const char *place, tg_str_t text)
+ngx_toolgate_auto_path(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
+                       tg_str_t json, tg_str_t text)
 {
     ngx_file_info_t fi;
     ngx_str_t path;
@@ -71,10 +136,11 @@ ngx_toolgate_auto_path(ngx_conf_t *cf, const char *place, tg_str_t text)
     if (ngx_file_info(p, &fi) == NGX_FILE_ERROR
         || (!ngx_is_dir(&fi) && !ngx_is_file(&fi)))
     {
-        return ngx_toolgate_refuse(cf,
-                                   "%s: there is no folder or file \"%V\" to "
-                                   "watch; make it, or write another one",
-                                   place, &path);
+        return ngx_toolgate_auto_refuse(cf, from, json,
+                                        "trigger.path: there is no folder or "
+                                        "file \"%V\" to watch; make it, or "
+                                        "write another one",
+                                        &path);
     }
 
     return ngx_toolgate_conf_reach(cf, &path, R_OK) == NGX_OK ? NGX_CONF_OK
@@ -82,8 +148,8 @@ ngx_toolgate_auto_path(ngx_conf_t *cf, const char *place, tg_str_t text)
 }
 
 static char *
-ngx_toolgate_auto_needs(ngx_conf_t *cf, const char *place,
-                        const tg_rule_t *rule)
+ngx_toolgate_auto_needs(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
+                        tg_str_t json, const tg_rule_t *rule)
 {
     if (rule->action == TG_ACTION_WEBHOOK
         && ngx_toolgate_has_curl(cf) != NGX_OK) {
@@ -91,11 +157,11 @@ ngx_toolgate_auto_needs(ngx_conf_t *cf, const char *place,
     }
 
     if (rule->trigger == TG_TRIGGER_FILE) {
-        return ngx_toolgate_auto_path(cf, place, rule->path);
+        return ngx_toolgate_auto_path(cf, from, json, rule->path);
     }
 
     return rule->trigger == TG_TRIGGER_CRON && rule->zone.len != 0
-               ? ngx_toolgate_auto_zone(cf, place, rule->zone)
+               ? ngx_toolgate_auto_zone(cf, from, json, rule->zone)
                : NGX_CONF_OK;
 }
 
@@ -132,22 +198,45 @@ ngx_toolgate_auto_json(ngx_conf_t *cf, tg_str_t json, const ngx_str_t *secret,
     return ngx_toolgate_task_keep(cf->pool, &buf, copy);
 }
 
+/* File and line, behind messages about all rules of a server. */
+static ngx_int_t
+ngx_toolgate_auto_where(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
+                        tg_str_t json, ngx_str_t *where)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+
+    if (from->path != NULL) {
+        tg_buf_str(&text, ngx_toolgate_str(from->path));
+        tg_buf_text(&text, ", ");
+        tg_json_put_place(&text, from->text,
+                          ngx_toolgate_auto_member(json,
+                                                   TG_STR("action.agent")));
+    } else {
+        tg_buf_str(&text, ngx_toolgate_str(&cf->conf_file->file.name));
+        tg_buf_printf(&text, ":%lu", (unsigned long) cf->conf_file->line);
+    }
+
+    return ngx_toolgate_task_keep(cf->pool, &text, where);
+}
+
 static char *
-ngx_toolgate_auto_push(ngx_conf_t *cf, const char *place, tg_str_t json,
-                       const ngx_str_t *secret, const tg_rule_t *read)
+ngx_toolgate_auto_push(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
+                       tg_str_t json, const ngx_str_t *secret,
+                       const tg_rule_t *read)
 {
     ngx_toolgate_auto_t *rule, *rules;
     ngx_toolgate_tasks_t *tasks;
     ngx_uint_t i;
-    u_char *p;
 
     tasks = ngx_toolgate_task_use(cf);
     rule = tasks != NULL ? ngx_toolgate_push(cf, &tasks->rules,
                                              sizeof(ngx_toolgate_auto_t))
                          : NULL;
-    p = ngx_pnalloc(cf->pool, cf->conf_file->file.name.len + NGX_INT_T_LEN + 1);
 
-    if (rule == NULL || p == NULL
+    if (rule == NULL
+        || ngx_toolgate_auto_where(cf, from, json, &rule->where) != NGX_OK
         || ngx_toolgate_auto_text(cf, read->id, &rule->id) != NGX_OK
         || ngx_toolgate_auto_text(cf, read->agent, &rule->agent) != NGX_OK
         || ngx_toolgate_auto_json(cf, json, secret, &rule->json) != NGX_OK)
@@ -156,29 +245,26 @@ ngx_toolgate_auto_push(ngx_conf_t *cf, const char *place, tg_str_t json,
     }
 
     rule->is_agent = read->action == TG_ACTION_AGENT;
-    rule->where.data = p;
-    rule->where.len = ngx_sprintf(p, "%V:%ui", &cf->conf_file->file.name,
-                                  cf->conf_file->line)
-                      - p;
     rules = tasks->rules->elts;
 
     for (i = 0; i + 1 < tasks->rules->nelts; i++) {
         if (tg_str_eq(ngx_toolgate_str(&rules[i].id), read->id)) {
-            return ngx_toolgate_refuse(cf,
-                                       "%s: there is a rule \"%V\" already; "
-                                       "give it another name",
-                                       place, &rules[i].id);
+            return ngx_toolgate_auto_refuse(cf, from, json,
+                                            "id: there is a rule \"%V\" "
+                                            "already; give it another name",
+                                            &rules[i].id);
         }
     }
 
-    return i < TG_RULES_MAX ? NGX_CONF_OK
-                            : ngx_toolgate_refuse(cf, "%s: more than %d rules",
-                                                  place, TG_RULES_MAX);
+    return i < TG_RULES_MAX
+               ? NGX_CONF_OK
+               : ngx_toolgate_auto_refuse(cf, from, json, "more than %d rules",
+                                          TG_RULES_MAX);
 }
 
 char *
-ngx_toolgate_auto_add(ngx_conf_t *cf, const char *place, tg_str_t json,
-                      const ngx_str_t *secret)
+ngx_toolgate_auto_add(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
+                      tg_str_t json, const ngx_str_t *secret)
 {
     u_char text[512];
     tg_rule_t *rule;
@@ -190,15 +276,15 @@ ngx_toolgate_auto_add(ngx_conf_t *cf, const char *place, tg_str_t json,
     rc = tg_rule_read(tg_alloc_libc(), json, tg_regex_pcre2(), &rule, &why);
 
     if (rc != TG_OK) {
-        return rc == TG_NOMEM
-                   ? NGX_CONF_ERROR
-                   : ngx_toolgate_refuse(cf, "%s: %*s", place, why.len, text);
+        return rc == TG_NOMEM ? NGX_CONF_ERROR
+                              : ngx_toolgate_auto_refuse(cf, from, json, "%*s",
+                                                         why.len, text);
     }
 
-    rv = ngx_toolgate_auto_needs(cf, place, rule);
+    rv = ngx_toolgate_auto_needs(cf, from, json, rule);
 
     if (rv == NGX_CONF_OK) {
-        rv = ngx_toolgate_auto_push(cf, place, json, secret, rule);
+        rv = ngx_toolgate_auto_push(cf, from, json, secret, rule);
     }
 
     tg_rule_free(rule);
@@ -283,8 +369,8 @@ ngx_toolgate_autos_put(const ngx_toolgate_tasks_t *tasks, tg_buf_t *json)
 
 /* The text that the action of a rule says it is signed with. */
 static char *
-ngx_toolgate_auto_secret(ngx_conf_t *cf, const char *place, tg_str_t rule,
-                         ngx_str_t *secret)
+ngx_toolgate_auto_secret(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
+                         tg_str_t rule, ngx_str_t *secret)
 {
     tg_str_t action, value;
     ngx_str_t word;
@@ -309,18 +395,19 @@ ngx_toolgate_auto_secret(ngx_conf_t *cf, const char *place, tg_str_t rule,
     rc = ngx_toolgate_secret(cf, &word, secret);
 
     return rc == NGX_DECLINED
-               ? ngx_toolgate_refuse(cf,
-                                     "%s: action.secret: write \"file=PATH\" "
-                                     "or \"credential=NAME\"",
-                                     place)
+               ? ngx_toolgate_auto_refuse(cf, from, rule,
+                                          "action.secret: write \"file=PATH\" "
+                                          "or \"credential=NAME\"")
            : rc == NGX_OK ? NGX_CONF_OK
                           : NGX_CONF_ERROR;
 }
 
 static char *
-ngx_toolgate_autos_add(ngx_conf_t *cf, const ngx_str_t *path, tg_str_t rules)
+ngx_toolgate_autos_add(ngx_conf_t *cf, const ngx_str_t *path,
+                       const ngx_str_t *text, tg_str_t rules)
 {
-    u_char place[NGX_MAX_CONF_ERRSTR];
+    u_char name[NGX_INT_T_LEN + sizeof("rule ")];
+    ngx_toolgate_auto_from_t from;
     ngx_str_t secret;
     tg_json_t each;
     tg_str_t rule;
@@ -328,17 +415,18 @@ ngx_toolgate_autos_add(ngx_conf_t *cf, const ngx_str_t *path, tg_str_t rules)
     char *rv;
 
     rv = NGX_CONF_OK;
+    from.name = (char *) name;
+    from.path = path;
+    from.text = ngx_toolgate_str(text);
 
     for (tg_json_each(&each, rules), n = 0;
          rv == NGX_CONF_OK && tg_json_item(&each, &rule); n++)
     {
-        (void) ngx_snprintf(place, sizeof(place), "rule %ui of \"%V\"%Z", n,
-                            path);
-        place[sizeof(place) - 1] = '\0';
-        rv = ngx_toolgate_auto_secret(cf, (char *) place, rule, &secret);
+        (void) ngx_sprintf(name, "rule %ui%Z", n);
+        rv = ngx_toolgate_auto_secret(cf, &from, rule, &secret);
 
         if (rv == NGX_CONF_OK) {
-            rv = ngx_toolgate_auto_add(cf, (char *) place, rule, &secret);
+            rv = ngx_toolgate_auto_add(cf, &from, rule, &secret);
         }
     }
 
@@ -385,5 +473,5 @@ ngx_toolgate_automation_file(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                    &path, &cmd->name);
     }
 
-    return ngx_toolgate_autos_add(cf, &path, rules);
+    return ngx_toolgate_autos_add(cf, &path, &text, rules);
 }

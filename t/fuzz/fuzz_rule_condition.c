@@ -1,0 +1,127 @@
+/*
+ * Conditions: each operator's verdict on a field is that of what it is not,
+ * does not change with a condition that always holds beside it, and ends.
+ *
+ * Input: a byte for the operator, the field, newline, the value (JSON, or else
+ * a text), newline, an event.
+ */
+#include "help.h"
+
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
+#include "regex/tg_regex.h"
+#include "rule/tg_rule.h"
+
+static const char *const condition_ops[] = {
+    "eq",     "neq",        "gt",       "lte",     "gte",    "lt",
+    "exists", "not_exists", "contains", "matches", "equals", "not_equals",
+};
+
+typedef struct {
+    tg_str_t field;
+    tg_str_t value;
+    tg_str_t event;
+} condition_t;
+
+static void
+condition_put(tg_buf_t *json, const condition_t *c, const char *op)
+{
+    tg_buf_text(json, "{\"field\":");
+    tg_json_put_string(json, c->field);
+    tg_buf_printf(json, ",\"operator\":\"%s\"", op);
+
+    if (c->value.len != 0 && tg_json_check(c->value, NULL) == TG_OK) {
+        tg_buf_text(json, ",\"value\":");
+        tg_buf_str(json, c->value);
+    } else {
+        tg_buf_text(json, ",\"text\":");
+        tg_json_put_string(json, c->value);
+    }
+
+    tg_buf_char(json, '}');
+}
+
+/* Does it hold; and once more, beside itself: TG_BAD: it is none. */
+static int
+condition_holds(const condition_t *c, const char *op, int times)
+{
+    tg_rule_t *rule;
+    tg_buf_t json, why;
+    int rc;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_init(&why, tg_alloc_libc());
+    tg_buf_text(&json, "{\"id\":\"r\",\"trigger\":{\"type\":\"t\"},"
+                       "\"action\":{\"type\":\"notify\",\"message\":\"m\"},"
+                       "\"conditions\":[");
+
+    while (times-- > 0) {
+        condition_put(&json, c, op);
+        tg_buf_text(&json, times != 0 ? "," : "]}");
+    }
+
+    rc = tg_rule_read(tg_alloc_libc(), tg_buf_view(&json), tg_regex_pcre2(),
+                      &rule, &why);
+    FUZZ(rc == TG_OK || (rc == TG_BAD && why.len != 0));
+    FUZZ_LINE(tg_buf_view(&why));
+    tg_buf_deinit(&json);
+    tg_buf_deinit(&why);
+
+    if (rc == TG_OK) {
+        rc = tg_rule_holds(rule, c->event);
+        FUZZ(rc == TG_OK || rc == TG_MISSING || rc == TG_LIMIT);
+        tg_rule_free(rule);
+    }
+
+    return rc;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const size_t n = sizeof(condition_ops) / sizeof(condition_ops[0]);
+    tg_str_t value;
+    condition_t c;
+    fuzz_in_t in;
+    size_t op;
+    int rc, other;
+
+    in = fuzz_in(data, size);
+    op = fuzz_byte(&in) % n;
+    c.field = fuzz_until_newline(&in);
+    c.value = fuzz_until_newline(&in);
+    c.event = fuzz_rest(&in);
+
+    if (!tg_utf8_is_valid(c.field) || !tg_utf8_is_valid(c.value)
+        || tg_json_type(c.event) != TG_JSON_OBJECT
+        || tg_json_check(c.event, NULL) != TG_OK)
+    {
+        return 0;
+    }
+
+    rc = condition_holds(&c, condition_ops[op], 1);
+
+    if (rc == TG_BAD) {
+        return 0;
+    }
+
+    FUZZ(condition_holds(&c, condition_ops[op], 2) == rc);
+
+    /* eq and neq, exists and not_exists: one of both, always. */
+    if (op < 2 || op == 6 || op == 7 || op >= 10) {
+        other = condition_holds(&c, condition_ops[op ^ 1], 1);
+        FUZZ((rc == TG_OK) == (other == TG_MISSING));
+
+        /* gt and lte: never both, and neither of what is no number. */
+    } else if (op < 6) {
+        other = condition_holds(&c, condition_ops[op ^ 1], 1);
+        FUZZ(rc == TG_MISSING || other == TG_MISSING);
+    }
+
+    /* What is compared with something is there. */
+    if (rc == TG_OK && op != 1 && op != 7 && op != 11) {
+        FUZZ(tg_event_get(c.event, c.field, &value) == TG_OK);
+    }
+
+    return 0;
+}

@@ -1,0 +1,41 @@
+/*
+ * Patterns of file names: a verdict for every path, the same for a copy of
+ * both, and soon.
+ *
+ * Input: the pattern, newline, a path.
+ */
+#include "help.h"
+
+#include "rule/tg_path_glob.h"
+
+#include <stdlib.h>
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tg_str_t pattern, path;
+    const char *why;
+    char *a, *b;
+    fuzz_in_t in;
+
+    in = fuzz_in(data, size);
+    pattern = fuzz_until_newline(&in);
+    path = fuzz_rest(&in);
+    a = help_copy(pattern);
+    b = help_copy(path);
+    why = tg_path_glob_check(tg_str(a, pattern.len));
+
+    if (why != NULL) {
+        FUZZ(why[0] != '\0');
+        FUZZ_LINE(tg_str_c(why));
+    } else {
+        FUZZ(pattern.len != 0 && pattern.len <= TG_PATH_GLOB_MAX);
+        FUZZ(tg_path_glob_match(tg_str(a, pattern.len), tg_str(b, path.len))
+             == tg_path_glob_match(pattern, path));
+    }
+
+    free(a);
+    free(b);
+
+    return 0;
+}

@@ -1,0 +1,105 @@
+/*
+ * Rules as JSON: a rule, or a mistake that is told in a line.  What is told of
+ * a rule is JSON, and says the same of it again; what it makes of an event is
+ * within its bounds.
+ *
+ * Input: a byte (128: the allocation that fails), the rule, newline, an event.
+ */
+#include "help.h"
+
+#include "base/tg_json.h"
+#include "base/tg_utf8.h"
+#include "regex/tg_regex.h"
+#include "rule/tg_rule.h"
+
+#include <stdlib.h>
+
+static void
+rule_use(const tg_rule_t *rule, tg_str_t event)
+{
+    tg_buf_t json;
+    int rc;
+
+    tg_buf_init(&json, tg_alloc_libc());
+    tg_buf_char(&json, '{');
+    tg_rule_put(&json, rule);
+    tg_buf_char(&json, '}');
+    FUZZ(tg_json_check(tg_buf_view(&json), NULL) == TG_OK);
+    tg_buf_deinit(&json);
+    FUZZ(rule->id.len != 0 && rule->id.len <= TG_RULE_ID_MAX);
+    FUZZ(rule->nconditions <= TG_RULE_CONDITIONS_MAX);
+    FUZZ(rule->nglobs <= TG_RULE_GLOBS_MAX);
+    FUZZ(rule->cooldown_ms >= 0);
+    (void) tg_rule_has_file(rule, TG_STR("src/main.c"));
+
+    if (tg_json_type(event) != TG_JSON_OBJECT
+        || tg_json_check(event, NULL) != TG_OK)
+    {
+        return;
+    }
+
+    rc = tg_rule_is_about(rule, event);
+    FUZZ(rc == TG_OK || rc == TG_MISSING || rc == TG_LIMIT);
+    FUZZ(rule->trigger == TG_TRIGGER_EVENT || rc == TG_MISSING);
+    rc = tg_rule_holds(rule, event);
+    FUZZ(rc == TG_OK || rc == TG_MISSING || rc == TG_LIMIT);
+    FUZZ(rule->nconditions != 0 || rc == TG_OK);
+    FUZZ(rc == tg_rule_holds(rule, event));
+}
+
+static int
+rule_read(const tg_alloc_t *alloc, tg_str_t raw, tg_str_t event)
+{
+    tg_rule_t *rule;
+    tg_buf_t why;
+    char *copy;
+    int rc;
+
+    rule = NULL;
+    copy = help_copy(raw);
+    tg_buf_init(&why, tg_alloc_libc());
+    rc = tg_rule_read(alloc, tg_str(copy, raw.len), tg_regex_pcre2(), &rule,
+                      &why);
+    free(copy);
+
+    if (rc == TG_OK) {
+        rule_use(rule, event);
+    } else {
+        FUZZ(rule == NULL);
+        FUZZ(rc == TG_NOMEM || (rc == TG_BAD && why.len != 0));
+        FUZZ_LINE(tg_buf_view(&why));
+    }
+
+    tg_rule_free(rule);
+    tg_buf_deinit(&why);
+
+    return rc;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tg_str_t raw, event;
+    help_alloc_t alloc;
+    unsigned byte;
+    fuzz_in_t in;
+
+    in = fuzz_in(data, size);
+    byte = fuzz_byte(&in);
+    raw = fuzz_until_newline(&in);
+    event = fuzz_rest(&in);
+
+    if (tg_json_check(raw, NULL) != TG_OK) {
+        return 0;
+    }
+
+    FUZZ(rule_read(tg_alloc_libc(), raw, event) != TG_NOMEM);
+
+    if (byte & 128) {
+        fuzz_alloc_init(&alloc, 1 + (byte & 7));
+        (void) rule_read(&alloc.alloc, raw, TG_STR(""));
+        FUZZ(alloc.live == 0);
+    }
+
+    return 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * A file of a time zone that has nothing but the rule at its end.
+ */
+#ifndef RULE_FOOT_H
+#define RULE_FOOT_H
+
+#include "base/tg_buf.h"
+
+static inline void
+rule_foot(tg_buf_t *file, tg_str_t foot)
+{
+    /* No times, one type of a byte's name: one head for each width of times. */
+    static const char counts[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                   0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1 };
+    static const char zeros[15];
+    int part;
+
+    for (part = 0; part < 2; part++) {
+        tg_buf_text(file, "TZif2");
+        tg_buf_put(file, zeros, sizeof(zeros));
+        tg_buf_put(file, counts, sizeof(counts));
+        tg_buf_put(file, zeros, 6 + 1);
+    }
+
+    tg_buf_char(file, '\n');
+    tg_buf_str(file, foot);
+    tg_buf_char(file, '\n');
+}
+
+#endif
