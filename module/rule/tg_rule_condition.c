@@ -35,6 +35,21 @@ tg_rule_operator(tg_str_t name)
 
 /* --- conditions --- */
 
+/* A member of the condition of that name. */
+static int
+tg_rule_condition_text(tg_rule_reader_t *reader, const char *name,
+                       const char *member, tg_str_t raw, tg_str_t *value)
+{
+    char text[48];
+    tg_buf_t whole;
+
+    whole = tg_buf_fixed(text, sizeof(text));
+    tg_buf_printf(&whole, "%s.%s", name, member);
+    tg_buf_char(&whole, '\0');
+
+    return tg_rule_text(reader, text, raw, value);
+}
+
 /* What it compares with, as its operator needs it. */
 static int
 tg_rule_operand(tg_rule_reader_t *reader, const char *name,
@@ -53,7 +68,8 @@ tg_rule_operand(tg_rule_reader_t *reader, const char *name,
     condition->value = raw;
 
     if (tg_json_type(raw) == TG_JSON_STRING) {
-        rc = tg_rule_text(reader, name, raw, &condition->text);
+        rc = tg_rule_condition_text(reader, name, "value", raw,
+                                    &condition->text);
 
         if (rc != TG_OK) {
             return rc;
@@ -102,14 +118,17 @@ tg_rule_read_condition(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
     }
 
     op = TG_STR_NONE;
-    rc = tg_rule_text(reader, name, values[FIELD], &condition->field);
+    rc = tg_rule_condition_text(reader, name, names[FIELD], values[FIELD],
+                                &condition->field);
 
     if (rc == TG_OK) {
-        rc = tg_rule_text(reader, name, values[OPERATOR], &op);
+        rc = tg_rule_condition_text(reader, name, names[OPERATOR],
+                                    values[OPERATOR], &op);
     }
 
     if (rc == TG_OK) {
-        rc = tg_rule_text(reader, name, values[TEXT], &condition->text);
+        rc = tg_rule_condition_text(reader, name, names[TEXT], values[TEXT],
+                                    &condition->text);
     }
 
     if (rc != TG_OK) {

@@ -70,12 +70,15 @@ tg_rule_read_action(tg_rule_reader_t *reader, tg_str_t raw)
     }
 
     {
+        static const char *const paths[] = { "action.agent", "action.prompt",
+                                             "action.message", "action.channel",
+                                             "action.url" };
         tg_str_t *const texts[] = { &rule->agent, &rule->prompt, &rule->message,
                                     &rule->channel, &rule->url };
 
         for (i = 0, rc = TG_OK; rc == TG_OK && i < 5; i++) {
-            rc = tg_rule_text(reader, names[TG_ACTION_ITS_AGENT + i],
-                              values[TG_ACTION_ITS_AGENT + i], texts[i]);
+            rc = tg_rule_text(reader, paths[i], values[TG_ACTION_ITS_AGENT + i],
+                              texts[i]);
         }
     }
 

@@ -6,6 +6,7 @@ package Toolgate::Web;
 #
 #   /echo           what came, as JSON: method, path, headers, body
 #   /status/N       status N, and "this is N"
+#   /times/N/S/KEY  status S to the first N of that KEY, then 200
 #   /bytes/N        N bytes; /more/N the same without saying how many
 #   /type/TEXT      a body of that Content-Type, of bytes as ?body=HEX
 #   /gzip/N         N bytes that are packed
@@ -165,6 +166,13 @@ sub serve_echo {
 sub serve_status {
     my ($self, $socket, $n) = @_;
     return reply($socket, $n, 'text/plain', "this is $n\n");
+}
+
+sub serve_times {
+    my ($self, $socket, $rest, $request) = @_;
+    my ($n, $status) = split m{/}, $rest;
+    my $came = grep { $_->{path} eq $request->{path} } $self->requests;
+    return reply($socket, $came > $n ? 200 : $status, 'text/plain', "$came\n");
 }
 
 sub serve_bytes {

@@ -1,0 +1,55 @@
+#!/usr/bin/perl
+# A webhook that is to be tried again is tried by the next runner, with the
+# same id; so is one whose rule is there no more ended, with its reason.
+
+use Toolgate::Test;
+use Toolgate::Web;
+
+my $tg = Toolgate::Test->new;
+my $web = Toolgate::Web->new($tg);
+my $url = $web->url;
+my $head = 'task_agent done { exec true; default; } task_methods on; ';
+
+sub hook {
+    my ($name, $path) = @_;
+    return "automation $name { trigger event type=task.completed; "
+        . "when metadata.hook eq $name; webhook $url/$path; } ";
+}
+my $again = hook('again', 'times/1/500/again');
+$tg->conf($head . $again . hook('gone', 'status/500'))->start;
+my $c = $tg->connect;
+
+sub execution {
+    my ($rule, $status) = @_;
+    my $found;
+    wait_for {
+        ($found) = grep { $_->{ruleId} eq $rule && $_->{status} eq $status }
+            @{ $c->result_of('automation.status')->{recentExecutions} };
+        return $found;
+    } "rule $rule: $status";
+    return $found;
+}
+sub sent { return grep { $_->{path} =~ $_[0] } $web->requests }
+
+$c->result_of('task.submit', prompt => 'x', metadata => { hook => $_ })
+    for qw(again gone);
+my %was = map { $_ => execution($_, 'webhook_pending') } qw(again gone);
+wait_for { sent(qr/again/) && sent(qr/status/) } 'their first tries';
+
+my ($runner) = $tg->runner_pids;
+undef $c;
+$tg->stop;
+wait_for { !is_alive($runner) } 'the runner to leave';
+$tg->conf($head . $again)->start;
+$c = $tg->connect;
+
+my $sent = execution('again', 'webhook_sent');
+is_deeply { %$sent, status => 0 }, { %{ $was{again} }, status => 0 },
+    'it is sent after a restart, as the same execution';
+is_deeply [ map { $_->{headers}{'webhook-id'} } sent(qr/again/) ],
+    [ ($was{again}{executionId}) x scalar sent(qr/again/) ], 'with one id';
+cmp_ok scalar sent(qr/again/), '>=', 2, 'by another try';
+is execution('gone', 'error')->{error},
+    'its rule is not configured any more', 'one without its rule has ended';
+
+done_testing;

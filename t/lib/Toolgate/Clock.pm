@@ -1,0 +1,51 @@
+package Toolgate::Clock;
+
+# Another time of day for the runner of a test (t/faults/tg_clock.c): what the
+# clock on the wall shows.  Time passes as it does.
+#
+#   my $clock = Toolgate::Clock->new($tg);
+#   $tg->conf('…', main => $clock->main);     # the runner gets it from NGINX
+#   $clock->set('2026-03-29T00:59:58Z');
+
+use strict;
+use warnings;
+
+use Carp qw(croak);
+use Time::Local qw(timegm);
+
+use Toolgate::Util;
+
+sub new {
+    my ($class, $tg) = @_;
+    my $path = $tg->file('clock', pack('q', 0), 0644);
+    open my $fh, '+<:raw', $path or croak "$path: $!";
+    return bless { path => $path, fh => $fh }, $class;
+}
+
+# Directives for NGINX's config.
+sub main {
+    my ($self) = @_;
+    my @preload = "$BUILD/faults/tg_clock.so";
+    unshift @preload, map { chomp(my $so = `gcc -print-file-name=$_`); $so }
+        qw(libasan.so libubsan.so)
+        if $BUILD_ENV{san};
+    return join '', map {"env \"$_\";\n"} 'LD_PRELOAD=' . join(':', @preload),
+        "TG_CLOCK=$self->{path}";
+}
+
+sub seconds {
+    my ($text) = @_;
+    my @at = $text =~ /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(?:\.\d+)?Z$/
+        or croak "no time: $text";
+    return timegm(@at[ 5, 4, 3, 2 ], $at[1] - 1, $at[0]);
+}
+
+# UTC, at once for whoever looks.
+sub set {
+    my ($self, $text) = @_;
+    sysseek $self->{fh}, 0, 0 or croak "seek: $!";
+    syswrite $self->{fh}, pack 'q', seconds($text) - time
+        or croak "write: $!";
+}
+
+1;
