@@ -54,7 +54,7 @@ sub at {
     my ($text, %due) = @_;
     $clock->set($text);
     for my $rule (sort keys %due) {
-        wait_for { (due($rule) // '') eq "$due{$rule}.000Z" }
+        wait_for { (due($rule) // q{}) eq $due{$rule} =~ s{Z$}{.000Z}r }
             "$rule to be due at $due{$rule}";
     }
 }
