@@ -117,7 +117,7 @@ int tg_json_check(tg_str_t text, const char **why);
 /* Appends where in it an editor shows a byte: "line 2, column 5". */
 void tg_json_put_place(tg_buf_t *out, tg_str_t text, const char *at);
 
-/* As tg_json_check(); appends why it is none, and where: "… (line 2, column 5)". */
+/* As tg_json_check(); appends why not, and where: "… (line 2, column 5)". */
 int tg_json_explain(tg_str_t text, tg_buf_t *why);
 
 /* Does an escaped string body stand for text (plain bytes)? */

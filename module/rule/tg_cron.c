@@ -133,7 +133,7 @@ tg_cron_range(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
         step = tg_cron_number(&tg_cron_fields[TG_CRON_MINUTE], &p, end);
     }
 
-    if (first == -1 || last == -1 || step < 1 || p != end) {
+    if (first < 0 || last < 0 || step < 1 || p != end) {
         return tg_cron_wrong(field, text, "write *, 5, 1-5, 0,30 or */15", why);
     }
 

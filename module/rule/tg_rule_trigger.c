@@ -66,6 +66,7 @@ tg_rule_read_globs(tg_rule_reader_t *reader, tg_str_t raw)
     int rc;
 
     rule = reader->rule;
+    value = TG_STR_NONE;
     tg_json_each(&each, raw);
 
     while (tg_json_type(raw) == TG_JSON_STRING || tg_json_item(&each, &value)) {

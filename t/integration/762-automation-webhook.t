@@ -73,8 +73,8 @@ sub is_signed {
     my $header = $request->{headers};
     my $body = $request->{body};
     my $signed = join '.', @$header{qw(webhook-id webhook-timestamp)}, $body;
-    my $mac = MIME::Base64::encode(Digest::SHA::hmac_sha256($signed, $key),
-        '');
+    my $mac = MIME::Base64::encode(
+        Digest::SHA::hmac_sha256($signed, $key), '');
     is $header->{'webhook-signature'}, "v1,$mac", "$what: its signature";
     like $header->{'webhook-timestamp'}, qr/^\d+$/, "$what: its time";
     cmp_ok abs($header->{'webhook-timestamp'} - time), '<', 600,
@@ -83,7 +83,7 @@ sub is_signed {
 
 # --- what is sent
 
-my $text = "a \"b\" \\ \n\r\t\x{1} {{id}} \$x `id` \x{20ac} \x{1f600} </script>";
+my $text = "a \"b\" \\ \n\r\t\x{1} {{id}} \$x `id` \x{20ac} \x{1f600} </x>";
 my $id = submit('plain', $text);
 my $fired = fired('plain');
 is $fired->{status}, 'webhook_sent', 'it was sent';
@@ -95,7 +95,7 @@ is $request->{headers}{'webhook-id'}, $fired->{executionId},
     'its id is the execution';
 is_signed($request, $secret_bytes, 'a text as the key');
 my $body = $json->decode($request->{body});
-is $body->{message}, $text, 'the message is a string of JSON, whatever is in it';
+is $body->{message}, $text, 'the message is a string of JSON, always';
 is $body->{ruleId}, 'plain', 'the rule';
 is $body->{executionId}, $fired->{executionId}, 'the execution';
 is $body->{event}{type}, 'task.completed', 'the event';

@@ -65,7 +65,7 @@ refused($_->[1], $_->[2], $_->[0])
     [ 'requiresApproval', with(requiresApproval => '^"yes"'),
     qr/requiresApproval: must be true/ ],
     [ 'cooldownMs', with(cooldownMs => '^-1'), qr/cooldownMs: .*from 0 to/ ],
-    [ 'a fraction', with(cooldownMs => '^1.5'), qr/cooldownMs: must be a whole/ ],
+    [ 'a fraction', with(cooldownMs => '^1.5'), qr/cooldownMs: .*whole/ ],
     [ 'no trigger', with(trigger => '-'), qr/trigger: must be an object/ ],
     [ 'a trigger of no type', with(trigger => '^"cron"'), qr/trigger: must/ ],
     [ 'an empty trigger', with(trigger => '^{}'), qr/needs a type, a source/ ],
@@ -80,7 +80,7 @@ refused($_->[1], $_->[2], $_->[0])
     [ 'no expression', with(trigger => '^{ "type": "cron" }'),
     qr/trigger.expression: it has five fields/ ],
     [ 'trigger.zone', with(trigger => '{ "type": "cron", "expression": '
-            . '"@daily", "zone": ^"No/Where" }'), qr/no time zone "No\/Where"/ ],
+            . '"@daily", "zone": ^"No/Where" }'), qr/no time zone "No/ ],
     [ 'trigger.missed', with(trigger => '{ "type": "cron", "expression": '
             . '"@daily", "missed": ^"no" }'), qr/missed: must be run or skip/ ],
     [ 'trigger.path', with(trigger => '{ "type": "file", "path": ^"src" }'),
@@ -177,9 +177,9 @@ $hears->rpc('ping');
 my $status = $c->result_of('automation.status');
 is_deeply [ map {"$_->{id}:$_->{trigger}{type}" } @{ $status->{rules} }[0, 2, 3]
     ], [qw(all:task.completed cron:cron files:file)], 'the rules';
-is_deeply $status->{rules}[1]{trigger}, { source => 'tasks' }, 'and their parts';
-is_deeply [ map { $_->{enabled} ? 1 : 0 } @{ $status->{rules} } ], [ 1, 0, 1, 1 ],
-    'enabled';
+is_deeply $status->{rules}[1]{trigger}, { source => 'tasks' }, 'in parts';
+is_deeply [ map { $_->{enabled} ? 1 : 0 } @{ $status->{rules} } ],
+    [ 1, 0, 1, 1 ], 'enabled';
 is_deeply [ map { $_->{requiresApproval} ? 1 : 0 } @{ $status->{rules} } ],
     [ 0, 0, 1, 0 ], 'requiresApproval';
 is $status->{rules}[0]{cooldownMs}, 3600000, 'cooldownMs';

@@ -17,7 +17,10 @@ $tg->file('rules.json', $json->encode([ {
     ],
     action => { type => 'notify', message => 'never' },
 } ]));
-$tg->conf(<<'END')->start;
+my $parts = join ' ', qw({{type}} {{payload.metadata.list.1}}
+    {{metadata.list}} {{pid}} {{none.of.it}}), '{{ id }}',
+    qw({{}} {{{id}}} {{metadata.n}});
+$tg->conf(<<'END' =~ s/%%PARTS%%/"$parts"/r)->start;
 task_agent done { exec true; default; }
 task_agent args { exec printf "%s" $task_prompt; }
 task_agent stdin { exec cat; stdin $task_prompt; }
@@ -40,7 +43,7 @@ automation tell {
 automation parts {
     trigger event type=task.completed;
     when    metadata.to eq parts;
-    notify  "{{type}} {{payload.metadata.list.1}} {{metadata.list}} {{pid}} {{none.of.it}} {{ id }} {{}} {{{id}}} {{metadata.n}}";
+    notify  %%PARTS%%;
 }
 automation_file %%DIR%%/rules.json;
 END
