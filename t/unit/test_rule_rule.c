@@ -429,7 +429,7 @@ HELP_TEST(mistakes, "mistakes, and where they are")
     WRONG(ANY, "[]", "{\"type\":\"webhook\",\"url\":\"ftp://x\"}",
           "action.url: ");
     WRONG(ANY, "[]", "{\"type\":\"agent\",\"prompt\":1}",
-          "prompt: must be a string");
+          "action.prompt: must be a string");
     WRONG(ANY, "[]", "{\"type\":\"agent\",\"priority\":1.5}",
           "action.priority: must be a whole number");
 }
