@@ -17,7 +17,7 @@ tg_cli_session_explain(const tg_cli_session_t *session)
 {
     char why[TG_UV_EXPLAIN];
 
-    tg_uv_place_explain(&session->place, session->err, why);
+    tg_uv_place_explain(&session->place, session->client.err, why);
 
     return tg_cli_error("%s", why);
 }
@@ -66,7 +66,7 @@ tg_cli_session_late(tg_cli_session_t *session, uint64_t patience)
     }
 
     return tg_cli_error(
-        session->was_open
+        session->client.was_open
             ? "no answer from %s within %.12g s; what was asked is cancelled "
               "(--timeout SECONDS waits longer)"
             : "what listens on %s does not answer within %.12g s (--timeout "
@@ -102,7 +102,8 @@ tg_cli_session_wait(tg_cli_session_t *session, uint64_t patience)
     }
 
     tg_cli_progress_end();
-    tg_cli_connect_cancel(session);
+    tg_uv_client_cancel(&session->client, &session->question);
+    tg_uv_client_flush(&session->client);
 
     return session->signum != 0 ? 128 + session->signum
                                 : tg_cli_session_late(session, time);
@@ -151,7 +152,7 @@ tg_cli_session_close(tg_cli_session_t *session)
 {
     int i;
 
-    tg_cli_connect_end(session);
+    tg_uv_client_close(&session->client);
 
     for (i = 0; i < TG_CLI_NSIGNALS; i++) {
         uv_close((uv_handle_t *) &session->signals[i], NULL);
@@ -198,10 +199,10 @@ tg_cli_session_open(tg_cli_session_t *session, const tg_cli_options_t *options)
         session->deadline = uv_now(&session->loop) + options->timeout_ms;
     }
 
-    tg_cli_connect(session);
+    tg_uv_client_connect(&session->client);
     rc = tg_cli_session_wait(session, TG_CLI_PATIENCE_MS);
 
-    if (rc == TG_CLI_DONE && !session->was_open) {
+    if (rc == TG_CLI_DONE && !session->client.was_open) {
         rc = tg_cli_session_explain(session);
     }
 
@@ -239,19 +240,14 @@ tg_cli_session_broken(const tg_cli_session_t *session)
         return tg_cli_session_explain(session);
     }
 
-    if (session->err == UV_EMSGSIZE) {
-        return tg_cli_error("the answer is larger than %u bytes; ask for less",
-                            TG_CLI_FRAME_MAX);
-    }
-
     return tg_cli_error("the connection to %s broke before the answer came; "
                         "what was asked may have been done",
                         session->place.text);
 }
 
 static int
-tg_cli_session_ask(tg_cli_session_t *session, tg_cli_kind_t kind, tg_str_t name,
-                   tg_str_t params, uint64_t patience)
+tg_cli_session_ask(tg_cli_session_t *session, const tg_uv_question_t *question,
+                   uint64_t patience)
 {
     tg_cli_answer_t *answer;
     int rc;
@@ -261,14 +257,15 @@ tg_cli_session_ask(tg_cli_session_t *session, tg_cli_kind_t kind, tg_str_t name,
     tg_buf_reset(&answer->message, 0);
     tg_buf_reset(&answer->data, 0);
 
-    if (name.len + params.len > TG_CLI_FRAME_MAX - TG_CLI_ENVELOPE) {
+    if (question->name.len + question->params.len
+        > TG_CLI_FRAME_MAX - TG_CLI_ENVELOPE)
+    {
         return tg_cli_error("the arguments are larger than %u bytes",
                             TG_CLI_FRAME_MAX);
     }
 
-    session->question = (tg_cli_question_t){
-        .kind = kind, .name = name, .params = params, .asked_ns = uv_hrtime()
-    };
+    session->question = *question;
+    session->asked_ns = uv_hrtime();
     tg_cli_connect_ask(session);
     rc = tg_cli_session_wait(session, patience);
 
@@ -282,6 +279,11 @@ tg_cli_session_ask(tg_cli_session_t *session, tg_cli_kind_t kind, tg_str_t name,
         return tg_cli_nomem();
     }
 
+    if (answer->is_too_large) {
+        return tg_cli_error("the answer is larger than %u bytes; ask for less",
+                            TG_CLI_FRAME_MAX);
+    }
+
     return answer->kind == TG_ANSWER_RESULT || answer->kind == TG_ANSWER_ERROR
                ? TG_CLI_DONE
                : tg_cli_session_broken(session);
@@ -290,23 +292,31 @@ tg_cli_session_ask(tg_cli_session_t *session, tg_cli_kind_t kind, tg_str_t name,
 int
 tg_cli_session_list(tg_cli_session_t *session)
 {
-    return tg_cli_session_ask(session, TG_CLI_LIST, TG_STR("tools/list"),
-                              TG_STR_NONE, TG_CLI_PATIENCE_MS);
+    const tg_uv_question_t question = {
+        .name = TG_STR("tools/list"),
+        .list = &session->list,
+    };
+
+    return tg_cli_session_ask(session, &question, TG_CLI_PATIENCE_MS);
 }
 
 int
 tg_cli_session_call(tg_cli_session_t *session, tg_str_t name,
                     tg_str_t arguments)
 {
+    tg_uv_question_t question = {
+        .params = arguments,
+        .more = tg_cli_progress_asked(),
+        .is_tool = 1,
+    };
     tg_buf_t escaped;
     int rc;
 
     tg_buf_init(&escaped, tg_alloc_libc());
     tg_json_put_escaped(&escaped, name);
-    rc = tg_buf_failed(&escaped)
-             ? tg_cli_nomem()
-             : tg_cli_session_ask(session, TG_CLI_TOOL, tg_buf_view(&escaped),
-                                  arguments, 0);
+    question.name = tg_buf_view(&escaped);
+    rc = tg_buf_failed(&escaped) ? tg_cli_nomem()
+                                 : tg_cli_session_ask(session, &question, 0);
     tg_buf_deinit(&escaped);
 
     return rc;
@@ -316,15 +326,17 @@ int
 tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
                        tg_str_t params, int has_patience)
 {
-    return tg_cli_session_ask(session, TG_CLI_REQUEST, method, params,
+    const tg_uv_question_t question = { .name = method, .params = params };
+
+    return tg_cli_session_ask(session, &question,
                               has_patience ? TG_CLI_PATIENCE_MS : 0);
 }
 
 int
 tg_cli_session_listen(tg_cli_session_t *session)
 {
-    while (session->state == TG_CLI_OPEN && session->told_status == TG_CLI_DONE
-           && session->signum == 0)
+    while (session->client.state == TG_UV_CLIENT_OPEN
+           && session->told_status == TG_CLI_DONE && session->signum == 0)
     {
         uv_run(&session->loop, UV_RUN_ONCE);
     }
@@ -336,7 +348,13 @@ int
 tg_cli_session_look(tg_cli_session_t *session, tg_str_t method, tg_str_t params,
                     uint64_t patience)
 {
-    return tg_cli_session_ask(session, TG_CLI_LOOK, method, params, patience);
+    const tg_uv_question_t question = {
+        .name = method,
+        .params = params,
+        .is_look = 1,
+    };
+
+    return tg_cli_session_ask(session, &question, patience);
 }
 
 int

@@ -1,11 +1,8 @@
 /*
  * The commands' way to a server: one question at a time, and its answer.
  *
- * A connection begins with a hello and a ping.  The question is sent when the
- * ping was answered: from then on the server is known to be alive and to have
- * read the hello, so that it says goodbye before it leaves, and what it had
- * not taken up can be asked again, on another connection, without running
- * twice.  What changes nothing is asked for again whatever happened.
+ * How a connection comes, goes and comes back, and what is asked again then,
+ * is the client's business (uv/tg_uv_client.h).
  *
  * Whatever goes wrong on the way is said here, on standard error, and comes
  * back as an exit status.  Signals end the wait: what was asked is then
@@ -15,62 +12,19 @@
 #define TG_CLI_SESSION_H
 
 #include "client/tg_cli.h"
-#include "core/tg_mcp_client.h"
-#include "uv/tg_uv.h"
+#include "uv/tg_uv_client.h"
 
 /* The largest message either way: more than Toolgate lets anybody send. */
 #define TG_CLI_FRAME_MAX 67108864u
 /* How long anything but a tool may take, unless --timeout says otherwise. */
 #define TG_CLI_PATIENCE_MS 5000
-/*
- * Connections that one question may break, and connections in a row that may
- * fail: with waits that double from the first, five seconds in all, which is
- * longer than NGINX needs to start anew.
- */
-#define TG_CLI_TRIES 8
-#define TG_CLI_FIRST_WAIT_MS 20
-/*
- * A server that took a connection and ended it before it said a word: an
- * old worker on its way out may, but not time after time.
- */
-#define TG_CLI_MUTE_TRIES 4
-/* How long the last bytes may take to leave. */
-#define TG_CLI_CLOSE_MS 1000
-/* Pages of a list: at half a mebibyte each, more than anybody has. */
-#define TG_CLI_PAGES_MAX 256
-
 #define TG_CLI_NSIGNALS 3
-
-typedef enum {
-    TG_CLI_IDLE,       /* no connection */
-    TG_CLI_CONNECTING, /* up to the answer to the ping */
-    TG_CLI_OPEN,
-    TG_CLI_WAITING, /* between two connections */
-    TG_CLI_CLOSING
-} tg_cli_state_t;
-
-typedef enum {
-    TG_CLI_HELLO, /* nothing but a connection is wanted */
-    TG_CLI_REQUEST,
-    TG_CLI_LOOK, /* a request that changes nothing */
-    TG_CLI_TOOL,
-    TG_CLI_LIST
-} tg_cli_kind_t;
-
-typedef struct {
-    tg_cli_kind_t kind;
-    tg_str_t name;   /* of a method, plain; of a tool, escaped */
-    tg_str_t params; /* of a method, or absent; of a tool, its arguments */
-    uint64_t id;
-    uint64_t asked_ns;
-    unsigned tries;
-    int is_sent;
-} tg_cli_question_t;
 
 /* A copy of a tg_answer_t; data.len is 0 when there was none. */
 typedef struct {
     tg_answer_kind_t kind;
     int64_t code;
+    int is_too_large;
     tg_buf_t result;
     tg_buf_t message; /* plain text */
     tg_buf_t data;
@@ -91,26 +45,19 @@ struct tg_cli_session_s {
     tg_uv_place_t place;
     uv_loop_t loop;
     uv_timer_t timer; /* the end of patience */
-    uv_timer_t pause; /* between two connections */
     uv_signal_t signals[TG_CLI_NSIGNALS];
-    tg_caller_t caller;
-    tg_uv_conn_t conn;
-    tg_cli_state_t state;
-    int err;             /* why there is no connection: a libuv error, or 0 */
-    unsigned tries;      /* connections in a row that failed */
+    tg_uv_client_t client;
     uint64_t timeout_ms; /* of --timeout, for everything together, or 0 */
     uint64_t deadline;   /* the same in the loop's time */
-    int has_conn;        /* conn's last callback is still to come */
-    int was_open;        /* one connection was, so that there is a server */
     int is_done;
     int is_late;
     int signum;
     tg_mcp_list_t list;
-    tg_cli_question_t question;
+    tg_uv_question_t question;
+    uint64_t asked_ns;
     tg_cli_answer_t answer; /* of the last question */
     tg_cli_told_pt told;    /* NULL: that is for a tool's progress alone */
     int told_status;        /* what it has returned last */
-    int is_patient;         /* who was there is waited for, without end */
     int is_debug;           /* TOOLGATE_DEBUG: each message is shown */
 };
 
@@ -161,19 +108,10 @@ int tg_cli_session_pause(tg_cli_session_t *session, uint64_t ms);
 /* --- tg_cli_connect.c, for tg_cli_session.c --- */
 
 void tg_cli_connect_init(tg_cli_session_t *session);
-void tg_cli_connect(tg_cli_session_t *session);
 
 /* Asks session->question, now or when there is a connection. */
 void tg_cli_connect_ask(tg_cli_session_t *session);
 
-/* Says something that is not answered. */
-void tg_cli_connect_notify(tg_cli_session_t *session, tg_str_t method);
-
-/* Tells the server that nobody waits for the answer. */
-void tg_cli_connect_cancel(tg_cli_session_t *session);
-
-/* Lets the last bytes leave, then closes; the loop's end says when. */
-void tg_cli_connect_end(tg_cli_session_t *session);
 void tg_cli_connect_deinit(tg_cli_session_t *session);
 
 #endif

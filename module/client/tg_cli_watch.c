@@ -77,9 +77,10 @@ tg_cli_watch_greet(tg_cli_session_t *session)
 {
     int rc;
 
-    rc = tg_cli_session_request(session, TG_STR("initialize"),
-                                TG_STR(TG_MCP_INITIALIZE("toolgate")),
-                                !session->is_patient);
+    rc = tg_cli_session_look(session, TG_STR("initialize"),
+                             TG_STR(TG_MCP_INITIALIZE("toolgate")),
+                             session->client.is_patient ? 0
+                                                        : TG_CLI_PATIENCE_MS);
 
     if (rc != TG_CLI_DONE) {
         return rc;
@@ -91,7 +92,9 @@ tg_cli_watch_greet(tg_cli_session_t *session)
         return tg_cli_result_refused(&session->answer, session->options);
     }
 
-    tg_cli_connect_notify(session, TG_STR("notifications/initialized"));
+    tg_uv_client_notify(&session->client, TG_STR("notifications/initialized"),
+                        TG_STR_NONE);
+    tg_uv_client_flush(&session->client);
 
     return TG_CLI_DONE;
 }
@@ -118,7 +121,7 @@ tg_cli_watch_ask(tg_cli_session_t *session, void *ctx)
             return rc;
         }
 
-        session->is_patient = 1;
+        session->client.is_patient = 1;
         (void) fprintf(stderr, "toolgate: the connection is lost\n");
     }
 }
