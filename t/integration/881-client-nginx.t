@@ -1,12 +1,13 @@
 #!/usr/bin/perl
 # A program that is a client by libtoolgate, of NGINX: many calls at once,
 # progress, notifications, and what becomes of all that in a reload, a
-# restart, and when NGINX is killed.
+# restart, and when its workers are killed.
 
 use Toolgate::Test;
 use Toolgate::Host;
 
 my $tg = Toolgate::Test->new;
+$tg->allow_log(qr/exited on signal 9/);
 my $wait = $tg->file('wait', <<'END', 0755);
 #!/bin/sh
 while ! [ -e "$1" ]; do sleep 0.02; done
@@ -67,6 +68,18 @@ for my $kind (@Toolgate::Host::KINDS) {
     $tg->start;
     like answered($host, 5), qr/later/, 'a restart is waited for';
     $host->event(qr/^connected/);
+
+    # --- killed workers, under a call ---
+    unlink $go;
+    $host->do(qq(client begin call slow {"file":"$go"}));
+    $host->do('client begin call echo {"text":"there"}');
+    like answered($host, 7), qr/there/, 'it is on its way';
+    kill KILL => $tg->worker_pids;
+    like answered($host, 6), qr/IPCConnectionError .*may have been executed/,
+        'killed: the call may have been executed';
+    $host->event(qr/^connected/);
+    $host->do('client begin call echo {"text":"new worker"}');
+    like answered($host, 8), qr/new worker/, 'the new worker answers';
 
     $host->do('client free');
     is_deeply $host->holds, $before, 'no descriptor and no thread is left';
