@@ -110,7 +110,11 @@ tg_ask_new(const tg_asking_t *asking, const tg_buf_t *text,
     }
 
     memset(ask, 0, sizeof(*ask));
-    memcpy(ask->text, text->data, text->len);
+
+    if (text->len != 0) {
+        memcpy(ask->text, text->data, text->len);
+    }
+
     ask->answered = asking->answered;
     ask->data = asking->data;
     question = &ask->question;
@@ -298,30 +302,46 @@ tg_ask_may_wait(const tg_line_t *line)
                : 0;
 }
 
+/* Locked. */
 static int
-tg_ask_wait(const toolgate_client_t *client, tg_asking_t *asking, char **result)
+tg_ask_wait_on(tg_line_t *line, const tg_asking_t *asking, tg_waiter_t *waiter)
 {
+    int rc;
+
+    rc = tg_ask_may_wait(line);
+
+    if (rc == 0) {
+        rc = tg_ask_order(line, asking, NULL);
+    }
+
+    return rc == 0 ? tg_client_wait(line, waiter) : rc;
+}
+
+static int
+tg_ask_wait(const toolgate_client_t *client, const tg_asking_t *asked,
+            char **result)
+{
+    tg_asking_t asking;
     tg_waiter_t waiter;
     tg_line_t *line;
     int rc;
 
     *result = NULL;
-    rc = tg_ask_check(asking);
+    rc = tg_ask_check(asked);
 
     if (rc != 0) {
         return rc;
     }
 
-    asking->answered = tg_ask_answered;
-    asking->data = &waiter;
+    asking = *asked;
+    asking.answered = tg_ask_answered;
+    asking.data = &waiter;
     tg_waiter_init(&waiter);
     tg_library_lock();
     line = tg_client_line(client, &rc);
-    rc = line != NULL ? tg_ask_may_wait(line) : rc;
-    rc = rc == 0 ? tg_ask_order(line, asking, NULL) : rc;
 
-    if (rc == 0) {
-        rc = tg_client_wait(line, &waiter);
+    if (line != NULL) {
+        rc = tg_ask_wait_on(line, &asking, &waiter);
         *result = waiter.result;
         waiter.result = NULL;
     }
@@ -336,7 +356,7 @@ int
 toolgate_client_call(toolgate_client_t *client, const char *tool,
                      const char *arguments, int timeout, char **result)
 {
-    tg_asking_t asking = {
+    const tg_asking_t asking = {
         .kind = TG_ASK_CALL,
         .name = tool,
         .params = arguments,
@@ -350,7 +370,7 @@ int
 toolgate_client_request(toolgate_client_t *client, const char *method,
                         const char *params, int timeout, char **result)
 {
-    tg_asking_t asking = {
+    const tg_asking_t asking = {
         .kind = TG_ASK_REQUEST,
         .name = method,
         .params = params,
@@ -363,7 +383,7 @@ toolgate_client_request(toolgate_client_t *client, const char *method,
 int
 toolgate_client_list(toolgate_client_t *client, int timeout, char **result)
 {
-    tg_asking_t asking = {
+    const tg_asking_t asking = {
         .kind = TG_ASK_LIST,
         .name = "tools/list",
         .timeout = timeout,
