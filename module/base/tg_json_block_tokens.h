@@ -12,7 +12,7 @@
 
 /* Blocks that become tokens before these are judged: at first, and then. */
 #define TG_BLOCK_FIRST 4
-#define TG_BLOCK_BATCH 64
+#define TG_BLOCK_BATCH 128
 
 /* Tokens in front, which say what others may be; and these, in a word. */
 #define TG_BLOCK_BEFORE 4
@@ -157,7 +157,7 @@ TG_BLOCK_FN const char *
 tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
                const char *end, uint64_t *tokens)
 {
-    uint64_t quotes, slashes, escaped, inside, texts, space, marks, scalar;
+    uint64_t quotes, slashes, escaped, inside, texts, apart, marks, scalar;
     uint64_t behind, rare, high, controls;
     tg_block_kinds_t kinds;
     tg_block_t block;
@@ -179,7 +179,7 @@ tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
     }
 
     marks = tg_block_are(kinds, TG_BLOCK_MARK);
-    space = tg_block_are(kinds, TG_BLOCK_SPACE);
+    apart = tg_block_are(kinds, TG_BLOCK_MARK | TG_BLOCK_SPACE);
     rare = tg_block_are(kinds,
                         TG_BLOCK_SLASH | TG_BLOCK_CONTROL | TG_BLOCK_HIGH);
     controls = 0;
@@ -190,7 +190,7 @@ tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
         run->high |= high;
         quotes &= ~high;
         marks &= ~high;
-        space &= ~high;
+        apart &= ~high;
         slashes = tg_block_are(kinds, TG_BLOCK_SLASH) & ~high;
         controls = tg_block_range(block, 0, 0x20);
         escaped = tg_block_escaped(slashes, &bytes->escaped);
@@ -205,13 +205,13 @@ tg_block_split(tg_block_bytes_t *bytes, tg_block_run_t *run, const char *p,
     inside = tg_block_inside(quotes) ^ bytes->inside;
     bytes->inside = 0 - (inside >> 63);
     texts = inside | quotes;
-    space &= ~texts;
     marks &= ~texts;
-    scalar = ~(texts | space | marks);
+    scalar = ~(texts | apart);
     behind = tg_block_behind(scalar, &bytes->scalar);
 
     if (controls != 0) {
-        run->wrong |= controls & (inside | ~space);
+        run->wrong |= controls
+                      & (inside | ~tg_block_are(kinds, TG_BLOCK_SPACE));
     }
 
     marks |= (scalar & ~behind) | (quotes & inside);

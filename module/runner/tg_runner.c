@@ -1,6 +1,7 @@
 #include "runner/tg_runner.h"
 
 #include "runner/program/tg_mark.h"
+#include "runner/program/tg_spawn.h"
 #include "runner/program/tg_tree.h"
 #include "runner/tg_listen.h"
 #include "runner/tg_log.h"
@@ -433,9 +434,7 @@ tg_runner_run(const tg_runner_conf_t *conf)
     const char *why;
     int rc;
 
-    (void) signal(SIGPIPE, SIG_IGN);
-    (void) signal(SIGXFSZ, SIG_IGN);
-    (void) signal(SIGHUP, SIG_IGN);
+    tg_spawn_ignore();
     runner = calloc(1, sizeof(*runner));
 
     if (runner == NULL) {

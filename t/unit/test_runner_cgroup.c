@@ -246,7 +246,7 @@ HELP_TEST(without, "without one")
 /* --- a real one --- */
 
 static void
-test_sleep(void *ctx)
+test_sleep(void *ctx, int has_handlers)
 {
     (void) execl("/bin/sleep", "sleep", "1000", (char *) NULL);
     _exit(127);

@@ -9,10 +9,14 @@
 #include "core_help.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -315,6 +319,92 @@ HELP_TEST(spawn, "spawn")
     CU_ASSERT(memcmp(&before, &after, sizeof(before)) == 0);
     close(pair[0]);
     close(pair[1]);
+}
+
+/* As kernels and sandboxes that do not know it, or do not let us. */
+static void
+test_refuse_clone3(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1
+        || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == -1
+        || syscall(SYS_clone3, NULL, 0) != -1 || errno != ENOSYS)
+    {
+        _exit(3);
+    }
+}
+
+static void
+test_on_signal(int sig)
+{
+    _exit(4);
+}
+
+/* With a runner's signals; what a program has of them goes to fd. */
+static int
+test_signals_of(int is_refused, int fd)
+{
+    char *argv[] = { (char *) (uintptr_t) "/bin/sed", (char *) (uintptr_t) "-n",
+                     (char *) (uintptr_t) "/^Sig[BIC]/p",
+                     (char *) (uintptr_t) "/proc/self/status", NULL };
+    char *envp[] = { NULL };
+    int fds[] = { fd, fd, fd };
+    tg_spawn_step_t step;
+    tg_spawn_t spawn;
+    int status;
+    pid_t pid;
+
+    memset(&spawn, 0, sizeof(spawn));
+    spawn.fds = fds;
+    spawn.nfds = 3;
+    spawn.argv = argv;
+    spawn.envp = envp;
+    spawn.cwd = "/";
+    spawn.cgroup = -1;
+    tg_spawn_ignore();
+    (void) signal(SIGTERM, test_on_signal);
+
+    if (is_refused) {
+        test_refuse_clone3();
+    }
+
+    return tg_spawn(&spawn, &pid, &step) != 0 || waitpid(pid, &status, 0) != pid
+           || status != 0;
+}
+
+HELP_TEST(signals, "no program ignores, blocks or handles a signal")
+{
+    static const char none[] = "SigBlk:\t0000000000000000\n"
+                               "SigIgn:\t0000000000000000\n"
+                               "SigCgt:\t0000000000000000\n";
+    char text[256];
+    int pair[2], status, i;
+    ssize_t n;
+    pid_t pid;
+
+    for (i = 0; i < 2; i++) {
+        CU_ASSERT_FATAL(pipe(pair) == 0);
+        pid = fork();
+        CU_ASSERT_FATAL(pid != -1);
+
+        if (pid == 0) {
+            _exit(test_signals_of(i, pair[1]));
+        }
+
+        close(pair[1]);
+        CU_ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
+        n = read(pair[0], text, sizeof(text));
+        CU_ASSERT(n == (ssize_t) sizeof(none) - 1
+                  && memcmp(text, none, sizeof(none) - 1) == 0);
+        close(pair[0]);
+    }
 }
 
 int

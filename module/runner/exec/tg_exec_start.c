@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 /* The descriptors of a start: the program's ends and ours, -1 for none. */
@@ -51,8 +52,11 @@ tg_exec_fds_input(tg_exec_fds_t *fds, tg_str_t *input, int null_fd)
     fds->theirs[TG_EXEC_IN] = pair[0];
     fds->ours[TG_EXEC_IN] = pair[1];
 
-    /* Of our end only: the program's is a file of its own. */
-    if (fcntl(pair[1], F_SETFL, O_NONBLOCK) == -1) {
+    /*
+     * Any pipe takes so much at once.  Else it must not wait; our end only: the
+     * program's is a file of its own.
+     */
+    if (input->len > PIPE_BUF && fcntl(pair[1], F_SETFL, O_NONBLOCK) == -1) {
         return errno;
     }
 

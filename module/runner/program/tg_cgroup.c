@@ -170,50 +170,62 @@ tg_cgroup_remove(tg_cgroups_t *cgroups, unsigned long number)
     }
 }
 
-/*
- * Nothing is in it, and what was has neither frozen nor divided it, nor set
- * limits, nor needed more memory than there was.  A file that is not there is
- * of a controller that it does not have.
- */
 static int
-tg_cgroup_is_as_new(const char *path)
+tg_cgroup_says(const char *path, const char *name, const char *expected)
 {
-    static const struct {
-        const char *file, *text;
-    } all[] = {
-        { "cgroup.events", "populated 0\nfrozen 0\n" },
-        { "cgroup.subtree_control", "" },
-        { "memory.max", "max\n" },
-        { "memory.high", "max\n" },
-        { "pids.max", "max\n" },
-    };
     char text[TG_CGROUP_TEXT];
-    struct stat st;
-    size_t i;
 
-    if (stat(path, &st) == -1 || st.st_nlink != 2) {
+    tg_cgroup_text(path, name, text);
+
+    return strcmp(text, expected) == 0;
+}
+
+/* A file that is not there is of a controller that it does not have. */
+static int
+tg_cgroup_is_free(const tg_cgroups_t *cgroups, unsigned long number,
+                  const char *path)
+{
+    static const char none[] = "max\n";
+    char text[TG_CGROUP_TEXT];
+
+    tg_cgroup_text(path, "pids.max", text);
+
+    if (text[0] != '\0' && strcmp(text, none) != 0) {
         return 0;
     }
 
-    for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        tg_cgroup_text(path, all[i].file, text);
+    tg_cgroup_text(path, "memory.max", text);
 
-        if (strcmp(text, all[i].text) != 0 && (i == 0 || text[0] != '\0')) {
-            return 0;
-        }
-    }
+    return text[0] == '\0'
+           || (strcmp(text, none) == 0
+               && tg_cgroup_says(path, "memory.high", none)
+               && !tg_cgroup_was_full(cgroups, number));
+}
 
-    return 1;
+/*
+ * Nothing is in it, and what was has neither frozen nor divided it, nor set
+ * limits, nor needed more memory than there was.
+ */
+static int
+tg_cgroup_is_as_new(const tg_cgroups_t *cgroups, unsigned long number)
+{
+    char room[TG_CGROUP_PATH];
+    const char *path;
+    struct stat st;
+
+    path = tg_cgroup_path(cgroups, number, room);
+
+    return stat(path, &st) == 0 && st.st_nlink == 2
+           && tg_cgroup_says(path, "cgroup.events", "populated 0\nfrozen 0\n")
+           && tg_cgroup_says(path, "cgroup.subtree_control", "")
+           && tg_cgroup_is_free(cgroups, number, path);
 }
 
 void
 tg_cgroup_give_back(tg_cgroups_t *cgroups, unsigned long number)
 {
-    char path[TG_CGROUP_PATH];
-
     if (cgroups->nspare < TG_CGROUP_SPARE_MAX
-        && tg_cgroup_is_as_new(tg_cgroup_path(cgroups, number, path))
-        && !tg_cgroup_was_full(cgroups, number))
+        && tg_cgroup_is_as_new(cgroups, number))
     {
         cgroups->spare[cgroups->nspare++] = number;
     } else {

@@ -231,7 +231,7 @@ tg_cgroup_is_delegated(const char *base)
 }
 
 static void
-tg_cgroups_tried(void *ctx)
+tg_cgroups_tried(void *ctx, int has_handlers)
 {
     _exit(0);
 }

@@ -23,7 +23,7 @@
  * return on ours before we do.
  */
 static pid_t
-tg_clone_into(struct clone_args args, void (*run)(void *ctx), void *ctx)
+tg_clone3(struct clone_args args, tg_clone_pt run, void *ctx)
 {
     char stack[TG_CLONE_STACK] __attribute__((aligned(16)));
     long rc;
@@ -36,6 +36,7 @@ tg_clone_into(struct clone_args args, void (*run)(void *ctx), void *ctx)
                      "test %%rax, %%rax\n\t"
                      "jnz 1f\n\t"
                      "mov %[ctx], %%rdi\n\t"
+                     "xor %%esi, %%esi\n\t"
                      "call *%[run]\n\t"
                      "hlt\n"
                      "1:"
@@ -59,14 +60,20 @@ tg_clone_into(struct clone_args args, void (*run)(void *ctx), void *ctx)
 #else
 
 static pid_t
-tg_clone_into(struct clone_args args, void (*run)(void *ctx), void *ctx)
+tg_clone3(struct clone_args args, tg_clone_pt run, void *ctx)
 {
     pid_t child;
+
+    /* Without our memory it would take longer than vfork() does. */
+    if (!(args.flags & CLONE_INTO_CGROUP)) {
+        errno = ENOSYS;
+        return -1;
+    }
 
     child = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
 
     if (child == 0) {
-        run(ctx);
+        run(ctx, 0);
     }
 
     return child;
@@ -74,24 +81,38 @@ tg_clone_into(struct clone_args args, void (*run)(void *ctx), void *ctx)
 
 #endif
 
+/* Kernels before 5.5 do not know it, and some sandboxes refuse it. */
+static int
+tg_clone_is_refused(int err)
+{
+    return err == ENOSYS || err == EINVAL || err == E2BIG || err == EPERM;
+}
+
 pid_t
-tg_clone(int cgroup, void (*run)(void *ctx), void *ctx)
+tg_clone(int cgroup, tg_clone_pt run, void *ctx)
 {
     struct clone_args args;
     pid_t child;
 
+    memset(&args, 0, sizeof(args));
+    args.flags = CLONE_VFORK | CLONE_CLEAR_SIGHAND;
+    args.exit_signal = SIGCHLD;
+
     if (cgroup != -1) {
-        memset(&args, 0, sizeof(args));
-        args.flags = CLONE_VFORK | CLONE_INTO_CGROUP;
-        args.exit_signal = SIGCHLD;
+        args.flags |= CLONE_INTO_CGROUP;
         args.cgroup = (uint64_t) cgroup;
-        return tg_clone_into(args, run, ctx);
+    }
+
+    child = tg_clone3(args, run, ctx);
+
+    if (child != -1 || cgroup != -1 || !tg_clone_is_refused(errno)) {
+        return child;
     }
 
     child = vfork();
 
     if (child == 0) {
-        run(ctx);
+        run(ctx, 1);
     }
 
     return child;

@@ -15,7 +15,10 @@
 /* The usual one of services, for the files that programs write. */
 #define TG_SPAWN_UMASK 022
 
-/* Shared by parent and child. */
+/*
+ * Shared by parent and child, also where the child has a copy of our memory:
+ * a mapping of its own, made once, as all programs are one thread's.
+ */
 typedef struct {
     const tg_spawn_t *spawn;
     pid_t parent;
@@ -23,15 +26,31 @@ typedef struct {
     volatile int err;
 } tg_spawn_ctx_t;
 
+static const int tg_spawn_ignored[] = { SIGPIPE, SIGXFSZ, SIGHUP };
+
+#define TG_SPAWN_IGNORED                                                       \
+    (sizeof(tg_spawn_ignored) / sizeof(tg_spawn_ignored[0]))
+
+void
+tg_spawn_ignore(void)
+{
+    size_t i;
+
+    for (i = 0; i < TG_SPAWN_IGNORED; i++) {
+        (void) signal(tg_spawn_ignored[i], SIG_IGN);
+    }
+}
+
 /*
  * All signals are blocked here.  Handlers must be gone before they are let
  * in: a handler that runs in the child would write into the parent's loop.
  */
 static int
-tg_spawn_signals(void)
+tg_spawn_signals(int has_handlers)
 {
     struct sigaction action;
     sigset_t none;
+    size_t i;
     int sig;
 
     sigemptyset(&none);
@@ -39,7 +58,11 @@ tg_spawn_signals(void)
     action.sa_mask = none;
     action.sa_flags = 0;
 
-    for (sig = 1; sig < NSIG; sig++) {
+    for (i = 0; !has_handlers && i < TG_SPAWN_IGNORED; i++) {
+        (void) sigaction(tg_spawn_ignored[i], &action, NULL);
+    }
+
+    for (sig = 1; has_handlers && sig < NSIG; sig++) {
         (void) sigaction(sig, &action, NULL); /* KILL, STOP: refused */
     }
 
@@ -70,7 +93,7 @@ tg_spawn_fds(const tg_spawn_t *spawn)
 }
 
 static int
-tg_spawn_setup(const tg_spawn_ctx_t *ctx)
+tg_spawn_setup(const tg_spawn_ctx_t *ctx, int has_handlers)
 {
     if (setsid() == -1) {
         return -1;
@@ -100,14 +123,15 @@ tg_spawn_setup(const tg_spawn_ctx_t *ctx)
 
     (void) umask(TG_SPAWN_UMASK);
 
-    return tg_spawn_signals();
+    return tg_spawn_signals(has_handlers);
 }
 
 /*
  * May run on the parent's stack and memory while the parent stands still
  * (tg_clone.h): system calls only, and nothing written but ctx.
  */
-static void __attribute__((noinline, noreturn)) tg_spawn_child(void *data)
+static void __attribute__((noinline, noreturn))
+tg_spawn_child(void *data, int has_handlers)
 {
     tg_spawn_ctx_t *ctx;
 
@@ -118,7 +142,7 @@ static void __attribute__((noinline, noreturn)) tg_spawn_child(void *data)
     if (chdir(ctx->spawn->cwd) == 0) {
         ctx->step = TG_SPAWN_SETUP;
 
-        if (tg_spawn_setup(ctx) == 0) {
+        if (tg_spawn_setup(ctx, has_handlers) == 0) {
             ctx->step = TG_SPAWN_EXEC;
             (void) execve(ctx->spawn->argv[0], ctx->spawn->argv,
                           ctx->spawn->envp);
@@ -129,6 +153,21 @@ static void __attribute__((noinline, noreturn)) tg_spawn_child(void *data)
     _exit(127);
 }
 
+static tg_spawn_ctx_t *
+tg_spawn_ctx(void)
+{
+    static tg_spawn_ctx_t *ctx;
+    void *map;
+
+    if (ctx == NULL) {
+        map = mmap(NULL, sizeof(*ctx), PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        ctx = map != MAP_FAILED ? map : NULL;
+    }
+
+    return ctx;
+}
+
 int
 tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
 {
@@ -137,11 +176,9 @@ tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
     pid_t child;
     int err;
 
-    /* Where a child has a copy of our memory, this is shared. */
-    ctx = mmap(NULL, sizeof(*ctx), PROT_READ | PROT_WRITE,
-               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ctx = tg_spawn_ctx();
 
-    if (ctx == MAP_FAILED) {
+    if (ctx == NULL) {
         *step = TG_SPAWN_FORK;
         return errno;
     }
@@ -167,8 +204,6 @@ tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
             /* void */
         }
     }
-
-    (void) munmap(ctx, sizeof(*ctx));
 
     return err;
 }

@@ -30,6 +30,9 @@ typedef enum {
     TG_SPAWN_EXEC
 } tg_spawn_step_t;
 
+/* What the runner ignores, and no program is to: before the first of them. */
+void tg_spawn_ignore(void);
+
 /*
  * 0 and *pid when the program runs; else the errno of *step, and nothing is
  * left to wait for.  Must be called by the thread that lives as long as the
