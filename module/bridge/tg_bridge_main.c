@@ -28,7 +28,8 @@ static const char tg_bridge_help[] =
     "                without it, TOOLGATE_SOCKET or AC7_RUNNER_SOCKET from\n"
     "                the environment, else toolgate.sock in\n"
     "                XDG_RUNTIME_DIR, or /run/toolgate/tools.sock\n"
-    "  SCHEMA_FILE   JSON array of tools, for a parent that speaks ipc\n"
+    "  SCHEMA_FILE   JSON array of tools, for a parent that speaks ipc; with\n"
+    "                another --dialect the parent is asked instead\n"
     "  --dialect D   what the parent speaks; auto (the default) is ipc with\n"
     "                a SCHEMA_FILE, relay with AC7_RUNNER_SOCKET, else\n"
     "                jsonrpc\n"
@@ -156,20 +157,11 @@ tg_socket_find(tg_bridge_options_t *options)
 static int
 tg_schema_check(const tg_bridge_options_t *options)
 {
-    int has_list;
-
-    has_list = !tg_dialect(options->dialect)->is_sequential;
-
-    if (!has_list && options->schema_file == NULL) {
+    if (tg_dialect(options->dialect)->is_sequential
+        && options->schema_file == NULL) {
         return tg_usage_error("the ipc dialect has no list of tools: give a "
                               "SCHEMA_FILE behind the SOCKET",
                               "");
-    }
-
-    if (has_list && options->schema_file != NULL) {
-        return tg_usage_error("a SCHEMA_FILE is for the ipc dialect; the "
-                              "other dialects ask for the list: ",
-                              options->schema_file);
     }
 
     return 0;

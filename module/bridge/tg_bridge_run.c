@@ -132,7 +132,7 @@ tg_bridge_open_tools(tg_bridge_t *bridge)
 
     file = bridge->options->schema_file;
 
-    if (file != NULL) {
+    if (file != NULL && tg_dialect(bridge->options->dialect)->is_sequential) {
         bridge->tools = tg_schema_load(file, why, sizeof(why));
 
         if (bridge->tools == NULL) {

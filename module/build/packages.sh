@@ -89,6 +89,7 @@ identify imagemagick
 ps procps
 ss iproute2
 END
+        command -v mypy >/dev/null || say mypy
         ;;
     clang)
         command -v clang >/dev/null || say clang

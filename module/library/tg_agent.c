@@ -106,6 +106,10 @@ tg_bridge_command(toolgate_server_t *server, tg_bridge_command_t *command)
 
     memcpy(command->socket, server->files.socket, sizeof(command->socket));
     memcpy(command->schema, server->files.schema, sizeof(command->schema));
+    /* Progress, instructions and changed lists: ipc has none of them. */
+    command->dialect = tg_dialect_name(server->conf.dialect == TG_DIALECT_AUTO
+                                           ? TG_DIALECT_JSONRPC
+                                           : server->conf.dialect);
 
     if (server->bridge == NULL) {
         return tg_bridge_find(command->path);
@@ -120,13 +124,25 @@ tg_bridge_command(toolgate_server_t *server, tg_bridge_command_t *command)
     return 0;
 }
 
+void
+tg_bridge_words(const tg_bridge_command_t *command,
+                const char *words[TG_BRIDGE_WORDS])
+{
+    words[0] = command->path;
+    words[1] = command->socket;
+    words[2] = command->schema;
+    words[3] = "--dialect";
+    words[4] = command->dialect;
+    words[5] = NULL;
+}
+
 /* --- as JSON --- */
 
 static int
 tg_agent_put(toolgate_server_t *server, tg_buf_t *json)
 {
     tg_bridge_command_t command;
-    const char *args[3];
+    const char *words[TG_BRIDGE_WORDS];
     size_t i;
     int rc;
 
@@ -143,22 +159,20 @@ tg_agent_put(toolgate_server_t *server, tg_buf_t *json)
         return rc;
     }
 
-    args[0] = command.path;
-    args[1] = command.socket;
-    args[2] = command.schema;
+    tg_bridge_words(&command, words);
 
-    for (i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
-        if (!tg_utf8_is_valid(tg_str_c(args[i]))) {
+    for (i = 0; words[i] != NULL; i++) {
+        if (!tg_utf8_is_valid(tg_str_c(words[i]))) {
             return tg_error(TOOLGATE_ERR_ARGUMENT,
                             "\"%s\" is not UTF-8, as JSON has to be; choose "
                             "another path",
-                            args[i]);
+                            words[i]);
         }
 
         tg_buf_text(json, i == 0   ? "{\"type\":\"stdio\",\"command\":"
                           : i == 1 ? ",\"args\":["
                                    : ",");
-        tg_json_put_string(json, tg_str_c(args[i]));
+        tg_json_put_string(json, tg_str_c(words[i]));
     }
 
     tg_buf_text(json, "]}");

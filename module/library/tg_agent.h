@@ -15,9 +15,20 @@ typedef struct {
     char path[PATH_MAX];
     char socket[TG_FILES_PATH];
     char schema[sizeof(((tg_files_t *) 0)->schema)];
+    const char *dialect; /* that it speaks with the server */
 } tg_bridge_command_t;
+
+/* Its words, and NULL behind them. */
+#define TG_BRIDGE_WORDS 6
 
 /* Locked: 0, or an error, told. */
 int tg_bridge_command(toolgate_server_t *server, tg_bridge_command_t *command);
+
+/*
+ * The words, which live as long as the command: socket and schema file come
+ * first, as other bridges take them, too.
+ */
+void tg_bridge_words(const tg_bridge_command_t *command,
+                     const char *words[TG_BRIDGE_WORDS]);
 
 #endif

@@ -60,14 +60,11 @@ tg_bridge_spawn(tg_bridge_check_t *check, const tg_bridge_command_t *command,
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
-    char *argv[4];
+    const char *words[TG_BRIDGE_WORDS];
     sigset_t none, all;
     int rc;
 
-    argv[0] = (char *) (uintptr_t) command->path;
-    argv[1] = (char *) (uintptr_t) command->socket;
-    argv[2] = (char *) (uintptr_t) command->schema;
-    argv[3] = NULL;
+    tg_bridge_words(command, words);
     (void) sigemptyset(&none);
     (void) sigfillset(&all);
     (void) posix_spawn_file_actions_init(&actions);
@@ -79,8 +76,8 @@ tg_bridge_spawn(tg_bridge_check_t *check, const tg_bridge_command_t *command,
     (void) posix_spawn_file_actions_adddup2(&actions, stdio, STDIN_FILENO);
     (void) posix_spawn_file_actions_adddup2(&actions, stdio, STDOUT_FILENO);
     (void) posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
-    rc = posix_spawn(&check->pid, command->path, &actions, &attr, argv,
-                     environ);
+    rc = posix_spawn(&check->pid, command->path, &actions, &attr,
+                     (char **) (uintptr_t) words, environ);
     (void) posix_spawn_file_actions_destroy(&actions);
     (void) posix_spawnattr_destroy(&attr);
 

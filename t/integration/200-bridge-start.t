@@ -49,8 +49,6 @@ fails_with("name '$_'", qr/1 to 128 bytes of UTF-8/, {}, '--name', $_, $sock)
     for '', "\xff", 'x' x 129;
 fails_with('ipc without schemas', qr/SCHEMA_FILE/, {},
     '--dialect=ipc', $sock);
-fails_with('schemas without ipc', qr/for the ipc dialect/, {},
-    '--dialect', 'jsonrpc', $sock, '/dev/null');
 fails_with('too many arguments', qr/too many.*: c$/m, {}, qw(a b c));
 fails_with('long path', qr/at most 107 bytes/, {}, '/' x 108);
 fails_with('TLS without a port', qr/write tls:HOST:PORT/, {}, 'tls:here');

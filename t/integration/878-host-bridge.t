@@ -27,10 +27,11 @@ is $host->do('check 60000'), 'ok', 'the bridge comes up';
 
 my ($entry) = values %{ decode_json($host->do('config'))->{mcpServers} };
 my $agent = $tg->spawn({}, $entry->{command}, @{ $entry->{args} });
-$agent->rpc('initialize', {
+my $tools = $agent->rpc('initialize', {
     protocolVersion => '2025-11-25', capabilities => {},
     clientInfo      => { name => 'agent', version => '1' },
-});
+})->{result}{capabilities}{tools};
+ok $tools->{listChanged}, 'the agent will be told of other tools';
 $agent->notify('notifications/initialized');
 my @tools = map { $_->{name} } @{ $agent->rpc('tools/list')->{result}{tools} };
 is "@tools[0 .. 2]", 'echo fail slow', 'the agent sees the tools';
@@ -39,6 +40,13 @@ is text($agent->call_tool('echo', { text => "na\x{ef}ve" })), "na\x{ef}ve",
 my $reply = $agent->call_tool('fail');
 ok $reply->{result}{isError}, 'a tool that says no';
 like text($reply), qr/no luck/, 'says why';
+
+my ($socket, $schema, @dialect) = @{ $entry->{args} };
+is "@dialect", '--dialect jsonrpc', 'by the dialect that has words for it';
+my $other = $tg->spawn({}, $entry->{command}, $socket, $schema);
+is text($other->call_tool('echo', { text => 'ipc' })), 'ipc',
+    'a bridge that knows ipc alone';
+$other->stop;
 
 # A next request of the same agent: the server was away in between.
 $host->do('stop');
@@ -74,9 +82,13 @@ fails_with(script('chats', 'i=0; while [ $i -lt 3000 ]; do '
 $host->do('stop');
 is_deeply [ $host->files ], [], 'nothing is left';
 
-# Where the bridge is not found.
+# As a program has it.
 $host = Toolgate::Host->start($tg, 'thread', bridge => "$dir/hangs");
 is((values %{ decode_json($host->do('config'))->{mcpServers} })[0]{command},
     "$dir/hangs", 'the bridge that was asked for');
+
+$host = Toolgate::Host->start($tg, 'thread', protocol => 'ipc');
+is((values %{ decode_json($host->do('config'))->{mcpServers} })[0]{args}[3],
+    'ipc', 'a dialect that was asked for');
 
 done_testing;

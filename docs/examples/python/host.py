@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""A host whose tools are functions: one at once, one that takes its time.
+
+    ./host.py >mcp.json &
+    claude --mcp-config mcp.json
+
+It ends with its standard input.
+"""
+
+import json
+import sys
+import time
+from typing import Literal
+
+from toolgate import Call, Server, ToolError
+
+server = Server("notes", instructions="Counts words, and waits.")
+
+
+@server.tool
+def count(text: str, what: Literal["words", "lines"] = "words") -> str:
+    """Counts the words or lines of a text."""
+    return str(len(text.split() if what == "words" else text.splitlines()))
+
+
+@server.tool(timeout="5s")
+def wait(seconds: float, call: Call) -> str:
+    """Waits, and says how long it still will."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        call.progress(int((seconds - left) * 1000), int(seconds * 1000),
+                      f"{left:.0f} s left")
+        if call.cancelled.wait(min(left, 1)):
+            raise ToolError("nobody waits any more")
+    return "done"
+
+
+if __name__ == "__main__":
+    with server:
+        print(json.dumps(server.agent_config()), flush=True)
+        sys.stdin.read()

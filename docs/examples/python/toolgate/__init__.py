@@ -1,0 +1,29 @@
+"""Functions of a program, offered to agents as tools, by libtoolgate.
+
+    from toolgate import Server
+
+    server = Server("notes")
+
+    @server.tool
+    def word_count(text: str) -> str:
+        "Counts the words of a text."
+        return str(len(text.split()))
+
+    with server:
+        print(server.agent_config())
+
+Needs nothing but Python's own library and libtoolgate.so.  docs/library.md of
+Toolgate says what the functions below it do.
+"""
+
+from ._library import version
+from .errors import (BridgeStartupError, IPCConnectionError, IPCError,
+                     IPCMessageSizeError, IPCToolExecutionError, RPCError,
+                     ToolError)
+from .server import Call, Link, Server
+
+__all__ = [
+    "BridgeStartupError", "Call", "IPCConnectionError", "IPCError",
+    "IPCMessageSizeError", "IPCToolExecutionError", "Link", "RPCError",
+    "Server", "ToolError", "version",
+]

@@ -1,0 +1,111 @@
+"""The functions of toolgate.h, by ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+from ctypes import c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from typing import Any
+
+from .errors import GONE, RAISED
+
+CALLED = ctypes.CFUNCTYPE(None, c_uint64, c_void_p, c_size_t, c_void_p)
+CANCELLED = ctypes.CFUNCTYPE(None, c_uint64, c_void_p)
+FILTER = ctypes.CFUNCTYPE(c_int, c_char_p, c_void_p)
+MESSAGE = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, c_void_p)
+REPORT = ctypes.CFUNCTYPE(None, c_int, c_char_p, c_void_p)
+
+# name: what it returns, and what it takes.  A text that the caller frees is
+# an address here, as ctypes would lose it.
+_SERVER = c_void_p
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "error": (c_char_p,),
+    "version": (c_char_p,),
+    "free": (None, c_void_p),
+    "reply": (c_int, c_uint64, c_char_p, c_size_t),
+    "fail": (c_int, c_uint64, c_char_p, c_char_p),
+    "fail_rpc": (c_int, c_uint64, c_int, c_char_p, c_char_p),
+    "progress": (c_int, c_uint64, c_uint64, c_uint64, c_char_p),
+    "is_wanted": (c_int, c_uint64),
+    "server_new": (_SERVER, c_char_p),
+    "server_free": (None, _SERVER),
+    "set": (c_int, _SERVER, c_char_p, c_char_p),
+    "add_tool": (c_int, _SERVER, c_char_p, c_char_p, c_char_p, CALLED,
+                 c_void_p),
+    "add_method": (c_int, _SERVER, c_char_p, CALLED, c_void_p),
+    "set_tool": (c_int, _SERVER, c_char_p, c_char_p, c_char_p),
+    "set_method": (c_int, _SERVER, c_char_p, c_char_p, c_char_p),
+    "remove_tool": (c_int, _SERVER, c_char_p),
+    "remove_method": (c_int, _SERVER, c_char_p),
+    "filter": (c_int, _SERVER, FILTER, c_void_p),
+    "on_cancel": (c_int, _SERVER, CANCELLED, c_void_p),
+    "on_report": (c_int, _SERVER, REPORT, c_void_p),
+    "start": (c_int, _SERVER),
+    "stop": (c_int, _SERVER),
+    "state": (c_int, _SERVER),
+    "clients": (c_int, _SERVER),
+    "socket": (c_char_p, _SERVER),
+    "schema_file": (c_char_p, _SERVER),
+    "agent_config": (c_void_p, _SERVER),
+    "check_bridge": (c_int, _SERVER, c_int),
+    "notify": (c_int, _SERVER, c_char_p, c_char_p),
+    "fd": (c_int, _SERVER),
+    "process": (c_int, _SERVER),
+    "serve": (c_int, _SERVER, c_int, c_int),
+    "link_open": (c_void_p, _SERVER, MESSAGE, c_void_p),
+    "link_send": (c_int, c_void_p, c_char_p, c_size_t),
+    "link_close": (None, c_void_p),
+}
+
+
+def _load() -> ctypes.CDLL:
+    """TOOLGATE_LIBRARY, else the one that is installed."""
+    path = (os.environ.get("TOOLGATE_LIBRARY")
+            or ctypes.util.find_library("toolgate") or "libtoolgate.so.1")
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(
+            f"libtoolgate cannot be loaded: {error}; install Toolgate, or "
+            "name the file in TOOLGATE_LIBRARY") from None
+    for name, (returns, *takes) in _FUNCTIONS.items():
+        function = getattr(library, "toolgate_" + name)
+        function.restype = returns
+        function.argtypes = takes
+    return library
+
+
+_LIBRARY = _load()
+
+
+def ask(name: str, *arguments: Any) -> Any:
+    """Calls a function that has no error to tell."""
+    return getattr(_LIBRARY, "toolgate_" + name)(*arguments)
+
+
+def do(name: str, *arguments: Any) -> bool:
+    """Calls one that has; False: nobody waits for that answer."""
+    code = ask(name, *arguments)
+    if code < 0 and code != GONE:
+        raise RAISED.get(code, RuntimeError)(last_error())
+    return bool(code == 0)
+
+
+def last_error() -> str:
+    return str(ask("error").decode())
+
+
+def take(address: int | None) -> str:
+    """A text that is ours to free."""
+    if not address:
+        raise RuntimeError(last_error())
+    try:
+        return ctypes.string_at(address).decode()
+    finally:
+        ask("free", address)
+
+
+def version() -> str:
+    """Of the library: "0.1.0"."""
+    return str(ask("version").decode())

@@ -1,0 +1,373 @@
+"""A server whose tools are functions."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import ctypes
+import inspect
+import json
+import logging
+import os
+import queue
+import threading
+import weakref
+from typing import Any, Callable, TypeVar, overload
+
+from . import _library as lib
+from ._schema import schema_of_arguments
+from .errors import RPCError, ToolError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_log = logging.getLogger("toolgate")
+_servers: weakref.WeakSet[Server] = weakref.WeakSet()
+
+
+class Call:
+    """One call of a tool; a parameter of this type gets it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        # Nobody waits for it any more.
+        self.cancelled = threading.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def progress(self, progress: int, total: int = 0,
+                 message: str | None = None) -> bool:
+        """How far it is; False: nobody waits for it any more."""
+        return lib.do("progress", self.number, progress, total,
+                      _bytes(message))
+
+
+class _Entry:
+    """What stands behind a tool or a method."""
+
+    def __init__(self, function: Callable[..., Any], is_tool: bool) -> None:
+        self.function = function
+        self.is_tool = is_tool
+        self.schema, self.call_name = schema_of_arguments(function, Call)
+
+    def run(self, call: Call, arguments: Any) -> Any:
+        if self.call_name:
+            arguments[self.call_name] = call
+        return self.function(**arguments)
+
+
+class _Pool:
+    """Threads for tools.  Not those of concurrent.futures: an interpreter
+    that ends waits for them before it tells anybody that it ends."""
+
+    def __init__(self, threads: int) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = (
+            queue.SimpleQueue())
+        self._threads = [threading.Thread(target=self._run, daemon=True,
+                                          name=f"toolgate-{i}")
+                         for i in range(threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def _run(self) -> None:
+        while job := self._jobs.get():
+            job()
+
+    def submit(self, job: Callable[[], None]) -> None:
+        self._jobs.put(job)
+
+    def end(self) -> None:
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join()
+
+
+class Server:
+    """Tools on a socket of its own between start() and stop().
+
+    `with server:` runs it in a thread of the library's and tools in a pool
+    of threads; `async with server:` runs it in asyncio's loop, with
+    coroutines in that loop, too, and other tools in the pool.  options are
+    those of docs/library.md, "instructions" for instance.
+    """
+
+    def __init__(self, name: str, threads: int = 8, **options: str) -> None:
+        self._handle: int | None = lib.ask("server_new", name.encode())
+        if not self._handle:
+            raise ValueError(lib.last_error())
+        self._pid = os.getpid()
+        self._threads = threads
+        self._pool: _Pool | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._entries: list[_Entry] = []
+        self._calls: dict[int, Call] = {}
+        # The library has their addresses: they live as long as it does.
+        self._called = lib.CALLED(self._on_call)
+        self._cancelled = lib.CANCELLED(self._on_cancel)
+        self._reported = lib.REPORT(self._on_report)
+        self._do("on_cancel", self._cancelled, None)
+        self._do("on_report", self._reported, None)
+        for option, value in options.items():
+            self.set(option, value)
+        _servers.add(self)
+
+    def _live(self) -> int:
+        if not self._handle:
+            raise RuntimeError("the server was closed")
+        return self._handle
+
+    def _do(self, function: str, *arguments: Any) -> bool:
+        return lib.do(function, self._live(), *arguments)
+
+    def _ask(self, function: str) -> Any:
+        return lib.ask(function, self._live())
+
+    # --- tools and methods ---
+
+    @overload
+    def tool(self, function: Function) -> Function: ...
+
+    @overload
+    def tool(self, function: None = None, *, name: str | None = None,
+             **options: Any) -> Callable[[Function], Function]: ...
+
+    def tool(self, function: Function | None = None, *,
+             name: str | None = None, **options: Any) -> Any:
+        """Offers a function: @server.tool, or @server.tool(timeout="5s").
+
+        Its name, first paragraph of documentation and types are the tool's.
+        A string that it returns is a text, anything else is JSON.
+        """
+        def add(function: Function) -> Function:
+            self.add_tool(name or function.__name__, function, **options)
+            return function
+
+        return add(function) if function else add
+
+    def add_tool(self, name: str, function: Callable[..., Any],
+                 **options: Any) -> None:
+        entry = _Entry(function, True)
+        schema = options.pop("input_schema", entry.schema)
+        text = (inspect.getdoc(function) or "").split("\n\n")[0]
+        self._do("add_tool", name.encode(),
+                 _bytes(options.pop("description", text or None)),
+                 _bytes(_json(schema)), self._called, self._keep(entry))
+        for option, value in options.items():
+            self.set_tool(name, option, value)
+
+    def add_method(self, name: str, function: Callable[..., Any]) -> None:
+        """Answers a method of JSON-RPC, whose params are an object."""
+        entry = _Entry(function, False)
+        self._do("add_method", name.encode(), self._called, self._keep(entry))
+        self._do("set_method", name.encode(), b"input_schema",
+                 _bytes(_json(entry.schema)))
+
+    def _keep(self, entry: _Entry) -> int:
+        self._entries.append(entry)
+        return len(self._entries)
+
+    def set_tool(self, name: str, option: str, value: Any) -> None:
+        self._do("set_tool", name.encode(), option.encode(),
+                 _bytes(value if isinstance(value, (str, type(None)))
+                        else _json(value)))
+
+    def remove_tool(self, name: str) -> None:
+        self._do("remove_tool", name.encode())
+
+    def filter(self, wanted: Callable[[str], bool] | None = None) -> None:
+        """Which tools are offered from now on; None: all of them."""
+        def is_wanted(name: bytes, data: int) -> bool:
+            return wanted is None or wanted(name.decode())
+
+        self._do("filter", lib.FILTER(is_wanted), None)
+
+    def set(self, option: str, value: str) -> None:
+        self._do("set", option.encode(), value.encode())
+
+    # --- its life ---
+
+    def start(self) -> None:
+        self._do("start")
+        self._pool = _Pool(self._threads)
+
+    def stop(self) -> None:
+        """Socket and file go, who still calls is told, and the calls'
+        `cancelled` is set; then waits for the tools that run."""
+        self._do("stop")
+        self._end_pool()
+
+    def _end_pool(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool:
+            pool.end()
+
+    def close(self) -> None:
+        """Stops it; nothing can be done with it any more."""
+        handle, self._handle = self._handle, None
+        # What a child of fork() has is its parent's.
+        if handle and self._pid == os.getpid():
+            lib.ask("server_free", handle)
+            self._end_pool()
+
+    def __enter__(self) -> Server:
+        self.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Server:
+        self.set("loop", "fd")
+        self.start()
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._ask("fd"), self._do, "process")
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        assert self._loop
+        self._loop.remove_reader(self._ask("fd"))
+        tasks = [call._task for call in self._calls.values() if call._task]
+        self._do("stop")
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.to_thread(self._end_pool)
+        self._loop = None
+        self.set("loop", "thread")
+
+    def __del__(self) -> None:
+        self.close()
+
+    # --- what is known of it ---
+
+    @property
+    def socket(self) -> str | None:
+        path = self._ask("socket")
+        return path.decode() if path else None
+
+    @property
+    def schema_file(self) -> str | None:
+        path = self._ask("schema_file")
+        return path.decode() if path else None
+
+    @property
+    def clients(self) -> int:
+        return int(self._ask("clients"))
+
+    def agent_config(self) -> dict[str, Any]:
+        """{"mcpServers": {...}}: what an agent needs to start the bridge."""
+        config: dict[str, Any] = json.loads(
+            lib.take(self._ask("agent_config")))
+        return config
+
+    def check_bridge(self, seconds: float = 10.0) -> None:
+        """Raises BridgeStartupError, with what the bridge said last."""
+        self._do("check_bridge", int(seconds * 1000))
+
+    def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
+        self._do("notify", method.encode(),
+                 _bytes(None if params is None else _json(params)))
+
+    def serve(self, read_fd: int, write_fd: int) -> None:
+        """A client at two descriptors, which are the server's from now on."""
+        self._do("serve", read_fd, write_fd)
+
+    def link(self, message: Callable[[dict[str, Any]], None]) -> Link:
+        """A client in this process: what it gets, and Link.send()."""
+        return Link(self._live(), message)
+
+    # --- calls, in the thread of the server's loop ---
+
+    def _on_call(self, number: int, text: int, size: int, data: int) -> None:
+        entry = self._entries[data - 1]
+        call = self._calls[number] = Call(number)
+        arguments = json.loads(ctypes.string_at(text, size))
+        if self._loop and inspect.iscoroutinefunction(entry.function):
+            call._task = self._loop.create_task(
+                self._await(entry, call, arguments))
+        elif self._pool:
+            self._pool.submit(lambda: self._work(entry, call, arguments))
+
+    def _on_cancel(self, number: int, data: int) -> None:
+        call = self._calls.get(number)
+        if call:
+            call.cancelled.set()
+            if call._task:
+                call._task.cancel()
+
+    def _on_report(self, code: int, message: bytes, data: int) -> None:
+        _log.warning("%s", message.decode(errors="replace"))
+
+    def _work(self, entry: _Entry, call: Call, arguments: Any) -> None:
+        try:
+            if not call.cancelled.is_set():
+                result = entry.run(call, arguments)
+                if inspect.iscoroutine(result):
+                    result = asyncio.run(result)
+                self._answer(call, entry, result)
+        except BaseException as error:
+            self._fail(call, entry, error)
+        finally:
+            self._calls.pop(call.number, None)
+
+    async def _await(self, entry: _Entry, call: Call, arguments: Any) -> None:
+        try:
+            self._answer(call, entry, await entry.run(call, arguments))
+        except BaseException as error:
+            self._fail(call, entry, error)
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            self._calls.pop(call.number, None)
+
+    @staticmethod
+    def _answer(call: Call, entry: _Entry, result: Any) -> None:
+        is_text = entry.is_tool and isinstance(result, str)
+        text = (result if is_text else _json(result)).encode()
+        lib.do("reply", call.number, text, len(text))
+
+    @staticmethod
+    def _fail(call: Call, entry: _Entry, error: BaseException) -> None:
+        text = str(error) or type(error).__name__
+        if isinstance(error, RPCError) and not entry.is_tool:
+            lib.do("fail_rpc", call.number, error.code, text.encode(),
+                   _bytes(None if error.data is None else _json(error.data)))
+            return
+        if not isinstance(error, ToolError) and not call.cancelled.is_set():
+            _log.error("%s() failed", entry.function.__name__, exc_info=error)
+        kind = getattr(error, "type", None) or type(error).__name__
+        lib.do("fail", call.number, kind.encode(), text.encode())
+
+
+class Link:
+    """A client whose messages the program carries."""
+
+    def __init__(self, handle: int,
+                 message: Callable[[dict[str, Any]], None]) -> None:
+        self._message = lib.MESSAGE(lambda text, size, data: message(
+            json.loads(ctypes.string_at(text, size))))
+        self._handle: int | None = lib.ask("link_open", handle,
+                                           self._message, None)
+        if not self._handle:
+            raise RuntimeError(lib.last_error())
+
+    def send(self, message: dict[str, Any]) -> None:
+        text = _json(message).encode()
+        lib.do("link_send", self._handle, text, len(text))
+
+    def close(self) -> None:
+        handle, self._handle = self._handle, None
+        lib.ask("link_close", handle)
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+@atexit.register
+def _close_all() -> None:
+    """Before the interpreter goes, which the library would still call."""
+    for server in list(_servers):
+        server.close()

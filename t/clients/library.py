@@ -1,0 +1,380 @@
+"""What the Python package of docs/examples does, told as lines of TAP."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from typing import Any, Callable, Literal, Optional
+
+from toolgate import (BridgeStartupError, Call, RPCError, Server, ToolError,
+                      version)
+
+BRIDGE = sys.argv[1] if len(sys.argv) > 1 else ""
+
+
+def ok(fine: object, name: str) -> None:
+    print("ok" if fine else "not ok", "-", name, flush=True)
+
+
+def same(got: object, wanted: object, name: str) -> None:
+    ok(got == wanted, name)
+    if got != wanted:
+        print(f"# got {got!r}, not {wanted!r}", flush=True)
+
+
+def raises(kind: type[Exception], text: str, do: Callable[[], object],
+           name: str) -> None:
+    try:
+        do()
+        got = "nothing"
+    except Exception as error:
+        got = f"{type(error).__name__}: {error}"
+    ok(got.startswith(kind.__name__ + ": ") and text in got, name)
+    if text not in got:
+        print(f"# {got}", flush=True)
+
+
+class Client:
+    """Of the socket, in JSON-RPC."""
+
+    def __init__(self, path: Optional[str]) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        self.socket.connect(path or "")
+        self.file = self.socket.makefile("r", encoding="utf-8")
+        self.last = 0
+
+    def send(self, method: str, **params: Any) -> int:
+        self.last += 1
+        self.socket.sendall(json.dumps({
+            "jsonrpc": "2.0", "id": self.last, "method": method,
+            "params": params}).encode() + b"\n")
+        return self.last
+
+    def receive(self) -> dict[str, Any]:
+        message: dict[str, Any] = json.loads(self.file.readline())
+        return message
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        self.send(method, **params)
+        return self.receive()
+
+    def call(self, name: str, **arguments: Any) -> dict[str, Any]:
+        answer = self.ask("tools/call", name=name, arguments=arguments)
+        result: dict[str, Any] = answer.get("result") or answer["error"]
+        return result
+
+    def text(self, name: str, **arguments: Any) -> str:
+        return str(self.call(name, **arguments)["content"][0]["text"])
+
+    def close(self) -> None:
+        self.file.close()
+        self.socket.close()
+
+
+def threads() -> int:
+    """Of the process, as the kernel counts them."""
+    return len(os.listdir("/proc/self/task"))
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+# --- tools ---
+
+def tools() -> None:
+    server = Server("tools", instructions="Be kind.")
+    gone = threading.Event()
+
+    @server.tool
+    def join(words: list[str], by: Literal[" ", "-"] = " ",
+             end: Optional[str] = None) -> str:
+        """Joins words.
+
+        This is not told.
+        """
+        return by.join(words) + (end or "")
+
+    @server.tool(output="json", output_schema={
+        "type": "object", "properties": {"sum": {"type": "integer"}}})
+    def add(a: int, b: int) -> dict[str, int]:
+        return {"sum": a + b}
+
+    @server.tool
+    def refuse() -> str:
+        raise ToolError("not today", "DayError")
+
+    @server.tool
+    def wrong() -> str:
+        return {}["key"]  # type: ignore
+
+    @server.tool
+    def work(call: Call, steps: int) -> str:
+        for i in range(steps):
+            call.progress(i + 1, steps, "working")
+        call.cancelled.wait(60)
+        gone.set()
+        return "late"
+
+    @server.tool
+    async def later(text: str) -> str:
+        await asyncio.sleep(0)
+        return text
+
+    @server.tool
+    def large(size: int) -> str:
+        return "x" * size
+
+    def half(of: int) -> int:
+        if of % 2:
+            raise RPCError(-32050, "it is odd", {"of": of})
+        return of // 2
+
+    server.add_method("half", half)
+    with server:
+        client = Client(server.socket)
+        listed = {tool["name"]: tool
+                  for tool in client.ask("tools/list")["result"]["tools"]}
+        same(list(listed), ["join", "add", "refuse", "wrong", "work", "later",
+                            "large"], "tools are listed in their order")
+        same(listed["join"]["description"], "Joins words.",
+             "with the first paragraph of their documentation")
+        same(listed["join"]["inputSchema"], {
+            "type": "object", "required": ["words"],
+            "properties": {
+                "words": {"type": "array", "items": {"type": "string"}},
+                "by": {"enum": [" ", "-"], "default": " "},
+                "end": {"anyOf": [{"type": "string"}, {"type": "null"}]}},
+            "additionalProperties": False}, "and their types as a schema")
+        same(listed["work"]["inputSchema"]["required"], ["steps"],
+             "the call itself is no argument")
+        same(client.text("join", words=["ä", "b"], by="-"), "ä-b", "a call")
+        same(client.text("join", words=["a", "b"], end="!"), "a b!",
+             "with defaults")
+        ok(client.call("join", words="a")["isError"],
+           "arguments that do not fit are refused")
+        same(client.call("add", a=1, b=2)["structuredContent"], {"sum": 3},
+             "JSON is structured")
+        result = client.call("refuse")
+        same((result["isError"], result["content"][0]["text"],
+              result["_meta"]["toolgate/errorType"]),
+             (True, "not today", "DayError"), "a tool's error, with its class")
+        same(client.call("wrong")["_meta"]["toolgate/errorType"], "KeyError",
+             "any other exception is told, too")
+        same(client.text("later", text="x"), "x", "a coroutine")
+        same(client.ask("half", of=4)["result"], 2, "a method")
+        same(client.ask("half", of=3)["error"],
+             {"code": -32050, "message": "it is odd", "data": {"of": 3}},
+             "and its error")
+        same(len(client.text("large", size=10_000_000)), 10_000_000,
+             "ten megabytes")
+
+        client.send("tools/call", name="work", arguments={"steps": 3},
+                    _meta={"progressToken": "p"})
+        same(client.receive()["params"]["message"], "working", "progress")
+        same(server.clients, 1, "clients are counted")
+        client.close()
+        ok(gone.wait(60), "who has gone is worked for no more")
+
+
+def lists() -> None:
+    server = Server("lists")
+    server.add_tool("a", lambda: "a")
+    with server:
+        client = Client(server.socket)
+        client.ask("initialize", protocolVersion="2025-11-25",
+                   capabilities={}, clientInfo={"name": "c", "version": "1"})
+        client.send("ping")
+        same(client.receive()["id"], client.last, "initialized")
+        server.add_tool("b", lambda: "b", description="Says b.")
+        same(client.receive()["method"], "notifications/tools/list_changed",
+             "a tool that comes is told")
+        names = [tool["name"] for tool in
+                 client.ask("tools/list")["result"]["tools"]]
+        same(names, ["a", "b"], "and listed")
+        server.filter(lambda name: name != "a")
+        client.receive()
+        ok("error" in client.ask("tools/call", name="a"), "a filter holds")
+        server.filter()
+        client.receive()
+        same(client.text("a"), "a", "and is taken back")
+        server.remove_tool("b")
+        client.receive()
+        ok("error" in client.ask("tools/call", name="b"),
+           "a tool that was removed")
+        server.notify("news", {"n": 1})
+        same(client.receive()["params"], {"n": 1}, "a notification")
+        client.close()
+    raises(ValueError, "no option", lambda: server.set("nope", "1"),
+           "an option that there is not")
+    raises(ValueError, "input_schema",
+           lambda: server.add_tool("c", lambda: "c", input_schema={
+               "type": "nope"}), "a schema that is none")
+    raises(ValueError, "has no name",
+           lambda: server.add_tool("d", lambda *words: "d"),
+           "arguments without names")
+    server.close()
+    raises(RuntimeError, "closed", server.start, "a server that was closed")
+
+
+# --- its life ---
+
+def life() -> None:
+    server = Server("life")
+    before = descriptors()
+    with server:
+        first = server.socket, server.schema_file
+        for path in first:
+            same(stat.S_IMODE(os.stat(path or "").st_mode), 0o600,
+                 f"mode of {os.path.splitext(path or '')[1]}")
+        entry = server.agent_config()["mcpServers"]["life"]
+        same(entry["args"][:2], list(first), "the agent is told both")
+    ok(not any(os.path.exists(path or "") for path in first),
+       "both are gone at the end")
+    try:
+        with server:
+            raise KeyError("in the middle")
+    except KeyError:
+        ok(not os.path.exists(server.socket or ""),
+           "also after an exception in the middle")
+    for _ in range(1000):
+        with server:
+            pass
+    # A thread that has ended is counted until the kernel is done with it.
+    for _ in range(6000):
+        if threads() == 1:
+            break
+        time.sleep(0.01)
+    same((threads(), descriptors()), (1, before),
+         "1,000 starts leave no thread and no descriptor")
+    if BRIDGE:
+        server.set("bridge", BRIDGE)
+        with server:
+            server.check_bridge(60)
+            ok(True, "the bridge comes up")
+    server.set("bridge", "/bin/false")
+    with server:
+        raises(BridgeStartupError, "", lambda: server.check_bridge(60),
+               "a bridge that does not")
+    path = server.socket or ""
+    server.start()
+    reference = weakref.ref(server)
+    del server
+    gc.collect()
+    ok(reference() is None and not os.path.exists(path),
+       "a server that nobody has any more is gone")
+
+
+STOPPED = "work: the server was stopped before there was an answer.\n"
+
+
+def ends(how: str) -> None:
+    """An interpreter that ends while a tool runs; or after a fork."""
+    program = """
+import os, sys, threading
+from toolgate import Call, Server
+server = Server("ends")
+began = threading.Event()
+@server.tool
+def work(call: Call) -> str:
+    began.set()
+    call.cancelled.wait()
+    return "late"
+server.start()
+link = server.link(lambda message: None)
+link.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+           "params": {"name": "work"}})
+began.wait()
+print(server.socket, server.schema_file)
+sys.stdout.flush()
+""" + how
+    done = subprocess.run([sys.executable, "-c", program], timeout=120,
+                          capture_output=True, text=True)
+    files = done.stdout.split()
+    same((len(files), [p for p in files if os.path.exists(p)], done.stderr),
+         (2, [], STOPPED), "nothing is left at the end, after: " + how.replace("\n", ";"))
+
+
+# --- in asyncio's loop ---
+
+async def in_loop() -> None:
+    server = Server("loop")
+    began, cancelled = asyncio.Event(), asyncio.Event()
+
+    @server.tool
+    async def nap(seconds: float) -> str:
+        began.set()
+        try:
+            await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        return threading.current_thread().name
+
+    @server.tool
+    def block() -> str:
+        return threading.current_thread().name
+
+    async with server:
+        heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        link = server.link(heard.put_nowait)
+
+        def call(number: int, name: str, **arguments: Any) -> None:
+            link.send({"jsonrpc": "2.0", "id": number, "method": "tools/call",
+                       "params": {"name": name, "arguments": arguments}})
+
+        def text(answer: dict[str, Any]) -> str:
+            return str(answer["result"]["content"][0]["text"])
+
+        for i in range(100):
+            call(i, "nap", seconds=0.01)
+        answers = [await heard.get() for i in range(100)]
+        same(sorted(answer["id"] for answer in answers), list(range(100)),
+             "100 coroutines at once")
+        same(text(answers[0]), "MainThread", "in the loop's thread")
+        call(100, "block")
+        ok(text(await heard.get()).startswith("toolgate-"),
+           "what may block is in another")
+        began.clear()
+        call(101, "nap", seconds=3600)
+        await began.wait()
+        link.send({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                   "params": {"requestId": 101}})
+        await cancelled.wait()
+        ok(True, "a call that is cancelled cancels its coroutine")
+        cancelled.clear()
+        began.clear()
+        call(102, "nap", seconds=3600)
+        await began.wait()
+        link.close()
+    ok(cancelled.is_set(), "and so does the end")
+    ok(not os.path.exists(server.socket or ""), "the socket is gone")
+    with server:
+        client = Client(server.socket)
+        same(client.text("nap", seconds=0).split("-")[0], "toolgate",
+             "the same server in threads afterwards")
+        client.close()
+
+
+logging.getLogger("toolgate").setLevel(logging.CRITICAL)
+ok(version().count(".") == 2, "the library's version")
+tools()
+lists()
+life()
+ends("")
+ends("sys.exit(3)")
+ends("raise SystemExit")
+ends("sys.exit(os.wait()[1]) if os.fork() else server.close()")
+ends("os.wait() if os.fork() else sys.exit()")
+asyncio.run(in_loop())
