@@ -218,7 +218,11 @@ $(HOST): $(wildcard t/host/*.c) t/host/host.h module/api/toolgate.h $(SO) \
 $(BENCH): $(B)/bench/%: $(B)/obj/t/bench/%_main.o $(BENCH_OBJS) \
 		$(CORE) $(B)/sources.stamp
 	@mkdir -p $(@D)
-	$(call link)
+	$(call link,$(BENCH_LIBS))
+
+# As a program of somebody's.
+$(B)/bench/bench_host: $(B)/libtoolgate.so
+$(B)/bench/bench_host: BENCH_LIBS := -L$(B) -ltoolgate -Wl,-rpath,'$$ORIGIN/..'
 
 $(SIMDJSON): t/bench/bench_simdjson_main.cc $(BENCH_OBJS) $(B)/sources.stamp
 	@mkdir -p $(@D)

@@ -1,0 +1,56 @@
+# A program that has libtoolgate: how long its server takes to start and to
+# stop, and what a call costs beside NGINX's `return` of the same text.
+
+use strict;
+use warnings;
+
+use Toolgate::Guard;
+use Toolgate::Process;
+use Toolgate::Util;
+
+return sub {
+    my ($bench) = @_;
+    my $us = \&Toolgate::Bench::us;
+    my $dir = Toolgate::Guard::root() . '/host';
+    mkdir $dir, 0700;
+    local $ENV{XDG_RUNTIME_DIR} = $dir;
+    my @host = ("$BUILD/bench/bench_host", '--cpu' => $bench->{server});
+
+    $bench->table('The library in a program', 'what', 'compared with',
+        'Toolgate', 'ratio', 'at most', 'met');
+    my $life = Toolgate::Bench::figures(
+        $bench->run(@host, '--cycles' => 2000));
+    for my $what (qw(start stop)) {
+        my $ms = $life->{"${what}_p50"} / 1e6;
+        $bench->line([
+                "${what}s, median of 2,000 (90 %: "
+                    . $us->($life->{"${what}_p90"}) . ')',
+                '', sprintf('%.3f ms', $ms), ''
+            ],
+            value   => $ms,
+            at_most => 1,
+            unit    => 'ms');
+    }
+
+    my $nginx = $bench->toolgate($Toolgate::Bench::ECHO);
+    my $process = Toolgate::Process->spawn({ stderr => '/dev/stderr' }, @host);
+    chomp(my $socket = $process->recv_line);
+    my $host = { socket => $socket, pids => [ $process->pid ] };
+    for my $depth (1, 8) {
+        my $connections = $depth == 1 ? 16 : 64;
+        my ($one, $other, $ratio) = $bench->pairs(map {
+            my $tool = $_;
+            sub {
+                $bench->load($tool, connections => $connections,
+                    depth => $depth)->{cpu};
+            }
+        } $nginx, $host);
+        $bench->line([
+            "a call, $connections × $depth × 64", 'NGINX: ' . $us->($one),
+            $us->($other), sprintf '%.2f', $ratio
+        ], value => $ratio, at_most => 1.1);
+    }
+    $process->signal('TERM');
+    $process->stop;
+    $bench->end($nginx);
+};
