@@ -76,7 +76,8 @@ END
         command -v g++ >/dev/null || say g++
         command -v pkg-config >/dev/null || say pkg-config
         command -v python3 >/dev/null || say python3
-        # What docs/authoring.md and the cookbook make tools of.
+        # What docs/authoring.md and the cookbook make tools of, and what
+        # looks at the types of the package for Python.
         while read -r program package; do
             command -v "$program" >/dev/null || say "$package"
         done <<'END'
@@ -88,8 +89,8 @@ jq jq
 identify imagemagick
 ps procps
 ss iproute2
+mypy mypy
 END
-        command -v mypy >/dev/null || say mypy
         ;;
     clang)
         command -v clang >/dev/null || say clang
