@@ -4,16 +4,18 @@
  * is then said to have ended.
  *
  * Input: how starts go, the programs' outputs (a line each: stdout, stderr,
- * progress); then what the worker sends.
+ * progress; their ends of lines are written as \r); then what the worker sends.
  */
 #include "help.h"
 
 #include "runner/exec/tg_exec.h"
 #include "runner/left/tg_left.h"
 #include "runner/place/tg_place.h"
+#include "runner/spill/tg_spill.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -30,6 +32,8 @@ typedef struct {
     uv_loop_t loop;
     tg_jobs_t jobs;
     tg_programs_t programs;
+    tg_spills_t spills;
+    char dir[32]; /* of large outputs */
     tg_catalogue_t *catalogue;
     tg_entry_t entries[RUNNER_METHODS];
     tg_info_t info;
@@ -54,12 +58,26 @@ int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
 int __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                           uint64_t repeat);
 
+static void
+runner_write(int fd, tg_str_t text, int is_line)
+{
+    char data[4096];
+    size_t i, len;
+
+    len = text.len < sizeof(data) ? text.len : sizeof(data);
+
+    for (i = 0; i < len; i++) {
+        data[i] = text.data[i] == '\r' && !is_line ? '\n' : text.data[i];
+    }
+
+    FUZZ(write(fd, data, len) == (ssize_t) len);
+}
+
 int
 __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
 {
     static const int errors[] = { EAGAIN, EPERM, ENOENT, E2BIG, ENOEXEC };
     char *const *text;
-    size_t len;
     int i;
 
     FUZZ(spawn->argv[0] != NULL);
@@ -78,12 +96,7 @@ __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
     }
 
     for (i = TG_EXEC_OUT; i <= TG_EXEC_PROGRESS; i++) {
-        len = runner.texts[i].len < 4096 ? runner.texts[i].len : 4096;
-
-        if (len != 0) {
-            FUZZ(write(spawn->fds[i], runner.texts[i].data, len)
-                 == (ssize_t) len);
-        }
+        runner_write(spawn->fds[i], runner.texts[i], i == TG_EXEC_PROGRESS);
     }
 
     *pid = ++runner.last;
@@ -182,6 +195,47 @@ runner_idle(void *ctx)
 {
 }
 
+/* No large output is half written; the next input finds none. */
+static void
+runner_forget(void)
+{
+    struct dirent *entry;
+    DIR *dir;
+
+    FUZZ(runner.spills.writing == 0);
+
+    if (runner.spills.dir == -1) {
+        return;
+    }
+
+    dir = fdopendir(dup(runner.spills.dir));
+    FUZZ(dir != NULL);
+    rewinddir(dir);
+
+    while ((entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        {
+            continue;
+        }
+
+        /* What is half written is gone. */
+        FUZZ(entry->d_name[0] != '.');
+        FUZZ(unlinkat(runner.spills.dir, entry->d_name, 0) == 0);
+    }
+
+    (void) closedir(dir);
+}
+
+static void
+runner_leave(void)
+{
+    char path[64];
+
+    (void) snprintf(path, sizeof(path), "%s/spill", runner.dir);
+    (void) rmdir(path);
+    (void) rmdir(runner.dir);
+}
+
 static void
 runner_start(void)
 {
@@ -196,6 +250,11 @@ runner_start(void)
     (void) signal(SIGPIPE, SIG_IGN);
     FUZZ(uv_loop_init(&runner.loop) == 0);
     FUZZ(tg_programs_init(&runner.programs, &runner.loop) == 0);
+    strcpy(runner.dir, "/tmp/toolgate.XXXXXX");
+    FUZZ(mkdtemp(runner.dir) != NULL);
+    FUZZ(atexit(runner_leave) == 0);
+    tg_spills_init(&runner.spills, &runner.loop, runner.dir);
+    runner.programs.spills = &runner.spills;
     tg_jobs_init(&runner.jobs, &runner.loop, &ops, &runner);
     runner.catalogue = tg_catalogue_new(tg_alloc_libc());
 
@@ -322,6 +381,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     runner_finish();
     FUZZ(runner.jobs.njobs == 0 && runner.jobs.bytes == 0
          && runner.jobs.held_bytes == 0 && TAILQ_EMPTY(&runner.jobs.elsewhere));
+    runner_forget();
 
     return 0;
 }

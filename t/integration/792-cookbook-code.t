@@ -279,6 +279,20 @@ is $tg->connect->call_tool('toolgate_output',
     { output => $key, pattern => '^1234: ' })->{result}{content}[0]{text},
     "1234:1234: line 1234\n", 'and searched';
 
+# A folder of somebody else's, as the head of the file says.
+SKIP: {
+    skip 'only root has other users', 2 if $> != 0;
+    my $other = Toolgate::Test->new(workers => 1, user => 'nobody');
+    my $conf = $cook->{conf};
+    $other->conf($conf)->start;
+    like text_of($other->connect->call_tool('git_status')),
+        qr/dubious ownership/, 'git refuses a folder of somebody else';
+    my $lines = join "\n", $conf =~ /^#     (tool_env .*)$/mg;
+    $other->reload("$lines\n$conf");
+    like text_of($other->connect->call_tool('git_status')), qr/^## main$/m,
+        'until it is told otherwise';
+}
+
 cmp_ok $cook->is_done, '>=', 14, 'there are many';
 
 done_testing;
