@@ -381,6 +381,11 @@ tg_spill_write(tg_spill_t *spill, const char *data, size_t len)
     const char *p, *end;
     ssize_t n;
 
+    /* Of a buffer that has nothing there is no end. */
+    if (len == 0) {
+        return 0;
+    }
+
     end = data + len;
 
     if (spill->size + len > spill->quota / 2) {
