@@ -90,6 +90,8 @@ identify imagemagick
 ps procps
 ss iproute2
 mypy mypy
+pyflakes3 pyflakes3
+shellcheck shellcheck
 END
         ;;
     clang)
