@@ -192,6 +192,7 @@ tg_listing_put(tg_buf_t *buf, const tg_entry_t *entry)
                            : TG_STR("{\"type\":\"object\"}"));
     tg_json_put_member(buf, ",\"outputSchema\":", entry->output_schema);
     tg_json_put_member(buf, ",\"annotations\":", entry->annotations);
+    tg_json_put_member(buf, ",\"_meta\":", entry->meta);
     tg_buf_char(buf, '}');
 }
 

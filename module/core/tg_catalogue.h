@@ -40,6 +40,7 @@ typedef struct {
     tg_str_t title;       /* plain text or absent */
     tg_str_t description; /* plain text or absent */
     tg_str_t annotations; /* raw JSON object or absent */
+    tg_str_t meta;        /* its _meta, likewise */
     tg_str_t input_schema;
     tg_str_t output_schema;
     void *host; /* the room above keeps its handler here */

@@ -26,6 +26,12 @@ enum {
 /* In the filter of subscriptions/listen: what a server tells all clients. */
 #define TG_BROADCASTS "toolgate/broadcasts"
 
+/*
+ * In a call's _meta, true: it is to become a task.  In that of a tool: "optional"
+ * or "required".
+ */
+#define TG_META_TASK "toolgate/task"
+
 /* In a result's _meta: the class of its error, for who switches on it. */
 #define TG_META_ERROR_TYPE "toolgate/errorType"
 /* And the status that its program has exited with. */

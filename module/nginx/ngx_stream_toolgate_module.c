@@ -184,6 +184,10 @@ static ngx_command_t ngx_toolgate_commands[] = {
     { ngx_string("title"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_text, ngx_toolgate_of_tool(entry.title), NULL },
 
+    { ngx_string("task"),
+      NGX_STREAM_TOOL_CONF | NGX_CONF_NOARGS | NGX_CONF_TAKE12,
+      ngx_toolgate_tool_task, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
     { ngx_string("annotations"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_annotations, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 

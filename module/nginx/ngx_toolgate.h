@@ -116,7 +116,9 @@ struct ngx_toolgate_tool_s {
     ngx_msec_t max_timeout; /* with it; right behind that */
     size_t max_output;
     ngx_toolgate_limit_t limit;
-    ngx_str_t file; /* where its block ends */
+    ngx_uint_t task; /* NGX_TOOLGATE_TASK_…: what becomes of its calls */
+    ngx_int_t retry; /* of those tasks */
+    ngx_str_t file;  /* where its block ends */
     ngx_uint_t line;
     ngx_uint_t needs_share; /* it tells or counts the server's clients */
     ngx_uint_t is_own;      /* every server has it: it is not counted */
@@ -201,6 +203,8 @@ typedef struct {
     ngx_toolgate_runner_t *runner;
     ngx_array_t *status_rules; /* tool_status_allow */
     ngx_array_t *all_rules;    /* who sees what is others'; NULL: everybody */
+    ngx_str_t task_store;      /* where calls become tasks; or empty */
+    ngx_uint_t has_task_tools; /* agents have tools to look at them */
     tg_str_t label;            /* of a worker: as …_numbers.h names it */
     ngx_toolgate_counters_t *counters;
 } ngx_toolgate_srv_conf_t;
@@ -229,6 +233,7 @@ char *ngx_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_runner_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_tool(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_text(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_tool_task(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_annotations(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_capability(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
@@ -259,6 +264,11 @@ const char *ngx_toolgate_schema_file_mistake(ngx_str_t *path);
 /* Of cmd->post, where one function serves two directives. */
 #define NGX_TOOLGATE_DENY 1
 #define NGX_TOOLGATE_FILE 1
+
+/* Of `task`: no call becomes one, those that ask for it do, all do. */
+#define NGX_TOOLGATE_TASK_NEVER 0
+#define NGX_TOOLGATE_TASK_OPTIONAL 1
+#define NGX_TOOLGATE_TASK_REQUIRED 2
 
 /* Of `validate` and `tool_validate`. */
 #define NGX_TOOLGATE_ON 0

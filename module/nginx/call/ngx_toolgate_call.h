@@ -310,6 +310,15 @@ void ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params);
 /* Appends whose an output that is kept is: `,"owner":"1000"`. */
 void ngx_toolgate_job_owner(ngx_toolgate_call_t *call, tg_buf_t *params);
 
+/*
+ * Does its tool, or the caller, want it to become a task?  And: the runner
+ * makes that of a deferred call; job has the params of `exec`.
+ */
+ngx_uint_t ngx_toolgate_call_is_task(const ngx_toolgate_call_t *call,
+                                     const tg_request_t *request);
+void ngx_toolgate_call_task(ngx_toolgate_call_t *call, tg_str_t arguments,
+                            tg_str_t job);
+
 /* And what those that put something out are: what it is to be, how much. */
 void ngx_toolgate_job_output(ngx_toolgate_call_t *call, tg_buf_t *params);
 

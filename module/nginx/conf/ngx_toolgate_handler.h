@@ -28,6 +28,8 @@
  * names; no block names it.
  */
 #define NGX_TOOLGATE_OF_SERVER 8
+/* Its calls may become tasks (`task`): ngx_toolgate_call_task(). */
+#define NGX_TOOLGATE_MAY_BE_TASK 16
 #define NGX_TOOLGATE_NO_DIRECTIVE                                              \
     (NGX_TOOLGATE_HAS_BLOCK | NGX_TOOLGATE_OF_SERVER)
 
@@ -167,6 +169,9 @@ char *ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool,
 ngx_int_t ngx_toolgate_init_output_of(ngx_conf_t *cf,
                                       const ngx_toolgate_srv_conf_t *scf,
                                       ngx_toolgate_tool_t *tool);
+
+/* The same of its `task`, once it has a handler. */
+const char *ngx_toolgate_becoming_mistake(const ngx_toolgate_tool_t *tool);
 
 /* What does not go together with its `output`: NULL, or what to write. */
 const char *ngx_toolgate_output_mistake(const ngx_toolgate_tool_t *tool);

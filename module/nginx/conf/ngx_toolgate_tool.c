@@ -182,12 +182,20 @@ ngx_toolgate_create_confs(ngx_conf_t *cf, void **confs)
 static const char *
 ngx_toolgate_tool_mistake(ngx_toolgate_tool_t *tool)
 {
+    const char *mistake;
+
     if (tool->entry.kind == TG_ENTRY_METHOD
         && (tool->entry.title.data != NULL
             || tool->entry.annotations.data != NULL))
     {
         return "is not listed to clients, so \"title\" and \"annotations\" "
                "mean nothing in it; remove them";
+    }
+
+    mistake = ngx_toolgate_becoming_mistake(tool);
+
+    if (mistake != NULL) {
+        return mistake;
     }
 
     if (tool->entry.output_schema.data != NULL

@@ -111,7 +111,8 @@ const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
     .name = ngx_string("exec"),
     .module = &ngx_toolgate_exec_module,
     .conf_size = sizeof(ngx_toolgate_exec_t),
-    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_PUTS_BYTES,
+    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_PUTS_BYTES
+             | NGX_TOOLGATE_MAY_BE_TASK,
     .check = ngx_toolgate_exec_check,
     .start = ngx_toolgate_exec_start,
 };
@@ -503,15 +504,22 @@ static void
 ngx_toolgate_exec_start(ngx_toolgate_call_t *call, tg_request_t *request)
 {
     const char *mistake;
+    ngx_uint_t is_task;
     tg_buf_t params;
 
+    is_task = ngx_toolgate_call_is_task(call, request);
     tg_buf_init(&params, tg_alloc_libc());
     mistake = ngx_toolgate_exec_params(call, request, &params);
 
     if (mistake != NULL) {
         ngx_toolgate_call_fail(call, TG_FAILURE_ARGUMENTS, mistake);
     } else if (ngx_toolgate_call_defer(call) == NGX_OK) {
-        ngx_toolgate_call_job(call, TG_STR("exec"), tg_buf_view(&params));
+        if (is_task) {
+            ngx_toolgate_call_task(call, request->arguments,
+                                   tg_buf_view(&params));
+        } else {
+            ngx_toolgate_call_job(call, TG_STR("exec"), tg_buf_view(&params));
+        }
     }
 
     tg_buf_deinit(&params);

@@ -106,8 +106,11 @@ ngx_toolgate_task_offer(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 {
     ngx_toolgate_tasks_t *tasks;
 
-    (void) scf;
     tasks = ngx_stream_conf_get_module_srv_conf(cf, ngx_toolgate_task_module);
+
+    if (ngx_toolgate_task_find_doers(cf, scf, tasks) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     if (tasks->methods == 1
         && ngx_toolgate_task_offer_methods(cf, tasks) != NGX_OK) {

@@ -7,6 +7,7 @@
  *   …_task_entry.c   what both are in the catalogue
  *   …_task_conf.c    directives of a server
  *   …_task_agent.c   `task_agent NAME { }`
+ *   …_task_doers.c   tools with `task`
  *   …_task_store.c   where they are written down
  *   …_task_settle.c  what the runner is told
  *   …_task_watch.c   when it is told, and what it says by itself
@@ -55,6 +56,7 @@ typedef struct {
     ngx_str_t password;           /* of that */
     ngx_msec_t lease;             /* likewise */
     ngx_array_t *agents;          /* ngx_toolgate_agent_t * */
+    ngx_array_t *doers;           /* ngx_toolgate_tool_t *: those with `task` */
     ngx_array_t *admins;          /* rules of daemon.stop */
     ngx_array_t *rules;           /* ngx_toolgate_auto_t: of automation */
     ngx_toolgate_tool_t *stop;    /* that method; NULL: there is none */
@@ -102,6 +104,18 @@ ngx_toolgate_tool_t *ngx_toolgate_task_entry(ngx_conf_t *cf,
 ngx_int_t ngx_toolgate_task_offer_tools(ngx_conf_t *cf,
                                         const ngx_toolgate_tasks_t *tasks,
                                         const ngx_toolgate_handler_t *handler);
+
+/* --- …_task_doers.c --- */
+
+/* Which tools of a server's have `task`: NGX_OK or NGX_ERROR, logged. */
+ngx_int_t ngx_toolgate_task_find_doers(ngx_conf_t *cf,
+                                       ngx_toolgate_srv_conf_t *scf,
+                                       ngx_toolgate_tasks_t *tasks);
+
+/* Appends "tool:NAME", as who does a task of it is called. */
+void ngx_toolgate_doer_put_name(const ngx_toolgate_tool_t *tool,
+                                tg_buf_t *json);
+void ngx_toolgate_doer_put(const ngx_toolgate_tool_t *tool, tg_buf_t *json);
 
 /* --- …_task_store.c --- */
 

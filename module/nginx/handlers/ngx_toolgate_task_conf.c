@@ -339,7 +339,7 @@ ngx_toolgate_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     if (tasks->agents == NULL) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "a server with tasks has no \"task_agent\"; say what "
-                      "they run in %V",
+                      "they run, or give a tool \"task\", in %V",
                       &tasks->where);
         return NGX_CONF_ERROR;
     }

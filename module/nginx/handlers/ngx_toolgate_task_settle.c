@@ -22,8 +22,9 @@ static ngx_int_t
 ngx_toolgate_task_spec(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
 {
     ngx_toolgate_agent_t **agent;
+    ngx_toolgate_tool_t **tool;
     tg_buf_t json;
-    ngx_uint_t i;
+    ngx_uint_t i, k;
 
     tg_buf_init(&json, tg_alloc_libc());
     tg_buf_text(&json, "{\"store\":");
@@ -59,6 +60,13 @@ ngx_toolgate_task_spec(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
         ngx_toolgate_agent_put(agent[i], &json);
     }
 
+    tool = tasks->doers != NULL ? tasks->doers->elts : NULL;
+
+    for (k = 0; tool != NULL && k < tasks->doers->nelts; k++) {
+        tg_buf_text(&json, i + k == 0 ? ",\"agents\":[" : ",");
+        ngx_toolgate_doer_put(tool[k], &json);
+    }
+
     tg_buf_char(&json, ']');
     ngx_toolgate_autos_put(tasks, &json);
     tg_buf_char(&json, '}');
@@ -83,6 +91,9 @@ ngx_toolgate_task_settle(ngx_cycle_t *cycle)
         {
             return NGX_ERROR;
         }
+
+        tasks[i]->scf->task_store = tasks[i]->store;
+        tasks[i]->scf->has_task_tools = tasks[i]->tools == 1;
 
         for (k = 0; k < i; k++) {
             if (tg_str_eq(ngx_toolgate_str(&tasks[k]->store),

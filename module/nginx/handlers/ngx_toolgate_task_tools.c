@@ -68,10 +68,12 @@ static ngx_toolgate_task_tool_t ngx_toolgate_task_tools[] = {
 
 /* `"agent":{"enum":[…]}`, and whether it must be given. */
 static ngx_uint_t
-ngx_toolgate_task_put_agents(const ngx_toolgate_tasks_t *tasks, tg_buf_t *json)
+ngx_toolgate_task_put_agents(const ngx_toolgate_tasks_t *tasks,
+                             ngx_uint_t is_submit, tg_buf_t *json)
 {
     ngx_toolgate_agent_t **agent;
-    ngx_uint_t i, is_required;
+    ngx_toolgate_tool_t **tool;
+    ngx_uint_t i, k, is_required;
 
     agent = tasks->agents->elts;
     is_required = 1;
@@ -80,6 +82,14 @@ ngx_toolgate_task_put_agents(const ngx_toolgate_tasks_t *tasks, tg_buf_t *json)
     for (i = 0; i < tasks->agents->nelts; i++) {
         tg_buf_text(json, i == 0 ? "" : ",");
         tg_json_put_string(json, ngx_toolgate_str(&agent[i]->name));
+    }
+
+    /* Those are called by their own names. */
+    tool = tasks->doers != NULL && !is_submit ? tasks->doers->elts : NULL;
+
+    for (k = 0; tool != NULL && k < tasks->doers->nelts; k++) {
+        tg_buf_text(json, i + k == 0 ? "" : ",");
+        ngx_toolgate_doer_put_name(tool[k], json);
     }
 
     tg_buf_text(json, "],\"description\":\"who does it");
@@ -108,6 +118,11 @@ ngx_toolgate_task_offer_tool(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
     tg_buf_t json;
 
     is_submit = ngx_strcmp(row->method.data, "task.submit") == 0;
+
+    if (is_submit && tasks->agents->nelts == 0) {
+        return NGX_OK;
+    }
+
     is_required = 0;
     tg_buf_init(&json, tg_alloc_libc());
     tg_buf_text(&json, "{\"type\":\"object\",\"properties\":{");
@@ -115,7 +130,7 @@ ngx_toolgate_task_offer_tool(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
 
     /* There are no others, so that nobody has to ask. */
     if (is_submit || row->required[0] == '\0') {
-        is_required = ngx_toolgate_task_put_agents(tasks, &json);
+        is_required = ngx_toolgate_task_put_agents(tasks, is_submit, &json);
     }
 
     tg_buf_text(&json, "},\"required\":[");

@@ -88,7 +88,7 @@ tg_automation_on_task(tg_store_ask_t *ask)
     if (ask->rc == TG_OK && tg_automation_is_running(automation)) {
         tg_buf_init(&event, tg_alloc_libc());
         tg_automation_event(automation, &event, asked->type, "tasks");
-        tg_buf_str(&event, tg_buf_view(&ask->json));
+        tg_task_put_told(&event, ask);
         tg_buf_char(&event, '}');
 
         if (!tg_buf_failed(&event)) {

@@ -156,7 +156,7 @@ tg_exec_take(tg_exec_t *exec, int i, const char *data, size_t len)
 
     switch (i) {
     case TG_EXEC_OUT:
-        return exec->sink != NULL
+        return exec->sink != NULL && !exec->is_copied
                    ? TG_OK
                    : tg_exec_output_out(&exec->output, data, len);
     case TG_EXEC_ERR:
@@ -212,13 +212,14 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 }
 
 void
-tg_exec_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data)
+tg_exec_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data, int is_copied)
 {
     tg_exec_t *exec;
 
     exec = job->work;
     exec->sink = sink;
     exec->sink_data = data;
+    exec->is_copied = is_copied;
 }
 
 void

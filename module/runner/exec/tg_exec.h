@@ -18,7 +18,7 @@
 #include "runner/program/tg_program.h"
 #include "runner/tg_job.h"
 
-/* Takes outputs as they come, in place of the answer. */
+/* Takes outputs as they come, in place of the answer or besides it. */
 typedef void (*tg_exec_sink_pt)(void *data, int is_err, tg_str_t bytes);
 
 /* The deadline when none was given. */
@@ -45,6 +45,7 @@ typedef struct {
     tg_exec_output_t output;
     tg_exec_sink_pt sink; /* NULL: stdout becomes the answer */
     void *sink_data;
+    int is_copied;     /* what the sink has the answer has, too */
     unsigned nreading; /* outputs that have not come to their end */
     int has_risen;     /* the progress that was read */
     int is_apart;      /* what was to be told before the answer */
@@ -58,10 +59,12 @@ typedef struct {
 extern const tg_kind_t tg_exec_kind;
 
 /*
- * Of a job of this kind that has not been entered: its outputs go to the sink.
- * And while it runs: no more for now, and more again.
+ * Of a job of this kind that has not been entered: its outputs go to the sink,
+ * and is_copied to the answer, too.  And while it runs: no more for now, and
+ * more again.
  */
-void tg_exec_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data);
+void tg_exec_sink(tg_job_t *job, tg_exec_sink_pt sink, void *data,
+                  int is_copied);
 void tg_exec_pause(tg_job_t *job);
 void tg_exec_resume(tg_job_t *job);
 

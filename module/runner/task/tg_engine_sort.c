@@ -3,8 +3,8 @@
  */
 #include "runner/task/tg_task.h"
 
-static const char tg_engine_orphaned[] =
-    "its agent is not configured any more (task_agent)";
+const char tg_engine_orphaned[] =
+    "its agent is not configured any more (task_agent, or task of a tool)";
 
 void
 tg_engine_name(tg_store_agents_t *agents, const tg_agent_t *agent)

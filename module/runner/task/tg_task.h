@@ -7,6 +7,7 @@
  *   tg_task_spread.c  what other runners are told
  *   tg_task_output.c  what tasks put out, in files
  *   tg_task_run.c     a task that runs
+ *   tg_task_result.c  what a task of a tool's has come to
  *   tg_task_purge.c   old ones go
  *   tg_engine.c       its states, and which task is next
  *   tg_engine_sort.c  agents, and tasks whose agents are no more
@@ -71,7 +72,11 @@ typedef TAILQ_HEAD(tg_task_list_s, tg_task_s) tg_task_list_t;
 typedef TAILQ_HEAD(tg_task_calls_s, tg_task_call_s) tg_task_calls_t;
 typedef LIST_HEAD(tg_engines_s, tg_engine_s) tg_engines_t;
 
-/* What runs a task.  Slices of the config's text. */
+/*
+ * What runs a task.  Slices of the config's text.  Of a tool whose calls become
+ * tasks, which is called tool:NAME, it has no argv: each task brings along the
+ * job that is run (the params of `exec`).
+ */
 typedef struct {
     tg_str_t name; /* letters, digits, _ and - */
     tg_str_t argv; /* raw: an array of values, see tg_task_put_value() */
@@ -86,6 +91,21 @@ typedef struct {
     int64_t max_output;
     int64_t retry; /* so often it may be interrupted, and is tried again */
 } tg_agent_t;
+
+/* Of such a tool. */
+#define TG_TASK_TOOL "tool:"
+
+static inline int
+tg_agent_is_tool(const tg_agent_t *agent)
+{
+    return agent->argv.data == NULL;
+}
+
+/* What a task's result is: tg_store_ask_t has it as form. */
+enum {
+    TG_TASK_FORM_TEXT,
+    TG_TASK_FORM_TOOL /* JSON: a tool's whole result (MCP CallToolResult) */
+};
 
 typedef struct {
     char *text; /* owned */
@@ -229,6 +249,7 @@ struct tg_task_s {
     tg_buf_t tail;
     tg_store_ask_t finish;
     tg_task_calls_t cancels; /* calls that wait for its end */
+    unsigned is_tool:1;      /* result is of TG_TASK_FORM_TOOL */
     unsigned is_late:1;      /* its time was over */
     unsigned has_ended:1;    /* state is what it ends as */
     unsigned is_writing:1;
@@ -370,6 +391,17 @@ void tg_task_finish(tg_task_t *task);
 /* The runner ends: nothing more is written down. */
 void tg_task_drop(tg_task_t *task);
 
+/* --- tg_task_result.c --- */
+
+/* Appends a tool's result, as a call that is answered at once has it. */
+void tg_task_put_result(tg_buf_t *json, const tg_outcome_t *outcome);
+
+/*
+ * Appends a task as clients see it, of an ask that told one: its result is a
+ * text, or that of a tool.
+ */
+void tg_task_put_told(tg_buf_t *json, const tg_store_ask_t *ask);
+
 /* --- tg_engine_sort.c --- */
 
 /* Adds one: a copy, as another config may come before the store answers. */
@@ -377,6 +409,8 @@ void tg_engine_name(tg_store_agents_t *agents, const tg_agent_t *agent);
 
 /* All agents of the config, for a question. */
 const tg_store_agents_t *tg_engine_agents(tg_engine_t *engine);
+
+extern const char tg_engine_orphaned[];
 
 /* Tasks that nobody can run any more are not left to wait for ever. */
 void tg_engine_sort(tg_engine_t *engine);

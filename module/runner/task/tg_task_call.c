@@ -121,6 +121,18 @@ tg_task_call_ask(tg_task_call_t *call)
 }
 
 void
+tg_task_call_told(tg_task_call_t *call)
+{
+    if (call->ask.rc == TG_OK) {
+        tg_buf_reset(&call->text, 0);
+        tg_task_put_told(&call->text, &call->ask);
+        tg_task_call_text(call);
+    } else {
+        tg_task_call_tell(call);
+    }
+}
+
+void
 tg_task_call_tell(tg_task_call_t *call)
 {
     if (call->ask.rc == TG_MISSING) {

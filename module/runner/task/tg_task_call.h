@@ -10,6 +10,7 @@
  *
  *   tg_task_call.c    what all of them do
  *   tg_task_submit.c  most methods
+ *   tg_task_tool.c    tool.call: a call of a tool becomes a task
  *   tg_task_follow.c  task.output
  *   tg_task_wait.c    task.wait
  *   tg_task_daemon.c  daemon.status and daemon.stop
@@ -49,6 +50,7 @@ struct tg_task_call_s {
     tg_output_ask_t read;
     tg_buf_t prompt; /* decoded, for the store */
     tg_buf_t cwd;
+    tg_buf_t run; /* of tool.call: the job */
     tg_buf_t text;
     uint64_t follows_until;
     uint64_t seen;      /* of one that follows: engine->nended when it asked */
@@ -81,6 +83,7 @@ void tg_task_call_error(tg_task_call_t *call, int64_t code,
 void tg_task_call_missing(tg_task_call_t *call); /* no such task */
 void tg_task_call_refused(tg_task_call_t *call); /* the store's fault */
 void tg_task_call_tell(tg_task_call_t *call);    /* what the store told */
+void tg_task_call_told(tg_task_call_t *call);    /* the same of one task */
 
 /* --- the store --- */
 
@@ -111,6 +114,13 @@ void tg_task_calls_leave(tg_task_calls_t *calls);
 
 /* --- the methods --- */
 
+/* Those that submit: are none taken?  And was this one?  If so, or not, that
+ * was answered; text then begins with the task's id, {"taskId":"…. */
+int tg_task_is_stopping(tg_task_call_t *call);
+int tg_task_is_taken(tg_task_call_t *call);
+
+void tg_task_tool(tg_task_call_t *call);
+void tg_task_tool_told(tg_task_call_t *call);
 void tg_task_submit(tg_task_call_t *call);
 void tg_task_chat(tg_task_call_t *call);
 void tg_task_chatted(tg_task_call_t *call);

@@ -77,11 +77,12 @@ tg_agent_read(tg_agent_t *agent, tg_str_t raw)
     agent->retry = 0;
 
     return agent->name.len != 0 && agent->name.len <= TG_STORE_AGENT_NAME
-                   && tg_json_type(agent->argv) == TG_JSON_ARRAY
                    && tg_job_number(values[TG_AGENT_TIMEOUT], 1,
                                     TG_JOB_TIMEOUT_MAX, &agent->timeout_ms)
                           == TG_OK
-                   && agent->timeout_ms != 0
+                   && (tg_agent_is_tool(agent)
+                       || (tg_json_type(agent->argv) == TG_JSON_ARRAY
+                           && agent->timeout_ms != 0))
                    && tg_job_number(values[TG_AGENT_CONCURRENCY], 1,
                                     TG_TASK_CONCURRENCY_MAX,
                                     &agent->concurrency)

@@ -21,9 +21,10 @@ static const char *const tg_task_members[] = {
 };
 
 static const tg_task_method_t tg_task_methods[] = {
+    { "tool.call", 0, tg_task_tool, tg_task_tool_told },
     { "task.submit", 0, tg_task_submit, tg_task_submitted },
     { "task.cancel", 0, tg_task_cancel, tg_task_was_cancelled },
-    { "task.get", 0, tg_task_get, tg_task_call_tell },
+    { "task.get", 0, tg_task_get, tg_task_call_told },
     { "task.list", 0, tg_task_list, tg_task_listed },
     { "task.stats", 0, tg_task_stats, tg_task_call_tell },
     { "task.output", 0, tg_task_output, tg_task_read },
@@ -106,6 +107,7 @@ tg_task_call_free(tg_job_t *job)
     tg_buf_deinit(&call->read.bytes);
     tg_buf_deinit(&call->prompt);
     tg_buf_deinit(&call->cwd);
+    tg_buf_deinit(&call->run);
     tg_buf_deinit(&call->text);
     free(call->memory);
     free(call);
@@ -144,6 +146,7 @@ tg_task_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
     tg_buf_init(&call->read.bytes, tg_alloc_libc());
     tg_buf_init(&call->prompt, tg_alloc_libc());
     tg_buf_init(&call->cwd, tg_alloc_libc());
+    tg_buf_init(&call->run, tg_alloc_libc());
     tg_buf_init(&call->text, tg_alloc_libc());
     (void) tg_job_number(values[TG_TASK_CLIENTS], 0, INT64_MAX, &call->clients);
     call->engine = tg_engine_of(job->host, tg_json_body(values[TG_TASK_STORE]));

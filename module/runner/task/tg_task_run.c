@@ -112,11 +112,17 @@ tg_task_finish(tg_task_t *task)
     ask->pid = task->pid;
     ask->output = tg_buf_view(&task->tail);
 
-    if (task->state == TG_TASK_COMPLETED) {
+    if (task->is_tool) {
+        ask->form = TG_TASK_FORM_TOOL;
+        ask->result = task->result.len != 0 ? tg_buf_view(&task->result)
+                                            : TG_STR_NONE;
+    } else if (task->state == TG_TASK_COMPLETED) {
         tg_buf_reset(&task->result, 0);
         tg_task_put_tail(&task->result, &task->out);
         ask->result = tg_buf_view(&task->result);
-    } else if (task->state != TG_TASK_CANCELLED) {
+    }
+
+    if (task->state != TG_TASK_COMPLETED && task->state != TG_TASK_CANCELLED) {
         ask->error = tg_buf_view(&task->error);
     }
 
@@ -196,6 +202,10 @@ tg_task_on_answer(tg_job_t *job, const tg_buf_t *json)
         task->state = TG_TASK_FAILED;
         task->is_late = outcome.failure == TG_FAILURE_TIMEOUT;
         tg_buf_str(&task->error, outcome.value);
+    }
+
+    if (task->is_tool) {
+        tg_task_put_result(&task->result, &outcome);
     }
 
     tg_buf_deinit(&scratch);
@@ -401,6 +411,7 @@ tg_task_enter(tg_task_t *task, tg_str_t told)
     const char *why;
     tg_tasks_t *tasks;
     tg_buf_t params;
+    tg_str_t own;
     tg_job_t *job;
     int rc;
 
@@ -409,13 +420,22 @@ tg_task_enter(tg_task_t *task, tg_str_t told)
     agent = tg_task_agent(&task->engine->config, tg_buf_view(&task->agent));
 
     if (agent == NULL) {
-        return "its agent is not configured any more (task_agent)";
+        return tg_engine_orphaned;
     }
 
     task->max_output = agent->max_output;
+    task->is_tool = tg_agent_is_tool(agent);
     why = TG_RUNNER_NO_MEMORY;
     tg_buf_init(&params, tg_alloc_libc());
-    tg_task_put_job(&params, agent, told);
+
+    if (!task->is_tool) {
+        tg_task_put_job(&params, agent, told);
+    } else if (tg_json_has(told, TG_STR("job"), TG_JSON_OBJECT, &own)) {
+        tg_buf_str(&params, own);
+    } else {
+        return "what it runs was not written down with it";
+    }
+
     rc = tg_buf_failed(&params)
              ? TG_NOMEM
              : tg_job_read(tasks->jobs, &tg_exec_kind, tasks->programs,
@@ -429,7 +449,7 @@ tg_task_enter(tg_task_t *task, tg_str_t told)
     job->owner = &tg_task_owner;
     job->owner_data = task;
     task->job = job;
-    tg_exec_sink(job, tg_task_on_output, task);
+    tg_exec_sink(job, tg_task_on_output, task, task->is_tool);
 
     return tg_job_enter(job) == TG_OK ? NULL : TG_RUNNER_NO_MEMORY;
 }

@@ -42,7 +42,7 @@ tg_task_submit_it(tg_task_call_t *call)
 }
 
 /* None are taken: that was answered. */
-static int
+int
 tg_task_is_stopping(tg_task_call_t *call)
 {
     if (call->engine->state != TG_ENGINE_STOPPING) {
@@ -84,6 +84,14 @@ tg_task_submit(tg_task_call_t *call)
     agent = tg_task_agent(&engine->config,
                           name.data != NULL ? name : engine->config.fallback);
 
+    /* A tool is called. */
+    if (name.len >= strlen(TG_TASK_TOOL)
+        && memcmp(name.data, TG_TASK_TOOL, strlen(TG_TASK_TOOL)) == 0)
+    {
+        tg_task_no_agent(call, name);
+        return;
+    }
+
     /* Another runner may have it, which the store knows. */
     if (agent == NULL
         && (!tg_engine_is_shared(engine) || name.len == 0
@@ -117,7 +125,7 @@ tg_task_submit(tg_task_call_t *call)
 }
 
 /* Was it taken?  If not, that was answered. */
-static int
+int
 tg_task_is_taken(tg_task_call_t *call)
 {
     tg_engine_t *engine;

@@ -33,7 +33,7 @@ tg_task_waited(tg_task_call_t *call)
         || (ask->state != TG_TASK_RUNNING && ask->state != TG_TASK_QUEUED)
         || uv_now(call->job->jobs->loop) >= call->follows_until)
     {
-        tg_task_call_tell(call);
+        tg_task_call_told(call);
 
     } else if (call->seen != call->engine->nended) {
         /* It may have ended since the store was asked. */

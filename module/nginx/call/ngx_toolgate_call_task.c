@@ -1,0 +1,56 @@
+/*
+ * Calls that become tasks (`task`): the runner writes down what is to be run,
+ * and answers with the task.
+ */
+#include "nginx/call/ngx_toolgate_call.h"
+
+#include "core/tg_rpc.h"
+
+ngx_uint_t
+ngx_toolgate_call_is_task(const ngx_toolgate_call_t *call,
+                          const tg_request_t *request)
+{
+    tg_str_t value;
+
+    switch (call->tool->task) {
+    case NGX_TOOLGATE_TASK_REQUIRED:
+        return 1;
+    case NGX_TOOLGATE_TASK_OPTIONAL:
+        return request->meta.data != NULL
+               && tg_json_has(request->meta, TG_STR(TG_META_TASK), TG_JSON_TRUE,
+                              &value);
+    default:
+        return 0;
+    }
+}
+
+void
+ngx_toolgate_call_task(ngx_toolgate_call_t *call, tg_str_t arguments,
+                       tg_str_t job)
+{
+    const ngx_toolgate_srv_conf_t *scf;
+    tg_buf_t params;
+
+    scf = call->front->conf;
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_buf_text(&params, "{\"tool\":");
+    tg_json_put_string(&params, call->entry->name);
+    tg_buf_text(&params, ",\"store\":");
+    tg_json_put_string(&params, ngx_toolgate_str(&scf->task_store));
+    tg_buf_text(&params, ",\"method\":\"tool.call\",\"is_tool\":true");
+    ngx_toolgate_job_owner(call, &params);
+    tg_buf_text(&params, scf->has_task_tools
+                             ? ",\"params\":{\"has_tools\":true"
+                             : ",\"params\":{\"has_tools\":false");
+    tg_json_put_member(&params, ",\"arguments\":", arguments);
+    tg_json_put_member(&params, ",\"job\":", job);
+    tg_buf_text(&params, "}}");
+
+    if (tg_buf_failed(&params)) {
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
+    } else {
+        ngx_toolgate_call_job(call, TG_STR("task"), tg_buf_view(&params));
+    }
+
+    tg_buf_deinit(&params);
+}

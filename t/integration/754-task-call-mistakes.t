@@ -1,0 +1,55 @@
+#!/usr/bin/perl
+# Tools with `task`: what nginx -t says of those that cannot be so.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new;
+my $on = 'task_methods on;';
+my $exec = 'description "It."; exec true;';
+my $long = 'x' x 60;
+for my $case (
+    [ "tool a { $exec task; }",
+        qr/tool "a" has "task", but nobody could ask what became of its tasks;
+            \ add\ "task_methods\ on"\ or\ "task_tools\ on"/x ],
+    [ "task_agent s { exec true; } tool a { $exec task required; }",
+        qr/tool "a" has "task", but nobody could ask/ ],
+    [ "$on tool a { description a; return hi; task; }",
+        qr/tool "a" has "task", which is for tools that run a program: only
+            \ those\ with\ "exec"\ can\ go\ on\ by\ themselves/x ],
+    [ "$on tool a { description a; pass unix:/tmp/none; task required; }",
+        qr/tool "a" has "task", which is for tools that run a program/ ],
+    [ "$on tool a { description a; http GET http://127.0.0.1:9/; task; }",
+        qr/tool "a" has "task", which is for tools that run a program/ ],
+    [ "$on method a.b { exec true; task; }",
+        qr/"a\.b" is a method, and "task" is for tools; remove it/ ],
+    [ qq($on tool a { $exec task; output json;
+            output_schema '{"type":"object"}'; }),
+        qr/tool "a" has "task" and an "output_schema", which a call/ ],
+    [ "$on tool $long { $exec task; }",
+        qr/has "task", for which a name may have 59 characters; shorten it/ ],
+    [ "$on tool a { $exec task always; }",
+        qr/invalid word "always" in "task"; write "task optional" or
+            \ "task\ required"/x ],
+    [ "$on tool a { $exec task required retry=101; }",
+        qr/invalid word "retry=101" in "task"; .*"retry=0" to "retry=100"/ ],
+    [ "$on tool a { $exec task retry=1 required; }", qr/invalid word "retry=1"/ ],
+    [ "$on tool a { $exec task; task; }", qr/"task" directive is duplicate/ ],
+    [ "$on " . join(' ', map {"tool a$_ { $exec task; }"} 1 .. 65),
+        qr/more than 64 "task_agent" blocks and tools with "task" in a server/ ],
+    [ $on, qr/has no "task_agent"; say what they run, or give a tool "task"/ ],
+) {
+    my ($conf, $like) = @$case;
+    my ($rc, $out) = $tg->test_conf($conf);
+    isnt $rc, 0, 'refused: ' . substr $conf, 0, 60;
+    like $out, $like, 'it says what to write';
+}
+for my $good ("$on tool a { $exec task; }",
+    "task_tools on; tool a { $exec task optional retry=3; }",
+    "$on tool a { $exec task retry=0; }",
+    "$on " . join(' ', map {"tool a$_ { $exec task; }"} 1 .. 64))
+{
+    my ($rc, $out) = $tg->test_conf($good);
+    is $rc, 0, 'taken: ' . substr $good, 0, 60 or diag $out;
+}
+
+done_testing;
