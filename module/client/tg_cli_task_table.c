@@ -247,6 +247,21 @@ tg_cli_task_put_text(tg_buf_t *out, const char *label, struct json_object *task,
     }
 }
 
+/* A text, or the texts of what a tool has answered. */
+static void
+tg_cli_task_put_result(tg_buf_t *out, struct json_object *task)
+{
+    struct json_object *result, *part;
+    size_t i;
+
+    tg_cli_task_put_text(out, "result", task, "result");
+    result = tg_cli_member(task, "result", json_type_object);
+
+    for (i = 0; (part = tg_cli_member_at(result, "content", i)) != NULL; i++) {
+        tg_cli_task_put_text(out, "result", part, "text");
+    }
+}
+
 void
 tg_cli_task_put(tg_buf_t *out, struct json_object *task)
 {
@@ -280,7 +295,7 @@ tg_cli_task_put(tg_buf_t *out, struct json_object *task)
     tg_cli_task_put_text(out, "prompt", task, "prompt");
     result = tg_cli_member_text(task, "result");
     output = tg_cli_member_text(task, "output");
-    tg_cli_task_put_text(out, "result", task, "result");
+    tg_cli_task_put_result(out, task);
 
     /* As a rule it is the same. */
     if (strcmp(result, output) != 0) {

@@ -27,8 +27,8 @@ enum {
 #define TG_BROADCASTS "toolgate/broadcasts"
 
 /*
- * In a call's _meta, true: it is to become a task.  In that of a tool: "optional"
- * or "required".
+ * In a call's _meta, true: it is to become a task.  In that of a tool:
+ * "optional" or "required".
  */
 #define TG_META_TASK "toolgate/task"
 

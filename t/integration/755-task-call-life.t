@@ -57,11 +57,10 @@ is task($second)->{state}, 'queued', 'concurrency: one of it at a time';
 
 # A call that is no task waits for the same place.
 my $direct = $tg->connect;
-$direct->send_json({ jsonrpc => '2.0', id => 'd', method => 'tools/call',
-    params => { name => 'one', arguments => {} } });
+$direct->send_line($c->encode({ jsonrpc => '2.0', id => 'd',
+    method => 'tools/call', params => { name => 'one', arguments => {} } }));
 wait_for {
-    my $queue = $c->result_of('toolgate.status')->{runner}{queued} // 0;
-    $queue >= 1;
+    $c->result_of('toolgate.status')->{runners}[0]{queued};
 } 'the call to wait';
 begin('one');
 begin('one');
