@@ -312,7 +312,7 @@ void ngx_toolgate_job_owner(ngx_toolgate_call_t *call, tg_buf_t *params);
 
 /*
  * Does its tool, or the caller, want it to become a task?  And: the runner
- * makes that of a deferred call; job has the params of `exec`.
+ * makes that of it; job has the params of `exec`.
  */
 ngx_uint_t ngx_toolgate_call_is_task(const ngx_toolgate_call_t *call,
                                      const tg_request_t *request);

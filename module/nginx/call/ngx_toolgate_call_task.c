@@ -6,6 +6,9 @@
 
 #include "core/tg_rpc.h"
 
+/* As of a method about tasks: a database may be away for a moment. */
+#define NGX_TOOLGATE_TASK_ANSWER 60000
+
 ngx_uint_t
 ngx_toolgate_call_is_task(const ngx_toolgate_call_t *call,
                           const tg_request_t *request)
@@ -34,7 +37,7 @@ ngx_toolgate_call_task(ngx_toolgate_call_t *call, tg_str_t arguments,
     scf = call->front->conf;
     tg_buf_init(&params, tg_alloc_libc());
     tg_buf_text(&params, "{\"tool\":");
-    tg_json_put_string(&params, call->entry->name);
+    tg_json_put_string(&params, call->tool->entry.name);
     tg_buf_text(&params, ",\"store\":");
     tg_json_put_string(&params, ngx_toolgate_str(&scf->task_store));
     tg_buf_text(&params, ",\"method\":\"tool.call\",\"is_tool\":true");
@@ -46,9 +49,13 @@ ngx_toolgate_call_task(ngx_toolgate_call_t *call, tg_str_t arguments,
     tg_json_put_member(&params, ",\"job\":", job);
     tg_buf_text(&params, "}}");
 
+    /* The tool's own time is the task's. */
+    call->timeout = NGX_TOOLGATE_TASK_ANSWER;
+    call->max_timeout = NGX_TOOLGATE_TASK_ANSWER;
+
     if (tg_buf_failed(&params)) {
         ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
-    } else {
+    } else if (ngx_toolgate_call_defer(call) == NGX_OK) {
         ngx_toolgate_call_job(call, TG_STR("task"), tg_buf_view(&params));
     }
 

@@ -513,13 +513,10 @@ ngx_toolgate_exec_start(ngx_toolgate_call_t *call, tg_request_t *request)
 
     if (mistake != NULL) {
         ngx_toolgate_call_fail(call, TG_FAILURE_ARGUMENTS, mistake);
+    } else if (is_task) {
+        ngx_toolgate_call_task(call, request->arguments, tg_buf_view(&params));
     } else if (ngx_toolgate_call_defer(call) == NGX_OK) {
-        if (is_task) {
-            ngx_toolgate_call_task(call, request->arguments,
-                                   tg_buf_view(&params));
-        } else {
-            ngx_toolgate_call_job(call, TG_STR("exec"), tg_buf_view(&params));
-        }
+        ngx_toolgate_call_job(call, TG_STR("exec"), tg_buf_view(&params));
     }
 
     tg_buf_deinit(&params);
