@@ -73,7 +73,10 @@ is text(ended($_)), "begun\nended\n", "$_ has ended" for $first, $second;
 my $reply = $direct->recv_where(sub { ($_[0]{id} // '') eq 'd' });
 is $reply->{result}{content}[0]{text}, "begun\nended\n",
     'and the call was answered';
-wait_for { $c->result_of('task.stats')->{queued} == 0 } 'all to have begun';
+wait_for {
+    my $stats = $c->result_of('task.stats');
+    $stats->{queued} + $stats->{running} == 0;
+} 'all to have ended';
 
 # --- the runner is killed
 
