@@ -72,7 +72,7 @@ my $hears = $tg->connect;
 $hears->rpc('ping');
 $tg->reload($conf . 'task_concurrency 1;');
 my $task = until_state($gone, 'failed');
-like $task->{error}, qr/agent is not configured any more \(task_agent, or task of/,
+like $task->{error}, qr/agent is not configured any more \(task_agent, or /,
     'its task fails with a reason';
 is_deeply $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.failed' },
     undef, 'the notification')->{params},
