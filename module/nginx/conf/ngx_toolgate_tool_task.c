@@ -6,7 +6,7 @@
 #include "core/tg_rpc.h"
 
 /* What is interrupted so often will always be. */
-#define NGX_TOOLGATE_TASK_RETRY_MAX 100
+#define NGX_TOOLGATE_TOOL_RETRY_MAX 100
 /* Behind "tool:", a name of at most 64 characters. */
 #define NGX_TOOLGATE_TASK_NAME_MAX 59
 
@@ -41,14 +41,14 @@ ngx_toolgate_tool_task(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                           ? ngx_atoi(value[i].data + 6, value[i].len - 6)
                           : NGX_ERROR;
 
-        if (tool->retry < 0 || tool->retry > NGX_TOOLGATE_TASK_RETRY_MAX) {
+        if (tool->retry < 0 || tool->retry > NGX_TOOLGATE_TOOL_RETRY_MAX) {
             return ngx_toolgate_refuse(
                 cf,
                 "invalid word \"%V\" in \"%V\"; write "
                 "\"task optional\" or \"task required\", "
                 "and behind it \"retry=0\" to "
                 "\"retry=%d\", if at all",
-                &value[i], &cmd->name, NGX_TOOLGATE_TASK_RETRY_MAX);
+                &value[i], &cmd->name, NGX_TOOLGATE_TOOL_RETRY_MAX);
         }
     }
 
