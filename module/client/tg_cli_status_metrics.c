@@ -206,21 +206,30 @@ tg_cli_metric_open(tg_buf_t *out, const tg_cli_metric_t *metric,
                      "server", tg_cli_member_text(server, "server"), "dialect");
 }
 
-/* A number; or, where it is the state, whether it is ready. */
+/* A number; of a list, how many; of the state, whether it is ready. */
 static void
 tg_cli_metric_mcp(tg_buf_t *out, const tg_cli_metric_t *metric,
                   struct json_object *status, struct json_object *server,
                   struct json_object *mcp)
 {
+    struct json_object *list;
     const char *state;
+    uint64_t value;
 
+    list = tg_cli_member(mcp, metric->member, json_type_array);
     state = tg_cli_member_text(mcp, metric->member);
+
+    if (list != NULL) {
+        value = json_object_array_length(list);
+    } else {
+        value = state[0] != '\0' ? strcmp(state, "ready") == 0
+                                 : tg_cli_member_uint(mcp, metric->member);
+    }
+
     tg_buf_text(out, metric->name);
     tg_cli_label(out, "{", "server", tg_cli_member_text(server, "server"));
     tg_cli_label(out, ",", "mcp_server", tg_cli_member_text(mcp, "name"));
-    tg_cli_sample_end(out, state[0] != '\0'
-                               ? strcmp(state, "ready") == 0
-                               : tg_cli_member_uint(mcp, metric->member));
+    tg_cli_sample_end(out, value);
 }
 
 static void
@@ -283,6 +292,9 @@ static const tg_cli_metric_t tg_cli_metrics[] = {
     { "toolgate_mcp_server_restarts_total", "counter",
       "How often the MCP server was started again.", "mcp_servers", "restarts",
       tg_cli_metric_mcp },
+    { "toolgate_mcp_server_clashes", "gauge",
+      "Tools of the MCP server that are left out, as others have their names.",
+      "mcp_servers", "clashes", tg_cli_metric_mcp },
     { "toolgate_runner_up", "gauge", "Whether the runner answers.", "runners",
       "state", tg_cli_metric_runner },
     { "toolgate_runner_programs", "gauge", "Jobs that have a slot.", "runners",

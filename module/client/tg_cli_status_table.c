@@ -191,6 +191,49 @@ tg_cli_put_connections(tg_buf_t *out, struct json_object *connections)
     }
 }
 
+/* A table below an empty line, where it has more than its head. */
+static void
+tg_cli_put_more(tg_buf_t *out, tg_buf_t *cells, size_t nrows)
+{
+    if (nrows != 0) {
+        tg_buf_char(out, '\n');
+        tg_cli_put_table(out, tg_buf_view(cells));
+    }
+
+    out->failed |= cells->failed;
+    tg_buf_deinit(cells);
+}
+
+/* What is left out of the MCP servers' tools, and who has the name. */
+static void
+tg_cli_put_clashes(tg_buf_t *out, struct json_object *server)
+{
+    struct json_object *mcp, *clash;
+    const char *other;
+    tg_buf_t cells;
+    size_t i, k, n;
+
+    tg_buf_init(&cells, out->alloc);
+    tg_buf_text(&cells, "LEFT OUT\tMCP SERVER\tNAME\tWHICH HAS\n");
+    n = 0;
+
+    for (i = 0; (mcp = tg_cli_member_at(server, "mcp_servers", i)) != NULL; i++)
+    {
+        for (k = 0; (clash = tg_cli_member_at(mcp, "clashes", k)) != NULL; k++)
+        {
+            n++;
+            other = tg_cli_member_text(clash, "mcp_server");
+            tg_cli_cell_text(&cells, tg_cli_member_text(clash, "tool"), '\t');
+            tg_cli_cell_text(&cells, tg_cli_member_text(mcp, "name"), '\t');
+            tg_cli_cell_text(&cells, tg_cli_member_text(clash, "name"), '\t');
+            tg_cli_cell_text(&cells, other[0] != '\0' ? other : "the config",
+                             '\n');
+        }
+    }
+
+    tg_cli_put_more(out, &cells, n);
+}
+
 static void
 tg_cli_put_mcp_servers(tg_buf_t *out, struct json_object *server)
 {
@@ -211,13 +254,8 @@ tg_cli_put_mcp_servers(tg_buf_t *out, struct json_object *server)
         tg_cli_cell_text(&cells, tg_cli_member_text(mcp, "error"), '\n');
     }
 
-    if (i != 0) {
-        tg_buf_char(out, '\n');
-        tg_cli_put_table(out, tg_buf_view(&cells));
-    }
-
-    out->failed |= cells.failed;
-    tg_buf_deinit(&cells);
+    tg_cli_put_more(out, &cells, i);
+    tg_cli_put_clashes(out, server);
 }
 
 static void

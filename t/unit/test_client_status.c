@@ -55,7 +55,10 @@ test_has(const tg_buf_t *out, const char *text)
     "\"accepted\":7,\"open\":{\"auto\":0,\"ipc\":2,\"jsonrpc\":1}},"           \
     "\"tools\":[" tools "],\"mcp_servers\":[{\"name\":\"git\","                \
     "\"state\":\"failed\",\"restarts\":3,\"running\":0,"                       \
-    "\"error\":\"no\\nsuch file\"}]}"
+    "\"error\":\"no\\nsuch file\"},{\"name\":\"far\",\"state\":\"ready\","     \
+    "\"restarts\":0,\"running\":1,\"clashes\":[{\"tool\":\"re\\tad\","         \
+    "\"name\":\"re_ad\",\"mcp_server\":\"git\"},{\"tool\":\"m\","              \
+    "\"name\":\"m\"}]}]}"
 
 #define STATUS(server)                                                         \
     "{\"version\":\"0.1.0\",\"workers\":2,\"times_ms\":[1,5000],"              \
@@ -84,6 +87,11 @@ HELP_TEST(tables, "tables")
             "\n"
             "MCP SERVER  STATE   PROCESSES  RESTARTS  LAST ERROR\n"
             "git         failed          0         3  no\\u000asuch file\n"
+            "far         ready           1         0\n"
+            "\n"
+            "LEFT OUT    MCP SERVER  NAME   WHICH HAS\n"
+            "re\\u0009ad  far         re_ad  git\n"
+            "m           far         m      the config\n"
             "\n"
             "RUNNER  STATE  PID  PROGRAMS  WAIT  SO FAR  TASKS  JOBS\n"
             "/run/x  up      12         1     4       9      2  exec 1, "
@@ -145,6 +153,8 @@ HELP_TEST(metrics, "metrics")
     CU_ASSERT(test_has(&out, ",dialect=\"ipc\"} 2\n"));
     CU_ASSERT(test_has(&out, ",mcp_server=\"git\"} 0\n"));
     CU_ASSERT(test_has(&out, "toolgate_mcp_server_restarts_total{"));
+    CU_ASSERT(test_has(&out, "toolgate_mcp_server_clashes{"));
+    CU_ASSERT(test_has(&out, ",mcp_server=\"far\"} 2\n"));
     CU_ASSERT(test_has(&out, "toolgate_runner_up{state_dir=\"/run/x\"} 1\n"));
     CU_ASSERT(test_has(&out, "{state_dir=\"/run/x\",kind=\"http\"} 4\n"));
     CU_ASSERT(test_has(&out, "# TYPE toolgate_call_duration_seconds "

@@ -210,6 +210,7 @@ ngx_toolgate_mcp_tell(const ngx_toolgate_srv_conf_t *scf, tg_buf_t *json)
             tg_buf_text(json, ",\"state\":\"unknown\"");
         }
 
+        ngx_toolgate_mcp_put_clashes(mcp[i], json);
         tg_buf_char(json, '}');
     }
 

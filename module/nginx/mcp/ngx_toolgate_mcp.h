@@ -174,6 +174,10 @@ tg_str_t ngx_toolgate_mcp_kept(ngx_toolgate_mcp_t *mcp, tg_buf_t *text);
  */
 ngx_int_t ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array);
 
+/* Appends a member with those of its tools whose names others have, if any. */
+void ngx_toolgate_mcp_put_clashes(const ngx_toolgate_mcp_t *mcp,
+                                  tg_buf_t *json);
+
 /* As ngx_toolgate_handler_t has it. */
 ngx_int_t ngx_toolgate_mcp_settle(ngx_cycle_t *cycle);
 

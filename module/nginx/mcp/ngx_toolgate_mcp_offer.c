@@ -76,13 +76,25 @@ ngx_toolgate_mcp_new_snapshot(const ngx_toolgate_mcp_offer_t *offer,
     return snapshot;
 }
 
+/* Whose tool it is; NULL: the config's. */
+static const ngx_toolgate_mcp_t *
+ngx_toolgate_mcp_owner(const tg_entry_t *entry)
+{
+    const ngx_toolgate_tool_t *tool;
+
+    tool = entry->host;
+
+    return tool->handler == &ngx_toolgate_mcp_handler
+               ? ((ngx_toolgate_mcp_tool_t *) tool->conf)->server
+               : NULL;
+}
+
 /* Somebody else has the name: what is to be done about that. */
 static void
 ngx_toolgate_mcp_clash(ngx_toolgate_mcp_clashes_t *clashes,
                        const ngx_toolgate_mcp_tool_t *listed,
                        const tg_entry_t *first)
 {
-    const ngx_toolgate_tool_t *tool;
     const ngx_toolgate_mcp_t *other;
 
     clashes->nclashes++;
@@ -91,10 +103,7 @@ ngx_toolgate_mcp_clash(ngx_toolgate_mcp_clashes_t *clashes,
         return;
     }
 
-    tool = first->host;
-    other = tool->handler == listed->tool.handler
-                ? ((ngx_toolgate_mcp_tool_t *) tool->conf)->server
-                : NULL;
+    other = ngx_toolgate_mcp_owner(first);
     ngx_log_error(clashes->level, clashes->log, 0,
                   "tool %*s of mcp_server \"%V\" would be \"%*s\", which "
                   "%s%V%s has already%s; choose another \"prefix\" for it, or "
@@ -208,6 +217,42 @@ ngx_toolgate_mcp_compose(const ngx_toolgate_mcp_offer_t *offer,
     }
 
     return catalogue;
+}
+
+void
+ngx_toolgate_mcp_put_clashes(const ngx_toolgate_mcp_t *mcp, tg_buf_t *json)
+{
+    const ngx_toolgate_mcp_tool_t *listed;
+    const ngx_toolgate_mcp_t *other;
+    const tg_entry_t *first;
+    ngx_uint_t i, n;
+
+    for (i = 0, n = 0; mcp->list != NULL && i < mcp->list->ntools; i++) {
+        listed = &mcp->list->tools[i];
+        first = tg_catalogue_get(mcp->offer->scf->catalogue, TG_ENTRY_TOOL,
+                                 listed->tool.entry.name);
+
+        if (first == NULL || first->host == &listed->tool) {
+            continue;
+        }
+
+        tg_buf_text(json, n++ == 0 ? ",\"clashes\":[{" : ",{");
+        tg_json_put_member(json, "\"tool\":", listed->name);
+        tg_buf_text(json, ",\"name\":");
+        tg_json_put_string(json, listed->tool.entry.name);
+        other = ngx_toolgate_mcp_owner(first);
+
+        if (other != NULL) {
+            tg_buf_text(json, ",\"mcp_server\":");
+            tg_json_put_string(json, ngx_toolgate_str(&other->name));
+        }
+
+        tg_buf_char(json, '}');
+    }
+
+    if (n != 0) {
+        tg_buf_char(json, ']');
+    }
 }
 
 /* --- a list that came --- */
