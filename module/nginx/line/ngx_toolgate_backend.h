@@ -36,7 +36,7 @@ typedef struct {
     ngx_toolgate_ask_t ask;
     ngx_msec_t since;      /* when it was sent */
     ngx_uint_t is_waiting; /* and in the queue */
-    ngx_uint_t was_open;   /* it was sent on a line that was there */
+    ngx_uint_t was_open;   /* it was sent to somebody who was there */
 
     ngx_uint_t is_method; /* a request of that name; else a tool's call */
     tg_mcp_call_t call;   /* of a method: name, plain text, and arguments */

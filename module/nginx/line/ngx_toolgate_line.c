@@ -18,6 +18,7 @@ ngx_toolgate_line_answer(void *host, void *tag, const tg_answer_t *answer)
 
     line->nasks--;
     ask->line = NULL;
+    ask->is_drained = line->is_drained;
     ask->answer(ask->data, answer);
 }
 
@@ -35,7 +36,7 @@ ngx_toolgate_line_farewell(void *host, tg_str_t reason, int is_drained)
 {
     ngx_toolgate_line_t *line = host;
 
-    (void) is_drained;
+    line->is_drained = is_drained != 0;
     ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0, "%V says goodbye: %*s",
                   &line->name, reason.len, reason.data);
 }

@@ -84,13 +84,15 @@ struct ngx_toolgate_line_s {
     unsigned says_hello:1; /* see tg_caller_hello() */
     unsigned is_heard:1;   /* something came on this connection */
     unsigned is_over:1;    /* its owner wants no more of this connection */
+    unsigned is_drained:1; /* it said that it starts nothing more */
 };
 
 /* A request.  Memory of whoever asks, for as long. */
 typedef struct {
     ngx_toolgate_line_t *line; /* NULL: nothing is under way */
     uint64_t id;
-    void *data; /* of whoever asks */
+    void *data;            /* of whoever asks */
+    ngx_uint_t is_drained; /* answered: the other side says NOT_STARTED */
 
     /* Nothing is under way any more. */
     void (*answer)(void *data, const tg_answer_t *answer);

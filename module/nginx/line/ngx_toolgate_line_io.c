@@ -70,6 +70,7 @@ ngx_toolgate_line_lose(ngx_toolgate_line_t *line, ngx_uint_t has_ended)
     nasks = line->nasks;
     ngx_toolgate_line_close(line);
     tg_caller_lose(&line->caller);
+    line->is_drained = 0;
     line->ops->lost(line, nasks, has_ended);
 }
 
@@ -134,23 +135,6 @@ ngx_toolgate_line_flush(ngx_toolgate_line_t *line)
     return ngx_handle_write_event(c->write, 0);
 }
 
-void
-ngx_toolgate_line_write(ngx_event_t *wev)
-{
-    ngx_toolgate_line_t *line;
-    ngx_connection_t *c;
-
-    c = wev->data;
-    line = c->data;
-
-    if (ngx_toolgate_line_flush(line) != NGX_OK) {
-        ngx_toolgate_line_lose(line, 1);
-        return;
-    }
-
-    ngx_toolgate_line_rest(line);
-}
-
 /* Reads behind what is kept of a message; as c->recv(). */
 static ssize_t
 ngx_toolgate_line_recv(ngx_toolgate_line_t *line)
@@ -208,15 +192,14 @@ ngx_toolgate_line_input(ngx_toolgate_line_t *line, size_t n)
                                                                : NGX_ERROR;
 }
 
-void
-ngx_toolgate_line_read(ngx_event_t *rev)
+/* All that came; NGX_ERROR: nothing more will. */
+static ngx_int_t
+ngx_toolgate_line_hear(ngx_toolgate_line_t *line)
 {
-    ngx_toolgate_line_t *line;
-    ngx_connection_t *c;
+    ngx_event_t *rev;
     ssize_t n;
 
-    c = rev->data;
-    line = c->data;
+    rev = line->connection->read;
 
     while (rev->ready) {
         n = ngx_toolgate_line_recv(line);
@@ -226,9 +209,25 @@ ngx_toolgate_line_read(ngx_event_t *rev)
         }
 
         if (n <= 0 || ngx_toolgate_line_input(line, (size_t) n) != NGX_OK) {
-            ngx_toolgate_line_lose(line, 1);
-            return;
+            return NGX_ERROR;
         }
+    }
+
+    return NGX_OK;
+}
+
+void
+ngx_toolgate_line_read(ngx_event_t *rev)
+{
+    ngx_toolgate_line_t *line;
+    ngx_connection_t *c;
+
+    c = rev->data;
+    line = c->data;
+
+    if (ngx_toolgate_line_hear(line) != NGX_OK) {
+        ngx_toolgate_line_lose(line, 1);
+        return;
     }
 
     if (ngx_handle_read_event(rev, 0) != NGX_OK) {
@@ -242,4 +241,25 @@ ngx_toolgate_line_read(ngx_event_t *rev)
     } else {
         ngx_toolgate_line_rest(line);
     }
+}
+
+void
+ngx_toolgate_line_write(ngx_event_t *wev)
+{
+    ngx_toolgate_line_t *line;
+    ngx_connection_t *c;
+
+    c = wev->data;
+    line = c->data;
+
+    if (ngx_toolgate_line_flush(line) != NGX_OK) {
+        /* What it said before it went is there: answers, a farewell. */
+        c->read->ready = 1;
+        c->read->available = -1;
+        (void) ngx_toolgate_line_hear(line);
+        ngx_toolgate_line_lose(line, 1);
+        return;
+    }
+
+    ngx_toolgate_line_rest(line);
 }

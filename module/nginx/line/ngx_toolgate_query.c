@@ -18,6 +18,7 @@ ngx_toolgate_query_answer(void *data, const tg_answer_t *answer)
     ngx_toolgate_backend_t *backend;
 
     backend = query->backend;
+    query->was_open |= query->ask.is_drained;
     ngx_toolgate_query_end(query, answer);
     ngx_toolgate_backend_pump(backend);
 }

@@ -11,8 +11,6 @@
 
 /* What is left of a message from this size on is no usual burst's last one. */
 #define NGX_TOOLGATE_DIRECT 32768
-/* How long an exiting worker serves a client that is never idle. */
-#define NGX_TOOLGATE_LEAVE 5000
 
 /* A worker has one thread: what is read lives until the handler returns. */
 static u_char ngx_toolgate_buffer[NGX_TOOLGATE_READ];

@@ -330,6 +330,29 @@ ngx_toolgate_session_wait(ngx_toolgate_session_t *session, ngx_msec_t time)
 /* --- leaving and the end --- */
 
 /*
+ * TLS was agreed upon and nothing else said: the client's first words may be
+ * on their way, a call among them, and whether it understands a farewell.
+ */
+static ngx_uint_t
+ngx_toolgate_is_expected(ngx_toolgate_session_t *session)
+{
+#if (NGX_STREAM_SSL)
+    ngx_msec_t passed;
+
+    passed = ngx_current_msec - session->leaving_since;
+
+    if (session->front.connection->ssl != NULL && session->bytes_in == 0
+        && !session->is_eof && passed < NGX_TOOLGATE_LEAVE)
+    {
+        ngx_toolgate_session_wait(session, NGX_TOOLGATE_LEAVE - passed);
+        return 1;
+    }
+#endif
+
+    return 0;
+}
+
+/*
  * Its worker exits, and nobody takes it: what came is served, once; when the
  * last call has ended it says goodbye.
  */
@@ -339,6 +362,10 @@ ngx_toolgate_farewell(ngx_toolgate_session_t *session)
     tg_peer_t *peer;
 
     peer = &session->front.peer;
+
+    if (ngx_toolgate_is_expected(session)) {
+        return;
+    }
 
     if (peer->ncalls == 0 && session->state != NGX_TOOLGATE_ENDING
         && !session->is_drained)

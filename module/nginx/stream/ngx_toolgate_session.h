@@ -24,6 +24,8 @@
 #define NGX_TOOLGATE_READ 131072
 /* Buffers from this size on are kept for the next call. */
 #define NGX_TOOLGATE_LARGE 262144
+/* How long an exiting worker serves a client that is never idle. */
+#define NGX_TOOLGATE_LEAVE 5000
 
 typedef enum {
     NGX_TOOLGATE_SERVING = 0,

@@ -1,0 +1,99 @@
+#!/usr/bin/perl
+# A backend that says `notifications/toolgate/closing`, as another Toolgate
+# does, has not started what it has not answered: that is asked again, also
+# when a write finds it gone, with the word not yet read.  And who has just
+# connected over TLS may say his first words to a worker that exits.
+
+use Toolgate::Test;
+use Errno qw(EAGAIN);
+use Toolgate::Backend;
+use Toolgate::Faults;
+use Toolgate::Tls;
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $faults = Toolgate::Faults->new($tg);
+my $dir = $tg->dir;
+my $secret = "$dir/tls.sock";
+my $backend = Toolgate::Backend->new('jsonrpc', "$dir/backend");
+certify($dir, 'tools');
+
+sub conf {
+    my ($n) = @_;
+    return $tg->conf(<<"END", server => 0);
+server {
+    listen unix:%%SOCKET%%;
+    tool ask { description x; timeout 600s; @{[ $backend->pass ]} }
+}
+server {
+    listen unix:$secret ssl;
+    ssl_certificate $dir/tools.pem;
+    ssl_certificate_key $dir/tools.key;
+    tool n { description x; return $n; }
+}
+END
+}
+conf(0)->start;
+my ($worker) = $tg->worker_pids;
+my $client = $tg->connect;
+
+sub start {
+    return $client->request('tools/call', { name => 'ask' });
+}
+
+# --- a word of farewell -----------------------------------------------------
+
+my @ids = map { start() } 1 .. 3;
+my @requests = map { $backend->heard } @ids;
+is $backend->conn->notification('notifications/toolgate/hello')->{params},
+    undef, 'the backend hears who it is';
+$backend->text($requests[1], 'one');
+$backend->conn->notify('notifications/toolgate/closing', { reason => 'x' });
+is text_of($client->reply($ids[1])), 'one', 'what was answered was';
+$backend->accept;
+my @again = map { $backend->heard } 1, 2;
+$backend->text($again[$_], "again $_") for 0, 1;
+is_deeply [ map { text_of($client->reply($_)) } @ids[ 0, 2 ] ],
+    [ 'again 0', 'again 1' ], 'what was not is asked again, once each';
+
+# --- that is not read before the next write ---------------------------------
+
+# The word and the end come as one event, which finds nothing to read.
+my $id = start();
+$backend->heard;
+$client->rpc('ping');
+kill STOP => $worker;
+$faults->arm($worker, recv => [ EAGAIN, 1 ]);
+$backend->conn->notify('notifications/toolgate/closing', { reason => 'x' });
+$backend->conn->close;
+kill CONT => $worker;
+wait_for { $faults->failed } 'it to be overlooked';
+$faults->calm;
+my $other = start();
+$backend->accept;
+$backend->text($backend->heard, 'again') for 1, 2;
+is text_of($client->reply($id)), 'again', 'a call that was sent is sent again';
+is text_of($client->reply($other)), 'again', 'and the one that found it out';
+
+# --- first words ------------------------------------------------------------
+
+# Within the time that it is given; a machine may be slow.
+my $n = 0;
+wait_for {
+    my $new = $tg->spawn({}, 'openssl', 's_client', '-quiet', '-no_ign_eof',
+        '-verify_quiet', '-unix', $secret);
+    my $from = $tg->log_size;
+    $tg->wait_log(qr/client unix: connected to unix:\Q$secret\E/, $from);
+    conf(++$n);
+    $tg->reload(undef, signal => 'HUP');
+    $tg->wait_log(qr/gracefully shutting down/, $from);
+    $new->notify('notifications/toolgate/hello');
+    my $call = eval { $new->request('tools/call', { name => 'n' }) };
+    my $got = eval { text_of($new->reply($call)) } // '';
+    my $last = eval {
+        $new->notification('notifications/toolgate/closing')->{method}
+    };
+    $got eq $n - 1 && $last && $new->at_eof;
+} 'a call that an exiting worker answers';
+pass 'a client that has just connected is heard, and gets its farewell';
+
+done_testing;
