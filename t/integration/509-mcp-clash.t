@@ -37,7 +37,8 @@ is_deeply clashes(), {
     near => [ { tool => 'read', name => 'read', mcp_server => 'far' }, $twins ],
 }, 'what is left out, and who has the name';
 is text_of($client->call_tool('mine')), 'ours', 'that of the config is called';
-like $tg->log, qr/tool "mine" of mcp_server "far" .* the config has already: it/,
+like $tg->log,
+    qr/tool "mine" of mcp_server "far" .* the config has already: it is/,
     'the log says so of the config';
 like $tg->log,
     qr/tool "read" of mcp_server "near" .* mcp_server "far" has already: it is/,
