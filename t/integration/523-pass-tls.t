@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Another Toolgate as the backend of this one: over a Unix socket, and over
-# TLS, with names and both sides' certificates verified.  It is reloaded under
-# calls, and none is lost.
+# Another Toolgate as the backend of this one: over a Unix socket, over TLS,
+# and over TLS and TCP, with names and both sides' certificates verified.  It
+# is reloaded under calls, and none is lost.
 
 use strict;
 use warnings;
@@ -11,10 +11,14 @@ use Toolgate::Hang;
 use Toolgate::Tls;
 use Toolgate::Way;
 
+use IO::Socket::INET;
+
 my $there = Toolgate::Test->new(workers => 1);
 my $tg = Toolgate::Test->new(workers => 1);
 my $hang = Toolgate::Hang->new($there);
 my $dir = $there->dir;
+my $port = IO::Socket::INET->new(LocalAddr => '127.0.0.5', Listen => 1)
+    ->sockport;
 
 # --- certificates -----------------------------------------------------------
 
@@ -54,7 +58,8 @@ sub there {
     my ($n) = @_;
     return (
         server('listen unix:%%SOCKET%%', $n, '')
-            . server("listen unix:$dir/tls ssl", $n, <<"END"),
+            . server("listen unix:$dir/tls ssl; listen 127.0.0.5:$port ssl", $n,
+            <<"END"),
     ssl_certificate $dir/server.pem;
     ssl_certificate_key $dir/server.key;
     ssl_session_cache shared:s:1m;
@@ -108,6 +113,7 @@ sub here {
 my %address = (
     plain => [ 'unix:' . $there->socket_path, '' ],
     TLS   => [ "unix:$dir/tls", ssl() ],
+    TCP   => [ "127.0.0.5:$port", ssl() ],
 );
 my $key = 0;
 for my $kind (sort keys %address) {

@@ -57,6 +57,12 @@ my $runner = Toolgate::Client->connect($tg->state_dir . '/runner-3.sock');
 $heard .= $runner->encode($runner->rpc('status'));
 my ($cli, $said, $complained) = $tg->cli('call', 'no');
 $heard .= $said . $complained;
+(undef, $said, $complained) = $tg->cli('status', '--json');
+$heard .= $said . $complained;
+($status, $out, $err) =
+    run_command({ env => $tg->nginx_env }, $tg->nginx_command('-T'));
+like $out, qr{header Authorization file=\Q$key\E;}, 'nginx -T has its file';
+$heard .= $out . $err;
 like $heard, qr/status 401/, 'something was heard';
 unlike $heard, qr/\Q$secret/, 'no answer has it';
 

@@ -1,0 +1,82 @@
+#!/usr/bin/perl
+# `pass` asks another server of an upstream only when nothing of a call was
+# sent: not when it was read, nor when a part of it may have been.
+
+use Toolgate::Test;
+use Toolgate::Backend;
+use Toolgate::Parent;
+
+my $tg = Toolgate::Test->new(workers => 1);
+$tg->allow_log(qr/ended with \d+ calls? in flight/, qr/no connection to/,
+    qr/handshake failed/);
+my $dir = $tg->dir;
+my (%first, %second, $upstreams, $tools);
+for my $protocol (@Toolgate::Backend::ALL) {
+    $first{$protocol} = Toolgate::Backend->new($protocol, "$dir/1-$protocol");
+    $second{$protocol} = Toolgate::Backend->new($protocol, "$dir/2-$protocol");
+    $upstreams .= <<"END";
+upstream of_$protocol {
+    server unix:$dir/1-$protocol max_fails=0;
+    server unix:$dir/2-$protocol backup;
+}
+END
+    $tools .= "tool $protocol { description x; timeout 600s; "
+        . "pass of_$protocol protocol=$protocol; }\n";
+}
+$tg->conf($tools, stream => $upstreams)->start;
+my $client = $tg->connect;
+
+sub start {
+    my ($protocol, %arguments) = @_;
+    return $client->request('tools/call',
+        { name => $protocol, arguments => \%arguments });
+}
+
+sub is_lost {
+    my ($protocol, $id, $what) = @_;
+    like text_of($client->reply($id)),
+        qr/^$protocol: the connection .* may have been executed/,
+        "$protocol: $what is not known to be undone";
+    ok !$second{$protocol}->parent->is_called(0), 'nobody else is asked';
+}
+
+for my $protocol (@Toolgate::Backend::ALL) {
+    my ($first, $second) = ($first{$protocol}, $second{$protocol});
+
+    my $id = start($protocol);
+    $first->accept;
+    $first->heard->{conn}->close;
+    is_lost($protocol, $id, 'what was read');
+
+    # A part of it is on its way, the rest waits for room.
+    $id = start($protocol, text => 'x' x 800_000);
+    my $conn = $first->accept;
+    wait_for {
+        $conn->fill(time + 1);
+        length $conn->buffered > 1000;
+    }
+    'a part';
+    cmp_ok length $conn->buffered, '<', 800_000, "$protocol: a part came";
+    $conn->close;
+    is_lost($protocol, $id, 'what was sent in part');
+
+    # Nobody is there: nothing of it was sent.
+    $first->parent->close;
+    $id = start($protocol);
+    $second->accept;
+    $second->text($second->heard, 'second');
+    is text_of($client->reply($id)), 'second',
+        "$protocol: what was not sent goes to another";
+    $first->parent->listen;
+}
+
+# Nor was it before a handshake that fails.
+my $id = start('mcp');
+my $conn = $first{mcp}->parent->accept;
+Toolgate::Parent::refuse($conn, Toolgate::Parent::request($conn, $_), -32601,
+    'no')
+    for qw(server/discover initialize);
+$second{mcp}->text($second{mcp}->heard, 'second');
+is text_of($client->reply($id)), 'second', 'whose handshake fails had nothing';
+
+done_testing;
