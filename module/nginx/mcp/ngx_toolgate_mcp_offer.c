@@ -76,15 +76,16 @@ ngx_toolgate_mcp_new_snapshot(const ngx_toolgate_mcp_offer_t *offer,
     return snapshot;
 }
 
-/* Whose tool it is; NULL: the config's. */
+/* Whose tool has the name of this one; NULL: the config's. */
 static const ngx_toolgate_mcp_t *
-ngx_toolgate_mcp_owner(const tg_entry_t *entry)
+ngx_toolgate_mcp_owner(const tg_entry_t *entry,
+                       const ngx_toolgate_mcp_tool_t *listed)
 {
     const ngx_toolgate_tool_t *tool;
 
     tool = entry->host;
 
-    return tool->handler == &ngx_toolgate_mcp_handler
+    return tool->handler == listed->tool.handler
                ? ((ngx_toolgate_mcp_tool_t *) tool->conf)->server
                : NULL;
 }
@@ -103,7 +104,7 @@ ngx_toolgate_mcp_clash(ngx_toolgate_mcp_clashes_t *clashes,
         return;
     }
 
-    other = ngx_toolgate_mcp_owner(first);
+    other = ngx_toolgate_mcp_owner(first, listed);
     ngx_log_error(clashes->level, clashes->log, 0,
                   "tool %*s of mcp_server \"%V\" would be \"%*s\", which "
                   "%s%V%s has already%s; choose another \"prefix\" for it, or "
@@ -240,7 +241,7 @@ ngx_toolgate_mcp_put_clashes(const ngx_toolgate_mcp_t *mcp, tg_buf_t *json)
         tg_json_put_member(json, "\"tool\":", listed->name);
         tg_buf_text(json, ",\"name\":");
         tg_json_put_string(json, listed->tool.entry.name);
-        other = ngx_toolgate_mcp_owner(first);
+        other = ngx_toolgate_mcp_owner(first, listed);
 
         if (other != NULL) {
             tg_buf_text(json, ",\"mcp_server\":");
