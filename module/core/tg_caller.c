@@ -16,6 +16,8 @@ tg_caller_reset(tg_caller_t *caller)
     tg_buf_reset(&caller->out, 0);
     caller->sent = 0;
     caller->written = 0;
+    caller->resends = 0;
+    caller->is_leaving = 0;
     caller->is_drained = 0;
     caller->is_closed = 0;
     caller->is_refusing = 0;
@@ -239,6 +241,15 @@ tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params)
     tg_caller_put_method(&caller->out, method, params);
 
     return tg_caller_close(caller, start);
+}
+
+int
+tg_caller_hello_resends(tg_caller_t *caller)
+{
+    caller->resends = 1;
+
+    return tg_caller_notify(caller, TG_STR(TG_HELLO),
+                            TG_STR("{\"resends\":true}"));
 }
 
 int

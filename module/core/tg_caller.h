@@ -72,7 +72,9 @@ struct tg_caller_s {
     tg_pending_t *last;
     uint64_t sent;          /* bytes that ever went into out */
     uint64_t written;       /* bytes that the host wrote of them */
-    unsigned is_drained:1;  /* the other side said that it takes no more */
+    unsigned resends:1;     /* what was not started is sent again */
+    unsigned is_leaving:1;  /* the other side refuses all, as we resend it */
+    unsigned is_drained:1;  /* it said that it takes no more */
     unsigned is_closed:1;   /* it said goodbye, or broke the framing */
     unsigned is_refusing:1; /* a discarded line's id may stand at its end */
 };
@@ -115,6 +117,12 @@ int tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params);
  * It may be said again when it is known what can be asked here (TG_CAN_…).
  */
 int tg_caller_hello(tg_caller_t *caller, unsigned can);
+
+/*
+ * Likewise of somebody who sends again, on another connection, what is
+ * answered with NOT_STARTED: then it may be, while others run.
+ */
+int tg_caller_hello_resends(tg_caller_t *caller);
 
 /*
  * Answers a request of the server's, by its raw id, with the raw result, or

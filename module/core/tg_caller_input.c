@@ -76,6 +76,12 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
             answer.code = 0;
         }
 
+        if (answer.code == TG_RPC_LEAVING && caller->resends) {
+            caller->is_leaving = 1;
+            memset(&answer, 0, sizeof(answer));
+            answer.kind = TG_ANSWER_NOT_STARTED;
+        }
+
     } else {
         tg_caller_fail(caller, pending,
                        type == TG_JSON_STRING

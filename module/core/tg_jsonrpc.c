@@ -87,7 +87,7 @@ static int
 tg_jsonrpc_notification(tg_peer_t *peer, tg_message_t *message,
                         tg_reply_t *reply)
 {
-    tg_str_t method;
+    tg_str_t method, resends;
 
     method = message->method;
 
@@ -102,6 +102,8 @@ tg_jsonrpc_notification(tg_peer_t *peer, tg_message_t *message,
 
     } else if (tg_json_is_text(method, TG_STR(TG_HELLO))) {
         peer->is_toolgate = 1;
+        peer->resends |= tg_json_has(message->params, TG_STR("resends"),
+                                     TG_JSON_TRUE, &resends);
         tg_peer_learn(peer, message->params);
 
     } else {
@@ -176,6 +178,13 @@ static int
 tg_jsonrpc_request(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
                    tg_reply_t *reply)
 {
+    if (peer->is_leaving) {
+        return tg_jsonrpc_reject(peer, reply, TG_RPC_LEAVING,
+                                 "This server is about to leave; the request "
+                                 "was not started. Connect anew, and send it "
+                                 "again.");
+    }
+
     if ((method != TG_METHOD_OTHER
          || message->meta.protocol_version.data != NULL)
         && tg_peer_mcp(peer, method, message, reply) == TG_OK)

@@ -197,6 +197,8 @@ struct tg_peer_s {
     unsigned is_legacy:1;   /* initialize was answered */
     unsigned is_modern:1;   /* a request claimed the modern era */
     unsigned is_toolgate:1; /* a bridge or CLI of ours: said hello */
+    unsigned resends:1;     /* it said so: what is refused, it sends again */
+    unsigned is_leaving:1;  /* requests are refused, as it resends them */
     unsigned is_closing:1;  /* no further request is taken */
     unsigned is_refusing:1; /* a discarded line is answered at its end */
     unsigned can:7;         /* TG_CAN_…: what the client can be asked */

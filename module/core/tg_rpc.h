@@ -11,7 +11,8 @@ enum {
     TG_RPC_METHOD = -32601,
     TG_RPC_PARAMS = -32602,
     TG_RPC_INTERNAL = -32603,
-    TG_RPC_VERSION = -32022 /* MCP 2026-07-28: unsupported version */
+    TG_RPC_LEAVING = -32090, /* of Toolgate: not started, ask elsewhere */
+    TG_RPC_VERSION = -32022  /* MCP 2026-07-28: unsupported version */
 };
 
 /* MCP's newest revision, and the newest with a handshake. */

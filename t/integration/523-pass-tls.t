@@ -118,7 +118,8 @@ my %address = (
 my $key = 0;
 for my $kind (sort keys %address) {
     my ($address, $more) = @{ $address{$kind} };
-    here(tools($address, $more));
+    # All tools on one connection.
+    here($more . tools($address, ''));
     for my $way (Toolgate::Way->all($tg)) {
         my $name = "$kind, " . $way->name;
         ok defined $way->call('n')->{text}, "$name: it answers";

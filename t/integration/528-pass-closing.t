@@ -8,6 +8,7 @@ use Toolgate::Test;
 use Errno qw(EAGAIN);
 use Toolgate::Backend;
 use Toolgate::Faults;
+use Toolgate::Parent;
 use Toolgate::Tls;
 
 my $tg = Toolgate::Test->new(workers => 1);
@@ -44,8 +45,9 @@ sub start {
 
 my @ids = map { start() } 1 .. 3;
 my @requests = map { $backend->heard } @ids;
-is $backend->conn->notification('notifications/toolgate/hello')->{params},
-    undef, 'the backend hears who it is';
+is_deeply
+    $backend->conn->notification('notifications/toolgate/hello')->{params},
+    { resends => JSON::PP::true }, 'the backend hears who it is';
 $backend->text($requests[1], 'one');
 $backend->conn->notify('notifications/toolgate/closing', { reason => 'x' });
 is text_of($client->reply($ids[1])), 'one', 'what was answered was';
@@ -73,6 +75,26 @@ $backend->accept;
 $backend->text($backend->heard, 'again') for 1, 2;
 is text_of($client->reply($id)), 'again', 'a call that was sent is sent again';
 is text_of($client->reply($other)), 'again', 'and the one that found it out';
+
+# --- who refuses what it does not start -------------------------------------
+
+my ($slow, $more) = map { start() } 1, 2;
+my $running = $backend->heard;
+my $refused = $backend->heard;
+my $old = $backend->conn;
+$old->send_line({ jsonrpc => '2.0', id => $refused->{id},
+    error => { code => -32090, message => 'leaving' } });
+$backend->accept;
+$backend->text($backend->heard, 'elsewhere');
+is text_of($client->reply($more)), 'elsewhere', 'what is refused is asked anew';
+$id = start();
+$backend->text($backend->heard, 'there');
+is text_of($client->reply($id)), 'there', 'and all that follows, there';
+$client->notify('notifications/cancelled', { requestId => $slow });
+is $old->notification('notifications/cancelled')->{params}{requestId},
+    $running->{id}, 'the other one is told what its last call needs';
+$old->send_line({ jsonrpc => '2.0', id => 'x', method => 'ping' });
+ok Toolgate::Parent::is_left($old), 'and is left when there is no call';
 
 # --- first words ------------------------------------------------------------
 

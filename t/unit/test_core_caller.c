@@ -32,6 +32,12 @@ test_hello(end_t *end, const char *args)
     return tg_caller_hello(&end->caller, 0);
 }
 
+static int
+test_resends(end_t *end, const char *args)
+{
+    return tg_caller_hello_resends(&end->caller);
+}
+
 /* A word, and the rest of a line or nothing. */
 static tg_str_t
 test_take(const char **args)
@@ -170,13 +176,21 @@ static const struct {
     const char *name;
     int (*run)(end_t *end, const char *args);
 } test_commands[] = {
-    { "hello", test_hello },       { "request", test_request },
-    { "notify", test_notify },     { "call", end_call },
-    { "shutdown", test_shutdown }, { "cancel", test_cancel },
-    { "forget", test_forget },     { "lose", test_lose },
-    { "again", test_again },       { "then-cancel", test_then_cancel },
-    { "written", test_written },   { "few", test_few },
-    { "start", test_start },       { "list", test_list },
+    { "hello", test_hello },
+    { "resends", test_resends },
+    { "request", test_request },
+    { "notify", test_notify },
+    { "call", end_call },
+    { "shutdown", test_shutdown },
+    { "cancel", test_cancel },
+    { "forget", test_forget },
+    { "lose", test_lose },
+    { "again", test_again },
+    { "then-cancel", test_then_cancel },
+    { "written", test_written },
+    { "few", test_few },
+    { "start", test_start },
+    { "list", test_list },
     { "tick", test_tick },
 };
 

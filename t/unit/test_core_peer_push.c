@@ -80,6 +80,35 @@ HELP_TEST(refusal, "a client that is turned away")
     host_deinit(&host);
 }
 
+/* Who sends it again is refused what is new; what runs goes on. */
+HELP_TEST(leaving, "a server that leaves")
+{
+    static const char refused[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32090,"
+        "\"message\":\"This server is about to leave; the request was not "
+        "started. Connect anew, and send it again.\"}}";
+    host_t host;
+
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                            "toolgate/hello\"}\n"));
+    CU_ASSERT(host.peer.is_toolgate && !host.peer.resends);
+    host_feed(&host,
+              TG_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                     "toolgate/hello\",\"params\":{\"resends\":true}}\n"));
+    CU_ASSERT(host.peer.resends);
+    host_feed(&host, TG_STR(TEST_HANG("1", "1") "\n"));
+    CU_ASSERT(host.ncalls == 1);
+    host.peer.is_leaving = 1;
+    host_feed(&host, TG_STR(TEST_HANG("2", "2") "\n"));
+    TEST_LINES(&host, refused);
+    CU_ASSERT(host.ncalls == 1);
+    host_feed(&host, TG_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                            "cancelled\",\"params\":{\"requestId\":1}}\n"));
+    CU_ASSERT(host.peer.ncalls == 0);
+    host_deinit(&host);
+}
+
 #define TEST_CLIENT(name)                                                      \
     "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"tools/list\",\"params\":{"     \
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","   \

@@ -18,7 +18,7 @@ ngx_toolgate_line_answer(void *host, void *tag, const tg_answer_t *answer)
 
     line->nasks--;
     ask->line = NULL;
-    ask->is_drained = line->is_drained;
+    ask->is_drained = line->is_drained || line->caller.is_leaving;
     ask->answer(ask->data, answer);
 }
 
@@ -93,7 +93,7 @@ ngx_toolgate_line_has_room(ngx_toolgate_line_t *line, size_t len)
 
     /* The first words on its next connection. */
     if (line->says_hello && line->caller.sent == 0) {
-        (void) tg_caller_hello(&line->caller, 0);
+        (void) tg_caller_hello_resends(&line->caller);
     }
 
     return 1;

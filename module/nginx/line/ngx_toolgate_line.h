@@ -81,7 +81,7 @@ struct ngx_toolgate_line_s {
     ngx_msec_t since;      /* when this row of tries began */
     ngx_msec_t heard;      /* when it was read from */
     ngx_uint_t ntries;     /* of this row, that failed */
-    unsigned says_hello:1; /* see tg_caller_hello() */
+    unsigned says_hello:1; /* see tg_caller_hello_resends() */
     unsigned is_heard:1;   /* something came on this connection */
     unsigned is_over:1;    /* its owner wants no more of this connection */
     unsigned is_drained:1; /* it said that it starts nothing more */

@@ -188,6 +188,9 @@ ngx_toolgate_line_input(ngx_toolgate_line_t *line, size_t n)
                    n - consumed);
     }
 
+    /* Nothing more is asked of one that leaves. */
+    line->is_over |= line->caller.is_leaving && line->nasks == 0;
+
     return rc == TG_OK && !tg_buf_failed(in) && !line->is_over ? NGX_OK
                                                                : NGX_ERROR;
 }

@@ -111,7 +111,8 @@ ngx_toolgate_channel_is_free(const ngx_toolgate_channel_t *channel)
         return channel->line.nasks == 0;
     }
 
-    return !ngx_toolgate_channel_is_hung(channel);
+    return !ngx_toolgate_channel_is_hung(channel)
+           && !channel->line.caller.is_leaving;
 }
 
 ngx_toolgate_channel_t *

@@ -456,6 +456,8 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
         if (rc != NGX_DECLINED) {
             return rc;
         }
+
+        session->front.peer.is_leaving = session->front.peer.resends;
     }
 
     ngx_toolgate_borrow(&session->front.peer.out);
