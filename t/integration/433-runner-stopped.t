@@ -8,7 +8,8 @@ use Time::HiRes qw(time);
 
 my $tg = Toolgate::Test->new(workers => 1);
 $tg->conf(<<'END')->start;
-tool hi { return hi; }
+tool_log calls.json json;
+tool hi { return hi; tool_log off; }
 tool run { exec echo $tool_arg_n; timeout 4s; }
 method run { exec echo 1; timeout 4s; }
 END
@@ -54,5 +55,16 @@ for my $client ($mcp, $rpc, $ipc) {
     ok $client->at_eof, 'nothing was answered twice';
 }
 is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner, 'the same runner';
+
+# Each has its line, which says whose fault it was.
+my %lines;
+my $log = slurp($tg->dir . '/calls.json');
+$lines{"$1 $2"}++ while $log =~ /"status":"(\w+)","rule":(\S+?),/g;
+is_deeply \%lines, {
+    'ok null'           => 4,
+    'cancelled null'    => 1,
+    'gone null'         => 1,
+    'timeout "runner"'  => 3,
+}, 'a line for each call';
 
 done_testing;
