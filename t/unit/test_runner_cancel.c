@@ -236,11 +236,20 @@ HELP_TEST(draining, "draining")
 /* One that was answered, but whose program is still being ended. */
 HELP_TEST(ending, "ending")
 {
+    char script[256], path[96];
     unsigned id, other;
     pid_t pid;
 
-    id = host_send(host_sh("trap '' TERM; while :; do sleep 0.05; done",
-                           ",\"timeout_ms\":200"));
+    snprintf(path, sizeof(path), "%s/deaf", help_dir);
+    snprintf(script, sizeof(script),
+             "trap '' TERM; : >%s; while :; do sleep 0.05; done", path);
+    id = host_send(host_sh(script, ",\"timeout_ms\":200"));
+
+    /* The loop does not run, so its time is not over before that. */
+    while (!host_is_file(path)) {
+        usleep(1000);
+    }
+
     other = host_send(host_sh("sleep 1000 & wait", ""));
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("failure", "\"timeout\""));

@@ -340,12 +340,23 @@ HELP_TEST(changes, "changes")
  */
 HELP_TEST(held, "held")
 {
+    char script[512], path[96];
     unsigned id;
 
-    CU_ASSERT(host_exec(host_sh("trap '' TERM; while :; do sleep 0.05; done",
-                                ",\"timeout_ms\":200,\"limits\":[{\"name\":"
-                                "\"concurrency\",\"key\":\"k\","
-                                "\"concurrency\":1}]")));
+    snprintf(path, sizeof(path), "%s/deaf", help_dir);
+    snprintf(script, sizeof(script),
+             "trap '' TERM; : >%s; while :; do sleep 0.05; done", path);
+    (void) host_send(host_sh(script,
+                             ",\"timeout_ms\":200,\"limits\":[{\"name\":"
+                             "\"concurrency\",\"key\":\"k\","
+                             "\"concurrency\":1}]"));
+
+    /* The loop does not run, so its time is not over before that. */
+    while (!host_is_file(path)) {
+        usleep(1000);
+    }
+
+    CU_ASSERT(host_recv());
     CU_ASSERT(host_is("failure", "\"timeout\""));
     CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host_exec(host_sh("echo no", test_limit("k", 1, 0))));
@@ -366,9 +377,12 @@ HELP_TEST(held, "held")
     CU_ASSERT(host_is_text("text", "yes\n"));
     CU_ASSERT(host_until(host_no_exec, NULL));
 
-    CU_ASSERT(host_exec(host_sh("(trap '' TERM; while :; do sleep 0.05; done) "
-                                ">/dev/null 2>&1 3>&- &",
-                                test_limit("k", 1, 0))));
+    CU_ASSERT(unlink(path) == 0);
+    snprintf(script, sizeof(script),
+             "(trap '' TERM; : >%s; while :; do sleep 0.05; done) "
+             ">/dev/null 2>&1 3>&- & until [ -e %s ]; do sleep 0.01; done",
+             path, path);
+    CU_ASSERT(host_exec(host_sh(script, test_limit("k", 1, 0))));
     CU_ASSERT(host_result("text").data != NULL);
     CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host_exec(host_sh("echo yes", test_limit("k", 1, 0))));
