@@ -36,7 +36,9 @@ tg_bridge_quit(tg_bridge_t *bridge, int code)
 {
     int i;
 
+    /* What is written last may fail, too. */
     if (bridge->is_quitting) {
+        bridge->code = bridge->code != 0 ? bridge->code : code;
         return;
     }
 

@@ -30,6 +30,9 @@ sub made {
 sub due { return $c->result_of('automation.status')->{rules}[0]{nextRunAt} }
 is due(), '2026-06-01T00:00:00.000Z', 'it is planned';
 
+# The store does one thing after the other: the plan is in it when this is.
+$c->result_of('task.submit', prompt => 'first');
+
 # From before the tick that sees it to after it.
 my %want;
 for my $round (0 .. 7) {
