@@ -421,7 +421,8 @@ TOOLGATE_API int toolgate_client_process(toolgate_client_t *client);
  *
  * *result is JSON and the caller's: MCP's result of a call, a method's, or
  * {"tools":[...]}.  With TOOLGATE_ERR_TOOL_EXECUTION it is there, too: the
- * result that "isError", or JSON-RPC's error.  Else it is NULL then.
+ * result that "isError", or JSON-RPC's error.  Else it is NULL then.  result
+ * may be NULL: then nobody wants it.
  *
  * TOOLGATE_ERR_CONNECTION (toolgate_error() says whether it may have been
  * executed), _TIMEOUT (the server is told that nobody waits any more),

@@ -116,8 +116,11 @@ int tg_client_wait(tg_line_t *line, tg_waiter_t *waiter);
 void tg_waiter_init(tg_waiter_t *waiter);
 void tg_waiter_deinit(tg_waiter_t *waiter);
 
-/* Ends the wait, with the result or toolgate_error().  Locked. */
-void tg_waiter_end(tg_waiter_t *waiter, int code, tg_str_t result);
+/*
+ * Ends the wait, with the result, which is the waiter's then, or NULL, and
+ * toolgate_error() of a code that is one.  Locked.
+ */
+void tg_waiter_end(tg_waiter_t *waiter, int code, char *result);
 
 /* --- tg_client_line.c --- */
 

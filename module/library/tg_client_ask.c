@@ -127,35 +127,55 @@ tg_ask_new(const tg_asking_t *asking, const tg_buf_t *text,
     return ask;
 }
 
-/* Locked; the order has the question from then on. */
+/* What a line says of questions, while it was looked at. */
+typedef struct {
+    uint64_t count;
+    uint64_t max_frame;
+    uint64_t timeout;
+    int has_progress;
+} tg_ask_terms_t;
+
+/* Locked. */
+static tg_ask_terms_t
+tg_ask_terms(const tg_line_t *line)
+{
+    return (tg_ask_terms_t){ .count = ++tg_ask_count,
+                             .max_frame = line->conf.max_frame,
+                             .timeout = line->conf.timeout,
+                             .has_progress = line->conf.progress != NULL };
+}
+
+/*
+ * The order of a question, which may be large: nothing is locked.  0, or an
+ * error, told.
+ */
 static int
-tg_ask_order(tg_line_t *line, const tg_asking_t *asking, toolgate_call_t *call)
+tg_ask_make(const tg_ask_terms_t *terms, const tg_asking_t *asking,
+            tg_order_t **result)
 {
     tg_order_t *order;
     tg_ask_t *ask;
     tg_buf_t text;
     char token[64];
     size_t ends[3];
-    int rc;
 
     token[0] = '\0';
-    tg_ask_count++;
 
-    if (asking->kind == TG_ASK_CALL && line->conf.progress != NULL) {
+    if (asking->kind == TG_ASK_CALL && terms->has_progress) {
         (void) snprintf(token, sizeof(token),
                         ",\"_meta\":{\"progressToken\":%llu}",
-                        (unsigned long long) tg_ask_count);
+                        (unsigned long long) terms->count);
     }
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_ask_put(asking, token, &text, ends);
 
-    if (text.len + TG_ASK_ENVELOPE > line->conf.max_frame) {
+    if (text.len + TG_ASK_ENVELOPE > terms->max_frame) {
         tg_buf_deinit(&text);
         return tg_error(TOOLGATE_ERR_MESSAGE_SIZE,
                         "the arguments are larger than a message may be, %llu "
                         "bytes; send less, or set \"max_frame\"",
-                        (unsigned long long) line->conf.max_frame);
+                        (unsigned long long) terms->max_frame);
     }
 
     ask = tg_ask_new(asking, &text, ends);
@@ -167,24 +187,36 @@ tg_ask_order(tg_line_t *line, const tg_asking_t *asking, toolgate_call_t *call)
         return tg_error_memory();
     }
 
-    ask->call = TG_CLIENT_CALL(tg_ask_count);
+    ask->call = TG_CLIENT_CALL(terms->count);
     ask->timeout = asking->timeout != 0 ? (uint64_t) asking->timeout
-                                        : line->conf.timeout;
+                                        : terms->timeout;
     order->ask = ask;
     order->execute = tg_line_ask;
-    rc = tg_run_order(&line->run, order);
-
-    if (rc != 0) {
-        tg_order_free(order);
-        free(ask);
-        return rc;
-    }
-
-    if (call != NULL) {
-        *call = TG_CLIENT_CALL(tg_ask_count);
-    }
+    *result = order;
 
     return 0;
+}
+
+/* Locked: the line as it is after that, if it is there, has the order. */
+static tg_line_t *
+tg_ask_order(const toolgate_client_t *client, tg_order_t *order, int *rc)
+{
+    tg_line_t *line;
+
+    line = tg_client_line(client, rc);
+
+    if (line != NULL) {
+        *rc = tg_run_order(&line->run, order);
+    }
+
+    if (*rc == 0) {
+        return line;
+    }
+
+    free(order->ask);
+    tg_order_free(order);
+
+    return NULL;
 }
 
 /* --- without waiting --- */
@@ -193,10 +225,16 @@ static int
 tg_ask_begin(const toolgate_client_t *client, const tg_asking_t *asking,
              toolgate_call_t *call)
 {
+    tg_ask_terms_t terms;
+    tg_order_t *order;
     tg_line_t *line;
     int rc;
 
-    rc = tg_ask_check(asking);
+    rc = asking->answered != NULL
+             ? tg_ask_check(asking)
+             : tg_error(TOOLGATE_ERR_ARGUMENT,
+                        "a function has to take the answer; "
+                        "toolgate_client_call() and its like wait for it");
 
     if (rc != 0) {
         return rc;
@@ -204,7 +242,20 @@ tg_ask_begin(const toolgate_client_t *client, const tg_asking_t *asking,
 
     tg_library_lock();
     line = tg_client_line(client, &rc);
-    rc = line != NULL ? tg_ask_order(line, asking, call) : rc;
+    terms = line != NULL ? tg_ask_terms(line) : (tg_ask_terms_t){ 0 };
+    tg_library_unlock();
+    rc = rc == 0 ? tg_ask_make(&terms, asking, &order) : rc;
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    tg_library_lock();
+
+    if (tg_ask_order(client, order, &rc) != NULL && call != NULL) {
+        *call = TG_CLIENT_CALL(terms.count);
+    }
+
     tg_library_unlock();
 
     return rc;
@@ -278,10 +329,17 @@ static void
 tg_ask_answered(toolgate_call_t call, int code, const char *result, size_t len,
                 void *data)
 {
+    char *copy;
+
     (void) call;
+    copy = result != NULL ? tg_text_copy(tg_str(result, len)) : NULL;
+
+    if (result != NULL && copy == NULL) {
+        code = tg_error_memory();
+    }
+
     tg_library_lock();
-    tg_waiter_end(data, code,
-                  result != NULL ? tg_str(result, len) : TG_STR_NONE);
+    tg_waiter_end(data, code, copy);
     tg_library_unlock();
 }
 
@@ -302,19 +360,33 @@ tg_ask_may_wait(const tg_line_t *line)
                : 0;
 }
 
-/* Locked. */
+/* Its order goes to the line, and the thread waits. */
 static int
-tg_ask_wait_on(tg_line_t *line, const tg_asking_t *asking, tg_waiter_t *waiter)
+tg_ask_wait_on(const toolgate_client_t *client, const tg_asking_t *asking,
+               tg_waiter_t *waiter)
 {
+    tg_ask_terms_t terms;
+    tg_order_t *order;
+    tg_line_t *line;
     int rc;
 
-    rc = tg_ask_may_wait(line);
+    tg_library_lock();
+    line = tg_client_line(client, &rc);
+    rc = line != NULL ? tg_ask_may_wait(line) : rc;
+    terms = rc == 0 ? tg_ask_terms(line) : (tg_ask_terms_t){ 0 };
+    tg_library_unlock();
+    rc = rc == 0 ? tg_ask_make(&terms, asking, &order) : rc;
 
-    if (rc == 0) {
-        rc = tg_ask_order(line, asking, NULL);
+    if (rc != 0) {
+        return rc;
     }
 
-    return rc == 0 ? tg_client_wait(line, waiter) : rc;
+    tg_library_lock();
+    line = tg_ask_order(client, order, &rc);
+    rc = line != NULL ? tg_client_wait(line, waiter) : rc;
+    tg_library_unlock();
+
+    return rc;
 }
 
 static int
@@ -323,10 +395,12 @@ tg_ask_wait(const toolgate_client_t *client, const tg_asking_t *asked,
 {
     tg_asking_t asking;
     tg_waiter_t waiter;
-    tg_line_t *line;
     int rc;
 
-    *result = NULL;
+    if (result != NULL) {
+        *result = NULL;
+    }
+
     rc = tg_ask_check(asked);
 
     if (rc != 0) {
@@ -337,16 +411,13 @@ tg_ask_wait(const toolgate_client_t *client, const tg_asking_t *asked,
     asking.answered = tg_ask_answered;
     asking.data = &waiter;
     tg_waiter_init(&waiter);
-    tg_library_lock();
-    line = tg_client_line(client, &rc);
+    rc = tg_ask_wait_on(client, &asking, &waiter);
 
-    if (line != NULL) {
-        rc = tg_ask_wait_on(line, &asking, &waiter);
+    if (result != NULL) {
         *result = waiter.result;
         waiter.result = NULL;
     }
 
-    tg_library_unlock();
     tg_waiter_deinit(&waiter);
 
     return rc;

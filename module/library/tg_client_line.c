@@ -229,7 +229,7 @@ tg_line_know(tg_line_t *line, int is_connected)
                       is_connected
                           ? 0
                           : tg_error(TOOLGATE_ERR_CONNECTION, "%s", line->why),
-                      TG_STR_NONE);
+                      NULL);
         line->opener = NULL;
     }
 
@@ -496,7 +496,7 @@ tg_line_stop(tg_run_t *run)
         tg_waiter_end(line->opener,
                       tg_error(TOOLGATE_ERR_CONNECTION,
                                "the client was closed"),
-                      TG_STR_NONE);
+                      NULL);
         line->opener = NULL;
     }
 

@@ -202,8 +202,9 @@ tg_files_store(tg_files_t *files, const char *temp, tg_str_t schema)
         return -1;
     }
 
-    rc = tg_files_put(fd, schema) == 0 && fstat(fd, &st) == 0
-                 && rename(temp, files->schema) == 0
+    /* A umask may have taken away more. */
+    rc = fchmod(fd, 0600) == 0 && tg_files_put(fd, schema) == 0
+                 && fstat(fd, &st) == 0 && rename(temp, files->schema) == 0
              ? 0
              : -1;
 

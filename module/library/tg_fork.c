@@ -49,17 +49,24 @@ tg_fork_parent(void)
 }
 
 /*
- * What a descriptor leads to is closed, but its number stays taken: the loop
- * whose it was is in this child's memory still.  A number that has become
- * something else's meanwhile is left alone.
+ * What a descriptor leads to is closed, but its number stays taken, unless
+ * there is none to take its place: the loop whose it was is in this child's
+ * memory still.  A number that has become something else's meanwhile is left
+ * alone.
  */
 static void
 tg_fork_cut(int fd, const tg_file_id_t *id, int dead)
 {
     struct stat st;
 
-    if (fd != -1 && fstat(fd, &st) == 0 && tg_file_is(id, &st)) {
+    if (fd == -1 || fstat(fd, &st) != 0 || !tg_file_is(id, &st)) {
+        return;
+    }
+
+    if (dead != -1) {
         (void) dup3(dead, fd, O_CLOEXEC);
+    } else {
+        (void) close(fd);
     }
 }
 
@@ -77,8 +84,7 @@ tg_fork_child(void)
 
     dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    for (server = tg_servers; server != NULL && dead != -1;
-         server = server->next) {
+    for (server = tg_servers; server != NULL; server = server->next) {
         if (server->run == NULL) {
             continue;
         }
@@ -91,8 +97,7 @@ tg_fork_child(void)
         }
     }
 
-    for (client = tg_clients; client != NULL && dead != -1;
-         client = client->next) {
+    for (client = tg_clients; client != NULL; client = client->next) {
         tg_fork_cut(client->line->fd, &client->line->id, dead);
     }
 

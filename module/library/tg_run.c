@@ -82,7 +82,13 @@ tg_run_tick(tg_run_t *run)
         run->pace_at = tg_post_pace(&run->post) ? now + TG_MAIL_PACE : 0;
     }
 
+    if (run->accept_at != 0 && run->accept_at <= now) {
+        run->accept_at = 0;
+        tg_session_accept(run);
+    }
+
     due = run->pace_at != 0 ? run->pace_at : UINT64_MAX;
+    due = run->accept_at != 0 && run->accept_at < due ? run->accept_at : due;
 
     for (session = run->first; session != NULL; session = next) {
         next = session->next;
@@ -335,7 +341,11 @@ tg_run_stop(tg_run_t *run)
     tg_library_unlock();
 
     if (run->tick_fd != -1) {
-        (void) uv_poll_stop(&run->ticker);
+        /* One that could not be polled has no handle. */
+        if (run->ticker.data != NULL) {
+            (void) uv_poll_stop(&run->ticker);
+        }
+
         (void) close(run->tick_fd);
         run->tick_fd = -1;
     }

@@ -23,6 +23,8 @@
 #define TG_TOLD_MAX (4 * 1024 * 1024)
 /* ms between two looks at a client that sends no more. */
 #define TG_SESSION_LOOK 500
+/* ms until a client that there was no memory for is accepted after all. */
+#define TG_SESSION_AGAIN 100
 
 typedef enum {
     TG_LOOP_THREAD,
@@ -124,6 +126,7 @@ struct tg_run_s {
     tg_session_t *dirty;
     tg_post_t post;
     uint64_t pace_at;            /* when progress is told again; 0: no matter */
+    uint64_t accept_at;          /* when a client that waits is; likewise */
     uint64_t due;                /* what the timer is set for; 0: it is not */
     void (*tick)(tg_run_t *run); /* it is due; NULL: a server's */
     void (*ended)(tg_run_t *run); /* the last handle is closed */

@@ -400,7 +400,7 @@ tg_session_new(tg_run_t *run, tg_dialect_t dialect)
 
     if (session == NULL) {
         tg_report(run, TOOLGATE_ERR_MEMORY,
-                  "client closed: there is no memory to serve it");
+                  "there is no memory to serve a client");
         return NULL;
     }
 
@@ -438,7 +438,10 @@ tg_session_accept(tg_run_t *run)
 
     session = tg_session_new_conn(run);
 
+    /* libuv accepts nobody else before this one is taken. */
     if (session == NULL) {
+        run->accept_at = uv_now(run->loop) + TG_SESSION_AGAIN;
+        tg_run_due(run, run->accept_at);
         return;
     }
 

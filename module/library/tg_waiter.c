@@ -22,18 +22,14 @@ tg_waiter_deinit(tg_waiter_t *waiter)
 }
 
 void
-tg_waiter_end(tg_waiter_t *waiter, int code, tg_str_t result)
+tg_waiter_end(tg_waiter_t *waiter, int code, char *result)
 {
     waiter->is_done = 1;
     waiter->code = code;
+    waiter->result = result;
 
     if (code != 0) {
         waiter->why = tg_text_copy(tg_str_c(toolgate_error()));
-    }
-
-    if (result.data != NULL) {
-        waiter->result = tg_text_copy(result);
-        waiter->code = waiter->result != NULL ? code : TOOLGATE_ERR_MEMORY;
     }
 
     (void) pthread_cond_signal(&waiter->cond);

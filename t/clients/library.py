@@ -16,7 +16,8 @@ import time
 import weakref
 from typing import Any, Callable, Literal, Optional
 
-from toolgate import (BridgeStartupError, Call, RPCError, Server, ToolError,
+from toolgate import (BridgeStartupError, Call, Client, IPCConnectionError,
+                      IPCToolExecutionError, RPCError, Server, ToolError,
                       version)
 
 BRIDGE = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -44,7 +45,7 @@ def raises(kind: type[Exception], text: str, do: Callable[[], object],
         print(f"# {got}", flush=True)
 
 
-class Client:
+class Peer:
     """Of the socket, in JSON-RPC."""
 
     def __init__(self, path: Optional[str]) -> None:
@@ -143,7 +144,7 @@ def tools() -> None:
 
     server.add_method("half", half)
     with server:
-        client = Client(server.socket)
+        client = Peer(server.socket)
         listed = {tool["name"]: tool
                   for tool in client.ask("tools/list")["result"]["tools"]}
         same(list(listed), ["join", "add", "refuse", "wrong", "work", "later",
@@ -192,7 +193,7 @@ def lists() -> None:
     server = Server("lists")
     server.add_tool("a", lambda: "a")
     with server:
-        client = Client(server.socket)
+        client = Peer(server.socket)
         client.ask("initialize", protocolVersion="2025-11-25",
                    capabilities={}, clientInfo={"name": "c", "version": "1"})
         client.send("ping")
@@ -226,6 +227,233 @@ def lists() -> None:
            "arguments without names")
     server.close()
     raises(RuntimeError, "closed", server.start, "a server that was closed")
+
+
+# --- what a host may do wrong, and is told ---
+
+class Told(logging.Handler):
+    """What is logged, as lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+def misuse() -> None:
+    told = Told()
+    log = logging.getLogger("toolgate")
+    log.addHandler(told)
+    log.setLevel(logging.WARNING)
+    log.propagate = False
+    server = Server("misuse", threads=2)
+
+    @server.tool
+    def take(**more: Any) -> str:
+        return "took"
+
+    @server.tool
+    def half() -> str:
+        raise ToolError("half of \ud800", "Odd\ud800Error")
+
+    class Strange(Exception):
+        type = 7
+
+        def __str__(self) -> str:
+            raise KeyError("no text")
+
+    @server.tool
+    def strange() -> str:
+        raise Strange()
+
+    @server.tool
+    def stop() -> str:
+        server.stop()
+        stopped.set()
+        return "late"
+
+    def odd() -> int:
+        raise RPCError(-32050, "it is odd", object())
+
+    server.add_method("odd", odd)
+    stopped = threading.Event()
+    with server:
+        raises(RuntimeError, "started already", server.start,
+               "to start it twice is refused")
+        client = Peer(server.socket)
+        same(client.text("take"), "took", "and it serves on")
+        client.last += 1
+        client.socket.sendall(
+            b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":'
+            b'{"name":"take","arguments":{"a":%s}}}\n'
+            % (client.last, b"1" * 5000))
+        same(client.receive()["id"], client.last,
+             "a number that is too long for Python has an answer")
+        for i in range(4):
+            same(client.call("half")["_meta"]["toolgate/errorType"],
+                 "Odd?Error", f"half a character in an error, {i}")
+            same(client.call("strange")["_meta"]["toolgate/errorType"],
+                 "KeyError", f"an error without a text, {i}")
+            ok("error" in client.ask("odd"), f"data that are no JSON, {i}")
+        same(client.text("take"), "took", "no thread was lost by that")
+
+        def wanted(name: str) -> bool:
+            raise LookupError("which?")
+
+        raises(LookupError, "which?", lambda: server.filter(wanted),
+               "what a filter raises comes to who asked")
+        same(client.text("take"), "took", "and it hides nothing")
+        raises(ValueError, "time", lambda: server.add_tool(
+            "bad", lambda: "", timeout="soon"), "a tool with a wrong option")
+        ok("error" in client.ask("tools/call", name="bad"), "is not offered")
+
+        def add(part: int) -> None:
+            for i in range(part, part + 40):
+                server.add_tool(f"n{i}", lambda i=i: str(i), input_schema={"type": "object"})
+
+        adding = [threading.Thread(target=add, args=(part,))
+                  for part in range(0, 160, 40)]
+        for thread in adding:
+            thread.start()
+        while any(thread.is_alive() for thread in adding):
+            client.text("take")
+        same([client.text(f"n{i}") for i in range(160)],
+             [str(i) for i in range(160)],
+             "tools that threads add while others call are the right ones")
+
+        heard = threading.Event()
+
+        def message(text: dict[str, Any]) -> None:
+            heard.set()
+            raise KeyError("in a link")
+
+        told.lines.clear()
+        server.link(message).send(
+            {"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        gc.collect()
+        ok(heard.wait(60), "a link that nobody keeps hears its answer")
+        link = server.link(lambda text: None)
+        link.close()
+        link.close()
+        raises(RuntimeError, "closed", lambda: link.send({}),
+               "a link that was closed")
+        same(told.lines, ["a link's function failed"],
+             "what a link's function raises is logged")
+        client.send("tools/call", name="stop", arguments={})
+        ok(stopped.wait(60), "a tool that stops its server comes back")
+        client.close()
+    log.removeHandler(told)
+    log.propagate = True
+    log.setLevel(logging.CRITICAL)
+
+
+# --- the other end ---
+
+def clients() -> None:
+    server = Server("other")
+    go = threading.Event()
+
+    @server.tool
+    def add(a: int, b: int = 1) -> str:
+        return str(a + b)
+
+    @server.tool
+    def wait() -> str:
+        go.wait(60)
+        return "waited"
+
+    @server.tool
+    def refuse() -> str:
+        raise ToolError("not today", "DayError")
+
+    def half(of: int) -> int:
+        if of % 2:
+            raise RPCError(-32050, "it is odd", {"of": of})
+        return of // 2
+
+    server.add_method("half", half)
+    raises(ValueError, "no option", lambda: Client(nope="1"),
+           "an option of a client that there is not")
+    news: list[Any] = []
+    heard = threading.Event()
+    lost = threading.Event()
+
+    def notified(method: str, params: Any) -> None:
+        news.append((method, params))
+        raises(RuntimeError, "may not wait", lambda: client.call("add"),
+               "a notification's function may not ask")
+        heard.set()
+        raise KeyError("is logged")
+
+    def connected(is_connected: bool, why: Optional[str]) -> None:
+        if not is_connected:
+            news.append(why)
+            lost.set()
+
+    client = Client(server.socket, notified, connected, grace="1ms")
+    raises(IPCConnectionError, "nothing listens", client.open, "nobody there")
+    raises(RuntimeError, "not open", lambda: client.call("add"),
+           "one that is not open")
+    server.start()
+    with client:
+        ok(client.is_connected, "it is connected")
+        same([tool["name"] for tool in client.list()],
+             ["add", "wait", "refuse"], "a list")
+        same(client.call("add", {"a": 2})["content"][0]["text"], "3", "a call")
+        same(client.request("half", {"of": 8}), 4, "a method")
+        try:
+            client.call("refuse")
+        except IPCToolExecutionError as error:
+            same((str(error), error.result["_meta"]["toolgate/errorType"]),
+                 ("not today", "DayError"), "a tool that says no")
+        try:
+            client.request("half", {"of": 7})
+        except IPCToolExecutionError as error:
+            same((str(error), error.result["data"]), ("it is odd", {"of": 7}),
+                 "so does a method")
+        raises(TimeoutError, "within 50 ms", lambda: client.call(
+            "wait", timeout=0.05), "a call has its time")
+        go.set()
+        raises(ValueError, "seconds", lambda: client.call("add", timeout=0),
+               "a time that is none")
+        raises(RuntimeError, "open already", client.open, "it opens once")
+        texts: dict[int, str] = {}
+
+        def many(part: int) -> None:
+            for i in range(part, part + 50):
+                texts[i] = client.call("add", {"a": i})["content"][0]["text"]
+
+        asking = [threading.Thread(target=many, args=(part,))
+                  for part in range(0, 400, 50)]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join()
+        same(texts, {i: str(i + 1) for i in range(400)},
+             "many threads at once")
+        server.notify("event.done", {"a": 1})
+        ok(heard.wait(60) and news.pop() == ("event.done", {"a": 1}),
+           "a notification")
+        server.stop()
+        ok(lost.wait(60) and not client.is_connected and news.pop(),
+           "a connection that is lost")
+        raises(IPCConnectionError, "not executed", lambda: client.call("add"),
+               "nobody is waited for too long")
+    raises(RuntimeError, "not open", client.list, "it was closed")
+    before = descriptors()
+    with server, client:
+        same(client.call("add", {"a": 1})["content"][0]["text"], "2",
+             "it opens again")
+    same(descriptors(), before, "and leaves no descriptor")
+    reference = weakref.ref(client)
+    server.start()
+    client.open()
+    del client
+    gc.collect()
+    ok(reference() is None, "one that nobody has any more is gone")
+    server.stop()
 
 
 # --- its life ---
@@ -359,9 +587,12 @@ async def in_loop() -> None:
         await began.wait()
         link.close()
     ok(cancelled.is_set(), "and so does the end")
+    async with server:
+        server.stop()
+    ok(not os.path.exists(server.socket or ""), "stopped in the midst of it")
     ok(not os.path.exists(server.socket or ""), "the socket is gone")
     with server:
-        client = Client(server.socket)
+        client = Peer(server.socket)
         same(client.text("nap", seconds=0).split("-")[0], "toolgate",
              "the same server in threads afterwards")
         client.close()
@@ -371,10 +602,14 @@ logging.getLogger("toolgate").setLevel(logging.CRITICAL)
 ok(version().count(".") == 2, "the library's version")
 tools()
 lists()
+misuse()
+clients()
 life()
 ends("")
 ends("sys.exit(3)")
 ends("raise SystemExit")
 ends("sys.exit(os.wait()[1]) if os.fork() else server.close()")
 ends("os.wait() if os.fork() else sys.exit()")
+ends("from toolgate import Client; other = Client(server.socket); "
+     "other.open(); other.list()")
 asyncio.run(in_loop())

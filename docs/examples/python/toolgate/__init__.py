@@ -12,18 +12,26 @@
     with server:
         print(server.agent_config())
 
+And the other end:
+
+    from toolgate import Client
+
+    with Client("/run/toolgate/tools.sock") as client:
+        print(client.call("word_count", {"text": "a b"}))
+
 Needs nothing but Python's own library and libtoolgate.so.  docs/library.md of
 Toolgate says what the functions below it do.
 """
 
 from ._library import version
+from .client import Client
 from .errors import (BridgeStartupError, IPCConnectionError, IPCError,
                      IPCMessageSizeError, IPCToolExecutionError, RPCError,
                      ToolError)
 from .server import Call, Link, Server
 
 __all__ = [
-    "BridgeStartupError", "Call", "IPCConnectionError", "IPCError",
+    "BridgeStartupError", "Call", "Client", "IPCConnectionError", "IPCError",
     "IPCMessageSizeError", "IPCToolExecutionError", "Link", "RPCError",
     "Server", "ToolError", "version",
 ]

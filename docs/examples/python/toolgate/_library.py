@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import json
 import os
 from ctypes import c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any
@@ -12,13 +13,17 @@ from .errors import GONE, RAISED
 
 CALLED = ctypes.CFUNCTYPE(None, c_uint64, c_void_p, c_size_t, c_void_p)
 CANCELLED = ctypes.CFUNCTYPE(None, c_uint64, c_void_p)
+CONNECTED = ctypes.CFUNCTYPE(None, c_int, c_char_p, c_void_p)
 FILTER = ctypes.CFUNCTYPE(c_int, c_char_p, c_void_p)
 MESSAGE = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, c_void_p)
+NOTIFIED = ctypes.CFUNCTYPE(None, c_char_p, c_void_p, c_size_t, c_void_p)
 REPORT = ctypes.CFUNCTYPE(None, c_int, c_char_p, c_void_p)
 
 # name: what it returns, and what it takes.  A text that the caller frees is
 # an address here, as ctypes would lose it.
 _SERVER = c_void_p
+_CLIENT = c_void_p
+_RESULT = ctypes.POINTER(c_void_p)
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "error": (c_char_p,),
     "version": (c_char_p,),
@@ -56,6 +61,17 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "link_open": (c_void_p, _SERVER, MESSAGE, c_void_p),
     "link_send": (c_int, c_void_p, c_char_p, c_size_t),
     "link_close": (None, c_void_p),
+    "client_new": (_CLIENT, c_char_p),
+    "client_free": (None, _CLIENT),
+    "client_set": (c_int, _CLIENT, c_char_p, c_char_p),
+    "client_on_notification": (c_int, _CLIENT, NOTIFIED, c_void_p),
+    "client_on_connection": (c_int, _CLIENT, CONNECTED, c_void_p),
+    "client_open": (c_int, _CLIENT),
+    "client_close": (c_int, _CLIENT),
+    "client_is_connected": (c_int, _CLIENT),
+    "client_call": (c_int, _CLIENT, c_char_p, c_char_p, c_int, _RESULT),
+    "client_request": (c_int, _CLIENT, c_char_p, c_char_p, c_int, _RESULT),
+    "client_list": (c_int, _CLIENT, c_int, _RESULT),
 }
 
 
@@ -88,12 +104,26 @@ def do(name: str, *arguments: Any) -> bool:
     """Calls one that has; False: nobody waits for that answer."""
     code = ask(name, *arguments)
     if code < 0 and code != GONE:
-        raise RAISED.get(code, RuntimeError)(last_error())
+        raise error_of(code)
     return bool(code == 0)
+
+
+def error_of(code: int) -> Exception:
+    """What is raised for an error of the function that was called last."""
+    return RAISED.get(code, RuntimeError)(last_error())
 
 
 def last_error() -> str:
     return str(ask("error").decode())
+
+
+def text_of(text: str | None) -> bytes | None:
+    """Half of a surrogate pair is no text that anybody else would take."""
+    return None if text is None else text.encode(errors="replace")
+
+
+def json_of(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode(errors="replace")
 
 
 def take(address: int | None) -> str:

@@ -18,7 +18,9 @@ class IPCMessageSizeError(IPCError):
 
 
 class IPCToolExecutionError(IPCError):
-    """A tool said no."""
+    """A tool said no; result is all of what it said, or JSON-RPC's error."""
+
+    result: Any = None
 
 
 class BridgeStartupError(IPCError):
@@ -54,7 +56,10 @@ RAISED: dict[int, type[Exception]] = {
     -8: OSError,
     -9: MemoryError,
     -11: BlockingIOError,
+    -12: TimeoutError,
 }
 
 # Nobody waits for that answer: no error of him who gives it.
 GONE = -10
+
+TOOL_EXECUTION = -4

@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import ctypes
 import inspect
+import itertools
 import json
 import logging
 import os
@@ -37,7 +38,7 @@ class Call:
                  message: str | None = None) -> bool:
         """How far it is; False: nobody waits for it any more."""
         return lib.do("progress", self.number, progress, total,
-                      _bytes(message))
+                      lib.text_of(message))
 
 
 class _Entry:
@@ -99,8 +100,13 @@ class Server:
         self._threads = threads
         self._pool: _Pool | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._entries: list[_Entry] = []
+        self._fd = -1  # of asyncio's loop, which waits for it
+        self._entries: dict[int, _Entry] = {}
+        self._numbers = itertools.count(1)
+        self._names: dict[str, None] = {}
         self._calls: dict[int, Call] = {}
+        # A link that nobody has any more may still be told something.
+        self._links: set[Link] = set()
         # The library has their addresses: they live as long as it does.
         self._called = lib.CALLED(self._on_call)
         self._cancelled = lib.CANCELLED(self._on_cancel)
@@ -150,34 +156,54 @@ class Server:
         schema = options.pop("input_schema", entry.schema)
         text = (inspect.getdoc(function) or "").split("\n\n")[0]
         self._do("add_tool", name.encode(),
-                 _bytes(options.pop("description", text or None)),
-                 _bytes(_json(schema)), self._called, self._keep(entry))
-        for option, value in options.items():
-            self.set_tool(name, option, value)
+                 lib.text_of(options.pop("description", text or None)),
+                 lib.json_of(schema), self._called, self._keep(entry))
+        self._names[name] = None
+        try:
+            for option, value in options.items():
+                self.set_tool(name, option, value)
+        except BaseException:
+            self.remove_tool(name)
+            raise
 
     def add_method(self, name: str, function: Callable[..., Any]) -> None:
         """Answers a method of JSON-RPC, whose params are an object."""
         entry = _Entry(function, False)
         self._do("add_method", name.encode(), self._called, self._keep(entry))
-        self._do("set_method", name.encode(), b"input_schema",
-                 _bytes(_json(entry.schema)))
+        try:
+            self._do("set_method", name.encode(), b"input_schema",
+                     lib.json_of(entry.schema))
+        except BaseException:
+            self._do("remove_method", name.encode())
+            raise
 
     def _keep(self, entry: _Entry) -> int:
-        self._entries.append(entry)
-        return len(self._entries)
+        # Two threads that add at once have two numbers.
+        number = next(self._numbers)
+        self._entries[number] = entry
+        return number
 
     def set_tool(self, name: str, option: str, value: Any) -> None:
         self._do("set_tool", name.encode(), option.encode(),
-                 _bytes(value if isinstance(value, (str, type(None)))
-                        else _json(value)))
+                 lib.text_of(value) if isinstance(value, (str, type(None)))
+                 else lib.json_of(value))
 
     def remove_tool(self, name: str) -> None:
         self._do("remove_tool", name.encode())
+        self._names.pop(name, None)
 
     def filter(self, wanted: Callable[[str], bool] | None = None) -> None:
-        """Which tools are offered from now on; None: all of them."""
+        """Which tools are offered from now on; None: all of them.
+
+        When wanted raises, all is as before.
+        """
+        # Asked here: nobody hears what is raised in a callback.
+        known = list(self._names)
+        hidden = ({name.encode() for name in known if not wanted(name)}
+                  if wanted else set())
+
         def is_wanted(name: bytes, data: int) -> bool:
-            return wanted is None or wanted(name.decode())
+            return name not in hidden
 
         self._do("filter", lib.FILTER(is_wanted), None)
 
@@ -187,14 +213,29 @@ class Server:
     # --- its life ---
 
     def start(self) -> None:
-        self._do("start")
+        if self._pool:
+            # Says that it is started.
+            self._do("start")
+            return
+        # Somebody may call as soon as it is.
         self._pool = _Pool(self._threads)
+        try:
+            self._do("start")
+        except BaseException:
+            self._end_pool()
+            raise
 
     def stop(self) -> None:
         """Socket and file go, who still calls is told, and the calls'
         `cancelled` is set; then waits for the tools that run."""
+        self._leave_loop()
         self._do("stop")
         self._end_pool()
+
+    def _leave_loop(self) -> None:
+        fd, self._fd = self._fd, -1
+        if self._loop and fd != -1:
+            self._loop.remove_reader(fd)
 
     def _end_pool(self) -> None:
         pool, self._pool = self._pool, None
@@ -206,8 +247,13 @@ class Server:
         handle, self._handle = self._handle, None
         # What a child of fork() has is its parent's.
         if handle and self._pid == os.getpid():
-            lib.ask("server_free", handle)
+            # Tools that run may still have the server do something.
+            self._leave_loop()
+            lib.ask("stop", handle)
             self._end_pool()
+            for link in list(self._links):
+                link.close()
+            lib.ask("server_free", handle)
 
     def __enter__(self) -> Server:
         self.start()
@@ -218,18 +264,26 @@ class Server:
 
     async def __aenter__(self) -> Server:
         self.set("loop", "fd")
-        self.start()
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._ask("fd"), self._do, "process")
+        try:
+            self.start()
+        except BaseException:
+            self._out_of_loop()
+            raise
+        self._fd = self._ask("fd")
+        self._loop.add_reader(self._fd, self._do, "process")
         return self
 
     async def __aexit__(self, *error: Any) -> None:
-        assert self._loop
-        self._loop.remove_reader(self._ask("fd"))
-        tasks = [call._task for call in self._calls.values() if call._task]
+        self._leave_loop()
+        tasks = [call._task for call in list(self._calls.values())
+                 if call._task]
         self._do("stop")
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.to_thread(self._end_pool)
+        self._out_of_loop()
+
+    def _out_of_loop(self) -> None:
         self._loop = None
         self.set("loop", "thread")
 
@@ -264,7 +318,7 @@ class Server:
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
         self._do("notify", method.encode(),
-                 _bytes(None if params is None else _json(params)))
+                 None if params is None else lib.json_of(params))
 
     def serve(self, read_fd: int, write_fd: int) -> None:
         """A client at two descriptors, which are the server's from now on."""
@@ -272,17 +326,20 @@ class Server:
 
     def link(self, message: Callable[[dict[str, Any]], None]) -> Link:
         """A client in this process: what it gets, and Link.send()."""
-        return Link(self._live(), message)
+        return Link(self._live(), message, self._links)
 
     # --- calls, in the thread of the server's loop ---
 
     def _on_call(self, number: int, text: int, size: int, data: int) -> None:
-        entry = self._entries[data - 1]
+        entry = self._entries[data]
         call = self._calls[number] = Call(number)
-        arguments = json.loads(ctypes.string_at(text, size))
+        arguments = ctypes.string_at(text, size)
         if self._loop and inspect.iscoroutinefunction(entry.function):
             call._task = self._loop.create_task(
                 self._await(entry, call, arguments))
+            # One that is cancelled before it began does nothing at all.
+            call._task.add_done_callback(
+                lambda task: self._calls.pop(number, None) and None)
         elif self._pool:
             self._pool.submit(lambda: self._work(entry, call, arguments))
 
@@ -296,10 +353,10 @@ class Server:
     def _on_report(self, code: int, message: bytes, data: int) -> None:
         _log.warning("%s", message.decode(errors="replace"))
 
-    def _work(self, entry: _Entry, call: Call, arguments: Any) -> None:
+    def _work(self, entry: _Entry, call: Call, arguments: bytes) -> None:
         try:
             if not call.cancelled.is_set():
-                result = entry.run(call, arguments)
+                result = entry.run(call, json.loads(arguments))
                 if inspect.iscoroutine(result):
                     result = asyncio.run(result)
                 self._answer(call, entry, result)
@@ -308,62 +365,74 @@ class Server:
         finally:
             self._calls.pop(call.number, None)
 
-    async def _await(self, entry: _Entry, call: Call, arguments: Any) -> None:
+    async def _await(self, entry: _Entry, call: Call,
+                     arguments: bytes) -> None:
         try:
-            self._answer(call, entry, await entry.run(call, arguments))
+            self._answer(call, entry,
+                         await entry.run(call, json.loads(arguments)))
         except BaseException as error:
             self._fail(call, entry, error)
             if not isinstance(error, Exception):
                 raise
-        finally:
-            self._calls.pop(call.number, None)
 
     @staticmethod
     def _answer(call: Call, entry: _Entry, result: Any) -> None:
         is_text = entry.is_tool and isinstance(result, str)
-        text = (result if is_text else _json(result)).encode()
-        lib.do("reply", call.number, text, len(text))
+        text = lib.text_of(result) if is_text else lib.json_of(result)
+        lib.do("reply", call.number, text, len(text or b""))
 
     @staticmethod
     def _fail(call: Call, entry: _Entry, error: BaseException) -> None:
-        text = str(error) or type(error).__name__
-        if isinstance(error, RPCError) and not entry.is_tool:
-            lib.do("fail_rpc", call.number, error.code, text.encode(),
-                   _bytes(None if error.data is None else _json(error.data)))
-            return
+        kind = getattr(error, "type", None)
+        if not isinstance(kind, str):
+            kind = type(error).__name__
+        try:
+            text = str(error) or kind
+            if isinstance(error, RPCError) and not entry.is_tool:
+                lib.do("fail_rpc", call.number, error.code, lib.text_of(text),
+                       None if error.data is None else lib.json_of(error.data))
+                return
+        except Exception as other:
+            # An error that cannot be told is one itself.
+            error, kind = other, type(other).__name__
+            text = str(other)
         if not isinstance(error, ToolError) and not call.cancelled.is_set():
             _log.error("%s() failed", entry.function.__name__, exc_info=error)
-        kind = getattr(error, "type", None) or type(error).__name__
-        lib.do("fail", call.number, kind.encode(), text.encode())
+        lib.do("fail", call.number, lib.text_of(kind), lib.text_of(text))
 
 
 class Link:
-    """A client whose messages the program carries."""
+    """A client whose messages the program carries; it is there until it is
+    closed, or its server is."""
 
-    def __init__(self, handle: int,
-                 message: Callable[[dict[str, Any]], None]) -> None:
-        self._message = lib.MESSAGE(lambda text, size, data: message(
-            json.loads(ctypes.string_at(text, size))))
+    def __init__(self, handle: int, message: Callable[[dict[str, Any]], None],
+                 links: set[Link]) -> None:
+        def is_told(text: int, size: int, data: int) -> None:
+            try:
+                message(json.loads(ctypes.string_at(text, size)))
+            except Exception:
+                _log.exception("a link's function failed")
+
+        self._message = lib.MESSAGE(is_told)
         self._handle: int | None = lib.ask("link_open", handle,
                                            self._message, None)
         if not self._handle:
             raise RuntimeError(lib.last_error())
+        self._links = links
+        links.add(self)
 
     def send(self, message: dict[str, Any]) -> None:
-        text = _json(message).encode()
+        if not self._handle:
+            raise RuntimeError("the link was closed")
+        text = lib.json_of(message)
         lib.do("link_send", self._handle, text, len(text))
 
     def close(self) -> None:
+        """Its calls are cancelled; not while another thread sends."""
         handle, self._handle = self._handle, None
-        lib.ask("link_close", handle)
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else text.encode()
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+        if handle:
+            lib.ask("link_close", handle)
+            self._links.discard(self)
 
 
 @atexit.register

@@ -1,0 +1,154 @@
+"""The other end: a client of a server's tools and methods."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import json
+import logging
+import math
+import os
+import weakref
+from typing import Any, Callable
+
+from . import _library as lib
+from .errors import TOOL_EXECUTION, IPCToolExecutionError
+
+_log = logging.getLogger("toolgate")
+_clients: weakref.WeakSet[Client] = weakref.WeakSet()
+
+
+class Client:
+    """Calls the tools of NGINX, or of a program, at a path, HOST:PORT or
+    tls:HOST:PORT; None: where the command line looks.
+
+        with Client(path) as client:
+            client.call("word_count", {"text": "a b"})
+
+    Any number of threads may ask at once.  options are those of a client in
+    docs/library.md, grace="10s" for instance.  Notifications and what becomes
+    of the connection are told in a thread of the library's, which may not ask.
+    """
+
+    def __init__(self, address: str | None = None,
+                 notified: Callable[[str, Any], None] | None = None,
+                 connected: Callable[[bool, str | None], None] | None = None,
+                 **options: str) -> None:
+        self._handle: int | None = lib.ask("client_new", lib.text_of(address))
+        if not self._handle:
+            raise ValueError(lib.last_error())
+        self._pid = os.getpid()
+
+        def on_notified(method: bytes, text: int | None, size: int,
+                        data: int) -> None:
+            try:
+                assert notified
+                notified(method.decode(), json.loads(ctypes.string_at(
+                    text, size)) if text else None)
+            except Exception:
+                _log.exception("a client's function failed")
+
+        def on_connected(is_connected: int, why: bytes | None,
+                         data: int) -> None:
+            try:
+                assert connected
+                connected(bool(is_connected),
+                          why.decode(errors="replace") if why else None)
+            except Exception:
+                _log.exception("a client's function failed")
+
+        # The library has their addresses: they live as long as it does.
+        self._callbacks = (lib.NOTIFIED(on_notified),
+                           lib.CONNECTED(on_connected))
+        if notified:
+            lib.do("client_on_notification", self._handle, self._callbacks[0],
+                   None)
+        if connected:
+            lib.do("client_on_connection", self._handle, self._callbacks[1],
+                   None)
+        for option, value in options.items():
+            lib.do("client_set", self._handle, option.encode(), value.encode())
+        _clients.add(self)
+
+    def open(self) -> None:
+        """Connects; IPCConnectionError when nobody is there."""
+        lib.do("client_open", self._handle)
+
+    def close(self) -> None:
+        """Who still waits gets IPCConnectionError.  It may open again."""
+        lib.do("client_close", self._handle)
+
+    def __enter__(self) -> Client:
+        self.open()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        handle, self._handle = getattr(self, "_handle", None), None
+        # What a child of fork() has is its parent's.
+        if handle and self._pid == os.getpid():
+            lib.ask("client_free", handle)
+
+    @property
+    def is_connected(self) -> bool:
+        return bool(lib.ask("client_is_connected", self._handle))
+
+    def call(self, tool: str, arguments: dict[str, Any] | None = None,
+             timeout: float | None = None) -> dict[str, Any]:
+        """MCP's result of a tool; IPCToolExecutionError, whose result it is,
+        when the tool says no.  timeout is of seconds, 30 by default."""
+        result: dict[str, Any] = self._ask(
+            "client_call", tool.encode(), _json_or_none(arguments),
+            _milliseconds(timeout))
+        return result
+
+    def request(self, method: str,
+                params: dict[str, Any] | list[Any] | None = None,
+                timeout: float | None = None) -> Any:
+        """The result of a method."""
+        return self._ask("client_request", method.encode(),
+                         _json_or_none(params), _milliseconds(timeout))
+
+    def list(self, timeout: float | None = None) -> list[dict[str, Any]]:
+        """All tools, with their schemas."""
+        tools: list[dict[str, Any]] = self._ask(
+            "client_list", _milliseconds(timeout))["tools"]
+        return tools
+
+    def _ask(self, function: str, *arguments: Any) -> Any:
+        text = ctypes.c_void_p()
+        code = lib.ask(function, self._handle, *arguments, ctypes.byref(text))
+        error = lib.error_of(code) if code else None
+        if error and not text.value:
+            raise error
+        result = json.loads(lib.take(text.value))
+        if error:
+            if code == TOOL_EXECUTION:
+                assert isinstance(error, IPCToolExecutionError)
+                error.result = result
+            raise error
+        return result
+
+
+def _json_or_none(value: Any) -> bytes | None:
+    return None if value is None else lib.json_of(value)
+
+
+def _milliseconds(timeout: float | None) -> int:
+    """0 is the option's."""
+    if timeout is None:
+        return 0
+    if not 0 < timeout < 2_000_000:
+        raise ValueError(f"a timeout is of seconds, more than 0; "
+                         f"not {timeout}")
+    return math.ceil(timeout * 1000)
+
+
+@atexit.register
+def _close_all() -> None:
+    """Before the interpreter goes, which the library would still call."""
+    for client in list(_clients):
+        if client._pid == os.getpid():
+            client.close()
