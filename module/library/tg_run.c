@@ -276,12 +276,18 @@ tg_run_open(tg_run_t *run, int fd)
     rc = 0;
 
     if (run->kind != TG_LOOP_UV) {
+        run->own.backend_fd = -1;
         rc = uv_loop_init(&run->own);
         run->loop = &run->own;
     }
 
     if (rc != 0) {
         run->loop = NULL;
+
+        /* Without descriptors for the rest of it, libuv leaves that one. */
+        if (run->own.backend_fd != -1) {
+            (void) close(run->own.backend_fd);
+        }
     } else {
         rc = tg_run_open_handles(run);
     }
