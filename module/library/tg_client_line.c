@@ -493,10 +493,9 @@ tg_line_stop(tg_run_t *run)
     line->is_connected = 0;
 
     if (line->opener != NULL) {
-        tg_waiter_end(line->opener,
-                      tg_error(TOOLGATE_ERR_CONNECTION,
-                               "the client was closed"),
-                      NULL);
+        tg_waiter_end(
+            line->opener,
+            tg_error(TOOLGATE_ERR_CONNECTION, "the client was closed"), NULL);
         line->opener = NULL;
     }
 

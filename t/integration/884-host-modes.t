@@ -32,7 +32,8 @@ for my $umask (0, 027, 0277) {
     is_deeply [ grep { /^rename/ } @made ],
         [ 'rename ' . (-s $schema) . " $schema~ $schema" ],
         'and gets its own when all is written';
-    is mode($_), '0600', 'in the end both are this user\'s' for $socket, $schema;
+    is mode($_), '0600', 'in the end both are this user\'s'
+        for $socket, $schema;
 
     $tg->file('modes', '');
     is $host->do('remove json'), 'ok', 'another list of tools';
