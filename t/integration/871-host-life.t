@@ -29,7 +29,7 @@ for my $kind (@Toolgate::Host::KINDS) {
             transcripts => {
                 type    => 'stdio',
                 command => $tg->bridge_path,
-                args    => [ $socket, $schema, '--dialect', 'jsonrpc' ],
+                args    => [ $socket, $schema, qw(--dialect jsonrpc) ],
             },
         },
         },

@@ -203,3 +203,18 @@ HELP_TEST(test_option_arguments, "members of arguments")
     CU_ASSERT_STRING_EQUAL(toolgate_error(), "arguments are no JSON");
     test_argument("", "a", NULL);
 }
+
+HELP_TEST(test_option_nobody, "who takes no answer")
+{
+    toolgate_client_t *client = toolgate_client_new("/nowhere/at.sock");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CU_ASSERT_EQUAL(toolgate_client_begin_list(client, 0, NULL, NULL, NULL),
+                    TOOLGATE_ERR_ARGUMENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(toolgate_error(), "take the answer"));
+    CU_ASSERT_EQUAL(toolgate_client_list(client, 0, NULL), TOOLGATE_ERR_STATE);
+    CU_ASSERT_EQUAL(toolgate_client_open(client), TOOLGATE_ERR_CONNECTION);
+    CU_ASSERT_EQUAL(toolgate_client_call(client, "t", NULL, -1, NULL),
+                    TOOLGATE_ERR_ARGUMENT);
+    toolgate_client_free(client);
+}
