@@ -226,7 +226,7 @@ tg_ask_begin(const toolgate_client_t *client, const tg_asking_t *asking,
              toolgate_call_t *call)
 {
     tg_ask_terms_t terms;
-    tg_order_t *order;
+    tg_order_t *order = NULL;
     tg_line_t *line;
     int rc;
 
@@ -366,7 +366,7 @@ tg_ask_wait_on(const toolgate_client_t *client, const tg_asking_t *asking,
                tg_waiter_t *waiter)
 {
     tg_ask_terms_t terms;
-    tg_order_t *order;
+    tg_order_t *order = NULL;
     tg_line_t *line;
     int rc;
 
