@@ -368,6 +368,10 @@ def clients() -> None:
     def refuse() -> str:
         raise ToolError("not today", "DayError")
 
+    @server.tool
+    def echo(text: str) -> str:
+        return text
+
     def half(of: int) -> int:
         if of % 2:
             raise RPCError(-32050, "it is odd", {"of": of})
@@ -400,7 +404,7 @@ def clients() -> None:
     with client:
         ok(client.is_connected, "it is connected")
         same([tool["name"] for tool in client.list()],
-             ["add", "wait", "refuse"], "a list")
+             ["add", "wait", "refuse", "echo"], "a list")
         same(client.call("add", {"a": 2})["content"][0]["text"], "3", "a call")
         same(client.request("half", {"of": 8}), 4, "a method")
         try:
@@ -433,6 +437,20 @@ def clients() -> None:
             thread.join()
         same(texts, {i: str(i + 1) for i in range(400)},
              "many threads at once")
+        large: list[bool] = []
+
+        def much(letter: str) -> None:
+            text = letter * 9_000_000
+            answer = client.call("echo", {"text": text})
+            large.append(answer["content"][0]["text"] == text)
+
+        asking = [threading.Thread(target=much, args=(letter,))
+                  for letter in "abc"]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join()
+        same(large, [True] * 3, "nine megabytes there and back, at once")
         server.notify("event.done", {"a": 1})
         ok(heard.wait(60) and news.pop() == ("event.done", {"a": 1}),
            "a notification")
