@@ -94,6 +94,10 @@ tg_task_call_on_told(tg_store_ask_t *ask)
     call->is_asking = 0;
     tg_engine_answered(engine);
 
+    if (ask->rc == TG_OK) {
+        tg_task_call_tell_others(call);
+    }
+
     if (call->is_stopped) {
         tg_job_done(call->job);
     } else if (ask->rc == TG_BAD) {

@@ -41,6 +41,59 @@ tg_task_submit_it(tg_task_call_t *call)
     tg_task_call_ask(call);
 }
 
+/* --- what others are told, whether its caller still waits or not --- */
+
+static void
+tg_task_tell_queued(tg_task_call_t *call)
+{
+    tg_buf_t params;
+
+    call->engine->wants = 1;
+    tg_task_tell_begin(&params, call->ask.id, call->ask.agent);
+    tg_buf_text(&params, ",\"priority\":");
+    tg_buf_int(&params, call->ask.priority);
+    tg_task_tell(call->engine, call->owner, "task.queued", &params);
+}
+
+/* One that waited, as the store tells it. */
+static void
+tg_task_tell_cancelled(tg_task_call_t *call)
+{
+    tg_str_t told, raw;
+    tg_buf_t params, agent, owner;
+
+    told = tg_buf_view(&call->ask.json);
+    tg_buf_init(&agent, tg_alloc_libc());
+    tg_buf_init(&owner, tg_alloc_libc());
+
+    if (tg_json_has(told, TG_STR("agent"), TG_JSON_STRING, &raw)) {
+        tg_json_put_decoded(&agent, tg_json_body(raw));
+    }
+
+    if (tg_json_has(told, TG_STR("owner"), TG_JSON_STRING, &raw)) {
+        tg_json_put_decoded(&owner, tg_json_body(raw));
+    }
+
+    tg_task_tell_begin(&params, call->ask.id, tg_buf_view(&agent));
+    tg_task_tell(call->engine, tg_buf_view(&owner), "task.cancelled", &params);
+    tg_buf_deinit(&agent);
+    tg_buf_deinit(&owner);
+    call->engine->nended++;
+    call->engine->tasks->ops->changed(call->engine, call->ask.id);
+}
+
+void
+tg_task_call_tell_others(tg_task_call_t *call)
+{
+    if (call->ask.op == TG_STORE_SUBMIT) {
+        tg_task_tell_queued(call);
+    } else if (call->ask.op == TG_STORE_CANCEL) {
+        tg_task_tell_cancelled(call);
+    }
+}
+
+/* --- submit --- */
+
 /* None are taken: that was answered. */
 int
 tg_task_is_stopping(tg_task_call_t *call)
@@ -128,11 +181,6 @@ tg_task_submit(tg_task_call_t *call)
 int
 tg_task_is_taken(tg_task_call_t *call)
 {
-    tg_engine_t *engine;
-    tg_buf_t params;
-
-    engine = call->engine;
-
     if (call->ask.rc == TG_LIMIT) {
         tg_task_call_error(call, TG_TASK_QUEUE_FULL,
                            "Queue full: as many tasks wait as may "
@@ -146,11 +194,6 @@ tg_task_is_taken(tg_task_call_t *call)
         return 0;
     }
 
-    engine->wants = 1;
-    tg_task_tell_begin(&params, call->ask.id, call->ask.agent);
-    tg_buf_text(&params, ",\"priority\":");
-    tg_buf_int(&params, call->ask.priority);
-    tg_task_tell(engine, call->owner, "task.queued", &params);
     tg_buf_reset(&call->text, 0);
     tg_buf_text(&call->text, "{\"taskId\":\"");
     tg_task_put_id(&call->text, call->ask.id);
@@ -228,31 +271,6 @@ tg_task_call_true(tg_task_call_t *call)
     tg_task_call_json(call, TG_STR("{\"cancelled\":true}"));
 }
 
-/* One that waited, as the store tells it. */
-static void
-tg_task_tell_cancelled(tg_task_call_t *call)
-{
-    tg_str_t told, raw;
-    tg_buf_t params, agent, owner;
-
-    told = tg_buf_view(&call->ask.json);
-    tg_buf_init(&agent, tg_alloc_libc());
-    tg_buf_init(&owner, tg_alloc_libc());
-
-    if (tg_json_has(told, TG_STR("agent"), TG_JSON_STRING, &raw)) {
-        tg_json_put_decoded(&agent, tg_json_body(raw));
-    }
-
-    if (tg_json_has(told, TG_STR("owner"), TG_JSON_STRING, &raw)) {
-        tg_json_put_decoded(&owner, tg_json_body(raw));
-    }
-
-    tg_task_tell_begin(&params, call->ask.id, tg_buf_view(&agent));
-    tg_task_tell(call->engine, tg_buf_view(&owner), "task.cancelled", &params);
-    tg_buf_deinit(&agent);
-    tg_buf_deinit(&owner);
-}
-
 /* It runs elsewhere: somebody there will say how it ended. */
 static void
 tg_task_pass_on(tg_task_call_t *call)
@@ -284,16 +302,9 @@ tg_task_was_cancelled(tg_task_call_t *call)
         return;
     }
 
-    if (call->ask.rc == TG_OK) {
-        tg_task_tell_cancelled(call);
-        call->engine->nended++;
-        call->engine->tasks->ops->changed(call->engine, call->ask.id);
-        tg_task_call_true(call);
-        return;
-    }
-
-    if (call->is_passed_on && call->ask.rc == TG_END
-        && call->ask.state == TG_TASK_CANCELLED)
+    if (call->ask.rc == TG_OK
+        || (call->is_passed_on && call->ask.rc == TG_END
+            && call->ask.state == TG_TASK_CANCELLED))
     {
         tg_task_call_true(call);
         return;

@@ -1,0 +1,71 @@
+#!/usr/bin/perl
+# Who asks for something and goes away without the answer: what was done then,
+# others are told of as ever.
+
+use Toolgate::Test;
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $dir = $tg->dir;
+$tg->conf(<<'CONF')->start;
+task_methods on;
+task_concurrency 1;
+task_agent wait {
+    exec sh -c 'while [ -e %%DIR%%/run ]; do sleep 0.01; done';
+    default;
+}
+tool tool { description "It."; exec true; task required; }
+CONF
+my $c = $tg->connect;
+my $hears = $tg->connect;
+$_->rpc('ping') for $c, $hears;
+$tg->file('run', '');
+
+sub hasty {
+    my ($method, $params) = @_;
+    my $client = $tg->connect;
+    $client->request($method, $params);
+    $client->close;
+}
+
+# All that is told of queued and cancelled tasks, up to this one's.
+sub told {
+    my ($last) = @_;
+    my @told;
+    do {
+        push @told, $hears->recv_where(
+            sub { ($_[0]{method} // '') =~ /^task\.(?:queued|cancelled)$/ },
+            undef, 'to be told');
+    } until $told[-1]{params}{taskId} eq $last;
+    return @told;
+}
+# Those who went away have been heard, and are not there any more.
+sub all_left {
+    wait_for {
+        $c->result_of('daemon.status')->{subsystems}{ipc}{clients} == 2;
+    } 'them to have left';
+}
+sub submit { return $c->result_of('task.submit', prompt => '')->{taskId} }
+sub all { return @{ $c->result_of('task.list', limit => 1000) } }
+
+submit();
+hasty('task.submit', { prompt => '' }) for 1 .. 20;
+hasty('chat.send', { message => '' }) for 1 .. 20;
+hasty('tools/call', { name => 'tool', arguments => {} }) for 1 .. 20;
+all_left();
+my %told = map { $_->{params}{taskId} => 1 } told(submit());
+my @all = all();
+cmp_ok scalar @all, '>', 2, 'some were written down';
+is_deeply [ sort keys %told ], [ sort map { $_->{id} } @all ],
+    'told: each that waits';
+
+hasty('task.cancel', { taskId => $_->{id} })
+    for grep { $_->{state} eq 'queued' } @all;
+all_left();
+%told = map { $_->{params}{taskId} => 1 }
+    grep { $_->{method} eq 'task.cancelled' } told(submit());
+my @cancelled = map { $_->{id} } grep { $_->{state} eq 'cancelled' } all();
+cmp_ok scalar @cancelled, '>', 1, 'some were cancelled';
+is_deeply [ sort keys %told ], [ sort @cancelled ], 'told: each of those';
+unlink "$dir/run";
+
+done_testing;
