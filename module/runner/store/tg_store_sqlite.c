@@ -52,9 +52,11 @@ tg_sqlite_prepare(tg_store_sqlite_t *db, tg_buf_t *why)
         rc = tg_sqlite_look(db, why, &version);
     }
 
+    /* What a task had of secrets is to be gone when it is. */
     return rc == TG_OK
                ? tg_sqlite_exec(db, "PRAGMA journal_mode=WAL;"
                                     "PRAGMA synchronous=FULL;"
+                                    "PRAGMA secure_delete=ON;"
                                     "PRAGMA journal_size_limit=16777216")
                : rc;
 }
