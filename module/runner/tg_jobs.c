@@ -33,7 +33,9 @@ tg_jobs_take_limits(tg_job_t *job)
     unsigned i;
 
     for (i = 0; i < job->params.nlimits; i++) {
-        limit = tg_limit_get(&job->jobs->limits, &job->params.limits[i]);
+        /* A task may have waited for long. */
+        limit = tg_limit_get(&job->jobs->limits, &job->params.limits[i],
+                             job->owner != NULL);
 
         if (limit == NULL) {
             (void) tg_jobs_give_back(job);

@@ -3,15 +3,13 @@
 #include <stdlib.h>
 
 /* Few: a limit is there only while calls of it are. */
-tg_limit_t *
-tg_limit_find(tg_limit_t *list, const tg_limit_spec_t *wanted)
+static tg_limit_t *
+tg_limit_look(tg_limit_t *list, const char *key)
 {
     tg_limit_t *limit;
 
     for (limit = list; limit != NULL; limit = limit->next) {
-        if (strcmp(limit->key, wanted->key) == 0) {
-            limit->concurrency = wanted->concurrency;
-            limit->queue = wanted->queue;
+        if (strcmp(limit->key, key) == 0) {
             return limit;
         }
     }
@@ -20,12 +18,28 @@ tg_limit_find(tg_limit_t *list, const tg_limit_spec_t *wanted)
 }
 
 tg_limit_t *
-tg_limit_get(tg_limit_t **list, const tg_limit_spec_t *wanted)
+tg_limit_find(tg_limit_t *list, const tg_limit_spec_t *wanted)
+{
+    tg_limit_t *limit;
+
+    limit = tg_limit_look(list, wanted->key);
+
+    if (limit != NULL) {
+        limit->concurrency = wanted->concurrency;
+        limit->queue = wanted->queue;
+    }
+
+    return limit;
+}
+
+tg_limit_t *
+tg_limit_get(tg_limit_t **list, const tg_limit_spec_t *wanted, int is_old)
 {
     tg_limit_t *limit;
     size_t size;
 
-    limit = tg_limit_find(*list, wanted);
+    limit = is_old ? tg_limit_look(*list, wanted->key)
+                   : tg_limit_find(*list, wanted);
 
     if (limit != NULL) {
         limit->refs++;

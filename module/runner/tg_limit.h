@@ -33,8 +33,13 @@ struct tg_limit_s {
 /* The limit of this key, with these numbers from now on; NULL: no calls. */
 tg_limit_t *tg_limit_find(tg_limit_t *list, const tg_limit_spec_t *wanted);
 
-/* The same for a call, which then counts; NULL: no memory. */
-tg_limit_t *tg_limit_get(tg_limit_t **list, const tg_limit_spec_t *wanted);
+/*
+ * The same for a call, which then counts; NULL: no memory.  Of one that is_old
+ * the numbers may be those of a config that has gone: they are taken when there
+ * are no others.
+ */
+tg_limit_t *tg_limit_get(tg_limit_t **list, const tg_limit_spec_t *wanted,
+                         int is_old);
 void tg_limit_unref(tg_limit_t **list, tg_limit_t *limit);
 
 /* Must those that come wait?  Must they not even wait? */

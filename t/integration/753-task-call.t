@@ -87,9 +87,8 @@ is_deeply $tools{build}{_meta}, { 'toolgate/task' => 'required' }, 'required';
 is_deeply $tools{maybe}{_meta}, { 'toolgate/task' => 'optional' }, 'optional';
 ok !exists $tools{hi}{_meta}, 'or neither';
 ok !exists $tools{task_submit}, 'without agents, nothing can be submitted';
-is_deeply $tools{task_list}{inputSchema}{properties}{agent}{enum},
-    [ map {"tool:$_"} qw(build maybe json whole fails three much slow large) ],
-    'those that do tasks are tools';
+like $tools{task_list}{inputSchema}{properties}{agent}{description},
+    qr/tool: and its name/, 'those that do tasks are tools';
 
 # --- required
 

@@ -30,7 +30,7 @@ HELP_TEST(text, "text")
     tg_limit_t *list, *limit;
 
     list = NULL;
-    limit = tg_limit_get(&list, &wanted);
+    limit = tg_limit_get(&list, &wanted, 0);
     CU_ASSERT_FATAL(limit != NULL);
     limit->nrunning = 2;
     limit->nwaiting = 10;
@@ -64,7 +64,7 @@ HELP_TEST(places, "places")
     size_t i;
 
     list = NULL;
-    limit = tg_limit_get(&list, &wanted);
+    limit = tg_limit_get(&list, &wanted, 0);
     CU_ASSERT_FATAL(limit != NULL);
 
     for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -94,16 +94,23 @@ HELP_TEST(keys, "keys")
         wanted[i].concurrency = 1;
         wanted[i].queue = 1;
         CU_ASSERT_PTR_NULL(tg_limit_find(list, &wanted[i]));
-        limits[i] = tg_limit_get(&list, &wanted[i]);
+        limits[i] = tg_limit_get(&list, &wanted[i], 0);
         CU_ASSERT_FATAL(limits[i] != NULL);
     }
 
     /* The newest call's numbers count. */
     wanted[1].concurrency = 7;
     wanted[1].queue = 9;
-    CU_ASSERT(tg_limit_get(&list, &wanted[1]) == limits[1]);
+    CU_ASSERT(tg_limit_get(&list, &wanted[1], 0) == limits[1]);
     CU_ASSERT(limits[1]->concurrency == 7 && limits[1]->queue == 9);
     CU_ASSERT(limits[0]->concurrency == 1);
+
+    /* But not those of one that is old. */
+    wanted[1].concurrency = 3;
+    CU_ASSERT(tg_limit_get(&list, &wanted[1], 1) == limits[1]);
+    CU_ASSERT(limits[1]->concurrency == 7);
+    wanted[1].concurrency = 7;
+    tg_limit_unref(&list, limits[1]);
 
     tg_limit_unref(&list, limits[1]);
     CU_ASSERT(tg_limit_find(list, &wanted[1]) == limits[1]);

@@ -112,9 +112,7 @@ ngx_int_t ngx_toolgate_task_find_doers(ngx_conf_t *cf,
                                        ngx_toolgate_srv_conf_t *scf,
                                        ngx_toolgate_tasks_t *tasks);
 
-/* Appends "tool:NAME", as who does a task of it is called. */
-void ngx_toolgate_doer_put_name(const ngx_toolgate_tool_t *tool,
-                                tg_buf_t *json);
+/* Appends it as the runner has agents, whose name is tool:NAME. */
 void ngx_toolgate_doer_put(const ngx_toolgate_tool_t *tool, tg_buf_t *json);
 
 /* --- …_task_store.c --- */

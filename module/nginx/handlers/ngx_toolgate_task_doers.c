@@ -71,19 +71,12 @@ ngx_toolgate_task_find_doers(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf,
 }
 
 void
-ngx_toolgate_doer_put_name(const ngx_toolgate_tool_t *tool, tg_buf_t *json)
-{
-    /* Names have no characters that JSON escapes. */
-    tg_buf_text(json, "\"tool:");
-    tg_buf_str(json, tool->entry.name);
-    tg_buf_char(json, '"');
-}
-
-void
 ngx_toolgate_doer_put(const ngx_toolgate_tool_t *tool, tg_buf_t *json)
 {
-    tg_buf_text(json, "{\"name\":");
-    ngx_toolgate_doer_put_name(tool, json);
+    /* Names have no characters that JSON escapes. */
+    tg_buf_text(json, "{\"name\":\"tool:");
+    tg_buf_str(json, tool->entry.name);
+    tg_buf_char(json, '"');
 
     if (tool->limit.concurrency != 0) {
         tg_buf_printf(json, ",\"concurrency\":%lu",

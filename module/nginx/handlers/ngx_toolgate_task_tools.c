@@ -72,8 +72,15 @@ ngx_toolgate_task_put_agents(const ngx_toolgate_tasks_t *tasks,
                              ngx_uint_t is_submit, tg_buf_t *json)
 {
     ngx_toolgate_agent_t **agent;
-    ngx_toolgate_tool_t **tool;
-    ngx_uint_t i, k, is_required;
+    ngx_uint_t i, is_required;
+
+    /* Who may not see one of those tools is not told its name. */
+    if (!is_submit && tasks->doers != NULL) {
+        tg_buf_text(json, ",\"agent\":{\"type\":\"string\","
+                          "\"description\":\"who does it; of calls of a tool: "
+                          "tool: and its name\"}");
+        return 0;
+    }
 
     agent = tasks->agents->elts;
     is_required = 1;
@@ -82,14 +89,6 @@ ngx_toolgate_task_put_agents(const ngx_toolgate_tasks_t *tasks,
     for (i = 0; i < tasks->agents->nelts; i++) {
         tg_buf_text(json, i == 0 ? "" : ",");
         tg_json_put_string(json, ngx_toolgate_str(&agent[i]->name));
-    }
-
-    /* Those are called by their own names. */
-    tool = tasks->doers != NULL && !is_submit ? tasks->doers->elts : NULL;
-
-    for (k = 0; tool != NULL && k < tasks->doers->nelts; k++) {
-        tg_buf_text(json, i + k == 0 ? "" : ",");
-        ngx_toolgate_doer_put_name(tool[k], json);
     }
 
     tg_buf_text(json, "],\"description\":\"who does it");

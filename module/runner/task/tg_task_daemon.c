@@ -34,7 +34,14 @@ tg_task_put_running(tg_buf_t *json, const tg_task_call_t *call)
         tg_buf_text(json, ",\"startedAt\":\"");
         tg_buf_time(json, task->started_at);
         tg_buf_text(json, "\",\"pid\":");
-        tg_buf_int(json, task->pid);
+
+        /* It may wait for a place among the calls of its tool. */
+        if (task->pid != 0) {
+            tg_buf_int(json, task->pid);
+        } else {
+            tg_buf_text(json, "null");
+        }
+
         tg_buf_char(json, '}');
         before = ",{\"id\":\"";
     }
