@@ -182,6 +182,15 @@ my $ipc = $tg->connect->ipc_call('build', { what => 'ipc' });
 ($id) = $c->encode($ipc) =~ /Its taskId is (task-\d+)/;
 is ended($id)->{prompt}, '{"what":"ipc"}', 'ipc: a task';
 
+my $bridge = $tg->bridge;
+$bridge->rpc('initialize', { protocolVersion => '2025-06-18',
+    capabilities => {}, clientInfo => { name => 'agent', version => '1' } });
+$bridge->notify('notifications/initialized');
+$reply = $bridge->rpc('tools/call', { name => 'maybe', arguments => {},
+    meta() });
+is ended($reply->{result}{structuredContent}{taskId})->{state}, 'completed',
+    'an agent behind a bridge: a task';
+
 # --- cancel, list, and who may not
 
 $tg->file('log.run', '');

@@ -114,9 +114,6 @@ void tg_task_calls_leave(tg_task_calls_t *calls);
 
 /* --- the methods --- */
 
-/* The store has done it: others hear of it. */
-void tg_task_call_tell_others(tg_task_call_t *call);
-
 /* Those that submit: are none taken?  And was this one?  If so, or not, that
  * was answered; text then begins with the task's id, {"taskId":"…. */
 int tg_task_is_stopping(tg_task_call_t *call);

@@ -41,57 +41,6 @@ tg_task_submit_it(tg_task_call_t *call)
     tg_task_call_ask(call);
 }
 
-/* --- what others are told, whether its caller still waits or not --- */
-
-static void
-tg_task_tell_queued(tg_task_call_t *call)
-{
-    tg_buf_t params;
-
-    call->engine->wants = 1;
-    tg_task_tell_begin(&params, call->ask.id, call->ask.agent);
-    tg_buf_text(&params, ",\"priority\":");
-    tg_buf_int(&params, call->ask.priority);
-    tg_task_tell(call->engine, call->owner, "task.queued", &params);
-}
-
-/* One that waited, as the store tells it. */
-static void
-tg_task_tell_cancelled(tg_task_call_t *call)
-{
-    tg_str_t told, raw;
-    tg_buf_t params, agent, owner;
-
-    told = tg_buf_view(&call->ask.json);
-    tg_buf_init(&agent, tg_alloc_libc());
-    tg_buf_init(&owner, tg_alloc_libc());
-
-    if (tg_json_has(told, TG_STR("agent"), TG_JSON_STRING, &raw)) {
-        tg_json_put_decoded(&agent, tg_json_body(raw));
-    }
-
-    if (tg_json_has(told, TG_STR("owner"), TG_JSON_STRING, &raw)) {
-        tg_json_put_decoded(&owner, tg_json_body(raw));
-    }
-
-    tg_task_tell_begin(&params, call->ask.id, tg_buf_view(&agent));
-    tg_task_tell(call->engine, tg_buf_view(&owner), "task.cancelled", &params);
-    tg_buf_deinit(&agent);
-    tg_buf_deinit(&owner);
-    call->engine->nended++;
-    call->engine->tasks->ops->changed(call->engine, call->ask.id);
-}
-
-void
-tg_task_call_tell_others(tg_task_call_t *call)
-{
-    if (call->ask.op == TG_STORE_SUBMIT) {
-        tg_task_tell_queued(call);
-    } else if (call->ask.op == TG_STORE_CANCEL) {
-        tg_task_tell_cancelled(call);
-    }
-}
-
 /* --- submit --- */
 
 /* None are taken: that was answered. */
