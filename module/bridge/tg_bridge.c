@@ -60,16 +60,6 @@ tg_bridge_no_memory(tg_bridge_t *bridge)
 /* --- the two sides --- */
 
 void
-tg_bridge_drop(tg_buf_t *out, size_t len)
-{
-    if (len == out->len) {
-        tg_buf_reset(out, TG_UV_READ);
-    } else {
-        tg_buf_drop(out, len);
-    }
-}
-
-void
 tg_agent_release(tg_bridge_t *bridge)
 {
     bridge->is_held = 0;
@@ -91,17 +81,7 @@ tg_parent_name(const tg_bridge_t *bridge)
 int
 tg_parent_is_open(const tg_bridge_t *bridge)
 {
-    return bridge->state == TG_PARENT_LISTING
-           || bridge->state == TG_PARENT_READY;
-}
-
-void
-tg_parent_drop(tg_bridge_t *bridge)
-{
-    if (bridge->has_parent && bridge->state != TG_PARENT_CLOSING) {
-        bridge->state = TG_PARENT_CLOSING;
-        tg_uv_conn_close(&bridge->parent);
-    }
+    return bridge->parent.state == TG_UV_CLIENT_OPEN;
 }
 
 void

@@ -10,15 +10,15 @@
  *   tg_bridge_run.c     the loop, its beginning and its end
  *   tg_bridge_agent.c   stdio and core's peer
  *   tg_bridge_mcp.c     core's MCP client: who the parent is, its list
- *   tg_bridge_parent.c  the socket: connect, lose, retry
+ *   tg_bridge_parent.c  the socket's client: greet, lose, why, and until when
  *   tg_bridge_request.c requests on their way from one to the other
  *   tg_bridge_ask.c     what the parent asks of the agent, likewise
  *   tg_bridge_schema.c  the list from a file, where the parent has none
  *   tg_bridge.c         what all of them ask of both sides
  *   tg_bridge_log.c     stderr
  *
- * Each needs those below it.  What must be done above is noted, and done at
- * the end of the loop's turn: to connect, or to go.
+ * Each needs those below it.  To go is noted, and done at the end of the
+ * loop's turn.
  *
  * Nothing here blocks, on stderr neither.  TG_NOMEM anywhere ends the
  * bridge: an agent starts a new one.
@@ -28,7 +28,7 @@
 
 #include "core/tg_mcp_call.h"
 #include "core/tg_peer.h"
-#include "uv/tg_uv_place.h"
+#include "uv/tg_uv_client.h"
 
 /*
  * The common SDK closes when its read buffer would pass 10 MiB; what it had
@@ -58,13 +58,8 @@
 #define TG_BRIDGE_GRACE 3000
 /* Of --grace, in s: who waits for longer is not waiting for a restart. */
 #define TG_BRIDGE_GRACE_MAX 3600
-/* Waits between attempts to connect double from the one to the other. */
-#define TG_BRIDGE_RETRY_MIN 10
-#define TG_BRIDGE_RETRY_MAX 1000
 /* How long an address may take to answer, and to agree on TLS. */
 #define TG_BRIDGE_CONNECT 10000
-/* A connection that lived shorter is not reopened without a wait. */
-#define TG_BRIDGE_LIVED 100
 /* An agent that is not read from is looked after as often. */
 #define TG_BRIDGE_WATCH 500
 /* The last bytes may take so long to leave. */
@@ -83,30 +78,18 @@ typedef struct {
     int is_debug;
 } tg_bridge_options_t;
 
-typedef enum {
-    TG_PARENT_IDLE,    /* no connection, and none is wanted (ipc) */
-    TG_PARENT_WAITING, /* the retry timer runs */
-    TG_PARENT_CONNECTING,
-    TG_PARENT_GREETING, /* jsonrpc: initialize is under way */
-    TG_PARENT_LISTING,  /* jsonrpc: calls pass, its list is not here yet */
-    TG_PARENT_READY,
-    TG_PARENT_CLOSING /* until the connection's last callback */
-} tg_parent_state_t;
-
 typedef struct tg_bridge_request_s tg_bridge_request_t;
 typedef struct tg_bridge_ask_s tg_bridge_ask_t;
 
 /* A tools/call or a tools/list of the agent that cannot be answered yet. */
 struct tg_bridge_request_s {
+    tg_uv_question_t question; /* of a call */
     tg_bridge_t *bridge;
     tg_call_t *call; /* the peer's */
     uint64_t seq;    /* in the order of the agent's requests */
-    uint64_t id;     /* the caller's, once it is sent */
     uint64_t round;  /* of a list: the fetch that may answer it */
     size_t size;
-    unsigned ntries;
     unsigned is_list:1;
-    unsigned is_sent:1;
     unsigned has_progress:1;
     tg_str_t cursor;    /* of a list, raw or absent, in data */
     tg_mcp_call_t said; /* of a call; its slices are in data */
@@ -115,7 +98,6 @@ struct tg_bridge_request_s {
 
 typedef enum {
     TG_TIMER_HOLD,
-    TG_TIMER_RETRY,
     TG_TIMER_MCP,
     TG_TIMER_GRACE,
     TG_TIMER_WATCH,
@@ -138,28 +120,19 @@ struct tg_bridge_s {
     unsigned is_over:1;    /* everything is closed or being closed */
     unsigned is_held:1;    /* the agent's first words wait */
     unsigned has_agent:1;  /* its connection is not closed yet */
-    unsigned has_parent:1;
-    unsigned has_listed:1;  /* the agent asked for the list */
-    unsigned was_greeted:1; /* this connection came to be of use */
-    unsigned is_drained:1;  /* the parent said a proper goodbye */
-    unsigned is_ended:1;    /* the runner sent shutdown (relay) */
-    unsigned is_needed:1;   /* somebody waits for the parent */
-    unsigned is_late:1;     /* the parent's address did not answer */
+    unsigned has_listed:1; /* the agent asked for the list */
+    unsigned is_listed:1;  /* its list is here, or it has none */
+    unsigned is_ended:1;   /* the runner sent shutdown (relay) */
 
     tg_uv_conn_t agent;
     tg_peer_t peer;
     tg_info_t info;
     tg_buf_t info_text; /* what info points to */
 
-    tg_uv_conn_t parent;
+    tg_uv_client_t parent;
     tg_uv_place_t place;
-    tg_caller_t caller;
-    tg_parent_state_t state;
     tg_mcp_client_t mcp;
-    uint64_t mcp_due; /* what its timer was started for */
-    unsigned retry_ms;
-    uint64_t jitter;
-    uint64_t opened;      /* loop time of the last connect */
+    uint64_t mcp_due;     /* what its timer was started for */
     uint64_t grace_until; /* loop time; after it a failed attempt is told */
     char label[160];      /* the socket's path as UTF-8 */
     char why[1024];       /* what is not running, how to start it; or "" */
@@ -190,9 +163,6 @@ void tg_bridge_timer_start(tg_bridge_t *bridge, tg_bridge_timer_t timer,
 void tg_bridge_timer_stop(tg_bridge_t *bridge, tg_bridge_timer_t timer);
 int tg_bridge_timer_runs(const tg_bridge_t *bridge, tg_bridge_timer_t timer);
 
-/* The first len bytes of out were written. */
-void tg_bridge_drop(tg_buf_t *out, size_t len);
-
 /* Lets the agent's first words in. */
 void tg_agent_release(tg_bridge_t *bridge);
 
@@ -200,8 +170,6 @@ void tg_agent_release(tg_bridge_t *bridge);
 const char *tg_parent_name(const tg_bridge_t *bridge);
 /* Do calls pass? */
 int tg_parent_is_open(const tg_bridge_t *bridge);
-/* Closes the connection, as if it had been lost. */
-void tg_parent_drop(tg_bridge_t *bridge);
 /* Fetches its list. */
 void tg_parent_list(tg_bridge_t *bridge);
 
@@ -216,7 +184,7 @@ void tg_agent_watch(tg_bridge_t *bridge);
 
 /* --- tg_bridge_mcp.c --- */
 
-extern const tg_caller_ops_t tg_mcp_caller_ops;
+extern const tg_uv_client_ops_t tg_parent_ops;
 
 /* ops->list of the agent's peer. */
 int tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request);
@@ -227,15 +195,17 @@ void tg_mcp_timeout(tg_bridge_t *bridge);
 
 /* --- tg_bridge_parent.c --- */
 
-void tg_parent_init(tg_bridge_t *bridge, const tg_caller_ops_t *ops);
+void tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops);
 void tg_parent_start(tg_bridge_t *bridge);
-void tg_parent_connect(tg_bridge_t *bridge);
-/* Connects if somebody waits for it and nothing is under way. */
-void tg_parent_turn(tg_bridge_t *bridge);
 /* May what it sent be read now? */
-int tg_parent_is_welcome(const tg_bridge_t *bridge);
-/* It said who it is: calls pass. */
-void tg_parent_greeted(tg_bridge_t *bridge);
+int tg_parent_is_welcome(void *host);
+/* The rest of its client's ops. */
+void tg_parent_on_attempt(void *host);
+int tg_parent_on_greet(void *host);
+void tg_parent_on_open(void *host);
+void tg_parent_on_end(void *host);
+void tg_parent_on_lost(void *host, int was_open);
+void tg_parent_trace(void *host, int is_theirs, tg_str_t bytes);
 /* Its first list on this connection is here. */
 void tg_parent_listed(tg_bridge_t *bridge);
 /* It is no use; text says why. */
@@ -255,15 +225,14 @@ void tg_parent_leave(tg_bridge_t *bridge);
  */
 void tg_bridge_request_take(tg_bridge_t *bridge, const tg_request_t *asked,
                             int is_list, uint64_t round);
-/* The parent's answer to a call, or how it was lost. */
-void tg_bridge_request_answered(tg_bridge_request_t *request,
+/* The parent's answer to a call, or how it was lost; and sends one. */
+void tg_bridge_request_answered(void *host, tg_uv_question_t *question,
                                 const tg_answer_t *answer);
+int tg_bridge_request_send(void *host, tg_uv_question_t *question);
 /* The agent cancelled it, or goes. */
 void tg_bridge_request_cancel(tg_bridge_request_t *request);
-/* Sends the calls that wait. */
-void tg_bridge_requests_send(tg_bridge_t *bridge);
-/* Answers all that wait with an MCP error. */
-void tg_bridge_requests_fail(tg_bridge_t *bridge, const char *text);
+/* Answers all that wait with an MCP error: why there is no parent. */
+void tg_bridge_requests_fail(tg_bridge_t *bridge);
 /*
  * Answers the lists that wait: those for which the last fetch was new enough
  * from the catalogue, or all with the parent's own error.

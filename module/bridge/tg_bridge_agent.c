@@ -59,8 +59,9 @@ int
 tg_agent_is_welcome(const tg_bridge_t *bridge)
 {
     return !bridge->is_held
-           && (!bridge->has_parent
-               || tg_uv_conn_backlog(&bridge->parent) <= TG_BRIDGE_BACKLOG);
+           && (!bridge->parent.has_conn
+               || tg_uv_conn_backlog(&bridge->parent.conn)
+                      <= TG_BRIDGE_BACKLOG);
 }
 
 void
@@ -129,7 +130,7 @@ tg_agent_written(void *host, size_t len)
                         tg_str(bridge->peer.out.data, len));
     }
 
-    tg_bridge_drop(&bridge->peer.out, len);
+    tg_uv_drop(&bridge->peer.out, len);
 }
 
 static void
@@ -165,9 +166,9 @@ tg_agent_init(tg_bridge_t *bridge)
     bridge->info.has_broadcasts = 1;
 
     /* What the parent pushes through the bridge. */
-    if (bridge->caller.dialect->experimental != NULL) {
+    if (bridge->parent.caller.dialect->experimental != NULL) {
         bridge->info.experimental = tg_str_c(
-            bridge->caller.dialect->experimental);
+            bridge->parent.caller.dialect->experimental);
     }
 
     tg_peer_init(&bridge->peer, tg_alloc_libc(), &tg_agent_peer_ops, bridge,

@@ -105,7 +105,7 @@ tg_bridge_asked(void *host, const tg_message_t *message)
         tg_bridge_no_memory(bridge);
 
     } else if (rc != TG_OK) {
-        (void) tg_caller_refuse(&bridge->caller, message->id,
+        (void) tg_caller_refuse(&bridge->parent.caller, message->id,
                                 rc == TG_MISSING ? TG_RPC_METHOD
                                                  : TG_RPC_INTERNAL,
                                 rc == TG_MISSING
@@ -161,8 +161,9 @@ tg_bridge_told(void *host, uint64_t tag, const tg_message_t *message)
         return;
     }
 
-    if (tg_caller_reply(&bridge->caller, tg_str((*at)->id, (*at)->id_len),
-                        message->result, message->error)
+    if (tg_caller_reply(&bridge->parent.caller,
+                        tg_str((*at)->id, (*at)->id_len), message->result,
+                        message->error)
         == TG_NOMEM)
     {
         tg_bridge_no_memory(bridge);
@@ -178,13 +179,13 @@ tg_bridge_say_can(tg_bridge_t *bridge)
 
     can = bridge->peer.can;
 
-    if (can == bridge->can || !bridge->caller.dialect->has_handshake) {
+    if (can == bridge->can || !bridge->parent.caller.dialect->has_handshake) {
         return;
     }
 
     bridge->can = can;
 
-    if (tg_caller_hello(&bridge->caller, can) != TG_OK) {
+    if (tg_caller_hello(&bridge->parent.caller, can) != TG_OK) {
         tg_bridge_no_memory(bridge);
     }
 }

@@ -66,7 +66,7 @@ tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request)
 {
     const tg_dialect_row_t *dialect;
 
-    dialect = bridge->caller.dialect;
+    dialect = bridge->parent.caller.dialect;
 
     if (dialect->is_sequential
         || (dialect->is_listed_whole && request->cursor.data != NULL))
@@ -79,7 +79,7 @@ tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request)
         tg_bridge_request_take(bridge, request, 1,
                                tg_mcp_client_round(&bridge->mcp));
 
-        if (bridge->state == TG_PARENT_READY && !bridge->mcp.is_listing) {
+        if (bridge->is_listed && !bridge->mcp.is_listing) {
             tg_parent_list(bridge);
         }
 
@@ -88,7 +88,7 @@ tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request)
 
     bridge->has_listed = 1;
 
-    if (bridge->state != TG_PARENT_READY) {
+    if (!bridge->is_listed) {
         tg_bridge_request_take(bridge, request, 1, 0);
         return TG_OK;
     }
@@ -145,7 +145,7 @@ tg_list_done(tg_bridge_t *bridge)
         tg_list_put(bridge);
     }
 
-    if (bridge->caller.dialect->is_listed_whole) {
+    if (bridge->parent.caller.dialect->is_listed_whole) {
         tg_bridge_requests_list(bridge, NULL);
 
         if (tg_bridge_requests_wait(bridge, 1)) {
@@ -170,10 +170,10 @@ tg_list_failed(tg_bridge_t *bridge)
     tg_bridge_log("%s does not list its tools: %s", tg_parent_name(bridge),
                   text);
 
-    if (bridge->caller.dialect->is_listed_whole) {
+    if (bridge->parent.caller.dialect->is_listed_whole) {
         tg_bridge_requests_list(bridge, &bridge->mcp.error);
 
-    } else if (bridge->state == TG_PARENT_LISTING) {
+    } else if (!bridge->is_listed) {
         tg_parent_give_up(bridge, text);
     }
 }
@@ -188,7 +188,7 @@ tg_mcp_event(tg_bridge_t *bridge, tg_mcp_event_t event)
     switch (event) {
     case TG_MCP_GREETED:
         tg_parent_learn(bridge);
-        tg_parent_greeted(bridge);
+        tg_uv_client_greeted(&bridge->parent);
         break;
     case TG_MCP_REFUSED:
         tg_bridge_decode(text, sizeof(text), bridge->mcp.error.message);
@@ -199,7 +199,7 @@ tg_mcp_event(tg_bridge_t *bridge, tg_mcp_event_t event)
         break;
     case TG_MCP_CHANGED:
         /* A runner's agent asks again by itself: it is told at once. */
-        if (bridge->caller.dialect->is_told_list_changed) {
+        if (bridge->parent.caller.dialect->is_told_list_changed) {
             tg_peer_list_changed(&bridge->peer);
         }
 
@@ -247,8 +247,8 @@ tg_mcp_turn(tg_bridge_t *bridge)
     }
 }
 
-static void
-tg_parent_answered(void *host, void *tag, const tg_answer_t *answer)
+static int
+tg_parent_answer(void *host, void *tag, const tg_answer_t *answer)
 {
     tg_bridge_t *bridge;
     tg_mcp_event_t event;
@@ -258,10 +258,12 @@ tg_parent_answered(void *host, void *tag, const tg_answer_t *answer)
                                  uv_now(&bridge->loop));
 
     if (event == TG_MCP_OTHER) {
-        tg_bridge_request_answered(tag, answer);
-    } else {
-        tg_mcp_event(bridge, event);
+        return 0;
     }
+
+    tg_mcp_event(bridge, event);
+
+    return 1;
 }
 
 static void
@@ -300,7 +302,8 @@ tg_parent_notified(void *host, tg_str_t method, const tg_message_t *message)
     } else if (tg_json_body_is(method, TG_STR("notifications/cancelled"))) {
         tg_bridge_unasked(bridge, message->p.request_id);
 
-    } else if (bridge->peer.is_mcp || !bridge->caller.dialect->has_handshake) {
+    } else if (bridge->peer.is_mcp
+               || !bridge->parent.caller.dialect->has_handshake) {
         tg_parent_pass_on(bridge, method, message->params);
     }
 }
@@ -313,8 +316,7 @@ tg_parent_farewell(void *host, tg_str_t reason, int is_drained)
 
     bridge = host;
     text = bridge->goodbye;
-    bridge->is_drained = is_drained != 0;
-    bridge->is_ended = bridge->caller.dialect->shutdown != NULL;
+    bridge->is_ended = bridge->parent.caller.dialect->shutdown != NULL;
     tg_bridge_decode(text, sizeof(bridge->goodbye), reason);
 
     if (bridge->is_ended || bridge->options->is_debug) {
@@ -332,7 +334,19 @@ tg_parent_log(void *host, const char *text)
     tg_bridge_log("%s: %s", tg_parent_name(host), text);
 }
 
-const tg_caller_ops_t tg_mcp_caller_ops = { tg_parent_answered,
-                                            tg_parent_notified,
-                                            tg_parent_farewell, tg_parent_log,
-                                            tg_bridge_asked };
+const tg_uv_client_ops_t tg_parent_ops = {
+    .answered = tg_bridge_request_answered,
+    .opened = tg_parent_on_open,
+    .ended = tg_parent_on_end,
+    .lost = tg_parent_on_lost,
+    .notification = tg_parent_notified,
+    .greet = tg_parent_on_greet,
+    .answer = tg_parent_answer,
+    .send = tg_bridge_request_send,
+    .farewell = tg_parent_farewell,
+    .log = tg_parent_log,
+    .asked = tg_bridge_asked,
+    .attempt = tg_parent_on_attempt,
+    .is_welcome = tg_parent_is_welcome,
+    .trace = tg_parent_trace,
+};

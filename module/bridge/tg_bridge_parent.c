@@ -4,8 +4,12 @@
 #include <stdio.h>
 
 int
-tg_parent_is_welcome(const tg_bridge_t *bridge)
+tg_parent_is_welcome(void *host)
 {
+    const tg_bridge_t *bridge;
+
+    bridge = host;
+
     return tg_uv_conn_backlog(&bridge->agent) <= TG_BRIDGE_BACKLOG;
 }
 
@@ -49,7 +53,7 @@ tg_parent_not_running(tg_bridge_t *bridge, int err)
                                         : "nobody listens on";
     tg_uv_place_start(&bridge->place, remedy);
 
-    if (!bridge->caller.dialect->has_handshake) {
+    if (!bridge->parent.caller.dialect->has_handshake) {
         (void) snprintf(remedy, sizeof(remedy),
                         "Start it again, and the agent with it.");
     }
@@ -95,16 +99,14 @@ tg_parent_missing(tg_bridge_t *bridge)
     }
 
     /* It takes connections; the rest is not known. */
-    if (bridge->state == TG_PARENT_GREETING
-        || bridge->state == TG_PARENT_LISTING || bridge->why[0] == '\0')
-    {
+    if (bridge->mcp.state != TG_MCP_AWAY || bridge->why[0] == '\0') {
         tg_parent_why(bridge,
                       "%s takes connections at the socket %s but does not "
                       "answer. Look into its log, restart it, then try again.",
                       tg_parent_name(bridge), bridge->label);
     }
 
-    tg_bridge_requests_fail(bridge, bridge->why);
+    tg_bridge_requests_fail(bridge);
 }
 
 /* --- where it is --- */
@@ -123,35 +125,7 @@ tg_parent_look(tg_bridge_t *bridge)
                         tg_str_c(bridge->place.text));
 }
 
-/* --- attempts --- */
-
-static void
-tg_parent_retry(tg_bridge_t *bridge, unsigned ms)
-{
-    bridge->state = TG_PARENT_WAITING;
-    tg_bridge_timer_start(bridge, TG_TIMER_RETRY, ms);
-}
-
-/* Many bridges lose one parent at once: they come back spread. */
-static void
-tg_parent_back_off(tg_bridge_t *bridge)
-{
-    unsigned half;
-
-    half = bridge->retry_ms / 2;
-    bridge->jitter = bridge->jitter * UINT64_C(6364136223846793005) + 1;
-    tg_parent_retry(bridge, half + (unsigned) (bridge->jitter >> 33) % half);
-    bridge->retry_ms = bridge->retry_ms * 2 < TG_BRIDGE_RETRY_MAX
-                           ? bridge->retry_ms * 2
-                           : TG_BRIDGE_RETRY_MAX;
-}
-
-static void
-tg_parent_back_off_anew(tg_bridge_t *bridge)
-{
-    bridge->retry_ms = TG_BRIDGE_RETRY_MIN;
-    tg_parent_back_off(bridge);
-}
+/* --- of use, or not --- */
 
 void
 tg_parent_give_up(tg_bridge_t *bridge, const char *text)
@@ -159,31 +133,73 @@ tg_parent_give_up(tg_bridge_t *bridge, const char *text)
     tg_parent_why(bridge,
                   "What listens on the socket %s is no usable MCP server: %s",
                   bridge->label, text);
-    bridge->was_greeted = 0;
-    tg_parent_drop(bridge);
+    tg_mcp_client_lose(&bridge->mcp);
+    tg_uv_client_refuse(&bridge->parent);
 }
 
 void
 tg_parent_silent(tg_bridge_t *bridge)
 {
-    if (bridge->state == TG_PARENT_GREETING) {
-        tg_parent_missing(bridge);
-        tg_parent_drop(bridge);
-    }
+    tg_parent_missing(bridge);
+    tg_uv_client_drop(&bridge->parent);
 }
 
-/* --- of use --- */
-
 /* Everything passes now, and nothing is known against the parent. */
-static void
-tg_parent_ready(tg_bridge_t *bridge)
+void
+tg_parent_listed(tg_bridge_t *bridge)
 {
-    bridge->state = TG_PARENT_READY;
-    bridge->was_greeted = 1;
-    tg_bridge_timer_stop(bridge, TG_TIMER_GRACE);
-    tg_bridge_requests_send(bridge);
+    if (bridge->why[0] != '\0') {
+        tg_bridge_log("connected to %s", bridge->label);
+        bridge->why[0] = '\0';
+    }
 
-    if (bridge->caller.dialect->is_listed_whole
+    bridge->is_listed = 1;
+    tg_bridge_timer_stop(bridge, TG_TIMER_GRACE);
+}
+
+/* --- the connection --- */
+
+void
+tg_parent_on_attempt(void *host)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+    bridge->goodbye[0] = '\0';
+    tg_parent_look(bridge);
+}
+
+int
+tg_parent_on_greet(void *host)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+    bridge->can = 0;
+
+    if (tg_caller_hello(&bridge->parent.caller, 0) != TG_OK
+        || tg_mcp_client_start(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK)
+    {
+        return TG_NOMEM;
+    }
+
+    if (bridge->mcp.state == TG_MCP_OPEN) {
+        bridge->why[0] = '\0';
+        tg_parent_listed(bridge);
+        tg_uv_client_greeted(&bridge->parent);
+    }
+
+    return TG_OK;
+}
+
+void
+tg_parent_on_open(void *host)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+
+    if (bridge->parent.caller.dialect->is_listed_whole
         && tg_bridge_requests_wait(bridge, 1))
     {
         tg_parent_list(bridge);
@@ -193,193 +209,85 @@ tg_parent_ready(tg_bridge_t *bridge)
 }
 
 void
-tg_parent_greeted(tg_bridge_t *bridge)
+tg_parent_trace(void *host, int is_theirs, tg_str_t bytes)
 {
-    bridge->state = TG_PARENT_LISTING;
-    bridge->was_greeted = 1;
-    tg_bridge_requests_send(bridge);
-    tg_agent_release(bridge);
-}
-
-void
-tg_parent_listed(tg_bridge_t *bridge)
-{
-    if (bridge->why[0] != '\0') {
-        tg_bridge_log("connected to %s", bridge->label);
-        bridge->why[0] = '\0';
-    }
-
-    tg_parent_ready(bridge);
-}
-
-/* --- the connection --- */
-
-static void
-tg_parent_on_connect(void *host, int err)
-{
-    tg_bridge_t *bridge;
-
-    bridge = host;
-
-    if (err != 0) {
-        return; /* its last callback follows */
-    }
-
-    tg_bridge_timer_stop(bridge, TG_TIMER_RETRY);
-    bridge->state = TG_PARENT_GREETING;
-    bridge->can = 0;
-
-    if (tg_caller_hello(&bridge->caller, 0) != TG_OK
-        || tg_mcp_client_start(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK)
-    {
-        tg_bridge_no_memory(bridge);
-    }
-
-    if (!bridge->caller.dialect->has_handshake) {
-        bridge->why[0] = '\0';
-        tg_parent_ready(bridge);
-    }
-}
-
-static int
-tg_parent_input(void *host, const char *data, size_t len, size_t *consumed)
-{
-    tg_bridge_t *bridge;
-    int rc;
-
-    bridge = host;
-    *consumed = 0;
-
-    if (!tg_parent_is_welcome(bridge)) {
-        return TG_LIMIT;
-    }
-
-    rc = tg_caller_input(&bridge->caller, data, len, consumed);
-
-    if (bridge->options->is_debug) {
-        tg_bridge_trace("parent ->", bridge->caller.dialect->framing,
-                        tg_str(data, *consumed));
-    }
-
-    return rc;
-}
-
-static void
-tg_parent_written(void *host, size_t len)
-{
-    tg_bridge_t *bridge;
+    const tg_bridge_t *bridge;
 
     bridge = host;
 
     if (bridge->options->is_debug) {
-        tg_bridge_trace("parent <-", bridge->caller.dialect->framing,
-                        tg_str(bridge->caller.out.data, len));
-    }
-
-    tg_caller_written(&bridge->caller, len);
-    tg_bridge_drop(&bridge->caller.out, len);
-}
-
-/* Connected for the first call only: back to sleep, unless calls wait. */
-static void
-tg_parent_closed_call(tg_bridge_t *bridge, int err)
-{
-    bridge->state = TG_PARENT_IDLE;
-
-    if (!bridge->was_greeted && err != 0) {
-        tg_parent_unreachable(bridge, err);
-        tg_bridge_requests_fail(bridge, bridge->why);
-
-    } else if (tg_bridge_requests_wait(bridge, 0)) {
-        tg_parent_back_off_anew(bridge);
+        tg_bridge_trace(is_theirs ? "parent ->" : "parent <-",
+                        bridge->parent.caller.dialect->framing, bytes);
     }
 }
 
 /* A runner is there for one agent: the bridge goes with it. */
 static void
-tg_parent_closed_for_good(tg_bridge_t *bridge, int err)
+tg_parent_gone(tg_bridge_t *bridge, int err)
 {
-    char text[sizeof(bridge->goodbye) + 80];
     int is_told;
 
-    bridge->state = TG_PARENT_IDLE;
-
-    if (!bridge->was_greeted) {
-        tg_parent_unreachable(bridge, err);
-
-    } else if (!bridge->is_ended) {
+    if (!bridge->is_ended) {
         tg_bridge_log("the runner closed the connection%s%s",
                       err != 0 ? ": " : "", err != 0 ? uv_strerror(err) : "");
     }
 
     is_told = bridge->goodbye[0] != '\0';
-    (void) snprintf(text, sizeof(text),
+    (void) snprintf(bridge->why, sizeof(bridge->why),
                     "The runner has gone%s%s%s; the call was not executed.",
                     is_told ? " (it said: " : "", bridge->goodbye,
                     is_told ? ")" : "");
-    tg_bridge_requests_fail(bridge, text);
-    tg_bridge_quit(bridge, bridge->is_ended ? 0 : 1);
 }
 
-static void
-tg_parent_closed_for_now(tg_bridge_t *bridge, int err)
-{
-    uint64_t now, lived;
-
-    now = uv_now(&bridge->loop);
-
-    if (bridge->was_greeted) {
-        lived = now - bridge->opened;
-        bridge->grace_until = now + bridge->options->grace;
-
-        if (!bridge->is_drained || bridge->options->is_debug) {
-            tg_parent_why(bridge,
-                          "the connection to %s (%s) was lost and is opened "
-                          "again",
-                          tg_parent_name(bridge), bridge->label);
-        }
-
-        if (bridge->is_drained && lived > TG_BRIDGE_LIVED) {
-            bridge->retry_ms = TG_BRIDGE_RETRY_MIN;
-            tg_parent_retry(bridge, 0);
-        } else {
-            tg_parent_back_off_anew(bridge);
-        }
-
-        return;
-    }
-
-    /* EAGAIN: it runs, but its queue of connections is full. */
-    if (err != 0 && err != UV_EAGAIN) {
-        tg_parent_unreachable(bridge, err);
-    }
-
-    tg_agent_release(bridge);
-
-    if (now >= bridge->grace_until && err != UV_EAGAIN) {
-        tg_bridge_requests_fail(bridge, bridge->why);
-    }
-
-    tg_parent_back_off(bridge);
-}
-
-static void
-tg_parent_closed(void *host, int err)
+/* Why there is none any more, before anybody is told. */
+void
+tg_parent_on_end(void *host)
 {
     tg_bridge_t *bridge;
+    int err, was_open;
 
     bridge = host;
-    bridge->has_parent = 0;
-    err = bridge->is_late ? UV_ETIMEDOUT : err;
+    err = bridge->parent.err == UV_EOF ? 0 : bridge->parent.err;
+    was_open = bridge->mcp.state == TG_MCP_OPEN;
+    bridge->is_listed = 0;
     tg_mcp_client_lose(&bridge->mcp);
     tg_bridge_unask_all(bridge);
 
-    if (bridge->is_quitting) {
+    if (err == UV_ENOMEM) {
+        tg_bridge_no_memory(bridge);
+
+    } else if (!was_open) {
+        /* EAGAIN: it runs, but its queue of connections is full. */
+        if (err != 0 && (err != UV_EAGAIN || !bridge->parent.is_kept)) {
+            tg_parent_unreachable(bridge, err);
+        }
+
+    } else if (bridge->parent.caller.dialect->shutdown != NULL) {
+        tg_parent_gone(bridge, err);
+
+    } else if (bridge->parent.is_kept
+               && (!bridge->parent.is_drained || bridge->options->is_debug))
+    {
+        tg_parent_why(bridge,
+                      "the connection to %s (%s) was lost and is opened again",
+                      tg_parent_name(bridge), bridge->label);
+    }
+}
+
+void
+tg_parent_on_lost(void *host, int was_open)
+{
+    tg_bridge_t *bridge;
+    uint64_t now;
+    int is_over;
+
+    bridge = host;
+
+    if (bridge->parent.caller.dialect->shutdown != NULL) {
+        tg_bridge_requests_fail(bridge);
+        tg_bridge_quit(bridge, bridge->is_ended ? 0 : 1);
         return;
     }
-
-    bridge->state = TG_PARENT_CLOSING;
-    tg_caller_lose(&bridge->caller);
 
     if (tg_bridge_requests_wait(bridge, 0)
         && !tg_bridge_timer_runs(bridge, TG_TIMER_GRACE))
@@ -387,95 +295,58 @@ tg_parent_closed(void *host, int err)
         tg_bridge_timer_start(bridge, TG_TIMER_GRACE, bridge->options->grace);
     }
 
-    if (bridge->caller.dialect->is_sequential) {
-        tg_parent_closed_call(bridge, err);
-    } else if (bridge->caller.dialect->shutdown != NULL) {
-        tg_parent_closed_for_good(bridge, err);
-    } else {
-        tg_parent_closed_for_now(bridge, err);
-    }
-}
+    now = uv_now(&bridge->loop);
 
-static const tg_uv_conn_ops_t tg_parent_conn_ops = { tg_parent_on_connect,
-                                                     tg_parent_input, NULL,
-                                                     tg_parent_written,
-                                                     tg_parent_closed };
-
-void
-tg_parent_connect(tg_bridge_t *bridge)
-{
-    /* The time of an attempt is over; its last callback starts the next. */
-    if (bridge->state == TG_PARENT_CONNECTING) {
-        bridge->is_late = 1;
-        tg_parent_drop(bridge);
+    if (was_open) {
+        bridge->grace_until = now + bridge->options->grace;
         return;
     }
 
-    tg_bridge_timer_stop(bridge, TG_TIMER_RETRY);
-    bridge->is_late = 0;
-    bridge->state = TG_PARENT_CONNECTING;
-    bridge->has_parent = 1;
-    bridge->was_greeted = 0;
-    bridge->is_drained = 0;
-    bridge->opened = uv_now(&bridge->loop);
-    tg_uv_conn_init(&bridge->parent, &bridge->loop, &tg_parent_conn_ops, bridge,
-                    &bridge->caller.out);
+    tg_agent_release(bridge);
+    is_over = bridge->parent.err != UV_EAGAIN
+              && (!bridge->parent.is_kept || now >= bridge->grace_until);
 
-    tg_parent_look(bridge);
-
-    if (bridge->place.port != NULL) {
-        tg_bridge_timer_start(bridge, TG_TIMER_RETRY, TG_BRIDGE_CONNECT);
+    if (is_over) {
+        tg_bridge_requests_fail(bridge);
     }
-
-    /* When it fails, its last callback says so. */
-    (void) tg_uv_conn_connect_place(&bridge->parent, &bridge->place);
 }
 
-void
-tg_parent_turn(tg_bridge_t *bridge)
-{
-    if (bridge->is_needed && !bridge->is_quitting
-        && (bridge->state == TG_PARENT_IDLE
-            || bridge->state == TG_PARENT_WAITING))
-    {
-        tg_parent_connect(bridge);
-    }
-
-    bridge->is_needed = 0;
-}
+/* --- its beginning and its end --- */
 
 void
 tg_parent_leave(tg_bridge_t *bridge)
 {
-    if (!bridge->has_parent) {
-        return;
-    }
-
-    if (bridge->state == TG_PARENT_READY && !bridge->is_ended
-        && bridge->caller.dialect->shutdown != NULL)
+    if (bridge->parent.state != TG_UV_CLIENT_OPEN || bridge->is_ended
+        || bridge->parent.caller.dialect->shutdown == NULL)
     {
-        (void) tg_caller_shutdown(&bridge->caller,
+        tg_uv_client_drop(&bridge->parent);
+    } else {
+        (void) tg_caller_shutdown(&bridge->parent.caller,
                                   TG_STR("the agent has gone"));
-        tg_uv_conn_finish(&bridge->parent);
-        return;
     }
 
-    tg_uv_conn_close(&bridge->parent);
+    tg_uv_client_close(&bridge->parent);
 }
 
 void
-tg_parent_init(tg_bridge_t *bridge, const tg_caller_ops_t *ops)
+tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops)
 {
+    const tg_dialect_row_t *dialect;
+    tg_uv_client_t *parent;
+
     bridge->place = bridge->options->place;
     tg_parent_look(bridge);
-    bridge->state = TG_PARENT_IDLE;
-    bridge->retry_ms = TG_BRIDGE_RETRY_MIN;
-    bridge->jitter = uv_hrtime();
-    tg_caller_init(&bridge->caller, tg_alloc_libc(), ops, bridge,
-                   bridge->options->dialect, TG_BRIDGE_PARENT_FRAME_MAX);
-    tg_mcp_client_init(&bridge->mcp, tg_alloc_libc(), &bridge->caller,
-                       bridge->caller.dialect->has_handshake ? TG_MCP_GREETS
-                                                             : TG_MCP_BARE,
+    parent = &bridge->parent;
+    dialect = tg_dialect(bridge->options->dialect);
+    parent->place = &bridge->place;
+    parent->patience = TG_BRIDGE_CONNECT;
+    parent->is_kept = dialect->has_handshake;
+    parent->is_patient = dialect->has_handshake;
+    parent->is_awaited = dialect->has_handshake;
+    tg_uv_client_init(parent, &bridge->loop, ops, bridge,
+                      bridge->options->dialect, TG_BRIDGE_PARENT_FRAME_MAX);
+    tg_mcp_client_init(&bridge->mcp, tg_alloc_libc(), &parent->caller,
+                       dialect->has_handshake ? TG_MCP_GREETS : TG_MCP_BARE,
                        TG_STR(TG_MCP_INFO("toolgate-bridge")));
     (void) uv_random(NULL, NULL, &bridge->mcp.seed, sizeof(bridge->mcp.seed), 0,
                      NULL);
@@ -484,8 +355,8 @@ tg_parent_init(tg_bridge_t *bridge, const tg_caller_ops_t *ops)
 void
 tg_parent_start(tg_bridge_t *bridge)
 {
-    if (!bridge->caller.dialect->is_sequential) {
+    if (!bridge->parent.caller.dialect->is_sequential) {
         bridge->is_held = 1;
-        tg_parent_connect(bridge);
+        tg_uv_client_connect(&bridge->parent);
     }
 }

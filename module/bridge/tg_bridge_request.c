@@ -2,9 +2,6 @@
 
 #include <stdio.h>
 
-/* Connections that a call may find closed before it was taken up. */
-#define TG_BRIDGE_TRIES 20
-
 /* --- all of them, in the order in which the agent asked --- */
 
 /* The peer's calls are they, newest first: the oldest, or the one behind. */
@@ -35,7 +32,7 @@ tg_bridge_requests_wait(const tg_bridge_t *bridge, int is_list)
     for (call = bridge->peer.calls; call != NULL; call = call->next) {
         request = call->host;
 
-        if (!request->is_sent && (!is_list || request->is_list)) {
+        if (!request->question.is_sent && (!is_list || request->is_list)) {
             return 1;
         }
     }
@@ -157,36 +154,39 @@ tg_bridge_request_lost(tg_bridge_request_t *request)
     tg_buf_text(&text, ". It may or may not have been executed; "
                        "it may be retried if doing it twice does no harm.");
     tg_bridge_request_failed(request,
-                             bridge->caller.dialect->has_handshake
+                             bridge->parent.caller.dialect->has_handshake
                                  ? TG_FAILURE_LOST
                                  : TG_FAILURE_INTERNAL,
                              &text);
 }
 
 static void
-tg_bridge_request_again(tg_bridge_request_t *request)
+tg_bridge_request_unsent(tg_bridge_request_t *request)
 {
-    if (request->ntries < TG_BRIDGE_TRIES) {
-        request->is_sent = 0;
-        return;
-    }
+    const char *why;
 
-    tg_bridge_request_fail(request,
-                           "The call could not be delivered: every connection "
-                           "was closed before it was taken up. It was not "
-                           "executed; call again.");
+    why = request->question.tries < TG_UV_CLIENT_ASKS
+                  && request->bridge->why[0] != '\0'
+              ? request->bridge->why
+              : "The call could not be delivered: every connection was closed "
+                "before it was taken up. It was not executed; call again.";
+    tg_bridge_request_fail(request, why);
 }
 
 void
-tg_bridge_request_answered(tg_bridge_request_t *request,
+tg_bridge_request_answered(void *host, tg_uv_question_t *question,
                            const tg_answer_t *answer)
 {
+    tg_bridge_request_t *request;
+
+    request = (tg_bridge_request_t *) question;
+
     switch (answer->kind) {
     case TG_ANSWER_RESULT:
         tg_bridge_request_result(request, answer->result);
         break;
     case TG_ANSWER_ERROR:
-        if (request->bridge->caller.dialect->is_sequential) {
+        if (request->bridge->parent.caller.dialect->is_sequential) {
             tg_bridge_request_raised(request, answer);
         } else {
             tg_bridge_request_refuse(request, answer);
@@ -194,7 +194,7 @@ tg_bridge_request_answered(tg_bridge_request_t *request,
 
         break;
     case TG_ANSWER_NOT_STARTED:
-        tg_bridge_request_again(request);
+        tg_bridge_request_unsent(request);
         break;
     default:
         tg_bridge_request_lost(request);
@@ -225,6 +225,7 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
     request->bridge = bridge;
     request->size = size;
     request->seq = ++bridge->seq;
+    request->question.is_tool = 1;
     request->is_list = is_list != 0;
     request->has_progress = asked->progress_token.data != NULL;
     at = request->data;
@@ -236,7 +237,7 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
     said->input_responses = tg_str_keep(&at, asked->input_responses);
     said->request_state = tg_str_keep(&at, asked->request_state);
     said->is_modern = asked->reply.is_modern
-                      && bridge->caller.dialect->has_handshake;
+                      && bridge->parent.caller.dialect->has_handshake;
 
     return request;
 }
@@ -245,7 +246,7 @@ tg_bridge_request_new(tg_bridge_t *bridge, const tg_request_t *asked,
 static void
 tg_bridge_request_wait(tg_bridge_t *bridge)
 {
-    if (bridge->state == TG_PARENT_READY) {
+    if (bridge->is_listed) {
         return;
     }
 
@@ -253,7 +254,10 @@ tg_bridge_request_wait(tg_bridge_t *bridge)
         tg_bridge_timer_start(bridge, TG_TIMER_GRACE, bridge->options->grace);
     }
 
-    bridge->is_needed = 1;
+    /* It is asked for now, however long the wait was to be. */
+    if (bridge->parent.state == TG_UV_CLIENT_WAITING) {
+        tg_uv_client_connect(&bridge->parent);
+    }
 }
 
 static void
@@ -261,40 +265,34 @@ tg_bridge_request_too_large(tg_bridge_request_t *request)
 {
     char text[160];
 
+    tg_uv_client_cancel(&request->bridge->parent, &request->question);
     (void) snprintf(text, sizeof(text),
                     "The arguments are larger than a message to %s may be: "
                     "%zu bytes, and at most %zu with the envelope; send less.",
                     tg_parent_name(request->bridge),
                     request->said.arguments.len,
-                    request->bridge->caller.max_frame);
+                    request->bridge->parent.caller.max_frame);
     tg_bridge_request_fail(request, text);
 }
 
-/* TG_OK, or TG_CLOSED when the next connection must take all that wait. */
-static int
-tg_bridge_request_send(tg_bridge_request_t *request)
+int
+tg_bridge_request_send(void *host, tg_uv_question_t *question)
 {
+    tg_bridge_request_t *request;
     tg_bridge_t *bridge;
     int rc;
 
-    bridge = request->bridge;
+    bridge = host;
+    request = (tg_bridge_request_t *) question;
     tg_bridge_say_can(bridge);
 
     /* Its number is its token: the agent's may be anything. */
     rc = tg_mcp_client_pass(&bridge->mcp, &request->said,
-                            request->has_progress ? request->seq : 0, request,
-                            &request->id);
+                            request->has_progress ? request->seq : 0, question,
+                            &question->id);
 
-    if (rc == TG_OK) {
-        request->ntries++;
-        request->is_sent = 1;
-
-    } else if (rc == TG_LIMIT) {
+    if (rc == TG_LIMIT) {
         tg_bridge_request_too_large(request);
-        rc = TG_OK;
-
-    } else if (rc != TG_CLOSED) {
-        tg_bridge_no_memory(bridge);
         rc = TG_CLOSED;
     }
 
@@ -337,8 +335,10 @@ tg_bridge_request_take(tg_bridge_t *bridge, const tg_request_t *asked,
 
     if (is_list || !tg_parent_is_open(bridge)) {
         tg_bridge_request_wait(bridge);
-    } else {
-        (void) tg_bridge_request_send(request);
+    }
+
+    if (!is_list) {
+        tg_uv_client_ask(&bridge->parent, &request->question);
     }
 }
 
@@ -349,29 +349,29 @@ tg_bridge_request_cancel(tg_bridge_request_t *request)
     tg_bridge_t *bridge;
 
     bridge = request->bridge;
+    other = NULL;
 
-    if (request->is_sent && !bridge->is_quitting) {
-        (void) tg_caller_cancel(&bridge->caller, request->id, 1);
+    /*
+     * ipc cannot say it, and until the answer came nothing else could be
+     * called: a client that goes away is the word for it.
+     */
+    if (request->question.is_sent
+        && bridge->parent.caller.dialect->is_sequential) {
         other = tg_bridge_requests_next(bridge, NULL);
 
-        /*
-         * ipc cannot say it, and until the answer came nothing else could
-         * be called: a client that goes away is the word for it.
-         */
-        if (bridge->caller.dialect->is_sequential
-            && (other == NULL || other->seq > request->seq))
-        {
-            tg_parent_drop(bridge);
+        if (other == NULL || other->seq > request->seq) {
+            tg_uv_client_drop(&bridge->parent);
         }
     }
 
+    tg_uv_client_cancel(&bridge->parent, &request->question);
     tg_bridge_request_free(request);
 }
 
 /* --- all at once --- */
 
 void
-tg_bridge_requests_send(tg_bridge_t *bridge)
+tg_bridge_requests_fail(tg_bridge_t *bridge)
 {
     tg_bridge_request_t *request, *next;
 
@@ -379,36 +379,15 @@ tg_bridge_requests_send(tg_bridge_t *bridge)
          request = next)
     {
         next = tg_bridge_requests_next(bridge, request);
-
-        if (!request->is_list && !request->is_sent
-            && tg_bridge_request_send(request) != TG_OK)
-        {
-            return;
-        }
-    }
-}
-
-void
-tg_bridge_requests_fail(tg_bridge_t *bridge, const char *text)
-{
-    tg_bridge_request_t *request, *next;
-
-    for (request = tg_bridge_requests_next(bridge, NULL); request != NULL;
-         request = next)
-    {
-        next = tg_bridge_requests_next(bridge, request);
-
-        if (request->is_sent) {
-            continue;
-        }
 
         /* Without its list the agent may show no tools: tell it of the next. */
         if (request->is_list) {
             bridge->told = 0;
+            tg_bridge_request_fail(request, bridge->why);
         }
-
-        tg_bridge_request_fail(request, text);
     }
+
+    tg_uv_client_fail(&bridge->parent);
 }
 
 void
@@ -454,7 +433,7 @@ tg_bridge_requests_progress(tg_bridge_t *bridge, const tg_message_t *message)
     for (call = bridge->peer.calls; call != NULL; call = call->next) {
         request = call->host;
 
-        if (request->is_sent && request->seq == (uint64_t) token) {
+        if (request->question.is_sent && request->seq == (uint64_t) token) {
             tg_call_progress(call, message->p.progress, message->p.total,
                              message->p.message);
             return;

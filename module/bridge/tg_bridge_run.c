@@ -12,7 +12,7 @@ static void
 tg_bridge_quit_timeout(tg_bridge_t *bridge)
 {
     tg_uv_conn_close(&bridge->agent);
-    tg_uv_conn_close(&bridge->parent);
+    tg_uv_client_drop(&bridge->parent);
 }
 
 static void
@@ -36,9 +36,9 @@ tg_bridge_close_handle(uv_handle_t *handle, void *ctx)
 
 /*
  * Before the loop sleeps, all that its callbacks produced is written, whoever
- * was not read from because the other side was slow is asked again, and what
- * they found to be done is: to connect, or to go.  A write that ends wakes the
- * loop, so nobody is forgotten.
+ * was not read from because the other side was slow is asked again, and the
+ * bridge goes if they found that it must.  A write that ends wakes the loop,
+ * so nobody is forgotten.
  */
 static void
 tg_bridge_turn(uv_prepare_t *turn)
@@ -47,27 +47,30 @@ tg_bridge_turn(uv_prepare_t *turn)
 
     bridge = turn->data;
     tg_uv_conn_flush(&bridge->agent);
-    tg_uv_conn_flush(&bridge->parent);
+    tg_uv_client_flush(&bridge->parent);
 
     if (bridge->agent.is_paused && tg_agent_is_welcome(bridge)) {
         tg_uv_conn_resume(&bridge->agent);
     }
 
-    if (bridge->parent.is_paused && tg_parent_is_welcome(bridge)) {
-        tg_uv_conn_resume(&bridge->parent);
+    if (bridge->parent.has_conn && bridge->parent.conn.is_paused
+        && tg_parent_is_welcome(bridge))
+    {
+        tg_uv_conn_resume(&bridge->parent.conn);
     }
 
     tg_mcp_turn(bridge);
-    tg_parent_turn(bridge);
 
     if (bridge->is_quitting && !bridge->is_leaving) {
         tg_bridge_leave(bridge);
     }
 
     tg_uv_conn_flush(&bridge->agent);
-    tg_uv_conn_flush(&bridge->parent);
+    tg_uv_client_flush(&bridge->parent);
 
-    if (bridge->is_leaving && !bridge->has_agent && !bridge->has_parent) {
+    if (bridge->is_leaving && !bridge->has_agent
+        && bridge->parent.state == TG_UV_CLIENT_CLOSED)
+    {
         bridge->is_over = 1;
         uv_walk(&bridge->loop, tg_bridge_close_handle, NULL);
     }
@@ -87,7 +90,6 @@ tg_bridge_open_loop(tg_bridge_t *bridge)
     static const int numbers[2] = { SIGTERM, SIGINT };
     static const tg_bridge_action_pt actions[TG_TIMERS] = {
         [TG_TIMER_HOLD] = tg_agent_release,
-        [TG_TIMER_RETRY] = tg_parent_connect,
         [TG_TIMER_MCP] = tg_mcp_timeout,
         [TG_TIMER_GRACE] = tg_parent_missing,
         [TG_TIMER_WATCH] = tg_agent_watch,
@@ -159,7 +161,7 @@ tg_bridge_free(tg_bridge_t *bridge)
 {
     tg_bridge_unask_all(bridge);
     tg_peer_deinit(&bridge->peer);
-    tg_caller_deinit(&bridge->caller);
+    tg_uv_client_deinit(&bridge->parent);
     tg_mcp_client_deinit(&bridge->mcp);
     tg_buf_deinit(&bridge->info_text);
     tg_catalogue_release(bridge->tools);
@@ -196,7 +198,7 @@ tg_bridge_run(const tg_bridge_options_t *options)
         return 1;
     }
 
-    tg_parent_init(bridge, &tg_mcp_caller_ops);
+    tg_parent_init(bridge, &tg_parent_ops);
     tg_agent_init(bridge);
     tg_parent_start(bridge);
     tg_agent_start(bridge);

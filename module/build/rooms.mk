@@ -255,7 +255,7 @@ $(foreach t,$(notdir $(TESTS)),$(eval $(call test_rule,$(t))))
 fuzz_left_out = $(call obj,$(if $(filter bridge_%,$(1)), \
 	module/bridge/tg_bridge_log.c module/uv/tg_uv_end.c))
 fuzz_wraps_bridge_agent := uv_run uv_now uv_timer_start uv_signal_start \
-	uv_pipe_connect poll tg_schema_load
+	uv_pipe_connect poll tg_schema_load tg_parent_init
 fuzz_wraps_bridge_parent := $(fuzz_wraps_bridge_agent)
 fuzz_wraps_runner_mcp := uv_timer_start
 fuzz_wraps_runner_streamable := uv_timer_start uv_now tg_http_start \

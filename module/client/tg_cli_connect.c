@@ -109,7 +109,7 @@ tg_cli_connect_init(tg_cli_session_t *session)
     session->client.place = &session->place;
     tg_mcp_list_init(&session->list, tg_alloc_libc(), TG_UV_CLIENT_PAGES);
     tg_uv_client_init(&session->client, &session->loop, &ops, session,
-                      TG_CLI_FRAME_MAX);
+                      TG_DIALECT_JSONRPC, TG_CLI_FRAME_MAX);
 }
 
 void

@@ -184,6 +184,9 @@ size_t tg_uv_conn_backlog(const tg_uv_conn_t *conn);
  */
 void tg_uv_conn_finish(tg_uv_conn_t *conn);
 
+/* The first len bytes of out were written: room for a read is kept. */
+void tg_uv_drop(tg_buf_t *out, size_t len);
+
 /* Closes at once.  Idempotent. */
 void tg_uv_conn_close(tg_uv_conn_t *conn);
 

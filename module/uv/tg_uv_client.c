@@ -1,152 +1,16 @@
-#include "uv/tg_uv_client.h"
+#include "uv/tg_uv_question.h"
 
 #include "base/tg_list.h"
-#include "core/tg_rpc.h"
 
 #include <limits.h>
 
-/* --- questions --- */
-
-static void
-tg_uv_question_end(tg_uv_client_t *client, tg_uv_question_t *question,
-                   const tg_answer_t *answer)
-{
-    TG_LIST_REMOVE(client->first, client->last, question);
-    question->is_asked = 0;
-    question->is_sent = 0;
-    client->ops->answered(client->host, question, answer);
-}
-
-/* There is no memory: the connection's end says so. */
-static void
-tg_uv_client_nomem(tg_uv_client_t *client)
-{
-    client->err = UV_ENOMEM;
-    tg_uv_conn_close(&client->conn);
-}
-
-/* Sends it, when there is a connection that it was not sent on. */
-static void
-tg_uv_question_send(tg_uv_client_t *client, tg_uv_question_t *question)
-{
-    tg_str_t params;
-    int rc;
-
-    if (question->is_sent || client->state != TG_UV_CLIENT_OPEN) {
-        return;
-    }
-
-    params = question->params;
-
-    if (question->list != NULL && question->list->params.len != 0) {
-        params = tg_buf_view(&question->list->params);
-    }
-
-    if (question->is_tool) {
-        rc = tg_caller_call_tool(&client->caller, question->name, params,
-                                 question->more, question, &question->id);
-    } else {
-        rc = tg_caller_request(&client->caller, question->name, params,
-                               question, &question->id);
-    }
-
-    if (rc == TG_OK) {
-        question->is_sent = 1;
-    } else if (rc != TG_CLOSED) {
-        tg_uv_client_nomem(client);
-    }
-
-    /* After a goodbye, the next connection takes it. */
-}
-
-static void
-tg_uv_question_page(tg_uv_client_t *client, tg_uv_question_t *question,
-                    const tg_answer_t *answer)
-{
-    tg_answer_t whole;
-
-    if (tg_mcp_list_page(question->list, answer, &whole) == TG_AGAIN) {
-        question->is_sent = 0;
-        tg_uv_question_send(client, question);
-        return;
-    }
-
-    /* What is no tool may be one that somebody needs: better no list. */
-    if (question->list->nleft_out != 0 && whole.kind == TG_ANSWER_RESULT) {
-        whole.kind = TG_ANSWER_ERROR;
-        whole.code = TG_RPC_INTERNAL;
-        whole.message = TG_STR("The server's list of tools is no list.");
-    }
-
-    tg_uv_question_end(client, question, &whole);
-}
-
-static void
-tg_uv_question_answered(tg_uv_client_t *client, tg_uv_question_t *question,
-                        const tg_answer_t *answer)
-{
-    int is_again;
-
-    is_again = answer->kind == TG_ANSWER_NOT_STARTED
-               || (answer->kind == TG_ANSWER_LOST
-                   && (question->list != NULL || question->is_look));
-
-    if (is_again && client->state != TG_UV_CLIENT_CLOSING
-        && ++question->tries < TG_UV_CLIENT_TRIES)
-    {
-        question->is_sent = 0;
-
-        /* A cursor need not mean anything to the server's successor. */
-        if (question->list != NULL) {
-            tg_mcp_list_reset(question->list);
-        }
-
-    } else if (question->list != NULL && !is_again) {
-        tg_uv_question_page(client, question, answer);
-
-    } else {
-        tg_uv_question_end(client, question, answer);
-    }
-}
-
 /* --- connections --- */
-
-/* The first that was not sent, up to a number: whoever is told may ask. */
-static tg_uv_question_t *
-tg_uv_client_waiting(const tg_uv_client_t *client, uint64_t seq)
-{
-    tg_uv_question_t *question;
-
-    question = client->first;
-
-    while (question != NULL && question->is_sent) {
-        question = question->next;
-    }
-
-    return question != NULL && question->seq <= seq ? question : NULL;
-}
-
-void
-tg_uv_client_fail(tg_uv_client_t *client)
-{
-    tg_uv_question_t *question;
-    tg_answer_t answer;
-    uint64_t seq;
-
-    memset(&answer, 0, sizeof(answer));
-    answer.kind = TG_ANSWER_NOT_STARTED;
-    seq = client->seq;
-
-    while ((question = tg_uv_client_waiting(client, seq)) != NULL) {
-        tg_uv_question_end(client, question, &answer);
-    }
-}
 
 /* How many connections in a row may end like this one. */
 static unsigned
 tg_uv_client_tries(const tg_uv_client_t *client)
 {
-    if (client->is_patient && client->was_open) {
+    if (client->is_awaited || (client->is_patient && client->was_open)) {
         return UINT_MAX;
     }
 
@@ -173,6 +37,11 @@ static int64_t
 tg_uv_client_wait(tg_uv_client_t *client, int was_open)
 {
     uint64_t wait;
+
+    /* A runner is there for one client, once. */
+    if (client->caller.dialect->shutdown != NULL) {
+        return -1;
+    }
 
     if (was_open) {
         if ((client->first == NULL && !client->is_kept)
@@ -254,7 +123,10 @@ tg_uv_client_on_timer_closed(uv_handle_t *handle)
 
     client = handle->data;
     client->state = TG_UV_CLIENT_CLOSED;
-    client->ops->closed(client->host);
+
+    if (client->ops->closed != NULL) {
+        client->ops->closed(client->host);
+    }
 }
 
 static void
@@ -277,12 +149,6 @@ tg_uv_client_on_closed(void *host, int err)
     tg_uv_client_lost(client);
 }
 
-/* The answer to the greeting says more than this, and closed says the rest. */
-static void
-tg_uv_client_on_connected(void *host, int err)
-{
-}
-
 static int
 tg_uv_client_on_input(void *host, const char *data, size_t len,
                       size_t *consumed)
@@ -291,6 +157,13 @@ tg_uv_client_on_input(void *host, const char *data, size_t len,
     int rc;
 
     client = host;
+    *consumed = 0;
+
+    if (client->ops->is_welcome != NULL
+        && !client->ops->is_welcome(client->host)) {
+        return TG_LIMIT;
+    }
+
     rc = tg_caller_input(&client->caller, data, len, consumed);
 
     if (client->ops->trace != NULL) {
@@ -319,7 +192,7 @@ tg_uv_client_on_written(void *host, size_t len)
     }
 
     tg_caller_written(&client->caller, len);
-    tg_buf_drop(&client->caller.out, len);
+    tg_uv_drop(&client->caller.out, len);
 }
 
 static void
@@ -338,6 +211,11 @@ tg_uv_client_greet(tg_uv_client_t *client)
     const char *text;
     int rc;
 
+    if (client->ops->greet != NULL) {
+        (void) uv_timer_stop(&client->timer);
+        return client->ops->greet(client->host);
+    }
+
     text = client->initialize;
     rc = tg_caller_hello(&client->caller, 0);
 
@@ -350,6 +228,22 @@ tg_uv_client_greet(tg_uv_client_t *client)
                                    tg_str_c(text), client, NULL)
                : tg_caller_request(&client->caller, TG_STR("ping"), TG_STR_NONE,
                                    client, NULL);
+}
+
+static void
+tg_uv_client_on_connected(void *host, int err)
+{
+    tg_uv_client_t *client;
+
+    client = host;
+
+    if (err == 0 && client->state == TG_UV_CLIENT_CONNECTING) {
+        if (tg_uv_client_greet(client) != TG_OK) {
+            tg_uv_client_nomem(client);
+        }
+
+        tg_uv_conn_flush(&client->conn);
+    }
 }
 
 void
@@ -373,9 +267,8 @@ tg_uv_client_connect(tg_uv_client_t *client)
     tg_uv_conn_init(&client->conn, client->loop, &ops, client,
                     &client->caller.out);
 
-    if (tg_uv_client_greet(client) != TG_OK) {
-        tg_uv_client_nomem(client);
-        return;
+    if (client->ops->attempt != NULL) {
+        client->ops->attempt(client->host);
     }
 
     (void) uv_timer_stop(&client->timer);
@@ -391,19 +284,13 @@ tg_uv_client_connect(tg_uv_client_t *client)
 
 /* --- what the server says --- */
 
-/* It answered the greeting, be it with an error: somebody is there. */
-static void
-tg_uv_client_greeted(tg_uv_client_t *client, const tg_answer_t *answer)
+void
+tg_uv_client_greeted(tg_uv_client_t *client)
 {
     tg_uv_question_t *question, *next;
 
-    if (answer->kind != TG_ANSWER_RESULT && answer->kind != TG_ANSWER_ERROR) {
-        return;
-    }
-
     client->state = TG_UV_CLIENT_OPEN;
     client->was_open = 1;
-    client->tries = 0;
     client->opened = uv_now(client->loop);
     (void) uv_timer_stop(&client->timer);
 
@@ -431,10 +318,19 @@ tg_uv_client_on_answer(void *host, void *tag, const tg_answer_t *answer)
         return;
     }
 
-    if (tag == client) {
-        tg_uv_client_greeted(client, answer);
-    } else {
+    if (client->ops->answer != NULL
+        && client->ops->answer(client->host, tag, answer))
+    {
+        return;
+    }
+
+    if (tag != client) {
         tg_uv_question_answered(client, tag, answer);
+
+    } else if (answer->kind == TG_ANSWER_RESULT
+               || answer->kind == TG_ANSWER_ERROR) {
+        /* Be it with an error: somebody is there. */
+        tg_uv_client_greeted(client);
     }
 }
 
@@ -459,20 +355,47 @@ tg_uv_client_on_farewell(void *host, tg_str_t reason, int is_drained)
 
     client = host;
     client->is_drained = is_drained != 0;
+
+    if (client->ops->farewell != NULL) {
+        client->ops->farewell(client->host, reason, is_drained);
+    }
+}
+
+static void
+tg_uv_client_on_log(void *host, const char *text)
+{
+    tg_uv_client_t *client;
+
+    client = host;
+
+    if (client->ops->log != NULL) {
+        client->ops->log(client->host, text);
+    }
+}
+
+static void
+tg_uv_client_on_asked(void *host, const tg_message_t *message)
+{
+    tg_uv_client_t *client;
+
+    client = host;
+    client->ops->asked(client->host, message);
 }
 
 /* --- for its owner --- */
 
 void
 tg_uv_client_init(tg_uv_client_t *client, uv_loop_t *loop,
-                  const tg_uv_client_ops_t *ops, void *host, size_t max_frame)
+                  const tg_uv_client_ops_t *ops, void *host,
+                  tg_dialect_t dialect, size_t max_frame)
 {
-    static const tg_caller_ops_t caller_ops = {
+    client->caller_ops = (tg_caller_ops_t){
         .answer = tg_uv_client_on_answer,
         .notification = tg_uv_client_on_notification,
         .farewell = tg_uv_client_on_farewell,
+        .log = tg_uv_client_on_log,
+        .asked = ops->asked != NULL ? tg_uv_client_on_asked : NULL,
     };
-
     client->loop = loop;
     client->ops = ops;
     client->host = host;
@@ -481,8 +404,8 @@ tg_uv_client_init(tg_uv_client_t *client, uv_loop_t *loop,
     (void) uv_timer_init(loop, &client->timer);
     client->timer.data = client;
 
-    tg_caller_init(&client->caller, tg_alloc_libc(), &caller_ops, client,
-                   TG_DIALECT_JSONRPC, max_frame);
+    tg_caller_init(&client->caller, tg_alloc_libc(), &client->caller_ops,
+                   client, dialect, max_frame);
 }
 
 void
@@ -500,29 +423,6 @@ tg_uv_client_ask(tg_uv_client_t *client, tg_uv_question_t *question)
     }
 }
 
-/* From an answer to a lost connection there is nobody left to tell. */
-void
-tg_uv_client_cancel(tg_uv_client_t *client, tg_uv_question_t *question)
-{
-    if (!question->is_asked) {
-        return;
-    }
-
-    TG_LIST_REMOVE(client->first, client->last, question);
-    question->is_asked = 0;
-
-    if (question->is_sent && client->state == TG_UV_CLIENT_OPEN) {
-        (void) tg_caller_cancel(&client->caller, question->id,
-                                question->is_tool || question->is_look
-                                    || question->list != NULL);
-
-    } else if (question->is_sent) {
-        (void) tg_caller_forget(&client->caller, question->id);
-    }
-
-    question->is_sent = 0;
-}
-
 void
 tg_uv_client_notify(tg_uv_client_t *client, tg_str_t method, tg_str_t params)
 {
@@ -538,6 +438,24 @@ tg_uv_client_flush(tg_uv_client_t *client)
     if (client->has_conn) {
         tg_uv_conn_flush(&client->conn);
     }
+}
+
+void
+tg_uv_client_drop(tg_uv_client_t *client)
+{
+    if (client->has_conn) {
+        tg_uv_conn_close(&client->conn);
+    }
+}
+
+void
+tg_uv_client_refuse(tg_uv_client_t *client)
+{
+    if (client->state == TG_UV_CLIENT_OPEN) {
+        client->state = TG_UV_CLIENT_CONNECTING;
+    }
+
+    tg_uv_client_drop(client);
 }
 
 static void

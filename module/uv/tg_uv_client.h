@@ -25,6 +25,8 @@
 #define TG_UV_CLIENT_FIRST_WAIT 20
 /* The longest of them, of who waits without end. */
 #define TG_UV_CLIENT_LAST_WAIT 1000
+/* Connections that one question of theirs may break. */
+#define TG_UV_CLIENT_ASKS 20
 /*
  * A server that took a connection and ended it before it said a word: an
  * old worker on its way out may, but not time after time.
@@ -90,10 +92,32 @@ typedef struct {
     void (*notification)(void *host, tg_str_t method,
                          const tg_message_t *message); /* may be NULL */
 
+    /*
+     * Of who greets, or sends, in words of its own; each may be NULL.
+     * greet: there is a connection; tg_uv_client_greeted() when it is of use.
+     * answer: is it of a request that the owner made on the caller?  send:
+     * a question, with its address as the tag; TG_OK: it was, TG_CLOSED: it
+     * was not, or is the client's no more.
+     */
+    int (*greet)(void *host);
+    int (*answer)(void *host, void *tag, const tg_answer_t *answer);
+    int (*send)(void *host, tg_uv_question_t *question);
+
+    /* As a caller's; may be NULL. */
+    void (*farewell)(void *host, tg_str_t reason, int is_drained);
+    void (*log)(void *host, const char *text);
+    void (*asked)(void *host, const tg_message_t *message);
+
+    /* An attempt to connect begins: place may be another.  May be NULL. */
+    void (*attempt)(void *host);
+
+    /* May it be read from?  If not, tg_uv_conn_resume().  May be NULL. */
+    int (*is_welcome)(void *host);
+
     /* Each message: of the server's, or not.  May be NULL. */
     void (*trace)(void *host, int is_theirs, tg_str_t bytes);
 
-    /* After tg_uv_client_close(): the last call. */
+    /* After tg_uv_client_close(): the last call.  May be NULL. */
     void (*closed)(void *host);
 } tg_uv_client_ops_t;
 
@@ -105,6 +129,7 @@ struct tg_uv_client_s {
     const char *initialize; /* its params, of who greets as MCP; or NULL */
     uint64_t patience;      /* ms of an attempt to connect; 0: no bound */
     uv_timer_t timer;       /* the next attempt, its end, or that of closing */
+    tg_caller_ops_t caller_ops;
     tg_caller_t caller;
     tg_uv_conn_t conn;
     tg_uv_client_state_t state;
@@ -116,6 +141,7 @@ struct tg_uv_client_s {
     unsigned was_open:1;   /* one was, so that there is a server */
     unsigned is_drained:1; /* the server said a proper goodbye */
     unsigned is_patient:1; /* who was there is waited for, without end */
+    unsigned is_awaited:1; /* who was never there is, too */
     unsigned is_kept:1;    /* a connection is wanted without a question */
     uint64_t seq;
     tg_uv_question_t *first;
@@ -123,15 +149,23 @@ struct tg_uv_client_s {
 };
 
 /*
- * What was set before stays: place, initialize, patience, is_patient and
- * is_kept.  max_frame: of messages, both ways.  ops and place outlive it.
+ * What was set before stays: place, initialize, patience, is_patient,
+ * is_awaited and is_kept.  max_frame: of messages, both ways.  ops and place
+ * outlive it.
  */
 void tg_uv_client_init(tg_uv_client_t *client, uv_loop_t *loop,
                        const tg_uv_client_ops_t *ops, void *host,
-                       size_t max_frame);
+                       tg_dialect_t dialect, size_t max_frame);
 
 /* Connects, if nothing of that kind is under way. */
 void tg_uv_client_connect(tg_uv_client_t *client);
+
+/* Of who greets: it was answered, and questions pass. */
+void tg_uv_client_greeted(tg_uv_client_t *client);
+
+/* The connection is closed as if it had been lost; or never of use. */
+void tg_uv_client_drop(tg_uv_client_t *client);
+void tg_uv_client_refuse(tg_uv_client_t *client);
 
 /* Asks now, or when there is a connection; tg_uv_client_flush() sends it. */
 void tg_uv_client_ask(tg_uv_client_t *client, tg_uv_question_t *question);

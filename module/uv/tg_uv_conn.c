@@ -564,3 +564,13 @@ tg_uv_conn_peer(const tg_uv_conn_t *conn, pid_t *pid, uid_t *uid)
 
     return 0;
 }
+
+void
+tg_uv_drop(tg_buf_t *out, size_t len)
+{
+    if (len == out->len) {
+        tg_buf_reset(out, TG_UV_READ);
+    } else {
+        tg_buf_drop(out, len);
+    }
+}

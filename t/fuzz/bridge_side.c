@@ -24,7 +24,6 @@ tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end)
 {
     side_t *side;
 
-    side_world.bridge = conn->host;
     end->kind = TG_UV_END_STREAM;
     side = side_of(conn);
     tg_buf_truncate(&side->sent, 0);
@@ -105,14 +104,36 @@ int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                           uint64_t repeat);
 uint64_t __wrap_uv_now(const uv_loop_t *loop);
 tg_catalogue_t *__wrap_tg_schema_load(const char *path, char *why, size_t size);
+void __wrap_tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops);
+void __real_tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops);
 int __wrap_poll(struct pollfd *fds, nfds_t nfds, int timeout);
+
+static uv_timer_t *
+side_timer(unsigned number)
+{
+    return number == SIDE_TIMER_RETRY ? &side_world.bridge->parent.timer
+                                      : &side_world.bridge->timers[number];
+}
+
+void
+__wrap_tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops)
+{
+    side_world.bridge = bridge;
+    __real_tg_parent_init(bridge, ops);
+}
 
 /* Time passes when a timer is said to have come to its end. */
 int
 __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb cb, uint64_t timeout,
                       uint64_t repeat)
 {
-    side_world.waits[timer - side_world.bridge->timers] = timeout;
+    unsigned number;
+
+    for (number = 0; side_timer(number) != timer; number++) {
+        FUZZ(number < SIDE_TIMERS);
+    }
+
+    side_world.waits[number] = timeout;
 
     return __real_uv_timer_start(timer, cb, UINT64_MAX / 4, 0);
 }
@@ -345,11 +366,11 @@ side_connect(int err)
 }
 
 int
-side_fire(tg_bridge_timer_t number)
+side_fire(unsigned number)
 {
     uv_timer_t *timer;
 
-    timer = &side_world.bridge->timers[number];
+    timer = side_timer(number);
 
     if (side_is_over() || !uv_is_active((uv_handle_t *) timer)) {
         return 0;

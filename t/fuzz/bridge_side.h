@@ -11,6 +11,10 @@
 
 #include "bridge/tg_bridge.h"
 
+/* The timers: the bridge's own, and that of its parent's client. */
+#define SIDE_TIMER_RETRY TG_TIMERS
+#define SIDE_TIMERS (TG_TIMERS + 1)
+
 typedef struct {
     tg_uv_conn_t *conn;
     tg_buf_t sent; /* what the bridge wrote and nobody took */
@@ -28,7 +32,7 @@ typedef struct {
     uint32_t seed; /* of how writes are cut; 0: not at all */
     int readable;  /* what poll() says of stdin */
     uint64_t now;  /* of the loop */
-    uint64_t waits[TG_TIMERS];
+    uint64_t waits[SIDE_TIMERS];
     void (*script)(void *ctx);
     void *ctx;
 } side_world_t;
@@ -56,6 +60,6 @@ int side_read_error(side_t *side, int err);
 int side_connect(int err);
 
 /* A timer that runs comes to its end; 0 when it does not run. */
-int side_fire(tg_bridge_timer_t timer);
+int side_fire(unsigned number);
 
 #endif

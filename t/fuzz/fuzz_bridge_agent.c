@@ -178,8 +178,7 @@ scene_act(scene_t *scene, tg_str_t line)
         scene->is_ended |= side_read_error(&side_world.agent, UV_EOF);
         break;
     case 't':
-        (void) side_fire(
-            (tg_bridge_timer_t) ((unsigned char) which % TG_TIMERS));
+        (void) side_fire((unsigned char) which % SIDE_TIMERS);
         break;
     default:
         line = tg_str(line.data + 1, line.len - 1);
@@ -223,7 +222,7 @@ scene_play(void *ctx)
     if (!side_is_over()) {
         scene_pump(scene);
         (void) side_fire(TG_TIMER_HOLD);
-        (void) side_fire(TG_TIMER_RETRY);
+        (void) side_fire(SIDE_TIMER_RETRY);
         scene_pump(scene);
     }
 

@@ -131,8 +131,7 @@ scene_act(scene_t *scene, tg_str_t line)
         scene_ask(scene);
         break;
     case 't':
-        (void) side_fire(
-            (tg_bridge_timer_t) ((unsigned char) which % TG_TIMERS));
+        (void) side_fire((unsigned char) which % SIDE_TIMERS);
         break;
     default:
         scene_send(tg_str(line.data + 1, line.len - 1));
@@ -153,7 +152,7 @@ scene_end(void)
         side_turn();
         (void) side_fire(TG_TIMER_HOLD);
         (void) side_fire(TG_TIMER_GRACE);
-        (void) side_fire(TG_TIMER_RETRY);
+        (void) side_fire(SIDE_TIMER_RETRY);
     }
 }
 
