@@ -76,7 +76,9 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
             answer.code = 0;
         }
 
-        if (answer.code == TG_RPC_LEAVING && caller->resends) {
+        if (answer.code == TG_RPC_LEAVING && caller->resends
+            && tg_str_eq(answer.data, TG_STR(TG_LEAVING_DATA)))
+        {
             caller->is_leaving = 1;
             memset(&answer, 0, sizeof(answer));
             answer.kind = TG_ANSWER_NOT_STARTED;

@@ -174,15 +174,26 @@ tg_jsonrpc_check(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
                : NULL;
 }
 
+/* Its number alone might be that of anybody's error. */
+static int
+tg_jsonrpc_leave(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    tg_outcome_t why;
+
+    why = tg_outcome_text(TG_STR("This server is about to leave; the request "
+                                 "was not started. Connect anew, and send it "
+                                 "again."));
+    tg_reply_error(peer, reply, TG_RPC_LEAVING, &why, TG_STR(TG_LEAVING_DATA));
+
+    return TG_OK;
+}
+
 static int
 tg_jsonrpc_request(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
                    tg_reply_t *reply)
 {
     if (peer->is_leaving) {
-        return tg_jsonrpc_reject(peer, reply, TG_RPC_LEAVING,
-                                 "This server is about to leave; the request "
-                                 "was not started. Connect anew, and send it "
-                                 "again.");
+        return tg_jsonrpc_leave(peer, reply);
     }
 
     if ((method != TG_METHOD_OTHER

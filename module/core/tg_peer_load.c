@@ -146,7 +146,7 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
 
     dialect = (tg_dialect_t) tg_state_choice(state, TG_DIALECT_END - 1);
     kind = (tg_frame_kind_t) tg_state_choice(state, TG_FRAME_PREFIX);
-    flags = (unsigned) tg_state_number(state, 1);
+    flags = (unsigned) tg_state_number(state, 2);
     version = tg_state_str(state);
     client = tg_state_str(state);
     *view = tg_state_number(state, 8);
@@ -179,6 +179,7 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
     peer->is_legacy = (flags & TG_STATE_IS_LEGACY) != 0;
     peer->is_modern = (flags & TG_STATE_IS_CLAIMING) != 0;
     peer->is_toolgate = (flags & TG_STATE_IS_TOOLGATE) != 0;
+    peer->resends = (flags & TG_STATE_RESENDS) != 0;
     peer->is_closing = (flags & TG_STATE_IS_CLOSING) != 0;
 }
 

@@ -195,12 +195,13 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, int is_apart,
             | (peer->is_legacy ? TG_STATE_IS_LEGACY : 0)
             | (peer->is_modern ? TG_STATE_IS_CLAIMING : 0)
             | (peer->is_toolgate ? TG_STATE_IS_TOOLGATE : 0)
+            | (peer->resends ? TG_STATE_RESENDS : 0)
             | (peer->is_closing ? TG_STATE_IS_CLOSING : 0);
 
     tg_buf_str(out, TG_STATE_MAGIC);
     tg_state_put_number(out, peer->dialect, 1);
     tg_state_put_number(out, peer->frame.kind, 1);
-    tg_state_put_number(out, flags, 1);
+    tg_state_put_number(out, flags, 2);
     tg_state_put_str(out, tg_str_c(peer->version));
     tg_state_put_str(out, peer->client);
     tg_state_put_number(out,

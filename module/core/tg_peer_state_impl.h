@@ -4,8 +4,9 @@
  * Numbers are big-endian.  A str is its length in 4 bytes, TG_STATE_ABSENT
  * where there is none, and its bytes.
  *
- *     magic and version   "TGP5"
- *     dialect, frame's kind, flags of the peer            1 byte each
+ *     magic and version   "TGP6"
+ *     dialect, frame's kind                 1 byte each
+ *     flags of the peer   2
  *     version             str, of MCP's legacy, or empty
  *     client              str: its name, or empty
  *     view                8: tg_catalogue_view() for this client
@@ -36,7 +37,7 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-#define TG_STATE_MAGIC TG_STR("TGP5")
+#define TG_STATE_MAGIC TG_STR("TGP6")
 #define TG_STATE_ABSENT UINT32_MAX
 
 enum {
@@ -48,7 +49,8 @@ enum {
     TG_STATE_IS_CLOSING = 16,
     TG_STATE_IS_DISCARDING = 32,
     TG_STATE_IS_REFUSING = 64,
-    TG_STATE_IS_CLAIMING = 128
+    TG_STATE_IS_CLAIMING = 128,
+    TG_STATE_RESENDS = 256
 };
 
 #endif

@@ -15,6 +15,9 @@ enum {
     TG_RPC_VERSION = -32022  /* MCP 2026-07-28: unsupported version */
 };
 
+/* The data of TG_RPC_LEAVING. */
+#define TG_LEAVING_DATA "\"toolgate\""
+
 /* MCP's newest revision, and the newest with a handshake. */
 #define TG_MCP_MODERN "2026-07-28"
 #define TG_MCP_LEGACY "2025-11-25"

@@ -80,7 +80,7 @@ my $running = $backend->heard;
 my $refused = $backend->heard;
 my $old = $backend->conn;
 $old->send_line({ jsonrpc => '2.0', id => $refused->{id},
-    error => { code => -32090, message => 'leaving' } });
+    error => { code => -32090, message => 'leaving', data => 'toolgate' } });
 $backend->accept;
 $backend->text($backend->heard, 'elsewhere');
 is text_of($client->reply($more)), 'elsewhere', 'what is refused is asked anew';

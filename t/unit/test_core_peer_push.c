@@ -86,7 +86,8 @@ HELP_TEST(leaving, "a server that leaves")
     static const char refused[] =
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32090,"
         "\"message\":\"This server is about to leave; the request was not "
-        "started. Connect anew, and send it again.\"}}";
+        "started. Connect anew, and send it again.\","
+        "\"data\":\"toolgate\"}}";
     host_t host;
 
     test_init(&host, TG_DIALECT_JSONRPC);
@@ -96,7 +97,7 @@ HELP_TEST(leaving, "a server that leaves")
     host_feed(&host,
               TG_STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
                      "toolgate/hello\",\"params\":{\"resends\":true}}\n"));
-    CU_ASSERT(host.peer.resends);
+    CU_ASSERT(host_move(&host) == TG_OK && host.peer.resends);
     host_feed(&host, TG_STR(TEST_HANG("1", "1") "\n"));
     CU_ASSERT(host.ncalls == 1);
     host.peer.is_leaving = 1;
