@@ -323,19 +323,19 @@ HELP_TEST(spawn, "spawn")
 
 /* As kernels and sandboxes that do not know it, or do not let us. */
 static void
-test_refuse_clone3(void)
+test_refuse_clone3(unsigned err)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | err),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1
         || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == -1
-        || syscall(SYS_clone3, NULL, 0) != -1 || errno != ENOSYS)
+        || syscall(SYS_clone3, NULL, 0) != -1 || errno != (int) err)
     {
         _exit(3);
     }
@@ -349,7 +349,7 @@ test_on_signal(int sig)
 
 /* With a runner's signals; what a program has of them goes to fd. */
 static int
-test_signals_of(int is_refused, int fd)
+test_signals_of(unsigned refused, int fd)
 {
     char *argv[] = { (char *) (uintptr_t) "/bin/sed", (char *) (uintptr_t) "-n",
                      (char *) (uintptr_t) "/^Sig[BIC]/p",
@@ -371,8 +371,8 @@ test_signals_of(int is_refused, int fd)
     tg_spawn_ignore();
     (void) signal(SIGTERM, test_on_signal);
 
-    if (is_refused) {
-        test_refuse_clone3();
+    if (refused != 0) {
+        test_refuse_clone3(refused);
     }
 
     return tg_spawn(&spawn, &pid, &step) != 0 || waitpid(pid, &status, 0) != pid
@@ -384,18 +384,20 @@ HELP_TEST(signals, "no program ignores, blocks or handles a signal")
     static const char none[] = "SigBlk:\t0000000000000000\n"
                                "SigIgn:\t0000000000000000\n"
                                "SigCgt:\t0000000000000000\n";
+    static const unsigned refused[] = { 0, ENOSYS, EPERM, EACCES };
     char text[256];
-    int pair[2], status, i;
+    int pair[2], status;
     ssize_t n;
+    size_t i;
     pid_t pid;
 
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         CU_ASSERT_FATAL(pipe(pair) == 0);
         pid = fork();
         CU_ASSERT_FATAL(pid != -1);
 
         if (pid == 0) {
-            _exit(test_signals_of(i, pair[1]));
+            _exit(test_signals_of(refused[i], pair[1]));
         }
 
         close(pair[1]);

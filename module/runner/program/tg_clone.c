@@ -81,13 +81,6 @@ tg_clone3(struct clone_args args, tg_clone_pt run, void *ctx)
 
 #endif
 
-/* Kernels before 5.5 do not know it, and some sandboxes refuse it. */
-static int
-tg_clone_is_refused(int err)
-{
-    return err == ENOSYS || err == EINVAL || err == E2BIG || err == EPERM;
-}
-
 pid_t
 tg_clone(int cgroup, tg_clone_pt run, void *ctx)
 {
@@ -105,9 +98,11 @@ tg_clone(int cgroup, tg_clone_pt run, void *ctx)
 
     child = tg_clone3(args, run, ctx);
 
-    if (child != -1 || cgroup != -1 || !tg_clone_is_refused(errno)) {
+    if (child != -1 || cgroup != -1) {
         return child;
     }
+
+    /* Kernels before 5.5 do not know it; a sandbox refuses it in any word. */
 
     child = vfork();
 
