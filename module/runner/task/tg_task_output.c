@@ -301,13 +301,15 @@ tg_output_bound(tg_outputs_t *outputs, const tg_output_ask_t *ask, uint64_t end)
 }
 
 /* It has ended now, as far as the quota is concerned. */
-static void
+static int
 tg_output_end(const tg_outputs_t *outputs, const tg_output_ask_t *ask)
 {
     char path[PATH_MAX];
 
     tg_output_path(outputs, ask->id, -1, path);
     (void) utimensat(AT_FDCWD, path, NULL, 0);
+
+    return 0;
 }
 
 static int
@@ -425,7 +427,7 @@ tg_outputs_on_batch(void *host, const tg_works_t *batch)
             ask->err = tg_output_append(outputs, ask);
             break;
         case TG_OUTPUT_END:
-            tg_output_end(outputs, ask);
+            ask->err = tg_output_end(outputs, ask);
             break;
         case TG_OUTPUT_READ_ON:
             ask->err = tg_output_read(outputs, ask);
