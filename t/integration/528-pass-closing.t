@@ -93,6 +93,19 @@ is $old->notification('notifications/cancelled')->{params}{requestId},
 $old->send_line({ jsonrpc => '2.0', id => 'x', method => 'ping' });
 ok Toolgate::Parent::is_left($old), 'and is left when there is no call';
 
+# --- who always leaves ------------------------------------------------------
+
+$id = start();
+for my $try (1 .. 3) {
+    $backend->heard;
+    $backend->conn->notify('notifications/toolgate/closing', { reason => 'x' });
+    $backend->conn->close;
+    $backend->accept if $try < 3;
+}
+like text_of($client->reply($id)),
+    qr/can be reached \(\w.*\), so the call was not started/,
+    'who always leaves is asked three times';
+
 # --- first words ------------------------------------------------------------
 
 # Within the time that it is given; a machine may be slow.

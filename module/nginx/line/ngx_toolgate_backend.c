@@ -143,7 +143,7 @@ ngx_toolgate_backend_rests(ngx_toolgate_backend_t *backend)
 const char *
 ngx_toolgate_backend_why(ngx_toolgate_backend_t *backend)
 {
-    return backend->why;
+    return backend->why[0] != '\0' ? backend->why : "it ends its connections";
 }
 
 void
