@@ -110,6 +110,7 @@ tg_output_remove(tg_outputs_t *outputs, int64_t id)
     tg_output_path(outputs, id, -1, folder);
 
     if (tg_output_range(folder, &first, &last) == 0) {
+        (void) rmdir(folder);
         return 0;
     }
 
