@@ -132,7 +132,7 @@ tg_cli_config_path(const tg_cli_options_t *options, const tg_cli_agent_t *agent,
                    char path[PATH_MAX])
 {
     const tg_cli_place_t *place;
-    char folder[PATH_MAX];
+    char folder[PATH_MAX] = "";
     int is_users;
 
     if (options->file != NULL) {

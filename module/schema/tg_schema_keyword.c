@@ -284,7 +284,7 @@ tg_schema_read_rules(tg_schema_compile_t *compile, tg_schema_object_t *object,
     void *parts[TG_SCHEMA_PARTS] = { NULL };
     unsigned vocabularies;
     tg_schema_part_t part;
-    uint64_t nowhere[4];
+    uint64_t nowhere[4] = { 0 };
     size_t i;
     char *to;
     int rc;
@@ -309,9 +309,9 @@ tg_schema_read_rules(tg_schema_compile_t *compile, tg_schema_object_t *object,
             }
         }
 
-        to = part == TG_SCHEMA_PART_NODE   ? (char *) node
-             : part == TG_SCHEMA_PART_NONE ? (char *) nowhere
-                                           : parts[part];
+        to = part < TG_SCHEMA_PARTS        ? parts[part]
+             : part == TG_SCHEMA_PART_NODE ? (char *) node
+                                           : (char *) nowhere;
         rc = tg_schema_keywords[i].read(compile, object->k[i], node,
                                         to + tg_schema_keywords[i].offset);
     }

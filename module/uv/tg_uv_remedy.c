@@ -122,7 +122,7 @@ tg_uv_closed_folder(const char *path, char folder[PATH_MAX])
 {
     size_t len;
 
-    for (len = 1; path[len] != '\0' && len < PATH_MAX; len++) {
+    for (len = 1; len < PATH_MAX && path[len] != '\0'; len++) {
         if (path[len] != '/') {
             continue;
         }

@@ -53,7 +53,7 @@ struct tg_watcher_s {
     int wake; /* an eventfd */
 
     uv_mutex_t mutex; /* of these */
-    STAILQ_HEAD(, tg_finding_s) findings;
+    STAILQ_HEAD(tg_findings_s, tg_finding_s) findings;
     tg_watcher_stats_t stats;
     int must_end;
     int has_ended;

@@ -51,7 +51,8 @@ tg_pq_refuse(tg_store_pq_t *db)
     tg_store_ask_t *ask;
     tg_work_t *work;
 
-    TAILQ_FOREACH(work, &db->waiting, next)
+    for (work = TAILQ_FIRST(&db->waiting); work != NULL;
+         work = TAILQ_NEXT(work, next))
     {
         ask = tg_pq_asked(work);
         ask->rc = TG_BAD;

@@ -205,7 +205,7 @@ struct tg_engine_s {
     tg_task_calls_t waiting;   /* for the store to be open */
     tg_task_calls_t following; /* for output */
     uint64_t nended;           /* tasks, since it was made */
-    TAILQ_HEAD(, tg_task_watch_s) watches;
+    TAILQ_HEAD(tg_task_watches_s, tg_task_watch_s) watches;
     struct tg_automation_s *automation; /* NULL: it has no rules */
     unsigned nwork;   /* what is asked, of the store and of outputs */
     char stopped[64]; /* the generation that was told to stop; or "" */
