@@ -94,4 +94,17 @@ is $part->{size}, 20 * M, 'of which each byte has its place';
 is call('task.output', taskId => $alone, offset => 20 * M - 5)->{output},
     'xend.', 'up to its end';
 
+# --- nothing can be written
+
+rename $outputs, "$outputs.away";
+$tg->file('nothing', '');
+rename "$dir/nothing", $outputs;
+my $from = $tg->log_size;
+my $what = qr/the output of a task cannot be written .*?: Not a directory/;
+like task(done(M))->{output}, qr{xend\.$}, 'then its end is in the task';
+# What is done after its end is done by then.
+done(M);
+is scalar(() = $tg->log($from) =~ /$what/g), 2, 'that is said once of each';
+$tg->allow_log($what);
+
 done_testing;
