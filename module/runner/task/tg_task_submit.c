@@ -87,7 +87,7 @@ tg_task_submit(tg_task_call_t *call)
                           name.data != NULL ? name : engine->config.fallback);
 
     /* A tool is called. */
-    if (name.len >= strlen(TG_TASK_TOOL)
+    if (name.data != NULL && name.len >= strlen(TG_TASK_TOOL)
         && memcmp(name.data, TG_TASK_TOOL, strlen(TG_TASK_TOOL)) == 0)
     {
         tg_task_no_agent(call, name);
@@ -96,7 +96,7 @@ tg_task_submit(tg_task_call_t *call)
 
     /* Another runner may have it, which the store knows. */
     if (agent == NULL
-        && (!tg_engine_is_shared(engine) || name.len == 0
+        && (!tg_engine_is_shared(engine) || name.data == NULL || name.len == 0
             || memchr(name.data, '\0', name.len) != NULL))
     {
         tg_task_no_agent(call, name);
