@@ -250,6 +250,7 @@ HELP_TEST(ending, "ending")
         usleep(1000);
     }
 
+    CU_ASSERT(unlink(path) == 0);
     other = host_send(host_sh("sleep 1000 & wait", ""));
     CU_ASSERT(host_recv());
     CU_ASSERT(host_is("failure", "\"timeout\""));

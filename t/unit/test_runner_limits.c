@@ -390,6 +390,7 @@ HELP_TEST(held, "held")
              ">/dev/null 2>&1 3>&- & until [ -e %s ]; do sleep 0.01; done",
              path, path);
     CU_ASSERT(host_exec(host_sh(script, test_limit("k", 1, 0))));
+    CU_ASSERT(unlink(path) == 0);
     CU_ASSERT(host_result("text").data != NULL);
     CU_ASSERT(host.jobs.nrunning == 1);
     CU_ASSERT(host_exec(host_sh("echo yes", test_limit("k", 1, 0))));
