@@ -43,8 +43,11 @@ wait_for { !is_alive($runner) } 'the runner to leave';
 $tg->conf($head . $again)->start;
 $c = $tg->connect;
 
+# What the first try came to may have been told before, or not.
 my $sent = execution('again', 'webhook_sent');
-is_deeply { %$sent, status => 0 }, { %{ $was{again} }, status => 0 },
+my ($before, $after) =
+    map { { %$_, status => 0, error => 0 } } $was{again}, $sent;
+is_deeply $after, $before,
     'it is sent after a restart, as the same execution';
 is_deeply [ map { $_->{headers}{'webhook-id'} } sent(qr/again/) ],
     [ ($was{again}{executionId}) x scalar sent(qr/again/) ], 'with one id';

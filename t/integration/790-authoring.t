@@ -57,7 +57,8 @@ sub play_console {
         s{^output=\K\d+\xe2\x80\xa6$}{$kept}, $_ = localize($_) for @words;
         my ($status, $out, $err) = $tg->cli(@words);
         ($kept) = $out =~ /\{"output":"(\w+)"/ if $out =~ /\{"output":"/;
-        $called{ $words[1] eq '-o' ? $words[3] : $words[1] } = 1;
+        my $at = ($words[1] // '') eq '-o' ? 3 : 1;
+        $called{ $words[$at] // '' } = 1;
         my $said = $out . $err;
         my $pattern = join '.*', map {quotemeta} split /\xe2\x80\xa6/,
             localize($expected);
