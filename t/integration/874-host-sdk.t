@@ -45,7 +45,7 @@ for my $kind (@Toolgate::Host::KINDS) {
     # --- links ---
     is $host->do('link 1 open'), 'ok', 'a link';
     is $host->do('link 2 open'), 'ok', 'and another';
-    is $host->do('clients'), 2, 'each is a client' if $kind ne 'thread';
+    wait_for { $host->do('clients') == 2 } 'each to be a client';
     $host->do('link 1 ' . Toolgate::Client->encode({
         jsonrpc => '2.0', id => 0, method => 'initialize',
         params  => {
