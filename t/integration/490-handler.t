@@ -234,9 +234,11 @@ sub cancel {
     $client->notify('notifications/cancelled', { requestId => $id });
 }
 
-# When one behind it waits, the first one has the place.
+# When one behind it waits, the first one has the place.  (What has ended in
+# one worker may be told the runner behind what another one asks for.)
 sub occupy {
     my ($key) = @_;
+    wait_for { !status()->{held} } 'no call to have the place';
     my $first = begin($here, 'one', s => '600', key => $key);
     my $behind = begin($here, 'one', s => '600', key => 'behind');
     waiting(1);
