@@ -57,20 +57,30 @@ my %room = (
     },
 );
 
-# The same for the folders of module/nginx.  What lies in none of them puts
-# the whole together.
+# The same for the folders of a room.  What lies in none of them puts the whole
+# together, and has what all of them share.
 my %folder = (
-    conf     => [],
-    log      => [qw(conf)],
-    line     => [],
-    share    => [],
-    call     => [qw(conf line log share)],
-    native   => [],
-    handlers => [qw(conf call line share native)],
-    stream   => [qw(call log share)],
-    mcp      => [qw(conf line call stream)],
-    move     => [qw(call share stream)],
-    listen   => [qw(call log move share)],
+    'nginx/conf'        => [],
+    'nginx/log'         => [qw(conf)],
+    'nginx/line'        => [],
+    'nginx/share'       => [],
+    'nginx/call'        => [qw(conf line log share)],
+    'nginx/native'      => [],
+    'nginx/handlers'    => [qw(conf call line share native)],
+    'nginx/stream'      => [qw(call log share)],
+    'nginx/mcp'         => [qw(conf line call stream)],
+    'nginx/move'        => [qw(call share stream)],
+    'nginx/listen'      => [qw(call log move share)],
+    'runner/spill'      => [],
+    'runner/program'    => [qw(spill)],
+    'runner/exec'       => [qw(program spill)],
+    'runner/http'       => [],
+    'runner/mcp'        => [qw(program http)],
+    'runner/left'       => [],
+    'runner/place'      => [],
+    'runner/store'      => [],
+    'runner/task'       => [qw(exec store automation)],
+    'runner/automation' => [qw(task http)],
 );
 # NGINX itself decides what of the system it wants; see ngx_config.h.
 sub libraries {
@@ -109,11 +119,11 @@ sub check_include {
         complain($file, $line, qq(write "ROOM/$name"));
     } elsif ($other ne $room && !grep { $_ eq $other } @{ $rule->{rooms} }) {
         complain($file, $line, "$room must not include $name");
-    } elsif ("$file $name" =~ m{^module/nginx/(\w+)/\S+ nginx/(\w+)/}) {
+    } elsif ("$file $name" =~ m{^module/(\w+/(\w+))/\S+ \w+/(\w+)/}) {
         my $rule = $folder{$1}
             or return complain($file, $line, "folder $1 has no rule");
         complain($file, $line, "$1 must not include $name")
-            if $1 ne $2 && !grep { $_ eq $2 } @$rule;
+            if $2 ne $3 && !grep { $_ eq $3 } @$rule;
     }
 }
 
