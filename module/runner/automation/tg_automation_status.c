@@ -51,26 +51,11 @@ tg_automation_put_rule(tg_buf_t *json, const tg_automation_rule_t *rule)
 static void
 tg_automation_put_execution(tg_buf_t *json, const tg_execution_t *execution)
 {
-    tg_buf_printf(json, "{\"executionId\":\"%s\",\"ruleId\":", execution->id);
-    tg_json_put_string(json, tg_buf_view(&execution->rule));
-    tg_buf_text(json, ",\"eventType\":");
-    tg_json_put_string(json, tg_buf_view(&execution->type));
-    tg_buf_printf(json, ",\"status\":\"%s\",\"timestamp\":\"",
-                  tg_execution_status(execution->state));
+    tg_execution_put_begin(json, execution);
+    tg_buf_text(json, ",\"timestamp\":\"");
     tg_buf_time(json, (uint64_t) execution->at);
     tg_buf_char(json, '"');
-
-    if (execution->task != -1) {
-        tg_buf_text(json, ",\"taskId\":\"");
-        tg_task_put_id(json, execution->task);
-        tg_buf_char(json, '"');
-    }
-
-    if (execution->error.len != 0) {
-        tg_buf_text(json, ",\"error\":");
-        tg_json_put_string(json, tg_buf_view(&execution->error));
-    }
-
+    tg_execution_put_end(json, execution);
     tg_buf_char(json, '}');
 }
 

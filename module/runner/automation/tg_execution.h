@@ -76,9 +76,9 @@ struct tg_execution_s {
     uint64_t next_at; /* of the loop's clock */
 };
 
-
 /* --- tg_execution.c --- */
 
+/* NULL: no memory, logged. */
 tg_execution_t *tg_execution_new(tg_automation_t *automation);
 void tg_execution_free(tg_execution_t *execution);
 tg_execution_t *tg_execution_find(const tg_automation_t *automation,
@@ -115,6 +115,10 @@ void tg_executions_prune(tg_automation_t *automation);
 
 /* --- tg_execution_end.c --- */
 
+/* Appends {"executionId":…, which rule, what event; and what became of it. */
+void tg_execution_put_begin(tg_buf_t *json, const tg_execution_t *execution);
+void tg_execution_put_end(tg_buf_t *json, const tg_execution_t *execution);
+
 void tg_execution_tell_notify(const tg_execution_t *execution,
                               tg_str_t message);
 
@@ -136,7 +140,7 @@ void tg_execution_deny(tg_execution_t *execution);
 void tg_automation_fire(tg_automation_t *automation, tg_automation_rule_t *rule,
                         tg_str_t event, unsigned chain);
 
-/* Its action is done. */
+/* Does its action. */
 void tg_execution_perform(tg_execution_t *execution);
 
 /* Those that waited for their webhook when the runner ended. */

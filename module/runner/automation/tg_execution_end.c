@@ -7,14 +7,31 @@
 
 /* --- what clients hear --- */
 
-static void
-tg_execution_tell_begin(const tg_execution_t *execution, tg_buf_t *params)
+void
+tg_execution_put_begin(tg_buf_t *json, const tg_execution_t *execution)
 {
-    tg_buf_init(params, tg_alloc_libc());
-    tg_buf_printf(params, "{\"executionId\":\"%s\",\"ruleId\":", execution->id);
-    tg_json_put_string(params, tg_buf_view(&execution->rule));
-    tg_buf_text(params, ",\"eventType\":");
-    tg_json_put_string(params, tg_buf_view(&execution->type));
+    tg_buf_printf(json, "{\"executionId\":\"%s\",\"ruleId\":", execution->id);
+    tg_json_put_string(json, tg_buf_view(&execution->rule));
+    tg_buf_text(json, ",\"eventType\":");
+    tg_json_put_string(json, tg_buf_view(&execution->type));
+}
+
+void
+tg_execution_put_end(tg_buf_t *json, const tg_execution_t *execution)
+{
+    tg_buf_printf(json, ",\"status\":\"%s\"",
+                  tg_execution_status(execution->state));
+
+    if (execution->task != -1) {
+        tg_buf_text(json, ",\"taskId\":\"");
+        tg_task_put_id(json, execution->task);
+        tg_buf_char(json, '"');
+    }
+
+    if (execution->error.len != 0) {
+        tg_buf_text(json, ",\"error\":");
+        tg_json_put_string(json, tg_buf_view(&execution->error));
+    }
 }
 
 void
@@ -22,7 +39,8 @@ tg_execution_tell_notify(const tg_execution_t *execution, tg_str_t message)
 {
     tg_buf_t params;
 
-    tg_execution_tell_begin(execution, &params);
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_execution_put_begin(&params, execution);
     tg_buf_text(&params, ",\"message\":");
     tg_json_put_string(&params, message);
 
@@ -41,27 +59,14 @@ tg_execution_tell_notify(const tg_execution_t *execution, tg_str_t message)
                  "automation.notify", &params);
 }
 
-/* What has become of it: its status. */
 void
 tg_execution_tell_fired(const tg_execution_t *execution)
 {
     tg_buf_t params;
 
-    tg_execution_tell_begin(execution, &params);
-    tg_buf_printf(&params, ",\"status\":\"%s\"",
-                  tg_execution_status(execution->state));
-
-    if (execution->task != -1) {
-        tg_buf_text(&params, ",\"taskId\":\"");
-        tg_task_put_id(&params, execution->task);
-        tg_buf_char(&params, '"');
-    }
-
-    if (execution->error.len != 0) {
-        tg_buf_text(&params, ",\"error\":");
-        tg_json_put_string(&params, tg_buf_view(&execution->error));
-    }
-
+    tg_buf_init(&params, tg_alloc_libc());
+    tg_execution_put_begin(&params, execution);
+    tg_execution_put_end(&params, execution);
     tg_task_tell(execution->automation->engine, tg_buf_view(&execution->owner),
                  "automation.fired", &params);
 }
@@ -76,22 +81,10 @@ tg_execution_answer(tg_execution_t *execution)
     while ((call = TAILQ_FIRST(&execution->approvals)) != NULL) {
         tg_task_call_leave(call);
         tg_buf_reset(&call->text, 0);
-        tg_buf_printf(&call->text, "{\"success\":%s,\"status\":\"%s\"",
+        tg_buf_printf(&call->text, "{\"success\":%s",
                       execution->state == TG_EXECUTION_FAILED ? "false"
-                                                              : "true",
-                      tg_execution_status(execution->state));
-
-        if (execution->task != -1) {
-            tg_buf_text(&call->text, ",\"taskId\":\"");
-            tg_task_put_id(&call->text, execution->task);
-            tg_buf_char(&call->text, '"');
-        }
-
-        if (execution->error.len != 0) {
-            tg_buf_text(&call->text, ",\"error\":");
-            tg_json_put_string(&call->text, tg_buf_view(&execution->error));
-        }
-
+                                                              : "true");
+        tg_execution_put_end(&call->text, execution);
         tg_buf_char(&call->text, '}');
         tg_task_call_text(call);
     }

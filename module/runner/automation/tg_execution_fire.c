@@ -6,7 +6,7 @@
 #include "base/tg_json.h"
 #include "runner/automation/tg_hook.h"
 
-/* Bytes of a prompt, as of task.submit, with its metadata. */
+/* Bytes of a text: with its metadata it is no longer than task.submit's. */
 #define TG_EXECUTION_TEXT_MAX 1040000
 
 /* --- a task --- */
@@ -87,8 +87,7 @@ tg_execution_submit(tg_execution_t *execution)
     }
 
     if (tg_task_agent(config, tg_buf_view(&execution->agent)) == NULL) {
-        tg_execution_end(execution, TG_EXECUTION_FAILED,
-                         "its agent is not configured any more (task_agent)");
+        tg_execution_end(execution, TG_EXECUTION_FAILED, tg_engine_orphaned);
         return;
     }
 
@@ -197,7 +196,8 @@ tg_execution_mistake(tg_execution_t *execution,
     }
 
     if (holds == TG_LIMIT) {
-        return "the text, with all put in, is longer than 1 MiB";
+        return "the text, with all put in, is longer than 1,040,000 bytes; "
+               "put less of the event into it";
     }
 
     if (execution->automation->nopen > TG_EXECUTIONS_OPEN_MAX) {
