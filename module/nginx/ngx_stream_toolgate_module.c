@@ -335,6 +335,51 @@ ngx_toolgate_create_srv_conf(ngx_conf_t *cf)
     return scf;
 }
 
+/* What a server does not say is as outside of it. */
+static void
+ngx_toolgate_merge_absent(ngx_toolgate_srv_conf_t *prev,
+                          ngx_toolgate_srv_conf_t *conf)
+{
+    if (conf->rules == NULL) {
+        conf->rules = prev->rules;
+    }
+
+    if (conf->logs == NULL) {
+        conf->logs = prev->logs;
+    }
+
+    if (conf->trace == NULL) {
+        conf->trace = prev->trace;
+    }
+
+    if (conf->info.name.data == NULL) {
+        conf->info.name = prev->info.name;
+    }
+
+    if (conf->info.instructions.data == NULL) {
+        conf->info.instructions = prev->info.instructions;
+    }
+
+    if (conf->info.experimental.data == NULL) {
+        conf->info.experimental = prev->info.experimental;
+    }
+
+    if (conf->status_rules == NULL) {
+        conf->status_rules = prev->status_rules;
+    }
+
+    if (conf->limit.concurrency == 0) {
+        conf->limit.concurrency = prev->limit.concurrency;
+        conf->limit.queue = prev->limit.queue;
+    }
+
+    if (conf->limit.rate == 0) {
+        conf->limit.rate = prev->limit.rate;
+        conf->limit.burst = prev->limit.burst;
+        conf->limit.rate_text = prev->limit.rate_text;
+    }
+}
+
 static void
 ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
                           ngx_toolgate_srv_conf_t *conf)
@@ -379,45 +424,6 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
     ngx_conf_merge_uint_value(conf->has_owner, prev->has_owner, 0);
     ngx_conf_merge_str_value(conf->runner_path, prev->runner_path, "");
     ngx_conf_merge_str_value(conf->state_dir, prev->state_dir, "");
-
-    if (conf->rules == NULL) {
-        conf->rules = prev->rules;
-    }
-
-    if (conf->logs == NULL) {
-        conf->logs = prev->logs;
-    }
-
-    if (conf->trace == NULL) {
-        conf->trace = prev->trace;
-    }
-
-    if (conf->info.name.data == NULL) {
-        conf->info.name = prev->info.name;
-    }
-
-    if (conf->info.instructions.data == NULL) {
-        conf->info.instructions = prev->info.instructions;
-    }
-
-    if (conf->info.experimental.data == NULL) {
-        conf->info.experimental = prev->info.experimental;
-    }
-
-    if (conf->status_rules == NULL) {
-        conf->status_rules = prev->status_rules;
-    }
-
-    if (conf->limit.concurrency == 0) {
-        conf->limit.concurrency = prev->limit.concurrency;
-        conf->limit.queue = prev->limit.queue;
-    }
-
-    if (conf->limit.rate == 0) {
-        conf->limit.rate = prev->limit.rate;
-        conf->limit.burst = prev->limit.burst;
-        conf->limit.rate_text = prev->limit.rate_text;
-    }
 }
 
 /* Where a list is one message, it may be too long for one. */
@@ -449,6 +455,24 @@ ngx_toolgate_check_list(ngx_conf_t *cf, ngx_stream_core_srv_conf_t *cscf,
     }
 }
 
+/* Of two that serve a connection, NGINX takes the one that came last. */
+static ngx_int_t
+ngx_toolgate_check_handler(ngx_conf_t *cf,
+                           const ngx_stream_core_srv_conf_t *cscf)
+{
+    if (cscf->handler == ngx_toolgate_handler) {
+        return NGX_OK;
+    }
+
+    ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                  "a server either has tools and methods or passes "
+                  "connections on; move the other directive "
+                  "(\"proxy_pass\", \"return\") to a server of its own "
+                  "in %s:%ui",
+                  cscf->file_name, cscf->line);
+    return NGX_ERROR;
+}
+
 static char *
 ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 {
@@ -459,6 +483,7 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_array_t *rules;
 
     ngx_toolgate_merge_values(prev, conf);
+    ngx_toolgate_merge_absent(prev, conf);
 
     if (conf->catalogue == NULL) {
         return NGX_CONF_OK;
@@ -471,20 +496,11 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
 
     cscf = ngx_stream_conf_get_module_srv_conf(cf, ngx_stream_core_module);
 
-    /* Of two that serve a connection, NGINX takes the one that came last. */
-    if (cscf->handler != ngx_toolgate_handler) {
-        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "a server either has tools and methods or passes "
-                      "connections on; move the other directive "
-                      "(\"proxy_pass\", \"return\") to a server of its own "
-                      "in %s:%ui",
-                      cscf->file_name, cscf->line);
-        return NGX_CONF_ERROR;
-    }
-
     rules = ngx_toolgate_status_rules(cf, conf, NULL);
 
-    if (rules == NULL || ngx_toolgate_own_methods(cf, conf, rules) != NGX_OK) {
+    if (rules == NULL || ngx_toolgate_check_handler(cf, cscf) != NGX_OK
+        || ngx_toolgate_own_methods(cf, conf, rules) != NGX_OK)
+    {
         return NGX_CONF_ERROR;
     }
 

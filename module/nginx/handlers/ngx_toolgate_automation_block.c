@@ -112,15 +112,38 @@ ngx_toolgate_automation_member(tg_buf_t *json, const char *key, ngx_str_t text)
     tg_json_put_string(json, ngx_toolgate_str(&text));
 }
 
+/* What stands behind a message: its name is left of it. */
+static char *
+ngx_toolgate_automation_channel(ngx_conf_t *cf, const ngx_command_t *cmd,
+                                ngx_str_t *word)
+{
+    static const ngx_str_t channel = ngx_string("channel=");
+
+    if (word->len <= channel.len
+        || ngx_strncmp(word->data, channel.data, channel.len) != 0)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid parameter \"%V\" in \"%V\"; write "
+                                   "one message, in quotes, and "
+                                   "\"channel=NAME\" behind it",
+                                   word, &cmd->name);
+    }
+
+    word->data += channel.len;
+    word->len -= channel.len;
+
+    return NGX_CONF_OK;
+}
+
 /* agent NAME [PROMPT], notify MESSAGE [channel=NAME], webhook URL [MESSAGE] */
 char *
 ngx_toolgate_automation_action(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    static const ngx_str_t channel = ngx_string("channel=");
     ngx_toolgate_automation_t *automation = conf;
 
     ngx_str_t *value, second;
     tg_buf_t json;
+    char *rv;
 
     value = cf->args->elts;
     second = value[cf->args->nelts - 1];
@@ -140,18 +163,11 @@ ngx_toolgate_automation_action(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (!automation->is_agent && !automation->is_webhook
         && cf->args->nelts == 3) {
-        if (second.len <= channel.len
-            || ngx_strncmp(second.data, channel.data, channel.len) != 0)
-        {
-            return ngx_toolgate_refuse(cf,
-                                       "invalid parameter \"%V\" in \"%V\"; "
-                                       "write one message, in quotes, and "
-                                       "\"channel=NAME\" behind it",
-                                       &second, &cmd->name);
-        }
+        rv = ngx_toolgate_automation_channel(cf, cmd, &second);
 
-        second.data += channel.len;
-        second.len -= channel.len;
+        if (rv != NGX_CONF_OK) {
+            return rv;
+        }
     }
 
     tg_buf_init(&json, tg_alloc_libc());

@@ -371,6 +371,38 @@ ngx_toolgate_mcp_tell_unused(ngx_toolgate_mcp_t *mcp,
     }
 }
 
+/* With room for its tools, which have not been read.  NULL: no memory. */
+static ngx_toolgate_mcp_list_t *
+ngx_toolgate_mcp_list_alloc(ngx_pool_t *pool, tg_str_t array)
+{
+    ngx_toolgate_mcp_list_t *list;
+    tg_json_t json;
+    ngx_uint_t n;
+
+    list = ngx_pcalloc(pool, sizeof(ngx_toolgate_mcp_list_t));
+
+    if (list == NULL) {
+        return NULL;
+    }
+
+    n = 0;
+
+    for (tg_json_each(&json, array); tg_json_item(&json, NULL);) {
+        n++;
+    }
+
+    list->nholders = 1;
+    list->pool = pool;
+    list->tools = ngx_pcalloc(pool, ngx_min(n, NGX_TOOLGATE_MCP_TOOLS)
+                                        * sizeof(ngx_toolgate_mcp_tool_t));
+
+    return list->tools != NULL
+                   && ngx_toolgate_mcp_copy(list, array, 0, &list->raw)
+                          == NGX_OK
+               ? list
+               : NULL;
+}
+
 ngx_toolgate_mcp_list_t *
 ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp, tg_str_t array,
                           ngx_uint_t is_quiet, ngx_log_t *log)
@@ -378,8 +410,6 @@ ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp, tg_str_t array,
     ngx_toolgate_mcp_unchecked_t unchecked;
     ngx_toolgate_mcp_list_t *list;
     ngx_pool_t *pool;
-    tg_json_t json;
-    ngx_uint_t n;
     ngx_int_t rc;
 
     pool = ngx_create_pool(NGX_DEFAULT_POOL_SIZE, log);
@@ -388,29 +418,12 @@ ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp, tg_str_t array,
         return NULL;
     }
 
-    list = ngx_pcalloc(pool, sizeof(ngx_toolgate_mcp_list_t));
-    n = 0;
-
-    for (tg_json_each(&json, array); tg_json_item(&json, NULL);) {
-        n++;
-    }
-
-    rc = NGX_ERROR;
     unchecked.n = 0;
     tg_buf_init(&unchecked.why, tg_alloc_libc());
-
-    if (list != NULL) {
-        list->nholders = 1;
-        list->pool = pool;
-        list->tools = ngx_pcalloc(pool, ngx_min(n, NGX_TOOLGATE_MCP_TOOLS)
-                                            * sizeof(ngx_toolgate_mcp_tool_t));
-    }
-
-    if (list != NULL && list->tools != NULL
-        && ngx_toolgate_mcp_copy(list, array, 0, &list->raw) == NGX_OK)
-    {
-        rc = ngx_toolgate_mcp_read(mcp, list, &unchecked, is_quiet, log);
-    }
+    list = ngx_toolgate_mcp_list_alloc(pool, array);
+    rc = list != NULL
+             ? ngx_toolgate_mcp_read(mcp, list, &unchecked, is_quiet, log)
+             : NGX_ERROR;
 
     if (rc == NGX_OK && !is_quiet) {
         ngx_toolgate_mcp_tell_unused(mcp, list, log);
