@@ -234,6 +234,7 @@ TOOLGATE_API int toolgate_start(toolgate_server_t *server);
  */
 TOOLGATE_API int toolgate_stop(toolgate_server_t *server);
 
+/* TOOLGATE_CREATED, TOOLGATE_STARTED or TOOLGATE_STOPPED. */
 TOOLGATE_API int toolgate_state(const toolgate_server_t *server);
 
 /* How many clients are connected. */

@@ -205,6 +205,7 @@ uint64_t tg_hash64(uint64_t hash, tg_str_t bytes);
 /* malloc, realloc and free behind that interface. */
 const tg_alloc_t *tg_alloc_libc(void);
 
+/* NULL: no memory, or of 0 bytes; tg_calloc() fills with zeros. */
 void *tg_alloc(const tg_alloc_t *alloc, size_t size);
 void *tg_calloc(const tg_alloc_t *alloc, size_t size);
 void tg_free(const tg_alloc_t *alloc, void *ptr);

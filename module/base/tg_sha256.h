@@ -21,6 +21,7 @@ typedef struct {
     tg_sha256_t outer;
 } tg_hmac_t;
 
+/* digest has room for TG_SHA256_SIZE bytes; then it is to be begun anew. */
 void tg_sha256_init(tg_sha256_t *sha);
 void tg_sha256_put(tg_sha256_t *sha, tg_str_t bytes);
 void tg_sha256_end(tg_sha256_t *sha, unsigned char *digest);

@@ -38,6 +38,7 @@ int tg_rule_number(tg_rule_reader_t *reader, const char *name, tg_str_t raw,
 int tg_rule_compile(tg_rule_reader_t *reader, const char *name, tg_str_t text,
                     tg_rule_pattern_t *pattern);
 
+/* These members of a rule: TG_OK, or as tg_rule_compile(). */
 int tg_rule_read_conditions(tg_rule_reader_t *reader, tg_str_t raw);
 int tg_rule_read_trigger(tg_rule_reader_t *reader, tg_str_t raw);
 

@@ -14,7 +14,7 @@
 #include <sys/queue.h>
 #include <uv.h>
 
-/* The bound: enough to keep any machine busy. */
+/* Programs at once: enough to keep any machine busy. */
 #define TG_JOBS_RUNNING_MAX 64
 /* Calls that wait; beyond it an answer now is worth more than one later. */
 #define TG_JOBS_QUEUE_MAX 1024

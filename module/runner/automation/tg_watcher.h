@@ -62,6 +62,7 @@ tg_watcher_t *tg_watcher_new(uv_loop_t *loop, tg_str_t rules,
 /* Is it for these very rules? */
 int tg_watcher_is_for(const tg_watcher_t *watcher, tg_str_t rules);
 
+/* How many there are of each, as the thread has said last. */
 void tg_watcher_look(tg_watcher_t *watcher, tg_watcher_stats_t *stats);
 
 /* Nothing more is heard of it, but that it is closed. */

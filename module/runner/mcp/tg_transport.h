@@ -35,8 +35,8 @@ typedef struct {
 
     /*
      * Ends it, is_now without time for an end of its own; it may be called
-     * again.  tg_instance_closed() follows once, when nothing is left, not
-     * from here.
+     * again.  What it holds (tg_instance_hold()) is released when that is
+     * closed, not from here.
      */
     void (*close)(tg_instance_t *instance, int is_now);
 } tg_transport_t;
