@@ -14,7 +14,8 @@ tg_url_is_authority(char c)
     return tg_is_alpha(c) || tg_is_digit(c) || tg_is_one_of(c, "-._:[]");
 }
 
-int
+/* Is c allowed in a path or query as it is? */
+static int
 tg_url_is_target(char c)
 {
     return tg_url_is_unreserved(c) || tg_is_one_of(c, "!$&'()*+,;=:@/?%");

@@ -25,9 +25,6 @@ int tg_url_parse(tg_str_t text, tg_url_t *url, const char **why);
 /* Is c allowed in a host or its port, brackets and colons included? */
 int tg_url_is_authority(char c);
 
-/* Is c allowed in a path or query as it is? */
-int tg_url_is_target(char c);
-
 /*
  * Appends text as one segment of a path, or as a name or value of a query:
  * whatever could mean something there is percent-encoded.

@@ -1,9 +1,8 @@
 #include "client/tg_cli_result.h"
 
-#include "client/tg_cli_text.h"
-#include "client/tg_cli_tools.h"
 #include "base/tg_base64.h"
 #include "base/tg_utf8.h"
+#include "client/tg_cli_text.h"
 
 #include <errno.h>
 

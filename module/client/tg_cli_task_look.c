@@ -5,7 +5,6 @@
 #include "client/tg_cli_task.h"
 
 #include "client/tg_cli_progress.h"
-#include "client/tg_cli_result.h"
 #include "client/tg_cli_text.h"
 
 #include <unistd.h>

@@ -4,8 +4,6 @@
  */
 #include "schema/tg_schema_run.h"
 
-#include "base/tg_utf8.h"
-
 #define TG_SCHEMA_SHOWN_VALUE 80
 /* A path beyond this is no help any more. */
 #define TG_SCHEMA_SHOWN_PATH 400

@@ -111,8 +111,7 @@ int tg_schema_walk(tg_schema_run_t *run, tg_schema_walk_t *walk);
 
 /* Where the value, or the key, that starts at p ends. */
 const char *tg_schema_end(const char *p, const char *end);
-/* The same in a run, where nothing is passed twice. */
-const char *tg_schema_pass(tg_schema_run_t *run, const char *p);
+/* All of it, raw; in a run nothing is passed twice. */
 tg_str_t tg_schema_raw(tg_schema_run_t *run, const char *p);
 
 /* Members or elements of a container. */

@@ -188,12 +188,6 @@ sub flush_child {
     substr $child->{unsent}, 0, $n, '' if $n;
 }
 
-# The stream on which a session says what belongs to no request.
-sub channel_of {
-    my ($session) = @_;
-    return $session->{channel};
-}
-
 sub from_child {
     my ($session, $line) = @_;
     my $message = eval { $json->decode($line) } or return;

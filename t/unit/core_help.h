@@ -34,8 +34,6 @@ void help_files(const char *pattern,
 void help_mistake(const char *path, unsigned line, const char *why)
     __attribute__((noreturn));
 
-#define HELP_STR(text) tg_str_c(text)
-
 #define HELP_EQ(got, expected) help_eq(got, expected, __FILE__, __LINE__)
 void help_eq(tg_str_t got, const char *expected, const char *file, int line);
 

@@ -269,10 +269,4 @@ test_mistakes_with(const test_mistake_t *rows, size_t n,
     CU_ASSERT_EQUAL(help.live, 0);
 }
 
-#define TEST_MISTAKES(rows)                                                    \
-    do {                                                                       \
-        tg_schema_options_t options_ = test_options();                         \
-        test_mistakes_with(rows, sizeof(rows) / sizeof((rows)[0]), &options_); \
-    } while (0)
-
 #endif

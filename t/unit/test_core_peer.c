@@ -14,8 +14,6 @@
     "\"params\":{\"name\":\"" name "\",\"arguments\":{\"text\":\"hi\"}}}"
 #define TEST_ASK(id, method)                                                   \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
-#define TEST_TELL(method, params)                                              \
-    "{\"jsonrpc\":\"2.0\",\"method\":\"" method "\",\"params\":" params "}"
 #define TEST_IPC(name)                                                         \
     "{\"method\":\"call_tool\",\"params\":{\"name\":\"" name "\","             \
     "\"arguments\":{\"text\":\"hi\"}}}"

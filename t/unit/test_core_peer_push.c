@@ -20,10 +20,6 @@
     "\"params\":{\"name\":\"hang\",\"_meta\":{\"progressToken\":" token "}}}"
 #define TEST_CHANGED                                                           \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"
-#define TEST_CHANGED_FOR(id)                                                   \
-    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\","    \
-    "\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":" id    \
-    "}}}"
 
 static void
 test_init(host_t *host, tg_dialect_t dialect)

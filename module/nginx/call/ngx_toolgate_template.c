@@ -136,23 +136,6 @@ ngx_toolgate_template_json(ngx_conf_t *cf, const ngx_str_t *text)
                                  ngx_toolgate_template_in_json);
 }
 
-ngx_uint_t
-ngx_toolgate_template_varies(const ngx_toolgate_template_t *made)
-{
-    const ngx_toolgate_piece_t *pieces;
-    ngx_uint_t i;
-
-    pieces = made->elts;
-
-    for (i = 0; i < made->nelts; i++) {
-        if (pieces[i].value != NULL) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
 void
 ngx_toolgate_template_sample(const ngx_toolgate_template_t *made, tg_buf_t *buf)
 {

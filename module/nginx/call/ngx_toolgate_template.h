@@ -41,9 +41,6 @@ ngx_toolgate_template_t *ngx_toolgate_template(ngx_conf_t *cf,
 ngx_toolgate_template_t *ngx_toolgate_template_json(ngx_conf_t *cf,
                                                     const ngx_str_t *text);
 
-/* Has it any variables? */
-ngx_uint_t ngx_toolgate_template_varies(const ngx_toolgate_template_t *made);
-
 /*
  * Appends it with something harmless in the place of each variable, to be
  * looked at when it is loaded.

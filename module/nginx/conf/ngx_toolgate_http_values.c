@@ -5,7 +5,6 @@
 #include "nginx/conf/ngx_toolgate_http_values.h"
 
 #include "base/tg_url.h"
-#include "base/tg_utf8.h"
 #include "nginx/conf/ngx_toolgate_handler.h"
 
 /* The runner's own; it loads it when it is needed. */

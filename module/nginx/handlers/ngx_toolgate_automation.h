@@ -12,7 +12,6 @@
 
 #include "base/tg_utf8.h"
 #include "nginx/handlers/ngx_toolgate_task.h"
-
 #include "rule/tg_rule.h"
 
 /* The context of directives within an automation block. */

@@ -4,7 +4,6 @@
 #include "nginx/handlers/ngx_toolgate_http.h"
 
 #include "base/tg_url.h"
-#include "base/tg_utf8.h"
 
 extern const ngx_toolgate_handler_t ngx_toolgate_http_handler;
 

@@ -6,6 +6,7 @@
  *   …_task_tools.c   the same for agents
  *   …_task_entry.c   what both are in the catalogue
  *   …_task_conf.c    directives of a server
+ *   …_task_check.c   can its store be reached?
  *   …_task_agent.c   `task_agent NAME { }`
  *   …_task_doers.c   tools with `task`
  *   …_task_store.c   where they are written down

@@ -74,7 +74,6 @@ ngx_toolgate_task_file(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
     return NGX_OK;
 }
 
-
 ngx_int_t
 ngx_toolgate_task_place(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
 {

@@ -4,7 +4,6 @@
  */
 #include "nginx/mcp/ngx_toolgate_mcp.h"
 
-#include "core/tg_foreign.h"
 #include "nginx/stream/ngx_toolgate_session.h"
 
 /* What a catalogue borrows; its entries stand behind it. */

@@ -9,8 +9,6 @@
 /* Until a worker without room looks again; others may have some. */
 #define NGX_TOOLGATE_ARRIVE_PAUSE 50
 
-static void ngx_toolgate_arrive(ngx_event_t *rev);
-
 /* Since when there is no room for what waits; 0: there is. */
 static ngx_msec_t ngx_toolgate_crowded_since;
 static ngx_uint_t ngx_toolgate_is_crowded;

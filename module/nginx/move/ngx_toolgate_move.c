@@ -8,8 +8,6 @@
  */
 #include "nginx/move/ngx_toolgate_move.h"
 
-static void ngx_toolgate_outbox_try(ngx_event_t *ev);
-
 /* One at most: packing is for once, so the next one waits as it is. */
 static struct {
     ngx_toolgate_packed_t packed;

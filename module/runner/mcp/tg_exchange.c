@@ -1,13 +1,8 @@
 #include "runner/mcp/tg_exchange.h"
 
-#include "base/tg_utf8.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-
-/* Memory that is kept for the next messages. */
-#define TG_EXCHANGE_KEPT 65536
 
 /* --- what comes --- */
 

@@ -143,7 +143,8 @@ tg_instance_settle(tg_instance_t *instance)
     }
 }
 
-void
+/* Answers the calls that wait for its start. */
+static void
 tg_instance_fail_waiting(tg_instance_t *instance, tg_failure_t failure,
                          tg_str_t text)
 {

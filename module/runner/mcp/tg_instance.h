@@ -201,10 +201,6 @@ void tg_instance_to(tg_instance_t *instance, tg_instance_state_t state);
 /* One that is to go, goes when it has no calls any more. */
 void tg_instance_settle(tg_instance_t *instance);
 
-/* Answers the calls that wait for its start. */
-void tg_instance_fail_waiting(tg_instance_t *instance, tg_failure_t failure,
-                              tg_str_t text);
-
 /* --- tg_instance_hear.c: what the server says --- */
 
 extern const tg_caller_ops_t tg_instance_caller_ops;

@@ -2,7 +2,6 @@
 #include "runner/mcp/tg_sessions.h"
 #include "runner/tg_answer.h"
 
-
 static void tg_streamable_on_timer(uv_timer_t *timer);
 
 /* libcurl may be beneath it: what there is to do is done when it is not. */

@@ -100,8 +100,6 @@ void tg_sqlite_put_waiting(tg_store_sqlite_t *db, sqlite3_stmt *row,
                            const tg_store_ask_t *ask, int is_whole,
                            tg_buf_t *json);
 
-void tg_sqlite_put_id(tg_buf_t *json, const char *before, int64_t id);
-
 /*
  * Appends all rows of a statement, as an array of what put() writes of each:
  * as ask->rc, or TG_SQLITE_FAILED, also for no statement.

@@ -50,7 +50,7 @@ tg_sqlite_put_time(tg_store_sqlite_t *db, sqlite3_stmt *statement, int column,
     tg_buf_char(json, '"');
 }
 
-void
+static void
 tg_sqlite_put_id(tg_buf_t *json, const char *before, int64_t id)
 {
     tg_buf_text(json, before);

@@ -453,7 +453,6 @@ void tg_engine_purge(tg_engine_t *engine);
 
 /* --- tg_engine.c --- */
 
-
 /* With tasks and where set. */
 void tg_engine_init(tg_engine_t *engine);
 
