@@ -192,6 +192,7 @@ asleep(
         stopped(
             sub {
                 kill KILL => $new;
+                wait_for { !is_alive($new) } 'the new one to be gone';
                 kill CONT => $old;
                 my $runner = Toolgate::Client->connect(runner_file('sock'));
                 wait_for {
