@@ -80,6 +80,11 @@ replay_corpora() {
     return $failed
 }
 
+prove_files() {
+    TOOLGATE_BUILD=$BUILD prove -j"${TEST_JOBS:-4}" -e module/build/test.sh \
+        "$@" 9>&2
+}
+
 run_prove() {
     compgen -G "$1/*.t" >/dev/null || { say "no tests in $1"; return 0; }
     # Thousands of connections at once are one of the tests.
@@ -88,7 +93,7 @@ run_prove() {
     rm -rf "$BUILD/failed"
     mkdir -p "$BUILD/failed"
     local status=0 file
-    TOOLGATE_BUILD=$BUILD prove -j"${TEST_JOBS:-4}" -It/lib "$1" || status=$?
+    prove_files "$1" || status=$?
     [ $status != 0 ] || return 0
     for file in "$BUILD"/failed/*.txt; do
         [ -e "$file" ] || continue
@@ -141,8 +146,7 @@ test_tsan() {
     write_env
     test_unit_programs test_thread_mail || return 1
     # All but what is about files that are installed.
-    TOOLGATE_BUILD=$BUILD prove -j"${TEST_JOBS:-4}" -It/lib \
-        t/integration/87[0-57-9]-host-*.t t/integration/88[025]-*.t
+    prove_files t/integration/87[0-57-9]-host-*.t t/integration/88[025]-*.t
 }
 
 # What gcc accepts, clang must, and the other way round.
