@@ -38,23 +38,6 @@ static const char *const tg_client_options[] = {
 };
 
 static int
-tg_client_set_text(const char *value, char **text)
-{
-    char *copy;
-
-    copy = tg_text_copy(tg_str_c(value));
-
-    if (copy == NULL) {
-        return tg_error_memory();
-    }
-
-    free(*text);
-    *text = copy;
-
-    return 0;
-}
-
-static int
 tg_client_set(toolgate_client_t *client, int option, const char *value)
 {
     static const char *const loops[] = { "thread", "fd", NULL };
@@ -67,22 +50,22 @@ tg_client_set(toolgate_client_t *client, int option, const char *value)
 
     switch (option) {
     case TG_OPTION_CA:
-        return tg_client_set_text(value, &client->ca);
+        return tg_option_text(value, &client->ca);
     case TG_OPTION_CERTIFICATE:
-        return tg_client_set_text(value, &client->certificate);
+        return tg_option_text(value, &client->certificate);
     case TG_OPTION_CONNECT_TIMEOUT:
         return tg_option_time(name, value, &conf->connect_timeout);
     case TG_OPTION_GRACE:
         return tg_option_time(name, value, &conf->grace);
     case TG_OPTION_KEY:
-        return tg_client_set_text(value, &client->key);
+        return tg_option_text(value, &client->key);
     case TG_OPTION_MAX_FRAME:
         return tg_option_size(name, value, TG_FRAME_LEAST, TG_FRAME_MOST,
                               &conf->max_frame);
     case TG_OPTION_TIMEOUT:
         return tg_option_time(name, value, &conf->timeout);
     case TG_OPTION_TLS_NAME:
-        return tg_client_set_text(value, &client->tls_name);
+        return tg_option_text(value, &client->tls_name);
     default:
         rc = tg_option_word(name, value, loops, &word);
     }

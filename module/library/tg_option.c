@@ -2,6 +2,8 @@
 
 #include "base/tg_spell.h"
 
+#include <stdlib.h>
+
 /* A time beyond that is a mistake: ten years. */
 #define TG_OPTION_TIME_MAX UINT64_C(315360000000)
 
@@ -131,6 +133,23 @@ tg_option_word(const char *option, const char *text, const char *const *words,
 
     return tg_error(TOOLGATE_ERR_ARGUMENT, "\"%s\" is one of %.*s; not \"%s\"",
                     option, (int) list.len, list.data, text);
+}
+
+int
+tg_option_text(const char *value, char **text)
+{
+    char *copy;
+
+    copy = tg_text_copy(tg_str_c(value));
+
+    if (copy == NULL) {
+        return tg_error_memory();
+    }
+
+    free(*text);
+    *text = copy;
+
+    return 0;
 }
 
 int

@@ -21,6 +21,9 @@ int tg_option_size(const char *option, const char *text, uint64_t least,
 int tg_option_word(const char *option, const char *text,
                    const char *const *words, int *value);
 
+/* A copy of it in the place of *text, which it frees; or no memory. */
+int tg_option_text(const char *value, char **text);
+
 /* Which of these names, which end with NULL, or TOOLGATE_ERR_ARGUMENT. */
 int tg_option_find(const char *option, const char *const *names);
 

@@ -56,23 +56,10 @@ static const char *const tg_server_options[] = {
 static int
 tg_server_set_text(const char *option, const char *value, char **text)
 {
-    char *copy;
-
-    if (!tg_utf8_is_valid(tg_str_c(value))) {
-        return tg_error(TOOLGATE_ERR_ARGUMENT, "\"%s\" must be text in UTF-8",
-                        option);
-    }
-
-    copy = tg_text_copy(tg_str_c(value));
-
-    if (copy == NULL) {
-        return tg_error_memory();
-    }
-
-    free(*text);
-    *text = copy;
-
-    return 0;
+    return tg_utf8_is_valid(tg_str_c(value))
+               ? tg_option_text(value, text)
+               : tg_error(TOOLGATE_ERR_ARGUMENT, "\"%s\" must be text in UTF-8",
+                          option);
 }
 
 /* A path, which is used from wherever the program is by then. */
