@@ -6,7 +6,6 @@
 #include "nginx/line/ngx_toolgate_runner.h"
 
 #include <grp.h>
-#include <poll.h>
 #include <sys/wait.h>
 
 /* For its answer; a database has less to connect. */
@@ -41,31 +40,6 @@ ngx_toolgate_task_exec(ngx_cycle_t *cycle, const ngx_toolgate_tasks_t *tasks,
     }
 
     _exit(127);
-}
-
-/* What it says, until it has ended, or its time is over. */
-static size_t
-ngx_toolgate_task_listen(int fd, u_char *text, size_t size)
-{
-    struct pollfd event;
-    ssize_t n;
-    size_t len;
-
-    event.fd = fd;
-    event.events = POLLIN;
-    len = 0;
-
-    while (len < size && poll(&event, 1, NGX_TOOLGATE_CHECK_TIME) == 1) {
-        n = read(fd, text + len, size - len);
-
-        if (n <= 0) {
-            break;
-        }
-
-        len += (size_t) n;
-    }
-
-    return len;
 }
 
 /* Its exit status, and what it said. */
@@ -103,12 +77,9 @@ ngx_toolgate_task_ask(ngx_cycle_t *cycle, const ngx_toolgate_tasks_t *tasks,
     status = 0;
 
     if (pid != -1) {
-        *len = ngx_toolgate_task_listen(out[0], text, NGX_TOOLGATE_CHECK_TEXT);
-        (void) kill(pid, SIGKILL);
-
-        while (waitpid(pid, &status, 0) == -1 && ngx_errno == NGX_EINTR) {
-            /* void */
-        }
+        *len = ngx_toolgate_runner_hear(pid, out[0], text,
+                                        NGX_TOOLGATE_CHECK_TEXT,
+                                        NGX_TOOLGATE_CHECK_TIME, &status);
     }
 
     (void) close(out[0]);

@@ -1,9 +1,10 @@
 /*
  * What the files of the line to toolgate-runner share.
  *
- *   …_runner.c       the line, and the runner's start
- *   …_runner_conf.c  where it leads to
- *   …_runner_say.c   a word of the master's
+ *   …_runner.c          the line, and the runner's start
+ *   …_runner_conf.c     where it leads to
+ *   …_runner_say.c      a word of the master's
+ *   …_runner_version.c  is a program one, while a config is read
  */
 #ifndef _NGX_TOOLGATE_RUNNER_H_INCLUDED_
 #define _NGX_TOOLGATE_RUNNER_H_INCLUDED_
@@ -85,6 +86,14 @@ void ngx_toolgate_runner_init(ngx_toolgate_runner_t *runner);
 ngx_toolgate_runner_t *ngx_toolgate_runner_of(ngx_toolgate_main_conf_t *mcf,
                                               tg_str_t dir);
 const ngx_str_t *ngx_toolgate_runner_dir(const ngx_toolgate_runner_t *runner);
+
+/*
+ * What a program that was forked says into the pipe that fd is the end of, at
+ * most size bytes: until it has ended, or was killed as it says more or
+ * nothing for so many milliseconds.  *status as waitpid() has it.  Waits.
+ */
+size_t ngx_toolgate_runner_hear(ngx_pid_t pid, int fd, u_char *text,
+                                size_t size, int ms, int *status);
 
 /* The worker ends, with or without calls in flight. */
 void ngx_toolgate_runner_exit(ngx_cycle_t *cycle);

@@ -3,7 +3,7 @@
  * --version when a config names one, as else the first call would be the one
  * to find out.
  */
-#include "nginx/ngx_toolgate.h"
+#include "nginx/line/ngx_toolgate_runner.h"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -31,12 +31,9 @@ ngx_toolgate_runner_exec(const ngx_str_t *path, int out)
     _exit(127);
 }
 
-/*
- * What it says, at most size bytes, in the time that there is.  It has ended
- * when its end of the pipe is closed; else it is not done.
- */
-static size_t
-ngx_toolgate_runner_read(int fd, char *text, size_t size, ngx_uint_t *is_done)
+size_t
+ngx_toolgate_runner_hear(ngx_pid_t pid, int fd, u_char *text, size_t size,
+                         int ms, int *status)
 {
     struct pollfd event;
     ssize_t n;
@@ -45,16 +42,26 @@ ngx_toolgate_runner_read(int fd, char *text, size_t size, ngx_uint_t *is_done)
     event.fd = fd;
     event.events = POLLIN;
     len = 0;
+    n = -1;
 
-    while (len < size && poll(&event, 1, NGX_TOOLGATE_RUNNER_ANSWER) == 1) {
+    while (len < size && poll(&event, 1, ms) == 1) {
         n = read(fd, text + len, size - len);
 
         if (n <= 0) {
-            *is_done = n == 0;
             break;
         }
 
         len += (size_t) n;
+    }
+
+    /* Its end of the pipe is closed when it has ended. */
+    if (n != 0) {
+        (void) kill(pid, SIGKILL);
+    }
+
+    /* NGINX's handler of signals may have been faster. */
+    while (waitpid(pid, status, 0) == -1 && ngx_errno == NGX_EINTR) {
+        /* void */
     }
 
     return len;
@@ -62,12 +69,11 @@ ngx_toolgate_runner_read(int fd, char *text, size_t size, ngx_uint_t *is_done)
 
 /* NGX_ERROR: it cannot be asked, which is not its fault. */
 static ngx_int_t
-ngx_toolgate_runner_ask_version(const ngx_str_t *path, char *text, size_t size,
-                                size_t *len)
+ngx_toolgate_runner_ask_version(const ngx_str_t *path, u_char *text,
+                                size_t size, size_t *len)
 {
-    ngx_uint_t is_done;
     ngx_pid_t pid;
-    int fds[2];
+    int fds[2], status;
 
     if (pipe(fds) == -1) {
         return NGX_ERROR;
@@ -82,17 +88,8 @@ ngx_toolgate_runner_ask_version(const ngx_str_t *path, char *text, size_t size,
     (void) close(fds[1]);
 
     if (pid != -1) {
-        is_done = 0;
-        *len = ngx_toolgate_runner_read(fds[0], text, size, &is_done);
-
-        if (!is_done) {
-            (void) kill(pid, SIGKILL);
-        }
-
-        /* NGINX's handler of signals may have been faster. */
-        while (waitpid(pid, NULL, 0) == -1 && ngx_errno == NGX_EINTR) {
-            /* void */
-        }
+        *len = ngx_toolgate_runner_hear(pid, fds[0], text, size,
+                                        NGX_TOOLGATE_RUNNER_ANSWER, &status);
     }
 
     (void) close(fds[0]);
@@ -105,9 +102,10 @@ ngx_toolgate_runner_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     static const char expected[] = NGX_TOOLGATE_RUNNER_NAME NGX_TOOLGATE_VERSION
         "\n";
-    char text[sizeof(expected)], *rv;
+    u_char text[sizeof(expected)];
     ngx_str_t *path;
     size_t len;
+    char *rv;
 
     rv = ngx_toolgate_path(cf, cmd, conf);
     path = (ngx_str_t *) (void *) ((char *) conf + cmd->offset);
