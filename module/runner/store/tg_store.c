@@ -67,3 +67,15 @@ tg_store_ask_deinit(tg_store_ask_t *ask)
 {
     tg_buf_deinit(&ask->json);
 }
+
+void
+tg_store_answer(tg_store_ask_t *ask)
+{
+    if (tg_buf_failed(&ask->json)) {
+        tg_buf_reset(&ask->json, 0);
+        tg_buf_text(&ask->json, "toolgate-runner has no memory left");
+        ask->rc = TG_BAD;
+    }
+
+    ask->done(ask);
+}

@@ -215,6 +215,9 @@ void tg_store_ask_init(tg_store_ask_t *ask, tg_store_op_t op,
                        void (*done)(tg_store_ask_t *ask), void *data);
 void tg_store_ask_deinit(tg_store_ask_t *ask);
 
+/* For stores: what it asks is known. */
+void tg_store_answer(tg_store_ask_t *ask);
+
 typedef struct tg_store_s tg_store_t;
 
 /* A kind of store. */

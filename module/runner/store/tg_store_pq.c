@@ -9,18 +9,6 @@ static void tg_pq_on_tick(uv_timer_t *timer);
 
 /* --- answers --- */
 
-static void
-tg_pq_answer(tg_store_ask_t *ask)
-{
-    if (tg_buf_failed(&ask->json)) {
-        tg_buf_reset(&ask->json, 0);
-        tg_buf_text(&ask->json, "toolgate-runner has no memory left");
-        ask->rc = TG_BAD;
-    }
-
-    ask->done(ask);
-}
-
 /* What is asked by those who are told waits. */
 static void
 tg_pq_answer_all(tg_works_t *works)
@@ -33,7 +21,7 @@ tg_pq_answer_all(tg_works_t *works)
 
     while ((work = TAILQ_FIRST(&list)) != NULL) {
         TAILQ_REMOVE(&list, work, next);
-        tg_pq_answer(tg_pq_asked(work));
+        tg_store_answer(tg_pq_asked(work));
     }
 }
 

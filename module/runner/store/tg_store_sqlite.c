@@ -232,17 +232,7 @@ tg_sqlite_on_batch(void *host, const tg_works_t *batch)
 static void
 tg_sqlite_on_done(tg_work_t *work)
 {
-    tg_store_ask_t *ask;
-
-    ask = tg_sqlite_asked(work);
-
-    if (tg_buf_failed(&ask->json)) {
-        tg_buf_reset(&ask->json, 0);
-        tg_buf_text(&ask->json, "toolgate-runner has no memory left");
-        ask->rc = TG_BAD;
-    }
-
-    ask->done(ask);
+    tg_store_answer(tg_sqlite_asked(work));
 }
 
 static void
