@@ -246,7 +246,7 @@ tg_ask_begin(const toolgate_client_t *client, const tg_asking_t *asking,
     tg_library_unlock();
     rc = rc == 0 ? tg_ask_make(&terms, asking, &order) : rc;
 
-    if (rc != 0) {
+    if (order == NULL) {
         return rc;
     }
 
@@ -372,12 +372,12 @@ tg_ask_wait_on(const toolgate_client_t *client, const tg_asking_t *asking,
 
     tg_library_lock();
     line = tg_client_line(client, &rc);
+    terms = line != NULL ? tg_ask_terms(line) : (tg_ask_terms_t){ 0 };
     rc = line != NULL ? tg_ask_may_wait(line) : rc;
-    terms = rc == 0 ? tg_ask_terms(line) : (tg_ask_terms_t){ 0 };
     tg_library_unlock();
     rc = rc == 0 ? tg_ask_make(&terms, asking, &order) : rc;
 
-    if (rc != 0) {
+    if (order == NULL) {
         return rc;
     }
 

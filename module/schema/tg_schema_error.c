@@ -168,7 +168,8 @@ tg_schema_path_find(tg_str_t root, const char *target,
     const char *p, *end;
     unsigned depth;
 
-    level = NULL;
+    level = levels; /* what stands in no container sees an empty one */
+    memset(level, 0, sizeof(*level));
     depth = 0;
 
     for (p = root.data; p < target; p = end) {

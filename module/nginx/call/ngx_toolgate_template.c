@@ -92,10 +92,12 @@ ngx_toolgate_template(ngx_conf_t *cf, const ngx_str_t *text,
 
     while (made != NULL && rest.len != 0) {
         if (tg_value_next(&rest, &token) == TG_BAD) {
-            token.text = token.name = rest; /* which is said when compiled */
+            token.text = rest; /* which is said when compiled */
+            is_variable = 1;
+        } else {
+            is_variable = token.name.data != NULL;
         }
 
-        is_variable = token.name.data != NULL;
         part.data = (u_char *) token.text.data;
         part.len = token.text.len;
 
