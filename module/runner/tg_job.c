@@ -333,14 +333,14 @@ tg_job_started(tg_job_t *job)
 void
 tg_job_schedule(tg_jobs_t *jobs)
 {
-    tg_job_t *job, *next;
     const char *name;
+    tg_job_t *job;
     int is_waiting;
 
     is_waiting = 0;
 
-    for (job = TAILQ_FIRST(&jobs->queue); job != NULL; job = next) {
-        next = TAILQ_NEXT(job, place);
+    for (job = TAILQ_FIRST(&jobs->queue); job != NULL; job = jobs->next) {
+        jobs->next = TAILQ_NEXT(job, place);
 
         if ((jobs->nrunning >= TG_JOBS_RUNNING_MAX && !job->kind->is_elsewhere)
             || tg_jobs_blocker(job, &name) != NULL)

@@ -64,10 +64,18 @@ tg_jobs_queue(tg_job_t *job)
 static void
 tg_jobs_unqueue(tg_job_t *job)
 {
+    tg_jobs_t *jobs;
     unsigned i;
 
-    TAILQ_REMOVE(&job->jobs->queue, job, place);
-    job->jobs->nqueued--;
+    jobs = job->jobs;
+
+    /* A job that starts may cancel the one behind it. */
+    if (jobs->next == job) {
+        jobs->next = TAILQ_NEXT(job, place);
+    }
+
+    TAILQ_REMOVE(&jobs->queue, job, place);
+    jobs->nqueued--;
 
     for (i = 0; i < job->nlimits; i++) {
         job->limits[i]->nwaiting--;

@@ -59,6 +59,7 @@ struct tg_jobs_s {
     tg_job_list_t queue; /* first come */
     tg_job_list_t slots;
     tg_job_list_t elsewhere; /* they run without a slot */
+    tg_job_t *next; /* in the queue: whose turn it is to be looked at */
     unsigned nqueued;
     unsigned nrunning; /* slots in use */
     unsigned njobs;    /* all, those that only wait for their handles too */

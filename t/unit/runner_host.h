@@ -63,6 +63,7 @@ static const char *const host_wait_members[] = { NULL };
 static tg_job_t *host_waiting[HOST_CALLS]; /* in the order of their start */
 static unsigned host_nwaiting;
 static int host_nstopped;
+static void (*host_on_start)(tg_job_t *job); /* once, when one starts */
 
 static inline int
 host_wait_read(tg_job_t *job, const tg_str_t *values, const char **why)
@@ -75,7 +76,15 @@ host_wait_read(tg_job_t *job, const tg_str_t *values, const char **why)
 static inline int
 host_wait_start(tg_job_t *job)
 {
+    void (*on_start)(tg_job_t * job);
+
+    on_start = host_on_start;
+    host_on_start = NULL;
     host_waiting[host_nwaiting++] = job;
+
+    if (on_start != NULL) {
+        on_start(job);
+    }
 
     return 0;
 }

@@ -320,3 +320,42 @@ HELP_TEST(number, "numbers of calls")
 
     test_end();
 }
+
+/* As daemon.stop does. */
+static void
+test_drop_next(tg_job_t *job)
+{
+    tg_call_t *call;
+
+    call = TAILQ_NEXT(job, place)->call;
+    tg_job_cancel(call->host);
+    tg_call_forget(call);
+}
+
+HELP_TEST(cancel_next, "the next one is cancelled while one starts")
+{
+    static const char three[] = ",\"limits\":[{\"name\":\"concurrency\","
+                                "\"key\":\"k\",\"concurrency\":1,"
+                                "\"queue\":3}]";
+    unsigned ids[4], i, n;
+
+    test_begin();
+
+    for (i = 0; i < 4; i++) {
+        ids[i] = test_send(three);
+    }
+
+    host_on_start = test_drop_next;
+    host_wait_end(0);
+    test_done(ids[0]);
+    n = 2;
+    CU_ASSERT(host_until(test_has_started, &n));
+    CU_ASSERT(host.jobs.nqueued == 1 && host.jobs.nrunning == 1);
+    host_wait_end(1);
+    test_done(ids[1]);
+    n = 3;
+    CU_ASSERT(host_until(test_has_started, &n));
+    host_wait_end(2);
+    test_done(ids[3]);
+    test_end();
+}
