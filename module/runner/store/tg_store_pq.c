@@ -214,7 +214,8 @@ tg_pq_on_tick(uv_timer_t *timer)
         tg_pq_lost(db);
     }
 
-    if (db->state == TG_PQ_CLOSED && !db->is_left) {
+    /* Who was refused just now may have closed it. */
+    if (db->state == TG_PQ_CLOSED && !db->is_left && !db->is_closing) {
         tg_pq_connect(db);
     }
 
