@@ -64,6 +64,16 @@ while (length $part->{output}) {
 }
 ok $text eq "\x{20ac}" x 50000 . "\x{fffd}", 'and all of them';
 
+# What cannot be read is no end of it.
+my $piece = "$state/tasks.db.output/$task->{id}/0";
+rename $piece, "$dir/piece" or die "$piece: $!";
+mkdir $piece or die "$piece: $!";
+like $c->rpc('task.output', { taskId => $task->{id} })->{error}{message},
+    qr/^The output of the task cannot be read: Is a directory/,
+    'an output that cannot be read is an error';
+rmdir $piece or die "$piece: $!";
+rename "$dir/piece", $piece or die "$piece: $!";
+
 # --- old ones go, with their output
 
 my $first = 'task-0000';

@@ -76,6 +76,19 @@ tg_task_put_output(tg_task_call_t *call)
     tg_task_call_text(call);
 }
 
+/* Whoever read on from here would never come to an end. */
+static void
+tg_task_unread(tg_task_call_t *call)
+{
+    tg_outcome_t outcome;
+
+    tg_buf_reset(&call->text, 0);
+    tg_buf_text(&call->text, "The output of the task cannot be read: ");
+    tg_buf_text(&call->text, strerror(call->read.err));
+    outcome = tg_outcome_failed(TG_FAILURE_INTERNAL, tg_buf_view(&call->text));
+    tg_task_call_answer(call, &outcome);
+}
+
 static int
 tg_task_is_over(const tg_task_call_t *call)
 {
@@ -96,6 +109,9 @@ tg_task_on_read(tg_output_ask_t *read)
 
     if (call->is_stopped) {
         tg_job_done(call->job);
+
+    } else if (read->bytes.len == 0 && read->err != 0) {
+        tg_task_unread(call);
 
     } else if (read->bytes.len == 0 && tg_task_flag(call, "follow")
                && !tg_task_is_over(call)

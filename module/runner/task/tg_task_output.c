@@ -381,11 +381,12 @@ tg_output_read(const tg_outputs_t *outputs, tg_output_ask_t *ask)
     int err;
 
     tg_output_path(outputs, ask->id, -1, path);
+    errno = 0;
 
     if (tg_output_range(path, &first, &last) == 0) {
         ask->size = 0;
         ask->offset = 0;
-        return 0;
+        return errno == ENOENT ? 0 : errno;
     }
 
     tg_output_path(outputs, ask->id, last, path);

@@ -51,10 +51,11 @@ tg_task_wait_is_due(const tg_task_call_t *call)
 
     engine = call->engine;
 
-    /* One that runs here says so when it ends; of others the store knows. */
+    /* Of one that runs or waits here it is told when it ends. */
     return call->seen != engine->nended
            || uv_now(call->job->jobs->loop) >= call->follows_until
-           || tg_task_find(engine, call->ask.id) == NULL;
+           || (tg_engine_is_shared(engine)
+               && tg_task_find(engine, call->ask.id) == NULL);
 }
 
 void
