@@ -138,8 +138,9 @@ tg_cli_submit_ask(tg_cli_session_t *session, void *ctx)
     }
 
     answer = tg_cli_parse(tg_buf_view(&session->answer.result));
-    (void) fprintf(follows ? stderr : stdout, "%s\n",
-                   tg_cli_member_text(answer, "taskId"));
+    tg_cli_print(follows ? stderr : stdout,
+                 tg_str_c(tg_cli_member_text(answer, "taskId")));
+    (void) fputc('\n', follows ? stderr : stdout);
     rc = follows
              ? tg_cli_task_follow(session, tg_cli_member_text(answer, "taskId"))
              : tg_cli_finish(TG_CLI_DONE);

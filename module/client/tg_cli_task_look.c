@@ -232,9 +232,11 @@ tg_cli_output_next(tg_cli_session_t *session, const char *id, uint64_t *offset,
     part = tg_cli_parse(tg_buf_view(&session->answer.result));
     from = *offset;
     *offset = tg_cli_member_uint(part, "next");
-    *is_over = *offset >= tg_cli_member_uint(part, "size")
-               && (!follows
-                   || (tg_cli_task_has_ended(part) && *offset == from));
+
+    /* Where nothing comes, nothing will, unless it goes on. */
+    *is_over = *offset <= from
+                   ? !follows || tg_cli_task_has_ended(part)
+                   : !follows && *offset >= tg_cli_member_uint(part, "size");
 
     if (session->options->given & TG_CLI_JSON) {
         rc = tg_cli_task_print(session, NULL);

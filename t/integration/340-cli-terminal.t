@@ -86,6 +86,22 @@ is screen($text),
         . "    word word word word\n      kept   as it is\n"),
     'list: visible, and no wider than the terminal';
 
+sub submitted {
+    my ($conn) = @_;
+    give($conn, 'task.submit', { taskId => $evil, state => 'queued' });
+}
+($status, $text) = show(80, \&submitted, 'task', 'submit', 'x');
+is screen($text), screen("$tame\n"), 'the id of a task: visible';
+
+# Nothing comes of what is said to be there: it is asked for once.
+sub hollow {
+    my ($conn) = @_;
+    give($conn, 'task.output', { taskId => 'task-0000', state => 'completed',
+            offset => 0, output => '', next => 0, size => 10 });
+}
+($status, $text) = show(80, \&hollow, 'task', 'output', 'task-0000');
+is "$status$text", '0', 'an output that does not come ends';
+
 # Progress: a line that is drawn anew, and wiped in the end.
 my $asked;
 sub progress {
