@@ -197,9 +197,10 @@ tg_watcher_join(tg_str_t folder, const char *name)
 
 /* --- looking through --- */
 
+/* A file, or a folder, which is looked through later. */
 static void
 tg_watcher_entry(tg_watcher_t *watcher, tg_folder_t *folder,
-                 const struct dirent *entry)
+                 const struct dirent *entry, tg_names_t *folders)
 {
     struct stat info;
     tg_str_t path;
@@ -224,7 +225,7 @@ tg_watcher_entry(tg_watcher_t *watcher, tg_folder_t *folder,
     if (!is_dir) {
         tg_watcher_file(watcher, folder, path, 1);
     } else if (!tg_watcher_is_passed(tg_str_c(entry->d_name))) {
-        tg_watcher_add(watcher, path);
+        (void) tg_names_add(folders, path, 0);
     }
 
     free((char *) path.data);
@@ -232,12 +233,15 @@ tg_watcher_entry(tg_watcher_t *watcher, tg_folder_t *folder,
 
 /*
  * Whatever comes into it from the watch on is told by the kernel; what was
- * there before, is found here.
+ * there before, is found here.  Only one folder is open at a time, however deep
+ * they are.
  */
 static void
 tg_watcher_scan(tg_watcher_t *watcher, tg_folder_t *folder)
 {
+    const tg_name_t *name;
     struct dirent *entry;
+    tg_names_t folders;
     DIR *dir;
 
     dir = opendir(folder->path);
@@ -246,11 +250,22 @@ tg_watcher_scan(tg_watcher_t *watcher, tg_folder_t *folder)
         return;
     }
 
+    memset(&folders, 0, sizeof(folders));
+
     while (!tg_watcher_must_end(watcher) && (entry = readdir(dir)) != NULL) {
-        tg_watcher_entry(watcher, folder, entry);
+        tg_watcher_entry(watcher, folder, entry, &folders);
     }
 
     (void) closedir(dir);
+
+    for (name = tg_names_next(&folders, NULL);
+         name != NULL && !tg_watcher_must_end(watcher);
+         name = tg_names_next(&folders, name))
+    {
+        tg_watcher_add(watcher, tg_str(name->text, name->len));
+    }
+
+    tg_names_free(&folders);
 }
 
 static void
