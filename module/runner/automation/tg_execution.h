@@ -23,6 +23,8 @@
 /* Executions that are kept when they are over, and those that wait. */
 #define TG_EXECUTIONS_KEPT 100
 #define TG_EXECUTIONS_OPEN_MAX 100
+/* Bytes of what all of them are to say. */
+#define TG_EXECUTIONS_BYTES_MAX 67108864
 /* What automation.status tells of. */
 #define TG_EXECUTIONS_TOLD 10
 

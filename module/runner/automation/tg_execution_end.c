@@ -110,6 +110,7 @@ tg_execution_end(tg_execution_t *execution, tg_execution_state_t state,
     }
 
     tg_execution_to(execution, state);
+    tg_buf_reset(&execution->text, 0);
     tg_buf_reset(&execution->body, 0);
     tg_execution_write(execution, tg_automation_rule_of(execution), 0,
                        tg_execution_on_end);

@@ -20,6 +20,7 @@ tg_execution_on_submitted(tg_execution_t *execution, int rc)
 
     engine = execution->automation->engine;
     rule = tg_automation_rule_of(execution);
+    tg_buf_reset(&execution->text, 0);
 
     if (rule != NULL) {
         rule->is_submitting = 0;
@@ -107,6 +108,7 @@ static void
 tg_execution_on_notified(tg_execution_t *execution, int rc)
 {
     tg_execution_tell_notify(execution, tg_buf_view(&execution->text));
+    tg_buf_reset(&execution->text, 0);
     tg_execution_on_end(execution, rc);
 }
 
@@ -181,6 +183,24 @@ tg_execution_render(tg_execution_t *execution, const tg_rule_t *rule,
                : rc;
 }
 
+/* Who makes events must not fill the memory by what rules say of them. */
+static int
+tg_executions_are_many(const tg_automation_t *automation)
+{
+    const tg_execution_t *execution;
+    size_t bytes;
+
+    bytes = 0;
+
+    TAILQ_FOREACH(execution, &automation->executions, place)
+    {
+        bytes += execution->text.len + execution->body.len;
+    }
+
+    return automation->nopen > TG_EXECUTIONS_OPEN_MAX
+           || bytes > TG_EXECUTIONS_BYTES_MAX;
+}
+
 /* NULL, or why nothing is done. */
 static const char *
 tg_execution_mistake(tg_execution_t *execution,
@@ -200,7 +220,7 @@ tg_execution_mistake(tg_execution_t *execution,
                "put less of the event into it";
     }
 
-    if (execution->automation->nopen > TG_EXECUTIONS_OPEN_MAX) {
+    if (tg_executions_are_many(execution->automation)) {
         return "too many executions wait for approval or their webhook";
     }
 

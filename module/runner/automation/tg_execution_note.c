@@ -128,6 +128,7 @@ tg_execution_on_written(tg_store_ask_t *ask)
     tg_engine_answered(engine);
     tg_engine_refused(engine, ask);
     tg_store_ask_deinit(ask);
+    tg_buf_reset(&execution->keys, 0);
 
     if (execution->written != NULL && !engine->is_dropped) {
         execution->written(execution, rc);
