@@ -20,6 +20,8 @@
 #define TG_BRIDGE_TAIL 1024
 /* ms that it has to leave when it was asked to. */
 #define TG_BRIDGE_LEAVE 2000
+/* ms between two looks whether it has. */
+#define TG_BRIDGE_LOOK 5
 
 extern char **environ;
 
@@ -277,13 +279,18 @@ tg_bridge_end(tg_bridge_check_t *check)
 
     if (check->err != -1) {
         (void) close(check->err);
-        (void) kill(check->pid, SIGKILL);
+        check->deadline = 0;
     }
 
     (void) close(check->fd);
 
-    while (waitpid(check->pid, &status, 0) == -1 && errno == EINTR) {
-        /* Once more. */
+    /* It may go on without any of them. */
+    while (waitpid(check->pid, &status, WNOHANG) == 0) {
+        if (tg_bridge_now() >= check->deadline) {
+            (void) kill(check->pid, SIGKILL);
+        }
+
+        (void) poll(NULL, 0, TG_BRIDGE_LOOK);
     }
 }
 

@@ -356,6 +356,14 @@ tg_line_notification(void *host, tg_str_t method, const tg_message_t *message)
 
 /* --- orders, and time --- */
 
+/* What nobody waits for any more is to be sent still. */
+static int
+tg_line_is_deaf(const tg_line_t *line)
+{
+    return line->client.has_conn
+           && tg_uv_conn_backlog(&line->client.conn) > TG_ORDERS_MAX;
+}
+
 void
 tg_line_ask(tg_run_t *run, tg_order_t *order)
 {
@@ -379,6 +387,16 @@ tg_line_ask(tg_run_t *run, tg_order_t *order)
     line = (tg_line_t *) run;
     client = &line->client;
     TG_LIST_INSERT(line->first, line->last, line->last, ask);
+
+    if (tg_line_is_deaf(line)) {
+        tg_line_end(line, ask,
+                    tg_error(TOOLGATE_ERR_BUSY,
+                             "%s does not read what it is asked; what was "
+                             "asked was not executed",
+                             line->place.text),
+                    TG_STR_NONE);
+        return;
+    }
 
     if (ask->timeout != 0) {
         uv_update_time(run->loop);

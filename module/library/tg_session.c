@@ -210,6 +210,15 @@ tg_session_expect(tg_session_t *session)
     return 1;
 }
 
+/* Until it is closed: also who sends no more has to take what there is. */
+static void
+tg_session_expect_more(tg_session_t *session)
+{
+    if (session->conn.state < TG_UV_CLOSING) {
+        (void) tg_session_expect(session);
+    }
+}
+
 /* Half closed, it may still wait for its answers; or it is gone. */
 static int
 tg_session_is_gone(const tg_session_t *session)
@@ -232,6 +241,8 @@ tg_session_look(tg_session_t *session)
 
     } else if (session->peer.ncalls == 0) {
         tg_uv_conn_finish(&session->conn);
+        session->wait = TG_WAIT_NOTHING;
+        tg_session_expect_more(session);
 
     } else {
         session->deadline = uv_now(session->run->loop) + TG_SESSION_LOOK;
@@ -254,14 +265,10 @@ tg_session_flush(tg_session_t *session)
         session->told = 0;
     }
 
-    if (session->conn.state != TG_UV_OPEN) {
-        return;
-    }
-
-    if (session->is_eof) {
+    if (session->is_eof && session->conn.state == TG_UV_OPEN) {
         tg_session_look(session);
     } else {
-        (void) tg_session_expect(session);
+        tg_session_expect_more(session);
     }
 }
 
@@ -284,7 +291,9 @@ tg_session_late(tg_session_t *session)
 uint64_t
 tg_session_due(tg_session_t *session, uint64_t now)
 {
-    if (session->is_closed || session->deadline == 0) {
+    if (session->is_closed || session->deadline == 0
+        || session->conn.state >= TG_UV_CLOSING)
+    {
         return UINT64_MAX;
     }
 
@@ -294,7 +303,7 @@ tg_session_due(tg_session_t *session, uint64_t now)
 
     session->deadline = 0;
 
-    if (session->is_eof) {
+    if (session->is_eof && session->conn.state == TG_UV_OPEN) {
         tg_session_look(session);
 
     } else if (!tg_session_expect(session)) {

@@ -120,6 +120,17 @@ for my $kind (@Toolgate::Host::KINDS) {
     pass 'who does not read is closed';
     wait_for { $host->do('clients') == 1 } 'its end';
 
+    # Nor does who sends no more, and reads nothing either, stay for ever.
+    $deaf = $host->connect_to;
+    for (1 .. 3) {
+        call($deaf, $_, 'echo', arguments => { text => 'x' x 120_000 });
+        $other->rpc('ping');
+    }
+    $deaf->shutdown_write;
+    like $host->event(qr/^report .*client closed/), qr/send_timeout/,
+        'who does not read what is left is closed';
+    wait_for { $host->do('clients') == 1 } 'its end';
+
     # --- notifications ---
     my $listener = $host->connect_to;
     $listener->rpc('initialize', {

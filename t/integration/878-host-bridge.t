@@ -79,6 +79,9 @@ fails_with(script('chats', 'i=0; while [ $i -lt 3000 ]; do '
     . 'echo "line $i" >&2; i=$((i+1)); done; exit 3'), 60000,
     qr/it wrote: .*line 2999$/, 'one that says much: the end counts');
 
+fails_with(script('closes', 'exec 0<&- 1>&- 2>&-; exec sleep 600'), 60000,
+    qr/it has ended$/, 'one that closes all, and stays');
+
 $host->do('stop');
 is_deeply [ $host->files ], [], 'nothing is left';
 

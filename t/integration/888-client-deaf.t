@@ -1,0 +1,32 @@
+#!/usr/bin/perl
+# A server that does not read what libtoolgate's client asks it: what nobody
+# waits for any more does not fill the program's memory.
+
+use Toolgate::Test;
+use Toolgate::Host;
+use Toolgate::Parent qw(give);
+
+my $tg = Toolgate::Test->new;
+
+for my $kind (@Toolgate::Host::KINDS) {
+    my $path = $tg->dir . "/$kind.sock";
+    my $parent = Toolgate::Parent->new($path);
+    my $host = Toolgate::Host->start($tg, $kind);
+    $host->do("client new $path");
+    $host->send_raw("client open\n");
+    my $conn = $parent->accept;
+    give($conn, 'initialize', {});
+    is $host->answer, '= ok', "$kind: it is open";
+    $host->event(qr/^connected/);
+    # They are more than 64 MiB, and each is given up soon.
+    my $text = 'x' x 60_000;
+    $host->do(qq(client begin 100 call t {"text":"$text"})) for 1 .. 1130;
+    like $host->event(qr/^answered \d+ BlockingIOError/),
+        qr/ does not read what it is asked; what was asked was not executed/,
+        'it is asked no more';
+    like $host->event(qr/^answered \d+ Time/), qr/what was asked is cancelled/,
+        'those before it were';
+    $host->stop;
+}
+
+done_testing;
