@@ -152,6 +152,31 @@ is_deeply $request->{params}, { y => 2 }, 'arguments of a tool are params';
 is_deeply $reply->{result}{structuredContent}, { z => 3 },
     'and the result is structured';
 
+# Whoever wants to know how far it is says so beside the arguments, or in
+# what are a method's params.
+for my $id (qw(before behind)) {
+    my $meta = '"_meta":{"progressToken":"mine"}';
+    my ($before, $behind) = $id eq 'before' ? ("$meta,", '') : ('', ",$meta");
+    $client->send_line(qq({"jsonrpc":"2.0","id":"$id","method":"tools/call",)
+            . qq("params":{$before"name":"of_method","arguments":{"y":2})
+            . "$behind}}");
+    $request = $plain->heard('a.b');
+    is_deeply $request->{params}, { y => 2 }, "$id: nothing comes among them";
+    $plain->answer($request, result => { z => 4 });
+    is_deeply $client->reply($id)->{result}{structuredContent}, { z => 4 },
+        "$id: it is answered";
+}
+my $far =
+    $client->request('sum', { a => 1, _meta => { progressToken => 'me' } });
+$request = $plain->heard('sum');
+isnt $request->{params}{_meta}{progressToken}, 'me', 'a token of its own';
+is $request->{params}{a}, 1, 'the rest as it was';
+$plain->progress($request, progress => 1);
+is_deeply $client->notification('notifications/progress')->{params},
+    { progressToken => 'me', progress => 1 }, 'how far a method is';
+$plain->answer($request, result => 5);
+is $client->reply($far)->{result}, 5, 'and its result';
+
 my $told = Toolgate::Parent::text_result('{"a":5}');
 for my $case (
     [ of_tool => { a => 5 } ], [ text_of_tool => '{"a":5}' ],

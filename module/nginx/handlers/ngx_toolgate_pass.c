@@ -259,7 +259,10 @@ ngx_toolgate_pass_prepare(ngx_toolgate_call_t *call,
         return NGX_ERROR;
     }
 
-    if (query->is_method && request->progress_token.data != NULL) {
+    /* It is in a method's params; a tool's arguments stand beside it. */
+    if (query->is_method && call->entry->kind == TG_ENTRY_METHOD
+        && request->progress_token.data != NULL)
+    {
         query->token = request->progress_token;
         query->token.data = sent->arguments.data
                             + (request->progress_token.data
