@@ -88,6 +88,33 @@ tg_url_skip(tg_str_t *text, const char *prefix)
     return 1;
 }
 
+void
+tg_url_put_tidy(tg_buf_t *buf, tg_str_t text)
+{
+    tg_str_t rest;
+    size_t i;
+
+    rest = text;
+
+    if (!tg_url_skip(&rest, "https://")) {
+        (void) tg_url_skip(&rest, "http://");
+    }
+
+    for (i = 0; i < rest.len && !tg_is_one_of(rest.data[i], "/?#"); i++) {
+        /* void */
+    }
+
+    tg_buf_put(buf, text.data, text.len - rest.len + i);
+
+    for (; i < rest.len && rest.data[i] != '#'; i++) {
+        if (tg_url_is_target(rest.data[i])) {
+            tg_buf_char(buf, rest.data[i]);
+        } else {
+            tg_url_put(buf, tg_str(rest.data + i, 1));
+        }
+    }
+}
+
 static int
 tg_url_port(tg_str_t digits, uint16_t *port)
 {

@@ -31,6 +31,13 @@ int tg_url_is_authority(char c);
  */
 void tg_url_put(tg_buf_t *buf, tg_str_t text);
 
+/*
+ * Appends a URL that somebody else wrote, as it can be asked for: in path and
+ * query, what may not stand there is percent-encoded; a fragment, which is the
+ * reader's alone, is left out.  What is no URL does not become one.
+ */
+void tg_url_put_tidy(tg_buf_t *buf, tg_str_t text);
+
 /* Has a path a segment that means another folder: "." or ".."? */
 int tg_url_has_dots(tg_str_t path);
 

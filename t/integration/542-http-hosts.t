@@ -92,6 +92,13 @@ like $answer, qr/"method":"GET"/, 'to another one that is named';
 ($last) = $other->requests;
 is_deeply [ grep {/^(?:authorization|x-mine)$/} keys %{ $last->{headers} } ],
     [], 'it gets nothing of this';
+for my $where ("/echo?a=[1]|2", "http://127.0.0.1:$port/echo?a=[1]|2") {
+    like call(fixed => to => "$where&\x{e9} #top"),
+        qr/"path":"\/echo\?a=%5B1%5D%7C2&%C3%A9(?:%20|\+)"/i,
+        'as browsers read what others wrote';
+}
+like call(off => to => "http://127.0.0.1:$else/a b#c"),
+    qr/redirect to http:..127\.0\.0\.1:$else, which/, 'and say where';
 $answer = call(fixed => to => "http://localhost:$port/echo");
 like $answer, qr/"method":"GET"/, 'to another name of the same';
 ($last) = reverse $web->requests;

@@ -36,6 +36,7 @@ tool checked {
 }
 tool denied { http GET $url/echo; deny all; }
 tool large { http GET $url/bytes/3000000; max_output 4m; }
+tool packed { http GET $url/packed/3000000; max_output 4m; }
 END
 }
 
@@ -55,13 +56,13 @@ is scalar(grep { $_->{path} eq '/echo' } $web->requests), 1, 'sent once';
 
 # --- progress --------------------------------------------------------------
 
-{
+for my $name (qw(large packed)) {
     my $p = $tg->connect;
     $p->send_line({
         jsonrpc => '2.0',
         id      => 'p',
         method  => 'tools/call',
-        params  => { name => 'large', _meta => { progressToken => 't' } },
+        params  => { name => $name, _meta => { progressToken => 't' } },
     });
     my @seen;
     my $reply;
@@ -73,9 +74,11 @@ is scalar(grep { $_->{path} eq '/echo' } $web->requests), 1, 'sent once';
             $reply = $message;
         }
     }
-    is length text_of($reply), 3000000, 'a large answer';
-    cmp_ok scalar @seen, '>=', 1, 'which tells how far it is';
-    is $seen[-1]{total}, 3000000, 'of how much';
+    is length text_of($reply), 3000000, "$name: a large answer";
+    cmp_ok scalar @seen, '>=', 1, "$name: which tells how far it is";
+    my %totals = map { $_->{total} // 'unknown' => 1 } @seen;
+    is_deeply [ keys %totals ], [ $name eq 'large' ? 3000000 : 'unknown' ],
+        "$name: of how much";
 }
 
 # --- ends ------------------------------------------------------------------

@@ -83,6 +83,35 @@ HELP_TEST(parts, "parts of a URL")
     CU_ASSERT(strstr(why, "header") != NULL);
 }
 
+HELP_TEST(tidy, "what others write as a URL")
+{
+    static const struct {
+        const char *text;
+        const char *tidy;
+    } rows[] = {
+        { "http://a", "http://a" },
+        { "http://a/b?c=%2F#d", "http://a/b?c=%2F" },
+        { "HTTPS://a#b/c", "HTTPS://a" },
+        { "http://a/b c|[d]?e=\xc3\xa9\"^\\",
+          "http://a/b%20c%7C%5Bd%5D?e=%C3%A9%22%5E%5C" },
+        { "http://a b/", "http://a b/" },
+        { "http://a\\@b/", "http://a\\@b/" },
+        { "http://u@a/", "http://u@a/" },
+        { "ftp://a/ b", "ftp://a/%20b" },
+        { "", "" },
+    };
+    char made[256];
+    tg_buf_t buf;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        buf = tg_buf_fixed(made, sizeof(made) - 1);
+        tg_url_put_tidy(&buf, tg_str_c(rows[i].text));
+        made[buf.len] = '\0';
+        CU_ASSERT_STRING_EQUAL(made, rows[i].tidy);
+    }
+}
+
 HELP_TEST(encoded, "what is put in")
 {
     tg_buf_t buf;

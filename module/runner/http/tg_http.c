@@ -1,5 +1,6 @@
 #include "runner/http/tg_http.h"
 
+#include "base/tg_url.h"
 #include "runner/http/tg_address.h"
 
 #include <stdlib.h>
@@ -429,17 +430,37 @@ tg_http_why(const tg_http_t *http, CURLcode code)
                                   : http->pool->loop.curl->easy_strerror(code);
 }
 
+/* Where the server sends us: libcurl has it as it was said. */
+static const char *
+tg_http_redirect(const tg_http_t *http, tg_buf_t *to)
+{
+    char *redirect;
+
+    redirect = NULL;
+    (void) http->pool->loop.curl->easy_getinfo(http->easy,
+                                               CURLINFO_REDIRECT_URL,
+                                               &redirect);
+
+    if (redirect == NULL) {
+        return NULL;
+    }
+
+    tg_url_put_tidy(to, tg_str_c(redirect));
+    tg_buf_char(to, '\0');
+
+    return tg_buf_failed(to) ? redirect : to->data;
+}
+
 static void
 tg_http_on_ended(tg_http_loop_t *loop, CURL *easy, CURLcode code)
 {
     tg_http_end_t end;
     tg_http_t *http;
-    char *redirect;
+    tg_buf_t to;
 
     http = NULL;
-    redirect = NULL;
     (void) loop->curl->easy_getinfo(easy, CURLINFO_PRIVATE, &http);
-    (void) loop->curl->easy_getinfo(easy, CURLINFO_REDIRECT_URL, &redirect);
+    tg_buf_init(&to, tg_alloc_libc());
 
     if (http->ops != NULL) {
         end.result = http->is_stopped   ? TG_HTTP_STOPPED
@@ -448,10 +469,11 @@ tg_http_on_ended(tg_http_loop_t *loop, CURL *easy, CURLcode code)
                                         : TG_HTTP_FAILED;
         end.was_sent = http->nsent != 0;
         end.why = tg_http_why(http, code);
-        end.redirect = redirect;
+        end.redirect = tg_http_redirect(http, &to);
         http->ops->done(http->ctx, &end);
     }
 
+    tg_buf_deinit(&to);
     tg_http_drop(http);
 }
 

@@ -19,6 +19,7 @@ typedef struct {
     uint64_t nread;
     uint64_t ntold;
     uint64_t length; /* of the body, as the server says; 0: it does not */
+    int is_packed;   /* length is of what comes, not of what it means */
     tg_buf_t json;   /* the answer, until it may be told */
     uv_timer_t apart;
 } tg_http_call_t;
@@ -190,11 +191,21 @@ tg_http_call_follow(tg_http_call_t *call, const char *redirect)
     tg_buf_truncate(&call->answer.body, 0);
     call->answer.type[0] = '\0';
     call->answer.is_cut = 0;
+    call->nread = 0;
+    call->length = 0;
+    call->is_packed = 0;
 
     return tg_http_call_begin(call) == 0;
 }
 
 /* --- what comes --- */
+
+static int
+tg_http_call_is(tg_str_t name, const char *header)
+{
+    return name.len == strlen(header)
+           && strncasecmp(name.data, header, name.len) == 0;
+}
 
 static void
 tg_http_call_on_header(void *ctx, tg_str_t name, tg_str_t value)
@@ -204,10 +215,9 @@ tg_http_call_on_header(void *ctx, tg_str_t name, tg_str_t value)
 
     call = ctx;
     tg_http_answer_header(&call->answer, name, value);
+    call->is_packed |= tg_http_call_is(name, "content-encoding");
 
-    if (name.len != sizeof("content-length") - 1
-        || strncasecmp(name.data, "content-length", name.len) != 0)
-    {
+    if (!tg_http_call_is(name, "content-length")) {
         return;
     }
 
@@ -245,7 +255,7 @@ tg_http_call_progress(tg_http_call_t *call)
     tg_buf_text(&buf, "{\"progress\":");
     tg_buf_uint(&buf, call->nread);
 
-    if (call->length >= call->nread) {
+    if (!call->is_packed && call->length >= call->nread) {
         tg_buf_text(&buf, ",\"total\":");
         tg_buf_uint(&buf, call->length);
     }

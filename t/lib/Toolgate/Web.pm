@@ -9,7 +9,7 @@ package Toolgate::Web;
 #   /times/N/S/KEY  status S to the first N of that KEY, then 200
 #   /bytes/N        N bytes; /more/N the same without saying how many
 #   /type/TEXT      a body of that Content-Type, of bytes as ?body=HEX
-#   /gzip/N         N bytes that are packed
+#   /gzip/N         N bytes that are packed; /packed/N to about half of them
 #   /to/URL         a redirect with status ?status=, or 302
 #   /hang/KEY       no answer; the files hang.KEY and gone.KEY say that it
 #                   waits, and that the connection is closed
@@ -200,6 +200,13 @@ sub serve_gzip {
     my ($self, $socket, $n) = @_;
     return reply($socket, 200, 'text/plain',
         Compress::Zlib::memGzip('x' x $n), 'Content-Encoding: gzip');
+}
+
+sub serve_packed {
+    my ($self, $socket, $n) = @_;
+    my $text = join '', map { sprintf '%08x', rand 2**32 } 1 .. $n / 8;
+    return reply($socket, 200, 'text/plain', Compress::Zlib::memGzip($text),
+        'Content-Encoding: gzip');
 }
 
 sub serve_to {
