@@ -4,32 +4,37 @@
 # or behind; nor do clients that cancel theirs or go.  TOOLGATE_TEST_CALLS says
 # how many of each.
 
-use Toolgate::Test timeout => 3600;
+use Toolgate::Test timeout => $ENV{TOOLGATE_TEST_CALLS} ? 36_000 : 3600;
 use Toolgate::Many;
+use Toolgate::McpWeb;
 use Toolgate::Web;
 
 my $is_san = Toolgate::Test::is_san();
 my $calls = $ENV{TOOLGATE_TEST_CALLS} // ($is_san ? 10_000 : 30_000);
-# Programs take a hundred times as long.
-my %calls = (exec => $ENV{TOOLGATE_TEST_CALLS} // 1_500);
+# Programs take a hundred times as long, and servers in Perl ten times.
+my %calls = $ENV{TOOLGATE_TEST_CALLS} ? () : (exec => 1_500, url_echo => 3_000);
 my $there = Toolgate::Test->new(workers => 1);
 $there->conf(<<'END')->start;
 tool echo { description "Says it."; return $tool_arg_key; }
 END
 my $tg = Toolgate::Test->new(workers => 1);
 my $web = Toolgate::Web->new($tg, is_silent => 1);
+# While other tools are called, nobody asks for it.
+my @patient = ('idle=36000');
+my $mcp = Toolgate::McpWeb->new($tg, 'silent', @patient, '--', @patient);
 my $path = $there->socket_path;
 $tg->conf(<<"END")->start;
 mcp_server child { exec @{[ $tg->bridge_path ]} $path; idle off; }
 mcp_server there { pass unix:$path; }
+mcp_server url { url @{[ $mcp->url ]}; idle off; }
 tool http { http GET @{[ $web->url ]}/nap/0/\$tool_arg_key; }
 tool exec { exec printf %s \$tool_arg_key; stdin ""; }
 tool return { return \$tool_arg_key; }
 tool tell { broadcast told; }
 tool who { clients; }
 END
-# One is a child of the runner's, one is there.
-my @tools = qw(return exec http child_echo there_echo);
+# One is a child of the runner's, one is there, one speaks HTTP.
+my @tools = qw(return exec http child_echo there_echo url_echo);
 my ($worker) = $tg->worker_pids;
 my ($behind) = $there->worker_pids;
 my $client = $tg->connect;
@@ -92,7 +97,7 @@ sub broadcasts {
 }
 
 # First as many connections as there may be, and their buffers.
-leave_all($_), calls($client, $_, $_ eq 'exec' ? 300 : 5000) for @tools;
+leave_all($_), calls($client, $_, $calls{$_} ? 300 : 5000) for @tools;
 broadcasts(1000);
 # AddressSanitizer keeps 256 MiB of what was freed.
 my $more = $is_san ? 448 * 1024 : 3072;

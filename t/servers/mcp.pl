@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # An MCP server for tests: on stdin and stdout, or with `listen PATH` on a Unix
 # socket, `listen PORT` on 127.0.0.1.  It ends with its input, or when nobody
-# has said anything for five minutes.
+# has said anything for five minutes (idle=SECONDS).
 #
 #   mcp.pl [legacy|modern] [BEHAVIOUR[=VALUE]]...
 #
@@ -309,7 +309,7 @@ sub wait_for_input {
     my ($select) = @_;
     while (1) {
         my ($next) = sort { $a <=> $b } map { $_->{until} } values %sleeping;
-        my $wait = defined $next ? $next - time : 300;
+        my $wait = defined $next ? $next - time : $is{idle} // 300;
         return 1 if $select->can_read($wait > 0 ? $wait : 0);
         return 0 if !defined $next;
         for my $call (grep { $_->{until} <= time } values %sleeping) {
@@ -347,7 +347,7 @@ if ($is{listen}) {
         : IO::Socket::INET->new(LocalAddr => '127.0.0.1',
             LocalPort => $is{listen}, Listen => 5, ReuseAddr => 1);
     die "listen: $!" if !$listener;
-    while (IO::Select->new($listener)->can_read(300)) {
+    while (IO::Select->new($listener)->can_read($is{idle} // 300)) {
         $in = $out = $listener->accept or last;
         serve();
         close $in;

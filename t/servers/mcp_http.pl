@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # MCP over Streamable HTTP for tests, on 127.0.0.1: a front of mcp.pl, one of
 # which it starts for each session, and one for all of the modern era.  Writes
-# its port to a file.  It ends when nothing has happened for five minutes, or
-# when the process that started it has.
+# its port to a file.  It ends when nothing has happened for five minutes
+# (idle=SECONDS), or when the process that started it has.
 #
 #   mcp_http.pl DIR [legacy|modern] [BEHAVIOUR]...  [-- OPTIONS OF mcp.pl]
 #
@@ -62,6 +62,7 @@ my $has_ids = $is{resume} || $is{poll};
 
 sub note {
     my ($what) = @_;
+    return if $is{silent};
     open my $fh, '>>', "$dir/requests" or die "$dir/requests: $!";
     syswrite $fh, $json->encode($what) . "\n";
     close $fh;
@@ -478,7 +479,7 @@ close $fh;
 rename "$dir/port.new", "$dir/port" or die "$dir/port: $!";
 my $parent = getppid;
 my $idle = time;
-while (getppid == $parent && time - $idle < 300) {
+while (getppid == $parent && time - $idle < ($is{idle} // 300)) {
     my $select = IO::Select->new($listener, (map { $_->{socket} } values %conn),
         map { $_->{out} } values %child);
     my @unsent = grep { length $_->{unsent} } values %child;
