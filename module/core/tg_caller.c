@@ -16,6 +16,7 @@ tg_caller_reset(tg_caller_t *caller)
     tg_buf_reset(&caller->out, 0);
     caller->sent = 0;
     caller->written = 0;
+    caller->nnotes = 0;
     caller->resends = 0;
     caller->is_leaving = 0;
     caller->is_drained = 0;
@@ -232,6 +233,7 @@ int
 tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params)
 {
     size_t start;
+    int rc;
 
     if (!caller->dialect->has_notifications) {
         return TG_OK;
@@ -239,8 +241,10 @@ tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params)
 
     start = tg_caller_open(caller, NULL);
     tg_caller_put_method(&caller->out, method, params);
+    rc = tg_caller_close(caller, start);
+    caller->nnotes += rc == TG_OK;
 
-    return tg_caller_close(caller, start);
+    return rc;
 }
 
 int

@@ -72,6 +72,7 @@ struct tg_caller_s {
     tg_pending_t *last;
     uint64_t sent;          /* bytes that ever went into out */
     uint64_t written;       /* bytes that the host wrote of them */
+    size_t nnotes;          /* notifications; some servers answer those, too */
     unsigned resends:1;     /* what was not started is sent again */
     unsigned is_leaving:1;  /* the other side refuses all, as we resend it */
     unsigned is_drained:1;  /* it said that it takes no more */

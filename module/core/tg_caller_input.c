@@ -121,6 +121,29 @@ tg_caller_is_answer(const tg_caller_t *caller, const tg_message_t *message)
                || tg_json_is_text(message->kind, TG_STR("mcp_response")));
 }
 
+/*
+ * A server that could not read a request does not know its id (too large, for
+ * instance).  When one waits alone, it was that one; it would wait for ever.
+ * But there are servers that answer notifications, too: with what else may
+ * go wrong, most often that they know no such method.
+ */
+static tg_pending_t *
+tg_caller_unnamed(tg_caller_t *caller, const tg_message_t *message)
+{
+    int64_t code;
+
+    if (tg_json_int64(message->e.code, &code) != TG_OK) {
+        code = 0;
+    }
+
+    if (caller->nnotes != 0 && code != TG_RPC_PARSE && code != TG_RPC_REQUEST) {
+        caller->nnotes--;
+        return NULL;
+    }
+
+    return caller->npending == 1 ? caller->first : NULL;
+}
+
 static tg_pending_t *
 tg_caller_match(tg_caller_t *caller, const tg_message_t *message)
 {
@@ -130,16 +153,11 @@ tg_caller_match(tg_caller_t *caller, const tg_message_t *message)
         return caller->first;
     }
 
-    /*
-     * A server that could not read a request does not know its id (too
-     * large, for instance).  When one waits alone, it was that one; it would
-     * wait for ever.
-     */
     if (tg_json_type(message->error) == TG_JSON_OBJECT
         && (message->id.data == NULL
             || tg_json_type(message->id) == TG_JSON_NULL))
     {
-        return caller->npending == 1 ? caller->first : NULL;
+        return tg_caller_unnamed(caller, message);
     }
 
     if (tg_json_int64(message->id, &id) != TG_OK || id < 0) {

@@ -112,6 +112,16 @@ cmp_ok scalar(() = $runner->log =~ /mcp_server files: /g), '<', 400,
     'but not all of it';
 $c->notify('mcp_unwatch', { key => $key });
 
+# It answers notifications, too: that it knows no such method.
+($key) = watch($c, exec => stand_in('notes'));
+like names_of(list_of($c, $key)), qr/\bpid\b/,
+    'one that answers notifications: its list';
+state_of($c, $key, 'ready');
+$c->notify('$/cancelRequest', { id => call($c, $key, 'hang') });
+like answer($key, 'pid')->{result}{content}[0]{text}, qr/^\d+$/,
+    'what nobody asked is no answer to a call';
+$c->notify('mcp_unwatch', { key => $key });
+
 # Its list is long, in pages, and changes while it is read.
 ($key) = watch($c, exec => stand_in('huge=5000', 'pages=700', 'changing=3'));
 my $tools = list_of($c, $key, 'more3');

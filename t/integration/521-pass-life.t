@@ -139,10 +139,15 @@ for my $protocol (sort keys %backend) {
         "$protocol: lost while it ran"
         for $id, $left;
 
-    # It was kept, ended while nothing ran, and is made anew.
+    # It was kept, ended while nothing ran, and is made anew.  Some backends
+    # answer notifications, too: ours, which each connection begins with.
     $id = start($protocol);
     $backend->accept;
-    $backend->text($backend->heard, 'again');
+    $request = $backend->heard;
+    $backend->conn->send_line({ jsonrpc => '2.0', id => undef,
+        error => { code => -32601, message => 'Method not found' } })
+        if $protocol =~ /^(?:jsonrpc|mcp)$/;
+    $backend->text($request, 'again');
     is said($id), 'again', "$protocol: another connection";
     $backend->conn->close;
     $id = start($protocol);

@@ -6,8 +6,9 @@
 #   mcp.pl [legacy|modern] [BEHAVIOUR[=VALUE]]...
 #
 # What it does otherwise than a good one: mute, exit, slow_start, chatter,
-# flood, twice, huge, changing, pages, no_list, bad_list, deaf_term, by_client,
-# names (a file with more of them), marks (arguments that have a header).
+# flood, twice, notes (it answers notifications), huge, changing, pages,
+# no_list, bad_list, deaf_term, by_client, names (a file with more of them),
+# marks (arguments that have a header).
 # list=FILE has what it lists instead, as JSON; what it is told goes to
 # log=FILE, a line each behind its pid.
 
@@ -284,6 +285,7 @@ sub hear {
         push @{ $ask->{answers} }, $message->{error} // $message->{result};
         return ask_next($ask);
     }
+    fail($id, -32601, 'Method not found') if $is{notes} && !defined $id;
     if ($method eq 'notifications/cancelled') {
         push @cancelled, $params->{requestId};
         delete $_->{ $params->{requestId} } for \%held, \%sleeping;
