@@ -424,16 +424,16 @@ tg_bridge_requests_progress(tg_bridge_t *bridge, const tg_message_t *message)
 {
     const tg_bridge_request_t *request;
     tg_call_t *call;
-    int64_t token;
+    uint64_t token;
 
-    if (tg_json_int64(message->p.progress_token, &token) != TG_OK) {
+    if (tg_caller_id(message->p.progress_token, &token) != TG_OK) {
         return;
     }
 
     for (call = bridge->peer.calls; call != NULL; call = call->next) {
         request = call->host;
 
-        if (request->question.is_sent && request->seq == (uint64_t) token) {
+        if (request->question.is_sent && request->seq == token) {
             tg_call_progress(call, message->p.progress, message->p.total,
                              message->p.message);
             return;

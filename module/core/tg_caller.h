@@ -149,6 +149,12 @@ int tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp);
  */
 int tg_caller_forget(tg_caller_t *caller, uint64_t id);
 
+/*
+ * An id or a token of ours, as the other side says it: a number, or, of some
+ * servers, a text of its digits.  TG_OK or TG_BAD.
+ */
+int tg_caller_id(tg_str_t raw, uint64_t *id);
+
 /* The tag of a request in flight, or NULL. */
 void *tg_caller_tag(const tg_caller_t *caller, uint64_t id);
 

@@ -121,6 +121,33 @@ tg_caller_is_answer(const tg_caller_t *caller, const tg_message_t *message)
                || tg_json_is_text(message->kind, TG_STR("mcp_response")));
 }
 
+int
+tg_caller_id(tg_str_t raw, uint64_t *id)
+{
+    int64_t number;
+    size_t i;
+
+    if (tg_json_type(raw) == TG_JSON_STRING) {
+        raw = tg_json_body(raw);
+
+        for (i = 0; i < raw.len && tg_is_digit(raw.data[i]); i++) {
+            /* void */
+        }
+
+        if (i == 0 || i != raw.len) {
+            return TG_BAD;
+        }
+    }
+
+    if (tg_json_int64(raw, &number) != TG_OK || number < 0) {
+        return TG_BAD;
+    }
+
+    *id = (uint64_t) number;
+
+    return TG_OK;
+}
+
 /*
  * A server that could not read a request does not know its id (too large, for
  * instance).  When one waits alone, it was that one; it would wait for ever.
@@ -147,7 +174,7 @@ tg_caller_unnamed(tg_caller_t *caller, const tg_message_t *message)
 static tg_pending_t *
 tg_caller_match(tg_caller_t *caller, const tg_message_t *message)
 {
-    int64_t id;
+    uint64_t id;
 
     if (caller->dialect->is_sequential) {
         return caller->first;
@@ -160,11 +187,8 @@ tg_caller_match(tg_caller_t *caller, const tg_message_t *message)
         return tg_caller_unnamed(caller, message);
     }
 
-    if (tg_json_int64(message->id, &id) != TG_OK || id < 0) {
-        return NULL;
-    }
-
-    return tg_pending_find(caller, (uint64_t) id);
+    return tg_caller_id(message->id, &id) == TG_OK ? tg_pending_find(caller, id)
+                                                   : NULL;
 }
 
 void
@@ -286,11 +310,10 @@ static void
 tg_caller_too_large(tg_caller_t *caller, tg_str_t raw)
 {
     tg_pending_t *pending;
-    int64_t id;
+    uint64_t id;
 
-    pending = tg_json_int64(raw, &id) == TG_OK && id >= 0
-                  ? tg_pending_find(caller, (uint64_t) id)
-                  : NULL;
+    pending = tg_caller_id(raw, &id) == TG_OK ? tg_pending_find(caller, id)
+                                              : NULL;
 
     if (pending == NULL) {
         tg_caller_unreadable(caller, "frame beyond the limit dropped");

@@ -288,11 +288,11 @@ static void
 tg_line_progress(tg_line_t *line, const tg_message_t *message)
 {
     const char *params;
+    uint64_t token;
     tg_ask_t *ask;
-    int64_t token;
 
     if (line->conf.progress == NULL
-        || tg_json_int64(message->p.progress_token, &token) != TG_OK)
+        || tg_caller_id(message->p.progress_token, &token) != TG_OK)
     {
         return;
     }

@@ -122,6 +122,23 @@ like answer($key, 'pid')->{result}{content}[0]{text}, qr/^\d+$/,
     'what nobody asked is no answer to a call';
 $c->notify('mcp_unwatch', { key => $key });
 
+# It makes texts of ids and tokens that were numbers.
+($key) = watch($c, exec => stand_in('texts'));
+state_of($c, $key, 'ready');
+my $slow = call($c, $key, 'slow');
+ok $c->recv_where(
+    sub {
+        my ($m) = @_;
+        return ($m->{method} // '') eq 'progress' && $m->{params}{id} == $slow
+            && $m->{params}{progress} == 3;
+    },
+    undef,
+    'progress'
+    ),
+    'whoever makes texts of numbers: its progress';
+is text_of_call($c->reply($slow)), 'slow', 'and its answers';
+$c->notify('mcp_unwatch', { key => $key });
+
 # Its list is long, in pages, and changes while it is read.
 ($key) = watch($c, exec => stand_in('huge=5000', 'pages=700', 'changing=3'));
 my $tools = list_of($c, $key, 'more3');

@@ -6,9 +6,9 @@
 #   mcp.pl [legacy|modern] [BEHAVIOUR[=VALUE]]...
 #
 # What it does otherwise than a good one: mute, exit, slow_start, chatter,
-# flood, twice, notes (it answers notifications), huge, changing, pages,
-# no_list, bad_list, deaf_term, by_client, names (a file with more of them),
-# marks (arguments that have a header).
+# flood, twice, notes (it answers notifications), texts (of ids and tokens),
+# huge, changing, pages, no_list, bad_list, deaf_term, by_client, names (a file
+# with more of them), marks (arguments that have a header).
 # list=FILE has what it lists instead, as JSON; what it is told goes to
 # log=FILE, a line each behind its pid.
 
@@ -57,6 +57,7 @@ sub notify {
 
 sub reply {
     my ($id, $result) = @_;
+    $id = "$id" if $is{texts};
     put({ id => 987654, result => {} }) if $is{twice};
     print {$out} "not JSON at all\n\x01\x02\n" if $is{chatter};
     $result->{resultType} //= 'complete' if $era eq 'modern';
@@ -280,6 +281,7 @@ sub hear {
     my ($id, $method) = @$message{qw(id method)};
     my $params = $message->{params} // {};
     return if $is{mute};
+    $_ = "$_" for $is{texts} ? $params->{_meta}{progressToken} // () : ();
     if (!defined $method) {
         my $ask = delete $asked{ $id // '' } or return;
         push @{ $ask->{answers} }, $message->{error} // $message->{result};

@@ -195,9 +195,8 @@ ngx_toolgate_line_forget(ngx_toolgate_ask_t *ask)
 ngx_toolgate_ask_t *
 ngx_toolgate_line_find(ngx_toolgate_line_t *line, tg_str_t raw)
 {
-    int64_t id;
+    uint64_t id;
 
-    return tg_json_int64(raw, &id) == TG_OK && id >= 0
-               ? tg_caller_tag(&line->caller, (uint64_t) id)
-               : NULL;
+    return tg_caller_id(raw, &id) == TG_OK ? tg_caller_tag(&line->caller, id)
+                                           : NULL;
 }

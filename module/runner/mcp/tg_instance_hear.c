@@ -126,12 +126,12 @@ static void
 tg_hear_progress(tg_instance_t *instance, tg_str_t params)
 {
     tg_mcp_job_t *call;
+    uint64_t token;
     tg_str_t raw;
-    int64_t token;
 
     if (tg_json_type(params) != TG_JSON_OBJECT
         || tg_json_get(params, TG_STR("progressToken"), &raw) != TG_OK
-        || tg_json_int64(raw, &token) != TG_OK)
+        || tg_caller_id(raw, &token) != TG_OK)
     {
         return;
     }
@@ -139,7 +139,7 @@ tg_hear_progress(tg_instance_t *instance, tg_str_t params)
     for (call = TAILQ_FIRST(&instance->calls); call != NULL;
          call = TAILQ_NEXT(call, place))
     {
-        if (call->request == (uint64_t) token) {
+        if (call->request == token) {
             call->ops->progress(call, params);
             return;
         }
