@@ -112,6 +112,20 @@ cmp_ok scalar(() = $runner->log =~ /mcp_server files: /g), '<', 400,
     'but not all of it';
 $c->notify('mcp_unwatch', { key => $key });
 
+# It ends when it hears something before initialize.
+my $starts = "$dir/starts";
+($key) = watch($c, exec => stand_in('strict', "once=$starts"),
+    share => 'connection');
+like names_of(list_of($c, $key)), qr/\bpid\b/,
+    'one that wants to be greeted first: its list';
+is scalar(() = slurp($starts) =~ /\n/g), 2, 'it is started twice';
+for my $instance (qw(conn:a conn:b)) {
+    like answer($key, 'pid', instance => $instance)
+        ->{result}{content}[0]{text}, qr/^\d+$/, "$instance: its calls";
+}
+is scalar(() = slurp($starts) =~ /\n/g), 4, 'then once each';
+$c->notify('mcp_unwatch', { key => $key });
+
 # It answers notifications, too: that it knows no such method.
 ($key) = watch($c, exec => stand_in('notes'));
 like names_of(list_of($c, $key)), qr/\bpid\b/,

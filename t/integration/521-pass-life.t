@@ -198,8 +198,30 @@ for my $protocol (sort keys %backend) {
     $tg->allow_log(qr/handshake failed/);
     ok $conn->at_eof, 'and is left';
 
-    # A modern server has none.
+    # One that ends as what it hears first is no greeting.
     my $id = start('mcp');
+    $conn = $backend->parent->accept;
+    Toolgate::Parent::request($conn, 'server/discover');
+    $conn->close;
+    $conn = $backend->parent->accept;
+    Toolgate::Parent::give($conn, 'initialize', {
+        protocolVersion => '2025-06-18',
+        capabilities    => {},
+        serverInfo      => { name => 'strict', version => '1' },
+    });
+    $conn->notification('notifications/initialized');
+    $backend->{conn} = $conn;
+    $backend->text($backend->heard, 'greeted');
+    is said($id), 'greeted', 'who wants to be greeted first, is';
+    $conn->close;
+    $id = start('mcp');
+    $conn = $backend->parent->accept;
+    Toolgate::Parent::refuse($conn,
+        Toolgate::Parent::request($conn, 'initialize'), -32000, 'no more');
+    like said($id), qr/handshake failed: no more/, 'and again, until it fails';
+
+    # A modern server has none.
+    $id = start('mcp');
     $conn = $backend->parent->accept;
     Toolgate::Parent::give($conn, 'server/discover', {
         supportedVersions => ['2026-07-28'],

@@ -7,6 +7,7 @@
 #
 # What it does otherwise than a good one: mute, exit, slow_start, chatter,
 # flood, twice, notes (it answers notifications), texts (of ids and tokens),
+# strict (it ends when it hears something before initialize),
 # huge, changing, pages, no_list, bad_list, deaf_term, by_client, names (a file
 # with more of them), marks (arguments that have a header).
 # list=FILE has what it lists instead, as JSON; what it is told goes to
@@ -281,6 +282,7 @@ sub hear {
     my ($id, $method) = @$message{qw(id method)};
     my $params = $message->{params} // {};
     return if $is{mute};
+    exit 1 if $is{strict} && !$is{client} && ($method // '') ne 'initialize';
     $_ = "$_" for $is{texts} ? $params->{_meta}{progressToken} // () : ();
     if (!defined $method) {
         my $ask = delete $asked{ $id // '' } or return;

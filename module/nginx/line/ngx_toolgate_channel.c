@@ -251,6 +251,30 @@ ngx_toolgate_channel_keep(ngx_toolgate_channel_t *channel, ngx_uint_t has_ended)
     }
 }
 
+/*
+ * Some servers of the older era end when the first that they hear is not
+ * initialize.  Says whether that is to be said now.
+ */
+static ngx_uint_t
+ngx_toolgate_channel_greets(ngx_toolgate_channel_t *channel,
+                            ngx_uint_t has_ended)
+{
+    tg_mcp_client_t *client;
+
+    client = &channel->client;
+
+    if (client->state == TG_MCP_PROBING && has_ended) {
+        client->era = TG_MCP_GREETS;
+        return 1;
+    }
+
+    if (client->state == TG_MCP_GREETING) {
+        client->era = TG_MCP_PROBES;
+    }
+
+    return 0;
+}
+
 static void
 ngx_toolgate_channel_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
                           ngx_uint_t has_ended)
@@ -258,7 +282,8 @@ ngx_toolgate_channel_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
     ngx_toolgate_channel_t *channel = line->data;
     ngx_uint_t was_open;
 
-    was_open = channel->client.state == TG_MCP_OPEN;
+    was_open = channel->client.state == TG_MCP_OPEN
+               || ngx_toolgate_channel_greets(channel, has_ended);
     tg_mcp_client_lose(&channel->client);
     ngx_toolgate_channel_watch(channel);
     channel->hung = 0;

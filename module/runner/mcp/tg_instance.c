@@ -244,6 +244,8 @@ tg_instance_failed(tg_instance_t *instance, tg_failure_t failure,
     tg_instance_back_off(instance);
 
     if (instance->state == TG_INSTANCE_STARTING) {
+        instance->client.era = TG_MCP_PROBES;
+        instance->server->is_greeted = 0;
         tg_instance_fail_waiting(instance, failure, tg_buf_view(text));
     }
 
@@ -280,12 +282,40 @@ tg_instance_fail(tg_instance_t *instance, const char *format, ...)
     tg_buf_deinit(&text);
 }
 
+/*
+ * Some servers of the older era end when the first that they hear is not
+ * initialize.  Says whether it is started again, with that.
+ */
+static int
+tg_instance_greet(tg_instance_t *instance)
+{
+    tg_mcp_client_t *client;
+
+    client = &instance->client;
+
+    if (client->era != TG_MCP_PROBES
+        || (client->state != TG_MCP_PROBING && client->state != TG_MCP_GREETING)
+        || instance->server->spec.url.url != NULL)
+    {
+        return 0;
+    }
+
+    client->era = TG_MCP_GREETS;
+    tg_instance_log(instance, TG_LOG_INFO,
+                    "it ended when it was asked for its version; it is "
+                    "started again, and hears initialize first");
+    tg_instance_close(instance, 1, TG_STR_NONE);
+
+    return 1;
+}
+
 void
 tg_instance_lost(tg_instance_t *instance)
 {
     tg_buf_t text;
 
-    if (instance->state == TG_INSTANCE_STARTING
+    if ((instance->state == TG_INSTANCE_STARTING
+         && !tg_instance_greet(instance))
         || instance->state == TG_INSTANCE_READY)
     {
         tg_buf_init(&text, tg_alloc_libc());
@@ -336,7 +366,8 @@ tg_instance_new(tg_server_t *server, const tg_transport_t *transport,
     tg_caller_init(&instance->caller, tg_alloc_libc(), ops->caller, instance,
                    TG_DIALECT_JSONRPC, TG_INSTANCE_FRAME_MAX);
     tg_mcp_client_init(&instance->client, tg_alloc_libc(), &instance->caller,
-                       TG_MCP_PROBES, TG_STR(TG_MCP_INFO("toolgate")));
+                       server->is_greeted ? TG_MCP_GREETS : TG_MCP_PROBES,
+                       TG_STR(TG_MCP_INFO("toolgate")));
     instance->client.seed = server->servers->seed;
     instance->client.patience = TG_INSTANCE_START_MS;
 

@@ -216,6 +216,7 @@ tg_instance_ready(tg_instance_t *instance)
 
     instance->ready_at = uv_now(instance->timer.loop);
     instance->used_at = instance->ready_at;
+    instance->server->is_greeted = instance->client.era == TG_MCP_GREETS;
     instance->ops->ready(instance->server);
     tg_instance_to(instance, TG_INSTANCE_READY);
 

@@ -84,6 +84,7 @@ struct tg_server_s {
     tg_watch_list_t watches;
     tg_catalogue_t *tools; /* NULL: not known */
     int is_relisting;      /* one is started to see whether it changed */
+    int is_greeted;        /* it takes nothing before initialize */
     uint64_t others[TG_SERVER_OTHERS]; /* digests of others, seen last */
     unsigned nothers;
     tg_instance_list_t instances;
