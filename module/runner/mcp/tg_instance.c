@@ -2,6 +2,7 @@
 
 #include "runner/mcp/tg_mcp_job.h"
 #include "runner/mcp/tg_server.h"
+#include "runner/tg_log.h"
 
 #include <stdlib.h>
 
@@ -184,6 +185,7 @@ void
 tg_instance_release(tg_instance_t *instance)
 {
     if (--instance->nopen == 0) {
+        instance->is_again &= tg_instance_is_wanted(instance);
         tg_instance_to(instance, TG_INSTANCE_STOPPED);
         tg_instance_set_timer(instance);
         tg_instance_settle(instance);
@@ -301,6 +303,7 @@ tg_instance_greet(tg_instance_t *instance)
     }
 
     client->era = TG_MCP_GREETS;
+    instance->is_again = 1;
     tg_instance_log(instance, TG_LOG_INFO,
                     "it ended when it was asked for its version; it is "
                     "started again, and hears initialize first");
@@ -394,7 +397,9 @@ tg_instance_start(tg_instance_t *instance)
     instance->started_at = uv_now(instance->timer.loop);
     instance->ready_at = 0;
 
-    instance->server->restarts += instance->nfailures != 0;
+    instance->server->restarts += instance->nfailures != 0
+                                  && !instance->is_again;
+    instance->is_again = 0;
     tg_caller_lose(&instance->caller);
     tg_instance_to(instance, TG_INSTANCE_STARTING);
     tg_buf_init(&text, tg_alloc_libc());

@@ -28,9 +28,10 @@ tg_server_summary(const tg_server_t *server)
          instance = TAILQ_NEXT(instance, place))
     {
         summary.running += instance->state != TG_INSTANCE_STOPPED;
-        state = instance->state == TG_INSTANCE_READY      ? TG_SERVER_READY
-                : instance->state == TG_INSTANCE_STARTING ? TG_SERVER_STARTING
-                                                          : TG_SERVER_STOPPED;
+        state = instance->state == TG_INSTANCE_READY ? TG_SERVER_READY
+                : instance->state == TG_INSTANCE_STARTING || instance->is_again
+                    ? TG_SERVER_STARTING
+                    : TG_SERVER_STOPPED;
 
         if (state > summary.state) {
             summary.state = state;
