@@ -44,14 +44,19 @@ tg_mcp_list_wrong(tg_answer_t *whole, int rc, const char *text)
     return rc;
 }
 
-/* Adds the elements of a page: TG_OK, or TG_BAD when it has no tools. */
+/*
+ * Adds the elements of a page: TG_OK, or TG_BAD when it has no tools.  Null is
+ * what an empty list becomes in Go.
+ */
 static int
 tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t result)
 {
     tg_json_t json;
     tg_str_t tools, tool;
 
-    if (!tg_json_has(result, TG_STR("tools"), TG_JSON_ARRAY, &tools)) {
+    if (tg_json_has(result, TG_STR("tools"), TG_JSON_NULL, &tools)) {
+        tools = TG_STR("[]");
+    } else if (!tg_json_has(result, TG_STR("tools"), TG_JSON_ARRAY, &tools)) {
         return TG_BAD;
     }
 
@@ -107,8 +112,11 @@ tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
 
     tg_buf_truncate(&list->params, 0);
 
+    /* An empty one ends it for all clients that there are. */
     if (!tg_json_has(answer->result, TG_STR("nextCursor"), TG_JSON_STRING,
-                     &cursor)) {
+                     &cursor)
+        || cursor.len == 2)
+    {
         cursor = TG_STR_NONE;
         tg_buf_text(&list->text, "]}");
     }
