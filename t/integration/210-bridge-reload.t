@@ -126,6 +126,7 @@ like $lost->{content}[0]{text}, qr/lost while slow was running.*retried/,
 is text($bridge->call_tool('hi', { who => 'Bob' })), 'hi Bob',
     'the new worker answers';
 
+wait_for { $tg->worker_pids == 2 } 'both to be there again';
 my @workers = $tg->worker_pids;
 $tg->kill_master;
 wait_for { !grep { is_alive($_) } @workers } 'workers without a master to go';

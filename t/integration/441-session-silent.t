@@ -13,10 +13,10 @@ tool hi { return hi; }
 tool nap { exec sleep 2.5; }
 END
 
-# Sends bytes each 50 ms until all clients are closed; how long each was open.
+# Sends bytes each 50 ms until all clients are closed; how long each was open,
+# from before it began its frame.
 sub open_times {
-    my ($bytes, @clients) = @_;
-    my $start = time;
+    my ($start, $bytes, @clients) = @_;
     my %open = map { $_ => $_ } @clients;
     my %time;
     while (%open && time - $start < 60) {
@@ -42,9 +42,9 @@ sub is_about {
         if $time ne 'for ever';
 }
 
+# How long it took, from before it was last heard of.
 sub closes {
-    my ($client) = @_;
-    my $start = time;
+    my ($start, $client) = @_;
     ok $client->at_eof, 'it is closed without a word';
     return time - $start;
 }
@@ -55,31 +55,36 @@ $tg->conf("tool_idle_timeout off frame=2s;\n$tool")->start;
 my $mute = $tg->connect;
 my @begun = ('{', "\0", "\0\0\xff\0abc");
 my @clients = map { $tg->connect } @begun;
+my $start = time;
 $clients[$_]->send_raw($begun[$_]) for 0 .. $#begun;
-is_about($_, 2, 'half a frame') for open_times('', @clients);
+is_about($_, 2, 'half a frame') for open_times($start, '', @clients);
 like $tg->log, qr/sent no whole frame in time \(tool_idle_timeout frame=\)/,
     'the log says it';
 
 @clients = map { $tg->connect } @begun;
+$start = time;
 $clients[$_]->send_raw($begun[$_]) for 0 .. $#begun;
 is_about($_, 2, 'half a frame that trickles in')
-    for open_times('x', @clients);
+    for open_times($start, 'x', @clients);
 
 # After a whole one too; but silence between frames is no mistake here.
 my $quiet = $tg->connect;
 is text_of($quiet->call_tool('hi')), 'hi', 'a whole frame';
 my $client = $tg->connect;
 is text_of($client->call_tool('hi')), 'hi', 'another one';
+$start = time;
 $client->send_raw('{"jsonrpc":');
-is_about($_, 2, 'half a second frame') for open_times(' ', $client);
+is_about($_, 2, 'half a second frame')
+    for open_times($start, ' ', $client);
 is text_of($quiet->call_tool('hi')), 'hi', 'the silent one is still there';
 
 # While a call runs it may wait with the rest.
 $client = $tg->connect;
+$start = time;
 my $id = $client->request('tools/call', { name => 'nap' });
 $client->send_raw('{"jsonrpc":');
 is text_of($client->reply($id)), '', 'half a frame during a call';
-is_about(closes($client), 2, 'when the call has ended');
+is_about(closes($start, $client), 2.5 + 2, 'when the call has ended');
 is text_of($mute->call_tool('hi')), 'hi', 'who has not spoken yet may still';
 $tg->stop;
 
@@ -87,19 +92,31 @@ $tg->stop;
 
 $tg->conf("tool_idle_timeout 2s frame=600s;\n$tool")->start;
 $client = $tg->connect;
+$start = time;
 is text_of($client->call_tool('hi')), 'hi', 'it says something';
-is_about(closes($client), 2, 'then nothing');
+is_about(closes($start, $client), 2, 'then nothing');
 like $tg->log, qr/client was silent \(tool_idle_timeout\)/, 'the log says it';
-is_about(closes($tg->connect), 2, 'nothing at all');
+$start = time;
+is_about(closes($start, $tg->connect), 2, 'nothing at all');
 
-$client = $tg->connect;
-my $start = time;
-while (time - $start < 3) {
-    $client->call_tool('hi')->{result} or last;
-    $client->fill(time + 0.3);
+# A machine may be too slow for that: only who was in time has to stay.
+my $is_in_time;
+for my $try (1 .. 20) {
+    $client = $tg->connect;
+    $start = my $said = time;
+    $is_in_time = 1;
+    while ($is_in_time && time - $start < 3) {
+        my $is_there = eval { $client->call_tool('hi')->{result} };
+        $is_in_time = time - $said < 1.9;
+        die $@ if !$is_there && $is_in_time;
+        $said = time;
+        $client->fill(time + 0.3);
+    }
+    last if $is_in_time;
 }
-is text_of($client->call_tool('hi')), 'hi', 'who says something stays';
+ok $is_in_time, 'who says something stays';
+$start = time;
 is text_of($client->call_tool('nap')), '', 'and who waits for an answer';
-is_about(closes($client), 2, 'then nothing again');
+is_about(closes($start, $client), 2.5 + 2, 'then nothing again');
 
 done_testing;

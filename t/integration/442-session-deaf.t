@@ -79,8 +79,8 @@ is length text_of($slow->recv_json), 50_000, 'who reads slowly stays'
 
 # Requests trickle in, answers are not taken: that is no sign of life.
 $deaf = $tg->connect;
-$deaf->send_raw($request x 7);
 $start = time;
+$deaf->send_raw($request x 7);
 while (time - $start < 60) {
     last if !defined $deaf->send_some("\n") || $!{EPIPE} || $!{ECONNRESET};
     select undef, undef, undef, 0.05;

@@ -43,7 +43,7 @@ for my $round (1 .. $refused) {
     die 'no error' if !$reply->{result}{isError};
 }
 is keys %seen, $refused, "$refused calls are refused, each once";
-is napping(), $running, "$running programs run";
+wait_for { napping() == $running } "$running programs to run";
 ok $_->is_silent(0), 'the others wait' for @clients;
 
 my $other = $tg->connect;

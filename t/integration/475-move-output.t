@@ -10,7 +10,9 @@ my $tg = Toolgate::Test->new;
 
 sub body {
     my ($n) = @_;
-    return 'tool echo { description "Echoes."; return $tool_arg_text; } '
+    # One is read after the other, on a slow machine for minutes.
+    return 'tool_send_timeout 1h; '
+        . 'tool echo { description "Echoes."; return $tool_arg_text; } '
         . "tool n { description \"N.\"; return $n; }";
 }
 

@@ -151,7 +151,7 @@ is $rpc->rpc('wait', { s => '0.01', key => 'm' })->{result}, 'm', 'a method';
 # Progress: one's own, rising, not too often; then the answer.
 $rpc->request('tools/call', {
     name      => 'wait',
-    arguments => { s => '0.2', key => 'p' },
+    arguments => { s => '1', key => 'p' },
     _meta     => { progressToken => 'tok' },
 });
 my $told = $rpc->recv_json;

@@ -44,8 +44,8 @@ sub stop_all {
 $tg->conf(body())->start;
 my $client = $tg->connect;
 wait_for { names($client) eq 'far_read far_write' } 'the list';
-my ($kept) = glob $tg->state_dir . '/mcp/*.json';
-ok $kept, 'it is kept';
+my $kept = wait_for { (glob $tg->state_dir . '/mcp/*.json')[0] }
+    'it to be kept';
 like mode_of($kept), qr/^0600 /, 'for nobody else';
 like $kept, qr{/[0-9a-f]{40}\.json$}, 'under the digest of what it is of';
 stop_all();

@@ -12,7 +12,9 @@ my $body = <<'END';
     method pid { return $pid; }
     tool hi { description "Says hi."; return hi; }
 END
-my $listen = 'tool_runner ' . $tg->runner_path . '; tool_state_dir %%STATE%%;';
+# One is read after the other, on a slow machine for minutes.
+my $listen = 'tool_runner ' . $tg->runner_path . '; tool_state_dir %%STATE%%; '
+    . 'tool_send_timeout 1h;';
 $tg->conf("server { listen unix:%%SOCKET%%; listen unix:%%DIR%%/two.sock; "
     . "$listen $body } "
     . "server { listen unix:%%DIR%%/other.sock; $listen $body }",

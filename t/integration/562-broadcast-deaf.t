@@ -5,7 +5,9 @@
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new;
-my $body = 'method tell { broadcast event; } method pid { return $pid; }';
+# Those that do not read for a while are not meant here, however long that is.
+my $body = 'tool_send_timeout 1h; method tell { broadcast event; } '
+    . 'method pid { return $pid; }';
 $tg->conf($body)->start;
 
 my ($caller, $good, $late, @deaf) = map { $tg->connect } 1 .. 5;

@@ -44,7 +44,8 @@ $tg->conf(body('displace'))->start;
 my $plain = $tg->connect;
 ok $plain->rpc('pid')->{result}, 'a client of another dialect';
 my ($bridge, %pid);
-for my $n (1 .. 12) {
+for my $n (1 .. 200) {
+    last if $n > 12 && keys %pid > 1;
     my $next = $tg->connect;
     is hi($next), 'hi', "bridge $n is served";
     is_displaced($bridge, 'bridge ' . ($n - 1)) if $bridge;

@@ -78,6 +78,9 @@ my @all = (
     'jsonrpc new 0 not told',
     'relay - 0 told',
 );
+# Another worker may not have seen those who say nothing yet.
+wait_for { $asks->rpc('toolgate.clients')->{result}{count} == @all }
+    'all to be there';
 is_deeply seen($asks), \@all, 'all of them';
 my %since = map { $_->{since} => 1 } @{ $result->{clients} };
 is text_of($asks->call_tool('who')) =~ /"count":(\d+)/ && $1, 7,

@@ -80,8 +80,10 @@ is $status->{result}{workers}, 2, 'workers';
 
 my $id = $json->request('tools/call', { name => 'hang' });
 my $mute = $tg->connect;
-wait_for { $status->look->of('hang')->{in_flight} == 1 } 'one in flight';
-is $status->server->{connections}{open}{auto}, 1, 'one that said nothing';
+wait_for {
+    $status->look->of('hang')->{in_flight} == 1
+        && $status->server->{connections}{open}{auto} == 1
+} 'one in flight, and one that said nothing';
 my $runner = $status->{result}{runners}[0];
 is $runner->{state}, 'up', 'the runner';
 is $runner->{pid}, slurp($tg->state_dir . '/runner-3.lock') + 0, 'its process';

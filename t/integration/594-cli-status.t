@@ -25,7 +25,10 @@ wait_for {
 
 # --- status -----------------------------------------------------------------
 
-my ($rc, $out, $err) = $tg->cli('status');
+# When it is just tried again it is "starting".
+my ($rc, $out, $err);
+wait_for { ($rc, $out, $err) = $tg->cli('status'); $out =~ /^broken +failed/m }
+    'it to have failed';
 is $rc, 0, 'status';
 is $err, '', 'no error';
 like $out, qr/^toolgate \S+, 2 workers$/m, 'workers';

@@ -37,6 +37,6 @@ $status->look;
 is $status->{result}{runners}[0]{state}, 'silent', 'the runner hangs';
 is $status->of('run')->{calls}, 1, 'the rest is told';
 kill CONT => $runner;
-is $status->look->{result}{runners}[0]{state}, 'up', 'it goes on';
+wait_for { $status->look->{result}{runners}[0]{state} eq 'up' } 'it to go on';
 
 done_testing;

@@ -44,7 +44,7 @@ sub call {
     return $reply->{result}{json} // die explain($reply);
 }
 my $one = agent(name => 'a', timeout_ms => 60000, concurrency => 1);
-my $short = agent(name => 'b', timeout_ms => 1000);
+my $short = agent(name => 'b', timeout_ms => 3000);
 
 # --- the last worker goes, and a task that waited begins after that
 
@@ -73,7 +73,7 @@ my $id = call($c, 'task.submit', prompt => 'sleep 0.2; echo done',
     agent => 'b')->{taskId};
 wait_for { call($c, 'task.get', taskId => $id)->{state} eq 'running' }
     'the task to be claimed';
-sleep 1.5;
+sleep 4;
 $tg->file('free', '');
 my $task;
 wait_for {
