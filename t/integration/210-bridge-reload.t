@@ -17,6 +17,7 @@ my $slow = <<"END";
 tool slow {
     description "Waits for a file.";
     exec        $wait \$tool_arg_file;
+    timeout     1h;
 }
 END
 $tg->conf("tool_server_name mine; $hi $slow")->start;

@@ -15,7 +15,7 @@ while ! [ -e "$1/go$2" ]; do sleep 0.02; done
 END
 $tg->conf(<<'END');
 tool who { return $pid; }
-tool wait { exec %%DIR%%/wait %%DIR%% $tool_arg_n; }
+tool wait { exec %%DIR%%/wait %%DIR%% $tool_arg_n; timeout 1h; }
 END
 
 my %seen;

@@ -19,10 +19,18 @@ END
 sub body {
     my ($name) = @_;
     return <<"END";
+tool_idle_timeout off frame=1h;
 tool who { return $name; }
 tool $name { return yes; }
-tool wait { exec $dir/wait $dir/go\$tool_arg_n $dir/runs\$tool_arg_n $name; }
-method wait { output text; exec $dir/wait $dir/go $dir/runs $name; }
+tool wait {
+    exec    $dir/wait $dir/go\$tool_arg_n $dir/runs\$tool_arg_n $name;
+    timeout 1h;
+}
+method wait {
+    output  text;
+    exec    $dir/wait $dir/go $dir/runs $name;
+    timeout 1h;
+}
 END
 }
 

@@ -10,7 +10,8 @@ my $tg = Toolgate::Test->new;
 sub body {
     my ($n) = @_;
     my $do = "return \"$n \$tool_arg_n\";";
-    return "tool n { description \"N.\"; $do } method n { $do output text; }";
+    return 'tool_idle_timeout off frame=1h; '
+        . "tool n { description \"N.\"; $do } method n { $do output text; }";
 }
 
 # A request in each dialect, with so much more in it.

@@ -18,7 +18,7 @@ echo done
 END
     $tg->conf(<<"END")->start;
 tool who { return \$pid; }
-tool wait { exec $dir/wait $dir/go $dir/runs\$tool_arg_n; }
+tool wait { exec $dir/wait $dir/go $dir/runs\$tool_arg_n; timeout 1h; }
 END
 
     # Clients of both workers; the first one is told first.

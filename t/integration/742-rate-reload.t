@@ -8,7 +8,7 @@ my $tg = Toolgate::Test->new;
 my $body = 'tool a { rate 1r/m burst=%d; return ok; }'
     . 'tool b { rate 1r/m; return ok; }'
     . 'tool slow { rate 1r/m burst=9; exec sh -c '
-    . '"until [ -e %%DIR%%/go ]; do sleep 0.02; done"; }';
+    . '"until [ -e %%DIR%%/go ]; do sleep 0.02; done"; timeout 1h; }';
 my $conf = sub { my ($n) = @_; return $body =~ s/%d/$n/r };
 
 sub text {
