@@ -127,8 +127,6 @@ char *ngx_toolgate_mcp_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_toolgate_mcp_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
-char *ngx_toolgate_mcp_start_at(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_idle(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_prefix(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_patterns(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

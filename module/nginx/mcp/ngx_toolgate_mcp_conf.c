@@ -289,55 +289,6 @@ ngx_toolgate_mcp_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* One of words, as its number. */
-static char *
-ngx_toolgate_mcp_word(ngx_conf_t *cf, ngx_uint_t *field,
-                      const char *const *words, const char *instead)
-{
-    ngx_str_t *value;
-    ngx_uint_t i;
-
-    if (*field != NGX_CONF_UNSET_UINT) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    for (i = 0; words[i] != NULL; i++) {
-        if (ngx_strcmp(value[1].data, words[i]) == 0) {
-            *field = i;
-            return NGX_CONF_OK;
-        }
-    }
-
-    return ngx_toolgate_refuse(cf, "invalid value \"%V\" in \"%V\"; write %s",
-                               &value[1], &value[0], instead);
-}
-
-char *
-ngx_toolgate_mcp_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    static const char *const words[] = { "all", "user", "connection", NULL };
-    ngx_toolgate_mcp_t *mcp = conf;
-
-    (void) cmd;
-
-    return ngx_toolgate_mcp_word(cf, &mcp->share, words,
-                                 "\"all\", \"user\" or \"connection\"");
-}
-
-char *
-ngx_toolgate_mcp_start_at(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
-{
-    static const char *const words[] = { "at=use", "at=boot", NULL };
-    ngx_toolgate_mcp_t *mcp = conf;
-
-    (void) cmd;
-
-    return ngx_toolgate_mcp_word(cf, &mcp->starts_at_boot, words,
-                                 "\"at=use\" or \"at=boot\"");
-}
-
 /* idle TIME|off */
 char *
 ngx_toolgate_mcp_idle(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)

@@ -16,6 +16,12 @@ static char *ngx_toolgate_mcp_tool(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 static void *ngx_toolgate_mcp_create_main_conf(ngx_conf_t *cf);
 
+/* As ngx_toolgate_mcp_share_t has them; and of `start`. */
+static const char *const ngx_toolgate_mcp_shares[] = { "all", "user",
+                                                       "connection", NULL };
+static const char *const ngx_toolgate_mcp_starts[] = { "at=use", "at=boot",
+                                                       NULL };
+
 #define ngx_toolgate_of_mcp(field)                                             \
     NGX_STREAM_SRV_CONF_OFFSET, offsetof(ngx_toolgate_mcp_t, field)
 
@@ -66,10 +72,12 @@ static ngx_command_t ngx_toolgate_mcp_commands[] = {
       NGX_TOOLGATE_PIDS },
 
     { ngx_string("share"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_mcp_share, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+      ngx_toolgate_choice, ngx_toolgate_of_mcp(share),
+      (void *) ngx_toolgate_mcp_shares },
 
     { ngx_string("start"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_mcp_start_at, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+      ngx_toolgate_choice, ngx_toolgate_of_mcp(starts_at_boot),
+      (void *) ngx_toolgate_mcp_starts },
 
     { ngx_string("idle"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_mcp_idle, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
