@@ -135,6 +135,9 @@ void tg_automation_put_rule_note(tg_buf_t *json,
                                  const tg_automation_rule_t *rule);
 void tg_automation_load_rule(tg_automation_rule_t *rule, tg_str_t value);
 
+/* A member of a note, raw: 0 where it is no number. */
+int64_t tg_note_number(tg_str_t raw);
+
 /* --- tg_automation_event.c --- */
 
 /*

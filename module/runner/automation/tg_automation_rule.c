@@ -216,8 +216,8 @@ tg_automation_put_rule_note(tg_buf_t *json, const tg_automation_rule_t *rule)
     tg_buf_char(json, '}');
 }
 
-static int64_t
-tg_rule_note_number(tg_str_t raw)
+int64_t
+tg_note_number(tg_str_t raw)
 {
     int64_t value;
 
@@ -240,12 +240,12 @@ tg_automation_load_rule(tg_automation_rule_t *rule, tg_str_t value)
         return;
     }
 
-    rule->fired_at = tg_rule_note_number(values[0]);
+    rule->fired_at = tg_note_number(values[0]);
     schedule = tg_buf_fixed(text, sizeof(text));
     tg_buf_printf(&schedule, "%llx", (unsigned long long) rule->schedule);
 
     if (tg_json_is_text(values[2], tg_buf_view(&schedule))) {
-        rule->due_at = tg_rule_note_number(values[1]);
+        rule->due_at = tg_note_number(values[1]);
     }
 
     rule->choice = tg_json_type(values[3]) == TG_JSON_TRUE    ? TG_CHOICE_ON

@@ -257,17 +257,6 @@ static const char *const tg_note_members[] = {
     "chain",  "priority",  "tries",  NULL,
 };
 
-static int64_t
-tg_note_number(tg_str_t raw)
-{
-    int64_t value;
-
-    return tg_json_type(raw) == TG_JSON_NUMBER
-                   && tg_json_int64(raw, &value) == TG_OK
-               ? value
-               : 0;
-}
-
 /* Which of these names a raw string is; 0: none. */
 static unsigned
 tg_note_name(tg_str_t raw, const char *const *names, unsigned n)
