@@ -160,7 +160,7 @@ tg_schema_names_grow(tg_schema_names_t *names, tg_schema_arena_t *arena)
         return TG_NOMEM;
     }
 
-    for (i = 0; i < names->n; i++) {
+    for (i = 0, slot = 0; i < names->n; i++) {
         list[i].hash = tg_schema_hash(list[i].name, 0);
         (void) tg_schema_names_at(names, list[i].name, list[i].hash, &index,
                                   &slot);

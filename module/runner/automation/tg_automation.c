@@ -44,18 +44,22 @@ tg_automation_load_notes(tg_automation_t *automation, tg_str_t notes)
     tg_json_t json;
     tg_str_t key, value;
     tg_buf_t name;
-    int rc;
+
+    tg_json_init(&json, notes);
+
+    if (tg_json_object(&json) != TG_OK) {
+        return;
+    }
 
     tg_buf_init(&name, tg_alloc_libc());
-    tg_json_init(&json, notes);
-    rc = tg_json_object(&json);
 
-    while (rc == TG_OK && (rc = tg_json_member(&json, &key)) == TG_OK) {
-        rc = tg_json_value(&json, &value);
+    while (tg_json_member(&json, &key) == TG_OK
+           && tg_json_value(&json, &value) == TG_OK)
+    {
         tg_buf_truncate(&name, 0);
         tg_json_put_decoded(&name, key);
 
-        if (rc == TG_OK && !tg_buf_failed(&name)) {
+        if (!tg_buf_failed(&name)) {
             tg_automation_load_note(automation, tg_buf_view(&name), value);
         }
     }

@@ -130,7 +130,7 @@ static void
 tg_watcher_put_file(const tg_watcher_t *watcher, tg_buf_t *json,
                     const tg_name_t *name)
 {
-    static const char *const kinds[] = { "create", "change", "", "delete" };
+    unsigned kind;
     tg_buf_t text;
 
     /* A name may be any bytes. */
@@ -138,8 +138,11 @@ tg_watcher_put_file(const tg_watcher_t *watcher, tg_buf_t *json,
     tg_utf8_put_lossy(&text, tg_str(name->text, name->len));
     tg_buf_text(json, "\"path\":");
     tg_json_put_string(json, tg_buf_view(&text));
+    kind = tg_watcher_kind(watcher, name);
     tg_buf_printf(json, ",\"event\":\"%s\"",
-                  kinds[tg_watcher_kind(watcher, name) - 1]);
+                  kind == TG_FILE_CREATE   ? "create"
+                  : kind == TG_FILE_CHANGE ? "change"
+                                           : "delete");
     json->failed |= tg_buf_failed(&text);
     tg_buf_deinit(&text);
 }

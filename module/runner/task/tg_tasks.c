@@ -203,7 +203,8 @@ tg_tasks_running(const tg_tasks_t *tasks)
 
     n = 0;
 
-    LIST_FOREACH(engine, &tasks->engines, link)
+    for (engine = LIST_FIRST(&tasks->engines); engine != NULL;
+         engine = LIST_NEXT(engine, link))
     {
         n += engine->nrunning;
     }
