@@ -359,7 +359,7 @@ ngx_toolgate_numbers_see(tg_str_t server, ngx_toolgate_sum_pt see, void *data)
     ngx_toolgate_numbers_t *numbers;
     uint8_t alive[NGX_TOOLGATE_COUNTING_MAX];
     ngx_toolgate_sum_t sum;
-    ngx_uint_t i, place, n;
+    ngx_uint_t i, place, n, nplaces;
 
     numbers = ngx_toolgate_numbers;
 
@@ -367,7 +367,10 @@ ngx_toolgate_numbers_see(tg_str_t server, ngx_toolgate_sum_pt see, void *data)
         return;
     }
 
-    for (place = 0; place < numbers->nplaces; place++) {
+    /* A worker that starts meanwhile has another one; it is seen next time. */
+    nplaces = __atomic_load_n(&numbers->nplaces, __ATOMIC_ACQUIRE);
+
+    for (place = 0; place < nplaces; place++) {
         alive[place] = (uint8_t) ngx_toolgate_counting_is_alive(place);
     }
 
@@ -383,7 +386,7 @@ ngx_toolgate_numbers_see(tg_str_t server, ngx_toolgate_sum_pt see, void *data)
             continue;
         }
 
-        for (place = 0; place < numbers->nplaces; place++) {
+        for (place = 0; place < nplaces; place++) {
             ngx_toolgate_sum_add(&sum, &numbers->places[place].counters[i],
                                  alive[place]);
         }
