@@ -363,16 +363,18 @@ ngx_toolgate_init_output_of(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
                             ngx_toolgate_tool_t *tool)
 {
     const ngx_toolgate_tool_t *from;
+    ngx_uint_t is_said;
 
-    for (from = tool; from != NULL && from->max_output == NGX_CONF_UNSET_SIZE;
-         from = from->group)
-    {
-        /* void */
+    from = tool;
+
+    while (from->max_output == NGX_CONF_UNSET_SIZE && from->group != NULL) {
+        from = from->group;
     }
 
-    tool->max_output = from != NULL ? from->max_output : scf->max_output;
+    is_said = from->max_output != NGX_CONF_UNSET_SIZE;
+    tool->max_output = is_said ? from->max_output : scf->max_output;
 
     return tool->handler == NULL || ngx_toolgate_spill_mistake(tool) != NULL
                ? NGX_OK
-               : ngx_toolgate_init_spill(cf, scf, tool, from != NULL);
+               : ngx_toolgate_init_spill(cf, scf, tool, is_said);
 }
