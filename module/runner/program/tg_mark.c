@@ -129,7 +129,7 @@ tg_mark_sweep(uint64_t mark, int *is_left)
     int64_t rest;
 
     all = 0;
-    rest = TG_MARK_SWEEP_MS * 1000000ll;
+    rest = TG_MARK_SWEEP_MS * 1000000LL;
 
     /* Again until none is found: who was killed may just have forked. */
     while ((killed = tg_mark_sweep_once(mark)) != 0 && rest > 0) {
