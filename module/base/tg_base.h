@@ -108,6 +108,13 @@ tg_zero(void *p, size_t size)
     memset(p, 0, size);
 }
 
+/* The word for one of them, or for any other number. */
+static inline const char *
+tg_plural(uint64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
+
 /* memcmp() for names: most are short, and a call costs more than they do. */
 static inline int
 tg_bytes_eq(const char *a, const char *b, size_t len)

@@ -107,9 +107,11 @@ tg_list_put(tg_bridge_t *bridge)
     tg_call_t *call;
 
     if (bridge->mcp.nleft_out != 0) {
-        tg_bridge_log("%zu elements of the list of tools have no name, or one "
-                      "that was there before; they are left out",
-                      bridge->mcp.nleft_out);
+        tg_bridge_log("%zu of the listed tools %s no name, or one that was "
+                      "there before; %s left out",
+                      bridge->mcp.nleft_out,
+                      tg_plural(bridge->mcp.nleft_out, "has", "have"),
+                      tg_plural(bridge->mcp.nleft_out, "it is", "they are"));
     }
 
     for (call = bridge->peer.calls; call != NULL; call = call->next) {

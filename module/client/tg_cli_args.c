@@ -5,6 +5,7 @@
 #include "client/tg_cli_text.h"
 #include "client/tg_cli_tools.h"
 #include "base/tg_utf8.h"
+#include "schema/tg_schema_look.h"
 
 static int
 tg_cli_args_are_json(char **args, int nargs)
@@ -110,39 +111,47 @@ tg_cli_pair_read(const tg_cli_pair_t *pair, tg_buf_t *text)
 
 /* The schema of a property, or absent. */
 static tg_str_t
-tg_cli_property(tg_str_t schema, tg_str_t key)
+tg_cli_property(tg_str_t root, tg_str_t name)
 {
-    tg_str_t properties, property;
+    tg_str_t key, property;
 
-    return schema.data != NULL
-                   && tg_json_get(schema, TG_STR("properties"), &properties)
-                          == TG_OK
-                   && tg_json_get(properties, key, &property) == TG_OK
-               ? property
+    return tg_schema_look_property(root, root, name, NULL, &key, &property)
+                   == TG_OK
+               ? tg_cli_schema_of(root, property)
                : TG_STR_NONE;
 }
 
 /* The type that a schema gives a value, raw, when it is no string. */
 static tg_str_t
-tg_cli_type(tg_str_t schema)
+tg_cli_type(tg_str_t root, tg_str_t schema)
 {
-    tg_str_t type;
+    tg_str_t type, value;
+    tg_json_t json;
+    int n;
 
-    return tg_json_get(schema, TG_STR("type"), &type) == TG_OK
-                   && !tg_cli_is_among(type, TG_STR("string"))
-               ? type
-               : TG_STR_NONE;
+    type = tg_cli_keyword(root, schema, "type");
+
+    if (type.data != NULL) {
+        return tg_cli_is_among(type, TG_STR("string")) ? TG_STR_NONE : type;
+    }
+
+    tg_json_each(&json, tg_cli_keyword(root, schema, "enum"));
+
+    for (n = 0; tg_json_item(&json, &value); n++) {
+        if (tg_json_type(value) == TG_JSON_STRING) {
+            return TG_STR_NONE;
+        }
+    }
+
+    return n != 0 ? TG_STR("JSON") : TG_STR_NONE;
 }
 
-/* One value, of this schema: a text, or JSON. */
+/* One value, of this type: JSON, or a text where that is absent. */
 static int
-tg_cli_value_put(const tg_cli_pair_t *pair, tg_str_t value, tg_str_t schema,
+tg_cli_value_put(const tg_cli_pair_t *pair, tg_str_t value, tg_str_t type,
                  tg_buf_t *json)
 {
     const char *why;
-    tg_str_t type;
-
-    type = tg_cli_type(schema);
 
     if (!pair->is_json && type.data == NULL) {
         tg_json_put_string(json, value);
@@ -191,9 +200,9 @@ tg_cli_pair_next(char **args, int nargs, int i, tg_str_t key,
     return i;
 }
 
-/* All of a key from the i-th on, as elements; text is the value of that. */
+/* All of a key from the i-th on, as elements of a type; text is the first. */
 static int
-tg_cli_elements_put(char **args, int nargs, int i, tg_str_t key, tg_str_t items,
+tg_cli_elements_put(char **args, int nargs, int i, tg_str_t key, tg_str_t type,
                     tg_buf_t *text, tg_buf_t *json)
 {
     tg_cli_pair_t pair;
@@ -203,7 +212,7 @@ tg_cli_elements_put(char **args, int nargs, int i, tg_str_t key, tg_str_t items,
     (void) tg_cli_pair_parse(args[i], &pair);
 
     for (rc = TG_CLI_DONE; rc == TG_CLI_DONE; /* void */) {
-        rc = tg_cli_value_put(&pair, tg_buf_view(text), items, json);
+        rc = tg_cli_value_put(&pair, tg_buf_view(text), type, json);
         i = tg_cli_pair_next(args, nargs, i + 1, key, &pair);
 
         if (rc != TG_CLI_DONE || i == nargs) {
@@ -225,21 +234,19 @@ tg_cli_elements_put(char **args, int nargs, int i, tg_str_t key, tg_str_t items,
  * they are written with +=, or the schema wants an array.
  */
 static int
-tg_cli_pair_put(char **args, int nargs, int i, tg_str_t schema, tg_buf_t *json)
+tg_cli_pair_put(char **args, int nargs, int i, tg_str_t root, tg_buf_t *json)
 {
     int wants_array, has_more, rc;
     tg_cli_pair_t pair, other;
-    tg_str_t items;
+    tg_str_t schema, type, items;
     tg_buf_t text;
 
     (void) tg_cli_pair_parse(args[i], &pair);
-    schema = tg_cli_property(schema, pair.key);
-    wants_array = tg_cli_is_among(tg_cli_type(schema), TG_STR("array"));
+    schema = tg_cli_property(root, pair.key);
+    type = tg_cli_type(root, schema);
+    items = tg_cli_schema_of(root, tg_cli_keyword(root, schema, "items"));
+    wants_array = tg_cli_is_among(type, TG_STR("array"));
     has_more = tg_cli_pair_next(args, nargs, i + 1, pair.key, &other) != nargs;
-
-    if (tg_json_get(schema, TG_STR("items"), &items) != TG_OK) {
-        items = TG_STR_NONE;
-    }
 
     if (has_more && !wants_array && !(pair.is_one && other.is_one)) {
         return tg_cli_error("%.*s is given twice", (int) pair.key.len,
@@ -253,9 +260,9 @@ tg_cli_pair_put(char **args, int nargs, int i, tg_str_t schema, tg_buf_t *json)
         rc = pair.is_one || has_more
                      || (wants_array && !pair.is_json
                          && !tg_cli_is_array(tg_buf_view(&text)))
-                 ? tg_cli_elements_put(args, nargs, i, pair.key, items, &text,
-                                       json)
-                 : tg_cli_value_put(&pair, tg_buf_view(&text), schema, json);
+                 ? tg_cli_elements_put(args, nargs, i, pair.key,
+                                       tg_cli_type(root, items), &text, json)
+                 : tg_cli_value_put(&pair, tg_buf_view(&text), type, json);
     }
 
     tg_buf_deinit(&text);
@@ -267,21 +274,22 @@ tg_cli_pair_put(char **args, int nargs, int i, tg_str_t schema, tg_buf_t *json)
 static int
 tg_cli_pair_check(const tg_cli_pair_t *pair, tg_str_t schema)
 {
-    tg_str_t properties, more;
+    tg_str_t properties, key, value;
     tg_buf_t text;
-    int is_closed, is_near;
+    int is_closed, is_near, rc;
 
-    if (schema.data == NULL
+    rc = tg_schema_look_property(schema, schema, pair->key, NULL, &key, &value);
+
+    if (rc == TG_OK
         || !tg_json_has(schema, TG_STR("properties"), TG_JSON_OBJECT,
                         &properties)
-        || tg_cli_property(schema, pair->key).data != NULL)
+        || tg_json_get(schema, TG_STR("patternProperties"), &value) == TG_OK)
     {
         return TG_CLI_DONE;
     }
 
     is_near = pair->key.len >= TG_CLI_NOTED;
-    is_closed = tg_json_has(schema, TG_STR("additionalProperties"),
-                            TG_JSON_FALSE, &more);
+    is_closed = rc == TG_MISSING && tg_schema_look_is_closed(schema);
     tg_buf_init(&text, tg_alloc_libc());
 
     if (is_closed || is_near) {

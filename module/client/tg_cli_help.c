@@ -3,10 +3,14 @@
  */
 #include "client/tg_cli_help.h"
 
+#include "client/tg_cli_args.h"
 #include "client/tg_cli_result.h"
 #include "client/tg_cli_text.h"
 #include "client/tg_cli_tools.h"
 #include "base/tg_utf8.h"
+#include "regex/tg_regex.h"
+
+#include <stdlib.h>
 
 #define TG_CLI_HELP_INDENT 6
 
@@ -47,13 +51,13 @@ tg_cli_help_put_enum(tg_buf_t *out, tg_str_t values)
 }
 
 static void
-tg_cli_help_put_type(tg_buf_t *out, tg_str_t property)
+tg_cli_help_put_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
 {
     tg_json_t json;
     tg_str_t type, one;
     int n;
 
-    type = tg_cli_member(property, "type");
+    type = tg_cli_keyword(root, schema, "type");
 
     if (tg_json_type(type) == TG_JSON_STRING) {
         tg_json_put_decoded(out, tg_json_body(type));
@@ -70,27 +74,29 @@ tg_cli_help_put_type(tg_buf_t *out, tg_str_t property)
 
 /* `  path  string, required, one of a, b (default a)`, then what it is. */
 static void
-tg_cli_help_argument(tg_buf_t *out, tg_str_t key, tg_str_t property,
-                     int is_required, unsigned columns)
+tg_cli_help_argument(tg_buf_t *out, tg_str_t root, tg_str_t key,
+                     tg_str_t property, int is_required, unsigned columns)
 {
-    tg_str_t items, value;
+    tg_str_t schema, items, value;
     tg_buf_t text;
 
     tg_buf_text(out, "  ");
     tg_json_put_decoded(out, key);
     tg_buf_text(out, "  ");
-    tg_cli_help_put_type(out, property);
-    items = tg_cli_member(property, "items");
+    schema = tg_cli_schema_of(root, property);
+    tg_cli_help_put_type(out, root, schema);
+    items = tg_cli_keyword(root, schema, "items");
 
     if (tg_json_type(items) == TG_JSON_OBJECT) {
+        items = tg_cli_schema_of(root, items);
         tg_buf_text(out, " of ");
-        tg_cli_help_put_type(out, items);
-        tg_cli_help_put_enum(out, tg_cli_member(items, "enum"));
+        tg_cli_help_put_type(out, root, items);
+        tg_cli_help_put_enum(out, tg_cli_keyword(root, items, "enum"));
     }
 
-    tg_cli_help_put_enum(out, tg_cli_member(property, "enum"));
+    tg_cli_help_put_enum(out, tg_cli_keyword(root, schema, "enum"));
     tg_buf_text(out, is_required ? ", required" : "");
-    value = tg_cli_member(property, "default");
+    value = tg_cli_keyword(root, property, "default");
 
     if (value.data != NULL) {
         tg_buf_text(out, ", default ");
@@ -99,8 +105,9 @@ tg_cli_help_argument(tg_buf_t *out, tg_str_t key, tg_str_t property,
 
     tg_buf_char(out, '\n');
     tg_buf_init(&text, out->alloc);
+    value = tg_cli_keyword(root, property, "description");
 
-    if (tg_json_has(property, TG_STR("description"), TG_JSON_STRING, &value)) {
+    if (tg_json_type(value) == TG_JSON_STRING) {
         tg_json_put_decoded(&text, tg_json_body(value));
     }
 
@@ -110,51 +117,70 @@ tg_cli_help_argument(tg_buf_t *out, tg_str_t key, tg_str_t property,
 
 /* --- an example --- */
 
-static int
-tg_cli_is_type(tg_str_t property, const char *type)
+/* What is said of it: by the property, else by the one of its schemas. */
+static tg_str_t
+tg_cli_said(tg_str_t root, tg_str_t property, tg_str_t schema,
+            const char *keyword)
 {
-    return tg_cli_is_among(tg_cli_member(property, "type"), tg_str_c(type));
+    tg_str_t value;
+
+    value = tg_cli_keyword(root, property, keyword);
+
+    return value.data != NULL ? value : tg_cli_keyword(root, schema, keyword);
 }
 
-/* A value that fits as far as that is easily told. */
-static void
-tg_cli_example_put(tg_buf_t *out, tg_str_t property)
+/* A value that somebody has written, for this or as a choice; or absent. */
+static tg_str_t
+tg_cli_example_said(tg_str_t root, tg_str_t property, tg_str_t schema)
 {
-    tg_str_t examples, value;
+    static const char *const lists[] = { "examples", "enum" };
+    tg_str_t value;
     tg_json_t json;
+    size_t i;
 
-    value = tg_cli_member(property, "const");
-    value = value.data != NULL ? value : tg_cli_member(property, "default");
-    examples = tg_cli_member(property, "examples");
+    value = tg_cli_said(root, property, schema, "const");
+    value = value.data != NULL ? value
+                               : tg_cli_said(root, property, schema, "default");
 
-    if (value.data == NULL && tg_json_type(examples) != TG_JSON_ARRAY) {
-        examples = tg_cli_member(property, "enum");
-    }
-
-    if (value.data == NULL && tg_json_type(examples) == TG_JSON_ARRAY) {
-        tg_json_each(&json, examples);
+    for (i = 0; value.data == NULL && i < sizeof(lists) / sizeof(lists[0]); i++)
+    {
+        tg_json_each(&json, tg_cli_said(root, property, schema, lists[i]));
 
         if (!tg_json_item(&json, &value)) {
             value = TG_STR_NONE;
         }
     }
 
+    return value;
+}
+
+/* A value that fits as far as that is easily told, or an element of it. */
+static void
+tg_cli_example_put(tg_buf_t *out, tg_str_t root, tg_str_t property)
+{
+    tg_str_t schema, value, type;
+
+    schema = tg_cli_schema_of(root, property);
+    value = tg_cli_example_said(root, property, schema);
+    type = tg_cli_keyword(root, schema, "type");
+
+    if (value.data == NULL && tg_cli_is_among(type, TG_STR("array"))) {
+        property = tg_cli_keyword(root, schema, "items");
+        schema = tg_cli_schema_of(root, property);
+        value = tg_cli_example_said(root, property, schema);
+        type = tg_cli_keyword(root, schema, "type");
+    }
+
     if (value.data != NULL) {
         tg_cli_help_put_value(out, value);
-    } else if (tg_cli_is_type(property, "integer")
-               || tg_cli_is_type(property, "number"))
+    } else if (tg_cli_is_among(type, TG_STR("integer"))
+               || tg_cli_is_among(type, TG_STR("number")))
     {
-        value = tg_cli_member(property, "minimum");
+        value = tg_cli_keyword(root, schema, "minimum");
         tg_cli_help_put_value(out, value.data != NULL ? value : TG_STR("1"));
-    } else if (tg_cli_is_type(property, "boolean")) {
+    } else if (tg_cli_is_among(type, TG_STR("boolean"))) {
         tg_buf_text(out, "true");
-    } else if (tg_cli_is_type(property, "array")) {
-        value = tg_cli_member(property, "items");
-        tg_cli_example_put(out, tg_json_type(value) == TG_JSON_OBJECT
-                                        && !tg_cli_is_type(value, "array")
-                                    ? value
-                                    : TG_STR("{}"));
-    } else if (tg_cli_is_type(property, "object")) {
+    } else if (tg_cli_is_among(type, TG_STR("object"))) {
         tg_buf_text(out, "{}");
     } else {
         tg_buf_text(out, "text");
@@ -193,13 +219,94 @@ tg_cli_example_quote(tg_buf_t *out, tg_str_t word)
     tg_buf_char(out, '\'');
 }
 
+/* Says why the server would refuse these arguments, where that is known. */
 static void
-tg_cli_help_example(tg_buf_t *out, tg_str_t tool, tg_str_t properties,
-                    tg_str_t required)
+tg_cli_example_check(tg_buf_t *out, tg_str_t root, tg_str_t arguments)
+{
+    const tg_schema_options_t options = { .regex = tg_regex_pcre2() };
+    tg_schema_checker_t *checker;
+    tg_schema_t *schema;
+    tg_buf_t error;
+
+    tg_buf_init(&error, out->alloc);
+    schema = tg_schema_compile(out->alloc, root, &options, &error);
+    checker = schema != NULL ? tg_schema_checker_new(out->alloc, 0) : NULL;
+
+    if (checker != NULL
+        && tg_schema_check(schema, checker, arguments, &error) == TG_BAD)
+    {
+        tg_buf_text(out, "\nwith a value of your own: ");
+        tg_buf_str(out, tg_buf_view(&error));
+        tg_buf_char(out, '\n');
+    }
+
+    tg_schema_checker_free(checker);
+    tg_schema_free(schema);
+    tg_buf_deinit(&error);
+}
+
+/* n words, each with a NUL behind it, as `toolgate call` would take them. */
+static void
+tg_cli_example_try(tg_buf_t *out, tg_str_t root, tg_buf_t *words, int n)
+{
+    tg_buf_t json;
+    char **args, *p;
+    int i;
+
+    args = calloc((size_t) n, sizeof(*args));
+    p = words->data;
+
+    for (i = 0; args != NULL && i < n; i++, p += strlen(p) + 1) {
+        args[i] = p;
+    }
+
+    tg_buf_init(&json, out->alloc);
+
+    if (args != NULL
+        && tg_cli_args_json(args, n, root, 0, &json) == TG_CLI_DONE) {
+        tg_cli_example_check(out, root, tg_buf_view(&json));
+    }
+
+    tg_buf_deinit(&json);
+    free(args);
+}
+
+/* `key=value`, or `key:=JSON` where the first would mean a file. */
+static void
+tg_cli_example_word(tg_buf_t *word, tg_str_t root, tg_str_t key,
+                    tg_str_t property)
+{
+    tg_buf_t value;
+    tg_str_t text;
+
+    tg_buf_init(&value, word->alloc);
+    tg_cli_example_put(&value, root, property);
+    text = tg_buf_view(&value);
+    tg_json_put_decoded(word, key);
+
+    if (tg_str_eq(text, TG_STR("-")) || (text.len != 0 && text.data[0] == '@'))
+    {
+        tg_buf_text(word, ":=");
+        tg_json_put_string(word, text);
+    } else {
+        tg_buf_char(word, '=');
+        tg_buf_str(word, text);
+    }
+
+    word->failed |= value.failed;
+    tg_buf_deinit(&value);
+}
+
+/* A call with all that is required. */
+static void
+tg_cli_help_example(tg_buf_t *out, tg_str_t tool, tg_str_t root,
+                    tg_str_t properties, tg_str_t required)
 {
     tg_str_t key, property, name;
+    tg_buf_t words;
     tg_json_t json;
-    tg_buf_t word;
+    size_t start;
+    int n;
 
     tg_buf_text(out, "\n  toolgate call ");
 
@@ -207,7 +314,8 @@ tg_cli_help_example(tg_buf_t *out, tg_str_t tool, tg_str_t properties,
         tg_json_put_decoded(out, name);
     }
 
-    tg_buf_init(&word, out->alloc);
+    n = 0;
+    tg_buf_init(&words, out->alloc);
     tg_json_init(&json, properties);
 
     if (tg_json_object(&json) == TG_OK) {
@@ -215,19 +323,26 @@ tg_cli_help_example(tg_buf_t *out, tg_str_t tool, tg_str_t properties,
             (void) tg_json_value(&json, &property);
 
             if (tg_cli_is_among(required, key)) {
-                tg_buf_truncate(&word, 0);
-                tg_json_put_decoded(&word, key);
-                tg_buf_char(&word, '=');
-                tg_cli_example_put(&word, property);
+                start = words.len;
+                tg_cli_example_word(&words, root, key, property);
                 tg_buf_char(out, ' ');
-                tg_cli_example_quote(out, tg_buf_view(&word));
+                tg_cli_example_quote(out,
+                                     tg_str(tg_buf_view(&words).data + start,
+                                            words.len - start));
+                tg_buf_char(&words, '\0');
+                n++;
             }
         }
     }
 
     tg_buf_char(out, '\n');
-    out->failed |= word.failed;
-    tg_buf_deinit(&word);
+    out->failed |= words.failed;
+
+    if (n != 0 && !tg_buf_failed(&words)) {
+        tg_cli_example_try(out, root, &words, n);
+    }
+
+    tg_buf_deinit(&words);
 }
 
 static void
@@ -264,12 +379,12 @@ tg_cli_help_put(tg_buf_t *out, tg_str_t tool)
 
         while (tg_json_member(&json, &key) == TG_OK) {
             (void) tg_json_value(&json, &property);
-            tg_cli_help_argument(out, key, property,
+            tg_cli_help_argument(out, schema, key, property,
                                  tg_cli_is_among(required, key), columns);
         }
     }
 
-    tg_cli_help_example(out, tool, properties, required);
+    tg_cli_help_example(out, tool, schema, properties, required);
 }
 
 static int

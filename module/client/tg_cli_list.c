@@ -14,21 +14,18 @@
 
 /* `a|b|c`, where these texts are few and short: 1. */
 static int
-tg_cli_list_enum(tg_buf_t *out, tg_str_t property)
+tg_cli_list_enum(tg_buf_t *out, tg_str_t root, tg_str_t schema)
 {
-    tg_str_t values, value;
     tg_json_t json;
+    tg_str_t value;
     size_t start;
     int n;
 
-    if (!tg_json_has(property, TG_STR("enum"), TG_JSON_ARRAY, &values)) {
-        return 0;
-    }
-
     start = out->len;
     n = 0;
+    tg_json_each(&json, tg_cli_keyword(root, schema, "enum"));
 
-    for (tg_json_each(&json, values); tg_json_item(&json, &value); n++) {
+    for (/* void */; tg_json_item(&json, &value); n++) {
         tg_buf_text(out, n == 0 ? "" : "|");
 
         if (tg_json_type(value) == TG_JSON_STRING) {
@@ -46,20 +43,22 @@ tg_cli_list_enum(tg_buf_t *out, tg_str_t property)
     return 1;
 }
 
-/* A word for what a property takes: its first type, in capitals. */
+/* A word for what a property takes: its first type but null, in capitals. */
 static void
-tg_cli_list_word(tg_buf_t *out, tg_str_t property)
+tg_cli_list_word(tg_buf_t *out, tg_str_t root, tg_str_t schema)
 {
     tg_json_t json;
     tg_str_t type;
     size_t i;
 
-    type = TG_STR_NONE;
-    (void) tg_json_get(property, TG_STR("type"), &type);
+    type = tg_cli_keyword(root, schema, "type");
 
     if (tg_json_type(type) == TG_JSON_ARRAY) {
         tg_json_each(&json, type);
-        (void) tg_json_item(&json, &type);
+
+        while (tg_json_item(&json, &type)
+               && tg_json_is_text(type, TG_STR("null"))) {
+        }
     }
 
     type = tg_json_type(type) == TG_JSON_STRING ? tg_json_body(type)
@@ -70,29 +69,34 @@ tg_cli_list_word(tg_buf_t *out, tg_str_t property)
     }
 }
 
-/* `a|b`, STRING, or STRING,... of an array. */
+/* `a|b`, STRING, or STRING... of an array. */
 static void
-tg_cli_list_type(tg_buf_t *out, tg_str_t property)
+tg_cli_list_type(tg_buf_t *out, tg_str_t root, tg_str_t schema)
 {
-    tg_str_t type, items;
+    tg_str_t items;
 
-    if (tg_cli_list_enum(out, property)) {
+    schema = tg_cli_schema_of(root, schema);
+
+    if (tg_cli_list_enum(out, root, schema)) {
         return;
     }
 
-    if (tg_json_get(property, TG_STR("type"), &type) == TG_OK
-        && tg_cli_is_among(type, TG_STR("array"))
-        && tg_json_has(property, TG_STR("items"), TG_JSON_OBJECT, &items))
+    items = tg_cli_keyword(root, schema, "items");
+
+    if (tg_cli_is_among(tg_cli_keyword(root, schema, "type"), TG_STR("array"))
+        && tg_json_type(items) == TG_JSON_OBJECT)
     {
-        if (!tg_cli_list_enum(out, items)) {
-            tg_cli_list_word(out, items);
+        items = tg_cli_schema_of(root, items);
+
+        if (!tg_cli_list_enum(out, root, items)) {
+            tg_cli_list_word(out, root, items);
         }
 
         tg_buf_text(out, "...");
         return;
     }
 
-    tg_cli_list_word(out, property);
+    tg_cli_list_word(out, root, schema);
 }
 
 /* ` text=STRING [lang=STRING]`, as `toolgate call` takes it. */
@@ -121,7 +125,7 @@ tg_cli_list_arguments(tg_buf_t *out, tg_str_t tool)
         tg_buf_text(out, is_required ? " " : " [");
         tg_json_put_decoded(out, key);
         tg_buf_char(out, '=');
-        tg_cli_list_type(out, property);
+        tg_cli_list_type(out, schema, property);
         tg_buf_text(out, is_required ? "" : "]");
     }
 }

@@ -5,6 +5,7 @@
 
 #include "client/tg_cli_help.h"
 #include "client/tg_cli_text.h"
+#include "base/tg_spell.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -32,6 +33,25 @@ tg_cli_command_find(const char *name)
     }
 
     return NULL;
+}
+
+static int
+tg_cli_command_unknown(const char *name)
+{
+    const char *words[TG_CLI_NCOMMANDS + 2], *near;
+    size_t i;
+
+    for (i = 0; i < TG_CLI_NCOMMANDS; i++) {
+        words[i] = tg_cli_commands[i]->name;
+    }
+
+    words[i++] = "help";
+    words[i] = NULL;
+    near = tg_spell(tg_str_c(name), words);
+
+    return tg_cli_error("there is no command \"%s\"%s%s%s (see toolgate help)",
+                        name, near != NULL ? "; did you mean " : "",
+                        near != NULL ? near : "", near != NULL ? "?" : "");
 }
 
 static void
@@ -75,9 +95,7 @@ tg_cli_help(const tg_cli_options_t *options, const char *name)
     if (command == NULL) {
         return tg_cli_help_tool(options, name) == TG_CLI_DONE
                    ? TG_CLI_DONE
-                   : tg_cli_error("there is no command \"%s\" (see toolgate "
-                                  "help)",
-                                  name);
+                   : tg_cli_command_unknown(name);
     }
 
     (void) printf("usage: toolgate %s\n\n%s", command->synopsis, command->help);
@@ -116,8 +134,7 @@ tg_cli_run(tg_cli_options_t *options)
     command = tg_cli_command_find(name);
 
     if (command == NULL) {
-        return tg_cli_error("there is no command \"%s\" (see toolgate help)",
-                            name);
+        return tg_cli_command_unknown(name);
     }
 
     rc = tg_cli_options_check(options, command);

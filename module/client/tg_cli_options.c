@@ -1,6 +1,7 @@
 #include "client/tg_cli.h"
 
 #include "client/tg_cli_text.h"
+#include "base/tg_spell.h"
 
 #include <stdlib.h>
 
@@ -91,6 +92,24 @@ tg_cli_option_find(const tg_cli_options_t *options, tg_str_t name)
     return NULL;
 }
 
+static int
+tg_cli_option_unknown(const char *arg, size_t len)
+{
+    const char *words[TG_CLI_NOPTIONS + 1], *near;
+    size_t i;
+
+    for (i = 0; i < TG_CLI_NOPTIONS; i++) {
+        words[i] = tg_cli_options[i].name;
+    }
+
+    words[i] = NULL;
+    near = len > 2 ? tg_spell(tg_str(arg, len), words) : NULL;
+
+    return tg_cli_error("unknown option %s%s%s%s (see toolgate help)", arg,
+                        near != NULL ? "; did you mean " : "",
+                        near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
 /* The option at argv[*i]; moves *i when its value is the next argument. */
 static int
 tg_cli_option_take(tg_cli_options_t *options, char **argv, int *i)
@@ -103,7 +122,7 @@ tg_cli_option_take(tg_cli_options_t *options, char **argv, int *i)
     option = tg_cli_option_find(options, tg_str(argv[*i], len));
 
     if (option == NULL) {
-        return tg_cli_error("unknown option %s (see toolgate help)", argv[*i]);
+        return tg_cli_option_unknown(argv[*i], len);
     }
 
     options->given |= option->flag;

@@ -25,7 +25,25 @@ tg_cli_result_member(tg_buf_t *out, tg_str_t block, const char *key)
     }
 }
 
-/* What is no text: `[image image/png, 1234 bytes of base64]`. */
+/* The base64 of a block that has some. */
+static int
+tg_cli_block_data(tg_str_t block, tg_str_t *data)
+{
+    tg_str_t raw, resource;
+
+    if (!tg_json_has(block, TG_STR("data"), TG_JSON_STRING, &raw)
+        && !(tg_json_has(block, TG_STR("resource"), TG_JSON_OBJECT, &resource)
+             && tg_json_has(resource, TG_STR("blob"), TG_JSON_STRING, &raw)))
+    {
+        return 0;
+    }
+
+    *data = tg_json_body(raw);
+
+    return 1;
+}
+
+/* What is no text: `[content of type image image/png; --json shows it]`. */
 static void
 tg_cli_result_describe(tg_buf_t *out, tg_str_t block)
 {
@@ -45,8 +63,9 @@ tg_cli_result_describe(tg_buf_t *out, tg_str_t block)
     tg_cli_result_member(&text, block, "uri");
     tg_cli_result_member(&text, block, "mimeType");
 
-    if (tg_json_has(block, TG_STR("data"), TG_JSON_STRING, &raw)) {
-        tg_buf_printf(&text, ", %zu bytes of base64", tg_json_body(raw).len);
+    if (tg_cli_block_data(block, &raw)) {
+        tg_buf_printf(&text, ", %zu bytes of base64; -o FILE writes it",
+                      raw.len);
     }
 
     tg_buf_text(&text, "; --json shows it]");
@@ -121,24 +140,6 @@ tg_cli_result_tool(tg_str_t result)
     }
 
     return tg_cli_write(stderr, &out, TG_CLI_REFUSED);
-}
-
-/* The base64 of a block that has some. */
-static int
-tg_cli_block_data(tg_str_t block, tg_str_t *data)
-{
-    tg_str_t raw, resource;
-
-    if (!tg_json_has(block, TG_STR("data"), TG_JSON_STRING, &raw)
-        && !(tg_json_has(block, TG_STR("resource"), TG_JSON_OBJECT, &resource)
-             && tg_json_has(resource, TG_STR("blob"), TG_JSON_STRING, &raw)))
-    {
-        return 0;
-    }
-
-    *data = tg_json_body(raw);
-
-    return 1;
 }
 
 static int

@@ -28,11 +28,11 @@ tg_cli_cell_bytes(tg_buf_t *cells, uint64_t bytes)
 
     value = (double) bytes;
 
-    for (i = 0; value >= 1000 && units[i + 1] != '\0'; i++) {
+    for (i = 0; value >= 999.5 && units[i + 1] != '\0'; i++) {
         value /= 1000;
     }
 
-    tg_buf_printf(cells, value < 10 ? "%.1f %cB\t" : "%.0f %cB\t", value,
+    tg_buf_printf(cells, value < 9.95 ? "%.1f %cB\t" : "%.0f %cB\t", value,
                   units[i]);
 }
 
@@ -165,8 +165,9 @@ tg_cli_put_connections(tg_buf_t *out, struct json_object *connections)
     struct json_object *open;
     uint64_t n;
 
-    tg_buf_uint(out, tg_cli_member_uint(connections, "accepted"));
-    tg_buf_text(out, " connections so far");
+    n = tg_cli_member_uint(connections, "accepted");
+    tg_buf_uint(out, n);
+    tg_buf_text(out, tg_plural(n, " connection so far", " connections so far"));
     open = tg_cli_member(connections, "open", json_type_object);
 
     if (open == NULL) {
@@ -338,14 +339,16 @@ void
 tg_cli_status_put_tables(tg_buf_t *out, struct json_object *status)
 {
     struct json_object *server;
+    uint64_t n;
     size_t i;
 
     tg_buf_text(out, "toolgate ");
     tg_utf8_put_visible(out, tg_str_c(tg_cli_member_text(status, "version")),
                         1);
     tg_buf_text(out, ", ");
-    tg_buf_uint(out, tg_cli_member_uint(status, "workers"));
-    tg_buf_text(out, " workers\n");
+    n = tg_cli_member_uint(status, "workers");
+    tg_buf_uint(out, n);
+    tg_buf_text(out, tg_plural(n, " worker\n", " workers\n"));
 
     for (i = 0; (server = tg_cli_member_at(status, "servers", i)) != NULL; i++)
     {

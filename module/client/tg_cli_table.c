@@ -195,8 +195,10 @@ tg_cli_put_time(tg_buf_t *cells, double ms)
     } else if (ms < 60000) {
         tg_buf_printf(cells, "%.1f s", ms / 1000);
     } else if (ms < 3600000) {
-        tg_buf_printf(cells, "%.0f min", ms / 60000);
+        tg_buf_printf(cells, ms < 600000 ? "%.2g min" : "%.0f min", ms / 60000);
+    } else if (ms < 172800000) {
+        tg_buf_printf(cells, ms < 36000000 ? "%.2g h" : "%.0f h", ms / 3600000);
     } else {
-        tg_buf_printf(cells, "%.1f h", ms / 3600000);
+        tg_buf_printf(cells, "%.0f days", ms / 86400000);
     }
 }

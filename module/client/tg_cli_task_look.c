@@ -213,8 +213,8 @@ tg_cli_output_next(tg_cli_session_t *session, const char *id, uint64_t *offset,
                    int follows, int *is_over)
 {
     struct json_object *part;
+    uint64_t from, gone;
     tg_buf_t params;
-    uint64_t from;
     int rc;
 
     tg_cli_task_params(&params, id);
@@ -243,10 +243,10 @@ tg_cli_output_next(tg_cli_session_t *session, const char *id, uint64_t *offset,
 
     } else {
         if (tg_cli_member_uint(part, "offset") > from) {
-            (void) tg_cli_error(
-                "%s: %llu bytes are not kept any more", id,
-                (unsigned long long) tg_cli_member_uint(part, "offset")
-                    - (unsigned long long) from);
+            gone = tg_cli_member_uint(part, "offset") - from;
+            (void) tg_cli_error("%s: %llu %s not kept any more", id,
+                                (unsigned long long) gone,
+                                tg_plural(gone, "byte is", "bytes are"));
         }
 
         tg_cli_print(stdout, tg_str_c(tg_cli_member_text(part, "output")));

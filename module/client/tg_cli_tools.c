@@ -2,6 +2,7 @@
 
 #include "client/tg_cli.h"
 #include "client/tg_cli_text.h"
+#include "schema/tg_schema_look.h"
 
 /* Longer names are not compared: hardly anybody has such tools. */
 #define TG_CLI_NEAR_MAX 64
@@ -68,6 +69,52 @@ tg_cli_tools_find(tg_str_t list, tg_str_t name, tg_str_t *tool)
     }
 
     return TG_MISSING;
+}
+
+/* --- schemas --- */
+
+tg_str_t
+tg_cli_keyword(tg_str_t root, tg_str_t schema, const char *keyword)
+{
+    tg_str_t value;
+
+    return tg_schema_look_keyword(root, schema, keyword, &value) == TG_OK
+               ? value
+               : TG_STR_NONE;
+}
+
+tg_str_t
+tg_cli_schema_of(tg_str_t root, tg_str_t schema)
+{
+    static const char *const choices[] = { "anyOf", "oneOf" };
+    tg_str_t one, found;
+    tg_json_t json;
+    size_t i;
+
+    found = schema;
+
+    if (tg_cli_keyword(root, schema, "type").data != NULL) {
+        return schema;
+    }
+
+    for (i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        tg_json_each(&json, tg_cli_keyword(root, schema, choices[i]));
+
+        while (tg_json_item(&json, &one)) {
+            if (tg_schema_look_allows(root, one, "string")) {
+                return one;
+            }
+
+            if (found.data == schema.data
+                && !tg_json_is_text(tg_cli_keyword(root, one, "type"),
+                                    TG_STR("null")))
+            {
+                found = one;
+            }
+        }
+    }
+
+    return found;
 }
 
 /* --- near names --- */

@@ -19,6 +19,16 @@ int tg_cli_tool_text(tg_str_t tool, tg_str_t key, tg_str_t *body);
 int tg_cli_tools_find(tg_str_t list, tg_str_t name, tg_str_t *tool);
 
 /*
+ * The one of a value's schemas that says what it is: schema itself, or the
+ * alternative of its anyOf or oneOf that is about texts, else the first that
+ * is not about null.  root is the tool's inputSchema.
+ */
+tg_str_t tg_cli_schema_of(tg_str_t root, tg_str_t schema);
+
+/* What a schema says of a keyword, raw, also by $ref; or absent. */
+tg_str_t tg_cli_keyword(tg_str_t root, tg_str_t schema, const char *keyword);
+
+/*
  * Says on standard error that there is no such tool, and which names are
  * near; returns TG_CLI_REFUSED.
  */

@@ -66,9 +66,10 @@ tg_cli_trace_put_text(tg_buf_t *out, const tg_cli_record_t *record)
     tg_cli_trace_put_time(out, record->time, 0);
 
     if (record->lost != 0) {
-        tg_buf_printf(out, " worker %llu lost %llu frames\n",
+        tg_buf_printf(out, " worker %llu lost %llu %s\n",
                       (unsigned long long) record->worker,
-                      (unsigned long long) record->lost);
+                      (unsigned long long) record->lost,
+                      tg_plural(record->lost, "frame", "frames"));
         return;
     }
 
@@ -452,8 +453,9 @@ tg_cli_trace_end(tg_cli_trace_t *trace)
                             trace->path);
     }
 
-    (void) tg_cli_error("%zu bytes of %s are of no whole record",
-                        trace->nskipped, trace->path);
+    (void) tg_cli_error("%zu %s of %s %s of no whole record", trace->nskipped,
+                        tg_plural(trace->nskipped, "byte", "bytes"),
+                        trace->path, tg_plural(trace->nskipped, "is", "are"));
 
     return TG_CLI_DONE;
 }

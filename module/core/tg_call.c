@@ -363,10 +363,10 @@ tg_peer_refuse(tg_peer_t *peer, const tg_reply_t *reply)
 
     text = tg_buf_fixed(room, sizeof(room));
     tg_buf_printf(&text,
-                  "This connection may have %u calls running "
-                  "(tool_max_inflight), and has; call again when one of them "
-                  "has ended.",
-                  peer->max_calls);
+                  "This connection may have %u %s running (tool_max_inflight), "
+                  "and has; call again when %s has ended.",
+                  peer->max_calls, tg_plural(peer->max_calls, "call", "calls"),
+                  tg_plural(peer->max_calls, "it", "one of them"));
     tg_reply_failure(peer, reply, TG_FAILURE_BUSY, tg_buf_view(&text));
 }
 

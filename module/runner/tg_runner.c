@@ -368,9 +368,11 @@ tg_runner_sweep(const tg_runner_t *runner)
 
     if (n != 0) {
         tg_log(is_left ? TG_LOG_ERROR : TG_LOG_WARN,
-               "%u processes of programs were left by a runner that was killed "
-               "with its guardian; %s",
-               n, is_left ? "they go on forking, end them by hand" : "ended");
+               "%u %s left by a runner that was killed with its guardian; %s",
+               n,
+               tg_plural(n, "process of a program was",
+                         "processes of programs were"),
+               is_left ? "they go on forking, end them by hand" : "ended");
     }
 }
 

@@ -42,7 +42,19 @@ my @tools = (
             properties => {
                 (map { $_ => { type => $type{$_} } } keys %type),
                 x => { enum => [ 1, 2 ] },
+                r => { '$ref' => '#/$defs/n' },
+                u => { anyOf => [ { type => 'null' }, { type => 'integer' } ] },
+                l => {
+                    anyOf => [
+                        { type => 'null' },
+                        { type => 'array', items => { '$ref' => '#/$defs/n' } },
+                    ],
+                },
+                t => {
+                    oneOf => [ { type => 'integer' }, { type => 'string' } ],
+                },
             },
+            '$defs' => { n => { type => 'integer' } },
         }));
 
 # --- arguments ------------------------------------------------------------
@@ -63,8 +75,11 @@ is typed('s=1', 'n=2', 'b=true', 'a=[1, "x"]', 'o={"k":null}'),
     '{"s":"1","n":2,"b":true,"a":[1,"x"],"o":{"k":null}}',
     'key=value: as the schema says';
 is typed('sn=null', 'nn=1e400', 'x=1', 'other=a=b', 'empty='),
-    '{"sn":"null","nn":1e400,"x":"1","other":"a=b","empty":""}',
+    '{"sn":"null","nn":1e400,"x":1,"other":"a=b","empty":""}',
     'key=value: a string where it may be one';
+is typed('r=1', 'u=2', 'l=3', 'l=4', 't=5'),
+    '{"r":1,"u":2,"l":[3,4],"t":"5"}',
+    'key=value: by $ref, and by alternatives';
 is typed('s:=[1]', "q=\"\\\t\xc3\xbc"),
     "{\"s\":[1],\"q\":\"\\\"\\\\\\t\xc3\xbc\"}",
     'key:=JSON, and what JSON must escape';
@@ -132,6 +147,8 @@ is $status, 0, 'a text: status';
 is $out, "a\e[0m\0b", 'a text: as it is, when no terminal reads it';
 (undef, $out) = result(texts("a", "b\n", "c"));
 is $out, "a\nb\nc", 'texts: each on its own line';
+my $image = '[content of type image image/png, 4 bytes of base64; '
+    . '-o FILE writes it; --json shows it]';
 (undef, $out) = result({
     content => [
         { type => 'image', mimeType => 'image/png', data => 'AAAA' },
@@ -145,8 +162,8 @@ is $out, "a\nb\nc", 'texts: each on its own line';
         },
     ],
 });
-is $out, <<'END', 'what is no text: one line each';
-[content of type image image/png, 4 bytes of base64; --json shows it]
+is $out, <<'END' =~ s/IMAGE/$image/r, 'what is no text: one line each';
+IMAGE
 x
 [content of type resource_link one file:///\u000a1; --json shows it]
 [content of type resource file:///2; --json shows it]

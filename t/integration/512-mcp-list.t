@@ -91,7 +91,7 @@ for my $pattern (
     qr/element 10 .* left out: its "description" is no string/,
     qr/"hide far_nothing\*" of mcp_server "far" fits none of its tools/,
     qr/"tool not_there" of mcp_server "far" fits none of its tools/,
-    qr/1 schemas of mcp_server "far" are passed on .* of far_older: "\$schema"/,
+    qr/1 schema of mcp_server "far" is passed on .* of far_older: "\$schema"/,
     qr/tool "mine" of mcp_server "near" would be "mine", which the config has/,
 ) {
     like $tg->log, $pattern, 'the log says so';

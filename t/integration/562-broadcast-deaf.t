@@ -28,7 +28,7 @@ is $late->notification('event')->{params}{n}, $_, "late: $_" for 1 .. $n;
 
 # What waits goes along when a session moves, and counts on.
 $tg->reload;
-$tg->wait_log(qr/sessions went on to other workers/);
+$tg->wait_log(qr/sessions? went on to/);
 my $left;
 do { $left = broadcast(++$n) } while $n < 60 && $left == 5;
 wait_for { ($left = broadcast(++$n)) == 3 } 'both to be closed';

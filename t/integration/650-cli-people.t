@@ -28,6 +28,17 @@ tool loose {
     input_schema '{"type":"object","properties":{"path":{"type":"string"}}}';
     return \$tool_arguments;
 }
+tool keyed {
+    input_schema '{"type":"object","properties":{
+        "when":{"type":"string","pattern":"^[0-9]{4}\$"},
+        "at":{"type":"string","enum":["@here"]},
+        "size":{"\$ref":"#/\$defs/size"},
+        "level":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}},
+        "patternProperties":{"^x-":{"type":"string"}},
+        "required":["when","at","size"],"additionalProperties":false,
+        "\$defs":{"size":{"type":"integer","description":"In bytes."}}}';
+    return \$tool_arguments;
+}
 tool image { exec cat $dir/bytes; output image image/png; }
 tool file  { exec cat $dir/bytes; output file a/b; }
 tool hi    { return hi; }
@@ -59,9 +70,29 @@ my ($example) = $out =~ /^  toolgate call (.*)$/m;
 is $example, 'search pattern=text kind=text limit=3', 'help: an example';
 cli('call', split / /, $example);
 is $status, 0, 'help: which works';
+cli('help', 'keyed');
+like $out, qr/^  size  integer, required\n      In bytes\.\n/m,
+    'help: what a $ref leads to';
+like $out, qr/^  level  integer, default null\n/m, 'help: an alternative';
+like $out, qr/^  toolgate call keyed when=text 'at:="\@here"' size=1$/m,
+    'help: a text that would be a file';
+like $out, qr{^with a value of your own: /when: must match the pattern}m,
+    'help: what does not fit is said';
+like cli('list'),
+    qr/^keyed when=STRING at=\@here size=INTEGER \[level=INTEGER\]/m,
+    'list: the same';
+cli('call', 'keyed', 'when=2026', 'at:="@here"', 'size=3', 'x-a=1');
+is $out, '{"when":"2026","at":"@here","size":3,"x-a":"1"}',
+    'call: what a pattern of names allows is none that is unknown';
 cli('help', 'serch');
 is $status, 2, 'help of nothing: status';
 like $err, qr/did you mean search\?/, 'help of nothing: what was meant';
+cli('lst');
+is $status, 2, 'no command: status';
+like $err, qr/no command "lst"; did you mean list\?/, 'and what was meant';
+cli('list', '--sokcet', 'x');
+like $err, qr/unknown option --sokcet; did you mean --socket\?/,
+    'and of an option';
 cli('help', 'call');
 like $out, qr/^usage: toolgate call/, 'help of a command is as ever';
 

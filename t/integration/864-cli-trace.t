@@ -102,7 +102,7 @@ for my $at ($ends[0] - 1, $ends[0] - 30, $ends[1] + 1, 1, $ends[3] + 90) {
     is scalar(frames($rest)), $left - 1, 'the rest of one at its beginning';
 }
 ($status, $out, $err) = trace($tg->file('cut.trace', "$whole$whole\x85"));
-like $err, qr/: 1 bytes of \S+cut\.trace are of no whole record/, 'it says so';
+like $err, qr/: 1 byte of \S+cut\.trace is of no whole record/, 'it says so';
 
 my ($rc, $text) = run_command({ stdin => $whole }, "$BUILD/toolgate", 'trace',
     '-');

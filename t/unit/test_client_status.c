@@ -108,14 +108,45 @@ HELP_TEST(calls, "calls")
             "{\"id\":9,\"server\":\"1.2.3.4:5\",\"type\":\"method\","
             "\"name\":\"x\\u001b[2J\",\"kind\":\"worker\","
             "\"state\":\"queued\",\"ms\":7}]}",
-            "ID    AGE  STATE    KIND     PID  CLIENT        TOOL"
+            "ID      AGE  STATE    KIND     PID  CLIENT        TOOL"
             "                 SERVER\n"
-            "17  2 min  running  exec    4711  5 (uid 1000)  build"
+            "17  1.5 min  running  exec    4711  5 (uid 1000)  build"
             "                unix:/a\n"
-            " 9   7 ms  queued   worker     -  -             "
+            " 9     7 ms  queued   worker     -  -             "
             "x\\u001b[2J (method)  1.2.3.4:5\n");
     test_is(tg_cli_status_put_calls, "{}",
             "ID  AGE  STATE  KIND  PID  CLIENT  TOOL  SERVER\n");
+}
+
+/* One of a thing is one of it. */
+HELP_TEST(one, "one")
+{
+    static const struct {
+        double ms;
+        const char *text;
+    } times[] = {
+        { 0, "0 ms" },       { 3.14, "3.1 ms" },   { 12, "12 ms" },
+        { 48200, "48.2 s" }, { 90000, "1.5 min" }, { 600000, "10 min" },
+        { 3600000, "1 h" },  { 90000000, "25 h" }, { 864000000, "10 days" },
+    };
+    tg_buf_t out;
+    size_t i;
+
+    test_is(tg_cli_status_put_tables,
+            "{\"version\":\"1\",\"workers\":1,\"servers\":[{\"server\":\"a\","
+            "\"name\":\"b\",\"connections\":{\"accepted\":1}}]}",
+            "toolgate 1, 1 worker\n"
+            "\n"
+            "a (b): 1 connection so far\n"
+            "\n"
+            "TOOL  CALLS  NOW  WAIT  MEAN  95%  IN  OUT  FAILED\n");
+
+    for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        tg_buf_init(&out, tg_alloc_libc());
+        tg_cli_put_time(&out, times[i].ms);
+        HELP_EQ(tg_buf_view(&out), times[i].text);
+        tg_buf_deinit(&out);
+    }
 }
 
 /* Labels are escaped, buckets add up, each family stands together. */

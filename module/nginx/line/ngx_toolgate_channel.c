@@ -290,8 +290,9 @@ ngx_toolgate_channel_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
 
     if (has_ended && nasks != 0) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "backend \"%V\" ended with %ui calls in flight",
-                      &channel->backend->name, nasks);
+                      "backend \"%V\" ended with %ui %s in flight",
+                      &channel->backend->name, nasks,
+                      tg_plural(nasks, "call", "calls"));
     }
 
     if (was_open || (has_ended && !channel->backend->speech.is_mcp)) {

@@ -260,9 +260,9 @@ ngx_toolgate_runner_lost(ngx_toolgate_line_t *line, ngx_uint_t nasks,
 
     if (nasks != 0) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "toolgate-runner ended with %ui calls in flight; "
-                      "starting it anew",
-                      nasks);
+                      "toolgate-runner ended with %ui %s in flight; starting "
+                      "it anew",
+                      nasks, tg_plural(nasks, "call", "calls"));
         ngx_toolgate_line_begin(line);
 
     } else if (!line->is_heard && !ngx_exiting

@@ -296,7 +296,7 @@ ngx_toolgate_sink_new(ngx_conf_t *cf)
 
     if (*sink != NULL) {
         (*sink)->loss.directive = "tool_log";
-        (*sink)->loss.what = "lines";
+        (*sink)->loss.what = "line";
         (*sink)->loss.name = "syslog";
     }
 

@@ -1,5 +1,7 @@
 #include "nginx/log/ngx_toolgate_loss.h"
 
+#include "base/tg_base.h"
+
 #include <ngx_event.h>
 
 /* How often it is said that something is lost. */
@@ -26,8 +28,9 @@ ngx_toolgate_loss_add(ngx_toolgate_loss_t *loss, ngx_uint_t n, ngx_err_t err,
     loss->told = loss->lost;
     loss->told_at = ngx_time();
     ngx_log_error(NGX_LOG_ERR, log, err,
-                  "%s: \"%s\" cannot be written; %ui %s were lost so far",
-                  loss->directive, loss->name, loss->lost, loss->what);
+                  "%s: \"%s\" cannot be written; %ui %s%s lost so far",
+                  loss->directive, loss->name, loss->lost, loss->what,
+                  tg_plural(loss->lost, " was", "s were"));
 }
 
 void
@@ -40,8 +43,9 @@ ngx_toolgate_loss_over(ngx_toolgate_loss_t *loss, ngx_log_t *log)
     }
 
     ngx_log_error(NGX_LOG_ERR, log, 0,
-                  "%s: \"%s\" can be written again; %ui %s were lost",
-                  loss->directive, loss->name, loss->lost, loss->what);
+                  "%s: \"%s\" can be written again; %ui %s%s lost",
+                  loss->directive, loss->name, loss->lost, loss->what,
+                  tg_plural(loss->lost, " was", "s were"));
     loss->lost = 0;
     loss->told = 0;
     loss->told_at = ngx_time();

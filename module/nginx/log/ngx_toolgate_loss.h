@@ -10,7 +10,7 @@
 
 typedef struct {
     const char *directive;
-    const char *what; /* "lines" */
+    const char *what; /* "line": one of them */
     const char *name; /* of the file */
     ngx_uint_t lost;  /* since it was said that it can be written */
     ngx_uint_t told;  /* of these: how many the error log knows of */

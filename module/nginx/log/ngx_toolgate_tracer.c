@@ -388,7 +388,7 @@ ngx_toolgate_tracer_file(ngx_conf_t *cf, ngx_str_t *path)
     file->flush = ngx_toolgate_tracer_reopen;
     tracer->file = file;
     tracer->loss.directive = "tool_trace";
-    tracer->loss.what = "frames";
+    tracer->loss.what = "frame";
     tracer->loss.name = (char *) file->name.data;
     *tracers = tracer;
 

@@ -430,9 +430,11 @@ ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp, tg_str_t array,
 
         if (unchecked.n != 0) {
             ngx_log_error(NGX_LOG_NOTICE, log, 0,
-                          "%ui schemas of mcp_server \"%V\" are passed on and "
-                          "not checked; of %*s",
-                          unchecked.n, &mcp->name,
+                          "%ui %s of mcp_server \"%V\" %s passed on and not "
+                          "checked; of %*s",
+                          unchecked.n,
+                          tg_plural(unchecked.n, "schema", "schemas"),
+                          &mcp->name, tg_plural(unchecked.n, "is", "are"),
                           tg_buf_view(&unchecked.why).len,
                           tg_buf_view(&unchecked.why).data);
         }

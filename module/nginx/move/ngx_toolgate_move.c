@@ -294,9 +294,11 @@ ngx_toolgate_move_exit(ngx_cycle_t *cycle)
     }
 
     if (ngx_toolgate_moved != 0) {
-        ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,
-                      "%ui sessions went on to other workers",
-                      ngx_toolgate_moved);
+        ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0, "%ui %s",
+                      ngx_toolgate_moved,
+                      tg_plural(ngx_toolgate_moved,
+                                "session went on to another worker",
+                                "sessions went on to other workers"));
     }
 }
 

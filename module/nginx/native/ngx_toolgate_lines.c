@@ -90,8 +90,9 @@ ngx_toolgate_lines_flush(void)
 
     if (lost != 0) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "libraries logged %ui lines more, which are left out",
-                      lost);
+                      "libraries logged %ui %s left out", lost,
+                      tg_plural(lost, "line more, which is",
+                                "lines more, which are"));
     }
 }
 

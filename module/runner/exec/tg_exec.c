@@ -133,9 +133,10 @@ tg_exec_on_overflow(tg_exec_t *exec, int rc)
     if (rc == TG_LIMIT) {
         exec->job->rule = "max_output";
         tg_job_fail(exec->job, TG_FAILURE_OUTPUT,
-                    "%s printed more than %zu bytes (max_output) and was "
+                    "%s printed more than %zu %s (max_output) and was "
                     "ended; ask for less.",
-                    exec->job->params.tool, exec->params.how.max_output);
+                    exec->job->params.tool, exec->params.how.max_output,
+                    tg_plural(exec->params.how.max_output, "byte", "bytes"));
     } else {
         tg_job_fail(exec->job, TG_FAILURE_INTERNAL,
                     "toolgate-runner has no memory left for the output; try "

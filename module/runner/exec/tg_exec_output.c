@@ -182,9 +182,10 @@ tg_exec_put_ends(tg_buf_t *text, tg_exec_output_t *output)
     }
 
     if (tg_exec_is_spilled(output)) {
-        tg_buf_printf(text, "\n[stdout has %llu bytes in %llu lines; ",
+        tg_buf_printf(text, "\n[stdout has %llu bytes in %llu %s; ",
                       (unsigned long long) output->spill.size,
-                      (unsigned long long) output->spill.lines);
+                      (unsigned long long) output->spill.lines,
+                      tg_plural(output->spill.lines, "line", "lines"));
         tg_exec_spill_put_where(output, text);
         tg_buf_char(text, ']');
     }

@@ -173,10 +173,11 @@ tg_exec_spill_text(tg_exec_output_t *output, tg_buf_t *text)
                   tg_spill_read(spill, 0, output->out.data, shown / 2));
     tg_utf8_put_lossy(text, tg_exec_lines(head, 1));
     tg_buf_printf(text,
-                  "\n[all of it has %llu bytes in %llu lines; this is its "
+                  "\n[all of it has %llu bytes in %llu %s; this is its "
                   "beginning and its end; ",
                   (unsigned long long) spill->size,
-                  (unsigned long long) spill->lines);
+                  (unsigned long long) spill->lines,
+                  tg_plural(spill->lines, "line", "lines"));
     tg_exec_spill_tail(output, shown - shown / 2);
     tail = tg_exec_lines(tg_buf_view(&output->out), 0);
     tg_exec_spill_put_where(output, text);

@@ -261,7 +261,8 @@ tg_http_no_text(const tg_http_answer_t *answer, int rc, const char *tool,
         tg_buf_text(text, "; only UTF-8 and ISO-8859-1 are read");
 
     } else {
-        tg_buf_printf(text, "%zu bytes of ", answer->body.len);
+        tg_buf_printf(text, "%zu %s of ", answer->body.len,
+                      tg_plural(answer->body.len, "byte", "bytes"));
         tg_utf8_put_lossy(text, tg_http_kind(answer));
         tg_buf_text(text, ", which is no text in UTF-8 and cannot be passed "
                           "on; ask the server for text or JSON");
@@ -279,9 +280,10 @@ tg_http_outcome(const tg_http_answer_t *answer, const tg_http_params_t *params,
 
     if (answer->is_cut) {
         tg_buf_printf(text,
-                      "%s: the answer has more than %zu bytes (max_output); "
+                      "%s: the answer has more than %zu %s (max_output); "
                       "ask for less.",
-                      tool, params->max_output);
+                      tool, params->max_output,
+                      tg_plural(params->max_output, "byte", "bytes"));
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }
 

@@ -35,9 +35,10 @@ tg_hear_listed(tg_instance_t *instance)
     if (client->nleft_out != 0) {
         tg_instance_log(
             instance, TG_LOG_WARN,
-            "%zu elements of its list of tools have no name, or one "
-            "that was there before; they are left out",
-            client->nleft_out);
+            "%zu of its tools %s no name, or one that was there before; "
+            "%s left out",
+            client->nleft_out, tg_plural(client->nleft_out, "has", "have"),
+            tg_plural(client->nleft_out, "it is", "they are"));
     }
 
     if (instance->ops->listed(instance->server, instance, client->tools)

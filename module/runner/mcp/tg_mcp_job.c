@@ -159,9 +159,9 @@ tg_mcp_job_too_large(tg_mcp_job_t *call)
 
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_printf(&text,
-                  "%s returned more than %lld bytes (max_output); ask for "
-                  "less.",
-                  call->job->params.tool, (long long) call->max_output);
+                  "%s returned more than %lld %s (max_output); ask for less.",
+                  call->job->params.tool, (long long) call->max_output,
+                  tg_plural((uint64_t) call->max_output, "byte", "bytes"));
     call->job->rule = "max_output";
     tg_mcp_job_fail(call, TG_FAILURE_OUTPUT, tg_buf_view(&text));
     tg_buf_deinit(&text);

@@ -59,8 +59,10 @@ tg_spill_bytes(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
     p = (uint64_t) query->offset < text.len ? text.data + query->offset : end;
     cut = tg_spill_cut(p, end, (size_t) query->bytes);
     tg_utf8_put_lossy(page, tg_str(p, (size_t) (cut - p)));
-    tg_buf_printf(remark, "[%zu bytes from offset %zu on, of %zu",
-                  (size_t) (cut - p), (size_t) (p - text.data), text.len);
+    tg_buf_printf(remark, "[%zu %s from offset %zu on, of %zu",
+                  (size_t) (cut - p),
+                  tg_plural((size_t) (cut - p), "byte", "bytes"),
+                  (size_t) (p - text.data), text.len);
 
     if (cut < end) {
         tg_buf_printf(remark, "; it goes on with \"offset\": %zu]",
@@ -106,16 +108,24 @@ tg_spill_lines(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
     tg_utf8_put_lossy(page, tg_str(start, (size_t) (p - start)));
 
     if (n == 0) {
-        tg_buf_printf(remark, "[there are %lld lines; this is behind the end]",
-                      (long long) line - 1);
-    } else if (p < end) {
-        tg_buf_printf(remark,
-                      "[lines %lld to %lld; it goes on with \"line\": %lld]",
-                      (long long) line, (long long) (line + n - 1),
+        tg_buf_printf(remark, "[there %s %lld %s; this is behind the end]",
+                      line == 2 ? "is" : "are", (long long) line - 1,
+                      line == 2 ? "line" : "lines");
+        return;
+    }
+
+    tg_buf_printf(remark, "[line%s %lld", tg_plural((uint64_t) n, "", "s"),
+                  (long long) line);
+
+    if (n > 1) {
+        tg_buf_printf(remark, " to %lld", (long long) (line + n - 1));
+    }
+
+    if (p < end) {
+        tg_buf_printf(remark, "; it goes on with \"line\": %lld]",
                       (long long) (line + n));
     } else {
-        tg_buf_printf(remark, "[lines %lld to %lld; this is the end]",
-                      (long long) line, (long long) (line + n - 1));
+        tg_buf_text(remark, "; this is the end]");
     }
 }
 
@@ -409,7 +419,8 @@ tg_spill_search(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
     end = tg_str_end(text);
     p = tg_spill_search_from(&search, text.data, end, &line);
     regfree(&search.regex);
-    tg_buf_printf(remark, "[%lld matching lines", (long long) search.n);
+    tg_buf_printf(remark, "[%lld matching %s", (long long) search.n,
+                  tg_plural((uint64_t) search.n, "line", "lines"));
 
     if (search.cut != NULL) {
         tg_buf_printf(remark,

@@ -77,7 +77,7 @@ tg_task_wait_tell(tg_task_call_t *call)
     if (task != NULL) {
         tg_buf_text(&json, " runs, it has put out ");
         tg_buf_uint(&json, task->size);
-        tg_buf_text(&json, " bytes\"}");
+        tg_buf_text(&json, tg_plural(task->size, " byte\"}", " bytes\"}"));
     } else {
         tg_buf_text(&json, call->ask.state == TG_TASK_QUEUED
                                ? " waits for its turn\"}"
