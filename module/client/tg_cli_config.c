@@ -394,7 +394,7 @@ tg_cli_config_entry(const tg_cli_options_t *options,
 
     if (options->file != NULL
         && !(options->given & (TG_CLI_WRITE | TG_CLI_REMOVE))) {
-        return tg_cli_error("--file goes with --write");
+        return tg_cli_error("--file goes with --write or --remove");
     }
 
     if (options->scope != NULL && strcmp(options->scope, "user") != 0

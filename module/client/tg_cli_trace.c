@@ -482,6 +482,23 @@ tg_cli_trace_number(const char *option, const char *text, uint64_t *number)
 }
 
 static int
+tg_cli_trace_dialect(const char *dialect)
+{
+    static const char *const words[] = { "ipc", "jsonrpc", "relay", "auto" };
+    size_t i;
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (dialect == NULL || strcmp(dialect, words[i]) == 0) {
+            return TG_CLI_DONE;
+        }
+    }
+
+    return tg_cli_error("--dialect is ipc, jsonrpc, relay, or auto as long as "
+                        "it is not known, not \"%s\"",
+                        dialect);
+}
+
+static int
 tg_cli_trace_open_all(tg_cli_trace_t *trace)
 {
     trace->before.fd = -1;
@@ -524,6 +541,7 @@ tg_cli_trace_run(const tg_cli_options_t *options)
             != TG_CLI_DONE
         || tg_cli_trace_number("--client", options->client, &trace.client)
                != TG_CLI_DONE
+        || tg_cli_trace_dialect(options->dialect) != TG_CLI_DONE
         || tg_cli_trace_open_all(&trace) != TG_CLI_DONE)
     {
         return TG_CLI_FAILED;
@@ -564,7 +582,7 @@ const tg_cli_command_t tg_cli_trace = {
             "  --in, --out        what clients sent, or got\n"
             "  --connection N     of one connection\n"
             "  --client PID       of one process\n"
-            "  --dialect NAME     ipc, jsonrpc, relay\n"
+            "  --dialect NAME     ipc, jsonrpc, relay; auto: not known yet\n"
             "  --match TEXT       what has this text, as far as was traced\n",
     .options = TG_CLI_JSON | TG_CLI_FOLLOW | TG_CLI_IN | TG_CLI_OUT
                | TG_CLI_TRACED,
