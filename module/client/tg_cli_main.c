@@ -74,8 +74,8 @@ tg_cli_usage(FILE *file)
         "with --ca FILE (whom to trust), --cert FILE and --key FILE (yours)\n"
         "and --tls-name NAME (the server's), or TOOLGATE_CA, TOOLGATE_CERT,\n"
         "TOOLGATE_KEY and TOOLGATE_TLS_NAME.\n\n"
-        "-s, -j, -t, -o, -n, -w, -h and -V are --socket, --json, --timeout,\n"
-        "--output, --name, --write, --help and --version.\n\n"
+        "-s, -j, -t, -o, -w, -h and -V are --socket, --json, --timeout,\n"
+        "--output, --watch (of config: --write), --help and --version.\n\n"
         "With TOOLGATE_DEBUG=1 every message is shown on standard error.\n"
         "Exit status: 0 done, 1 the tool or the server said no, 2 it could\n"
         "not be asked; `toolgate help validate` has its own.\n",

@@ -70,6 +70,9 @@ static const tg_cli_option_t tg_cli_options[] = {
 /* As tail has it; for others, -f is a file. */
 static const tg_cli_option_t tg_cli_option_follow = { "-f", TG_CLI_FOLLOW, 0 };
 
+/* Only `config` writes. */
+static const tg_cli_option_t tg_cli_option_watch = { "-w", TG_CLI_WATCH, 0 };
+
 static const tg_cli_option_t *
 tg_cli_option_find(const tg_cli_options_t *options, tg_str_t name)
 {
@@ -81,6 +84,12 @@ tg_cli_option_find(const tg_cli_options_t *options, tg_str_t name)
         && tg_str_eq(name, TG_STR("-f")))
     {
         return &tg_cli_option_follow;
+    }
+
+    if (options->nargs != 0 && strcmp(options->args[0], "config") != 0
+        && tg_str_eq(name, TG_STR("-w")))
+    {
+        return &tg_cli_option_watch;
     }
 
     for (i = 0; i < TG_CLI_NOPTIONS; i++) {
