@@ -29,13 +29,12 @@ for my $command (qw(list call ping config)) {
 
 for my $case (
     [ qr/^usage: toolgate COMMAND/ ],
-    [ qr/no command "lsit" \(see toolgate help\)/, 'lsit' ],
+    [ qr/no command "lsit"; did you mean list\? \(see toolgate help\)/, 'lsit' ],
     [ qr/no command "lsit"/, 'help', 'lsit' ],
     [ qr/unknown option --jsn/, 'list', '--jsn' ],
     [ qr/unknown option -x/, 'list', '-x' ],
     [ qr/ping does not take --watch/, 'ping', '-w' ],
     [ qr/config does not take --watch/, 'config', 'claude', '--watch' ],
-    [ qr/--dialect is ipc, .*not "json"/, 'trace', 'x', '--dialect', 'json' ],
     [ qr/--json takes no value/, 'list', '--json=1' ],
     [ qr/--socket wants a value$/, 'list', '--socket' ],
     [ qr/--socket wants a value that is not empty/, 'list', '--socket=' ],

@@ -101,6 +101,8 @@ for my $at ($ends[0] - 1, $ends[0] - 30, $ends[1] + 1, 1, $ends[3] + 90) {
     my $left = scalar grep { $_ >= $at } @ends;
     is scalar(frames($rest)), $left - 1, 'the rest of one at its beginning';
 }
+(undef, undef, $err) = $tg->cli('trace', 'x', '--dialect', 'json');
+like $err, qr/--dialect is ipc, jsonrpc, .*not "json"/, 'there is no such one';
 ($status, $out, $err) = trace($tg->file('cut.trace', "$whole$whole\x85"));
 like $err, qr/: 1 byte of \S+cut\.trace is of no whole record/, 'it says so';
 
