@@ -16,9 +16,10 @@
 /* What the agents' own tools' names leave room for. */
 #define TG_CLI_SERVER_MAX 64
 
-/* Where a file is: FOLDER/FILE, in the current folder or below the home. */
+/* Where a file is: FOLDER/FILE, in the current folder or below BASE. */
 typedef struct {
-    const char *above;  /* environment that names the folder instead, or NULL */
+    const char *above;  /* environment that names the base instead, or NULL */
+    const char *base;   /* of the user's: below the home */
     const char *folder; /* empty: no folder of its own */
     const char *file;   /* NULL: the agent has no such file */
 } tg_cli_place_t;
@@ -41,48 +42,48 @@ static const tg_cli_agent_t tg_cli_agents[] = {
       "mcpServers",
       TG_CLI_FORM_PLAIN,
       0,
-      { NULL, "", ".mcp.json" },
-      { NULL, "", "/.claude.json" } },
+      { NULL, "", "", ".mcp.json" },
+      { "CLAUDE_CONFIG_DIR", "", "", "/.claude.json" } },
     { "codex",
       "Codex",
       tg_cli_merge_toml,
       NULL,
       TG_CLI_FORM_PLAIN,
       1,
-      { NULL, "", NULL },
-      { "CODEX_HOME", "/.codex", "/config.toml" } },
+      { NULL, "", "", NULL },
+      { "CODEX_HOME", "/.codex", "", "/config.toml" } },
     { "cursor",
       "Cursor",
       tg_cli_merge_json,
       "mcpServers",
       TG_CLI_FORM_PLAIN,
       0,
-      { NULL, ".cursor", "/mcp.json" },
-      { NULL, "/.cursor", "/mcp.json" } },
+      { NULL, "", ".cursor", "/mcp.json" },
+      { NULL, "", "/.cursor", "/mcp.json" } },
     { "vscode",
       "VS Code",
       tg_cli_merge_json,
       "servers",
       TG_CLI_FORM_STDIO,
       0,
-      { NULL, ".vscode", "/mcp.json" },
-      { NULL, "/.config/Code/User", "/mcp.json" } },
+      { NULL, "", ".vscode", "/mcp.json" },
+      { "XDG_CONFIG_HOME", "/.config", "/Code/User", "/mcp.json" } },
     { "gemini",
       "Gemini CLI",
       tg_cli_merge_json,
       "mcpServers",
       TG_CLI_FORM_PLAIN,
       0,
-      { NULL, ".gemini", "/settings.json" },
-      { NULL, "/.gemini", "/settings.json" } },
+      { NULL, "", ".gemini", "/settings.json" },
+      { NULL, "", "/.gemini", "/settings.json" } },
     { "opencode",
       "OpenCode",
       tg_cli_merge_json,
       "mcp",
       TG_CLI_FORM_LOCAL,
       0,
-      { NULL, "", "opencode.json" },
-      { NULL, "/.config/opencode", "/opencode.json" } },
+      { NULL, "", "", "opencode.json" },
+      { "XDG_CONFIG_HOME", "/.config", "/opencode", "/opencode.json" } },
 };
 
 static int
@@ -102,26 +103,31 @@ tg_cli_config_is_users(const tg_cli_options_t *options,
                                   : agent->is_users;
 }
 
-/* What is above the folder of a place of the user's, and the folder. */
+/* The folder of a place of the user's. */
 static int
 tg_cli_config_home(const tg_cli_place_t *place, char folder[PATH_MAX])
 {
-    const char *above, *below;
+    const char *above;
+    char base[PATH_MAX];
+    int rc;
 
     above = place->above != NULL ? getenv(place->above) : NULL;
-    below = "";
 
-    if (above == NULL || above[0] == '\0') {
-        above = getenv("HOME");
-        below = place->folder;
+    if (above != NULL && above[0] != '\0') {
+        return tg_cli_config_join(folder, above, place->folder);
     }
+
+    above = getenv("HOME");
 
     if (above == NULL || above[0] == '\0') {
         return tg_cli_error("where is your home? Set HOME, or name the file "
                             "with --file PATH");
     }
 
-    return tg_cli_config_join(folder, above, below);
+    rc = tg_cli_config_join(base, above, place->base);
+
+    return rc == TG_CLI_DONE ? tg_cli_config_join(folder, base, place->folder)
+                             : rc;
 }
 
 /*
@@ -471,13 +477,14 @@ const tg_cli_command_t tg_cli_config = {
             "there as it is.\n\n"
             "  AGENT     of a project         of the user\n"
             "  claude    .mcp.json            ~/.claude.json\n"
-            "  codex                          config.toml in $CODEX_HOME or "
-            "~/.codex\n"
+            "  codex                          ~/.codex/config.toml\n"
             "  cursor    .cursor/mcp.json     ~/.cursor/mcp.json\n"
             "  vscode    .vscode/mcp.json     ~/.config/Code/User/mcp.json\n"
             "  gemini    .gemini/settings.json  ~/.gemini/settings.json\n"
             "  opencode  opencode.json        "
             "~/.config/opencode/opencode.json\n\n"
+            "CLAUDE_CONFIG_DIR, CODEX_HOME and XDG_CONFIG_HOME (~/.config) "
+            "name other folders\nwhere they are set.\n\n"
             "  --write        change the file\n"
             "  --remove       take the server out of the file\n"
             "  --scope SCOPE  project or user; default user for codex, project "

@@ -28,6 +28,7 @@ sub config {
         TOOLGATE_SOCKET => $sock,
         HOME            => "$dir/home",
         CODEX_HOME      => undef,
+        CLAUDE_CONFIG_DIR => undef,
         %{ $tg->san_env },
         %{ $option->{env} // {} },
     );

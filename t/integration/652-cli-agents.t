@@ -12,11 +12,15 @@ my $sock = $tg->socket_path;
 mkdir "$dir/$_" or die $! for qw(work home home/.config home/.config/Code);
 
 sub config {
+    my %more = ref $_[0] ? %{ shift @_ } : ();
     my %env = (
-        TOOLGATE_SOCKET => $sock,
-        HOME            => "$dir/home",
-        CODEX_HOME      => undef,
+        TOOLGATE_SOCKET   => $sock,
+        HOME              => "$dir/home",
+        CODEX_HOME        => undef,
+        CLAUDE_CONFIG_DIR => undef,
+        XDG_CONFIG_HOME   => undef,
         %{ $tg->san_env },
+        %more,
     );
     return run_command({ cwd => "$dir/work", env => \%env },
         "$bin/toolgate", 'config', @_);
@@ -82,6 +86,21 @@ for (
     is $status, 0, "$agent: again, status";
     like $out, qr/nothing to change, toolgate is not registered/,
         "$agent: nothing to do";
+}
+
+# Folders that the environment names.
+mkdir "$dir/$_" or die $! for qw(xdg xdg/Code claude);
+for (
+    [ claude   => 'CLAUDE_CONFIG_DIR', 'claude', '.claude.json' ],
+    [ vscode   => 'XDG_CONFIG_HOME',   'xdg',    'Code/User/mcp.json' ],
+    [ opencode => 'XDG_CONFIG_HOME',   'xdg',    'opencode/opencode.json' ],
+    )
+{
+    my ($agent, $name, $above, $file) = @$_;
+    my ($status, undef, $err) = config({ $name => "$dir/$above" }, $agent,
+        qw(--scope user --write));
+    is $status, 0, "$agent: $name, status" or diag $err;
+    like slurp("$dir/$above/$file"), qr/toolgate/, "$agent: $name";
 }
 
 my $folder = "$dir/work/.cursor";
