@@ -14,6 +14,17 @@ tg_cli_cell_uint(tg_buf_t *cells, uint64_t value)
     tg_buf_char(cells, '\t');
 }
 
+/* A process, where there is one. */
+static void
+tg_cli_cell_pid(tg_buf_t *cells, uint64_t pid)
+{
+    if (pid != 0) {
+        tg_cli_cell_uint(cells, pid);
+    } else {
+        tg_buf_text(cells, "-\t");
+    }
+}
+
 static void
 tg_cli_cell_bytes(tg_buf_t *cells, uint64_t bytes)
 {
@@ -317,7 +328,7 @@ tg_cli_put_runners(tg_buf_t *out, struct json_object *status)
     {
         tg_cli_cell_text(&cells, tg_cli_member_text(runner, "state_dir"), '\t');
         tg_cli_cell_text(&cells, tg_cli_member_text(runner, "state"), '\t');
-        tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "pid"));
+        tg_cli_cell_pid(&cells, tg_cli_member_uint(runner, "pid"));
         tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "running"));
         tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "queued"));
         tg_cli_cell_uint(&cells, tg_cli_member_uint(runner, "started"));
@@ -364,23 +375,14 @@ static void
 tg_cli_put_call(tg_buf_t *cells, struct json_object *call)
 {
     struct json_object *client;
-    uint64_t pid;
 
-    pid = tg_cli_member_uint(call, "pid");
     client = tg_cli_member(call, "client", json_type_object);
     tg_cli_cell_uint(cells, tg_cli_member_uint(call, "id"));
     tg_cli_put_time(cells, (double) tg_cli_member_uint(call, "ms"));
     tg_buf_char(cells, '\t');
     tg_cli_cell_text(cells, tg_cli_member_text(call, "state"), '\t');
     tg_cli_cell_text(cells, tg_cli_member_text(call, "kind"), '\t');
-
-    if (pid != 0) {
-        tg_buf_uint(cells, pid);
-    } else {
-        tg_buf_char(cells, '-');
-    }
-
-    tg_buf_char(cells, '\t');
+    tg_cli_cell_pid(cells, tg_cli_member_uint(call, "pid"));
 
     if (client != NULL) {
         tg_buf_printf(cells, "%llu (uid %llu)\t",

@@ -31,7 +31,7 @@ tool loose {
 tool keyed {
     input_schema '{"type":"object","properties":{
         "when":{"type":"string","pattern":"^[0-9]{4}\$"},
-        "at":{"type":"string","enum":["@here"]},
+        "at":{"type":"string","enum":["\@here"]},
         "size":{"\$ref":"#/\$defs/size"},
         "level":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}},
         "patternProperties":{"^x-":{"type":"string"}},

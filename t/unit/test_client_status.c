@@ -134,12 +134,16 @@ HELP_TEST(one, "one")
 
     test_is(tg_cli_status_put_tables,
             "{\"version\":\"1\",\"workers\":1,\"servers\":[{\"server\":\"a\","
-            "\"name\":\"b\",\"connections\":{\"accepted\":1}}]}",
+            "\"name\":\"b\",\"connections\":{\"accepted\":1}}],"
+            "\"runners\":[{\"state_dir\":\"c\",\"state\":\"absent\"}]}",
             "toolgate 1, 1 worker\n"
             "\n"
             "a (b): 1 connection so far\n"
             "\n"
-            "TOOL  CALLS  NOW  WAIT  MEAN  95%  IN  OUT  FAILED\n");
+            "TOOL  CALLS  NOW  WAIT  MEAN  95%  IN  OUT  FAILED\n"
+            "\n"
+            "RUNNER  STATE   PID  PROGRAMS  WAIT  SO FAR  TASKS  JOBS\n"
+            "c       absent    -         0     0       0      0\n");
 
     for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         tg_buf_init(&out, tg_alloc_libc());
