@@ -115,6 +115,31 @@ HELP_TEST(owners, "whose it is")
     end();
 }
 
+/* One without an end is a line, too, in however many pieces it comes. */
+HELP_TEST(lines, "lines")
+{
+    static const struct {
+        const char *data;
+        unsigned lines;
+    } pieces[] = {
+        { "a", 1 }, { "b\n", 1 }, { "c\nd", 3 }, { "e", 3 }, { "\n\n", 4 }
+    };
+    tg_spill_t spill;
+    size_t i;
+
+    begin();
+    CU_ASSERT_FATAL(tg_spill_begin(&spill, &spills, "1", 1 << 24) == 0);
+
+    for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        CU_ASSERT(tg_spill_write(&spill, pieces[i].data, strlen(pieces[i].data))
+                  == 0);
+        CU_ASSERT(spill.lines == pieces[i].lines);
+    }
+
+    tg_spill_end(&spill);
+    end();
+}
+
 HELP_TEST(quota, "the oldest go")
 {
     char a[TG_SPILL_KEY + 1], b[TG_SPILL_KEY + 1], c[TG_SPILL_KEY + 1];

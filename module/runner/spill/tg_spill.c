@@ -398,6 +398,10 @@ tg_spill_write(tg_spill_t *spill, const char *data, size_t len)
         }
     }
 
+    spill->lines -= spill->is_open;
+    spill->is_open = end[-1] != '\n';
+    spill->lines += spill->is_open;
+
     for (p = data; p < end && (p = memchr(p, '\n', (size_t) (end - p))); p++) {
         spill->lines++;
     }

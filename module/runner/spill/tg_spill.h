@@ -39,7 +39,8 @@ typedef struct {
     uint64_t quota;
     uint64_t reserved;
     uint64_t size;
-    uint64_t lines; /* ends of lines */
+    uint64_t lines;
+    unsigned is_open; /* the last line has no end */
     char name[TG_SPILL_NAME];
 } tg_spill_t;
 
