@@ -148,6 +148,16 @@ tg_cli_cancel_ask(tg_cli_session_t *session, void *ctx)
         return rc;
     }
 
+    if (session->answer.kind != TG_ANSWER_RESULT
+        && session->answer.code == TG_RPC_PARAMS
+        && !(session->options->given & TG_CLI_JSON))
+    {
+        (void) tg_cli_error("no call %s is under way (toolgate ps shows those "
+                            "that are)",
+                            id);
+        return TG_CLI_REFUSED;
+    }
+
     if (session->answer.kind != TG_ANSWER_RESULT) {
         return tg_cli_status_refused(session);
     }

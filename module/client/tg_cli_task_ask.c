@@ -2,21 +2,31 @@
 
 #include "client/tg_cli_result.h"
 #include "client/tg_cli_text.h"
+#include "base/tg_spell.h"
 #include "core/tg_rpc.h"
 
 #include <unistd.h>
+
+/* Commands behind one word: more than there are. */
+#define TG_CLI_SUBS 16
 
 int
 tg_cli_sub_run(const tg_cli_options_t *options,
                const tg_cli_command_t *const *commands, const char *what)
 {
+    const char *words[TG_CLI_SUBS + 1], *near;
     tg_cli_options_t rest;
     size_t i;
     int rc;
 
+    for (i = 0; i < TG_CLI_SUBS && commands[i] != NULL; i++) {
+        words[i] = strrchr(commands[i]->name, ' ') + 1;
+    }
+
+    words[i] = NULL;
+
     for (i = 0; options->nargs != 0 && commands[i] != NULL; i++) {
-        if (strcmp(strrchr(commands[i]->name, ' ') + 1, options->args[0]) != 0)
-        {
+        if (strcmp(words[i], options->args[0]) != 0) {
             continue;
         }
 
@@ -33,10 +43,17 @@ tg_cli_sub_run(const tg_cli_options_t *options,
         return commands[i]->run(&rest);
     }
 
-    return options->nargs == 0
-               ? tg_cli_error("%s what? (see toolgate help %s)", what, what)
-               : tg_cli_error("there is no \"%s %s\" (see toolgate help %s)",
-                              what, options->args[0], what);
+    if (options->nargs == 0) {
+        return tg_cli_error("%s what? (see toolgate help %s)", what, what);
+    }
+
+    near = tg_spell(tg_str_c(options->args[0]), words);
+
+    return tg_cli_error("there is no \"%s %s\"%s%s%s (see toolgate help %s)",
+                        what, options->args[0],
+                        near != NULL ? "; did you mean " : "",
+                        near != NULL ? near : "", near != NULL ? "?" : "",
+                        what);
 }
 
 /* The directive that says who may. */

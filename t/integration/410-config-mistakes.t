@@ -168,6 +168,11 @@ my @mistakes = (
         "tool a {\n return '\$tool_nme'; #!\n}"
     ],
     [
+        'a brace that is open',
+        qr/"\$" starts .* in "\$\{tool_arg_x"; write one that ends with "}"/,
+        "tool a {\n exec grep '\${tool_arg_x'; #!\n}"
+    ],
+    [
         'a lonely dollar',
         qr/"\$" starts a variable's name in "foo\$"; .*"\$\$"/,
         "tool a {\n exec grep 'foo\$'; #!\n}"
@@ -337,6 +342,11 @@ my @mistakes = (
         'a timeout that is none',
         qr/invalid time "soon" in "timeout"; write between/,
         "tool a {\n exec true;\n timeout soon; #!\n}"
+    ],
+    [
+        'a max below its timeout',
+        qr/invalid time "max=5s" in "timeout"; .*with a max that is no less/,
+        "tool a {\n exec true;\n timeout 10s max=5s; #!\n}"
     ],
     [
         'a timeout of a week', qr/invalid time "7d" in "timeout"; .* 24h/,

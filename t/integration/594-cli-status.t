@@ -94,7 +94,7 @@ is $out =~ tr/\n//, 1, 'no call runs';
 
 ($rc, $out, $err) = $tg->cli('cancel', $call);
 is $rc, 1, 'it is no more';
-like $err, qr/No call with this "id"/, 'and why';
+like $err, qr/no call $call is under way \(toolgate ps /, 'and why';
 for my $args ([], ['x'], [0], [ '1', '2' ], ['9' x 30]) {
     ($rc, $out, $err) = $tg->cli('cancel', @$args);
     is $rc, 2, "cancel @$args";

@@ -92,6 +92,11 @@ my @advice = (
         exec_of('$tool_arg_x', schema('"x":{"type":"array"}', $all))
     ],
     [
+        'an array that is optional: one advice',
+        qr/\A(?!.*is optional).*"\$tool_arg_x" is an array/s,
+        exec_of('$tool_arg_x', schema('"x":{"type":"array"}'))
+    ],
+    [
         'an object',
         qr/"\$tool_arg_x" is an object, .*\$\{tool_arg_NAME\.MEMBER\}/,
         exec_of('$tool_arg_x', schema('"x":{"type":["object","null"]}', $all))

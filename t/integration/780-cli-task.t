@@ -184,6 +184,7 @@ cli(qw(task cancel), $id);
 for my $mistake (
     [ qr/task what\?/ ],
     [ qr/there is no "task run"/, 'run' ],
+    [ qr/there is no "task lst"; did you mean list\?/, 'lst' ],
     [ qr/submit what\?/, 'submit' ],
     [ qr/wants a whole number, not "high"/, qw(submit x --priority high) ],
     [ qr/there is no folder \/none/, qw(submit x --cwd /none) ],

@@ -184,10 +184,11 @@ ngx_toolgate_advise_bare(const ngx_toolgate_named_t *named, tg_str_t key,
                           : "one of its members, \"${tool_arg_NAME.MEMBER}\"",
                       named->name.len, named->name.data, &named->use->file,
                       named->use->line);
-    }
 
-    if (!named->use->is_guarded && !tg_schema_look_is_required(root, root, key)
-        && tg_schema_look_keyword(root, schema, "default", &value) != TG_OK)
+    } else if (!named->use->is_guarded
+               && !tg_schema_look_is_required(root, root, key)
+               && tg_schema_look_keyword(root, schema, "default", &value)
+                      != TG_OK)
     {
         ngx_log_error(NGX_LOG_WARN, named->cf->log, 0,
                       "\"%*s\" is optional, and an empty word when it is left "

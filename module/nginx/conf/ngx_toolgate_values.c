@@ -185,9 +185,12 @@ ngx_toolgate_translate(ngx_conf_t *cf, ngx_str_t *text,
     if (rc == NGX_OK && rest.len != 0) {
         rc = NGX_ERROR;
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"$\" starts a variable's name in \"%V\"; for the "
-                           "character itself write \"$$\"",
-                           text);
+                           "\"$\" starts a variable's name in \"%V\"; %sfor "
+                           "the character itself write \"$$\"",
+                           text,
+                           rest.len > 1 && rest.data[1] == '{'
+                               ? "write one that ends with \"}\", or "
+                               : "");
     }
 
     if (rc == NGX_OK) {
@@ -308,8 +311,8 @@ ngx_toolgate_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return ngx_toolgate_refuse(
             cf,
             "invalid time \"%V\" in \"%V\"; write between 1ms "
-            "and 24h, such as \"30s\", or \"30s max=2h\" for a "
-            "call that tells its progress",
+            "and 24h, such as \"30s\", or \"30s max=2h\", with a "
+            "max that is no less, for a call that tells its progress",
             &value[*timeout == 0 ? 1 : cf->args->nelts - 1], &cmd->name);
     }
 
