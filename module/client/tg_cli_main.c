@@ -36,7 +36,7 @@ tg_cli_command_find(const char *name)
 }
 
 static int
-tg_cli_command_unknown(const char *name)
+tg_cli_command_unknown(const char *name, int is_help)
 {
     const char *words[TG_CLI_NCOMMANDS + 2], *near;
     size_t i;
@@ -48,6 +48,12 @@ tg_cli_command_unknown(const char *name)
     words[i++] = "help";
     words[i] = NULL;
     near = tg_spell(tg_str_c(name), words);
+
+    if (near == NULL && !is_help) {
+        return tg_cli_error("there is no command \"%s\" (see toolgate help); a "
+                            "tool is called by toolgate call NAME",
+                            name);
+    }
 
     return tg_cli_error("there is no command \"%s\"%s%s%s (see toolgate help)",
                         name, near != NULL ? "; did you mean " : "",
@@ -97,7 +103,7 @@ tg_cli_help(const tg_cli_options_t *options, const char *name)
     if (command == NULL) {
         return tg_cli_help_tool(options, name) == TG_CLI_DONE
                    ? TG_CLI_DONE
-                   : tg_cli_command_unknown(name);
+                   : tg_cli_command_unknown(name, 1);
     }
 
     (void) printf("usage: toolgate %s\n\n%s", command->synopsis, command->help);
@@ -136,7 +142,7 @@ tg_cli_run(tg_cli_options_t *options)
     command = tg_cli_command_find(name);
 
     if (command == NULL) {
-        return tg_cli_command_unknown(name);
+        return tg_cli_command_unknown(name, 0);
     }
 
     rc = tg_cli_options_check(options, command);

@@ -224,8 +224,11 @@ tg_cli_options_check(const tg_cli_options_t *options,
     size_t i;
 
     if ((command->options & TG_CLI_BARE) && options->nargs > 1) {
-        return tg_cli_error("%s takes no arguments, and \"%s\" is one",
-                            command->name, options->args[1]);
+        return tg_cli_error("%s takes no arguments, and \"%s\" is one%s",
+                            command->name, options->args[1],
+                            command == &tg_cli_list
+                                ? " (toolgate help NAME explains a tool)"
+                                : "");
     }
 
     /* Who takes a socket takes one over TLS. */

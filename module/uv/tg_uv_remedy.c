@@ -79,10 +79,25 @@ tg_uv_sources(const char *path, char folder[PATH_MAX])
     return tg_uv_is_below(folder, "build.sh") ? folder : NULL;
 }
 
+/* As NGINX has it: from the root on. */
+static void
+tg_uv_absolute(const char *path, char whole[PATH_MAX])
+{
+    size_t len;
+
+    if (path[0] == '/' || getcwd(whole, PATH_MAX) == NULL) {
+        whole[0] = '\0';
+    }
+
+    len = strlen(whole);
+    (void) snprintf(whole + len, PATH_MAX - len, "%s%s", len != 0 ? "/" : "",
+                    path);
+}
+
 void
 tg_uv_place_start(const tg_uv_place_t *place, char text[TG_UV_WHY])
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], path[PATH_MAX];
     const char *sources;
 
     if (place->port != NULL) {
@@ -92,7 +107,8 @@ tg_uv_place_start(const tg_uv_place_t *place, char text[TG_UV_WHY])
         return;
     }
 
-    sources = tg_uv_sources(place->text, folder);
+    tg_uv_absolute(place->text, path);
+    sources = tg_uv_sources(path, folder);
 
     if (sources != NULL) {
         (void) snprintf(text, TG_UV_WHY,
@@ -109,8 +125,8 @@ tg_uv_place_start(const tg_uv_place_t *place, char text[TG_UV_WHY])
     } else {
         (void) snprintf(text, TG_UV_WHY,
                         "Start NGINX with the configuration that has `listen "
-                        "unix:%s;`.",
-                        place->text);
+                        "unix:%.400s;`.",
+                        path);
     }
 }
 

@@ -31,6 +31,8 @@ for my $case (
     [ qr/^usage: toolgate COMMAND/ ],
     [ qr/no command "lsit"; did you mean list\? \(see /, 'lsit' ],
     [ qr/no command "lsit"/, 'help', 'lsit' ],
+    [ qr/no command "word_count" .*; a tool is called by toolgate call/,
+        'word_count' ],
     [ qr/unknown option --jsn/, 'list', '--jsn' ],
     [ qr/unknown option -x/, 'list', '-x' ],
     [ qr/ping does not take --watch/, 'ping', '-w' ],
@@ -40,7 +42,7 @@ for my $case (
     [ qr/--socket wants a value that is not empty/, 'list', '--socket=' ],
     [ qr/list does not take --write \(see toolgate help list\)/,
         'list', '--write' ],
-    [ qr/list takes no arguments/, 'list', 'x' ],
+    [ qr/list takes no arguments.*toolgate help NAME/, 'list', 'x' ],
     [ qr/ping takes no arguments/, 'ping', 'x' ],
     (map { [ qr/--timeout wants seconds/, 'ping', '--timeout', $_ ] }
         qw(0 -1 nan inf 1x x)),

@@ -77,6 +77,8 @@ like bridge_says([$none], {}),
 like cli_says([ '-s', $none ], {}),
     qr/nothing listens on \Q$none\E.* There is no such file\. $listen/,
     'no such file';
+like cli_says([ '-s', 'none.sock' ], {}), qr{$listen/.*/none\.sock;`},
+    'a relative path, which NGINX does not take';
 my $left = "$dir/left.sock";
 Toolgate::Parent->new($left)->close(stale => 1);
 like bridge_says([$left], {}),
