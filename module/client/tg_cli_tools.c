@@ -176,7 +176,9 @@ tg_cli_nearness(tg_str_t name, tg_str_t other)
 
     distance = tg_cli_distance(name, other);
 
-    return distance <= 1 + name.len / 4 ? 1 + distance : 0;
+    /* Something of it must be there. */
+    return distance <= 1 + name.len / 4 && distance < name.len ? 1 + distance
+                                                               : 0;
 }
 
 int

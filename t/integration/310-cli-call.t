@@ -214,6 +214,11 @@ give($conn, 'tools/list', { tools => \@tools });
 like $err, qr/no tool "xyz" \(toolgate list shows them all\)$/,
     'nothing is near';
 
+($cli, $conn) = start('call', 'z', 's=1');
+give($conn, 'tools/list', { tools => [ Toolgate::Parent::tool('a') ] });
+(undef, undef, $err) = finish($cli);
+unlike $err, qr/did you mean/, 'any other letter is not near';
+
 # -32602 for another reason.
 ($cli, $conn) = start('call', 'typed');
 refuse($conn, request($conn, 'tools/call'), -32602, 'n is wrong');
