@@ -67,6 +67,8 @@ my $text = said('bounded');
 like $text, qr/^bounded exited with status 2\n\[end of stderr\]\n/,
     'a part is called one';
 like $text, qr/note 2000\n\[end of stdout\]\n.*line 20000\z/s, 'both are ends';
+like $text, qr/of stderr\]\nnote \d+\nnote .*of stdout\]\nline \d+\nline/s,
+    'in whole lines';
 cmp_ok length $text, '<=', 65536 + 100, 'of bounded length';
 cmp_ok length $text, '>', 60000, 'and no less';
 like said('compile'), qr/\[end of stderr\]/, 'as without max_output';

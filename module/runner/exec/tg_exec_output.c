@@ -118,7 +118,7 @@ static void
 tg_exec_put_end(tg_buf_t *text, const char *name, tg_str_t end, int is_cut)
 {
     tg_buf_printf(text, is_cut ? "\n[end of %s]\n" : "\n[%s]\n", name);
-    tg_utf8_put_lossy(text, end);
+    tg_utf8_put_lossy(text, is_cut ? tg_exec_lines(end, 0) : end);
 }
 
 /* What is told of stderr, which is not all of it with *is_cut. */

@@ -105,8 +105,7 @@ tg_exec_whole(tg_str_t text, int is_head)
     return tg_str(p, (size_t) (end - p));
 }
 
-/* Whole lines, unless less than half of the text would be left by that. */
-static tg_str_t
+tg_str_t
 tg_exec_lines(tg_str_t text, int is_head)
 {
     const char *end, *line;

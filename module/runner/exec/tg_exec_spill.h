@@ -34,4 +34,10 @@ void tg_exec_spill_tail(tg_exec_output_t *output, size_t most);
 /* Appends where all of it is to be read. */
 void tg_exec_spill_put_where(tg_exec_output_t *output, tg_buf_t *text);
 
+/*
+ * Of the beginning of a text, or of its end: whole lines, unless less than half
+ * of it would be left by that.
+ */
+tg_str_t tg_exec_lines(tg_str_t text, int is_head);
+
 #endif
