@@ -462,7 +462,8 @@ tg_session_accept(tg_run_t *run)
 
     } else if (run->nsessions > run->conf.max_clients) {
         tg_report(run, TOOLGATE_ERR_BUSY,
-                  "client closed: there are %u (max_clients)",
+                  "client closed: there %s %u (max_clients)",
+                  tg_plural(run->nsessions - 1, "is", "are"),
                   run->nsessions - 1);
         tg_session_close(session);
 

@@ -16,6 +16,7 @@ tg_job_call_is_busy(tg_jobs_t *jobs, tg_peer_t *peer,
     tg_answer_failed(peer, request, TG_FAILURE_BUSY, "runner",
                      TG_JOBS_LOAD "%s. Try again when some of them have ended.",
                      jobs->nrunning, jobs->nqueued,
+                     tg_plural(jobs->nqueued, "s", ""),
                      is_full ? "; no more may wait"
                              : ", with as much input as toolgate-runner holds");
 

@@ -217,7 +217,8 @@ tg_job_text_queued(tg_buf_t *text, const tg_job_t *job)
         tg_limit_put(text, limit, name);
     } else {
         tg_buf_printf(text, TG_JOBS_LOAD, job->jobs->nrunning,
-                      job->jobs->nqueued);
+                      job->jobs->nqueued,
+                      tg_plural(job->jobs->nqueued, "s", ""));
     }
 
     tg_buf_text(text, "; try again later.");

@@ -92,7 +92,7 @@ int tg_jobs_give_back(tg_job_t *job);
 /* The first of its limits that has no place for it, or NULL. */
 const tg_limit_t *tg_jobs_blocker(const tg_job_t *job, const char **name);
 
-/* Of nrunning and nqueued. */
-#define TG_JOBS_LOAD "%u programs are running and %u wait"
+/* Of nrunning, nqueued, and the end of what these do. */
+#define TG_JOBS_LOAD "%u programs are running and %u wait%s"
 
 #endif

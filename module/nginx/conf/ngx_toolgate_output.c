@@ -350,10 +350,11 @@ ngx_toolgate_init_spill(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
 
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                   "tool \"%*s\" has a \"preview\" that is larger than its "
-                  "\"max_output\", %uz bytes; write less, or raise "
+                  "\"max_output\", %uz %s; write less, or raise "
                   "\"max_output\" in %V:%ui",
                   tool->entry.name.len, tool->entry.name.data, tool->max_output,
-                  &tool->file, tool->line);
+                  tg_plural(tool->max_output, "byte", "bytes"), &tool->file,
+                  tool->line);
 
     return NGX_ERROR;
 }
