@@ -92,6 +92,21 @@ my @advice = (
         exec_of('$tool_arg_x', schema('"x":{"type":"array"}', $all))
     ],
     [
+        'a condition that is in front',
+        qr/"if=\$tool_arg_x" of "arg" is an argument of the program, .*end of/,
+        "tool a {\n $head\n exec true;\n arg if=\$tool_arg_x -x; #!\n"
+            . schema('"x":{}', $all) . '}'
+    ],
+    [
+        'each that is in front', qr/"each" of "arg" is an argument .* move it/,
+        "tool a {\n $head\n exec true;\n arg each -x; #!\n}"
+    ],
+    [
+        'a preview of what is not kept',
+        qr/tool "a" is to keep what is large, and "tool_spill off"/,
+        "tool_spill off;\ntool a {\n $head\n exec true;\n preview 1k;\n} #!"
+    ],
+    [
         'an array that is optional: one advice',
         qr/\A(?!.*is optional).*"\$tool_arg_x" is an array/s,
         exec_of('$tool_arg_x', schema('"x":{"type":"array"}'))

@@ -335,6 +335,14 @@ static ngx_int_t
 ngx_toolgate_init_spill(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
                         ngx_toolgate_tool_t *tool, ngx_uint_t has_size)
 {
+    if (tool->spills && scf->spill_quota == 0) {
+        ngx_log_error(NGX_LOG_WARN, cf->log, 0,
+                      "tool \"%*s\" is to keep what is large, and \"tool_spill "
+                      "off\" has nothing kept; remove one of them in %V:%ui",
+                      tool->entry.name.len, tool->entry.name.data, &tool->file,
+                      tool->line);
+    }
+
     if (!has_size) {
         tool->spills |= scf->spills;
     }

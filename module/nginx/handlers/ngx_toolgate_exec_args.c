@@ -110,6 +110,27 @@ ngx_toolgate_arg_params(ngx_conf_t *cf, ngx_toolgate_arg_t *arg,
                     "[if=VALUE] [each]\"";
 }
 
+/* What means something at the end of the line stands elsewhere. */
+static void
+ngx_toolgate_arg_advise(ngx_conf_t *cf, ngx_str_t *word)
+{
+    tg_str_t text;
+
+    text = ngx_toolgate_str(word);
+
+    if (tg_str_eq(text, TG_STR("each"))
+        || (text.len > 4
+            && (tg_str_eq(tg_str(text.data, 4), TG_STR("if=$"))
+                || tg_str_eq(tg_str(text.data, 4), TG_STR("if=!")))))
+    {
+        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                           "\"%V\" of \"arg\" is an argument of the program, "
+                           "as it is not at the end of the line; move it "
+                           "there, or into \"exec\" where it is meant",
+                           word);
+    }
+}
+
 char *
 ngx_toolgate_exec_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -150,6 +171,7 @@ ngx_toolgate_exec_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
 
         ngx_toolgate_advise_word(cf, &value[i], &exec->program);
+        ngx_toolgate_arg_advise(cf, &value[i]);
 
         if (arg->each == NULL) {
             ngx_toolgate_note_word(cf, word,
