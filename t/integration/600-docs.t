@@ -221,6 +221,71 @@ cmp_ok @variables, '>', 10, 'variables are found in the sources';
 is_same [ $reference =~ /^\| `\$(tool_\w+)` \|/mg ], \@variables,
     'each variable has its row';
 
+# --- the public headers ------------------------------------------------------
+
+# Its names, but for tags and what keeps it from being read twice; and how
+# many parameters each function has.
+sub header {
+    my ($path) = @_;
+    my $text = slurp("$top/module/api/$path");
+    $text =~ s{/\*.*?\*/}{}gs;
+    $text =~ s/^#(?:ifndef|define) TOOLGATE\w*_H$//mg;
+    my %name = map { $_ => 1 } grep { !/_s$/ } $text =~ /\b(toolgate_\w+)/gi;
+    my %function = $text =~ /\bTOOLGATE_API [^;(]*?(\w+)\(([^;]*)\);/g;
+    $_ = /^void$/ ? 0 : 1 + tr/,// for values %function;
+    my @members = map { /\(\*(\w+)\)\(/g, /\b(\w+);/g }
+        $text =~ /\{([^{}]*?;\s*)\}/g;
+    return (\%name, \%function, \@members);
+}
+
+# A part of a page, by its heading.
+sub section {
+    my ($page, $title) = @_;
+    return $text{$page} =~ /^## \Q$title\E\n(.*?)(?=^## |\z)/ms ? $1 : '';
+}
+
+{
+    my ($page, %elsewhere) =
+        ('docs/library.md', map { $_ => 1 } qw(TOOLGATE_CA TOOLGATE_LIBRARY));
+    my ($names, $functions) = header('toolgate.h');
+    cmp_ok scalar keys %$functions, '>', 40, 'functions are in toolgate.h';
+    is_same [ grep { !$elsewhere{$_} && !/_$/ } keys %{ {
+            map { $_ => 1 } $text{$page} =~ /\b(toolgate_\w+)/gi } } ],
+        [ keys %$names ], "$page has each name of toolgate.h, and no other";
+    my $table = section($page, 'Every function');
+    my %shown = map { /\b(toolgate_\w+)\(([^)]*)\)/g }
+        $table =~ /^\| ([^|]*) \|/mg;
+    is_same [ keys %shown ], [ keys %$functions ],
+        'each function is in its table';
+    is $shown{$_} eq '' ? 0 : 1 + $shown{$_} =~ tr/,//, $functions->{$_},
+        "$_ has so many parameters"
+        for grep { ($shown{$_} // '…') !~ /…|\xe2/ } sort keys %$functions;
+
+    # Its options.
+    my %source = ('a server' => 'server', 'a tool' => 'tool',
+        'a client' => 'client');
+    for my $whose (sort keys %source) {
+        my $name = $source{$whose};
+        my ($list) = slurp("$top/module/library/tg_$name.c")
+            =~ /\btg_${name}_options\[\] = \{(.*?)\};/s;
+        is_same [ map { /`(\w+)`/g }
+                section($page, "Options of $whose") =~ /^\| (`[^|]*) \|/mg ],
+            [ $list =~ /"(\w+)"/g ], "each option of $whose has its row";
+    }
+}
+{
+    my $page = 'docs/native.md';
+    my ($names, undef, $members) = header('toolgate_handler.h');
+    my $table = section($page, 'Every name of the header');
+    my %shown = map { $_ => 1 } map { /(\w+)/g } $table =~ /`([^`]*)`/g;
+    cmp_ok scalar @$members, '>', 20, 'members are in toolgate_handler.h';
+    is join(' ', grep { !$shown{$_} } sort(keys %$names), @$members), '',
+        "$page has each name of toolgate_handler.h";
+    # The default of SYMBOL is nothing of the header's.
+    is join(' ', grep { !$names->{$_} && $_ ne 'toolgate_handler' }
+            $text{$page} =~ /\b(toolgate_\w+)/gi), '', 'and no other';
+}
+
 # --- limits ----------------------------------------------------------------
 
 my %unit = (
