@@ -93,6 +93,42 @@ tg_bridge_find(char path[PATH_MAX])
                                     "PATH; set \"bridge\" to where it is");
 }
 
+static int
+tg_bridge_choose(const toolgate_server_t *server, char path[PATH_MAX])
+{
+    if (server->bridge == NULL) {
+        return tg_bridge_find(path);
+    }
+
+    if (strlen(server->bridge) >= PATH_MAX) {
+        return tg_error(TOOLGATE_ERR_ARGUMENT, "\"bridge\" is too long a path");
+    }
+
+    memcpy(path, server->bridge, strlen(server->bridge) + 1);
+
+    return 0;
+}
+
+static int
+tg_bridge_is_named(const char *path)
+{
+    const char *slash;
+
+    slash = strrchr(path, '/');
+
+    return strcmp(slash != NULL ? slash + 1 : path, TG_BRIDGE) == 0;
+}
+
+/* By its name, or that of what it is a link to: others know no options. */
+static int
+tg_bridge_is_ours(const char *path)
+{
+    char real[PATH_MAX];
+
+    return tg_bridge_is_named(path)
+           || (realpath(path, real) != NULL && tg_bridge_is_named(real));
+}
+
 int
 tg_bridge_command(toolgate_server_t *server, tg_bridge_command_t *command)
 {
@@ -106,22 +142,15 @@ tg_bridge_command(toolgate_server_t *server, tg_bridge_command_t *command)
 
     memcpy(command->socket, server->files.socket, sizeof(command->socket));
     memcpy(command->schema, server->files.schema, sizeof(command->schema));
+    rc = tg_bridge_choose(server, command->path);
+
     /* Progress, instructions and changed lists: ipc has none of them. */
-    command->dialect = tg_dialect_name(server->conf.dialect == TG_DIALECT_AUTO
-                                           ? TG_DIALECT_JSONRPC
-                                           : server->conf.dialect);
+    command->dialect = rc != 0 || !tg_bridge_is_ours(command->path) ? NULL
+                       : server->conf.dialect == TG_DIALECT_AUTO
+                           ? tg_dialect_name(TG_DIALECT_JSONRPC)
+                           : tg_dialect_name(server->conf.dialect);
 
-    if (server->bridge == NULL) {
-        return tg_bridge_find(command->path);
-    }
-
-    if (strlen(server->bridge) >= sizeof(command->path)) {
-        return tg_error(TOOLGATE_ERR_ARGUMENT, "\"bridge\" is too long a path");
-    }
-
-    memcpy(command->path, server->bridge, strlen(server->bridge) + 1);
-
-    return 0;
+    return rc;
 }
 
 void
@@ -131,7 +160,7 @@ tg_bridge_words(const tg_bridge_command_t *command,
     words[0] = command->path;
     words[1] = command->socket;
     words[2] = command->schema;
-    words[3] = "--dialect";
+    words[3] = command->dialect != NULL ? "--dialect" : NULL;
     words[4] = command->dialect;
     words[5] = NULL;
 }

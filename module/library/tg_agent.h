@@ -15,10 +15,10 @@ typedef struct {
     char path[PATH_MAX];
     char socket[TG_FILES_PATH];
     char schema[sizeof(((tg_files_t *) 0)->schema)];
-    const char *dialect; /* that it speaks with the server */
+    const char *dialect; /* that it speaks with the server; NULL: its own */
 } tg_bridge_command_t;
 
-/* Its words, and NULL behind them. */
+/* Its words at most, and NULL behind them. */
 #define TG_BRIDGE_WORDS 6
 
 /* Locked: 0, or an error, told. */

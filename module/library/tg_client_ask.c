@@ -157,7 +157,7 @@ tg_ask_make(const tg_ask_terms_t *terms, const tg_asking_t *asking,
     tg_ask_t *ask;
     tg_buf_t text;
     char token[64];
-    size_t ends[3];
+    size_t ends[3], size;
 
     token[0] = '\0';
 
@@ -179,6 +179,7 @@ tg_ask_make(const tg_ask_terms_t *terms, const tg_asking_t *asking,
     }
 
     ask = tg_ask_new(asking, &text, ends);
+    size = sizeof(*ask) + text.len;
     tg_buf_deinit(&text);
     order = ask != NULL ? tg_order_new(TG_STR_NONE, TG_STR_NONE) : NULL;
 
@@ -191,6 +192,7 @@ tg_ask_make(const tg_ask_terms_t *terms, const tg_asking_t *asking,
     ask->timeout = asking->timeout != 0 ? (uint64_t) asking->timeout
                                         : terms->timeout;
     order->ask = ask;
+    order->size = size;
     order->execute = tg_line_ask;
     *result = order;
 
@@ -381,6 +383,8 @@ tg_ask_wait_on(const toolgate_client_t *client, const tg_asking_t *asking,
         return rc;
     }
 
+    /* Who waits asks no more meanwhile: there are as many as threads. */
+    order->size = 0;
     tg_library_lock();
     line = tg_ask_order(client, order, &rc);
     rc = line != NULL ? tg_client_wait(line, waiter) : rc;

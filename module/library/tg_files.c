@@ -15,17 +15,30 @@
 tg_file_id_t
 tg_file_id(const struct stat *st)
 {
-    return (tg_file_id_t){ .dev = st->st_dev,
-                           .ino = st->st_ino,
-                           .mtim = st->st_mtim };
+    tg_file_id_t id;
+
+    memset(&id, 0, sizeof(id));
+    id.dev = st->st_dev;
+    id.ino = st->st_ino;
+
+    /* A pipe is another one, to look at, whenever somebody writes to it. */
+    if (!S_ISFIFO(st->st_mode)) {
+        id.mtim = st->st_mtim;
+    }
+
+    return id;
 }
 
 int
 tg_file_is(const tg_file_id_t *id, const struct stat *st)
 {
-    return id->ino != 0 && id->ino == st->st_ino && id->dev == st->st_dev
-           && id->mtim.tv_sec == st->st_mtim.tv_sec
-           && id->mtim.tv_nsec == st->st_mtim.tv_nsec;
+    tg_file_id_t other;
+
+    other = tg_file_id(st);
+
+    return id->ino != 0 && id->ino == other.ino && id->dev == other.dev
+           && id->mtim.tv_sec == other.mtim.tv_sec
+           && id->mtim.tv_nsec == other.mtim.tv_nsec;
 }
 
 /* --- names --- */

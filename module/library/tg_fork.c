@@ -58,15 +58,27 @@ static void
 tg_fork_cut(int fd, const tg_file_id_t *id, int dead)
 {
     struct stat st;
+    int is_standard;
 
     if (fd == -1 || fstat(fd, &st) != 0 || !tg_file_is(id, &st)) {
         return;
     }
 
+    /* What this child starts expects something at these numbers. */
+    is_standard = fd <= STDERR_FILENO;
+
+    if (is_standard) {
+        dead = open("/dev/null", O_RDWR | O_CLOEXEC);
+    }
+
     if (dead != -1) {
-        (void) dup3(dead, fd, O_CLOEXEC);
+        (void) dup3(dead, fd, is_standard ? 0 : O_CLOEXEC);
     } else {
         (void) close(fd);
+    }
+
+    if (is_standard && dead != -1) {
+        (void) close(dead);
     }
 }
 
@@ -93,7 +105,8 @@ tg_fork_child(void)
 
         for (session = server->run->first; session != NULL;
              session = session->next) {
-            tg_fork_cut(session->fd, &session->id, dead);
+            tg_fork_cut(session->in.fd, &session->in.id, dead);
+            tg_fork_cut(session->out.fd, &session->out.id, dead);
         }
     }
 

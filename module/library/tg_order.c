@@ -17,6 +17,7 @@ tg_order_new(tg_str_t text, tg_str_t more)
     memset(order, 0, sizeof(*order));
     order->at = text.len;
     order->len = text.len + more.len;
+    order->size = order->len;
 
     if (text.len != 0) {
         memcpy(order->text, text.data, text.len);
@@ -38,17 +39,20 @@ tg_order_free(tg_order_t *order)
 int
 tg_run_order(tg_run_t *run, tg_order_t *order)
 {
-    if (run->ordered + order->len > TG_ORDERS_MAX) {
+    /* One that is larger than that alone goes as well as many small ones. */
+    if (order->size != 0 && run->ordered != 0
+        && run->ordered + order->size > TG_ORDERS_MAX)
+    {
         return tg_error(TOOLGATE_ERR_BUSY,
-                        "more than %d bytes wait for the server's loop; is it "
-                        "held by a callback, or not run?",
+                        "more than %d bytes wait for the loop; is it held by a "
+                        "callback, or not run?",
                         TG_ORDERS_MAX);
     }
 
     order->next = NULL;
     *run->last_order = order;
     run->last_order = &order->next;
-    run->ordered += order->len;
+    run->ordered += order->size;
     atomic_store(&run->has_orders, 1);
     (void) uv_async_send(&run->async);
 

@@ -20,7 +20,7 @@ tg_run_next_order(tg_run_t *run, int *must_stop)
 
     if (order != NULL) {
         run->orders = order->next;
-        run->ordered -= order->len;
+        run->ordered -= order->size;
 
         if (run->orders == NULL) {
             run->last_order = &run->orders;

@@ -52,6 +52,12 @@ typedef struct tg_session_s tg_session_t;
 typedef struct tg_order_s tg_order_t;
 typedef struct tg_ask_s tg_ask_t;
 
+/* A descriptor, for who forks; fd -1: there is none. */
+typedef struct {
+    int fd;
+    tg_file_id_t id;
+} tg_end_t;
+
 /* One client. */
 struct tg_session_s {
     tg_run_t *run;
@@ -61,8 +67,8 @@ struct tg_session_s {
     tg_peer_t peer;
     tg_uv_conn_t conn;     /* unless there is a link */
     toolgate_link_t *link; /* NULL: there is a conn */
-    tg_file_id_t id;       /* of the socket fd */
-    int fd;
+    tg_end_t in;           /* its descriptors: locked when they change */
+    tg_end_t out;          /* the same, of a socket */
     tg_wait_t wait;
     uint64_t deadline;   /* as the loop has time; 0: none */
     size_t unsent;       /* when that was set */
@@ -93,8 +99,9 @@ struct tg_order_s {
     toolgate_link_t *link;
     tg_ask_t *ask;
     int fds[2];
-    size_t len; /* of text */
-    size_t at;  /* where its second part begins */
+    size_t size; /* bytes that it counts for, until it is taken up */
+    size_t len;  /* of text */
+    size_t at;   /* where its second part begins */
     char text[];
 };
 

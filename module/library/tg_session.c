@@ -43,19 +43,40 @@ tg_session_leave(tg_session_t *session)
     tg_library_unlock();
 }
 
-/* Which socket it is, so that a child that forks finds no other one there. */
-static void
-tg_session_name(tg_session_t *session, uv_handle_t *handle)
+/* Which one it is, so that a child that forks finds no other one there. */
+static tg_end_t
+tg_session_end(const tg_uv_end_t *end)
 {
+    tg_end_t found;
     struct stat st;
-    uv_os_fd_t fd;
 
-    if (uv_fileno(handle, &fd) == 0 && fstat(fd, &st) == 0) {
-        tg_library_lock();
-        session->fd = fd;
-        session->id = tg_file_id(&st);
-        tg_library_unlock();
+    memset(&found, 0, sizeof(found));
+
+    if (end->kind != TG_UV_END_STREAM
+        || uv_fileno(&end->as.handle, &found.fd) != 0
+        || fstat(found.fd, &st) != 0
+        || (!S_ISSOCK(st.st_mode) && !S_ISFIFO(st.st_mode)))
+    {
+        found.fd = -1;
+        return found;
     }
+
+    found.id = tg_file_id(&st);
+
+    return found;
+}
+
+static void
+tg_session_name(tg_session_t *session)
+{
+    tg_end_t in, out;
+
+    in = tg_session_end(session->conn.in);
+    out = tg_session_end(session->conn.out_end);
+    tg_library_lock();
+    session->in = in;
+    session->out = out;
+    tg_library_unlock();
 }
 
 /* --- its end --- */
@@ -225,11 +246,11 @@ tg_session_is_gone(const tg_session_t *session)
 {
     struct pollfd pfd;
 
-    pfd.fd = session->fd;
+    pfd.fd = session->out.fd;
     pfd.events = 0;
     pfd.revents = 0;
 
-    return session->fd != -1 && poll(&pfd, 1, 0) == 1
+    return session->out.fd != -1 && poll(&pfd, 1, 0) == 1
            && (pfd.revents & (POLLHUP | POLLERR)) != 0;
 }
 
@@ -414,7 +435,8 @@ tg_session_new(tg_run_t *run, tg_dialect_t dialect)
     }
 
     session->run = run;
-    session->fd = -1;
+    session->in.fd = -1;
+    session->out.fd = -1;
     tg_peer_init(&session->peer, tg_alloc_libc(), &tg_session_ops, session,
                  dialect, run->catalogue, &run->info,
                  (size_t) run->conf.max_frame,
@@ -468,7 +490,7 @@ tg_session_accept(tg_run_t *run)
         tg_session_close(session);
 
     } else {
-        tg_session_name(session, &session->conn.in->as.handle);
+        tg_session_name(session);
         tg_session_mark(session);
     }
 }
@@ -500,10 +522,7 @@ tg_session_serve(tg_run_t *run, int in, int out)
         return;
     }
 
-    if (session->conn.in == session->conn.out_end) {
-        tg_session_name(session, &session->conn.in->as.handle);
-    }
-
+    tg_session_name(session);
     tg_session_mark(session);
 }
 

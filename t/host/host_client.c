@@ -128,6 +128,47 @@ host_do_many(char *line)
     host_done(rc);
 }
 
+/* As many large ones as are taken while the loop is held by this. */
+
+static void
+host_flood_answered(toolgate_call_t call, int code, const char *result,
+                    size_t len, void *data)
+{
+    char text[64];
+
+    host_wrong += code != 0;
+
+    if (--host_missing == 0) {
+        snprintf(text, sizeof(text), "%ld", host_wrong);
+        host_say("flood wrong ", text, strlen(text));
+    }
+}
+
+static void
+host_do_flood(void)
+{
+    enum {
+        size = 1000000
+    };
+    char *params = malloc(size + 8), text[4096];
+    int rc = 0;
+
+    snprintf(params, size + 8, "[\"%0*d\"]", size, 0);
+    host_wrong = 0;
+
+    for (host_missing = 0; rc == 0 && host_missing < 1000; host_missing++) {
+        rc = toolgate_client_begin_request(host_client, "get_data", params,
+                                           600000, host_flood_answered, NULL,
+                                           NULL);
+    }
+
+    host_missing -= rc != 0;
+    snprintf(text, sizeof(text), "= %ld %s %s", host_missing,
+             toolgate_error_class(rc), rc != 0 ? toolgate_error() : "");
+    host_say(text, "", 0);
+    free(params);
+}
+
 /* --- threads that wait --- */
 
 typedef struct {
@@ -350,6 +391,8 @@ host_client_do(char *line)
         host_done(toolgate_client_set(host_client, rest, strtok(NULL, " ")));
     } else if (strcmp(line, "many") == 0) {
         host_do_many(rest);
+    } else if (strcmp(line, "flood") == 0) {
+        host_do_flood();
     } else if (strcmp(line, "threads") == 0) {
         host_do_threads(rest);
     } else {

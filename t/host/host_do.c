@@ -114,11 +114,15 @@ host_do_link(char *line)
     }
 }
 
-/* Serves whoever listens at a path, or is at the other ends of two pipes. */
+/*
+ * Serves whoever listens at a path, or is at the other ends of two pipes, of
+ * which one may become stderr.
+ */
 static void
 host_do_serve(char *line)
 {
     char *in = strtok(line, " "), *out = strtok(NULL, " ");
+    int is_stderr = out != NULL && strtok(NULL, " ") != NULL;
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     int fds[2];
 
@@ -132,6 +136,12 @@ host_do_serve(char *line)
         if (connect(fds[0], (struct sockaddr *) &addr, sizeof(addr)) != 0) {
             perror(in);
         }
+    }
+
+    if (is_stderr) {
+        dup2(fds[1], STDERR_FILENO);
+        close(fds[1]);
+        fds[1] = STDERR_FILENO;
     }
 
     host_done(toolgate_serve(host_server, fds[0], fds[1]));

@@ -5,11 +5,21 @@
 use Toolgate::Test;
 use Toolgate::Host;
 use IO::Socket::UNIX;
+use POSIX ();
 use Socket qw(SOCK_STREAM);
 
 my $tg = Toolgate::Test->new;
 
 sub text { return $_[0]{result}{content}[0]{text} }
+
+# One that no reader or writer of it waits for.
+sub fifo {
+    my ($name) = @_;
+    my $path = $tg->dir . "/$name";
+    POSIX::mkfifo($path, 0600) or die "$path: $!\n";
+    open my $fh, '+<', $path or die "$path: $!\n";
+    return { path => $path, fh => $fh };
+}
 
 for my $kind (@Toolgate::Host::KINDS) {
     # A child that looks for leaks complains of threads that it has not.
@@ -29,6 +39,17 @@ for my $kind (@Toolgate::Host::KINDS) {
             'the client is served on';
     }
 
+    # Who is not at a socket, but at pipes.
+    my @pipes = map { fifo("$kind.$_") } qw(in out more err);
+    $host->do('serve ' . join ' ', map { $_->{path} } @pipes[ 0, 1 ]);
+    $host->do('serve ' . join ' ', map({ $_->{path} } @pipes[ 2, 3 ]),
+        'stderr');
+    my @piped = map {
+        Toolgate::Client->over($pipes[ $_ + 1 ]{fh}, $pipes[$_]{fh}, "pipe $_")
+    } 0, 2;
+    is text($_->call_tool('echo', { text => 'p' })), 'p', 'two pipes'
+        for @piped;
+
     # A child that stays holds nobody who has gone, nor whom it never served.
     my $child = $host->do('fork stay');
     my $pid = $host->pid;
@@ -39,6 +60,16 @@ for my $kind (@Toolgate::Host::KINDS) {
             return !grep { $parent{$_} && /^socket:/ }
                 map { readlink($_) // '' } glob "/proc/$child/fd/*";
         }, 'the child'), 'which has none of its sockets';
+    my %is_ours = map { $_->{path} => 1 } @pipes;
+    ok wait_for(sub {
+            return !grep { $is_ours{$_} }
+                map { readlink($_) // '' } glob "/proc/$child/fd/*";
+        }, 'the child'), 'nor an end of a pipe';
+    is readlink("/proc/$child/fd/2"), '/dev/null',
+        'and nobody at the number that programs write errors to';
+    is text($_->call_tool('echo', { text => 'q' })), 'q',
+        'who is at pipes is served on'
+        for @piped;
     kill KILL => $pid or die "kill: $!\n";
     ok $client->at_eof, 'when the program is killed, its client notices';
     $host->wait_exit;

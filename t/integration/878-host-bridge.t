@@ -86,12 +86,24 @@ $host->do('stop');
 is_deeply [ $host->files ], [], 'nothing is left';
 
 # As a program has it.
+sub entry {
+    my ($entry) = values %{ decode_json($host->do('config'))->{mcpServers} };
+    return $entry;
+}
 $host = Toolgate::Host->start($tg, 'thread', bridge => "$dir/hangs");
-is((values %{ decode_json($host->do('config'))->{mcpServers} })[0]{command},
-    "$dir/hangs", 'the bridge that was asked for');
+is entry()->{command}, "$dir/hangs", 'the bridge that was asked for';
+is_deeply entry()->{args}, [ map { $host->do($_) } qw(socket schema) ],
+    'of somebody else\'s: without options that it does not know';
+symlink $entry->{command}, "$dir/ours" or die "$dir/ours: $!\n";
+$host->do("set bridge $dir/ours");
+is join(' ', @{ entry()->{args} }[ 2, 3 ]), '--dialect jsonrpc',
+    'a link to ours is ours';
+mkdir "$dir/bin" or die "$dir/bin: $!\n";
+$host->do("set bridge $dir/bin/toolgate-bridge");
+is join(' ', @{ entry()->{args} }[ 2, 3 ]), '--dialect jsonrpc',
+    'and what has its name';
 
 $host = Toolgate::Host->start($tg, 'thread', protocol => 'ipc');
-is((values %{ decode_json($host->do('config'))->{mcpServers} })[0]{args}[3],
-    'ipc', 'a dialect that was asked for');
+is entry()->{args}[3], 'ipc', 'a dialect that was asked for';
 
 done_testing;

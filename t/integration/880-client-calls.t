@@ -225,6 +225,12 @@ for my $kind (@Toolgate::Host::KINDS) {
     like answered($host, 16), qr/from a thread/, 'progress of a thread';
     $host->do('client many 1000 echo');
     is $host->event(qr/^many/), 'many wrong 0', '1,000 at once';
+    if ($kind ne 'thread') {
+        like $host->do('client flood'), qr/^6\d BlockingIOError .*67108864/,
+            'what waits for a loop that does not run is bounded';
+        is $host->event(qr/^flood/), 'flood wrong 0',
+            'and when it runs, all that was taken is done';
+    }
     $host->do('client close');
     $host->do('client set max_frame 1m');
     $host->do('client open');
