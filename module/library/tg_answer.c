@@ -188,8 +188,16 @@ tg_answer_put(tg_session_t *session, const tg_tool_t *tool,
 static void
 tg_answer_free(tg_answer_call_t *call)
 {
+    tg_run_t *run;
+
+    run = call->session->run;
     tg_tool_release(call->tool);
-    free(call);
+
+    if (run->spare_call == NULL) {
+        run->spare_call = call;
+    } else {
+        free(call);
+    }
 }
 
 /* A deferred call ends with this outcome. */
@@ -290,8 +298,11 @@ static tg_answer_call_t *
 tg_answer_new(tg_session_t *session, tg_tool_t *tool)
 {
     tg_answer_call_t *call;
+    tg_run_t *run;
 
-    call = malloc(sizeof(*call));
+    run = session->run;
+    call = run->spare_call != NULL ? run->spare_call : malloc(sizeof(*call));
+    run->spare_call = NULL;
 
     if (call != NULL) {
         memset(call, 0, offsetof(tg_answer_call_t, room));
@@ -329,6 +340,7 @@ tg_answer_ask(tg_answer_call_t *call, tg_peer_t *peer,
 {
     tg_mail_reply_t reply;
     tg_outcome_t outcome;
+    tg_asked_t asked;
     tg_buf_t text;
     tg_run_t *run;
     uint64_t number;
@@ -336,8 +348,10 @@ tg_answer_ask(tg_answer_call_t *call, tg_peer_t *peer,
     run = call->session->run;
     number = tg_mail_open(&call->mail, &run->post);
     run->is_calling++;
+    tg_asked_enter(&asked, arguments, request);
     call->tool->called(number, arguments, request->arguments.len,
                        call->tool->data);
+    tg_asked_leave(&asked);
     run->is_calling--;
 
     if (!tg_mail_take(&call->mail, &reply)) {

@@ -1,11 +1,10 @@
 /*
  * What a program's threads say of calls.
  */
-#include "library/tg_library.h"
+#include "library/tg_run.h"
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
-#include "thread/tg_mail.h"
 
 static int
 tg_reply_send(toolgate_call_t call, const tg_mail_reply_t *reply)
@@ -113,48 +112,78 @@ toolgate_is_wanted(toolgate_call_t call)
 
 /* --- arguments --- */
 
+/* The call whose function this thread is in; NULL: none. */
+static __thread const tg_asked_t *tg_asked;
+
+void
+tg_asked_enter(tg_asked_t *asked, const char *text, const tg_request_t *request)
+{
+    asked->outer = tg_asked;
+    asked->text = text;
+    asked->request = request;
+    tg_asked = asked;
+}
+
+void
+tg_asked_leave(const tg_asked_t *asked)
+{
+    tg_asked = asked->outer;
+}
+
+/* What is known to be valid is not read again: 0, or an error, told. */
+static int
+tg_argument_find(tg_str_t object, tg_str_t name, tg_json_note_t *note)
+{
+    const tg_json_notes_t *notes;
+
+    notes = NULL;
+
+    if (tg_asked != NULL && tg_asked->text == object.data
+        && tg_asked->request->arguments.len == object.len)
+    {
+        notes = tg_asked->request->notes;
+        object = tg_asked->request->arguments;
+
+    } else {
+        while (object.len != 0 && tg_is_one_of(object.data[0], " \t\r\n")) {
+            object.data++;
+            object.len--;
+        }
+
+        if (tg_json_check(object, NULL) != TG_OK) {
+            return tg_error(TOOLGATE_ERR_ARGUMENT, "arguments are no JSON");
+        }
+    }
+
+    return tg_json_type(object) == TG_JSON_OBJECT
+                   && tg_json_notes_get(notes, object, name, note) == TG_OK
+               ? 0
+               : tg_error(TOOLGATE_ERR_ARGUMENT, "there is no argument \"%s\"",
+                          name.data);
+}
+
 char *
 toolgate_argument(const char *arguments, size_t len, const char *name)
 {
-    tg_str_t object, value;
-    size_t n;
+    tg_json_note_t note;
+    tg_str_t value;
     char *text;
 
-    object = tg_str(arguments, len);
-
-    while (object.len != 0 && tg_is_one_of(object.data[0], " \t\r\n")) {
-        object.data++;
-        object.len--;
-    }
-
-    if (tg_json_check(object, NULL) != TG_OK) {
-        (void) tg_error(TOOLGATE_ERR_ARGUMENT, "arguments are no JSON");
+    if (tg_argument_find(tg_str(arguments, len), tg_str_c(name), &note) != 0) {
         return NULL;
     }
 
-    if (tg_json_type(object) != TG_JSON_OBJECT
-        || tg_json_get(object, tg_str_c(name), &value) != TG_OK)
-    {
-        (void) tg_error(TOOLGATE_ERR_ARGUMENT, "there is no argument \"%s\"",
-                        name);
-        return NULL;
-    }
-
-    if (tg_json_type(value) == TG_JSON_STRING) {
-        value = tg_json_body(value);
-        text = tg_text_copy(value);
-        n = text != NULL ? tg_json_decode(text, value) : 0;
-    } else {
-        text = tg_text_copy(value);
-        n = value.len;
-    }
+    value = tg_json_type(note.value) == TG_JSON_STRING
+                ? tg_json_body(note.value)
+                : note.value;
+    text = tg_text_copy(value);
 
     if (text == NULL) {
         (void) tg_error_memory();
-        return NULL;
-    }
 
-    text[n] = '\0';
+    } else if (value.data != note.value.data && note.escapes != 0) {
+        text[tg_json_decode(text, value)] = '\0';
+    }
 
     return text;
 }

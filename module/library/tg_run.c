@@ -272,6 +272,7 @@ tg_run_open(tg_run_t *run, int fd)
     run->tick = run->tick != NULL ? run->tick : tg_run_tick;
     run->obey = tg_run_obey;
     tg_buf_init(&run->scratch, tg_alloc_libc());
+    tg_uv_spare_init(&run->spare);
     tg_post_init(&run->post, tg_run_wake, run);
     rc = 0;
 
@@ -377,6 +378,8 @@ tg_run_free(tg_run_t *run)
     tg_catalogue_release(run->catalogue);
     tg_schema_checker_free(run->checker);
     tg_buf_deinit(&run->scratch);
+    tg_uv_spare_deinit(&run->spare);
     tg_buf_deinit(&run->texts);
+    free(run->spare_call);
     free(run);
 }

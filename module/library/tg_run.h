@@ -126,6 +126,8 @@ struct tg_run_s {
     tg_catalogue_t *catalogue;
     tg_schema_checker_t *checker;
     tg_buf_t scratch; /* the arguments of the call that begins */
+    void *spare_call; /* memory for the next one, or NULL */
+    tg_uv_spare_t spare;
 
     tg_session_t *first; /* locked when they change */
     tg_session_t *last;
@@ -193,6 +195,24 @@ uint64_t tg_answer_due(tg_session_t *session, uint64_t now);
 
 /* The server stops: all calls of a session end. */
 void tg_answer_stop(tg_session_t *session);
+
+/* --- tg_reply.c --- */
+
+/*
+ * While the function of a call runs: what it has of its arguments, and whose
+ * they are, so that toolgate_argument() finds what was read before.
+ */
+typedef struct tg_asked_s tg_asked_t;
+
+struct tg_asked_s {
+    const tg_asked_t *outer; /* of another server, in the same thread */
+    const char *text;
+    const tg_request_t *request;
+};
+
+void tg_asked_enter(tg_asked_t *asked, const char *text,
+                    const tg_request_t *request);
+void tg_asked_leave(const tg_asked_t *asked);
 
 /* --- tg_session.c --- */
 

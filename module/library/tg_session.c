@@ -456,6 +456,7 @@ tg_session_new_conn(tg_run_t *run)
     if (session != NULL) {
         tg_uv_conn_init(&session->conn, run->loop, &tg_session_conn_ops,
                         session, &session->peer.out);
+        session->conn.spare = &run->spare;
     }
 
     return session;

@@ -62,6 +62,16 @@ typedef struct {
     void (*closed)(void *host, int err);
 } tg_uv_conn_ops_t;
 
+/*
+ * Memory that connections of one loop lend each other: who has none takes it,
+ * and who has nothing to read or to write leaves it.  So all of them read into
+ * what is warm in the caches, and who is idle has none.
+ */
+typedef struct {
+    tg_buf_t in;
+    tg_buf_t out;
+} tg_uv_spare_t;
+
 typedef enum {
     TG_UV_CONNECTING,
     TG_UV_OPEN,
@@ -119,7 +129,8 @@ struct tg_uv_conn_s {
     int is_eof;
     int is_broken; /* writing failed; what is there is still read */
     int err;
-    int nopen; /* handles and requests that must end before closed */
+    int nopen;            /* handles and requests that must end before closed */
+    tg_uv_spare_t *spare; /* of the host's, which outlives it; or NULL */
 
     /* What the ends tell: read or an error, written, one less of nopen. */
     void (*on_read)(tg_uv_conn_t *conn, ssize_t nread);
@@ -129,6 +140,9 @@ struct tg_uv_conn_s {
     /* The handle of an address that did not answer is closed. */
     void (*on_given_up)(tg_uv_conn_t *conn);
 };
+
+void tg_uv_spare_init(tg_uv_spare_t *spare);
+void tg_uv_spare_deinit(tg_uv_spare_t *spare);
 
 /* out is where the protocol puts bytes; ops and out outlive the conn. */
 void tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,

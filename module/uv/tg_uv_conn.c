@@ -172,6 +172,10 @@ tg_uv_conn_feed(tg_uv_conn_t *conn)
     int rc;
 
     do {
+        if (conn->spare != NULL) {
+            tg_uv_borrow(conn->out, &conn->spare->out);
+        }
+
         consumed = 0;
         conn->is_feeding = 1;
         rc = conn->ops->input(conn->host, conn->in_buf.data, conn->in_buf.len,
@@ -395,6 +399,11 @@ tg_uv_conn_take(tg_uv_conn_t *conn, size_t n)
 
     if (n == conn->out->len) {
         tg_buf_reset(conn->out, TG_UV_READ);
+
+        if (conn->spare != NULL) {
+            tg_uv_give_back(conn->out, &conn->spare->out);
+        }
+
         return 0;
     }
 

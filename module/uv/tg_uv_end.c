@@ -3,6 +3,40 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+void
+tg_uv_spare_init(tg_uv_spare_t *spare)
+{
+    tg_buf_init(&spare->in, tg_alloc_libc());
+    tg_buf_init(&spare->out, tg_alloc_libc());
+}
+
+void
+tg_uv_spare_deinit(tg_uv_spare_t *spare)
+{
+    tg_buf_deinit(&spare->in);
+    tg_buf_deinit(&spare->out);
+}
+
+void
+tg_uv_borrow(tg_buf_t *buf, tg_buf_t *spare)
+{
+    tg_buf_t own;
+
+    if (buf->data == NULL && !buf->failed) {
+        own = *buf;
+        *buf = *spare;
+        *spare = own;
+    }
+}
+
+void
+tg_uv_give_back(tg_buf_t *buf, tg_buf_t *spare)
+{
+    if (buf->len == 0 && !buf->failed && spare->data == NULL) {
+        tg_uv_borrow(spare, buf);
+    }
+}
+
 int
 tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end)
 {
@@ -167,6 +201,10 @@ tg_uv_end_room(tg_uv_conn_t *conn, size_t *size)
 
     buf = &conn->in_buf;
 
+    if (conn->spare != NULL) {
+        tg_uv_borrow(buf, &conn->spare->in);
+    }
+
     if (tg_buf_reserve(buf, TG_UV_READ) != TG_OK) {
         *size = 0;
         return NULL;
@@ -221,6 +259,10 @@ tg_uv_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 
     if (nread != 0) {
         conn->on_read(conn, nread);
+    }
+
+    if (conn->spare != NULL) {
+        tg_uv_give_back(&conn->in_buf, &conn->spare->in);
     }
 }
 

@@ -18,8 +18,8 @@ require Test::More;
 require Toolgate::Test;
 
 $| = 1;
-my @all = qw(speed data library log bridge agents idle exec tasks pass tools
-    workers reload hostile);
+my @all = qw(speed data library host log bridge agents idle exec tasks pass
+    tools workers reload hostile);
 my $is_written = @ARGV && $ARGV[0] eq '--write' && shift @ARGV;
 my @rows = @ARGV ? @ARGV : grep { -e row($_) } @all;
 

@@ -41,6 +41,26 @@ for my $kind (@Toolgate::Host::KINDS) {
     is $host->connect_to->rpc('sum', [ 1, 2, 4 ])->{result}, 7,
         'params by position';
 
+    # As they are written, and as they are read.
+    my $many = join ',', map {qq("m$_":[$_,{}])} 1 .. 20;
+    my @written = (
+        [ q({"text":"plain"}), 'plain' ],
+        [ q({"text":"plane"}), 'plane' ],
+        [ q({"n":1,"te\u0078t":"\u00e9\n\u0001\"\\"}), qq(\xe9\n\x01"\\) ],
+        [ q({ "text" : "\ud83d\ude00 {\\\\}" , "x" : {"text":1} }),
+            qq(\x{1f600} {\\\\}) ],
+        [ qq({$many,"text":"last"}), 'last' ],
+        [ qq({"text":"\\t first",$many}), "\t first" ],
+        [ q({"text":""}), '' ],
+    );
+    for my $one (@written) {
+        my ($arguments, $text) = @$one;
+        $client->send_raw('{"jsonrpc":"2.0","id":"w","method":"tools/call",'
+                . qq("params":{"name":"echo","arguments":$arguments}}\n));
+        is $client->reply('w')->{result}{content}[0]{text}, $text,
+            "$kind: $arguments";
+    }
+
     # --- what changes while clients are there ---
     my $watcher = $host->connect_to;
     $watcher->rpc('initialize', {

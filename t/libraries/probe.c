@@ -27,6 +27,14 @@ echo_text(const toolgate_request_t *request)
                                      arguments->len - (sizeof(head) - 1) - 2);
 }
 
+/* The same where the ARGUMENT is `$tool_arg_text`. */
+static void
+echo_argument(const toolgate_request_t *request)
+{
+    (void) request->tool->api->reply(request->call, request->args[0].data,
+                                     request->args[0].len);
+}
+
 /* --- at once --- */
 
 static void
@@ -444,6 +452,7 @@ moody_load(const toolgate_tool_t *tool, void **state)
 PROBE(toolgate_handler, NULL, NULL, NULL, version, NULL);
 PROBE(probe_echo, NULL, NULL, NULL, echo, NULL);
 PROBE(probe_echo_text, NULL, NULL, NULL, echo_text, NULL);
+PROBE(probe_echo_argument, NULL, NULL, NULL, echo_argument, NULL);
 PROBE(probe_say, NULL, NULL, NULL, say, NULL);
 PROBE(probe_fail, NULL, NULL, NULL, fail, NULL);
 PROBE(probe_not_utf8, NULL, NULL, NULL, not_utf8, NULL);

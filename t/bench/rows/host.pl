@@ -1,10 +1,12 @@
 # A program that has libtoolgate: how long its server takes to start and to
-# stop, and what a call costs beside NGINX's `return` of the same text.
+# stop, and what a call of a function of its costs beside one that NGINX calls
+# in a shared object, and beside `return` of the same text, which calls none.
 
 use strict;
 use warnings;
 
 use Toolgate::Guard;
+use Toolgate::Native;
 use Toolgate::Process;
 use Toolgate::Util;
 
@@ -32,25 +34,38 @@ return sub {
             unit    => 'ms');
     }
 
-    my $nginx = $bench->toolgate($Toolgate::Bench::ECHO);
+    # A function in NGINX that does the same: it gets the text, and answers.
+    my $so = Toolgate::Native->probe(
+        Toolgate::Guard::root() . '/probe.so', 'bench');
+    (my $body = $Toolgate::Bench::ECHO) =~
+        s/return (.*);/library $so probe_echo_argument $1;/;
+    my $return  = $bench->toolgate($Toolgate::Bench::ECHO);
+    my $library = $bench->toolgate($body);
     my $process = Toolgate::Process->spawn({ stderr => '/dev/stderr' }, @host);
     chomp(my $socket = $process->recv_line);
     my $host = { socket => $socket, pids => [ $process->pid ] };
     for my $depth (1, 8) {
         my $connections = $depth == 1 ? 16 : 64;
-        my ($one, $other, $ratio) = $bench->pairs(map {
-            my $tool = $_;
-            sub {
-                $bench->load($tool, connections => $connections,
-                    depth => $depth)->{cpu};
-            }
-        } $nginx, $host);
-        $bench->line([
-            "a call, $connections × $depth × 64", 'NGINX: ' . $us->($one),
-            $us->($other), sprintf '%.2f', $ratio
-        ], value => $ratio, at_most => 1.1);
+        for my $other ([ library => $library, at_most => 1.1 ],
+            [ return => $return ])
+        {
+            my ($name, $tool, @bound) = @$other;
+            my ($one, $own, $ratio) = $bench->pairs(map {
+                my $tool = $_;
+                sub {
+                    $bench->load($tool, connections => $connections,
+                        depth => $depth)->{cpu};
+                }
+            } $tool, $host);
+            $bench->line([
+                    "a call, $connections × $depth × 64",
+                    "NGINX, `$name`: " . $us->($one),
+                    $us->($own), sprintf '%.2f', $ratio
+                ],
+                value => $ratio, @bound);
+        }
     }
     $process->signal('TERM');
     $process->stop;
-    $bench->end($nginx);
+    $bench->end($_) for $return, $library;
 };
