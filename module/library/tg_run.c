@@ -323,7 +323,31 @@ tg_run_stop_sessions(tg_run_t *run)
         tg_answer_stop(session);
         tg_peer_farewell(&session->peer, TG_STR("the server was stopped"));
         tg_session_flush(session);
-        tg_session_close(session);
+        tg_session_finish(session);
+    }
+}
+
+/* Who has not taken his last answers by now will not. */
+static void
+tg_run_on_linger(uv_timer_t *timer)
+{
+    tg_session_t *session;
+    tg_run_t *run;
+
+    run = timer->data;
+
+    for (session = run->first; session != NULL; session = session->next) {
+        if (session->is_lingering) {
+            tg_uv_conn_close(&session->conn);
+        }
+    }
+}
+
+void
+tg_run_lingered(tg_run_t *run)
+{
+    if (--run->nlingering == 0) {
+        tg_run_close(run, (uv_handle_t *) &run->timer);
     }
 }
 
@@ -360,7 +384,15 @@ tg_run_stop(tg_run_t *run)
     tg_run_close(run, (uv_handle_t *) &run->listener);
     tg_run_close(run, (uv_handle_t *) &run->ticker);
     tg_run_close(run, (uv_handle_t *) &run->prepare);
-    tg_run_close(run, (uv_handle_t *) &run->timer);
+
+    if (run->nlingering == 0) {
+        tg_run_close(run, (uv_handle_t *) &run->timer);
+    } else {
+        uv_update_time(run->loop);
+        (void) uv_timer_start(&run->timer, tg_run_on_linger, TG_SESSION_LINGER,
+                              0);
+    }
+
     tg_run_close(run, (uv_handle_t *) &run->async);
 }
 

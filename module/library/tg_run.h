@@ -23,6 +23,8 @@
 #define TG_TOLD_MAX (4 * 1024 * 1024)
 /* ms between two looks at a client that sends no more. */
 #define TG_SESSION_LOOK 500
+/* ms that a stop waits for clients to take what they were told last. */
+#define TG_SESSION_LINGER 2000
 /* ms until a client that there was no memory for is accepted after all. */
 #define TG_SESSION_AGAIN 100
 
@@ -77,6 +79,7 @@ struct tg_session_s {
     unsigned is_dirty:1; /* it has output that nobody has flushed */
     unsigned is_eof:1;   /* it will send no more */
     unsigned is_closed:1;
+    unsigned is_lingering:1; /* until it has taken what it was told last */
 };
 
 /* A client in this process; its session and its program hold it. */
@@ -132,6 +135,7 @@ struct tg_run_s {
     tg_session_t *first; /* locked when they change */
     tg_session_t *last;
     unsigned nsessions; /* locked */
+    unsigned nlingering;
     tg_session_t *dirty;
     tg_post_t post;
     uint64_t pace_at;            /* when progress is told again; 0: no matter */
@@ -233,6 +237,9 @@ void tg_session_flush(tg_session_t *session);
 /* It closes; what there is to say was said. */
 void tg_session_close(tg_session_t *session);
 
+/* The same once the client has taken that; it may linger. */
+void tg_session_finish(tg_session_t *session);
+
 /* Looks at its time: as tg_answer_due(). */
 uint64_t tg_session_due(tg_session_t *session, uint64_t now);
 
@@ -258,6 +265,9 @@ int tg_run_open(tg_run_t *run, int fd);
 
 /* Closes all: is_over when that is done. */
 void tg_run_stop(tg_run_t *run);
+
+/* One that lingered has gone. */
+void tg_run_lingered(tg_run_t *run);
 void tg_run_free(tg_run_t *run);
 
 /* --- tg_drive.c --- */

@@ -150,6 +150,23 @@ tg_session_close(tg_session_t *session)
     tg_session_free(session);
 }
 
+void
+tg_session_finish(tg_session_t *session)
+{
+    if (session->is_closed || session->link != NULL) {
+        tg_session_close(session);
+        return;
+    }
+
+    session->is_closed = 1;
+    tg_uv_conn_finish(&session->conn);
+
+    if (session->conn.state == TG_UV_FLUSHING) {
+        session->is_lingering = 1;
+        session->run->nlingering++;
+    }
+}
+
 /* --- output and time --- */
 
 /* Each line is a message. */
@@ -408,6 +425,10 @@ tg_session_on_closed(void *host, int err)
     if (err == UV_ENOMEM) {
         tg_report(session->run, TOOLGATE_ERR_MEMORY,
                   "client closed: there is no memory to serve it");
+    }
+
+    if (session->is_lingering) {
+        tg_run_lingered(session->run);
     }
 
     tg_session_free(session);

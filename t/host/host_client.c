@@ -136,7 +136,9 @@ host_flood_answered(toolgate_call_t call, int code, const char *result,
 {
     char text[64];
 
-    host_wrong += code != 0;
+    if (code != 0 && host_wrong++ == 0) {
+        host_answered(call, code, NULL, 0, data);
+    }
 
     if (--host_missing == 0) {
         snprintf(text, sizeof(text), "%ld", host_wrong);
@@ -150,10 +152,10 @@ host_do_flood(void)
     enum {
         size = 1000000
     };
-    char *params = malloc(size + 8), text[4096];
+    char *params = malloc(size + 16), text[4096];
     int rc = 0;
 
-    snprintf(params, size + 8, "[\"%0*d\"]", size, 0);
+    snprintf(params, size + 16, "{\"x\":\"%0*d\"}", size, 0);
     host_wrong = 0;
 
     for (host_missing = 0; rc == 0 && host_missing < 1000; host_missing++) {

@@ -44,7 +44,8 @@ for my $kind (@Toolgate::Host::KINDS) {
                     arguments => { text => $texts[$_] },
                 },
             }, 0 .. $#texts);
-    is_deeply $client->reply('stop')->{result}, { stopping => 1 },
+    is_deeply $client->reply('stop')->{result},
+        { stopping => JSON::PP::true },
         "$kind: it stops in the midst of calls";
     is $host->answer, '= ok', 'it has stopped';
     like said($client->reply($hang)), qr/^hang: the server was stopped/,
@@ -67,6 +68,26 @@ for my $kind (@Toolgate::Host::KINDS) {
     is $pass->notification('notifications/toolgate/closing')->{params}{reason},
         'the server was stopped', 'then it promises that nothing else began';
     ok $pass->at_eof, 'and goes';
+
+    # More than a socket takes: it is waited for.
+    $host->do('start');
+    $pass = $host->connect_to;
+    $pass->notify('notifications/toolgate/hello');
+    my @ids = map {
+        $pass->request('tools/call',
+            { name => 'echo', arguments => { text => $_ } })
+    } @texts;
+    $hang = $pass->request('tools/call', { name => 'hang' });
+    $host->event(qr/^hangs/);
+    $host->send_raw("stop\n");
+    @wrong = grep {
+        (said($pass->reply($ids[$_])) // '') ne $texts[$_]
+    } 0 .. $#texts;
+    is "@wrong", '', 'who has not read his answers yet gets them';
+    like said($pass->reply($hang)), qr/stopped/, 'the last one, too';
+    ok $pass->notification('notifications/toolgate/closing'),
+        'and the farewell';
+    is $host->answer, '= ok', 'then it has stopped';
     $host->stop;
 }
 $other->stop;
