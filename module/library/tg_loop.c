@@ -69,6 +69,29 @@ tg_run_gone(tg_run_t *run)
     }
 }
 
+static void
+tg_run_on_closed(uv_handle_t *handle)
+{
+    tg_run_gone(handle->data);
+}
+
+void
+tg_run_close(tg_run_t *run, uv_handle_t *handle)
+{
+    if (handle->data != NULL && !uv_is_closing(handle)) {
+        handle->data = run;
+        uv_close(handle, tg_run_on_closed);
+    }
+}
+
+void
+tg_run_lingered(tg_run_t *run)
+{
+    if (--run->nlingering == 0) {
+        tg_run_close(run, (uv_handle_t *) &run->timer);
+    }
+}
+
 int
 tg_run_is_calling(const tg_run_t *run)
 {

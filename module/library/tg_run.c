@@ -161,21 +161,6 @@ tg_run_on_connection(uv_stream_t *listener, int status)
     tg_session_accept(run);
 }
 
-static void
-tg_run_on_closed(uv_handle_t *handle)
-{
-    tg_run_gone(handle->data);
-}
-
-static void
-tg_run_close(tg_run_t *run, uv_handle_t *handle)
-{
-    if (handle->data != NULL && !uv_is_closing(handle)) {
-        handle->data = run;
-        uv_close(handle, tg_run_on_closed);
-    }
-}
-
 /* A handle that is there from now on, and has to be closed. */
 static int
 tg_run_has(tg_run_t *run, int rc, void *handle)
@@ -340,14 +325,6 @@ tg_run_on_linger(uv_timer_t *timer)
         if (session->is_lingering) {
             tg_uv_conn_close(&session->conn);
         }
-    }
-}
-
-void
-tg_run_lingered(tg_run_t *run)
-{
-    if (--run->nlingering == 0) {
-        tg_run_close(run, (uv_handle_t *) &run->timer);
     }
 }
 

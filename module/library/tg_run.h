@@ -183,6 +183,12 @@ void tg_run_due(tg_run_t *run, uint64_t at);
 /* One handle, or client, less. */
 void tg_run_gone(tg_run_t *run);
 
+/* Closes a handle that is open. */
+void tg_run_close(tg_run_t *run, uv_handle_t *handle);
+
+/* One that lingered has gone. */
+void tg_run_lingered(tg_run_t *run);
+
 /* Is this a callback of the program's, in its thread?  Locked. */
 int tg_run_is_calling(const tg_run_t *run);
 
