@@ -144,6 +144,10 @@ struct tg_uv_conn_s {
 void tg_uv_spare_init(tg_uv_spare_t *spare);
 void tg_uv_spare_deinit(tg_uv_spare_t *spare);
 
+/* Who has no memory takes what is spare; who is empty leaves it. */
+void tg_uv_borrow(tg_buf_t *buf, tg_buf_t *spare);
+void tg_uv_give_back(tg_buf_t *buf, tg_buf_t *spare);
+
 /* out is where the protocol puts bytes; ops and out outlive the conn. */
 void tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
                      const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out);

@@ -7,10 +7,6 @@
 
 #include "uv/tg_uv.h"
 
-/* Who has no memory takes what is spare; who is empty leaves it. */
-void tg_uv_borrow(tg_buf_t *buf, tg_buf_t *spare);
-void tg_uv_give_back(tg_buf_t *buf, tg_buf_t *spare);
-
 /* All return 0 or a libuv error and leave the end closed then. */
 int tg_uv_end_pipe(tg_uv_conn_t *conn, tg_uv_end_t *end);
 int tg_uv_end_tcp(tg_uv_conn_t *conn, tg_uv_end_t *end);
