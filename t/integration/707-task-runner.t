@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # Tasks and the runner, spoken to as a worker does: it stays while one that has
-# waited runs, a task that waits for a place has its time from its start, and a
-# call that waits for output is no trouble when the runner ends.
+# waited runs, a task that waits for a place has its time from its start, a
+# cancel of one that runs needs no caller, and a call that waits for output is
+# no trouble when the runner ends.
 
 use Toolgate::Test;
 use Toolgate::Runner;
@@ -100,6 +101,26 @@ open_tasks($c, { %$one, name => 'c' });
 like failure('chat.send', message => 'x'),
     qr/^-32003 Subsystem unavailable: nobody listens/, 'nobody to chat with';
 open_tasks($c, $one);
+
+# --- somebody cancels a task that runs, and is gone before the store answers
+
+$id = call($c, 'task.submit', prompt => "echo >$dir/left; exec sleep 600")
+    ->{taskId};
+wait_for { -e "$dir/left" } 'a task to run';
+my $hasty = $runner->connect;
+$hasty->send_raw(join '', map { $c->encode($_) . "\n" } map { (
+    { jsonrpc => '2.0', id => $_, method => 'task',
+        params => params('task.cancel', { taskId => $id }) },
+    { jsonrpc => '2.0', method => 'notifications/cancelled',
+        params => { requestId => $_ } },
+) } 1 .. 3);
+wait_for {
+    call($c, 'task.get', taskId => $id)->{completedAt}
+} 'it to be ended all the same';
+is call($c, 'task.get', taskId => $id)->{state}, 'cancelled',
+    'a cancel does not need its caller';
+like failure('task.cancel', taskId => $id), qr/^-32001 /, 'it has ended';
+undef $hasty;
 
 # --- the end, with calls that wait
 

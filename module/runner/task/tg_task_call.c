@@ -149,7 +149,8 @@ tg_task_call_on_told(tg_store_ask_t *ask)
         tg_task_call_tell_others(call);
     }
 
-    if (call->is_stopped) {
+    /* One that runs is ended, whether its caller still waits or not. */
+    if (call->is_stopped && !tg_task_is_cancelling(call)) {
         tg_job_done(call->job);
     } else if (ask->rc == TG_BAD) {
         tg_task_call_refused(call);
@@ -282,7 +283,14 @@ tg_task_call_leave(tg_task_call_t *call)
 void
 tg_task_calls_leave(tg_task_calls_t *calls)
 {
-    while (!TAILQ_EMPTY(calls)) {
-        tg_task_call_leave(TAILQ_FIRST(calls));
+    tg_task_call_t *call;
+
+    while ((call = TAILQ_FIRST(calls)) != NULL) {
+        tg_task_call_leave(call);
+
+        /* Nobody else ends one whose caller has gone. */
+        if (call->is_stopped) {
+            tg_job_done(call->job);
+        }
     }
 }

@@ -126,6 +126,7 @@ void tg_task_chat(tg_task_call_t *call);
 void tg_task_chatted(tg_task_call_t *call);
 void tg_task_submitted(tg_task_call_t *call);
 void tg_task_cancel(tg_task_call_t *call);
+int tg_task_is_cancelling(const tg_task_call_t *call);
 void tg_task_was_cancelled(tg_task_call_t *call);
 void tg_task_calls_ended(tg_task_t *task);
 void tg_task_get(tg_task_call_t *call);

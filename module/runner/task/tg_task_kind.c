@@ -197,7 +197,10 @@ tg_task_call_stop(tg_job_t *job)
 
     call = job->work;
 
-    if (call->is_asking) {
+    if (call->is_asking
+        || (call->list != NULL && tg_task_is_cancelling(call)
+            && !tg_engine_is_shared(call->engine)))
+    {
         call->is_stopped = 1;
         return;
     }

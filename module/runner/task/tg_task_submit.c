@@ -204,6 +204,14 @@ tg_task_chatted(tg_task_call_t *call)
 
 /* --- cancel --- */
 
+/* Of a task that runs: it goes on without its caller. */
+int
+tg_task_is_cancelling(const tg_task_call_t *call)
+{
+    return call->ask.op == TG_STORE_CANCEL && call->ask.rc == TG_AGAIN
+           && !call->engine->is_dropped;
+}
+
 void
 tg_task_cancel(tg_task_call_t *call)
 {
@@ -237,6 +245,13 @@ tg_task_pass_on(tg_task_call_t *call)
 
     tg_buf_deinit(&text);
     call->is_passed_on = 1;
+
+    /* The store remembers the wish. */
+    if (call->is_stopped) {
+        tg_job_done(call->job);
+        return;
+    }
+
     call->follows_until = uv_now(call->job->jobs->loop) + TG_TASK_CANCEL_MS;
     tg_task_call_wait(call, &call->engine->following);
 }
