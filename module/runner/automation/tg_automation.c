@@ -194,6 +194,9 @@ tg_automation_configured(tg_engine_t *engine)
         automation->generation[generation.len] = '\0';
     }
 
+    /* Something may be kept of one that was there before. */
+    automation->is_loaded &= !automation->has_new;
+
     if (automation->is_loaded) {
         tg_automation_begin(automation);
     } else {

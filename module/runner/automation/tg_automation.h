@@ -77,9 +77,11 @@ struct tg_automation_s {
     unsigned nrules;
     unsigned nevents; /* of those, how many are about events */
     int is_enabled;
+    int has_new;     /* the last config has rules that it had not before */
     int is_loaded;   /* what is kept was read */
     int is_loading;  /* that goes on */
     int64_t seen_at; /* s: the last tick */
+    uint64_t nnoted; /* notes of rules that the store was asked to write */
     tg_store_ask_t load;
     tg_task_calls_t waiting;    /* for that */
     tg_executions_t executions; /* the newest last */

@@ -120,6 +120,7 @@ tg_automation_choose(tg_task_call_t *call)
     call->note.value = tg_str(call->text.data + len, call->text.len - len);
     call->ask.notes = &call->note;
     call->ask.nnotes = 1;
+    call->seen = automation->nnoted;
     tg_task_call_ask(call);
 }
 
@@ -140,10 +141,12 @@ tg_automation_chosen(tg_task_call_t *call)
 {
     tg_automation_rule_t *rule;
     tg_automation_t *automation;
+    tg_choice_t choice;
     int is_on;
 
     automation = call->engine->automation;
     is_on = tg_automation_says_on(call);
+    choice = is_on ? TG_CHOICE_ON : TG_CHOICE_OFF;
 
     if (call->note.key.data[0] == 'a') {
         automation->is_enabled = is_on;
@@ -154,8 +157,14 @@ tg_automation_chosen(tg_task_call_t *call)
 
     rule = tg_automation_rule(automation, tg_buf_view(&call->prompt));
 
-    if (rule != NULL) {
-        rule->choice = is_on ? TG_CHOICE_ON : TG_CHOICE_OFF;
+    if (rule != NULL && rule->choice != choice) {
+        rule->choice = choice;
+
+        /* What was written of it meanwhile did not know. */
+        if (call->seen != automation->nnoted && !call->engine->is_dropped) {
+            tg_automation_choose(call);
+            return;
+        }
     }
 
     tg_task_call_json(call, TG_STR("{\"success\":true}"));

@@ -75,6 +75,7 @@ tg_automation_keep(tg_automation_t *automation,
                       note);
     note->ask.notes = &note->note;
     note->ask.nnotes = 1;
+    automation->nnoted++;
     tg_engine_ask(automation->engine, &note->ask);
 }
 

@@ -158,6 +158,8 @@ tg_automation_read_rule(tg_automation_t *automation, tg_str_t raw,
     tg_automation_schedule(rule);
     old = tg_automation_rule(automation, rule->rule->id);
 
+    automation->has_new |= old == NULL;
+
     if (old != NULL) {
         tg_automation_inherit(rule, old);
     }
@@ -180,6 +182,7 @@ tg_automation_read(tg_automation_t *automation, tg_str_t raw)
     }
 
     n = 0;
+    automation->has_new = 0;
 
     for (tg_json_each(&each, raw);
          n < TG_RULES_MAX && tg_json_item(&each, &rule);) {

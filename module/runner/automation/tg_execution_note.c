@@ -157,6 +157,7 @@ tg_execution_write(tg_execution_t *execution, const tg_automation_rule_t *rule,
         tg_execution_note(execution, "rule/", rule->rule->id, ends[n]);
         tg_automation_put_rule_note(&execution->keys, rule);
         ends[n++][1] = execution->keys.len;
+        execution->automation->nnoted++;
     }
 
     ask = &execution->ask;

@@ -36,6 +36,18 @@ tg_engine_failed(tg_engine_t *engine, tg_str_t why)
     engine->due_at = tg_engine_time(engine) + TG_TASK_RETRY_MS;
 }
 
+/* It was told to stop when it was not open, and nothing runs yet. */
+static void
+tg_engine_stop_again(tg_engine_t *engine)
+{
+    if (engine->stopped[0] != '\0'
+        && tg_str_eq(tg_str_c(engine->stopped), engine->config.generation))
+    {
+        engine->state = TG_ENGINE_STOPPING;
+        engine->due_at = tg_engine_time(engine) + TG_TASK_STOP_MS;
+    }
+}
+
 static void
 tg_engine_on_open(tg_store_ask_t *ask)
 {
@@ -53,6 +65,7 @@ tg_engine_on_open(tg_store_ask_t *ask)
 
         if (is_first) {
             tg_engine_begin(engine);
+            tg_engine_stop_again(engine);
         }
 
         tg_task_tell_interrupted(engine, tg_buf_view(&ask->json));

@@ -134,6 +134,24 @@ tg_task_call_tell_others(tg_task_call_t *call)
 
 /* --- the store --- */
 
+int
+tg_task_is_cancelling(const tg_task_call_t *call)
+{
+    return call->ask.op == TG_STORE_CANCEL && call->ask.rc == TG_AGAIN
+           && !call->engine->is_dropped;
+}
+
+/*
+ * A task that runs is ended, and what was written of a rule holds, whether the
+ * caller still waits or not.
+ */
+static int
+tg_task_call_goes_on(const tg_task_call_t *call)
+{
+    return tg_task_is_cancelling(call)
+           || (call->ask.op == TG_STORE_NOTE && call->ask.rc == TG_OK);
+}
+
 static void
 tg_task_call_on_told(tg_store_ask_t *ask)
 {
@@ -149,8 +167,7 @@ tg_task_call_on_told(tg_store_ask_t *ask)
         tg_task_call_tell_others(call);
     }
 
-    /* One that runs is ended, whether its caller still waits or not. */
-    if (call->is_stopped && !tg_task_is_cancelling(call)) {
+    if (call->is_stopped && !tg_task_call_goes_on(call)) {
         tg_job_done(call->job);
     } else if (ask->rc == TG_BAD) {
         tg_task_call_refused(call);

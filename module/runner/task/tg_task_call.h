@@ -91,6 +91,9 @@ void tg_task_call_told(tg_task_call_t *call);    /* the same of one task */
 void tg_task_call_init(tg_task_call_t *call, tg_store_op_t op);
 void tg_task_call_ask(tg_task_call_t *call);
 
+/* Of a task that runs: that goes on without its caller. */
+int tg_task_is_cancelling(const tg_task_call_t *call);
+
 /* --- params: absent, or of the type that the schema says --- */
 
 tg_str_t tg_task_param(const tg_task_call_t *call, const char *name,
@@ -126,7 +129,6 @@ void tg_task_chat(tg_task_call_t *call);
 void tg_task_chatted(tg_task_call_t *call);
 void tg_task_submitted(tg_task_call_t *call);
 void tg_task_cancel(tg_task_call_t *call);
-int tg_task_is_cancelling(const tg_task_call_t *call);
 void tg_task_was_cancelled(tg_task_call_t *call);
 void tg_task_calls_ended(tg_task_t *task);
 void tg_task_get(tg_task_call_t *call);

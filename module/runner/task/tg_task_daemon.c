@@ -122,15 +122,12 @@ tg_task_stop(tg_task_call_t *call)
     engine = call->engine;
     generation = engine->config.generation;
 
-    if (engine->state == TG_ENGINE_OPEN || engine->state == TG_ENGINE_STOPPING)
-    {
-        if (generation.len < sizeof(engine->stopped)) {
-            memcpy(engine->stopped, generation.data, generation.len);
-            engine->stopped[generation.len] = '\0';
-        }
-
-        tg_engine_stop(engine, tg_task_flag(call, "force"));
+    if (generation.len < sizeof(engine->stopped)) {
+        memcpy(engine->stopped, generation.data, generation.len);
+        engine->stopped[generation.len] = '\0';
     }
+
+    tg_engine_stop(engine, tg_task_flag(call, "force"));
 
     tg_task_call_json(call, TG_STR("{\"stopping\":true}"));
 }

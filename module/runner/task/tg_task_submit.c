@@ -204,14 +204,6 @@ tg_task_chatted(tg_task_call_t *call)
 
 /* --- cancel --- */
 
-/* Of a task that runs: it goes on without its caller. */
-int
-tg_task_is_cancelling(const tg_task_call_t *call)
-{
-    return call->ask.op == TG_STORE_CANCEL && call->ask.rc == TG_AGAIN
-           && !call->engine->is_dropped;
-}
-
 void
 tg_task_cancel(tg_task_call_t *call)
 {
