@@ -28,9 +28,11 @@ sub config {
         queue       => 1000,
         keep_ms     => 1e9,
         default     => 'a',
-        agents      => [
-            { name => 'a', argv => [ ['/bin/true'] ], timeout_ms => 9999 }
-        ],
+        agents      => [ {
+            name       => 'a',
+            argv       => [ ['/bin/sh'], ['-c'], [ '', 'prompt', '' ] ],
+            timeout_ms => 60000,
+        } ],
         rules => [ map { rule($_) } @rules ],
     });
     ok $reply->{result}, "config $generation" or diag explain $reply;
@@ -122,6 +124,34 @@ undef $storm;
 restart();
 config('six', @ids);
 is_deeply enabled(), { map { $_ => 0 } @ids }, 'all are, after a restart';
+
+# --- of what ends while the tasks are told to stop, rules hear later
+
+config('seven', 'new');
+my $dir = $tg->dir;
+my $task = call('task.submit',
+    prompt => "echo >$dir/runs; until [ -e $dir/go ]; do sleep 0.01; done")
+    ->{taskId};
+wait_for { -e "$dir/runs" } 'a task to run';
+{
+    no warnings 'redefine';
+    local *rule = sub {
+        return {
+            id      => $_[0],
+            trigger => { type => 'task.completed', source => 'tasks' },
+            action  => { type => 'notify', message => '{{payload.id}}' },
+        };
+    };
+    config('eight', 'ends');
+    call('daemon.stop');
+    $tg->file('go', '');
+    wait_for { call('task.get', taskId => $task)->{completedAt} } 'it to end';
+    config('nine', 'ends');
+}
+wait_for {
+    grep { $_->{ruleId} eq 'ends' }
+        @{ call('automation.status')->{recentExecutions} };
+} 'the rule to hear of it';
 
 # --- told to stop when there is nothing to stop
 

@@ -226,6 +226,10 @@ tg_automation_tick(tg_engine_t *engine)
     tg_automation_load(automation);
 
     if (automation->is_loaded) {
+        if (engine->state == TG_ENGINE_OPEN) {
+            tg_automation_catch_up(automation);
+        }
+
         tg_automation_due(automation);
         tg_hook_tick(automation);
         tg_executions_prune(automation);

@@ -88,7 +88,7 @@ struct tg_automation_s {
     unsigned nopen;
     unsigned nover;
     unsigned nasked;  /* events whose task is asked for */
-    tg_buf_t backlog; /* events before it was loaded: METHOD ID lines */
+    tg_buf_t backlog; /* events that it did not hear yet: METHOD and ID */
     tg_watcher_t *watcher;
 };
 
@@ -153,7 +153,7 @@ void tg_automation_publish(tg_automation_t *automation, tg_str_t event,
 void tg_automation_event(const tg_automation_t *automation, tg_buf_t *event,
                          const char *type, const char *source);
 
-/* What came before it was loaded. */
+/* What came before it was loaded, or while the tasks were told to stop. */
 void tg_automation_catch_up(tg_automation_t *automation);
 
 /* --- tg_automation_cron.c --- */

@@ -207,6 +207,9 @@ tg_automation_happened(tg_engine_t *engine, const char *method, tg_str_t params)
 
     if (automation->is_loaded) {
         tg_automation_follow(automation, tg_automation_types[i], id);
+    }
+
+    if (automation->is_loaded && engine->state == TG_ENGINE_OPEN) {
         tg_automation_ask(automation, tg_automation_types[i], id);
 
     } else if (automation->backlog.len / (2 * sizeof(int64_t))
