@@ -26,7 +26,8 @@ tg_cli_print(FILE *file, tg_str_t text)
 
     tg_buf_init(&buf, tg_alloc_libc());
     tg_utf8_put_visible(&buf, text, 0);
-    (void) fwrite(buf.data, 1, buf.len, file);
+    text = tg_buf_view(&buf);
+    (void) fwrite(text.data, 1, text.len, file);
     tg_buf_deinit(&buf);
 }
 
