@@ -5,7 +5,8 @@
 # session goes to another worker: they end where they began, what they say
 # arrives, and so does their cancellation.
 
-use Toolgate::Test timeout => 600;
+# It builds the module, which takes its time on a busy machine.
+use Toolgate::Test timeout => 1800;
 use Toolgate::Measure;
 use Toolgate::Scratch;
 use Toolgate::Storm;
