@@ -89,7 +89,9 @@ typedef struct {
     const char *synopsis;
     const char *summary;
     const char *help;
-    unsigned options; /* TG_CLI_… */
+    const char *instead; /* what is meant by an argument that it does not take;
+                            NULL: nobody knows */
+    unsigned options;    /* TG_CLI_… */
 
     /* args are those behind the command's name; returns the exit status. */
     int (*run)(const tg_cli_options_t *options);

@@ -232,6 +232,7 @@ const tg_cli_command_t tg_cli_list = {
             "  --json             {\"tools\":[...]} as the server sent it\n"
             "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
             "  --timeout SECONDS  how long to wait; default 5\n",
+    .instead = " (toolgate help NAME explains a tool)",
     .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT | TG_CLI_BARE,
     .run = tg_cli_list_run,
 };

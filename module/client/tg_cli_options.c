@@ -226,9 +226,7 @@ tg_cli_options_check(const tg_cli_options_t *options,
     if ((command->options & TG_CLI_BARE) && options->nargs > 1) {
         return tg_cli_error("%s takes no arguments, and \"%s\" is one%s",
                             command->name, options->args[1],
-                            command == &tg_cli_list
-                                ? " (toolgate help NAME explains a tool)"
-                                : "");
+                            command->instead != NULL ? command->instead : "");
     }
 
     /* Who takes a socket takes one over TLS. */

@@ -13,8 +13,6 @@ my $reloads = $ENV{TOOLGATE_STORM_RELOADS} // 300;
 my $tg = Toolgate::Test->new;
 my $storm = Toolgate::Storm->new($tg)->start(CLIENTS);
 
-sub runner { return ($tg->runner_pids)[0] }
-
 # What may not grow: of the master and of the runner.
 sub sizes {
     my %size;
