@@ -33,8 +33,6 @@ for my $kind (@Toolgate::Host::KINDS) {
     wait_for { $host->do('clients') == 0 } 'its end';
     my ($n, $failed, $again, $lost) = (0, 1, 0, 0);
     while ($failed && $n < 500) {
-        # Of a start of its own: what one client has left, the next one takes.
-        $host->do($_) for qw(stop start);
         $faults->arm($host->pid, alloc => ++$n);
         my $text = talk($path) // '';
         $failed = $faults->failed;
