@@ -145,7 +145,9 @@ ngx_toolgate_mcp_add_list(tg_catalogue_t *catalogue, const tg_catalogue_t *base,
             }
         }
 
-        ngx_toolgate_mcp_clash(clashes, listed, first);
+        if (first != NULL) {
+            ngx_toolgate_mcp_clash(clashes, listed, first);
+        }
     }
 
     return TG_OK;
