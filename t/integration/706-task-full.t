@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # A disk without room: tasks are refused with a reason, what runs is not hurt,
-# and its end is written down as soon as that can be.
+# and its end is written down as soon as that can be; nor is what was denied
+# taken for denied.
 
 use Toolgate::Test;
 
@@ -12,6 +13,12 @@ task_agent sh { exec sh -c $task_prompt; default; }
 task_methods on;
 task_concurrency 1;
 task_queue 100000;
+automation ask {
+    trigger  event type=task.completed;
+    when     metadata.ask exists;
+    notify   asked;
+    approval required;
+}
 END
 my $c = $tg->connect;
 $c->rpc('daemon.status');
@@ -60,5 +67,24 @@ wait_for { task($run)->{state} eq 'completed' }
 is task($run)->{output}, "begun\nended", 'with all that it put out';
 is $c->rpc('task.submit', { prompt => 'true' })->{error}, undef,
     'tasks are taken again';
+
+# --- what a rule asks ---------------------------------------------------------
+
+sub execution {
+    my $status = $c->rpc('automation.status')->{result};
+    return $status->{recentExecutions}[0] // {};
+}
+$c->rpc('task.submit',
+    { prompt => 'true', priority => 9, metadata => { ask => 1 } });
+wait_for { (execution()->{status} // '') eq 'pending_approval' }
+    'a rule to wait for approval';
+my $id = $c->recv_where(sub { ($_[0]{method} // '') eq 'automation.notify' },
+    undef, 'what it asks')->{params}{executionId};
+room(4096);
+my $denied = $c->rpc('automation.approve',
+    { executionId => $id, approve => \0 })->{result};
+ok !$denied->{success}, 'what cannot be written down is no success';
+like $denied->{error}, qr/^not written down.*store says no/, 'and why';
+room('unlimited');
 
 done_testing;

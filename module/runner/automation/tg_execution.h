@@ -127,8 +127,11 @@ void tg_execution_tell_notify(const tg_execution_t *execution,
 /* What has become of it: its status. */
 void tg_execution_tell_fired(const tg_execution_t *execution);
 
-/* Answers the calls that have said yes or no. */
-void tg_execution_answer(tg_execution_t *execution);
+/*
+ * Answers the calls that have said yes or no; rc is the store's: what it could
+ * not write has not succeeded.
+ */
+void tg_execution_answer(tg_execution_t *execution, int rc);
 
 /* It is over; why is NULL or lives until it returns. */
 void tg_execution_end(tg_execution_t *execution, tg_execution_state_t state,

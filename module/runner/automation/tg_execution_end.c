@@ -74,16 +74,21 @@ tg_execution_tell_fired(const tg_execution_t *execution)
 /* --- calls that have said yes or no --- */
 
 void
-tg_execution_answer(tg_execution_t *execution)
+tg_execution_answer(tg_execution_t *execution, int rc)
 {
     tg_task_call_t *call;
+
+    if (rc != TG_OK && execution->error.len == 0) {
+        tg_buf_text(&execution->error,
+                    "not written down, as the tasks' store says no, see the "
+                    "log: when the runner starts anew, this is as it was");
+    }
 
     while ((call = TAILQ_FIRST(&execution->approvals)) != NULL) {
         tg_task_call_leave(call);
         tg_buf_reset(&call->text, 0);
         tg_buf_printf(&call->text, "{\"success\":%s",
-                      execution->state == TG_EXECUTION_FAILED ? "false"
-                                                              : "true");
+                      execution->error.len != 0 ? "false" : "true");
         tg_execution_put_end(&call->text, execution);
         tg_buf_char(&call->text, '}');
         tg_task_call_text(call);
@@ -96,7 +101,7 @@ void
 tg_execution_on_end(tg_execution_t *execution, int rc)
 {
     tg_execution_tell_fired(execution);
-    tg_execution_answer(execution);
+    tg_execution_answer(execution, rc);
 }
 
 void

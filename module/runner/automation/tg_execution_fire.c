@@ -53,7 +53,7 @@ tg_execution_on_submitted(tg_execution_t *execution, int rc)
                  &params);
     engine->wants = 1;
     tg_execution_tell_fired(execution);
-    tg_execution_answer(execution);
+    tg_execution_answer(execution, TG_OK);
 
     /* Which task it was is told by the task, if this is not kept. */
     tg_execution_write(execution, NULL, 0, NULL);
@@ -115,7 +115,7 @@ tg_execution_on_notified(tg_execution_t *execution, int rc)
 static void
 tg_execution_on_sending(tg_execution_t *execution, int rc)
 {
-    tg_execution_answer(execution);
+    tg_execution_answer(execution, rc);
     tg_hook_send(execution);
 }
 
