@@ -240,10 +240,7 @@ host_callers(void *data)
 static void
 host_do_threads(const char *line)
 {
-    pthread_t thread;
-
-    pthread_create(&thread, NULL, host_callers, strdup(line));
-    pthread_detach(thread);
+    host_start(host_callers, strdup(line));
     host_text("ok");
 }
 

@@ -289,10 +289,28 @@ race_work(void *data)
     return NULL;
 }
 
+/*
+ * A thread that nobody joins is made so: pthread_detach() of the C library may
+ * still look at one that has ended.
+ */
+static int
+start_thread(void *(*work)(void *), void *data)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int rc;
+
+    (void) pthread_attr_init(&attributes);
+    (void) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    rc = pthread_create(&thread, &attributes, work, data);
+    (void) pthread_attr_destroy(&attributes);
+
+    return rc;
+}
+
 static void
 start(const toolgate_request_t *request, void *(*work)(void *) )
 {
-    pthread_t thread;
     later_t *later;
     sigset_t all, before;
     size_t len;
@@ -309,9 +327,7 @@ start(const toolgate_request_t *request, void *(*work)(void *) )
     sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &before);
 
-    if (pthread_create(&thread, NULL, work, later) == 0) {
-        (void) pthread_detach(thread);
-    } else {
+    if (start_thread(work, later) != 0) {
         (void) request->tool->api->fail(request->call, "no thread", 9);
         free(later);
         later_end();
@@ -407,11 +423,8 @@ haunt_work(void *data)
 static const char *
 haunt_load(const toolgate_tool_t *tool, void **state)
 {
-    pthread_t thread;
-
     (void) state;
-    (void) pthread_create(&thread, NULL, haunt_work, (void *) (uintptr_t) tool);
-    (void) pthread_detach(thread);
+    (void) start_thread(haunt_work, (void *) (uintptr_t) tool);
 
     return NULL;
 }
