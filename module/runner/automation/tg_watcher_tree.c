@@ -423,6 +423,25 @@ tg_watcher_gone(tg_watcher_t *watcher, const tg_folder_t *folder)
     free(copy);
 }
 
+/*
+ * Is it still where it is known?  The kernel says that a folder comes before it
+ * says to that folder that it was moved: who watches it in between hears both.
+ */
+static int
+tg_watcher_is_there(tg_watcher_t *watcher, const tg_folder_t *folder)
+{
+    int wd;
+
+    wd = inotify_add_watch(watcher->fd, folder->path, TG_WATCHER_MASK);
+
+    /* Another one in its place comes with an event of its own. */
+    if (wd != -1 && *tg_watcher_slot(watcher, wd) == NULL) {
+        (void) inotify_rm_watch(watcher->fd, wd);
+    }
+
+    return wd == folder->wd;
+}
+
 static void
 tg_watcher_event(tg_watcher_t *watcher, const struct inotify_event *event)
 {
@@ -437,8 +456,11 @@ tg_watcher_event(tg_watcher_t *watcher, const struct inotify_event *event)
 
     folder = *tg_watcher_slot(watcher, event->wd);
 
-    if (folder == NULL) {
-        return; /* it is watched no more */
+    if (folder == NULL
+        || ((event->mask & IN_MOVE_SELF)
+            && tg_watcher_is_there(watcher, folder)))
+    {
+        return; /* it is watched no more, or as before */
     }
 
     if (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED))

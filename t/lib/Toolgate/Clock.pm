@@ -25,12 +25,7 @@ sub new {
 # Directives for NGINX's config.
 sub main {
     my ($self) = @_;
-    my @preload = "$BUILD/faults/tg_clock.so";
-    unshift @preload, map { chomp(my $so = `gcc -print-file-name=$_`); $so }
-        qw(libasan.so libubsan.so)
-        if $BUILD_ENV{san};
-    return join '', map {"env \"$_\";\n"} 'LD_PRELOAD=' . join(':', @preload),
-        "TG_CLOCK=$self->{path}";
+    return preloaded('tg_clock', "TG_CLOCK=$self->{path}");
 }
 
 sub seconds {

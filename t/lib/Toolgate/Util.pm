@@ -16,8 +16,8 @@ use Time::HiRes qw(sleep time);
 use Toolgate::Guard;
 use Toolgate::Process;
 
-our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive parent_of run_command slurp
-    wait_for);
+our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive parent_of preloaded run_command
+    slurp wait_for);
 
 our $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
 our $BUILD = $ENV{TOOLGATE_BUILD} // 'build';
@@ -37,6 +37,18 @@ sub parent_of {
     my ($pid) = @_;
     my $stat = slurp("/proc/$pid/stat") // return 0;
     return $stat =~ /.*\) \S (\d+)/s ? $1 : 0;
+}
+
+# Directives of NGINX's config that preload t/faults/NAME.c into its runner,
+# with further variables.
+sub preloaded {
+    my ($name, @variables) = @_;
+    my @preload = "$BUILD/faults/$name.so";
+    unshift @preload, map { chomp(my $so = `gcc -print-file-name=$_`); $so }
+        qw(libasan.so libubsan.so)
+        if $BUILD_ENV{san};
+    return join '', map {"env \"$_\";\n"} 'LD_PRELOAD=' . join(':', @preload),
+        @variables;
 }
 
 # Runs and is no zombie.
