@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# A folder that comes with its files is there, though the kernel tells it that it
-# was moved after it has told of its coming (t/faults/tg_moved.c says so to who
-# is quick, and watches it by then): nothing of it is deleted, and what changes
-# in it is seen.  A folder that does go is gone.
+# A folder that comes with its files is there, though the kernel tells it that
+# it was moved after it has told of its coming (t/faults/tg_moved.c says so to
+# who is quick, and watches it by then): nothing of it is deleted, and what
+# changes in it is seen.  A folder that does go is gone.
 
 use Toolgate::Test;
 use JSON::PP ();
