@@ -285,6 +285,15 @@ sub test_conf {
     return ($status, $out . $err);
 }
 
+# Has the process heard of each SIGHUP that it was sent?  It hears of them
+# while it sleeps.
+sub rests {
+    my ($pid) = @_;
+    my $status = slurp("/proc/$pid/status") // return 1;
+    my ($pending) = $status =~ /^ShdPnd:\s*([0-9a-f]+)$/m;
+    return $status =~ /^State:\s*S/m && !(hex(substr $pending, -1) & 1);
+}
+
 # Writes a new config when one is given and reloads with `nginx -s reload`
 # (or signal => 'HUP').  Returns when every new worker runs and every old
 # one has stopped listening: who connects then sees the new config.
@@ -307,15 +316,16 @@ sub reload {
         return !grep { !$quit{$_} && is_alive($_) } keys %old;
     } 'the old workers to stop listening';
     @$leaving{ keys %old } = values %old;
-    # The master may have been at an earlier reload, whose workers leave, too.
-    my $from_us = $signal ? qr/$$/ : qr/(?!$$\b)\d+/;
+    # The master may have been at an earlier reload, whose workers leave, too;
+    # and two signals that come meanwhile are one.
     wait_for {
         my @new = grep { !$leaving->{$_} } $self->worker_pids;
         return @new >= $self->{expected} if !$is_told;
+        return if !rests($self->master_pid);
         my $log = $self->log($from);
-        my ($since) = $log =~
-            /\(SIGHUP\) received from $from_us\b.*?: reconfiguring\n(.*)/s
+        my ($since) = $log =~ /.*\(SIGHUP\) received from [^\n]*\n(.*)/s
             or return;
+        ($since) = $since =~ /: reconfiguring\n(.*)/s or return;
         my %new = map { $_ => 1 } $since =~ /start worker process (\d+)/g;
         my %quit = map { $_ => 1 }
             $log =~ /(\d+)#\d+: (?:gracefully shutting down|exiting)/g;
