@@ -210,7 +210,8 @@ $(B)/libtoolgate.a: $(SO_OBJS) $(SO_MAP) $(B)/sources.stamp
 	@rm -f $(B)/toolgate.o
 
 # As users build theirs: the header and the library, nothing else of ours.
-$(HOST): $(wildcard t/host/*.c) t/host/host.h module/api/toolgate.h $(SO) \
+$(HOST): $(wildcard t/host/*.c) t/host/host.h t/libraries/detached.h \
+		module/api/toolgate.h $(SO) \
 		$(B)/libtoolgate.so $(B)/flags.stamp $(B)/sources.stamp
 	$(CC) $(STD) $(OPT) $(WARN) -Imodule/api -o $@ $(filter %.c,$^) \
 		-L$(B) -ltoolgate -Wl,-rpath,'$$ORIGIN' -luv -lpthread $(LDOPT)

@@ -79,35 +79,24 @@ tg_modes_open(const char *name, const char *path, int flags, mode_t mode)
     return fd;
 }
 
-int
-open(const char *path, int flags, ...)
-{
-    va_list args;
-    mode_t mode = 0;
-
-    if ((flags & O_CREAT) != 0) {
-        va_start(args, flags);
-        mode = va_arg(args, mode_t);
-        va_end(args);
+/* The two names of it, whose mode is there with O_CREAT only. */
+#define TG_MODES_OPEN(name)                                                    \
+    int name(const char *path, int flags, ...)                                 \
+    {                                                                          \
+        va_list args;                                                          \
+        mode_t mode = 0;                                                       \
+                                                                               \
+        if ((flags & O_CREAT) != 0) {                                          \
+            va_start(args, flags);                                             \
+            mode = va_arg(args, mode_t);                                       \
+            va_end(args);                                                      \
+        }                                                                      \
+                                                                               \
+        return tg_modes_open(#name, path, flags, mode);                        \
     }
 
-    return tg_modes_open("open", path, flags, mode);
-}
-
-int
-open64(const char *path, int flags, ...)
-{
-    va_list args;
-    mode_t mode = 0;
-
-    if ((flags & O_CREAT) != 0) {
-        va_start(args, flags);
-        mode = va_arg(args, mode_t);
-        va_end(args);
-    }
-
-    return tg_modes_open("open64", path, flags, mode);
-}
+TG_MODES_OPEN(open)
+TG_MODES_OPEN(open64)
 
 int
 rename(const char *from, const char *to)

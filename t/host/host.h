@@ -37,9 +37,6 @@ void host_add_all(void);
 /* One more, by name. */
 int host_add(const char *name);
 
-/* A thread that nobody joins: 0, or an errno. */
-int host_start(void *(*work)(void *), void *data);
-
 /* --- host_do.c --- */
 
 /* A line that it was told. */

@@ -4,6 +4,8 @@
  */
 #include "host.h"
 
+#include "../libraries/detached.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,7 +242,7 @@ host_callers(void *data)
 static void
 host_do_threads(const char *line)
 {
-    host_start(host_callers, strdup(line));
+    detached(host_callers, strdup(line));
     host_text("ok");
 }
 

@@ -3,7 +3,8 @@
  */
 #include "host.h"
 
-#include <pthread.h>
+#include "../libraries/detached.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,29 +129,10 @@ host_thread(void *arg)
     return NULL;
 }
 
-/*
- * A thread that nobody joins is made so: pthread_detach() of the C library may
- * still look at one that has ended.
- */
-int
-host_start(void *(*work)(void *), void *data)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    int rc;
-
-    (void) pthread_attr_init(&attributes);
-    (void) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    rc = pthread_create(&thread, &attributes, work, data);
-    (void) pthread_attr_destroy(&attributes);
-
-    return rc;
-}
-
 static void
 host_later(toolgate_call_t call, const char *arguments, size_t len, void *data)
 {
-    host_start(host_thread, (void *) (uintptr_t) call);
+    detached(host_thread, (void *) (uintptr_t) call);
 }
 
 static void

@@ -3,6 +3,8 @@
  */
 #include <toolgate_handler.h>
 
+#include "detached.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -289,25 +291,6 @@ race_work(void *data)
     return NULL;
 }
 
-/*
- * A thread that nobody joins is made so: pthread_detach() of the C library may
- * still look at one that has ended.
- */
-static int
-start_thread(void *(*work)(void *), void *data)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    int rc;
-
-    (void) pthread_attr_init(&attributes);
-    (void) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    rc = pthread_create(&thread, &attributes, work, data);
-    (void) pthread_attr_destroy(&attributes);
-
-    return rc;
-}
-
 static void
 start(const toolgate_request_t *request, void *(*work)(void *) )
 {
@@ -327,7 +310,7 @@ start(const toolgate_request_t *request, void *(*work)(void *) )
     sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &before);
 
-    if (start_thread(work, later) != 0) {
+    if (detached(work, later) != 0) {
         (void) request->tool->api->fail(request->call, "no thread", 9);
         free(later);
         later_end();
@@ -398,19 +381,27 @@ later_cancel(void *state, toolgate_call_t call)
     tool->api->log(tool, TOOLGATE_NOTICE, text);
 }
 
-/* Never answers, and its thread never ends: it talks while NGINX exits. */
+/* The last call that it was given: what comes next may be somebody else's. */
+static _Atomic toolgate_call_t haunted;
+
+/*
+ * Never answers, and its thread never ends: it talks while NGINX exits, of its
+ * last call, of those before, and of some that nobody has.
+ */
 static void *
 haunt_work(void *data)
 {
     const toolgate_tool_t *tool = data;
     const toolgate_api_t *api = tool->api;
 
+    toolgate_call_t call;
     uint64_t i;
 
     for (i = 0;; i++) {
-        (void) api->reply(i % 64, "boo", 3);
-        (void) api->progress(i % 64, i, 0, "boo");
-        (void) api->is_wanted(i % 64);
+        call = i % 2 == 0 ? haunted - i % 64 : haunted + 1000000 + i;
+        (void) api->reply(call, "boo", 3);
+        (void) api->progress(call, i, 0, "boo");
+        (void) api->is_wanted(call);
 
         if (i % 64 == 0) {
             (void) usleep(100);
@@ -424,15 +415,15 @@ static const char *
 haunt_load(const toolgate_tool_t *tool, void **state)
 {
     (void) state;
-    (void) start_thread(haunt_work, (void *) (uintptr_t) tool);
+    (void) detached(haunt_work, (void *) (uintptr_t) tool);
 
     return NULL;
 }
 
 static void
-nothing(const toolgate_request_t *request)
+haunt(const toolgate_request_t *request)
 {
-    (void) request;
+    haunted = request->call;
 }
 
 /* --- what is refused --- */
@@ -478,7 +469,7 @@ PROBE(probe_later, NULL, later_load, later_unload, later, later_cancel);
 PROBE(probe_flood, NULL, later_load, later_unload, flood, later_cancel);
 PROBE(probe_pulse, NULL, later_load, later_unload, pulse, later_cancel);
 PROBE(probe_race, NULL, later_load, later_unload, race, later_cancel);
-PROBE(probe_haunt, NULL, haunt_load, NULL, nothing, NULL);
+PROBE(probe_haunt, NULL, haunt_load, NULL, haunt, NULL);
 PROBE(probe_refuse, refuse, NULL, NULL, echo, NULL);
 PROBE(probe_moody, NULL, moody_load, NULL, echo, NULL);
 PROBE(probe_no_call, NULL, NULL, NULL, NULL, NULL);

@@ -197,8 +197,7 @@ sub nginx_env {
     my ($self) = @_;
     my $faults = $self->{faults} ? $self->{faults}->env : {};
     return $faults if !$BUILD_ENV{san};
-    my @preload = map { chomp(my $so = `gcc -print-file-name=$_`); $so }
-        qw(libasan.so libubsan.so);
+    my @preload = sanitizers();
     # NGINX leaves it to the kernel to free what it still has at exit.
     my @options = 'detect_leaks=0';
     if ($self->{faults}) {

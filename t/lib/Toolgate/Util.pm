@@ -17,7 +17,7 @@ use Toolgate::Guard;
 use Toolgate::Process;
 
 our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive parent_of preloaded run_command
-    slurp wait_for);
+    sanitizers slurp wait_for);
 
 our $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
 our $BUILD = $ENV{TOOLGATE_BUILD} // 'build';
@@ -39,14 +39,17 @@ sub parent_of {
     return $stat =~ /.*\) \S (\d+)/s ? $1 : 0;
 }
 
+# What is loaded before a program that knows no sanitizer.
+sub sanitizers {
+    return map { chomp(my $so = `gcc -print-file-name=$_`); $so }
+        $BUILD_ENV{san} ? qw(libasan.so libubsan.so) : ();
+}
+
 # Directives of NGINX's config that preload t/faults/NAME.c into its runner,
 # with further variables.
 sub preloaded {
     my ($name, @variables) = @_;
-    my @preload = "$BUILD/faults/$name.so";
-    unshift @preload, map { chomp(my $so = `gcc -print-file-name=$_`); $so }
-        qw(libasan.so libubsan.so)
-        if $BUILD_ENV{san};
+    my @preload = (sanitizers(), "$BUILD/faults/$name.so");
     return join '', map {"env \"$_\";\n"} 'LD_PRELOAD=' . join(':', @preload),
         @variables;
 }
