@@ -24,7 +24,7 @@ sub talk {
 
 for my $kind (@Toolgate::Host::KINDS) {
     my $host = Toolgate::Host->start($tg, $kind, env => {
-        %{ $faults->env },
+        %{ $tg->env },
         %{ $tg->san_env('detect_leaks=0', 'verify_asan_link_order=0') },
     });
     $host->do('start');

@@ -245,35 +245,41 @@ ngx_toolgate_accept(ngx_listening_t *ls, ngx_toolgate_packed_t *packed)
 
 /* --- the pair --- */
 
+/* It goes on here, or is told that it does not; then it is gone. */
+static void
+ngx_toolgate_settle(ngx_toolgate_packed_t *packed, ngx_uint_t has_room)
+{
+    ngx_listening_t *ls;
+
+    ls = has_room ? ngx_toolgate_find_listener(&packed->head) : NULL;
+
+    if (ls != NULL) {
+        ngx_toolgate_accept(ls, packed);
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
+                  "client between two workers closed: %s",
+                  has_room ? "its listener is gone"
+                           : "nobody has room for it, or all workers exit");
+    ngx_toolgate_packed_farewell(packed);
+    ngx_toolgate_packed_deinit(packed);
+}
+
 /* NGX_OK: there may be more; NGX_AGAIN; NGX_BUSY. */
 static ngx_int_t
 ngx_toolgate_take(ngx_uint_t has_room)
 {
     ngx_toolgate_packed_t packed;
-    ngx_listening_t *ls;
     ngx_int_t rc;
 
     rc = ngx_toolgate_packed_receive(&packed, ngx_cycle->log);
 
-    if (rc != NGX_OK) {
-        return rc == NGX_ERROR ? NGX_OK : rc;
+    if (rc == NGX_OK) {
+        ngx_toolgate_settle(&packed, has_room);
     }
 
-    ls = has_room ? ngx_toolgate_find_listener(&packed.head) : NULL;
-
-    if (ls != NULL) {
-        ngx_toolgate_accept(ls, &packed);
-        return NGX_OK;
-    }
-
-    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
-                  "client of another worker closed: %s",
-                  has_room ? "its listener is gone"
-                           : "nobody has room for it, or all workers exit");
-    ngx_toolgate_packed_farewell(&packed);
-    ngx_toolgate_packed_deinit(&packed);
-
-    return NGX_OK;
+    return rc == NGX_ERROR ? NGX_OK : rc;
 }
 
 static ngx_uint_t
@@ -286,6 +292,12 @@ ngx_toolgate_arrive_has_room(void)
  * Sessions with calls end with their last one, so they are taken although
  * this worker exits; not when it is gone in a moment.
  */
+static ngx_uint_t
+ngx_toolgate_may_end_here(void)
+{
+    return !ngx_toolgate_is_closing && ngx_toolgate_arrive_has_room();
+}
+
 void
 ngx_toolgate_arrive_drain(void)
 {
@@ -293,11 +305,16 @@ ngx_toolgate_arrive_drain(void)
         return;
     }
 
-    while (ngx_toolgate_take(!ngx_toolgate_is_closing
-                             && ngx_toolgate_arrive_has_room())
-           == NGX_OK)
-    { /* void */
+    while (ngx_toolgate_take(ngx_toolgate_may_end_here()) == NGX_OK) {
+        /* void */
     }
+}
+
+void
+ngx_toolgate_arrive_back(ngx_toolgate_packed_t *packed)
+{
+    ngx_toolgate_settle(packed, ngx_toolgate_packed_gather(packed) == NGX_OK
+                                    && ngx_toolgate_may_end_here());
 }
 
 static void

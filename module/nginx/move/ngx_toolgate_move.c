@@ -207,47 +207,56 @@ ngx_toolgate_drop(ngx_toolgate_session_t *session)
 
 /* --- the outbox --- */
 
-/* It was sent, or gets its farewell. */
+/* It was sent, gets its farewell, or stays as nobody takes it any more. */
 static void
 ngx_toolgate_outbox_clear(ngx_int_t rc)
 {
-    ngx_toolgate_packed_t *packed;
+    ngx_toolgate_packed_t packed;
 
-    packed = &ngx_toolgate_outbox.packed;
+    packed = ngx_toolgate_outbox.packed;
+    ngx_toolgate_outbox.is_full = 0;
+
+    if (rc == NGX_DECLINED) {
+        ngx_toolgate_arrive_back(&packed);
+        return;
+    }
 
     if (rc == NGX_OK) {
         ngx_toolgate_moved++;
     } else {
-        ngx_toolgate_packed_farewell(packed);
+        ngx_toolgate_packed_farewell(&packed);
     }
 
-    ngx_toolgate_packed_deinit(packed);
-    ngx_toolgate_outbox.is_full = 0;
+    ngx_toolgate_packed_deinit(&packed);
 }
 
 static void
 ngx_toolgate_outbox_try(ngx_event_t *ev)
 {
-    ngx_toolgate_taker_t taker;
     ngx_int_t rc;
 
-    rc = NGX_ERROR;
-    taker = ngx_toolgate_handover_taker(ngx_toolgate_outbox.listener);
-
-    if (taker != NGX_TOOLGATE_TAKER_NONE
-        && ngx_current_msec - ngx_toolgate_outbox.since
-               < NGX_TOOLGATE_MOVE_TIME)
-    {
-        rc = taker == NGX_TOOLGATE_TAKER_READY
-                 ? ngx_toolgate_packed_send(&ngx_toolgate_outbox.packed,
-                                            ngx_cycle->log)
-                 : NGX_AGAIN;
+    switch (ngx_toolgate_handover_taker(ngx_toolgate_outbox.listener)) {
+    case NGX_TOOLGATE_TAKER_READY:
+        rc = ngx_toolgate_packed_send(&ngx_toolgate_outbox.packed,
+                                      ngx_cycle->log);
+        break;
+    case NGX_TOOLGATE_TAKER_SOON:
+        rc = NGX_AGAIN;
+        break;
+    default:
+        rc = NGX_DECLINED;
+        break;
     }
 
     if (rc == NGX_AGAIN) {
-        /* Not cancelable: an exiting worker stays for it. */
-        ngx_add_timer(ev, NGX_TOOLGATE_MOVE_PAUSE);
-        return;
+        if (ngx_current_msec - ngx_toolgate_outbox.since
+            < NGX_TOOLGATE_MOVE_TIME) {
+            /* Not cancelable: an exiting worker stays for it. */
+            ngx_add_timer(ev, NGX_TOOLGATE_MOVE_PAUSE);
+            return;
+        }
+
+        rc = NGX_ERROR;
     }
 
     ngx_toolgate_outbox_clear(rc);

@@ -40,6 +40,9 @@ void ngx_toolgate_arrive_exit(void);
 /* Nobody is left who would take what was put: it ends here. */
 void ngx_toolgate_arrive_drain(void);
 
+/* The same of one that was not put yet; it is gone then. */
+void ngx_toolgate_arrive_back(ngx_toolgate_packed_t *packed);
+
 /* What came with a connection, if it came from another worker. */
 void *ngx_toolgate_arrival(ngx_connection_t *c);
 

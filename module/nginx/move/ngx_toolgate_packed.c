@@ -167,11 +167,8 @@ ngx_toolgate_packed_write(ngx_toolgate_packed_t *packed)
     return NGX_OK;
 }
 
-/*
- * Puts all in one place, a buffer after the other.  The new worker needs as
- * much as is freed by that, so the system gets it back.
- */
-static ngx_int_t
+/* The new worker needs as much as is freed by that: the system gets it back. */
+ngx_int_t
 ngx_toolgate_packed_gather(ngx_toolgate_packed_t *packed)
 {
     static size_t freed;
@@ -510,7 +507,9 @@ ngx_toolgate_packed_farewell(ngx_toolgate_packed_t *packed)
     ngx_toolgate_seat_leave(&packed->head.seat);
     tg_buf_init(&out, tg_alloc_libc());
 
-    if (ngx_toolgate_packed_get(packed, NGX_TOOLGATE_PACKED_OUT, &out) == TG_OK
+    if (ngx_toolgate_packed_gather(packed) == NGX_OK
+        && ngx_toolgate_packed_get(packed, NGX_TOOLGATE_PACKED_OUT, &out)
+               == TG_OK
         && ngx_toolgate_packed_get(packed, NGX_TOOLGATE_PACKED_FAREWELL, &out)
                == TG_OK)
     {

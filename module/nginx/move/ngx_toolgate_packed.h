@@ -87,6 +87,12 @@ void ngx_toolgate_packed_deinit(ngx_toolgate_packed_t *packed);
 ngx_uint_t ngx_toolgate_packed_may_send(void);
 
 /*
+ * What was put as if it had been received: in one place, a buffer after the
+ * other.  NGX_OK, also once more, or NGX_ERROR with errno.
+ */
+ngx_int_t ngx_toolgate_packed_gather(ngx_toolgate_packed_t *packed);
+
+/*
  * Sends what was put, head and fd, which stay the caller's.  NGX_OK;
  * NGX_AGAIN: not now; NGX_ERROR, logged: never.
  */

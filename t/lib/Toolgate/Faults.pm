@@ -33,16 +33,8 @@ sub new {
     my $path = $tg->file('faults', "\0" x 4096, 0666);
     open my $fh, '+<:raw', $path or croak "$path: $!";
     my $self = bless { path => $path, fh => $fh }, $class;
-    $tg->{faults} = $self;
+    $tg->preload('tg_faults', TG_FAULTS => $path);
     return $self;
-}
-
-sub env {
-    my ($self) = @_;
-    return {
-        LD_PRELOAD => "$BUILD/faults/tg_faults.so",
-        TG_FAULTS  => $self->{path},
-    };
 }
 
 sub set {

@@ -102,6 +102,7 @@ sub new {
         allowed => [],
         wrong   => [],
         spawned => [],
+        env     => {},
         serial  => 0,
     }, $class;
     push @started, $self;
@@ -109,6 +110,7 @@ sub new {
 }
 
 sub dir { return $_[0]{dir} }
+sub env { return $_[0]{env} }
 sub socket_path { return $_[0]{socket} }
 sub state_dir { return "$_[0]{dir}/state" }
 sub runner_path { return "$BUILD/toolgate-runner" }
@@ -195,18 +197,25 @@ sub nginx_command {
 # that the runtime has to be loaded before it.
 sub nginx_env {
     my ($self) = @_;
-    my $faults = $self->{faults} ? $self->{faults}->env : {};
-    return $faults if !$BUILD_ENV{san};
+    my %env = %{ $self->{env} };
+    return \%env if !$BUILD_ENV{san};
     my @preload = sanitizers();
     # NGINX leaves it to the kernel to free what it still has at exit.
     my @options = 'detect_leaks=0';
-    if ($self->{faults}) {
+    if ($env{LD_PRELOAD}) {
         # In front of the sanitizer's own allocator, which minds.
-        unshift @preload, $faults->{LD_PRELOAD};
+        unshift @preload, $env{LD_PRELOAD};
         push @options, 'verify_asan_link_order=0';
     }
-    return { %$faults, %{ $self->san_env(@options) },
+    return { %env, %{ $self->san_env(@options) },
         LD_PRELOAD => join ':', @preload };
+}
+
+# Before start: t/faults/NAME.c is preloaded into NGINX, with variables.
+sub preload {
+    my ($self, $name, %env) = @_;
+    $self->{env} = { LD_PRELOAD => "$BUILD/faults/$name.so", %env };
+    return $self;
 }
 
 # Everybody's reports go to files that finish() looks for.

@@ -1,0 +1,62 @@
+/*
+ * A worker that comes late, for tests: preloaded into NGINX, it asks whether a
+ * session may go into the pair of sockets between the workers, and hears
+ * nothing before the file that TG_BETWEEN names is there.  By then the one that
+ * was to take the session may have left.
+ */
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const char *tg_between_path; /* a worker forgets its environment */
+
+__attribute__((constructor)) static void
+tg_between_init(void)
+{
+    const char *path = getenv("TG_BETWEEN");
+
+    tg_between_path = path != NULL ? strdup(path) : NULL;
+}
+
+static int
+tg_between_is_pair(int fd)
+{
+    socklen_t len = sizeof(int);
+    int type;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0
+           && type == SOCK_SEQPACKET;
+}
+
+int
+poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+    static int (*next)(struct pollfd *, nfds_t, int);
+
+    if (next == NULL) {
+        *(void **) &next = dlsym(RTLD_NEXT, "poll");
+    }
+
+    if (tg_between_path != NULL && n == 1 && (fds[0].events & POLLOUT)
+        && tg_between_is_pair(fds[0].fd))
+    {
+        while (access(tg_between_path, F_OK) == -1) {
+            (void) usleep(2000);
+        }
+    }
+
+    return next(fds, n, timeout);
+}
+
+int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
+
+/* What poll() is where the room of its fds is known. */
+int
+__poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room)
+{
+    (void) room;
+    return poll(fds, n, timeout);
+}
