@@ -77,10 +77,7 @@ sub fails {
     my $fds = master_fds($tg);
     my %workers = map { $_ => 1 } $tg->worker_pids;
     like $tg->reload_fails($body, %option), $pattern, "$name is explained";
-    # The master is done with it when it serves the next signal.
-    my $from = $tg->log_size;
-    kill USR1 => $tg->master_pid;
-    $tg->wait_log(qr/signal 10 .* reopening logs/, $from);
+    $tg->master_rests;
     is_deeply files_below($dir, $own), $before, "$name: no file changed";
     is fd_count($tg->master_pid), $fds, "$name: no descriptor is left";
     is_deeply { map { $_ => 1 } $tg->worker_pids }, \%workers,

@@ -107,10 +107,7 @@ sub asleep {
             my $client = $tg->connect;
             my $said = $client->call_tool('n');
             text_of($said) eq $n or die 'another worker than the new one';
-            # The master has come to its end with the reload.
-            my $from = $tg->log_size;
-            kill USR1 => $tg->master_pid;
-            $tg->wait_log(qr/signal 10 .* reopening logs/, $from);
+            $tg->master_rests;
             my ($new) = grep { $_ != $old } $tg->worker_pids;
             stopped(sub { $code->($old, $new) }, $new);
         },

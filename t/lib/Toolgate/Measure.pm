@@ -96,10 +96,7 @@ sub master_fds {
         my $ended = () = $log =~ /worker process \d+ exited/g;
         return $started - $ended == $tg->{expected};
     } 'old workers to go';
-    # It has done with them when it serves the next signal.
-    my $from = $tg->log_size;
-    kill USR1 => $tg->master_pid;
-    $tg->wait_log(qr/signal 10 .* reopening logs/, $from);
+    $tg->master_rests;
     return fd_count($tg->master_pid);
 }
 

@@ -293,13 +293,17 @@ sub test_conf {
     return ($status, $out . $err);
 }
 
-# Has the process heard of each SIGHUP that it was sent?  It hears of them
-# while it sleeps.
-sub rests {
-    my ($pid) = @_;
-    my $status = slurp("/proc/$pid/status") // return 1;
-    my ($pending) = $status =~ /^ShdPnd:\s*([0-9a-f]+)$/m;
-    return $status =~ /^State:\s*S/m && !(hex(substr $pending, -1) & 1);
+# Waits until the master has done all that signals told it before.  It hears of
+# them between two rounds; of SIGIO, which asks for nothing, it does twice (who
+# sent it does not matter: several that wait are one).
+sub master_rests {
+    my ($self) = @_;
+    for my $round (1 .. 2) {
+        my $from = $self->log_size;
+        kill IO => $self->{master} or croak "kill: $!";
+        $self->wait_log(qr/\(SIGIO\) received/, $from);
+    }
+    return $self;
 }
 
 # Writes a new config when one is given and reloads with `nginx -s reload`
@@ -326,10 +330,10 @@ sub reload {
     @$leaving{ keys %old } = values %old;
     # The master may have been at an earlier reload, whose workers leave, too;
     # and two signals that come meanwhile are one.
+    $self->master_rests if $is_told;
     wait_for {
         my @new = grep { !$leaving->{$_} } $self->worker_pids;
         return @new >= $self->{expected} if !$is_told;
-        return if !rests($self->master_pid);
         my $log = $self->log($from);
         my ($since) = $log =~ /.*\(SIGHUP\) received from [^\n]*\n(.*)/s
             or return;
