@@ -1,10 +1,11 @@
 /*
  * A worker that comes late, for tests: preloaded into NGINX, it asks whether a
- * session may go into the pair of sockets between the workers, and hears
- * nothing before the file that TG_BETWEEN names is there.  By then the one that
- * was to take the session may have left.
+ * session may go into the pair of sockets between the workers, makes the file
+ * that TG_BETWEEN names, and hears nothing until somebody takes that away.  By
+ * then the one that was to take the session may have left.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,9 @@ poll(struct pollfd *fds, nfds_t n, int timeout)
     if (tg_between_path != NULL && n == 1 && (fds[0].events & POLLOUT)
         && tg_between_is_pair(fds[0].fd))
     {
-        while (access(tg_between_path, F_OK) == -1) {
+        (void) close(open(tg_between_path, O_CREAT | O_CLOEXEC, 0600));
+
+        while (access(tg_between_path, F_OK) == 0) {
             (void) usleep(2000);
         }
     }

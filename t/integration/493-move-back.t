@@ -10,8 +10,8 @@ use Toolgate::Way;
 
 my $size = 900_000;
 
-# A client of the first of two workers, which is there when the other one has
-# gone, and has not heard so.
+# A client of the first of two workers, which asks when the other one is there
+# and sends when that has gone.
 sub left_alone {
     my ($name, $before, $after) = @_;
     my $tg = Toolgate::Test->new(workers => 2);
@@ -21,7 +21,7 @@ sub left_alone {
 #!/bin/sh
 head -c $size /dev/zero | tr '\\0' x
 END
-    $tg->preload('tg_between', TG_BETWEEN => "$dir/go")->conf(<<"END")->start;
+    $tg->preload('tg_between', TG_BETWEEN => "$dir/asks")->conf(<<"END")->start;
 tool who { return \$pid; }
 tool hang { @{[ $hang->handler ]} }
 tool large { exec $large; }
@@ -33,10 +33,14 @@ END
         return $way->call('who')->{text} == $first;
     } 'a client of the first worker';
     my $call = $before->($way, $hang);
-    kill QUIT => $tg->master_pid;
+    stopped(
+        sub {
+            kill QUIT => $tg->master_pid;
+            wait_for { -e "$dir/asks" } 'the first worker to ask';
+        },
+        $second);
     wait_for { !is_alive($second) } 'the other worker to go';
-    ok is_alive($first), 'the first one is there';
-    $tg->file('go', '');
+    unlink "$dir/asks" or die "unlink: $!";
     $after->($way, $hang, $call);
     is $way->client->recv_json->{kind}, 'shutdown', 'its goodbye'
         if $name eq 'relay';
