@@ -3,23 +3,37 @@
 # is rotated while it runs: it writes into the new one, and neither of its
 # processes keeps the old one open.  After a reload the new one's are its logs.
 
+use feature 'state';
+
 use Cwd ();
 use Socket qw(SOCK_DGRAM);
 use Toolgate::Test;
 
 my $tg = Toolgate::Test->new(workers => 1);
 my $syslog = IO::Socket::UNIX->new(
-    Type     => SOCK_DGRAM,
-    Local    => $tg->dir . '/syslog',
-    Blocking => 0,
+    Type  => SOCK_DGRAM,
+    Local => $tg->dir . '/syslog',
 ) or die "syslog: $!";
 chmod 0666, $tg->dir . '/syslog';
-my $heard = '';
+my $heard = $tg->file('heard', '');
 
-# All that syslog was told, a line each.
+# Its queue is short: who listens does nothing else.
+my $listener = fork // die "fork: $!";
+if ($listener == 0) {
+    Toolgate::Guard::die_with_parent();
+    open my $to, '>>', $heard or POSIX::_exit(1);
+    syswrite $to, "$_\n" while defined $syslog->recv($_, 65536);
+    POSIX::_exit(0);
+}
+
+# All that syslog was told until now, a line each.
 sub heard {
-    $heard .= "$_\n" while defined $syslog->recv($_, 65536);
-    return $heard;
+    state $n = 0;
+    my $mark = 'mark ' . ++$n;
+    IO::Socket::UNIX->new(Type => SOCK_DGRAM, Peer => $tg->dir . '/syslog')
+        ->send($mark);
+    wait_for { slurp($heard) =~ /^$mark$/m } 'the listener';
+    return slurp($heard) =~ s/^mark \d+\n//gmr;
 }
 
 $tg->conf(
@@ -102,4 +116,7 @@ wait_for {
 is heard(), $before, 'syslog wants nothing of it any more';
 unlike substr(slurp($log), $size), qr/toolgate-runner:/,
     'nor is it in the log of the old config';
+
+kill TERM => $listener;
+waitpid $listener, 0;
 done_testing;
