@@ -3,7 +3,7 @@
 # of both eras: what the server sends, and that they see nothing of its sessions
 # when it is started anew.
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Everything;
 
 use IO::Socket::INET;

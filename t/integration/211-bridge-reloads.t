@@ -2,7 +2,7 @@
 # 200 reloads in a row while four agents call all the time through their
 # bridges: every call is answered exactly once, and none fails.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use IO::Select;
 use Time::HiRes qw(sleep time);
 

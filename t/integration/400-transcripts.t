@@ -2,7 +2,7 @@
 # Every transcript, against NGINX: each on a server as its headers ask for,
 # whole and in small pieces.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use Toolgate::Transcript;
 
 my $tg = Toolgate::Test->new;

@@ -4,7 +4,7 @@
 # catalogue that was current when it was read or by a newer one; and when it
 # is over, nothing has grown.
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Storm;
 
 use constant CLIENTS => 40;

@@ -2,7 +2,7 @@
 # A storm of reloads in which the number of workers changes all the time, and
 # some configs do not load.
 
-use Toolgate::Test timeout => 400;
+use Toolgate::Test;
 use Toolgate::Storm;
 
 use constant CLIENTS => 20;

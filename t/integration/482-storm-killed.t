@@ -4,7 +4,7 @@
 # each answer once, or sees the end of the connection.  Nobody waits for
 # something that never comes, and who connects anew is served.
 
-use Toolgate::Test timeout => 400;
+use Toolgate::Test;
 use Toolgate::Storm;
 
 use Time::HiRes qw(usleep);

@@ -3,7 +3,7 @@
 # ends the old one, and all sessions have moved.  And back: the new one is
 # given up, HUP lets the old one serve again, QUIT ends the new one.
 
-use Toolgate::Test timeout => 400;
+use Toolgate::Test;
 use Toolgate::Storm;
 
 use constant CLIENTS => 20;

@@ -3,7 +3,7 @@
 # as packages do it, and it is loaded from elsewhere: sessions move from the
 # old object to the new one, and back.
 
-use Toolgate::Test timeout => 400;
+use Toolgate::Test;
 use Toolgate::Storm;
 
 use File::Copy qw(copy);

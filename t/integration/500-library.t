@@ -2,7 +2,7 @@
 # `library`: a shared object answers in the worker, at once or from a thread,
 # and keeps what all handlers promise, in all dialects.
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Native;
 use Toolgate::Way;
 

@@ -3,7 +3,7 @@
 # what was there when it was loaded; calls end where they began, and their
 # sessions move on meanwhile.
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Native;
 use Toolgate::Storm;
 use Toolgate::Way;

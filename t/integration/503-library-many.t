@@ -3,7 +3,7 @@
 # descriptor; clients that cancel and go while threads answer; and threads
 # that nobody ended, which talk on while the worker exits.
 
-use Toolgate::Test timeout => 900;
+use Toolgate::Test;
 use Toolgate::Many;
 use Toolgate::Native;
 

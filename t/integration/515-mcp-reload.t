@@ -2,7 +2,7 @@
 # Reloads and lost runners under calls of MCP tools: each call ends once, a
 # server goes on over reloads, and comes again after the runner was killed.
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Listed;
 use Toolgate::Way;
 

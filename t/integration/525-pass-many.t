@@ -5,7 +5,7 @@
 use strict;
 use warnings;
 
-use Toolgate::Test timeout => 900;
+use Toolgate::Test;
 use Toolgate::Many;
 
 my $is_san = Toolgate::Test::is_san();

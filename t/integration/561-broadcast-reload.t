@@ -3,7 +3,7 @@
 # their way between them hear each broadcast once, in the order of its caller,
 # and each answer counts all of them.
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 
 use constant CLIENTS => 24;
 use constant CALLERS => 3;

@@ -2,7 +2,7 @@
 # The binary is replaced, and given back, while callers broadcast: clients of
 # both masters hear each broadcast once, in the order of its caller.
 
-use Toolgate::Test timeout => 400;
+use Toolgate::Test;
 
 my $rounds = Toolgate::Test::is_san() ? 1 : 3;
 my $tg = Toolgate::Test->new;

@@ -2,7 +2,7 @@
 # Broadcasts where things go wrong: events that cannot tell of each other,
 # workers that are killed in the middle of it, and one that hangs.
 
-use Toolgate::Test timeout => 400;
+use Toolgate::Test;
 
 my $body = 'method tell { broadcast event; } method pid { return $pid; } '
     . 'tool shout { description "Tells all."; broadcast event; } '

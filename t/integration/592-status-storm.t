@@ -3,7 +3,7 @@
 # know: each answer is one call that ended well, each cancelled call that was
 # not answered ended so, and nothing is in flight.
 
-use Toolgate::Test timeout => 400;
+use Toolgate::Test;
 use Toolgate::Status;
 use Toolgate::Storm;
 

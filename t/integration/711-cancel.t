@@ -3,7 +3,7 @@
 # cancel, on several workers, ends the right process group and no other.
 # TOOLGATE_TEST_CANCELS: how many (1000).
 
-use Toolgate::Test timeout => 240;
+use Toolgate::Test;
 
 my $tg = Toolgate::Test->new(workers => 3);
 my $dir = $tg->dir;

@@ -3,7 +3,7 @@
 # that come and go, git, ten thousand files at once; and rules whose own task
 # changes them.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use JSON::PP ();
 
 my $json = JSON::PP->new->canonical;

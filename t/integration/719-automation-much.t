@@ -2,7 +2,7 @@
 # Whoever makes events that rules send on cannot fill the memory with them: what
 # waits has a bound in bytes.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use IO::Socket::INET;
 
 # Nobody listens: webhooks are tried again.

@@ -4,7 +4,7 @@
 # that was answered has ended once, none is lost, and none ran twice at a time.
 # A trigger of the test's own writes down what becomes of each.
 
-use Toolgate::Test timeout => 300 + ($ENV{TOOLGATE_TEST_TASKS} // 0);
+use Toolgate::Test timeout => 900 + ($ENV{TOOLGATE_TEST_TASKS} // 0);
 use Toolgate::Postgres;
 
 my $tasks = $ENV{TOOLGATE_TEST_TASKS} // 900;

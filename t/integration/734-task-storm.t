@@ -5,7 +5,7 @@
 # never beside another one of its agent, and ended once; what ran then is gone,
 # and what had ended stays as it was.
 
-use Toolgate::Test timeout => 240 + 10 * ($ENV{TOOLGATE_STORM_ROUNDS} // 0);
+use Toolgate::Test timeout => 900 + 10 * ($ENV{TOOLGATE_STORM_ROUNDS} // 0);
 
 use Time::HiRes qw(usleep);
 

@@ -2,7 +2,7 @@
 # Under load: of many calls on several connections one is cancelled, a
 # thousand times, and each time exactly its group ends.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use Toolgate::Hang;
 use Toolgate::Way;
 

@@ -3,7 +3,7 @@
 # it; that they are tried again after a status and where nobody listens, that
 # the id stays the same; and who may read the secret's file.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use Digest::SHA ();
 use IO::Socket::INET;
 use JSON::PP  ();

@@ -3,7 +3,7 @@
 # over both changes of clocks in Berlin, on a leap day, after the machine slept
 # or nothing ran, and when the clock is put back; cooldown over a restart.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use Toolgate::Clock;
 
 my $tg = Toolgate::Test->new;

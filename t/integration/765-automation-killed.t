@@ -3,7 +3,7 @@
 # approval that is waited for, a webhook that is on its way, and many that fire
 # at that moment.  None fires twice, and what waits is not lost.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use Toolgate::Web;
 
 my $tg = Toolgate::Test->new;

@@ -2,7 +2,7 @@
 # The runner is killed again and again when a rule is due: it fires for each
 # time, and once for each.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use POSIX ();
 use Toolgate::Clock;
 

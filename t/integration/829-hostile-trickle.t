@@ -4,7 +4,7 @@
 
 use POSIX ();
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Hostile;
 
 my $count = Toolgate::Test::is_san() ? 200 : 1000;

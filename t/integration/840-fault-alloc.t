@@ -4,7 +4,7 @@
 # Each time the client gets its answer, an error, or a closed connection, and
 # nothing of it is left in the worker.
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Faults;
 use Toolgate::Talks;
 

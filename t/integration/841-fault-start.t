@@ -5,7 +5,7 @@
 
 use Errno qw(EAGAIN EMFILE ENFILE ENOMEM ENOSPC);
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Faults;
 use Toolgate::Talks;
 

@@ -4,7 +4,7 @@
 
 use Errno qw(EINTR);
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Faults;
 use Toolgate::Talks;
 

@@ -2,7 +2,7 @@
 # Every transcript, against a program that has libtoolgate: each on a server
 # as its headers ask for, in all three kinds of loops.
 
-use Toolgate::Test timeout => 300;
+use Toolgate::Test;
 use Toolgate::Host;
 use Toolgate::Transcript;
 

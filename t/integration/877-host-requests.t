@@ -3,7 +3,7 @@
 # thousand times, while agents die at random moments: nothing is left, of
 # descriptors, threads, memory, files or processes.
 
-use Toolgate::Test timeout => 600;
+use Toolgate::Test;
 use Toolgate::Host;
 use JSON::PP qw(decode_json);
 

@@ -16,7 +16,7 @@ use Socket qw(SOCK_STREAM);
 use Time::HiRes qw(time);
 
 # Only what hangs is waited for so long, on however busy a machine.
-our $TIMEOUT = 60;
+our $TIMEOUT = 180;
 my @known;
 my $json = JSON::PP->new->utf8->canonical->allow_nonref->allow_bignum;
 

@@ -27,7 +27,7 @@ use Toolgate::Tongue;
 use Toolgate::Util;
 
 # So long may nothing happen that must: only what hangs takes longer.
-use constant PATIENCE => 120;
+use constant PATIENCE => 360;
 # Old workers of so many generations may be on their way out at once.
 use constant OLD_GENERATIONS => 8;
 

@@ -12,7 +12,7 @@ package Toolgate::Test;
 #   is $c->call_tool('hi')->{result}{content}[0]{text}, 'hi';
 #   done_testing;
 #
-# `use Toolgate::Test timeout => 600` gives a file more than five minutes,
+# `use Toolgate::Test timeout => 1800` gives a file more than 15 minutes,
 # which are there to end what hangs.
 # TOOLGATE_BUILD names the build folder, TOOLGATE_TEST_KEEP keeps the
 # temporary folder, TOOLGATE_TEST_DEBUG sets NGINX's log to debug.
@@ -33,7 +33,7 @@ use Toolgate::Util;
 our (@started, $finished, $test);
 
 # How long the end may take; a process that was left behind takes for ever.
-our $END_TIME = 30;
+our $END_TIME = 90;
 
 # What is never right in NGINX's log unless the test says so.
 my $alarming = qr/\s\[(?:alert|emerg)\]\s
@@ -51,7 +51,7 @@ sub import {
     my ($class, %option) = @_;
     my $caller = caller;
     Toolgate::Util::load_build_env();
-    my $timeout = $option{timeout} // 300;
+    my $timeout = $option{timeout} // 900;
     if ($BUILD_ENV{san}) {
         $timeout *= 3;
         $Toolgate::Client::TIMEOUT *= 3;

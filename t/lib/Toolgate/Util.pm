@@ -63,7 +63,7 @@ sub is_alive {
 
 # How long to wait at least before something is said to hang: a machine may be
 # busy with anything else, and nobody waits that long when all is well.
-our $PATIENCE = 60;
+our $PATIENCE = 180;
 
 # Polls until the condition holds and returns what it returned; dies when it
 # does not in time, which is never less than $PATIENCE:
