@@ -62,6 +62,8 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                three under AddressSanitizer and UBSan; tsan what has threads
                under ThreadSanitizer; clang builds all with the other
                compiler, and runs the unit tests
+  test late    run the integration tests while all processes sleep now and then
+               before they meet; TG_LATE=N: before one of N calls (12)
   test coverage
                run core's unit tests and say what of core they do not reach;
                fails below 95 % of lines or 90 % of branches

@@ -157,6 +157,11 @@ test_clang() {
     test_unit
 }
 
+# What waits for events passes, however late everybody is.
+test_late() {
+    LD_PRELOAD=$BUILD/faults/tg_late.so run_prove t/integration
+}
+
 # How much of core its tests reach.
 test_coverage() {
     BUILD=$BUILD/coverage
@@ -177,9 +182,9 @@ run_tests() {
     [ $# != 0 ] || set -- unit integration clients san tsan clang
     for what in "$@"; do
         case $what in
-        unit | integration | clients | san | tsan | clang | coverage) ;;
+        unit | integration | clients | san | tsan | clang | late | coverage) ;;
         *) refuse "no such tests: $what (unit, integration, clients, san," \
-            "tsan, clang, coverage)" ;;
+            "tsan, clang, late, coverage)" ;;
         esac
     done
     require build test

@@ -170,8 +170,8 @@ tool result {
         '{"content":[{"type":"text","text":"t"}],"isError":true}' ]};
     output result;
 }
-tool control { http GET $url/echo; header X-A \$tool_arg_a; }
-tool dots { http GET $url/echo/\$tool_arg_a/b; }
+tool control { http GET $url/echo/control; header X-A \$tool_arg_a; }
+tool dots { http GET $url/echo/dots/\$tool_arg_a/b; }
 method echo { http POST $url/echo; }
 END
 
@@ -227,7 +227,6 @@ is $rpc->rpc(echo => { x => 1 })->{result}{body}, '{"x":1}',
     'JSON is what a method answers';
 
 # Nothing can be put between the parts of a request.
-my $n = $web->requests;
 for my $value ("a\r\nX-Evil: 1", "a\nb", "a\0", "\x7f") {
     my $reply = $mcp->call_tool(control => { a => $value });
     like text_of($reply), qr/control character/, 'a control character';
@@ -236,6 +235,8 @@ like text_of($mcp->call_tool(dots => { a => $_ })), qr/"\." or "\.\." in its/,
     "$_ in the path" for '.', '..';
 like text_of($mcp->call_tool(dots => $_)), qr/part of the URL's path is empty/,
     'nothing in the path' for {}, { a => '' };
-is scalar(() = $web->requests), $n + 0, 'none of these was sent';
+$mcp->call_tool(control => { a => 'x' });
+is scalar(grep { $_->{path} =~ /control|dots/ } $web->requests), 1,
+    'none of these was sent, but one without';
 
 done_testing;
