@@ -278,4 +278,23 @@ for my $protocol (sort keys %backend) {
     }
 }
 
+# In the middle of MCP's handshake, for which a call waits.
+for my $way (Toolgate::Way->all($tg)) {
+    my $name = $way->name;
+    my $n = 1 + $client->rpc('now')->{result};
+    $tg->reload(body($n));
+    wait_for { $client->rpc('now')->{result} == $n } 'a worker without lines';
+    my $backend = $backend{mcp};
+    my $call = $way->start('mcp');
+    my $conn = $backend->parent->accept;
+    my $discover = Toolgate::Parent::request($conn, 'server/discover');
+    $tg->reload(body($n + 1));
+    wait_for { $client->rpc('now')->{result} == $n + 1 } 'its session to move';
+    Toolgate::Parent::refuse($conn, $discover, -32601, 'what?');
+    $backend->greet($conn);
+    $backend->text($backend->heard, 'greeted');
+    is $way->finish($call)->{text}, 'greeted',
+        "$name: a reload in the handshake";
+}
+
 done_testing;

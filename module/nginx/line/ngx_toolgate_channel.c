@@ -349,12 +349,23 @@ ngx_toolgate_channel_notification(ngx_toolgate_line_t *line, tg_str_t method,
     line->is_over |= ngx_toolgate_channel_event(channel, event);
 }
 
+/* Calls wait for its handshake. */
+static ngx_uint_t
+ngx_toolgate_channel_is_needed(const ngx_toolgate_line_t *line)
+{
+    const ngx_toolgate_channel_t *channel = line->data;
+
+    return channel->client.state != TG_MCP_OPEN
+           && !ngx_queue_empty(&channel->backend->waiting);
+}
+
 static const ngx_toolgate_line_ops_t ngx_toolgate_channel_ops = {
     .absent = ngx_toolgate_channel_absent,
     .connected = ngx_toolgate_channel_connected,
     .lost = ngx_toolgate_channel_lost,
     .answer = ngx_toolgate_channel_answer,
     .notification = ngx_toolgate_channel_notification,
+    .is_needed = ngx_toolgate_channel_is_needed,
 };
 
 void

@@ -52,6 +52,9 @@ typedef struct {
 
     void (*notification)(ngx_toolgate_line_t *line, tg_str_t method,
                          const tg_message_t *message);
+
+    /* Is it needed though nothing was asked on it?  May be NULL. */
+    ngx_uint_t (*is_needed)(const ngx_toolgate_line_t *line);
 } ngx_toolgate_line_ops_t;
 
 struct ngx_toolgate_line_s {

@@ -88,7 +88,8 @@ ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
 
     c = line->connection;
     c->idle = line->nasks == 0 && line->nkeeps == 0
-              && line->caller.out.len == 0;
+              && line->caller.out.len == 0
+              && (line->ops->is_needed == NULL || !line->ops->is_needed(line));
 
     if (c->idle && (ngx_exiting || c->close)) {
         ngx_toolgate_line_lose(line, 1);

@@ -51,17 +51,24 @@ sub accept {
         Toolgate::Parent::refuse($conn,
             Toolgate::Parent::request($conn, 'server/discover'),
             -32601, 'what?');
-        Toolgate::Parent::give(
-            $conn,
-            'initialize',
-            {
-                protocolVersion => '2025-11-25',
-                capabilities    => {},
-                serverInfo      => { name => 'backend', version => '1' },
-            });
-        $conn->notification('notifications/initialized');
+        $self->greet($conn);
     }
     return $conn;
+}
+
+# The rest of that, to one that is none of the modern era.
+sub greet {
+    my ($self, $conn) = @_;
+    Toolgate::Parent::give(
+        $conn,
+        'initialize',
+        {
+            protocolVersion => '2025-11-25',
+            capabilities    => {},
+            serverInfo      => { name => 'backend', version => '1' },
+        });
+    $conn->notification('notifications/initialized');
+    $self->{conn} = $conn;
 }
 
 # The next call of a tool, or request of a method; it knows its connection.
