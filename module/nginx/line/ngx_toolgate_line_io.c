@@ -87,8 +87,7 @@ ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
     ngx_connection_t *c;
 
     c = line->connection;
-    c->idle = line->nasks == 0 && line->nkeeps == 0
-              && line->caller.out.len == 0
+    c->idle = line->nasks == 0 && line->nkeeps == 0 && line->caller.out.len == 0
               && (line->ops->is_needed == NULL || !line->ops->is_needed(line));
 
     if (c->idle && (ngx_exiting || c->close)) {
