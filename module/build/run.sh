@@ -171,7 +171,9 @@ run() {
     "$NGINX_BIN" -p "$RUN_DIR/" -e error.log -c nginx.conf &
     NGINX_PID=$!
     trap stop_run EXIT
-    trap 'stopping=yes' INT TERM HUP
+    # Between two looks at it `wait` would not hear of a signal.
+    trap 'stopping=yes; kill -TERM "$NGINX_PID" 2>/dev/null || true' \
+        INT TERM HUP
     until "$BUILD/toolgate" ping --socket "$RUN_SOCKET" >/dev/null 2>&1; do
         [ -z "$stopping" ] || exit 0
         kill -0 "$NGINX_PID" 2>/dev/null \
