@@ -1,14 +1,70 @@
 package Toolgate::Report;
 
-# What a person wants to know of a test that failed, in a log of a machine
-# that cannot be asked any more: the last words of its clients, of NGINX and
-# of the programs.
+# What is wrong with what a test ran though no test of its own says so; and
+# what a person wants to know of a test that failed, in a log of a machine that
+# cannot be asked any more: the last words of its clients, of NGINX and of the
+# programs.
 
 use strict;
 use warnings;
 
 use Toolgate::Client;
 use Toolgate::Util;
+
+# What is never right in NGINX's log unless the test says so.
+my $alarming = qr/\s\[(?:alert|emerg)\]\s
+    |\sexited\son\ssignal\s(?!15)\d
+    |\sexited\swith\s(?:fatal\s)?code\s(?!0)/x;
+# What NGINX says when a worker ended in the moment that the master wanted to
+# tell it something: nothing that anybody could do better.
+my $harmless = qr/\[alert\]\s\S+\s
+    (?:sendmsg\(\)\sfailed\s\((?:32|104|111):
+    |kill\(\d+,\s\d+\)\sfailed\s\(3:)/x;
+my $sanitizer =
+    qr/(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:/;
+
+# The lines of the log that are no good.  A master that was told to stop kills
+# those workers that have not ended 1.5 s later, which they may not have on a
+# busy machine.
+sub alarms {
+    my ($tg) = @_;
+    my (%stopping, @alarms);
+    for my $line (split /\n/, $tg->log) {
+        my ($pid, $text) = $line =~ /\] (\d+)#\d+: (.*)/;
+        $stopping{$pid} = 1
+            if defined $pid && $text =~ /^signal (?:2|15) .*, exiting$/;
+        if (defined $pid && $stopping{$pid}
+            && $text =~ /^worker process \d+ exited on signal 9$/)
+        {
+            Test::More::diag("late, and so killed: $line");
+            next;
+        }
+        push @alarms, $line
+            if ($line =~ $alarming && $line !~ $harmless)
+            || $line =~ $sanitizer;
+    }
+    return @alarms;
+}
+
+# What the log and the sanitizers have to say.
+sub complaints {
+    my ($tg) = @_;
+    my @wrong = @{ $tg->{wrong} };
+    LINE: for my $line (alarms($tg)) {
+        for my $allowed (@{ $tg->{allowed} }) {
+            next LINE if $line =~ $allowed && $line !~ $sanitizer;
+        }
+        push @wrong, "error.log: $line";
+    }
+    for my $file (glob "$tg->{dir}/san/* $tg->{dir}/stderr.* "
+        . "$tg->{dir}/output")
+    {
+        my $text = slurp($file) // next;
+        push @wrong, "$file:\n$text"
+            if $file =~ m{/san/} || $text =~ $sanitizer;
+    }
+    return @wrong;
+}
 
 # The last lines of each file that something was written to.
 sub lines {

@@ -35,18 +35,6 @@ our (@started, $finished, $test);
 # How long the end may take; a process that was left behind takes for ever.
 our $END_TIME = 90;
 
-# What is never right in NGINX's log unless the test says so.
-my $alarming = qr/\s\[(?:alert|emerg)\]\s
-    |\sexited\son\ssignal\s(?!15)\d
-    |\sexited\swith\s(?:fatal\s)?code\s(?!0)/x;
-# What NGINX says when a worker ended in the moment that the master wanted to
-# tell it something: nothing that anybody could do better.
-my $harmless = qr/\[alert\]\s\S+\s
-    (?:sendmsg\(\)\sfailed\s\((?:32|104|111):
-    |kill\(\d+,\s\d+\)\sfailed\s\(3:)/x;
-my $sanitizer =
-    qr/(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:/;
-
 sub import {
     my ($class, %option) = @_;
     my $caller = caller;
@@ -435,29 +423,6 @@ sub runner_pids {
     return @pids;
 }
 
-# The lines of the log that are no good.  A master that was told to stop kills
-# those workers that have not ended 1.5 s later, which they may not have on a
-# busy machine.
-sub alarms {
-    my ($self) = @_;
-    my (%stopping, @alarms);
-    for my $line (split /\n/, $self->log) {
-        my ($pid, $text) = $line =~ /\] (\d+)#\d+: (.*)/;
-        $stopping{$pid} = 1
-            if defined $pid && $text =~ /^signal (?:2|15) .*, exiting$/;
-        if (defined $pid && $stopping{$pid}
-            && $text =~ /^worker process \d+ exited on signal 9$/)
-        {
-            Test::More::diag("late, and so killed: $line");
-            next;
-        }
-        push @alarms, $line
-            if ($line =~ $alarming && $line !~ $harmless)
-            || $line =~ $sanitizer;
-    }
-    return @alarms;
-}
-
 # Everything alive below the test, as { pid => command line }.
 sub processes { return Toolgate::Guard::processes() }
 
@@ -549,7 +514,7 @@ sub wind_up {
         eval { $tg->stop; 1 } or push @wrong, $@;
     }
     push @wrong, end_processes();
-    push @wrong, $_->complaints for @started;
+    push @wrong, Toolgate::Report::complaints($_) for @started;
     return @wrong;
 }
 
@@ -570,26 +535,6 @@ sub end_processes {
     push @wrong, "left behind: $_ $left->{$_}"
         for sort { $a <=> $b } keys %$left;
     Toolgate::Guard::sweep();
-    return @wrong;
-}
-
-# What the log and the sanitizers have to say.
-sub complaints {
-    my ($self) = @_;
-    my @wrong = @{ $self->{wrong} };
-    LINE: for my $line ($self->alarms) {
-        for my $allowed (@{ $self->{allowed} }) {
-            next LINE if $line =~ $allowed && $line !~ $sanitizer;
-        }
-        push @wrong, "error.log: $line";
-    }
-    for my $file (glob "$self->{dir}/san/* $self->{dir}/stderr.* "
-        . "$self->{dir}/output")
-    {
-        my $text = slurp($file) // next;
-        push @wrong, "$file:\n$text"
-            if $file =~ m{/san/} || $text =~ $sanitizer;
-    }
     return @wrong;
 }
 
