@@ -297,4 +297,19 @@ for my $way (Toolgate::Way->all($tg)) {
         "$name: a reload in the handshake";
 }
 
+# Its session has moved; the runner does not take the answer at once.
+for my $way (Toolgate::Way->all($tg)) {
+    my $name = $way->name;
+    my $n = 1 + $client->rpc('now')->{result};
+    my $backend = $backend{jsonrpc};
+    my $call = $way->start('jsonrpc');
+    $backend->accept;
+    my $request = $backend->heard;
+    $tg->reload(body($n));
+    wait_for { $client->rpc('now')->{result} == $n } 'its session to move';
+    $backend->text($request, 'x' x 900_000);
+    is length $way->finish($call)->{text}, 900_000,
+        "$name: a large answer in a worker that exits";
+}
+
 done_testing;

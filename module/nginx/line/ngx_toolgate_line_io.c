@@ -11,14 +11,26 @@
 #define NGX_TOOLGATE_LINE_READ 131072
 /* A buffer that was larger gives its memory back; large messages come again. */
 #define NGX_TOOLGATE_LINE_KEEP 1048576
+/* Who takes nothing for so long does not keep a worker that exits. */
+#define NGX_TOOLGATE_LINE_PATIENCE 10000
 
 static u_char ngx_toolgate_line_buffer[NGX_TOOLGATE_LINE_READ];
 
 void
 ngx_toolgate_line_wake(ngx_toolgate_line_t *line)
 {
-    if (line->state == NGX_TOOLGATE_LINE_OPEN) {
-        ngx_post_event(line->connection->write, &ngx_posted_events);
+    ngx_event_t *wev;
+
+    if (line->state != NGX_TOOLGATE_LINE_OPEN) {
+        return;
+    }
+
+    wev = line->connection->write;
+    ngx_post_event(wev, &ngx_posted_events);
+
+    /* Not cancelable: an exiting worker stays until it is written. */
+    if (ngx_exiting && !wev->timer_set) {
+        ngx_add_timer(wev, NGX_TOOLGATE_LINE_PATIENCE);
     }
 }
 
@@ -80,32 +92,36 @@ ngx_toolgate_line_end(ngx_toolgate_line_t *line)
     ngx_toolgate_line_lose(line, 1);
 }
 
-/* What an exiting worker no longer needs must not stay open in it. */
+/* --- events --- */
+
+/* Of bytes that are not all written by now: until when they may stay. */
 static void
-ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
+ngx_toolgate_line_watch_out(ngx_toolgate_line_t *line, ngx_uint_t has_written)
 {
-    ngx_connection_t *c;
+    ngx_event_t *wev;
 
-    c = line->connection;
-    c->idle = line->nasks == 0 && line->nkeeps == 0 && line->caller.out.len == 0
-              && (line->ops->is_needed == NULL || !line->ops->is_needed(line));
+    wev = line->connection->write;
 
-    if (c->idle && (ngx_exiting || c->close)) {
-        ngx_toolgate_line_lose(line, 1);
+    if (wev->timer_set && (has_written || line->caller.out.len == 0)) {
+        ngx_del_timer(wev);
+    }
+
+    if (!wev->timer_set && line->caller.out.len != 0) {
+        ngx_add_timer(wev, NGX_TOOLGATE_LINE_PATIENCE);
     }
 }
-
-/* --- events --- */
 
 static ngx_int_t
 ngx_toolgate_line_flush(ngx_toolgate_line_t *line)
 {
     ngx_connection_t *c;
+    ngx_uint_t has_written;
     tg_buf_t *out;
     ssize_t n;
 
     c = line->connection;
     out = &line->caller.out;
+    has_written = 0;
 
     while (line->sent < out->len && c->write->ready) {
         n = c->send(c, (u_char *) out->data + line->sent,
@@ -119,6 +135,7 @@ ngx_toolgate_line_flush(ngx_toolgate_line_t *line)
             break;
         }
 
+        has_written = 1;
         line->sent += (size_t) n;
         tg_caller_written(&line->caller, (size_t) n);
     }
@@ -131,6 +148,8 @@ ngx_toolgate_line_flush(ngx_toolgate_line_t *line)
         tg_buf_drop(out, line->sent);
         line->sent = 0;
     }
+
+    ngx_toolgate_line_watch_out(line, has_written);
 
     return ngx_handle_write_event(c->write, 0);
 }
@@ -219,6 +238,21 @@ ngx_toolgate_line_hear(ngx_toolgate_line_t *line)
     return NGX_OK;
 }
 
+/* What an exiting worker no longer needs must not stay open in it. */
+static void
+ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
+{
+    ngx_connection_t *c;
+
+    c = line->connection;
+    c->idle = line->nasks == 0 && line->nkeeps == 0 && line->caller.out.len == 0
+              && (line->ops->is_needed == NULL || !line->ops->is_needed(line));
+
+    if (c->idle && (ngx_exiting || c->close)) {
+        ngx_toolgate_line_lose(line, 1);
+    }
+}
+
 void
 ngx_toolgate_line_read(ngx_event_t *rev)
 {
@@ -254,6 +288,18 @@ ngx_toolgate_line_write(ngx_event_t *wev)
 
     c = wev->data;
     line = c->data;
+
+    /* Calls have timers of their own. */
+    if (wev->timedout && ngx_exiting && line->nasks == 0 && line->nkeeps == 0) {
+        ngx_log_error(NGX_LOG_ERR, wev->log, NGX_ETIMEDOUT,
+                      "%V takes nothing; what this worker, which exits, had "
+                      "to say is lost",
+                      &line->name);
+        ngx_toolgate_line_lose(line, 0);
+        return;
+    }
+
+    wev->timedout = 0;
 
     if (ngx_toolgate_line_flush(line) != NGX_OK) {
         /* What it said before it went is there: answers, a farewell. */
