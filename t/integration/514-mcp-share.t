@@ -15,6 +15,8 @@ $_->list(qw(pid count where)) for values %server;
 sub body {
     my ($n) = @_;
     return <<"END";
+listen unix:%%SOCKET%%;
+listen unix:%%DIR%%/stays.sock proxy_protocol;
 mcp_server all  { exec @{[ $server{all}->command ]}; cwd /tmp; }
 mcp_server user { exec @{[ $server{user}->command ]}; share user; }
 mcp_server conn { exec @{[ $server{conn}->command ]}; share connection; }
@@ -136,5 +138,15 @@ wait_for { !kill 0, $pid{$one} } 'it to end with its connection';
 pass 'it ends with its connection';
 ok kill(0, $pid{$two}), 'that of another one stays';
 is word($two, 'conn_count'), 2, 'with its state';
+
+# One that cannot move ends with its worker.
+my $stays = $tg->connect($tg->dir . '/stays.sock');
+$stays->send_raw("PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n");
+my $last = word($stays, 'conn_pid');
+ok kill(0, $last), 'one of a connection that stays where it is';
+$tg->reload(body(5));
+ok $stays->at_eof, 'a reload ends that connection';
+wait_for { !kill 0, $last } 'it to end with its connection';
+ok kill(0, $pid{$two}), 'that of another one stays';
 
 done_testing;

@@ -519,9 +519,33 @@ ngx_toolgate_call_leave(ngx_toolgate_call_t *call)
 const char *
 ngx_toolgate_front_key(ngx_toolgate_front_t *front)
 {
-    return front->key[0] != '\0' || ngx_toolgate_make_key(front->key) == NGX_OK
-               ? front->key
-               : NULL;
+    if (front->key[0] == '\0') {
+        if (ngx_toolgate_make_key(front->key) != NGX_OK) {
+            return NULL;
+        }
+
+        ngx_toolgate_front_keyed(front);
+    }
+
+    return front->key;
+}
+
+void
+ngx_toolgate_front_keyed(ngx_toolgate_front_t *front)
+{
+    if (front->key[0] != '\0' && front->conf->runner != NULL) {
+        ngx_toolgate_runner_hold(front->conf->runner);
+    }
+}
+
+void
+ngx_toolgate_front_forget(ngx_toolgate_front_t *front)
+{
+    if (front->key[0] != '\0' && front->conf->runner != NULL) {
+        ngx_toolgate_runner_release(front->conf->runner);
+    }
+
+    front->key[0] = '\0';
 }
 
 void
@@ -542,6 +566,8 @@ ngx_toolgate_front_leave(ngx_toolgate_front_t *front)
             (*handler)->leave(front);
         }
     }
+
+    ngx_toolgate_front_forget(front);
 }
 
 /* The operator wants it ended. */

@@ -198,6 +198,10 @@ void ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
 const char *ngx_toolgate_front_key(ngx_toolgate_front_t *front);
 void ngx_toolgate_front_leave(ngx_toolgate_front_t *front);
 
+/* It came with a key, if it has one, or goes on with it in another worker. */
+void ngx_toolgate_front_keyed(ngx_toolgate_front_t *front);
+void ngx_toolgate_front_forget(ngx_toolgate_front_t *front);
+
 /* A sign of life, of whoever runs it or of its client. */
 void ngx_toolgate_call_alive(ngx_toolgate_call_t *call);
 

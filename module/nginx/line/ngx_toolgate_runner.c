@@ -334,13 +334,30 @@ ngx_toolgate_runner_is_there(const ngx_toolgate_runner_t *runner)
 }
 
 void
+ngx_toolgate_runner_hold(ngx_toolgate_runner_t *runner)
+{
+    runner->line.nkeeps++;
+
+    if (runner->line.connection != NULL) {
+        runner->line.connection->idle = 0;
+    }
+}
+
+/* Where nothing is left to write, it is looked at whether it may go. */
+void
+ngx_toolgate_runner_release(ngx_toolgate_runner_t *runner)
+{
+    runner->line.nkeeps--;
+    ngx_toolgate_line_wake(&runner->line);
+}
+
+void
 ngx_toolgate_runner_keep(ngx_toolgate_runner_t *runner,
                          ngx_toolgate_left_t *left)
 {
     left->runner = runner;
     ngx_queue_insert_tail(&runner->left, &left->queue);
-    runner->line.nkeeps++;
-    runner->line.connection->idle = 0;
+    ngx_toolgate_runner_hold(runner);
 }
 
 void
@@ -358,11 +375,7 @@ ngx_toolgate_runner_unkeep(ngx_toolgate_left_t *left)
     }
 
     ngx_queue_remove(&left->queue);
-
-    /* Where nothing is left to write, it is looked at whether it may go. */
-    left->runner->line.nkeeps--;
-    ngx_toolgate_line_wake(&left->runner->line);
-
+    ngx_toolgate_runner_release(left->runner);
     left->runner = NULL;
 }
 

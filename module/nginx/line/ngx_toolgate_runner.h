@@ -61,6 +61,10 @@ void ngx_toolgate_runner_keep(ngx_toolgate_runner_t *runner,
                               ngx_toolgate_left_t *left);
 void ngx_toolgate_runner_unkeep(ngx_toolgate_left_t *left);
 
+/* Likewise somebody who will have to say goodbye, and has. */
+void ngx_toolgate_runner_hold(ngx_toolgate_runner_t *runner);
+void ngx_toolgate_runner_release(ngx_toolgate_runner_t *runner);
+
 /* Sends a notification, where the line is open; params is raw JSON. */
 void ngx_toolgate_runner_notify(ngx_toolgate_runner_t *runner, tg_str_t method,
                                 tg_str_t params);

@@ -192,7 +192,7 @@ ngx_toolgate_drop(ngx_toolgate_session_t *session)
 
     c = session->front.connection;
     ngx_toolgate_calls_leave(&session->front);
-    session->front.key[0] = '\0';
+    ngx_toolgate_front_forget(&session->front);
 
 #if (NGX_STAT_STUB)
     (void) ngx_atomic_fetch_add(ngx_stat_active, -1);

@@ -68,6 +68,7 @@ ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival)
     session->front.connection->sent = (off_t) head->sent;
 
     ngx_memcpy(session->front.key, head->key, NGX_TOOLGATE_KEY);
+    ngx_toolgate_front_keyed(&session->front);
 
     rc = ngx_toolgate_resume_peer(session, packed, &has_changed);
 
