@@ -238,9 +238,9 @@ ngx_toolgate_line_hear(ngx_toolgate_line_t *line)
     return NGX_OK;
 }
 
-/* What an exiting worker no longer needs must not stay open in it. */
-static void
-ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
+/* Does nobody need it?  Noted for NGINX, which tells those of the exit. */
+static ngx_uint_t
+ngx_toolgate_line_is_idle(ngx_toolgate_line_t *line)
 {
     ngx_connection_t *c;
 
@@ -248,7 +248,32 @@ ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
     c->idle = line->nasks == 0 && line->nkeeps == 0 && line->caller.out.len == 0
               && (line->ops->is_needed == NULL || !line->ops->is_needed(line));
 
-    if (c->idle && (ngx_exiting || c->close)) {
+    return c->idle;
+}
+
+/* All that came, which no event may have told yet; as the next one. */
+static ngx_int_t
+ngx_toolgate_line_hear_last(ngx_toolgate_line_t *line)
+{
+    line->connection->read->ready = 1;
+    line->connection->read->available = -1;
+
+    return ngx_toolgate_line_hear(line);
+}
+
+/* What an exiting worker no longer needs must not stay open in it. */
+static void
+ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
+{
+    if (!ngx_toolgate_line_is_idle(line)
+        || !(ngx_exiting || line->connection->close))
+    {
+        return;
+    }
+
+    if (ngx_toolgate_line_hear_last(line) != NGX_OK
+        || ngx_toolgate_line_is_idle(line))
+    {
         ngx_toolgate_line_lose(line, 1);
     }
 }
@@ -303,9 +328,7 @@ ngx_toolgate_line_write(ngx_event_t *wev)
 
     if (ngx_toolgate_line_flush(line) != NGX_OK) {
         /* What it said before it went is there: answers, a farewell. */
-        c->read->ready = 1;
-        c->read->available = -1;
-        (void) ngx_toolgate_line_hear(line);
+        (void) ngx_toolgate_line_hear_last(line);
         ngx_toolgate_line_lose(line, 1);
         return;
     }

@@ -359,6 +359,7 @@ ngx_toolgate_is_expected(ngx_toolgate_session_t *session)
 static void
 ngx_toolgate_farewell(ngx_toolgate_session_t *session)
 {
+    ngx_event_t *rev;
     tg_peer_t *peer;
 
     peer = &session->front.peer;
@@ -370,6 +371,10 @@ ngx_toolgate_farewell(ngx_toolgate_session_t *session)
     if (peer->ncalls == 0 && session->state != NGX_TOOLGATE_ENDING
         && !session->is_drained)
     {
+        /* Of what came last no event has told yet: a read will tell. */
+        rev = session->front.connection->read;
+        rev->ready = 1;
+        rev->available = -1;
         ngx_toolgate_pump(session);
         session->is_drained = 1;
     }

@@ -1,0 +1,107 @@
+#!/usr/bin/perl
+# What comes just before a worker is told to exit, so that it hears of the exit
+# first: requests of clients that stay with it are answered, and what the
+# runner tells it reaches clients.
+
+use Toolgate::Test;
+use Toolgate::Way;
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $dir = $tg->dir;
+my $stays = "$dir/stays.sock";
+
+sub body {
+    my ($n) = @_;
+    return <<"END";
+listen unix:%%SOCKET%%;
+listen unix:$stays proxy_protocol;
+method now { return $n; }
+tool echo { description x; exec echo \$tool_arg_n; }
+task_agent sh { exec sh -c \$task_prompt; default; }
+task_methods on;
+END
+}
+$tg->conf(body(1))->start;
+my $client = $tg->connect;
+my $hears = $tg->connect;
+$_->rpc('ping') for $client, $hears;
+
+# A worker that was told to exit while it stood still, as was all else.
+sub told_late {
+    my ($tell, $meanwhile) = @_;
+    my ($old) = $tg->worker_pids;
+    kill STOP => $old;
+    wait_for { Toolgate::Test::slurp("/proc/$old/stat") =~ /\) T / }
+        'the worker to stand still';
+    $meanwhile->();
+    $tell->();
+    kill QUIT => $old;
+    kill CONT => $old;
+}
+
+sub reload {
+    my ($n, $meanwhile) = @_;
+    my $from = $tg->log_size;
+    $tg->conf(body($n));
+    told_late(
+        sub {
+            $tg->signal_reload;
+            $tg->wait_log(qr/start worker process \d+/, $from);
+        },
+        $meanwhile);
+    wait_for { $client->rpc('now')->{result} == $n } 'its session to move';
+}
+
+# --- what clients ask that stay with it -------------------------------------
+
+my $n = 1;
+for my $name (@Toolgate::Way::ALL) {
+    my $conn = $tg->connect($stays);
+    $conn->send_raw("PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n");
+    my $way = Toolgate::Way->new($name, $conn);
+    is $way->call('echo', { n => 1 })->{text}, "1\n", "$name: a call";
+    my $call;
+    reload(++$n, sub { $call = $way->start('echo', { n => $n }) });
+    is $way->finish($call)->{text}, "$n\n", "$name: one just before the exit";
+}
+
+# --- what the runner tells --------------------------------------------------
+
+my $id = $client->rpc('task.submit',
+    { prompt => "until [ -e $dir/go ]; do sleep 0.01; done; touch $dir/done" })
+    ->{result}{taskId};
+reload(
+    ++$n,
+    sub {
+        $tg->file('go', '');
+        wait_for { -e "$dir/done" } 'the task to end';
+        # Asked as a worker does.
+        my $runner = Toolgate::Client->connect(
+            $tg->state_dir . '/runner-3.sock');
+        wait_for {
+            $runner->rpc('task', {
+                tool   => 't',
+                store  => 'sqlite:' . $tg->state_dir . '/tasks.db',
+                method => 'task.get',
+                params => { taskId => $id },
+                owner  => "$>",
+            })->{result}{json}{state} eq 'completed';
+        } 'the runner to know';
+    });
+is $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.completed' },
+    undef, 'the notification')->{params}{taskId}, $id, 'what the runner told';
+
+# --- NGINX quits ------------------------------------------------------------
+
+my @ways = map { Toolgate::Way->new($_, $tg->connect) } @Toolgate::Way::ALL;
+$_->call('echo', { n => 1 }) for @ways;
+my @calls;
+told_late(
+    sub { kill QUIT => $tg->master_pid },
+    sub { @calls = map { $_->start('echo', { n => 'last' }) } @ways });
+is $ways[$_]->finish($calls[$_])->{text}, "last\n",
+    $ways[$_]->name . ': one just before NGINX quits'
+    for 0 .. $#ways;
+$tg->stop;
+
+done_testing;
