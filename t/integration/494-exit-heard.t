@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # What comes just before a worker is told to exit, so that it hears of the exit
 # first: requests of clients that stay with it are answered, and what the
-# runner tells it reaches clients.
+# runner tells it reaches clients.  And what clients have not read by then,
+# though they may take as long as they like.
 
 use Toolgate::Test;
 use Toolgate::Way;
@@ -103,5 +104,26 @@ is $ways[$_]->finish($calls[$_])->{text}, "last\n",
     $ways[$_]->name . ': one just before NGINX quits'
     for 0 .. $#ways;
 $tg->stop;
+
+# --- who has not read all by then -------------------------------------------
+
+my $size = 900_000;
+for my $name (@Toolgate::Way::ALL) {
+    my $other = Toolgate::Test->new(workers => 1);
+    my $large = $other->file('large', <<"END", 0755);
+#!/bin/sh
+head -c $size /dev/zero | tr '\\0' x
+END
+    $other->conf("tool_send_timeout 0; tool large { exec $large; }")->start;
+    my $way = Toolgate::Way->new($name, $other->connect);
+    my $call = $way->start('large');
+    my $slow = $way->client;
+    $slow->await('some of it', undef, sub { length $slow->buffered || undef });
+    kill QUIT => $other->master_pid;
+    $other->wait_log(qr/gracefully shutting down/);
+    is length $way->finish($call)->{text}, $size,
+        "$name: all of a large answer";
+    $other->stop;
+}
 
 done_testing;

@@ -11,6 +11,8 @@
 
 /* What is left of a message from this size on is no usual burst's last one. */
 #define NGX_TOOLGATE_DIRECT 32768
+/* tool_send_timeout of a worker that exits, where it is for ever. */
+#define NGX_TOOLGATE_SEND_LAST 60000
 
 /* A worker has one thread: what is read lives until the handler returns. */
 static u_char ngx_toolgate_buffer[NGX_TOOLGATE_READ];
@@ -436,6 +438,11 @@ ngx_toolgate_wait_for(ngx_toolgate_session_t *session, tg_wait_t wait,
                                      : 0;
     to_send = wait == TG_WAIT_SENT ? conf->send_timeout : 0;
 
+    /* Without a timer the worker would not wait for it at all. */
+    if (wait == TG_WAIT_SENT && to_send == 0 && ngx_exiting) {
+        to_send = NGX_TOOLGATE_SEND_LAST;
+    }
+
     /* An idle session must not hold an exiting worker, nor be held. */
     c->read->cancelable = 1;
     ngx_toolgate_set_timer(c->read, ngx_min(to_read, most));
@@ -457,6 +464,8 @@ ngx_toolgate_set_timers(ngx_toolgate_session_t *session)
 
     /* Most have no time to be idle, before a call and after it. */
     if (wait != session->wait
+        || (wait == TG_WAIT_SENT && ngx_exiting
+            && !session->front.connection->write->timer_set)
         || (is_due
             && (wait != TG_WAIT_IDLE
                 || session->front.conf->idle_timeout != 0)))
