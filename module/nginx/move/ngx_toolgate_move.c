@@ -233,15 +233,20 @@ ngx_toolgate_outbox_clear(ngx_int_t rc)
 static void
 ngx_toolgate_outbox_try(ngx_event_t *ev)
 {
+    ngx_uint_t is_late;
     ngx_int_t rc;
+
+    is_late = ngx_current_msec - ngx_toolgate_outbox.since
+              >= NGX_TOOLGATE_MOVE_TIME;
 
     switch (ngx_toolgate_handover_taker(ngx_toolgate_outbox.listener)) {
     case NGX_TOOLGATE_TAKER_READY:
         rc = ngx_toolgate_packed_send(&ngx_toolgate_outbox.packed,
                                       ngx_cycle->log);
+        rc = rc == NGX_AGAIN && is_late ? NGX_ERROR : rc;
         break;
     case NGX_TOOLGATE_TAKER_SOON:
-        rc = NGX_AGAIN;
+        rc = is_late ? NGX_DECLINED : NGX_AGAIN;
         break;
     default:
         rc = NGX_DECLINED;
@@ -249,14 +254,9 @@ ngx_toolgate_outbox_try(ngx_event_t *ev)
     }
 
     if (rc == NGX_AGAIN) {
-        if (ngx_current_msec - ngx_toolgate_outbox.since
-            < NGX_TOOLGATE_MOVE_TIME) {
-            /* Not cancelable: an exiting worker stays for it. */
-            ngx_add_timer(ev, NGX_TOOLGATE_MOVE_PAUSE);
-            return;
-        }
-
-        rc = NGX_ERROR;
+        /* Not cancelable: an exiting worker stays for it. */
+        ngx_add_timer(ev, NGX_TOOLGATE_MOVE_PAUSE);
+        return;
     }
 
     ngx_toolgate_outbox_clear(rc);

@@ -261,9 +261,9 @@ ngx_toolgate_read(ngx_toolgate_session_t *session)
 /*
  * An exiting worker takes no more of a bridge of ours, which sends it anew
  * elsewhere; another Toolgate is told so of each request.  Other clients would
- * lose what is not read: they are served on while calls of theirs run, but not
- * for ever, or one that is never idle would keep the old worker, and the old
- * tools.
+ * lose what is not read: what had come by then is, and what comes while calls
+ * of theirs run, but not for ever, or one that is never idle would keep the
+ * old worker, and the old tools.
  */
 static ngx_uint_t
 ngx_toolgate_may_read(const ngx_toolgate_session_t *session)
@@ -271,8 +271,9 @@ ngx_toolgate_may_read(const ngx_toolgate_session_t *session)
     return session->state == NGX_TOOLGATE_SERVING
            || session->front.peer.is_leaving
            || (!session->is_drained && !session->front.peer.is_toolgate
-               && ngx_current_msec - session->leaving_since
-                      < NGX_TOOLGATE_LEAVE);
+               && (session->bytes_in < session->bytes_due
+                   || ngx_current_msec - session->leaving_since
+                          < NGX_TOOLGATE_LEAVE));
 }
 
 void

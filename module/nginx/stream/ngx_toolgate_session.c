@@ -4,6 +4,13 @@
 #include "nginx/stream/ngx_toolgate_session.h"
 
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <linux/sockios.h>
+
+/* ms between two looks whether the client's system has all of its answers. */
+#define NGX_TOOLGATE_ARRIVED_LOOK 20
+/* Bytes that are dropped with each of them. */
+#define NGX_TOOLGATE_DROPPED 1048576
 
 static void ngx_toolgate_cleanup(void *data);
 static void ngx_toolgate_read_handler(ngx_event_t *rev);
@@ -376,6 +383,14 @@ ngx_toolgate_farewell(ngx_toolgate_session_t *session)
         rev->ready = 1;
         rev->available = -1;
         ngx_toolgate_pump(session);
+
+        /* Behind with its answers, or in its turn: the rest comes later. */
+        if (!peer->is_toolgate
+            && (session->is_waiting || peer->out.len > TG_PEER_BACKLOG))
+        {
+            return;
+        }
+
         session->is_drained = 1;
     }
 
@@ -398,6 +413,42 @@ ngx_toolgate_is_gone(ngx_toolgate_session_t *session)
     return poll(&pfd, 1, 0) == 1 && (pfd.revents & (POLLHUP | POLLERR));
 }
 
+/*
+ * TCP takes back what has not arrived when a client says something that nobody
+ * reads: that is dropped, and closed is when all has arrived, or no more does.
+ */
+static ngx_uint_t
+ngx_toolgate_is_arriving(ngx_toolgate_session_t *session)
+{
+    ngx_connection_t *c;
+    int n;
+
+    c = session->front.connection;
+
+    if (c->sockaddr->sa_family == AF_UNIX || ngx_toolgate_is_gone(session)) {
+        return 0;
+    }
+
+    (void) recv(c->fd, NULL, NGX_TOOLGATE_DROPPED, MSG_DONTWAIT | MSG_TRUNC);
+
+    if (ioctl(c->fd, SIOCOUTQ, &n) == -1 || n <= 0) {
+        return 0;
+    }
+
+    if (session->arriving == 0 || n < session->arriving) {
+        session->arriving = n;
+        session->arriving_since = ngx_current_msec;
+    }
+
+    if (ngx_current_msec - session->arriving_since >= NGX_TOOLGATE_LEAVE) {
+        return 0;
+    }
+
+    ngx_toolgate_session_wait(session, NGX_TOOLGATE_ARRIVED_LOOK);
+
+    return 1;
+}
+
 /* Has it come to its end?  Then the session is gone. */
 static ngx_uint_t
 ngx_toolgate_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
@@ -413,7 +464,7 @@ ngx_toolgate_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
         is_over = 1;
 
     } else if (session->state == NGX_TOOLGATE_ENDING) {
-        is_over = flushed == NGX_OK;
+        is_over = flushed == NGX_OK && !ngx_toolgate_is_arriving(session);
 
     } else if (session->is_waiting) {
         /* What it has sent is served, even when it is gone by now. */
@@ -437,6 +488,17 @@ ngx_toolgate_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
     return is_over;
 }
 
+/* Bytes that came and were not read; of TLS with what that adds. */
+static uint64_t
+ngx_toolgate_pending(const ngx_toolgate_session_t *session)
+{
+    int n;
+
+    return ioctl(session->front.connection->fd, FIONREAD, &n) == 0 && n > 0
+               ? (uint64_t) n
+               : 0;
+}
+
 /* Reads and serves, or says goodbye; NGX_DONE: the session is gone. */
 static ngx_int_t
 ngx_toolgate_work(ngx_toolgate_session_t *session)
@@ -449,6 +511,7 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
     {
         session->state = NGX_TOOLGATE_LEAVING;
         session->leaving_since = ngx_current_msec;
+        session->bytes_due = session->bytes_in + ngx_toolgate_pending(session);
         ngx_toolgate_turn_leave(session);
         ngx_toolgate_mover->stop();
     }

@@ -60,7 +60,10 @@ struct ngx_toolgate_session_s {
     uint64_t bytes_out;
     ngx_event_t *again; /* its timer; NULL: nothing ever waited for time */
     ngx_msec_t leaving_since;
+    uint64_t bytes_due; /* bytes_in, with what had come by then */
     ngx_msec_t packed_since;
+    ngx_msec_t arriving_since; /* when the last byte arrived, at its end, */
+    int arriving;              /* and how many had not yet */
 
     ngx_queue_t all;               /* of this worker */
     ngx_queue_t turn;              /* among those who wait for theirs */
