@@ -31,7 +31,7 @@ my %trace = (_meta => { traceparent => $parent, tracestate => 'a=b' });
 sub traces {
     my ($name) = @_;
     my @lines = map { JSON::PP->new->utf8->decode($_) }
-        split /\n/, slurp($tg->dir . '/calls.json') // '';
+        lines_of($tg->dir . '/calls.json');
     my @texts = (slurp($tg->dir . '/calls.text') // '') =~ /^$name (.*)$/mg;
     return [ (map { $_->{trace} } grep { $_->{tool} eq $name } @lines),
         @texts ];

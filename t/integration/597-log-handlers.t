@@ -143,8 +143,7 @@ sub ends_in {
     my ($name) = @_;
     return join ' ', map { "$_->{tool} $_->{status}" }
         grep { $_->{status} ne 'unknown' }
-        map { JSON::PP->new->utf8->decode($_) } split /\n/,
-        slurp("$dir/$name") // '';
+        map { JSON::PP->new->utf8->decode($_) } lines_of("$dir/$name");
 }
 like ends_in('own.json'), qr/^(?:own_echo ok ?){2}$/, 'the log of a block';
 is ends_in('ask.json'), 'own_error program', 'that of a tool in it';

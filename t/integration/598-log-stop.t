@@ -25,7 +25,7 @@ STREAM
 
 sub lines {
     my ($log) = @_;
-    return split /\n/, slurp("$dir/$log") // '';
+    return lines_of("$dir/$log");
 }
 
 # A client of each way to call; the names of what runs, oldest first.

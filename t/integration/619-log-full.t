@@ -21,7 +21,7 @@ END
 sub lines {
     my %lines;
     my @lines = map { JSON::PP->new->utf8->decode($_) } grep {/\}\z/}
-        split /\n/, slurp($log) // '';
+        lines_of($log);
     $lines{ join ' ', $_->{status}, $_->{rule} // '-' }++ for @lines;
     return \%lines;
 }

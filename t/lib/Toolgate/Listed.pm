@@ -46,7 +46,7 @@ sub list {
 sub told {
     my ($self, $method) = @_;
     my @told;
-    for (split /\n/, slurp($self->log_path) // '') {
+    for (lines_of($self->log_path)) {
         my ($pid, $text) = split / /, $_, 2;
         my $message = Toolgate::Client->decode($text);
         push @told, [ $pid, $message ]

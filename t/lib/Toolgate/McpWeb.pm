@@ -59,8 +59,7 @@ sub url { return "http://127.0.0.1:$_[0]{port}/mcp" }
 # with this method of MCP, or requests of that method of HTTP.
 sub requests {
     my ($self, $of) = @_;
-    my @all = map { $json->decode($_) } split /\n/,
-        slurp("$self->{dir}/requests") // '';
+    my @all = map { $json->decode($_) } lines_of("$self->{dir}/requests");
     $_->{message} = eval { $json->decode($_->{body}) } for @all;
     return grep {
         !defined $of

@@ -16,8 +16,8 @@ use Time::HiRes qw(sleep time);
 use Toolgate::Guard;
 use Toolgate::Process;
 
-our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive parent_of preloaded run_command
-    sanitizers slurp wait_for);
+our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive lines_of parent_of preloaded
+    run_command sanitizers slurp wait_for);
 
 our $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
 our $BUILD = $ENV{TOOLGATE_BUILD} // 'build';
@@ -25,6 +25,12 @@ $BUILD = "$TOP/$BUILD" if $BUILD !~ m{^/};
 our %BUILD_ENV;
 
 *slurp = \&Toolgate::Guard::slurp;
+
+# The lines of a file, without newlines; one that is being written is none.
+sub lines_of {
+    my ($path) = @_;
+    return (slurp($path) // '') =~ /(.*)\n/g;
+}
 
 sub load_build_env {
     return if $^C;

@@ -69,8 +69,8 @@ sub url { return "http://127.0.0.1:$_[0]{port}" . ($_[1] // '') }
 # What came so far: hashes as /echo gives them, with the connection's number.
 sub requests {
     my ($self) = @_;
-    return map { $json->decode($_) } split /\n/,
-        slurp("$self->{dir}/requests.$self->{port}") // '';
+    return map { $json->decode($_) }
+        lines_of("$self->{dir}/requests.$self->{port}");
 }
 
 sub connections {
