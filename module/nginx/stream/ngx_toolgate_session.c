@@ -384,10 +384,8 @@ ngx_toolgate_farewell(ngx_toolgate_session_t *session)
         rev->available = -1;
         ngx_toolgate_pump(session);
 
-        /* Behind with its answers, or in its turn: the rest comes later. */
-        if (!peer->is_toolgate
-            && (session->is_waiting || peer->out.len > TG_PEER_BACKLOG))
-        {
+        /* Behind with its answers: the rest waits until it has read them. */
+        if (!peer->is_toolgate && peer->out.len > TG_PEER_BACKLOG) {
             return;
         }
 
