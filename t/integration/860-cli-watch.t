@@ -14,17 +14,15 @@ sub watch {
     my $watch = $tg->spawn({ env => { TOOLGATE_SOCKET => $tg->socket_path } },
         "$BUILD/toolgate", 'watch', @args);
     close $watch->{out};
-    watches($watch, 1);
+    watches($watch);
     return $watch;
 }
 
 # It listens, and has said so.
 sub watches {
-    my ($watch, $times) = @_;
-    wait_for {
-        my $said = () = $watch->stderr =~ /^toolgate: watching /mg;
-        return $said == $times;
-    } 'it to listen';
+    my ($watch) = @_;
+    wait_for { $watch->stderr =~ /^toolgate: watching .*\n\z/m }
+        'it to listen';
 }
 
 # Its next line.
@@ -34,9 +32,10 @@ sub line {
     return $watch->recv_line;
 }
 
+# To how many clients it went, which the one that asks is one of.
 sub news {
     my ($params) = @_;
-    $tg->connect->rpc('news', $params);
+    return $tg->connect->rpc('news', $params)->{result}{clients};
 }
 
 # --- what is told -----------------------------------------------------------
@@ -67,7 +66,11 @@ unlike $watch->stderr, qr/lost/, 'over the same connection';
 
 $tg->stop;
 $tg->start;
-watches($_, 2) for $watch, $json;
+
+# A worker that ends may have taken one of them in its last moment, and greeted
+# it: only when the next NGINX knows both have they left all others.
+wait_for { news({ n => 2 }) == 3 } 'the next NGINX to have both';
+watches($_) for $watch, $json;
 news({ n => 2 });
 like line($_), qr<app/news.*"n":2>, 'of the next NGINX, too' for $watch, $json;
 
