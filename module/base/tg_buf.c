@@ -57,8 +57,9 @@ tg_buf_reserve(tg_buf_t *buf, size_t more)
 
     cap = buf->cap ? buf->cap * 2 : TG_BUF_FIRST;
 
+    /* What closes a large text must not move all of it. */
     if (cap < buf->len + more) {
-        cap = buf->len + more;
+        cap = buf->len + more + TG_BUF_FIRST;
     }
 
     data = buf->alloc->resize(buf->alloc->ctx, buf->data, cap);
