@@ -169,6 +169,8 @@ toolgate_argument(const char *arguments, size_t len, const char *name)
     tg_str_t value;
     char *text;
 
+    memset(&note, 0, sizeof(note));
+
     if (tg_argument_find(tg_str(arguments, len), tg_str_c(name), &note) != 0) {
         return NULL;
     }

@@ -118,12 +118,12 @@ tg_spill_lines(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
                   (long long) line);
 
     if (n > 1) {
-        tg_buf_printf(remark, " to %lld", (long long) (line + n - 1));
+        tg_buf_printf(remark, " to %lld", (long long) line + n - 1);
     }
 
     if (p < end) {
         tg_buf_printf(remark, "; it goes on with \"line\": %lld]",
-                      (long long) (line + n));
+                      (long long) line + n);
     } else {
         tg_buf_text(remark, "; this is the end]");
     }
