@@ -523,6 +523,16 @@ ngx_toolgate_call_unwanted(void *data)
                            "The operator ended this call (toolgate cancel).");
 }
 
+void
+ngx_toolgate_call_overdue(ngx_toolgate_call_t *call)
+{
+    ngx_toolgate_call_stop(call);
+    ngx_toolgate_call_fail(call, TG_FAILURE_ENDED,
+                           "NGINX, which stops or reloads, waited for this "
+                           "call as long as worker_shutdown_timeout says, and "
+                           "ended it.");
+}
+
 /* Whoever should have ended the call in time did not. */
 static void
 ngx_toolgate_last_resort(ngx_event_t *ev)

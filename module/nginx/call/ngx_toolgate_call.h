@@ -352,6 +352,9 @@ void ngx_toolgate_call_leave(ngx_toolgate_call_t *call);
 /* Its worker stops at once, and will not see its end: only logs that. */
 void ngx_toolgate_call_killed(ngx_toolgate_call_t *call);
 
+/* worker_shutdown_timeout has passed: it fails, whatever works for it. */
+void ngx_toolgate_call_overdue(ngx_toolgate_call_t *call);
+
 /* As tg_peer_save() and tg_peer_load() want it; host is a front. */
 void ngx_toolgate_call_pack(void *host, const tg_call_t *deferred,
                             tg_buf_t *out);

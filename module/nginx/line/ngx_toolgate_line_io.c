@@ -261,10 +261,20 @@ ngx_toolgate_line_hear_last(ngx_toolgate_line_t *line)
     return ngx_toolgate_line_hear(line);
 }
 
-/* What an exiting worker no longer needs must not stay open in it. */
+/*
+ * What an exiting worker no longer needs must not stay open in it, nor
+ * what only others need when worker_shutdown_timeout has passed.
+ */
 static void
 ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
 {
+    if (ngx_exiting && line->connection->close && line->connection->error
+        && line->nasks == 0)
+    {
+        ngx_toolgate_line_lose(line, 1);
+        return;
+    }
+
     if (!ngx_toolgate_line_is_idle(line)
         || !(ngx_exiting || line->connection->close))
     {

@@ -1,16 +1,9 @@
 /*
- * Events of a client's socket, and the end of a session.
+ * A session: its beginning, the events of its client's socket, and its work.
  */
 #include "nginx/stream/ngx_toolgate_session.h"
 
-#include <poll.h>
 #include <sys/ioctl.h>
-#include <linux/sockios.h>
-
-/* ms between two looks whether the client's system has all of its answers. */
-#define NGX_TOOLGATE_ARRIVED_LOOK 20
-/* Bytes that are dropped with each of them. */
-#define NGX_TOOLGATE_DROPPED 1048576
 
 static void ngx_toolgate_cleanup(void *data);
 static void ngx_toolgate_read_handler(ngx_event_t *rev);
@@ -303,188 +296,7 @@ ngx_toolgate_write_handler(ngx_event_t *wev)
     ngx_toolgate_session_run(session);
 }
 
-static void
-ngx_toolgate_again_handler(ngx_event_t *ev)
-{
-    ngx_toolgate_session_run(ev->data);
-}
-
-void
-ngx_toolgate_session_wait(ngx_toolgate_session_t *session, ngx_msec_t time)
-{
-    ngx_connection_t *c;
-
-    if (session->again == NULL) {
-        c = session->front.connection;
-        session->again = ngx_pcalloc(c->pool, sizeof(ngx_event_t));
-
-        if (session->again == NULL) {
-            session->is_broken = 1;
-            ngx_toolgate_wake(&session->front);
-            return;
-        }
-
-        session->again->handler = ngx_toolgate_again_handler;
-        session->again->data = session;
-        session->again->log = c->log;
-    }
-
-    if (!session->again->timer_set) {
-        ngx_add_timer(session->again, time);
-    }
-}
-
-/* --- leaving and the end --- */
-
-/*
- * TLS was agreed upon and nothing else said: the client's first words may be
- * on their way, a call among them, and whether it understands a farewell.
- */
-static ngx_uint_t
-ngx_toolgate_is_expected(ngx_toolgate_session_t *session)
-{
-#if (NGX_STREAM_SSL)
-    ngx_msec_t passed;
-
-    passed = ngx_current_msec - session->leaving_since;
-
-    if (session->front.connection->ssl != NULL && session->bytes_in == 0
-        && !session->is_eof && passed < NGX_TOOLGATE_LEAVE)
-    {
-        ngx_toolgate_session_wait(session, NGX_TOOLGATE_LEAVE - passed);
-        return 1;
-    }
-#endif
-
-    return 0;
-}
-
-/*
- * Its worker exits, and nobody takes it: what came is served, once; when the
- * last call has ended it says goodbye.
- */
-static void
-ngx_toolgate_farewell(ngx_toolgate_session_t *session)
-{
-    ngx_event_t *rev;
-    tg_peer_t *peer;
-
-    peer = &session->front.peer;
-
-    if (ngx_toolgate_is_expected(session)) {
-        return;
-    }
-
-    if (peer->ncalls == 0 && session->state != NGX_TOOLGATE_ENDING
-        && !session->is_drained)
-    {
-        /* Of what came last no event has told yet: a read will tell. */
-        rev = session->front.connection->read;
-        rev->ready = 1;
-        rev->available = -1;
-        ngx_toolgate_pump(session);
-
-        /* Behind with its answers: the rest waits until it has read them. */
-        if (!peer->is_toolgate && peer->out.len > TG_PEER_BACKLOG) {
-            return;
-        }
-
-        session->is_drained = 1;
-    }
-
-    if (peer->ncalls == 0 && session->state != NGX_TOOLGATE_ENDING) {
-        tg_peer_farewell(peer, TG_STR("Toolgate reloads or stops"));
-        session->state = NGX_TOOLGATE_ENDING;
-    }
-}
-
-/* Nobody is there any more: both directions are shut down. */
-static ngx_uint_t
-ngx_toolgate_is_gone(ngx_toolgate_session_t *session)
-{
-    struct pollfd pfd;
-
-    pfd.fd = session->front.connection->fd;
-    pfd.events = 0;
-    pfd.revents = 0;
-
-    return poll(&pfd, 1, 0) == 1 && (pfd.revents & (POLLHUP | POLLERR));
-}
-
-/*
- * TCP takes back what has not arrived when a client says something that nobody
- * reads: that is dropped, and closed is when all has arrived, or no more does.
- */
-static ngx_uint_t
-ngx_toolgate_is_arriving(ngx_toolgate_session_t *session)
-{
-    ngx_connection_t *c;
-    int n;
-
-    c = session->front.connection;
-
-    if (c->sockaddr->sa_family == AF_UNIX || ngx_toolgate_is_gone(session)) {
-        return 0;
-    }
-
-    (void) recv(c->fd, NULL, NGX_TOOLGATE_DROPPED, MSG_DONTWAIT | MSG_TRUNC);
-
-    if (ioctl(c->fd, SIOCOUTQ, &n) == -1 || n <= 0) {
-        return 0;
-    }
-
-    if (session->arriving == 0 || n < session->arriving) {
-        session->arriving = n;
-        session->arriving_since = ngx_current_msec;
-    }
-
-    if (ngx_current_msec - session->arriving_since >= NGX_TOOLGATE_LEAVE) {
-        return 0;
-    }
-
-    ngx_toolgate_session_wait(session, NGX_TOOLGATE_ARRIVED_LOOK);
-
-    return 1;
-}
-
-/* Has it come to its end?  Then the session is gone. */
-static ngx_uint_t
-ngx_toolgate_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
-{
-    ngx_toolgate_front_t *front;
-    ngx_uint_t is_over;
-
-    front = &session->front;
-
-    if (flushed == NGX_ERROR || session->is_broken
-        || tg_buf_failed(&front->peer.out))
-    {
-        is_over = 1;
-
-    } else if (session->state == NGX_TOOLGATE_ENDING) {
-        is_over = flushed == NGX_OK && !ngx_toolgate_is_arriving(session);
-
-    } else if (session->is_waiting) {
-        /* What it has sent is served, even when it is gone by now. */
-        is_over = 0;
-
-    } else if (session->is_eof) {
-        /* Half closed: it may still wait for its answers. */
-        is_over = (front->peer.ncalls == 0 && flushed == NGX_OK)
-                  || ngx_toolgate_is_gone(session);
-
-    } else {
-        /* Not read from, so only this tells that it went away. */
-        is_over = front->connection->read->pending_eof
-                  && ngx_toolgate_is_gone(session);
-    }
-
-    if (is_over) {
-        ngx_toolgate_session_end(session, NGX_STREAM_OK);
-    }
-
-    return is_over;
-}
+/* --- the work --- */
 
 /* Bytes that came and were not read; of TLS with what that adds. */
 static uint64_t
@@ -503,6 +315,11 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
 {
     ngx_uint_t is_leaving;
     ngx_int_t rc;
+
+    if (ngx_toolgate_session_is_overdue(session)) {
+        ngx_toolgate_session_overdue(session);
+        return NGX_OK;
+    }
 
     if (session->state == NGX_TOOLGATE_SERVING
         && (ngx_exiting || session->front.connection->close))
@@ -530,7 +347,7 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
     ngx_toolgate_pump(session);
 
     if (is_leaving) {
-        ngx_toolgate_farewell(session);
+        ngx_toolgate_session_farewell(session);
     }
 
     return NGX_OK;
@@ -566,7 +383,7 @@ ngx_toolgate_session_run(ngx_toolgate_session_t *session)
         ngx_toolgate_give_back(&peer->out);
     }
 
-    if (ngx_toolgate_ended(session, flushed)) {
+    if (ngx_toolgate_session_ended(session, flushed)) {
         return;
     }
 

@@ -135,6 +135,32 @@ ngx_toolgate_session_end(ngx_toolgate_session_t *session, ngx_uint_t rc)
     ngx_stream_finalize_session(session->front.stream, rc);
 }
 
+/* --- ending --- */
+
+/*
+ * Its worker exits, and nobody takes it: what came is served, once; when the
+ * last call has ended it says goodbye.
+ */
+void ngx_toolgate_session_farewell(ngx_toolgate_session_t *session);
+
+/* Has worker_shutdown_timeout passed?  NGINX has it closed as it is. */
+static ngx_inline ngx_uint_t
+ngx_toolgate_session_is_overdue(const ngx_toolgate_session_t *session)
+{
+    return ngx_exiting && session->front.connection->close
+           && session->front.connection->error;
+}
+
+/* Then calls fail, it says goodbye, and nothing else is waited for. */
+void ngx_toolgate_session_overdue(ngx_toolgate_session_t *session);
+
+/*
+ * Behind all that was to be done, of which `flushed` says whether it was sent:
+ * has it come to its end?  Then the session is gone.
+ */
+ngx_uint_t ngx_toolgate_session_ended(ngx_toolgate_session_t *session,
+                                      ngx_int_t flushed);
+
 /* --- io --- */
 
 /*
