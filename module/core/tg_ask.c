@@ -180,3 +180,23 @@ tg_peer_told(tg_peer_t *peer, const tg_message_t *message)
         }
     }
 }
+
+void
+tg_peer_told_nothing(tg_peer_t *peer, tg_str_t id)
+{
+    tg_message_t message;
+    char room[192];
+    tg_buf_t error;
+
+    error = tg_buf_fixed(room, sizeof(room));
+    tg_buf_printf(&error,
+                  "{\"code\":%d,\"message\":\"The client's answer is larger "
+                  "than %zu bytes.\"}",
+                  TG_RPC_REQUEST, peer->frame.limit);
+    tg_zero(&message, offsetof(tg_message_t, notes));
+    message.notes.n = 0;
+    message.id = id;
+    message.error = tg_buf_view(&error);
+    tg_peer_log(peer, "what is no request and beyond the limit is dropped");
+    tg_peer_told(peer, &message);
+}

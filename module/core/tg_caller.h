@@ -78,6 +78,7 @@ struct tg_caller_s {
     unsigned is_drained:1;  /* it said that it takes no more */
     unsigned is_closed:1;   /* it said goodbye, or broke the framing */
     unsigned is_refusing:1; /* a discarded line's id may stand at its end */
+    unsigned is_asked:1;    /* that line is a request of the other side's */
 };
 
 /*

@@ -305,12 +305,19 @@ tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
     }
 }
 
-/* Whoever waits for this answer must not wait for ever. */
+/* Whoever waits for this answer, or for one to it, must not wait for ever. */
 static void
 tg_caller_too_large(tg_caller_t *caller, tg_str_t raw)
 {
     tg_pending_t *pending;
     uint64_t id;
+
+    if (caller->is_asked && raw.data != NULL) {
+        (void) tg_caller_refuse(caller, raw, TG_RPC_REQUEST,
+                                "The request is larger than this connection "
+                                "carries.");
+        return;
+    }
 
     pending = tg_caller_id(raw, &id) == TG_OK ? tg_pending_find(caller, id)
                                               : NULL;
@@ -330,9 +337,9 @@ tg_caller_too_large(tg_caller_t *caller, tg_str_t raw)
 static void
 tg_caller_discard(tg_caller_t *caller, int rc, tg_str_t part)
 {
-    tg_str_t id;
+    tg_message_head_t known;
 
-    id = TG_STR_NONE;
+    memset(&known, 0, sizeof(known));
 
     if (rc == TG_END) {
         if (!caller->is_refusing) {
@@ -340,17 +347,19 @@ tg_caller_discard(tg_caller_t *caller, int rc, tg_str_t part)
         }
 
         caller->is_refusing = 0;
-        (void) tg_message_tail_id(part, &id);
+        (void) tg_message_tail_id(part, &known.id);
 
     } else if (!caller->dialect->is_sequential) {
-        caller->is_refusing = tg_message_head_id(part, &id) == TG_MISSING;
+        rc = tg_message_head(part, &known);
+        caller->is_asked = known.is_request && known.kind.data == NULL;
+        caller->is_refusing = rc == TG_OK && known.id.data == NULL;
 
         if (caller->is_refusing) {
             return;
         }
     }
 
-    tg_caller_too_large(caller, id);
+    tg_caller_too_large(caller, known.id);
 }
 
 int

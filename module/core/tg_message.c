@@ -258,10 +258,12 @@ tg_message_is_id(const tg_json_t *json, tg_str_t key, tg_str_t value)
 }
 
 int
-tg_message_head_id(tg_str_t head, tg_str_t *id)
+tg_message_head(tg_str_t head, tg_message_head_t *known)
 {
     tg_str_t key, value;
     tg_json_t json;
+
+    memset(known, 0, sizeof(*known));
 
     if (head.len > TG_HEAD_MAX) {
         head.len = TG_HEAD_MAX;
@@ -274,18 +276,29 @@ tg_message_head_id(tg_str_t head, tg_str_t *id)
         return TG_BAD;
     }
 
-    while (tg_json_value(&json, &value) == TG_OK) {
-        if (tg_message_is_id(&json, key, value)) {
-            *id = value;
-            return TG_OK;
-        }
+    /* Of the value that is not whole, the key tells something. */
+    do {
+        known->is_request |= tg_json_body_is(key, TG_STR("method"))
+                             || tg_json_body_is(key, TG_STR("params"));
+        known->is_answer |= tg_json_body_is(key, TG_STR("result"))
+                            || tg_json_body_is(key, TG_STR("error"));
 
-        if (tg_json_member(&json, &key) != TG_OK) {
+        if (tg_json_value(&json, &value) != TG_OK) {
             break;
         }
-    }
 
-    return TG_MISSING;
+        if (known->id.data == NULL && tg_message_is_id(&json, key, value)) {
+            known->id = value;
+        }
+
+        if (tg_json_body_is(key, TG_STR("kind"))) {
+            known->kind = value;
+        }
+    } while (tg_json_member(&json, &key) == TG_OK);
+
+    known->is_answer &= !known->is_request;
+
+    return TG_OK;
 }
 
 /* Are these the last members of the outermost object, an id the first? */

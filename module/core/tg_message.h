@@ -78,14 +78,18 @@ typedef struct {
  */
 int tg_message_parse(tg_message_t *message, tg_str_t text);
 
-/*
- * The id of a message that is too large to be parsed, from its beginning: a
- * string or a number.  TG_OK; TG_MISSING when it may come later (look at the
- * end then); TG_BAD when this is no object.
- */
-int tg_message_head_id(tg_str_t head, tg_str_t *id);
+/* What is known of a message that is too large to be parsed. */
+typedef struct {
+    tg_str_t id;    /* raw, a string or a number; absent: it may come later */
+    tg_str_t kind;  /* raw, or absent */
+    int is_request; /* or a notification: `method` or `params` */
+    int is_answer;  /* `result` or `error`, and nothing of those */
+} tg_message_head_t;
 
-/* The same from its end: TG_OK or TG_MISSING. */
+/* From its beginning.  TG_OK, or TG_BAD when this is no object. */
+int tg_message_head(tg_str_t head, tg_message_head_t *known);
+
+/* The id from its end: TG_OK or TG_MISSING. */
 int tg_message_tail_id(tg_str_t tail, tg_str_t *id);
 
 #endif

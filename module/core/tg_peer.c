@@ -149,6 +149,18 @@ tg_peer_is_paused(const tg_peer_t *peer)
            || (peer->ncalls != 0 && peer->row->is_sequential);
 }
 
+/* Nobody waits for a word about an answer but who asked for it. */
+static int
+tg_peer_refuse(tg_peer_t *peer, tg_str_t id)
+{
+    if (peer->is_told) {
+        tg_peer_told_nothing(peer, id);
+        return TG_OK;
+    }
+
+    return peer->row->too_large(peer, id);
+}
+
 /*
  * Whoever sent it waits for an answer with its id, which stands at the
  * beginning or at the end of the message, or is not told.
@@ -156,15 +168,31 @@ tg_peer_is_paused(const tg_peer_t *peer)
 static int
 tg_peer_too_large(tg_peer_t *peer, tg_str_t head)
 {
-    tg_str_t id;
-    int rc;
+    tg_message_head_t known;
+    tg_message_t line;
 
-    id = TG_STR_NONE;
-    rc = peer->frame.kind == TG_FRAME_PREFIX ? TG_BAD
-                                             : tg_message_head_id(head, &id);
-    peer->is_refusing = rc == TG_MISSING;
+    if (peer->frame.kind == TG_FRAME_PREFIX
+        || tg_message_head(head, &known) != TG_OK)
+    {
+        peer->is_told = 0;
+        return tg_peer_refuse(peer, TG_STR_NONE);
+    }
 
-    return peer->is_refusing ? TG_OK : peer->row->too_large(peer, id);
+    if (peer->dialect == TG_DIALECT_AUTO && known.kind.data != NULL) {
+        line.type = TG_JSON_OBJECT;
+        line.kind = known.kind;
+        tg_peer_frame_as(peer, tg_dialect_spoken(&line));
+
+        if (tg_peer_is_turned_away(peer)) {
+            return TG_CLOSED;
+        }
+    }
+
+    peer->is_told = known.is_answer
+                    || (known.kind.data != NULL && !known.is_request);
+    peer->is_refusing = known.id.data == NULL;
+
+    return peer->is_refusing ? TG_OK : tg_peer_refuse(peer, known.id);
 }
 
 static int
@@ -180,7 +208,7 @@ tg_peer_refuse_end(tg_peer_t *peer, tg_str_t tail)
     (void) tg_message_tail_id(tail, &id);
     peer->is_refusing = 0;
 
-    return peer->row->too_large(peer, id);
+    return tg_peer_refuse(peer, id);
 }
 
 tg_wait_t

@@ -201,6 +201,7 @@ struct tg_peer_s {
     unsigned is_leaving:1;  /* requests are refused, as it resends them */
     unsigned is_closing:1;  /* no further request is taken */
     unsigned is_refusing:1; /* a discarded line is answered at its end */
+    unsigned is_told:1;     /* that line is no request, an answer maybe */
     unsigned can:7;         /* TG_CAN_…: what the client can be asked */
 };
 

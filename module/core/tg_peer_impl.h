@@ -134,6 +134,9 @@ void tg_peer_learn(tg_peer_t *peer, tg_str_t params);
 /* A response of the client's. */
 void tg_peer_told(tg_peer_t *peer, const tg_message_t *message);
 
+/* One that is too large, of this id or of an unknown one: as an error. */
+void tg_peer_told_nothing(tg_peer_t *peer, tg_str_t id);
+
 /* --- tg_mcp.c --- */
 
 typedef enum {

@@ -4,7 +4,7 @@
  * Numbers are big-endian.  A str is its length in 4 bytes, TG_STATE_ABSENT
  * where there is none, and its bytes.
  *
- *     magic and version   "TGP6"
+ *     magic and version   "TGP7"
  *     dialect, frame's kind                 1 byte each
  *     flags of the peer   2
  *     version             str, of MCP's legacy, or empty
@@ -37,7 +37,7 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-#define TG_STATE_MAGIC TG_STR("TGP6")
+#define TG_STATE_MAGIC TG_STR("TGP7")
 #define TG_STATE_ABSENT UINT32_MAX
 
 enum {
@@ -50,7 +50,8 @@ enum {
     TG_STATE_IS_DISCARDING = 32,
     TG_STATE_IS_REFUSING = 64,
     TG_STATE_IS_CLAIMING = 128,
-    TG_STATE_RESENDS = 256
+    TG_STATE_RESENDS = 256,
+    TG_STATE_IS_TOLD = 512
 };
 
 #endif

@@ -82,6 +82,24 @@ is asked($client, $cancelled)->{params}{requestId}, $asked->{id},
     'with its call the question is taken back';
 say_so($client, $asked, result => \%accept);
 
+# --- an answer that is too large ---
+
+# Its id is also that of the client's own call, which must not end by it.
+for my $who ('a client', 'an agent') {
+    my $large = greet($who eq 'a client' ? $tg->connect : $tg->bridge, \%can);
+    $large->send_line({ jsonrpc => '2.0', id => 0, method => 'tools/call',
+        params => { name => 'own_ask',
+            arguments => { methods => ['elicitation/create'] } } });
+    $asked = asked($large, 'elicitation/create');
+    is $asked->{id}, 0, "$who: the same number" if $who eq 'a client';
+    say_so($large, { id => $_ },
+        result => { action => 'accept', content => { a => 'x' x 11e6 } })
+        for $asked->{id};
+    is answers($large, 0)->[0]{code}, -32600,
+        "$who: who asked learns that the answer is too large";
+    $large->close;
+}
+
 # --- a reload ---
 
 $id = ask($client, 'own', qw(elicitation/create roots/list));

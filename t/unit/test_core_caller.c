@@ -544,49 +544,55 @@ HELP_TEST(limits, "limits")
     CU_ASSERT(end.caller.max_frame == TG_FRAME_RELAY_MAX - 1);
 }
 
-HELP_TEST(too_large, "answers too large")
+/* Of a line beyond the limit these are known; "a" waits for 1, "b" for 2. */
+static void
+test_large(const char *head, const char *tail, const char *sent,
+           const char *says)
 {
+    static char text[END_MAX + 1 + 21];
     end_t end;
-    tg_buf_t text;
 
-    tg_buf_init(&text, tg_alloc_libc());
-    CU_ASSERT_FATAL(tg_buf_reserve(&text, END_MAX + 1) == TG_OK);
-    memset(text.data, ' ', END_MAX + 1);
-    text.len = END_MAX + 1;
-    tg_buf_text(&text, "\n{\"id\":1,\"result\":1}\n");
+    memset(text, ' ', END_MAX + 1);
+    memcpy(text, head, strlen(head));
+    memcpy(text + END_MAX + 1 - strlen(tail), tail, strlen(tail));
+    memcpy(text + END_MAX + 1, "\n{\"id\":1,\"result\":1}\n", 21);
     end_init(&end, tg_alloc_libc(), TG_DIALECT_JSONRPC, NULL);
-    CU_ASSERT(end_call(&end, "a") == TG_OK);
-    CU_ASSERT(end_feed(&end, tg_buf_view(&text), SIZE_MAX) == TG_OK);
-    END_SAYS(&end, "log: frame beyond the limit dropped\na: result 1\n");
+    CU_ASSERT(end_call(&end, "a") == TG_OK && end_call(&end, "b") == TG_OK);
+    tg_buf_truncate(&end.caller.out, 0);
+    CU_ASSERT(end_feed(&end, tg_str(text, sizeof(text)), SIZE_MAX) == TG_OK);
+    END_SAYS(&end, says);
+    HELP_EQ(tg_buf_view(&end.caller.out), sent);
     end_deinit(&end);
+}
 
-    /* Where the head says whose answer it is, that one learns of it. */
-    memcpy(text.data, "{\"id\":1,\"result\":[", 19);
-    end_init(&end, tg_alloc_libc(), TG_DIALECT_JSONRPC, NULL);
-    CU_ASSERT(end_call(&end, "a") == TG_OK);
-    CU_ASSERT(end_call(&end, "b") == TG_OK);
-    CU_ASSERT(end_feed(&end, tg_buf_view(&text), SIZE_MAX) == TG_OK);
-    END_SAYS(&end, "a: error -32603 message=The answer is larger than this "
-                   "connection carries; ask for less.\n"
-                   "log: answer to no request dropped\n");
-    CU_ASSERT(end.caller.npending == 1);
-    end_deinit(&end);
+HELP_TEST(too_large, "answers and requests too large")
+{
+    const char *refused = "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{"
+                          "\"code\":-32600,\"message\":\"The request is "
+                          "larger than this connection carries.\"}}\n";
+    end_t end;
 
-    /* So it is where the end says it. */
-    memcpy(text.data, "{\"result\": [\"id\",", 18);
-    memcpy(text.data + END_MAX - 9, "0],\"id\":2}", 10);
-    end_init(&end, tg_alloc_libc(), TG_DIALECT_JSONRPC, NULL);
-    CU_ASSERT(end_call(&end, "a") == TG_OK);
-    CU_ASSERT(end_call(&end, "b") == TG_OK);
-    CU_ASSERT(end_feed(&end, tg_buf_view(&text), SIZE_MAX) == TG_OK);
-    END_SAYS(&end, "b: error -32603 message=The answer is larger than this "
-                   "connection carries; ask for less.\na: result 1\n");
-    end_deinit(&end);
-    tg_buf_deinit(&text);
+    test_large("", "", "",
+               "log: frame beyond the limit dropped\na: result 1\n");
+    test_large(
+        "{\"id\":1,\"result\":[", "", "",
+        "a: error -32603 message=The answer is larger than this connection "
+        "carries; ask for less.\nlog: answer to no request dropped\n");
+    test_large(
+        "{\"result\": [\"id\",", "0],\"id\":2}", "",
+        "b: error -32603 message=The answer is larger than this connection "
+        "carries; ask for less.\na: result 1\n");
+    /* A request has numbers of its own; a notification has none. */
+    test_large("{\"id\":1,\"method\":\"m\",\"params\":[", "", refused,
+               "a: result 1\n");
+    test_large("{\"method\":\"m\",\"params\":[", "],\"id\":1}", refused,
+               "a: result 1\n");
+    test_large("{\"method\":\"m\",\"params\":[", "]}", "",
+               "log: frame beyond the limit dropped\na: result 1\n");
 
     end_init(&end, tg_alloc_libc(), TG_DIALECT_IPC, NULL);
-    CU_ASSERT(end_call(&end, "a") == TG_OK);
-    CU_ASSERT(end_feed(&end, TG_STR("\0\1\0\1{}"), SIZE_MAX) == TG_CLOSED);
+    CU_ASSERT(end_call(&end, "a") == TG_OK
+              && end_feed(&end, TG_STR("\0\1\0\1{}"), SIZE_MAX) == TG_CLOSED);
     tg_caller_lose(&end.caller);
     END_SAYS(&end, "a: not started\n");
     end_deinit(&end);

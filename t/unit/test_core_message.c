@@ -273,11 +273,24 @@ HELP_TEST(depth, "depth")
 static void
 test_head(const char *head, int rc, const char *expected)
 {
-    tg_str_t id;
+    tg_message_head_t known;
 
-    id = TG_STR_NONE;
-    CU_ASSERT(tg_message_head_id(tg_str_c(head), &id) == rc);
-    HELP_EQ(id, expected);
+    CU_ASSERT(tg_message_head(tg_str_c(head), &known) == rc);
+    HELP_EQ(known.id, expected);
+}
+
+/* 'q' for a request, 'a' for an answer, '?'. */
+static void
+test_kind(const char *head, char expected)
+{
+    tg_message_head_t known;
+
+    CU_ASSERT(tg_message_head(tg_str_c(head), &known) == TG_OK);
+    CU_ASSERT(!(known.is_request && known.is_answer));
+    CU_ASSERT((known.is_request  ? 'q'
+               : known.is_answer ? 'a'
+                                 : '?')
+              == expected);
 }
 
 static void
@@ -295,16 +308,25 @@ HELP_TEST(ids, "ids of what is too large")
 {
     test_head("{\"id\":1,\"params\":{\"x", TG_OK, "1");
     test_head(" { \"a\" : {\"id\":2}, \"id\" : \"x\" ,", TG_OK, "\"x\"");
-    test_head("{\"id\":12", TG_MISSING, ""); /* or 123 */
-    test_head("{\"id\":\"x", TG_MISSING, "");
-    test_head("{\"id\":null,\"a\":[1", TG_MISSING, "");
-    test_head("{\"id\":[1],\"a\":[1", TG_MISSING, "");
-    test_head("{\"params\":{\"id\":1", TG_MISSING, "");
+    test_head("{\"id\":12", TG_OK, ""); /* or 123 */
+    test_head("{\"id\":\"x", TG_OK, "");
+    test_head("{\"id\":null,\"a\":[1", TG_OK, "");
+    test_head("{\"id\":[1],\"a\":[1", TG_OK, "");
+    test_head("{\"params\":{\"id\":1", TG_OK, "");
     test_head("{", TG_BAD, "");
     test_head("{}", TG_BAD, "");
     test_head("{{", TG_BAD, "");
     test_head("[{\"id\":1},", TG_BAD, "");
     test_head("", TG_BAD, "");
+
+    test_kind("{\"id\":1,\"method\":\"x\",\"params\":{\"result\":1", 'q');
+    test_kind("{\"id\":1,\"params\":{\"x", 'q');
+    test_kind("{\"result\":[\"method\",{\"params\":1", 'a');
+    test_kind("{\"id\":1,\"error\":null,\"result\":\"x", 'a');
+    test_kind("{\"error\":{\"code\":1},\"id\":1,\"x\":1", 'a');
+    test_kind("{\"result\":1,\"method\":\"x\",\"y\":[", 'q');
+    test_kind("{\"id\":1,\"resul", '?');
+    test_kind("{\"id\":1,\"x\":{\"result\":1", '?');
 
     test_tail("xxx\"},\"id\":1}", "1");
     test_tail("xxx\"} , \"id\" : \"\\u0061\" } \r", "\"\\u0061\"");
