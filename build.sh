@@ -84,7 +84,8 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
                say how long functions and files are, what of them is comment,
                and where files need each other in a circle, room by room;
                beside the same of another checkout
-  clean        remove build/
+  clean        remove build/, or TOOLGATE_BUILD, when it is the folder of a
+               build and below this checkout
   help         this text
 
   fuzz-merge [TARGET...]
@@ -213,11 +214,26 @@ structure() {
     perl module/build/structure.pl "${other[@]}" "$TOP" "$BUILD"
 }
 
+# Nothing but what a build has left: rm asks nobody.
 clean() {
-    case $BUILD in
-    "$TOP"/?*) rm -rf "$BUILD" ;;
-    *) die "will not remove $BUILD, which is not below $TOP" ;;
+    local dir top
+    dir=$(realpath -m -- "$BUILD")
+    top=$(realpath -m -- "$TOP")
+    case $dir in
+    "$top"/?*) ;;
+    *)
+        warn "will not remove $dir, which is not below $top:" \
+            "remove it by hand, if that is meant"
+        exit 2
+        ;;
     esac
+    [ -e "$dir" ] || return 0
+    if [ ! -f "$dir/build.env" ] && [ ! -f "$dir/.lock" ]; then
+        warn "will not remove $dir, in which nothing was built:" \
+            "give TOOLGATE_BUILD=DIR the folder of a build"
+        exit 2
+    fi
+    rm -rf -- "$dir"
 }
 
 # The most arguments that a command has.

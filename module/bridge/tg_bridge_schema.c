@@ -68,6 +68,19 @@ tg_schema_put(tg_buf_t *array, tg_str_t element)
     return NULL;
 }
 
+static void
+tg_schema_explain(const tg_json_t *json, tg_str_t text, char *why, size_t size)
+{
+    tg_buf_t place;
+
+    tg_buf_init(&place, tg_alloc_libc());
+    tg_json_put_place(&place, text, json->pos);
+    (void) snprintf(why, size, "it is no JSON array of tools: %s (%.*s)",
+                    json->why != NULL ? json->why : "wrong", (int) place.len,
+                    tg_buf_view(&place).data);
+    tg_buf_deinit(&place);
+}
+
 /* Makes a tools array of the text of a schema file: 0, or -1 and why. */
 static int
 tg_schema_parse(tg_str_t text, tg_buf_t *array, char *why, size_t size)
@@ -96,10 +109,7 @@ tg_schema_parse(tg_str_t text, tg_buf_t *array, char *why, size_t size)
     }
 
     if (rc != TG_OK) {
-        (void) snprintf(why, size,
-                        "it is no JSON array of tools: %s at byte %zu",
-                        json.why != NULL ? json.why : "wrong",
-                        (size_t) (json.pos - json.start));
+        tg_schema_explain(&json, text, why, size);
         return -1;
     }
 

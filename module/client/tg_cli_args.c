@@ -21,6 +21,23 @@ tg_cli_args_need_schema(char **args, int nargs)
     return nargs != 0 && !tg_cli_args_are_json(args, nargs);
 }
 
+/* Is it JSON?  Where not, says so of what it is, with its name. */
+static int
+tg_cli_args_explain(tg_str_t text, const char *what, tg_str_t name)
+{
+    tg_buf_t why;
+    int rc;
+
+    tg_buf_init(&why, tg_alloc_libc());
+    rc = tg_json_explain(text, &why) == TG_OK
+             ? TG_CLI_DONE
+             : tg_cli_error("%s%.*s is no JSON: %.*s", what, (int) name.len,
+                            name.data, (int) why.len, tg_buf_view(&why).data);
+    tg_buf_deinit(&why);
+
+    return rc;
+}
+
 /* --- one JSON text --- */
 
 static int
@@ -28,10 +45,9 @@ tg_cli_args_whole(tg_str_t text, const char *where, int allow_array,
                   tg_buf_t *json)
 {
     tg_json_t cursor;
-    const char *why;
 
-    if (tg_json_check(text, &why) != TG_OK) {
-        return tg_cli_error("%s is no JSON: %s", where, why);
+    if (tg_cli_args_explain(text, where, TG_STR("")) != TG_CLI_DONE) {
+        return TG_CLI_FAILED;
     }
 
     tg_json_init(&cursor, text);
@@ -151,21 +167,18 @@ static int
 tg_cli_value_put(const tg_cli_pair_t *pair, tg_str_t value, tg_str_t type,
                  tg_buf_t *json)
 {
-    const char *why;
-
     if (!pair->is_json && type.data == NULL) {
         tg_json_put_string(json, value);
         return TG_CLI_DONE;
     }
 
-    if (tg_json_check(value, &why) == TG_OK) {
+    if (tg_json_check(value, NULL) == TG_OK) {
         tg_buf_str(json, value);
         return TG_CLI_DONE;
     }
 
     if (pair->is_json) {
-        return tg_cli_error("the value of %.*s is no JSON: %s",
-                            (int) pair->key.len, pair->key.data, why);
+        return tg_cli_args_explain(value, "the value of ", pair->key);
     }
 
     return tg_cli_error("%.*s is to be of type %.*s, which \"%.*s\" is not",

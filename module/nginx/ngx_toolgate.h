@@ -141,11 +141,17 @@ typedef struct {
     ngx_uint_t n;
 } ngx_toolgate_addresses_t;
 
+typedef enum {
+    NGX_TOOLGATE_TO_READ,
+    NGX_TOOLGATE_TO_RUN,
+    NGX_TOOLGATE_TO_ENTER /* a folder */
+} ngx_toolgate_reach_t;
+
 /* What the workers' user must reach, and which directive says so. */
 typedef struct {
     ngx_str_t path;
     ngx_str_t directive;
-    int mode; /* X_OK: to run it; R_OK: to read it */
+    ngx_toolgate_reach_t how;
 } ngx_toolgate_program_t;
 
 typedef struct {

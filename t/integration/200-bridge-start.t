@@ -60,7 +60,11 @@ fails_with('no certificates', qr{/dev/null has no certificates to trust}, {},
 for my $case (
     [ 'missing', undef, qr/No such file/ ],
     [ 'empty', '', qr/no JSON array/ ],
-    [ 'cut off', '[{"name":"a"', qr/no JSON array.*at byte 12/ ],
+    [ 'cut off', '[{"name":"a"', qr/no JSON array.*\(line 1, column 13\)$/m ],
+    [
+        'without a comma', "[\n  {\n    \"name\": \"\xc3\xbc\" 1\n  }\n]\n",
+        qr/no JSON array.*: a comma is missing \(line 3, column 17\)$/m
+    ],
     [ 'an object', '{}', qr/no JSON array/ ],
     [ 'nameless', '[{"description":"d"}]', qr/element 0 .*"name"/ ],
     [

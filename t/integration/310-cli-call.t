@@ -86,7 +86,7 @@ is typed('s:=[1]', "q=\"\\\t\xc3\xbc"),
 
 for my $wrong (
     [ qr/n is to be of type "integer", which "x" is not/, 'n=x' ],
-    [ qr/the value of o is no JSON/, 'o:={' ],
+    [ qr/the value of o is no JSON: .*\(line 1, column 2\)$/m, 'o:={' ],
     [ qr/"s" is no argument/, 's' ],
     [ qr/"=1" is no argument/, '=1' ],
     [ qr/s is given twice/, 's=1', 's=2' ],
@@ -119,13 +119,19 @@ for my $case (
 
 fails(qr/call which tool/, 'call');
 fails(qr/is no name/, 'call', '');
-fails(qr/the argument is no JSON/, 'call', 'a', '{"a":1 2}');
+fails(qr/the argument is no JSON: .*\(line 1, column 8\)$/m, 'call', 'a',
+    '{"a":1 2}');
 fails(qr/more than the one JSON text/, 'call', 'a', '{}', 'b=1');
 fails(qr/must be a JSON object, such as/, 'call', 'a', '[1]');
+for my $case (
+    [ 'nothing', '', qr/line 1, column 1/ ],
+    [ 'no key', "{\n  \"a\": 1,\n  b: 2\n}\n", qr/line 3, column 3/ ])
 {
-    my ($status, undef, $err) = $tg->cli({ stdin => '' }, 'call', 'a', '-');
-    is $status, 2, 'nothing on standard input: status';
-    like $err, qr/standard input is no JSON/, 'nothing on standard input: why';
+    my ($name, $stdin, $place) = @$case;
+    my ($status, undef, $err) = $tg->cli({ stdin => $stdin }, 'call', 'a', '-');
+    is $status, 2, "$name on standard input: status";
+    like $err, qr/standard input is no JSON: .* \($place\)$/m,
+        "$name on standard input: why, and where";
 }
 
 # --- results --------------------------------------------------------------

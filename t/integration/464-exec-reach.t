@@ -11,7 +11,9 @@ plan(skip_all => 'only root can give rights away') if $> != 0;
 my $tg = Toolgate::Test->new(user => 'nobody', workers => 1);
 my $dir = $tg->dir;
 my $gid = (getpwnam 'nobody')[3];
-mkdir "$dir/closed" or die "$dir/closed: $!\n";
+for my $folder (qw(closed closed/in open)) {
+    mkdir "$dir/$folder" or die "$dir/$folder: $!\n";
+}
 for my $folder ($dir, "$dir/closed") {
     copy($tg->runner_path, "$folder/toolgate-runner") or die "copy: $!";
     chmod 0755, "$folder/toolgate-runner";
@@ -36,6 +38,8 @@ my @wrong = (
     [ 'a file of root alone',    exec => body('own') ],
     [ 'a runner out of reach', tool_runner =>
             body('program', 'closed/toolgate-runner') ],
+    [ 'an MCP server', exec => "mcp_server a { exec $dir/own; }" ],
+    [ 'an agent',      exec => "task_agent a { exec $dir/own; }" ],
 );
 for my $case (@wrong) {
     my ($name, $directive, $body) = @$case;
@@ -47,6 +51,38 @@ for my $case (@wrong) {
 for my $program (qw(program group)) {
     my ($status, $out) = $tg->test_conf(body($program));
     is $status, 0, "$program: nginx -t takes it" or diag $out;
+}
+
+# So is where they start, unless variables say it.
+my $exec = "exec $dir/program;";
+for my $case (
+    [ 'a tool',        'cwd', "tool a { description x; $exec cwd %s; }" ],
+    [ 'an MCP server', 'cwd', "mcp_server a { $exec cwd %s; }" ],
+    [ 'an agent',      'cwd', "task_agent a { $exec cwd %s; }" ],
+    [
+        'a server', 'tool_cwd',
+        "tool_cwd %s; tool a { description x; $exec }"
+    ])
+{
+    my ($name, $directive, $body) = @$case;
+    for my $folder ("$dir/closed", "$dir/closed/in", 'closed') {
+        my ($status, $out) = $tg->test_conf(sprintf $body, $folder);
+        is $status, 1, "$name in $folder: nginx -t refuses it";
+        like $out, qr/\[emerg\] "\S+" of "$directive" cannot be entered by /,
+            "$name in $folder: it says what cannot be";
+        like $out, qr/ by "nobody", the workers' user; let it search that /,
+            "$name in $folder: by whom, and what to do";
+    }
+    my ($status, $out) = $tg->test_conf(sprintf $body, "$dir/open");
+    is $status, 0, "$name in a folder that is open: nginx -t takes it"
+        or diag $out;
+}
+for my $body (
+    "tool a { description x; $exec cwd $dir/closed\$tool_name; }",
+    "task_agent a { $exec cwd $dir/closed\$task_cwd; }")
+{
+    my ($status, $out) = $tg->test_conf($body);
+    is $status, 0, 'nginx -t takes what a variable says' or diag $out;
 }
 
 $tg->conf(body('group'))->start;

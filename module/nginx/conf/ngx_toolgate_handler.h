@@ -200,8 +200,9 @@ char *ngx_toolgate_program_limit(ngx_conf_t *cf, ngx_command_t *cmd,
 ngx_int_t ngx_toolgate_conf_library(ngx_conf_t *cf, const char *file,
                                     const char *package);
 
-/* The workers' user must be able to do that (R_OK, X_OK) with a file. */
-ngx_int_t ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode);
+/* The workers' user must be able to do that with a file, or a folder. */
+ngx_int_t ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path,
+                                  ngx_toolgate_reach_t how);
 
 /*
  * The text of a file with a secret, without the end of its line, in which

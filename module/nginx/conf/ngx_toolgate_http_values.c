@@ -125,8 +125,9 @@ ngx_toolgate_ca_file(ngx_conf_t *cf, ngx_str_t *path)
 
     *path = value[1];
 
-    return ngx_toolgate_conf_reach(cf, path, R_OK) == NGX_OK ? NGX_CONF_OK
-                                                             : NGX_CONF_ERROR;
+    return ngx_toolgate_conf_reach(cf, path, NGX_TOOLGATE_TO_READ) == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
 }
 
 /* --- the connection --- */

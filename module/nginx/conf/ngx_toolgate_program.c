@@ -95,7 +95,8 @@ ngx_toolgate_find_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
 }
 
 ngx_int_t
-ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode)
+ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path,
+                        ngx_toolgate_reach_t how)
 {
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_program_t *program;
@@ -110,7 +111,7 @@ ngx_toolgate_conf_reach(ngx_conf_t *cf, ngx_str_t *path, int mode)
     value = cf->args->elts;
     program->path = *path;
     program->directive = value[0];
-    program->mode = mode;
+    program->how = how;
 
     return NGX_OK;
 }
@@ -133,6 +134,6 @@ ngx_toolgate_conf_program(ngx_conf_t *cf, ngx_str_t *name, ngx_str_t *path)
 
     return ngx_toolgate_literal(cf, name) == NGX_OK
                    && ngx_toolgate_find_program(cf, name, path) == NGX_OK
-               ? ngx_toolgate_conf_reach(cf, path, X_OK)
+               ? ngx_toolgate_conf_reach(cf, path, NGX_TOOLGATE_TO_RUN)
                : NGX_ERROR;
 }

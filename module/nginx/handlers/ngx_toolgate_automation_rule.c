@@ -143,8 +143,9 @@ ngx_toolgate_auto_path(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
                                         &path);
     }
 
-    return ngx_toolgate_conf_reach(cf, &path, R_OK) == NGX_OK ? NGX_CONF_OK
-                                                              : NGX_CONF_ERROR;
+    return ngx_toolgate_conf_reach(cf, &path, NGX_TOOLGATE_TO_READ) == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
 }
 
 static char *

@@ -356,11 +356,16 @@ ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    return ngx_file_info(cwd->value.data, &fi) != NGX_FILE_ERROR
-                   && ngx_is_dir(&fi)
+    if (ngx_file_info(cwd->value.data, &fi) == NGX_FILE_ERROR
+        || !ngx_is_dir(&fi)) {
+        return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" is no directory",
+                                   &cwd->value, &cmd->name);
+    }
+
+    return ngx_toolgate_conf_reach(cf, &cwd->value, NGX_TOOLGATE_TO_ENTER)
+                   == NGX_OK
                ? NGX_CONF_OK
-               : ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" is no directory",
-                                     &cwd->value, &cmd->name);
+               : NGX_CONF_ERROR;
 }
 
 /* --- a call --- */

@@ -310,12 +310,17 @@ ngx_toolgate_agent_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    if (cmd->post != NULL && ngx_strchr(value[1].data, '$') == NULL
-        && (ngx_file_info(value[1].data, &fi) == NGX_FILE_ERROR
-            || !ngx_is_dir(&fi)))
-    {
-        return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" is no directory",
-                                   &value[1], &cmd->name);
+    if (cmd->post != NULL && ngx_strchr(value[1].data, '$') == NULL) {
+        if (ngx_file_info(value[1].data, &fi) == NGX_FILE_ERROR
+            || !ngx_is_dir(&fi)) {
+            return ngx_toolgate_refuse(cf, "\"%V\" of \"%V\" is no directory",
+                                       &value[1], &cmd->name);
+        }
+
+        if (ngx_toolgate_conf_reach(cf, &value[1], NGX_TOOLGATE_TO_ENTER)
+            != NGX_OK) {
+            return NGX_CONF_ERROR;
+        }
     }
 
     return ngx_toolgate_agent_add(cf, field, &value[1]);

@@ -74,12 +74,23 @@ ngx_toolgate_be_worker(ngx_cycle_t *cycle, ngx_toolgate_root_t *root)
 
 static ngx_int_t
 ngx_toolgate_may_do(ngx_cycle_t *cycle, const ngx_str_t *path,
-                    const char *directive, int mode)
+                    const char *directive, ngx_toolgate_reach_t how)
 {
+    static const struct {
+        int mode;
+        const char *done;
+        const char *needs;
+    } as[] = {
+        { R_OK, "read", "read that file and search the folders above" },
+        { X_OK, "run", "execute that file and search the folders above" },
+        { X_OK, "entered", "search that folder and those above" },
+    };
+
     ngx_core_conf_t *ccf;
 
     if (path->len == 0
-        || faccessat(AT_FDCWD, (char *) path->data, mode, AT_EACCESS) == 0)
+        || faccessat(AT_FDCWD, (char *) path->data, as[how].mode, AT_EACCESS)
+               == 0)
     {
         return NGX_OK;
     }
@@ -87,10 +98,8 @@ ngx_toolgate_may_do(ngx_cycle_t *cycle, const ngx_str_t *path,
     ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
     ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                   "\"%V\" of \"%s\" cannot be %s by \"%s\", the workers' "
-                  "user; let it %s that file and search the folders above, or "
-                  "choose another \"user\"",
-                  path, directive, mode == X_OK ? "run" : "read", ccf->username,
-                  mode == X_OK ? "execute" : "read");
+                  "user; let it %s, or choose another \"user\"",
+                  path, directive, as[how].done, ccf->username, as[how].needs);
 
     return NGX_ERROR;
 }
@@ -105,7 +114,8 @@ ngx_toolgate_may_do_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
     runners = mcf->runners.elts;
 
     for (i = 0; i < mcf->runners.nelts; i++) {
-        if (ngx_toolgate_may_do(cycle, &runners[i]->path, "tool_runner", X_OK)
+        if (ngx_toolgate_may_do(cycle, &runners[i]->path, "tool_runner",
+                                NGX_TOOLGATE_TO_RUN)
             != NGX_OK)
         {
             return NGX_ERROR;
@@ -117,7 +127,7 @@ ngx_toolgate_may_do_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
     for (i = 0; i < mcf->programs.nelts; i++) {
         if (ngx_toolgate_may_do(cycle, &programs[i].path,
                                 (const char *) programs[i].directive.data,
-                                programs[i].mode)
+                                programs[i].how)
             != NGX_OK)
         {
             return NGX_ERROR;

@@ -286,7 +286,10 @@ ngx_toolgate_mcp_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             &mcp->cwd, &cmd->name);
     }
 
-    return NGX_CONF_OK;
+    return ngx_toolgate_conf_reach(cf, &mcp->cwd, NGX_TOOLGATE_TO_ENTER)
+                   == NGX_OK
+               ? NGX_CONF_OK
+               : NGX_CONF_ERROR;
 }
 
 /* idle TIME|off */
