@@ -34,6 +34,11 @@ tg_caller_end(tg_caller_t *caller, tg_pending_t *pending,
     }
 }
 
+/* Of an error that has neither a message nor a class. */
+#define TG_CALLER_UNTOLD                                                       \
+    TG_STR("The server answered with an error and did not say why; look into " \
+           "its log.")
+
 /* An error that does not stand in the message as the dialect writes one. */
 static void
 tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending, tg_str_t message,
@@ -44,7 +49,7 @@ tg_caller_fail(tg_caller_t *caller, tg_pending_t *pending, tg_str_t message,
     memset(&answer, 0, sizeof(answer));
     answer.kind = TG_ANSWER_ERROR;
     answer.code = TG_RPC_INTERNAL;
-    answer.message = message;
+    answer.message = message.len != 0 ? message : TG_CALLER_UNTOLD;
     answer.is_too_large = is_too_large;
     tg_caller_end(caller, pending, &answer);
 }
@@ -71,6 +76,10 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
         answer.message = tg_raw_body(message->e.message);
         answer.type = tg_raw_body(message->e.type);
         answer.data = message->e.data;
+
+        if (answer.message.len == 0 && answer.type.len == 0) {
+            answer.message = TG_CALLER_UNTOLD;
+        }
 
         if (tg_json_int64(message->e.code, &answer.code) != TG_OK) {
             answer.code = 0;

@@ -102,6 +102,13 @@ TG_DIALECTS(TG_DIALECT_EXTERN)
 const tg_dialect_row_t *tg_dialect(tg_dialect_t dialect);
 const char *tg_dialect_name(tg_dialect_t dialect);
 
+/*
+ * The bytes of a message with the whole list of tools, in answer to a request
+ * whose id is a number, however long.
+ */
+size_t tg_dialect_list_size(const tg_dialect_row_t *row,
+                            const tg_catalogue_t *catalogue);
+
 /* The first dialect of a framing, and that of a first line. */
 tg_dialect_t tg_dialect_framed(tg_frame_kind_t framing);
 tg_dialect_t tg_dialect_spoken(const tg_message_t *line);

@@ -3,17 +3,28 @@
  */
 #include "core/tg_peer_impl.h"
 
+/* For an outcome that has no text, as one whose blocks are images. */
+#define TG_IPC_UNTOLD                                                          \
+    "The tool says that it failed, but not why: its result has no text. Look " \
+    "into its log, or tell its author to say what went wrong."
+
 /* `{"error":{"message":…,"type":…}}`: both are escaped bodies. */
 static void
 tg_ipc_exception(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t type,
                  const tg_outcome_t *outcome)
 {
+    size_t start, text;
     tg_buf_t *out;
-    size_t start;
 
     out = tg_reply_open(peer, reply, TG_ERROR, &start);
     tg_buf_text(out, "{\"message\":\"");
+    text = out->len;
     tg_reply_text(out, outcome);
+
+    if (out->len == text) {
+        tg_buf_text(out, TG_IPC_UNTOLD);
+    }
+
     tg_buf_text(out, "\",\"type\":\"");
     tg_buf_str(out, type);
     tg_buf_text(out, "\"}");

@@ -181,6 +181,20 @@ tg_peer_list_whole(tg_peer_t *peer, const tg_reply_t *reply)
     tg_reply_error(peer, reply, TG_RPC_INTERNAL, &why, TG_STR_NONE);
 }
 
+size_t
+tg_dialect_list_size(const tg_dialect_row_t *row,
+                     const tg_catalogue_t *catalogue)
+{
+    static const char rest[] = "\"id\":-9223372036854775808,"
+                               "\"result\":{\"tools\":[]}}";
+    size_t size;
+
+    size = tg_catalogue_list_size(catalogue);
+
+    /* With a comma behind each tool; there is none behind the last one. */
+    return row->answer.len + sizeof(rest) - 1 + size - (size != 0);
+}
+
 static void
 tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
 {

@@ -426,35 +426,6 @@ ngx_toolgate_merge_values(ngx_toolgate_srv_conf_t *prev,
     ngx_conf_merge_str_value(conf->state_dir, prev->state_dir, "");
 }
 
-/* Where a list is one message, it may be too long for one. */
-static void
-ngx_toolgate_check_list(ngx_conf_t *cf, ngx_stream_core_srv_conf_t *cscf,
-                        ngx_toolgate_srv_conf_t *conf)
-{
-    const tg_dialect_row_t *row;
-    ngx_uint_t dialect;
-    size_t size;
-
-    size = tg_catalogue_list_size(conf->catalogue);
-
-    for (dialect = TG_DIALECT_AUTO + 1; dialect < TG_DIALECT_END; dialect++) {
-        row = tg_dialect((tg_dialect_t) dialect);
-
-        if (row->is_listed_whole && size > row->max_frame
-            && (conf->protocol == TG_DIALECT_AUTO || conf->protocol == dialect))
-        {
-            ngx_log_error(NGX_LOG_WARN, cf->log, 0,
-                          "the list of tools has %uz bytes: clients of the "
-                          "%s dialect, whose messages have %uz at most, will "
-                          "get an error for it; describe the tools in fewer "
-                          "words, or offer some of them in another server "
-                          "in %s:%ui",
-                          size, row->name, row->max_frame, cscf->file_name,
-                          cscf->line);
-        }
-    }
-}
-
 /* Of two that serve a connection, NGINX takes the one that came last. */
 static ngx_int_t
 ngx_toolgate_check_handler(ngx_conf_t *cf,
@@ -532,7 +503,9 @@ ngx_toolgate_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
-    ngx_toolgate_check_list(cf, cscf, conf);
+    conf->file = cscf->file_name;
+    conf->line = cscf->line;
+    ngx_toolgate_check_list(conf, NULL, cf->log);
 
     if (conf->needs_runner) {
         conf->runner = ngx_toolgate_runner_add(cf, &conf->runner_path,

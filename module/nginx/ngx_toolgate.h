@@ -205,6 +205,8 @@ typedef struct {
     ngx_uint_t bridges;     /* ngx_toolgate_bridges_t */
     ngx_toolgate_addresses_t addresses; /* of a worker */
     ngx_uint_t number;                  /* among the servers with tools */
+    u_char *file;                       /* where it stands */
+    ngx_uint_t line;
     ngx_toolgate_limit_t limit;
     ngx_toolgate_runner_t *runner;
     ngx_array_t *status_rules; /* tool_status_allow */
@@ -289,6 +291,13 @@ ngx_int_t ngx_toolgate_init_outputs(ngx_conf_t *cf,
 /* Of a server: each `tool` and `method`, then scf->blocks; NULL: no more. */
 ngx_toolgate_tool_t *ngx_toolgate_block_at(ngx_toolgate_srv_conf_t *scf,
                                            size_t i);
+
+/*
+ * Where a list is one message, it may be too long for one: warns of that,
+ * unless the one before (NULL: there was none) was, too.
+ */
+void ngx_toolgate_check_list(const ngx_toolgate_srv_conf_t *scf,
+                             const tg_catalogue_t *before, ngx_log_t *log);
 
 /* --- schemas --- */
 

@@ -34,6 +34,15 @@ is setting('PIDFile'), ($conf =~ /^pid\s+(\S+);/m)[0], 'and where its pid is';
 unlike setting('ExecStart') . $conf, qr/daemon\s+off/,
     'which it must be for SIGUSR2';
 
+# A user's own, beside the config that stands before it.
+my ($own_conf, $own) = $text =~ m{^```nginx\n((?:(?!^```).)*)^```
+    (?:(?!^```).)*?^(\ {4}\[Unit\]\n(?:(?!^\S).)*%h/toolgate/.*?)^\S}msx;
+ok $own, "a user's unit" or BAIL_OUT('docs/operations.md has another shape');
+like $own, qr/^ {4}Type=forking$/m, "a user's unit: systemd knows it, too";
+my ($own_pid) = $own =~ m{^ {4}PIDFile=%h/toolgate/(\S+)$}m;
+is $own_pid, ($own_conf =~ /^pid\s+(\S+);/m)[0], 'and where its pid is';
+unlike $own . $own_conf, qr/daemon\s+off/, 'and SIGUSR2 is not ignored';
+
 # The same here: the documented paths are those of the test.
 sub here {
     my ($command) = @_;

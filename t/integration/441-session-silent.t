@@ -88,6 +88,46 @@ is_about(closes($start, $client), 2.5 + 2, 'when the call has ended');
 is text_of($mute->call_tool('hi')), 'hi', 'who has not spoken yet may still';
 $tg->stop;
 
+# --- bridges ----------------------------------------------------------------
+
+# Each is silent for longer than a frame may take: somebody who began one when
+# it had fallen silent is closed first.
+my $from = $tg->log_size;
+$tg->conf("tool_idle_timeout off frame=1s;\n$tool")->start;
+my %bridge = (
+    jsonrpc => $tg->bridge,
+    relay   => $tg->bridge([], {
+        TOOLGATE_SOCKET   => undef,
+        AC7_RUNNER_SOCKET => $tg->socket_path,
+    }),
+);
+
+sub is_served {
+    my ($when) = @_;
+    is text_of($bridge{$_}->call_tool('hi')), 'hi', "a bridge, $_, $when"
+        for sort keys %bridge;
+}
+
+sub frame_passes {
+    my $begun = $tg->connect;
+    $begun->send_raw('{');
+    ok $begun->at_eof, 'the time of a frame passes';
+}
+$bridge{$_}->rpc('initialize', { protocolVersion => '2025-11-25' })
+    for sort keys %bridge;
+is_served('at first');
+frame_passes();
+is_served('that was silent');
+frame_passes();
+$tg->reload;
+like $tg->log($from), qr/2 sessions went on/, 'a reload, while they are silent';
+frame_passes();
+is_served('that was silent before a reload and behind it');
+is scalar(() = $tg->log($from) =~ /sent no whole frame in time/g), 3,
+    'nobody else was closed for that';
+$_->stop for values %bridge;
+$tg->stop;
+
 # --- silence --------------------------------------------------------------
 
 $tg->conf("tool_idle_timeout 2s frame=600s;\n$tool")->start;

@@ -3,6 +3,7 @@
 # all of it at once; one that no message carries is told of at load.
 
 use Toolgate::Test;
+use Toolgate::Listed;
 
 # 300 tools of so many bytes each.
 sub config {
@@ -39,5 +40,86 @@ $from = $tg->log_size;
 $tg->reload;
 unlike $tg->log($from), qr/the list of tools has/,
     'without relay there is nothing to warn of';
+
+# --- the border -----------------------------------------------------------
+
+# 301 tools, the last of which has words of its own: a word has 4 KB at most.
+sub border {
+    my ($size, $words) = @_;
+    return config($size) . "tool last { description '"
+        . 'x' x $words . "'; return hi; }";
+}
+
+# What is served to an id of 20 characters, of which no number has more.
+sub answer {
+    my $id = '"' . 'i' x 18 . '"';
+    my $c = $tg->connect;
+    $c->send_line(qq({"kind":"mcp_request","id":$id,"method":"tools/list"}));
+    return $c->recv_line;
+}
+my $limit = 1_048_575;
+my $warning = qr/\[warn\].*list of tools has (\d+) bytes: .*relay/;
+$from = $tg->log_size;
+$tg->conf(border(2000, 1))->reload;
+my $more = $limit - length answer();
+my $size = 2000 + int($more / 300);
+my $words = 1 + $more % 300;
+$tg->conf(border($size, $words))->reload;
+is length answer(), $limit, 'relay: a message as long as one may be';
+unlike $tg->log($from), $warning, 'is nothing to warn of';
+$from = $tg->log_size;
+$tg->conf(border($size, $words + 1))->reload;
+like answer(), qr/"code":-32603/, 'relay: with one byte more, an error';
+my ($said) = $tg->log($from) =~ $warning;
+is $said, $limit + 1, 'which is warned of';
+
+# --- a list that grows later ----------------------------------------------
+
+my $far = Toolgate::Listed->new($tg, 'far');
+my @small = ('set_tools', 'echo');
+my @large = (@small, $far->tool('long', description => 'x' x 200_000));
+my $body = config(2900) . "mcp_server far { exec @{[ $far->command ]}; }";
+$far->list(@small);
+$from = $tg->log_size;
+$tg->conf($body)->reload;
+$client = $tg->connect;
+
+sub has {
+    my ($name) = @_;
+    wait_for {
+        my $cursor;
+        my $all = '';
+        do {
+            my $page = $client->rpc('tools/list',
+                $cursor ? { cursor => $cursor } : {})->{result};
+            $all .= " $_->{name} " for @{ $page->{tools} // [] };
+            $cursor = $page->{nextCursor};
+        } while $cursor;
+        return $all =~ / $name /;
+    } "$name in the list";
+}
+
+# Lists these, and this one last of all.
+sub set {
+    my (@tools) = @_;
+    $far->list(@tools);
+    $client->call_tool('far_set_tools',
+        { tools => [ map { ref ? $_ : $far->tool($_) } @tools ] });
+    has("far_$tools[-1]");
+}
+sub warned { return scalar(() = $tg->log($from) =~ /$warning/g) }
+
+has('far_echo');
+is warned(), 0, 'with a short list of an MCP server there is nothing to say';
+set(@large, 'one');
+is warned(), 1, 'one that is too long is warned of when it comes';
+set(@large, 'two');
+is warned(), 1, 'once';
+set(@small, 'three');
+set(@large, 'four');
+is warned(), 2, 'and again when it has become so again';
+$from = $tg->log_size;
+$tg->reload;
+is warned(), 1, 'a load says it of a list that was kept';
 
 done_testing;

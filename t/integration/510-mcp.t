@@ -72,6 +72,20 @@ ok delete $reply->{_meta}{'io.modelcontextprotocol/serverInfo'},
     'it says who answers';
 is $json->encode($reply), $json->encode($result), 'the rest is as it came';
 
+# What failed is an error in ipc, of the class that its server names.
+my ($ipc) = grep { $_->name eq 'ipc' } @ways;
+for my $case ([ undef, 'IPCToolExecutionError' ], [ ('FileLockedError') x 2 ]) {
+    my ($type, $wanted) = @$case;
+    my $failed = {
+        content => [ { type => 'text', text => 'in use' } ],
+        isError => JSON::PP::true,
+        $type ? (_meta => { 'toolgate/errorType' => $type }) : (),
+    };
+    is_deeply $ipc->call('far_result', { result => $failed })->{raw},
+        { error => { message => 'in use', type => $wanted } },
+        "ipc: a failure of a server's tool is a $wanted";
+}
+
 my $params = $json->decode(text_of($client->rpc('tools/call', {
     name      => 'far_params',
     arguments => { a => [ 1, '2' ] },

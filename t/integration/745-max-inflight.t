@@ -18,7 +18,9 @@ my $conf = join '',
         . "$tools }\n"} 1, 3;
 $conf .= "server { listen unix:%%DIR%%/default.sock;\n"
     . "tool_runner @{[ $tg->runner_path ]}; tool_state_dir %%STATE%%;\n"
-    . "method block { exec cat %%DIR%%/fifo; timeout 60s; output text; } }\n";
+    . "method block { exec cat %%DIR%%/fifo; timeout 60s; output text; }\n"
+    . "tool queue { $wait concurrency 4 queue=400; }\n"
+    . "tool now { return ok; } }\n";
 POSIX::mkfifo($tg->dir . '/fifo', 0600) or die "mkfifo: $!";
 $tg->conf($conf, server => 0)->start(socket => $tg->dir . '/1.sock');
 
@@ -77,5 +79,23 @@ ok $c->rpc('ping')->{result}{pong}, '400 at once: none is refused';
 wait_for { 1 == grep {/fifo/} values %{ $tg->processes } }
     'the cancellations behind them to be read';
 pass 'the cancellations behind them are read';
+
+# As many through a bridge: all of them are under way before one has ended.
+unlink $tg->dir . '/go';
+my $bridge = $tg->bridge([ $tg->dir . '/default.sock' ]);
+$bridge->rpc('initialize', { protocolVersion => '2025-11-25' });
+my %open = map { $_ => 1 }
+    map { $bridge->request('tools/call', { name => 'queue' }) } 1 .. 400;
+is text_of($bridge->call_tool('now')), 'ok', 'a bridge with 400 at once';
+$tg->file('go', '');
+my $text = '';
+for (1 .. 400) {
+    my $answer = $bridge->recv_json;
+    delete $open{ $answer->{id} };
+    $text .= text_of($answer) // 'nothing';
+}
+is scalar(keys %open), 0, 'each of them is answered';
+is $text, "done\n" x 400, 'with what it had asked for';
+$bridge->stop;
 
 done_testing;

@@ -83,7 +83,10 @@ for my $case (@values) {
     }
 }
 
-# Whole results are passed on as they are; ipc has the text of them.
+# Whole results are passed on as they are; ipc has the text of them, and a
+# failure that has none is not without a word.
+my $untold = 'The tool says that it failed, but not why: its result has no '
+    . 'text. Look into its log, or tell its author to say what went wrong.';
 my @results = (
     [
         { content => [ text_block('one'), text_block('two') ] }, "one\ntwo"
@@ -91,6 +94,17 @@ my @results = (
     [ { content => [] }, '' ],
     [
         { content => [ text_block('no') ], isError => $true }, 'no'
+    ],
+    [ { content => [], isError => $true }, '' ],
+    [
+        {
+            content => [
+                { type => 'image', data => 'AA==', mimeType => 'image/png' },
+            ],
+            isError => $true,
+            _meta   => { 'toolgate/errorType' => 'CameraError' },
+        },
+        ''
     ],
     [
         {
@@ -141,9 +155,11 @@ for my $case (@results) {
             if ($way->name ne 'ipc') {
                 is_deeply plain($way, $answer), $result, $name;
             } elsif ($result->{isError}) {
-                is_deeply $answer->{raw}{error},
-                    { message => $text, type => 'IPCToolExecutionError' },
-                    $name;
+                my $type = $result->{_meta}{'toolgate/errorType'};
+                is_deeply $answer->{raw}{error}, {
+                    message => $text || $untold,
+                    type    => $type // 'IPCToolExecutionError',
+                }, $name;
             } else {
                 is_deeply $answer->{result},
                     { content => [ text_block($text) ], isError => $false },

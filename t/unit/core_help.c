@@ -156,6 +156,27 @@ help_contains(tg_str_t pattern, tg_str_t got)
     return is_there;
 }
 
+/* A time with milliseconds, as its pattern has it. */
+static int
+help_is_time(tg_str_t text)
+{
+    static const char shape[] = "0000-00-00T00:00:00.000Z";
+    size_t i;
+
+    if (text.len != sizeof(shape) - 1) {
+        return 0;
+    }
+
+    for (i = 0; i < text.len; i++) {
+        if (shape[i] == '0' ? !tg_is_digit(text.data[i])
+                            : text.data[i] != shape[i]) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
 static int
 help_match_string(tg_str_t pattern, tg_str_t raw)
 {
@@ -182,6 +203,10 @@ help_match_string(tg_str_t pattern, tg_str_t raw)
 
     if (tg_json_type(raw) != TG_JSON_STRING) {
         return 0;
+    }
+
+    if (tg_str_eq(pattern, TG_STR("$time"))) {
+        return help_is_time(tg_json_body(raw));
     }
 
     n = strlen("$contains:");

@@ -204,3 +204,39 @@ ngx_toolgate_path(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     return NGX_CONF_OK;
 }
+
+void
+ngx_toolgate_check_list(const ngx_toolgate_srv_conf_t *scf,
+                        const tg_catalogue_t *before, ngx_log_t *log)
+{
+    const tg_dialect_row_t *row;
+    ngx_uint_t dialect;
+    size_t size;
+
+    for (dialect = TG_DIALECT_AUTO + 1; dialect < TG_DIALECT_END; dialect++) {
+        row = tg_dialect((tg_dialect_t) dialect);
+
+        if (!row->is_listed_whole
+            || (scf->protocol != TG_DIALECT_AUTO && scf->protocol != dialect))
+        {
+            continue;
+        }
+
+        size = tg_dialect_list_size(row, scf->catalogue);
+
+        if (size <= row->max_frame
+            || (before != NULL
+                && tg_dialect_list_size(row, before) > row->max_frame))
+        {
+            continue;
+        }
+
+        ngx_log_error(NGX_LOG_WARN, log, 0,
+                      "the list of tools has %uz bytes: clients of the "
+                      "%s dialect, whose messages have %uz at most, will "
+                      "get an error for it; describe the tools in fewer "
+                      "words, or offer some of them in another server "
+                      "in %s:%ui",
+                      size, row->name, row->max_frame, scf->file, scf->line);
+    }
+}

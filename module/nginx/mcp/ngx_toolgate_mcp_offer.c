@@ -264,7 +264,7 @@ ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array)
 {
     ngx_toolgate_mcp_clashes_t clashes;
     ngx_toolgate_mcp_list_t *list, *old;
-    tg_catalogue_t *catalogue;
+    tg_catalogue_t *catalogue, *before;
 
     old = mcp->list;
 
@@ -292,9 +292,16 @@ ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array)
         return NGX_ERROR;
     }
 
-    ngx_toolgate_mcp_list_release(old);
+    before = tg_catalogue_hold(mcp->offer->scf->catalogue);
     ngx_toolgate_session_offer(mcp->offer->scf, catalogue);
     tg_catalogue_release(catalogue);
+
+    if (!clashes.is_quiet) {
+        ngx_toolgate_check_list(mcp->offer->scf, before, clashes.log);
+    }
+
+    tg_catalogue_release(before);
+    ngx_toolgate_mcp_list_release(old);
 
     return NGX_OK;
 }
@@ -380,6 +387,7 @@ ngx_toolgate_mcp_settle_offer(ngx_cycle_t *cycle,
 
     tg_catalogue_release(offer->scf->catalogue);
     offer->scf->catalogue = catalogue;
+    ngx_toolgate_check_list(offer->scf, offer->base, clashes->log);
 
     return clashes->nclashes == 0 || clashes->level != NGX_LOG_EMERG
                ? NGX_OK

@@ -202,6 +202,9 @@ sub matches {
         return $type eq $1 if $pattern =~ /^\$(array|string|number)$/;
         return $type eq 'string' && index($got, $1) >= 0
             if $pattern =~ /^\$contains:(.*)/s;
+        return $type eq 'string'
+            && $got =~ /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/
+            if $pattern eq '$time';
     }
     return 0 if type($pattern) ne $type;
     if ($type eq 'hash') {
