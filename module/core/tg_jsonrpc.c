@@ -101,7 +101,7 @@ tg_jsonrpc_notification(tg_peer_t *peer, tg_message_t *message,
         peer->is_mcp = 1;
 
     } else if (tg_json_is_text(method, TG_STR(TG_HELLO))) {
-        peer->is_toolgate = 1;
+        tg_peer_is_ours(peer);
         peer->resends |= tg_json_has(message->params, TG_STR("resends"),
                                      TG_JSON_TRUE, &resends);
         tg_peer_learn(peer, message->params);

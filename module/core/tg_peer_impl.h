@@ -170,6 +170,12 @@ const char *tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
 
 /* --- tg_peer.c --- */
 
+/* What a bridge of ours may put around the largest message of its agent's. */
+#define TG_PEER_ENVELOPE 16384
+
+/* A bridge or CLI of ours has said hello. */
+void tg_peer_is_ours(tg_peer_t *peer);
+
 /* Keeps the name that the client gives itself. */
 void tg_peer_meet(tg_peer_t *peer, tg_str_t name);
 

@@ -179,7 +179,11 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
     peer->is_mcp = (flags & TG_STATE_IS_MCP) != 0;
     peer->is_legacy = (flags & TG_STATE_IS_LEGACY) != 0;
     peer->is_modern = (flags & TG_STATE_IS_CLAIMING) != 0;
-    peer->is_toolgate = (flags & TG_STATE_IS_TOOLGATE) != 0;
+
+    if (flags & TG_STATE_IS_TOOLGATE) {
+        tg_peer_is_ours(peer);
+    }
+
     peer->resends = (flags & TG_STATE_RESENDS) != 0;
     peer->is_closing = (flags & TG_STATE_IS_CLOSING) != 0;
 }

@@ -72,5 +72,20 @@ is $answer->{id}, 8, 'relay: too large is answered';
 like $answer->{error}{message}, qr/1048584 bytes, and at most 1048575 /,
     'with the sizes';
 $bridge->stop;
+$parent->close;
+
+# NGINX: all that the bridge takes, though it has longer ids, over a reload too.
+my $body = 'tool t { description T.; return ok; }';
+$tg->conf($body)->start;
+$bridge = $tg->bridge;
+$bridge->rpc('ping') for 1 .. 10;
+$most = 10_493_952 - length call(1, 't', 0);
+for my $when ('jsonrpc', 'after a reload') {
+    $bridge->send_line(call(1, 't', $most));
+    is $bridge->recv_json->{result}{content}[0]{text}, 'ok',
+        "$when: all that the bridge takes passes";
+    $tg->reload($body) if $when eq 'jsonrpc';
+}
+$bridge->stop;
 
 done_testing;
