@@ -154,7 +154,8 @@ test_clang() {
     case $CC in *clang*) CC=gcc ;; *) CC=clang ;; esac
     BUILD=$BUILD/other
     with_lock build_all
-    test_unit
+    test_unit || return 1
+    prove_files t/integration/002-smoke.t t/integration/400-transcripts.t
 }
 
 # What waits for events passes, however late everybody is.
