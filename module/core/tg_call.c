@@ -190,6 +190,7 @@ tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id)
     sub->next = *at;
     *at = sub;
     peer->nsubscriptions++;
+    peer->kept += sizeof(*sub) + id.len;
 
     return TG_OK;
 }
@@ -201,8 +202,9 @@ tg_subscription_remove(tg_peer_t *peer, tg_subscription_t **at)
 
     sub = *at;
     *at = sub->next;
-    tg_free(peer->alloc, sub);
     peer->nsubscriptions--;
+    peer->kept -= sizeof(*sub) + sub->id.len;
+    tg_free(peer->alloc, sub);
 }
 
 int

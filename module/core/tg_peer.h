@@ -344,8 +344,8 @@ tg_wait_t tg_peer_waits(const tg_peer_t *peer, size_t unsent, size_t left);
 
 /*
  * The bytes that are kept for this client: output, replies that wait for
- * the rest of their batch, calls and what the host holds for them.  Input
- * that was not consumed is the host's own.
+ * the rest of their batch, calls and what the host holds for them, and
+ * subscriptions.  Input that was not consumed is the host's own.
  */
 size_t tg_peer_kept(const tg_peer_t *peer);
 

@@ -136,3 +136,42 @@ HELP_TEST(kept, "what is kept")
     CU_ASSERT(tg_peer_kept(&host.peer) == host.peer.out.cap);
     host_deinit(&host);
 }
+
+#define TEST_LISTEN(id)                                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"subscriptions/listen\","  \
+    "\"params\":{\"notifications\":{\"toolsListChanged\":true},\"_meta\":{"    \
+    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","              \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}}}\n"
+#define TEST_UNLISTEN(id)                                                      \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","             \
+    "\"params\":{\"requestId\":" id "}}\n"
+#define TEST_ID "\"a subscription, with an id\""
+
+/* Each until its client takes it back, also in another process. */
+HELP_TEST(kept_listening, "subscriptions that are kept")
+{
+    size_t before, each;
+    host_t host;
+    int i;
+
+    host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, 65536, 4);
+    host_feed(&host, TG_STR(TEST_LISTEN("0")));
+    (void) host_take(&host);
+    each = tg_peer_kept(&host.peer) - host.peer.out.cap;
+    CU_ASSERT(each > sizeof(tg_str_t));
+    host_feed(&host, TG_STR(TEST_LISTEN(TEST_ID)));
+    (void) host_take(&host);
+    before = tg_peer_kept(&host.peer) - host.peer.out.cap;
+    CU_ASSERT(before == 2 * each + strlen(TEST_ID) - 1);
+
+    for (i = 0; i < 2; i++) {
+        CU_ASSERT(host_move(&host) == TG_OK);
+        CU_ASSERT(tg_peer_kept(&host.peer) - host.peer.out.cap == before);
+    }
+
+    host_feed(&host, TG_STR(TEST_UNLISTEN(TEST_ID)));
+    CU_ASSERT(tg_peer_kept(&host.peer) - host.peer.out.cap == each);
+    host_feed(&host, TG_STR(TEST_UNLISTEN("0")));
+    CU_ASSERT(tg_peer_kept(&host.peer) == host.peer.out.cap);
+    host_deinit(&host);
+}

@@ -11,8 +11,10 @@
  * Memory: the beginnings of frames, answers that nobody reads or that wait
  * for their batch, and calls.  Each client's share has its own bound; a
  * thousand clients that all fill theirs would still be gigabytes.  Over the
- * worker's bound, who has kept the most for the longest is closed: bytes times
- * time, so that a large frame on its way is not closed for it.
+ * worker's bound, the user who keeps the most has to give, of theirs the
+ * process that does, and of that the connection.  Within a user's, what is kept
+ * counts in full after a while only: no large frame on its way is closed where
+ * many others have been there for longer.
  *
  * Room: a worker whose clients have taken all connections or descriptors could
  * not talk to its runner and its log.  So a client that would take of the last
@@ -168,6 +170,10 @@ ngx_toolgate_turn_next(ngx_event_t *ev)
 #define NGX_TOOLGATE_MEMORY 268435456
 /* What is less is not worth a look. */
 #define NGX_TOOLGATE_MEMORY_MIN 4096
+/* Milliseconds after which it counts in full; a large frame takes fewer. */
+#define NGX_TOOLGATE_MEMORY_TIME 250
+/* Sums of users and processes; nobody can choose with whom to share one. */
+#define NGX_TOOLGATE_PARTIES 4096
 
 static void ngx_toolgate_memory_relieve(ngx_event_t *ev);
 
@@ -175,11 +181,60 @@ static ngx_queue_t ngx_toolgate_memory_queue = { &ngx_toolgate_memory_queue,
                                                  &ngx_toolgate_memory_queue };
 static size_t ngx_toolgate_kept;
 static ngx_event_t ngx_toolgate_memory_event;
+/* What users keep and processes weigh, while somebody has to go. */
+static uint64_t ngx_toolgate_parties[NGX_TOOLGATE_PARTIES];
+
+/* Over TCP there is one user, and an address is a process. */
+static void
+ngx_toolgate_memory_party(ngx_toolgate_session_t *session)
+{
+    static uint32_t secret;
+
+    ngx_toolgate_client_t client;
+    ngx_connection_t *c;
+    uint32_t key[3];
+
+    if (secret == 0) {
+        secret = (uint32_t) ngx_random() | 1;
+    }
+
+    c = session->front.connection;
+    key[0] = secret;
+
+    if (ngx_toolgate_who(c, &client) == NGX_OK) {
+        key[1] = client.uid;
+        key[2] = (uint32_t) client.pid;
+    } else {
+        key[1] = (uint32_t) -1;
+        key[2] = ngx_crc32_short(c->addr_text.data, c->addr_text.len);
+    }
+
+    session->user = ngx_murmur_hash2((u_char *) key, 2 * sizeof(key[0]))
+                    % NGX_TOOLGATE_PARTIES;
+    session->process = ngx_murmur_hash2((u_char *) key, sizeof(key))
+                       % NGX_TOOLGATE_PARTIES;
+    session->has_party = 1;
+}
+
+/* Brings its weight up to now: what it kept, on average of late. */
+static void
+ngx_toolgate_memory_weigh(ngx_toolgate_session_t *session)
+{
+    uint64_t time;
+
+    time = ngx_min(ngx_current_msec - session->weighed,
+                   NGX_TOOLGATE_MEMORY_TIME);
+    session->weight = (session->weight * (NGX_TOOLGATE_MEMORY_TIME - time)
+                       + session->kept * time)
+                      / NGX_TOOLGATE_MEMORY_TIME;
+    session->weighed = ngx_current_msec;
+}
 
 void
 ngx_toolgate_memory_drop(ngx_toolgate_session_t *session)
 {
     if (session->kept != 0) {
+        ngx_toolgate_memory_weigh(session);
         ngx_toolgate_kept -= session->kept;
         ngx_queue_remove(&session->memory);
         session->kept = 0;
@@ -199,8 +254,13 @@ ngx_toolgate_memory_count(ngx_toolgate_session_t *session)
         return;
     }
 
+    if (!session->has_party) {
+        ngx_toolgate_memory_party(session);
+    }
+
+    ngx_toolgate_memory_weigh(session);
+
     if (session->kept == 0) {
-        session->kept_since = ngx_current_msec;
         ngx_queue_insert_tail(&ngx_toolgate_memory_queue, &session->memory);
     }
 
@@ -221,26 +281,60 @@ ngx_toolgate_memory_add(ssize_t bytes)
     ngx_toolgate_kept += (size_t) bytes;
 }
 
-static ngx_toolgate_session_t *
-ngx_toolgate_memory_worst(void)
+/* Users cannot be made up, processes can: for those time counts, too. */
+static void
+ngx_toolgate_memory_sum(void)
 {
-    ngx_toolgate_session_t *session, *worst;
-    uint64_t weight, most;
+    ngx_toolgate_session_t *session;
     ngx_queue_t *q;
 
-    worst = NULL;
-    most = 0;
+    ngx_memzero(ngx_toolgate_parties, sizeof(ngx_toolgate_parties));
 
     for (q = ngx_queue_head(&ngx_toolgate_memory_queue);
          q != ngx_queue_sentinel(&ngx_toolgate_memory_queue);
          q = ngx_queue_next(q))
     {
         session = ngx_queue_data(q, ngx_toolgate_session_t, memory);
-        weight = (uint64_t) session->kept
-                 * (ngx_current_msec - session->kept_since + 1);
+        ngx_toolgate_memory_weigh(session);
+        ngx_toolgate_parties[session->user] += session->kept;
+        ngx_toolgate_parties[session->process] += session->weight;
+    }
+}
 
-        if (weight > most) {
-            most = weight;
+static ngx_uint_t
+ngx_toolgate_memory_is_worse(const ngx_toolgate_session_t *a,
+                             const ngx_toolgate_session_t *b)
+{
+    const uint64_t *parties;
+
+    parties = ngx_toolgate_parties;
+
+    if (parties[a->user] != parties[b->user]) {
+        return parties[a->user] > parties[b->user];
+    }
+
+    if (parties[a->process] != parties[b->process]) {
+        return parties[a->process] > parties[b->process];
+    }
+
+    return a->weight != b->weight ? a->weight > b->weight : a->kept > b->kept;
+}
+
+static ngx_toolgate_session_t *
+ngx_toolgate_memory_worst(void)
+{
+    ngx_toolgate_session_t *session, *worst;
+    ngx_queue_t *q;
+
+    worst = NULL;
+
+    for (q = ngx_queue_head(&ngx_toolgate_memory_queue);
+         q != ngx_queue_sentinel(&ngx_toolgate_memory_queue);
+         q = ngx_queue_next(q))
+    {
+        session = ngx_queue_data(q, ngx_toolgate_session_t, memory);
+
+        if (worst == NULL || ngx_toolgate_memory_is_worse(session, worst)) {
             worst = session;
         }
     }
@@ -255,6 +349,8 @@ ngx_toolgate_memory_relieve(ngx_event_t *ev)
 
     (void) ev;
 
+    ngx_toolgate_memory_sum();
+
     while (ngx_toolgate_kept > NGX_TOOLGATE_MEMORY) {
         session = ngx_toolgate_memory_worst();
 
@@ -264,9 +360,11 @@ ngx_toolgate_memory_relieve(ngx_event_t *ev)
 
         ngx_log_error(NGX_LOG_WARN, session->front.connection->log, 0,
                       "client closed: the worker keeps more than %d MiB of "
-                      "unfinished frames and unread answers, %uz bytes of "
-                      "them this client's",
+                      "unfinished frames, calls and unread answers, %uz bytes "
+                      "of them this client's",
                       NGX_TOOLGATE_MEMORY / 1048576, session->kept);
+        ngx_toolgate_parties[session->user] -= session->kept;
+        ngx_toolgate_parties[session->process] -= session->weight;
         ngx_toolgate_memory_drop(session);
         session->is_broken = 1;
         ngx_toolgate_wake(&session->front);

@@ -71,7 +71,10 @@ struct ngx_toolgate_session_s {
     ngx_queue_t memory;            /* among those who keep much */
     ngx_toolgate_shared_t *shared; /* NULL: others know nothing of it */
     size_t kept;                   /* bytes that it keeps, when they are many */
-    ngx_msec_t kept_since;         /* when it began to */
+    uint64_t weight;               /* their average, of late, */
+    ngx_msec_t weighed;            /* as of then */
+    uint16_t user;                 /* whose sums it counts for */
+    uint16_t process;
 
     unsigned has_read:1;   /* a whole frame came since the timers were set */
     unsigned has_sent:1;   /* it took bytes since then */
@@ -79,6 +82,7 @@ struct ngx_toolgate_session_s {
     unsigned is_eof:1;     /* it will send no more */
     unsigned is_drained:1; /* the last look before goodbye was taken */
     unsigned is_broken:1;  /* close at once */
+    unsigned has_party:1;  /* user and process are known */
 
     /* Of `if=` of its trace: what was known when that was asked. */
     unsigned is_traced:1;

@@ -2,7 +2,8 @@ package Toolgate::Attacker;
 
 # A hostile client in a process of its own: one of Toolgate::Attacks against
 # a socket.  It says line by line what it has found, and at its end "done" or
-# what was wrong.  Options besides those of the attack: nice, cpu.
+# what was wrong.  Options besides those of the attack: nice, cpu, user
+# (its name; only root may).
 
 use strict;
 use warnings;
@@ -40,6 +41,10 @@ sub perform {
     my ($attack, $path, $out, $orders, $option) = @_;
     $SIG{$_} = 'DEFAULT' for qw(TERM INT);
     $SIG{PIPE} = 'IGNORE';
+    if (defined $option->{user}) {
+        my ($uid, $gid) = (getpwnam $option->{user})[ 2, 3 ];
+        POSIX::setgid($gid) && POSIX::setuid($uid) or POSIX::_exit(1);
+    }
     Toolgate::Guard::die_with_parent();
     POSIX::nice($option->{nice}) if $option->{nice};
     system "taskset -pc $option->{cpu} $$ >/dev/null"
