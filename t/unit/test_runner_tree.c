@@ -8,7 +8,9 @@
 
 #include "core_help.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -180,6 +182,45 @@ HELP_TEST(threads, "threads")
     close(there[1]);
     close(back[0]);
     close(back[1]);
+}
+
+static pid_t test_going;   /* ends when its folder is opened */
+static unsigned test_wide; /* how often all of /proc was opened */
+
+DIR *
+opendir(const char *path)
+{
+    int fd;
+
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    test_wide += strcmp(path, "/proc") == 0;
+
+    if (fd != -1 && test_going != 0 && strstr(path, "/task") != NULL) {
+        CU_ASSERT(kill(test_going, SIGKILL) == 0);
+        CU_ASSERT(waitpid(test_going, NULL, 0) == test_going);
+        test_going = 0;
+    }
+
+    return fd != -1 ? fdopendir(fd) : NULL;
+}
+
+/* What goes meanwhile has no list, which is no reason to read all of /proc. */
+HELP_TEST(race, "one that goes meanwhile")
+{
+    pid_t child;
+
+    child = fork();
+
+    if (child == 0) {
+        test_wait_for_ever();
+    }
+
+    test_wide = 0;
+    test_going = child;
+    CU_ASSERT(test_below(child) == 0);
+    CU_ASSERT(test_going == 0);
+    CU_ASSERT(access("/proc/thread-self/children", F_OK) == -1
+              || test_wide == 0);
 }
 
 HELP_TEST(sweep, "sweep")

@@ -118,7 +118,20 @@ tg_tree_next(DIR *dir)
     return 0;
 }
 
-/* For kernels without such lists, and sandboxes: all of /proc. */
+/* Has the kernel lists of children?  Not all have, and sandboxes. */
+static int
+tg_tree_has_lists(void)
+{
+    static int answer; /* asked once */
+
+    if (answer == 0) {
+        answer = access("/proc/thread-self/children", F_OK) == 0 ? 1 : -1;
+    }
+
+    return answer == 1;
+}
+
+/* Where it has none: all of /proc. */
 static size_t
 tg_tree_search(pid_t parent, pid_t *pids)
 {
@@ -149,10 +162,15 @@ size_t
 tg_tree_children(pid_t parent, pid_t *pids)
 {
     char path[64];
-    int fd, has_list;
     pid_t thread;
     size_t n;
     DIR *dir;
+    int fd;
+
+    /* A process without any is one that is just going. */
+    if (!tg_tree_has_lists()) {
+        return tg_tree_search(parent, pids);
+    }
 
     snprintf(path, sizeof(path), "/proc/%d/task", parent);
     dir = opendir(path);
@@ -161,7 +179,6 @@ tg_tree_children(pid_t parent, pid_t *pids)
         return 0;
     }
 
-    has_list = 0;
     n = 0;
 
     while ((thread = tg_tree_next(dir)) != 0) {
@@ -170,7 +187,6 @@ tg_tree_children(pid_t parent, pid_t *pids)
         fd = open(path, O_RDONLY | O_CLOEXEC);
 
         if (fd != -1) {
-            has_list = 1;
             n = tg_tree_read(fd, pids, n);
             (void) close(fd);
         }
@@ -178,7 +194,7 @@ tg_tree_children(pid_t parent, pid_t *pids)
 
     (void) closedir(dir);
 
-    return has_list ? n : tg_tree_search(parent, pids);
+    return n;
 }
 
 void
