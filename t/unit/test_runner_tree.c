@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -260,7 +261,7 @@ test_marked(const char *name, uint64_t mark, pid_t *child)
         if (*child == 0) {
             (void) setsid();
             (void) prctl(PR_SET_NAME, name);
-            tg_mark_set(mark);
+            tg_mark_set(mark, 1);
             *child = fork() == 0 ? 0 : getpid();
 
             if (*child != 0) {
@@ -298,6 +299,48 @@ HELP_TEST(mark, "mark")
     CU_ASSERT(test_below(cared) == 2 && test_below(other) == 2);
     CU_ASSERT(tg_mark_sweep(mark, &is_left) == 0);
     tg_tree_sweep();
+}
+
+/* A serial is a process's own, until it lowers one of the limits. */
+static int
+test_serials(void)
+{
+    struct rlimit limit;
+    uint64_t mark;
+
+    mark = tg_mark(1, 2);
+
+    if (tg_mark_serial(mark, getpid()) != 0) {
+        return 1;
+    }
+
+    tg_mark_set(mark, 5);
+
+    if (tg_mark_serial(mark, getpid()) != 5
+        || tg_mark_serial(tg_mark(1, 3), getpid()) != 0)
+    {
+        return 2;
+    }
+
+    limit.rlim_cur = mark | 4;
+    limit.rlim_max = mark | 4;
+
+    return setrlimit(RLIMIT_RTTIME, &limit) != 0
+           || tg_mark_serial(mark, getpid()) != 0;
+}
+
+HELP_TEST(serial, "serial")
+{
+    int status;
+    pid_t pid;
+
+    pid = fork();
+
+    if (pid == 0) {
+        _exit(test_serials());
+    }
+
+    CU_ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
 static int

@@ -5,16 +5,20 @@
  * While the main process of a program lives, it is a subreaper, so all that
  * it started is below it.  When it has died, what it left becomes the
  * runner's child.  Whose such an orphan is can be known only at that moment,
- * so it is written down then.  Where programs have cgroups, that says it.
- * Else it is the program's whose session or group it shares; or that of an
- * orphan whose session it shares; or the program's that has just ended.  Else
- * it was below an orphan that has ended since: then it is that program's
- * which is being ended.
+ * so it is written down then.  It is the program's whose session or group it
+ * shares, or whose mark it has: none of these can be had of another one.  The
+ * mark of a program that is gone is that of a daemon that was wanted.
+ *
+ * Where it has no mark, as there are none or it took that off, this is a
+ * guess.  Where programs have cgroups, that says it.  Else it is the owner's
+ * of an orphan whose session it shares; or the program's that is being ended,
+ * for itself or an orphan of it may have ended; or that has just ended.
  *
  * A main process is reaped last, when nothing of its program is left: until
  * then its number, which is also that of its session and its group, cannot
  * become anybody else's.
  */
+#include "runner/program/tg_mark.h"
 #include "runner/program/tg_program.h"
 
 #include <sys/wait.h>
@@ -42,27 +46,41 @@ tg_program_look_for_end(tg_program_t *program)
                           : W_EXITCODE(0, info.si_status);
 }
 
-static const tg_program_t *
-tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
+/*
+ * How likely it left what has no mark: rather a daemon that was wanted is
+ * ended than one that was not lives on.
+ */
+static int
+tg_orphans_rank(const tg_program_t *program)
 {
-    const tg_program_t *program, *ended, *forced;
+    return program->is_news || (program->has_ended && program->is_forced)
+               ? 1 + 2 * program->is_forced + program->is_news
+               : 0;
+}
+
+static const tg_program_t *
+tg_orphans_guess(const tg_programs_t *programs, const tg_proc_t *proc)
+{
+    const tg_program_t *program, *best;
     unsigned long cgroup;
+    int rank, best_rank;
     size_t i;
 
     cgroup = tg_cgroup_of(&programs->cgroups, proc->pid);
-    ended = NULL;
-    forced = NULL;
+    best = NULL;
+    best_rank = 0;
 
     for (program = programs->first; program != NULL; program = program->next) {
-        if (cgroup != 0
-                ? cgroup == program->cgroup
-                : proc->sid == program->pid || proc->pgrp == program->pid)
-        {
+        if (cgroup != 0 && cgroup == program->cgroup) {
             return program;
         }
 
-        ended = program->is_news ? program : ended;
-        forced = program->has_ended && program->is_forced ? program : forced;
+        rank = tg_orphans_rank(program);
+
+        if (rank > best_rank) {
+            best = program;
+            best_rank = rank;
+        }
     }
 
     if (cgroup != 0) {
@@ -75,7 +93,27 @@ tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
         }
     }
 
-    return ended != NULL ? ended : forced;
+    return best;
+}
+
+static const tg_program_t *
+tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
+{
+    const tg_program_t *program;
+    uint32_t serial;
+
+    serial = programs->mark != 0 ? tg_mark_serial(programs->mark, proc->pid)
+                                 : 0;
+
+    for (program = programs->first; program != NULL; program = program->next) {
+        if (proc->sid == program->pid || proc->pgrp == program->pid
+            || (serial != 0 && serial == program->serial))
+        {
+            return program;
+        }
+    }
+
+    return serial == 0 ? tg_orphans_guess(programs, proc) : NULL;
 }
 
 static int

@@ -24,6 +24,7 @@ typedef struct {
     tg_program_env_t env;
     tg_spills_t *spills;  /* of what they put out; NULL: the host has none */
     uint64_t mark;        /* of every program (tg_mark.h); the host sets it */
+    uint32_t last;        /* the serial of the last one */
     tg_cgroups_t cgroups; /* none, unless the host looks for one */
     int null_fd;          /* the standard input of programs that get none */
     uv_signal_t sigchld;
