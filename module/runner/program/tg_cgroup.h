@@ -1,7 +1,8 @@
 /*
  * A cgroup (version 2) of its own for each program, where the runner may
- * divide the one that it is in.  Whatever a program starts stays in it, it is
- * killed in one step, however fast it forks, and it can be limited.
+ * divide the one that it is in.  Whatever a program starts stays in it, unless
+ * it means to leave: it is the same user's.  It is killed in one step, however
+ * fast it forks, and it can be limited.
  *
  *   BASE/                 the runner's
  *     toolgate.MARK.PID/  of the runner with this mark (tg_mark.h) and pid

@@ -10,9 +10,11 @@
  * mark of a program that is gone is that of a daemon that was wanted.
  *
  * Where it has no mark, as there are none or it took that off, this is a
- * guess.  Where programs have cgroups, that says it.  Else it is the owner's
- * of an orphan whose session it shares; or the program's that is being ended,
- * for itself or an orphan of it may have ended; or that has just ended.
+ * guess.  Where programs have cgroups, that says it, if it is one of a program
+ * that has ended: it may have gone to another one, as they are its user's own.
+ * Else it is the owner's of an orphan whose session it shares; or the
+ * program's that is being ended, for itself or an orphan of it may have ended;
+ * or that has just ended.
  *
  * A main process is reaped last, when nothing of its program is left: until
  * then its number, which is also that of its session and its group, cannot
@@ -71,7 +73,9 @@ tg_orphans_guess(const tg_programs_t *programs, const tg_proc_t *proc)
     best_rank = 0;
 
     for (program = programs->first; program != NULL; program = program->next) {
-        if (cgroup != 0 && cgroup == program->cgroup) {
+        if (cgroup != 0 && cgroup == program->cgroup
+            && (program->is_news || program->has_ended))
+        {
             return program;
         }
 
@@ -81,10 +85,6 @@ tg_orphans_guess(const tg_programs_t *programs, const tg_proc_t *proc)
             best = program;
             best_rank = rank;
         }
-    }
-
-    if (cgroup != 0) {
-        return NULL;
     }
 
     for (i = 0; i < programs->norphans; i++) {
