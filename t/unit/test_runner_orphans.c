@@ -110,3 +110,46 @@ HELP_TEST(unmarked, "two that end at once, without a mark")
         test_end_child(cancelled.child);
     }
 }
+
+/* %d: how many daemons are left, in a session of their own that is told. */
+#define TEST_DAEMONS                                                           \
+    "exec perl -MPOSIX -e 'if (!($kid = fork)) { setsid; "                     \
+    "open STDOUT, q(>), q(/dev/null); open STDERR, q(>), q(/dev/null); "       \
+    "POSIX::close(3); for (1 .. %d) { next if fork; sleep 1000; exit } "       \
+    "POSIX::_exit(0) } waitpid $kid, 0; print $kid'"
+
+static int
+test_has_no_child(void *ctx)
+{
+    siginfo_t info;
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == -1;
+}
+
+/* Also when these are more than one step takes; and all of them are reaped. */
+HELP_TEST(many, "many daemons")
+{
+    test_pair_t cancelled, other;
+    char text[1024];
+    pid_t session;
+
+    host.programs.mark = tg_mark(1, 2);
+    snprintf(text, sizeof(text), TEST_DAEMONS, TG_TREE_MAX + 50);
+    CU_ASSERT(host_exec(host_sh(text, "")));
+    session = atoi(host_text("text"));
+    CU_ASSERT_FATAL(session > 1);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    CU_ASSERT(kill(-session, 0) == 0);
+
+    test_start(&other, "other", "");
+    test_start(&cancelled, "cancelled", "");
+    test_end_both(&cancelled, &other);
+    CU_ASSERT(host_is_gone(cancelled.child));
+    CU_ASSERT(!host_is_gone(other.child));
+    test_end_child(other.child);
+    test_end_child(cancelled.child);
+
+    CU_ASSERT(kill(-session, SIGKILL) == 0);
+    CU_ASSERT(host_until(test_has_no_child, NULL));
+    CU_ASSERT(host.programs.norphans == 0 && !host.programs.has_more);
+}

@@ -15,6 +15,7 @@
 #define TG_CGROUP_H
 
 #include "runner/program/tg_cgroup_file.h"
+#include "runner/program/tg_tree.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -74,9 +75,9 @@ int tg_cgroup_make(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
 /* Kills all that is in it. */
 void tg_cgroup_kill(const tg_cgroups_t *cgroups, unsigned long number);
 
-/* Those that are in it: their number, at most TG_TREE_MAX. */
-size_t tg_cgroup_read(const tg_cgroups_t *cgroups, unsigned long number,
-                      pid_t *pids);
+/* Those that are in it. */
+void tg_cgroup_read(const tg_cgroups_t *cgroups, unsigned long number,
+                    tg_tree_take_t take, void *ctx);
 
 /* Was something in it killed because it had no memory left? */
 int tg_cgroup_was_full(const tg_cgroups_t *cgroups, unsigned long number);
