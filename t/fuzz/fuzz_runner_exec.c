@@ -49,7 +49,7 @@ static runner_t runner;
 /* --- what does not really happen --- */
 
 int __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step);
-size_t __wrap_tg_tree_read(int fd, pid_t *pids, size_t n);
+int __wrap_tg_tree_read(int fd, tg_tree_take_t take, void *ctx);
 int __wrap_tg_proc_signal(const tg_proc_t *proc, int sig);
 int __wrap_kill(pid_t pid, int sig);
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);
@@ -104,10 +104,10 @@ __wrap_tg_spawn(const tg_spawn_t *spawn, pid_t *pid, tg_spawn_step_t *step)
     return 0;
 }
 
-size_t
-__wrap_tg_tree_read(int fd, pid_t *pids, size_t n)
+int
+__wrap_tg_tree_read(int fd, tg_tree_take_t take, void *ctx)
 {
-    return n;
+    return 1;
 }
 
 int

@@ -7,6 +7,7 @@
 
 #include "runner/program/tg_cgroup.h"
 #include "runner/program/tg_clone.h"
+#include "runner/program/tg_mark.h"
 
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -27,6 +28,7 @@ test_open(void)
 
     if (!is_open) {
         tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
+        host.programs.mark = tg_mark(1, 2);
         is_open = 1;
     }
 
@@ -57,6 +59,27 @@ static int
 test_is_clear(void *ctx)
 {
     return test_count() == 0;
+}
+
+static int
+test_is_one(void *ctx)
+{
+    return host.jobs.nrunning == 1;
+}
+
+/* What is in a file, which goes. */
+static pid_t
+test_number(const char *path)
+{
+    FILE *file;
+    int pid;
+
+    file = fopen(path, "r");
+    CU_ASSERT(file != NULL && fscanf(file, "%d", &pid) == 1);
+    (void) fclose(file);
+    (void) unlink(path);
+
+    return pid;
 }
 
 /* --- what only looks like one --- */
@@ -424,6 +447,58 @@ HELP_TEST(daemon, "daemon")
     CU_ASSERT(test_count() == 1);
 
     CU_ASSERT(kill(pid, SIGKILL) == 0);
+    CU_ASSERT(host_until(test_is_clear, NULL));
+}
+
+/* A call is ended that left a deaf child, which went to this cgroup. */
+static void
+test_leaves(const char *first, unsigned long number)
+{
+    char path[96], script[3 * TG_CGROUP_PATH];
+    unsigned id;
+    pid_t pid;
+
+    snprintf(path, sizeof(path), "%s/up", help_dir);
+    snprintf(script, sizeof(script),
+             "setsid sh -c 'trap \"\" TERM; %s mkdir -p %s/%lu; "
+             "echo $$ >%s/%lu/cgroup.procs && echo $$ >%s.new; mv %s.new %s; "
+             "while :; do sleep 0.1; done' >/dev/null 2>&1 3>&1 & sleep 1000",
+             first, test_cgroups()->dir, number, test_cgroups()->dir, number,
+             path, path, path);
+    id = host_send(host_sh(script, ""));
+    CU_ASSERT_FATAL(host_until(host_is_file, path));
+    pid = test_number(path);
+    host_cancel(id);
+    CU_ASSERT(host.jobs.nrunning == 2);
+    CU_ASSERT(host_until(test_is_one, NULL));
+    CU_ASSERT(host_is_gone(pid));
+    (void) kill(pid, SIGKILL);
+    CU_ASSERT(host_until(host_pid_is_gone, &pid));
+}
+
+/* It is found all the same, also where it has taken its mark off. */
+HELP_TEST(left, "one that leaves")
+{
+    static const char unmark[] = "prlimit --rttime=1000000 --pid $$;";
+    char path[TG_CGROUP_PATH];
+    unsigned long number;
+    unsigned id;
+
+    if (!test_open()) {
+        return;
+    }
+
+    id = host_send(host_sh("sleep 1000", ""));
+    CU_ASSERT(host.jobs.nrunning == 1);
+    number = host_program(TAILQ_FIRST(&host.jobs.slots))->cgroup;
+    test_leaves("", 9999);
+    test_leaves(unmark, 9999);
+    test_leaves("", number);
+    test_leaves(unmark, number);
+    host_cancel(id);
+    CU_ASSERT(host_until(host_no_exec, NULL));
+    snprintf(path, sizeof(path), "%s/9999", test_cgroups()->dir);
+    CU_ASSERT(rmdir(path) == 0);
     CU_ASSERT(host_until(test_is_clear, NULL));
 }
 

@@ -8,7 +8,9 @@
 
 #include "core_help.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -16,6 +18,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -182,6 +185,45 @@ HELP_TEST(threads, "threads")
     close(back[1]);
 }
 
+static pid_t test_going;   /* ends when its folder is opened */
+static unsigned test_wide; /* how often all of /proc was opened */
+
+DIR *
+opendir(const char *path)
+{
+    int fd;
+
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    test_wide += strcmp(path, "/proc") == 0;
+
+    if (fd != -1 && test_going != 0 && strstr(path, "/task") != NULL) {
+        CU_ASSERT(kill(test_going, SIGKILL) == 0);
+        CU_ASSERT(waitpid(test_going, NULL, 0) == test_going);
+        test_going = 0;
+    }
+
+    return fd != -1 ? fdopendir(fd) : NULL;
+}
+
+/* What goes meanwhile has no list, which is no reason to read all of /proc. */
+HELP_TEST(race, "one that goes meanwhile")
+{
+    pid_t child;
+
+    child = fork();
+
+    if (child == 0) {
+        test_wait_for_ever();
+    }
+
+    test_wide = 0;
+    test_going = child;
+    CU_ASSERT(test_below(child) == 0);
+    CU_ASSERT(test_going == 0);
+    CU_ASSERT(access("/proc/thread-self/children", F_OK) == -1
+              || test_wide == 0);
+}
+
 HELP_TEST(sweep, "sweep")
 {
     pid_t pids[8];
@@ -219,7 +261,7 @@ test_marked(const char *name, uint64_t mark, pid_t *child)
         if (*child == 0) {
             (void) setsid();
             (void) prctl(PR_SET_NAME, name);
-            tg_mark_set(mark);
+            tg_mark_set(mark, 1);
             *child = fork() == 0 ? 0 : getpid();
 
             if (*child != 0) {
@@ -257,6 +299,48 @@ HELP_TEST(mark, "mark")
     CU_ASSERT(test_below(cared) == 2 && test_below(other) == 2);
     CU_ASSERT(tg_mark_sweep(mark, &is_left) == 0);
     tg_tree_sweep();
+}
+
+/* A serial is a process's own, until it lowers one of the limits. */
+static int
+test_serials(void)
+{
+    struct rlimit limit;
+    uint64_t mark;
+
+    mark = tg_mark(1, 2);
+
+    if (tg_mark_serial(mark, getpid()) != 0) {
+        return 1;
+    }
+
+    tg_mark_set(mark, 5);
+
+    if (tg_mark_serial(mark, getpid()) != 5
+        || tg_mark_serial(tg_mark(1, 3), getpid()) != 0)
+    {
+        return 2;
+    }
+
+    limit.rlim_cur = mark | 4;
+    limit.rlim_max = mark | 4;
+
+    return setrlimit(RLIMIT_RTTIME, &limit) != 0
+           || tg_mark_serial(mark, getpid()) != 0;
+}
+
+HELP_TEST(serial, "serial")
+{
+    int status;
+    pid_t pid;
+
+    pid = fork();
+
+    if (pid == 0) {
+        _exit(test_serials());
+    }
+
+    CU_ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
 static int

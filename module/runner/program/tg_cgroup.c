@@ -1,7 +1,5 @@
 #include "runner/program/tg_cgroup.h"
 
-#include "runner/program/tg_tree.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -105,24 +103,20 @@ tg_cgroup_kill(const tg_cgroups_t *cgroups, unsigned long number)
                            "1");
 }
 
-size_t
-tg_cgroup_read(const tg_cgroups_t *cgroups, unsigned long number, pid_t *pids)
+void
+tg_cgroup_read(const tg_cgroups_t *cgroups, unsigned long number,
+               tg_tree_take_t take, void *ctx)
 {
     char path[TG_CGROUP_PATH];
-    size_t n;
     int fd;
 
     fd = tg_cgroup_open(tg_cgroup_path(cgroups, number, path), "cgroup.procs",
                         O_RDONLY);
 
-    if (fd == -1) {
-        return 0;
+    if (fd != -1) {
+        (void) tg_tree_read(fd, take, ctx);
+        (void) close(fd);
     }
-
-    n = tg_tree_read(fd, pids, 0);
-    (void) close(fd);
-
-    return n;
 }
 
 int

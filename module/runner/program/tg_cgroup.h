@@ -1,7 +1,8 @@
 /*
  * A cgroup (version 2) of its own for each program, where the runner may
- * divide the one that it is in.  Whatever a program starts stays in it, it is
- * killed in one step, however fast it forks, and it can be limited.
+ * divide the one that it is in.  Whatever a program starts stays in it, unless
+ * it means to leave: it is the same user's.  It is killed in one step, however
+ * fast it forks, and it can be limited.
  *
  *   BASE/                 the runner's
  *     toolgate.MARK.PID/  of the runner with this mark (tg_mark.h) and pid
@@ -14,6 +15,7 @@
 #define TG_CGROUP_H
 
 #include "runner/program/tg_cgroup_file.h"
+#include "runner/program/tg_tree.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -73,9 +75,9 @@ int tg_cgroup_make(tg_cgroups_t *cgroups, const tg_cgroup_limits_t *limits,
 /* Kills all that is in it. */
 void tg_cgroup_kill(const tg_cgroups_t *cgroups, unsigned long number);
 
-/* Those that are in it: their number, at most TG_TREE_MAX. */
-size_t tg_cgroup_read(const tg_cgroups_t *cgroups, unsigned long number,
-                      pid_t *pids);
+/* Those that are in it. */
+void tg_cgroup_read(const tg_cgroups_t *cgroups, unsigned long number,
+                    tg_tree_take_t take, void *ctx);
 
 /* Was something in it killed because it had no memory left? */
 int tg_cgroup_was_full(const tg_cgroups_t *cgroups, unsigned long number);

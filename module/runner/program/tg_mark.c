@@ -23,17 +23,20 @@ tg_mark(dev_t dev, ino_t ino)
     hash = ((uint64_t) dev * 0x9e3779b97f4a7c15u) ^ (uint64_t) ino;
     hash *= 0xff51afd7ed558ccdu;
 
-    return (hash >> 3) | 1ull << 61;
+    return ((hash >> 3) & ~(uint64_t) TG_MARK_SERIALS) | 1ull << 61;
 }
 
 void
-tg_mark_set(uint64_t mark)
+tg_mark_set(uint64_t mark, uint32_t serial)
 {
     struct rlimit limit;
 
-    limit.rlim_cur = mark;
-    limit.rlim_max = mark;
+    limit.rlim_cur = mark | serial;
+    limit.rlim_max = mark | serial;
     (void) setrlimit(RLIMIT_RTTIME, &limit);
+    limit.rlim_cur = mark | (serial ^ TG_MARK_SERIALS);
+    limit.rlim_max = mark | (serial ^ TG_MARK_SERIALS);
+    (void) setrlimit(RLIMIT_LOCKS, &limit);
 }
 
 /* What is in a file of a process, as C text; empty when that is gone. */
@@ -57,19 +60,48 @@ tg_mark_read(pid_t pid, const char *name, char text[TG_MARK_TEXT])
     (void) close(fd);
 }
 
+/* "NAME  SOFT  HARD  UNIT": the hard one; 0: there is none. */
+static uint64_t
+tg_mark_limit(const char *text, const char *name)
+{
+    unsigned long long limit;
+    const char *line;
+
+    line = strstr(text, name);
+
+    return line != NULL && sscanf(line + strlen(name), " %*s %llu", &limit) == 1
+               ? limit
+               : 0;
+}
+
 static int
 tg_mark_is_on(uint64_t mark, pid_t pid)
 {
     char text[TG_MARK_TEXT];
-    const char *line;
-    unsigned long long limit;
 
     tg_mark_read(pid, "limits", text);
-    line = strstr(text, "Max realtime timeout ");
 
-    return line != NULL
-           && sscanf(line, "Max realtime timeout %*s %llu", &limit) == 1
-           && limit == mark;
+    return (tg_mark_limit(text, "Max realtime timeout ")
+            & ~(uint64_t) TG_MARK_SERIALS)
+           == mark;
+}
+
+uint32_t
+tg_mark_serial(uint64_t mark, pid_t pid)
+{
+    char text[TG_MARK_TEXT];
+    uint32_t serial;
+    uint64_t limit;
+
+    tg_mark_read(pid, "limits", text);
+    limit = tg_mark_limit(text, "Max realtime timeout ");
+    serial = (uint32_t) limit;
+
+    return limit == (mark | serial)
+                   && tg_mark_limit(text, "Max file locks ")
+                          == (mark | (serial ^ TG_MARK_SERIALS))
+               ? serial
+               : 0;
 }
 
 /* What lives below a runner is no business of another one. */

@@ -6,12 +6,20 @@
  * that counts for real-time scheduling only: all that a program starts has
  * it, whatever session, parent, name or environment that gives itself, and
  * without privileges nobody can raise it again.
+ *
+ * Its low bits are the program's serial, by which a runner knows whose an
+ * orphan is.  That could be lowered to another's, so it is in a second limit
+ * as well, upside down: RLIMIT_LOCKS, which Linux does not look at.  Whoever
+ * lowers one has no serial any more.
  */
 #ifndef TG_MARK_H
 #define TG_MARK_H
 
 #include <stdint.h>
 #include <sys/types.h>
+
+/* The bits of serials, which are 0 in the mark of a runner. */
+#define TG_MARK_SERIALS 0xffffffffu
 
 /* How long is swept for those that fork on meanwhile. */
 #define TG_MARK_SWEEP_MS 10000
@@ -20,10 +28,13 @@
 uint64_t tg_mark(dev_t dev, ino_t ino);
 
 /*
- * Marks the calling process; a system call only.  A service whose own limit
- * is lower has programs without a mark.
+ * Marks the calling process; system calls only.  A service whose own limits
+ * are lower has programs without a mark.
  */
-void tg_mark_set(uint64_t mark);
+void tg_mark_set(uint64_t mark, uint32_t serial);
+
+/* That of a process, or a zombie, with this mark; 0: none. */
+uint32_t tg_mark_serial(uint64_t mark, pid_t pid);
 
 /*
  * Kills all that is marked and not below a runner or a guardian that lives.

@@ -5,18 +5,25 @@
  * While the main process of a program lives, it is a subreaper, so all that
  * it started is below it.  When it has died, what it left becomes the
  * runner's child.  Whose such an orphan is can be known only at that moment,
- * so it is written down then.  Where programs have cgroups, that says it.
- * Else it is the program's whose session or group it shares; or that of an
- * orphan whose session it shares; or the program's that has just ended.  Else
- * it was below an orphan that has ended since: then it is that program's
- * which is being ended.
+ * so it is written down then.  It is the program's whose session or group it
+ * shares, or whose mark it has: none of these can be had of another one.  The
+ * mark of a program that is gone is that of a daemon that was wanted.
+ *
+ * Where it has no mark, as there are none or it took that off, this is a
+ * guess.  Where programs have cgroups, that says it, if it is one of a program
+ * that has ended: it may have gone to another one, as they are its user's own.
+ * Else it is the owner's of an orphan whose session it shares; or the
+ * program's that is being ended, for itself or an orphan of it may have ended;
+ * or that has just ended.
  *
  * A main process is reaped last, when nothing of its program is left: until
  * then its number, which is also that of its session and its group, cannot
  * become anybody else's.
  */
+#include "runner/program/tg_mark.h"
 #include "runner/program/tg_program.h"
 
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,31 +49,43 @@ tg_program_look_for_end(tg_program_t *program)
                           : W_EXITCODE(0, info.si_status);
 }
 
-static const tg_program_t *
-tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
+/*
+ * How likely it left what has no mark: rather a daemon that was wanted is
+ * ended than one that was not lives on.
+ */
+static int
+tg_orphans_rank(const tg_program_t *program)
 {
-    const tg_program_t *program, *ended, *forced;
+    return program->is_news || (program->has_ended && program->is_forced)
+               ? 1 + 2 * program->is_forced + program->is_news
+               : 0;
+}
+
+static const tg_program_t *
+tg_orphans_guess(const tg_programs_t *programs, const tg_proc_t *proc)
+{
+    const tg_program_t *program, *best;
     unsigned long cgroup;
+    int rank, best_rank;
     size_t i;
 
     cgroup = tg_cgroup_of(&programs->cgroups, proc->pid);
-    ended = NULL;
-    forced = NULL;
+    best = NULL;
+    best_rank = 0;
 
     for (program = programs->first; program != NULL; program = program->next) {
-        if (cgroup != 0
-                ? cgroup == program->cgroup
-                : proc->sid == program->pid || proc->pgrp == program->pid)
+        if (cgroup != 0 && cgroup == program->cgroup
+            && (program->is_news || program->has_ended))
         {
             return program;
         }
 
-        ended = program->is_news ? program : ended;
-        forced = program->has_ended && program->is_forced ? program : forced;
-    }
+        rank = tg_orphans_rank(program);
 
-    if (cgroup != 0) {
-        return NULL;
+        if (rank > best_rank) {
+            best = program;
+            best_rank = rank;
+        }
     }
 
     for (i = 0; i < programs->norphans; i++) {
@@ -75,81 +94,186 @@ tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
         }
     }
 
-    return ended != NULL ? ended : forced;
+    return best;
+}
+
+static const tg_program_t *
+tg_orphans_owner(const tg_programs_t *programs, const tg_proc_t *proc)
+{
+    const tg_program_t *program;
+    uint32_t serial;
+
+    serial = programs->mark != 0 ? tg_mark_serial(programs->mark, proc->pid)
+                                 : 0;
+
+    for (program = programs->first; program != NULL; program = program->next) {
+        if (proc->sid == program->pid || proc->pgrp == program->pid
+            || (serial != 0 && serial == program->serial))
+        {
+            return program;
+        }
+    }
+
+    return serial == 0 ? tg_orphans_guess(programs, proc) : NULL;
+}
+
+/* --- the table --- */
+
+/* One look, in which a part of them may be added. */
+typedef struct {
+    tg_programs_t *programs;
+    size_t nold; /* those that were there before, by pid */
+    int has_ended;
+} tg_orphans_new_t;
+
+static int
+tg_orphans_compare(const void *a, const void *b)
+{
+    const tg_orphan_t *one, *other;
+
+    one = a;
+    other = b;
+
+    return (one->pid > other->pid) - (one->pid < other->pid);
 }
 
 static int
-tg_orphans_is_new(const tg_programs_t *programs, pid_t pid)
+tg_orphans_is_new(const tg_orphans_new_t *new, pid_t pid)
 {
     const tg_program_t *program;
-    size_t i;
+    tg_orphan_t key;
 
-    for (program = programs->first; program != NULL; program = program->next) {
+    key.pid = pid;
+
+    if (new->nold != 0
+        && bsearch(&key, new->programs->orphans, new->nold, sizeof(key),
+                   tg_orphans_compare)
+               != NULL)
+    {
+        return 0;
+    }
+
+    for (program = new->programs->first; program != NULL;
+         program = program->next) {
         if (program->pid == pid) {
             return 0;
         }
     }
 
-    for (i = 0; i < programs->norphans; i++) {
-        if (programs->orphans[i].pid == pid) {
-            return 0;
-        }
-    }
-
-    return programs->norphans < TG_TREE_MAX;
+    return 1;
 }
 
-/* Writes new ones down; says whether some of them have ended already. */
+/* Room for another one: NULL without memory. */
+static tg_orphan_t *
+tg_orphans_room(tg_programs_t *programs)
+{
+    tg_orphan_t *orphans;
+    size_t size;
+
+    if (programs->norphans == programs->size) {
+        size = programs->size != 0 ? 2 * programs->size : 64;
+        orphans = realloc(programs->orphans, size * sizeof(*orphans));
+
+        if (orphans == NULL) {
+            return NULL;
+        }
+
+        programs->orphans = orphans;
+        programs->size = size;
+    }
+
+    return &programs->orphans[programs->norphans];
+}
+
+static int
+tg_orphans_take(void *ctx, pid_t pid)
+{
+    tg_programs_t *programs;
+    tg_orphans_new_t *new;
+    tg_orphan_t *orphan;
+    tg_proc_t proc;
+
+    new = ctx;
+    programs = new->programs;
+
+    if (!tg_orphans_is_new(new, pid)) {
+        return 1;
+    }
+
+    orphan = programs->norphans - new->nold < TG_TREE_MAX
+                 ? tg_orphans_room(programs)
+                 : NULL;
+
+    if (orphan == NULL) {
+        programs->has_more = 1;
+        return 0;
+    }
+
+    if (tg_proc_read(pid, &proc) == TG_OK) {
+        orphan->pid = proc.pid;
+        orphan->sid = proc.sid;
+        orphan->program = tg_orphans_owner(programs, &proc);
+        programs->norphans++;
+        new->has_ended |= proc.is_zombie;
+    }
+
+    return 1;
+}
+
+/*
+ * Writes new ones down, at most TG_TREE_MAX; says whether some of them have
+ * ended already.
+ */
 static int
 tg_orphans_add(tg_programs_t *programs)
 {
-    pid_t pids[TG_TREE_MAX];
-    tg_orphan_t *orphan;
-    int has_ended;
-    tg_proc_t proc;
+    tg_orphans_new_t new;
+
+    new.programs = programs;
+    new.nold = programs->norphans;
+    new.has_ended = 0;
+    programs->has_more = 0;
+
+    if (programs->children_fd != -1) {
+        (void) tg_tree_read(programs->children_fd, tg_orphans_take, &new);
+    } else {
+        tg_tree_children(getpid(), tg_orphans_take, &new);
+    }
+
+    if (programs->norphans != new.nold) {
+        qsort(programs->orphans, programs->norphans, sizeof(*programs->orphans),
+              tg_orphans_compare);
+    }
+
+    return new.has_ended;
+}
+
+/* Nobody else reaps them: their numbers are theirs until then. */
+static void
+tg_orphans_reap(tg_programs_t *programs)
+{
     size_t i, n;
 
-    has_ended = 0;
-    n = programs->children_fd != -1
-            ? tg_tree_read(programs->children_fd, pids, 0)
-            : tg_tree_children(getpid(), pids);
-
-    for (i = 0; i < n; i++) {
-        if (tg_orphans_is_new(programs, pids[i])
-            && tg_proc_read(pids[i], &proc) == TG_OK)
-        {
-            orphan = &programs->orphans[programs->norphans];
-            orphan->pid = proc.pid;
-            orphan->sid = proc.sid;
-            orphan->program = tg_orphans_owner(programs, &proc);
-            programs->norphans++;
-            has_ended |= proc.is_zombie;
+    for (i = 0, n = 0; i < programs->norphans; i++) {
+        if (waitpid(programs->orphans[i].pid, NULL, WNOHANG) == 0) {
+            programs->orphans[n++] = programs->orphans[i];
         }
     }
 
-    return has_ended;
+    programs->norphans = n;
 }
 
 void
 tg_orphans_look(tg_programs_t *programs)
 {
     tg_program_t *program;
-    size_t i;
 
     for (program = programs->first; program != NULL; program = program->next) {
         tg_program_look_for_end(program);
     }
 
-    /*
-     * Nobody else reaps them: their numbers are theirs until then.  Those
-     * that are reaped first have no child that would not be seen afterwards.
-     */
+    /* Those that are reaped have no child that would not be seen behind it. */
     do {
-        for (i = programs->norphans; i > 0; i--) {
-            if (waitpid(programs->orphans[i - 1].pid, NULL, WNOHANG) != 0) {
-                programs->orphans[i - 1] =
-                    programs->orphans[--programs->norphans];
-            }
-        }
-    } while (tg_orphans_add(programs));
+        tg_orphans_reap(programs);
+    } while (tg_orphans_add(programs) && !programs->has_more);
 }

@@ -3,6 +3,8 @@
  */
 #include "runner/program/tg_program.h"
 
+#include "runner/program/tg_mark.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -44,6 +46,8 @@ tg_program_start(tg_program_t *program, const tg_program_params_t *params,
     int err;
 
     programs = program->programs;
+    programs->last += programs->last != TG_MARK_SERIALS ? 1 : 2; /* not 0 */
+    program->serial = programs->last;
     *step = TG_SPAWN_LIMITS;
     err = tg_program_cgroup(program, &params->limits, &spawn.cgroup);
 
@@ -53,6 +57,7 @@ tg_program_start(tg_program_t *program, const tg_program_params_t *params,
         spawn.envp = params->envp;
         spawn.cwd = cwd;
         spawn.mark = programs->mark;
+        spawn.serial = program->serial;
         spawn.fds = fds;
         spawn.nfds = nfds;
         err = tg_spawn(&spawn, &program->pid, step);

@@ -37,6 +37,7 @@ struct tg_program_s {
     void *host;
     tg_program_t *next; /* of all whose main process is not reaped */
 
+    uint32_t serial;      /* tg_mark.h */
     unsigned long cgroup; /* tg_cgroup.h; 0: none */
     int is_limited;       /* that has limits */
     pid_t pid; /* the main process; also its group and session; 0: none */

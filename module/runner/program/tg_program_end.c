@@ -14,18 +14,12 @@ tg_program_owns(const tg_program_t *program, const tg_proc_t *proc)
            || proc->pgrp == program->pid;
 }
 
-/* Whoever is found twice is signalled twice, which does no harm. */
-static void
-tg_program_find_in_cgroup(const tg_program_t *program)
+/* May it be one, or be above one, that is to be ended? */
+static int
+tg_program_left(const tg_program_t *program, const tg_orphan_t *orphan)
 {
-    pid_t pids[TG_TREE_MAX];
-    size_t i, n;
-
-    n = tg_cgroup_read(&program->programs->cgroups, program->cgroup, pids);
-
-    for (i = 0; i < n; i++) {
-        tg_tree_put(&program->programs->tree, pids[i]);
-    }
+    return orphan->program == program
+           && (program->is_forced || orphan->sid == program->pid);
 }
 
 /*
@@ -47,14 +41,15 @@ tg_program_find(tg_program_t *program)
         tg_tree_add(tree, program->pid);
     }
 
-    for (i = 0; i < programs->norphans; i++) {
-        if (programs->orphans[i].program == program) {
+    for (i = 0; i < programs->norphans && tree->n < TG_TREE_MAX; i++) {
+        if (tg_program_left(program, &programs->orphans[i])) {
             tg_tree_add(tree, programs->orphans[i].pid);
         }
     }
 
+    /* Whoever is found twice is signalled twice, which does no harm. */
     if (program->is_forced && program->cgroup != 0) {
-        tg_program_find_in_cgroup(program);
+        tg_cgroup_read(&programs->cgroups, program->cgroup, tg_tree_put, tree);
     }
 
     for (i = 0, n = 0; i < tree->n; i++) {
@@ -132,7 +127,8 @@ tg_program_is_empty(tg_program_t *program)
 {
     tg_program_find(program);
 
-    return program->has_ended && program->programs->tree.n == 0;
+    return program->has_ended && !program->programs->has_more
+           && program->programs->tree.n == 0;
 }
 
 /* Is its time for an end of its own over? */

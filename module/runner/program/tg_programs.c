@@ -10,14 +10,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static void tg_programs_on_again(uv_timer_t *timer);
+
 static void
-tg_programs_on_sigchld(uv_signal_t *handle, int signum)
+tg_programs_look(tg_programs_t *programs)
 {
-    tg_programs_t *programs;
     tg_program_t *program, *next;
 
-    programs = handle->data;
     tg_orphans_look(programs);
+
+    /* Others have their turn. */
+    if (programs->has_more) {
+        uv_timer_start(&programs->again, tg_programs_on_again,
+                       TG_PROGRAM_SWEEP_MS, 0);
+    }
 
     for (program = programs->first; program != NULL; program = next) {
         next = program->next;
@@ -30,6 +36,18 @@ tg_programs_on_sigchld(uv_signal_t *handle, int signum)
     }
 
     tg_cgroups_tidy(&programs->cgroups);
+}
+
+static void
+tg_programs_on_sigchld(uv_signal_t *handle, int signum)
+{
+    tg_programs_look(handle->data);
+}
+
+static void
+tg_programs_on_again(uv_timer_t *timer)
+{
+    tg_programs_look(timer->data);
 }
 
 static char *
@@ -83,6 +101,8 @@ tg_programs_init(tg_programs_t *programs, uv_loop_t *loop)
     uv_signal_init(loop, &programs->sigchld);
     programs->sigchld.data = programs;
     uv_signal_start(&programs->sigchld, tg_programs_on_sigchld, SIGCHLD);
+    uv_timer_init(loop, &programs->again);
+    programs->again.data = programs;
 
     return 0;
 }
@@ -91,6 +111,7 @@ void
 tg_programs_close(tg_programs_t *programs)
 {
     uv_close((uv_handle_t *) &programs->sigchld, NULL);
+    uv_close((uv_handle_t *) &programs->again, NULL);
 }
 
 void
@@ -98,6 +119,7 @@ tg_programs_deinit(tg_programs_t *programs)
 {
     free((void *) (uintptr_t) programs->env.home);
     (void) close(programs->null_fd);
+    free(programs->orphans);
 
     if (programs->children_fd != -1) {
         (void) close(programs->children_fd);

@@ -24,14 +24,18 @@ typedef struct {
     tg_program_env_t env;
     tg_spills_t *spills;  /* of what they put out; NULL: the host has none */
     uint64_t mark;        /* of every program (tg_mark.h); the host sets it */
+    uint32_t last;        /* the serial of the last one */
     tg_cgroups_t cgroups; /* none, unless the host looks for one */
     int null_fd;          /* the standard input of programs that get none */
     uv_signal_t sigchld;
-    int children_fd;     /* the list of the runner's own, or -1 */
-    tg_program_t *first; /* those whose main process is not reaped */
-    tg_orphan_t orphans[TG_TREE_MAX];
+    int children_fd;      /* the list of the runner's own, or -1 */
+    tg_program_t *first;  /* those whose main process is not reaped */
+    tg_orphan_t *orphans; /* by pid */
     size_t norphans;
-    tg_tree_t tree; /* neither of these outlives a callback */
+    size_t size;      /* for how many there is room */
+    int has_more;     /* that are not written down yet */
+    uv_timer_t again; /* then */
+    tg_tree_t tree;   /* neither of these outlives a callback */
     char chunk[65536];
 } tg_programs_t;
 
@@ -41,7 +45,7 @@ typedef struct {
  */
 int tg_programs_init(tg_programs_t *programs, uv_loop_t *loop);
 
-/* Closes the handle; only when there is no program any more. */
+/* Closes its handles; only when there is no program any more. */
 void tg_programs_close(tg_programs_t *programs);
 
 /* Behind the loop's end. */

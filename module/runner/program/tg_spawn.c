@@ -118,7 +118,7 @@ tg_spawn_setup(const tg_spawn_ctx_t *ctx, int has_handlers)
     }
 
     if (ctx->spawn->mark != 0) {
-        tg_mark_set(ctx->spawn->mark);
+        tg_mark_set(ctx->spawn->mark, ctx->spawn->serial);
     }
 
     (void) umask(TG_SPAWN_UMASK);

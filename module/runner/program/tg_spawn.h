@@ -19,7 +19,8 @@ typedef struct {
     const int *fds; /* become 0, 1, 2 and so on; all above 2 */
     int nfds;
     uint64_t mark; /* tg_mark.h; 0: none */
-    int cgroup;    /* tg_cgroup.h; -1: the caller's */
+    uint32_t serial;
+    int cgroup; /* tg_cgroup.h; -1: the caller's */
 } tg_spawn_t;
 
 typedef enum {

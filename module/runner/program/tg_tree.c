@@ -73,8 +73,8 @@ tg_proc_read(pid_t pid, tg_proc_t *proc)
 
 /* --- children --- */
 
-size_t
-tg_tree_read(int fd, pid_t *pids, size_t n)
+int
+tg_tree_read(int fd, tg_tree_take_t take, void *ctx)
 {
     char text[1024];
     off_t offset;
@@ -86,7 +86,7 @@ tg_tree_read(int fd, pid_t *pids, size_t n)
         len = pread(fd, text, sizeof(text), offset);
 
         if (len <= 0) {
-            return n;
+            return 1;
         }
 
         for (i = 0; i < len; i++) {
@@ -95,8 +95,8 @@ tg_tree_read(int fd, pid_t *pids, size_t n)
                 continue;
             }
 
-            if (n < TG_TREE_MAX) {
-                pids[n++] = pid;
+            if (!take(ctx, pid)) {
+                return 0;
             }
 
             pid = 0;
@@ -118,93 +118,106 @@ tg_tree_next(DIR *dir)
     return 0;
 }
 
-/* For kernels without such lists, and sandboxes: all of /proc. */
-static size_t
-tg_tree_search(pid_t parent, pid_t *pids)
+/* Has the kernel lists of children?  Not all have, and sandboxes. */
+static int
+tg_tree_has_lists(void)
+{
+    static int answer; /* asked once */
+
+    if (answer == 0) {
+        answer = access("/proc/thread-self/children", F_OK) == 0 ? 1 : -1;
+    }
+
+    return answer == 1;
+}
+
+/* Where it has none: all of /proc. */
+static void
+tg_tree_search(pid_t parent, tg_tree_take_t take, void *ctx)
 {
     tg_proc_t proc;
     pid_t pid;
-    size_t n;
     DIR *dir;
 
-    n = 0;
     dir = opendir("/proc");
 
     if (dir == NULL) {
-        return 0;
+        return;
     }
 
-    while (n < TG_TREE_MAX && (pid = tg_tree_next(dir)) != 0) {
-        if (tg_proc_read(pid, &proc) == TG_OK && proc.ppid == parent) {
-            pids[n++] = pid;
+    while ((pid = tg_tree_next(dir)) != 0) {
+        if (tg_proc_read(pid, &proc) == TG_OK && proc.ppid == parent
+            && !take(ctx, pid)) {
+            break;
         }
     }
 
     (void) closedir(dir);
-
-    return n;
 }
 
-size_t
-tg_tree_children(pid_t parent, pid_t *pids)
+void
+tg_tree_children(pid_t parent, tg_tree_take_t take, void *ctx)
 {
+    int fd, wants_more;
     char path[64];
-    int fd, has_list;
     pid_t thread;
-    size_t n;
     DIR *dir;
+
+    /* A process without any is one that is just going. */
+    if (!tg_tree_has_lists()) {
+        tg_tree_search(parent, take, ctx);
+        return;
+    }
 
     snprintf(path, sizeof(path), "/proc/%d/task", parent);
     dir = opendir(path);
 
     if (dir == NULL) {
-        return 0;
+        return;
     }
 
-    has_list = 0;
-    n = 0;
+    wants_more = 1;
 
-    while ((thread = tg_tree_next(dir)) != 0) {
+    while (wants_more && (thread = tg_tree_next(dir)) != 0) {
         snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent,
                  thread);
         fd = open(path, O_RDONLY | O_CLOEXEC);
 
         if (fd != -1) {
-            has_list = 1;
-            n = tg_tree_read(fd, pids, n);
+            wants_more = tg_tree_read(fd, take, ctx);
             (void) close(fd);
         }
     }
 
     (void) closedir(dir);
-
-    return has_list ? n : tg_tree_search(parent, pids);
 }
 
-void
-tg_tree_put(tg_tree_t *tree, pid_t pid)
+int
+tg_tree_put(void *ctx, pid_t pid)
 {
+    tg_tree_t *tree;
+
+    tree = ctx;
+
     if (tree->n < TG_TREE_MAX
         && tg_proc_read(pid, &tree->procs[tree->n]) == TG_OK) {
         tree->n++;
     }
+
+    return tree->n < TG_TREE_MAX;
 }
 
 void
 tg_tree_add_below(tg_tree_t *tree, pid_t root)
 {
-    pid_t pids[TG_TREE_MAX], parent;
-    size_t i, n, next;
+    size_t next;
+    pid_t parent;
 
     /* Each of those that are added is looked below in its turn. */
     for (parent = root, next = tree->n;; parent = tree->procs[next++].pid) {
-        n = tg_tree_children(parent, pids);
+        tg_tree_children(parent, tg_tree_put, tree);
 
-        for (i = 0; i < n; i++) {
-            tg_tree_put(tree, pids[i]);
-        }
-
-        if (next == tree->n) {
+        if (next == tree->n || tree->n == TG_TREE_MAX) {
             break;
         }
     }
@@ -213,7 +226,7 @@ tg_tree_add_below(tg_tree_t *tree, pid_t root)
 void
 tg_tree_add(tg_tree_t *tree, pid_t root)
 {
-    tg_tree_put(tree, root);
+    (void) tg_tree_put(tree, root);
     tg_tree_add_below(tree, root);
 }
 

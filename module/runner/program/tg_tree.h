@@ -16,7 +16,7 @@
 
 /*
  * Processes that are read at once, which takes some milliseconds; those of a
- * bomb that are beyond it are found when these are dead.
+ * bomb that are beyond it are found when these are dead, or in the next step.
  */
 #define TG_TREE_MAX 512
 /* How long a sweep waits for the killed to be gone before it looks again. */
@@ -42,14 +42,17 @@ int tg_proc_read(pid_t pid, tg_proc_t *proc);
 /* The next number in a folder of /proc; 0: there is none. */
 pid_t tg_tree_next(DIR *dir);
 
-/* The children of a process, at most TG_TREE_MAX: how many there are. */
-size_t tg_tree_children(pid_t parent, pid_t *pids);
+/* Takes the number of a process; 0: it wants no more. */
+typedef int (*tg_tree_take_t)(void *ctx, pid_t pid);
 
-/* Appends those in an open list, such as a thread's `children`, to n others. */
-size_t tg_tree_read(int fd, pid_t *pids, size_t n);
+/* The children of a process. */
+void tg_tree_children(pid_t parent, tg_tree_take_t take, void *ctx);
 
-/* Adds one, if it is alive. */
-void tg_tree_put(tg_tree_t *tree, pid_t pid);
+/* Those in an open list, such as a thread's `children`; 0: as take() said. */
+int tg_tree_read(int fd, tg_tree_take_t take, void *ctx);
+
+/* Takes one for a tree, if it is there. */
+int tg_tree_put(void *tree, pid_t pid);
 
 /*
  * Adds what is below root, nearest first; and the same with root itself, if
