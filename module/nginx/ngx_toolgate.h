@@ -386,4 +386,16 @@ ngx_int_t ngx_toolgate_make_dir(ngx_cycle_t *cycle, ngx_str_t *dir);
 /* Would that succeed?  Touches nothing. */
 ngx_int_t ngx_toolgate_test_dir(ngx_cycle_t *cycle, ngx_str_t *dir);
 
+/*
+ * Folders by descriptors, O_PATH; -1 and errno.  What an absolute path is in,
+ * and its last name; what is there of a name, no link; is it ours, and nobody
+ * else may write there?
+ */
+int ngx_toolgate_dir_above(const u_char *path, const char **name);
+int ngx_toolgate_dir_enter(int at, const char *name);
+ngx_uint_t ngx_toolgate_dir_is_ours(int fd);
+
+/* Makes one, and gives it to a user. */
+int ngx_toolgate_dir_give(int at, const char *name, uid_t uid, gid_t gid);
+
 #endif

@@ -194,26 +194,18 @@ ngx_toolgate_worker_uid(ngx_cycle_t *cycle)
 }
 
 /*
- * Ours, and nobody else's: its socket starts programs.  One that was made just
- * now is given to uid; what is looked at is what was opened, whatever is done
- * to the path meanwhile.
+ * Ours, and nobody else's: its socket starts programs.  What is looked at is
+ * what was opened, whatever is done to the path meanwhile; fd is closed.
  */
 static ngx_int_t
 ngx_toolgate_check_dir(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid,
-                       ngx_uint_t is_new)
+                       ngx_fd_t fd)
 {
     ngx_file_info_t fi;
     ngx_int_t rc;
-    ngx_fd_t fd;
 
-    fd = open((char *) dir->data,
-              O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    rc = fd != -1
-                 && (!is_new || uid == geteuid()
-                     || fchownat(fd, "", uid, (gid_t) -1, AT_EMPTY_PATH) != -1)
-                 && ngx_fd_info(fd, &fi) != NGX_FILE_ERROR
-             ? NGX_OK
-             : NGX_ERROR;
+    rc = fd != -1 && ngx_fd_info(fd, &fi) != NGX_FILE_ERROR ? NGX_OK
+                                                            : NGX_ERROR;
 
     if (rc != NGX_OK) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
@@ -242,18 +234,32 @@ ngx_toolgate_check_dir(ngx_cycle_t *cycle, ngx_str_t *dir, uid_t uid,
 ngx_int_t
 ngx_toolgate_make_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
 {
-    ngx_int_t rc;
+    const char *name;
+    ngx_err_t err;
+    ngx_fd_t fd;
+    uid_t uid;
+    int at;
 
-    rc = ngx_create_dir(dir->data, 0700);
+    uid = ngx_toolgate_worker_uid(cycle);
+    at = ngx_toolgate_dir_above(dir->data, &name);
+    fd = at != -1 ? ngx_toolgate_dir_give(at, name, uid, (gid_t) -1) : -1;
+    err = fd != -1 ? 0 : ngx_errno;
 
-    if (rc == NGX_FILE_ERROR && ngx_errno != NGX_EEXIST) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      ngx_create_dir_n " \"%V\" failed (tool_state_dir)", dir);
-        return NGX_ERROR;
+    if (err == NGX_EEXIST) {
+        fd = ngx_toolgate_dir_enter(at, name);
+        err = 0;
     }
 
-    return ngx_toolgate_check_dir(cycle, dir, ngx_toolgate_worker_uid(cycle),
-                                  rc != NGX_FILE_ERROR);
+    if (err != 0) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, err,
+                      ngx_create_dir_n " \"%V\" failed (tool_state_dir)", dir);
+    }
+
+    if (at != -1) {
+        (void) close(at);
+    }
+
+    return err != 0 ? NGX_ERROR : ngx_toolgate_check_dir(cycle, dir, uid, fd);
 }
 
 ngx_int_t
@@ -262,8 +268,9 @@ ngx_toolgate_test_dir(ngx_cycle_t *cycle, ngx_str_t *dir)
     ngx_file_info_t fi;
 
     if (ngx_link_info(dir->data, &fi) != NGX_FILE_ERROR) {
-        return ngx_toolgate_check_dir(cycle, dir,
-                                      ngx_toolgate_worker_uid(cycle), 0);
+        return ngx_toolgate_check_dir(
+            cycle, dir, ngx_toolgate_worker_uid(cycle),
+            ngx_toolgate_dir_enter(AT_FDCWD, (char *) dir->data));
     }
 
     if (!ngx_toolgate_has_folder(dir)) {

@@ -36,9 +36,10 @@ ngx_toolgate_dir_look(u_char *path, ngx_file_info_t *fi)
 
 /* Is it missing, and the only one that is? */
 static ngx_uint_t
-ngx_toolgate_dir_is_last(u_char *path, ngx_file_info_t *parent)
+ngx_toolgate_dir_is_last(u_char *path)
 {
     u_char above[sizeof(((struct sockaddr_un *) 0)->sun_path)];
+    ngx_file_info_t fi;
 
     if (ngx_errno != NGX_ENOENT) {
         return 0;
@@ -47,7 +48,67 @@ ngx_toolgate_dir_is_last(u_char *path, ngx_file_info_t *parent)
     (void) ngx_cpystrn(above, path, sizeof(above));
     (void) ngx_toolgate_dir_up(above);
 
-    return ngx_toolgate_dir_look(above, parent) == NGX_OK;
+    return ngx_toolgate_dir_look(above, &fi) == NGX_OK;
+}
+
+/*
+ * What the folder that is missing is to be made in, if only we can put
+ * something there, and only we could have put a link there that leads to it;
+ * /var/run is one.  Or -1.
+ */
+static int
+ngx_toolgate_dir_parent(u_char *path)
+{
+    u_char above[sizeof(((struct sockaddr_un *) 0)->sun_path)];
+    const char *name;
+    int at, fd;
+
+    (void) ngx_cpystrn(above, path, sizeof(above));
+
+    if (ngx_toolgate_dir_up(above) != NGX_OK) {
+        fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    } else {
+        at = ngx_toolgate_dir_above(above, &name);
+        fd = ngx_toolgate_dir_enter(at, name);
+
+        if (fd == -1 && ngx_toolgate_dir_is_ours(at)) {
+            fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        }
+
+        if (at != -1) {
+            (void) close(at);
+        }
+    }
+
+    if (fd != -1 && !ngx_toolgate_dir_is_ours(fd)) {
+        (void) close(fd);
+        fd = -1;
+    }
+
+    return fd;
+}
+
+static ngx_int_t
+ngx_toolgate_dir_make_given(const ngx_toolgate_socket_t *sock, int at,
+                            const u_char *path)
+{
+    ngx_err_t err;
+    int fd;
+
+    fd = ngx_toolgate_dir_give(at, strrchr((const char *) path, '/') + 1,
+                               sock->uid, sock->gid);
+    err = ngx_errno;
+    (void) close(at);
+
+    if (fd == -1) {
+        ngx_set_errno(err);
+        return NGX_ERROR;
+    }
+
+    (void) close(fd);
+
+    return NGX_OK;
 }
 
 /*
@@ -55,21 +116,19 @@ ngx_toolgate_dir_is_last(u_char *path, ngx_file_info_t *parent)
  * there before it is given away.  Where only we can, it is given away.
  */
 static ngx_int_t
-ngx_toolgate_dir_make(const ngx_toolgate_socket_t *sock, u_char *path,
-                      const ngx_file_info_t *parent)
+ngx_toolgate_dir_make(const ngx_toolgate_socket_t *sock, u_char *path)
 {
-    int rc;
+    int at, rc;
 
     if (sock->uid == geteuid()) {
         return mkdir((char *) path, NGX_TOOLGATE_DIR_MODE) == 0 ? NGX_OK
                                                                 : NGX_ERROR;
     }
 
-    if (parent->st_uid == geteuid() && (parent->st_mode & 022) == 0) {
-        return mkdir((char *) path, NGX_TOOLGATE_DIR_MODE) == 0
-                       && chown((char *) path, sock->uid, sock->gid) == 0
-                   ? NGX_OK
-                   : NGX_ERROR;
+    at = ngx_toolgate_dir_parent(path);
+
+    if (at != -1) {
+        return ngx_toolgate_dir_make_given(sock, at, path);
     }
 
     (void) setfsgid(sock->gid);
@@ -95,7 +154,7 @@ ngx_toolgate_socket_dir(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
         return NGX_OK;
     }
 
-    if (!ngx_toolgate_dir_is_last(dir, &fi)) {
+    if (!ngx_toolgate_dir_is_last(dir)) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
                       "the directory of unix:%s cannot be opened; make it, "
                       "or choose another path",
@@ -107,7 +166,7 @@ ngx_toolgate_socket_dir(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
         return NGX_OK;
     }
 
-    sock->has_dir = ngx_toolgate_dir_make(sock, dir, &fi) == NGX_OK;
+    sock->has_dir = ngx_toolgate_dir_make(sock, dir) == NGX_OK;
 
     if (!sock->has_dir) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
