@@ -66,21 +66,34 @@ tg_schema_arena_deinit(tg_schema_arena_t *arena)
     arena->left = 0;
 }
 
+static uint64_t
+tg_schema_hash_part(uint64_t hash, uint64_t part)
+{
+    hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return hash ^ (hash >> 32);
+}
+
 /* Eight bytes at once, as keys may be long. */
 uint64_t
 tg_schema_hash(tg_str_t text, uint64_t seed)
 {
     uint64_t hash, part;
-    size_t i, n;
+    size_t i;
 
     hash = seed + text.len;
 
-    for (i = 0; i < text.len; i += n) {
-        n = text.len - i < sizeof(part) ? text.len - i : sizeof(part);
-        part = 0;
-        memcpy(&part, text.data + i, n);
-        hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
+    for (i = 0; text.len - i >= sizeof(part); i += sizeof(part)) {
+        memcpy(&part, text.data + i, sizeof(part));
+        hash = tg_schema_hash_part(hash, part);
+    }
+
+    if (i != text.len) {
+        for (part = 0; i < text.len; i++) {
+            part = part << 8 | (unsigned char) text.data[i];
+        }
+
+        hash = tg_schema_hash_part(hash, part);
     }
 
     /* What differs last has to reach the lowest bits, too. */

@@ -17,10 +17,15 @@ tg_schema_is_integer(tg_schema_run_t *run, const char *at)
         }
     }
 
+    if (i == raw.len) {
+        return 1;
+    }
+
+    tg_schema_pay(run, TG_SCHEMA_STEP_BYTES + raw.len);
+
     /* An exponent that is out of range is no reason to say integer. */
-    return i == raw.len
-           || (tg_number_parse(raw, &number) == TG_OK
-               && tg_number_is_integer(&number));
+    return tg_number_parse(raw, &number) == TG_OK
+           && tg_number_is_integer(&number);
 }
 
 static int
@@ -172,6 +177,7 @@ tg_schema_check_collecting(tg_schema_run_t *run, const tg_schema_node_t *node,
     int rc;
 
     words = run->checker->n_words;
+    tg_schema_pay(run, TG_SCHEMA_STEP_BYTES);
     rc = tg_schema_marks_get(run, tg_schema_count(run, at), &own);
 
     if (rc == TG_OK) {

@@ -114,7 +114,8 @@ tg_schema_member_name(tg_schema_run_t *run, tg_schema_members_t *members,
         return rc;
     }
 
-    *name = tg_schema_names_find(&members->rules->names, text, &members->hint);
+    *name = tg_schema_find_name(run, &members->rules->names, text,
+                                &members->hint);
 
     if (*name == NULL) {
         return TG_OK;
@@ -235,7 +236,7 @@ tg_schema_check_presence(tg_schema_run_t *run,
     int rc;
 
     names = &members->rules->names;
-    rc = tg_schema_spend(run, names->n);
+    rc = tg_schema_spend(run, 1 + names->n / 4);
 
     for (i = 0; rc == TG_OK && i < names->n; i++) {
         name = &names->list[i];

@@ -39,9 +39,12 @@ tg_schema_equal_array(tg_schema_run_t *run, const char *p, tg_str_t value)
     tg_schema_walk_init(&walk, p);
 
     while ((rc = tg_schema_walk(run, &walk)) == TG_OK) {
-        rc = tg_schema_entry(&items)
-                 ? tg_schema_equal(run, walk.value, items.value)
-                 : TG_BAD;
+        if (!tg_schema_entry(&items)) {
+            return TG_BAD;
+        }
+
+        tg_schema_pay(run, TG_SCHEMA_STEP_BYTES + items.value.len);
+        rc = tg_schema_equal(run, walk.value, items.value);
 
         if (rc != TG_OK) {
             return rc;
@@ -90,6 +93,8 @@ tg_schema_equal_object(tg_schema_run_t *run, const char *p, tg_str_t value)
     int rc, is_same;
     size_t n;
 
+    /* Its members are counted, too. */
+    tg_schema_pay(run, 3 * TG_SCHEMA_STEP_BYTES + value.len);
     tg_schema_entries(&members, value);
     tg_schema_walk_init(&walk, p);
     is_same = 1;
@@ -171,6 +176,7 @@ tg_schema_hash_string(tg_schema_run_t *run, tg_str_t body, uint64_t *hash)
     tg_str_t text;
     int rc;
 
+    tg_schema_pay(run, TG_SCHEMA_STEP_BYTES);
     rc = tg_schema_text(run, body, &text);
 
     if (rc == TG_OK) {
@@ -189,6 +195,7 @@ tg_schema_hash_container(tg_schema_run_t *run, const char *p, uint64_t *hash)
 
     is_object = *p == '{';
     sum = (unsigned char) *p;
+    tg_schema_pay(run, TG_SCHEMA_STEP_BYTES);
     tg_schema_walk_init(&walk, p);
 
     for (;;) {
@@ -239,7 +246,8 @@ tg_schema_hash_value(tg_schema_run_t *run, const char *p, uint64_t *hash)
         *hash = (unsigned char) *p;
         return TG_OK;
     default:
-        tg_schema_pay(run, 2 * tg_schema_raw(run, p).len);
+        tg_schema_pay(run,
+                      TG_SCHEMA_STEP_BYTES + 2 * tg_schema_raw(run, p).len);
 
         /* Numbers out of range equal only their own text. */
         if (tg_number_parse(tg_schema_raw(run, p), &number) != TG_OK) {
@@ -293,12 +301,16 @@ tg_schema_items_put(tg_schema_run_t *run, size_t i, size_t mask, size_t *equal)
     return TG_OK;
 }
 
-/* The elements, or the keys, of a container. */
+/*
+ * The elements, or the keys, of a container.  Who takes the hash of a value
+ * has passed it: the walk does not pass it again.
+ */
 static int
 tg_schema_items_get(tg_schema_run_t *run, const char *at)
 {
     tg_schema_checker_t *checker;
     tg_schema_walk_t walk;
+    tg_schema_item_t *item;
     int rc;
 
     checker = run->checker;
@@ -320,8 +332,17 @@ tg_schema_items_get(tg_schema_run_t *run, const char *at)
             return TG_NOMEM;
         }
 
-        checker->items[checker->n_items++].at = *at == '{' ? walk.key.data - 1
-                                                           : walk.value;
+        item = &checker->items[checker->n_items++];
+        item->at = *at == '{' ? walk.key.data - 1 : walk.value;
+        rc = tg_schema_spend(run, 4);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_hash_value(run, item->at, &item->hash);
+        }
+
+        if (rc != TG_OK) {
+            return rc;
+        }
     }
 
     return rc == TG_END ? TG_OK : rc;
@@ -355,16 +376,7 @@ tg_schema_find_same(tg_schema_run_t *run, const char *at,
     memset(checker->slots, 0, slots * sizeof(*checker->slots));
 
     for (i = 0; rc == TG_OK && i < checker->n_items; i++) {
-        rc = tg_schema_spend(run, 4);
-
-        if (rc == TG_OK) {
-            rc = tg_schema_hash_value(run, checker->items[i].at,
-                                      &checker->items[i].hash);
-        }
-
-        if (rc == TG_OK) {
-            rc = tg_schema_items_put(run, i, slots - 1, &same->first);
-        }
+        rc = tg_schema_items_put(run, i, slots - 1, &same->first);
     }
 
     if (rc == TG_END) {

@@ -27,6 +27,9 @@ typedef enum {
 /* Bytes that are read, decoded or compared in the time of one step. */
 #define TG_SCHEMA_STEP_BYTES 16
 
+/* Steps of decoding a text, besides its bytes. */
+#define TG_SCHEMA_DECODE 6
+
 /* The dynamic scope: resources from the innermost to the outermost. */
 typedef struct tg_schema_scope_s {
     const struct tg_schema_scope_s *outer;
@@ -144,6 +147,24 @@ tg_schema_pay(tg_schema_run_t *run, size_t bytes)
 
     steps = bytes / TG_SCHEMA_STEP_BYTES;
     run->steps -= steps < run->steps ? steps : run->steps;
+}
+
+/* tg_schema_names_find(): a search by hash, past the hint, is paid for. */
+static inline const tg_schema_name_t *
+tg_schema_find_name(tg_schema_run_t *run, const tg_schema_names_t *names,
+                    tg_str_t name, uint32_t *hint)
+{
+    const tg_schema_name_t *found;
+    uint32_t before;
+
+    before = *hint;
+    found = tg_schema_names_find(names, name, hint);
+
+    if (names->mask != 0 && (found == NULL || *hint != before + 1)) {
+        tg_schema_pay(run, TG_SCHEMA_STEP_BYTES);
+    }
+
+    return found;
 }
 
 /* Scratch. */

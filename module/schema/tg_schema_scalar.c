@@ -23,13 +23,17 @@ tg_schema_is_value(tg_schema_run_t *run, const tg_schema_values_t *values,
 
         rc = tg_schema_text(run, tg_json_body(tg_schema_raw(run, at)), &text);
 
+        if (rc == TG_OK) {
+            rc = tg_schema_spend(run, 2);
+        }
+
         if (rc != TG_OK) {
             return rc;
         }
 
         hint = 0;
 
-        return tg_schema_names_find(values->strings, text, &hint) != NULL
+        return tg_schema_find_name(run, values->strings, text, &hint) != NULL
                    ? TG_OK
                    : TG_BAD;
     }

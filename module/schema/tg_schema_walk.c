@@ -4,7 +4,7 @@
  */
 #include "schema/tg_schema_run.h"
 
-#include "base/tg_json_near.h"
+#include "base/tg_scan_block.h"
 
 /* Scratch of a kind that stays with a checker, in bytes. */
 #define TG_SCHEMA_KEEP 65536
@@ -30,6 +30,36 @@ tg_schema_refuse_steps(tg_schema_run_t *run)
 /* Bytes of a container that are looked at one by one, which pays for few. */
 #define TG_SCHEMA_NEAR 64
 
+/* Behind a value without parts: most are short. */
+static const char *
+tg_schema_end_plain(const char *p, const char *end)
+{
+    const char *at;
+    tg_json_t json;
+    tg_str_t raw;
+
+    if (*p == '"') {
+        at = tg_scan_short(p + 1, end);
+
+        if (at < end && *at == '"') {
+            return at + 1;
+        }
+
+    } else {
+        for (at = p; at < end && at < p + TG_SCHEMA_NEAR; at++) {
+            if (*at == ',' || *at == ']' || *at == '}' || *at <= ' ') {
+                return at;
+            }
+        }
+    }
+
+    raw = tg_str(p, 0);
+    tg_json_init(&json, tg_str(p, (size_t) (end - p)));
+    (void) tg_json_value(&json, &raw);
+
+    return p + raw.len;
+}
+
 const char *
 tg_schema_end(const char *p, const char *end)
 {
@@ -38,11 +68,15 @@ tg_schema_end(const char *p, const char *end)
     tg_json_t json;
     tg_str_t raw;
 
-    stop = *p == '{' || *p == '[' ? p + TG_SCHEMA_NEAR : p;
+    if (*p != '{' && *p != '[') {
+        return tg_schema_end_plain(p, end);
+    }
+
+    stop = p + TG_SCHEMA_NEAR;
 
     for (at = p, depth = 0; at < stop; at++) {
         if (*at == '"') {
-            at = tg_schema_end(at, end) - 1;
+            at = tg_schema_end_plain(at, end) - 1;
 
         } else if (*at == '{' || *at == '[') {
             depth++;
@@ -54,7 +88,7 @@ tg_schema_end(const char *p, const char *end)
 
     raw = tg_str(p, 0);
     tg_json_init(&json, tg_str(p, (size_t) (end - p)));
-    (void) tg_json_value_near(&json, &raw);
+    (void) tg_json_value(&json, &raw);
 
     return p + raw.len;
 }
@@ -63,10 +97,18 @@ tg_schema_end(const char *p, const char *end)
 static const char *
 tg_schema_pass(tg_schema_run_t *run, const char *p)
 {
+    size_t len;
+
     if (run->passed != p) {
         run->passed = p;
         run->passed_end = tg_schema_end(p, run->end);
-        tg_schema_pay(run, (size_t) (run->passed_end - p));
+        len = (size_t) (run->passed_end - p);
+        tg_schema_pay(run, len);
+
+        /* One by one: a short container, or a number. */
+        if (len <= TG_SCHEMA_NEAR && *p != '"') {
+            tg_schema_pay(run, len);
+        }
     }
 
     return run->passed_end;
@@ -109,7 +151,7 @@ tg_schema_walk(tg_schema_run_t *run, tg_schema_walk_t *walk)
     }
 
     if (*walk->start == '{') {
-        walk->p = tg_schema_end(p, run->end);
+        walk->p = tg_schema_end_plain(p, run->end);
         walk->key = tg_str(p + 1, (size_t) (walk->p - p) - 2);
         p = tg_schema_space(tg_schema_space(walk->p) + 1);
     }
@@ -186,7 +228,7 @@ tg_schema_text(tg_schema_run_t *run, tg_str_t body, tg_str_t *text)
     buf = &run->checker->text;
     tg_buf_truncate(buf, 0);
     tg_json_put_decoded(buf, body);
-    tg_schema_pay(run, body.len);
+    tg_schema_pay(run, TG_SCHEMA_DECODE * TG_SCHEMA_STEP_BYTES + body.len);
 
     if (tg_buf_failed(buf)) {
         return TG_NOMEM;

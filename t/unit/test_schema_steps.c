@@ -274,6 +274,106 @@ HELP_TEST(alike, "texts that are alike")
     }
 }
 
+/* An array of n times part, whose number stands where part has a #. */
+static void
+test_array(test_t *test, const char *part, size_t n)
+{
+    const char *p;
+    size_t i;
+
+    tg_buf_truncate(&test->instance, 0);
+
+    for (i = 0; i < n; i++) {
+        tg_buf_char(&test->instance, i != 0 ? ',' : '[');
+
+        for (p = part; *p != '\0'; p++) {
+            if (*p == '#') {
+                tg_buf_uint(&test->instance, i);
+
+            } else {
+                tg_buf_char(&test->instance, *p);
+            }
+        }
+    }
+
+    tg_buf_char(&test->instance, ']');
+}
+
+#define TEST_LETTERS                                                           \
+    "{\"items\":{\"enum\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]}}"
+
+/* Values that take more than to pass them take more steps. */
+HELP_TEST(prices, "what values take")
+{
+    static const struct {
+        const char *schema;
+        const char *part;
+        size_t steps;
+    } rows[] = {
+        { "{\"items\":{\"type\":\"string\"}}", "\"h\"", 2 },
+        { TEST_LETTERS, "\"h\"", 5 },
+        { TEST_LETTERS, "\"\\u0068\"", 11 },
+        { "{\"items\":{\"enum\":[\"a\",\"b\"]}}", "\"b\"", 4 },
+        { "{\"items\":{\"type\":\"integer\"}}", "8.0", 3 },
+        { "{\"items\":{\"const\":{\"a\":1}}}", "{\"a\":1}", 10 },
+        { "{\"items\":{\"const\":[1,[2]]}}", "[1,[2]]", 14 },
+        { "{\"uniqueItems\":true}", "#", 7 },
+        { "{\"uniqueItems\":true}", "\"#\"", 7 },
+        { "{\"uniqueItems\":true}", "{\"a\":[#],\"b\":1}", 19 },
+        { "{\"uniqueItems\":true}", "[[[[{\"a\":#}]]]]", 22 },
+        { "{\"uniqueItems\":true}", "\"\\u00e9#\"", 13 },
+    };
+    uint64_t spent;
+    test_t test;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        test_init(&test, rows[i].schema, NULL);
+        test_array(&test, rows[i].part, 1000);
+        spent = 0;
+        tg_schema_checker_frame(test.checker, 1 << 20, &spent);
+        test_expect(&test, TG_OK, "");
+        CU_ASSERT(spent >= 1000 * rows[i].steps);
+        CU_ASSERT(spent < 1000 * (rows[i].steps + 6));
+        test_deinit(&test);
+    }
+}
+
+#define TEST_RECORD                                                            \
+    "{\"id\":#,\"kind\":\"abc\",\"name\":\"some name #\",\"n\":12.5}"
+
+/* What a model may send at most is within the steps; beyond that, it ends. */
+HELP_TEST(largest, "the largest instances")
+{
+    static const struct {
+        const char *schema;
+        const char *part;
+        size_t n;
+        int rc;
+    } rows[] = {
+        { "{\"uniqueItems\":true}", TEST_RECORD, 100000, TG_OK },
+        { "{\"uniqueItems\":true}", "{\"a\":[#],\"b\":1}", 150000, TG_OK },
+        { "{\"uniqueItems\":true}", "{\"a\":[#],\"b\":1}", 250000, TG_LIMIT },
+        { "{\"uniqueItems\":true}", "[[[[{\"a\":#}]]]]", 250000, TG_LIMIT },
+        { "{\"items\":{\"properties\":{\"n\":{\"minimum\":0},"
+          "\"name\":{\"maxLength\":40},\"kind\":{\"enum\":[\"x\",\"abc\"]},"
+          "\"id\":{\"type\":\"integer\"}},\"required\":[\"id\",\"n\"]}}",
+          TEST_RECORD, 160000, TG_OK },
+        { TEST_LETTERS, "\"h\"", 500000, TG_OK },
+        { TEST_LETTERS, "\"h\"", 2450000, TG_LIMIT },
+    };
+    test_t test;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        test_init(&test, rows[i].schema, NULL);
+        test_array(&test, rows[i].part, rows[i].n);
+        test_expect(&test, rows[i].rc,
+                    rows[i].rc == TG_OK ? "" : TEST_STEPS_LIMIT);
+        test_deinit(&test);
+    }
+}
+
 /* A check without an end, of a frame of so many bytes. */
 static uint64_t
 test_spend(test_t *test, size_t bytes, uint64_t spent)
