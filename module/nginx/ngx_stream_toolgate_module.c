@@ -223,9 +223,27 @@ static ngx_command_t ngx_toolgate_commands[] = {
     ngx_null_command
 };
 
+static ngx_int_t
+ngx_toolgate_postconfigure(ngx_conf_t *cf)
+{
+    ngx_stream_core_main_conf_t *cmcf;
+    ngx_stream_handler_pt *handler;
+
+    cmcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_core_module);
+    handler = ngx_array_push(&cmcf->phases[NGX_STREAM_PREREAD_PHASE].handlers);
+
+    if (handler == NULL) {
+        return NGX_ERROR;
+    }
+
+    *handler = ngx_toolgate_silent_preread;
+
+    return ngx_toolgate_check_variables(cf);
+}
+
 static ngx_stream_module_t ngx_toolgate_module_ctx = {
     ngx_toolgate_add_variables,    /* preconfiguration */
-    ngx_toolgate_check_variables,  /* postconfiguration */
+    ngx_toolgate_postconfigure,    /* postconfiguration */
     ngx_toolgate_create_main_conf, /* create main configuration */
     NULL,                          /* init main configuration */
     ngx_toolgate_create_srv_conf,  /* create server configuration */

@@ -70,7 +70,7 @@ ngx_toolgate_pack_head(const ngx_toolgate_session_t *session,
     head->wait = session->wait;
     head->left = ngx_toolgate_time_left(
         session->wait == TG_WAIT_SENT ? c->write : c->read);
-    head->has_spoken = ngx_queue_empty(&session->silent);
+    head->has_spoken = ngx_queue_empty(&session->silent.queue);
     head->listener_len = c->listening->socklen;
     head->client_len = c->socklen;
     ngx_memcpy(&head->listener, c->listening->sockaddr, c->listening->socklen);

@@ -89,7 +89,7 @@ ngx_toolgate_resume(ngx_toolgate_session_t *session, void *arrival)
     ngx_toolgate_resume_last(&session->front, head);
 
     if (head->has_spoken) {
-        ngx_toolgate_silent_leave(session);
+        ngx_toolgate_silent_leave(&session->silent);
     }
 
     ngx_toolgate_wait_for(session, (tg_wait_t) head->wait,

@@ -21,7 +21,7 @@
  * ones has to have the place of one that has not said a word yet, the longest
  * silent first; where all have spoken, it is closed itself.  That is settled
  * when it is accepted: TLS and the PROXY protocol take as long as a client
- * likes.
+ * likes, and who is not through with them is silent, too.
  */
 #include "nginx/stream/ngx_toolgate_session.h"
 
@@ -384,7 +384,7 @@ ngx_toolgate_memory_relieve(ngx_event_t *ev)
 static rlim_t ngx_toolgate_reserve_files;
 static time_t ngx_toolgate_reserve_logged;
 static ngx_uint_t ngx_toolgate_reserve_closed;
-/* Sessions that have not spoken, as they came. */
+/* Connections that have not spoken, as they came. */
 static ngx_queue_t ngx_toolgate_silent = { &ngx_toolgate_silent,
                                            &ngx_toolgate_silent };
 
@@ -451,20 +451,31 @@ ngx_toolgate_reserve_log(ngx_log_t *log, const char *what)
 static ngx_uint_t
 ngx_toolgate_take_place(ngx_connection_t *c, const char *what)
 {
-    ngx_toolgate_session_t *session;
+    ngx_toolgate_silent_t *silent;
+    ngx_stream_session_t *s;
+    ngx_connection_t *old;
     ngx_socket_t fd;
 
     if (ngx_queue_empty(&ngx_toolgate_silent)) {
         return 0;
     }
 
-    session = ngx_queue_data(ngx_queue_head(&ngx_toolgate_silent),
-                             ngx_toolgate_session_t, silent);
-    ngx_toolgate_reserve_log(session->front.connection->log, what);
-    ngx_toolgate_silent_leave(session);
+    silent = ngx_queue_data(ngx_queue_head(&ngx_toolgate_silent),
+                            ngx_toolgate_silent_t, queue);
+    old = silent->connection;
+    s = old->data;
+    ngx_toolgate_silent_leave(silent);
+
+    /* Another module's preread may have hidden that HTTP has it by now. */
+    if (s->signature != NGX_STREAM_MODULE) {
+        return 1;
+    }
+
+    ngx_toolgate_reserve_log(old->log, what);
     /* TLS must not wait for the goodbye of one that says nothing. */
-    session->front.connection->timedout = 1;
-    ngx_toolgate_session_end(session, NGX_STREAM_OK);
+    old->timedout = 1;
+    old->read->cancelable = 0;
+    ngx_stream_finalize_session(s, NGX_STREAM_OK);
 
     /* The number that is free now; the event loop knows neither yet. */
     fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
@@ -477,6 +488,41 @@ ngx_toolgate_take_place(ngx_connection_t *c, const char *what)
     return 1;
 }
 
+static void
+ngx_toolgate_silent_cleanup(void *data)
+{
+    ngx_toolgate_silent_leave(data);
+}
+
+/* Until NGINX has made a session of it, which it may never do. */
+static void
+ngx_toolgate_silent_begin(ngx_connection_t *c)
+{
+    ngx_pool_cleanup_t *cln;
+
+    cln = ngx_pool_cleanup_add(c->pool, sizeof(ngx_toolgate_silent_t));
+
+    /* Without memory it has its place until its handshake times out. */
+    if (cln != NULL) {
+        cln->handler = ngx_toolgate_silent_cleanup;
+        ngx_toolgate_silent_join(cln->data, c);
+    }
+}
+
+ngx_int_t
+ngx_toolgate_silent_preread(ngx_stream_session_t *s)
+{
+    ngx_pool_cleanup_t *cln;
+
+    for (cln = s->connection->pool->cleanup; cln != NULL; cln = cln->next) {
+        if (cln->handler == ngx_toolgate_silent_cleanup) {
+            ngx_toolgate_silent_leave(cln->data);
+        }
+    }
+
+    return NGX_DECLINED;
+}
+
 void
 ngx_toolgate_init_connection(ngx_connection_t *c)
 {
@@ -487,6 +533,7 @@ ngx_toolgate_init_connection(ngx_connection_t *c)
         what = ngx_toolgate_shortage(c);
 
         if (what == NULL) {
+            ngx_toolgate_silent_begin(c);
             ngx_stream_init_connection(c);
             return;
         }
@@ -502,7 +549,8 @@ ngx_toolgate_init_connection(ngx_connection_t *c)
 }
 
 void
-ngx_toolgate_silent_join(ngx_toolgate_session_t *session)
+ngx_toolgate_silent_join(ngx_toolgate_silent_t *silent, ngx_connection_t *c)
 {
-    ngx_queue_insert_tail(&ngx_toolgate_silent, &session->silent);
+    silent->connection = c;
+    ngx_queue_insert_tail(&ngx_toolgate_silent, &silent->queue);
 }

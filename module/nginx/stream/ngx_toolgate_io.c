@@ -35,7 +35,7 @@ ngx_toolgate_feed(ngx_toolgate_session_t *session, const char *data, size_t len,
     rc = tg_peer_input(&session->front.peer, data, len, consumed);
 
     if (*consumed != 0) {
-        ngx_toolgate_silent_leave(session);
+        ngx_toolgate_silent_leave(&session->silent);
         session->has_read = 1;
 
         if (session->front.conf->trace != NULL) {

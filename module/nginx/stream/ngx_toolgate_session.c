@@ -115,9 +115,10 @@ ngx_toolgate_handler(ngx_stream_session_t *s)
         return;
     }
 
+    (void) ngx_toolgate_silent_preread(s);
     ngx_toolgate_front_init(session, s);
     ngx_queue_insert_tail(&ngx_toolgate_sessions, &session->all);
-    ngx_toolgate_silent_join(session);
+    ngx_toolgate_silent_join(&session->silent, c);
     tg_buf_init(&session->in, tg_alloc_libc());
     cln->handler = ngx_toolgate_cleanup;
     cln->data = session;
@@ -162,7 +163,7 @@ ngx_toolgate_cleanup(void *data)
     ngx_queue_remove(&session->all);
     ngx_toolgate_turn_leave(session);
     ngx_toolgate_memory_drop(session);
-    ngx_toolgate_silent_leave(session);
+    ngx_toolgate_silent_leave(&session->silent);
     ngx_toolgate_told_leave(session);
     tg_peer_deinit(&front->peer);
     ngx_toolgate_front_leave(front);

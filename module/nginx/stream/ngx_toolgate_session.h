@@ -48,6 +48,12 @@ typedef struct {
     ngx_uint_t sees_all; /* what is others', too */
 } ngx_toolgate_shared_t;
 
+/* Of a connection that has not spoken, before it is a session, too. */
+typedef struct {
+    ngx_queue_t queue;
+    ngx_connection_t *connection;
+} ngx_toolgate_silent_t;
+
 struct ngx_toolgate_session_s {
     ngx_toolgate_front_t front; /* first: the peer's host */
     ngx_toolgate_state_t state;
@@ -67,7 +73,7 @@ struct ngx_toolgate_session_s {
 
     ngx_queue_t all;               /* of this worker */
     ngx_queue_t turn;              /* among those who wait for theirs */
-    ngx_queue_t silent;            /* among those who have not spoken */
+    ngx_toolgate_silent_t silent;  /* among those who have not spoken */
     ngx_queue_t memory;            /* among those who keep much */
     ngx_toolgate_shared_t *shared; /* NULL: others know nothing of it */
     size_t kept;                   /* bytes that it keeps, when they are many */
@@ -216,14 +222,18 @@ void ngx_toolgate_memory_add(ssize_t bytes);
 void ngx_toolgate_init_connection(ngx_connection_t *c);
 
 /* It has not spoken yet, and may have to go for another; and it did. */
-void ngx_toolgate_silent_join(ngx_toolgate_session_t *session);
+void ngx_toolgate_silent_join(ngx_toolgate_silent_t *silent,
+                              ngx_connection_t *c);
 
 static ngx_inline void
-ngx_toolgate_silent_leave(ngx_toolgate_session_t *session)
+ngx_toolgate_silent_leave(ngx_toolgate_silent_t *silent)
 {
-    ngx_queue_remove(&session->silent);
-    ngx_queue_init(&session->silent);
+    ngx_queue_remove(&silent->queue);
+    ngx_queue_init(&silent->queue);
 }
+
+/* TLS and a PROXY header are behind it: it is a session's from here on. */
+ngx_int_t ngx_toolgate_silent_preread(ngx_stream_session_t *s);
 
 /* --- told --- */
 
