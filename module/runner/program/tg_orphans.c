@@ -140,10 +140,8 @@ tg_orphans_compare(const void *a, const void *b)
 static int
 tg_orphans_is_new(const tg_orphans_new_t *new, pid_t pid)
 {
+    tg_orphan_t key = { pid, 0, NULL };
     const tg_program_t *program;
-    tg_orphan_t key;
-
-    key.pid = pid;
 
     if (new->nold != 0
         && bsearch(&key, new->programs->orphans, new->nold, sizeof(key),
