@@ -50,6 +50,16 @@ tool unique {
     input_schema '{"type":"object","properties":{"x":{"uniqueItems":true}}}';
     return unique;
 }
+tool letters {
+    input_schema '{"type":"object","properties":{"x":{"items":
+        {"enum":["a","b","c","d","e","f","g","h"]}}}}';
+    return letters;
+}
+tool result {
+    output_schema '{"type":"object","properties":{"x":{"uniqueItems":true}}}';
+    output json;
+    return $tool_json_x;
+}
 tool numbers {
     input_schema '{"type":"object","properties":{"x":{"$ref":"#/$defs/list"}},
         "$defs":{"list":{"anyOf":[{"type":"number","minimum":0},
@@ -79,12 +89,22 @@ sub batch {
     return '[' . join(',', ($call) x $n) . "]\n";
 }
 
+sub list {
+    my ($n, $format) = @_;
+    return '[' . join(',', map { sprintf $format, $_ } 1 .. $n) . ']';
+}
+
 my $mb = 1_000_000;
 my $nested = '[' x 60 . ']' x 60;
 my $words = '"' . 'ab ' x 20 . '!"';
 my $k = join ',', map {qq("k$_":1)} 1 .. 1000;
 my $back = join ',', map {qq("k$_":1)} reverse 1 .. 1000;
 my $big = '"x":"' . 'x' x (4.5 * $mb) . '"';
+
+my $initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":'
+    . '{"protocolVersion":"2025-03-26","clientInfo":{"name":"a","version":"1"},'
+    . '"capabilities":{'
+    . join(',', map { sprintf '"%06x":1', $_ } 1 .. 900_000) . "}}}\n";
 
 # How long others wait at most: one frame after the other, at most 50 ms; and
 # many small ones at once, 5 ms.
@@ -97,6 +117,20 @@ my @frames = (
         call(search => '"' . 'x' x (9.9 * $mb) . '"') ],
     [ 'uniqueItems, 262,144 numbers', 50,
         call(unique => '[' . join(',', 1 .. 262_144) . ']') ],
+    [ 'uniqueItems, 250,000 objects, 5 MB', 50,
+        call(unique => list(250_000, '{"a":[%d],"b":1}')) ],
+    [ 'uniqueItems, 250,000 nested objects, 5 MB', 50,
+        call(unique => list(250_000, '[[[[{"a":%d}]]]]')) ],
+    [ 'uniqueItems, 100,000 records, which fit', 50,
+        call(unique => list(100_000, '{"id":%d,"kind":"abc","n":12.5}')) ],
+    [ 'uniqueItems of a result, 250,000 objects', 50,
+        call(result => '{"x":' . list(250_000, '{"a":[%d]}') . '}') ],
+    [ 'one of 8 letters, 2,450,000 times', 50,
+        call(letters => list(2_450_000, '"h"')) ],
+    [ 'the same, with escapes', 50,
+        call(letters => list(1_080_000, '"\\u0068"')) ],
+    [ '900,000 capabilities of a client', 50,
+        $initialize ],
     [ 'uniqueItems, members in another order, 9 MB', 50,
         call(unique => "[{$big,$k},{$back,$big}]") ],
     [ '5,000,000 numbers', 50,
