@@ -1,13 +1,15 @@
 #include "runner/automation/tg_names.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
 #define TG_NAMES_SLOTS 64
 
 static size_t
 tg_names_slot(const tg_names_t *names, tg_str_t text)
 {
-    return (size_t) tg_hash64(TG_HASH64, text) & (names->nslots - 1);
+    return (size_t) tg_hash64(TG_HASH64 ^ names->seed, text)
+           & (names->nslots - 1);
 }
 
 void
@@ -65,6 +67,11 @@ tg_names_grow(tg_names_t *names)
     wider = *names;
     wider.nslots = names->nslots != 0 ? 2 * names->nslots : TG_NAMES_SLOTS;
     wider.slots = calloc(wider.nslots, sizeof(*wider.slots));
+
+    /* Early after the machine's start there may be no random bytes. */
+    if (names->nslots == 0) {
+        (void) !getrandom(&wider.seed, sizeof(wider.seed), GRND_NONBLOCK);
+    }
 
     if (wider.slots == NULL) {
         return names->nslots != 0 ? TG_OK : TG_NOMEM;

@@ -19,6 +19,7 @@ typedef struct {
     tg_name_t **slots; /* NULL: empty */
     size_t nslots;
     size_t n;
+    uint64_t seed; /* who makes files does not choose which are neighbours */
 } tg_names_t;
 
 void tg_names_free(tg_names_t *names);
