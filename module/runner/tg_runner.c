@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ typedef struct {
     tg_workers_t workers;
     int is_listening;
     int is_deaf;     /* it could not listen, which was said */
+    int is_ready;    /* who started it knows that somebody listens */
     int has_served;  /* somebody has been connected */
     int is_stopping; /* the end was decided */
     int is_closed;   /* its own handles too */
@@ -186,12 +188,27 @@ tg_runner_on_connection(uv_stream_t *listener, int status)
     }
 }
 
+/* To who started it, who knows whether that was said already; or the log. */
+static void
+tg_runner_say_why(const tg_runner_t *runner, const char *why, const char *error)
+{
+    const tg_runner_conf_t *conf;
+
+    conf = runner->conf;
+
+    if (conf->is_reporting && conf->ready_fd != -1 && !runner->is_ready) {
+        (void) dprintf(conf->ready_fd, "%s: %s", why, error);
+    } else {
+        tg_log(TG_LOG_ERROR, "%s: %s: %s", conf->state_dir, why, error);
+    }
+}
+
 /* Said once, as it is tried again and again. */
 static int
 tg_runner_cannot_listen(tg_runner_t *runner, const char *why, const char *error)
 {
     if (!runner->is_deaf) {
-        tg_log(TG_LOG_ERROR, "%s: %s: %s", runner->conf->state_dir, why, error);
+        tg_runner_say_why(runner, why, error);
     }
 
     runner->is_deaf = 1;
@@ -313,8 +330,13 @@ tg_runner_handles(tg_runner_t *runner)
 }
 
 static void
-tg_runner_ready(int fd)
+tg_runner_ready(tg_runner_t *runner)
 {
+    int fd;
+
+    fd = runner->conf->ready_fd;
+    runner->is_ready = 1;
+
     if (fd != -1) {
         if (write(fd, "", 1) == -1) {
             tg_log(TG_LOG_INFO, "whoever started it has gone");
@@ -334,7 +356,7 @@ tg_runner_serve(tg_runner_t *runner)
 
     if (rc == 0) {
         tg_log(TG_LOG_NOTICE, "pid %d serves %s", getpid(), runner->place.path);
-        tg_runner_ready(runner->conf->ready_fd);
+        tg_runner_ready(runner);
         tg_runner_check(runner);
     } else {
         tg_runner_stop(runner);
@@ -348,7 +370,7 @@ tg_runner_serve(tg_runner_t *runner)
 static int
 tg_runner_failed(tg_runner_t *runner, int err)
 {
-    tg_log(TG_LOG_ERROR, "cannot start: %s", strerror(err));
+    tg_runner_say_why(runner, "cannot start", strerror(err));
     tg_listen_close(&runner->place);
 
     return -1;
@@ -454,12 +476,11 @@ tg_runner_run(const tg_runner_conf_t *conf)
 
     if (rc == TG_EXISTS) {
         /* Somebody was faster, and serves. */
-        tg_runner_ready(conf->ready_fd);
+        tg_runner_ready(runner);
         rc = 0;
 
     } else if (rc != TG_OK) {
-        tg_log(TG_LOG_ERROR, "%s: %s: %s", conf->state_dir, why,
-               strerror(errno));
+        tg_runner_say_why(runner, why, strerror(errno));
         rc = 1;
 
     } else {

@@ -21,7 +21,8 @@ typedef struct {
     const char *state_dir; /* absolute */
     uint64_t linger_ms;
     int is_foreground; /* nobody's: it logs to stderr */
-    int ready_fd;      /* gets a byte when somebody listens; or -1 */
+    int is_reporting;  /* why nobody listens goes to ready_fd, not the log */
+    int ready_fd;      /* gets a NUL when somebody listens; or -1 */
     pid_t guardian;    /* the parent, which follows the log at SIGHUP */
 } tg_runner_conf_t;
 

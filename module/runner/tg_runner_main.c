@@ -1,6 +1,6 @@
 /*
  * toolgate-runner --state-dir DIR [--linger SECONDS] [--log-level LEVEL]
- *                 [--foreground]
+ *                 [--foreground | --report]
  * toolgate-runner --check-store STORE
  * toolgate-runner --version | --help
  *
@@ -32,6 +32,8 @@
 #define TG_LINGER_MAX 86400
 /* Bytes of a password. */
 #define TG_MAIN_SECRET 16384
+/* Bytes of why it cannot start. */
+#define TG_MAIN_WHY 256
 /* A store cannot be reached. */
 #define TG_MAIN_AWAY 3
 
@@ -43,7 +45,7 @@ typedef struct {
 
 static const char tg_usage[] =
     "usage: toolgate-runner --state-dir DIR [--linger SECONDS]\n"
-    "                       [--log-level LEVEL] [--foreground]\n"
+    "                       [--log-level LEVEL] [--foreground | --report]\n"
     "       toolgate-runner --check-store STORE\n"
     "       toolgate-runner --version | --help\n"
     "\n"
@@ -58,13 +60,18 @@ static const char tg_usage[] =
     "                    (notice)\n"
     "  --foreground      stay a child of who started it, and log to stderr\n"
     "                    also while workers are there\n"
+    "  --report          say on stdout, not in the log, why it cannot start:\n"
+    "                    for NGINX, which says it once\n"
     "  --check-store STORE  say whether a store of tasks can be opened, as\n"
     "                    task_store has it; a password is read from stdin.\n"
     "                    Exit status 3: it cannot be reached now\n";
 
-/* A descriptor that is closed would be taken by the next file opened. */
+/*
+ * A descriptor that is closed would be taken by the next file opened.  Where
+ * it reports, stdout is kept until it forks.
+ */
 static int
-tg_main_stdio(void)
+tg_main_stdio(const tg_main_t *program)
 {
     int fd;
 
@@ -73,7 +80,8 @@ tg_main_stdio(void)
     } while (fd >= 0 && fd < 3);
 
     if (fd == -1 || dup2(fd, STDIN_FILENO) == -1
-        || dup2(fd, STDOUT_FILENO) == -1) {
+        || (!program->conf.is_reporting && dup2(fd, STDOUT_FILENO) == -1))
+    {
         return -1;
     }
 
@@ -124,7 +132,7 @@ tg_main_clear_environment(void)
 }
 
 static int
-tg_main_isolate(void)
+tg_main_isolate(const tg_main_t *program)
 {
     struct sigaction action;
     sigset_t none;
@@ -138,7 +146,8 @@ tg_main_isolate(void)
         (void) sigaction(sig, &action, NULL); /* KILL, STOP: refused */
     }
 
-    if (sigprocmask(SIG_SETMASK, &none, NULL) == -1 || tg_main_stdio() == -1) {
+    if (sigprocmask(SIG_SETMASK, &none, NULL) == -1
+        || tg_main_stdio(program) == -1) {
         return -1;
     }
 
@@ -178,24 +187,32 @@ tg_main_guard(tg_main_t *program)
     return rc;
 }
 
-/* Waits until the runner serves, or has failed to. */
+/* Waits until the runner serves, or has failed to, and says why. */
 static int
 tg_main_wait(int ready, pid_t child)
 {
+    char text[TG_MAIN_WHY];
     ssize_t n;
-    char byte;
 
     while (waitpid(child, NULL, 0) == -1 && errno == EINTR) {
         /* void */
     }
 
     do {
-        n = read(ready, &byte, 1);
+        n = read(ready, text, sizeof(text));
     } while (n == -1 && errno == EINTR);
 
     (void) close(ready);
 
-    return n == 1 ? 0 : 1;
+    if (n > 0 && text[0] == '\0') {
+        return 0;
+    }
+
+    if (n > 0) {
+        (void) !write(STDOUT_FILENO, text, (size_t) n);
+    }
+
+    return 1;
 }
 
 /* Forks twice: the second child is nobody's but init's. */
@@ -225,7 +242,7 @@ tg_main_daemon(tg_main_t *program)
     (void) close(ready[0]);
     program->conf.ready_fd = ready[1];
 
-    if (setsid() == -1) {
+    if (dup2(STDIN_FILENO, STDOUT_FILENO) == -1 || setsid() == -1) {
         return 1;
     }
 
@@ -294,6 +311,9 @@ tg_main_option(tg_main_t *program, int option, const char **dir)
     case 'f':
         program->conf.is_foreground = 1;
         return 0;
+    case 'r':
+        program->conf.is_reporting = 1;
+        return 0;
     case 'h':
         fputs(tg_usage, stdout);
         return 1;
@@ -315,6 +335,7 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
         { "log-level", required_argument, NULL, 'L' },
         { "check-store", required_argument, NULL, 'c' },
         { "foreground", no_argument, NULL, 'f' },
+        { "report", no_argument, NULL, 'r' },
         { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' },
         { NULL, 0, NULL, 0 },
@@ -341,17 +362,24 @@ tg_main_options(tg_main_t *program, int argc, char **argv)
         return -1;
     }
 
+    program->conf.is_reporting &= !program->conf.is_foreground;
+
     /* Before it leaves the current directory. */
     program->state_dir = realpath(dir, NULL);
     program->conf.state_dir = program->state_dir;
 
-    if (program->state_dir == NULL) {
-        fprintf(stderr, "toolgate-runner: --state-dir %s: %s\n", dir,
-                strerror(errno));
-        return -1;
+    if (program->state_dir != NULL) {
+        return 0;
     }
 
-    return 0;
+    if (program->conf.is_reporting) {
+        printf("the state directory: %s", strerror(errno));
+    } else {
+        fprintf(stderr, "toolgate-runner: --state-dir %s: %s\n", dir,
+                strerror(errno));
+    }
+
+    return -1;
 }
 
 /* As the runner would open it, with nothing of who asks. */
@@ -395,7 +423,7 @@ main(int argc, char **argv)
         return tg_main_check(program.check);
     }
 
-    if (tg_main_isolate() == -1 || chdir("/") == -1) {
+    if (tg_main_isolate(&program) == -1 || chdir("/") == -1) {
         tg_log(TG_LOG_ERROR, "cannot isolate itself: %s", strerror(errno));
         rc = 1;
     } else {

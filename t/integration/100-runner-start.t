@@ -62,6 +62,10 @@ my $file = $tg->file('state/runner-3.sock', 'precious');
 fails('no socket in its place', 1, qr/cannot listen.*File exists/,
     '--state-dir', $state);
 is slurp($file), 'precious', 'a file that is no socket is left alone';
+($status, $out, $err) = runner('--state-dir', $state, '--report');
+is $status, 1, 'with a report: exit status';
+like $out, qr/^cannot listen .*: File exists$/, 'with a report: says why';
+unlike $err, qr/cannot listen/, 'the log is told by who asked for it';
 unlink $file;
 is join(' ', glob "$state/*"), "$state/runner-3.lock",
     'nothing else is left there';

@@ -46,7 +46,7 @@ is_deeply [ $tg->runner_pids ], [ sort { $a <=> $b } $runner, $guardian ],
 isnt parent_of($guardian), $_, 'it is no child of a worker'
     for $tg->worker_pids;
 is slurp("/proc/$runner/cmdline") =~ tr/\0/ /r,
-    $tg->runner_path . " --state-dir $dir/made --log-level info ",
+    $tg->runner_path . " --state-dir $dir/made --log-level info --report ",
     'how it was started';
 SKIP: {
     skip 'its descriptors are not for others of its user', 4 if $> != 0;

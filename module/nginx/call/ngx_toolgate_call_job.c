@@ -45,6 +45,19 @@ ngx_toolgate_job_outcome(ngx_toolgate_call_t *call, const tg_answer_t *answer,
         return outcome;
     }
 
+    if (answer->kind == TG_ANSWER_NOT_STARTED && !call->is_carried
+        && call->job.runner->why[0] != '\0')
+    {
+        tg_buf_printf(text,
+                      "toolgate-runner could not be started (%s), so the "
+                      "program was not started either; try again, or tell the "
+                      "operator.",
+                      (const char *) call->job.runner->why);
+        return tg_buf_failed(text)
+                   ? tg_outcome_failure(TG_FAILURE_LOST, TG_NO_MEMORY)
+                   : tg_outcome_failed(TG_FAILURE_LOST, tg_buf_view(text));
+    }
+
     if (answer->kind != TG_ANSWER_ERROR || call->is_carried) {
         return ngx_toolgate_job_lost(call, answer);
     }

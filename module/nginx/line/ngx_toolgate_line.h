@@ -143,6 +143,9 @@ void ngx_toolgate_line_wake(ngx_toolgate_line_t *line);
 void ngx_toolgate_line_open(ngx_toolgate_line_t *line);
 void ngx_toolgate_line_fail(ngx_toolgate_line_t *line, ngx_err_t err);
 
+/* Nobody will be there: requests are NOT_STARTED. */
+void ngx_toolgate_line_give_up(ngx_toolgate_line_t *line);
+
 /* Ends it: requests are answered with that, oldest first. */
 void ngx_toolgate_line_end(ngx_toolgate_line_t *line);
 

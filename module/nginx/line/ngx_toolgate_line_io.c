@@ -87,6 +87,12 @@ ngx_toolgate_line_lose(ngx_toolgate_line_t *line, ngx_uint_t has_ended)
 }
 
 void
+ngx_toolgate_line_give_up(ngx_toolgate_line_t *line)
+{
+    ngx_toolgate_line_lose(line, 0);
+}
+
+void
 ngx_toolgate_line_end(ngx_toolgate_line_t *line)
 {
     ngx_toolgate_line_lose(line, 1);

@@ -4,8 +4,6 @@
  */
 #include "nginx/line/ngx_toolgate_runner.h"
 
-#include <spawn.h>
-
 /* max_output of 32 MiB, escaped byte by byte at worst, is rare: a bound. */
 #define NGX_TOOLGATE_RUNNER_FRAME 268435456
 /* Calls and bytes that may wait for a runner that does not take them. */
@@ -15,11 +13,6 @@
 #define NGX_TOOLGATE_RETRY_MIN 2
 #define NGX_TOOLGATE_RETRY_MAX 200
 #define NGX_TOOLGATE_START_TIME 10000
-/* One that lost the race against a runner on its way out is started again. */
-#define NGX_TOOLGATE_RESTART 100
-
-extern char **environ;
-
 /* --- what the runner says by itself --- */
 
 /* How far a call is, or what its client is asked. */
@@ -125,63 +118,6 @@ ngx_toolgate_runner_notification(ngx_toolgate_line_t *line, tg_str_t method,
 
 /* --- its beginning and its end --- */
 
-/*
- * Starts it, as a process that outlives this worker, unless that was just
- * done.  NGX_ERROR: there will be none.
- */
-static ngx_int_t
-ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner)
-{
-    static const char *const levels[] = { "emerg",  "emerg", "alert",
-                                          "crit",   "error", "warn",
-                                          "notice", "info",  "debug" };
-    char *argv[6];
-    pid_t pid;
-    int err;
-
-    if (runner->is_foreign) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "the toolgate-runner of another config, in \"%V\", is "
-                      "gone or lets this user not in; its calls are lost",
-                      &runner->state_dir);
-        return NGX_ERROR;
-    }
-
-    if (runner->has_started
-        && ngx_current_msec - runner->started <= NGX_TOOLGATE_RESTART)
-    {
-        return NGX_OK;
-    }
-
-    argv[0] = (char *) runner->path.data;
-    argv[1] = "--state-dir";
-    argv[2] = (char *) runner->state_dir.data;
-    argv[3] = "--log-level";
-    argv[4] = (char *)
-        levels[ngx_min(ngx_cycle->log->log_level, NGX_LOG_DEBUG)];
-    argv[5] = NULL;
-
-    /*
-     * It puts its signals right itself, and leaves this process at once, so
-     * NGINX's waitpid(-1) is no harm.
-     */
-    err = posix_spawn(&pid, argv[0], NULL, NULL, argv, environ);
-
-    if (err != 0) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
-                      "\"%V\" could not be started (tool_runner)",
-                      &runner->path);
-        return NGX_ERROR;
-    }
-
-    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                  "starting toolgate-runner in \"%V\"", &runner->state_dir);
-    runner->has_started = 1;
-    runner->started = ngx_current_msec;
-
-    return NGX_OK;
-}
-
 /* From now on this worker logs what it says. */
 static ngx_int_t
 ngx_toolgate_runner_connected(ngx_toolgate_line_t *line)
@@ -196,12 +132,20 @@ ngx_toolgate_runner_connected(ngx_toolgate_line_t *line)
                : NGX_ERROR;
 }
 
-/* To that, which nobody waits for. */
+/* To that, which nobody waits for: it serves. */
 static ngx_uint_t
 ngx_toolgate_runner_answer(ngx_toolgate_line_t *line, void *tag,
                            const tg_answer_t *answer)
 {
-    return tag == line->data;
+    if (tag != line->data) {
+        return 0;
+    }
+
+    if (answer->kind == TG_ANSWER_RESULT) {
+        ngx_toolgate_runner_serves(line->data);
+    }
+
+    return 1;
 }
 
 /* Starts it, unless it is on its way. */
@@ -209,10 +153,6 @@ static ngx_int_t
 ngx_toolgate_runner_absent(ngx_toolgate_line_t *line, ngx_err_t err)
 {
     ngx_toolgate_runner_t *runner = line->data;
-
-    if (line->ntries == 1) {
-        runner->has_started = 0;
-    }
 
     if (ngx_current_msec - line->since > NGX_TOOLGATE_START_TIME) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, err,
@@ -300,6 +240,7 @@ ngx_toolgate_runner_init(ngx_toolgate_runner_t *runner)
     line->min_delay = NGX_TOOLGATE_RETRY_MIN;
     line->max_delay = NGX_TOOLGATE_RETRY_MAX;
     line->connect_time = NGX_TOOLGATE_START_TIME;
+    ngx_toolgate_runner_serves(runner);
     ngx_toolgate_line_init(line, TG_DIALECT_JSONRPC, NGX_TOOLGATE_RUNNER_FRAME);
 }
 
@@ -408,5 +349,6 @@ ngx_toolgate_runner_exit(ngx_cycle_t *cycle)
 
     for (i = 0; i < mcf->runners.nelts; i++) {
         ngx_toolgate_line_deinit(&runners[i]->line);
+        ngx_toolgate_runner_unreport(runners[i]);
     }
 }

@@ -1,9 +1,10 @@
 /*
  * What the files of the line to toolgate-runner share.
  *
- *   …_runner.c          the line, and the runner's start
+ *   …_runner.c          the line
  *   …_runner_conf.c     where it leads to
  *   …_runner_say.c      a word of the master's
+ *   …_runner_start.c    the runner's start
  *   …_runner_version.c  is a program one, while a config is read
  */
 #ifndef _NGX_TOOLGATE_RUNNER_H_INCLUDED_
@@ -16,6 +17,9 @@
 /* The protocol's version is in the name: another one is another runner. */
 #define NGX_TOOLGATE_SOCKET "runner-3.sock"
 
+/* Bytes of why it cannot start. */
+#define NGX_TOOLGATE_RUNNER_WHY 255
+
 struct ngx_toolgate_runner_s {
     ngx_str_t path;      /* of the program; empty: to be found */
     ngx_str_t state_dir; /* empty: beside the pid file */
@@ -23,11 +27,16 @@ struct ngx_toolgate_runner_s {
 
     /* of the worker */
     ngx_toolgate_line_t line;
-    ngx_queue_t left;    /* ngx_toolgate_left_t */
-    ngx_queue_t watches; /* ngx_toolgate_watch_t */
-    ngx_msec_t started;  /* when the runner was started last */
-    unsigned has_started:1;
-    unsigned is_foreign:1; /* of another config: not started by this one */
+    ngx_queue_t left;         /* ngx_toolgate_left_t */
+    ngx_queue_t watches;      /* ngx_toolgate_watch_t */
+    ngx_msec_t started;       /* when the runner was started last */
+    ngx_msec_t pause;         /* no other start before that has passed */
+    ngx_connection_t *report; /* of that start; NULL: none, or it was read */
+    size_t why_len;
+    u_char why[NGX_TOOLGATE_RUNNER_WHY + 1]; /* none came of it; or empty */
+    time_t said;            /* when the log was told so; 0: it was not */
+    unsigned has_started:1; /* and none has served since */
+    unsigned is_foreign:1;  /* of another config: not started by this one */
 };
 
 /*
@@ -68,6 +77,19 @@ void ngx_toolgate_runner_release(ngx_toolgate_runner_t *runner);
 /* Sends a notification, where the line is open; params is raw JSON. */
 void ngx_toolgate_runner_notify(ngx_toolgate_runner_t *runner, tg_str_t method,
                                 tg_str_t params);
+
+/*
+ * Starts it, as a process that outlives this worker, unless that was just
+ * done.  NGX_ERROR: there will be none.  Who waits for one that says why it
+ * cannot start waits no longer.
+ */
+ngx_int_t ngx_toolgate_runner_spawn(ngx_toolgate_runner_t *runner);
+
+/* One serves: the next may be started at once. */
+void ngx_toolgate_runner_serves(ngx_toolgate_runner_t *runner);
+
+/* What the last one that was started says is of no interest any more. */
+void ngx_toolgate_runner_unreport(ngx_toolgate_runner_t *runner);
 
 /* As ngx_toolgate_line_ask(). */
 int ngx_toolgate_runner_ask(ngx_toolgate_runner_t *runner, tg_str_t method,
