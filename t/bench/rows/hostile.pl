@@ -129,6 +129,7 @@ my @frames = (
         call(letters => list(2_450_000, '"h"')) ],
     [ 'the same, with escapes', 50,
         call(letters => list(1_080_000, '"\\u0068"')) ],
+    [ 'a batch of 3,200,000', 50, '[' . '{},' x 3_200_000 . "{}]\n" ],
     [ '900,000 capabilities of a client', 50,
         $initialize ],
     [ 'uniqueItems, members in another order, 9 MB', 50,
