@@ -8,6 +8,9 @@
 /* With less than this to come it is not worth a look at blocks. */
 #define TG_JSON_BLOCKS 128
 
+/* Bytes of a container that is passed without them. */
+#define TG_JSON_TINY 48
+
 void
 tg_json_init(tg_json_t *json, tg_str_t text)
 {
@@ -315,6 +318,35 @@ tg_json_pass(tg_json_t *json)
     }
 }
 
+/*
+ * Over a container that ends at once, which blocks would take much longer
+ * for, as there may be many; or not at all.
+ */
+static int
+tg_json_pass_tiny(tg_json_t *json)
+{
+    tg_json_t tiny;
+
+    if (json->end - json->pos < TG_JSON_TINY
+        || memchr(json->pos + 1, *json->pos == '{' ? '}' : ']',
+                  TG_JSON_TINY - 1)
+               == NULL)
+    {
+        return 0;
+    }
+
+    tiny = *json;
+    tiny.end = tiny.pos + TG_JSON_TINY;
+
+    if (tg_json_pass(&tiny) != TG_OK) {
+        return 0;
+    }
+
+    json->pos = tiny.pos;
+
+    return 1;
+}
+
 int
 tg_json_value_any(tg_json_t *json, tg_str_t *value)
 {
@@ -332,7 +364,9 @@ tg_json_value_any(tg_json_t *json, tg_str_t *value)
     type = start < json->end ? tg_json_type_at(*start) : TG_JSON_NONE;
 
     if (type == TG_JSON_OBJECT || type == TG_JSON_ARRAY) {
-        rc = tg_json_pass_blocks(json) ? TG_OK : tg_json_pass(json);
+        rc = tg_json_pass_tiny(json) || tg_json_pass_blocks(json)
+                 ? TG_OK
+                 : tg_json_pass(json);
     } else {
         rc = tg_json_pass_scalar(json, type);
     }

@@ -257,6 +257,7 @@ tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
                : tg_jsonrpc_request(peer, method, message, &reply);
 }
 
+/* How many there are, or one more than there may be. */
 static size_t
 tg_batch_size(tg_str_t text)
 {
@@ -264,9 +265,10 @@ tg_batch_size(tg_str_t text)
     size_t n;
 
     n = 0;
+    tg_json_each(&json, text);
 
-    for (tg_json_each(&json, text); tg_json_item(&json, NULL); n++) {
-        /* void */
+    while (n <= TG_BATCH_MAX && tg_json_item(&json, NULL)) {
+        n++;
     }
 
     return n;

@@ -101,6 +101,8 @@ my $k = join ',', map {qq("k$_":1)} 1 .. 1000;
 my $back = join ',', map {qq("k$_":1)} reverse 1 .. 1000;
 my $big = '"x":"' . 'x' x (4.5 * $mb) . '"';
 
+my $arrays = '{'
+    . join(',', map { sprintf '"%06x":[1]', $_ } 1 .. 740_000) . '}';
 my $initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":'
     . '{"protocolVersion":"2025-03-26","clientInfo":{"name":"a","version":"1"},'
     . '"capabilities":{'
@@ -129,6 +131,9 @@ my @frames = (
         call(letters => list(2_450_000, '"h"')) ],
     [ 'the same, with escapes', 50,
         call(letters => list(1_080_000, '"\\u0068"')) ],
+    [ '740,000 arguments that are small arrays', 50,
+        Toolgate::Attacks::call_of('jsonrpc', 1, 'unique', $arrays) ],
+    [ 'a batch of 3,200,000', 50, '[' . '{},' x 3_200_000 . "{}]\n" ],
     [ '900,000 capabilities of a client', 50,
         $initialize ],
     [ 'uniqueItems, members in another order, 9 MB', 50,
