@@ -75,7 +75,8 @@ test_number(const char *path)
     int pid;
 
     file = fopen(path, "r");
-    CU_ASSERT(file != NULL && fscanf(file, "%d", &pid) == 1);
+    CU_ASSERT_FATAL(file != NULL);
+    CU_ASSERT_FATAL(fscanf(file, "%d", &pid) == 1);
     (void) fclose(file);
     (void) unlink(path);
 
