@@ -427,7 +427,8 @@ tg_block_tokens(tg_block_run_t *run, tg_block_brackets_t *b, tg_block_t block,
     b->n += n;
     b->opened |= _pext_u64(colons << 1, opens) << b->nopened;
     b->nopened += (unsigned) __builtin_popcountll(opens);
-    b->closed |= _pext_u64(ends | colons, seen) << b->nclosed;
+    /* Behind a comma it may also be that of an empty one. */
+    b->closed |= _pext_u64((ends & closes << 1) | colons, seen) << b->nclosed;
     b->nclosed += (unsigned) __builtin_popcountll(seen);
 
     return TG_OK;

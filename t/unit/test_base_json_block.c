@@ -135,6 +135,11 @@ HELP_TEST(structures, "structures")
     CU_ASSERT_EQUAL(test_all("{}[],:\"1", 4, "[0,{\"c\":", ",\"b\":2", "}]"),
                     0);
     CU_ASSERT_EQUAL(test_all("\",:1\\ ", 5, "[0,\"", ",\"x\"", "]"), 0);
+    /* What is empty, behind what is empty. */
+    CU_ASSERT_EQUAL(test_all("{}[],:\"1 ", 4, "[{}", ",{}", "]"), 0);
+    CU_ASSERT_EQUAL(test_all("{}[],:\"1 ", 4, "[[]", ",[]", "]"), 0);
+    CU_ASSERT_EQUAL(test_all("{}[],:\"1", 4, "{\"a\":{}", ",\"b\":{}", "}"), 0);
+    CU_ASSERT_EQUAL(test_all("{}[],:\"1", 4, "{\"a\":[]", ",\"b\":[]", "}"), 0);
 }
 
 HELP_TEST(numbers, "numbers")
