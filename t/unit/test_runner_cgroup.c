@@ -28,7 +28,7 @@ test_open(void)
 
     if (!is_open) {
         tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
-        host.programs.mark = tg_mark(1, 2);
+        host.programs.mark = tg_mark(1, (uint64_t) getpid());
         is_open = 1;
     }
 

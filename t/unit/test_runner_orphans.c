@@ -74,7 +74,7 @@ HELP_TEST(at_once, "two that end at once")
     test_pair_t cancelled, other;
     int i;
 
-    host.programs.mark = tg_mark(1, 2);
+    host.programs.mark = tg_mark(1, (uint64_t) getpid());
 
     for (i = 0; i < 2; i++) {
         if (i == 0) {
@@ -100,7 +100,7 @@ HELP_TEST(unmarked, "two that end at once, without a mark")
     int i;
 
     for (i = 0; i < 2; i++) {
-        host.programs.mark = i == 0 ? tg_mark(1, 2) : 0;
+        host.programs.mark = i == 0 ? tg_mark(1, (uint64_t) getpid()) : 0;
         test_start(&other, "other", "");
         test_start(&cancelled, "cancelled", i == 0 ? TEST_UNMARK : "");
         test_end_both(&cancelled, &other);
@@ -133,7 +133,7 @@ HELP_TEST(many, "many daemons")
     char text[1024];
     pid_t session;
 
-    host.programs.mark = tg_mark(1, 2);
+    host.programs.mark = tg_mark(1, (uint64_t) getpid());
     snprintf(text, sizeof(text), TEST_DAEMONS, TG_TREE_MAX + 50);
     CU_ASSERT(host_exec(host_sh(text, "")));
     session = atoi(host_text("text"));

@@ -285,11 +285,12 @@ HELP_TEST(mark, "mark")
     uint64_t mark;
     int is_left;
 
-    mark = tg_mark(1, 2);
-    CU_ASSERT(mark != tg_mark(1, 3) && mark != tg_mark(2, 2));
+    mark = tg_mark(1, (uint64_t) getpid());
+    CU_ASSERT(mark != tg_mark(1, (uint64_t) getpid() + 1)
+              && mark != tg_mark(2, (uint64_t) getpid()));
     left = test_marked("anybody", mark, &kids[0]);
     cared = test_marked("toolgate-guard", mark, &kids[1]);
-    other = test_marked("anybody", tg_mark(1, 3), &kids[2]);
+    other = test_marked("anybody", tg_mark(3, (uint64_t) getpid()), &kids[2]);
 
     CU_ASSERT(tg_mark_sweep(mark, &is_left) >= 2);
     CU_ASSERT(!is_left);
@@ -306,7 +307,7 @@ test_serials(void)
 {
     uint64_t mark;
 
-    mark = tg_mark(1, 2);
+    mark = tg_mark(1, (uint64_t) getpid());
 
     if (tg_mark_serial(mark, getpid()) != 0) {
         return 1;
@@ -315,7 +316,7 @@ test_serials(void)
     tg_mark_set(mark, 5);
 
     if (tg_mark_serial(mark, getpid()) != 5
-        || tg_mark_serial(tg_mark(1, 3), getpid()) != 0)
+        || tg_mark_serial(tg_mark(3, (uint64_t) getpid()), getpid()) != 0)
     {
         return 2;
     }
