@@ -20,21 +20,22 @@
 extern char **environ;
 
 void
-ngx_toolgate_runner_serves(ngx_toolgate_runner_t *runner)
-{
-    runner->has_started = 0;
-    runner->pause = NGX_TOOLGATE_RESTART_MIN;
-    runner->why[0] = '\0';
-    runner->said = 0;
-}
-
-void
 ngx_toolgate_runner_unreport(ngx_toolgate_runner_t *runner)
 {
     if (runner->report != NULL) {
         ngx_close_connection(runner->report);
         runner->report = NULL;
     }
+}
+
+void
+ngx_toolgate_runner_serves(ngx_toolgate_runner_t *runner)
+{
+    runner->has_started = 0;
+    runner->pause = NGX_TOOLGATE_RESTART_MIN;
+    runner->why[0] = '\0';
+    runner->said = 0;
+    ngx_toolgate_runner_unreport(runner);
 }
 
 /* Its next start waits; a request that comes meanwhile waits for that. */
