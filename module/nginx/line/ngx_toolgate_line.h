@@ -143,6 +143,13 @@ void ngx_toolgate_line_wake(ngx_toolgate_line_t *line);
 void ngx_toolgate_line_open(ngx_toolgate_line_t *line);
 void ngx_toolgate_line_fail(ngx_toolgate_line_t *line, ngx_err_t err);
 
+/* Has worker_shutdown_timeout passed?  NGINX has it closed as it is. */
+static ngx_inline ngx_uint_t
+ngx_toolgate_is_overdue(const ngx_connection_t *c)
+{
+    return ngx_exiting && c->close && c->error;
+}
+
 /* Nobody will be there: requests are NOT_STARTED. */
 void ngx_toolgate_line_give_up(ngx_toolgate_line_t *line);
 

@@ -274,9 +274,7 @@ ngx_toolgate_line_hear_last(ngx_toolgate_line_t *line)
 static void
 ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
 {
-    if (ngx_exiting && line->connection->close && line->connection->error
-        && line->nasks == 0)
-    {
+    if (ngx_toolgate_is_overdue(line->connection) && line->nasks == 0) {
         ngx_toolgate_line_lose(line, 1);
         return;
     }

@@ -196,7 +196,7 @@ ngx_toolgate_session_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
 
     if (flushed == NGX_ERROR || session->is_broken
         || tg_buf_failed(&front->peer.out)
-        || ngx_toolgate_session_is_overdue(session))
+        || ngx_toolgate_is_overdue(front->connection))
     {
         is_over = 1;
 

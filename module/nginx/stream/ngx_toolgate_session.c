@@ -317,7 +317,7 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
     ngx_uint_t is_leaving;
     ngx_int_t rc;
 
-    if (ngx_toolgate_session_is_overdue(session)) {
+    if (ngx_toolgate_is_overdue(session->front.connection)) {
         ngx_toolgate_session_overdue(session);
         return NGX_OK;
     }

@@ -153,15 +153,10 @@ ngx_toolgate_session_end(ngx_toolgate_session_t *session, ngx_uint_t rc)
  */
 void ngx_toolgate_session_farewell(ngx_toolgate_session_t *session);
 
-/* Has worker_shutdown_timeout passed?  NGINX has it closed as it is. */
-static ngx_inline ngx_uint_t
-ngx_toolgate_session_is_overdue(const ngx_toolgate_session_t *session)
-{
-    return ngx_exiting && session->front.connection->close
-           && session->front.connection->error;
-}
-
-/* Then calls fail, it says goodbye, and nothing else is waited for. */
+/*
+ * worker_shutdown_timeout has passed: calls fail, it says goodbye, and nothing
+ * else is waited for.
+ */
 void ngx_toolgate_session_overdue(ngx_toolgate_session_t *session);
 
 /*
