@@ -56,13 +56,13 @@ STD := -std=gnu11 -D_GNU_SOURCE
 
 # Static where the distribution has the archive: no search for and relocation
 # of shared libraries is what lets the bridge start in a millisecond.
-archive = $(or $(filter /%,$(shell $(CC) -print-file-name=$(1))),$(2))
+archive = $(or $(filter /%,$(shell $(CC) -print-file-name=$(strip $(1)))),$(2))
 UV_LIBS := $(call archive,libuv_a.a,-luv) -lpthread -ldl -lrt
 JSON_LIBS := $(call archive,libjson-c.a,-ljson-c)
 PCRE_LIBS := $(call archive,libpcre2-8.a,-lpcre2-8)
 # What reads traces; the client is built without it, too.
 ifneq ($(TOOLGATE_MSGPACK),no)
-HAS_MSGPACK := $(shell echo '\#include <msgpack.h>' | $(CC) -E -x c - \
+HAS_MSGPACK := $(shell printf '\043include <msgpack.h>\n' | $(CC) -E -x c - \
 	>/dev/null 2>&1 && echo 1)
 endif
 ifeq ($(HAS_MSGPACK),1)
@@ -125,7 +125,7 @@ BENCH := $(patsubst t/bench/%_main.c,$(B)/bench/%, \
 # Beside which validation is measured, where it is installed.
 CXX ?= g++
 SIMDJSON := $(if $(SAN)$(TSAN)$(FUZZ)$(COVERAGE),,$(shell \
-	echo '\#include <simdjson.h>' | $(CXX) -E -x c++ - >/dev/null 2>&1 \
+	printf '\043include <simdjson.h>\n' | $(CXX) -E -x c++ - >/dev/null 2>&1 \
 	&& echo $(B)/bench/bench_simdjson))
 
 # What tests preload into NGINX; never built with a sanitizer of its own.
