@@ -2,6 +2,7 @@
 # Builds, runs and tests Toolgate; `./build.sh help` says how.
 
 set -euo pipefail
+shopt -s extglob
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 say() { printf '%s\n' "$*"; }
@@ -114,6 +115,10 @@ done
 
 # Several builds may be wanted at once, by people and by tests.
 with_lock() {
+    case $(realpath -m -- "$BUILD")/ in
+    "$(realpath -- "$TOP")"/ | "$(realpath -- "$TOP")"/@(module|t|docs|.git)/*)
+        refuse "will not build into $BUILD, where sources are" ;;
+    esac
     mkdir -p "$BUILD"
     (
         flock 9

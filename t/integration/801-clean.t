@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # `./build.sh clean` removes the folder of a build below its checkout, and
-# nothing else, however that is written.
+# nothing else, however that is written; nothing is built where sources are.
 
 use Toolgate::Test;
 
@@ -72,5 +72,14 @@ for my $file (qw(.lock build.env)) {
         is +(clean(@args))[0], 0, "$name: once more, there is nothing to do";
     }
 }
+
+for my $folder ('docs', './docs/x', "$tree/module", 't', '.', "$tree/") {
+    my ($status, undef, $err) = run_command({},
+        "$tree/build.sh", 'build', "TOOLGATE_BUILD=$folder");
+    is $status, 2, "build into $folder: refused";
+    like $err, qr/^build\.sh: will not build into \S+, where sources are;/m,
+        "$folder: it says why";
+}
+ok !-e "$tree/docs/.lock", 'nothing was made there';
 
 done_testing;

@@ -91,7 +91,7 @@ sub batch {
 
 sub list {
     my ($n, $format) = @_;
-    return '[' . join(',', map { sprintf $format, $_ } 1 .. $n) . ']';
+    return '[' . join(',', map { $format =~ s/%d/$_/r } 1 .. $n) . ']';
 }
 
 my $mb = 1_000_000;
@@ -186,6 +186,7 @@ sub waits {
                 bytes   => $bytes x ($answers // 1),
                 answers => $answers // 1,
                 rounds  => $many,
+                nice    => 19,
                 cpu     => $bench->{client});
             $attacker->line;
             my ($longest, $seen) = (0, 0);
