@@ -40,7 +40,6 @@ ngx_toolgate_dir_is_ours(int fd)
 static ngx_uint_t
 ngx_toolgate_dir_is_empty(int fd)
 {
-    struct dirent *entry;
     ngx_uint_t n;
     DIR *dir;
     int own;
@@ -58,7 +57,7 @@ ngx_toolgate_dir_is_empty(int fd)
 
     n = 0;
 
-    while ((entry = readdir(dir)) != NULL) {
+    while (readdir(dir) != NULL) {
         n++;
     }
 

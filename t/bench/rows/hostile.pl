@@ -1,7 +1,9 @@
 # A client that behaves, beside others that do not: its median, against the
-# one that it has alone; and the longest that it waits for one costly frame.
-# The attackers share the processor of the load generator, at the lowest
-# priority: what they cost it is not the server's.
+# one that it has alone, or beside a process that only takes time; and the
+# longest that it waits for one costly frame.  The attackers share the processor
+# of the load generator, at the lowest priority, and whom a processor that is
+# not idle has to be interrupted for waits longer: what they cost it is not the
+# server's.
 
 use strict;
 use warnings;
@@ -156,6 +158,14 @@ my @frames = (
     [ 'many small that fit', 5, call(unique => '[1]'), 20 ],
 );
 
+sub attacker {
+    my ($bench, $tool, $what, @options) = @_;
+    return Toolgate::Attacker->start(
+        $what, $tool->{socket}, @options,
+        idle => 1,
+        cpu  => $bench->{client});
+}
+
 # For some time: the longest wait of a client for an answer to a ping.
 sub longest {
     my ($bench, $tool) = @_;
@@ -170,24 +180,31 @@ sub longest {
     return $longest;
 }
 
+# Where this process runs from now on: a client that has to wait for the
+# processor of a busy server waits for the kernel, not for the server.
+sub run_on {
+    my ($cpus) = @_;
+    system("taskset -pc $cpus $$ >/dev/null") == 0 or die "taskset failed\n";
+    return;
+}
+
 # Of several times the shortest: what else the machine does only adds to it,
 # and each time has seen the frame more than once.
 sub waits {
     my ($bench) = @_;
     my $tool = $bench->toolgate($Toolgate::Hostile::TOOLS . $costly);
+    run_on($bench->{client});
     $bench->table('The longest wait beside costly frames',
         'frame', 'bytes', 'longest wait', 'at most', 'met');
     for my $frame (@frames) {
         my ($name, $most, $bytes, $answers) = @$frame;
         my @waited;
         for (1 .. $bench->{pairs}) {
-            my $attacker = Toolgate::Attacker->start(
-                'repeat', $tool->{socket},
+            my $attacker = attacker(
+                $bench, $tool, 'repeat',
                 bytes   => $bytes x ($answers // 1),
                 answers => $answers // 1,
-                rounds  => $many,
-                nice    => 19,
-                cpu     => $bench->{client});
+                rounds  => $many);
             $attacker->line;
             my ($longest, $seen) = (0, 0);
             while ($seen < 3) {
@@ -205,6 +222,7 @@ sub waits {
             at_most => $most,
             unit    => 'ms');
     }
+    run_on(join ',', $bench->{server}, $bench->{client});
     $bench->end($tool);
 }
 
@@ -213,7 +231,7 @@ return sub {
     my $us = \&Toolgate::Bench::us;
 
     $bench->table('Hostile clients', 'beside whom',
-        'server busy with them', 'median latency alone', 'beside them',
+        'server busy with them', 'median latency without', 'beside them',
         'ratio', 'at most', 'met');
 
     for my $attack (@attacks) {
@@ -223,20 +241,21 @@ return sub {
                 . $Toolgate::Hostile::TOOLS,
             # The load generator is a new client: some are left for it.
             $what eq 'exhaust' ? (connections => 4096) : ());
+        # These hold something, and say when they do; others are never idle.
+        my $holds = $what =~ /^(?:trickle|exhaust|hoard)$/;
         my (@usual, @busy);
         my ($alone, $beside, $ratio) = $bench->pairs(
             sub {
+                my $spinner;
+                $spinner = attacker($bench, $tool, 'spin') if !$holds;
                 my $figure = $bench->load($tool);
+                $spinner->stop if !$holds;
                 push @usual, $figure->{cpu};
                 return $figure->{p50};
             },
             sub {
-                my $attacker = Toolgate::Attacker->start(
-                    $what, $tool->{socket}, @options,
-                    nice => 19,
-                    cpu  => $bench->{client});
-                # Those who hold something say when they do.
-                $attacker->line if $what =~ /^(?:trickle|exhaust|hoard)$/;
+                my $attacker = attacker($bench, $tool, $what, @options);
+                $attacker->line if $holds;
                 my $figure = $bench->load($tool);
                 push @busy, 1 - $usual[-1] / ($figure->{cpu} || 1);
                 my $ended = $attacker->ended;

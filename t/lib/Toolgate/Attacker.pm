@@ -2,7 +2,7 @@ package Toolgate::Attacker;
 
 # A hostile client in a process of its own: one of Toolgate::Attacks against
 # a socket.  It says line by line what it has found, and at its end "done" or
-# what was wrong.  Options besides those of the attack: nice, cpu, user
+# what was wrong.  Options besides those of the attack: idle, cpu, user
 # (its name; only root may).
 
 use strict;
@@ -46,7 +46,7 @@ sub perform {
         POSIX::setgid($gid) && POSIX::setuid($uid) or POSIX::_exit(1);
     }
     Toolgate::Guard::die_with_parent();
-    POSIX::nice($option->{nice}) if $option->{nice};
+    system "chrt --idle -p 0 $$" if $option->{idle};
     system "taskset -pc $option->{cpu} $$ >/dev/null"
         if defined $option->{cpu};
     $out->autoflush(1);

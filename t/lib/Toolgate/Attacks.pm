@@ -362,6 +362,11 @@ sub flood {
     }
 }
 
+# Nobody is attacked: what only the time costs that an attacker takes.
+sub spin {
+    1 while 1;
+}
+
 # The same bytes again and again, with so many answers each, whatever these
 # say: what matters is how long others wait.
 sub repeat {
