@@ -379,7 +379,8 @@ tg_json_put_blocks(tg_buf_t *buf, const char *p, const char *end)
 
     blocks = tg_json_blocks();
 
-    if (blocks != NULL && blocks->escape != NULL && !buf->failed) {
+    if (blocks != NULL && blocks->escape != NULL && !buf->failed
+        && buf->cap != 0) {
         at = buf->data + buf->len;
         blocks->escape(&p, end, &at, buf->data + buf->cap);
         buf->len = (size_t) (at - buf->data);

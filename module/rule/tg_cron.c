@@ -1,5 +1,7 @@
 #include "rule/tg_cron.h"
 
+#include "base/tg_utf8.h"
+
 #define TG_CRON_DAY INT64_C(86400)
 
 typedef struct {
@@ -94,12 +96,20 @@ tg_cron_number(const tg_cron_field_t *field, const char **at, const char *end)
     return -1;
 }
 
+static void
+tg_cron_is_no(const tg_cron_field_t *field, tg_str_t text, tg_buf_t *why)
+{
+    tg_buf_char(why, '"');
+    tg_utf8_put_visible(why, text, 1);
+    tg_buf_printf(why, "\" is no %s: ", field->name);
+}
+
 static int
 tg_cron_wrong(const tg_cron_field_t *field, tg_str_t text, const char *what,
               tg_buf_t *why)
 {
-    tg_buf_printf(why, "\"%.*s\" is no %s: %s", (int) text.len, text.data,
-                  field->name, what);
+    tg_cron_is_no(field, text, why);
+    tg_buf_text(why, what);
 
     return TG_BAD;
 }
@@ -138,9 +148,8 @@ tg_cron_range(const tg_cron_field_t *field, tg_str_t text, uint64_t *bits,
     }
 
     if (first < field->least || last > field->most) {
-        tg_buf_printf(why, "\"%.*s\" is no %s: it is from %d to %d",
-                      (int) text.len, text.data, field->name, field->least,
-                      field->most);
+        tg_cron_is_no(field, text, why);
+        tg_buf_printf(why, "it is from %d to %d", field->least, field->most);
         return TG_BAD;
     }
 

@@ -205,6 +205,7 @@ HELP_TEST(wrong, "mistakes, and what to write")
     CU_ASSERT(bad("0 * * * * *", "five fields"));
     CU_ASSERT(bad("@often", "five fields"));
     CU_ASSERT(bad("60 * * * *", "\"60\" is no minute: it is from 0 to 59"));
+    CU_ASSERT(bad("0 3 * * 7\n", "\"7\\u000a\" is no day of the week: write"));
     CU_ASSERT(bad("0 24 * * *", "no hour"));
     CU_ASSERT(bad("0 0 0 * *", "\"0\" is no day of the month"));
     CU_ASSERT(bad("0 0 * 13 *", "no month: it is from 1 to 12"));
