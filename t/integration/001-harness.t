@@ -82,6 +82,9 @@ $tg->wait_log(qr/exited on signal 9/);
 done_testing;
 END
 
+ok !eval { kill CONT => 0 }, 'a pid that is not known gets no signal';
+like $@, qr/no pid/, 'and that is said';
+
 # What failed is told with what went before it.
 my $told = outcome($tg, 'told', '$tg->connect->recv_line; ok 0; done_testing;');
 is_caught($told, qr/got 3 bytes: hi/, 'what a client saw');

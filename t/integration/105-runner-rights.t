@@ -69,7 +69,7 @@ SKIP: {
         "$dir/toolgate-runner", '--state-dir', "$dir/nobody", '--linger',
         1000);
     is $status, 0, 'started with a right that is not its user\'s' or diag $err;
-    my $pid = slurp("$dir/nobody/runner-3.lock") + 0;
+    my $pid = runner_in("$dir/nobody");
     my $client = Toolgate::Client->connect("$dir/nobody/runner-3.sock");
     my $text = Toolgate::Runner::exec($client,
         [ '/bin/cat', '/proc/self/status' ])->{result}{text};

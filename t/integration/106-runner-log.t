@@ -43,7 +43,7 @@ $tg->conf(
 my $client = $tg->connect;
 is text_of($client->call_tool(run => { n => 1 })), "1\n", 'the runner runs';
 
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 my @pids = ($runner, parent_of($runner));
 my $log = Cwd::realpath($tg->dir) . '/error.log';
 my $old = "$log.1";
@@ -95,7 +95,7 @@ rename $old, $log or die "$log: $!";
 
 is text_of($client->call_tool(run => { n => 2 })), "2\n",
     'the same runner runs on';
-is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner, 'it is the same';
+is $tg->runner_pid, $runner, 'it is the same';
 
 # Another config has other logs.
 my ($old_worker) = $tg->worker_pids;

@@ -79,7 +79,7 @@ for my $case ([ warn => 0 ], [ info => 1 ]) {
         '/bin/sh', '-c', "exec \"\$@\" 2>>$log", 'sh', $tg->runner_path,
         '--state-dir', $state, '--linger', 1000, '--log-level', $level);
     is $status, 0, "--log-level $level";
-    my $pid = slurp("$state/runner-3.lock") + 0;
+    my $pid = runner_in($state);
     unlink "$state/runner-3.sock";
     wait_for { slurp($log) =~ /\[warn\].*somebody removed/ } 'a warning';
     is slurp($log) =~ /\[notice\]/ ? 1 : 0, $is_said,

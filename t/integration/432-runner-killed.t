@@ -38,11 +38,9 @@ sub relay {
     });
 }
 
-sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
-
 my ($mcp, $rpc, $ipc, $relay) = map { $tg->connect } 1 .. 4;
 is text_of($mcp->call_tool('hi')), "hi\n", 'a program runs';
-my $first = runner();
+my $first = $tg->runner_pid;
 
 for my $who ('the runner', 'its guardian') {
     my $tool = $mcp->request('tools/call', { name => 'nap' });
@@ -51,7 +49,7 @@ for my $who ('the runner', 'its guardian') {
     relay($relay, 5, 'nap');
     # Two sleeps for each of three tools, one of the method.
     runs(7, 'all programs to run');
-    my $runner = runner();
+    my $runner = $tg->runner_pid;
     my $guardian = parent_of($runner);
     ok grep({ $_ == $runner } $tg->runner_pids), "$who: it is there";
     ok grep({ $_ == $guardian } $tg->runner_pids), "$who: its guardian too";
@@ -80,7 +78,7 @@ for my $who ('the runner', 'its guardian') {
     is $rpc->rpc('ping')->{result}{pong}, JSON::PP::true, "$who: a ping too";
     is text_of($ipc->ipc_call('hi')), "hi\n", "$who, ipc: the next works";
     is text_of($relay->recv_json), "hi\n", "$who, relay: the next works";
-    isnt runner(), $runner, "$who: by another runner";
+    isnt $tg->runner_pid, $runner, "$who: by another runner";
     runs(0, 'all old programs to end');
     wait_for {
         !grep { $_ == $runner || $_ == $guardian }
@@ -92,7 +90,7 @@ for my $who ('the runner', 'its guardian') {
 {
     my $tool = $mcp->request('tools/call', { name => 'nap' });
     runs(2, 'both programs to run');
-    my $runner = runner();
+    my $runner = $tg->runner_pid;
     # Stopped, neither has time to do anything about the other's end.
     my @both = ($runner, parent_of($runner));
     kill $_ => @both for qw(STOP KILL);
@@ -109,7 +107,7 @@ for my $who ('the runner', 'its guardian') {
 {
     my $tool = $mcp->request('tools/call', { name => 'nap' });
     runs(2, 'both programs to run once more');
-    my $runner = runner();
+    my $runner = $tg->runner_pid;
     my @both = ($runner, parent_of($runner));
     kill STOP => @both;
     my $path = $tg->state_dir . '/runner-3.sock';
@@ -125,7 +123,7 @@ for my $who ('the runner', 'its guardian') {
         'a word less: it says what happened';
     runs(0, 'all old programs to end without a call');
 }
-isnt runner(), $first, 'it was never the first one again';
+isnt $tg->runner_pid, $first, 'it was never the first one again';
 like $tg->log, qr/toolgate-runner ended with \d+ calls? in flight/,
     'the log says it';
 

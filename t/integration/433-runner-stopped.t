@@ -15,7 +15,7 @@ method run { exec echo 1; timeout 4s; }
 END
 my ($mcp, $rpc, $ipc) = map { $tg->connect } 1 .. 3;
 is text_of($mcp->call_tool(run => { n => 0 })), "0\n", 'it runs';
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 
 stopped(
     sub {
@@ -54,7 +54,7 @@ for my $client ($mcp, $rpc, $ipc) {
     $client->shutdown_write;
     ok $client->at_eof, 'nothing was answered twice';
 }
-is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner, 'the same runner';
+is $tg->runner_pid, $runner, 'the same runner';
 
 # Each has its line, which says whose fault it was.
 my %lines;

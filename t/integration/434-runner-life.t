@@ -38,7 +38,7 @@ is $runners[0], $runners[1], 'two workers share a runner';
 my $runner = $runners[0];
 is mode_of("$dir/made/runner-3.sock"), "0600 $ids", 'its socket';
 is mode_of("$dir/made/runner-3.lock"), "0600 $ids", 'its lock';
-is slurp("$dir/made/runner-3.lock") + 0, $runner, 'its pid is in the lock';
+is runner_in("$dir/made"), $runner, 'its pid is in the lock';
 wait_for { $tg->runner_pids == 2 } 'a second runner to leave';
 my $guardian = parent_of($runner);
 is_deeply [ $tg->runner_pids ], [ sort { $a <=> $b } $runner, $guardian ],

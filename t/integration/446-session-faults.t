@@ -19,7 +19,7 @@ END
 my ($worker) = $tg->worker_pids;
 my $good = $tg->connect;
 is text_of($good->call_tool(run => { n => 0 })), '{"n":0}', 'it begins well';
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 my $fds = fd_count($worker);
 
 sub any { return $_[ rand @_ ] }
@@ -84,7 +84,7 @@ is fd_count($worker), $fds, 'no descriptor is left';
 wait_for { !grep {/sleep 3600$/} values %{ $tg->processes } }
     'their programs to end';
 is_deeply [ $tg->worker_pids ], [$worker], 'the worker is the same';
-is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner, 'the runner too';
+is $tg->runner_pid, $runner, 'the runner too';
 is text_of($good->call_tool(hi => { n => 'last' })), 'hi last', 'it ends well';
 $good->shutdown_write;
 ok $good->at_eof, 'nothing else was sent to it';

@@ -25,14 +25,13 @@ tool nap {
 END
 
 sub text { return text_of($tg->connect->call_tool($_[0])) }
-sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
 
 my $where = text('where');
 my ($said) = $tg->log =~ /programs have (.*cgroups .*)/;
 ok $said, 'the log says whether there are any';
 my ($dir) = $said =~ m{^cgroups in (/.*/toolgate\.\w+\.\d+)};
 my $has = defined $dir;
-is $where =~ m{/toolgate\.\w+\.(\d+)/\d+$}m ? $1 : 0, $has ? runner() : 0,
+is $where =~ m{/toolgate\.\w+\.(\d+)/\d+$}m ? $1 : 0, $has ? $tg->runner_pid : 0,
     $has ? 'a program has one' : 'a program has none';
 
 my ($eaten, $forked) = map { text($_) } qw(eat fork);
@@ -64,13 +63,13 @@ SKIP: {
     $c->request('tools/call', { name => 'nap', arguments => {} });
     wait_for { $child->() } 'a program\'s child';
     is scalar($made->()), 1, 'it is in the program\'s';
-    my $runner = runner();
+    my $runner = $tg->runner_pid;
     my @both = ($runner, parent_of($runner));
     kill $_ => @both for qw(STOP KILL);
     wait_for { !-e $dir } 'what they left to be gone';
     is scalar($child->()), 0, 'killed with its guardian: nothing is left';
     like text('where'), qr{/toolgate\.\w+\.\d+/\d+$}m, 'the next has its own';
-    $runner = runner();
+    $runner = $tg->runner_pid;
     $tg->stop;
     wait_for { !$tg->runner_pids } 'the runner to leave';
     ok !-e $dir =~ s/\d+$/$runner/r, 'none of them stays';

@@ -124,7 +124,7 @@ for my $agent (@agents) {
     call($agent) for 1 .. 3;
 }
 serve(\@agents, sub { $answered > 100 });
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 
 my $first = int($reloads / 4);
 my $start = time;
@@ -159,8 +159,7 @@ wait_for { fd_count($tg->master_pid) <= $fds } 'the master to have no more';
 my $grown = rss_kb($tg->master_pid) - $rss;
 diag "the master grew by $grown KiB";
 cmp_ok $grown, '<', 512, 'nor does it grow' if !Toolgate::Test::is_san();
-is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner,
-    'the runner is the same';
+is $tg->runner_pid, $runner, 'the runner is the same';
 
 # Each agent sees the newest tool; its bridge was never restarted.
 for my $agent (@agents) {

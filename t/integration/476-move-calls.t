@@ -48,7 +48,7 @@ for my $way (@ways) {
 }
 my $method = $rpc->request('hang', { key => 'rpc' });
 $hang->started($_) for 'rpc', map { $_->name } @ways;
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 
 for my $n (1 .. 3) {
     # The old workers do not wait for the programs: they go.
@@ -73,7 +73,7 @@ $hang->finish('rpc');
 is $rpc->reply($method)->{result}, "done rpc\n", 'rpc: its answer';
 ok $rpc->rpc('ping')->{result}, 'rpc: the next request';
 ok $rpc->is_silent(0), 'rpc: nothing else';
-is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner, 'the same runner';
+is $tg->runner_pid, $runner, 'the same runner';
 
 # --- many calls of one client ---------------------------------------------
 

@@ -16,7 +16,7 @@ my $storm = Toolgate::Storm->new($tg)->start(CLIENTS);
 # What may not grow: of the master and of the runner.
 sub sizes {
     my %size;
-    my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+    my $runner = $tg->runner_pid;
     for my $pid ($tg->master_pid, $runner) {
         my $name = $pid == $runner ? 'runner' : 'master';
         $size{"$name fds"} = fd_count($pid);

@@ -123,13 +123,12 @@ $agent->close;
 
 $id = ask($client, 'own', 'elicitation/create');
 $asked = asked($client, 'elicitation/create');
-sub runner { return (slurp($tg->state_dir . '/runner-3.lock') || 0) + 0 }
-my $runner = runner();
+my $runner = $tg->runner_pid;
 kill 'KILL', $runner;
 is asked($client, $cancelled)->{params}{requestId}, $asked->{id},
     'the question of a server that is gone is taken back';
 ok $client->reply($id)->{result}{isError}, 'its call has failed';
-wait_for { runner() != 0 && runner() != $runner } 'the next runner';
+wait_for { $tg->runner_pid != $runner } 'the next runner';
 say_so($client, $asked, result => \%accept);
 $id = ask($client, 'own', 'elicitation/create');
 say_so($client, asked($client, 'elicitation/create'), result => \%accept);

@@ -48,7 +48,7 @@ for my $name (sort keys %web) {
 }
 
 # Neither descriptors nor memory.
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 sub round {
     my ($n) = @_;
     for my $name (sort keys %web) {

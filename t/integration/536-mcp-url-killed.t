@@ -21,8 +21,6 @@ my $body = join "\n", map {
 $tg->conf($body)->start;
 $tg->allow_log(qr/toolgate-runner ended with \d+ calls? in flight/);
 
-sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
-
 # What is written down of sessions, as the servers' own names for them.
 sub noted {
     my @files = glob $tg->state_dir . '/mcp/*.sessions';
@@ -82,7 +80,7 @@ for my $round (1 .. 3) {
             $hung{$name} == (() = $web{$name}->requests('tools/call'))
         } "$round: $name has its calls";
     }
-    my $runner = runner();
+    my $runner = $tg->runner_pid;
     kill KILL => $runner;
     for my $call (@calls) {
         my ($way, $name, $id) = @$call;
@@ -96,7 +94,7 @@ for my $round (1 .. 3) {
         ok !(grep { defined $_->{id} } @{ $way->client->{aside} }),
             "$round: and nothing else, " . $way->name;
     }
-    isnt runner(), $runner, "$round: by another runner";
+    isnt $tg->runner_pid, $runner, "$round: by another runner";
     sessions_are(1, 0, "$round: what was left is ended");
     my %ended = map { $_ => 1 } ids('all', 'DELETE'), ids('own', 'DELETE');
     ok !(grep { !$ended{$_} } map {@$_} @before), "$round: by a DELETE of each";
@@ -107,7 +105,7 @@ for my $round (1 .. 3) {
 my $way = Toolgate::Way->new('modern', $tg->connect);
 is $way->call('own_echo')->{text}, 'echo', 'one more session';
 sessions_are(1, 1, 'which is written down');
-my $runner = runner();
+my $runner = $tg->runner_pid;
 my $guardian = parent_of($runner);
 kill KILL => $tg->worker_pids, $tg->master_pid, $runner, $guardian;
 $tg->allow_log(qr/./);

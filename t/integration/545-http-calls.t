@@ -168,7 +168,7 @@ my $lost = $tg->connect;
 $lost->request('tools/call',
     { name => 'wait', arguments => { key => 'lost' } });
 $web->wait_file('hang.lost');
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 $tg->allow_log(qr/runner/);
 kill KILL => $runner;
 like text_of($lost->recv_json), qr/toolgate-runner ended/, 'a lost call';

@@ -164,8 +164,7 @@ is $moved->{pid}, $$, 'and whose';
 
 # --- lost -----------------------------------------------------------------
 
-my %runner = map { $_ => 1 } $tg->runner_pids;
-kill KILL => grep { $runner{ parent_of($_) } } keys %runner;
+kill KILL => $tg->runner_pid;
 $c->recv_json;
 is_line('lost with its runner', 'hang', status => 'lost');
 $tg->allow_log(qr/toolgate-runner ended with/);

@@ -86,7 +86,7 @@ wait_for {
 } 'one in flight, and one that said nothing';
 my $runner = $status->{result}{runners}[0];
 is $runner->{state}, 'up', 'the runner';
-is $runner->{pid}, slurp($tg->state_dir . '/runner-3.lock') + 0, 'its process';
+is $runner->{pid}, $tg->runner_pid, 'its process';
 cmp_ok $runner->{kinds}{exec}, '>=', 1, 'its jobs, by kind';
 $json->notify('notifications/cancelled', { requestId => $id });
 wait_for { $status->look->of('hang')->{in_flight} == 0 } 'none any more';

@@ -31,7 +31,7 @@ cmp_ok scalar(@{ $status->server->{tools} }), '<', 1024, 'so many are there';
 # --- a runner that hangs ----------------------------------------------------
 
 is text_of($client->call_tool('run')), "ok\n", 'a program';
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 kill STOP => $runner;
 $status->look;
 is $status->{result}{runners}[0]{state}, 'silent', 'the runner hangs';

@@ -13,8 +13,6 @@ task_methods on;
 task_concurrency 1;
 END
 
-sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
-
 my $c;
 sub call { return $c->result_of(@_) }
 sub submit { return call('task.submit', @_)->{taskId} }
@@ -31,7 +29,7 @@ for my $who ('the runner', 'its guardian', 'both', 'all at once') {
             && call('task.output', taskId => $run)->{size} } "$who: it runs";
     my @wait = map { submit(prompt => "echo $_ >>$dir/order", priority => $_) }
         -1, 5, 0, 5;
-    my $runner = runner();
+    my $runner = $tg->runner_pid;
     my $guardian = parent_of($runner);
     my @pids = ($who ne 'its guardian' ? $runner : (),
         $who ne 'the runner' ? $guardian : ());
@@ -50,7 +48,7 @@ for my $who ('the runner', 'its guardian', 'both', 'all at once') {
         "$who: the last one that waited";
     is slurp("$dir/order"), "5\n5\n0\n-1\n", "$who: in their order";
     unlink "$dir/order";
-    isnt runner(), $runner, "$who: by another runner";
+    isnt $tg->runner_pid, $runner, "$who: by another runner";
     my $task = call('task.get', taskId => $run);
     is $task->{state}, 'failed', "$who: what ran has failed";
     like $task->{error}, qr/^interrupted/, "$who: it says why";

@@ -79,7 +79,7 @@ is_deeply $hears->recv_where(sub { ($_[0]{method} // '') eq 'task.failed' },
     { taskId => $gone, agent => 'more', error => $task->{error} },
     'which clients are told';
 is task($second)->{state}, 'queued', 'others wait on';
-my @alive = $tg->runner_pids;
+my $alive = $tg->runner_pid;
 
 # --- daemon.stop
 
@@ -107,7 +107,7 @@ call('daemon.stop', force => \1);
 like until_state($first, 'failed')->{error}, qr/told to stop/,
     'by force: what runs is ended';
 wait_for { !is_alive($pid) } 'its process to be gone';
-is "@{[ $tg->runner_pids ]}", "@alive", 'by the same runner';
+is $tg->runner_pid, $alive, 'by the same runner';
 $tg->reload;
 
 # --- NGINX quits, as daemon.stop has it
@@ -119,7 +119,7 @@ $tg->stop(signal => 'QUIT');
 $tg->start;
 $c = $tg->connect;
 is task($first)->{state}, 'running', 'NGINX stops and starts: it runs on';
-is "@{[ $tg->runner_pids ]}", "@alive", 'in the same runner';
+is $tg->runner_pid, $alive, 'in the same runner';
 $tg->stop(signal => 'QUIT');
 $tg->file('fifth', '');
 wait_for { !$tg->runner_pids } 'the runner to leave once it has ended';

@@ -22,7 +22,7 @@ automation ask {
 END
 my $c = $tg->connect;
 $c->rpc('daemon.status');
-my $runner = slurp("$state/runner-3.lock") + 0;
+my $runner = runner_in($state);
 
 # What the kernel says when there is no room, it says beyond a file's limit.
 sub room {

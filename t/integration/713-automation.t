@@ -222,7 +222,7 @@ is_deeply call('automation.disable'), { enabled => JSON::PP::false },
     'all is disabled';
 $id = submit(prompt => 'true', metadata => { ask => 'nobody' });
 task($id);
-my ($runner) = $tg->runner_pids;
+my $runner = $tg->runner_pid;
 undef $c;
 undef $hears;
 $tg->stop;

@@ -22,7 +22,7 @@ sub submit { return call('task.submit', @_)->{taskId} }
 sub task { return call('task.get', taskId => $_[0]) }
 sub until_state {
     my ($id, $state) = @_;
-    wait_for { (eval { task($id) } // {})->{state} eq $state } "$id: $state";
+    wait_for { (eval { task($id)->{state} } // '') eq $state } "$id: $state";
     return task($id);
 }
 # Counts its tries, and then runs until it may end.
@@ -36,7 +36,7 @@ sub tries {
     wait_for { length(slurp("$dir/$name") // '') == $n } "$name: try $n";
 }
 sub kill_runner {
-    my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+    my $runner = $tg->runner_pid;
     kill KILL => $runner, parent_of($runner);
     wait_for { !is_alive($runner) } 'the runner to be gone';
 }

@@ -39,7 +39,7 @@ sub until_state {
         "$id: $state";
     return task($i, $id);
 }
-sub runner { return slurp($tg[ $_[0] ]->state_dir . '/runner-3.lock') + 0 }
+sub runner { return $tg[ $_[0] ]->runner_pid }
 sub prompt {
     my ($name) = @_;
     return "echo \$\$ >>$dir/$name; echo begun; "

@@ -84,7 +84,7 @@ for (1 .. 3) {
 }
 is @refused, 0, 'all are taken' or diag explain \@refused;
 ended($part);
-my $runner = slurp($tg[1]->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg[1]->runner_pid;
 kill KILL => $runner;
 submit($part);
 answers();

@@ -31,8 +31,6 @@ END
 $tg->conf($conf)->start;
 $tg->allow_log(qr/exited on signal 9/);
 
-sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
-
 # What else is in the way, they try again.
 sub call {
     my ($method, %params) = @_;
@@ -64,19 +62,19 @@ my $n = 0;
 my %deeds = (
     reload        => sub { $tg->reload($conf . "# $n\n") },
     'kill worker' => sub { kill_all(($tg->worker_pids)[0]) },
-    'kill runner' => sub { kill_all(runner()) },
-    'kill guardian'            => sub { kill_all(parent_of(runner())) },
+    'kill runner' => sub { kill_all($tg->runner_pid) },
+    'kill guardian'            => sub { kill_all(parent_of($tg->runner_pid)) },
     'kill runner and guardian' => sub {
-        kill_all(runner(), parent_of(runner()));
+        kill_all($tg->runner_pid, parent_of($tg->runner_pid));
     },
     'reload and kill runner' => sub {
-        my $runner = runner();
+        my $runner = $tg->runner_pid;
         $tg->signal_reload;
         kill_all($runner);
         $tg->reload($conf . "# $n\n");
     },
     'kill all' => sub {
-        my @pids = (runner(), parent_of(runner()));
+        my @pids = ($tg->runner_pid, parent_of($tg->runner_pid));
         kill KILL => $tg->master_pid, $tg->worker_pids, @pids;
         $tg->kill_master;
         wait_for { !grep { is_alive($_) } @pids } 'all to be gone';

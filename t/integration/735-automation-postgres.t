@@ -59,7 +59,7 @@ sub call {
     my ($i, $method, %params) = @_;
     return $c[$i]->result_of($method, %params);
 }
-sub runner { return slurp($tg[ $_[0] ]->state_dir . '/runner-3.lock') + 0 }
+sub runner { return $tg[ $_[0] ]->runner_pid }
 sub submit { return call(shift, 'task.submit', @_)->{taskId} }
 sub ended {
     my ($i, $id) = @_;

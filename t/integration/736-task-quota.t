@@ -72,7 +72,7 @@ ok !-d "$outputs/$long", 'until it is its turn';
 
 # --- another runner counts what there is, and another config is heard
 
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 kill KILL => $runner, parent_of($runner);
 wait_for { !is_alive($runner) } 'the runner to be gone';
 wait_for { eval { call('task.stats') } } 'the next one';

@@ -98,7 +98,7 @@ is $plain->reply($id)->{result}, "done stays\n", 'which ends by itself';
 ok $_->is_silent(0.05), 'and nothing else was sent' for $plain, $other;
 
 # Wherever it is: behind a runner that does not read now.
-my ($runner) = $tg->runner_pids;
+my $runner = $tg->runner_pid;
 stopped(
     sub {
         my @ids = map { $start{plain}->("late$_") } 1 .. 3;

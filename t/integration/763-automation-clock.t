@@ -34,7 +34,7 @@ sub begin {
     return $c->result_of('automation.status');
 }
 sub end {
-    my ($runner) = $tg->runner_pids;
+    my $runner = $tg->runner_pid;
     undef $c;
     undef $hears;
     $tg->stop;

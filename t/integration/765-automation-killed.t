@@ -43,7 +43,6 @@ sub submit {
     return call('task.submit', prompt => 'true',
         metadata => { do => $_[0] })->{taskId};
 }
-sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
 
 # Executions of a rule, once there is one that has come so far.
 sub executions {
@@ -59,12 +58,12 @@ sub executions {
 
 # Another one serves when it returns.
 sub kill_runner {
-    my $runner = runner();
+    my $runner = $tg->runner_pid;
     kill KILL => $runner;
     wait_for { !is_alive($runner) } 'the runner to be gone';
     $c = $tg->connect;
     wait_for { eval { call('automation.status'); 1 } } 'another runner';
-    isnt runner(), $runner, 'the runner was killed';
+    isnt $tg->runner_pid, $runner, 'the runner was killed';
 }
 
 # --- before

@@ -36,7 +36,7 @@ $c->result_of('task.submit', prompt => 'x', metadata => { hook => $_ })
 my %was = map { $_ => execution($_, 'webhook_pending') } qw(again gone);
 wait_for { sent(qr/again/) && sent(qr/status/) } 'their first tries';
 
-my ($runner) = $tg->runner_pids;
+my $runner = $tg->runner_pid;
 undef $c;
 $tg->stop;
 wait_for { !is_alive($runner) } 'the runner to leave';

@@ -11,7 +11,6 @@ my $clock = Toolgate::Clock->new($tg);
 my $start = Toolgate::Clock::seconds('2026-06-01T00:00:00Z');
 
 sub text { return POSIX::strftime('%Y-%m-%dT%H:%M:%SZ', gmtime $_[0]) }
-sub runner { return slurp($tg->state_dir . '/runner-3.lock') + 0 }
 
 $clock->set(text($start - 30));
 $tg->conf(<<'END', main => $clock->main)->start;
@@ -38,7 +37,7 @@ my %want;
 for my $round (0 .. 7) {
     my $at = text($start + $round * 600);
     $want{$at} = 1;
-    my $runner = runner();
+    my $runner = $tg->runner_pid;
     $clock->set($at);
     select undef, undef, undef, $round * 0.15;
     kill KILL => $runner;

@@ -101,7 +101,7 @@ $cook->recipe(processes => sub {
     like $text, qr/^\s*PID USER .* COMMAND$/m, 'processes';
     # All of them, of which a part is shown.
     my ($key) = $text =~ /"output":"(\w+)"/;
-    my $runner = ($tg->runner_pids)[0];
+    my $runner = $tg->runner_pid;
     $text = $tg->connect->call_tool('toolgate_output', { output => $key,
         pattern => "^ *$runner " })->{result}{content}[0]{text} if $key;
     like $text, qr/^(?:\d+:)? *$runner .*toolgate-runner/m, 'ours among them';

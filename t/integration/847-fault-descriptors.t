@@ -19,7 +19,7 @@ tool wait { exec %%DIR%%/wait $tool_arg_n; }
 END
 my $client = $tg->connect;
 is text_of($client->call_tool(echo => { n => 0 })), "0\n", 'it begins well';
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 my $fds = fd_count($runner);
 like slurp("/proc/$runner/limits"), qr/^Max open files +48 /m,
     'the runner has few descriptors';
@@ -58,7 +58,6 @@ is scalar(grep { !/descriptor|files/i } keys %failed), 0, 'each error says why';
 is text_of($client->call_tool(echo => { n => $_ })), "$_\n", 'as before'
     for 1 .. 3;
 wait_for { fd_count($runner) <= $fds } 'the runner to let go';
-is slurp($tg->state_dir . '/runner-3.lock') + 0, $runner,
-    'the runner is the same';
+is $tg->runner_pid, $runner, 'the runner is the same';
 
 done_testing;

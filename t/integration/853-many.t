@@ -45,7 +45,7 @@ wait_for {
 }
 'the tools of the servers';
 calls($client, 'exec', 100);
-my $runner = slurp($tg->state_dir . '/runner-3.lock') + 0;
+my $runner = $tg->runner_pid;
 my $status = Toolgate::Client->connect($tg->state_dir . '/runner-3.sock');
 
 # A process's own, in KiB: broadcasts are in a page that workers share.

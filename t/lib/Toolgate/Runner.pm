@@ -43,7 +43,7 @@ sub start {
         '/bin/sh', '-c', "$setup\nexec \"\$@\" 2>>$self->{log}", 'sh',
         @command);
     croak "runner: exit status $status: " . $self->log if $status;
-    $self->{pid} = slurp("$state/runner-3.lock") + 0;
+    $self->{pid} = runner_in($state);
     $self->{guardian} = parent_of($self->{pid});
     return $self;
 }

@@ -423,6 +423,9 @@ sub runner_pids {
     return @pids;
 }
 
+# The runner that serves $tg; see runner_in.
+sub runner_pid { return runner_in($_[0]->state_dir) }
+
 # Everything alive below the test, as { pid => command line }.
 sub processes { return Toolgate::Guard::processes() }
 

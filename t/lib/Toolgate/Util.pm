@@ -16,8 +16,8 @@ use Time::HiRes qw(sleep time);
 use Toolgate::Guard;
 use Toolgate::Process;
 
-our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive lines_of parent_of preloaded
-    run_command sanitizers slurp wait_for);
+our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive is_runner lines_of parent_of
+    preloaded run_command runner_in sanitizers slurp wait_for);
 
 our $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
 our $BUILD = $ENV{TOOLGATE_BUILD} // 'build';
@@ -67,6 +67,14 @@ sub is_alive {
     return $stat !~ /.*\) [ZX]/s;
 }
 
+# A runner or its guardian.  Not by its `exe`, which only root may ask for.
+sub is_runner {
+    my ($pid) = @_;
+    my $command = slurp("/proc/$pid/cmdline") // '';
+    return is_alive($pid)
+        && $command =~ m{^[^\0]*/toolgate-runner\0--state-dir\0};
+}
+
 # How long to wait at least before something is said to hang: a machine may be
 # busy with anything else, and nobody waits that long when all is well.
 our $PATIENCE = 180;
@@ -89,6 +97,17 @@ sub wait_for (&;$$) {
         sleep $pause;
         $pause *= 1.5 if $pause < 0.05;
     }
+}
+
+# The pid of the runner that serves in a state directory, which a test may
+# signal as it may its guardian, the parent: both are there.  One that comes is
+# waited for, and one that is about to go is none.
+sub runner_in {
+    my ($dir) = @_;
+    return wait_for {
+        my ($pid) = (slurp("$dir/runner-3.lock") // '') =~ /^(\d+)$/m;
+        return $pid && is_runner($pid) && is_runner(parent_of($pid)) && $pid;
+    } "a runner in $dir";
 }
 
 my $runs = 0;
