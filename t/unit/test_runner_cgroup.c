@@ -338,6 +338,71 @@ HELP_TEST(old, "of a runner that is gone")
     CU_ASSERT(access(path, F_OK) == -1);
 }
 
+/*
+ * What runners of other state directories left is removed where it is empty;
+ * what one has that lives, and what has a process in it, stays.
+ */
+HELP_TEST(others, "of runners of other places that are gone")
+{
+    enum {
+        EMPTY,
+        FULL,
+        LIVE,
+        NOBODYS,
+        NDIRS
+    };
+    static const char *const names[] = { "toolgate.1.7", "toolgate.2.7",
+                                         "toolgate.3.7", "toolgate.none" };
+    char path[NDIRS][TG_CGROUP_PATH + 32], base[TG_CGROUP_PATH];
+    char inner[TG_CGROUP_PATH + 64];
+    tg_cgroups_t cgroups;
+    int fd, lock, i;
+    pid_t pid;
+
+    if (!test_open()) {
+        return;
+    }
+
+    /* Below that of this test, where no other runner looks. */
+    snprintf(base, sizeof(base), "%s/others", test_cgroups()->dir);
+    CU_ASSERT(mkdir(base, 0700) == 0);
+
+    for (i = 0; i < NDIRS; i++) {
+        snprintf(path[i], sizeof(path[i]), "%s/%s", base, names[i]);
+        CU_ASSERT(mkdir(path[i], 0700) == 0);
+    }
+
+    snprintf(inner, sizeof(inner), "%s/runner", path[EMPTY]);
+    CU_ASSERT(mkdir(inner, 0700) == 0);
+    snprintf(inner, sizeof(inner), "%s/1", path[FULL]);
+    CU_ASSERT(mkdir(inner, 0700) == 0);
+    fd = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pid = tg_clone(fd, test_sleep, NULL);
+    CU_ASSERT(pid > 0);
+    (void) close(fd);
+    lock = open(path[LIVE], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CU_ASSERT(flock(lock, LOCK_EX) == 0);
+
+    tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+    CU_ASSERT(cgroups.dir[0] != '\0');
+    CU_ASSERT(access(path[EMPTY], F_OK) == -1);
+    CU_ASSERT(access(inner, F_OK) == 0);
+    CU_ASSERT(access(path[LIVE], F_OK) == 0);
+    CU_ASSERT(access(path[NOBODYS], F_OK) == 0);
+    CU_ASSERT(kill(pid, SIGKILL) == 0);
+    CU_ASSERT(waitpid(pid, NULL, 0) == pid);
+    tg_cgroups_close(&cgroups);
+
+    /* Once that has ended, the next one removes it. */
+    (void) close(lock);
+    tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+    CU_ASSERT(access(path[FULL], F_OK) == -1);
+    CU_ASSERT(access(path[LIVE], F_OK) == -1);
+    tg_cgroups_close(&cgroups);
+    CU_ASSERT(rmdir(path[NOBODYS]) == 0);
+    CU_ASSERT(rmdir(base) == 0);
+}
+
 HELP_TEST(own, "one for each program")
 {
     char name[32], path[TG_CGROUP_PATH], script[2 * TG_CGROUP_PATH];

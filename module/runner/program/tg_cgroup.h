@@ -53,7 +53,8 @@ typedef struct {
 /*
  * Looks for a cgroup that may be divided: below base, or NULL, the calling
  * process's own.  guardian is moved along with the caller.  What runners with
- * this mark left there that live no more is killed.
+ * this mark left there that live no more is killed; empty ones of others that
+ * live no more are removed.
  */
 void tg_cgroups_open(tg_cgroups_t *cgroups, const char *base, uint64_t mark,
                      pid_t guardian);

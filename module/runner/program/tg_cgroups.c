@@ -77,7 +77,7 @@ tg_cgroup_is_empty(const char *path)
 
 /* What a runner left that was killed with its guardian. */
 static void
-tg_cgroup_end(const char *path)
+tg_cgroup_kill_left(const char *path)
 {
     struct timespec tick = { 0, TG_CGROUP_TICK_MS * 1000000 };
     int rest;
@@ -89,9 +89,6 @@ tg_cgroup_end(const char *path)
     {
         (void) nanosleep(&tick, NULL);
     }
-
-    tg_cgroup_clear(path);
-    (void) rmdir(path);
 }
 
 /* Whose runner lives is locked. */
@@ -110,30 +107,61 @@ tg_cgroup_lock(const char *path)
     return fd;
 }
 
-/* Other users may not open it, as they could lock it. */
+/*
+ * Other users may not open it, as they could lock it.  Before it is locked,
+ * another runner may take it for one that was left, and remove it.
+ */
 static int
 tg_cgroup_own(const char *path)
 {
-    return mkdir(path, 0700) == 0 || errno == EEXIST ? tg_cgroup_lock(path)
-                                                     : -1;
+    struct timespec tick = { 0, TG_CGROUP_TICK_MS * 1000000 };
+    struct stat ours, there;
+    int fd, rest;
+
+    for (rest = TG_CGROUP_WAIT_MS; rest > 0; rest -= TG_CGROUP_TICK_MS) {
+        if (mkdir(path, 0700) == -1 && errno != EEXIST) {
+            break;
+        }
+
+        fd = tg_cgroup_lock(path);
+
+        if (fd != -1 && fstat(fd, &ours) == 0 && stat(path, &there) == 0
+            && ours.st_ino == there.st_ino)
+        {
+            return fd;
+        }
+
+        if (fd != -1) {
+            (void) close(fd);
+        }
+
+        (void) nanosleep(&tick, NULL);
+    }
+
+    return -1;
 }
 
-/* As runners with this mark name theirs; others are somebody else's. */
-static int
-tg_cgroup_is_runners(const char *name, uint64_t mark)
+/* As runners name theirs; the mark, or 0: it is somebody else's. */
+static uint64_t
+tg_cgroup_mark(const char *name)
 {
-    unsigned long long theirs;
+    unsigned long long mark;
     unsigned pid;
     char more;
 
-    return sscanf(name, "toolgate.%llx.%u%c", &theirs, &pid, &more) == 2
-           && theirs == mark;
+    return sscanf(name, "toolgate.%llx.%u%c", &mark, &pid, &more) == 2 ? mark
+                                                                       : 0;
 }
 
+/*
+ * What is left in those with this mark is killed.  Others go when they are
+ * empty: their state directory may be gone, so that nobody comes to do it.
+ */
 static void
 tg_cgroups_end_old(const char *base, uint64_t mark)
 {
     char path[TG_CGROUP_PATH];
+    uint64_t theirs;
     struct dirent *entry;
     DIR *dir;
     int n, fd;
@@ -142,11 +170,17 @@ tg_cgroups_end_old(const char *base, uint64_t mark)
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         n = snprintf(path, sizeof(path), "%s/%s", base, entry->d_name);
+        theirs = tg_cgroup_mark(entry->d_name);
 
-        if (tg_cgroup_is_runners(entry->d_name, mark)
-            && (size_t) n < sizeof(path) && (fd = tg_cgroup_lock(path)) != -1)
+        if (theirs != 0 && (size_t) n < sizeof(path)
+            && (fd = tg_cgroup_lock(path)) != -1)
         {
-            tg_cgroup_end(path);
+            if (theirs == mark) {
+                tg_cgroup_kill_left(path);
+            }
+
+            tg_cgroup_clear(path);
+            (void) rmdir(path);
             (void) close(fd);
         }
     }
