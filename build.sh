@@ -2,7 +2,6 @@
 # Builds, runs and tests Toolgate; `./build.sh help` says how.
 
 set -euo pipefail
-shopt -s extglob
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 say() { printf '%s\n' "$*"; }
@@ -115,8 +114,11 @@ done
 
 # Several builds may be wanted at once, by people and by tests.
 with_lock() {
-    case $(realpath -m -- "$BUILD")/ in
-    "$(realpath -- "$TOP")"/ | "$(realpath -- "$TOP")"/@(module|t|docs|.git)/*)
+    local dir top
+    dir=$(realpath -m -- "$BUILD")/
+    top=$(realpath -- "$TOP")
+    case $dir in
+    "$top"/ | "$top"/module/* | "$top"/t/* | "$top"/docs/* | "$top"/.git/*)
         refuse "will not build into $BUILD, where sources are" ;;
     esac
     mkdir -p "$BUILD"

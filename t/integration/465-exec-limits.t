@@ -31,7 +31,8 @@ my ($said) = $tg->log =~ /programs have (.*cgroups .*)/;
 ok $said, 'the log says whether there are any';
 my ($dir) = $said =~ m{^cgroups in (/.*/toolgate\.\w+\.\d+)};
 my $has = defined $dir;
-is $where =~ m{/toolgate\.\w+\.(\d+)/\d+$}m ? $1 : 0, $has ? $tg->runner_pid : 0,
+is $where =~ m{/toolgate\.\w+\.(\d+)/\d+$}m ? $1 : 0,
+    $has ? $tg->runner_pid : 0,
     $has ? 'a program has one' : 'a program has none';
 
 my ($eaten, $forked) = map { text($_) } qw(eat fork);

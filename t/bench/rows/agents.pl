@@ -50,9 +50,11 @@ sub agent {
     return { ends => \@ends, seconds => time - $start, tools => $count };
 }
 
-# Everything that was started, but this.
+# Everything that was started, but this and what other rows did.
+my %others;
+
 sub weigh {
-    my @pids = keys %{ Toolgate::Guard::processes() };
+    my @pids = grep { !$others{$_} } keys %{ Toolgate::Guard::processes() };
     my $pss = 0;
     for my $pid (@pids) {
         my $text = slurp("/proc/$pid/smaps_rollup") // '';
@@ -79,6 +81,7 @@ sub measure {
 return sub {
     my ($bench) = @_;
     Toolgate::Node::install();
+    %others = %{ Toolgate::Guard::processes() };
     my $bin = "$TOP/t/clients/node_modules/.bin";
     my $dir = Toolgate::Guard::root() . '/notes';
     mkdir $dir or die "$dir: $!\n";

@@ -1,0 +1,184 @@
+/*
+ * Cgroups of runners that are gone: of the same state directory, and of others.
+ * In real ones, where this machine has them.
+ */
+#include "runner/program/tg_cgroup.h"
+#include "runner/program/tg_clone.h"
+
+#include "core_help.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TEST_MARK 0xabce
+
+static tg_cgroups_t test_own;
+
+static tg_cgroups_t *
+test_cgroups(void)
+{
+    return &test_own;
+}
+
+/* Says whether there is one. */
+static int
+test_open(void)
+{
+    tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
+
+    if (test_cgroups()->dir[0] == '\0') {
+        printf("(none here: %s) ", test_cgroups()->why);
+    }
+
+    return test_cgroups()->dir[0] != '\0';
+}
+
+static void
+test_sleep(void *ctx, int has_handlers)
+{
+    (void) execl("/bin/sleep", "sleep", "1000", (char *) NULL);
+    _exit(127);
+}
+
+/* A runner is killed that has one: another process that does as it would. */
+static void __attribute__((noreturn)) test_runner(int fd)
+{
+    tg_cgroup_limits_t none = { 0, 0 };
+    unsigned long number;
+    int in;
+    pid_t pid;
+
+    pid = 0;
+    tg_cgroups_open(test_cgroups(), NULL, TEST_MARK, getpid());
+
+    if (tg_cgroup_make(test_cgroups(), &none, &number, &in) == 0) {
+        pid = tg_clone(in, test_sleep, NULL);
+    }
+
+    /* What the child still has of the lock, exec() is about to close. */
+    (void) close(test_cgroups()->lock);
+
+    while (pid > 0
+           && flock(open(test_cgroups()->dir, O_RDONLY | O_CLOEXEC),
+                    LOCK_EX | LOCK_NB)
+                  == -1)
+    {
+        (void) usleep(1000);
+    }
+
+    (void) !write(fd, &pid, sizeof(pid));
+    _exit(0);
+}
+
+/* What it left is killed, and its cgroups are gone. */
+HELP_TEST(old, "of a runner that is gone")
+{
+    char path[TG_CGROUP_PATH];
+    pid_t runner, pid;
+    int pair[2], status;
+
+    CU_ASSERT_FATAL(pipe(pair) == 0);
+    runner = fork();
+    CU_ASSERT_FATAL(runner != -1);
+
+    if (runner == 0) {
+        test_runner(pair[1]);
+    }
+
+    CU_ASSERT(read(pair[0], &pid, sizeof(pid)) == sizeof(pid));
+    CU_ASSERT(waitpid(runner, &status, 0) == runner && status == 0);
+    close(pair[0]);
+    close(pair[1]);
+
+    if (!test_open()) {
+        CU_ASSERT(pid == 0);
+        return;
+    }
+
+    CU_ASSERT(waitpid(pid, &status, 0) == pid);
+    CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    snprintf(path, sizeof(path), "%.900s", test_cgroups()->dir);
+    sprintf(strrchr(path, '.'), ".%d", runner);
+    CU_ASSERT(access(path, F_OK) == -1);
+    tg_cgroups_close(test_cgroups());
+}
+
+/*
+ * What runners of other state directories left is removed where it is empty;
+ * what one has that lives, and what has a process in it, stays.
+ */
+HELP_TEST(others, "of runners of other places that are gone")
+{
+    enum {
+        EMPTY,
+        FULL,
+        LIVE,
+        NOBODYS,
+        NDIRS
+    };
+    static const char *const names[] = { "toolgate.1.7", "toolgate.2.7",
+                                         "toolgate.3.7", "toolgate.none" };
+    char path[NDIRS][TG_CGROUP_PATH + 32], base[TG_CGROUP_PATH];
+    char inner[TG_CGROUP_PATH + 64];
+    tg_cgroups_t cgroups;
+    int fd, lock, i;
+    pid_t pid;
+
+    if (!test_open()) {
+        return;
+    }
+
+    /* Below that of this test, where no other runner looks. */
+    snprintf(base, sizeof(base), "%.900s/others", test_cgroups()->dir);
+    CU_ASSERT(mkdir(base, 0700) == 0);
+
+    for (i = 0; i < NDIRS; i++) {
+        snprintf(path[i], sizeof(path[i]), "%s/%s", base, names[i]);
+        CU_ASSERT(mkdir(path[i], 0700) == 0);
+    }
+
+    snprintf(inner, sizeof(inner), "%s/runner", path[EMPTY]);
+    CU_ASSERT(mkdir(inner, 0700) == 0);
+    snprintf(inner, sizeof(inner), "%s/1", path[FULL]);
+    CU_ASSERT(mkdir(inner, 0700) == 0);
+    fd = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pid = tg_clone(fd, test_sleep, NULL);
+    CU_ASSERT(pid > 0);
+    (void) close(fd);
+    lock = open(path[LIVE], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CU_ASSERT(flock(lock, LOCK_EX) == 0);
+
+    tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+    CU_ASSERT(cgroups.dir[0] != '\0');
+    CU_ASSERT(access(path[EMPTY], F_OK) == -1);
+    CU_ASSERT(access(inner, F_OK) == 0);
+    CU_ASSERT(access(path[LIVE], F_OK) == 0);
+    CU_ASSERT(access(path[NOBODYS], F_OK) == 0);
+    CU_ASSERT(kill(pid, SIGKILL) == 0);
+    CU_ASSERT(waitpid(pid, NULL, 0) == pid);
+    tg_cgroups_close(&cgroups);
+
+    /* Once that has ended, the next one removes it. */
+    (void) close(lock);
+    tg_cgroups_open(&cgroups, base, TEST_MARK, getpid());
+    CU_ASSERT(access(path[FULL], F_OK) == -1);
+    CU_ASSERT(access(path[LIVE], F_OK) == -1);
+    tg_cgroups_close(&cgroups);
+    CU_ASSERT(rmdir(path[NOBODYS]) == 0);
+    CU_ASSERT(rmdir(base) == 0);
+    tg_cgroups_close(test_cgroups());
+}
+
+/* What is orphaned is this process's. */
+int
+help_begin(void)
+{
+    return prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
