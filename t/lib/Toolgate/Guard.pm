@@ -68,7 +68,11 @@ sub processes {
     for my $pid (keys %parent) {
         next if $pid == $$ || $pid == $guard;
         my $up = $pid;
-        $up = $parent{$up} while $up && $up != $guard && exists $parent{$up};
+        # They were not read at one moment: where numbers are used again
+        # meanwhile, there may be a circle.
+        my $steps = keys %parent;
+        $up = $parent{$up}
+            while $up && $up != $guard && exists $parent{$up} && $steps--;
         next if !$up || $up != $guard;
         my $command = slurp("/proc/$pid/cmdline") // next;
         $command =~ tr/\0/ /;
