@@ -346,6 +346,13 @@ HELP_TEST(explain, "where it fails")
         { "[\"\xc3\xa9\xe2\x82\xac\" 1]", "(line 1, column 7)" },
         { "{}\n\n}", "(line 3, column 1)" },
         { "[\n[", "(line 2, column 2)" },
+        { "{\"a\":\n \"^[a-z]+\\d\"}", "(line 2, column 10)" },
+        { "[\"\\n\\u00e9 is \\u12\"]", "(line 1, column 15)" },
+        { "[\"two\nlines\"]", "(line 1, column 6)" },
+        { "[\"a long text, in which there is a \xff\"]",
+          "(line 1, column 36)" },
+        { "[1,\n\"not closed]\n\n", "(line 2, column 13)" },
+        { "[1,\n\"not closed", "(line 2, column 2)" },
     };
     tg_buf_t why;
     tg_str_t end;
