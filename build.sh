@@ -187,6 +187,13 @@ END
 install_all() {
     local prefix=${PREFIX:-/usr/local} modules root=${DESTDIR:-} file
     local so=ngx_stream_toolgate_module.so
+    # They go into configs, and another one would begin in this checkout.
+    for file in DESTDIR PREFIX MODULES_DIR; do
+        case ${!file:-/} in
+        /*) ;;
+        *) refuse "$file=${!file} must be a full path" ;;
+        esac
+    done
     modules=${MODULES_DIR:-$prefix/lib/nginx/modules}
     for file in $so toolgate toolgate-bridge toolgate-runner \
         "$LIBRARY" libtoolgate.a

@@ -463,6 +463,11 @@ tg_json_explain(tg_str_t text, tg_buf_t *why)
         return rc;
     }
 
+    /* Which nobody sees: an editor's first character is the one behind it. */
+    if (text.len > 2 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0) {
+        json.why = "a byte order mark stands in front";
+    }
+
     tg_buf_printf(why, "%s (", json.why);
     tg_json_put_place(why, text, json.pos);
     tg_buf_char(why, ')');

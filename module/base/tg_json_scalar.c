@@ -62,18 +62,22 @@ tg_json_escape(const char *p, const char *end)
     }
 }
 
-/* Why the scan stopped at p, which is neither a quote nor a backslash. */
+/* What is wrong with a string at p; one that has no end: where it begins. */
 static int
 tg_json_fail_text(tg_json_t *json, const char *p)
 {
+    const char *why;
+
     if (p == json->end) {
         return tg_json_fail(json, TG_BAD, "a string is not closed");
     }
 
-    return tg_json_fail(json, TG_BAD,
-                        (unsigned char) *p < 0x20
-                            ? "a control character in a string"
-                            : "a string is not valid UTF-8");
+    why = *p == '\\'                  ? "unknown escape in a string"
+          : (unsigned char) *p < 0x20 ? "a control character in a string"
+                                      : "a string is not valid UTF-8";
+    json->pos = p;
+
+    return tg_json_fail(json, TG_BAD, why);
 }
 
 /* Where one escape is, others are not far. */
@@ -107,7 +111,7 @@ tg_json_pass_text(tg_json_t *json, const char *p)
         p = tg_json_escape(p + 1, json->end);
 
         if (p == NULL) {
-            return tg_json_fail(json, TG_BAD, "unknown escape in a string");
+            return tg_json_fail_text(json, at);
         }
 
         p = tg_scan_text(p, json->end);

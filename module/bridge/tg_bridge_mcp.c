@@ -322,7 +322,8 @@ tg_parent_farewell(void *host, tg_str_t reason, int is_drained)
     tg_bridge_decode(text, sizeof(bridge->goodbye), reason);
 
     if (bridge->is_ended || bridge->options->is_debug) {
-        tg_bridge_log("%s says goodbye: %s", tg_parent_name(bridge), text);
+        tg_bridge_log("%s says goodbye%s%s", tg_parent_name(bridge),
+                      text[0] != '\0' ? ": " : "", text);
     }
 
     if (!bridge->is_ended) {

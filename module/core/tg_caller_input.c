@@ -81,8 +81,9 @@ tg_caller_answer(tg_caller_t *caller, tg_pending_t *pending,
             answer.message = TG_CALLER_UNTOLD;
         }
 
+        /* In JavaScript it may well be a word, such as "ENOENT". */
         if (tg_json_int64(message->e.code, &answer.code) != TG_OK) {
-            answer.code = 0;
+            answer.code = caller->dialect->is_sequential ? 0 : TG_RPC_INTERNAL;
         }
 
         if (answer.code == TG_RPC_LEAVING && caller->resends

@@ -173,6 +173,13 @@ is $bridge->wait_exit, 0, 'exit status';
 like $bridge->stderr, qr/says goodbye: displaced/, 'the log says why';
 ok Toolgate::Parent::is_left($conn), 'the connection is closed';
 
+# It need not say why.
+begin();
+$conn->send_line({ kind => 'shutdown' });
+ok $bridge->at_eof, 'a shutdown without a reason: the server goes';
+like $bridge->stderr, qr/says goodbye$/m, 'the log says so';
+$bridge->wait_exit;
+
 # It refuses this bridge.
 begin();
 $conn->send_line({ kind => 'error', message => 'one is enough' });

@@ -85,6 +85,20 @@ for my $body (
     is $status, 0, 'nginx -t takes what a variable says' or diag $out;
 }
 
+# So is where the state directory is, or would be.
+mkdir "$dir/closed/state" or die "mkdir: $!\n";
+chown scalar getpwnam('nobody'), 0, "$dir/closed/state" or die "chown: $!\n";
+for my $folder (qw(closed/state closed/made closed/in/made)) {
+    my ($status, $out) = $tg->test_conf("tool_state_dir $dir/$folder;\n"
+        . "tool a { description x; $exec }");
+    is $status, 1, "$folder: nginx -t refuses it";
+    like $out, qr/\[emerg\] "\S+" of "tool_state_dir" cannot be entered by "no/,
+        "$folder: it says for whom";
+    ($status, $out) = $tg->test_conf("tool_state_dir $dir/$folder;\n"
+        . 'tool a { description x; return y; }');
+    is $status, 0, "$folder: it is not needed" or diag $out;
+}
+
 $tg->conf(body('group'))->start;
 for my $what (qw(Uid Gid Groups)) {
     my ($of, $own) = map { slurp("/proc/$_/status") =~ /^($what:.*)/m }

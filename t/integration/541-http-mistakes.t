@@ -78,6 +78,9 @@ my @mistakes = (
     [ "http POST http://a;\n body '{a}'; #!",
         qr/JSON of "body" is not valid/ ],
     [ "http POST http://a;\n body '{\"a\":\$tool_arg_a'; #!", qr/not valid/ ],
+    [ "http POST http://a;\n body '{\"a\":\$tool_arg_a,\n"
+            . "\"b\":\"\$tool_name, \${tool_arg_b}\",\"c\":}'; #!",
+        qr/a value is missing \(line 2, column 37\)/ ],
     [ "http POST http://a;\n body json 'x'; #!", qr/"body text VALUE"/ ],
     [ "http POST http://a;\n body x;\n body y; #!", qr/is duplicate/ ],
     [ "$get\n ca_file $dir/noca; #!", qr/has no certificate in PEM/ ],

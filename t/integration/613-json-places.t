@@ -31,6 +31,19 @@ for my $case (
         qq(input_schema '{"type":"object",\n"pattern":"\\d"}'#!\n)
     ],
     [
+        'within a text', qr/\(line 2, column 18\); double each backslash/,
+        qq(input_schema '{"type":"object",\n"pattern":"^[a-z]\\d"#!\n}')
+    ],
+    [
+        'a line break in a text',
+        qr/control .*\(line 2, column 18\); double each backslash/,
+        qq(input_schema '{"type":"object",\n"description":"so\\nso"}'#!)
+    ],
+    [
+        'a quote in a text', qr/\(line 1, column 14\); double each backslash/,
+        qq(annotations '{"title":"a \\"b\\""}'#!)
+    ],
+    [
         'double quotes', qr/; put the JSON between single quotes, and double/,
         qq(input_schema "{\n'type':1}"#!\n)
     ],

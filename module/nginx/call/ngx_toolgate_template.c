@@ -56,6 +56,7 @@ ngx_toolgate_template_push(ngx_conf_t *cf, ngx_toolgate_template_t *made,
     }
 
     piece->place = place;
+    piece->text = text;
     piece->value = NULL;
 
     if (is_variable) {
@@ -71,8 +72,6 @@ ngx_toolgate_template_push(ngx_conf_t *cf, ngx_toolgate_template_t *made,
             return NGX_ERROR;
         }
     }
-
-    piece->text = text;
 
     return NGX_OK;
 }
@@ -141,15 +140,25 @@ ngx_toolgate_template_json(ngx_conf_t *cf, const ngx_str_t *text)
 void
 ngx_toolgate_template_sample(const ngx_toolgate_template_t *made, tg_buf_t *buf)
 {
-    const ngx_toolgate_piece_t *pieces;
+    const ngx_toolgate_piece_t *piece;
     ngx_uint_t i;
-
-    pieces = made->elts;
+    size_t n;
 
     for (i = 0; i < made->nelts; i++) {
-        if (pieces[i].value == NULL) {
-            tg_buf_str(buf, ngx_toolgate_str(&pieces[i].text));
-        } else {
+        piece = (const ngx_toolgate_piece_t *) made->elts + i;
+
+        if (piece->value == NULL) {
+            tg_buf_str(buf, ngx_toolgate_str(&piece->text));
+            continue;
+        }
+
+        /* As long as what stands there: so a mistake in JSON has its column. */
+        n = piece->place == NGX_TOOLGATE_JSON
+                    || piece->place == NGX_TOOLGATE_STRING
+                ? piece->text.len
+                : 1;
+
+        while (n-- != 0) {
             tg_buf_char(buf, '1');
         }
     }

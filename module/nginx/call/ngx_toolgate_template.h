@@ -18,7 +18,7 @@ typedef enum {
 
 typedef struct {
     ngx_toolgate_place_t place;
-    ngx_str_t text;                    /* without variables, as it is written */
+    ngx_str_t text;                    /* as it is written */
     ngx_stream_complex_value_t *value; /* NULL: text; else one variable */
 } ngx_toolgate_piece_t;
 

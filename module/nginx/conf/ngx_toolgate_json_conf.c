@@ -110,17 +110,24 @@ ngx_toolgate_quoted(ngx_conf_t *cf, const ngx_str_t *text,
     return NGX_DECLINED;
 }
 
-/* The line of the config in which a byte of it is. */
-static ngx_uint_t
-ngx_toolgate_quoted_line(const ngx_toolgate_quoted_t *quoted, size_t offset)
+/* Where in the config a byte of it is. */
+static const u_char *
+ngx_toolgate_quoted_at(const ngx_toolgate_quoted_t *quoted, size_t offset)
 {
     const u_char *p;
-    ngx_uint_t line;
     u_char c;
 
     for (p = quoted->start; p < quoted->end && offset > 0; offset--) {
         p += ngx_toolgate_unquote(p, quoted->end, &c);
     }
+
+    return p;
+}
+
+static ngx_uint_t
+ngx_toolgate_quoted_line(const ngx_toolgate_quoted_t *quoted, const u_char *p)
+{
+    ngx_uint_t line;
 
     for (line = quoted->line; p < quoted->end; p++) {
         line -= *p == '\n';
@@ -152,7 +159,7 @@ ngx_toolgate_json_refuse(ngx_conf_t *cf, ngx_str_t *directive,
 {
     ngx_toolgate_quoted_t quoted;
     const char *advice;
-    size_t offset;
+    const u_char *at;
 
     advice = "put the JSON between single quotes, and double each backslash "
              "in it";
@@ -164,11 +171,11 @@ ngx_toolgate_json_refuse(ngx_conf_t *cf, ngx_str_t *directive,
         return;
     }
 
-    offset = ngx_toolgate_json_offset(ngx_toolgate_str(text));
+    at = ngx_toolgate_quoted_at(&quoted, ngx_toolgate_json_offset(
+                                             ngx_toolgate_str(text)));
 
     if (*quoted.end == '\'') {
-        advice = (offset < text->len && text->data[offset] == '\\')
-                         || (offset != 0 && text->data[offset - 1] == '\\')
+        advice = *at == '\\' || (at - quoted.start > 1 && at[-2] == '\\')
                      ? "double each backslash in it, as NGINX takes one away"
                      : "correct it";
     }
@@ -176,7 +183,7 @@ ngx_toolgate_json_refuse(ngx_conf_t *cf, ngx_str_t *directive,
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                   "\"%V\" is not valid JSON: %*s; %s in %V:%ui", directive,
                   why->len, why->data, advice, &cf->conf_file->file.name,
-                  ngx_toolgate_quoted_line(&quoted, offset));
+                  ngx_toolgate_quoted_line(&quoted, at));
 }
 
 ngx_int_t

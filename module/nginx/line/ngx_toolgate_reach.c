@@ -104,6 +104,28 @@ ngx_toolgate_may_do(ngx_cycle_t *cycle, const ngx_str_t *path,
     return NGX_ERROR;
 }
 
+/* The state directory is its own, the folders above it need not be. */
+static ngx_int_t
+ngx_toolgate_may_enter(ngx_cycle_t *cycle, const ngx_str_t *state_dir)
+{
+    ngx_str_t folder;
+    u_char *slash;
+
+    folder.data = ngx_pnalloc(cycle->pool, state_dir->len + 1);
+
+    if (folder.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_cpystrn(folder.data, state_dir->data, state_dir->len + 1);
+    slash = (u_char *) strrchr((char *) folder.data, '/');
+    slash[slash == folder.data] = '\0';
+    folder.len = ngx_strlen(folder.data);
+
+    return ngx_toolgate_may_do(cycle, &folder, "tool_state_dir",
+                               NGX_TOOLGATE_TO_ENTER);
+}
+
 static ngx_int_t
 ngx_toolgate_may_do_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
 {
@@ -116,7 +138,8 @@ ngx_toolgate_may_do_all(ngx_cycle_t *cycle, ngx_toolgate_main_conf_t *mcf)
     for (i = 0; i < mcf->runners.nelts; i++) {
         if (ngx_toolgate_may_do(cycle, &runners[i]->path, "tool_runner",
                                 NGX_TOOLGATE_TO_RUN)
-            != NGX_OK)
+                != NGX_OK
+            || ngx_toolgate_may_enter(cycle, &runners[i]->state_dir) != NGX_OK)
         {
             return NGX_ERROR;
         }
