@@ -210,6 +210,14 @@ int tg_json_notes_get(const tg_json_notes_t *notes, tg_str_t object,
                       tg_str_t key, tg_json_note_t *note);
 
 /*
+ * The same where what it may take is bounded: *steps, of some ten nanoseconds,
+ * one for each member that is passed, become fewer.  TG_LIMIT: there are too
+ * few.  Of what was noted no member is passed.
+ */
+int tg_json_notes_look(const tg_json_notes_t *notes, tg_str_t object,
+                       tg_str_t key, uint64_t *steps, tg_json_note_t *note);
+
+/*
  * A raw number as a whole number within int64_t: TG_OK, or TG_BAD when it
  * is none (1.0 and 1e2 are whole numbers).
  */

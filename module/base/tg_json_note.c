@@ -3,6 +3,9 @@
  */
 #include "base/tg_json_near.h"
 
+/* Bytes that are passed in the time of a step. */
+#define TG_JSON_STEP_BYTES 128
+
 /*
  * As most write it: short keys, strings and whole numbers, and no white space.
  * Stops between two members, or behind the object: then TG_END.
@@ -109,46 +112,76 @@ tg_json_note(tg_json_t *json, tg_json_notes_t *notes, tg_str_t *value)
     return TG_OK;
 }
 
-/* Of a member that nobody noted. */
 static int
-tg_json_note_of(tg_str_t object, tg_str_t key, tg_json_note_t *note)
+tg_json_note_is(const tg_json_note_t *note, tg_str_t key)
 {
-    tg_json_t json;
+    return note->key_escapes != 0 ? tg_json_body_is(note->key, key)
+                                  : tg_str_eq(note->key, key);
+}
 
-    if (tg_json_get(object, key, &note->value) != TG_OK) {
-        return TG_MISSING;
+/* Of a member that nobody noted: all are passed, as the last one counts. */
+static int
+tg_json_note_of(tg_str_t object, tg_str_t key, uint64_t *steps,
+                tg_json_note_t *note)
+{
+    tg_json_note_t member;
+    tg_json_t json;
+    uint64_t price;
+    int rc, found;
+
+    tg_json_init(&json, object);
+    rc = tg_json_object_near(&json);
+    found = TG_MISSING;
+
+    while (rc == TG_OK && tg_json_member_near(&json, &member.key) == TG_OK) {
+        member.key_escapes = (uint8_t) json.escapes;
+        rc = tg_json_value_near(&json, &member.value);
+        member.escapes = (uint8_t) json.escapes;
+        price = 1 + (member.key.len + member.value.len) / TG_JSON_STEP_BYTES;
+
+        if (price > *steps) {
+            *steps = 0;
+            return TG_LIMIT;
+        }
+
+        *steps -= price;
+
+        if (tg_json_note_is(&member, key)) {
+            *note = member;
+            found = TG_OK;
+        }
     }
 
-    tg_json_init(&json, note->value);
-    (void) tg_json_value(&json, NULL);
-    note->key = TG_STR_NONE;
-    note->key_escapes = 0;
-    note->escapes = (uint8_t) json.escapes;
+    return found;
+}
 
-    return TG_OK;
+int
+tg_json_notes_look(const tg_json_notes_t *notes, tg_str_t object, tg_str_t key,
+                   uint64_t *steps, tg_json_note_t *note)
+{
+    size_t i;
+
+    if (notes == NULL || notes->n > TG_JSON_NOTES) {
+        return tg_json_note_of(object, key, steps, note);
+    }
+
+    for (i = notes->n; i > 0; i--) {
+        if (tg_json_note_is(&notes->list[i - 1], key)) {
+            *note = notes->list[i - 1];
+            return TG_OK;
+        }
+    }
+
+    return TG_MISSING;
 }
 
 int
 tg_json_notes_get(const tg_json_notes_t *notes, tg_str_t object, tg_str_t key,
                   tg_json_note_t *note)
 {
-    const tg_json_note_t *at;
-    size_t i;
+    uint64_t steps;
 
-    if (notes == NULL || notes->n > TG_JSON_NOTES) {
-        return tg_json_note_of(object, key, note);
-    }
+    steps = UINT64_MAX;
 
-    for (i = notes->n; i > 0; i--) {
-        at = &notes->list[i - 1];
-
-        if (at->key_escapes != 0 ? tg_json_body_is(at->key, key)
-                                 : tg_str_eq(at->key, key))
-        {
-            *note = *at;
-            return TG_OK;
-        }
-    }
-
-    return TG_MISSING;
+    return tg_json_notes_look(notes, object, key, &steps, note);
 }

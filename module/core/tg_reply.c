@@ -469,6 +469,50 @@ tg_reply_end(const tg_reply_t *reply, const tg_outcome_t *outcome)
                : outcome->failure;
 }
 
+/* The bytes that a reply has at least; to put it costs several times as much. */
+static size_t
+tg_reply_least(const tg_outcome_t *outcome)
+{
+    size_t i, n;
+
+    n = outcome->value.len;
+
+    switch (outcome->kind) {
+    case TG_OUTCOME_TEXT:
+    case TG_OUTCOME_BODY:
+        return n;
+
+    /* Without its white space, wherever that is. */
+    case TG_OUTCOME_JSON:
+        for (i = 0; i < outcome->value.len; i++) {
+            n -= (unsigned char) outcome->value.data[i] <= ' ';
+        }
+
+        return n;
+    default:
+        return 0;
+    }
+}
+
+static int
+tg_reply_is_hopeless(tg_peer_t *peer, const tg_reply_t *reply,
+                     const tg_outcome_t *outcome)
+{
+    size_t limit, least;
+
+    limit = tg_peer_limit(peer);
+    limit = limit > TG_REPLY_SMALL ? limit : TG_REPLY_SMALL;
+    least = outcome->value.len > limit ? tg_reply_least(outcome) : 0;
+
+    if (least <= limit) {
+        return 0;
+    }
+
+    tg_reply_too_large(peer, reply, least);
+
+    return 1;
+}
+
 void
 tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
                const tg_outcome_t *outcome)
@@ -491,7 +535,8 @@ tg_peer_answer(tg_peer_t *peer, const tg_reply_t *reply,
     peer->answer_size = 0;
 
     if (reply->is_silent || tg_reply_usual(peer, reply, outcome)
-        || peer->row->fail(peer, reply, outcome) == TG_OK)
+        || peer->row->fail(peer, reply, outcome) == TG_OK
+        || tg_reply_is_hopeless(peer, reply, outcome))
     {
         return;
     }

@@ -27,6 +27,8 @@ tg_schema_refuse_steps(tg_schema_run_t *run)
                                        "send less at once");
 }
 
+/* Steps that it takes to pass a text that is not plain. */
+#define TG_SCHEMA_STRING 3
 /* Bytes of a container that are looked at one by one, which pays for few. */
 #define TG_SCHEMA_NEAR 64
 
@@ -93,6 +95,25 @@ tg_schema_end(const char *p, const char *end)
     return p + raw.len;
 }
 
+/* Most texts are short and ASCII without escapes; others take a call. */
+static const char *
+tg_schema_pass_string(tg_schema_run_t *run, const char *p)
+{
+    const char *at;
+
+    at = tg_scan_short(p + 1, run->end);
+
+    if (at < run->end && *at == '"') {
+        return at + 1;
+    }
+
+    if (at < run->end && (*at == '\\' || (unsigned char) *at >= 0x80)) {
+        tg_schema_pay(run, TG_SCHEMA_STRING * TG_SCHEMA_STEP_BYTES);
+    }
+
+    return tg_schema_end_plain(p, run->end);
+}
+
 /* tg_schema_end() in a run, where nothing is passed twice. */
 static const char *
 tg_schema_pass(tg_schema_run_t *run, const char *p)
@@ -101,7 +122,8 @@ tg_schema_pass(tg_schema_run_t *run, const char *p)
 
     if (run->passed != p) {
         run->passed = p;
-        run->passed_end = tg_schema_end(p, run->end);
+        run->passed_end = *p == '"' ? tg_schema_pass_string(run, p)
+                                    : tg_schema_end(p, run->end);
         len = (size_t) (run->passed_end - p);
         tg_schema_pay(run, len);
 
@@ -151,7 +173,7 @@ tg_schema_walk(tg_schema_run_t *run, tg_schema_walk_t *walk)
     }
 
     if (*walk->start == '{') {
-        walk->p = tg_schema_end_plain(p, run->end);
+        walk->p = tg_schema_pass_string(run, p);
         walk->key = tg_str(p + 1, (size_t) (walk->p - p) - 2);
         p = tg_schema_space(tg_schema_space(walk->p) + 1);
     }

@@ -4,6 +4,7 @@
 # on the same worker, are served meanwhile.
 
 use Toolgate::Test;
+use Toolgate::Attacks;
 use Toolgate::Way;
 
 use Time::HiRes qw(time);
@@ -62,6 +63,7 @@ my $body = join '', map {
     'tool p' . $n++ . " { input_schema '{\"type\":\"object\",\"properties\":"
         . "{\"a\":{\"pattern\":$quoted}}}'; $ok }\n";
 } @patterns;
+my $named = join ',', map {qq("v$_":{"type":"string"})} 1 .. 40;
 $body .= <<"END";
 tool tree   { input_schema_file tree.json; $ok }
 tool fork   { input_schema_file fork.json; $ok }
@@ -71,6 +73,21 @@ tool unique { input_schema '{"type":"object","properties":
 tool closed { input_schema '{"type":"object","properties":{"a":{}},
                   "additionalProperties":{"type":"integer"}}'; $ok }
 method fork { input_schema_file fork.json; output text; $ok }
+tool many {
+    input_schema '{"type":"object","properties":{$named}}';
+    return "@{[ join ' ', map {"\$tool_arg_v$_"} 1 .. 40 ]}";
+}
+tool deep {
+    input_schema '{"type":"object","properties":
+        {"o":{"type":"object","properties":{$named}}}}';
+    exec echo;
+    @{[ join "\n", map {"arg -$_ if=\${tool_arg_o.v$_};"} 1 .. 40 ]}
+}
+tool list {
+    input_schema '{"type":"object","properties":{"l":{"type":"array"}}}';
+    exec printf %s;
+    arg  --include=\$tool_arg_l each;
+}
 END
 $tg->conf($body)->start;
 my ($worker) = $tg->worker_pids;
@@ -169,6 +186,31 @@ my %wide = map { ("key$_" => $_) } 1 .. 20_000;
 is is_bounded($way, 'closed', \%wide, '20,000 keys')->{text}, 'ok', 'all fit';
 is is_bounded($way, 'closed', { %wide, zzz => 'x' }, 'one more')->{text},
     '/zzz: expected integer, got string', 'one does not';
+
+# Each variable is looked for among all members, where these are many.
+my %few = map { ("v$_" => "w$_") } 1 .. 40;
+my %more = (%few, map { ("k$_" => 1) } 1 .. 1000);
+is $way->call('many', \%more)->{text}, join(' ', map {"w$_"} 1 .. 40),
+    '40 arguments among 1,040';
+is $way->call('deep', { o => \%more })->{text},
+    join(' ', map {"-$_"} 1 .. 40) . "\n", '40 conditions likewise';
+my $members = join ',', map {qq("$_":1)} 1 .. 400_000;
+for my $case ([ many => '%s' ], [ deep => '{"o":%s}' ]) {
+    my ($tool, $form) = @$case;
+    $client->send_raw(Toolgate::Attacks::call_of(
+        'jsonrpc', 500, $tool, sprintf $form, "{$members}"));
+    like $client->recv_line,
+        qr/looking for the arguments takes too many steps/,
+        "$tool: among 400,000 it is refused";
+}
+
+# Of a list no more words are made than a program may have.
+$client->send_raw(Toolgate::Attacks::call_of('jsonrpc', 501, 'list',
+    '{"l":[' . '1,' x 4_900_000 . '1]}'));
+like $client->recv_line, qr/more than 4096 arguments/,
+    'too many for a program, and no more were made';
+is $way->call('list', { l => [ (1) x 4090 ] })->{text}, '--include=1' x 4090,
+    'as many as may be';
 
 # After all of that the worker is the same, and not much larger.
 is_deeply [ $tg->worker_pids ], [$worker], 'no worker was lost';

@@ -211,3 +211,62 @@ HELP_TEST(usual, "what is usual and what is nearly so")
         }
     }
 }
+
+/*
+ * Of many members nobody has noted any: all are passed, for a step each, or
+ * for more where they are long; of few none is.
+ */
+HELP_TEST(look, "what looking for a member takes")
+{
+    tg_json_notes_t notes;
+    tg_json_note_t note;
+    uint64_t steps;
+    tg_json_t json;
+    tg_buf_t text;
+    tg_str_t raw;
+    size_t i;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "{\"a\":1");
+
+    for (i = 1; i < 100; i++) {
+        tg_buf_text(&text, ",\"b\":\"\\n\"");
+    }
+
+    tg_buf_text(&text, ",\"\\u0061\":2}");
+    tg_json_init(&json, tg_buf_view(&text));
+    CU_ASSERT(tg_json_note(&json, &notes, &raw) == TG_OK);
+    steps = 101;
+    CU_ASSERT(tg_json_notes_look(&notes, raw, TG_STR("a"), &steps, &note)
+              == TG_OK);
+    HELP_EQ(note.value, "2");
+    CU_ASSERT(steps == 0);
+    steps = 101;
+    CU_ASSERT(tg_json_notes_look(NULL, raw, TG_STR("c"), &steps, &note)
+              == TG_MISSING);
+    steps = 100;
+    CU_ASSERT(tg_json_notes_look(&notes, raw, TG_STR("a"), &steps, &note)
+              == TG_LIMIT);
+    CU_ASSERT(steps == 0);
+    CU_ASSERT(tg_json_notes_get(&notes, raw, TG_STR("b"), &note) == TG_OK);
+    CU_ASSERT(note.escapes == TG_JSON_ESCAPED);
+
+    tg_buf_truncate(&text, 0);
+    tg_buf_text(&text, "{\"a\":\"");
+
+    while (text.len < 10000) {
+        tg_buf_char(&text, 'x');
+    }
+
+    tg_buf_text(&text, "\"}");
+    tg_json_init(&json, tg_buf_view(&text));
+    CU_ASSERT(tg_json_note(&json, &notes, &raw) == TG_OK);
+    steps = 1000;
+    CU_ASSERT(tg_json_notes_look(NULL, raw, TG_STR("a"), &steps, &note)
+              == TG_OK);
+    CU_ASSERT(steps < 950 && steps > 900);
+    steps = 0;
+    CU_ASSERT(tg_json_notes_look(&notes, raw, TG_STR("a"), &steps, &note)
+              == TG_OK);
+    tg_buf_deinit(&text);
+}

@@ -296,6 +296,52 @@ HELP_TEST(batch_too_large, "batch: replies too large")
     host_deinit(&host);
 }
 
+/* What cannot fit is not put, in escapes, to find that out. */
+HELP_TEST(hopeless, "answers that are too large as they are")
+{
+    static const struct {
+        tg_outcome_kind_t kind;
+        const char *part;
+        const char *said; /* NULL: it is put */
+    } rows[] = {
+        { TG_OUTCOME_TEXT, "\n\n", "The answer has 100000 bytes, more" },
+        { TG_OUTCOME_BODY, "xx", "The answer has 100000 bytes, more" },
+        { TG_OUTCOME_JSON, "11", "The answer has 100000 bytes, more" },
+        { TG_OUTCOME_JSON, "  ", NULL },
+    };
+    tg_outcome_t outcome;
+    tg_reply_t reply;
+    tg_str_t got;
+    tg_buf_t text;
+    host_t host;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        host_init(&host, tg_alloc_libc(), TG_DIALECT_JSONRPC, TEST_MAX, 4);
+        tg_buf_init(&text, tg_alloc_libc());
+
+        while (text.len < 100000) {
+            tg_buf_put(&text, rows[i].part, 2);
+        }
+
+        text.data[text.len - 1] = '1';
+        outcome = tg_outcome_of(rows[i].kind, tg_buf_view(&text));
+        memset(&reply, 0, sizeof(reply));
+        reply.id = TG_STR("7");
+        tg_peer_answer(&host.peer, &reply, &outcome);
+        got = host_take(&host);
+        CU_ASSERT(got.len < 300);
+        CU_ASSERT((memmem(got.data, got.len, "The answer has", 14) != NULL)
+                  == (rows[i].said != NULL));
+        CU_ASSERT(
+            rows[i].said == NULL
+            || memmem(got.data, got.len, rows[i].said, strlen(rows[i].said))
+                   != NULL);
+        tg_buf_deinit(&text);
+        host_deinit(&host);
+    }
+}
+
 HELP_TEST(ids, "ids")
 {
     char line[TG_ID_MAX + 200], id[TG_ID_MAX + 2];

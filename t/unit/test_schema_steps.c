@@ -311,8 +311,10 @@ HELP_TEST(prices, "what values take")
         size_t steps;
     } rows[] = {
         { "{\"items\":{\"type\":\"string\"}}", "\"h\"", 2 },
+        { "{\"items\":{\"type\":\"string\"}}", "\"\\n\"", 5 },
+        { "{\"items\":{\"maxProperties\":1}}", "{\"\\n\":1}", 6 },
         { TEST_LETTERS, "\"h\"", 5 },
-        { TEST_LETTERS, "\"\\u0068\"", 11 },
+        { TEST_LETTERS, "\"\\u0068\"", 14 },
         { "{\"items\":{\"enum\":[\"a\",\"b\"]}}", "\"b\"", 4 },
         { "{\"items\":{\"type\":\"integer\"}}", "8.0", 3 },
         { "{\"items\":{\"const\":{\"a\":1}}}", "{\"a\":1}", 10 },
@@ -321,7 +323,7 @@ HELP_TEST(prices, "what values take")
         { "{\"uniqueItems\":true}", "\"#\"", 7 },
         { "{\"uniqueItems\":true}", "{\"a\":[#],\"b\":1}", 19 },
         { "{\"uniqueItems\":true}", "[[[[{\"a\":#}]]]]", 22 },
-        { "{\"uniqueItems\":true}", "\"\\u00e9#\"", 13 },
+        { "{\"uniqueItems\":true}", "\"\\u00e9#\"", 16 },
     };
     uint64_t spent;
     test_t test;

@@ -5,6 +5,9 @@
 
 #include "tool/tg_fit.h"
 
+#define NGX_TOOLGATE_SPENT                                                     \
+    "looking for the arguments takes too many steps; send fewer members"
+
 static void ngx_toolgate_last_resort(ngx_event_t *ev);
 static void ngx_toolgate_call_unwanted(void *data);
 
@@ -447,6 +450,13 @@ ngx_toolgate_call_fail(ngx_toolgate_call_t *call, tg_failure_t failure,
                        const char *text)
 {
     tg_outcome_t outcome;
+
+    /* Whatever its handler made of it. */
+    if (call->is_spent) {
+        call->rule = NGX_TOOLGATE_RULE_INPUT;
+        failure = TG_FAILURE_ARGUMENTS;
+        text = NGX_TOOLGATE_SPENT;
+    }
 
     outcome = tg_outcome_failure(failure, text);
     ngx_toolgate_call_end(call, &outcome);

@@ -131,6 +131,7 @@ struct ngx_toolgate_call_s {
     tg_str_t element; /* raw, of the array whose elements are gone through */
     ngx_msec_t start;
     size_t size;        /* bytes of its message */
+    uint64_t looked;    /* steps to look for arguments behind its frame */
     tg_str_t name;      /* of a tool that there is not, or empty */
     tg_str_t arguments; /* a copy, where a log may ask for them */
     tg_ran_t ran;       /* what who runs it tells of it; -1 ms: not yet */
@@ -146,6 +147,7 @@ struct ngx_toolgate_call_s {
     unsigned is_refused:1; /* the peer has answered it: it may not be */
     unsigned is_carried:1; /* its job was held for another worker */
     unsigned has_run:1;    /* its handler was told to */
+    unsigned is_spent:1;   /* an argument was not found within the steps */
 };
 
 /*
@@ -467,10 +469,19 @@ const ngx_toolgate_property_t *ngx_toolgate_property(
     const ngx_toolgate_tool_t *tool, tg_str_t name);
 
 /*
+ * A member of an object among the arguments, of which there are notes or NULL:
+ * as tg_json_notes_get(), and what it takes is of the steps of the frame.
+ * TG_LIMIT: there are none left, and the call fails once its values are asked
+ * for.
+ */
+int ngx_toolgate_look(ngx_toolgate_call_t *call, const tg_json_notes_t *notes,
+                      tg_str_t object, tg_str_t name, tg_json_note_t *note);
+
+/*
  * What a path leads to in the arguments, or in what the schema has for those
  * that were not given: raw, or absent.
  */
-void ngx_toolgate_path_value(const ngx_toolgate_call_t *call,
+void ngx_toolgate_path_value(ngx_toolgate_call_t *call,
                              const ngx_toolgate_path_t *path,
                              tg_json_note_t *note);
 

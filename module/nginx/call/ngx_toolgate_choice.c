@@ -48,7 +48,8 @@ ngx_toolgate_choice_init(ngx_toolgate_call_t *call,
     choice->servers = servers;
     ngx_toolgate_lend_back(call, &lent);
 
-    return rc;
+    /* What it is chosen by may be an argument that was not found. */
+    return call->is_spent ? NGX_ERROR : rc;
 }
 
 ngx_uint_t

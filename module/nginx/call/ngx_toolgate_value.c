@@ -95,7 +95,7 @@ ngx_toolgate_value(ngx_toolgate_call_t *call, ngx_stream_complex_value_t *value,
     rc = ngx_stream_complex_value(call->front->stream, value, text);
     ngx_toolgate_lend_back(call, &lent);
 
-    return rc;
+    return call->is_spent ? NGX_ERROR : rc;
 }
 
 const ngx_toolgate_property_t *
@@ -117,8 +117,35 @@ ngx_toolgate_property(const ngx_toolgate_tool_t *tool, tg_str_t name)
     return NULL;
 }
 
+int
+ngx_toolgate_look(ngx_toolgate_call_t *call, const tg_json_notes_t *notes,
+                  tg_str_t object, tg_str_t name, tg_json_note_t *note)
+{
+    uint64_t steps, left, *taken;
+    ngx_uint_t is_later;
+    tg_peer_t *peer;
+    int rc;
+
+    /* Once deferred, or at its end, it is no part of the frame any more. */
+    peer = &call->front->peer;
+    is_later = call->deferred != NULL || call->front->ended != NULL;
+    taken = is_later ? &call->looked : &peer->work;
+    steps = TG_SCHEMA_STEPS_FEW
+            + TG_SCHEMA_BYTE_STEPS * (is_later ? call->size : peer->serving);
+    steps = ngx_min(steps, TG_SCHEMA_STEPS);
+    steps -= ngx_min(steps, *taken);
+
+    left = steps;
+    rc = tg_json_notes_look(notes, object, name, &left, note);
+    *taken += steps - left;
+    call->front->steps += steps - left;
+    call->is_spent |= rc == TG_LIMIT && !is_later;
+
+    return rc;
+}
+
 void
-ngx_toolgate_path_value(const ngx_toolgate_call_t *call,
+ngx_toolgate_path_value(ngx_toolgate_call_t *call,
                         const ngx_toolgate_path_t *path, tg_json_note_t *note)
 {
     const ngx_toolgate_property_t *step;
@@ -132,15 +159,10 @@ ngx_toolgate_path_value(const ngx_toolgate_call_t *call,
         step = &path->steps[i];
         note->value = TG_STR_NONE;
 
-        if (i == 0) {
-            rc = tg_json_notes_get(call->request->notes, object, step->name,
-                                   note);
-        } else {
-            rc = tg_json_type(object) == TG_JSON_OBJECT
-                     ? tg_json_get(object, step->name, &note->value)
-                     : TG_MISSING;
-            note->escapes = TG_JSON_ESCAPED | TG_JSON_HALVES;
-        }
+        rc = i == 0 || tg_json_type(object) == TG_JSON_OBJECT
+                 ? ngx_toolgate_look(call, i == 0 ? call->request->notes : NULL,
+                                     object, step->name, note)
+                 : TG_MISSING;
 
         if (rc != TG_OK && path->kind != TG_VALUE_HAS
             && (i == 0 || tg_json_type(object) == TG_JSON_OBJECT))

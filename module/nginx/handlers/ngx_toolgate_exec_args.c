@@ -4,6 +4,9 @@
  */
 #include "nginx/handlers/ngx_toolgate_exec.h"
 
+/* As many as the runner takes. */
+#define NGX_TOOLGATE_WORDS_MAX 4096
+
 typedef struct {
     ngx_array_t *words;               /* ngx_stream_complex_value_t */
     ngx_toolgate_path_t *each;        /* NULL: once; else the array */
@@ -289,6 +292,7 @@ ngx_toolgate_put_each(ngx_toolgate_call_t *call, const ngx_toolgate_arg_t *arg,
     tg_json_note_t note;
     tg_json_type_t type;
     tg_json_t json;
+    ngx_uint_t n;
 
     ngx_toolgate_path_value(call, arg->each, &note);
     type = tg_json_type(note.value);
@@ -308,8 +312,13 @@ ngx_toolgate_put_each(ngx_toolgate_call_t *call, const ngx_toolgate_arg_t *arg,
     mistake = NULL;
     tg_json_each(&json, note.value);
 
-    while (mistake == NULL && tg_json_item(&json, &call->element)) {
-        mistake = ngx_toolgate_put_words(call, arg->words, buf);
+    for (n = arg->words->nelts;
+         mistake == NULL && tg_json_item(&json, &call->element);
+         n += arg->words->nelts)
+    {
+        mistake = n > NGX_TOOLGATE_WORDS_MAX
+                      ? "The call has more than 4096 arguments or variables."
+                      : ngx_toolgate_put_words(call, arg->words, buf);
     }
 
     call->element = TG_STR_NONE;
@@ -351,5 +360,6 @@ ngx_toolgate_exec_put_argv(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
 
     tg_buf_char(buf, ']');
 
-    return mistake;
+    /* A condition, or an array, may be what was not found. */
+    return call->is_spent ? TG_NO_MEMORY : mistake;
 }

@@ -117,7 +117,7 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data,
     name.len -= prefix[kind];
     property = ngx_toolgate_property(call->tool, name);
 
-    if (tg_json_notes_get(call->request->notes, call->request->arguments,
+    if (ngx_toolgate_look(call, call->request->notes, call->request->arguments,
                           property != NULL ? property->name : name, note)
             != TG_OK
         && property != NULL && kind != TG_VALUE_HAS)
