@@ -18,16 +18,6 @@ tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect)
 }
 
 void
-tg_peer_is_ours(tg_peer_t *peer)
-{
-    peer->is_toolgate = 1;
-
-    if (peer->row->max_frame == 0) {
-        peer->frame.limit = peer->max_frame + TG_PEER_ENVELOPE;
-    }
-}
-
-void
 tg_peer_init(tg_peer_t *peer, const tg_alloc_t *alloc, const tg_peer_ops_t *ops,
              void *host, tg_dialect_t dialect, tg_catalogue_t *catalogue,
              const tg_info_t *info, size_t max_frame, unsigned max_calls)

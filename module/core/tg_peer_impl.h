@@ -36,6 +36,12 @@ struct tg_batch_s {
 /* The largest message, either way, without its newline or prefix. */
 size_t tg_peer_limit(const tg_peer_t *peer);
 
+/* What a bridge of ours may put around the largest message of its agent's. */
+#define TG_PEER_ENVELOPE 16384
+
+/* A bridge or CLI of ours has said hello. */
+void tg_peer_is_ours(tg_peer_t *peer);
+
 /*
  * Opens a message up to and without the value of a member, in the buffer that
  * is returned; and closes it, framing and size check included.
@@ -169,12 +175,6 @@ const char *tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
                                const tg_reply_t *reply);
 
 /* --- tg_peer.c --- */
-
-/* What a bridge of ours may put around the largest message of its agent's. */
-#define TG_PEER_ENVELOPE 16384
-
-/* A bridge or CLI of ours has said hello. */
-void tg_peer_is_ours(tg_peer_t *peer);
 
 /* Keeps the name that the client gives itself. */
 void tg_peer_meet(tg_peer_t *peer, tg_str_t name);

@@ -16,6 +16,16 @@ tg_peer_limit(const tg_peer_t *peer)
 }
 
 void
+tg_peer_is_ours(tg_peer_t *peer)
+{
+    peer->is_toolgate = 1;
+
+    if (peer->row->max_frame == 0) {
+        peer->frame.limit = peer->max_frame + TG_PEER_ENVELOPE;
+    }
+}
+
+void
 tg_batch_count(tg_peer_t *peer, tg_batch_t *batch)
 {
     peer->kept += batch->replies.cap - batch->kept;
@@ -469,7 +479,7 @@ tg_reply_end(const tg_reply_t *reply, const tg_outcome_t *outcome)
                : outcome->failure;
 }
 
-/* The bytes that a reply has at least; to put it costs several times as much. */
+/* The least bytes of a reply; to put it costs several times as much. */
 static size_t
 tg_reply_least(const tg_outcome_t *outcome)
 {
