@@ -209,13 +209,8 @@ sub kill_worker {
 # The runner and its guardian, when both are there.
 sub runner {
     my ($self) = @_;
-    my $text = slurp($self->{tg}->state_dir . '/runner-3.lock') // '';
-    my $pid = $text =~ /(\d+)/ ? $1 : 0;
-    return if !$pid || !is_alive($pid);
-    my $guardian = parent_of($pid);
-    my %known = map { $_ => 1 } $self->{tg}->runner_pids;
-    return if !$known{$pid} || !$known{$guardian};
-    return ($pid, $guardian);
+    my $pid = runner_at($self->{tg}->state_dir) or return;
+    return ($pid, parent_of($pid));
 }
 
 sub kill_runner {

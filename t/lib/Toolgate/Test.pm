@@ -415,11 +415,8 @@ sub worker_pids {
 # or folder says so, but most tests have one server only.
 sub runner_pids {
     my ($self) = @_;
-    my $processes = Toolgate::Guard::processes();
-    my @pids = sort { $a <=> $b } grep {
-        # Not by its `exe`, which only root may ask a runner for.
-        $processes->{$_} =~ m{^\S*/toolgate-runner --state-dir };
-    } keys %$processes;
+    my @pids = sort { $a <=> $b }
+        grep { is_runner($_) } keys %{ Toolgate::Guard::processes() };
     return @pids;
 }
 

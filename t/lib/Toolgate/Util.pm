@@ -17,7 +17,7 @@ use Toolgate::Guard;
 use Toolgate::Process;
 
 our @EXPORT = qw($TOP $BUILD %BUILD_ENV is_alive is_runner lines_of parent_of
-    preloaded run_command runner_in sanitizers slurp wait_for);
+    preloaded run_command runner_at runner_in sanitizers slurp wait_for);
 
 our $TOP = Cwd::realpath(dirname(__FILE__) . '/../../..');
 our $BUILD = $ENV{TOOLGATE_BUILD} // 'build';
@@ -100,14 +100,18 @@ sub wait_for (&;$$) {
 }
 
 # The pid of the runner that serves in a state directory, which a test may
-# signal as it may its guardian, the parent: both are there.  One that comes is
-# waited for, and one that is about to go is none.
+# signal as it may its guardian, the parent: both are there.  Else 0, as for one
+# that is about to go.
+sub runner_at {
+    my ($dir) = @_;
+    my ($pid) = (slurp("$dir/runner-3.lock") // '') =~ /^(\d+)$/m or return 0;
+    return is_runner($pid) && is_runner(parent_of($pid)) ? $pid : 0;
+}
+
+# The same of one that may come.
 sub runner_in {
     my ($dir) = @_;
-    return wait_for {
-        my ($pid) = (slurp("$dir/runner-3.lock") // '') =~ /^(\d+)$/m;
-        return $pid && is_runner($pid) && is_runner(parent_of($pid)) && $pid;
-    } "a runner in $dir";
+    return wait_for { runner_at($dir) } "a runner in $dir";
 }
 
 my $runs = 0;
