@@ -112,6 +112,12 @@ tg_schema_checker_t *tg_schema_checker_new(const tg_alloc_t *alloc,
 void tg_schema_checker_free(tg_schema_checker_t *checker);
 
 /*
+ * What a frame of so many bytes, which has taken spent steps, may still take of
+ * the most that any may.
+ */
+uint64_t tg_schema_steps(size_t bytes, uint64_t most, uint64_t spent);
+
+/*
  * The checks that follow are of a frame of so many bytes, whose earlier
  * checks took *spent steps, which they add to.  NULL, as at first: each check
  * is of a frame of its own.

@@ -260,22 +260,15 @@ tg_schema_check_child(tg_schema_run_t *run, const tg_schema_node_t *node,
     return rc;
 }
 
-/* What a check may take of the steps of its frame. */
-static uint64_t
-tg_schema_budget(const tg_schema_t *schema, const tg_schema_checker_t *checker,
-                 size_t len)
+uint64_t
+tg_schema_steps(size_t bytes, uint64_t most, uint64_t spent)
 {
     uint64_t steps;
 
-    len = checker->spent != NULL ? checker->frame_bytes : len;
-    steps = TG_SCHEMA_STEPS_FEW + TG_SCHEMA_BYTE_STEPS * (uint64_t) len;
-    steps = steps < schema->max_steps ? steps : schema->max_steps;
+    steps = TG_SCHEMA_STEPS_FEW + TG_SCHEMA_BYTE_STEPS * (uint64_t) bytes;
+    steps = steps < most ? steps : most;
 
-    if (checker->spent == NULL) {
-        return steps;
-    }
-
-    return *checker->spent < steps ? steps - *checker->spent : 0;
+    return spent < steps ? steps - spent : 0;
 }
 
 int
@@ -286,7 +279,10 @@ tg_schema_check(const tg_schema_t *schema, tg_schema_checker_t *checker,
     uint64_t budget;
     int rc;
 
-    budget = tg_schema_budget(schema, checker, raw.len);
+    budget = checker->spent != NULL
+                 ? tg_schema_steps(checker->frame_bytes, schema->max_steps,
+                                   *checker->spent)
+                 : tg_schema_steps(raw.len, schema->max_steps, 0);
     memset(&run, 0, sizeof(run));
     run.schema = schema;
     run.checker = checker;

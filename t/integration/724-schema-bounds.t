@@ -83,13 +83,22 @@ tool deep {
     exec echo;
     @{[ join "\n", map {"arg -$_ if=\${tool_arg_o.v$_};"} 1 .. 40 ]}
 }
+tool hashed {
+    input_schema '{"type":"object","properties":{$named}}';
+    pass back name=closed;
+}
 tool list {
     input_schema '{"type":"object","properties":{"l":{"type":"array"}}}';
     exec printf %s;
     arg  --include=\$tool_arg_l each;
 }
 END
-$tg->conf($body)->start;
+$tg->conf($body, stream => <<"END")->start;
+upstream back {
+    hash "@{[ join ' ', map {"\$tool_arg_v$_"} 1 .. 40 ]}";
+    server unix:%%SOCKET%%;
+}
+END
 my ($worker) = $tg->worker_pids;
 my $other = $tg->connect;
 
@@ -194,8 +203,10 @@ is $way->call('many', \%more)->{text}, join(' ', map {"w$_"} 1 .. 40),
     '40 arguments among 1,040';
 is $way->call('deep', { o => \%more })->{text},
     join(' ', map {"-$_"} 1 .. 40) . "\n", '40 conditions likewise';
+is $way->call('hashed', { v1 => 'a' })->{text},
+    '/v1: expected integer, got string', 'an upstream that they choose answers';
 my $members = join ',', map {qq("$_":1)} 1 .. 400_000;
-for my $case ([ many => '%s' ], [ deep => '{"o":%s}' ]) {
+for my $case ([ many => '%s' ], [ deep => '{"o":%s}' ], [ hashed => '%s' ]) {
     my ($tool, $form) = @$case;
     $client->send_raw(Toolgate::Attacks::call_of(
         'jsonrpc', 500, $tool, sprintf $form, "{$members}"));

@@ -122,24 +122,22 @@ ngx_toolgate_look(ngx_toolgate_call_t *call, const tg_json_notes_t *notes,
                   tg_str_t object, tg_str_t name, tg_json_note_t *note)
 {
     uint64_t steps, left, *taken;
-    ngx_uint_t is_later;
+    ngx_uint_t is_ended, is_later;
     tg_peer_t *peer;
     int rc;
 
     /* Once deferred, or at its end, it is no part of the frame any more. */
     peer = &call->front->peer;
-    is_later = call->deferred != NULL || call->front->ended != NULL;
+    is_ended = call->front->ended != NULL;
+    is_later = is_ended || call->deferred != NULL;
     taken = is_later ? &call->looked : &peer->work;
-    steps = TG_SCHEMA_STEPS_FEW
-            + TG_SCHEMA_BYTE_STEPS * (is_later ? call->size : peer->serving);
-    steps = ngx_min(steps, TG_SCHEMA_STEPS);
-    steps -= ngx_min(steps, *taken);
-
+    steps = tg_schema_steps(is_later ? call->size : peer->serving,
+                            TG_SCHEMA_STEPS, *taken);
     left = steps;
     rc = tg_json_notes_look(notes, object, name, &left, note);
     *taken += steps - left;
     call->front->steps += steps - left;
-    call->is_spent |= rc == TG_LIMIT && !is_later;
+    call->is_spent |= rc == TG_LIMIT && !is_ended;
 
     return rc;
 }
