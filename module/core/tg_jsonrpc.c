@@ -433,7 +433,7 @@ static int
 tg_jsonrpc_fail(tg_peer_t *peer, const tg_reply_t *reply,
                 const tg_outcome_t *outcome)
 {
-    int code;
+    int64_t code;
 
     if (outcome->kind != TG_OUTCOME_FAILURE) {
         return TG_MISSING;
@@ -441,7 +441,12 @@ tg_jsonrpc_fail(tg_peer_t *peer, const tg_reply_t *reply,
 
     code = tg_failure_code(outcome->failure);
 
-    if (outcome->code == 0 && reply->kind == TG_ENTRY_TOOL) {
+    if (outcome->code != 0) {
+        /* Only the server itself may say that a request was not started. */
+        code = outcome->code != TG_RPC_LEAVING ? outcome->code
+                                               : TG_RPC_INTERNAL;
+
+    } else if (reply->kind == TG_ENTRY_TOOL) {
         switch (outcome->failure) {
         case TG_FAILURE_UNKNOWN:
             code = TG_RPC_PARAMS;
@@ -454,8 +459,7 @@ tg_jsonrpc_fail(tg_peer_t *peer, const tg_reply_t *reply,
         }
     }
 
-    tg_reply_error(peer, reply, outcome->code != 0 ? outcome->code : code,
-                   outcome, outcome->data);
+    tg_reply_error(peer, reply, code, outcome, outcome->data);
 
     return TG_OK;
 }

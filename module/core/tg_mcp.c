@@ -457,6 +457,15 @@ tg_peer_mcp(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
         tg_mcp_claimed(peer, message);
     }
 
+    /* Without a session the era is the one that has this method. */
+    if (method == TG_METHOD_DISCOVER && !reply->is_modern && !peer->is_legacy) {
+        tg_reply_reject(peer, reply, TG_RPC_PARAMS,
+                        "server/discover needs params._meta with "
+                        "\"io.modelcontextprotocol/protocolVersion\" and "
+                        "\"io.modelcontextprotocol/clientCapabilities\".");
+        return TG_OK;
+    }
+
     if (!tg_mcp_is_of_era(method, reply->is_modern)) {
         memset(&request, 0, sizeof(request));
         request.name = tg_json_body(message->method);

@@ -56,8 +56,8 @@ is_deeply $reply->{result}{result}{structuredContent},
     { a => [ 1, 2.5, undef ] }, 'what is structured';
 $reply = $c->reply(call($c, $key, 'error'));
 is $reply->{result}{failure}, 'program', 'an error of the protocol';
-is $reply->{result}{message}, "files_error: it \"failed\"\n (error -32603)",
-    'is said in its words';
+is $reply->{result}{message}, "it \"failed\"\n", 'keeps its words';
+is $reply->{result}{code}, -32603, 'and its code';
 $reply = $c->reply(call($c, $key, 'bad'));
 is $reply->{result}{failure}, 'output', 'what is no result';
 like $reply->{result}{message}, qr/no object with an array "content"/,

@@ -33,8 +33,8 @@ for my $name (@names) {
     is_deeply $result->{structuredContent}{arguments}, { a => [ 1, "\n\r" ] },
         "$name: a call has its arguments";
     is $result->{_meta}{'x/y'}, 1, "$name: and the result comes as it is";
-    like text_of($client->call_tool("${name}_error")),
-        qr/it "failed"\n \(error -32603\)/, "$name: an error";
+    is_deeply $client->call_tool("${name}_error")->{error},
+        { code => -32603, message => "it \"failed\"\n" }, "$name: an error";
     is scalar @{ $client->call_tool("${name}_kinds")->{result}{content} }, 5,
         "$name: all kinds of content";
 

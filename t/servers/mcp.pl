@@ -67,8 +67,9 @@ sub reply {
 }
 
 sub fail {
-    my ($id, $code, $message) = @_;
-    put({ id => $id, error => { code => $code, message => $message } });
+    my ($id, $code, $message, @data) = @_;
+    put({ id => $id, error => { code => $code, message => $message,
+        @data ? (data => $data[0]) : () } });
 }
 
 sub text {
@@ -226,7 +227,13 @@ my %tool = (
         reply($_[0], text(join ' ', sort grep {/\d/} readdir $dir));
     },
     spawn => sub { reply($_[0], text(spawn())) },
-    error => sub { fail($_[0], -32603, "it \"failed\"\n") },
+    error => sub {
+        my ($id, $params) = @_;
+        my $as = $params->{arguments}{error}
+            // { code => -32603, message => "it \"failed\"\n" };
+        my @data = exists $as->{data} ? $as->{data} : ();
+        fail($id, @$as{qw(code message)}, @data);
+    },
     bad   => sub { reply($_[0], { nothing => 1 }) },
     deep  => sub {
         my $deep = '[' x 124 . ']' x 124;

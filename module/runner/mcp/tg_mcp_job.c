@@ -137,22 +137,6 @@ tg_mcp_job_result(tg_str_t raw)
 }
 
 static void
-tg_mcp_job_error(tg_mcp_job_t *call, const tg_answer_t *answer)
-{
-    tg_buf_t text;
-
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_text(&text, call->job->params.tool);
-    tg_buf_text(&text, ": ");
-    tg_json_put_decoded(&text, answer->message.data != NULL
-                                   ? answer->message
-                                   : TG_STR("the MCP server gave no reason"));
-    tg_buf_printf(&text, " (error %lld)", (long long) answer->code);
-    tg_mcp_job_fail(call, TG_FAILURE_PROGRAM, tg_buf_view(&text));
-    tg_buf_deinit(&text);
-}
-
-static void
 tg_mcp_job_too_large(tg_mcp_job_t *call)
 {
     tg_buf_t text;
@@ -167,17 +151,40 @@ tg_mcp_job_too_large(tg_mcp_job_t *call)
     tg_buf_deinit(&text);
 }
 
+/*
+ * Ends a call with the JSON-RPC error that the server answered: code and data
+ * stay as they are.  Data that nests too deep for a reply is left out.
+ */
+static void
+tg_mcp_job_error(tg_mcp_job_t *call, const tg_answer_t *answer)
+{
+    tg_outcome_t outcome;
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_json_put_decoded(&text, answer->message);
+    outcome = tg_outcome_failed(TG_FAILURE_PROGRAM, tg_buf_view(&text));
+    outcome.code = answer->code;
+    outcome.data = tg_outcome_is_deep(answer->data) ? TG_STR_NONE
+                                                    : answer->data;
+    tg_mcp_job_end(call, &outcome);
+    tg_buf_deinit(&text);
+}
+
 static void
 tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
 {
     tg_outcome_t outcome;
+    size_t size;
 
-    if (answer->kind == TG_ANSWER_ERROR) {
-        tg_mcp_job_error(call, answer);
+    size = answer->kind == TG_ANSWER_ERROR
+               ? answer->message.len + answer->data.len
+               : answer->result.len;
 
-    } else if (answer->result.len > (size_t) call->max_output) {
+    if (size > (size_t) call->max_output) {
         tg_mcp_job_too_large(call);
-
+    } else if (answer->kind == TG_ANSWER_ERROR) {
+        tg_mcp_job_error(call, answer);
     } else {
         outcome = tg_mcp_job_result(answer->result);
         tg_mcp_job_end(call, &outcome);
