@@ -2,6 +2,7 @@
  * The `jsonrpc` dialect: envelopes, notifications, batches
  * (docs/protocols.md "jsonrpc").
  */
+#include "base/tg_number.h"
 #include "core/tg_peer_impl.h"
 #include "core/tg_pending.h"
 
@@ -20,18 +21,24 @@ tg_jsonrpc_reject(tg_peer_t *peer, tg_reply_t *reply, int code,
     return TG_OK;
 }
 
+/* Drops a notification: JSON-RPC never answers one, whatever is wrong. */
+static int
+tg_jsonrpc_drop(tg_peer_t *peer, const char *why)
+{
+    tg_peer_refuses(peer, why);
+    tg_peer_log(peer, "wrong notification dropped");
+
+    return TG_OK;
+}
+
+/* By its value: some languages write 1 as 1.0 or 1e0. */
 static int
 tg_is_whole_number(tg_str_t raw)
 {
-    size_t i;
+    tg_number_t number;
 
-    for (i = 0; i < raw.len; i++) {
-        if ((unsigned char) (raw.data[i] - '0') > 9 && raw.data[i] != '-') {
-            return 0;
-        }
-    }
-
-    return 1;
+    return tg_number_parse(raw, &number) == TG_OK
+           && tg_number_is_integer(&number);
 }
 
 /* Why the id will not do, or NULL; MCP is stricter than JSON-RPC. */
@@ -84,14 +91,17 @@ tg_jsonrpc_method(tg_peer_t *peer, const tg_message_t *message,
 }
 
 static int
-tg_jsonrpc_notification(tg_peer_t *peer, tg_message_t *message,
-                        tg_reply_t *reply)
+tg_jsonrpc_notification(tg_peer_t *peer, tg_method_t known,
+                        tg_message_t *message, tg_reply_t *reply)
 {
     tg_str_t method, resends;
 
     method = message->method;
 
-    if (tg_json_is_text(method, TG_STR("notifications/cancelled"))) {
+    if (known != TG_METHOD_OTHER) {
+        tg_peer_log(peer, "request of MCP without an id dropped");
+
+    } else if (tg_json_is_text(method, TG_STR("notifications/cancelled"))) {
         tg_peer_cancel(peer, message->p.request_id);
 
     } else if (tg_json_is_text(method, TG_STR("$/cancelRequest"))) {
@@ -141,18 +151,18 @@ tg_jsonrpc_check(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
         return "\"jsonrpc\" must be \"2.0\".";
     }
 
-    params = tg_json_type(message->params);
-
     if (tg_json_type(message->method) != TG_JSON_STRING) {
         return "\"method\" must be a string.";
     }
 
-    if (params == TG_JSON_NULL && !reply->is_mcp) {
+    if (reply->is_mcp && tg_message_is_empty_array(message->params)) {
         message->params = TG_STR_NONE;
+    }
 
-    } else if (message->params.data != NULL && params != TG_JSON_OBJECT) {
-        /* A notification that only MCP finds wrong is never answered. */
-        if (reply->is_mcp && reply->id.data != NULL) {
+    params = tg_json_type(message->params);
+
+    if (message->params.data != NULL && params != TG_JSON_OBJECT) {
+        if (reply->is_mcp) {
             return "\"params\" must be an object.";
         }
 
@@ -212,9 +222,20 @@ tg_jsonrpc_request(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
     return tg_jsonrpc_method(peer, message, reply);
 }
 
+/* An id of null is none where the name alone tells: MCP has no such ids. */
+static int
+tg_jsonrpc_is_notification(const tg_message_t *message)
+{
+    return (message->id.data == NULL
+            && tg_json_type(message->method) == TG_JSON_STRING)
+           || (tg_json_type(message->id) == TG_JSON_NULL
+               && tg_message_is_notice(message->method));
+}
+
 static int
 tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
 {
+    int is_notification;
     tg_method_t method;
     tg_reply_t reply;
     const char *why;
@@ -234,12 +255,10 @@ tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
         return TG_OK;
     }
 
-    /* A notification that cannot be understood: nobody waits for a word. */
-    if (message->has_duplicate && message->id.data == NULL
-        && tg_json_type(message->method) == TG_JSON_STRING)
-    {
-        tg_peer_log(peer, "notification with a key twice dropped");
-        return TG_OK;
+    is_notification = tg_jsonrpc_is_notification(message);
+
+    if (is_notification) {
+        message->id = TG_STR_NONE;
     }
 
     method = tg_method_of(message->method);
@@ -248,12 +267,16 @@ tg_jsonrpc_message(tg_peer_t *peer, tg_message_t *message, tg_batch_t *batch)
     reply.is_mcp = peer->is_mcp;
     why = tg_jsonrpc_check(peer, method, message, &reply);
 
+    if (why != NULL && is_notification) {
+        return tg_jsonrpc_drop(peer, why);
+    }
+
     if (why != NULL) {
         return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST, why);
     }
 
-    return reply.id.data == NULL
-               ? tg_jsonrpc_notification(peer, message, &reply)
+    return is_notification
+               ? tg_jsonrpc_notification(peer, method, message, &reply)
                : tg_jsonrpc_request(peer, method, message, &reply);
 }
 
@@ -369,6 +392,10 @@ tg_jsonrpc_serve(tg_peer_t *peer, tg_message_t *message, int rc)
     tg_reply_t reply;
 
     memset(&reply, 0, sizeof(reply));
+
+    if (rc == TG_LIMIT && tg_message_is_notice(message->method)) {
+        return tg_jsonrpc_drop(peer, "It nests deeper than 128 levels.");
+    }
 
     if (rc == TG_LIMIT) {
         return tg_jsonrpc_reject(peer, &reply, TG_RPC_REQUEST,

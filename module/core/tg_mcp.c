@@ -264,13 +264,16 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
                    const tg_reply_t *reply)
 {
     tg_request_t request;
+    int has_arguments;
 
     if (tg_json_type(message->p.name) != TG_JSON_STRING) {
         return "params.name must be the name of a tool.";
     }
 
-    if (message->p.arguments.data != NULL
-        && tg_json_type(message->p.arguments) != TG_JSON_OBJECT)
+    has_arguments = tg_json_type(message->p.arguments) == TG_JSON_OBJECT;
+
+    if (!has_arguments && message->p.arguments.data != NULL
+        && !tg_message_is_empty_array(message->p.arguments))
     {
         return "params.arguments must be an object.";
     }
@@ -290,8 +293,11 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     request.reply.kind = TG_ENTRY_TOOL;
     request.name = tg_json_body(message->p.name);
     request.size = message->text.len;
-    request.arguments = message->p.arguments;
     request.notes = &message->notes;
+
+    if (has_arguments) {
+        request.arguments = message->p.arguments;
+    }
 
     if (tg_json_type(message->p.meta) == TG_JSON_OBJECT) {
         request.meta = message->p.meta;

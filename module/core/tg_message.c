@@ -107,6 +107,19 @@ static const tg_member_t tg_envelope_members[] = {
 
 static const tg_shape_t tg_envelope_shape = TG_SHAPE(tg_envelope_members, 1);
 
+/* Optional members: clients that serialize empty fields send null for them. */
+static const size_t tg_nullable_members[] = {
+    offsetof(tg_message_t, params),
+    offsetof(tg_message_t, p.arguments),
+    offsetof(tg_message_t, p.cursor),
+    offsetof(tg_message_t, p.meta),
+    offsetof(tg_message_t, p.client_info),
+    offsetof(tg_message_t, p.request_state),
+    offsetof(tg_message_t, meta.protocol_version),
+    offsetof(tg_message_t, meta.client_info),
+    offsetof(tg_message_t, meta.progress_token),
+};
+
 /* Senders keep to an order, as the tables do: next is where to look first. */
 static const tg_member_t *
 tg_shape_find(const tg_shape_t *shape, tg_str_t key, unsigned escapes,
@@ -216,6 +229,23 @@ tg_message_object(tg_message_t *message, tg_json_t *json,
     return TG_OK;
 }
 
+/* Makes optional members that are null absent. */
+static void
+tg_message_drop_nulls(tg_message_t *message)
+{
+    tg_str_t *field;
+    size_t i;
+
+    for (i = 0; i < sizeof(tg_nullable_members) / sizeof(size_t); i++) {
+        field = (tg_str_t *) (void *) ((char *) message
+                                       + tg_nullable_members[i]);
+
+        if (tg_json_type(*field) == TG_JSON_NULL) {
+            *field = TG_STR_NONE;
+        }
+    }
+}
+
 int
 tg_message_parse(tg_message_t *message, tg_str_t text)
 {
@@ -231,6 +261,7 @@ tg_message_parse(tg_message_t *message, tg_str_t text)
     if (message->type == TG_JSON_OBJECT) {
         rc = tg_message_object(message, &json, &tg_envelope_shape,
                                &message->text);
+        tg_message_drop_nulls(message);
     } else {
         rc = tg_json_value(&json, &message->text);
     }
@@ -242,6 +273,27 @@ tg_message_parse(tg_message_t *message, tg_str_t text)
     message->why = json.why;
 
     return rc;
+}
+
+int
+tg_message_is_empty_array(tg_str_t raw)
+{
+    tg_json_t json;
+
+    tg_json_init(&json, raw);
+
+    return tg_json_array(&json) == TG_OK && tg_json_element(&json) == TG_END;
+}
+
+int
+tg_message_is_notice(tg_str_t method)
+{
+    tg_str_t prefix;
+
+    prefix = TG_STR("\"notifications/");
+
+    return method.len > prefix.len
+           && memcmp(method.data, prefix.data, prefix.len) == 0;
 }
 
 /* A member that is an id, and is whole because something follows it. */
@@ -293,6 +345,10 @@ tg_message_head(tg_str_t head, tg_message_head_t *known)
 
         if (tg_json_body_is(key, TG_STR("kind"))) {
             known->kind = value;
+        }
+
+        if (tg_json_body_is(key, TG_STR("method"))) {
+            known->method = value;
         }
     } while (tg_json_member(&json, &key) == TG_OK);
 

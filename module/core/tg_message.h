@@ -12,7 +12,9 @@
 
 /*
  * Every slice is a raw JSON value within the frame and lives as long as it;
- * an absent member has data NULL.
+ * an absent member has data NULL.  So has an optional one that is null:
+ * params, arguments, cursor, _meta, clientInfo, requestState, progressToken
+ * and the protocol version in _meta.
  */
 typedef struct {
     tg_json_type_t type; /* of the whole text */
@@ -78,12 +80,19 @@ typedef struct {
  */
 int tg_message_parse(tg_message_t *message, tg_str_t text);
 
+/* Is a raw value an array without elements?  PHP writes `{}` as `[]`. */
+int tg_message_is_empty_array(tg_str_t raw);
+
+/* Does a raw method, or the beginning of one, name a notification of MCP? */
+int tg_message_is_notice(tg_str_t method);
+
 /* What is known of a message that is too large to be parsed. */
 typedef struct {
-    tg_str_t id;    /* raw, a string or a number; absent: it may come later */
-    tg_str_t kind;  /* raw, or absent */
-    int is_request; /* or a notification: `method` or `params` */
-    int is_answer;  /* `result` or `error`, and nothing of those */
+    tg_str_t id;     /* raw, a string or a number; absent: it may come later */
+    tg_str_t kind;   /* raw, or absent */
+    tg_str_t method; /* raw, or absent */
+    int is_request;  /* or a notification: `method` or `params` */
+    int is_answer;   /* `result` or `error`, and nothing of those */
 } tg_message_head_t;
 
 /* From its beginning.  TG_OK, or TG_BAD when this is no object. */

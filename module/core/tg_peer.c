@@ -158,6 +158,12 @@ tg_peer_refuse(tg_peer_t *peer, tg_str_t id)
         return TG_OK;
     }
 
+    if (peer->is_notification && id.data == NULL) {
+        tg_peer_refuses(peer, "it is too large");
+        tg_peer_log(peer, "notification beyond the limit dropped");
+        return TG_OK;
+    }
+
     return peer->row->too_large(peer, id);
 }
 
@@ -175,6 +181,7 @@ tg_peer_too_large(tg_peer_t *peer, tg_str_t head)
         || tg_message_head(head, &known) != TG_OK)
     {
         peer->is_told = 0;
+        peer->is_notification = 0;
         return tg_peer_refuse(peer, TG_STR_NONE);
     }
 
@@ -190,6 +197,7 @@ tg_peer_too_large(tg_peer_t *peer, tg_str_t head)
 
     peer->is_told = known.is_answer
                     || (known.kind.data != NULL && !known.is_request);
+    peer->is_notification = tg_message_is_notice(known.method);
     peer->is_refusing = known.id.data == NULL;
 
     return peer->is_refusing ? TG_OK : tg_peer_refuse(peer, known.id);

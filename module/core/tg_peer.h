@@ -202,7 +202,8 @@ struct tg_peer_s {
     unsigned is_closing:1;  /* no further request is taken */
     unsigned is_refusing:1; /* a discarded line is answered at its end */
     unsigned is_told:1;     /* that line is no request, an answer maybe */
-    unsigned can:7;         /* TG_CAN_…: what the client can be asked */
+    unsigned is_notification:1; /* that line is one, if it has no id */
+    unsigned can:7;             /* TG_CAN_…: what the client can be asked */
 };
 
 /*

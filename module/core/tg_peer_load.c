@@ -176,6 +176,7 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
     peer->frame.is_discarding = (flags & TG_STATE_IS_DISCARDING) != 0;
     peer->is_refusing = (flags & TG_STATE_IS_REFUSING) != 0;
     peer->is_told = (flags & TG_STATE_IS_TOLD) != 0;
+    peer->is_notification = (flags & TG_STATE_IS_NOTIFICATION) != 0;
     peer->is_mcp = (flags & TG_STATE_IS_MCP) != 0;
     peer->is_legacy = (flags & TG_STATE_IS_LEGACY) != 0;
     peer->is_modern = (flags & TG_STATE_IS_CLAIMING) != 0;

@@ -192,6 +192,7 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, int is_apart,
     flags = (peer->frame.is_discarding ? TG_STATE_IS_DISCARDING : 0)
             | (peer->is_refusing ? TG_STATE_IS_REFUSING : 0)
             | (peer->is_told ? TG_STATE_IS_TOLD : 0)
+            | (peer->is_notification ? TG_STATE_IS_NOTIFICATION : 0)
             | (peer->is_mcp ? TG_STATE_IS_MCP : 0)
             | (peer->is_legacy ? TG_STATE_IS_LEGACY : 0)
             | (peer->is_modern ? TG_STATE_IS_CLAIMING : 0)

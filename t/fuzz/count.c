@@ -3,6 +3,8 @@
  */
 #include "host.h"
 
+#include "base/tg_number.h"
+
 /*
  * The raw id of what is to be answered, with a result or as a mistake; data
  * NULL for what is no request, or has no id that could be told.
@@ -39,10 +41,11 @@ count_request(tg_dialect_t dialect, const tg_message_t *message)
 static int
 count_is_fraction(tg_str_t id)
 {
+    tg_number_t number;
+
     return tg_json_type(id) == TG_JSON_NUMBER
-           && (memchr(id.data, '.', id.len) != NULL
-               || memchr(id.data, 'e', id.len) != NULL
-               || memchr(id.data, 'E', id.len) != NULL);
+           && (tg_number_parse(id, &number) != TG_OK
+               || !tg_number_is_integer(&number));
 }
 
 /* Can it leave another request without an answer? */

@@ -29,6 +29,21 @@ message_is(tg_str_t found, tg_str_t object, const char *key)
     FUZZ(found.data == value.data && found.len == value.len);
 }
 
+/* An optional member, whose null is as absent. */
+static void
+message_is_nullable(tg_str_t found, tg_str_t object, const char *key)
+{
+    tg_str_t value;
+
+    value = message_get(object, key);
+
+    if (tg_json_type(value) == TG_JSON_NULL) {
+        FUZZ(found.data == NULL);
+    } else {
+        FUZZ(found.data == value.data && found.len == value.len);
+    }
+}
+
 static void
 message_members(const tg_message_t *m)
 {
@@ -37,15 +52,15 @@ message_members(const tg_message_t *m)
     message_is(m->jsonrpc, m->text, "jsonrpc");
     message_is(m->id, m->text, "id");
     message_is(m->method, m->text, "method");
-    message_is(m->params, m->text, "params");
+    message_is_nullable(m->params, m->text, "params");
     message_is(m->result, m->text, "result");
     message_is(m->error, m->text, "error");
     message_is(m->kind, m->text, "kind");
     message_is(m->reason, m->text, "reason");
     message_is(m->message, m->text, "message");
     message_is(m->p.name, m->params, "name");
-    message_is(m->p.arguments, m->params, "arguments");
-    message_is(m->p.cursor, m->params, "cursor");
+    message_is_nullable(m->p.arguments, m->params, "arguments");
+    message_is_nullable(m->p.cursor, m->params, "cursor");
     message_is(m->p.protocol_version, m->params, "protocolVersion");
     message_is(m->p.request_id, m->params, "requestId");
     message_is(m->p.id, m->params, "id");
@@ -55,18 +70,18 @@ message_members(const tg_message_t *m)
     message_is(m->p.total, m->params, "total");
     message_is(m->p.message, m->params, "message");
     message_is(m->p.input_responses, m->params, "inputResponses");
-    message_is(m->p.request_state, m->params, "requestState");
-    message_is(m->p.meta, m->params, "_meta");
+    message_is_nullable(m->p.request_state, m->params, "requestState");
+    message_is_nullable(m->p.meta, m->params, "_meta");
     notifications = m->p.notifications;
     message_is(m->p.tools_list_changed, notifications, "toolsListChanged");
     meta = m->p.meta;
-    message_is(m->meta.protocol_version, meta,
-               "io.modelcontextprotocol/protocolVersion");
+    message_is_nullable(m->meta.protocol_version, meta,
+                        "io.modelcontextprotocol/protocolVersion");
     message_is(m->meta.client_capabilities, meta,
                "io.modelcontextprotocol/clientCapabilities");
     message_is(m->meta.subscription_id, meta,
                "io.modelcontextprotocol/subscriptionId");
-    message_is(m->meta.progress_token, meta, "progressToken");
+    message_is_nullable(m->meta.progress_token, meta, "progressToken");
     message_is(m->meta.traceparent, meta, "traceparent");
     message_is(m->meta.tracestate, meta, "tracestate");
     message_is(m->e.code, m->error, "code");

@@ -343,3 +343,29 @@ HELP_TEST(ids, "ids of what is too large")
     test_tail("\"id\"", "");
     test_tail("", "");
 }
+
+HELP_TEST(nulls, "optional members that are null")
+{
+    tg_message_t m;
+
+    CU_ASSERT(test_parse(&m, "{\"id\":null,\"params\":{\"name\":null,"
+                             "\"arguments\":null,\"cursor\": null ,"
+                             "\"requestState\":null,\"_meta\":null}}")
+              == TG_OK);
+    HELP_EQ(m.id, "null");
+    HELP_EQ(m.p.name, "null");
+    CU_ASSERT(m.params.data != NULL && m.p.arguments.data == NULL);
+    CU_ASSERT(m.p.cursor.data == NULL && m.p.request_state.data == NULL);
+    CU_ASSERT(m.p.meta.data == NULL && !m.has_duplicate);
+
+    CU_ASSERT(test_parse(&m, "{\"params\":null,\"params\":{}}") == TG_OK);
+    CU_ASSERT(m.has_duplicate);
+
+    CU_ASSERT(tg_message_is_empty_array(TG_STR("[ ]")));
+    CU_ASSERT(!tg_message_is_empty_array(TG_STR("[0]")));
+    CU_ASSERT(!tg_message_is_empty_array(TG_STR("{}")));
+    CU_ASSERT(!tg_message_is_empty_array(TG_STR_NONE));
+    CU_ASSERT(tg_message_is_notice(TG_STR("\"notifications/x\"")));
+    CU_ASSERT(!tg_message_is_notice(TG_STR("\"notifications\"")));
+    CU_ASSERT(!tg_message_is_notice(TG_STR_NONE));
+}
