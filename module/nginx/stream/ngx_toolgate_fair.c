@@ -1,12 +1,8 @@
 /*
- * That no client can keep others from being served: turns, memory, room.
+ * Keeps clients from starving each other: time slices, memory, room.
  *
- * Turns: a client is served until there is nothing left of it, or its turn is
- * over.  Clients that were not done by then wait, and each round of the event
- * loop serves the first of them, after all that others have brought.  So a
- * light client waits for one turn at most, however many flood the worker.
- * Only a single call is never divided; how long one may take is the business of
- * its schema's budget.
+ * Time slices: sched/ngx_toolgate_sched.h.  A client's step is a message; only
+ * a single call is never divided, and the budget of its schema bounds it.
  *
  * Memory: the beginnings of frames, answers that nobody reads or that wait
  * for their batch, and calls.  Each client's share has its own bound; a
@@ -27,80 +23,53 @@
 
 #include <sys/resource.h>
 
-/* --- turns --- */
+/* --- time slices --- */
 
-/* One turn, in microseconds: some fifty usual calls. */
-#define NGX_TOOLGATE_TURN 50
-/* Steps of schemas that take so long by themselves. */
-#define NGX_TOOLGATE_TURN_STEPS 5000
+/* A step of a schema takes as long as this many bytes that are read. */
+#define NGX_TOOLGATE_SCHEMA_STEP 13
 
-/*
- * So many messages in a row, none larger, with answers that are not larger
- * together, take so little of a turn that nobody looks at the clock.
- */
-#define NGX_TOOLGATE_TURN_FEW 8
-#define NGX_TOOLGATE_TURN_SMALL 4096
-
-static void ngx_toolgate_turn_next(ngx_event_t *ev);
-
-static ngx_queue_t ngx_toolgate_turn_queue = { &ngx_toolgate_turn_queue,
-                                               &ngx_toolgate_turn_queue };
-static ngx_event_t ngx_toolgate_turn_event;
-
-/* When this turn ends, in microseconds; 0: the clock was not asked yet. */
-static uint64_t ngx_toolgate_turn_end;
-
-/* The session's steps when it began; messages since the clock was asked. */
-static uint64_t ngx_toolgate_turn_steps;
-static ngx_uint_t ngx_toolgate_turn_messages;
-
-static uint64_t
-ngx_toolgate_microseconds(void)
+static void
+ngx_toolgate_turn_run(tg_source_t *source)
 {
-    struct timespec now;
+    ngx_toolgate_session_t *session;
 
-    (void) clock_gettime(CLOCK_MONOTONIC, &now);
-
-    return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+    session = ngx_queue_data(source, ngx_toolgate_session_t, source);
+    ngx_toolgate_wake(&session->front);
 }
 
 void
-ngx_toolgate_turn_begin(const ngx_toolgate_session_t *session)
+ngx_toolgate_turn_begin(ngx_toolgate_session_t *session)
 {
-    /* Most clients are done before anybody asks. */
-    ngx_toolgate_turn_end = 0;
-    ngx_toolgate_turn_steps = session->front.steps;
-    ngx_toolgate_turn_messages = 0;
+    tg_slice_begin(&ngx_toolgate_sched);
+    session->source.run = ngx_toolgate_turn_run;
+    session->counted_steps = session->front.steps;
+    session->counted_out = session->front.peer.out.len;
 }
 
-static ngx_uint_t
-ngx_toolgate_turn_is_young(const ngx_toolgate_session_t *session)
+ngx_uint_t
+ngx_toolgate_turn_is_over_after(ngx_toolgate_session_t *session, size_t bytes)
 {
-    const tg_peer_t *peer;
+    size_t steps, out;
 
-    peer = &session->front.peer;
-
-    return ++ngx_toolgate_turn_messages % NGX_TOOLGATE_TURN_FEW != 0
-           && peer->serving <= NGX_TOOLGATE_TURN_SMALL
-           && peer->out.len <= NGX_TOOLGATE_TURN_SMALL
-           && session->front.steps - ngx_toolgate_turn_steps
-                  < NGX_TOOLGATE_TURN_STEPS / NGX_TOOLGATE_TURN_FEW;
-}
-
-static ngx_uint_t
-ngx_toolgate_turn_has_time(const ngx_toolgate_session_t *session)
-{
-    uint64_t now;
-
-    now = ngx_toolgate_microseconds();
-
-    if (ngx_toolgate_turn_end == 0) {
-        ngx_toolgate_turn_end = now + NGX_TOOLGATE_TURN;
+    if (session->source.is_waiting) {
+        return 1;
     }
 
-    return now < ngx_toolgate_turn_end
-           && session->front.steps - ngx_toolgate_turn_steps
-                  < NGX_TOOLGATE_TURN_STEPS;
+    /* A session that leaves this worker is not divided. */
+    if (session->state != NGX_TOOLGATE_SERVING) {
+        return 0;
+    }
+
+    out = session->front.peer.out.len;
+    steps = bytes
+            + (out >= session->counted_out ? out - session->counted_out : out)
+            + (size_t) (session->front.steps - session->counted_steps)
+                  * NGX_TOOLGATE_SCHEMA_STEP;
+    session->counted_out = out;
+    session->counted_steps = session->front.steps;
+
+    return (ngx_uint_t) tg_slice_is_over(&ngx_toolgate_sched, &session->source,
+                                         steps);
 }
 
 int
@@ -108,66 +77,14 @@ ngx_toolgate_turn_is_over(void *host)
 {
     ngx_toolgate_session_t *session = host;
 
-    ngx_event_t *ev;
-
-    if (session->is_waiting) {
-        return 1;
-    }
-
-    /* Who leaves is done with at once. */
-    if (session->state != NGX_TOOLGATE_SERVING) {
-        return 0;
-    }
-
-    if (ngx_toolgate_turn_is_young(session)
-        || ngx_toolgate_turn_has_time(session)) {
-        return 0;
-    }
-
-    session->is_waiting = 1;
-    ngx_queue_insert_tail(&ngx_toolgate_turn_queue, &session->turn);
-
-    ev = &ngx_toolgate_turn_event;
-    ev->handler = ngx_toolgate_turn_next;
-    ev->log = ngx_cycle->log;
-    ngx_post_event(ev, &ngx_posted_next_events);
-
-    return 1;
-}
-
-void
-ngx_toolgate_turn_leave(ngx_toolgate_session_t *session)
-{
-    if (session->is_waiting) {
-        session->is_waiting = 0;
-        ngx_queue_remove(&session->turn);
-    }
-}
-
-static void
-ngx_toolgate_turn_next(ngx_event_t *ev)
-{
-    ngx_toolgate_session_t *session;
-    ngx_queue_t *q;
-
-    if (ngx_queue_empty(&ngx_toolgate_turn_queue)) {
-        return;
-    }
-
-    q = ngx_queue_head(&ngx_toolgate_turn_queue);
-    session = ngx_queue_data(q, ngx_toolgate_session_t, turn);
-    ngx_toolgate_turn_leave(session);
-    ngx_toolgate_wake(&session->front);
-
-    if (!ngx_queue_empty(&ngx_toolgate_turn_queue)) {
-        ngx_post_event(ev, &ngx_posted_next_events);
-    }
+    return (int) ngx_toolgate_turn_is_over_after(session,
+                                                 session->front.peer.serving);
 }
 
 /* --- memory --- */
 
-/* Far above what honest clients have half-way at the same moment. */
-#define NGX_TOOLGATE_MEMORY 268435456
+/* The clients' part, which they may use whatever other sources hold. */
+#define NGX_TOOLGATE_MEMORY_CLIENTS (NGX_TOOLGATE_MEMORY / 2)
 /* What is less is not worth a look. */
 #define NGX_TOOLGATE_MEMORY_MIN 4096
 /* Milliseconds after which it counts in full; a large frame takes fewer. */
@@ -179,7 +96,9 @@ static void ngx_toolgate_memory_relieve(ngx_event_t *ev);
 
 static ngx_queue_t ngx_toolgate_memory_queue = { &ngx_toolgate_memory_queue,
                                                  &ngx_toolgate_memory_queue };
+/* Of clients that are here, and that are on their way to other workers. */
 static size_t ngx_toolgate_kept;
+static tg_source_t ngx_toolgate_memory_moving;
 static ngx_event_t ngx_toolgate_memory_event;
 /* What users keep and processes weigh, while somebody has to go. */
 static uint64_t ngx_toolgate_parties[NGX_TOOLGATE_PARTIES];
@@ -225,19 +144,33 @@ ngx_toolgate_memory_weigh(ngx_toolgate_session_t *session)
     time = ngx_min(ngx_current_msec - session->weighed,
                    NGX_TOOLGATE_MEMORY_TIME);
     session->weight = (session->weight * (NGX_TOOLGATE_MEMORY_TIME - time)
-                       + session->kept * time)
+                       + session->source.memory * time)
                       / NGX_TOOLGATE_MEMORY_TIME;
     session->weighed = ngx_current_msec;
+}
+
+/* Other sources may hold the rest, but never makes that a client go. */
+static ngx_uint_t
+ngx_toolgate_memory_is_short(void)
+{
+    return ngx_toolgate_sched.memory > NGX_TOOLGATE_MEMORY
+           && ngx_toolgate_kept > NGX_TOOLGATE_MEMORY_CLIENTS;
+}
+
+static void
+ngx_toolgate_memory_set(ngx_toolgate_session_t *session, size_t kept)
+{
+    ngx_toolgate_kept += kept - session->source.memory;
+    (void) tg_source_hold(&ngx_toolgate_sched, &session->source, kept);
 }
 
 void
 ngx_toolgate_memory_drop(ngx_toolgate_session_t *session)
 {
-    if (session->kept != 0) {
+    if (session->source.memory != 0) {
         ngx_toolgate_memory_weigh(session);
-        ngx_toolgate_kept -= session->kept;
+        ngx_toolgate_memory_set(session, 0);
         ngx_queue_remove(&session->memory);
-        session->kept = 0;
     }
 }
 
@@ -260,14 +193,13 @@ ngx_toolgate_memory_count(ngx_toolgate_session_t *session)
 
     ngx_toolgate_memory_weigh(session);
 
-    if (session->kept == 0) {
+    if (session->source.memory == 0) {
         ngx_queue_insert_tail(&ngx_toolgate_memory_queue, &session->memory);
     }
 
-    ngx_toolgate_kept += kept - session->kept;
-    session->kept = kept;
+    ngx_toolgate_memory_set(session, kept);
 
-    if (ngx_toolgate_kept > NGX_TOOLGATE_MEMORY) {
+    if (ngx_toolgate_memory_is_short()) {
         ev = &ngx_toolgate_memory_event;
         ev->handler = ngx_toolgate_memory_relieve;
         ev->log = ngx_cycle->log;
@@ -279,6 +211,8 @@ void
 ngx_toolgate_memory_add(ssize_t bytes)
 {
     ngx_toolgate_kept += (size_t) bytes;
+    (void) tg_source_hold(&ngx_toolgate_sched, &ngx_toolgate_memory_moving,
+                          ngx_toolgate_memory_moving.memory + (size_t) bytes);
 }
 
 /* Users cannot be made up, processes can: for those time counts, too. */
@@ -296,7 +230,7 @@ ngx_toolgate_memory_sum(void)
     {
         session = ngx_queue_data(q, ngx_toolgate_session_t, memory);
         ngx_toolgate_memory_weigh(session);
-        ngx_toolgate_parties[session->user] += session->kept;
+        ngx_toolgate_parties[session->user] += session->source.memory;
         ngx_toolgate_parties[session->process] += session->weight;
     }
 }
@@ -317,7 +251,8 @@ ngx_toolgate_memory_is_worse(const ngx_toolgate_session_t *a,
         return parties[a->process] > parties[b->process];
     }
 
-    return a->weight != b->weight ? a->weight > b->weight : a->kept > b->kept;
+    return a->weight != b->weight ? a->weight > b->weight
+                                  : a->source.memory > b->source.memory;
 }
 
 static ngx_toolgate_session_t *
@@ -351,7 +286,7 @@ ngx_toolgate_memory_relieve(ngx_event_t *ev)
 
     ngx_toolgate_memory_sum();
 
-    while (ngx_toolgate_kept > NGX_TOOLGATE_MEMORY) {
+    while (ngx_toolgate_memory_is_short()) {
         session = ngx_toolgate_memory_worst();
 
         if (session == NULL) {
@@ -362,8 +297,8 @@ ngx_toolgate_memory_relieve(ngx_event_t *ev)
                       "client closed: the worker keeps more than %d MiB of "
                       "unfinished frames, calls and unread answers, %uz bytes "
                       "of them this client's",
-                      NGX_TOOLGATE_MEMORY / 1048576, session->kept);
-        ngx_toolgate_parties[session->user] -= session->kept;
+                      NGX_TOOLGATE_MEMORY / 1048576, session->source.memory);
+        ngx_toolgate_parties[session->user] -= session->source.memory;
         ngx_toolgate_parties[session->process] -= session->weight;
         ngx_toolgate_memory_drop(session);
         session->is_broken = 1;

@@ -279,9 +279,10 @@ ngx_toolgate_may_read(const ngx_toolgate_session_t *session)
 void
 ngx_toolgate_pump(ngx_toolgate_session_t *session)
 {
+    size_t before, kept;
     int rc;
 
-    if (session->is_waiting || session->is_broken) {
+    if (session->source.is_waiting || session->is_broken) {
         return;
     }
 
@@ -290,7 +291,7 @@ ngx_toolgate_pump(ngx_toolgate_session_t *session)
 
     for (;;) {
         if (session->is_broken || session->state == NGX_TOOLGATE_ENDING
-            || session->is_eof || session->is_waiting)
+            || session->is_eof || session->source.is_waiting)
         {
             return;
         }
@@ -315,12 +316,15 @@ ngx_toolgate_pump(ngx_toolgate_session_t *session)
             return;
         }
 
+        before = session->in.len;
         rc = ngx_toolgate_read(session);
+        kept = session->in.len > before ? session->in.len - before : 0;
 
         /* With nothing left to read, there is no need for a clock. */
         if (rc == TG_AGAIN
             || (rc == TG_OK && session->front.connection->read->ready
-                && ngx_toolgate_turn_is_over(session)))
+                && ngx_toolgate_turn_is_over_after(
+                    session, kept + session->front.peer.serving)))
         {
             return;
         }

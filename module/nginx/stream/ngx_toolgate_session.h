@@ -7,7 +7,7 @@
  *
  *   …_session.c  events of the socket, calls that woke it, its end
  *   …_io.c       reading, writing, and how long they may take
- *   …_fair.c     turns, memory and room, so that no client stops another
+ *   …_fair.c     time slices, memory and room: no client stops another
  *   …_spare.c    what the worker keeps for the next session
  *   …_told.c     what clients of all workers are told, and who they are
  *   …_traced.c   what a trace has of its frames
@@ -18,6 +18,7 @@
 #define _NGX_TOOLGATE_SESSION_H_INCLUDED_
 
 #include "nginx/call/ngx_toolgate_call.h"
+#include "nginx/sched/ngx_toolgate_sched.h"
 #include "nginx/share/ngx_toolgate_share.h"
 
 /* One read; large enough that a usual burst of frames is one. */
@@ -71,20 +72,20 @@ struct ngx_toolgate_session_s {
     ngx_msec_t arriving_since; /* when the last byte arrived, at its end, */
     int arriving;              /* and how many had not yet */
 
-    ngx_queue_t all;               /* of this worker */
-    ngx_queue_t turn;              /* among those who wait for theirs */
+    ngx_queue_t all;        /* of this worker */
+    tg_source_t source;     /* its time slices and its memory */
+    uint64_t counted_steps; /* what this slice has been charged for */
+    size_t counted_out;
     ngx_toolgate_silent_t silent;  /* among those who have not spoken */
     ngx_queue_t memory;            /* among those who keep much */
     ngx_toolgate_shared_t *shared; /* NULL: others know nothing of it */
-    size_t kept;                   /* bytes that it keeps, when they are many */
-    uint64_t weight;               /* their average, of late, */
+    uint64_t weight;               /* the average of its memory, of late, */
     ngx_msec_t weighed;            /* as of then */
     uint16_t user;                 /* whose sums it counts for */
     uint16_t process;
 
     unsigned has_read:1;   /* a whole frame came since the timers were set */
     unsigned has_sent:1;   /* it took bytes since then */
-    unsigned is_waiting:1; /* for its turn */
     unsigned is_eof:1;     /* it will send no more */
     unsigned is_drained:1; /* the last look before goodbye was taken */
     unsigned is_broken:1;  /* close at once */
@@ -192,16 +193,25 @@ void ngx_toolgate_wait_for(ngx_toolgate_session_t *session, tg_wait_t wait,
 
 /* --- fair --- */
 
-void ngx_toolgate_turn_begin(const ngx_toolgate_session_t *session);
+/* Begins a time slice of the session. */
+void ngx_toolgate_turn_begin(ngx_toolgate_session_t *session);
 
 /*
- * Is the turn over that began last?  Then the session waits, and is woken
- * when its next turn comes.  As tg_peer_ops_t has it; host is the session.
+ * Is the slice over that began last?  Then the session waits, and is woken
+ * when its next slice comes.  As tg_peer_ops_t has it; host is the session.
  */
 int ngx_toolgate_turn_is_over(void *host);
 
-/* It waits no longer. */
-void ngx_toolgate_turn_leave(ngx_toolgate_session_t *session);
+/* Asks the same after `bytes` of a message that is not complete. */
+ngx_uint_t ngx_toolgate_turn_is_over_after(ngx_toolgate_session_t *session,
+                                           size_t bytes);
+
+/* Takes the session from the scheduler's queue. */
+static ngx_inline void
+ngx_toolgate_turn_leave(ngx_toolgate_session_t *session)
+{
+    tg_source_leave(&ngx_toolgate_sched, &session->source);
+}
 
 /*
  * Counts what the session keeps now, after it was served; when a worker's

@@ -1,0 +1,46 @@
+/*
+ * NGINX's clock and event loop for the scheduler.
+ */
+#include "nginx/sched/ngx_toolgate_sched.h"
+
+static uint64_t ngx_toolgate_sched_now(void *host);
+static void ngx_toolgate_sched_wake(void *host);
+
+tg_sched_t ngx_toolgate_sched = {
+    .now = ngx_toolgate_sched_now,
+    .wake = ngx_toolgate_sched_wake,
+    .memory_max = NGX_TOOLGATE_MEMORY,
+};
+
+static ngx_event_t ngx_toolgate_sched_event;
+
+static uint64_t
+ngx_toolgate_sched_now(void *host)
+{
+    struct timespec now;
+
+    (void) host;
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+
+    return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+}
+
+static void
+ngx_toolgate_sched_handler(ngx_event_t *ev)
+{
+    if (tg_sched_run(&ngx_toolgate_sched)) {
+        ngx_post_event(ev, &ngx_posted_next_events);
+    }
+}
+
+static void
+ngx_toolgate_sched_wake(void *host)
+{
+    ngx_event_t *ev;
+
+    (void) host;
+    ev = &ngx_toolgate_sched_event;
+    ev->handler = ngx_toolgate_sched_handler;
+    ev->log = ngx_cycle->log;
+    ngx_post_event(ev, &ngx_posted_next_events);
+}
