@@ -218,6 +218,37 @@ tg_number_whole(const tg_number_t *number, uint64_t most, uint64_t *value)
     return TG_OK;
 }
 
+size_t
+tg_number_plain(tg_str_t raw, char plain[TG_NUMBER_PLAIN])
+{
+    tg_number_t number;
+    size_t i, len;
+    int64_t left;
+
+    if (raw.len == 0 || (*raw.data != '-' && !tg_is_digit(*raw.data))
+        || tg_number_parse(raw, &number) != TG_OK
+        || !tg_number_is_integer(&number)
+        || number.point > TG_NUMBER_PLAIN_DIGITS)
+    {
+        return 0;
+    }
+
+    len = 0;
+
+    if (number.is_negative) {
+        plain[len++] = '-';
+    } else if (number.count == 0) {
+        plain[len++] = '0';
+    }
+
+    for (left = number.point, i = 0; left > 0; left--, i++) {
+        i += i < number.digits.len && number.digits.data[i] == '.';
+        plain[len++] = i < number.digits.len ? number.digits.data[i] : '0';
+    }
+
+    return len;
+}
+
 int
 tg_number_size(const tg_number_t *number, size_t *size)
 {

@@ -51,6 +51,16 @@ uint64_t tg_number_hash(const tg_number_t *number, uint64_t seed);
  */
 int tg_number_whole(const tg_number_t *number, uint64_t most, uint64_t *value);
 
+/*
+ * Writes a whole number without point and exponent, -0 as 0, and returns its
+ * length.  0: raw is no number, or no whole one, or has more than
+ * TG_NUMBER_PLAIN_DIGITS digits.
+ */
+#define TG_NUMBER_PLAIN_DIGITS 40
+#define TG_NUMBER_PLAIN (TG_NUMBER_PLAIN_DIGITS + 1)
+
+size_t tg_number_plain(tg_str_t raw, char plain[TG_NUMBER_PLAIN]);
+
 /* A whole number from 0 on; what is larger than SIZE_MAX / 2 becomes that. */
 int tg_number_size(const tg_number_t *number, size_t *size);
 

@@ -76,6 +76,8 @@ typedef struct {
 typedef struct {
     tg_str_t name;
     tg_str_t fallback; /* raw: the schema's `default`; absent: there is none */
+    unsigned is_integer:1;   /* numbers are whole ones, however written */
+    unsigned has_integers:1; /* the numbers among its elements are */
 } ngx_toolgate_property_t;
 
 /* An argument that a value names, or a member of one, by the way to it. */

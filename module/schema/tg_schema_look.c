@@ -292,3 +292,38 @@ tg_schema_look_allows(tg_str_t root, tg_str_t schema, const char *type)
 
     return 0;
 }
+
+int
+tg_schema_look_is_integer(tg_str_t root, tg_str_t schema)
+{
+    static const char *const words[] = { "anyOf", "oneOf" };
+    tg_str_t value, item;
+    tg_json_t json;
+    int is_integer;
+    size_t i;
+
+    if (tg_schema_look_keyword(root, schema, "type", &value) == TG_OK) {
+        return tg_schema_look_allows(root, schema, "integer")
+               && !tg_schema_look_allows(root, schema, "number");
+    }
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (tg_schema_look_keyword(root, schema, words[i], &value) != TG_OK) {
+            continue;
+        }
+
+        is_integer = 0;
+
+        for (tg_json_each(&json, value); tg_json_item(&json, &item);) {
+            if (tg_schema_look_allows(root, item, "number")) {
+                return 0;
+            }
+
+            is_integer |= tg_schema_look_allows(root, item, "integer");
+        }
+
+        return is_integer;
+    }
+
+    return 0;
+}

@@ -31,6 +31,12 @@ int tg_schema_look_keyword(tg_str_t root, tg_str_t schema, const char *keyword,
 /* May a value be of this type, as far as `type` says? */
 int tg_schema_look_allows(tg_str_t root, tg_str_t schema, const char *type);
 
+/*
+ * Is every number that it allows a whole one, as far as `type` says, its own
+ * or, if it has none, those of the schemas in its `anyOf` or `oneOf`?
+ */
+int tg_schema_look_is_integer(tg_str_t root, tg_str_t schema);
+
 /* Does it refuse properties that it does not declare? */
 int tg_schema_look_is_closed(tg_str_t schema);
 

@@ -39,6 +39,36 @@ tool words {
     arg  "\$tool_arg_a-\$tool_arg_b" if=\$both;
 }
 tool plain { exec $dir/say "\$tool_arg_x" b; }
+tool whole {
+    input_schema '{"type":"object","\$defs":{"n":{"type":"integer"}},
+                   "properties":{
+                     "a":{"type":"integer"},"b":{"type":["integer","null"]},
+                     "c":{"\$ref":"#/\$defs/n"},
+                     "d":{"anyOf":[{"type":"integer"},{"type":"null"}]},
+                     "n":{"type":"number"},"any":{},
+                     "list":{"type":"array","items":{"type":"integer"}},
+                     "in":{"type":"object",
+                           "properties":{"e":{"type":"integer"}}},
+                     "f":{"type":"integer","default":7.0}}}';
+    exec $dir/say \$tool_arg_a b=\$tool_arg_b "\$tool_arg_c" \$tool_arg_d
+         -n\$tool_arg_n -x\$tool_arg_any f\$tool_arg_f;
+    arg  "\${tool_arg_in.e}" \$tool_json_a;
+    arg  \$tool_arg_list json \$tool_json_list each;
+    env  N \$tool_arg_a;
+}
+tool whole_env {
+    input_schema '{"type":"object","properties":{"a":{"type":"integer"}}}';
+    exec printenv N;
+    env  N "x\$tool_arg_a";
+}
+tool whole_input {
+    input_schema '{"type":"object","properties":{"a":{"type":"integer"}}}';
+    exec cat;
+}
+tool whole_return {
+    input_schema '{"type":"object","properties":{"a":{"type":"integer"}}}';
+    return \$tool_arg_a;
+}
 CONF
 map "$tool_arg_a$tool_arg_b" $both {
     default 0;
@@ -96,6 +126,27 @@ says(plain => {}, '[][b]', 'an exec without arg stays as it is');
 my @many = map {"f$_"} 1 .. 500;
 says(lists => { paths => \@many }, '[--]' . join('', map {"[$_]"} @many),
     'five hundred of them');
+
+# Where the schema says integer, a program gets it without point and exponent.
+# The client writes each of them as it is here.
+sub asks {
+    my ($tool, $arguments) = @_;
+    $client->send_line('{"jsonrpc":"2.0","id":"n","method":"tools/call",'
+            . qq("params":{"name":"$tool","arguments":$arguments}}));
+    return text_of($client->recv_json);
+}
+is asks(whole => '{"a":3.0,"b":1e1,"c":3e0,"d":-0.0,"n":3.0,"any":3.0,'
+        . '"in":{"e":12.00e1},"list":[1.0,2e1]}'),
+    '[3][b=10][3][0][-n3.0][-x3.0][f7][120][3.0][1][json][1.0][20][json][2e1]',
+    'integers are written as such, other numbers and JSON as they came';
+is asks(whole => '{"a":1e400,"c":-1E2,"in":{"e":0e5}}'),
+    '[1e400][b=][-100][][-n][-x][f7][0][1e400]',
+    'one that is too long stays as it is';
+is asks(whole_env => '{"a":7e0}'), "x7\n", 'in the environment';
+is asks(whole_input => '{"a":7e0}'), '{"a":7e0}', 'the input is as it came';
+is asks(whole_return => '{"a":7.0}'), '7', 'return';
+is asks(flags => qq({"on":$_})), '[first][-v][last]', "if= of $_"
+    for qw(0.0 -0 0e1 -0.0e-3);
 
 # What a line with each is made of is not for others.
 for my $name (qw(tool_element tool_element_json tool_dollar)) {

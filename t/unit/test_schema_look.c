@@ -75,6 +75,42 @@ HELP_TEST(keywords, "keywords, types and what is required")
     CU_ASSERT(!tg_schema_look_is_required(schema, schema, TG_STR("z")));
 }
 
+HELP_TEST(integers, "whose numbers are whole")
+{
+    static const struct {
+        const char *schema;
+        int is_integer;
+    } rows[] = {
+        { "{\"type\":\"integer\"}", 1 },
+        { "{\"type\":[\"null\",\"integer\"]}", 1 },
+        { "{\"type\":[\"string\",\"integer\"]}", 1 },
+        { "{\"type\":[\"number\",\"integer\"]}", 0 },
+        { "{\"type\":\"number\"}", 0 },
+        { "{\"type\":\"string\"}", 0 },
+        { "{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":"
+          "{\"type\":\"integer\"}}}",
+          1 },
+        { "{\"allOf\":[{\"minimum\":1},{\"type\":\"integer\"}]}", 1 },
+        { "{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"null\"}]}", 1 },
+        { "{\"oneOf\":[{\"type\":\"null\"},{\"$ref\":\"#/$defs/n\"}],"
+          "\"$defs\":{\"n\":{\"type\":\"integer\"}}}",
+          1 },
+        { "{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"number\"}]}", 0 },
+        { "{\"anyOf\":[{\"type\":\"integer\"},{}]}", 0 },
+        { "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}", 0 },
+        { "{\"minimum\":1}", 0 },
+        { "{}", 0 },
+        { "true", 0 },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CU_ASSERT_EQUAL(tg_schema_look_is_integer(tg_str_c(rows[i].schema),
+                                                  tg_str_c(rows[i].schema)),
+                        rows[i].is_integer);
+    }
+}
+
 HELP_TEST(bound, "a look ends")
 {
     tg_buf_t text;

@@ -169,3 +169,39 @@ HELP_TEST(range, "exponents out of range")
 
     (void) test_parse("1e1000000000000000");
 }
+
+/* How a number is written without point and exponent; empty: it is not. */
+static void
+test_plain(const char *raw, const char *expected)
+{
+    char plain[TG_NUMBER_PLAIN];
+
+    CU_ASSERT(tg_str_eq(tg_str(plain, tg_number_plain(tg_str_c(raw), plain)),
+                        tg_str_c(expected)));
+}
+
+HELP_TEST(plain_numbers, "whole numbers without point and exponent")
+{
+    test_plain("3", "3");
+    test_plain("3.0", "3");
+    test_plain("3e0", "3");
+    test_plain("1e1", "10");
+    test_plain("1.5e1", "15");
+    test_plain("1200e-2", "12");
+    test_plain("-12.00", "-12");
+    test_plain("0.0", "0");
+    test_plain("-0.0", "0");
+    test_plain("-0", "0");
+    test_plain("0e99999999999999999999", "0");
+    test_plain("9007199254740993.0", "9007199254740993");
+    test_plain("12.340e3", "12340");
+    test_plain("-1e39", "-1000000000000000000000000000000000000000");
+    test_plain("1e40", "");
+    test_plain("1e400", "");
+    test_plain("1e99999999999999999999", "");
+    test_plain("1.5", "");
+    test_plain("1e-1", "");
+    test_plain("\"3.0\"", "");
+    test_plain("null", "");
+    test_plain("", "");
+}

@@ -148,6 +148,7 @@ struct ngx_toolgate_call_s {
     unsigned is_carried:1; /* its job was held for another worker */
     unsigned has_run:1;    /* its handler was told to */
     unsigned is_spent:1;   /* an argument was not found within the steps */
+    unsigned is_integer:1; /* element, if a number, is a whole one */
 };
 
 /*
@@ -484,5 +485,22 @@ int ngx_toolgate_look(ngx_toolgate_call_t *call, const tg_json_notes_t *notes,
 void ngx_toolgate_path_value(ngx_toolgate_call_t *call,
                              const ngx_toolgate_path_t *path,
                              tg_json_note_t *note);
+
+/*
+ * The elements of an array among the arguments: next() makes each of them
+ * call->element, and returns 0 after the last one.  An absent array, and null,
+ * has none; any other value is one element.
+ */
+typedef struct {
+    tg_json_t json;
+    tg_str_t single; /* the value, if it is not an array; else absent */
+    unsigned is_integer:1;
+} ngx_toolgate_elements_t;
+
+void ngx_toolgate_elements(ngx_toolgate_call_t *call,
+                           const ngx_toolgate_path_t *path,
+                           ngx_toolgate_elements_t *elements);
+ngx_uint_t ngx_toolgate_elements_next(ngx_toolgate_call_t *call,
+                                      ngx_toolgate_elements_t *elements);
 
 #endif

@@ -173,6 +173,54 @@ ngx_toolgate_path_value(ngx_toolgate_call_t *call,
     }
 }
 
+void
+ngx_toolgate_elements(ngx_toolgate_call_t *call,
+                      const ngx_toolgate_path_t *path,
+                      ngx_toolgate_elements_t *elements)
+{
+    const ngx_toolgate_property_t *step;
+    tg_json_note_t note;
+
+    step = &path->steps[path->n - 1];
+    ngx_toolgate_path_value(call, path, &note);
+    elements->single = TG_STR_NONE;
+
+    if (tg_json_type(note.value) == TG_JSON_ARRAY) {
+        tg_json_each(&elements->json, note.value);
+        elements->is_integer = step->has_integers;
+        return;
+    }
+
+    tg_json_init(&elements->json, TG_STR_NONE);
+    elements->is_integer = step->is_integer;
+
+    if (tg_json_type(note.value) != TG_JSON_NULL) {
+        elements->single = note.value;
+    }
+}
+
+ngx_uint_t
+ngx_toolgate_elements_next(ngx_toolgate_call_t *call,
+                           ngx_toolgate_elements_t *elements)
+{
+    call->is_integer = elements->is_integer;
+
+    if (elements->single.data != NULL) {
+        call->element = elements->single;
+        elements->single = TG_STR_NONE;
+        return 1;
+    }
+
+    if (elements->json.pos != NULL
+        && tg_json_item(&elements->json, &call->element)) {
+        return 1;
+    }
+
+    call->element = TG_STR_NONE;
+
+    return 0;
+}
+
 const char *
 ngx_toolgate_put(tg_buf_t *buf, tg_str_t text, const char *invalid)
 {

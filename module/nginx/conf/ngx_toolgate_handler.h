@@ -279,6 +279,10 @@ ngx_toolgate_path_t *ngx_toolgate_path_new(ngx_conf_t *cf, tg_str_t name);
 /* The variable that has what it leads to: its name, or one of length 0. */
 ngx_str_t ngx_toolgate_path_name(ngx_conf_t *cf, ngx_toolgate_path_t *path);
 
+/* What the schema of a property, within the schema root, says of it. */
+void ngx_toolgate_describe_property(ngx_toolgate_property_t *property,
+                                    tg_str_t root, tg_str_t schema);
+
 /*
  * The block is read, so that its schema is known: which properties paths
  * mean.  NGX_ERROR: it declares no such, which is logged.

@@ -102,6 +102,21 @@ ngx_toolgate_path_name(ngx_conf_t *cf, ngx_toolgate_path_t *path)
 
 /* --- what the schema says of them --- */
 
+void
+ngx_toolgate_describe_property(ngx_toolgate_property_t *property, tg_str_t root,
+                               tg_str_t schema)
+{
+    tg_str_t items, first;
+
+    (void) tg_schema_look_keyword(root, schema, "default", &property->fallback);
+    property->is_integer = tg_schema_look_is_integer(root, schema) != 0;
+    property->has_integers =
+        tg_schema_look_keyword(root, schema, "items", &items) == TG_OK
+        && tg_schema_look_keyword(root, schema, "prefixItems", &first)
+               == TG_MISSING
+        && tg_schema_look_is_integer(root, items);
+}
+
 static ngx_int_t
 ngx_toolgate_settle_step(ngx_conf_t *cf, tg_str_t root, tg_str_t *schema,
                          ngx_toolgate_property_t *step)
@@ -123,7 +138,7 @@ ngx_toolgate_settle_step(ngx_conf_t *cf, tg_str_t root, tg_str_t *schema,
     }
 
     step->name = tg_str((char *) name, tg_json_decode((char *) name, key));
-    (void) tg_schema_look_keyword(root, value, "default", &step->fallback);
+    ngx_toolgate_describe_property(step, root, value);
     *schema = value;
 
     return NGX_OK;

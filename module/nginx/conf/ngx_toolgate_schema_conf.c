@@ -129,8 +129,7 @@ ngx_toolgate_properties(ngx_conf_t *cf, ngx_toolgate_tool_t *tool)
         property->name = tg_str((char *) name,
                                 tg_json_decode((char *) name, key));
         (void) tg_json_value(&json, &value);
-        (void) tg_schema_look_keyword(root, value, "default",
-                                      &property->fallback);
+        ngx_toolgate_describe_property(property, root, value);
     }
 
     return NGX_OK;

@@ -4,6 +4,8 @@
  */
 #include "nginx/handlers/ngx_toolgate_exec.h"
 
+#include "base/tg_number.h"
+
 /* As many as the runner takes. */
 #define NGX_TOOLGATE_WORDS_MAX 4096
 
@@ -194,8 +196,8 @@ ngx_toolgate_exec_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 static ngx_uint_t
 ngx_toolgate_arg_is_true(tg_str_t raw)
 {
+    tg_number_t number;
     tg_json_t json;
-    int64_t number;
 
     switch (tg_json_type(raw)) {
     case TG_JSON_NONE:
@@ -207,7 +209,8 @@ ngx_toolgate_arg_is_true(tg_str_t raw)
         return tg_json_body(raw).len != 0;
 
     case TG_JSON_NUMBER:
-        return tg_json_int64(raw, &number) != TG_OK || number != 0;
+        /* 0.0, -0 and 0e1 are 0, too. */
+        return tg_number_parse(raw, &number) != TG_OK || number.count != 0;
 
     default:
         break;
@@ -288,32 +291,15 @@ static const char *
 ngx_toolgate_put_each(ngx_toolgate_call_t *call, const ngx_toolgate_arg_t *arg,
                       tg_buf_t *buf)
 {
+    ngx_toolgate_elements_t elements;
     const char *mistake;
-    tg_json_note_t note;
-    tg_json_type_t type;
-    tg_json_t json;
     ngx_uint_t n;
 
-    ngx_toolgate_path_value(call, arg->each, &note);
-    type = tg_json_type(note.value);
-
-    if (type == TG_JSON_NONE || type == TG_JSON_NULL) {
-        return NULL;
-    }
-
-    if (type != TG_JSON_ARRAY) {
-        call->element = note.value;
-        mistake = ngx_toolgate_put_words(call, arg->words, buf);
-        call->element = TG_STR_NONE;
-
-        return mistake;
-    }
-
     mistake = NULL;
-    tg_json_each(&json, note.value);
+    ngx_toolgate_elements(call, arg->each, &elements);
 
     for (n = arg->words->nelts;
-         mistake == NULL && tg_json_item(&json, &call->element);
+         mistake == NULL && ngx_toolgate_elements_next(call, &elements);
          n += arg->words->nelts)
     {
         mistake = n > NGX_TOOLGATE_WORDS_MAX

@@ -3,11 +3,14 @@
  */
 #include "nginx/call/ngx_toolgate_call.h"
 
+#include "base/tg_number.h"
+
 #include <ctype.h>
 
 typedef struct {
     ngx_stream_complex_value_t *value; /* NULL: no `return` */
     tg_str_t argument;                 /* all of it is this one */
+    ngx_uint_t is_integer;             /* whose numbers are whole */
 } ngx_toolgate_return_t;
 
 static char *ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -117,6 +120,7 @@ ngx_toolgate_return_check(ngx_toolgate_tool_t *tool, void *conf)
 
     if (property != NULL) {
         ret->argument = property->name;
+        ret->is_integer = property->is_integer;
     }
 
     if (ret->value == NULL || ret->value->lengths != NULL) {
@@ -142,8 +146,10 @@ static ngx_uint_t
 ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request,
                              ngx_toolgate_return_t *ret)
 {
+    char plain[TG_NUMBER_PLAIN];
     tg_outcome_t outcome;
     tg_json_note_t note;
+    size_t len;
 
     if (ret->argument.len == 0 || call->entry->output != TG_OUTPUT_TEXT) {
         return 0;
@@ -157,7 +163,8 @@ ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request,
     }
 
     if (tg_json_type(note.value) != TG_JSON_STRING) {
-        outcome = tg_outcome_text(note.value);
+        len = ret->is_integer ? tg_number_plain(note.value, plain) : 0;
+        outcome = tg_outcome_text(len != 0 ? tg_str(plain, len) : note.value);
 
     } else if (note.escapes & TG_JSON_HALVES) {
         return 0;

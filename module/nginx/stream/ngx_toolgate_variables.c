@@ -3,6 +3,8 @@
  */
 #include "nginx/stream/ngx_toolgate_session.h"
 
+#include "base/tg_number.h"
+
 typedef ngx_stream_variable_value_t ngx_toolgate_value_t;
 
 static ngx_toolgate_session_t *
@@ -88,10 +90,43 @@ ngx_toolgate_set_decoded(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
 }
 
 /*
- * The argument that a prefix variable names, and what the schema has for one
- * that was not given; its value is absent if there is neither.
+ * A number as programs take one for which the schema says integer: `3.0` as
+ * `3`.  NGX_DECLINED: value is none, or too long for that.
  */
-static void
+static ngx_int_t
+ngx_toolgate_set_integer(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
+                         tg_str_t value)
+{
+    char plain[TG_NUMBER_PLAIN], *p;
+    size_t len;
+
+    len = tg_number_plain(value, plain);
+
+    if (len == 0) {
+        return NGX_DECLINED;
+    }
+
+    /* As nearly all of them are written. */
+    if (tg_str_eq(value, tg_str(plain, len))) {
+        return ngx_toolgate_set_str(v, value);
+    }
+
+    p = ngx_pnalloc(s->connection->pool, len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(p, plain, len);
+
+    return ngx_toolgate_set(v, p, len);
+}
+
+/*
+ * The argument that a prefix variable names, and what the schema has for one
+ * that was not given; its value is absent if there is neither.  Returns the
+ * property, or NULL if the schema declares none.
+ */
+static const ngx_toolgate_property_t *
 ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data,
                       tg_value_kind_t kind, tg_json_note_t *note)
 {
@@ -109,7 +144,7 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data,
     note->escapes = 0;
 
     if (call == NULL || call->request == NULL) {
-        return;
+        return NULL;
     }
 
     name = ngx_toolgate_str((const ngx_str_t *) data);
@@ -125,13 +160,18 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data,
         note->value = property->fallback;
         note->escapes = TG_JSON_ESCAPED;
     }
+
+    return property;
 }
 
 /* A value as a variable of this kind has it. */
 static ngx_int_t
 ngx_toolgate_set_note(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
-                      tg_value_kind_t kind, const tg_json_note_t *note)
+                      tg_value_kind_t kind, const tg_json_note_t *note,
+                      ngx_uint_t is_integer)
 {
+    ngx_int_t rc;
+
     switch (kind) {
     case TG_VALUE_HAS:
         return ngx_toolgate_set_str(v, note->value.data != NULL ? TG_STR("1")
@@ -150,6 +190,14 @@ ngx_toolgate_set_note(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
         return ngx_toolgate_set_str(v, tg_json_body(note->value));
     }
 
+    if (is_integer) {
+        rc = ngx_toolgate_set_integer(s, v, note->value);
+
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
+    }
+
     return ngx_toolgate_set_decoded(s, v, note->value);
 }
 
@@ -157,11 +205,13 @@ static ngx_int_t
 ngx_toolgate_set_prefixed(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                           uintptr_t data, tg_value_kind_t kind)
 {
+    const ngx_toolgate_property_t *property;
     tg_json_note_t note;
 
-    ngx_toolgate_prefixed(s, data, kind, &note);
+    property = ngx_toolgate_prefixed(s, data, kind, &note);
 
-    return ngx_toolgate_set_note(s, v, kind, &note);
+    return ngx_toolgate_set_note(s, v, kind, &note,
+                                 property != NULL && property->is_integer);
 }
 
 static ngx_int_t
@@ -200,7 +250,8 @@ ngx_toolgate_path_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
         ngx_toolgate_path_value(call, path, &note);
     }
 
-    return ngx_toolgate_set_note(s, v, path->kind, &note);
+    return ngx_toolgate_set_note(s, v, path->kind, &note,
+                                 path->steps[path->n - 1].is_integer);
 }
 
 /* Of the array that `arg … each` goes through. */
@@ -215,7 +266,8 @@ ngx_toolgate_element_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
     note.value = call != NULL ? call->element : TG_STR_NONE;
     note.escapes = TG_JSON_ESCAPED;
 
-    return ngx_toolgate_set_note(s, v, (tg_value_kind_t) data, &note);
+    return ngx_toolgate_set_note(s, v, (tg_value_kind_t) data, &note,
+                                 call != NULL && call->is_integer);
 }
 
 /* `$$` in a value that has variables, too. */
