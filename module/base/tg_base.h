@@ -172,6 +172,10 @@ tg_bytes_put(char *dst, const char *src, size_t len)
     return dst + len;
 }
 
+/* The structure of this type whose member is at ptr. */
+#define TG_OWNER(ptr, type, member)                                            \
+    ((type *) (void *) ((char *) (ptr) -offsetof(type, member)))
+
 static inline int
 tg_str_eq(tg_str_t a, tg_str_t b)
 {

@@ -111,6 +111,7 @@ struct tg_bridge_s {
     const tg_bridge_options_t *options;
     const tg_bridge_action_pt *actions; /* of the timers */
     uv_loop_t loop;
+    tg_uv_sched_t sched;
     uv_prepare_t turn;
     uv_signal_t signals[2];
     uv_timer_t timers[TG_TIMERS];

@@ -177,7 +177,7 @@ tg_agent_init(tg_bridge_t *bridge)
     bridge->peer.frame.limit = TG_BRIDGE_AGENT_MAX;
     /* Nothing but MCP comes on stdio: not even its first error has a null. */
     bridge->peer.is_mcp = 1;
-    tg_uv_conn_init(&bridge->agent, &bridge->loop, &tg_agent_conn_ops, bridge,
+    tg_uv_conn_init(&bridge->agent, &bridge->sched, &tg_agent_conn_ops, bridge,
                     &bridge->peer.out);
 }
 

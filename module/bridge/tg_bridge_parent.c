@@ -343,7 +343,7 @@ tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops)
     parent->is_kept = dialect->has_handshake;
     parent->is_patient = dialect->has_handshake;
     parent->is_awaited = dialect->has_handshake;
-    tg_uv_client_init(parent, &bridge->loop, ops, bridge,
+    tg_uv_client_init(parent, &bridge->sched, ops, bridge,
                       bridge->options->dialect, TG_BRIDGE_PARENT_FRAME_MAX);
     tg_mcp_client_init(&bridge->mcp, tg_alloc_libc(), &parent->caller,
                        dialect->has_handshake ? TG_MCP_GREETS : TG_MCP_BARE,

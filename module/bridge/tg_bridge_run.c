@@ -105,6 +105,7 @@ tg_bridge_open_loop(tg_bridge_t *bridge)
     }
 
     /* None of these allocates or asks the kernel for anything. */
+    tg_uv_sched_init(&bridge->sched, &bridge->loop);
     (void) uv_prepare_init(&bridge->loop, &bridge->turn);
     bridge->turn.data = bridge;
     (void) uv_prepare_start(&bridge->turn, tg_bridge_turn);

@@ -108,7 +108,7 @@ tg_cli_connect_init(tg_cli_session_t *session)
 
     session->client.place = &session->place;
     tg_mcp_list_init(&session->list, tg_alloc_libc(), TG_UV_CLIENT_PAGES);
-    tg_uv_client_init(&session->client, &session->loop, &ops, session,
+    tg_uv_client_init(&session->client, &session->sched, &ops, session,
                       TG_DIALECT_JSONRPC, TG_CLI_FRAME_MAX);
 }
 

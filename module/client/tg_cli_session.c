@@ -122,6 +122,7 @@ tg_cli_session_init(tg_cli_session_t *session)
         return rc;
     }
 
+    tg_uv_sched_init(&session->sched, &session->loop);
     uv_timer_init(&session->loop, &session->timer);
     session->timer.data = session;
     tg_cli_connect_init(session);
@@ -153,6 +154,8 @@ tg_cli_session_close(tg_cli_session_t *session)
     int i;
 
     tg_uv_client_close(&session->client);
+
+    tg_uv_sched_close(&session->sched, NULL);
 
     for (i = 0; i < TG_CLI_NSIGNALS; i++) {
         uv_close((uv_handle_t *) &session->signals[i], NULL);

@@ -44,6 +44,7 @@ struct tg_cli_session_s {
     const tg_cli_options_t *options;
     tg_uv_place_t place;
     uv_loop_t loop;
+    tg_uv_sched_t sched;
     uv_timer_t timer; /* the end of patience */
     uv_signal_t signals[TG_CLI_NSIGNALS];
     tg_uv_client_t client;

@@ -570,7 +570,7 @@ tg_line_open(tg_line_t *line)
     line->run.flush = tg_line_flush;
     line->run.stop = tg_line_stop;
     line->run.nopen++;
-    tg_uv_client_init(client, line->run.loop, &ops, line, TG_DIALECT_JSONRPC,
+    tg_uv_client_init(client, &line->run.sched, &ops, line, TG_DIALECT_JSONRPC,
                       (size_t) line->conf.max_frame);
     tg_uv_client_connect(client);
 }

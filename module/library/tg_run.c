@@ -226,6 +226,8 @@ tg_run_open_handles(tg_run_t *run)
 {
     int rc;
 
+    tg_uv_sched_init(&run->sched, run->loop);
+    (void) tg_run_has(run, 0, &run->sched.idle);
     rc = tg_run_has(run, uv_async_init(run->loop, &run->async, tg_run_on_async),
                     &run->async);
 
@@ -361,6 +363,7 @@ tg_run_stop(tg_run_t *run)
     tg_run_close(run, (uv_handle_t *) &run->listener);
     tg_run_close(run, (uv_handle_t *) &run->ticker);
     tg_run_close(run, (uv_handle_t *) &run->prepare);
+    tg_run_close(run, (uv_handle_t *) &run->sched.idle);
 
     if (run->nlingering == 0) {
         tg_run_close(run, (uv_handle_t *) &run->timer);

@@ -113,6 +113,7 @@ struct tg_run_s {
     uv_loop_t *loop;
     uv_loop_t own; /* unless it is the program's */
     pthread_t thread;
+    tg_uv_sched_t sched;
     uv_async_t async;
     uv_timer_t timer;
     uv_prepare_t prepare; /* before the loop waits: output goes out */

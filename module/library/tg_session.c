@@ -277,7 +277,7 @@ tg_session_look(tg_session_t *session)
     if (tg_session_is_gone(session)) {
         tg_session_close(session);
 
-    } else if (session->peer.ncalls == 0) {
+    } else if (session->peer.ncalls == 0 && !session->conn.source.is_waiting) {
         tg_uv_conn_finish(&session->conn);
         session->wait = TG_WAIT_NOTHING;
         tg_session_expect_more(session);
@@ -362,10 +362,23 @@ tg_session_log(void *host, const char *text)
     tg_report(session->run, TOOLGATE_ERR_IPC, "client: %s", text);
 }
 
+static int
+tg_session_is_slice_over(void *host)
+{
+    tg_session_t *session;
+
+    session = host;
+
+    /* A session of this process has no connection, and no bytes either. */
+    return session->link == NULL
+           && tg_uv_conn_slice_is_over(&session->conn, session->peer.serving);
+}
+
 static const tg_peer_ops_t tg_session_ops = {
     .call = tg_answer_call,
     .cancel = tg_answer_cancel,
     .log = tg_session_log,
+    .is_turn_over = tg_session_is_slice_over,
 };
 
 static void
@@ -475,7 +488,7 @@ tg_session_new_conn(tg_run_t *run)
     session = tg_session_new(run, run->conf.dialect);
 
     if (session != NULL) {
-        tg_uv_conn_init(&session->conn, run->loop, &tg_session_conn_ops,
+        tg_uv_conn_init(&session->conn, &run->sched, &tg_session_conn_ops,
                         session, &session->peer.out);
         session->conn.spare = &run->spare;
     }

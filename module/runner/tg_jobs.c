@@ -6,6 +6,7 @@ tg_jobs_init(tg_jobs_t *jobs, uv_loop_t *loop, const tg_jobs_ops_t *ops,
 {
     memset(jobs, 0, sizeof(*jobs));
     jobs->loop = loop;
+    tg_uv_sched_init(&jobs->sched, loop);
     jobs->ops = ops;
     jobs->host = host;
     jobs->held_ms = TG_HELD_MS;
@@ -22,6 +23,7 @@ tg_jobs_init(tg_jobs_t *jobs, uv_loop_t *loop, const tg_jobs_ops_t *ops,
 void
 tg_jobs_close(tg_jobs_t *jobs)
 {
+    tg_uv_sched_close(&jobs->sched, NULL);
     uv_close((uv_handle_t *) &jobs->retry, NULL);
     uv_close((uv_handle_t *) &jobs->expiry, NULL);
 }

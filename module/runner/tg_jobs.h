@@ -10,9 +10,9 @@
 
 #include "core/tg_peer.h"
 #include "runner/tg_limit.h"
+#include "uv/tg_uv_sched.h"
 
 #include <sys/queue.h>
-#include <uv.h>
 
 /* Programs at once: enough to keep any machine busy. */
 #define TG_JOBS_RUNNING_MAX 64
@@ -51,6 +51,7 @@ typedef struct {
 
 struct tg_jobs_s {
     uv_loop_t *loop;
+    tg_uv_sched_t sched; /* of the runner's loop */
     const tg_jobs_ops_t *ops;
     void *host;
     uv_timer_t retry; /* of jobs that wait */

@@ -187,9 +187,20 @@ tg_worker_on_cancel(void *host, tg_call_t *call)
     tg_job_call_cancel(call);
 }
 
+static int
+tg_worker_is_slice_over(void *host)
+{
+    tg_worker_t *worker;
+
+    worker = host;
+
+    return tg_uv_conn_slice_is_over(&worker->conn, worker->peer.serving);
+}
+
 static const tg_peer_ops_t tg_worker_peer_ops = {
     .call = tg_worker_on_call,
     .cancel = tg_worker_on_cancel,
+    .is_turn_over = tg_worker_is_slice_over,
 };
 
 /* --- a connection --- */
@@ -254,7 +265,7 @@ tg_workers_add(tg_workers_t *workers, tg_worker_t *worker)
     tg_peer_init(&worker->peer, tg_alloc_libc(), &tg_worker_peer_ops, worker,
                  TG_DIALECT_JSONRPC, workers->catalogue, &workers->info,
                  TG_JOB_FRAME_MAX, TG_WORKER_CALLS_MAX);
-    tg_uv_conn_init(&worker->conn, workers->jobs.loop, &tg_worker_conn_ops,
+    tg_uv_conn_init(&worker->conn, &workers->jobs.sched, &tg_worker_conn_ops,
                     worker, &worker->peer.out);
 }
 

@@ -9,13 +9,15 @@
  * Both directions are bounded: while ops->input says TG_LIMIT nothing more
  * is read, and one batch of output is under way at a time, so that what the
  * other side does not take gathers in out, where the protocol counts it.
+ *
+ * A connection is a source of its loop's scheduler: it reads and serves until
+ * its time slice is over, and reads nothing while it waits for the next one.
  */
 #ifndef TG_UV_H
 #define TG_UV_H
 
 #include "base/tg_buf.h"
-
-#include <uv.h>
+#include "uv/tg_uv_sched.h"
 
 /* Bytes read at once, and what an idle connection may keep for it. */
 #define TG_UV_READ 65536
@@ -35,10 +37,11 @@ typedef struct {
      * Bytes came (all that were not consumed before, then the new ones).
      * TG_OK: wait for more.  TG_LIMIT: stop reading until a write ended or
      * tg_uv_conn_resume(); meanwhile the end of the other side goes
-     * unnoticed.  TG_AGAIN: the same, but TG_UV_READ bytes more are read, so
-     * that its end is noticed as long as it is silent.  TG_CLOSED: write what
-     * is in out, then close.  Anything else: close at once.  out is flushed
-     * after the return.
+     * unnoticed.  TG_AGAIN after tg_uv_conn_slice_is_over() returned 1: the
+     * rest is offered again in the next slice.  TG_AGAIN else: as TG_LIMIT,
+     * but TG_UV_READ bytes more are read, so that its end is noticed as long
+     * as it is silent.  TG_CLOSED: write what is in out, then close.  Anything
+     * else: close at once.  out is flushed after the return.
      */
     int (*input)(void *host, const char *data, size_t len, size_t *consumed);
 
@@ -103,6 +106,8 @@ typedef struct {
 
 struct tg_uv_conn_s {
     uv_loop_t *loop;
+    tg_uv_sched_t *sched; /* of that loop */
+    tg_source_t source;
     const tg_uv_conn_ops_t *ops;
     void *host;
     tg_uv_conn_state_t state;
@@ -149,8 +154,14 @@ void tg_uv_borrow(tg_buf_t *buf, tg_buf_t *spare);
 void tg_uv_give_back(tg_buf_t *buf, tg_buf_t *spare);
 
 /* out is where the protocol puts bytes; ops and out outlive the conn. */
-void tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
+void tg_uv_conn_init(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
                      const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out);
+
+/*
+ * Asks within ops->input, after a message of size bytes, whether the time
+ * slice is over.  Returns 1 if so: ops->input returns TG_AGAIN then.
+ */
+int tg_uv_conn_slice_is_over(tg_uv_conn_t *conn, size_t size);
 
 /*
  * Starts to connect; ops->connected tells.  0 or a libuv error, after which
@@ -188,8 +199,8 @@ int tg_uv_conn_open(tg_uv_conn_t *conn, int in_fd, int out_fd);
 void tg_uv_conn_flush(tg_uv_conn_t *conn);
 
 /*
- * Offers the bytes that are left to ops->input again and reads on; for after
- * a TG_LIMIT.  Safe to call at any time outside ops->input.
+ * Offers the bytes that are left to ops->input again, in the next time slice,
+ * and reads on; for after a TG_LIMIT.  Safe to call at any time.
  */
 void tg_uv_conn_resume(tg_uv_conn_t *conn);
 

@@ -264,7 +264,7 @@ tg_uv_client_connect(tg_uv_client_t *client)
     client->err = 0;
     client->has_conn = 1;
     client->is_drained = 0;
-    tg_uv_conn_init(&client->conn, client->loop, &ops, client,
+    tg_uv_conn_init(&client->conn, client->sched, &ops, client,
                     &client->caller.out);
 
     if (client->ops->attempt != NULL) {
@@ -385,7 +385,7 @@ tg_uv_client_on_asked(void *host, const tg_message_t *message)
 /* --- for its owner --- */
 
 void
-tg_uv_client_init(tg_uv_client_t *client, uv_loop_t *loop,
+tg_uv_client_init(tg_uv_client_t *client, tg_uv_sched_t *sched,
                   const tg_uv_client_ops_t *ops, void *host,
                   tg_dialect_t dialect, size_t max_frame)
 {
@@ -396,12 +396,13 @@ tg_uv_client_init(tg_uv_client_t *client, uv_loop_t *loop,
         .log = tg_uv_client_on_log,
         .asked = ops->asked != NULL ? tg_uv_client_on_asked : NULL,
     };
-    client->loop = loop;
+    client->loop = sched->loop;
+    client->sched = sched;
     client->ops = ops;
     client->host = host;
     client->state = TG_UV_CLIENT_IDLE;
     client->jitter = uv_hrtime();
-    (void) uv_timer_init(loop, &client->timer);
+    (void) uv_timer_init(client->loop, &client->timer);
     client->timer.data = client;
 
     tg_caller_init(&client->caller, tg_alloc_libc(), &client->caller_ops,

@@ -123,6 +123,7 @@ typedef struct {
 
 struct tg_uv_client_s {
     uv_loop_t *loop;
+    tg_uv_sched_t *sched; /* of that loop */
     const tg_uv_client_ops_t *ops;
     void *host;
     const tg_uv_place_t *place;
@@ -153,7 +154,7 @@ struct tg_uv_client_s {
  * is_awaited and is_kept.  max_frame: of messages, both ways.  ops and place
  * outlive it.
  */
-void tg_uv_client_init(tg_uv_client_t *client, uv_loop_t *loop,
+void tg_uv_client_init(tg_uv_client_t *client, tg_uv_sched_t *sched,
                        const tg_uv_client_ops_t *ops, void *host,
                        tg_dialect_t dialect, size_t max_frame);
 

@@ -2,16 +2,17 @@
 
 #include <sys/socket.h>
 
-static void tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread);
 static void tg_uv_conn_on_wrote(tg_uv_conn_t *conn, int err);
 static void tg_uv_conn_on_gone(tg_uv_conn_t *conn);
 
 void
-tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
+tg_uv_conn_init(tg_uv_conn_t *conn, tg_uv_sched_t *sched,
                 const tg_uv_conn_ops_t *ops, void *host, tg_buf_t *out)
 {
     memset(conn, 0, sizeof(*conn));
-    conn->loop = loop;
+    conn->loop = sched->loop;
+    conn->sched = sched;
+    conn->source.run = tg_uv_conn_run;
     conn->ops = ops;
     conn->host = host;
     conn->out = out;
@@ -26,7 +27,7 @@ tg_uv_conn_init(tg_uv_conn_t *conn, uv_loop_t *loop,
 
     tg_buf_init(&conn->in_buf, tg_alloc_libc());
     tg_buf_init(&conn->writing, tg_alloc_libc());
-    (void) uv_idle_init(loop, &conn->token);
+    (void) uv_idle_init(conn->loop, &conn->token);
     conn->token.data = conn;
 }
 
@@ -65,6 +66,7 @@ tg_uv_conn_end(tg_uv_conn_t *conn, int err)
     }
 
     conn->state = TG_UV_CLOSING;
+    tg_source_leave(&conn->sched->sched, &conn->source);
 
     if (conn->err == 0) {
         conn->err = err;
@@ -100,6 +102,7 @@ tg_uv_conn_finish(tg_uv_conn_t *conn)
     }
 
     conn->state = TG_UV_FLUSHING;
+    tg_source_leave(&conn->sched->sched, &conn->source);
     tg_uv_end_stop(conn);
     tg_uv_conn_flush(conn);
 
@@ -160,77 +163,6 @@ tg_uv_conn_open(tg_uv_conn_t *conn, int in_fd, int out_fd)
     return rc == 0 ? tg_uv_conn_start(conn) : tg_uv_conn_failed(conn, rc);
 }
 
-/*
- * Hands what is in in_buf to the protocol.  It may pause because of output
- * that the kernel then takes at once; no callback would follow, so it is
- * asked again.
- */
-static void
-tg_uv_conn_feed(tg_uv_conn_t *conn)
-{
-    size_t consumed, had;
-    int rc;
-
-    do {
-        if (conn->spare != NULL) {
-            tg_uv_borrow(conn->out, &conn->spare->out);
-        }
-
-        consumed = 0;
-        conn->is_feeding = 1;
-        rc = conn->ops->input(conn->host, conn->in_buf.data, conn->in_buf.len,
-                              &consumed);
-        conn->is_feeding = 0;
-
-        if (conn->state != TG_UV_OPEN) {
-            return;
-        }
-
-        tg_buf_drop(&conn->in_buf, consumed);
-
-        if (conn->in_buf.len == 0) {
-            tg_buf_reset(&conn->in_buf, TG_UV_READ);
-        }
-
-        conn->is_listening = rc == TG_AGAIN;
-        conn->is_paused = rc == TG_LIMIT || rc == TG_AGAIN;
-
-        if (rc != TG_OK && !conn->is_paused && rc != TG_CLOSED) {
-            tg_uv_conn_end(conn, rc == TG_NOMEM ? UV_ENOMEM : UV_EPROTO);
-            return;
-        }
-
-        if (rc == TG_CLOSED) {
-            tg_uv_conn_finish(conn);
-            return;
-        }
-
-        had = conn->out->len;
-        tg_uv_conn_flush(conn);
-
-        /* No write will end that could lift the pause. */
-        if (conn->is_paused && conn->is_broken) {
-            tg_uv_conn_end(conn, 0);
-            return;
-        }
-    } while (conn->is_paused && had != 0 && !conn->is_writing
-             && conn->in_buf.len != 0 && conn->state == TG_UV_OPEN);
-}
-
-static void
-tg_uv_conn_eof(tg_uv_conn_t *conn)
-{
-    conn->is_eof = 1;
-    tg_uv_end_stop(conn);
-
-    if (conn->ops->eof == NULL || conn->is_broken) {
-        tg_uv_conn_end(conn, 0);
-        return;
-    }
-
-    conn->ops->eof(conn->host);
-}
-
 void
 tg_uv_conn_unopened(tg_uv_conn_t *conn, int err)
 {
@@ -247,108 +179,6 @@ tg_uv_conn_opened(tg_uv_conn_t *conn)
 
     if (conn->state == TG_UV_OPEN && tg_uv_conn_start(conn) == 0) {
         tg_uv_conn_flush(conn);
-    }
-}
-
-/*
- * Opens what came over TLS, or goes on with its handshake; nread may be an
- * error, or 0.  What is to be done once in_buf was read: 0: wait for more;
- * UV_EOF or an error: it ends.
- */
-static int
-tg_uv_conn_unseal(tg_uv_conn_t *conn, ssize_t nread)
-{
-    int rc;
-
-    rc = nread < 0 ? (int) nread : tg_uv_secure_input(conn, (size_t) nread);
-
-    /* The handshake, or what is wrong with it. */
-    tg_uv_conn_flush(conn);
-
-    if (conn->state == TG_UV_CONNECTING) {
-        if (tg_uv_secure_is_open(conn)) {
-            tg_uv_conn_opened(conn);
-        } else if (rc != 0) {
-            tg_uv_conn_unopened(conn, rc);
-        }
-    }
-
-    return rc;
-}
-
-static void
-tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
-{
-    size_t had;
-    int rc, is_full;
-
-    if (conn->state != TG_UV_OPEN && conn->state != TG_UV_CONNECTING) {
-        return;
-    }
-
-    had = conn->in_buf.len;
-    rc = nread < 0 ? (int) nread : 0;
-
-    if (conn->secure != NULL) {
-        rc = tg_uv_conn_unseal(conn, nread);
-    } else if (nread > 0) {
-        conn->in_buf.len += (size_t) nread;
-    }
-
-    if (conn->state == TG_UV_OPEN && conn->in_buf.len != had
-        && !conn->is_listening) {
-        tg_uv_conn_feed(conn);
-    }
-
-    if (conn->state != TG_UV_OPEN) {
-        return;
-    }
-
-    is_full = conn->is_paused
-              && (!conn->is_listening || conn->in_buf.len >= TG_UV_READ);
-
-    /* Over TLS the end may come with bytes that have to be read first. */
-    if (is_full && (rc == 0 || conn->secure != NULL)) {
-        tg_uv_end_stop(conn);
-    } else if (rc == UV_EOF) {
-        tg_uv_conn_eof(conn);
-    } else if (rc < 0) {
-        tg_uv_conn_end(conn, rc);
-    }
-}
-
-void
-tg_uv_conn_resume(tg_uv_conn_t *conn)
-{
-    int rc;
-
-    if (conn->state != TG_UV_OPEN || conn->is_feeding || !conn->is_paused) {
-        return;
-    }
-
-    conn->is_paused = 0;
-    conn->is_listening = 0;
-
-    if (conn->in_buf.len != 0) {
-        tg_uv_conn_feed(conn);
-    }
-
-    if (conn->state != TG_UV_OPEN || conn->is_eof
-        || (conn->is_paused
-            && (!conn->is_listening || conn->in_buf.len >= TG_UV_READ)))
-    {
-        return;
-    }
-
-    rc = tg_uv_end_read(conn);
-
-    if (rc != 0) {
-        tg_uv_conn_end(conn, rc);
-        return;
-    }
-
-    if (conn->secure != NULL) {
-        tg_uv_conn_on_read(conn, 0);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "uv/tg_uv_end.h"
+#include "uv/tg_uv_conn.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -150,7 +150,9 @@ tg_uv_on_file_read(uv_fs_t *req)
 
     conn->on_read(conn, nread == 0 ? UV_EOF : nread);
 
-    if (conn->state == TG_UV_OPEN && !conn->is_eof && !conn->is_paused) {
+    if (conn->state == TG_UV_OPEN && !conn->is_eof && !conn->is_paused
+        && !conn->source.is_waiting)
+    {
         rc = tg_uv_end_read(conn);
 
         if (rc != 0) {
@@ -225,6 +227,10 @@ tg_uv_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 
     if (nread != 0) {
         conn->on_read(conn, nread);
+    }
+
+    if (nread > 0 && (size_t) nread == buf->len) {
+        tg_uv_conn_filled(conn);
     }
 
     if (conn->spare != NULL) {

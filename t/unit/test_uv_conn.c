@@ -26,8 +26,10 @@ typedef struct {
     int is_greeting;  /* send "hello" when connected */
     int stays_on_eof; /* finish only after a last word */
     int result;       /* of input, when it is no echo */
+    size_t message;   /* its size, where input asks after each; or 0 */
+    size_t steps;     /* that each takes */
+    unsigned nserved; /* messages since the test looked */
 } test_end_t;
-
 
 static void
 test_on_connected(void *host, int err)
@@ -43,6 +45,23 @@ test_on_connected(void *host, int err)
     }
 }
 
+/* Takes one message after the other until the slice is over. */
+static int
+test_serve(test_end_t *end, const char *data, size_t len, size_t *consumed)
+{
+    while (len - *consumed >= end->message) {
+        tg_buf_put(&end->got, data + *consumed, end->message);
+        *consumed += end->message;
+        end->nserved++;
+
+        if (tg_uv_conn_slice_is_over(&end->conn, end->steps)) {
+            return TG_AGAIN;
+        }
+    }
+
+    return TG_OK;
+}
+
 static int
 test_on_input(void *host, const char *data, size_t len, size_t *consumed)
 {
@@ -50,6 +69,10 @@ test_on_input(void *host, const char *data, size_t len, size_t *consumed)
     size_t n;
 
     end = host;
+
+    if (end->message != 0) {
+        return test_serve(end, data, len, consumed);
+    }
 
     if (!end->is_echo) {
         tg_buf_put(&end->got, data, len);
@@ -121,7 +144,7 @@ test_end_init(test_end_t *end, const tg_uv_conn_ops_t *ops)
     memset(end, 0, sizeof(*end));
     tg_buf_init(&end->out, tg_alloc_libc());
     tg_buf_init(&end->got, tg_alloc_libc());
-    tg_uv_conn_init(&end->conn, &host_loop, ops, end, &end->out);
+    tg_uv_conn_init(&end->conn, &host_sched, ops, end, &end->out);
 }
 
 static void
@@ -476,4 +499,78 @@ HELP_TEST(broken, "broken: the rest is read")
     CU_ASSERT(end.err == UV_EPIPE);
     close(fd);
     test_end_deinit(&end);
+}
+
+/*
+ * Two connections flood the loop: each iteration serves one slice of one of
+ * them besides what a read brings, nothing is lost, and a third connection is
+ * served in the iteration in which its message comes.
+ */
+HELP_TEST(slices, "floods are served in slices")
+{
+    test_end_t floods[2], light;
+    int fds[2], fd, i, n;
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    test_text(&text, 100000);
+
+    for (i = 0; i < 2; i++) {
+        fds[i] = test_pair(&floods[i], &test_ops);
+        floods[i].message = 1000;
+        floods[i].steps = TG_SLICE_STEPS / 2;
+        CU_ASSERT_FATAL(write(fds[i], text.data, text.len)
+                        == (ssize_t) text.len);
+    }
+
+    fd = test_pair(&light, &test_ops);
+    uv_run(&host_loop, UV_RUN_NOWAIT);
+
+    for (n = 0; n < 10; n++) {
+        CU_ASSERT(write(fd, "x", 1) == 1);
+        floods[0].nserved = 0;
+        floods[1].nserved = 0;
+        uv_run(&host_loop, UV_RUN_NOWAIT);
+        CU_ASSERT(light.got.len == (size_t) n + 1);
+        CU_ASSERT(floods[0].nserved + floods[1].nserved == 2);
+    }
+
+    for (i = 0; i < 2; i++) {
+        CU_ASSERT(shutdown(fds[i], SHUT_WR) == 0);
+        CU_ASSERT(host_until(&floods[i].is_closed));
+        CU_ASSERT(test_is_text(&floods[i].got, text.len));
+        close(fds[i]);
+        test_end_deinit(&floods[i]);
+    }
+
+    tg_uv_conn_close(&light.conn);
+    CU_ASSERT(host_until(&light.is_closed));
+    close(fd);
+    test_end_deinit(&light);
+    tg_buf_deinit(&text);
+}
+
+/* A connection that waits for its slice closes as any other. */
+HELP_TEST(slice_closed, "closed while it waits for its slice")
+{
+    test_end_t end;
+    tg_buf_t text;
+    int fd;
+
+    fd = test_pair(&end, &test_ops);
+    end.message = 1;
+    end.steps = TG_SLICE_STEPS;
+    tg_buf_init(&text, tg_alloc_libc());
+    test_text(&text, 1000);
+    CU_ASSERT(write(fd, text.data, text.len) == (ssize_t) text.len);
+    uv_run(&host_loop, UV_RUN_NOWAIT);
+    CU_ASSERT(end.nserved == 1);
+    CU_ASSERT(end.conn.source.is_waiting);
+    tg_uv_conn_close(&end.conn);
+    CU_ASSERT(!end.conn.source.is_waiting);
+    CU_ASSERT(host_until(&end.is_closed));
+    CU_ASSERT(end.nserved == 1);
+    close(fd);
+    test_end_deinit(&end);
+    tg_buf_deinit(&text);
 }

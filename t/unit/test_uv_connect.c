@@ -61,7 +61,7 @@ test_begin(test_end_t *end)
 {
     memset(end, 0, sizeof(*end));
     tg_buf_init(&end->out, tg_alloc_libc());
-    tg_uv_conn_init(&end->conn, &host_loop, &test_ops, end, &end->out);
+    tg_uv_conn_init(&end->conn, &host_sched, &test_ops, end, &end->out);
 }
 
 /* A socket of loopback that listens, or one that would only refuse. */

@@ -65,7 +65,7 @@ test_end_init(test_end_t *end)
 {
     memset(end, 0, sizeof(*end));
     tg_buf_init(&end->out, tg_alloc_libc());
-    tg_uv_conn_init(&end->conn, &host_loop, &test_ops, end, &end->out);
+    tg_uv_conn_init(&end->conn, &host_sched, &test_ops, end, &end->out);
 }
 
 static int

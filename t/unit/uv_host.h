@@ -14,18 +14,28 @@
 #define HOST_DEADLINE_MS 120000
 
 static uv_loop_t host_loop;
+static tg_uv_sched_t host_sched;
 
 int
 help_begin(void)
 {
     signal(SIGPIPE, SIG_IGN);
 
-    return uv_loop_init(&host_loop);
+    if (uv_loop_init(&host_loop) != 0) {
+        return -1;
+    }
+
+    tg_uv_sched_init(&host_sched, &host_loop);
+
+    return 0;
 }
 
 unsigned
 help_end(void)
 {
+    tg_uv_sched_close(&host_sched, NULL);
+    uv_run(&host_loop, UV_RUN_NOWAIT);
+
     if (uv_loop_close(&host_loop) != 0) {
         fprintf(stderr, "handles are left in the loop\n");
         return 1;

@@ -1,5 +1,7 @@
 #include "runner/mcp/tg_stream.h"
 
+#include "runner/mcp/tg_server.h"
+
 static void
 tg_stream_on_connected(void *host, int err)
 {
@@ -46,8 +48,8 @@ static const tg_uv_conn_ops_t tg_stream_ops = {
 static void
 tg_stream_init(tg_instance_t *instance)
 {
-    tg_uv_conn_init(&instance->conn, instance->timer.loop, &tg_stream_ops,
-                    instance, &instance->caller.out);
+    tg_uv_conn_init(&instance->conn, &instance->server->servers->jobs->sched,
+                    &tg_stream_ops, instance, &instance->caller.out);
     instance->has_conn = 1;
     tg_instance_hold(instance);
 }

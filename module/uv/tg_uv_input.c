@@ -1,0 +1,218 @@
+/*
+ * Reading of a connection: what comes, in time slices, and what is left.
+ */
+#include "uv/tg_uv_conn.h"
+
+int
+tg_uv_conn_slice_is_over(tg_uv_conn_t *conn, size_t size)
+{
+    return tg_slice_is_over(&conn->sched->sched, &conn->source, size);
+}
+
+/* Is nothing to be read for now? */
+static int
+tg_uv_conn_is_full(const tg_uv_conn_t *conn)
+{
+    return conn->source.is_waiting
+           || (conn->is_paused
+               && (!conn->is_listening || conn->in_buf.len >= TG_UV_READ));
+}
+
+/*
+ * Hands what is in in_buf to the protocol.  It may pause because of output
+ * that the kernel then takes at once; no callback would follow, so it is
+ * asked again.
+ */
+static void
+tg_uv_conn_feed(tg_uv_conn_t *conn)
+{
+    size_t consumed, had;
+    int rc;
+
+    do {
+        if (conn->spare != NULL) {
+            tg_uv_borrow(conn->out, &conn->spare->out);
+        }
+
+        consumed = 0;
+        conn->is_feeding = 1;
+        rc = conn->ops->input(conn->host, conn->in_buf.data, conn->in_buf.len,
+                              &consumed);
+        conn->is_feeding = 0;
+
+        if (conn->state != TG_UV_OPEN) {
+            return;
+        }
+
+        tg_buf_drop(&conn->in_buf, consumed);
+
+        if (conn->in_buf.len == 0) {
+            tg_buf_reset(&conn->in_buf, TG_UV_READ);
+        }
+
+        conn->is_listening = rc == TG_AGAIN && !conn->source.is_waiting;
+        conn->is_paused = rc == TG_LIMIT || conn->is_listening;
+
+        if (rc != TG_OK && rc != TG_LIMIT && rc != TG_AGAIN && rc != TG_CLOSED)
+        {
+            tg_uv_conn_end(conn, rc == TG_NOMEM ? UV_ENOMEM : UV_EPROTO);
+            return;
+        }
+
+        if (rc == TG_CLOSED) {
+            tg_uv_conn_finish(conn);
+            return;
+        }
+
+        had = conn->out->len;
+        tg_uv_conn_flush(conn);
+
+        /* No write will end that could lift the pause. */
+        if (conn->is_paused && conn->is_broken) {
+            tg_uv_conn_end(conn, 0);
+            return;
+        }
+        if (!conn->is_paused || had == 0 || conn->is_writing
+            || conn->in_buf.len == 0 || conn->state != TG_UV_OPEN)
+        {
+            return;
+        }
+    } while (!tg_uv_conn_slice_is_over(conn, had));
+
+    conn->is_paused = 0;
+    conn->is_listening = 0;
+}
+
+static void
+tg_uv_conn_eof(tg_uv_conn_t *conn)
+{
+    conn->is_eof = 1;
+    tg_uv_end_stop(conn);
+
+    if (conn->ops->eof == NULL || conn->is_broken) {
+        tg_uv_conn_end(conn, 0);
+        return;
+    }
+
+    conn->ops->eof(conn->host);
+}
+
+/*
+ * Opens what came over TLS, or goes on with its handshake; nread may be an
+ * error, or 0.  What is to be done once in_buf was read: 0: wait for more;
+ * UV_EOF or an error: it ends.
+ */
+static int
+tg_uv_conn_unseal(tg_uv_conn_t *conn, ssize_t nread)
+{
+    int rc;
+
+    rc = nread < 0 ? (int) nread : tg_uv_secure_input(conn, (size_t) nread);
+
+    /* The handshake, or what is wrong with it. */
+    tg_uv_conn_flush(conn);
+
+    if (conn->state == TG_UV_CONNECTING) {
+        if (tg_uv_secure_is_open(conn)) {
+            tg_uv_conn_opened(conn);
+        } else if (rc != 0) {
+            tg_uv_conn_unopened(conn, rc);
+        }
+    }
+
+    return rc;
+}
+
+void
+tg_uv_conn_on_read(tg_uv_conn_t *conn, ssize_t nread)
+{
+    size_t had;
+    int rc;
+
+    if (conn->state != TG_UV_OPEN && conn->state != TG_UV_CONNECTING) {
+        return;
+    }
+
+    tg_slice_begin(&conn->sched->sched);
+    had = conn->in_buf.len;
+    rc = nread < 0 ? (int) nread : 0;
+
+    if (conn->secure != NULL) {
+        rc = tg_uv_conn_unseal(conn, nread);
+    } else if (nread > 0) {
+        conn->in_buf.len += (size_t) nread;
+    }
+
+    if (conn->state == TG_UV_OPEN && conn->in_buf.len != had
+        && !conn->is_listening && !conn->source.is_waiting)
+    {
+        tg_uv_conn_feed(conn);
+    }
+
+    if (conn->state != TG_UV_OPEN) {
+        return;
+    }
+
+    /* Over TLS the end may come with bytes that have to be read first. */
+    if (tg_uv_conn_is_full(conn) && (rc == 0 || conn->secure != NULL)) {
+        tg_uv_end_stop(conn);
+    } else if (rc == UV_EOF) {
+        tg_uv_conn_eof(conn);
+    } else if (rc < 0) {
+        tg_uv_conn_end(conn, rc);
+    }
+}
+
+void
+tg_uv_conn_resume(tg_uv_conn_t *conn)
+{
+    if (conn->state != TG_UV_OPEN || conn->is_feeding || !conn->is_paused) {
+        return;
+    }
+
+    conn->is_paused = 0;
+    conn->is_listening = 0;
+    tg_source_wait(&conn->sched->sched, &conn->source);
+}
+
+void
+tg_uv_conn_filled(tg_uv_conn_t *conn)
+{
+    if (conn->state == TG_UV_OPEN) {
+        tg_source_wait(&conn->sched->sched, &conn->source);
+        tg_uv_end_stop(conn);
+    }
+}
+
+/* One time slice: the bytes that are left, then what comes. */
+void
+tg_uv_conn_run(tg_source_t *source)
+{
+    tg_uv_conn_t *conn;
+    int rc;
+
+    conn = TG_OWNER(source, tg_uv_conn_t, source);
+
+    if (conn->in_buf.len != 0 && !conn->is_paused) {
+        tg_uv_conn_feed(conn);
+    }
+
+    if (conn->spare != NULL) {
+        tg_uv_give_back(&conn->in_buf, &conn->spare->in);
+    }
+
+    if (conn->state != TG_UV_OPEN || conn->is_eof || tg_uv_conn_is_full(conn)) {
+        return;
+    }
+
+    rc = tg_uv_end_read(conn);
+
+    if (rc != 0) {
+        tg_uv_conn_end(conn, rc);
+        return;
+    }
+
+    if (conn->secure != NULL) {
+        tg_uv_conn_on_read(conn, 0);
+    }
+}
