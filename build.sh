@@ -54,9 +54,9 @@ usage: ./build.sh COMMAND [ARGUMENTS] [NAME=VALUE...]
   build [module]
                build everything into build/, or the NGINX module alone
   run [CONF]   build, start a private NGINX with tools in the foreground, and
-               say how to use it; CONF is a file of tool and method blocks, or
-               a whole nginx.conf (one that has a `stream {`); without it, a
-               copy of docs/examples/demo.conf
+               say how to use and reload it; CONF is a file of tool and
+               method blocks, or a whole nginx.conf (one that has a
+               `stream {`); without it, a copy of docs/examples/demo.conf
   test [unit|integration|clients|san|tsan|clang]...
                run these tests; without a name all of them; san is the first
                three under AddressSanitizer and UBSan; tsan what has threads
@@ -129,8 +129,40 @@ with_lock() {
 }
 
 make_rooms() {
-    make -s -f module/build/rooms.mk -j"$JOBS" B="${BUILD#"$TOP"/}" \
-        SAN="$SAN" TSAN="$TSAN" COVERAGE="$COVERAGE" CC="$CC" "$@"
+    make -f module/build/rooms.mk -j"$JOBS" B="${BUILD#"$TOP"/}" \
+        SAN="$SAN" TSAN="$TSAN" COVERAGE="$COVERAGE" CC="$CC" "$@" \
+        | show_progress
+}
+
+# show_progress [FOR]: reads the commands that make prints and names each folder
+# whose files are compiled, once.
+show_progress() {
+    local line word folder seen=" "
+    while IFS= read -r line; do
+        word=${line##*[[:space:]]}
+        case $word in
+        objs/*) continue ;;
+        *.c) ;;
+        *) continue ;;
+        esac
+        folder=${word#"$TOP"/}
+        folder=${folder%/*}
+        case $seen in *" $folder "*) continue ;; esac
+        seen="$seen$folder "
+        say "compiling $folder${1:+ for $1}"
+    done
+}
+
+# NGINX's configure, make and sh see these paths without quotes.
+check_paths() {
+    local path breaking=$'[[:space:]"\'`\\\\$#;&|<>():]'
+    for path in "$TOP" "$BUILD"; do
+        # shellcheck disable=SC2053
+        [[ $path != *$breaking* ]] || die "cannot build in \"$path\":" \
+            "NGINX's build takes no path with a blank or one of" \
+            "\"'\`\\\$#;&|<>(): in it; move the folder, or work through a" \
+            "symbolic link that has none"
+    done
 }
 
 # What the tests need to know about this build.
@@ -154,6 +186,8 @@ build_all() {
 
 # build [module]: all of it, or what NGINX loads alone.
 build() {
+    check_paths
+    say "building in $BUILD"
     require build
     find_nginx
     with_lock "build_${1:-all}"
@@ -213,6 +247,12 @@ install_all() {
     say "    load_module $modules/$so;"
     say "and in the server block with the tools:"
     say "    tool_runner $prefix/bin/toolgate-runner;"
+    # The module's own message for tool_trace.
+    if grep -q "made without msgpack-c" "$BUILD/$so" \
+        && [ "${TOOLGATE_MSGPACK:-}" != no ]
+    then
+        say "installed without traces; $MSGPACK_HINT"
+    fi
 }
 
 # Another checkout is built, too, but nothing is written there.

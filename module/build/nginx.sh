@@ -123,8 +123,8 @@ configure_module() {
     fi
 
     say "configuring the module for NGINX $NGINX_VERSION"
-    has_msgpack || say "without msgpack-c (Debian: libmsgpack-dev)," \
-        "which tool_trace and toolgate trace need"
+    has_msgpack || say "building without traces, which need msgpack-c;" \
+        "$MSGPACK_HINT"
     rm -rf "$dir"
     mkdir -p "$dir"
     local file
@@ -149,14 +149,12 @@ configure_module() {
 
 build_module() {
     local so=ngx_stream_toolgate_module.so undefined
-    case $TOP in *[[:space:]]*)
-        die "NGINX cannot build a module below a path with spaces: $TOP" ;;
-    esac
     configure_module
     printf -- '-include $(wildcard objs/addon/*/*.d objs/*_modules.d)\n' \
         >"$BUILD/nginx/deps.mk"
-    make -s -C "$BUILD/nginx" -j"$JOBS" -f objs/Makefile -f deps.mk \
-        ADDON_DEPS=objs/ngx_auto_config.h modules
+    make -C "$BUILD/nginx" -j"$JOBS" -f objs/Makefile -f deps.mk \
+        ADDON_DEPS=objs/ngx_auto_config.h modules \
+        | show_progress NGINX
     # The dynamic linker would find these out only in front of the user.
     undefined=$(nm -D --undefined-only "$BUILD/nginx/objs/$so" \
         | awk '$2 ~ /^tg_/ || $2 ~ /toolgate/ { print "    " $2 }')

@@ -4,7 +4,11 @@ has_header() {
     echo "#include <$1>" | "$CC" -E -x c - >/dev/null 2>&1
 }
 
-# For traces, where it is; the build goes without.
+# How to get traces, on one line.
+MSGPACK_HINT="for tool_trace and toolgate trace: apt-get install\
+ libmsgpack-dev, then ./build.sh build and install again"
+
+# For traces; a build that may not install it goes without them.
 has_msgpack() {
     [ "${TOOLGATE_MSGPACK:-}" != no ] && has_header msgpack.h
 }
@@ -48,6 +52,8 @@ END
         say "libuv1-dev libjson-c-dev libpcre2-dev libcurl4-openssl-dev \
             libssl-dev libsqlite3-dev libpq-dev"
     fi
+    [ "${TOOLGATE_MSGPACK:-}" = no ] || has_header msgpack.h \
+        || say libmsgpack-dev
     if [ -z "${NGINX_SRC:-}" ]; then
         [ -e /usr/share/nginx/src/configure ] || say nginx-dev
     fi
@@ -68,7 +74,6 @@ END
         command -v npm >/dev/null || say npm
         command -v openssl >/dev/null || say openssl
         command -v promtool >/dev/null || say prometheus
-        has_header msgpack.h || say libmsgpack-dev
         /usr/bin/python3 -c 'import msgpack' 2>/dev/null \
             || say python3-msgpack
         has_postgres || say postgresql
@@ -172,6 +177,11 @@ apt_install() {
     return $status
 }
 
+can_install() {
+    command -v apt-get >/dev/null \
+        && { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }
+}
+
 # Makes sure of the packages for what is to be done.
 require() {
     local packages
@@ -179,10 +189,13 @@ require() {
         | tr ' ' '\n' | sort -u | tr '\n' ' ')
     packages=${packages% }
     [ -n "$packages" ] || return 0
+    if [ "$* $packages" = "build libmsgpack-dev" ] && ! can_install; then
+        return 0
+    fi
 
     command -v apt-get >/dev/null \
         || die "these are missing (Debian package names): $packages"
-    if [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then
+    if ! can_install; then
         warn "these packages are missing; install them with"
         die "    sudo apt-get install --no-install-recommends $packages"
     fi

@@ -91,6 +91,16 @@ prepare_run() {
         [ -n "$RUN_SOCKET" ] || die "$RUN_CONF listens on no unix: socket"
     fi
     write_run_conf "$RUN_CONF" >"$RUN_DIR/nginx.conf"
+    write_run_reload >"$RUN_DIR/reload"
+}
+
+# Writes a script that reloads the config from any terminal and folder; its
+# path is shorter than the command.
+write_run_reload() {
+    say "#!/bin/sh"
+    say "# Written by ./build.sh run: has NGINX read its config again."
+    say "exec $(printf '%q ' "$NGINX_BIN" -p "$RUN_DIR/" -c nginx.conf \
+        -e error.log -s reload)"
 }
 
 # Processes of the runner that belong to RUN_DIR, by their command line.
@@ -129,11 +139,11 @@ stop_run() {
 }
 
 print_run() {
-    local cli=$BUILD/toolgate call="NAME key=value" sock conf dir
+    local cli=$BUILD/toolgate call="NAME key=value" sock conf reload
     # What is to be pasted must survive a space in a path.
     sock=$(printf %q "$RUN_SOCKET")
     conf=$(printf %q "$RUN_CONF")
-    dir=$(printf %q "$RUN_DIR/")
+    reload=$(printf %q "$RUN_DIR/reload")
     cat <<END
 
 Toolgate answers on $RUN_SOCKET
@@ -153,7 +163,7 @@ Give the tools to an agent:
     codex mcp add toolgate -- $BUILD/toolgate-bridge $sock
 
 Change them: edit $conf, then
-    $NGINX_BIN -p $dir -c nginx.conf -e error.log -s reload
+    sh $reload
 
 The log is $RUN_DIR/error.log.  Ctrl-C stops everything.
 END

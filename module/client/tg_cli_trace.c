@@ -521,8 +521,8 @@ tg_cli_trace_run(const tg_cli_options_t *options)
 
     if (!tg_cli_record_is_known()) {
         return tg_cli_error("this build reads no traces: it was made without "
-                            "msgpack-c; install its headers (Debian: "
-                            "libmsgpack-dev) and build again");
+                            "msgpack-c; run apt-get install libmsgpack-dev, "
+                            "then ./build.sh build and install again");
     }
 
     if (options->nargs != 1) {

@@ -4,6 +4,7 @@
 # tests use what it makes.
 
 use Toolgate::Test;
+use Toolgate::Trace;
 
 if (Toolgate::Test::is_san()) {
     # NGINX would need the sanitizers' runtime loaded before it.
@@ -80,9 +81,12 @@ my $tools = slurp("$dir/tools.conf");
 open my $fh, '>>', "$dir/tools.conf" or die $!;
 print $fh qq{tool another { description "New."; return "here"; }\n};
 close $fh;
-my ($reload) = $text =~ /, then\n\s+(.+)/;
-($status) = run_command({}, '/bin/sh', '-c', $reload);
-is $status, 0, 'the printed reload works';
+my ($reload) = $text =~ /, then\n(\s+.+)/;
+cmp_ok length $reload, '<=', 100, 'the printed reload is short';
+my %other = (map({ $_ => undef } keys %env), PATH => '/usr/bin:/bin');
+($status) =
+    run_command({ cwd => '/', env => \%other }, '/bin/sh', '-c', $reload);
+is $status, 0, 'the printed reload works in another terminal and folder';
 wait_for {
     (run_command({}, "$env{TOOLGATE_BUILD}/toolgate", 'call', '--socket',
         $sock, 'another'))[1] =~ /^here/;
@@ -104,6 +108,72 @@ refused('run /no/such.conf', qr{cannot read /no/such\.conf}, 'no such file');
 my $wrong = $tg->file('wrong.conf', 'tool wrong { retrun "x"; }');
 refused("run $wrong", qr/unknown directive "retrun" in \Q$wrong\E:1/,
     'a mistake in the file');
+
+# --- what a build says, and when ---
+
+# Whatever takes long comes after the first line.
+($status, $out) = run_command({ env => \%env }, '/bin/bash', '-c',
+    ". '$top/build.sh' help >/dev/null; require() { exit 7; }; build",
+    'build.sh');
+is $status, 7, 'a build whose packages are missing';
+is $out, "building in $env{TOOLGATE_BUILD}\n", 'has said what it does';
+
+my $commands = <<'END';
+mkdir -p x
+gcc -O2 -c -o build/obj/module/base/a.o module/base/a.c
+gcc -O2 -c -o build/obj/module/base/b.o module/base/b.c
+gcc -c -pipe \
+    -o objs/addon/call/c.o \
+    TOP/module/nginx/call/c.c
+gcc -o build/toolgate module/base/a.o -luv
+END
+$commands =~ s/TOP/$top/;
+($status, $out) = run_command({ env => \%env, stdin => $commands },
+    script('show_progress'));
+is $out, "compiling module/base\ncompiling module/nginx/call\n",
+    'each folder is named when its files are compiled';
+
+# In a checkout without a blank, in a build folder with one; and vice versa.
+for my $case ([ 'tree', 'b d' ], [ 'a tree', 'build' ], [ '(tree', 'build' ]) {
+    my ($tree, $folder) = @$case;
+    mkdir $tg->dir . "/$_" or die "$_: $!\n"
+        for $tree, "$tree/module", "$tree/module/build";
+    for my $file ('build.sh', map {s{^\Q$top/\E}{}r} <$top/module/build/*.sh>) {
+        $tg->file("$tree/$file", slurp("$top/$file"), 0755);
+    }
+    for my $command (qw(build run)) {
+        ($status, $out, my $err) = run_command(
+            { env => { %env, TOOLGATE_BUILD => $folder } },
+            $tg->dir . "/$tree/build.sh", $command);
+        is $status, 1, "$command in $tree/$folder: refused";
+        like $err, qr/cannot build in "\S*( \w|\()[^"]*": .*symbolic link/,
+            "$command in $tree/$folder: says why, and what to do";
+        is $out, '', "$command in $tree/$folder: before anything is done";
+    }
+}
+
+# --- packages ---
+
+# A machine that lacks the headers of msgpack-c.
+sub packages {
+    my ($command) = @_;
+    return run_command({ env => \%env }, script(<<"END"));
+has_header() { [ "\$1" != msgpack.h ]; }
+apt_install() { say "apt: \$*"; }
+$command
+END
+}
+my $can = 'can_install() { true; };';
+my $cannot = 'can_install() { false; };';
+($status, $out) = packages("$can require build");
+like $out, qr/^apt: libmsgpack-dev$/m, 'a build gets what traces need';
+($status, $out) = packages("$can require build test lint clang");
+like $out, qr/^apt: .*\blibmsgpack-dev\b/m, 'deps, too';
+($status, $out) = packages("$cannot require build; say goes on");
+is "$status $out", "0 goes on\n", 'a build that must not goes on without it';
+($status, $out, my $why) = packages("$cannot require build test");
+is $status, 1, 'deps does not';
+like $why, qr/apt-get install .*\blibmsgpack-dev\b/, 'and says what to install';
 
 # --- a server that is another one ---
 
@@ -138,6 +208,22 @@ ok -s "$root$so", 'installs the module';
 is slurp("$root/opt/tg/include/toolgate_handler.h"),
     slurp("$top/module/api/toolgate_handler.h"), 'installs the header';
 like $out, qr/^\s+load_module \Q$so\E;$/m, 'and says how to load it';
+my @traces = $out =~ /^(installed without traces.*)$/mg;
+is scalar @traces, has_msgpack() ? 0 : 1, 'and what it lacks';
+
+# What was built without msgpack-c.
+mkdir $tg->dir . '/plain' or die $!;
+$tg->file("plain/$_", '')
+    for qw(toolgate toolgate-bridge toolgate-runner libtoolgate.so.1),
+    'libtoolgate.a';
+$tg->file('plain/ngx_stream_toolgate_module.so',
+    'which was made without msgpack-c; run');
+($status, $out) = run_command(
+    { env => { %env, DESTDIR => "$root-plain",
+            TOOLGATE_BUILD => $tg->dir . '/plain' } },
+    script('install_all'));
+like $out, qr/^installed without traces; .*apt-get install libmsgpack-dev/m,
+    'how to get traces is said on one line';
 
 # The same as make has it: nothing may end up in the live system.
 $root .= '2';

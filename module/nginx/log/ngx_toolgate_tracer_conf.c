@@ -126,8 +126,8 @@ char *
 ngx_toolgate_conf_trace(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     return "is not in this build of Toolgate, which was made without "
-           "msgpack-c; install its headers (Debian: libmsgpack-dev) and build "
-           "the module again, or remove this line";
+           "msgpack-c; run apt-get install libmsgpack-dev, then ./build.sh "
+           "build and install again, or remove this line";
 }
 
 #endif
