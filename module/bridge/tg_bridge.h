@@ -64,6 +64,8 @@
 #define TG_BRIDGE_WATCH 500
 /* The last bytes may take so long to leave. */
 #define TG_BRIDGE_QUIT 500
+/* Requests before the end of stdin have this many ms to be answered. */
+#define TG_BRIDGE_DRAIN 5000
 
 typedef struct tg_bridge_s tg_bridge_t;
 
@@ -102,6 +104,7 @@ typedef enum {
     TG_TIMER_GRACE,
     TG_TIMER_WATCH,
     TG_TIMER_QUIT,
+    TG_TIMER_DRAIN,
     TG_TIMERS
 } tg_bridge_timer_t;
 
@@ -117,13 +120,14 @@ struct tg_bridge_s {
     uv_timer_t timers[TG_TIMERS];
     int code; /* the exit status */
     unsigned is_quitting:1;
-    unsigned is_leaving:1; /* both sides were told */
-    unsigned is_over:1;    /* everything is closed or being closed */
-    unsigned is_held:1;    /* the agent's first words wait */
-    unsigned has_agent:1;  /* its connection is not closed yet */
-    unsigned has_listed:1; /* the agent asked for the list */
-    unsigned is_listed:1;  /* its list is here, or it has none */
-    unsigned is_ended:1;   /* the runner sent shutdown (relay) */
+    unsigned is_leaving:1;  /* both sides were told */
+    unsigned is_over:1;     /* everything is closed or being closed */
+    unsigned is_held:1;     /* the agent's first words wait */
+    unsigned has_agent:1;   /* its connection is not closed yet */
+    unsigned is_draining:1; /* the agent's input ends: answer, then quit */
+    unsigned has_listed:1;  /* the agent asked for the list */
+    unsigned is_listed:1;   /* its list is here, or it has none */
+    unsigned is_ended:1;    /* the runner sent shutdown (relay) */
 
     tg_uv_conn_t agent;
     tg_peer_t peer;
@@ -180,8 +184,15 @@ void tg_agent_init(tg_bridge_t *bridge);
 void tg_agent_start(tg_bridge_t *bridge);
 /* May what the agent wrote be served now? */
 int tg_agent_is_welcome(const tg_bridge_t *bridge);
-/* While the agent is not read from, its end must be looked for. */
+/*
+ * While the agent is not read from, or its input has ended, checks whether it
+ * is gone.
+ */
 void tg_agent_watch(tg_bridge_t *bridge);
+/* Has every request been answered, and every answer been written? */
+int tg_agent_is_drained(const tg_bridge_t *bridge);
+/* Cancels what was not answered within TG_BRIDGE_DRAIN, and quits. */
+void tg_agent_on_drain_timeout(tg_bridge_t *bridge);
 
 /* --- tg_bridge_mcp.c --- */
 
@@ -234,6 +245,8 @@ int tg_bridge_request_send(void *host, tg_uv_question_t *question);
 void tg_bridge_request_cancel(tg_bridge_request_t *request);
 /* Answers all that wait with an MCP error: why there is no parent. */
 void tg_bridge_requests_fail(tg_bridge_t *bridge);
+/* Cancels every request, and answers it with an MCP error. */
+void tg_bridge_requests_cancel(tg_bridge_t *bridge, const char *why);
 /*
  * Answers the lists that wait: those for which the last fetch was new enough
  * from the catalogue, or all with the parent's own error.

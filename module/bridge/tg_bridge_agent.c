@@ -64,25 +64,66 @@ tg_agent_is_welcome(const tg_bridge_t *bridge)
                       <= TG_BRIDGE_BACKLOG);
 }
 
-void
-tg_agent_watch(tg_bridge_t *bridge)
+/* events: 0, or POLLRDHUP where the end of what is read counts, too. */
+static int
+tg_agent_has_hung_up(int fd, short events)
 {
-    struct pollfd in;
+    struct pollfd end;
 
-    if (!bridge->agent.is_paused || bridge->agent.state != TG_UV_OPEN) {
-        return;
-    }
+    end.fd = fd;
+    end.events = events;
+    end.revents = 0;
 
-    in.fd = STDIN_FILENO;
-    in.events = POLLRDHUP;
-    in.revents = 0;
+    return poll(&end, 1, 0) == 1;
+}
 
-    if (poll(&in, 1, 0) == 1) {
+/* Answers what was asked before stdin ended, if somebody reads the answers. */
+static void
+tg_agent_drain(tg_bridge_t *bridge)
+{
+    if (tg_agent_has_hung_up(STDOUT_FILENO, 0)) {
         tg_bridge_quit(bridge, 0);
         return;
     }
 
+    if (!bridge->is_draining) {
+        bridge->is_draining = 1;
+        tg_bridge_timer_start(bridge, TG_TIMER_DRAIN, TG_BRIDGE_DRAIN);
+    }
+
     tg_bridge_timer_start(bridge, TG_TIMER_WATCH, TG_BRIDGE_WATCH);
+}
+
+void
+tg_agent_watch(tg_bridge_t *bridge)
+{
+    if (bridge->agent.state != TG_UV_OPEN) {
+        return;
+    }
+
+    if (bridge->is_draining || tg_agent_has_hung_up(STDIN_FILENO, POLLRDHUP)) {
+        tg_agent_drain(bridge);
+    } else if (bridge->agent.is_paused) {
+        tg_bridge_timer_start(bridge, TG_TIMER_WATCH, TG_BRIDGE_WATCH);
+    }
+}
+
+int
+tg_agent_is_drained(const tg_bridge_t *bridge)
+{
+    return bridge->agent.is_eof && bridge->agent.in_buf.len == 0
+           && bridge->peer.ncalls == 0
+           && tg_uv_conn_backlog(&bridge->agent) == 0;
+}
+
+void
+tg_agent_on_drain_timeout(tg_bridge_t *bridge)
+{
+    tg_bridge_requests_cancel(bridge,
+                              "The input of toolgate-bridge has ended, and the "
+                              "call did not end soon after that; it was "
+                              "cancelled.");
+    tg_bridge_quit(bridge, 0);
 }
 
 static int
@@ -115,7 +156,19 @@ tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
 static void
 tg_agent_eof(void *host)
 {
-    tg_bridge_quit(host, 0);
+    tg_bridge_t *bridge;
+    tg_uv_conn_t *agent;
+
+    bridge = host;
+    agent = &bridge->agent;
+    tg_agent_drain(bridge);
+
+    /* The last line counts without its newline, too. */
+    if (agent->in_buf.len != 0 && !bridge->is_quitting) {
+        tg_buf_char(&agent->in_buf, '\n');
+        agent->is_paused = 1;
+        tg_uv_conn_resume(agent);
+    }
 }
 
 static void

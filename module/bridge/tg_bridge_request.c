@@ -391,6 +391,21 @@ tg_bridge_requests_fail(tg_bridge_t *bridge)
 }
 
 void
+tg_bridge_requests_cancel(tg_bridge_t *bridge, const char *why)
+{
+    tg_bridge_request_t *request, *next;
+
+    for (request = tg_bridge_requests_next(bridge, NULL); request != NULL;
+         request = next)
+    {
+        next = tg_bridge_requests_next(bridge, request);
+
+        tg_uv_client_cancel(&bridge->parent, &request->question);
+        tg_bridge_request_fail(request, why);
+    }
+}
+
+void
 tg_bridge_requests_list(tg_bridge_t *bridge, const tg_answer_t *error)
 {
     tg_bridge_request_t *request, *next;

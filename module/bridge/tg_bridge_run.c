@@ -61,6 +61,10 @@ tg_bridge_turn(uv_prepare_t *turn)
 
     tg_mcp_turn(bridge);
 
+    if (bridge->is_draining && tg_agent_is_drained(bridge)) {
+        tg_bridge_quit(bridge, 0);
+    }
+
     if (bridge->is_quitting && !bridge->is_leaving) {
         tg_bridge_leave(bridge);
     }
@@ -93,7 +97,8 @@ tg_bridge_open_loop(tg_bridge_t *bridge)
         [TG_TIMER_MCP] = tg_mcp_timeout,
         [TG_TIMER_GRACE] = tg_parent_missing,
         [TG_TIMER_WATCH] = tg_agent_watch,
-        [TG_TIMER_QUIT] = tg_bridge_quit_timeout
+        [TG_TIMER_QUIT] = tg_bridge_quit_timeout,
+        [TG_TIMER_DRAIN] = tg_agent_on_drain_timeout
     };
     int i, rc;
 

@@ -20,6 +20,13 @@ sub begin {
     $bridge->rpc('initialize', { protocolVersion => '2025-11-25' });
 }
 
+sub cancelled {
+    $conn->recv_where(
+        sub { ($_[0]{method} // '') eq 'notifications/cancelled' },
+        undef, 'notifications/cancelled');
+    return;
+}
+
 sub memory {
     my ($kb) = slurp('/proc/' . $bridge->pid . '/status')
         =~ /^VmRSS:\s*(\d+)/m;
@@ -36,7 +43,8 @@ sub ends {
 # --- what ends it, with a call under way ---
 
 for my $case (
-    [ 'the end of stdin', sub { $bridge->shutdown_write } ],
+    # The call has its time first, see 217-bridge-drain.t.
+    [ 'the end of stdin', sub { $bridge->shutdown_write; cancelled() } ],
     [ 'SIGTERM', sub { $bridge->signal('TERM') } ],
     [ 'SIGINT', sub { $bridge->signal('INT') } ],
     [
