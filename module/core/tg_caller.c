@@ -17,6 +17,7 @@ tg_caller_reset(tg_caller_t *caller)
     caller->sent = 0;
     caller->written = 0;
     caller->nnotes = 0;
+    caller->refused = 0;
     caller->resends = 0;
     caller->is_leaving = 0;
     caller->is_drained = 0;
@@ -349,6 +350,10 @@ void
 tg_caller_written(tg_caller_t *caller, size_t len)
 {
     caller->written += len;
+
+    if (caller->written >= caller->sent) {
+        caller->refused = 0;
+    }
 }
 
 void

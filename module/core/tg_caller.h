@@ -8,6 +8,12 @@
 
 #include "core/tg_dialect.h"
 
+/*
+ * Bytes of refusals that wait for a server which asks and does not read them;
+ * with more the connection is closed.
+ */
+#define TG_CALLER_REFUSALS 1048576
+
 typedef struct tg_caller_s tg_caller_t;
 typedef struct tg_pending_s tg_pending_t;
 
@@ -52,6 +58,13 @@ typedef struct {
      * later.  NULL: all are refused.  `ping` does not come here.
      */
     void (*asked)(void *host, const tg_message_t *message);
+
+    /*
+     * Asked after each frame, whatever was in it, while there is more input:
+     * is the time slice over?  caller->serving has the bytes of the frame.
+     * NULL: never.
+     */
+    int (*is_slice_over)(void *host);
 } tg_caller_ops_t;
 
 struct tg_caller_s {
@@ -63,6 +76,9 @@ struct tg_caller_s {
     const tg_dialect_row_t *dialect;
     size_t max_frame;
     tg_buf_t out;
+
+    size_t serving; /* bytes of the frame that came last */
+    size_t refused; /* bytes of refusals in out, since all of it was written */
 
     uint64_t next_id;
     tg_pending_t **slots; /* hash by id */
@@ -163,8 +179,10 @@ void *tg_caller_tag(const tg_caller_t *caller, uint64_t id);
 int tg_caller_shutdown(tg_caller_t *caller, tg_str_t reason);
 
 /*
- * Handles the frames in data.  TG_OK; TG_CLOSED when the other side said
- * goodbye or broke the framing: close and call tg_caller_lose(); TG_NOMEM.
+ * Handles the frames in data.  TG_OK; TG_AGAIN when the time slice is over
+ * (ops->is_slice_over): call again with what is left, in the next one;
+ * TG_CLOSED when the other side said goodbye or broke the framing: close and
+ * call tg_caller_lose(); TG_NOMEM.
  */
 int tg_caller_input(tg_caller_t *caller, const char *data, size_t len,
                     size_t *consumed);

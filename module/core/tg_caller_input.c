@@ -394,16 +394,24 @@ tg_caller_input(tg_caller_t *caller, const char *data, size_t len,
             return TG_OK;
         }
 
-        if (rc != TG_OK) {
+        if (rc == TG_OK) {
+            tg_caller_frame(caller, frame);
+        } else {
             tg_caller_discard(caller, rc, frame);
-            continue;
         }
 
-        tg_caller_frame(caller, frame);
+        *consumed = at;
 
         if (tg_buf_failed(&caller->out)) {
-            *consumed = at;
             return TG_NOMEM;
+        }
+
+        caller->serving = frame.len;
+
+        if (at != len && caller->ops->is_slice_over != NULL
+            && caller->ops->is_slice_over(caller->host))
+        {
+            return TG_AGAIN;
         }
     }
 }

@@ -1,7 +1,7 @@
 /*
  * Answers to what the other side asked.
  */
-#include "core/tg_caller.h"
+#include "core/tg_pending.h"
 #include "core/tg_rpc.h"
 
 /* An answer to what the server asked; the members stand behind the id. */
@@ -34,6 +34,36 @@ tg_caller_say(tg_caller_t *caller, tg_str_t id, const char *member,
     return TG_OK;
 }
 
+/*
+ * Replies without asking the host.  A server that sends requests and reads no
+ * replies must not make us keep them all.
+ */
+static int
+tg_caller_say_at_once(tg_caller_t *caller, tg_str_t id, const char *member,
+                      tg_str_t value)
+{
+    size_t start;
+    int rc;
+
+    start = caller->out.len;
+    rc = tg_caller_say(caller, id, member, value);
+    caller->refused += caller->out.len - start;
+
+    if (caller->refused > TG_CALLER_REFUSALS && !caller->is_closed) {
+        caller->is_closed = 1;
+        tg_caller_log(caller, "closed: the server sends requests and does not "
+                              "read the replies");
+    }
+
+    return rc;
+}
+
+int
+tg_caller_pong(tg_caller_t *caller, tg_str_t id)
+{
+    return tg_caller_say_at_once(caller, id, ",\"result\":", TG_STR("{}"));
+}
+
 int
 tg_caller_refuse(tg_caller_t *caller, tg_str_t id, int code, const char *text)
 {
@@ -45,7 +75,8 @@ tg_caller_refuse(tg_caller_t *caller, tg_str_t id, int code, const char *text)
     tg_json_put_string(&error, tg_str_c(text));
     tg_buf_char(&error, '}');
 
-    return tg_caller_say(caller, id, ",\"error\":", tg_buf_view(&error));
+    return tg_caller_say_at_once(caller, id,
+                                 ",\"error\":", tg_buf_view(&error));
 }
 
 int

@@ -512,7 +512,7 @@ tg_jsonrpc_asked(tg_caller_t *caller, const tg_message_t *message)
     if (message->id.len > TG_ID_MAX) {
         tg_caller_log(caller, "request from the server dropped");
     } else if (tg_json_is_text(message->method, TG_STR("ping"))) {
-        (void) tg_caller_reply(caller, message->id, TG_STR("{}"), TG_STR_NONE);
+        (void) tg_caller_pong(caller, message->id);
     } else if (caller->ops->asked != NULL) {
         caller->ops->asked(caller->host, message);
     } else {

@@ -84,7 +84,9 @@ tg_call_progress(tg_call_t *call, tg_str_t progress, tg_str_t total,
     tg_buf_t *out;
     size_t start;
 
+    /* A client that does not read is told less often how far its call is. */
     if (call->progress_token.data == NULL || call->peer->is_closing
+        || call->peer->out.len > TG_PEER_BACKLOG
         || !tg_progress_rises(call, progress)
         || !tg_notify_open(call->peer, TG_STR("notifications/progress"),
                            &start))

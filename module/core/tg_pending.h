@@ -37,6 +37,9 @@ int tg_caller_farewell(tg_caller_t *caller, tg_str_t reason);
 /* The same because of the request that message->id may name: TG_CLOSED. */
 int tg_caller_broken(tg_caller_t *caller, const tg_message_t *message);
 
+/* Answers a ping of the server's, by its raw id: as tg_caller_refuse(). */
+int tg_caller_pong(tg_caller_t *caller, tg_str_t id);
+
 /* TG_CLOSED when it is a farewell of Toolgate's. */
 int tg_caller_notification(tg_caller_t *caller, const tg_message_t *message);
 
