@@ -11,6 +11,9 @@
 /* Characters that a repetition runs over for one step. */
 #define TG_REGEX_RUN 16
 
+/* Bytes of a match context, of which PCRE2 does not tell the size. */
+#define TG_REGEX_CONTEXT 128
+
 typedef struct {
     pcre2_code *code;
     pcre2_match_data *data;
@@ -124,11 +127,28 @@ tg_regex_match(void *ctx, void *ptr, tg_str_t text, uint64_t limit,
     }
 }
 
+/* Its code, which PCRE2 bounds to 64 KiB, and room for a match. */
+static size_t
+tg_regex_size(void *ctx, void *ptr)
+{
+    const tg_regex_t *regex;
+    size_t size;
+
+    (void) ctx;
+    regex = ptr;
+    size = 0;
+    (void) pcre2_pattern_info(regex->code, PCRE2_INFO_SIZE, &size);
+
+    return size + pcre2_get_match_data_size(regex->data) + sizeof(*regex)
+           + TG_REGEX_CONTEXT;
+}
+
 const tg_schema_regex_t *
 tg_regex_pcre2(void)
 {
     static const tg_schema_regex_t pcre2 = { NULL, tg_regex_compile,
-                                             tg_regex_match, tg_regex_free };
+                                             tg_regex_match, tg_regex_free,
+                                             tg_regex_size };
 
     return &pcre2;
 }

@@ -60,7 +60,22 @@ typedef struct {
     int (*match)(void *ctx, void *regex, tg_str_t text, uint64_t limit,
                  uint64_t *spent);
     void (*free)(void *ctx, void *regex);
+    /* Returns the bytes that a compiled regex holds. */
+    size_t (*size)(void *ctx, void *regex);
 } tg_schema_regex_t;
+
+/*
+ * Bounds for schemas whose authors are not trusted.  The bytes of a compiled
+ * schema count in `memory` until it is freed, so an account must outlive the
+ * schemas that were compiled with it.
+ */
+typedef struct {
+    size_t memory;      /* bytes that its compiled schemas hold now */
+    size_t memory_max;  /* of all of them together */
+    size_t schema_max;  /* of one, while it is compiled and afterwards */
+    uint64_t steps_max; /* of one compilation; a step is some 10 ns */
+    uint64_t steps;     /* that the last compilation took */
+} tg_schema_account_t;
 
 /* What is 0 or NULL takes its default. */
 typedef struct {
@@ -78,7 +93,8 @@ typedef struct {
     size_t max_subschemas;
     size_t max_bytes;
     unsigned max_depth;
-    uint64_t max_steps;
+    uint64_t max_steps;           /* of a check */
+    tg_schema_account_t *account; /* NULL: compiling has no other bounds */
 } tg_schema_options_t;
 
 typedef struct tg_schema_s tg_schema_t;
@@ -87,7 +103,8 @@ typedef struct tg_schema_checker_s tg_schema_checker_t;
 /*
  * NULL when the schema has a mistake: error then names its place (a JSON
  * pointer), the rule and what to write instead; it is empty when memory ran
- * out.  The schema keeps nothing of raw.  options may be NULL.
+ * out.  NULL, too, when compiling takes more than the account allows, which
+ * error then says.  The schema keeps nothing of raw.  options may be NULL.
  */
 tg_schema_t *tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
                                const tg_schema_options_t *options,

@@ -16,6 +16,23 @@ struct tg_schema_chunk_s {
     ((sizeof(tg_schema_chunk_t) + TG_SCHEMA_ALIGN - 1)                         \
      & ~(size_t) (TG_SCHEMA_ALIGN - 1))
 
+int
+tg_schema_memory_take(tg_schema_memory_t *memory, size_t size)
+{
+    if (memory == NULL) {
+        return TG_OK;
+    }
+
+    if (memory->left < size) {
+        memory->is_over = 1;
+        return TG_NOMEM;
+    }
+
+    memory->left -= size;
+
+    return TG_OK;
+}
+
 void *
 tg_schema_arena_get(tg_schema_arena_t *arena, size_t size)
 {
@@ -27,12 +44,18 @@ tg_schema_arena_get(tg_schema_arena_t *arena, size_t size)
 
     if (size > arena->left) {
         room = size > TG_SCHEMA_CHUNK / 4 ? size : TG_SCHEMA_CHUNK;
+
+        if (tg_schema_memory_take(arena->memory, room) != TG_OK) {
+            return NULL;
+        }
+
         chunk = tg_calloc(arena->alloc, TG_SCHEMA_CHUNK_HEAD + room);
 
         if (chunk == NULL) {
             return NULL;
         }
 
+        arena->size += room;
         chunk->size = TG_SCHEMA_CHUNK_HEAD + room;
 
         /* A large piece goes behind the chunk that still has room. */

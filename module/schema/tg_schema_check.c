@@ -114,6 +114,8 @@ tg_schema_dynamic_target(tg_schema_run_t *run, const tg_schema_node_t *node)
     }
 
     for (scope = run->scope; scope != NULL; scope = scope->outer) {
+        tg_schema_pay(run, TG_SCHEMA_STEP_BYTES / 4
+                               * (1 + scope->resource->n_anchors));
         anchor = tg_schema_anchor_find(scope->resource, node->dynamic_name);
 
         if (anchor != NULL && anchor->is_dynamic) {

@@ -68,16 +68,22 @@ tg_schema_judge(tg_schema_compile_t *compile)
         return TG_NOMEM;
     }
 
-    /* Who writes schemas is trusted: a long one may take long. */
+    /* Who writes schemas is trusted, or has an account of steps. */
     spent = 0;
     tg_schema_checker_frame(checker, SIZE_MAX / TG_SCHEMA_BYTE_STEPS / 2,
                             &spent);
     schema = *compile->schema;
     schema.root = doc->root;
     schema.max_steps += TG_SCHEMA_BYTE_STEPS * (uint64_t) judged->raw.len;
+
+    if (schema.max_steps > compile->steps) {
+        schema.max_steps = compile->steps;
+    }
+
     tg_buf_init(&text, compile->alloc);
     rc = tg_schema_check(&schema, checker, judged->raw, &text);
     tg_schema_checker_free(checker);
+    compile->steps -= spent < compile->steps ? spent : compile->steps;
 
     if (rc == TG_BAD || rc == TG_LIMIT) {
         (void) tg_schema_mistake_begin(compile, judged->at);
@@ -115,6 +121,77 @@ tg_schema_compile_all(tg_schema_compile_t *compile, tg_str_t raw)
     return rc;
 }
 
+int
+tg_schema_work(tg_schema_compile_t *compile, uint64_t steps)
+{
+    if (steps > compile->steps) {
+        compile->steps = 0;
+        return TG_LIMIT;
+    }
+
+    compile->steps -= steps;
+
+    return TG_OK;
+}
+
+/* Bounds as the account of the schema has them. */
+static void
+tg_schema_account_open(tg_schema_compile_t *compile)
+{
+    const tg_schema_account_t *account = compile->options.account;
+    tg_schema_t *schema = compile->schema;
+
+    compile->steps = UINT64_MAX;
+
+    if (account == NULL) {
+        return;
+    }
+
+    compile->steps = account->steps_max;
+    compile->memory.left = account->memory < account->memory_max
+                               ? account->memory_max - account->memory
+                               : 0;
+
+    if (compile->memory.left > account->schema_max) {
+        compile->memory.left = account->schema_max;
+    }
+
+    schema->arena.memory = &compile->memory;
+    compile->temp.memory = &compile->memory;
+}
+
+/* Counts a schema, or writes that it is too large: rc is how that ended. */
+static int
+tg_schema_account_close(tg_schema_compile_t *compile, int rc)
+{
+    tg_schema_account_t *account = compile->options.account;
+    tg_schema_t *schema = compile->schema;
+
+    schema->arena.memory = NULL;
+
+    if (account == NULL) {
+        return rc;
+    }
+
+    account->steps = account->steps_max - compile->steps;
+
+    if (rc == TG_OK) {
+        schema->size += schema->arena.size;
+        schema->account = account;
+        account->memory += schema->size;
+    }
+
+    if (rc == TG_LIMIT || (rc == TG_NOMEM && compile->memory.is_over)) {
+        tg_buf_truncate(compile->error, compile->error_start);
+        tg_buf_text(compile->error, rc == TG_LIMIT
+                                        ? "compiling it takes too many steps"
+                                        : "compiled it takes too much memory");
+        rc = TG_LIMIT;
+    }
+
+    return rc;
+}
+
 tg_schema_t *
 tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
                   const tg_schema_options_t *options, tg_buf_t *error)
@@ -142,8 +219,10 @@ tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
     schema->regex = compile.options.regex;
     schema->max_depth = compile.options.max_depth;
     schema->max_steps = compile.options.max_steps;
+    tg_schema_account_open(&compile);
 
-    rc = tg_schema_compile_all(&compile, raw);
+    rc = tg_schema_account_close(&compile,
+                                 tg_schema_compile_all(&compile, raw));
 
     if (rc == TG_OK) {
         tg_schema_flatten(schema, compile.nodes, compile.n_nodes);
@@ -158,6 +237,7 @@ tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
     }
 
     tg_free(alloc, compile.nodes);
+    tg_free(alloc, compile.values);
     tg_schema_arena_deinit(&compile.temp);
 
     return schema;
@@ -183,6 +263,10 @@ tg_schema_free(tg_schema_t *schema)
 
     for (entry = schema->regexes; entry != NULL; entry = entry->next) {
         schema->regex->free(schema->regex->ctx, entry->regex);
+    }
+
+    if (schema->account != NULL) {
+        schema->account->memory -= schema->size;
     }
 
     alloc = schema->arena.alloc;

@@ -62,10 +62,35 @@ typedef struct {
     tg_schema_node_t **nodes; /* in the order of the documents */
     size_t n_nodes;
     size_t cap_nodes;
-    tg_schema_names_t places; /* of the nodes, with their indices */
-    tg_schema_arena_t temp;   /* is gone after the compilation */
+    tg_schema_names_t places;  /* of the nodes, with their indices */
+    tg_schema_names_t members; /* of large objects that pointers go through */
+    tg_str_t *values;          /* of the members, by their indices */
+    size_t cap_values;
+    tg_schema_arena_t temp; /* is gone after the compilation */
     size_t n_bytes;
+    uint64_t steps; /* left */
+    tg_schema_memory_t memory;
 } tg_schema_compile_t;
+
+/*
+ * Steps of compiling, measured so that one takes some 10 ns: of a node, of a
+ * member or an element, of a pattern and of each of its bytes.  Besides, a
+ * step is 16 bytes that are passed, or 4 that a pattern is compiled to.
+ */
+enum {
+    TG_SCHEMA_NODE_STEPS = 40,
+    TG_SCHEMA_ENTRY_STEPS = 20,
+    TG_SCHEMA_PATTERN_STEPS = 300,
+    TG_SCHEMA_PATTERN_BYTE = 8,
+    TG_SCHEMA_PASS_BYTES = 16,
+    TG_SCHEMA_REGEX_BYTES = 4
+};
+
+/* Of comparing a URI with another one. */
+#define TG_SCHEMA_URI_STEPS(uri) (1 + (uri).len / 128)
+
+/* Takes steps from the compilation's: TG_OK or TG_LIMIT. */
+int tg_schema_work(tg_schema_compile_t *compile, uint64_t steps);
 
 /*
  * Mistakes.  All return TG_BAD; at is a place in one of the documents.

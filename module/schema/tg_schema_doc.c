@@ -24,8 +24,12 @@ tg_schema_find_twice(tg_schema_compile_t *compile, tg_str_t raw)
     memset(&names, 0, sizeof(names));
     tg_schema_entries(&entries, raw);
 
-    for (n = 0, rc = TG_OK; rc == TG_OK && tg_schema_entry(&entries); n++) {
-        if (entries.is_object) {
+    rc = tg_schema_work(compile, raw.len / TG_SCHEMA_PASS_BYTES);
+
+    for (n = 0; rc == TG_OK && tg_schema_entry(&entries); n++) {
+        rc = tg_schema_work(compile, TG_SCHEMA_ENTRY_STEPS);
+
+        if (rc == TG_OK && entries.is_object) {
             rc = tg_schema_decode(compile, entries.key, &text);
 
             if (rc == TG_OK) {
@@ -81,6 +85,11 @@ tg_schema_take(tg_schema_compile_t *compile, const char *at,
     if (raw.len == 0) {
         return tg_schema_mistake_document(compile, at, doc->uri,
                                           "is not valid JSON: it is empty");
+    }
+
+    /* It is checked and copied. */
+    if (tg_schema_work(compile, 4 * raw.len / TG_SCHEMA_PASS_BYTES) != TG_OK) {
+        return TG_LIMIT;
     }
 
     if (tg_json_check(raw, NULL) != TG_OK) {

@@ -183,8 +183,9 @@ static const struct {
     (sizeof(tg_schema_keywords) / sizeof(tg_schema_keywords[0]))
 
 /* Sorts the members of a schema object; unknown ones are remarks. */
-static void
-tg_schema_collect(tg_str_t raw, tg_schema_object_t *object)
+static int
+tg_schema_collect(tg_schema_compile_t *compile, tg_str_t raw,
+                  tg_schema_object_t *object)
 {
     tg_schema_entries_t entries;
     size_t i;
@@ -193,6 +194,10 @@ tg_schema_collect(tg_str_t raw, tg_schema_object_t *object)
     tg_schema_entries(&entries, raw);
 
     while (tg_schema_entry(&entries)) {
+        if (tg_schema_work(compile, TG_SCHEMA_ENTRY_STEPS) != TG_OK) {
+            return TG_LIMIT;
+        }
+
         for (i = 0; i < TG_SCHEMA_KEYWORDS; i++) {
             if (tg_json_body_is(entries.key,
                                 tg_str_c(tg_schema_keywords[i].name))) {
@@ -201,6 +206,8 @@ tg_schema_collect(tg_str_t raw, tg_schema_object_t *object)
             }
         }
     }
+
+    return TG_OK;
 }
 
 /* The rules of a part, which say nothing yet. */
@@ -381,7 +388,12 @@ tg_schema_build_object(tg_schema_compile_t *compile, tg_str_t raw,
     tg_schema_object_t object;
     int rc;
 
-    tg_schema_collect(raw, &object);
+    rc = tg_schema_collect(compile, raw, &object);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
     rc = tg_schema_build_identity(compile, &object, node);
 
     if (rc == TG_OK) {
@@ -413,6 +425,14 @@ tg_schema_build(tg_schema_compile_t *compile, tg_str_t raw,
                                  "raise the limit");
     }
 
+    /* Its bytes are passed by its parent, to look for keys, and by readers. */
+    rc = tg_schema_work(compile, TG_SCHEMA_NODE_STEPS
+                                     + 4 * raw.len / TG_SCHEMA_PASS_BYTES);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
     node = tg_schema_get(compile, sizeof(*node));
 
     if (node == NULL) {
@@ -420,6 +440,7 @@ tg_schema_build(tg_schema_compile_t *compile, tg_str_t raw,
     }
 
     node->at = raw.data;
+    node->len = raw.len;
     node->resource = resource;
     node->types = TG_SCHEMA_ANY;
     rc = tg_schema_node_add(compile, node);

@@ -151,6 +151,13 @@ tg_schema_build_needs(tg_schema_compile_t *compile,
     tg_schema_entries(&entries, raw);
 
     for (n = 0; rc == TG_OK && tg_schema_entry(&entries); n++) {
+        /* It is compared with those before it. */
+        rc = tg_schema_work(compile, TG_SCHEMA_ENTRY_STEPS + n / 8);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
         rc = tg_schema_listed(compile, rules, entries.value, &name);
 
         if (rc != TG_OK) {

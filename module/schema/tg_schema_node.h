@@ -13,12 +13,23 @@
 
 typedef struct tg_schema_chunk_s tg_schema_chunk_t;
 
+/* What a compilation may hold, in all of its arenas and patterns. */
+typedef struct {
+    size_t left;
+    int is_over; /* something was refused */
+} tg_schema_memory_t;
+
 /* Memory that is freed as a whole. */
 typedef struct {
     const tg_alloc_t *alloc;
+    tg_schema_memory_t *memory; /* NULL: no bound */
     tg_schema_chunk_t *chunks;
     size_t left; /* in the first chunk */
+    size_t size; /* of all chunks */
 } tg_schema_arena_t;
+
+/* Takes bytes from what may be held, NULL being no bound: TG_OK or TG_NOMEM. */
+int tg_schema_memory_take(tg_schema_memory_t *memory, size_t size);
 
 /* Zeroed memory, or NULL. */
 void *tg_schema_arena_get(tg_schema_arena_t *arena, size_t size);
@@ -166,6 +177,7 @@ typedef struct {
 
 struct tg_schema_node_s {
     const char *at; /* its text */
+    size_t len;
     tg_schema_resource_t *resource;
     uint8_t types;
     uint8_t is_true; /* everything fits */
@@ -205,6 +217,7 @@ struct tg_schema_resource_s {
     const tg_schema_doc_t *doc;
     const tg_schema_node_t *root;
     tg_schema_anchor_t *anchors;
+    size_t n_anchors;
     unsigned vocabularies;
 };
 
@@ -225,6 +238,8 @@ struct tg_schema_s {
     struct tg_schema_regexes_s *regexes; /* to be freed by the host */
     unsigned max_depth;
     uint64_t max_steps;
+    tg_schema_account_t *account; /* NULL: none */
+    size_t size;                  /* what counts in it */
 };
 
 typedef struct tg_schema_regexes_s {

@@ -135,14 +135,31 @@ tg_schema_need(tg_schema_compile_t *compile, tg_str_t raw, tg_json_type_t type,
     return tg_schema_mistake_got(compile, raw, what);
 }
 
+/* What a pattern was compiled to is known only afterwards, but never much. */
+static int
+tg_schema_count_regex(tg_schema_compile_t *compile, void *regex)
+{
+    const tg_schema_regex_t *by = compile->options.regex;
+    size_t size;
+
+    size = by->size(by->ctx, regex);
+    compile->schema->size += size;
+
+    if (tg_schema_memory_take(compile->schema->arena.memory, size) != TG_OK) {
+        return TG_NOMEM;
+    }
+
+    return tg_schema_work(compile, size / TG_SCHEMA_REGEX_BYTES);
+}
+
 int
 tg_schema_build_pattern(tg_schema_compile_t *compile, const char *at,
                         tg_str_t text, tg_schema_pattern_t *pattern)
 {
     const tg_schema_regex_t *regex;
     tg_schema_regexes_t *entry;
+    tg_buf_t translated, error;
     const char *why;
-    tg_buf_t translated;
     int rc;
 
     regex = compile->options.regex;
@@ -157,26 +174,39 @@ tg_schema_build_pattern(tg_schema_compile_t *compile, const char *at,
                                  "patterns are not supported here");
     }
 
+    rc = tg_schema_work(compile, TG_SCHEMA_PATTERN_STEPS
+                                     + TG_SCHEMA_PATTERN_BYTE * text.len);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
     pattern->text = text;
     tg_buf_init(&translated, compile->alloc);
+    tg_buf_init(&error, compile->alloc);
     rc = tg_pattern_translate(text, &translated, &pattern->weight, &why);
-    (void) tg_schema_mistake_begin(compile, at);
 
     if (rc == TG_BAD) {
-        tg_buf_text(compile->error, why);
+        (void) tg_schema_mistake(compile, at, why);
 
     } else if (rc == TG_OK) {
         rc = regex->compile(regex->ctx, tg_buf_view(&translated), &entry->regex,
-                            compile->error);
+                            &error);
     }
 
+    if (rc == TG_BAD && error.len != 0) {
+        (void) tg_schema_mistake_begin(compile, at);
+        tg_buf_str(compile->error, tg_buf_view(&error));
+    }
+
+    tg_buf_deinit(&error);
     tg_buf_deinit(&translated);
 
     if (rc == TG_OK) {
-        tg_buf_truncate(compile->error, compile->error_start);
         entry->next = compile->schema->regexes;
         compile->schema->regexes = entry;
         pattern->regex = entry->regex;
+        rc = tg_schema_count_regex(compile, entry->regex);
     }
 
     return rc;
@@ -243,7 +273,12 @@ tg_schema_build_strings(tg_schema_compile_t *compile,
     rc = names != NULL ? TG_OK : TG_NOMEM;
 
     for (i = 0; rc == TG_OK && i < values->n; i++) {
-        rc = tg_schema_decode(compile, tg_json_body(values->list[i]), &text);
+        rc = tg_schema_work(compile, TG_SCHEMA_ENTRY_STEPS);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_decode(compile, tg_json_body(values->list[i]),
+                                  &text);
+        }
 
         if (rc == TG_OK) {
             rc = tg_schema_names_add(names, &compile->schema->arena, text,

@@ -3,6 +3,9 @@
 
 #include "schema/tg_schema_run.h"
 
+/* Bytes of an object that is not read again for each reference. */
+#define TG_SCHEMA_LARGE 1024
+
 static int
 tg_schema_mistake_ref(tg_schema_compile_t *compile,
                       const tg_schema_pending_t *pending, const char *why)
@@ -26,6 +29,10 @@ tg_schema_find_resource(tg_schema_compile_t *compile,
 
     for (resource = compile->resources; resource != NULL;
          resource = resource->next) {
+        if (tg_schema_work(compile, TG_SCHEMA_URI_STEPS(uri)) != TG_OK) {
+            return TG_LIMIT;
+        }
+
         if (tg_str_eq(resource->uri, uri) && resource->root != NULL) {
             *root = resource->root;
             return TG_OK;
@@ -63,6 +70,137 @@ tg_schema_pointer_token(tg_str_t *pointer, char *token)
     *pointer = tg_str(p, (size_t) (end - p));
 
     return tg_str(token, len);
+}
+
+/* A member of an object from which references lead on, by its decoded key. */
+static int
+tg_schema_member_key(tg_schema_compile_t *compile, const char *at,
+                     tg_str_t token, tg_str_t *key)
+{
+    char *data;
+
+    data = tg_schema_arena_get(&compile->temp, sizeof(at) + token.len);
+
+    if (data == NULL) {
+        return TG_NOMEM;
+    }
+
+    memcpy(data, &at, sizeof(at));
+
+    if (token.len != 0) {
+        memcpy(data + sizeof(at), token.data, token.len);
+    }
+
+    *key = tg_str(data, sizeof(at) + token.len);
+
+    return TG_OK;
+}
+
+static int
+tg_schema_member_add(tg_schema_compile_t *compile, const char *at,
+                     tg_str_t token, tg_str_t value)
+{
+    uint32_t index;
+    tg_str_t key;
+    int rc;
+
+    rc = tg_schema_work(compile, TG_SCHEMA_ENTRY_STEPS);
+
+    if (rc == TG_OK) {
+        rc = tg_schema_member_key(compile, at, token, &key);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_schema_names_add(&compile->members, &compile->temp, key,
+                                 &index);
+    }
+
+    if (rc == TG_OK) {
+        rc = tg_schema_grow(compile->alloc, &compile->values,
+                            &compile->cap_values, compile->members.n,
+                            sizeof(*compile->values));
+    }
+
+    if (rc == TG_OK) {
+        compile->values[index] = value;
+    }
+
+    return rc;
+}
+
+/* Notes all members of an object, and then that it has noted them. */
+static int
+tg_schema_member_add_all(tg_schema_compile_t *compile, tg_str_t raw)
+{
+    tg_schema_entries_t entries;
+    tg_str_t token;
+    int rc;
+
+    rc = tg_schema_work(compile, raw.len / TG_SCHEMA_PASS_BYTES);
+    tg_schema_entries(&entries, raw);
+
+    while (rc == TG_OK && tg_schema_entry(&entries)) {
+        rc = tg_schema_decode(compile, entries.key, &token);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_member_add(compile, raw.data + 1, token,
+                                      entries.value);
+        }
+    }
+
+    return rc == TG_OK
+               ? tg_schema_member_add(compile, raw.data, TG_STR_NONE, raw)
+               : rc;
+}
+
+static int
+tg_schema_member_find(tg_schema_compile_t *compile, const char *at,
+                      tg_str_t token, tg_str_t *found)
+{
+    const tg_schema_name_t *name;
+    uint32_t hint;
+    tg_str_t key;
+    int rc;
+
+    rc = tg_schema_member_key(compile, at, token, &key);
+
+    if (rc != TG_OK) {
+        return rc;
+    }
+
+    hint = 0;
+    name = tg_schema_names_find(&compile->members, key, &hint);
+
+    if (name == NULL) {
+        return TG_MISSING;
+    }
+
+    *found = compile->values[name - compile->members.list];
+
+    return TG_OK;
+}
+
+/* A large object from which many references lead on is read only once. */
+static int
+tg_schema_pointer_member(tg_schema_compile_t *compile, tg_str_t raw,
+                         tg_str_t token, tg_str_t *found)
+{
+    tg_str_t all;
+    int rc;
+
+    if (raw.len < TG_SCHEMA_LARGE) {
+        return tg_json_get(raw, token, found);
+    }
+
+    rc = tg_schema_member_find(compile, raw.data, TG_STR_NONE, &all);
+
+    if (rc == TG_MISSING) {
+        rc = tg_schema_member_add_all(compile, raw);
+    }
+
+    return rc == TG_OK
+               ? tg_schema_member_find(compile, raw.data + 1, token, found)
+               : rc;
 }
 
 static int
@@ -104,10 +242,8 @@ tg_schema_follow(tg_schema_compile_t *compile,
                  const tg_schema_node_t *root, tg_str_t pointer,
                  const tg_schema_node_t **found)
 {
-    const tg_schema_doc_t *doc;
     const tg_schema_node_t *node;
     tg_str_t raw, token;
-    tg_json_t json;
     char *scratch;
     int rc;
 
@@ -117,16 +253,24 @@ tg_schema_follow(tg_schema_compile_t *compile,
         return TG_NOMEM;
     }
 
-    doc = root->resource->doc;
-    tg_json_init(&json, tg_str(root->at, (size_t) (doc->raw.data + doc->raw.len
-                                                   - root->at)));
-    rc = tg_json_value(&json, &raw);
+    raw = tg_str(root->at, root->len);
+    rc = TG_OK;
 
     while (rc == TG_OK && pointer.len != 0) {
+        /* The elements before it are passed. */
+        rc = tg_schema_work(compile, TG_SCHEMA_ENTRY_STEPS
+                                         + (*raw.data == '['
+                                                ? raw.len / TG_SCHEMA_PASS_BYTES
+                                                : 0));
+
+        if (rc != TG_OK) {
+            return rc;
+        }
+
         token = tg_schema_pointer_token(&pointer, scratch);
 
         if (tg_json_type(raw) == TG_JSON_OBJECT) {
-            rc = tg_json_get(raw, token, &raw);
+            rc = tg_schema_pointer_member(compile, raw, token, &raw);
         } else if (tg_json_type(raw) == TG_JSON_ARRAY) {
             rc = tg_schema_pointer_element(raw, token, &raw);
         } else {
@@ -135,6 +279,10 @@ tg_schema_follow(tg_schema_compile_t *compile,
 
         node = rc == TG_OK ? tg_schema_node_at(compile, raw.data) : NULL;
         root = node != NULL ? node : root;
+    }
+
+    if (rc != TG_OK && rc != TG_MISSING) {
+        return rc;
     }
 
     if (rc != TG_OK) {
@@ -170,6 +318,10 @@ tg_schema_find_target(tg_schema_compile_t *compile,
         return tg_schema_follow(compile, pending, root, fragment, target);
     }
 
+    if (tg_schema_work(compile, root->resource->n_anchors) != TG_OK) {
+        return TG_LIMIT;
+    }
+
     anchor = tg_schema_anchor_find(root->resource, fragment);
 
     if (anchor == NULL) {
@@ -197,6 +349,13 @@ tg_schema_resolve_one(tg_schema_compile_t *compile,
     tg_str_t uri;
     size_t len;
     int rc;
+
+    if (tg_schema_work(compile,
+                       pending->node->resource->uri.len + pending->text.len)
+        != TG_OK)
+    {
+        return TG_LIMIT;
+    }
 
     (void) tg_uri_parse(pending->node->resource->uri, &base);
     (void) tg_uri_parse(pending->text, &reference);

@@ -89,9 +89,7 @@ static int
 tg_schema_judge_later(tg_schema_compile_t *compile, tg_str_t at, tg_str_t uri,
                       const tg_schema_node_t *node)
 {
-    const tg_str_t *all = &node->resource->doc->raw;
     tg_schema_judged_t *judged;
-    tg_json_t json;
 
     judged = tg_schema_get(compile, sizeof(*judged));
 
@@ -101,9 +99,7 @@ tg_schema_judge_later(tg_schema_compile_t *compile, tg_str_t at, tg_str_t uri,
 
     judged->at = at.data;
     judged->uri = uri;
-    tg_json_init(&json,
-                 tg_str(node->at, (size_t) (tg_str_end(*all) - node->at)));
-    (void) tg_json_value(&json, &judged->raw);
+    judged->raw = tg_str(node->at, node->len);
     judged->next = compile->judged;
     compile->judged = judged;
 
@@ -202,6 +198,10 @@ tg_schema_read_id(tg_schema_compile_t *compile, tg_str_t raw,
                                        "a schema with \"$anchor\"");
     }
 
+    if (tg_schema_work(compile, node->resource->uri.len + text.len) != TG_OK) {
+        return TG_LIMIT;
+    }
+
     (void) tg_uri_parse(node->resource->uri, &base);
     tg_buf_init(&full, compile->alloc);
     tg_uri_resolve(&base, &reference, &full);
@@ -229,6 +229,10 @@ tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
     }
 
     for (other = compile->resources; other != NULL; other = other->next) {
+        if (tg_schema_work(compile, TG_SCHEMA_URI_STEPS(uri)) != TG_OK) {
+            return TG_LIMIT;
+        }
+
         if (tg_str_eq(other->uri, uri)
             && (other != node->resource || other->root != NULL))
         {
@@ -297,6 +301,10 @@ tg_schema_build_anchor(tg_schema_compile_t *compile, tg_str_t raw,
                                        "letters, digits, _, - and .");
     }
 
+    if (tg_schema_work(compile, node->resource->n_anchors) != TG_OK) {
+        return TG_LIMIT;
+    }
+
     if (tg_schema_anchor_find(node->resource, name) != NULL) {
         return tg_schema_mistake_value(compile, raw,
                                        "two schemas have this anchor");
@@ -313,6 +321,7 @@ tg_schema_build_anchor(tg_schema_compile_t *compile, tg_str_t raw,
     anchor->is_dynamic = is_dynamic;
     anchor->next = node->resource->anchors;
     node->resource->anchors = anchor;
+    node->resource->n_anchors++;
 
     return TG_OK;
 }
