@@ -8,15 +8,38 @@
 #include "help.h"
 
 #include "base/tg_utf8.h"
-#include "runner/spill/tg_spill_page.h"
+#include "regex/tg_regex.h"
+#include "runner/spill/tg_spill_search.h"
+#include "schema/tg_pattern.h"
 
-#include <regex.h>
 #include <stdlib.h>
 
+/* The page, by as many time slices as it takes. */
 static int
-page_goes_on(void *ctx)
+page_run(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
+         tg_buf_t *remark)
 {
-    return 0;
+    tg_spill_search_t *search;
+    int rc;
+
+    if (query->pattern.data == NULL) {
+        tg_spill_page(text, query, page, remark);
+        return TG_OK;
+    }
+
+    search = tg_spill_search_new(text, query, page, remark);
+
+    if (search == NULL) {
+        return TG_BAD;
+    }
+
+    do {
+        rc = tg_spill_search_run(search);
+    } while (rc == TG_AGAIN);
+
+    tg_spill_search_free(search);
+
+    return rc;
 }
 
 static int
@@ -27,7 +50,7 @@ page_get(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
 
     tg_buf_truncate(page, 0);
     tg_buf_truncate(remark, 0);
-    rc = tg_spill_page(text, query, page, remark, page_goes_on, NULL);
+    rc = page_run(text, query, page, remark);
     FUZZ(rc == TG_OK || rc == TG_BAD);
     FUZZ(tg_utf8_is_valid(tg_buf_view(page)));
     FUZZ_LINE(tg_buf_view(remark));
@@ -58,7 +81,7 @@ page_all(tg_str_t text, tg_spill_query_t query)
     tg_buf_init(&remark, tg_alloc_libc());
     tg_buf_init(&all, tg_alloc_libc());
     tg_buf_init(&whole, tg_alloc_libc());
-    query.pattern = NULL;
+    query.pattern = TG_STR_NONE;
     query.line = 1;
     query.offset = query.offset < 0 ? -1 : 0;
 
@@ -92,41 +115,71 @@ page_all(tg_str_t text, tg_spill_query_t query)
 
 /* --- patterns --- */
 
+/* TG_OK, TG_MISSING or TG_LIMIT. */
 static int
-page_matches(const regex_t *regex, tg_str_t line)
+page_matches(void *code, unsigned weight, tg_str_t line)
 {
-    regmatch_t range;
+    const tg_schema_regex_t *regex;
+    uint64_t spent;
+    tg_buf_t valid;
+    int rc;
 
-    range.rm_so = 0;
-    range.rm_eo = (regoff_t) line.len;
+    regex = tg_regex_pcre2();
+    tg_buf_init(&valid, tg_alloc_libc());
+    tg_utf8_put_lossy(&valid, line);
+    weight = weight < valid.len ? weight : (unsigned) valid.len;
+    rc = regex->match(regex->ctx, code, tg_buf_view(&valid),
+                      TG_SPILL_STEPS / (1 + weight / TG_SPILL_RUN), &spent);
+    tg_buf_deinit(&valid);
 
-    return regexec(regex, line.data, 1, &range, REG_STARTEND) == 0;
+    return rc;
 }
 
-/* The numbers of the lines that are found, each behind a newline. */
-static void
-page_expect(const regex_t *regex, tg_str_t text, tg_buf_t *numbers)
+/*
+ * The numbers of the lines that are found, each behind a newline.  0: one of
+ * them is too costly.
+ */
+static int
+page_expect(tg_str_t pattern, tg_str_t text, tg_buf_t *numbers)
 {
-    const char *p, *end, *next;
+    const tg_schema_regex_t *regex;
+    const char *p, *end, *next, *why;
+    unsigned weight;
+    tg_buf_t source;
     int64_t line;
+    void *code;
+    int rc;
 
+    regex = tg_regex_pcre2();
+    tg_buf_init(&source, tg_alloc_libc());
+    FUZZ(tg_pattern_translate(pattern, &source, &weight, &why) == TG_OK);
+    FUZZ(regex->compile(regex->ctx, tg_buf_view(&source), &code, &source)
+         == TG_OK);
     end = tg_str_end(text);
+    rc = TG_MISSING;
 
-    for (p = text.data, line = 1; p < end; p = next + 1, line++) {
+    for (p = text.data, line = 1; p < end && rc != TG_LIMIT; p = next + 1) {
         next = memchr(p, '\n', (size_t) (end - p));
         next = next != NULL ? next : end;
+        rc = page_matches(code, weight, tg_str(p, (size_t) (next - p)));
 
-        if (page_matches(regex, tg_str(p, (size_t) (next - p)))) {
+        if (rc == TG_OK) {
             tg_buf_printf(numbers, "\n%lld", (long long) line);
         }
+
+        line++;
     }
+
+    regex->free(regex->ctx, code);
+    tg_buf_deinit(&source);
+
+    return rc != TG_LIMIT;
 }
 
 static void
 page_search(tg_str_t text, tg_spill_query_t query)
 {
     tg_buf_t page, remark, found, expected;
-    regex_t regex;
     int64_t n;
 
     tg_buf_init(&page, tg_alloc_libc());
@@ -135,11 +188,9 @@ page_search(tg_str_t text, tg_spill_query_t query)
     tg_buf_init(&expected, tg_alloc_libc());
     query.line = 1;
 
-    if (page_get(text, &query, &page, &remark) == TG_OK) {
-        FUZZ(regcomp(&regex, query.pattern, REG_EXTENDED | REG_NOSUB) == 0);
-        page_expect(&regex, text, &expected);
-        regfree(&regex);
-
+    if (page_get(text, &query, &page, &remark) == TG_OK
+        && page_expect(query.pattern, text, &expected))
+    {
         /* A line a page: its number is what the page begins with. */
         query.lines = 1;
 
@@ -170,7 +221,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_spill_query_t query;
     tg_buf_t page, remark;
     tg_str_t text, line;
-    char *pattern, *copy;
     fuzz_in_t in;
     unsigned from;
 
@@ -183,29 +233,24 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     query.offset = from & 1 ? (int64_t) (from / 2) : -1;
     line = fuzz_until_newline(&in);
     text = fuzz_rest(&in);
-    pattern = strndup(line.data != NULL ? line.data : "", line.len);
-    /* The sanitizer's regexec() wants an end that ours does not need. */
-    copy = calloc(1, text.len + 1);
-    memcpy(copy, text.len != 0 ? text.data : "", text.len);
-    text = tg_str(copy, text.len);
-
     /* From anywhere. */
     tg_buf_init(&page, tg_alloc_libc());
     tg_buf_init(&remark, tg_alloc_libc());
     FUZZ(page_get(text, &query, &page, &remark) == TG_OK);
-    query.pattern = pattern;
-    (void) page_get(text, &query, &page, &remark);
+    query.pattern = line;
+
+    if (tg_utf8_is_valid(line)) {
+        (void) page_get(text, &query, &page, &remark);
+    }
+
     tg_buf_deinit(&page);
     tg_buf_deinit(&remark);
 
     page_all(text, query);
 
-    if (pattern[0] != '\0') {
+    if (line.len != 0 && tg_utf8_is_valid(line)) {
         page_search(text, query);
     }
-
-    free(copy);
-    free(pattern);
 
     return 0;
 }

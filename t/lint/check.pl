@@ -94,6 +94,13 @@ sub libraries {
 my $impure = qr/\b(?:f?printf|puts|fopen|fwrite|fread|getenv|system|rand|
     srand|exit|abort|strtok|strerror|setlocale)\s*\(/x;
 
+# libuv's pool has four threads.  In the runner they are for the task stores:
+# a client's work goes to runner/tg_threads.h.
+my $pool = qr/\buv_(?:queue_work|getaddrinfo|getnameinfo|fs_\w+)\s*\(/;
+
+# One dialect, with a bound of steps: regex/tg_regex.h.
+my $unbounded = qr/\breg(?:comp|exec)\s*\(/;
+
 my $wrong = 0;
 
 # Functions, where their names begin a line.
@@ -134,6 +141,7 @@ sub check_file {
     my $tabs = $file =~ /\.mk$/;
     my $is_pure = $file =~ m{^module/(?:base|schema|core|rule|tool)/};
     open my $fh, '<:encoding(UTF-8)', $file or die "$file: $!\n";
+    my $has_pool = $file !~ m{^module/runner/(?!store/)};
     my $comment = 0;
     while (my $text = <$fh>) {
         chomp $text;
@@ -148,6 +156,10 @@ sub check_file {
         $defined{$1} = 1 if $text =~ /^(\w+)\(/;
         complain($file, $., "a room without I/O must not call $&")
             if $is_pure && !$comment && $text =~ $impure;
+        complain($file, $., "the runner's pool is for the task stores: $&")
+            if !$has_pool && !$comment && $text =~ $pool;
+        complain($file, $., "regular expressions are those of regex/: $&")
+            if $file =~ /^module/ && !$comment && $text =~ $unbounded;
         $comment = 0 if $text =~ m{\*/};
     }
     complain($file, $., "$. lines, 600 are too many") if $. >= 600;

@@ -5,11 +5,12 @@
 #include "core_help.h"
 
 #include "runner/spill/tg_spill.h"
-#include "runner/spill/tg_spill_page.h"
+#include "runner/spill/tg_spill_search.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -199,10 +200,33 @@ HELP_TEST(leftovers, "what a runner before left")
 
 /* --- pages --- */
 
+/* The page, by as many time slices as it takes. */
 static int
-never(void *ctx)
+page_of(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
+        tg_buf_t *remark)
 {
-    return 0;
+    tg_spill_search_t *search;
+    int rc;
+
+    if (query->pattern.data == NULL) {
+        tg_spill_page(text, query, page, remark);
+        return TG_OK;
+    }
+
+    search = tg_spill_search_new(text, query, page, remark);
+
+    if (search == NULL) {
+        CU_ASSERT(remark->len != 0);
+        return TG_BAD;
+    }
+
+    do {
+        rc = tg_spill_search_run(search);
+    } while (rc == TG_AGAIN);
+
+    tg_spill_search_free(search);
+
+    return rc;
 }
 
 static int
@@ -214,8 +238,7 @@ page_is(const tg_spill_query_t *query, const char *page, const char *remark)
 
     tg_buf_init(&got, tg_alloc_libc());
     tg_buf_init(&said, tg_alloc_libc());
-    rc = tg_spill_page(tg_str(text, sizeof(text) - 1), query, &got, &said,
-                       never, NULL);
+    rc = page_of(tg_str(text, sizeof(text) - 1), query, &got, &said);
     HELP_EQ(tg_buf_view(&got), page);
     CU_ASSERT(strstr(help_text(tg_buf_view(&said)), remark) != NULL);
     tg_buf_deinit(&got);
@@ -223,6 +246,11 @@ page_is(const tg_spill_query_t *query, const char *page, const char *remark)
 
     return rc;
 }
+
+#define S(text)                                                                \
+    {                                                                          \
+        text, sizeof(text) - 1                                                 \
+    }
 
 HELP_TEST(pages, "pages")
 {
@@ -232,61 +260,88 @@ HELP_TEST(pages, "pages")
         const char *remark;
         int rc;
     } cases[] = {
-        { { 1, 99, -1, 99, NULL },
+        { { 1, 99, -1, 99, { NULL, 0 } },
           "one\ntwo\xc3\xa9\nthree\n",
           "lines 1 to 3; this is the end",
           TG_OK },
-        { { 2, 1, -1, 99, NULL },
+        { { 2, 1, -1, 99, { NULL, 0 } },
           "two\xc3\xa9\n",
           "[line 2; it goes on with \"line\": 3]",
           TG_OK },
-        { { 3, 9, -1, 99, NULL },
+        { { 3, 9, -1, 99, { NULL, 0 } },
           "three\n",
           "[line 3; this is the end]",
           TG_OK },
-        { { 1, 99, -1, 10, NULL }, "one\ntwo\xc3\xa9\n", "\"line\": 3", TG_OK },
-        { { 1, 99, -1, 2, NULL }, "on", "\"offset\": 2", TG_OK },
-        { { 4, 1, -1, 99, NULL }, "", "there are 3 lines", TG_OK },
-        { { 1, 99, 4, 4, NULL }, "two", "\"offset\": 7", TG_OK },
-        { { 1, 99, 4, 5, NULL }, "two\xc3\xa9", "\"offset\": 9", TG_OK },
-        { { 1, 99, 10, 99, NULL }, "three\n", "this is the end", TG_OK },
-        { { 1, 99, 15, 99, NULL },
+        { { 1, 99, -1, 10, { NULL, 0 } },
+          "one\ntwo\xc3\xa9\n",
+          "\"line\": 3",
+          TG_OK },
+        { { 1, 99, -1, 2, { NULL, 0 } }, "on", "\"offset\": 2", TG_OK },
+        { { 4, 1, -1, 99, { NULL, 0 } }, "", "there are 3 lines", TG_OK },
+        { { 1, 99, 4, 4, { NULL, 0 } }, "two", "\"offset\": 7", TG_OK },
+        { { 1, 99, 4, 5, { NULL, 0 } }, "two\xc3\xa9", "\"offset\": 9", TG_OK },
+        { { 1, 99, 10, 99, { NULL, 0 } }, "three\n", "this is the end", TG_OK },
+        { { 1, 99, 15, 99, { NULL, 0 } },
           "\n",
           "[1 byte from offset 15 on, of 16; this is the end]",
           TG_OK },
-        { { 1, 99, 99, 99, NULL }, "", "this is the end", TG_OK },
-        { { 1, 99, -1, 99, "^t" },
+        { { 1, 99, 99, 99, { NULL, 0 } }, "", "this is the end", TG_OK },
+        { { 1, 99, -1, 99, S("^t") },
           "2:two\xc3\xa9\n3:three\n",
           "2 matching lines; there are no more",
           TG_OK },
-        { { 1, 1, -1, 99, "^t" }, "2:two\xc3\xa9\n", "\"line\": 3", TG_OK },
-        { { 3, 9, -1, 99, "e" }, "3:three\n", "no more", TG_OK },
-        { { 1, 9, -1, 99, "e$" }, "1:one\n3:three\n", "no more", TG_OK },
-        { { 1, 9, -1, 99, "(" }, "", "no regular expression", TG_BAD },
-        { { 1, 9, -1, 99, "(a)\\1" }, "", "backreference", TG_BAD },
-        { { 1, 9, -1, 99, "a{1,9}{1,9}" }, "", "more than one {", TG_BAD },
-        { { 1, 9, -1, 99, "a)(b" }, "", "no regular expression", TG_BAD },
-        { { 1, 9, -1, 99, "^e|^o|w.*" },
+        { { 1, 1, -1, 99, S("^t") }, "2:two\xc3\xa9\n", "\"line\": 3", TG_OK },
+        { { 3, 9, -1, 99, S("e") }, "3:three\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("e$") }, "1:one\n3:three\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("(") }, "", "not a regular expression", TG_BAD },
+        { { 1, 9, -1, 99, S("a)(b") }, "", "not a regular expression", TG_BAD },
+        { { 1, 9, -1, 99, S("[[:alpha:]]+") },
+          "",
+          "not a regular expression",
+          TG_BAD },
+        { { 1, 9, -1, 99, S("(o|e)(.)\\1") }, "", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("(.)\\1") }, "3:three\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("o{1,9}{1,9}") },
+          "",
+          "not a regular expression",
+          TG_BAD },
+        { { 1, 9, -1, 99, S("(?:o{1,9}){1,9}n") },
+          "1:one\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, S("\\bo\\w+$") }, "1:one\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("^two\\u00e9$") },
+          "2:two\xc3\xa9\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, S("^.{4}$") }, "2:two\xc3\xa9\n", "no more", TG_OK },
+        { { 1, 9, -1, 99, S("^e|^o|w.*") },
           "1:one\n2:two\xc3\xa9\n",
           "no more",
           TG_OK },
-        { { 1, 9, -1, 99, "(t|h){2}(r+e+)+" }, "3:three\n", "no more", TG_OK },
-        { { 1, 9, -1, 99, "(one){3,32767}" }, "", "repeats too much", TG_BAD },
-        { { 1, 9, -1, 99, "o{99999999999999999999}" },
+        { { 1, 9, -1, 99, S("(t|h){2}(r+e+)+") },
+          "3:three\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, S("(one){3,32767}") }, "", "too large", TG_BAD },
+        { { 1, 9, -1, 99, S("o{99999999999999999999}") },
           "",
-          "repeats too much",
+          "not a regular expression",
           TG_BAD },
-        { { 1, 9, -1, 99, "((((((((((o+)+)+)+)+)+)+)+)+)+)+" },
+        { { 1, 9, -1, 99, S("((((((((((o+)+)+)+)+)+)+)+)+)+)+") },
+          "1:one\n2:two\xc3\xa9\n",
+          "no more",
+          TG_OK },
+        { { 1, 9, -1, 99, S("o++++++++++++++") },
           "",
-          "repeats too much",
+          "not a regular expression",
           TG_BAD },
-        { { 1, 9, -1, 99, "o++++++++++++++" }, "", "repeats too", TG_BAD },
-        { { 1, 9, -1, 8, "^" },
+        { { 1, 9, -1, 8, S("^") },
           "1:one\n",
           "1 matching line; the search "
           "goes on with \"line\": 2",
           TG_OK },
-        { { 2, 9, -1, 4, "^" },
+        { { 2, 9, -1, 4, S("^") },
           "2:two\n",
           "1 matching line, the beginning "
           "of it; it goes on with \"offset\": 7; the search goes on with "
@@ -301,14 +356,11 @@ HELP_TEST(pages, "pages")
     }
 }
 
-/* One that goes over a line from each of its bytes on takes minutes. */
-HELP_TEST(search, "a pattern that is dear")
+/* A line of so many characters of alphabet, in no order. */
+static char *
+line_of(const char *alphabet, size_t len)
 {
-    static const size_t len = TG_SPILL_LINE_MAX;
-    tg_spill_query_t query;
-    tg_buf_t page, remark;
     unsigned random;
-    clock_t start;
     char *text;
     size_t i;
 
@@ -317,24 +369,218 @@ HELP_TEST(search, "a pattern that is dear")
 
     for (i = 0, random = 1; i < len; i++) {
         random = random * 1103515245 + 12345;
-        text[i] = (random >> 16 & 1) != 0 ? 'a' : 'b';
+        text[i] = alphabet[(random >> 16) % strlen(alphabet)];
     }
 
+    return text;
+}
+
+static void
+repeat(char *room, const char *text, unsigned n)
+{
+    while (n-- != 0) {
+        room = stpcpy(room, text);
+    }
+}
+
+/* Patterns that a matcher may need ages for, or the C library to compile. */
+HELP_TEST(costly, "patterns that are costly")
+{
+    static const char *const patterns[] = {
+        "(a|b)*a(a|b){100}[cd]",
+        "(a+)+[cd]",
+        "(a|b|ab)*[cd]",
+        "([ab]+)*[cd]",
+        "(.*)*[cd]",
+        "(.*a){20}[cd]",
+        ".*.*.*.*.*.*[cd]",
+        "(a|a?)+[cd]",
+        "(?=(a*b*)*[cd])",
+        "(a*)\\1*b\\1*[cd]",
+        "(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*"
+        "(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*"
+        "(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*(a*)*[cd]",
+    };
+    char dots[TG_SPILL_PATTERN_MAX + 1];
+    tg_spill_query_t query;
+    tg_buf_t page, remark;
+    clock_t start;
+    char *text;
+    size_t i;
+
+    strcpy(dots, "(a|b)*a");
+    repeat(dots + 7, ".", 240);
+    strcat(dots, "[cd]");
+    text = line_of("a", 16384);
     memset(&query, 0, sizeof(query));
     query.line = 1;
     query.lines = 9;
     query.offset = -1;
     query.bytes = 99;
-    query.pattern = "(a|b)*a(a|b){100}c";
     tg_buf_init(&page, tg_alloc_libc());
     tg_buf_init(&remark, tg_alloc_libc());
     start = clock();
-    CU_ASSERT(
-        tg_spill_page(tg_str(text, len), &query, &page, &remark, never, NULL)
-        == TG_OK);
-    CU_ASSERT(clock() - start < 10 * CLOCKS_PER_SEC);
-    HELP_EQ(tg_buf_view(&remark), "[0 matching lines; there are no more]");
+
+    for (i = 0; i <= sizeof(patterns) / sizeof(patterns[0]); i++) {
+        query.pattern = tg_str_c(i == 0 ? dots : patterns[i - 1]);
+        CU_ASSERT(page_of(tg_str_c(text), &query, &page, &remark) == TG_BAD);
+        CU_ASSERT(
+            strstr(help_text(tg_buf_view(&remark)), "too many steps on line 1,")
+            != NULL);
+        CU_ASSERT(page.len == 0);
+        tg_buf_truncate(&remark, 0);
+    }
+
+    CU_ASSERT(clock() - start < 30 * CLOCKS_PER_SEC);
     tg_buf_deinit(&page);
     tg_buf_deinit(&remark);
     free(text);
+}
+
+/* What was found before such a line is not lost, nor what is behind it. */
+HELP_TEST(behind, "a line that a pattern is too costly for")
+{
+    tg_spill_query_t query;
+    tg_buf_t text, page, remark;
+    char *line;
+
+    line = line_of("ab", 16384);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&page, tg_alloc_libc());
+    tg_buf_init(&remark, tg_alloc_libc());
+    tg_buf_printf(&text, "abc\n%s\naac\n", line);
+    memset(&query, 0, sizeof(query));
+    query.line = 1;
+    query.lines = 9;
+    query.offset = -1;
+    query.bytes = 99;
+    query.pattern = TG_STR("^([ab]+)*c");
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
+    HELP_EQ(tg_buf_view(&page), "1:abc\n");
+    HELP_EQ(tg_buf_view(&remark),
+            "[1 matching line; the search goes on with \"line\": 2]");
+    tg_buf_truncate(&page, 0);
+    tg_buf_truncate(&remark, 0);
+    query.line = 2;
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_BAD);
+    CU_ASSERT(strstr(help_text(tg_buf_view(&remark)), "with \"line\": 3.")
+              != NULL);
+    tg_buf_truncate(&remark, 0);
+    query.line = 3;
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
+    HELP_EQ(tg_buf_view(&page), "3:aac\n");
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&page);
+    tg_buf_deinit(&remark);
+    free(line);
+}
+
+/* Bytes that are not UTF-8, and lines that are longer than what is searched. */
+HELP_TEST(long_lines, "any bytes, and long lines")
+{
+    static const char head[] = "\xff\xc3 needle\n";
+    tg_spill_query_t query;
+    tg_buf_t text, page, remark;
+    char *line;
+
+    line = line_of("xy ", TG_SPILL_LINE_MAX - 6);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&page, tg_alloc_libc());
+    tg_buf_init(&remark, tg_alloc_libc());
+    tg_buf_printf(&text, "%s%sneedle needed", head, line);
+    memset(&query, 0, sizeof(query));
+    query.line = 1;
+    query.lines = 9;
+    query.offset = -1;
+    query.bytes = 99;
+    query.pattern = TG_STR("^\\S+ needle|needle$");
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
+    HELP_EQ(tg_buf_view(&page), "1:\xef\xbf\xbd\xef\xbf\xbd needle\n");
+    HELP_EQ(tg_buf_view(&remark),
+            "[1 matching line; the search goes on with \"line\": 2]");
+    tg_buf_truncate(&page, 0);
+    tg_buf_truncate(&remark, 0);
+    query.line = 2;
+    query.pattern = TG_STR("needle$");
+    CU_ASSERT(page_of(tg_buf_view(&text), &query, &page, &remark) == TG_OK);
+    CU_ASSERT(page.len == 2 + 99 + 1);
+    HELP_EQ(tg_buf_view(&remark),
+            "[1 matching line, the beginning of it; it goes on with "
+            "\"offset\": 109; of 1 line only the first 262144 bytes were "
+            "searched; there are no more]");
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&page);
+    tg_buf_deinit(&remark);
+    free(line);
+}
+
+/* --- threads --- */
+
+typedef struct {
+    tg_thread_work_t work;
+    unsigned slices; /* that it needs */
+    unsigned ran;
+} slices_t;
+
+static atomic_uint ended;
+static unsigned n_done, short_ended_at;
+
+static int
+slices_run(tg_thread_work_t *work)
+{
+    slices_t *slices;
+
+    slices = (slices_t *) work;
+    slices->ran++;
+
+    /* The long ones have no end before the short one has. */
+    return slices->slices != 0 ? slices->ran < slices->slices
+                               : atomic_load(&ended) == 0;
+}
+
+static void
+slices_done(tg_thread_work_t *work)
+{
+    slices_t *slices;
+
+    slices = (slices_t *) work;
+    n_done++;
+
+    if (slices->slices != 0) {
+        short_ended_at = n_done;
+        atomic_store(&ended, 1);
+    }
+}
+
+HELP_TEST(threads, "works take turns")
+{
+    static slices_t works[TG_THREADS_WORKS_MAX];
+    static slices_t more;
+    tg_threads_t *threads;
+    size_t i;
+
+    begin();
+    threads = tg_threads_new(&loop);
+    CU_ASSERT_FATAL(threads != NULL);
+    atomic_store(&ended, 0);
+    n_done = 0;
+    memset(works, 0, sizeof(works));
+
+    for (i = 0; i < TG_THREADS_WORKS_MAX; i++) {
+        works[i].work.run = slices_run;
+        works[i].work.done = slices_done;
+        works[i].slices = i == TG_THREADS_WORKS_MAX - 1 ? 3 : 0;
+        CU_ASSERT(tg_threads_add(threads, &works[i].work) == 0);
+    }
+
+    CU_ASSERT(tg_threads_add(threads, &more.work) == -1);
+
+    while (n_done < TG_THREADS_WORKS_MAX) {
+        uv_run(&loop, UV_RUN_ONCE);
+    }
+
+    CU_ASSERT(short_ended_at == 1);
+    CU_ASSERT(works[TG_THREADS_WORKS_MAX - 1].ran == 3);
+    tg_threads_close(threads);
+    end();
 }

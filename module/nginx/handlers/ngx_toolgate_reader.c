@@ -22,7 +22,7 @@ static const char ngx_toolgate_reader_text[] =
     "page by page: from a line or a byte on, or the lines that match a "
     "pattern. Each page says how it goes on.";
 
-/* As …_spill_page.h of the runner has it. */
+/* Limits are those of tg_spill_page.h and tg_spill_search.h. */
 static const char ngx_toolgate_reader_schema[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"output\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\","
@@ -36,8 +36,8 @@ static const char ngx_toolgate_reader_schema[] =
     "\"bytes\":{\"type\":\"integer\",\"minimum\":4,\"maximum\":1048576,"
     "\"description\":\"how many bytes at most, 32768 by default\"},"
     "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":256,"
-    "\"description\":\"a regular expression (POSIX, extended): only lines "
-    "that match, with their numbers\"}},"
+    "\"description\":\"a regular expression of ECMA-262, as in JavaScript with "
+    "the flag u: only lines in which it is found, with their numbers\"}},"
     "\"required\":[\"output\"],\"additionalProperties\":false}";
 
 static ngx_int_t

@@ -224,6 +224,11 @@ tg_spills_close(tg_spills_t *spills)
 {
     uv_close((uv_handle_t *) &spills->timer, NULL);
 
+    if (spills->threads != NULL) {
+        tg_threads_close(spills->threads);
+        spills->threads = NULL;
+    }
+
     if (spills->dir != -1) {
         (void) close(spills->dir);
         spills->dir = -1;

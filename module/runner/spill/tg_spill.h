@@ -10,9 +10,10 @@
 #ifndef TG_SPILL_H
 #define TG_SPILL_H
 
+#include "runner/tg_threads.h"
+
 #include <stdint.h>
 #include <sys/types.h>
-#include <uv.h>
 
 /* What stays free of a disk, for those who need it more. */
 #define TG_SPILL_FREE_MIN 67108864
@@ -30,6 +31,7 @@ typedef struct {
     int dir;               /* -1: not opened yet */
     uint64_t writing;      /* bytes of those that are being written */
     uv_timer_t timer;      /* the next expires */
+    tg_threads_t *threads; /* that read outputs; NULL: none has been read */
 } tg_spills_t;
 
 typedef struct {

@@ -2,7 +2,7 @@
 
 #include "base/tg_json.h"
 #include "runner/spill/tg_spill.h"
-#include "runner/spill/tg_spill_page.h"
+#include "runner/spill/tg_spill_search.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -34,17 +34,20 @@ static const char *const tg_spill_args[] = {
 };
 
 typedef struct {
+    tg_thread_work_t work; /* first: it is this */
     tg_job_t *job;
-    uv_work_t work;
     char *memory; /* of the texts */
     char *owner;
     char *key;
     tg_spill_query_t query;
 
-    /* Of the thread, until it is done. */
+    /* Of the threads, until the work is done. */
     atomic_int is_stopped;
     int fd;
     int rc;
+    void *map; /* the file; MAP_FAILED until the first time slice */
+    size_t size;
+    tg_spill_search_t *search; /* NULL: lines or bytes are asked for */
     tg_buf_t page;
     tg_buf_t remark;
 } tg_spill_job_t;
@@ -80,6 +83,7 @@ tg_spill_texts(tg_spill_job_t *spill, tg_str_t owner, tg_str_t key,
 {
     char *at, *text;
 
+    spill->query.pattern = TG_STR_NONE;
     spill->memory = malloc(owner.len + key.len + pattern.len);
 
     if (spill->memory == NULL) {
@@ -99,7 +103,7 @@ tg_spill_texts(tg_spill_job_t *spill, tg_str_t owner, tg_str_t key,
             return TG_BAD;
         }
 
-        spill->query.pattern = text;
+        spill->query.pattern = tg_str_c(text);
     }
 
     return TG_OK;
@@ -111,6 +115,14 @@ tg_spill_free(tg_job_t *job)
     tg_spill_job_t *spill;
 
     spill = job->work;
+
+    if (spill->search != NULL) {
+        tg_spill_search_free(spill->search);
+    }
+
+    if (spill->map != MAP_FAILED) {
+        (void) munmap(spill->map, spill->size);
+    }
 
     if (spill->fd != -1) {
         (void) close(spill->fd);
@@ -153,6 +165,7 @@ tg_spill_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
 
     spill->job = job;
     spill->fd = -1;
+    spill->map = MAP_FAILED;
     tg_buf_init(&spill->page, tg_alloc_libc());
     tg_buf_init(&spill->remark, tg_alloc_libc());
     rc = tg_spill_numbers(&spill->query, args);
@@ -173,49 +186,84 @@ tg_spill_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     return rc;
 }
 
-/* --- the thread --- */
+/* --- in a thread --- */
 
-static int
-tg_spill_is_stopped(void *ctx)
+static tg_spill_job_t *
+tg_spill_of_work(tg_thread_work_t *work)
 {
-    return atomic_load(&((tg_spill_job_t *) ctx)->is_stopped);
+    return (tg_spill_job_t *) work;
 }
 
-static void
-tg_spill_on_work(uv_work_t *work)
+/* The text of the output, in the first time slice.  0, or -1: no memory. */
+static int
+tg_spill_map(tg_spill_job_t *spill, tg_str_t *text)
 {
-    tg_spill_job_t *spill;
     struct stat file;
-    tg_str_t text;
-    void *map;
 
-    spill = work->data;
-    text = TG_STR("");
-    map = MAP_FAILED;
-    spill->rc = TG_NOMEM;
+    *text = TG_STR("");
 
     if (fstat(spill->fd, &file) == -1) {
-        return;
+        return -1;
+    }
+
+    if (file.st_size == 0) {
+        return 0;
     }
 
     /* Nobody shortens it: it is removed, and then is there until we close. */
-    if (file.st_size != 0) {
-        map = mmap(NULL, (size_t) file.st_size, PROT_READ, MAP_SHARED,
-                   spill->fd, 0);
+    spill->size = (size_t) file.st_size;
+    spill->map = mmap(NULL, spill->size, PROT_READ, MAP_SHARED, spill->fd, 0);
 
-        if (map == MAP_FAILED) {
-            return;
-        }
-
-        text = tg_str(map, (size_t) file.st_size);
+    if (spill->map == MAP_FAILED) {
+        return -1;
     }
 
-    spill->rc = tg_spill_page(text, &spill->query, &spill->page, &spill->remark,
-                              tg_spill_is_stopped, spill);
+    *text = tg_str(spill->map, spill->size);
 
-    if (map != MAP_FAILED) {
-        (void) munmap(map, (size_t) file.st_size);
+    return 0;
+}
+
+/* As tg_spill_search_run(). */
+static int
+tg_spill_begin_page(tg_spill_job_t *spill)
+{
+    tg_str_t text;
+
+    if (tg_spill_map(spill, &text) == -1) {
+        return TG_NOMEM;
     }
+
+    if (spill->query.pattern.data == NULL) {
+        tg_spill_page(text, &spill->query, &spill->page, &spill->remark);
+        return TG_OK;
+    }
+
+    spill->search = tg_spill_search_new(text, &spill->query, &spill->page,
+                                        &spill->remark);
+
+    if (spill->search == NULL) {
+        return spill->remark.len != 0 ? TG_BAD : TG_NOMEM;
+    }
+
+    return TG_AGAIN;
+}
+
+static int
+tg_spill_on_work(tg_thread_work_t *work)
+{
+    tg_spill_job_t *spill;
+
+    spill = tg_spill_of_work(work);
+
+    /* Nobody waits for it any more. */
+    if (atomic_load(&spill->is_stopped)) {
+        return 0;
+    }
+
+    spill->rc = spill->search != NULL ? tg_spill_search_run(spill->search)
+                                      : tg_spill_begin_page(spill);
+
+    return spill->rc == TG_AGAIN;
 }
 
 /* --- its end --- */
@@ -253,12 +301,12 @@ tg_spill_answer(tg_spill_job_t *spill)
 }
 
 static void
-tg_spill_on_done(uv_work_t *work, int status)
+tg_spill_on_done(tg_thread_work_t *work)
 {
     tg_spill_job_t *spill;
     tg_job_t *job;
 
-    spill = work->data;
+    spill = tg_spill_of_work(work);
     job = spill->job;
 
     if (job->state == TG_JOB_RUNNING) {
@@ -268,6 +316,30 @@ tg_spill_on_done(uv_work_t *work, int status)
 
     tg_job_done(job);
     tg_job_closed(job);
+}
+
+/* Queues the work for the threads, which the first page starts. */
+static int
+tg_spill_queue(tg_spill_job_t *spill, tg_spills_t *spills)
+{
+    if (spills->threads == NULL) {
+        spills->threads = tg_threads_new(spill->job->jobs->loop);
+    }
+
+    if (spills->threads == NULL) {
+        tg_job_fail(spill->job, TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
+        return -1;
+    }
+
+    if (tg_threads_add(spills->threads, &spill->work) != 0) {
+        tg_job_fail(spill->job, TG_FAILURE_BUSY,
+                    "%d large outputs are being read already; call the tool "
+                    "again later.",
+                    TG_THREADS_WORKS_MAX);
+        return -1;
+    }
+
+    return 0;
 }
 
 static int
@@ -286,14 +358,11 @@ tg_spill_start(tg_job_t *job)
         return -1;
     }
 
-    spill->work.data = spill;
+    spill->work.run = tg_spill_on_work;
+    spill->work.done = tg_spill_on_done;
     atomic_init(&spill->is_stopped, 0);
 
-    if (uv_queue_work(job->jobs->loop, &spill->work, tg_spill_on_work,
-                      tg_spill_on_done)
-        != 0)
-    {
-        tg_job_fail(job, TG_FAILURE_INTERNAL, TG_RUNNER_NO_MEMORY);
+    if (tg_spill_queue(spill, job->host) != 0) {
         return -1;
     }
 
@@ -302,7 +371,7 @@ tg_spill_start(tg_job_t *job)
     return 0;
 }
 
-/* The thread sees that soon. */
+/* The threads look at it before the next time slice. */
 static void
 tg_spill_stop(tg_job_t *job)
 {

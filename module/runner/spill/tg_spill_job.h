@@ -4,7 +4,8 @@
  *     output {"tool":NAME,"owner":"1000","arguments":{"output":KEY,
  *             "line":1,"lines":200,"offset":0,"bytes":32768,"pattern":"…"}}
  *
- * It is read by a thread, as it may be large and the disk slow.
+ * Threads read it (runner/tg_threads.h), as it may be large, the disk slow and
+ * the pattern costly.
  */
 #ifndef TG_SPILL_JOB_H
 #define TG_SPILL_JOB_H

@@ -1,5 +1,6 @@
 /*
- * A page of a large output: lines, bytes, or the lines that match a pattern.
+ * A page of a large output: lines or bytes.  The lines that match a pattern
+ * are found by tg_spill_search.h.
  */
 #ifndef TG_SPILL_PAGE_H
 #define TG_SPILL_PAGE_H
@@ -9,31 +10,26 @@
 /* Bytes of a page: by default what a model reads well, and at most. */
 #define TG_SPILL_PAGE 32768
 #define TG_SPILL_PAGE_MAX 1048576
-/* Of a pattern; longer ones are programs. */
-#define TG_SPILL_PATTERN_MAX 256
-/* Of it with its repetitions written out, as the C library does. */
-#define TG_SPILL_SIZE_MAX 2048
-/* Bytes of a line that are searched; the rest of it is not. */
-#define TG_SPILL_LINE_MAX 16384
-/* Bytes between two looks at the clock. */
-#define TG_SPILL_LOOK 16384
-/* How long it may be searched for a pattern: then it goes on from there. */
-#define TG_SPILL_SEARCH_MS 2000
 
 typedef struct {
-    int64_t line;        /* the first, from 1 on */
-    int64_t lines;       /* at most */
-    int64_t offset;      /* -1: lines are asked for */
-    int64_t bytes;       /* of the page, at most */
-    const char *pattern; /* POSIX, extended; NULL: all lines */
+    int64_t line;     /* the first, from 1 on */
+    int64_t lines;    /* at most */
+    int64_t offset;   /* -1: lines are asked for */
+    int64_t bytes;    /* of the page, at most */
+    tg_str_t pattern; /* of ECMA-262; TG_STR_NONE: all lines */
 } tg_spill_query_t;
 
 /*
  * Appends the page of text, valid UTF-8 whatever that is, and a remark: what
- * it is, and how it goes on.  is_stopped is asked from time to time.  TG_OK,
- * or TG_BAD: remark says what is wrong with the query.
+ * it is, and how it goes on.  The query's pattern is not read.
  */
-int tg_spill_page(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
-                  tg_buf_t *remark, int (*is_stopped)(void *ctx), void *ctx);
+void tg_spill_page(tg_str_t text, const tg_spill_query_t *query, tg_buf_t *page,
+                   tg_buf_t *remark);
+
+/* The end of the line at p, behind its newline if it has one. */
+const char *tg_spill_line_end(const char *p, const char *end);
+
+/* The end of the first bytes of p..end, most at most, of whole characters. */
+const char *tg_spill_cut(const char *p, const char *end, size_t most);
 
 #endif

@@ -1,0 +1,53 @@
+/*
+ * A search for the lines of a large output that match a pattern: a regular
+ * expression of ECMA-262, as in schemas and rules.
+ *
+ * The pattern is whatever a client sends, so nothing of it is without a bound:
+ * its length, its size when it is compiled, the steps on one line, and the
+ * time of a search, which is done in time slices.
+ */
+#ifndef TG_SPILL_SEARCH_H
+#define TG_SPILL_SEARCH_H
+
+#include "runner/spill/tg_spill_page.h"
+
+/* Bytes of a pattern; longer ones are programs. */
+#define TG_SPILL_PATTERN_MAX 256
+/* Steps of a pattern on one line: some 20 ms. */
+#define TG_SPILL_STEPS 1000000
+/* Characters that are compared for one step. */
+#define TG_SPILL_RUN 16
+/*
+ * Bytes of a line that are searched: a pattern takes a step for each of them,
+ * and a few more.
+ */
+#define TG_SPILL_LINE_MAX 262144
+/* Bytes between two looks at the clock. */
+#define TG_SPILL_LOOK 65536
+/* A time slice of a search, after which other searches have theirs. */
+#define TG_SPILL_SLICE_MS 10
+/* All time slices of a page, then the page says how the search goes on. */
+#define TG_SPILL_SEARCH_MS 2000
+/* The same for the time since its first slice, with those of others. */
+#define TG_SPILL_WAIT_MS 10000
+
+typedef struct tg_spill_search_s tg_spill_search_t;
+
+/*
+ * A search in text, which appends to page and remark as tg_spill_page() does;
+ * all of them outlive it, and the query.  NULL: remark says what is wrong with
+ * the pattern, or is empty where there is no memory.
+ */
+tg_spill_search_t *tg_spill_search_new(tg_str_t text,
+                                       const tg_spill_query_t *query,
+                                       tg_buf_t *page, tg_buf_t *remark);
+
+/*
+ * Searches for a time slice.  TG_AGAIN: it is over, there is more; TG_OK: the
+ * page is ready; TG_BAD: remark says why there is none; TG_NOMEM.
+ */
+int tg_spill_search_run(tg_spill_search_t *search);
+
+void tg_spill_search_free(tg_spill_search_t *search);
+
+#endif

@@ -1,0 +1,181 @@
+#include "runner/tg_threads.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+typedef TAILQ_HEAD(tg_thread_works_s, tg_thread_work_s) tg_thread_works_t;
+
+struct tg_threads_s {
+    uv_async_t async; /* wakes the loop when a work is finished */
+    uv_thread_t threads[TG_THREADS];
+    unsigned nthreads;
+    unsigned nworks; /* of the loop: queued, running or finished */
+
+    /* Under the mutex. */
+    uv_mutex_t mutex;
+    uv_cond_t cond;
+    tg_thread_works_t queued;
+    tg_thread_works_t finished;
+    int is_closing;
+};
+
+/* --- in a thread --- */
+
+/* The next work of the queue, or NULL at the end.  The mutex is held. */
+static tg_thread_work_t *
+tg_threads_next(tg_threads_t *threads)
+{
+    tg_thread_work_t *work;
+
+    while (TAILQ_EMPTY(&threads->queued) && !threads->is_closing) {
+        uv_cond_wait(&threads->cond, &threads->mutex);
+    }
+
+    work = TAILQ_FIRST(&threads->queued);
+
+    if (work != NULL) {
+        TAILQ_REMOVE(&threads->queued, work, next);
+    }
+
+    return work;
+}
+
+static void
+tg_threads_run(void *arg)
+{
+    tg_thread_work_t *work;
+    tg_threads_t *threads;
+    int needs_more;
+
+    threads = arg;
+
+    /* Of this thread alone, as Linux has it. */
+    (void) setpriority(PRIO_PROCESS, (id_t) gettid(), TG_THREADS_NICE);
+    uv_mutex_lock(&threads->mutex);
+
+    while ((work = tg_threads_next(threads)) != NULL) {
+        uv_mutex_unlock(&threads->mutex);
+        needs_more = work->run(work);
+        uv_mutex_lock(&threads->mutex);
+
+        if (needs_more) {
+            TAILQ_INSERT_TAIL(&threads->queued, work, next);
+        } else {
+            TAILQ_INSERT_TAIL(&threads->finished, work, next);
+            (void) uv_async_send(&threads->async);
+        }
+    }
+
+    uv_mutex_unlock(&threads->mutex);
+}
+
+/* --- in the loop --- */
+
+static void
+tg_threads_on_finished(uv_async_t *async)
+{
+    tg_thread_works_t finished;
+    tg_thread_work_t *work;
+    tg_threads_t *threads;
+
+    threads = async->data;
+    TAILQ_INIT(&finished);
+    uv_mutex_lock(&threads->mutex);
+    TAILQ_CONCAT(&finished, &threads->finished, next);
+    uv_mutex_unlock(&threads->mutex);
+
+    while ((work = TAILQ_FIRST(&finished)) != NULL) {
+        TAILQ_REMOVE(&finished, work, next);
+
+        if (--threads->nworks == 0) {
+            uv_unref((uv_handle_t *) async);
+        }
+
+        work->done(work);
+    }
+}
+
+int
+tg_threads_add(tg_threads_t *threads, tg_thread_work_t *work)
+{
+    if (threads->nworks >= TG_THREADS_WORKS_MAX) {
+        return -1;
+    }
+
+    if (threads->nworks++ == 0) {
+        uv_ref((uv_handle_t *) &threads->async);
+    }
+
+    uv_mutex_lock(&threads->mutex);
+    TAILQ_INSERT_TAIL(&threads->queued, work, next);
+    uv_cond_signal(&threads->cond);
+    uv_mutex_unlock(&threads->mutex);
+
+    return 0;
+}
+
+static void
+tg_threads_on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void
+tg_threads_close(tg_threads_t *threads)
+{
+    unsigned i;
+
+    uv_mutex_lock(&threads->mutex);
+    threads->is_closing = 1;
+    uv_cond_broadcast(&threads->cond);
+    uv_mutex_unlock(&threads->mutex);
+
+    for (i = 0; i < threads->nthreads; i++) {
+        (void) uv_thread_join(&threads->threads[i]);
+    }
+
+    uv_cond_destroy(&threads->cond);
+    uv_mutex_destroy(&threads->mutex);
+    uv_close((uv_handle_t *) &threads->async, tg_threads_on_closed);
+}
+
+tg_threads_t *
+tg_threads_new(uv_loop_t *loop)
+{
+    tg_threads_t *threads;
+    uv_thread_t *thread;
+
+    threads = calloc(1, sizeof(*threads));
+
+    if (threads == NULL
+        || uv_async_init(loop, &threads->async, tg_threads_on_finished) != 0)
+    {
+        free(threads);
+        return NULL;
+    }
+
+    threads->async.data = threads;
+    uv_unref((uv_handle_t *) &threads->async);
+    TAILQ_INIT(&threads->queued);
+    TAILQ_INIT(&threads->finished);
+    (void) uv_mutex_init(&threads->mutex);
+    (void) uv_cond_init(&threads->cond);
+
+    while (threads->nthreads < TG_THREADS) {
+        thread = &threads->threads[threads->nthreads];
+
+        if (uv_thread_create(thread, tg_threads_run, threads) != 0) {
+            break;
+        }
+
+        threads->nthreads++;
+    }
+
+    if (threads->nthreads == 0) {
+        tg_threads_close(threads);
+        return NULL;
+    }
+
+    return threads;
+}

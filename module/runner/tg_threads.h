@@ -1,0 +1,43 @@
+/*
+ * Threads for work that a client asked for and that may take long, such as a
+ * search for a pattern.  libuv's own pool is for the task stores alone: no
+ * client's work may wait there, or tasks would wait for it.
+ *
+ * Works take turns: run() does a time slice, and one that needs more goes to
+ * the end of the queue, so that a short work never waits for long ones.
+ */
+#ifndef TG_THREADS_H
+#define TG_THREADS_H
+
+#include <sys/queue.h>
+#include <uv.h>
+
+/* More would take processors from those who serve everybody. */
+#define TG_THREADS 2
+/* Priority of the threads, below that of the event loops. */
+#define TG_THREADS_NICE 5
+/* Works at a time; more are refused. */
+#define TG_THREADS_WORKS_MAX 256
+
+typedef struct tg_threads_s tg_threads_t;
+typedef struct tg_thread_work_s tg_thread_work_t;
+
+/* Embedded in what it is about. */
+struct tg_thread_work_s {
+    TAILQ_ENTRY(tg_thread_work_s) next;
+    /* In a thread: 1 if another time slice is needed, 0 at the end. */
+    int (*run)(tg_thread_work_t *work);
+    /* In the loop, once, after the last time slice. */
+    void (*done)(tg_thread_work_t *work);
+};
+
+/* Starts the threads.  NULL: there is no memory, or no thread. */
+tg_threads_t *tg_threads_new(uv_loop_t *loop);
+
+/* Queues work: 0, or -1 when TG_THREADS_WORKS_MAX are queued already. */
+int tg_threads_add(tg_threads_t *threads, tg_thread_work_t *work);
+
+/* Ends the threads and frees them; there is no work left. */
+void tg_threads_close(tg_threads_t *threads);
+
+#endif
