@@ -233,6 +233,13 @@ void tg_json_put_escaped(tg_buf_t *buf, tg_str_t text);
  */
 void tg_json_put_compact(tg_buf_t *buf, tg_str_t raw);
 
+/*
+ * Appends the members of a validated object, each after a comma, but those
+ * that have one of these names, the last of which is NULL.
+ */
+void tg_json_put_others(tg_buf_t *buf, tg_str_t object,
+                        const char *const *names);
+
 /* The same behind its key, a comma included; nothing where it is absent. */
 void tg_json_put_member(tg_buf_t *buf, const char *key, tg_str_t raw);
 

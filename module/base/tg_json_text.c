@@ -502,3 +502,30 @@ tg_json_put_member(tg_buf_t *buf, const char *key, tg_str_t raw)
         tg_json_put_compact(buf, raw);
     }
 }
+
+void
+tg_json_put_others(tg_buf_t *buf, tg_str_t object, const char *const *names)
+{
+    tg_str_t key, value;
+    tg_json_t json;
+    size_t i;
+
+    tg_json_init(&json, object);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK
+           && tg_json_value(&json, &value) == TG_OK)
+    {
+        for (i = 0;
+             names[i] != NULL && !tg_json_body_is(key, tg_str_c(names[i])); i++)
+        { /* void */
+        }
+
+        if (names[i] == NULL) {
+            tg_buf_text(buf, ",\"");
+            tg_buf_str(buf, key);
+            tg_buf_text(buf, "\":");
+            tg_json_put_compact(buf, value);
+        }
+    }
+}

@@ -214,10 +214,10 @@ static ngx_command_t ngx_toolgate_commands[] = {
     { ngx_string("max_output"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_toolgate_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("max_output"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
+    { ngx_string("max_output"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE12,
       ngx_toolgate_max_output, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("preview"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
+    { ngx_string("preview"), NGX_TOOLGATE_TOOLS | NGX_CONF_TAKE1,
       ngx_toolgate_preview, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     ngx_null_command

@@ -9,6 +9,7 @@
 #define TG_JOBS_H
 
 #include "core/tg_peer.h"
+#include "runner/spill/tg_spill.h"
 #include "runner/tg_limit.h"
 #include "uv/tg_uv_sched.h"
 
@@ -54,7 +55,8 @@ struct tg_jobs_s {
     tg_uv_sched_t sched; /* of the runner's loop */
     const tg_jobs_ops_t *ops;
     void *host;
-    uv_timer_t retry; /* of jobs that wait */
+    uv_timer_t retry;    /* of jobs that wait */
+    tg_spills_t *spills; /* where large results are stored; NULL: nowhere */
     tg_limit_t *limits;
 
     tg_job_list_t queue; /* first come */

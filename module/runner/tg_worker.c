@@ -10,6 +10,7 @@
 #include "runner/mcp/tg_watch.h"
 #include "runner/place/tg_place.h"
 #include "runner/spill/tg_spill_job.h"
+#include "runner/spill/tg_spill_store.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 #include "runner/tg_job_status.h"
@@ -59,6 +60,7 @@ static const struct {
     { "mcp_call", &tg_mcp_job_kind, TG_WORKER_HOST(servers), NULL },
     { "output", &tg_spill_kind, TG_WORKER_HOST(spills), NULL },
     { "place", &tg_place_kind, 0, NULL },
+    { "store_output", &tg_spill_store_kind, 0, NULL },
     { "task", &tg_task_kind, TG_WORKER_HOST(tasks), NULL },
     { "task_open", NULL, 0, tg_worker_open_tasks },
     { "task_stop", NULL, 0, tg_worker_stop_tasks },
@@ -392,6 +394,7 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop, const char *state_dir,
     tg_http_init(&workers->http, loop);
     tg_spills_init(&workers->spills, loop, state_dir);
     workers->programs.spills = &workers->spills;
+    workers->jobs.spills = &workers->spills;
     tg_servers_init(&workers->servers, &workers->jobs, &workers->programs,
                     state_dir);
     workers->servers.http = &workers->http;

@@ -119,7 +119,7 @@ http_params(tg_str_t raw, tg_http_params_t *params)
 
     if (tg_json_check(raw, NULL) != TG_OK
         || tg_json_members(raw, tg_http_members, values) != TG_OK
-        || tg_http_params_read(params, values, &why) != TG_OK)
+        || tg_http_params_read(params, NULL, values, &why) != TG_OK)
     {
         return 0;
     }

@@ -113,7 +113,8 @@ is call($one, 'else', { url => "http://localhost:$port/echo" })->{path},
     '/echo?version=7', 'hosts of the tool';
 like call($one, 'else', { url => $web->url('/echo') }), qr/may not be called/,
     'are all that it has';
-like call($one, 'large'), qr/4096 bytes/, 'tool_max_output, without a spill';
+like call($one, 'large'), qr/toolgate_output/,
+    'tool_max_output … spill, of an HTTP API';
 
 # This proxy answers nothing, but notes what it was asked for.
 call($two, 'echo', { x => 'y' });

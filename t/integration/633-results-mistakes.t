@@ -55,12 +55,19 @@ my @mistakes = (
         "tool a {\n exec true;\n preview 0; #!\n}"
     ],
     [
-        'a preview of no program', qr/tool "a" has no "exec", so "preview"/,
+        'a preview of what is never stored',
+        qr/tool "a" has no "exec", "http", "pass" or "library", so "preview"/,
         "tool a {\n preview 1k;\n $handler\n} #!"
     ],
     [
-        'a preview of JSON', qr/tool "a" keeps large outputs .*"output text"/,
-        "tool a {\n exec true;\n preview 1k;\n output json;\n} #!"
+        'a preview of bytes', qr/tool "a" puts out bytes, .*"output text"/,
+        "tool a {\n exec true;\n preview 1k;\n output file a/b;\n} #!"
+    ],
+    [
+        'a preview with a schema',
+        qr/tool "a" has an "output_schema", which a preview cannot match/,
+        "tool a {\n exec true;\n preview 1k;\n output json;\n"
+            . " output_schema '{\"type\":\"object\"}';\n} #!"
     ],
     [
         'a preview of a method', qr/method "a" is a method, .*make it a tool/,

@@ -401,6 +401,18 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     tg_outcome_t checked;
     tg_buf_t scratch;
 
+    if (outcome != NULL
+        && (call->storing.len != 0
+            || (call->tool != NULL && call->tool->spills)))
+    {
+        checked = *outcome;
+        outcome = &checked;
+
+        if (ngx_toolgate_call_store(call, &checked)) {
+            return;
+        }
+    }
+
     scratch.data = NULL;
 
     if (outcome != NULL && call->output_schema != NULL) {

@@ -139,6 +139,9 @@ struct ngx_toolgate_call_s {
     ngx_toolgate_job_t job;
     ngx_toolgate_ask_t place; /* among the calls that this worker may run */
     tg_str_t limits;          /* what is asked for it; empty: it needs none */
+    tg_str_t storing;         /* params to store a large result, or empty */
+    size_t whole_max;         /* bytes of a result that is not large */
+    size_t max_output;        /* of its tool, where results are stored */
     ngx_toolgate_rule_t rule; /* by which it does not end well */
     ngx_uint_t log_level;     /* of that, as the rule says; 0: it does not */
     ngx_toolgate_counters_t *counters;
@@ -149,6 +152,7 @@ struct ngx_toolgate_call_s {
     unsigned has_run:1;    /* its handler was told to */
     unsigned is_spent:1;   /* an argument was not found within the steps */
     unsigned is_integer:1; /* element, if a number, is a whole one */
+    unsigned is_stored:1;  /* the runner stores its large result */
 };
 
 /*
@@ -189,6 +193,9 @@ void ngx_toolgate_call_output(ngx_toolgate_call_t *call, tg_str_t bytes);
  * handler that has `run` may have ended when this returns.
  */
 ngx_int_t ngx_toolgate_call_defer(ngx_toolgate_call_t *call);
+
+/* Only has the call outlive its request.  NGX_ERROR: it was answered. */
+ngx_int_t ngx_toolgate_call_hold(ngx_toolgate_call_t *call);
 
 /* The values are raw, or absent. */
 void ngx_toolgate_call_progress(ngx_toolgate_call_t *call, tg_str_t progress,
@@ -313,6 +320,26 @@ void ngx_toolgate_call_job(ngx_toolgate_call_t *call, tg_str_t method,
 
 /* Appends what each job is asked, as an object that is left open. */
 void ngx_toolgate_job_params(ngx_toolgate_call_t *call, tg_buf_t *params);
+
+/* Appends where a large result is stored, if it is: `,"spill":{…}`. */
+void ngx_toolgate_job_spill(ngx_toolgate_call_t *call, tg_buf_t *params);
+
+/* The most bytes that a handler takes: what is stored may be larger. */
+size_t ngx_toolgate_call_output_max(const ngx_toolgate_call_t *call);
+
+/*
+ * A call that this worker runs notes how its large result is to be stored.
+ * TG_OK or TG_NOMEM.
+ */
+int ngx_toolgate_call_note_storing(ngx_toolgate_call_t *call);
+
+/*
+ * Has the runner store a large result of a call that this worker has run.
+ * Returns 1: the call ends when that is done; 0: it is not large, or cannot
+ * be stored, and ends with the outcome, which may say so now.
+ */
+ngx_uint_t ngx_toolgate_call_store(ngx_toolgate_call_t *call,
+                                   tg_outcome_t *outcome);
 
 /* Appends whose an output that is kept is: `,"owner":"1000"`. */
 void ngx_toolgate_job_owner(ngx_toolgate_call_t *call, tg_buf_t *params);

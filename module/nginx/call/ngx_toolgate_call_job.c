@@ -13,7 +13,11 @@ ngx_toolgate_job_lost(const ngx_toolgate_call_t *call,
 {
     const char *text;
 
-    if (answer->kind == TG_ANSWER_ERROR) {
+    if (call->is_stored) {
+        text = "The call was executed, but its result is too large to be "
+               "shown whole, and toolgate-runner, which stores it, could not "
+               "be reached. See what the call did before it is made again.";
+    } else if (answer->kind == TG_ANSWER_ERROR) {
         text = "The program was ended while NGINX was reloaded; it may have "
                "done part of its work. Try again.";
     } else if (answer->kind == TG_ANSWER_LOST) {
@@ -46,7 +50,7 @@ ngx_toolgate_job_outcome(ngx_toolgate_call_t *call, const tg_answer_t *answer,
     }
 
     if (answer->kind == TG_ANSWER_NOT_STARTED && !call->is_carried
-        && call->job.runner->why[0] != '\0')
+        && !call->is_stored && call->job.runner->why[0] != '\0')
     {
         tg_buf_printf(text,
                       "toolgate-runner could not be started (%s), so the "
@@ -185,13 +189,17 @@ ngx_toolgate_job_owner(ngx_toolgate_call_t *call, tg_buf_t *params)
     }
 }
 
-/* Where its output goes that is too large. */
-static void
+void
 ngx_toolgate_job_spill(ngx_toolgate_call_t *call, tg_buf_t *params)
 {
     const ngx_toolgate_srv_conf_t *scf;
 
     scf = call->front->conf;
+
+    if (!call->tool->spills || scf->spill_quota == 0) {
+        return;
+    }
+
     tg_buf_printf(params, ",\"spill\":{\"quota\":%llu,\"keep_ms\":%lu",
                   (unsigned long long) scf->spill_quota,
                   (unsigned long) scf->spill_time);
@@ -213,9 +221,7 @@ ngx_toolgate_job_output(ngx_toolgate_call_t *call, tg_buf_t *params)
     tg_buf_printf(params, ",\"max_output\":%lu",
                   (unsigned long) tool->max_output);
 
-    if (tool->spills && call->front->conf->spill_quota != 0) {
-        ngx_toolgate_job_spill(call, params);
-    }
+    ngx_toolgate_job_spill(call, params);
 
     if (tool->bytes.len != 0) {
         tg_buf_text(params, ",\"bytes\":");
@@ -362,10 +368,9 @@ ngx_toolgate_call_ask_place(ngx_toolgate_call_t *call)
 }
 
 ngx_int_t
-ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
+ngx_toolgate_call_hold(ngx_toolgate_call_t *call)
 {
     tg_call_t *deferred;
-    int rc;
 
     if (ngx_toolgate_call_keep_for_log(call, call->tool,
                                        call->request->arguments)
@@ -389,8 +394,26 @@ ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
 
     tg_call_hold(deferred, NGX_TOOLGATE_POOL + call->request->arguments.len
                                + call->arguments.len);
-    rc = call->handler->run != NULL ? ngx_toolgate_place_params(call) : TG_OK;
     ngx_toolgate_call_keep(call, deferred, call->timeout + NGX_TOOLGATE_GRACE);
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_call_defer(ngx_toolgate_call_t *call)
+{
+    int rc;
+
+    rc = TG_OK;
+
+    if (call->handler->run != NULL) {
+        rc = ngx_toolgate_call_note_storing(call);
+        rc = rc == TG_OK ? ngx_toolgate_place_params(call) : rc;
+    }
+
+    if (ngx_toolgate_call_hold(call) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     if (call->handler->run == NULL) {
         return NGX_OK;
@@ -422,6 +445,7 @@ ngx_toolgate_call_job_init(ngx_toolgate_call_t *call,
     call->job.runner = runner;
     call->job.name = call->entry->name;
     call->job.number = call->number;
+    call->job.storing = call->storing;
 }
 
 void

@@ -134,7 +134,8 @@ ngx_toolgate_job_released(void *data, const tg_answer_t *answer)
 static int
 ngx_toolgate_job_ask_release(ngx_toolgate_job_t *job)
 {
-    u_char text[NGX_TOOLGATE_KEY + TG_NAME_MAX + 96], *p;
+    u_char text[NGX_TOOLGATE_KEY + TG_NAME_MAX + NGX_TOOLGATE_STORING + 96];
+    u_char *p;
     tg_str_t params;
 
     if (job->runner == NULL || ngx_toolgate_make_key(job->key) != NGX_OK) {
@@ -149,6 +150,10 @@ ngx_toolgate_job_ask_release(ngx_toolgate_job_t *job)
 
     if (job->is_here && job->number != 0) {
         p = ngx_sprintf(p, ",\"call\":%uL", job->number);
+    }
+
+    if (job->is_here) {
+        p = ngx_cpymem(p, job->storing.data, job->storing.len);
     }
 
     *p++ = '}';

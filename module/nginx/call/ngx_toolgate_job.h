@@ -26,6 +26,9 @@
 /* Hexadecimal, hard to guess. */
 #define NGX_TOOLGATE_KEY 32
 
+/* The most bytes of members about a large result. */
+#define NGX_TOOLGATE_STORING 256
+
 /* A new key, terminated: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_make_key(char *key);
 
@@ -55,6 +58,7 @@ typedef struct {
     ngx_toolgate_runner_t *runner;
     uint64_t number;        /* of its call, likewise; 0: none */
     tg_str_t name;          /* of its tool, for the runner's messages */
+    tg_str_t storing;       /* members about a large result, or empty */
     ngx_toolgate_ask_t ask; /* for its end */
     ngx_toolgate_ask_t release;
     ngx_toolgate_left_t left;

@@ -30,6 +30,8 @@
 #define NGX_TOOLGATE_OF_SERVER 8
 /* Its calls may become tasks (`task`): ngx_toolgate_call_task(). */
 #define NGX_TOOLGATE_MAY_BE_TASK 16
+/* Large results of its tools may be stored: `preview`, `spill`. */
+#define NGX_TOOLGATE_MAY_SPILL 32
 #define NGX_TOOLGATE_NO_DIRECTIVE                                              \
     (NGX_TOOLGATE_HAS_BLOCK | NGX_TOOLGATE_OF_SERVER)
 

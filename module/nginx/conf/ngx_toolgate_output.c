@@ -284,9 +284,9 @@ ngx_toolgate_spill(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 static const char *
 ngx_toolgate_spill_mistake(const ngx_toolgate_tool_t *tool)
 {
-    if (!(tool->handler->flags & NGX_TOOLGATE_PUTS_BYTES)) {
-        return "has no \"exec\", so \"preview\" and \"spill\" mean nothing in "
-               "it; remove them";
+    if (!(tool->handler->flags & NGX_TOOLGATE_MAY_SPILL)) {
+        return "has no \"exec\", \"http\", \"pass\" or \"library\", so "
+               "\"preview\" and \"spill\" mean nothing in it; remove them";
     }
 
     if (tool->entry.kind == TG_ENTRY_METHOD) {
@@ -294,10 +294,14 @@ ngx_toolgate_spill_mistake(const ngx_toolgate_tool_t *tool)
                "make it a tool, or remove \"preview\" and \"spill\"";
     }
 
-    return tool->entry.output != TG_OUTPUT_TEXT
-               ? "keeps large outputs that are no text, of which no part can "
-                 "be shown; write \"output text\", or remove \"preview\" and "
-                 "\"spill\""
+    if (tool->bytes.len != 0) {
+        return "puts out bytes, of which no part can be shown; write \"output "
+               "text\", or remove \"preview\" and \"spill\"";
+    }
+
+    return tool->entry.output_schema.data != NULL
+               ? "has an \"output_schema\", which a preview cannot match; "
+                 "remove it, or \"preview\" and \"spill\""
                : NULL;
 }
 
@@ -330,6 +334,27 @@ ngx_toolgate_output_mistake(const ngx_toolgate_tool_t *tool)
 
 /* --- what a server says for its tools --- */
 
+/* The nearest block that has a `preview` counts, else the server's. */
+static void
+ngx_toolgate_inherit_preview(const ngx_toolgate_srv_conf_t *scf,
+                             ngx_toolgate_tool_t *tool)
+{
+    const ngx_toolgate_tool_t *from;
+    size_t preview;
+
+    for (from = tool->group; from != NULL && !from->has_preview;
+         from = from->group) {
+        /* void */
+    }
+
+    preview = from != NULL ? from->preview : scf->preview;
+
+    if (!tool->has_preview && preview != 0) {
+        tool->spills = 1;
+        tool->preview = ngx_min(preview, tool->max_output);
+    }
+}
+
 /* Of a tool that can keep what is too large. */
 static ngx_int_t
 ngx_toolgate_init_spill(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
@@ -347,10 +372,7 @@ ngx_toolgate_init_spill(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
         tool->spills |= scf->spills;
     }
 
-    if (!tool->has_preview && scf->preview != 0) {
-        tool->spills = 1;
-        tool->preview = ngx_min(scf->preview, tool->max_output);
-    }
+    ngx_toolgate_inherit_preview(scf, tool);
 
     if (tool->preview <= tool->max_output) {
         return NGX_OK;
@@ -382,6 +404,7 @@ ngx_toolgate_init_output_of(ngx_conf_t *cf, const ngx_toolgate_srv_conf_t *scf,
 
     is_said = from->max_output != NGX_CONF_UNSET_SIZE;
     tool->max_output = is_said ? from->max_output : scf->max_output;
+    tool->spills |= from->spills && is_said;
 
     return tool->handler == NULL || ngx_toolgate_spill_mistake(tool) != NULL
                ? NGX_OK

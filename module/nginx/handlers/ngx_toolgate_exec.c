@@ -111,8 +111,8 @@ const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
     .name = ngx_string("exec"),
     .module = &ngx_toolgate_exec_module,
     .conf_size = sizeof(ngx_toolgate_exec_t),
-    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_PUTS_BYTES
-             | NGX_TOOLGATE_MAY_BE_TASK,
+    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_MAY_SPILL
+             | NGX_TOOLGATE_PUTS_BYTES | NGX_TOOLGATE_MAY_BE_TASK,
     .check = ngx_toolgate_exec_check,
     .start = ngx_toolgate_exec_start,
 };

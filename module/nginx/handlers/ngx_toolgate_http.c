@@ -95,7 +95,7 @@ const ngx_toolgate_handler_t ngx_toolgate_http_handler = {
     .name = ngx_string("http"),
     .module = &ngx_toolgate_http_module,
     .conf_size = sizeof(ngx_toolgate_http_t),
-    .flags = NGX_TOOLGATE_TAKES_TIME,
+    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_MAY_SPILL,
     .check = ngx_toolgate_http_check,
     .start = ngx_toolgate_http_start,
 };

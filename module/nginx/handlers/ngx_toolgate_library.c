@@ -73,7 +73,7 @@ const ngx_toolgate_handler_t ngx_toolgate_library_handler = {
     .name = ngx_string("library"),
     .module = &ngx_toolgate_library_module,
     .conf_size = sizeof(ngx_toolgate_library_t),
-    .flags = NGX_TOOLGATE_TAKES_TIME,
+    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_MAY_SPILL,
     .start = ngx_toolgate_library_start,
     .run = ngx_toolgate_library_run,
     .cancel = ngx_toolgate_library_cancel,
@@ -466,7 +466,7 @@ ngx_toolgate_library_new(ngx_toolgate_call_t *call, tg_str_t arguments)
 
     ctx->call = call;
     ctx->native = &library->native;
-    ctx->max_output = call->tool->max_output;
+    ctx->max_output = ngx_toolgate_call_output_max(call);
     call->ctx = ctx;
 
     request = &ctx->request;

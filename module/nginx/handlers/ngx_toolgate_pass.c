@@ -283,7 +283,7 @@ ngx_toolgate_pass_start(ngx_toolgate_call_t *call, tg_request_t *request)
     if (ctx != NULL) {
         ctx->tool = call->tool;
         ctx->pass = call->tool->conf;
-        ctx->max_output = call->tool->max_output;
+        ctx->max_output = ngx_toolgate_call_output_max(call);
     }
 
     if (ctx == NULL || ngx_toolgate_pass_prepare(call, ctx, request) != NGX_OK)

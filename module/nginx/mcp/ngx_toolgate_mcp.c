@@ -14,7 +14,8 @@ static void ngx_toolgate_mcp_tell(const ngx_toolgate_srv_conf_t *scf,
 const ngx_toolgate_handler_t ngx_toolgate_mcp_handler = {
     .name = ngx_string("mcp_server"),
     .module = &ngx_toolgate_mcp_module,
-    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_HAS_BLOCK,
+    .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_HAS_BLOCK
+             | NGX_TOOLGATE_MAY_SPILL,
     .start = ngx_toolgate_mcp_start,
     .settle = ngx_toolgate_mcp_settle,
     .leave = ngx_toolgate_mcp_leave,
@@ -108,6 +109,7 @@ ngx_toolgate_mcp_params(ngx_toolgate_call_t *call, tg_request_t *request,
     ngx_toolgate_job_params(call, params);
     tg_buf_text(params, ",\"max_output\":");
     tg_buf_uint(params, call->tool->max_output);
+    ngx_toolgate_job_spill(call, params);
     tg_buf_text(params, ",\"key\":\"");
     tg_buf_put(params, mcp->key, sizeof(mcp->key));
     tg_buf_text(params, "\"");

@@ -152,6 +152,20 @@ ngx_toolgate_mcp_compile(ngx_toolgate_mcp_list_t *list,
     return compiled;
 }
 
+/* Where large results are stored, a preview does not match any schema. */
+static void
+ngx_toolgate_mcp_put_without_schema(tg_buf_t *out, tg_str_t raw)
+{
+    static const char *const left_out[] = { "name", "outputSchema", NULL };
+    tg_str_t name;
+
+    (void) tg_json_get(raw, TG_STR("name"), &name);
+    tg_buf_text(out, "{\"name\":");
+    tg_buf_str(out, name);
+    tg_json_put_others(out, raw, left_out);
+    tg_buf_char(out, '}');
+}
+
 /* What clients are told, and what a schema file says. */
 static ngx_int_t
 ngx_toolgate_mcp_describe(ngx_toolgate_mcp_list_t *list,
@@ -159,19 +173,27 @@ ngx_toolgate_mcp_describe(ngx_toolgate_mcp_list_t *list,
 {
     tg_entry_t *entry, instead;
     tg_str_t description;
-    tg_buf_t listing;
+    tg_buf_t listing, shown;
     ngx_int_t rc;
 
     entry = &tool->entry;
     instead = tool->block->entry;
     instead.name = entry->name;
     tg_buf_init(&listing, tg_alloc_libc());
+    tg_buf_init(&shown, tg_alloc_libc());
+
+    if (tool->spills) {
+        ngx_toolgate_mcp_put_without_schema(&shown, raw);
+        raw = tg_buf_view(&shown);
+    }
+
     tg_foreign_put(&listing, raw, &instead);
-    rc = tg_buf_failed(&listing)
+    rc = tg_buf_failed(&listing) || tg_buf_failed(&shown)
              ? NGX_ERROR
              : ngx_toolgate_mcp_copy(list, tg_buf_view(&listing), 0,
                                      &entry->listing);
     tg_buf_deinit(&listing);
+    tg_buf_deinit(&shown);
 
     entry->title = instead.title;
     entry->description = instead.description;
@@ -207,8 +229,15 @@ ngx_toolgate_mcp_fill(ngx_toolgate_mcp_list_t *list,
     tool->timeout = block->timeout;
     tool->max_timeout = block->max_timeout;
     tool->max_output = block->max_output;
+    tool->spills = block->spills;
+    tool->preview = block->preview;
 
-    (void) tg_json_get(raw, TG_STR("outputSchema"), &tool->entry.output_schema);
+    /* A preview does not match it, so clients do not get to know it. */
+    if (!block->spills) {
+        (void) tg_json_get(raw, TG_STR("outputSchema"),
+                           &tool->entry.output_schema);
+    }
+
     tool->output_schema = ngx_toolgate_mcp_compile(list, tool,
                                                    tool->entry.output_schema,
                                                    unchecked);

@@ -3,6 +3,7 @@
 #include "base/tg_utf8.h"
 #include "core/tg_rpc.h"
 #include "runner/exec/tg_exec_spill.h"
+#include "runner/spill/tg_spill_outcome.h"
 
 #include <sys/wait.h>
 
@@ -118,7 +119,7 @@ static void
 tg_exec_put_end(tg_buf_t *text, const char *name, tg_str_t end, int is_cut)
 {
     tg_buf_printf(text, is_cut ? "\n[end of %s]\n" : "\n[%s]\n", name);
-    tg_utf8_put_lossy(text, is_cut ? tg_exec_lines(end, 0) : end);
+    tg_utf8_put_lossy(text, is_cut ? tg_spill_lines(end, 0) : end);
 }
 
 /* What is told of stderr, which is not all of it with *is_cut. */
@@ -154,7 +155,7 @@ tg_exec_put_ends(tg_buf_t *text, tg_exec_output_t *output)
         room = output->how.keep.preview != 0 && output->how.keep.preview < room
                    ? output->how.keep.preview
                    : room;
-        tg_exec_spill_tail(output, room);
+        tg_spill_tail(&output->spill, room, &output->out);
     }
 
     out = output->how.bytes == TG_EXEC_NO_BYTES ? tg_buf_view(&output->out)
@@ -186,7 +187,7 @@ tg_exec_put_ends(tg_buf_t *text, tg_exec_output_t *output)
                       (unsigned long long) output->spill.size,
                       (unsigned long long) output->spill.lines,
                       tg_plural(output->spill.lines, "line", "lines"));
-        tg_exec_spill_put_where(output, text);
+        tg_spill_put_where(&output->spill, &output->how.keep, text);
         tg_buf_char(text, ']');
     }
 }
@@ -320,7 +321,7 @@ tg_exec_answer(tg_buf_t *json, tg_exec_output_t *output, const char *tool,
 {
     char room[64];
     tg_outcome_t outcome;
-    tg_buf_t text, meta;
+    tg_buf_t text, stored, meta;
     tg_ran_t ran;
 
     ran = *times;
@@ -329,7 +330,14 @@ tg_exec_answer(tg_buf_t *json, tg_exec_output_t *output, const char *tool,
     ran.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
     tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_init(&stored, tg_alloc_libc());
     outcome = tg_exec_outcome(output, tool, status, &text);
+
+    /* What is no text was not stored while it came. */
+    if (output->how.form == TG_OUTPUT_RESULT) {
+        tg_spill_outcome(&outcome, &output->how.keep, output->how.max_output,
+                         tool, &stored);
+    }
 
     /* Where it may mean something; elsewhere a failure's message has it. */
     if (ran.has_exited && output->how.has_success) {
@@ -340,6 +348,7 @@ tg_exec_answer(tg_buf_t *json, tg_exec_output_t *output, const char *tool,
     }
 
     tg_answer_put_output(json, &outcome, tool, &ran);
-    json->failed |= tg_buf_failed(&text);
+    json->failed |= tg_buf_failed(&text) | tg_buf_failed(&stored);
     tg_buf_deinit(&text);
+    tg_buf_deinit(&stored);
 }

@@ -6,7 +6,7 @@
 
 #include "base/tg_base64.h"
 #include "runner/program/tg_tail.h"
-#include "runner/spill/tg_spill.h"
+#include "runner/spill/tg_spill_preview.h"
 #include "runner/tg_answer.h"
 
 /* Of a program that failed: what a model can read, and each dialect carry. */
@@ -31,15 +31,6 @@ typedef enum {
     TG_EXEC_FILE
 } tg_exec_bytes_t;
 
-/* Where what is large is kept, if it is. */
-typedef struct {
-    tg_spills_t *spills; /* NULL: nowhere */
-    char owner[TG_SPILL_OWNER_MAX + 1];
-    uint64_t quota;
-    uint64_t keep_ms;
-    size_t preview; /* what is shown of it; 0: as usual */
-} tg_exec_keep_t;
-
 /* What is to become of it all. */
 typedef struct {
     tg_output_t form;
@@ -49,7 +40,7 @@ typedef struct {
     const char *mime; /* of bytes: their type */
     int has_success;  /* bits of success: statuses that are no error */
     uint32_t success[TG_EXEC_STATUSES / 32];
-    tg_exec_keep_t keep;
+    tg_spill_spec_t keep;
 } tg_exec_how_t;
 
 typedef struct {

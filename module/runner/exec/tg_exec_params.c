@@ -109,46 +109,6 @@ tg_exec_statuses(tg_exec_how_t *how, tg_str_t raw)
     return TG_OK;
 }
 
-/* Where it is kept, whoever runs the program knows. */
-static int
-tg_exec_keep(tg_exec_keep_t *keep, tg_str_t raw)
-{
-    static const char *const members[] = { "owner", "quota", "keep_ms",
-                                           "preview", NULL };
-    int64_t quota, keep_ms, preview;
-    tg_str_t values[4], owner;
-
-    if (raw.data == NULL) {
-        return TG_OK;
-    }
-
-    quota = 0;
-    keep_ms = 0;
-    preview = 0;
-
-    if (tg_json_members(raw, members, values) != TG_OK
-        || tg_json_type(values[0]) != TG_JSON_STRING
-        || tg_job_number(values[1], 1, INT64_MAX, &quota) != TG_OK
-        || tg_job_number(values[2], 1, INT32_MAX, &keep_ms) != TG_OK
-        || tg_job_number(values[3], 1, TG_EXEC_OUTPUT_MAX, &preview) != TG_OK)
-    {
-        return TG_BAD;
-    }
-
-    owner = tg_json_body(values[0]);
-
-    if (!tg_spill_is_name(owner.data, owner.len, TG_SPILL_OWNER_MAX)) {
-        return TG_BAD;
-    }
-
-    memcpy(keep->owner, owner.data, owner.len);
-    keep->quota = (uint64_t) quota;
-    keep->keep_ms = (uint64_t) keep_ms;
-    keep->preview = (size_t) preview;
-
-    return TG_OK;
-}
-
 static int
 tg_exec_how(tg_exec_how_t *how, const tg_str_t *values)
 {
@@ -168,7 +128,7 @@ tg_exec_how(tg_exec_how_t *how, const tg_str_t *values)
         || tg_exec_statuses(how, values[TG_EXEC_SUCCESS]) != TG_OK || err == 3
         || kind == 4 || !tg_job_is_string(values[TG_EXEC_MIME])
         || (kind != 0) != (values[TG_EXEC_MIME].data != NULL)
-        || tg_exec_keep(&how->keep, values[TG_EXEC_SPILL]) != TG_OK)
+        || tg_spill_spec_read(&how->keep, NULL, values[TG_EXEC_SPILL]) != TG_OK)
     {
         return TG_BAD;
     }

@@ -7,12 +7,6 @@
 
 #include "runner/exec/tg_exec_output.h"
 
-/* What is shown where the tool does not say; of max_output at most. */
-#define TG_EXEC_PREVIEW 16384
-
-/* The tool that reads the rest. */
-#define TG_EXEC_READER "toolgate_output"
-
 /* Is stdout in a file? */
 int tg_exec_is_spilled(const tg_exec_output_t *output);
 
@@ -27,17 +21,5 @@ int tg_exec_spill_more(tg_exec_output_t *output, const char *data, size_t len);
 
 /* It has ended: appends what the answer shows of it.  0, or -1: it is lost. */
 int tg_exec_spill_text(tg_exec_output_t *output, tg_buf_t *text);
-
-/* Has the end of it in output->out, of so many bytes. */
-void tg_exec_spill_tail(tg_exec_output_t *output, size_t most);
-
-/* Appends where all of it is to be read. */
-void tg_exec_spill_put_where(tg_exec_output_t *output, tg_buf_t *text);
-
-/*
- * Of the beginning of a text, or of its end: whole lines, unless less than half
- * of it would be left by that.
- */
-tg_str_t tg_exec_lines(tg_str_t text, int is_head);
 
 #endif

@@ -1,6 +1,7 @@
 #include "runner/http/tg_http_answer.h"
 
 #include "base/tg_utf8.h"
+#include "runner/spill/tg_spill_outcome.h"
 
 #include <strings.h>
 
@@ -43,7 +44,9 @@ tg_http_answer_body(tg_http_answer_t *answer, const tg_http_params_t *params,
 {
     size_t max;
 
-    max = tg_http_answer_is_ok(answer) ? params->max_output : TG_HTTP_HEAD_MAX;
+    max = !tg_http_answer_is_ok(answer)  ? TG_HTTP_HEAD_MAX
+          : params->spill.spills != NULL ? TG_HTTP_OUTPUT_MAX
+                                         : params->max_output;
 
     if (len > max - answer->body.len) {
         tg_buf_put(&answer->body, data, max - answer->body.len);
@@ -282,8 +285,8 @@ tg_http_outcome(const tg_http_answer_t *answer, const tg_http_params_t *params,
         tg_buf_printf(text,
                       "%s: the answer has more than %zu %s (max_output); "
                       "ask for less.",
-                      tool, params->max_output,
-                      tg_plural(params->max_output, "byte", "bytes"));
+                      tool, answer->body.len,
+                      tg_plural(answer->body.len, "byte", "bytes"));
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
     }
 
@@ -300,7 +303,7 @@ tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
                    const char *redirect, const char *tool,
                    const tg_ran_t *times)
 {
-    tg_buf_t decoded, text;
+    tg_buf_t decoded, text, stored;
     tg_outcome_t outcome;
 
     tg_buf_init(&decoded, tg_alloc_libc());
@@ -309,8 +312,13 @@ tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
     outcome = tg_http_answer_is_ok(answer)
                   ? tg_http_outcome(answer, params, tool, &decoded, &text)
                   : tg_http_said_no(answer, url, redirect, tool, &text);
+    tg_buf_init(&stored, tg_alloc_libc());
+    tg_spill_outcome(&outcome, &params->spill, params->max_output, tool,
+                     &stored);
     tg_answer_put_output(json, &outcome, tool, times);
-    json->failed |= tg_buf_failed(&text) | tg_buf_failed(&decoded);
+    json->failed |= tg_buf_failed(&text) | tg_buf_failed(&decoded)
+                    | tg_buf_failed(&stored);
+    tg_buf_deinit(&stored);
     tg_buf_deinit(&decoded);
     tg_buf_deinit(&text);
 }

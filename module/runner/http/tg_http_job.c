@@ -472,7 +472,7 @@ tg_http_call_read(tg_job_t *job, const tg_str_t *values, const char **why)
         return TG_NOMEM;
     }
 
-    rc = tg_http_params_read(&call->params, values, why);
+    rc = tg_http_params_read(&call->params, job->jobs->spills, values, why);
 
     if (rc != TG_OK) {
         free(call);

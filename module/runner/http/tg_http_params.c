@@ -20,6 +20,7 @@ enum {
     TG_HTTP_CONNECT,
     TG_HTTP_FORM,
     TG_HTTP_MAX_OUTPUT,
+    TG_HTTP_SPILL,
     TG_HTTP_MEMBERS
 };
 
@@ -30,7 +31,7 @@ const char *const tg_http_members[] = {
     [TG_HTTP_REDIRECTS] = "redirects", [TG_HTTP_PROXY] = "proxy",
     [TG_HTTP_CA_FILE] = "ca_file",     [TG_HTTP_CONNECT] = "connect_ms",
     [TG_HTTP_FORM] = "output",         [TG_HTTP_MAX_OUTPUT] = "max_output",
-    [TG_HTTP_MEMBERS] = NULL,
+    [TG_HTTP_SPILL] = "spill",         [TG_HTTP_MEMBERS] = NULL,
 };
 
 /* What is a string and nothing else. */
@@ -246,8 +247,8 @@ tg_http_count(const tg_str_t *values)
 }
 
 int
-tg_http_params_read(tg_http_params_t *params, const tg_str_t *values,
-                    const char **why)
+tg_http_params_read(tg_http_params_t *params, tg_spills_t *spills,
+                    const tg_str_t *values, const char **why)
 {
     int count, rc;
 
@@ -255,13 +256,16 @@ tg_http_params_read(tg_http_params_t *params, const tg_str_t *values,
     count = tg_http_count(values);
 
     if (count < 0 || tg_http_numbers(params, values) != TG_OK
-        || tg_job_form(values[TG_HTTP_FORM], &params->output) != TG_OK)
+        || tg_job_form(values[TG_HTTP_FORM], &params->output) != TG_OK
+        || tg_spill_spec_read(&params->spill, spills, values[TG_HTTP_SPILL])
+               != TG_OK)
     {
         *why = "method, url, body, proxy and ca_file must be strings, the "
                "first two there; headers, secrets and hosts arrays of "
                "strings, the last of at least one; redirects 0 to 20, "
                "connect_ms 1 to 3600000, max_output 0 to 33554432, output "
-               "text, json or result";
+               "text, json or result, spill an object of owner, quota, "
+               "keep_ms and preview";
         return TG_BAD;
     }
 

@@ -16,6 +16,7 @@
 #define TG_HTTP_PARAMS_H
 
 #include "base/tg_url.h"
+#include "runner/spill/tg_spill_preview.h"
 #include "runner/tg_job_params.h"
 
 /* The directive's own default. */
@@ -44,14 +45,15 @@ typedef struct {
     uint64_t connect_ms; /* 0: none was given */
     tg_output_t output;
     size_t max_output;
+    tg_spill_spec_t spill; /* where a larger body is stored */
 } tg_http_params_t;
 
 /* The members that are read, NULL at the end. */
 extern const char *const tg_http_members[];
 
 /* Reads their values; returns as tg_job_params_read(). */
-int tg_http_params_read(tg_http_params_t *params, const tg_str_t *values,
-                        const char **why);
+int tg_http_params_read(tg_http_params_t *params, tg_spills_t *spills,
+                        const tg_str_t *values, const char **why);
 
 void tg_http_params_free(tg_http_params_t *params);
 

@@ -1,28 +1,55 @@
 #include "runner/left/tg_left.h"
 
 #include "base/tg_json.h"
+#include "runner/spill/tg_spill_outcome.h"
 #include "runner/tg_held.h"
 #include "runner/tg_job_call.h"
 
 #include <stdlib.h>
 
 /* A worker's own timer ends its calls; this one only when it is asked to. */
-static const char *const tg_left_members[] = { NULL };
+enum {
+    TG_LEFT_MAX_OUTPUT,
+    TG_LEFT_SPILL
+};
+
+static const char *const tg_left_members[] = { "max_output", "spill", NULL };
 
 typedef struct {
     tg_peer_t *peer; /* who left it */
     char key[TG_HELD_KEY_MAX];
     size_t key_len;
+    int64_t max_output;
+    tg_spill_spec_t spill; /* where a large result is stored */
 } tg_left_t;
 
 static int
 tg_left_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
-    job->work = calloc(1, sizeof(tg_left_t));
+    tg_left_t *left;
 
-    if (job->work == NULL) {
+    left = calloc(1, sizeof(*left));
+
+    if (left == NULL) {
         return TG_NOMEM;
     }
+
+    left->max_output = TG_SPILL_PREVIEW_MAX;
+    *why = "max_output must be 0 to 33554432, spill an object of owner, "
+           "quota, keep_ms and preview";
+
+    if (tg_job_number(values[TG_LEFT_MAX_OUTPUT], 0, TG_SPILL_PREVIEW_MAX,
+                      &left->max_output)
+            != TG_OK
+        || tg_spill_spec_read(&left->spill, job->jobs->spills,
+                              values[TG_LEFT_SPILL])
+               != TG_OK)
+    {
+        free(left);
+        return TG_BAD;
+    }
+
+    job->work = left;
 
     job->bytes += sizeof(tg_left_t);
 
@@ -163,6 +190,23 @@ tg_left_tell(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     }
 }
 
+/* Appends the answer, or the preview of a large result. */
+static void
+tg_left_put_answer(const tg_job_t *job, tg_str_t answer, tg_buf_t *json)
+{
+    const tg_left_t *left;
+
+    left = job->work;
+
+    if (tg_json_type(answer) != TG_JSON_OBJECT) {
+        tg_buf_str(json, answer);
+        return;
+    }
+
+    tg_spill_put_answer(json, answer, &left->spill, (size_t) left->max_output,
+                        job->params.tool);
+}
+
 static void
 tg_left_end(tg_job_t *job)
 {
@@ -189,7 +233,7 @@ tg_left_finish(tg_jobs_t *jobs, tg_peer_t *peer, tg_request_t *request)
     }
 
     tg_buf_init(&json, tg_alloc_libc());
-    tg_buf_str(&json, answer);
+    tg_left_put_answer(job, answer, &json);
     tg_job_answer(job, &json);
     tg_buf_deinit(&json);
     tg_left_end(job);

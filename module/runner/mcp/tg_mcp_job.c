@@ -1,6 +1,7 @@
 #include "runner/mcp/tg_mcp_job.h"
 
 #include "base/tg_json.h"
+#include "runner/spill/tg_spill_outcome.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ enum {
     TG_MCP_JOB_STATE,
     TG_MCP_JOB_MAX_OUTPUT,
     TG_MCP_JOB_CAN,
+    TG_MCP_JOB_SPILL,
     TG_MCP_JOB_MEMBERS
 };
 
@@ -31,6 +33,7 @@ static const char *const tg_mcp_job_members[] = {
     [TG_MCP_JOB_STATE] = "requestState",
     [TG_MCP_JOB_MAX_OUTPUT] = "max_output",
     [TG_MCP_JOB_CAN] = "capabilities",
+    [TG_MCP_JOB_SPILL] = "spill",
     [TG_MCP_JOB_MEMBERS] = NULL,
 };
 
@@ -85,12 +88,20 @@ tg_mcp_job_on_timer(uv_timer_t *timer)
 static void
 tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
 {
+    tg_outcome_t shown;
+    tg_buf_t text;
     tg_ran_t times;
 
     tg_mcp_job_leave(call);
     tg_job_ended(call->job);
     times = tg_job_ran(call->job);
-    tg_answer_put(&call->answer, outcome, &times);
+    shown = *outcome;
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_spill_outcome(&shown, &call->spill, (size_t) call->max_output,
+                     call->job->params.tool, &text);
+    tg_answer_put(&call->answer, &shown, &times);
+    call->answer.failed |= tg_buf_failed(&text);
+    tg_buf_deinit(&text);
 
     if (tg_job_tell_last(call->job)) {
         call->is_apart = 1;
@@ -181,7 +192,9 @@ tg_mcp_job_answer(tg_mcp_job_t *call, const tg_answer_t *answer)
                ? answer->message.len + answer->data.len
                : answer->result.len;
 
-    if (size > (size_t) call->max_output) {
+    if (size > (size_t) call->max_output
+        && (call->spill.spills == NULL || answer->kind == TG_ANSWER_ERROR))
+    {
         tg_mcp_job_too_large(call);
     } else if (answer->kind == TG_ANSWER_ERROR) {
         tg_mcp_job_error(call, answer);
@@ -261,7 +274,8 @@ tg_mcp_job_check(const tg_str_t *values, int64_t *uid, int64_t *max_output,
     *why = "key must be 16 to 64 letters, digits, - and _, instance a string "
            "of at most 128 bytes without escapes, cwd a string, uid a number, "
            "name a string, arguments, meta and inputResponses objects, "
-           "max_output 0 to 33554432";
+           "max_output 0 to 33554432, spill an object of owner, quota, "
+           "keep_ms and preview";
 
     return tg_server_is_key(values[TG_MCP_JOB_KEY], &key)
                    && tg_mcp_job_is_id(values[TG_MCP_JOB_INSTANCE])
@@ -313,6 +327,7 @@ tg_mcp_job_fill(tg_mcp_job_t *call, const tg_str_t *values, const char **why)
 static int
 tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
 {
+    tg_spill_spec_t spill;
     tg_mcp_job_t *call;
     int64_t uid, max_output;
     size_t size;
@@ -321,7 +336,13 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     uid = -1;
     max_output = TG_INSTANCE_FRAME_MAX;
 
-    if (tg_mcp_job_check(values, &uid, &max_output, why) != TG_OK) {
+    memset(&spill, 0, sizeof(spill));
+
+    if (tg_mcp_job_check(values, &uid, &max_output, why) != TG_OK
+        || tg_spill_spec_read(&spill, job->jobs->spills,
+                              values[TG_MCP_JOB_SPILL])
+               != TG_OK)
+    {
         return TG_BAD;
     }
 
@@ -342,6 +363,7 @@ tg_mcp_job_read(tg_job_t *job, const tg_str_t *values, const char **why)
     call->uid = uid;
     call->max_output = max_output;
     call->can = tg_can_read(values[TG_MCP_JOB_CAN]);
+    call->spill = spill;
     tg_buf_init(&call->answer, tg_alloc_libc());
     call->memory = malloc(size);
 

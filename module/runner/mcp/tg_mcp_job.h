@@ -6,6 +6,7 @@
 
 #include "core/tg_mcp_call.h"
 #include "runner/mcp/tg_server.h"
+#include "runner/spill/tg_spill_preview.h"
 
 /* The deadline when none was given. */
 #define TG_MCP_JOB_TIMEOUT 60000
@@ -24,11 +25,12 @@ struct tg_mcp_job_s {
     tg_instance_t *instance; /* NULL: it has none (yet) */
     char *memory;            /* of the slices */
     tg_str_t key;
-    tg_str_t id;        /* of the instance */
-    char *cwd;          /* or NULL */
-    int64_t uid;        /* whose it must be; -1: anybody's */
-    unsigned can;       /* what the client can be asked */
-    int64_t max_output; /* bytes of the result */
+    tg_str_t id;           /* of the instance */
+    char *cwd;             /* or NULL */
+    int64_t uid;           /* whose it must be; -1: anybody's */
+    unsigned can;          /* what the client can be asked */
+    int64_t max_output;    /* bytes of the result */
+    tg_spill_spec_t spill; /* where a larger one is stored */
     tg_mcp_call_t call;
     int is_sent;
     int is_again;     /* it was sent in a session that was over */
