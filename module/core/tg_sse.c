@@ -43,6 +43,7 @@ tg_sse_resume(tg_sse_t *sse)
     tg_sse_begin_event(sse);
     tg_sse_begin_line(sse);
     sse->id = sse->last;
+    sse->has_id = 0;
     sse->is_cr = 0;
     sse->nmark = 0;
 }
@@ -160,6 +161,7 @@ tg_sse_close(tg_sse_t *sse)
     case TG_SSE_ID:
         if (memchr(sse->value.text, '\0', sse->value.len) == NULL) {
             sse->id = sse->value;
+            sse->has_id = 1;
         }
 
         break;
@@ -248,7 +250,10 @@ tg_sse_end_line(tg_sse_t *sse, tg_sse_event_t *event)
         return rc == TG_OK ? TG_AGAIN : rc;
     }
 
-    sse->last = sse->id;
+    if (sse->has_id) {
+        sse->last = sse->id;
+        sse->has_id = 0;
+    }
 
     if (!sse->has_data) {
         tg_sse_begin_event(sse);

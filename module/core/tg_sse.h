@@ -56,6 +56,7 @@ typedef struct {
     uint64_t retry;      /* in ms, as the server says; 0: it does not */
     unsigned nmark;      /* bytes of the mark of the byte order */
     unsigned has_data:1;
+    unsigned has_id:1; /* since the last event */
     unsigned is_out:1; /* the event was handed out */
     unsigned is_cr:1;  /* a line ended in CR: an LF belongs to it */
     unsigned is_long:1;

@@ -391,7 +391,7 @@ tg_workers_init(tg_workers_t *workers, uv_loop_t *loop, const char *state_dir,
     }
 
     tg_jobs_init(&workers->jobs, loop, &tg_workers_jobs_ops, workers);
-    tg_http_init(&workers->http, loop);
+    tg_http_init(&workers->http, &workers->jobs.sched);
     tg_spills_init(&workers->spills, loop, state_dir);
     workers->programs.spills = &workers->spills;
     workers->jobs.spills = &workers->spills;

@@ -265,7 +265,7 @@ help_begin(void)
 
     tg_jobs_init(&host.jobs, &host.loop, &host_jobs_ops, &host);
     tg_servers_init(&host.servers, &host.jobs, &host.programs, NULL);
-    tg_http_init(&host.http, &host.loop);
+    tg_http_init(&host.http, &host.jobs.sched);
 
     if (host_catalogue() != TG_OK) {
         return -1;

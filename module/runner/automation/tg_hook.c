@@ -21,6 +21,8 @@
 #define TG_HOOK_TIMEOUT_MS 30000
 /* Webhooks at once; the others wait. */
 #define TG_HOOK_MAX 8
+/* Bytes that are read of an answer's body. */
+#define TG_HOOK_BODY_MAX 65536
 /* A key in this form is the bytes behind it, as senders of such hooks write. */
 #define TG_HOOK_KEY "whsec_"
 
@@ -101,12 +103,19 @@ tg_hook_on_head(void *ctx, int status)
     return 0;
 }
 
-/* What it says is nobody's business, but its connection is kept for small
- * answers. */
+/*
+ * Nobody needs the body.  A small one is read, as the connection is kept then;
+ * a receiver that goes on sending is not listened to.
+ */
 static int
 tg_hook_on_body(void *ctx, const char *data, size_t len)
 {
-    return 0;
+    tg_execution_t *execution;
+
+    execution = ctx;
+    execution->nread += len;
+
+    return execution->nread <= TG_HOOK_BODY_MAX ? TG_OK : TG_LIMIT;
 }
 
 /* May it be better later? */
@@ -167,7 +176,8 @@ tg_hook_on_done(void *ctx, const tg_http_end_t *end)
     execution = ctx;
     execution->http = NULL;
 
-    if (end->result != TG_HTTP_OK) {
+    /* Without the whole body, the status is the answer, too. */
+    if (end->result != TG_HTTP_OK && end->result != TG_HTTP_STOPPED) {
         execution->status = 0;
     }
 
@@ -283,6 +293,7 @@ tg_hook_send(tg_execution_t *execution)
 
     execution->tries++;
     execution->status = 0;
+    execution->nread = 0;
 
     if (tg_hook_start(execution, rule->rule, &why) != TG_OK) {
         tg_hook_failed(execution, why);

@@ -19,6 +19,7 @@
     X(global_init)                                                             \
     X(easy_init)                                                               \
     X(easy_setopt)                                                             \
+    X(easy_pause)                                                              \
     X(easy_getinfo)                                                            \
     X(easy_cleanup)                                                            \
     X(easy_strerror)                                                           \

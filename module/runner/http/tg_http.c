@@ -10,6 +10,7 @@
 struct tg_http_s {
     tg_http_pool_t *pool;
     TAILQ_ENTRY(tg_http_s) link;
+    tg_source_t source;
     CURL *easy;
     struct curl_slist *headers;
     const tg_http_ops_t *ops; /* NULL: it was cancelled */
@@ -22,9 +23,17 @@ struct tg_http_s {
     int is_refused; /* the address */
     int is_over;    /* its headers are read */
     int is_stopped; /* by ops */
+    int is_held;    /* by ops, until tg_http_resume() */
+    int is_paused;  /* libcurl holds bytes of the body back */
     unsigned nsent; /* how often it was begun to be sent */
     char error[CURL_ERROR_SIZE];
 };
+
+static tg_sched_t *
+tg_http_sched(const tg_http_t *http)
+{
+    return &http->pool->loop.sched->sched;
+}
 
 /* --- while it goes on: libcurl calls --- */
 
@@ -175,6 +184,7 @@ static size_t
 tg_http_on_body(char *data, size_t size, size_t n, void *ctx)
 {
     tg_http_t *http;
+    int rc;
 
     http = ctx;
     n *= size;
@@ -183,13 +193,62 @@ tg_http_on_body(char *data, size_t size, size_t n, void *ctx)
         return 0;
     }
 
-    if (http->ops->body(http->ctx, data, n) == 0) {
+    if (http->is_held || tg_slice_is_over(tg_http_sched(http), &http->source, n))
+    {
+        http->is_paused = 1;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+
+    rc = http->ops->body(http->ctx, data, n);
+
+    if (rc == TG_OK || rc == TG_AGAIN) {
+        http->is_held = rc == TG_AGAIN;
         return n;
     }
 
     http->is_stopped = 1;
 
     return n + 1;
+}
+
+/* The next time slice: libcurl delivers what it holds back, and reads on. */
+static void
+tg_http_run(tg_source_t *source)
+{
+    tg_http_loop_t *loop;
+    tg_http_t *http;
+    CURLcode code;
+
+    http = TG_OWNER(source, tg_http_t, source);
+    loop = &http->pool->loop;
+
+    if (!http->is_paused || http->is_held) {
+        return;
+    }
+
+    http->is_paused = 0;
+    code = loop->curl->easy_pause(http->easy, CURLPAUSE_CONT);
+
+    /* What fails here libcurl does not report. */
+    if (code != CURLE_OK) {
+        loop->ended(loop, http->easy, code);
+    }
+}
+
+void
+tg_http_resume(tg_http_t *http)
+{
+    http->is_held = 0;
+
+    if (http->is_paused) {
+        tg_source_wait(tg_http_sched(http), &http->source);
+    }
+}
+
+int
+tg_http_hold(tg_http_t *http, size_t bytes)
+{
+    return tg_source_hold(tg_http_sched(http), &http->source, bytes);
 }
 
 /* --- its beginning --- */
@@ -366,6 +425,7 @@ tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
     }
 
     http->pool = pool;
+    http->source.run = tg_http_run;
     http->ops = ops;
     http->ctx = ctx;
     http->is_public = request->is_public;
@@ -398,6 +458,8 @@ tg_http_drop(tg_http_t *http)
     pool = http->pool;
     TAILQ_REMOVE(&pool->exchanges, http, link);
     pool->nabandoned -= http->ops == NULL;
+    tg_source_leave(tg_http_sched(http), &http->source);
+    (void) tg_http_hold(http, 0);
     tg_http_loop_remove(&pool->loop, http->easy);
     tg_http_free(http);
 }
@@ -480,9 +542,9 @@ tg_http_on_ended(tg_http_loop_t *loop, CURL *easy, CURLcode code)
 /* --- all of them --- */
 
 void
-tg_http_init(tg_http_pool_t *pool, uv_loop_t *loop)
+tg_http_init(tg_http_pool_t *pool, tg_uv_sched_t *sched)
 {
-    tg_http_loop_init(&pool->loop, loop, tg_http_on_ended);
+    tg_http_loop_init(&pool->loop, sched, tg_http_on_ended);
     TAILQ_INIT(&pool->exchanges);
     pool->nabandoned = 0;
 }

@@ -9,6 +9,7 @@
  *
  *     header header … head  body body …  done
  *
+ * Each exchange is a source of the scheduler: its body is read in time slices.
  * ops are called from the loop, never from tg_http_start().  done is the last
  * one; then, or after tg_http_cancel(), the exchange is gone.
  */
@@ -70,15 +71,20 @@ typedef struct {
 typedef struct {
     void (*header)(void *ctx, tg_str_t name, tg_str_t value);
 
-    /* All headers are there; both return non-zero to read no more. */
+    /* All headers are there; returns non-zero to read no more. */
     int (*head)(void *ctx, int status);
+
+    /*
+     * Bytes of the body: TG_OK; TG_AGAIN: they were taken, the next ones are
+     * read after tg_http_resume(); else no more is read.
+     */
     int (*body)(void *ctx, const char *data, size_t len);
 
     /* What end says lives until it returns. */
     void (*done)(void *ctx, const tg_http_end_t *end);
 } tg_http_ops_t;
 
-void tg_http_init(tg_http_pool_t *pool, uv_loop_t *loop);
+void tg_http_init(tg_http_pool_t *pool, tg_uv_sched_t *sched);
 
 /* Closes the handles, and whatever goes on. */
 void tg_http_close(tg_http_pool_t *pool);
@@ -90,6 +96,15 @@ void tg_http_close(tg_http_pool_t *pool);
 int tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
                   const tg_http_ops_t *ops, void *ctx, tg_http_t **http,
                   const char **why);
+
+/* Reads the body on, in the next time slice, after body() returned TG_AGAIN. */
+void tg_http_resume(tg_http_t *http);
+
+/*
+ * Says how many bytes are held of this answer.  TG_OK, or TG_LIMIT: all
+ * sources of the loop together hold too many, so that it should fail.
+ */
+int tg_http_hold(tg_http_t *http, size_t bytes);
 
 /*
  * Nobody wants it any more; its connection, unless the answer was read, is

@@ -8,9 +8,8 @@ typedef struct {
     curl_socket_t fd;
 } tg_http_socket_t;
 
-/* Tells who has ended; that may add others. */
-static void
-tg_http_loop_news(tg_http_loop_t *loop)
+void
+tg_http_loop_report(tg_http_loop_t *loop)
 {
     CURLMsg *message;
     int n;
@@ -30,7 +29,7 @@ tg_http_loop_act(tg_http_loop_t *loop, curl_socket_t fd, int events)
     int n;
 
     (void) loop->curl->multi_socket_action(loop->multi, fd, events, &n);
-    tg_http_loop_news(loop);
+    tg_http_loop_report(loop);
 }
 
 /* --- sockets --- */
@@ -45,6 +44,8 @@ tg_http_socket_on_event(uv_poll_t *poll, int status, int events)
     what = status != 0 ? CURL_CSELECT_ERR : 0;
     what |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
     what |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
+
+    tg_slice_begin(&watched->loop->sched->sched);
 
     /* From here on it may be gone. */
     tg_http_loop_act(watched->loop, watched->fd, what);
@@ -64,7 +65,7 @@ tg_http_socket_new(tg_http_loop_t *loop, curl_socket_t fd)
     watched = calloc(1, sizeof(*watched));
 
     if (watched == NULL
-        || uv_poll_init_socket(loop->loop, &watched->poll, fd) != 0) {
+        || uv_poll_init_socket(loop->sched->loop, &watched->poll, fd) != 0) {
         free(watched);
         return NULL;
     }
@@ -120,9 +121,31 @@ tg_http_socket_on_want(CURL *easy, curl_socket_t fd, int what, void *ctx,
 static void
 tg_http_loop_on_timer(uv_timer_t *timer)
 {
-    tg_http_loop_act(timer->data, CURL_SOCKET_TIMEOUT, 0);
+    tg_http_loop_t *loop;
+
+    loop = timer->data;
+    tg_slice_begin(&loop->sched->sched);
+    tg_http_loop_act(loop, CURL_SOCKET_TIMEOUT, 0);
 }
 
+static void
+tg_http_loop_run(tg_source_t *source)
+{
+    tg_http_loop_act(TG_OWNER(source, tg_http_loop_t, source),
+                     CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void
+tg_http_loop_stop_timer(tg_http_loop_t *loop)
+{
+    (void) uv_timer_stop(&loop->timer);
+    tg_source_leave(&loop->sched->sched, &loop->source);
+}
+
+/*
+ * A timer of 0 ms that is started in a timer's callback would be called in the
+ * same iteration: libuv would not leave its timers while a server sends.
+ */
 static int
 tg_http_loop_on_want_timer(CURLM *multi, long ms, void *ctx)
 {
@@ -130,10 +153,17 @@ tg_http_loop_on_want_timer(CURLM *multi, long ms, void *ctx)
 
     loop = ctx;
 
-    if (ms < 0) {
-        uv_timer_stop(&loop->timer);
-    } else {
-        uv_timer_start(&loop->timer, tg_http_loop_on_timer, (uint64_t) ms, 0);
+    if (ms == 0) {
+        (void) uv_timer_stop(&loop->timer);
+        tg_source_wait(&loop->sched->sched, &loop->source);
+        return 0;
+    }
+
+    tg_http_loop_stop_timer(loop);
+
+    if (ms > 0) {
+        (void) uv_timer_start(&loop->timer, tg_http_loop_on_timer,
+                              (uint64_t) ms, 0);
     }
 
     return 0;
@@ -147,7 +177,7 @@ tg_http_loop_forget(tg_http_loop_t *loop)
         (void) loop->curl->multi_cleanup(loop->multi);
         loop->multi = NULL;
         loop->is_broken = 0;
-        uv_timer_stop(&loop->timer);
+        tg_http_loop_stop_timer(loop);
     }
 }
 
@@ -189,16 +219,17 @@ tg_http_loop_remove(tg_http_loop_t *loop, CURL *easy)
 /* --- its beginning and its end --- */
 
 void
-tg_http_loop_init(tg_http_loop_t *loop, uv_loop_t *uv,
+tg_http_loop_init(tg_http_loop_t *loop, tg_uv_sched_t *sched,
                   void (*ended)(tg_http_loop_t *loop, CURL *easy,
                                 CURLcode code))
 {
     memset(loop, 0, sizeof(*loop));
-    loop->loop = uv;
+    loop->sched = sched;
+    loop->source.run = tg_http_loop_run;
     loop->ended = ended;
     loop->kept_ms = TG_HTTP_KEPT_MS;
-    uv_timer_init(uv, &loop->timer);
-    uv_timer_init(uv, &loop->idle);
+    uv_timer_init(sched->loop, &loop->timer);
+    uv_timer_init(sched->loop, &loop->idle);
     loop->timer.data = loop;
     loop->idle.data = loop;
 }
@@ -241,6 +272,7 @@ void
 tg_http_loop_close(tg_http_loop_t *loop)
 {
     tg_http_loop_forget(loop);
+    tg_http_loop_stop_timer(loop);
     uv_close((uv_handle_t *) &loop->timer, NULL);
     uv_close((uv_handle_t *) &loop->idle, NULL);
 }

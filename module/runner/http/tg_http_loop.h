@@ -1,14 +1,14 @@
 /*
  * libcurl's multi interface on the loop: its sockets, its timer, and the
- * connections that it keeps.
+ * connections that it keeps.  It is a source of the scheduler for what libcurl
+ * wants to do at once.
  */
 #ifndef TG_HTTP_LOOP_H
 #define TG_HTTP_LOOP_H
 
 #include "base/tg_base.h"
 #include "runner/http/tg_curl.h"
-
-#include <uv.h>
+#include "uv/tg_uv_sched.h"
 
 /* Connections that are kept, and for how long when nothing happens. */
 #define TG_HTTP_KEPT_MAX 64
@@ -17,7 +17,8 @@
 typedef struct tg_http_loop_s tg_http_loop_t;
 
 struct tg_http_loop_s {
-    uv_loop_t *loop;
+    tg_uv_sched_t *sched;
+    tg_source_t source; /* waits while libcurl has something to do */
 
     /* Of a handle that was added. */
     void (*ended)(tg_http_loop_t *loop, CURL *easy, CURLcode code);
@@ -31,7 +32,7 @@ struct tg_http_loop_s {
     int is_broken;    /* there was no memory to watch a socket */
 };
 
-void tg_http_loop_init(tg_http_loop_t *loop, uv_loop_t *uv,
+void tg_http_loop_init(tg_http_loop_t *loop, tg_uv_sched_t *sched,
                        void (*ended)(tg_http_loop_t *loop, CURL *easy,
                                      CURLcode code));
 
@@ -43,6 +44,9 @@ void tg_http_loop_close(tg_http_loop_t *loop);
  * and *why says what to do.
  */
 int tg_http_loop_open(tg_http_loop_t *loop, const char **why);
+
+/* Reports the handles that have ended; that may add others. */
+void tg_http_loop_report(tg_http_loop_t *loop);
 
 /* TG_OK or TG_NOMEM.  ended() is called from the loop. */
 int tg_http_loop_add(tg_http_loop_t *loop, CURL *easy);

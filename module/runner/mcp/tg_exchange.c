@@ -92,12 +92,28 @@ tg_exchange_put(tg_exchange_t *exchange, tg_str_t message)
     tg_buf_str(&exchange->in, message);
 
     for (; i < exchange->in.len; i++) {
-        if (tg_is_one_of(exchange->in.data[i], "\r\n")) {
+        if (exchange->in.data[i] == '\r' || exchange->in.data[i] == '\n') {
             exchange->in.data[i] = ' ';
         }
     }
 
     tg_buf_char(&exchange->in, '\n');
+}
+
+/* Bytes that are held of what came. */
+static int
+tg_exchange_hold(tg_exchange_t *exchange)
+{
+    if (exchange->http == NULL) {
+        return TG_OK;
+    }
+
+    exchange->is_crowded = tg_http_hold(exchange->http,
+                                        exchange->in.cap + exchange->text.cap
+                                            + exchange->events.data.cap)
+                           != TG_OK;
+
+    return exchange->is_crowded ? TG_LIMIT : TG_OK;
 }
 
 /* 0; or it cannot be read on. */
@@ -135,14 +151,16 @@ tg_exchange_on_body(void *ctx, const char *data, size_t len)
 
     if (tg_exchange_is_ok(exchange) && exchange->type == TG_EXCHANGE_EVENTS) {
         if (tg_exchange_read_events(exchange, data, len) != 0) {
-            return -1;
+            return TG_LIMIT;
         }
 
         if (exchange->in.len != 0) {
             exchange->news(exchange);
         }
 
-        return 0;
+        return tg_exchange_hold(exchange) != TG_OK ? TG_LIMIT
+               : exchange->in.len >= TG_EXCHANGE_UNREAD ? TG_AGAIN
+                                                        : TG_OK;
     }
 
     max = tg_exchange_is_ok(exchange) && exchange->type == TG_EXCHANGE_JSON
@@ -151,12 +169,22 @@ tg_exchange_on_body(void *ctx, const char *data, size_t len)
 
     if (len > max - exchange->text.len) {
         exchange->is_too_large = 1;
-        return -1;
+        return TG_LIMIT;
     }
 
     tg_buf_put(&exchange->text, data, len);
 
-    return tg_buf_failed(&exchange->text);
+    return tg_buf_failed(&exchange->text) ? TG_NOMEM
+                                          : tg_exchange_hold(exchange);
+}
+
+void
+tg_exchange_resume(tg_exchange_t *exchange)
+{
+    if (exchange->http != NULL && exchange->in.len < TG_EXCHANGE_UNREAD) {
+        (void) tg_exchange_hold(exchange);
+        tg_http_resume(exchange->http);
+    }
 }
 
 /* --- its end --- */
@@ -183,7 +211,9 @@ tg_exchange_on_done(void *ctx, const tg_http_end_t *end)
 
     } else {
         (void) snprintf(exchange->why, sizeof(exchange->why), "%s",
-                        end->result == TG_HTTP_STOPPED
+                        exchange->is_crowded
+                            ? "toolgate-runner receives too much at once"
+                        : end->result == TG_HTTP_STOPPED
                             ? "toolgate-runner has no memory left"
                             : end->why);
     }

@@ -15,6 +15,8 @@
 
 /* Bytes that are read of an answer with an error. */
 #define TG_EXCHANGE_ERROR_MAX 65536
+/* Bytes of messages that nobody has read; with more, no more is received. */
+#define TG_EXCHANGE_UNREAD 65536
 /* Characters of a session's id; what is longer is none. */
 #define TG_EXCHANGE_SESSION_MAX 1024
 /* Bytes of the reason why there was no answer. */
@@ -45,6 +47,7 @@ struct tg_exchange_s {
     unsigned is_hello:1;   /* initialize */
     unsigned is_ready:1;   /* notifications/initialized */
     unsigned is_cancel:1;  /* notifications/cancelled */
+    unsigned is_reply:1;   /* to a request of the server's */
     unsigned is_channel:1; /* what belongs to no request comes here */
     unsigned is_started:1;
     unsigned is_resuming:1; /* by GET, from the last event on */
@@ -54,12 +57,14 @@ struct tg_exchange_s {
     tg_sse_t events;
     tg_buf_t text; /* the body of an answer that is no stream */
     tg_buf_t in;   /* the messages that came, a line each */
+    size_t seen;   /* bytes of in that the owner has looked at */
     char session_id[TG_EXCHANGE_SESSION_MAX + 1]; /* that it was given */
 
     /* once it is over: */
     int is_over;
     int was_sent;
     int is_too_large;
+    int is_crowded; /* all that is received holds too much memory */
     int is_redirect;
     int is_refused;                /* it could not be put into words of HTTP */
     char why[TG_EXCHANGE_WHY_MAX]; /* there was no (whole) answer; or empty */
@@ -78,6 +83,9 @@ void tg_exchange_free(tg_exchange_t *exchange);
  */
 void tg_exchange_start(tg_exchange_t *exchange, tg_http_pool_t *pool,
                        tg_http_request_t *request);
+
+/* Receives on, after its owner has read of in. */
+void tg_exchange_resume(tg_exchange_t *exchange);
 
 /* It is to be started again, to go on where its stream has ended. */
 void tg_exchange_rewind(tg_exchange_t *exchange);

@@ -222,9 +222,21 @@ tg_hear_log(void *host, const char *text)
     tg_instance_log(host, TG_LOG_WARN, "%s", text);
 }
 
+static int
+tg_hear_is_slice_over(void *host)
+{
+    tg_instance_t *instance;
+
+    instance = host;
+
+    return instance->transport->is_slice_over(instance,
+                                              instance->caller.serving);
+}
+
 const tg_caller_ops_t tg_instance_caller_ops = {
     .answer = tg_hear_answer,
     .notification = tg_hear_notification,
     .asked = tg_hear_asked,
     .log = tg_hear_log,
+    .is_slice_over = tg_hear_is_slice_over,
 };

@@ -44,6 +44,7 @@ const tg_transport_t tg_socket_transport = {
     .flush = tg_stream_flush,
     .ended = tg_instance_lost,
     .backlog = tg_stream_backlog,
+    .is_slice_over = tg_stream_is_slice_over,
     .explain = tg_socket_explain,
     .close = tg_socket_close,
 };

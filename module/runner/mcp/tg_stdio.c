@@ -454,6 +454,7 @@ const tg_transport_t tg_stdio_transport = {
     .flush = tg_stream_flush,
     .ended = tg_stdio_eof,
     .backlog = tg_stream_backlog,
+    .is_slice_over = tg_stream_is_slice_over,
     .explain = tg_stdio_explain,
     .close = tg_stdio_close,
 };

@@ -85,6 +85,12 @@ tg_stream_flush(tg_instance_t *instance)
     }
 }
 
+int
+tg_stream_is_slice_over(tg_instance_t *instance, size_t size)
+{
+    return tg_uv_conn_slice_is_over(&instance->conn, size);
+}
+
 size_t
 tg_stream_backlog(const tg_instance_t *instance)
 {

@@ -17,6 +17,7 @@ int tg_stream_connect(tg_instance_t *instance, const struct sockaddr *address);
 
 void tg_stream_flush(tg_instance_t *instance);
 size_t tg_stream_backlog(const tg_instance_t *instance);
+int tg_stream_is_slice_over(tg_instance_t *instance, size_t size);
 void tg_stream_close(tg_instance_t *instance);
 
 #endif

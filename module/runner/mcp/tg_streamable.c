@@ -4,6 +4,12 @@
 
 static void tg_streamable_on_timer(uv_timer_t *timer);
 
+static tg_sched_t *
+tg_streamable_sched(const tg_streamable_t *streamable)
+{
+    return &streamable->instance->server->servers->jobs->sched.sched;
+}
+
 /* libcurl may be beneath it: what there is to do is done when it is not. */
 static void
 tg_streamable_on_news(tg_exchange_t *exchange)
@@ -11,8 +17,7 @@ tg_streamable_on_news(tg_exchange_t *exchange)
     tg_streamable_t *streamable;
 
     streamable = exchange->host;
-    streamable->is_new = 1;
-    uv_timer_start(&streamable->timer, tg_streamable_on_timer, 0, 0);
+    tg_source_wait(tg_streamable_sched(streamable), &streamable->source);
 }
 
 static uint64_t
@@ -70,33 +75,64 @@ tg_streamable_greeted(tg_streamable_t *streamable,
     }
 }
 
+/*
+ * What an exchange has brought: what of it is the transport's, and without the
+ * secrets of the config.
+ */
 static void
-tg_streamable_hear(tg_streamable_t *streamable, tg_exchange_t *exchange)
+tg_streamable_look(tg_streamable_t *streamable, tg_exchange_t *exchange)
 {
     const tg_server_url_t *url;
-    const char *at, *end;
-    size_t consumed;
-    tg_buf_t in;
+    const char *end;
+    char *at;
+    tg_buf_t *in;
 
-    in = exchange->in;
+    in = &exchange->in;
 
-    for (at = in.data;
+    for (at = in->data + exchange->seen;
          exchange->is_hello
-         && (end = memchr(at, '\n', in.len - (size_t) (at - in.data))) != NULL;
-         at = end + 1)
+         && (end = memchr(at, '\n', in->len - (size_t) (at - in->data)))
+                != NULL;
+         at += end - at + 1)
     {
         tg_streamable_greeted(streamable, exchange,
                               tg_str(at, (size_t) (end - at)));
     }
 
-    tg_buf_init(&exchange->in, tg_alloc_libc());
     url = &streamable->instance->server->spec.url;
-    tg_http_hide(url->headers, url->nsecrets, in.data, in.len);
+    tg_http_hide(url->headers, url->nsecrets, in->data + exchange->seen,
+                 in->len - exchange->seen);
+    exchange->seen = in->len;
+}
+
+/* Reads the messages of an exchange until the time slice is over. */
+static void
+tg_streamable_hear(tg_streamable_t *streamable, tg_exchange_t *exchange)
+{
+    size_t consumed;
+    tg_buf_t in;
+
+    tg_streamable_look(streamable, exchange);
+    in = exchange->in;
+    tg_buf_init(&exchange->in, tg_alloc_libc());
+    exchange->seen = 0;
+    streamable->hearing = exchange;
+    consumed = 0;
 
     /* From here on the exchange may be gone. */
-    if (in.len != 0) {
-        (void) tg_instance_input(streamable->instance, in.data, in.len,
-                                 &consumed);
+    (void) tg_instance_input(streamable->instance, in.data, in.len, &consumed);
+
+    if (streamable->hearing == exchange) {
+        streamable->hearing = NULL;
+
+        if (consumed != in.len) {
+            tg_buf_drop(&in, consumed);
+            exchange->seen = in.len;
+            exchange->in = in;
+            tg_buf_init(&in, tg_alloc_libc());
+        }
+
+        tg_exchange_resume(exchange);
     }
 
     tg_buf_deinit(&in);
@@ -129,6 +165,7 @@ static void
 tg_streamable_finish(tg_streamable_t *streamable)
 {
     tg_streamable_drop_all(streamable);
+    tg_source_leave(tg_streamable_sched(streamable), &streamable->source);
     tg_sessions_over(streamable);
 
     if (!uv_is_closing((uv_handle_t *) &streamable->timer)) {
@@ -163,10 +200,14 @@ static tg_exchange_t *
 tg_streamable_next(const tg_streamable_t *streamable)
 {
     tg_exchange_t *exchange;
+    int is_behind;
+
+    is_behind = streamable->nreplies > TG_STREAMABLE_REPLIES
+                && !streamable->is_closing;
 
     TAILQ_FOREACH(exchange, &streamable->exchanges, place)
     {
-        if (exchange->in.len != 0 || exchange->is_over) {
+        if (exchange->in.len != 0 ? !is_behind : exchange->is_over) {
             break;
         }
     }
@@ -220,13 +261,9 @@ tg_streamable_turn(tg_streamable_t *streamable)
     due = tg_streamable_due(streamable);
     now = tg_streamable_now(streamable);
 
-    if (streamable->is_new) {
-        due = now;
-    }
-
     if (due != 0) {
         uv_timer_start(&streamable->timer, tg_streamable_on_timer,
-                       due > now ? due - now : 0, 0);
+                       due > now ? due - now : 1, 0);
     }
 }
 
@@ -256,14 +293,11 @@ tg_streamable_wake(tg_streamable_t *streamable)
     }
 }
 
+/* What exchanges have brought, until the time slice is over. */
 static void
-tg_streamable_on_timer(uv_timer_t *timer)
+tg_streamable_read(tg_streamable_t *streamable)
 {
-    tg_streamable_t *streamable;
     tg_exchange_t *exchange;
-
-    streamable = timer->data;
-    streamable->is_new = 0;
 
     while (!streamable->is_closing
            && (exchange = tg_streamable_next(streamable)) != NULL)
@@ -275,7 +309,24 @@ tg_streamable_on_timer(uv_timer_t *timer)
         }
 
         tg_streamable_take(streamable);
+
+        if (!streamable->is_closing
+            && tg_slice_is_over(tg_streamable_sched(streamable),
+                                &streamable->source, TG_STREAMABLE_STEPS))
+        {
+            break;
+        }
     }
+}
+
+static void
+tg_streamable_run(tg_source_t *source)
+{
+    tg_streamable_t *streamable;
+    tg_exchange_t *exchange;
+
+    streamable = TG_OWNER(source, tg_streamable_t, source);
+    tg_streamable_read(streamable);
 
     if (!streamable->is_closing) {
         tg_streamable_see_channel(streamable);
@@ -292,6 +343,15 @@ tg_streamable_on_timer(uv_timer_t *timer)
     }
 }
 
+static void
+tg_streamable_on_timer(uv_timer_t *timer)
+{
+    tg_streamable_t *streamable;
+
+    streamable = timer->data;
+    tg_source_wait(tg_streamable_sched(streamable), &streamable->source);
+}
+
 static tg_failure_t
 tg_streamable_open(tg_instance_t *instance, tg_buf_t *why)
 {
@@ -301,6 +361,7 @@ tg_streamable_open(tg_instance_t *instance, tg_buf_t *why)
     streamable = &instance->streamable;
     memset(streamable, 0, sizeof(*streamable));
     streamable->instance = instance;
+    streamable->source.run = tg_streamable_run;
     streamable->news = tg_streamable_on_news;
     streamable->is_open = 1;
     TAILQ_INIT(&streamable->exchanges);
@@ -353,6 +414,17 @@ tg_streamable_backlog(const tg_instance_t *instance)
     return n;
 }
 
+static int
+tg_streamable_is_slice_over(tg_instance_t *instance, size_t size)
+{
+    tg_streamable_t *streamable;
+
+    streamable = &instance->streamable;
+
+    return tg_slice_is_over(tg_streamable_sched(streamable),
+                            &streamable->source, size);
+}
+
 static void
 tg_streamable_explain(const tg_instance_t *instance, tg_buf_t *text)
 {
@@ -363,6 +435,7 @@ const tg_transport_t tg_streamable_transport = {
     .open = tg_streamable_open,
     .flush = tg_streamable_flush,
     .backlog = tg_streamable_backlog,
+    .is_slice_over = tg_streamable_is_slice_over,
     .explain = tg_streamable_explain,
     .close = tg_streamable_close,
 };

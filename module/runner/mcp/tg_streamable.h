@@ -10,6 +10,9 @@
  * What belongs to no request comes on a channel: a GET, or to modern servers
  * the request subscriptions/listen.  One that has ended is opened again.
  *
+ * Each server is a source of the scheduler: its messages are read in time
+ * slices, and while too many replies to it are on their way, not at all.
+ *
  *   tg_streamable_send.c  what is sent, and with which headers
  *   tg_streamable_end.c   how exchanges end
  *   tg_streamable.c       the transport: what is heard, and when
@@ -27,6 +30,13 @@
 #define TG_STREAMABLE_NOTES 32
 /* … and of these, cancellations that may wait. */
 #define TG_STREAMABLE_CANCELS 256
+/*
+ * Replies to requests of the server's that are on their way; with more,
+ * nothing that the server sends is read.
+ */
+#define TG_STREAMABLE_REPLIES 64
+/* Of a time slice, what the end of an exchange counts as. */
+#define TG_STREAMABLE_STEPS 4096
 /* For the answer to a message that is no request. */
 #define TG_STREAMABLE_NOTE_MS 30000
 /* For the end of a session, which nobody waits for longer. */
@@ -55,16 +65,18 @@ typedef struct {
     tg_instance_t *instance;
     void (*news)(tg_exchange_t *exchange);
     uv_timer_t timer;
+    tg_source_t source; /* waits while something new came that nobody read */
     tg_exchange_list_t exchanges;
+    tg_exchange_t *hearing; /* its messages are being read; NULL: it is gone */
     unsigned nrequests;   /* of them, that are sent and not over */
     unsigned nnotes;      /* likewise */
+    unsigned nreplies;    /* of the exchanges */
     tg_exchange_t *ready; /* notifications/initialized: the others wait */
     tg_channel_t channel;
     unsigned session; /* its number */
     char session_id[TG_EXCHANGE_SESSION_MAX + 1];
     char version[TG_STREAMABLE_VERSION_MAX + 1]; /* that was agreed on */
     int is_open;
-    int is_new;  /* something was heard that nobody has looked at */
     int is_away; /* it could not be reached */
     int is_closing;
     char why[TG_EXCHANGE_WHY_MAX + 64]; /* it is lost, as explain has it */

@@ -533,6 +533,7 @@ tg_streamable_end(tg_streamable_t *streamable, tg_exchange_t *exchange)
     TAILQ_REMOVE(&streamable->exchanges, exchange, place);
     streamable->nrequests -= exchange->request != 0 && exchange->is_started;
     streamable->nnotes -= exchange->is_started && tg_exchange_is_note(exchange);
+    streamable->nreplies -= exchange->is_reply;
 
     if (exchange->request != 0) {
         tg_streamable_end_request(streamable, exchange);

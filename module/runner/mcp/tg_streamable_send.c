@@ -207,6 +207,11 @@ tg_streamable_drop(tg_streamable_t *streamable, tg_exchange_t *exchange)
     streamable->nrequests -= exchange->request != 0 && exchange->is_started
                              && !exchange->is_channel;
     streamable->nnotes -= exchange->is_started && tg_exchange_is_note(exchange);
+    streamable->nreplies -= exchange->is_reply;
+
+    if (streamable->hearing == exchange) {
+        streamable->hearing = NULL;
+    }
 
     if (streamable->ready == exchange) {
         streamable->ready = NULL;
@@ -302,13 +307,16 @@ tg_streamable_look(tg_streamable_t *streamable, tg_exchange_t *exchange)
     int64_t id;
 
     if (tg_message_parse(&message, tg_str(exchange->body, exchange->len))
-            != TG_OK
-        || message.method.data == NULL)
+        != TG_OK)
     {
         return;
     }
 
-    if (tg_json_int64(message.id, &id) == TG_OK) {
+    if (message.method.data == NULL) {
+        exchange->is_reply = 1;
+        streamable->nreplies++;
+
+    } else if (tg_json_int64(message.id, &id) == TG_OK) {
         exchange->request = (uint64_t) id;
         exchange->is_hello = tg_json_is_text(message.method,
                                              TG_STR("initialize"));

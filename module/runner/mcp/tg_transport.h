@@ -30,6 +30,12 @@ typedef struct {
     /* Bytes that the server has not taken yet. */
     size_t (*backlog)(const tg_instance_t *instance);
 
+    /*
+     * Asked after a message of size bytes while there are more: is the time
+     * slice over?
+     */
+    int (*is_slice_over)(tg_instance_t *instance, size_t size);
+
     /* Appends how it ended, as " exited with status 1: …". */
     void (*explain)(const tg_instance_t *instance, tg_buf_t *text);
 
