@@ -193,8 +193,8 @@ tg_http_on_body(char *data, size_t size, size_t n, void *ctx)
         return 0;
     }
 
-    if (http->is_held || tg_slice_is_over(tg_http_sched(http), &http->source, n))
-    {
+    if (http->is_held
+        || tg_slice_is_over(tg_http_sched(http), &http->source, n)) {
         http->is_paused = 1;
         return CURL_WRITEFUNC_PAUSE;
     }

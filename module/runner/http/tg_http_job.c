@@ -279,8 +279,12 @@ tg_http_call_on_body(void *ctx, const char *data, size_t len)
         tg_http_call_progress(call);
     }
 
-    return rc != TG_OK
-           || (call->answer.is_cut && call->nread > TG_HTTP_OUTPUT_MAX);
+    if (rc == TG_OK && call->answer.is_cut && call->nread > TG_HTTP_OUTPUT_MAX)
+    {
+        rc = TG_LIMIT;
+    }
+
+    return rc;
 }
 
 static void

@@ -65,7 +65,8 @@ tg_http_socket_new(tg_http_loop_t *loop, curl_socket_t fd)
     watched = calloc(1, sizeof(*watched));
 
     if (watched == NULL
-        || uv_poll_init_socket(loop->sched->loop, &watched->poll, fd) != 0) {
+        || uv_poll_init_socket(loop->sched->loop, &watched->poll, fd) != 0)
+    {
         free(watched);
         return NULL;
     }

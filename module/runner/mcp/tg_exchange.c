@@ -158,7 +158,7 @@ tg_exchange_on_body(void *ctx, const char *data, size_t len)
             exchange->news(exchange);
         }
 
-        return tg_exchange_hold(exchange) != TG_OK ? TG_LIMIT
+        return tg_exchange_hold(exchange) != TG_OK      ? TG_LIMIT
                : exchange->in.len >= TG_EXCHANGE_UNREAD ? TG_AGAIN
                                                         : TG_OK;
     }

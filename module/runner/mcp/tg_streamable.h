@@ -68,10 +68,10 @@ typedef struct {
     tg_source_t source; /* waits while something new came that nobody read */
     tg_exchange_list_t exchanges;
     tg_exchange_t *hearing; /* its messages are being read; NULL: it is gone */
-    unsigned nrequests;   /* of them, that are sent and not over */
-    unsigned nnotes;      /* likewise */
-    unsigned nreplies;    /* of the exchanges */
-    tg_exchange_t *ready; /* notifications/initialized: the others wait */
+    unsigned nrequests;     /* of them, that are sent and not over */
+    unsigned nnotes;        /* likewise */
+    unsigned nreplies;      /* of the exchanges */
+    tg_exchange_t *ready;   /* notifications/initialized: the others wait */
     tg_channel_t channel;
     unsigned session; /* its number */
     char session_id[TG_EXCHANGE_SESSION_MAX + 1];

@@ -307,8 +307,7 @@ tg_streamable_look(tg_streamable_t *streamable, tg_exchange_t *exchange)
     int64_t id;
 
     if (tg_message_parse(&message, tg_str(exchange->body, exchange->len))
-        != TG_OK)
-    {
+        != TG_OK) {
         return;
     }
 
