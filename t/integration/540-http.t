@@ -34,6 +34,75 @@ my @sent = (
         { a => 'x y&z' }, { path => '/echo?a=x%20y%26z&b%5B%5D=x&d=' }
     ],
     [
+        'nulls',
+        "POST $url/echo/\$tool_arg_a; query b \$tool_arg_b; header X-B "
+            . '$tool_arg_b; field b $tool_arg_b; field a "$tool_arg_a"; '
+            . 'query c $tool_arg_c each',
+        { a => 1, b => undef, c => undef },
+        { path => '/echo/1', 'x-b' => undef, body => 'a=1' }
+    ],
+    [
+        'repeated',
+        "GET $url/echo; query 't[]' \$tool_arg_a each; query n "
+            . '$tool_arg_b each; query o $tool_arg_c each; query z y',
+        { a => [ 'red', 'b&c=,', '', 1, { x => [] } ], b => [], c => 'one' },
+        {
+            path => '/echo?t%5B%5D=red&t%5B%5D=b%26c%3D%2C&t%5B%5D=&t%5B%5D=1'
+                . '&t%5B%5D=%7B%22x%22%3A%5B%5D%7D&o=one&z=y'
+        }
+    ],
+    [
+        'joined',
+        "GET $url/echo; query t \$tool_arg_a join=,; query n "
+            . '$tool_arg_b join=,; query p "<$tool_arg_a>" "join= | "',
+        { a => [ 'red', 'b&c=,' ], b => [] },
+        {
+            path => '/echo?t=red,b%26c%3D%2C'
+                . '&p=%3Cred%3E%20%7C%20%3Cb%26c%3D%2C%3E'
+        }
+    ],
+    [
+        'list',
+        "GET '$url/echo/\$tool_arg_a/x?q=\$tool_arg_b' join=,",
+        { a => [ 1, '2/3', 4 ], b => [] }, { path => '/echo/1,2%2F3,4/x?q=' }
+    ],
+    [
+        'segments', "GET $url/echo/\$tool_arg_a join=/",
+        { a => [ 'a', 'b/c' ] }, { path => '/echo/a/b%2Fc' }
+    ],
+    [
+        'fields',
+        "PUT $url/echo; field a \$tool_arg_a each; field b \$tool_arg_a "
+            . 'join=,; field c $tool_arg_none; field d ""; '
+            . 'field e "x $tool_arg_e"',
+        { a => [ 1, 2 ], e => "\x{e9}&" },
+        {
+            'content-type' => 'application/x-www-form-urlencoded',
+            body           => 'a=1&a=2&b=1,2&d=&e=x%20%C3%A9%26'
+        }
+    ],
+    [
+        'whole',
+        "POST $url/echo/\$tool_arg_n?n=\$tool_arg_n; query n \$tool_arg_n; "
+            . 'query l $tool_arg_l each; query j $tool_json_n; '
+            . 'field n $tool_arg_n; header X-N $tool_arg_n; '
+            . 'input_schema \'{"type":"object","properties":'
+            . '{"n":{"type":"integer"},"l":{"items":{"type":"integer"}}}}\'',
+        \'{"n":3.0,"l":[1e1,-0.0]}',
+        {
+            path   => '/echo/3?n=3&n=3&l=10&l=0&j=3.0',
+            body   => 'n=3',
+            'x-n'  => 3
+        }
+    ],
+    [
+        'body_whole',
+        "POST $url/echo; input_schema '{\"type\":\"object\",\"properties\":"
+            . '{"n":{"type":"integer"}}}\'; '
+            . 'body \'{"n":$tool_arg_n,"t":"$tool_arg_n"}\'',
+        \'{"n":3.0}', { body => '{"n":3.0,"t":"3"}' }
+    ],
+    [
         'both', "GET '$url/echo?k=v'; query a \$tool_arg_a", { a => 1.5 },
         { path => '/echo?k=v&a=1.5' }
     ],
@@ -170,15 +239,39 @@ tool result {
         '{"content":[{"type":"text","text":"t"}],"isError":true}' ]};
     output result;
 }
+tool no_content { http DELETE $url/status/204; output json; }
+tool no_result { http DELETE $url/status/204; output result; }
+tool no_bytes {
+    http   GET $url/type/application%2Fjson%3B%20charset=UTF-16?body=;
+    output json;
+}
+tool no_text { http GET $url/type/text%2Fx%3B%20charset=UTF-16?body=; }
+tool blank { http GET $url/type/application%2Fjson?body=0a20; output json; }
+method no_content { http DELETE $url/status/204; }
+method no_result { http DELETE $url/status/204; output result; }
+tool many {
+    http GET $url/echo/many; query a \$tool_arg_a each;
+}
+tool many_listed { http GET $url/echo/many/\$tool_arg_a join=,; }
 tool control { http GET $url/echo/control; header X-A \$tool_arg_a; }
 tool dots { http GET $url/echo/dots/\$tool_arg_a/b; }
 method echo { http POST $url/echo; }
 END
 
 my $mcp = $tg->connect;
+
+# Arguments that are a reference are JSON as it is.
+sub call {
+    my ($name, $arguments) = @_;
+    return $mcp->call_tool($name, $arguments) if ref $arguments ne 'SCALAR';
+    $mcp->send_line('{"jsonrpc":"2.0","id":"raw","method":"tools/call",'
+            . qq("params":{"name":"$name","arguments":$$arguments}}));
+    return $mcp->recv_json;
+}
+
 for my $case (@sent) {
     my ($name, undef, $arguments, $sent) = @$case;
-    my $result = $mcp->call_tool($name, $arguments)->{result};
+    my $result = call($name, $arguments)->{result};
     my $got = $result->{structuredContent};
     ok $got, "$name: is sent" or do { diag $mcp->encode($result); next };
     for my $key (sort keys %$sent) {
@@ -226,6 +319,28 @@ is_deeply $mcp->call_tool('result')->{result},
 is $rpc->rpc(echo => { x => 1 })->{result}{body}, '{"x":1}',
     'JSON is what a method answers';
 
+# A success without a body is a success.
+for my $name (qw(no_content no_bytes blank)) {
+    is_deeply $mcp->call_tool($name)->{result},
+        { content => [ { type => 'text', text => 'null' } ],
+            isError => JSON::PP::false }, "$name: null in JSON";
+}
+is_deeply $mcp->call_tool('no_result')->{result}{content}, [],
+    'a whole result without content';
+ok !$mcp->call_tool('no_text')->{result}{isError}, 'an empty text';
+for my $name (qw(no_content no_result)) {
+    my $reply = $rpc->rpc($name);
+    ok exists $reply->{result} && !$reply->{error}, "$name: a method";
+}
+is $rpc->rpc('no_content')->{result}, undef, 'whose result is null';
+
+# Arrays have a bound.
+for my $name (qw(many many_listed)) {
+    like text_of($mcp->call_tool($name => { a => [ (1) x 4097 ] })),
+        qr/array of the arguments has more than 4096 elements/,
+        "$name: too many elements";
+}
+
 # Nothing can be put between the parts of a request.
 for my $value ("a\r\nX-Evil: 1", "a\nb", "a\0", "\x7f") {
     my $reply = $mcp->call_tool(control => { a => $value });
@@ -234,9 +349,9 @@ for my $value ("a\r\nX-Evil: 1", "a\nb", "a\0", "\x7f") {
 like text_of($mcp->call_tool(dots => { a => $_ })), qr/"\." or "\.\." in its/,
     "$_ in the path" for '.', '..';
 like text_of($mcp->call_tool(dots => $_)), qr/part of the URL's path is empty/,
-    'nothing in the path' for {}, { a => '' };
+    'nothing in the path' for {}, { a => '' }, { a => undef };
 $mcp->call_tool(control => { a => 'x' });
-is scalar(grep { $_->{path} =~ /control|dots/ } $web->requests), 1,
+is scalar(grep { $_->{path} =~ /control|dots|many/ } $web->requests), 1,
     'none of these was sent, but one without';
 
 done_testing;

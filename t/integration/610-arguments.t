@@ -42,14 +42,15 @@ tool plain { exec $dir/say "\$tool_arg_x" b; }
 tool whole {
     input_schema '{"type":"object","\$defs":{"n":{"type":"integer"}},
                    "properties":{
-                     "a":{"type":"integer"},"b":{"type":["integer","null"]},
+                     "a":{"type":["integer","null"]},
+                     "b":{"type":["integer","null"]},
                      "c":{"\$ref":"#/\$defs/n"},
                      "d":{"anyOf":[{"type":"integer"},{"type":"null"}]},
                      "n":{"type":"number"},"any":{},
                      "list":{"type":"array","items":{"type":"integer"}},
-                     "in":{"type":"object",
+                     "in":{"type":["object","null"],
                            "properties":{"e":{"type":"integer"}}},
-                     "f":{"type":"integer","default":7.0}}}';
+                     "f":{"type":["integer","null"],"default":7.0}}}';
     exec $dir/say \$tool_arg_a b=\$tool_arg_b "\$tool_arg_c" \$tool_arg_d
          -n\$tool_arg_n -x\$tool_arg_any f\$tool_arg_f;
     arg  "\${tool_arg_in.e}" \$tool_json_a;
@@ -57,7 +58,8 @@ tool whole {
     env  N \$tool_arg_a;
 }
 tool whole_env {
-    input_schema '{"type":"object","properties":{"a":{"type":"integer"}}}';
+    input_schema '{"type":"object",
+                   "properties":{"a":{"type":["integer","null"]}}}';
     exec printenv N;
     env  N "x\$tool_arg_a";
 }
@@ -142,6 +144,12 @@ is asks(whole => '{"a":3.0,"b":1e1,"c":3e0,"d":-0.0,"n":3.0,"any":3.0,'
 is asks(whole => '{"a":1e400,"c":-1E2,"in":{"e":0e5}}'),
     '[1e400][b=][-100][][-n][-x][f7][0][1e400]',
     'one that is too long stays as it is';
+is asks(whole => '{"a":null,"b":null,"c":4,"f":null,"in":null}'),
+    '[][b=][4][][-n][-x][f7][][null]',
+    'null is as absent, and the default counts; as JSON it is null';
+says(lists => { globs => json('null'), paths => json('null') }, '[--]',
+    'arrays that are null');
+is asks(whole_env => '{"a":null}'), "x\n", 'in the environment';
 is asks(whole_env => '{"a":7e0}'), "x7\n", 'in the environment';
 is asks(whole_input => '{"a":7e0}'), '{"a":7e0}', 'the input is as it came';
 is asks(whole_return => '{"a":7.0}'), '7', 'return';

@@ -153,6 +153,7 @@ struct ngx_toolgate_call_s {
     unsigned is_spent:1;   /* an argument was not found within the steps */
     unsigned is_integer:1; /* element, if a number, is a whole one */
     unsigned is_stored:1;  /* the runner stores its large result */
+    unsigned has_nulls:1;  /* a null is a value of its text */
 };
 
 /*
@@ -504,6 +505,18 @@ const ngx_toolgate_property_t *ngx_toolgate_property(
  */
 int ngx_toolgate_look(ngx_toolgate_call_t *call, const tg_json_notes_t *notes,
                       tg_str_t object, tg_str_t name, tg_json_note_t *note);
+
+/*
+ * Is a value of the arguments as if it were not there?  A null is, where a
+ * variable of this kind puts its text into a word, a URL, a header or the like.
+ */
+static ngx_inline ngx_uint_t
+ngx_toolgate_is_absent(const ngx_toolgate_call_t *call, tg_value_kind_t kind,
+                       tg_str_t value)
+{
+    return kind == TG_VALUE_ARG && !call->has_nulls
+           && tg_json_type(value) == TG_JSON_NULL;
+}
 
 /*
  * What a path leads to in the arguments, or in what the schema has for those

@@ -58,6 +58,7 @@ ngx_toolgate_template_push(ngx_conf_t *cf, ngx_toolgate_template_t *made,
     piece->place = place;
     piece->text = text;
     piece->value = NULL;
+    piece->each = NULL;
 
     if (is_variable) {
         if (place == NGX_TOOLGATE_JSON
@@ -135,6 +136,77 @@ ngx_toolgate_template_json(ngx_conf_t *cf, const ngx_str_t *text)
 {
     return ngx_toolgate_template(cf, text, NGX_TOOLGATE_JSON,
                                  ngx_toolgate_template_in_json);
+}
+
+ngx_int_t
+ngx_toolgate_template_lists(ngx_conf_t *cf, ngx_toolgate_template_t *made,
+                            const ngx_str_t *separator)
+{
+    ngx_toolgate_piece_t *piece;
+    ngx_uint_t i, n;
+
+    piece = made->elts;
+
+    for (i = 0, n = 0; i < made->nelts; i++) {
+        if (piece[i].value == NULL) {
+            continue;
+        }
+
+        if (ngx_toolgate_compile_each(cf, &piece[i].text, piece[i].value,
+                                      &piece[i].each)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        piece[i].separator = *separator;
+        n += piece[i].each != NULL;
+    }
+
+    return n != 0 ? NGX_OK : NGX_DECLINED;
+}
+
+ngx_int_t
+ngx_toolgate_separator(ngx_conf_t *cf, const ngx_str_t *word,
+                       ngx_str_t *separator)
+{
+    static const char prefix[] = "join=";
+    tg_str_t text;
+    tg_buf_t buf;
+    ngx_int_t rc;
+    size_t i;
+
+    if (word->len < sizeof(prefix) - 1
+        || ngx_strncmp(word->data, prefix, sizeof(prefix) - 1) != 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    text = tg_str((char *) word->data + sizeof(prefix) - 1,
+                  word->len - (sizeof(prefix) - 1));
+
+    if (text.len == 0 || memchr(text.data, '$', text.len) != NULL) {
+        (void) ngx_toolgate_refuse(cf,
+                                   "invalid \"%V\"; write what stands between "
+                                   "the elements, such as \"join=,\"",
+                                   word);
+        return NGX_ERROR;
+    }
+
+    tg_buf_init(&buf, tg_alloc_libc());
+
+    for (i = 0; i < text.len; i++) {
+        if (tg_is_one_of(text.data[i], ",;:/")) {
+            tg_buf_char(&buf, text.data[i]);
+        } else {
+            tg_url_put(&buf, tg_str(text.data + i, 1));
+        }
+    }
+
+    rc = ngx_toolgate_copy(cf, &buf, separator);
+    tg_buf_deinit(&buf);
+
+    return rc;
 }
 
 void
@@ -228,34 +300,69 @@ ngx_toolgate_template_piece(ngx_toolgate_place_t place, tg_str_t value,
     return NULL;
 }
 
+/* The value of a piece, or what is wrong with it. */
+static const char *
+ngx_toolgate_template_value(ngx_toolgate_call_t *call,
+                            const ngx_toolgate_piece_t *piece, tg_buf_t *buf)
+{
+    ngx_str_t value;
+
+    if (ngx_toolgate_value(call, piece->value, &value) != NGX_OK) {
+        return TG_NO_MEMORY;
+    }
+
+    return ngx_toolgate_template_piece(piece->place, ngx_toolgate_str(&value),
+                                       buf);
+}
+
+static const char *
+ngx_toolgate_template_list(ngx_toolgate_call_t *call,
+                           const ngx_toolgate_piece_t *piece, tg_buf_t *buf)
+{
+    ngx_toolgate_elements_t elements;
+    const char *mistake;
+    ngx_uint_t n;
+
+    mistake = NULL;
+    ngx_toolgate_elements(call, piece->each, &elements);
+
+    for (n = 0; mistake == NULL && ngx_toolgate_elements_next(call, &elements);
+         n++) {
+        if (n != 0) {
+            tg_buf_str(buf, ngx_toolgate_str(&piece->separator));
+        }
+
+        mistake = n < NGX_TOOLGATE_ELEMENTS_MAX
+                      ? ngx_toolgate_template_value(call, piece, buf)
+                      : NGX_TOOLGATE_ELEMENTS_MANY;
+    }
+
+    call->element = TG_STR_NONE;
+
+    return n != 0 ? mistake
+                  : ngx_toolgate_template_piece(piece->place, TG_STR(""), buf);
+}
+
 const char *
 ngx_toolgate_template_put(ngx_toolgate_call_t *call,
                           const ngx_toolgate_template_t *made, tg_buf_t *buf)
 {
     const ngx_toolgate_piece_t *pieces;
     const char *mistake;
-    ngx_str_t value;
     ngx_uint_t i;
 
     pieces = made->elts;
+    mistake = NULL;
 
-    for (i = 0; i < made->nelts; i++) {
+    for (i = 0; mistake == NULL && i < made->nelts; i++) {
         if (pieces[i].value == NULL) {
             tg_buf_str(buf, ngx_toolgate_str(&pieces[i].text));
-            continue;
-        }
-
-        if (ngx_toolgate_value(call, pieces[i].value, &value) != NGX_OK) {
-            return TG_NO_MEMORY;
-        }
-
-        mistake = ngx_toolgate_template_piece(pieces[i].place,
-                                              ngx_toolgate_str(&value), buf);
-
-        if (mistake != NULL) {
-            return mistake;
+        } else if (pieces[i].each != NULL) {
+            mistake = ngx_toolgate_template_list(call, &pieces[i], buf);
+        } else {
+            mistake = ngx_toolgate_template_value(call, &pieces[i], buf);
         }
     }
 
-    return NULL;
+    return mistake;
 }

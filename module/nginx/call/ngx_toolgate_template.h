@@ -7,6 +7,11 @@
 
 #include "nginx/call/ngx_toolgate_call.h"
 
+/* Elements of an array in a URL, a query or a form: more than any API reads. */
+#define NGX_TOOLGATE_ELEMENTS_MAX 4096
+#define NGX_TOOLGATE_ELEMENTS_MANY                                             \
+    "An array of the arguments has more than 4096 elements."
+
 typedef enum {
     NGX_TOOLGATE_TEXT = 0, /* as it is */
     NGX_TOOLGATE_HOST,     /* of a URL, or its port */
@@ -20,6 +25,8 @@ typedef struct {
     ngx_toolgate_place_t place;
     ngx_str_t text;                    /* as it is written */
     ngx_stream_complex_value_t *value; /* NULL: text; else one variable */
+    ngx_toolgate_path_t *each; /* of an array: value is one element; or NULL */
+    ngx_str_t separator;       /* between its elements */
 } ngx_toolgate_piece_t;
 
 typedef ngx_array_t ngx_toolgate_template_t; /* ngx_toolgate_piece_t */
@@ -40,6 +47,21 @@ ngx_toolgate_template_t *ngx_toolgate_template(ngx_conf_t *cf,
 /* The same for JSON: an argument is a value, and within a string its text. */
 ngx_toolgate_template_t *ngx_toolgate_template_json(ngx_conf_t *cf,
                                                     const ngx_str_t *text);
+
+/*
+ * Makes each argument of the call a list of its elements with a separator
+ * between them.  NGX_DECLINED: the template names no argument; NGX_ERROR.
+ */
+ngx_int_t ngx_toolgate_template_lists(ngx_conf_t *cf,
+                                      ngx_toolgate_template_t *made,
+                                      const ngx_str_t *separator);
+
+/*
+ * `join=TEXT`: the text as a URL or a form has it between values.
+ * NGX_DECLINED: word is another one; NGX_ERROR: logged.
+ */
+ngx_int_t ngx_toolgate_separator(ngx_conf_t *cf, const ngx_str_t *word,
+                                 ngx_str_t *separator);
 
 /*
  * Appends it with something harmless in the place of each variable, to be

@@ -162,11 +162,21 @@ ngx_toolgate_path_value(ngx_toolgate_call_t *call,
                                      object, step->name, note)
                  : TG_MISSING;
 
+        if (rc == TG_OK
+            && ngx_toolgate_is_absent(call, path->kind, note->value)) {
+            rc = TG_MISSING;
+            note->value = TG_STR_NONE;
+        }
+
         if (rc != TG_OK && path->kind != TG_VALUE_HAS
             && (i == 0 || tg_json_type(object) == TG_JSON_OBJECT))
         {
             note->value = step->fallback;
             note->escapes = TG_JSON_ESCAPED | TG_JSON_HALVES;
+        }
+
+        if (ngx_toolgate_is_absent(call, path->kind, note->value)) {
+            note->value = TG_STR_NONE;
         }
 
         object = note->value;

@@ -16,15 +16,20 @@ static char *ngx_toolgate_http_merge(ngx_conf_t *cf, void *parent, void *child);
 
 static ngx_command_t ngx_toolgate_http_commands[] = {
 
-    { ngx_string("http"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+    { ngx_string("http"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
       ngx_toolgate_http_target, NGX_STREAM_SRV_CONF_OFFSET, 0,
       (void *) &ngx_toolgate_http_handler },
 
     { ngx_string("header"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
       ngx_toolgate_http_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("query"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
-      ngx_toolgate_http_field, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+    { ngx_string("query"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
+      ngx_toolgate_http_field, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_http_t, query), NULL },
+
+    { ngx_string("field"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE23,
+      ngx_toolgate_http_field, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_http_t, form), NULL },
 
     { ngx_string("body"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_toolgate_http_body, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -49,8 +54,9 @@ static ngx_command_t ngx_toolgate_http_commands[] = {
     { ngx_string("tool_header"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_TAKE2,
       ngx_toolgate_http_header, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
-    { ngx_string("tool_query"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_TAKE2,
-      ngx_toolgate_http_field, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+    { ngx_string("tool_query"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_TAKE23,
+      ngx_toolgate_http_field, NGX_STREAM_SRV_CONF_OFFSET,
+      offsetof(ngx_toolgate_http_t, query), NULL },
 
     { ngx_string("tool_hosts"), NGX_TOOLGATE_HTTP_SRV | NGX_CONF_1MORE,
       ngx_toolgate_http_hosts, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -127,19 +133,11 @@ ngx_toolgate_http_has_body(const ngx_str_t *method)
            || ngx_strcmp(method->data, "PATCH") == 0;
 }
 
-/* Adds the query's fields; what is empty was left out by the caller. */
 static const char *
 ngx_toolgate_http_put_query(ngx_toolgate_call_t *call,
                             ngx_toolgate_http_t *http, tg_buf_t *url)
 {
-    ngx_toolgate_http_field_t *field;
-    ngx_str_t value;
-    ngx_uint_t i;
     char before;
-
-    if (http->query == NULL) {
-        return NULL;
-    }
 
     before = '?';
 
@@ -147,25 +145,7 @@ ngx_toolgate_http_put_query(ngx_toolgate_call_t *call,
         before = url->data[url->len - 1] == '?' ? '\0' : '&';
     }
 
-    field = http->query->elts;
-
-    for (i = 0; i < http->query->nelts; i++) {
-        if (ngx_toolgate_value(call, &field[i].value, &value) != NGX_OK) {
-            return TG_NO_MEMORY;
-        }
-
-        if (value.len == 0 && field[i].value.lengths != NULL) {
-            continue;
-        }
-
-        tg_buf_put(url, &before, before != '\0');
-        before = '&';
-        tg_buf_str(url, ngx_toolgate_str(&field[i].name));
-        tg_buf_char(url, '=');
-        tg_url_put(url, ngx_toolgate_str(&value));
-    }
-
-    return NULL;
+    return ngx_toolgate_http_put_fields(call, http->query, before, url);
 }
 
 static const char *
@@ -277,18 +257,22 @@ ngx_toolgate_http_put_body(ngx_toolgate_call_t *call, ngx_toolgate_http_t *http,
     const char *mistake;
     tg_buf_t body;
 
-    if (http->body == NULL && !ngx_toolgate_http_has_body(&http->method)) {
+    if (http->body == NULL && http->form == NULL
+        && !ngx_toolgate_http_has_body(&http->method))
+    {
         return NULL;
     }
 
     tg_buf_text(params, ",\"body\":\"");
 
-    if (http->body == NULL) {
+    if (http->body == NULL && http->form == NULL) {
         return ngx_toolgate_put(params, request->arguments, invalid);
     }
 
     tg_buf_init(&body, tg_alloc_libc());
-    mistake = ngx_toolgate_template_put(call, http->body, &body);
+    mistake = http->form != NULL
+                  ? ngx_toolgate_http_put_fields(call, http->form, '\0', &body)
+                  : ngx_toolgate_template_put(call, http->body, &body);
 
     if (mistake == NULL) {
         mistake = ngx_toolgate_put(params, tg_buf_view(&body), invalid);
@@ -308,7 +292,7 @@ ngx_toolgate_http_type(const ngx_toolgate_http_t *http)
         return NULL;
     }
 
-    return http->body != NULL                          ? http->body_type
+    return http->body != NULL || http->form != NULL    ? http->body_type
            : ngx_toolgate_http_has_body(&http->method) ? "application/json"
                                                        : NULL;
 }

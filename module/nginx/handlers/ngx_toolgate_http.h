@@ -7,11 +7,13 @@
 #include "nginx/call/ngx_toolgate_template.h"
 #include "nginx/conf/ngx_toolgate_http_values.h"
 
-/* `header NAME VALUE`, `query NAME VALUE` */
+/* `header NAME VALUE`, `query NAME VALUE`, `field NAME VALUE` */
 typedef struct {
-    ngx_str_t name; /* of a query, encoded */
+    ngx_str_t name; /* of a query or a form, encoded */
     ngx_stream_complex_value_t value;
-    ngx_uint_t is_secret; /* value is from a file */
+    ngx_uint_t is_secret;      /* value is from a file */
+    ngx_toolgate_path_t *each; /* of an array: value is one element; or NULL */
+    ngx_str_t separator; /* between those; empty: each has a name of its own */
 } ngx_toolgate_http_field_t;
 
 typedef struct {
@@ -21,6 +23,7 @@ typedef struct {
     ngx_str_t host; /* empty: variables choose it; a pattern, see tg_url.h */
     ngx_array_t *headers; /* ngx_toolgate_http_field_t */
     ngx_array_t *query;
+    ngx_array_t *form;             /* what `field` says: the body */
     ngx_toolgate_template_t *body; /* NULL: no `body` */
     const char *body_type;         /* of it; NULL: it is empty */
     ngx_array_t *hosts;            /* ngx_str_t */
@@ -51,6 +54,15 @@ char *ngx_toolgate_http_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
  */
 const char *ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf);
 const char *ngx_toolgate_http_settled(const void *conf);
+
+/*
+ * Appends fields as NAME=VALUE, the first one behind `before`, if it is not
+ * NUL, the others behind `&`.  What is empty was left out by the caller.
+ * NULL, or what is wrong.
+ */
+const char *ngx_toolgate_http_put_fields(ngx_toolgate_call_t *call,
+                                         const ngx_array_t *fields, char before,
+                                         tg_buf_t *buf);
 
 /* Takes from a server's what a block, or a server, does not say. */
 void ngx_toolgate_http_inherit(const ngx_toolgate_tool_t *tool, void *own,

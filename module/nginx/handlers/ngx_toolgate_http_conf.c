@@ -14,7 +14,7 @@ static ngx_uint_t
 ngx_toolgate_http_is_empty(const ngx_toolgate_http_t *http)
 {
     return http->headers == NULL && http->query == NULL && http->body == NULL
-           && http->hosts == NULL && !http->has_redirects
+           && http->form == NULL && http->hosts == NULL && !http->has_redirects
            && http->proxy.len == 0 && http->ca_file.len == 0
            && http->connect_timeout == 0;
 }
@@ -51,17 +51,26 @@ ngx_toolgate_http_check(ngx_toolgate_tool_t *tool, void *conf)
     if (http->method.len == 0) {
         return ngx_toolgate_http_is_empty(http)
                    ? NULL
-                   : "has no \"http\", so \"header\", \"query\", \"body\", "
-                     "\"hosts\", \"redirects\", \"proxy\", \"ca_file\" and "
-                     "\"connect_timeout\" mean nothing in it; remove them";
+                   : "has no \"http\", so \"header\", \"query\", "
+                     "\"field\", \"body\", \"hosts\", \"redirects\", "
+                     "\"proxy\", \"ca_file\" and \"connect_timeout\" "
+                     "mean nothing in it; remove them";
     }
 
-    if (http->body != NULL
+    if (http->body != NULL && http->form != NULL) {
+        return "has a \"body\" and a \"field\", which is a part of a form; "
+               "remove one of them";
+    }
+
+    if ((http->body != NULL || http->form != NULL)
         && (ngx_strcmp(http->method.data, "GET") == 0
             || ngx_strcmp(http->method.data, "HEAD") == 0))
     {
-        return "has a \"body\", which GET and HEAD have not; remove it, or "
-               "take another method";
+        return http->form != NULL
+                   ? "has a \"field\" of a form, which GET and HEAD have not; "
+                     "write \"query\", or take another method"
+                   : "has a \"body\", which GET and HEAD have not; remove it, "
+                     "or take another method";
     }
 
     return NULL;
@@ -252,6 +261,43 @@ ngx_toolgate_http_url(ngx_conf_t *cf, ngx_toolgate_http_t *http,
                                text);
 }
 
+/* `join=TEXT` behind a URL. */
+static char *
+ngx_toolgate_http_lists(ngx_conf_t *cf, ngx_toolgate_http_t *http,
+                        ngx_str_t *word)
+{
+    ngx_str_t separator;
+    ngx_int_t rc;
+
+    rc = ngx_toolgate_separator(cf, word, &separator);
+
+    if (rc == NGX_DECLINED) {
+        return ngx_toolgate_refuse(
+            cf,
+            "invalid parameter \"%V\" in \"http\"; write "
+            "\"http METHOD URL\", and \"join=,\" behind "
+            "it for arrays in the URL",
+            word);
+    }
+
+    if (rc == NGX_OK && http->scheme.len != 0) {
+        rc = ngx_toolgate_template_lists(cf, http->url, &separator);
+    } else if (rc == NGX_OK) {
+        rc = NGX_DECLINED;
+    }
+
+    if (rc == NGX_DECLINED) {
+        return ngx_toolgate_refuse(
+            cf,
+            "\"http\" has \"%V\", but no argument of the "
+            "call in its URL; write one as "
+            "\"$tool_arg_NAME\" there, or remove it",
+            word);
+    }
+
+    return rc == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
 char *
 ngx_toolgate_http_target(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -287,6 +333,10 @@ ngx_toolgate_http_target(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     http->method = value[1];
     rv = ngx_toolgate_http_url(cf, http, &value[2]);
+
+    if (rv == NGX_CONF_OK && cf->args->nelts == 4) {
+        rv = ngx_toolgate_http_lists(cf, http, &value[3]);
+    }
 
     if (rv == NGX_CONF_OK && ngx_toolgate_has_curl(cf) != NGX_OK) {
         rv = NGX_CONF_ERROR;

@@ -7,6 +7,8 @@
 
 #include <ctype.h>
 
+#define NGX_TOOLGATE_FORM_TYPE "application/x-www-form-urlencoded"
+
 ngx_uint_t
 ngx_toolgate_http_has(const ngx_array_t *fields, tg_str_t name)
 {
@@ -99,15 +101,53 @@ ngx_toolgate_http_header(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                : NGX_CONF_ERROR;
 }
 
+/* `each` or `join=TEXT`, and the value that is about the elements. */
+static char *
+ngx_toolgate_http_each(ngx_conf_t *cf, ngx_toolgate_http_field_t *field,
+                       ngx_str_t *text, ngx_str_t *word)
+{
+    ngx_str_t *value;
+    ngx_int_t rc;
+
+    value = cf->args->elts;
+    rc = tg_str_eq(ngx_toolgate_str(word), TG_STR("each"))
+             ? NGX_OK
+             : ngx_toolgate_separator(cf, word, &field->separator);
+
+    if (rc == NGX_DECLINED) {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid parameter \"%V\" in \"%V\"; for an "
+                                   "array write \"each\" (a=1&a=2) or "
+                                   "\"join=,\" (a=1,2)",
+                                   word, &value[0]);
+    }
+
+    if (rc != NGX_OK
+        || ngx_toolgate_compile_each(cf, text, &field->value, &field->each)
+               != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
+    return field->each != NULL ? NGX_CONF_OK
+                               : ngx_toolgate_refuse(
+                                   cf,
+                                   "\"%V\" has \"%V\", but no argument of the "
+                                   "call to go through; write it as "
+                                   "\"$tool_arg_NAME\"",
+                                   &value[0], word);
+}
+
+/* query NAME VALUE [each|join=TEXT], field likewise */
 char *
 ngx_toolgate_http_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_toolgate_http_t *http = conf;
-
     ngx_toolgate_http_field_t *field;
+    ngx_array_t **fields;
     ngx_str_t *value, name;
     tg_buf_t buf;
 
+    fields = (ngx_array_t **) (void *) ((u_char *) conf + cmd->offset);
     value = cf->args->elts;
 
     if (value[1].len == 0 || ngx_toolgate_varies(&value[1])) {
@@ -127,13 +167,116 @@ ngx_toolgate_http_field(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     buf = tg_buf_fixed((char *) name.data, value[1].len * 3);
     tg_url_put(&buf, ngx_toolgate_str(&value[1]));
     name.len = buf.len;
-    field = ngx_toolgate_http_push(cf, &http->query, &name);
+    field = ngx_toolgate_http_push(cf, fields, &name);
 
-    return field != NULL
-                   && ngx_toolgate_compile(cf, &value[2], &field->value)
-                          == NGX_OK
+    if (field == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (cmd->offset == offsetof(ngx_toolgate_http_t, form)) {
+        ((ngx_toolgate_http_t *) conf)->body_type = NGX_TOOLGATE_FORM_TYPE;
+    }
+
+    if (cf->args->nelts == 4) {
+        return ngx_toolgate_http_each(cf, field, &value[2], &value[3]);
+    }
+
+    return ngx_toolgate_compile(cf, &value[2], &field->value) == NGX_OK
                ? NGX_CONF_OK
                : NGX_CONF_ERROR;
+}
+
+/* --- fields of a call --- */
+
+/* A value that is no list: NGX_DECLINED, if it is left out. */
+static ngx_int_t
+ngx_toolgate_http_put_one(ngx_toolgate_call_t *call,
+                          ngx_toolgate_http_field_t *field, tg_buf_t *buf)
+{
+    ngx_str_t value;
+
+    if (ngx_toolgate_value(call, &field->value, &value) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (value.len == 0 && field->value.lengths != NULL && field->each == NULL) {
+        return NGX_DECLINED;
+    }
+
+    tg_url_put(buf, ngx_toolgate_str(&value));
+
+    return NGX_OK;
+}
+
+/* Its elements; NGX_DECLINED: there are none; NGX_ABORT: too many. */
+static ngx_int_t
+ngx_toolgate_http_put_list(ngx_toolgate_call_t *call,
+                           ngx_toolgate_http_field_t *field, tg_buf_t *buf)
+{
+    ngx_toolgate_elements_t elements;
+    ngx_uint_t n;
+    ngx_int_t rc;
+
+    rc = NGX_DECLINED;
+    ngx_toolgate_elements(call, field->each, &elements);
+
+    for (n = 0; rc != NGX_ERROR && rc != NGX_ABORT
+                && ngx_toolgate_elements_next(call, &elements);
+         n++)
+    {
+        if (n != 0 && field->separator.len != 0) {
+            tg_buf_str(buf, ngx_toolgate_str(&field->separator));
+
+        } else if (n != 0) {
+            tg_buf_char(buf, '&');
+            tg_buf_str(buf, ngx_toolgate_str(&field->name));
+            tg_buf_char(buf, '=');
+        }
+
+        rc = n < NGX_TOOLGATE_ELEMENTS_MAX
+                 ? ngx_toolgate_http_put_one(call, field, buf)
+                 : NGX_ABORT;
+    }
+
+    call->element = TG_STR_NONE;
+
+    return rc;
+}
+
+const char *
+ngx_toolgate_http_put_fields(ngx_toolgate_call_t *call,
+                             const ngx_array_t *fields, char before,
+                             tg_buf_t *buf)
+{
+    ngx_toolgate_http_field_t *field;
+    ngx_uint_t i;
+    ngx_int_t rc;
+    size_t start;
+
+    field = fields != NULL ? fields->elts : NULL;
+
+    for (i = 0; field != NULL && i < fields->nelts; i++) {
+        start = buf->len;
+        tg_buf_put(buf, &before, before != '\0');
+        tg_buf_str(buf, ngx_toolgate_str(&field[i].name));
+        tg_buf_char(buf, '=');
+        rc = field[i].each != NULL
+                 ? ngx_toolgate_http_put_list(call, &field[i], buf)
+                 : ngx_toolgate_http_put_one(call, &field[i], buf);
+
+        if (rc == NGX_ERROR || rc == NGX_ABORT) {
+            return rc == NGX_ERROR ? TG_NO_MEMORY : NGX_TOOLGATE_ELEMENTS_MANY;
+        }
+
+        if (rc == NGX_OK) {
+            before = '&';
+        } else if (!tg_buf_failed(buf)) {
+            tg_buf_truncate(buf, start);
+        }
+    }
+
+    /* An array may be what was not found. */
+    return call->is_spent ? TG_NO_MEMORY : NULL;
 }
 
 /* --- body [json|form|text] VALUE --- */
@@ -143,7 +286,7 @@ static const struct {
     const char *type;
 } ngx_toolgate_http_bodies[] = {
     { ngx_string("json"), "application/json" },
-    { ngx_string("form"), "application/x-www-form-urlencoded" },
+    { ngx_string("form"), NGX_TOOLGATE_FORM_TYPE },
     { ngx_string("text"), "text/plain; charset=utf-8" },
 };
 

@@ -183,6 +183,7 @@ ngx_toolgate_return_start(ngx_toolgate_call_t *call, tg_request_t *request)
 {
     ngx_toolgate_return_t *ret;
     ngx_str_t text;
+    ngx_int_t rc;
 
     ret = call->tool->conf;
 
@@ -190,7 +191,12 @@ ngx_toolgate_return_start(ngx_toolgate_call_t *call, tg_request_t *request)
         return;
     }
 
-    if (ngx_toolgate_value(call, ret->value, &text) != NGX_OK) {
+    /* What is answered is not left out. */
+    call->has_nulls = 1;
+    rc = ngx_toolgate_value(call, ret->value, &text);
+    call->has_nulls = 0;
+
+    if (rc != NGX_OK) {
         ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
         return;
     }

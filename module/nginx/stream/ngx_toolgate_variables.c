@@ -138,6 +138,7 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data,
     const ngx_toolgate_property_t *property;
     ngx_toolgate_call_t *call;
     tg_str_t name;
+    int rc;
 
     call = ngx_toolgate_current(s);
     note->value = TG_STR_NONE;
@@ -152,13 +153,21 @@ ngx_toolgate_prefixed(ngx_stream_session_t *s, uintptr_t data,
     name.len -= prefix[kind];
     property = ngx_toolgate_property(call->tool, name);
 
-    if (ngx_toolgate_look(call, call->request->notes, call->request->arguments,
-                          property != NULL ? property->name : name, note)
-            != TG_OK
-        && property != NULL && kind != TG_VALUE_HAS)
-    {
+    rc = ngx_toolgate_look(call, call->request->notes, call->request->arguments,
+                           property != NULL ? property->name : name, note);
+
+    if (rc == TG_OK && ngx_toolgate_is_absent(call, kind, note->value)) {
+        rc = TG_MISSING;
+        note->value = TG_STR_NONE;
+    }
+
+    if (rc != TG_OK && property != NULL && kind != TG_VALUE_HAS) {
         note->value = property->fallback;
         note->escapes = TG_JSON_ESCAPED;
+    }
+
+    if (ngx_toolgate_is_absent(call, kind, note->value)) {
+        note->value = TG_STR_NONE;
     }
 
     return property;

@@ -274,6 +274,28 @@ tg_http_no_text(const tg_http_answer_t *answer, int rc, const char *tool,
     return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
 }
 
+/* Has the body nothing but white space? */
+static int
+tg_http_is_blank(tg_str_t body)
+{
+    size_t i;
+
+    for (i = 0; i < body.len && tg_is_one_of(body.data[i], " \t\r\n"); i++) {
+        /* void */
+    }
+
+    return i == body.len;
+}
+
+/* The server did what it was asked for, and has nothing to say (204). */
+static tg_outcome_t
+tg_http_nothing(tg_output_t output)
+{
+    return output == TG_OUTPUT_JSON
+               ? tg_outcome_of(TG_OUTCOME_JSON, TG_STR("null"))
+               : tg_outcome_of(TG_OUTCOME_RESULT, TG_STR("{\"content\":[]}"));
+}
+
 static tg_outcome_t
 tg_http_outcome(const tg_http_answer_t *answer, const tg_http_params_t *params,
                 const char *tool, tg_buf_t *decoded, tg_buf_t *text)
@@ -288,6 +310,16 @@ tg_http_outcome(const tg_http_answer_t *answer, const tg_http_params_t *params,
                       tool, answer->body.len,
                       tg_plural(answer->body.len, "byte", "bytes"));
         return tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(text));
+    }
+
+    if (answer->body.len == 0 && params->output == TG_OUTPUT_TEXT) {
+        return tg_outcome_text(TG_STR(""));
+    }
+
+    if (params->output != TG_OUTPUT_TEXT
+        && tg_http_is_blank(tg_buf_view(&answer->body)))
+    {
+        return tg_http_nothing(params->output);
     }
 
     rc = tg_http_decode(tg_str_c(answer->type), tg_buf_view(&answer->body),
