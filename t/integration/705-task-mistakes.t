@@ -3,6 +3,8 @@
 
 use Toolgate::Test;
 
+use POSIX ();
+
 my $tg = Toolgate::Test->new;
 my $dir = $tg->dir;
 my $agent = 'task_agent a { exec true; }';
@@ -36,6 +38,23 @@ refused "$agent task_store sqlite:$dir/none/tasks.db;",
 refused "$agent task_store sqlite:$_;", qr{"$_" of "task_store" is a directory},
     "$_, a directory"
     for $dir, "$dir/", '/';
+# SQLite opens each of these, and would wait for a FIFO without an end.
+for (map { "fifo.db$_" } '', '-wal', '-shm', '-journal') {
+    POSIX::mkfifo("$dir/$_", 0600) or die $!;
+    refused "$agent task_store sqlite:$dir/fifo.db;",
+        qr/$dir\/\Q$_\E"? .*is a FIFO; a task store must be a regular file/,
+        "$_, a FIFO";
+    unlink "$dir/$_" or die $!;
+}
+refused "$agent task_store sqlite:/dev/null;", qr/is a device; a task store/,
+    'a device';
+{
+    my $file = $tg->state_dir . '/tasks.db';
+    mkdir $tg->state_dir;
+    POSIX::mkfifo($file, 0600) or die $!;
+    refused $agent, qr/"$file" of "task_store" is a FIFO/, 'the default file';
+    unlink $file or die $!;
+}
 refused "$agent task_$_->[0] $_->[1];", qr/invalid $_->[2] "$_->[1]" in/, "@$_"
     for [ concurrency => 0, 'number' ], [ concurrency => 33, 'number' ],
     [ queue => 0, 'number' ], [ queue => 'x', 'number' ],

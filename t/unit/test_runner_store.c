@@ -5,6 +5,8 @@
 
 #include "runner/store/tg_store_sqlite.h"
 
+#include <sys/stat.h>
+
 /* Of agent a and of nobody, as the store tells what has ended by itself. */
 #define TEST_ENDED(number)                                                     \
     "{\"id\":\"task-" number "\",\"agent\":\"a\",\"owner\":null}"
@@ -488,6 +490,24 @@ HELP_TEST(versions, "a newer version and a file of others are refused")
     test_remove("newer");
     test_remove("other");
     test_remove("empty");
+}
+
+/* It would be waited for without an end; the file may come at any time. */
+HELP_TEST(fifos, "a FIFO in the place of a file is refused at once")
+{
+    static const char *const names[] = { "fifo", "fifo-wal", "fifo-shm",
+                                         "fifo-journal" };
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        CU_ASSERT_FATAL(mkfifo(help_path(names[i]), 0600) == 0);
+        test_refused("fifo", "is a FIFO; a task store must be a regular file");
+        (void) unlink(help_path(names[i]));
+    }
+
+    CU_ASSERT_FATAL(symlink("elsewhere", help_path("link")) == 0);
+    test_refused("link", "is a symbolic link");
+    (void) unlink(help_path("link"));
 }
 
 /* As the first version made it, with a task in each state. */

@@ -18,6 +18,33 @@ ngx_toolgate_task_is_pq(const ngx_str_t *store)
                   == 0;
 }
 
+/* SQLite would wait for a FIFO, and nobody gets an answer then. */
+static ngx_int_t
+ngx_toolgate_task_regular(ngx_cycle_t *cycle, const ngx_toolgate_tasks_t *tasks)
+{
+    ngx_file_info_t fi;
+    const u_char *path;
+
+    path = tasks->store.data + sizeof(NGX_TOOLGATE_TASK_SQLITE) - 1;
+
+    if (ngx_link_info(path, &fi) == NGX_FILE_ERROR || ngx_is_file(&fi)) {
+        return NGX_OK;
+    }
+
+    ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                  "\"%s\" of \"task_store\" is %s; a task store must be a "
+                  "regular file: remove it, or name another file, in %V",
+                  path,
+                  S_ISFIFO(fi.st_mode)   ? "a FIFO"
+                  : S_ISSOCK(fi.st_mode) ? "a socket"
+                  : ngx_is_dir(&fi)      ? "a directory"
+                  : ngx_is_link(&fi)     ? "a symbolic link"
+                                         : "a device",
+                  &tasks->where);
+
+    return NGX_ERROR;
+}
+
 /* The file of one in SQLite, and it is one that can be. */
 static ngx_int_t
 ngx_toolgate_task_file(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
@@ -71,7 +98,7 @@ ngx_toolgate_task_file(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
         - p - 1;
     tasks->store.data = p;
 
-    return NGX_OK;
+    return ngx_toolgate_task_regular(cycle, tasks);
 }
 
 ngx_int_t

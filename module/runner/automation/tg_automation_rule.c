@@ -22,7 +22,7 @@ tg_automation_read_zone(const char *path, tg_zone_t **zone)
     ssize_t n;
     int fd, rc;
 
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bytes = fd != -1 ? malloc(TG_ZONE_FILE_MAX + 1) : NULL;
 
     if (bytes == NULL) {

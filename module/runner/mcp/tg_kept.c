@@ -178,7 +178,9 @@ tg_kept_replace(const char *dir, const char *key, const char *end,
         return ENAMETOOLONG;
     }
 
-    fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+    fd = open(temp,
+              O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
+                  | O_NONBLOCK,
               0600);
 
     if (fd == -1) {

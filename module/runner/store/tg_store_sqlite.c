@@ -74,6 +74,10 @@ tg_sqlite_open(tg_store_sqlite_t *db, tg_buf_t *why)
         return TG_BAD;
     }
 
+    if (tg_sqlite_check_files(db->path, why) != TG_OK) {
+        return TG_BAD;
+    }
+
     rc = db->sqlite->open_v2(db->path, &db->db,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                  | SQLITE_OPEN_NOMUTEX,
@@ -418,7 +422,11 @@ tg_store_sqlite_check(tg_str_t path, tg_buf_t *why)
 
     memcpy(db->path, path.data, path.len);
     is_there = stat(db->path, &st) == 0;
-    rc = tg_sqlite_may(db->path, is_there, why);
+    rc = tg_sqlite_check_files(db->path, why);
+
+    if (rc == TG_OK) {
+        rc = tg_sqlite_may(db->path, is_there, why);
+    }
 
     /* What is in an empty one may be in its log alone. */
     if (rc == TG_OK && is_there && st.st_size != 0) {

@@ -5,6 +5,7 @@
  *   …_sqlite_ask.c        what is asked, a function each
  *   …_sqlite_tell.c       what is told
  *   …_sqlite_note.c       notes
+ *   …_sqlite_file.c       what its files must be
  *   …_sqlite_schema.c     versions of its tables
  *   …_sqlite_statement.c  SQL
  */
@@ -38,6 +39,12 @@ typedef struct {
 } tg_store_sqlite_t;
 
 /* --- for the other files --- */
+
+/*
+ * TG_OK if the database at path, and the files that SQLite has beside it, are
+ * regular files or missing; else TG_BAD, and why names the one that is not.
+ */
+int tg_sqlite_check_files(const char *path, tg_buf_t *why);
 
 /* Runs statements without values: TG_OK or TG_SQLITE_FAILED. */
 int tg_sqlite_exec(tg_store_sqlite_t *db, const char *text);

@@ -153,7 +153,9 @@ tg_output_write(const tg_outputs_t *outputs, const tg_output_ask_t *ask,
     room = TG_OUTPUT_PIECE - offset % TG_OUTPUT_PIECE;
     tg_output_path(outputs, ask->id, (int64_t) (offset / TG_OUTPUT_PIECE),
                    path);
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    /* Whatever is there instead, the loop does not wait for it. */
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+              0600);
 
     if (fd == -1) {
         return -1;
@@ -355,7 +357,7 @@ tg_output_read_piece(const tg_outputs_t *outputs, tg_output_ask_t *ask,
 
     tg_output_path(outputs, ask->id, (int64_t) (offset / TG_OUTPUT_PIECE),
                    path);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
     if (fd == -1) {
         return errno;
