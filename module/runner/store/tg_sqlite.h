@@ -11,6 +11,7 @@
     X(open_v2)                                                                 \
     X(close)                                                                   \
     X(errmsg)                                                                  \
+    X(errcode)                                                                 \
     X(exec)                                                                    \
     X(prepare_v2)                                                              \
     X(step)                                                                    \

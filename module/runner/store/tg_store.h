@@ -209,6 +209,12 @@ struct tg_store_ask_s {
      */
     int rc;
     tg_buf_t json;
+
+    /*
+     * With TG_BAD of TG_STORE_OPEN: another process has the store, such as a
+     * runner that is about to exit.
+     */
+    int is_locked;
 };
 
 void tg_store_ask_init(tg_store_ask_t *ask, tg_store_op_t op,

@@ -61,12 +61,21 @@ tg_sqlite_prepare(tg_store_sqlite_t *db, tg_buf_t *why)
                : rc;
 }
 
+/* Did another process that has the database make this fail? */
 static int
-tg_sqlite_open(tg_store_sqlite_t *db, tg_buf_t *why)
+tg_sqlite_is_locked(const tg_store_sqlite_t *db)
+{
+    return db->db != NULL && db->sqlite->errcode(db->db) == SQLITE_BUSY;
+}
+
+static int
+tg_sqlite_open(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 {
     const char *text;
+    tg_buf_t *why;
     int rc;
 
+    why = &ask->json;
     db->sqlite = tg_sqlite(&text);
 
     if (db->sqlite == NULL) {
@@ -91,6 +100,7 @@ tg_sqlite_open(tg_store_sqlite_t *db, tg_buf_t *why)
     }
 
     if (rc != TG_BAD) {
+        ask->is_locked = tg_sqlite_is_locked(db);
         tg_sqlite_explain(db, why);
         tg_buf_text(why, "; it must be a file that this user can write, in a "
                          "directory likewise, and that no other "
@@ -148,7 +158,7 @@ tg_sqlite_alone(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 static void
 tg_sqlite_begin(tg_store_sqlite_t *db, tg_store_ask_t *ask)
 {
-    ask->rc = tg_sqlite_open(db, &ask->json);
+    ask->rc = tg_sqlite_open(db, ask);
 
     if (ask->rc != TG_OK) {
         return;
@@ -169,6 +179,7 @@ tg_sqlite_begin(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     }
 
     if (ask->rc != TG_BAD) {
+        ask->is_locked = tg_sqlite_is_locked(db);
         tg_sqlite_failed(db, ask);
     }
 

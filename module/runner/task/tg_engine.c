@@ -266,6 +266,10 @@ tg_engine_on_tick(uv_timer_t *timer)
     }
 
     if (engine->state == TG_ENGINE_OPENING) {
+        if (engine->locked_at != 0 && engine->db == NULL) {
+            tg_engine_open(engine);
+        }
+
         return;
     }
 

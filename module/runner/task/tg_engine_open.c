@@ -49,6 +49,48 @@ tg_engine_stop_again(tg_engine_t *engine)
 }
 
 static void
+tg_engine_tick_every(tg_engine_t *engine, uint64_t ms)
+{
+    uv_timer_set_repeat(&engine->tick, ms);
+    (void) uv_timer_again(&engine->tick);
+}
+
+/* Should the store be tried again soon, as it was locked just now? */
+static int
+tg_engine_is_locked(tg_engine_t *engine, const tg_store_ask_t *ask)
+{
+    uint64_t now;
+
+    now = tg_engine_time(engine);
+
+    if (!ask->is_locked) {
+        return 0;
+    }
+
+    if (engine->locked_at == 0) {
+        engine->locked_at = now;
+    }
+
+    return now - engine->locked_at < TG_TASK_LOCKED_MAX_MS;
+}
+
+/* The store could not be opened. */
+static void
+tg_engine_on_not_open(tg_engine_t *engine, const tg_store_ask_t *ask)
+{
+    if (tg_engine_is_locked(engine, ask)) {
+        tg_engine_tick_every(engine, TG_TASK_LOCKED_MS);
+    } else {
+        tg_engine_tick_every(engine, TG_TASK_TICK_MS);
+        tg_engine_failed(engine, tg_buf_view(&ask->json));
+    }
+
+    engine->outputs.store = NULL;
+    engine->db->kind->close(engine->db, NULL, NULL);
+    engine->db = NULL;
+}
+
+static void
 tg_engine_on_open(tg_store_ask_t *ask)
 {
     tg_engine_t *engine;
@@ -61,6 +103,8 @@ tg_engine_on_open(tg_store_ask_t *ask)
 
     if (ask->rc == TG_OK) {
         tg_buf_reset(&engine->why, 0);
+        engine->locked_at = 0;
+        tg_engine_tick_every(engine, TG_TASK_TICK_MS);
         tg_engine_leased(engine, ask);
 
         if (is_first) {
@@ -73,10 +117,7 @@ tg_engine_on_open(tg_store_ask_t *ask)
         tg_engine_sort(engine);
 
     } else if (is_first) {
-        tg_engine_failed(engine, tg_buf_view(&ask->json));
-        engine->outputs.store = NULL;
-        engine->db->kind->close(engine->db, NULL, NULL);
-        engine->db = NULL;
+        tg_engine_on_not_open(engine, ask);
 
     } else {
         tg_engine_refused(engine, ask);
@@ -84,7 +125,7 @@ tg_engine_on_open(tg_store_ask_t *ask)
 
     tg_store_ask_deinit(ask);
 
-    if (is_first) {
+    if (is_first && engine->state != TG_ENGINE_OPENING) {
         engine->tasks->ops->opened(engine);
     }
 

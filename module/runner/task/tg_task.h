@@ -47,6 +47,12 @@
 #define TG_TASK_PURGE_MS 600000
 /* Until a store that could not be opened is tried again. */
 #define TG_TASK_RETRY_MS 5000
+/*
+ * A runner that exits may have the store still.  How often the next runner
+ * tries to open it, and for how long calls wait for that.
+ */
+#define TG_TASK_LOCKED_MS 100
+#define TG_TASK_LOCKED_MAX_MS 10000
 /* Output that waits for the disk; beyond it the program waits. */
 #define TG_TASK_PENDING_MAX 1048576
 /* How long a call that follows an output waits for more of it. */
@@ -191,10 +197,11 @@ struct tg_engine_s {
     tg_store_ask_t purge;
     tg_store_ask_t beat;
     uv_timer_t tick;
-    uint64_t began_at; /* Unix time */
-    uint64_t alone_at; /* of the loop's clock: the last worker went; or 0 */
-    uint64_t quit_at;  /* likewise, NGINX ended; or 0 */
-    uint64_t due_at;   /* STOPPING: what runs is ended; FAILED: it is tried */
+    uint64_t began_at;  /* Unix time */
+    uint64_t alone_at;  /* of the loop's clock: the last worker went; or 0 */
+    uint64_t quit_at;   /* likewise, NGINX ended; or 0 */
+    uint64_t locked_at; /* likewise, the store was found locked; or 0 */
+    uint64_t due_at;    /* STOPPING: what runs is ended; FAILED: it is tried */
     uint64_t purge_at;
     uint64_t lease_at; /* of the machine's clock: it was renewed */
     uint64_t lease_ms;
