@@ -53,11 +53,26 @@ enum {
     TG_CLI_DENY = 1073741824
 };
 
+#define TG_CLI_ALL UINT64_C(0x80000000)
+
+/* An option as it was written on the command line, and its bit. */
+typedef struct {
+    uint64_t flag;
+    const char *name;    /* the long name */
+    const char *written; /* argv's own text, with "=VALUE" if that was there */
+    const char *value;   /* NULL: it takes none */
+} tg_cli_given_t;
+
+/* Options on one command line; validate may have as many schemas. */
+#define TG_CLI_GIVEN_MAX 128
+
 /* Further schemas of `validate`: as many as a schema's own files. */
 #define TG_CLI_SCHEMAS_MAX 64
 
 typedef struct {
-    unsigned given; /* TG_CLI_… */
+    uint64_t given;                       /* TG_CLI_… */
+    tg_cli_given_t all[TG_CLI_GIVEN_MAX]; /* in their order */
+    size_t nall;
     const char *socket;
     tg_uv_tls_options_t tls;
     const char *method;
@@ -91,7 +106,7 @@ typedef struct {
     const char *help;
     const char *instead; /* what is meant by an argument that it does not take;
                             NULL: nobody knows */
-    unsigned options;    /* TG_CLI_… */
+    uint64_t options;    /* TG_CLI_… */
 
     /* args are those behind the command's name; returns the exit status. */
     int (*run)(const tg_cli_options_t *options);

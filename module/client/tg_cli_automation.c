@@ -37,7 +37,7 @@ tg_cli_cell_words(tg_buf_t *cells, struct json_object *object,
     }
 
     tg_buf_char(&words, '\0');
-    tg_cli_cell_text(cells, tg_buf_failed(&words) ? "" : words.data, end);
+    tg_cli_cell_line(cells, tg_buf_failed(&words) ? "" : words.data, end);
     cells->failed |= words.failed;
     tg_buf_deinit(&words);
 }
@@ -212,7 +212,7 @@ tg_cli_automation_unknown(tg_cli_session_t *session, const char *id)
     size_t i;
 
     if (tg_cli_task_ask(session, "automation.status", TG_STR_NONE,
-                        TG_CLI_PATIENCE_MS)
+                        TG_CLI_TASK_PATIENCE_MS)
         != TG_CLI_DONE)
     {
         return;

@@ -11,7 +11,7 @@
 
 typedef struct {
     const char *name;
-    unsigned flag;
+    uint64_t flag;
     size_t value; /* where its value goes, 0: it has none */
 } tg_cli_option_t;
 
@@ -54,6 +54,7 @@ static const tg_cli_option_t tg_cli_options[] = {
     { "--limit", TG_CLI_LISTED, TG_CLI_VALUE(limit) },
     { "--force", TG_CLI_FORCE, 0 },
     { "--deny", TG_CLI_DENY, 0 },
+    { "--all", TG_CLI_ALL, 0 },
     { "-s", TG_CLI_SOCKET, TG_CLI_VALUE(socket) },
     { "-j", TG_CLI_JSON, 0 },
     { "-t", TG_CLI_TIMEOUT, TG_CLI_VALUE(timeout) },
@@ -101,10 +102,54 @@ tg_cli_option_find(const tg_cli_options_t *options, tg_str_t name)
     return NULL;
 }
 
+/* The name of an option without its abbreviations. */
+static const char *
+tg_cli_option_long(const tg_cli_option_t *option)
+{
+    size_t i;
+
+    for (i = 0; i < TG_CLI_NOPTIONS; i++) {
+        if (tg_cli_options[i].flag == option->flag
+            && tg_cli_options[i].value == option->value)
+        {
+            break;
+        }
+    }
+
+    return tg_cli_options[i].name;
+}
+
+/*
+ * Appends how an argument of a tool is written, where an option of that name
+ * was given to `call`: "--limit 5" as limit=5.
+ */
+static void
+tg_cli_option_hint(tg_buf_t *hint, const tg_cli_options_t *options,
+                   const char *written, const char *value)
+{
+    size_t len;
+
+    if (options->nargs == 0 || strcmp(options->args[0], "call") != 0
+        || strncmp(written, "--", 2) != 0)
+    {
+        return;
+    }
+
+    written += 2;
+    len = strcspn(written, "=");
+    value = written[len] == '=' ? written + len + 1 : value;
+    tg_buf_printf(hint, "%s argument of the tool is written %.*s=%s",
+                  hint->len == 0 ? "; an" : " An", (int) len, written,
+                  value != NULL ? value : "VALUE");
+}
+
+/* next is the argument that follows, or NULL. */
 static int
-tg_cli_option_unknown(const char *arg, size_t len)
+tg_cli_option_unknown(const tg_cli_options_t *options, const char *arg,
+                      size_t len, const char *next)
 {
     const char *words[TG_CLI_NOPTIONS + 1], *near;
+    tg_buf_t hint;
     size_t i;
 
     for (i = 0; i < TG_CLI_NOPTIONS; i++) {
@@ -113,10 +158,39 @@ tg_cli_option_unknown(const char *arg, size_t len)
 
     words[i] = NULL;
     near = len > 2 ? tg_spell(tg_str(arg, len), words) : NULL;
+    tg_buf_init(&hint, tg_alloc_libc());
 
-    return tg_cli_error("unknown option %s%s%s%s (see toolgate help)", arg,
-                        near != NULL ? "; did you mean " : "",
-                        near != NULL ? near : "", near != NULL ? "?" : "");
+    if (near != NULL) {
+        tg_buf_printf(&hint, "; did you mean %s?", near);
+    }
+
+    tg_cli_option_hint(&hint, options, arg,
+                       next != NULL && next[0] != '-' ? next : NULL);
+    (void) tg_cli_error("unknown option %s%.*s (see toolgate help)", arg,
+                        (int) hint.len, tg_buf_view(&hint).data);
+    tg_buf_deinit(&hint);
+
+    return TG_CLI_FAILED;
+}
+
+/* Keeps an option for the messages of tg_cli_options_check(). */
+static int
+tg_cli_option_keep(tg_cli_options_t *options, const tg_cli_option_t *option,
+                   const char *written, const char *value)
+{
+    if (options->nall == TG_CLI_GIVEN_MAX) {
+        return tg_cli_error("more than %d options are given", TG_CLI_GIVEN_MAX);
+    }
+
+    options->given |= option->flag;
+    options->all[options->nall++] = (tg_cli_given_t){
+        .flag = option->flag,
+        .name = tg_cli_option_long(option),
+        .written = written,
+        .value = value,
+    };
+
+    return TG_CLI_DONE;
 }
 
 /* The option at argv[*i]; moves *i when its value is the next argument. */
@@ -124,22 +198,23 @@ static int
 tg_cli_option_take(tg_cli_options_t *options, char **argv, int *i)
 {
     const tg_cli_option_t *option;
-    const char *value;
+    const char *written, *value;
     size_t len;
 
-    len = strcspn(argv[*i], "=");
-    option = tg_cli_option_find(options, tg_str(argv[*i], len));
+    written = argv[*i];
+    len = strcspn(written, "=");
+    option = tg_cli_option_find(options, tg_str(written, len));
 
     if (option == NULL) {
-        return tg_cli_option_unknown(argv[*i], len);
+        return tg_cli_option_unknown(options, written, len, argv[*i + 1]);
     }
 
-    options->given |= option->flag;
-    value = argv[*i][len] == '=' ? argv[*i] + len + 1 : NULL;
+    value = written[len] == '=' ? written + len + 1 : NULL;
 
     if (option->value == 0) {
-        return value == NULL ? TG_CLI_DONE
-                             : tg_cli_error("%s takes no value", option->name);
+        return value == NULL
+                   ? tg_cli_option_keep(options, option, written, NULL)
+                   : tg_cli_error("%s takes no value", option->name);
     }
 
     /* The last one is NULL. */
@@ -161,7 +236,7 @@ tg_cli_option_take(tg_cli_options_t *options, char **argv, int *i)
         options->schemas[options->nschemas++] = value;
     }
 
-    return TG_CLI_DONE;
+    return tg_cli_option_keep(options, option, written, value);
 }
 
 static int
@@ -216,33 +291,77 @@ tg_cli_options_parse(tg_cli_options_t *options, int argc, char **argv)
                                     : TG_CLI_DONE;
 }
 
+/*
+ * Reports an argument of a command that takes none; KEY=VALUE and KEY may have
+ * been meant as the option --KEY.
+ */
+static int
+tg_cli_options_bare(const tg_cli_options_t *options,
+                    const tg_cli_command_t *command)
+{
+    const tg_cli_option_t *option;
+    const char *arg, *value;
+    tg_buf_t name;
+
+    arg = options->args[1];
+    value = strchr(arg, '=');
+    tg_buf_init(&name, tg_alloc_libc());
+    tg_buf_text(&name, "--");
+    tg_buf_put(&name, arg, strcspn(arg, "="));
+    option = tg_cli_option_find(options, tg_buf_view(&name));
+    tg_buf_deinit(&name);
+
+    if (option == NULL || !(command->options & option->flag)) {
+        return tg_cli_error("%s takes no arguments, and \"%s\" is one%s",
+                            command->name, arg,
+                            command->instead != NULL ? command->instead : "");
+    }
+
+    value = option->value == 0 ? "" : value != NULL ? value : "=VALUE";
+
+    return tg_cli_error("%s takes no arguments, and \"%s\" is one; did you "
+                        "mean %s%s?",
+                        command->name, arg, option->name, value);
+}
+
 int
 tg_cli_options_check(const tg_cli_options_t *options,
                      const tg_cli_command_t *command)
 {
-    unsigned extra;
+    const tg_cli_given_t *given;
+    uint64_t known;
+    tg_buf_t hint;
     size_t i;
 
     if ((command->options & TG_CLI_BARE) && options->nargs > 1) {
-        return tg_cli_error("%s takes no arguments, and \"%s\" is one%s",
-                            command->name, options->args[1],
-                            command->instead != NULL ? command->instead : "");
+        return tg_cli_options_bare(options, command);
     }
 
     /* Who takes a socket takes one over TLS. */
-    extra = options->given
-            & ~(command->options | TG_CLI_HELP
-                | (command->options & TG_CLI_SOCKET ? TG_CLI_TLS : 0));
+    known = command->options | TG_CLI_HELP
+            | (command->options & TG_CLI_SOCKET ? TG_CLI_TLS : 0);
 
-    for (i = 0; i < TG_CLI_NOPTIONS; i++) {
-        if (tg_cli_options[i].flag & extra) {
-            return tg_cli_error("%s does not take %s (see toolgate help %s)",
-                                command->name, tg_cli_options[i].name,
-                                command->name);
-        }
+    for (i = 0; i < options->nall && (options->all[i].flag & known) != 0; i++) {
     }
 
-    return TG_CLI_DONE;
+    if (i == options->nall) {
+        return TG_CLI_DONE;
+    }
+
+    given = &options->all[i];
+    tg_buf_init(&hint, tg_alloc_libc());
+
+    if (given->written[1] != '-') {
+        tg_buf_printf(&hint, " (%s)", given->written);
+    }
+
+    tg_cli_option_hint(&hint, options, given->written, given->value);
+    (void) tg_cli_error("%s does not take %s%.*s (see toolgate help %s)",
+                        command->name, given->name, (int) hint.len,
+                        tg_buf_view(&hint).data, command->name);
+    tg_buf_deinit(&hint);
+
+    return TG_CLI_FAILED;
 }
 
 const char *

@@ -56,7 +56,8 @@ tg_cli_ping_ask(tg_cli_session_t *session, void *ctx)
     int rc;
 
     rc = tg_cli_session_request(session, TG_STR("initialize"),
-                                TG_STR(TG_MCP_INITIALIZE("toolgate")), 1);
+                                TG_STR(TG_MCP_INITIALIZE("toolgate")),
+                                TG_CLI_PATIENCE_MS);
 
     if (rc != TG_CLI_DONE) {
         return rc;
@@ -73,7 +74,8 @@ tg_cli_ping_ask(tg_cli_session_t *session, void *ctx)
         info = TG_STR("null");
     }
 
-    rc = tg_cli_session_request(session, TG_STR("ping"), TG_STR_NONE, 1);
+    rc = tg_cli_session_request(session, TG_STR("ping"), TG_STR_NONE,
+                                TG_CLI_PATIENCE_MS);
 
     if (rc == TG_CLI_DONE) {
         /* Who says that there is no such method is there, too. */

@@ -2,6 +2,7 @@
 
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
+#include "client/tg_cli_text.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -17,8 +18,9 @@ static int tg_cli_progress_is_shown;
 tg_str_t
 tg_cli_progress_asked(void)
 {
-    return isatty(STDERR_FILENO) ? TG_STR(",\"_meta\":{\"progressToken\":1}")
-                                 : TG_STR_NONE;
+    return tg_cli_has_cursor(stderr)
+               ? TG_STR(",\"_meta\":{\"progressToken\":1}")
+               : TG_STR_NONE;
 }
 
 /* Up to the last column, or the line would wrap and stay. */
@@ -48,7 +50,7 @@ tg_cli_progress_line(tg_str_t text)
 {
     tg_buf_t line;
 
-    if (!isatty(STDERR_FILENO)) {
+    if (!tg_cli_has_cursor(stderr)) {
         return;
     }
 
@@ -69,7 +71,7 @@ tg_cli_progress_told(tg_str_t method, const tg_message_t *message)
 
     if (!tg_json_body_is(method, TG_STR("notifications/progress"))
         || tg_json_type(message->p.progress) != TG_JSON_NUMBER
-        || !isatty(STDERR_FILENO))
+        || !tg_cli_has_cursor(stderr))
     {
         return;
     }

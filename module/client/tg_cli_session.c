@@ -327,12 +327,11 @@ tg_cli_session_call(tg_cli_session_t *session, tg_str_t name,
 
 int
 tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
-                       tg_str_t params, int has_patience)
+                       tg_str_t params, uint64_t patience)
 {
     const tg_uv_question_t question = { .name = method, .params = params };
 
-    return tg_cli_session_ask(session, &question,
-                              has_patience ? TG_CLI_PATIENCE_MS : 0);
+    return tg_cli_session_ask(session, &question, patience);
 }
 
 int

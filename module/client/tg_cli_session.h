@@ -87,11 +87,11 @@ int tg_cli_session_call(tg_cli_session_t *session, tg_str_t name,
                         tg_str_t arguments);
 
 /*
- * method is plain text, params raw JSON or absent.  With has_patience, not
- * longer than TG_CLI_PATIENCE_MS.
+ * method is plain text, params raw JSON or absent; waits patience ms at most
+ * (0: no bound).
  */
 int tg_cli_session_request(tg_cli_session_t *session, tg_str_t method,
-                           tg_str_t params, int has_patience);
+                           tg_str_t params, uint64_t patience);
 
 /* The same of one that changes nothing, within patience (ms; 0: no bound). */
 int tg_cli_session_look(tg_cli_session_t *session, tg_str_t method,

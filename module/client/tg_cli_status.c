@@ -5,15 +5,19 @@
 
 #include "client/tg_cli_result.h"
 #include "client/tg_cli_text.h"
+#include "client/tg_cli_tools.h"
 #include "core/tg_rpc.h"
-
-#include <unistd.h>
 
 /* Between two looks of --watch. */
 #define TG_CLI_WATCH_MS 1000
 
-/* What is written of the answer, but as it came. */
+/* Writes the answer in one of its forms. */
 typedef void (*tg_cli_status_put_pt)(tg_buf_t *out, struct json_object *status);
+
+typedef struct {
+    tg_cli_status_put_pt put;
+    const char *name; /* shows this one alone; NULL: put() writes the answer */
+} tg_cli_status_view_t;
 
 /* The server said no: most of all, since it is not for everybody. */
 static int
@@ -33,8 +37,51 @@ tg_cli_status_refused(const tg_cli_session_t *session)
     return TG_CLI_REFUSED;
 }
 
+/* Reports that nothing has the name, and which one may be meant. */
 static int
-tg_cli_status_print(const tg_cli_session_t *session, tg_cli_status_put_pt put)
+tg_cli_status_unknown(struct json_object *status, const char *name)
+{
+    static const char *const lists[] = { "tools", "mcp_servers" };
+    struct json_object *server, *object;
+    tg_buf_t names, near;
+    size_t i, k, list, n;
+
+    tg_buf_init(&names, tg_alloc_libc());
+    tg_buf_init(&near, tg_alloc_libc());
+    n = 0;
+
+    for (i = 0; (server = tg_cli_member_at(status, "servers", i)) != NULL; i++)
+    {
+        for (list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
+            for (k = 0;
+                 (object = tg_cli_member_at(server, lists[list], k)) != NULL;
+                 k++) {
+                tg_buf_char(&names, n++ == 0 ? '{' : ',');
+                tg_json_put_string(
+                    &names, tg_str_c(tg_cli_member_text(object, "name")));
+                tg_buf_text(&names, ":0");
+            }
+        }
+    }
+
+    tg_buf_text(&names, n == 0 ? "{}" : "}");
+
+    if (!tg_buf_failed(&names)) {
+        tg_cli_keys_near(&near, tg_str_c(name), tg_buf_view(&names));
+    }
+
+    (void) tg_cli_error("no tool, method or MCP server is called \"%s\"%.*s "
+                        "(toolgate status --all shows their names)",
+                        name, (int) near.len, tg_buf_view(&near).data);
+    tg_buf_deinit(&names);
+    tg_buf_deinit(&near);
+
+    return TG_CLI_REFUSED;
+}
+
+static int
+tg_cli_status_print(const tg_cli_session_t *session,
+                    const tg_cli_status_view_t *view)
 {
     struct json_object *status;
     tg_buf_t out;
@@ -49,20 +96,29 @@ tg_cli_status_print(const tg_cli_session_t *session, tg_cli_status_put_pt put)
 
     tg_buf_init(&out, tg_alloc_libc());
     status = tg_cli_parse(raw);
-    put(&out, status);
-    rc = tg_cli_write(stdout, &out, TG_CLI_DONE);
+
+    if (view->name == NULL) {
+        view->put(&out, status);
+        rc = tg_cli_write(stdout, &out, TG_CLI_DONE);
+    } else if (tg_cli_status_put_named(&out, status, view->name) != 0) {
+        rc = tg_cli_write(stdout, &out, TG_CLI_DONE);
+    } else {
+        tg_buf_deinit(&out);
+        rc = tg_cli_status_unknown(status, view->name);
+    }
+
     (void) json_object_put(status);
 
     return rc;
 }
 
 static int
-tg_cli_status_once(tg_cli_session_t *session, tg_cli_status_put_pt put)
+tg_cli_status_once(tg_cli_session_t *session, const tg_cli_status_view_t *view)
 {
     int rc;
 
     rc = tg_cli_session_request(session, TG_STR("toolgate.status"), TG_STR_NONE,
-                                1);
+                                TG_CLI_PATIENCE_MS);
 
     if (rc != TG_CLI_DONE) {
         return rc;
@@ -72,28 +128,27 @@ tg_cli_status_once(tg_cli_session_t *session, tg_cli_status_put_pt put)
         return tg_cli_status_refused(session);
     }
 
-    /* Over what was there before. */
-    if ((session->options->given & TG_CLI_WATCH) && isatty(STDOUT_FILENO)) {
-        (void) fputs("\033[H\033[2J", stdout);
+    if (session->options->given & TG_CLI_WATCH) {
+        tg_cli_clear();
     }
 
-    return tg_cli_status_print(session, put);
+    return tg_cli_status_print(session, view);
 }
 
 static int
 tg_cli_status_ask(tg_cli_session_t *session, void *ctx)
 {
-    tg_cli_status_put_pt put;
+    const tg_cli_status_view_t *view;
     int rc;
 
-    put = *(const tg_cli_status_put_pt *) ctx;
-    rc = tg_cli_status_once(session, put);
+    view = ctx;
+    rc = tg_cli_status_once(session, view);
 
     while (rc == TG_CLI_DONE && (session->options->given & TG_CLI_WATCH)) {
         rc = tg_cli_session_pause(session, TG_CLI_WATCH_MS);
 
         if (rc == TG_CLI_DONE) {
-            rc = tg_cli_status_once(session, put);
+            rc = tg_cli_status_once(session, view);
         }
     }
 
@@ -103,27 +158,39 @@ tg_cli_status_ask(tg_cli_session_t *session, void *ctx)
 static int
 tg_cli_status_run(const tg_cli_options_t *options)
 {
-    tg_cli_status_put_pt put;
+    tg_cli_status_view_t view;
 
     if ((options->given & TG_CLI_JSON) && (options->given & TG_CLI_PROMETHEUS))
     {
         return tg_cli_error("either --json or --prometheus");
     }
 
-    put = options->given & TG_CLI_PROMETHEUS ? tg_cli_status_put_metrics
-                                             : tg_cli_status_put_tables;
+    if (options->nargs > 1) {
+        return tg_cli_error("status is about one name, and \"%s\" is more",
+                            options->args[1]);
+    }
 
-    return tg_cli_session_run(options, tg_cli_status_ask, &put);
+    if (options->nargs != 0
+        && (options->given & (TG_CLI_JSON | TG_CLI_PROMETHEUS | TG_CLI_ALL)))
+    {
+        return tg_cli_error("status NAME goes with none of --json, "
+                            "--prometheus and --all");
+    }
+
+    view.name = options->nargs != 0 ? options->args[0] : NULL;
+    view.put = options->given & TG_CLI_PROMETHEUS ? tg_cli_status_put_metrics
+               : options->given & TG_CLI_ALL      ? tg_cli_status_put_all
+                                                  : tg_cli_status_put_tables;
+
+    return tg_cli_session_run(options, tg_cli_status_ask, &view);
 }
 
 static int
 tg_cli_ps_run(const tg_cli_options_t *options)
 {
-    tg_cli_status_put_pt put;
+    tg_cli_status_view_t view = { .put = tg_cli_status_put_calls };
 
-    put = tg_cli_status_put_calls;
-
-    return tg_cli_session_run(options, tg_cli_status_ask, &put);
+    return tg_cli_session_run(options, tg_cli_status_ask, &view);
 }
 
 /* --- cancel --- */
@@ -141,7 +208,7 @@ tg_cli_cancel_ask(tg_cli_session_t *session, void *ctx)
     rc = tg_buf_failed(&params)
              ? tg_cli_nomem()
              : tg_cli_session_request(session, TG_STR("toolgate.cancel"),
-                                      tg_buf_view(&params), 1);
+                                      tg_buf_view(&params), TG_CLI_PATIENCE_MS);
     tg_buf_deinit(&params);
 
     if (rc != TG_CLI_DONE) {
@@ -203,19 +270,27 @@ tg_cli_cancel_run(const tg_cli_options_t *options)
 
 const tg_cli_command_t tg_cli_status = {
     .name = "status",
-    .synopsis = "status [--watch] [--json | --prometheus] [--socket PATH]\n"
-                "                [--timeout SECONDS]",
+    .synopsis = "status [NAME] [--all] [--watch] [--json | --prometheus]\n"
+                "                [--socket PATH] [--timeout SECONDS]",
     .summary = "what was called, how often, and how it ended",
     .help = "Shows the numbers of all workers, since NGINX was started: calls "
             "of each tool,\nthose that run NOW, and of them those that WAIT; "
-            "the MEAN of their times, and\nwhat 95% of them took at most; "
-            "bytes IN and OUT; how those ended that FAILED.\nThen MCP servers "
-            "and runners.\n\n"
+            "the MEAN of their times, and\nthe time that 95% of them took at "
+            "most (an estimate within the steps of 1, 5,\n10, 50, 100, 500 ms, "
+            "1, 5, 10 and 60 s); bytes IN and OUT; how those ended\nthat "
+            "FAILED. Then MCP servers, with the first line of their last "
+            "error, and\nrunners.\n\n"
+            "  NAME               all of this tool, method or MCP server, with "
+            "its whole\n"
+            "                     last error\n"
+            "  --all              also tools without calls, and the methods "
+            "that\n"
+            "                     task_methods adds\n"
             "  --watch            again and again, until Ctrl-C\n"
             "  --json             as the server sent it\n"
             "  --prometheus       Prometheus' text format\n" TG_CLI_HELP_END,
     .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT | TG_CLI_WATCH
-               | TG_CLI_PROMETHEUS | TG_CLI_BARE,
+               | TG_CLI_PROMETHEUS | TG_CLI_ALL,
     .run = tg_cli_status_run,
 };
 

@@ -9,8 +9,18 @@
 
 #include <json-c/json.h>
 
-/* All there is, in tables. */
+/* Tables, without tools that were not called and without internal methods. */
 void tg_cli_status_put_tables(tg_buf_t *out, struct json_object *status);
+
+/* Tables with a row for everything. */
+void tg_cli_status_put_all(tg_buf_t *out, struct json_object *status);
+
+/*
+ * All that is known of each tool, method or MCP server of this name: how many
+ * there are.
+ */
+size_t tg_cli_status_put_named(tg_buf_t *out, struct json_object *status,
+                               const char *name);
 
 /* The calls that are under way. */
 void tg_cli_status_put_calls(tg_buf_t *out, struct json_object *status);
@@ -19,13 +29,29 @@ void tg_cli_status_put_calls(tg_buf_t *out, struct json_object *status);
 void tg_cli_status_put_metrics(tg_buf_t *out, struct json_object *status);
 
 /*
+ * The time in ms that no more than 5 of 100 calls of a tool took longer than,
+ * estimated within a bucket of the histogram; negative: no call has ended.
+ */
+double tg_cli_status_percentile(struct json_object *status,
+                                struct json_object *tool);
+
+/* Appends the members of an object that are not 0, but "ok": `timeout 2`. */
+void tg_cli_put_ends(tg_buf_t *out, struct json_object *ends);
+
+/* Appends a size: `1.2 kB`. */
+void tg_cli_put_bytes(tg_buf_t *out, uint64_t bytes);
+
+/*
  * Appends cells, which end with a tab, and the last of a row with a newline,
- * in columns; those whose head begins with > are flush right.
+ * in columns.  Those whose head begins with > are flush right; the last one may
+ * begin with <, and is cut where a terminal ends.
  */
 void tg_cli_put_table(tg_buf_t *out, tg_str_t cells);
 
-/* A cell that somebody else has chosen, and its end; and a time. */
+/* A cell that somebody else has chosen, and its end; its first line alone. */
 void tg_cli_cell_text(tg_buf_t *cells, const char *text, char end);
+void tg_cli_cell_line(tg_buf_t *cells, const char *text, char end);
+
 void tg_cli_put_time(tg_buf_t *cells, double ms);
 
 /* Valid JSON, for json_object_put(); NULL: no memory. */

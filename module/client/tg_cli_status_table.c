@@ -25,15 +25,15 @@ tg_cli_cell_pid(tg_buf_t *cells, uint64_t pid)
     }
 }
 
-static void
-tg_cli_cell_bytes(tg_buf_t *cells, uint64_t bytes)
+void
+tg_cli_put_bytes(tg_buf_t *out, uint64_t bytes)
 {
     static const char units[] = " kMGT";
     double value;
     size_t i;
 
     if (bytes < 1000) {
-        tg_cli_cell_uint(cells, bytes);
+        tg_buf_uint(out, bytes);
         return;
     }
 
@@ -43,8 +43,14 @@ tg_cli_cell_bytes(tg_buf_t *cells, uint64_t bytes)
         value /= 1000;
     }
 
-    tg_buf_printf(cells, value < 9.95 ? "%.1f %cB\t" : "%.0f %cB\t", value,
-                  units[i]);
+    tg_buf_printf(out, value < 9.95 ? "%.1f %cB" : "%.0f %cB", value, units[i]);
+}
+
+static void
+tg_cli_cell_bytes(tg_buf_t *cells, uint64_t bytes)
+{
+    tg_cli_put_bytes(cells, bytes);
+    tg_buf_char(cells, '\t');
 }
 
 static void
@@ -73,41 +79,79 @@ tg_cli_times_sum(struct json_object *tool)
     return sum;
 }
 
-/* Of a hundred calls, ninety-five took no longer than this. */
-static void
-tg_cli_cell_most(tg_buf_t *cells, struct json_object *status,
-                 struct json_object *tool, uint64_t all)
+/*
+ * The call of that rank lies between the bounds of its bucket.  The sum of all
+ * times narrows them: the calls from that rank on each took at least as long,
+ * and the longest call took at least the mean.  Between the bounds, calls count
+ * as spread evenly.
+ */
+double
+tg_cli_status_percentile(struct json_object *status, struct json_object *tool)
 {
-    struct json_object *n, *time;
-    uint64_t sum;
+    struct json_object *bucket, *bound;
+    uint64_t all, rank, before, n;
+    double low, high, sum;
     size_t i;
 
-    time = NULL;
-
-    for (i = 0, sum = 0;
-         all != 0 && (n = tg_cli_member_at(tool, "times", i)) != NULL; i++)
-    {
-        sum += json_object_get_uint64(n);
-        time = tg_cli_member_at(status, "times_ms", i);
-
-        if (sum * 100 >= all * 95) {
-            break;
-        }
-    }
+    all = tg_cli_times_sum(tool);
+    rank = (all * 95 + 99) / 100;
+    sum = (double) tg_cli_member_uint(tool, "ms");
 
     if (all == 0) {
+        return -1;
+    }
+
+    for (i = 0, before = 0, n = 0, low = 0;
+         (bucket = tg_cli_member_at(tool, "times", i)) != NULL; i++)
+    {
+        n = json_object_get_uint64(bucket);
+
+        if (before + n >= rank) {
+            break;
+        }
+
+        before += n;
+        low = json_object_get_double(tg_cli_member_at(status, "times_ms", i));
+    }
+
+    high = sum / (double) (all - rank + 1);
+    bound = tg_cli_member_at(status, "times_ms", i);
+
+    if (bound != NULL && json_object_get_double(bound) < high) {
+        high = json_object_get_double(bound);
+    }
+
+    if (rank == all && sum / (double) all > low) {
+        low = sum / (double) all;
+    }
+
+    /* Counters that are read one after the other may disagree. */
+    return high < low || n == 0
+               ? low
+               : low
+                     + (high - low) * ((double) (rank - before) - 0.5)
+                           / (double) n;
+}
+
+static void
+tg_cli_cell_percentile(tg_buf_t *cells, struct json_object *status,
+                       struct json_object *tool)
+{
+    double ms;
+
+    ms = tg_cli_status_percentile(status, tool);
+
+    if (ms < 0) {
         tg_buf_char(cells, '-');
-    } else if (time != NULL) {
-        tg_cli_put_time(cells, json_object_get_double(time));
     } else {
-        tg_buf_text(cells, "longer");
+        /* Times are counted in whole milliseconds. */
+        tg_cli_put_time(cells, (double) (uint64_t) (ms + 0.5));
     }
 
     tg_buf_char(cells, '\t');
 }
 
-/* What went wrong, and how often. */
-static void
+void
 tg_cli_put_ends(tg_buf_t *cells, struct json_object *ends)
 {
     struct json_object_iterator it, last;
@@ -156,7 +200,7 @@ tg_cli_put_tool(tg_buf_t *cells, struct json_object *status,
     }
 
     tg_buf_char(cells, '\t');
-    tg_cli_cell_most(cells, status, tool, all);
+    tg_cli_cell_percentile(cells, status, tool);
     tg_cli_cell_bytes(cells, tg_cli_member_uint(tool, "bytes_in"));
     tg_cli_cell_bytes(cells, tg_cli_member_uint(tool, "bytes_out"));
 
@@ -254,7 +298,7 @@ tg_cli_put_mcp_servers(tg_buf_t *out, struct json_object *server)
     size_t i;
 
     tg_buf_init(&cells, out->alloc);
-    tg_buf_text(&cells, "MCP SERVER\tSTATE\t>PROCESSES\t>RESTARTS\tLAST "
+    tg_buf_text(&cells, "MCP SERVER\tSTATE\t>PROCESSES\t>RESTARTS\t<LAST "
                         "ERROR\n");
 
     for (i = 0; (mcp = tg_cli_member_at(server, "mcp_servers", i)) != NULL; i++)
@@ -263,17 +307,70 @@ tg_cli_put_mcp_servers(tg_buf_t *out, struct json_object *server)
         tg_cli_cell_text(&cells, tg_cli_member_text(mcp, "state"), '\t');
         tg_cli_cell_uint(&cells, tg_cli_member_uint(mcp, "running"));
         tg_cli_cell_uint(&cells, tg_cli_member_uint(mcp, "restarts"));
-        tg_cli_cell_text(&cells, tg_cli_member_text(mcp, "error"), '\n');
+        tg_cli_cell_line(&cells, tg_cli_member_text(mcp, "error"), '\n');
     }
 
     tg_cli_put_more(out, &cells, i);
     tg_cli_put_clashes(out, server);
 }
 
+/* Rows of a table that are left out unless all are asked for. */
+typedef struct {
+    int is_all;
+    size_t nsilent;   /* nobody has called them */
+    size_t ninternal; /* methods that directives make */
+} tg_cli_rows_t;
+
+/* Is a tool's row to be left out?  Then it is counted. */
+static int
+tg_cli_rows_hide(tg_cli_rows_t *rows, struct json_object *tool)
+{
+    if (rows->is_all) {
+        return 0;
+    }
+
+    if (json_object_get_boolean(
+            tg_cli_member(tool, "internal", json_type_boolean))) {
+        rows->ninternal++;
+        return 1;
+    }
+
+    if (tg_cli_member_uint(tool, "calls") == 0) {
+        rows->nsilent++;
+        return 1;
+    }
+
+    return 0;
+}
+
+/* Says how many rows are not shown, and how to see them. */
+static void
+tg_cli_rows_put(tg_buf_t *out, const tg_cli_rows_t *rows)
+{
+    if (rows->nsilent + rows->ninternal == 0) {
+        return;
+    }
+
+    tg_buf_text(out, "not shown: ");
+
+    if (rows->nsilent != 0) {
+        tg_buf_printf(out, "%zu without calls", rows->nsilent);
+    }
+
+    if (rows->ninternal != 0) {
+        tg_buf_printf(out, "%s%zu internal %s", rows->nsilent != 0 ? ", " : "",
+                      rows->ninternal,
+                      tg_plural(rows->ninternal, "method", "methods"));
+    }
+
+    tg_buf_text(out, "; --all shows them\n");
+}
+
 static void
 tg_cli_put_server(tg_buf_t *out, struct json_object *status,
-                  struct json_object *server)
+                  struct json_object *server, int is_all)
 {
+    tg_cli_rows_t rows = { .is_all = is_all };
     struct json_object *tool;
     tg_buf_t cells;
     size_t i;
@@ -292,10 +389,13 @@ tg_cli_put_server(tg_buf_t *out, struct json_object *status,
                         "FAILED\n");
 
     for (i = 0; (tool = tg_cli_member_at(server, "tools", i)) != NULL; i++) {
-        tg_cli_put_tool(&cells, status, tool);
+        if (!tg_cli_rows_hide(&rows, tool)) {
+            tg_cli_put_tool(&cells, status, tool);
+        }
     }
 
     tg_cli_put_table(out, tg_buf_view(&cells));
+    tg_cli_rows_put(out, &rows);
     out->failed |= cells.failed;
     tg_buf_deinit(&cells);
     tg_cli_put_mcp_servers(out, server);
@@ -346,8 +446,8 @@ tg_cli_put_runners(tg_buf_t *out, struct json_object *status)
     tg_buf_deinit(&cells);
 }
 
-void
-tg_cli_status_put_tables(tg_buf_t *out, struct json_object *status)
+static void
+tg_cli_status_put_rows(tg_buf_t *out, struct json_object *status, int is_all)
 {
     struct json_object *server;
     uint64_t n;
@@ -363,10 +463,22 @@ tg_cli_status_put_tables(tg_buf_t *out, struct json_object *status)
 
     for (i = 0; (server = tg_cli_member_at(status, "servers", i)) != NULL; i++)
     {
-        tg_cli_put_server(out, status, server);
+        tg_cli_put_server(out, status, server, is_all);
     }
 
     tg_cli_put_runners(out, status);
+}
+
+void
+tg_cli_status_put_tables(tg_buf_t *out, struct json_object *status)
+{
+    tg_cli_status_put_rows(out, status, 0);
+}
+
+void
+tg_cli_status_put_all(tg_buf_t *out, struct json_object *status)
+{
+    tg_cli_status_put_rows(out, status, 1);
 }
 
 /* --- calls --- */

@@ -4,6 +4,7 @@
 #include "client/tg_cli_status.h"
 
 #include "base/tg_utf8.h"
+#include "client/tg_cli_text.h"
 
 #define TG_CLI_COLUMNS_IN_TABLE 16
 
@@ -76,7 +77,11 @@ tg_cli_member_at(struct json_object *object, const char *name, size_t i)
 typedef struct {
     size_t width;
     int is_right;
+    int is_cut;
 } tg_cli_column_t;
+
+/* A cut cell has at least this many characters. */
+#define TG_CLI_CELL_MIN 20
 
 /* Characters: control characters were made visible before. */
 static size_t
@@ -124,8 +129,10 @@ tg_cli_table_measure(tg_cli_column_t *columns, tg_str_t cells)
         width = tg_cli_cell_width(cell);
 
         if (i < TG_CLI_COLUMNS_IN_TABLE) {
-            if (is_head && cell.len != 0 && cell.data[0] == '>') {
-                columns[i].is_right = 1;
+            if (is_head && cell.len != 0
+                && (cell.data[0] == '>' || cell.data[0] == '<')) {
+                columns[i].is_right = cell.data[0] == '>';
+                columns[i].is_cut = cell.data[0] == '<';
                 width--;
             }
 
@@ -137,28 +144,46 @@ tg_cli_table_measure(tg_cli_column_t *columns, tg_str_t cells)
     }
 }
 
+/* Appends a cell that starts at a column, cut where the terminal ends. */
+static void
+tg_cli_cell_cut(tg_buf_t *out, tg_str_t cell, size_t column)
+{
+    size_t room, width;
+
+    width = tg_cli_columns();
+    room = width > column + TG_CLI_CELL_MIN ? width - column : TG_CLI_CELL_MIN;
+
+    if (width == 0 || tg_cli_cell_width(cell) <= room) {
+        tg_buf_str(out, cell);
+    } else {
+        tg_buf_put(out, cell.data, tg_utf8_first(cell, room - 1));
+        tg_buf_text(out, "…");
+    }
+}
+
 void
 tg_cli_put_table(tg_buf_t *out, tg_str_t cells)
 {
     tg_cli_column_t columns[TG_CLI_COLUMNS_IN_TABLE];
     tg_str_t cell;
-    size_t i;
+    size_t i, at;
     int is_last, is_head, fill;
 
     memset(columns, 0, sizeof(columns));
     tg_cli_table_measure(columns, cells);
 
-    for (i = 0, is_head = 1; cells.len != 0; i = is_last ? 0 : i + 1) {
+    for (i = at = 0, is_head = 1; cells.len != 0; i = is_last ? 0 : i + 1) {
         cell = tg_cli_cell(&cells, &is_last);
 
         if (i >= TG_CLI_COLUMNS_IN_TABLE) {
             continue;
         }
 
-        if (is_head && columns[i].is_right) {
+        if (is_head && (columns[i].is_right || columns[i].is_cut)) {
             cell = tg_str(cell.data + 1, cell.len - 1);
         }
 
+        at = i == 0 ? 0 : at + columns[i - 1].width + 2;
         fill = (int) (columns[i].width - tg_cli_cell_width(cell));
         tg_buf_text(out, i == 0 || (is_last && cell.len == 0) ? "" : "  ");
 
@@ -166,7 +191,11 @@ tg_cli_put_table(tg_buf_t *out, tg_str_t cells)
             tg_buf_printf(out, "%*s", fill, "");
         }
 
-        tg_buf_str(out, cell);
+        if (columns[i].is_cut) {
+            tg_cli_cell_cut(out, cell, at);
+        } else {
+            tg_buf_str(out, cell);
+        }
 
         if (is_last) {
             tg_buf_char(out, '\n');
@@ -184,6 +213,18 @@ void
 tg_cli_cell_text(tg_buf_t *cells, const char *text, char end)
 {
     tg_utf8_put_visible(cells, tg_str_c(text), 1);
+    tg_buf_char(cells, end);
+}
+
+void
+tg_cli_cell_line(tg_buf_t *cells, const char *text, char end)
+{
+    size_t len;
+
+    len = strcspn(text, "\r\n");
+    tg_utf8_put_visible(cells, tg_str(text, len), 1);
+    tg_buf_text(cells,
+                text[len + strspn(text + len, "\r\n")] != '\0' ? "…" : "");
     tg_buf_char(cells, end);
 }
 

@@ -5,8 +5,6 @@
 #include "base/tg_spell.h"
 #include "core/tg_rpc.h"
 
-#include <unistd.h>
-
 /* Commands behind one word: more than there are. */
 #define TG_CLI_SUBS 16
 
@@ -105,7 +103,8 @@ tg_cli_task_tell(tg_cli_session_t *session, const char *method, tg_str_t params)
 {
     int rc;
 
-    rc = tg_cli_session_request(session, tg_str_c(method), params, 1);
+    rc = tg_cli_session_request(session, tg_str_c(method), params,
+                                TG_CLI_TASK_PATIENCE_MS);
 
     return rc == TG_CLI_DONE && session->answer.kind != TG_ANSWER_RESULT
                ? tg_cli_task_refused(session, method)
@@ -137,9 +136,8 @@ tg_cli_task_print(const tg_cli_session_t *session,
     tg_buf_init(&out, tg_alloc_libc());
     put(&out, answer);
 
-    /* Over what was there before. */
-    if ((session->options->given & TG_CLI_WATCH) && isatty(STDOUT_FILENO)) {
-        (void) fputs("\033[H\033[2J", stdout);
+    if (session->options->given & TG_CLI_WATCH) {
+        tg_cli_clear();
     }
 
     rc = tg_cli_write(stdout, &out, TG_CLI_DONE);
@@ -155,7 +153,7 @@ tg_cli_task_show(tg_cli_session_t *session, const char *method, tg_str_t params,
     int rc;
 
     do {
-        rc = tg_cli_task_ask(session, method, params, TG_CLI_PATIENCE_MS);
+        rc = tg_cli_task_ask(session, method, params, TG_CLI_TASK_PATIENCE_MS);
 
         if (rc == TG_CLI_DONE) {
             rc = tg_cli_task_print(session, put);

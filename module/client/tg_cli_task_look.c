@@ -74,7 +74,7 @@ tg_cli_wait_seconds(const tg_cli_wait_t *wait)
     uint64_t now, seconds;
 
     now = tg_cli_task_now();
-    seconds = isatty(STDERR_FILENO) ? 1 : TG_CLI_TASK_WAIT;
+    seconds = tg_cli_has_cursor(stderr) ? 1 : TG_CLI_TASK_WAIT;
 
     if (wait->until != 0) {
         now = wait->until > now ? (wait->until - now + 999) / 1000 : 0;

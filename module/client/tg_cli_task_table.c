@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Of a prompt, where there is no terminal; and of one in any case. */
+/* Characters of a prompt, where there is no terminal. */
 #define TG_CLI_PROMPT 60
-#define TG_CLI_PROMPT_MIN 16
-/* What the other columns of a list take, but for the agent's. */
-#define TG_CLI_COLUMNS_OF_LIST 56
 
 /* --- times --- */
 
@@ -91,57 +88,25 @@ tg_cli_cell_due(tg_buf_t *cells, struct json_object *object, const char *member)
 
 /* --- lists --- */
 
-/* Its first line, at most so many characters of it. */
+/*
+ * The first line of a prompt.  A terminal cuts it to its width, with the
+ * table; without one it has at most TG_CLI_PROMPT characters.
+ */
 static void
-tg_cli_cell_prompt(tg_buf_t *cells, const char *prompt, size_t most)
+tg_cli_cell_prompt(tg_buf_t *cells, const char *prompt)
 {
     tg_buf_t line;
     tg_str_t text;
-    size_t i, n, len;
+    size_t len;
 
-    len = strcspn(prompt, "\r\n");
     tg_buf_init(&line, cells->alloc);
-    tg_utf8_put_visible(&line, tg_str(prompt, len), 1);
+    tg_cli_cell_line(&line, prompt, '\n');
     text = tg_buf_view(&line);
-
-    for (i = 0, n = 0; i < text.len; i++) {
-        n += ((unsigned char) text.data[i] & 0xc0) != 0x80;
-
-        if (n > most) {
-            break;
-        }
-    }
-
-    tg_buf_put(cells, text.data, i);
-    tg_buf_text(cells, i < text.len || prompt[len] != '\0' ? "…\n" : "\n");
+    len = tg_cli_columns() == 0 ? tg_utf8_first(text, TG_CLI_PROMPT) : text.len;
+    tg_buf_put(cells, text.data, len);
+    tg_buf_text(cells, len < text.len ? "…\n" : "");
     cells->failed |= line.failed;
     tg_buf_deinit(&line);
-}
-
-/* What is left of the terminal's width. */
-static size_t
-tg_cli_prompt_width(struct json_object *tasks)
-{
-    struct json_object *task;
-    size_t i, agent, columns, len;
-
-    columns = tg_cli_columns();
-    agent = 0;
-
-    for (i = 0; i < json_object_array_length(tasks); i++) {
-        task = json_object_array_get_idx(tasks, i);
-        len = strlen(tg_cli_member_text(task, "agent"));
-        agent = len > agent ? len : agent;
-    }
-
-    if (columns == 0) {
-        return TG_CLI_PROMPT;
-    }
-
-    agent += TG_CLI_COLUMNS_OF_LIST;
-
-    return columns > agent + TG_CLI_PROMPT_MIN ? columns - agent
-                                               : TG_CLI_PROMPT_MIN;
 }
 
 static void
@@ -154,20 +119,40 @@ tg_cli_cell_priority(tg_buf_t *cells, struct json_object *task)
     tg_buf_char(cells, '\t');
 }
 
+/* Has one of the tasks such a text? */
+static int
+tg_cli_tasks_have(struct json_object *tasks, const char *member)
+{
+    size_t i;
+
+    for (i = 0; i < json_object_array_length(tasks); i++) {
+        if (tg_cli_member_text(json_object_array_get_idx(tasks, i), member)[0]
+            != '\0') {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
 void
 tg_cli_task_put_list(tg_buf_t *out, struct json_object *tasks)
 {
     struct json_object *task;
+    const char *machine;
     tg_buf_t cells;
-    size_t i, width;
+    size_t i;
+    int has_machine;
 
     if (!json_object_is_type(tasks, json_type_array)) {
         return;
     }
 
-    width = tg_cli_prompt_width(tasks);
+    has_machine = tg_cli_tasks_have(tasks, "machine");
     tg_buf_init(&cells, out->alloc);
-    tg_buf_text(&cells, "ID\tSTATE\t>PRIORITY\t>AGE\t>TOOK\tAGENT\tPROMPT\n");
+    tg_buf_text(&cells, "ID\tSTATE\t>PRIORITY\t>AGE\t>TOOK\t");
+    tg_buf_text(&cells, has_machine ? "MACHINE\t" : "");
+    tg_buf_text(&cells, "AGENT\t<PROMPT\n");
 
     for (i = 0; i < json_object_array_length(tasks); i++) {
         task = json_object_array_get_idx(tasks, i);
@@ -176,8 +161,14 @@ tg_cli_task_put_list(tg_buf_t *out, struct json_object *tasks)
         tg_cli_cell_priority(&cells, task);
         tg_cli_cell_age(&cells, task, "createdAt");
         tg_cli_cell_ms(&cells, tg_cli_task_took(task));
+
+        if (has_machine) {
+            machine = tg_cli_member_text(task, "machine");
+            tg_cli_cell_text(&cells, machine[0] != '\0' ? machine : "-", '\t');
+        }
+
         tg_cli_cell_text(&cells, tg_cli_member_text(task, "agent"), '\t');
-        tg_cli_cell_prompt(&cells, tg_cli_member_text(task, "prompt"), width);
+        tg_cli_cell_prompt(&cells, tg_cli_member_text(task, "prompt"));
     }
 
     tg_cli_put_table(out, tg_buf_view(&cells));
@@ -210,25 +201,31 @@ tg_cli_task_put_stats(tg_buf_t *out, struct json_object *stats)
 
 /* --- one task --- */
 
-/* `created    2026-…`, where it is known. */
+/* `created    2026-…`, where it is known; further lines stand below. */
 static void
 tg_cli_task_put_line(tg_buf_t *out, const char *label, struct json_object *task,
                      const char *member)
 {
     struct json_object *value;
+    const char *text;
+    size_t len;
 
     if (!json_object_object_get_ex(task, member, &value) || value == NULL) {
         return;
     }
 
-    tg_buf_printf(out, "%-10s ", label);
-    tg_utf8_put_visible(out,
-                        tg_str_c(json_object_is_type(value, json_type_string)
-                                     ? json_object_get_string(value)
-                                     : json_object_to_json_string_ext(
-                                         value, JSON_C_TO_STRING_PLAIN)),
-                        1);
-    tg_buf_char(out, '\n');
+    text = json_object_is_type(value, json_type_string)
+               ? json_object_get_string(value)
+               : json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
+
+    do {
+        len = strcspn(text, "\n");
+        tg_buf_printf(out, "%-10s ", label);
+        tg_utf8_put_visible(out, tg_str(text, len), 1);
+        tg_buf_char(out, '\n');
+        text += len + (text[len] != '\0');
+        label = "";
+    } while (*text != '\0');
 }
 
 /* A text of its own lines. */
@@ -289,6 +286,7 @@ tg_cli_task_put(tg_buf_t *out, struct json_object *task)
         tg_buf_char(out, '\n');
     }
 
+    tg_cli_task_put_line(out, "machine", task, "machine");
     tg_cli_task_put_line(out, "pid", task, "pid");
     tg_cli_task_put_line(out, "cwd", task, "cwd");
     tg_cli_task_put_line(out, "metadata", task, "metadata");
@@ -324,8 +322,7 @@ tg_cli_task_put_active(tg_buf_t *cells, struct json_object *tasks,
 
         tg_cli_cell_age(cells, task, "startedAt");
         tg_cli_cell_text(cells, tg_cli_member_text(task, "agent"), '\t');
-        tg_cli_cell_prompt(cells, tg_cli_member_text(task, "prompt"),
-                           TG_CLI_PROMPT);
+        tg_cli_cell_prompt(cells, tg_cli_member_text(task, "prompt"));
     }
 }
 
@@ -384,7 +381,7 @@ tg_cli_task_put_daemon(tg_buf_t *out, struct json_object *status)
         tg_buf_t table;
 
         tg_buf_init(&table, out->alloc);
-        tg_buf_text(&table, "ID\tSTATE\t>PRIORITY\t>RUNS\tAGENT\tPROMPT\n");
+        tg_buf_text(&table, "ID\tSTATE\t>PRIORITY\t>RUNS\tAGENT\t<PROMPT\n");
         tg_buf_str(&table, tg_buf_view(&cells));
         tg_buf_char(out, '\n');
         tg_cli_put_table(out, tg_buf_view(&table));

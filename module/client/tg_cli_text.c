@@ -13,6 +13,8 @@
 /* Longer lines are hard to read, however wide the window. */
 #define TG_CLI_COLUMNS_MAX 100
 #define TG_CLI_COLUMNS_MIN 40
+/* Where the terminal does not know its size, as over some serial lines. */
+#define TG_CLI_COLUMNS_UNKNOWN 80
 
 void
 tg_cli_print(FILE *file, tg_str_t text)
@@ -205,9 +207,12 @@ tg_cli_columns(void)
 {
     struct winsize size;
 
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
-    {
+    if (!isatty(STDOUT_FILENO)) {
         return 0;
+    }
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+        return TG_CLI_COLUMNS_UNKNOWN;
     }
 
     if (size.ws_col > TG_CLI_COLUMNS_MAX) {
@@ -215,6 +220,30 @@ tg_cli_columns(void)
     }
 
     return size.ws_col < TG_CLI_COLUMNS_MIN ? TG_CLI_COLUMNS_MIN : size.ws_col;
+}
+
+int
+tg_cli_has_cursor(FILE *file)
+{
+    const char *term;
+
+    term = getenv("TERM");
+
+    return isatty(fileno(file)) && (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+void
+tg_cli_clear(void)
+{
+    static int was_shown;
+
+    if (tg_cli_has_cursor(stdout)) {
+        (void) fputs("\033[H\033[2J", stdout);
+    } else if (was_shown && isatty(STDOUT_FILENO)) {
+        (void) fputc('\n', stdout);
+    }
+
+    was_shown = 1;
 }
 
 void

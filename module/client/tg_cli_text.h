@@ -43,8 +43,20 @@ void tg_cli_end_line(tg_buf_t *buf);
  */
 int tg_cli_write(FILE *file, tg_buf_t *out, int status);
 
-/* Columns of the terminal on standard output, 0 when it is none. */
+/*
+ * Columns of the terminal on standard output, 0 when it is none; 80 where the
+ * terminal does not know its size.
+ */
 unsigned tg_cli_columns(void);
+
+/* Is a stream a terminal that can move its cursor (TERM is not "dumb")? */
+int tg_cli_has_cursor(FILE *file);
+
+/*
+ * Makes room on standard output for what --watch shows next: clears a terminal,
+ * or writes an empty line after what was shown before where it cannot.
+ */
+void tg_cli_clear(void);
 
 /*
  * Flushes standard output and turns status into one that says when that

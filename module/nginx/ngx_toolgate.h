@@ -124,6 +124,7 @@ struct ngx_toolgate_tool_s {
     ngx_uint_t line;
     ngx_uint_t needs_share; /* it tells or counts the server's clients */
     ngx_uint_t is_own;      /* every server has it: it is not counted */
+    ngx_uint_t is_internal; /* a directive made it, no block of the config */
     ngx_toolgate_counters_t *counters; /* of a worker; NULL: to be found */
 };
 

@@ -103,10 +103,11 @@ sub hollow {
 is "$status$text", '0', 'an output that does not come ends';
 
 # Progress: a line that is drawn anew, and wiped in the end.
-my $asked;
+my ($asked, $meta);
 sub progress {
     my ($conn) = @_;
     $asked = request($conn, 'tools/call');
+    $meta = $asked->{params}{_meta};
     for my $params (
         { progress => 1, total => 3, message => "one\e[2J" },
         { progress => 2, total => 3, message => 'x' x 200 },
@@ -127,7 +128,49 @@ sub progress {
 is $status, 0, 'progress: status';
 is $text, "\r\e[K1/3 one\\u001b[2J\r\e[K2/3 " . 'x' x 35 . "\r\e[Kdone\n",
     'progress: one line, as wide as the terminal';
-ok defined $asked->{params}{_meta}{progressToken}, 'it is asked for';
+ok defined $meta->{progressToken}, 'it is asked for';
+
+# A terminal of no size is as wide as most are.
+($status, $text) = show(
+    0,
+    sub {
+        my ($conn) = @_;
+        give($conn, 'tools/list', { tools => [
+            Toolgate::Parent::tool('b', description => 'word ' x 40) ] });
+    },
+    'list');
+is screen($text),
+    screen(join '', "b\n", map { '    ' . join(' ', ('word') x $_) . "\n" }
+        15, 15, 10), 'a terminal of size 0';
+($status, $text) = show(0, \&progress, 'call', 'x');
+is $text, "\r\e[K1/3 one\\u001b[2J\r\e[K2/3 " . 'x' x 75 . "\r\e[Kdone\n",
+    'its progress';
+
+# One without a cursor gets text alone.
+{
+    local $ENV{TERM} = 'dumb';
+    ($status, $text) = show(40, \&progress, 'call', 'x');
+    is $text, "done\n", 'TERM=dumb: no progress';
+    ok !defined $meta, 'TERM=dumb: none is asked for';
+
+    my %status = (version => 1, servers => [], runners => [], calls => []);
+    for my $args ([qw(ps)], [qw(status)], [qw(task list)]) {
+        my ($pid, $screen) =
+            Toolgate::Terminal::run($tg, 40, @$args, '--watch');
+        my $conn = greet($parent);
+        give($conn, "@$args" eq 'task list' ? 'task.list' : 'toolgate.status',
+            "@$args" eq 'task list' ? [] : \%status) for 1 .. 2;
+        my $first;
+        wait_for {
+            $screen->fill(time + 1);
+            ($first) = $screen->buffered =~ /^(\S+ +.*)\r\n/;
+            return $first && $screen->buffered =~ /\n\r\n\Q$first\E\r\n/;
+        } "@$args to be shown twice, with an empty line between";
+        kill INT => $pid;
+        ($status, $text) = Toolgate::Terminal::end($pid, $screen);
+        unlike $text, qr/\e/, "TERM=dumb: @$args --watch moves no cursor";
+    }
+}
 
 # Into pipes nothing of it goes, nor is it asked for.
 {

@@ -8,7 +8,13 @@ my $tg = Toolgate::Test->new;
 my $body = <<'END';
 tool hi { return hi; }
 tool hang { exec sleep 3600; timeout 2h; }
-mcp_server broken { exec /bin/false; start at=boot; }
+tool idle { return idle; }
+mcp_server broken {
+    exec  sh -c "echo the disk is full >&2; echo at 3 >&2; exit 1";
+    start at=boot;
+}
+task_agent say { exec echo $task_prompt; }
+task_methods on;
 END
 $tg->allow_log(qr/mcp_server broken/);
 $tg->conf($body)->start;
@@ -39,11 +45,43 @@ like $out, qr/^hi +3 +0 +0 +\d\S* ms +\d+ ms +\d+ +\d+$/m, 'a tool';
 like $out, qr/^broken +failed +0 +[1-9]\d* +.*exited with status 1/m,
     'an MCP server, and why';
 like $out, qr/^\S*\/state +up +\d+ +1 +0 +/m, 'the runner';
+unlike $out, qr/\\u000a|at 3/, 'of an error no second line';
+unlike $out, qr/^(?:idle|task\.)/m, 'no rows without calls, and no internal';
+like $out, qr/^not shown: 1 without calls, \d\d internal methods; --all /m,
+    'as it says';
+
+($rc, $out) = $tg->cli('status', '--all');
+is $rc, 0, 'all';
+like $out, qr/^idle +0 +0 +0 +- +- +0 +0$/m, 'what nobody has called';
+like $out, qr/^task\.list \(method\) +0 /m, 'a method of Toolgate';
+unlike $out, qr/^not shown/m, 'nothing is left out';
+
+# --- one name ---------------------------------------------------------------
+
+wait_for { ($rc, $out) = $tg->cli('status', 'broken'); $out =~ /^last error/m }
+    'it to have failed';
+is $rc, 0, 'status of an MCP server';
+like $out, qr/^mcp_server broken$/m, 'its name';
+like $out, qr/^last error:\n\n.* status 1: the disk is full\nat 3\n\z/m,
+    'its whole error';
+($rc, $out) = $tg->cli('status', 'hi');
+is $rc, 0, 'status of a tool';
+like $out, qr/^tool       hi\n.*^calls      3\n.*^95%        \d+ ms\n/ms,
+    'its numbers';
+($rc, $out, $err) = $tg->cli('status', 'hy');
+is "$rc $out", '1 ', 'status of nothing';
+like $err, qr/no tool, method or MCP server is called "hy".*\bhi\b/,
+    'and what is there';
+for my $args (['--all'], ['--json'], ['--prometheus'], ['more']) {
+    is +($tg->cli('status', 'hi', @$args))[0], 2, "status hi @$args";
+}
 
 ($rc, $out) = $tg->cli('status', '--json');
 is $rc, 0, 'as JSON';
-is_deeply [ map { $_->{name} } @{ Toolgate::Client->decode($out)
-        ->{servers}[0]{tools} } ], [qw(hi hang)], 'all that was answered';
+is_deeply [ map { $_->{name} }
+        grep { !$_->{internal} } @{ Toolgate::Client->decode($out)
+        ->{servers}[0]{tools} } ], [qw(hi hang idle)],
+    'all that was answered';
 
 # --- Prometheus -------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 # that has died is run by another one, or has failed; the database comes and
 # goes.
 
+use Sys::Hostname qw(hostname);
 use Toolgate::Test;
 use Toolgate::Postgres;
 
@@ -75,7 +76,10 @@ like $error->{message}, qr/^agent: there is none/, 'as it says';
 # --- seen from elsewhere
 
 $id = submit(0, prompt => prompt('far'), agent => 'second');
-until_state(2, $id, 'running');
+my $seen = until_state(2, $id, 'running');
+is $seen->{machine}, hostname(), 'on which machine it runs';
+is +(grep { $_->{id} eq $id } @{ call(0, 'task.list') })[0]{machine},
+    hostname(), 'in a list, too';
 my $part;
 wait_for {
     $part = call(0, 'task.output', taskId => $id);
@@ -93,6 +97,7 @@ $part = call(0, 'task.output', taskId => $id, offset => 6, follow => \1)
 is $part->{output}, "ended\n", 'more of it when it comes';
 my $last = until_state(2, $id, 'completed');
 is $last->{output}, "begun\nended", 'what it put out, in the end';
+is $last->{machine}, undef, 'it runs nowhere any more';
 
 $id = submit(0, prompt => prompt('stop'), agent => 'second');
 wait_for { tries('stop') } 'it runs';

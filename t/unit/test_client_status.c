@@ -67,35 +67,143 @@ test_has(const tg_buf_t *out, const char *text)
     "\"tasks\":2,"                                                             \
     "\"kinds\":{\"exec\":1,\"http\":4}}],\"calls\":[]}"
 
+#define TEST_CALLED                                                            \
+    "word_count     20    2     1  2.0 s  20.5 s  1.2 kB  99 MB  "             \
+    "timeout 2, busy 1\n"
+
+#define TEST_REST                                                              \
+    "\n"                                                                       \
+    "MCP SERVER  STATE   PROCESSES  RESTARTS  LAST ERROR\n"                    \
+    "git         failed          0         3  no…\n"                         \
+    "far         ready           1         0\n"                                \
+    "\n"                                                                       \
+    "LEFT OUT    MCP SERVER  NAME   WHICH HAS\n"                               \
+    "re\\u0009ad  far         re_ad  git\n"                                    \
+    "m           far         m      the config\n"                              \
+    "\n"                                                                       \
+    "RUNNER  STATE  PID  PROGRAMS  WAIT  SO FAR  TASKS  JOBS\n"                \
+    "/run/x  up      12         1     4       9      2  exec 1, "              \
+    "http 4\n"
+
+static const char test_status[] = STATUS(
+    SERVER("unix:/run/t.sock",
+           TOOL("word_count", "") ",{\"type\":\"method\",\"name\":\"m\","
+                                  "\"times\":[0,0,0]},{\"type\":\"method\","
+                                  "\"name\":\"task.list\",\"internal\":true,"
+                                  "\"calls\":1,\"times\":[1,0,0],\"ms\":0}"));
+
 HELP_TEST(tables, "tables")
 {
-    test_is(tg_cli_status_put_tables,
-            STATUS(SERVER("unix:/run/t.sock",
-                          TOOL("word_count",
-                               "") ",{\"type\":\"method\",\"name\":\"m\","
-                                   "\"times\":[0,0,0]}")),
+    test_is(tg_cli_status_put_all, test_status,
+            "toolgate 0.1.0, 2 workers\n"
+            "\n"
+            "unix:/run/t.sock (toolgate): 7 connections so far, "
+            "2 open (ipc), 1 open (jsonrpc)\n"
+            "\n"
+            "TOOL                CALLS  NOW  WAIT   MEAN     95%      IN    "
+            "OUT  FAILED\n"
+            "word_count             20    2     1  2.0 s  20.5 s  1.2 kB  "
+            "99 MB  timeout 2, busy 1\n"
+            "m (method)              0    0     0      -       -       0      "
+            "0\n"
+            "task.list (method)      1    0     0   0 ms    0 ms       0      "
+            "0\n" TEST_REST);
+}
+
+/* What nobody has called, and what is Toolgate's own, only on demand. */
+HELP_TEST(hidden, "rows that are left out")
+{
+    test_is(tg_cli_status_put_tables, test_status,
             "toolgate 0.1.0, 2 workers\n"
             "\n"
             "unix:/run/t.sock (toolgate): 7 connections so far, "
             "2 open (ipc), 1 open (jsonrpc)\n"
             "\n"
             "TOOL        CALLS  NOW  WAIT   MEAN     95%      IN    OUT  "
-            "FAILED\n"
-            "word_count     20    2     1  2.0 s  longer  1.2 kB  99 MB  "
-            "timeout 2, busy 1\n"
-            "m (method)      0    0     0      -       -       0      0\n"
-            "\n"
-            "MCP SERVER  STATE   PROCESSES  RESTARTS  LAST ERROR\n"
-            "git         failed          0         3  no\\u000asuch file\n"
-            "far         ready           1         0\n"
-            "\n"
-            "LEFT OUT    MCP SERVER  NAME   WHICH HAS\n"
-            "re\\u0009ad  far         re_ad  git\n"
-            "m           far         m      the config\n"
-            "\n"
-            "RUNNER  STATE  PID  PROGRAMS  WAIT  SO FAR  TASKS  JOBS\n"
-            "/run/x  up      12         1     4       9      2  exec 1, "
-            "http 4\n");
+            "FAILED\n" TEST_CALLED
+            "not shown: 1 without calls, 1 internal method; --all shows "
+            "them\n" TEST_REST);
+}
+
+/* One name: the whole error, each bucket. */
+HELP_TEST(named, "one name")
+{
+    static const struct {
+        const char *name;
+        size_t n;
+        const char *expected;
+    } cases[] = {
+        { "git", 1,
+          "mcp_server git\nserver     unix:/run/t.sock\nstate      failed\n"
+          "processes  0\nrestarts   3\n\nlast error:\n\nno\nsuch file\n" },
+        { "far", 1,
+          "mcp_server far\nserver     unix:/run/t.sock\nstate      ready\n"
+          "processes  1\nrestarts   0\n"
+          "left out   re\\u0009ad, as git has re_ad\n"
+          "           m, as the config has m\n" },
+        { "word_count", 1,
+          "tool       word_count\nserver     unix:/run/t.sock\n"
+          "calls      20\nnow        2\nwait       1\nmean       2.0 s\n"
+          "95%        20.5 s\n           16 took up to 1 ms\n"
+          "           1 took up to 5.0 s\n           1 took more than 5.0 s\n"
+          "in         1.2 kB\nout        99 MB\n"
+          "failed     timeout 2, busy 1\n" },
+        { "m", 1,
+          "method     m\nserver     unix:/run/t.sock\ncalls      0\n"
+          "now        0\nwait       0\nin         0\nout        0\n" },
+        { "wordcount", 0, "" },
+    };
+    struct json_object *status;
+    tg_buf_t out;
+    size_t i;
+
+    status = json_tokener_parse(test_status);
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tg_buf_init(&out, tg_alloc_libc());
+        CU_ASSERT_EQUAL(tg_cli_status_put_named(&out, status, cases[i].name),
+                        cases[i].n);
+        HELP_EQ(tg_buf_view(&out), cases[i].expected);
+        tg_buf_deinit(&out);
+    }
+
+    (void) json_object_put(status);
+}
+
+/* Within a bucket, and never more than the sum of all times allows. */
+HELP_TEST(percentile, "percentiles")
+{
+    static const struct {
+        const char *tool;
+        double ms;
+    } cases[] = {
+        { "{\"times\":[0,0,0,0],\"ms\":0}", -1 },
+        { "{}", -1 },
+        /* one call: as long as the sum says */
+        { "{\"times\":[0,0,1,0],\"ms\":13}", 13 },
+        /* in the middle of the 95th of 100 in one bucket */
+        { "{\"times\":[0,0,100,0],\"ms\":3000}", 47.8 },
+        { "{\"times\":[90,10,0,0],\"ms\":100}", 5.05 },
+        { "{\"times\":[100,0,0,0],\"ms\":0}", 0 },
+        /* beyond the last bound, the sum is the other one */
+        { "{\"times\":[0,0,0,2],\"ms\":2000}", 1750 },
+        /* counters of two moments */
+        { "{\"times\":[0,0,0,2],\"ms\":20}", 50 },
+    };
+    struct json_object *status, *tool;
+    double ms;
+    size_t i;
+
+    status = json_tokener_parse("{\"times_ms\":[1,10,50]}");
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        tool = json_tokener_parse(cases[i].tool);
+        ms = tg_cli_status_percentile(status, tool);
+        CU_ASSERT_DOUBLE_EQUAL(ms, cases[i].ms, 0.001);
+        (void) json_object_put(tool);
+    }
+
+    (void) json_object_put(status);
 }
 
 HELP_TEST(calls, "calls")

@@ -11,6 +11,7 @@ static const ngx_uint_t ngx_toolgate_status_times[] = NGX_TOOLGATE_TIMES;
 /* What is written of one server. */
 typedef struct {
     ngx_toolgate_status_t *status;
+    ngx_toolgate_srv_conf_t *scf; /* NULL: of all servers */
     tg_buf_t *json;
     ngx_uint_t n;
 } ngx_toolgate_status_list_t;
@@ -212,6 +213,27 @@ ngx_toolgate_status_put_ends(tg_buf_t *json, const ngx_toolgate_sum_t *sum)
     tg_buf_char(json, '}');
 }
 
+/* Has a directive such as task_methods made it, and no block of the config? */
+static ngx_uint_t
+ngx_toolgate_status_is_internal(const ngx_toolgate_srv_conf_t *scf,
+                                const ngx_toolgate_sum_t *sum)
+{
+    const tg_entry_t *entry;
+    const ngx_toolgate_tool_t *tool;
+
+    entry = scf != NULL
+                ? tg_catalogue_get(scf->catalogue, sum->kind, sum->name)
+                : NULL;
+
+    if (entry == NULL) {
+        return 0;
+    }
+
+    tool = entry->host;
+
+    return tool->is_internal;
+}
+
 static void
 ngx_toolgate_status_put_entry(void *data, const ngx_toolgate_sum_t *sum)
 {
@@ -232,6 +254,11 @@ ngx_toolgate_status_put_entry(void *data, const ngx_toolgate_sum_t *sum)
     tg_buf_printf(json, "%s{\"type\":\"%s\"", list->n++ == 0 ? "" : ",",
                   ngx_toolgate_status_kind(sum->kind));
     ngx_toolgate_status_text(json, ",\"name\":", sum->name);
+
+    if (ngx_toolgate_status_is_internal(list->scf, sum)) {
+        tg_buf_text(json, ",\"internal\":true");
+    }
+
     ngx_toolgate_status_put_ends(json, sum);
     ngx_toolgate_status_number(json, ",\"queued\":",
                                ngx_toolgate_status_queued(list->status, sum));
@@ -318,6 +345,7 @@ ngx_toolgate_status_put_servers(ngx_toolgate_status_t *status, tg_buf_t *json)
         ngx_toolgate_numbers_see(server, ngx_toolgate_status_put_server, json);
         tg_buf_text(json, ",\"tools\":[");
         list.status = status;
+        list.scf = scf[i];
         list.json = json;
         list.n = 0;
         ngx_toolgate_numbers_see(server, ngx_toolgate_status_put_entry, &list);
@@ -333,6 +361,9 @@ ngx_toolgate_status_put_servers(ngx_toolgate_status_t *status, tg_buf_t *json)
     }
 
     tg_buf_text(json, "],\"others\":[");
+    list.status = status;
+    list.scf = NULL;
+    list.json = json;
     list.n = 0;
     ngx_toolgate_numbers_see(TG_STR(""), ngx_toolgate_status_put_entry, &list);
     tg_buf_char(json, ']');

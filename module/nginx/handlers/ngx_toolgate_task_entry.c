@@ -23,6 +23,7 @@ ngx_toolgate_task_entry(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks,
     }
 
     tool->handler = handler;
+    tool->is_internal = kind == TG_ENTRY_METHOD;
     tool->conf = method;
     tool->output = TG_OUTPUT_JSON;
     tool->entry.output = TG_OUTPUT_JSON;

@@ -50,15 +50,17 @@ tg_pq_info_deinit(tg_pq_info_t *info)
 void
 tg_pq_say(tg_buf_t *why, const char *message)
 {
-    tg_str_t text;
+    const char *between;
+    size_t len;
 
-    text = tg_str_c(message);
-
-    while (text.len != 0 && text.data[text.len - 1] == '\n') {
-        text.len--;
+    /* libpq's messages have lines that begin with tabs; a log has one line. */
+    for (between = ""; *message != '\0'; message += len) {
+        message += strspn(message, "\n\t ");
+        len = strcspn(message, "\n");
+        tg_buf_text(why, len != 0 ? between : "");
+        tg_utf8_put_visible(why, tg_str(message, len), 1);
+        between = "; ";
     }
-
-    tg_utf8_put_visible(why, text, 1);
 }
 
 /* --- is it one that can be opened? --- */

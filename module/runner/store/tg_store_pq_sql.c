@@ -29,6 +29,11 @@
     "'\"'||to_char(to_timestamp(" ms "/1000.0) AT TIME ZONE 'UTC'," \
     "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')||'\"'")
 
+/* The host name of the runner that has a task; its place begins with that. */
+#define TG_PQ_MACHINE \
+    "(SELECT to_json(split_part(r.place,':',1))::text FROM toolgate_runner r" \
+    " WHERE state=1 AND r.incarnation=runner)"
+
 /* All but the end. */
 #define TG_PQ_TASK \
     "'{\"id\":'||" TG_PQ_ID "||',\"prompt\":'||prompt||" \
@@ -39,6 +44,7 @@
     TG_PQ_TIME("completedAt", "completed_at") \
     TG_PQ_MORE("pid", \
                "nullif(CASE state WHEN 1 THEN $5 ELSE pid END,0)::text") \
+    TG_PQ_MORE("machine", TG_PQ_MACHINE) \
     TG_PQ_MORE("error", "error") \
     TG_PQ_MORE("cwd", "cwd") \
     TG_PQ_MORE("owner", "to_json(owner)::text") \
