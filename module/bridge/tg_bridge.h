@@ -151,6 +151,7 @@ struct tg_bridge_s {
 
     tg_bridge_ask_t *asks;
     unsigned can; /* what the parent was told that the agent can be asked */
+    unsigned met; /* the peer's nmet when the parent was told who it is */
 };
 
 /* Runs until the end; returns the exit status. */
@@ -267,8 +268,12 @@ void tg_bridge_told(void *host, uint64_t tag, const tg_message_t *message);
 void tg_bridge_unasked(tg_bridge_t *bridge, tg_str_t id);
 void tg_bridge_unask_all(tg_bridge_t *bridge);
 
-/* Tells the parent what the agent can be asked, if that is news. */
-void tg_bridge_say_can(tg_bridge_t *bridge);
+/*
+ * Tells the parent who the agent is and what it can be asked, and the second
+ * one if that has changed.  TG_OK or TG_NOMEM.
+ */
+int tg_bridge_hello(tg_bridge_t *bridge, unsigned can);
+void tg_bridge_introduce(tg_bridge_t *bridge);
 
 /* --- tg_bridge_schema.c --- */
 

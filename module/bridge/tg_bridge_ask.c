@@ -172,20 +172,49 @@ tg_bridge_told(void *host, uint64_t tag, const tg_message_t *message)
     tg_bridge_ask_remove(at);
 }
 
-void
-tg_bridge_say_can(tg_bridge_t *bridge)
+int
+tg_bridge_hello(tg_bridge_t *bridge, unsigned can)
 {
-    unsigned can;
+    const tg_peer_t *peer;
+    tg_buf_t info;
+    int rc;
 
-    can = bridge->peer.can;
+    peer = &bridge->peer;
+    bridge->can = can;
+    bridge->met = peer->nmet;
 
-    if (can == bridge->can || !bridge->parent.caller.dialect->has_handshake) {
-        return;
+    if (peer->client.len == 0) {
+        return tg_caller_hello(&bridge->parent.caller, can);
     }
 
-    bridge->can = can;
+    tg_buf_init(&info, tg_alloc_libc());
+    tg_buf_text(&info, "{\"name\":");
+    tg_json_put_string(&info, peer->client);
+    tg_buf_text(&info, ",\"version\":");
+    tg_json_put_string(&info, peer->client_version);
+    tg_buf_char(&info, '}');
+    rc = tg_buf_failed(&info)
+             ? TG_NOMEM
+             : tg_caller_introduce(&bridge->parent.caller, can,
+                                   tg_buf_view(&info),
+                                   TG_STR("toolgate-bridge/" TG_VERSION));
+    tg_buf_deinit(&info);
 
-    if (tg_caller_hello(&bridge->parent.caller, can) != TG_OK) {
+    return rc;
+}
+
+void
+tg_bridge_introduce(tg_bridge_t *bridge)
+{
+    const tg_peer_t *peer;
+
+    peer = &bridge->peer;
+
+    if (tg_parent_is_open(bridge)
+        && bridge->parent.caller.dialect->has_handshake
+        && (peer->can != bridge->can || peer->nmet != bridge->met)
+        && tg_bridge_hello(bridge, peer->can) != TG_OK)
+    {
         tg_bridge_no_memory(bridge);
     }
 }

@@ -175,9 +175,9 @@ tg_parent_on_greet(void *host)
     tg_bridge_t *bridge;
 
     bridge = host;
-    bridge->can = 0;
 
-    if (tg_caller_hello(&bridge->parent.caller, 0) != TG_OK
+    /* What the agent can be asked follows: `initialize` says nothing of it. */
+    if (tg_bridge_hello(bridge, 0) != TG_OK
         || tg_mcp_client_start(&bridge->mcp, uv_now(&bridge->loop)) != TG_OK)
     {
         return TG_NOMEM;

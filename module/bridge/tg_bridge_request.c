@@ -284,7 +284,7 @@ tg_bridge_request_send(void *host, tg_uv_question_t *question)
 
     bridge = host;
     request = (tg_bridge_request_t *) question;
-    tg_bridge_say_can(bridge);
+    tg_bridge_introduce(bridge);
 
     /* Its number is its token: the agent's may be anything. */
     rc = tg_mcp_client_pass(&bridge->mcp, &request->said,

@@ -61,6 +61,10 @@ tg_bridge_turn(uv_prepare_t *turn)
 
     tg_mcp_turn(bridge);
 
+    if (!bridge->is_quitting) {
+        tg_bridge_introduce(bridge);
+    }
+
     if (bridge->is_draining && tg_agent_is_drained(bridge)) {
         tg_bridge_quit(bridge, 0);
     }

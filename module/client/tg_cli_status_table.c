@@ -483,6 +483,37 @@ tg_cli_status_put_all(tg_buf_t *out, struct json_object *status)
 
 /* --- calls --- */
 
+/* `4711 (uid 1000) codex 1.2 via toolgate-bridge/1.0`, as far as known. */
+static void
+tg_cli_put_client(tg_buf_t *cells, struct json_object *client)
+{
+    static const struct {
+        const char *key;
+        const char *before;
+    } parts[] = { { "name", " " }, { "version", " " }, { "via", " via " } };
+    const char *text;
+    size_t i, start;
+
+    start = cells->len;
+
+    if (client != NULL && tg_cli_member_uint(client, "pid") != 0) {
+        tg_buf_printf(cells, "%llu (uid %llu)",
+                      (unsigned long long) tg_cli_member_uint(client, "pid"),
+                      (unsigned long long) tg_cli_member_uint(client, "uid"));
+    }
+
+    for (i = 0; client != NULL && i < sizeof(parts) / sizeof(parts[0]); i++) {
+        text = tg_cli_member_text(client, parts[i].key);
+
+        if (text[0] != '\0') {
+            tg_buf_text(cells, cells->len != start ? parts[i].before : "");
+            tg_utf8_put_visible(cells, tg_str_c(text), 1);
+        }
+    }
+
+    tg_buf_text(cells, cells->len == start ? "-\t" : "\t");
+}
+
 static void
 tg_cli_put_call(tg_buf_t *cells, struct json_object *call)
 {
@@ -496,13 +527,7 @@ tg_cli_put_call(tg_buf_t *cells, struct json_object *call)
     tg_cli_cell_text(cells, tg_cli_member_text(call, "kind"), '\t');
     tg_cli_cell_pid(cells, tg_cli_member_uint(call, "pid"));
 
-    if (client != NULL) {
-        tg_buf_printf(cells, "%llu (uid %llu)\t",
-                      (unsigned long long) tg_cli_member_uint(client, "pid"),
-                      (unsigned long long) tg_cli_member_uint(client, "uid"));
-    } else {
-        tg_buf_text(cells, "-\t");
-    }
+    tg_cli_put_client(cells, client);
 
     tg_cli_cell_name(cells, call);
     tg_cli_cell_text(cells, tg_cli_member_text(call, "server"), '\n');

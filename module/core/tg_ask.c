@@ -4,19 +4,36 @@
  */
 #include "core/tg_peer_impl.h"
 
-void
-tg_peer_meet(tg_peer_t *peer, tg_str_t name)
+/* Replaces a text that the peer owns; it is empty when there is no memory. */
+static void
+tg_peer_keep_text(tg_peer_t *peer, tg_str_t *field, tg_str_t text)
 {
     char *data;
 
-    data = name.len != 0 ? tg_alloc(peer->alloc, name.len) : NULL;
+    data = text.len != 0 ? tg_alloc(peer->alloc, text.len) : NULL;
 
-    /* Without memory it has no name, and nothing else is wrong. */
     if (data != NULL) {
-        memcpy(data, name.data, name.len);
-        tg_free(peer->alloc, (char *) (uintptr_t) peer->client.data);
-        peer->client = tg_str(data, name.len);
+        memcpy(data, text.data, text.len);
     }
+
+    tg_free(peer->alloc, (char *) (uintptr_t) field->data);
+    *field = data != NULL ? tg_str(data, text.len) : TG_STR_NONE;
+}
+
+void
+tg_peer_meet(tg_peer_t *peer, tg_str_t name, tg_str_t version, tg_str_t via)
+{
+    if (tg_str_eq(peer->client, name)
+        && tg_str_eq(peer->client_version, version)
+        && tg_str_eq(peer->client_via, via))
+    {
+        return;
+    }
+
+    tg_peer_keep_text(peer, &peer->client, name);
+    tg_peer_keep_text(peer, &peer->client_version, version);
+    tg_peer_keep_text(peer, &peer->client_via, via);
+    peer->nmet++;
 }
 
 void

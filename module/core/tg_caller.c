@@ -276,6 +276,28 @@ tg_caller_hello(tg_caller_t *caller, unsigned can)
 }
 
 int
+tg_caller_introduce(tg_caller_t *caller, unsigned can, tg_str_t info,
+                    tg_str_t via)
+{
+    tg_buf_t params;
+    int rc;
+
+    tg_buf_init(&params, caller->alloc);
+    tg_buf_text(&params, "{\"capabilities\":");
+    tg_can_put(&params, can);
+    tg_json_put_member(&params, ",\"clientInfo\":", info);
+    tg_buf_text(&params, ",\"via\":");
+    tg_json_put_string(&params, via);
+    tg_buf_char(&params, '}');
+    rc = tg_buf_failed(&params)
+             ? TG_NOMEM
+             : tg_caller_notify(caller, TG_STR(TG_HELLO), tg_buf_view(&params));
+    tg_buf_deinit(&params);
+
+    return rc;
+}
+
+int
 tg_caller_cancel(tg_caller_t *caller, uint64_t id, int method_is_mcp)
 {
     tg_pending_t *pending;

@@ -137,6 +137,13 @@ int tg_caller_notify(tg_caller_t *caller, tg_str_t method, tg_str_t params);
 int tg_caller_hello(tg_caller_t *caller, unsigned can);
 
 /*
+ * tg_caller_hello() of a bridge, which says who its client is: info is a raw
+ * clientInfo, via the name and version of the bridge as plain text.
+ */
+int tg_caller_introduce(tg_caller_t *caller, unsigned can, tg_str_t info,
+                        tg_str_t via);
+
+/*
  * Likewise of somebody who sends again, on another connection, what is
  * answered with NOT_STARTED: then it may be, while others run.
  */

@@ -115,6 +115,7 @@ tg_jsonrpc_notification(tg_peer_t *peer, tg_method_t known,
         peer->resends |= tg_json_has(message->params, TG_STR("resends"),
                                      TG_JSON_TRUE, &resends);
         tg_peer_learn(peer, message->params);
+        tg_peer_introduced(peer, message);
 
     } else {
         message->meta.progress_token = TG_STR_NONE;

@@ -70,24 +70,49 @@ tg_mcp_negotiate(tg_str_t asked)
     return TG_MCP_LEGACY;
 }
 
-/* Whoever it is: clientInfo is absent, or raw. */
-static void
-tg_mcp_meet(tg_peer_t *peer, tg_str_t info)
+/*
+ * Decodes a string member of an object, which may be absent, to room.
+ * Returns the text; it is empty where there is none, or one that is longer.
+ */
+static tg_str_t
+tg_mcp_text(tg_str_t object, const char *key, char *room, size_t size)
 {
-    char room[TG_CLIENT_MAX];
-    tg_str_t name;
+    tg_str_t value;
     tg_buf_t text;
 
-    if (!tg_json_has(info, TG_STR("name"), TG_JSON_STRING, &name)) {
-        return;
+    if (!tg_json_has(object, tg_str_c(key), TG_JSON_STRING, &value)) {
+        return TG_STR_NONE;
     }
 
-    text = tg_buf_fixed(room, sizeof(room));
-    tg_json_put_decoded(&text, tg_json_body(name));
+    text = tg_buf_fixed(room, size);
+    tg_json_put_decoded(&text, tg_json_body(value));
 
-    if (!tg_buf_failed(&text)) {
-        tg_peer_meet(peer, tg_buf_view(&text));
+    return tg_buf_failed(&text) ? TG_STR_NONE : tg_buf_view(&text);
+}
+
+/* Learns who the client is from a raw clientInfo, which may be absent. */
+static void
+tg_mcp_meet(tg_peer_t *peer, tg_str_t info, tg_str_t via)
+{
+    char names[TG_CLIENT_MAX], versions[TG_CLIENT_VERSION_MAX];
+    tg_str_t name;
+
+    name = tg_mcp_text(info, "name", names, sizeof(names));
+
+    if (name.len != 0) {
+        tg_peer_meet(peer, name,
+                     tg_mcp_text(info, "version", versions, sizeof(versions)),
+                     via);
     }
+}
+
+void
+tg_peer_introduced(tg_peer_t *peer, const tg_message_t *message)
+{
+    char room[TG_CLIENT_VIA_MAX];
+
+    tg_mcp_meet(peer, message->p.client_info,
+                tg_mcp_text(message->params, "via", room, sizeof(room)));
 }
 
 static void
@@ -100,7 +125,11 @@ tg_mcp_initialize(tg_peer_t *peer, const tg_message_t *message,
     strcpy(peer->version, tg_mcp_negotiate(message->p.protocol_version));
     peer->is_legacy = 1;
     tg_peer_learn(peer, message->params);
-    tg_mcp_meet(peer, message->p.client_info);
+
+    /* A bridge has said who its agent is; this is the bridge itself. */
+    if (peer->client_via.len == 0) {
+        tg_mcp_meet(peer, message->p.client_info, TG_STR_NONE);
+    }
 
     out = tg_reply_open(peer, reply, TG_RESULT, &start);
     tg_buf_text(out, "{\"protocolVersion\":\"");
@@ -426,8 +455,9 @@ tg_mcp_claimed(tg_peer_t *peer, const tg_message_t *message)
 {
     peer->is_modern = 1;
 
-    if (peer->client.len == 0) {
-        tg_mcp_meet(peer, message->meta.client_info);
+    /* A session has one client; without a session each request says it. */
+    if (!peer->is_legacy || peer->client.len == 0) {
+        tg_mcp_meet(peer, message->meta.client_info, peer->client_via);
     }
 }
 

@@ -65,8 +65,7 @@ tg_peer_deinit(tg_peer_t *peer)
 
     tg_catalogue_release(peer->catalogue);
     peer->catalogue = NULL;
-    tg_free(peer->alloc, (char *) (uintptr_t) peer->client.data);
-    peer->client = TG_STR_NONE;
+    tg_peer_meet(peer, TG_STR_NONE, TG_STR_NONE, TG_STR_NONE);
     tg_buf_deinit(&peer->out);
 }
 

@@ -30,6 +30,9 @@
 #define TG_ASKS_MAX 32
 /* Bytes of a client's name; one that is longer is not kept. */
 #define TG_CLIENT_MAX 128
+/* Bytes of its version, and of what it comes through. */
+#define TG_CLIENT_VERSION_MAX 64
+#define TG_CLIENT_VIA_MAX 64
 /* Unwritten output at which a peer takes no further request. */
 #define TG_PEER_BACKLOG 262144
 
@@ -190,7 +193,12 @@ struct tg_peer_s {
     tg_ask_t *asks; /* what the client was asked, oldest first */
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
-    tg_str_t client; /* the name it gives itself, plain text, owned; or "" */
+
+    /* Who the client says that it is: plain text, owned; each may be empty. */
+    tg_str_t client;         /* name */
+    tg_str_t client_version; /* version */
+    tg_str_t client_via;     /* name/version of the bridge between, or empty */
+    unsigned nmet;           /* how often one of them changed */
 
     char version[12];       /* the negotiated legacy version, or "" */
     unsigned is_mcp:1;      /* it has shown itself to be an MCP client */

@@ -145,6 +145,9 @@ void tg_peer_told_nothing(tg_peer_t *peer, tg_str_t id);
 
 /* --- tg_mcp.c --- */
 
+/* Reads who the client of a bridge is: its hello. */
+void tg_peer_introduced(tg_peer_t *peer, const tg_message_t *message);
+
 typedef enum {
     TG_METHOD_OTHER,
     TG_METHOD_PING,
@@ -176,8 +179,9 @@ const char *tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
 
 /* --- tg_peer.c --- */
 
-/* Keeps the name that the client gives itself. */
-void tg_peer_meet(tg_peer_t *peer, tg_str_t name);
+/* Keeps who the client says that it is. */
+void tg_peer_meet(tg_peer_t *peer, tg_str_t name, tg_str_t version,
+                  tg_str_t via);
 
 /* Framing follows the dialect; undecided, the first byte tells. */
 void tg_peer_frame_as(tg_peer_t *peer, tg_dialect_t dialect);

@@ -134,6 +134,18 @@ tg_state_id(tg_state_t *state)
     return id;
 }
 
+/* A text of so many bytes at most. */
+static tg_str_t
+tg_state_text(tg_state_t *state, size_t most)
+{
+    tg_str_t text;
+
+    text = tg_state_str(state);
+    state->is_bad |= text.len > most || !tg_utf8_is_valid(text);
+
+    return text;
+}
+
 /* --- the peer --- */
 
 static void
@@ -141,18 +153,19 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
 {
     tg_frame_kind_t kind;
     tg_dialect_t dialect;
-    tg_str_t version, client;
+    tg_str_t version, client, client_version, via;
     unsigned flags;
 
     dialect = (tg_dialect_t) tg_state_choice(state, TG_DIALECT_END - 1);
     kind = (tg_frame_kind_t) tg_state_choice(state, TG_FRAME_PREFIX);
     flags = (unsigned) tg_state_number(state, 2);
     version = tg_state_str(state);
-    client = tg_state_str(state);
+    client = tg_state_text(state, TG_CLIENT_MAX);
+    client_version = tg_state_text(state, TG_CLIENT_VERSION_MAX);
+    via = tg_state_text(state, TG_CLIENT_VIA_MAX);
     *view = tg_state_number(state, 8);
 
-    if (version.len >= sizeof(peer->version) || client.len > TG_CLIENT_MAX
-        || !tg_utf8_is_valid(client)
+    if (state->is_bad || version.len >= sizeof(peer->version)
         || (dialect == TG_DIALECT_AUTO ? kind == TG_FRAME_PREFIX
                                        : kind != tg_dialect(dialect)->framing))
     {
@@ -171,7 +184,7 @@ tg_load_head(tg_peer_t *peer, tg_state_t *state, uint64_t *view)
         memcpy(peer->version, version.data, version.len);
     }
 
-    tg_peer_meet(peer, client);
+    tg_peer_meet(peer, client, client_version, via);
 
     peer->frame.is_discarding = (flags & TG_STATE_IS_DISCARDING) != 0;
     peer->is_refusing = (flags & TG_STATE_IS_REFUSING) != 0;

@@ -206,6 +206,8 @@ tg_peer_save(tg_peer_t *peer, tg_peer_put_token_pt put_token, int is_apart,
     tg_state_put_number(out, flags, 2);
     tg_state_put_str(out, tg_str_c(peer->version));
     tg_state_put_str(out, peer->client);
+    tg_state_put_str(out, peer->client_version);
+    tg_state_put_str(out, peer->client_via);
     tg_state_put_number(out,
                         tg_catalogue_view(peer->catalogue,
                                           peer->ops->is_visible, peer->host),

@@ -4,11 +4,13 @@
  * Numbers are big-endian.  A str is its length in 4 bytes, TG_STATE_ABSENT
  * where there is none, and its bytes.
  *
- *     magic and version   "TGP7"
+ *     magic and version   "TGP8"
  *     dialect, frame's kind                 1 byte each
  *     flags of the peer   2
  *     version             str, of MCP's legacy, or empty
  *     client              str: its name, or empty
+ *     client's version    str, or empty
+ *     client's via        str, or empty
  *     view                8: tg_catalogue_view() for this client
  *     subscriptions       4: how many; newest first
  *         id              str
@@ -37,7 +39,7 @@
 #include "core/tg_peer_impl.h"
 #include "core/tg_peer_state.h"
 
-#define TG_STATE_MAGIC TG_STR("TGP7")
+#define TG_STATE_MAGIC TG_STR("TGP8")
 #define TG_STATE_ABSENT UINT32_MAX
 
 enum {

@@ -80,7 +80,8 @@ ok $hello->{result}, 'a client with a name';
 
 my $time = qr/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d/;
 my $s = qr/\d+\.\d{3}/;
-my $who = qr/client="an \\"agent\\"\\n" pid=$$ uid=$> gid=$gid trace=-/;
+my $who = qr/client="an\ \\"agent\\"\\n"\ pid=$$\ uid=$>\ gid=$gid\ trace=-
+    \ client_version="1"\ via=-/x;
 my $message = '{"jsonrpc":"2.0","id":"a\\n","method":"tools/call",'
     . '"params":{"name":"hi","arguments":{"x":"secret"}}}';
 $c->send_line($message);
@@ -110,6 +111,9 @@ is_deeply $json, {
     uid      => $>,
     gid      => $gid,
     trace    => undef,
+
+    client_version => '1',
+    via            => undef,
 }, 'and the rest';
 line('own.log');
 

@@ -148,6 +148,51 @@ HELP_TEST(client, "the name of a client")
     host_deinit(&host);
 }
 
+#define TEST_AGENT(version)                                                    \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/toolgate/hello\","        \
+    "\"params\":{\"capabilities\":{},\"clientInfo\":{\"name\":\"a\","          \
+    "\"version\":\"" version "\"},\"via\":\"bridge/1\"}}\n"
+
+/* Through a bridge it is the agent's, whatever the bridge calls itself. */
+HELP_TEST(agent, "the agent behind a bridge")
+{
+    host_t host;
+    unsigned nmet;
+
+    test_init(&host, TG_DIALECT_AUTO);
+    host_feed(&host, TG_STR(TEST_INITIALIZE "\n"));
+    HELP_EQ(host.peer.client_version, "1");
+    HELP_EQ(host.peer.client_via, "");
+    host_feed(&host, TG_STR(TEST_AGENT("2")));
+    HELP_EQ(host.peer.client, "a");
+    HELP_EQ(host.peer.client_version, "2");
+    HELP_EQ(host.peer.client_via, "bridge/1");
+    nmet = host.peer.nmet;
+    host_feed(&host, TG_STR(TEST_AGENT("2")));
+    CU_ASSERT(host.peer.nmet == nmet);
+    CU_ASSERT(host_move(&host) == TG_OK);
+    HELP_EQ(host.peer.client, "a");
+    HELP_EQ(host.peer.client_version, "2");
+    HELP_EQ(host.peer.client_via, "bridge/1");
+    host_deinit(&host);
+
+    /* On another connection of the bridge it says the agent first. */
+    test_init(&host, TG_DIALECT_AUTO);
+    host_feed(&host, TG_STR(TEST_AGENT("3") TEST_INITIALIZE "\n"));
+    HELP_EQ(host.peer.client, "a");
+    HELP_EQ(host.peer.client_version, "3");
+    host_deinit(&host);
+
+    /* Each request of the modern era says who it is of. */
+    test_init(&host, TG_DIALECT_JSONRPC);
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"a\",\"version\":\"1\"}")));
+    HELP_EQ(host.peer.client_version, "1");
+    host_feed(&host, TG_STR(TEST_CLIENT("{\"name\":\"b\",\"version\":2}")));
+    HELP_EQ(host.peer.client, "b");
+    HELP_EQ(host.peer.client_version, "");
+    host_deinit(&host);
+}
+
 /* --- progress --- */
 
 /* --- list_changed --- */

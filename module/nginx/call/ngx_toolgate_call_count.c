@@ -135,6 +135,7 @@ ngx_toolgate_call_runs(ngx_toolgate_call_t *call, void (*unwanted)(void *call))
     running.pid = client != NULL ? client->pid : 0;
     running.uid = client != NULL ? client->uid : 0;
     running.is_here = call->handler != NULL && call->handler->run != NULL;
+    running.peer = &call->front->peer;
     running.counters = call->counters;
     call->running = ngx_toolgate_running_add(&running, call, unwanted);
 }

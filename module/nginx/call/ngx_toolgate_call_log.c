@@ -209,6 +209,9 @@ ngx_toolgate_put_ours(const ngx_toolgate_writer_t *writer,
     ngx_toolgate_put_raw(writer, "id", reply->id);
     ngx_toolgate_put_client(writer, call->front);
     ngx_toolgate_put_quoted(writer, "trace", call->trace.parent);
+    ngx_toolgate_put_quoted(writer, "client_version",
+                            call->front->peer.client_version);
+    ngx_toolgate_put_quoted(writer, "via", call->front->peer.client_via);
     tg_buf_text(writer->line, writer->is_json ? "}" : "");
 }
 

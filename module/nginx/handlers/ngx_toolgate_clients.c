@@ -81,11 +81,7 @@ ngx_toolgate_clients_see(void *data, const ngx_toolgate_about_t *about)
                       (unsigned) about->uid);
     }
 
-    if (about->name.len != 0) {
-        tg_buf_text(text, ",\"name\":");
-        tg_json_put_string(text, about->name);
-    }
-
+    ngx_toolgate_identity_append(text, about->identity);
     tg_buf_text(text, ",\"since\":\"");
     tg_buf_time(text, about->since);
     tg_buf_printf(text, "\",\"calls\":%lu", (unsigned long) about->calls);

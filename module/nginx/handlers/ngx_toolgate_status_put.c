@@ -145,6 +145,33 @@ ngx_toolgate_status_queued(const ngx_toolgate_status_t *status,
     return n;
 }
 
+/* Who called: its process, unless it came over TCP, and what it is called. */
+static void
+ngx_toolgate_status_put_client(tg_buf_t *json,
+                               const ngx_toolgate_running_about_t *about)
+{
+    size_t start;
+
+    if (about->pid == 0 && about->identity.name_len == 0) {
+        return;
+    }
+
+    tg_buf_text(json, ",\"client\":");
+    start = json->len;
+
+    if (about->pid != 0) {
+        tg_buf_printf(json, ",\"pid\":%d,\"uid\":%u", (int) about->pid,
+                      (unsigned) about->uid);
+    }
+
+    ngx_toolgate_identity_append(json, &about->identity);
+    tg_buf_char(json, '}');
+
+    if (!tg_buf_failed(json)) {
+        json->data[start] = '{';
+    }
+}
+
 static void
 ngx_toolgate_status_put_calls(ngx_toolgate_status_t *status, tg_buf_t *json)
 {
@@ -168,11 +195,7 @@ ngx_toolgate_status_put_calls(ngx_toolgate_status_t *status, tg_buf_t *json)
         ngx_toolgate_status_number(json, ",\"worker\":",
                                    (uint64_t) call->about.worker);
 
-        if (call->about.pid != 0) {
-            tg_buf_printf(json, ",\"client\":{\"pid\":%d,\"uid\":%u}",
-                          (int) call->about.pid, (unsigned) call->about.uid);
-        }
-
+        ngx_toolgate_status_put_client(json, &call->about);
         tg_buf_char(json, '}');
     }
 

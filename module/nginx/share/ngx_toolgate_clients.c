@@ -15,15 +15,6 @@ ngx_toolgate_client_line(const ngx_toolgate_seat_t *seat)
 }
 
 static void
-ngx_toolgate_client_line_name(ngx_toolgate_client_line_t *line, tg_str_t name)
-{
-    if (name.len != line->name_len && name.len <= sizeof(line->name)) {
-        ngx_memcpy(line->name, name.data, name.len);
-        line->name_len = (uint8_t) name.len;
-    }
-}
-
-static void
 ngx_toolgate_client_line_put(ngx_toolgate_client_line_t *line,
                              const ngx_toolgate_about_t *about)
 {
@@ -81,7 +72,6 @@ ngx_toolgate_seat_take(ngx_toolgate_seat_t *seat, uint64_t address,
         line->pid = (int32_t) about->pid;
         line->uid = (uint32_t) about->uid;
         ngx_toolgate_client_line_put(line, about);
-        ngx_toolgate_client_line_name(line, about->name);
         line->state = NGX_TOOLGATE_CLIENT_LINE_HERE;
         seat->line = (uint64_t) (line - page->lines) + 1;
         seat->number = line->number;
@@ -106,11 +96,19 @@ ngx_toolgate_seat_update(const ngx_toolgate_seat_t *seat,
     }
 
     ngx_toolgate_client_line_put(line, about);
+}
 
-    /* It is read under the lock, and seldom another one. */
-    if (about->name.len != line->name_len) {
+void
+ngx_toolgate_seat_identify(const ngx_toolgate_seat_t *seat,
+                           const tg_peer_t *peer)
+{
+    ngx_toolgate_client_line_t *line;
+
+    line = ngx_toolgate_client_line(seat);
+
+    if (line != NULL) {
         ngx_toolgate_page_lock();
-        ngx_toolgate_client_line_name(line, about->name);
+        ngx_toolgate_identity_write(&line->identity, peer);
         ngx_toolgate_page_unlock();
     }
 }
@@ -314,7 +312,7 @@ ngx_toolgate_clients_see_all(const ngx_toolgate_addresses_t *addresses,
                            ? page->readers[line->worker].pid
                            : 0;
         about.dialect = (tg_dialect_t) line->dialect;
-        about.name = tg_str(line->name, line->name_len);
+        about.identity = &line->identity;
         about.is_told = line->is_told;
         see(data, &about);
     }

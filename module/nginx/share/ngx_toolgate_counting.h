@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 /* "TGnumb" and the version of this layout. */
-#define NGX_TOOLGATE_NUMBERS_MAGIC UINT64_C(0x54476e756d620001)
+#define NGX_TOOLGATE_NUMBERS_MAGIC UINT64_C(0x54476e756d620002)
 
 typedef struct {
     uint8_t kind; /* tg_entry_kind_t */
@@ -31,6 +31,7 @@ typedef struct {
     uint32_t uid;
     uint32_t entry;
     uint32_t is_here;
+    ngx_toolgate_identity_t identity;
 } ngx_toolgate_running_line_t;
 
 /* A worker's. */

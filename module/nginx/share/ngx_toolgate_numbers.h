@@ -15,7 +15,7 @@
 #ifndef _NGX_TOOLGATE_NUMBERS_H_INCLUDED_
 #define _NGX_TOOLGATE_NUMBERS_H_INCLUDED_
 
-#include "nginx/ngx_toolgate.h"
+#include "nginx/share/ngx_toolgate_identity.h"
 
 /* Servers, tools and methods; what comes later counts as one entry. */
 #define NGX_TOOLGATE_ENTRIES_MAX 1024
@@ -111,7 +111,8 @@ typedef struct {
     uint64_t start; /* as ngx_current_msec */
     pid_t pid;      /* of the client; 0: it came over TCP */
     uid_t uid;
-    ngx_uint_t is_here; /* the worker itself runs it */
+    ngx_uint_t is_here;    /* the worker itself runs it */
+    const tg_peer_t *peer; /* the client's */
     const ngx_toolgate_counters_t *counters;
 } ngx_toolgate_running_t;
 
@@ -134,6 +135,7 @@ typedef struct {
     tg_entry_kind_t kind;
     tg_str_t server;
     tg_str_t name;
+    ngx_toolgate_identity_t identity;
 } ngx_toolgate_running_about_t;
 
 /* Calls see for each of them, of all workers; nonzero: no more. */

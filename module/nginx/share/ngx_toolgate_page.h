@@ -10,7 +10,7 @@
 #include "nginx/share/ngx_toolgate_share.h"
 
 /* "TGpage" and the version of this layout. */
-#define NGX_TOOLGATE_PAGE_MAGIC UINT64_C(0x5447706167650002)
+#define NGX_TOOLGATE_PAGE_MAGIC UINT64_C(0x5447706167650003)
 
 /* What workers have not read yet; a tenth of it is more than usual. */
 #define NGX_TOOLGATE_NEWS_ROOM 16777216
@@ -40,8 +40,7 @@ typedef struct {
     uint8_t is_told;
     uint8_t is_bridge;
     uint8_t is_displaced;
-    uint8_t name_len;
-    char name[TG_CLIENT_MAX];
+    ngx_toolgate_identity_t identity;
 } ngx_toolgate_client_line_t;
 
 typedef struct {

@@ -68,6 +68,7 @@ ngx_toolgate_running_add(const ngx_toolgate_running_t *running, void *data,
     line->pid = (int32_t) running->pid;
     line->uid = (uint32_t) running->uid;
     line->is_here = (uint32_t) running->is_here;
+    ngx_toolgate_identity_write(&line->identity, running->peer);
     line->entry = (uint32_t) (running->counters - own->counters);
     __atomic_store_n(&line->number, running->number, __ATOMIC_RELEASE);
 
@@ -152,6 +153,7 @@ ngx_toolgate_running_at(ngx_uint_t *place, ngx_uint_t *i,
         about->uid = line->uid;
         about->worker = counting->pid;
         about->is_here = line->is_here;
+        about->identity = line->identity;
         about->kind = (tg_entry_kind_t) counted->kind;
         about->server = tg_str(counted->server, counted->server_len);
         about->name = tg_str(counted->name, counted->name_len);

@@ -14,7 +14,7 @@
 #ifndef _NGX_TOOLGATE_SHARE_H_INCLUDED_
 #define _NGX_TOOLGATE_SHARE_H_INCLUDED_
 
-#include "nginx/ngx_toolgate.h"
+#include "nginx/share/ngx_toolgate_identity.h"
 
 #include <pthread.h>
 
@@ -114,7 +114,7 @@ typedef struct {
     ngx_uint_t calls;
     pid_t worker;
     tg_dialect_t dialect;
-    tg_str_t name; /* plain text */
+    const ngx_toolgate_identity_t *identity; /* of see_all */
     ngx_uint_t is_told;
 } ngx_toolgate_about_t;
 
@@ -123,6 +123,9 @@ ngx_int_t ngx_toolgate_seat_take(ngx_toolgate_seat_t *seat, uint64_t address,
                                  const ngx_toolgate_about_t *about);
 void ngx_toolgate_seat_update(const ngx_toolgate_seat_t *seat,
                               const ngx_toolgate_about_t *about);
+/* Writes who the client says that it is, after that has changed. */
+void ngx_toolgate_seat_identify(const ngx_toolgate_seat_t *seat,
+                                const tg_peer_t *peer);
 void ngx_toolgate_seat_leave(ngx_toolgate_seat_t *seat);
 
 /* It goes to another worker; and it came: NGX_OK, or NGX_DECLINED. */

@@ -44,6 +44,7 @@ typedef struct {
     ngx_toolgate_seat_t seat;
     uint64_t address;    /* of its server */
     size_t told;         /* bytes that it was told, and may not have taken */
+    unsigned nmet;       /* the peer's, when its identity was written */
     uint64_t who;        /* as NGX_TOOLGATE_TO_… has it */
     ngx_uint_t may_hear; /* the server's rules let it */
     ngx_uint_t sees_all; /* what is others', too */
@@ -94,7 +95,7 @@ struct ngx_toolgate_session_s {
     /* Of `if=` of its trace: what was known when that was asked. */
     unsigned is_traced:1;
     unsigned trace_dialect:7;
-    unsigned trace_client:1;
+    unsigned trace_nmet; /* the peer's nmet, when the filter was asked */
 };
 
 /* Takes sessions to other workers, and brings theirs. */

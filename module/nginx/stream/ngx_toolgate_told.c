@@ -34,8 +34,20 @@ ngx_toolgate_told_about(const ngx_toolgate_session_t *session,
     peer = &session->front.peer;
     about->calls = peer->ncalls;
     about->dialect = peer->dialect;
-    about->name = peer->client;
     about->is_told = session->shared->may_hear && tg_peer_is_told(peer);
+}
+
+static void
+ngx_toolgate_told_identify(ngx_toolgate_session_t *session)
+{
+    const tg_peer_t *peer;
+
+    peer = &session->front.peer;
+
+    if (session->shared->nmet != peer->nmet) {
+        session->shared->nmet = peer->nmet;
+        ngx_toolgate_seat_identify(&session->shared->seat, peer);
+    }
 }
 
 void
@@ -45,6 +57,7 @@ ngx_toolgate_told_update(ngx_toolgate_session_t *session)
 
     ngx_toolgate_told_about(session, &about);
     ngx_toolgate_seat_update(&session->shared->seat, &about);
+    ngx_toolgate_told_identify(session);
 }
 
 /* A new line for it: as ngx_toolgate_seat_take(). */
@@ -65,6 +78,7 @@ ngx_toolgate_told_seat(ngx_toolgate_session_t *session)
     about.uid = client.uid;
     rc = ngx_toolgate_seat_take(&session->shared->seat,
                                 session->shared->address, &about);
+    ngx_toolgate_told_identify(session);
 
     if (rc == NGX_BUSY) {
         ngx_log_error(NGX_LOG_ERR, session->front.connection->log, 0,

@@ -58,21 +58,19 @@ ngx_toolgate_is_traced(ngx_toolgate_session_t *session)
 {
     const ngx_toolgate_trace_conf_t *trace;
     const tg_peer_t *peer;
-    ngx_uint_t has_client;
 
     trace = session->front.conf->trace;
     peer = &session->front.peer;
-    has_client = peer->client.len != 0;
 
     if (trace->filter == NULL) {
         return 1;
     }
 
     if (session->trace_dialect != (unsigned) peer->dialect + 1
-        || session->trace_client != has_client)
+        || session->trace_nmet != peer->nmet)
     {
         session->trace_dialect = (unsigned) peer->dialect + 1;
-        session->trace_client = has_client != 0;
+        session->trace_nmet = peer->nmet;
         session->is_traced = ngx_toolgate_traced_ask(session->front.stream,
                                                      trace->filter)
                                  ? 1

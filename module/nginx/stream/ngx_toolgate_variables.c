@@ -498,8 +498,15 @@ ngx_toolgate_session_variable(ngx_stream_session_t *s, ngx_toolgate_value_t *v,
                                            session->front.peer.dialect)));
     }
 
-    if (data == 'n') {
+    switch (data) {
+    case 'n':
         return ngx_toolgate_set_str(v, session->front.peer.client);
+    case 'e':
+        return ngx_toolgate_set_str(v, session->front.peer.client_version);
+    case 'v':
+        return ngx_toolgate_set_str(v, session->front.peer.client_via);
+    default:
+        break;
     }
 
     ended = session->front.ended;
@@ -539,6 +546,8 @@ static ngx_stream_variable_t ngx_toolgate_vars[] = {
     NGX_TOOLGATE_VARIABLE("tool_client_uid", client, 'u', 0),
     NGX_TOOLGATE_VARIABLE("tool_client_gid", client, 'g', 0),
     NGX_TOOLGATE_VARIABLE("tool_client_name", session, 'n', 0),
+    NGX_TOOLGATE_VARIABLE("tool_client_version", session, 'e', 0),
+    NGX_TOOLGATE_VARIABLE("tool_client_via", session, 'v', 0),
     NGX_TOOLGATE_VARIABLE("tool_status", end, 's', 0),
     NGX_TOOLGATE_VARIABLE("tool_rule", end, 'r', 0),
     NGX_TOOLGATE_VARIABLE("tool_exit_status", end, 'e', 0),
