@@ -27,7 +27,8 @@ static const char tg_bridge_help[] =
     "  SOCKET        path of the socket, or HOST:PORT, or tls:HOST:PORT;\n"
     "                without it, TOOLGATE_SOCKET or AC7_RUNNER_SOCKET from\n"
     "                the environment, else toolgate.sock in\n"
-    "                XDG_RUNTIME_DIR, or /run/toolgate/tools.sock\n"
+    "                XDG_RUNTIME_DIR, or /run/toolgate/tools.sock, whichever\n"
+    "                is there; without any of these the exit status is 2\n"
     "  SCHEMA_FILE   JSON array of tools, for a parent that speaks ipc; with\n"
     "                another --dialect the parent is asked instead\n"
     "  --dialect D   what the parent speaks; auto (the default) is ipc with\n"
@@ -117,6 +118,20 @@ tg_dialect_read(tg_bridge_options_t *options, const char *text)
     return tg_usage_error("no such dialect: ", text);
 }
 
+/* Without an address there is nothing to wait for. */
+static int
+tg_socket_missing(const char *last)
+{
+    fprintf(stderr,
+            "toolgate-bridge: which socket? Give its path as the argument, or "
+            "set TOOLGATE_SOCKET to the path behind `listen unix:` in "
+            "nginx.conf; there is neither toolgate.sock in XDG_RUNTIME_DIR nor "
+            "%s\n%s",
+            last, tg_bridge_usage);
+
+    return TG_EXIT_USAGE;
+}
+
 /* The socket, and the dialect that goes with where it was found. */
 static int
 tg_socket_find(tg_bridge_options_t *options)
@@ -138,8 +153,13 @@ tg_socket_find(tg_bridge_options_t *options)
         dialect = options->socket != NULL ? TG_DIALECT_RELAY : dialect;
     }
 
+    is_there = 1;
     text = options->socket != NULL ? options->socket
                                    : tg_uv_place_default(&is_there);
+
+    if (!is_there) {
+        return tg_socket_missing(text);
+    }
 
     if (tg_uv_place_find(&options->place, text, &options->tls, why) != TG_OK) {
         fprintf(stderr, "toolgate-bridge: %s: %s\n%s", text, why,

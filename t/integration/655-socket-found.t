@@ -47,10 +47,10 @@ is $bridge->rpc('tools/list')->{result}{tools}[0]{name}, 'one',
 $bridge->stop;
 $parent->close;
 
-# It was started too soon.
+# It was started too soon: with an address it waits, without one it exits.
 SKIP: {
-    skip "there is a $machine here", 5 if -e $machine;
-    my $early = $tg->bridge([], \%bare);
+    skip "there is a $machine here", 13 if -e $machine;
+    my $early = $tg->bridge([], { %bare, TOOLGATE_SOCKET => $users });
     like $early->rpc('initialize', {
             protocolVersion => '2025-06-18',
             capabilities    => {},
@@ -64,8 +64,14 @@ SKIP: {
         'and finds one that comes to be there';
     $early->stop;
     $parent->close;
-    like bridge_says([], {}), qr{there is no socket \Q$machine\E}, 'neither';
-    like cli_says([], {}), qr{which socket\?.*nor \Q$machine\E}, 'neither';
+    my $neither = qr{which socket\?.*TOOLGATE_SOCKET.*nor \Q$machine\E};
+    for my $case ([], [ '--grace', 9 ], [ '--dialect', 'relay' ], ['']) {
+        my ($status, $out, $err) = run_command({ env => {%bare} },
+            $tg->bridge_path, @$case);
+        is "$status$out", 2, "bridge @$case: exits, with nothing for the agent";
+        like $err, $neither, 'and says what is missing';
+    }
+    like cli_says([], {}), $neither, 'neither';
 }
 
 # --- no such file, and nobody behind it ----------------------------------
