@@ -125,7 +125,7 @@ static void
 tg_cli_put_named_mcp(tg_buf_t *out, struct json_object *server,
                      struct json_object *mcp)
 {
-    struct json_object *clash;
+    struct json_object *clash, *tool;
     const char *error, *other;
     size_t i;
 
@@ -145,6 +145,13 @@ tg_cli_put_named_mcp(tg_buf_t *out, struct json_object *server,
                             1);
         tg_buf_text(out, " has ");
         tg_cli_cell_text(out, tg_cli_member_text(clash, "name"), '\n');
+    }
+
+    for (i = 0; (tool = tg_cli_member_at(mcp, "unchecked", i)) != NULL; i++) {
+        tg_cli_put_label(out, i == 0 ? "unchecked" : "");
+        tg_cli_cell_text(out, tg_cli_member_text(tool, "name"), ',');
+        tg_buf_char(out, ' ');
+        tg_cli_cell_text(out, tg_cli_member_text(tool, "why"), '\n');
     }
 
     error = tg_cli_member_text(mcp, "error");

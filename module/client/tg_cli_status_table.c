@@ -290,6 +290,32 @@ tg_cli_put_clashes(tg_buf_t *out, struct json_object *server)
     tg_cli_put_more(out, &cells, n);
 }
 
+/* The tools of MCP servers whose arguments or results are not checked. */
+static void
+tg_cli_put_unchecked(tg_buf_t *out, struct json_object *server)
+{
+    struct json_object *mcp, *tool;
+    tg_buf_t cells;
+    size_t i, k, n;
+
+    tg_buf_init(&cells, out->alloc);
+    tg_buf_text(&cells, "NOT CHECKED\tMCP SERVER\tWHY\n");
+    n = 0;
+
+    for (i = 0; (mcp = tg_cli_member_at(server, "mcp_servers", i)) != NULL; i++)
+    {
+        for (k = 0; (tool = tg_cli_member_at(mcp, "unchecked", k)) != NULL; k++)
+        {
+            n++;
+            tg_cli_cell_text(&cells, tg_cli_member_text(tool, "name"), '\t');
+            tg_cli_cell_text(&cells, tg_cli_member_text(mcp, "name"), '\t');
+            tg_cli_cell_text(&cells, tg_cli_member_text(tool, "why"), '\n');
+        }
+    }
+
+    tg_cli_put_more(out, &cells, n);
+}
+
 static void
 tg_cli_put_mcp_servers(tg_buf_t *out, struct json_object *server)
 {
@@ -312,6 +338,7 @@ tg_cli_put_mcp_servers(tg_buf_t *out, struct json_object *server)
 
     tg_cli_put_more(out, &cells, i);
     tg_cli_put_clashes(out, server);
+    tg_cli_put_unchecked(out, server);
 }
 
 /* Rows of a table that are left out unless all are asked for. */

@@ -102,6 +102,9 @@ struct ngx_toolgate_tool_s {
     const ngx_toolgate_tool_t *group; /* of a block: the one around it */
     tg_schema_t *input;               /* NULL: any arguments */
     tg_schema_t *output_schema;       /* NULL: any result */
+    ngx_pool_t *pool;                 /* of an imported tool */
+    ngx_uint_t is_uncompiled;         /* its schemas are compiled when needed */
+    tg_str_t unchecked;               /* why one is not checked; or empty */
     ngx_uint_t validate;              /* on, off, formats */
     ngx_uint_t is_group;              /* it is around others */
     ngx_array_t *rules;      /* allow, deny; NULL: the server's alone */
@@ -312,11 +315,14 @@ tg_schema_t *ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive,
                                          tg_str_t text, ngx_uint_t has_formats);
 
 /*
- * The same for what is no config; the pool's cleanup frees it.  NULL: error
- * says what is wrong, or is empty: no memory.
+ * Compiles the schemas of an imported tool, within the bounds of this worker
+ * for imported schemas.  A schema that is invalid or exceeds them is not
+ * checked, and tool->unchecked says why.  Returns the steps that it took.
  */
-tg_schema_t *ngx_toolgate_schema_new(ngx_pool_t *pool, tg_str_t text,
-                                     ngx_uint_t has_formats, tg_buf_t *error);
+uint64_t ngx_toolgate_compile_imported(ngx_toolgate_tool_t *tool);
+
+/* Has a pool hold a compiled schema, NULL being none: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_schema_hold(ngx_pool_t *pool, tg_schema_t *schema);
 
 /*
  * For all tools of a server, once `validate` of each is known: drops what is

@@ -58,7 +58,8 @@ test_has(const tg_buf_t *out, const char *text)
     "\"error\":\"no\\nsuch file\"},{\"name\":\"far\",\"state\":\"ready\","     \
     "\"restarts\":0,\"running\":1,\"clashes\":[{\"tool\":\"re\\tad\","         \
     "\"name\":\"re_ad\",\"mcp_server\":\"git\"},{\"tool\":\"m\","              \
-    "\"name\":\"m\"}]}]}"
+    "\"name\":\"m\"}],\"unchecked\":[{\"name\":\"far_x\",\"why\":\"many\"}]"   \
+    "}]}"
 
 #define STATUS(server)                                                         \
     "{\"version\":\"0.1.0\",\"workers\":2,\"times_ms\":[1,5000],"              \
@@ -80,6 +81,9 @@ test_has(const tg_buf_t *out, const char *text)
     "LEFT OUT    MCP SERVER  NAME   WHICH HAS\n"                               \
     "re\\u0009ad  far         re_ad  git\n"                                    \
     "m           far         m      the config\n"                              \
+    "\n"                                                                       \
+    "NOT CHECKED  MCP SERVER  WHY\n"                                           \
+    "far_x        far         many\n"                                          \
     "\n"                                                                       \
     "RUNNER  STATE  PID  PROGRAMS  WAIT  SO FAR  TASKS  JOBS\n"                \
     "/run/x  up      12         1     4       9      2  exec 1, "              \
@@ -140,7 +144,8 @@ HELP_TEST(named, "one name")
           "mcp_server far\nserver     unix:/run/t.sock\nstate      ready\n"
           "processes  1\nrestarts   0\n"
           "left out   re\\u0009ad, as git has re_ad\n"
-          "           m, as the config has m\n" },
+          "           m, as the config has m\n"
+          "unchecked  far_x, many\n" },
         { "word_count", 1,
           "tool       word_count\nserver     unix:/run/t.sock\n"
           "calls      20\nnow        2\nwait       1\nmean       2.0 s\n"
@@ -298,6 +303,8 @@ HELP_TEST(metrics, "metrics")
     CU_ASSERT(test_has(&out, "toolgate_mcp_server_restarts_total{"));
     CU_ASSERT(test_has(&out, "toolgate_mcp_server_clashes{"));
     CU_ASSERT(test_has(&out, ",mcp_server=\"far\"} 2\n"));
+    CU_ASSERT(test_has(&out, "toolgate_mcp_server_unchecked{"));
+    CU_ASSERT(test_has(&out, ",mcp_server=\"far\"} 1\n"));
     CU_ASSERT(test_has(&out, "toolgate_runner_up{state_dir=\"/run/x\"} 1\n"));
     CU_ASSERT(test_has(&out, "{state_dir=\"/run/x\",kind=\"http\"} 4\n"));
     CU_ASSERT(test_has(&out, "# TYPE toolgate_call_duration_seconds "

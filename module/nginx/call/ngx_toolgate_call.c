@@ -247,14 +247,19 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
         ngx_toolgate_trace(call);
     }
 
-    if (call->tool->output_schema != NULL) {
-        call->output_schema = tg_schema_hold(call->tool->output_schema);
-    }
-
     if (!ngx_toolgate_is_visible(front, request->entry)) {
         call->rule = NGX_TOOLGATE_RULE_DENY;
         ngx_toolgate_call_refuse(call, peer);
         return;
+    }
+
+    if (call->tool->is_uncompiled && ngx_toolgate_check_compile(call) != NGX_OK)
+    {
+        return;
+    }
+
+    if (call->tool->output_schema != NULL) {
+        call->output_schema = tg_schema_hold(call->tool->output_schema);
     }
 
     if (ngx_toolgate_is_fit(call, request) && ngx_toolgate_is_due(call)) {

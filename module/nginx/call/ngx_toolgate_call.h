@@ -478,6 +478,12 @@ ngx_uint_t ngx_toolgate_limits_of(const ngx_toolgate_tool_t *tool,
 ngx_int_t ngx_toolgate_rate(ngx_toolgate_call_t *call, u_char *text,
                             size_t size);
 
+/*
+ * Compiles the schemas of an imported tool at its first call.  NGX_ERROR: the
+ * frame has compiled enough, and the call was answered.
+ */
+ngx_int_t ngx_toolgate_check_compile(ngx_toolgate_call_t *call);
+
 /* As tg_fit_arguments(), of the call's tool. */
 int ngx_toolgate_check_arguments(ngx_toolgate_call_t *call,
                                  tg_outcome_t *outcome, tg_buf_t *scratch);

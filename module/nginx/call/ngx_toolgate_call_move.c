@@ -154,6 +154,7 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
 {
     ngx_toolgate_main_conf_t *mcf;
     ngx_toolgate_runner_t *runner;
+    ngx_toolgate_tool_t *tool;
     tg_schema_t *schema;
     tg_str_t dir, parent, state;
 
@@ -175,9 +176,14 @@ ngx_toolgate_call_resume(ngx_toolgate_call_t *call, const tg_entry_t *now,
     call->size = (size_t) packed->size;
     call->timeout = (ngx_msec_t) packed->timeout;
 
-    schema = now != NULL && call->entry->output_schema.data != NULL
-                 ? ((ngx_toolgate_tool_t *) now->host)->output_schema
-                 : NULL;
+    schema = NULL;
+
+    if (now != NULL && call->entry->output_schema.data != NULL) {
+        tool = now->host;
+        call->front->steps += ngx_toolgate_compile_imported(tool);
+        schema = tool->output_schema;
+    }
+
     call->output_schema = schema != NULL ? tg_schema_hold(schema) : NULL;
 
     mcf = ngx_stream_get_module_main_conf(call->front->stream,

@@ -6,6 +6,25 @@
 #include "regex/tg_regex.h"
 #include "tool/tg_fit.h"
 
+/*
+ * The authors of imported schemas are not trusted: a compilation must not hold
+ * a worker for longer than some 10 ms, nor fill its memory.
+ */
+#define NGX_TOOLGATE_IMPORTED_STEPS 1000000
+#define NGX_TOOLGATE_IMPORTED_SCHEMA 8388608
+#define NGX_TOOLGATE_IMPORTED_MEMORY 67108864
+/*
+ * The part of these steps that counts as checks of a frame, so that a batch
+ * has two such compilations at most, which happen once.
+ */
+#define NGX_TOOLGATE_IMPORTED_PART 8
+
+static tg_schema_account_t ngx_toolgate_imported = {
+    .memory_max = NGX_TOOLGATE_IMPORTED_MEMORY,
+    .schema_max = NGX_TOOLGATE_IMPORTED_SCHEMA,
+    .steps_max = NGX_TOOLGATE_IMPORTED_STEPS,
+};
+
 /* A worker checks one call at a time. */
 static tg_schema_checker_t *ngx_toolgate_checker;
 
@@ -15,9 +34,10 @@ ngx_toolgate_schema_free(void *data)
     tg_schema_free(data);
 }
 
-tg_schema_t *
+/* NULL: error says what is wrong, or is empty: no memory. */
+static tg_schema_t *
 ngx_toolgate_schema_new(ngx_pool_t *pool, tg_str_t text, ngx_uint_t has_formats,
-                        tg_buf_t *error)
+                        tg_schema_account_t *account, tg_buf_t *error)
 {
     tg_schema_options_t options;
     ngx_pool_cleanup_t *cln;
@@ -31,6 +51,7 @@ ngx_toolgate_schema_new(ngx_pool_t *pool, tg_str_t text, ngx_uint_t has_formats,
     ngx_memzero(&options, sizeof(tg_schema_options_t));
     options.regex = tg_regex_pcre2();
     options.is_format_asserted = has_formats;
+    options.account = account;
     schema = tg_schema_compile(tg_alloc_libc(), text, &options, error);
 
     if (schema != NULL) {
@@ -41,6 +62,27 @@ ngx_toolgate_schema_new(ngx_pool_t *pool, tg_str_t text, ngx_uint_t has_formats,
     return schema;
 }
 
+ngx_int_t
+ngx_toolgate_schema_hold(ngx_pool_t *pool, tg_schema_t *schema)
+{
+    ngx_pool_cleanup_t *cln;
+
+    if (schema == NULL) {
+        return NGX_OK;
+    }
+
+    cln = ngx_pool_cleanup_add(pool, 0);
+
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    cln->handler = ngx_toolgate_schema_free;
+    cln->data = tg_schema_hold(schema);
+
+    return NGX_OK;
+}
+
 tg_schema_t *
 ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive, tg_str_t text,
                             ngx_uint_t has_formats)
@@ -49,7 +91,7 @@ ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive, tg_str_t text,
     tg_buf_t error;
 
     tg_buf_init(&error, tg_alloc_libc());
-    schema = ngx_toolgate_schema_new(cf->pool, text, has_formats, &error);
+    schema = ngx_toolgate_schema_new(cf->pool, text, has_formats, NULL, &error);
 
     if (schema == NULL) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid \"%V\": %*s",
@@ -105,6 +147,119 @@ ngx_toolgate_compile_schemas(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf)
 
     return NGX_OK;
 }
+
+/* --- of imported tools --- */
+
+static tg_schema_t *
+ngx_toolgate_import_schema(ngx_toolgate_tool_t *tool, tg_str_t text,
+                           const char *what, uint64_t *steps, tg_buf_t *why)
+{
+    tg_buf_t error, renewed;
+    tg_schema_t *schema;
+    const char *mistake;
+
+    if (text.data == NULL) {
+        return NULL;
+    }
+
+    tg_buf_init(&error, tg_alloc_libc());
+    tg_buf_init(&renewed, tg_alloc_libc());
+
+    if (tg_schema_renew(text, &renewed) == TG_OK) {
+        text = tg_buf_view(&renewed);
+    }
+
+    mistake = tg_tool_schema_check(text);
+    schema = NULL;
+
+    if (mistake != NULL) {
+        tg_buf_text(&error, mistake);
+
+    } else {
+        schema = ngx_toolgate_schema_new(tool->pool, text,
+                                         tool->validate == NGX_TOOLGATE_FORMATS,
+                                         &ngx_toolgate_imported, &error);
+        *steps += ngx_toolgate_imported.steps;
+    }
+
+    if (schema == NULL) {
+        tg_buf_text(why, why->len != 0 ? "; " : "");
+        tg_buf_text(why, what);
+        tg_buf_text(why, ": ");
+        tg_buf_str(why,
+                   error.len != 0 ? tg_buf_view(&error) : TG_STR(TG_NO_MEMORY));
+    }
+
+    tg_buf_deinit(&renewed);
+    tg_buf_deinit(&error);
+
+    return schema;
+}
+
+uint64_t
+ngx_toolgate_compile_imported(ngx_toolgate_tool_t *tool)
+{
+    uint64_t steps;
+    tg_buf_t why;
+    char *text;
+
+    if (!tool->is_uncompiled) {
+        return 0;
+    }
+
+    tool->is_uncompiled = 0;
+    tg_buf_init(&why, tg_alloc_libc());
+    steps = 0;
+
+    /* Its block may have one in the place of the server's. */
+    if (tool->input == NULL) {
+        tool->input = ngx_toolgate_import_schema(tool, tool->entry.input_schema,
+                                                 "inputSchema", &steps, &why);
+    }
+
+    tool->output_schema = ngx_toolgate_import_schema(
+        tool, tool->entry.output_schema, "outputSchema", &steps, &why);
+
+    if (why.len != 0) {
+        text = ngx_pnalloc(tool->pool, why.len);
+        tool->unchecked = TG_STR(TG_NO_MEMORY);
+
+        if (text != NULL) {
+            ngx_memcpy(text, why.data, why.len);
+            tool->unchecked = tg_str(text, why.len);
+        }
+    }
+
+    tg_buf_deinit(&why);
+
+    return steps;
+}
+
+ngx_int_t
+ngx_toolgate_check_compile(ngx_toolgate_call_t *call)
+{
+    tg_peer_t *peer;
+    uint64_t steps;
+
+    peer = &call->front->peer;
+
+    if (peer->work >= TG_SCHEMA_STEPS_FEW) {
+        call->rule = NGX_TOOLGATE_RULE_INPUT;
+        ngx_toolgate_call_fail(call, TG_FAILURE_ARGUMENTS,
+                               "compiling the schemas of these tools takes too "
+                               "many steps; send fewer calls at once");
+        return NGX_ERROR;
+    }
+
+    /* Few of them, and the checks of their arguments, fit into a frame. */
+    steps = ngx_toolgate_compile_imported(call->tool);
+    peer->work += steps / NGX_TOOLGATE_IMPORTED_PART;
+    call->front->steps += steps;
+
+    return NGX_OK;
+}
+
+/* --- checks --- */
 
 /*
  * The worker's checker, for this call; NULL: no memory.  Its checks end with

@@ -9,6 +9,7 @@
  *   …_mcp_spec.c   all of that for the runner
  *   …_mcp_list.c   what a server lists, as tools of ours
  *   …_mcp_kept.c   the list that the runner kept of an earlier time
+ *   …_mcp_check.c  the schemas of tools that are listed
  *   …_mcp_offer.c  the catalogue of config and lists, anew with each list
  *   …_mcp_watch.c  a worker hears of lists from the runner
  */
@@ -16,6 +17,7 @@
 #define _NGX_TOOLGATE_MCP_H_INCLUDED_
 
 #include "nginx/call/ngx_toolgate_call.h"
+#include "nginx/sched/ngx_toolgate_sched.h"
 
 /* Of a SHA-1, in hexadecimal. */
 #define NGX_TOOLGATE_MCP_KEY 40
@@ -96,7 +98,10 @@ struct ngx_toolgate_mcp_s {
     ngx_toolgate_ask_t ask;
     ngx_event_t retry;
     ngx_msec_t delay;
-    tg_buf_t state; /* what the runner said last of it, as members */
+    tg_buf_t state;       /* what the runner said last of it, as members */
+    tg_source_t source;   /* compiles the list's schemas, one after the other */
+    ngx_uint_t ncompiled; /* so many of its tools */
+    uint64_t unchecked;   /* what the log said last of that, as a hash */
 };
 
 typedef struct {
@@ -163,6 +168,16 @@ void ngx_toolgate_mcp_list_release(ngx_toolgate_mcp_list_t *list);
  * there is none that is any good.
  */
 tg_str_t ngx_toolgate_mcp_kept(ngx_toolgate_mcp_t *mcp, tg_buf_t *text);
+
+/*
+ * Compiles the schemas of the server's list in time slices, until another list
+ * comes.  The first worker logs which are not checked.
+ */
+void ngx_toolgate_mcp_compile_list(ngx_toolgate_mcp_t *mcp);
+
+/* Appends a member with its tools that are not checked, if any. */
+void ngx_toolgate_mcp_put_unchecked(const ngx_toolgate_mcp_t *mcp,
+                                    tg_buf_t *json);
 
 /* --- the catalogue --- */
 

@@ -6,7 +6,7 @@
 
 #include "core/tg_foreign.h"
 
-/* Each is compiled in each worker; no model can be told of more. */
+/* No model can be told of more. */
 #define NGX_TOOLGATE_MCP_TOOLS 4096
 
 /* --- which --- */
@@ -103,55 +103,6 @@ ngx_toolgate_mcp_copy(ngx_toolgate_mcp_list_t *list, tg_str_t text,
     return NGX_OK;
 }
 
-/* What is not checked, and why, for one line about the whole list. */
-typedef struct {
-    ngx_uint_t n;
-    tg_buf_t why; /* of the first */
-} ngx_toolgate_mcp_unchecked_t;
-
-/* A schema that is not ours to take is passed on, and nothing is checked. */
-static tg_schema_t *
-ngx_toolgate_mcp_compile(ngx_toolgate_mcp_list_t *list,
-                         const ngx_toolgate_tool_t *tool, tg_str_t schema,
-                         ngx_toolgate_mcp_unchecked_t *unchecked)
-{
-    tg_buf_t error, renewed;
-    tg_schema_t *compiled;
-    const char *mistake;
-
-    if (schema.data == NULL || tool->validate == NGX_TOOLGATE_OFF) {
-        return NULL;
-    }
-
-    tg_buf_init(&error, tg_alloc_libc());
-    tg_buf_init(&renewed, tg_alloc_libc());
-
-    if (tg_schema_renew(schema, &renewed) == TG_OK) {
-        schema = tg_buf_view(&renewed);
-    }
-
-    mistake = tg_tool_schema_check(schema);
-    compiled = NULL;
-
-    if (mistake != NULL) {
-        tg_buf_text(&error, mistake);
-    } else {
-        compiled = ngx_toolgate_schema_new(
-            list->pool, schema, tool->validate == NGX_TOOLGATE_FORMATS, &error);
-    }
-
-    if (compiled == NULL && unchecked->n++ == 0) {
-        tg_buf_str(&unchecked->why, tool->entry.name);
-        tg_buf_text(&unchecked->why, ": ");
-        tg_buf_str(&unchecked->why, tg_buf_view(&error));
-    }
-
-    tg_buf_deinit(&renewed);
-    tg_buf_deinit(&error);
-
-    return compiled;
-}
-
 /* Where large results are stored, a preview does not match any schema. */
 static void
 ngx_toolgate_mcp_put_without_schema(tg_buf_t *out, tg_str_t raw)
@@ -212,8 +163,7 @@ ngx_toolgate_mcp_describe(ngx_toolgate_mcp_list_t *list,
 static ngx_int_t
 ngx_toolgate_mcp_fill(ngx_toolgate_mcp_list_t *list,
                       ngx_toolgate_mcp_tool_t *listed, tg_str_t raw,
-                      const ngx_toolgate_tool_t *block,
-                      ngx_toolgate_mcp_unchecked_t *unchecked)
+                      const ngx_toolgate_tool_t *block)
 {
     ngx_toolgate_tool_t *tool;
 
@@ -238,9 +188,8 @@ ngx_toolgate_mcp_fill(ngx_toolgate_mcp_list_t *list,
                            &tool->entry.output_schema);
     }
 
-    tool->output_schema = ngx_toolgate_mcp_compile(list, tool,
-                                                   tool->entry.output_schema,
-                                                   unchecked);
+    tool->pool = list->pool;
+    tool->is_uncompiled = tool->validate != NGX_TOOLGATE_OFF;
 
     if (block->entry.input_schema.data != NULL) {
         tool->entry.input_schema = block->entry.input_schema;
@@ -248,9 +197,6 @@ ngx_toolgate_mcp_fill(ngx_toolgate_mcp_list_t *list,
     } else {
         (void) tg_json_get(raw, TG_STR("inputSchema"),
                            &tool->entry.input_schema);
-        tool->input = ngx_toolgate_mcp_compile(list, tool,
-                                               tool->entry.input_schema,
-                                               unchecked);
     }
 
     return ngx_toolgate_mcp_describe(list, tool, raw);
@@ -259,7 +205,7 @@ ngx_toolgate_mcp_fill(ngx_toolgate_mcp_list_t *list,
 /* NGX_OK; NGX_DECLINED: it is not offered; NGX_ERROR: no memory. */
 static ngx_int_t
 ngx_toolgate_mcp_add(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
-                     tg_str_t raw, ngx_toolgate_mcp_unchecked_t *unchecked)
+                     tg_str_t raw)
 {
     ngx_toolgate_mcp_tool_t *listed;
     char room[TG_NAME_AGENT_MAX];
@@ -282,8 +228,7 @@ ngx_toolgate_mcp_add(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
 
     if (ngx_toolgate_mcp_copy(list, here, 0, &listed->tool.entry.name) != NGX_OK
         || ngx_toolgate_mcp_fill(list, listed, raw,
-                                 ngx_toolgate_mcp_block_of(mcp, name, here),
-                                 unchecked)
+                                 ngx_toolgate_mcp_block_of(mcp, name, here))
                != NGX_OK)
     {
         return NGX_ERROR;
@@ -299,7 +244,6 @@ ngx_toolgate_mcp_add(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
 /* All of the server's tools, chosen or not, but what is none. */
 static ngx_int_t
 ngx_toolgate_mcp_read(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
-                      ngx_toolgate_mcp_unchecked_t *unchecked,
                       ngx_uint_t is_quiet, ngx_log_t *log)
 {
     const char *why;
@@ -314,7 +258,7 @@ ngx_toolgate_mcp_read(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
                                            : "the list is too long";
 
         if (why == NULL) {
-            if (ngx_toolgate_mcp_add(mcp, list, raw, unchecked) == NGX_ERROR) {
+            if (ngx_toolgate_mcp_add(mcp, list, raw) == NGX_ERROR) {
                 return NGX_ERROR;
             }
 
@@ -436,7 +380,6 @@ ngx_toolgate_mcp_list_t *
 ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp, tg_str_t array,
                           ngx_uint_t is_quiet, ngx_log_t *log)
 {
-    ngx_toolgate_mcp_unchecked_t unchecked;
     ngx_toolgate_mcp_list_t *list;
     ngx_pool_t *pool;
     ngx_int_t rc;
@@ -447,29 +390,13 @@ ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp, tg_str_t array,
         return NULL;
     }
 
-    unchecked.n = 0;
-    tg_buf_init(&unchecked.why, tg_alloc_libc());
     list = ngx_toolgate_mcp_list_alloc(pool, array);
-    rc = list != NULL
-             ? ngx_toolgate_mcp_read(mcp, list, &unchecked, is_quiet, log)
-             : NGX_ERROR;
+    rc = list != NULL ? ngx_toolgate_mcp_read(mcp, list, is_quiet, log)
+                      : NGX_ERROR;
 
     if (rc == NGX_OK && !is_quiet) {
         ngx_toolgate_mcp_tell_unused(mcp, list, log);
-
-        if (unchecked.n != 0) {
-            ngx_log_error(NGX_LOG_NOTICE, log, 0,
-                          "%ui %s of mcp_server \"%V\" %s passed on and not "
-                          "checked; of %*s",
-                          unchecked.n,
-                          tg_plural(unchecked.n, "schema", "schemas"),
-                          &mcp->name, tg_plural(unchecked.n, "is", "are"),
-                          tg_buf_view(&unchecked.why).len,
-                          tg_buf_view(&unchecked.why).data);
-        }
     }
-
-    tg_buf_deinit(&unchecked.why);
 
     if (rc != NGX_OK) {
         ngx_destroy_pool(pool);

@@ -301,6 +301,7 @@ ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array)
     }
 
     tg_catalogue_release(before);
+    ngx_toolgate_mcp_compile_list(mcp);
     ngx_toolgate_mcp_list_release(old);
 
     return NGX_OK;

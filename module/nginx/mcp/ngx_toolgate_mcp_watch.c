@@ -188,6 +188,7 @@ ngx_toolgate_mcp_init_process(ngx_cycle_t *cycle)
         ngx_toolgate_runner_watch(mcp[i]->offer->scf->runner, &mcp[i]->watch);
         /* What is posted now waits for nothing else to happen. */
         ngx_post_event(&mcp[i]->retry, &ngx_posted_next_events);
+        ngx_toolgate_mcp_compile_list(mcp[i]);
     }
 
     return NGX_OK;

@@ -1,0 +1,124 @@
+/*
+ * The schemas of tools that MCP servers list.  They are compiled in time
+ * slices, or when a tool is called before its turn, so that no list holds a
+ * worker; and never in the master.  What exceeds the bounds for imported
+ * schemas is passed on and not checked.
+ */
+#include "nginx/mcp/ngx_toolgate_mcp.h"
+
+/* Tools that status names; a list with more has one reason for most. */
+#define NGX_TOOLGATE_MCP_UNCHECKED_MAX 100
+/* Steps of the scheduler in one of a schema. */
+#define NGX_TOOLGATE_MCP_STEP 16
+
+/* The next of a list's tools that are not checked, from *at on; or NULL. */
+static const ngx_toolgate_tool_t *
+ngx_toolgate_mcp_next_unchecked(const ngx_toolgate_mcp_list_t *list,
+                                ngx_uint_t *at)
+{
+    const ngx_toolgate_tool_t *tool;
+
+    while (list != NULL && *at < list->ntools) {
+        tool = &list->tools[(*at)++].tool;
+
+        if (tool->unchecked.len != 0) {
+            return tool;
+        }
+    }
+
+    return NULL;
+}
+
+/* One line about the whole list, unless it says what was said last. */
+static void
+ngx_toolgate_mcp_log_unchecked(ngx_toolgate_mcp_t *mcp)
+{
+    const ngx_toolgate_tool_t *tool, *first;
+    ngx_uint_t i, n;
+    uint64_t hash;
+
+    first = NULL;
+    hash = TG_HASH64;
+
+    for (i = 0, n = 0;
+         (tool = ngx_toolgate_mcp_next_unchecked(mcp->list, &i)) != NULL; n++)
+    {
+        first = first != NULL ? first : tool;
+        hash = tg_hash64(tg_hash64(hash, tool->entry.name), tool->unchecked);
+    }
+
+    if (first != NULL && hash != mcp->unchecked) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                      "%ui %s of mcp_server \"%V\" %s passed on and not "
+                      "checked: %*s: %*s%s",
+                      n, tg_plural(n, "tool", "tools"), &mcp->name,
+                      tg_plural(n, "is", "are"), first->entry.name.len,
+                      first->entry.name.data, first->unchecked.len,
+                      first->unchecked.data,
+                      n > 1 ? "; toolgate status names the others" : "");
+    }
+
+    mcp->unchecked = hash;
+}
+
+static void
+ngx_toolgate_mcp_compile_some(tg_source_t *source)
+{
+    ngx_toolgate_mcp_t *mcp;
+    uint64_t steps;
+
+    mcp = ngx_queue_data(source, ngx_toolgate_mcp_t, source);
+
+    if (ngx_exiting || ngx_terminate || mcp->list == NULL) {
+        return;
+    }
+
+    tg_slice_begin(&ngx_toolgate_sched);
+
+    while (mcp->ncompiled < mcp->list->ntools) {
+        steps = ngx_toolgate_compile_imported(
+            &mcp->list->tools[mcp->ncompiled++].tool);
+
+        if (tg_slice_is_over(&ngx_toolgate_sched, source,
+                             (size_t) (1 + steps * NGX_TOOLGATE_MCP_STEP)))
+        {
+            return;
+        }
+    }
+
+    if (ngx_worker == 0) {
+        ngx_toolgate_mcp_log_unchecked(mcp);
+    }
+}
+
+void
+ngx_toolgate_mcp_compile_list(ngx_toolgate_mcp_t *mcp)
+{
+    mcp->ncompiled = 0;
+    mcp->source.run = ngx_toolgate_mcp_compile_some;
+    tg_source_wait(&ngx_toolgate_sched, &mcp->source);
+}
+
+void
+ngx_toolgate_mcp_put_unchecked(const ngx_toolgate_mcp_t *mcp, tg_buf_t *json)
+{
+    const ngx_toolgate_tool_t *tool;
+    ngx_uint_t i, n;
+
+    for (i = 0, n = 0;
+         n < NGX_TOOLGATE_MCP_UNCHECKED_MAX
+         && (tool = ngx_toolgate_mcp_next_unchecked(mcp->list, &i)) != NULL;
+         n++)
+    {
+        tg_buf_text(json, n == 0 ? ",\"unchecked\":[{" : ",{");
+        tg_buf_text(json, "\"name\":");
+        tg_json_put_string(json, tool->entry.name);
+        tg_buf_text(json, ",\"why\":");
+        tg_json_put_string(json, tool->unchecked);
+        tg_buf_char(json, '}');
+    }
+
+    if (n != 0) {
+        tg_buf_char(json, ']');
+    }
+}
