@@ -111,7 +111,9 @@ TOOLGATE_API char *toolgate_argument(const char *arguments, size_t len,
 /*
  * Answers with what "output" of the tool says: a text, a JSON value or a
  * whole MCP result.  What is none becomes an error for the caller, and is
- * reported.  TOOLGATE_ERR_GONE or _MEMORY; the latter may be tried again.
+ * reported.  TOOLGATE_ERR_GONE; _MEMORY, which may be tried again; or _STATE
+ * in a forked child, as only the process that has the server can answer.  The
+ * functions below return these, too.
  */
 TOOLGATE_API int toolgate_reply(toolgate_call_t call, const char *result,
                                 size_t len);

@@ -118,7 +118,8 @@ tg_fork_child(void)
         (void) close(dead);
     }
 
-    tg_fork_parent();
+    tg_mail_forked();
+    tg_library_unlock();
 }
 
 static void

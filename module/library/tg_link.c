@@ -4,6 +4,7 @@
 #include "library/tg_server.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Locked: nobody holds it any more. */
 static void
@@ -86,6 +87,12 @@ tg_link_order(toolgate_link_t *link, tg_order_t *order,
     return rc;
 }
 
+static int
+tg_link_is_foreign(const toolgate_link_t *link)
+{
+    return link->pid != getpid();
+}
+
 static toolgate_link_t *
 tg_link_new(toolgate_message_pt message, void *data)
 {
@@ -106,6 +113,7 @@ tg_link_new(toolgate_message_pt message, void *data)
     }
 
     link->refs = 1;
+    link->pid = getpid();
     link->has_session = 1;
     link->message = message;
     link->data = data;
@@ -166,7 +174,11 @@ toolgate_link_send(toolgate_link_t *link, const char *message, size_t len)
     }
 
     tg_library_lock();
-    rc = link->run != NULL
+    rc = tg_link_is_foreign(link) ? tg_error(TOOLGATE_ERR_STATE,
+                                             "the link was opened by process "
+                                             "%ld, of which this one is a fork",
+                                             (long) link->pid)
+         : link->run != NULL
              ? tg_link_order(link, order, tg_link_execute_message)
              : tg_error(TOOLGATE_ERR_CONNECTION,
                         "the server has closed this link, or was stopped");
@@ -189,7 +201,8 @@ toolgate_link_close(toolgate_link_t *link)
     tg_library_lock();
     atomic_store(&link->is_closed, 1);
 
-    if (link->run != NULL
+    /* A forked child has no thread of the server's that could close it. */
+    if (link->run != NULL && !tg_link_is_foreign(link)
         && tg_link_order(link, link->goodbye, tg_link_execute_close) == 0)
     {
         link->goodbye = NULL;

@@ -6,6 +6,16 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
+/* A forked child has a copy of the call, and nobody reads that. */
+static int
+tg_reply_foreign(toolgate_call_t call)
+{
+    return tg_error(TOOLGATE_ERR_STATE,
+                    "call %llu is of the process that this one is a fork of, "
+                    "and only that can answer it",
+                    (unsigned long long) call);
+}
+
 static int
 tg_reply_send(toolgate_call_t call, const tg_mail_reply_t *reply)
 {
@@ -16,6 +26,8 @@ tg_reply_send(toolgate_call_t call, const tg_mail_reply_t *reply)
         return 0;
     case TG_NOMEM:
         return tg_error_memory();
+    case TG_BAD:
+        return tg_reply_foreign(call);
     default:
         return tg_error(TOOLGATE_ERR_GONE,
                         "an answer to call %llu, %s, is dropped",
@@ -97,11 +109,16 @@ int
 toolgate_progress(toolgate_call_t call, uint64_t progress, uint64_t total,
                   const char *message)
 {
-    return tg_mail_progress(call, progress, total, message) == TG_OK
-               ? 0
-               : tg_error(TOOLGATE_ERR_GONE,
-                          "nobody waits for call %llu any more",
-                          (unsigned long long) call);
+    switch (tg_mail_progress(call, progress, total, message)) {
+    case TG_OK:
+        return 0;
+    case TG_BAD:
+        return tg_reply_foreign(call);
+    default:
+        return tg_error(TOOLGATE_ERR_GONE,
+                        "nobody waits for call %llu any more",
+                        (unsigned long long) call);
+    }
 }
 
 int

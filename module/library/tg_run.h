@@ -86,6 +86,7 @@ struct tg_session_s {
 struct toolgate_link_s {
     unsigned refs;        /* locked, as all but the session */
     tg_run_t *run;        /* NULL: it was stopped, or the client is closed */
+    pid_t pid;            /* of the process that opened it */
     int has_session;      /* or will have one */
     atomic_int is_closed; /* nothing is told any more */
     tg_order_t *goodbye;  /* for its end, so that this needs no memory */

@@ -12,8 +12,9 @@
 
 static struct {
     pthread_mutex_t mutex;
-    uint64_t number;   /* the last one */
-    uint64_t answered; /* the last one whose own thread did */
+    uint64_t number;    /* the last one */
+    uint64_t inherited; /* up to this one they are the parent process's */
+    uint64_t answered;  /* the last one whose own thread did */
     tg_mail_t *shelves[TG_MAIL_SHELVES];
 } tg_mails = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
@@ -27,6 +28,13 @@ void
 tg_mail_unlock(void)
 {
     (void) pthread_mutex_unlock(&tg_mails.mutex);
+}
+
+void
+tg_mail_forked(void)
+{
+    tg_mails.inherited = tg_mails.number;
+    tg_mail_unlock();
 }
 
 /* --- letters --- */
@@ -159,10 +167,21 @@ tg_mail_shut(tg_mail_t *mail)
 
 /* --- any thread --- */
 
+/* Was the call opened before this process was forked? */
+static int
+tg_mail_is_inherited(uint64_t number)
+{
+    return number != 0 && number <= tg_mails.inherited;
+}
+
 /* Why a reply to a box is too late, or NULL. */
 static const char *
 tg_mail_refusal(const tg_mail_t *mail, uint64_t number)
 {
+    if (tg_mail_is_inherited(number)) {
+        return "which only the process that was forked can answer";
+    }
+
     if (mail == NULL ? number == tg_mails.answered
                      : mail->reply.text.data != NULL) {
         return "which was answered before";
@@ -227,6 +246,7 @@ tg_mail_reply(uint64_t number, const tg_mail_reply_t *reply, const char **why)
 {
     tg_letter_t *letter;
     tg_mail_t *mail;
+    int rc;
 
     if (tg_mail_write(reply, &letter) != TG_OK) {
         return TG_NOMEM;
@@ -241,15 +261,16 @@ tg_mail_reply(uint64_t number, const tg_mail_reply_t *reply, const char **why)
         tg_mail_came(mail);
     }
 
+    rc = *why == NULL                   ? TG_OK
+         : tg_mail_is_inherited(number) ? TG_BAD
+                                        : TG_CLOSED;
     tg_mail_unlock();
 
-    if (*why == NULL) {
-        return TG_OK;
+    if (rc != TG_OK) {
+        tg_letter_free(letter);
     }
 
-    tg_letter_free(letter);
-
-    return TG_CLOSED;
+    return rc;
 }
 
 int
@@ -267,9 +288,9 @@ tg_mail_progress(uint64_t number, uint64_t progress, uint64_t total,
                  ? tg_letter_new(0, text)
                  : NULL;
     old = letter;
-    rc = TG_CLOSED;
 
     tg_mail_lock();
+    rc = tg_mail_is_inherited(number) ? TG_BAD : TG_CLOSED;
     mail = tg_mail_find(number);
 
     if (tg_mail_refusal(mail, number) == NULL) {

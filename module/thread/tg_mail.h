@@ -115,20 +115,28 @@ void tg_mail_release(tg_mail_t *mail);
 /* Its call is over; 1: no reply had come until then. */
 int tg_mail_close(tg_mail_t *mail);
 
-/* For fork(): nobody is in the midst of something meanwhile. */
+/*
+ * The handlers of pthread_atfork(): no thread is in the midst of something
+ * meanwhile, and a child refuses what it says of calls that were open before.
+ */
 void tg_mail_lock(void);
 void tg_mail_unlock(void);
+void tg_mail_forked(void);
 
 /* --- any thread --- */
 
 /*
  * Copies a reply, all but its letter.  TG_OK; TG_NOMEM; TG_CLOSED: nobody
- * waits for it, *why says, static.
+ * waits for it; TG_BAD: this is a forked child, and the call is its parent's.
+ * *why then says so, static.
  */
 int tg_mail_reply(uint64_t number, const tg_mail_reply_t *reply,
                   const char **why);
 
-/* TG_OK or TG_CLOSED.  A message that is no text, or too long, is left out. */
+/*
+ * TG_OK, TG_CLOSED or TG_BAD, as above.  A message that is no text, or too
+ * long, is left out.
+ */
 int tg_mail_progress(uint64_t number, uint64_t progress, uint64_t total,
                      const char *message);
 int tg_mail_is_open(uint64_t number);

@@ -37,6 +37,9 @@ void host_add_all(void);
 /* One more, by name. */
 int host_add(const char *name);
 
+/* The newest call of the tool "held", which nobody answers. */
+extern toolgate_call_t host_held;
+
 /* --- host_do.c --- */
 
 /* A line that it was told. */

@@ -47,6 +47,31 @@ host_do_filter(char *names)
     host_done(toolgate_filter(host_server, host_is_among, all));
 }
 
+/*
+ * What a child says of its parent's call, and of a link: how many functions do
+ * not refuse that.
+ */
+static int
+host_child_answers(void)
+{
+    const char *data = "{}";
+    int n = 0;
+
+    n += toolgate_progress(host_held, 1, 2, NULL) != TOOLGATE_ERR_STATE;
+    n += toolgate_reply(host_held, "child", 5) != TOOLGATE_ERR_STATE;
+    n += toolgate_fail(host_held, NULL, "child") != TOOLGATE_ERR_STATE;
+    n += toolgate_fail_rpc(host_held, -1, "x", data) != TOOLGATE_ERR_STATE;
+    n += toolgate_is_wanted(host_held) != 0;
+    n += strstr(toolgate_error(), "fork") == NULL;
+
+    if (host_links[0] != NULL) {
+        n += toolgate_link_send(host_links[0], data, 2) != TOOLGATE_ERR_STATE;
+        toolgate_link_close(host_links[0]);
+    }
+
+    return n;
+}
+
 /* A child that lives until it is told to end; the parent says its pid. */
 static void
 host_do_fork(char *how)
@@ -67,6 +92,10 @@ host_do_fork(char *how)
 
     if (strcmp(how, "exit") == 0) {
         exit(0);
+    }
+
+    if (strcmp(how, "answer") == 0) {
+        _exit(host_child_answers());
     }
 
     if (strcmp(how, "free") == 0) {
@@ -226,6 +255,8 @@ host_do(char *line)
         host_do_cycles(rest);
     } else if (strcmp(line, "fork") == 0) {
         host_do_fork(rest);
+    } else if (strcmp(line, "answer") == 0) {
+        host_done(toolgate_reply(host_held, rest, strlen(rest)));
     } else if (strcmp(line, "client") == 0) {
         host_client_do(rest);
     } else if (strcmp(line, "exit") == 0) {

@@ -135,6 +135,16 @@ host_later(toolgate_call_t call, const char *arguments, size_t len, void *data)
     detached(host_thread, (void *) (uintptr_t) call);
 }
 
+toolgate_call_t host_held;
+
+/* Keeps the call for the command "answer". */
+static void
+host_hold(toolgate_call_t call, const char *arguments, size_t len, void *data)
+{
+    host_held = call;
+    host_say("held", "", 0);
+}
+
 static void
 host_stops(toolgate_call_t call, const char *arguments, size_t len, void *data)
 {
@@ -201,9 +211,13 @@ static const struct {
     toolgate_call_pt called;
     const void *data;
 } host_more[] = {
-    { "later", host_later, NULL },     { "raise", host_raise, NULL },
-    { "whole", host_arguments, NULL }, { "ten", host_large, "10000000" },
-    { "two", host_value, "two" },      { "typed", host_value, "{\"n\":\"x\"}" },
+    { "later", host_later, NULL },
+    { "raise", host_raise, NULL },
+    { "whole", host_arguments, NULL },
+    { "ten", host_large, "10000000" },
+    { "held", host_hold, NULL },
+    { "two", host_value, "two" },
+    { "typed", host_value, "{\"n\":\"x\"}" },
 };
 
 static void

@@ -39,6 +39,20 @@ for my $kind (@Toolgate::Host::KINDS) {
             'the client is served on';
     }
 
+    # A child has a copy of a call, and of a link: neither can be used there.
+    $host->do('tool held');
+    $host->do('link 0 open');
+    my $held = $client->request('tools/call', { name => 'held' });
+    $host->event(qr/^held/);
+    my $answerer = $host->do('fork answer');
+    is $host->event(qr/^child $answerer /), "child $answerer 0",
+        'reply, fail, progress and send are errors in a child, which says so';
+    $host->do('answer parent');
+    is text($client->reply($held)), 'parent', 'the parent answers';
+    $host->do('link 0 {"jsonrpc":"2.0","id":1,"method":"ping"}');
+    like $host->event(qr/^link 0 /), qr/"id":1/, 'its link works';
+    $host->do('link 0 close');
+
     # Who is not at a socket, but at pipes.
     my @pipes = map { fifo("$kind.$_") } qw(in out more err);
     $host->do('serve ' . join ' ', map { $_->{path} } @pipes[ 0, 1 ]);

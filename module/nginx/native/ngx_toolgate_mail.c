@@ -17,6 +17,14 @@ ngx_toolgate_mail_wake(void *host)
 tg_post_t *
 ngx_toolgate_mail_post(void)
 {
+    static ngx_uint_t is_known;
+
+    /* A child of a handler's answers none of this worker's calls. */
+    if (!is_known) {
+        (void) pthread_atfork(tg_mail_lock, tg_mail_unlock, tg_mail_forked);
+        is_known = 1;
+    }
+
     return &ngx_toolgate_mails;
 }
 
