@@ -1,5 +1,7 @@
 #include "runner/mcp/tg_exchange.h"
 
+#include "base/tg_json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -28,7 +30,8 @@ tg_exchange_type(tg_str_t value)
     return tg_exchange_is_word(value, "application/json") ? TG_EXCHANGE_JSON
            : tg_exchange_is_word(value, "text/event-stream")
                ? TG_EXCHANGE_EVENTS
-               : TG_EXCHANGE_OTHER;
+           : tg_exchange_is_word(value, "text/plain") ? TG_EXCHANGE_TEXT
+                                                      : TG_EXCHANGE_OTHER;
 }
 
 /* Visible characters of ASCII: what else there is could end a header. */
@@ -48,6 +51,18 @@ tg_exchange_take_session(tg_exchange_t *exchange, tg_str_t value)
     }
 }
 
+/* As much of it as a message may quote. */
+static void
+tg_exchange_quote(char *quoted, tg_str_t value)
+{
+    size_t len;
+
+    len = value.len < TG_EXCHANGE_QUOTED_MAX ? value.len
+                                             : TG_EXCHANGE_QUOTED_MAX - 1;
+    memcpy(quoted, value.data, len);
+    quoted[len] = '\0';
+}
+
 static void
 tg_exchange_on_header(void *ctx, tg_str_t name, tg_str_t value)
 {
@@ -59,6 +74,10 @@ tg_exchange_on_header(void *ctx, tg_str_t name, tg_str_t value)
         exchange->type = tg_exchange_type(value);
     } else if (tg_exchange_is_word(name, "mcp-session-id")) {
         tg_exchange_take_session(exchange, value);
+    } else if (tg_exchange_is_word(name, "retry-after")) {
+        tg_exchange_quote(exchange->retry_after, value);
+    } else if (tg_exchange_is_word(name, "www-authenticate")) {
+        tg_exchange_quote(exchange->authenticate, value);
     }
 }
 
@@ -131,6 +150,12 @@ tg_exchange_read_events(tg_exchange_t *exchange, const char *data, size_t len)
     {
         exchange->nresumed = 0;
 
+        /* The first event of the old transport; one is enough to know. */
+        if (exchange->is_old_probe) {
+            exchange->is_old_sse = tg_str_eq(event.type, TG_STR("endpoint"));
+            return -1;
+        }
+
         if (event.type.len == 0 || tg_str_eq(event.type, TG_STR("message"))) {
             tg_exchange_put(exchange, event.data);
         }
@@ -163,7 +188,7 @@ tg_exchange_on_body(void *ctx, const char *data, size_t len)
                                                         : TG_OK;
     }
 
-    max = tg_exchange_is_ok(exchange) && exchange->type == TG_EXCHANGE_JSON
+    max = tg_exchange_is_ok(exchange) && exchange->type != TG_EXCHANGE_OTHER
               ? exchange->max
               : TG_EXCHANGE_ERROR_MAX;
 
@@ -189,6 +214,42 @@ tg_exchange_resume(tg_exchange_t *exchange)
 
 /* --- its end --- */
 
+/*
+ * The message in a body of JSON.  Some servers put the mark of the byte order
+ * in front, which JSON has not, and some call it plain text.
+ */
+static tg_str_t
+tg_exchange_message(tg_exchange_t *exchange)
+{
+    tg_str_t text;
+
+    text = tg_buf_view(&exchange->text);
+
+    if (text.len >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0) {
+        tg_buf_drop(&exchange->text, 3);
+        text = tg_buf_view(&exchange->text);
+    }
+
+    if (exchange->type == TG_EXCHANGE_TEXT
+        && tg_json_check(text, NULL) == TG_OK) {
+        exchange->type = TG_EXCHANGE_JSON;
+    }
+
+    return exchange->type == TG_EXCHANGE_JSON ? text : TG_STR("");
+}
+
+/* Where a redirect leads to; what is secret in a URL stands in its query. */
+static void
+tg_exchange_take_redirect(tg_exchange_t *exchange, const char *redirect)
+{
+    exchange->is_redirect = redirect != NULL;
+
+    if (redirect != NULL) {
+        tg_exchange_quote(exchange->redirect,
+                          tg_str(redirect, strcspn(redirect, "?#")));
+    }
+}
+
 static void
 tg_exchange_on_done(void *ctx, const tg_http_end_t *end)
 {
@@ -198,11 +259,11 @@ tg_exchange_on_done(void *ctx, const tg_http_end_t *end)
     exchange->http = NULL;
     exchange->is_over = 1;
     exchange->was_sent = end->was_sent;
-    exchange->is_redirect = end->redirect != NULL;
+    tg_exchange_take_redirect(exchange, end->redirect);
 
     if (end->result == TG_HTTP_OK) {
-        if (tg_exchange_is_ok(exchange) && exchange->type == TG_EXCHANGE_JSON) {
-            tg_exchange_put(exchange, tg_buf_view(&exchange->text));
+        if (tg_exchange_is_ok(exchange)) {
+            tg_exchange_put(exchange, tg_exchange_message(exchange));
         }
 
     } else if (exchange->is_too_large) {
@@ -298,10 +359,13 @@ tg_exchange_rewind(tg_exchange_t *exchange)
     tg_sse_resume(&exchange->events);
     tg_buf_reset(&exchange->text, 0);
     exchange->status = 0;
-    exchange->type = TG_EXCHANGE_OTHER;
+    exchange->type = TG_EXCHANGE_TEXT;
     exchange->is_started = 0;
     exchange->is_over = 0;
     exchange->is_redirect = 0;
+    exchange->is_lost = 0;
+    exchange->retry_after[0] = '\0';
+    exchange->authenticate[0] = '\0';
     exchange->why[0] = '\0';
 }
 

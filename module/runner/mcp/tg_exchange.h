@@ -19,10 +19,13 @@
 #define TG_EXCHANGE_UNREAD 65536
 /* Characters of a session's id; what is longer is none. */
 #define TG_EXCHANGE_SESSION_MAX 1024
+/* Bytes of a header or a URL that a message quotes. */
+#define TG_EXCHANGE_QUOTED_MAX 256
 /* Bytes of the reason why there was no answer. */
 #define TG_EXCHANGE_WHY_MAX 256
 
 typedef enum {
+    TG_EXCHANGE_TEXT,  /* text/plain, or no type: maybe JSON after all */
     TG_EXCHANGE_OTHER, /* no content of MCP */
     TG_EXCHANGE_JSON,
     TG_EXCHANGE_EVENTS
@@ -50,7 +53,8 @@ struct tg_exchange_s {
     unsigned is_reply:1;   /* to a request of the server's */
     unsigned is_channel:1; /* what belongs to no request comes here */
     unsigned is_started:1;
-    unsigned is_resuming:1; /* by GET, from the last event on */
+    unsigned is_old_probe:1; /* a GET asks whether it is of the old transport */
+    unsigned is_resuming:1;  /* by GET, from the last event on */
 
     int status; /* 0: no head came */
     tg_exchange_type_t type;
@@ -59,6 +63,8 @@ struct tg_exchange_s {
     tg_buf_t in;   /* the messages that came, a line each */
     size_t seen;   /* bytes of in that the owner has looked at */
     char session_id[TG_EXCHANGE_SESSION_MAX + 1]; /* that it was given */
+    char retry_after[TG_EXCHANGE_QUOTED_MAX];     /* the header, or empty */
+    char authenticate[TG_EXCHANGE_QUOTED_MAX]; /* WWW-Authenticate, likewise */
 
     /* once it is over: */
     int is_over;
@@ -66,6 +72,9 @@ struct tg_exchange_s {
     int is_too_large;
     int is_crowded; /* all that is received holds too much memory */
     int is_redirect;
+    int is_old_sse; /* it is a server of HTTP+SSE, of 2024-11-05 */
+    int is_lost;    /* it says that it does not know the session */
+    char redirect[TG_EXCHANGE_QUOTED_MAX]; /* where to, without its query */
     int is_refused;                /* it could not be put into words of HTTP */
     char why[TG_EXCHANGE_WHY_MAX]; /* there was no (whole) answer; or empty */
 };

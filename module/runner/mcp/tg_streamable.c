@@ -112,6 +112,18 @@ tg_streamable_hear(tg_streamable_t *streamable, tg_exchange_t *exchange)
     size_t consumed;
     tg_buf_t in;
 
+    /* What comes in the place of an answer is for nobody: it is sent again. */
+    if (tg_streamable_says_lost(streamable, exchange,
+                                tg_str(exchange->in.data + exchange->seen,
+                                       exchange->in.len - exchange->seen)))
+    {
+        tg_buf_reset(&exchange->in, 0);
+        exchange->seen = 0;
+        exchange->is_lost = 1;
+        exchange->is_over = 1;
+        return;
+    }
+
     tg_streamable_look(streamable, exchange);
     in = exchange->in;
     tg_buf_init(&exchange->in, tg_alloc_libc());
@@ -147,6 +159,7 @@ tg_streamable_on_closed(uv_handle_t *handle)
 
     streamable = handle->data;
     streamable->is_open = 0;
+    tg_buf_deinit(&streamable->refusal);
     tg_instance_release(streamable->instance);
 }
 
@@ -363,6 +376,7 @@ tg_streamable_open(tg_instance_t *instance, tg_buf_t *why)
     streamable->instance = instance;
     streamable->source.run = tg_streamable_run;
     streamable->news = tg_streamable_on_news;
+    tg_buf_init(&streamable->refusal, tg_alloc_libc());
     streamable->is_open = 1;
     TAILQ_INIT(&streamable->exchanges);
     uv_timer_init(instance->timer.loop, &streamable->timer);

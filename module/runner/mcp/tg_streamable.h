@@ -15,6 +15,8 @@
  *
  *   tg_streamable_send.c  what is sent, and with which headers
  *   tg_streamable_end.c   how exchanges end
+ *   tg_streamable_lost.c  what is said of sessions that are over
+ *   tg_streamable_channel.c  the channel
  *   tg_streamable.c       the transport: what is heard, and when
  */
 #ifndef TG_STREAMABLE_H
@@ -41,6 +43,8 @@
 #define TG_STREAMABLE_NOTE_MS 30000
 /* For the end of a session, which nobody waits for longer. */
 #define TG_STREAMABLE_DELETE_MS 2000
+/* For the first event of a server that may be one of HTTP+SSE. */
+#define TG_STREAMABLE_PROBE_MS 2000
 /* A stream whose request has its answer ends by itself; or so long after. */
 #define TG_STREAMABLE_LINGER_MS 1000
 /* Before a stream is opened again; it doubles. */
@@ -80,6 +84,7 @@ typedef struct {
     int is_away; /* it could not be reached */
     int is_closing;
     char why[TG_EXCHANGE_WHY_MAX + 64]; /* it is lost, as explain has it */
+    tg_buf_t refusal; /* what it said to initialize, while it is probed */
 } tg_streamable_t;
 
 /* --- tg_streamable_send.c --- */
@@ -114,6 +119,25 @@ void tg_streamable_drop(tg_streamable_t *streamable, tg_exchange_t *exchange);
 
 /* One is over, and all that it said was heard; it may be gone then. */
 void tg_streamable_end(tg_streamable_t *streamable, tg_exchange_t *exchange);
+
+/* Begins another session after one with this number; says whether it does. */
+int tg_streamable_renew(tg_streamable_t *streamable, unsigned session);
+
+/* --- tg_streamable_lost.c --- */
+
+/* Does a status say that the session is over, or does what came with it? */
+int tg_streamable_is_unknown(const tg_streamable_t *streamable,
+                             const tg_exchange_t *exchange);
+
+/* Does a message that came in the place of an answer say so? */
+int tg_streamable_says_lost(const tg_streamable_t *streamable,
+                            const tg_exchange_t *exchange, tg_str_t line);
+
+/* --- tg_streamable_channel.c --- */
+
+/* The channel has ended: it is opened again, or there is none. */
+void tg_streamable_end_channel(tg_streamable_t *streamable,
+                               tg_exchange_t *exchange);
 
 /* Has the channel been opened, or is it time to? */
 void tg_streamable_see_channel(tg_streamable_t *streamable);

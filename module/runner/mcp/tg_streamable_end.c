@@ -43,6 +43,17 @@ tg_streamable_answer(tg_streamable_t *streamable, const tg_exchange_t *exchange,
     tg_buf_deinit(&line);
 }
 
+/* A header that says what to do, if there is one. */
+static void
+tg_streamable_put_quoted(tg_buf_t *text, const char *name, const char *value)
+{
+    if (value[0] != '\0') {
+        tg_buf_printf(text, " (%s: ", name);
+        tg_utf8_put_visible(text, tg_str_c(value), 1);
+        tg_buf_char(text, ')');
+    }
+}
+
 /* What the server said instead, for people. */
 static void
 tg_streamable_put_status(tg_buf_t *text, const tg_exchange_t *exchange)
@@ -50,10 +61,13 @@ tg_streamable_put_status(tg_buf_t *text, const tg_exchange_t *exchange)
     tg_str_t head;
 
     tg_buf_printf(text, "it answered with status %d", exchange->status);
+    tg_streamable_put_quoted(text, "Retry-After", exchange->retry_after);
+    tg_streamable_put_quoted(text, "WWW-Authenticate", exchange->authenticate);
 
     if (exchange->is_redirect) {
         tg_buf_text(text, ", a redirect, which is not followed; write the URL "
-                          "that it leads to");
+                          "that it leads to: ");
+        tg_utf8_put_visible(text, tg_str_c(exchange->redirect), 1);
         return;
     }
 
@@ -92,6 +106,26 @@ tg_streamable_put_error(tg_buf_t *error, tg_str_t text)
     tg_buf_char(error, '}');
 }
 
+/* The server's own error, with what its headers say to do. */
+static void
+tg_streamable_add_quoted(const tg_exchange_t *exchange, tg_str_t raw,
+                         tg_buf_t *text, tg_buf_t *error)
+{
+    static const char *const replaced[] = { "message", NULL };
+    tg_str_t message;
+
+    if (tg_json_has(raw, TG_STR("message"), TG_JSON_STRING, &message)) {
+        tg_json_put_decoded(text, tg_json_body(message));
+    }
+
+    tg_streamable_put_quoted(text, "Retry-After", exchange->retry_after);
+    tg_streamable_put_quoted(text, "WWW-Authenticate", exchange->authenticate);
+    tg_buf_text(error, "{\"message\":");
+    tg_json_put_string(error, tg_buf_view(text));
+    tg_json_put_others(error, raw, replaced);
+    tg_buf_char(error, '}');
+}
+
 static void
 tg_streamable_say_status(tg_streamable_t *streamable,
                          const tg_exchange_t *exchange)
@@ -107,6 +141,12 @@ tg_streamable_say_status(tg_streamable_t *streamable,
         tg_streamable_put_status(&text, exchange);
         tg_streamable_put_error(&error, tg_buf_view(&text));
         raw = tg_buf_view(&error);
+
+    } else if (exchange->retry_after[0] != '\0'
+               || exchange->authenticate[0] != '\0')
+    {
+        tg_streamable_add_quoted(exchange, raw, &text, &error);
+        raw = tg_buf_view(&error);
     }
 
     if (!tg_buf_failed(&text) && !tg_buf_failed(&error)) {
@@ -118,27 +158,6 @@ tg_streamable_say_status(tg_streamable_t *streamable,
 }
 
 /* --- the end of an exchange --- */
-
-/* A session that is over: other servers than those of the SDK say it so. */
-static int
-tg_streamable_is_unknown(const tg_streamable_t *streamable,
-                         const tg_exchange_t *exchange)
-{
-    tg_str_t text;
-
-    if (streamable->session_id[0] == '\0'
-        && exchange->session == streamable->session)
-    {
-        return 0;
-    }
-
-    text = tg_buf_view(&exchange->text);
-
-    return exchange->status == 404
-           || (exchange->status == 400
-               && (memmem(text.data, text.len, "session", 7) != NULL
-                   || memmem(text.data, text.len, "Session", 7) != NULL));
-}
 
 /* Is it a request of the client's own, such as for the list? */
 static int
@@ -176,7 +195,7 @@ tg_streamable_forget(tg_streamable_t *streamable)
 }
 
 /* Begins another session; says whether it does. */
-static int
+int
 tg_streamable_renew(tg_streamable_t *streamable, unsigned session)
 {
     tg_instance_t *instance;
@@ -221,7 +240,10 @@ tg_streamable_fail(tg_streamable_t *streamable, const tg_exchange_t *exchange,
         return;
     }
 
-    if (instance->state == TG_INSTANCE_STARTING && exchange->status == 0) {
+    /* Some older servers close the connection at a method they do not know. */
+    if (instance->state == TG_INSTANCE_STARTING && exchange->status == 0
+        && !(exchange->was_sent && instance->client.state == TG_MCP_PROBING))
+    {
         (void) snprintf(streamable->why, sizeof(streamable->why), " %.*s",
                         (int) text.len, text.data);
         tg_instance_lost(instance);
@@ -290,6 +312,8 @@ tg_streamable_put_why(const tg_streamable_t *streamable,
     tg_buf_printf(text, "gave no whole answer (%s)",
                   exchange->why[0] != '\0' ? exchange->why
                   : exchange->type == TG_EXCHANGE_OTHER
+                          || (exchange->type == TG_EXCHANGE_TEXT
+                              && exchange->text.len != 0)
                       ? "what it said is no message of MCP"
                       : "it ended without one");
 
@@ -299,18 +323,43 @@ tg_streamable_put_why(const tg_streamable_t *streamable,
     }
 }
 
-/* A request got a status that is no answer. */
+/*
+ * Nobody knows whether the session is still there, as something else than an
+ * answer came.  The next call begins in another one.
+ */
+static void
+tg_streamable_doubt(tg_streamable_t *streamable, const tg_exchange_t *exchange,
+                    int is_own)
+{
+    if (!is_own && !streamable->is_closing && streamable->session_id[0] != '\0'
+        && exchange->status != 0 && exchange->status != 429
+        && !exchange->is_too_large)
+    {
+        (void) tg_streamable_renew(streamable, exchange->session);
+    }
+}
+
+/* A request got a status that is no answer, or an error about its session. */
 static void
 tg_streamable_end_refused(tg_streamable_t *streamable,
                           const tg_exchange_t *exchange)
 {
-    if (tg_streamable_is_unknown(streamable, exchange)
-        && !tg_streamable_is_own(streamable, exchange)
+    int is_own, is_answer;
+
+    is_own = tg_streamable_is_own(streamable, exchange);
+
+    if (tg_streamable_is_unknown(streamable, exchange) && !is_own
         && tg_streamable_renew(streamable, exchange->session))
     {
         tg_instance_again(streamable->instance, exchange->request);
-    } else {
-        tg_streamable_say_status(streamable, exchange);
+        return;
+    }
+
+    is_answer = tg_streamable_error(exchange).data != NULL;
+    tg_streamable_say_status(streamable, exchange);
+
+    if (!is_answer) {
+        tg_streamable_doubt(streamable, exchange, is_own);
     }
 }
 
@@ -330,17 +379,74 @@ tg_streamable_end_resumed(tg_streamable_t *streamable, tg_exchange_t *exchange)
                     exchange->status);
 }
 
+/*
+ * Initialize was refused, not by MCP: servers of the old transport HTTP+SSE do
+ * so, and answer a GET with an event of their own.  Returns whether it is
+ * asked.
+ */
+static int
+tg_streamable_probe_old(tg_streamable_t *streamable, tg_exchange_t *exchange)
+{
+    tg_buf_t *refusal;
+
+    if (!exchange->is_hello || exchange->is_old_probe || exchange->is_redirect
+        || exchange->status < 400 || exchange->status >= 500
+        || exchange->status == 401
+        || tg_streamable_error(exchange).data != NULL)
+    {
+        return 0;
+    }
+
+    refusal = &streamable->refusal;
+    tg_buf_truncate(refusal, 0);
+    tg_streamable_put_status(refusal, exchange);
+    exchange->is_old_probe = 1;
+    exchange->is_resuming = 1;
+    streamable->nrequests--;
+    tg_exchange_rewind(exchange);
+
+    return 1;
+}
+
+static void
+tg_streamable_end_probe(tg_streamable_t *streamable,
+                        const tg_exchange_t *exchange)
+{
+    tg_buf_t error;
+
+    tg_buf_init(&error, tg_alloc_libc());
+    tg_streamable_put_error(
+        &error, exchange->is_old_sse
+                    ? TG_STR("it is a server of the old transport HTTP+SSE "
+                             "(2024-11-05), which is not supported; use its "
+                             "URL for Streamable HTTP, often /mcp instead of "
+                             "/sse")
+                    : tg_buf_view(&streamable->refusal));
+
+    if (!tg_buf_failed(&error)) {
+        tg_streamable_answer(streamable, exchange, tg_buf_view(&error));
+    }
+
+    tg_buf_deinit(&error);
+}
+
 static void
 tg_streamable_end_request(tg_streamable_t *streamable, tg_exchange_t *exchange)
 {
     tg_buf_t text;
+    int is_own;
 
     if (tg_caller_tag(&streamable->instance->caller, exchange->request) == NULL)
     {
         return;
     }
 
-    if (exchange->status >= 300) {
+    if (exchange->is_old_probe) {
+        tg_streamable_end_probe(streamable, exchange);
+        return;
+    }
+
+    if (exchange->status >= 300 || exchange->is_lost) {
         if (!exchange->is_resuming
             || tg_streamable_is_own(streamable, exchange)) {
             tg_streamable_end_refused(streamable, exchange);
@@ -353,11 +459,16 @@ tg_streamable_end_request(tg_streamable_t *streamable, tg_exchange_t *exchange)
     streamable->is_away = exchange->status == 0 && !exchange->was_sent;
     tg_buf_init(&text, tg_alloc_libc());
     tg_streamable_put_why(streamable, exchange, &text);
+    is_own = tg_streamable_is_own(streamable, exchange);
     tg_streamable_fail(streamable, exchange,
                        exchange->is_refused ? TG_FAILURE_PROGRAM
                                             : TG_FAILURE_LOST,
                        tg_buf_view(&text));
     tg_buf_deinit(&text);
+
+    if (exchange->type == TG_EXCHANGE_JSON) {
+        tg_streamable_doubt(streamable, exchange, is_own);
+    }
 }
 
 /* What is no request was taken, or not. */
@@ -391,118 +502,6 @@ tg_streamable_end_note(tg_streamable_t *streamable, tg_exchange_t *exchange)
     tg_buf_deinit(&text);
 }
 
-/* --- the channel --- */
-
-/* The channel is open; what changed while it was not, is asked. */
-static void
-tg_streamable_channel_opened(tg_streamable_t *streamable)
-{
-    tg_instance_t *instance;
-    tg_channel_t *channel;
-
-    instance = streamable->instance;
-    channel = &streamable->channel;
-    channel->opened_at = tg_streamable_now(streamable);
-
-    if (channel->nopened++ != 0
-        && tg_mcp_client_list(&instance->client, channel->opened_at) != TG_OK)
-    {
-        instance->ops->event(instance, TG_MCP_FAILED);
-    }
-}
-
-/* How long until it is opened again: longer, the shorter it was there. */
-static uint64_t
-tg_streamable_channel_wait(tg_streamable_t *streamable)
-{
-    tg_channel_t *channel;
-    uint64_t now;
-
-    channel = &streamable->channel;
-    now = tg_streamable_now(streamable);
-
-    if (channel->delay == 0
-        || (channel->opened_at != 0
-            && now - channel->opened_at >= TG_STREAMABLE_LIVED_MS))
-    {
-        channel->delay = TG_STREAMABLE_RETRY_MIN;
-    } else if (channel->delay < TG_STREAMABLE_RETRY_MAX / 2) {
-        channel->delay *= 2;
-    } else {
-        channel->delay = TG_STREAMABLE_RETRY_MAX;
-    }
-
-    return now + channel->delay;
-}
-
-/*
- * It has ended.  Servers that have none say so by all kinds of status; one
- * that had it may not know the session any more.
- */
-static void
-tg_streamable_end_channel(tg_streamable_t *streamable, tg_exchange_t *exchange)
-{
-    tg_channel_t *channel;
-
-    channel = &streamable->channel;
-
-    if (exchange->status >= 300 && exchange->status < 500
-        && exchange->status != 429)
-    {
-        if (channel->nopened != 0 && exchange->request == 0
-            && tg_streamable_is_unknown(streamable, exchange))
-        {
-            (void) tg_streamable_renew(streamable, exchange->session);
-        }
-
-    } else if (exchange->request != 0) {
-        (void) tg_caller_forget(&streamable->instance->caller,
-                                exchange->request);
-        channel->due = channel->nopened != 0
-                           ? tg_streamable_channel_wait(streamable)
-                           : 0;
-
-    } else if (!tg_exchange_is_ok(exchange)
-               || exchange->type == TG_EXCHANGE_EVENTS) {
-        exchange->due = tg_streamable_channel_wait(streamable);
-        channel->opened_at = 0;
-        tg_exchange_rewind(exchange);
-        return;
-    }
-
-    if (channel->exchange == exchange) {
-        tg_streamable_drop(streamable, exchange);
-    }
-}
-
-void
-tg_streamable_see_channel(tg_streamable_t *streamable)
-{
-    tg_channel_t *channel;
-
-    channel = &streamable->channel;
-
-    if (channel->exchange != NULL && channel->opened_at == 0
-        && channel->exchange->type == TG_EXCHANGE_EVENTS
-        && tg_exchange_is_ok(channel->exchange))
-    {
-        tg_streamable_channel_opened(streamable);
-    }
-
-    if (!streamable->is_closing && channel->due != 0
-        && channel->due <= tg_streamable_now(streamable))
-    {
-        channel->due = 0;
-
-        if (streamable->instance->client.is_modern
-            && tg_mcp_client_listen(&streamable->instance->client) != TG_OK)
-        {
-            streamable->instance->ops->event(streamable->instance,
-                                             TG_MCP_FAILED);
-        }
-    }
-}
-
 void
 tg_streamable_end(tg_streamable_t *streamable, tg_exchange_t *exchange)
 {
@@ -521,7 +520,8 @@ tg_streamable_end(tg_streamable_t *streamable, tg_exchange_t *exchange)
     if (exchange->request != 0
         && tg_caller_tag(&streamable->instance->caller, exchange->request)
                != NULL
-        && tg_streamable_resume(streamable, exchange))
+        && (tg_streamable_resume(streamable, exchange)
+            || tg_streamable_probe_old(streamable, exchange)))
     {
         return;
     }

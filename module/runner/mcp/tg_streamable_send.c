@@ -187,8 +187,11 @@ tg_streamable_begin(tg_streamable_t *streamable, tg_exchange_t *exchange,
     } else {
         request = tg_streamable_request(url, method, list);
 
-        if (request.timeout_ms == 0 && exchange->request == 0
-            && !exchange->is_channel) {
+        if (exchange->is_old_probe) {
+            request.timeout_ms = TG_STREAMABLE_PROBE_MS;
+        } else if (request.timeout_ms == 0 && exchange->request == 0
+                   && !exchange->is_channel)
+        {
             request.timeout_ms = TG_STREAMABLE_NOTE_MS;
         }
 

@@ -1,0 +1,151 @@
+/*
+ * What servers say of a session that they do not know (any more): the
+ * specification has status 404, but many say it in words, with another status,
+ * or as an error of JSON-RPC within a 200.
+ */
+#include "core/tg_rpc.h"
+#include "runner/mcp/tg_server.h"
+
+#include <strings.h>
+
+/* As several SDKs have it. */
+#define TG_STREAMABLE_NO_SESSION (-32001)
+/* Bytes of a text that are searched for words. */
+#define TG_STREAMABLE_WORDS_MAX 4096
+
+static int
+tg_streamable_has_word(tg_str_t text, const char *word)
+{
+    size_t i, len;
+
+    len = strlen(word);
+
+    for (i = 0; i + len <= text.len && i < TG_STREAMABLE_WORDS_MAX; i++) {
+        if (strncasecmp(text.data + i, word, len) == 0) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static int
+tg_streamable_has_any(tg_str_t text, const char *const *words)
+{
+    for (; *words != NULL && !tg_streamable_has_word(text, *words); words++) {
+        /* void */
+    }
+
+    return *words != NULL;
+}
+
+/* Does a text say that a session is unknown, or has not begun? */
+static int
+tg_streamable_tells_lost(tg_str_t text)
+{
+    static const char *const unknown[] = {
+        "not found", "unknown",        "invalid",  "expired",    "no valid",
+        "missing",   "not exist",      "no such",  "terminated", "closed",
+        "required",  "no longer",      "inactive", "not active", "ended",
+        "no active", "not recognized", "stale",    "timed out",  NULL
+    };
+    static const char *const unbegun[] = { "not initialized",
+                                           "not been initialized",
+                                           "uninitialized",
+                                           "not initialised",
+                                           "initialize first",
+                                           "before initialization",
+                                           NULL };
+
+    return tg_streamable_has_any(text, unbegun)
+           || (tg_streamable_has_word(text, "session")
+               && tg_streamable_has_any(text, unknown));
+}
+
+int
+tg_streamable_is_unknown(const tg_streamable_t *streamable,
+                         const tg_exchange_t *exchange)
+{
+    tg_str_t text;
+
+    if (exchange->is_lost) {
+        return 1;
+    }
+
+    text = tg_buf_view(&exchange->text);
+
+    if (exchange->status == 404) {
+        return streamable->session_id[0] != '\0'
+               || exchange->session != streamable->session
+               || tg_streamable_tells_lost(text);
+    }
+
+    if (exchange->status == 400 && streamable->session_id[0] != '\0'
+        && tg_streamable_has_word(text, "session"))
+    {
+        return 1;
+    }
+
+    return exchange->status >= 400 && exchange->status != 429
+           && tg_streamable_tells_lost(text);
+}
+
+/*
+ * An error with the id of the request may be the tool's own: then it must say
+ * so in words, and with a code that the tool's own errors rarely have.
+ */
+static int
+tg_streamable_is_lost_error(const tg_exchange_t *exchange,
+                            const tg_message_t *message)
+{
+    tg_str_t raw, text;
+    int64_t code, id;
+    int is_own;
+
+    code = 0;
+
+    if (tg_json_get(message->error, TG_STR("code"), &raw) != TG_OK
+        || tg_json_int64(raw, &code) != TG_OK)
+    {
+        return 0;
+    }
+
+    text = tg_json_has(message->error, TG_STR("message"), TG_JSON_STRING, &raw)
+               ? tg_json_body(raw)
+               : TG_STR("");
+    is_own = tg_json_int64(message->id, &id) == TG_OK
+             && (uint64_t) id == exchange->request;
+
+    if (!is_own) {
+        return code == TG_STREAMABLE_NO_SESSION
+               || tg_streamable_tells_lost(text);
+    }
+
+    return (code == TG_STREAMABLE_NO_SESSION || code == -32000
+            || code == TG_RPC_REQUEST)
+           && tg_streamable_tells_lost(text);
+}
+
+int
+tg_streamable_says_lost(const tg_streamable_t *streamable,
+                        const tg_exchange_t *exchange, tg_str_t line)
+{
+    tg_message_t message;
+
+    /* Before the handshake there is no session that could be lost. */
+    if (exchange->request == 0 || exchange->is_hello || exchange->is_resuming
+        || streamable->instance->client.is_modern
+        || streamable->instance->state != TG_INSTANCE_READY
+        || memmem(line.data, line.len, "\"error\"", 7) == NULL)
+    {
+        return 0;
+    }
+
+    return tg_message_parse(&message, line) == TG_OK
+           && message.method.data == NULL
+           && tg_json_type(message.error) == TG_JSON_OBJECT
+           && (message.id.data == NULL
+               || tg_json_type(message.id) == TG_JSON_NULL
+               || tg_json_type(message.id) == TG_JSON_NUMBER)
+           && tg_streamable_is_lost_error(exchange, &message);
+}

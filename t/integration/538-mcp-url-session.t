@@ -1,0 +1,210 @@
+#!/usr/bin/perl
+# MCP servers by URL that say in unusual ways that a session is over, and
+# those that are unusual from the beginning: a session begins anew and the call
+# is sent once more, or the message says what to do.
+
+use Toolgate::Test;
+use Toolgate::Guard;
+
+use IO::Select;
+use IO::Socket::INET;
+use JSON::PP ();
+use POSIX ();
+
+my $tg = Toolgate::Test->new(workers => 1);
+my $json = JSON::PP->new->canonical->utf8;
+
+# How a server says that it does not know a session: status, and body.
+my %lost = (
+    words => [ 400, '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,'
+            . '"message":"Bad Request: Server not initialized"}}' ],
+    gone         => [ 404, 'Session not found' ],
+    unauthorized => [ 401, '{"error":"Invalid or expired session ID"}' ],
+    unavailable  => [ 503, '{"error":"Unknown session"}' ],
+    internal     => [ 500, 'no valid session' ],
+    null         => [ 200, '{"jsonrpc":"2.0","id":null,"error":{'
+            . '"code":-32001,"message":"nope"}}' ],
+    absent => [ 200, '{"jsonrpc":"2.0","error":{"code":-32600,'
+            . '"message":"The session has expired"}}' ],
+    own => [ 200, '{"jsonrpc":"2.0","id":ID,"error":{"code":-32001,'
+            . '"message":"Session not found"}}' ],
+    events => [ 200, "data: {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{"
+            . "\"code\":-32001,\"message\":\"Session not found\"}}\n\n",
+        'text/event-stream' ],
+);
+
+# What other servers do: at a request of MCP, by its method.
+my %other = (
+    # closes the connection at a method that it does not know
+    closes => { 'server/discover' => sub { } },
+    mark   => { all => sub { return (200, "\xef\xbb\xbf$_[1]") } },
+    plain  => { all => sub { return (200, $_[1], 'text/plain') } },
+    typeless => { all => sub { return (200, $_[1], '') } },
+    doubtful => { 'tools/call' => sub {
+        return (500, 'Oops') if !$_[0]{again}++;
+        return (200, $_[1]);
+    } },
+    limited => { 'tools/call' => sub {
+        return (429, 'slow down', 'text/plain', 'Retry-After: 77');
+    } },
+    locked => { all => sub {
+        return (401, '{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,'
+            . '"message":"who are you"}}', 'application/json',
+            'WWW-Authenticate: Bearer realm="there"');
+    } },
+    moved => { all => sub {
+        return (308, '', '', 'Location: http://127.0.0.1:1/there?key=secret');
+    } },
+    old => {
+        all => sub { return (404, 'Not Found', 'text/plain') },
+        GET => sub {
+            return (200, "event: endpoint\ndata: /messages?session=1\n\n",
+                'text/event-stream');
+        },
+    },
+);
+
+my %result = (
+    initialize => sub {
+        return { protocolVersion => '2025-06-18', capabilities => {},
+            serverInfo => { name => 'x', version => '1' } };
+    },
+    'tools/list' => sub {
+        return { tools => [
+            { name => 'one', inputSchema => { type => 'object' } } ] };
+    },
+    'tools/call' => sub {
+        return { content => [ { type => 'text', text => "n$_[0]" } ] };
+    },
+);
+
+sub respond {
+    my ($socket, $status, $body, $type, @more) = @_;
+    my @head = ("HTTP/1.1 $status X", 'Content-Length: ' . length $body,
+        length $type ? "Content-Type: $type" : (), @more);
+    print {$socket} join "\r\n", @head, '', $body;
+}
+
+# One request; returns whether the connection stays open.
+sub answer {
+    my ($socket, $state, $lost, $other) = @_;
+    my $head = '';
+    while ($head !~ /\r\n\r\n/) {
+        sysread $socket, $head, 1, length $head or return 0;
+    }
+    my ($size) = $head =~ /^content-length: (\d+)/mi;
+    my $body = '';
+    while (length $body < ($size // 0)) {
+        sysread $socket, $body, $size - length $body, length $body
+            or return 0;
+    }
+    my ($http) = $head =~ /^(\w+)/;
+    if ($http ne 'POST') {
+        my $get = $other && $other->{GET};
+        respond($socket, $get ? $get->() : (405, '', ''));
+        return 1;
+    }
+    my $message = $json->decode($body);
+    my $method = $message->{method};
+    my $id = $message->{id};
+    my ($session) = $head =~ /^mcp-session-id: (\S+)/mi;
+    my @more;
+    if ($method eq 'initialize') {
+        $state->{session} = 's' . ++$state->{sessions};
+        @more = ("Mcp-Session-Id: $state->{session}");
+    } elsif ($lost && ($session // '') ne ($state->{session} // '-')) {
+        my ($status, $text, $type) = @$lost;
+        $text =~ s/ID/$id/;
+        respond($socket, $status, $text, $type // 'application/json');
+        return 1;
+    }
+    if (!defined $id) {
+        respond($socket, 202, '', '');
+        return 1;
+    }
+    $state->{$method}++;
+    my $make = $result{$method};
+    my $reply = $json->encode({ jsonrpc => '2.0', id => $id,
+        $make ? (result => $make->($state->{'tools/call'}))
+        : (error => { code => -32601, message => 'no' }) });
+    my $how = $other && ($other->{$method} // $other->{all});
+    my @said = $how ? $how->($state, $reply) : (200, $reply);
+    return 0 if !@said;
+    $said[1] =~ s/ID/$id/;
+    respond($socket, @said == 2 ? (@said, 'application/json') : @said, @more);
+    # It has forgotten the session, as by a restart.
+    $state->{session} = undef if $lost && $method eq 'tools/call';
+    return 1;
+}
+
+# A process for each, one connection after the other; how it ends says how
+# often a method came.
+my %port;
+sub serve {
+    my ($name) = @_;
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 64)
+        or die "listen: $!";
+    my $pid = fork // die "fork: $!";
+    $port{$name} = $socket->sockport;
+    return $pid if $pid;
+    Toolgate::Guard::die_with_parent();
+    $SIG{$_} = 'DEFAULT' for qw(TERM INT ALRM);
+    $SIG{PIPE} = 'IGNORE';
+    my (%state, @open);
+    my $select = IO::Select->new($socket);
+    while (1) {
+        for my $ready ($select->can_read) {
+            if ($ready == $socket) {
+                $select->add(scalar $socket->accept);
+            } elsif (!eval { answer($ready, \%state, $lost{$name},
+                $other{$name}) }) {
+                $select->remove($ready);
+                close $ready;
+            }
+        }
+    }
+}
+
+my @pids = map { serve($_) } sort keys %lost, sort keys %other;
+
+$tg->allow_log(qr/(?:locked|moved|old) could not be started/);
+$tg->conf(join '', map {
+    "mcp_server $_ { url http://127.0.0.1:$port{$_}/mcp; }\n"
+} keys %port)->start;
+my $client = $tg->connect;
+
+sub call {
+    my ($name) = @_;
+    return text_of($client->call_tool("${name}_one"));
+}
+
+my %listed;
+wait_for {
+    %listed = map { $_->{name} => 1 }
+        @{ $client->rpc('tools/list')->{result}{tools} };
+    keys %listed == keys(%port) - 3;
+} 'the lists of those that have one';
+
+for my $name (sort keys %lost) {
+    is call($name), 'n1', "$name: a call";
+    is call($name), 'n2', "$name: one in a session that is over is sent again";
+    is call($name), 'n3', "$name: and the next";
+}
+is call($_), 'n1', "$_: a call" for qw(closes mark plain typeless);
+like call('doubtful'), qr/status 500: Oops/, 'what is no answer is told';
+is call('doubtful'), 'n2', 'and the next call is answered';
+like call('limited'), qr/status 429 \(Retry-After: 77\): slow down/,
+    'when to ask again';
+for my $case (
+    [ locked => qr/who are you \(WWW-Authenticate: Bearer realm=/ ],
+    [ moved  => qr{a redirect, .*: http://127\.0\.0\.1:1/there(?!\?)} ],
+    [ old    => qr/a server of the old transport HTTP\+SSE/ ],
+) {
+    my ($name, $wanted) = @$case;
+    $tg->wait_log(qr/$name could not be started: .*$wanted/);
+    pass "$name: what to do is said";
+}
+
+kill TERM => @pids;
+waitpid $_, 0 for @pids;
+done_testing;
