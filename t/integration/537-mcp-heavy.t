@@ -56,7 +56,8 @@ like text_of($client->call_tool('far_params', { n => 'x' })),
 unlike text_of($client->call_tool('far_heavy7', { p2 => 'x' })), qr{^/p},
     'a heavy one is passed on';
 my %unchecked;
-wait_for { %unchecked = unchecked(); keys %unchecked == 31 } 'all schemas to be tried';
+wait_for { %unchecked = unchecked(); keys %unchecked == 31 }
+'all schemas to be tried';
 is $unchecked{far_heavy7}, 'inputSchema: compiling it takes too many steps',
     'status says why';
 like $unchecked{far_result}, qr{^outputSchema: /properties/n/pattern: },

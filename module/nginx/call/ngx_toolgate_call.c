@@ -253,8 +253,7 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
         return;
     }
 
-    if (call->tool->is_uncompiled && ngx_toolgate_check_compile(call) != NGX_OK)
-    {
+    if (ngx_toolgate_check_compile(call) != NGX_OK) {
         return;
     }
 

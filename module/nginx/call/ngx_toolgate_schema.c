@@ -241,6 +241,10 @@ ngx_toolgate_check_compile(ngx_toolgate_call_t *call)
     tg_peer_t *peer;
     uint64_t steps;
 
+    if (!call->tool->is_uncompiled) {
+        return NGX_OK;
+    }
+
     peer = &call->front->peer;
 
     if (peer->work >= TG_SCHEMA_STEPS_FEW) {
