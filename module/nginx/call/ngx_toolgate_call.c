@@ -253,12 +253,8 @@ ngx_toolgate_call_start(void *host, tg_peer_t *peer, tg_request_t *request)
         return;
     }
 
-    if (ngx_toolgate_check_compile(call) != NGX_OK) {
+    if (ngx_toolgate_check_prepare(call) != NGX_OK) {
         return;
-    }
-
-    if (call->tool->output_schema != NULL) {
-        call->output_schema = tg_schema_hold(call->tool->output_schema);
     }
 
     if (ngx_toolgate_is_fit(call, request) && ngx_toolgate_is_due(call)) {

@@ -479,10 +479,11 @@ ngx_int_t ngx_toolgate_rate(ngx_toolgate_call_t *call, u_char *text,
                             size_t size);
 
 /*
- * Compiles the schemas of an imported tool at its first call.  NGX_ERROR: the
- * frame has compiled enough, and the call was answered.
+ * Compiles the schemas of an imported tool at its first call, and holds that
+ * of the output.  NGX_ERROR: the frame has compiled enough, and the call was
+ * answered.
  */
-ngx_int_t ngx_toolgate_check_compile(ngx_toolgate_call_t *call);
+ngx_int_t ngx_toolgate_check_prepare(ngx_toolgate_call_t *call);
 
 /* As tg_fit_arguments(), of the call's tool. */
 int ngx_toolgate_check_arguments(ngx_toolgate_call_t *call,

@@ -235,15 +235,12 @@ ngx_toolgate_compile_imported(ngx_toolgate_tool_t *tool)
     return steps;
 }
 
-ngx_int_t
+/* NGX_ERROR: the call was answered. */
+static ngx_int_t
 ngx_toolgate_check_compile(ngx_toolgate_call_t *call)
 {
     tg_peer_t *peer;
     uint64_t steps;
-
-    if (!call->tool->is_uncompiled) {
-        return NGX_OK;
-    }
 
     peer = &call->front->peer;
 
@@ -259,6 +256,21 @@ ngx_toolgate_check_compile(ngx_toolgate_call_t *call)
     steps = ngx_toolgate_compile_imported(call->tool);
     peer->work += steps / NGX_TOOLGATE_IMPORTED_PART;
     call->front->steps += steps;
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_check_prepare(ngx_toolgate_call_t *call)
+{
+    if (call->tool->is_uncompiled && ngx_toolgate_check_compile(call) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (call->tool->output_schema != NULL) {
+        call->output_schema = tg_schema_hold(call->tool->output_schema);
+    }
 
     return NGX_OK;
 }
