@@ -37,13 +37,13 @@ tg_bridge_quit(tg_bridge_t *bridge, int code)
     int i;
 
     /* What is written last may fail, too. */
+    bridge->code = bridge->code != 0 ? bridge->code : code;
+
     if (bridge->is_quitting) {
-        bridge->code = bridge->code != 0 ? bridge->code : code;
         return;
     }
 
     bridge->is_quitting = 1;
-    bridge->code = code;
 
     for (i = 0; i < TG_TIMERS; i++) {
         tg_bridge_timer_stop(bridge, (tg_bridge_timer_t) i);

@@ -66,6 +66,11 @@
 #define TG_BRIDGE_QUIT 500
 /* Requests before the end of stdin have this many ms to be answered. */
 #define TG_BRIDGE_DRAIN 5000
+/*
+ * An agent that starts has this many ms for its first request after a runner
+ * has gone or refused the bridge: the answer says why.  Then TG_BRIDGE_QUIT.
+ */
+#define TG_BRIDGE_REFUSE 5000
 
 typedef struct tg_bridge_s tg_bridge_t;
 
@@ -105,6 +110,7 @@ typedef enum {
     TG_TIMER_WATCH,
     TG_TIMER_QUIT,
     TG_TIMER_DRAIN,
+    TG_TIMER_REFUSE,
     TG_TIMERS
 } tg_bridge_timer_t;
 
@@ -128,6 +134,7 @@ struct tg_bridge_s {
     unsigned has_listed:1;  /* the agent asked for the list */
     unsigned is_listed:1;   /* its list is here, or it has none */
     unsigned is_ended:1;    /* the runner sent shutdown (relay) */
+    unsigned is_settled:1;  /* the agent wrote something after its handshake */
 
     tg_uv_conn_t agent;
     tg_peer_t peer;
@@ -229,6 +236,8 @@ void tg_parent_missing(tg_bridge_t *bridge);
 void tg_parent_silent(tg_bridge_t *bridge);
 /* The bridge goes. */
 void tg_parent_leave(tg_bridge_t *bridge);
+/* Quits: the agent was told why the runner is gone, or did not ask. */
+void tg_parent_on_refuse_timeout(tg_bridge_t *bridge);
 
 /* --- tg_bridge_request.c --- */
 

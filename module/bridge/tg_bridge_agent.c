@@ -30,6 +30,19 @@ tg_agent_log(void *host, const char *text)
     }
 }
 
+/* The agent knows now why there is no runner. */
+static void
+tg_agent_refused(void *host, const char *why)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+
+    if (bridge->peer.refusal.len != 0) {
+        tg_bridge_timer_start(bridge, TG_TIMER_REFUSE, TG_BRIDGE_QUIT);
+    }
+}
+
 static int
 tg_agent_list(void *host, tg_peer_t *peer, tg_request_t *request)
 {
@@ -39,6 +52,7 @@ tg_agent_list(void *host, tg_peer_t *peer, tg_request_t *request)
 static const tg_peer_ops_t tg_agent_peer_ops = { .call = tg_agent_call,
                                                  .cancel = tg_agent_cancel,
                                                  .log = tg_agent_log,
+                                                 .refused = tg_agent_refused,
                                                  .list = tg_agent_list,
                                                  .is_proxy = 1,
                                                  .told = tg_bridge_told };
@@ -130,15 +144,17 @@ static int
 tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
 {
     tg_bridge_t *bridge;
-    int rc;
+    int rc, is_met;
 
     bridge = host;
     rc = TG_LIMIT;
     *consumed = 0;
 
     if (tg_agent_is_welcome(bridge)) {
+        is_met = bridge->peer.is_legacy || bridge->peer.is_modern;
         bridge->peer.now_ms = tg_agent_clock();
         rc = tg_peer_input(&bridge->peer, data, len, consumed);
+        bridge->is_settled |= is_met && *consumed != 0;
 
         if (bridge->options->is_debug) {
             tg_bridge_trace("agent  ->", TG_FRAME_LINE,

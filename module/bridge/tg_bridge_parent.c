@@ -234,7 +234,7 @@ tg_parent_gone(tg_bridge_t *bridge, int err)
 
     is_told = bridge->goodbye[0] != '\0';
     (void) snprintf(bridge->why, sizeof(bridge->why),
-                    "The runner has gone%s%s%s; the call was not executed.",
+                    "The runner has gone%s%s%s; nothing was executed.",
                     is_told ? " (it said: " : "", bridge->goodbye,
                     is_told ? ")" : "");
 }
@@ -275,6 +275,31 @@ tg_parent_on_end(void *host)
 }
 
 void
+tg_parent_on_refuse_timeout(tg_bridge_t *bridge)
+{
+    tg_bridge_quit(bridge, bridge->code);
+}
+
+/*
+ * The bridge ends with its runner.  Clients that start do not all survive a
+ * server that exits before it was asked, so that one is told why first.
+ */
+static void
+tg_parent_end(tg_bridge_t *bridge)
+{
+    bridge->code = bridge->is_ended ? 0 : 1;
+
+    if (bridge->is_settled) {
+        tg_bridge_quit(bridge, bridge->code);
+        return;
+    }
+
+    bridge->peer.refusal = tg_str_c(bridge->why);
+    tg_agent_release(bridge);
+    tg_bridge_timer_start(bridge, TG_TIMER_REFUSE, TG_BRIDGE_REFUSE);
+}
+
+void
 tg_parent_on_lost(void *host, int was_open)
 {
     tg_bridge_t *bridge;
@@ -285,7 +310,7 @@ tg_parent_on_lost(void *host, int was_open)
 
     if (bridge->parent.caller.dialect->shutdown != NULL) {
         tg_bridge_requests_fail(bridge);
-        tg_bridge_quit(bridge, bridge->is_ended ? 0 : 1);
+        tg_parent_end(bridge);
         return;
     }
 

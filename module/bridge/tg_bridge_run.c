@@ -102,7 +102,8 @@ tg_bridge_open_loop(tg_bridge_t *bridge)
         [TG_TIMER_GRACE] = tg_parent_missing,
         [TG_TIMER_WATCH] = tg_agent_watch,
         [TG_TIMER_QUIT] = tg_bridge_quit_timeout,
-        [TG_TIMER_DRAIN] = tg_agent_on_drain_timeout
+        [TG_TIMER_DRAIN] = tg_agent_on_drain_timeout,
+        [TG_TIMER_REFUSE] = tg_parent_on_refuse_timeout
     };
     int i, rc;
 

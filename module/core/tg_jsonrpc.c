@@ -200,9 +200,25 @@ tg_jsonrpc_leave(tg_peer_t *peer, const tg_reply_t *reply)
 }
 
 static int
+tg_jsonrpc_refuse(tg_peer_t *peer, const tg_reply_t *reply)
+{
+    tg_outcome_t why;
+
+    tg_peer_refuses(peer, "every request is refused");
+    why = tg_outcome_text(peer->refusal);
+    tg_reply_error(peer, reply, TG_RPC_INTERNAL, &why, TG_STR_NONE);
+
+    return TG_OK;
+}
+
+static int
 tg_jsonrpc_request(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
                    tg_reply_t *reply)
 {
+    if (peer->refusal.len != 0) {
+        return tg_jsonrpc_refuse(peer, reply);
+    }
+
     if (peer->is_leaving) {
         return tg_jsonrpc_leave(peer, reply);
     }

@@ -271,7 +271,8 @@ tg_peer_alike(tg_peer_t *peer, const char *data, size_t len)
     /* Of a line that is not whole nothing is read twice. */
     if (peer->frame.kind != TG_FRAME_LINE || peer->frame.scanned != 0
         || peer->frame.is_discarding || peer->dialect == TG_DIALECT_AUTO
-        || peer->batch != NULL || peer->is_leaving || data[len - 1] != '\n')
+        || peer->batch != NULL || peer->is_leaving || peer->refusal.len != 0
+        || data[len - 1] != '\n')
     {
         return 0;
     }

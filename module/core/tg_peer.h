@@ -193,6 +193,7 @@ struct tg_peer_s {
     tg_ask_t *asks; /* what the client was asked, oldest first */
     tg_subscription_t *subscriptions;
     unsigned nsubscriptions;
+    tg_str_t refusal; /* the host's: why every request is refused, or absent */
 
     /* Who the client says that it is: plain text, owned; each may be empty. */
     tg_str_t client;         /* name */
