@@ -168,9 +168,22 @@ call($dead, 'task.stats');
 
 # One that was only asleep ends what it ran as soon as it wakes up.
 ($id, $dead, $alive) = run_anywhere('asleep');
+my $other = submit(2, prompt => prompt('other'),
+    agent => qw(first second)[$dead]);
+wait_for { tries('other') } 'another one that is not tried again';
+$hears = $tg[$alive]->connect;
+$hears->rpc('ping');
 @pids = (runner($dead), slurp("$dir/asleep") =~ /(\d+)/);
 kill STOP => @pids;
 wait_for { tries('asleep') > 1 } 'another one to run it';
+my $lease = qr/^interrupted: .* lost its lease of the task store/;
+like until_state(2, $other, 'failed')->{error}, $lease,
+    'a lost lease is told as such';
+$told = $hears->recv_where(sub {
+        ($_[0]{method} // '') eq 'task.failed'
+            && $_[0]{params}{taskId} eq $other
+    }, undef, 'task.failed');
+like $told->{params}{error}, $lease, 'to clients, too';
 $tg[0]->file('asleep.end', '');
 my $first = until_state(2, $id, 'completed');
 kill CONT => @pids;
@@ -183,6 +196,9 @@ is submit($dead, prompt => 'echo', agent => 'all') =~ /^task-/, 1,
 # --- the database is away for too long: nobody knows who may run what
 
 ($id, $dead, $alive) = run_anywhere('away');
+$other = submit(2, prompt => prompt('away2'),
+    agent => qw(first second)[$dead]);
+wait_for { tries('away2') } 'one that is not tried again';
 my ($pid2) = slurp("$dir/away") =~ /(\d+)/;
 $db->stop;
 @ask = map { $c[$_]->request('task.stats') } 0 .. 2;
@@ -196,6 +212,9 @@ $db->start;
 wait_for { tries('away') > 1 } 'it is tried again, when it is back';
 $tg[0]->file('away.end', '');
 until_state(2, $id, 'completed');
+like until_state(2, $other, 'failed')->{error},
+    qr/^interrupted: .* lease of the task store|^interrupted: .*its lease/,
+    'what failed says that it was for the lease';
 $tg[$_]->allow_log(qr/cannot be written down, it is tried again: the databa/)
     for 0 .. 2;
 is_deeply [ @{ call($_, 'task.stats') }{qw(queued running)} ], [ 0, 0 ],

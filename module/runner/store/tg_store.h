@@ -35,6 +35,10 @@
 #define TG_STORE_TOLD_MAX 4194304
 /* Bytes that one read of an output tells. */
 #define TG_STORE_READ_MAX 65536
+/* Why a task was interrupted that somebody else ran: see TG_STORE_BEAT. */
+#define TG_STORE_LEASE_LOST                                                    \
+    "interrupted: the toolgate-runner that ran it lost its lease of the task " \
+    "store, which it had not renewed in time"
 /* Waiting tasks that the status tells about. */
 #define TG_STORE_STATUS_MAX 100
 

@@ -60,9 +60,12 @@
 #define TG_PQ_LIST(what, filter) \
     "'['||coalesce(string_agg(" what ",',' ORDER BY id)" filter ",'')||']'"
 #define TG_PQ_IDS TG_PQ_LIST(TG_PQ_ID, "")
-#define TG_PQ_ENDED(filter) TG_PQ_LIST( \
+#define TG_PQ_ENDED_OPEN \
     "'{\"id\":'||" TG_PQ_ID "||',\"agent\":\"'||agent||'\"'||" \
-    TG_PQ_MORE("owner", "to_json(owner)::text") "'}'", filter)
+    TG_PQ_MORE("owner", "to_json(owner)::text")
+#define TG_PQ_ENDED(filter) TG_PQ_LIST(TG_PQ_ENDED_OPEN "'}'", filter)
+#define TG_PQ_FAILED(filter) TG_PQ_LIST(TG_PQ_ENDED_OPEN \
+    TG_PQ_MORE("error", "error") "'}'", filter)
 #define TG_PQ_OWNED "($20 IS NULL OR owner=$20)"
 
 /* --- leases --- */
@@ -73,11 +76,11 @@
     "CASE WHEN is_cancelled THEN 4 WHEN tries<retry THEN 0 ELSE 3 END"
 
 /* What becomes of a task that is interrupted. */
-#define TG_PQ_INTERRUPT \
+#define TG_PQ_INTERRUPT(error) \
     "UPDATE toolgate_task SET state=" TG_PQ_THEN ",tries=tries+1," \
     "started_at=CASE " TG_PQ_THEN " WHEN 0 THEN NULL ELSE started_at END," \
     "completed_at=CASE " TG_PQ_THEN " WHEN 0 THEN NULL ELSE $1 END," \
-    "error=CASE " TG_PQ_THEN " WHEN 3 THEN $12 END," \
+    "error=CASE " TG_PQ_THEN " WHEN 3 THEN " error " END," \
     "job=CASE " TG_PQ_THEN " WHEN 0 THEN job END," \
     "runner=NULL,is_cancelled=false,"
 
@@ -91,13 +94,16 @@
     " FOR UPDATE SKIP LOCKED)," \
     "gone AS (UPDATE toolgate_runner r SET incarnation=NULL FROM late" \
     " WHERE r.place=late.place)," \
-    "lost AS (" TG_PQ_INTERRUPT "op=NULL WHERE state=1" \
+    "lost AS (" TG_PQ_INTERRUPT( \
+        "CASE WHEN runner IN (SELECT incarnation FROM late)" \
+        " THEN '\"" TG_STORE_LEASE_LOST "\"' ELSE $12 END") \
+    "op=NULL WHERE state=1" \
     " AND (runner IN (SELECT incarnation FROM late)" whose ")" \
-    " RETURNING id,state,agent,owner)"
+    " RETURNING id,state,agent,owner,error)"
 #define TG_PQ_LOST \
     "'{\"queued\":'||(SELECT " TG_PQ_ENDED(" FILTER (WHERE state=0)") \
     " FROM lost)||',\"failed\":'||(SELECT " \
-    TG_PQ_ENDED(" FILTER (WHERE state=3)") " FROM lost)"
+    TG_PQ_FAILED(" FILTER (WHERE state=3)") " FROM lost)"
 
 /*
  * A place is one runner's.  It is taken over from one that has ended: the lock
@@ -214,7 +220,7 @@ static const char tg_pq_finish[] =
     TG_PQ_DONE;
 
 static const char tg_pq_interrupt[] =
-    "WITH done AS (" TG_PQ_INTERRUPT
+    "WITH done AS (" TG_PQ_INTERRUPT("$12")
     "pid=CASE " TG_PQ_THEN " WHEN 0 THEN NULL ELSE $5 END,"
     "output=CASE " TG_PQ_THEN " WHEN 0 THEN NULL ELSE $13 END,op=$18"
     TG_PQ_DONE;

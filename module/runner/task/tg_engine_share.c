@@ -29,8 +29,9 @@ tg_engine_leased(tg_engine_t *engine, const tg_store_ask_t *ask)
     engine->is_fenced = 0;
 }
 
+/* Ends what runs; error is what is told of it. */
 static void
-tg_engine_fence(tg_engine_t *engine, const char *why)
+tg_engine_fence(tg_engine_t *engine, const char *why, const char *error)
 {
     tg_task_t *task, *next;
 
@@ -39,8 +40,7 @@ tg_engine_fence(tg_engine_t *engine, const char *why)
 
     for (task = TAILQ_FIRST(&engine->running); task != NULL; task = next) {
         next = TAILQ_NEXT(task, place);
-        tg_task_end(task, TG_TASK_QUEUED,
-                    "interrupted: the database could not be reached");
+        tg_task_end(task, TG_TASK_QUEUED, error);
     }
 }
 
@@ -84,7 +84,10 @@ tg_engine_on_beat(tg_store_ask_t *ask)
     }
 
     if (ask->rc == TG_END && !engine->is_fenced) {
-        tg_engine_fence(engine, "the lease of the tasks' store was over");
+        tg_engine_fence(engine,
+                        "the lease of the tasks' store was over, and what ran "
+                        "is another toolgate-runner's",
+                        TG_STORE_LEASE_LOST);
     }
 
     tg_store_ask_deinit(ask);
@@ -119,8 +122,11 @@ tg_engine_tick_lease(tg_engine_t *engine)
     if (!engine->is_fenced
         && now - engine->lease_at >= TG_TASK_FENCE(engine->lease_ms))
     {
-        tg_engine_fence(engine, "the lease of the tasks' store cannot be "
-                                "renewed, as the database is away");
+        tg_engine_fence(engine,
+                        "the lease of the tasks' store cannot be renewed, as "
+                        "the database is away",
+                        "interrupted: the lease of the task store could not be "
+                        "renewed, as the database could not be reached");
     }
 
     if (engine->is_opening || engine->is_beating) {

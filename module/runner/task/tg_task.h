@@ -377,7 +377,8 @@ void tg_task_tell_end(tg_task_t *task);
 
 /*
  * Each of an array of tasks, of which the store tells id, agent and owner, has
- * failed; error is NULL: it waits again.
+ * failed, with the error that the store tells or else this one; error is NULL:
+ * it waits again.
  */
 void tg_task_tell_each(tg_engine_t *engine, tg_str_t tasks, const char *error);
 

@@ -157,7 +157,7 @@ tg_task_tell_end(tg_task_t *task)
 
 /* One of them, as the store has told it. */
 static void
-tg_task_tell_one(tg_engine_t *engine, const tg_str_t values[3],
+tg_task_tell_one(tg_engine_t *engine, const tg_str_t values[4],
                  const char *error)
 {
     tg_buf_t agent, owner, params;
@@ -176,7 +176,12 @@ tg_task_tell_one(tg_engine_t *engine, const tg_str_t values[3],
 
     if (error != NULL) {
         tg_buf_text(&params, ",\"error\":");
-        tg_json_put_string(&params, tg_str_c(error));
+
+        if (tg_json_type(values[3]) == TG_JSON_STRING) {
+            tg_buf_str(&params, values[3]);
+        } else {
+            tg_json_put_string(&params, tg_str_c(error));
+        }
     }
 
     tg_task_tell(engine, tg_buf_view(&owner),
@@ -193,8 +198,9 @@ tg_task_tell_one(tg_engine_t *engine, const tg_str_t values[3],
 void
 tg_task_tell_each(tg_engine_t *engine, tg_str_t tasks, const char *error)
 {
-    static const char *const names[] = { "id", "agent", "owner", NULL };
-    tg_str_t task, values[3];
+    static const char *const names[] = { "id", "agent", "owner", "error",
+                                         NULL };
+    tg_str_t task, values[4];
     tg_json_t each;
 
     for (tg_json_each(&each, tasks); tg_json_item(&each, &task);) {
