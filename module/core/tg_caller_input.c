@@ -271,6 +271,63 @@ tg_caller_notification(tg_caller_t *caller, const tg_message_t *message)
     return TG_OK;
 }
 
+/* Fails a request whose answer cannot be read: with what is wrong in it. */
+static void
+tg_caller_fail_broken(tg_caller_t *caller, tg_pending_t *pending,
+                      tg_str_t frame, const char *what)
+{
+    tg_buf_t text, escaped;
+
+    tg_buf_init(&text, caller->alloc);
+    tg_buf_init(&escaped, caller->alloc);
+    tg_buf_text(&text, "The server's answer cannot be read: ");
+
+    if (what != NULL) {
+        tg_buf_text(&text, what);
+    } else if (tg_json_explain(frame, &text) == TG_OK) {
+        tg_buf_text(&text, "it is not an object");
+    }
+
+    tg_buf_text(&text, "; the call may have been executed. Look into the log "
+                       "of the server.");
+    tg_json_put_escaped(&escaped, tg_buf_view(&text));
+    caller->out.failed |= text.failed | escaped.failed;
+    tg_caller_fail(caller, pending, tg_buf_view(&escaped), 0);
+    tg_buf_deinit(&text);
+    tg_buf_deinit(&escaped);
+}
+
+/*
+ * The request that a frame answers which cannot be read as a whole, by an id
+ * at its beginning or its end; NULL: none.
+ */
+static tg_pending_t *
+tg_caller_find_broken(const tg_caller_t *caller, tg_str_t frame)
+{
+    tg_message_head_t known;
+    tg_pending_t *pending;
+    uint64_t id;
+
+    if (caller->dialect->is_sequential) {
+        return caller->first;
+    }
+
+    if (tg_message_head(frame, &known) != TG_OK || known.is_request) {
+        return NULL;
+    }
+
+    pending = tg_caller_id(known.id, &id) == TG_OK ? tg_pending_find(caller, id)
+                                                   : NULL;
+
+    if (pending == NULL && tg_message_tail_id(frame, &known.id) == TG_OK
+        && tg_caller_id(known.id, &id) == TG_OK)
+    {
+        pending = tg_pending_find(caller, id);
+    }
+
+    return pending;
+}
+
 /* Sequential: it came in the place of an answer that somebody waits for. */
 static void
 tg_caller_unreadable(tg_caller_t *caller, const char *text)
@@ -282,6 +339,53 @@ tg_caller_unreadable(tg_caller_t *caller, const char *text)
     }
 }
 
+/* Fails the requests of an answer with two ids; says whether there are any. */
+static int
+tg_caller_fail_duplicate(tg_caller_t *caller, tg_str_t frame)
+{
+    tg_pending_t *pending;
+    tg_str_t key, value;
+    tg_json_t json;
+    unsigned nids;
+    int has_failed;
+    uint64_t id;
+
+    nids = 0;
+    has_failed = 0;
+    tg_json_init(&json, frame);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK
+           && tg_json_value(&json, &value) == TG_OK)
+    {
+        nids += tg_json_body_is(key, TG_STR("id"));
+    }
+
+    if (nids < 2) {
+        return 0;
+    }
+
+    tg_json_init(&json, frame);
+    (void) tg_json_object(&json);
+
+    while (tg_json_member(&json, &key) == TG_OK
+           && tg_json_value(&json, &value) == TG_OK)
+    {
+        pending = tg_json_body_is(key, TG_STR("id"))
+                          && tg_caller_id(value, &id) == TG_OK
+                      ? tg_pending_find(caller, id)
+                      : NULL;
+
+        if (pending != NULL) {
+            tg_caller_fail_broken(caller, pending, frame,
+                                  "it has the member \"id\" twice");
+            has_failed = 1;
+        }
+    }
+
+    return has_failed;
+}
+
 static void
 tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
 {
@@ -291,11 +395,21 @@ tg_caller_frame(tg_caller_t *caller, tg_str_t frame)
     if (tg_message_parse(&message, frame) != TG_OK
         || message.type != TG_JSON_OBJECT)
     {
+        pending = tg_caller_find_broken(caller, frame);
+
+        if (pending != NULL) {
+            tg_caller_fail_broken(caller, pending, frame, NULL);
+        }
+
         tg_caller_unreadable(caller, "malformed frame dropped");
         return;
     }
 
     if (tg_caller_is_answer(caller, &message)) {
+        if (message.has_duplicate && tg_caller_fail_duplicate(caller, frame)) {
+            return;
+        }
+
         pending = tg_caller_match(caller, &message);
 
         if (pending == NULL) {
