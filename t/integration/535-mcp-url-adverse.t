@@ -44,9 +44,17 @@ my %says = (
             =~ s/200/400/r, qr/refuses the handshake: nono/ ],
     moved   => [ "HTTP/1.1 301 No\r\nLocation: http://127.0.0.1:1/\r\n"
             . "Content-Length: 0\r\n\r\n", qr/status 301, a redirect, which/ ],
+    spaces => [ http('application/json', $hello, 'Mcp-Session-Id: a b'),
+        qr/its session id \(Mcp-Session-Id\) has characters other than vis/ ],
     sessions => [ http('application/json', $hello,
-        'Mcp-Session-Id: a b', 'Mcp-Session-Id: ' . 'x' x 2000),
-        qr/does not list its tools|no whole/ ],
+        'Mcp-Session-Id: ' . 'x' x 2000),
+        qr/its session id \(Mcp-Session-Id\) has 2000 characters, and at most/ ],
+    headed => [ http('application/json', $hello,
+        'Mcp-Session-Id: ' . 'x' x 90_000),
+        qr/headers [^:]* larger than 64 KiB: its session id .* may be too/ ],
+    endless => [ http('application/json', $hello,
+        'Mcp-Session-Id: ' . 'x' x 1_000_000),
+        qr/headers [^:]* larger than 64 KiB: its session id .* may be too/ ],
 );
 
 # A process for each, which answers whatever comes.

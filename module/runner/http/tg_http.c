@@ -477,10 +477,22 @@ tg_http_cancel(tg_http_t *http)
     http->pool->nabandoned++;
 }
 
+/*
+ * libcurl itself reads no header of more than 100 KiB, and calls that a lack
+ * of memory; later versions have a code for it.
+ */
+static int
+tg_http_is_headers_max(const tg_http_t *http, CURLcode code)
+{
+    return http->header_bytes > TG_HTTP_HEADERS_MAX
+           || (http->nsent != 0 && !http->is_over
+               && (code == CURLE_OUT_OF_MEMORY || (int) code == 100));
+}
+
 static const char *
 tg_http_why(const tg_http_t *http, CURLcode code)
 {
-    if (http->header_bytes > TG_HTTP_HEADERS_MAX) {
+    if (tg_http_is_headers_max(http, code)) {
         return "the headers of the answer are larger than 64 KiB";
     }
 
@@ -530,6 +542,7 @@ tg_http_on_ended(tg_http_loop_t *loop, CURL *easy, CURLcode code)
                      : http->is_refused ? TG_HTTP_REFUSED
                                         : TG_HTTP_FAILED;
         end.was_sent = http->nsent != 0;
+        end.is_headers_max = tg_http_is_headers_max(http, code);
         end.why = tg_http_why(http, code);
         end.redirect = tg_http_redirect(http, &to);
         http->ops->done(http->ctx, &end);

@@ -64,6 +64,7 @@ typedef enum {
 typedef struct {
     tg_http_result_t result;
     int was_sent;         /* the request, or part of it, may have arrived */
+    int is_headers_max;   /* its headers are larger than is read */
     const char *why;      /* of one that failed */
     const char *redirect; /* where to, see tg_url_put_tidy(); or NULL */
 } tg_http_end_t;

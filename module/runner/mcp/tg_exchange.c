@@ -48,6 +48,24 @@ tg_exchange_take_session(tg_exchange_t *exchange, tg_str_t value)
     if (i == value.len && i <= TG_EXCHANGE_SESSION_MAX) {
         memcpy(exchange->session_id, value.data, i);
         exchange->session_id[i] = '\0';
+    } else {
+        exchange->session_len = value.len;
+    }
+}
+
+/* Writes why the session's id of the handshake cannot be used. */
+static void
+tg_exchange_refuse_session(tg_exchange_t *exchange)
+{
+    if (exchange->session_len > TG_EXCHANGE_SESSION_MAX) {
+        (void) snprintf(exchange->why, sizeof(exchange->why),
+                        "its session id (Mcp-Session-Id) has %zu characters, "
+                        "and at most %d are accepted",
+                        exchange->session_len, TG_EXCHANGE_SESSION_MAX);
+    } else {
+        (void) snprintf(exchange->why, sizeof(exchange->why),
+                        "its session id (Mcp-Session-Id) has characters other "
+                        "than visible ASCII");
     }
 }
 
@@ -88,6 +106,11 @@ tg_exchange_on_head(void *ctx, int status)
 
     exchange = ctx;
     exchange->status = status;
+
+    if (exchange->is_hello && exchange->session_len != 0) {
+        return 1;
+    }
+
     exchange->news(exchange);
 
     return 0;
@@ -265,6 +288,15 @@ tg_exchange_on_done(void *ctx, const tg_http_end_t *end)
         if (tg_exchange_is_ok(exchange)) {
             tg_exchange_put(exchange, tg_exchange_message(exchange));
         }
+
+    } else if (exchange->is_hello && exchange->session_len != 0) {
+        tg_exchange_refuse_session(exchange);
+
+    } else if (exchange->is_hello && end->is_headers_max) {
+        (void) snprintf(exchange->why, sizeof(exchange->why),
+                        "%s: its session id (Mcp-Session-Id) may be too long, "
+                        "at most %d characters are accepted",
+                        end->why, TG_EXCHANGE_SESSION_MAX);
 
     } else if (exchange->is_too_large) {
         (void) snprintf(exchange->why, sizeof(exchange->why),

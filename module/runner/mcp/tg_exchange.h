@@ -17,7 +17,7 @@
 #define TG_EXCHANGE_ERROR_MAX 65536
 /* Bytes of messages that nobody has read; with more, no more is received. */
 #define TG_EXCHANGE_UNREAD 65536
-/* Characters of a session's id; what is longer is none. */
+/* Characters of a session's id; with a longer one the server cannot be used. */
 #define TG_EXCHANGE_SESSION_MAX 1024
 /* Bytes of a header or a URL that a message quotes. */
 #define TG_EXCHANGE_QUOTED_MAX 256
@@ -63,7 +63,8 @@ struct tg_exchange_s {
     tg_buf_t in;   /* the messages that came, a line each */
     size_t seen;   /* bytes of in that the owner has looked at */
     char session_id[TG_EXCHANGE_SESSION_MAX + 1]; /* that it was given */
-    char retry_after[TG_EXCHANGE_QUOTED_MAX];     /* the header, or empty */
+    size_t session_len; /* of one that cannot be used; 0: it can */
+    char retry_after[TG_EXCHANGE_QUOTED_MAX];  /* the header, or empty */
     char authenticate[TG_EXCHANGE_QUOTED_MAX]; /* WWW-Authenticate, likewise */
 
     /* once it is over: */
