@@ -206,6 +206,9 @@ void tg_agent_on_drain_timeout(tg_bridge_t *bridge);
 
 extern const tg_uv_client_ops_t tg_parent_ops;
 
+/* What agents could not read of a list is repaired, and logged. */
+extern const tg_tools_check_t tg_list_check;
+
 /* ops->list of the agent's peer. */
 int tg_list_asked(tg_bridge_t *bridge, const tg_request_t *request);
 

@@ -373,6 +373,7 @@ tg_parent_init(tg_bridge_t *bridge, const tg_uv_client_ops_t *ops)
     tg_mcp_client_init(&bridge->mcp, tg_alloc_libc(), &parent->caller,
                        dialect->has_handshake ? TG_MCP_GREETS : TG_MCP_BARE,
                        TG_STR(TG_MCP_INFO("toolgate-bridge")));
+    bridge->mcp.check = &tg_list_check;
     (void) uv_random(NULL, NULL, &bridge->mcp.seed, sizeof(bridge->mcp.seed), 0,
                      NULL);
 }

@@ -121,7 +121,7 @@ tg_schema_parse(tg_str_t text, tg_buf_t *array, char *why, size_t size)
 tg_catalogue_t *
 tg_schema_load(const char *path, char *why, size_t size)
 {
-    tg_buf_t text, array;
+    tg_buf_t text, array, repaired;
     tg_catalogue_t *tools;
     size_t nleft_out;
     int err, rc;
@@ -129,16 +129,21 @@ tg_schema_load(const char *path, char *why, size_t size)
     tools = NULL;
     tg_buf_init(&text, tg_alloc_libc());
     tg_buf_init(&array, tg_alloc_libc());
+    tg_buf_init(&repaired, tg_alloc_libc());
     err = tg_schema_read(path, &text);
 
     if (err != 0) {
         (void) snprintf(why, size, "%s", strerror(err));
 
     } else if (tg_schema_parse(tg_buf_view(&text), &array, why, size) == 0) {
-        rc = tg_buf_failed(&array)
-                 ? TG_NOMEM
-                 : tg_tools_new(tg_alloc_libc(), 0, tg_buf_view(&array), &tools,
-                                &nleft_out);
+        rc = tg_buf_failed(&array) ? TG_NOMEM
+                                   : tg_tools_repair(tg_buf_view(&array),
+                                                     &tg_list_check, &repaired);
+
+        if (rc == TG_OK) {
+            rc = tg_tools_new(tg_alloc_libc(), 0, tg_buf_view(&repaired),
+                              &tools, &nleft_out);
+        }
 
         if (rc != TG_OK) {
             (void) snprintf(why, size, "%s",
@@ -154,6 +159,7 @@ tg_schema_load(const char *path, char *why, size_t size)
 
     tg_buf_deinit(&text);
     tg_buf_deinit(&array);
+    tg_buf_deinit(&repaired);
 
     return tools;
 }

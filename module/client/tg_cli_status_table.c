@@ -290,24 +290,27 @@ tg_cli_put_clashes(tg_buf_t *out, struct json_object *server)
     tg_cli_put_more(out, &cells, n);
 }
 
-/* The tools of MCP servers whose arguments or results are not checked. */
+/* A table of tools of MCP servers: those that a member has, and why. */
 static void
-tg_cli_put_unchecked(tg_buf_t *out, struct json_object *server)
+tg_cli_put_noted(tg_buf_t *out, struct json_object *server, const char *member,
+                 const char *key, const char *head)
 {
     struct json_object *mcp, *tool;
+    const char *name;
     tg_buf_t cells;
     size_t i, k, n;
 
     tg_buf_init(&cells, out->alloc);
-    tg_buf_text(&cells, "NOT CHECKED\tMCP SERVER\tWHY\n");
+    tg_buf_text(&cells, head);
+    tg_buf_text(&cells, "\tMCP SERVER\tWHY\n");
     n = 0;
 
     for (i = 0; (mcp = tg_cli_member_at(server, "mcp_servers", i)) != NULL; i++)
     {
-        for (k = 0; (tool = tg_cli_member_at(mcp, "unchecked", k)) != NULL; k++)
-        {
+        for (k = 0; (tool = tg_cli_member_at(mcp, member, k)) != NULL; k++) {
             n++;
-            tg_cli_cell_text(&cells, tg_cli_member_text(tool, "name"), '\t');
+            name = tg_cli_member_text(tool, key);
+            tg_cli_cell_text(&cells, name[0] != '\0' ? name : "-", '\t');
             tg_cli_cell_text(&cells, tg_cli_member_text(mcp, "name"), '\t');
             tg_cli_cell_text(&cells, tg_cli_member_text(tool, "why"), '\n');
         }
@@ -338,7 +341,9 @@ tg_cli_put_mcp_servers(tg_buf_t *out, struct json_object *server)
 
     tg_cli_put_more(out, &cells, i);
     tg_cli_put_clashes(out, server);
-    tg_cli_put_unchecked(out, server);
+    tg_cli_put_noted(out, server, "unchecked", "name", "NOT CHECKED");
+    tg_cli_put_noted(out, server, "left_out", "tool", "NOT LISTED");
+    tg_cli_put_noted(out, server, "repaired", "tool", "REPAIRED");
 }
 
 /* Rows of a table that are left out unless all are asked for. */

@@ -1,6 +1,8 @@
 #include "core/tg_catalogue.h"
 
 #include "core/tg_alike.h"
+#include "core/tg_listing.h"
+#include "core/tg_tool_repair.h"
 
 #include <inttypes.h>
 
@@ -18,6 +20,7 @@ struct tg_catalogue_s {
     tg_entry_t **slots; /* open addressing; a power of two, half full */
     size_t nslots;
     tg_buf_t listings;
+    tg_buf_t legacy; /* those of the legacy era that differ */
     uint64_t digest;
     uint64_t seed;
     tg_alikes_t alikes;
@@ -34,6 +37,7 @@ tg_catalogue_new(const tg_alloc_t *alloc)
         catalogue->alloc = alloc;
         catalogue->nholders = 1;
         tg_buf_init(&catalogue->listings, alloc);
+        tg_buf_init(&catalogue->legacy, alloc);
     }
 
     return catalogue;
@@ -69,6 +73,7 @@ tg_catalogue_release(tg_catalogue_t *catalogue)
     }
 
     tg_buf_deinit(&catalogue->listings);
+    tg_buf_deinit(&catalogue->legacy);
     tg_free(catalogue->alloc, catalogue->entries);
     tg_free(catalogue->alloc, catalogue->slots);
 
@@ -165,35 +170,40 @@ tg_catalogue_add(tg_catalogue_t *catalogue, tg_entry_t *entry)
     return TG_OK;
 }
 
-static void
-tg_listing_text(tg_buf_t *buf, const char *key, tg_str_t text)
+/* Renders those of the legacy era that differ. */
+static int
+tg_catalogue_seal_legacy(tg_catalogue_t *catalogue)
 {
-    if (text.data != NULL) {
-        tg_buf_text(buf, key);
-        tg_json_put_string(buf, text);
-    }
-}
+    tg_entry_t *entry;
+    size_t i, from, at;
+    tg_buf_t *buf;
 
-/* MCP "Tool": schemas are passed on token by token. */
-static void
-tg_listing_put(tg_buf_t *buf, const tg_entry_t *entry)
-{
-    if (entry->listing.data != NULL) {
-        tg_json_put_compact(buf, entry->listing);
-        return;
+    buf = &catalogue->legacy;
+
+    for (i = 0; i < catalogue->n; i++) {
+        entry = catalogue->entries[i];
+
+        if (entry->kind == TG_ENTRY_TOOL && entry->is_modern) {
+            from = buf->len;
+            tg_listing_put_legacy(buf, entry->listing);
+            entry->legacy.len = buf->len - from;
+        }
     }
 
-    tg_listing_text(buf, "{\"name\":", entry->name);
-    tg_listing_text(buf, ",\"title\":", entry->title);
-    tg_listing_text(buf, ",\"description\":", entry->description);
-    tg_json_put_member(buf, ",\"inputSchema\":",
-                       entry->input_schema.data != NULL
-                           ? entry->input_schema
-                           : TG_STR("{\"type\":\"object\"}"));
-    tg_json_put_member(buf, ",\"outputSchema\":", entry->output_schema);
-    tg_json_put_member(buf, ",\"annotations\":", entry->annotations);
-    tg_json_put_member(buf, ",\"_meta\":", entry->meta);
-    tg_buf_char(buf, '}');
+    if (tg_buf_failed(buf)) {
+        return TG_NOMEM;
+    }
+
+    for (i = 0, at = 0; i < catalogue->n; i++) {
+        entry = catalogue->entries[i];
+
+        if (entry->kind == TG_ENTRY_TOOL && entry->is_modern) {
+            entry->legacy.data = buf->data + at;
+            at += entry->legacy.len;
+        }
+    }
+
+    return TG_OK;
 }
 
 int
@@ -236,7 +246,7 @@ tg_catalogue_seal(tg_catalogue_t *catalogue)
 
     catalogue->digest = tg_hash64(TG_HASH64, tg_buf_view(buf));
 
-    return TG_OK;
+    return tg_catalogue_seal_legacy(catalogue);
 }
 
 tg_alikes_t *
@@ -370,9 +380,11 @@ tg_cursor_read(const tg_catalogue_t *catalogue, tg_str_t cursor, size_t *index)
 /* Appends what is visible from i on, as far as limit bytes; where it ended. */
 static size_t
 tg_catalogue_put(const tg_catalogue_t *catalogue, size_t i, size_t limit,
-                 tg_catalogue_visible_pt visible, void *ctx, tg_buf_t *out)
+                 int is_legacy, tg_catalogue_visible_pt visible, void *ctx,
+                 tg_buf_t *out)
 {
     const tg_entry_t *entry;
+    tg_str_t listing;
     size_t start;
 
     tg_buf_text(out, "\"tools\":[");
@@ -386,15 +398,18 @@ tg_catalogue_put(const tg_catalogue_t *catalogue, size_t i, size_t limit,
             continue;
         }
 
+        listing = is_legacy && entry->legacy.data != NULL ? entry->legacy
+                                                          : entry->listing;
+
         if (out->len != start) {
-            if (out->len - start + entry->listing.len > limit) {
+            if (out->len - start + listing.len > limit) {
                 break;
             }
 
             tg_buf_char(out, ',');
         }
 
-        tg_buf_str(out, entry->listing);
+        tg_buf_str(out, listing);
     }
 
     tg_buf_char(out, ']');
@@ -402,9 +417,10 @@ tg_catalogue_put(const tg_catalogue_t *catalogue, size_t i, size_t limit,
     return i;
 }
 
-int
-tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
-                  tg_catalogue_visible_pt visible, void *ctx, tg_buf_t *out)
+static int
+tg_catalogue_page(const tg_catalogue_t *catalogue, tg_str_t cursor,
+                  int is_legacy, tg_catalogue_visible_pt visible, void *ctx,
+                  tg_buf_t *out)
 {
     size_t i;
 
@@ -412,7 +428,8 @@ tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
         return TG_BAD;
     }
 
-    i = tg_catalogue_put(catalogue, i, TG_LIST_PAGE, visible, ctx, out);
+    i = tg_catalogue_put(catalogue, i, TG_LIST_PAGE, is_legacy, visible, ctx,
+                         out);
 
     if (i < catalogue->n) {
         tg_buf_text(out, ",\"nextCursor\":\"");
@@ -423,12 +440,27 @@ tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
     return TG_OK;
 }
 
+int
+tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
+                  tg_catalogue_visible_pt visible, void *ctx, tg_buf_t *out)
+{
+    return tg_catalogue_page(catalogue, cursor, 0, visible, ctx, out);
+}
+
+int
+tg_catalogue_list_legacy(const tg_catalogue_t *catalogue, tg_str_t cursor,
+                         tg_catalogue_visible_pt visible, void *ctx,
+                         tg_buf_t *out)
+{
+    return tg_catalogue_page(catalogue, cursor, 1, visible, ctx, out);
+}
+
 void
 tg_catalogue_list_whole(const tg_catalogue_t *catalogue,
                         tg_catalogue_visible_pt visible, void *ctx,
                         tg_buf_t *out)
 {
-    (void) tg_catalogue_put(catalogue, 0, SIZE_MAX, visible, ctx, out);
+    (void) tg_catalogue_put(catalogue, 0, SIZE_MAX, 1, visible, ctx, out);
 }
 
 static void
@@ -441,7 +473,7 @@ tg_entry_put_schema(tg_buf_t *out, const tg_entry_t *entry)
     tg_buf_text(out, ",\"input_schema\":");
     tg_json_put_compact(out, entry->input_schema.data != NULL
                                  ? entry->input_schema
-                                 : TG_STR("{\"type\":\"object\"}"));
+                                 : TG_STR(TG_TOOL_NO_ARGUMENTS));
     tg_buf_char(out, '}');
 }
 

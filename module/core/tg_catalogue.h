@@ -45,10 +45,15 @@ typedef struct {
     tg_str_t output_schema;
     void *host; /* the room above keeps its handler here */
 
+    /* Of a listing of its own: clients of the legacy era do not see its
+     * outputSchema, see tg_tool_repair_t. */
+    int is_modern;
+
     size_t index; /* set by the catalogue: order of addition */
 
     /* set by tg_catalogue_seal() */
     tg_str_t listing;       /* of a tool: an element of tools */
+    tg_str_t legacy;        /* the same for the legacy era; absent: the same */
     uint64_t digest;        /* of the listing */
     uint64_t output_digest; /* of output_schema; 0: there is none */
 } tg_entry_t;
@@ -132,7 +137,12 @@ int tg_catalogue_list(const tg_catalogue_t *catalogue, tg_str_t cursor,
                       tg_catalogue_visible_pt visible, void *ctx,
                       tg_buf_t *out);
 
-/* The same as one page, however long it is. */
+/* Lists for clients of MCP's legacy era; else as tg_catalogue_list(). */
+int tg_catalogue_list_legacy(const tg_catalogue_t *catalogue, tg_str_t cursor,
+                             tg_catalogue_visible_pt visible, void *ctx,
+                             tg_buf_t *out);
+
+/* Lists for the legacy era on one page, however long it is. */
 void tg_catalogue_list_whole(const tg_catalogue_t *catalogue,
                              tg_catalogue_visible_pt visible, void *ctx,
                              tg_buf_t *out);

@@ -95,48 +95,6 @@ tg_foreign_name(tg_str_t prefix, tg_str_t name, char *room)
 
 /* --- what is told --- */
 
-const char *
-tg_foreign_check(tg_str_t raw)
-{
-    static const struct {
-        const char *name;
-        tg_json_type_t type;
-        const char *why;
-    } members[] = {
-        { "title", TG_JSON_STRING, "its \"title\" is no string" },
-        { "description", TG_JSON_STRING, "its \"description\" is no string" },
-        { "outputSchema", TG_JSON_OBJECT, "its \"outputSchema\" is no object" },
-        { "annotations", TG_JSON_OBJECT, "its \"annotations\" are no object" },
-        { "execution", TG_JSON_OBJECT, "its \"execution\" is no object" },
-        { "icons", TG_JSON_ARRAY, "its \"icons\" are no array" },
-        { "_meta", TG_JSON_OBJECT, "its \"_meta\" is no object" },
-    };
-    tg_str_t value, type;
-    size_t i;
-
-    if (!tg_json_has(raw, TG_STR("name"), TG_JSON_STRING, &value)
-        || value.len == 2) {
-        return "it has no name";
-    }
-
-    if (!tg_json_has(raw, TG_STR("inputSchema"), TG_JSON_OBJECT, &value)
-        || tg_json_get(value, TG_STR("type"), &type) != TG_OK
-        || !tg_json_is_text(type, TG_STR("object")))
-    {
-        return "its \"inputSchema\" is no schema of an object";
-    }
-
-    for (i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        if (tg_json_get(raw, tg_str_c(members[i].name), &value) == TG_OK
-            && tg_json_type(value) != members[i].type)
-        {
-            return members[i].why;
-        }
-    }
-
-    return NULL;
-}
-
 void
 tg_foreign_put(tg_buf_t *out, tg_str_t raw, const tg_entry_t *instead)
 {

@@ -20,9 +20,6 @@ const char *tg_glob_check(tg_str_t pattern);
  */
 tg_str_t tg_foreign_name(tg_str_t prefix, tg_str_t name, char *room);
 
-/* Is a raw value a tool as MCP has it?  NULL, or why not, static text. */
-const char *tg_foreign_check(tg_str_t raw);
-
 /*
  * Appends what clients are told of a raw tool: all that its server says,
  * token by token, but its name, and what else instead has.

@@ -229,6 +229,7 @@ tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
 {
     tg_buf_t *out;
     size_t start;
+    int rc;
 
     if (cursor.data == NULL && peer->row->is_listed_whole) {
         tg_peer_list_whole(peer, reply);
@@ -243,10 +244,13 @@ tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
         tg_buf_text(out, "\"ttlMs\":0,\"cacheScope\":\"private\",");
     }
 
-    if (tg_catalogue_list(peer->catalogue, cursor, peer->ops->is_visible,
-                          peer->host, out)
-        != TG_OK)
-    {
+    rc = reply->is_modern
+             ? tg_catalogue_list(peer->catalogue, cursor, peer->ops->is_visible,
+                                 peer->host, out)
+             : tg_catalogue_list_legacy(peer->catalogue, cursor,
+                                        peer->ops->is_visible, peer->host, out);
+
+    if (rc != TG_OK) {
         tg_reply_undo(peer, reply, start);
         tg_reply_reject(
             peer, reply, TG_RPC_PARAMS,

@@ -319,6 +319,31 @@ tg_mcp_list_soon(tg_mcp_client_t *client, uint64_t now)
     return tg_mcp_client_list(client, now);
 }
 
+/* Reads a list, where the host wants that as clients can read it. */
+static int
+tg_mcp_read(tg_mcp_client_t *client, tg_str_t array, tg_catalogue_t **tools)
+{
+    tg_buf_t text;
+    int rc;
+
+    if (client->check == NULL) {
+        return tg_tools_new(client->alloc, client->seed, array, tools,
+                            &client->nleft_out);
+    }
+
+    tg_buf_init(&text, client->alloc);
+    rc = tg_tools_repair(array, client->check, &text);
+
+    if (rc == TG_OK) {
+        rc = tg_tools_new(client->alloc, client->seed, tg_buf_view(&text),
+                          tools, &client->nleft_out);
+    }
+
+    tg_buf_deinit(&text);
+
+    return rc;
+}
+
 /* Keeps the snapshot that is there when nothing changed. */
 static int
 tg_mcp_take(tg_mcp_client_t *client, tg_str_t result)
@@ -326,9 +351,8 @@ tg_mcp_take(tg_mcp_client_t *client, tg_str_t result)
     tg_catalogue_t *tools;
     int rc;
 
-    rc = tg_tools_new(client->alloc, client->seed,
-                      tg_mcp_member(result, "tools", TG_JSON_ARRAY), &tools,
-                      &client->nleft_out);
+    rc = tg_mcp_read(client, tg_mcp_member(result, "tools", TG_JSON_ARRAY),
+                     &tools);
 
     if (rc != TG_OK) {
         return rc;

@@ -120,7 +120,9 @@ typedef struct {
     uint64_t started;       /* when it was */
     uint64_t due;           /* when tg_mcp_client_tick() is; 0: not */
     tg_mcp_list_t list;
-    uint64_t seed;         /* random, from the host: the server names tools */
+    uint64_t seed; /* random, from the host: the server names tools */
+    const tg_tools_check_t *check; /* of the host, which offers the tools to
+                                      clients; NULL: they are as they came */
     tg_catalogue_t *tools; /* the last whole list, held; NULL: none yet */
     size_t nleft_out;      /* elements of it that are no tools of their own */
     tg_mcp_about_t about;

@@ -209,5 +209,11 @@ tg_tool_annotations_check(tg_str_t annotations)
         }
     }
 
+    if (tg_json_get(annotations, TG_STR("title"), &value) == TG_OK
+        && tg_json_type(value) != TG_JSON_STRING)
+    {
+        return "must have a string for title";
+    }
+
     return NULL;
 }

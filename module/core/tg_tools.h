@@ -11,6 +11,27 @@
 #define TG_TOOLS_MAX 65536
 #define TG_TOOLS_BYTES 67108864u
 
+/* Tools of one list that are told of; who mends one sees the others then. */
+#define TG_TOOLS_NOTES 16
+
+/*
+ * Is told of tools that are listed with repairs, or left out: of the first
+ * TG_TOOLS_NOTES of a list.  name is an escaped body, or absent; why is plain
+ * text (tg_tool_repair.h).
+ */
+typedef struct {
+    int (*is_pattern)(tg_str_t text); /* see tg_tool_repair_t */
+    void (*note)(void *ctx, tg_str_t name, tg_str_t why, int is_left_out);
+    void *ctx;
+} tg_tools_check_t;
+
+/*
+ * Appends the raw array `tools` as clients of both eras can read it.  TG_OK,
+ * or TG_NOMEM.
+ */
+int tg_tools_repair(tg_str_t array, const tg_tools_check_t *check,
+                    tg_buf_t *out);
+
 /*
  * Reads the raw array `tools` of tools/list, which may be freed afterwards.
  * seed is a random number where somebody else names the tools.

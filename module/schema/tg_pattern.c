@@ -486,3 +486,18 @@ tg_pattern_translate(tg_str_t text, tg_buf_t *out, unsigned *weight,
 
     return TG_OK;
 }
+
+int
+tg_pattern_is_valid(tg_str_t pattern)
+{
+    const char *why;
+    unsigned weight;
+    tg_buf_t out;
+    int rc;
+
+    tg_buf_init(&out, tg_alloc_libc());
+    rc = tg_pattern_translate(pattern, &out, &weight, &why);
+    tg_buf_deinit(&out);
+
+    return rc == TG_OK;
+}

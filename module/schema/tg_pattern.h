@@ -34,4 +34,7 @@
 int tg_pattern_translate(tg_str_t pattern, tg_buf_t *out, unsigned *weight,
                          const char **why);
 
+/* Is a text, valid UTF-8, a pattern?  Out of memory, it is none. */
+int tg_pattern_is_valid(tg_str_t pattern);
+
 #endif

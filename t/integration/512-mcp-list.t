@@ -64,7 +64,8 @@ wait_for {
     my $names = names($client);
     ($hashed) = $names =~ /(far_l+_\w{8})\b/;
     return $names eq 'far_read_file far_read_list far_ns_do_it_now '
-        . ($hashed // '') . ' far_old far_older far_params mine echo other';
+        . ($hashed // '') . ' far_old far_older far_broken far_worse far_params'
+        . ' mine echo other';
 } 'what is chosen, in the order of the config';
 is length $hashed, 64, 'a long name is as long as agents take';
 my %tool = map { $_->{name} => $_ } tools($client);
@@ -86,9 +87,9 @@ $client->call_tool('far_ns_do_it_now');
 is(($far->told('tools/call'))[-1][1]{params}{name}, 'ns:do/it.now',
     'whatever is in them');
 for my $pattern (
-    qr/element 8 of the list of mcp_server "far" is left out: its "input/,
-    qr/element 9 .* left out: its "inputSchema" is no schema of an object/,
-    qr/element 10 .* left out: its "description" is no string/,
+    qr/tool "broken" of mcp_server "far" is repaired .* no "inputSchema"/,
+    qr/element 9 .* "far" is left out: its "inputSchema" is not .*tool "odd"/,
+    qr/tool "worse" .* its "description" is not a string and is left out/,
     qr/"hide far_nothing\*" of mcp_server "far" fits none of its tools/,
     qr/"tool not_there" of mcp_server "far" fits none of its tools/,
     qr/tool "mine" of mcp_server "near" would be "mine", which the config has/,

@@ -42,7 +42,10 @@ my %room = (
         rooms  => [qw(base schema core rule tool api regex thread)],
         system => libraries(qr/^ngx_/),
     },
-    bridge => { rooms => [qw(base core uv)], system => libraries(qr/^uv\.h/) },
+    bridge => {
+        rooms  => [qw(base schema core uv)],
+        system => libraries(qr/^uv\.h/),
+    },
     runner => {
         rooms  => [qw(base schema core rule uv regex)],
         system => libraries(qr{^(?:uv\.h|curl/|sqlite3\.h|postgresql/)}),

@@ -116,7 +116,8 @@ HELP_TEST(listing, "listing")
             "\"description\":\"Line\\nline\",\"inputSchema\":"
             "{\"type\":\"object\",\"x\":1.50},\"outputSchema\":"
             "{\"type\":\"object\"},\"annotations\":{\"readOnlyHint\":true}},"
-            "{\"name\":\"bare\",\"inputSchema\":{\"type\":\"object\"}},"
+            "{\"name\":\"bare\",\"inputSchema\":{\"type\":\"object\","
+            "\"properties\":{}}},"
             "{\"name\":\"given\",\"extra\":[]}]");
     tg_buf_deinit(&out);
     tg_catalogue_release(catalogue);

@@ -106,44 +106,6 @@ HELP_TEST(names, "names")
     CU_ASSERT(tg_str_eq(a, b));
 }
 
-HELP_TEST(checks, "what is a tool")
-{
-#define TEST_TOOL(more)                                                        \
-    "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"}" more "}"
-
-    static const char *const good[] = {
-        TEST_TOOL(""),
-        TEST_TOOL(",\"title\":\"A\",\"description\":\"\",\"_meta\":{},"
-                  "\"icons\":[],\"annotations\":{},\"outputSchema\":{},"
-                  "\"execution\":{},\"x\":null"),
-    };
-    static const char *const bad[] = {
-        "1",
-        "{}",
-        "{\"name\":\"\",\"inputSchema\":{\"type\":\"object\"}}",
-        "{\"name\":1,\"inputSchema\":{\"type\":\"object\"}}",
-        "{\"name\":\"a\"}",
-        "{\"name\":\"a\",\"inputSchema\":{}}",
-        "{\"name\":\"a\",\"inputSchema\":{\"type\":\"array\"}}",
-        TEST_TOOL(",\"title\":null"),
-        TEST_TOOL(",\"description\":1"),
-        TEST_TOOL(",\"outputSchema\":null"),
-        TEST_TOOL(",\"annotations\":[]"),
-        TEST_TOOL(",\"execution\":1"),
-        TEST_TOOL(",\"icons\":{}"),
-        TEST_TOOL(",\"_meta\":\"\""),
-    };
-    size_t i;
-
-    for (i = 0; i < TEST_COUNT(good); i++) {
-        CU_ASSERT(tg_foreign_check(tg_str_c(good[i])) == NULL);
-    }
-
-    for (i = 0; i < TEST_COUNT(bad); i++) {
-        CU_ASSERT(tg_foreign_check(tg_str_c(bad[i])) != NULL);
-    }
-}
-
 HELP_TEST(listings, "what is told of a tool")
 {
     static const char raw[] =

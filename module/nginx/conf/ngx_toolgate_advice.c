@@ -5,6 +5,7 @@
 #include "nginx/conf/ngx_toolgate_handler.h"
 
 #include "base/tg_spell.h"
+#include "core/tg_tool_repair.h"
 #include "schema/tg_schema_lint.h"
 #include "schema/tg_schema_look.h"
 
@@ -33,6 +34,44 @@ ngx_toolgate_advise_schema(ngx_conf_t *cf, ngx_str_t *directive,
     return tg_schema_lint(schema, ngx_toolgate_lint_say, &lint) == TG_OK
                ? NGX_OK
                : NGX_ERROR;
+}
+
+ngx_int_t
+ngx_toolgate_advise_listed(ngx_conf_t *cf, ngx_str_t *directive,
+                           ngx_uint_t is_input, tg_str_t schema)
+{
+    tg_tool_repair_t repair;
+    tg_str_t word;
+    tg_buf_t text;
+    ngx_int_t rc;
+
+    ngx_memzero(&repair, sizeof(tg_tool_repair_t));
+    tg_buf_init(&text, tg_alloc_libc());
+    (void) tg_tool_schema_put(&repair, TG_TOOL_INPUT, schema, &text);
+    tg_buf_truncate(&text, 0);
+    tg_tool_repairs_put(&text, repair.repairs);
+    rc = tg_buf_failed(&text) ? NGX_ERROR : NGX_OK;
+
+    if (text.len != 0) {
+        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                           "\"%V\" is not listed as it is written, as many "
+                           "agents refuse a list with it: %*s; write it so",
+                           directive, text.len, text.data);
+    }
+
+    tg_buf_deinit(&text);
+    word = is_input ? tg_tool_schema_union(schema) : TG_STR_NONE;
+
+    if (word.len != 0) {
+        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                           "\"%V\" has \"%*s\" at its root, which "
+                           "Anthropic's API refuses, with all tools beside it; "
+                           "declare all \"properties\" at the root, and say "
+                           "in the \"description\" which go together",
+                           directive, word.len, word.data);
+    }
+
+    return rc;
 }
 
 void

@@ -304,6 +304,10 @@ void ngx_toolgate_advise_word(ngx_conf_t *cf, ngx_str_t *word,
 /* About JSON that is valid.  NGX_ERROR: no memory. */
 ngx_int_t ngx_toolgate_advise_schema(ngx_conf_t *cf, ngx_str_t *directive,
                                      tg_str_t schema);
+
+/* Warns of what agents and models' APIs refuse in a tool's schema. */
+ngx_int_t ngx_toolgate_advise_listed(ngx_conf_t *cf, ngx_str_t *directive,
+                                     ngx_uint_t is_input, tg_str_t schema);
 void ngx_toolgate_advise_annotations(ngx_conf_t *cf, tg_str_t annotations);
 
 /*

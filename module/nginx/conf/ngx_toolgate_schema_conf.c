@@ -177,7 +177,11 @@ ngx_toolgate_schema(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     schema = ngx_toolgate_schema_compile(cf, &cmd->name, *field, 0);
 
     if (schema == NULL
-        || ngx_toolgate_advise_schema(cf, &cmd->name, *field) != NGX_OK)
+        || ngx_toolgate_advise_schema(cf, &cmd->name, *field) != NGX_OK
+        || (tool->entry.kind == TG_ENTRY_TOOL
+            && ngx_toolgate_advise_listed(
+                   cf, &cmd->name, field == &tool->entry.input_schema, *field)
+                   != NGX_OK))
     {
         return NGX_CONF_ERROR;
     }

@@ -214,6 +214,7 @@ ngx_toolgate_mcp_tell(const ngx_toolgate_srv_conf_t *scf, tg_buf_t *json)
 
         ngx_toolgate_mcp_put_clashes(mcp[i], json);
         ngx_toolgate_mcp_put_unchecked(mcp[i], json);
+        ngx_toolgate_mcp_put_remarks(mcp[i], json);
         tg_buf_char(json, '}');
     }
 

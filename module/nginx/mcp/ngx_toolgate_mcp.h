@@ -8,6 +8,7 @@
  *   …_mcp_url.c    the same of one that is reached over HTTP
  *   …_mcp_spec.c   all of that for the runner
  *   …_mcp_list.c   what a server lists, as tools of ours
+ *   …_mcp_remark.c what of that is left out or repaired
  *   …_mcp_kept.c   the list that the runner kept of an earlier time
  *   …_mcp_check.c  the schemas of tools that are listed
  *   …_mcp_offer.c  the catalogue of config and lists, anew with each list
@@ -16,6 +17,7 @@
 #ifndef _NGX_TOOLGATE_MCP_H_INCLUDED_
 #define _NGX_TOOLGATE_MCP_H_INCLUDED_
 
+#include "core/tg_tool_repair.h"
 #include "nginx/call/ngx_toolgate_call.h"
 #include "nginx/sched/ngx_toolgate_sched.h"
 
@@ -45,6 +47,14 @@ typedef struct {
     tg_str_t name; /* the raw string that its server knows it by */
 } ngx_toolgate_mcp_tool_t;
 
+/* A tool of a list that is left out of what clients see, or repaired there. */
+typedef struct {
+    ngx_uint_t at;    /* the number of its element, from 1 on */
+    tg_str_t name;    /* the raw string of its server, or absent */
+    const char *why;  /* it is left out; NULL: it is not */
+    unsigned repairs; /* see tg_tool_repair_t */
+} ngx_toolgate_mcp_remark_t;
+
 /* A server's list; there as long as somebody holds it. */
 typedef struct {
     size_t nholders;
@@ -52,6 +62,8 @@ typedef struct {
     tg_str_t raw;     /* the array as it came */
     ngx_toolgate_mcp_tool_t *tools;
     ngx_uint_t ntools;
+    ngx_toolgate_mcp_remark_t *remarks; /* the first ones, or NULL */
+    ngx_uint_t nremarks;                /* all that there were */
 } ngx_toolgate_mcp_list_t;
 
 /* What a server with such blocks offers. */
@@ -162,6 +174,25 @@ ngx_toolgate_mcp_list_t *ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp,
                                                    ngx_uint_t is_quiet,
                                                    ngx_log_t *log);
 void ngx_toolgate_mcp_list_release(ngx_toolgate_mcp_list_t *list);
+
+/* --- …_mcp_remark.c --- */
+
+/* Before the first tool of a list. */
+void ngx_toolgate_mcp_repair_init(tg_tool_repair_t *repair);
+
+/* Notes it for the status, and logs it where log is not NULL. */
+void ngx_toolgate_mcp_remark(const ngx_toolgate_mcp_t *mcp,
+                             ngx_toolgate_mcp_list_t *list,
+                             const ngx_toolgate_mcp_remark_t *remark,
+                             ngx_log_t *log);
+
+/* Warns of a schema that some models' APIs refuse; name is a raw string. */
+void ngx_toolgate_mcp_log_union(const ngx_toolgate_mcp_t *mcp, tg_str_t name,
+                                tg_str_t word, ngx_log_t *log);
+
+/* Appends members with the tools that are left out or repaired, if any. */
+void ngx_toolgate_mcp_put_remarks(const ngx_toolgate_mcp_t *mcp,
+                                  tg_buf_t *json);
 
 /*
  * The array that the runner kept of a server, which is in text; absent when

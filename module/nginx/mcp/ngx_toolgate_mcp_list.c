@@ -5,6 +5,7 @@
 #include "nginx/mcp/ngx_toolgate_mcp.h"
 
 #include "core/tg_foreign.h"
+#include "core/tg_listing.h"
 
 /* No model can be told of more. */
 #define NGX_TOOLGATE_MCP_TOOLS 4096
@@ -103,20 +104,6 @@ ngx_toolgate_mcp_copy(ngx_toolgate_mcp_list_t *list, tg_str_t text,
     return NGX_OK;
 }
 
-/* Where large results are stored, a preview does not match any schema. */
-static void
-ngx_toolgate_mcp_put_without_schema(tg_buf_t *out, tg_str_t raw)
-{
-    static const char *const left_out[] = { "name", "outputSchema", NULL };
-    tg_str_t name;
-
-    (void) tg_json_get(raw, TG_STR("name"), &name);
-    tg_buf_text(out, "{\"name\":");
-    tg_buf_str(out, name);
-    tg_json_put_others(out, raw, left_out);
-    tg_buf_char(out, '}');
-}
-
 /* What clients are told, and what a schema file says. */
 static ngx_int_t
 ngx_toolgate_mcp_describe(ngx_toolgate_mcp_list_t *list,
@@ -133,8 +120,9 @@ ngx_toolgate_mcp_describe(ngx_toolgate_mcp_list_t *list,
     tg_buf_init(&listing, tg_alloc_libc());
     tg_buf_init(&shown, tg_alloc_libc());
 
+    /* Where large results are stored, a preview does not match any schema. */
     if (tool->spills) {
-        ngx_toolgate_mcp_put_without_schema(&shown, raw);
+        tg_listing_put_legacy(&shown, raw);
         raw = tg_buf_view(&shown);
     }
 
@@ -202,19 +190,42 @@ ngx_toolgate_mcp_fill(ngx_toolgate_mcp_list_t *list,
     return ngx_toolgate_mcp_describe(list, tool, raw);
 }
 
-/* NGX_OK; NGX_DECLINED: it is not offered; NGX_ERROR: no memory. */
+/* Has a tool be one that clients can read, or says in repair why it is none. */
+static ngx_int_t
+ngx_toolgate_mcp_repair(ngx_toolgate_mcp_list_t *list, tg_tool_repair_t *repair,
+                        tg_str_t *raw)
+{
+    tg_buf_t text;
+    ngx_int_t rc;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    (void) tg_tool_repair(repair, *raw, &text);
+    rc = tg_buf_failed(&text) ? NGX_ERROR
+         : text.len != 0
+             ? ngx_toolgate_mcp_copy(list, tg_buf_view(&text), 0, raw)
+             : NGX_OK;
+    tg_buf_deinit(&text);
+
+    return rc;
+}
+
+/*
+ * Adds a tool by its name, a raw string.  NGX_OK, and repair says what is
+ * remarkable about it; NGX_DECLINED: it is not chosen; NGX_ERROR: no memory.
+ */
 static ngx_int_t
 ngx_toolgate_mcp_add(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
-                     tg_str_t raw)
+                     tg_str_t raw, tg_str_t raw_name, tg_tool_repair_t *repair)
 {
     ngx_toolgate_mcp_tool_t *listed;
+    const ngx_toolgate_tool_t *block;
     char room[TG_NAME_AGENT_MAX];
     tg_str_t name, here;
 
     listed = &list->tools[list->ntools];
-    (void) tg_json_get(raw, TG_STR("name"), &listed->name);
+    listed->name = raw_name;
 
-    if (ngx_toolgate_mcp_copy(list, listed->name, 1, &name) != NGX_OK) {
+    if (ngx_toolgate_mcp_copy(list, raw_name, 1, &name) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -224,12 +235,22 @@ ngx_toolgate_mcp_add(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
         return NGX_DECLINED;
     }
 
+    block = ngx_toolgate_mcp_block_of(mcp, name, here);
+    repair->has_input = block->entry.input_schema.data != NULL;
+
+    if (ngx_toolgate_mcp_repair(list, repair, &raw) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (repair->why != NULL) {
+        return NGX_OK;
+    }
+
     listed->server = mcp;
+    listed->tool.entry.is_modern = repair->is_modern;
 
     if (ngx_toolgate_mcp_copy(list, here, 0, &listed->tool.entry.name) != NGX_OK
-        || ngx_toolgate_mcp_fill(list, listed, raw,
-                                 ngx_toolgate_mcp_block_of(mcp, name, here))
-               != NGX_OK)
+        || ngx_toolgate_mcp_fill(list, listed, raw, block) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -241,32 +262,76 @@ ngx_toolgate_mcp_add(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
 
 /* --- a list --- */
 
+/* The n-th element of a list, from 1 on; log may be NULL. */
+static ngx_int_t
+ngx_toolgate_mcp_read_tool(ngx_toolgate_mcp_t *mcp,
+                           ngx_toolgate_mcp_list_t *list, ngx_uint_t n,
+                           tg_str_t raw, tg_tool_repair_t *repair,
+                           ngx_log_t *log)
+{
+    ngx_toolgate_mcp_remark_t remark;
+    ngx_int_t rc;
+
+    ngx_memzero(&remark, sizeof(remark));
+    remark.at = n;
+
+    if (!tg_json_has(raw, TG_STR("name"), TG_JSON_STRING, &remark.name)
+        || remark.name.len == 2)
+    {
+        remark.name = TG_STR_NONE;
+        remark.why = "it has no name";
+        ngx_toolgate_mcp_remark(mcp, list, &remark, log);
+        return NGX_OK;
+    }
+
+    rc = ngx_toolgate_mcp_add(mcp, list, raw, remark.name, repair);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    remark.why = repair->why;
+    remark.repairs = repair->repairs;
+
+    if (remark.why != NULL || remark.repairs != 0) {
+        ngx_toolgate_mcp_remark(mcp, list, &remark, log);
+    }
+
+    if (remark.why == NULL && repair->root_word.len != 0 && log != NULL) {
+        ngx_toolgate_mcp_log_union(mcp, remark.name, repair->root_word, log);
+    }
+
+    return NGX_OK;
+}
+
 /* All of the server's tools, chosen or not, but what is none. */
 static ngx_int_t
 ngx_toolgate_mcp_read(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
                       ngx_uint_t is_quiet, ngx_log_t *log)
 {
-    const char *why;
+    tg_tool_repair_t repair;
     tg_json_t json;
     ngx_uint_t n;
     tg_str_t raw;
 
     n = 0;
+    ngx_toolgate_mcp_repair_init(&repair);
 
     for (tg_json_each(&json, list->raw); tg_json_item(&json, &raw);) {
-        why = n++ < NGX_TOOLGATE_MCP_TOOLS ? tg_foreign_check(raw)
-                                           : "the list is too long";
+        if (++n > NGX_TOOLGATE_MCP_TOOLS) {
+            ngx_toolgate_mcp_remark(mcp, list,
+                                    &(ngx_toolgate_mcp_remark_t){
+                                        .at = n,
+                                        .why = "the list is too long" },
+                                    is_quiet ? NULL : log);
+            break;
+        }
 
-        if (why == NULL) {
-            if (ngx_toolgate_mcp_add(mcp, list, raw) == NGX_ERROR) {
-                return NGX_ERROR;
-            }
-
-        } else if (!is_quiet && n <= NGX_TOOLGATE_MCP_TOOLS + 1) {
-            ngx_log_error(NGX_LOG_WARN, log, 0,
-                          "element %ui of the list of mcp_server \"%V\" is "
-                          "left out: %s",
-                          n, &mcp->name, why);
+        if (ngx_toolgate_mcp_read_tool(mcp, list, n, raw, &repair,
+                                       is_quiet ? NULL : log)
+            == NGX_ERROR)
+        {
+            return NGX_ERROR;
         }
     }
 
