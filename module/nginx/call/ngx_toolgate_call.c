@@ -401,10 +401,7 @@ ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
     tg_outcome_t checked;
     tg_buf_t scratch;
 
-    if (outcome != NULL
-        && (call->storing.len != 0
-            || (call->tool != NULL && call->tool->spills)))
-    {
+    if (outcome != NULL && ngx_toolgate_call_may_be_stored(call)) {
         checked = *outcome;
         outcome = &checked;
 

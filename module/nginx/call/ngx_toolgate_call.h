@@ -334,6 +334,13 @@ size_t ngx_toolgate_call_output_max(const ngx_toolgate_call_t *call);
  */
 int ngx_toolgate_call_note_storing(ngx_toolgate_call_t *call);
 
+/* May the worker have a large result of this call stored? */
+static ngx_inline ngx_uint_t
+ngx_toolgate_call_may_be_stored(const ngx_toolgate_call_t *call)
+{
+    return call->storing.len != 0 || (call->tool != NULL && call->tool->spills);
+}
+
 /*
  * Has the runner store a large result of a call that this worker has run.
  * Returns 1: the call ends when that is done; 0: it is not large, or cannot
