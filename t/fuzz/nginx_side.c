@@ -12,6 +12,7 @@
 volatile ngx_cycle_t *ngx_cycle;
 volatile ngx_msec_t ngx_current_msec;
 ngx_queue_t ngx_posted_events;
+ngx_queue_t ngx_posted_next_events;
 ngx_rbtree_t ngx_event_timer_rbtree;
 ngx_event_actions_t ngx_event_actions;
 ngx_os_io_t ngx_io;
@@ -54,8 +55,12 @@ side_run(void)
     ngx_event_t *ev;
     ngx_queue_t *q;
 
-    while (!ngx_queue_empty(&ngx_posted_events)) {
-        q = ngx_queue_head(&ngx_posted_events);
+    while (!ngx_queue_empty(&ngx_posted_events)
+           || !ngx_queue_empty(&ngx_posted_next_events))
+    {
+        q = ngx_queue_empty(&ngx_posted_events) ? &ngx_posted_next_events
+                                                : &ngx_posted_events;
+        q = ngx_queue_head(q);
         ev = ngx_queue_data(q, ngx_event_t, queue);
         ngx_delete_posted_event(ev);
         ev->handler(ev);
@@ -484,6 +489,7 @@ side_init(uint32_t seed)
     ngx_current_msec = 1000000;
     ngx_exiting = 0;
     ngx_queue_init(&ngx_posted_events);
+    ngx_queue_init(&ngx_posted_next_events);
     ngx_event_actions.add_conn = side_add_conn;
     ngx_io.recv = side_recv;
     ngx_io.send = side_write;

@@ -54,6 +54,7 @@ static const tg_caller_ops_t ngx_toolgate_line_caller_ops = {
     .notification = ngx_toolgate_line_notification,
     .farewell = ngx_toolgate_line_farewell,
     .log = ngx_toolgate_line_log,
+    .is_slice_over = ngx_toolgate_line_slice_is_over,
 };
 
 void
@@ -63,6 +64,7 @@ ngx_toolgate_line_init(ngx_toolgate_line_t *line, tg_dialect_t dialect,
     tg_caller_init(&line->caller, tg_alloc_libc(),
                    &ngx_toolgate_line_caller_ops, line, dialect, max_frame);
     tg_buf_init(&line->in, tg_alloc_libc());
+    line->source.run = ngx_toolgate_line_run;
     line->delay = line->min_delay;
     line->timer.handler = ngx_toolgate_line_tick;
     line->timer.data = line;

@@ -14,7 +14,7 @@
 #ifndef _NGX_TOOLGATE_LINE_H_INCLUDED_
 #define _NGX_TOOLGATE_LINE_H_INCLUDED_
 
-#include "nginx/ngx_toolgate.h"
+#include "nginx/sched/ngx_toolgate_sched.h"
 
 typedef struct ngx_toolgate_line_s ngx_toolgate_line_t;
 
@@ -74,7 +74,10 @@ struct ngx_toolgate_line_s {
     ngx_toolgate_line_state_t state;
     ngx_connection_t *connection;
     tg_caller_t caller;
+    tg_source_t source; /* its time slices and its memory */
     tg_buf_t in;
+    size_t taken; /* bytes of it that were served */
+    size_t last;  /* bytes that may still come, when is_last */
     size_t sent;
     ngx_uint_t nasks;  /* under way */
     ngx_uint_t nkeeps; /* reasons to stay that are no requests */
@@ -88,6 +91,9 @@ struct ngx_toolgate_line_s {
     unsigned is_heard:1;   /* something came on this connection */
     unsigned is_over:1;    /* its owner wants no more of this connection */
     unsigned is_drained:1; /* it said that it starts nothing more */
+    unsigned is_ours:1;    /* never closed because of what it holds */
+    unsigned is_last:1;    /* what has come is read, then it is closed */
+    unsigned is_broken:1;  /* nothing can be written any more */
 };
 
 /* A request.  Memory of whoever asks, for as long. */

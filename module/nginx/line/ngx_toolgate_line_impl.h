@@ -14,6 +14,10 @@ void ngx_toolgate_line_read(ngx_event_t *rev);
 void ngx_toolgate_line_write(ngx_event_t *wev);
 void ngx_toolgate_line_tick(ngx_event_t *ev);
 
+/* A time slice of its own; and, for the caller: is it over? */
+void ngx_toolgate_line_run(tg_source_t *source);
+int ngx_toolgate_line_slice_is_over(void *host);
+
 /* There is no connection any more; requests are as they were. */
 void ngx_toolgate_line_close(ngx_toolgate_line_t *line);
 

@@ -1,5 +1,5 @@
 /*
- * A line that is open: reading, writing, its end.
+ * A line that is open: reading, in time slices, writing, its end.
  */
 #include "nginx/line/ngx_toolgate_line_impl.h"
 
@@ -9,6 +9,10 @@
 
 /* One read; a usual burst of answers is one. */
 #define NGX_TOOLGATE_LINE_READ 131072
+/* One read of a large message. */
+#define NGX_TOOLGATE_LINE_LARGE 1048576
+/* What is read before a line is closed: more than any socket keeps. */
+#define NGX_TOOLGATE_LINE_LAST 8388608
 /* A buffer that was larger gives its memory back; large messages come again. */
 #define NGX_TOOLGATE_LINE_KEEP 1048576
 /* Who takes nothing for so long does not keep a worker that exits. */
@@ -45,8 +49,13 @@ ngx_toolgate_line_close(ngx_toolgate_line_t *line)
     line->state = NGX_TOOLGATE_LINE_AWAY;
     line->connection = NULL;
     line->sent = 0;
+    line->taken = 0;
     line->is_over = 0;
+    line->is_last = 0;
+    line->is_broken = 0;
     tg_buf_reset(&line->in, 0);
+    tg_source_leave(&ngx_toolgate_sched, &line->source);
+    (void) ngx_toolgate_hold(&line->source, 0);
 
     if (line->timer.posted) {
         ngx_delete_posted_event(&line->timer);
@@ -160,6 +169,17 @@ ngx_toolgate_line_flush(ngx_toolgate_line_t *line)
     return ngx_handle_write_event(c->write, 0);
 }
 
+/* --- reading --- */
+
+int
+ngx_toolgate_line_slice_is_over(void *host)
+{
+    ngx_toolgate_line_t *line = host;
+
+    return tg_slice_is_over(&ngx_toolgate_sched, &line->source,
+                            line->caller.serving);
+}
+
 /* Reads behind what is kept of a message; as c->recv(). */
 static ssize_t
 ngx_toolgate_line_recv(ngx_toolgate_line_t *line)
@@ -175,35 +195,38 @@ ngx_toolgate_line_recv(ngx_toolgate_line_t *line)
         return c->recv(c, ngx_toolgate_line_buffer, NGX_TOOLGATE_LINE_READ);
     }
 
+    tg_buf_drop(in, line->taken);
+    line->taken = 0;
+
     if (tg_buf_reserve(in, NGX_TOOLGATE_LINE_READ) != TG_OK) {
         return NGX_ERROR;
     }
 
-    n = c->recv(c, (u_char *) in->data + in->len, in->cap - in->len);
+    n = c->recv(c, (u_char *) in->data + in->len,
+                ngx_min(in->cap - in->len, NGX_TOOLGATE_LINE_LARGE));
     in->len += n > 0 ? (size_t) n : 0;
 
     return n;
 }
 
-/* n bytes were read; NGX_ERROR: give up on it. */
+/* Serves what is kept.  As the caller says: NGX_AGAIN: the slice is over. */
 static ngx_int_t
-ngx_toolgate_line_input(ngx_toolgate_line_t *line, size_t n)
+ngx_toolgate_line_serve(ngx_toolgate_line_t *line, size_t n)
 {
     size_t consumed;
     tg_buf_t *in;
     int rc;
 
     in = &line->in;
-    line->heard = ngx_current_msec;
-    line->is_heard = 1;
-    line->delay = line->min_delay;
 
     if (in->len != 0) {
-        rc = tg_caller_input(&line->caller, in->data, in->len, &consumed);
-        tg_buf_drop(in, consumed);
+        rc = tg_caller_input(&line->caller, in->data + line->taken,
+                             in->len - line->taken, &consumed);
+        line->taken += consumed;
 
-        if (in->len == 0) {
+        if (line->taken == in->len) {
             tg_buf_reset(in, NGX_TOOLGATE_LINE_KEEP);
+            line->taken = 0;
         }
 
     } else {
@@ -216,32 +239,78 @@ ngx_toolgate_line_input(ngx_toolgate_line_t *line, size_t n)
     /* Nothing more is asked of one that leaves. */
     line->is_over |= line->caller.is_leaving && line->nasks == 0;
 
-    return rc == TG_OK && !tg_buf_failed(in) && !line->is_over ? NGX_OK
-                                                               : NGX_ERROR;
+    if ((rc != TG_OK && rc != TG_AGAIN) || tg_buf_failed(in) || line->is_over) {
+        return NGX_ERROR;
+    }
+
+    return rc == TG_AGAIN ? NGX_AGAIN : NGX_OK;
 }
 
-/* All that came; NGX_ERROR: nothing more will. */
+/* n bytes were read: as ngx_toolgate_line_serve(). */
+static ngx_int_t
+ngx_toolgate_line_input(ngx_toolgate_line_t *line, size_t n)
+{
+    ngx_int_t rc;
+
+    line->heard = ngx_current_msec;
+    line->is_heard = 1;
+    line->delay = line->min_delay;
+    line->last -= ngx_min(line->last, n);
+    rc = ngx_toolgate_line_serve(line, n);
+
+    /* Of a message that goes on, what was read is what took time. */
+    return rc == NGX_OK && line->connection->read->ready
+                   && tg_slice_is_over(&ngx_toolgate_sched, &line->source,
+                                       ngx_min(n, line->in.len))
+               ? NGX_AGAIN
+               : rc;
+}
+
+/*
+ * What came, for one slice.  NGX_OK: that was all for now; NGX_AGAIN: the
+ * line waits for its next slice; NGX_ERROR: nothing more will come.
+ */
 static ngx_int_t
 ngx_toolgate_line_hear(ngx_toolgate_line_t *line)
 {
     ngx_event_t *rev;
+    ngx_int_t rc;
     ssize_t n;
 
     rev = line->connection->read;
+    rc = line->in.len != 0 ? ngx_toolgate_line_serve(line, 0) : NGX_OK;
 
-    while (rev->ready) {
+    while (rc == NGX_OK && rev->ready && (!line->is_last || line->last != 0)) {
         n = ngx_toolgate_line_recv(line);
 
         if (n == NGX_AGAIN) {
             break;
         }
 
-        if (n <= 0 || ngx_toolgate_line_input(line, (size_t) n) != NGX_OK) {
-            return NGX_ERROR;
-        }
+        rc = n > 0 ? ngx_toolgate_line_input(line, (size_t) n) : NGX_ERROR;
     }
 
-    return NGX_OK;
+    return rc;
+}
+
+/* What it makes us hold: is that too much? */
+static ngx_uint_t
+ngx_toolgate_line_is_greedy(ngx_toolgate_line_t *line)
+{
+    if (ngx_toolgate_hold(&line->source, line->in.len + line->caller.out.len)
+            == NGX_OK
+        || line->is_ours)
+    {
+        return 0;
+    }
+
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                  "connection to \"%V\" closed: this worker holds more than "
+                  "%d MiB, %uz bytes of them for it",
+                  &line->name, NGX_TOOLGATE_MEMORY / 1048576,
+                  line->source.memory);
+
+    return 1;
 }
 
 /* Does nobody need it?  Noted for NGINX, which tells those of the exit. */
@@ -257,39 +326,108 @@ ngx_toolgate_line_is_idle(ngx_toolgate_line_t *line)
     return c->idle;
 }
 
-/* All that came, which no event may have told yet; as the next one. */
-static ngx_int_t
+/* Has worker_shutdown_timeout passed, and only others need it?  It is gone. */
+static ngx_uint_t
+ngx_toolgate_line_is_late(ngx_toolgate_line_t *line)
+{
+    if (!ngx_toolgate_is_overdue(line->connection) || line->nasks != 0) {
+        return 0;
+    }
+
+    ngx_toolgate_line_lose(line, 1);
+
+    return 1;
+}
+
+/* Reads what had come, in slices; then it is closed, unless it is needed. */
+static void
 ngx_toolgate_line_hear_last(ngx_toolgate_line_t *line)
 {
+    ngx_int_t rc;
+
+    rc = ngx_toolgate_line_hear(line);
+
+    if (rc == NGX_AGAIN) {
+        (void) ngx_toolgate_line_is_late(line);
+
+    } else if (rc == NGX_ERROR || line->is_broken
+               || ngx_toolgate_line_is_idle(line))
+    {
+        ngx_toolgate_line_lose(line, 1);
+
+    } else {
+        line->is_last = 0;
+
+        if (line->connection->read->ready) {
+            tg_source_wait(&ngx_toolgate_sched, &line->source);
+        }
+    }
+}
+
+/* Of what came last no event may have told yet. */
+static void
+ngx_toolgate_line_begin_last(ngx_toolgate_line_t *line)
+{
+    line->is_last = 1;
+    line->last = NGX_TOOLGATE_LINE_LAST;
     line->connection->read->ready = 1;
     line->connection->read->available = -1;
 
-    return ngx_toolgate_line_hear(line);
+    if (!line->source.is_waiting) {
+        ngx_toolgate_line_hear_last(line);
+    }
 }
 
-/*
- * What an exiting worker no longer needs must not stay open in it, nor
- * what only others need when worker_shutdown_timeout has passed.
- */
+/* What an exiting worker no longer needs must not stay open in it. */
 static void
 ngx_toolgate_line_rest(ngx_toolgate_line_t *line)
 {
-    if (ngx_toolgate_is_overdue(line->connection) && line->nasks == 0) {
+    if (!ngx_toolgate_line_is_late(line) && !line->is_last
+        && ngx_toolgate_line_is_idle(line)
+        && (ngx_exiting || line->connection->close))
+    {
+        ngx_toolgate_line_begin_last(line);
+    }
+}
+
+/* A time slice. */
+static void
+ngx_toolgate_line_go_on(ngx_toolgate_line_t *line)
+{
+    ngx_event_t *rev;
+
+    rev = line->connection->read;
+    tg_slice_begin(&ngx_toolgate_sched);
+
+    if (line->is_last) {
+        ngx_toolgate_line_hear_last(line);
+        return;
+    }
+
+    if (ngx_toolgate_line_hear(line) == NGX_ERROR) {
         ngx_toolgate_line_lose(line, 1);
         return;
     }
 
-    if (!ngx_toolgate_line_is_idle(line)
-        || !(ngx_exiting || line->connection->close))
+    if (ngx_handle_read_event(rev, 0) != NGX_OK
+        || ngx_toolgate_line_is_greedy(line))
     {
+        ngx_toolgate_line_lose(line, 0);
         return;
     }
 
-    if (ngx_toolgate_line_hear_last(line) != NGX_OK
-        || ngx_toolgate_line_is_idle(line))
-    {
-        ngx_toolgate_line_lose(line, 1);
+    /* What the answers gave rise to is written first. */
+    if (line->caller.out.len != line->sent) {
+        ngx_toolgate_line_wake(line);
+    } else {
+        ngx_toolgate_line_rest(line);
     }
+}
+
+void
+ngx_toolgate_line_run(tg_source_t *source)
+{
+    ngx_toolgate_line_go_on(TG_OWNER(source, ngx_toolgate_line_t, source));
 }
 
 void
@@ -300,20 +438,13 @@ ngx_toolgate_line_read(ngx_event_t *rev)
 
     c = rev->data;
     line = c->data;
+    /* NGINX posts this event where TLS has bytes, and clears the flag. */
+    rev->ready = 1;
 
-    if (ngx_toolgate_line_hear(line) != NGX_OK) {
-        ngx_toolgate_line_lose(line, 1);
-        return;
-    }
-
-    if (ngx_handle_read_event(rev, 0) != NGX_OK) {
+    if (!line->source.is_waiting) {
+        ngx_toolgate_line_go_on(line);
+    } else if (ngx_handle_read_event(rev, 0) != NGX_OK) {
         ngx_toolgate_line_lose(line, 0);
-        return;
-    }
-
-    /* What the answers gave rise to is written first. */
-    if (line->caller.out.len != line->sent) {
-        ngx_toolgate_line_wake(line);
     } else {
         ngx_toolgate_line_rest(line);
     }
@@ -340,10 +471,16 @@ ngx_toolgate_line_write(ngx_event_t *wev)
 
     wev->timedout = 0;
 
+    if (line->is_broken) {
+        return;
+    }
+
+    tg_slice_begin(&ngx_toolgate_sched);
+
     if (ngx_toolgate_line_flush(line) != NGX_OK) {
         /* What it said before it went is there: answers, a farewell. */
-        (void) ngx_toolgate_line_hear_last(line);
-        ngx_toolgate_line_lose(line, 1);
+        line->is_broken = 1;
+        ngx_toolgate_line_begin_last(line);
         return;
     }
 

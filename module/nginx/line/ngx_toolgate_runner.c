@@ -240,6 +240,7 @@ ngx_toolgate_runner_init(ngx_toolgate_runner_t *runner)
     line->min_delay = NGX_TOOLGATE_RETRY_MIN;
     line->max_delay = NGX_TOOLGATE_RETRY_MAX;
     line->connect_time = NGX_TOOLGATE_START_TIME;
+    line->is_ours = 1;
     ngx_toolgate_runner_serves(runner);
     ngx_toolgate_line_init(line, TG_DIALECT_JSONRPC, NGX_TOOLGATE_RUNNER_FRAME);
 }

@@ -12,6 +12,11 @@ tg_sched_t ngx_toolgate_sched = {
     .memory_max = NGX_TOOLGATE_MEMORY,
 };
 
+size_t ngx_toolgate_sched_clients;
+
+/* ms; keeps a worker that exits while sources wait, and does nothing else. */
+#define NGX_TOOLGATE_SCHED_STAY 1000
+
 static ngx_event_t ngx_toolgate_sched_event;
 
 static uint64_t
@@ -29,7 +34,9 @@ static void
 ngx_toolgate_sched_handler(ngx_event_t *ev)
 {
     if (tg_sched_run(&ngx_toolgate_sched)) {
-        ngx_post_event(ev, &ngx_posted_next_events);
+        ngx_toolgate_sched_wake(NULL);
+    } else if (ev->timer_set) {
+        ngx_del_timer(ev);
     }
 }
 
@@ -43,4 +50,8 @@ ngx_toolgate_sched_wake(void *host)
     ev->handler = ngx_toolgate_sched_handler;
     ev->log = ngx_cycle->log;
     ngx_post_event(ev, &ngx_posted_next_events);
+
+    if (!ev->timer_set) {
+        ngx_add_timer(ev, NGX_TOOLGATE_SCHED_STAY);
+    }
 }

@@ -83,8 +83,6 @@ ngx_toolgate_turn_is_over(void *host)
 
 /* --- memory --- */
 
-/* The clients' part, which they may use whatever other sources hold. */
-#define NGX_TOOLGATE_MEMORY_CLIENTS (NGX_TOOLGATE_MEMORY / 2)
 /* What is less is not worth a look. */
 #define NGX_TOOLGATE_MEMORY_MIN 4096
 /* Milliseconds after which it counts in full; a large frame takes fewer. */
@@ -96,8 +94,7 @@ static void ngx_toolgate_memory_relieve(ngx_event_t *ev);
 
 static ngx_queue_t ngx_toolgate_memory_queue = { &ngx_toolgate_memory_queue,
                                                  &ngx_toolgate_memory_queue };
-/* Of clients that are here, and that are on their way to other workers. */
-static size_t ngx_toolgate_kept;
+/* Clients on their way to other workers. */
 static tg_source_t ngx_toolgate_memory_moving;
 static ngx_event_t ngx_toolgate_memory_event;
 /* What users keep and processes weigh, while somebody has to go. */
@@ -149,27 +146,12 @@ ngx_toolgate_memory_weigh(ngx_toolgate_session_t *session)
     session->weighed = ngx_current_msec;
 }
 
-/* Other sources may hold the rest, but never makes that a client go. */
-static ngx_uint_t
-ngx_toolgate_memory_is_short(void)
-{
-    return ngx_toolgate_sched.memory > NGX_TOOLGATE_MEMORY
-           && ngx_toolgate_kept > NGX_TOOLGATE_MEMORY_CLIENTS;
-}
-
-static void
-ngx_toolgate_memory_set(ngx_toolgate_session_t *session, size_t kept)
-{
-    ngx_toolgate_kept += kept - session->source.memory;
-    (void) tg_source_hold(&ngx_toolgate_sched, &session->source, kept);
-}
-
 void
 ngx_toolgate_memory_drop(ngx_toolgate_session_t *session)
 {
     if (session->source.memory != 0) {
         ngx_toolgate_memory_weigh(session);
-        ngx_toolgate_memory_set(session, 0);
+        ngx_toolgate_hold_client(&session->source, 0);
         ngx_queue_remove(&session->memory);
     }
 }
@@ -197,9 +179,9 @@ ngx_toolgate_memory_count(ngx_toolgate_session_t *session)
         ngx_queue_insert_tail(&ngx_toolgate_memory_queue, &session->memory);
     }
 
-    ngx_toolgate_memory_set(session, kept);
+    ngx_toolgate_hold_client(&session->source, kept);
 
-    if (ngx_toolgate_memory_is_short()) {
+    if (ngx_toolgate_clients_hold_too_much()) {
         ev = &ngx_toolgate_memory_event;
         ev->handler = ngx_toolgate_memory_relieve;
         ev->log = ngx_cycle->log;
@@ -210,9 +192,9 @@ ngx_toolgate_memory_count(ngx_toolgate_session_t *session)
 void
 ngx_toolgate_memory_add(ssize_t bytes)
 {
-    ngx_toolgate_kept += (size_t) bytes;
-    (void) tg_source_hold(&ngx_toolgate_sched, &ngx_toolgate_memory_moving,
-                          ngx_toolgate_memory_moving.memory + (size_t) bytes);
+    ngx_toolgate_hold_client(&ngx_toolgate_memory_moving,
+                             ngx_toolgate_memory_moving.memory
+                                 + (size_t) bytes);
 }
 
 /* Users cannot be made up, processes can: for those time counts, too. */
@@ -286,7 +268,7 @@ ngx_toolgate_memory_relieve(ngx_event_t *ev)
 
     ngx_toolgate_memory_sum();
 
-    while (ngx_toolgate_memory_is_short()) {
+    while (ngx_toolgate_clients_hold_too_much()) {
         session = ngx_toolgate_memory_worst();
 
         if (session == NULL) {
