@@ -66,7 +66,7 @@ stopped(
     },
     $hostile->worker);
 $_->rpc('ping') for $greedy, $other;
-@order = $tg->log($from) =~ /\*(\d+) notification with a key twice/g;
+@order = $tg->log($from) =~ /\*(\d+) wrong notification dropped/g;
 %count = ();
 $count{$_}++ for @order;
 is "@{[ sort { $a <=> $b } values %count ]}", '1 1000', 'each was served';
@@ -88,7 +88,7 @@ stopped(
     $hostile->worker);
 $_->recv_line for ($greedy) x 3;
 $_->rpc('ping') for $greedy, $other;
-@order = $tg->log($from) =~ /\*(\d+) notification with a key twice/g;
+@order = $tg->log($from) =~ /\*(\d+) wrong notification dropped/g;
 %count = ();
 $count{$_}++ for @order;
 is "@{[ sort { $a <=> $b } values %count ]}", '1 3', 'each was served';

@@ -19,7 +19,8 @@ use Toolgate::Guard;
 
 sub start {
     my ($class, $name, $path, %option) = @_;
-    my $attack = Toolgate::Attacks->can($name) // croak "no attack $name";
+    my $attack = ref $name ? $name
+        : Toolgate::Attacks->can($name) // croak "no attack $name";
     pipe my $in,     my $out or croak "pipe: $!";
     pipe my $orders, my $go  or croak "pipe: $!";
     my $pid = fork // croak "fork: $!";
