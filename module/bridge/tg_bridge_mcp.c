@@ -126,6 +126,11 @@ tg_list_put(tg_bridge_t *bridge)
 {
     tg_call_t *call;
 
+    if (bridge->mcp.is_circular) {
+        tg_bridge_log("the list of tools comes back to a page or a cursor that "
+                      "was there before; it ends there");
+    }
+
     if (bridge->mcp.nleft_out != 0) {
         tg_bridge_log("%zu of the listed tools %s no name, or one that was "
                       "there before; %s left out",

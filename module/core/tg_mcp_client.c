@@ -395,6 +395,7 @@ tg_mcp_listed(tg_mcp_client_t *client, const tg_answer_t *answer, uint64_t now)
     }
 
     client->is_listing = 0;
+    client->is_circular = client->list.is_circular;
 
     if (rc == TG_OK) {
         rc = tg_mcp_take(client, client->error.result);

@@ -45,6 +45,8 @@
 typedef struct {
     tg_buf_t text;   /* {"tools":[…]}, as far as it came */
     tg_buf_t params; /* of the next request; empty for the first page */
+    tg_buf_t seen;   /* hashes of cursors and pages, of 8 bytes each */
+    int is_circular; /* it came back to one of them, where it ended */
     unsigned npages;
     unsigned max_pages;
     unsigned nagain;
@@ -61,7 +63,8 @@ void tg_mcp_list_reset(tg_mcp_list_t *list);
 
 /*
  * The answer to the request for a page.  TG_OK: it was the last one, and
- * whole is a result {"tools":[…]}, in list->text.  TG_AGAIN: ask with
+ * whole is a result {"tools":[…]}, in list->text.  A cursor or a page that
+ * was there before ends the list, too.  TG_AGAIN: ask with
  * list->params, or without when they are empty.  TG_BAD, TG_NOMEM: there is
  * none, and whole is the server's error, or one that says what is wrong.
  */
@@ -125,6 +128,7 @@ typedef struct {
                                       clients; NULL: they are as they came */
     tg_catalogue_t *tools; /* the last whole list, held; NULL: none yet */
     size_t nleft_out;      /* elements of it that are no tools of their own */
+    int is_circular;       /* see tg_mcp_list_t */
     tg_mcp_about_t about;
     tg_answer_t error;
     char tags[4]; /* their addresses are the tags of its requests */

@@ -12,6 +12,7 @@ tg_mcp_list_init(tg_mcp_list_t *list, const tg_alloc_t *alloc,
     memset(list, 0, sizeof(*list));
     tg_buf_init(&list->text, alloc);
     tg_buf_init(&list->params, alloc);
+    tg_buf_init(&list->seen, alloc);
     list->max_pages = max_pages;
 }
 
@@ -20,6 +21,7 @@ tg_mcp_list_deinit(tg_mcp_list_t *list)
 {
     tg_buf_deinit(&list->text);
     tg_buf_deinit(&list->params);
+    tg_buf_deinit(&list->seen);
 }
 
 void
@@ -27,6 +29,8 @@ tg_mcp_list_reset(tg_mcp_list_t *list)
 {
     tg_buf_reset(&list->text, 0);
     tg_buf_reset(&list->params, 0);
+    tg_buf_reset(&list->seen, 0);
+    list->is_circular = 0;
     list->npages = 0;
     list->nagain = 0;
     list->ntools = 0;
@@ -42,6 +46,27 @@ tg_mcp_list_wrong(tg_answer_t *whole, int rc, const char *text)
     whole->message = tg_str_c(text);
 
     return rc;
+}
+
+/* Was a cursor, or a page, there before?  Then the list ends. */
+static int
+tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
+{
+    uint64_t other;
+    size_t i;
+
+    for (i = 0; i < list->seen.len; i += sizeof(other)) {
+        memcpy(&other, list->seen.data + i, sizeof(other));
+
+        if (other == hash) {
+            list->is_circular = 1;
+            return 1;
+        }
+    }
+
+    tg_buf_put(&list->seen, (const char *) &hash, sizeof(hash));
+
+    return 0;
 }
 
 /*
@@ -62,6 +87,15 @@ tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t result)
 
     if (list->text.len == 0) {
         tg_buf_text(&list->text, tg_mcp_list_open);
+    }
+
+    /* Empty pages may well be the same. */
+    tg_json_each(&json, tools);
+
+    if (tg_json_item(&json, NULL)
+        && tg_mcp_list_is_seen(list, tg_hash64(TG_HASH64, tools)))
+    {
+        return TG_OK;
     }
 
     for (tg_json_each(&json, tools); tg_json_item(&json, &tool);) {
@@ -113,9 +147,11 @@ tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
     tg_buf_truncate(&list->params, 0);
 
     /* An empty one ends it for all clients that there are. */
-    if (!tg_json_has(answer->result, TG_STR("nextCursor"), TG_JSON_STRING,
-                     &cursor)
-        || cursor.len == 2)
+    if (list->is_circular
+        || !tg_json_has(answer->result, TG_STR("nextCursor"), TG_JSON_STRING,
+                        &cursor)
+        || cursor.len == 2
+        || tg_mcp_list_is_seen(list, tg_hash64(~TG_HASH64, cursor)))
     {
         cursor = TG_STR_NONE;
         tg_buf_text(&list->text, "]}");
@@ -135,7 +171,9 @@ tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
         tg_buf_char(&list->params, '}');
     }
 
-    if (tg_buf_failed(&list->text) || tg_buf_failed(&list->params)) {
+    if (tg_buf_failed(&list->text) || tg_buf_failed(&list->params)
+        || tg_buf_failed(&list->seen))
+    {
         return tg_mcp_list_wrong(whole, TG_NOMEM,
                                  "No memory for the list of tools.");
     }

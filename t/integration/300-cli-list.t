@@ -91,9 +91,12 @@ give($conn, 'tools/list', { tools => [1] });
 ends($cli, 'no list', 1, undef, qr/is no list/);
 ($cli, $conn) = start('list');
 for my $n (1 .. 256) {
-    give($conn, 'tools/list', { tools => [], nextCursor => 'again' });
+    give($conn, 'tools/list', { tools => [], nextCursor => "page $n" });
 }
 like +(finish($cli))[2], qr/does not end/, 'a list without end is left';
+($cli, $conn) = start('list');
+give($conn, 'tools/list', { tools => [], nextCursor => 'again' }) for 1, 2;
+ends($cli, 'a cursor that does not move ends the list', 0);
 
 # Nobody answers; in the time that it has, it must have come to its question.
 ($cli, $conn) = start('list', '--timeout', '2.5');

@@ -32,6 +32,12 @@ tg_hear_listed(tg_instance_t *instance)
 
     client = &instance->client;
 
+    if (client->is_circular) {
+        tg_instance_log(instance, TG_LOG_WARN,
+                        "its list of tools comes back to a page or a cursor "
+                        "that was there before; the list ends there");
+    }
+
     if (client->nleft_out != 0) {
         tg_instance_log(
             instance, TG_LOG_WARN,
