@@ -363,9 +363,10 @@ tg_post_deliver(tg_post_t *post)
     tg_mail_reply_t reply;
     tg_mail_t *mail;
     size_t n;
-    int is_told;
+    int is_told, is_over;
 
     is_told = 0;
+    is_over = 0;
     n = 0;
     tg_mail_lock();
 
@@ -374,7 +375,7 @@ tg_post_deliver(tg_post_t *post)
     }
 
     /* Who has something anew meanwhile comes again. */
-    for (/* void */; n != 0 && post->first != NULL; n--) {
+    for (/* void */; n != 0 && !is_over && post->first != NULL; n--) {
         mail = post->first;
         tg_mail_empty(mail, &reply, &progress);
         tg_mail_unlock();
@@ -382,6 +383,8 @@ tg_post_deliver(tg_post_t *post)
         mail->arrived(mail, reply.text.data != NULL ? &reply : NULL, &progress);
         tg_letter_free(reply.letter);
         tg_letter_free(progress.message);
+        is_over = n != 1 && post->is_slice_over != NULL
+                  && post->is_slice_over(post->host, reply.text.len);
         tg_mail_lock();
     }
 

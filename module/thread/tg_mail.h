@@ -58,6 +58,13 @@ struct tg_post_s {
     void (*wake)(void *host);
     void *host;
 
+    /*
+     * Asked after what came of each box, which had this many bytes: is the
+     * loop's time slice over?  The host then calls tg_post_deliver() again, in
+     * the next one.  NULL: never.
+     */
+    int (*is_slice_over)(void *host, size_t bytes);
+
     /* Boxes with something, and those whose progress has time. */
     tg_mail_t *first, *last;
     tg_mail_t *first_paced, *last_paced;

@@ -298,6 +298,36 @@ test_answered(void)
     return n;
 }
 
+static int
+test_slice_is_over(void *host, size_t bytes)
+{
+    return bytes == 3;
+}
+
+HELP_TEST(slices, "a time slice ends after a box, and the others wait")
+{
+    test_call_t calls[3];
+    test_loop_t loop;
+    size_t i;
+
+    test_loop_init(&loop);
+    loop.post.is_slice_over = test_slice_is_over;
+
+    for (i = 0; i < 3; i++) {
+        test_open(&calls[i], &loop);
+        tg_mail_release(&calls[i].mail);
+    }
+
+    CU_ASSERT(test_reply(calls[0].number, "a") == TG_OK);
+    CU_ASSERT(test_reply(calls[1].number, "one") == TG_OK);
+    CU_ASSERT(test_reply(calls[2].number, "two") == TG_OK);
+    (void) tg_post_deliver(&loop.post);
+    CU_ASSERT(calls[0].nreplies == 1 && calls[1].nreplies == 1);
+    CU_ASSERT(calls[2].nreplies == 0);
+    (void) tg_post_deliver(&loop.post);
+    CU_ASSERT(calls[2].nreplies == 1);
+}
+
 HELP_TEST(threads, "threads that answer the same calls")
 {
     pthread_t threads[TEST_THREADS];

@@ -3,8 +3,16 @@
 #include "api/toolgate_handler.h"
 
 static void ngx_toolgate_mail_wake(void *host);
+static int ngx_toolgate_mail_slice_is_over(void *host, size_t bytes);
+static void ngx_toolgate_mail_deliver(tg_source_t *source);
 
-static tg_post_t ngx_toolgate_mails = { .wake = ngx_toolgate_mail_wake };
+static tg_post_t ngx_toolgate_mails = {
+    .wake = ngx_toolgate_mail_wake,
+    .is_slice_over = ngx_toolgate_mail_slice_is_over,
+};
+static tg_source_t ngx_toolgate_mail_source = {
+    .run = ngx_toolgate_mail_deliver
+};
 static ngx_event_t ngx_toolgate_mail_pace;
 
 static void
@@ -70,6 +78,15 @@ ngx_toolgate_mail_progress(uint64_t number, uint64_t progress, uint64_t total,
 
 /* --- the worker --- */
 
+static int
+ngx_toolgate_mail_slice_is_over(void *host, size_t bytes)
+{
+    (void) host;
+
+    return tg_slice_is_over(&ngx_toolgate_sched, &ngx_toolgate_mail_source,
+                            bytes);
+}
+
 static void
 ngx_toolgate_mail_told(int is_told)
 {
@@ -82,14 +99,26 @@ static void
 ngx_toolgate_mail_pace_handler(ngx_event_t *ev)
 {
     (void) ev;
+    tg_slice_begin(&ngx_toolgate_sched);
     ngx_toolgate_mail_told(tg_post_pace(&ngx_toolgate_mails));
+}
+
+static void
+ngx_toolgate_mail_deliver(tg_source_t *source)
+{
+    (void) source;
+    ngx_toolgate_mail_told(tg_post_deliver(&ngx_toolgate_mails));
 }
 
 static void
 ngx_toolgate_mail_news(void)
 {
     ngx_toolgate_lines_flush();
-    ngx_toolgate_mail_told(tg_post_deliver(&ngx_toolgate_mails));
+
+    if (!ngx_toolgate_mail_source.is_waiting) {
+        tg_slice_begin(&ngx_toolgate_sched);
+        ngx_toolgate_mail_deliver(&ngx_toolgate_mail_source);
+    }
 }
 
 ngx_int_t
@@ -106,6 +135,7 @@ void
 ngx_toolgate_mail_exit(void)
 {
     tg_post_close(&ngx_toolgate_mails);
+    tg_source_leave(&ngx_toolgate_sched, &ngx_toolgate_mail_source);
     ngx_toolgate_lines_exit();
     ngx_toolgate_notify_exit();
 }

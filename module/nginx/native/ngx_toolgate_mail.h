@@ -5,6 +5,7 @@
 #define _NGX_TOOLGATE_MAIL_H_INCLUDED_
 
 #include "nginx/native/ngx_toolgate_lines.h"
+#include "nginx/sched/ngx_toolgate_sched.h"
 
 /* From now on this worker has boxes: NGX_OK or NGX_ERROR, logged. */
 ngx_int_t ngx_toolgate_mail_init(ngx_cycle_t *cycle);
