@@ -308,8 +308,9 @@ tg_caller_find_broken(const tg_caller_t *caller, tg_str_t frame)
     tg_pending_t *pending;
     uint64_t id;
 
+    /* Without ids, the connection ends, and the call with it. */
     if (caller->dialect->is_sequential) {
-        return caller->first;
+        return NULL;
     }
 
     if (tg_message_head(frame, &known) != TG_OK || known.is_request) {
