@@ -45,8 +45,13 @@
  * result that is too large for the agent is answered as that.
  */
 #define TG_BRIDGE_PARENT_FRAME_MAX 67108864u
-/* Unwritten bytes towards one side at which the other is not read. */
+/* Unwritten bytes towards the parent at which the agent is not read. */
 #define TG_BRIDGE_BACKLOG 1048576u
+/*
+ * Unwritten bytes towards the agent at which the parent is not read.  What the
+ * bridge answers itself, as `ping`, waits behind them.
+ */
+#define TG_BRIDGE_AGENT_BACKLOG 65536u
 /* More calls than any agent makes at once; beyond it they are refused. */
 #define TG_BRIDGE_CALLS_MAX 1024
 /* Arguments kept for calls that wait or may have to be sent again. */
@@ -131,6 +136,7 @@ struct tg_bridge_s {
     unsigned is_held:1;     /* the agent's first words wait */
     unsigned has_agent:1;   /* its connection is not closed yet */
     unsigned is_draining:1; /* the agent's input ends: answer, then quit */
+    unsigned is_stopped:1;  /* the agent is not read from, see is_welcome */
     unsigned has_listed:1;  /* the agent asked for the list */
     unsigned is_listed:1;   /* its list is here, or it has none */
     unsigned is_ended:1;    /* the runner sent shutdown (relay) */

@@ -44,18 +44,31 @@ tg_agent_refused(void *host, const char *why)
 }
 
 static int
+tg_agent_is_slice_over(void *host)
+{
+    tg_bridge_t *bridge;
+
+    bridge = host;
+
+    return tg_uv_conn_slice_is_over(&bridge->agent, bridge->peer.serving);
+}
+
+static int
 tg_agent_list(void *host, tg_peer_t *peer, tg_request_t *request)
 {
     return tg_list_asked(host, request);
 }
 
-static const tg_peer_ops_t tg_agent_peer_ops = { .call = tg_agent_call,
-                                                 .cancel = tg_agent_cancel,
-                                                 .log = tg_agent_log,
-                                                 .refused = tg_agent_refused,
-                                                 .list = tg_agent_list,
-                                                 .is_proxy = 1,
-                                                 .told = tg_bridge_told };
+static const tg_peer_ops_t tg_agent_peer_ops = {
+    .call = tg_agent_call,
+    .is_turn_over = tg_agent_is_slice_over,
+    .cancel = tg_agent_cancel,
+    .log = tg_agent_log,
+    .refused = tg_agent_refused,
+    .list = tg_agent_list,
+    .is_proxy = 1,
+    .told = tg_bridge_told
+};
 
 /* --- stdio --- */
 
@@ -150,7 +163,9 @@ tg_agent_input(void *host, const char *data, size_t len, size_t *consumed)
     rc = TG_LIMIT;
     *consumed = 0;
 
-    if (tg_agent_is_welcome(bridge)) {
+    bridge->is_stopped = !tg_agent_is_welcome(bridge);
+
+    if (!bridge->is_stopped) {
         is_met = bridge->peer.is_legacy || bridge->peer.is_modern;
         bridge->peer.now_ms = tg_agent_clock();
         rc = tg_peer_input(&bridge->peer, data, len, consumed);

@@ -10,7 +10,7 @@ tg_parent_is_welcome(void *host)
 
     bridge = host;
 
-    return tg_uv_conn_backlog(&bridge->agent) <= TG_BRIDGE_BACKLOG;
+    return tg_uv_conn_backlog(&bridge->agent) <= TG_BRIDGE_AGENT_BACKLOG;
 }
 
 /* --- why there is no parent: for the agent's model, and for the log --- */

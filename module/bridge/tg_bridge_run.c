@@ -49,16 +49,12 @@ tg_bridge_turn(uv_prepare_t *turn)
     tg_uv_conn_flush(&bridge->agent);
     tg_uv_client_flush(&bridge->parent);
 
-    if (bridge->agent.is_paused && tg_agent_is_welcome(bridge)) {
+    if (bridge->is_stopped && tg_agent_is_welcome(bridge)) {
+        bridge->is_stopped = 0;
         tg_uv_conn_resume(&bridge->agent);
     }
 
-    if (bridge->parent.has_conn && bridge->parent.conn.is_paused
-        && tg_parent_is_welcome(bridge))
-    {
-        tg_uv_conn_resume(&bridge->parent.conn);
-    }
-
+    tg_uv_client_resume(&bridge->parent);
     tg_mcp_turn(bridge);
 
     if (!bridge->is_quitting) {

@@ -149,6 +149,28 @@ tg_uv_client_on_closed(void *host, int err)
     tg_uv_client_lost(client);
 }
 
+/* Notes when it is the owner who must resume; else a write that ends does. */
+static int
+tg_uv_client_may_read(tg_uv_client_t *client)
+{
+    client->is_stopped = client->ops->is_welcome != NULL
+                         && !client->ops->is_welcome(client->host);
+
+    return !client->is_stopped
+           && client->caller.refused <= TG_UV_CLIENT_REFUSALS;
+}
+
+static int
+tg_uv_client_is_slice_over(void *host)
+{
+    tg_uv_client_t *client;
+
+    client = host;
+
+    return !tg_uv_client_may_read(client)
+           || tg_uv_conn_slice_is_over(&client->conn, client->caller.serving);
+}
+
 static int
 tg_uv_client_on_input(void *host, const char *data, size_t len,
                       size_t *consumed)
@@ -159,8 +181,7 @@ tg_uv_client_on_input(void *host, const char *data, size_t len,
     client = host;
     *consumed = 0;
 
-    if (client->ops->is_welcome != NULL
-        && !client->ops->is_welcome(client->host)) {
+    if (!tg_uv_client_may_read(client)) {
         return TG_LIMIT;
     }
 
@@ -168,6 +189,10 @@ tg_uv_client_on_input(void *host, const char *data, size_t len,
 
     if (client->ops->trace != NULL) {
         client->ops->trace(client->host, 1, tg_str(data, *consumed));
+    }
+
+    if (rc == TG_AGAIN) {
+        return tg_uv_client_may_read(client) ? TG_AGAIN : TG_LIMIT;
     }
 
     /* Nothing that is left to write is of use to who said goodbye. */
@@ -395,6 +420,7 @@ tg_uv_client_init(tg_uv_client_t *client, tg_uv_sched_t *sched,
         .farewell = tg_uv_client_on_farewell,
         .log = tg_uv_client_on_log,
         .asked = ops->asked != NULL ? tg_uv_client_on_asked : NULL,
+        .is_slice_over = tg_uv_client_is_slice_over,
     };
     client->loop = sched->loop;
     client->sched = sched;
@@ -438,6 +464,15 @@ tg_uv_client_flush(tg_uv_client_t *client)
 {
     if (client->has_conn) {
         tg_uv_conn_flush(&client->conn);
+    }
+}
+
+void
+tg_uv_client_resume(tg_uv_client_t *client)
+{
+    if (client->has_conn && client->is_stopped && tg_uv_client_may_read(client))
+    {
+        tg_uv_conn_resume(&client->conn);
     }
 }
 

@@ -36,6 +36,11 @@
 #define TG_UV_CLIENT_LIVED 100
 /* How long the last bytes may take to leave. */
 #define TG_UV_CLIENT_CLOSE 1000
+/*
+ * Bytes of refusals that the server does not read: it is not read from until
+ * it does, so that TG_CALLER_REFUSALS is never reached.
+ */
+#define TG_UV_CLIENT_REFUSALS (TG_CALLER_REFUSALS / 2)
 /* Pages of a list: at half a mebibyte each, more than anybody has. */
 #define TG_UV_CLIENT_PAGES 256
 
@@ -111,7 +116,10 @@ typedef struct {
     /* An attempt to connect begins: place may be another.  May be NULL. */
     void (*attempt)(void *host);
 
-    /* May it be read from?  If not, tg_uv_conn_resume().  May be NULL. */
+    /*
+     * May the server be read from?  If not, tg_uv_client_resume() once it may.
+     * May be NULL.
+     */
     int (*is_welcome)(void *host);
 
     /* Each message: of the server's, or not.  May be NULL. */
@@ -139,6 +147,7 @@ struct tg_uv_client_s {
     uint64_t opened;       /* the loop's time */
     uint64_t jitter;       /* many clients lose one server at once */
     unsigned has_conn:1;   /* conn's last callback is still to come */
+    unsigned is_stopped:1; /* not read from, as it was not welcome */
     unsigned was_open:1;   /* one was, so that there is a server */
     unsigned is_drained:1; /* the server said a proper goodbye */
     unsigned is_patient:1; /* who was there is waited for, without end */
@@ -185,6 +194,9 @@ void tg_uv_client_notify(tg_uv_client_t *client, tg_str_t method,
                          tg_str_t params);
 
 void tg_uv_client_flush(tg_uv_client_t *client);
+
+/* Reads on from a server that was not welcome, if it is now. */
+void tg_uv_client_resume(tg_uv_client_t *client);
 
 /*
  * Lets the last bytes leave, then closes: ops->closed tells, from the loop.
