@@ -107,7 +107,8 @@ tg_frame_next(tg_frame_t *frame, const char *data, size_t len, size_t *consumed,
     }
 
     if (frame->kind == TG_FRAME_AUTO) {
-        frame->kind = data[0] == '\0' ? TG_FRAME_PREFIX : TG_FRAME_LINE;
+        frame->kind = tg_frame_is_prefix(data[0]) ? TG_FRAME_PREFIX
+                                                  : TG_FRAME_LINE;
     }
 
     if (frame->kind == TG_FRAME_PREFIX) {

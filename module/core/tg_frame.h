@@ -3,8 +3,7 @@
  *
  *   TG_FRAME_LINE    one JSON text a line, ended by \n
  *   TG_FRAME_PREFIX  4 bytes of big-endian length, then that many bytes
- *   TG_FRAME_AUTO    the first byte decides: a length below 16 MiB starts
- *                    with 0x00, and no line does
+ *   TG_FRAME_AUTO    the first byte decides, see tg_frame_is_prefix()
  *
  * The caller owns the bytes and keeps those that were not consumed; the
  * frame remembers how far it has looked, so that each byte is looked at
@@ -28,6 +27,18 @@ typedef enum {
     TG_FRAME_LINE,
     TG_FRAME_PREFIX
 } tg_frame_kind_t;
+
+/*
+ * Is this the first byte of a length?  One below 16 MiB starts with 0x00, a
+ * larger one with another control character, and no line of JSON with either,
+ * but for white space.
+ */
+static inline int
+tg_frame_is_prefix(char first)
+{
+    return (unsigned char) first < ' ' && first != '\t' && first != '\n'
+           && first != '\r';
+}
 
 typedef struct {
     tg_frame_kind_t kind;

@@ -334,7 +334,7 @@ tg_peer_input(tg_peer_t *peer, const char *data, size_t len, size_t *consumed)
     at = 0;
 
     if (peer->frame.kind == TG_FRAME_AUTO && len != 0) {
-        if (data[0] == '\0') {
+        if (tg_frame_is_prefix(data[0])) {
             tg_peer_frame_as(peer, tg_dialect_framed(TG_FRAME_PREFIX));
         } else {
             peer->frame.kind = TG_FRAME_LINE;

@@ -204,8 +204,8 @@ tg_reply_refused(tg_peer_t *peer, const tg_reply_t *reply)
 
     text = tg_buf_fixed(room, sizeof(room));
     tg_buf_printf(&text,
-                  "The message is larger than the %zu bytes that are taken "
-                  "here; it was discarded. Send less.",
+                  TG_RPC_TOO_LARGE "%zu bytes that are taken here; it was "
+                                   "discarded. Send less.",
                   peer->frame.limit);
     tg_peer_refuses(peer, "it is too large");
     why = tg_outcome_text(tg_buf_view(&text));

@@ -15,6 +15,9 @@ enum {
     TG_RPC_VERSION = -32022  /* MCP 2026-07-28: unsupported version */
 };
 
+/* How the message of TG_RPC_REQUEST begins where a request is too large. */
+#define TG_RPC_TOO_LARGE "The message is larger than the "
+
 /* The data of TG_RPC_LEAVING. */
 #define TG_LEAVING_DATA "\"toolgate\""
 

@@ -112,7 +112,24 @@ tg_line_result(tg_line_t *line, tg_ask_t *ask, tg_str_t result)
     tg_line_end(line, ask, code, result);
 }
 
-/* JSON-RPC's own: what it could not read is no tool's fault. */
+/* What a JSON-RPC error is here: what was not read is no tool's fault. */
+static int
+tg_line_code(const tg_answer_t *answer)
+{
+    if (answer->code == TG_RPC_REQUEST
+        && answer->message.len >= sizeof(TG_RPC_TOO_LARGE) - 1
+        && memcmp(answer->message.data, TG_RPC_TOO_LARGE,
+                  sizeof(TG_RPC_TOO_LARGE) - 1)
+               == 0)
+    {
+        return TOOLGATE_ERR_MESSAGE_SIZE;
+    }
+
+    return answer->code == TG_RPC_PARSE || answer->code == TG_RPC_REQUEST
+               ? TOOLGATE_ERR_IPC
+               : TOOLGATE_ERR_TOOL_EXECUTION;
+}
+
 static void
 tg_line_refused(tg_line_t *line, tg_ask_t *ask, const tg_answer_t *answer)
 {
@@ -141,10 +158,7 @@ tg_line_refused(tg_line_t *line, tg_ask_t *ask, const tg_answer_t *answer)
     }
 
     tg_buf_char(&error, '}');
-    code = answer->code == TG_RPC_PARSE || answer->code == TG_RPC_REQUEST
-               ? TOOLGATE_ERR_IPC
-               : TOOLGATE_ERR_TOOL_EXECUTION;
-    code = tg_line_error_body(code, answer->message);
+    code = tg_line_error_body(tg_line_code(answer), answer->message);
     code = tg_buf_failed(&error) ? tg_error_memory() : code;
     tg_line_end(line, ask, code,
                 code == TOOLGATE_ERR_TOOL_EXECUTION ? tg_buf_view(&error)

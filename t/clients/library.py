@@ -7,6 +7,7 @@ import gc
 import json
 import logging
 import os
+import queue
 import socket
 import stat
 import subprocess
@@ -17,8 +18,8 @@ import weakref
 from typing import Any, Callable, Literal, Optional
 
 from toolgate import (BridgeStartupError, Call, Client, IPCConnectionError,
-                      IPCToolExecutionError, RPCError, Server, ToolError,
-                      version)
+                      IPCMessageSizeError, IPCToolExecutionError, RPCError,
+                      Server, ToolError, version)
 
 BRIDGE = sys.argv[1] if len(sys.argv) > 1 else ""
 
@@ -62,6 +63,11 @@ class Peer:
             "params": params}).encode() + b"\n")
         return self.last
 
+    def send_note(self, method: str, **params: Any) -> None:
+        self.socket.sendall(json.dumps({
+            "jsonrpc": "2.0", "method": method, "params": params,
+        }).encode() + b"\n")
+
     def receive(self) -> dict[str, Any]:
         message: dict[str, Any] = json.loads(self.file.readline())
         return message
@@ -86,6 +92,15 @@ class Peer:
 def threads() -> int:
     """Of the process, as the kernel counts them."""
     return len(os.listdir("/proc/self/task"))
+
+
+def threads_left() -> int:
+    """A thread that has ended is counted until the kernel is done with it."""
+    for _ in range(6000):
+        if threads() == 1:
+            break
+        time.sleep(0.01)
+    return threads()
 
 
 def descriptors() -> int:
@@ -451,6 +466,11 @@ def clients() -> None:
         for thread in asking:
             thread.join()
         same(large, [True] * 3, "nine megabytes there and back, at once")
+        for size in (11_000_000, 68_000_000):
+            raises(IPCMessageSizeError, "larger", lambda: client.call(
+                "echo", {"text": "x" * size}), f"{size} bytes are too many")
+        same(client.call("echo", {"text": "on"})["content"][0]["text"], "on",
+             "and it goes on")
         server.notify("event.done", {"a": 1})
         ok(heard.wait(60) and news.pop() == ("event.done", {"a": 1}),
            "a notification")
@@ -497,12 +517,7 @@ def life() -> None:
     for _ in range(1000):
         with server:
             pass
-    # A thread that has ended is counted until the kernel is done with it.
-    for _ in range(6000):
-        if threads() == 1:
-            break
-        time.sleep(0.01)
-    same((threads(), descriptors()), (1, before),
+    same((threads_left(), descriptors()), (1, before),
          "1,000 starts leave no thread and no descriptor")
     if BRIDGE:
         server.set("bridge", BRIDGE)
@@ -550,6 +565,75 @@ sys.stdout.flush()
     files = done.stdout.split()
     same((len(files), [p for p in files if os.path.exists(p)], done.stderr),
          (2, [], STOPPED), "nothing is left at the end, after: " + how.replace("\n", ";"))
+
+
+# --- coroutines without a loop of the program's ---
+
+def coroutines() -> None:
+    """Those that hang are cancelled, and hold up nobody."""
+    server = Server("hang", threads=2)
+    began: queue.SimpleQueue[str] = queue.SimpleQueue()
+    ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    async def wait_for_ever(how: str) -> str:
+        began.put(how)
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)
+            ended.put(how)
+            raise
+        return "late"
+
+    @server.tool(timeout="100ms")
+    async def brief() -> str:
+        return await wait_for_ever("brief")
+
+    @server.tool
+    async def hang() -> str:
+        return await wait_for_ever("hang")
+
+    def made() -> Any:
+        return wait_for_ever("made")
+
+    server.add_tool("made", made)
+
+    @server.tool
+    async def echo(text: str) -> str:
+        return text
+
+    @server.tool
+    def block() -> str:
+        return threading.current_thread().name
+
+    def call(peer: Peer, name: str) -> int:
+        return peer.send("tools/call", name=name, arguments={})
+
+    with server:
+        peer, other = Peer(server.socket), Peer(server.socket)
+        hung = [call(peer, name) for name in ["hang", "made"] * 8]
+        for _ in hung:
+            began.get(timeout=60)
+        same(other.text("echo", text="hi"), "hi",
+             "with 16 that hang, a coroutine is called")
+        ok(other.text("block").startswith("toolgate-"), "and a function")
+        late = [call(other, "brief") for _ in range(8)]
+        told = [other.receive() for _ in late]
+        ok(all("100 ms" in answer["result"]["content"][0]["text"]
+               for answer in told), "those that take too long are told so")
+        same([ended.get(timeout=60) for _ in late], ["brief"] * 8,
+             "and are cancelled")
+        peer.send_note("notifications/cancelled", requestId=hung[1])
+        same(ended.get(timeout=60), "made",
+             "a client cancels what a function has made")
+        other.socket.close()
+    same(sorted(ended.get(timeout=60) for _ in hung[1:]),
+         ["hang"] * 8 + ["made"] * 7, "the end cancels the others")
+    ok(ended.empty(), "each once")
+    with server:
+        same(Peer(server.socket).text("echo", text="again"), "again",
+             "and it may be started again")
+    same(threads_left(), 1, "no thread is left")
 
 
 # --- in asyncio's loop ---
@@ -622,6 +706,7 @@ tools()
 lists()
 misuse()
 clients()
+coroutines()
 life()
 ends("")
 ends("sys.exit(3)")

@@ -141,6 +141,7 @@ web_end(web_t *ended, tg_http_result_t result, int was_sent)
     exchange = ended->exchange;
     end.result = result;
     end.was_sent = was_sent;
+    end.is_headers_max = 0;
     end.why = "why";
     end.redirect = ended->status / 100 == 3 ? "http://b/" : NULL;
     __wrap_tg_http_cancel((tg_http_t *) (void *) ended);

@@ -180,7 +180,7 @@ HELP_TEST(auto, "auto")
     CU_ASSERT(tg_frame_next(&frame, "", 0, &consumed, &payload) == TG_AGAIN);
     CU_ASSERT(consumed == 0 && frame.kind == TG_FRAME_AUTO);
     CU_ASSERT(!tg_frame_is_partial(&frame, 0));
-    CU_ASSERT(tg_frame_next(&frame, "\1\n\0", 3, &consumed, &payload) == TG_OK);
+    CU_ASSERT(tg_frame_next(&frame, "\t\n\0", 3, &consumed, &payload) == TG_OK);
     CU_ASSERT(consumed == 2 && frame.kind == TG_FRAME_LINE);
     CU_ASSERT(tg_frame_next(&frame, "\0\0\0\0\n", 5, &consumed, &payload)
               == TG_OK);
@@ -189,6 +189,28 @@ HELP_TEST(auto, "auto")
     tg_frame_init(&frame, TG_FRAME_AUTO, TEST_LIMIT);
     CU_ASSERT(tg_frame_next(&frame, "\0", 1, &consumed, &payload) == TG_AGAIN);
     CU_ASSERT(frame.kind == TG_FRAME_PREFIX);
+}
+
+/* A length of 16 MiB or more is a length, too: it is told as too large. */
+HELP_TEST(first_byte, "the first byte decides")
+{
+    tg_frame_t frame;
+    tg_str_t payload;
+    size_t consumed;
+    char first[4];
+    int i;
+
+    for (i = 0; i < 256; i++) {
+        memset(first, 0, sizeof(first));
+        first[0] = (char) i;
+        tg_frame_init(&frame, TG_FRAME_AUTO, TEST_LIMIT);
+        CU_ASSERT(
+            tg_frame_next(&frame, first, sizeof(first), &consumed, &payload)
+            == (i == 0                                   ? TG_OK
+                : i < ' ' && strchr("\t\n\r", i) == NULL ? TG_LIMIT
+                : i == '\n'                              ? TG_OK
+                                                         : TG_AGAIN));
+    }
 }
 
 /* Bytes that hold no newline are looked at once. */

@@ -13,13 +13,15 @@ import os
 import queue
 import threading
 import weakref
-from typing import Any, Callable, TypeVar, overload
+from typing import Any, Callable, Coroutine, Set, TypeVar, overload
 
 from . import _library as lib
 from ._schema import schema_of_arguments
 from .errors import RPCError, ToolError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_Tasks = Set["asyncio.Task[None]"]
 
 _log = logging.getLogger("toolgate")
 _servers: weakref.WeakSet[Server] = weakref.WeakSet()
@@ -32,7 +34,13 @@ class Call:
         self.number = number
         # Nobody waits for it any more.
         self.cancelled = threading.Event()
+        # Where its coroutine runs, if it is one.
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
+
+    def _cancel(self) -> None:
+        if self._task:
+            self._task.cancel()
 
     def progress(self, progress: int, total: int = 0,
                  message: str | None = None) -> bool:
@@ -83,13 +91,41 @@ class _Pool:
                 thread.join()
 
 
+class _Loop:
+    """An asyncio loop in a thread of its own, where coroutines can be
+    cancelled; it ends with the last of them after end()."""
+
+    def __init__(self) -> None:
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=asyncio.run,
+                                        args=[self._run()], daemon=True,
+                                        name="toolgate-asyncio")
+        self._thread.start()
+        self._started.wait()
+
+    async def _run(self) -> None:
+        self.asyncio = asyncio.get_running_loop()
+        self.tasks: _Tasks = set()
+        self._ended = asyncio.Event()
+        self._started.set()
+        await self._ended.wait()
+        while self.tasks:
+            await asyncio.wait(self.tasks)
+
+    def end(self) -> None:
+        self.asyncio.call_soon_threadsafe(self._ended.set)
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+
 class Server:
     """Tools on a socket of its own between start() and stop().
 
-    `with server:` runs it in a thread of the library's and tools in a pool
-    of threads; `async with server:` runs it in asyncio's loop, with
-    coroutines in that loop, too, and other tools in the pool.  options are
-    those of docs/library.md, "instructions" for instance.
+    `with server:` runs it in a thread of the library's, coroutines in an
+    asyncio loop with a thread of its own and other tools in a pool of
+    threads; `async with server:` runs it in asyncio's loop, with coroutines
+    in that loop, too, and other tools in the pool.  options are those of
+    docs/library.md, "instructions" for instance.
     """
 
     def __init__(self, name: str, threads: int = 8, **options: str) -> None:
@@ -99,7 +135,10 @@ class Server:
         self._pid = os.getpid()
         self._threads = threads
         self._pool: _Pool | None = None
+        self._own: _Loop | None = None  # for coroutines, without asyncio's
+        self._own_lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: _Tasks = set()
         self._fd = -1  # of asyncio's loop, which waits for it
         self._entries: dict[int, _Entry] = {}
         self._numbers = itertools.count(1)
@@ -226,8 +265,8 @@ class Server:
             raise
 
     def stop(self) -> None:
-        """Socket and file go, who still calls is told, and the calls'
-        `cancelled` is set; then waits for the tools that run."""
+        """Socket and file go, who still calls is told, the calls' `cancelled`
+        is set and coroutines are cancelled; then waits for all of them."""
         self._leave_loop()
         self._do("stop")
         self._end_pool()
@@ -241,6 +280,11 @@ class Server:
         pool, self._pool = self._pool, None
         if pool:
             pool.end()
+        # A tool in the pool may have made a coroutine last.
+        with self._own_lock:
+            own, self._own = self._own, None
+        if own:
+            own.end()
 
     def close(self) -> None:
         """Stops it; nothing can be done with it any more."""
@@ -276,11 +320,10 @@ class Server:
 
     async def __aexit__(self, *error: Any) -> None:
         self._leave_loop()
-        tasks = [call._task for call in list(self._calls.values())
-                 if call._task]
         self._do("stop")
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # A tool of the pool may make a coroutine last.
         await asyncio.to_thread(self._end_pool)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         self._out_of_loop()
 
     def _out_of_loop(self) -> None:
@@ -334,12 +377,8 @@ class Server:
         entry = self._entries[data]
         call = self._calls[number] = Call(number)
         arguments = ctypes.string_at(text, size)
-        if self._loop and inspect.iscoroutinefunction(entry.function):
-            call._task = self._loop.create_task(
-                self._await(entry, call, arguments))
-            # One that is cancelled before it began does nothing at all.
-            call._task.add_done_callback(
-                lambda task: self._calls.pop(number, None) and None)
+        if inspect.iscoroutinefunction(entry.function):
+            self._begin(entry, call, self._result(entry, call, arguments))
         elif self._pool:
             self._pool.submit(lambda: self._work(entry, call, arguments))
 
@@ -347,8 +386,42 @@ class Server:
         call = self._calls.get(number)
         if call:
             call.cancelled.set()
-            if call._task:
-                call._task.cancel()
+            if call._loop:
+                call._loop.call_soon_threadsafe(call._cancel)
+
+    def _loop_of_call(self) -> tuple[asyncio.AbstractEventLoop, _Tasks]:
+        """Where a coroutine runs, and those that run there."""
+        if self._loop:
+            return self._loop, self._tasks
+        with self._own_lock:
+            self._own = self._own or _Loop()
+            return self._own.asyncio, self._own.tasks
+
+    def _begin(self, entry: _Entry, call: Call,
+               result: Coroutine[Any, Any, Any]) -> None:
+        """Has a loop run a coroutine, from whichever thread."""
+        loop, tasks = self._loop_of_call()
+
+        def begin() -> None:
+            task = call._task = loop.create_task(
+                self._await(entry, call, result))
+            tasks.add(task)
+            task.add_done_callback(ended)
+            # It was cancelled before; then it does nothing at all.
+            if call.cancelled.is_set():
+                task.cancel()
+
+        def ended(task: asyncio.Task[None]) -> None:
+            # One that never began would be complained of.
+            result.close()
+            tasks.discard(task)
+            self._calls.pop(call.number, None)
+
+        call._loop = loop
+        if loop is asyncio._get_running_loop():
+            begin()
+        else:
+            loop.call_soon_threadsafe(begin)
 
     def _on_report(self, code: int, message: bytes, data: int) -> None:
         _log.warning("%s", message.decode(errors="replace"))
@@ -358,18 +431,21 @@ class Server:
             if not call.cancelled.is_set():
                 result = entry.run(call, json.loads(arguments))
                 if inspect.iscoroutine(result):
-                    result = asyncio.run(result)
+                    self._begin(entry, call, result)
+                    return
                 self._answer(call, entry, result)
         except BaseException as error:
             self._fail(call, entry, error)
-        finally:
-            self._calls.pop(call.number, None)
+        self._calls.pop(call.number, None)
+
+    @staticmethod
+    async def _result(entry: _Entry, call: Call, arguments: bytes) -> Any:
+        return await entry.run(call, json.loads(arguments))
 
     async def _await(self, entry: _Entry, call: Call,
-                     arguments: bytes) -> None:
+                     result: Coroutine[Any, Any, Any]) -> None:
         try:
-            self._answer(call, entry,
-                         await entry.run(call, json.loads(arguments)))
+            self._answer(call, entry, await result)
         except BaseException as error:
             self._fail(call, entry, error)
             if not isinstance(error, Exception):
