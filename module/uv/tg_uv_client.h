@@ -40,7 +40,7 @@
  * Bytes of refusals that the server does not read: it is not read from until
  * it does, so that TG_CALLER_REFUSALS is never reached.
  */
-#define TG_UV_CLIENT_REFUSALS (TG_CALLER_REFUSALS / 2)
+#define TG_UV_CLIENT_REFUSALS 524288
 /* Pages of a list: at half a mebibyte each, more than anybody has. */
 #define TG_UV_CLIENT_PAGES 256
 
