@@ -126,6 +126,24 @@ for my $instance (qw(conn:a conn:b)) {
 is scalar(() = slurp($starts) =~ /\n/g), 4, 'then once each';
 $c->notify('mcp_unwatch', { key => $key });
 
+# It ends at once, without reading anything, or as soon as it has read: each
+# attempt is one start, but for the first of one that may want initialize.
+for my $case ([ 'exit 1', 1 ], [ 'head -n 1 >&2; exit 1', 2 ]) {
+    my ($does, $more) = @$case;
+    my $file = "$dir/starts-$more";
+    ($key) = watch($c, exec =>
+        [ '/bin/sh', '-c', "echo started >> $file; $does" ]);
+    my ($state, $count);
+    wait_for {
+        $count = () = (-e $file ? slurp($file) : '') =~ /\n/g;
+        $state = state_of($c, $key, 'failed');
+        $state->{restarts} >= 3;
+    } "$does: three more attempts";
+    cmp_ok $count, '<=', $state->{restarts} + $more,
+        "$does: one start for each attempt";
+    $c->notify('mcp_unwatch', { key => $key });
+}
+
 # It answers notifications, too: that it knows no such method.
 ($key) = watch($c, exec => stand_in('notes'));
 like names_of(list_of($c, $key)), qr/\bpid\b/,

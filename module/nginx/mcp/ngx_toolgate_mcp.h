@@ -97,6 +97,7 @@ struct ngx_toolgate_mcp_s {
     ngx_uint_t share;
     ngx_uint_t starts_at_boot;
     ngx_msec_t idle;
+    ngx_msec_t start_timeout;
     off_t memory; /* 0: no limit */
     off_t pids;
 
@@ -145,6 +146,8 @@ char *ngx_toolgate_mcp_connect(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_idle(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_toolgate_mcp_start_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
 char *ngx_toolgate_mcp_prefix(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_patterns(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_mcp_roots(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

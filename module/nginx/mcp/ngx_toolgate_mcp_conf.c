@@ -325,6 +325,33 @@ ngx_toolgate_mcp_idle(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
+/* start_timeout TIME */
+char *
+ngx_toolgate_mcp_start_timeout(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_mcp_t *mcp = conf;
+
+    ngx_str_t *value;
+
+    if (mcp->start_timeout != NGX_CONF_UNSET_MSEC) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    mcp->start_timeout = ngx_parse_time(&value[1], 0);
+
+    if (mcp->start_timeout == (ngx_msec_t) NGX_ERROR || mcp->start_timeout == 0
+        || mcp->start_timeout > NGX_MAX_INT32_VALUE)
+    {
+        return ngx_toolgate_refuse(cf,
+                                   "invalid time \"%V\" in \"%V\"; write for "
+                                   "instance \"60s\"",
+                                   &value[1], &cmd->name);
+    }
+
+    return NGX_CONF_OK;
+}
+
 char *
 ngx_toolgate_mcp_prefix(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {

@@ -9,6 +9,8 @@
 #define NGX_TOOLGATE_MCP_NAME_MAX 32
 /* A server that nobody used for so long is ended. */
 #define NGX_TOOLGATE_MCP_IDLE 600000
+/* From the start of a server to its list: one may be downloaded first. */
+#define NGX_TOOLGATE_MCP_START 60000
 
 static char *ngx_toolgate_mcp_block(ngx_conf_t *cf, ngx_command_t *cmd,
                                     void *conf);
@@ -81,6 +83,9 @@ static ngx_command_t ngx_toolgate_mcp_commands[] = {
 
     { ngx_string("idle"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_mcp_idle, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
+
+    { ngx_string("start_timeout"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
+      ngx_toolgate_mcp_start_timeout, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("prefix"), NGX_STREAM_TOOLS_CONF | NGX_CONF_TAKE1,
       ngx_toolgate_mcp_prefix, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
@@ -259,6 +264,7 @@ ngx_toolgate_mcp_new(ngx_conf_t *cf, ngx_toolgate_srv_conf_t *scf,
     mcp->share = NGX_CONF_UNSET_UINT;
     mcp->starts_at_boot = NGX_CONF_UNSET_UINT;
     mcp->idle = NGX_CONF_UNSET_MSEC;
+    mcp->start_timeout = NGX_CONF_UNSET_MSEC;
     mcp->offer = ngx_toolgate_mcp_offer(cf, scf);
     mcp->block = ngx_toolgate_create_tool(cf, TG_ENTRY_TOOL, name);
 
@@ -418,6 +424,7 @@ ngx_toolgate_mcp_init(ngx_conf_t *cf, ngx_toolgate_mcp_t *mcp)
     ngx_conf_init_uint_value(mcp->share, NGX_TOOLGATE_MCP_ALL);
     ngx_conf_init_uint_value(mcp->starts_at_boot, 0);
     ngx_conf_init_msec_value(mcp->idle, NGX_TOOLGATE_MCP_IDLE);
+    ngx_conf_init_msec_value(mcp->start_timeout, NGX_TOOLGATE_MCP_START);
 
     if (mcp->prefix.data != NULL) {
         return NGX_OK;

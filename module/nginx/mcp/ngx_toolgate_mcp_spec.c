@@ -99,10 +99,10 @@ ngx_toolgate_mcp_put_spec(tg_buf_t *spec, const ngx_toolgate_mcp_t *mcp)
 
     tg_buf_printf(spec,
                   "{\"share\":\"%s\",\"start\":\"%s\",\"idle_ms\":%lu,"
-                  "\"place\":\"%.*s\"",
+                  "\"start_ms\":%lu,\"place\":\"%.*s\"",
                   shares[mcp->share], mcp->starts_at_boot ? "boot" : "use",
-                  (unsigned long) mcp->idle, (int) sizeof(mcp->place),
-                  mcp->place);
+                  (unsigned long) mcp->idle, (unsigned long) mcp->start_timeout,
+                  (int) sizeof(mcp->place), mcp->place);
     ngx_toolgate_mcp_put_strings(spec, ",\"exec\":", mcp->argv, "", "");
     ngx_toolgate_mcp_put_strings(spec, ",\"env\":", mcp->env, "", "");
     ngx_toolgate_mcp_put_strings(spec, ",\"roots\":", mcp->roots,

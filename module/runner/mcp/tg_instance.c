@@ -43,7 +43,7 @@ tg_instance_due(const tg_instance_t *instance)
         return tg_instance_is_wanted(instance) ? instance->retry_at : 0;
 
     case TG_INSTANCE_STARTING:
-        other = instance->started_at + TG_INSTANCE_START_MS;
+        other = instance->started_at + instance->server->spec.start_ms;
         break;
 
     case TG_INSTANCE_READY:
@@ -245,8 +245,13 @@ tg_instance_failed(tg_instance_t *instance, tg_failure_t failure,
     instance->ops->failed(instance->server, instance, tg_buf_view(text));
     tg_instance_back_off(instance);
 
+    /* One attempt is one start: the next one tries the other era. */
     if (instance->state == TG_INSTANCE_STARTING) {
-        instance->client.era = TG_MCP_PROBES;
+        instance->client.era = instance->nfailures > 1
+                                       && instance->client.era == TG_MCP_PROBES
+                                       && instance->server->spec.url.url == NULL
+                                   ? TG_MCP_GREETS
+                                   : TG_MCP_PROBES;
         instance->server->is_greeted = 0;
         tg_instance_fail_waiting(instance, failure, tg_buf_view(text));
     }
@@ -286,7 +291,9 @@ tg_instance_fail(tg_instance_t *instance, const char *format, ...)
 
 /*
  * Some servers of the older era end when the first that they hear is not
- * initialize.  Says whether it is started again, with that.
+ * initialize.  Says whether it is started again, with that; not one that ends
+ * whatever it hears, as it has not read that, or as the attempt before ended
+ * likewise.
  */
 static int
 tg_instance_greet(tg_instance_t *instance)
@@ -294,6 +301,13 @@ tg_instance_greet(tg_instance_t *instance)
     tg_mcp_client_t *client;
 
     client = &instance->client;
+
+    if (instance->nfailures != 0
+        || (instance->transport->is_unread != NULL
+            && instance->transport->is_unread(instance)))
+    {
+        return 0;
+    }
 
     if (client->era != TG_MCP_PROBES
         || (client->state != TG_MCP_PROBING && client->state != TG_MCP_GREETING)
@@ -372,7 +386,7 @@ tg_instance_new(tg_server_t *server, const tg_transport_t *transport,
                        server->is_greeted ? TG_MCP_GREETS : TG_MCP_PROBES,
                        TG_STR(TG_MCP_INFO("toolgate")));
     instance->client.seed = server->servers->seed;
-    instance->client.patience = TG_INSTANCE_START_MS;
+    instance->client.patience = server->spec.start_ms;
 
     if (server->spec.roots != NULL) {
         instance->client.can = TG_CAN_ROOTS;
@@ -487,8 +501,9 @@ tg_instance_on_timer(uv_timer_t *timer)
         return;
 
     case TG_INSTANCE_STARTING:
-        if (now >= instance->started_at + TG_INSTANCE_START_MS) {
-            tg_instance_fail(instance, " was not ready within 60 s");
+        if (now >= instance->started_at + instance->server->spec.start_ms) {
+            tg_instance_fail(instance, " was not ready within %g s",
+                             (double) instance->server->spec.start_ms / 1000);
             return;
         }
 

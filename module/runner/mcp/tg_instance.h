@@ -29,8 +29,6 @@ typedef struct tg_servers_s tg_servers_t;
 
 /* Bytes of the name of one, "uid:1000" or "conn:…". */
 #define TG_INSTANCE_ID_MAX 128
-/* For a start: a server that is downloaded first takes its time. */
-#define TG_INSTANCE_START_MS 60000
 /* Before one that failed is started again; it doubles. */
 #define TG_INSTANCE_RETRY_MIN 100
 #define TG_INSTANCE_RETRY_MAX 30000

@@ -37,6 +37,7 @@ enum {
     TG_SPEC_SHARE,
     TG_SPEC_START,
     TG_SPEC_IDLE_MS,
+    TG_SPEC_START_MS,
     TG_SPEC_ROOTS,
     TG_SPEC_PLACE,
     TG_SPEC_MEMBERS
@@ -50,8 +51,9 @@ static const char *const tg_spec_members[] = {
     [TG_SPEC_SECRETS] = "secrets", [TG_SPEC_CA_FILE] = "ca_file",
     [TG_SPEC_PROXY] = "proxy",     [TG_SPEC_CONNECT_MS] = "connect_ms",
     [TG_SPEC_SHARE] = "share",     [TG_SPEC_START] = "start",
-    [TG_SPEC_IDLE_MS] = "idle_ms", [TG_SPEC_ROOTS] = "roots",
-    [TG_SPEC_PLACE] = "place",     [TG_SPEC_MEMBERS] = NULL,
+    [TG_SPEC_IDLE_MS] = "idle_ms", [TG_SPEC_START_MS] = "start_ms",
+    [TG_SPEC_ROOTS] = "roots",     [TG_SPEC_PLACE] = "place",
+    [TG_SPEC_MEMBERS] = NULL,
 };
 
 int
@@ -233,11 +235,12 @@ tg_spec_fill(tg_server_spec_t *spec, tg_str_t raw, const tg_program_env_t *env,
     static const char *const shares[] = { "all", "user", "connection", NULL };
     static const char *const starts[] = { "use", "boot", NULL };
     tg_str_t values[TG_SPEC_MEMBERS], place;
-    int64_t idle_ms;
+    int64_t idle_ms, start_ms;
     int share, start, rc;
 
     *why = "spec must be an object in which share is all, user or connection, "
-           "start use or boot, idle_ms 0 to 2147483647, place as a key is";
+           "start use or boot, idle_ms 0 to 2147483647, start_ms 1 to "
+           "2147483647, place as a key is";
 
     if (tg_json_members(raw, tg_spec_members, values) != TG_OK) {
         return TG_BAD;
@@ -247,9 +250,12 @@ tg_spec_fill(tg_server_spec_t *spec, tg_str_t raw, const tg_program_env_t *env,
     share = tg_spec_word(values[TG_SPEC_SHARE], shares);
     start = tg_spec_word(values[TG_SPEC_START], starts);
     idle_ms = TG_SERVER_IDLE_MS;
+    start_ms = TG_SERVER_START_MS;
 
     if (share == -1 || start == -1
         || tg_job_number(values[TG_SPEC_IDLE_MS], 0, INT32_MAX, &idle_ms)
+               != TG_OK
+        || tg_job_number(values[TG_SPEC_START_MS], 1, INT32_MAX, &start_ms)
                != TG_OK
         || (values[TG_SPEC_PLACE].data != NULL
             && !tg_server_is_key(values[TG_SPEC_PLACE], &place)))
@@ -261,6 +267,7 @@ tg_spec_fill(tg_server_spec_t *spec, tg_str_t raw, const tg_program_env_t *env,
     spec->share = (tg_share_t) share;
     spec->is_boot = start == 1;
     spec->idle_ms = (uint64_t) idle_ms;
+    spec->start_ms = (uint64_t) start_ms;
     rc = tg_spec_place(spec, values, env, why);
 
     if (rc == TG_OK) {

@@ -15,6 +15,8 @@
 #define TG_SERVER_SPEC_MAX 1048576
 /* How long one is kept that nobody calls, when nothing is said. */
 #define TG_SERVER_IDLE_MS 600000
+/* For a start, when nothing is said: one that is downloaded takes its time. */
+#define TG_SERVER_START_MS 60000
 /* Bytes of a key, and of the name, for messages. */
 #define TG_SERVER_KEY_MIN 16
 #define TG_SERVER_KEY_MAX 64
@@ -39,8 +41,9 @@ typedef struct {
     } address;
     char *roots; /* a raw array, owned; or NULL */
     tg_share_t share;
-    int is_boot;      /* it runs as long as it is watched */
-    uint64_t idle_ms; /* 0: for ever */
+    int is_boot;       /* it runs as long as it is watched */
+    uint64_t idle_ms;  /* 0: for ever */
+    uint64_t start_ms; /* from its start to its list */
 } tg_server_spec_t;
 
 /* Is a raw string a key?  Then it is key. */

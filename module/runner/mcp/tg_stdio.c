@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,11 +149,25 @@ tg_stdio_on_timer_closed(uv_handle_t *handle)
     tg_instance_release(program->host);
 }
 
+static void
+tg_stdio_close_fds(const int *fds, int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++) {
+        if (fds[i] != -1) {
+            (void) close(fds[i]);
+        }
+    }
+}
+
 /* Nothing of it is left, or it was not started. */
 static void
 tg_stdio_gone(tg_instance_t *instance)
 {
     instance->stdio.has_gone = 1;
+    tg_stdio_close_fds(&instance->stdio.in, 1);
+    instance->stdio.in = -1;
     tg_stdio_drain_err(instance);
     tg_stdio_close_err(instance);
     uv_close((uv_handle_t *) &instance->stdio.program.timer,
@@ -250,6 +265,16 @@ tg_stdio_close(tg_instance_t *instance, int is_now)
     }
 }
 
+/* What is left in the pipe was sent before it ended. */
+static int
+tg_stdio_is_unread(const tg_instance_t *instance)
+{
+    int n;
+
+    return instance->stdio.in != -1
+           && ioctl(instance->stdio.in, FIONREAD, &n) == 0 && n > 0;
+}
+
 static void
 tg_stdio_explain(const tg_instance_t *instance, tg_buf_t *text)
 {
@@ -275,18 +300,6 @@ tg_stdio_explain(const tg_instance_t *instance, tg_buf_t *text)
 }
 
 /* --- the beginning --- */
-
-static void
-tg_stdio_close_fds(const int *fds, int n)
-{
-    int i;
-
-    for (i = 0; i < n; i++) {
-        if (fds[i] != -1) {
-            (void) close(fds[i]);
-        }
-    }
-}
 
 /* Three pipes: the program's ends and ours. */
 static int
@@ -420,6 +433,7 @@ tg_stdio_open(tg_instance_t *instance, tg_buf_t *why)
     params = instance->server->spec.program;
     params.cwd = instance->cwd != NULL ? instance->cwd : params.cwd;
     memset(&instance->stdio, 0, sizeof(instance->stdio));
+    instance->stdio.in = -1;
     tg_program_init(&instance->stdio.program,
                     instance->server->servers->programs, &tg_stdio_program_ops,
                     instance);
@@ -430,6 +444,11 @@ tg_stdio_open(tg_instance_t *instance, tg_buf_t *why)
 
     if (err == 0) {
         err = tg_stdio_spawn(instance, &params, theirs, &step);
+    }
+
+    if (err == 0) {
+        instance->stdio.in = theirs[STDIN_FILENO];
+        theirs[STDIN_FILENO] = -1;
     }
 
     tg_stdio_close_fds(theirs, TG_STDIO_FDS);
@@ -454,6 +473,7 @@ const tg_transport_t tg_stdio_transport = {
     .flush = tg_stream_flush,
     .ended = tg_stdio_eof,
     .backlog = tg_stream_backlog,
+    .is_unread = tg_stdio_is_unread,
     .is_slice_over = tg_stream_is_slice_over,
     .explain = tg_stdio_explain,
     .close = tg_stdio_close,

@@ -21,6 +21,7 @@ typedef struct {
     tg_program_t program;
     uv_pipe_t err;
     int has_err;
+    int in;       /* its end of the pipe of its standard input, or -1 */
     int is_eof;   /* its output has ended */
     int is_over;  /* which was said, or asked for */
     int has_gone; /* nothing of the program is left */

@@ -31,6 +31,12 @@ typedef struct {
     size_t (*backlog)(const tg_instance_t *instance);
 
     /*
+     * Has the server ended without reading all that it was sent?  NULL: that
+     * is not known.
+     */
+    int (*is_unread)(const tg_instance_t *instance);
+
+    /*
      * Asked after a message of size bytes while there are more: is the time
      * slice over?
      */
