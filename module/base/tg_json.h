@@ -228,6 +228,12 @@ void tg_json_put_string(tg_buf_t *buf, tg_str_t text);
 void tg_json_put_escaped(tg_buf_t *buf, tg_str_t text);
 
 /*
+ * Counts the bytes that tg_json_put_escaped() would append.  Beyond max it
+ * stops: then the result is larger than max, too.
+ */
+size_t tg_json_escaped_len(tg_str_t text, size_t max);
+
+/*
  * Appends a validated value without insignificant white space, so that it
  * fits on a line; every token is kept byte for byte.
  */

@@ -381,6 +381,42 @@ HELP_TEST(put_dense, "put dense")
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
+/*
+ * Each byte below 0x80 between others of all kinds, near and far from the next
+ * one, is escaped as if it were alone; and the length is known before.
+ */
+HELP_TEST(put_long, "put what is no text")
+{
+    char text[4 * 128 + 3];
+    tg_buf_t out, alone;
+    size_t len, gap, i;
+
+    for (gap = 1; gap <= 128; gap++) {
+        for (len = 0; len < sizeof(text); len++) {
+            text[len] = len % gap == 0 ? (char) (len / gap % 128) : 'x';
+        }
+
+        for (len = 0; len < sizeof(text); len += 1 + len / 8) {
+            tg_buf_init(&out, tg_alloc_libc());
+            tg_buf_init(&alone, tg_alloc_libc());
+            tg_json_put_escaped(&out, tg_str(text, len));
+
+            for (i = 0; i < len; i++) {
+                tg_json_put_escaped(&alone, tg_str(text + i, 1));
+            }
+
+            CU_ASSERT(tg_str_eq(tg_buf_view(&out), tg_buf_view(&alone)));
+            CU_ASSERT(tg_json_escaped_len(tg_str(text, len), SIZE_MAX)
+                      == out.len);
+            CU_ASSERT(out.len == 0
+                      || tg_json_escaped_len(tg_str(text, len), out.len - 1)
+                             > out.len - 1);
+            tg_buf_deinit(&out);
+            tg_buf_deinit(&alone);
+        }
+    }
+}
+
 HELP_TEST(put_compact, "put compact")
 {
     static const struct {

@@ -1,0 +1,249 @@
+/*
+ * Escaping of text for JSON: in blocks, densely, and of what is no text.
+ */
+#include "base/tg_json_impl.h"
+#include "base/tg_scan_block.h"
+
+/* What is behind the backslash, or 0: it takes four digits. */
+static char
+tg_json_short_escape(char c)
+{
+    switch (c) {
+    case '\n':
+        return 'n';
+    case '\t':
+        return 't';
+    case '\r':
+        return 'r';
+    case '"':
+    case '\\':
+        return c;
+    default:
+        return 0;
+    }
+}
+
+/* After so many blocks with nothing to escape, steps are wide. */
+#define TG_JSON_CLEAN 4
+
+/* In blocks, where the machine can. */
+static const char *
+tg_json_put_blocks(tg_buf_t *buf, const char *p, const char *end)
+{
+    const tg_json_blocks_t *blocks;
+    char *at;
+
+    blocks = tg_json_blocks();
+
+    if (blocks != NULL && blocks->escape != NULL && !buf->failed
+        && buf->cap != 0) {
+        at = buf->data + buf->len;
+        blocks->escape(&p, end, &at, buf->data + buf->cap);
+        buf->len = (size_t) (at - buf->data);
+    }
+
+    return p;
+}
+
+/* While what is to be escaped is near, as in source code and JSON. */
+static const char *
+tg_json_put_dense(tg_buf_t *buf, const char *p, const char *end)
+{
+#if defined(TG_SCAN_NARROW)
+    tg_scan_mask_t mask;
+    unsigned n, done, clean;
+    char *at, escape;
+
+    /* Twice the block, and what is copied beyond a piece of it. */
+    for (clean = 0; clean < TG_JSON_CLEAN && end - p >= 32 && !buf->failed
+                    && buf->cap - buf->len >= 48;
+         clean = done != 0 ? 0 : clean + 1)
+    {
+        at = buf->data + buf->len;
+        mask = tg_scan_mask(p, TG_SCAN_STOPS);
+
+        for (done = 0; mask != 0; mask &= mask - 1, done = n + 1) {
+            n = tg_scan_first_of(mask);
+            escape = tg_json_short_escape(p[n]);
+
+            if (escape == 0) {
+                break;
+            }
+
+            memcpy(at, p + done, 16);
+            at += n - done;
+            *at++ = '\\';
+            *at++ = escape;
+        }
+
+        n = mask != 0 ? tg_scan_first_of(mask) : 16;
+        memcpy(at, p + done, 16);
+        buf->len = (size_t) (at - buf->data) + n - done;
+        p += n;
+
+        if (mask != 0) {
+            break;
+        }
+    }
+#endif
+
+    (void) buf;
+    (void) end;
+
+    return p;
+}
+
+/* Bytes that are written at a time where long escapes are near each other. */
+#define TG_JSON_LONG 32
+
+/* The escapes of control characters, 6 bytes or 2 each. */
+#define TG_JSON_ESCAPES(digit)                                                 \
+    "\\u00" digit "0\0", "\\u00" digit "1\0", "\\u00" digit "2\0",             \
+        "\\u00" digit "3\0", "\\u00" digit "4\0", "\\u00" digit "5\0",         \
+        "\\u00" digit "6\0", "\\u00" digit "7\0", "\\u00" digit "8\0"
+
+static const char tg_json_escapes[32][8] = {
+    TG_JSON_ESCAPES("0"),
+    "\\t",
+    "\\n",
+    "\\u000b",
+    "\\u000c",
+    "\\r",
+    "\\u000e",
+    "\\u000f",
+    TG_JSON_ESCAPES("1"),
+    "\\u0019",
+    "\\u001a",
+    "\\u001b",
+    "\\u001c",
+    "\\u001d",
+    "\\u001e",
+    "\\u001f",
+};
+
+/*
+ * Escapes bytes from one on that takes a long escape: what is no text has many
+ * of them, between which it is not worth to search.
+ */
+static const char *
+tg_json_put_long(tg_buf_t *buf, const char *p, const char *end)
+{
+    /* A long escape is copied with two bytes more. */
+    char text[6 * TG_JSON_LONG + 2], *at;
+    unsigned char c;
+    unsigned i, n, nlong, is_short, is_near;
+
+    n = TG_JSON_LONG / 8;
+
+    do {
+        n = end - p < n ? (unsigned) (end - p) : n;
+        at = text;
+        nlong = 0;
+
+        for (i = 0; i < n; i++) {
+            c = (unsigned char) p[i];
+
+            if (c < 0x20) {
+                is_short = c == '\n' || c == '\t' || c == '\r';
+                memcpy(at, tg_json_escapes[c], 8);
+                at += is_short ? 2 : 6;
+                nlong += !is_short;
+                continue;
+            }
+
+            *at = '\\';
+            at += c == '"' || c == '\\';
+            *at++ = (char) c;
+        }
+
+        tg_buf_put(buf, text, (size_t) (at - text));
+        p += n;
+        is_near = nlong > n / 4;
+        n = TG_JSON_LONG;
+    } while (p < end && is_near);
+
+    return p;
+}
+
+/* Of 32 bytes, how many more there are when they are escaped. */
+static unsigned
+tg_json_more(const unsigned char *p)
+{
+    unsigned char n[TG_JSON_LONG];
+    unsigned i, sum;
+
+    for (i = 0; i < TG_JSON_LONG; i++) {
+        n[i] = (unsigned char) ((p[i] < 0x20 ? 5 : 0) - (p[i] == '\n' ? 4 : 0)
+                                - (p[i] == '\t' ? 4 : 0)
+                                - (p[i] == '\r' ? 4 : 0) + (p[i] == '"' ? 1 : 0)
+                                + (p[i] == '\\' ? 1 : 0));
+    }
+
+    for (i = 0, sum = 0; i < TG_JSON_LONG; i++) {
+        sum += n[i];
+    }
+
+    return sum;
+}
+
+size_t
+tg_json_escaped_len(tg_str_t text, size_t max)
+{
+    unsigned char last[TG_JSON_LONG];
+    const char *p, *end;
+    size_t len;
+
+    len = text.len;
+    end = tg_str_end(text);
+
+    for (p = text.data; end - p >= TG_JSON_LONG && len <= max;
+         p += TG_JSON_LONG) {
+        len += tg_json_more((const unsigned char *) p);
+    }
+
+    if (p != end && len <= max) {
+        memset(last, 'x', sizeof(last));
+        memcpy(last, p,
+               end - p < TG_JSON_LONG ? (size_t) (end - p) : sizeof(last));
+        len += tg_json_more(last);
+    }
+
+    return len;
+}
+
+void
+tg_json_put_escaped(tg_buf_t *buf, tg_str_t text)
+{
+    const char *p, *end, *stop;
+    char escape[2] = { '\\', 0 };
+
+    end = tg_str_end(text);
+
+    for (p = text.data; p < end; /* void */) {
+        p = tg_json_put_blocks(buf, p, end);
+        stop = tg_scan_plain(p, end);
+        tg_buf_put(buf, p, (size_t) (stop - p));
+
+        if (stop == end) {
+            return;
+        }
+
+        escape[1] = tg_json_short_escape(*stop);
+
+        if (escape[1] == 0) {
+            p = tg_json_put_long(buf, stop, end);
+            continue;
+        }
+
+        tg_buf_put(buf, escape, 2);
+        p = tg_json_put_dense(buf, stop + 1, end);
+    }
+}
+
+void
+tg_json_put_string(tg_buf_t *buf, tg_str_t text)
+{
+    tg_buf_char(buf, '"');
+    tg_json_put_escaped(buf, text);
+    tg_buf_char(buf, '"');
+}
