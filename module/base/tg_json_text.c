@@ -343,7 +343,12 @@ tg_json_put_compact(tg_buf_t *buf, tg_str_t raw)
             p = tg_scan_plain(p + 1, end);
 
             while (*p == '\\') {
-                p = tg_scan_plain(p + 2, end);
+                /* Escapes that follow each other are not searched for. */
+                do {
+                    p += p[1] == 'u' ? 6 : 2;
+                } while (*p == '\\');
+
+                p = tg_scan_plain(p, end);
             }
 
             continue;

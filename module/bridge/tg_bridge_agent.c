@@ -235,7 +235,10 @@ tg_agent_closed(void *host, int err)
 }
 
 static const tg_uv_conn_ops_t tg_agent_conn_ops = {
-    NULL, tg_agent_input, tg_agent_eof, tg_agent_written, tg_agent_closed
+    .input = tg_agent_input,
+    .eof = tg_agent_eof,
+    .written = tg_agent_written,
+    .closed = tg_agent_closed,
 };
 
 void

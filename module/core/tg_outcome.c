@@ -348,8 +348,15 @@ tg_failure_name(tg_failure_t failure)
     return tg_failure_names[failure];
 }
 
+static int
+tg_outcome_is_string(const tg_outcome_t *outcome)
+{
+    return outcome->kind != TG_OUTCOME_JSON
+           && outcome->kind != TG_OUTCOME_RESULT;
+}
+
 void
-tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome)
+tg_outcome_begin(tg_buf_t *json, const tg_outcome_t *outcome)
 {
     tg_buf_char(json, '{');
 
@@ -368,23 +375,41 @@ tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome)
 
     tg_buf_char(json, '"');
     tg_buf_text(json, tg_outcome_members[outcome->kind]);
-    tg_buf_text(json, "\":");
+    tg_buf_text(json, tg_outcome_is_string(outcome) ? "\":\"" : "\":");
+}
 
-    switch (outcome->kind) {
-    case TG_OUTCOME_TEXT:
-    case TG_OUTCOME_FAILURE:
-        tg_json_put_string(json, outcome->value);
-        break;
-    case TG_OUTCOME_BODY:
+void
+tg_outcome_part(tg_buf_t *json, const tg_outcome_t *outcome, size_t at,
+                size_t len)
+{
+    tg_str_t part;
+
+    part = tg_str(outcome->value.data + at, len);
+
+    if (outcome->kind == TG_OUTCOME_TEXT || outcome->kind == TG_OUTCOME_FAILURE)
+    {
+        tg_json_put_escaped(json, part);
+    } else {
+        tg_buf_str(json, part);
+    }
+}
+
+void
+tg_outcome_end(tg_buf_t *json, const tg_outcome_t *outcome)
+{
+    if (tg_outcome_is_string(outcome)) {
         tg_buf_char(json, '"');
-        tg_buf_str(json, outcome->value);
-        tg_buf_char(json, '"');
-        break;
-    default:
-        tg_buf_str(json, outcome->value);
     }
 
     tg_json_put_member(json, ",\"meta\":", outcome->meta);
+}
+
+void
+tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome)
+{
+    tg_outcome_begin(json, outcome);
+    tg_outcome_part(json, outcome, 0, outcome->value.len);
+    tg_outcome_end(json, outcome);
 }
 
 void

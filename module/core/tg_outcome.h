@@ -105,6 +105,15 @@ const char *tg_failure_name(tg_failure_t failure);
  */
 void tg_outcome_put(tg_buf_t *json, const tg_outcome_t *outcome);
 
+/*
+ * Append the same in pieces: what stands before the value; len bytes of the
+ * value from its byte `at` on; what stands after it.
+ */
+void tg_outcome_begin(tg_buf_t *json, const tg_outcome_t *outcome);
+void tg_outcome_part(tg_buf_t *json, const tg_outcome_t *outcome, size_t at,
+                     size_t len);
+void tg_outcome_end(tg_buf_t *json, const tg_outcome_t *outcome);
+
 /* Appends members about that: `,"queued_ms":0,"ran_ms":12,"exit":0`. */
 void tg_ran_put(tg_buf_t *json, const tg_ran_t *ran);
 

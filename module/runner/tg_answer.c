@@ -48,30 +48,117 @@ tg_answer_of(tg_str_t out, tg_output_t form, const char *tool, tg_buf_t *text)
 }
 
 void
-tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
-                     const char *tool, const tg_ran_t *times)
+tg_answer_put_too_large(tg_buf_t *text, const char *tool)
 {
-    tg_outcome_t failure;
-    tg_buf_t text;
-    size_t start;
-
-    start = json->len;
-    tg_answer_put(json, outcome, times);
-
-    if (json->len - start <= TG_JOB_ANSWER_MAX) {
-        return;
-    }
-
-    tg_buf_truncate(json, start);
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_printf(&text,
+    tg_buf_printf(text,
                   "The output of %s is larger than 64 MiB when written as "
                   "JSON, as control characters grow sixfold; ask for less.",
                   tool);
-    failure = tg_outcome_failed(TG_FAILURE_OUTPUT, tg_buf_view(&text));
-    tg_answer_put(json, &failure, times);
-    json->failed |= tg_buf_failed(&text);
-    tg_buf_deinit(&text);
+}
+
+/* The answer is that its output is too large. */
+static void
+tg_answer_refuse(tg_answer_writer_t *writer)
+{
+    tg_buf_truncate(&writer->json, 0);
+    tg_answer_put_too_large(&writer->text, writer->tool);
+    writer->outcome = tg_outcome_failed(TG_FAILURE_OUTPUT,
+                                        tg_buf_view(&writer->text));
+    writer->at = 0;
+    tg_outcome_begin(&writer->json, &writer->outcome);
+}
+
+/* Is it known before it is written that no frame carries it? */
+static int
+tg_answer_is_too_large(const tg_outcome_t *outcome)
+{
+    return outcome->value.len > TG_JOB_ANSWER_MAX
+           || (outcome->kind == TG_OUTCOME_TEXT
+               && outcome->value.len > TG_JOB_ANSWER_MAX / 6
+               && tg_json_escaped_len(outcome->value, TG_JOB_ANSWER_MAX)
+                      > TG_JOB_ANSWER_MAX);
+}
+
+void
+tg_answer_begin(tg_answer_writer_t *writer, const tg_outcome_t *outcome,
+                const char *tool, const tg_ran_t *ran)
+{
+    writer->outcome = *outcome;
+    writer->ran = *ran;
+    writer->tool = tool;
+    writer->at = 0;
+    tg_buf_init(&writer->json, tg_alloc_libc());
+    tg_buf_init(&writer->text, tg_alloc_libc());
+
+    if (tg_answer_is_too_large(outcome)) {
+        tg_answer_refuse(writer);
+        return;
+    }
+
+    (void) tg_buf_reserve(&writer->json, outcome->value.len + 128);
+    tg_outcome_begin(&writer->json, outcome);
+}
+
+int
+tg_answer_step(tg_answer_writer_t *writer)
+{
+    size_t len;
+
+    len = writer->outcome.value.len - writer->at;
+    len = len < TG_ANSWER_STEP ? len : TG_ANSWER_STEP;
+    tg_outcome_part(&writer->json, &writer->outcome, writer->at, len);
+    writer->at += len;
+
+    if (writer->at != writer->outcome.value.len
+        && writer->json.len <= TG_JOB_ANSWER_MAX
+        && !tg_buf_failed(&writer->json))
+    {
+        return TG_AGAIN;
+    }
+
+    tg_outcome_end(&writer->json, &writer->outcome);
+    tg_ran_put(&writer->json, &writer->ran);
+    tg_buf_char(&writer->json, '}');
+
+    if (writer->json.len > TG_JOB_ANSWER_MAX && writer->text.len == 0) {
+        tg_answer_refuse(writer);
+        return TG_AGAIN;
+    }
+
+    writer->json.failed |= tg_buf_failed(&writer->text);
+
+    return TG_OK;
+}
+
+void
+tg_answer_end(tg_answer_writer_t *writer)
+{
+    tg_buf_deinit(&writer->json);
+    tg_buf_deinit(&writer->text);
+}
+
+void
+tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
+                     const char *tool, const tg_ran_t *times)
+{
+    tg_answer_writer_t writer;
+
+    tg_answer_begin(&writer, outcome, tool, times);
+
+    while (tg_answer_step(&writer) == TG_AGAIN) {
+        /* void */
+    }
+
+    if (json->len == 0) {
+        tg_buf_deinit(json);
+        *json = writer.json;
+        tg_buf_init(&writer.json, tg_alloc_libc());
+    } else {
+        tg_buf_str(json, tg_buf_view(&writer.json));
+        json->failed |= tg_buf_failed(&writer.json);
+    }
+
+    tg_answer_end(&writer);
 }
 
 void

@@ -36,6 +36,32 @@ void tg_answer_put_failed(tg_buf_t *json, tg_failure_t failure,
 tg_outcome_t tg_answer_of(tg_str_t out, tg_output_t form, const char *tool,
                           tg_buf_t *text);
 
+/* Bytes of an output that are written in one step. */
+#define TG_ANSWER_STEP 65536
+
+/*
+ * An answer with an output, which may be large, that is written step by step.
+ * What the outcome refers to, and tool, outlive it.
+ */
+typedef struct {
+    tg_outcome_t outcome;
+    tg_ran_t ran;
+    const char *tool;
+    tg_buf_t json;
+    tg_buf_t text; /* instead of an output that no frame carries */
+    size_t at;     /* bytes of the value that are written */
+} tg_answer_writer_t;
+
+void tg_answer_begin(tg_answer_writer_t *writer, const tg_outcome_t *outcome,
+                     const char *tool, const tg_ran_t *ran);
+
+/* Writes on: TG_AGAIN; or TG_OK: writer->json is whole. */
+int tg_answer_step(tg_answer_writer_t *writer);
+void tg_answer_end(tg_answer_writer_t *writer);
+
+/* Appends the failure of an output that no frame carries. */
+void tg_answer_put_too_large(tg_buf_t *text, const char *tool);
+
 /* As tg_answer_put(); an output that no frame carries is a failure. */
 void tg_answer_put_output(tg_buf_t *json, const tg_outcome_t *outcome,
                           const char *tool, const tg_ran_t *times);

@@ -25,6 +25,8 @@
 #define TG_JOB_PACE_MS 50
 /* Between the last one and the answer. */
 #define TG_JOB_APART_MS 10
+/* An answer that is larger is written in its turn. */
+#define TG_JOB_LARGE 65536
 /* Bytes of kept answers at which no held job is started that waits. */
 #define TG_HELD_BACKLOG 67108864
 #define TG_HELD_KEY_MAX 64
@@ -118,6 +120,10 @@ struct tg_job_s {
     tg_progress_t progress;
     uint64_t told_at;
 
+    /* Of tg_job_tell.c: it waits with a large answer. */
+    TAILQ_ENTRY(tg_job_s) answering;
+    tg_source_t *source; /* NULL: it does not */
+
     /* Of tg_held.c. */
     TAILQ_ENTRY(tg_job_s) held;
     uint64_t held_until;
@@ -184,6 +190,15 @@ void tg_job_closed(tg_job_t *job);
 
 /* Is there anybody who waits, now or as the one who will adopt it? */
 int tg_job_is_wanted(const tg_job_t *job);
+
+/*
+ * May a large answer be written and told now?  Only one is at a time, and only
+ * while its peer takes what it gets: so small answers do not wait for many
+ * large ones.  0: the source waits, and its run() asks again.  After 1,
+ * tg_job_answered() follows, as it may after 0.
+ */
+int tg_job_may_answer(tg_job_t *job, tg_source_t *source);
+void tg_job_answered(tg_job_t *job);
 
 /*
  * Answers the call, or keeps the answer, which is then taken over, for

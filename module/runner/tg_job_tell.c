@@ -134,6 +134,75 @@ tg_job_tell_adopter(tg_job_t *job, tg_peer_t *peer, const tg_request_t *request)
     tg_job_put_progress(job, peer, request->reply.id);
 }
 
+/* --- large answers --- */
+
+static void
+tg_jobs_unpark(tg_jobs_t *jobs)
+{
+    tg_source_t *source;
+    tg_job_t *job;
+
+    while ((job = TAILQ_FIRST(&jobs->answers)) != NULL) {
+        source = job->source;
+        job->source = NULL;
+        TAILQ_REMOVE(&jobs->answers, job, answering);
+        tg_source_wait(&jobs->sched.sched, source);
+    }
+}
+
+void
+tg_jobs_drained(tg_jobs_t *jobs)
+{
+    if (jobs->answering == NULL) {
+        tg_jobs_unpark(jobs);
+    }
+}
+
+int
+tg_job_may_answer(tg_job_t *job, tg_source_t *source)
+{
+    tg_jobs_t *jobs;
+
+    jobs = job->jobs;
+
+    if (jobs->answering == job) {
+        return 1;
+    }
+
+    if (jobs->answering == NULL
+        && (job->call == NULL
+            || jobs->ops->may_answer(jobs->host, job->call->peer)))
+    {
+        jobs->answering = job;
+        return 1;
+    }
+
+    if (job->source == NULL) {
+        job->source = source;
+        TAILQ_INSERT_TAIL(&jobs->answers, job, answering);
+    }
+
+    return 0;
+}
+
+void
+tg_job_answered(tg_job_t *job)
+{
+    tg_jobs_t *jobs;
+
+    jobs = job->jobs;
+
+    if (job->source != NULL) {
+        TAILQ_REMOVE(&jobs->answers, job, answering);
+        job->source = NULL;
+    }
+
+    if (jobs->answering == job) {
+        jobs->answering = NULL;
+        tg_jobs_unpark(jobs);
+    }
+}
+
 /* --- the answer --- */
 
 /* For whoever adopts the job. */

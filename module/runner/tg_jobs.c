@@ -14,6 +14,7 @@ tg_jobs_init(tg_jobs_t *jobs, uv_loop_t *loop, const tg_jobs_ops_t *ops,
     TAILQ_INIT(&jobs->slots);
     TAILQ_INIT(&jobs->elsewhere);
     TAILQ_INIT(&jobs->held);
+    TAILQ_INIT(&jobs->answers);
     uv_timer_init(loop, &jobs->retry);
     jobs->retry.data = jobs;
     uv_timer_init(loop, &jobs->expiry);

@@ -40,6 +40,12 @@ typedef struct {
      */
     int (*may_start)(void *host, tg_peer_t *peer);
 
+    /*
+     * May a large answer be written to this peer now, or are there too many
+     * bytes that it has not taken?  tg_jobs_drained() follows then.
+     */
+    int (*may_answer)(void *host, tg_peer_t *peer);
+
     /* May it be told of progress now?  If not, it is asked again soon. */
     int (*may_tell)(void *host, tg_peer_t *peer);
 
@@ -69,6 +75,9 @@ struct tg_jobs_s {
     size_t bytes;
     uint64_t nstarted;
 
+    tg_job_t *answering;   /* its large answer is being written; or NULL */
+    tg_job_list_t answers; /* wait with large ones, first come */
+
     tg_job_list_t held; /* the oldest first, which expires first */
     unsigned nheld;
     size_t held_bytes; /* of answers */
@@ -81,6 +90,9 @@ void tg_jobs_init(tg_jobs_t *jobs, uv_loop_t *loop, const tg_jobs_ops_t *ops,
 
 /* Closes the handles; only when there is no job any more. */
 void tg_jobs_close(tg_jobs_t *jobs);
+
+/* A peer has taken what was written to it. */
+void tg_jobs_drained(tg_jobs_t *jobs);
 
 /* --- a job's places; TG_NOMEM leaves it without any --- */
 

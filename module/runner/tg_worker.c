@@ -253,8 +253,18 @@ tg_worker_on_closed(void *host, int err)
     tg_workers_check(workers);
 }
 
+static void
+tg_worker_on_drained(void *host)
+{
+    tg_worker_t *worker;
+
+    worker = host;
+    tg_jobs_drained(&worker->workers->jobs);
+}
+
 static const tg_uv_conn_ops_t tg_worker_conn_ops = {
     .input = tg_worker_on_input,
+    .drained = tg_worker_on_drained,
     .closed = tg_worker_on_closed,
 };
 
@@ -327,6 +337,16 @@ tg_worker_may_tell(void *host, tg_peer_t *peer)
     return tg_uv_conn_backlog(&worker->conn) < TG_WORKER_TELL_BACKLOG;
 }
 
+static int
+tg_worker_may_answer(void *host, tg_peer_t *peer)
+{
+    tg_worker_t *worker;
+
+    worker = peer->host;
+
+    return tg_uv_conn_backlog(&worker->conn) < TG_WORKER_ANSWER_BACKLOG;
+}
+
 static void
 tg_worker_told(void *host, tg_peer_t *peer)
 {
@@ -338,6 +358,7 @@ tg_worker_told(void *host, tg_peer_t *peer)
 
 static const tg_jobs_ops_t tg_workers_jobs_ops = {
     .may_start = tg_worker_may_start,
+    .may_answer = tg_worker_may_answer,
     .may_tell = tg_worker_may_tell,
     .told = tg_worker_told,
     .idle = tg_workers_check,

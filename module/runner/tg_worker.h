@@ -15,6 +15,8 @@
 #define TG_WORKERS_MAX 1024
 /* Unread answers at which none of a worker's waiting calls is started. */
 #define TG_WORKER_BACKLOG 67108864
+/* And at which no large one is written to it. */
+#define TG_WORKER_ANSWER_BACKLOG 262144
 /*
  * And at which it hears of no more progress: less than the backlog at which
  * its peer takes no more requests, of which one may be a cancellation.

@@ -58,6 +58,9 @@ typedef struct {
      */
     void (*written)(void *host, size_t len);
 
+    /* What waited in out was written.  May be NULL. */
+    void (*drained)(void *host);
+
     /*
      * Last call of a conn: 0, or the libuv error that ended it.  Called
      * exactly once, from the loop, never from within a function below.

@@ -366,6 +366,12 @@ tg_uv_conn_on_wrote(tg_uv_conn_t *conn, int err)
     }
 
     tg_uv_conn_resume(conn);
+
+    if (conn->ops->drained != NULL && conn->state == TG_UV_OPEN
+        && !conn->is_writing)
+    {
+        conn->ops->drained(conn->host);
+    }
 }
 
 size_t

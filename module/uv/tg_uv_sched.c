@@ -56,3 +56,54 @@ tg_uv_sched_close(tg_uv_sched_t *sched, uv_close_cb closed)
 {
     uv_close((uv_handle_t *) &sched->idle, closed);
 }
+
+/* --- streams --- */
+
+static void
+tg_uv_reader_run(tg_source_t *source)
+{
+    tg_uv_reader_t *reader;
+
+    reader = TG_OWNER(source, tg_uv_reader_t, source);
+
+    /* It fails for a stream that is being closed, which has no reader. */
+    (void) uv_read_start(reader->stream, reader->alloc, reader->read);
+}
+
+int
+tg_uv_reader_start(tg_uv_reader_t *reader, tg_uv_sched_t *sched,
+                   uv_stream_t *stream, uv_alloc_cb alloc, uv_read_cb read)
+{
+    int rc;
+
+    if (reader->source.is_waiting) {
+        return 0;
+    }
+
+    reader->source.run = tg_uv_reader_run;
+    reader->sched = sched;
+    reader->stream = stream;
+    reader->alloc = alloc;
+    reader->read = read;
+    rc = uv_read_start(stream, alloc, read);
+
+    return rc == UV_EALREADY ? 0 : rc;
+}
+
+void
+tg_uv_reader_stop(tg_uv_reader_t *reader)
+{
+    if (reader->stream != NULL) {
+        tg_source_leave(&reader->sched->sched, &reader->source);
+        (void) uv_read_stop(reader->stream);
+    }
+}
+
+void
+tg_uv_reader_yield(tg_uv_reader_t *reader, ssize_t nread, const uv_buf_t *buf)
+{
+    if (nread > 0 && (size_t) nread == buf->len) {
+        (void) uv_read_stop(reader->stream);
+        tg_source_wait(&reader->sched->sched, &reader->source);
+    }
+}

@@ -20,8 +20,8 @@ for my $kind (@kinds) {
     push @conf, "mcp_server s_$kind { exec @{[ $flood->stdio($kind) ]};"
         . ' roots /tmp; timeout 2s; }';
 }
-push @conf, "mcp_server stderr { exec @{[ $flood->stdio('blank', 'stderr') ]};"
-    . ' timeout 2s; }';
+my $stderr = $flood->stdio('numbers', 'stderr');
+push @conf, "mcp_server stderr { exec $stderr; timeout 2s; }";
 # Floods where nobody has called: on the channel, and in the handshake.
 my %hello = (
     channel => $flood->url('pings', 'GET'),

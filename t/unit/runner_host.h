@@ -217,6 +217,7 @@ static const tg_peer_ops_t host_peer_ops = {
 
 static const tg_jobs_ops_t host_jobs_ops = {
     .may_start = host_may_start,
+    .may_answer = host_may_start,
     .may_tell = host_may_tell,
     .told = host_told,
     .idle = host_idle,

@@ -129,13 +129,22 @@ test_on_closed(void *host, int err)
     end->is_closed = 1;
 }
 
-static const tg_uv_conn_ops_t test_ops = { test_on_connected, test_on_input,
-                                           NULL, NULL, test_on_closed };
-static const tg_uv_conn_ops_t test_eof_ops = { test_on_connected, test_on_input,
-                                               test_on_eof, NULL,
-                                               test_on_closed };
+static const tg_uv_conn_ops_t test_ops = {
+    .connected = test_on_connected,
+    .input = test_on_input,
+    .closed = test_on_closed,
+};
+static const tg_uv_conn_ops_t test_eof_ops = {
+    .connected = test_on_connected,
+    .input = test_on_input,
+    .eof = test_on_eof,
+    .closed = test_on_closed,
+};
 static const tg_uv_conn_ops_t test_count_ops = {
-    test_on_connected, test_on_input, NULL, test_on_written, test_on_closed
+    .connected = test_on_connected,
+    .input = test_on_input,
+    .written = test_on_written,
+    .closed = test_on_closed,
 };
 
 static void

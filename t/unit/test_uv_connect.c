@@ -53,8 +53,11 @@ test_on_closed(void *host, int err)
     end->is_closed = 1;
 }
 
-static const tg_uv_conn_ops_t test_ops = { test_on_connected, test_on_input,
-                                           NULL, NULL, test_on_closed };
+static const tg_uv_conn_ops_t test_ops = {
+    .connected = test_on_connected,
+    .input = test_on_input,
+    .closed = test_on_closed,
+};
 
 static void
 test_begin(test_end_t *end)

@@ -32,6 +32,7 @@ tg_exec_close_pipe(tg_exec_t *exec, int i)
 {
     if (exec->open_pipes & 1u << i) {
         exec->open_pipes &= ~(1u << i);
+        tg_uv_reader_stop(&exec->readers[i]);
         uv_close((uv_handle_t *) &exec->pipes[i], tg_exec_on_closed);
     }
 }
@@ -61,8 +62,7 @@ tg_exec_on_gone(tg_program_t *program)
     tg_job_done(exec->job);
 }
 
-/* Nobody waits any more: ends what is left. */
-static void
+void
 tg_exec_finish(tg_exec_t *exec, int is_forced)
 {
     if (exec->program.has_ended) {
@@ -75,33 +75,8 @@ tg_exec_finish(tg_exec_t *exec, int is_forced)
 static void
 tg_exec_stop(tg_job_t *job)
 {
+    tg_exec_end_answer(job->work);
     tg_exec_finish(job->work, 1);
-}
-
-static void
-tg_exec_tell_end(tg_exec_t *exec)
-{
-    static const char full[] = "It needed more memory than its limit (memory) "
-                               "allows.";
-    tg_ran_t times;
-    tg_buf_t json;
-
-    if (!tg_job_is_wanted(exec->job)) {
-        return;
-    }
-
-    if (exec->program.cgroup != 0 && WIFSIGNALED(exec->program.status)
-        && tg_cgroup_was_full(&exec->programs->cgroups, exec->program.cgroup))
-    {
-        tg_tail_add(&exec->output.err, full, sizeof(full) - 1);
-    }
-
-    times = tg_job_ran(exec->job);
-    tg_buf_init(&json, tg_alloc_libc());
-    tg_exec_answer(&json, &exec->output, exec->job->params.tool,
-                   exec->program.status, &times);
-    tg_job_answer(exec->job, &json);
-    tg_buf_deinit(&json);
 }
 
 /* The main process has ended, and its outputs as far as they matter. */
@@ -122,28 +97,14 @@ tg_exec_complete(tg_exec_t *exec)
         }
     }
 
-    tg_exec_tell_end(exec);
-    tg_job_end(exec->job);
-    tg_exec_finish(exec, 0);
-}
+    /* Others come before a large answer. */
+    exec->is_complete = 1;
 
-static void
-tg_exec_on_overflow(tg_exec_t *exec, int rc)
-{
-    if (rc == TG_LIMIT) {
-        exec->job->rule = "max_output";
-        tg_job_fail(exec->job, TG_FAILURE_OUTPUT,
-                    "%s printed more than %zu %s (max_output) and was "
-                    "ended; ask for less.",
-                    exec->job->params.tool, exec->params.how.max_output,
-                    tg_plural(exec->params.how.max_output, "byte", "bytes"));
+    if (exec->output.size > TG_JOB_LARGE) {
+        tg_source_wait(&exec->job->jobs->sched.sched, &exec->source);
     } else {
-        tg_job_fail(exec->job, TG_FAILURE_INTERNAL,
-                    "toolgate-runner has no memory left for the output; try "
-                    "again.");
+        tg_exec_write_answer(&exec->source);
     }
-
-    tg_job_stop(exec->job);
 }
 
 /* --- what comes through its pipes --- */
@@ -187,6 +148,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 
     exec = stream->data;
     i = (int) ((uv_pipe_t *) stream - exec->pipes);
+    tg_uv_reader_yield(&exec->readers[i], nread, buf);
 
     if (nread < 0) {
         tg_exec_close_pipe(exec, i);
@@ -201,7 +163,7 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     }
 
     /* Read on, or what is being ended would wait for its reader. */
-    if (nread == 0 || exec->job->state != TG_JOB_RUNNING) {
+    if (nread == 0 || exec->job->state != TG_JOB_RUNNING || exec->is_complete) {
         return;
     }
 
@@ -210,6 +172,14 @@ tg_exec_on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
     if (rc != TG_OK) {
         tg_exec_on_overflow(exec, rc);
     }
+}
+
+static int
+tg_exec_read_on(tg_exec_t *exec, int i)
+{
+    return tg_uv_reader_start(&exec->readers[i], &exec->job->jobs->sched,
+                              (uv_stream_t *) &exec->pipes[i], tg_exec_on_alloc,
+                              tg_exec_on_read);
 }
 
 void
@@ -233,7 +203,7 @@ tg_exec_pause(tg_job_t *job)
 
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
         if (exec->open_pipes & 1u << i) {
-            (void) uv_read_stop((uv_stream_t *) &exec->pipes[i]);
+            tg_uv_reader_stop(&exec->readers[i]);
         }
     }
 }
@@ -249,8 +219,7 @@ tg_exec_resume(tg_job_t *job)
 
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
         if (exec->open_pipes & 1u << i) {
-            (void) uv_read_start((uv_stream_t *) &exec->pipes[i],
-                                 tg_exec_on_alloc, tg_exec_on_read);
+            (void) tg_exec_read_on(exec, i);
         }
     }
 }
@@ -369,6 +338,10 @@ tg_exec_on_drained(tg_exec_t *exec)
 {
     int i, rc;
 
+    if (exec->is_complete) {
+        return;
+    }
+
     /* Timers come before pipes: a late loop has not looked there yet. */
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
         rc = tg_exec_read_pipe(exec, i);
@@ -433,10 +406,7 @@ tg_exec_pipes_start(tg_exec_t *exec, tg_str_t input)
     tg_exec_more(exec->job);
 
     for (i = TG_EXEC_OUT; i <= TG_EXEC_ERR; i++) {
-        if (uv_read_start((uv_stream_t *) &exec->pipes[i], tg_exec_on_alloc,
-                          tg_exec_on_read)
-            == 0)
-        {
+        if (tg_exec_read_on(exec, i) == 0) {
             exec->nreading++;
         } else {
             tg_exec_close_pipe(exec, i);
@@ -493,6 +463,7 @@ tg_exec_read(tg_job_t *job, const tg_str_t *values, const char **why)
 
     exec->job = job;
     exec->programs = job->host;
+    exec->source.run = tg_exec_write_answer;
     rc = tg_exec_params_read(&exec->params, values, job->params.tool,
                              &exec->programs->env, why);
 
@@ -521,6 +492,7 @@ tg_exec_free(tg_job_t *job)
     tg_exec_t *exec;
 
     exec = job->work;
+    tg_exec_end_answer(exec);
     tg_exec_params_free(&exec->params);
     tg_exec_output_deinit(&exec->output);
     free(exec);

@@ -49,8 +49,13 @@ typedef struct {
     unsigned nreading; /* outputs that have not come to their end */
     int has_risen;     /* the progress that was read */
     int is_apart;      /* what was to be told before the answer */
+    int is_complete;   /* the answer waits, or is being written */
+    int is_answering;  /* the answer is being written */
+    tg_exec_answer_t answer;
+    tg_source_t source; /* waits while a large answer is being written */
 
     uv_pipe_t pipes[TG_SPAWN_FDS];
+    tg_uv_reader_t readers[TG_SPAWN_FDS]; /* of the outputs */
     unsigned open_pipes; /* bits: those that have to be closed */
     uv_write_t write;
 } tg_exec_t;
@@ -73,5 +78,18 @@ void tg_exec_resume(tg_job_t *job);
  * is what did not go into its pipe.  0; or an errno, and the job has failed.
  */
 int tg_exec_spawn(tg_exec_t *exec, tg_str_t *input);
+
+/*
+ * tg_exec_answer.c: writes the answer until the time slice is over; with its
+ * end the job ends.  And gives it up.
+ */
+void tg_exec_write_answer(tg_source_t *source);
+void tg_exec_end_answer(tg_exec_t *exec);
+
+/* Answers that the output was too much, for rc of tg_exec_output_out(). */
+void tg_exec_on_overflow(tg_exec_t *exec, int rc);
+
+/* tg_exec.c: nobody waits any more; ends the processes that are left. */
+void tg_exec_finish(tg_exec_t *exec, int is_forced);
 
 #endif

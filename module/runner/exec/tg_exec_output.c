@@ -17,6 +17,7 @@ tg_exec_output_init(tg_exec_output_t *output, tg_output_t form,
     output->how.form = form;
     output->how.max_output = max_output;
     output->size = 0;
+    output->escaped = 0;
     output->base64.n = 0;
     output->spill.fd = -1;
     tg_tail_init(&output->err);
@@ -60,6 +61,22 @@ tg_exec_output_count(tg_exec_output_t *output, size_t len)
     return TG_OK;
 }
 
+/* Text, of which it is known already that no frame carries it as JSON? */
+static int
+tg_exec_output_is_too_large(tg_exec_output_t *output, const char *data,
+                            size_t len)
+{
+    if (output->how.form != TG_OUTPUT_TEXT
+        || output->how.max_output <= TG_JOB_ANSWER_MAX / 6)
+    {
+        return 0;
+    }
+
+    output->escaped += tg_json_escaped_len(tg_str(data, len), SIZE_MAX);
+
+    return output->escaped > TG_JOB_ANSWER_MAX;
+}
+
 int
 tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len)
 {
@@ -75,6 +92,10 @@ tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len)
 
     if (output->how.bytes == TG_EXEC_NO_BYTES) {
         tg_buf_put(&output->out, data, len);
+
+        if (tg_exec_output_is_too_large(output, data, len)) {
+            return TG_BAD;
+        }
 
     } else {
         if (output->out.len == 0) {
@@ -316,12 +337,11 @@ tg_exec_outcome(tg_exec_output_t *output, const char *tool, int status,
 }
 
 void
-tg_exec_answer(tg_buf_t *json, tg_exec_output_t *output, const char *tool,
-               int status, const tg_ran_t *times)
+tg_exec_answer_begin(tg_exec_answer_t *answer, tg_exec_output_t *output,
+                     const char *tool, int status, const tg_ran_t *times)
 {
-    char room[64];
     tg_outcome_t outcome;
-    tg_buf_t text, stored, meta;
+    tg_buf_t meta;
     tg_ran_t ran;
 
     ran = *times;
@@ -329,26 +349,33 @@ tg_exec_answer(tg_buf_t *json, tg_exec_output_t *output, const char *tool,
     ran.exit = ran.has_exited ? WEXITSTATUS(status) : 0;
     ran.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-    tg_buf_init(&text, tg_alloc_libc());
-    tg_buf_init(&stored, tg_alloc_libc());
-    outcome = tg_exec_outcome(output, tool, status, &text);
+    tg_buf_init(&answer->text, tg_alloc_libc());
+    tg_buf_init(&answer->stored, tg_alloc_libc());
+    outcome = tg_exec_outcome(output, tool, status, &answer->text);
 
     /* What is no text was not stored while it came. */
     if (output->how.form == TG_OUTPUT_RESULT) {
         tg_spill_outcome(&outcome, &output->how.keep, output->how.max_output,
-                         tool, &stored);
+                         tool, &answer->stored);
     }
 
     /* Where it may mean something; elsewhere a failure's message has it. */
     if (ran.has_exited && output->how.has_success) {
-        meta = tg_buf_fixed(room, sizeof(room));
+        meta = tg_buf_fixed(answer->meta, sizeof(answer->meta));
         tg_buf_printf(&meta, "{\"" TG_META_EXIT_STATUS "\":%d}",
                       (int) ran.exit);
         outcome.meta = tg_buf_view(&meta);
     }
 
-    tg_answer_put_output(json, &outcome, tool, &ran);
-    json->failed |= tg_buf_failed(&text) | tg_buf_failed(&stored);
-    tg_buf_deinit(&text);
-    tg_buf_deinit(&stored);
+    tg_answer_begin(&answer->writer, &outcome, tool, &ran);
+    answer->writer.json.failed |= tg_buf_failed(&answer->text)
+                                  | tg_buf_failed(&answer->stored);
+}
+
+void
+tg_exec_answer_end(tg_exec_answer_t *answer)
+{
+    tg_answer_end(&answer->writer);
+    tg_buf_deinit(&answer->text);
+    tg_buf_deinit(&answer->stored);
 }

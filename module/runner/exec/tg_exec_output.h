@@ -50,7 +50,8 @@ typedef struct {
     int is_refused;   /* nothing can be kept */
     tg_buf_t all;     /* of stderr, where it is appended */
     tg_tail_t err;
-    size_t size; /* bytes of both that count */
+    size_t size;    /* bytes of both that count */
+    size_t escaped; /* bytes of stdout when written as JSON */
     tg_base64_t base64;
 } tg_exec_output_t;
 
@@ -60,13 +61,25 @@ void tg_exec_output_deinit(tg_exec_output_t *output);
 
 /*
  * Of stdout, or stderr: TG_OK, TG_LIMIT when it is more than max_output,
- * TG_NOMEM.
+ * TG_BAD when no frame carries it as JSON, TG_NOMEM.
  */
 int tg_exec_output_out(tg_exec_output_t *output, const char *data, size_t len);
 int tg_exec_output_err(tg_exec_output_t *output, const char *data, size_t len);
 
-/* Appends the answer for a program that ended with this wait status. */
-void tg_exec_answer(tg_buf_t *json, tg_exec_output_t *output, const char *tool,
-                    int status, const tg_ran_t *times);
+/* The answer for a program, while it is written. */
+typedef struct {
+    tg_answer_writer_t writer;
+    tg_buf_t text;   /* of an outcome that had to be put into words */
+    tg_buf_t stored; /* of an output that is kept */
+    char meta[64];
+} tg_exec_answer_t;
+
+/*
+ * Begins the answer for a program that ended with this wait status; output and
+ * tool outlive it.  Then tg_answer_step() of its writer, and the end.
+ */
+void tg_exec_answer_begin(tg_exec_answer_t *answer, tg_exec_output_t *output,
+                          const char *tool, int status, const tg_ran_t *times);
+void tg_exec_answer_end(tg_exec_answer_t *answer);
 
 #endif

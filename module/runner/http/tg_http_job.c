@@ -18,9 +18,10 @@ typedef struct {
     tg_http_answer_t answer;
     uint64_t nread;
     uint64_t ntold;
-    uint64_t length; /* of the body, as the server says; 0: it does not */
-    int is_packed;   /* length is of what comes, not of what it means */
-    tg_buf_t json;   /* the answer, until it may be told */
+    uint64_t length;    /* of the body, as the server says; 0: it does not */
+    int is_packed;      /* length is of what comes, not of what it means */
+    tg_buf_t json;      /* the answer, until it may be told */
+    tg_source_t source; /* waits with a large one */
     uv_timer_t apart;
 } tg_http_call_t;
 
@@ -40,13 +41,24 @@ tg_http_call_on_closed(uv_handle_t *handle)
 static void
 tg_http_call_done(tg_http_call_t *call)
 {
+    tg_source_leave(&call->job->jobs->sched.sched, &call->source);
+    tg_job_answered(call->job);
     uv_close((uv_handle_t *) &call->apart, tg_http_call_on_closed);
     tg_job_done(call->job);
 }
 
 static void
-tg_http_call_finish(tg_http_call_t *call)
+tg_http_call_finish(tg_source_t *source)
 {
+    tg_http_call_t *call;
+
+    call = TG_OWNER(source, tg_http_call_t, source);
+
+    if (call->json.len > TG_JOB_LARGE && !tg_job_may_answer(call->job, source))
+    {
+        return;
+    }
+
     tg_job_answer(call->job, &call->json);
     tg_job_end(call->job);
     tg_http_call_done(call);
@@ -55,7 +67,10 @@ tg_http_call_finish(tg_http_call_t *call)
 static void
 tg_http_call_on_apart(uv_timer_t *timer)
 {
-    tg_http_call_finish(timer->data);
+    tg_http_call_t *call;
+
+    call = timer->data;
+    tg_http_call_finish(&call->source);
 }
 
 /* There is an answer.  What comes in one piece with the last progress, some
@@ -68,7 +83,7 @@ tg_http_call_end(tg_http_call_t *call)
     if (tg_job_tell_last(call->job)) {
         uv_timer_start(&call->apart, tg_http_call_on_apart, TG_JOB_APART_MS, 0);
     } else {
-        tg_http_call_finish(call);
+        tg_http_call_finish(&call->source);
     }
 }
 
@@ -459,6 +474,7 @@ tg_http_call_start(tg_job_t *job)
 
     uv_timer_init(job->jobs->loop, &call->apart);
     call->apart.data = call;
+    call->source.run = tg_http_call_finish;
     tg_job_opened(job);
 
     return 0;

@@ -220,11 +220,21 @@ tg_instance_back_off(tg_instance_t *instance)
     instance->retry_at = now + wait;
 }
 
+int
+tg_instance_may_log(const tg_instance_t *instance, int level)
+{
+    return instance->ops->may_log(instance->server, level);
+}
+
 void
 tg_instance_log(tg_instance_t *instance, int level, const char *format, ...)
 {
     tg_buf_t text;
     va_list args;
+
+    if (!tg_instance_may_log(instance, level)) {
+        return;
+    }
 
     tg_buf_init(&text, tg_alloc_libc());
     va_start(args, format);

@@ -86,6 +86,9 @@ typedef struct {
     void (*failed)(tg_server_t *server, const tg_instance_t *instance,
                    tg_str_t text);
 
+    /* Is there room for a line in the log now? */
+    int (*may_log)(tg_server_t *server, int level);
+
     /* A line for the log. */
     void (*log)(tg_server_t *server, int level, tg_str_t text);
 
@@ -214,7 +217,8 @@ void tg_instance_fail(tg_instance_t *instance, const char *format, ...)
 /* It has its list. */
 void tg_instance_ready(tg_instance_t *instance);
 
-/* One line in the log. */
+/* One line in the log; and is there room for it now? */
+int tg_instance_may_log(const tg_instance_t *instance, int level);
 void tg_instance_log(tg_instance_t *instance, int level, const char *format,
                      ...) __attribute__((format(printf, 3, 4)));
 

@@ -52,6 +52,8 @@ tg_mcp_job_done(tg_mcp_job_t *call)
         uv_close((uv_handle_t *) &call->timer, tg_mcp_job_on_closed);
     }
 
+    tg_source_leave(&call->job->jobs->sched.sched, &call->source);
+    tg_job_answered(call->job);
     tg_job_done(call->job);
 }
 
@@ -71,8 +73,17 @@ tg_mcp_job_stop(tg_job_t *job)
 }
 
 static void
-tg_mcp_job_say(tg_mcp_job_t *call)
+tg_mcp_job_say(tg_source_t *source)
 {
+    tg_mcp_job_t *call;
+
+    call = TG_OWNER(source, tg_mcp_job_t, source);
+
+    if (call->answer.len > TG_JOB_LARGE
+        && !tg_job_may_answer(call->job, source)) {
+        return;
+    }
+
     tg_job_answer(call->job, &call->answer);
     tg_job_end(call->job);
     tg_mcp_job_done(call);
@@ -81,7 +92,10 @@ tg_mcp_job_say(tg_mcp_job_t *call)
 static void
 tg_mcp_job_on_timer(uv_timer_t *timer)
 {
-    tg_mcp_job_say(timer->data);
+    tg_mcp_job_t *call;
+
+    call = timer->data;
+    tg_mcp_job_say(&call->source);
 }
 
 /* What comes in one piece with progress, some clients take for no answer. */
@@ -103,6 +117,8 @@ tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
     call->answer.failed |= tg_buf_failed(&text);
     tg_buf_deinit(&text);
 
+    call->source.run = tg_mcp_job_say;
+
     if (tg_job_tell_last(call->job)) {
         call->is_apart = 1;
         uv_timer_init(call->job->jobs->loop, &call->timer);
@@ -110,7 +126,7 @@ tg_mcp_job_end(tg_mcp_job_t *call, const tg_outcome_t *outcome)
         tg_job_opened(call->job);
         uv_timer_start(&call->timer, tg_mcp_job_on_timer, TG_JOB_APART_MS, 0);
     } else {
-        tg_mcp_job_say(call);
+        tg_mcp_job_say(&call->source);
     }
 }
 

@@ -39,6 +39,7 @@ struct tg_mcp_job_s {
     int is_apart; /* the answer waits until progress has arrived */
     uv_timer_t timer;
     tg_buf_t answer;
+    tg_source_t source; /* waits with a large answer */
 };
 
 /* Its jobs' host is a tg_servers_t. */

@@ -78,6 +78,17 @@ tg_server_log_room(tg_server_log_t *log, uint64_t now)
     return --log->room != 0 ? 1 : -1;
 }
 
+static int
+tg_server_may_log(tg_server_t *server, int level)
+{
+    const tg_server_log_t *log;
+
+    log = &server->logs[level < TG_LOG_INFO];
+
+    return log->room != 0
+           || uv_now(server->timer.loop) - log->at >= TG_SERVER_LOG_PACE_MS;
+}
+
 static void __attribute__((format(printf, 3, 4)))
 tg_server_log(tg_server_t *server, int level, const char *format, ...)
 {
@@ -316,6 +327,7 @@ static const tg_instance_ops_t tg_server_instance_ops = {
     .ready = tg_server_ready,
     .failed = tg_server_failed,
     .log = tg_server_take_line,
+    .may_log = tg_server_may_log,
     .retry = tg_server_retry,
     .freed = tg_server_lost,
 };

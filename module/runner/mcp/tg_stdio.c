@@ -26,7 +26,7 @@ tg_stdio_put_line(tg_instance_t *instance)
 
     stdio = &instance->stdio;
 
-    if (stdio->line_len != 0) {
+    if (stdio->line_len != 0 && tg_instance_may_log(instance, TG_LOG_INFO)) {
         buf = tg_buf_fixed(text, sizeof(text));
         tg_utf8_put_visible(&buf, tg_str(stdio->line, stdio->line_len), 1);
         tg_instance_log(instance, TG_LOG_INFO, "stderr: %.*s%s", (int) buf.len,
@@ -81,6 +81,7 @@ tg_stdio_close_err(tg_instance_t *instance)
 
     if (stdio->has_err) {
         stdio->has_err = 0;
+        tg_uv_reader_stop(&stdio->reader);
         tg_stdio_put_line(instance);
         uv_close((uv_handle_t *) &stdio->err, tg_stdio_on_err_closed);
     }
@@ -101,10 +102,15 @@ tg_stdio_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 static void
 tg_stdio_on_err(uv_stream_t *stream, ssize_t nread, const uv_buf_t *buf)
 {
+    tg_instance_t *instance;
+
+    instance = stream->data;
+    tg_uv_reader_yield(&instance->stdio.reader, nread, buf);
+
     if (nread > 0) {
-        tg_stdio_take_err(stream->data, buf->base, (size_t) nread);
+        tg_stdio_take_err(instance, buf->base, (size_t) nread);
     } else if (nread < 0) {
-        tg_stdio_close_err(stream->data);
+        tg_stdio_close_err(instance);
     }
 }
 
@@ -343,8 +349,10 @@ tg_stdio_started(tg_instance_t *instance, int *ours)
 
     if (rc == 0) {
         ours[STDERR_FILENO] = -1;
-        rc = uv_read_start((uv_stream_t *) &stdio->err, tg_stdio_on_alloc,
-                           tg_stdio_on_err);
+        rc = tg_uv_reader_start(&stdio->reader,
+                                &instance->server->servers->jobs->sched,
+                                (uv_stream_t *) &stdio->err, tg_stdio_on_alloc,
+                                tg_stdio_on_err);
     }
 
     if (rc == 0) {

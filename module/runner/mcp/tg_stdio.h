@@ -7,6 +7,7 @@
 
 #include "runner/program/tg_program.h"
 #include "runner/program/tg_tail.h"
+#include "uv/tg_uv_sched.h"
 
 /* For an end of its own, when its standard input has ended. */
 #define TG_STDIO_EOF_MS 500
@@ -20,6 +21,7 @@
 typedef struct {
     tg_program_t program;
     uv_pipe_t err;
+    tg_uv_reader_t reader; /* of err */
     int has_err;
     int in;       /* its end of the pipe of its standard input, or -1 */
     int is_eof;   /* its output has ended */

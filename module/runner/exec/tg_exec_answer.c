@@ -1,0 +1,104 @@
+/*
+ * The answer of the kind `exec`: written in time slices, as it may be large.
+ */
+#include "runner/exec/tg_exec.h"
+
+#include <sys/wait.h>
+
+void
+tg_exec_end_answer(tg_exec_t *exec)
+{
+    tg_source_leave(&exec->job->jobs->sched.sched, &exec->source);
+    tg_job_answered(exec->job);
+
+    if (exec->is_answering) {
+        exec->is_answering = 0;
+        tg_exec_answer_end(&exec->answer);
+    }
+}
+
+static void
+tg_exec_begin_answer(tg_exec_t *exec)
+{
+    static const char full[] = "It needed more memory than its limit (memory) "
+                               "allows.";
+    tg_ran_t times;
+
+    if (exec->program.cgroup != 0 && WIFSIGNALED(exec->program.status)
+        && tg_cgroup_was_full(&exec->programs->cgroups, exec->program.cgroup))
+    {
+        tg_tail_add(&exec->output.err, full, sizeof(full) - 1);
+    }
+
+    times = tg_job_ran(exec->job);
+    exec->is_answering = 1;
+    tg_exec_answer_begin(&exec->answer, &exec->output, exec->job->params.tool,
+                         exec->program.status, &times);
+}
+
+void
+tg_exec_write_answer(tg_source_t *source)
+{
+    tg_exec_t *exec;
+
+    exec = TG_OWNER(source, tg_exec_t, source);
+
+    if (exec->output.size > TG_JOB_LARGE
+        && !tg_job_may_answer(exec->job, source)) {
+        return;
+    }
+
+    if (!exec->is_answering && tg_job_is_wanted(exec->job)) {
+        tg_exec_begin_answer(exec);
+    }
+
+    while (exec->is_answering
+           && tg_answer_step(&exec->answer.writer) == TG_AGAIN) {
+        if (tg_slice_is_over(&exec->job->jobs->sched.sched, &exec->source,
+                             TG_ANSWER_STEP))
+        {
+            return;
+        }
+    }
+
+    if (exec->is_answering) {
+        tg_job_answer(exec->job, &exec->answer.writer.json);
+    }
+
+    tg_exec_end_answer(exec);
+    tg_job_end(exec->job);
+    tg_exec_finish(exec, 0);
+}
+
+static void
+tg_exec_fail_too_large(tg_exec_t *exec)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_answer_put_too_large(&text, exec->job->params.tool);
+    tg_job_fail(exec->job, TG_FAILURE_OUTPUT, "%.*s", (int) text.len,
+                text.len != 0 ? text.data : "");
+    tg_buf_deinit(&text);
+}
+
+void
+tg_exec_on_overflow(tg_exec_t *exec, int rc)
+{
+    if (rc == TG_LIMIT) {
+        exec->job->rule = "max_output";
+        tg_job_fail(exec->job, TG_FAILURE_OUTPUT,
+                    "%s printed more than %zu %s (max_output) and was "
+                    "ended; ask for less.",
+                    exec->job->params.tool, exec->params.how.max_output,
+                    tg_plural(exec->params.how.max_output, "byte", "bytes"));
+    } else if (rc == TG_BAD) {
+        tg_exec_fail_too_large(exec);
+    } else {
+        tg_job_fail(exec->job, TG_FAILURE_INTERNAL,
+                    "toolgate-runner has no memory left for the output; try "
+                    "again.");
+    }
+
+    tg_job_stop(exec->job);
+}
