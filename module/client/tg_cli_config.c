@@ -50,7 +50,7 @@ static const tg_cli_agent_t tg_cli_agents[] = {
       NULL,
       TG_CLI_FORM_PLAIN,
       1,
-      { NULL, "", "", NULL },
+      { NULL, "", ".codex", "/config.toml" },
       { "CODEX_HOME", "/.codex", "", "/config.toml" } },
     { "cursor",
       "Cursor",
@@ -84,6 +84,47 @@ static const tg_cli_agent_t tg_cli_agents[] = {
       0,
       { NULL, "", "", "opencode.json" },
       { "XDG_CONFIG_HOME", "/.config", "/opencode", "/opencode.json" } },
+    { "opencode2",
+      "OpenCode 2",
+      tg_cli_merge_json,
+      "mcp",
+      TG_CLI_FORM_LOCAL2,
+      0,
+      { NULL, "", "", "opencode.json" },
+      { "XDG_CONFIG_HOME", "/.config", "/opencode", "/opencode.json" } },
+    { "copilot",
+      "Copilot CLI",
+      tg_cli_merge_json,
+      "mcpServers",
+      TG_CLI_FORM_TOOLS,
+      1,
+      { NULL, "", ".github", "/mcp.json" },
+      { "COPILOT_HOME", "/.copilot", "", "/mcp-config.json" } },
+    { "claude-desktop",
+      "Claude Desktop",
+      tg_cli_merge_json,
+      "mcpServers",
+      TG_CLI_FORM_PLAIN,
+      1,
+      { NULL, "", "", NULL },
+      { "XDG_CONFIG_HOME", "/.config", "/Claude",
+        "/claude_desktop_config.json" } },
+    { "windsurf",
+      "Windsurf",
+      tg_cli_merge_json,
+      "mcpServers",
+      TG_CLI_FORM_PLAIN,
+      1,
+      { NULL, "", "", NULL },
+      { NULL, "", "/.codeium/windsurf", "/mcp_config.json" } },
+    { "zed",
+      "Zed",
+      tg_cli_merge_json,
+      "context_servers",
+      TG_CLI_FORM_PLAIN,
+      1,
+      { NULL, "", ".zed", "/settings.json" },
+      { "XDG_CONFIG_HOME", "/.config", "/zed", "/settings.json" } },
 };
 
 static int
@@ -130,9 +171,29 @@ tg_cli_config_home(const tg_cli_place_t *place, char folder[PATH_MAX])
                              : rc;
 }
 
-/*
- * To write, its own folder is made when it is not there; not what is above it.
- */
+/* OpenCode reads opencode.jsonc, too: the one of both that is there. */
+static int
+tg_cli_config_named(char path[PATH_MAX], const char *folder, const char *file,
+                    const tg_cli_agent_t *agent)
+{
+    char other[PATH_MAX];
+
+    if (tg_cli_config_join(path, folder, file) != TG_CLI_DONE) {
+        return TG_CLI_FAILED;
+    }
+
+    if ((agent->form == TG_CLI_FORM_LOCAL || agent->form == TG_CLI_FORM_LOCAL2)
+        && access(path, F_OK) != 0
+        && tg_cli_config_join(other, path, "c") == TG_CLI_DONE
+        && access(other, F_OK) == 0)
+    {
+        (void) strcpy(path, other);
+    }
+
+    return TG_CLI_DONE;
+}
+
+/* To write, its folders are made when they are not there. */
 static int
 tg_cli_config_path(const tg_cli_options_t *options, const tg_cli_agent_t *agent,
                    char path[PATH_MAX])
@@ -162,8 +223,8 @@ tg_cli_config_path(const tg_cli_options_t *options, const tg_cli_agent_t *agent,
     }
 
     return folder[0] == '\0' || (options->given & TG_CLI_REMOVE)
-                   || mkdir(folder, 0700) == 0 || errno == EEXIST
-               ? tg_cli_config_join(path, folder, place->file)
+                   || tg_cli_file_folder(folder) == 0
+               ? tg_cli_config_named(path, folder, place->file, agent)
                : tg_cli_error("cannot make the folder %s: %s", folder,
                               strerror(errno));
 }
@@ -403,6 +464,10 @@ tg_cli_config_entry(const tg_cli_options_t *options,
         return tg_cli_error("--file goes with --write or --remove");
     }
 
+    if ((options->given & TG_CLI_WRITE) && entry->is_removed) {
+        return tg_cli_error("either --write or --remove");
+    }
+
     if (options->scope != NULL && strcmp(options->scope, "user") != 0
         && strcmp(options->scope, "project") != 0)
     {
@@ -440,7 +505,8 @@ tg_cli_config_run(const tg_cli_options_t *options)
 
     if (agent == NULL) {
         return tg_cli_error("config for which agent: claude or codex, cursor, "
-                            "vscode, gemini or opencode?");
+                            "vscode, gemini, opencode, opencode2, copilot, "
+                            "claude-desktop, windsurf or zed?");
     }
 
     if (tg_cli_config_entry(options, agent, &entry) != TG_CLI_DONE) {
@@ -477,18 +543,30 @@ const tg_cli_command_t tg_cli_config = {
             "there as it is.\n\n"
             "  AGENT     of a project         of the user\n"
             "  claude    .mcp.json            ~/.claude.json\n"
-            "  codex                          ~/.codex/config.toml\n"
+            "  codex     .codex/config.toml   ~/.codex/config.toml\n"
             "  cursor    .cursor/mcp.json     ~/.cursor/mcp.json\n"
             "  vscode    .vscode/mcp.json     ~/.config/Code/User/mcp.json\n"
             "  gemini    .gemini/settings.json  ~/.gemini/settings.json\n"
             "  opencode  opencode.json        "
-            "~/.config/opencode/opencode.json\n\n"
-            "CLAUDE_CONFIG_DIR, CODEX_HOME and XDG_CONFIG_HOME (~/.config) "
-            "name other folders\nwhere they are set.\n\n"
+            "~/.config/opencode/opencode.json\n"
+            "  opencode2 opencode.json        "
+            "~/.config/opencode/opencode.json\n"
+            "  copilot   .github/mcp.json     ~/.copilot/mcp-config.json\n"
+            "  claude-desktop                 "
+            "~/.config/Claude/claude_desktop_config.json\n"
+            "  windsurf                       "
+            "~/.codeium/windsurf/mcp_config.json\n"
+            "  zed       .zed/settings.json   ~/.config/zed/settings.json\n\n"
+            "CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME and XDG_CONFIG_HOME "
+            "(~/.config) name\nother folders where they are set. Codex reads "
+            "the file of a project that it trusts.\nComments in JSON stay; "
+            "OpenCode 1 and 2 differ in the shape of their file, and a\nfile "
+            "that has \"mcp\": {\"servers\": ...} keeps that.\n\n"
             "  --write        change the file\n"
             "  --remove       take the server out of the file\n"
-            "  --scope SCOPE  project or user; default user for codex, project "
-            "for others\n"
+            "  --scope SCOPE  project or user; default project for claude, "
+            "cursor, vscode,\n"
+            "                 gemini and opencode, user for others\n"
             "  --file PATH    another file\n"
             "  --name NAME    what the agent calls the server; default "
             "toolgate\n"

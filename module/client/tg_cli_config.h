@@ -17,7 +17,9 @@
 typedef enum {
     TG_CLI_FORM_PLAIN, /* {"command":…,"args":[…]} */
     TG_CLI_FORM_STDIO, /* the same, with "type":"stdio" */
-    TG_CLI_FORM_LOCAL  /* {"type":"local","command":[…],"enabled":true} */
+    TG_CLI_FORM_TOOLS, /* {"type":"local","command":…,"args":…,"tools":["*"]} */
+    TG_CLI_FORM_LOCAL, /* {"type":"local","command":[…],"enabled":true} */
+    TG_CLI_FORM_LOCAL2 /* {"type":"local","command":[…]}, below "servers" */
 } tg_cli_form_t;
 
 /* Of the bridge: four options with their values, and the socket. */
@@ -41,7 +43,10 @@ typedef struct {
  * not what it should be: then out says for a person what is wrong.
  */
 
-/* .mcp.json: {"mcpServers":{NAME:{"command":…,"args":[…]}}} */
+/*
+ * .mcp.json: {"mcpServers":{NAME:{"command":…,"args":[…]}}}, with comments and
+ * with commas at the end
+ */
 int tg_cli_merge_json(const char *old, const tg_cli_entry_t *entry,
                       tg_buf_t *out);
 
@@ -60,6 +65,9 @@ unsigned tg_cli_merge_line(const char *text, const char *at);
 /* Makes out say what is wrong: TG_BAD. */
 int tg_cli_merge_bad(tg_buf_t *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Makes a folder, and those above it that are not there: 0, or -1 (errno). */
+int tg_cli_file_folder(const char *folder);
 
 /* No config file that people write comes near it. */
 #define TG_CLI_FILE_MAX 16777216u

@@ -97,6 +97,27 @@ tg_cli_file_read(tg_cli_file_t *file, const char *path)
                               file->path);
 }
 
+int
+tg_cli_file_folder(const char *folder)
+{
+    char path[PATH_MAX];
+    char *at;
+
+    (void) snprintf(path, sizeof(path), "%s", folder);
+
+    for (at = strchr(path + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
+        *at = '\0';
+
+        if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+            return -1;
+        }
+
+        *at = '/';
+    }
+
+    return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -1;
+}
+
 /* Is it as it was when it was read?  What is not there has number 0. */
 static int
 tg_cli_file_is_same(const tg_cli_file_t *file)

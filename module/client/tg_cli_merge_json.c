@@ -1,240 +1,225 @@
 /*
- * As the agents themselves do it: parse, change, write with two spaces.  The
- * order of members stays; a file of which json-c would not give back all that
- * it read is refused.
+ * The entry of a server in an agent's JSON: its members are set one by one.
  */
 #include "client/tg_cli_config.h"
 
-#include "client/tg_cli_text.h"
+#include "client/tg_cli_jsonc.h"
+#include "base/tg_json.h"
 
-#include <json-c/json.h>
+#define TG_CLI_PATH_MAX 4
 
-#define TG_CLI_SERVERS "mcpServers"
-#define TG_CLI_JSON_FLAGS                                                      \
-    (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED                         \
-     | JSON_C_TO_STRING_NOSLASHESCAPE)
+/* --- the entry --- */
 
-static int
-tg_cli_json_put(tg_buf_t *buf, struct json_object *root)
+/* The objects that lead to the entry: one, or two below each other. */
+static size_t
+tg_cli_json_path(const char *text, const tg_cli_entry_t *entry,
+                 const char *path[TG_CLI_PATH_MAX + 1])
 {
-    const char *text;
-    size_t len;
+    tg_cli_object_t object;
+    tg_cli_found_t found;
+    size_t n;
 
-    text = json_object_to_json_string_length(root, TG_CLI_JSON_FLAGS, &len);
-    tg_buf_put(buf, text, text != NULL ? len : 0);
-    tg_buf_char(buf, '\n');
+    n = 0;
+    path[n++] = entry->servers != NULL ? entry->servers : "mcpServers";
 
-    return text == NULL || tg_buf_failed(buf) ? TG_NOMEM : TG_OK;
-}
+    /* opencode 2 has its servers one deeper; those of 1 have a type. */
+    if (entry->form == TG_CLI_FORM_LOCAL2) {
+        path[n++] = "servers";
+    } else if (entry->form == TG_CLI_FORM_LOCAL) {
+        tg_cli_jsonc_find(tg_cli_jsonc_space(text), path[0], &object, &found);
 
-static int
-tg_cli_json_is_kept(tg_str_t before, tg_str_t after)
-{
-    /* U+FFFD is what half a surrogate pair is replaced by. */
-    return tg_str_eq(before, after)
-           || (tg_json_type(before) == TG_JSON_STRING
-               && tg_json_type(after) == TG_JSON_STRING
-               && tg_json_body_eq(tg_json_body(before), tg_json_body(after))
-               && memmem(after.data, after.len, "\xef\xbf\xbd", 3) == NULL);
-}
-
-/* Does json-c give back what it read, token for token? */
-static int
-tg_cli_json_compare(tg_str_t text, tg_str_t again, tg_buf_t *out)
-{
-    tg_str_t before, rest;
-
-    rest = text;
-
-    do {
-        before = tg_cli_token(&rest);
-
-        if (!tg_cli_json_is_kept(before, tg_cli_token(&again))) {
-            return tg_cli_merge_bad(
-                out,
-                "line %u would not stay as it is (a name that is there twice, "
-                "a number beyond 64 bits or half a \\u pair): repair it, or "
-                "register by hand",
-                tg_cli_merge_line(text.data, before.data));
+        if (found.key != NULL && *found.value == '{') {
+            tg_cli_jsonc_find(found.value, "servers", &object, &found);
         }
-    } while (before.len != 0);
 
-    return TG_OK;
-}
-
-/* The object of that name, which is made where there is none; or NULL. */
-static struct json_object *
-tg_cli_json_open(struct json_object *parent, const char *key)
-{
-    struct json_object *child;
-
-    if (!json_object_object_get_ex(parent, key, &child)) {
-        child = json_object_new_object();
-        (void) json_object_object_add(parent, key, child);
+        if (found.key != NULL && *found.value == '{') {
+            tg_cli_jsonc_find(found.value, "type", &object, &found);
+            n += found.key == NULL || *found.value == '{';
+            path[1] = "servers";
+        }
     }
 
-    return json_object_is_type(child, json_type_object) ? child : NULL;
+    path[n++] = entry->name;
+    path[n] = NULL;
+
+    return n;
 }
 
-static const char *
-tg_cli_json_servers(const tg_cli_entry_t *entry)
+static void
+tg_cli_json_put_words(tg_buf_t *value, const char *first,
+                      const char *const *others)
 {
-    return entry->servers != NULL ? entry->servers : TG_CLI_SERVERS;
-}
-
-static int
-tg_cli_json_remove(struct json_object *root, const tg_cli_entry_t *entry)
-{
-    struct json_object *servers;
-
-    if (json_object_object_get_ex(root, tg_cli_json_servers(entry), &servers)
-        && json_object_is_type(servers, json_type_object))
-    {
-        json_object_object_del(servers, entry->name);
-    }
-
-    return TG_OK;
-}
-
-/* A member that is a text, in its place where there is one already. */
-static int
-tg_cli_json_text(struct json_object *server, const char *key, const char *text)
-{
-    struct json_object *value;
-
-    value = json_object_new_string(text);
-
-    return value != NULL && json_object_object_add(server, key, value) == 0
-               ? TG_OK
-               : TG_NOMEM;
-}
-
-/* An array: the first word, if there is one, and the others. */
-static int
-tg_cli_json_words(struct json_object *server, const char *key,
-                  const char *first, const char *const *others)
-{
-    struct json_object *words, *word;
     const char *text;
 
-    words = json_object_new_array();
+    tg_buf_char(value, '[');
 
     for (text = first != NULL ? first : *others++; text != NULL;
          text = *others++) {
-        word = json_object_new_string(text);
+        tg_buf_text(value, value->len != 1 ? "," : "");
+        tg_json_put_string(value, tg_str_c(text));
+    }
 
-        if (words == NULL || word == NULL
-            || json_object_array_add(words, word) != 0) {
-            return TG_NOMEM;
+    tg_buf_char(value, ']');
+}
+
+/* The i-th member of the entry; NULL: there are no more. */
+static const char *
+tg_cli_json_member(const tg_cli_entry_t *entry, tg_cli_form_t form, size_t i,
+                   tg_buf_t *value)
+{
+    static const char *const names[][5] = {
+        [TG_CLI_FORM_PLAIN] = { "command", "args" },
+        [TG_CLI_FORM_STDIO] = { "type", "command", "args" },
+        [TG_CLI_FORM_LOCAL] = { "type", "command", "enabled" },
+        [TG_CLI_FORM_LOCAL2] = { "type", "command" },
+        [TG_CLI_FORM_TOOLS] = { "type", "command", "args", "tools" },
+    };
+    const char *name;
+
+    name = names[form][i];
+    tg_buf_truncate(value, 0);
+
+    if (name == NULL) {
+        return NULL;
+    }
+
+    if (strcmp(name, "type") == 0) {
+        tg_buf_text(value,
+                    form == TG_CLI_FORM_STDIO ? "\"stdio\"" : "\"local\"");
+    } else if (strcmp(name, "enabled") == 0) {
+        tg_buf_text(value, "true");
+    } else if (strcmp(name, "tools") == 0) {
+        tg_buf_text(value, "[\"*\"]");
+    } else if (strcmp(name, "args") == 0) {
+        tg_cli_json_put_words(value, NULL, entry->args);
+    } else if (form == TG_CLI_FORM_LOCAL || form == TG_CLI_FORM_LOCAL2) {
+        tg_cli_json_put_words(value, entry->command, entry->args);
+    } else {
+        tg_json_put_string(value, tg_str_c(entry->command));
+    }
+
+    return name;
+}
+
+/* Has the name another server, which is no program? */
+static int
+tg_cli_json_is_taken(const char *text, const char *const *path)
+{
+    static const char *const urls[] = { "url", "httpUrl", "serverUrl" };
+    tg_cli_object_t object;
+    tg_cli_found_t found;
+    const char *p;
+    size_t i;
+
+    for (p = tg_cli_jsonc_space(text); *path != NULL; path++, p = found.value) {
+        if (*p != '{') {
+            return 0;
+        }
+
+        tg_cli_jsonc_find(p, *path, &object, &found);
+
+        if (found.key == NULL) {
+            return 0;
         }
     }
 
-    return json_object_object_add(server, key, words) == 0 ? TG_OK : TG_NOMEM;
+    for (i = 0; *p == '{' && i < sizeof(urls) / sizeof(urls[0]); i++) {
+        tg_cli_jsonc_find(p, urls[i], &object, &found);
+
+        if (found.key != NULL) {
+            return 1;
+        }
+    }
+
+    return 0;
 }
 
+/* Changes one member after the other; text has what was made of it last. */
 static int
-tg_cli_json_fill(struct json_object *server, const tg_cli_entry_t *entry)
+tg_cli_json_fill(tg_buf_t *text, const tg_cli_entry_t *entry,
+                 const char *path[TG_CLI_PATH_MAX + 1], size_t n, tg_buf_t *out)
 {
-    int rc;
+    tg_buf_t value;
+    size_t i;
+    int rc, is_changed;
 
-    if (entry->form == TG_CLI_FORM_LOCAL) {
-        rc = tg_cli_json_text(server, "type", "local")
-             | tg_cli_json_words(server, "command", entry->command, entry->args)
-             | json_object_object_add(server, "enabled",
-                                      json_object_new_boolean(1));
-        return rc == 0 ? TG_OK : TG_NOMEM;
+    tg_buf_init(&value, tg_alloc_libc());
+    is_changed = 0;
+    rc = TG_EXISTS;
+
+    for (i = 0; rc == TG_OK || rc == TG_EXISTS; i++) {
+        path[n] = tg_cli_json_member(entry,
+                                     n == 3 ? TG_CLI_FORM_LOCAL2 : entry->form,
+                                     i, &value);
+        path[n + 1] = NULL;
+
+        if (path[n] == NULL || tg_buf_failed(&value)) {
+            break;
+        }
+
+        tg_buf_truncate(out, 0);
+        rc = tg_cli_jsonc_set(text->data, path, tg_buf_view(&value), out);
+
+        if (rc == TG_OK) {
+            is_changed = 1;
+            tg_buf_truncate(text, 0);
+            tg_buf_str(text, tg_buf_view(out));
+            tg_buf_char(text, '\0');
+        }
     }
 
-    rc = entry->form == TG_CLI_FORM_STDIO
-             ? tg_cli_json_text(server, "type", "stdio")
-             : TG_OK;
+    rc = rc == TG_OK || rc == TG_EXISTS ? (is_changed ? TG_OK : TG_EXISTS) : rc;
+    rc = tg_buf_failed(&value) || tg_buf_failed(text) ? TG_NOMEM : rc;
+    tg_buf_deinit(&value);
 
-    return rc == TG_OK
-                   && tg_cli_json_text(server, "command", entry->command)
-                          == TG_OK
-                   && tg_cli_json_words(server, "args", NULL, entry->args)
-                          == TG_OK
-               ? TG_OK
-               : TG_NOMEM;
-}
-
-/* Of the members of the server only those of the entry change. */
-static int
-tg_cli_json_change(struct json_object *root, const tg_cli_entry_t *entry,
-                   tg_buf_t *out)
-{
-    struct json_object *server;
-
-    if (entry->is_removed) {
-        return tg_cli_json_remove(root, entry);
-    }
-
-    server = tg_cli_json_open(root, tg_cli_json_servers(entry));
-    server = server != NULL ? tg_cli_json_open(server, entry->name) : NULL;
-
-    if (server == NULL || json_object_object_get(server, "url") != NULL) {
-        return tg_cli_merge_bad(out,
-                                "its \"%s\" is no object, or has that name "
-                                "already, and it is no program; repair it "
-                                "first, or choose another name with --name",
-                                tg_cli_json_servers(entry));
-    }
-
-    return tg_cli_json_fill(server, entry);
-}
-
-/* before gets the text as json-c writes it, out the same with the entry. */
-static int
-tg_cli_json_merge(struct json_object *root, tg_str_t text,
-                  const tg_cli_entry_t *entry, tg_buf_t *before, tg_buf_t *out)
-{
-    size_t start;
-    int rc;
-
-    if (!json_object_is_type(root, json_type_object)) {
-        return tg_cli_merge_bad(out, "it is no JSON object, or one that nests "
-                                     "too deep; repair it first");
-    }
-
-    start = out->len;
-
-    if ((rc = tg_cli_json_put(before, root)) != TG_OK
-        || (rc = tg_cli_json_compare(text, tg_buf_view(before), out)) != TG_OK
-        || (rc = tg_cli_json_change(root, entry, out)) != TG_OK
-        || (rc = tg_cli_json_put(out, root)) != TG_OK)
-    {
-        return rc;
-    }
-
-    return tg_str_eq(tg_str(out->data + start, out->len - start),
-                     tg_buf_view(before))
-               ? TG_EXISTS
-               : TG_OK;
+    return rc;
 }
 
 int
 tg_cli_merge_json(const char *old, const tg_cli_entry_t *entry, tg_buf_t *out)
 {
-    struct json_object *root;
-    tg_buf_t before;
-    tg_str_t text;
+    const char *path[TG_CLI_PATH_MAX + 1];
+    tg_buf_t mark, text;
+    size_t n;
     int rc;
 
-    old = tg_cli_merge_start(old, out);
-    text = old[strspn(old, " \t\r\n")] != '\0' ? tg_str_c(old) : TG_STR("{}");
-    tg_buf_init(&before, tg_alloc_libc());
+    tg_buf_init(&mark, tg_alloc_libc());
+    tg_buf_init(&text, tg_alloc_libc());
+    old = tg_cli_merge_start(old, &mark);
+    tg_buf_text(&text, old[strspn(old, " \t\r\n")] != '\0' ? old : "{}\n");
+    tg_buf_char(&text, '\0');
+    rc = tg_buf_failed(&text) ? TG_NOMEM : tg_cli_jsonc_check(text.data, out);
 
-    /* json-c takes more than JSON for JSON. */
-    if (tg_json_explain(text, &before) != TG_OK) {
-        rc = tg_cli_merge_bad(out, "it is no valid JSON: %.*s; repair it first",
-                              (int) before.len, tg_buf_view(&before).data);
-    } else {
-        root = json_tokener_parse(text.data);
-        rc = tg_cli_json_merge(root, text, entry, &before, out);
-        json_object_put(root);
+    if (rc == TG_OK) {
+        n = tg_cli_json_path(text.data, entry, path);
+
+        if (entry->is_removed) {
+            rc = tg_cli_jsonc_set(text.data, path, TG_STR_NONE, out);
+        } else if (tg_cli_json_is_taken(text.data, path)) {
+            rc = tg_cli_merge_bad(out,
+                                  "it has a server \"%s\" already, which is no "
+                                  "program; choose another name with --name",
+                                  entry->name);
+        } else {
+            rc = tg_cli_json_fill(&text, entry, path, n, out);
+        }
+
+        if (rc == TG_OK) {
+            if (entry->is_removed) {
+                tg_buf_truncate(&text, 0);
+                tg_buf_str(&text, tg_buf_view(out));
+                tg_buf_char(&text, '\0');
+            }
+
+            tg_buf_truncate(out, 0);
+            tg_buf_str(out, tg_buf_view(&mark));
+            tg_buf_text(out, text.data);
+        }
     }
 
-    tg_buf_deinit(&before);
+    rc = tg_buf_failed(out) || tg_buf_failed(&text) ? TG_NOMEM : rc;
+    tg_buf_deinit(&mark);
+    tg_buf_deinit(&text);
 
     return rc;
 }

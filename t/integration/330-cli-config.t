@@ -124,23 +124,17 @@ write_file($mcp, $before, 0600);
 config({}, 'claude', '--write');
 my $after = slurp($mcp);
 is mode($mcp), '0600', 'a file that was there keeps its mode';
-is $after, <<"END", 'and all that it said, in its order';
+is $after, <<"END", 'and every byte that it said';
 {
-  "keep": [
-    1.0,
-    12345678901234567890
-  ],
-  "mcpServers": {
-    "other": {
-      "command": "x"
-    },
-    "toolgate": {
-      "command": "$bridge",
-      "args": [
-        "$sock"
-      ]
-    }
-  }
+   "keep" : [1.0,12345678901234567890],
+   "mcpServers" : { "other" : {"command":"x"},
+     "toolgate": {
+       "command": "$bridge",
+       "args": [
+         "$sock"
+       ]
+     }
+   }
 }
 END
 config({}, 'claude', '--write', '--socket', '/elsewhere');
@@ -163,7 +157,7 @@ only_files("$dir/work", '.mcp.json');
 
 # What cannot be merged is left alone.
 for my $text ('{"a":', '[]', '{"mcpServers":[]}', "{}\xff",
-    '{"n":123456789012345678901234567890}', '{"a":1,"a":2}')
+    '{"a" 1}', '{"mcpServers":{},"mcpServers":{}}')
 {
     write_file($mcp, $text);
     ($status, $out, $err) = config({}, 'claude', '--write');
@@ -231,6 +225,41 @@ is $status, 2, '--file in no folder: status';
 like $err, qr/No such file or directory/, '--file in no folder: why';
 unlink "$dir/work/x.json";
 only_files("$dir/work");
+
+# --- files of other agents --------------------------------------------------
+
+($status, $out, $err) = config({}, 'claude', '--write', '--remove');
+is $status, 2, '--write --remove: refused';
+like $err, qr/either --write or --remove/, '--write --remove: why';
+for my $case (
+    [ codex => 'work/.codex/config.toml', '--scope', 'project' ],
+    [ copilot => 'work/.github/mcp.json', '--scope', 'project' ],
+    [ copilot => 'home/.copilot/mcp-config.json' ],
+    [ 'claude-desktop' => 'home/.config/Claude/claude_desktop_config.json' ],
+    [ windsurf => 'home/.codeium/windsurf/mcp_config.json' ],
+    [ zed => 'home/.config/zed/settings.json' ],
+    [ zed => 'work/.zed/settings.json', '--scope', 'project' ],
+    [ vscode => 'home/.config/Code/User/mcp.json', '--scope', 'user' ],
+    [ opencode => 'work/opencode.json' ],
+    [ opencode2 => 'home/.config/opencode/opencode.json', '--scope', 'user' ])
+{
+    my ($agent, $file, @args) = @$case;
+    my %env = (XDG_CONFIG_HOME => undef, COPILOT_HOME => undef);
+    ($status, $out, $err) = config({ env => \%env }, $agent, '--write', @args);
+    is $status, 0, "$agent @args: written" or diag $err;
+    is slurp("$dir/$file"), (config({}, $agent))[1],
+        "$agent @args: into $file, whose folders are made";
+    config({ env => \%env }, $agent, '--remove', @args);
+    unlike slurp("$dir/$file"), qr/toolgate/, "$agent @args: removed";
+}
+unlink "$dir/work/opencode.json";
+write_file("$dir/work/opencode.jsonc", "{\n  // mine\n}\n");
+config({}, 'opencode', '--write');
+like slurp("$dir/work/opencode.jsonc"),
+    qr/\A\{\n  \/\/ mine\n  "mcp": \{\n    "toolgate"/,
+    'opencode.jsonc, where there is one';
+ok !-e "$dir/work/opencode.json", 'and no other';
+unlink "$dir/work/opencode.jsonc", "$dir/home/.codex/config.toml";
 
 # --- Codex ----------------------------------------------------------------
 

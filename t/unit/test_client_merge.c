@@ -27,61 +27,52 @@ static const tg_cli_entry_t test_entry = {
 #define E "/b/toolgate-bridge"
 #define S "/run/t \\\"1\\\".sock"
 
-/* What is added to the file of nothing, or behind other servers. */
-#define J                                                                      \
-    "    \"toolgate\": {\n      \"command\": \"" E                             \
-    "\",\n      \"args\": [\n        \"" S "\"\n      ]\n    }\n  }\n}\n"
+/* The entry, in a file of its own, or the last of some servers. */
+#define J1                                                                     \
+    "\"toolgate\": {\n      \"command\": \"" E                                 \
+    "\",\n      \"args\": [\n        \"" S "\"\n      ]\n    }"
+#define J "    " J1 "\n  }\n}\n"
 
 static const test_case_t test_json[] = {
     /* nothing yet */
     { "", "{\n  \"mcpServers\": {\n" J, NULL },
     { " \r\n", "{\n  \"mcpServers\": {\n" J, NULL },
-    /* other members, numbers and texts stay what they are, in their order */
-    { "{\"z\":[1, 2.0], \"mcpServers\":{}, \"b\" : 12345678901234567890 }",
-      "{\n  \"z\": [\n    1,\n    2.0\n  ],\n  \"mcpServers\": {\n"
-      "    \"toolgate\": {\n      \"command\": \"" E "\",\n      \"args\": [\n"
-      "        \"" S "\"\n      ]\n    }\n  },\n"
-      "  \"b\": 12345678901234567890\n}\n",
+    { "{}", "{\n  \"mcpServers\": {\n    " J1 "\n  }\n}", NULL },
+    /* every other byte stays, comments and commas at the end, too */
+    { "// mine\n{\n  /* a */ \"z\": [1, 2.0,], // z\n  \"mcpServers\": {\n"
+      "    \"x\": {\"command\": \"y\"} // x\n    // end\n  }, /* b */\n"
+      "  \"b\" : 123456789012345678901234567890,\n}\n// last",
+      "// mine\n{\n  /* a */ \"z\": [1, 2.0,], // z\n  \"mcpServers\": {\n"
+      "    \"x\": {\"command\": \"y\"}, // x\n    " J1 "\n    // end\n"
+      "  }, /* b */\n  \"b\" : 123456789012345678901234567890,\n}\n// last",
       NULL },
-    { "{\"a\":-0.0,\"b\":1e400,\"c\":-9223372036854775808,\"\":1E5,\"\\u0064\":"
-      "\"\\/\\u00e9\\u0000\\ud83d\\ude00\\t\\u001f\"}",
-      "{\n  \"a\": -0.0,\n  \"b\": 1e400,\n  \"c\": -9223372036854775808,\n"
-      "  \"\": 1E5,\n  \"d\": "
-      "\"/\xc3\xa9\\u0000\xf0\x9f\x98\x80\\t\\u001f\",\n"
-      "  \"mcpServers\": {\n" J,
+    { "{\"a\":-0,\"a\":1e400,\"\":\"\\ud800\\/\"}",
+      "{\"a\":-0,\"a\":1e400,\"\":\"\\ud800\\/\",\n  \"mcpServers\": {\n    " J1
+      "\n  }\n}",
       NULL },
-    /* beside another server; a line end of Windows */
-    { "{\r\n  \"mcpServers\": {\r\n    \"x\": {\"command\":\"y\"}\r\n  }\r\n}",
-      "{\n  \"mcpServers\": {\n    \"x\": {\n      \"command\": "
-      "\"y\"\n    },\n" J,
+    /* the file's own line ends */
+    { "{\r\n  \"mcpServers\": {\r\n    \"x\": {},\r\n  }\r\n}",
+      "{\r\n  \"mcpServers\": {\r\n    \"x\": {},\r\n    \"toolgate\": {\r\n"
+      "      \"command\": \"" E "\",\r\n      \"args\": [\r\n        \"" S
+      "\"\r\n      ]\r\n    },\r\n  }\r\n}",
       NULL },
     /* an older registration: what else it says is kept */
     { "{\"mcpServers\": {\"toolgate\": {\"env\": {\"A\": \"1\"}, \"args\": "
       "[\"/old\", \"x\"], \"command\": \"/old\" , \"x\":1 } } }",
-      "{\n  \"mcpServers\": {\n    \"toolgate\": {\n      \"env\": {\n"
-      "        \"A\": \"1\"\n      },\n      \"args\": [\n        \"" S "\"\n"
-      "      ],\n      \"command\": \"" E
-      "\",\n      \"x\": 1\n    }\n  }\n}\n",
+      "{\"mcpServers\": {\"toolgate\": {\"env\": {\"A\": \"1\"}, \"args\": "
+      "[\"" S "\"], \"command\": \"" E "\" , \"x\":1 } } }",
       NULL },
     /* a byte order mark */
-    { "\xef\xbb\xbf{}", "\xef\xbb\xbf{\n  \"mcpServers\": {\n" J, NULL },
-    /* refused: what json-c would change */
-    { "{\n\"a\":18446744073709551616}", NULL, "line 2 would not stay" },
-    { "{\"a\":-9223372036854775809}", NULL, "would not stay" },
-    { "{\"a\":-0}", NULL, "would not stay" },
-    { "{\"a\":1,\n\"b\":2,\"a\":3}", NULL, "line 1 would not stay" },
-    { "{\"a\":{\"b\":1,\"\\u0062\":1}}", NULL, "would not stay" },
-    { "{\"a\\u0000b\":1}", NULL, "would not stay" },
-    { "{\"a\":\"\\ud800\"}", NULL, "would not stay" },
-    { "{\"a\":\"\\ufffd\"}", NULL, "would not stay" },
-    { "{\"a\":\"x\\udc00\"}", NULL, "would not stay" },
+    { "\xef\xbb\xbf{}",
+      "\xef\xbb\xbf{\n  \"mcpServers\": {\n    " J1 "\n  }\n}", NULL },
     /* refused: what is no JSON, or has no place for it */
-    { "{\n\"mcpServers\": {},}", NULL, "no valid JSON" },
-    { "{\n\"mcpServers\": {},}", NULL, "line 2" },
     { "{\"a\": 'b'}", NULL, "no valid JSON" },
     { "{\"a\": NaN}", NULL, "no valid JSON" },
+    { "{\"a\": 1\n\"b\": 2}", NULL, "no valid JSON at line 2" },
+    { "{,}", NULL, "no valid JSON" },
+    { "{\"a\": 1} /* open", NULL, "no valid JSON" },
     { "{\"a\": \"\xff\"}", NULL, "no valid JSON" },
-    { "{} // mine", NULL, "no valid JSON" },
+    { "{} mine", NULL, "no valid JSON" },
     { "[]", NULL, "no JSON object" },
     { "1", NULL, "no JSON object" },
     { "{\"mcpServers\": null}", NULL, "no object" },
@@ -220,6 +211,67 @@ HELP_TEST(merge_json, ".mcp.json, and cut off")
 {
     test_merges(tg_cli_merge_json, test_json,
                 sizeof(test_json) / sizeof(test_json[0]));
+}
+
+/* What was added is taken out again, and every other byte is as before. */
+HELP_TEST(remove_json, "an entry that is removed")
+{
+    static const char *const texts[] = {
+        "{\n  // mine\n  \"mcpServers\": {\n    \"x\": {}, // x\n  },\n}\n",
+        "{\n  \"mcpServers\": {\n    \"x\": {},\n  }\n}\n",
+        "{\r\n\t\"mcpServers\": {\r\n\t\t/* none */\r\n\t}\r\n}\r\n",
+    };
+    tg_cli_entry_t removed = test_entry;
+    tg_buf_t with, without;
+    size_t i;
+
+    removed.is_removed = 1;
+
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        tg_buf_init(&with, tg_alloc_libc());
+        tg_buf_init(&without, tg_alloc_libc());
+        CU_ASSERT(tg_cli_merge_json(texts[i], &removed, &with) == TG_EXISTS);
+        CU_ASSERT(tg_cli_merge_json(texts[i], &test_entry, &with) == TG_OK);
+        tg_buf_char(&with, '\0');
+        CU_ASSERT(tg_cli_merge_json(with.data, &removed, &without) == TG_OK);
+        HELP_EQ(tg_buf_view(&without), texts[i]);
+        tg_buf_deinit(&with);
+        tg_buf_deinit(&without);
+    }
+}
+
+/* opencode's two shapes: a file keeps its own. */
+HELP_TEST(merge_opencode, "opencode's shapes")
+{
+    static const struct {
+        tg_cli_form_t form;
+        const char *old;
+        const char *has;
+    } cases[] = {
+        { TG_CLI_FORM_LOCAL, "", "\"mcp\": {\n    \"toolgate\": {" },
+        { TG_CLI_FORM_LOCAL2, "",
+          "\"mcp\": {\n    \"servers\": {\n      \"toolgate\": {" },
+        { TG_CLI_FORM_LOCAL, "{\"mcp\": {\n    \"servers\": {\n    }}}",
+          "\"servers\": {\n      \"toolgate\": {" },
+        { TG_CLI_FORM_LOCAL,
+          "{\"mcp\": {\n  \"servers\": {\"type\": \"local\"}\n}}",
+          "\"local\"},\n  \"toolgate\": {" },
+    };
+    tg_cli_entry_t entry = test_entry;
+    tg_buf_t out;
+    size_t i;
+
+    entry.servers = "mcp";
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        entry.form = cases[i].form;
+        tg_buf_init(&out, tg_alloc_libc());
+        CU_ASSERT(tg_cli_merge_json(cases[i].old, &entry, &out) == TG_OK);
+        tg_buf_char(&out, '\0');
+        CU_ASSERT(strstr(out.data, cases[i].has) != NULL);
+        CU_ASSERT((strstr(out.data, "enabled") != NULL) == (i % 3 == 0));
+        tg_buf_deinit(&out);
+    }
 }
 
 HELP_TEST(merge_toml, "config.toml, and cut off")
