@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -106,7 +108,8 @@ tg_files_choose_private(tg_files_t *files, const char *uuid)
     files->is_private = 1;
     temp = secure_getenv("TMPDIR");
     n = temp != NULL && temp[0] == '/'
-            ? (size_t) snprintf(dir, sizeof(dir), "%s/toolgate-%.12s", temp,
+            ? (size_t) snprintf(dir, sizeof(dir),
+                                "%s/" TG_FILES_DIR_PREFIX "%.12s", temp,
                                 uuid + TG_UUID - 12)
             : sizeof(dir);
 
@@ -114,7 +117,7 @@ tg_files_choose_private(tg_files_t *files, const char *uuid)
         return 0;
     }
 
-    (void) snprintf(dir, sizeof(dir), "/tmp/toolgate-%.12s",
+    (void) snprintf(dir, sizeof(dir), "/tmp/" TG_FILES_DIR_PREFIX "%.12s",
                     uuid + TG_UUID - 12);
 
     return tg_files_name(files, dir, uuid) == 0
@@ -155,6 +158,31 @@ tg_files_choose(tg_files_t *files, const char *directory)
 
 /* --- files --- */
 
+/*
+ * The lock says that this server lives, and goes with its process.  Others
+ * hold it for a moment, to look whether the directory is anybody's.
+ */
+static void
+tg_files_lock(tg_files_t *files)
+{
+    static atomic_flag was_done = ATOMIC_FLAG_INIT;
+    char folder[TG_FILES_PATH];
+
+    files->lock_fd = open(files->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    while (files->lock_fd != -1 && flock(files->lock_fd, LOCK_EX) != 0
+           && errno == EINTR)
+    {
+    }
+
+    /* Once is enough for a process. */
+    if (!atomic_flag_test_and_set(&was_done)) {
+        memcpy(folder, files->dir, sizeof(folder));
+        *strrchr(folder, '/') = '\0';
+        tg_files_remove_stale(folder);
+    }
+}
+
 static int
 tg_files_open_dir(tg_files_t *files)
 {
@@ -171,6 +199,10 @@ tg_files_open_dir(tg_files_t *files)
     if (!files->has_dir && mkdir(files->dir, 0700) != 0) {
         return tg_error_system("the directory \"%s\" cannot be made",
                                files->dir);
+    }
+
+    if (!files->has_dir) {
+        tg_files_lock(files);
     }
 
     files->has_dir = 1;
@@ -330,6 +362,11 @@ tg_files_remove(tg_files_t *files)
 
     if (files->has_dir) {
         (void) rmdir(files->dir);
+
+        if (files->lock_fd != -1) {
+            (void) close(files->lock_fd);
+        }
+
         files->has_dir = 0;
     }
 }

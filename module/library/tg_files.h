@@ -20,6 +20,9 @@
 #define TG_SOCKET_SUFFIX ".sock"
 #define TG_SCHEMA_PREFIX "claudecode_ipc_schema_"
 #define TG_SCHEMA_SUFFIX ".json"
+/* A directory of its own: TMPDIR/toolgate-0123456789ab. */
+#define TG_FILES_DIR_PREFIX "toolgate-"
+#define TG_FILES_DIR_DIGITS 12
 /* Clients that connect at the same moment. */
 #define TG_FILES_BACKLOG 128
 
@@ -44,6 +47,7 @@ typedef struct {
     char schema[TG_FILES_PATH + 16];
     int is_private; /* dir is made for them */
     int has_dir;    /* it was */
+    int lock_fd;    /* then its lock, for as long as it is there; or -1 */
     tg_file_id_t socket_id;
     tg_file_id_t schema_id;
 } tg_files_t;
@@ -62,5 +66,10 @@ int tg_files_listen(tg_files_t *files, int *fd);
 
 /* Removes what of it is there. */
 void tg_files_remove(tg_files_t *files);
+
+/* --- tg_files_stale.c --- */
+
+/* Removes what killed servers of this user have left in a folder. */
+void tg_files_remove_stale(const char *folder);
 
 #endif
