@@ -1,5 +1,7 @@
 #include "regex/tg_regex.h"
 
+#include "schema/tg_pattern.h"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
@@ -13,6 +15,10 @@
 
 /* Bytes of a match context, of which PCRE2 does not tell the size. */
 #define TG_REGEX_CONTEXT 128
+
+#define TG_REGEX_OPTIONS                                                       \
+    (PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_MATCH_UNSET_BACKREF           \
+     | PCRE2_DOLLAR_ENDONLY)
 
 typedef struct {
     pcre2_code *code;
@@ -72,10 +78,7 @@ tg_regex_compile(void *ctx, tg_str_t pattern, void **out, tg_buf_t *error)
     }
 
     regex->code = pcre2_compile((PCRE2_SPTR) pattern.data, pattern.len,
-                                PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C
-                                    | PCRE2_MATCH_UNSET_BACKREF
-                                    | PCRE2_DOLLAR_ENDONLY,
-                                &code, &offset, NULL);
+                                TG_REGEX_OPTIONS, &code, &offset, NULL);
 
     if (regex->code == NULL) {
         (void) pcre2_get_error_message(code, message, sizeof(message));
@@ -141,6 +144,59 @@ tg_regex_size(void *ctx, void *ptr)
 
     return size + pcre2_get_match_data_size(regex->data) + sizeof(*regex)
            + TG_REGEX_CONTEXT;
+}
+
+/* Of a translated pattern; PCRE2 tells what more text could become a match. */
+static int
+tg_regex_begins(const pcre2_code *code, tg_str_t start)
+{
+    pcre2_match_data *data;
+    uint32_t options;
+    int rc;
+
+    /* Otherwise the match may be anywhere. */
+    if (pcre2_pattern_info(code, PCRE2_INFO_ALLOPTIONS, &options) != 0
+        || !(options & PCRE2_ANCHORED))
+    {
+        return 1;
+    }
+
+    data = pcre2_match_data_create_from_pattern(code, NULL);
+
+    if (data == NULL) {
+        return 1;
+    }
+
+    rc = pcre2_match(code, (PCRE2_SPTR) start.data, start.len, 0,
+                     PCRE2_PARTIAL_SOFT, data, NULL);
+    pcre2_match_data_free(data);
+
+    return rc != PCRE2_ERROR_NOMATCH;
+}
+
+int
+tg_regex_may_begin(tg_str_t pattern, tg_str_t start)
+{
+    PCRE2_SIZE offset;
+    pcre2_code *code;
+    const char *why;
+    unsigned weight;
+    tg_buf_t text;
+    int rc, error;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    code = NULL;
+
+    if (tg_pattern_translate(pattern, &text, &weight, &why) == TG_OK) {
+        code = pcre2_compile((PCRE2_SPTR) text.data, text.len, TG_REGEX_OPTIONS,
+                             &error, &offset, NULL);
+    }
+
+    rc = code == NULL || tg_regex_begins(code, start);
+    pcre2_code_free(code);
+    tg_buf_deinit(&text);
+
+    return rc;
 }
 
 const tg_schema_regex_t *

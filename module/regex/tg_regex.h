@@ -13,4 +13,10 @@
 
 const tg_schema_regex_t *tg_regex_pcre2(void);
 
+/*
+ * May a text in which a pattern of a schema has a match begin with start?
+ * 1 also for a pattern that cannot be compiled.
+ */
+int tg_regex_may_begin(tg_str_t pattern, tg_str_t start);
+
 #endif

@@ -366,3 +366,27 @@ HELP_TEST(schemas, "schemas")
                 "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"",
                 TG_LIMIT, limit);
 }
+
+HELP_TEST(begins, "what a text that a pattern takes may begin with")
+{
+    static const struct {
+        const char *pattern;
+        int may_begin; /* with a dash */
+    } rows[] = {
+        { "^[a-z]+$", 0 }, { "^\\w[\\w-]*$", 0 }, { "^[^-]", 0 },
+        { "^(?!-)", 0 },   { "^(?!-).*$", 0 },    { "^(?:[a-z]|[0-9]-)+$", 0 },
+        { "^a?b", 0 },     { "^(a|b)$", 0 },      { "^a|^b", 0 },
+        { "^$", 0 },       { "^.+$", 1 },         { "^\\S", 1 },
+        { "^(?!--)", 1 },  { "^[a-z-]+$", 1 },    { "^[0-9a-f-]{36}$", 1 },
+        { "^a?-", 1 },     { "^a*", 1 },          { "^(a|)", 1 },
+        { "^a|b", 1 },     { "[a-z]+", 1 },       { "a$", 1 },
+        { "(", 1 },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CU_ASSERT_EQUAL(tg_regex_may_begin(tg_str_c(rows[i].pattern),
+                                           TG_STR("-")),
+                        rows[i].may_begin);
+    }
+}

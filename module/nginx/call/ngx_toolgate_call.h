@@ -522,13 +522,15 @@ int ngx_toolgate_look(ngx_toolgate_call_t *call, const tg_json_notes_t *notes,
 
 /*
  * Is a value of the arguments as if it were not there?  A null is, where a
- * variable of this kind puts its text into a word, a URL, a header or the like.
+ * variable of this kind puts its text into a word, a URL, a header or the
+ * like; not in what is answered, and not in logs.
  */
 static ngx_inline ngx_uint_t
 ngx_toolgate_is_absent(const ngx_toolgate_call_t *call, tg_value_kind_t kind,
                        tg_str_t value)
 {
     return kind == TG_VALUE_ARG && !call->has_nulls
+           && call->front->ended == NULL
            && tg_json_type(value) == TG_JSON_NULL;
 }
 

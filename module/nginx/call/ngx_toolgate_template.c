@@ -61,7 +61,7 @@ ngx_toolgate_template_push(ngx_conf_t *cf, ngx_toolgate_template_t *made,
     piece->each = NULL;
 
     if (is_variable) {
-        if (place == NGX_TOOLGATE_JSON
+        if ((place == NGX_TOOLGATE_JSON || place == NGX_TOOLGATE_PART)
             && ngx_toolgate_template_as_json(cf, &text) != NGX_OK)
         {
             return NGX_ERROR;
@@ -114,14 +114,16 @@ ngx_toolgate_template(ngx_conf_t *cf, const ngx_str_t *text,
     return made;
 }
 
+/* The place behind text, which is outside where it is in no string. */
 static ngx_toolgate_place_t
-ngx_toolgate_template_in_json(ngx_toolgate_place_t place, const ngx_str_t *text)
+ngx_toolgate_template_quote(ngx_toolgate_place_t place, const ngx_str_t *text,
+                            ngx_toolgate_place_t outside)
 {
     size_t i;
 
     for (i = 0; i < text->len; i++) {
         if (text->data[i] == '"') {
-            place = place == NGX_TOOLGATE_STRING ? NGX_TOOLGATE_JSON
+            place = place == NGX_TOOLGATE_STRING ? outside
                                                  : NGX_TOOLGATE_STRING;
         } else if (text->data[i] == '\\') {
             i++;
@@ -129,6 +131,25 @@ ngx_toolgate_template_in_json(ngx_toolgate_place_t place, const ngx_str_t *text)
     }
 
     return place;
+}
+
+static ngx_toolgate_place_t
+ngx_toolgate_template_in_json(ngx_toolgate_place_t place, const ngx_str_t *text)
+{
+    return ngx_toolgate_template_quote(place, text, NGX_TOOLGATE_JSON);
+}
+
+static ngx_toolgate_place_t
+ngx_toolgate_template_in_part(ngx_toolgate_place_t place, const ngx_str_t *text)
+{
+    return ngx_toolgate_template_quote(place, text, NGX_TOOLGATE_PART);
+}
+
+ngx_toolgate_template_t *
+ngx_toolgate_template_part(ngx_conf_t *cf, const ngx_str_t *text)
+{
+    return ngx_toolgate_template(cf, text, NGX_TOOLGATE_PART,
+                                 ngx_toolgate_template_in_part);
 }
 
 ngx_toolgate_template_t *
@@ -261,6 +282,7 @@ ngx_toolgate_template_piece(ngx_toolgate_place_t place, tg_str_t value,
 {
     switch (place) {
     case NGX_TOOLGATE_TEXT:
+    case NGX_TOOLGATE_PART:
         tg_buf_str(buf, value);
         return NULL;
 
@@ -282,7 +304,7 @@ ngx_toolgate_template_piece(ngx_toolgate_place_t place, tg_str_t value,
 
     case NGX_TOOLGATE_STRING:
         if (!tg_utf8_is_valid(value)) {
-            return "A value in the body is not valid UTF-8.";
+            return "A value within JSON is not valid UTF-8.";
         }
 
         tg_json_put_escaped(buf, value);

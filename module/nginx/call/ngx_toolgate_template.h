@@ -18,7 +18,8 @@ typedef enum {
     NGX_TOOLGATE_PATH,     /* within one segment, and there must be something */
     NGX_TOOLGATE_QUERY,    /* as a name or value of a query */
     NGX_TOOLGATE_STRING,   /* within a string of JSON */
-    NGX_TOOLGATE_JSON      /* as a value of JSON */
+    NGX_TOOLGATE_JSON,     /* as a value of JSON */
+    NGX_TOOLGATE_PART      /* as a part of JSON, which is checked as a whole */
 } ngx_toolgate_place_t;
 
 typedef struct {
@@ -46,6 +47,10 @@ ngx_toolgate_template_t *ngx_toolgate_template(ngx_conf_t *cf,
 
 /* The same for JSON: an argument is a value, and within a string its text. */
 ngx_toolgate_template_t *ngx_toolgate_template_json(ngx_conf_t *cf,
+                                                    const ngx_str_t *text);
+
+/* Likewise for JSON that is checked when it is whole. */
+ngx_toolgate_template_t *ngx_toolgate_template_part(ngx_conf_t *cf,
                                                     const ngx_str_t *text);
 
 /*

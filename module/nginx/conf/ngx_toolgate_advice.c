@@ -140,7 +140,9 @@ ngx_toolgate_advise_word(ngx_conf_t *cf, ngx_str_t *word,
     ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
                        "\"%V\" of \"%V\" is an argument of the program, as "
                        "there is no shell; remove it, or write \"exec sh -c "
-                       "'...'\" with all of the line in quotes",
+                       "'... \"$1\" ...' sh $tool_arg_NAME\" with all of the "
+                       "line in single quotes, but for arguments of the call, "
+                       "which stand behind it; in this file \"$$1\" is \"$1\"",
                        word, &value[0]);
 }
 

@@ -47,6 +47,12 @@ struct ngx_toolgate_handler_s {
      */
     const char *(*check)(ngx_toolgate_tool_t *tool, void *conf);
 
+    /*
+     * Its block was read, and nothing is wrong: what it warns of, or what
+     * cannot be allowed.  NGX_OK or NGX_ERROR, logged.  May be NULL.
+     */
+    ngx_int_t (*advise)(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void *conf);
+
     /* What `output` is of a tool that does not say.  May be NULL. */
     tg_output_t (*output)(ngx_toolgate_tool_t *tool, void *conf);
 

@@ -423,6 +423,12 @@ ngx_toolgate_parse(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, ngx_str_t *kind,
 
     tool->conf = confs[tool->handler->module->ctx_index];
 
+    if (tool->handler->advise != NULL
+        && tool->handler->advise(cf, tool, tool->conf) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
     return ngx_toolgate_advise(cf, tool, first) == NGX_OK ? NGX_CONF_OK
                                                           : NGX_CONF_ERROR;
 }

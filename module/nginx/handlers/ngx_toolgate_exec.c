@@ -7,6 +7,8 @@ static char *ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd,
                                        void *conf);
 static char *ngx_toolgate_exec_value(ngx_conf_t *cf, ngx_command_t *cmd,
                                      void *conf);
+static char *ngx_toolgate_exec_stdin(ngx_conf_t *cf, ngx_command_t *cmd,
+                                     void *conf);
 static char *ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd,
                                    void *conf);
 static char *ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -15,6 +17,9 @@ static void *ngx_toolgate_exec_create(ngx_conf_t *cf);
 static char *ngx_toolgate_exec_merge(ngx_conf_t *cf, void *parent, void *child);
 static const char *ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool,
                                            void *conf);
+static ngx_int_t ngx_toolgate_exec_advise(ngx_conf_t *cf,
+                                          ngx_toolgate_tool_t *tool,
+                                          void *conf);
 static void ngx_toolgate_exec_start(ngx_toolgate_call_t *call,
                                     tg_request_t *request);
 
@@ -29,7 +34,7 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
       ngx_toolgate_exec_arg, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("stdin"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
-      ngx_toolgate_exec_value, NGX_STREAM_SRV_CONF_OFFSET,
+      ngx_toolgate_exec_stdin, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_exec_t, stdin_value), NULL },
 
     { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
@@ -114,6 +119,7 @@ const ngx_toolgate_handler_t ngx_toolgate_exec_handler = {
     .flags = NGX_TOOLGATE_TAKES_TIME | NGX_TOOLGATE_MAY_SPILL
              | NGX_TOOLGATE_PUTS_BYTES | NGX_TOOLGATE_MAY_BE_TASK,
     .check = ngx_toolgate_exec_check,
+    .advise = ngx_toolgate_exec_advise,
     .start = ngx_toolgate_exec_start,
 };
 
@@ -200,6 +206,13 @@ ngx_toolgate_exec_check(ngx_toolgate_tool_t *tool, void *conf)
                                                 exec->argv != NULL);
 }
 
+static ngx_int_t
+ngx_toolgate_exec_advise(ngx_conf_t *cf, ngx_toolgate_tool_t *tool, void *conf)
+{
+    return ngx_toolgate_check_command(cf, tool,
+                                      &((ngx_toolgate_exec_t *) conf)->command);
+}
+
 static char *
 ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -235,11 +248,21 @@ ngx_toolgate_exec_program(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     arg->value = exec->program;
 
+    if (ngx_toolgate_push_word(cf, &exec->command.exec, &exec->program,
+                               NGX_TOOLGATE_FIRST)
+        != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
     for (i = 2; i < cf->args->nelts; i++) {
         arg = ngx_toolgate_push(cf, &exec->argv,
                                 sizeof(ngx_stream_complex_value_t));
 
-        if (arg == NULL || ngx_toolgate_compile(cf, &value[i], arg) != NGX_OK) {
+        if (arg == NULL || ngx_toolgate_compile(cf, &value[i], arg) != NGX_OK
+            || ngx_toolgate_push_word(cf, &exec->command.exec, &value[i], 0)
+                   != NGX_OK)
+        {
             return NGX_CONF_ERROR;
         }
 
@@ -267,6 +290,22 @@ ngx_toolgate_exec_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     *made = ngx_toolgate_compile_new(cf, &value[1]);
 
     return *made != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *
+ngx_toolgate_exec_stdin(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_toolgate_exec_t *exec = conf;
+
+    ngx_str_t *value;
+
+    value = cf->args->elts;
+    exec->command.input.text = value[1];
+    exec->command.input.directive = value[0];
+    exec->command.input.file = cf->conf_file->file.name;
+    exec->command.input.line = cf->conf_file->line;
+
+    return ngx_toolgate_exec_value(cf, cmd, conf);
 }
 
 /* Others can be set, but shells and most programs do not see them. */

@@ -5,6 +5,7 @@
 #define _NGX_TOOLGATE_EXEC_H_INCLUDED_
 
 #include "nginx/call/ngx_toolgate_call.h"
+#include "nginx/conf/ngx_toolgate_command.h"
 #include "nginx/handlers/ngx_toolgate_exec_result.h"
 
 /* `env NAME VALUE` */
@@ -22,6 +23,7 @@ typedef struct {
     ngx_stream_complex_value_t *cwd;
     off_t memory; /* 0: no limit */
     off_t pids;
+    ngx_toolgate_command_t command; /* as the block has it */
     ngx_toolgate_exec_result_t result;
 } ngx_toolgate_exec_t;
 

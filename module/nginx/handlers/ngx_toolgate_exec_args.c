@@ -175,6 +175,17 @@ ngx_toolgate_exec_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             return NGX_CONF_ERROR;
         }
 
+        if (ngx_toolgate_push_word(cf, &exec->command.args, &value[i],
+                                   (arg->path != NULL || arg->when != NULL
+                                        ? NGX_TOOLGATE_OPTIONAL
+                                        : 0)
+                                       | (has_each ? NGX_TOOLGATE_REPEATED : 0)
+                                       | (i == 1 ? NGX_TOOLGATE_FIRST : 0))
+            != NGX_OK)
+        {
+            return NGX_CONF_ERROR;
+        }
+
         ngx_toolgate_advise_word(cf, &value[i], &exec->program);
         ngx_toolgate_arg_advise(cf, &value[i]);
 

@@ -1,7 +1,7 @@
 /*
  * `return VALUE`: answered at once, in the worker.
  */
-#include "nginx/call/ngx_toolgate_call.h"
+#include "nginx/call/ngx_toolgate_template.h"
 
 #include "base/tg_number.h"
 
@@ -9,6 +9,7 @@
 
 typedef struct {
     ngx_stream_complex_value_t *value; /* NULL: no `return` */
+    ngx_toolgate_template_t *json;     /* the same, as JSON; NULL: it is none */
     tg_str_t argument;                 /* all of it is this one */
     ngx_uint_t is_integer;             /* whose numbers are whole */
 } ngx_toolgate_return_t;
@@ -82,6 +83,36 @@ ngx_toolgate_plain_argument(const ngx_str_t *text)
     return name;
 }
 
+/* Variables among other text, in case that it is JSON. */
+static ngx_int_t
+ngx_toolgate_return_json(ngx_conf_t *cf, ngx_toolgate_return_t *ret,
+                         const ngx_str_t *text)
+{
+    ngx_toolgate_main_conf_t *mcf;
+    ngx_uint_t n;
+
+    if (ret->value->lengths == NULL) {
+        return NGX_OK;
+    }
+
+    /* Each variable is known already, by the value. */
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    n = mcf->uses.nelts;
+    ret->json = ngx_toolgate_template_part(cf, text);
+    mcf->uses.nelts = n;
+
+    if (ret->json == NULL) {
+        return NGX_ERROR;
+    }
+
+    /* One alone is JSON itself. */
+    if (ret->json->nelts == 1) {
+        ret->json = NULL;
+    }
+
+    return NGX_OK;
+}
+
 static char *
 ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -99,10 +130,17 @@ ngx_toolgate_return_value(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
     ret->value = ngx_toolgate_compile_new(cf, &value[1]);
+
+    if (ret->value == NULL
+        || ngx_toolgate_return_json(cf, ret, &value[1]) != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
     name = ngx_toolgate_plain_argument(&value[1]);
     ret->argument = ngx_toolgate_str(&name);
 
-    return ret->value != NULL ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return NGX_CONF_OK;
 }
 
 /* A value without variables is known now, and which argument a name means. */
@@ -178,12 +216,35 @@ ngx_toolgate_return_argument(ngx_toolgate_call_t *call, tg_request_t *request,
     return 1;
 }
 
+/* JSON, in which no value means more than itself. */
+static void
+ngx_toolgate_return_put(ngx_toolgate_call_t *call,
+                        const ngx_toolgate_template_t *json)
+{
+    const char *mistake;
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    mistake = ngx_toolgate_template_put(call, json, &text);
+
+    if (mistake == NULL && tg_buf_failed(&text)) {
+        mistake = TG_NO_MEMORY;
+    }
+
+    if (mistake != NULL) {
+        ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, mistake);
+    } else {
+        ngx_toolgate_call_output(call, tg_buf_view(&text));
+    }
+
+    tg_buf_deinit(&text);
+}
+
 static void
 ngx_toolgate_return_start(ngx_toolgate_call_t *call, tg_request_t *request)
 {
     ngx_toolgate_return_t *ret;
     ngx_str_t text;
-    ngx_int_t rc;
 
     ret = call->tool->conf;
 
@@ -193,10 +254,13 @@ ngx_toolgate_return_start(ngx_toolgate_call_t *call, tg_request_t *request)
 
     /* What is answered is not left out. */
     call->has_nulls = 1;
-    rc = ngx_toolgate_value(call, ret->value, &text);
-    call->has_nulls = 0;
 
-    if (rc != NGX_OK) {
+    if (ret->json != NULL && call->entry->output != TG_OUTPUT_TEXT) {
+        ngx_toolgate_return_put(call, ret->json);
+        return;
+    }
+
+    if (ngx_toolgate_value(call, ret->value, &text) != NGX_OK) {
         ngx_toolgate_call_fail(call, TG_FAILURE_INTERNAL, TG_NO_MEMORY);
         return;
     }

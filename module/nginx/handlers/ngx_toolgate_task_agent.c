@@ -4,6 +4,7 @@
 #include "nginx/handlers/ngx_toolgate_task.h"
 
 #include "base/tg_utf8.h"
+#include "nginx/conf/ngx_toolgate_command.h"
 
 /* As an agent's run: nobody waits for it. */
 #define NGX_TOOLGATE_AGENT_TIMEOUT 7200000
@@ -242,6 +243,10 @@ ngx_toolgate_agent_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     for (i = 2; rv == NGX_CONF_OK && i < cf->args->nelts; i++) {
         rv = ngx_toolgate_agent_add(cf, &agent->argv, &value[i]);
+    }
+
+    if (rv == NGX_CONF_OK && ngx_toolgate_check_exec(cf, &program) != NGX_OK) {
+        return NGX_CONF_ERROR;
     }
 
     return rv;

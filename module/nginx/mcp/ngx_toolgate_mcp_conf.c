@@ -84,6 +84,10 @@ ngx_toolgate_mcp_push_all(ngx_conf_t *cf, ngx_uint_t n, ngx_array_t **array)
                                        &value[0], mistake);
         }
 
+        if (n > 1) {
+            ngx_toolgate_advise_word(cf, &value[i], &value[1]);
+        }
+
         if (ngx_toolgate_literal(cf, &value[i]) != NGX_OK
             || ngx_toolgate_mcp_push(cf, array, &value[i]) != NGX_CONF_OK)
         {

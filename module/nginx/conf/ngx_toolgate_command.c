@@ -1,0 +1,500 @@
+/*
+ * Command lines of programs: callers' values in code, which is an error, and
+ * those that a program may take for options, which is a warning.
+ */
+#include "nginx/conf/ngx_toolgate_command.h"
+
+#include "regex/tg_regex.h"
+#include "schema/tg_schema_look.h"
+
+/* --- words --- */
+
+ngx_int_t
+ngx_toolgate_push_word(ngx_conf_t *cf, ngx_array_t **words,
+                       const ngx_str_t *text, ngx_uint_t flags)
+{
+    ngx_toolgate_word_t *word;
+
+    word = ngx_toolgate_push(cf, words, sizeof(ngx_toolgate_word_t));
+
+    if (word == NULL) {
+        return NGX_ERROR;
+    }
+
+    word->text = *text;
+    word->directive = *(ngx_str_t *) cf->args->elts;
+    word->file = cf->conf_file->file.name;
+    word->line = cf->conf_file->line;
+    word->flags = flags;
+
+    return NGX_OK;
+}
+
+static void
+ngx_toolgate_command_refuse(ngx_conf_t *cf, const ngx_toolgate_word_t *word,
+                            ngx_uint_t level, const tg_buf_t *text)
+{
+    tg_str_t view;
+
+    view = tg_buf_view(text);
+    ngx_log_error(level, cf->log, 0, "%*s in %V:%ui", view.len, view.data,
+                  &word->file, word->line);
+}
+
+/* --- what the schema says of a value --- */
+
+/* The schema of what a variable holds; absent: there is none. */
+static tg_str_t
+ngx_toolgate_command_schema(const ngx_toolgate_tool_t *tool, tg_str_t variable,
+                            ngx_uint_t is_element)
+{
+    tg_str_t root, schema, key, path, name, items;
+    tg_value_token_t token;
+
+    root = tool != NULL ? tool->entry.input_schema : TG_STR_NONE;
+
+    if (root.data == NULL || tool->validate == NGX_TOOLGATE_OFF
+        || tg_value_next(&variable, &token) != TG_OK
+        || tg_value_kind(token.name, &path) == TG_VALUE_OTHER)
+    {
+        return TG_STR_NONE;
+    }
+
+    for (schema = root; tg_value_step(&path, &name) == TG_OK; /* void */) {
+        if (tg_schema_look_property(root, schema, name, tg_value_is_named, &key,
+                                    &schema)
+            != TG_OK)
+        {
+            return TG_STR_NONE;
+        }
+    }
+
+    if (is_element
+        && tg_schema_look_keyword(root, schema, "items", &items) == TG_OK)
+    {
+        return items;
+    }
+
+    return schema;
+}
+
+/* Is no text allowed, as far as `type` says? */
+static ngx_uint_t
+ngx_toolgate_command_is_number(const ngx_toolgate_tool_t *tool, tg_str_t schema)
+{
+    static const char *const others[] = { "string", "array", "object" };
+    ngx_uint_t i;
+
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (schema.data == NULL
+            || tg_schema_look_allows(tool->entry.input_schema, schema,
+                                     others[i]))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* Does `enum` or `const` name a text that begins with a dash? */
+static ngx_uint_t
+ngx_toolgate_command_is_listed(tg_str_t value)
+{
+    tg_json_t json;
+    tg_str_t item;
+
+    if (tg_json_type(value) == TG_JSON_STRING) {
+        return value.len > 2 && value.data[1] == '-';
+    }
+
+    for (tg_json_each(&json, value); tg_json_item(&json, &item);) {
+        if (tg_json_type(item) == TG_JSON_STRING && item.len > 2
+            && item.data[1] == '-') {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static ngx_uint_t
+ngx_toolgate_command_is_matched(tg_str_t pattern)
+{
+    ngx_uint_t is_matched;
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_json_put_decoded(&text, tg_json_body(pattern));
+    is_matched = tg_buf_failed(&text)
+                 || tg_regex_may_begin(tg_buf_view(&text), TG_STR("-"));
+    tg_buf_deinit(&text);
+
+    return is_matched;
+}
+
+/* May a text that the schema itself allows begin with a dash? */
+static ngx_uint_t
+ngx_toolgate_command_may_dash(tg_str_t root, tg_str_t schema)
+{
+    tg_str_t value;
+
+    if (!tg_schema_look_allows(root, schema, "string")) {
+        return 0;
+    }
+
+    if (tg_schema_look_keyword(root, schema, "enum", &value) == TG_OK
+        || tg_schema_look_keyword(root, schema, "const", &value) == TG_OK)
+    {
+        return ngx_toolgate_command_is_listed(value);
+    }
+
+    return tg_schema_look_keyword(root, schema, "pattern", &value) != TG_OK
+           || ngx_toolgate_command_is_matched(value);
+}
+
+/* The same, with the schemas of its `anyOf` or `oneOf`. */
+static ngx_uint_t
+ngx_toolgate_command_may_begin(const ngx_toolgate_tool_t *tool, tg_str_t schema)
+{
+    static const char *const words[] = { "anyOf", "oneOf" };
+    tg_str_t root, value, item;
+    ngx_uint_t i, may_begin;
+    tg_json_t json;
+
+    if (schema.data == NULL) {
+        return 1;
+    }
+
+    root = tool->entry.input_schema;
+    may_begin = ngx_toolgate_command_may_dash(root, schema);
+
+    for (i = 0; may_begin && i < sizeof(words) / sizeof(words[0]); i++) {
+        if (tg_schema_look_keyword(root, schema, words[i], &value) != TG_OK) {
+            continue;
+        }
+
+        may_begin = 0;
+
+        for (tg_json_each(&json, value); tg_json_item(&json, &item);) {
+            may_begin |= ngx_toolgate_command_may_dash(root, item);
+        }
+    }
+
+    return may_begin;
+}
+
+/* --- code --- */
+
+/* What to write instead: what stands before the value, and behind it. */
+static const struct {
+    const char *before;
+    const char *behind;
+} ngx_toolgate_remedies[TG_COMMAND_REMEDIES] = {
+    [TG_COMMAND_ENVIRONMENT] = { "write \"env NAME ",
+                                 ";\", and have the code read the variable "
+                                 "NAME of its environment" },
+    [TG_COMMAND_SHELL] = { "write it as an argument of its own, \"sh -c '... "
+                           "\"$1\"' sh ",
+                           "\", with \"$$1\" for \"$1\" in this file" },
+    [TG_COMMAND_PYTHON] = { "write it as an argument of its own, \"python3 -c "
+                            "'... sys.argv[1] ...' ",
+                            "\"" },
+    [TG_COMMAND_PERL] = { "write it as an argument of its own, \"perl -e '... "
+                          "$ARGV[0] ...' -- ",
+                          "\", with \"$$ARGV\" for \"$ARGV\" in this file" },
+    [TG_COMMAND_NODE] = { "write it as an argument of its own, \"node -e '... "
+                          "process.argv[1] ...' -- ",
+                          "\"" },
+    [TG_COMMAND_RUBY] = { "write it as an argument of its own, \"ruby -e '... "
+                          "ARGV[0] ...' -- ",
+                          "\"" },
+    [TG_COMMAND_PHP] = { "write it as an argument of its own, \"php -r '... "
+                         "$argv[1] ...' -- ",
+                         "\", with \"$$argv\" for \"$argv\" in this file" },
+    [TG_COMMAND_AWK] = { "write \"env NAME ",
+                         ";\", and read ENVIRON[\"NAME\"] in awk" },
+    [TG_COMMAND_SSH] = { "hand it over as input, \"ssh HOST 'xargs -0r PROGRAM "
+                         "--'\" with \"stdin ",
+                         ";\", as ssh makes one line for a shell of all words "
+                         "behind the host" },
+    [TG_COMMAND_SQL] = { "have a program bind it as a parameter of the "
+                         "statement, such as \"python3 PROGRAM ",
+                         "\"" },
+    [TG_COMMAND_SQLITE] = { "have a program bind it as a parameter, \"python3 "
+                            "-c '... sqlite3.connect(\"DB\").execute(\"... "
+                            "?\", sys.argv[1:]) ...' ",
+                            "\"" },
+    [TG_COMMAND_PSQL] = { "write it as a parameter of psql, \"psql -v x=",
+                          "\", and \":'x'\" in its place, in SQL that comes by "
+                          "\"stdin\"" },
+    [TG_COMMAND_WORDS] = { "write it as a word of its own, \"", "\"" },
+};
+
+/* A program without its folder, as people call it. */
+static tg_str_t
+ngx_toolgate_command_name(tg_str_t path)
+{
+    size_t i;
+
+    for (i = path.len; i > 0 && path.data[i - 1] != '/'; i--) {
+        /* void */
+    }
+
+    return tg_str(path.data + i, path.len - i);
+}
+
+static void
+ngx_toolgate_command_say(tg_buf_t *text, const ngx_str_t *directive,
+                         const tg_command_code_t *code, tg_str_t value)
+{
+    tg_buf_char(text, '"');
+    tg_buf_str(text, ngx_toolgate_str(directive));
+    tg_buf_text(text, "\" puts the caller's \"");
+    tg_buf_str(text, value);
+    tg_buf_text(text, "\" into code that \"");
+    tg_buf_str(text, ngx_toolgate_command_name(code->name));
+    tg_buf_text(text, "\" runs, so that a caller can have it run anything; ");
+    tg_buf_text(text, ngx_toolgate_remedies[code->program->remedy].before);
+    tg_buf_str(text, value);
+    tg_buf_text(text, ngx_toolgate_remedies[code->program->remedy].behind);
+}
+
+static ngx_int_t
+ngx_toolgate_command_code(ngx_conf_t *cf, const ngx_toolgate_word_t *word,
+                          const tg_command_code_t *code)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    ngx_toolgate_command_say(&text, &word->directive, code, code->value);
+    ngx_toolgate_command_refuse(cf, word, NGX_LOG_EMERG, &text);
+    tg_buf_deinit(&text);
+
+    return NGX_ERROR;
+}
+
+/* Code that comes by the standard input: what no schema bounds is warned of. */
+static void
+ngx_toolgate_command_input(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
+                           const ngx_toolgate_word_t *input,
+                           const tg_command_names_t *names,
+                           const tg_command_code_t *code)
+{
+    static const char *const bounds[] = { "pattern", "enum", "const" };
+    tg_str_t value, schema, found;
+    ngx_uint_t i;
+    tg_buf_t text;
+
+    value = tg_command_value(ngx_toolgate_str(&input->text), 0, names);
+    schema = value.data != NULL ? ngx_toolgate_command_schema(tool, value, 0)
+                                : TG_STR_NONE;
+
+    for (i = 0; schema.data != NULL && i < sizeof(bounds) / sizeof(bounds[0]);
+         i++) {
+        if (tg_schema_look_keyword(tool->entry.input_schema, schema, bounds[i],
+                                   &found)
+            == TG_OK)
+        {
+            return;
+        }
+    }
+
+    if (value.data == NULL || ngx_toolgate_command_is_number(tool, schema)) {
+        return;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    ngx_toolgate_command_say(&text, &input->directive, code, value);
+    ngx_toolgate_command_refuse(cf, input, NGX_LOG_WARN, &text);
+    tg_buf_deinit(&text);
+}
+
+/* --- options --- */
+
+static void
+ngx_toolgate_command_option(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
+                            const ngx_toolgate_word_t *word,
+                            const tg_command_names_t *names, tg_str_t program)
+{
+    tg_str_t value;
+    tg_buf_t text;
+
+    value = tg_command_value(ngx_toolgate_str(&word->text), 1, names);
+
+    if (!ngx_toolgate_command_may_begin(
+            tool, ngx_toolgate_command_schema(
+                      tool, value, word->flags & NGX_TOOLGATE_REPEATED)))
+    {
+        return;
+    }
+
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "\"");
+    tg_buf_str(&text, value);
+    tg_buf_text(&text, "\" may begin with \"-\", and \"");
+    tg_buf_str(&text, ngx_toolgate_command_name(program));
+    tg_buf_text(&text, "\" may take it for an option; write \"--\" before it, "
+                       "or \"--OPTION=");
+    tg_buf_str(&text, value);
+    tg_buf_text(&text, tool != NULL
+                           ? "\", or give the argument a \"pattern\" in the "
+                             "input_schema, such as \"^[^-]\""
+                           : "\"");
+    ngx_toolgate_command_refuse(cf, word, NGX_LOG_WARN, &text);
+    tg_buf_deinit(&text);
+}
+
+/* --- a command line --- */
+
+/* Are all values of callers in a word numbers? */
+static ngx_uint_t
+ngx_toolgate_command_is_mild(const ngx_toolgate_tool_t *tool,
+                             const ngx_toolgate_word_t *word,
+                             const tg_command_names_t *names)
+{
+    tg_value_token_t token;
+    tg_str_t rest, schema;
+
+    rest = ngx_toolgate_str(&word->text);
+
+    while (tg_value_next(&rest, &token) == TG_OK) {
+        if (token.name.data == NULL || !tg_command_is_caller(token.name, names))
+        {
+            continue;
+        }
+
+        schema = ngx_toolgate_command_schema(
+            tool, token.text, word->flags & NGX_TOOLGATE_REPEATED);
+
+        if (!ngx_toolgate_command_is_number(tool, schema)) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* The words as core takes them, the program by the name that is known. */
+static tg_command_word_t *
+ngx_toolgate_command_words(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
+                           ngx_toolgate_word_t **from, ngx_uint_t n,
+                           const tg_command_names_t *names)
+{
+    tg_command_word_t *words;
+    ngx_uint_t i;
+    char *path;
+
+    words = ngx_pcalloc(cf->temp_pool, n * sizeof(tg_command_word_t));
+
+    if (words == NULL) {
+        return NULL;
+    }
+
+    for (i = 0; i < n; i++) {
+        words[i].text = ngx_toolgate_str(&from[i]->text);
+        words[i].is_optional = (from[i]->flags & NGX_TOOLGATE_OPTIONAL) != 0;
+        words[i].is_repeated = (from[i]->flags & NGX_TOOLGATE_REPEATED) != 0;
+        words[i].is_number = ngx_toolgate_command_is_mild(tool, from[i], names);
+        words[i].line = (i == 0 ? 0 : words[i - 1].line)
+                        + ((from[i]->flags & NGX_TOOLGATE_FIRST) != 0);
+    }
+
+    if (tg_command_program(words[0].text) == NULL) {
+        path = realpath((const char *) from[0]->text.data, NULL);
+
+        if (path != NULL && tg_command_program(tg_str_c(path)) != NULL) {
+            words[0].text.data = ngx_pnalloc(cf->temp_pool, strlen(path));
+            words[0].text.len = strlen(path);
+
+            if (words[0].text.data != NULL) {
+                ngx_memcpy((char *) words[0].text.data, path, strlen(path));
+            }
+        }
+
+        free(path);
+    }
+
+    return words[0].text.data != NULL ? words : NULL;
+}
+
+ngx_int_t
+ngx_toolgate_check_command(ngx_conf_t *cf, const ngx_toolgate_tool_t *tool,
+                           const ngx_toolgate_command_t *command)
+{
+    ngx_toolgate_word_t **from;
+    tg_command_names_t names;
+    tg_command_word_t *words;
+    tg_command_code_t code;
+    ngx_uint_t i, n, nargs;
+    size_t at;
+
+    if (command->exec == NULL) {
+        return NGX_OK;
+    }
+
+    nargs = command->args != NULL ? command->args->nelts : 0;
+    n = command->exec->nelts + nargs;
+    from = ngx_palloc(cf->temp_pool, n * sizeof(ngx_toolgate_word_t *));
+
+    if (from == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < n; i++) {
+        from[i] = i < command->exec->nelts
+                      ? (ngx_toolgate_word_t *) command->exec->elts + i
+                      : (ngx_toolgate_word_t *) command->args->elts
+                            + (i - command->exec->nelts);
+    }
+
+    names = ngx_toolgate_command_derived(cf);
+    words = ngx_toolgate_command_words(cf, tool, from, n, &names);
+
+    if (words == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (tg_command_code(words, n, &names, &code) == TG_OK) {
+        return ngx_toolgate_command_code(cf, from[code.word], &code);
+    }
+
+    if (command->input.text.data != NULL && code.is_reader) {
+        ngx_toolgate_command_input(cf, tool, &command->input, &names, &code);
+    }
+
+    for (at = 1; (at = tg_command_exposed(words, n, code.tail, &names, at)) < n;
+         at++)
+    {
+        ngx_toolgate_command_option(cf, tool, from[at], &names, words[0].text);
+    }
+
+    return NGX_OK;
+}
+
+ngx_int_t
+ngx_toolgate_check_exec(ngx_conf_t *cf, ngx_str_t *program)
+{
+    ngx_toolgate_command_t command;
+    ngx_str_t *value;
+    ngx_uint_t i;
+
+    ngx_memzero(&command, sizeof(ngx_toolgate_command_t));
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        if (ngx_toolgate_push_word(cf, &command.exec,
+                                   i == 1 ? program : &value[i],
+                                   i == 1 ? NGX_TOOLGATE_FIRST : 0)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        if (i != 1) {
+            ngx_toolgate_advise_word(cf, &value[i], program);
+        }
+    }
+
+    return ngx_toolgate_check_command(cf, NULL, &command);
+}

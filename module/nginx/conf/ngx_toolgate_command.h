@@ -1,0 +1,55 @@
+/*
+ * The command line of a program as the config has it, for those who look for
+ * values of callers in it.
+ */
+#ifndef _NGX_TOOLGATE_COMMAND_H_INCLUDED_
+#define _NGX_TOOLGATE_COMMAND_H_INCLUDED_
+
+#include "nginx/conf/ngx_toolgate_handler.h"
+
+#include "tool/tg_command.h"
+
+/*
+ * Of a word: it may be left out, or there once for each element; it is the
+ * first one of its directive.
+ */
+#define NGX_TOOLGATE_OPTIONAL 1
+#define NGX_TOOLGATE_REPEATED 2
+#define NGX_TOOLGATE_FIRST 4
+
+typedef struct {
+    ngx_str_t text; /* with its variables */
+    ngx_str_t directive;
+    ngx_str_t file;
+    ngx_uint_t line;
+    ngx_uint_t flags;
+} ngx_toolgate_word_t;
+
+typedef struct {
+    ngx_array_t *exec; /* ngx_toolgate_word_t: the program, and its words */
+    ngx_array_t *args; /* likewise: those behind them, or NULL */
+    ngx_toolgate_word_t input; /* its text is NULL: `stdin` says nothing */
+} ngx_toolgate_command_t;
+
+/* Adds a word of the directive that is read: NGX_OK or NGX_ERROR. */
+ngx_int_t ngx_toolgate_push_word(ngx_conf_t *cf, ngx_array_t **words,
+                                 const ngx_str_t *text, ngx_uint_t flags);
+
+/*
+ * A block was read, of a tool or (NULL) of something else: NGX_OK, with
+ * warnings, or NGX_ERROR, logged: code has a caller's value in it.
+ */
+ngx_int_t ngx_toolgate_check_command(ngx_conf_t *cf,
+                                     const ngx_toolgate_tool_t *tool,
+                                     const ngx_toolgate_command_t *command);
+
+/*
+ * Likewise for an `exec` that is read, which has no more words than its own
+ * and whose program is known by its path.
+ */
+ngx_int_t ngx_toolgate_check_exec(ngx_conf_t *cf, ngx_str_t *program);
+
+/* What there is of such variables in the main file, and the one being read. */
+tg_command_names_t ngx_toolgate_command_derived(ngx_conf_t *cf);
+
+#endif

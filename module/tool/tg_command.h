@@ -1,0 +1,146 @@
+/*
+ * Command lines of a config, with variables in their words: which words are
+ * code that a program runs, and which may be taken for options.
+ */
+#ifndef TG_COMMAND_H
+#define TG_COMMAND_H
+
+#include "base/tg_base.h"
+
+/* How a caller's value reaches code without being a part of it. */
+typedef enum {
+    TG_COMMAND_ENVIRONMENT, /* by `env`: each program can read that */
+    TG_COMMAND_SHELL,
+    TG_COMMAND_PYTHON,
+    TG_COMMAND_PERL,
+    TG_COMMAND_NODE,
+    TG_COMMAND_RUBY,
+    TG_COMMAND_PHP,
+    TG_COMMAND_AWK,
+    TG_COMMAND_SSH,
+    TG_COMMAND_SQL,
+    TG_COMMAND_SQLITE,
+    TG_COMMAND_PSQL,
+    TG_COMMAND_WORDS, /* as words of their own, which nothing splits */
+    TG_COMMAND_REMEDIES
+} tg_command_remedy_t;
+
+/* A program that runs code of its command line, or starts other programs. */
+typedef struct {
+    const char *names;   /* words, without a version at their end */
+    const char *codes;   /* letters of options whose value is code */
+    const char *files;   /* of those that give the code, but not as text */
+    const char *values;  /* of other options that have a value */
+    const char *rests;   /* of those whose value, if any, is attached */
+    const char *longs;   /* long options whose value is code, words */
+    const char *vlongs;  /* other long options that have a value, words */
+    const char *command; /* the first word must be this one; NULL: any */
+    unsigned flags;      /* TG_COMMAND_IS_… */
+    tg_command_remedy_t remedy;
+} tg_command_program_t;
+
+/* A letter of codes has no value; the next word that is no option is code. */
+#define TG_COMMAND_IS_SHELL 0x1
+/* Options end at the first word that is none. */
+#define TG_COMMAND_IS_STRICT 0x2
+/* The first word that is no option is code, the ones behind it, all. */
+#define TG_COMMAND_IS_FIRST 0x4
+#define TG_COMMAND_IS_REST 0x8
+#define TG_COMMAND_IS_ALL 0x10
+/* Words that are code become one text, in which each is among other text. */
+#define TG_COMMAND_IS_JOINED 0x20
+/* It starts the program that some later word names. */
+#define TG_COMMAND_IS_STARTER 0x40
+/* A `--` stands in front of that program. */
+#define TG_COMMAND_IS_DASHED 0x80
+/* Long options may have one dash. */
+#define TG_COMMAND_IS_SINGLE 0x100
+/* Words behind the code are no options. */
+#define TG_COMMAND_IS_PLAIN 0x200
+/* Without code and files it reads code from its standard input. */
+#define TG_COMMAND_IS_READER 0x400
+/* Numbers in its code are harmless. */
+#define TG_COMMAND_IS_MILD 0x800
+
+/* The program that a word, a path or a name, means; NULL: none of these. */
+const tg_command_program_t *tg_command_program(tg_str_t word);
+
+/* Has a list of words, between blanks, this one? */
+int tg_command_has(const char *list, tg_str_t word);
+
+/* --- values --- */
+
+/* Variables that hold what a caller chooses, besides those that always do. */
+typedef struct {
+    const tg_str_t *names;
+    size_t n;
+} tg_command_names_t;
+
+/* Does a variable hold what a caller, or a client, chooses?  names or NULL. */
+int tg_command_is_caller(tg_str_t name, const tg_command_names_t *names);
+
+/*
+ * The first such variable of a text that has other text, too; absent: there is
+ * none.  With is_alone the text may be nothing but it.
+ */
+tg_str_t tg_command_value(tg_str_t text, int is_alone,
+                          const tg_command_names_t *names);
+
+/* --- words --- */
+
+typedef struct {
+    tg_str_t text;          /* as the config has it, `$$` for a dollar */
+    unsigned line;          /* number of the directive */
+    unsigned is_optional:1; /* the words of the line may be left out */
+    unsigned is_repeated:1; /* or be there several times */
+    unsigned is_number:1;   /* the caller's values in it are numbers */
+} tg_command_word_t;
+
+/* More than these are not looked at. */
+#define TG_COMMAND_WORDS_MAX 512
+
+/* Code with a caller's value among other text, and the value's variable. */
+typedef struct {
+    const tg_command_program_t *program;
+    tg_str_t name;  /* of the program that runs it, as it is written */
+    tg_str_t value; /* `$tool_arg_x`, as it is written; absent: there is none */
+    size_t word;
+    size_t tail;   /* words from here on are no options of any program */
+    int is_reader; /* the program reads code from its standard input */
+} tg_command_code_t;
+
+/* Finds the first such word: TG_OK, or TG_MISSING: code has only the rest. */
+int tg_command_code(const tg_command_word_t *words, size_t n,
+                    const tg_command_names_t *names, tg_command_code_t *code);
+
+/*
+ * The next word, at `from` or behind, that begins with a caller's value and
+ * may be taken for an option; n: there is none.  tail is as above.
+ */
+size_t tg_command_exposed(const tg_command_word_t *words, size_t n, size_t tail,
+                          const tg_command_names_t *names, size_t from);
+
+/* --- maps --- */
+
+/* `map SOURCE $NAME { BODY`, and what follows. */
+typedef struct {
+    tg_str_t source;
+    tg_str_t name;
+    tg_str_t body;
+} tg_command_map_t;
+
+/* Takes the next one off the text of a config: TG_OK or TG_END. */
+int tg_command_map_next(tg_str_t *rest, tg_command_map_t *map);
+
+/*
+ * Calls add with each variable that the map makes of what a caller chooses:
+ * its own, where a value has such a variable or a part of the source that a
+ * regular expression found, and such parts by their names.
+ */
+typedef void (*tg_command_name_pt)(void *ctx, tg_str_t name);
+
+void tg_command_map_read(const tg_command_map_t *map,
+                         const tg_command_names_t *names,
+                         tg_command_name_pt add, void *ctx);
+
+#endif

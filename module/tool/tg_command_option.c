@@ -1,0 +1,111 @@
+/*
+ * Words of a command line that a program may take for options.
+ */
+#include "tool/tg_command.h"
+
+#include "core/tg_value.h"
+
+/* Does it begin with a value of the caller's, as text? */
+static int
+tg_command_is_exposed(tg_str_t text, const tg_command_names_t *names)
+{
+    tg_value_token_t token;
+    tg_str_t path;
+
+    return tg_value_next(&text, &token) == TG_OK && token.name.data != NULL
+           && tg_command_is_caller(token.name, names)
+           && tg_value_kind(token.name, &path) != TG_VALUE_JSON
+           && !tg_str_eq(token.name, TG_STR("tool_arguments"));
+}
+
+/* Does a `--` belong to the program in front, which starts another one? */
+static int
+tg_command_is_starters(const tg_command_word_t *words, size_t at)
+{
+    const tg_command_program_t *program;
+    size_t i;
+
+    program = tg_command_program(words[0].text);
+
+    if (program == NULL || !(program->flags & TG_COMMAND_IS_STARTER)) {
+        return 0;
+    }
+
+    for (i = 1; i < at; i++) {
+        if (tg_str_eq(words[i].text, TG_STR("--"))) {
+            return 0;
+        }
+
+        if (words[i].text.data[0] != '-'
+            && memchr(words[i].text.data, '=', words[i].text.len) == NULL
+            && !(program->flags & TG_COMMAND_IS_DASHED))
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+/* Is the word behind an option, or behind the last one? */
+static int
+tg_command_is_guarded(const tg_command_word_t *words, size_t at)
+{
+    const tg_command_word_t *word;
+    size_t i;
+    int is_there;
+
+    for (i = 1; i < at; i++) {
+        word = &words[i];
+        is_there = word->line == words[at].line
+                   || (!word->is_optional && !word->is_repeated);
+
+        if (!is_there || word->text.len < 2 || word->text.data[0] != '-') {
+            continue;
+        }
+
+        if (tg_str_eq(word->text, TG_STR("--"))
+            || tg_str_eq(word->text, TG_STR("--end-of-options")))
+        {
+            if (!tg_command_is_starters(words, i)) {
+                return 1;
+            }
+
+        } else if (i + 1 == at
+                   && memchr(word->text.data, '=', word->text.len) == NULL) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+size_t
+tg_command_exposed(const tg_command_word_t *words, size_t n, size_t tail,
+                   const tg_command_names_t *names, size_t from)
+{
+    static const char none[] = "true false echo printf test [ yes";
+    size_t i, start;
+
+    for (start = words[0].text.len;
+         start > 0 && words[0].text.data[start - 1] != '/'; start--)
+    {
+        /* void */
+    }
+
+    if (tg_command_has(none, tg_str(words[0].text.data + start,
+                                    words[0].text.len - start)))
+    {
+        return n;
+    }
+
+    for (i = from > 0 ? from : 1; i < n && i < tail; i++) {
+        if (tg_command_is_exposed(words[i].text, names)
+            && !tg_command_is_guarded(words, i))
+        {
+            return i;
+        }
+    }
+
+    return n;
+}
