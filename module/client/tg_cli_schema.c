@@ -3,6 +3,7 @@
 #include "client/tg_cli.h"
 #include "client/tg_cli_input.h"
 #include "client/tg_cli_text.h"
+#include "schema/tg_schema_draft.h"
 #include "schema/tg_schema_uri.h"
 #include "regex/tg_regex.h"
 
@@ -220,7 +221,12 @@ tg_cli_schema_put_id(tg_buf_t *id, const char *path, tg_str_t text)
     tg_str_t raw;
     int rc;
 
-    if (!tg_json_has(text, TG_STR("$id"), TG_JSON_STRING, &raw)) {
+    if (!tg_json_has(text,
+                     tg_schema_draft_of(text) == TG_SCHEMA_DRAFT_4
+                         ? TG_STR("id")
+                         : TG_STR("$id"),
+                     TG_JSON_STRING, &raw))
+    {
         return TG_MISSING;
     }
 

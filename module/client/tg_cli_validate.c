@@ -137,9 +137,10 @@ const tg_cli_command_t tg_cli_validate = {
     .synopsis = "validate [--formats] [--schema FILE ...] SCHEMA "
                 "[INSTANCE ...]",
     .summary = "check a JSON Schema, and JSON against it",
-    .help = "Checks a schema (JSON Schema 2020-12), and every INSTANCE "
-            "against it, just as\nToolgate checks the arguments of a call. "
-            "Both are files; - is standard input.\nWhat is wrong is said on "
+    .help = "Checks a schema (JSON Schema 2020-12, or 2019-09 and drafts 7, 6 "
+            "and 4 where its\n$schema names one), and every INSTANCE against "
+            "it, just as Toolgate checks the\narguments of a call. Both are "
+            "files; - is standard input.\nWhat is wrong is said on "
             "standard error: which one, where in it, and the rule.\n\n"
             "  --formats          `format` decides too; else it is a remark\n"
             "  --schema FILE      a further schema, which a $ref finds by its "

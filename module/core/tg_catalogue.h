@@ -172,9 +172,9 @@ const char *tg_name_check(tg_entry_kind_t kind, tg_str_t name, int *is_warning);
 const char *tg_notification_name_check(tg_str_t name);
 
 /*
- * Is a compact JSON text usable as inputSchema or outputSchema of a tool:
- * an object whose "type" is "object" and whose "$schema", if any, is one
- * that we know?  NULL, or what is wrong, static text.
+ * Is a compact JSON text usable as inputSchema or outputSchema of a tool, as
+ * far as MCP says: an object whose "type" is "object"?  NULL, or what is wrong,
+ * static text.
  */
 const char *tg_tool_schema_check(tg_str_t schema);
 

@@ -169,17 +169,6 @@ tg_tool_schema_check(tg_str_t schema)
                "as MCP demands";
     }
 
-    if (tg_json_get(schema, TG_STR("$schema"), &value) == TG_OK
-        && !tg_json_is_text(
-            value, TG_STR("https://json-schema.org/draft/2020-12/schema"))
-        && !tg_json_is_text(
-            value, TG_STR("https://json-schema.org/draft/2020-12/schema#")))
-    {
-        return "\"$schema\" names a dialect that Toolgate does not know; write "
-               "\"https://json-schema.org/draft/2020-12/schema\" or leave it "
-               "out";
-    }
-
     return NULL;
 }
 

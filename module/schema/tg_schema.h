@@ -1,5 +1,6 @@
 /*
- * JSON Schema 2020-12: a compiler and a checker.
+ * JSON Schema 2020-12, 2019-09 and drafts 7, 6 and 4: a compiler and a checker.
+ * A schema is of 2020-12, unless its `$schema` names another draft.
  *
  * A schema is compiled once, at load, where every mistake is found; the
  * result is read only and may be shared.  A check runs over the bytes of
@@ -7,7 +8,7 @@
  * grows with the first calls and is used again after that.
  *
  * Nothing is ever fetched: other documents come from the host's resolver.
- * The schemas of the 2020-12 dialect are built in.
+ * The schemas of these dialects are built in.
  *
  * Where a check says more than the specification: an object that gives a
  * key of the schema twice is refused, since parsers disagree about which
@@ -36,7 +37,7 @@
 /* Bytes of all documents of a schema. */
 #define TG_SCHEMA_BYTES (16 * 1024 * 1024)
 
-/* The name of the one dialect that is built in. */
+/* The name of the newest dialect. */
 #define TG_SCHEMA_DIALECT "https://json-schema.org/draft/2020-12/schema"
 
 /*
@@ -109,13 +110,6 @@ typedef struct tg_schema_checker_s tg_schema_checker_t;
 tg_schema_t *tg_schema_compile(const tg_alloc_t *alloc, tg_str_t raw,
                                const tg_schema_options_t *options,
                                tg_buf_t *error);
-
-/*
- * Appends a schema of draft 6 or 7, which is what most MCP servers say theirs
- * is, as one of 2020-12: TG_OK where it is the same, keyword by keyword;
- * TG_BAD where it may not be; TG_MISSING when it is of another draft.
- */
-int tg_schema_renew(tg_str_t raw, tg_buf_t *out);
 
 /* Holds it once more; returns it. */
 tg_schema_t *tg_schema_hold(tg_schema_t *schema);

@@ -1,5 +1,6 @@
 #include "schema/tg_schema_bundle.h"
 
+#include "schema/tg_schema_draft.h"
 #include "schema/tg_schema_words.h"
 
 /* The first is the schema's own. */
@@ -14,7 +15,8 @@ typedef struct {
     size_t at; /* the file that is copied */
     tg_buf_t *out;
     tg_buf_t *error;
-    int has_id; /* something below the root has an address of its own */
+    int has_id;     /* something below the root has an address of its own */
+    unsigned draft; /* of the first file */
     int rc;
 } tg_schema_bundle_t;
 
@@ -208,12 +210,21 @@ tg_schema_bundle_value(tg_schema_bundle_t *bundle, tg_str_t key, tg_str_t value)
     }
 }
 
+/* Is it what gives a schema an address? */
+static int
+tg_schema_bundle_is_id(const tg_schema_bundle_t *bundle, tg_str_t key)
+{
+    return tg_json_body_is(key, bundle->draft == TG_SCHEMA_DRAFT_4
+                                    ? TG_STR("id")
+                                    : TG_STR("$id"));
+}
+
 /* Which members of a root are not copied where they stand. */
 static int
 tg_schema_bundle_is_left(const tg_schema_bundle_t *bundle, tg_str_t key)
 {
     return bundle->at == 0 ? tg_json_body_is(key, TG_STR("$defs"))
-                           : tg_json_body_is(key, TG_STR("$id"))
+                           : tg_schema_bundle_is_id(bundle, key)
                                  || tg_json_body_is(key, TG_STR("$schema"));
 }
 
@@ -246,7 +257,7 @@ tg_schema_bundle_schema(tg_schema_bundle_t *bundle, tg_str_t schema,
             continue;
         }
 
-        if (!is_root && tg_json_body_is(key, TG_STR("$id"))) {
+        if (!is_root && tg_schema_bundle_is_id(bundle, key)) {
             bundle->has_id = 1;
         }
 
@@ -273,6 +284,22 @@ tg_schema_bundle_text(tg_str_t raw)
     return tg_json_value(&json, &value) == TG_OK ? value : raw;
 }
 
+/* A bundle is of one draft: that of the first file. */
+static void
+tg_schema_bundle_check_draft(tg_schema_bundle_t *bundle, tg_str_t raw)
+{
+    tg_str_t value;
+
+    if (tg_json_type(raw) == TG_JSON_OBJECT
+        && tg_json_get(raw, TG_STR("$schema"), &value) == TG_OK
+        && tg_schema_draft_of(raw) != bundle->draft)
+    {
+        tg_schema_bundle_fail(bundle, TG_STR("$schema"),
+                              "names another draft than the file that all "
+                              "begins with; write the same in both");
+    }
+}
+
 /* The files that the first one led to, and those that they lead to. */
 static void
 tg_schema_bundle_others(tg_schema_bundle_t *bundle, tg_str_t defs, size_t n)
@@ -297,10 +324,12 @@ tg_schema_bundle_others(tg_schema_bundle_t *bundle, tg_str_t defs, size_t n)
                                           bundle->known.name[bundle->at], &raw);
 
         if (bundle->rc == TG_OK) {
+            raw = tg_schema_bundle_text(raw);
+            tg_schema_bundle_check_draft(bundle, raw);
             tg_buf_text(bundle->out, n++ != 0 ? ",\"" : "\"");
             tg_buf_str(bundle->out, bundle->known.name[bundle->at]);
             tg_buf_text(bundle->out, "\":");
-            tg_schema_bundle_schema(bundle, tg_schema_bundle_text(raw), 1);
+            tg_schema_bundle_schema(bundle, raw, 1);
         }
     }
 
@@ -329,6 +358,7 @@ tg_schema_bundle(const tg_schema_files_t *files, tg_str_t raw, tg_buf_t *out,
 
     start = out->len;
     raw = tg_schema_bundle_text(raw);
+    bundle.draft = tg_schema_draft_of(raw);
     tg_schema_bundle_schema(&bundle, raw, 1);
     tg_buf_text(out, out->len != start + 1 ? ",\"$defs\":{" : "\"$defs\":{");
     n = 0;

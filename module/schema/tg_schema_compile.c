@@ -48,7 +48,8 @@ tg_schema_judge(tg_schema_compile_t *compile)
 
     judged = compile->judged;
     compile->judged = judged->next;
-    rc = tg_schema_load(compile, judged->at, judged->uri, TG_STR_NONE, &doc);
+    rc = tg_schema_load(compile, judged->at, judged->uri, TG_STR_NONE,
+                        TG_SCHEMA_DRAFT_2020, &doc);
 
     if (rc == TG_OK) {
         rc = tg_schema_resolve(compile);
@@ -103,7 +104,8 @@ tg_schema_compile_all(tg_schema_compile_t *compile, tg_str_t raw)
     tg_schema_doc_t *doc;
     int rc;
 
-    rc = tg_schema_load(compile, NULL, compile->options.base_uri, raw, &doc);
+    rc = tg_schema_load(compile, NULL, compile->options.base_uri, raw,
+                        TG_SCHEMA_DRAFT_2020, &doc);
 
     if (rc == TG_OK) {
         compile->schema->root = doc->root;

@@ -12,12 +12,16 @@
  */
 typedef enum {
     TG_SCHEMA_K_ID,
+    TG_SCHEMA_K_OLD_ID,
     TG_SCHEMA_K_SCHEMA,
     TG_SCHEMA_K_VOCABULARY,
     TG_SCHEMA_K_ANCHOR,
     TG_SCHEMA_K_DYNAMIC_ANCHOR,
+    TG_SCHEMA_K_RECURSIVE_ANCHOR,
     TG_SCHEMA_K_REF,
     TG_SCHEMA_K_DYNAMIC_REF,
+    TG_SCHEMA_K_RECURSIVE_REF,
+    TG_SCHEMA_K_DEFINITIONS,
     TG_SCHEMA_K_OTHERS, /* tg_schema_keyword.c has them */
     TG_SCHEMA_K_MAX = TG_SCHEMA_K_OTHERS + 64
 } tg_schema_keyword_t;
@@ -144,6 +148,8 @@ TG_SCHEMA_READER(type);
 TG_SCHEMA_READER(const);
 TG_SCHEMA_READER(enum);
 TG_SCHEMA_READER(bound);
+TG_SCHEMA_READER(exclusive_minimum);
+TG_SCHEMA_READER(exclusive_maximum);
 TG_SCHEMA_READER(multiple);
 TG_SCHEMA_READER(size);
 TG_SCHEMA_READER(flag);
@@ -157,23 +163,34 @@ TG_SCHEMA_READER(patterns);
 TG_SCHEMA_READER(required);
 TG_SCHEMA_READER(dependent);
 TG_SCHEMA_READER(needs);
+TG_SCHEMA_READER(dependencies);
 
 /* The host's regular expression for an ECMA-262 pattern. */
 int tg_schema_build_pattern(tg_schema_compile_t *compile, const char *at,
                             tg_str_t text, tg_schema_pattern_t *pattern);
 
+/*
+ * The draft of a schema object by its `$schema`, which may be absent: that of
+ * the dialect, or of the schema around it where the dialect is not known.
+ */
+unsigned tg_schema_draft_at(tg_schema_compile_t *compile, tg_str_t dialect,
+                            unsigned around);
+
 /* Identity: $id, $schema, anchors and references of a schema object. */
 int tg_schema_build_identity(tg_schema_compile_t *compile,
-                             const tg_schema_object_t *object,
+                             const tg_schema_object_t *object, unsigned draft,
                              tg_schema_node_t *node);
 
-/* A document: copied, checked and compiled.  at: who asks for it. */
+/*
+ * A document: copied, checked and compiled.  at: who asks for it; draft: that
+ * of a document that does not say.
+ */
 int tg_schema_load(tg_schema_compile_t *compile, const char *at, tg_str_t uri,
-                   tg_str_t raw, tg_schema_doc_t **doc);
+                   tg_str_t raw, unsigned draft, tg_schema_doc_t **doc);
 /* NULL when there is no memory. */
 tg_schema_resource_t *tg_schema_resource_new(tg_schema_compile_t *compile,
                                              const tg_schema_doc_t *doc,
-                                             tg_str_t uri,
+                                             tg_str_t uri, unsigned draft,
                                              unsigned vocabularies);
 /* The text of a document by its URI: TG_OK, TG_MISSING, TG_NOMEM. */
 int tg_schema_fetch(tg_schema_compile_t *compile, tg_str_t uri, tg_str_t *raw);

@@ -377,7 +377,7 @@ tg_schema_check_element(tg_schema_run_t *run,
         run->level--;
 
         if (rc == TG_OK) {
-            is_known = 1;
+            is_known |= rules->is_contained_evaluated;
             (*n_fit)++;
 
         } else if (rc == TG_BAD) {

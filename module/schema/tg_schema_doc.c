@@ -111,7 +111,8 @@ tg_schema_take(tg_schema_compile_t *compile, const char *at,
 }
 
 static int
-tg_schema_build_document(tg_schema_compile_t *compile, tg_schema_doc_t *doc)
+tg_schema_build_document(tg_schema_compile_t *compile, tg_schema_doc_t *doc,
+                         unsigned draft)
 {
     tg_schema_resource_t *resource;
     int rc;
@@ -122,7 +123,7 @@ tg_schema_build_document(tg_schema_compile_t *compile, tg_schema_doc_t *doc)
         return rc;
     }
 
-    resource = tg_schema_resource_new(compile, doc, doc->uri,
+    resource = tg_schema_resource_new(compile, doc, doc->uri, draft,
                                       TG_SCHEMA_V_DEFAULT);
 
     return resource != NULL
@@ -132,7 +133,7 @@ tg_schema_build_document(tg_schema_compile_t *compile, tg_schema_doc_t *doc)
 
 int
 tg_schema_load(tg_schema_compile_t *compile, const char *at, tg_str_t uri,
-               tg_str_t raw, tg_schema_doc_t **out)
+               tg_str_t raw, unsigned draft, tg_schema_doc_t **out)
 {
     tg_schema_doc_t *doc;
     int rc;
@@ -175,5 +176,5 @@ tg_schema_load(tg_schema_compile_t *compile, const char *at, tg_str_t uri,
     compile->main = compile->main != NULL ? compile->main : doc;
     *out = doc;
 
-    return tg_schema_build_document(compile, doc);
+    return tg_schema_build_document(compile, doc, draft);
 }

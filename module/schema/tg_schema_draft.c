@@ -1,140 +1,85 @@
-/*
- * Schemas of older drafts that mean the same in 2020-12.
- */
-#include "schema/tg_schema.h"
+#include "schema/tg_schema_draft.h"
 
-/* What an older draft does not have, or has otherwise. */
-static int
-tg_schema_is_moved(tg_str_t key)
+static const struct {
+    const char *uri; /* behind the scheme */
+    const char *name;
+    tg_schema_draft_t draft;
+} tg_schema_drafts[] = {
+    { "//json-schema.org/draft-04/schema", "draft 4", TG_SCHEMA_DRAFT_4 },
+    { "//json-schema.org/draft-06/schema", "draft 6", TG_SCHEMA_DRAFT_6 },
+    { "//json-schema.org/draft-07/schema", "draft 7", TG_SCHEMA_DRAFT_7 },
+    { "//json-schema.org/draft/2019-09/schema", "2019-09",
+      TG_SCHEMA_DRAFT_2019 },
+    { "//json-schema.org/draft/2020-12/schema", "2020-12",
+      TG_SCHEMA_DRAFT_2020 },
+};
+
+#define TG_SCHEMA_NDRAFTS                                                      \
+    (sizeof(tg_schema_drafts) / sizeof(tg_schema_drafts[0]))
+
+/* The longest of these URIs is shorter, whatever is escaped in it. */
+#define TG_SCHEMA_DRAFT_ESCAPED 320
+
+unsigned
+tg_schema_draft(tg_str_t uri)
 {
-    static const char *const moved[] = {
-        "$anchor",
-        "$defs",
-        "$dynamicAnchor",
-        "$dynamicRef",
-        "$id",
-        "$recursiveAnchor",
-        "$recursiveRef",
-        "$ref",
-        "$schema",
-        "$vocabulary",
-        "additionalItems",
-        "contentSchema",
-        "definitions",
-        "dependencies",
-        "dependentRequired",
-        "dependentSchemas",
-        "id",
-        "maxContains",
-        "minContains",
-        "prefixItems",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    };
+    static const tg_str_t schemes[] = { TG_STR_OF("https:"),
+                                        TG_STR_OF("http:") };
     size_t i;
 
-    for (i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
-        if (tg_json_body_is(key, tg_str_c(moved[i]))) {
-            return 1;
-        }
+    if (uri.len != 0 && uri.data[uri.len - 1] == '#') {
+        uri.len--;
     }
 
-    return 0;
-}
-
-/*
- * Is there no such key in a valid text, be it a keyword or not, and no list
- * of schemas for the elements of an array?
- */
-static int
-tg_schema_is_timeless(tg_str_t text)
-{
-    tg_str_t key, value;
-    tg_json_t json;
-    int is_good;
-
-    is_good = 1;
-
-    if (tg_json_type(text) == TG_JSON_ARRAY) {
-        for (tg_json_each(&json, text); is_good && tg_json_item(&json, &value);)
+    /* Both schemes are written for all of them. */
+    for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        if (uri.len > schemes[i].len
+            && memcmp(uri.data, schemes[i].data, schemes[i].len) == 0)
         {
-            is_good = tg_schema_is_timeless(value);
+            uri = tg_str(uri.data + schemes[i].len, uri.len - schemes[i].len);
+            break;
         }
     }
 
-    if (tg_json_type(text) != TG_JSON_OBJECT) {
-        return is_good;
-    }
-
-    tg_json_init(&json, text);
-    (void) tg_json_object(&json);
-
-    while (is_good && tg_json_member(&json, &key) == TG_OK) {
-        (void) tg_json_value(&json, &value);
-        is_good = !tg_schema_is_moved(key)
-                  && (!tg_json_body_is(key, TG_STR("items"))
-                      || tg_json_type(value) != TG_JSON_ARRAY)
-                  && tg_schema_is_timeless(value);
-    }
-
-    return is_good;
-}
-
-/* Does `$schema` name draft 6 or 7? */
-static int
-tg_schema_is_older(tg_str_t schema)
-{
-    static const char *const names[] = {
-        "http://json-schema.org/draft-07/schema#",
-        "http://json-schema.org/draft-07/schema",
-        "http://json-schema.org/draft-06/schema#",
-        "http://json-schema.org/draft-06/schema",
-    };
-    size_t i;
-
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (tg_json_is_text(schema, tg_str_c(names[i]))) {
-            return 1;
+    for (i = 0; i < TG_SCHEMA_NDRAFTS; i++) {
+        if (tg_str_eq(uri, tg_str_c(tg_schema_drafts[i].uri))) {
+            return tg_schema_drafts[i].draft;
         }
     }
 
     return 0;
 }
 
-int
-tg_schema_renew(tg_str_t raw, tg_buf_t *out)
+unsigned
+tg_schema_draft_of(tg_str_t schema)
 {
-    tg_str_t key, value, schema;
-    tg_json_t json;
-    size_t start;
-    int n;
+    char text[TG_SCHEMA_DRAFT_ESCAPED];
+    tg_str_t value;
 
-    if (!tg_json_has(raw, TG_STR("$schema"), TG_JSON_STRING, &schema)
-        || !tg_schema_is_older(schema))
+    if (tg_json_type(schema) != TG_JSON_OBJECT
+        || tg_json_get(schema, TG_STR("$schema"), &value) != TG_OK)
     {
-        return TG_MISSING;
+        return TG_SCHEMA_DRAFT_2020;
     }
 
-    start = out->len;
-    tg_buf_char(out, '{');
-    tg_json_init(&json, raw);
-    (void) tg_json_object(&json);
+    if (tg_json_type(value) != TG_JSON_STRING || value.len > sizeof(text)) {
+        return 0;
+    }
 
-    for (n = 0; tg_json_member(&json, &key) == TG_OK;) {
-        (void) tg_json_value(&json, &value);
+    return tg_schema_draft(
+        tg_str(text, tg_json_decode(text, tg_json_body(value))));
+}
 
-        if (!tg_json_body_is(key, TG_STR("$schema"))) {
-            tg_buf_text(out, n++ != 0 ? ",\"" : "\"");
-            tg_buf_str(out, key);
-            tg_buf_text(out, "\":");
-            tg_buf_str(out, value);
+const char *
+tg_schema_draft_name(unsigned draft)
+{
+    size_t i;
+
+    for (i = 0; i < TG_SCHEMA_NDRAFTS; i++) {
+        if (tg_schema_drafts[i].draft == draft) {
+            return tg_schema_drafts[i].name;
         }
     }
 
-    tg_buf_char(out, '}');
-
-    return tg_buf_failed(out) ? TG_NOMEM
-           : tg_schema_is_timeless(tg_str(out->data + start, out->len - start))
-               ? TG_OK
-               : TG_BAD;
+    return "its dialect";
 }

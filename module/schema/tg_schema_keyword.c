@@ -7,6 +7,7 @@
 #include "schema/tg_schema_compile.h"
 
 #include "schema/tg_schema_run.h"
+#include "schema/tg_schema_words.h"
 
 #include <stddef.h>
 
@@ -15,29 +16,13 @@ static TG_SCHEMA_READER(schema)
     return tg_schema_build(compile, raw, node->resource, to);
 }
 
-static TG_SCHEMA_READER(items)
-{
-    if (tg_json_type(raw) == TG_JSON_ARRAY) {
-        return tg_schema_mistake(compile, raw.data,
-                                 "must be one schema for all items; write a "
-                                 "list of schemas as \"prefixItems\"");
-    }
-
-    return tg_schema_read_schema(compile, raw, node, to);
-}
-
-static TG_SCHEMA_READER(schemas)
+/* The schemas of a list go to nodes. */
+static int
+tg_schema_build_schemas(tg_schema_compile_t *compile, tg_str_t raw,
+                        const tg_schema_node_t *node, tg_schema_nodes_t *nodes)
 {
     tg_schema_entries_t entries;
-    tg_schema_nodes_t *nodes;
     int rc;
-
-    nodes = to;
-
-    if (tg_json_type(raw) != TG_JSON_ARRAY || tg_schema_size(raw) == 0) {
-        return tg_schema_mistake_value(compile, raw,
-                                       "must be a list of at least one schema");
-    }
 
     nodes->list = tg_schema_get(compile,
                                 tg_schema_size(raw) * sizeof(*nodes->list));
@@ -50,6 +35,49 @@ static TG_SCHEMA_READER(schemas)
     }
 
     return rc;
+}
+
+static TG_SCHEMA_READER(schemas)
+{
+    if (tg_json_type(raw) != TG_JSON_ARRAY || tg_schema_size(raw) == 0) {
+        return tg_schema_mistake_value(compile, raw,
+                                       "must be a list of at least one schema");
+    }
+
+    return tg_schema_build_schemas(compile, raw, node, to);
+}
+
+/* Up to 2019-09 a list of schemas is what `prefixItems` is later. */
+static TG_SCHEMA_READER(items)
+{
+    tg_schema_array_rules_t *rules;
+
+    rules = to;
+
+    if (tg_json_type(raw) != TG_JSON_ARRAY) {
+        return tg_schema_read_schema(compile, raw, node, &rules->items);
+    }
+
+    if (node->resource->draft == TG_SCHEMA_DRAFT_2020) {
+        return tg_schema_mistake(compile, raw.data,
+                                 "must be one schema for all items; write a "
+                                 "list of schemas as \"prefixItems\"");
+    }
+
+    return tg_schema_build_schemas(compile, raw, node, &rules->prefix);
+}
+
+/* It is for the elements behind such a list; else it means nothing. */
+static TG_SCHEMA_READER(additional_items)
+{
+    tg_schema_array_rules_t *rules;
+    const tg_schema_node_t *unused;
+
+    rules = to;
+
+    return tg_schema_read_schema(compile, raw, node,
+                                 rules->prefix.list != NULL ? &rules->items
+                                                            : &unused);
 }
 
 /* --- the table --- */
@@ -77,32 +105,54 @@ static const size_t tg_schema_part_sizes[] = {
 #define TG_SCHEMA_V_FORMAT                                                     \
     (TG_SCHEMA_V_FORMAT_ANNOTATION | TG_SCHEMA_V_FORMAT_ASSERTION)
 
-#define TG_SCHEMA_IDENTITY(name)                                               \
+/* The drafts that have a keyword. */
+#define TG_SCHEMA_IN_4 TG_SCHEMA_DRAFT_4
+#define TG_SCHEMA_IN_2019 TG_SCHEMA_DRAFT_2019
+#define TG_SCHEMA_SINCE_2020 TG_SCHEMA_DRAFT_2020
+#define TG_SCHEMA_SINCE_2019 (TG_SCHEMA_SINCE_2020 | TG_SCHEMA_DRAFT_2019)
+#define TG_SCHEMA_SINCE_7 (TG_SCHEMA_SINCE_2019 | TG_SCHEMA_DRAFT_7)
+#define TG_SCHEMA_SINCE_6 (TG_SCHEMA_SINCE_7 | TG_SCHEMA_DRAFT_6)
+#define TG_SCHEMA_SINCE_4 (TG_SCHEMA_SINCE_6 | TG_SCHEMA_DRAFT_4)
+#define TG_SCHEMA_UNTIL_7 TG_SCHEMA_DRAFTS_OLD
+#define TG_SCHEMA_UNTIL_2019 (TG_SCHEMA_UNTIL_7 | TG_SCHEMA_DRAFT_2019)
+
+#define TG_SCHEMA_IDENTITY(name, drafts)                                       \
     {                                                                          \
-        name, NULL, 0, TG_SCHEMA_V_CORE, TG_SCHEMA_PART_NONE                   \
+        name, NULL, 0, TG_SCHEMA_V_CORE, TG_SCHEMA_PART_NONE,                  \
+            TG_SCHEMA_##drafts                                                 \
     }
-#define TG_SCHEMA_REMARK(name, vocabulary, read)                               \
+#define TG_SCHEMA_REMARK(name, drafts, vocabulary, read)                       \
     {                                                                          \
         name, tg_schema_read_##read, 0, TG_SCHEMA_V_##vocabulary,              \
-            TG_SCHEMA_PART_NONE                                                \
+            TG_SCHEMA_PART_NONE, TG_SCHEMA_##drafts                            \
     }
-#define TG_SCHEMA_RULE(name, vocabulary, read, part, type, field)              \
+#define TG_SCHEMA_RULE(name, drafts, vocabulary, read, part, type, field)      \
     {                                                                          \
         name, tg_schema_read_##read, offsetof(tg_schema_##type, field),        \
-            TG_SCHEMA_V_##vocabulary, TG_SCHEMA_PART_##part                    \
+            TG_SCHEMA_V_##vocabulary, TG_SCHEMA_PART_##part,                   \
+            TG_SCHEMA_##drafts                                                 \
     }
-#define TG_SCHEMA_NODE(name, vocabulary, read, field)                          \
-    TG_SCHEMA_RULE(name, vocabulary, read, NODE, node_t, field)
-#define TG_SCHEMA_NUMBERS(name, read, field)                                   \
-    TG_SCHEMA_RULE(name, VALIDATION, read, NUMBER, number_rules_t, field)
-#define TG_SCHEMA_STRINGS(name, vocabulary, read, field)                       \
-    TG_SCHEMA_RULE(name, vocabulary, read, STRING, string_rules_t, field)
-#define TG_SCHEMA_ARRAYS(name, vocabulary, read, field)                        \
-    TG_SCHEMA_RULE(name, vocabulary, read, ARRAY, array_rules_t, field)
-#define TG_SCHEMA_OBJECTS(name, vocabulary, read, field)                       \
-    TG_SCHEMA_RULE(name, vocabulary, read, OBJECT, object_rules_t, field)
-#define TG_SCHEMA_BRANCH(name, read, field)                                    \
-    TG_SCHEMA_RULE(name, APPLICATOR, read, LOGIC, logic_t, field)
+/* A keyword that reads or writes several fields of its part. */
+#define TG_SCHEMA_WHOLE(name, drafts, vocabulary, read, part)                  \
+    {                                                                          \
+        name, tg_schema_read_##read, 0, TG_SCHEMA_V_##vocabulary,              \
+            TG_SCHEMA_PART_##part, TG_SCHEMA_##drafts                          \
+    }
+#define TG_SCHEMA_NODE(name, drafts, vocabulary, read, field)                  \
+    TG_SCHEMA_RULE(name, drafts, vocabulary, read, NODE, node_t, field)
+#define TG_SCHEMA_NUMBERS(name, drafts, read, field)                           \
+    TG_SCHEMA_RULE(name, drafts, VALIDATION, read, NUMBER, number_rules_t,     \
+                   field)
+#define TG_SCHEMA_STRINGS(name, drafts, vocabulary, read, field)               \
+    TG_SCHEMA_RULE(name, drafts, vocabulary, read, STRING, string_rules_t,     \
+                   field)
+#define TG_SCHEMA_ARRAYS(name, drafts, vocabulary, read, field)                \
+    TG_SCHEMA_RULE(name, drafts, vocabulary, read, ARRAY, array_rules_t, field)
+#define TG_SCHEMA_OBJECTS(name, drafts, vocabulary, read, field)               \
+    TG_SCHEMA_RULE(name, drafts, vocabulary, read, OBJECT, object_rules_t,     \
+                   field)
+#define TG_SCHEMA_BRANCH(name, drafts, read, field)                            \
+    TG_SCHEMA_RULE(name, drafts, APPLICATOR, read, LOGIC, logic_t, field)
 
 /* tg_schema_keyword_t has the first ones. */
 static const struct {
@@ -111,76 +161,107 @@ static const struct {
     size_t offset;
     unsigned vocabulary;
     tg_schema_part_t part;
+    unsigned drafts;
 } tg_schema_keywords[] = {
-    TG_SCHEMA_IDENTITY("$id"),
-    TG_SCHEMA_IDENTITY("$schema"),
-    TG_SCHEMA_IDENTITY("$vocabulary"),
-    TG_SCHEMA_IDENTITY("$anchor"),
-    TG_SCHEMA_IDENTITY("$dynamicAnchor"),
-    TG_SCHEMA_IDENTITY("$ref"),
-    TG_SCHEMA_IDENTITY("$dynamicRef"),
+    TG_SCHEMA_IDENTITY("$id", SINCE_6),
+    TG_SCHEMA_IDENTITY("id", IN_4),
+    TG_SCHEMA_IDENTITY("$schema", SINCE_4),
+    TG_SCHEMA_IDENTITY("$vocabulary", SINCE_2019),
+    TG_SCHEMA_IDENTITY("$anchor", SINCE_2019),
+    TG_SCHEMA_IDENTITY("$dynamicAnchor", SINCE_2020),
+    TG_SCHEMA_IDENTITY("$recursiveAnchor", IN_2019),
+    TG_SCHEMA_IDENTITY("$ref", SINCE_4),
+    TG_SCHEMA_IDENTITY("$dynamicRef", SINCE_2020),
+    TG_SCHEMA_IDENTITY("$recursiveRef", IN_2019),
+    TG_SCHEMA_REMARK("definitions", UNTIL_2019, CORE, defs),
 
-    TG_SCHEMA_NODE("type", VALIDATION, type, types),
-    TG_SCHEMA_NODE("const", VALIDATION, const, constant),
-    TG_SCHEMA_NODE("enum", VALIDATION, enum, values),
+    TG_SCHEMA_NODE("type", SINCE_4, VALIDATION, type, types),
+    TG_SCHEMA_NODE("const", SINCE_6, VALIDATION, const, constant),
+    TG_SCHEMA_NODE("enum", SINCE_4, VALIDATION, enum, values),
 
-    TG_SCHEMA_NUMBERS("minimum", bound, minimum),
-    TG_SCHEMA_NUMBERS("maximum", bound, maximum),
-    TG_SCHEMA_NUMBERS("exclusiveMinimum", bound, above),
-    TG_SCHEMA_NUMBERS("exclusiveMaximum", bound, below),
-    TG_SCHEMA_NUMBERS("multipleOf", multiple, multiple),
+    TG_SCHEMA_NUMBERS("minimum", SINCE_4, bound, minimum),
+    TG_SCHEMA_NUMBERS("maximum", SINCE_4, bound, maximum),
+    TG_SCHEMA_WHOLE("exclusiveMinimum", SINCE_4, VALIDATION, exclusive_minimum,
+                    NUMBER),
+    TG_SCHEMA_WHOLE("exclusiveMaximum", SINCE_4, VALIDATION, exclusive_maximum,
+                    NUMBER),
+    TG_SCHEMA_NUMBERS("multipleOf", SINCE_4, multiple, multiple),
 
-    TG_SCHEMA_STRINGS("minLength", VALIDATION, size, min),
-    TG_SCHEMA_STRINGS("maxLength", VALIDATION, size, max),
-    { "format", tg_schema_read_format, 0, TG_SCHEMA_V_FORMAT,
-      TG_SCHEMA_PART_STRING },
-    TG_SCHEMA_STRINGS("pattern", VALIDATION, pattern, pattern),
+    TG_SCHEMA_STRINGS("minLength", SINCE_4, VALIDATION, size, min),
+    TG_SCHEMA_STRINGS("maxLength", SINCE_4, VALIDATION, size, max),
+    TG_SCHEMA_WHOLE("format", SINCE_4, FORMAT, format, STRING),
+    TG_SCHEMA_STRINGS("pattern", SINCE_4, VALIDATION, pattern, pattern),
 
-    TG_SCHEMA_ARRAYS("minItems", VALIDATION, size, min),
-    TG_SCHEMA_ARRAYS("maxItems", VALIDATION, size, max),
-    TG_SCHEMA_ARRAYS("minContains", VALIDATION, size, min_contains),
-    TG_SCHEMA_ARRAYS("maxContains", VALIDATION, size, max_contains),
-    TG_SCHEMA_ARRAYS("uniqueItems", VALIDATION, flag, is_unique),
-    TG_SCHEMA_ARRAYS("prefixItems", APPLICATOR, schemas, prefix),
-    TG_SCHEMA_ARRAYS("items", APPLICATOR, items, items),
-    TG_SCHEMA_ARRAYS("contains", APPLICATOR, schema, contains),
-    TG_SCHEMA_NODE("unevaluatedItems", UNEVALUATED, schema, unevaluated_items),
+    TG_SCHEMA_ARRAYS("minItems", SINCE_4, VALIDATION, size, min),
+    TG_SCHEMA_ARRAYS("maxItems", SINCE_4, VALIDATION, size, max),
+    TG_SCHEMA_ARRAYS("minContains", SINCE_2019, VALIDATION, size, min_contains),
+    TG_SCHEMA_ARRAYS("maxContains", SINCE_2019, VALIDATION, size, max_contains),
+    TG_SCHEMA_ARRAYS("uniqueItems", SINCE_4, VALIDATION, flag, is_unique),
+    TG_SCHEMA_ARRAYS("prefixItems", SINCE_2020, APPLICATOR, schemas, prefix),
+    TG_SCHEMA_WHOLE("items", SINCE_4, APPLICATOR, items, ARRAY),
+    TG_SCHEMA_WHOLE("additionalItems", UNTIL_2019, APPLICATOR, additional_items,
+                    ARRAY),
+    TG_SCHEMA_ARRAYS("contains", SINCE_6, APPLICATOR, schema, contains),
+    TG_SCHEMA_NODE("unevaluatedItems", SINCE_2019, UNEVALUATED, schema,
+                   unevaluated_items),
 
-    TG_SCHEMA_REMARK("$defs", CORE, defs),
-    TG_SCHEMA_OBJECTS("properties", APPLICATOR, properties, names),
-    TG_SCHEMA_OBJECTS("patternProperties", APPLICATOR, patterns, names),
-    TG_SCHEMA_OBJECTS("additionalProperties", APPLICATOR, schema, additional),
-    TG_SCHEMA_OBJECTS("propertyNames", APPLICATOR, schema, key_schema),
-    TG_SCHEMA_NODE("unevaluatedProperties", UNEVALUATED, schema,
+    TG_SCHEMA_REMARK("$defs", SINCE_2019, CORE, defs),
+    TG_SCHEMA_OBJECTS("properties", SINCE_4, APPLICATOR, properties, names),
+    TG_SCHEMA_OBJECTS("patternProperties", SINCE_4, APPLICATOR, patterns,
+                      names),
+    TG_SCHEMA_OBJECTS("additionalProperties", SINCE_4, APPLICATOR, schema,
+                      additional),
+    TG_SCHEMA_OBJECTS("propertyNames", SINCE_6, APPLICATOR, schema, key_schema),
+    TG_SCHEMA_NODE("unevaluatedProperties", SINCE_2019, UNEVALUATED, schema,
                    unevaluated_properties),
-    TG_SCHEMA_OBJECTS("required", VALIDATION, required, names),
-    TG_SCHEMA_OBJECTS("dependentSchemas", APPLICATOR, dependent, names),
-    TG_SCHEMA_OBJECTS("dependentRequired", VALIDATION, needs, names),
-    TG_SCHEMA_OBJECTS("minProperties", VALIDATION, size, min),
-    TG_SCHEMA_OBJECTS("maxProperties", VALIDATION, size, max),
+    TG_SCHEMA_OBJECTS("required", SINCE_4, VALIDATION, required, names),
+    TG_SCHEMA_OBJECTS("dependentSchemas", SINCE_2019, APPLICATOR, dependent,
+                      names),
+    TG_SCHEMA_OBJECTS("dependentRequired", SINCE_2019, VALIDATION, needs,
+                      names),
+    TG_SCHEMA_OBJECTS("dependencies", UNTIL_7, APPLICATOR, dependencies, names),
+    TG_SCHEMA_OBJECTS("minProperties", SINCE_4, VALIDATION, size, min),
+    TG_SCHEMA_OBJECTS("maxProperties", SINCE_4, VALIDATION, size, max),
 
-    TG_SCHEMA_BRANCH("allOf", schemas, all),
-    TG_SCHEMA_BRANCH("anyOf", schemas, any),
-    TG_SCHEMA_BRANCH("oneOf", schemas, one),
-    TG_SCHEMA_BRANCH("not", schema, none),
-    TG_SCHEMA_BRANCH("if", schema, when),
-    TG_SCHEMA_BRANCH("then", schema, then),
-    TG_SCHEMA_BRANCH("else", schema, otherwise),
+    TG_SCHEMA_BRANCH("allOf", SINCE_4, schemas, all),
+    TG_SCHEMA_BRANCH("anyOf", SINCE_4, schemas, any),
+    TG_SCHEMA_BRANCH("oneOf", SINCE_4, schemas, one),
+    TG_SCHEMA_BRANCH("not", SINCE_4, schema, none),
+    TG_SCHEMA_BRANCH("if", SINCE_7, schema, when),
+    TG_SCHEMA_BRANCH("then", SINCE_7, schema, then),
+    TG_SCHEMA_BRANCH("else", SINCE_7, schema, otherwise),
 
-    TG_SCHEMA_REMARK("$comment", CORE, text),
-    TG_SCHEMA_REMARK("title", METADATA, text),
-    TG_SCHEMA_REMARK("description", METADATA, text),
-    TG_SCHEMA_REMARK("contentEncoding", CONTENT, text),
-    TG_SCHEMA_REMARK("contentMediaType", CONTENT, text),
-    TG_SCHEMA_REMARK("deprecated", METADATA, flag),
-    TG_SCHEMA_REMARK("readOnly", METADATA, flag),
-    TG_SCHEMA_REMARK("writeOnly", METADATA, flag),
-    TG_SCHEMA_REMARK("examples", METADATA, list),
-    TG_SCHEMA_REMARK("contentSchema", CONTENT, schema),
+    TG_SCHEMA_REMARK("$comment", SINCE_7, CORE, text),
+    TG_SCHEMA_REMARK("title", SINCE_4, METADATA, text),
+    TG_SCHEMA_REMARK("description", SINCE_4, METADATA, text),
+    TG_SCHEMA_REMARK("contentEncoding", SINCE_7, CONTENT, text),
+    TG_SCHEMA_REMARK("contentMediaType", SINCE_7, CONTENT, text),
+    TG_SCHEMA_REMARK("deprecated", SINCE_2019, METADATA, flag),
+    TG_SCHEMA_REMARK("readOnly", SINCE_7, METADATA, flag),
+    TG_SCHEMA_REMARK("writeOnly", SINCE_7, METADATA, flag),
+    TG_SCHEMA_REMARK("examples", SINCE_6, METADATA, list),
+    TG_SCHEMA_REMARK("contentSchema", SINCE_2019, CONTENT, schema),
 };
 
 #define TG_SCHEMA_KEYWORDS                                                     \
     (sizeof(tg_schema_keywords) / sizeof(tg_schema_keywords[0]))
+
+unsigned
+tg_schema_drafts_of(tg_str_t key)
+{
+    size_t i;
+
+    for (i = 0; i < TG_SCHEMA_KEYWORDS; i++) {
+        if (tg_json_body_is(key, tg_str_c(tg_schema_keywords[i].name))) {
+            return tg_schema_keywords[i].read == NULL
+                           || tg_schema_keywords[i].part != TG_SCHEMA_PART_NONE
+                       ? tg_schema_keywords[i].drafts
+                       : ~0U;
+        }
+    }
+
+    return ~0U;
+}
 
 /* Sorts the members of a schema object; unknown ones are remarks. */
 static int
@@ -208,6 +289,33 @@ tg_schema_collect(tg_schema_compile_t *compile, tg_str_t raw,
     }
 
     return TG_OK;
+}
+
+/*
+ * Leaves what the draft has: up to draft 7, `$ref` hides all that stands beside
+ * it.  The schemas of `definitions` are read even so, for their ids.
+ */
+static void
+tg_schema_keep_draft(tg_schema_object_t *object, unsigned draft)
+{
+    int is_alone;
+    size_t i;
+
+    is_alone = (draft & TG_SCHEMA_DRAFTS_OLD)
+               && object->k[TG_SCHEMA_K_REF].data != NULL;
+
+    for (i = 0; i < TG_SCHEMA_KEYWORDS; i++) {
+        if (!(tg_schema_keywords[i].drafts & draft)
+            || (is_alone && i != TG_SCHEMA_K_REF && i != TG_SCHEMA_K_SCHEMA
+                && i != TG_SCHEMA_K_DEFINITIONS))
+        {
+            object->k[i] = TG_STR_NONE;
+        }
+    }
+
+    if (draft == TG_SCHEMA_DRAFT_4) {
+        object->k[TG_SCHEMA_K_ID] = object->k[TG_SCHEMA_K_OLD_ID];
+    }
 }
 
 /* The rules of a part, which say nothing yet. */
@@ -245,7 +353,7 @@ tg_schema_keep_parts(tg_schema_node_t *node, void *const *parts)
 {
     const tg_schema_object_rules_t *object;
     const tg_schema_string_rules_t *string;
-    const tg_schema_array_rules_t *array;
+    tg_schema_array_rules_t *array;
     tg_schema_logic_t *logic;
 
     node->number = parts[TG_SCHEMA_PART_NUMBER];
@@ -266,6 +374,8 @@ tg_schema_keep_parts(tg_schema_node_t *node, void *const *parts)
             || array->contains != NULL || array->min != 0
             || array->max != SIZE_MAX || array->is_unique))
     {
+        array->is_contained_evaluated = node->resource->draft
+                                        == TG_SCHEMA_DRAFT_2020;
         node->array = array;
     }
 
@@ -378,7 +488,8 @@ tg_schema_has_rules(const tg_schema_node_t *node,
            || node->unevaluated_items != NULL
            || node->unevaluated_properties != NULL
            || object->k[TG_SCHEMA_K_REF].data != NULL
-           || object->k[TG_SCHEMA_K_DYNAMIC_REF].data != NULL;
+           || object->k[TG_SCHEMA_K_DYNAMIC_REF].data != NULL
+           || object->k[TG_SCHEMA_K_RECURSIVE_REF].data != NULL;
 }
 
 static int
@@ -386,6 +497,7 @@ tg_schema_build_object(tg_schema_compile_t *compile, tg_str_t raw,
                        tg_schema_node_t *node)
 {
     tg_schema_object_t object;
+    unsigned draft;
     int rc;
 
     rc = tg_schema_collect(compile, raw, &object);
@@ -394,7 +506,10 @@ tg_schema_build_object(tg_schema_compile_t *compile, tg_str_t raw,
         return rc;
     }
 
-    rc = tg_schema_build_identity(compile, &object, node);
+    draft = tg_schema_draft_at(compile, object.k[TG_SCHEMA_K_SCHEMA],
+                               node->resource->draft);
+    tg_schema_keep_draft(&object, draft);
+    rc = tg_schema_build_identity(compile, &object, draft, node);
 
     if (rc == TG_OK) {
         rc = tg_schema_read_rules(compile, &object, node);

@@ -1,6 +1,7 @@
 #include "schema/tg_schema_lint.h"
 
 #include "base/tg_spell.h"
+#include "schema/tg_schema_draft.h"
 #include "schema/tg_schema_look.h"
 #include "schema/tg_schema_words.h"
 
@@ -14,6 +15,7 @@ typedef struct {
     tg_buf_t place;
     tg_buf_t text;
     unsigned left;
+    unsigned draft; /* of the root */
 } tg_schema_lint_t;
 
 /* --- remarks --- */
@@ -89,6 +91,49 @@ tg_schema_lint_unknown(tg_schema_lint_t *lint, tg_str_t key)
         tg_buf_text(&lint->text, "remove it, or begin it with \"x-\"");
     }
 
+    tg_schema_lint_end(lint);
+}
+
+/* A keyword of other drafts alone. */
+static void
+tg_schema_lint_foreign(tg_schema_lint_t *lint, tg_str_t key)
+{
+    tg_schema_lint_begin(lint);
+    tg_buf_char(&lint->text, '"');
+    tg_schema_lint_put(lint, key);
+    tg_buf_printf(&lint->text,
+                  "\" is no keyword of %s and decides nothing; see "
+                  "\"$schema\"",
+                  tg_schema_draft_name(lint->draft));
+    tg_schema_lint_end(lint);
+}
+
+/* What stands beside `$ref` where that hides it: a rule, but no remark. */
+static void
+tg_schema_lint_hidden(tg_schema_lint_t *lint, tg_str_t key)
+{
+    static const char *const others[] = { "$ref",     "$schema", "$comment",
+                                          "title",    "default", "description",
+                                          "examples", "type",    NULL };
+    size_t i;
+
+    for (i = 0; others[i] != NULL; i++) {
+        if (tg_json_body_is(key, tg_str_c(others[i]))) {
+            return;
+        }
+    }
+
+    if (tg_schema_holds(key) == TG_SCHEMA_HOLDS_NOTHING) {
+        return;
+    }
+
+    tg_schema_lint_begin(lint);
+    tg_buf_char(&lint->text, '"');
+    tg_schema_lint_put(lint, key);
+    tg_buf_printf(&lint->text,
+                  "\" decides nothing beside \"$ref\", as %s has it; put both "
+                  "into an \"allOf\"",
+                  tg_schema_draft_name(lint->draft));
     tg_schema_lint_end(lint);
 }
 
@@ -215,6 +260,11 @@ tg_schema_lint_member(tg_schema_lint_t *lint, tg_str_t schema, tg_str_t key,
     tg_json_t json;
     tg_str_t item;
 
+    if (lint->draft != 0 && !(tg_schema_drafts_of(key) & lint->draft)) {
+        tg_schema_lint_foreign(lint, key);
+        return;
+    }
+
     switch (tg_schema_holds(key)) {
     case TG_SCHEMA_HOLDS_NOTHING:
         tg_schema_lint_unknown(lint, key);
@@ -253,16 +303,25 @@ tg_schema_lint_schema(tg_schema_lint_t *lint, tg_str_t schema)
 {
     tg_str_t key, value;
     tg_json_t json;
+    int is_hidden;
 
     if (tg_json_type(schema) != TG_JSON_OBJECT) {
         return;
     }
 
+    is_hidden = (lint->draft & TG_SCHEMA_DRAFTS_OLD)
+                && tg_json_get(schema, TG_STR("$ref"), &value) == TG_OK;
     tg_json_init(&json, schema);
     (void) tg_json_object(&json);
 
     while (lint->left != 0 && tg_json_member(&json, &key) == TG_OK) {
         (void) tg_json_value(&json, &value);
+
+        if (is_hidden && tg_schema_holds(key) != TG_SCHEMA_HOLDS_MAP) {
+            tg_schema_lint_hidden(lint, key);
+            continue;
+        }
+
         tg_schema_lint_member(lint, schema, key, value);
     }
 }
@@ -275,6 +334,7 @@ tg_schema_lint(tg_str_t schema, tg_schema_remark_pt say, void *ctx)
         .say = say,
         .ctx = ctx,
         .left = TG_SCHEMA_LINTS,
+        .draft = tg_schema_draft_of(schema),
     };
     int rc;
 

@@ -201,6 +201,40 @@ TG_SCHEMA_READER(needs)
     return rc;
 }
 
+/* What dependentSchemas and dependentRequired were up to draft 7. */
+TG_SCHEMA_READER(dependencies)
+{
+    tg_schema_object_rules_t *rules;
+    tg_schema_entries_t entries;
+    const tg_schema_node_t *built;
+    tg_schema_name_t *name;
+    int rc;
+
+    rules = to;
+    rc = tg_schema_need_object(compile, raw, &entries);
+
+    while (rc == TG_OK && tg_schema_entry(&entries)) {
+        if (tg_json_type(entries.value) == TG_JSON_ARRAY) {
+            rc = tg_schema_build_needs(compile, rules, entries.key,
+                                       entries.value);
+            continue;
+        }
+
+        rc = tg_schema_build(compile, entries.value, node->resource, &built);
+
+        if (rc == TG_OK) {
+            rc = tg_schema_name(compile, rules, entries.key, &name);
+        }
+
+        if (rc == TG_OK) {
+            name->dependent = built;
+            rules->has_presence = 1;
+        }
+    }
+
+    return rc;
+}
+
 TG_SCHEMA_READER(patterns)
 {
     tg_schema_object_rules_t *rules;

@@ -5,6 +5,7 @@
 #include "schema/tg_schema_node.h"
 
 #define TG_META "https://json-schema.org/draft/2020-12/"
+#define TG_META_2019 "https://json-schema.org/draft/2019-09/"
 
 #define TG_META_USES(name) "\"" TG_META "vocab/" name "\":true"
 
@@ -167,15 +168,37 @@ tg_schema_meta_find(tg_str_t uri)
 
     i = tg_meta_part(uri, TG_STR(TG_META "meta/"));
 
-    return i < TG_META_PARTS ? tg_str_c(tg_meta_parts[i].text) : TG_STR_NONE;
+    return i < TG_META_PARTS ? tg_str_c(tg_meta_parts[i].text)
+                             : tg_schema_meta_find_old(uri);
+}
+
+/* Those of 2019-09, of which two were divided later. */
+static unsigned
+tg_meta_old_vocabulary(tg_str_t uri, int is_required)
+{
+    size_t i;
+
+    if (tg_str_eq(uri, TG_STR(TG_META_2019 "vocab/applicator"))) {
+        return TG_SCHEMA_V_APPLICATOR | TG_SCHEMA_V_UNEVALUATED;
+    }
+
+    if (tg_str_eq(uri, TG_STR(TG_META_2019 "vocab/format"))) {
+        return is_required ? TG_SCHEMA_V_FORMAT_ASSERTION
+                           : TG_SCHEMA_V_FORMAT_ANNOTATION;
+    }
+
+    i = tg_meta_part(uri, TG_STR(TG_META_2019 "vocab/"));
+
+    return i < TG_META_PARTS ? tg_meta_parts[i].bit : 0;
 }
 
 unsigned
-tg_schema_meta_vocabulary(tg_str_t uri)
+tg_schema_meta_vocabulary(tg_str_t uri, int is_required)
 {
     size_t i;
 
     i = tg_meta_part(uri, TG_STR(TG_META "vocab/"));
 
-    return i < TG_META_PARTS ? tg_meta_parts[i].bit : 0;
+    return i < TG_META_PARTS ? tg_meta_parts[i].bit
+                             : tg_meta_old_vocabulary(uri, is_required);
 }

@@ -10,6 +10,7 @@
 
 #include "base/tg_number.h"
 #include "schema/tg_schema.h"
+#include "schema/tg_schema_draft.h"
 
 typedef struct tg_schema_chunk_s tg_schema_chunk_t;
 
@@ -152,6 +153,7 @@ typedef struct {
     size_t min_contains;
     size_t max_contains;
     int is_unique;
+    int is_contained_evaluated; /* what fits `contains` is evaluated */
 } tg_schema_array_rules_t;
 
 typedef struct {
@@ -218,6 +220,7 @@ struct tg_schema_resource_s {
     const tg_schema_node_t *root;
     tg_schema_anchor_t *anchors;
     size_t n_anchors;
+    unsigned draft; /* tg_schema_draft_t */
     unsigned vocabularies;
 };
 
@@ -270,9 +273,11 @@ tg_schema_format_pt tg_schema_format_find(tg_str_t name);
 
 /* The text of a built-in document, or nothing. */
 tg_str_t tg_schema_meta_find(tg_str_t uri);
+/* Likewise, of those before 2020-12. */
+tg_str_t tg_schema_meta_find_old(tg_str_t uri);
 
-/* The bit of a vocabulary, or 0. */
-unsigned tg_schema_meta_vocabulary(tg_str_t uri);
+/* The bits of a vocabulary, which a dialect requires or not; or 0. */
+unsigned tg_schema_meta_vocabulary(tg_str_t uri, int is_required);
 
 /* Finds out which nodes, and whether the root, notes are enough for. */
 void tg_schema_flatten(tg_schema_t *schema, tg_schema_node_t *const *nodes,

@@ -354,6 +354,48 @@ TG_SCHEMA_READER(bound)
     return rc;
 }
 
+/* In draft 4 it says of the other bound that it is not allowed itself. */
+static int
+tg_schema_read_exclusive(tg_schema_compile_t *compile, tg_str_t raw,
+                         const tg_schema_node_t *node,
+                         tg_schema_bound_t *exclusive, tg_schema_bound_t *bound)
+{
+    int is_exclusive, rc;
+
+    if (node->resource->draft != TG_SCHEMA_DRAFT_4) {
+        return tg_schema_read_bound(compile, raw, node, exclusive);
+    }
+
+    rc = tg_schema_read_flag(compile, raw, node, &is_exclusive);
+
+    if (rc == TG_OK && is_exclusive) {
+        *exclusive = *bound;
+        bound->raw = TG_STR_NONE;
+    }
+
+    return rc;
+}
+
+TG_SCHEMA_READER(exclusive_minimum)
+{
+    tg_schema_number_rules_t *rules;
+
+    rules = to;
+
+    return tg_schema_read_exclusive(compile, raw, node, &rules->above,
+                                    &rules->minimum);
+}
+
+TG_SCHEMA_READER(exclusive_maximum)
+{
+    tg_schema_number_rules_t *rules;
+
+    rules = to;
+
+    return tg_schema_read_exclusive(compile, raw, node, &rules->below,
+                                    &rules->maximum);
+}
+
 TG_SCHEMA_READER(multiple)
 {
     tg_schema_bound_t *bound;

@@ -39,7 +39,8 @@ tg_schema_find_resource(tg_schema_compile_t *compile,
         }
     }
 
-    rc = tg_schema_load(compile, pending->at, uri, TG_STR_NONE, &doc);
+    rc = tg_schema_load(compile, pending->at, uri, TG_STR_NONE,
+                        pending->node->resource->draft, &doc);
 
     if (rc == TG_OK) {
         *root = doc->root;
@@ -311,6 +312,14 @@ tg_schema_find_target(tg_schema_compile_t *compile,
 
     if (fragment.len == 0) {
         *target = root;
+
+        /* Of `$recursiveRef`: the anchor without a name. */
+        if (pending->is_dynamic
+            && tg_schema_anchor_find(root->resource, TG_STR("")) != NULL)
+        {
+            pending->node->dynamic_name = TG_STR("");
+        }
+
         return TG_OK;
     }
 

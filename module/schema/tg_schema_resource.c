@@ -24,7 +24,7 @@ tg_schema_fetch(tg_schema_compile_t *compile, tg_str_t uri, tg_str_t *raw)
 
 tg_schema_resource_t *
 tg_schema_resource_new(tg_schema_compile_t *compile, const tg_schema_doc_t *doc,
-                       tg_str_t uri, unsigned vocabularies)
+                       tg_str_t uri, unsigned draft, unsigned vocabularies)
 {
     tg_schema_resource_t *resource;
 
@@ -33,6 +33,7 @@ tg_schema_resource_new(tg_schema_compile_t *compile, const tg_schema_doc_t *doc,
     if (resource != NULL) {
         resource->doc = doc;
         resource->uri = uri;
+        resource->draft = draft;
         resource->vocabularies = vocabularies;
         resource->next = compile->resources;
         compile->resources = resource;
@@ -49,7 +50,7 @@ tg_schema_vocabularies(tg_schema_compile_t *compile, tg_str_t at, tg_str_t list,
     tg_schema_entries_t entries;
     tg_str_t text;
     unsigned bit;
-    int rc;
+    int is_required, rc;
 
     *vocabularies = TG_SCHEMA_V_CORE;
     tg_schema_entries(&entries, list);
@@ -61,10 +62,11 @@ tg_schema_vocabularies(tg_schema_compile_t *compile, tg_str_t at, tg_str_t list,
             return rc;
         }
 
-        bit = tg_schema_meta_vocabulary(text);
+        is_required = tg_json_type(entries.value) == TG_JSON_TRUE;
+        bit = tg_schema_meta_vocabulary(text, is_required);
         *vocabularies |= bit;
 
-        if (bit == 0 && tg_json_type(entries.value) == TG_JSON_TRUE) {
+        if (bit == 0 && is_required) {
             (void) tg_schema_mistake_begin(compile, at.data);
             tg_buf_text(compile->error, "this dialect requires the unknown "
                                         "vocabulary ");
@@ -120,13 +122,13 @@ tg_schema_dialect(tg_schema_compile_t *compile, tg_str_t at,
         return rc;
     }
 
-    if (uri.len != 0 && uri.data[uri.len - 1] == '#') {
-        uri.len--;
-    }
-
-    if (tg_str_eq(uri, TG_STR(TG_SCHEMA_DIALECT))) {
+    if (tg_schema_draft(uri) != 0) {
         node->resource->vocabularies = TG_SCHEMA_V_DEFAULT;
         return TG_OK;
+    }
+
+    if (uri.len != 0 && uri.data[uri.len - 1] == '#') {
+        uri.len--;
     }
 
     if (tg_uri_parse(uri, &parts) != TG_OK || parts.scheme.data == NULL
@@ -176,26 +178,54 @@ tg_schema_read_uri(tg_schema_compile_t *compile, tg_str_t raw, tg_str_t *text,
                                          "must be a URI reference");
 }
 
-/* The absolute URI of an $id. */
+/* An anchor of the node's resource, whose name is not there yet. */
+static int
+tg_schema_anchor_add(tg_schema_compile_t *compile, tg_str_t raw, tg_str_t name,
+                     tg_schema_node_t *node, int is_dynamic)
+{
+    tg_schema_anchor_t *anchor;
+
+    if (tg_schema_work(compile, node->resource->n_anchors) != TG_OK) {
+        return TG_LIMIT;
+    }
+
+    if (tg_schema_anchor_find(node->resource, name) != NULL) {
+        return tg_schema_mistake_value(compile, raw,
+                                       "two schemas have this anchor");
+    }
+
+    anchor = tg_schema_get(compile, sizeof(*anchor));
+
+    if (anchor == NULL) {
+        return TG_NOMEM;
+    }
+
+    anchor->name = name;
+    anchor->node = node;
+    anchor->is_dynamic = is_dynamic;
+    anchor->next = node->resource->anchors;
+    node->resource->anchors = anchor;
+    node->resource->n_anchors++;
+
+    return TG_OK;
+}
+
+/* The absolute URI of an $id, and its fragment, decoded. */
 static int
 tg_schema_read_id(tg_schema_compile_t *compile, tg_str_t raw,
-                  const tg_schema_node_t *node, tg_str_t *id)
+                  const tg_schema_node_t *node, tg_str_t *id,
+                  tg_str_t *fragment)
 {
     tg_uri_t base, reference;
     tg_buf_t full;
     tg_str_t text;
+    size_t len;
     int rc;
 
     rc = tg_schema_read_uri(compile, raw, &text, &reference);
 
     if (rc != TG_OK) {
         return rc;
-    }
-
-    if (reference.fragment.len != 0) {
-        return tg_schema_mistake_value(compile, raw,
-                                       "must have no fragment; name a part of "
-                                       "a schema with \"$anchor\"");
     }
 
     if (tg_schema_work(compile, node->resource->uri.len + text.len) != TG_OK) {
@@ -205,28 +235,34 @@ tg_schema_read_id(tg_schema_compile_t *compile, tg_str_t raw,
     (void) tg_uri_parse(node->resource->uri, &base);
     tg_buf_init(&full, compile->alloc);
     tg_uri_resolve(&base, &reference, &full);
-    rc = tg_buf_failed(&full) ? TG_NOMEM
-                              : tg_schema_copy(compile, tg_buf_view(&full), id);
+    len = full.len;
+    rc = tg_uri_put_decoded(&full, reference.fragment);
+
+    if (rc == TG_BAD) {
+        rc = tg_schema_mistake_value(compile, raw, "is not valid UTF-8");
+
+    } else {
+        rc = tg_buf_failed(&full)
+                 ? TG_NOMEM
+                 : tg_schema_copy(compile, tg_buf_view(&full), id);
+    }
+
     tg_buf_deinit(&full);
+
+    if (rc == TG_OK) {
+        *fragment = tg_str(id->data + len, id->len - len);
+        id->len = len;
+    }
 
     return rc;
 }
 
-/* A schema with an $id is a resource of its own, and its own base URI. */
+/* A schema with such a URI is a resource of its own, and its own base URI. */
 static int
-tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
-                   tg_schema_node_t *node)
+tg_schema_resource_begin(tg_schema_compile_t *compile, tg_str_t raw,
+                         tg_str_t uri, tg_schema_node_t *node)
 {
     tg_schema_resource_t *other;
-    tg_str_t uri;
-    int rc;
-
-    uri = TG_STR_NONE;
-    rc = tg_schema_read_id(compile, raw, node, &uri);
-
-    if (rc != TG_OK) {
-        return rc;
-    }
 
     for (other = compile->resources; other != NULL; other = other->next) {
         if (tg_schema_work(compile, TG_SCHEMA_URI_STEPS(uri)) != TG_OK) {
@@ -247,6 +283,7 @@ tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
     }
 
     other = tg_schema_resource_new(compile, node->resource->doc, uri,
+                                   node->resource->draft,
                                    node->resource->vocabularies);
 
     if (other == NULL) {
@@ -256,6 +293,44 @@ tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw,
     node->resource = other;
 
     return TG_OK;
+}
+
+/*
+ * Up to draft 7, an id with a fragment is an anchor, beside a URI of its own
+ * or not.  Tools write their JSON pointers into ids, too, which mean nothing.
+ */
+static int
+tg_schema_build_id(tg_schema_compile_t *compile, tg_str_t raw, unsigned draft,
+                   tg_schema_node_t *node)
+{
+    tg_str_t uri, fragment;
+    int rc;
+
+    uri = TG_STR_NONE;
+    fragment = TG_STR_NONE;
+    rc = tg_schema_read_id(compile, raw, node, &uri, &fragment);
+
+    if (rc != TG_OK || fragment.len == 0) {
+        return rc == TG_OK ? tg_schema_resource_begin(compile, raw, uri, node)
+                           : rc;
+    }
+
+    if (!(draft & TG_SCHEMA_DRAFTS_OLD)) {
+        return tg_schema_mistake_value(compile, raw,
+                                       "must have no fragment; name a part of "
+                                       "a schema with \"$anchor\"");
+    }
+
+    if (fragment.data[0] == '/') {
+        return TG_OK;
+    }
+
+    if (!tg_str_eq(uri, node->resource->uri)) {
+        rc = tg_schema_resource_begin(compile, raw, uri, node);
+    }
+
+    return rc == TG_OK ? tg_schema_anchor_add(compile, raw, fragment, node, 0)
+                       : rc;
 }
 
 static int
@@ -281,7 +356,6 @@ static int
 tg_schema_build_anchor(tg_schema_compile_t *compile, tg_str_t raw,
                        tg_schema_node_t *node, int is_dynamic)
 {
-    tg_schema_anchor_t *anchor;
     tg_str_t name;
     int rc;
 
@@ -301,29 +375,25 @@ tg_schema_build_anchor(tg_schema_compile_t *compile, tg_str_t raw,
                                        "letters, digits, _, - and .");
     }
 
-    if (tg_schema_work(compile, node->resource->n_anchors) != TG_OK) {
-        return TG_LIMIT;
+    return tg_schema_anchor_add(compile, raw, name, node, is_dynamic);
+}
+
+/* `$recursiveAnchor` of 2019-09 is a dynamic anchor without a name. */
+static int
+tg_schema_build_recursive(tg_schema_compile_t *compile, tg_str_t raw,
+                          tg_schema_node_t *node)
+{
+    int is_anchor, rc;
+
+    if (raw.data == NULL) {
+        return TG_OK;
     }
 
-    if (tg_schema_anchor_find(node->resource, name) != NULL) {
-        return tg_schema_mistake_value(compile, raw,
-                                       "two schemas have this anchor");
-    }
+    rc = tg_schema_read_flag(compile, raw, node, &is_anchor);
 
-    anchor = tg_schema_get(compile, sizeof(*anchor));
-
-    if (anchor == NULL) {
-        return TG_NOMEM;
-    }
-
-    anchor->name = name;
-    anchor->node = node;
-    anchor->is_dynamic = is_dynamic;
-    anchor->next = node->resource->anchors;
-    node->resource->anchors = anchor;
-    node->resource->n_anchors++;
-
-    return TG_OK;
+    return rc == TG_OK && is_anchor && node == node->resource->root
+               ? tg_schema_anchor_add(compile, raw, TG_STR(""), node, 1)
+               : rc;
 }
 
 static int
@@ -395,9 +465,66 @@ tg_schema_check_vocabulary(tg_schema_compile_t *compile, tg_str_t raw)
     return rc;
 }
 
+unsigned
+tg_schema_draft_at(tg_schema_compile_t *compile, tg_str_t dialect,
+                   unsigned around)
+{
+    tg_str_t uri, raw;
+    unsigned draft;
+
+    if (dialect.data == NULL || tg_json_type(dialect) != TG_JSON_STRING
+        || tg_schema_decode(compile, tg_json_body(dialect), &uri) != TG_OK)
+    {
+        return around;
+    }
+
+    draft = tg_schema_draft(uri);
+
+    if (draft != 0) {
+        return draft;
+    }
+
+    if (uri.len != 0 && uri.data[uri.len - 1] == '#') {
+        uri.len--;
+    }
+
+    /* A dialect of somebody's own is one of the draft that it is written in. */
+    if (tg_schema_fetch(compile, uri, &raw) != TG_OK
+        || tg_json_check(raw, NULL) != TG_OK
+        || !tg_json_has(raw, TG_STR("$schema"), TG_JSON_STRING, &dialect)
+        || tg_schema_decode(compile, tg_json_body(dialect), &uri) != TG_OK)
+    {
+        return around;
+    }
+
+    draft = tg_schema_draft(uri);
+
+    return draft != 0 ? draft : around;
+}
+
+/* What `$schema` says, where it may stand. */
+static int
+tg_schema_build_dialect(tg_schema_compile_t *compile, tg_str_t raw,
+                        unsigned draft, tg_schema_node_t *node)
+{
+    if (node->resource->root == NULL) {
+        node->resource->draft = draft;
+        return tg_schema_dialect(compile, raw, node);
+    }
+
+    /* Some generators of old drafts repeat it in each schema. */
+    if ((draft & TG_SCHEMA_DRAFTS_OLD) && draft == node->resource->draft) {
+        return TG_OK;
+    }
+
+    return tg_schema_mistake(compile, raw.data,
+                             "\"$schema\" belongs to the root of a schema or "
+                             "beside an \"$id\"");
+}
+
 int
 tg_schema_build_identity(tg_schema_compile_t *compile,
-                         const tg_schema_object_t *object,
+                         const tg_schema_object_t *object, unsigned draft,
                          tg_schema_node_t *node)
 {
     const tg_str_t *k;
@@ -405,15 +532,12 @@ tg_schema_build_identity(tg_schema_compile_t *compile,
 
     k = object->k;
     rc = k[TG_SCHEMA_K_ID].data != NULL
-             ? tg_schema_build_id(compile, k[TG_SCHEMA_K_ID], node)
+             ? tg_schema_build_id(compile, k[TG_SCHEMA_K_ID], draft, node)
              : TG_OK;
 
     if (rc == TG_OK && k[TG_SCHEMA_K_SCHEMA].data != NULL) {
-        rc = node->resource->root == NULL
-                 ? tg_schema_dialect(compile, k[TG_SCHEMA_K_SCHEMA], node)
-                 : tg_schema_mistake(compile, k[TG_SCHEMA_K_SCHEMA].data,
-                                     "\"$schema\" belongs to the root of a "
-                                     "schema or beside an \"$id\"");
+        rc = tg_schema_build_dialect(compile, k[TG_SCHEMA_K_SCHEMA], draft,
+                                     node);
     }
 
     if (rc == TG_OK && node->resource->root == NULL) {
@@ -429,11 +553,17 @@ tg_schema_build_identity(tg_schema_compile_t *compile,
         || (rc = tg_schema_build_anchor(compile, k[TG_SCHEMA_K_DYNAMIC_ANCHOR],
                                         node, 1))
                != TG_OK
+        || (rc = tg_schema_build_recursive(
+                compile, k[TG_SCHEMA_K_RECURSIVE_ANCHOR], node))
+               != TG_OK
         || (rc = tg_schema_build_ref(compile, k[TG_SCHEMA_K_REF], node, 0))
+               != TG_OK
+        || (rc = tg_schema_build_ref(compile, k[TG_SCHEMA_K_DYNAMIC_REF], node,
+                                     1))
                != TG_OK)
     {
         return rc;
     }
 
-    return tg_schema_build_ref(compile, k[TG_SCHEMA_K_DYNAMIC_REF], node, 1);
+    return tg_schema_build_ref(compile, k[TG_SCHEMA_K_RECURSIVE_REF], node, 1);
 }

@@ -1,6 +1,7 @@
 #include "schema/tg_schema_words.h"
 
 static const char *const tg_schema_word_values[] = { "$id",
+                                                     "id",
                                                      "$schema",
                                                      "$vocabulary",
                                                      "$anchor",
@@ -41,14 +42,23 @@ static const char *const tg_schema_word_values[] = { "$id",
                                                      "contentEncoding",
                                                      "contentMediaType",
                                                      NULL };
-static const char *const tg_schema_word_schemas[] = {
-    "prefixItems", "items",         "contains",
-    "not",         "propertyNames", "additionalProperties",
-    "if",          "then",          "unevaluatedItems",
-    "else",        "allOf",         "unevaluatedProperties",
-    "anyOf",       "oneOf",         "contentSchema",
-    NULL
-};
+static const char *const tg_schema_word_schemas[] = { "prefixItems",
+                                                      "items",
+                                                      "contains",
+                                                      "not",
+                                                      "propertyNames",
+                                                      "additionalProperties",
+                                                      "if",
+                                                      "then",
+                                                      "unevaluatedItems",
+                                                      "else",
+                                                      "allOf",
+                                                      "unevaluatedProperties",
+                                                      "anyOf",
+                                                      "oneOf",
+                                                      "contentSchema",
+                                                      "additionalItems",
+                                                      NULL };
 static const char *const tg_schema_word_maps[] = {
     "properties", "patternProperties", "dependentSchemas",
     "$defs",      "definitions",       "dependencies",

@@ -17,6 +17,12 @@ typedef enum {
 /* key is its escaped body. */
 tg_schema_holds_t tg_schema_holds(tg_str_t key);
 
+/*
+ * The drafts (tg_schema_draft.h) in which a keyword decides something; all of
+ * them where it decides nothing in any, or is no keyword.
+ */
+unsigned tg_schema_drafts_of(tg_str_t key);
+
 /* All of a kind, and NULL. */
 const char *const *tg_schema_words_of(tg_schema_holds_t holds);
 

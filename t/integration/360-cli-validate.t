@@ -97,6 +97,22 @@ gives 'several', [ $schema, qw(bad.json good.json none.json bad.json) ], 2,
 gives 'no schema and no instance', [ 'none.json', 'bad.json' ], 3,
     qr/cannot read none\.json/;
 
+# Older drafts, by what "$schema" says.
+put('four.json', '{"$schema":"http://json-schema.org/draft-04/schema#",'
+        . '"id":"http://a.example/four.json","properties":{'
+        . '"n":{"$ref":"#/definitions/n"},"m":{"$ref":"five.json"}},'
+        . '"definitions":{"n":{"minimum":0,"exclusiveMinimum":true}}}');
+put('five.json', '{"$schema":"http://json-schema.org/draft-04/schema#",'
+        . '"id":"http://a.example/five.json","dependencies":{"a":["b"]}}');
+gives 'draft 4', [ qw(--schema five.json four.json), put('n.json', '{"n":1}') ],
+    0;
+gives 'a bound of draft 4',
+    [ qw(--schema five.json four.json), put('n.json', '{"n":0}') ], 1,
+    'n.json: /n: must be greater than 0, got 0';
+gives 'another schema of draft 4',
+    [ qw(--schema five.json four.json), put('n.json', '{"m":{"a":1}}') ], 1,
+    'n.json: /m/b: missing; required when "a" is given';
+
 # Schemas that are none.
 gives 'no schema', [], 3, qr/validate wants a schema/;
 for my $case (
@@ -106,7 +122,7 @@ for my $case (
     [ '{"$ref":"#/$defs/a"}', qr{ /\$ref: .* leads to nothing} ],
     [ '{"$ref":"#"}', qr{refers to itself} ],
     [ '{"a":1,"a":2}', qr{ /a: this key is given twice} ],
-    [ '{"$schema":"http://json-schema.org/draft-07/schema#"}',
+    [ '{"$schema":"http://json-schema.org/draft-03/schema#"}',
         qr{ /\$schema: unknown dialect: write } ],
     [ '1', qr{\(root\): a schema must be an object, true or false, got 1$} ],
     [ '{"type":}', qr{^toolgate: x\.json is no JSON: .*line 1, column 9} ],

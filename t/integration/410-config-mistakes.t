@@ -264,10 +264,10 @@ my @mistakes = (
         "tool a {\n input_schema '{\"type\":\"string\"}'; #!\n $handler\n}"
     ],
     [
-        'a schema of an old draft',
-        qr/invalid "input_schema": "\$schema" names .*2020-12/,
+        'a schema of an unknown draft',
+        qr/invalid "input_schema": \/\$schema: unknown dialect: .*2020-12/,
         "tool a {\n input_schema '{\"type\":\"object\",\"\$schema\":"
-            . "\"http://json-schema.org/draft-04/schema#\"}'; #!\n"
+            . "\"http://json-schema.org/draft-03/schema#\"}'; #!\n"
             . " $handler\n}"
     ],
     [

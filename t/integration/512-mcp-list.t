@@ -25,15 +25,15 @@ $far->list(
     $far->tool('read_file', description => 'Theirs.', title => 'Theirs'),
     'read_list', 'write_file', 'ns:do/it.now', $long,
     $far->tool('old', inputSchema => {
-        '$schema'  => 'http://json-schema.org/draft-07/schema#',
-        type       => 'object',
-        properties => { n => { type => 'number' } },
-    }),
-    $far->tool('older', inputSchema => {
         '$schema'   => 'http://json-schema.org/draft-07/schema#',
         type        => 'object',
-        properties  => { n => { '$ref' => '#/definitions/n' } },
+        properties  => { n => { '$ref' => '#/definitions/n', minimum => 9 } },
         definitions => { n => { type => 'number' } },
+    }),
+    $far->tool('older', inputSchema => {
+        '$schema'  => 'http://json-schema.org/draft-03/schema#',
+        type       => 'object',
+        properties => { n => { type => 'number' } },
     }),
     { name => 'broken' }, { name => 'odd', inputSchema => { type => 'array' } },
     $far->tool('worse', description => 5), $far->tool('read_list'),
@@ -97,9 +97,13 @@ for my $pattern (
     like $tg->log, $pattern, 'the log says so';
 }
 $tg->wait_log(
-    qr/1 tool of mcp_server "far" is passed on .*: far_older: inputSchema: "/);
+    qr{1 tool of mcp_server "far" is passed on .*far_older: inputSchema: /\$});
 like text_of($client->call_tool('far_old', { n => 'x' })),
-    qr{^/n: expected number}, 'an older schema that means the same is checked';
+    qr{^/n: expected number}, 'a schema of an older draft is checked';
+unlike text_of($client->call_tool('far_old', { n => 1 })),
+    qr{^/n: }, 'as that draft has it';
+like $json->encode($tool{far_old}{inputSchema}), qr/draft-07.*minimum/,
+    'and told as it came';
 unlike text_of($client->call_tool('far_older', { n => 'x' })),
     qr{^/n: }, 'what cannot be checked is not';
 $tg->stop;

@@ -35,6 +35,14 @@ tool filed  { input_schema_file input.json; return "got \$tool_arg_text"; }
 tool run    { input_schema_file %%DIR%%/input.json;
               exec touch %%DIR%%/ran; }
 tool free   { return free; }
+tool seven  { return seven; input_schema '{
+              "\$schema":"http://json-schema.org/draft-07/schema#",
+              "type":"object","properties":{
+                  "n":{"\$ref":"#/definitions/n","minimum":9},
+                  "l":{"type":"array","items":[{"type":"null"}],
+                       "additionalItems":false}},
+              "dependencies":{"n":["l"]},
+              "definitions":{"n":{"type":"integer"}}}'; }
 method said { input_schema_file input.json; return \$tool_json_text; }
 method run  { input_schema_file input.json; exec touch %%DIR%%/ran; }
 method pair { input_schema '{"type":"array","prefixItems":[{"type":"integer"},
@@ -111,6 +119,17 @@ for my $json ('{"text":"ab"}', '{"text":"ab","n":1.0,"tags":["a","b"]}',
 }
 is $ways[0]->call('free', { anything => 1 })->{text}, 'free',
     'a tool without a schema takes anything';
+
+# A schema of draft 7, as that has it.
+for my $case (['{"n":1,"l":[null]}', qr/^seven$/],
+    ['{"n":"x","l":[]}', qr{^/n: expected integer}],
+    ['{"l":[null,1]}', qr{^/l/1: no value is allowed}],
+    ['{"n":1}', qr{^/l: missing; required when "n"}])
+{
+    my ($json, $pattern) = @$case;
+    like raw_call($ways[0], 'seven', $json)->{text}, $pattern,
+        "draft 7: $json";
+}
 
 # The schema is shown as it was written, without its white space.
 my ($listed) = grep { $_->{name} eq 'filed' }

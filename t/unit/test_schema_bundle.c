@@ -101,6 +101,36 @@ HELP_TEST(bundles, "files become one schema")
               "{\"$ref\":\"#/$defs/b-1.json\"}},true]}}}");
 }
 
+HELP_TEST(drafts, "files of an older draft")
+{
+    static const char *const files[] = {
+        "a.json",
+        "{\"$schema\":\"http:\\/\\/json-schema.org\\/draft-04\\/schema\","
+        "\"id\":\"x\",\"items\":[{\"$ref\":\"#/definitions/i\"}],"
+        "\"additionalItems\":{\"$ref\":\"b.json\"},"
+        "\"definitions\":{\"i\":{\"$id\":5}}}",
+        "b.json", "{\"dependencies\":{\"x\":{\"$ref\":\"main.json\"}}}", NULL
+    };
+
+    test_made("{\"$schema\":\"http://json-schema.org/draft-04/schema#\","
+              "\"$ref\":\"a.json\"}",
+              files,
+              "{\"$schema\":\"http://json-schema.org/draft-04/schema#\","
+              "\"$ref\":\"#/$defs/a.json\",\"$defs\":{\"a.json\":{\"items\":"
+              "[{\"$ref\":\"#/$defs/a.json/definitions/i\"}],"
+              "\"additionalItems\":{\"$ref\":\"#/$defs/b.json\"},"
+              "\"definitions\":{\"i\":{\"$id\":5}}},\"b.json\":{"
+              "\"dependencies\":{\"x\":{\"$ref\":\"#\"}}}}}");
+    test_made("{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
+              "\"$ref\":\"a.json\"}",
+              files,
+              "!a.json: \"$schema\" names another draft than the file that all "
+              "begins with; write the same in both");
+    test_made("{\"$ref\":\"a.json\"}", files,
+              "!a.json: \"$schema\" names another draft than the file that all "
+              "begins with; write the same in both");
+}
+
 HELP_TEST(mistakes, "what cannot be bundled")
 {
     static const char *const files[] = {

@@ -5,7 +5,7 @@
  */
 #include "schema_help.h"
 
-#define TEST_GROUPS 96
+#define TEST_GROUPS 128
 #define TEST_CASES 128
 
 typedef struct {

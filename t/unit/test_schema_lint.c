@@ -53,6 +53,37 @@ HELP_TEST(remarks, "remarks")
     test_said("true", "");
 }
 
+#define TEST_SEVEN "\"$schema\":\"http://json-schema.org/draft-07/schema#\","
+
+HELP_TEST(drafts, "keywords of other drafts")
+{
+    test_said("{" TEST_SEVEN "\"items\":[{\"foo\":1}],\"additionalItems\":"
+              "{\"bar\":1},\"definitions\":{\"a\":{}},\"dependencies\":{}}",
+              "/items: \"foo\" is no keyword and decides nothing; remove it, "
+              "or begin it with \"x-\"\n"
+              "/additionalItems: \"bar\" is no keyword and decides nothing; "
+              "remove it, or begin it with \"x-\"\n");
+    test_said("{" TEST_SEVEN "\"prefixItems\":[{}]}",
+              "(root): \"prefixItems\" is no keyword of draft 7 and decides "
+              "nothing; see \"$schema\"\n");
+    test_said("{\"properties\":{\"a\":{\"dependencies\":{}}},"
+              "\"definitions\":{}}",
+              "/properties/a: \"dependencies\" is no keyword of 2020-12 and "
+              "decides nothing; see \"$schema\"\n");
+    test_said("{\"$schema\":\"http://json-schema.org/draft-04/schema#\","
+              "\"id\":\"http://a.example/\",\"$id\":\"x\",\"examples\":[]}",
+              "(root): \"$id\" is no keyword of draft 4 and decides nothing; "
+              "see \"$schema\"\n");
+    test_said("{" TEST_SEVEN "\"type\":\"object\",\"$ref\":"
+              "\"#/definitions/a\",\"title\":\"t\",\"required\":[\"b\"],"
+              "\"definitions\":{\"a\":{}}}",
+              "(root): \"required\" decides nothing beside \"$ref\", as draft "
+              "7 has it; put both into an \"allOf\"\n");
+    test_said("{\"$schema\":\"http://a.example/\",\"prefixItems\":[{}],"
+              "\"dependencies\":{}}",
+              "");
+}
+
 HELP_TEST(many, "as many as anybody reads")
 {
     tg_buf_t schema, all;

@@ -60,6 +60,18 @@ static const test_document_t test_documents[] = {
     { "http://h.example/renamed",
       "{\"$id\":\"http://h.example/real\",\"$defs\":{\"q\":{\"$ref\":"
       "\"int.json\"}}}" },
+    { "http://h.example/list", "{\"items\":[{\"type\":\"integer\"}]}" },
+    { "http://h.example/seven",
+      "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"items\":"
+      "[{\"type\":\"integer\"}]}" },
+    { "http://h.example/mine",
+      "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"required\":"
+      "[\"title\"]}" },
+    { "http://h.example/vocabularies",
+      "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\","
+      "\"$vocabulary\":{\"https://json-schema.org/draft/2019-09/vocab/core\":"
+      "true,\"https://json-schema.org/draft/2019-09/vocab/applicator\":true,"
+      "\"https://json-schema.org/draft/2019-09/vocab/format\":true}}" },
     { "http://h.example/broken", "{\"type\":" },
     { "http://h.example/wrong",
       "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"x\"}}}" },
@@ -162,6 +174,45 @@ HELP_TEST(host, "documents")
 
     options = test_host_options(&count);
     test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
+}
+
+/* A document is of the draft that it says, or else of who refers to it. */
+HELP_TEST(drafts, "drafts")
+{
+    static const test_row_t rows[] = {
+        { "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$ref\":\"list\"}",
+          "[1]", NULL },
+        { NULL, "[\"x\"]", "/0: expected integer, got string" },
+        { "{\"$ref\":\"seven\",\"maxItems\":1}", "[1]", NULL },
+        { NULL, "[\"x\"]", "*" },
+        { NULL, "[1,2]", "*" },
+        { "{\"$schema\":\"http://h.example/mine\",\"title\":\"t\",\"items\":"
+          "[{\"type\":\"null\"}],\"additionalItems\":false}",
+          "[null]", NULL },
+        { NULL, "[null,1]", "*" },
+        { "{\"$schema\":\"http://h.example/vocabularies\",\"items\":["
+          "{\"format\":\"date\",\"maxLength\":1}],\"unevaluatedItems\":"
+          "false}",
+          "[\"2024-02-29\"]", NULL },
+        { NULL, "[\"2023-02-29\"]", "*" },
+        { NULL, "[\"2024-02-29\",1]", "*" },
+    };
+    static const test_mistake_t mistakes[] = {
+        { "{\"$ref\":\"list\"}",
+          "http://h.example/list#/items: must be one schema for all items; "
+          "write a list of schemas as \"prefixItems\"" },
+        { "{\"$schema\":\"http://h.example/mine\"}",
+          "/$schema: not valid in this dialect: /title: missing; this "
+          "property is required" },
+    };
+
+    tg_schema_options_t options;
+    int count;
+
+    options = test_host_options(&count);
+    test_rows_with(rows, sizeof(rows) / sizeof(rows[0]), &options);
+    test_mistakes_with(mistakes, sizeof(mistakes) / sizeof(mistakes[0]),
+                       &options);
 }
 
 HELP_TEST(vocabularies, "vocabularies")

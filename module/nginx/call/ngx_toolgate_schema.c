@@ -154,21 +154,15 @@ static tg_schema_t *
 ngx_toolgate_import_schema(ngx_toolgate_tool_t *tool, tg_str_t text,
                            const char *what, uint64_t *steps, tg_buf_t *why)
 {
-    tg_buf_t error, renewed;
     tg_schema_t *schema;
     const char *mistake;
+    tg_buf_t error;
 
     if (text.data == NULL) {
         return NULL;
     }
 
     tg_buf_init(&error, tg_alloc_libc());
-    tg_buf_init(&renewed, tg_alloc_libc());
-
-    if (tg_schema_renew(text, &renewed) == TG_OK) {
-        text = tg_buf_view(&renewed);
-    }
-
     mistake = tg_tool_schema_check(text);
     schema = NULL;
 
@@ -190,7 +184,6 @@ ngx_toolgate_import_schema(ngx_toolgate_tool_t *tool, tg_str_t text,
                    error.len != 0 ? tg_buf_view(&error) : TG_STR(TG_NO_MEMORY));
     }
 
-    tg_buf_deinit(&renewed);
     tg_buf_deinit(&error);
 
     return schema;
