@@ -28,7 +28,7 @@ my $number = { type => 'object', properties => { n => { type => 'number' } } };
 $far->list(
     $far->tool('params', inputSchema => $number), 'set_tools',
     (map { heavy("heavy$_") } 1 .. 30),
-    $far->tool('result', outputSchema => {
+    $far->tool('wrong', inputSchema => {
         %$number, properties => { n => { pattern => '(' } },
     }));
 my $body = "mcp_server far { exec @{[ $far->command ]}; }\n"
@@ -60,7 +60,7 @@ wait_for { %unchecked = unchecked(); keys %unchecked == 31 }
 'all schemas to be tried';
 is $unchecked{far_heavy7}, 'inputSchema: compiling it takes too many steps',
     'status says why';
-like $unchecked{far_result}, qr{^outputSchema: /properties/n/pattern: },
+like $unchecked{far_wrong}, qr{^inputSchema: /properties/n/pattern: },
     'and what is wrong with another one';
 my ($rc, $out) = $tg->cli('status');
 like $out, qr/^NOT CHECKED +MCP SERVER +WHY\nfar_heavy1 +far +inputSchema: /m,
