@@ -71,6 +71,20 @@ tg_id_check(tg_str_t id, int is_mcp)
 }
 
 static int
+tg_jsonrpc_wants_object(tg_peer_t *peer, tg_str_t name)
+{
+    const tg_entry_t *entry;
+    tg_str_t type;
+
+    entry = tg_peer_entry(peer, TG_ENTRY_METHOD, name);
+
+    return entry != NULL
+           && tg_json_has(entry->input_schema, TG_STR("type"), TG_JSON_STRING,
+                          &type)
+           && tg_json_is_text(type, TG_STR("object"));
+}
+
+static int
 tg_jsonrpc_method(tg_peer_t *peer, const tg_message_t *message,
                   const tg_reply_t *reply)
 {
@@ -85,6 +99,14 @@ tg_jsonrpc_method(tg_peer_t *peer, const tg_message_t *message,
     request.tracestate = message->meta.tracestate;
     request.reply = *reply;
     request.reply.kind = TG_ENTRY_METHOD;
+
+    /* PHP writes an empty object like this. */
+    if (tg_message_is_empty_array(request.arguments)
+        && tg_jsonrpc_wants_object(peer, request.name))
+    {
+        request.arguments = TG_STR_NONE;
+    }
+
     tg_peer_dispatch(peer, &request);
 
     return TG_OK;
