@@ -125,6 +125,14 @@ static const tg_cli_agent_t tg_cli_agents[] = {
       1,
       { NULL, "", ".zed", "/settings.json" },
       { "XDG_CONFIG_HOME", "/.config", "/zed", "/settings.json" } },
+    { "goose",
+      "Goose",
+      tg_cli_merge_yaml,
+      NULL,
+      TG_CLI_FORM_PLAIN,
+      1,
+      { NULL, "", "", NULL },
+      { "XDG_CONFIG_HOME", "/.config", "/goose", "/config.yaml" } },
 };
 
 static int
@@ -506,7 +514,7 @@ tg_cli_config_run(const tg_cli_options_t *options)
     if (agent == NULL) {
         return tg_cli_error("config for which agent: claude or codex, cursor, "
                             "vscode, gemini, opencode, opencode2, copilot, "
-                            "claude-desktop, windsurf or zed?");
+                            "claude-desktop, windsurf, zed or goose?");
     }
 
     if (tg_cli_config_entry(options, agent, &entry) != TG_CLI_DONE) {
@@ -538,42 +546,44 @@ const tg_cli_command_t tg_cli_config = {
     .synopsis = "config AGENT [--write | --remove] [--scope project|user]\n"
                 "                [--file PATH] [--name NAME] [--socket PATH]",
     .summary = "register the tools with an agent",
-    .help = "Prints what registers the server with an agent; with --write, "
-            "merges it into\nthe agent's own file and leaves everything else "
-            "there as it is.\n\n"
-            "  AGENT     of a project         of the user\n"
-            "  claude    .mcp.json            ~/.claude.json\n"
-            "  codex     .codex/config.toml   ~/.codex/config.toml\n"
-            "  cursor    .cursor/mcp.json     ~/.cursor/mcp.json\n"
-            "  vscode    .vscode/mcp.json     ~/.config/Code/User/mcp.json\n"
-            "  gemini    .gemini/settings.json  ~/.gemini/settings.json\n"
-            "  opencode  opencode.json        "
-            "~/.config/opencode/opencode.json\n"
-            "  opencode2 opencode.json        "
-            "~/.config/opencode/opencode.json\n"
-            "  copilot   .github/mcp.json     ~/.copilot/mcp-config.json\n"
-            "  claude-desktop                 "
-            "~/.config/Claude/claude_desktop_config.json\n"
-            "  windsurf                       "
-            "~/.codeium/windsurf/mcp_config.json\n"
-            "  zed       .zed/settings.json   ~/.config/zed/settings.json\n\n"
-            "CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME and XDG_CONFIG_HOME "
-            "(~/.config) name\nother folders where they are set. Codex reads "
-            "the file of a project that it trusts.\nComments in JSON stay; "
-            "OpenCode 1 and 2 differ in the shape of their file, and a\nfile "
-            "that has \"mcp\": {\"servers\": ...} keeps that.\n\n"
-            "  --write        change the file\n"
-            "  --remove       take the server out of the file\n"
-            "  --scope SCOPE  project or user; default project for claude, "
-            "cursor, vscode,\n"
-            "                 gemini and opencode, user for others\n"
-            "  --file PATH    another file\n"
-            "  --name NAME    what the agent calls the server; default "
-            "toolgate\n"
-            "  --socket PATH  the server's socket, or HOST:PORT, or "
-            "tls:HOST:PORT with --ca,\n"
-            "                 --cert, --key and --tls-name; else "
-            "TOOLGATE_SOCKET\n",
+    .help =
+        "Prints what registers the server with an agent; with --write, "
+        "merges it into\nthe agent's own file and leaves everything else "
+        "there as it is.\n\n"
+        "  AGENT     of a project         of the user\n"
+        "  claude    .mcp.json            ~/.claude.json\n"
+        "  codex     .codex/config.toml   ~/.codex/config.toml\n"
+        "  cursor    .cursor/mcp.json     ~/.cursor/mcp.json\n"
+        "  vscode    .vscode/mcp.json     ~/.config/Code/User/mcp.json\n"
+        "  gemini    .gemini/settings.json  ~/.gemini/settings.json\n"
+        "  opencode  opencode.json        "
+        "~/.config/opencode/opencode.json\n"
+        "  opencode2 opencode.json        "
+        "~/.config/opencode/opencode.json\n"
+        "  copilot   .github/mcp.json     ~/.copilot/mcp-config.json\n"
+        "  claude-desktop                 "
+        "~/.config/Claude/claude_desktop_config.json\n"
+        "  windsurf                       "
+        "~/.codeium/windsurf/mcp_config.json\n"
+        "  zed       .zed/settings.json   ~/.config/zed/settings.json\n"
+        "  goose                          ~/.config/goose/config.yaml\n\n"
+        "CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME and XDG_CONFIG_HOME "
+        "(~/.config) name\nother folders where they are set. Codex reads "
+        "a project's file where it trusts the\nproject. Comments in JSON "
+        "stay. OpenCode 1 and 2 differ in the shape of their file;\none "
+        "with \"mcp\": {\"servers\": ...} keeps that.\n\n"
+        "  --write        change the file\n"
+        "  --remove       take the server out of the file\n"
+        "  --scope SCOPE  project or user; default user for codex, copilot, "
+        "claude-desktop,\n"
+        "                 windsurf, zed and goose, project for others\n"
+        "  --file PATH    another file\n"
+        "  --name NAME    what the agent calls the server; default "
+        "toolgate\n"
+        "  --socket PATH  the server's socket, or HOST:PORT, or "
+        "tls:HOST:PORT with --ca,\n"
+        "                 --cert, --key and --tls-name; else "
+        "TOOLGATE_SOCKET\n",
     .options = TG_CLI_SOCKET | TG_CLI_WRITE | TG_CLI_NAME | TG_CLI_FILE
                | TG_CLI_SCOPE | TG_CLI_REMOVE,
     .run = tg_cli_config_run,

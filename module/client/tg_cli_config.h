@@ -54,6 +54,10 @@ int tg_cli_merge_json(const char *old, const tg_cli_entry_t *entry,
 int tg_cli_merge_toml(const char *old, const tg_cli_entry_t *entry,
                       tg_buf_t *out);
 
+/* config.yaml of Goose: extensions.NAME with cmd and args */
+int tg_cli_merge_yaml(const char *old, const tg_cli_entry_t *entry,
+                      tg_buf_t *out);
+
 /* --- tg_cli_file.c --- */
 
 /* Copies the byte order mark that some editors write; what is behind it. */

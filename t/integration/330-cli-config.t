@@ -236,6 +236,7 @@ for my $case (
     [ copilot => 'work/.github/mcp.json', '--scope', 'project' ],
     [ copilot => 'home/.copilot/mcp-config.json' ],
     [ 'claude-desktop' => 'home/.config/Claude/claude_desktop_config.json' ],
+    [ goose => 'home/.config/goose/config.yaml' ],
     [ windsurf => 'home/.codeium/windsurf/mcp_config.json' ],
     [ zed => 'home/.config/zed/settings.json' ],
     [ zed => 'work/.zed/settings.json', '--scope', 'project' ],

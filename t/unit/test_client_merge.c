@@ -213,6 +213,32 @@ HELP_TEST(merge_json, ".mcp.json, and cut off")
                 sizeof(test_json) / sizeof(test_json[0]));
 }
 
+#define Y(indent) "cmd: \"" E "\"\n" indent "args:\n" indent "- \"" S "\"\n"
+#define YE(indent, more)                                                       \
+    indent "toolgate:\n" indent more "name: toolgate\n" indent more            \
+           "type: stdio\n" indent more                                         \
+           Y(indent more) indent more "enabled: true\n" indent more            \
+                                      "timeout: 300\n" indent more             \
+                                      "description: Tools of Toolgate\n"
+
+static const test_case_t test_yaml[] = {
+    { "", "extensions:\n" YE("  ", "  "), NULL },
+    { "A: 1 # a\n", "A: 1 # a\nextensions:\n" YE("  ", "  "), NULL },
+    { "extensions:\n    # mine\n    x:\n        cmd: y\nB: 2\n",
+      "extensions:\n" YE("    ",
+                         "  ") "    # mine\n    x:\n        cmd: y\nB: 2\n",
+      NULL },
+    { "extensions:\n  toolgate:\n    enabled: false # off\n    args:\n    - a\n"
+      "    - b\n    cmd: old\n    envs:\n      A: b\n  x:\n"
+      "    args: [1]\nC: 3\n",
+      "extensions:\n  toolgate:\n    enabled: false # off\n    " Y(
+          "    ") "    envs:\n      A: b\n  x:\n    args: [1]\nC: 3\n",
+      NULL },
+    { "extensions: {x: {cmd: y}}\n", NULL, "line 1" },
+    { "extensions:\n  toolgate:\n    uri: z\n", NULL, "--name" },
+    { "extensions:\n\tx:\n", NULL, "tabs" },
+};
+
 /* What was added is taken out again, and every other byte is as before. */
 HELP_TEST(remove_json, "an entry that is removed")
 {
@@ -278,4 +304,13 @@ HELP_TEST(merge_toml, "config.toml, and cut off")
 {
     test_merges(tg_cli_merge_toml, test_toml,
                 sizeof(test_toml) / sizeof(test_toml[0]));
+}
+
+HELP_TEST(merge_yaml, "config.yaml")
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(test_yaml) / sizeof(test_yaml[0]); i++) {
+        test_merge(tg_cli_merge_yaml, &test_yaml[i], strlen(test_yaml[i].old));
+    }
 }
