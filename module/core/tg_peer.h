@@ -44,6 +44,7 @@ typedef struct {
     tg_str_t experimental; /* raw JSON object for capabilities, or absent */
     int has_list_changed;  /* the host will call tg_peer_list_changed() */
     int has_broadcasts;    /* the host may call tg_peer_broadcast() */
+    int notifies_silent;   /* also clients that have not sent a byte */
 } tg_info_t;
 
 typedef struct tg_call_s tg_call_t;

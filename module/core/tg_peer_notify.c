@@ -147,12 +147,23 @@ tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
     tg_notify_close(peer, start);
 }
 
+/*
+ * May be sent notifications before the dialect is known: a client that only
+ * listens speaks JSON-RPC.
+ */
+static int
+tg_peer_is_silent_listener(const tg_peer_t *peer)
+{
+    return peer->info->notifies_silent && peer->frame.kind == TG_FRAME_AUTO;
+}
+
 /* Without having asked for it: not MCP's clients of the modern era. */
 static int
 tg_peer_is_told_unasked(const tg_peer_t *peer)
 {
     return peer->row->notification != NULL && !peer->is_closing
-           && peer->dialect != TG_DIALECT_AUTO
+           && (peer->dialect != TG_DIALECT_AUTO
+               || tg_peer_is_silent_listener(peer))
            && (!peer->is_modern || peer->is_legacy);
 }
 

@@ -76,7 +76,7 @@ sub localize {
     my ($config) = @_;
     my $runner = $tg->runner_path;
     $config =~ s{^\s*load_module\s.*\n}{}mg;
-    $config =~ s{/(?:run|var/log|etc|home/ann)/toolgate\b}{$dir}g;
+    $config =~ s{/(?:run|var/log|var/lib|etc|home/ann)/toolgate\b}{$dir}g;
     $config =~ s{\buser\s+toolgate;}{user $tg->{user} $tg->{group};};
     $config =~ s{/srv/notes\b}{$dir/notes}g;
     # An agent, and a project.

@@ -45,7 +45,7 @@ sub stopping {
 
 my $first = submit(prompt => prompt('first'));
 until_state($first, 'running');
-my $beside = submit(prompt => '', agent => 'more');
+my $beside = submit(prompt => '-', agent => 'more');
 is until_state($beside, 'completed')->{result}, "\$ $beside",
     'another agent has places of its own';
 my $second = submit(prompt => 'echo second');
@@ -58,7 +58,7 @@ $tg->file('first', '');
 is until_state($first, 'completed')->{result}, "begun\nended",
     'a reload disturbs nothing that runs';
 is until_state($second, 'completed')->{result}, 'second', 'nor what waits';
-like $c->rpc('task.submit', { prompt => '', agent => 'more' })
+like $c->rpc('task.submit', { prompt => '-', agent => 'more' })
     ->{error}{message}, qr/^agent: /, 'the new config holds';
 
 # --- an agent that is gone
@@ -66,7 +66,7 @@ like $c->rpc('task.submit', { prompt => '', agent => 'more' })
 $tg->reload($more . 'task_concurrency 1;');
 $first = submit(prompt => prompt('third'));
 until_state($first, 'running');
-my $gone = submit(prompt => '', agent => 'more');
+my $gone = submit(prompt => '-', agent => 'more');
 $second = submit(prompt => 'echo second');
 my $hears = $tg->connect;
 $hears->rpc('ping');

@@ -83,7 +83,7 @@ wait_for {
 } 'the task to end';
 is $task->{state}, 'completed', 'its time is from its start'
     or diag explain $task;
-ok $task->{pid}, 'its pid is known';
+is $task->{pid}, undef, 'and its process is no more';
 undef $busy;
 
 # --- a config without agents, or without a default

@@ -115,7 +115,7 @@ sub replied {
 for my $id (@ids) {
     call('task.stats') for 1 .. 5;
     $storm->send_raw(join '',
-        map { request("$id $_", 'task.submit', prompt => '') } 1, 2);
+        map { request("$id $_", 'task.submit', prompt => '-') } 1, 2);
     replied("$id 1");
     $storm->send_raw(request("off $id", 'automation.disable', ruleId => $id));
     ok replied("off $id")->{success}, "$id is disabled";
@@ -168,7 +168,7 @@ ok call('daemon.stop')->{stopping}, 'it is told to stop';
 unlink "$state/none.db" or die;
 wait_for { call('daemon.status')->{health} ne 'unhealthy' } 'it to be opened';
 is call('daemon.status')->{health}, 'stopping', 'which holds';
-like $c->rpc('task', params('task.submit', prompt => ''))->{result}{message},
+like $c->rpc('task', params('task.submit', prompt => '-'))->{result}{message},
     qr/told to stop/, 'nothing is taken';
 config('two');
 is call('daemon.status')->{health}, 'healthy', 'until the next config';

@@ -90,7 +90,7 @@ is task($first)->{state}, 'cancelled', 'and is not tried again';
 
 $first = submit(prompt => prompt('fifth'));
 tries(fifth => 1);
-my $gone = submit(prompt => '', agent => 'gone');
+my $gone = submit(prompt => '-', agent => 'gone');
 # Of what puts nothing out, that is told when 25 s are over.
 my @follow = map { $c->request('task.output',
         { taskId => $_, follow => \1, offset => 0 }) } $first, $gone;

@@ -33,9 +33,9 @@ sub running {
 # --- a higher priority first, then who came first
 
 $tg->file('run', '');
-running(submit(agent => 'wait', prompt => ''));
+running(submit(agent => 'wait', prompt => '-'));
 my @priorities = (0, 5, -1, 5, 0, 2147483647, -2147483648, 5, 0, -1);
-my %of = map { submit(prompt => '', priority => $_) => $_ } @priorities;
+my %of = map { submit(prompt => '-', priority => $_) => $_ } @priorities;
 my @next = sort { $of{$b} <=> $of{$a} || $a cmp $b } keys %of;
 my $status = supervisor();
 is_deeply [ map { $_->{id} } @{ $status->{tasks}{queued} } ], \@next,
@@ -62,7 +62,7 @@ is $c->result_of('task.get', taskId => $first)->{prompt}, $euros,
 
 my $n = 1005;
 my @ids = map { $c->request('task.submit',
-        { agent => 'wait', prompt => '', priority => $_ }) } 1 .. $n;
+        { agent => 'wait', prompt => '-', priority => $_ }) } 1 .. $n;
 my $last = $c->reply($ids[-1])->{result}{taskId};
 is $last, sprintf('task-%04d', 2 + @next + $n), 'their ids count on';
 my @newest = reverse map { sprintf 'task-%04d', $_ } 0 .. 2 + @next + $n;

@@ -70,6 +70,8 @@ sub cli {
     return is_alive($pid) && -S $socket ? ask($method, $params) : undef;
 }
 
+# A client of AIWG's only listens: it never sends a byte.
+my $silent;
 start();
 is mode_of("$dir/.aiwg/daemon"), "0700 $> " . ($) + 0), 'the folder';
 is mode_of($socket), "0600 $> " . ($) + 0), 'the socket';
@@ -77,12 +79,21 @@ my $ping = cli('ping');
 ok $ping->{pong}, 'ping';
 like $ping->{timestamp}, qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'when';
 
+$silent = Toolgate::Client->connect($socket);
+wait_for { cli('daemon.status')->{subsystems}{ipc}{clients} >= 2 }
+    'the silent client to be known';
 my $status = cli('daemon.status');
 is $status->{health}, 'healthy', 'status';
 ok $status->{subsystems}{ipc}{clients} >= 1, 'its clients';
 is $status->{subsystems}{supervisor}{maxConcurrency}, 3, 'how many tasks';
 my $task = cli('task.submit', { prompt => 'Fix tests', priority => 0 });
 is_deeply $task, { taskId => 'task-0000', state => 'queued' }, 'task submit';
+is $silent->notification("task.$_")->{params}{taskId}, 'task-0000',
+    "a silent client is told: $_" for qw(queued started completed);
+is_deeply $silent->notification('event.taskCompleted'), { jsonrpc => '2.0',
+    method => 'event.taskCompleted', params => { taskId => 'task-0000' } },
+    'as the daemon tells it';
+ok $silent->rpc('ping')->{result}{pong}, 'and may ask at last';
 my $chat = cli('chat.send', { message => 'hello' });
 is_deeply $chat, { taskId => 'task-0001' }, 'chat';
 wait_for { cli('task.stats')->{completed} == 2 } 'both to be done';

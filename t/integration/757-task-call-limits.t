@@ -47,7 +47,7 @@ sub direct {
 # --- a task of the old config, and calls of the new one
 
 $tg->file($_, '') for 'block', 'one';
-$c->result_of('task.submit', prompt => '');
+$c->result_of('task.submit', prompt => '-');
 wait_for { grep { $_->{pid} } @{ running() } } 'another task to run';
 my $id = $c->result_of('tools/call', name => 'one', arguments => {},
     _meta => { 'toolgate/task' => \1 })->{structuredContent}{taskId};

@@ -44,12 +44,12 @@ sub all_left {
         $c->result_of('daemon.status')->{subsystems}{ipc}{clients} == 2;
     } 'them to have left';
 }
-sub submit { return $c->result_of('task.submit', prompt => '')->{taskId} }
+sub submit { return $c->result_of('task.submit', prompt => '-')->{taskId} }
 sub all { return @{ $c->result_of('task.list', limit => 1000) } }
 
 submit();
-hasty('task.submit', { prompt => '' }) for 1 .. 20;
-hasty('chat.send', { message => '' }) for 1 .. 20;
+hasty('task.submit', { prompt => '-' }) for 1 .. 20;
+hasty('chat.send', { message => '-' }) for 1 .. 20;
 hasty('tools/call', { name => 'tool', arguments => {} }) for 1 .. 20;
 all_left();
 my %told = map { $_->{params}{taskId} => 1 } told(submit());

@@ -75,7 +75,7 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
          "\"priority\":7,\"state\":\"queued\",\"createdAt\":\"$string\","
          "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
          "\"cwd\":null,\"owner\":null,"
-         "\"metadata\":null,\"result\":null,\"output\":null}");
+         "\"metadata\":{},\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_id(TG_STORE_CANCEL, 0, 0) == TG_AGAIN);
     CU_ASSERT(test_id(TG_STORE_CANCEL, 1, 0) == TG_OK);
@@ -94,9 +94,9 @@ HELP_TEST(states, "each state, what it is told as, and how many there are")
     TOLD(TG_STORE_GET, 0, TG_STR_NONE,
          "{\"id\":\"task-0000\",\"prompt\":\"$string\",\"agent\":\"a\","
          "\"priority\":7,\"state\":\"completed\",\"createdAt\":\"$string\","
-         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":42,"
+         "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
          "\"error\":null,\"cwd\":null,\"owner\":null,"
-         "\"metadata\":null,\"result\":\"r\","
+         "\"metadata\":{},\"result\":\"r\","
          "\"output\":\"o\"}");
 
     /* What has ended does not end anew. */
@@ -130,7 +130,7 @@ HELP_TEST(returned, "what was claimed and did not start waits in its old place")
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
          "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
          "\"cwd\":null,\"owner\":null,"
-         "\"metadata\":null,\"result\":null,\"output\":null}");
+         "\"metadata\":{},\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     test_close();
     test_remove("returned");
@@ -181,12 +181,12 @@ HELP_TEST(interrupted, "what ran when it was opened has failed")
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
          "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
          "\"cwd\":null,\"owner\":null,"
-         "\"metadata\":null},"
+         "\"metadata\":{}},"
          "{\"id\":\"task-0000\",\"prompt\":\"one\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
          "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
          "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
-         "\"metadata\":null}]");
+         "\"metadata\":{}}]");
     CU_ASSERT(test_claim("a") == 1);
     test_close();
     test_remove("again");
@@ -243,7 +243,7 @@ HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
          "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
          "\"cwd\":null,\"owner\":null,"
-         "\"metadata\":null,\"result\":null,\"output\":null}");
+         "\"metadata\":{},\"result\":null,\"output\":null}");
     CU_ASSERT(test_claim("a") == 0);
     CU_ASSERT(test_interrupt(0) == TG_TASK_FAILED);
     TOLD(TG_STORE_GET, 0, TG_STR_NONE,
@@ -251,7 +251,7 @@ HELP_TEST(retried, "what was interrupted is tried again as often as it may be")
          "\"priority\":0,\"state\":\"failed\",\"createdAt\":\"$string\","
          "\"startedAt\":\"$string\",\"completedAt\":\"$string\",\"pid\":null,"
          "\"error\":\"" ERROR "\",\"cwd\":null,\"owner\":null,"
-         "\"metadata\":null,"
+         "\"metadata\":{},"
          "\"result\":null,\"output\":\"o\"}");
     test_retry = 0;
     test_close();
@@ -404,7 +404,7 @@ HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
          "{\"id\":\"task-0001\",\"prompt\":\"p\",\"agent\":\"a\","
          "\"priority\":0,\"state\":\"queued\",\"createdAt\":\"$string\","
          "\"startedAt\":null,\"completedAt\":null,\"pid\":null,\"error\":null,"
-         "\"cwd\":null,\"owner\":\"8\",\"metadata\":null,\"result\":null,"
+         "\"cwd\":null,\"owner\":\"8\",\"metadata\":{},\"result\":null,"
          "\"output\":null}");
     test_agents.n = 1;
     strcpy(test_agents.names[0], "b");
@@ -413,7 +413,7 @@ HELP_TEST(owners, "each sees their own tasks, whoever has no name all")
     CU_ASSERT(ask.id == 2);
     CU_ASSERT(strstr(help_text(tg_buf_view(&ask.json)),
                      ",\"owner\":null,"
-                     "\"metadata\":null,\"result\":null,"
+                     "\"metadata\":{},\"result\":null,"
                      "\"output\":null,\"job\":{\"secret\":1}}")
               != NULL);
     tg_store_ask_deinit(&ask);

@@ -305,9 +305,9 @@ ngx_toolgate_auto_has_agent(const ngx_toolgate_tasks_t *tasks,
     agent = tasks->agents->elts;
 
     for (i = 0; i < tasks->agents->nelts; i++) {
-        if (rule->agent.len == 0 ? (int) agent[i]->is_default
-                                 : tg_str_eq(ngx_toolgate_str(&agent[i]->name),
-                                             ngx_toolgate_str(&rule->agent)))
+        if (rule->agent.len == 0
+                ? agent[i]->is_default
+                : ngx_toolgate_agent_has(agent[i], &rule->agent))
         {
             return 1;
         }

@@ -19,52 +19,63 @@ const ngx_toolgate_handler_t ngx_toolgate_task_handler = {
     .settle = ngx_toolgate_task_settle,
 };
 
-/* A method, and what its params are. */
+/* A method, and what its params are; null for an optional one is as absent. */
 typedef struct {
     ngx_str_t name;
     const char *schema;
 } ngx_toolgate_task_method_t;
 
-#define NGX_TOOLGATE_TASK_ID                                                   \
-    "{\"type\":\"object\",\"required\":[\"taskId\"],\"properties\":{"          \
-    "\"taskId\":{\"type\":\"string\"}"
 #define NGX_TOOLGATE_TASK_NONE "{\"type\":\"object\"}"
-#define NGX_TOOLGATE_TASK_PRIORITY                                             \
-    "\"priority\":{\"type\":\"integer\",\"minimum\":-2147483648,"              \
-    "\"maximum\":2147483647}"
-#define NGX_TOOLGATE_TASK_RULE                                                 \
-    "{\"type\":\"object\",\"properties\":{\"ruleId\":{\"type\":\"string\"}}}"
 
 static ngx_toolgate_task_method_t ngx_toolgate_task_methods[] = {
     { ngx_string("daemon.status"), NGX_TOOLGATE_TASK_NONE },
-    { ngx_string("daemon.stop"), "{\"type\":\"object\",\"properties\":{"
-                                 "\"force\":{\"type\":\"boolean\"}"
-                                 "}}" },
+    { ngx_string("daemon.stop"),
+      "{\"type\":\"object\","
+      "\"properties\":{\"force\":{\"type\":[\"boolean\",\"null\"]}}}" },
     { ngx_string("task.submit"),
-      "{\"type\":\"object\",\"required\":[\"prompt\"],\"properties\":{"
-      "\"prompt\":{\"type\":\"string\"},\"agent\":{\"type\":\"string\"},"
-      "\"cwd\":{\"type\":\"string\"},\"metadata\":{\"type\":\"object\"}"
-      "," NGX_TOOLGATE_TASK_PRIORITY "}}" },
-    { ngx_string("task.cancel"), NGX_TOOLGATE_TASK_ID "}}" },
-    { ngx_string("task.get"), NGX_TOOLGATE_TASK_ID "}}" },
+      "{\"type\":\"object\",\"required\":[\"prompt\"],"
+      "\"properties\":{\"prompt\":{\"type\":\"string\",\"minLength\":1},"
+      "\"agent\":{\"type\":[\"string\",\"null\"]},"
+      "\"cwd\":{\"type\":[\"string\",\"null\"]},"
+      "\"metadata\":{\"type\":[\"object\",\"null\"]},"
+      "\"priority\":{\"type\":[\"integer\",\"null\"],"
+      "\"minimum\":-2147483648,\"maximum\":2147483647}}}" },
+    { ngx_string("task.cancel"),
+      "{\"type\":\"object\",\"required\":[\"taskId\"],"
+      "\"properties\":{\"taskId\":{\"type\":\"string\"}}}" },
+    { ngx_string("task.get"),
+      "{\"type\":\"object\",\"required\":[\"taskId\"],"
+      "\"properties\":{\"taskId\":{\"type\":\"string\"}}}" },
     { ngx_string("task.output"),
-      NGX_TOOLGATE_TASK_ID ",\"offset\":{\"type\":\"integer\",\"minimum\":0},"
-                           "\"follow\":{\"type\":\"boolean\"}}}" },
+      "{\"type\":\"object\",\"required\":[\"taskId\"],"
+      "\"properties\":{\"taskId\":{\"type\":\"string\"},"
+      "\"offset\":{\"type\":[\"integer\",\"null\"],\"minimum\":0},"
+      "\"follow\":{\"type\":[\"boolean\",\"null\"]}}}" },
     { ngx_string("task.wait"),
-      NGX_TOOLGATE_TASK_ID ",\"timeout\":{\"type\":\"integer\",\"minimum\":0,"
-                           "\"maximum\":3600}}}" },
+      "{\"type\":\"object\",\"required\":[\"taskId\"],"
+      "\"properties\":{\"taskId\":{\"type\":\"string\"},"
+      "\"timeout\":{\"type\":[\"integer\",\"null\"],\"minimum\":0,"
+      "\"maximum\":3600}}}" },
     { ngx_string("task.list"),
-      "{\"type\":\"object\",\"properties\":{"
-      "\"state\":{\"enum\":[\"queued\",\"running\",\"completed\",\"failed\","
-      "\"cancelled\"]},\"agent\":{\"type\":\"string\"},"
-      "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000}}}" },
+      "{\"type\":\"object\","
+      "\"properties\":{\"state\":{\"enum\":[\"queued\",\"running\","
+      "\"completed\",\"failed\",\"cancelled\",null]},"
+      "\"agent\":{\"type\":[\"string\",\"null\"]},"
+      "\"limit\":{\"type\":[\"integer\",\"null\"],\"minimum\":1,"
+      "\"maximum\":1000}}}" },
     { ngx_string("task.stats"), NGX_TOOLGATE_TASK_NONE },
     { ngx_string("chat.send"),
-      "{\"type\":\"object\",\"required\":[\"message\"],\"properties\":{"
-      "\"message\":{\"type\":\"string\"}," NGX_TOOLGATE_TASK_PRIORITY "}}" },
+      "{\"type\":\"object\",\"required\":[\"message\"],"
+      "\"properties\":{\"message\":{\"type\":\"string\","
+      "\"minLength\":1},\"priority\":{\"type\":[\"integer\",\"null\"],"
+      "\"minimum\":-2147483648,\"maximum\":2147483647}}}" },
     { ngx_string("automation.status"), NGX_TOOLGATE_TASK_NONE },
-    { ngx_string("automation.enable"), NGX_TOOLGATE_TASK_RULE },
-    { ngx_string("automation.disable"), NGX_TOOLGATE_TASK_RULE },
+    { ngx_string("automation.enable"),
+      "{\"type\":\"object\","
+      "\"properties\":{\"ruleId\":{\"type\":[\"string\",\"null\"]}}}" },
+    { ngx_string("automation.disable"),
+      "{\"type\":\"object\","
+      "\"properties\":{\"ruleId\":{\"type\":[\"string\",\"null\"]}}}" },
     { ngx_string("automation.approve"),
       "{\"type\":\"object\",\"required\":[\"executionId\",\"approve\"],"
       "\"properties\":{\"executionId\":{\"type\":\"string\"},"
@@ -82,6 +93,9 @@ ngx_toolgate_task_offer_methods(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks)
     ngx_toolgate_task_method_t *method;
     ngx_toolgate_tool_t *tool;
     ngx_uint_t i;
+
+    /* What is told of tasks reaches clients that only listen, too. */
+    tasks->scf->info.notifies_silent = 1;
 
     for (i = 0; i < NGX_TOOLGATE_TASK_METHODS; i++) {
         method = &ngx_toolgate_task_methods[i];

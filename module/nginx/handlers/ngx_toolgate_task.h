@@ -7,7 +7,8 @@
  *   …_task_entry.c   what both are in the catalogue
  *   …_task_conf.c    directives of a server
  *   …_task_check.c   can its store be reached?
- *   …_task_agent.c   `task_agent NAME { }`
+ *   …_task_block.c   `task_agent NAME { }`
+ *   …_task_agent.c   the directives in it
  *   …_task_doers.c   tools with `task`
  *   …_task_store.c   where they are written down
  *   …_task_settle.c  what the runner is told
@@ -139,7 +140,7 @@ ngx_int_t ngx_toolgate_task_check(ngx_cycle_t *cycle,
 /* Says where the server's store is, and what the runner is told of it all. */
 ngx_int_t ngx_toolgate_task_settle(ngx_cycle_t *cycle);
 
-/* --- …_task_agent.c --- */
+/* --- …_task_agent.c and …_task_block.c --- */
 
 /* The server's, from its first directive on; NULL: logged. */
 ngx_toolgate_tasks_t *ngx_toolgate_task_use(ngx_conf_t *cf);
@@ -147,6 +148,13 @@ ngx_toolgate_tasks_t *ngx_toolgate_task_use(ngx_conf_t *cf);
 /* Copies what was written to a pool, and frees it: NGX_OK or NGX_ERROR. */
 ngx_int_t ngx_toolgate_task_keep(ngx_pool_t *pool, tg_buf_t *buf,
                                  ngx_str_t *text);
+
+/* Has it the tasks of all names that no other agent has? */
+ngx_uint_t ngx_toolgate_agent_is_any(const ngx_toolgate_agent_t *agent);
+
+/* Has it tasks of this name, as far as it decides? */
+ngx_uint_t ngx_toolgate_agent_has(const ngx_toolgate_agent_t *agent,
+                                  const ngx_str_t *name);
 
 char *ngx_toolgate_task_agent(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_toolgate_agent_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);

@@ -23,7 +23,8 @@ static ngx_toolgate_task_tool_t ngx_toolgate_task_tools[] = {
       "Has an agent do something in the background: a task, which goes on "
       "whatever becomes of this conversation. It is answered at once with the "
       "task's id; task_wait and task_get tell what became of it.",
-      "\"prompt\":{\"type\":\"string\",\"description\":\"what is to be done; "
+      "\"prompt\":{\"type\":\"string\",\"minLength\":1,\"description\":\"what "
+      "is to be done; "
       "the agent sees nothing of this conversation\"},"
       "\"priority\":{\"type\":\"integer\",\"minimum\":-2147483648,"
       "\"maximum\":2147483647,\"description\":\"tasks with a higher one are "
@@ -66,6 +67,33 @@ static ngx_toolgate_task_tool_t ngx_toolgate_task_tools[] = {
 #define NGX_TOOLGATE_TASK_TOOLS                                                \
     (sizeof(ngx_toolgate_task_tools) / sizeof(ngx_toolgate_task_tools[0]))
 
+/* The names that there are, or may be. */
+static void
+ngx_toolgate_task_put_names(const ngx_toolgate_tasks_t *tasks, tg_buf_t *json)
+{
+    ngx_toolgate_agent_t **agent;
+    ngx_uint_t i;
+
+    agent = tasks->agents->elts;
+
+    for (i = 0; i < tasks->agents->nelts; i++) {
+        if (ngx_toolgate_agent_is_any(agent[i])) {
+            tg_buf_text(json, "\"type\":\"string\","
+                              "\"pattern\":\"^[A-Za-z0-9_-]{1,64}$\"");
+            return;
+        }
+    }
+
+    tg_buf_text(json, "\"enum\":[");
+
+    for (i = 0; i < tasks->agents->nelts; i++) {
+        tg_buf_text(json, i == 0 ? "" : ",");
+        tg_json_put_string(json, ngx_toolgate_str(&agent[i]->name));
+    }
+
+    tg_buf_text(json, "]");
+}
+
 /* `"agent":{"enum":[…]}`, and whether it must be given. */
 static ngx_uint_t
 ngx_toolgate_task_put_agents(const ngx_toolgate_tasks_t *tasks,
@@ -84,14 +112,9 @@ ngx_toolgate_task_put_agents(const ngx_toolgate_tasks_t *tasks,
 
     agent = tasks->agents->elts;
     is_required = 1;
-    tg_buf_text(json, ",\"agent\":{\"enum\":[");
-
-    for (i = 0; i < tasks->agents->nelts; i++) {
-        tg_buf_text(json, i == 0 ? "" : ",");
-        tg_json_put_string(json, ngx_toolgate_str(&agent[i]->name));
-    }
-
-    tg_buf_text(json, "],\"description\":\"who does it");
+    tg_buf_text(json, ",\"agent\":{");
+    ngx_toolgate_task_put_names(tasks, json);
+    tg_buf_text(json, ",\"description\":\"who does it");
 
     for (i = 0; i < tasks->agents->nelts; i++) {
         if (agent[i]->is_default) {

@@ -148,45 +148,54 @@ tg_automation_put_files(tg_buf_t *json, const tg_automation_t *automation)
     tg_watcher_look(automation->watcher, &stats);
     tg_buf_printf(json,
                   "{\"enabled\":true,\"rules\":%u,\"folders\":%u,"
-                  "\"files\":%llu,\"events\":%llu,\"missing\":%u,"
-                  "\"ready\":%s}",
+                  "\"files\":%llu,\"events\":%llu,\"events_received\":%llu,"
+                  "\"missing\":%u,\"ready\":%s}",
                   stats.nrules, stats.nfolders,
                   (unsigned long long) stats.nfiles,
+                  (unsigned long long) stats.nevents,
                   (unsigned long long) stats.nevents, stats.nmissing,
                   stats.is_ready ? "true" : "false");
 }
 
+/* AIWG's own daemon has the number of jobs under this name. */
 void
 tg_automation_put_scheduler(tg_buf_t *json, const tg_automation_t *automation)
 {
     const tg_automation_rule_t *rule;
-    const char *before;
-    unsigned i;
+    tg_buf_t jobs;
+    unsigned i, n;
 
-    before = "{\"enabled\":true,\"jobs\":[";
+    tg_buf_init(&jobs, tg_alloc_libc());
 
-    for (i = 0; automation != NULL && i < automation->nrules; i++) {
+    for (i = 0, n = 0; automation != NULL && i < automation->nrules; i++) {
         rule = &automation->rules[i];
 
         if (rule->rule->trigger != TG_TRIGGER_CRON) {
             continue;
         }
 
-        tg_buf_text(json, before);
-        before = ",";
-        tg_buf_text(json, "{\"id\":");
-        tg_json_put_string(json, rule->rule->id);
-        tg_buf_text(json, ",\"cron\":");
-        tg_json_put_string(json, rule->rule->expression);
+        tg_buf_text(&jobs, n++ == 0 ? "" : ",");
+        tg_buf_text(&jobs, "{\"id\":");
+        tg_json_put_string(&jobs, rule->rule->id);
+        tg_buf_text(&jobs, ",\"cron\":");
+        tg_json_put_string(&jobs, rule->rule->expression);
 
         if (rule->rule->zone.len != 0) {
-            tg_buf_text(json, ",\"zone\":");
-            tg_json_put_string(json, rule->rule->zone);
+            tg_buf_text(&jobs, ",\"zone\":");
+            tg_json_put_string(&jobs, rule->rule->zone);
         }
 
-        tg_automation_put_due(json, ",\"nextRunAt\":", rule);
-        tg_buf_char(json, '}');
+        tg_automation_put_due(&jobs, ",\"nextRunAt\":", rule);
+        tg_buf_char(&jobs, '}');
     }
 
-    tg_buf_text(json, *before == ',' ? "]}" : "{\"enabled\":false}");
+    if (n == 0) {
+        tg_buf_text(json, "{\"enabled\":false}");
+    } else {
+        tg_buf_printf(json, "{\"enabled\":true,\"jobs\":%u,\"schedule\":[", n);
+        tg_buf_str(json, tg_buf_view(&jobs));
+        tg_buf_text(json, "]}");
+    }
+
+    tg_buf_deinit(&jobs);
 }

@@ -51,6 +51,22 @@ tg_task_id(tg_str_t text)
     return tg_str_eq(tg_buf_view(&same), text) ? id : -1;
 }
 
+int
+tg_store_is_agent_name(tg_str_t name)
+{
+    size_t i;
+
+    for (i = 0; i < name.len; i++) {
+        if (!tg_is_alpha(name.data[i]) && !tg_is_digit(name.data[i])
+            && name.data[i] != '_' && name.data[i] != '-')
+        {
+            return 0;
+        }
+    }
+
+    return name.len != 0 && name.len <= TG_STORE_AGENT_NAME;
+}
+
 void
 tg_store_ask_init(tg_store_ask_t *ask, tg_store_op_t op,
                   void (*done)(tg_store_ask_t *ask), void *data)

@@ -14,7 +14,7 @@
  *   {"id":"task-0000","prompt":"…","agent":"a","priority":0,"state":"queued",
  *    "createdAt":"…","startedAt":null,"completedAt":null,"pid":null,
  *    "result":null,"error":null,"output":null,"cwd":null,"owner":null,
- *    "metadata":null}
+ *    "metadata":{}}
  *
  * Each task is its owner's: who has named none may see those of all.
  */
@@ -168,11 +168,18 @@ typedef struct {
     int is_new;
 } tg_store_note_t;
 
+/* The agent that has tasks of all names which no other agent has. */
+#define TG_STORE_ANY_AGENT "*"
+
 typedef struct {
     char names[TG_STORE_AGENTS_MAX][TG_STORE_AGENT_NAME + 1];
     int64_t retries[TG_STORE_AGENTS_MAX];
+    unsigned char is_full[TG_STORE_AGENTS_MAX]; /* it takes none now */
     unsigned n;
 } tg_store_agents_t;
+
+/* May an agent have this name, and so TG_STORE_ANY_AGENT its tasks? */
+int tg_store_is_agent_name(tg_str_t name);
 
 typedef struct tg_store_ask_s tg_store_ask_t;
 

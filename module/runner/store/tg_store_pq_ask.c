@@ -101,10 +101,11 @@ tg_pq_json(tg_pq_values_t *values, int value, tg_str_t text)
     }
 }
 
-/* {a,b} and {0,2}; no name needs quotes. */
+/* {a,b} and {0,2}, of agents that take tasks now; no name needs quotes. */
 static void
 tg_pq_agents(tg_pq_values_t *values, const tg_store_agents_t *agents)
 {
+    const char *before;
     unsigned i;
 
     if (agents == NULL) {
@@ -112,22 +113,30 @@ tg_pq_agents(tg_pq_values_t *values, const tg_store_agents_t *agents)
     }
 
     tg_pq_begin(values, TG_PQ_AGENTS);
+    tg_buf_char(&values->buf, '{');
 
-    for (i = 0; i < agents->n; i++) {
-        tg_buf_char(&values->buf, i == 0 ? '{' : ',');
-        tg_buf_text(&values->buf, agents->names[i]);
+    for (i = 0, before = ""; i < agents->n; i++) {
+        if (!agents->is_full[i]) {
+            tg_buf_text(&values->buf, before);
+            tg_buf_text(&values->buf, agents->names[i]);
+            before = ",";
+        }
     }
 
-    tg_buf_text(&values->buf, agents->n == 0 ? "{}" : "}");
+    tg_buf_text(&values->buf, "}");
     tg_buf_char(&values->buf, '\0');
     tg_pq_begin(values, TG_PQ_RETRIES);
+    tg_buf_char(&values->buf, '{');
 
-    for (i = 0; i < agents->n; i++) {
-        tg_buf_char(&values->buf, i == 0 ? '{' : ',');
-        tg_buf_int(&values->buf, agents->retries[i]);
+    for (i = 0, before = ""; i < agents->n; i++) {
+        if (!agents->is_full[i]) {
+            tg_buf_text(&values->buf, before);
+            tg_buf_int(&values->buf, agents->retries[i]);
+            before = ",";
+        }
     }
 
-    tg_buf_text(&values->buf, agents->n == 0 ? "{}" : "}");
+    tg_buf_text(&values->buf, "}");
     tg_buf_char(&values->buf, '\0');
 }
 

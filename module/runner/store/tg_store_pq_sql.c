@@ -43,12 +43,12 @@
     TG_PQ_TIME("startedAt", "started_at") \
     TG_PQ_TIME("completedAt", "completed_at") \
     TG_PQ_MORE("pid", \
-               "nullif(CASE state WHEN 1 THEN $5 ELSE pid END,0)::text") \
+               "nullif(CASE state WHEN 1 THEN $5::bigint END,0)::text") \
     TG_PQ_MORE("machine", TG_PQ_MACHINE) \
     TG_PQ_MORE("error", "error") \
     TG_PQ_MORE("cwd", "cwd") \
     TG_PQ_MORE("owner", "to_json(owner)::text") \
-    TG_PQ_MORE("metadata", "metadata")
+    TG_PQ_MORE("metadata", "metadata,'{}'")
 #define TG_PQ_WHOLE \
     TG_PQ_TASK \
     TG_PQ_MORE("result", "result") \
@@ -160,10 +160,19 @@ static const char tg_pq_notes[] =
     "to_json(key)::text||':'||value,','),'')||'}' FROM toolgate_note"
     " WHERE place=$17";
 
+/*
+ * Has a list of agents this one, or the one that has all others' names?
+ * As tg_store_is_agent_name().
+ */
+#define TG_PQ_HAS_AGENT(agents, name) \
+    "(" name "=ANY(" agents ") OR ('*'=ANY(" agents ")" \
+    " AND " name "~'^[A-Za-z0-9_-]{1,64}$'))"
+
 /* In the order of an index, so that it counts none that do not wait. */
 static const char tg_pq_submit[] =
     "WITH " TG_PQ_NOTES ","
-    "known AS (SELECT FROM toolgate_runner WHERE $8=ANY(agents) LIMIT 1),"
+    "known AS (SELECT FROM toolgate_runner WHERE "
+    TG_PQ_HAS_AGENT("agents", "$8") " LIMIT 1),"
     "had AS (SELECT id FROM toolgate_task WHERE token=$18),"
     "room AS (SELECT count(*)<$4 AS is_left FROM"
     " (SELECT FROM toolgate_task WHERE state=0 ORDER BY priority DESC,id"
@@ -184,17 +193,23 @@ static const char tg_pq_submit[] =
  * is taken.
  */
 static const char tg_pq_claim[] =
-    "WITH mine AS (SELECT FROM toolgate_runner WHERE " TG_PQ_MINE
+    "WITH mine AS (SELECT agents FROM toolgate_runner WHERE " TG_PQ_MINE
     " AND until>now() FOR SHARE),"
-    "best AS (SELECT name FROM unnest($14) name,LATERAL"
-    " (SELECT priority,id FROM toolgate_task WHERE state=0 AND agent=name"
-    " ORDER BY priority DESC,id LIMIT 1) f ORDER BY priority DESC,id LIMIT 1),"
+    "best AS (SELECT name FROM (SELECT name,priority,id FROM unnest($14) name,"
+    "LATERAL (SELECT priority,id FROM toolgate_task WHERE state=0 AND"
+    " agent=name ORDER BY priority DESC,id LIMIT 1) f UNION ALL"
+    " (SELECT agent,priority,id FROM toolgate_task WHERE state=0"
+    " AND '*'=ANY($14) AND agent<>ALL(SELECT unnest(agents) FROM mine)"
+    " AND " TG_PQ_HAS_AGENT("$14", "agent")
+    " ORDER BY priority DESC,id LIMIT 1)) c"
+    " ORDER BY priority DESC,id LIMIT 1),"
     "next AS (SELECT id FROM toolgate_task WHERE state=0"
     " AND agent=(SELECT name FROM best) AND EXISTS (SELECT FROM mine)"
     " AND NOT EXISTS (SELECT FROM toolgate_task WHERE op=$18)"
     " ORDER BY priority DESC,id LIMIT 1 FOR UPDATE SKIP LOCKED),"
     "took AS (UPDATE toolgate_task t SET state=1,started_at=$1,runner=$16,"
-    "op=$18,retry=$15[array_position($14,agent)] FROM next"
+    "op=$18,retry=$15[coalesce(array_position($14,agent),"
+    "array_position($14,'*'))] FROM next"
     " WHERE t.id=next.id RETURNING t.*),"
     "clean AS (DELETE FROM toolgate_output WHERE task=(SELECT id FROM took))"
     "SELECT 'OK'," TG_PQ_TELL(TG_PQ_MORE("job", "job"))
@@ -276,8 +291,9 @@ static const char tg_pq_orphan[] =
     "WITH mine AS (UPDATE toolgate_runner SET agents=$14 WHERE " TG_PQ_MINE "),"
     "gone AS (UPDATE toolgate_task SET state=3,completed_at=$1,error=$12,"
     "job=NULL WHERE id IN (SELECT id FROM toolgate_task t WHERE state=0"
-    " AND NOT agent=ANY($14) AND NOT EXISTS (SELECT FROM toolgate_runner r"
-    " WHERE r.place<>$17 AND t.agent=ANY(r.agents)) FOR UPDATE SKIP LOCKED)"
+    " AND NOT " TG_PQ_HAS_AGENT("$14", "agent")
+    " AND NOT EXISTS (SELECT FROM toolgate_runner r WHERE r.place<>$17"
+    " AND " TG_PQ_HAS_AGENT("r.agents", "t.agent") ") FOR UPDATE SKIP LOCKED)"
     " RETURNING id,agent,owner)"
     "SELECT 'OK','0','0'," TG_PQ_ENDED("") " FROM gone";
 

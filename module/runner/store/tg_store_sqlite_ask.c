@@ -111,38 +111,89 @@ tg_sqlite_do_submit(tg_store_sqlite_t *db, tg_store_ask_t *ask)
     return rc;
 }
 
+/* The names, each between newlines, as the statement below looks for them. */
+static void
+tg_sqlite_put_names(tg_buf_t *names, const tg_store_agents_t *agents)
+{
+    unsigned i;
+
+    tg_buf_char(names, '\n');
+
+    for (i = 0; i < agents->n; i++) {
+        tg_buf_text(names, agents->names[i]);
+        tg_buf_char(names, '\n');
+    }
+}
+
+/* The first waiting task of an agent: TG_OK with id and priority, or TG_END. */
+static int
+tg_sqlite_first_of(tg_store_sqlite_t *db, const tg_store_agents_t *agents,
+                   unsigned i, int64_t *id, int64_t *priority)
+{
+    sqlite3_stmt *row;
+    tg_buf_t names;
+    int rc;
+
+    tg_buf_init(&names, tg_alloc_libc());
+
+    if (strcmp(agents->names[i], TG_STORE_ANY_AGENT) != 0) {
+        row = tg_sqlite_ask(db,
+                            "SELECT id,priority FROM task WHERE state=0 AND "
+                            "agent=?1 ORDER BY priority DESC,id LIMIT 1",
+                            "t", tg_str_c(agents->names[i]));
+    } else {
+        tg_sqlite_put_names(&names, agents);
+        row = tg_buf_failed(&names)
+                  ? NULL
+                  : tg_sqlite_ask(
+                      db,
+                      "SELECT id,priority FROM task WHERE state=0 AND agent "
+                      "NOT GLOB '*:*' AND "
+                      "instr(?1,char(10)||agent||char(10))=0 "
+                      "ORDER BY priority DESC,id LIMIT 1",
+                      "t", tg_buf_view(&names));
+    }
+
+    rc = row != NULL ? tg_sqlite_step(db, row) : TG_SQLITE_FAILED;
+
+    if (rc == TG_OK) {
+        *id = db->sqlite->column_int64(row, 0) - 1;
+        *priority = db->sqlite->column_int64(row, 1);
+    }
+
+    if (row != NULL) {
+        (void) db->sqlite->reset(row);
+    }
+
+    tg_buf_deinit(&names);
+
+    return rc;
+}
+
 /* Of each agent the first; of those the one that comes first. */
 static int
 tg_sqlite_first(tg_store_sqlite_t *db, tg_store_ask_t *ask, int64_t *retry)
 {
     int64_t id, priority;
-    sqlite3_stmt *row;
     unsigned i;
     int rc;
 
     ask->id = -1;
 
     for (i = 0; i < ask->agents->n; i++) {
-        row = tg_sqlite_ask(db,
-                            "SELECT id,priority FROM task WHERE state=0 AND "
-                            "agent=?1 ORDER BY priority DESC,id LIMIT 1",
-                            "t", tg_str_c(ask->agents->names[i]));
-        rc = row != NULL ? tg_sqlite_step(db, row) : TG_SQLITE_FAILED;
+        if (ask->agents->is_full[i]) {
+            continue;
+        }
+
+        rc = tg_sqlite_first_of(db, ask->agents, i, &id, &priority);
 
         if (rc == TG_SQLITE_FAILED) {
             return rc;
         }
 
-        if (rc == TG_END) {
-            continue;
-        }
-
-        id = db->sqlite->column_int64(row, 0) - 1;
-        priority = db->sqlite->column_int64(row, 1);
-        (void) db->sqlite->reset(row);
-
-        if (ask->id == -1 || priority > ask->priority
-            || (priority == ask->priority && id < ask->id))
+        if (rc == TG_OK
+            && (ask->id == -1 || priority > ask->priority
+                || (priority == ask->priority && id < ask->id)))
         {
             ask->id = id;
             ask->priority = priority;
@@ -373,7 +424,10 @@ tg_sqlite_is_known(const tg_store_ask_t *ask, tg_str_t agent)
     unsigned i;
 
     for (i = 0; i < ask->agents->n; i++) {
-        if (tg_str_eq(tg_str_c(ask->agents->names[i]), agent)) {
+        if (tg_str_eq(tg_str_c(ask->agents->names[i]), agent)
+            || (strcmp(ask->agents->names[i], TG_STORE_ANY_AGENT) == 0
+                && tg_store_is_agent_name(agent)))
+        {
             return 1;
         }
     }

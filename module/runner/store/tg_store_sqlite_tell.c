@@ -77,7 +77,6 @@ tg_sqlite_put(tg_store_sqlite_t *db, sqlite3_stmt *row,
 {
     tg_task_state_t state;
     tg_str_t text;
-    int64_t pid;
 
     state = (tg_task_state_t) db->sqlite->column_int64(row, TG_SQLITE_STATE);
     tg_sqlite_put_id(json,
@@ -93,8 +92,7 @@ tg_sqlite_put(tg_store_sqlite_t *db, sqlite3_stmt *row,
     tg_sqlite_put_time(db, row, TG_SQLITE_CREATED, ",\"createdAt\":", json);
     tg_sqlite_put_time(db, row, TG_SQLITE_STARTED, ",\"startedAt\":", json);
     tg_sqlite_put_time(db, row, TG_SQLITE_COMPLETED, ",\"completedAt\":", json);
-    pid = db->sqlite->column_int64(row, TG_SQLITE_PID);
-    tg_sqlite_put_pid(json, state == TG_TASK_RUNNING ? ask->pid : pid);
+    tg_sqlite_put_pid(json, state == TG_TASK_RUNNING ? ask->pid : 0);
     tg_sqlite_put_text(json,
                        ",\"error\":", tg_sqlite_text(db, row, TG_SQLITE_ERROR));
     tg_sqlite_put_text(json,
@@ -103,7 +101,7 @@ tg_sqlite_put(tg_store_sqlite_t *db, sqlite3_stmt *row,
                        ",\"owner\":", tg_sqlite_text(db, row, TG_SQLITE_OWNER));
     text = tg_sqlite_text(db, row, TG_SQLITE_METADATA);
     tg_buf_text(json, ",\"metadata\":");
-    tg_buf_str(json, text.data != NULL ? text : TG_STR("null"));
+    tg_buf_str(json, text.data != NULL ? text : TG_STR("{}"));
 
     if (is_whole) {
         tg_sqlite_put_text(json, ",\"result\":",

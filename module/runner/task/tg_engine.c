@@ -59,18 +59,36 @@ tg_engine_check(tg_engine_t *engine)
 
 /* --- which task is next --- */
 
-static int64_t
-tg_engine_running(const tg_engine_t *engine, tg_str_t agent)
+/* Names all agents for a claim; how many of them take a task now. */
+static unsigned
+tg_engine_put_claimers(tg_engine_t *engine)
 {
+    int64_t running[TG_STORE_AGENTS_MAX];
+    const tg_task_config_t *config;
+    const tg_agent_t *agent;
     const tg_task_t *task;
-    int64_t n;
+    unsigned i, n;
 
-    n = 0;
+    config = &engine->config;
+    memset(running, 0, sizeof(running));
 
     for (task = TAILQ_FIRST(&engine->running); task != NULL;
          task = TAILQ_NEXT(task, place))
     {
-        n += tg_str_eq(tg_buf_view(&task->agent), agent);
+        agent = tg_task_agent(config, tg_buf_view(&task->agent));
+
+        if (agent != NULL) {
+            running[agent - config->agents]++;
+        }
+    }
+
+    engine->claimers.n = 0;
+
+    for (i = 0, n = 0; i < config->nagents; i++) {
+        tg_engine_name(&engine->claimers, &config->agents[i]);
+        engine->claimers.is_full[i] = running[i]
+                                      >= config->agents[i].concurrency;
+        n += !engine->claimers.is_full[i];
     }
 
     return n;
@@ -148,7 +166,6 @@ tg_engine_go_on(tg_engine_t *engine)
 {
     const tg_task_config_t *config;
     tg_store_ask_t *ask;
-    unsigned i;
 
     tg_engine_check(engine);
     config = &engine->config;
@@ -163,17 +180,8 @@ tg_engine_go_on(tg_engine_t *engine)
     ask = &engine->claim;
     tg_store_ask_init(ask, TG_STORE_CLAIM, tg_engine_on_claim, engine);
     ask->agents = &engine->claimers;
-    engine->claimers.n = 0;
 
-    for (i = 0; i < config->nagents; i++) {
-        if (tg_engine_running(engine, config->agents[i].name)
-            < config->agents[i].concurrency)
-        {
-            tg_engine_name(&engine->claimers, &config->agents[i]);
-        }
-    }
-
-    if (engine->claimers.n == 0) {
+    if (tg_engine_put_claimers(engine) == 0) {
         return;
     }
 

@@ -140,6 +140,7 @@ tg_engine_ask_open(tg_engine_t *engine)
     ask = &engine->open;
     engine->is_opening = 1;
     engine->asked_at = tg_engine_uptime();
+    engine->beat_at = engine->asked_at;
     tg_store_ask_init(ask, TG_STORE_OPEN, tg_engine_on_open, engine);
     ask->error = tg_str_c(tg_task_interrupted);
     ask->limit = engine->config.lease_ms;

@@ -24,7 +24,7 @@ tg_engine_uptime(void)
 void
 tg_engine_leased(tg_engine_t *engine, const tg_store_ask_t *ask)
 {
-    engine->lease_at = engine->asked_at;
+    engine->lease_at = engine->beat_at;
     engine->lease_ms = (uint64_t) ask->limit;
     engine->is_fenced = 0;
 }
@@ -101,6 +101,7 @@ tg_engine_beat(tg_engine_t *engine)
 
     ask = &engine->beat;
     engine->is_beating = 1;
+    engine->beat_at = engine->asked_at;
     tg_store_ask_init(ask, TG_STORE_BEAT, tg_engine_on_beat, engine);
     ask->error = tg_str_c(tg_task_interrupted);
     ask->limit = engine->config.lease_ms;

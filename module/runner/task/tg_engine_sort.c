@@ -11,6 +11,7 @@ tg_engine_name(tg_store_agents_t *agents, const tg_agent_t *agent)
 {
     memcpy(agents->names[agents->n], agent->name.data, agent->name.len);
     agents->names[agents->n][agent->name.len] = '\0';
+    agents->is_full[agents->n] = 0;
     agents->retries[agents->n++] = agent->retry;
 }
 

@@ -84,7 +84,7 @@ typedef LIST_HEAD(tg_engines_s, tg_engine_s) tg_engines_t;
  * job that is run (the params of `exec`).
  */
 typedef struct {
-    tg_str_t name; /* letters, digits, _ and - */
+    tg_str_t name; /* letters, digits, _ and -; or TG_STORE_ANY_AGENT */
     tg_str_t argv; /* raw: an array of values, see tg_task_put_value() */
     tg_str_t env;  /* the same, of NAME=VALUE */
     tg_str_t cwd;  /* a raw value */
@@ -105,6 +105,13 @@ static inline int
 tg_agent_is_tool(const tg_agent_t *agent)
 {
     return agent->argv.data == NULL;
+}
+
+/* Has it the tasks of all names that no other agent has? */
+static inline int
+tg_agent_is_any(const tg_agent_t *agent)
+{
+    return tg_str_eq(agent->name, TG_STR(TG_STORE_ANY_AGENT));
 }
 
 /* What a task's result is: tg_store_ask_t has it as form. */
@@ -205,7 +212,8 @@ struct tg_engine_s {
     uint64_t purge_at;
     uint64_t lease_at; /* of the machine's clock: it was renewed */
     uint64_t lease_ms;
-    uint64_t asked_at; /* the same, asked to be */
+    uint64_t asked_at; /* the same, asked to be; 0: to be asked soon */
+    uint64_t beat_at;  /* the same, when that which is under way was asked */
 
     tg_task_list_t running;
     unsigned nrunning;
@@ -317,6 +325,8 @@ tg_engine_t *tg_engine_of(tg_tasks_t *tasks, tg_str_t where);
 int tg_task_config_read(tg_task_config_t *config, tg_str_t raw,
                         const char **why);
 void tg_task_config_free(tg_task_config_t *config);
+
+/* The agent of this name, or the one that has all other names; or NULL. */
 const tg_agent_t *tg_task_agent(const tg_task_config_t *config, tg_str_t name);
 
 /*
@@ -362,6 +372,17 @@ void tg_task_tell_begin(tg_buf_t *params, int64_t id, tg_str_t agent);
 /* Ends the object, tells the owner's clients of it, and frees it. */
 void tg_task_tell(tg_engine_t *engine, tg_str_t owner, const char *method,
                   tg_buf_t *params);
+
+/*
+ * Tells of a task's end by one of AIWG's events, which name the task alone;
+ * error is a raw JSON string, or absent.
+ */
+void tg_task_tell_event(tg_engine_t *engine, tg_str_t owner, const char *method,
+                        int64_t id, tg_str_t error);
+
+/* Tells that a task was cancelled. */
+void tg_task_tell_cancelled(tg_engine_t *engine, tg_str_t owner, int64_t id,
+                            tg_str_t agent);
 
 /* Tells those of this runner. */
 void tg_task_pass(tg_engine_t *engine, tg_str_t owner, tg_str_t method,

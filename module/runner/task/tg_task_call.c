@@ -97,10 +97,10 @@ tg_task_tell_queued(tg_task_call_t *call)
 
 /* One that waited, as the store tells it. */
 static void
-tg_task_tell_cancelled(tg_task_call_t *call)
+tg_task_call_tell_cancelled(tg_task_call_t *call)
 {
     tg_str_t told, raw;
-    tg_buf_t params, agent, owner;
+    tg_buf_t agent, owner;
 
     told = tg_buf_view(&call->ask.json);
     tg_buf_init(&agent, tg_alloc_libc());
@@ -114,8 +114,8 @@ tg_task_tell_cancelled(tg_task_call_t *call)
         tg_json_put_decoded(&owner, tg_json_body(raw));
     }
 
-    tg_task_tell_begin(&params, call->ask.id, tg_buf_view(&agent));
-    tg_task_tell(call->engine, tg_buf_view(&owner), "task.cancelled", &params);
+    tg_task_tell_cancelled(call->engine, tg_buf_view(&owner), call->ask.id,
+                           tg_buf_view(&agent));
     tg_buf_deinit(&agent);
     tg_buf_deinit(&owner);
     call->engine->nended++;
@@ -128,7 +128,7 @@ tg_task_call_tell_others(tg_task_call_t *call)
     if (call->ask.op == TG_STORE_SUBMIT) {
         tg_task_tell_queued(call);
     } else if (call->ask.op == TG_STORE_CANCEL) {
-        tg_task_tell_cancelled(call);
+        tg_task_call_tell_cancelled(call);
     }
 }
 

@@ -185,15 +185,22 @@ tg_task_config_free(tg_task_config_t *config)
 const tg_agent_t *
 tg_task_agent(const tg_task_config_t *config, tg_str_t name)
 {
+    const tg_agent_t *agent, *any;
     unsigned i;
 
+    any = NULL;
+
     for (i = 0; i < config->nagents; i++) {
-        if (tg_str_eq(config->agents[i].name, name)) {
-            return &config->agents[i];
+        agent = &config->agents[i];
+
+        if (tg_agent_is_any(agent)) {
+            any = agent;
+        } else if (tg_str_eq(agent->name, name)) {
+            return agent;
         }
     }
 
-    return NULL;
+    return tg_store_is_agent_name(name) ? any : NULL;
 }
 
 /* --- the program of a task --- */
@@ -282,8 +289,18 @@ tg_task_put_cwd(tg_buf_t *json, const tg_agent_t *agent, tg_str_t task)
 void
 tg_task_put_job(tg_buf_t *json, const tg_agent_t *agent, tg_str_t task)
 {
+    tg_str_t name;
+
     tg_buf_text(json, "{\"tool\":");
-    tg_json_put_string(json, agent->name);
+
+    if (tg_agent_is_any(agent)
+        && tg_json_has(task, TG_STR("agent"), TG_JSON_STRING, &name))
+    {
+        tg_buf_str(json, name);
+    } else {
+        tg_json_put_string(json, agent->name);
+    }
+
     tg_buf_printf(json, ",\"timeout_ms\":%lld,\"max_timeout_ms\":%lld",
                   (long long) agent->timeout_ms, (long long) agent->timeout_ms);
     tg_task_put_values(json, ",\"argv\":", agent->argv, task);

@@ -96,14 +96,13 @@ tg_task_submit(tg_task_call_t *call)
 
     /* Another runner may have it, which the store knows. */
     if (agent == NULL
-        && (!tg_engine_is_shared(engine) || name.data == NULL || name.len == 0
-            || memchr(name.data, '\0', name.len) != NULL))
+        && (!tg_engine_is_shared(engine) || !tg_store_is_agent_name(name)))
     {
         tg_task_no_agent(call, name);
         return;
     }
 
-    if (agent != NULL) {
+    if (agent != NULL && !tg_agent_is_any(agent)) {
         tg_buf_reset(&call->text, 0);
         tg_buf_str(&call->text, agent->name);
     }
@@ -356,9 +355,38 @@ tg_task_list(tg_task_call_t *call)
     tg_task_call_ask(call);
 }
 
+/* Appends a task as the store tells it, with its pid if it runs here. */
+static void
+tg_task_put_listed(tg_buf_t *json, const tg_engine_t *engine, tg_str_t raw)
+{
+    static const char *const names[] = { "id", "pid", NULL };
+    tg_str_t values[2];
+    const tg_task_t *task;
+    const char *end;
+
+    task = tg_json_members(raw, names, values) == TG_OK
+                   && values[1].data != NULL
+               ? tg_task_find(engine, tg_task_id(tg_json_body(values[0])))
+               : NULL;
+
+    if (task == NULL || task->pid == 0) {
+        tg_buf_str(json, raw);
+        return;
+    }
+
+    end = tg_str_end(values[1]);
+    tg_buf_str(json, tg_str(raw.data, (size_t) (values[1].data - raw.data)));
+    tg_buf_int(json, task->pid);
+    tg_buf_str(json, tg_str(end, (size_t) (tg_str_end(raw) - end)));
+}
+
 void
 tg_task_listed(tg_task_call_t *call)
 {
+    const char *before;
+    tg_json_t each;
+    tg_str_t task;
+
     if (call->ask.rc == TG_LIMIT) {
         tg_task_call_error(call, TG_TASK_PARAMS,
                            "limit: so many tasks, with their prompts and "
@@ -366,7 +394,24 @@ tg_task_listed(tg_task_call_t *call)
         return;
     }
 
-    tg_task_call_tell(call);
+    if (call->engine->nrunning == 0) {
+        tg_task_call_tell(call);
+        return;
+    }
+
+    before = "[";
+    tg_buf_reset(&call->text, 0);
+
+    for (tg_json_each(&each, tg_buf_view(&call->ask.json));
+         tg_json_item(&each, &task);)
+    {
+        tg_buf_text(&call->text, before);
+        tg_task_put_listed(&call->text, call->engine, task);
+        before = ",";
+    }
+
+    tg_buf_text(&call->text, *before == '[' ? "[]" : "]");
+    tg_task_call_text(call);
 }
 
 void

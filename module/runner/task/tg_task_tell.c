@@ -114,10 +114,49 @@ tg_task_tell(tg_engine_t *engine, tg_str_t owner, const char *method,
 }
 
 void
+tg_task_tell_event(tg_engine_t *engine, tg_str_t owner, const char *method,
+                   int64_t id, tg_str_t error)
+{
+    tg_buf_t params;
+
+    tg_task_tell_begin(&params, id, TG_STR(""));
+
+    if (error.data != NULL) {
+        tg_json_put_member(&params, ",\"error\":", error);
+    }
+
+    tg_task_tell(engine, owner, method, &params);
+}
+
+/* Tells of a task that has failed; error is a raw JSON string. */
+static void
+tg_task_tell_failed(tg_engine_t *engine, tg_str_t owner, int64_t id,
+                    tg_str_t agent, tg_str_t error)
+{
+    tg_buf_t params;
+
+    tg_task_tell_begin(&params, id, agent);
+    tg_json_put_member(&params, ",\"error\":", error);
+    tg_task_tell(engine, owner, "task.failed", &params);
+    tg_task_tell_event(engine, owner, "event.taskFailed", id, error);
+}
+
+void
+tg_task_tell_cancelled(tg_engine_t *engine, tg_str_t owner, int64_t id,
+                       tg_str_t agent)
+{
+    tg_buf_t params;
+
+    tg_task_tell_begin(&params, id, agent);
+    tg_task_tell(engine, owner, "task.cancelled", &params);
+    tg_task_tell_event(engine, owner, "event.taskCancelled", id, TG_STR_NONE);
+}
+
+void
 tg_task_tell_end(tg_task_t *task)
 {
     tg_str_t owner, agent;
-    tg_buf_t params;
+    tg_buf_t params, error;
 
     owner = tg_buf_view(&task->owner);
     agent = tg_buf_view(&task->agent);
@@ -127,38 +166,42 @@ tg_task_tell_end(tg_task_t *task)
         tg_task_tell(task->engine, owner, "task.timeout", &params);
     }
 
-    tg_task_tell_begin(&params, task->id, agent);
-
     switch (task->state) {
     case TG_TASK_COMPLETED:
+        tg_task_tell_begin(&params, task->id, agent);
         tg_buf_text(&params, ",\"duration_ms\":");
         tg_buf_int(&params, tg_engine_now() - (int64_t) task->started_at);
         tg_task_tell(task->engine, owner, "task.completed", &params);
-        tg_task_tell_begin(&params, task->id, TG_STR(""));
-        tg_task_tell(task->engine, owner, "event.taskCompleted", &params);
+        tg_task_tell_event(task->engine, owner, "event.taskCompleted", task->id,
+                           TG_STR_NONE);
         break;
 
     case TG_TASK_CANCELLED:
-        tg_task_tell(task->engine, owner, "task.cancelled", &params);
+        tg_task_tell_cancelled(task->engine, owner, task->id, agent);
         break;
 
     case TG_TASK_QUEUED:
+        tg_task_tell_begin(&params, task->id, agent);
         tg_buf_text(&params, ",\"priority\":");
         tg_buf_int(&params, task->priority);
         tg_task_tell(task->engine, owner, "task.queued", &params);
         break;
 
     default:
-        tg_buf_text(&params, ",\"error\":");
-        tg_json_put_string(&params, tg_buf_view(&task->error));
-        tg_task_tell(task->engine, owner, "task.failed", &params);
+        tg_buf_init(&error, tg_alloc_libc());
+        tg_json_put_string(&error, tg_buf_view(&task->error));
+        tg_task_tell_failed(task->engine, owner, task->id, agent,
+                            tg_buf_view(&error));
+        tg_buf_deinit(&error);
     }
 }
 
-/* One of them, as the store has told it. */
+/*
+ * One of an array, as the store has told it: it has failed, with the error that
+ * the store tells or else this one; or it waits again, error is absent.
+ */
 static void
-tg_task_tell_one(tg_engine_t *engine, const tg_str_t values[4],
-                 const char *error)
+tg_task_tell_one(tg_engine_t *engine, const tg_str_t values[4], tg_str_t error)
 {
     tg_buf_t agent, owner, params;
     int64_t id;
@@ -172,27 +215,19 @@ tg_task_tell_one(tg_engine_t *engine, const tg_str_t values[4],
         tg_json_put_decoded(&owner, tg_json_body(values[2]));
     }
 
-    tg_task_tell_begin(&params, id, tg_buf_view(&agent));
-
-    if (error != NULL) {
-        tg_buf_text(&params, ",\"error\":");
-
-        if (tg_json_type(values[3]) == TG_JSON_STRING) {
-            tg_buf_str(&params, values[3]);
-        } else {
-            tg_json_put_string(&params, tg_str_c(error));
-        }
-    }
-
-    tg_task_tell(engine, tg_buf_view(&owner),
-                 error != NULL ? "task.failed" : "task.queued", &params);
-    tg_buf_deinit(&agent);
-    tg_buf_deinit(&owner);
-
-    if (error != NULL) {
+    if (error.data == NULL) {
+        tg_task_tell_begin(&params, id, tg_buf_view(&agent));
+        tg_task_tell(engine, tg_buf_view(&owner), "task.queued", &params);
+    } else {
+        tg_task_tell_failed(
+            engine, tg_buf_view(&owner), id, tg_buf_view(&agent),
+            tg_json_type(values[3]) == TG_JSON_STRING ? values[3] : error);
         engine->nended++;
         engine->tasks->ops->changed(engine, id);
     }
+
+    tg_buf_deinit(&agent);
+    tg_buf_deinit(&owner);
 }
 
 void
@@ -202,12 +237,22 @@ tg_task_tell_each(tg_engine_t *engine, tg_str_t tasks, const char *error)
                                          NULL };
     tg_str_t task, values[4];
     tg_json_t each;
+    tg_buf_t json;
+
+    tg_buf_init(&json, tg_alloc_libc());
+
+    if (error != NULL) {
+        tg_json_put_string(&json, tg_str_c(error));
+    }
 
     for (tg_json_each(&each, tasks); tg_json_item(&each, &task);) {
         if (tg_json_members(task, names, values) == TG_OK) {
-            tg_task_tell_one(engine, values, error);
+            tg_task_tell_one(engine, values,
+                             error != NULL ? tg_buf_view(&json) : TG_STR_NONE);
         }
     }
+
+    tg_buf_deinit(&json);
 }
 
 const char tg_task_interrupted[] =
