@@ -178,6 +178,10 @@ tg_jsonrpc_check(tg_peer_t *peer, tg_method_t method, tg_message_t *message,
         return "\"method\" must be a string.";
     }
 
+    if (tg_json_body(message->method).len == 0) {
+        return "\"method\" must not be empty.";
+    }
+
     if (reply->is_mcp && tg_message_is_empty_array(message->params)) {
         message->params = TG_STR_NONE;
     }

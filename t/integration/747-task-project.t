@@ -15,7 +15,9 @@ my @commands = $conf =~ /^#     (nginx .*)$/mg;
 is @commands, 3, 'how it is started, reloaded and stopped';
 $conf =~ s{^load_module .*\n}{}mg;
 $conf =~ s{/srv/project\b}{$dir}g;
-$conf =~ s{\bexec    claude -p}{exec echo Agent:} or die 'another agent';
+$conf =~ s{\bexec    claude -p (\$task_prompt)}{exec echo Agent: $1}
+    or die 'another agent';
+$conf =~ s{\bexec    claude -p --agent}{exec echo} or die 'another agent';
 my $own = $tg->conf_text('', server => 0);
 my $runner = $tg->runner_path;
 $conf =~ s{(server \{)}{$1\ntool_runner $runner;};
@@ -35,6 +37,11 @@ sub run {
     my ($status, $out, $err) = run_command({ env => $tg->nginx_env }, @_);
     is $status, 0, "@_[-2 .. -1]" or diag $out . $err;
 }
+
+# In the new folder of a project there is nothing yet.
+run(nginx($start), '-t');
+rmdir "$dir/.aiwg/daemon" if unlink "$dir/.aiwg/daemon/daemon.log";
+ok !-e "$dir/.aiwg/daemon", 'nginx -t leaves a log at most';
 
 # In the foreground, as the harness ends what it has started.
 my $server;
@@ -103,12 +110,15 @@ is_deeply [ map {"$_->{id} $_->{state} $_->{prompt}"}
         @{ cli('task.list', { limit => 20 }) } ],
     [ 'task-0001 completed hello', 'task-0000 completed Fix tests' ],
     'task list';
+my $other = cli('task.submit', { prompt => 'hi', agent => 'test-runner' });
+wait_for { cli('task.stats')->{completed} == 3 } 'another agent to be done';
+is cli('task.get', $other)->{result}, 'test-runner hi', 'an agent of any name';
 like cli('task.cancel', { taskId => 'task-0000' }),
     qr/^Task not cancellable/, 'task cancel';
 like cli('task.get', { taskId => 'none' }), qr/^Task not found/, 'no such task';
 like slurp("$dir/.aiwg/daemon/daemon.log"), qr/start worker process/, 'the log';
 run(nginx($reload));
-is cli('task.stats')->{total}, 2, 'reload';
+is cli('task.stats')->{total}, 3, 'reload';
 
 # --- stop: the process is gone within its ten seconds, or it would be killed
 
@@ -123,7 +133,7 @@ is cli('ping'), undef, 'which the command line sees';
 # --- and again; daemon.stop ends the tasks, and not the daemon
 
 start();
-is cli('task.stats')->{completed}, 2, 'what was done is known';
+is cli('task.stats')->{completed}, 3, 'what was done is known';
 is_deeply cli('daemon.stop'), { stopping => JSON::PP::true }, 'daemon.stop';
 is cli('daemon.status')->{health}, 'stopping', 'it stops';
 like cli('task.submit', { prompt => 'x' }), qr/^Subsystem unavailable: /,

@@ -140,6 +140,34 @@ ngx_toolgate_dir_make(const ngx_toolgate_socket_t *sock, u_char *path)
     return rc == 0 ? NGX_OK : NGX_ERROR;
 }
 
+/* Does NGINX have a log in this folder?  It opens that under `nginx -t`, too. */
+static ngx_uint_t
+ngx_toolgate_dir_has_log(ngx_cycle_t *cycle, const u_char *dir)
+{
+    ngx_list_part_t *part;
+    ngx_open_file_t *file;
+    ngx_uint_t i;
+    size_t len;
+
+    len = ngx_strlen(dir);
+
+    for (part = &cycle->open_files.part; part != NULL; part = part->next) {
+        file = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+            if (file[i].name.len > len + 1
+                && ngx_strncmp(file[i].name.data, dir, len) == 0
+                && file[i].name.data[len] == '/'
+                && ngx_strchr(file[i].name.data + len + 1, '/') == NULL)
+            {
+                return 1;
+            }
+        }
+    }
+
+    return 0;
+}
+
 ngx_int_t
 ngx_toolgate_socket_dir(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
 {
@@ -162,7 +190,7 @@ ngx_toolgate_socket_dir(ngx_cycle_t *cycle, ngx_toolgate_socket_t *sock)
         return NGX_ERROR;
     }
 
-    if (ngx_test_config) {
+    if (ngx_test_config && !ngx_toolgate_dir_has_log(cycle, dir)) {
         return NGX_OK;
     }
 

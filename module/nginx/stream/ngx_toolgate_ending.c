@@ -163,6 +163,24 @@ ngx_toolgate_is_arriving(ngx_toolgate_session_t *session)
 }
 
 void
+ngx_toolgate_session_stopped(ngx_toolgate_session_t *session)
+{
+    const tg_peer_t *peer;
+
+    peer = &session->front.peer;
+
+    /* What ours is told means that none of its calls was started. */
+    if (session->is_broken || session->front.connection->error
+        || (peer->is_toolgate && peer->ncalls != 0))
+    {
+        return;
+    }
+
+    ngx_toolgate_goodbye(session);
+    (void) ngx_toolgate_flush(session);
+}
+
+void
 ngx_toolgate_session_overdue(ngx_toolgate_session_t *session)
 {
     tg_peer_t *peer;

@@ -190,6 +190,8 @@ ngx_toolgate_session_stop(void)
         {
             ngx_toolgate_call_killed(call->host);
         }
+
+        ngx_toolgate_session_stopped(session);
     }
 }
 

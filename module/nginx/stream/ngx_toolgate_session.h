@@ -123,7 +123,10 @@ void ngx_toolgate_session_init(const ngx_toolgate_mover_t *mover);
 /* The content handler of a server with tools. */
 void ngx_toolgate_handler(ngx_stream_session_t *s);
 
-/* The worker stops at once: the calls that it has are logged, as killed. */
+/*
+ * The worker stops at once: the calls that it has are logged, as killed, and
+ * clients get the shutdown notice of their dialect.
+ */
 void ngx_toolgate_session_stop(void);
 
 /* Looks at it again after some time, and keeps an exiting worker for it. */
@@ -160,6 +163,12 @@ void ngx_toolgate_session_farewell(ngx_toolgate_session_t *session);
  * else is waited for.
  */
 void ngx_toolgate_session_overdue(ngx_toolgate_session_t *session);
+
+/*
+ * The worker stops at once: sends the shutdown notice, as far as the socket
+ * takes it without waiting.
+ */
+void ngx_toolgate_session_stopped(ngx_toolgate_session_t *session);
 
 /*
  * Behind all that was to be done, of which `flushed` says whether it was sent:

@@ -1,0 +1,70 @@
+#!/usr/bin/perl
+# NGINX is stopped at once (SIGTERM, nginx -s stop): clients get the shutdown
+# notice of their dialect all the same, and who does not read holds up nobody.
+
+use Toolgate::Test;
+use Toolgate::Hang;
+use Toolgate::Way;
+
+my $tg = Toolgate::Test->new;
+my $hang = Toolgate::Hang->new($tg);
+my $handler = $hang->handler;
+my $conf = <<"END_OF_CONF";
+tool hi { return hi; }
+tool hang { $handler }
+tool echo { return \$tool_arg_text; }
+END_OF_CONF
+
+my $n = 0;
+for my $how ('SIGTERM', 'SIGINT', 'nginx -s stop') {
+    $n++;
+    $tg->conf($conf)->start;
+    my %way = map { $_->name => $_ } Toolgate::Way->all($tg);
+    is $way{$_}->call('hi')->{text}, 'hi', "$how: $_" for sort keys %way;
+    my $busy = Toolgate::Way->new('relay', $tg->connect);
+    $busy->start('hang', { key => "busy$n" });
+    $hang->started("busy$n");
+    my $listen = $tg->connect;
+    my $id = $listen->request('subscriptions/listen', {
+        notifications => { toolsListChanged => \1 },
+        _meta => {
+            'io.modelcontextprotocol/protocolVersion'    => '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities' => {},
+        },
+    });
+    ok $listen->recv_json->{method}, "$how: a listener";
+    my $hello = $tg->connect;
+    $hello->notify('notifications/toolgate/hello');
+    ok $hello->rpc('ping')->{result}, "$how: one that said hello";
+
+    my $begun = $tg->connect;
+    $begun->notify('notifications/toolgate/hello');
+    $begun->request('tools/call',
+        { name => 'hang', arguments => { key => "begun$n" } });
+    $hang->started("begun$n");
+
+    # Its socket is full.
+    my $deaf = $tg->connect;
+    $deaf->request('tools/call', { name => 'echo',
+        arguments => { text => 'x' x 60000 } }) for 1 .. 5;
+
+    if ($how =~ /SIG(\w+)/) {
+        kill $1 => $tg->master_pid;
+    } else {
+        my ($status) = run_command({ env => $tg->nginx_env },
+            $tg->nginx_command, '-s', 'stop');
+        is $status, 0, $how;
+    }
+    is $way{relay}->client->recv_json->{kind}, 'shutdown',
+        "$how: the shutdown frame";
+    is $busy->client->recv_json->{kind}, 'shutdown', "$how: with a call, too";
+    is $listen->recv_json->{id}, $id, "$how: the end of a subscription";
+    is $hello->recv_json->{method}, 'notifications/toolgate/closing',
+        "$how: what a bridge of ours is told";
+    ok $begun->at_eof,
+        "$how: but not with a call, which would mean that it was not started";
+    ok $_->at_eof, "$how: closed" for $listen, map { $_->client } $busy,
+        values %way;
+    $tg->stop(signal => 'TERM');
+}
+done_testing;
