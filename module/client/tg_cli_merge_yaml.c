@@ -8,6 +8,8 @@
 #include "base/tg_json.h"
 #include "base/tg_utf8.h"
 
+#include <strings.h>
+
 #define TG_CLI_EXTENSIONS "extensions:"
 
 /* Where a line ends: at the beginning of the next one. */
@@ -114,6 +116,27 @@ tg_cli_yaml_put_program(tg_buf_t *out, const tg_cli_entry_t *entry, int indent,
     }
 }
 
+/* A name that YAML would take for a number, a word of its own or a list. */
+static void
+tg_cli_yaml_put_name(tg_buf_t *out, const char *name)
+{
+    static const char *const words[] = { "true", "false", "null", "yes", "no",
+                                         "on",   "off",   "y",    "n" };
+    size_t i;
+
+    for (i = 0; i < sizeof(words) / sizeof(words[0])
+                && strcasecmp(name, words[i]) != 0;
+         i++)
+    {
+    }
+
+    if (i == sizeof(words) / sizeof(words[0]) && tg_is_alpha(name[0])) {
+        tg_buf_text(out, name);
+    } else {
+        tg_json_put_string(out, tg_str_c(name));
+    }
+}
+
 static void
 tg_cli_yaml_put_entry(tg_buf_t *out, const tg_cli_entry_t *entry, int indent,
                       const char *newline)
@@ -122,10 +145,13 @@ tg_cli_yaml_put_entry(tg_buf_t *out, const tg_cli_entry_t *entry, int indent,
                                          "description: Tools of Toolgate" };
     size_t i;
 
-    tg_buf_printf(out, "%*s%s:%s", indent, "", entry->name, newline);
+    tg_buf_printf(out, "%*s", indent, "");
+    tg_cli_yaml_put_name(out, entry->name);
+    tg_buf_printf(out, ":%s", newline);
     indent += 2;
-    tg_buf_printf(out, "%*sname: %s%s%*stype: stdio%s", indent, "", entry->name,
-                  newline, indent, "", newline);
+    tg_buf_printf(out, "%*sname: ", indent, "");
+    tg_cli_yaml_put_name(out, entry->name);
+    tg_buf_printf(out, "%s%*stype: stdio%s", newline, indent, "", newline);
     tg_cli_yaml_put_program(out, entry, indent, newline);
 
     for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {

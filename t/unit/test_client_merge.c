@@ -306,11 +306,8 @@ HELP_TEST(merge_toml, "config.toml, and cut off")
                 sizeof(test_toml) / sizeof(test_toml[0]));
 }
 
-HELP_TEST(merge_yaml, "config.yaml")
+HELP_TEST(merge_yaml, "config.yaml, and cut off")
 {
-    size_t i;
-
-    for (i = 0; i < sizeof(test_yaml) / sizeof(test_yaml[0]); i++) {
-        test_merge(tg_cli_merge_yaml, &test_yaml[i], strlen(test_yaml[i].old));
-    }
+    test_merges(tg_cli_merge_yaml, test_yaml,
+                sizeof(test_yaml) / sizeof(test_yaml[0]));
 }
