@@ -250,6 +250,8 @@ tg_automation_dropped(tg_engine_t *engine)
         tg_hook_cancel(execution);
     }
 
+    tg_source_leave(&engine->tasks->jobs->sched.sched,
+                    &engine->automation->source);
     tg_automation_unwatch(engine->automation);
 }
 
@@ -265,6 +267,7 @@ tg_automation_freed(tg_engine_t *engine)
         return;
     }
 
+    tg_source_leave(&engine->tasks->jobs->sched.sched, &automation->source);
     engine->tasks->ops->leave(&automation->waiting);
 
     while ((execution = TAILQ_FIRST(&automation->executions)) != NULL) {

@@ -38,6 +38,9 @@
 /* A clock that was put back further is looked at anew. */
 #define TG_AUTOMATION_BACK_S 10800
 
+/* Of a time slice, what a rule that is due counts as. */
+#define TG_AUTOMATION_STEPS 8192
+
 typedef struct tg_automation_s tg_automation_t;
 typedef struct tg_execution_s tg_execution_t;
 typedef struct tg_watcher_s tg_watcher_t;
@@ -77,11 +80,14 @@ struct tg_automation_s {
     unsigned nrules;
     unsigned nevents; /* of those, how many are about events */
     int is_enabled;
-    int has_new;     /* the last config has rules that it had not before */
-    int is_loaded;   /* what is kept was read */
-    int is_loading;  /* that goes on */
-    int64_t seen_at; /* s: the last tick */
-    uint64_t nnoted; /* notes of rules that the store was asked to write */
+    int has_new;        /* the last config has rules that it had not before */
+    int is_loaded;      /* what is kept was read */
+    int is_loading;     /* that goes on */
+    int64_t seen_at;    /* s: the last look at all rules */
+    int64_t looking_at; /* s: the one under way */
+    unsigned nlooked;   /* rules that it has looked at */
+    tg_source_t source; /* waits while that goes on */
+    uint64_t nnoted;    /* notes of rules that the store was asked to write */
     tg_store_ask_t load;
     tg_task_calls_t waiting;    /* for that */
     tg_executions_t executions; /* the newest last */

@@ -121,7 +121,8 @@ tg_automation_strike(tg_automation_t *automation, tg_automation_rule_t *rule,
     tg_buf_deinit(&event);
 }
 
-static void
+/* Says whether the rule was due. */
+static int
 tg_automation_look(tg_automation_t *automation, tg_automation_rule_t *rule,
                    int64_t now)
 {
@@ -131,7 +132,7 @@ tg_automation_look(tg_automation_t *automation, tg_automation_rule_t *rule,
     due_at = rule->due_at;
 
     if (rule->rule->trigger != TG_TRIGGER_CRON || due_at == 0 || now < due_at) {
-        return;
+        return 0;
     }
 
     is_missed = now - due_at > TG_AUTOMATION_LATE_S;
@@ -144,29 +145,61 @@ tg_automation_look(tg_automation_t *automation, tg_automation_rule_t *rule,
     }
 
     tg_automation_keep(automation, rule);
+
+    return 1;
+}
+
+/*
+ * Looks at one rule after the other until the time slice is over: hundreds may
+ * be due in the same minute.
+ */
+static void
+tg_automation_run(tg_source_t *source)
+{
+    tg_automation_t *automation;
+    tg_automation_rule_t *rule;
+    tg_sched_t *sched;
+    int64_t now;
+    int was_due;
+
+    automation = TG_OWNER(source, tg_automation_t, source);
+    sched = &automation->engine->tasks->jobs->sched.sched;
+    now = automation->looking_at;
+
+    while (automation->nlooked < automation->nrules
+           && automation->engine->state == TG_ENGINE_OPEN)
+    {
+        rule = &automation->rules[automation->nlooked++];
+
+        if (now < automation->seen_at - TG_AUTOMATION_BACK_S) {
+            rule->due_at = 0;
+            tg_automation_plan(automation, rule);
+        }
+
+        was_due = tg_automation_look(automation, rule, now);
+
+        if (tg_slice_is_over(sched, source, was_due ? TG_AUTOMATION_STEPS : 1))
+        {
+            return;
+        }
+    }
+
+    automation->seen_at = now;
 }
 
 void
 tg_automation_due(tg_automation_t *automation)
 {
-    int64_t now;
-    unsigned i;
-
     /* What stands still catches up when it goes on. */
-    if (automation->engine->state != TG_ENGINE_OPEN) {
+    if (automation->engine->state != TG_ENGINE_OPEN
+        || automation->source.is_waiting)
+    {
         return;
     }
 
-    now = automation->now() / 1000;
-
-    for (i = 0; i < automation->nrules; i++) {
-        if (now < automation->seen_at - TG_AUTOMATION_BACK_S) {
-            automation->rules[i].due_at = 0;
-            tg_automation_plan(automation, &automation->rules[i]);
-        }
-
-        tg_automation_look(automation, &automation->rules[i], now);
-    }
-
-    automation->seen_at = now;
+    automation->looking_at = automation->now() / 1000;
+    automation->nlooked = 0;
+    automation->source.run = tg_automation_run;
+    tg_slice_begin(&automation->engine->tasks->jobs->sched.sched);
+    tg_automation_run(&automation->source);
 }

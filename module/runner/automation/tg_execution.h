@@ -74,7 +74,8 @@ struct tg_execution_s {
     /* of its webhook */
     tg_http_t *http; /* NULL: none goes on */
     int status;
-    size_t nread; /* bytes of the body of the answer */
+    uint64_t receiver; /* of its webhook */
+    size_t nread;      /* bytes of the body of the answer */
     unsigned tries;
     uint64_t next_at; /* of the loop's clock */
 };

@@ -13,14 +13,16 @@
 #include "base/tg_base64.h"
 #include "base/tg_json.h"
 #include "base/tg_sha256.h"
+#include "base/tg_url.h"
 #include "runner/tg_log.h"
 
 #include <stdio.h>
 
 /* For one try. */
 #define TG_HOOK_TIMEOUT_MS 30000
-/* Webhooks at once; the others wait. */
-#define TG_HOOK_MAX 8
+/* Webhooks at once, in all and to one receiver; the others wait. */
+#define TG_HOOK_MAX 64
+#define TG_HOOK_RECEIVER_MAX 8
 /* Bytes that are read of an answer's body. */
 #define TG_HOOK_BODY_MAX 65536
 /* A key in this form is the bytes behind it, as senders of such hooks write. */
@@ -197,20 +199,46 @@ static const tg_http_ops_t tg_hook_ops = {
 
 /* --- a try --- */
 
+/* A receiver is a host with its port and protocol. */
+static uint64_t
+tg_hook_receiver(tg_str_t text)
+{
+    uint64_t receiver;
+    const char *why;
+    tg_buf_t origin;
+    tg_url_t url;
+
+    if (tg_url_parse(text, &url, &why) != TG_OK) {
+        return 0;
+    }
+
+    tg_buf_init(&origin, tg_alloc_libc());
+    tg_url_put_origin(&origin, &url);
+    receiver = tg_hash64(TG_HASH64, tg_buf_view(&origin));
+    tg_buf_deinit(&origin);
+
+    return receiver;
+}
+
+/* A receiver that is slow keeps nobody else waiting. */
 static int
-tg_hook_is_full(const tg_automation_t *automation)
+tg_hook_is_full(const tg_automation_t *automation, uint64_t receiver)
 {
     const tg_execution_t *execution;
-    unsigned n;
+    unsigned n, nsame;
 
     n = 0;
+    nsame = 0;
 
     TAILQ_FOREACH(execution, &automation->executions, place)
     {
-        n += execution->http != NULL;
+        if (execution->http != NULL) {
+            n++;
+            nsame += execution->receiver == receiver;
+        }
     }
 
-    return n >= TG_HOOK_MAX;
+    return n >= TG_HOOK_MAX || nsame >= TG_HOOK_RECEIVER_MAX;
 }
 
 /* TG_OK, or why it did not start. */
@@ -277,10 +305,8 @@ tg_hook_send(tg_execution_t *execution)
     automation = execution->automation;
     execution->next_at = 0;
 
-    if (execution->http != NULL || automation->engine->is_dropped
-        || tg_hook_is_full(automation))
-    {
-        return; /* the next tick looks again */
+    if (execution->http != NULL || automation->engine->is_dropped) {
+        return;
     }
 
     rule = tg_automation_rule(automation, tg_buf_view(&execution->rule));
@@ -289,6 +315,12 @@ tg_hook_send(tg_execution_t *execution)
         tg_execution_end(execution, TG_EXECUTION_FAILED,
                          "its rule is not configured any more");
         return;
+    }
+
+    execution->receiver = tg_hook_receiver(rule->rule->url);
+
+    if (tg_hook_is_full(automation, execution->receiver)) {
+        return; /* the next tick looks again */
     }
 
     execution->tries++;
