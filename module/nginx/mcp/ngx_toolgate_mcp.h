@@ -62,6 +62,8 @@ typedef struct {
     tg_str_t raw;     /* the array as it came */
     ngx_toolgate_mcp_tool_t *tools;
     ngx_uint_t ntools;
+    tg_json_t rest; /* the elements that are not read yet */
+    ngx_uint_t nread;
     ngx_toolgate_mcp_remark_t *remarks; /* the first ones, or NULL */
     ngx_uint_t nremarks;                /* all that there were */
 } ngx_toolgate_mcp_list_t;
@@ -111,7 +113,9 @@ struct ngx_toolgate_mcp_s {
     ngx_toolgate_ask_t ask;
     ngx_event_t retry;
     ngx_msec_t delay;
-    tg_buf_t state;       /* what the runner said last of it, as members */
+    tg_buf_t state; /* what the runner said last of it, as members */
+    ngx_toolgate_mcp_list_t *reading; /* the next list; NULL: none comes */
+    tg_source_t reader;               /* reads it */
     tg_source_t source;   /* compiles the list's schemas, one after the other */
     ngx_uint_t ncompiled; /* so many of its tools */
     uint64_t unchecked;   /* what the log said last of that, as a hash */
@@ -176,6 +180,19 @@ ngx_toolgate_mcp_list_t *ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp,
                                                    tg_str_t array,
                                                    ngx_uint_t is_quiet,
                                                    ngx_log_t *log);
+
+/* A list of which nothing is read yet.  NULL: no memory. */
+ngx_toolgate_mcp_list_t *ngx_toolgate_mcp_list_begin(tg_str_t array,
+                                                     ngx_log_t *log);
+
+/*
+ * Reads the next tools of a list, up to so many bytes and one tool.  NGX_OK: it
+ * is read; NGX_AGAIN: there are more; NGX_ERROR: no memory.
+ */
+ngx_int_t ngx_toolgate_mcp_list_read(ngx_toolgate_mcp_t *mcp,
+                                     ngx_toolgate_mcp_list_t *list,
+                                     size_t bytes, ngx_uint_t is_quiet,
+                                     ngx_log_t *log);
 void ngx_toolgate_mcp_list_release(ngx_toolgate_mcp_list_t *list);
 
 /* --- …_mcp_remark.c --- */
@@ -216,7 +233,8 @@ void ngx_toolgate_mcp_put_unchecked(const ngx_toolgate_mcp_t *mcp,
 /* --- the catalogue --- */
 
 /*
- * A list has come: NGX_OK, and clients are offered it; NGX_DECLINED: it is
+ * A list has come: NGX_OK, and clients are offered it, a long one after some
+ * time slices; NGX_DECLINED: it is
  * the one that is known; NGX_ERROR: no memory, and all stays as it is.
  */
 ngx_int_t ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array);

@@ -304,40 +304,6 @@ ngx_toolgate_mcp_read_tool(ngx_toolgate_mcp_t *mcp,
     return NGX_OK;
 }
 
-/* All of the server's tools, chosen or not, but what is none. */
-static ngx_int_t
-ngx_toolgate_mcp_read(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
-                      ngx_uint_t is_quiet, ngx_log_t *log)
-{
-    tg_tool_repair_t repair;
-    tg_json_t json;
-    ngx_uint_t n;
-    tg_str_t raw;
-
-    n = 0;
-    ngx_toolgate_mcp_repair_init(&repair);
-
-    for (tg_json_each(&json, list->raw); tg_json_item(&json, &raw);) {
-        if (++n > NGX_TOOLGATE_MCP_TOOLS) {
-            ngx_toolgate_mcp_remark(mcp, list,
-                                    &(ngx_toolgate_mcp_remark_t){
-                                        .at = n,
-                                        .why = "the list is too long" },
-                                    is_quiet ? NULL : log);
-            break;
-        }
-
-        if (ngx_toolgate_mcp_read_tool(mcp, list, n, raw, &repair,
-                                       is_quiet ? NULL : log)
-            == NGX_ERROR)
-        {
-            return NGX_ERROR;
-        }
-    }
-
-    return NGX_OK;
-}
-
 /* Does the server have a tool that fits a pattern? */
 static ngx_uint_t
 ngx_toolgate_mcp_is_used(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list,
@@ -409,7 +375,7 @@ ngx_toolgate_mcp_tell_unused(ngx_toolgate_mcp_t *mcp,
     }
 }
 
-/* With room for its tools, which have not been read.  NULL: no memory. */
+/* With room for its tools.  NULL: no memory. */
 static ngx_toolgate_mcp_list_t *
 ngx_toolgate_mcp_list_alloc(ngx_pool_t *pool, tg_str_t array)
 {
@@ -434,20 +400,22 @@ ngx_toolgate_mcp_list_alloc(ngx_pool_t *pool, tg_str_t array)
     list->tools = ngx_pcalloc(pool, ngx_min(n, NGX_TOOLGATE_MCP_TOOLS)
                                         * sizeof(ngx_toolgate_mcp_tool_t));
 
-    return list->tools != NULL
-                   && ngx_toolgate_mcp_copy(list, array, 0, &list->raw)
-                          == NGX_OK
-               ? list
-               : NULL;
+    if (list->tools == NULL
+        || ngx_toolgate_mcp_copy(list, array, 0, &list->raw) != NGX_OK)
+    {
+        return NULL;
+    }
+
+    tg_json_each(&list->rest, list->raw);
+
+    return list;
 }
 
 ngx_toolgate_mcp_list_t *
-ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp, tg_str_t array,
-                          ngx_uint_t is_quiet, ngx_log_t *log)
+ngx_toolgate_mcp_list_begin(tg_str_t array, ngx_log_t *log)
 {
     ngx_toolgate_mcp_list_t *list;
     ngx_pool_t *pool;
-    ngx_int_t rc;
 
     pool = ngx_create_pool(NGX_DEFAULT_POOL_SIZE, log);
 
@@ -456,15 +424,72 @@ ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp, tg_str_t array,
     }
 
     list = ngx_toolgate_mcp_list_alloc(pool, array);
-    rc = list != NULL ? ngx_toolgate_mcp_read(mcp, list, is_quiet, log)
-                      : NGX_ERROR;
 
-    if (rc == NGX_OK && !is_quiet) {
+    if (list == NULL) {
+        ngx_destroy_pool(pool);
+    }
+
+    return list;
+}
+
+ngx_int_t
+ngx_toolgate_mcp_list_read(ngx_toolgate_mcp_t *mcp,
+                           ngx_toolgate_mcp_list_t *list, size_t bytes,
+                           ngx_uint_t is_quiet, ngx_log_t *log)
+{
+    tg_tool_repair_t repair;
+    tg_str_t raw;
+    size_t done;
+
+    ngx_toolgate_mcp_repair_init(&repair);
+
+    for (done = 0; done < bytes; done += raw.len) {
+        if (!tg_json_item(&list->rest, &raw)) {
+            break;
+        }
+
+        if (++list->nread > NGX_TOOLGATE_MCP_TOOLS) {
+            ngx_toolgate_mcp_remark(mcp, list,
+                                    &(ngx_toolgate_mcp_remark_t){
+                                        .at = list->nread,
+                                        .why = "the list is too long" },
+                                    is_quiet ? NULL : log);
+            break;
+        }
+
+        if (ngx_toolgate_mcp_read_tool(mcp, list, list->nread, raw, &repair,
+                                       is_quiet ? NULL : log)
+            == NGX_ERROR)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    if (done >= bytes) {
+        return NGX_AGAIN;
+    }
+
+    if (!is_quiet) {
         ngx_toolgate_mcp_tell_unused(mcp, list, log);
     }
 
-    if (rc != NGX_OK) {
-        ngx_destroy_pool(pool);
+    return NGX_OK;
+}
+
+ngx_toolgate_mcp_list_t *
+ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp, tg_str_t array,
+                          ngx_uint_t is_quiet, ngx_log_t *log)
+{
+    ngx_toolgate_mcp_list_t *list;
+
+    list = ngx_toolgate_mcp_list_begin(array, log);
+
+    if (list != NULL
+        && ngx_toolgate_mcp_list_read(mcp, list, NGX_MAX_SIZE_T_VALUE, is_quiet,
+                                      log)
+               != NGX_OK)
+    {
+        ngx_toolgate_mcp_list_release(list);
         return NULL;
     }
 

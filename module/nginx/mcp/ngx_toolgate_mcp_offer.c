@@ -259,30 +259,26 @@ ngx_toolgate_mcp_put_clashes(const ngx_toolgate_mcp_t *mcp, tg_buf_t *json)
 
 /* --- a list that came --- */
 
-ngx_int_t
-ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array)
+/* A list of fewer bytes is read at once. */
+#define NGX_TOOLGATE_MCP_LONG 65536
+/* Bytes of tools in one step, and the scheduler's steps in a byte of them. */
+#define NGX_TOOLGATE_MCP_PART 4096
+#define NGX_TOOLGATE_MCP_BYTE 32
+
+/* Offers a list that was read to clients; it is the server's then. */
+static ngx_int_t
+ngx_toolgate_mcp_accept(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list)
 {
     ngx_toolgate_mcp_clashes_t clashes;
-    ngx_toolgate_mcp_list_t *list, *old;
     tg_catalogue_t *catalogue, *before;
-
-    old = mcp->list;
-
-    if (old != NULL && tg_str_eq(old->raw, array)) {
-        return NGX_DECLINED;
-    }
+    ngx_toolgate_mcp_list_t *old;
 
     /* All workers hear the same; one tells it. */
     ngx_memzero(&clashes, sizeof(clashes));
     clashes.log = ngx_cycle->log;
     clashes.level = NGX_LOG_WARN;
     clashes.is_quiet = ngx_worker != 0;
-    list = ngx_toolgate_mcp_list_new(mcp, array, clashes.is_quiet, clashes.log);
-
-    if (list == NULL) {
-        return NGX_ERROR;
-    }
-
+    old = mcp->list;
     mcp->list = list;
     catalogue = ngx_toolgate_mcp_compose(mcp->offer, &clashes);
 
@@ -303,6 +299,84 @@ ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array)
     tg_catalogue_release(before);
     ngx_toolgate_mcp_compile_list(mcp);
     ngx_toolgate_mcp_list_release(old);
+
+    return NGX_OK;
+}
+
+static void
+ngx_toolgate_mcp_read_some(tg_source_t *source)
+{
+    ngx_toolgate_mcp_list_t *list;
+    ngx_toolgate_mcp_t *mcp;
+    ngx_int_t rc;
+
+    mcp = ngx_queue_data(source, ngx_toolgate_mcp_t, reader);
+    list = mcp->reading;
+
+    if (list == NULL || ngx_exiting || ngx_terminate) {
+        return;
+    }
+
+    do {
+        rc = ngx_toolgate_mcp_list_read(mcp, list, NGX_TOOLGATE_MCP_PART,
+                                        ngx_worker != 0, ngx_cycle->log);
+    } while (
+        rc == NGX_AGAIN
+        && !tg_slice_is_over(&ngx_toolgate_sched, source,
+                             NGX_TOOLGATE_MCP_PART * NGX_TOOLGATE_MCP_BYTE));
+
+    if (rc == NGX_AGAIN) {
+        return;
+    }
+
+    mcp->reading = NULL;
+
+    if (rc == NGX_ERROR) {
+        ngx_toolgate_mcp_list_release(list);
+    } else {
+        rc = ngx_toolgate_mcp_accept(mcp, list);
+    }
+
+    if (rc == NGX_ERROR) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "no memory for the list of mcp_server \"%V\"",
+                      &mcp->name);
+    }
+}
+
+ngx_int_t
+ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array)
+{
+    ngx_toolgate_mcp_list_t *list;
+
+    if (mcp->reading != NULL && tg_str_eq(mcp->reading->raw, array)) {
+        return NGX_DECLINED;
+    }
+
+    /* Another one has come before it was read. */
+    tg_source_leave(&ngx_toolgate_sched, &mcp->reader);
+    ngx_toolgate_mcp_list_release(mcp->reading);
+    mcp->reading = NULL;
+
+    if (mcp->list != NULL && tg_str_eq(mcp->list->raw, array)) {
+        return NGX_DECLINED;
+    }
+
+    if (array.len < NGX_TOOLGATE_MCP_LONG) {
+        list = ngx_toolgate_mcp_list_new(mcp, array, ngx_worker != 0,
+                                         ngx_cycle->log);
+
+        return list != NULL ? ngx_toolgate_mcp_accept(mcp, list) : NGX_ERROR;
+    }
+
+    mcp->reading = ngx_toolgate_mcp_list_begin(array, ngx_cycle->log);
+
+    if (mcp->reading == NULL) {
+        return NGX_ERROR;
+    }
+
+    mcp->reader.run = ngx_toolgate_mcp_read_some;
+    tg_source_wait(&ngx_toolgate_sched, &mcp->reader);
 
     return NGX_OK;
 }
