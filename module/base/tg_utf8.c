@@ -139,6 +139,25 @@ tg_utf8_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line)
 }
 
 size_t
+tg_utf8_unsafe(tg_str_t text, uint32_t *code, size_t *len)
+{
+    const char *p, *end;
+
+    end = tg_str_end(text);
+
+    for (p = text.data; p < end; p += *len != 0 ? *len : 1) {
+        *len = tg_utf8_length(p, end);
+        *code = tg_utf8_decode((const unsigned char *) p, *len);
+
+        if (*len != 0 && *code >= 0x20 && tg_utf8_is_unsafe(*code, 1)) {
+            return (size_t) (p - text.data);
+        }
+    }
+
+    return text.len;
+}
+
+size_t
 tg_utf8_first(tg_str_t text, size_t n)
 {
     size_t i;

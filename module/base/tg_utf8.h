@@ -40,4 +40,10 @@ void tg_utf8_put_lossy(tg_buf_t *buf, tg_str_t bytes);
  */
 void tg_utf8_put_visible(tg_buf_t *buf, tg_str_t text, int is_one_line);
 
+/*
+ * The offset of the first character that would be escaped so on one line, but
+ * for those below U+0020; text.len when there is none.
+ */
+size_t tg_utf8_unsafe(tg_str_t text, uint32_t *code, size_t *len);
+
 #endif

@@ -21,6 +21,7 @@ tool dead { http GET http://127.0.0.1:1/; $auth }
 tool close { http POST http://127.0.0.1:$port/close; $auth }
 tool refused { http GET \$tool_arg_url; hosts *; $auth }
 tool hang { http GET http://127.0.0.1:$port/hang/a; $auth timeout 300ms; }
+tool leak { http GET http://127.0.0.1:$port/leak/\$tool_arg_n; $auth }
 tool big { http GET http://127.0.0.1:$port/bytes/10; $auth max_output 5; }
 END
 }
@@ -50,6 +51,13 @@ call($_) for qw(no dead close hang big);
 call(refused => url => $_) for "http://127.0.0.1/", 'x', 'http://a:99/';
 is scalar(grep { $_->{path} eq '/close' } $web->requests), 1,
     'what was not answered was sent once';
+
+# Where an error's body is cut, what is left of a secret is hidden, too.
+for my $n (4060 .. 4100) {
+    my $text = text_of(call(leak => n => $n));
+    like $text, qr/status 500: x{4050}/, "an error that is cut at $n";
+    unlike $text, qr/Bear|Qz7/, 'has no part of the secret';
+}
 
 $c->send_line({ jsonrpc => '2.0', id => 'l', method => 'tools/list' });
 $heard .= $c->encode($c->recv_json);

@@ -193,6 +193,13 @@ is object('escaped.json')->{x}, "a\"\n\\",
     'escape=json';
 is line('plain.log') . '+' . line('plain.log'), "a\"+\\\$",
     'escape=none, and a dollar';
+my $control = "\x{7f}\x{85}\x{9b}\x{200e}\x{2028}\x{2029}\x{202e}\x{2066}";
+$tg->connect("$dir/escapes.sock")->call_tool(hi => { x => "\x{e9}$control." });
+my $line = line('escaped.json');
+like $line, qr/"\xc3\xa9\\u007f\\u0085\\u009b\\u200e\\u2028\\u2029
+    \\u202e\\u2066\."/x, 'what a terminal acts on is escaped';
+my $read = JSON::PP->new->utf8->decode($line);
+is $read->{x}, "\x{e9}$control.", "which is JSON";
 
 # --- what is in none ------------------------------------------------------
 

@@ -8,6 +8,8 @@
 #include "nginx/log/ngx_toolgate_log.h"
 #include "nginx/log/ngx_toolgate_loss.h"
 
+#include "base/tg_utf8.h"
+
 #include <sys/uio.h>
 
 /* A line as long as this is rare: its memory is not kept. */
@@ -210,6 +212,22 @@ ngx_toolgate_log_escape(tg_buf_t *line, tg_str_t value)
     tg_buf_put(line, value.data + from, value.len - from);
 }
 
+/* In JSON, what a terminal or a reader of lines acts on is escaped, too. */
+static void
+ngx_toolgate_log_escape_json(tg_buf_t *line, tg_str_t value)
+{
+    uint32_t code;
+    size_t n, len;
+
+    while ((n = tg_utf8_unsafe(value, &code, &len)) < value.len) {
+        tg_json_put_escaped(line, tg_str(value.data, n));
+        tg_buf_printf(line, "\\u%04x", (unsigned) code);
+        value = tg_str(value.data + n + len, value.len - n - len);
+    }
+
+    tg_json_put_escaped(line, value);
+}
+
 void
 ngx_toolgate_log_put(tg_buf_t *line, ngx_toolgate_escape_t escape,
                      tg_str_t value)
@@ -225,7 +243,7 @@ ngx_toolgate_log_put(tg_buf_t *line, ngx_toolgate_escape_t escape,
         break;
 
     case NGX_TOOLGATE_ESCAPE_JSON:
-        tg_json_put_escaped(line, value);
+        ngx_toolgate_log_escape_json(line, value);
         break;
 
     case NGX_TOOLGATE_ESCAPE_NONE:

@@ -44,7 +44,7 @@ tg_http_answer_body(tg_http_answer_t *answer, const tg_http_params_t *params,
 {
     size_t max;
 
-    max = !tg_http_answer_is_ok(answer)  ? TG_HTTP_HEAD_MAX
+    max = !tg_http_answer_is_ok(answer)  ? TG_HTTP_HEAD_MAX + TG_HTTP_SECRET_MAX
           : params->spill.spills != NULL ? TG_HTTP_OUTPUT_MAX
                                          : params->max_output;
 
@@ -341,6 +341,12 @@ tg_http_answer_put(tg_buf_t *json, tg_http_answer_t *answer,
     tg_buf_init(&decoded, tg_alloc_libc());
     tg_buf_init(&text, tg_alloc_libc());
     tg_http_params_hide(params, answer->body.data, answer->body.len);
+
+    if (!tg_http_answer_is_ok(answer) && answer->body.len > TG_HTTP_HEAD_MAX) {
+        tg_buf_truncate(&answer->body, TG_HTTP_HEAD_MAX);
+        answer->is_cut = 1;
+    }
+
     outcome = tg_http_answer_is_ok(answer)
                   ? tg_http_outcome(answer, params, tool, &decoded, &text)
                   : tg_http_said_no(answer, url, redirect, tool, &text);

@@ -11,6 +11,8 @@
 
 /* The beginning of the body of an error that an answer quotes. */
 #define TG_HTTP_HEAD_MAX 4096
+/* The longest secret: as much more is read, so that none is cut unhidden. */
+#define TG_HTTP_SECRET_MAX 16384
 /* A Content-Type; what is longer counts as none. */
 #define TG_HTTP_TYPE_MAX 256
 

@@ -6,6 +6,7 @@ package Toolgate::Web;
 #
 #   /echo           what came, as JSON: method, path, headers, body
 #   /status/N       status N, and "this is N"
+#   /leak/N         status 500, N bytes, the Authorization that came, and more
 #   /times/N/S/KEY  status S to the first N of that KEY, then 200
 #   /bytes/N        N bytes; /more/N the same without saying how many
 #   /type/TEXT      a body of that Content-Type, of bytes as ?body=HEX
@@ -166,6 +167,12 @@ sub serve_echo {
 sub serve_status {
     my ($self, $socket, $n) = @_;
     return reply($socket, $n, 'text/plain', "this is $n\n");
+}
+
+sub serve_leak {
+    my ($self, $socket, $n, $request) = @_;
+    return reply($socket, 500, 'text/plain',
+        'x' x $n . $request->{headers}{authorization} . 'y' x 5000);
 }
 
 sub serve_times {
