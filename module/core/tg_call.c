@@ -211,6 +211,7 @@ int
 tg_peer_has_id(tg_peer_t *peer, tg_str_t id)
 {
     return (peer->ncalls != 0 && tg_call_find(peer, id) != NULL)
+           || tg_peer_has_parked(peer, id)
            || (peer->nsubscriptions != 0
                && *tg_subscription_find(peer, id) != NULL);
 }
@@ -232,6 +233,8 @@ tg_peer_cancel(tg_peer_t *peer, tg_str_t id)
         tg_call_cancel(call);
     } else if (*at != NULL) {
         tg_subscription_remove(peer, at);
+    } else {
+        tg_peer_cancel_parked(peer, id);
     }
 }
 

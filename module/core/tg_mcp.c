@@ -283,6 +283,7 @@ tg_peer_tools_list(tg_peer_t *peer, const tg_message_t *message,
         /* Its failures are errors: a tool's result would be no list. */
         request.reply.kind = TG_ENTRY_METHOD;
         request.cursor = message->p.cursor;
+        request.text = message->text;
 
         if (peer->ops->list(peer->host, peer, &request) != TG_END) {
             return;
@@ -326,6 +327,7 @@ tg_peer_tools_call(tg_peer_t *peer, const tg_message_t *message,
     request.reply.kind = TG_ENTRY_TOOL;
     request.name = tg_json_body(message->p.name);
     request.size = message->text.len;
+    request.text = message->text;
     request.notes = &message->notes;
 
     if (has_arguments) {

@@ -53,6 +53,7 @@ tg_peer_deinit(tg_peer_t *peer)
         tg_call_cancel(peer->calls);
     }
 
+    tg_peer_drop_parked(peer);
     tg_batch_end(peer);
 
     while (peer->asks != NULL) {
@@ -145,7 +146,7 @@ static int
 tg_peer_is_paused(const tg_peer_t *peer)
 {
     return peer->out.len > TG_PEER_BACKLOG
-           || (peer->ncalls != 0 && peer->row->is_sequential);
+           || (peer->ncalls + peer->nparked != 0 && peer->row->is_sequential);
 }
 
 /* Nobody waits for a word about an answer but who asked for it. */
@@ -225,7 +226,7 @@ tg_peer_waits(const tg_peer_t *peer, size_t unsent, size_t left)
         return TG_WAIT_SENT;
     }
 
-    if (peer->ncalls != 0) {
+    if (peer->ncalls + peer->nparked != 0) {
         return TG_WAIT_NOTHING;
     }
 

@@ -65,6 +65,7 @@ struct tg_reply_s {
 typedef struct {
     const tg_entry_t *entry; /* NULL only with ops->is_proxy */
     tg_str_t name;           /* escaped body of the tool's or method's name */
+    tg_str_t text;           /* its message, of MCP's tools; or absent */
     size_t size;             /* bytes of its message */
     tg_str_t arguments;      /* raw JSON, `{}` where there were none */
     const tg_json_notes_t *notes; /* of arguments, or NULL */
@@ -160,6 +161,7 @@ struct tg_call_s {
 };
 
 typedef struct tg_subscription_s tg_subscription_t;
+typedef struct tg_parked_s tg_parked_t;
 typedef struct tg_ask_s tg_ask_t;
 
 struct tg_peer_s {
@@ -186,6 +188,10 @@ struct tg_peer_s {
     uint64_t work; /* the host's, about that frame; 0 at its beginning */
 
     tg_batch_t *batch; /* being served, in more turns than one */
+
+    tg_parked_t *parked;   /* requests that were put aside, oldest first */
+    unsigned nparked;
+    uint64_t parked_since; /* of the one that is served again; else 0 */
 
     unsigned ncalls;  /* in flight */
     unsigned asked;   /* how often the client was */
@@ -269,6 +275,22 @@ void tg_peer_unknown(tg_peer_t *peer, const tg_request_t *request);
  * there is no memory: the request was answered with an error then.
  */
 tg_call_t *tg_peer_defer(tg_peer_t *peer, const tg_request_t *request);
+
+/*
+ * Puts a request aside, from within ops->list or ops->unknown, of which
+ * nothing was answered: it is served again, as if it had just come, by
+ * tg_peer_unpark().  since is the host's, as it was when the request came.
+ * TG_OK; TG_MISSING: it cannot be, as there are too many, or it is one of a
+ * batch; TG_NOMEM.
+ */
+int tg_peer_park(tg_peer_t *peer, const tg_request_t *request, uint64_t since);
+
+/*
+ * Serves all that were put aside, in their order; they may be put aside again.
+ * Not from within ops.  As tg_peer_message(); TG_LIMIT: those that are left
+ * are served the next time.
+ */
+int tg_peer_unpark(tg_peer_t *peer);
 
 /* Answers a deferred call and frees it. */
 void tg_call_answer(tg_call_t *call, const tg_outcome_t *outcome);

@@ -114,6 +114,12 @@ const tg_entry_t *tg_peer_entry(tg_peer_t *peer, tg_entry_kind_t kind,
 void tg_peer_cancel(tg_peer_t *peer, tg_str_t id);
 int tg_peer_has_id(tg_peer_t *peer, tg_str_t id);
 
+/* --- tg_park.c --- */
+
+int tg_peer_has_parked(tg_peer_t *peer, tg_str_t id);
+void tg_peer_cancel_parked(tg_peer_t *peer, tg_str_t id);
+void tg_peer_drop_parked(tg_peer_t *peer);
+
 /* Puts one of a raw id into the list at *at: TG_OK or TG_NOMEM. */
 int tg_subscription_add(tg_peer_t *peer, tg_subscription_t **at, tg_str_t id);
 

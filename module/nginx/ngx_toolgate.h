@@ -179,8 +179,21 @@ typedef struct {
     ngx_uint_t has_tools;
 } ngx_toolgate_main_conf_t;
 
-typedef struct {
+typedef struct ngx_toolgate_srv_conf_s ngx_toolgate_srv_conf_t;
+
+struct ngx_toolgate_srv_conf_s {
     tg_catalogue_t *catalogue; /* NULL: no server of ours */
+
+    /*
+     * How long, in ms from its arrival, a list (without a name), or a call of
+     * a name that is not known, waits for what starts; 0: it does not.  NULL:
+     * nothing starts here.
+     */
+    ngx_msec_t (*waits)(const ngx_toolgate_srv_conf_t *scf, tg_str_t name);
+
+    /* Appends why there is no tool of this name, if that is known. */
+    void (*why_unknown)(const ngx_toolgate_srv_conf_t *scf, tg_str_t name,
+                        tg_buf_t *text);
     ngx_array_t *blocks; /* ngx_toolgate_tool_t *: about tools listed later */
     tg_info_t info;
     ngx_array_t *rules; /* tool_allow and tool_deny */
@@ -223,7 +236,7 @@ typedef struct {
     ngx_uint_t has_task_tools; /* agents have tools to look at them */
     tg_str_t label;            /* of a worker: as …_numbers.h names it */
     ngx_toolgate_counters_t *counters;
-} ngx_toolgate_srv_conf_t;
+};
 
 extern ngx_module_t ngx_stream_toolgate_module;
 extern ngx_module_t ngx_toolgate_listener_module;

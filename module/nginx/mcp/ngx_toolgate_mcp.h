@@ -13,6 +13,7 @@
  *   …_mcp_check.c  the schemas of tools that are listed
  *   …_mcp_offer.c  the catalogue of config and lists, anew with each list
  *   …_mcp_watch.c  a worker hears of lists from the runner
+ *   …_mcp_wait.c   requests that wait for the first list
  */
 #ifndef _NGX_TOOLGATE_MCP_H_INCLUDED_
 #define _NGX_TOOLGATE_MCP_H_INCLUDED_
@@ -116,6 +117,7 @@ struct ngx_toolgate_mcp_s {
     tg_buf_t state; /* what the runner said last of it, as members */
     ngx_toolgate_mcp_list_t *reading; /* the next list; NULL: none comes */
     tg_source_t reader;               /* reads it */
+    ngx_uint_t has_failed;            /* its last start, as far as is known */
     tg_source_t source;   /* compiles the list's schemas, one after the other */
     ngx_uint_t ncompiled; /* so many of its tools */
     uint64_t unchecked;   /* what the log said last of that, as a hash */
@@ -247,6 +249,9 @@ void ngx_toolgate_mcp_put_clashes(const ngx_toolgate_mcp_t *mcp,
 ngx_int_t ngx_toolgate_mcp_settle(ngx_cycle_t *cycle);
 
 /* --- the worker --- */
+
+/* Requests of a server's clients wait for first lists from now on. */
+void ngx_toolgate_mcp_wait_init(ngx_toolgate_mcp_offer_t *offer);
 
 /* A new runner must know the server before it is asked for a call. */
 void ngx_toolgate_mcp_ask_now(ngx_toolgate_mcp_t *mcp);

@@ -290,6 +290,7 @@ ngx_toolgate_mcp_accept(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list)
 
     before = tg_catalogue_hold(mcp->offer->scf->catalogue);
     ngx_toolgate_session_offer(mcp->offer->scf, catalogue);
+    ngx_toolgate_session_unpark(mcp->offer->scf);
     tg_catalogue_release(catalogue);
 
     if (!clashes.is_quiet) {

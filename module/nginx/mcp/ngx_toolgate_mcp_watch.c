@@ -4,6 +4,8 @@
  */
 #include "nginx/mcp/ngx_toolgate_mcp.h"
 
+#include "nginx/stream/ngx_toolgate_session.h"
+
 /* Between two tries to ask: it doubles. */
 #define NGX_TOOLGATE_MCP_RETRY_MIN 100
 #define NGX_TOOLGATE_MCP_RETRY_MAX 30000
@@ -49,6 +51,8 @@ ngx_toolgate_mcp_state(ngx_toolgate_mcp_t *mcp, tg_str_t params)
         return;
     }
 
+    mcp->has_failed = values[3].data != NULL;
+
     tg_buf_truncate(&mcp->state, 0);
 
     for (i = 0; i < 4; i++) {
@@ -57,6 +61,11 @@ ngx_toolgate_mcp_state(ngx_toolgate_mcp_t *mcp, tg_str_t params)
             tg_buf_text(&mcp->state, names[i]);
             tg_json_put_member(&mcp->state, "\":", values[i]);
         }
+    }
+
+    /* Nothing is to be waited for any more. */
+    if (mcp->has_failed && mcp->list == NULL) {
+        ngx_toolgate_session_unpark(mcp->offer->scf);
     }
 }
 
@@ -110,6 +119,8 @@ ngx_toolgate_mcp_answer(void *data, const tg_answer_t *answer)
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "toolgate-runner does not take mcp_server \"%V\": %*s",
                       &mcp->name, answer->message.len, answer->message.data);
+        mcp->has_failed = 1;
+        ngx_toolgate_session_unpark(mcp->offer->scf);
         return;
     }
 
@@ -157,6 +168,7 @@ ngx_int_t
 ngx_toolgate_mcp_init_process(ngx_cycle_t *cycle)
 {
     ngx_toolgate_mcp_main_conf_t *mmcf;
+    ngx_toolgate_mcp_offer_t **offer;
     ngx_toolgate_mcp_t **mcp;
     ngx_uint_t i;
 
@@ -170,6 +182,12 @@ ngx_toolgate_mcp_init_process(ngx_cycle_t *cycle)
             && ngx_process != NGX_PROCESS_SINGLE))
     {
         return NGX_OK;
+    }
+
+    offer = mmcf->offers.elts;
+
+    for (i = 0; i < mmcf->offers.nelts; i++) {
+        ngx_toolgate_mcp_wait_init(offer[i]);
     }
 
     mcp = mmcf->servers.elts;

@@ -227,7 +227,8 @@ ngx_toolgate_session_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
 
     } else if (session->is_eof) {
         /* Half closed: it may still wait for its answers. */
-        is_over = (front->peer.ncalls == 0 && flushed == NGX_OK)
+        is_over = (front->peer.ncalls + front->peer.nparked == 0
+                   && flushed == NGX_OK)
                   || ngx_toolgate_is_gone(session);
 
     } else {

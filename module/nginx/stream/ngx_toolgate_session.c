@@ -14,7 +14,8 @@ static const char *ngx_toolgate_session_refusal(void *host, tg_peer_t *peer);
 
 static const tg_peer_ops_t ngx_toolgate_peer_ops = {
     .call = ngx_toolgate_call_start,
-    .unknown = ngx_toolgate_call_unknown,
+    .unknown = ngx_toolgate_parked_unknown,
+    .list = ngx_toolgate_parked_list,
     .cancel = ngx_toolgate_call_cancel,
     .log = ngx_toolgate_call_log,
     .refused = ngx_toolgate_refused,
@@ -242,6 +243,24 @@ ngx_toolgate_session_offer(ngx_toolgate_srv_conf_t *scf,
     scf->catalogue = tg_catalogue_hold(catalogue);
 }
 
+void
+ngx_toolgate_session_unpark(ngx_toolgate_srv_conf_t *scf)
+{
+    ngx_toolgate_session_t *session;
+    ngx_queue_t *q;
+
+    for (q = ngx_queue_head(&ngx_toolgate_sessions);
+         q != ngx_queue_sentinel(&ngx_toolgate_sessions); q = ngx_queue_next(q))
+    {
+        session = ngx_queue_data(q, ngx_toolgate_session_t, all);
+
+        if (session->front.conf == scf && session->front.peer.nparked != 0) {
+            session->is_parked_over = 1;
+            ngx_toolgate_wake(&session->front);
+        }
+    }
+}
+
 /* --- events --- */
 
 static void
@@ -335,6 +354,7 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
     }
 
     is_leaving = session->state != NGX_TOOLGATE_SERVING;
+    ngx_toolgate_parked_serve(session, is_leaving);
 
     if (is_leaving) {
         rc = ngx_toolgate_mover->go(session);

@@ -66,7 +66,9 @@ struct ngx_toolgate_session_s {
     size_t traced;        /* and that a trace has, or that need not be */
     uint64_t bytes_in;
     uint64_t bytes_out;
-    ngx_event_t *again; /* its timer; NULL: nothing ever waited for time */
+    ngx_event_t *again;      /* its timer; NULL: nothing ever waited for time */
+    ngx_msec_t parked_until; /* when a request that waits is served again, */
+    ngx_uint_t is_parked_over; /* or sooner, as something has happened */
     ngx_msec_t leaving_since;
     uint64_t bytes_due; /* bytes_in, with what had come by then */
     ngx_msec_t packed_since;
@@ -140,6 +142,21 @@ void ngx_toolgate_session_wait(ngx_toolgate_session_t *session,
  */
 void ngx_toolgate_session_offer(ngx_toolgate_srv_conf_t *scf,
                                 tg_catalogue_t *catalogue);
+
+/* Serves requests again that wait for what a server starts (scf->waits). */
+void ngx_toolgate_session_unpark(ngx_toolgate_srv_conf_t *scf);
+
+/* --- parked --- */
+
+/* As tg_peer_ops_t has them. */
+int ngx_toolgate_parked_list(void *host, tg_peer_t *peer,
+                             tg_request_t *request);
+void ngx_toolgate_parked_unknown(void *host, tg_peer_t *peer,
+                                 tg_request_t *request);
+
+/* Serves again what waited long enough; is_now: all that wait. */
+void ngx_toolgate_parked_serve(ngx_toolgate_session_t *session,
+                               ngx_uint_t is_now);
 
 /* Closes the client's connection; the session is gone. */
 static ngx_inline void
