@@ -345,6 +345,22 @@ void tg_peer_unask_all(tg_peer_t *peer);
  */
 void tg_peer_broadcast(tg_peer_t *peer, tg_str_t method, tg_str_t params);
 
+/*
+ * A broadcast whose text many peers share, for hosts that send it without a
+ * copy of it in each peer's out.  Of a form it is the same for all of them: a
+ * dialect's is a whole message, and TG_DIALECT_AUTO's is what follows the head
+ * of a subscription's.  tg_peer_broadcast_each() calls send for each message
+ * that a peer is to be sent, behind what is in out; tg_peer_limit() bounds a
+ * message without its line feed.  TG_OK or TG_NOMEM.
+ */
+int tg_broadcast_text(tg_dialect_t form, tg_str_t method, tg_str_t params,
+                      tg_buf_t *out);
+void tg_peer_broadcast_each(tg_peer_t *peer, tg_str_t method,
+                            void (*send)(void *data, tg_dialect_t form,
+                                         tg_str_t head),
+                            void *data);
+size_t tg_peer_limit(const tg_peer_t *peer);
+
 /* Would one be sent now? */
 int tg_peer_is_told(const tg_peer_t *peer);
 

@@ -33,9 +33,6 @@ struct tg_batch_s {
 
 /* --- tg_reply.c: rendering --- */
 
-/* The largest message, either way, without its newline or prefix. */
-size_t tg_peer_limit(const tg_peer_t *peer);
-
 /* What a bridge of ours may put around the largest message of its agent's. */
 #define TG_PEER_ENVELOPE 16384
 

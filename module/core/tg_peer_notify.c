@@ -112,26 +112,27 @@ tg_subscription_meta(tg_buf_t *out, const tg_subscription_t *sub)
     tg_buf_str(out, sub->id);
 }
 
-/* One that its subscription has asked for; params is an object, or absent. */
+/* The beginning of what a subscription asked for, up to its own id. */
 static void
-tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
-                       tg_str_t method, tg_str_t params)
+tg_subscription_open(tg_buf_t *out, const tg_peer_t *peer,
+                     const tg_subscription_t *sub, tg_str_t method)
+{
+    tg_buf_text(out, peer->row->notification);
+    tg_buf_text(out, "\"method\":");
+    tg_json_put_string(out, method);
+    tg_buf_text(out, ",\"params\":{\"_meta\":{");
+    tg_subscription_meta(out, sub);
+}
+
+/* The rest of its params, an object or absent; then the message ends. */
+static void
+tg_subscription_close(tg_buf_t *out, tg_str_t params)
 {
     static const char *const ours[] = {
         "io.modelcontextprotocol/subscriptionId", NULL
     };
     static const char *const known[] = { "_meta", NULL };
-    tg_buf_t *out;
     tg_str_t meta;
-    size_t start;
-
-    if (!tg_notify_open(peer, method, &start)) {
-        return;
-    }
-
-    out = &peer->out;
-    tg_buf_text(out, ",\"params\":{\"_meta\":{");
-    tg_subscription_meta(out, sub);
 
     if (tg_json_has(params, TG_STR("_meta"), TG_JSON_OBJECT, &meta)) {
         tg_reply_members(out, meta, ours, 1);
@@ -144,6 +145,21 @@ tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
     }
 
     tg_buf_char(out, '}');
+}
+
+static void
+tg_subscription_notify(tg_peer_t *peer, const tg_subscription_t *sub,
+                       tg_str_t method, tg_str_t params)
+{
+    size_t start;
+
+    if (peer->is_closing || peer->row->notification == NULL) {
+        return;
+    }
+
+    start = tg_frame_open(peer->frame.kind, &peer->out);
+    tg_subscription_open(&peer->out, peer, sub, method);
+    tg_subscription_close(&peer->out, params);
     tg_notify_close(peer, start);
 }
 
@@ -194,6 +210,53 @@ tg_peer_broadcast(tg_peer_t *peer, tg_str_t method, tg_str_t params)
         if (sub->has_broadcasts) {
             tg_subscription_notify(peer, sub, method, params);
         }
+    }
+}
+
+int
+tg_broadcast_text(tg_dialect_t form, tg_str_t method, tg_str_t params,
+                  tg_buf_t *out)
+{
+    if (form == TG_DIALECT_AUTO) {
+        tg_subscription_close(out, params);
+    } else {
+        tg_buf_text(out, tg_dialect(form)->notification);
+        tg_buf_text(out, "\"method\":");
+        tg_json_put_string(out, method);
+        tg_json_put_member(out, ",\"params\":", params);
+    }
+
+    tg_buf_put(out, "}\n", 2);
+
+    return tg_buf_failed(out) ? TG_NOMEM : TG_OK;
+}
+
+void
+tg_peer_broadcast_each(tg_peer_t *peer, tg_str_t method,
+                       void (*send)(void *data, tg_dialect_t form,
+                                    tg_str_t head),
+                       void *data)
+{
+    const tg_subscription_t *sub;
+    tg_buf_t head;
+
+    if (tg_peer_is_told_unasked(peer)) {
+        send(data, peer->dialect, TG_STR_NONE);
+    }
+
+    for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
+        if (!sub->has_broadcasts || peer->is_closing) {
+            continue;
+        }
+
+        tg_buf_init(&head, peer->alloc);
+        tg_subscription_open(&head, peer, sub, method);
+
+        if (!tg_buf_failed(&head)) {
+            send(data, TG_DIALECT_AUTO, tg_buf_view(&head));
+        }
+
+        tg_buf_deinit(&head);
     }
 }
 

@@ -488,3 +488,80 @@ HELP_TEST(swap, "catalogues swapped within a call")
     tg_peer_deinit(&peer);
     CU_ASSERT(help.live == 0);
 }
+
+/* --- broadcasts whose text is shared --- */
+
+typedef struct {
+    tg_buf_t all;
+    tg_str_t method;
+    tg_str_t params;
+} test_shared_t;
+
+static void
+test_shared_message(void *data, tg_dialect_t form, tg_str_t head)
+{
+    test_shared_t *shared = data;
+
+    tg_buf_str(&shared->all, head);
+    CU_ASSERT(
+        tg_broadcast_text(form, shared->method, shared->params, &shared->all)
+        == TG_OK);
+}
+
+/* What a peer writes, and what it says should be sent, is the same. */
+static void
+test_shared(host_t *host, const char *params, unsigned nmessages)
+{
+    test_shared_t shared;
+    unsigned n;
+    size_t i;
+
+    shared.method = TG_STR("a\"b");
+    shared.params = params != NULL ? tg_str_c(params) : TG_STR_NONE;
+    tg_buf_init(&shared.all, tg_alloc_libc());
+    tg_peer_broadcast(&host->peer, shared.method, shared.params);
+    tg_peer_broadcast_each(&host->peer, shared.method, test_shared_message,
+                           &shared);
+    CU_ASSERT(tg_str_eq(host_take(host), tg_buf_view(&shared.all)));
+
+    for (i = 0, n = 0; i < shared.all.len; i++) {
+        n += shared.all.data[i] == '\n';
+    }
+
+    CU_ASSERT(n == nmessages);
+    tg_buf_deinit(&shared.all);
+}
+
+HELP_TEST(shared_text, "broadcasts whose text many peers share")
+{
+    static const char *const params[] = {
+        NULL, "{}", "{\"t\":[1,{\"_meta\":2}]}",
+        "{\"a\":1,\"_meta\":{\"x\":1,"
+        "\"io.modelcontextprotocol/subscriptionId\":9},\"b\":2}"
+    };
+    host_t plain, modern, relay;
+    size_t i;
+
+    test_init(&plain, TG_DIALECT_JSONRPC);
+    test_init(&relay, TG_DIALECT_RELAY);
+    test_init(&modern, TG_DIALECT_JSONRPC);
+    host_feed(&modern,
+              TG_STR(TEST_LISTEN("1", "{\"toolgate/broadcasts\":true}") "\n"));
+    host_feed(&modern,
+              TG_STR(TEST_LISTEN("\"two\"",
+                                 "{\"toolgate/broadcasts\":true}") "\n"));
+    (void) host_take(&modern);
+
+    for (i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+        test_shared(&plain, params[i], 1);
+        test_shared(&relay, params[i], 1);
+        test_shared(&modern, params[i], 2);
+    }
+
+    tg_peer_farewell(&plain.peer, TG_STR("bye"));
+    (void) host_take(&plain);
+    test_shared(&plain, "{}", 0);
+    host_deinit(&plain);
+    host_deinit(&relay);
+    host_deinit(&modern);
+}

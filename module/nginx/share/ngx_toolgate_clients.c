@@ -146,7 +146,6 @@ ngx_toolgate_seat_send(ngx_toolgate_seat_t *seat)
     }
 
     ngx_toolgate_page_lock();
-    seat->heard = ngx_max(seat->heard, ngx_toolgate_news_read());
     line->heard = seat->heard;
     line->moved = ngx_current_msec;
     line->state = NGX_TOOLGATE_CLIENT_LINE_MOVING;

@@ -16,7 +16,7 @@
 /* ms between two looks who was killed. */
 #define NGX_TOOLGATE_NEWS_SWEEP 1000
 
-/* Of the copy of a piece, while there is none. */
+/* Of the copy of a piece that is kept for the next one. */
 #define NGX_TOOLGATE_NEWS_KEPT 65536
 
 /* In place of a size: go on at the beginning of the memory. */
@@ -30,9 +30,6 @@ typedef struct {
     uint64_t params_len;
     uint64_t has_params;
 } ngx_toolgate_piece_t;
-
-/* A piece that was read, out of reach of who writes; a large one goes soon. */
-static tg_buf_t ngx_toolgate_news_copy;
 
 static char *
 ngx_toolgate_news_at(uint64_t at)
@@ -273,10 +270,9 @@ ngx_toolgate_tell(const ngx_toolgate_srv_conf_t *scf, uint64_t whom,
 
 /* Copies the piece at a place; the page is locked, and it is there. */
 static ngx_int_t
-ngx_toolgate_news_take(uint64_t at, ngx_toolgate_news_t *news)
+ngx_toolgate_news_take(uint64_t at, tg_buf_t *copy, ngx_toolgate_news_t *news)
 {
     ngx_toolgate_piece_t *piece;
-    tg_buf_t *copy;
     char *p;
 
     piece = (ngx_toolgate_piece_t *) (void *) ngx_toolgate_news_at(at);
@@ -285,8 +281,6 @@ ngx_toolgate_news_take(uint64_t at, ngx_toolgate_news_t *news)
         at += ngx_toolgate_news_rest(at);
         piece = (ngx_toolgate_piece_t *) (void *) ngx_toolgate_news_at(at);
     }
-
-    copy = &ngx_toolgate_news_copy;
 
     if (copy->alloc == NULL) {
         tg_buf_init(copy, tg_alloc_libc());
@@ -323,7 +317,7 @@ ngx_toolgate_news_read(void)
 }
 
 ngx_int_t
-ngx_toolgate_news_next(ngx_toolgate_news_t *news)
+ngx_toolgate_news_next(tg_buf_t *copy, ngx_toolgate_news_t *news)
 {
     ngx_toolgate_reader_t *reader;
     ngx_toolgate_page_t *page;
@@ -348,7 +342,7 @@ ngx_toolgate_news_next(ngx_toolgate_news_t *news)
         rc = NGX_ABORT;
 
     } else {
-        rc = ngx_toolgate_news_take(reader->read, news);
+        rc = ngx_toolgate_news_take(reader->read, copy, news);
         reader->read = rc == NGX_OK ? news->next : reader->read;
         reader->since = ngx_current_msec;
     }
@@ -359,7 +353,7 @@ ngx_toolgate_news_next(ngx_toolgate_news_t *news)
 }
 
 ngx_int_t
-ngx_toolgate_news_from(uint64_t at, ngx_toolgate_news_t *news)
+ngx_toolgate_news_from(uint64_t at, tg_buf_t *copy, ngx_toolgate_news_t *news)
 {
     ngx_int_t rc;
 
@@ -369,8 +363,24 @@ ngx_toolgate_news_from(uint64_t at, ngx_toolgate_news_t *news)
 
     ngx_toolgate_page_lock();
     rc = at < ngx_toolgate_page->tail ? NGX_ABORT
-                                      : ngx_toolgate_news_take(at, news);
+                                      : ngx_toolgate_news_take(at, copy, news);
     ngx_toolgate_page_unlock();
 
     return rc;
+}
+
+ngx_uint_t
+ngx_toolgate_news_is_there(uint64_t at)
+{
+    ngx_uint_t is_there;
+
+    if (ngx_toolgate_page == NULL) {
+        return 0;
+    }
+
+    ngx_toolgate_page_lock();
+    is_there = at >= ngx_toolgate_page->tail;
+    ngx_toolgate_page_unlock();
+
+    return is_there;
 }

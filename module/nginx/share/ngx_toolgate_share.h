@@ -181,7 +181,7 @@ ngx_int_t ngx_toolgate_broadcast(const ngx_toolgate_srv_conf_t *scf,
 ngx_int_t ngx_toolgate_tell(const ngx_toolgate_srv_conf_t *scf, uint64_t whom,
                             tg_str_t method, tg_str_t params);
 
-/* One of the news; its slices live until the next one is read. */
+/* One of the news; its slices are in the copy that it was read with. */
 typedef struct {
     uint64_t at; /* where it stands, and the one behind it */
     uint64_t next;
@@ -195,13 +195,17 @@ typedef struct {
 uint64_t ngx_toolgate_news_read(void);
 
 /*
- * Reads the next one that this worker has not read.  NGX_OK; NGX_AGAIN: there
- * is none; NGX_ABORT: this worker came so late that some are lost;
- * NGX_ERROR: no memory.
+ * Reads the next one that this worker has not read into a copy, which is
+ * zeroed or was used before.  NGX_OK; NGX_AGAIN: there is none; NGX_ABORT: this
+ * worker came so late that some are lost; NGX_ERROR: no memory.
  */
-ngx_int_t ngx_toolgate_news_next(ngx_toolgate_news_t *news);
+ngx_int_t ngx_toolgate_news_next(tg_buf_t *copy, ngx_toolgate_news_t *news);
 
 /* The same from a place on, of those that this worker has read. */
-ngx_int_t ngx_toolgate_news_from(uint64_t at, ngx_toolgate_news_t *news);
+ngx_int_t ngx_toolgate_news_from(uint64_t at, tg_buf_t *copy,
+                                 ngx_toolgate_news_t *news);
+
+/* Can one at a place still be read? */
+ngx_uint_t ngx_toolgate_news_is_there(uint64_t at);
 
 #endif

@@ -221,7 +221,7 @@ ngx_toolgate_session_ended(ngx_toolgate_session_t *session, ngx_int_t flushed)
     } else if (session->state == NGX_TOOLGATE_ENDING) {
         is_over = flushed == NGX_OK && !ngx_toolgate_is_arriving(session);
 
-    } else if (session->source.is_waiting) {
+    } else if (ngx_toolgate_turn_is_awaited(session)) {
         /* What it has sent is served, even when it is gone by now. */
         is_over = 0;
 

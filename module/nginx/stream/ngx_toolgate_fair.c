@@ -28,12 +28,13 @@
 /* A step of a schema takes as long as this many bytes that are read. */
 #define NGX_TOOLGATE_SCHEMA_STEP 13
 
-static void
+void
 ngx_toolgate_turn_run(tg_source_t *source)
 {
     ngx_toolgate_session_t *session;
 
-    session = ngx_queue_data(source, ngx_toolgate_session_t, source);
+    session = TG_OWNER(source, ngx_toolgate_session_t, source);
+    session->has_slice = 1;
     ngx_toolgate_wake(&session->front);
 }
 
@@ -41,7 +42,6 @@ void
 ngx_toolgate_turn_begin(ngx_toolgate_session_t *session)
 {
     tg_slice_begin(&ngx_toolgate_sched);
-    session->source.run = ngx_toolgate_turn_run;
     session->counted_steps = session->front.steps;
     session->counted_out = session->front.peer.out.len;
 }
@@ -51,13 +51,13 @@ ngx_toolgate_turn_is_over_after(ngx_toolgate_session_t *session, size_t bytes)
 {
     size_t steps, out;
 
-    if (session->source.is_waiting) {
-        return 1;
-    }
-
-    /* A session that leaves this worker is not divided. */
+    /* The work of a session that leaves this worker is not divided. */
     if (session->state != NGX_TOOLGATE_SERVING) {
         return 0;
+    }
+
+    if (session->source.is_waiting) {
+        return 1;
     }
 
     out = session->front.peer.out.len;
@@ -162,7 +162,8 @@ ngx_toolgate_memory_count(ngx_toolgate_session_t *session)
     ngx_event_t *ev;
     size_t kept;
 
-    kept = session->in.cap + tg_peer_kept(&session->front.peer);
+    kept = session->in.cap + tg_peer_kept(&session->front.peer)
+           + session->texts.memory;
 
     if (kept < NGX_TOOLGATE_MEMORY_MIN) {
         ngx_toolgate_memory_drop(session);

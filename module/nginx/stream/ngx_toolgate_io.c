@@ -282,7 +282,7 @@ ngx_toolgate_pump(ngx_toolgate_session_t *session)
     size_t before, kept;
     int rc;
 
-    if (session->source.is_waiting || session->is_broken) {
+    if (ngx_toolgate_turn_is_awaited(session) || session->is_broken) {
         return;
     }
 
@@ -291,7 +291,7 @@ ngx_toolgate_pump(ngx_toolgate_session_t *session)
 
     for (;;) {
         if (session->is_broken || session->state == NGX_TOOLGATE_ENDING
-            || session->is_eof || session->source.is_waiting)
+            || session->is_eof || ngx_toolgate_turn_is_awaited(session))
         {
             return;
         }
@@ -333,8 +333,9 @@ ngx_toolgate_pump(ngx_toolgate_session_t *session)
 
 /* --- output --- */
 
-ngx_int_t
-ngx_toolgate_flush(ngx_toolgate_session_t *session)
+/* Sends the peer's output up to a place: as ngx_toolgate_flush(). */
+static ngx_int_t
+ngx_toolgate_flush_out(ngx_toolgate_session_t *session, size_t end)
 {
     ngx_connection_t *c;
     tg_buf_t *out;
@@ -343,15 +344,11 @@ ngx_toolgate_flush(ngx_toolgate_session_t *session)
     c = session->front.connection;
     out = &session->front.peer.out;
 
-    if (session->front.conf->trace != NULL) {
-        ngx_toolgate_traced_out(session);
-    }
-
-    while (session->sent < out->len) {
+    while (session->sent < end) {
 
         /* After a short write NGINX knows that there is no more room. */
         n = c->write->ready ? c->send(c, (u_char *) out->data + session->sent,
-                                      out->len - session->sent)
+                                      end - session->sent)
                             : NGX_AGAIN;
 
         if (n == NGX_ERROR) {
@@ -367,6 +364,7 @@ ngx_toolgate_flush(ngx_toolgate_session_t *session)
             if (session->sent > out->len / 2
                 && out->len - session->sent <= TG_PEER_BACKLOG) {
                 tg_buf_drop(out, session->sent);
+                ngx_toolgate_text_dropped(session, session->sent);
                 session->traced -= ngx_min(session->traced, session->sent);
                 session->sent = 0;
             }
@@ -379,15 +377,51 @@ ngx_toolgate_flush(ngx_toolgate_session_t *session)
         session->has_sent = 1;
     }
 
-    session->sent = 0;
-    session->traced = 0;
-    out->len = 0;
+    return NGX_OK;
+}
 
-    if (session->shared != NULL) {
+ngx_int_t
+ngx_toolgate_flush(ngx_toolgate_session_t *session)
+{
+    const ngx_toolgate_texts_t *texts;
+    ngx_int_t rc;
+    tg_buf_t *out;
+
+    out = &session->front.peer.out;
+    texts = &session->texts;
+
+    for (;;) {
+        if (session->front.conf->trace != NULL) {
+            ngx_toolgate_traced_out(session);
+        }
+
+        rc = ngx_toolgate_flush_out(session, texts->first != NULL
+                                                 ? texts->first_at
+                                                 : out->len);
+
+        if (rc == NGX_OK && session->sent == out->len) {
+            ngx_toolgate_text_dropped(session, out->len);
+            session->sent = 0;
+            session->traced = 0;
+            out->len = 0;
+        }
+
+        if (rc != NGX_OK || texts->first == NULL) {
+            break;
+        }
+
+        rc = ngx_toolgate_text_flush(session);
+
+        if (rc != NGX_OK) {
+            break;
+        }
+    }
+
+    if (rc == NGX_OK && session->shared != NULL) {
         session->shared->told = 0;
     }
 
-    return NGX_OK;
+    return rc;
 }
 
 /*
@@ -407,7 +441,7 @@ ngx_toolgate_watch(ngx_toolgate_session_t *session)
     }
 #endif
 
-    if (session->sent < session->front.peer.out.len) {
+    if (ngx_toolgate_unsent(session) != 0) {
         return ngx_handle_write_event(wev, 0);
     }
 
@@ -461,8 +495,7 @@ ngx_toolgate_set_timers(ngx_toolgate_session_t *session)
     tg_wait_t wait;
     ngx_uint_t is_due;
 
-    wait = tg_peer_waits(&session->front.peer,
-                         session->front.peer.out.len - session->sent,
+    wait = tg_peer_waits(&session->front.peer, ngx_toolgate_unsent(session),
                          session->in.len);
 
     is_due = wait == TG_WAIT_SENT ? session->has_sent : session->has_read;

@@ -9,6 +9,7 @@ static void ngx_toolgate_cleanup(void *data);
 static void ngx_toolgate_read_handler(ngx_event_t *rev);
 static void ngx_toolgate_write_handler(ngx_event_t *wev);
 static void ngx_toolgate_session_run(ngx_toolgate_session_t *session);
+static void ngx_toolgate_offer_leave(ngx_toolgate_session_t *session);
 static void ngx_toolgate_refused(void *host, const char *why);
 static const char *ngx_toolgate_session_refusal(void *host, tg_peer_t *peer);
 
@@ -44,6 +45,7 @@ ngx_toolgate_front_init(ngx_toolgate_session_t *session,
 
     scf = ngx_stream_get_module_srv_conf(s, ngx_stream_toolgate_module);
 
+    session->source.run = ngx_toolgate_turn_run;
     front = &session->front;
     front->stream = s;
     front->connection = s->connection;
@@ -161,9 +163,11 @@ ngx_toolgate_cleanup(void *data)
     front = &session->front;
     front->is_gone = 1;
     ngx_toolgate_session_count(session, (uint64_t) -1);
+    ngx_toolgate_offer_leave(session);
     ngx_queue_remove(&session->all);
     ngx_toolgate_turn_leave(session);
     ngx_toolgate_memory_drop(session);
+    ngx_toolgate_text_clear(session);
     ngx_toolgate_silent_leave(&session->silent);
     ngx_toolgate_told_leave(session);
     tg_peer_deinit(&front->peer);
@@ -222,25 +226,69 @@ ngx_toolgate_front_offer(ngx_toolgate_front_t *front, tg_catalogue_t *catalogue)
     }
 }
 
+/* The session that is next to hear of another catalogue; NULL: none is. */
+static ngx_queue_t *ngx_toolgate_offer_next;
+
+static void
+ngx_toolgate_offer_leave(ngx_toolgate_session_t *session)
+{
+    if (ngx_toolgate_offer_next == &session->all) {
+        ngx_toolgate_offer_next = ngx_queue_next(&session->all);
+    }
+}
+
+/* A session has the catalogue of its server, whenever it is served. */
+static void
+ngx_toolgate_offer_renew(ngx_toolgate_session_t *session)
+{
+    ngx_toolgate_front_t *front;
+
+    front = &session->front;
+
+    if (front->peer.catalogue != front->conf->catalogue) {
+        ngx_toolgate_front_offer(front, front->conf->catalogue);
+    }
+}
+
+/* One slice of telling all sessions. */
+static void
+ngx_toolgate_offer_run(tg_source_t *source)
+{
+    ngx_toolgate_session_t *session;
+    ngx_uint_t is_new;
+
+    while (ngx_toolgate_offer_next != NULL
+           && ngx_toolgate_offer_next
+                  != ngx_queue_sentinel(&ngx_toolgate_sessions))
+    {
+        session = ngx_queue_data(ngx_toolgate_offer_next,
+                                 ngx_toolgate_session_t, all);
+        ngx_toolgate_offer_next = ngx_queue_next(ngx_toolgate_offer_next);
+        is_new = session->front.peer.catalogue
+                 != session->front.conf->catalogue;
+        ngx_toolgate_offer_renew(session);
+
+        if (tg_slice_is_over(&ngx_toolgate_sched, source,
+                             is_new ? NGX_TOOLGATE_SESSION_STEPS : 64))
+        {
+            return;
+        }
+    }
+
+    ngx_toolgate_offer_next = NULL;
+}
+
 void
 ngx_toolgate_session_offer(ngx_toolgate_srv_conf_t *scf,
                            tg_catalogue_t *catalogue)
 {
-    ngx_toolgate_session_t *session;
-    ngx_queue_t *q;
+    static tg_source_t source = { .run = ngx_toolgate_offer_run };
 
-    for (q = ngx_queue_head(&ngx_toolgate_sessions);
-         q != ngx_queue_sentinel(&ngx_toolgate_sessions); q = ngx_queue_next(q))
-    {
-        session = ngx_queue_data(q, ngx_toolgate_session_t, all);
-
-        if (session->front.conf == scf) {
-            ngx_toolgate_front_offer(&session->front, catalogue);
-        }
-    }
-
+    (void) tg_catalogue_hold(catalogue);
     tg_catalogue_release(scf->catalogue);
-    scf->catalogue = tg_catalogue_hold(catalogue);
+    scf->catalogue = catalogue;
+    ngx_toolgate_offer_next = ngx_queue_head(&ngx_toolgate_sessions);
+    tg_source_wait(&ngx_toolgate_sched, &source);
 }
 
 void
@@ -367,6 +415,7 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
     }
 
     ngx_toolgate_borrow(&session->front.peer.out);
+    ngx_toolgate_offer_renew(session);
     ngx_toolgate_pump(session);
 
     if (is_leaving) {
@@ -394,6 +443,10 @@ ngx_toolgate_session_run(ngx_toolgate_session_t *session)
         return;
     }
 
+    if (session->shared != NULL && session->shared->is_late) {
+        ngx_toolgate_told_catch_up(session);
+    }
+
     ngx_toolgate_session_spoke(session);
     /* Before it is answered: who knows that counts on the rest. */
     if (session->shared != NULL) {
@@ -401,6 +454,7 @@ ngx_toolgate_session_run(ngx_toolgate_session_t *session)
     }
 
     flushed = session->is_broken ? NGX_ERROR : ngx_toolgate_flush(session);
+    session->has_slice = 0;
 
     if (peer->out.len == 0) {
         ngx_toolgate_give_back(&peer->out);

@@ -9,7 +9,9 @@
  *   …_io.c       reading, writing, and how long they may take
  *   …_fair.c     time slices, memory and room: no client stops another
  *   …_spare.c    what the worker keeps for the next session
- *   …_told.c     what clients of all workers are told, and who they are
+ *   …_told.c     what other workers know of it
+ *   …_telling.c  broadcasts, given to all sessions of a worker
+ *   …_text.c     one copy of a broadcast for all of them
  *   …_traced.c   what a trace has of its frames
  *
  * Sessions know nothing of where they move: that is the mover's.
@@ -20,11 +22,14 @@
 #include "nginx/call/ngx_toolgate_call.h"
 #include "nginx/sched/ngx_toolgate_sched.h"
 #include "nginx/share/ngx_toolgate_share.h"
+#include "nginx/stream/ngx_toolgate_text.h"
 
 /* One read; large enough that a usual burst of frames is one. */
 #define NGX_TOOLGATE_READ 131072
 /* Buffers from this size on are kept for the next call. */
 #define NGX_TOOLGATE_LARGE 262144
+/* Steps of a time slice for an event of a session that sends a few bytes. */
+#define NGX_TOOLGATE_SESSION_STEPS 8192
 /* How long an exiting worker serves a client that is never idle. */
 #define NGX_TOOLGATE_LEAVE 5000
 
@@ -34,8 +39,6 @@ typedef enum {
     NGX_TOOLGATE_PACKED,  /* nothing keeps it here but a worker to take it */
     NGX_TOOLGATE_ENDING
 } ngx_toolgate_state_t;
-
-typedef struct ngx_toolgate_session_s ngx_toolgate_session_t;
 
 /* Of a session whose client other workers know, and may tell something. */
 typedef struct {
@@ -48,6 +51,7 @@ typedef struct {
     uint64_t who;        /* as NGX_TOOLGATE_TO_… has it */
     ngx_uint_t may_hear; /* the server's rules let it */
     ngx_uint_t sees_all; /* what is others', too */
+    ngx_uint_t is_late;  /* it catches up with the other sessions */
 } ngx_toolgate_shared_t;
 
 /* Of a connection that has not spoken, before it is a session, too. */
@@ -59,11 +63,12 @@ typedef struct {
 struct ngx_toolgate_session_s {
     ngx_toolgate_front_t front; /* first: the peer's host */
     ngx_toolgate_state_t state;
-    tg_wait_t wait;       /* what its timers are set for */
-    tg_dialect_t dialect; /* that it is counted with */
-    tg_buf_t in;          /* bytes that the peer did not consume */
-    size_t sent;          /* bytes of peer.out that were sent, */
-    size_t traced;        /* and that a trace has, or that need not be */
+    tg_wait_t wait;             /* what its timers are set for */
+    tg_dialect_t dialect;       /* that it is counted with */
+    tg_buf_t in;                /* bytes that the peer did not consume */
+    size_t sent;                /* bytes of peer.out that were sent, */
+    size_t traced;              /* and that a trace has, or that need not be */
+    ngx_toolgate_texts_t texts; /* between those bytes */
     uint64_t bytes_in;
     uint64_t bytes_out;
     ngx_event_t *again;      /* its timer; NULL: nothing ever waited for time */
@@ -93,6 +98,7 @@ struct ngx_toolgate_session_s {
     unsigned is_drained:1; /* the last look before goodbye was taken */
     unsigned is_broken:1;  /* close at once */
     unsigned has_party:1;  /* user and process are known */
+    unsigned has_slice:1;  /* this is its own time slice */
 
     /* Of `if=` of its trace: what was known when that was asked. */
     unsigned is_traced:1;
@@ -137,8 +143,8 @@ void ngx_toolgate_session_wait(ngx_toolgate_session_t *session,
 
 /*
  * From now on this worker offers what is in another catalogue to the clients
- * of a server: who sees another list than before is told.  They and
- * scf hold it; calls in flight point into none.
+ * of a server: who sees another list than before is told, in time slices.
+ * They and scf hold it; calls in flight point into none.
  */
 void ngx_toolgate_session_offer(ngx_toolgate_srv_conf_t *scf,
                                 tg_catalogue_t *catalogue);
@@ -220,6 +226,9 @@ void ngx_toolgate_wait_for(ngx_toolgate_session_t *session, tg_wait_t wait,
 
 /* --- fair --- */
 
+/* Runs the session in its time slice: for its source. */
+void ngx_toolgate_turn_run(tg_source_t *source);
+
 /* Begins a time slice of the session. */
 void ngx_toolgate_turn_begin(ngx_toolgate_session_t *session);
 
@@ -232,6 +241,20 @@ int ngx_toolgate_turn_is_over(void *host);
 /* Asks the same after `bytes` of a message that is not complete. */
 ngx_uint_t ngx_toolgate_turn_is_over_after(ngx_toolgate_session_t *session,
                                            size_t bytes);
+
+/* Does it wait for its slice, with all that it has to do? */
+static ngx_inline ngx_uint_t
+ngx_toolgate_turn_is_awaited(const ngx_toolgate_session_t *session)
+{
+    return session->source.is_waiting && session->state == NGX_TOOLGATE_SERVING;
+}
+
+/* Bytes that the client has not been sent yet. */
+static ngx_inline size_t
+ngx_toolgate_unsent(const ngx_toolgate_session_t *session)
+{
+    return session->front.peer.out.len - session->sent + session->texts.bytes;
+}
 
 /* Takes the session from the scheduler's queue. */
 static ngx_inline void
@@ -269,9 +292,6 @@ ngx_int_t ngx_toolgate_silent_preread(ngx_stream_session_t *s);
 
 /* --- told --- */
 
-/* As ngx_toolgate_share_start(). */
-void ngx_toolgate_told_start(ngx_cycle_t *cycle);
-
 /*
  * A new client, which may be turned away here: NGX_OK; NGX_ERROR: there are
  * too many, which is logged.
@@ -297,11 +317,29 @@ ngx_int_t ngx_toolgate_told_arrive(ngx_toolgate_session_t *session,
 /* As tg_peer_ops_t has it; host is a session. */
 const char *ngx_toolgate_told_refusal(void *host, tg_peer_t *peer);
 
+/* Another bridge has displaced it: it is to go. */
+void ngx_toolgate_told_displace(ngx_toolgate_session_t *session);
+
+/* --- telling --- */
+
+/* As ngx_toolgate_share_start(). */
+void ngx_toolgate_told_start(ngx_cycle_t *cycle);
+
+/* A session that is told broadcasts, from now on and no more. */
+void ngx_toolgate_telling_join(ngx_toolgate_shared_t *shared);
+void ngx_toolgate_telling_leave(ngx_toolgate_shared_t *shared);
+
+/* Goes on, in a time slice, with what it was not told on its way. */
+void ngx_toolgate_told_catch_up(ngx_toolgate_session_t *session);
+
 /* --- traced --- */
 
 /* Where the server has a trace: bytes came, and the peer has consumed these. */
 void ngx_toolgate_traced_begin(const ngx_toolgate_session_t *session);
 void ngx_toolgate_traced_in(ngx_toolgate_session_t *session, tg_str_t bytes);
+
+/* The first text, before it is sent. */
+void ngx_toolgate_traced_text(ngx_toolgate_session_t *session);
 
 /* What is new in peer.out; before that is sent, or goes elsewhere. */
 void ngx_toolgate_traced_out(ngx_toolgate_session_t *session);

@@ -1,27 +1,8 @@
 /*
- * What clients of all workers are told, and who they are: a session's part of
- * the page that all workers share.
- *
- * News are given to sessions in pieces, with room for their sockets between
- * them: what a client does not take is bounded, and a client that takes none
- * is closed.  Nobody else waits for it.
+ * Clients that workers know of each other: a session's part of the page that
+ * all workers share.
  */
 #include "nginx/stream/ngx_toolgate_session.h"
-
-/* What a client was told and has not taken. */
-#define NGX_TOOLGATE_TOLD_MAX 4194304
-/* Bytes of news in a row; then what they made is sent. */
-#define NGX_TOOLGATE_TOLD_TURN 262144
-/* ms until a worker without memory tries again. */
-#define NGX_TOOLGATE_TOLD_PAUSE 100
-
-static void ngx_toolgate_told_next(ngx_event_t *ev);
-
-static ngx_queue_t ngx_toolgate_shared = { &ngx_toolgate_shared,
-                                           &ngx_toolgate_shared };
-static ngx_event_t ngx_toolgate_told_event = {
-    .handler = ngx_toolgate_told_next
-};
 
 /* --- one session --- */
 
@@ -113,7 +94,7 @@ ngx_toolgate_told_prepare(ngx_toolgate_session_t *session)
     shared->who = client != NULL ? client->uid : NGX_TOOLGATE_TO_NOBODY;
     shared->address = ngx_toolgate_address(front->connection->listening,
                                            front->conf);
-    ngx_queue_insert_tail(&ngx_toolgate_shared, &shared->queue);
+    ngx_toolgate_telling_join(shared);
     session->shared = shared;
 
     return NGX_OK;
@@ -122,7 +103,7 @@ ngx_toolgate_told_prepare(ngx_toolgate_session_t *session)
 static void
 ngx_toolgate_told_forget(ngx_toolgate_session_t *session)
 {
-    ngx_queue_remove(&session->shared->queue);
+    ngx_toolgate_telling_leave(session->shared);
     session->shared = NULL;
 }
 
@@ -183,10 +164,23 @@ void
 ngx_toolgate_told_send(ngx_toolgate_session_t *session,
                        ngx_toolgate_seat_t *seat, uint64_t *told)
 {
-    if (session->shared != NULL) {
-        ngx_toolgate_seat_send(&session->shared->seat);
-        *seat = session->shared->seat;
-        *told = session->shared->told;
+    ngx_toolgate_shared_t *shared;
+    uint64_t heard;
+
+    shared = session->shared;
+
+    if (shared != NULL) {
+        /* What is in the log when it is on its way stays there. */
+        heard = shared->seat.heard;
+
+        if (session->texts.first != NULL) {
+            shared->seat.heard = session->texts.first->text->at;
+        }
+
+        ngx_toolgate_seat_send(&shared->seat);
+        shared->seat.heard = ngx_toolgate_text_leave(session, heard);
+        *seat = shared->seat;
+        *told = shared->told;
         ngx_toolgate_told_forget(session);
     }
 }
@@ -228,7 +222,7 @@ ngx_toolgate_told_refusal(void *host, tg_peer_t *peer)
            "(tool_relay_bridges reject); end that one first";
 }
 
-static void
+void
 ngx_toolgate_told_displace(ngx_toolgate_session_t *session)
 {
     if (session->state == NGX_TOOLGATE_ENDING) {
@@ -244,189 +238,7 @@ ngx_toolgate_told_displace(ngx_toolgate_session_t *session)
     ngx_toolgate_wake(&session->front);
 }
 
-/* --- news --- */
-
-static void
-ngx_toolgate_told_close(ngx_toolgate_session_t *session, const char *why)
-{
-    ngx_log_error(NGX_LOG_WARN, session->front.connection->log, 0,
-                  "client closed: %s; %uz bytes of what it was told wait for "
-                  "it",
-                  why, session->shared->told);
-    session->is_broken = 1;
-    ngx_toolgate_wake(&session->front);
-}
-
-/* Is it for this client? */
-static ngx_uint_t
-ngx_toolgate_told_is_for(const ngx_toolgate_shared_t *shared,
-                         const ngx_toolgate_news_t *news)
-{
-    return shared->may_hear
-           && (news->whom == NGX_TOOLGATE_TO_ALL || news->whom == shared->who
-               || shared->sees_all)
-           && ngx_toolgate_has_address(&news->addresses, shared->address);
-}
-
-static void
-ngx_toolgate_told_tell(ngx_toolgate_session_t *session,
-                       const ngx_toolgate_news_t *news)
-{
-    ngx_toolgate_shared_t *shared;
-    tg_peer_t *peer;
-    size_t before;
-
-    peer = &session->front.peer;
-    shared = session->shared;
-
-    if (news->at < shared->seat.heard || session->is_broken
-        || session->state == NGX_TOOLGATE_ENDING
-        || !ngx_toolgate_told_is_for(shared, news) || !tg_peer_is_told(peer))
-    {
-        return;
-    }
-
-    shared->seat.heard = news->next;
-
-    if (shared->told + news->method.len + news->params.len
-        > NGX_TOOLGATE_TOLD_MAX) {
-        ngx_toolgate_told_close(session,
-                                "it does not take what clients are told");
-        return;
-    }
-
-    before = peer->out.len;
-    tg_peer_broadcast(peer, news->method, news->params);
-    shared->told += peer->out.len - before;
-    ngx_toolgate_wake(&session->front);
-}
-
-static ngx_toolgate_session_t *
-ngx_toolgate_told_of(ngx_queue_t *q)
-{
-    ngx_toolgate_shared_t *shared;
-
-    shared = ngx_queue_data(q, ngx_toolgate_shared_t, queue);
-
-    return shared->session;
-}
-
-/* All shared sessions: news for them, or NULL: some of those are lost. */
-static void
-ngx_toolgate_told_all(const ngx_toolgate_news_t *news)
-{
-    ngx_toolgate_session_t *session;
-    ngx_queue_t *q;
-
-    for (q = ngx_queue_head(&ngx_toolgate_shared);
-         q != ngx_queue_sentinel(&ngx_toolgate_shared); q = ngx_queue_next(q))
-    {
-        session = ngx_toolgate_told_of(q);
-
-        if (news != NULL) {
-            ngx_toolgate_told_tell(session, news);
-        } else if (tg_peer_is_told(&session->front.peer)) {
-            ngx_toolgate_told_close(session, "its worker was too late for what "
-                                             "clients are told");
-        }
-    }
-}
-
-static void
-ngx_toolgate_told_orders(void)
-{
-    ngx_toolgate_session_t *session;
-    ngx_queue_t *q;
-
-    for (q = ngx_queue_head(&ngx_toolgate_shared);
-         q != ngx_queue_sentinel(&ngx_toolgate_shared); q = ngx_queue_next(q))
-    {
-        session = ngx_toolgate_told_of(q);
-
-        if (ngx_toolgate_seat_is_displaced(&session->shared->seat)) {
-            ngx_toolgate_told_displace(session);
-        }
-    }
-}
-
-/* What changed on the page, as far as one turn goes. */
-static void
-ngx_toolgate_told_next(ngx_event_t *ev)
-{
-    ngx_toolgate_news_t news;
-    size_t done;
-    ngx_int_t rc;
-
-    if (ngx_toolgate_clients_have_orders()) {
-        ngx_toolgate_told_orders();
-    }
-
-    for (done = 0; done < NGX_TOOLGATE_TOLD_TURN; done += news.next - news.at) {
-        rc = ngx_toolgate_news_next(&news);
-
-        if (rc == NGX_AGAIN) {
-            return;
-        }
-
-        if (rc == NGX_ERROR) {
-            ngx_log_error(NGX_LOG_ERR, ev->log, 0, TG_NO_MEMORY);
-            ngx_add_timer(ev, NGX_TOOLGATE_TOLD_PAUSE);
-            return;
-        }
-
-        if (rc == NGX_ABORT) {
-            ngx_toolgate_told_all(NULL);
-            return;
-        }
-
-        ngx_toolgate_told_all(&news);
-    }
-
-    ngx_post_event(ev, &ngx_posted_next_events);
-}
-
-static void
-ngx_toolgate_told_wake(void)
-{
-    ngx_toolgate_told_event.log = ngx_cycle->log;
-    ngx_toolgate_told_event.cancelable = 1;
-    ngx_post_event(&ngx_toolgate_told_event, &ngx_posted_events);
-}
-
-void
-ngx_toolgate_told_start(ngx_cycle_t *cycle)
-{
-    ngx_toolgate_share_start(cycle, ngx_toolgate_init_connection,
-                             ngx_toolgate_told_wake);
-}
-
 /* --- arrivals --- */
-
-/* From where it came to, up to where this worker's other clients are. */
-static void
-ngx_toolgate_told_catch_up(ngx_toolgate_session_t *session)
-{
-    ngx_toolgate_news_t news;
-    uint64_t at;
-    ngx_int_t rc;
-
-    for (at = session->shared->seat.heard;; at = news.next) {
-        rc = ngx_toolgate_news_from(at, &news);
-
-        if (rc == NGX_AGAIN) {
-            return;
-        }
-
-        if (rc != NGX_OK) {
-            ngx_toolgate_told_close(session,
-                                    "it was too long on its way between "
-                                    "workers for what clients are told");
-            return;
-        }
-
-        ngx_toolgate_told_tell(session, &news);
-    }
-}
 
 ngx_int_t
 ngx_toolgate_told_arrive(ngx_toolgate_session_t *session,
@@ -470,7 +282,7 @@ ngx_toolgate_told_arrive(ngx_toolgate_session_t *session,
                                         NGX_TOOLGATE_BRIDGES_SHARED);
     }
 
-    ngx_toolgate_told_catch_up(session);
+    shared->is_late = 1;
 
     if (ngx_toolgate_seat_is_displaced(&shared->seat)) {
         ngx_toolgate_told_displace(session);

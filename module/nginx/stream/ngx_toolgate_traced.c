@@ -136,19 +136,46 @@ ngx_toolgate_traced_in(ngx_toolgate_session_t *session, tg_str_t bytes)
 }
 
 void
+ngx_toolgate_traced_text(ngx_toolgate_session_t *session)
+{
+    const ngx_toolgate_unsent_t *unsent;
+    tg_buf_t whole;
+
+    unsent = session->texts.first;
+    tg_buf_init(&whole, tg_alloc_libc());
+    tg_buf_put(&whole, unsent->data, unsent->head);
+    tg_buf_str(&whole, tg_buf_view(&unsent->text->bytes));
+
+    if (!tg_buf_failed(&whole)) {
+        ngx_toolgate_traced_frames(session, tg_buf_view(&whole),
+                                   ngx_toolgate_trace_now(), 1);
+    }
+
+    tg_buf_deinit(&whole);
+}
+
+void
 ngx_toolgate_traced_out(ngx_toolgate_session_t *session)
 {
     tg_str_t news;
-    tg_buf_t *out;
 
-    out = &session->front.peer.out;
+    news = tg_buf_view(&session->front.peer.out);
 
-    if (session->front.conf->trace != NULL && out->len > session->traced) {
-        news = tg_buf_view(out);
-        news.data += session->traced;
-        news.len -= session->traced;
-        ngx_toolgate_traced_frames(session, news, ngx_toolgate_trace_now(), 1);
+    /* What comes after a text is traced after it. */
+    if (session->texts.first != NULL) {
+        news.len = session->texts.first_at;
     }
 
-    session->traced = out->len;
+    if (news.len <= session->traced) {
+        return;
+    }
+
+    if (session->front.conf->trace != NULL) {
+        ngx_toolgate_traced_frames(session,
+                                   tg_str(news.data + session->traced,
+                                          news.len - session->traced),
+                                   ngx_toolgate_trace_now(), 1);
+    }
+
+    session->traced = news.len;
 }
