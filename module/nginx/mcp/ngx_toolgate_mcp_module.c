@@ -235,6 +235,9 @@ ngx_toolgate_mcp_cleanup(void *data)
 {
     ngx_toolgate_mcp_t *mcp = data;
 
+    tg_source_leave(&ngx_toolgate_sched, &mcp->source);
+    tg_source_leave(&ngx_toolgate_sched, &mcp->reader);
+    ngx_toolgate_mcp_list_release(mcp->reading);
     ngx_toolgate_mcp_list_release(mcp->list);
     tg_buf_deinit(&mcp->state);
 }
