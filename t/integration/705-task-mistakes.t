@@ -38,6 +38,12 @@ refused "$agent task_store sqlite:$dir/none/tasks.db;",
 refused "$agent task_store sqlite:$_;", qr{"$_" of "task_store" is a directory},
     "$_, a directory"
     for $dir, "$dir/", '/';
+for my $where ('/run', '/dev/shm') {
+    my (undef, $out) = $tg->test_conf(
+        "$agent task_store sqlite:$where/toolgate-none.db;");
+    like $out, qr/\[warn\].*task store "\Q$where\E.*emptied at a boot/,
+        "a store in $where is warned of";
+}
 # SQLite opens each of these, and would wait for a FIFO without an end.
 for (map { "fifo.db$_" } '', '-wal', '-shm', '-journal') {
     POSIX::mkfifo("$dir/$_", 0600) or die $!;

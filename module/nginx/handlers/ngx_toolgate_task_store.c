@@ -3,6 +3,9 @@
  */
 #include "nginx/handlers/ngx_toolgate_task.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 #define NGX_TOOLGATE_TASK_SQLITE "sqlite:"
 #define NGX_TOOLGATE_TASK_PQ "postgresql:"
 #define NGX_TOOLGATE_TASK_LEASE_MIN 5000
@@ -101,6 +104,61 @@ ngx_toolgate_task_file(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
     return ngx_toolgate_task_regular(cycle, tasks);
 }
 
+/* Is the folder of this path one that a boot empties, or its nearest parent? */
+static ngx_uint_t
+ngx_toolgate_task_is_volatile(const u_char *path)
+{
+    static const char *const folders[] = { "/run/", "/var/run/", "/tmp/",
+                                           "/dev/shm/" };
+    u_char dir[NGX_MAX_PATH];
+    struct statfs fs;
+    ngx_uint_t i;
+    u_char *slash;
+
+    for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        if (ngx_strncmp(path, folders[i], ngx_strlen(folders[i])) == 0) {
+            return 1;
+        }
+    }
+
+    (void) ngx_cpystrn(dir, (u_char *) path, sizeof(dir));
+
+    while ((slash = (u_char *) strrchr((char *) dir, '/')) != NULL) {
+        slash[slash == dir ? 1 : 0] = '\0';
+
+        if (statfs((char *) dir, &fs) == 0) {
+            return fs.f_type == TMPFS_MAGIC
+                   || (unsigned long) fs.f_type == RAMFS_MAGIC;
+        }
+
+        if (slash == dir) {
+            break;
+        }
+    }
+
+    return 0;
+}
+
+/* Tasks are to outlive NGINX, and the machine's next boot. */
+static void
+ngx_toolgate_task_warn_volatile(ngx_cycle_t *cycle,
+                                const ngx_toolgate_tasks_t *tasks)
+{
+    const u_char *path;
+
+    path = tasks->store.data + sizeof(NGX_TOOLGATE_TASK_SQLITE) - 1;
+
+    if (ngx_toolgate_task_is_volatile(path)) {
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "the task store \"%s\" is in a folder that is emptied at "
+                      "a boot, or by systemd when the service stops, and all "
+                      "tasks with it; set \"task_store\" or "
+                      "\"tool_state_dir\" to a folder such as "
+                      "/var/lib/toolgate, in %V",
+                      path, &tasks->where);
+    }
+}
+
 ngx_int_t
 ngx_toolgate_task_place(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
 {
@@ -110,7 +168,15 @@ ngx_toolgate_task_place(ngx_cycle_t *cycle, ngx_toolgate_tasks_t *tasks)
         return NGX_ERROR;
     }
 
-    return ngx_test_config ? ngx_toolgate_task_check(cycle, tasks) : NGX_OK;
+    if (!ngx_test_config) {
+        return NGX_OK;
+    }
+
+    if (!ngx_toolgate_task_is_pq(&tasks->store)) {
+        ngx_toolgate_task_warn_volatile(cycle, tasks);
+    }
+
+    return ngx_toolgate_task_check(cycle, tasks);
 }
 
 ngx_int_t

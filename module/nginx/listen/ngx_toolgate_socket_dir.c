@@ -140,7 +140,7 @@ ngx_toolgate_dir_make(const ngx_toolgate_socket_t *sock, u_char *path)
     return rc == 0 ? NGX_OK : NGX_ERROR;
 }
 
-/* Does NGINX have a log in this folder?  It opens that under `nginx -t`, too. */
+/* Does NGINX have a log in this folder?  `nginx -t` opens that, too. */
 static ngx_uint_t
 ngx_toolgate_dir_has_log(ngx_cycle_t *cycle, const u_char *dir)
 {
