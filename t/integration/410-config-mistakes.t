@@ -318,13 +318,15 @@ my @mistakes = (
         qr/"exec" .*known at load; variables are for its arguments/,
         "tool a {\n exec \$tool_arg_program; #!\n}"
     ],
-    [
-        'stdin twice', qr/"stdin" directive is duplicate/,
-        "tool a {\n exec cat;\n stdin a;\n stdin b; #!\n}"
-    ],
+    [ 'stdin twice', qr/"stdin" directive is duplicate/,
+        "tool a {\n exec cat;\n stdin a;\n stdin b; #!\n}" ],
     [
         'a name with "=" in env', qr/invalid name "A=B" in "env"; write "env/,
         "tool a {\n exec env;\n env A=B c; #!\n}"
+    ],
+    [
+        'an assignment in env', qr/"env A=b" has no value.*"env NAME VALUE"/,
+        "tool a {\n exec env;\n env A=b; #!\n}"
     ],
     [
         'the same name twice in env', qr/"env" .*same name twice/,

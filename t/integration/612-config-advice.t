@@ -201,6 +201,18 @@ my @advice = (
         "tool a {\n $head\n exec cat;\n arg '|' wc; #!\n}"
     ],
     [
+        'a glob', qr/"\*\.txt" of "exec" stays as it is, .*"exec sh -c/,
+        "tool a {\n $head\n exec ls *.txt; #!\n}"
+    ],
+    [
+        'a home', qr/"~\/x" of "exec" stays as it is, .*the whole path/,
+        "tool a {\n $head\n exec wc ~/x; #!\n}"
+    ],
+    [
+        'a glob of another program', undef,
+        "tool a {\n $head\n exec find /srv -name *.txt;\n}"
+    ],
+    [
         'the end of -exec of find', undef,
         "tool a {\n $head\n exec find /srv -exec ls '{}' ';';\n}"
     ],

@@ -113,6 +113,53 @@ ngx_toolgate_advise_annotations(ngx_conf_t *cf, tg_str_t annotations)
 
 /* --- words of programs --- */
 
+/* `*.txt` of programs that take names of files, and `~/x` of all. */
+static void
+ngx_toolgate_advise_glob(ngx_conf_t *cf, ngx_str_t *word,
+                         const ngx_str_t *program)
+{
+    static const char *const programs[] = { "ls",    "cat",   "rm",   "cp",
+                                            "mv",    "wc",    "head", "tail",
+                                            "du",    "stat",  "file", "chmod",
+                                            "chown", "touch", "sort", "md5sum",
+                                            "tar",   "gzip",  NULL };
+    ngx_uint_t i, is_home;
+    ngx_str_t *value;
+    tg_str_t name;
+    u_char *slash;
+
+    is_home = word->len > 1 && word->data[0] == '~' && word->data[1] == '/';
+
+    if (program->len == 0) {
+        return;
+    }
+
+    slash = (u_char *) strrchr((char *) program->data, '/');
+    name = tg_str_c((char *) (slash != NULL ? slash + 1 : program->data));
+
+    for (i = 0; programs[i] != NULL; i++) {
+        if (tg_str_eq(name, tg_str_c(programs[i]))) {
+            break;
+        }
+    }
+
+    if (!is_home
+        && (programs[i] == NULL || word->len == 0 || word->data[0] == '-'
+            || ngx_strchr(word->data, '*') == NULL))
+    {
+        return;
+    }
+
+    value = cf->args->elts;
+    ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                       "\"%V\" of \"%V\" stays as it is, as there is no shell "
+                       "that makes names of files of it; write %s",
+                       word, &value[0],
+                       is_home ? "the whole path, such as \"/home/NAME/...\""
+                               : "\"exec sh -c '...'\" with all of the line in "
+                                 "single quotes, or the names themselves");
+}
+
 void
 ngx_toolgate_advise_word(ngx_conf_t *cf, ngx_str_t *word,
                          const ngx_str_t *program)
@@ -121,6 +168,8 @@ ngx_toolgate_advise_word(ngx_conf_t *cf, ngx_str_t *word,
                                          ">>", "<",  "2>", "2>&1", ";",  NULL };
     ngx_uint_t i;
     ngx_str_t *value;
+
+    ngx_toolgate_advise_glob(cf, word, program);
 
     for (i = 0; signs[i] != NULL; i++) {
         if (tg_str_eq(ngx_toolgate_str(word), tg_str_c(signs[i]))) {

@@ -37,7 +37,7 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
       ngx_toolgate_exec_stdin, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_exec_t, stdin_value), NULL },
 
-    { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE2,
+    { ngx_string("env"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE12,
       ngx_toolgate_exec_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("cwd"), NGX_STREAM_TOOL_CONF | NGX_CONF_TAKE1,
@@ -66,7 +66,7 @@ static ngx_command_t ngx_toolgate_exec_commands[] = {
       ngx_toolgate_exec_value, NGX_STREAM_SRV_CONF_OFFSET,
       offsetof(ngx_toolgate_exec_t, stdin_value), NULL },
 
-    { ngx_string("tool_env"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_TAKE2,
+    { ngx_string("tool_env"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_TAKE12,
       ngx_toolgate_exec_env, NGX_STREAM_SRV_CONF_OFFSET, 0, NULL },
 
     { ngx_string("tool_cwd"), NGX_TOOLGATE_EXEC_SRV | NGX_CONF_TAKE1,
@@ -340,6 +340,14 @@ ngx_toolgate_exec_env(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
+    if (cf->args->nelts == 2) {
+        return ngx_toolgate_refuse(cf,
+                                   "\"%V %V\" has no value of its own; write "
+                                   "\"%V NAME VALUE\", with a blank and not "
+                                   "\"=\" between them",
+                                   &cmd->name, &value[1], &cmd->name);
+    }
+
     if (value[1].len == 0 || ngx_strchr(value[1].data, '=') != NULL) {
         return ngx_toolgate_refuse(cf,
                                    "invalid name \"%V\" in \"%V\"; write "
@@ -386,6 +394,14 @@ ngx_toolgate_exec_cwd(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     cwd = ((ngx_toolgate_exec_t *) conf)->cwd;
+
+    if (cwd->value.len != 0 && cwd->value.data[0] == '~') {
+        return ngx_toolgate_refuse(cf,
+                                   "\"%V\" of \"%V\" begins with \"~\", "
+                                   "which only a shell reads; write the whole "
+                                   "path, such as \"/home/NAME\"",
+                                   &cwd->value, &cmd->name);
+    }
 
     if (cwd->lengths != NULL) {
         return NGX_CONF_OK;
