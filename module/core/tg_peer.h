@@ -189,7 +189,7 @@ struct tg_peer_s {
 
     tg_batch_t *batch; /* being served, in more turns than one */
 
-    tg_parked_t *parked;   /* requests that were put aside, oldest first */
+    tg_parked_t *parked; /* requests that were put aside, oldest first */
     unsigned nparked;
     uint64_t parked_since; /* of the one that is served again; else 0 */
 

@@ -530,8 +530,7 @@ ngx_toolgate_is_absent(const ngx_toolgate_call_t *call, tg_value_kind_t kind,
                        tg_str_t value)
 {
     return kind == TG_VALUE_ARG && !call->has_nulls
-           && call->front->ended == NULL
-           && tg_json_type(value) == TG_JSON_NULL;
+           && call->front->ended == NULL && tg_json_type(value) == TG_JSON_NULL;
 }
 
 /*

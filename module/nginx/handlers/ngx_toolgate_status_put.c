@@ -244,9 +244,8 @@ ngx_toolgate_status_is_internal(const ngx_toolgate_srv_conf_t *scf,
     const tg_entry_t *entry;
     const ngx_toolgate_tool_t *tool;
 
-    entry = scf != NULL
-                ? tg_catalogue_get(scf->catalogue, sum->kind, sum->name)
-                : NULL;
+    entry = scf != NULL ? tg_catalogue_get(scf->catalogue, sum->kind, sum->name)
+                        : NULL;
 
     if (entry == NULL) {
         return 0;
