@@ -126,6 +126,12 @@ pass_free(ngx_toolgate_call_t *call)
     free(call);
 }
 
+size_t
+ngx_toolgate_call_output_max(const ngx_toolgate_call_t *call)
+{
+    return call->tool->max_output;
+}
+
 void
 ngx_toolgate_call_end(ngx_toolgate_call_t *call, const tg_outcome_t *outcome)
 {

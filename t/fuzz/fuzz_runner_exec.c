@@ -239,8 +239,8 @@ runner_leave(void)
 static void
 runner_start(void)
 {
-    static const tg_jobs_ops_t ops = { runner_may, runner_may, runner_told,
-                                       runner_idle };
+    static const tg_jobs_ops_t ops = { runner_may, runner_may, runner_may,
+                                       runner_told, runner_idle };
     size_t i;
 
     if (runner.has_started) {

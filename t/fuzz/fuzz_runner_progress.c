@@ -83,14 +83,13 @@ progress_answer(uint32_t seed, tg_str_t text)
     static const int statuses[] = { 0, 0x100, 9, 0x8b };
     static const tg_ran_t times;
     tg_exec_output_t output;
+    tg_exec_answer_t answer;
     unsigned status;
-    tg_buf_t json;
     size_t n;
     int rc;
 
     status = seed % 4;
     tg_exec_output_init(&output, (tg_output_t) (seed / 4 % 3), 2000);
-    tg_buf_init(&json, tg_alloc_libc());
     rc = TG_OK;
 
     while (text.len != 0) {
@@ -105,9 +104,14 @@ progress_answer(uint32_t seed, tg_str_t text)
     }
 
     FUZZ(rc == TG_OK || rc == TG_LIMIT);
-    tg_exec_answer(&json, &output, "tool", statuses[status], &times);
-    FUZZ(tg_json_check(tg_buf_view(&json), NULL) == TG_OK);
-    tg_buf_deinit(&json);
+    tg_exec_answer_begin(&answer, &output, "tool", statuses[status], &times);
+
+    while (tg_answer_step(&answer.writer) == TG_AGAIN) {
+        /* void */
+    }
+
+    FUZZ(tg_json_check(tg_buf_view(&answer.writer.json), NULL) == TG_OK);
+    tg_exec_answer_end(&answer);
     tg_exec_output_deinit(&output);
 }
 

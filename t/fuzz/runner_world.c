@@ -80,8 +80,8 @@ world_idle(void *ctx)
 static void
 world_start(void)
 {
-    static const tg_jobs_ops_t ops = { world_may, world_may, world_told_peer,
-                                       world_idle };
+    static const tg_jobs_ops_t ops = { world_may, world_may, world_may,
+                                       world_told_peer, world_idle };
     size_t i;
 
     if (world.has_started) {
