@@ -260,7 +260,7 @@ fuzz_wraps_bridge_agent := uv_run uv_now uv_timer_start uv_signal_start \
 fuzz_wraps_bridge_parent := $(fuzz_wraps_bridge_agent)
 fuzz_wraps_runner_mcp := uv_timer_start
 fuzz_wraps_runner_streamable := uv_timer_start uv_now tg_http_start \
-	tg_http_cancel tg_http_loop_open
+	tg_http_cancel tg_http_loop_open tg_http_resume tg_http_hold
 fuzz_wraps_nginx_pass := socket connect getsockopt close
 fuzz_wraps_runner_exec := tg_spawn tg_tree_read tg_proc_signal kill \
 	waitpid uv_timer_start

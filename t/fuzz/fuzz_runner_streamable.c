@@ -43,6 +43,8 @@ int __wrap_tg_http_start(tg_http_pool_t *pool, const tg_http_request_t *request,
                          const tg_http_ops_t *ops, void *ctx, tg_http_t **http,
                          const char **why);
 void __wrap_tg_http_cancel(tg_http_t *http);
+void __wrap_tg_http_resume(tg_http_t *http);
+int __wrap_tg_http_hold(tg_http_t *http, size_t bytes);
 
 /* What takes time is waited for until `T`. */
 int
@@ -128,6 +130,17 @@ __wrap_tg_http_cancel(tg_http_t *http)
     memmove(&web[i], &web[i + 1], (--nweb - i) * sizeof(web[0]));
 }
 
+void
+__wrap_tg_http_resume(tg_http_t *http)
+{
+}
+
+int
+__wrap_tg_http_hold(tg_http_t *http, size_t bytes)
+{
+    return TG_OK;
+}
+
 /* --- what happens --- */
 
 static void
@@ -189,6 +202,7 @@ web_body(web_t *to, tg_str_t line)
 {
     tg_buf_t text;
     size_t i;
+    int rc;
 
     if (to->status == 0) {
         web_head(to, TG_STR("200e"));
@@ -205,8 +219,10 @@ web_body(web_t *to, tg_str_t line)
         }
     }
 
-    if (text.len != 0 && to->ops->body(to->exchange, text.data, text.len) != 0)
-    {
+    rc = text.len != 0 ? to->ops->body(to->exchange, text.data, text.len)
+                       : TG_OK;
+
+    if (rc != TG_OK && rc != TG_AGAIN) {
         web_end(to, TG_HTTP_STOPPED, 1);
     }
 

@@ -73,7 +73,7 @@ for my $case (
     [ 'ipc: another method', qr/Unknown method/, { method => 'x' } ],
     [
         'ipc: arguments', qr/params\.arguments must be/,
-        { method => 'call_tool', params => { name => 'hi', arguments => [] } }
+        { method => 'call_tool', params => { name => 'hi', arguments => [7] } }
     ],
 ) {
     my ($what, $why, $message) = @$case;
