@@ -115,7 +115,8 @@ my @told = grep { ($_->{method} // '') =~ /list_changed/ }
 is scalar @told, 2, 'and who is told hears of changes alone';
 $tg->reload(other(++$n, '', 'x'));
 wait_for { text_of($client->call_tool('n')) eq $n } 'the new config';
-is names($client), 'n', 'another program has another list';
+is names($client), 'far_read far_write n',
+    'another program in the block: the tools stay as well';
 $tg->reload(other(++$n, 'idle 6m;', ''));
 $far->list('read', 'third');
 unlink $tg->dir . '/gone';
@@ -127,7 +128,7 @@ stop_all();
 
 # --- what is no list --------------------------------------------------------
 
-unlink glob($tg->state_dir . '/mcp/*.last');
+unlink glob($tg->state_dir . '/mcp/*.{last,name}');
 my $good = slurp($kept);
 for my $case (
     [ 'garbage', '{"tools":[{"name":' ],

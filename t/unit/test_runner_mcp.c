@@ -412,6 +412,20 @@ HELP_TEST(kept, "kept lists")
     CU_ASSERT(unlink(path) == 0);
     snprintf(path, sizeof(path), "%s/mcp/" PLACE ".last", help_dir);
     CU_ASSERT(unlink(path) == 0);
+
+    /* A name of a block alone is one of a file. */
+    CU_ASSERT(tg_kept_write_name(help_dir, "../x", KEY) == 0);
+    CU_ASSERT(tg_kept_write_name(help_dir, "", KEY) == 0);
+    CU_ASSERT(tg_kept_write_name(NULL, "x", KEY) == 0);
+    CU_ASSERT(tg_kept_write_name("/no/such", "x", KEY) == ENOENT);
+    CU_ASSERT(tg_kept_write_name(help_dir, "x-_1", KEY) == 0);
+    snprintf(path, sizeof(path), "%s/mcp/x-_1.name", help_dir);
+    CU_ASSERT(access(path, F_OK) == 0);
+    CU_ASSERT(
+        utimensat(AT_FDCWD, path, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0)
+        == 0);
+    tg_kept_sweep(help_dir);
+    CU_ASSERT(access(path, F_OK) == -1);
     test_kept_sessions();
     snprintf(path, sizeof(path), "%s/mcp", help_dir);
     CU_ASSERT(rmdir(path) == 0);

@@ -67,6 +67,7 @@ typedef struct {
     ngx_uint_t nread;
     ngx_toolgate_mcp_remark_t *remarks; /* the first ones, or NULL */
     ngx_uint_t nremarks;                /* all that there were */
+    ngx_uint_t is_guess; /* of another server, which the block had before */
 } ngx_toolgate_mcp_list_t;
 
 /* What a server with such blocks offers. */
@@ -217,10 +218,12 @@ void ngx_toolgate_mcp_put_remarks(const ngx_toolgate_mcp_t *mcp,
                                   tg_buf_t *json);
 
 /*
- * The array that the runner kept of a server, which is in text; absent when
- * there is none that is any good.
+ * The list that the runner kept of a server, or of the one that the block of
+ * this name had before.  NGX_OK, also where there is none that can be read;
+ * NGX_ERROR: no memory.
  */
-tg_str_t ngx_toolgate_mcp_kept(ngx_toolgate_mcp_t *mcp, tg_buf_t *text);
+ngx_int_t ngx_toolgate_mcp_read_kept(ngx_cycle_t *cycle,
+                                     ngx_toolgate_mcp_t *mcp);
 
 /*
  * Compiles the schemas of the server's list in time slices, until another list

@@ -9,51 +9,112 @@
 
 /* A file, whoever else may have put something there; -1: none. */
 static ngx_fd_t
-ngx_toolgate_mcp_open(const ngx_toolgate_mcp_t *mcp, const char *key,
+ngx_toolgate_mcp_open(const ngx_toolgate_mcp_t *mcp, tg_str_t key,
                       const char *end)
 {
     u_char path[NGX_TOOLGATE_STATE_DIR_MAX + NGX_TOOLGATE_MCP_KEY + 16], *p;
 
     p = ngx_slprintf(path, path + sizeof(path) - 1, "%V/mcp/%*s.%s",
-                     ngx_toolgate_runner_dir(mcp->offer->scf->runner),
-                     (size_t) NGX_TOOLGATE_MCP_KEY, key, end);
+                     ngx_toolgate_runner_dir(mcp->offer->scf->runner), key.len,
+                     key.data, end);
     *p = '\0';
 
     return open((char *) path,
                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-static tg_str_t
-ngx_toolgate_mcp_read(ngx_fd_t fd, tg_buf_t *text)
+/* Of at most so many bytes; closes it.  Without any, text stays empty. */
+static void
+ngx_toolgate_mcp_load(ngx_fd_t fd, off_t most, tg_buf_t *text)
 {
-    static const char *const names[] = { "tools", NULL };
     ngx_file_info_t fi;
-    tg_str_t array;
     ssize_t n;
 
-    array = TG_STR_NONE;
+    tg_buf_truncate(text, 0);
 
     if (fd == NGX_INVALID_FILE) {
-        return array;
+        return;
     }
 
     if (ngx_fd_info(fd, &fi) != NGX_FILE_ERROR && ngx_is_file(&fi)
-        && ngx_file_size(&fi) <= NGX_TOOLGATE_MCP_KEPT_MAX
+        && ngx_file_size(&fi) <= most
         && tg_buf_reserve(text, (size_t) ngx_file_size(&fi) + 1) == TG_OK)
     {
         n = read(fd, text->data, (size_t) ngx_file_size(&fi));
         text->len = n > 0 ? (size_t) n : 0;
-
-        if (tg_json_members(tg_buf_view(text), names, &array) != TG_OK
-            || tg_json_type(array) != TG_JSON_ARRAY)
-        {
-            array = TG_STR_NONE;
-        }
     }
 
     (void) ngx_close_file(fd);
+}
 
-    return array;
+/* An array, which is in text; or absent. */
+static tg_str_t
+ngx_toolgate_mcp_read(const ngx_toolgate_mcp_t *mcp, tg_str_t key,
+                      const char *end, tg_buf_t *text)
+{
+    static const char *const names[] = { "tools", NULL };
+    tg_str_t array;
+
+    ngx_toolgate_mcp_load(ngx_toolgate_mcp_open(mcp, key, end),
+                          NGX_TOOLGATE_MCP_KEPT_MAX, text);
+
+    return tg_json_members(tg_buf_view(text), names, &array) == TG_OK
+                   && tg_json_type(array) == TG_JSON_ARRAY
+               ? array
+               : TG_STR_NONE;
+}
+
+/* Has another server of this name, in another `server`, another list? */
+static ngx_uint_t
+ngx_toolgate_mcp_is_ambiguous(ngx_cycle_t *cycle, const ngx_toolgate_mcp_t *mcp)
+{
+    ngx_toolgate_mcp_main_conf_t *mmcf;
+    ngx_toolgate_mcp_t **other;
+    ngx_uint_t i;
+
+    mmcf = ngx_stream_cycle_get_module_main_conf(cycle,
+                                                 ngx_toolgate_mcp_module);
+    other = mmcf->servers.elts;
+
+    for (i = 0; i < mmcf->servers.nelts; i++) {
+        if (other[i]->offer->scf->runner == mcp->offer->scf->runner
+            && tg_str_eq(ngx_toolgate_str(&other[i]->name),
+                         ngx_toolgate_str(&mcp->name))
+            && ngx_memcmp(other[i]->key, mcp->key, sizeof(mcp->key)) != 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* Of the server that the block of this name had before. */
+static tg_str_t
+ngx_toolgate_mcp_read_named(ngx_cycle_t *cycle, const ngx_toolgate_mcp_t *mcp,
+                            tg_buf_t *text)
+{
+    char key[NGX_TOOLGATE_MCP_KEY];
+    ngx_str_t name;
+
+    if (ngx_toolgate_mcp_is_ambiguous(cycle, mcp)) {
+        return TG_STR_NONE;
+    }
+
+    ngx_toolgate_mcp_load(
+        ngx_toolgate_mcp_open(mcp, ngx_toolgate_str(&mcp->name), "name"),
+        NGX_TOOLGATE_MCP_KEY, text);
+    name.data = (u_char *) text->data;
+    name.len = text->len;
+
+    if (name.len != sizeof(key)
+        || !ngx_toolgate_mcp_is_word(&name, sizeof(key))) {
+        return TG_STR_NONE;
+    }
+
+    ngx_memcpy(key, text->data, sizeof(key));
+
+    return ngx_toolgate_mcp_read(mcp, tg_str(key, sizeof(key)), "json", text);
 }
 
 /*
@@ -61,19 +122,42 @@ ngx_toolgate_mcp_read(ngx_fd_t fd, tg_buf_t *text)
  * that may be another list: it is told until the right one comes, so that
  * nobody is without tools meanwhile.
  */
-tg_str_t
-ngx_toolgate_mcp_kept(ngx_toolgate_mcp_t *mcp, tg_buf_t *text)
+ngx_int_t
+ngx_toolgate_mcp_read_kept(ngx_cycle_t *cycle, ngx_toolgate_mcp_t *mcp)
 {
+    ngx_uint_t is_guess;
     tg_str_t array;
+    tg_buf_t text;
 
-    array = ngx_toolgate_mcp_read(ngx_toolgate_mcp_open(mcp, mcp->key, "json"),
-                                  text);
+    is_guess = 0;
+    tg_buf_init(&text, tg_alloc_libc());
+    array = ngx_toolgate_mcp_read(mcp, tg_str(mcp->key, sizeof(mcp->key)),
+                                  "json", &text);
 
     if (array.data == NULL) {
-        tg_buf_truncate(text, 0);
-        array = ngx_toolgate_mcp_read(
-            ngx_toolgate_mcp_open(mcp, mcp->place, "last"), text);
+        array = ngx_toolgate_mcp_read(mcp,
+                                      tg_str(mcp->place, sizeof(mcp->place)),
+                                      "last", &text);
     }
 
-    return array;
+    if (array.data == NULL) {
+        is_guess = 1;
+        array = ngx_toolgate_mcp_read_named(cycle, mcp, &text);
+    }
+
+    if (array.data != NULL) {
+        mcp->list = ngx_toolgate_mcp_list_new(mcp, array, is_guess, cycle->log);
+    }
+
+    tg_buf_deinit(&text);
+
+    if (mcp->list == NULL) {
+        return array.data == NULL ? NGX_OK : NGX_ERROR;
+    }
+
+    /* The other log is the last cycle's. */
+    mcp->list->pool->log = &cycle->new_log;
+    mcp->list->is_guess = is_guess;
+
+    return NGX_OK;
 }

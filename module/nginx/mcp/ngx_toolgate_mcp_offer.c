@@ -96,15 +96,24 @@ ngx_toolgate_mcp_clash(ngx_toolgate_mcp_clashes_t *clashes,
                        const tg_entry_t *first)
 {
     const ngx_toolgate_mcp_t *other;
+    ngx_uint_t level;
 
-    clashes->nclashes++;
+    other = ngx_toolgate_mcp_owner(first, listed);
+    level = clashes->level;
+
+    /* The right list may have no such tool. */
+    if (listed->server->list->is_guess
+        || (other != NULL && other->list->is_guess)) {
+        level = NGX_LOG_WARN;
+    } else {
+        clashes->nclashes++;
+    }
 
     if (clashes->is_quiet) {
         return;
     }
 
-    other = ngx_toolgate_mcp_owner(first, listed);
-    ngx_log_error(clashes->level, clashes->log, 0,
+    ngx_log_error(level, clashes->log, 0,
                   "tool %*s of mcp_server \"%V\" would be \"%*s\", which "
                   "%s%V%s has already%s; choose another \"prefix\" for it, or "
                   "\"hide\" one of them",
@@ -113,7 +122,7 @@ ngx_toolgate_mcp_clash(ngx_toolgate_mcp_clashes_t *clashes,
                   other != NULL ? "mcp_server \"" : "the config",
                   other != NULL ? &other->name : &(ngx_str_t) ngx_null_string,
                   other != NULL ? "\"" : "",
-                  clashes->level == NGX_LOG_EMERG ? "" : ": it is left out");
+                  level == NGX_LOG_EMERG ? "" : ": it is left out");
 }
 
 /* Adds a server's tools, from *at on; what has a name already keeps it. */
@@ -428,33 +437,20 @@ ngx_toolgate_mcp_settle_offer(ngx_cycle_t *cycle,
 {
     ngx_toolgate_mcp_t **mcp;
     tg_catalogue_t *catalogue;
-    tg_str_t array;
-    tg_buf_t text;
     ngx_uint_t i;
     ngx_int_t rc;
 
     mcp = offer->servers.elts;
-    tg_buf_init(&text, tg_alloc_libc());
     rc = NGX_OK;
 
     for (i = 0; rc == NGX_OK && i < offer->servers.nelts; i++) {
         rc = ngx_toolgate_mcp_check_blocks(mcp[i], clashes->log);
-        tg_buf_truncate(&text, 0);
-        array = ngx_toolgate_mcp_kept(mcp[i], &text);
 
-        if (rc == NGX_OK && array.data != NULL) {
-            mcp[i]->list = ngx_toolgate_mcp_list_new(mcp[i], array, 0,
-                                                     clashes->log);
-            rc = mcp[i]->list != NULL ? NGX_OK : NGX_ERROR;
-        }
-
-        /* The other one is the last cycle's. */
-        if (mcp[i]->list != NULL) {
-            mcp[i]->list->pool->log = &cycle->new_log;
+        if (rc == NGX_OK) {
+            rc = ngx_toolgate_mcp_read_kept(cycle, mcp[i]);
         }
     }
 
-    tg_buf_deinit(&text);
     catalogue = rc == NGX_OK ? ngx_toolgate_mcp_compose(offer, clashes) : NULL;
 
     if (catalogue == NULL) {

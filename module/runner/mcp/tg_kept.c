@@ -15,6 +15,7 @@
 #define TG_KEPT_PATH 4096
 #define TG_KEPT_LIST ".json"
 #define TG_KEPT_LAST ".last"
+#define TG_KEPT_NAME ".name"
 #define TG_KEPT_SESSIONS ".sessions"
 #define TG_KEPT_NEW ".new"
 /* The list is in an object. */
@@ -233,6 +234,17 @@ tg_kept_write(const char *dir, const char *key, const char *place,
 }
 
 int
+tg_kept_write_name(const char *dir, const char *name, const char *key)
+{
+    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz0123456789-_";
+
+    return name[0] != '\0' && name[strspn(name, known)] == '\0'
+               ? tg_kept_replace(dir, name, TG_KEPT_NAME, tg_str_c(key))
+               : 0;
+}
+
+int
 tg_kept_write_sessions(const char *dir, const char *key, tg_str_t text)
 {
     char room[TG_KEPT_PATH];
@@ -273,6 +285,7 @@ static int
 tg_kept_is_one(const char *end)
 {
     return strcmp(end, TG_KEPT_LIST) == 0 || strcmp(end, TG_KEPT_LAST) == 0
+           || strcmp(end, TG_KEPT_NAME) == 0
            || strcmp(end, TG_KEPT_SESSIONS) == 0;
 }
 

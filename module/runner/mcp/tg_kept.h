@@ -2,12 +2,14 @@
  * What is known of each MCP server, in the state directory, mode 0600: its
  * last list of tools, which is told before the server has ever been started,
  * also by NGINX itself; the same for NGINX alone, of whoever is called in this
- * way, for the time after its config has changed; and its sessions over HTTP,
- * which a runner that was killed leaves to the next one to end
- * (tg_sessions.h).
+ * way, for the time after its config has changed; which of these lists the
+ * block of a name had last, for the time after it calls another server; and
+ * its sessions over HTTP, which a runner that was killed leaves to the next
+ * one to end (tg_sessions.h).
  *
  *   STATE_DIR/mcp/KEY.json       {"tools":[…]}
  *   STATE_DIR/mcp/PLACE.last     the same
+ *   STATE_DIR/mcp/NAME.name      KEY
  *   STATE_DIR/mcp/KEY.sessions
  */
 #ifndef TG_KEPT_H
@@ -24,6 +26,12 @@ tg_catalogue_t *tg_kept_read(const char *dir, const char *key, uint64_t seed);
 /* 0 or an errno; place may be empty. */
 int tg_kept_write(const char *dir, const char *key, const char *place,
                   const tg_catalogue_t *tools);
+
+/*
+ * The list of key is that of the blocks with this name.  0 or an errno; a name
+ * that is not letters, digits, - and _ is left out.
+ */
+int tg_kept_write_name(const char *dir, const char *name, const char *key);
 
 /* Appends its sessions, if there are any. */
 void tg_kept_read_sessions(const char *dir, const char *key, tg_buf_t *text);

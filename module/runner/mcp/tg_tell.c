@@ -166,6 +166,7 @@ int
 tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools)
 {
     tg_watch_t *watch;
+    int err;
 
     tg_catalogue_release(server->tools);
     server->tools = tg_catalogue_hold(tools);
@@ -178,8 +179,12 @@ tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools)
 
     tg_server_tell(server);
 
-    return tg_kept_write(server->servers->dir, server->spec.key,
-                         server->spec.place, tools);
+    err = tg_kept_write(server->servers->dir, server->spec.key,
+                        server->spec.place, tools);
+
+    return err == 0 ? tg_kept_write_name(server->servers->dir,
+                                         server->spec.name, server->spec.key)
+                    : err;
 }
 
 void

@@ -158,6 +158,12 @@ tg_watch_begin(tg_servers_t *servers, tg_peer_t *peer, tg_request_t *request)
     }
 
     tg_kept_touch(servers->dir, server->spec.key, server->spec.place);
+
+    /* The name is that of the worker's block, which may be another one. */
+    if (server->tools != NULL) {
+        (void) tg_kept_write_name(servers->dir, spec.name, server->spec.key);
+    }
+
     tg_server_answer(server, peer, request);
     tg_server_start(server);
 }
