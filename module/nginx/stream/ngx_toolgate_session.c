@@ -402,6 +402,8 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
     }
 
     is_leaving = session->state != NGX_TOOLGATE_SERVING;
+    /* What waited for a list is answered with that list. */
+    ngx_toolgate_offer_renew(session);
     ngx_toolgate_parked_serve(session, is_leaving);
 
     if (is_leaving) {
@@ -415,7 +417,6 @@ ngx_toolgate_work(ngx_toolgate_session_t *session)
     }
 
     ngx_toolgate_borrow(&session->front.peer.out);
-    ngx_toolgate_offer_renew(session);
     ngx_toolgate_pump(session);
 
     if (is_leaving) {
