@@ -178,6 +178,68 @@ tg_cli_list_put(tg_buf_t *out, tg_str_t list)
     tg_buf_deinit(&text);
 }
 
+/* One line for people, a text of several up to the end of its first. */
+static void
+tg_cli_list_put_error(tg_buf_t *line, tg_str_t error)
+{
+    const char *end;
+    tg_buf_t text;
+
+    tg_buf_init(&text, line->alloc);
+    tg_json_put_decoded(&text, tg_json_body(error));
+    error = tg_buf_view(&text);
+    end = error.len != 0 ? memchr(error.data, '\n', error.len) : NULL;
+
+    if (end != NULL) {
+        error.len = (size_t) (end - error.data);
+    }
+
+    tg_buf_str(line, error);
+    line->failed |= text.failed;
+    tg_buf_deinit(&text);
+}
+
+/* Which servers are not there, on standard error: nothing of it is a tool. */
+static void
+tg_cli_list_tell_absent(tg_str_t servers)
+{
+    tg_str_t server, name, state, error;
+    int has_failed, has_error;
+    tg_json_t json;
+    tg_buf_t line;
+
+    tg_buf_init(&line, tg_alloc_libc());
+
+    for (tg_json_each(&json, servers); tg_json_item(&json, &server);) {
+        if (!tg_json_has(server, TG_STR("name"), TG_JSON_STRING, &name)
+            || !tg_json_has(server, TG_STR("state"), TG_JSON_STRING, &state))
+        {
+            continue;
+        }
+
+        has_failed = tg_json_is_text(state, TG_STR("failed"));
+        has_error = tg_json_has(server, TG_STR("error"), TG_JSON_STRING,
+                                &error);
+        tg_buf_truncate(&line, 0);
+        tg_buf_text(&line, "mcp_server \"");
+        tg_json_put_decoded(&line, tg_json_body(name));
+        tg_buf_text(&line, has_failed ? "\" has failed"
+                                      : "\" is starting; list again later");
+
+        if (has_error) {
+            tg_buf_text(&line, has_failed ? ": " : " (it failed: ");
+            tg_cli_list_put_error(&line, error);
+            tg_buf_text(&line, has_failed ? "" : ")");
+        }
+
+        if (!tg_buf_failed(&line)) {
+            (void) tg_cli_error("%.*s", (int) line.len, line.data);
+        }
+    }
+
+    tg_buf_deinit(&line);
+}
+
 static int
 tg_cli_list_print(const tg_cli_session_t *session)
 {
@@ -197,6 +259,8 @@ tg_cli_list_print(const tg_cli_session_t *session)
     if (out.len == 0 && !tg_buf_failed(&out)) {
         (void) tg_cli_error("%s offers no tools to you", session->place.text);
     }
+
+    tg_cli_list_tell_absent(tg_buf_view(&session->list.absent));
 
     return tg_cli_write(stdout, &out, TG_CLI_DONE);
 }
@@ -227,11 +291,14 @@ const tg_cli_command_t tg_cli_list = {
     .name = "list",
     .synopsis = "list [--json] [--socket PATH] [--timeout SECONDS]",
     .summary = "show the tools, and how to call them",
-    .help = "Shows every tool with its arguments, as `toolgate call` takes "
-            "them ([ ] are\noptional), and its description.\n\n"
-            "  --json             {\"tools\":[...]} as the server sent it\n"
-            "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
-            "  --timeout SECONDS  how long to wait; default 5\n",
+    .help =
+        "Shows every tool with its arguments, as `toolgate call` takes them "
+        "([ ] are\noptional), and its description; on standard error, which "
+        "MCP servers behind the\nserver are starting or have failed, and why.\n"
+        "\n"
+        "  --json             {\"tools\":[...]} as the server sent it\n"
+        "  --socket PATH      the server's socket; else TOOLGATE_SOCKET\n"
+        "  --timeout SECONDS  how long to wait; default 15\n",
     .instead = " (toolgate help NAME explains a tool)",
     .options = TG_CLI_SOCKET | TG_CLI_JSON | TG_CLI_TIMEOUT | TG_CLI_BARE,
     .run = tg_cli_list_run,

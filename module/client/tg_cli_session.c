@@ -300,7 +300,7 @@ tg_cli_session_list(tg_cli_session_t *session)
         .list = &session->list,
     };
 
-    return tg_cli_session_ask(session, &question, TG_CLI_PATIENCE_MS);
+    return tg_cli_session_ask(session, &question, TG_CLI_LIST_MS);
 }
 
 int

@@ -18,6 +18,8 @@
 #define TG_CLI_FRAME_MAX 67108864u
 /* How long anything but a tool may take, unless --timeout says otherwise. */
 #define TG_CLI_PATIENCE_MS 5000
+/* A list: a server waits 8 s for those behind it that start. */
+#define TG_CLI_LIST_MS 15000
 #define TG_CLI_NSIGNALS 3
 
 /* A copy of a tg_answer_t; data.len is 0 when there was none. */

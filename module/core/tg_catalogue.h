@@ -17,6 +17,8 @@
 #define TG_NAME_AGENT_MAX 64
 /* Bytes of tools on one page of tools/list, where it has pages. */
 #define TG_LIST_PAGE 524288
+/* What is said of the list beside its tools: this part of a message at most. */
+#define TG_LIST_META_PART 8
 
 typedef enum {
     TG_OUTPUT_TEXT,  /* the handler's bytes are a text */

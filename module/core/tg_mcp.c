@@ -178,11 +178,25 @@ tg_mcp_ping(tg_peer_t *peer, const tg_reply_t *reply)
     tg_reply_close(peer, reply, start);
 }
 
+/* The _meta of a list, in json; absent, or where it would take the room. */
+static tg_str_t
+tg_peer_list_meta(tg_peer_t *peer, tg_str_t cursor, tg_buf_t *json)
+{
+    if (cursor.data == NULL && peer->ops->list_meta != NULL) {
+        peer->ops->list_meta(peer->host, json);
+    }
+
+    return json->len != 0 && !tg_buf_failed(json)
+                   && json->len <= tg_peer_limit(peer) / TG_LIST_META_PART
+               ? tg_buf_view(json)
+               : TG_STR_NONE;
+}
+
 /* A list that is one page; beyond a message, what to do is up to the server. */
 static void
 tg_peer_list_whole(tg_peer_t *peer, const tg_reply_t *reply)
 {
-    tg_buf_t *out, text;
+    tg_buf_t *out, text, meta;
     size_t start, size;
     tg_outcome_t why;
     char room[256];
@@ -191,6 +205,17 @@ tg_peer_list_whole(tg_peer_t *peer, const tg_reply_t *reply)
     tg_buf_char(out, '{');
     tg_catalogue_list_whole(peer->catalogue, peer->ops->is_visible, peer->host,
                             out);
+    size = out->len;
+    tg_buf_init(&meta, tg_alloc_libc());
+    tg_json_put_member(out, ",\"_meta\":",
+                       tg_peer_list_meta(peer, TG_STR_NONE, &meta));
+    tg_buf_deinit(&meta);
+
+    /* It is left out where it has the list be too large. */
+    if (out->len - start + 2 > tg_peer_limit(peer)) {
+        tg_buf_truncate(out, size);
+    }
+
     tg_buf_char(out, '}');
     size = out->len - start + 1;
 
@@ -227,7 +252,8 @@ tg_dialect_list_size(const tg_dialect_row_t *row,
 static void
 tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
 {
-    tg_buf_t *out;
+    tg_buf_t *out, json;
+    tg_str_t meta;
     size_t start;
     int rc;
 
@@ -238,9 +264,11 @@ tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
 
     out = tg_reply_open(peer, reply, TG_RESULT, &start);
     tg_buf_char(out, '{');
+    tg_buf_init(&json, tg_alloc_libc());
+    meta = tg_peer_list_meta(peer, cursor, &json);
 
     if (reply->is_modern) {
-        tg_reply_modern(peer, out);
+        tg_reply_modern_meta(peer, out, meta);
         tg_buf_text(out, "\"ttlMs\":0,\"cacheScope\":\"private\",");
     }
 
@@ -249,6 +277,12 @@ tg_peer_list(tg_peer_t *peer, const tg_reply_t *reply, tg_str_t cursor)
                                  peer->host, out)
              : tg_catalogue_list_legacy(peer->catalogue, cursor,
                                         peer->ops->is_visible, peer->host, out);
+
+    if (!reply->is_modern) {
+        tg_json_put_member(out, ",\"_meta\":", meta);
+    }
+
+    tg_buf_deinit(&json);
 
     if (rc != TG_OK) {
         tg_reply_undo(peer, reply, start);

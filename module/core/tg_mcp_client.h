@@ -30,6 +30,8 @@
 #define TG_MCP_AGAIN_MAX 3
 /* A cursor goes back as it came; beyond this it is none. */
 #define TG_MCP_CURSOR_MAX 65536u
+/* Of what a list says of servers that are not there; more is passed over. */
+#define TG_MCP_ABSENT_MAX 1048576u
 
 /* Who a client of ours is, as JSON. */
 #define TG_MCP_INFO(name)                                                      \
@@ -45,6 +47,7 @@
 typedef struct {
     tg_buf_t text;   /* {"tools":[…]}, as far as it came */
     tg_buf_t params; /* of the next request; empty for the first page */
+    tg_buf_t absent; /* what _meta said of servers that are not there, raw */
     tg_buf_t seen;   /* hashes of cursors and pages, of 8 bytes each */
     int is_circular; /* it came back to one of them, where it ended */
     unsigned npages;

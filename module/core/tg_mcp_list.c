@@ -12,6 +12,7 @@ tg_mcp_list_init(tg_mcp_list_t *list, const tg_alloc_t *alloc,
     memset(list, 0, sizeof(*list));
     tg_buf_init(&list->text, alloc);
     tg_buf_init(&list->params, alloc);
+    tg_buf_init(&list->absent, alloc);
     tg_buf_init(&list->seen, alloc);
     list->max_pages = max_pages;
 }
@@ -21,6 +22,7 @@ tg_mcp_list_deinit(tg_mcp_list_t *list)
 {
     tg_buf_deinit(&list->text);
     tg_buf_deinit(&list->params);
+    tg_buf_deinit(&list->absent);
     tg_buf_deinit(&list->seen);
 }
 
@@ -29,6 +31,7 @@ tg_mcp_list_reset(tg_mcp_list_t *list)
 {
     tg_buf_reset(&list->text, 0);
     tg_buf_reset(&list->params, 0);
+    tg_buf_reset(&list->absent, 0);
     tg_buf_reset(&list->seen, 0);
     list->is_circular = 0;
     list->npages = 0;
@@ -111,6 +114,22 @@ tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t result)
     return TG_OK;
 }
 
+/* Toolgate tells which servers of tools are not there, with the first page. */
+static void
+tg_mcp_list_note_absent(tg_mcp_list_t *list, tg_str_t result)
+{
+    tg_str_t meta, servers;
+
+    if (tg_json_has(result, TG_STR("_meta"), TG_JSON_OBJECT, &meta)
+        && tg_json_has(meta, TG_STR("toolgate/servers"), TG_JSON_ARRAY,
+                       &servers)
+        && servers.len <= TG_MCP_ABSENT_MAX)
+    {
+        tg_buf_truncate(&list->absent, 0);
+        tg_buf_str(&list->absent, servers);
+    }
+}
+
 /* It changed between two pages, so that the cursor means nothing. */
 static int
 tg_mcp_list_is_stale(const tg_mcp_list_t *list, const tg_answer_t *answer)
@@ -144,6 +163,7 @@ tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
                                  "The server's list of tools is no list.");
     }
 
+    tg_mcp_list_note_absent(list, answer->result);
     tg_buf_truncate(&list->params, 0);
 
     /* An empty one ends it for all clients that there are. */
@@ -172,7 +192,7 @@ tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
     }
 
     if (tg_buf_failed(&list->text) || tg_buf_failed(&list->params)
-        || tg_buf_failed(&list->seen))
+        || tg_buf_failed(&list->absent) || tg_buf_failed(&list->seen))
     {
         return tg_mcp_list_wrong(whole, TG_NOMEM,
                                  "No memory for the list of tools.");

@@ -121,6 +121,12 @@ typedef struct {
     int (*list)(void *host, tg_peer_t *peer, tg_request_t *request);
 
     /*
+     * Appends what is to be said of the list as a whole, a raw object that
+     * becomes the _meta of its first page, or nothing.  May be NULL.
+     */
+    void (*list_meta)(void *host, tg_buf_t *json);
+
+    /*
      * A proxy gets tools/call of every name through call; entry is NULL for
      * those that the catalogue does not have (yet).
      */

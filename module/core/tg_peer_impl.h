@@ -61,6 +61,8 @@ void tg_reply_members(tg_buf_t *out, tg_str_t object,
 
 /* What every modern result says, with a comma behind it. */
 void tg_reply_modern(tg_peer_t *peer, tg_buf_t *out);
+/* The same with what else there is for _meta: a raw object, or absent. */
+void tg_reply_modern_meta(tg_peer_t *peer, tg_buf_t *out, tg_str_t meta);
 void tg_reply_server_info(tg_peer_t *peer, tg_buf_t *out);
 
 /* A JSON-RPC error (jsonrpc, relay) of why's text; data is raw or absent. */

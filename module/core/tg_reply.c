@@ -140,8 +140,7 @@ tg_reply_server_info(tg_peer_t *peer, tg_buf_t *out)
 
 static const char *const tg_reply_all[] = { NULL };
 
-/* The same with what else there is for _meta: a raw object, or absent. */
-static void
+void
 tg_reply_modern_meta(tg_peer_t *peer, tg_buf_t *out, tg_str_t meta)
 {
     tg_buf_text(out, "\"resultType\":\"complete\",\"_meta\":{"

@@ -194,6 +194,13 @@ struct ngx_toolgate_srv_conf_s {
     /* Appends why there is no tool of this name, if that is known. */
     void (*why_unknown)(const ngx_toolgate_srv_conf_t *scf, tg_str_t name,
                         tg_buf_t *text);
+
+    /*
+     * Appends those that list tools here, as JSON objects with a comma between
+     * them, which are not there yet or have failed, as far as a session may
+     * see them.  NULL: nobody does.
+     */
+    void (*put_absent)(void *front, tg_buf_t *json);
     ngx_array_t *blocks; /* ngx_toolgate_tool_t *: about tools listed later */
     tg_info_t info;
     ngx_array_t *rules; /* tool_allow and tool_deny */

@@ -57,6 +57,43 @@ is $status, 0, 'list --json: status';
 is_deeply $conn->decode($out), { tools => \@tools }, 'list --json: the tools';
 is $out =~ tr/\n//, 1, 'list --json: one line';
 
+# Servers behind it that are not there: on standard error alone.
+my $absent = { 'toolgate/servers' => [
+    { name => 'far', state => 'starting', later => 1 },
+    { name => "f\e[1m", state => 'failed', error => "no token\nor so" },
+    { name => 'again', state => 'starting', error => 'x' },
+    { name => 'none', state => 'failed' },
+    { name => 5, state => 'failed' },
+    'odd',
+] };
+for my $option (undef, '--json') {
+    ($cli, $conn) = start('list', $option // ());
+    answer($conn, request($conn, 'tools/list'),
+        { tools => [ $tools[0] ], nextCursor => 'x', _meta => $absent });
+    give($conn, 'tools/list', { tools => [ $tools[1] ], _meta => {} });
+    my ($status, $out, $err) = finish($cli);
+    is $status, 0, 'servers that are not there: status';
+    if ($option) {
+        is_deeply $conn->decode($out), { tools => \@tools },
+            'not a word of them on standard output with --json';
+    } else {
+        like $out, qr/\Aword_count .*^    Builds it\n\z/ms,
+            'nor without, and the tools as ever';
+    }
+    is $err, <<"END", 'they are named on standard error';
+toolgate: mcp_server "far" is starting; list again later
+toolgate: mcp_server "f\e[1m" has failed: no token
+toolgate: mcp_server "again" is starting; list again later (it failed: x)
+toolgate: mcp_server "none" has failed
+END
+}
+for my $odd ({ 'toolgate/servers' => 'x' }, [], 'x', undef) {
+    ($cli, $conn) = start('list');
+    give($conn, 'tools/list', { tools => [ $tools[1] ], _meta => $odd });
+    ends($cli, 'a _meta that is none of ours', 0,
+        "build [jobs=INTEGER]\n    Builds it\n", '');
+}
+
 # The list changes between two pages.
 ($cli, $conn) = start('list');
 give($conn, 'tools/list', { tools => [ $tools[0] ], nextCursor => 'x' });

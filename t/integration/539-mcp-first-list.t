@@ -64,6 +64,38 @@ is $error->{code}, -32602, 'a call of it is refused';
 like $error->{message}, qr/^Unknown tool: bad_thing\. .*"bad" has failed: /,
     'and says that the server has failed';
 like $error->{message}, qr/exited with status 3: no token/, 'and why';
+
+# What is beside the list, for people.
+for my $kind (qw(legacy modern relay)) {
+    my $way = Toolgate::Way->new($kind, $bad->connect);
+    my $told = wait_for {
+        my $result = $way->client->reply(
+            $way->ask('tools/list', $way->params({})))->{result};
+        my $servers = $result->{_meta}{'toolgate/servers'};
+        return ($servers->[0]{state} // '') eq 'failed' ? $servers : 0;
+    } "$kind: the failed server";
+    is scalar @$told, 1, "$kind: the failed server alone";
+    is $told->[0]{name}, 'bad', "$kind: its name";
+    like $told->[0]{error}, qr/exited with status 3: no token/, "$kind: why";
+}
+my ($status, $out, $err) = $bad->cli('list');
+is $status, 0, 'toolgate list';
+is $out, "mine\n", 'shows the tools';
+like $err, qr/\Atoolgate: mcp_server "bad" .*failed: .*3: no token\)?\n\z/,
+    'and on standard error what has failed';
+my $nobody = 'exec sh -c "echo no token >&2; exit 3"; deny all;';
+$bad->reload(<<"END");
+tool mine { return ours; }
+mcp_server bad { $nobody }
+mcp_server good { exec cat; deny all; }
+END
+$client = $bad->connect;
+my $result = wait_for {
+    my $list = $client->rpc('tools/list')->{result};
+    return $list->{_meta} ? 0 : $list;
+} 'no word of it';
+is_deeply [ map { $_->{name} } @{ $result->{tools} } ], ['mine'],
+    'who may not see its tools does not hear of a server';
 $bad->stop;
 
 my $never = Toolgate::Test->new;

@@ -60,12 +60,21 @@ for my $way (map { Toolgate::Way->new($_, $tg->connect) }
     is $way->list, 'far_echo far_gone n',
         $way->name . ': another exec: the tools stay while it starts';
 }
+my ($status, $out, $err);
+wait_for {
+    ($status, $out, $err) = $tg->cli('list');
+    return $err ne '';
+} 'toolgate list to say more';
+is "$status $out", "0 far_echo\nfar_gone\nn\n", 'toolgate list shows them';
+is $err, qq(toolgate: mcp_server "far" is starting; list again later\n),
+    'and that the server is starting';
 my $id = $client->request('tools/call',
     { name => 'far_echo', arguments => { text => 'new' } });
 is text_of($client->call_tool('n')), $n, 'a call waits for its start';
 $tg->file('go', '');
 is text_of($client->reply($id)), 'new', 'and is answered then';
 wait_for { names($client) eq 'far_echo far_fresh' } 'the new list';
+wait_for { ($tg->cli('list'))[2] eq '' } 'nothing to be said any more';
 pass 'the list is that of the new server then';
 is scalar(grep { $_->[1]{params}{name} eq 'echo' } $old->told('tools/call')),
     0, 'the old one is not asked';
@@ -89,7 +98,7 @@ is names($client), 'far_echo far_gone', 'the last list, not the last new one';
 # --- names that such a list has ---------------------------------------------
 
 my $taken = 'tool far_gone { return mine; }';
-my ($status, $out) = $tg->test_conf(
+($status, $out) = $tg->test_conf(
     block('url http://127.0.0.1:1/fourth') . $taken);
 is $status, 0, 'a name of it is no mistake' or diag $out;
 like $out, qr/\[warn\].* would be "far_gone", which .* left out/,

@@ -18,6 +18,42 @@ test_page(tg_mcp_list_t *list, tg_str_t result, tg_answer_t *whole)
     return tg_mcp_list_page(list, &answer, whole);
 }
 
+/* What _meta says of servers that are not there, of the pages that say it. */
+HELP_TEST(absent, "servers that are not there")
+{
+    tg_mcp_list_t list;
+    tg_answer_t whole;
+    tg_buf_t text;
+    size_t i;
+
+    tg_mcp_list_init(&list, tg_alloc_libc(), 10);
+    CU_ASSERT(test_page(&list,
+                        TG_STR("{\"tools\":[],\"nextCursor\":\"a\",\"_meta\":"
+                               "{\"toolgate/servers\":[{\"name\":\"x\"}]}}"),
+                        &whole)
+              == TG_AGAIN);
+    CU_ASSERT(test_page(&list, TG_STR("{\"tools\":[],\"_meta\":{}}"), &whole)
+              == TG_OK);
+    HELP_EQ(whole.result, "{\"tools\":[]}");
+    HELP_EQ(tg_buf_view(&list.absent), "[{\"name\":\"x\"}]");
+
+    /* Nothing of it is left in another list, and of too much there is none. */
+    tg_mcp_list_reset(&list);
+    CU_ASSERT(list.absent.len == 0);
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_buf_text(&text, "{\"tools\":[],\"_meta\":{\"toolgate/servers\":[0");
+
+    for (i = 0; i < TG_MCP_ABSENT_MAX / 2; i++) {
+        tg_buf_text(&text, ",0");
+    }
+
+    tg_buf_text(&text, "]}}");
+    CU_ASSERT(test_page(&list, tg_buf_view(&text), &whole) == TG_OK);
+    CU_ASSERT(list.absent.len == 0);
+    tg_buf_deinit(&text);
+    tg_mcp_list_deinit(&list);
+}
+
 /* The bounds of a list; each is an error and no short list. */
 HELP_TEST(bounds, "bounds")
 {

@@ -73,6 +73,18 @@ ngx_toolgate_mcp_waits(const ngx_toolgate_srv_conf_t *scf, tg_str_t name)
     return most;
 }
 
+/* What the runner said last of a server, as an object, which is in text. */
+static tg_str_t
+ngx_toolgate_mcp_state_of(const ngx_toolgate_mcp_t *mcp, tg_buf_t *text)
+{
+    tg_buf_truncate(text, 0);
+    tg_buf_text(text, "{\"x\":0");
+    tg_buf_str(text, tg_buf_view(&mcp->state));
+    tg_buf_char(text, '}');
+
+    return tg_buf_view(text);
+}
+
 /* Of a name that begins as the tools of a server whose list is not known. */
 static void
 ngx_toolgate_mcp_why_unknown(const ngx_toolgate_srv_conf_t *scf, tg_str_t name,
@@ -80,11 +92,12 @@ ngx_toolgate_mcp_why_unknown(const ngx_toolgate_srv_conf_t *scf, tg_str_t name,
 {
     const ngx_toolgate_mcp_offer_t *offer;
     ngx_toolgate_mcp_t **mcp;
-    tg_str_t state, error;
     tg_buf_t members;
+    tg_str_t error;
     ngx_uint_t i;
 
     offer = ngx_toolgate_mcp_offer_of(scf);
+    tg_buf_init(&members, tg_alloc_libc());
 
     for (i = 0; offer != NULL && i < offer->servers.nelts; i++) {
         mcp = offer->servers.elts;
@@ -94,28 +107,85 @@ ngx_toolgate_mcp_why_unknown(const ngx_toolgate_srv_conf_t *scf, tg_str_t name,
             continue;
         }
 
-        tg_buf_init(&members, tg_alloc_libc());
-        tg_buf_text(&members, "{\"x\":0");
-        tg_buf_str(&members, tg_buf_view(&mcp[i]->state));
-        tg_buf_char(&members, '}');
-        state = tg_buf_view(&members);
-
         if (!mcp[i]->has_failed) {
             tg_buf_printf(text,
                           " The mcp_server \"%.*s\", whose tools begin so, is "
                           "still starting; call again.",
                           (int) mcp[i]->name.len, mcp[i]->name.data);
 
-        } else if (tg_json_has(state, TG_STR("error"), TG_JSON_STRING, &error))
+        } else if (tg_json_has(ngx_toolgate_mcp_state_of(mcp[i], &members),
+                               TG_STR("error"), TG_JSON_STRING, &error))
         {
             tg_buf_printf(text, " The mcp_server \"%.*s\" has failed: ",
                           (int) mcp[i]->name.len, mcp[i]->name.data);
             tg_json_put_decoded(text, tg_json_body(error));
         }
-
-        text->failed |= tg_buf_failed(&members);
-        tg_buf_deinit(&members);
     }
+
+    text->failed |= tg_buf_failed(&members);
+    tg_buf_deinit(&members);
+}
+
+/* "starting" or "failed"; NULL: it is there, or would be with a call. */
+static const char *
+ngx_toolgate_mcp_absence(const ngx_toolgate_mcp_t *mcp, tg_str_t members)
+{
+    tg_str_t state;
+
+    if (tg_json_has(members, TG_STR("state"), TG_JSON_STRING, &state)) {
+        if (tg_json_is_text(state, TG_STR("starting"))) {
+            return "starting";
+        }
+
+        if (tg_json_is_text(state, TG_STR("failed"))) {
+            return "failed";
+        }
+    }
+
+    if (mcp->list != NULL) {
+        return NULL;
+    }
+
+    return mcp->has_failed ? "failed" : "starting";
+}
+
+static void
+ngx_toolgate_mcp_put_absent(void *front, tg_buf_t *json)
+{
+    const ngx_toolgate_mcp_offer_t *offer;
+    tg_str_t members, error;
+    ngx_toolgate_mcp_t **mcp;
+    const char *state;
+    ngx_uint_t i, n;
+    tg_buf_t text;
+
+    offer = ngx_toolgate_mcp_offer_of(((ngx_toolgate_front_t *) front)->conf);
+    tg_buf_init(&text, tg_alloc_libc());
+
+    for (i = 0, n = 0; offer != NULL && i < offer->servers.nelts; i++) {
+        mcp = offer->servers.elts;
+        members = ngx_toolgate_mcp_state_of(mcp[i], &text);
+        state = ngx_toolgate_mcp_absence(mcp[i], members);
+
+        /* Who may not see its tools does not get to know of it. */
+        if (state == NULL
+            || !ngx_toolgate_is_visible(front, &mcp[i]->block->entry)) {
+            continue;
+        }
+
+        tg_buf_text(json, n++ == 0 ? "{\"name\":" : ",{\"name\":");
+        tg_json_put_string(json, ngx_toolgate_str(&mcp[i]->name));
+        tg_buf_printf(json, ",\"state\":\"%s\"", state);
+
+        if (tg_json_has(members, TG_STR("error"), TG_JSON_STRING, &error)) {
+            tg_json_put_member(json, ",\"error\":", error);
+        }
+
+        tg_buf_char(json, '}');
+    }
+
+    json->failed |= tg_buf_failed(&text);
+    tg_buf_deinit(&text);
 }
 
 void
@@ -123,4 +193,5 @@ ngx_toolgate_mcp_wait_init(ngx_toolgate_mcp_offer_t *offer)
 {
     offer->scf->waits = ngx_toolgate_mcp_waits;
     offer->scf->why_unknown = ngx_toolgate_mcp_why_unknown;
+    offer->scf->put_absent = ngx_toolgate_mcp_put_absent;
 }

@@ -50,6 +50,28 @@ ngx_toolgate_parked_list(void *host, tg_peer_t *peer, tg_request_t *request)
                                                                    : TG_END;
 }
 
+void
+ngx_toolgate_parked_meta(void *host, tg_buf_t *json)
+{
+    ngx_toolgate_front_t *front = host;
+
+    size_t start;
+
+    if (front->conf->put_absent == NULL) {
+        return;
+    }
+
+    tg_buf_text(json, "{\"toolgate/servers\":[");
+    start = json->len;
+    front->conf->put_absent(front, json);
+
+    if (json->len != start) {
+        tg_buf_text(json, "]}");
+    } else {
+        tg_buf_truncate(json, 0);
+    }
+}
+
 /* Answers with what is known of the server that would have the tool. */
 static ngx_uint_t
 ngx_toolgate_parked_explain(ngx_toolgate_front_t *front, tg_peer_t *peer,

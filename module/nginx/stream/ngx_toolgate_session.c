@@ -17,6 +17,7 @@ static const tg_peer_ops_t ngx_toolgate_peer_ops = {
     .call = ngx_toolgate_call_start,
     .unknown = ngx_toolgate_parked_unknown,
     .list = ngx_toolgate_parked_list,
+    .list_meta = ngx_toolgate_parked_meta,
     .cancel = ngx_toolgate_call_cancel,
     .log = ngx_toolgate_call_log,
     .refused = ngx_toolgate_refused,

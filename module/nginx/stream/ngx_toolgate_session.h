@@ -155,6 +155,7 @@ void ngx_toolgate_session_unpark(ngx_toolgate_srv_conf_t *scf);
 /* --- parked --- */
 
 /* As tg_peer_ops_t has them. */
+void ngx_toolgate_parked_meta(void *host, tg_buf_t *json);
 int ngx_toolgate_parked_list(void *host, tg_peer_t *peer,
                              tg_request_t *request);
 void ngx_toolgate_parked_unknown(void *host, tg_peer_t *peer,
