@@ -227,6 +227,7 @@ static ngx_int_t
 ngx_toolgate_postconfigure(ngx_conf_t *cf)
 {
     ngx_stream_core_main_conf_t *cmcf;
+    ngx_toolgate_main_conf_t *mcf;
     ngx_stream_handler_pt *handler;
 
     cmcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_core_module);
@@ -237,6 +238,8 @@ ngx_toolgate_postconfigure(ngx_conf_t *cf)
     }
 
     *handler = ngx_toolgate_silent_preread;
+    mcf = ngx_stream_conf_get_module_main_conf(cf, ngx_stream_toolgate_module);
+    mcf->hint->ctx = NULL;
 
     return ngx_toolgate_check_variables(cf);
 }
@@ -315,6 +318,11 @@ ngx_toolgate_create_main_conf(ngx_conf_t *cf)
             != NGX_OK) {
             return NULL;
         }
+    }
+
+    mcf->hint = ngx_toolgate_explain_start(cf);
+    if (mcf->hint == NULL) {
+        return NULL;
     }
 
     mcf->serve = ngx_toolgate_handler;

@@ -177,6 +177,7 @@ typedef struct {
     ngx_uint_t npaths;
     const ngx_toolgate_handler_t *const *handlers; /* all, and NULL */
     ngx_uint_t has_tools;
+    ngx_conf_t *hint; /* of ngx_toolgate_explain_start() */
 } ngx_toolgate_main_conf_t;
 
 typedef struct ngx_toolgate_srv_conf_s ngx_toolgate_srv_conf_t;

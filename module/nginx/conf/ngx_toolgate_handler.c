@@ -92,6 +92,7 @@ ngx_toolgate_set_handler(ngx_conf_t *cf, const ngx_toolgate_handler_t *handler)
     ngx_str_t *value;
 
     tool = ngx_toolgate_conf_tool(cf);
+    ngx_toolgate_advise_semicolon(cf);
 
     if (tool->handler == NULL) {
         tool->handler = handler;

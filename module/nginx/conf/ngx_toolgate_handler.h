@@ -314,6 +314,20 @@ ngx_int_t ngx_toolgate_advise_schema(ngx_conf_t *cf, ngx_str_t *directive,
 /* Warns of what agents and models' APIs refuse in a tool's schema. */
 ngx_int_t ngx_toolgate_advise_listed(ngx_conf_t *cf, ngx_str_t *directive,
                                      ngx_uint_t is_input, tg_str_t schema);
+/*
+ * Warns if an argument is the name of a directive at the start of a line: the
+ * ";" before it is probably missing.
+ */
+void ngx_toolgate_advise_semicolon(ngx_conf_t *cf);
+
+/* Logs what was probably meant, after NGINX refused a directive of a block. */
+void ngx_toolgate_explain(ngx_conf_t *cf);
+
+/*
+ * Logs it for a server's directives too, if the stream block fails before the
+ * returned copy's ctx becomes NULL.  Returns NULL if there is no memory.
+ */
+ngx_conf_t *ngx_toolgate_explain_start(ngx_conf_t *cf);
 void ngx_toolgate_advise_annotations(ngx_conf_t *cf, tg_str_t annotations);
 
 /*

@@ -366,6 +366,11 @@ ngx_toolgate_read_block(ngx_conf_t *cf, ngx_uint_t type, void **confs)
     cf->ctx = ctx;
     cf->cmd_type = type;
     rv = ngx_conf_parse(cf, NULL);
+
+    if (rv != NGX_CONF_OK) {
+        ngx_toolgate_explain(cf);
+    }
+
     *cf = pcf;
 
     return rv;

@@ -223,6 +223,7 @@ ngx_toolgate_agent_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return "is duplicate; an agent is one program";
     }
 
+    ngx_toolgate_advise_semicolon(cf);
     value = cf->args->elts;
 
     if (value[1].len == 0) {

@@ -113,6 +113,7 @@ ngx_toolgate_mcp_exec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return "is duplicate; another server is another \"mcp_server\"";
     }
 
+    ngx_toolgate_advise_semicolon(cf);
     value = cf->args->elts;
 
     if (value[1].len == 0) {
