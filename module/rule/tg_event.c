@@ -210,3 +210,23 @@ tg_event_put(tg_buf_t *out, tg_str_t text, tg_str_t event, size_t most)
 
     return out->len - before > most ? TG_LIMIT : TG_OK;
 }
+
+int
+tg_event_next_field(tg_str_t *text, tg_str_t *field)
+{
+    for (/* void */; text->len >= 5; text->data++, text->len--) {
+        if (text->data[0] != '{' || text->data[1] != '{') {
+            continue;
+        }
+
+        *field = tg_event_field(*text);
+
+        if (field->len != 0) {
+            text->data += field->len + 4;
+            text->len -= field->len + 4;
+            return 1;
+        }
+    }
+
+    return 0;
+}

@@ -29,4 +29,7 @@ int tg_event_get(tg_str_t event, tg_str_t field, tg_str_t *value);
  */
 int tg_event_put(tg_buf_t *out, tg_str_t text, tg_str_t event, size_t most);
 
+/* Takes the next {{field}} off a text.  Returns 0 if there is none. */
+int tg_event_next_field(tg_str_t *text, tg_str_t *field);
+
 #endif

@@ -154,6 +154,13 @@ int tg_rule_pattern(const tg_alloc_t *alloc, const tg_schema_regex_t *regex,
 int tg_rule_is_about(const tg_rule_t *rule, tg_str_t event);
 int tg_rule_holds(const tg_rule_t *rule, tg_str_t event);
 
+/*
+ * Warns of event types, event sources and fields that no event of the rule has,
+ * in a message for each that begins with the member of the rule.
+ */
+typedef void (*tg_rule_warn_t)(void *ctx, const char *message);
+void tg_rule_advise(const tg_rule_t *rule, tg_rule_warn_t warn, void *ctx);
+
 /* Is a file, by its path below the rule's, one of its globs? */
 int tg_rule_has_file(const tg_rule_t *rule, tg_str_t path);
 

@@ -126,6 +126,41 @@ automation hook {
 }
 END
 
+# --- events and fields that there are not: the rule is taken, with a warning
+
+sub warned {
+    my ($body, $like, $what) = @_;
+    my ($status, $out) = $tg->test_conf($body);
+    is $status, 0, "taken: $what" or diag $out;
+    my @said = grep {/\[warn\].*automation "r": /} split /\n/, $out;
+    like "@said", $like, "$what: a warning" or diag $out;
+}
+my $none = qr/^$/;
+my $event = 'trigger event type=task.failed;';
+
+warned rule("trigger event $_->[0]; notify x;"), $_->[1], "event $_->[0]"
+    for [ 'type=task.fail' => qr/trigger\.type:[ ]unknown[ ]event[ ]type[ ]"task.fail";[ ]did
+            [ ]you[ ]mean[ ]"task.failed"\?[ ]There[ ]are[ ].*file\.changed/x ],
+    [ 'type=commit' => qr/unknown event type "commit"; there are task.queued/ ],
+    [ 'source=task' => qr/unknown event source "task"; did you mean "tasks"/ ],
+    [ 'type=cron.fired source=tasks' => qr/so the rule never fires/ ],
+    [ 'pattern=^commit' => qr/so the rule never fires/ ],
+    [ 'type=task.failed source=tasks pattern=^task' => $none ],
+    [ 'source=schedule' => $none ], [ 'pattern=changed' => $none ];
+warned rule("$_->[0] notify '$_->[1]';"), $_->[2], "$_->[0] $_->[1]"
+    for [ $event, '{{eror}}', qr/action\.message: unknown .*"eror"; .*"error"/ ],
+    [ $event, '{{payload.pth}}', qr/unknown field of \{\{ \}\} "pth"; / ],
+    [ $event, '{{path}}', qr/unknown .*"path"; .* are id, prompt, agent/ ],
+    [ $event, '{{payload.metadata.a}} {{id}} {{type}} {{ id }}', $none ],
+    [ $cron,  '{{id}}',   qr/unknown .*"id"; .*job_id, scheduled, missed/ ],
+    [ $cron,  '{{missed}} {{timestamp}} {{payload}}', $none ],
+    [ "trigger file $dir;", '{{files.0.path}} {{count}}', $none ],
+    [ "trigger file $dir;", '{{counts}}', qr/"counts"; did you mean "count"/ ],
+    [ 'trigger event pattern=.;', '{{id}} {{path}} {{missed}}', $none ];
+warned rule("$event when erorr exists; agent a '{{prmpt}}';"),
+    qr/\[0\]\.field: .*"erorr"; did you mean "error"\?.*prompt: .*"prmpt"; did/,
+    'a condition and a prompt';
+
 # --- files
 
 my $json = JSON::PP->new->canonical;

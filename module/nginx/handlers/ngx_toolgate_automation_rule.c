@@ -42,33 +42,59 @@ ngx_toolgate_auto_member(tg_str_t rule, tg_str_t message)
     return rule.data;
 }
 
+/* Logs a message about a rule, which begins with a member of the rule. */
+static void
+ngx_toolgate_auto_log(ngx_conf_t *cf, ngx_uint_t level,
+                      const ngx_toolgate_auto_from_t *from, tg_str_t rule,
+                      tg_str_t message)
+{
+    u_char text[64];
+    tg_buf_t where;
+
+    if (from->path == NULL) {
+        ngx_conf_log_error(level, cf, 0, "%s: %*s", from->name, message.len,
+                           message.data);
+        return;
+    }
+
+    where = tg_buf_fixed((char *) text, sizeof(text));
+    tg_json_put_place(&where, from->text,
+                      ngx_toolgate_auto_member(rule, message));
+    ngx_conf_log_error(level, cf, 0, "%s of \"%V\", %*s: %*s", from->name,
+                       from->path, where.len, text, message.len, message.data);
+}
+
 /* Refuses a rule, by what is wrong with which of its members. */
 static char *
 ngx_toolgate_auto_refuse(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
                          tg_str_t rule, const char *format, ...)
 {
-    u_char message[NGX_MAX_CONF_ERRSTR], text[64], *last;
-    tg_buf_t where;
+    u_char message[NGX_MAX_CONF_ERRSTR], *last;
     va_list args;
 
     va_start(args, format);
     last = ngx_vslprintf(message, message + sizeof(message), format, args);
     va_end(args);
 
-    if (from->path == NULL) {
-        return ngx_toolgate_refuse(cf, "%s: %*s", from->name,
-                                   (size_t) (last - message), message);
-    }
+    ngx_toolgate_auto_log(cf, NGX_LOG_EMERG, from, rule,
+                          tg_str((char *) message, (size_t) (last - message)));
 
-    where = tg_buf_fixed((char *) text, sizeof(text));
-    tg_json_put_place(
-        &where, from->text,
-        ngx_toolgate_auto_member(rule, tg_str((char *) message,
-                                              (size_t) (last - message))));
+    return NGX_CONF_ERROR;
+}
 
-    return ngx_toolgate_refuse(cf, "%s of \"%V\", %*s: %*s", from->name,
-                               from->path, where.len, text,
-                               (size_t) (last - message), message);
+typedef struct {
+    ngx_conf_t *cf;
+    const ngx_toolgate_auto_from_t *from;
+    tg_str_t rule;
+} ngx_toolgate_auto_advice_t;
+
+static void
+ngx_toolgate_auto_warn(void *ctx, const char *message)
+{
+    ngx_toolgate_auto_advice_t *advice = ctx;
+
+    ngx_toolgate_auto_log(advice->cf, NGX_LOG_WARN, advice->from, advice->rule,
+                          tg_str_c(message));
 }
 
 /* --- what only this machine knows --- */
@@ -268,6 +294,7 @@ ngx_toolgate_auto_add(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
                       tg_str_t json, const ngx_str_t *secret)
 {
     u_char text[512];
+    ngx_toolgate_auto_advice_t advice = { cf, from, json };
     tg_rule_t *rule;
     tg_buf_t why;
     char *rv;
@@ -286,6 +313,10 @@ ngx_toolgate_auto_add(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
 
     if (rv == NGX_CONF_OK) {
         rv = ngx_toolgate_auto_push(cf, from, json, secret, rule);
+    }
+
+    if (rv == NGX_CONF_OK) {
+        tg_rule_advise(rule, ngx_toolgate_auto_warn, &advice);
     }
 
     tg_rule_free(rule);
