@@ -96,6 +96,32 @@ my @advice = (
     ],
 );
 
+# Agents that nothing can start, and others.
+my $agent = "$tasks\ntask_agent a {\n exec true;\n}";
+for my $case (
+    [ 'nothing' => 1 ],
+    [ 'methods off' => 1, 'task_methods off;' ],
+    [ 'a tool' => 1, "tool t {\n description x;\n return hi;\n}" ],
+    [ 'task_methods' => 0, 'task_methods on;' ],
+    [ 'task_tools' => 0, 'task_tools on;' ],
+    [ 'a rule' => 0, "automation r {\n trigger cron \@daily;\n agent a x;\n}" ],
+    [ 'one of b' => 1, "automation r {\n trigger cron \@daily;\n agent b;"
+            . "\n}\ntask_agent b {\n exec true;\n}" ],
+    [ 'the default\'s rule' => 1, "automation r {\n trigger cron \@daily;\n"
+            . " agent '';\n}\ntask_agent b {\n exec true;\n default;\n}" ],
+) {
+    my ($name, $is_said, $more) = @$case;
+    my $body = "$agent #!\n" . ($more // '');
+    my ($status, $out) = $tg->test_conf($body);
+    my $line = line_of($body) - 2;
+    my ($said) = grep {/\[warn\] task_agent "/} split /\n/, $out;
+    is $status, 0, "an agent and $name: allowed" or diag $out;
+    like $said // '', $is_said
+        ? qr/"a" gets no tasks: .*add "task_methods on".*test\.conf:$line$/
+        : qr/^$/, 'what can start it';
+    unlike $out, qr/task_agent "b" gets/, 'the other one has tasks';
+}
+
 sub line_of {
     my ($body) = @_;
     my $text = $tg->conf_text($body);

@@ -139,8 +139,8 @@ my $none = qr/^$/;
 my $event = 'trigger event type=task.failed;';
 
 warned rule("trigger event $_->[0]; notify x;"), $_->[1], "event $_->[0]"
-    for [ 'type=task.fail' => qr/trigger\.type:[ ]unknown[ ]event[ ]type[ ]"task.fail";[ ]did
-            [ ]you[ ]mean[ ]"task.failed"\?[ ]There[ ]are[ ].*file\.changed/x ],
+    for [ 'type=task.fail' => qr/trigger\.type: unknown event type "task/ ],
+    [ 'type=task.fail' => qr/mean "task.failed"\? There are .*file\.changed/ ],
     [ 'type=commit' => qr/unknown event type "commit"; there are task.queued/ ],
     [ 'source=task' => qr/unknown event source "task"; did you mean "tasks"/ ],
     [ 'type=cron.fired source=tasks' => qr/so the rule never fires/ ],
@@ -148,7 +148,7 @@ warned rule("trigger event $_->[0]; notify x;"), $_->[1], "event $_->[0]"
     [ 'type=task.failed source=tasks pattern=^task' => $none ],
     [ 'source=schedule' => $none ], [ 'pattern=changed' => $none ];
 warned rule("$_->[0] notify '$_->[1]';"), $_->[2], "$_->[0] $_->[1]"
-    for [ $event, '{{eror}}', qr/action\.message: unknown .*"eror"; .*"error"/ ],
+    for [ $event, '{{eror}}', qr/action\.message: unknown.*"eror"; .*"error"/ ],
     [ $event, '{{payload.pth}}', qr/unknown field of \{\{ \}\} "pth"; / ],
     [ $event, '{{path}}', qr/unknown .*"path"; .* are id, prompt, agent/ ],
     [ $event, '{{payload.metadata.a}} {{id}} {{type}} {{ id }}', $none ],

@@ -326,6 +326,15 @@ ngx_toolgate_auto_add(ngx_conf_t *cf, const ngx_toolgate_auto_from_t *from,
 
 /* --- all of a server --- */
 
+/* Returns whether a rule's tasks are this agent's. */
+static ngx_uint_t
+ngx_toolgate_auto_starts(const ngx_toolgate_auto_t *rule,
+                         const ngx_toolgate_agent_t *agent)
+{
+    return rule->agent.len == 0 ? agent->is_default
+                                : ngx_toolgate_agent_has(agent, &rule->agent);
+}
+
 static ngx_uint_t
 ngx_toolgate_auto_has_agent(const ngx_toolgate_tasks_t *tasks,
                             const ngx_toolgate_auto_t *rule)
@@ -336,10 +345,7 @@ ngx_toolgate_auto_has_agent(const ngx_toolgate_tasks_t *tasks,
     agent = tasks->agents->elts;
 
     for (i = 0; i < tasks->agents->nelts; i++) {
-        if (rule->agent.len == 0
-                ? agent[i]->is_default
-                : ngx_toolgate_agent_has(agent[i], &rule->agent))
-        {
+        if (ngx_toolgate_auto_starts(rule, agent[i])) {
             return 1;
         }
     }
@@ -374,6 +380,57 @@ ngx_toolgate_autos_check(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks)
     }
 
     return NGX_OK;
+}
+
+static ngx_uint_t
+ngx_toolgate_agent_is_started(const ngx_toolgate_tasks_t *tasks,
+                              const ngx_toolgate_agent_t *agent)
+{
+    ngx_toolgate_auto_t *rules;
+    ngx_uint_t i;
+
+    if (tasks->rules == NULL) {
+        return 0;
+    }
+
+    rules = tasks->rules->elts;
+
+    for (i = 0; i < tasks->rules->nelts; i++) {
+        if (rules[i].is_agent && ngx_toolgate_auto_starts(&rules[i], agent)) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+void
+ngx_toolgate_agents_advise(ngx_conf_t *cf, const ngx_toolgate_tasks_t *tasks)
+{
+    ngx_toolgate_agent_t **agent;
+    ngx_uint_t i;
+
+    /* Other machines may submit tasks to a store that they share. */
+    if (tasks->methods == 1 || tasks->tools == 1
+        || (tasks->store.len > 11
+            && ngx_strncmp(tasks->store.data, "postgresql:", 11) == 0))
+    {
+        return;
+    }
+
+    agent = tasks->agents->elts;
+
+    for (i = 0; i < tasks->agents->nelts; i++) {
+        if (!ngx_toolgate_agent_is_started(tasks, agent[i])) {
+            ngx_log_error(NGX_LOG_WARN, cf->log, 0,
+                          "task_agent \"%V\" gets no tasks: its server has "
+                          "neither \"task_methods\" nor \"task_tools\", and no "
+                          "rule names it as \"agent\"; add \"task_methods on\" "
+                          "for programs, \"task_tools on\" for agents, or an "
+                          "\"automation\", in %V:%ui",
+                          &agent[i]->name, &agent[i]->file, agent[i]->line);
+        }
+    }
 }
 
 void

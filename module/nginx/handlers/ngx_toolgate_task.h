@@ -47,6 +47,8 @@ typedef struct {
     off_t pids;
     ngx_int_t retry;
     ngx_uint_t is_default;
+    ngx_str_t file; /* for messages: its place */
+    ngx_uint_t line;
 } ngx_toolgate_agent_t;
 
 typedef struct ngx_toolgate_auto_s ngx_toolgate_auto_t;
@@ -173,6 +175,10 @@ void ngx_toolgate_agent_put(const ngx_toolgate_agent_t *agent, tg_buf_t *json);
 /* The server was read: the rules' agents are there.  NGX_ERROR: logged. */
 ngx_int_t ngx_toolgate_autos_check(ngx_conf_t *cf,
                                    const ngx_toolgate_tasks_t *tasks);
+
+/* Warns of each task_agent of a server that nothing can start. */
+void ngx_toolgate_agents_advise(ngx_conf_t *cf,
+                                const ngx_toolgate_tasks_t *tasks);
 
 /* Appends the rules, where there are some, as a member behind others. */
 void ngx_toolgate_autos_put(const ngx_toolgate_tasks_t *tasks, tg_buf_t *json);

@@ -118,6 +118,8 @@ ngx_toolgate_agent_new(ngx_conf_t *cf, ngx_toolgate_tasks_t *tasks,
 
     *slot = agent;
     agent->name = *name;
+    agent->file = cf->conf_file->file.name;
+    agent->line = cf->conf_file->line;
     agent->timeout = NGX_CONF_UNSET_MSEC;
     agent->concurrency = NGX_CONF_UNSET;
     agent->max_output = NGX_CONF_UNSET_SIZE;

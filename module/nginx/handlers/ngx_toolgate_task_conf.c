@@ -350,6 +350,7 @@ ngx_toolgate_task_merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
+    ngx_toolgate_agents_advise(cf, tasks);
     ngx_conf_init_value(tasks->concurrency, NGX_TOOLGATE_TASK_CONCURRENCY);
     ngx_conf_init_value(tasks->queue, NGX_TOOLGATE_TASK_QUEUE);
     ngx_conf_init_value(tasks->keep, NGX_TOOLGATE_TASK_KEEP);
