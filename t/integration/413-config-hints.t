@@ -122,6 +122,29 @@ for my $case (
     unlike $out, qr/task_agent "b" gets/, 'the other one has tasks';
 }
 
+# The place in an included file is that of NGINX's own message.
+$tg->file('part.conf', "\n\ndescripton x;\n");
+my ($failed, $both) = $tg->test_conf("tool a {\n include part.conf;\n}");
+isnt $failed, 0, 'a misspelled directive in an included file';
+like $both, qr/unknown directive "descripton" in .*part\.conf:3$/m, 'its place';
+like $both, qr/"descripton" is not .* mean "description"\?$/m, 'and the hint';
+
+# A server goes on with its config if the next one is refused.
+$tg->conf("tool a {\n return hi;\n}");
+$tg->start;
+for my $case (
+    [ "tool a {\n return hi\n}", qr/"return" has no end; a ";" is probably/ ],
+    [ 'toll a { return hi; }', qr/"toll" is not a directive of this block; / ],
+) {
+    my ($body, $hint) = @$case;
+    $tg->reload_fails($body);
+    $tg->wait_log($hint);
+    my $client = $tg->connect;
+    is text_of($client->call_tool('a')), 'hi', 'the old config still answers';
+}
+$tg->allow_log(qr/unexpected|unknown directive|is probably|did you mean/);
+$tg->stop;
+
 sub line_of {
     my ($body) = @_;
     my $text = $tg->conf_text($body);

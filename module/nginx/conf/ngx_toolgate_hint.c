@@ -231,6 +231,7 @@ void
 ngx_toolgate_explain(ngx_conf_t *cf)
 {
     const char *names[NGX_TOOLGATE_HINT_NAMES];
+    ngx_conf_file_t *file;
     ngx_str_t *name;
     ngx_buf_t *b;
 
@@ -243,7 +244,16 @@ ngx_toolgate_explain(ngx_conf_t *cf)
     ngx_toolgate_hint_names(cf, cf->cmd_type, names);
 
     if (!ngx_toolgate_hint_has(names, (char *) name->data)) {
+        file = cf->conf_file;
+
+        /* That of an included file is closed; NGINX has named its line. */
+        if (ngx_strlcasestrn(b->start, b->pos, name->data, name->len - 1)
+            == NULL) {
+            cf->conf_file = NULL;
+        }
+
         ngx_toolgate_hint_name(cf, name, names);
+        cf->conf_file = file;
 
     } else if (b->pos > b->start && b->pos[-1] == '}') {
         ngx_toolgate_hint_end(cf);
