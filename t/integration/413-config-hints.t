@@ -91,6 +91,19 @@ my @advice = (
         "mcp_server a {\n exec true #!\n prefix b_;\n}"
     ],
     [
+        'arguments', qr/"arg" has "timeout" of the next line/,
+        "tool a {\n description x;\n exec true;\n arg -v #!\n timeout 5s;\n}"
+    ],
+    [
+        'patterns', qr/"hide" has "prefix" of the next line/,
+        "mcp_server a {\n exec true;\n hide x #!\n prefix b_;\n}"
+    ],
+    [
+        'hosts of a server', qr/"tool_hosts" has "tool_allow" of the next line/,
+        "tool_hosts a.example #!\n tool_allow all;\n"
+            . "tool a {\n description x;\n return hi;\n}"
+    ],
+    [
         'a name within a line', undef,
         "tool a {\n description x;\n exec echo env\n x timeout;\n}"
     ],

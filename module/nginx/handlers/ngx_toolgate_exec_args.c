@@ -148,6 +148,7 @@ ngx_toolgate_exec_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     char *rv;
 
     (void) cmd;
+    ngx_toolgate_advise_semicolon(cf);
     arg = ngx_toolgate_push(cf, &exec->args, sizeof(ngx_toolgate_arg_t));
 
     if (arg == NULL) {

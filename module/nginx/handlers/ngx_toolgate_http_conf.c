@@ -362,6 +362,7 @@ ngx_toolgate_http_hosts(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
     http->has_hosts = 1;
+    ngx_toolgate_advise_semicolon(cf);
 
     for (i = 1; i < cf->args->nelts; i++) {
         mistake = tg_url_pattern_check(ngx_toolgate_str(&value[i]));

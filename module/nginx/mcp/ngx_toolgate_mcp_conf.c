@@ -395,6 +395,7 @@ ngx_toolgate_mcp_patterns(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     array = (ngx_array_t **) (void *) ((char *) conf + cmd->offset);
     value = cf->args->elts;
+    ngx_toolgate_advise_semicolon(cf);
 
     for (i = 1; i < cf->args->nelts; i++) {
         mistake = tg_glob_check(ngx_toolgate_str(&value[i]));
