@@ -32,7 +32,7 @@ $client->send_line($ask);
 my $error = $client->recv_json->{error};
 is $error->{code}, -32603, 'relay: an error';
 like $error->{message}, qr/fewer words/, 'relay: says what to do';
-is scalar @{ $tg->connect->rpc('tools/list')->{result}{tools} }, 132,
+is scalar @{ $tg->connect->rpc('tools/list')->{result}{tools} }, 131,
     'others get pages';
 
 $tg->conf('tool_protocol jsonrpc;' . config(3900));

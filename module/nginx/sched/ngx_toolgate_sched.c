@@ -43,11 +43,15 @@ ngx_toolgate_sched_handler(ngx_event_t *ev)
 static void
 ngx_toolgate_sched_wake(void *host)
 {
+    /* NGINX's debug log names the connection of a timer. */
+    static ngx_connection_t none = { .fd = (ngx_socket_t) -1 };
+
     ngx_event_t *ev;
 
     (void) host;
     ev = &ngx_toolgate_sched_event;
     ev->handler = ngx_toolgate_sched_handler;
+    ev->data = &none;
     ev->log = ngx_cycle->log;
     ngx_post_event(ev, &ngx_posted_next_events);
 
