@@ -125,8 +125,8 @@ is $status, 0, 'codex: --remove, status';
 is slurp($toml), "$theirs\n# tail\n[tail]\nz = 1\n",
     'codex: ours and what is below it is gone';
 ($status, $out, $err) = config('codex', '--write', '--scope', 'project');
-is $status, 2, 'codex has none of a project: status';
-like $err, qr/Codex has no such file of a project/, 'and why';
+is $status, 0, 'codex: a file of the project';
+like $out, qr{\.codex/config\.toml}, 'which is named';
 ($status, $out, $err) = config('cursor', '--write', '--scope', 'world');
 is $status, 2, 'another scope: status';
 like $err, qr/--scope is project or user, not "world"/, 'and why';

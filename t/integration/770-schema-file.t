@@ -42,7 +42,7 @@ is_deeply content(), [
     {
         name         => 'second',
         description  => '',
-        input_schema => { type => 'object' },
+        input_schema => { type => 'object', properties => {} },
     },
 ], 'what docs/protocols.md says: name, description, input_schema';
 like slurp($path), qr/\{"const":1\.50\}/, 'schemas token by token';

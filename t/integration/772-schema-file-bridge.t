@@ -37,7 +37,7 @@ for my $args ([ $tg->socket_path, $path ],
         {
             name        => 'fails',
             description => '',
-            inputSchema => { type => 'object' },
+            inputSchema => { type => 'object', properties => {} },
         },
     ], "$name: the tools of the file";
     is $bridge->call_tool('greet', { who => 'you' })

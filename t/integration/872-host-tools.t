@@ -135,7 +135,7 @@ for my $kind (@Toolgate::Host::KINDS) {
         title        => 'A title',
         description  => 'Says n.',
         annotations  => { readOnlyHint => JSON::PP::true },
-        inputSchema  => { type => 'object' },
+        inputSchema  => { type => 'object', properties => {} },
         outputSchema => {
             type => 'object', properties => { n => { type => 'integer' } },
         },
