@@ -241,7 +241,11 @@ tg_peer_broadcast_each(tg_peer_t *peer, tg_str_t method,
     tg_buf_t head;
 
     if (tg_peer_is_told_unasked(peer)) {
-        send(data, peer->dialect, TG_STR_NONE);
+        /* A silent listener is one of JSON-RPC, see above. */
+        send(data,
+             peer->dialect == TG_DIALECT_AUTO ? TG_DIALECT_JSONRPC
+                                              : peer->dialect,
+             TG_STR_NONE);
     }
 
     for (sub = peer->subscriptions; sub != NULL; sub = sub->next) {
