@@ -73,9 +73,12 @@
 #define TG_BRIDGE_DRAIN 5000
 /*
  * An agent that starts has this many ms for its first request after a runner
- * has gone or refused the bridge: the answer says why.  Then TG_BRIDGE_QUIT.
+ * has gone or refused the bridge: the answer says why.  After each such answer
+ * it has TG_BRIDGE_REFUSED ms for the next request, as clients that were
+ * refused server/discover ask for initialize.
  */
 #define TG_BRIDGE_REFUSE 5000
+#define TG_BRIDGE_REFUSED 2000
 
 typedef struct tg_bridge_s tg_bridge_t;
 

@@ -39,7 +39,7 @@ tg_agent_refused(void *host, const char *why)
     bridge = host;
 
     if (bridge->peer.refusal.len != 0) {
-        tg_bridge_timer_start(bridge, TG_TIMER_REFUSE, TG_BRIDGE_QUIT);
+        tg_bridge_timer_start(bridge, TG_TIMER_REFUSE, TG_BRIDGE_REFUSED);
     }
 }
 
