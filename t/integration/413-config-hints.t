@@ -107,6 +107,10 @@ my @advice = (
         'a name within a line', undef,
         "tool a {\n description x;\n exec echo env\n x timeout;\n}"
     ],
+    [
+        'a name at the start of a line above', undef,
+        "tool a {\n description x;\n timeout 5s;\n exec echo timeout;\n}"
+    ],
 );
 
 # Agents that nothing can start, and others.

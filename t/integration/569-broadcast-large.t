@@ -87,7 +87,9 @@ $clients[0]->request('tools/call', { name => 'echo',
 broadcast(20);
 serves('and a small one');
 my $grown = rss_kb(worker()) - $before;
-cmp_ok $grown, '<', 40_000, "$grown KiB for three of them and @{[CLIENTS]}";
+# AddressSanitizer keeps what was freed for a while.
+my $most = $ENV{ASAN_OPTIONS} ? 200_000 : 40_000;
+cmp_ok $grown, '<', $most, "$grown KiB for three of them and @{[CLIENTS]}";
 
 # The first half has read by the time of a reload, the other has not.
 my @order;
@@ -108,7 +110,7 @@ wait_for { !grep { $_ == $old } $tg->worker_pids(all => 1) } 'all to move';
 serves('after a reload');
 broadcast(30);
 $grown = rss_kb(worker()) - $before;
-cmp_ok $grown, '<', 40_000, "$grown KiB in the new worker";
+cmp_ok $grown, '<', $most, "$grown KiB in the new worker";
 for my $i (0 .. $#clients) {
     my $client = $clients[$i];
     my @from = $i < CLIENTS / 2 ? 6 : 1 .. 6;

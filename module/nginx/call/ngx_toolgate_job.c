@@ -152,7 +152,7 @@ ngx_toolgate_job_ask_release(ngx_toolgate_job_t *job)
         p = ngx_sprintf(p, ",\"call\":%uL", job->number);
     }
 
-    if (job->is_here) {
+    if (job->is_here && job->storing.len != 0) {
         p = ngx_cpymem(p, job->storing.data, job->storing.len);
     }
 

@@ -170,6 +170,14 @@ ngx_toolgate_hint_argument(ngx_conf_t *cf, ngx_uint_t level,
     start = b->start;
     end = b->pos;
 
+    /* Only within the statement that has just ended. */
+    for (before = end - 1; before > start; before--) {
+        if (before[-1] == ';' && (*before == '\r' || *before == LF)) {
+            start = before - 1;
+            break;
+        }
+    }
+
     for (i = 1; i < cf->args->nelts; i++) {
         if (!ngx_toolgate_hint_has(names, (char *) value[i].data)) {
             continue;
