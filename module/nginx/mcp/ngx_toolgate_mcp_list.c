@@ -123,10 +123,10 @@ ngx_toolgate_mcp_describe(ngx_toolgate_mcp_list_t *list,
     /* Where large results are stored, a preview does not match any schema. */
     if (tool->spills) {
         tg_listing_put_legacy(&shown, raw);
-        raw = tg_buf_view(&shown);
     }
 
-    tg_foreign_put(&listing, raw, &instead);
+    tg_foreign_put(&listing, tool->spills ? tg_buf_view(&shown) : raw,
+                   &instead);
     rc = tg_buf_failed(&listing) || tg_buf_failed(&shown)
              ? NGX_ERROR
              : ngx_toolgate_mcp_copy(list, tg_buf_view(&listing), 0,
