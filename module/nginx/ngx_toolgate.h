@@ -344,9 +344,6 @@ tg_schema_t *ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive,
  */
 uint64_t ngx_toolgate_compile_imported(ngx_toolgate_tool_t *tool);
 
-/* Has a pool hold a compiled schema, NULL being none: NGX_OK or NGX_ERROR. */
-ngx_int_t ngx_toolgate_schema_hold(ngx_pool_t *pool, tg_schema_t *schema);
-
 /*
  * For all tools of a server, once `validate` of each is known: drops what is
  * not to be checked, compiles anew what asserts formats.

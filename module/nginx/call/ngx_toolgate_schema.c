@@ -62,27 +62,6 @@ ngx_toolgate_schema_new(ngx_pool_t *pool, tg_str_t text, ngx_uint_t has_formats,
     return schema;
 }
 
-ngx_int_t
-ngx_toolgate_schema_hold(ngx_pool_t *pool, tg_schema_t *schema)
-{
-    ngx_pool_cleanup_t *cln;
-
-    if (schema == NULL) {
-        return NGX_OK;
-    }
-
-    cln = ngx_pool_cleanup_add(pool, 0);
-
-    if (cln == NULL) {
-        return NGX_ERROR;
-    }
-
-    cln->handler = ngx_toolgate_schema_free;
-    cln->data = tg_schema_hold(schema);
-
-    return NGX_OK;
-}
-
 tg_schema_t *
 ngx_toolgate_schema_compile(ngx_conf_t *cf, ngx_str_t *directive, tg_str_t text,
                             ngx_uint_t has_formats)
