@@ -165,15 +165,6 @@ void ngx_toolgate_parked_unknown(void *host, tg_peer_t *peer,
 void ngx_toolgate_parked_serve(ngx_toolgate_session_t *session,
                                ngx_uint_t is_now);
 
-/* Closes the client's connection; the session is gone. */
-static ngx_inline void
-ngx_toolgate_session_end(ngx_toolgate_session_t *session, ngx_uint_t rc)
-{
-    /* TLS may still wait for the client: an exiting worker stays for that. */
-    session->front.connection->read->cancelable = 0;
-    ngx_stream_finalize_session(session->front.stream, rc);
-}
-
 /* --- ending --- */
 
 /*
@@ -302,6 +293,19 @@ ngx_int_t ngx_toolgate_told_join(ngx_toolgate_session_t *session);
 /* A shared one was served: what others know of it is brought up to date. */
 void ngx_toolgate_told_update(ngx_toolgate_session_t *session);
 void ngx_toolgate_told_leave(ngx_toolgate_session_t *session);
+
+/*
+ * Closes the client's connection; the session is gone.  A client that has read
+ * the end of its connection is counted no more: another bridge may come.
+ */
+static ngx_inline void
+ngx_toolgate_session_end(ngx_toolgate_session_t *session, ngx_uint_t rc)
+{
+    /* TLS may still wait for the client: an exiting worker stays for that. */
+    session->front.connection->read->cancelable = 0;
+    ngx_toolgate_told_leave(session);
+    ngx_stream_finalize_session(session->front.stream, rc);
+}
 
 /* It is packed with these, and this worker knows it no more. */
 void ngx_toolgate_told_send(ngx_toolgate_session_t *session,

@@ -229,7 +229,7 @@ sub start {
         wait_for {
             die "NGINX ended at once\n" if !$self->is_running;
             return 0 if $self->worker_pids < $self->{expected};
-            return !$socket || IO::Socket::UNIX->new(Peer => $socket);
+            return !$socket || is_listening($socket);
         } "NGINX to listen on $socket";
         1;
     };
@@ -240,6 +240,16 @@ sub start {
         croak $why . $output . substr $self->log, $from;
     }
     return $self;
+}
+
+# Does anybody accept connections here?  Returns once the worker that had this one
+# counts it no more.
+sub is_listening {
+    my ($socket) = @_;
+    my $probe = IO::Socket::UNIX->new(Peer => $socket) or return 0;
+    $probe->shutdown(1);
+    1 while sysread $probe, my $said, 65_536;
+    return 1;
 }
 
 sub launch {
