@@ -63,3 +63,31 @@ tg_hash64(uint64_t hash, tg_str_t bytes)
 
     return hash;
 }
+
+static uint64_t
+tg_digest64_mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return hash ^ hash >> 32;
+}
+
+uint64_t
+tg_digest64(uint64_t hash, tg_str_t bytes)
+{
+    uint64_t word;
+    size_t i;
+
+    for (i = 0; bytes.len - i >= sizeof(word); i += sizeof(word)) {
+        memcpy(&word, bytes.data + i, sizeof(word));
+        hash = tg_digest64_mix(hash, word);
+    }
+
+    word = 0;
+
+    if (i < bytes.len) {
+        memcpy(&word, bytes.data + i, bytes.len - i);
+    }
+
+    return tg_digest64_mix(tg_digest64_mix(hash, word), bytes.len);
+}

@@ -213,6 +213,12 @@ typedef struct {
 #define TG_HASH64 UINT64_C(0xcbf29ce484222325)
 uint64_t tg_hash64(uint64_t hash, tg_str_t bytes);
 
+/*
+ * Hashes long texts, eight bytes at a time, to tell versions of them apart in
+ * the processes of one machine.
+ */
+uint64_t tg_digest64(uint64_t hash, tg_str_t bytes);
+
 /* malloc, realloc and free behind that interface. */
 const tg_alloc_t *tg_alloc_libc(void);
 

@@ -21,6 +21,7 @@ struct tg_catalogue_s {
     size_t nslots;
     tg_buf_t listings;
     tg_buf_t legacy; /* those of the legacy era that differ */
+    size_t nsealed;  /* of the entries, whose listings are rendered */
     uint64_t digest;
     uint64_t seed;
     tg_alikes_t alikes;
@@ -36,6 +37,7 @@ tg_catalogue_new(const tg_alloc_t *alloc)
     if (catalogue != NULL) {
         catalogue->alloc = alloc;
         catalogue->nholders = 1;
+        catalogue->digest = TG_HASH64;
         tg_buf_init(&catalogue->listings, alloc);
         tg_buf_init(&catalogue->legacy, alloc);
     }
@@ -170,38 +172,119 @@ tg_catalogue_add(tg_catalogue_t *catalogue, tg_entry_t *entry)
     return TG_OK;
 }
 
-/* Renders those of the legacy era that differ. */
-static int
-tg_catalogue_seal_legacy(tg_catalogue_t *catalogue)
+/* Adds an entry's digest to that of a list. */
+static uint64_t
+tg_catalogue_mix(uint64_t hash, const tg_entry_t *entry)
 {
-    tg_entry_t *entry;
-    size_t i, from, at;
+    return (hash ^ entry->digest) * UINT64_C(0x100000001b3);
+}
+
+void
+tg_entry_digest(tg_entry_t *entry)
+{
+    if (entry->digest != 0) {
+        return;
+    }
+
+    entry->digest = tg_digest64(TG_HASH64, entry->listing);
+    entry->digest += entry->digest == 0;
+
+    if (entry->output_schema.data != NULL) {
+        entry->output_digest = tg_hash64(TG_HASH64, entry->output_schema);
+    }
+}
+
+/*
+ * Renders a tool.  Its listings are in buffers that still move, so that their
+ * addresses are set by tg_catalogue_place().
+ */
+static int
+tg_catalogue_render(tg_catalogue_t *catalogue, tg_entry_t *entry)
+{
+    size_t from;
     tg_buf_t *buf;
 
-    buf = &catalogue->legacy;
-
-    for (i = 0; i < catalogue->n; i++) {
-        entry = catalogue->entries[i];
-
-        if (entry->kind == TG_ENTRY_TOOL && entry->is_modern) {
-            from = buf->len;
-            tg_listing_put_legacy(buf, entry->listing);
-            entry->legacy.len = buf->len - from;
-        }
-    }
+    buf = &catalogue->listings;
+    from = buf->len;
+    tg_listing_put(buf, entry);
 
     if (tg_buf_failed(buf)) {
         return TG_NOMEM;
     }
 
-    for (i = 0, at = 0; i < catalogue->n; i++) {
+    entry->listing = tg_str(buf->data + from, buf->len - from);
+    entry->digest = 0;
+    tg_entry_digest(entry);
+    entry->legacy = TG_STR_NONE;
+
+    if (entry->is_modern) {
+        from = catalogue->legacy.len;
+        tg_listing_put_legacy(&catalogue->legacy, entry->listing);
+        entry->legacy.len = catalogue->legacy.len - from;
+    }
+
+    entry->listing.data = NULL;
+
+    return tg_buf_failed(&catalogue->legacy) ? TG_NOMEM : TG_OK;
+}
+
+/* Sets the addresses of all that was rendered. */
+static void
+tg_catalogue_place(tg_catalogue_t *catalogue)
+{
+    const char *listing, *legacy;
+    tg_entry_t *entry;
+    size_t i;
+
+    listing = catalogue->listings.data;
+    legacy = catalogue->legacy.data;
+
+    for (i = 0; i < catalogue->n; i++) {
         entry = catalogue->entries[i];
 
-        if (entry->kind == TG_ENTRY_TOOL && entry->is_modern) {
-            entry->legacy.data = buf->data + at;
-            at += entry->legacy.len;
+        if (entry->listing.data == NULL && entry->listing.len != 0) {
+            entry->listing.data = listing;
+            listing += entry->listing.len;
+
+            if (entry->legacy.len != 0) {
+                entry->legacy.data = legacy;
+                legacy += entry->legacy.len;
+            }
         }
     }
+}
+
+int
+tg_catalogue_seal_some(tg_catalogue_t *catalogue, size_t bytes)
+{
+    tg_entry_t *entry;
+    size_t done;
+
+    for (done = 0; catalogue->nsealed < catalogue->n; catalogue->nsealed++) {
+        if (done >= bytes) {
+            return TG_AGAIN;
+        }
+
+        entry = catalogue->entries[catalogue->nsealed];
+        done += sizeof(*entry);
+
+        if (entry->kind != TG_ENTRY_TOOL) {
+            tg_entry_digest(entry);
+            continue;
+        }
+
+        if (entry->digest == 0 || entry->listing.data == NULL) {
+            if (tg_catalogue_render(catalogue, entry) != TG_OK) {
+                return TG_NOMEM;
+            }
+
+            done += entry->listing.len;
+        }
+
+        catalogue->digest = tg_catalogue_mix(catalogue->digest, entry);
+    }
+
+    tg_catalogue_place(catalogue);
 
     return TG_OK;
 }
@@ -209,44 +292,7 @@ tg_catalogue_seal_legacy(tg_catalogue_t *catalogue)
 int
 tg_catalogue_seal(tg_catalogue_t *catalogue)
 {
-    tg_entry_t *entry;
-    tg_buf_t *buf;
-    size_t i, from, at;
-
-    buf = &catalogue->listings;
-
-    for (i = 0; i < catalogue->n; i++) {
-        entry = catalogue->entries[i];
-
-        if (entry->kind == TG_ENTRY_TOOL) {
-            from = buf->len;
-            tg_listing_put(buf, entry);
-            entry->listing.len = buf->len - from;
-        }
-    }
-
-    if (tg_buf_failed(buf)) {
-        return TG_NOMEM;
-    }
-
-    /* Only now that the buffer does not move any more. */
-    for (i = 0, at = 0; i < catalogue->n; i++) {
-        entry = catalogue->entries[i];
-
-        if (entry->kind == TG_ENTRY_TOOL) {
-            entry->listing.data = buf->data + at;
-            at += entry->listing.len;
-            entry->digest = tg_hash64(TG_HASH64, entry->listing);
-        }
-
-        if (entry->output_schema.data != NULL) {
-            entry->output_digest = tg_hash64(TG_HASH64, entry->output_schema);
-        }
-    }
-
-    catalogue->digest = tg_hash64(TG_HASH64, tg_buf_view(buf));
-
-    return tg_catalogue_seal_legacy(catalogue);
+    return tg_catalogue_seal_some(catalogue, SIZE_MAX);
 }
 
 tg_alikes_t *
@@ -323,7 +369,7 @@ tg_catalogue_view(const tg_catalogue_t *catalogue,
 
         if (entry->kind == TG_ENTRY_TOOL
             && (visible == NULL || visible(ctx, entry))) {
-            hash = (hash ^ entry->digest) * UINT64_C(0x100000001b3);
+            hash = tg_catalogue_mix(hash, entry);
         }
     }
 

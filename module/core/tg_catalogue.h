@@ -53,10 +53,14 @@ typedef struct {
 
     size_t index; /* set by the catalogue: order of addition */
 
-    /* set by tg_catalogue_seal() */
+    /*
+     * Set by tg_catalogue_seal().  An entry that comes with a digest has the
+     * other three already, and the catalogue borrows them;
+     * see tg_entry_digest().
+     */
     tg_str_t listing;       /* of a tool: an element of tools */
     tg_str_t legacy;        /* the same for the legacy era; absent: the same */
-    uint64_t digest;        /* of the listing */
+    uint64_t digest;        /* of the listing; 0: not rendered */
     uint64_t output_digest; /* of output_schema; 0: there is none */
 } tg_entry_t;
 
@@ -92,6 +96,18 @@ int tg_catalogue_add(tg_catalogue_t *catalogue, tg_entry_t *entry);
 
 /* Renders listings and the digest; nothing is added later.  Or TG_NOMEM. */
 int tg_catalogue_seal(tg_catalogue_t *catalogue);
+
+/*
+ * Does a part of that: renders the next entries, up to `bytes` of listings and
+ * one entry.  TG_OK, and it is sealed; TG_AGAIN: there are more; TG_NOMEM.
+ */
+int tg_catalogue_seal_some(tg_catalogue_t *catalogue, size_t bytes);
+
+/*
+ * Sets the digests of a tool whose listing and legacy listing are rendered:
+ * compact JSON that lives as long as the entry.
+ */
+void tg_entry_digest(tg_entry_t *entry);
 
 /* Calls that look like earlier ones of its entries, see tg_alike.h. */
 typedef struct tg_alikes_s tg_alikes_t;

@@ -96,7 +96,7 @@ tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t result)
     tg_json_each(&json, tools);
 
     if (tg_json_item(&json, NULL)
-        && tg_mcp_list_is_seen(list, tg_hash64(TG_HASH64, tools)))
+        && tg_mcp_list_is_seen(list, tg_digest64(TG_HASH64, tools)))
     {
         return TG_OK;
     }
@@ -171,7 +171,7 @@ tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
         || !tg_json_has(answer->result, TG_STR("nextCursor"), TG_JSON_STRING,
                         &cursor)
         || cursor.len == 2
-        || tg_mcp_list_is_seen(list, tg_hash64(~TG_HASH64, cursor)))
+        || tg_mcp_list_is_seen(list, tg_digest64(~TG_HASH64, cursor)))
     {
         cursor = TG_STR_NONE;
         tg_buf_text(&list->text, "]}");

@@ -453,6 +453,75 @@ HELP_TEST(digest, "digest")
     CU_ASSERT(digests[0] == digests[3]);
 }
 
+/* A seal in steps renders what one in a single step does. */
+HELP_TEST(steps, "seal in steps")
+{
+    test_many_t many, whole;
+    tg_buf_t out, expected;
+    size_t i, n;
+    int rc;
+
+    test_many_init(&whole, 100);
+    test_many_init(&many, 100);
+    tg_catalogue_release(many.catalogue);
+    many.catalogue = tg_catalogue_new(tg_alloc_libc());
+
+    for (i = 0; i < many.n; i++) {
+        many.entries[i].listing = TG_STR_NONE;
+        many.entries[i].digest = 0;
+        CU_ASSERT(tg_catalogue_add(many.catalogue, &many.entries[i]) == TG_OK);
+    }
+
+    for (n = 1; (rc = tg_catalogue_seal_some(many.catalogue, 1)) == TG_AGAIN;
+         n++) {
+        CU_ASSERT_FATAL(n < many.n);
+    }
+
+    CU_ASSERT(rc == TG_OK);
+    CU_ASSERT(n == many.n);
+    CU_ASSERT(tg_catalogue_digest(many.catalogue)
+              == tg_catalogue_digest(whole.catalogue));
+    tg_buf_init(&out, tg_alloc_libc());
+    tg_buf_init(&expected, tg_alloc_libc());
+    tg_catalogue_list_whole(many.catalogue, NULL, NULL, &out);
+    tg_catalogue_list_whole(whole.catalogue, NULL, NULL, &expected);
+    CU_ASSERT(tg_str_eq(tg_buf_view(&out), tg_buf_view(&expected)));
+    tg_buf_deinit(&out);
+    tg_buf_deinit(&expected);
+    test_many_deinit(&many);
+    test_many_deinit(&whole);
+}
+
+/* What is rendered is borrowed: a second catalogue has the same bytes. */
+HELP_TEST(rendered, "rendered entries")
+{
+    test_many_t many;
+    tg_entry_t entries[TEST_MANY / 50];
+    tg_catalogue_t *second;
+    help_alloc_t help;
+    size_t i, n;
+
+    help_alloc_init(&help);
+    n = sizeof(entries) / sizeof(entries[0]);
+    test_many_init(&many, n);
+    second = tg_catalogue_new(&help.alloc);
+
+    for (i = 0; i < n; i++) {
+        entries[i] = many.entries[i];
+        CU_ASSERT(tg_catalogue_add(second, &entries[i]) == TG_OK);
+    }
+
+    /* It renders nothing, so that it needs no memory. */
+    help.fail_at = help.count + 1;
+    CU_ASSERT(tg_catalogue_seal(second) == TG_OK);
+    CU_ASSERT(entries[0].listing.data == many.entries[0].listing.data);
+    CU_ASSERT(tg_catalogue_digest(second)
+              == tg_catalogue_digest(many.catalogue));
+    tg_catalogue_release(second);
+    test_many_deinit(&many);
+    CU_ASSERT(help.live == 0);
+}
+
 /* --- no memory --- */
 
 static void

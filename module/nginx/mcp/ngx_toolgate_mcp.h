@@ -7,11 +7,13 @@
  *   …_mcp_conf.c   what it says of its server
  *   …_mcp_url.c    the same of one that is reached over HTTP
  *   …_mcp_spec.c   all of that for the runner
- *   …_mcp_list.c   what a server lists, as tools of ours
+ *   …_mcp_list.c   what a server lists: which of its tools are chosen
+ *   …_mcp_tool.c   one of them, as a tool of ours
  *   …_mcp_remark.c what of that is left out or repaired
  *   …_mcp_kept.c   the list that the runner kept of an earlier time
  *   …_mcp_check.c  the schemas of tools that are listed
- *   …_mcp_offer.c  the catalogue of config and lists, anew with each list
+ *   …_mcp_take.c   a list that comes: read, composed and offered in slices
+ *   …_mcp_offer.c  composes the catalogue of config and lists
  *   …_mcp_watch.c  a worker hears of lists from the runner
  *   …_mcp_wait.c   requests that wait for the first list
  */
@@ -41,12 +43,23 @@ typedef struct {
     ngx_uint_t is_secret; /* it is from a file */
 } ngx_toolgate_mcp_header_t;
 
-/* A tool of a list. */
+/* A tool of one list or more. */
 typedef struct {
     ngx_toolgate_tool_t tool; /* its conf is this */
     ngx_toolgate_mcp_t *server;
-    tg_str_t name; /* the raw string that its server knows it by */
+    size_t nholders;  /* lists */
+    tg_str_t raw;     /* the element of the list, as it came */
+    tg_str_t name;    /* the raw string that its server knows it by */
+    unsigned repairs; /* see tg_tool_repair_t */
 } ngx_toolgate_mcp_tool_t;
+
+/* An element of a list that has a name. */
+typedef struct {
+    tg_str_t raw;
+    tg_str_t raw_name; /* the string in raw */
+    tg_str_t name;     /* plain text */
+    tg_str_t here;     /* its name for clients */
+} ngx_toolgate_mcp_element_t;
 
 /* A tool of a list that is left out of what clients see, or repaired there. */
 typedef struct {
@@ -59,22 +72,31 @@ typedef struct {
 /* A server's list; there as long as somebody holds it. */
 typedef struct {
     size_t nholders;
-    ngx_pool_t *pool; /* with all that is in it, and this */
-    tg_str_t raw;     /* the array as it came */
-    ngx_toolgate_mcp_tool_t *tools;
-    ngx_uint_t ntools;
+    ngx_pool_t *pool;  /* with all that is in it, and this */
+    ngx_array_t tools; /* ngx_toolgate_mcp_tool_t *, held */
+
+    tg_buf_t raw;   /* the array as it came, until it is read */
     tg_json_t rest; /* the elements that are not read yet */
     ngx_uint_t nread;
+    u_char *used; /* which patterns of the block fit a tool; NULL if quiet */
     ngx_toolgate_mcp_remark_t *remarks; /* the first ones, or NULL */
     ngx_uint_t nremarks;                /* all that there were */
+    ngx_uint_t is_quiet;                /* its remarks are not logged */
     ngx_uint_t is_guess; /* of another server, which the block had before */
 } ngx_toolgate_mcp_list_t;
+
+typedef struct ngx_toolgate_mcp_composition_s ngx_toolgate_mcp_composition_t;
 
 /* What a server with such blocks offers. */
 typedef struct {
     ngx_toolgate_srv_conf_t *scf;
     tg_catalogue_t *base; /* of the config alone, held */
     ngx_array_t servers;  /* ngx_toolgate_mcp_t *, as they stand there */
+
+    /* of the worker */
+    ngx_toolgate_mcp_composition_t *composition; /* NULL: none is under way */
+    ngx_uint_t is_due;  /* a list has come since it began */
+    tg_source_t source; /* composes the next catalogue */
 } ngx_toolgate_mcp_offer_t;
 
 /* A block. */
@@ -116,7 +138,9 @@ struct ngx_toolgate_mcp_s {
     ngx_event_t retry;
     ngx_msec_t delay;
     tg_buf_t state; /* what the runner said last of it, as members */
+    ngx_toolgate_mcp_list_t *coming;  /* is read, and not offered; or NULL */
     ngx_toolgate_mcp_list_t *reading; /* the next list; NULL: none comes */
+    ngx_toolgate_mcp_list_t *unread;  /* the newest, if it is another one */
     tg_source_t reader;               /* reads it */
     ngx_uint_t has_failed;            /* its last start, as far as is known */
     tg_source_t source;   /* compiles the list's schemas, one after the other */
@@ -176,17 +200,13 @@ ngx_uint_t ngx_toolgate_mcp_is_chosen(const ngx_toolgate_mcp_t *mcp,
                                       tg_str_t name, tg_str_t here);
 
 /*
- * What a server lists, a valid array, of which nothing is kept; what is left
- * out or not checked goes to the log, where is_quiet is 0.  NULL: no memory.
+ * A list of which nothing is read yet: a copy of a valid array.  What is left
+ * out, repaired or useless goes to the log unless it is quiet; log is that of
+ * its pools.  NULL: no memory.
  */
-ngx_toolgate_mcp_list_t *ngx_toolgate_mcp_list_new(ngx_toolgate_mcp_t *mcp,
-                                                   tg_str_t array,
-                                                   ngx_uint_t is_quiet,
-                                                   ngx_log_t *log);
-
-/* A list of which nothing is read yet.  NULL: no memory. */
-ngx_toolgate_mcp_list_t *ngx_toolgate_mcp_list_begin(tg_str_t array,
-                                                     ngx_log_t *log);
+ngx_toolgate_mcp_list_t *ngx_toolgate_mcp_list_begin(
+    const ngx_toolgate_mcp_t *mcp, tg_str_t array, ngx_uint_t is_quiet,
+    ngx_log_t *log);
 
 /*
  * Reads the next tools of a list, up to so many bytes and one tool.  NGX_OK: it
@@ -194,9 +214,36 @@ ngx_toolgate_mcp_list_t *ngx_toolgate_mcp_list_begin(tg_str_t array,
  */
 ngx_int_t ngx_toolgate_mcp_list_read(ngx_toolgate_mcp_t *mcp,
                                      ngx_toolgate_mcp_list_t *list,
-                                     size_t bytes, ngx_uint_t is_quiet,
-                                     ngx_log_t *log);
+                                     size_t bytes, ngx_log_t *log);
+
+/* Is a list that is read the same as another one? */
+ngx_uint_t ngx_toolgate_mcp_list_is_same(const ngx_toolgate_mcp_list_t *list,
+                                         const ngx_toolgate_mcp_list_t *other);
+
+static ngx_inline ngx_toolgate_mcp_tool_t *
+ngx_toolgate_mcp_list_tool(const ngx_toolgate_mcp_list_t *list, ngx_uint_t i)
+{
+    return ((ngx_toolgate_mcp_tool_t **) list->tools.elts)[i];
+}
+
 void ngx_toolgate_mcp_list_release(ngx_toolgate_mcp_list_t *list);
+
+/* --- …_mcp_tool.c --- */
+
+/*
+ * Makes a tool, held once, of an element that is chosen.  NGX_OK; NGX_DECLINED:
+ * it cannot be listed, and repair says why; NGX_ERROR: no memory.
+ */
+ngx_int_t ngx_toolgate_mcp_tool_new(ngx_toolgate_mcp_t *mcp,
+                                    const ngx_toolgate_mcp_element_t *element,
+                                    tg_tool_repair_t *repair, ngx_log_t *log,
+                                    ngx_toolgate_mcp_tool_t **made);
+
+/* The server's tool of the same bytes that is offered now, held; or NULL. */
+ngx_toolgate_mcp_tool_t *ngx_toolgate_mcp_tool_known(
+    const ngx_toolgate_mcp_t *mcp, const ngx_toolgate_mcp_element_t *element);
+
+void ngx_toolgate_mcp_tool_release(ngx_toolgate_mcp_tool_t *listed);
 
 /* --- …_mcp_remark.c --- */
 
@@ -238,11 +285,49 @@ void ngx_toolgate_mcp_put_unchecked(const ngx_toolgate_mcp_t *mcp,
 /* --- the catalogue --- */
 
 /*
- * A list has come: NGX_OK, and clients are offered it, a long one after some
- * time slices; NGX_DECLINED: it is
- * the one that is known; NGX_ERROR: no memory, and all stays as it is.
+ * Takes a list that came: it is read, composed and offered to clients in time
+ * slices, and the list before serves until then.  Nothing changes where it is
+ * the list that is known.  NGX_OK; NGX_ERROR: no memory.
  */
 ngx_int_t ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array);
+
+/* Is a list of the server about to be offered? */
+static ngx_inline ngx_uint_t
+ngx_toolgate_mcp_is_coming(const ngx_toolgate_mcp_t *mcp)
+{
+    return mcp->coming != NULL || mcp->reading != NULL;
+}
+
+/* What clashes of names are logged with. */
+typedef struct {
+    ngx_log_t *log;
+    ngx_uint_t level;
+    ngx_uint_t is_quiet;
+    ngx_uint_t nclashes;
+} ngx_toolgate_mcp_clashes_t;
+
+/*
+ * Begins the catalogue of a server's config and lists, of those that are coming
+ * where there are any.  NULL: no memory.
+ */
+ngx_toolgate_mcp_composition_t *ngx_toolgate_mcp_compose_begin(
+    const ngx_toolgate_mcp_offer_t *offer,
+    const ngx_toolgate_mcp_clashes_t *clashes);
+
+/*
+ * Adds up to n entries.  NGX_OK: it is complete; NGX_AGAIN: there are more;
+ * NGX_ERROR: no memory.
+ */
+ngx_int_t ngx_toolgate_mcp_compose_some(ngx_toolgate_mcp_composition_t *to,
+                                        ngx_uint_t n);
+
+/* The complete catalogue, held by the composition; and the list in it. */
+tg_catalogue_t *ngx_toolgate_mcp_composed(
+    const ngx_toolgate_mcp_composition_t *composition);
+ngx_toolgate_mcp_list_t *ngx_toolgate_mcp_composed_list(
+    const ngx_toolgate_mcp_composition_t *composition, ngx_uint_t server);
+
+void ngx_toolgate_mcp_compose_end(ngx_toolgate_mcp_composition_t *composition);
 
 /* Appends a member with those of its tools whose names others have, if any. */
 void ngx_toolgate_mcp_put_clashes(const ngx_toolgate_mcp_t *mcp,

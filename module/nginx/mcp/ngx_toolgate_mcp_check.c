@@ -18,8 +18,8 @@ ngx_toolgate_mcp_next_unchecked(const ngx_toolgate_mcp_list_t *list,
 {
     const ngx_toolgate_tool_t *tool;
 
-    while (list != NULL && *at < list->ntools) {
-        tool = &list->tools[(*at)++].tool;
+    while (list != NULL && *at < list->tools.nelts) {
+        tool = &ngx_toolgate_mcp_list_tool(list, (*at)++)->tool;
 
         if (tool->unchecked.len != 0) {
             return tool;
@@ -75,9 +75,9 @@ ngx_toolgate_mcp_compile_some(tg_source_t *source)
 
     tg_slice_begin(&ngx_toolgate_sched);
 
-    while (mcp->ncompiled < mcp->list->ntools) {
+    while (mcp->ncompiled < mcp->list->tools.nelts) {
         steps = ngx_toolgate_compile_imported(
-            &mcp->list->tools[mcp->ncompiled++].tool);
+            &ngx_toolgate_mcp_list_tool(mcp->list, mcp->ncompiled++)->tool);
 
         if (tg_slice_is_over(&ngx_toolgate_sched, source,
                              (size_t) (1 + steps * NGX_TOOLGATE_MCP_STEP)))

@@ -128,6 +128,7 @@ ngx_toolgate_mcp_read_kept(ngx_cycle_t *cycle, ngx_toolgate_mcp_t *mcp)
     ngx_uint_t is_guess;
     tg_str_t array;
     tg_buf_t text;
+    ngx_int_t rc;
 
     is_guess = 0;
     tg_buf_init(&text, tg_alloc_libc());
@@ -145,19 +146,23 @@ ngx_toolgate_mcp_read_kept(ngx_cycle_t *cycle, ngx_toolgate_mcp_t *mcp)
         array = ngx_toolgate_mcp_read_named(cycle, mcp, &text);
     }
 
+    rc = NGX_OK;
+
     if (array.data != NULL) {
-        mcp->list = ngx_toolgate_mcp_list_new(mcp, array, is_guess, cycle->log);
+        /* The pools' log: the other one is the last cycle's. */
+        mcp->list = ngx_toolgate_mcp_list_begin(mcp, array, is_guess,
+                                                &cycle->new_log);
+        rc = mcp->list != NULL
+                 ? ngx_toolgate_mcp_list_read(mcp, mcp->list,
+                                              NGX_MAX_SIZE_T_VALUE, cycle->log)
+                 : NGX_ERROR;
     }
 
     tg_buf_deinit(&text);
 
-    if (mcp->list == NULL) {
-        return array.data == NULL ? NGX_OK : NGX_ERROR;
+    if (mcp->list != NULL) {
+        mcp->list->is_guess = is_guess;
     }
 
-    /* The other log is the last cycle's. */
-    mcp->list->pool->log = &cycle->new_log;
-    mcp->list->is_guess = is_guess;
-
-    return NGX_OK;
+    return rc;
 }

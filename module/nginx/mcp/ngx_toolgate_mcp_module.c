@@ -237,7 +237,9 @@ ngx_toolgate_mcp_cleanup(void *data)
 
     tg_source_leave(&ngx_toolgate_sched, &mcp->source);
     tg_source_leave(&ngx_toolgate_sched, &mcp->reader);
+    ngx_toolgate_mcp_list_release(mcp->unread);
     ngx_toolgate_mcp_list_release(mcp->reading);
+    ngx_toolgate_mcp_list_release(mcp->coming);
     ngx_toolgate_mcp_list_release(mcp->list);
     tg_buf_deinit(&mcp->state);
 }

@@ -4,22 +4,28 @@
  */
 #include "nginx/mcp/ngx_toolgate_mcp.h"
 
-#include "nginx/stream/ngx_toolgate_session.h"
-
 /* What a catalogue borrows; its entries stand behind it. */
 typedef struct {
+    tg_catalogue_t *base; /* held */
     ngx_uint_t nlists;
-    ngx_toolgate_mcp_list_t **lists; /* held */
+    ngx_toolgate_mcp_list_t **lists; /* of each server, held; or NULL */
     tg_entry_t *entries;
 } ngx_toolgate_mcp_snapshot_t;
 
-/* Where it is told what is left out, and how loud. */
-typedef struct {
-    ngx_log_t *log;
-    ngx_uint_t level;
-    ngx_uint_t is_quiet;
-    ngx_uint_t nclashes;
-} ngx_toolgate_mcp_clashes_t;
+/* A catalogue that is being made: what is next in the order of the config. */
+struct ngx_toolgate_mcp_composition_s {
+    const ngx_toolgate_mcp_offer_t *offer;
+    ngx_toolgate_mcp_clashes_t clashes;
+    ngx_toolgate_mcp_snapshot_t *snapshot; /* the catalogue's */
+    tg_catalogue_t *catalogue;
+    tg_entry_t *entry; /* the next free one */
+    size_t at;         /* of the config's entries */
+    ngx_uint_t server;
+    ngx_uint_t tool; /* of its list */
+};
+
+/* Bytes of listings that are rendered in a step; usually there are none. */
+#define NGX_TOOLGATE_MCP_SEAL 65536
 
 static void
 ngx_toolgate_mcp_free_snapshot(void *memory)
@@ -30,6 +36,7 @@ ngx_toolgate_mcp_free_snapshot(void *memory)
         ngx_toolgate_mcp_list_release(snapshot->lists[--snapshot->nlists]);
     }
 
+    tg_catalogue_release(snapshot->base);
     ngx_free(snapshot);
 }
 
@@ -47,7 +54,8 @@ ngx_toolgate_mcp_new_snapshot(const ngx_toolgate_mcp_offer_t *offer,
     n = tg_catalogue_size(offer->base);
 
     for (i = 0; i < offer->servers.nelts; i++) {
-        n += mcp[i]->list != NULL ? mcp[i]->list->ntools : 0;
+        list = mcp[i]->coming != NULL ? mcp[i]->coming : mcp[i]->list;
+        n += list != NULL ? list->tools.nelts : 0;
     }
 
     snapshot = ngx_calloc(sizeof(ngx_toolgate_mcp_snapshot_t)
@@ -59,16 +67,18 @@ ngx_toolgate_mcp_new_snapshot(const ngx_toolgate_mcp_offer_t *offer,
         return NULL;
     }
 
+    snapshot->base = tg_catalogue_hold(offer->base);
     snapshot->entries = (tg_entry_t *) (snapshot + 1);
     snapshot->lists = (ngx_toolgate_mcp_list_t **) (void *) (snapshot->entries
                                                              + n);
+    snapshot->nlists = offer->servers.nelts;
 
     for (i = 0; i < offer->servers.nelts; i++) {
-        list = mcp[i]->list;
+        list = mcp[i]->coming != NULL ? mcp[i]->coming : mcp[i]->list;
+        snapshot->lists[i] = list;
 
         if (list != NULL) {
             list->nholders++;
-            snapshot->lists[snapshot->nlists++] = list;
         }
     }
 
@@ -89,9 +99,29 @@ ngx_toolgate_mcp_owner(const tg_entry_t *entry,
                : NULL;
 }
 
+/* Is the list of a server that of another one? */
+static ngx_uint_t
+ngx_toolgate_mcp_is_guess(const ngx_toolgate_mcp_composition_t *to,
+                          const ngx_toolgate_mcp_t *mcp)
+{
+    ngx_toolgate_mcp_t **servers;
+    ngx_uint_t i;
+
+    servers = to->offer->servers.elts;
+
+    for (i = 0; i < to->offer->servers.nelts; i++) {
+        if (servers[i] == mcp) {
+            return to->snapshot->lists[i] != NULL
+                   && to->snapshot->lists[i]->is_guess;
+        }
+    }
+
+    return 0;
+}
+
 /* Somebody else has the name: what is to be done about that. */
 static void
-ngx_toolgate_mcp_clash(ngx_toolgate_mcp_clashes_t *clashes,
+ngx_toolgate_mcp_clash(ngx_toolgate_mcp_composition_t *to,
                        const ngx_toolgate_mcp_tool_t *listed,
                        const tg_entry_t *first)
 {
@@ -99,21 +129,22 @@ ngx_toolgate_mcp_clash(ngx_toolgate_mcp_clashes_t *clashes,
     ngx_uint_t level;
 
     other = ngx_toolgate_mcp_owner(first, listed);
-    level = clashes->level;
+    level = to->clashes.level;
 
     /* The right list may have no such tool. */
-    if (listed->server->list->is_guess
-        || (other != NULL && other->list->is_guess)) {
+    if (ngx_toolgate_mcp_is_guess(to, listed->server)
+        || (other != NULL && ngx_toolgate_mcp_is_guess(to, other)))
+    {
         level = NGX_LOG_WARN;
     } else {
-        clashes->nclashes++;
+        to->clashes.nclashes++;
     }
 
-    if (clashes->is_quiet) {
+    if (to->clashes.is_quiet) {
         return;
     }
 
-    ngx_log_error(level, clashes->log, 0,
+    ngx_log_error(level, to->clashes.log, 0,
                   "tool %*s of mcp_server \"%V\" would be \"%*s\", which "
                   "%s%V%s has already%s; choose another \"prefix\" for it, or "
                   "\"hide\" one of them",
@@ -125,109 +156,154 @@ ngx_toolgate_mcp_clash(ngx_toolgate_mcp_clashes_t *clashes,
                   level == NGX_LOG_EMERG ? "" : ": it is left out");
 }
 
-/* Adds a server's tools, from *at on; what has a name already keeps it. */
+/* Adds a tool; what has a name already keeps it. */
 static int
-ngx_toolgate_mcp_add_list(tg_catalogue_t *catalogue, const tg_catalogue_t *base,
-                          const ngx_toolgate_mcp_list_t *list, tg_entry_t **at,
-                          ngx_toolgate_mcp_clashes_t *clashes)
+ngx_toolgate_mcp_add_tool(ngx_toolgate_mcp_composition_t *to,
+                          const ngx_toolgate_mcp_tool_t *listed)
 {
-    ngx_toolgate_mcp_tool_t *listed;
     const tg_entry_t *first;
-    ngx_uint_t i;
+    tg_entry_t *entry;
 
-    for (i = 0; i < list->ntools; i++) {
-        listed = &list->tools[i];
-        **at = listed->tool.entry;
+    entry = to->entry;
+    *entry = listed->tool.entry;
 
-        /* What the config names is named so, wherever it stands. */
-        first = tg_catalogue_get(base, TG_ENTRY_TOOL, (*at)->name);
+    /* What the config names is named so, wherever it stands. */
+    first = tg_catalogue_get(to->offer->base, TG_ENTRY_TOOL, entry->name);
 
-        if (first == NULL) {
-            switch (tg_catalogue_add(catalogue, *at)) {
-            case TG_OK:
-                ++*at;
-                continue;
-            case TG_NOMEM:
-                return TG_NOMEM;
-            default:
-                first = tg_catalogue_get(catalogue, TG_ENTRY_TOOL, (*at)->name);
-            }
+    if (first == NULL) {
+        switch (tg_catalogue_add(to->catalogue, entry)) {
+        case TG_OK:
+            to->entry++;
+            return TG_OK;
+        case TG_NOMEM:
+            return TG_NOMEM;
+        default:
+            first = tg_catalogue_get(to->catalogue, TG_ENTRY_TOOL, entry->name);
         }
+    }
 
-        if (first != NULL) {
-            ngx_toolgate_mcp_clash(clashes, listed, first);
-        }
+    if (first != NULL) {
+        ngx_toolgate_mcp_clash(to, listed, first);
     }
 
     return TG_OK;
 }
 
-/* All entries, in the order of the config. */
+/* Adds what is next in the order of the config; TG_END: nothing is. */
 static int
-ngx_toolgate_mcp_fill(tg_catalogue_t *catalogue,
-                      const ngx_toolgate_mcp_offer_t *offer, tg_entry_t *at,
-                      ngx_toolgate_mcp_clashes_t *clashes)
+ngx_toolgate_mcp_add_next(ngx_toolgate_mcp_composition_t *to)
 {
+    const ngx_toolgate_mcp_list_t *list;
     ngx_toolgate_mcp_t **mcp;
-    ngx_uint_t k;
-    size_t i, n;
     int rc;
 
-    mcp = offer->servers.elts;
-    n = tg_catalogue_size(offer->base);
-    rc = TG_OK;
+    mcp = to->offer->servers.elts;
 
-    for (i = 0, k = 0; i <= n && rc == TG_OK; i++) {
-        for (/* void */;
-             rc == TG_OK && k < offer->servers.nelts && mcp[k]->at == i; k++)
-        {
-            rc = mcp[k]->list != NULL
-                     ? ngx_toolgate_mcp_add_list(catalogue, offer->base,
-                                                 mcp[k]->list, &at, clashes)
-                     : TG_OK;
+    if (to->server < to->offer->servers.nelts && mcp[to->server]->at == to->at)
+    {
+        list = to->snapshot->lists[to->server];
+
+        if (list != NULL && to->tool < list->tools.nelts) {
+            return ngx_toolgate_mcp_add_tool(
+                to, ngx_toolgate_mcp_list_tool(list, to->tool++));
         }
 
-        if (i < n && rc == TG_OK) {
-            *at = *tg_catalogue_at(offer->base, i);
-            rc = tg_catalogue_add(catalogue, at++);
-        }
+        to->server++;
+        to->tool = 0;
+        return TG_OK;
     }
+
+    if (to->at == tg_catalogue_size(to->offer->base)) {
+        return TG_END;
+    }
+
+    *to->entry = *tg_catalogue_at(to->offer->base, to->at++);
+    rc = tg_catalogue_add(to->catalogue, to->entry);
+    to->entry++;
 
     return rc;
 }
 
-/* A new catalogue, held once; NULL: no memory. */
-static tg_catalogue_t *
-ngx_toolgate_mcp_compose(const ngx_toolgate_mcp_offer_t *offer,
-                         ngx_toolgate_mcp_clashes_t *clashes)
+ngx_toolgate_mcp_composition_t *
+ngx_toolgate_mcp_compose_begin(const ngx_toolgate_mcp_offer_t *offer,
+                               const ngx_toolgate_mcp_clashes_t *clashes)
 {
-    ngx_toolgate_mcp_snapshot_t *snapshot;
-    tg_catalogue_t *catalogue;
+    ngx_toolgate_mcp_composition_t *to;
 
-    snapshot = ngx_toolgate_mcp_new_snapshot(offer, clashes->log);
-    catalogue = snapshot != NULL ? tg_catalogue_new(tg_alloc_libc()) : NULL;
+    to = ngx_calloc(sizeof(ngx_toolgate_mcp_composition_t), clashes->log);
 
-    if (catalogue == NULL) {
-        if (snapshot != NULL) {
-            ngx_toolgate_mcp_free_snapshot(snapshot);
+    if (to == NULL) {
+        return NULL;
+    }
+
+    to->offer = offer;
+    to->clashes = *clashes;
+    to->snapshot = ngx_toolgate_mcp_new_snapshot(offer, clashes->log);
+    to->catalogue = to->snapshot != NULL ? tg_catalogue_new(tg_alloc_libc())
+                                         : NULL;
+
+    if (to->catalogue == NULL) {
+        if (to->snapshot != NULL) {
+            ngx_toolgate_mcp_free_snapshot(to->snapshot);
         }
 
+        ngx_free(to);
         return NULL;
     }
 
-    tg_catalogue_own(catalogue, snapshot, ngx_toolgate_mcp_free_snapshot);
-    tg_catalogue_seed(catalogue, ((uint64_t) ngx_random() << 32)
-                                     ^ (uint64_t) ngx_random());
+    to->entry = to->snapshot->entries;
+    tg_catalogue_own(to->catalogue, to->snapshot,
+                     ngx_toolgate_mcp_free_snapshot);
+    tg_catalogue_seed(to->catalogue, ((uint64_t) ngx_random() << 32)
+                                         ^ (uint64_t) ngx_random());
 
-    if (ngx_toolgate_mcp_fill(catalogue, offer, snapshot->entries, clashes)
-            != TG_OK
-        || tg_catalogue_seal(catalogue) != TG_OK)
-    {
-        tg_catalogue_release(catalogue);
-        return NULL;
+    return to;
+}
+
+ngx_int_t
+ngx_toolgate_mcp_compose_some(ngx_toolgate_mcp_composition_t *to, ngx_uint_t n)
+{
+    ngx_uint_t i;
+    int rc;
+
+    for (i = 0; i < n; i++) {
+        rc = ngx_toolgate_mcp_add_next(to);
+
+        if (rc == TG_END) {
+            rc = tg_catalogue_seal_some(to->catalogue, NGX_TOOLGATE_MCP_SEAL);
+            return rc == TG_OK      ? NGX_OK
+                   : rc == TG_AGAIN ? NGX_AGAIN
+                                    : NGX_ERROR;
+        }
+
+        if (rc != TG_OK) {
+            return NGX_ERROR;
+        }
     }
 
-    return catalogue;
+    return NGX_AGAIN;
+}
+
+tg_catalogue_t *
+ngx_toolgate_mcp_composed(const ngx_toolgate_mcp_composition_t *composition)
+{
+    return composition->catalogue;
+}
+
+ngx_toolgate_mcp_list_t *
+ngx_toolgate_mcp_composed_list(
+    const ngx_toolgate_mcp_composition_t *composition, ngx_uint_t server)
+{
+    return composition->snapshot->lists[server];
+}
+
+void
+ngx_toolgate_mcp_compose_end(ngx_toolgate_mcp_composition_t *composition)
+{
+    if (composition != NULL) {
+        tg_catalogue_release(composition->catalogue);
+        ngx_free(composition);
+    }
 }
 
 void
@@ -238,8 +314,8 @@ ngx_toolgate_mcp_put_clashes(const ngx_toolgate_mcp_t *mcp, tg_buf_t *json)
     const tg_entry_t *first;
     ngx_uint_t i, n;
 
-    for (i = 0, n = 0; mcp->list != NULL && i < mcp->list->ntools; i++) {
-        listed = &mcp->list->tools[i];
+    for (i = 0, n = 0; mcp->list != NULL && i < mcp->list->tools.nelts; i++) {
+        listed = ngx_toolgate_mcp_list_tool(mcp->list, i);
         first = tg_catalogue_get(mcp->offer->scf->catalogue, TG_ENTRY_TOOL,
                                  listed->tool.entry.name);
 
@@ -264,131 +340,6 @@ ngx_toolgate_mcp_put_clashes(const ngx_toolgate_mcp_t *mcp, tg_buf_t *json)
     if (n != 0) {
         tg_buf_char(json, ']');
     }
-}
-
-/* --- a list that came --- */
-
-/* A list of fewer bytes is read at once. */
-#define NGX_TOOLGATE_MCP_LONG 65536
-/* Bytes of tools in one step, and the scheduler's steps in a byte of them. */
-#define NGX_TOOLGATE_MCP_PART 4096
-#define NGX_TOOLGATE_MCP_BYTE 32
-
-/* Offers a list that was read to clients; it is the server's then. */
-static ngx_int_t
-ngx_toolgate_mcp_accept(ngx_toolgate_mcp_t *mcp, ngx_toolgate_mcp_list_t *list)
-{
-    ngx_toolgate_mcp_clashes_t clashes;
-    tg_catalogue_t *catalogue, *before;
-    ngx_toolgate_mcp_list_t *old;
-
-    /* All workers hear the same; one tells it. */
-    ngx_memzero(&clashes, sizeof(clashes));
-    clashes.log = ngx_cycle->log;
-    clashes.level = NGX_LOG_WARN;
-    clashes.is_quiet = ngx_worker != 0;
-    old = mcp->list;
-    mcp->list = list;
-    catalogue = ngx_toolgate_mcp_compose(mcp->offer, &clashes);
-
-    if (catalogue == NULL) {
-        mcp->list = old;
-        ngx_toolgate_mcp_list_release(list);
-        return NGX_ERROR;
-    }
-
-    before = tg_catalogue_hold(mcp->offer->scf->catalogue);
-    ngx_toolgate_session_offer(mcp->offer->scf, catalogue);
-    ngx_toolgate_session_unpark(mcp->offer->scf);
-    tg_catalogue_release(catalogue);
-
-    if (!clashes.is_quiet) {
-        ngx_toolgate_check_list(mcp->offer->scf, before, clashes.log);
-    }
-
-    tg_catalogue_release(before);
-    ngx_toolgate_mcp_compile_list(mcp);
-    ngx_toolgate_mcp_list_release(old);
-
-    return NGX_OK;
-}
-
-static void
-ngx_toolgate_mcp_read_some(tg_source_t *source)
-{
-    ngx_toolgate_mcp_list_t *list;
-    ngx_toolgate_mcp_t *mcp;
-    ngx_int_t rc;
-
-    mcp = ngx_queue_data(source, ngx_toolgate_mcp_t, reader);
-    list = mcp->reading;
-
-    if (list == NULL || ngx_exiting || ngx_terminate) {
-        return;
-    }
-
-    do {
-        rc = ngx_toolgate_mcp_list_read(mcp, list, NGX_TOOLGATE_MCP_PART,
-                                        ngx_worker != 0, ngx_cycle->log);
-    } while (
-        rc == NGX_AGAIN
-        && !tg_slice_is_over(&ngx_toolgate_sched, source,
-                             NGX_TOOLGATE_MCP_PART * NGX_TOOLGATE_MCP_BYTE));
-
-    if (rc == NGX_AGAIN) {
-        return;
-    }
-
-    mcp->reading = NULL;
-
-    if (rc == NGX_ERROR) {
-        ngx_toolgate_mcp_list_release(list);
-    } else {
-        rc = ngx_toolgate_mcp_accept(mcp, list);
-    }
-
-    if (rc == NGX_ERROR) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "no memory for the list of mcp_server \"%V\"",
-                      &mcp->name);
-    }
-}
-
-ngx_int_t
-ngx_toolgate_mcp_take(ngx_toolgate_mcp_t *mcp, tg_str_t array)
-{
-    ngx_toolgate_mcp_list_t *list;
-
-    if (mcp->reading != NULL && tg_str_eq(mcp->reading->raw, array)) {
-        return NGX_DECLINED;
-    }
-
-    /* Another one has come before it was read. */
-    tg_source_leave(&ngx_toolgate_sched, &mcp->reader);
-    ngx_toolgate_mcp_list_release(mcp->reading);
-    mcp->reading = NULL;
-
-    if (mcp->list != NULL && tg_str_eq(mcp->list->raw, array)) {
-        return NGX_DECLINED;
-    }
-
-    if (array.len < NGX_TOOLGATE_MCP_LONG) {
-        list = ngx_toolgate_mcp_list_new(mcp, array, ngx_worker != 0,
-                                         ngx_cycle->log);
-
-        return list != NULL ? ngx_toolgate_mcp_accept(mcp, list) : NGX_ERROR;
-    }
-
-    mcp->reading = ngx_toolgate_mcp_list_begin(array, ngx_cycle->log);
-
-    if (mcp->reading == NULL) {
-        return NGX_ERROR;
-    }
-
-    mcp->reader.run = ngx_toolgate_mcp_read_some;
-    tg_source_wait(&ngx_toolgate_sched, &mcp->reader);
-
-    return NGX_OK;
 }
 
 /* --- at load --- */
@@ -435,8 +386,8 @@ ngx_toolgate_mcp_settle_offer(ngx_cycle_t *cycle,
                               ngx_toolgate_mcp_offer_t *offer,
                               ngx_toolgate_mcp_clashes_t *clashes)
 {
+    ngx_toolgate_mcp_composition_t *composition;
     ngx_toolgate_mcp_t **mcp;
-    tg_catalogue_t *catalogue;
     ngx_uint_t i;
     ngx_int_t rc;
 
@@ -451,14 +402,25 @@ ngx_toolgate_mcp_settle_offer(ngx_cycle_t *cycle,
         }
     }
 
-    catalogue = rc == NGX_OK ? ngx_toolgate_mcp_compose(offer, clashes) : NULL;
+    composition = rc == NGX_OK ? ngx_toolgate_mcp_compose_begin(offer, clashes)
+                               : NULL;
 
-    if (catalogue == NULL) {
+    do {
+        rc = composition != NULL
+                 ? ngx_toolgate_mcp_compose_some(composition,
+                                                 NGX_MAX_SIZE_T_VALUE)
+                 : NGX_ERROR;
+    } while (rc == NGX_AGAIN);
+
+    if (rc != NGX_OK) {
+        ngx_toolgate_mcp_compose_end(composition);
         return NGX_ERROR;
     }
 
     tg_catalogue_release(offer->scf->catalogue);
-    offer->scf->catalogue = catalogue;
+    offer->scf->catalogue = tg_catalogue_hold(composition->catalogue);
+    clashes->nclashes = composition->clashes.nclashes;
+    ngx_toolgate_mcp_compose_end(composition);
     ngx_toolgate_check_list(offer->scf, offer->base, clashes->log);
 
     return clashes->nclashes == 0 || clashes->level != NGX_LOG_EMERG

@@ -44,6 +44,27 @@ ngx_toolgate_mcp_log_remark(const ngx_toolgate_mcp_t *mcp,
     tg_buf_deinit(&text);
 }
 
+/* The name is the list's own: what it came in is freed. */
+static void
+ngx_toolgate_mcp_keep_remark(const ngx_toolgate_mcp_list_t *list,
+                             ngx_toolgate_mcp_remark_t *kept,
+                             const ngx_toolgate_mcp_remark_t *remark)
+{
+    char *name;
+
+    *kept = *remark;
+    kept->name = TG_STR_NONE;
+
+    if (remark->name.len != 0) {
+        name = ngx_pnalloc(list->pool, remark->name.len);
+
+        if (name != NULL) {
+            ngx_memcpy(name, remark->name.data, remark->name.len);
+            kept->name = tg_str(name, remark->name.len);
+        }
+    }
+}
+
 void
 ngx_toolgate_mcp_remark(const ngx_toolgate_mcp_t *mcp,
                         ngx_toolgate_mcp_list_t *list,
@@ -56,7 +77,9 @@ ngx_toolgate_mcp_remark(const ngx_toolgate_mcp_t *mcp,
         }
 
         if (list->remarks != NULL) {
-            list->remarks[list->nremarks - 1] = *remark;
+            ngx_toolgate_mcp_keep_remark(list,
+                                         &list->remarks[list->nremarks - 1],
+                                         remark);
         }
 
         if (log != NULL) {

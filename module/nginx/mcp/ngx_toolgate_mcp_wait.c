@@ -11,7 +11,8 @@
 static ngx_uint_t
 ngx_toolgate_mcp_is_awaited(const ngx_toolgate_mcp_t *mcp)
 {
-    return mcp->list == NULL && !mcp->has_failed;
+    return mcp->list == NULL
+           && (!mcp->has_failed || ngx_toolgate_mcp_is_coming(mcp));
 }
 
 static ngx_uint_t

@@ -64,9 +64,34 @@ ngx_toolgate_mcp_state(ngx_toolgate_mcp_t *mcp, tg_str_t params)
     }
 
     /* Nothing is to be waited for any more. */
-    if (mcp->has_failed && mcp->list == NULL) {
+    if (mcp->has_failed && mcp->list == NULL
+        && !ngx_toolgate_mcp_is_coming(mcp)) {
         ngx_toolgate_session_unpark(mcp->offer->scf);
     }
+}
+
+/*
+ * Are params about this server?  The runner writes the key first, so that a
+ * long list of one server costs the others nothing.
+ */
+static ngx_uint_t
+ngx_toolgate_mcp_is_about(const ngx_toolgate_mcp_t *mcp, tg_str_t params)
+{
+    tg_str_t name, key;
+    tg_json_t json;
+
+    tg_json_init(&json, params);
+
+    if (tg_json_object(&json) != TG_OK || tg_json_member(&json, &name) != TG_OK)
+    {
+        return 0;
+    }
+
+    return (tg_json_body_is(name, TG_STR("key"))
+                ? tg_json_value(&json, &key)
+                : tg_json_get(params, TG_STR("key"), &key))
+               == TG_OK
+           && tg_json_is_text(key, tg_str(mcp->key, sizeof(mcp->key)));
 }
 
 static void
@@ -76,14 +101,15 @@ ngx_toolgate_mcp_told(void *data, tg_str_t method, tg_str_t params)
 
     tg_str_t said[2]; /* key, tools */
 
-    if (tg_json_members(params, ngx_toolgate_mcp_said, said) != TG_OK
-        || !tg_json_is_text(said[0], tg_str(mcp->key, sizeof(mcp->key))))
-    {
+    if (!ngx_toolgate_mcp_is_about(mcp, params)) {
         return;
     }
 
     if (tg_json_body_is(method, TG_STR("mcp_list"))) {
-        ngx_toolgate_mcp_hear(mcp, said[1]);
+        if (tg_json_members(params, ngx_toolgate_mcp_said, said) == TG_OK) {
+            ngx_toolgate_mcp_hear(mcp, said[1]);
+        }
+
     } else if (tg_json_body_is(method, TG_STR("mcp_state"))) {
         ngx_toolgate_mcp_state(mcp, params);
     }

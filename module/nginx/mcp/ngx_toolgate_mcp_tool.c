@@ -1,0 +1,314 @@
+/*
+ * A tool that an MCP server lists, as a tool of ours: repaired, named, and
+ * described as its block says.  A list that comes shares the tools that did not
+ * change with the list before it.
+ */
+#include "nginx/mcp/ngx_toolgate_mcp.h"
+
+#include "core/tg_foreign.h"
+#include "core/tg_listing.h"
+
+/* Bytes of a tool's pool: at most, and beside its texts. */
+#define NGX_TOOLGATE_MCP_POOL 8192
+#define NGX_TOOLGATE_MCP_MORE 512
+
+/* The block about a tool, by either of its names; or the one around it. */
+static ngx_toolgate_tool_t *
+ngx_toolgate_mcp_block_of(const ngx_toolgate_mcp_t *mcp, tg_str_t name,
+                          tg_str_t here)
+{
+    ngx_toolgate_tool_t **tool;
+    ngx_uint_t i;
+
+    for (i = 0; mcp->tools != NULL && i < mcp->tools->nelts; i++) {
+        tool = mcp->tools->elts;
+
+        if (tg_str_eq(tool[i]->entry.name, name)
+            || tg_str_eq(tool[i]->entry.name, here))
+        {
+            return tool[i];
+        }
+    }
+
+    return mcp->block;
+}
+
+/* --- a tool --- */
+
+/* A copy of a text in a pool; decoded, where it is a raw string. */
+static ngx_int_t
+ngx_toolgate_mcp_copy(ngx_pool_t *pool, tg_str_t text, ngx_uint_t is_raw,
+                      tg_str_t *copy)
+{
+    char *p;
+
+    p = ngx_pnalloc(pool, text.len + 1);
+
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (is_raw) {
+        copy->len = tg_json_decode(p, tg_json_body(text));
+    } else {
+        ngx_memcpy(p, text.data, text.len);
+        copy->len = text.len;
+    }
+
+    copy->data = p;
+
+    return NGX_OK;
+}
+
+/* Copies a text that was built, and frees it. */
+static ngx_int_t
+ngx_toolgate_mcp_keep(ngx_pool_t *pool, tg_buf_t *text, tg_str_t *copy)
+{
+    ngx_int_t rc;
+
+    rc = tg_buf_failed(text)
+             ? NGX_ERROR
+             : ngx_toolgate_mcp_copy(pool, tg_buf_view(text), 0, copy);
+    tg_buf_deinit(text);
+
+    return rc;
+}
+
+/* Renders what clients of both eras are listed. */
+static ngx_int_t
+ngx_toolgate_mcp_render(ngx_toolgate_tool_t *tool, tg_str_t raw,
+                        const tg_entry_t *instead)
+{
+    tg_buf_t listing, shown;
+    tg_entry_t *entry;
+    ngx_int_t rc;
+
+    entry = &tool->entry;
+    tg_buf_init(&listing, tg_alloc_libc());
+    tg_buf_init(&shown, tg_alloc_libc());
+
+    /* Where large results are stored, a preview does not match any schema. */
+    if (tool->spills) {
+        tg_listing_put_legacy(&shown, raw);
+        raw = tg_buf_view(&shown);
+    }
+
+    tg_foreign_put(&listing, raw, instead);
+    listing.failed |= tg_buf_failed(&shown);
+    tg_buf_deinit(&shown);
+    rc = ngx_toolgate_mcp_keep(tool->pool, &listing, &entry->listing);
+
+    if (rc == NGX_OK && entry->is_modern) {
+        tg_buf_init(&listing, tg_alloc_libc());
+        tg_listing_put_legacy(&listing, entry->listing);
+        rc = ngx_toolgate_mcp_keep(tool->pool, &listing, &entry->legacy);
+    }
+
+    if (rc == NGX_OK) {
+        tg_entry_digest(entry);
+    }
+
+    return rc;
+}
+
+/* What clients are told, and what a schema file says. */
+static ngx_int_t
+ngx_toolgate_mcp_describe(ngx_toolgate_tool_t *tool, tg_str_t raw)
+{
+    tg_entry_t *entry, instead;
+    tg_str_t description;
+    ngx_int_t rc;
+
+    entry = &tool->entry;
+    instead = tool->block->entry;
+    instead.name = entry->name;
+    rc = ngx_toolgate_mcp_render(tool, raw, &instead);
+    entry->title = instead.title;
+    entry->description = instead.description;
+    entry->annotations = instead.annotations;
+
+    if (rc == NGX_OK && entry->description.data == NULL
+        && tg_json_get(raw, TG_STR("description"), &description) == TG_OK)
+    {
+        rc = ngx_toolgate_mcp_copy(tool->pool, description, 1,
+                                   &entry->description);
+    }
+
+    return rc;
+}
+
+/* Of a raw tool that is one; its names are known. */
+static ngx_int_t
+ngx_toolgate_mcp_fill(ngx_toolgate_mcp_tool_t *listed, tg_str_t raw,
+                      const ngx_toolgate_tool_t *block)
+{
+    ngx_toolgate_tool_t *tool;
+
+    tool = &listed->tool;
+    tool->entry.kind = TG_ENTRY_TOOL;
+    tool->entry.output = TG_OUTPUT_RESULT;
+    tool->entry.host = tool;
+    tool->handler = block->handler;
+    tool->conf = listed;
+    tool->block = block;
+    tool->validate = block->validate;
+    tool->output = TG_OUTPUT_RESULT;
+    tool->timeout = block->timeout;
+    tool->max_timeout = block->max_timeout;
+    tool->max_output = block->max_output;
+    tool->spills = block->spills;
+    tool->preview = block->preview;
+
+    /* A preview does not match it, so clients do not get to know it. */
+    if (!block->spills) {
+        (void) tg_json_get(raw, TG_STR("outputSchema"),
+                           &tool->entry.output_schema);
+    }
+
+    tool->is_uncompiled = tool->validate != NGX_TOOLGATE_OFF;
+
+    if (block->entry.input_schema.data != NULL) {
+        tool->entry.input_schema = block->entry.input_schema;
+        tool->input = block->input;
+    } else {
+        (void) tg_json_get(raw, TG_STR("inputSchema"),
+                           &tool->entry.input_schema);
+    }
+
+    return ngx_toolgate_mcp_describe(tool, raw);
+}
+
+/* Has a tool be one that clients can read, or says in repair why it is none. */
+static ngx_int_t
+ngx_toolgate_mcp_repair(ngx_pool_t *pool, tg_tool_repair_t *repair,
+                        tg_str_t *raw)
+{
+    tg_buf_t text;
+
+    tg_buf_init(&text, tg_alloc_libc());
+    (void) tg_tool_repair(repair, *raw, &text);
+
+    if (text.len != 0 || tg_buf_failed(&text)) {
+        return ngx_toolgate_mcp_keep(pool, &text, raw);
+    }
+
+    tg_buf_deinit(&text);
+
+    return NGX_OK;
+}
+
+/* Makes a tool in its pool; returns as ngx_toolgate_mcp_tool_new(). */
+static ngx_int_t
+ngx_toolgate_mcp_make(ngx_toolgate_mcp_tool_t *listed, ngx_pool_t *pool,
+                      const ngx_toolgate_mcp_element_t *element,
+                      tg_tool_repair_t *repair)
+{
+    const ngx_toolgate_tool_t *block;
+    tg_str_t raw;
+
+    block = ngx_toolgate_mcp_block_of(listed->server, element->name,
+                                      element->here);
+    repair->has_input = block->entry.input_schema.data != NULL;
+    listed->nholders = 1;
+    listed->tool.pool = pool;
+
+    if (ngx_toolgate_mcp_copy(pool, element->raw, 0, &listed->raw) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    raw = listed->raw;
+    listed->name = tg_str(raw.data
+                              + (element->raw_name.data - element->raw.data),
+                          element->raw_name.len);
+
+    if (ngx_toolgate_mcp_repair(pool, repair, &raw) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (repair->why != NULL) {
+        return NGX_DECLINED;
+    }
+
+    listed->repairs = repair->repairs;
+    listed->tool.entry.is_modern = repair->is_modern;
+
+    return ngx_toolgate_mcp_copy(pool, element->here, 0,
+                                 &listed->tool.entry.name)
+                   == NGX_OK
+               ? ngx_toolgate_mcp_fill(listed, raw, block)
+               : NGX_ERROR;
+}
+
+ngx_int_t
+ngx_toolgate_mcp_tool_new(ngx_toolgate_mcp_t *mcp,
+                          const ngx_toolgate_mcp_element_t *element,
+                          tg_tool_repair_t *repair, ngx_log_t *log,
+                          ngx_toolgate_mcp_tool_t **made)
+{
+    ngx_toolgate_mcp_tool_t *listed;
+    ngx_pool_t *pool;
+    ngx_int_t rc;
+
+    /* With room for a usual one and its two texts. */
+    pool = ngx_create_pool(ngx_min(sizeof(ngx_pool_t) + sizeof(*listed)
+                                       + 2 * element->raw.len
+                                       + NGX_TOOLGATE_MCP_MORE,
+                                   NGX_TOOLGATE_MCP_POOL),
+                           log);
+
+    if (pool == NULL) {
+        return NGX_ERROR;
+    }
+
+    listed = ngx_pcalloc(pool, sizeof(*listed));
+    rc = NGX_ERROR;
+
+    if (listed != NULL) {
+        listed->server = mcp;
+        rc = ngx_toolgate_mcp_make(listed, pool, element, repair);
+    }
+
+    if (rc != NGX_OK) {
+        ngx_destroy_pool(pool);
+        return rc;
+    }
+
+    *made = listed;
+
+    return NGX_OK;
+}
+
+ngx_toolgate_mcp_tool_t *
+ngx_toolgate_mcp_tool_known(const ngx_toolgate_mcp_t *mcp,
+                            const ngx_toolgate_mcp_element_t *element)
+{
+    const ngx_toolgate_tool_t *tool;
+    ngx_toolgate_mcp_tool_t *listed;
+    const tg_entry_t *entry;
+
+    entry = tg_catalogue_get(mcp->offer->scf->catalogue, TG_ENTRY_TOOL,
+                             element->here);
+    tool = entry != NULL ? entry->host : NULL;
+
+    if (tool == NULL || tool->handler != mcp->block->handler) {
+        return NULL;
+    }
+
+    listed = tool->conf;
+
+    if (listed->server != mcp || !tg_str_eq(listed->raw, element->raw)) {
+        return NULL;
+    }
+
+    listed->nholders++;
+
+    return listed;
+}
+
+void
+ngx_toolgate_mcp_tool_release(ngx_toolgate_mcp_tool_t *listed)
+{
+    if (--listed->nholders == 0) {
+        ngx_destroy_pool(listed->tool.pool);
+    }
+}
