@@ -25,6 +25,7 @@ tg_mcp_client_init(tg_mcp_client_t *client, const tg_alloc_t *alloc,
 void
 tg_mcp_client_deinit(tg_mcp_client_t *client)
 {
+    tg_tools_stop(&client->reader);
     tg_mcp_list_deinit(&client->list);
     tg_catalogue_release(client->tools);
 }
@@ -36,6 +37,7 @@ tg_mcp_client_lose(tg_mcp_client_t *client)
     client->is_modern = 0;
     client->is_listing = 0;
     client->due = 0;
+    tg_tools_stop(&client->reader);
     tg_mcp_list_reset(&client->list);
 }
 
@@ -319,45 +321,35 @@ tg_mcp_list_soon(tg_mcp_client_t *client, uint64_t now)
     return tg_mcp_client_list(client, now);
 }
 
-/* Reads a list, where the host wants that as clients can read it. */
+/* Begins to read a whole list, repaired where the host wants that. */
 static int
-tg_mcp_read(tg_mcp_client_t *client, tg_str_t array, tg_catalogue_t **tools)
+tg_mcp_begin(tg_mcp_client_t *client)
 {
     tg_buf_t text;
+    tg_str_t array;
     int rc;
 
-    if (client->check == NULL) {
-        return tg_tools_new(client->alloc, client->seed, array, tools,
-                            &client->nleft_out);
+    array = tg_mcp_list_array(&client->list);
+
+    if (client->check != NULL) {
+        tg_buf_init(&text, client->alloc);
+        rc = tg_tools_repair(array, client->check, &text);
+        tg_buf_deinit(&client->list.text);
+        client->list.text = text;
+        array = tg_buf_view(&text);
+
+        if (rc != TG_OK) {
+            return rc;
+        }
     }
 
-    tg_buf_init(&text, client->alloc);
-    rc = tg_tools_repair(array, client->check, &text);
-
-    if (rc == TG_OK) {
-        rc = tg_tools_new(client->alloc, client->seed, tg_buf_view(&text),
-                          tools, &client->nleft_out);
-    }
-
-    tg_buf_deinit(&text);
-
-    return rc;
+    return tg_tools_begin(&client->reader, client->alloc, client->seed, array);
 }
 
 /* Keeps the snapshot that is there when nothing changed. */
-static int
-tg_mcp_take(tg_mcp_client_t *client, tg_str_t result)
+static void
+tg_mcp_take(tg_mcp_client_t *client, tg_catalogue_t *tools)
 {
-    tg_catalogue_t *tools;
-    int rc;
-
-    rc = tg_mcp_read(client, tg_mcp_member(result, "tools", TG_JSON_ARRAY),
-                     &tools);
-
-    if (rc != TG_OK) {
-        return rc;
-    }
-
     client->nleft_out += client->list.nleft_out;
 
     if (client->tools != NULL
@@ -368,8 +360,44 @@ tg_mcp_take(tg_mcp_client_t *client, tg_str_t result)
         tg_catalogue_release(client->tools);
         client->tools = tools;
     }
+}
 
-    return TG_OK;
+/* A fetch is over. */
+static tg_mcp_event_t
+tg_mcp_list_end(tg_mcp_client_t *client, int rc, uint64_t now)
+{
+    client->is_listing = 0;
+    client->is_circular = client->list.is_circular;
+    tg_mcp_list_reset(&client->list);
+
+    if (rc == TG_OK && client->is_dirty && client->era != TG_MCP_BARE) {
+        rc = tg_mcp_list_soon(client, now);
+    }
+
+    return rc == TG_BAD ? TG_MCP_UNLISTED : tg_mcp_event(rc, TG_MCP_LISTED);
+}
+
+tg_mcp_event_t
+tg_mcp_client_read(tg_mcp_client_t *client, size_t bytes, uint64_t now)
+{
+    tg_catalogue_t *tools;
+    int rc;
+
+    if (client->reader.tools == NULL) {
+        return TG_MCP_NOTHING;
+    }
+
+    rc = tg_tools_read(&client->reader, bytes, &tools, &client->nleft_out);
+
+    if (rc == TG_AGAIN) {
+        return TG_MCP_READS;
+    }
+
+    if (rc == TG_OK) {
+        tg_mcp_take(client, tools);
+    }
+
+    return tg_mcp_list_end(client, rc, now);
 }
 
 static tg_mcp_event_t
@@ -394,20 +422,16 @@ tg_mcp_listed(tg_mcp_client_t *client, const tg_answer_t *answer, uint64_t now)
         return tg_mcp_event(tg_mcp_ask_page(client), TG_MCP_NOTHING);
     }
 
-    client->is_listing = 0;
-    client->is_circular = client->list.is_circular;
-
     if (rc == TG_OK) {
-        rc = tg_mcp_take(client, client->error.result);
+        rc = tg_mcp_begin(client);
     }
 
-    tg_mcp_list_reset(&client->list);
-
-    if (rc == TG_OK && client->is_dirty && client->era != TG_MCP_BARE) {
-        rc = tg_mcp_list_soon(client, now);
+    if (rc != TG_OK) {
+        return tg_mcp_list_end(client, rc, now);
     }
 
-    return rc == TG_BAD ? TG_MCP_UNLISTED : tg_mcp_event(rc, TG_MCP_LISTED);
+    return client->has_slices ? TG_MCP_READS
+                              : tg_mcp_client_read(client, SIZE_MAX, now);
 }
 
 /* --- events --- */

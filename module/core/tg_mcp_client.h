@@ -74,6 +74,9 @@ void tg_mcp_list_reset(tg_mcp_list_t *list);
 int tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
                      tg_answer_t *whole);
 
+/* The raw array of tools of a list that is whole. */
+tg_str_t tg_mcp_list_array(const tg_mcp_list_t *list);
+
 /* --- the client --- */
 
 typedef enum {
@@ -97,6 +100,7 @@ typedef enum {
     TG_MCP_SILENT,   /* it did not answer in time: hang up */
     TG_MCP_CHANGED,  /* it says that its list changed */
     TG_MCP_LISTED,   /* client->tools; the same as before if nothing changed */
+    TG_MCP_READS,    /* a list has come: call tg_mcp_client_read() */
     TG_MCP_UNLISTED, /* its list cannot be had: client->error */
     TG_MCP_FAILED    /* no memory */
 } tg_mcp_event_t;
@@ -122,10 +126,12 @@ typedef struct {
     unsigned is_listing:1;  /* a fetch is under way */
     unsigned is_dirty:1;    /* the list changed meanwhile */
     unsigned is_unlisted:1; /* from the host, which wants no list */
+    unsigned has_slices:1;  /* from the host, which reads lists in slices */
     uint64_t round;         /* number of the fetch under way, or the last one */
     uint64_t started;       /* when it was */
     uint64_t due;           /* when tg_mcp_client_tick() is; 0: not */
     tg_mcp_list_t list;
+    tg_tools_reader_t reader; /* of that list, once it is whole */
     uint64_t seed; /* random, from the host: the server names tools */
     const tg_tools_check_t *check; /* of the host, which offers the tools to
                                       clients; NULL: they are as they came */
@@ -152,6 +158,14 @@ tg_mcp_event_t tg_mcp_client_answer(tg_mcp_client_t *client, const void *tag,
                                     const tg_answer_t *answer, uint64_t now);
 tg_mcp_event_t tg_mcp_client_notification(tg_mcp_client_t *client,
                                           tg_str_t method, uint64_t now);
+
+/*
+ * Reads a list that has come, up to so many bytes and one tool: TG_MCP_READS
+ * while there is more, else what became of it.  For hosts that have slices;
+ * the others get that at once.
+ */
+tg_mcp_event_t tg_mcp_client_read(tg_mcp_client_t *client, size_t bytes,
+                                  uint64_t now);
 
 /* Time has passed; too early, nothing happens. */
 tg_mcp_event_t tg_mcp_client_tick(tg_mcp_client_t *client, uint64_t now);

@@ -77,14 +77,18 @@ tg_mcp_list_is_seen(tg_mcp_list_t *list, uint64_t hash)
  * what an empty list becomes in Go.
  */
 static int
-tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t result)
+tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t tools)
 {
     tg_json_t json;
-    tg_str_t tools, tool;
+    tg_str_t tool;
 
-    if (tg_json_has(result, TG_STR("tools"), TG_JSON_NULL, &tools)) {
+    if (tools.data == NULL) {
+        return TG_BAD;
+    }
+
+    if (tg_json_type(tools) == TG_JSON_NULL) {
         tools = TG_STR("[]");
-    } else if (!tg_json_has(result, TG_STR("tools"), TG_JSON_ARRAY, &tools)) {
+    } else if (tg_json_type(tools) != TG_JSON_ARRAY) {
         return TG_BAD;
     }
 
@@ -116,11 +120,11 @@ tg_mcp_list_add(tg_mcp_list_t *list, tg_str_t result)
 
 /* Toolgate tells which servers of tools are not there, with the first page. */
 static void
-tg_mcp_list_note_absent(tg_mcp_list_t *list, tg_str_t result)
+tg_mcp_list_note_absent(tg_mcp_list_t *list, tg_str_t meta)
 {
-    tg_str_t meta, servers;
+    tg_str_t servers;
 
-    if (tg_json_has(result, TG_STR("_meta"), TG_JSON_OBJECT, &meta)
+    if (meta.data != NULL && tg_json_type(meta) == TG_JSON_OBJECT
         && tg_json_has(meta, TG_STR("toolgate/servers"), TG_JSON_ARRAY,
                        &servers)
         && servers.len <= TG_MCP_ABSENT_MAX)
@@ -142,7 +146,8 @@ int
 tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
                  tg_answer_t *whole)
 {
-    tg_str_t cursor;
+    static const char *const names[] = { "tools", "_meta", "nextCursor", NULL };
+    tg_str_t members[3], cursor;
     unsigned nagain;
 
     if (tg_mcp_list_is_stale(list, answer)) {
@@ -158,19 +163,20 @@ tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
         return TG_BAD;
     }
 
-    if (tg_mcp_list_add(list, answer->result) != TG_OK) {
+    if (tg_json_members(answer->result, names, members) != TG_OK
+        || tg_mcp_list_add(list, members[0]) != TG_OK)
+    {
         return tg_mcp_list_wrong(whole, TG_BAD,
                                  "The server's list of tools is no list.");
     }
 
-    tg_mcp_list_note_absent(list, answer->result);
+    tg_mcp_list_note_absent(list, members[1]);
+    cursor = members[2];
     tg_buf_truncate(&list->params, 0);
 
     /* An empty one ends it for all clients that there are. */
-    if (list->is_circular
-        || !tg_json_has(answer->result, TG_STR("nextCursor"), TG_JSON_STRING,
-                        &cursor)
-        || cursor.len == 2
+    if (list->is_circular || cursor.data == NULL
+        || tg_json_type(cursor) != TG_JSON_STRING || cursor.len == 2
         || tg_mcp_list_is_seen(list, tg_digest64(~TG_HASH64, cursor)))
     {
         cursor = TG_STR_NONE;
@@ -201,4 +207,12 @@ tg_mcp_list_page(tg_mcp_list_t *list, const tg_answer_t *answer,
     whole->result = tg_buf_view(&list->text);
 
     return cursor.len != 0 ? TG_AGAIN : TG_OK;
+}
+
+tg_str_t
+tg_mcp_list_array(const tg_mcp_list_t *list)
+{
+    const size_t head = sizeof(tg_mcp_list_open) - 2;
+
+    return tg_str(list->text.data + head, list->text.len - head - 1);
 }

@@ -18,85 +18,151 @@ tg_tools_next(tg_json_t *json, tg_str_t *element, tg_str_t *name)
     return 1;
 }
 
-/* names has room behind the entries: decoded they are never longer. */
-static int
-tg_tools_fill(tg_catalogue_t *tools, tg_entry_t *entry, char *names,
-              tg_json_t *json, size_t *nleft_out)
+int
+tg_tools_begin(tg_tools_reader_t *reader, const tg_alloc_t *alloc,
+               uint64_t seed, tg_str_t array)
 {
-    tg_str_t element, name;
-    int rc;
+    memset(reader, 0, sizeof(*reader));
 
-    while (tg_tools_next(json, &element, &name)) {
-        entry->kind = TG_ENTRY_TOOL;
-        entry->output = TG_OUTPUT_RESULT;
-        entry->listing = element;
-        entry->name = tg_str(names, tg_json_decode(names, name));
-        rc = name.data != NULL ? tg_catalogue_add(tools, entry) : TG_MISSING;
-
-        if (rc == TG_NOMEM) {
-            return TG_NOMEM;
-        }
-
-        if (rc == TG_OK) {
-            names += entry->name.len;
-            entry++;
-        } else {
-            ++*nleft_out;
-        }
+    if (tg_json_type(array) != TG_JSON_ARRAY) {
+        return TG_BAD;
     }
 
-    return tg_catalogue_seal(tools);
+    if (array.len > TG_TOOLS_BYTES) {
+        return TG_LIMIT;
+    }
+
+    reader->tools = tg_catalogue_new(alloc);
+
+    if (reader->tools == NULL) {
+        return TG_NOMEM;
+    }
+
+    tg_catalogue_seed(reader->tools, seed);
+    reader->alloc = alloc;
+    reader->array = array;
+    tg_json_each(&reader->rest, array);
+
+    return TG_OK;
+}
+
+void
+tg_tools_stop(tg_tools_reader_t *reader)
+{
+    tg_catalogue_release(reader->tools);
+    reader->tools = NULL;
+}
+
+/* Counts the next element; after the last one makes room for all. */
+static int
+tg_tools_count(tg_tools_reader_t *reader, size_t *bytes)
+{
+    tg_str_t element, name;
+    tg_entry_t *entries;
+
+    *bytes = 0;
+
+    if (tg_tools_next(&reader->rest, &element, &name)) {
+        reader->size += sizeof(*entries) + name.len;
+        *bytes = element.len;
+        return ++reader->n > TG_TOOLS_MAX ? TG_LIMIT : TG_OK;
+    }
+
+    entries = tg_calloc(reader->alloc, reader->size + 1);
+
+    if (entries == NULL) {
+        return TG_NOMEM;
+    }
+
+    tg_catalogue_own(reader->tools, entries, NULL);
+    reader->entry = entries;
+    reader->names = (char *) (entries + reader->n);
+    tg_json_each(&reader->rest, reader->array);
+
+    return TG_OK;
+}
+
+/* Adds the next element, if it is a tool; names are never longer decoded. */
+static int
+tg_tools_add(tg_tools_reader_t *reader, size_t *bytes)
+{
+    tg_str_t element, name;
+    tg_entry_t *entry;
+    int rc;
+
+    *bytes = 0;
+
+    if (!tg_tools_next(&reader->rest, &element, &name)) {
+        reader->is_filled = 1;
+        return TG_OK;
+    }
+
+    *bytes = element.len;
+    entry = reader->entry;
+    entry->kind = TG_ENTRY_TOOL;
+    entry->output = TG_OUTPUT_RESULT;
+    entry->listing = element;
+    entry->name = tg_str(reader->names, tg_json_decode(reader->names, name));
+    rc = name.data != NULL ? tg_catalogue_add(reader->tools, entry)
+                           : TG_MISSING;
+
+    if (rc == TG_NOMEM) {
+        return TG_NOMEM;
+    }
+
+    if (rc == TG_OK) {
+        reader->names += entry->name.len;
+        reader->entry++;
+    } else {
+        reader->nleft_out++;
+    }
+
+    return TG_OK;
+}
+
+int
+tg_tools_read(tg_tools_reader_t *reader, size_t bytes, tg_catalogue_t **tools,
+              size_t *nleft_out)
+{
+    size_t done, n;
+    int rc;
+
+    for (done = 0, rc = TG_OK; rc == TG_OK && !reader->is_filled; done += n) {
+        if (done >= bytes) {
+            return TG_AGAIN;
+        }
+
+        rc = reader->entry == NULL ? tg_tools_count(reader, &n)
+                                   : tg_tools_add(reader, &n);
+    }
+
+    if (rc == TG_OK) {
+        rc = done < bytes ? tg_catalogue_seal_some(reader->tools, bytes - done)
+                          : TG_AGAIN;
+    }
+
+    if (rc == TG_OK) {
+        *tools = reader->tools;
+        *nleft_out = reader->nleft_out;
+        reader->tools = NULL;
+    } else if (rc != TG_AGAIN) {
+        tg_tools_stop(reader);
+    }
+
+    return rc;
 }
 
 int
 tg_tools_new(const tg_alloc_t *alloc, uint64_t seed, tg_str_t array,
              tg_catalogue_t **tools, size_t *nleft_out)
 {
-    tg_catalogue_t *catalogue;
-    tg_str_t element, name;
-    tg_json_t json, start;
-    tg_entry_t *entries;
-    size_t n, size;
+    tg_tools_reader_t reader;
+    int rc;
 
-    if (tg_json_type(array) != TG_JSON_ARRAY) {
-        return TG_BAD;
-    }
+    rc = tg_tools_begin(&reader, alloc, seed, array);
 
-    tg_json_each(&json, array);
-    start = json;
-    size = 0;
-
-    for (n = 0; tg_tools_next(&json, &element, &name); n++) {
-        size += sizeof(entries[0]) + name.len;
-    }
-
-    if (n > TG_TOOLS_MAX || array.len > TG_TOOLS_BYTES) {
-        return TG_LIMIT;
-    }
-
-    catalogue = tg_catalogue_new(alloc);
-    entries = catalogue != NULL ? tg_calloc(alloc, size + 1) : NULL;
-
-    if (entries == NULL) {
-        tg_catalogue_release(catalogue);
-        return TG_NOMEM;
-    }
-
-    *nleft_out = 0;
-    tg_catalogue_own(catalogue, entries, NULL);
-    tg_catalogue_seed(catalogue, seed);
-
-    if (tg_tools_fill(catalogue, entries, (char *) (entries + n), &start,
-                      nleft_out)
-        != TG_OK)
-    {
-        tg_catalogue_release(catalogue);
-        return TG_NOMEM;
-    }
-
-    *tools = catalogue;
-
-    return TG_OK;
+    return rc == TG_OK ? tg_tools_read(&reader, SIZE_MAX, tools, nleft_out)
+                       : rc;
 }
 
 /* --- lists that clients can read --- */

@@ -32,6 +32,38 @@ typedef struct {
 int tg_tools_repair(tg_str_t array, const tg_tools_check_t *check,
                     tg_buf_t *out);
 
+/* The steps in which a list is read; the host looks at none of it. */
+typedef struct {
+    tg_catalogue_t *tools; /* NULL: nothing is read */
+    const tg_alloc_t *alloc;
+    tg_str_t array;
+    tg_json_t rest;
+    size_t n;          /* elements */
+    size_t size;       /* of all names and entries */
+    tg_entry_t *entry; /* the next free one; NULL: they are counted */
+    char *names;       /* the room for names that is left */
+    size_t nleft_out;
+    int is_filled;
+} tg_tools_reader_t;
+
+/*
+ * Begins to read a list in steps, as tg_tools_new() does: TG_OK, TG_BAD,
+ * TG_LIMIT or TG_NOMEM.  The array must live until it is read.
+ */
+int tg_tools_begin(tg_tools_reader_t *reader, const tg_alloc_t *alloc,
+                   uint64_t seed, tg_str_t array);
+
+/*
+ * Reads on, up to so many bytes and one tool.  TG_AGAIN: there are more; TG_OK,
+ * with the snapshot held once; or as tg_tools_new().  After all but TG_AGAIN
+ * nothing is read any more.
+ */
+int tg_tools_read(tg_tools_reader_t *reader, size_t bytes,
+                  tg_catalogue_t **tools, size_t *nleft_out);
+
+/* Forgets what was read so far. */
+void tg_tools_stop(tg_tools_reader_t *reader);
+
 /*
  * Reads the raw array `tools` of tools/list, which may be freed afterwards.
  * seed is a random number where somebody else names the tools.

@@ -107,3 +107,49 @@ HELP_TEST(bounds, "bounds")
     tg_mcp_list_deinit(&list);
     tg_buf_deinit(&text);
 }
+
+/* A list that is read in steps is the one that is read at once. */
+HELP_TEST(steps, "steps")
+{
+    static const char array[] =
+        "[{\"name\":\"a\",\"x\":1},{\"x\":2},{\"name\":\"b\"},{\"name\":\"a\"},"
+        "{\"name\":\"\\u0063\", \"x\":3}]";
+    tg_catalogue_t *tools, *whole;
+    tg_tools_reader_t reader;
+    size_t left, whole_left, n;
+    tg_buf_t text;
+    int rc;
+
+    CU_ASSERT_FATAL(
+        tg_tools_new(tg_alloc_libc(), 1, TG_STR(array), &whole, &whole_left)
+        == TG_OK);
+    CU_ASSERT(tg_tools_begin(&reader, tg_alloc_libc(), 1, TG_STR(array))
+              == TG_OK);
+
+    /* Each step takes an element: to count, to add and to render it. */
+    for (n = 1; (rc = tg_tools_read(&reader, 1, &tools, &left)) == TG_AGAIN;
+         n++) {
+        CU_ASSERT_FATAL(n < 20);
+    }
+
+    CU_ASSERT_FATAL(rc == TG_OK);
+    CU_ASSERT(n >= 13);
+    CU_ASSERT(left == 2 && whole_left == 2);
+    CU_ASSERT(tg_catalogue_size(tools) == 3);
+    CU_ASSERT(tg_catalogue_digest(tools) == tg_catalogue_digest(whole));
+    tg_buf_init(&text, tg_alloc_libc());
+    tg_catalogue_list_whole(tools, NULL, NULL, &text);
+    HELP_EQ(tg_buf_view(&text), "\"tools\":[{\"name\":\"a\",\"x\":1},"
+                                "{\"name\":\"b\"},"
+                                "{\"name\":\"\\u0063\",\"x\":3}]");
+    tg_buf_deinit(&text);
+    tg_catalogue_release(tools);
+    tg_catalogue_release(whole);
+
+    /* One that is stopped leaves nothing. */
+    CU_ASSERT(tg_tools_begin(&reader, tg_alloc_libc(), 1, TG_STR(array))
+              == TG_OK);
+    CU_ASSERT(tg_tools_read(&reader, 1, &tools, &left) == TG_AGAIN);
+    tg_tools_stop(&reader);
+    tg_tools_stop(&reader);
+}

@@ -372,10 +372,13 @@ HELP_TEST(kept, "kept lists")
                                  TG_STR("[{\"name\":\"a\"},{\"name\":\"b\"}]"),
                                  &tools, &left)
                     == TG_OK);
-    CU_ASSERT(tg_kept_write(NULL, KEY, PLACE, tools) == 0);
+    CU_ASSERT(tg_kept_write(NULL, KEY, tools) == 0);
+    CU_ASSERT(tg_kept_write_last(NULL, PLACE, tools) == 0);
     CU_ASSERT(tg_kept_read(NULL, KEY, 1) == NULL);
-    CU_ASSERT(tg_kept_write("/no/such", KEY, "", tools) == ENOENT);
-    CU_ASSERT(tg_kept_write(help_dir, KEY, PLACE, tools) == 0);
+    CU_ASSERT(tg_kept_write("/no/such", KEY, tools) == ENOENT);
+    CU_ASSERT(tg_kept_write_last("/no/such", "", tools) == 0);
+    CU_ASSERT(tg_kept_write(help_dir, KEY, tools) == 0);
+    CU_ASSERT(tg_kept_write_last(help_dir, PLACE, tools) == 0);
     again = tg_kept_read(help_dir, KEY, 2);
     CU_ASSERT_FATAL(again != NULL);
     CU_ASSERT(tg_catalogue_digest(again) == tg_catalogue_digest(tools));

@@ -92,6 +92,8 @@ tg_instance_on_freed(uv_handle_t *handle)
     tg_instance_t *instance;
 
     instance = handle->data;
+    tg_source_leave(&instance->server->servers->jobs->sched.sched,
+                    &instance->reader);
     tg_mcp_client_deinit(&instance->client);
     tg_caller_deinit(&instance->caller);
     free(instance->cwd);
@@ -116,6 +118,8 @@ tg_instance_close(tg_instance_t *instance, int is_now, tg_str_t why)
         instance->why = TG_STR_NONE;
     }
 
+    tg_source_leave(&instance->server->servers->jobs->sched.sched,
+                    &instance->reader);
     uv_timer_stop(&instance->timer);
     instance->transport->close(instance, is_now);
 }
@@ -396,6 +400,8 @@ tg_instance_new(tg_server_t *server, const tg_transport_t *transport,
                        server->is_greeted ? TG_MCP_GREETS : TG_MCP_PROBES,
                        TG_STR(TG_MCP_INFO("toolgate")));
     instance->client.seed = server->servers->seed;
+    instance->client.has_slices = 1;
+    instance->reader.run = tg_instance_read_list;
     instance->client.patience = server->spec.start_ms;
 
     if (server->spec.roots != NULL) {

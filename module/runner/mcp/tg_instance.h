@@ -110,7 +110,8 @@ struct tg_instance_s {
 
     tg_caller_t caller;
     tg_mcp_client_t client;
-    tg_uv_conn_t conn; /* of all transports that are streams */
+    tg_source_t reader; /* reads the list that has come */
+    tg_uv_conn_t conn;  /* of all transports that are streams */
     int has_conn;
     tg_stdio_t stdio;
     tg_streamable_t streamable;
@@ -209,6 +210,9 @@ extern const tg_caller_ops_t tg_instance_caller_ops;
 
 /* What an MCP client makes of it. */
 void tg_instance_event(tg_instance_t *instance, tg_mcp_event_t event);
+
+/* Reads a list that has come, for one slice. */
+void tg_instance_read_list(tg_source_t *source);
 
 /* It could not be started, of which text is said. */
 void tg_instance_fail(tg_instance_t *instance, const char *format, ...)

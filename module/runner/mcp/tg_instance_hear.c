@@ -56,6 +56,31 @@ tg_hear_listed(tg_instance_t *instance)
     }
 }
 
+/* Bytes of a list that are read in one step, and one tool. */
+#define TG_INSTANCE_LIST_PART 16384
+
+void
+tg_instance_read_list(tg_source_t *source)
+{
+    tg_instance_t *instance;
+    tg_mcp_event_t event;
+    tg_sched_t *sched;
+
+    instance = TG_OWNER(source, tg_instance_t, reader);
+    sched = &instance->server->servers->jobs->sched.sched;
+
+    do {
+        event = tg_mcp_client_read(&instance->client, TG_INSTANCE_LIST_PART,
+                                   uv_now(instance->timer.loop));
+    } while (event == TG_MCP_READS
+             && !tg_slice_is_over(sched, source, TG_INSTANCE_LIST_PART));
+
+    if (event != TG_MCP_READS) {
+        tg_instance_event(instance, event);
+        tg_instance_turn(instance);
+    }
+}
+
 /* What is known of it stays, unless that is nothing. */
 static void
 tg_hear_unlisted(tg_instance_t *instance)
@@ -88,6 +113,10 @@ tg_instance_event(tg_instance_t *instance, tg_mcp_event_t event)
         break;
     case TG_MCP_SILENT:
         tg_instance_fail(instance, " does not answer initialize");
+        break;
+    case TG_MCP_READS:
+        tg_source_wait(&instance->server->servers->jobs->sched.sched,
+                       &instance->reader);
         break;
     case TG_MCP_LISTED:
         tg_hear_listed(instance);

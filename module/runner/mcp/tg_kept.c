@@ -205,9 +205,9 @@ tg_kept_replace(const char *dir, const char *key, const char *end,
     return err;
 }
 
-int
-tg_kept_write(const char *dir, const char *key, const char *place,
-              const tg_catalogue_t *tools)
+static int
+tg_kept_write_list(const char *dir, const char *key, const char *end,
+                   const tg_catalogue_t *tools)
 {
     tg_buf_t text;
     int err;
@@ -222,15 +222,25 @@ tg_kept_write(const char *dir, const char *key, const char *place,
     tg_buf_put(&text, "}\n", 2);
     err = tg_buf_failed(&text)
               ? ENOMEM
-              : tg_kept_replace(dir, key, TG_KEPT_LIST, tg_buf_view(&text));
-
-    if (err == 0 && place[0] != '\0') {
-        err = tg_kept_replace(dir, place, TG_KEPT_LAST, tg_buf_view(&text));
-    }
-
+              : tg_kept_replace(dir, key, end, tg_buf_view(&text));
     tg_buf_deinit(&text);
 
     return err;
+}
+
+int
+tg_kept_write(const char *dir, const char *key, const tg_catalogue_t *tools)
+{
+    return tg_kept_write_list(dir, key, TG_KEPT_LIST, tools);
+}
+
+int
+tg_kept_write_last(const char *dir, const char *place,
+                   const tg_catalogue_t *tools)
+{
+    return place[0] != '\0'
+               ? tg_kept_write_list(dir, place, TG_KEPT_LAST, tools)
+               : 0;
 }
 
 int

@@ -23,9 +23,13 @@
 /* NULL: there is none.  Held once. */
 tg_catalogue_t *tg_kept_read(const char *dir, const char *key, uint64_t seed);
 
-/* 0 or an errno; place may be empty. */
-int tg_kept_write(const char *dir, const char *key, const char *place,
+/* Writes the list of a key: 0 or an errno. */
+int tg_kept_write(const char *dir, const char *key,
                   const tg_catalogue_t *tools);
+
+/* Writes the list of a place, which may be empty: 0 or an errno. */
+int tg_kept_write_last(const char *dir, const char *place,
+                       const tg_catalogue_t *tools);
 
 /*
  * The list of key is that of the blocks with this name.  0 or an errno; a name

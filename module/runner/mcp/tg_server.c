@@ -89,7 +89,7 @@ tg_server_may_log(tg_server_t *server, int level)
            || uv_now(server->timer.loop) - log->at >= TG_SERVER_LOG_PACE_MS;
 }
 
-static void __attribute__((format(printf, 3, 4)))
+void
 tg_server_log(tg_server_t *server, int level, const char *format, ...)
 {
     char text[TG_SERVER_ERROR_MAX], line[TG_SERVER_ERROR_MAX];
@@ -152,6 +152,7 @@ tg_server_on_closed(uv_handle_t *handle)
 static void
 tg_server_close(tg_server_t *server)
 {
+    tg_server_tell_end(server);
     uv_close((uv_handle_t *) &server->timer, tg_server_on_closed);
     uv_close((uv_handle_t *) &server->retry, tg_server_on_closed);
 }
@@ -231,7 +232,6 @@ tg_server_listed(tg_server_t *server, const tg_instance_t *instance,
                  tg_catalogue_t *tools)
 {
     uint64_t digest;
-    int err;
 
     if (tg_catalogue_list_size(tools) > TG_SERVER_LIST_MAX) {
         return TG_LIMIT;
@@ -248,14 +248,7 @@ tg_server_listed(tg_server_t *server, const tg_instance_t *instance,
     }
 
     if (server->tools == NULL || instance->id[0] == '\0') {
-        err = tg_server_tell_list(server, tools);
-
-        if (err != 0) {
-            tg_server_log(server, TG_LOG_WARN,
-                          "its list of tools cannot be kept in %s/mcp: %s",
-                          server->servers->dir, strerror(err));
-        }
-
+        tg_server_tell_list(server, tools);
     } else if (!tg_server_is_other(server, digest)) {
         server->is_relisting = 1;
         tg_server_start(server);

@@ -95,6 +95,8 @@ struct tg_server_s {
     tg_server_log_t logs[2]; /* its own lines, and ours about it */
     uv_timer_t timer;        /* until it leaves, as nobody watches it */
     uv_timer_t retry;        /* until workers take what is due */
+    tg_source_t source;      /* tells workers, and writes the list down */
+    unsigned kept_due;       /* files of the list that are not written yet */
     unsigned nhandles;
 };
 
@@ -110,6 +112,10 @@ tg_server_t *tg_server_find(const tg_servers_t *servers, tg_str_t key);
 
 /* A new one, which takes the spec over; NULL: no memory. */
 tg_server_t *tg_server_new(tg_servers_t *servers, const tg_server_spec_t *spec);
+
+/* Logs a line about a server, unless there are too many of them. */
+void __attribute__((format(printf, 3, 4)))
+tg_server_log(tg_server_t *server, int level, const char *format, ...);
 
 /* Somebody watches it: starts it, if that is wanted. */
 void tg_server_start(tg_server_t *server);

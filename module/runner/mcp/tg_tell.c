@@ -2,8 +2,12 @@
 
 #include "runner/mcp/tg_kept.h"
 #include "runner/mcp/tg_question.h"
+#include "runner/tg_log.h"
 
 #include <stdlib.h>
+
+/* Steps of the scheduler in a notification, beside the bytes of a list. */
+#define TG_TELL_STEPS 1024
 
 static const char *const tg_server_states[] = {
     [TG_SERVER_STOPPED] = "stopped",
@@ -80,38 +84,126 @@ tg_server_notify(const tg_server_t *server, tg_peer_t *peer, int is_list)
     tg_buf_deinit(&json);
 }
 
-/* What is due; a worker that does not read hears it later, and the newest. */
-static void
-tg_server_tell(tg_server_t *server)
+/* Writes a file of the list that is not written yet: 1, or 0: there is none. */
+static int
+tg_server_keep(tg_server_t *server)
+{
+    const char *dir;
+    int err;
+
+    dir = server->servers->dir;
+    err = 0;
+
+    switch (server->kept_due) {
+    case 2:
+        err = tg_kept_write(dir, server->spec.key, server->tools);
+        break;
+    case 1:
+        err = tg_kept_write_last(dir, server->spec.place, server->tools);
+
+        if (err == 0) {
+            err = tg_kept_write_name(dir, server->spec.name, server->spec.key);
+        }
+
+        break;
+    default:
+        return 0;
+    }
+
+    server->kept_due--;
+
+    if (err != 0) {
+        server->kept_due = 0;
+        tg_server_log(server, TG_LOG_WARN,
+                      "its list of tools cannot be kept in %s/mcp: %s", dir,
+                      strerror(err));
+    }
+
+    return 1;
+}
+
+/*
+ * Tells a worker what is due, and returns the scheduler's steps of that.  One
+ * that does not read hears it later, and the newest.
+ */
+static size_t
+tg_server_tell_one(tg_server_t *server, tg_watch_t *watch)
 {
     const tg_jobs_t *jobs;
-    tg_watch_t *watch;
+    size_t steps;
 
     jobs = server->servers->jobs;
+
+    if (!watch->is_list_due && !watch->is_state_due) {
+        return 0;
+    }
+
+    if (!jobs->ops->may_tell(jobs->host, watch->peer)) {
+        tg_server_retry(server);
+        return 0;
+    }
+
+    steps = TG_TELL_STEPS;
+
+    if (watch->is_list_due) {
+        steps += tg_catalogue_list_size(server->tools);
+        tg_server_notify(server, watch->peer, 1);
+    }
+
+    if (watch->is_state_due) {
+        tg_server_notify(server, watch->peer, 0);
+    }
+
+    watch->is_list_due = 0;
+    watch->is_state_due = 0;
+    jobs->ops->told(jobs->host, watch->peer);
+
+    return steps;
+}
+
+static void
+tg_server_tell_some(tg_source_t *source)
+{
+    tg_server_t *server;
+    tg_watch_t *watch;
+    tg_sched_t *sched;
+
+    server = TG_OWNER(source, tg_server_t, source);
+    sched = &server->servers->jobs->sched.sched;
 
     for (watch = TAILQ_FIRST(&server->watches); watch != NULL;
          watch = TAILQ_NEXT(watch, place))
     {
-        if (!watch->is_list_due && !watch->is_state_due) {
-            continue;
+        if (tg_slice_is_over(sched, source, tg_server_tell_one(server, watch)))
+        {
+            return;
         }
+    }
 
-        if (!jobs->ops->may_tell(jobs->host, watch->peer)) {
-            tg_server_retry(server);
-            continue;
-        }
+    while (tg_server_keep(server)
+           && !tg_slice_is_over(sched, source,
+                                tg_catalogue_list_size(server->tools)))
+    { /* void */
+    }
+}
 
-        if (watch->is_list_due) {
-            tg_server_notify(server, watch->peer, 1);
-        }
+/* What is due, as far as a slice goes. */
+static void
+tg_server_tell(tg_server_t *server)
+{
+    server->source.run = tg_server_tell_some;
 
-        if (watch->is_state_due) {
-            tg_server_notify(server, watch->peer, 0);
-        }
+    if (!server->source.is_waiting) {
+        tg_server_tell_some(&server->source);
+    }
+}
 
-        watch->is_list_due = 0;
-        watch->is_state_due = 0;
-        jobs->ops->told(jobs->host, watch->peer);
+void
+tg_server_tell_end(tg_server_t *server)
+{
+    tg_source_leave(&server->servers->jobs->sched.sched, &server->source);
+
+    while (tg_server_keep(server)) { /* void */
     }
 }
 
@@ -162,14 +254,14 @@ tg_server_changed(tg_server_t *server)
     tg_server_tell(server);
 }
 
-int
+void
 tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools)
 {
     tg_watch_t *watch;
-    int err;
 
     tg_catalogue_release(server->tools);
     server->tools = tg_catalogue_hold(tools);
+    server->kept_due = 2;
 
     for (watch = TAILQ_FIRST(&server->watches); watch != NULL;
          watch = TAILQ_NEXT(watch, place))
@@ -178,13 +270,6 @@ tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools)
     }
 
     tg_server_tell(server);
-
-    err = tg_kept_write(server->servers->dir, server->spec.key,
-                        server->spec.place, tools);
-
-    return err == 0 ? tg_kept_write_name(server->servers->dir,
-                                         server->spec.name, server->spec.key)
-                    : err;
 }
 
 void

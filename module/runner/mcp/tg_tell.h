@@ -9,8 +9,11 @@
 /* Its instances changed: a worker that watches it hears what is new. */
 void tg_server_changed(tg_server_t *server);
 
-/* This is its list from now on: 0, or an errno when it cannot be kept. */
-int tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools);
+/* This is its list from now on; workers hear of it one after the other. */
+void tg_server_tell_list(tg_server_t *server, tg_catalogue_t *tools);
+
+/* Ends that, and writes down a list that is not written yet. */
+void tg_server_tell_end(tg_server_t *server);
 
 /* Something has to be told to a worker that is not there yet. */
 void tg_server_retry(tg_server_t *server);
