@@ -1,23 +1,30 @@
 package Toolgate::Flood;
 
 # What a stranger may send without end: MCP servers by URL, on stdio and behind
-# a socket, and HTTP servers that flood whoever calls them.
+# a socket, backends of `pass`, and HTTP servers that flood their clients.
 #
 #   my $flood = Toolgate::Flood->new($tg);
 #   $flood->url('pings')      the URL of an MCP server, calls of whose tool
 #                             `go` are answered with endless pings
 #   $flood->stdio('pings')    the command of one on stdio
+#   $flood->lists('many')     the command of one whose list changes each second
 #   $flood->http              the URL of a server whose body never ends
+#   $flood->backend('unix', 'pings')  the address of a backend that sends pings
 #
-# A flood ends with its connection, or after 120 s.
+# A flood ends with its connection, or after 120 s.  With `cpu`, the processes
+# that flood run on that processor, at the lowest priority.
 
 use strict;
 use warnings;
 
 use Carp qw(croak);
 use IO::Socket::INET;
+use IO::Socket::UNIX;
 use JSON::PP ();
+use POSIX ();
+use Socket qw(SOCK_STREAM);
 use Toolgate::Guard;
+use Toolgate::Tls ();
 use Toolgate::Util;
 
 my $json = JSON::PP->new->utf8->canonical;
@@ -38,16 +45,32 @@ my %said = (
     progress => '{"jsonrpc":"2.0","method":"notifications/progress",'
         . '"params":{"progressToken":3,"progress":1}}' . "\n",
     answers => '{"jsonrpc":"2.0","id":77,"result":{}}' . "\n",
+    news    => '{"jsonrpc":"2.0","method":"x","params":{"a":1}}' . "\n",
     long    => '{"jsonrpc":"2.0","method":"x","params":{"x":"'
         . 'x' x 1_000_000 . '"}}' . "\n",
+    huge    => '{"jsonrpc":"2.0","id":77,"result":{"x":"'
+        . 'x' x 9_000_000 . '"}}' . "\n",
+    many    => '{"jsonrpc":"2.0","id":77,"result":['
+        . '{},' x 3_000_000 . '{}]}' . "\n",
+    frames  => pack('N/a', '{}'),
+    frame   => pack('N/a', '{"result":"' . 'x' x 9_000_000 . '"}'),
     endless => 'x' x 65_536,
 );
 
 sub kinds { return sort keys %said }
 
 sub new {
-    my ($class, $tg) = @_;
-    return bless { tg => $tg }, $class;
+    my ($class, $tg, %option) = @_;
+    return bless { tg => $tg, cpu => $option{cpu} // '' }, $class;
+}
+
+# Moves the calling process to a processor, at the lowest priority; '' for
+# neither.
+sub move_to {
+    my ($cpu) = @_;
+    return if $cpu eq '';
+    system "chrt --idle -p 0 $$; taskset -pc $cpu $$ >/dev/null";
+    return;
 }
 
 # The bytes of one write, at least 64 KiB.
@@ -59,6 +82,18 @@ sub block {
         $one = "data: $one\n";
     }
     return $one x (1 + int 65_536 / length $one);
+}
+
+# Writes a byte of a line every few milliseconds.
+sub trickle {
+    my ($fh) = @_;
+    my $until = time + 120;
+    while (time < $until) {
+        for my $byte (split //, $said{news}) {
+            syswrite $fh, $byte or return;
+            select undef, undef, undef, 0.002;
+        }
+    }
 }
 
 # Writes without end.
@@ -154,15 +189,13 @@ sub serve_url {
     }
 }
 
-# A process that accepts and has a process for each connection; its port.
-sub listen_tcp {
-    my ($self, $serve) = @_;
-    my $socket = IO::Socket::INET->new(
-        LocalAddr => '127.0.0.1', Listen => 64, ReuseAddr => 1)
-        or croak "listen: $!";
+# Starts a process that accepts, and forks one for each connection.
+sub listen_on {
+    my ($self, $socket, $serve) = @_;
     my $pid = fork // croak "fork: $!";
     if (!$pid) {
         Toolgate::Guard::die_with_parent();
+        move_to($self->{cpu});
         $SIG{$_} = 'DEFAULT' for qw(TERM INT ALRM);
         $SIG{CHLD} = 'IGNORE';
         $SIG{PIPE} = 'IGNORE';
@@ -177,8 +210,18 @@ sub listen_tcp {
     }
     push @{ $self->{tg}{spawned} },
         bless { pid => $pid }, 'Toolgate::Flood::Process';
-    my $port = $socket->sockport;
     close $socket;
+    return;
+}
+
+# The same on a free port, which is returned.
+sub listen_tcp {
+    my ($self, $serve) = @_;
+    my $socket = IO::Socket::INET->new(
+        LocalAddr => '127.0.0.1', Listen => 64, ReuseAddr => 1)
+        or croak "listen: $!";
+    my $port = $socket->sockport;
+    $self->listen_on($socket, $serve);
     return $port;
 }
 
@@ -190,34 +233,106 @@ sub url {
     return "http://127.0.0.1:$port/mcp";
 }
 
-# A server of HTTP whose answer never ends.
+# A server of HTTP whose answer never ends: a body of some kind, `headers`, a
+# body that comes in single bytes (`trickle`), or nothing at all (`silent`).
 sub http {
     my ($self, $kind) = @_;
-    my $block = block($kind // 'blank', 0);
+    $kind //= 'blank';
+    my $serve = {
+        silent  => sub { sleep 120 },
+        headers => sub {
+            pour($_[0], "X-Header: y\r\n" x 5_000);
+        },
+        trickle => sub {
+            syswrite $_[0], "HTTP/1.1 200 OK\r\n\r\n";
+            trickle($_[0]);
+        },
+    }->{$kind};
+    my $block = $serve ? '' : block($kind, 0);
+    $serve //= sub {
+        syswrite $_[0], "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+            . "Transfer-Encoding: chunked\r\n\r\n";
+        pour($_[0], $block, 1);
+    };
     my $port = $self->listen_tcp(
-        sub {
-            my ($client) = @_;
-            read_request($client);
-            syswrite $client, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
-                . "Transfer-Encoding: chunked\r\n\r\n";
-            pour($client, $block, 1);
-        });
+        sub { read_request($_[0]); $serve->($_[0]) });
     return "http://127.0.0.1:$port/";
+}
+
+# --- a backend of `pass` --------------------------------------------------
+
+# Floods each connection, over unix, tcp or tls; its address.
+sub backend {
+    my ($self, $transport, $kind) = @_;
+    my $block = $kind eq 'trickle' ? '' : block($kind, 0);
+    return $self->tls_backend($kind) if $transport eq 'tls';
+    my $serve = sub {
+        $kind eq 'trickle' ? trickle($_[0]) : pour($_[0], $block);
+    };
+    return '127.0.0.1:' . $self->listen_tcp($serve) if $transport eq 'tcp';
+    my $path = $self->{tg}->dir . '/flood.sock';
+    my $socket = IO::Socket::UNIX->new(
+        Type => SOCK_STREAM, Local => $path, Listen => 64)
+        or croak "listen on $path: $!";
+    chmod 0777, $path;
+    $self->listen_on($socket, $serve);
+    return "unix:$path";
+}
+
+# Over TLS: its standard input goes to each client of `openssl s_server`.
+sub tls_backend {
+    my ($self, $kind) = @_;
+    my $dir = $self->{tg}->dir;
+    Toolgate::Tls::certify($dir, 'flood');
+    my $port = Toolgate::Tls::free_port();
+    pipe my $in, my $out or croak "pipe: $!";
+    for my $is_server (1, 0) {
+        my $pid = fork // croak "fork: $!";
+        push @{ $self->{tg}{spawned} },
+            bless { pid => $pid }, 'Toolgate::Flood::Process';
+        next if $pid;
+        Toolgate::Guard::die_with_parent();
+        move_to($self->{cpu});
+        if ($is_server) {
+            close $out;
+            Toolgate::Process::exec_command(
+                { stdin => $in, stderr => '/dev/null' },
+                qw(openssl s_server -quiet -accept), "127.0.0.1:$port",
+                '-cert', "$dir/flood.pem", '-key', "$dir/flood.key");
+        }
+        $SIG{$_} = 'DEFAULT' for qw(TERM INT ALRM PIPE);
+        close $in;
+        pour($out, block($kind, 0));
+        POSIX::_exit(0);
+    }
+    close $_ for $in, $out;
+    wait_for {
+        IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port");
+    }
+    'openssl to listen';
+    return "127.0.0.1:$port";
 }
 
 # --- on stdio -------------------------------------------------------------
 
-# The command of an MCP server whose tool `go` floods, for nginx.conf.
-sub stdio {
-    my ($self, $kind, $to) = @_;
-    block($kind, 0);
-    my @command = ($^X, "-I$TOP/t/lib", '-MToolgate::Flood',
-        '-e', 'Toolgate::Flood::serve_stdio(@ARGV)', $kind, $to // 'stdout');
+# The command, for nginx.conf, that runs a function of this module.
+sub command {
+    my ($self, $function, @arguments) = @_;
+    my @command = ($^X, "-I$TOP/t/lib", '-MToolgate::Flood', '-e',
+        "Toolgate::Flood::$function(\@ARGV)", @arguments, $self->{cpu});
     return join ' ', map {"'$_'"} @command;
 }
 
+# The command of an MCP server whose tool `go` floods.
+sub stdio {
+    my ($self, $kind, $to) = @_;
+    block($kind, 0);
+    return $self->command('serve_stdio', $kind, $to // 'stdout');
+}
+
 sub serve_stdio {
-    my ($kind, $to) = @_;
+    my ($kind, $to, $cpu) = @_;
+    move_to($cpu);
     $SIG{PIPE} = 'DEFAULT';
     $| = 1;
     while (my $line = <STDIN>) {
@@ -230,6 +345,65 @@ sub serve_stdio {
         }
         my $answer = answer($message);
         print "$answer\n" if defined $answer;
+    }
+}
+
+# The command of an MCP server whose list changes each second: `many` for 4,000
+# small tools, `heavy` for 30 with 1,000 patterns each.
+sub lists {
+    my ($self, $kind) = @_;
+    return $self->command('serve_lists', $kind);
+}
+
+sub tools_of {
+    my ($kind, $round) = @_;
+    return map { {
+        name        => "tool$_",
+        description => "In round $round.",
+        inputSchema => {
+            type       => 'object',
+            properties => { text => { type => 'string' } },
+        } }
+    } 1 .. 4000 if $kind eq 'many';
+    return map {
+        my $tool = $_;
+        my %properties = map {
+            ("p$_" => { pattern => "^((a{1,30}){1,30}){1,30}$tool$_$round" })
+        } 1 .. 1000;
+        { name        => "heavy$tool",
+          description => "In round $round.",
+          inputSchema => { type => 'object', properties => \%properties } }
+    } 1 .. 30;
+}
+
+sub serve_lists {
+    my ($kind, $cpu) = @_;
+    move_to($cpu);
+    $| = 1;
+    my $round = 0;
+    my ($buffer, $list) = ('', '');
+    my $is_listed = 0;
+    vec(my $in = '', 0, 1) = 1;
+    while (1) {
+        if (!select my $ready = $in, undef, undef, 1) {
+            print $said{changes} if $is_listed;
+            next;
+        }
+        sysread STDIN, $buffer, 65_536, length $buffer or exit;
+        while ($buffer =~ s/\A([^\n]*)\n//) {
+            my $message = eval { $json->decode($1) } // {};
+            if (($message->{method} // '') ne 'tools/list') {
+                my $answer = answer($message) // next;
+                $answer =~ s/"tools":\{\}/"tools":{"listChanged":true}/;
+                print "$answer\n";
+                next;
+            }
+            $is_listed = 1;
+            print $json->encode({
+                jsonrpc => '2.0',
+                id      => $message->{id},
+                result  => { tools => [ tools_of($kind, ++$round) ] } }), "\n";
+        }
     }
 }
 

@@ -1,0 +1,89 @@
+# The longest wait of another client beside each flood of Toolgate::Floods, and
+# what the worker and the runner grow by meanwhile.  The process that is flooded
+# has a processor of its own; who floods has the lowest priority on the other
+# one, as in rows/hostile.pl.  Of several runs the shortest wait counts: what
+# else the machine does only adds to it; of memory it is the largest.
+#
+# Environment: BENCH_FLOODS, a regular expression for "SOURCE: KIND", selects
+# some floods.
+
+use strict;
+use warnings;
+
+use List::Util qw(max min);
+
+use Toolgate::Flooded;
+use Toolgate::Floods;
+
+# How often a flood may be measured until it has done a round.
+my $WINDOWS = 20;
+
+my @probes = qw(echo ask run);
+
+# One run: { echo, ask, run, worker, runner }.
+sub run {
+    my ($bench, $row) = @_;
+    my $flooded = Toolgate::Flooded->start(
+        $row,
+        cpu        => $bench->{client},
+        server_cpu => $bench->{server},
+        rounds     => 1_000_000);
+    $flooded->flood;
+    my %figure = map { $_ => 0 } @probes;
+    for (1 .. $WINDOWS) {
+        my $longest = $flooded->measure($bench->{ms} / 1000);
+        $figure{$_} = max($figure{$_}, $longest->{$_}) for @probes;
+        my $ended = $flooded->ended;
+        die "$ended\n" if defined $ended;
+        last if !$row->{attack} || $flooded->rounds;
+        last if max(@figure{@probes}) > 1000;
+    }
+    @figure{qw(worker runner)} = $flooded->growth;
+    eval { $flooded->stop };
+    return \%figure;
+}
+
+sub ms { return sprintf '%.1f ms', $_[0] }
+
+return sub {
+    my ($bench) = @_;
+    my $wanted = $ENV{BENCH_FLOODS} // '';
+    Toolgate::Flooded::run_on($bench->{client}, $$, -19);
+    $bench->table('The longest wait beside a flood, and what it makes grow',
+        'flood', 'worker', 'runner', 'program', 'memory of worker, runner',
+        'at most', 'longest wait', 'at most', 'met');
+    for my $row (Toolgate::Floods::all()) {
+        my $name = "$row->{source}: $row->{kind}";
+        next if $name !~ /$wanted/;
+        my @runs = map {
+            my $figure = eval { run($bench, $row) };
+            $figure // do { warn "$name: $@"; () };
+        } 1 .. $bench->{pairs};
+        if (!@runs) {
+            $bench->{missed}++;
+            $bench->say("| $name | failed |" . ' |' x 7);
+            next;
+        }
+        my %best = map {
+            my $probe = $_;
+            $probe => min(map { $_->{$probe} } @runs);
+        } @probes;
+        my ($worker, $runner) = map {
+            my $who = $_;
+            max(map { $_->{$who} } @runs);
+        } qw(worker runner);
+        my $is_large = max($worker, $runner) > $row->{memory};
+        $bench->{missed}++ if $is_large;
+        my $memory = sprintf '%.0f, %.0f MB', $worker, $runner;
+        $memory = "**$memory**" if $is_large;
+        $bench->line([
+                $name, map({ ms($best{$_}) } @probes), $memory,
+                "$row->{memory} MB", ms(max(@best{@probes}))
+            ],
+            value   => max(@best{@probes}),
+            at_most => $row->{wait},
+            unit    => 'ms');
+    }
+    Toolgate::Flooded::run_on(
+        join(',', $bench->{server}, $bench->{client}), $$, 0);
+};

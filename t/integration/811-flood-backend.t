@@ -1,0 +1,9 @@
+#!/usr/bin/perl
+# Floods of backends of `pass`, and lists that change: others are served.
+# See Toolgate::Floods.
+
+use Toolgate::Test timeout => 1800;
+use Toolgate::Flooded;
+
+Toolgate::Flooded::test_all(qr/^(?:backend|imported)/);
+done_testing;

@@ -1,0 +1,324 @@
+package Toolgate::Flooded;
+
+# A server under one flood of Toolgate::Floods, and a client beside it that
+# calls the worker (echo), the runner (a stored output that is not there) and a
+# program (run).
+#
+#   my $flooded = Toolgate::Flooded->start($row);
+#   $flooded->flood;              the flood begins
+#   $flooded->serve;              one call of each; dies if one is wrong
+#   $flooded->measure(2);         for 2 s: { echo => ms, ask => ms, run => ms }
+#   $flooded->ended;              'done' when the flood has ended as it should
+#   $flooded->growth;             MB that worker and runner have grown by
+#   $flooded->stop;
+
+use strict;
+use warnings;
+
+use List::Util qw(max);
+use Time::HiRes qw(sleep time);
+
+use Toolgate::Attacker;
+use Toolgate::Attacks;
+use Toolgate::Clock;
+use Toolgate::Flood;
+use Toolgate::FloodAttacks;
+use Toolgate::Floods;
+use Toolgate::Measure;
+use Toolgate::Util;
+
+my $TOOLS = <<'END';
+tool echo { return $tool_arg_text; }
+tool run  { exec echo hello; }
+tool kept { exec echo hello; max_output 1k spill; }
+END
+
+# How often others are served in a test at least.
+my $SERVED = 20;
+
+# Seconds that an answer may take before a measurement gives up.
+our $PATIENCE = 30;
+
+# What is called, with what its answer holds, and the pause after an answer in
+# which nothing waits, in seconds.  In the dialect ipc, as nobody sends
+# notifications to such a client.
+my %probe = (
+    echo => {
+        request => call('echo', '{"text":"hi"}'),
+        answer  => qr/hi/,
+        pause   => 0.001,
+    },
+    ask => {
+        request => call('toolgate_output', '{"output":"' . '0' x 32 . '"}'),
+        answer  => qr/There is no output/,
+        pause   => 0.002,
+    },
+    run => {
+        request => call('run', '{}'),
+        answer  => qr/hello/,
+        pause   => 0.005,
+    },
+);
+my @PROBES = qw(echo ask run);
+
+sub call {
+    my ($tool, $arguments) = @_;
+    return qq({"method":"call_tool","params":{"name":"$tool",)
+        . qq("arguments":$arguments}});
+}
+
+# Options: cpu (of everybody but the process that is flooded), server_cpu (of
+# that one), rounds (of the attack).
+sub start {
+    my ($class, $row, %option) = @_;
+    my $tg = Toolgate::Test->new(workers => 1);
+    my $self = bless { row => $row, tg => $tg, option => \%option }, $class;
+    $tg->allow_log($row->{log}) if $row->{log};
+    my $conf = $row->{conf} // '';
+    if (my $server = $row->{server}) {
+        my ($method, @arguments) = @$server;
+        my $flood = Toolgate::Flood->new($tg, cpu => $option{cpu});
+        my $address = $flood->$method(@arguments);
+        $conf =~ s/%%SERVER%%/$address/g;
+    }
+    $self->{clock} = Toolgate::Clock->new($tg) if $row->{clock};
+    $self->{clock}->set('2026-04-01T11:00:00Z') if $self->{clock};
+    $tg->conf("tool_idle_timeout off;\n$TOOLS$conf",
+        main => $self->{clock} ? $self->{clock}->main : '',
+        events => 'worker_connections 16384;')->start;
+    $self->{probes} = [ map { $self->probe($_) } @PROBES ];
+    ($self->{worker}) = $tg->worker_pids;
+    $self->serve;
+    $self->{runner} = $tg->runner_pid;
+    $self->place if defined $option{cpu};
+    $self->serve for 1 .. 10;
+    for my $who (qw(worker runner)) {
+        reset_peak($self->{$who});
+        $self->{rss}{$who} = rss_kb($self->{$who});
+    }
+    return $self;
+}
+
+sub tg { return $_[0]{tg} }
+
+# The process that is flooded has one processor, everybody else the other.
+sub place {
+    my ($self) = @_;
+    my ($cpu, $server_cpu) = @{ $self->{option} }{qw(cpu server_cpu)};
+    my $busy = $self->{row}{busy} // 'worker';
+    for my $who (qw(worker runner)) {
+        my $on = $who eq $busy ? $server_cpu : $cpu;
+        run_on($on, $self->{$who}, -19);
+    }
+    return;
+}
+
+# Moves a process to these processors, and before all others there if that is
+# allowed.
+sub run_on {
+    my ($cpus, $pid, $priority) = @_;
+    system("taskset -apc $cpus $pid >/dev/null") == 0
+        or die "taskset failed\n";
+    system "renice -n $priority -p $pid >/dev/null 2>&1";
+    return;
+}
+
+# The most that a process has had in RAM since reset_peak(), in KiB.
+sub peak_kb {
+    my ($pid) = @_;
+    my ($kb) = (slurp("/proc/$pid/status") // '') =~ /^VmHWM:\s*(\d+)/m;
+    return $kb // 0;
+}
+
+sub reset_peak {
+    my ($pid) = @_;
+    open my $fh, '>', "/proc/$pid/clear_refs" or return;
+    syswrite $fh, "5\n";
+    return;
+}
+
+sub growth {
+    my ($self) = @_;
+    return map {
+        my $grown = peak_kb($self->{$_}) - $self->{rss}{$_};
+        $grown > 0 ? $grown / 1024 : 0;
+    } qw(worker runner);
+}
+
+# Is it the same runner that serves?
+sub is_whole {
+    my ($self) = @_;
+    my ($worker) = $self->{tg}->worker_pids;
+    return $worker == $self->{worker}
+        && $self->{tg}->runner_pid == $self->{runner};
+}
+
+sub flood {
+    my ($self) = @_;
+    my ($name, %attack) = @{ $self->{row}{attack} // ['wait_for_end'] };
+    my %option = %{ $self->{option} };
+    $self->{attacker} = Toolgate::Attacker->start(
+        Toolgate::FloodAttacks->can($name) // die("no attack $name\n"),
+        $self->{tg}->socket_path,
+        rounds => $option{rounds} // $self->{row}{rounds},
+        clock  => $self->{clock},
+        defined $option{cpu} ? (idle => 1, cpu => $option{cpu}) : (),
+        %attack);
+    my $line = $self->{attacker}->line;
+    die "$line\n" if $line ne 'flooding';
+    return;
+}
+
+# What the attack has ended with, or undef.
+sub ended { return $_[0]{attacker}->ended }
+
+# The flood may end, if it needs no client.
+sub end_flood {
+    my ($self) = @_;
+    $self->{attacker}->go if !$self->{row}{attack};
+    return;
+}
+
+# Rounds that the attack has done.
+sub rounds {
+    my ($self) = @_;
+    $self->{attacker}->ended;
+    return scalar(() = $self->{attacker}{said}->buffered =~ /round/g);
+}
+
+# --- the other client -----------------------------------------------------
+
+sub probe {
+    my ($self, $name) = @_;
+    return {
+        name => $name,
+        %{ $probe{$name} },
+        client => $self->{tg}->connect,
+    };
+}
+
+sub send_probe {
+    my ($probe) = @_;
+    $probe->{client}->send_ipc($probe->{request});
+    $probe->{sent} = time;
+    return;
+}
+
+# Takes the answer; how long it took, in ms.  Dies if it is wrong.
+sub take_answer {
+    my ($probe) = @_;
+    my $answer = Toolgate::Client->encode($probe->{client}->recv_ipc);
+    my $took = time - $probe->{sent};
+    $probe->{sent} = undef;
+    $answer =~ $probe->{answer}
+        or die "$probe->{name}: " . substr($answer, 0, 200) . "\n";
+    return 1000 * $took;
+}
+
+sub serve {
+    my ($self) = @_;
+    for my $probe (@{ $self->{probes} }) {
+        send_probe($probe);
+        take_answer($probe);
+    }
+    return 1;
+}
+
+# The longest waits in so many seconds, in ms.
+sub measure {
+    my ($self, $seconds) = @_;
+    my $end = time + $seconds;
+    my %longest = map { $_ => 0 } @PROBES;
+    my @probes = @{ $self->{probes} };
+    $_->{next} = 0 for @probes;
+    while (1) {
+        my $now = time;
+        last if $now > $end + $PATIENCE;
+        last if $now > $end && !grep { $_->{sent} } @probes;
+        my $pause = 0.1;
+        my $in = '';
+        for my $probe (@probes) {
+            if (!$probe->{sent} && $now < $end) {
+                if ($probe->{next} > $now) {
+                    my $left = $probe->{next} - $now;
+                    $pause = $left if $left < $pause;
+                    next;
+                }
+                send_probe($probe);
+            }
+            vec($in, fileno $probe->{client}{in}, 1) = 1 if $probe->{sent};
+        }
+        select $in, undef, undef, $pause;
+        for my $probe (grep { $_->{sent} } @probes) {
+            next if !vec $in, fileno $probe->{client}{in}, 1;
+            my $took = take_answer($probe);
+            $longest{ $probe->{name} } = $took
+                if $took > $longest{ $probe->{name} };
+            $probe->{next} = time + $probe->{pause};
+        }
+    }
+    for my $probe (grep { $_->{sent} } @probes) {
+        my $waits = 1000 * (time - $probe->{sent});
+        $longest{ $probe->{name} } = max($longest{ $probe->{name} }, $waits);
+        # The next measurement is another one's.
+        $probe->{sent} = undef;
+        $probe->{client} = $self->{tg}->connect;
+    }
+    return \%longest;
+}
+
+# For an integration test: every flood of sources that match, one after the
+# other.  TOOLGATE_FLOODS, a regular expression for "SOURCE: KIND", selects
+# some.
+sub test_all {
+    my ($sources) = @_;
+    my $wanted = $ENV{TOOLGATE_FLOODS} // '';
+    for my $row (grep { $_->{source} =~ $sources } Toolgate::Floods::all()) {
+        my $name = "$row->{source}: $row->{kind}";
+        test($row, $name) if $name =~ $wanted;
+    }
+    return;
+}
+
+# Others are served while it floods, $SERVED times at least; neither process
+# grows beyond its bound; and the flood ends as it should.
+sub test {
+    my ($row, $name) = @_;
+    my $self = __PACKAGE__->start($row);
+    $self->flood;
+    my $n = 0;
+    my $is_served = eval {
+        for ($n = 0; $n < $SERVED || !defined $self->ended; $n++) {
+            $self->serve;
+            $self->end_flood if $n == $SERVED;
+        }
+        1;
+    };
+    Test::More::ok($is_served, "$name: others are served")
+        or Test::More::diag($@);
+    wait_for { defined $self->ended } "$name: the flood to end";
+    Test::More::is($self->ended, 'done', "$name: it ends as it should");
+    Test::More::ok($self->is_whole, "$name: nobody has died");
+    my %grown;
+    @grown{qw(worker runner)} = $self->growth;
+    Test::More::diag(sprintf '%s: %d calls, worker +%d MB, runner +%d MB',
+        $name, 3 * $n, @grown{qw(worker runner)});
+    SKIP: {
+        Test::More::skip('memory is not comparable', 2)
+            if Toolgate::Test::is_san();
+        Test::More::cmp_ok($grown{$_}, '<', $row->{memory},
+            "$name: memory of the $_") for qw(worker runner);
+    }
+    $self->stop;
+    return;
+}
+
+sub stop {
+    my ($self) = @_;
+    $self->{attacker}->stop if $self->{attacker};
+    my $tg = $self->{tg};
+    $_->stop for splice @{ $tg->{spawned} };
+    return $tg->stop;
+}
+
+1;

@@ -1,0 +1,323 @@
+package Toolgate::Floods;
+
+# The table of floods: every source of work of a worker or a runner, flooded in
+# each way that it can be.  t/bench/rows/floods.pl measures how long another
+# client waits meanwhile; t/integration/81N-flood-*.t assert that others are
+# served, that memory stays within its bound, and that the flood ends.
+#
+# A row has:
+#
+#   source, kind   who floods, and with what
+#   server         the party that sends it: a method of Toolgate::Flood and its
+#                  arguments, whose result replaces %%SERVER%% in `conf`
+#   conf           directives of the server
+#   attack         what a client does: a function of Toolgate::FloodAttacks and
+#                  its options; nothing when the flood needs no client
+#   wait           bound of the longest wait of another client, in ms
+#   memory         bound of what the worker and the runner grow by, in MB each
+#   busy           the process that is flooded, if it is not the worker: runner
+#   rounds         rounds of the attack in a test (1)
+#   clock          the runner has a clock that the attack sets
+#   log            what the log may say at warn or worse
+#
+# A new source is a row, or a loop that adds some.
+
+use strict;
+use warnings;
+
+use Toolgate::Attacks;
+
+my @rows;
+
+# Beside many small messages, and beside one large message or step.
+my ($SMALL, $LARGE) = (5, 50);
+
+sub all { return @rows }
+
+sub add {
+    my ($source, $kind, %row) = @_;
+    push @rows, { source => $source, kind => $kind, rounds => 1, %row };
+    return;
+}
+
+# --- nobody ---------------------------------------------------------------
+
+# What the machine itself makes a client wait, beside a process that is busy.
+add('nobody', 'a process that takes time',
+    attack => ['spin'],
+    wait   => $SMALL,
+    memory => 16);
+
+# --- clients --------------------------------------------------------------
+
+my %line = (
+    'blank lines'   => "\n",
+    '{}'            => "{}\n",
+    '1'             => "1\n",
+    'garbage'       => "\1\2\3\n",
+    'pings'         => qq({"jsonrpc":"2.0","id":1,"method":"ping"}\n),
+    'notifications' => qq({"jsonrpc":"2.0","method":"notifications/x"}\n),
+    'cancellations' => '{"jsonrpc":"2.0","method":"notifications/cancelled",'
+        . qq("params":{"requestId":7}}\n),
+    'responses' => qq({"jsonrpc":"2.0","id":7,"result":{}}\n),
+    'calls'     => '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
+        . qq({"name":"echo","arguments":{"text":"x"}}}\n),
+    'unknown methods' => qq({"jsonrpc":"2.0","id":1,"method":"x/y"}\n),
+);
+for my $kind (sort keys %line) {
+    add('client', $kind,
+        attack => [ 'pour', bytes => $line{$kind} ],
+        rounds => 2,
+        wait   => $SMALL,
+        memory => 32);
+}
+add('client', 'relay, {}',
+    attack => [ 'pour', bytes => "{}\n", dialect => 'relay' ],
+    rounds => 2,
+    wait   => $SMALL,
+    memory => 32);
+add('client', 'ipc, pings',
+    attack => [ 'pour', dialect => 'ipc',
+        bytes => pack('N/a', '{"method":"ping"}') ],
+    rounds => 2,
+    wait   => $SMALL,
+    memory => 32);
+add('client', 'single bytes',
+    attack => [ 'pour', bytes => $line{pings}, pace => 0.002 ],
+    wait   => $SMALL,
+    memory => 16);
+
+sub call_echo {
+    my ($arguments) = @_;
+    return Toolgate::Attacks::call_of('jsonrpc', 1, 'echo', $arguments);
+}
+
+# Made in the process that sends them.
+my %message = (
+    'blanks'             => sub { ' ' x $_[0] . "\n" },
+    'text'               => sub { '"' . 'x' x $_[0] . "\"\n" },
+    'brackets'           => sub { '[' x $_[0] . "\n" },
+    'a batch'            => sub { '[' . '{},' x ($_[0] / 3) . "{}]\n" },
+    'arguments'          => sub {
+        call_echo('{"x":[' . '{"a":1},' x ($_[0] / 8) . '1]}');
+    },
+    'arguments that are answered with' => sub {
+        call_echo('{"text":"' . 'x' x $_[0] . '"}');
+    },
+);
+for my $kind (sort keys %message) {
+    add('client', "$kind of 10 MB",
+        attack => [ 'pour', bytes => sub { $message{$kind}->(10_000_000) } ],
+        wait   => $LARGE,
+        memory => 96);
+}
+
+# --- backends of `pass` ---------------------------------------------------
+
+sub add_backend {
+    my ($protocol, $transport, $kind, %row) = @_;
+    my $ssl = $transport eq 'tls'
+        ? 'tool_pass_ssl on; tool_pass_ssl_verify off;' : '';
+    my $notify = $protocol eq 'ipc' ? '' : ' notify';
+    add("backend, $protocol over $transport", $kind,
+        server => [ 'backend', $transport, $kind ],
+        conf   => "tool far { pass %%SERVER%% protocol=$protocol$notify; "
+            . "timeout 2s; $ssl }",
+        attack => [ 'calls', tool => 'far', fails => 1 ],
+        log    => qr/backend|connection to|far/,
+        wait   => $SMALL,
+        memory => 32,
+        %row);
+}
+my @large = (wait => $LARGE, memory => 96);
+add_backend('jsonrpc', 'unix', $_)
+    for qw(blank brackets numbers garbage news pings asks progress answers
+    trickle);
+add_backend('jsonrpc', 'unix', $_, @large) for qw(long huge many endless);
+for my $transport (qw(tcp tls)) {
+    add_backend('jsonrpc', $transport, $_) for qw(blank brackets numbers news);
+    add_backend('jsonrpc', $transport, $_, @large) for qw(long huge);
+}
+add_backend('relay', 'unix', $_) for qw(blank brackets news);
+add_backend('mcp',   'unix', $_) for qw(blank brackets pings changes);
+add_backend('ipc', 'unix', 'frames');
+add_backend('ipc', 'unix', 'frame', @large);
+
+# --- the runner's connection: large answers and arguments -----------------
+
+sub add_answers {
+    my ($kind, $conf, $memory, %attack) = @_;
+    add('large messages of the runner', $kind,
+        conf   => "tool large { $conf }",
+        attack => [ 'calls', tool => 'large', dialect => 'jsonrpc', %attack ],
+        wait   => $LARGE,
+        memory => $memory);
+}
+add_answers('30 × 1 MB of NUL', 'exec head -c 1000000 /dev/zero;', 256,
+    count => 30);
+add_answers('10 × 10 MB of NUL',
+    'exec head -c 10000000 /dev/zero; max_output 32m;', 384,
+    count => 10,
+    fails => 1);
+add_answers('60 MB that are refused',
+    'exec head -c 30000000 /dev/zero; max_output 32m;', 192,
+    fails => 1);
+add_answers('30 MB of text that are refused',
+    q(exec sh -c 'yes | head -c 30000000'; max_output 32m;), 192,
+    fails => 1);
+add_answers('9 MB of text',
+    q(exec sh -c 'yes | head -c 6000000'; max_output 32m;), 96);
+add_answers('10 MB for stdin', 'exec wc -c; stdin $tool_arg_text;', 96,
+    text => 10_000_000);
+add_answers('an argument of 10 MB', 'exec true $tool_arg_text;', 96,
+    text  => 10_000_000,
+    fails => 1);
+
+# --- MCP servers ----------------------------------------------------------
+
+my @mcp = qw(blank brackets numbers garbage pings roots asks notes changes
+    progress answers);
+my @mcp_large = qw(long huge many endless);
+
+sub add_mcp {
+    my ($transport, $kind, %row) = @_;
+    my $how = $transport eq 'url' ? 'url' : 'exec';
+    add($transport eq 'url' ? 'MCP server by URL' : 'MCP server on stdio',
+        $kind,
+        server => [ $transport, $kind ],
+        conf   => "mcp_server far { $how %%SERVER%%; roots /tmp; timeout 2s; }",
+        attack => [ 'calls', tool => 'far_go', fails => 1 ],
+        busy   => 'runner',
+        log    => qr/far/,
+        wait   => $SMALL,
+        memory => 96,
+        %row);
+}
+for my $transport (qw(stdio url)) {
+    add_mcp($transport, $_) for @mcp;
+    add_mcp($transport, $_, wait => $LARGE) for @mcp_large;
+}
+add_mcp('stdio', "$_ on stderr", server => [ 'stdio', $_, 'stderr' ])
+    for qw(numbers endless);
+my %where = (
+    GET          => [ 'on its channel',                qw(blank pings) ],
+    initialize   => [ 'in the answer to initialize',   qw(blank notes) ],
+    'tools/list' => [ 'in the answer to tools/list',   qw(blank notes) ],
+);
+for my $method (sort keys %where) {
+    my ($text, @kinds) = @{ $where{$method} };
+    add_mcp('url', "$_ $text",
+        server => [ 'url', $_, $method ],
+        attack => undef) for @kinds;
+}
+
+# --- imported lists -------------------------------------------------------
+
+my %list = (
+    many  => '4,000 tools that change each second',
+    heavy => '30 tools with 1,000 patterns that change each second',
+);
+for my $kind (sort keys %list) {
+    add('imported list', $list{$kind},
+        server => [ 'lists', $kind ],
+        conf   => 'mcp_server far { exec %%SERVER%%; }',
+        attack => ['lists'],
+        rounds => 2,
+        log    => qr/far/,
+        wait   => $LARGE,
+        memory => 192);
+}
+
+# --- HTTP -----------------------------------------------------------------
+
+for my $kind (qw(blank endless headers trickle silent)) {
+    add('HTTP response', $kind,
+        server => [ 'http', $kind ],
+        conf   => 'tool far { http GET %%SERVER%%; timeout 2s; }',
+        attack => [ 'calls', tool => 'far', count => 8, fails => 1 ],
+        busy   => 'runner',
+        wait   => $SMALL,
+        memory => 64);
+}
+for my $kind (qw(silent blank headers trickle)) {
+    add('webhook', "$kind × 100",
+        server => [ 'http', $kind ],
+        conf   => join('', 'task_methods on;',
+            'task_agent a { exec cat; stdin $task_prompt; default; }',
+            map {"automation w$_ { trigger cron \"0 12 * * *\" zone=UTC; "
+                . 'webhook %%SERVER%%; }'} 1 .. 100),
+        attack => ['due'],
+        busy   => 'runner',
+        clock  => 1,
+        log    => qr/webhook/,
+        wait   => $SMALL,
+        memory => 64);
+}
+
+# --- rules ----------------------------------------------------------------
+
+add('rules due', '230 in one minute',
+    conf => join('', 'task_methods on;',
+        'task_agent a { exec cat; stdin $task_prompt; default; }',
+        map {"automation n$_ { trigger cron \"0 12 * * *\" zone=UTC; "
+            . 'notify x; }'} 1 .. 230),
+    attack => ['due'],
+    busy   => 'runner',
+    clock  => 1,
+    wait   => $SMALL,
+    memory => 64);
+
+# --- broadcasts -----------------------------------------------------------
+
+for my $listeners (500, 2000) {
+    for my $reading (0, 1) {
+        add('broadcast', "1 MB for $listeners who "
+                . ($reading ? 'read' : 'do not read'),
+            conf   => 'method tell { broadcast event; }',
+            attack => [ 'broadcasts', listeners => $listeners,
+                reading => $reading, size => 1_000_000 ],
+            log    => qr/client|broadcast/,
+            rounds => 2,
+            wait   => $LARGE,
+            memory => 128);
+    }
+}
+
+# --- output of programs ---------------------------------------------------
+
+my %output = (
+    'endless stdout'   => 'exec yes;',
+    'endless stderr'   => q(exec sh -c 'yes >&2';),
+    'endless NUL'      => 'exec cat /dev/zero;',
+    'stdout and stderr' => q(exec sh -c 'yes & yes >&2'; stderr append;),
+    'single bytes'     =>
+        q(exec sh -c 'while echo; do sleep 0.002; done';),
+);
+for my $kind (sort keys %output) {
+    add("program's output", $kind,
+        conf   => "tool far { $output{$kind} timeout 2s; max_output 32m; }",
+        attack => [ 'calls', tool => 'far', fails => 1 ],
+        busy   => 'runner',
+        wait   => $SMALL,
+        memory => 96);
+}
+
+# --- search ---------------------------------------------------------------
+
+my %pattern = (
+    '(a*)* × 40'          => '(a*)*' x 40 . '[xy]',
+    '(a|b)*a and 240 dots' => '(a|b)*a' . '.' x 240 . '[xy]',
+    '(.*)\1*'             => '(.*)\1*[xy]',
+);
+for my $kind (sort keys %pattern) {
+    add('search', $kind,
+        conf => q(tool many { exec sh -c 'head -c 60000 /dev/zero | tr "\0" a';)
+            . ' max_output 1k spill; }',
+        attack => [ 'searches', tool => 'many',
+            patterns => [ ($pattern{$kind}) x 8 ] ],
+        busy   => 'runner',
+        wait   => $SMALL,
+        memory => 64);
+}
+
+1;
