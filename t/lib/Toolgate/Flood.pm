@@ -23,6 +23,7 @@ use IO::Socket::UNIX;
 use JSON::PP ();
 use POSIX ();
 use Socket qw(SOCK_STREAM);
+use Toolgate::Attacker;
 use Toolgate::Guard;
 use Toolgate::Tls ();
 use Toolgate::Util;
@@ -69,7 +70,8 @@ sub new {
 sub move_to {
     my ($cpu) = @_;
     return if $cpu eq '';
-    system "chrt --idle -p 0 $$; taskset -pc $cpu $$ >/dev/null";
+    Toolgate::Attacker::yield_processor();
+    system "taskset -pc $cpu $$ >/dev/null";
     return;
 }
 

@@ -120,6 +120,10 @@ sub run_on {
     system("taskset -apc $cpus $pid >/dev/null") == 0
         or die "taskset failed\n";
     system "renice -n $priority -p $pid >/dev/null 2>&1";
+    # Of its session, where the kernel has such a thing.
+    if (open my $fh, '>', "/proc/$pid/autogroup") {
+        syswrite $fh, $priority;
+    }
     return;
 }
 
