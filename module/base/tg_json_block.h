@@ -162,10 +162,71 @@ tg_block_all_text(const char *p, const char *end, unsigned *kinds)
     return p;
 }
 
+/* The white space outside of strings in a block; *inside: all bits in one. */
+TG_BLOCK_FN uint64_t
+tg_block_spaces(tg_block_t block, uint64_t *inside, uint64_t *carry)
+{
+    uint64_t quotes, slashes, texts, ascii;
+    tg_block_kinds_t kinds;
+
+    kinds = tg_block_kinds(block);
+    ascii = ~tg_block_high(block);
+    quotes = tg_block_are(kinds, TG_BLOCK_QUOTE) & ascii;
+    slashes = tg_block_are(kinds, TG_BLOCK_SLASH) & ascii;
+
+    if ((slashes | *carry) != 0) {
+        quotes &= ~tg_block_escaped(slashes, carry);
+    }
+
+    texts = tg_block_inside(quotes) ^ *inside;
+    *inside = 0 - (texts >> 63);
+
+    return tg_block_are(kinds, TG_BLOCK_SPACE) & ascii & ~texts;
+}
+
+TG_BLOCK_TARGET static void
+tg_block_compact(tg_buf_t *buf, tg_str_t raw)
+{
+    char last[TG_BLOCK_ROOM], room[64];
+    uint64_t spaces, keep, inside, carry;
+    const char *p, *at, *run;
+    tg_block_t block;
+    size_t left;
+
+    inside = 0;
+    carry = 0;
+    run = raw.data;
+    left = raw.len;
+
+    for (p = raw.data; left != 0; p += 64) {
+        at = p;
+
+        if (left < TG_BLOCK_ROOM) {
+            at = last;
+            memset(last, 0, sizeof(last));
+            memcpy(last, p, left < 64 ? left : 64);
+        }
+
+        block = tg_block_load(at);
+        spaces = tg_block_spaces(block, &inside, &carry);
+        keep = left < 64 ? ~spaces & TG_BLOCK_LOW(left) : ~spaces;
+        left -= left < 64 ? left : 64;
+
+        if (spaces == 0 && left != 0) {
+            continue;
+        }
+
+        tg_buf_put(buf, run, (size_t) (p - run));
+        tg_block_pack(room, block, at, keep);
+        tg_buf_put(buf, room, (size_t) __builtin_popcountll(keep));
+        run = p + 64;
+    }
+}
+
 #include "base/tg_json_block_tokens.h"
 
-static const tg_json_blocks_t tg_block_way = { tg_block_container,
-                                               tg_block_all_text,
-                                               TG_BLOCK_ESCAPE };
+static const tg_json_blocks_t tg_block_way = {
+    tg_block_container, tg_block_all_text, tg_block_compact, TG_BLOCK_ESCAPE
+};
 
 #endif

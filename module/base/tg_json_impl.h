@@ -57,6 +57,9 @@ typedef struct {
     /* From p on, in a string: to its end, or nearer; p where it is wrong. */
     const char *(*text)(const char *p, const char *end, unsigned *kinds);
 
+    /* Appends a valid value without the white space outside of strings. */
+    void (*compact)(tg_buf_t *buf, tg_str_t raw);
+
     /*
      * Writes text escaped to dst, and moves both: to a block that is not
      * whole, has what needs a long escape, or has no room for twice its size

@@ -61,23 +61,28 @@ tg_json_decode_u(const char *p, const char *end, uint32_t *code)
     return p;
 }
 
-static char
-tg_json_unescape(char c)
+/* What stands behind the backslash of an escape, and what that means. */
+static const char tg_json_unescaped[128] = {
+    ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+    ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+};
+
+/* Decodes the escape at p to at, at most 4 bytes; *len is how many. */
+static inline const char *
+tg_json_decode_escape(const char *p, const char *end, char *at, size_t *len)
 {
-    switch (c) {
-    case 'b':
-        return '\b';
-    case 'f':
-        return '\f';
-    case 'n':
-        return '\n';
-    case 'r':
-        return '\r';
-    case 't':
-        return '\t';
-    default:
-        return c;
+    uint32_t code;
+
+    if (p[1] == 'u') {
+        p = tg_json_decode_u(p + 2, end, &code);
+        *len = tg_utf8_encode(at, code);
+        return p;
     }
+
+    *at = tg_json_unescaped[p[1] & 0x7f];
+    *len = 1;
+
+    return p + 2;
 }
 
 /* One step: a run without escapes, or one escape.  At most 4 bytes then. */
@@ -85,7 +90,7 @@ static inline const char *
 tg_json_step(const char *p, const char *end, tg_str_t *out, char scratch[4])
 {
     const char *slash;
-    uint32_t code;
+    size_t len;
 
     if (*p != '\\') {
         slash = memchr(p, '\\', (size_t) (end - p));
@@ -94,47 +99,94 @@ tg_json_step(const char *p, const char *end, tg_str_t *out, char scratch[4])
         return slash;
     }
 
-    if (p[1] == 'u') {
-        p = tg_json_decode_u(p + 2, end, &code);
-        *out = tg_str(scratch, tg_utf8_encode(scratch, code));
-        return p;
+    p = tg_json_decode_escape(p, end, scratch, &len);
+    *out = tg_str(scratch, len);
+
+    return p;
+}
+
+/*
+ * Decodes runs and short escapes from p to *dst while both are near each
+ * other, as in source code.  Nothing is written beyond the room of the body.
+ */
+static const char *
+tg_json_decode_dense(const char *p, const char *end, char **dst)
+{
+#if defined(TG_SCAN_NARROW)
+    tg_scan_mask_t mask;
+    unsigned n, done;
+    char *at;
+
+    for (at = *dst; end - p >= 32 && *p != '\\'; p += done) {
+        mask = tg_scan_mask(p, TG_SCAN_STOPS);
+
+        for (done = 0; mask != 0; done = n + 2) {
+            n = tg_scan_first_of(mask);
+
+            if (n == done && done != 0) {
+                break;
+            }
+
+            memcpy(at, p + done, 16);
+            at += n - done;
+            done = n;
+
+            if (p[n] != '\\' || p[n + 1] == 'u') {
+                break;
+            }
+
+            *at++ = tg_json_unescaped[p[n + 1] & 0x7f];
+            mask &= mask - 1;
+
+            /* What was escaped is no stop, nor is it behind the block. */
+            if (n != 15 && (p[n + 1] == '\\' || p[n + 1] == '"')) {
+                mask &= mask - 1;
+            }
+        }
+
+        if (mask != 0) {
+            p += done;
+            break;
+        }
+
+        if (done < 16) {
+            memcpy(at, p + done, 16);
+            at += 16 - done;
+            done = 16;
+        }
     }
 
-    scratch[0] = tg_json_unescape(p[1]);
-    *out = tg_str(scratch, 1);
+    *dst = at;
+#endif
 
-    return p + 2;
+    return p;
 }
 
 size_t
 tg_json_decode(char *dst, tg_str_t body)
 {
     const char *p, *end;
-    char scratch[4], *at;
-    tg_str_t piece;
+    tg_str_t run;
+    size_t len;
+    char *at;
 
     at = dst;
     end = tg_str_end(body);
 
     for (p = body.data; p < end; /* void */) {
-#if defined(TG_SCAN_NARROW)
-        /* Runs between escapes are often short: no function is called. */
-        if (end - p >= 16) {
-            unsigned n = tg_scan_block(p, TG_SCAN_STOPS);
+        p = tg_json_decode_dense(p, end, &at);
 
-            memcpy(at, p, 16);
-            p += n;
-            at += n;
-
-            if (p == end) {
-                break;
-            }
+        if (p < end && *p != '\\') {
+            p = tg_json_step(p, end, &run, NULL);
+            memcpy(at, run.data, run.len);
+            at += run.len;
         }
-#endif
 
-        p = tg_json_step(p, end, &piece, scratch);
-        memcpy(at, piece.data, piece.len);
-        at += piece.len;
+        /* An escape is longer than what it means, so there is room for that. */
+        while (p < end && *p == '\\') {
+            p = tg_json_decode_escape(p, end, at, &len);
+            at += len;
+        }
     }
 
     return (size_t) (at - dst);
@@ -329,10 +381,21 @@ tg_json_int64(tg_str_t raw, int64_t *value)
     return TG_OK;
 }
 
+/* From this size on, a value is passed in blocks, where the machine can. */
+#define TG_JSON_WIDE 256
+
 void
 tg_json_put_compact(tg_buf_t *buf, tg_str_t raw)
 {
+    const tg_json_blocks_t *blocks;
     const char *p, *end, *run;
+
+    blocks = raw.len >= TG_JSON_WIDE ? tg_json_blocks() : NULL;
+
+    if (blocks != NULL) {
+        blocks->compact(buf, raw);
+        return;
+    }
 
     run = raw.data;
     end = tg_str_end(raw);

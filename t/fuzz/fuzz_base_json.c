@@ -206,6 +206,37 @@ json_ways(tg_str_t text, int rc)
                 == TG_OK);
 }
 
+/* What each way leaves out of a valid text is what may go. */
+static void
+json_compact(tg_str_t text)
+{
+    const tg_json_blocks_t *ways[2];
+    tg_buf_t buf;
+    tg_str_t wanted;
+    char *room;
+    int i;
+
+    ways[0] = tg_json_blocks_avx512();
+    ways[1] = tg_json_blocks_avx2();
+    room = malloc(text.len);
+    FUZZ(room != NULL);
+    wanted = tg_str(room, ref_compact(text, room));
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_json_put_compact(&buf, text);
+    FUZZ_EQ(tg_buf_view(&buf), wanted);
+
+    for (i = 0; i < 2; i++) {
+        if (ways[i] != NULL) {
+            tg_buf_truncate(&buf, 0);
+            ways[i]->compact(&buf, text);
+            FUZZ_EQ(tg_buf_view(&buf), wanted);
+        }
+    }
+
+    tg_buf_deinit(&buf);
+    free(room);
+}
+
 /* White space behind it makes the shortest text long enough for blocks. */
 static void
 json_blocks(tg_str_t text, int rc, const char *why)
@@ -224,6 +255,12 @@ json_blocks(tg_str_t text, int rc, const char *why)
     FUZZ(tg_json_check(padded, &other) == rc);
     FUZZ(rc != TG_LIMIT || other == why);
     json_ways(padded, rc);
+
+    if (rc == TG_OK) {
+        json_compact(text);
+        json_compact(padded);
+    }
+
     free(room);
 }
 

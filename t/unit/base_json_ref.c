@@ -245,3 +245,26 @@ ref_check(tg_str_t text)
 
     return ref_space(&ref, p) == ref.end ? TG_OK : TG_BAD;
 }
+
+size_t
+ref_compact(tg_str_t text, char *dst)
+{
+    size_t i, n;
+    int is_text;
+
+    is_text = 0;
+
+    for (i = 0, n = 0; i < text.len; i++) {
+        if (is_text && text.data[i] == '\\') {
+            dst[n++] = text.data[i++];
+        } else if (text.data[i] == '"') {
+            is_text = !is_text;
+        } else if (!is_text && memchr(" \t\r\n", text.data[i], 4) != NULL) {
+            continue;
+        }
+
+        dst[n++] = text.data[i];
+    }
+
+    return n;
+}

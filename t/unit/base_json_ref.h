@@ -10,6 +10,12 @@
 /* As tg_json_check(): TG_OK, TG_BAD, or TG_LIMIT when it nests too deep. */
 int ref_check(tg_str_t text);
 
+/*
+ * Writes a valid text without the white space between its tokens to dst,
+ * which has room for all of it.  Returns how many bytes that are.
+ */
+size_t ref_compact(tg_str_t text, char *dst);
+
 /* The length of the sequence at p, or 0 when it is none.  p < end. */
 size_t ref_utf8(const char *p, const char *end);
 

@@ -62,6 +62,37 @@ test_ways(tg_str_t text, int rc)
     return wrong;
 }
 
+/* Of a valid text, all ways leave out the same white space. */
+static unsigned
+test_compact(tg_str_t text)
+{
+    unsigned i, wrong;
+    tg_buf_t buf;
+    char *room;
+    size_t len;
+
+    room = malloc(text.len);
+    len = ref_compact(text, room);
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_json_put_compact(&buf, text);
+    wrong = !tg_str_eq(tg_buf_view(&buf), tg_str(room, len));
+
+    for (i = 0; i < 2; i++) {
+        if (test_way(i) == NULL) {
+            continue;
+        }
+
+        tg_buf_truncate(&buf, 0);
+        test_way(i)->compact(&buf, text);
+        wrong += !tg_str_eq(tg_buf_view(&buf), tg_str(room, len));
+    }
+
+    tg_buf_deinit(&buf);
+    free(room);
+
+    return wrong;
+}
+
 static unsigned
 test_text(tg_str_t text)
 {
@@ -78,6 +109,10 @@ test_text(tg_str_t text)
 
     if (copy[0] == '{' || copy[0] == '[') {
         wrong += test_ways(text, rc);
+    }
+
+    if (rc == TG_OK) {
+        wrong += test_compact(text);
     }
 
     if (wrong != 0) {

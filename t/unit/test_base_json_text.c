@@ -106,6 +106,53 @@ HELP_TEST(decode_steps, "decode: each place")
     }
 }
 
+/* Pieces behind each other in any order; room as small as it may. */
+HELP_TEST(decode_pieces, "decode: pieces")
+{
+    static const struct {
+        const char *body;
+        const char *text;
+    } pieces[] = {
+        { "\\n", "\n" },
+        { "\\\\", "\\" },
+        { "\\\"", "\"" },
+        { "\\/", "/" },
+        { "\\u0041", "A" },
+        { "\\ud83d\\ude00", "😀" },
+        { "é", "é" },
+        { "x", "x" },
+        { "0123456789abcde", "0123456789abcde" },
+        { "0123456789abcdefghijklmnopqrstuvwxyz and so on", NULL },
+    };
+    char body[4096], text[4096], *room;
+    size_t round, i, len, n, k, many;
+    const char *piece;
+    uint32_t random;
+
+    random = 1;
+    many = sizeof(pieces) / sizeof(pieces[0]);
+
+    for (round = 0; round < 20000; round++) {
+        len = n = 0;
+
+        /* Some have few kinds of pieces, which are near each other. */
+        for (i = 0; i < 1 + round % 40; i++) {
+            random = random * 1103515245 + 12345;
+            k = (random >> 16) % (round % 3 == 0 ? many : 2 + round % 8);
+            piece = pieces[k].text != NULL ? pieces[k].text : pieces[k].body;
+            memcpy(body + len, pieces[k].body, strlen(pieces[k].body));
+            memcpy(text + n, piece, strlen(piece));
+            len += strlen(pieces[k].body);
+            n += strlen(piece);
+        }
+
+        room = malloc(len);
+        CU_ASSERT_EQUAL_FATAL(tg_json_decode(room, tg_str(body, len)), n);
+        CU_ASSERT_TRUE_FATAL(memcmp(room, text, n) == 0);
+        free(room);
+    }
+}
+
 HELP_TEST(body_is, "body is text")
 {
     CU_ASSERT(tg_json_body_is(TG_STR(""), TG_STR("")));
@@ -417,6 +464,22 @@ HELP_TEST(put_long, "put what is no text")
     }
 }
 
+/* A value behind a string of n bytes, and in front of much white space. */
+static void
+test_compact_long(const char *raw, const char *compact, int n)
+{
+    char text[2048], wanted[2048];
+    tg_buf_t buf;
+
+    snprintf(text, sizeof(text), "[\"%*s\",%s%300s,%s ]", n, "", raw, "", raw);
+    snprintf(wanted, sizeof(wanted), "[\"%*s\",%s,%s]", n, "", compact,
+             compact);
+    tg_buf_init(&buf, tg_alloc_libc());
+    tg_json_put_compact(&buf, tg_str_c(text));
+    HELP_EQ(tg_buf_view(&buf), wanted);
+    tg_buf_deinit(&buf);
+}
+
 HELP_TEST(put_compact, "put compact")
 {
     static const struct {
@@ -441,6 +504,12 @@ HELP_TEST(put_compact, "put compact")
         tg_buf_truncate(&buf, 0);
         tg_json_put_compact(&buf, tg_str_c(rows[i].raw));
         HELP_EQ(tg_buf_view(&buf), rows[i].compact);
+    }
+
+    /* Long enough for blocks: each row at each place of one. */
+    for (i = 0; i < 64 * TEST_COUNT(rows); i++) {
+        test_compact_long(rows[i % TEST_COUNT(rows)].raw,
+                          rows[i % TEST_COUNT(rows)].compact, (int) i);
     }
 
     tg_buf_truncate(&buf, 0);
