@@ -475,9 +475,10 @@ ngx_toolgate_put_env(ngx_toolgate_call_t *call, ngx_toolgate_exec_t *exec,
 
     for (i = 0; mistake == NULL && i < n; i++) {
         ngx_toolgate_put_env_name(buf, ngx_toolgate_str(&env[i].name), i);
-        mistake = ngx_toolgate_put_value(call, buf, &env[i].value,
-                                         "A value of the program's "
-                                         "environment is not valid UTF-8.");
+        mistake = ngx_toolgate_exec_put_word(call, buf, &env[i].value,
+                                             "A value of the program's "
+                                             "environment is not valid "
+                                             "UTF-8.");
     }
 
     if (ngx_toolgate_put_trace(call, exec, buf, n) != 0) {

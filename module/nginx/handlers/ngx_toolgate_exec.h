@@ -30,6 +30,14 @@ typedef struct {
 /* `arg WORD … [if=[!]VALUE] [each]` */
 char *ngx_toolgate_exec_arg(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
+/*
+ * Appends the value of a word that the program is started with, as
+ * ngx_toolgate_put_value(); or says why no program can be given it.
+ */
+const char *ngx_toolgate_exec_put_word(ngx_toolgate_call_t *call, tg_buf_t *buf,
+                                       ngx_stream_complex_value_t *value,
+                                       const char *invalid);
+
 /* Appends the program and its arguments: NULL, or what is wrong with one. */
 const char *ngx_toolgate_exec_put_argv(ngx_toolgate_call_t *call,
                                        ngx_toolgate_exec_t *exec,

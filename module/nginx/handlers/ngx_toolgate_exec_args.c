@@ -8,6 +8,8 @@
 
 /* As many as the runner takes. */
 #define NGX_TOOLGATE_WORDS_MAX 4096
+/* Pages of memory that Linux has for one (MAX_ARG_STRLEN). */
+#define NGX_TOOLGATE_WORD_PAGES 32
 
 typedef struct {
     ngx_array_t *words;               /* ngx_stream_complex_value_t */
@@ -277,6 +279,47 @@ ngx_toolgate_arg_if_is(ngx_toolgate_call_t *call, const ngx_toolgate_arg_t *arg)
     return is_true != arg->is_negated ? NGX_OK : NGX_DECLINED;
 }
 
+/*
+ * Linux gives no program a longer word, so the runner need not be asked.  The
+ * text is the runner's, for all words together.
+ */
+static const char *
+ngx_toolgate_exec_too_long(ngx_toolgate_call_t *call)
+{
+    static const char why[] = " could not be started: its arguments and "
+                              "environment are larger than the system allows; "
+                              "pass large values on its standard input.";
+    u_char *text, *p;
+
+    call->rule = NGX_TOOLGATE_RULE_EXEC;
+    text = ngx_pnalloc(call->pool, call->entry->name.len + sizeof(why));
+
+    if (text == NULL) {
+        return TG_NO_MEMORY;
+    }
+
+    p = ngx_cpymem(text, call->entry->name.data, call->entry->name.len);
+    ngx_memcpy(p, why, sizeof(why));
+
+    return (const char *) text;
+}
+
+const char *
+ngx_toolgate_exec_put_word(ngx_toolgate_call_t *call, tg_buf_t *buf,
+                           ngx_stream_complex_value_t *value,
+                           const char *invalid)
+{
+    ngx_str_t text;
+
+    if (ngx_toolgate_value(call, value, &text) != NGX_OK) {
+        return TG_NO_MEMORY;
+    }
+
+    return text.len < NGX_TOOLGATE_WORD_PAGES * ngx_pagesize
+               ? ngx_toolgate_put(buf, ngx_toolgate_str(&text), invalid)
+               : ngx_toolgate_exec_too_long(call);
+}
+
 static const char *
 ngx_toolgate_put_words(ngx_toolgate_call_t *call, ngx_array_t *words,
                        tg_buf_t *buf)
@@ -290,9 +333,9 @@ ngx_toolgate_put_words(ngx_toolgate_call_t *call, ngx_array_t *words,
 
     for (i = 0; mistake == NULL && i < words->nelts; i++) {
         tg_buf_text(buf, ",\"");
-        mistake = ngx_toolgate_put_value(call, buf, &word[i],
-                                         "An argument of the program is not "
-                                         "valid UTF-8.");
+        mistake = ngx_toolgate_exec_put_word(call, buf, &word[i],
+                                             "An argument of the program is "
+                                             "not valid UTF-8.");
     }
 
     return mistake;
